@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# sdr against another provider over clean loopback, with the same program and in one go:
+# A B A B ..., so that a busy moment of the machine hits both; medians of ROUNDS runs, and the
+# ratio of the medians. Ends with "N passed, N failed" over the bars of the project:
+# bandwidth of 1 MiB writes >= MIN_BW times, 8-byte latency <= MAX_LAT times the other's.
+#
+#   fabtests/benchmarks/compare.sh [options of sdr_bench, e.g. --seconds 3 --window 64]
+#
+# Environment (defaults): PROV=sdr, BASE='tcp;ofi_rxm' (what fi_getinfo gives for "tcp" and
+# FI_EP_RDM in libfabric 1.17), ROUNDS=5, MIN_BW=0.7, MAX_LAT=2, SDR_BENCH=the program,
+# FI_PROVIDER_PATH=the build directory's .libs.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=${SDR_BUILDDIR:-$(cd "$here/../.." && pwd)}
+PROV=${PROV:-sdr}
+BASE=${BASE:-tcp;ofi_rxm}
+ROUNDS=${ROUNDS:-5}
+SDR_BENCH=${SDR_BENCH:-$build/sdr_bench}
+if [ -z "${FI_PROVIDER_PATH:-}" ] && [ -e "$build/.libs/libsdr-fi.so" ]; then
+	export FI_PROVIDER_PATH=$build/.libs
+fi
+export IPATH_NO_BACKTRACE=1
+unset FI_SDR_FAULT
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+
+for round in $(seq "$ROUNDS"); do
+	for prov in "$PROV" "$BASE"; do
+		timeout -s KILL 180 "$SDR_BENCH" --prov "$prov" --format csv --seconds 1 "$@" \
+			> "$rows.one" < /dev/null || echo "run $round of $prov failed" >&2
+		grep -v '^prov,' "$rows.one" >> "$rows"
+		rm -f "$rows.one"
+	done
+done
+
+awk -F, -v a="$PROV" -v b="$BASE" -v rounds="$ROUNDS" \
+	-v min_bw="${MIN_BW:-0.7}" -v max_lat="${MAX_LAT:-2}" '
+	{ k = $2 " " $3; n[$1, k]++; v[$1, k, n[$1, k]] = $5 + 0; unit[k] = $6
+	  if (!(k in seen)) { seen[k] = 1; keys[++nkeys] = k } }
+	function median(p, k,   m, i, j, t, x) {
+		m = n[p, k]
+		if (!m) return 0
+		for (i = 1; i <= m; i++) x[i] = v[p, k, i]
+		for (i = 2; i <= m; i++) { t = x[i]; for (j = i - 1; j > 0 && x[j] > t; j--) x[j + 1] = x[j]; x[j + 1] = t }
+		return m % 2 ? x[(m + 1) / 2] : (x[m / 2] + x[m / 2 + 1]) / 2
+	}
+	function bar(name, ok) { printf "%-4s %s\n", ok ? "PASS" : "FAIL", name; if (ok) passed++; else failed++ }
+	END {
+		printf "medians of %d runs, alternating\n%-18s %12s %14s %8s  %s\n", rounds, "test bytes", a, b, "ratio", "unit"
+		for (i = 1; i <= nkeys; i++) {
+			k = keys[i]; x = median(a, k); y = median(b, k); r[k] = y > 0 ? x / y : 0
+			full[k] = n[a, k] == rounds && n[b, k] == rounds
+			printf "%-18s %12.2f %14.2f %8.2f  %s%s\n", k, x, y, r[k], unit[k], full[k] ? "" : "  (runs missing)"
+		}
+		bar("every run finished", nkeys > 0 && missing() == 0)
+		if ("write_bw 1048576" in r)
+			bar(sprintf("1 MiB write bandwidth ratio %.2f >= %s", r["write_bw 1048576"], min_bw),
+			    r["write_bw 1048576"] >= min_bw)
+		if ("lat 8" in r)
+			bar(sprintf("8-byte latency ratio %.2f <= %s", r["lat 8"], max_lat),
+			    r["lat 8"] > 0 && r["lat 8"] <= max_lat)
+		printf "%d passed, %d failed\n", passed, failed
+		exit failed > 0
+	}
+	function missing(   i, m) { for (i = 1; i <= nkeys; i++) m += !full[keys[i]]; return m + 0 }
+' "$rows"

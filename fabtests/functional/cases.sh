@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# Sourced by the scripts of this folder that run processes against each other: starting and
+# ending them by name, waiting for what they say, counting cases.
+#
+# A process started with `spawn NAME` writes to $tmp/NAME.txt, is killed at the end of its case
+# or after LIMIT seconds, whatever happens to this script.  A case is a function that returns 0,
+# or says what is wrong with `no` and returns 1; `skip` ends it without a verdict.  It begins
+# without any FI_SDR_ variable and may export what it likes.
+
+set -u
+build=${SDR_BUILDDIR:-$PWD}
+xfer=$build/sdr_xfer
+garbage=$build/sdr_garbage
+export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
+host=127.0.0.1
+LIMIT=${LIMIT:-50}	# seconds a process may live
+SLACK=${SLACK:-10}	# seconds that a busy machine may add to a deadline
+tmp=$(mktemp -d)
+declare -A job=()
+passed=0 failed=0
+trap 'kill_all; rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM HUP
+
+no() { echo "$*" >>"$tmp/why"; return 1; }
+skip() { echo "$*" >"$tmp/skip"; return 0; }
+
+spawn() { # NAME COMMAND...
+	local name=$1 i
+	shift
+	rm -f "$tmp/$name.pid"
+	timeout -s KILL "$LIMIT" bash -c 'echo $$ >"$0"; exec "$@"' "$tmp/$name.pid" "$@" \
+		>"$tmp/$name.txt" 2>&1 </dev/null &
+	job[$name]=$!
+	for i in {1..500}; do
+		[ -s "$tmp/$name.pid" ] && return 0
+		sleep 0.02
+	done
+	no "$name did not start"
+}
+
+pid_of() { cat "$tmp/$1.pid"; }
+
+# Ends a process that spawn started; its job is waited for, so that its number is not reused before.
+kill9() { # NAME
+	[ -n "${job[$1]:-}" ] || return 0
+	[ -s "$tmp/$1.pid" ] && kill -9 "$(pid_of "$1")" 2>/dev/null
+	wait "${job[$1]}" 2>/dev/null
+	unset "job[$1]"
+	return 0
+}
+
+kill_all() {
+	local name
+	for name in "${!job[@]}"; do
+		kill9 "$name"
+	done
+}
+
+# Exit status of a process; 137 when it had to be killed.
+await() { # NAME
+	local rc
+	wait "${job[$1]}" 2>/dev/null
+	rc=$?
+	unset "job[$1]"
+	return $rc
+}
+
+alive() { [ -n "${job[$1]:-}" ] && kill -0 "${job[$1]}" 2>/dev/null; }
+
+# until_said NAME PATTERN SECONDS : the process has written a line that matches.
+until_said() {
+	local end=$((SECONDS + $3))
+	while [ $SECONDS -le $end ]; do
+		grep -Eq -- "$2" "$tmp/$1.txt" && return 0
+		alive "$1" || break
+		sleep 0.05
+	done
+	grep -Eq -- "$2" "$tmp/$1.txt" || no "$1 did not say \"$2\" within $3 s"
+}
+
+said() { # NAME PATTERN
+	grep -Eq -- "$2" "$tmp/$1.txt" || no "$1 did not say \"$2\""
+}
+
+free_port() {
+	local p
+	while :; do
+		p=$((20000 + RANDOM % 12000))
+		# local ports in these files are hexadecimal
+		grep -qi ":$(printf '%04X' $p) " /proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
+	done
+	echo $p
+}
+
+bound() { grep -qi " [0-9A-F]*:$(printf '%04X' "$1") 00000000:0000 " /proc/net/udp; }
+
+# server_at NAME PORT OPTIONS... : sdr_xfer's server, up and bound.
+server_at() {
+	local name=$1 p=$2 i
+	shift 2
+	spawn "$name" "$xfer" -A "$host" -B "$p" -T "$LIMIT" "$@" || return 1
+	for i in {1..400}; do
+		bound "$p" && return 0
+		alive "$name" || break
+		sleep 0.05
+	done
+	no "$name did not bind port $p"
+}
+
+client_at() { # NAME PORT OPTIONS...
+	local name=$1 p=$2
+	shift 2
+	spawn "$name" "$xfer" -B "$p" -T "$LIMIT" "$@" "$host"
+}
+
+# Both sides of a transfer end well.
+both_end_well() { # CLIENT SERVER
+	local rc
+	await "$1"
+	rc=$?
+	[ $rc = 0 ] || { no "$1: exit status $rc"; return 1; }
+	await "$2"
+	rc=$?
+	[ $rc = 0 ] || no "$2: exit status $rc"
+}
+
+run_case() { # NAME COMMAND...
+	local name=$1 start=$SECONDS rc f
+	shift
+	rm -f "$tmp"/*.txt "$tmp"/*.pid "$tmp/why" "$tmp/skip" "$tmp/stats"*
+	unset ${!FI_SDR_@}
+	"$@" >>"$tmp/why" 2>&1
+	rc=$?
+	kill_all
+	if [ -f "$tmp/skip" ]; then
+		echo "SKIP: $name: $(cat "$tmp/skip")"
+	elif [ $rc = 0 ]; then
+		passed=$((passed + 1))
+		echo "PASS: $name ($((SECONDS - start)) s)"
+	else
+		failed=$((failed + 1))
+		echo "FAIL: $name ($((SECONDS - start)) s)"
+		head -n 12 "$tmp/why" | cut -c1-300 | sed 's/^/    /'
+		for f in "$tmp"/*.txt; do
+			[ -s "$f" ] && tail -n 4 "$f" | cut -c1-300 | sed "s/^/    $(basename "$f" .txt): /"
+		done
+	fi
+}
+
+# verdict : the last line, and the script's exit status.
+verdict() {
+	echo "$passed passed, $failed failed"
+	[ $failed = 0 ] && [ $passed -gt 0 ]
+}

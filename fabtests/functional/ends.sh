@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# How things end when one side is not there: killed, cut off for a while, not started yet, never
+# started, or started again.  Each operation ends, in the time that FI_SDR_TIMEOUT promises, with
+# a text that says why.
+#
+#   ends.sh [CASE...]        names of cases, default all
+
+. "$(dirname "$0")/cases.sh"
+
+timeout_s=3
+
+# Client sends, server receives; returns in the middle of a message.  One of 64 MiB takes more
+# than five seconds at this rate: what happens one and a half seconds after its announcement
+# happens in its middle, on a slow machine too.
+transfer_midway() {
+	export FI_SDR_FAULT=delay=12.5ms FI_SDR_CC=fixed FI_SDR_RATE=100mbit
+	port=$(free_port)
+	server_at server "$port" && client_at client "$port" -S 8,64m -I 5 -W 0 -o -C &&
+		until_said client '^sdr,[a-z]+,to,8,' 20 || return 1
+	sleep 1.5
+	alive client && alive server || no "a side ended by itself"
+}
+
+# ended_by NAME SECONDS PATTERN : an error with that text, at most so late after now.
+ended_by() {
+	local start=$SECONDS rc
+	await "$1"
+	rc=$?
+	[ $rc = 1 ] || { no "$1: exit status $rc instead of 1"; return 1; }
+	[ $((SECONDS - start)) -le $(($2 + SLACK)) ] ||
+		{ no "$1 needed $((SECONDS - start)) s to see it"; return 1; }
+	said "$1" "$3"
+}
+
+receiver_killed() {
+	export FI_SDR_TIMEOUT=${timeout_s}000
+	transfer_midway || return 1
+	kill9 server
+	ended_by client $timeout_s 'error completion.*stopped answering'
+}
+
+sender_killed() {
+	export FI_SDR_TIMEOUT=${timeout_s}000
+	transfer_midway || return 1
+	kill9 client
+	ended_by server $timeout_s 'error completion.*stopped answering'
+}
+
+# Another process at the address of the one that died: told at once, not when time is up (30 s).
+peer_restarts() {
+	transfer_midway || return 1
+	kill9 server
+	server_at again "$port" || return 1
+	ended_by client 5 'error completion.*(restarted|reset)' || return 1
+	client_at new "$port" -S 8,64k -I 2 && both_end_well new again
+}
+
+# Messages of 8 MiB, 0.7 s each, one after another for twenty seconds of sending: the silence, 3 s to 13 s
+# after a side opens its endpoint, falls on one of them however slowly the machine starts the
+# programs, and that one takes as long as the silence does.
+blackout() {
+	local ms
+	export FI_SDR_FAULT=delay=12.5ms,blackout=3s+10s FI_SDR_CC=fixed FI_SDR_RATE=100mbit
+	port=$(free_port)
+	server_at server "$port" && client_at client "$port" -S 8m -I 30 -W 0 -o -C &&
+		both_end_well client server || return 1
+	ms=$(awk -F, '$3 == "to" { print int($8) }' "$tmp/client.txt")
+	[ "${ms:-0}" -ge 9000 ] || { no "the longest message took ${ms:-?} ms: none spans the blackout"; return 1; }
+}
+
+client_first() {
+	port=$(free_port)
+	client_at client "$port" -S 8,64k,1m -I 2 || return 1
+	sleep 2
+	alive client || { no "the client did not wait"; return 1; }
+	server_at server "$port" && both_end_well client server
+}
+
+nobody_there() {
+	port=$(free_port)
+	FI_SDR_TIMEOUT=${timeout_s}000 client_at client "$port" -S 8 || return 1
+	ended_by client $timeout_s 'error completion.*never answered'
+}
+
+all="receiver_killed sender_killed peer_restarts client_first nobody_there blackout"
+for c in ${*:-$all}; do
+	run_case "$c" "$c"
+done
+verdict

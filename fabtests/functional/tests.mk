@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# Programs over real sockets, through libfabric.  A script (.sh, listed in TESTS and in
+# EXTRA_DIST) is run by bash; it finds programs under $SDR_BUILDDIR and files under
+# $SDR_SRCDIR; FI_PROVIDER_PATH is set.  It prints "ok - name" or "not ok - name" per case.
+
+noinst_PROGRAMS += sdr_xfer
+sdr_xfer_SOURCES = \
+	fabtests/functional/sdr_xfer.c \
+	fabtests/functional/sdr_xfer.h \
+	fabtests/functional/xfer_fabric.c \
+	fabtests/functional/xfer_pattern.h
+sdr_xfer_LDADD = $(LIBFABRIC_LIBS)
+
+TESTS += fabtests/functional/xfer.sh
+EXTRA_DIST += fabtests/functional/xfer.sh
+
+noinst_PROGRAMS += sdr_garbage
+sdr_garbage_SOURCES = fabtests/functional/sdr_garbage.c
+sdr_garbage_LDADD = libsdr_wire.la
+
+TESTS += \
+	fabtests/functional/ends.sh \
+	fabtests/functional/badinput.sh \
+	fabtests/functional/loadable.sh
+EXTRA_DIST += \
+	fabtests/functional/cases.sh \
+	fabtests/functional/ends.sh \
+	fabtests/functional/badinput.sh \
+	fabtests/functional/loadable.sh

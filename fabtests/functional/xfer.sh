@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# Verified transfers between two processes through the provider: clean, under faults, with a
+# peer that dies, through a blackout, under a rain of garbage, and with settings that are wrong.
+# Prints "ok - name" or "not ok - name" for each case; exit status 1 if one failed.
+#
+#   xfer.sh [CASE...]        names of cases, default all
+#   PROV="tcp;ofi_rxm" xfer.sh clean_tagged clean_msg clean_write     another provider
+
+set -u
+build=${SDR_BUILDDIR:-$PWD}
+xfer=$build/sdr_xfer
+prov=${PROV:-sdr}
+export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
+host=127.0.0.1
+faults="drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=1"
+tmp=$(mktemp -d)
+server=
+failed=0
+trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null; rm -rf "$tmp"' EXIT
+
+free_port() {
+	local p
+	while :; do
+		p=$((20000 + RANDOM % 12000))
+		# local ports of /proc/net/udp* and tcp* are hexadecimal
+		grep -qi ":$(printf '%04X' $p) " /proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null ||
+			break
+	done
+	echo $p
+}
+
+server_start() { # options of sdr_xfer
+	port=$(free_port)
+	"$xfer" -p "$prov" -B "$port" -A "$host" "$@" >"$tmp/server" 2>&1 </dev/null &
+	server=$!
+	sleep 0.3
+}
+
+client() { # options of sdr_xfer
+	timeout -s KILL 120 "$xfer" -p "$prov" -B "$port" "$@" "$host" >"$tmp/client" 2>&1 </dev/null
+}
+
+# Waits for the server; its exit status.
+server_end() {
+	local rc
+	wait "$server"
+	rc=$?
+	server=
+	return $rc
+}
+
+# both NAME OPTIONS... : a whole transfer, both sides verified.
+both() {
+	server_start -T 100
+	client -T 90 "$@" || { kill -9 "$server" 2>/dev/null; server_end; return 1; }
+	server_end
+}
+
+clean() { both -m "$1" -S 0,1,8,1000,4k,64k,1m,5000001 -I 3; }
+clean_tagged() { clean tagged; }
+clean_msg() { clean msg; }
+clean_write() { clean write; }
+
+faulty() { FI_SDR_FAULT=$faults both -m "$1" -S 0,8,1000,4k,64k,1m,5000001 -I 5; }
+faults_tagged() { faulty tagged; }
+faults_msg() { faulty msg; }
+faults_write() { faulty write; }
+
+wan_loss() {
+	FI_SDR_FAULT=delay=12.5ms,drop=0.01,seed=3 FI_SDR_CC=fixed FI_SDR_RATE=1000000000 \
+		both -m tagged -S 8,64k,8m -I 2
+}
+
+scheme() { FI_SDR_RELIABILITY=$1 FI_SDR_FAULT=drop=0.01,seed=5 both -m tagged -S 8,64k,2m -I 2; }
+scheme_sr_rto() { scheme sr_rto; }
+scheme_sr_nack() { scheme sr_nack; }
+
+channels() { FI_SDR_CHANNELS=4 FI_SDR_FAULT=drop=0.01,seed=6 both -m tagged -S 8,4m -I 2; }
+
+ipv6() {
+	grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || { echo "skip - ipv6: the loopback has no ::1"; return 0; }
+	host=::1
+	both -m tagged -S 8,64k,1m -I 2
+	local rc=$?
+	host=127.0.0.1
+	return $rc
+}
+
+# Both follow the smaller packet size, whichever side has it.
+mtu_differs() {
+	export FI_SDR_MTU=1024
+	server_start -T 60
+	unset FI_SDR_MTU
+	client -T 50 -S 8,64k,1m -I 2 || { kill -9 "$server" 2>/dev/null; server_end; return 1; }
+	server_end || return 1
+	server_start -T 60
+	FI_SDR_MTU=1024 client -T 50 -S 8,64k,1m -I 2 || { kill -9 "$server" 2>/dev/null; server_end; return 1; }
+	server_end
+}
+
+# Law 6: no loss means that nothing is sent again.
+clean_no_repair() {
+	rm -f "$tmp/stats"
+	FI_SDR_STATS=$tmp/stats FI_SDR_FAULT=delay=5ms FI_SDR_CC=fixed FI_SDR_RATE=500000000 \
+		both -m tagged -S 8,4m -I 3 || return 1
+	[ -s "$tmp/stats" ] || { echo "no statistics were written"; return 1; }
+	! grep -oE '"(rtx_(rack|nack|tlp|rto)|nack_tx)": *[1-9][0-9]*' "$tmp/stats"
+}
+
+# The peer dies in the middle: an error completion with a reason, in bounded time, no hang.
+peer_killed() {
+	local rc
+	export FI_SDR_TIMEOUT=2000
+	export FI_SDR_CC=fixed FI_SDR_RATE=12000000	# 8 MiB take more than 5 s
+	server_start -T 100
+	(sleep 2; kill -9 "$server") 2>/dev/null &
+	client -T 60 -m "$1" -S 8m -I 1 -W 0 -o
+	rc=$?
+	unset FI_SDR_TIMEOUT FI_SDR_CC FI_SDR_RATE
+	server_end 2>/dev/null
+	[ $rc = 1 ] || { echo "exit status $rc instead of 1"; return 1; }
+	grep -q "error completion" "$tmp/client"
+}
+peer_killed_tagged() { peer_killed tagged; }
+peer_killed_write() { peer_killed write; }
+
+no_peer() {
+	local rc
+	port=$(free_port)
+	FI_SDR_TIMEOUT=1000 client -T 60 -S 8
+	rc=$?
+	[ $rc = 1 ] || { echo "exit status $rc instead of 1"; return 1; }
+	grep -q "error completion" "$tmp/client"
+}
+
+# Silence shorter than the timeout only costs time.
+blackout() {
+	FI_SDR_FAULT=blackout=1s+4s FI_SDR_CC=fixed FI_SDR_RATE=100000000 both -m tagged -S 4m -I 8
+}
+
+# Random datagrams at the server's port while it works.
+garbage() {
+	local rain
+	command -v python3 >/dev/null || { echo "skip - garbage: python3 is missing"; return 0; }
+	server_start -T 100
+	python3 - "$port" <<-'PY' &
+	import os, random, socket, sys
+	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	to = ("127.0.0.1", int(sys.argv[1]))
+	random.seed(1)
+	for i in range(100000):
+	    n = random.choice((0, 1, 11, 12, 19, 20, 24, 36, 64, 500, 1400))
+	    b = bytearray(os.urandom(n))
+	    if n > 12 and i & 1:        # looks like ours up to the check sum
+	        b[0] = random.choice((0x2b, 0x64))
+	        b[1] = 0x40
+	        b[5:8] = b"\0\0\1"
+	    try:
+	        s.sendto(b, to)
+	    except OSError:
+	        pass
+	PY
+	rain=$!
+	client -T 90 -m tagged -S 8,64k,4m -I 10 || { kill -9 "$rain" "$server" 2>/dev/null; wait "$rain"; server_end; return 1; }
+	wait "$rain"
+	server_end
+}
+
+# refused NAME=VALUE : the variable is named, nothing starts.
+refused() {
+	local rc
+	port=$(free_port)
+	(export "$1"; client -T 10 -S 8)
+	rc=$?
+	[ $rc = 1 ] || { echo "$1: exit status $rc instead of 1"; return 1; }
+	grep -q "${1%%=*}" "$tmp/client" || { echo "$1: the message does not name it"; return 1; }
+}
+bad_settings() {
+	refused FI_SDR_MTU=1 && refused FI_SDR_MTU=x && refused FI_SDR_FAULT=drop=2 && refused FI_SDR_FAULT=nonsense &&
+		refused FI_SDR_CC=magic && refused FI_SDR_IMM_SPLIT=1+2+3 && refused FI_SDR_RELIABILITY=none
+}
+
+port_in_use() {
+	local rc
+	server_start -T 20
+	timeout -s KILL 60 "$xfer" -p "$prov" -B "$port" -A "$host" -T 5 >"$tmp/client" 2>&1
+	rc=$?
+	kill -9 "$server" 2>/dev/null
+	server_end 2>/dev/null
+	[ $rc = 1 ] || { echo "exit status $rc instead of 1"; return 1; }
+}
+
+all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg faults_write wan_loss
+	scheme_sr_rto scheme_sr_nack channels ipv6 mtu_differs peer_killed_tagged peer_killed_write no_peer blackout garbage
+	bad_settings port_in_use"
+
+for c in ${*:-$all}; do
+	start=$SECONDS
+	: >"$tmp/client" >"$tmp/server"
+	if "$c" >"$tmp/out" 2>&1; then
+		grep '^skip - ' "$tmp/out" || echo "ok - $c ($((SECONDS - start)) s)"
+	else
+		echo "not ok - $c ($((SECONDS - start)) s)"
+		failed=1
+		tail -n 5 "$tmp/out" "$tmp/client" "$tmp/server" | awk '{ print "    " $0 }'
+	fi
+done
+exit $failed

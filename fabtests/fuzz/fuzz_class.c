@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Class header, clear to send, QP info, and the string of an immediate's split.  What is accepted has all
+ * fields in range and, the class header's follower apart, encodes to the very bytes it came from.
+ */
+#include "fuzz.h"
+#include "../../prov/sdr/wire/sdr_wire.h"
+
+#define FUZZ_STR_MAX 32u
+
+static void fuzz_class(const uint8_t *p, size_t n)
+{
+	uint8_t type = 0, back[SDR_WIRE_CTS_LEN];
+	struct sdr_wire_cts c;
+	int rc = sdr_class_decode(p, n, &type);
+
+	if (rc < 0)
+		return;
+	SDR_FUZZ_CHECK(n >= SDR_CLASS_LEN && rc >= SDR_CLASS_SDK && rc <= SDR_CLASS_DGRAM);
+	sdr_class_encode(back, (enum sdr_class)rc, type);
+	SDR_FUZZ_CHECK(memcmp(back, p, SDR_CLASS_LEN) == 0);
+	if (sdr_wire_cts_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &c))
+		return;
+	SDR_FUZZ_CHECK(n == SDR_WIRE_CTS_LEN && c.qpn <= SDR_QPN_MASK);
+	SDR_FUZZ_CHECK(sdr_wire_cts_encode(back, &c) == n);
+	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p + SDR_CLASS_LEN, n - SDR_CLASS_LEN) == 0);
+}
+
+static void fuzz_qp_info(const uint8_t *p, size_t n)
+{
+	uint8_t back[SDR_QP_INFO_LEN];
+	struct sdr_wire_qp_info i;
+	uint64_t span;
+
+	if (sdr_wire_qp_info_decode(p, n, &i))
+		return;
+	SDR_FUZZ_CHECK(n == SDR_QP_INFO_LEN);
+	SDR_FUZZ_CHECK(sdr_imm_split_check(&i.split) == 0);
+	SDR_FUZZ_CHECK(i.mtu >= SDR_MTU_MIN && i.mtu <= SDR_MTU_MAX);
+	SDR_FUZZ_CHECK(i.chunk >= i.mtu && i.chunk % i.mtu == 0);
+	SDR_FUZZ_CHECK(i.max_msg >= i.mtu && i.max_msg % i.mtu == 0);
+	SDR_FUZZ_CHECK(i.max_msg / i.mtu <= UINT64_C(1) << i.split.off_bits);
+	SDR_FUZZ_CHECK(!__builtin_mul_overflow(i.max_msg, UINT64_C(1) << i.split.id_bits, &span));
+	SDR_FUZZ_CHECK(i.channels && i.channels <= SDR_CHANNELS_MAX);
+	SDR_FUZZ_CHECK(i.generations && i.generations <= SDR_GENERATIONS_MAX);
+	SDR_FUZZ_CHECK(i.qpn >= SDR_QPN_MIN && i.qpn + i.channels * i.generations - 1u <= SDR_QPN_MASK);
+	SDR_FUZZ_CHECK(i.addr_len <= SDR_QP_INFO_ADDR_MAX);
+	sdr_wire_qp_info_encode(back, &i);
+	SDR_FUZZ_CHECK(memcmp(back, p, n) == 0);
+}
+
+static void fuzz_split(const uint8_t *p, size_t n)
+{
+	char s[FUZZ_STR_MAX + 1], t[FUZZ_STR_MAX + 1];
+	struct sdr_imm_split i;
+
+	if (n > FUZZ_STR_MAX)
+		n = FUZZ_STR_MAX;
+	if (n)
+		memcpy(s, p, n);
+	s[n] = 0;
+	if (sdr_imm_split_parse(s, &i))
+		return;
+	SDR_FUZZ_CHECK(sdr_imm_split_check(&i) == 0);
+	snprintf(t, sizeof(t), "%u+%u+%u", i.id_bits, i.off_bits, i.user_bits);
+	SDR_FUZZ_CHECK(strcmp(s, t) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_class(data, size);
+	fuzz_qp_info(data, size);
+	fuzz_split(data, size);
+	return 0;
+}
+
+size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
+{
+	static const char *const splits[] = { "10+18+4", "8+22+2", "12+20+0", "1+30+1" };
+	static const struct sdr_wire_qp_info infos[] = {
+		{ .qpn = 0x123456,
+		  .rkey = 0xcafebabe,
+		  .psn = 0xabcdef,
+		  .channels = 1,
+		  .generations = 4,
+		  .split = SDR_IMM_SPLIT_DEFAULT,
+		  .mtu = 4096,
+		  .chunk = 65536,
+		  .max_msg = 1u << 30,
+		  .rx_window = 212992 },
+		{ .qpn = 2,
+		  .rkey = 1,
+		  .channels = 16,
+		  .generations = 16,
+		  .split = { 8, 22, 2 },
+		  .mtu = 256,
+		  .chunk = 256,
+		  .max_msg = 256,
+		  .addr_len = 7,
+		  .addr = { 4, 0x12, 0xb7, 192, 0, 2, 1 } },
+		{ .qpn = SDR_QPN_MASK,
+		  .rkey = 1,
+		  .channels = 1,
+		  .generations = 1,
+		  .split = { 12, 12, 8 },
+		  .mtu = 8192,
+		  .chunk = 8192 * 9,
+		  .max_msg = 8192u << 12,
+		  .addr_len = 19,
+		  .addr = { 6, 0x12, 0xb7, 0x20, 0x01, 0x0d, 0xb8, [18] = 1 } },
+	};
+	struct sdr_wire_cts c = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1000 };
+
+	switch (i) {
+	case 0:
+		return sdr_wire_cts_encode(buf, &c);
+	case 1:
+	case 2:
+		sdr_class_encode(buf, i == 1 ? SDR_CLASS_REL : SDR_CLASS_DGRAM, 0);
+		memset(buf + SDR_CLASS_LEN, 0x33, 20);
+		return SDR_CLASS_LEN + 20;
+	case 3:
+	case 4:
+	case 5:
+		sdr_wire_qp_info_encode(buf, &infos[i - 3]);
+		return SDR_QP_INFO_LEN;
+	case 6:
+	case 7:
+	case 8:
+	case 9:
+		memcpy(buf, splits[i - 6], strlen(splits[i - 6]));
+		return strlen(splits[i - 6]);
+	default:
+		return 0;
+	}
+}

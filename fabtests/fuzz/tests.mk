@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# One program per parser of what the network sends.  configure --enable-fuzz (CC=clang) makes
+# them libFuzzer programs; otherwise standalone.c is their main, and "make check" runs each over
+# its valid inputs, their truncations and bit flips, and mutated and random ones.
+#
+#   ./fuzz_roce -w corpus           (normal build) valid inputs as files
+#   ./fuzz_roce -max_len=8448 corpus    (--enable-fuzz) libFuzzer over them
+#   ./fuzz_roce crash-...           (either) replays one
+
+FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame
+
+if ENABLE_FUZZ
+FUZZ_MAIN =
+noinst_PROGRAMS += $(FUZZ_TARGETS)
+else
+FUZZ_MAIN = fabtests/fuzz/standalone.c
+check_PROGRAMS += $(FUZZ_TARGETS)
+TESTS += $(FUZZ_TARGETS)
+endif
+EXTRA_DIST += fabtests/fuzz/standalone.c
+CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame
+
+FUZZ_LINK = $(AM_LDFLAGS) $(SDR_FUZZ_LDFLAGS)
+FUZZ_WIRE_LIBS = libsdr_wire.la $(ISAL_LIBS)
+
+fuzz_roce_SOURCES = fabtests/fuzz/fuzz_roce.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_roce_LDFLAGS = $(FUZZ_LINK)
+fuzz_roce_LDADD = $(FUZZ_WIRE_LIBS)
+
+fuzz_class_SOURCES = fabtests/fuzz/fuzz_class.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_class_LDFLAGS = $(FUZZ_LINK)
+fuzz_class_LDADD = $(FUZZ_WIRE_LIBS)
+
+fuzz_frame_SOURCES = fabtests/fuzz/fuzz_frame.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_frame_LDFLAGS = $(FUZZ_LINK)
+fuzz_frame_LDADD = $(FUZZ_WIRE_LIBS)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# Every interleaving of a small world, through the real SDK; larger worlds with --deep.
+
+check_PROGRAMS += sdr_explore
+TESTS += sdr_explore
+sdr_explore_SOURCES = \
+	fabtests/sim/sdr_explore.c fabtests/sim/explore_model.c fabtests/sim/explore_real.c \
+	fabtests/sim/explore.h \
+	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
+sdr_explore_LDADD = libsdr_sdk.la libsdr_wire.la

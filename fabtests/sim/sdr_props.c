@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Random properties: from a seed, a network, its weather, the settings of the endpoints and a program of
+ * operations; then the weather clears, everything must complete, and the bench must have nothing to object.
+ *
+ *   sdr_props [--seed N] [--first N] [--count M] [--twice] [--keep-going] [-v] [-vv]
+ *
+ * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice, comparing the
+ * hashes of the traces (always done for every 16th seed).  A failing seed is printed with the command that
+ * replays it; --keep-going goes on after it.  -v prints operations, -vv packets too.  Three kinds of weather: clean (nothing may be sent twice), mild, and brutal.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "simnet.h"
+
+#define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes at the most */
+#define PROPS_BIG	   (1u << 20)  /* largest single operation */
+#define PROPS_DRAIN	   8u	       /* receives kept posted while draining, each node and kind */
+#define PROPS_HEAL_NS	   (20 * S_NS) /* all must be done so long after the weather has cleared */
+#define PROPS_TAGS	   4u
+#define PROPS_FIRST_WINDOW (256u << 10) /* bytes bbr starts with at the most */
+#define PROPS_HANG_S	   120u		/* real seconds after which a seed counts as hung */
+
+enum props_weather { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
+
+struct props {
+	struct simnet sn;
+	struct simnet_cfg cfg;
+	enum props_weather weather;
+	uint64_t seed;
+	uint64_t bytes;	   /* drawn so far */
+	uint64_t quiet_at; /* when the last blackout ends */
+	uint32_t ops;
+	uint32_t posted, refused;
+	uint32_t sizes_n;
+	uint64_t sizes[20];
+};
+
+static const char *const props_weathers[] = { "clean", "mild", "brutal" };
+
+static uint64_t pick(struct props *p, const uint64_t *v, uint32_t n)
+{
+	return v[simnet_below(&p->sn, n)];
+}
+#define PICK(p, ...) pick(p, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8)
+
+/* ---- what the seed decides --------------------------------------------------------------------------- */
+
+static void draw_link(struct props *p, struct sdr_sim_link *l, bool other)
+{
+	struct simnet *sn = &p->sn;
+
+	if (!other) {
+		l->delay_ns = PICK(p, 5, 50, 500, 2000, 12500, 25000, 60000) * US_NS + simnet_below(sn, 1000);
+		l->rate_bps = PICK(p, 0, 50, 100, 1000, 1000, 10000) * 1000000;
+	} else if (simnet_chance(sn, 0.3)) { /* asymmetric */
+		l->delay_ns = l->delay_ns / 2 + simnet_below(sn, l->delay_ns + 1);
+	}
+	if (p->weather == PROPS_CLEAN)
+		return;
+	if (p->weather == PROPS_MILD) {
+		l->loss = simnet_chance(sn, 0.7) ? (double)PICK(p, 100, 1000, 10000) / 1e6 : 0;
+		l->dup = simnet_chance(sn, 0.3) ? 0.001 : 0;
+		l->reorder = simnet_chance(sn, 0.3) ? 0.01 : 0;
+		l->corrupt = simnet_chance(sn, 0.2) ? 0.001 : 0;
+		l->jitter_ns = simnet_chance(sn, 0.3) ? l->delay_ns / 20 : 0;
+	} else {
+		l->loss = simnet_chance(sn, 0.5) ? (double)PICK(p, 10000, 50000, 100000, 300000) / 1e6 : 0;
+		l->ge_loss = simnet_chance(sn, 0.4) ? (double)PICK(p, 10000, 50000, 200000) / 1e6 : 0;
+		l->ge_burst = (double)PICK(p, 3, 10, 64);
+		l->dup = simnet_chance(sn, 0.5) ? (double)PICK(p, 1, 10, 50) / 1000 : 0;
+		l->reorder = simnet_chance(sn, 0.5) ? (double)PICK(p, 10, 50, 200) / 1000 : 0;
+		l->corrupt = simnet_chance(sn, 0.3) ? (double)PICK(p, 5, 50) / 1000 : 0;
+		l->jitter_ns = simnet_chance(sn, 0.5) ? l->delay_ns / PICK(p, 1, 4, 10) : 0;
+		l->loss_byte = simnet_chance(sn, 0.2) ? 2e-5 : 0;
+	}
+	l->reorder_ns = l->delay_ns / PICK(p, 1, 3, 10) + 100 * US_NS;
+	if (simnet_chance(sn, p->weather == PROPS_BRUTAL ? 0.3 : 0.15)) {
+		l->queue_bytes = PICK(p, 16000, 64000, 250000);
+		l->block = simnet_chance(sn, 0.3);
+	}
+}
+
+static void draw_cfg(struct props *p)
+{
+	static const struct {
+		struct sdr_imm_split s;
+		uint8_t gens;
+	} geo[] = {
+		{ { 10, 18, 4 }, 4 }, { { 10, 18, 4 }, 4 }, { { 8, 22, 2 }, 4 },  { { 4, 24, 4 }, 16 },
+		{ { 6, 22, 4 }, 8 },  { { 12, 16, 4 }, 2 }, { { 10, 22, 0 }, 4 },
+	};
+	struct simnet_cfg *c = &p->cfg;
+	struct simnet *sn = &p->sn;
+	uint32_t g = (uint32_t)simnet_below(sn, sizeof(geo) / sizeof(*geo));
+
+	c->nodes = (uint32_t)PICK(p, 2, 2, 2, 3, 4);
+	p->weather = simnet_chance(sn, 0.2) ? PROPS_CLEAN : simnet_chance(sn, 0.7) ? PROPS_MILD : PROPS_BRUTAL;
+	draw_link(p, &c->link, false);
+	c->node.mtu = (uint32_t)PICK(p, 256, 512, 1024, 1408, 2048, 4096, 4096);
+	c->node.report_late = simnet_chance(sn, 0.1);
+	if (p->weather != PROPS_CLEAN && simnet_chance(sn, 0.25))
+		c->node.rx_window = (uint32_t)PICK(p, 65536, 131072, 212992);
+	c->rel.scheme = (enum sdr_rel_scheme)PICK(p, SDR_SCHEME_SR, SDR_SCHEME_SR, SDR_SCHEME_SR,
+						  SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO);
+	c->rel.cc = simnet_chance(sn, 0.5) ? SDR_CC_BBR : SDR_CC_FIXED;
+	if (c->rel.cc == SDR_CC_FIXED)
+		c->rel.rate_bps = c->link.rate_bps ? c->link.rate_bps / 10 * 9 : 1000000000;
+	c->rel.chunk = (uint32_t)PICK(p, 1, 4096, 16384, 65536, 65536); /* 1: becomes the mtu */
+	c->rel.split = geo[g].s;
+	c->rel.generations = geo[g].gens;
+	c->rel.channels = (uint8_t)PICK(p, 1, 1, 2, 4);
+	c->rel.tx_depth = (uint32_t)PICK(p, 8, 64, 1024);
+	c->rel.rx_depth = 4096;
+	c->rel.inject_max = (uint32_t)PICK(p, 64, 256);
+	c->tick_ns = PICK(p, 0, 0, 5 * US_NS, 50 * US_NS);
+	c->rma_events = simnet_chance(sn, 0.3);
+	c->ro_len = 1 << 18;
+	c->wo_len = 1 << 21;
+	p->ops = 5 + (uint32_t)simnet_below(sn, simnet_chance(sn, 0.2) ? 150 : 50);
+	p->sizes_n = 0;
+#define SIZE(s) (p->sizes[p->sizes_n++] = (s))
+	SIZE(0);
+	SIZE(1);
+	SIZE(7);
+	SIZE(8);
+	SIZE(64);
+	SIZE(300);
+	SIZE(1000);
+	SIZE(c->node.mtu - 1);
+	SIZE(c->node.mtu);
+	SIZE(c->node.mtu + 1);
+	SIZE(c->rel.chunk > 1 ? c->rel.chunk - 1 : 1);
+	SIZE(c->rel.chunk);
+	SIZE(c->rel.chunk + 1);
+	SIZE(10000);
+	SIZE(65536);
+	SIZE(3 * c->rel.chunk + 5);
+	SIZE(200000);
+	if (p->weather != PROPS_BRUTAL)
+		SIZE(PROPS_BIG);
+#undef SIZE
+}
+
+static void print_cfg(const struct props *p)
+{
+	const struct simnet_cfg *c = &p->cfg;
+	const struct sdr_sim_link *l = &c->link;
+
+	fprintf(stderr,
+		"seed %llu: %s, %u nodes, %u operations, mtu %u chunk %u split %u+%u+%u gens %u channels %u, "
+		"scheme %d cc %d rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
+		"delay %.3f ms queue %llu%s "
+		"loss %g ge %g/%g dup %g reorder %g (%.3f ms) jitter %.3f ms corrupt %g\n",
+		(unsigned long long)p->seed, props_weathers[p->weather], c->nodes, p->ops, c->node.mtu,
+		c->rel.chunk, c->rel.split.id_bits, c->rel.split.off_bits, c->rel.split.user_bits,
+		c->rel.generations, c->rel.channels, (int)c->rel.scheme, (int)c->rel.cc, (double)c->rel.rate_bps,
+		c->rel.tx_depth, c->node.rx_window, c->node.report_late ? " late reported" : "",
+		(unsigned long long)c->tick_ns, (double)l->rate_bps, (double)l->delay_ns / 1e6,
+		(unsigned long long)l->queue_bytes, l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst,
+		l->dup, l->reorder, (double)l->reorder_ns / 1e6, (double)l->jitter_ns / 1e6, l->corrupt);
+}
+
+static void set_weather(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+	uint64_t now = simnet_now(sn), from, len;
+
+	p->quiet_at = now;
+	for (uint32_t a = 0; a < p->cfg.nodes; a++) {
+		for (uint32_t b = 0; b < p->cfg.nodes; b++) {
+			struct sdr_sim_link l = p->cfg.link;
+
+			if (a == b) {
+				l = (struct sdr_sim_link){ .delay_ns = 1000 };
+			} else {
+				l.loss = l.ge_loss = l.dup = l.reorder = l.corrupt = l.loss_byte = 0;
+				draw_link(p, &l, true);
+			}
+			sdr_sim_link_set(sn->w, a, b, &l);
+			if (a == b || p->weather != PROPS_BRUTAL || !simnet_chance(sn, 0.3))
+				continue;
+			from = now + simnet_below(sn, 300 * MS_NS);
+			len = simnet_below(sn, simnet_chance(sn, 0.3) ? 2 * S_NS : 100 * MS_NS);
+			if (simnet_chance(sn, 0.5))
+				sdr_sim_blackout(sn->w, a, b, from, from + len);
+			else
+				sdr_sim_blackout_both(sn->w, a, b, from, from + len);
+			p->quiet_at = from + len > p->quiet_at ? from + len : p->quiet_at;
+		}
+	}
+}
+
+/* The weather clears; delays, rates and the receivers' windows stay. */
+static void heal(struct props *p)
+{
+	struct sdr_sim_link l;
+
+	for (uint32_t a = 0; a < p->cfg.nodes; a++) {
+		for (uint32_t b = 0; b < p->cfg.nodes; b++) {
+			sdr_sim_link_get(p->sn.w, a, b, &l);
+			l = (struct sdr_sim_link){ .rate_bps = l.rate_bps, .delay_ns = l.delay_ns };
+			sdr_sim_link_set(p->sn.w, a, b, &l);
+		}
+	}
+}
+
+/* ---- the program --------------------------------------------------------------------------------------- */
+
+static uint64_t draw_size(struct props *p)
+{
+	uint64_t n = p->sizes[simnet_below(&p->sn, p->sizes_n)];
+
+	if (simnet_chance(&p->sn, 0.5))
+		n = p->sizes[simnet_below(&p->sn, 7)];
+	if (p->bytes + n > PROPS_BYTES_MAX)
+		n = simnet_below(&p->sn, 64);
+	p->bytes += n;
+	return n;
+}
+
+/* Posts; when the endpoint is full, waits for it a little. */
+static void post(struct props *p, uint32_t node, const struct simnet_wr *w)
+{
+	for (int tries = 0; tries < 5 && !p->sn.failed; tries++) {
+		if (simnet_post(&p->sn, node, w)) {
+			p->posted++;
+			return;
+		}
+		simnet_run_for(&p->sn, simnet_below(&p->sn, 4 * p->cfg.link.delay_ns + MS_NS));
+	}
+	p->refused++;
+}
+
+static void do_send(struct props *p, bool tagged)
+{
+	struct simnet *sn = &p->sn;
+	struct simnet_wr w = { .kind = tagged ? SDR_REL_TSEND : SDR_REL_SEND };
+	uint32_t node = (uint32_t)simnet_below(sn, p->cfg.nodes);
+
+	w.peer = (uint32_t)simnet_below(sn, p->cfg.nodes);
+	if (w.peer == node && simnet_chance(sn, 0.8))
+		w.peer = (node + 1) % p->cfg.nodes;
+	w.len = draw_size(p);
+	w.tag = tagged ? simnet_below(sn, PROPS_TAGS) : 0;
+	if (simnet_chance(sn, 0.75))
+		w.flags |= SDR_REL_F_DATA;
+	if (w.len <= p->cfg.rel.inject_max && simnet_chance(sn, 0.3))
+		w.flags |= SDR_REL_F_INJECT | (simnet_chance(sn, 0.5) ? SDR_REL_F_SILENT : 0);
+	else if (simnet_chance(sn, 0.25))
+		w.flags |= SDR_REL_F_DELIVERY;
+	if (simnet_chance(sn, 0.05))
+		w.flags |= SDR_REL_F_FENCE;
+	if (!(w.flags & SDR_REL_F_DELIVERY) && simnet_chance(sn, 0.2))
+		w.flags |= SDR_REL_F_EARLY;
+	if (w.len > 1 && simnet_chance(sn, 0.3))
+		w.parts = (uint8_t)(1 + simnet_below(sn, SDR_REL_IOV_MAX));
+	post(p, node, &w);
+}
+
+static void do_recv(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+	struct simnet_wr w = { .kind = simnet_chance(sn, 0.5) ? SDR_REL_TRECV : SDR_REL_RECV,
+			       .peer = SIMNET_NOBODY };
+	double x = (double)simnet_below(sn, 1000) / 1000;
+
+	if (simnet_chance(sn, 0.4))
+		w.peer = (uint32_t)simnet_below(sn, p->cfg.nodes);
+	if (w.kind == SDR_REL_TRECV) {
+		w.tag = simnet_below(sn, PROPS_TAGS);
+		w.ignore = simnet_chance(sn, 0.4) ? PROPS_TAGS - 1 : simnet_chance(sn, 0.2) ? 1 : 0;
+	}
+	w.len = simnet_chance(sn, 0.7) ? PROPS_BIG : p->sizes[simnet_below(sn, p->sizes_n)];
+	if (x < 0.12) {
+		w.flags = SDR_REL_R_PEEK;
+		if (simnet_chance(sn, 0.3))
+			w.flags |= SDR_REL_R_CLAIM;
+		if (simnet_chance(sn, 0.2))
+			w.flags |= SDR_REL_R_DISCARD;
+	} else if (x < 0.2) {
+		w.flags = SDR_REL_R_MULTI;
+		w.len = PICK(p, 1000, 10000, 300000);
+		w.min_multi = PICK(p, 0, 64, 1024);
+		w.kind = SDR_REL_RECV;
+		w.tag = w.ignore = 0;
+	} else if (w.len && simnet_chance(sn, 0.3)) {
+		w.parts = (uint8_t)(1 + simnet_below(sn, SDR_REL_IOV_MAX));
+	}
+	post(p, (uint32_t)simnet_below(sn, p->cfg.nodes), &w);
+}
+
+static void do_rma(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+	struct simnet_wr w = { .kind = simnet_chance(sn, 0.6) ? SDR_REL_WRITE : SDR_REL_READ };
+	uint32_t node = (uint32_t)simnet_below(sn, p->cfg.nodes);
+
+	w.peer = (uint32_t)simnet_below(sn, p->cfg.nodes);
+	w.len = draw_size(p);
+	if (w.kind == SDR_REL_READ) {
+		if (w.len > p->cfg.ro_len)
+			w.len = p->cfg.ro_len;
+		w.rma_key = SIMNET_KEY_RO;
+		w.rma_addr = simnet_below(sn, p->cfg.ro_len - w.len + 1);
+	} else {
+		w.rma_key = SIMNET_KEY_WO;
+		if (simnet_chance(sn, 0.4))
+			w.flags |= SDR_REL_F_DATA;
+		if (simnet_chance(sn, 0.4))
+			w.flags |= SDR_REL_F_DELIVERY;
+		else if (w.len <= p->cfg.rel.inject_max && simnet_chance(sn, 0.4))
+			w.flags |= SDR_REL_F_INJECT;
+	}
+	if (simnet_chance(sn, 0.12)) { /* refused at the target: wrong key, access or bounds */
+		w.must_fail = true;
+		w.flags &= (uint16_t) ~(SDR_REL_F_DATA | SDR_REL_F_INJECT);
+		w.flags |= w.kind == SDR_REL_WRITE ? SDR_REL_F_DELIVERY : 0;
+		if (simnet_chance(sn, 0.3)) {
+			w.rma_key = 77;
+		} else if (simnet_chance(sn, 0.5)) {
+			w.rma_key = w.kind == SDR_REL_READ ? SIMNET_KEY_WO : SIMNET_KEY_RO;
+		} else {
+			w.rma_addr = w.kind == SDR_REL_READ ? p->cfg.ro_len - w.len + 1 : p->cfg.wo_len + 1;
+		}
+	}
+	if (w.len > 1 && simnet_chance(sn, 0.2))
+		w.parts = (uint8_t)(1 + simnet_below(sn, SDR_REL_IOV_MAX));
+	if (simnet_chance(sn, 0.05))
+		w.flags |= SDR_REL_F_FENCE;
+	post(p, node, &w);
+}
+
+static void do_cancel(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+
+	for (int tries = 0; tries < 10 && sn->nops; tries++) {
+		struct simnet_op *op = sn->ops[simnet_below(sn, sn->nops)];
+
+		if (!simnet_is_recv(op->kind) || simnet_op_done(op) || op->flags & SDR_REL_R_PEEK)
+			continue;
+		simnet_cancel(sn, op);
+		return;
+	}
+}
+
+/* Claimed messages are taken or dropped. */
+static void do_claims(struct props *p, bool all)
+{
+	struct simnet *sn = &p->sn;
+
+	for (uint32_t i = 0; i < sn->nops && !sn->failed; i++) {
+		struct simnet_op *op = sn->ops[i];
+
+		if (op->claimed && simnet_op_done(op) && (all || simnet_chance(sn, 0.5)))
+			simnet_claim(sn, op, simnet_chance(sn, 0.4) ? SDR_REL_R_DISCARD : 0);
+	}
+}
+
+static void do_trouble(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+	uint32_t a = (uint32_t)simnet_below(sn, p->cfg.nodes), b = (uint32_t)simnet_below(sn, p->cfg.nodes);
+	struct sdr_sim_link l;
+
+	if (p->weather == PROPS_CLEAN)
+		return;
+	if (simnet_chance(sn, 0.5)) {
+		sdr_sim_node_stall(sn->w, a, simnet_now(sn) + simnet_below(sn, 200 * MS_NS));
+	} else if (a != b) { /* the path changes */
+		sdr_sim_link_get(sn->w, a, b, &l);
+		l.delay_ns = l.delay_ns / 2 + simnet_below(sn, l.delay_ns + 1);
+		l.rate_bps = l.rate_bps / 2;
+		sdr_sim_link_set(sn->w, a, b, &l);
+	}
+}
+
+/* Receives that take every message there will be, posted before the first send: what law 6 is about. */
+static void post_ahead(struct props *p)
+{
+	for (uint32_t n = 0; n < p->cfg.nodes; n++) {
+		for (uint32_t i = 0; i < 2 * p->ops; i++) {
+			struct simnet_wr w = { .kind = i & 1 ? SDR_REL_RECV : SDR_REL_TRECV,
+					       .peer = SIMNET_NOBODY,
+					       .len = i < 2 * 8 ? PROPS_BIG : 210000,
+					       .ignore = UINT64_MAX };
+
+			post(p, n, &w);
+		}
+	}
+}
+
+static void program(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+	bool clean = p->weather == PROPS_CLEAN;
+	double x;
+
+	if (clean) {
+		p->sizes_n = 17; /* none larger than the receives posted */
+		p->ops = p->ops < 30 ? p->ops : 30;
+		post_ahead(p);
+	}
+	for (uint32_t i = 0; i < p->ops && !sn->failed; i++) {
+		x = (double)simnet_below(sn, 1000) / 1000;
+		if (x < 0.25)
+			do_send(p, false);
+		else if (x < 0.5)
+			do_send(p, true);
+		else if (x < 0.68 || clean)
+			do_rma(p);
+		else if (x < 0.92)
+			do_recv(p);
+		else if (x < 0.95)
+			do_cancel(p);
+		else if (x < 0.97)
+			do_trouble(p);
+		do_claims(p, false);
+		if (simnet_chance(sn, 0.6))
+			simnet_run_for(sn, simnet_below(sn, simnet_chance(sn, 0.2) ? 20 * MS_NS : 500 * US_NS));
+		if (i % 8 == 0)
+			simnet_check_memory(sn, 4);
+	}
+}
+
+/* ---- draining ------------------------------------------------------------------------------------------ */
+
+/* Posts receives for what is still to come; *open: something is not done yet.  True: it posted something. */
+static bool drain_step(struct props *p, bool *open)
+{
+	struct simnet *sn = &p->sn;
+	uint32_t left[SIMNET_NODES_MAX][2] = { { 0 } }, posted[SIMNET_NODES_MAX][2] = { { 0 } };
+	bool any = false;
+
+	*open = false;
+	for (uint32_t i = 0; i < sn->nops; i++) {
+		struct simnet_op *op = sn->ops[i];
+
+		if (simnet_is_send(op->kind)) {
+			left[op->peer][op->kind == SDR_REL_TSEND] += !op->consumed;
+			*open |= !op->consumed && !sn->unknown;
+		}
+		if (!simnet_is_recv(op->kind))
+			*open |= !simnet_op_done(op);
+		else if (!simnet_op_done(op) && op->peer == SIMNET_NOBODY && op->len == PROPS_BIG &&
+			 (op->kind == SDR_REL_RECV || op->ignore == UINT64_MAX))
+			posted[op->node][op->kind == SDR_REL_TRECV]++;
+	}
+	for (uint32_t n = 0; n < p->cfg.nodes; n++) {
+		for (int t = 0; t < 2; t++) {
+			struct simnet_wr w = { .kind = t ? SDR_REL_TRECV : SDR_REL_RECV,
+					       .peer = SIMNET_NOBODY,
+					       .len = PROPS_BIG,
+					       .ignore = UINT64_MAX };
+
+			if (posted[n][t] < PROPS_DRAIN && posted[n][t] < left[n][t] && simnet_post(sn, n, &w))
+				any = true;
+		}
+	}
+	return any;
+}
+
+static bool drained(void *arg)
+{
+	struct props *p = arg;
+	bool open;
+
+	while (drain_step(p, &open) && !p->sn.failed)
+		;
+	return !open;
+}
+
+static void drain(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+
+	do_claims(p, true);
+	simnet_run_cond(sn, drained, p, PROPS_HEAL_NS, "I8: everything arrives after the network healed");
+	if (sn->failed && !strstr(sn->why, "I8"))
+		return;
+	if (sn->failed) {
+		size_t n = strlen(sn->why);
+
+		for (uint32_t i = 0; i < sn->nops; i++) {
+			struct simnet_op *op = sn->ops[i];
+
+			if (simnet_is_recv(op->kind) ||
+			    (simnet_op_done(op) && (op->consumed || !simnet_is_send(op->kind))))
+				continue;
+			snprintf(sn->why + n, sizeof(sn->why) - n,
+				 "; open: %s %u node %u to %u len %llu flags %x done %u "
+				 "consumed %d",
+				 simnet_kind_name(op->kind), op->id, op->node, op->peer,
+				 (unsigned long long)op->len, op->flags, op->done, op->consumed);
+			return;
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < sn->nops && !sn->failed; i++)
+		if (simnet_is_recv(sn->ops[i]->kind) && !simnet_op_done(sn->ops[i]))
+			simnet_cancel(sn, sn->ops[i]);
+	simnet_run_all(sn, 2 * S_NS);
+}
+
+/* I10, and gauges that cannot be. */
+static void check_stats(struct props *p)
+{
+	struct simnet *sn = &p->sn;
+	struct sdr_rel_stats st;
+	struct sdr_stats sdk = { .size = sizeof(sdk) };
+	uint64_t chunks = 0;
+	bool failed = false;
+
+	simnet_stats(sn, &st);
+	if (st.loss_ppm > 1000000 * p->cfg.nodes)
+		simnet_fail(sn, "loss estimate %llu ppm", (unsigned long long)st.loss_ppm);
+	for (uint32_t i = 0; i < p->cfg.nodes; i++) {
+		sdr_context_stats(sdr_rel_context(sn->nodes[i].rel), &sdk);
+		chunks += sdk.chunks_rx;
+	}
+	for (uint32_t i = 0; i < sn->nops; i++) /* what was refused or cut was sent in part */
+		failed |=
+			sn->ops[i]->cqe.err && sn->ops[i]->cqe.err != -ECANCELED && sn->ops[i]->cqe.err != -ENOMSG;
+	if (st.chunks_fec || (!failed && st.chunks_direct + st.chunks_rtx != chunks))
+		simnet_fail(sn, "I10: %llu chunks direct, %llu sent again, %llu decoded; %llu arrived",
+			    (unsigned long long)st.chunks_direct, (unsigned long long)st.chunks_rtx,
+			    (unsigned long long)st.chunks_fec, (unsigned long long)chunks);
+}
+
+/*
+ * I9 is a promise of sr.  The plain schemes have timers that know nothing of queues, and bbr fills a queue when
+ * it starts: where its first window takes longer to leave than a timer can know of, nothing is promised.
+ */
+static bool no_repair_expected(const struct props *p)
+{
+	const struct simnet_cfg *c = &p->cfg;
+	uint64_t queue_ns = c->link.rate_bps ? PROPS_FIRST_WINDOW * 8 * S_NS / c->link.rate_bps : 0;
+
+	if (p->weather != PROPS_CLEAN || c->rel.scheme == SDR_SCHEME_SR_RTO)
+		return false;
+	if (c->rel.cc == SDR_CC_FIXED)
+		return true;
+	return c->rel.scheme == SDR_SCHEME_SR && queue_ns <= (c->link.delay_ns + MS_NS) / 2;
+}
+
+/* Runs one seed; true when all was well. *hash: of the trace. */
+static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size_t why_len)
+{
+	static struct props p;
+	struct simnet *sn = &p.sn;
+	bool ok;
+
+	memset(&p, 0, sizeof(p));
+	p.seed = seed;
+	simnet_cfg_default(&p.cfg);
+	sn->rng = seed ^ 0x5d7; /* for drawing; simnet_open makes another */
+	p.cfg.seed = seed;
+	draw_cfg(&p);
+	if (verbose)
+		print_cfg(&p);
+	p.cfg.verbose = verbose;
+	if (!simnet_open(sn, &p.cfg)) {
+		set_weather(&p);
+		program(&p);
+		if (simnet_now(sn) < p.quiet_at)
+			simnet_run_for(sn, p.quiet_at - simnet_now(sn));
+		heal(&p);
+		if (!sn->failed)
+			drain(&p);
+		if (!sn->failed)
+			simnet_check_end(sn);
+		if (!sn->failed && no_repair_expected(&p))
+			simnet_check_no_repair(sn);
+		simnet_run_for(sn, S_NS); /* the last acknowledgements */
+		if (!sn->failed)
+			check_stats(&p);
+		for (uint32_t i = 0; i < p.cfg.nodes && !sn->failed; i++)
+			if (!simnet_shutdown(sn, i, 5 * S_NS) && !sn->failed)
+				simnet_fail(sn, "node %u does not become quiet after shutdown", i);
+	} else if (!sn->failed) {
+		simnet_fail(sn, "no memory");
+	}
+	*hash = sn->trace;
+	if (verbose)
+		fprintf(stderr,
+			"  %u operations, %u refused, %u completions unknown, %.3f s virtual, %llu packets, "
+			"trace %016llx\n",
+			p.posted, p.refused, sn->unknown, sn->w ? (double)simnet_now(sn) / 1e9 : 0,
+			sn->w ? (unsigned long long)sdr_sim_world_arrivals(sn->w) : 0,
+			(unsigned long long)sn->trace);
+	ok = simnet_close(sn, why, why_len);
+	return ok;
+}
+
+/* ---- command line -------------------------------------------------------------------------------------- */
+
+static char props_note[128]; /* what a crash says */
+static const char *props_name;
+
+static void props_crashed(int sig)
+{
+	ssize_t n = write(2, props_note, strlen(props_note));
+
+	(void)n;
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define PROPS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PROPS_ASAN 1
+#endif
+#endif
+#ifdef PROPS_ASAN
+void __asan_on_error(void);
+void __asan_on_error(void)
+{
+	ssize_t n = write(2, props_note, strlen(props_note));
+
+	(void)n;
+}
+#endif
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: sdr_props [--seed N] [--first N] [--count M] [--twice] [--keep-going] [-v] [-vv]\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = 1, n = 1000, hash, again;
+	bool twice = false, keep = false;
+	int verbose = 0;
+	unsigned int failed = 0, ran = 0;
+	char why[512];
+
+	props_name = argv[0];
+	for (int i = 1; i < argc; i++) {
+		uint64_t *num = NULL;
+
+		if (!strcmp(argv[i], "--seed") || !strcmp(argv[i], "--first"))
+			num = &first;
+		else if (!strcmp(argv[i], "--count"))
+			num = &n;
+		else if (!strcmp(argv[i], "--twice"))
+			twice = true;
+		else if (!strcmp(argv[i], "--keep-going"))
+			keep = true;
+		else if (!strcmp(argv[i], "-v"))
+			verbose = 1;
+		else if (!strcmp(argv[i], "-vv"))
+			verbose = 2;
+		else
+			return usage();
+		if (!num)
+			continue;
+		if (!strcmp(argv[i], "--seed"))
+			n = 1;
+		if (++i == argc)
+			return usage();
+		*num = strtoull(argv[i], NULL, 0);
+	}
+	signal(SIGSEGV, props_crashed);
+	signal(SIGABRT, props_crashed);
+	signal(SIGALRM, props_crashed);
+	for (uint64_t s = first; s < first + n; s++) {
+		alarm(PROPS_HANG_S);
+		snprintf(props_note, sizeof(props_note),
+			 "crashed or hung in seed %llu; replay: sdr_props --seed %llu -v\n", (unsigned long long)s,
+			 (unsigned long long)s);
+		ran++;
+		bool ok = run_seed(s, verbose, &hash, why, sizeof(why));
+
+		if (ok && (twice || s % 16 == 0)) {
+			ok = run_seed(s, 0, &again, why, sizeof(why));
+			if (ok && again != hash) {
+				ok = false;
+				snprintf(why, sizeof(why), "I11: two runs differ: trace %016llx and %016llx",
+					 (unsigned long long)hash, (unsigned long long)again);
+			}
+		}
+		if (ok)
+			continue;
+		failed++;
+		printf("seed %llu failed: %s\n  replay: %s --seed %llu -v\n", (unsigned long long)s, why,
+		       props_name, (unsigned long long)s);
+		fflush(stdout);
+		if (!keep)
+			break;
+	}
+	printf("sdr_props: %u seeds, %u failed\n", ran, failed);
+	return failed ? 1 : 0;
+}

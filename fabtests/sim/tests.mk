@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# Seeds and scenarios in the simulated network.  cmocka programs go to UNIT_TESTS, programs
+# with a main of their own to check_PROGRAMS and TESTS.  Run without arguments sdr_props does
+# 1000 seeds.
+
+SDR_SIMNET = \
+	fabtests/sim/simnet.h \
+	fabtests/sim/simnet.c \
+	fabtests/sim/simnet_bytes.c \
+	fabtests/sim/simnet_check.c \
+	fabtests/sim/simnet_ops.c
+
+check_PROGRAMS += fabtests/sim/sdr_props
+TESTS += fabtests/sim/sdr_props
+fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_SIMNET)
+
+UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends
+fabtests_sim_sdr_scenarios_SOURCES = \
+	fabtests/sim/sdr_scenarios.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+fabtests_sim_sdr_scenarios_ends_SOURCES = \
+	fabtests/sim/sdr_scenarios_ends.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+
+include fabtests/sim/explore.mk

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# cmocka programs for prov/sdr/rel, one per object, and those for connected endpoints on the
+# simulated network, one per subject.
+
+include fabtests/unit/rel_leaf.mk
+
+REL_BED = fabtests/unit/test_rel_util.h fabtests/unit/test_rel_util.c
+REL_BED_LIBS = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_forged
+
+test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c $(REL_BED)
+test_rel_handshake_LDADD = $(REL_BED_LIBS)
+test_rel_match_SOURCES = fabtests/unit/test_rel_match.c $(REL_BED)
+test_rel_match_LDADD = $(REL_BED_LIBS)
+test_rel_bulk_SOURCES = fabtests/unit/test_rel_bulk.c $(REL_BED)
+test_rel_bulk_LDADD = $(REL_BED_LIBS)
+test_rel_end_SOURCES = fabtests/unit/test_rel_end.c $(REL_BED)
+test_rel_end_LDADD = $(REL_BED_LIBS)
+test_rel_forged_SOURCES = fabtests/unit/test_rel_forged.c $(REL_BED)
+test_rel_forged_LDADD = $(REL_BED_LIBS)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# cmocka programs for the objects of prov/sdr/rel that know nothing of connections, and
+# for the frame codec of prov/sdr/wire.
+
+check_PROGRAMS += test_frame test_pnset test_rtt test_pacer test_cc
+TESTS += test_frame test_pnset test_rtt test_pacer test_cc
+test_frame_SOURCES = fabtests/unit/test_frame.c
+test_frame_LDADD = libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_pnset_SOURCES = fabtests/unit/test_pnset.c
+test_pnset_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_rtt_SOURCES = fabtests/unit/test_rtt.c
+test_rtt_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_pacer_SOURCES = fabtests/unit/test_pacer.c
+test_pacer_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_cc_SOURCES = fabtests/unit/test_cc.c
+test_cc_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)

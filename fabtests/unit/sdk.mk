@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# prov/sdr/sdk: cmocka programs over an engine in memory (uc_loop) and over those that ship,
+# and the benchmark of the receive worker.  The exhaustive explorer: fabtests/sim/explore.mk.
+
+SDK_TEST_LIBS = libsdr_sdk.la libsdr_wire.la $(CMOCKA_LIBS) -lpthread
+SDK_TEST_COMMON = \
+	fabtests/unit/test_sdk.h \
+	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
+SDK_TESTS = test_sdk_rxk test_sdk_recv test_sdk_send test_sdk_context
+check_PROGRAMS += $(SDK_TESTS)
+TESTS += $(SDK_TESTS)
+
+test_sdk_rxk_SOURCES = fabtests/unit/test_sdk_rxk.c $(SDK_TEST_COMMON)
+test_sdk_rxk_LDADD = $(SDK_TEST_LIBS)
+test_sdk_recv_SOURCES = fabtests/unit/test_sdk_recv.c $(SDK_TEST_COMMON)
+test_sdk_recv_LDADD = $(SDK_TEST_LIBS)
+test_sdk_send_SOURCES = fabtests/unit/test_sdk_send.c $(SDK_TEST_COMMON)
+test_sdk_send_LDADD = $(SDK_TEST_LIBS)
+test_sdk_context_SOURCES = fabtests/unit/test_sdk_context.c $(SDK_TEST_COMMON)
+test_sdk_context_LDADD = $(SDK_TEST_LIBS)
+
+noinst_PROGRAMS += sdr_rx_bench
+sdr_rx_bench_SOURCES = fabtests/benchmarks/sdr_rx_bench.c
+sdr_rx_bench_LDADD = libsdr_sdk.la libsdr_wire.la -lpthread
+
+check_PROGRAMS += test_sdk_engines
+TESTS += test_sdk_engines
+test_sdk_engines_SOURCES = fabtests/unit/test_sdk_engines.c
+test_sdk_engines_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm

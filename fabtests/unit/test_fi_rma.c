@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Memory regions and RMA: keys, bounds, rights, both addressing modes, data, events. */
+#include "test_fi_util.h"
+
+#define LEN   (256 * 1024) /* bytes of the target region */
+#define GUARD 64	   /* bytes before and behind it that nobody may write */
+
+struct target {
+	uint8_t *mem; /* GUARD, LEN, GUARD */
+	uint8_t *buf;
+	struct fid_mr *mr;
+	uint64_t key, addr; /* as the initiator must use them */
+};
+
+static void target_open(struct test_pair *p, struct target *t, uint64_t access, uint64_t key)
+{
+	bool virt = p->info->domain_attr->mr_mode & (FI_MR_BASIC | FI_MR_VIRT_ADDR);
+
+	t->mem = malloc(LEN + 2 * GUARD);
+	memset(t->mem, 0xa5, LEN + 2 * GUARD);
+	t->buf = t->mem + GUARD;
+	assert_ok(fi_mr_reg(p->domain, t->buf, LEN, access, 0, key, 0, &t->mr, NULL));
+	t->key = fi_mr_key(t->mr);
+	t->addr = virt ? (uint64_t)(uintptr_t)t->buf : 0;
+}
+
+static void target_close(struct target *t)
+{
+	int i;
+
+	for (i = 0; i < GUARD; i++) {
+		assert_int_equal(t->mem[i], 0xa5);
+		assert_int_equal(t->mem[GUARD + LEN + i], 0xa5);
+	}
+	if (t->mr)
+		assert_ok(fi_close(&t->mr->fid));
+	free(t->mem);
+}
+
+static void region__keys(void **state)
+{
+	struct test_opts o = { .type = FI_EP_RDM };
+	struct fid_mr *mr[100], *one;
+	struct test_pair p;
+	char buf[16];
+	struct iovec v[2] = { { buf, 8 }, { buf + 8, 8 } };
+	struct fi_mr_attr attr = { .mr_iov = v, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 17 };
+	int i, j;
+
+	(void)state;
+	test_pair_open(&p, &o); /* keys of the application */
+	assert_ok(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &mr[0], NULL));
+	assert_int_equal(fi_mr_key(mr[0]), 5);
+	assert_int_equal(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &one, NULL), -FI_ENOKEY);
+	assert_ok(fi_close(&mr[0]->fid));
+	assert_ok(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &mr[0], NULL));
+	assert_ok(fi_mr_regattr(p.domain, &attr, 0, &one));
+	assert_int_equal(fi_mr_key(one), 17);
+	assert_int_equal(fi_close(&p.domain->fid), -FI_EBUSY);
+	assert_ok(fi_close(&one->fid));
+	assert_ok(fi_close(&mr[0]->fid));
+	assert_int_equal(fi_mr_regv(p.domain, v, 2, FI_REMOTE_READ, 0, 1, 0, &one, NULL), -FI_EINVAL);
+	assert_int_equal(fi_mr_regattr(p.domain, &attr, 1ULL << 40, &one), -FI_EBADFLAGS); /* FI_MR_DMABUF */
+	assert_int_equal(fi_mr_reg(p.domain, buf, 8, 1ULL << 60, 0, 1, 0, &one, NULL), -FI_EINVAL);
+	assert_int_equal(fi_mr_reg(p.domain, buf, SIZE_MAX, FI_READ, 0, 1, 0, &one, NULL), -FI_EINVAL);
+	test_pair_close(&p);
+
+	o.mr_mode = FI_MR_PROV_KEY; /* keys of the provider: never twice, whatever was asked */
+	test_pair_open(&p, &o);
+	for (i = 0; i < 100; i++) {
+		assert_ok(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &mr[i], NULL));
+		assert_true(fi_mr_key(mr[i]) != FI_KEY_NOTAVAIL);
+		for (j = 0; j < i; j++)
+			assert_true(fi_mr_key(mr[i]) != fi_mr_key(mr[j]));
+	}
+	for (i = 0; i < 100; i++)
+		assert_ok(fi_close(&mr[i]->fid));
+	test_pair_close(&p);
+}
+
+static void rma_all(int mr_mode)
+{
+	struct test_opts o = { .type = FI_EP_RDM, .mr_mode = mr_mode };
+	static const size_t sizes[] = { 0, 1, 8, 1000, 5000, 65536, LEN };
+	uint8_t *tx = malloc(LEN), *rx = malloc(LEN);
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	struct target t;
+	struct iovec v[3];
+	struct fi_rma_iov ri;
+	struct fi_msg_rma m = { .msg_iov = v, .iov_count = 3, .rma_iov = &ri, .rma_iov_count = 1, .data = 77 };
+	size_t i;
+
+	test_pair_open(&p, &o);
+	target_open(&p, &t, FI_REMOTE_READ | FI_REMOTE_WRITE, 0x55aa);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		test_fill(tx, sizes[i], (uint32_t)i);
+		assert_ok(fi_write(p.s[0].ep, tx, sizes[i], NULL, p.s[0].peer, t.addr, t.key, &tx[i]));
+		test_wait_ok(&p, 0, &e);
+		assert_ptr_equal(e.op_context, &tx[i]);
+		assert_int_equal(e.flags, FI_RMA | FI_WRITE);
+		memset(rx, 0, LEN);
+		assert_ok(fi_read(p.s[0].ep, rx, sizes[i], NULL, p.s[0].peer, t.addr, t.key, &rx[i]));
+		test_wait_ok(&p, 0, &e);
+		assert_int_equal(e.flags, FI_RMA | FI_READ);
+		assert_true(test_same(rx, sizes[i], (uint32_t)i));
+		assert_true(test_same(t.buf, sizes[i], (uint32_t)i));
+	}
+	/* the last byte of the region is still inside */
+	assert_ok(fi_write(p.s[0].ep, "x", 1, NULL, p.s[0].peer, t.addr + LEN - 1, t.key, NULL));
+	test_wait_ok(&p, 0, &e);
+	assert_ok(fi_read(p.s[0].ep, rx, 1, NULL, p.s[0].peer, t.addr + LEN - 1, t.key, NULL));
+	test_wait_ok(&p, 0, &e);
+	assert_int_equal(rx[0], 'x');
+	/* with data: one entry at the target, in order with the bytes */
+	assert_ok(fi_writedata(p.s[0].ep, tx, 100, NULL, 0xdeadull << 40, p.s[0].peer, t.addr + 7, t.key, NULL));
+	test_wait_ok(&p, 1, &e);
+	assert_int_equal(e.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+	assert_true(e.data == 0xdeadull << 40);
+	assert_memory_equal(t.buf + 7, tx, 100);
+	test_wait_ok(&p, 0, &e);
+	assert_ok(fi_inject_writedata(p.s[0].ep, tx, 10, 9, p.s[0].peer, t.addr, t.key));
+	test_wait_ok(&p, 1, &e);
+	assert_int_equal(e.data, 9);
+	assert_ok(fi_inject_write(p.s[0].ep, "abcdef", 6, p.s[0].peer, t.addr + 300, t.key));
+	/* scattered; and what does not add up */
+	for (i = 0; i < 3; i++) {
+		v[i].iov_base = tx + 1000 * i;
+		v[i].iov_len = 100;
+	}
+	ri.addr = t.addr + 1000;
+	ri.len = 300;
+	ri.key = t.key;
+	m.addr = p.s[0].peer;
+	assert_ok(fi_writemsg(p.s[0].ep, &m, FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE));
+	test_wait_ok(&p, 0, &e);
+	for (i = 0; i < 3; i++)
+		assert_memory_equal(t.buf + 1000 + 100 * i, tx + 1000 * i, 100);
+	test_wait_ok(&p, 1, &e);
+	assert_int_equal(e.data, 77);
+	assert_memory_equal(t.buf + 300, "abcdef", 6);
+	ri.len = 299;
+	assert_int_equal(fi_writemsg(p.s[0].ep, &m, 0), -FI_EINVAL);
+	m.rma_iov_count = 2;
+	assert_int_equal(fi_readmsg(p.s[0].ep, &m, 0), -FI_EINVAL);
+	target_close(&t);
+	test_pair_close(&p);
+	free(tx);
+	free(rx);
+}
+
+static void rma__offsets_and_own_keys(void **state)
+{
+	(void)state;
+	rma_all(0);
+}
+
+static void rma__virtual_addresses_and_provider_keys(void **state)
+{
+	(void)state;
+	rma_all(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
+}
+
+static void denied(struct test_pair *p, bool write, uint64_t addr, size_t len, uint64_t key)
+{
+	static uint8_t buf[2 * LEN];
+	struct fi_cq_err_entry err;
+
+	if (write)
+		assert_ok(fi_write(p->s[0].ep, buf, len, NULL, p->s[0].peer, addr, key, &addr));
+	else
+		assert_ok(fi_read(p->s[0].ep, buf, len, NULL, p->s[0].peer, addr, key, &addr));
+	test_wait_err(p, 0, &err);
+	assert_int_equal(err.err, FI_EACCES);
+	assert_ptr_equal(err.op_context, &addr);
+	assert_non_null(strstr(fi_cq_strerror(p->s[0].cq, err.prov_errno, err.err_data, NULL, 0), "key"));
+}
+
+static void rma__denied(void **state)
+{
+	struct test_opts o = { .type = FI_EP_RDM, .mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY };
+	struct fi_cq_tagged_entry e;
+	struct target ro, wo, rw;
+	struct test_pair p;
+	uint64_t old;
+	int k;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	target_open(&p, &ro, FI_REMOTE_READ, 1);
+	target_open(&p, &wo, FI_REMOTE_WRITE, 2);
+	target_open(&p, &rw, FI_REMOTE_READ | FI_REMOTE_WRITE, 3);
+	for (k = 0; k < 2; k++) {
+		denied(&p, k, rw.addr, 8, rw.key ^ 1ull << 40); /* no such key */
+		denied(&p, k, rw.addr - 1, 8, rw.key);		/* before */
+		denied(&p, k, rw.addr + LEN - 7, 8, rw.key);	/* one byte too far */
+		denied(&p, k, rw.addr, LEN + 1, rw.key);
+		denied(&p, k, UINT64_MAX - 3, 8, rw.key); /* wraps around */
+	}
+	denied(&p, true, ro.addr, 8, ro.key);
+	denied(&p, true, ro.addr, LEN, ro.key);
+	denied(&p, false, wo.addr, 8, wo.key);
+	/* everything still works, and a closed region is gone */
+	assert_ok(fi_write(p.s[0].ep, "still", 6, NULL, p.s[0].peer, rw.addr, rw.key, NULL));
+	test_wait_ok(&p, 0, &e);
+	old = rw.key;
+	assert_ok(fi_close(&rw.mr->fid));
+	rw.mr = NULL;
+	denied(&p, true, rw.addr, 8, old);
+	target_close(&ro);
+	target_close(&wo);
+	target_close(&rw);
+	test_pair_close(&p);
+}
+
+static void rma__events(void **state)
+{
+	struct test_opts o = { .type = FI_EP_RDM, .cntrs = true, .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_cntr *rd, *wr;
+	struct test_pair p;
+	struct target t;
+	char buf[100];
+
+	(void)state;
+	test_pair_open(&p, &o);
+	target_open(&p, &t, FI_REMOTE_READ | FI_REMOTE_WRITE, 4);
+	assert_ok(fi_cntr_open(p.domain, &attr, &rd, NULL));
+	assert_ok(fi_cntr_open(p.domain, &attr, &wr, NULL));
+	assert_ok(fi_mr_bind(t.mr, &rd->fid, FI_REMOTE_READ));
+	assert_ok(fi_mr_bind(t.mr, &wr->fid, FI_REMOTE_WRITE));
+	assert_ok(fi_mr_enable(t.mr));
+	assert_ok(fi_write(p.s[0].ep, buf, 100, NULL, p.s[0].peer, t.addr, t.key, NULL));
+	assert_ok(fi_inject_write(p.s[0].ep, buf, 10, p.s[0].peer, t.addr, t.key));
+	assert_ok(fi_read(p.s[0].ep, buf, 100, NULL, p.s[0].peer, t.addr, t.key, NULL));
+	assert_ok(fi_cntr_wait(p.s[0].write, 2, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(p.s[1].rwrite, 2, TEST_GUARD_S * 1000));
+	while (fi_cntr_read(wr) < 2 || fi_cntr_read(rd) < 1) {
+		fi_cntr_read(p.s[1].rwrite);
+		fi_cntr_read(p.s[0].write);
+	}
+	assert_int_equal(fi_cntr_read(wr), 2);
+	assert_int_equal(fi_cntr_read(rd), 1);
+	assert_int_equal(fi_close(&rd->fid), -FI_EBUSY);
+	target_close(&t);
+	assert_ok(fi_close(&rd->fid));
+	assert_ok(fi_close(&wr->fid));
+	test_pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(region__keys),
+		cmocka_unit_test(rma__offsets_and_own_keys),
+		cmocka_unit_test(rma__virtual_addresses_and_provider_keys),
+		cmocka_unit_test(rma__denied),
+		cmocka_unit_test(rma__events),
+	};
+
+	test_env();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

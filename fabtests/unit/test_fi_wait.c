@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Who drives endpoints: blocking reads, descriptors, condition variables, the progress thread; and closing. */
+#include <poll.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_fi_util.h"
+
+#define BIG (300 * 1024) /* bytes: goes as bulk data */
+
+struct late {
+	struct test_pair *p;
+	int stop;
+};
+
+/* Sends after a while, then drives its side until told to stop. */
+static void *late_sender(void *arg)
+{
+	struct timespec ts = { .tv_nsec = 30000000 };
+	struct fi_cq_tagged_entry e;
+	struct late *l = arg;
+
+	nanosleep(&ts, NULL);
+	fi_inject(l->p->s[0].ep, "wake up", 8, l->p->s[0].peer);
+	ts.tv_nsec = 1000000;
+	while (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
+		fi_cq_read(l->p->s[0].cq, &e, 0);
+		nanosleep(&ts, NULL);
+	}
+	return NULL;
+}
+
+static void late_join(pthread_t t, struct late *l)
+{
+	__atomic_store_n(&l->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(t, NULL);
+}
+
+static void wait__sread(void **state)
+{
+	struct test_opts o = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	struct late l = { .p = &p };
+	pthread_t t;
+	char rx[8];
+
+	(void)state;
+	test_pair_open(&p, &o);
+	assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(pthread_create(&t, NULL, late_sender, &l), 0);
+	assert_int_equal(fi_cq_sread(p.s[1].cq, &e, 1, NULL, TEST_GUARD_S * 1000), 1);
+	late_join(t, &l);
+	assert_int_equal(fi_cq_sread(p.s[1].cq, &e, 1, NULL, 5), -FI_EAGAIN);
+	test_pair_close(&p);
+}
+
+static void wait_descriptor(enum fi_progress progress, bool trywait)
+{
+	struct test_opts o = { .wait_obj = FI_WAIT_FD, .progress = progress };
+	struct fi_cq_tagged_entry e;
+	struct pollfd pfd = { .events = POLLIN };
+	struct fid *fids[1];
+	struct test_pair p;
+	struct late l = { .p = &p };
+	pthread_t t;
+	char rx[8];
+	int round;
+
+	test_pair_open(&p, &o);
+	fids[0] = &p.s[1].cq->fid;
+	assert_ok(fi_control(&p.s[1].cq->fid, FI_GETWAIT, &pfd.fd));
+	for (round = 0; round < 3; round++) {
+		l.stop = 0;
+		assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_int_equal(pthread_create(&t, NULL, late_sender, &l), 0);
+		while (fi_cq_read(p.s[1].cq, &e, 1) == -FI_EAGAIN) {
+			if (!trywait || fi_trywait(p.fabric, fids, 1) == 0)
+				assert_int_equal(poll(&pfd, 1, TEST_GUARD_S * 1000), 1);
+		}
+		late_join(t, &l);
+	}
+	test_pair_close(&p);
+}
+
+static void wait__descriptor(void **state)
+{
+	(void)state;
+	wait_descriptor(FI_PROGRESS_AUTO, true);
+}
+
+static void wait__descriptor_manual(void **state)
+{
+	(void)state;
+	wait_descriptor(FI_PROGRESS_MANUAL, true);
+}
+
+static void wait__descriptor_without_trywait(void **state)
+{
+	(void)state;
+	wait_descriptor(FI_PROGRESS_AUTO, false);
+}
+
+static void wait__mutex_cond(void **state)
+{
+	struct test_opts o = { .wait_obj = FI_WAIT_MUTEX_COND, .progress = FI_PROGRESS_MANUAL };
+	struct fi_cq_tagged_entry e;
+	struct fi_mutex_cond mc;
+	struct test_pair p;
+	struct late l = { .p = &p };
+	struct timespec until;
+	pthread_t t;
+	char rx[8];
+
+	(void)state;
+	test_pair_open(&p, &o);
+	assert_ok(fi_control(&p.s[1].cq->fid, FI_GETWAIT, &mc));
+	assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(pthread_create(&t, NULL, late_sender, &l), 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += TEST_GUARD_S;
+	pthread_mutex_lock(mc.mutex);
+	while (fi_cq_read(p.s[1].cq, &e, 1) == -FI_EAGAIN)
+		assert_int_equal(pthread_cond_timedwait(mc.cond, mc.mutex, &until), 0);
+	pthread_mutex_unlock(mc.mutex);
+	late_join(t, &l);
+	test_pair_close(&p);
+}
+
+static void wait__progress_thread(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_AUTO, .wait_obj = FI_WAIT_FD };
+	uint8_t *tx = malloc(BIG), *rx = calloc(1, BIG);
+	uint64_t end = test_now_s() + TEST_GUARD_S;
+	struct timespec ts = { .tv_nsec = 300000000 };
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	test_fill(tx, BIG, 9);
+	assert_ok(fi_recv(p.s[1].ep, rx, BIG, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(p.s[0].ep, tx, BIG, NULL, p.s[0].peer, NULL));
+	/* nobody calls the provider: the thread does it all, and the first read finds the entry */
+	do {
+		assert_true(test_now_s() < end);
+		nanosleep(&ts, NULL);
+	} while (fi_cq_read(p.s[1].cq, &e, 1) == -FI_EAGAIN);
+	assert_true(test_same(rx, BIG, 9));
+	test_pair_close(&p);
+	free(tx);
+	free(rx);
+}
+
+/* ---- closing --------------------------------------------------------------------------------------- */
+
+static void close__delivers_what_was_injected(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	char rx[8];
+	int i;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	for (i = 0; i < 10; i++)
+		assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
+	for (i = 0; i < 10; i++)
+		assert_ok(fi_inject(p.s[0].ep, "promise", 8, p.s[0].peer));
+	/* the handshake needs both sides; then this one closes without having been told that all arrived */
+	for (i = 0; i < 200; i++) {
+		fi_cq_read(p.s[1].cq, &e, 0);
+		if (i < 20)
+			fi_cq_read(p.s[0].cq, &e, 0);
+	}
+	test_side_close(&p.s[0]);
+	for (i = 0; i < 10; i++) {
+		test_wait_ok(&p, 1, &e);
+		assert_string_equal(rx, "promise");
+	}
+	test_pair_close(&p);
+}
+
+static void close__in_a_child(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_AUTO };
+	struct test_pair p;
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	pid = fork();
+	if (pid == 0) {
+		alarm(TEST_GUARD_S);
+		exit(7); /* runs the library's destructors: must not wait for a thread that is not here */
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	test_pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wait__sread),
+		cmocka_unit_test(wait__descriptor),
+		cmocka_unit_test(wait__descriptor_manual),
+		cmocka_unit_test(wait__descriptor_without_trywait),
+		cmocka_unit_test(wait__mutex_cond),
+		cmocka_unit_test(wait__progress_thread),
+		cmocka_unit_test(close__delivers_what_was_injected),
+		cmocka_unit_test(close__in_a_child),
+	};
+
+	test_env();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Bulk data: what is lost is repaired in a bounded number of round trips, what is only late is not repaired
+ * for ever, what comes too late touches nothing, and any number of segments fits any window of message IDs.
+ */
+#include "test_rel_util.h"
+
+#define MIB  (1u << 20)
+#define PKTS (MIB / SDR_MTU_DEFAULT) /* data packets of 1 MiB */
+
+static struct bed *pair_with(enum sdr_rel_scheme scheme, const struct sdr_imm_split *split, uint32_t mtu)
+{
+	struct bed *b = bed_new(2);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		b->cfg[i].scheme = scheme;
+		if (split)
+			b->cfg[i].split = *split;
+		b->cfg[i].mtu = mtu;
+	}
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	return b;
+}
+
+static struct bed *pair(void)
+{
+	return pair_with(SDR_SCHEME_SR, NULL, 0);
+}
+
+/* One message 0 -> 1 of len bytes, receive posted before: the time until the receiver has it. */
+static uint64_t move(struct bed *b, size_t len, uint32_t seed, uint64_t limit, uint64_t *sender)
+{
+	uint64_t t0 = bed_now(b);
+	uint8_t *p = bed_buf(b, len, 0);
+	struct bed_op *r = bed_recv(b, 1, p, len), *s = bed_send(b, 0, 1, bed_buf(b, len, seed), len, 0);
+
+	bed_wait(b, r, limit);
+	bed_wait(b, s, limit);
+	bed_assert_ok(r);
+	bed_assert_ok(s);
+	assert_true(bed_same(p, len, seed));
+	if (sender)
+		*sender = s->at - t0;
+	return r->at - t0;
+}
+
+/* ---- losses ---------------------------------------------------------------------------------------------------- */
+
+struct loss {
+	const char *name;
+	uint32_t src, what;
+	uint64_t first, n;
+	double rtts;   /* bound of the receiver's time beyond half a round trip and the bytes */
+	double sender; /* and of the sender's beyond one */
+};
+
+static void bulk__losses_cost_a_bounded_number_of_round_trips(void **state)
+{
+	static const struct loss cases[] = {
+		{ "nothing", 0, BED_DATA, 0, 0, 0.05, 0.15 },
+		{ "the first", 0, BED_DATA, 0, 1, 1.3, 1.3 },
+		{ "one in the middle", 0, BED_DATA, 100, 1, 1.3, 1.3 },
+		{ "the last", 0, BED_DATA, PKTS - 1, 1, 1.3, 1.3 },
+		{ "the last ten", 0, BED_DATA, PKTS - 10, 10, 1.3, 1.3 },
+		{ "the first half", 0, BED_DATA, 0, PKTS / 2, 1.3, 1.3 },
+		{ "all", 0, BED_DATA, 0, PKTS, 1.3, 1.3 },
+		{ "the first repair too", 0, BED_DATA, PKTS - 1, 2, 2.5, 2.5 },
+		{ "END", 0, BED_END, 0, 1, 0.05, 0.15 },
+		{ "all and END", 0, BED_DATA | BED_END, 0, PKTS + 1, 4.5, 4.5 },
+		{ "COMPLETE", 1, BED_COMPLETE, 0, 1, 0.05, 2.5 },
+		{ "COMPLETE thrice", 1, BED_COMPLETE, 0, 3, 0.05, 16 },
+		{ "the announcement", 0, BED_SEND, 0, 1, 2.5, 2.5 },
+		{ "the announcement and its repeat", 0, BED_SEND, 0, 2, 6, 6 },
+		{ "the first report", 1, BED_DACK, 0, 1, 0.05, 0.3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bed *b = pair();
+		struct bed_rule *d = bed_drop(b, cases[i].src, cases[i].what, cases[i].first, cases[i].n);
+		uint64_t bytes = MIB * 8ull / 10 + MIB / 64, sender, t; /* ns at 10 Gbit/s */
+
+		t = move(b, MIB, 5, BED_SEC, &sender);
+		assert_int_equal(d->hit, cases[i].n);
+		if (t > bytes + BED_DELAY + (uint64_t)(cases[i].rtts * BED_RTT) ||
+		    sender > bytes + BED_RTT + (uint64_t)(cases[i].sender * BED_RTT))
+			fail_msg("%s lost: receiver %+.2f, sender %+.2f RTT", cases[i].name,
+				 ((double)t - (double)bytes - BED_DELAY) / BED_RTT,
+				 ((double)sender - (double)bytes - BED_RTT) / BED_RTT);
+		bed_close(b);
+	}
+}
+
+static void bulk__nothing_lost_nothing_sent_twice(void **state)
+{
+	static const size_t len[] = { 4096, 4097, 65536, 100001, MIB, 5 * MIB + 1 };
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct bed *b = pair_with((enum sdr_rel_scheme)k, NULL, 0);
+
+		for (size_t i = 0; i < 6; i++)
+			move(b, len[i], 1 + (uint32_t)i, BED_SEC, NULL);
+		bed_run(b, BED_SEC);
+		bed_assert_no_repair(b);
+		bed_close(b);
+	}
+}
+
+/* Every single packet and every single control datagram of a transfer lost in turn. */
+static void bulk__any_one_datagram_may_be_lost(void **state)
+{
+	uint64_t n[2] = { 0, 0 };
+
+	(void)state;
+	for (uint32_t src = 0; src < 2; src++) {
+		for (uint64_t i = 0; !i || i < n[src]; i++) {
+			struct bed *b = pair();
+			struct bed_rule *d = bed_drop(b, src, BED_ALL, i, 1);
+
+			move(b, 150000, 3, BED_SEC, NULL);
+			if (!i)
+				n[src] = d->seen < 60 ? d->seen : 60;
+			bed_close(b);
+		}
+	}
+	assert_true(n[0] > 30 && n[1] > 1);
+}
+
+static void bulk__plain_schemes_repair_too(void **state)
+{
+	(void)state;
+	for (int k = SDR_SCHEME_SR_NACK; k <= SDR_SCHEME_SR_RTO; k++) {
+		struct bed *b = pair_with((enum sdr_rel_scheme)k, NULL, 0);
+		struct bed_rule *d = bed_drop(b, 0, BED_DATA, 7, 3);
+		uint64_t t;
+		struct sdr_rel_stats st;
+
+		bed_drop(b, 0, BED_DATA, PKTS - 1, 1);
+		t = move(b, MIB, 5, BED_SEC, NULL);
+		assert_int_equal(d->hit, 3);
+		st = bed_stats(b, 0);
+		if (k == SDR_SCHEME_SR_NACK) {
+			assert_true(st.rtx_nack >= 3);
+			assert_in_range(t, 0, BED_DELAY + 3 * BED_RTT);
+		} else {
+			assert_true(st.rtx_rto >= 3);
+			assert_int_equal(st.rtx_nack + st.rtx_rack, 0);
+			assert_in_range(t, BED_DELAY + 3 * BED_RTT, BED_DELAY + 5 * BED_RTT);
+		}
+		bed_close(b);
+	}
+}
+
+static void bulk__rto_factor_is_the_configured_one(void **state)
+{
+	uint64_t t[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct bed *b = bed_new(2);
+
+		for (int k = 0; k < 2; k++) {
+			b->cfg[k].scheme = SDR_SCHEME_SR_RTO;
+			b->cfg[k].rto_rtts = i ? 10 : 3;
+		}
+		bed_boot(b);
+		bed_warm(b, 0, 1);
+		bed_drop(b, 0, BED_DATA, 7, 1);
+		t[i] = move(b, MIB, 5, BED_SEC, NULL);
+		bed_close(b);
+	}
+	assert_in_range(t[1] - t[0], 6 * BED_RTT, 8 * BED_RTT);
+}
+
+/* ---- reordering --------------------------------------------------------------------------------------------------- */
+
+static uint64_t rtx_of(struct bed *b)
+{
+	struct sdr_rel_stats st = bed_stats(b, 0);
+
+	return st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto;
+}
+
+/* Data packets only: one that overtakes its announcement lands nowhere and is lost in earnest. */
+static bool jitter(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
+{
+	if (what & BED_DATA)
+		p->extra_ns += sdr_sim_world_random(b->w) % (2 * MS);
+	return true;
+}
+
+static void bulk__reordering_is_learned(void **state)
+{
+	struct bed *b = pair();
+
+	(void)state;
+	b->filter = jitter;
+	for (int i = 0; i < 20; i++)
+		move(b, MIB, 5, BED_SEC, NULL);
+	assert_true(bed_conn(b, 0, 1)->reo_mult > 0);
+	/* a round trip's worth at the most while it is learned, a few per mille afterwards */
+	assert_in_range(rtx_of(b), 0, PKTS + 20 * PKTS / 200);
+	assert_true(bed_stats(b, 0).rtx_spurious <= rtx_of(b));
+	bed_close(b);
+}
+
+/* One packet comes long after its message is complete and its buffer is used for something else. */
+static void bulk__late_packets_touch_nothing(void **state)
+{
+	struct bed *b = pair();
+	struct bed_rule *d = bed_late(b, 0, BED_DATA, 10, 20, 400 * MS);
+	uint8_t *p = bed_buf(b, MIB, 0);
+	struct bed_op *r = bed_recv(b, 1, p, MIB), *s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
+	uint64_t late;
+
+	(void)state;
+	bed_wait(b, r, 100 * MS);
+	bed_wait(b, s, 100 * MS);
+	assert_int_equal(d->hit, 20);
+	assert_true(bed_same(p, MIB, 4));
+	bed_fill(p, MIB, 77);
+	late = bed_stats(b, 1).pkts_late;
+	bed_run(b, BED_SEC);
+	assert_int_equal(bed_stats(b, 1).pkts_late - late, 20);
+	assert_true(bed_same(p, MIB, 77));
+	bed_close(b);
+}
+
+static void bulk__late_packets_touch_nothing_after_a_failure(void **state)
+{
+	struct bed *b = pair();
+	uint8_t *p = bed_buf(b, MIB, 0);
+	struct bed_op *r, *s;
+
+	(void)state;
+	bed_late(b, 0, BED_DATA, 10, 20, 400 * MS);
+	bed_drop(b, 0, BED_DATA, 30, UINT64_MAX / 2);
+	r = bed_recv(b, 1, p, MIB);
+	s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
+	bed_run(b, 2 * BED_RTT);
+	sdr_rel_shutdown(b->node[0].rel);
+	b->node[0].dirty = true;
+	bed_wait(b, r, 100 * MS);
+	bed_assert_err(r, SDR_REL_ERR_CLOSED);
+	bed_assert_err(s, SDR_REL_ERR_CANCELED);
+	bed_fill(p, MIB, 77);
+	bed_run(b, BED_SEC);
+	assert_true(bed_same(p, MIB, 77));
+	bed_close(b);
+}
+
+/* ---- segments ------------------------------------------------------------------------------------------------------- */
+
+static const struct sdr_imm_split SEG_1M = { 12, 12, 8 }; /* 4096 IDs of 1 MiB at 256 bytes a packet */
+
+static void segments__a_message_of_several(void **state)
+{
+	static const size_t len[] = { MIB - 1, MIB, MIB + 1, 5 * MIB + 77 };
+	struct bed *b = pair_with(SDR_SCHEME_SR, &SEG_1M, 256);
+
+	(void)state;
+	assert_int_equal(bed_conn(b, 0, 1)->seg_bytes, MIB);
+	for (size_t i = 0; i < 4; i++)
+		move(b, len[i], 1 + (uint32_t)i, BED_SEC, NULL);
+	bed_drop(b, 0, BED_DATA, 4090, 10); /* across a border */
+	bed_drop(b, 0, BED_END, 0, 2);
+	move(b, 3 * MIB, 9, BED_SEC, NULL);
+	bed_close(b);
+}
+
+/* 16 IDs, and segments made small (128 KiB): a layout that no split of 32 bits gives, set before anything is sent. */
+#define IDS 16u
+#define SEG (128u << 10)
+
+static const struct sdr_imm_split FEW_IDS = { 4, 20, 8 };
+
+static struct bed *few_ids(void)
+{
+	return pair_with(SDR_SCHEME_SR, &FEW_IDS, 0);
+}
+
+static void small_segments(struct bed *b)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		bed_conn(b, i, 1 - i)->seg_bytes = SEG;
+}
+
+static void segments__more_than_the_window_of_ids(void **state)
+{
+	struct bed *b = few_ids();
+	uint8_t *p = bed_buf(b, 50 * SEG + 9, 0), *q = bed_buf(b, 50 * SEG + 9, 0);
+	struct bed_op *s;
+
+	(void)state;
+	small_segments(b);
+	assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->qp), IDS);
+	for (int i = 0; i < 2; i++)
+		move(b, 50 * SEG + 9, 3, 5 * BED_SEC, NULL);
+	bed_drop(b, 0, BED_DATA, 15 * (SEG / 4096), 70);
+	bed_drop(b, 1, BED_CREDIT, 0, 2);
+	move(b, 50 * SEG + 9, 4, 5 * BED_SEC, NULL);
+	bed_region_add(b, 1, 7, p, 50 * SEG + 9, SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
+	bed_fill(q, 50 * SEG + 9, 6);
+	s = bed_rma(b, 0, 1, SDR_REL_WRITE, q, 50 * SEG + 9, 0, 7, 0);
+	bed_wait(b, s, 5 * BED_SEC);
+	bed_assert_ok(s);
+	assert_true(bed_same(p, 50 * SEG + 9, 6));
+	bed_fill(q, 50 * SEG + 9, 0);
+	s = bed_rma(b, 0, 1, SDR_REL_READ, q, 50 * SEG + 9, 0, 7, 0);
+	bed_wait(b, s, 5 * BED_SEC);
+	bed_assert_ok(s);
+	assert_true(bed_same(q, 50 * SEG + 9, 6));
+	bed_close(b);
+}
+
+/* What is refused, parked or truncated leaves the window although it is longer than it. */
+static void segments__refused_messages_leave_the_window(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 4; how++) {
+		struct bed *b = few_ids();
+		size_t len = 40 * SEG;
+		struct bed_op *s, *r = NULL;
+
+		small_segments(b);
+		if (how == 0) { /* parked, then taken */
+			s = bed_send(b, 0, 1, bed_buf(b, len, 3), len, 0);
+			bed_run(b, 10 * BED_RTT);
+			r = bed_recv(b, 1, bed_buf(b, len, 0), len);
+		} else if (how == 1) { /* parked, discarded */
+			s = bed_tsend(b, 0, 1, 1, bed_buf(b, len, 3), len);
+			bed_run(b, 10 * BED_RTT);
+			r = bed_rr(b, 1,
+				   (struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
+							.tag = 1,
+							.flags = SDR_REL_R_PEEK | SDR_REL_R_DISCARD },
+				   NULL, 0);
+		} else if (how == 2) { /* too long for its receive */
+			r = bed_recv(b, 1, bed_buf(b, 100, 0), 100);
+			s = bed_send(b, 0, 1, bed_buf(b, len, 3), len, 0);
+		} else { /* no such key */
+			s = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, len, 3), len, 0, 99, 0);
+		}
+		bed_wait(b, s, 5 * BED_SEC);
+		if (r)
+			bed_wait(b, r, 5 * BED_SEC);
+		assert_int_equal(s->e.prov_err, how == 3 ? SDR_REL_ERR_KEY : SDR_REL_OK);
+		for (int i = 0; i < 3; i++)
+			move(b, 20 * SEG, 5, 5 * BED_SEC, NULL);
+		bed_close(b);
+	}
+}
+
+/* The same for a short message whose numbers lie across the end of the window. */
+static void segments__refused_across_the_end_of_the_window(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 2; how++) {
+		struct bed *b = few_ids();
+		struct bed_op *r[2], *s[3];
+
+		small_segments(b);
+		/* 14 segments that stay unfinished, then 4 more that are refused: two inside, two beyond */
+		bed_drop(b, 0, BED_DATA, 1, 1);
+		bed_drop(b, 0, BED_DATA, 14 * (SEG / 4096), 40);
+		r[0] = bed_recv(b, 1, bed_buf(b, 14 * SEG, 0), 14 * SEG);
+		s[0] = bed_send(b, 0, 1, bed_buf(b, 14 * SEG, 3), 14 * SEG, 0);
+		if (how)
+			r[1] = bed_recv(b, 1, bed_buf(b, 10, 0), 10);
+		s[1] = bed_send(b, 0, 1, bed_buf(b, 4 * SEG + MIB, 4), 4 * SEG + MIB, 0);
+		bed_run(b, 10 * BED_RTT);
+		if (!how)
+			r[1] = bed_recv(b, 1, bed_buf(b, 4 * SEG + MIB, 0), 4 * SEG + MIB);
+		bed_wait_all(b, 5 * BED_SEC);
+		bed_assert_ok(r[0]);
+		bed_assert_ok(s[0]);
+		bed_assert_ok(s[1]);
+		assert_int_equal(r[1]->e.prov_err, how ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		for (int i = 0; i < 3; i++)
+			move(b, 20 * SEG, 5, 5 * BED_SEC, NULL);
+		bed_close(b);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bulk__losses_cost_a_bounded_number_of_round_trips),
+		cmocka_unit_test(bulk__nothing_lost_nothing_sent_twice),
+		cmocka_unit_test(bulk__any_one_datagram_may_be_lost),
+		cmocka_unit_test(bulk__plain_schemes_repair_too),
+		cmocka_unit_test(bulk__rto_factor_is_the_configured_one),
+		cmocka_unit_test(bulk__reordering_is_learned),
+		cmocka_unit_test(bulk__late_packets_touch_nothing),
+		cmocka_unit_test(bulk__late_packets_touch_nothing_after_a_failure),
+		cmocka_unit_test(segments__a_message_of_several),
+		cmocka_unit_test(segments__more_than_the_window_of_ids),
+		cmocka_unit_test(segments__refused_messages_leave_the_window),
+		cmocka_unit_test(segments__refused_across_the_end_of_the_window),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

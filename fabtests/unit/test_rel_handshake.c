@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Opening a connection: one exchange, any of its datagrams lost, both at once, sizes that differ, floods. */
+#include "test_rel_util.h"
+
+/* One message each way, receives posted before; returns when both have arrived. */
+static uint64_t exchange(struct bed *b, uint32_t x, uint32_t y, uint64_t limit)
+{
+	uint64_t t0 = bed_now(b);
+	struct bed_op *op[4];
+	uint8_t *p[2];
+
+	for (int i = 0; i < 2; i++)
+		p[i] = bed_buf(b, 100, 0);
+	op[0] = bed_recv(b, y, p[0], 100);
+	op[1] = bed_recv(b, x, p[1], 100);
+	op[2] = bed_send(b, x, y, bed_buf(b, 100, 5), 100, 0);
+	op[3] = bed_send(b, y, x, bed_buf(b, 100, 6), 100, 0);
+	for (int i = 0; i < 4; i++) {
+		bed_wait(b, op[i], limit);
+		bed_assert_ok(op[i]);
+	}
+	assert_true(bed_same(p[0], 100, 5));
+	assert_true(bed_same(p[1], 100, 6));
+	return bed_now(b) - t0;
+}
+
+/* One message x -> y. */
+static struct bed_op *oneway(struct bed *b, uint32_t x, uint32_t y, uint64_t limit, struct bed_op **send)
+{
+	uint8_t *p = bed_buf(b, 100, 0);
+	struct bed_op *r = bed_recv(b, y, p, 100);
+	struct bed_op *s = bed_send(b, x, y, bed_buf(b, 100, 5), 100, 0);
+
+	bed_wait(b, r, limit);
+	bed_assert_ok(r);
+	assert_true(bed_same(p, 100, 5));
+	if (send)
+		*send = s;
+	return r;
+}
+
+static void handshake__one_exchange_opens_both_directions(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_op *s;
+	uint64_t t0 = bed_now(b);
+
+	(void)state;
+	oneway(b, 0, 1, BED_SEC, &s);
+	assert_in_range(bed_now(b) - t0, 2 * BED_RTT - BED_DELAY, 2 * BED_RTT - BED_DELAY + MS);
+	bed_wait(b, s, BED_SEC);
+	exchange(b, 1, 0, BED_SEC);
+	bed_run(b, BED_SEC);
+	assert_int_equal(bed_seen(b, 0, BED_HELLO), 1);
+	assert_int_equal(bed_seen(b, 1, BED_HELLO), 0);
+	assert_int_equal(bed_seen(b, 1, BED_HELLO_ACK), 1);
+	bed_assert_no_repair(b);
+	bed_close(b);
+}
+
+static void handshake__hello_lost(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_rule *r = bed_drop(b, 0, BED_HELLO, 0, 1);
+
+	(void)state;
+	exchange(b, 0, 1, 3 * SDR_RTT_INIT_NS + 2 * BED_RTT);
+	assert_int_equal(r->hit, 1);
+	bed_close(b);
+}
+
+static void handshake__hello_lost_many_times_backs_off(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_rule *r = bed_drop(b, 0, BED_HELLO, 0, 10);
+
+	(void)state;
+	oneway(b, 0, 1, 12 * BED_SEC, NULL);
+	assert_int_equal(r->hit, 10);
+	/* doubling from 0.1 s, capped at a second: neither a storm nor a minute */
+	assert_in_range(bed_now(b), 5 * BED_SEC, 10 * BED_SEC);
+	bed_run(b, MS);
+	bed_wait_all(b, BED_SEC);
+	bed_close(b);
+}
+
+static void handshake__hello_ack_lost(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_rule *r = bed_drop(b, 1, BED_HELLO_ACK, 0, 1);
+	struct bed_op *s;
+
+	(void)state;
+	oneway(b, 0, 1, 3 * SDR_RTT_INIT_NS + 2 * BED_RTT, &s);
+	bed_wait(b, s, BED_SEC);
+	assert_int_equal(r->hit, 1);
+	assert_int_equal(bed_seen(b, 1, BED_HELLO_ACK), 2);
+	bed_close(b);
+}
+
+static void handshake__simultaneous_open(void **state)
+{
+	struct bed *b = bed_open(2);
+
+	(void)state;
+	assert_in_range(exchange(b, 0, 1, BED_SEC), 0, 2 * BED_RTT + 2 * MS);
+	bed_run(b, BED_SEC);
+	assert_int_equal(bed_seen(b, 0, BED_HELLO), 1);
+	assert_int_equal(bed_seen(b, 1, BED_HELLO), 1);
+	bed_assert_no_repair(b);
+	bed_close(b);
+}
+
+static void handshake__simultaneous_open_both_acks_lost(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_rule *r = bed_drop(b, BED_ANY, BED_HELLO_ACK, 0, 2);
+
+	(void)state;
+	exchange(b, 0, 1, 3 * SDR_RTT_INIT_NS + 2 * BED_RTT);
+	assert_int_equal(r->hit, 2);
+	bed_close(b);
+}
+
+static void handshake__simultaneous_open_one_hello_lost(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_rule *r = bed_drop(b, 0, BED_HELLO, 0, 1);
+
+	(void)state;
+	exchange(b, 0, 1, 3 * SDR_RTT_INIT_NS + 2 * BED_RTT);
+	assert_int_equal(r->hit, 1);
+	bed_close(b);
+}
+
+static void handshake__first_packet_lost_leaves_the_passive_side_waiting_shortly(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_rule *r = bed_drop(b, 0, BED_PACKET, 0, 1);
+
+	(void)state;
+	exchange(b, 0, 1, 3 * SDR_RTT_INIT_NS + 2 * BED_RTT);
+	assert_int_equal(r->hit, 1);
+	bed_close(b);
+}
+
+static void mtu_case(uint32_t a, uint32_t z, bool both)
+{
+	struct bed *b = bed_new(2);
+	uint8_t *p;
+	struct bed_op *r, *s;
+
+	b->cfg[0].mtu = a;
+	b->cfg[1].mtu = z;
+	bed_boot(b);
+	if (both)
+		exchange(b, 0, 1, BED_SEC);
+	else
+		oneway(b, 0, 1, BED_SEC, NULL);
+	bed_wait_all(b, BED_SEC);
+	/* bulk both ways over the smaller of the two */
+	for (uint32_t i = 0; i < 2; i++) {
+		p = bed_buf(b, 300000, 0);
+		r = bed_recv(b, 1 - i, p, 300000);
+		s = bed_send(b, i, 1 - i, bed_buf(b, 300000, 9), 300000, 0);
+		bed_wait(b, r, BED_SEC);
+		bed_wait(b, s, BED_SEC);
+		bed_assert_ok(r);
+		bed_assert_ok(s);
+		assert_true(bed_same(p, 300000, 9));
+		assert_int_equal(bed_conn(b, i, 1 - i)->mtu, a < z ? a : z);
+	}
+	bed_close(b);
+}
+
+static void handshake__larger_mtu_follows_the_smaller(void **state)
+{
+	(void)state;
+	mtu_case(4096, 1024, false);
+	mtu_case(1024, 4096, false);
+	mtu_case(4096, 1024, true);
+	mtu_case(1024, 4096, true);
+	mtu_case(1000, 900, true);
+}
+
+static void handshake__smaller_control_datagrams_bind_both(void **state)
+{
+	struct bed *b = bed_new(2);
+	struct bed_op *r, *s;
+	uint8_t *p;
+
+	(void)state;
+	b->na[1].ctl_max = SDR_CTL_MIN;
+	b->cfg[0].inject_max = 4096; /* cut to what fits our own datagrams */
+	bed_boot(b);
+	exchange(b, 0, 1, BED_SEC);
+	assert_int_equal(bed_conn(b, 0, 1)->ctl_max, SDR_CTL_MIN);
+	assert_int_equal(bed_conn(b, 1, 0)->ctl_max, SDR_CTL_MIN);
+	/* injected, yet too long for the peer's datagrams: it travels as bulk, from the copy */
+	for (uint32_t n = 900; n <= 3000; n += 350) {
+		uint8_t *src = bed_buf(b, n, n);
+
+		p = bed_buf(b, n, 0);
+		r = bed_recv(b, 1, p, n);
+		s = bed_send(b, 0, 1, src, n, SDR_REL_F_INJECT);
+		bed_fill(src, n, 0);
+		bed_wait(b, r, BED_SEC);
+		bed_wait(b, s, BED_SEC);
+		bed_assert_ok(r);
+		assert_true(bed_same(p, n, n));
+	}
+	bed_close(b);
+}
+
+static void refused_case(void (*change)(struct sdr_rel_cfg *c))
+{
+	for (uint32_t from = 0; from < 2; from++) {
+		struct bed *b = bed_new(2);
+		struct bed_op *s;
+
+		change(&b->cfg[1]);
+		bed_boot(b);
+		s = bed_send(b, from, 1 - from, "x", 1, 0);
+		bed_wait(b, s, BED_SEC);
+		bed_assert_err(s, SDR_REL_ERR_REFUSED);
+		assert_non_null(strstr(sdr_rel_strerror(s->e.prov_err), "FI_SDR_IMM_SPLIT"));
+		bed_run(b, 10 * BED_SEC);
+		assert_true(bed_seen(b, from, BED_HELLO) <= 3); /* and that is the end of it */
+		bed_close(b);
+	}
+}
+
+static void change_split(struct sdr_rel_cfg *c)
+{
+	c->split = (struct sdr_imm_split){ 8, 22, 2 };
+}
+
+static void change_channels(struct sdr_rel_cfg *c)
+{
+	c->channels = 2;
+}
+
+static void change_generations(struct sdr_rel_cfg *c)
+{
+	c->generations = 2;
+}
+
+static void change_split_and_mtu(struct sdr_rel_cfg *c)
+{
+	c->split = (struct sdr_imm_split){ 8, 22, 2 };
+	c->mtu = 1024;
+}
+
+static void handshake__other_geometry_is_refused_with_a_text(void **state)
+{
+	(void)state;
+	refused_case(change_split);
+	refused_case(change_channels);
+	refused_case(change_generations);
+	refused_case(change_split_and_mtu);
+}
+
+static void handshake__duplicate_hello_and_ack_change_nothing(void **state)
+{
+	struct bed *b = bed_new(2);
+	struct bed_op *r, *s;
+
+	(void)state;
+	b->link.dup = 1; /* every packet arrives twice */
+	bed_boot(b);
+	exchange(b, 0, 1, BED_SEC);
+	r = bed_recv(b, 1, bed_buf(b, 100000, 0), 100000);
+	s = bed_send(b, 0, 1, bed_buf(b, 100000, 3), 100000, 0);
+	bed_wait(b, r, BED_SEC);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(r);
+	bed_run(b, BED_SEC);
+	assert_int_equal(bed_stats(b, 0).ops_failed, 0);
+	assert_int_equal(b->node[0].rel->nconns, 1);
+	assert_int_equal(b->node[1].rel->nconns, 1);
+	assert_true(bed_stats(b, 1).pkts_dup > 0);
+	bed_close(b);
+}
+
+/* ---- restarts ------------------------------------------------------------------------------------------------ */
+
+static void handshake__peer_restart_ends_old_operations(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_op *s, *r;
+	uint8_t *p;
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	/* a receive that is matched and waits for its bytes, and two sends */
+	p = bed_buf(b, 1 << 20, 0);
+	bed_drop(b, 1, BED_DATA, 5, UINT64_MAX / 2);
+	r = bed_recv(b, 0, p, 1 << 20);
+	bed_send(b, 1, 0, bed_buf(b, 1 << 20, 3), 1 << 20, 0);
+	bed_run(b, 3 * BED_RTT);
+	assert_int_equal(r->n, 0);
+	bed_crash(b, 1);
+	bed_boot_node(b, 1);
+	s = bed_send(b, 0, 1, "old", 3, 0);
+	bed_wait(b, s, 10 * BED_RTT);
+	bed_assert_err(s, SDR_REL_ERR_RESTARTED);
+	bed_wait(b, r, BED_RTT);
+	bed_assert_err(r, SDR_REL_ERR_RESTARTED);
+	exchange(b, 0, 1, BED_SEC);
+	bed_close(b);
+}
+
+static void handshake__restarted_peer_that_speaks_first(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_op *s;
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	s = bed_send(b, 0, 1, bed_buf(b, 2 << 20, 1), 2 << 20, 0); /* parks: waits for a receive */
+	bed_run(b, 5 * BED_RTT);
+	assert_int_equal(s->n, 0);
+	bed_crash(b, 1);
+	bed_boot_node(b, 1);
+	oneway(b, 1, 0, BED_SEC, NULL);
+	bed_wait(b, s, BED_RTT);
+	bed_assert_err(s, SDR_REL_ERR_RESTARTED);
+	assert_true(bed_seen(b, 0, BED_RETRY) > 0); /* it had to prove its address first */
+	exchange(b, 0, 1, BED_SEC);
+	bed_close(b);
+}
+
+static void handshake__unknown_connection_is_answered_by_reset(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct sdr_rel_stats st;
+	uint8_t ping[1] = { SDR_FRAME_PING };
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	bed_forge(b, 0, 1, 0x1234567890abcdefull, 5, ping, 1);
+	bed_run(b, 2 * BED_RTT);
+	assert_int_equal(bed_seen(b, 1, BED_RESET), 1);
+	st = bed_stats(b, 0);
+	assert_int_equal(st.pkts_bad, 1); /* a reset of a connection that node 0 does not have */
+	exchange(b, 0, 1, BED_SEC);
+	bed_close(b);
+}
+
+/* ---- strangers ------------------------------------------------------------------------------------------------- */
+
+struct catch
+{
+	uint8_t hello[SDR_CTL_MAX];
+	uint32_t len;
+};
+
+static bool catch_hello(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
+{
+	struct catch *c = b->user;
+
+	if ((what & BED_HELLO) && p->src == 2) {
+		memcpy(c->hello, sdr_sim_packet_payload(p), p->len);
+		c->len = p->len;
+	}
+	return true;
+}
+
+/* A HELLO as node 2 would send it, for forging. */
+static void catch_one(struct bed *b, struct catch *c)
+{
+	memset(c, 0, sizeof(*c));
+	b->user = c;
+	b->filter = catch_hello;
+	oneway(b, 2, 3, BED_SEC, NULL);
+	bed_run(b, BED_SEC);
+	assert_int_equal(c->len, SDR_HELLO_LEN);
+	b->filter = NULL;
+}
+
+static void forge_hello(struct bed *b, struct catch *c, uint32_t number, uint32_t to, uint64_t v)
+{
+	memcpy(c->hello + SDR_CLASS_LEN, &v, 8); /* instance */
+	v = ~v;
+	memcpy(c->hello + SDR_CLASS_LEN + 8, &v, 8); /* connection id */
+	assert_int_equal(sdr_sim_inject_ctl(b->w, number, to, 0, c->hello, c->len), 0);
+}
+
+static void cookie__a_flood_leaves_bounded_state_and_a_peer_gets_in(void **state)
+{
+	struct bed *b = bed_open(4);
+	struct catch c;
+
+	(void)state;
+	catch_one(b, &c);
+	for (uint32_t i = 0; i < 5000; i++) {
+		forge_hello(b, &c, 1000 + i, 1, 0x1000 + i * 7919ull);
+		if (i % 100 == 99)
+			bed_run(b, 10000);
+	}
+	assert_true(b->node[1].rel->nunproven == SDR_CONN_UNPROVEN_MAX);
+	assert_true(b->node[1].rel->nconns <= SDR_CONN_UNPROVEN_MAX + 2);
+	oneway(b, 0, 1, BED_SEC, NULL);
+	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1); /* those to nobody are not counted */
+	assert_int_equal(bed_seen(b, 0, BED_HELLO), 2); /* the second with the cookie */
+	bed_run(b, SDR_CONN_UNPROVEN_NS + BED_SEC);
+	assert_int_equal(b->node[1].rel->nunproven, 0); /* they are forgotten */
+	assert_int_equal(b->node[1].rel->nconns, 1);
+	assert_true(b->node[1].rel->peers.n <= 2); /* and so are their addresses */
+	exchange(b, 0, 1, BED_SEC);
+	bed_close(b);
+}
+
+static void cookie__of_another_address_is_worth_nothing(void **state)
+{
+	struct bed *b = bed_open(4);
+	struct bed_op *s;
+	struct catch c;
+
+	(void)state;
+	/* node 2's HELLO carries its cookie; sent from another address it must not end node 0's connection */
+	bed_warm(b, 0, 1);
+	catch_one(b, &c);
+	memset(c.hello + SDR_CLASS_LEN + 24, 0x5a, 8);
+	forge_hello(b, &c, 1, 1, 99); /* as node 0 */
+	bed_run(b, BED_RTT);
+	s = bed_send(b, 0, 1, bed_buf(b, 100, 0), 100, 0);
+	bed_recv(b, 1, bed_buf(b, 100, 0), 100);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(s);
+	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1);
+	bed_close(b);
+}
+
+/*
+ * Somebody sends one HELLO with node 0's address before the two ever spoke.  It proves nothing, so it must not
+ * keep node 1 from reaching node 0, nor fail what node 1 posts.
+ */
+static void handshake__forged_hello_does_not_block_the_real_peer(void **state)
+{
+	struct bed *b = bed_open(4);
+	struct bed_op *s, *r;
+	struct catch c;
+
+	(void)state;
+	catch_one(b, &c);
+	forge_hello(b, &c, 1, 1, 99); /* as node 0 */
+	bed_run(b, BED_RTT);
+	r = bed_recv(b, 0, bed_buf(b, 100, 0), 100);
+	s = bed_send(b, 1, 0, bed_buf(b, 100, 7), 100, 0);
+	bed_wait(b, s, 10 * BED_SEC);
+	bed_assert_ok(s);
+	bed_wait(b, r, BED_SEC);
+	bed_assert_ok(r);
+	bed_close(b);
+}
+
+/* The same, and the real peer opens while our operation waits. */
+static void handshake__forged_hello_does_not_fail_what_is_posted(void **state)
+{
+	struct bed *b = bed_open(4);
+	struct bed_op *s, *r;
+	struct catch c;
+
+	(void)state;
+	catch_one(b, &c);
+	forge_hello(b, &c, 1, 1, 99);
+	bed_run(b, MS);
+	r = bed_recv(b, 0, bed_buf(b, 100, 0), 100);
+	s = bed_send(b, 1, 0, bed_buf(b, 100, 7), 100, 0);
+	oneway(b, 0, 1, 10 * BED_SEC, NULL);
+	bed_wait(b, s, 10 * BED_SEC);
+	bed_assert_ok(s);
+	bed_wait(b, r, BED_SEC);
+	bed_assert_ok(r);
+	bed_wait_all(b, BED_SEC);
+	bed_close(b);
+}
+
+static void handshake__garbage_is_counted(void **state)
+{
+	struct bed *b = bed_open(2);
+	uint64_t rng = 1, bad, late;
+	uint8_t p[256];
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint32_t len = SDR_CLASS_LEN + (i * 37) % 200;
+
+		for (uint32_t k = 0; k < len; k++) {
+			rng = rng * 6364136223846793005ull + 1442695040888963407ull;
+			p[k] = (uint8_t)(rng >> 56);
+		}
+		sdr_class_encode(p, SDR_CLASS_REL, (uint8_t)(i % 8));
+		assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, len), 0);
+		if (i % 50 == 0)
+			bed_run(b, 10000);
+	}
+	bed_run(b, BED_RTT);
+	bad = bed_stats(b, 1).pkts_bad;
+	late = bed_stats(b, 1).pkts_late;
+	assert_in_range(bad + late, 2000, 2000);
+	exchange(b, 0, 1, BED_SEC);
+	bed_close(b);
+}
+
+static void handshake__self_connection(void **state)
+{
+	static const size_t len[] = { 0, 100, 5000, 300000 };
+	struct bed *b = bed_open(1);
+	struct bed_op *r, *s;
+	uint8_t *p, *q;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		p = bed_buf(b, len[i], 0);
+		q = bed_buf(b, len[i], 4);
+		r = bed_recv(b, 0, p, len[i]);
+		s = bed_send(b, 0, 0, q, len[i], i & 1 ? SDR_REL_F_DELIVERY : 0);
+		bed_wait(b, r, BED_SEC);
+		bed_wait(b, s, BED_SEC);
+		bed_assert_ok(r);
+		bed_assert_ok(s);
+		assert_true(bed_same(p, len[i], 4));
+	}
+	p = bed_buf(b, 100000, 0);
+	bed_region_add(b, 0, 7, p, 100000, SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
+	s = bed_rma(b, 0, 0, SDR_REL_WRITE, bed_buf(b, 60000, 8), 60000, 1000, 7, 0);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(s);
+	assert_true(bed_same(p + 1000, 60000, 8));
+	q = bed_buf(b, 60000, 0);
+	s = bed_rma(b, 0, 0, SDR_REL_READ, q, 60000, 1000, 7, 0);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(s);
+	assert_true(bed_same(q, 60000, 8));
+	sdr_rel_shutdown(b->node[0].rel);
+	b->node[0].dirty = true;
+	bed_run(b, BED_SEC);
+	assert_true(sdr_rel_quiet(b->node[0].rel));
+	bed_close(b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handshake__one_exchange_opens_both_directions),
+		cmocka_unit_test(handshake__hello_lost),
+		cmocka_unit_test(handshake__hello_lost_many_times_backs_off),
+		cmocka_unit_test(handshake__hello_ack_lost),
+		cmocka_unit_test(handshake__simultaneous_open),
+		cmocka_unit_test(handshake__simultaneous_open_both_acks_lost),
+		cmocka_unit_test(handshake__simultaneous_open_one_hello_lost),
+		cmocka_unit_test(handshake__first_packet_lost_leaves_the_passive_side_waiting_shortly),
+		cmocka_unit_test(handshake__larger_mtu_follows_the_smaller),
+		cmocka_unit_test(handshake__smaller_control_datagrams_bind_both),
+		cmocka_unit_test(handshake__other_geometry_is_refused_with_a_text),
+		cmocka_unit_test(handshake__duplicate_hello_and_ack_change_nothing),
+		cmocka_unit_test(handshake__peer_restart_ends_old_operations),
+		cmocka_unit_test(handshake__restarted_peer_that_speaks_first),
+		cmocka_unit_test(handshake__unknown_connection_is_answered_by_reset),
+		cmocka_unit_test(cookie__a_flood_leaves_bounded_state_and_a_peer_gets_in),
+		cmocka_unit_test(cookie__of_another_address_is_worth_nothing),
+		cmocka_unit_test(handshake__forged_hello_does_not_block_the_real_peer),
+		cmocka_unit_test(handshake__forged_hello_does_not_fail_what_is_posted),
+		cmocka_unit_test(handshake__garbage_is_counted),
+		cmocka_unit_test(handshake__self_connection),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

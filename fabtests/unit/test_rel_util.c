@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * See test_rel_util.h.  One round of a node is progress until it returns 0, with the application's hook after
+ * each call; when no node has anything to do now, time jumps to the next event or deadline.  A node that
+ * never comes to rest, or whose deadline stays in the past, fails the test.
+ */
+#include "test_rel_util.h"
+
+#define BED_ROUNDS_MAX 20000
+
+/* ---- what a packet carries ------------------------------------------------------------------------------ */
+
+static uint32_t what_of_rec(uint8_t op)
+{
+	switch (op) {
+	case SDR_REC_SEND:
+	case SDR_REC_TSEND:
+		return BED_SEND;
+	case SDR_REC_WRITE:
+		return BED_WRITE;
+	case SDR_REC_READ:
+		return BED_READ;
+	case SDR_REC_READ_RSP:
+		return BED_READ_RSP;
+	case SDR_REC_BIND:
+		return BED_BIND;
+	case SDR_REC_CTS:
+		return BED_CTS;
+	case SDR_REC_PARK:
+		return BED_PARK;
+	case SDR_REC_DONE:
+		return BED_DONE;
+	}
+	return 0;
+}
+
+static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
+{
+	static const uint32_t bit[] = { 0, BED_ACK, BED_DACK, BED_CREDIT, BED_PING, BED_END, BED_REC, BED_CLOSE };
+	uint32_t what = BED_PACKET;
+	struct sdr_frame f;
+
+	while (sdr_frame_next(&p, end, &f) > 0) {
+		what |= bit[f.type];
+		if (f.type == SDR_FRAME_REC)
+			what |= what_of_rec(f.rec.op);
+		if (f.type == SDR_FRAME_DACK && (f.dack.flags & SDR_DACK_COMPLETE))
+			what |= BED_COMPLETE;
+		if (f.type == SDR_FRAME_CLOSE)
+			what |= f.close.reason == SDR_CLOSE_BYE ? BED_BYE : BED_BYE_ACK;
+	}
+	return what;
+}
+
+static uint32_t what_of(const struct sdr_sim_packet *p)
+{
+	const uint8_t *b = sdr_sim_packet_payload(p);
+	uint8_t type;
+
+	if (p->kind == SDR_SIM_DATA)
+		return BED_DATA | BED_ALL;
+	if (sdr_class_decode(b, p->len, &type) != SDR_CLASS_REL)
+		return BED_ALL;
+	switch (type) {
+	case SDR_REL_HELLO:
+		return BED_HELLO | BED_ALL;
+	case SDR_REL_HELLO_ACK:
+		return BED_HELLO_ACK | BED_ALL;
+	case SDR_REL_RETRY:
+		return BED_RETRY | BED_ALL;
+	case SDR_REL_RESET:
+		return BED_RESET | BED_ALL;
+	}
+	return what_of_frames(b + SDR_PACKET_HDR, b + p->len) | BED_ALL;
+}
+
+static bool bed_filter(void *user, struct sdr_sim_packet *p)
+{
+	struct bed *b = user;
+	uint32_t what = what_of(p);
+	bool pass = true;
+
+	for (uint32_t k = 0; k < BED_KINDS; k++)
+		b->node[p->src].seen[k] += what >> k & 1;
+	b->node[p->src].bytes += p->wire;
+	for (uint32_t i = 0; i < b->nrules; i++) {
+		struct bed_rule *r = &b->rule[i];
+		uint64_t nth;
+
+		if ((r->src != BED_ANY && r->src != p->src) || !(r->what & what))
+			continue;
+		nth = r->seen++;
+		if (nth < r->first || nth - r->first >= r->n)
+			continue;
+		r->hit++;
+		p->extra_ns += r->delay;
+		pass &= r->delay != 0;
+	}
+	if (pass && b->filter)
+		pass = b->filter(b, p, what);
+	if (b->verbose)
+		fprintf(stderr, "%10.4f ms %u -> %u %s%s %08x len %u va %llx\n", (double)bed_now(b) / 1e6, p->src,
+			p->dst, p->kind == SDR_SIM_DATA ? "data" : "ctl", pass ? "" : " DROPPED", what & ~BED_ALL,
+			p->len, (unsigned long long)p->va);
+	return pass;
+}
+
+struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n, uint64_t delay)
+{
+	struct bed_rule *r = &b->rule[b->nrules++];
+
+	assert_true(b->nrules <= BED_RULES);
+	*r = (struct bed_rule){ .src = src, .what = what, .first = first, .n = n, .delay = delay };
+	return r;
+}
+
+struct bed_rule *bed_drop(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n)
+{
+	return bed_late(b, src, what, first, n, 0);
+}
+
+uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one)
+{
+	return b->node[node].seen[__builtin_ctz(one)];
+}
+
+void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn, const void *frames, size_t len)
+{
+	uint8_t p[SDR_CTL_MAX];
+	size_t n = sdr_packet_encode(p, cid, pn);
+
+	assert_true(n + len <= sizeof(p));
+	memcpy(p + n, frames, len);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, from + 1, to, 0, p, n + len), 0);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------ */
+
+static void bed_done(void *user, const struct sdr_rel_cqe *e)
+{
+	struct bed_node *nd = user;
+	struct bed_op *op = e->ctx;
+
+	if (nd->nlog < BED_LOG)
+		nd->log[nd->nlog++] = *e;
+	nd->dirty = true;
+	if (!op)
+		return;
+	op->n++;
+	op->e = *e;
+	op->at = bed_now(nd->bed);
+}
+
+static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+{
+	struct bed_node *nd = user;
+
+	for (uint32_t i = 0; i < nd->nregions; i++) {
+		struct bed_region *r = &nd->region[i];
+
+		if (r->key != key)
+			continue;
+		if ((r->access & access) != access || addr > r->len || len > r->len - addr)
+			return -EACCES;
+		*va = r->p + addr;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static const struct sdr_rel_cbs bed_cbs = { .done = bed_done, .mr_get = bed_mr_get };
+
+struct bed *bed_new(uint32_t nodes)
+{
+	struct bed *b = calloc(1, sizeof(*b));
+	struct sdr_rel_cfg cfg = {
+		.scheme = SDR_SCHEME_SR,
+		.cc = SDR_CC_FIXED,
+		.rate_bps = 10000000000ull,
+		.chunk = 65536,
+		.split = SDR_IMM_SPLIT_DEFAULT,
+		.channels = 1,
+		.generations = 4,
+		.rto_rtts = 3,
+		.timeout_ms = 30000,
+		.tx_depth = BED_OPS,
+		.rx_depth = BED_OPS,
+		.inject_max = 512,
+	};
+
+	assert_non_null(b);
+	b->op = calloc(BED_OPS, sizeof(*b->op));
+	assert_non_null(b->op);
+	b->n = nodes;
+	b->link.delay_ns = BED_DELAY;
+	b->verbose = getenv("SDR_BED_V") != NULL;
+	for (uint32_t i = 0; i < nodes; i++) {
+		b->cfg[i] = cfg;
+		b->node[i].bed = b;
+		b->node[i].idx = i;
+	}
+	return b;
+}
+
+void bed_boot_node(struct bed *b, uint32_t node)
+{
+	struct bed_node *nd = &b->node[node];
+	struct sdr_rel_attr attr = {
+		.cfg = &b->cfg[node], .cbs = &bed_cbs, .user = nd, .rma_events = b->rma_events
+	};
+	uint64_t rnd[2] = { 77 + node, 1234 + nd->boots };
+	struct sdr_context *ctx;
+	struct sdr_uc *uc;
+
+	assert_int_equal(sdr_sim_node_open(b->w, node, &b->na[node], &uc), 0);
+	ctx = sdr_context_create_on(uc, NULL, rnd);
+	assert_non_null(ctx);
+	for (uint64_t i = 0; i < 4; i++)
+		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull + nd->boots * 77777ull;
+	assert_int_equal(sdr_rel_open(ctx, &attr, &nd->rel), 0);
+	nd->boots++;
+	nd->dirty = true;
+}
+
+void bed_boot(struct bed *b)
+{
+	struct sdr_sim_world_attr wa = {
+		.seed = 1, .nodes = b->n, .link = b->link, .user = b, .filter = bed_filter
+	};
+
+	b->w = sdr_sim_world_create(&wa);
+	assert_non_null(b->w);
+	for (uint32_t i = 0; i < b->n; i++)
+		bed_boot_node(b, i);
+}
+
+static void forget(struct bed *b, uint32_t node)
+{
+	for (uint32_t i = 0; i < b->nops; i++)
+		if (b->op[i].node == node)
+			b->op[i].expect = -1;
+}
+
+void bed_crash(struct bed *b, uint32_t node)
+{
+	sdr_sim_node_kill(b->w, node, true);
+	forget(b, node);
+	sdr_rel_close(b->node[node].rel);
+	b->node[node].rel = NULL;
+	sdr_sim_node_kill(b->w, node, false);
+}
+
+void bed_close(struct bed *b)
+{
+	uint32_t bad = 0, first = 0;
+
+	for (uint32_t i = 0; i < b->nops; i++) {
+		if (b->op[i].expect < 0 || b->op[i].n == b->op[i].expect)
+			continue;
+		if (!bad++)
+			first = i;
+	}
+	if (bad)
+		fail_msg("%u operations: the first is %u of node %u with %d completions, %d expected", bad, first,
+			 b->op[first].node, b->op[first].n, b->op[first].expect);
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->node[i].rel)
+			sdr_rel_close(b->node[i].rel);
+	for (uint32_t i = 0; i < b->nbufs; i++) {
+		for (size_t k = 0; k < BED_GUARD; k++) {
+			assert_int_equal(b->buf[i].mem[k], 0xa5);
+			assert_int_equal(b->buf[i].mem[BED_GUARD + b->buf[i].len + k], 0xa5);
+		}
+		free(b->buf[i].mem);
+	}
+	sdr_sim_world_destroy(b->w);
+	free(b->op);
+	free(b);
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------- */
+
+static uint8_t pattern(uint32_t seed, size_t i)
+{
+	uint32_t x = seed * 2654435761u + (uint32_t)i * 40503u;
+
+	return (uint8_t)(x >> 11 ^ x >> 23);
+}
+
+void bed_fill(uint8_t *p, size_t len, uint32_t seed)
+{
+	for (size_t i = 0; i < len; i++)
+		p[i] = seed ? pattern(seed, i) : 0xee;
+}
+
+bool bed_same(const uint8_t *p, size_t len, uint32_t seed)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (p[i] != (seed ? pattern(seed, i) : 0xee)) {
+			print_message("byte %zu of %zu is wrong\n", i, len);
+			return false;
+		}
+	}
+	return true;
+}
+
+uint8_t *bed_buf(struct bed *b, size_t len, uint32_t seed)
+{
+	struct bed_buf *f = &b->buf[b->nbufs++];
+
+	assert_true(b->nbufs <= BED_BUFS);
+	f->len = len;
+	f->mem = malloc(len + 2 * BED_GUARD);
+	assert_non_null(f->mem);
+	memset(f->mem, 0xa5, BED_GUARD);
+	memset(f->mem + BED_GUARD + len, 0xa5, BED_GUARD);
+	bed_fill(f->mem + BED_GUARD, len, seed);
+	return f->mem + BED_GUARD;
+}
+
+void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len, uint32_t access)
+{
+	struct bed_node *nd = &b->node[node];
+
+	assert_true(nd->nregions < BED_REGIONS);
+	nd->region[nd->nregions++] = (struct bed_region){ key, p, len, access };
+}
+
+/* ---- posting ------------------------------------------------------------------------------------------------ */
+
+struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to)
+{
+	struct sdr_uc_addr addr;
+	struct sdr_peer *p;
+
+	sdr_sim_node_addr(b->w, to, &addr);
+	p = sdr_rel_peer(b->node[node].rel, &addr);
+	assert_non_null(p);
+	return p;
+}
+
+struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to)
+{
+	return bed_peer(b, node, to)->conn;
+}
+
+struct bed_op *bed_op(struct bed *b, uint32_t node, int expect)
+{
+	struct bed_op *op = &b->op[b->nops++];
+
+	assert_true(b->nops <= BED_OPS);
+	*op = (struct bed_op){ .bed = b, .node = node, .expect = expect };
+	return op;
+}
+
+struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr, const void *buf,
+			size_t len)
+{
+	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
+	struct bed_op *op = bed_op(b, node, wr.flags & SDR_REL_F_SILENT ? 0 : 1);
+
+	wr.peer = bed_peer(b, node, to);
+	wr.ctx = op;
+	if (!wr.niov && buf) {
+		wr.niov = 1;
+		wr.iov = &iov;
+	}
+	assert_int_equal(sdr_rel_post(b->node[node].rel, &wr), 0);
+	b->node[node].dirty = true;
+	return op;
+}
+
+struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len, uint16_t flags)
+{
+	return bed_post(b, node, to, (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .flags = flags }, buf, len);
+}
+
+struct bed_op *bed_tsend(struct bed *b, uint32_t node, uint32_t to, uint64_t tag, const void *buf, size_t len)
+{
+	return bed_post(b, node, to, (struct sdr_rel_wr){ .kind = SDR_REL_TSEND, .tag = tag }, buf, len);
+}
+
+struct bed_op *bed_rma(struct bed *b, uint32_t node, uint32_t to, uint8_t kind, void *buf, size_t len,
+		       uint64_t addr, uint64_t key, uint16_t flags)
+{
+	return bed_post(b, node, to,
+			(struct sdr_rel_wr){ .kind = kind, .flags = flags, .rma_addr = addr, .rma_key = key }, buf,
+			len);
+}
+
+struct bed_op *bed_rr(struct bed *b, uint32_t node, struct sdr_rel_rr rr, void *buf, size_t len)
+{
+	struct sdr_rel_iov iov = { buf, len };
+	struct bed_op *op = rr.ctx ? rr.ctx : bed_op(b, node, rr.flags & SDR_REL_R_MULTI ? -1 : 1);
+
+	rr.ctx = op;
+	if (!rr.niov && buf) {
+		rr.niov = 1;
+		rr.iov = &iov;
+	}
+	assert_int_equal(sdr_rel_recv(b->node[node].rel, &rr), 0);
+	b->node[node].dirty = true;
+	return op;
+}
+
+struct bed_op *bed_recv(struct bed *b, uint32_t node, void *buf, size_t len)
+{
+	return bed_rr(b, node, (struct sdr_rel_rr){ .kind = SDR_REL_RECV }, buf, len);
+}
+
+struct bed_op *bed_trecv(struct bed *b, uint32_t node, uint64_t tag, uint64_t ignore, void *buf, size_t len)
+{
+	return bed_rr(b, node, (struct sdr_rel_rr){ .kind = SDR_REL_TRECV, .tag = tag, .ignore = ignore }, buf,
+		      len);
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------ */
+
+uint64_t bed_now(const struct bed *b)
+{
+	return sdr_sim_world_now(b->w);
+}
+
+static void round_of(struct bed *b, struct bed_node *nd)
+{
+	uint32_t rounds = 0, idle = 0;
+	int ret;
+
+	if (!nd->rel || sdr_sim_node_stalled(b->w, nd->idx))
+		return;
+	if (!nd->dirty && nd->deadline > bed_now(b) && !sdr_sim_node_pending(b->w, nd->idx))
+		return;
+	do {
+		nd->dirty = false;
+		do {
+			ret = sdr_rel_progress(nd->rel);
+			assert_true(ret >= 0);
+			if (b->app)
+				b->app(b, nd->idx);
+			if (++rounds > BED_ROUNDS_MAX)
+				fail_msg("node %u never comes to rest", nd->idx);
+		} while (ret > 0);
+		nd->deadline = sdr_rel_deadline(nd->rel);
+		if (++idle > 1000)
+			fail_msg("node %u has nothing to do and its deadline has passed", nd->idx);
+	} while (nd->deadline <= bed_now(b) || nd->dirty);
+}
+
+void bed_rounds(struct bed *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		round_of(b, &b->node[i]);
+}
+
+/* To the next moment at which something can happen. */
+static void jump(struct bed *b, uint64_t until)
+{
+	uint64_t t = sdr_sim_world_next(b->w);
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct bed_node *nd = &b->node[i];
+		uint64_t d = nd->dirty ? bed_now(b) : nd->deadline;
+
+		if (nd->rel && !sdr_sim_node_stalled(b->w, i) && d < t)
+			t = d;
+	}
+	sdr_sim_world_run_until(b->w, t < until ? t : until);
+}
+
+void bed_run(struct bed *b, uint64_t ns)
+{
+	uint64_t end = bed_now(b) + ns;
+
+	for (;;) {
+		bed_rounds(b);
+		if (bed_now(b) >= end)
+			return;
+		jump(b, end);
+	}
+}
+
+static void wait_until(struct bed *b, const struct bed_op *op, uint64_t end)
+{
+	uint64_t t0 = bed_now(b);
+
+	while (op->n < (op->expect > 1 ? op->expect : 1)) {
+		bed_rounds(b);
+		if (op->n >= (op->expect > 1 ? op->expect : 1))
+			return;
+		if (bed_now(b) >= end)
+			fail_msg("operation %u of node %u has not ended after %.3f ms", (uint32_t)(op - b->op),
+				 op->node, (double)(end - t0) / 1e6);
+		jump(b, end);
+	}
+}
+
+void bed_wait(struct bed *b, struct bed_op *op, uint64_t limit)
+{
+	wait_until(b, op, bed_now(b) + limit);
+}
+
+void bed_wait_all(struct bed *b, uint64_t limit)
+{
+	uint64_t end = bed_now(b) + limit;
+
+	for (uint32_t i = 0; i < b->nops; i++)
+		if (b->op[i].expect > 0)
+			wait_until(b, &b->op[i], end);
+}
+
+void bed_warm(struct bed *b, uint32_t x, uint32_t y)
+{
+	uint8_t *p = bed_buf(b, 8, 0);
+	struct bed_op *op[4];
+
+	op[0] = bed_recv(b, y, p, 8);
+	op[1] = bed_send(b, x, y, "warm", 4, 0);
+	bed_wait(b, op[0], 5 * BED_SEC);
+	op[2] = bed_recv(b, x, p, 8);
+	op[3] = bed_send(b, y, x, "warm", 4, 0);
+	for (int i = 0; i < 4; i++) {
+		bed_wait(b, op[i], 5 * BED_SEC);
+		bed_assert_ok(op[i]);
+	}
+	bed_run(b, 3 * BED_RTT);
+}
+
+struct sdr_rel_stats bed_stats(struct bed *b, uint32_t node)
+{
+	struct sdr_rel_stats st;
+
+	sdr_rel_stats_get(b->node[node].rel, NULL, &st);
+	return st;
+}
+
+void bed_assert_no_repair(struct bed *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct sdr_rel_stats st;
+
+		if (!b->node[i].rel)
+			continue;
+		st = bed_stats(b, i);
+		assert_int_equal(st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto + st.rec_rtx, 0);
+		assert_int_equal(st.pkts_dup + st.rtx_spurious + st.pkts_bad, 0);
+	}
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The SDK over the engines that ship: opened by name over real sockets of this machine, alone and with faults
+ * injected, and over the simulated network.  Only public calls on the soft engine, as an application would.
+ *
+ * What is lost is sent again by the test, chunk by chunk, from the receiver's bitmap: the smallest reliability
+ * scheme there is, and proof that bitmap and streaming sends suffice for one.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../prov/sdr/sdk/sdr_sdk.h"
+#include "../../prov/sdr/uc/sdr_sim.h"
+
+#define LEN (3u * 1024 * 1024 + 777)
+
+struct side {
+	struct sdr_context *ctx;
+	struct sdr_qp *qp;
+};
+
+static uint8_t *src, *dst;
+
+static int setup(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	src = malloc(LEN);
+	dst = malloc(LEN);
+	for (i = 0; i < LEN; i++)
+		src[i] = (uint8_t)(i * 2654435761u >> 13);
+	return src && dst ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(src);
+	free(dst);
+	return 0;
+}
+
+static void sides_connect(struct side s[2], const struct sdr_qp_attr *attr)
+{
+	uint8_t info[2][SDR_QP_INFO_SIZE];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		s[i].qp = sdr_qp_create(s[i].ctx, attr);
+		assert_non_null(s[i].qp);
+		assert_int_equal(sdr_qp_info_get(s[i].qp, info[i]), 0);
+	}
+	for (i = 0; i < 2; i++)
+		assert_int_equal(sdr_qp_connect(s[i].qp, info[!i]), 0);
+}
+
+static void sides_close(struct side s[2])
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(sdr_qp_destroy(s[i].qp), 0);
+		assert_int_equal(sdr_context_destroy(s[i].ctx), 0);
+	}
+}
+
+static bool whole(struct sdr_rcv_handle *r, uint32_t nchunks)
+{
+	const uint8_t *bits;
+	size_t len;
+	uint32_t i;
+
+	assert_int_equal(sdr_recv_bitmap_get(r, &bits, &len), 0);
+	assert_int_equal(len, (nchunks + 7) / 8);
+	for (i = 0; i < nchunks; i++)
+		if (!(bits[i / 8] >> (i % 8) & 1))
+			return false;
+	return true;
+}
+
+/* Time passes: in a simulated world to the next event, else a moment's sleep on the sockets. */
+static void pass(struct side s[2], struct sdr_sim_world *w)
+{
+	uint64_t t = sdr_context_timeout(s[0].ctx), u = sdr_context_timeout(s[1].ctx);
+	struct pollfd p[2];
+
+	t = t < u ? t : u;
+	if (w) {
+		u = sdr_sim_world_next(w);
+		if (t != UINT64_MAX && sdr_sim_world_now(w) + t < u)
+			u = sdr_sim_world_now(w) + t;
+		if (u != UINT64_MAX)
+			sdr_sim_world_run_until(w, u);
+		else
+			sdr_sim_world_run_until(w, sdr_sim_world_now(w) + 1000000);
+		return;
+	}
+	p[0] = (struct pollfd){ .fd = sdr_context_fd(s[0].ctx), .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = sdr_context_fd(s[1].ctx), .events = POLLIN };
+	poll(p, 2, t < 1000000 ? 0 : 1);
+}
+
+static void step(struct side s[2], struct sdr_sim_world *w)
+{
+	int a = sdr_context_progress(s[0].ctx), b = sdr_context_progress(s[1].ctx);
+
+	assert_true(a >= 0 && b >= 0);
+	if (!a && !b)
+		pass(s, w);
+}
+
+static void transfer(struct side s[2], struct sdr_sim_world *w, uint64_t len, uint32_t chunk)
+{
+	struct sdr_start_wr sw = { .length = len, .imm = 0xcafef00d, .flags = SDR_SEND_IMM };
+	struct sdr_rcv_wr rw = { .addr = dst, .length = len };
+	uint32_t nchunks = (uint32_t)((len + chunk - 1) / chunk), i, rounds = 0, idle, imm;
+	struct sdr_rcv_handle *r;
+	struct sdr_snd_handle *h;
+	const uint8_t *bits;
+	size_t n;
+
+	memset(dst, 0, len);
+	assert_int_equal(sdr_recv_post(s[1].qp, &rw, &r), 0);
+	assert_int_equal(sdr_send_stream_start(s[0].qp, &sw, &h), 0);
+	while (!whole(r, nchunks) || sdr_recv_imm_get(r, &imm)) {
+		assert_true(++rounds < 200);
+		assert_int_equal(sdr_recv_bitmap_get(r, &bits, &n), 0);
+		for (i = 0; i < nchunks; i++) {
+			uint64_t at = (uint64_t)i * chunk;
+			struct sdr_continue_wr c = {
+				.addr = src + at,
+				.offset = at,
+				.length = len - at < chunk ? len - at : chunk,
+			};
+			int ret;
+
+			/* the last chunk brings what is left of the immediate */
+			if (bits[i / 8] >> (i % 8) & 1 && i + 1 < nchunks)
+				continue;
+			while ((ret = sdr_send_stream_continue(h, &c)) == -EAGAIN)
+				step(s, w);
+			assert_int_equal(ret, 0);
+		}
+		for (idle = 0; idle < 30 && (!whole(r, nchunks) || sdr_recv_imm_get(r, &imm)); idle++) {
+			int moved = sdr_context_progress(s[0].ctx) + sdr_context_progress(s[1].ctx);
+
+			if (moved)
+				idle = 0;
+			else
+				pass(s, w);
+		}
+	}
+	assert_int_equal(imm, 0xcafef00d);
+	assert_memory_equal(src, dst, len);
+	assert_int_equal(sdr_send_stream_end(h), 0);
+	while (sdr_send_poll(h) != 1)
+		step(s, w);
+	assert_int_equal(sdr_recv_complete(r), 0);
+}
+
+static void oneshots(struct side s[2], struct sdr_sim_world *w)
+{
+	struct sdr_snd_handle *h[20];
+	struct sdr_rcv_handle *r[20];
+	const uint8_t *bits;
+	uint32_t i, got = 0;
+	size_t n;
+
+	memset(dst, 0, LEN);
+	for (i = 0; i < 20; i++) {
+		struct sdr_snd_wr sw = { .addr = src + i * 5000, .length = i * 250 };
+		struct sdr_rcv_wr rw = { .addr = dst + i * 5000, .length = i * 250 };
+
+		assert_int_equal(sdr_send_post(s[0].qp, &sw, &h[i]), 0);
+		assert_int_equal(sdr_recv_post(s[1].qp, &rw, &r[i]), 0);
+	}
+	for (i = 0; i < 20; i++)
+		while (sdr_send_poll(h[i]) != 1)
+			step(s, w);
+	for (i = 0; i < 200; i++)
+		step(s, w);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(sdr_recv_bitmap_get(r[i], &bits, &n), 0);
+		if (bits[0] & 1) {
+			got++;
+			assert_memory_equal(dst + i * 5000, src + i * 5000, i * 250);
+		}
+		assert_int_equal(sdr_recv_complete(r[i]), 0);
+	}
+	assert_true(got >= 10);
+}
+
+/* ---- soft ------------------------------------------------------------------------------------------ */
+
+static void soft_with(const char *name, const char *fault, uint8_t channels)
+{
+	struct sdr_dev_attr dev = { .size = sizeof(dev), .fault = fault };
+	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 16 * 1024, .mtu = 1024, .channels = channels };
+	struct sdr_stats st = { .size = sizeof(st) };
+	struct side s[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		s[i].ctx = sdr_context_create(name, &dev);
+		assert_non_null(s[i].ctx);
+		assert_true(sdr_context_fd(s[i].ctx) >= 0);
+	}
+	sides_connect(s, &attr);
+	for (i = 0; i < 3; i++)
+		transfer(s, NULL, i ? LEN >> (4 * i) : LEN, 16 * 1024);
+	transfer(s, NULL, 1, 16 * 1024);
+	oneshots(s, NULL);
+	assert_int_equal(sdr_context_stats(s[1].ctx, &st), 0);
+	assert_true(st.pkts_rx >= LEN / 1024);
+	sides_close(s);
+}
+
+static void soft__clean(void **state)
+{
+	(void)state;
+	soft_with("soft:127.0.0.1", NULL, 1);
+}
+
+static void soft__channels(void **state)
+{
+	(void)state;
+	soft_with("soft:127.0.0.1", NULL, 4);
+}
+
+static void soft__faults(void **state)
+{
+	(void)state;
+	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 1);
+}
+
+static void soft__bad_names(void **state)
+{
+	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = 100 };
+
+	(void)state;
+	assert_null(sdr_context_create(NULL, NULL));
+	assert_int_equal(errno, EINVAL);
+	assert_null(sdr_context_create("bluetooth", NULL));
+	assert_true(errno);
+	assert_null(sdr_context_create("soft:127.0.0.1", &dev));
+	dev.mtu = 0;
+	dev.fault = "drop=2";
+	assert_null(sdr_context_create("soft:127.0.0.1", &dev));
+	dev.size = 0;
+	assert_null(sdr_context_create("soft:127.0.0.1", &dev));
+}
+
+/* ---- sim ------------------------------------------------------------------------------------------- */
+
+static void sim_with(bool report_late, uint64_t seed)
+{
+	struct sdr_sim_node_attr na = { .report_late = report_late };
+	struct sdr_sim_world_attr wa = { .seed = seed, .nodes = 2 };
+	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 65536, .rate_bps = 4000000000 };
+	struct sdr_sim_world *w;
+	struct side s[2];
+	uint64_t rnd[2];
+	int i;
+
+	wa.link = (struct sdr_sim_link){ .rate_bps = 10000000000,
+					 .delay_ns = 5000000,
+					 .loss = 0.02,
+					 .dup = 0.02,
+					 .reorder = 0.05,
+					 .reorder_ns = 300000 };
+	w = sdr_sim_world_create(&wa);
+	assert_non_null(w);
+	for (i = 0; i < 2; i++) {
+		struct sdr_uc *uc;
+
+		assert_int_equal(sdr_sim_node_open(w, (uint32_t)i, &na, &uc), 0);
+		rnd[0] = sdr_sim_world_random(w);
+		rnd[1] = sdr_sim_world_random(w);
+		s[i].ctx = sdr_context_create_on(uc, NULL, rnd);
+		assert_non_null(s[i].ctx);
+		assert_int_equal(sdr_context_fd(s[i].ctx), -1);
+	}
+	sides_connect(s, &attr);
+	for (i = 0; i < 4; i++)
+		transfer(s, w, LEN >> i, 65536);
+	oneshots(s, w);
+	sides_close(s);
+	sdr_sim_world_destroy(w);
+}
+
+static void sim__seeds(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 10; seed++)
+		sim_with(seed & 1, seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(soft__clean),	   cmocka_unit_test(soft__channels), cmocka_unit_test(soft__faults),
+		cmocka_unit_test(soft__bad_names), cmocka_unit_test(sim__seeds),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

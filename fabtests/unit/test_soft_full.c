@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The soft engine when the kernel takes only part, or refuses.  The two send calls are defined here
+ * and ask a script first, then go to the kernel: loopback alone never says that it is full.
+ */
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "test_soft_util.h"
+
+static struct {
+	long budget;   /* messages that still go; < 0: any number */
+	int err;       /* what the next one gets then */
+	int train_err; /* what a train gets; 0: it goes */
+	uint32_t calls;
+} script;
+
+static bool script_refuses(const struct msghdr *m)
+{
+	if (script.train_err && m->msg_controllen) {
+		errno = script.train_err;
+		return true;
+	}
+	if (!script.budget) {
+		errno = script.err;
+		return true;
+	}
+	script.budget -= script.budget > 0;
+	return false;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	script.calls++;
+	return script_refuses(m) ? -1 : syscall(SYS_sendmsg, fd, m, flags);
+}
+
+int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
+{
+	unsigned int i;
+
+	script.calls++;
+	for (i = 0; i < n; i++) {
+		ssize_t ret = script_refuses(&m[i].msg_hdr) ? -1 : syscall(SYS_sendmsg, fd, &m[i].msg_hdr, flags);
+
+		if (ret < 0)
+			return i ? (int)i : -1;
+		m[i].msg_len = (unsigned int)ret;
+	}
+	return (int)n;
+}
+
+#define RUN 200u /* packets of the first run */
+#define MSG (256u * PAIR_MTU)
+
+/*
+ * ctl, run of 200, ctl, run of 56 less 3 bytes: posted until all are taken; checks that all came,
+ * in order.
+ */
+static void message_through(uint8_t off, long budget, int err, int train_err)
+{
+	struct sdr_imm_split split = SDR_IMM_SPLIT_DEFAULT;
+	uint8_t *src = malloc(MSG), *dst = calloc(1, MSG);
+	uint32_t next = 0, tries = 0;
+	struct sdr_uc_tx v[4], *t = v;
+	int left = 4, ret, n, i, ctl = 0;
+	struct pair p;
+
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+	fill(src, MSG, 23);
+	pair_open(&p, &(struct pair_opt){ .msg = MSG, .off = off });
+	assert_int_equal(p.b->ops->slot_bind(p.qb, 1, 2, dst, MSG, NULL), 0);
+	v[0] = pair_ctl(&p.ib.addr, "one", 3);
+	v[1] = pair_write(&p, 1, 2, src, 0, RUN * PAIR_MTU);
+	v[2] = pair_ctl(&p.ib.addr, "two", 3);
+	v[3] = pair_write(&p, 1, 2, src, RUN, MSG - RUN * PAIR_MTU - 3);
+	script.err = err;
+	script.train_err = train_err;
+	while (left) {
+		script.budget = budget;
+		ret = p.a->ops->post(p.a, t, left);
+		assert_true(ret >= 0 && ret <= left);
+		t += ret;
+		left -= ret;
+		assert_true(++tries < 1000);
+		/* What is left of a run says where it goes on. */
+		if (left && t->kind == SDR_UC_TX_WRITE) {
+			assert_ptr_equal(t->buf, src + (size_t)t->w.first * PAIR_MTU);
+			assert_true(t->len > 0);
+		}
+		while ((n = p.b->ops->poll(p.b, p.ev, PAIR_EVS)) > 0) {
+			for (i = 0; i < n; i++) {
+				if (p.ev[i].kind == SDR_UC_EV_CTL) {
+					assert_memory_equal(p.ev[i].c.buf, ctl ? "two" : "one", 3);
+					assert_int_equal(next, ctl ? RUN : 0);
+					ctl++;
+				} else {
+					assert_int_equal(sdr_imm_off(&split, p.ev[i].p.imm), next);
+					next++;
+				}
+			}
+		}
+	}
+	assert_int_equal(ctl, 2);
+	assert_int_equal(next, 256);
+	assert_memory_equal(src, dst, MSG - 3);
+	assert_int_equal(pair_stats(p.a).pkts_tx, 256);
+	assert_int_equal(pair_stats(p.a).bytes_tx, MSG - 3);
+	assert_int_equal(pair_stats(p.a).ctl_tx, 2);
+	assert_int_equal(pair_stats(p.b).pkts_bad + pair_stats(p.b).pkts_late, 0);
+	if (budget >= 0 && err == EAGAIN)
+		assert_int_equal(pair_stats(p.a).tx_again, tries - 1);
+	pair_close(&p);
+	free(src);
+	free(dst);
+}
+
+static void full__at_every_message(void **state)
+{
+	long b;
+
+	(void)state;
+	for (b = 1; b < 7; b++) {
+		message_through(0, b, EAGAIN, 0);
+		message_through(0, b, ENOBUFS, 0);
+	}
+	for (b = 1; b < 70; b += 9)
+		message_through(SDR_SOFT_NO_GSO, b, EAGAIN, 0);
+}
+
+static void full__nothing_taken(void **state)
+{
+	uint8_t src[3 * PAIR_MTU] = { 0 };
+	struct sdr_uc_tx v[2], keep[2];
+	struct pair p;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.err = EAGAIN;
+	pair_open(&p, &(struct pair_opt){ 0 });
+	v[0] = pair_write(&p, 0, 0, src, 0, sizeof(src));
+	v[1] = pair_ctl(&p.ib.addr, "x", 1);
+	memcpy(keep, v, sizeof(v));
+	assert_int_equal(p.a->ops->post(p.a, v, 2), 0);
+	assert_memory_equal(keep, v, sizeof(v));
+	assert_int_equal(pair_stats(p.a).pkts_tx, 0);
+	assert_int_equal(pair_stats(p.a).tx_again, 1);
+	assert_int_equal(p.a->ops->post(p.a, v, 0), 0);
+	script.budget = -1;
+	pair_close(&p);
+}
+
+static void full__device_cannot_segment(void **state)
+{
+	(void)state;
+	/* EIO: never again; EINVAL, EMSGSIZE: this train in single packets. */
+	message_through(0, -1, 0, EIO);
+	message_through(0, -1, 0, EINVAL);
+	message_through(0, -1, 0, EMSGSIZE);
+	message_through(0, 13, EAGAIN, EIO);
+	message_through(0, 13, EAGAIN, EINVAL);
+}
+
+static void full__segmentation_is_given_up(void **state)
+{
+	uint8_t src[8 * PAIR_MTU] = { 0 };
+	struct sdr_soft_stats st;
+	struct pair p;
+	int i;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+	script.train_err = EIO;
+	pair_open(&p, &(struct pair_opt){ 0 });
+	for (i = 0; i < 5; i++)
+		pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
+	sdr_soft_stats_get(p.a, &st);
+	assert_int_equal(st.tx_gso_off, 1);
+	assert_int_equal(st.tx_lost, 0);
+	assert_int_equal(pair_stats(p.a).pkts_tx, 40);
+	pair_close(&p);
+}
+
+static void full__refused_for_good_is_a_loss(void **state)
+{
+	uint8_t src[8 * PAIR_MTU] = { 0 };
+	struct sdr_soft_stats st;
+	struct pair p;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.err = EPERM;
+	pair_open(&p, &(struct pair_opt){ 0 });
+	pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
+	pair_post(&p, pair_ctl(&p.ib.addr, "x", 1));
+	script.err = ENETUNREACH;
+	pair_post(&p, pair_ctl(&p.ib.addr, "x", 1));
+	sdr_soft_stats_get(p.a, &st);
+	assert_int_equal(st.tx_lost, 10);
+	assert_int_equal(pair_stats(p.a).pkts_tx, 0);
+	assert_int_equal(pair_stats(p.a).ctl_tx, 0);
+	assert_int_equal(pair_stats(p.a).tx_again, 0);
+	script.budget = -1;
+	pair_close(&p);
+}
+
+/* PSNs count what left: a packet that the kernel did not take keeps its number. */
+static void full__psn_goes_back(void **state)
+{
+	uint8_t src[40 * PAIR_MTU] = { 0 }, pkt[PAIR_MTU + 100];
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	struct sdr_uc_addr to;
+	struct sdr_uc_tx t;
+	struct pair p;
+	uint32_t i;
+	int fd;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+	script.err = EAGAIN;
+	pair_open(&p, &(struct pair_opt){ .off = SDR_SOFT_NO_GSO });
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	sdr_soft_addr_to_sockaddr(&p.ib.addr, &sa);
+	((struct sockaddr_in *)&sa)->sin_port = 0;
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(struct sockaddr_in)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
+	sdr_soft_addr_from_sockaddr(&to, (struct sockaddr *)&sa);
+	p.a->ops->qp_readdress(p.qa, &to);
+	t = pair_write(&p, 0, 0, src, 0, sizeof(src));
+	for (i = 0; t.len; i++) {
+		script.budget = 7;
+		if (p.a->ops->post(p.a, &t, 1) == 1)
+			break;
+	}
+	for (i = 0; i < 40; i++) {
+		struct sdr_wire_data d;
+		const uint8_t *payload;
+		ssize_t n = recv(fd, pkt, sizeof(pkt), 0);
+
+		assert_true(n > 0);
+		assert_int_equal(sdr_wire_data_decode(pkt, (size_t)n, &d, &payload), 0);
+		assert_int_equal(d.psn, (p.wb.psn + i) & SDR_PSN_MASK);
+	}
+	script.budget = -1;
+	close(fd);
+	pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full__at_every_message),
+		cmocka_unit_test(full__nothing_taken),
+		cmocka_unit_test(full__device_cannot_segment),
+		cmocka_unit_test(full__segmentation_is_given_up),
+		cmocka_unit_test(full__refused_for_good_is_a_loss),
+		cmocka_unit_test(full__psn_goes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Class header, clear to send, QP info: bytes, round trips, every length, every byte damaged, every field
+ * just inside and just outside its range.  Also the byte-order helpers that all of them stand on.
+ */
+#include "test_wire.h"
+
+/* ---- byte order ------------------------------------------------------------------------------------ */
+
+static void bytes__order(void **state)
+{
+	static const uint8_t up[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	uint8_t p[8];
+
+	(void)state;
+	assert_int_equal(sdr_get_le16(up), 0x0201);
+	assert_int_equal(sdr_get_be16(up), 0x0102);
+	assert_int_equal(sdr_get_le32(up), 0x04030201);
+	assert_int_equal(sdr_get_be32(up), 0x01020304);
+	assert_true(sdr_get_le64(up) == 0x0807060504030201u);
+	assert_true(sdr_get_be64(up) == 0x0102030405060708u);
+	sdr_put_le16(p, 0x0201);
+	assert_memory_equal(p, up, 2);
+	sdr_put_be16(p, 0x0102);
+	assert_memory_equal(p, up, 2);
+	sdr_put_le32(p, 0x04030201);
+	assert_memory_equal(p, up, 4);
+	sdr_put_be32(p, 0x01020304);
+	assert_memory_equal(p, up, 4);
+	sdr_put_le64(p, 0x0807060504030201u);
+	assert_memory_equal(p, up, 8);
+	sdr_put_be64(p, 0x0102030405060708u);
+	assert_memory_equal(p, up, 8);
+}
+
+/* ---- class ----------------------------------------------------------------------------------------- */
+
+static void class__round_trip(void **state)
+{
+	uint8_t p[SDR_CLASS_LEN], type;
+	unsigned int c, t;
+
+	(void)state;
+	for (c = SDR_CLASS_SDK; c <= SDR_CLASS_DGRAM; c++) {
+		for (t = 0; t < 256; t++) {
+			sdr_class_encode(p, (enum sdr_class)c, (uint8_t)t);
+			type = (uint8_t)~t;
+			assert_int_equal(sdr_class_decode(test_guard(p, sizeof(p)), sizeof(p), &type), c);
+			assert_int_equal(type, t);
+		}
+	}
+	assert_int_equal(p[0], 0x5d);
+	assert_int_equal(p[1], SDR_WIRE_VERSION);
+	assert_int_equal(p[2], 3);
+	assert_int_equal(p[3], 255);
+}
+
+static void class__refusals(void **state)
+{
+	uint8_t p[SDR_CLASS_LEN + 1] = { 0 }, type = 0x77;
+	unsigned int v;
+	size_t n;
+
+	(void)state;
+	sdr_class_encode(p, SDR_CLASS_REL, 9);
+	for (n = 0; n < SDR_CLASS_LEN; n++)
+		assert_int_equal(sdr_class_decode(test_guard(p, n), n, &type), -EBADMSG);
+	for (v = 0; v < 256; v++) {
+		p[0] = (uint8_t)v;
+		if (v != SDR_CLASS_MAGIC)
+			assert_int_equal(sdr_class_decode(p, SDR_CLASS_LEN, &type), -EBADMSG);
+	}
+	p[0] = SDR_CLASS_MAGIC;
+	for (v = 0; v < 256; v++) {
+		p[1] = (uint8_t)v;
+		if (v != SDR_WIRE_VERSION)
+			assert_int_equal(sdr_class_decode(p, SDR_CLASS_LEN, &type), -EPROTONOSUPPORT);
+	}
+	p[1] = SDR_WIRE_VERSION;
+	for (v = 0; v < 256; v++) {
+		p[2] = (uint8_t)v;
+		if (v < SDR_CLASS_SDK || v > SDR_CLASS_DGRAM)
+			assert_int_equal(sdr_class_decode(p, SDR_CLASS_LEN, &type), -EBADMSG);
+	}
+	assert_int_equal(type, 0x77);
+	p[2] = SDR_CLASS_DGRAM;
+	assert_int_equal(sdr_class_decode(p, SDR_CLASS_LEN + 1, &type), SDR_CLASS_DGRAM);
+	assert_int_equal(type, 9);
+}
+
+/* ---- clear to send --------------------------------------------------------------------------------- */
+
+static void cts__round_trip(void **state)
+{
+	static const uint8_t want[] = {
+		0x5d, SDR_WIRE_VERSION, 1, 1, 0x56, 0x34, 0x12, 0, 0xbe, 0xba, 0xfe, 0xca, 4, 3, 2, 1,
+	};
+	struct sdr_wire_cts c = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 0x01020304 }, d;
+	uint8_t p[SDR_WIRE_CTS_LEN], type;
+	uint64_t s = 1;
+	int i;
+
+	(void)state;
+	assert_int_equal(sdr_wire_cts_encode(p, &c), SDR_WIRE_CTS_LEN);
+	assert_int_equal(sizeof(want), SDR_WIRE_CTS_LEN);
+	assert_memory_equal(p, want, sizeof(want));
+	for (i = 0; i < 1000; i++) {
+		c.qpn = (uint32_t)test_rand(&s) & SDR_QPN_MASK;
+		c.rkey = (uint32_t)test_rand(&s);
+		c.posted = (uint32_t)test_rand(&s);
+		sdr_wire_cts_encode(p, &c);
+		assert_int_equal(sdr_class_decode(p, sizeof(p), &type), SDR_CLASS_SDK);
+		assert_int_equal(type, SDR_SDK_CTS);
+		assert_int_equal(sdr_wire_cts_decode(test_guard(p + SDR_CLASS_LEN, 12), 12, &d), 0);
+		assert_memory_equal(&c, &d, sizeof(c));
+	}
+}
+
+static void cts__refusals(void **state)
+{
+	struct sdr_wire_cts c = { .qpn = 7, .rkey = 8, .posted = 9 }, d = { 1, 2, 3 };
+	uint8_t p[64] = { 0 };
+	unsigned int v;
+	size_t n;
+
+	(void)state;
+	sdr_wire_cts_encode(p, &c);
+	for (n = 0; n < 40; n++)
+		if (n != 12)
+			assert_int_equal(sdr_wire_cts_decode(test_guard(p + SDR_CLASS_LEN, n), n, &d), -EBADMSG);
+	for (v = 1; v < 256; v++) {
+		p[SDR_CLASS_LEN + 3] = (uint8_t)v; /* a QPN of more than 24 bits */
+		assert_int_equal(sdr_wire_cts_decode(p + SDR_CLASS_LEN, 12, &d), -EBADMSG);
+	}
+	assert_true(d.qpn == 1 && d.rkey == 2 && d.posted == 3);
+}
+
+/* ---- QP info --------------------------------------------------------------------------------------- */
+
+static const struct sdr_wire_qp_info info_default = {
+	.qpn = 0x123456,
+	.rkey = 0xcafebabe,
+	.psn = 0xabcdef,
+	.channels = 1,
+	.generations = 4,
+	.split = SDR_IMM_SPLIT_DEFAULT,
+	.mtu = 4096,
+	.chunk = 65536,
+	.max_msg = 1u << 30,
+	.rx_window = 212992,
+	.addr_len = 7,
+	.addr = { 4, 0x12, 0xb7, 192, 0, 2, 1 },
+};
+
+static int info_decode(const struct sdr_wire_qp_info *i, struct sdr_wire_qp_info *out)
+{
+	uint8_t p[SDR_QP_INFO_LEN];
+
+	sdr_wire_qp_info_encode(p, i);
+	return sdr_wire_qp_info_decode(test_guard(p, sizeof(p)), sizeof(p), out);
+}
+
+static void assert_info_equal(const struct sdr_wire_qp_info *a, const struct sdr_wire_qp_info *b)
+{
+	assert_int_equal(a->qpn, b->qpn);
+	assert_int_equal(a->rkey, b->rkey);
+	assert_int_equal(a->psn, b->psn);
+	assert_int_equal(a->channels, b->channels);
+	assert_int_equal(a->generations, b->generations);
+	assert_memory_equal(&a->split, &b->split, sizeof(a->split));
+	assert_int_equal(a->mtu, b->mtu);
+	assert_int_equal(a->chunk, b->chunk);
+	assert_true(a->max_msg == b->max_msg);
+	assert_int_equal(a->rx_window, b->rx_window);
+	assert_int_equal(a->addr_len, b->addr_len);
+	assert_memory_equal(a->addr, b->addr, sizeof(a->addr));
+}
+
+static void info__bytes(void **state)
+{
+	static const uint8_t want[SDR_QP_INFO_LEN] = {
+		0x51, SDR_WIRE_VERSION,
+		1,    4,
+		10,   18,
+		4,    7,
+		0x56, 0x34,
+		0x12, 0,
+		0xbe, 0xba,
+		0xfe, 0xca,
+		0xef, 0xcd,
+		0xab, 0,
+		0,    0x10,
+		0,    0,
+		0,    0,
+		1,    0,
+		0,    0x40,
+		3,    0,
+		0,    0,
+		0,    0x40,
+		0,    0,
+		0,    0,
+		4,    0x12,
+		0xb7, 192,
+		0,    2,
+		1,
+	};
+	uint8_t p[SDR_QP_INFO_LEN];
+
+	(void)state;
+	memset(p, 0xee, sizeof(p));
+	sdr_wire_qp_info_encode(p, &info_default);
+	assert_memory_equal(p, want, sizeof(want));
+}
+
+static void info__round_trip(void **state)
+{
+	static const uint8_t user[] = { 0, 1, 2, 4, 8 };
+	struct sdr_wire_qp_info i, o;
+	uint64_t s = 1;
+	int k;
+
+	(void)state;
+	for (k = 0; k < 20000; k++) {
+		memset(&i, 0, sizeof(i));
+		i.channels = (uint8_t)(test_rand(&s) % SDR_CHANNELS_MAX + 1);
+		i.generations = (uint8_t)(test_rand(&s) % SDR_GENERATIONS_MAX + 1);
+		i.qpn = SDR_QPN_MIN + (uint32_t)(test_rand(&s) % (SDR_QPN_MASK - 300));
+		i.rkey = (uint32_t)test_rand(&s);
+		i.psn = (uint32_t)test_rand(&s) & SDR_PSN_MASK;
+		i.split.user_bits = user[test_rand(&s) % 5];
+		i.split.id_bits = (uint8_t)(test_rand(&s) % (SDR_IMM_ID_BITS_MAX - 1) + 2);
+		i.split.off_bits = (uint8_t)(32 - i.split.id_bits - i.split.user_bits);
+		i.mtu = SDR_MTU_MIN + (uint32_t)(test_rand(&s) % (SDR_MTU_MAX - SDR_MTU_MIN + 1));
+		i.chunk = i.mtu * (uint32_t)(test_rand(&s) % 64 + 1);
+		i.max_msg = i.mtu * (test_rand(&s) % (1u << i.split.off_bits) + 1);
+		i.rx_window = (uint32_t)test_rand(&s);
+		i.addr_len = (uint8_t)(test_rand(&s) % (SDR_QP_INFO_ADDR_MAX + 1));
+		test_fill(&s, i.addr, i.addr_len);
+		assert_int_equal(info_decode(&i, &o), 0);
+		assert_info_equal(&i, &o);
+	}
+}
+
+static void info__every_length(void **state)
+{
+	uint8_t p[SDR_QP_INFO_LEN + 16] = { 0 };
+	struct sdr_wire_qp_info o;
+	size_t n;
+
+	(void)state;
+	sdr_wire_qp_info_encode(p, &info_default);
+	for (n = 0; n <= sizeof(p); n++)
+		assert_int_equal(sdr_wire_qp_info_decode(test_guard(p, n), n, &o),
+				 n == SDR_QP_INFO_LEN ? 0 : -EBADMSG);
+}
+
+#define RANGE(label, field, value, result)                     \
+	do {                                                   \
+		struct sdr_wire_qp_info x_ = info_default, o_; \
+		x_.field = (value);                            \
+		if (info_decode(&x_, &o_) != (result))         \
+			fail_msg("%s", label);                 \
+	} while (0)
+
+static void info__ranges(void **state)
+{
+	struct sdr_wire_qp_info x = info_default, o;
+
+	(void)state;
+	RANGE("channels 0", channels, 0, -EBADMSG);
+	RANGE("channels max", channels, SDR_CHANNELS_MAX, 0);
+	RANGE("channels above", channels, SDR_CHANNELS_MAX + 1, -EBADMSG);
+	RANGE("generations 0", generations, 0, -EBADMSG);
+	RANGE("generations max", generations, SDR_GENERATIONS_MAX, 0);
+	RANGE("generations above", generations, SDR_GENERATIONS_MAX + 1, -EBADMSG);
+	RANGE("qpn 0", qpn, 0, -EBADMSG);
+	RANGE("qpn of control", qpn, SDR_QPN_CTL, -EBADMSG);
+	RANGE("qpn min", qpn, SDR_QPN_MIN, 0);
+	RANGE("qpn last that fits", qpn, SDR_QPN_MASK - 3, 0);
+	RANGE("qpn that does not", qpn, SDR_QPN_MASK - 2, -EBADMSG);
+	RANGE("qpn 25 bits", qpn, SDR_QPN_MASK + 3, -EBADMSG);
+	RANGE("psn max", psn, SDR_PSN_MASK, 0);
+	RANGE("psn above", psn, SDR_PSN_MASK + 1, -EBADMSG);
+	RANGE("split", split.id_bits, 9, -EBADMSG);
+	RANGE("mtu above", mtu, SDR_MTU_MAX + 1, -EBADMSG);
+	RANGE("mtu 0", mtu, 0, -EBADMSG);
+	RANGE("chunk 0", chunk, 0, -EBADMSG);
+	RANGE("chunk one packet", chunk, 4096, 0);
+	RANGE("chunk less than a packet", chunk, 2048, -EBADMSG);
+	RANGE("chunk no multiple", chunk, 65537, -EBADMSG);
+	RANGE("max_msg 0", max_msg, 0, -EBADMSG);
+	RANGE("max_msg one packet", max_msg, 4096, 0);
+	RANGE("max_msg no multiple", max_msg, 4097, -EBADMSG);
+	RANGE("max_msg limit", max_msg, (uint64_t)4096 << 18, 0);
+	RANGE("max_msg above", max_msg, ((uint64_t)4096 << 18) + 4096, -EBADMSG);
+	RANGE("max_msg huge", max_msg, ~(uint64_t)4095, -EBADMSG);
+	RANGE("rx_window any", rx_window, ~0u, 0);
+
+	x.mtu = SDR_MTU_MIN;
+	x.chunk = SDR_MTU_MIN;
+	x.max_msg = SDR_MTU_MIN;
+	assert_int_equal(info_decode(&x, &o), 0);
+	x.mtu = SDR_MTU_MIN - 1;
+	x.chunk = x.mtu;
+	x.max_msg = x.mtu;
+	assert_int_equal(info_decode(&x, &o), -EBADMSG);
+	x = info_default;
+	x.addr_len = 200; /* the encoder reads no further than its field */
+	assert_int_equal(info_decode(&x, &o), 0);
+	assert_int_equal(o.addr_len, 0);
+}
+
+/* What is accepted encodes to the very same bytes: nothing in the 64 bytes is without meaning. */
+static void info__one_form(void **state)
+{
+	uint8_t p[SDR_QP_INFO_LEN], q[SDR_QP_INFO_LEN], back[SDR_QP_INFO_LEN];
+	struct sdr_wire_qp_info o;
+	uint64_t s = 3;
+	unsigned int v;
+	size_t i;
+	int k;
+
+	(void)state;
+	sdr_wire_qp_info_encode(p, &info_default);
+	for (i = 0; i < SDR_QP_INFO_LEN; i++) {
+		for (v = 0; v < 256; v++) {
+			int rc, want_version = i == 1 && v != SDR_WIRE_VERSION;
+
+			memcpy(q, p, sizeof(q));
+			q[i] = (uint8_t)v;
+			rc = sdr_wire_qp_info_decode(q, sizeof(q), &o);
+			assert_int_equal(rc == -EPROTONOSUPPORT, want_version);
+			assert_true(rc == 0 || rc == -EBADMSG || want_version);
+			if (rc)
+				continue;
+			sdr_wire_qp_info_encode(back, &o);
+			assert_memory_equal(back, q, sizeof(q));
+		}
+	}
+	for (k = 0; k < 100000; k++) {
+		memcpy(q, p, sizeof(q));
+		for (i = test_rand(&s) % 4 + 1; i; i--)
+			q[test_rand(&s) % sizeof(q)] = (uint8_t)test_rand(&s);
+		if (sdr_wire_qp_info_decode(q, sizeof(q), &o))
+			continue;
+		sdr_wire_qp_info_encode(back, &o);
+		assert_memory_equal(back, q, sizeof(q));
+	}
+}
+
+static void info__untouched_on_failure(void **state)
+{
+	struct sdr_wire_qp_info o, was, bad = info_default;
+	uint8_t p[SDR_QP_INFO_LEN];
+
+	(void)state;
+	memset(&o, 0x3c, sizeof(o));
+	memcpy(&was, &o, sizeof(o));
+	bad.chunk = 1;
+	assert_int_equal(info_decode(&bad, &o), -EBADMSG);
+	sdr_wire_qp_info_encode(p, &info_default);
+	p[SDR_QP_INFO_LEN - 1] = 1;
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	p[SDR_QP_INFO_LEN - 1] = 0;
+	p[40 + 7] = 1; /* behind a short address */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	assert_memory_equal(&o, &was, sizeof(o));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes__order),
+		cmocka_unit_test(class__round_trip),
+		cmocka_unit_test(class__refusals),
+		cmocka_unit_test(cts__round_trip),
+		cmocka_unit_test(cts__refusals),
+		cmocka_unit_test(info__bytes),
+		cmocka_unit_test(info__round_trip),
+		cmocka_unit_test(info__every_length),
+		cmocka_unit_test(info__ranges),
+		cmocka_unit_test(info__one_form),
+		cmocka_unit_test(info__untouched_on_failure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

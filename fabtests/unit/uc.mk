@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# cmocka programs for prov/sdr/uc, one per object.  They are linked against every layer,
+# cmocka and libfabric without saying so (LDADD of Makefile.am), and run from anywhere:
+# a test that needs a file finds it through $SDR_SRCDIR and $SDR_BUILDDIR.
+
+UNIT_TESTS += fabtests/unit/test_sim_node fabtests/unit/test_sim_link
+fabtests_unit_test_sim_node_SOURCES = fabtests/unit/test_sim_node.c fabtests/unit/test_sim_util.h
+fabtests_unit_test_sim_link_SOURCES = fabtests/unit/test_sim_link.c fabtests/unit/test_sim_util.h
+
+UNIT_TESTS += fabtests/unit/test_soft_open fabtests/unit/test_soft_data fabtests/unit/test_soft_bad
+UNIT_TESTS += fabtests/unit/test_soft_full
+fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_open_SOURCES = fabtests/unit/test_soft_open.c fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
+UNIT_TESTS += fabtests/unit/test_fault_spec fabtests/unit/test_fault_engine fabtests/unit/test_fault_soft
+fabtests_unit_test_fault_spec_SOURCES = fabtests/unit/test_fault_spec.c fabtests/unit/test_fault_util.h
+fabtests_unit_test_fault_engine_SOURCES = fabtests/unit/test_fault_engine.c fabtests/unit/test_fault_util.h
+fabtests_unit_test_fault_soft_SOURCES = fabtests/unit/test_fault_soft.c fabtests/unit/test_soft_util.h
+
+# Measures the soft engine beside a bare UDP socket; "make" builds it, no test runs it.
+noinst_PROGRAMS += sdr_uc_bench
+sdr_uc_bench_SOURCES = fabtests/benchmarks/sdr_uc_bench.c
+sdr_uc_bench_LDADD = libsdr_uc.la libsdr_wire.la $(SDR_SYS_LIBS)

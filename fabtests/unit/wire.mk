@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# cmocka programs for prov/sdr/wire, one per object.
+
+WIRE_TESTS = test_wire_roce test_wire_icrc test_wire_imm test_wire_class
+WIRE_TEST_LIBS = libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += $(WIRE_TESTS)
+TESTS += $(WIRE_TESTS)
+
+test_wire_roce_SOURCES = fabtests/unit/test_wire_roce.c fabtests/unit/test_wire.h
+test_wire_roce_LDADD = $(WIRE_TEST_LIBS)
+test_wire_icrc_SOURCES = fabtests/unit/test_wire_icrc.c fabtests/unit/test_wire.h
+test_wire_icrc_LDADD = $(WIRE_TEST_LIBS)
+test_wire_imm_SOURCES = fabtests/unit/test_wire_imm.c fabtests/unit/test_wire.h
+test_wire_imm_LDADD = $(WIRE_TEST_LIBS)
+test_wire_class_SOURCES = fabtests/unit/test_wire_class.c fabtests/unit/test_wire.h
+test_wire_class_LDADD = $(WIRE_TEST_LIBS)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Extensions of the sdr provider to libfabric.
+ *
+ *	struct fi_sdr_ep_ops_1 *ops;
+ *	ret = fi_open_ops(&ep->fid, FI_SDR_EP_OPS_1, 0, (void **) &ops, NULL);
+ *
+ * The table is append-only: `size` says how many bytes of it the provider filled; a member is there when
+ * FI_SDR_HAS_OP says so.  A new, incompatible table gets a new name.  Calls that make no sense on an
+ * endpoint's type return -FI_EOPNOTSUPP, or NULL with errno EOPNOTSUPP.
+ *
+ * FI_EP_DGRAM endpoints carry, beside their datagrams, SDR messages: unreliable messages of any length whose
+ * partial completion is a bitmap that the application reads.  The calls are those of sdr/sdr.h (where their
+ * arguments and results are described) with the endpoint in front: the provider owns the context and the
+ * lock.  Results are as there: 0 or a count, or a negative errno.  Endpoints must be enabled; what was
+ * created must be destroyed before the endpoint is closed.
+ *
+ * FI_EP_RDM endpoints have statistics, and settings of their own: those of the environment (fi_info -g sdr),
+ * by name, "rate" as well as "FI_SDR_RATE".
+ */
+#ifndef FI_EXT_SDR_H
+#define FI_EXT_SDR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_endpoint.h>
+#include <sdr/sdr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FI_SDR_EP_OPS_1 "sdr_ep_ops_v1"
+
+#define FI_SDR_HAS_OP(ops, member) \
+	((ops) && (ops)->size > offsetof(struct fi_sdr_ep_ops_1, member) && (ops)->member)
+
+/*
+ * Counters since the endpoint was enabled; gauges say their unit.  Of one peer or of all: then counters are
+ * sums and gauges the largest.  chunks_direct + chunks_fec + chunks_rtx are all chunks delivered.
+ */
+struct fi_sdr_stats {
+	size_t size;		    /* in: sizeof(struct fi_sdr_stats) */
+	uint64_t pkts_tx, bytes_tx; /* data packets and their payload, repairs included */
+	uint64_t pkts_rx, bytes_rx;
+	uint64_t parity_tx, repair_tx;
+	uint64_t rtx_rack, rtx_nack, rtx_tlp, rtx_rto, rtx_spurious; /* repairs by what asked for them */
+	uint64_t pkts_dup, pkts_late, pkts_bad;
+	uint64_t chunks_direct, chunks_fec, chunks_rtx;
+	uint64_t ack_tx, ack_rx, nack_tx, nack_rx;
+	uint64_t ctl_tx, ctl_rx;	  /* control datagrams */
+	uint64_t rec_tx, rec_rx, rec_rtx; /* reliable records in them */
+	uint64_t msgs_tx, msgs_rx, msgs_unexp, msgs_parked;
+	uint64_t ops_failed;
+	uint64_t rtt_min_ns, srtt_ns, rttvar_ns; /* gauges, ns */
+	uint64_t loss_ppm;			 /* gauge, packets per million */
+	uint64_t cwnd_bytes;			 /* gauge, bytes */
+	uint64_t pacing_bps;			 /* gauge, bits a second */
+};
+
+struct fi_sdr_ep_ops_1 {
+	size_t size;
+
+	/* FI_EP_RDM.  peer: FI_ADDR_UNSPEC for the sum over all; one never talked to gives zeros. */
+	int (*stats)(struct fid_ep *ep, fi_addr_t peer, struct fi_sdr_stats *stats);
+	/* Before fi_enable (-FI_EOPBADSTATE after).  -FI_ENOENT: no such setting; -FI_EINVAL, -FI_EOPNOTSUPP: value. */
+	int (*setting_set)(struct fid_ep *ep, const char *name, const char *value);
+	/* The value in force, as text.  -FI_ETOOSMALL. */
+	int (*setting_get)(struct fid_ep *ep, const char *name, char *buf, size_t len);
+
+	/* FI_EP_DGRAM: queue pairs. */
+	struct sdr_qp *(*qp_create)(struct fid_ep *ep, const struct sdr_qp_attr *attr);
+	int (*qp_destroy)(struct fid_ep *ep, struct sdr_qp *qp);
+	int (*qp_info_get)(struct fid_ep *ep, struct sdr_qp *qp, void *info); /* SDR_QP_INFO_SIZE bytes */
+	int (*qp_connect)(struct fid_ep *ep, struct sdr_qp *qp, const void *remote_qp_info);
+	/* Memory; optional on the soft engine. */
+	struct sdr_mr *(*mr_reg)(struct fid_ep *ep, void *addr, size_t length, uint64_t flags);
+	int (*mr_dereg)(struct fid_ep *ep, struct sdr_mr *mr);
+	/* Sending. */
+	int (*send_stream_start)(struct fid_ep *ep, struct sdr_qp *qp, const struct sdr_start_wr *wr,
+				 struct sdr_snd_handle **hdl);
+	int (*send_stream_continue)(struct fid_ep *ep, struct sdr_snd_handle *hdl,
+				    const struct sdr_continue_wr *wr);
+	int (*send_stream_end)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
+	int (*send_post)(struct fid_ep *ep, struct sdr_qp *qp, const struct sdr_snd_wr *wr,
+			 struct sdr_snd_handle **hdl);
+	int (*send_poll)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
+	/* Receiving.  The bitmaps may be read without a call until recv_complete. */
+	int (*recv_post)(struct fid_ep *ep, struct sdr_qp *qp, const struct sdr_rcv_wr *wr,
+			 struct sdr_rcv_handle **hdl);
+	int (*recv_bitmap_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len);
+	int (*recv_packet_bitmap_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl, const uint8_t **bitmap,
+				      size_t *len);
+	int (*recv_imm_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl, uint32_t *imm);
+	int (*recv_complete)(struct fid_ep *ep, struct sdr_rcv_handle *hdl);
+	/* Moves packets both ways; returns the number of events.  Reading the endpoint's CQ does so too. */
+	int (*progress)(struct fid_ep *ep);
+	int (*dgram_stats)(struct fid_ep *ep, struct sdr_stats *stats);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* FI_EXT_SDR_H */

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# fi/: the libfabric objects; with all layers below, they are libsdr-fi.so.
+# Every .c and .h of the layer stands in the list: what is not listed is neither built nor
+# distributed.
+
+noinst_LTLIBRARIES += libsdr_prov.la
+libsdr_prov_la_SOURCES = \
+	prov/sdr/fi/sdr_av.c \
+	prov/sdr/fi/sdr_cntr.c \
+	prov/sdr/fi/sdr_cq.c \
+	prov/sdr/fi/sdr_dgram.c \
+	prov/sdr/fi/sdr_domain.c \
+	prov/sdr/fi/sdr_done.c \
+	prov/sdr/fi/sdr_enosys.c \
+	prov/sdr/fi/sdr_env.c \
+	prov/sdr/fi/sdr_env.h \
+	prov/sdr/fi/sdr_ep.c \
+	prov/sdr/fi/sdr_eq.c \
+	prov/sdr/fi/sdr_fabric.c \
+	prov/sdr/fi/sdr_fi.h \
+	prov/sdr/fi/sdr_iface.c \
+	prov/sdr/fi/sdr_info.c \
+	prov/sdr/fi/sdr_init.c \
+	prov/sdr/fi/sdr_msg.c \
+	prov/sdr/fi/sdr_ops.c \
+	prov/sdr/fi/sdr_poll.c \
+	prov/sdr/fi/sdr_post.c \
+	prov/sdr/fi/sdr_progress.c \
+	prov/sdr/fi/sdr_region.c \
+	prov/sdr/fi/sdr_rma.c \
+	prov/sdr/fi/sdr_stats.c \
+	prov/sdr/fi/sdr_tagged.c \
+	prov/sdr/fi/sdr_wait.c
+
+# Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
+noinst_PROGRAMS += sdr_env_man
+sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h
+sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
+sdr_env_man_LDADD = $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

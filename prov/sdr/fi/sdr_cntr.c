@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Counters: how many operations have ended, well and badly.
+ *
+ * Two atomic words; reading them drives the bound endpoints.  A wait returns when the value has reached the
+ * threshold, when an error was counted since it began, or when time is up.
+ */
+#include <errno.h>
+
+#include "sdr_fi.h"
+
+void sdr_cntr_bump(struct sdr_cntr *cntr, bool error)
+{
+	atomic_fetch_add(error ? &cntr->err : &cntr->val, 1);
+	sdr_wait_raise(&cntr->wait);
+}
+
+static uint64_t sdr_cntr_read(struct fid_cntr *fid)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+
+	sdr_pset_progress(&cntr->eps);
+	return atomic_load_explicit(&cntr->val, memory_order_acquire);
+}
+
+static uint64_t sdr_cntr_readerr(struct fid_cntr *fid)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+
+	sdr_pset_progress(&cntr->eps);
+	return atomic_load_explicit(&cntr->err, memory_order_acquire);
+}
+
+static int sdr_cntr_add(struct fid_cntr *fid, uint64_t value)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+
+	atomic_fetch_add(&cntr->val, value);
+	sdr_wait_raise(&cntr->wait);
+	return 0;
+}
+
+static int sdr_cntr_set(struct fid_cntr *fid, uint64_t value)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+
+	atomic_store(&cntr->val, value);
+	sdr_wait_raise(&cntr->wait);
+	return 0;
+}
+
+static int sdr_cntr_adderr(struct fid_cntr *fid, uint64_t value)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+
+	atomic_fetch_add(&cntr->err, value);
+	sdr_wait_raise(&cntr->wait);
+	return 0;
+}
+
+static int sdr_cntr_seterr(struct fid_cntr *fid, uint64_t value)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+
+	atomic_store(&cntr->err, value);
+	sdr_wait_raise(&cntr->wait);
+	return 0;
+}
+
+static int sdr_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
+	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
+	uint64_t errors = atomic_load(&cntr->err);
+	int ret;
+
+	sdr_pset_progress(&cntr->eps);
+	if (atomic_load(&cntr->val) >= threshold)
+		return 0;
+	ret = sdr_wait_fd(&cntr->wait);
+	if (ret < 0)
+		return ret;
+	atomic_fetch_add(&cntr->wait.sleepers, 1);
+	for (;;) {
+		sdr_wait_drain(&cntr->wait);
+		ret = 0;
+		if (atomic_load(&cntr->val) >= threshold)
+			break;
+		ret = -FI_EAVAIL;
+		if (atomic_load(&cntr->err) != errors)
+			break;
+		ret = -FI_ETIMEDOUT;
+		if (until != UINT64_MAX && sdr_mono_ns() >= until)
+			break;
+		ret = sdr_pset_sleep(&cntr->eps, &cntr->wait, until);
+		if (ret)
+			break;
+	}
+	atomic_fetch_sub(&cntr->wait.sleepers, 1);
+	/* others may wait for other thresholds */
+	if (atomic_load(&cntr->wait.sleepers))
+		sdr_wait_raise(&cntr->wait);
+	return ret;
+}
+
+int sdr_cntr_trywait(struct sdr_cntr *cntr)
+{
+	uint64_t val, err;
+
+	sdr_pset_progress(&cntr->eps);
+	val = atomic_load(&cntr->val);
+	err = atomic_load(&cntr->err);
+	if (val != cntr->polled_val || err != cntr->polled_err) {
+		cntr->polled_val = val;
+		cntr->polled_err = err;
+		return -FI_EAGAIN;
+	}
+	sdr_wait_drain(&cntr->wait);
+	if (cntr->wait.obj == FI_WAIT_FD)
+		sdr_pset_handover(&cntr->eps, &cntr->wait);
+	if (atomic_load(&cntr->val) != val || atomic_load(&cntr->err) != err) {
+		sdr_wait_raise(&cntr->wait);
+		return -FI_EAGAIN;
+	}
+	return 0;
+}
+
+static int sdr_cntr_close(struct fid *fid)
+{
+	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid.fid);
+
+	if (atomic_load(&cntr->refs))
+		return -FI_EBUSY;
+	sdr_wait_fini(&cntr->wait);
+	sdr_pset_fini(&cntr->eps);
+	atomic_fetch_sub(&cntr->dom->refs, 1);
+	free(cntr);
+	return 0;
+}
+
+static int sdr_cntr_control(struct fid *fid, int command, void *arg)
+{
+	return sdr_wait_control(&container_of(fid, struct sdr_cntr, fid.fid)->wait, command, arg);
+}
+
+static struct fi_ops sdr_cntr_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = sdr_cntr_close,
+	.bind = sdr_no_bind,
+	.control = sdr_cntr_control,
+	.ops_open = sdr_no_ops_open,
+	.tostr = sdr_no_tostr,
+	.ops_set = sdr_no_ops_set,
+};
+
+static struct fi_ops_cntr sdr_cntr_ops = {
+	.size = sizeof(struct fi_ops_cntr),
+	.read = sdr_cntr_read,
+	.readerr = sdr_cntr_readerr,
+	.add = sdr_cntr_add,
+	.set = sdr_cntr_set,
+	.wait = sdr_cntr_wait,
+	.adderr = sdr_cntr_adderr,
+	.seterr = sdr_cntr_seterr,
+};
+
+int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **fid, void *context)
+{
+	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
+	struct sdr_cntr *cntr;
+	int ret;
+
+	if (attr && attr->events != FI_CNTR_EVENTS_COMP)
+		return -FI_ENOSYS;
+	if (attr && attr->flags)
+		return -FI_EBADFLAGS;
+	cntr = calloc(1, sizeof(*cntr));
+	if (!cntr)
+		return -FI_ENOMEM;
+	ret = sdr_wait_init(&cntr->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC);
+	if (!ret) {
+		ret = sdr_wait_drives(&cntr->wait);
+		if (ret)
+			sdr_wait_fini(&cntr->wait);
+	}
+	if (ret) {
+		free(cntr);
+		return ret;
+	}
+	sdr_pset_init(&cntr->eps);
+	cntr->dom = dom;
+	atomic_fetch_add(&dom->refs, 1);
+	cntr->fid.fid.fclass = FI_CLASS_CNTR;
+	cntr->fid.fid.context = context;
+	cntr->fid.fid.ops = &sdr_cntr_fi_ops;
+	cntr->fid.ops = &sdr_cntr_ops;
+	*fid = &cntr->fid;
+	return 0;
+}

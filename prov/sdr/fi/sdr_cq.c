@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The completion queue: a ring of entries, successes and errors in the order in which they happened.
+ *
+ * It never overruns (FI_RM_ENABLED).  The ring doubles when it is full, so its memory follows what is unread;
+ * what is unread stays bounded because posting says -FI_EAGAIN from `limit` entries on (those already posted
+ * still find room) and because an endpoint is not progressed any more while SDR_CQ_SIZE_MAX entries wait.
+ * Reading takes what is there; only when there is nothing it drives the bound endpoints.  While an error is
+ * at the head, reads say -FI_EAVAIL and fi_cq_readerr takes it; its text, the peer's address and the cause,
+ * lives until the next read of an error.  A blocking read drives the endpoints itself, see sdr_progress.c.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "sdr_fi.h"
+
+/* Under lock.  Twice the room, or -FI_ENOMEM. */
+static int sdr_cq_grow(struct sdr_cq *cq)
+{
+	uint32_t cap = cq->cap ? cq->cap * 2 : SDR_CQ_SIZE_FIRST, n = atomic_load(&cq->count), i;
+	struct sdr_cqe *ring = malloc((size_t)cap * sizeof(*ring));
+
+	if (!ring)
+		return -FI_ENOMEM;
+	for (i = 0; i < n; i++)
+		ring[i] = cq->ring[(cq->head + i) & (cq->cap - 1)];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->cap = cap;
+	cq->head = 0;
+	return 0;
+}
+
+void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&cq->lock);
+	n = atomic_load_explicit(&cq->count, memory_order_relaxed);
+	if (n == cq->cap && sdr_cq_grow(cq)) {
+		cq->lost++;
+		pthread_mutex_unlock(&cq->lock);
+		free(e->text);
+		sdr_complain("out of memory: a completion was lost");
+		return;
+	}
+	cq->ring[(cq->head + n) & (cq->cap - 1)] = *e;
+	atomic_store(&cq->count, n + 1); /* before the look at the sleepers */
+	pthread_mutex_unlock(&cq->lock);
+	sdr_wait_raise(&cq->wait);
+}
+
+static const size_t sdr_cq_entry_size[] = {
+	[FI_CQ_FORMAT_CONTEXT] = sizeof(struct fi_cq_entry),
+	[FI_CQ_FORMAT_MSG] = sizeof(struct fi_cq_msg_entry),
+	[FI_CQ_FORMAT_DATA] = sizeof(struct fi_cq_data_entry),
+	[FI_CQ_FORMAT_TAGGED] = sizeof(struct fi_cq_tagged_entry),
+};
+
+static inline void sdr_cq_copy(enum fi_cq_format format, void *to, const struct sdr_cqe *e)
+{
+	struct fi_cq_tagged_entry *t = to; /* each format is the beginning of the next */
+
+	t->op_context = e->ctx;
+	if (format == FI_CQ_FORMAT_CONTEXT)
+		return;
+	t->flags = e->flags;
+	t->len = e->len;
+	if (format == FI_CQ_FORMAT_MSG)
+		return;
+	t->buf = e->buf;
+	t->data = e->data;
+	if (format == FI_CQ_FORMAT_TAGGED)
+		t->tag = e->tag;
+}
+
+/* Entries up to the first error; -FI_EAGAIN none, -FI_EAVAIL an error first. */
+static ssize_t sdr_cq_take(struct sdr_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	size_t size = sdr_cq_entry_size[cq->format];
+	struct sdr_cqe *e;
+	uint32_t n;
+	size_t i;
+
+	if (!atomic_load_explicit(&cq->count, memory_order_acquire))
+		return -FI_EAGAIN;
+	pthread_mutex_lock(&cq->lock);
+	n = atomic_load_explicit(&cq->count, memory_order_relaxed);
+	for (i = 0; i < count && i < n; i++) {
+		e = &cq->ring[(cq->head + i) & (cq->cap - 1)];
+		if (e->err)
+			break;
+		sdr_cq_copy(cq->format, (char *)buf + i * size, e);
+		if (src)
+			src[i] = e->src;
+	}
+	cq->head += (uint32_t)i;
+	atomic_store_explicit(&cq->count, n - (uint32_t)i, memory_order_relaxed);
+	pthread_mutex_unlock(&cq->lock);
+	if (i)
+		return (ssize_t)i;
+	if (!n)
+		return -FI_EAGAIN;
+	return count ? -FI_EAVAIL : 0;
+}
+
+static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
+{
+	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
+	ssize_t ret = sdr_cq_take(cq, buf, count, src);
+
+	if (ret > 0 || ret == -FI_EAVAIL)
+		return ret;
+	sdr_pset_progress(&cq->eps);
+	ret = sdr_cq_take(cq, buf, count, src);
+	if (ret != -FI_EAGAIN) {
+		atomic_store_explicit(&cq->idle, 0, memory_order_relaxed);
+		return ret;
+	}
+	/* an application that spins on a processor where its peer wants to run, too */
+	if (atomic_fetch_add_explicit(&cq->idle, 1, memory_order_relaxed) % SDR_YIELD_POLLS == SDR_YIELD_POLLS - 1)
+		sched_yield();
+	if (cq->wait.obj == FI_WAIT_FD && atomic_load(&cq->wait.raised)) {
+		/* for those who sleep on the descriptor without fi_trywait */
+		sdr_wait_drain(&cq->wait);
+		if (atomic_load(&cq->count))
+			sdr_wait_raise(&cq->wait);
+	}
+	return ret;
+}
+
+static ssize_t sdr_cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	return sdr_cq_readfrom(fid, buf, count, NULL);
+}
+
+static ssize_t sdr_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint64_t flags)
+{
+	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
+	bool sized = FI_VERSION_GE(cq->dom->fabric->fid.api_version, FI_VERSION(1, 5));
+	struct sdr_cqe *e;
+	size_t room = sized ? buf->err_data_size : 0, n;
+	ssize_t ret = -FI_EAGAIN;
+
+	pthread_mutex_lock(&cq->lock);
+	if (!atomic_load_explicit(&cq->count, memory_order_relaxed))
+		goto out;
+	e = &cq->ring[cq->head & (cq->cap - 1)];
+	if (!e->err)
+		goto out;
+	buf->op_context = e->ctx;
+	buf->flags = e->flags;
+	buf->len = e->len;
+	buf->buf = e->buf;
+	buf->data = e->data;
+	buf->tag = e->tag;
+	buf->olen = e->olen;
+	buf->err = e->err;
+	buf->prov_errno = e->prov_err;
+	if (!(flags & FI_PEEK)) {
+		free(cq->err_text);
+		cq->err_text = e->text;
+	}
+	if (room) {
+		n = e->text ? strlen(e->text) + 1 : 0;
+		buf->err_data_size = n < room ? n : room;
+		if (n)
+			snprintf(buf->err_data, room, "%s", e->text);
+	} else {
+		buf->err_data = e->text;
+		if (sized)
+			buf->err_data_size = e->text ? strlen(e->text) + 1 : 0;
+	}
+	if (!(flags & FI_PEEK)) {
+		cq->head++;
+		atomic_fetch_sub(&cq->count, 1);
+	}
+	ret = 1;
+out:
+	pthread_mutex_unlock(&cq->lock);
+	return ret;
+}
+
+static ssize_t sdr_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src, const void *cond,
+				int timeout)
+{
+	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
+	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
+	uint32_t need = cq->wait_cond == FI_CQ_COND_THRESHOLD ? (uint32_t)(uintptr_t)cond : 1;
+	bool late = false;
+	ssize_t ret;
+
+	if (need > count)
+		need = (uint32_t)count;
+	if (need <= 1) {
+		ret = sdr_cq_readfrom(fid, buf, count, src);
+		if (ret != -FI_EAGAIN)
+			return ret;
+	}
+	ret = sdr_wait_fd(&cq->wait);
+	if (ret < 0)
+		return ret;
+	atomic_fetch_add(&cq->wait.sleepers, 1);
+	for (;;) {
+		sdr_wait_drain(&cq->wait);
+		sdr_pset_progress(&cq->eps);
+		ret = -FI_EAGAIN;
+		if (late || atomic_load(&cq->count) >= need) {
+			ret = sdr_cq_take(cq, buf, count, src);
+			if (ret != -FI_EAGAIN || late)
+				break;
+		}
+		if (atomic_exchange(&cq->signaled, false))
+			break;
+		if (until != UINT64_MAX && sdr_mono_ns() >= until) {
+			late = true;
+			continue;
+		}
+		ret = sdr_pset_sleep(&cq->eps, &cq->wait, until);
+		if (ret)
+			break;
+	}
+	atomic_fetch_sub(&cq->wait.sleepers, 1);
+	if (atomic_load(&cq->count))
+		sdr_wait_raise(&cq->wait); /* for other sleepers, and the descriptor */
+	return ret;
+}
+
+static ssize_t sdr_cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond, int timeout)
+{
+	return sdr_cq_sreadfrom(fid, buf, count, NULL, cond, timeout);
+}
+
+static int sdr_cq_signal(struct fid_cq *fid)
+{
+	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
+
+	atomic_store(&cq->signaled, true);
+	sdr_wait_raise(&cq->wait);
+	return 0;
+}
+
+int sdr_cq_trywait(struct sdr_cq *cq)
+{
+	sdr_pset_progress(&cq->eps);
+	if (atomic_load(&cq->count))
+		return -FI_EAGAIN;
+	sdr_wait_drain(&cq->wait);
+	if (cq->wait.obj == FI_WAIT_FD)
+		sdr_pset_handover(&cq->eps, &cq->wait);
+	if (!atomic_load(&cq->count))
+		return 0;
+	sdr_wait_raise(&cq->wait);
+	return -FI_EAGAIN;
+}
+
+static const char *sdr_cq_strerror(struct fid_cq *fid, int prov_errno, const void *err_data, char *buf, size_t len)
+{
+	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
+	const char *text = sdr_rel_strerror(prov_errno);
+
+	/* the text with the peer's address, if that is what the caller shows us */
+	pthread_mutex_lock(&cq->lock);
+	if (err_data && err_data == cq->err_text)
+		text = cq->err_text;
+	if (buf && len) {
+		snprintf(buf, len, "%s", text);
+		text = buf;
+	}
+	pthread_mutex_unlock(&cq->lock);
+	return text;
+}
+
+static int sdr_cq_close(struct fid *fid)
+{
+	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid.fid);
+	uint32_t i, n = atomic_load(&cq->count);
+
+	if (atomic_load(&cq->refs))
+		return -FI_EBUSY;
+	for (i = 0; i < n; i++)
+		free(cq->ring[(cq->head + i) & (cq->cap - 1)].text);
+	free(cq->ring);
+	free(cq->err_text);
+	sdr_wait_fini(&cq->wait);
+	sdr_pset_fini(&cq->eps);
+	pthread_mutex_destroy(&cq->lock);
+	atomic_fetch_sub(&cq->dom->refs, 1);
+	free(cq);
+	return 0;
+}
+
+static int sdr_cq_control(struct fid *fid, int command, void *arg)
+{
+	return sdr_wait_control(&container_of(fid, struct sdr_cq, fid.fid)->wait, command, arg);
+}
+
+static struct fi_ops sdr_cq_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = sdr_cq_close,
+	.bind = sdr_no_bind,
+	.control = sdr_cq_control,
+	.ops_open = sdr_no_ops_open,
+	.tostr = sdr_no_tostr,
+	.ops_set = sdr_no_ops_set,
+};
+
+static struct fi_ops_cq sdr_cq_ops = {
+	.size = sizeof(struct fi_ops_cq),
+	.read = sdr_cq_read,
+	.readfrom = sdr_cq_readfrom,
+	.readerr = sdr_cq_readerr,
+	.sread = sdr_cq_sread,
+	.sreadfrom = sdr_cq_sreadfrom,
+	.signal = sdr_cq_signal,
+	.strerror = sdr_cq_strerror,
+};
+
+int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **fid, void *context)
+{
+	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
+	struct sdr_cq *cq;
+	int ret;
+
+	if (attr && (attr->flags & ~FI_AFFINITY))
+		return -FI_EBADFLAGS;
+	if (attr && ((int)attr->format < 0 || attr->format > FI_CQ_FORMAT_TAGGED))
+		return -FI_ENOSYS;
+	if (attr && attr->size > SDR_CQ_SIZE_MAX)
+		return -FI_EINVAL;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -FI_ENOMEM;
+	ret = sdr_wait_init(&cq->wait, attr ? attr->wait_obj : FI_WAIT_NONE);
+	if (!ret) {
+		ret = sdr_wait_drives(&cq->wait);
+		if (ret)
+			sdr_wait_fini(&cq->wait);
+	}
+	if (ret) {
+		free(cq);
+		return ret;
+	}
+	pthread_mutex_init(&cq->lock, NULL);
+	sdr_pset_init(&cq->eps);
+	cq->format = attr && attr->format ? attr->format : FI_CQ_FORMAT_CONTEXT;
+	if (attr)
+		attr->format = cq->format;
+	cq->wait_cond = attr ? attr->wait_cond : FI_CQ_COND_NONE;
+	cq->limit = attr && attr->size > SDR_CQ_SIZE ? (uint32_t)attr->size : SDR_CQ_SIZE;
+	cq->dom = dom;
+	atomic_fetch_add(&dom->refs, 1);
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.context = context;
+	cq->fid.fid.ops = &sdr_cq_fi_ops;
+	cq->fid.ops = &sdr_cq_ops;
+	*fid = &cq->fid;
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The domain: one interface's address family, its endpoints, its memory regions, its progress thread.
+ *
+ * It fixes what fi_getinfo promised for everything opened from it: the settings of the environment as they
+ * are now, the registration mode, the progress model.  It closes only when nothing opened from it is left.
+ */
+#include <errno.h>
+#include <sys/random.h>
+
+#include "sdr_fi.h"
+
+static int sdr_domain_close(struct fid *fid)
+{
+	struct sdr_domain *dom = container_of(fid, struct sdr_domain, fid.fid);
+
+	if (atomic_load(&dom->refs))
+		return -FI_EBUSY;
+	sdr_thread_stop(dom);
+	sdr_regions_fini(&dom->regions);
+	if (dom->mr_eq)
+		atomic_fetch_sub(&container_of(dom->mr_eq, struct sdr_eq, fid)->refs, 1);
+	pthread_mutex_destroy(&dom->thread_lock);
+	pthread_mutex_destroy(&dom->eps_lock);
+	free(dom->eps);
+	atomic_fetch_sub(&dom->fabric->refs, 1);
+	free(dom);
+	return 0;
+}
+
+static int sdr_domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct sdr_domain *dom = container_of(fid, struct sdr_domain, fid.fid);
+	struct sdr_eq *eq;
+
+	if (bfid->fclass != FI_CLASS_EQ)
+		return -FI_EINVAL;
+	if (dom->mr_eq)
+		return -FI_EINVAL;
+	if (flags & ~FI_REG_MR)
+		return -FI_EBADFLAGS;
+	eq = container_of(bfid, struct sdr_eq, fid.fid);
+	if (flags & FI_REG_MR) {
+		atomic_fetch_add(&eq->refs, 1);
+		dom->mr_eq = &eq->fid;
+	}
+	return 0;
+}
+
+int sdr_domain_ep_add(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	struct sdr_ep **v;
+	int ret = 0;
+
+	pthread_mutex_lock(&dom->eps_lock);
+	if (dom->neps == dom->eps_cap) {
+		v = realloc(dom->eps, (dom->eps_cap + 8) * sizeof(*v));
+		if (!v) {
+			ret = -FI_ENOMEM;
+			goto out;
+		}
+		dom->eps = v;
+		dom->eps_cap += 8;
+	}
+	dom->eps[dom->neps++] = ep;
+out:
+	pthread_mutex_unlock(&dom->eps_lock);
+	sdr_thread_wake(dom);
+	return ret;
+}
+
+void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&dom->eps_lock);
+	for (i = 0; i < dom->neps; i++) {
+		if (dom->eps[i] == ep) {
+			dom->eps[i] = dom->eps[--dom->neps];
+			break;
+		}
+	}
+	pthread_mutex_unlock(&dom->eps_lock);
+	sdr_thread_wake(dom);
+}
+
+static struct fi_ops sdr_domain_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = sdr_domain_close,
+	.bind = sdr_domain_bind,
+	.control = sdr_no_control,
+	.ops_open = sdr_no_ops_open,
+	.tostr = sdr_no_tostr,
+	.ops_set = sdr_no_ops_set,
+};
+
+static struct fi_ops_domain sdr_domain_ops = {
+	.size = sizeof(struct fi_ops_domain),
+	.av_open = sdr_av_open,
+	.cq_open = sdr_cq_open,
+	.endpoint = sdr_ep_open,
+	.scalable_ep = sdr_no_scalable_ep,
+	.cntr_open = sdr_cntr_open,
+	.poll_open = sdr_poll_open,
+	.stx_ctx = sdr_no_stx_ctx,
+	.srx_ctx = sdr_no_srx_ctx,
+	.query_atomic = sdr_no_query_atomic,
+	.query_collective = sdr_no_query_collective,
+	.endpoint2 = sdr_ep_open2,
+};
+
+int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, uint64_t flags,
+		     void *context)
+{
+	struct sdr_fabric *f = container_of(fabric, struct sdr_fabric, fid);
+	struct sdr_domain *dom;
+	int mode, ret;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (!info || !info->domain_attr)
+		return -FI_EINVAL;
+	dom = calloc(1, sizeof(*dom));
+	if (!dom)
+		return -FI_ENOMEM;
+	ret = sdr_env_read(&dom->env);
+	if (ret)
+		goto err;
+	ret = sdr_regions_init(&dom->regions);
+	if (ret)
+		goto err;
+
+	mode = info->domain_attr->mr_mode;
+	dom->mr_virt = mode == FI_MR_BASIC || (mode & FI_MR_VIRT_ADDR);
+	dom->mr_prov_key = mode == FI_MR_BASIC || (mode & FI_MR_PROV_KEY);
+	dom->caps = info->caps;
+	dom->addr_format = info->addr_format;
+	dom->auto_progress = info->domain_attr->data_progress != FI_PROGRESS_MANUAL;
+	dom->thread_fd = -1;
+	pthread_mutex_init(&dom->thread_lock, NULL);
+	pthread_mutex_init(&dom->eps_lock, NULL);
+	dom->fid.fid.fclass = FI_CLASS_DOMAIN;
+	dom->fid.fid.context = context;
+	dom->fid.fid.ops = &sdr_domain_fi_ops;
+	dom->fid.ops = &sdr_domain_ops;
+	dom->fid.mr = &sdr_mr_ops;
+	dom->fabric = f;
+	atomic_fetch_add(&f->refs, 1);
+	*domain = &dom->fid;
+	return 0;
+err:
+	free(dom);
+	return ret;
+}
+
+int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
+{
+	return sdr_domain_open2(fabric, info, domain, 0, context);
+}

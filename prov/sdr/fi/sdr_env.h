@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The provider's settings: one table of variables, from which libfabric's parameter list, the man page's
+ * section and the parser are made.  No libfabric type here: the table can be printed without libfabric.
+ */
+#ifndef SDR_ENV_H
+#define SDR_ENV_H
+
+#include <stdio.h>
+#include "../rel/sdr_rel_cfg.h"
+
+#define SDR_ENV_TEXT 256u /* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS), final zero included */
+#define SDR_ENV_ERR  512u /* bytes of a reason */
+
+enum sdr_env_engine {
+	SDR_ENGINE_AUTO, /* soft, as long as it is the only one */
+	SDR_ENGINE_SOFT,
+};
+
+struct sdr_env {
+	struct sdr_rel_cfg
+		rel; /* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
+	enum sdr_env_engine engine;
+	char fault[SDR_ENV_TEXT]; /* "": none */
+	char stats[SDR_ENV_TEXT]; /* "": none, "-": standard output */
+};
+
+enum sdr_env_type {
+	SDR_ENV_CHOICE, /* one of the words of `range` */
+	SDR_ENV_UINT,	/* whole number, suffixes k, m, g (powers of 1024) */
+	SDR_ENV_REAL,
+	SDR_ENV_RATE, /* bits a second: a number, or with kbit, mbit, gbit (powers of 1000) */
+	SDR_ENV_STRING,
+};
+
+struct sdr_env_var {
+	const char *name; /* without FI_SDR_, lower case: what fi_param_define wants */
+	enum sdr_env_type type;
+	const char *def;   /* default, as the user would write it; "" none */
+	const char *unit;  /* "" none */
+	const char *range; /* allowed values, for people; of SDR_ENV_CHOICE: words separated by ", " */
+	double min, max;   /* of numbers */
+	const char *help;  /* one sentence */
+};
+
+/* Ends with a NULL name. */
+extern const struct sdr_env_var sdr_env_vars[];
+
+void sdr_env_defaults(struct sdr_env *env);
+/*
+ * Sets one variable from a text; name with or without FI_SDR_, any case.  0, -ENOENT (no such variable),
+ * -EINVAL (value) or -EOPNOTSUPP (a value this build does not implement), with the reason in err.
+ */
+int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *err, size_t err_len);
+/* The value in force, as text.  0, -ENOENT or -ENOSPC. */
+int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t len);
+/* What no single variable shows.  0 or -EINVAL with the reason. */
+int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len);
+/* The man page's section, markdown. */
+void sdr_env_print_man(FILE *f);
+
+#endif /* SDR_ENV_H */

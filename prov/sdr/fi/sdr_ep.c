@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Endpoints: what both types share, and the life of a reliable one.
+ *
+ * The engine (a bound UDP port) is opened by fi_enable, or earlier by whoever asks for the name; the reliable
+ * endpoint above it by fi_enable.  Everything is bound before that.  Closing takes the endpoint out of every
+ * list, so that nobody else drives it, then lets it finish what it has promised, SDR_CLOSE_LINGER_MS at the
+ * most.  Traffic is in sdr_done.c and sdr_post.c.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "sdr_fi.h"
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+int sdr_ep_engine_open(struct sdr_ep *ep)
+{
+	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = ep->env.rel.mtu };
+	struct sdr_soft_attr attr = { .mtu = ep->env.rel.mtu, .channels = ep->env.rel.channels };
+	char err[SDR_ENV_ERR] = "", name[64] = "";
+	struct sdr_uc_addr addr;
+	struct sdr_uc *soft, *uc;
+	uint64_t rand[2];
+	int ret;
+
+	if (ep->ctx)
+		return 0;
+	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
+		return -FI_EIO;
+	attr.bind = ep->src;
+	attr.err = err;
+	attr.err_len = sizeof(err);
+	ret = sdr_soft_open(&attr, &soft);
+	if (ret)
+		goto complain;
+	ret = sdr_soft_sockname(soft, &ep->src);
+	if (ret) {
+		soft->ops->close(soft);
+		return ret;
+	}
+	uc = soft;
+	if (ep->env.fault[0]) {
+		ret = sdr_fault_open(soft, ep->env.fault, rand[0], &uc, err, sizeof(err));
+		if (ret) {
+			soft->ops->close(soft);
+			goto complain;
+		}
+	}
+	ep->ctx = sdr_context_create_on(uc, &dev, rand);
+	if (!ep->ctx) {
+		uc->ops->close(uc);
+		return errno ? -errno : -FI_ENOMEM;
+	}
+	ep->uc = uc;
+	ep->fd = sdr_context_fd(ep->ctx);
+	return 0;
+complain:
+	if (sdr_soft_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)
+		sdr_soft_addr_format(&addr, name, sizeof(name));
+	sdr_complain("cannot open UDP port %s: %s%s%s%s", name, fi_strerror(-ret), err[0] ? ": " : "", err,
+		     ret == -EADDRINUSE ? " (another process has it: ss -ulpn shows which)" : "");
+	return ret;
+}
+
+static int sdr_ep_rel_open(struct sdr_ep *ep)
+{
+	struct sdr_rel_attr attr = {
+		.cfg = &ep->env.rel,
+		.cbs = &sdr_ep_cbs,
+		.user = ep,
+		.rma_events = (ep->caps & FI_RMA_EVENT) || ep->cntr[SDR_CNTR_REMOTE_READ] ||
+			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
+	};
+
+	if (getrandom(attr.rand, sizeof(attr.rand), 0) != sizeof(attr.rand))
+		return -FI_EIO;
+	ep->env.rel.tx_depth = ep->tx_size;
+	ep->env.rel.rx_depth = ep->rx_size;
+	ep->env.rel.inject_max = (uint32_t)ep->inject_size;
+	return sdr_rel_open(ep->ctx, &attr, &ep->rel);
+}
+
+/* Calls fn for the wait object of every bound queue and counter (some perhaps twice). */
+static int sdr_ep_waits(struct sdr_ep *ep, int (*fn)(struct sdr_ep *ep, struct sdr_wait *w))
+{
+	int i, ret = 0;
+
+	if (ep->tx_cq)
+		ret = fn(ep, &ep->tx_cq->wait);
+	if (ep->rx_cq && !ret)
+		ret = fn(ep, &ep->rx_cq->wait);
+	for (i = 0; i < SDR_CNTR_KINDS && !ret; i++) {
+		if (ep->cntr[i])
+			ret = fn(ep, &ep->cntr[i]->wait);
+	}
+	return ret;
+}
+
+static int sdr_ep_wait_watch(struct sdr_ep *ep, struct sdr_wait *w)
+{
+	return sdr_wait_watch(w, ep->fd);
+}
+
+static int sdr_ep_wait_unwatch(struct sdr_ep *ep, struct sdr_wait *w)
+{
+	sdr_wait_unwatch(w, ep->fd);
+	return 0;
+}
+
+/* Who sleeps on a condition variable cannot drive. */
+static int sdr_ep_wait_cond(struct sdr_ep *ep, struct sdr_wait *w)
+{
+	(void)ep;
+	return w->obj == FI_WAIT_MUTEX_COND;
+}
+
+static int sdr_ep_enable(struct sdr_ep *ep)
+{
+	bool tx = ep->caps & (FI_SEND | FI_READ | FI_WRITE), rx = ep->caps & FI_RECV;
+	int ret;
+
+	if (!ep->av)
+		return -FI_ENOAV;
+	if (tx && !ep->tx_cq && !ep->cntr[SDR_CNTR_SEND] && !ep->cntr[SDR_CNTR_WRITE] && !ep->cntr[SDR_CNTR_READ])
+		return -FI_ENOCQ;
+	if (rx && !ep->rx_cq && !ep->cntr[SDR_CNTR_RECV])
+		return -FI_ENOCQ;
+	pthread_mutex_lock(&ep->lock);
+	ret = ep->enabled ? -FI_EOPBADSTATE : sdr_ep_engine_open(ep);
+	if (!ret)
+		ret = ep->type == FI_EP_RDM ? sdr_ep_rel_open(ep) : sdr_dgram_open(ep);
+	if (!ret)
+		ep->enabled = true;
+	pthread_mutex_unlock(&ep->lock);
+	if (ret)
+		return ret;
+	ret = sdr_ep_waits(ep, sdr_ep_wait_watch);
+	if (!ret)
+		ret = sdr_domain_ep_add(ep->dom, ep);
+	if (!ret && (ep->dom->auto_progress || sdr_ep_waits(ep, sdr_ep_wait_cond)))
+		ret = sdr_thread_start(ep->dom);
+	return ret;
+}
+
+/* ---- handle ---------------------------------------------------------------------------------------- */
+
+void sdr_ep_put(struct sdr_ep *ep)
+{
+	if (atomic_fetch_sub(&ep->refs, 1) != 1)
+		return;
+	pthread_mutex_destroy(&ep->lock);
+	free(ep->peers);
+	free(ep);
+}
+
+/* Lets a reliable endpoint finish; under lock, nobody else drives it. */
+static void sdr_ep_linger(struct sdr_ep *ep)
+{
+	uint64_t until = sdr_mono_ns() + SDR_CLOSE_LINGER_MS * 1000000ull, wait_ns, now;
+	struct pollfd pfd = { .fd = ep->fd, .events = POLLIN };
+	struct timespec ts;
+
+	sdr_rel_shutdown(ep->rel);
+	while (!ep->broken && !sdr_rel_quiet(ep->rel)) {
+		if (sdr_ep_round(ep, &wait_ns) > 0)
+			continue;
+		now = sdr_mono_ns();
+		if (now >= until)
+			break;
+		if (wait_ns > until - now)
+			wait_ns = until - now;
+		if (wait_ns > 10 * SDR_THREAD_BACKOFF_NS)
+			wait_ns = 10 * SDR_THREAD_BACKOFF_NS;
+		ts.tv_sec = 0;
+		ts.tv_nsec = (long)wait_ns;
+		if (!sdr_rel_quiet(ep->rel))
+			ppoll(&pfd, 1, &ts, NULL);
+	}
+}
+
+static void sdr_ep_unbind(struct sdr_ep *ep)
+{
+	int i;
+
+	sdr_domain_ep_del(ep->dom, ep);
+	sdr_ep_waits(ep, sdr_ep_wait_unwatch);
+	if (ep->tx_cq)
+		sdr_pset_del(&ep->tx_cq->eps, ep);
+	if (ep->rx_cq)
+		sdr_pset_del(&ep->rx_cq->eps, ep);
+	for (i = 0; i < SDR_CNTR_KINDS; i++) {
+		if (ep->cntr[i])
+			sdr_pset_del(&ep->cntr[i]->eps, ep);
+	}
+}
+
+static int sdr_ep_close(struct fid *fid)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	int i, ret;
+
+	sdr_ep_unbind(ep);
+	pthread_mutex_lock(&ep->lock);
+	if (ep->rel) {
+		sdr_ep_linger(ep);
+		sdr_stats_dump(ep);
+		sdr_rel_close(ep->rel);
+	} else if (ep->ctx) {
+		sdr_dgram_close(ep);
+		ret = sdr_context_destroy(ep->ctx);
+		if (ret)
+			FI_WARN(&sdr_prov, FI_LOG_EP_CTRL,
+				"endpoint closed with queue pairs of fi_ext_sdr.h: memory leaks\n");
+	}
+	ep->rel = NULL;
+	ep->ctx = NULL;
+	ep->enabled = false;
+	pthread_mutex_unlock(&ep->lock);
+
+	/* sleepers that watched the descriptor look again */
+	if (ep->tx_cq) {
+		sdr_wait_raise(&ep->tx_cq->wait);
+		atomic_fetch_sub(&ep->tx_cq->refs, 1);
+	}
+	if (ep->rx_cq) {
+		sdr_wait_raise(&ep->rx_cq->wait);
+		atomic_fetch_sub(&ep->rx_cq->refs, 1);
+	}
+	for (i = 0; i < SDR_CNTR_KINDS; i++) {
+		if (ep->cntr[i]) {
+			sdr_wait_raise(&ep->cntr[i]->wait);
+			atomic_fetch_sub(&ep->cntr[i]->refs, 1);
+		}
+	}
+	if (ep->av)
+		sdr_av_ep_del(ep->av, ep);
+	if (ep->eq)
+		atomic_fetch_sub(&ep->eq->refs, 1);
+	atomic_fetch_sub(&ep->dom->refs, 1);
+	sdr_ep_put(ep);
+	return 0;
+}
+
+static int sdr_ep_bind_cq(struct sdr_ep *ep, struct sdr_cq *cq, uint64_t flags)
+{
+	uint64_t comp = flags & FI_SELECTIVE_COMPLETION ? 0 : FI_COMPLETION;
+	int ret;
+
+	if ((flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) || !(flags & (FI_TRANSMIT | FI_RECV)))
+		return -FI_EBADFLAGS;
+	if (((flags & FI_TRANSMIT) && ep->tx_cq) || ((flags & FI_RECV) && ep->rx_cq))
+		return -FI_EINVAL;
+	if (cq->dom != ep->dom)
+		return -FI_EINVAL;
+	ret = sdr_pset_add(&cq->eps, ep);
+	if (ret)
+		return ret;
+	if (flags & FI_TRANSMIT) {
+		atomic_fetch_add(&cq->refs, 1);
+		ep->tx_cq = cq;
+		ep->tx_flags |= comp;
+		ep->tx_msg_flags = comp;
+	}
+	if (flags & FI_RECV) {
+		atomic_fetch_add(&cq->refs, 1);
+		ep->rx_cq = cq;
+		ep->rx_flags |= comp;
+		ep->rx_msg_flags = comp;
+	}
+	return 0;
+}
+
+static int sdr_ep_bind_cntr(struct sdr_ep *ep, struct sdr_cntr *cntr, uint64_t flags)
+{
+	static const uint64_t bits[SDR_CNTR_KINDS] = { FI_SEND,	 FI_RECV,	 FI_READ,
+						       FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE };
+	int i, ret;
+
+	if (!flags || (flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)))
+		return -FI_EBADFLAGS;
+	if (cntr->dom != ep->dom)
+		return -FI_EINVAL;
+	for (i = 0; i < SDR_CNTR_KINDS; i++) {
+		if ((flags & bits[i]) && ep->cntr[i])
+			return -FI_EINVAL;
+	}
+	ret = sdr_pset_add(&cntr->eps, ep);
+	if (ret)
+		return ret;
+	for (i = 0; i < SDR_CNTR_KINDS; i++) {
+		if (flags & bits[i]) {
+			atomic_fetch_add(&cntr->refs, 1);
+			ep->cntr[i] = cntr;
+		}
+	}
+	return 0;
+}
+
+static int sdr_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	int ret;
+
+	if (ep->enabled)
+		return -FI_EOPBADSTATE;
+	switch (bfid->fclass) {
+	case FI_CLASS_AV:
+		if (ep->av || container_of(bfid, struct sdr_av, fid.fid)->dom != ep->dom)
+			return -FI_EINVAL;
+		ret = sdr_av_ep_add(container_of(bfid, struct sdr_av, fid.fid), ep);
+		if (!ret)
+			ep->av = container_of(bfid, struct sdr_av, fid.fid);
+		return ret;
+	case FI_CLASS_CQ:
+		return sdr_ep_bind_cq(ep, container_of(bfid, struct sdr_cq, fid.fid), flags);
+	case FI_CLASS_CNTR:
+		return sdr_ep_bind_cntr(ep, container_of(bfid, struct sdr_cntr, fid.fid), flags);
+	case FI_CLASS_EQ:
+		if (ep->eq)
+			return -FI_EINVAL;
+		ep->eq = container_of(bfid, struct sdr_eq, fid.fid);
+		atomic_fetch_add(&ep->eq->refs, 1);
+		return 0;
+	default:
+		return -FI_EINVAL;
+	}
+}
+
+static int sdr_ep_opsflag(struct sdr_ep *ep, int command, uint64_t *flags)
+{
+	uint64_t side = *flags & (FI_TRANSMIT | FI_RECV);
+	uint64_t *mine = side == FI_TRANSMIT ? &ep->tx_flags : &ep->rx_flags;
+
+	if (side != FI_TRANSMIT && side != FI_RECV)
+		return -FI_EINVAL;
+	if (command == FI_SETOPSFLAG)
+		*mine = *flags & ~side;
+	else
+		*flags = *mine;
+	return 0;
+}
+
+static int sdr_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return sdr_ep_enable(ep);
+	case FI_GETOPSFLAG:
+	case FI_SETOPSFLAG:
+		return sdr_ep_opsflag(ep, command, arg);
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static ssize_t sdr_ep_cancel(fid_t fid, void *context)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&ep->lock);
+	if (!ep->enabled)
+		ret = -FI_EOPBADSTATE;
+	else if (ep->rel)
+		ret = sdr_rel_cancel(ep->rel, context);
+	else
+		ret = sdr_dgram_cancel(ep, context);
+	pthread_mutex_unlock(&ep->lock);
+	return ret;
+}
+
+static int sdr_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	size_t v;
+
+	if (level != FI_OPT_ENDPOINT)
+		return -FI_ENOPROTOOPT;
+	switch (optname) {
+	case FI_OPT_MIN_MULTI_RECV:
+		v = ep->min_multi;
+		break;
+	case FI_OPT_CM_DATA_SIZE:
+		v = 0;
+		break;
+	case FI_OPT_TX_SIZE:
+		v = ep->tx_size;
+		break;
+	case FI_OPT_RX_SIZE:
+		v = ep->rx_size;
+		break;
+	default:
+		return -FI_ENOPROTOOPT;
+	}
+	if (*optlen < sizeof(v)) {
+		*optlen = sizeof(v);
+		return -FI_ETOOSMALL;
+	}
+	*optlen = sizeof(v);
+	memcpy(optval, &v, sizeof(v));
+	return 0;
+}
+
+static int sdr_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	size_t v;
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (optlen < sizeof(v))
+		return -FI_EINVAL;
+	memcpy(&v, optval, sizeof(v));
+	pthread_mutex_lock(&ep->lock);
+	ep->min_multi = v;
+	pthread_mutex_unlock(&ep->lock);
+	return 0;
+}
+
+static int sdr_ep_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	struct sockaddr_storage sa;
+	int ret = 0;
+
+	memset(&sa, 0, sizeof(sa));
+	memcpy(&sa, addr, addrlen < sizeof(sa) ? addrlen : sizeof(sa));
+	if (!sdr_sockaddr_len((struct sockaddr *)&sa) || addrlen < sdr_sockaddr_len((struct sockaddr *)&sa))
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->lock);
+	if (ep->ctx)
+		ret = -FI_EOPBADSTATE; /* the port is bound */
+	else
+		ep->src = sa;
+	pthread_mutex_unlock(&ep->lock);
+	return ret;
+}
+
+/* An endpoint bound to all addresses is known by the first one that others can use. */
+static void sdr_ep_name_fix(struct sockaddr_storage *sa)
+{
+	uint16_t port = sdr_sockaddr_port((struct sockaddr *)sa);
+	struct sdr_iface *v;
+	unsigned int n, i;
+
+	if (!sdr_sockaddr_any((struct sockaddr *)sa) || sdr_iface_list(&v, &n))
+		return;
+	for (i = 0; i < n; i++) {
+		if (v[i].addr.ss_family == sa->ss_family) {
+			*sa = v[i].addr;
+			sdr_sockaddr_port_set((struct sockaddr *)sa, port);
+			break;
+		}
+	}
+	free(v);
+}
+
+static int sdr_ep_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
+	struct sockaddr_storage sa;
+	size_t len;
+	int ret;
+
+	pthread_mutex_lock(&ep->lock);
+	ret = sdr_ep_engine_open(ep);
+	sa = ep->src;
+	pthread_mutex_unlock(&ep->lock);
+	if (ret)
+		return ret;
+	sdr_ep_name_fix(&sa);
+	len = sdr_sockaddr_len((struct sockaddr *)&sa);
+	if (*addrlen < len)
+		ret = -FI_ETOOSMALL;
+	if (addr)
+		memcpy(addr, &sa, *addrlen < len ? *addrlen : len);
+	*addrlen = len;
+	return ret;
+}
+
+static struct fi_ops sdr_ep_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = sdr_ep_close,
+	.bind = sdr_ep_bind,
+	.control = sdr_ep_control,
+	.ops_open = sdr_ep_ops_open,
+	.tostr = sdr_no_tostr,
+	.ops_set = sdr_no_ops_set,
+};
+
+static struct fi_ops_ep sdr_ep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = sdr_ep_cancel,
+	.getopt = sdr_ep_getopt,
+	.setopt = sdr_ep_setopt,
+	.tx_ctx = sdr_no_tx_ctx,
+	.rx_ctx = sdr_no_rx_ctx,
+	.rx_size_left = sdr_no_size_left,
+	.tx_size_left = sdr_no_size_left,
+};
+
+static struct fi_ops_cm sdr_ep_cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = sdr_ep_setname,
+	.getname = sdr_ep_getname,
+	.getpeer = sdr_no_getpeer,
+	.connect = sdr_no_connect,
+	.listen = sdr_no_listen,
+	.accept = sdr_no_accept,
+	.reject = sdr_no_reject,
+	.shutdown = sdr_no_shutdown,
+	.join = sdr_no_join,
+};
+
+static int sdr_ep_src_init(struct sdr_ep *ep, const struct fi_info *info)
+{
+	if (!info->src_addr) {
+		ep->src.ss_family = info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
+		return 0;
+	}
+	if (info->src_addrlen > sizeof(ep->src))
+		return -FI_EINVAL;
+	memcpy(&ep->src, info->src_addr, info->src_addrlen);
+	return info->src_addrlen >= sdr_sockaddr_len((struct sockaddr *)&ep->src) &&
+			       sdr_sockaddr_len((struct sockaddr *)&ep->src)
+		       ? 0
+		       : -FI_EINVAL;
+}
+
+int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid, uint64_t flags,
+		 void *context)
+{
+	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
+	struct sdr_ep *ep;
+	int ret;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (!info || !info->ep_attr || !info->tx_attr || !info->rx_attr || !info->domain_attr)
+		return -FI_EINVAL;
+	if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_DGRAM)
+		return -FI_EINVAL;
+	if (info->tx_attr->inject_size > SDR_INJECT_SIZE_MAX || info->tx_attr->size > SDR_TX_SIZE_MAX ||
+	    info->rx_attr->size > SDR_RX_SIZE_MAX)
+		return -FI_EINVAL;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ret = sdr_ep_src_init(ep, info);
+	if (ret) {
+		free(ep);
+		return ret;
+	}
+	ep->dom = dom;
+	ep->type = info->ep_attr->type;
+	ep->fd = -1;
+	ep->caps = info->caps;
+	ep->directed = info->caps & FI_DIRECTED_RECV;
+	ep->want_src = info->caps & FI_SOURCE;
+	ep->tx_flags = info->tx_attr->op_flags;
+	ep->rx_flags = info->rx_attr->op_flags;
+	ep->min_multi = SDR_MULTI_RECV_MIN;
+	ep->inject_size = info->tx_attr->inject_size;
+	ep->tx_size = info->tx_attr->size ? (uint32_t)info->tx_attr->size : SDR_TX_SIZE;
+	ep->rx_size = info->rx_attr->size ? (uint32_t)info->rx_attr->size : SDR_RX_SIZE;
+	ep->env = dom->env;
+	atomic_init(&ep->refs, 1);
+	pthread_mutex_init(&ep->lock, NULL);
+	atomic_fetch_add(&dom->refs, 1);
+
+	ep->fid.fid.fclass = FI_CLASS_EP;
+	ep->fid.fid.context = context;
+	ep->fid.fid.ops = &sdr_ep_fi_ops;
+	ep->fid.ops = &sdr_ep_ops;
+	ep->fid.cm = &sdr_ep_cm_ops;
+	ep->fid.msg = ep->type == FI_EP_RDM ? &sdr_msg_ops : &sdr_dgram_msg_ops;
+	ep->fid.rma = ep->type == FI_EP_RDM ? &sdr_rma_ops : &sdr_no_rma_ops;
+	ep->fid.tagged = ep->type == FI_EP_RDM ? &sdr_tagged_ops : &sdr_no_tagged_ops;
+	ep->fid.atomic = &sdr_no_atomic_ops;
+	ep->fid.collective = &sdr_no_collective_ops;
+	*fid = &ep->fid;
+	return 0;
+}
+
+int sdr_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid, void *context)
+{
+	return sdr_ep_open2(domain, info, fid, 0, context);
+}

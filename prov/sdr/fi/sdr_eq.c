@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The event queue: a list of events in order, errors among them.
+ *
+ * Control events are rare here (asynchronous address insertion, registrations of a bound domain, what the
+ * application writes itself), so each is one allocation, SDR_EQ_SIZE_MAX at the most.  While an error is at
+ * the head, reads say -FI_EAVAIL and fi_eq_readerr takes it.  Nothing needs to be driven for events.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "sdr_fi.h"
+
+static int sdr_eq_put(struct sdr_eq *eq, struct sdr_event *ev)
+{
+	pthread_mutex_lock(&eq->lock);
+	if (eq->count >= SDR_EQ_SIZE_MAX) {
+		pthread_mutex_unlock(&eq->lock);
+		free(ev);
+		return -FI_EAGAIN;
+	}
+	ev->next = NULL;
+	*eq->tail = ev;
+	eq->tail = &ev->next;
+	eq->count++;
+	pthread_mutex_unlock(&eq->lock);
+	sdr_wait_raise(&eq->wait);
+	return 0;
+}
+
+static int sdr_eq_event_put(struct sdr_eq *eq, uint32_t event, const void *buf, size_t len, bool provider)
+{
+	struct sdr_event *ev = calloc(1, sizeof(*ev) + len);
+
+	if (!ev)
+		return -FI_ENOMEM;
+	ev->event = event;
+	ev->provider = provider;
+	ev->len = len;
+	if (len)
+		memcpy(ev->data, buf, len);
+	return sdr_eq_put(eq, ev);
+}
+
+int sdr_eq_event(struct sdr_eq *eq, uint32_t event, const struct fi_eq_entry *entry)
+{
+	return sdr_eq_event_put(eq, event, entry, sizeof(*entry), true);
+}
+
+int sdr_eq_error(struct sdr_eq *eq, const struct fi_eq_err_entry *err)
+{
+	struct sdr_event *ev = calloc(1, sizeof(*ev));
+
+	if (!ev)
+		return -FI_ENOMEM;
+	ev->is_err = true;
+	ev->err = *err;
+	return sdr_eq_put(eq, ev);
+}
+
+/* Under lock. */
+static void sdr_eq_drop(struct sdr_eq *eq)
+{
+	struct sdr_event *ev = eq->head;
+
+	eq->head = ev->next;
+	if (!eq->head)
+		eq->tail = &eq->head;
+	eq->count--;
+	free(ev);
+}
+
+void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
+{
+	struct sdr_event **p, *ev;
+	const struct fid *of;
+
+	pthread_mutex_lock(&eq->lock);
+	for (p = &eq->head; (ev = *p);) {
+		of = ev->is_err ? ev->err.fid : ev->provider ? ((struct fi_eq_entry *)(void *)ev->data)->fid : NULL;
+		if (of == fid) {
+			*p = ev->next;
+			eq->count--;
+			free(ev);
+		} else {
+			p = &ev->next;
+		}
+	}
+	eq->tail = p;
+	pthread_mutex_unlock(&eq->lock);
+}
+
+static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t len, uint64_t flags)
+{
+	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
+	struct sdr_event *ev;
+	ssize_t ret;
+
+	pthread_mutex_lock(&eq->lock);
+	ev = eq->head;
+	if (!ev) {
+		ret = -FI_EAGAIN;
+	} else if (ev->is_err) {
+		ret = -FI_EAVAIL;
+	} else if (len < ev->len) {
+		ret = -FI_ETOOSMALL;
+	} else {
+		*event = ev->event;
+		memcpy(buf, ev->data, ev->len);
+		ret = (ssize_t)ev->len;
+		if (!(flags & FI_PEEK))
+			sdr_eq_drop(eq);
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return ret;
+}
+
+static ssize_t sdr_eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint64_t flags)
+{
+	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
+	void *user = buf->err_data;
+	size_t user_size = buf->err_data_size;
+	ssize_t ret = -FI_EAGAIN;
+
+	pthread_mutex_lock(&eq->lock);
+	if (eq->head && eq->head->is_err) {
+		*buf = eq->head->err;
+		buf->err_data = user; /* no error has data of its own */
+		buf->err_data_size = 0;
+		if (!user_size)
+			buf->err_data = NULL;
+		if (!(flags & FI_PEEK))
+			sdr_eq_drop(eq);
+		ret = sizeof(*buf);
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return ret;
+}
+
+static ssize_t sdr_eq_write(struct fid_eq *fid, uint32_t event, const void *buf, size_t len, uint64_t flags)
+{
+	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
+	int ret;
+
+	(void)flags;
+	if (!eq->user_writes)
+		return -FI_EINVAL;
+	ret = sdr_eq_event_put(eq, event, buf, len, false);
+	return ret ? ret : (ssize_t)len;
+}
+
+static ssize_t sdr_eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t len, int timeout, uint64_t flags)
+{
+	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
+	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull, now;
+	struct timespec ts;
+	struct pollfd pfd;
+	ssize_t ret;
+	int fd;
+
+	fd = sdr_wait_fd(&eq->wait);
+	if (fd < 0)
+		return fd;
+	atomic_fetch_add(&eq->wait.sleepers, 1);
+	for (;;) {
+		sdr_wait_drain(&eq->wait);
+		ret = sdr_eq_read(fid, event, buf, len, flags);
+		if (ret != -FI_EAGAIN)
+			break;
+		now = sdr_mono_ns();
+		if (now >= until)
+			break;
+		ts.tv_sec = (time_t)((until - now) / 1000000000ull);
+		ts.tv_nsec = (long)((until - now) % 1000000000ull);
+		pfd.fd = fd;
+		pfd.events = POLLIN;
+		if (ppoll(&pfd, 1, until == UINT64_MAX ? NULL : &ts, NULL) < 0 && errno == EINTR) {
+			ret = -FI_EINTR;
+			break;
+		}
+	}
+	atomic_fetch_sub(&eq->wait.sleepers, 1);
+	/* what is left must still be seen by other sleepers and by the descriptor's owner */
+	pthread_mutex_lock(&eq->lock);
+	now = eq->count;
+	pthread_mutex_unlock(&eq->lock);
+	if (now)
+		sdr_wait_raise(&eq->wait);
+	return ret;
+}
+
+int sdr_eq_trywait(struct sdr_eq *eq)
+{
+	int ret;
+
+	sdr_wait_drain(&eq->wait);
+	pthread_mutex_lock(&eq->lock);
+	ret = eq->head ? -FI_EAGAIN : 0;
+	pthread_mutex_unlock(&eq->lock);
+	if (ret)
+		sdr_wait_raise(&eq->wait);
+	return ret;
+}
+
+static const char *sdr_eq_strerror(struct fid_eq *fid, int prov_errno, const void *err_data, char *buf, size_t len)
+{
+	const char *text = fi_strerror(prov_errno < 0 ? -prov_errno : prov_errno);
+
+	(void)fid;
+	(void)err_data;
+	if (buf && len) {
+		snprintf(buf, len, "%s", text);
+		return buf;
+	}
+	return text;
+}
+
+static int sdr_eq_close(struct fid *fid)
+{
+	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid.fid);
+
+	if (atomic_load(&eq->refs))
+		return -FI_EBUSY;
+	while (eq->head)
+		sdr_eq_drop(eq);
+	sdr_wait_fini(&eq->wait);
+	pthread_mutex_destroy(&eq->lock);
+	atomic_fetch_sub(&eq->fabric->refs, 1);
+	free(eq);
+	return 0;
+}
+
+static int sdr_eq_control(struct fid *fid, int command, void *arg)
+{
+	return sdr_wait_control(&container_of(fid, struct sdr_eq, fid.fid)->wait, command, arg);
+}
+
+static struct fi_ops sdr_eq_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = sdr_eq_close,
+	.bind = sdr_no_bind,
+	.control = sdr_eq_control,
+	.ops_open = sdr_no_ops_open,
+	.tostr = sdr_no_tostr,
+	.ops_set = sdr_no_ops_set,
+};
+
+static struct fi_ops_eq sdr_eq_ops = {
+	.size = sizeof(struct fi_ops_eq),
+	.read = sdr_eq_read,
+	.readerr = sdr_eq_readerr,
+	.write = sdr_eq_write,
+	.sread = sdr_eq_sread,
+	.strerror = sdr_eq_strerror,
+};
+
+int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **fid, void *context)
+{
+	struct sdr_fabric *f = container_of(fabric, struct sdr_fabric, fid);
+	struct sdr_eq *eq;
+	int ret;
+
+	if (attr && (attr->flags & ~(FI_WRITE | FI_AFFINITY)))
+		return -FI_EBADFLAGS;
+	eq = calloc(1, sizeof(*eq));
+	if (!eq)
+		return -FI_ENOMEM;
+	ret = sdr_wait_init(&eq->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC);
+	if (ret) {
+		free(eq);
+		return ret;
+	}
+	pthread_mutex_init(&eq->lock, NULL);
+	eq->tail = &eq->head;
+	eq->user_writes = attr && (attr->flags & FI_WRITE);
+	eq->fabric = f;
+	atomic_fetch_add(&f->refs, 1);
+	eq->fid.fid.fclass = FI_CLASS_EQ;
+	eq->fid.fid.context = context;
+	eq->fid.fid.ops = &sdr_eq_fi_ops;
+	eq->fid.ops = &sdr_eq_ops;
+	*fid = &eq->fid;
+	return 0;
+}

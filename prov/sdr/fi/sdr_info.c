@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * fi_getinfo: what is offered, to whom.
+ *
+ * One entry for each address of an interface that is up and each endpoint type, reliable ones first.  Every
+ * hint is honoured or makes the entry disappear (-FI_ENODATA, with the reason in the log at level info); what
+ * is returned is what the endpoint then does.  The utility providers ask for cores with a private flag: they
+ * get nothing, or they would stand in front of the native endpoint.  A wrong environment value leaves no
+ * entry at all.  Addresses: a node and service resolve to the destination, or with FI_SOURCE to the address
+ * to bind, which must be one of this machine's; a service without a node binds all of them.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include "sdr_fi.h"
+
+#define SDR_CORE_PROV_ONLY (1ULL << 59) /* libfabric's private flag of utility providers */
+#define SDR_FLAGS_PRIVATE  (0xfULL << 58)
+#define SDR_RESOLVE_MAX	   8 /* addresses of one name that are looked at */
+
+#define SDR_CAPS_COMM	(FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define SDR_CAPS_TX_RDM (FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
+#define SDR_CAPS_RX_RDM                                                                                            \
+	(FI_MSG | FI_TAGGED | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_DIRECTED_RECV | FI_SOURCE | \
+	 FI_MULTI_RECV | FI_RMA_EVENT)
+#define SDR_CAPS_TX_DG (FI_MSG | FI_SEND)
+#define SDR_CAPS_RX_DG (FI_MSG | FI_RECV | FI_SOURCE)
+/* secondary capabilities that cost nothing: always there */
+#define SDR_CAPS_FREE (SDR_CAPS_COMM | FI_FENCE | FI_MULTI_RECV)
+/* bits of the other side that old applications leave in tx_attr and rx_attr */
+#define SDR_CAPS_TX_IGNORED                                                                          \
+	(FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE | \
+	 FI_RMA_EVENT | SDR_CAPS_COMM)
+#define SDR_CAPS_RX_IGNORED (FI_SEND | FI_READ | FI_WRITE | FI_FENCE | SDR_CAPS_COMM)
+
+#define SDR_TX_OP_FLAGS                                                                                           \
+	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MORE | \
+	 FI_FENCE)
+#define SDR_TX_OP_FLAGS_DG (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE)
+#define SDR_RX_OP_FLAGS	   (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)
+
+#define SDR_TAG_FORMAT	 0xaaaaaaaaaaaaaaaaull /* all 64 bits, one field each: the application's */
+#define SDR_MAX_PROGRESS 3		       /* FI_PROGRESS_CONTROL_UNIFIED of libfabric 2 */
+#define SDR_CNT_MAX	 65536u /* CQs, counters, endpoints of a domain: what memory allows, really */
+#define SDR_MR_CNT_MAX	 (1u << 24)
+#define SDR_ERR_DATA_MAX 256u /* bytes of the text with an error */
+
+/* One (source, destination) that can be offered. */
+struct sdr_cand {
+	struct sockaddr_storage src, dst; /* family 0: none */
+	const struct sdr_iface *iface;	  /* names and network */
+	uint64_t comm;			  /* FI_LOCAL_COMM, FI_REMOTE_COMM */
+};
+
+#define SDR_REFUSE(cond, ...)                                                           \
+	do {                                                                            \
+		if (cond) {                                                             \
+			FI_INFO(&sdr_prov, FI_LOG_CORE, "hints refused: " __VA_ARGS__); \
+			return -FI_ENODATA;                                             \
+		}                                                                       \
+	} while (0)
+
+static uint64_t sdr_caps_tx(enum fi_ep_type type)
+{
+	return type == FI_EP_RDM ? SDR_CAPS_TX_RDM : SDR_CAPS_TX_DG;
+}
+
+static uint64_t sdr_caps_rx(enum fi_ep_type type)
+{
+	return type == FI_EP_RDM ? SDR_CAPS_RX_RDM : SDR_CAPS_RX_DG;
+}
+
+/* Bytes of the largest datagram from this address. */
+static size_t sdr_info_dgram_max(const struct sockaddr *sa)
+{
+	int mtu = sdr_soft_device_mtu(sa);
+	uint32_t head = (sa->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD;
+	uint32_t room = mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;
+
+	return sdr_dgram_max(room < SDR_CTL_MAX ? room : SDR_CTL_MAX);
+}
+
+/* ---- hints ----------------------------------------------------------------------------------------- */
+
+static int sdr_check_mr_mode(uint32_t version, const struct fi_info *hints)
+{
+	int mode = hints->domain_attr->mr_mode;
+
+	if (FI_VERSION_LT(version, FI_VERSION(1, 5))) {
+		SDR_REFUSE(mode != FI_MR_UNSPEC && mode != FI_MR_BASIC && mode != FI_MR_SCALABLE,
+			   "mr_mode 0x%x with API 1.%u\n", (unsigned int)mode, FI_MINOR(version));
+		return 0;
+	}
+	SDR_REFUSE((mode & FI_MR_BASIC) && mode != FI_MR_BASIC, "FI_MR_BASIC with other mr_mode bits\n");
+	SDR_REFUSE((mode & FI_MR_SCALABLE) && mode != FI_MR_SCALABLE, "FI_MR_SCALABLE with other mr_mode bits\n");
+	return 0; /* no bit is required of the application */
+}
+
+static int sdr_check_domain(uint32_t version, const struct fi_info *hints)
+{
+	const struct fi_domain_attr *a = hints->domain_attr;
+
+	SDR_REFUSE((int)a->threading < 0 || a->threading > FI_THREAD_ENDPOINT, "threading %d\n", (int)a->threading);
+	SDR_REFUSE((int)a->control_progress < 0 || (int)a->control_progress > SDR_MAX_PROGRESS,
+		   "control progress %d\n", (int)a->control_progress);
+	SDR_REFUSE((int)a->data_progress < 0 || (int)a->data_progress > SDR_MAX_PROGRESS, "data progress %d\n",
+		   (int)a->data_progress);
+	SDR_REFUSE((int)a->resource_mgmt < 0 || a->resource_mgmt > FI_RM_ENABLED, "resource management %d\n",
+		   (int)a->resource_mgmt);
+	SDR_REFUSE((int)a->av_type < 0 || a->av_type > FI_AV_TABLE, "address vector type %d\n", (int)a->av_type);
+	SDR_REFUSE(a->cq_data_size > SDR_CQ_DATA_SIZE, "cq_data_size %zu > %u\n", a->cq_data_size,
+		   SDR_CQ_DATA_SIZE);
+	if (sdr_check_mr_mode(version, hints))
+		return -FI_ENODATA;
+	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
+		return 0; /* what follows is not part of the older struct */
+	SDR_REFUSE(a->cntr_cnt > SDR_CNT_MAX, "cntr_cnt %zu > %u\n", a->cntr_cnt, SDR_CNT_MAX);
+	SDR_REFUSE(a->mr_iov_limit > 1, "mr_iov_limit %zu > 1\n", a->mr_iov_limit);
+	SDR_REFUSE(a->caps & ~SDR_CAPS_COMM, "domain capabilities 0x%llx\n",
+		   (unsigned long long)(a->caps & ~SDR_CAPS_COMM));
+	SDR_REFUSE(a->auth_key_size > SDR_AUTH_KEY_MAX, "authorization keys\n");
+	SDR_REFUSE(a->max_err_data > SDR_ERR_DATA_MAX, "max_err_data %zu > %u\n", a->max_err_data,
+		   SDR_ERR_DATA_MAX);
+	SDR_REFUSE(a->mr_cnt > SDR_MR_CNT_MAX, "mr_cnt %zu > %u\n", a->mr_cnt, SDR_MR_CNT_MAX);
+	return 0;
+}
+
+static int sdr_check_ep(const struct fi_info *hints, size_t max_msg)
+{
+	const struct fi_ep_attr *a = hints->ep_attr;
+
+	SDR_REFUSE(a->protocol != FI_PROTO_UNSPEC && a->protocol != SDR_PROTO, "protocol 0x%x\n", a->protocol);
+	SDR_REFUSE(a->protocol_version > SDR_WIRE_VERSION, "protocol version %u > %u\n", a->protocol_version,
+		   SDR_WIRE_VERSION);
+	SDR_REFUSE(a->max_msg_size > max_msg, "max_msg_size %zu > %zu\n", a->max_msg_size, max_msg);
+	SDR_REFUSE(a->msg_prefix_size, "message prefixes\n");
+	SDR_REFUSE(a->tx_ctx_cnt > 1, "tx_ctx_cnt %zu (shared and scalable contexts are not there)\n",
+		   a->tx_ctx_cnt);
+	SDR_REFUSE(a->rx_ctx_cnt > 1, "rx_ctx_cnt %zu (shared and scalable contexts are not there)\n",
+		   a->rx_ctx_cnt);
+	SDR_REFUSE((hints->caps & (FI_RMA | FI_ATOMIC)) &&
+			   (a->max_order_raw_size || a->max_order_war_size || a->max_order_waw_size),
+		   "ordering between RMAs\n");
+	SDR_REFUSE(a->auth_key_size > SDR_AUTH_KEY_MAX, "authorization keys\n");
+	return 0;
+}
+
+static int sdr_check_tx(const struct fi_tx_attr *a, enum fi_ep_type type)
+{
+	uint64_t flags = type == FI_EP_RDM ? SDR_TX_OP_FLAGS : SDR_TX_OP_FLAGS_DG;
+	size_t iov = type == FI_EP_RDM ? SDR_REL_IOV_MAX : 1;
+
+	SDR_REFUSE(a->caps & ~SDR_CAPS_TX_IGNORED & ~sdr_caps_tx(type), "transmit capabilities 0x%llx\n",
+		   (unsigned long long)a->caps);
+	SDR_REFUSE(a->op_flags & ~flags, "transmit op_flags 0x%llx\n", (unsigned long long)(a->op_flags & ~flags));
+	SDR_REFUSE(a->msg_order & ~(type == FI_EP_RDM ? FI_ORDER_SAS : 0), "transmit order 0x%llx\n",
+		   (unsigned long long)a->msg_order);
+	SDR_REFUSE(a->comp_order, "transmit completion order 0x%llx\n", (unsigned long long)a->comp_order);
+	SDR_REFUSE(a->inject_size > SDR_INJECT_SIZE_MAX ||
+			   (type == FI_EP_DGRAM && a->inject_size > SDR_INJECT_SIZE),
+		   "inject_size %zu\n", a->inject_size);
+	SDR_REFUSE(a->size > SDR_TX_SIZE_MAX, "transmit size %zu > %u\n", a->size, SDR_TX_SIZE_MAX);
+	SDR_REFUSE(a->iov_limit > iov, "transmit iov_limit %zu > %zu\n", a->iov_limit, iov);
+	SDR_REFUSE(a->rma_iov_limit > 1, "rma_iov_limit %zu > 1\n", a->rma_iov_limit);
+	return 0;
+}
+
+static int sdr_check_rx(const struct fi_rx_attr *a, enum fi_ep_type type)
+{
+	uint64_t flags = type == FI_EP_RDM ? SDR_RX_OP_FLAGS : FI_COMPLETION | FI_MORE;
+	size_t iov = type == FI_EP_RDM ? SDR_REL_IOV_MAX : 1;
+
+	SDR_REFUSE(a->caps & ~SDR_CAPS_RX_IGNORED & ~sdr_caps_rx(type), "receive capabilities 0x%llx\n",
+		   (unsigned long long)a->caps);
+	SDR_REFUSE(a->op_flags & ~flags, "receive op_flags 0x%llx\n", (unsigned long long)(a->op_flags & ~flags));
+	SDR_REFUSE(a->msg_order & ~(type == FI_EP_RDM ? FI_ORDER_SAS : 0), "receive order 0x%llx\n",
+		   (unsigned long long)a->msg_order);
+	SDR_REFUSE(a->comp_order, "receive completion order 0x%llx\n", (unsigned long long)a->comp_order);
+	SDR_REFUSE(a->total_buffered_recv > SDR_REL_UNEXP_TOTAL, "total_buffered_recv %zu > %u\n",
+		   a->total_buffered_recv, SDR_REL_UNEXP_TOTAL);
+	SDR_REFUSE(a->size > SDR_RX_SIZE_MAX, "receive size %zu > %u\n", a->size, SDR_RX_SIZE_MAX);
+	SDR_REFUSE(a->iov_limit > iov, "receive iov_limit %zu > %zu\n", a->iov_limit, iov);
+	return 0;
+}
+
+/* Everything that does not depend on the address. */
+static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum fi_ep_type type)
+{
+	uint64_t all = sdr_caps_tx(type) | sdr_caps_rx(type) | SDR_CAPS_COMM;
+
+	if (!hints)
+		return 0;
+	if (hints->ep_attr && hints->ep_attr->type != FI_EP_UNSPEC && hints->ep_attr->type != type)
+		return -FI_ENODATA;
+	SDR_REFUSE(hints->caps & ~all, "capabilities 0x%llx are not there\n",
+		   (unsigned long long)(hints->caps & ~all));
+	SDR_REFUSE(hints->addr_format > FI_SOCKADDR_IN6, "address format %u\n", hints->addr_format);
+	if (hints->fabric_attr) {
+		SDR_REFUSE(hints->fabric_attr->prov_version > SDR_PROV_VERSION, "provider version\n");
+	}
+	if (hints->domain_attr && sdr_check_domain(version, hints))
+		return -FI_ENODATA;
+	if (hints->ep_attr && sdr_check_ep(hints, type == FI_EP_RDM ? SDR_REL_MSG_MAX : SDR_CTL_MAX))
+		return -FI_ENODATA;
+	if (hints->tx_attr && sdr_check_tx(hints->tx_attr, type))
+		return -FI_ENODATA;
+	if (hints->rx_attr && sdr_check_rx(hints->rx_attr, type))
+		return -FI_ENODATA;
+	return 0;
+}
+
+/* What depends on it. */
+static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type, const struct sdr_cand *c)
+{
+	int family = c->src.ss_family;
+
+	if (!hints)
+		return 0;
+	if ((hints->addr_format == FI_SOCKADDR_IN && family != AF_INET) ||
+	    (hints->addr_format == FI_SOCKADDR_IN6 && family != AF_INET6))
+		return -FI_ENODATA;
+	if (hints->caps & SDR_CAPS_COMM & ~c->comm)
+		return -FI_ENODATA;
+	if (hints->domain_attr && (hints->domain_attr->caps & ~c->comm))
+		return -FI_ENODATA;
+	if (hints->domain_attr && hints->domain_attr->name &&
+	    strcasecmp(hints->domain_attr->name, c->iface->name) != 0)
+		return -FI_ENODATA;
+	if (hints->fabric_attr && hints->fabric_attr->name &&
+	    strcasecmp(hints->fabric_attr->name, c->iface->net) != 0)
+		return -FI_ENODATA;
+	if (type == FI_EP_DGRAM && hints->ep_attr &&
+	    hints->ep_attr->max_msg_size > sdr_info_dgram_max((const struct sockaddr *)&c->src))
+		return -FI_ENODATA;
+	return 0;
+}
+
+/* ---- entries --------------------------------------------------------------------------------------- */
+
+static uint64_t sdr_caps_directed(uint64_t caps)
+{
+	if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & (FI_SEND | FI_RECV)))
+		caps |= FI_SEND | FI_RECV;
+	if ((caps & FI_RMA) && !(caps & (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)))
+		caps |= FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	return caps;
+}
+
+static uint64_t sdr_info_caps(const struct fi_info *hints, enum fi_ep_type type, const struct sdr_cand *c)
+{
+	uint64_t all = sdr_caps_tx(type) | sdr_caps_rx(type);
+
+	if (!hints || !hints->caps)
+		return all | c->comm;
+	return sdr_caps_directed((hints->caps & all) | (SDR_CAPS_FREE & all)) | c->comm;
+}
+
+/*
+ * What is required of the application: nothing, so bits that it offers are not returned (as the utility code
+ * of libfabric does; some of its tests rely on it).  A domain opened with FI_MR_VIRT_ADDR or FI_MR_PROV_KEY
+ * in its info keeps to them.
+ */
+static int sdr_info_mr_mode(uint32_t version, const struct fi_info *hints)
+{
+	int mode = hints && hints->domain_attr ? hints->domain_attr->mr_mode : 0;
+
+	if (mode & (FI_MR_BASIC | FI_MR_SCALABLE))
+		return mode;
+	return FI_VERSION_LT(version, FI_VERSION(1, 5)) ? FI_MR_BASIC : 0;
+}
+
+static uint64_t sdr_side_caps(uint64_t caps, uint64_t side, uint64_t asked)
+{
+	caps &= side;
+	if (!asked)
+		return caps;
+	return caps & (sdr_caps_directed(asked) | SDR_CAPS_FREE | FI_SOURCE | FI_RMA_EVENT | FI_DIRECTED_RECV);
+}
+
+static void sdr_info_domain(struct fi_domain_attr *d, uint32_t version, const struct fi_info *hints, uint64_t comm)
+{
+	const struct fi_domain_attr *h = hints ? hints->domain_attr : NULL;
+
+	d->threading = h && h->threading ? h->threading : FI_THREAD_SAFE;
+	d->control_progress = h && h->control_progress ? h->control_progress : FI_PROGRESS_AUTO;
+	d->data_progress = h && h->data_progress ? h->data_progress : FI_PROGRESS_AUTO;
+	d->resource_mgmt = FI_RM_ENABLED;
+	d->av_type = h && h->av_type ? h->av_type : FI_AV_UNSPEC;
+	d->mr_mode = sdr_info_mr_mode(version, hints);
+	d->mr_key_size = SDR_MR_KEY_SIZE;
+	d->cq_data_size = SDR_CQ_DATA_SIZE;
+	d->cq_cnt = SDR_CNT_MAX;
+	d->ep_cnt = SDR_CNT_MAX;
+	d->tx_ctx_cnt = SDR_CNT_MAX;
+	d->rx_ctx_cnt = SDR_CNT_MAX;
+	d->max_ep_tx_ctx = 1;
+	d->max_ep_rx_ctx = 1;
+	d->cntr_cnt = SDR_CNT_MAX;
+	d->mr_iov_limit = 1;
+	d->caps = comm;
+	d->max_err_data = SDR_ERR_DATA_MAX;
+	d->mr_cnt = SDR_MR_CNT_MAX;
+}
+
+static void *sdr_addr_dup(const struct sockaddr_storage *sa, size_t *len)
+{
+	void *p = malloc(sdr_sockaddr_len((const struct sockaddr *)sa));
+
+	if (p) {
+		*len = sdr_sockaddr_len((const struct sockaddr *)sa);
+		memcpy(p, sa, *len);
+	}
+	return p;
+}
+
+static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hints, enum fi_ep_type type,
+				     const struct sdr_cand *c)
+{
+	const struct fi_tx_attr *ht = hints ? hints->tx_attr : NULL;
+	const struct fi_rx_attr *hr = hints ? hints->rx_attr : NULL;
+	bool rdm = type == FI_EP_RDM;
+	struct fi_info *i = fi_allocinfo();
+
+	if (!i)
+		return NULL;
+	i->caps = sdr_info_caps(hints, type, c);
+	i->addr_format = c->src.ss_family == AF_INET ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+	i->src_addr = sdr_addr_dup(&c->src, &i->src_addrlen);
+	if (!i->src_addr)
+		goto nomem;
+	if (c->dst.ss_family) {
+		i->dest_addr = sdr_addr_dup(&c->dst, &i->dest_addrlen);
+		if (!i->dest_addr)
+			goto nomem;
+	}
+
+	i->ep_attr->type = type;
+	i->ep_attr->protocol = SDR_PROTO;
+	i->ep_attr->protocol_version = SDR_WIRE_VERSION;
+	i->ep_attr->max_msg_size = rdm ? SDR_REL_MSG_MAX : sdr_info_dgram_max((const struct sockaddr *)&c->src);
+	i->ep_attr->mem_tag_format = rdm ? SDR_TAG_FORMAT : 0;
+	i->ep_attr->tx_ctx_cnt = 1;
+	i->ep_attr->rx_ctx_cnt = 1;
+
+	i->tx_attr->caps = sdr_side_caps(i->caps, sdr_caps_tx(type), ht ? ht->caps : 0);
+	i->tx_attr->op_flags = ht ? ht->op_flags : 0;
+	i->tx_attr->msg_order = rdm ? FI_ORDER_SAS : 0;
+	i->tx_attr->inject_size = ht && ht->inject_size ? ht->inject_size : SDR_INJECT_SIZE;
+	i->tx_attr->size = ht && ht->size ? ht->size : SDR_TX_SIZE;
+	i->tx_attr->iov_limit = ht && ht->iov_limit ? ht->iov_limit : rdm ? SDR_REL_IOV_MAX : 1;
+	i->tx_attr->rma_iov_limit = rdm ? 1 : 0;
+	if (!rdm && i->tx_attr->inject_size > i->ep_attr->max_msg_size)
+		i->tx_attr->inject_size = i->ep_attr->max_msg_size;
+
+	i->rx_attr->caps = sdr_side_caps(i->caps, sdr_caps_rx(type), hr ? hr->caps : 0);
+	i->rx_attr->op_flags = hr ? hr->op_flags : 0;
+	i->rx_attr->msg_order = rdm ? FI_ORDER_SAS : 0;
+	i->rx_attr->total_buffered_recv = hr ? hr->total_buffered_recv : 0;
+	i->rx_attr->size = hr && hr->size ? hr->size : SDR_RX_SIZE;
+	i->rx_attr->iov_limit = hr && hr->iov_limit ? hr->iov_limit : rdm ? SDR_REL_IOV_MAX : 1;
+
+	sdr_info_domain(i->domain_attr, version, hints, c->comm);
+	i->domain_attr->name = strdup(c->iface->name);
+	i->fabric_attr->name = strdup(c->iface->net);
+	i->fabric_attr->prov_version = SDR_PROV_VERSION;
+	i->fabric_attr->api_version = version;
+	if (!i->domain_attr->name || !i->fabric_attr->name)
+		goto nomem;
+	return i;
+nomem:
+	fi_freeinfo(i);
+	return NULL;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------------- */
+
+struct sdr_search {
+	struct sdr_iface *ifs;
+	unsigned int nifs;
+	bool only_loopback; /* there is no other interface: then it reaches all there is */
+	struct sdr_cand *v;
+	unsigned int n, cap;
+};
+
+static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
+			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
+{
+	struct sdr_cand *c;
+
+	if (s->n == s->cap) {
+		c = realloc(s->v, (s->cap + 16) * sizeof(*c));
+		if (!c)
+			return -FI_ENOMEM;
+		s->v = c;
+		s->cap += 16;
+	}
+	c = &s->v[s->n++];
+	memset(c, 0, sizeof(*c));
+	c->src = *src;
+	if (dst)
+		c->dst = *dst;
+	c->iface = iface;
+	c->comm = FI_LOCAL_COMM;
+	if (!iface->loopback || s->only_loopback)
+		c->comm |= FI_REMOTE_COMM;
+	return 0;
+}
+
+/* The interface that stands for an address to bind: its own, or for all addresses the first of the family. */
+static const struct sdr_iface *sdr_search_iface(const struct sdr_search *s, const struct sockaddr_storage *sa)
+{
+	unsigned int i;
+
+	if (!sdr_sockaddr_any((const struct sockaddr *)sa))
+		return sdr_iface_find(s->ifs, s->nifs, (const struct sockaddr *)sa);
+	for (i = 0; i < s->nifs; i++) {
+		if (s->ifs[i].addr.ss_family == sa->ss_family)
+			return &s->ifs[i];
+	}
+	return NULL;
+}
+
+static int sdr_search_hint_addr(const void *addr, size_t len, struct sockaddr_storage *out)
+{
+	struct sockaddr sa;
+
+	memset(out, 0, sizeof(*out));
+	if (!addr)
+		return 0;
+	if (len < sizeof(sa.sa_family))
+		return -FI_ENODATA;
+	memcpy(out, addr, len < sizeof(*out) ? len : sizeof(*out));
+	if (!sdr_sockaddr_len((struct sockaddr *)out) || len < sdr_sockaddr_len((struct sockaddr *)out))
+		return -FI_ENODATA;
+	return 1;
+}
+
+static int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
+			    const struct fi_info *hints)
+{
+	struct sockaddr_storage src[SDR_RESOLVE_MAX], dst[SDR_RESOLVE_MAX], from;
+	int nsrc = 0, ndst = 0, i, j, ret, family = AF_UNSPEC;
+	const struct sdr_iface *iface;
+	unsigned int k;
+
+	if (hints && hints->addr_format == FI_SOCKADDR_IN)
+		family = AF_INET;
+	else if (hints && hints->addr_format == FI_SOCKADDR_IN6)
+		family = AF_INET6;
+
+	if (node || service) {
+		ret = sdr_resolve(node, service, flags, family, flags & FI_SOURCE ? src : dst, SDR_RESOLVE_MAX);
+		if (ret < 0)
+			return ret;
+		if (flags & FI_SOURCE)
+			nsrc = ret;
+		else
+			ndst = ret;
+	}
+	if (hints && !nsrc) {
+		nsrc = sdr_search_hint_addr(hints->src_addr, hints->src_addrlen, &src[0]);
+		if (nsrc < 0)
+			return nsrc;
+	}
+	if (hints && !ndst) {
+		ndst = sdr_search_hint_addr(hints->dest_addr, hints->dest_addrlen, &dst[0]);
+		if (ndst < 0)
+			return ndst;
+	}
+
+	if (!ndst && !nsrc) {
+		for (k = 0; k < s->nifs; k++) {
+			ret = sdr_cand_add(s, &s->ifs[k].addr, NULL, &s->ifs[k]);
+			if (ret)
+				return ret;
+		}
+		return 0;
+	}
+	if (!ndst) {
+		for (i = 0; i < nsrc; i++) {
+			iface = sdr_search_iface(s, &src[i]);
+			if (!iface) {
+				FI_INFO(&sdr_prov, FI_LOG_CORE, "no interface that is up has the source address\n");
+				continue;
+			}
+			ret = sdr_cand_add(s, &src[i], NULL, iface);
+			if (ret)
+				return ret;
+		}
+		return 0;
+	}
+	for (i = 0; i < ndst; i++) {
+		if (!nsrc) {
+			if (sdr_route_src((struct sockaddr *)&dst[i], &from)) {
+				FI_INFO(&sdr_prov, FI_LOG_CORE, "no route to the destination address\n");
+				continue;
+			}
+			iface = sdr_search_iface(s, &from);
+			ret = iface ? sdr_cand_add(s, &from, &dst[i], iface) : 0;
+			if (ret)
+				return ret;
+		}
+		for (j = 0; j < nsrc; j++) {
+			iface = src[j].ss_family == dst[i].ss_family ? sdr_search_iface(s, &src[j]) : NULL;
+			ret = iface ? sdr_cand_add(s, &src[j], &dst[i], iface) : 0;
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		const struct fi_info *hints, struct fi_info **info)
+{
+	static const enum fi_ep_type types[] = { FI_EP_RDM, FI_EP_DGRAM };
+	struct sdr_search s = { .ifs = NULL };
+	struct fi_info **tail = info, *i;
+	struct sdr_env env;
+	unsigned int t, k;
+	int ret;
+
+	*info = NULL;
+	if (flags & SDR_CORE_PROV_ONLY)
+		return -FI_ENODATA;
+	flags &= ~SDR_FLAGS_PRIVATE;
+	if ((flags & FI_SOURCE) && !node && !service)
+		flags &= ~FI_SOURCE;
+	if (sdr_env_read(&env))
+		return -FI_ENODATA;
+	if (env.fault[0])
+		sdr_complain("FAULT INJECTION IS ON (FI_SDR_FAULT=\"%s\"): what this process sends is damaged on "
+			     "purpose",
+			     env.fault);
+
+	ret = sdr_iface_list(&s.ifs, &s.nifs);
+	if (ret)
+		return ret;
+	if (!s.nifs) {
+		sdr_complain("no network interface with an IPv4 or IPv6 address is up: not even loopback (ip link "
+			     "set lo up)");
+		ret = -FI_ENODATA;
+		goto out;
+	}
+	s.only_loopback = true;
+	for (k = 0; k < s.nifs; k++)
+		s.only_loopback &= s.ifs[k].loopback;
+
+	ret = sdr_search_addrs(&s, node, service, flags, hints);
+	if (ret)
+		goto out;
+	for (t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+		if (sdr_check_hints(version, hints, types[t]))
+			continue;
+		for (k = 0; k < s.n; k++) {
+			if (sdr_check_cand(hints, types[t], &s.v[k]))
+				continue;
+			i = sdr_info_make(version, hints, types[t], &s.v[k]);
+			if (!i) {
+				fi_freeinfo(*info);
+				*info = NULL;
+				ret = -FI_ENOMEM;
+				goto out;
+			}
+			*tail = i;
+			tail = &i->next;
+		}
+	}
+	ret = *info ? 0 : -FI_ENODATA;
+out:
+	free(s.v);
+	free(s.ifs);
+	return ret;
+}

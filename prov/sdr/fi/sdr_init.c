@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The provider itself: entry point, parameters, clean-up.
+ *
+ * fi_prov_ini runs with libfabric's initialisation lock held, so it only defines parameters.  The provider's
+ * struct is writable (the core keeps words of its own in it) and carries the version of the libfabric that
+ * loads it, since a provider with a lower version than the application asks for is passed over.  The
+ * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once, loudly: on
+ * stderr when the log is off, because nobody would see why there is no sdr otherwise.  Clean-up ends progress
+ * threads of domains that were never closed, in the process that started them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "sdr_fi.h"
+
+static void sdr_prov_cleanup(void)
+{
+	sdr_thread_stop_all();
+}
+
+struct fi_provider sdr_prov = {
+	.version = SDR_PROV_VERSION,
+	.fi_version = SDR_FI_API_VERSION, /* the loading library's, once loaded */
+	.name = SDR_PROV_NAME,
+	.getinfo = sdr_getinfo,
+	.fabric = sdr_fabric_open,
+	.cleanup = sdr_prov_cleanup,
+};
+
+/* Texts told already, so that a job that calls fi_getinfo in a loop says things once. */
+#define SDR_TOLD_MAX 32u
+
+void sdr_complain(const char *fmt, ...)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static uint64_t told[SDR_TOLD_MAX];
+	static unsigned int ntold;
+	char text[SDR_ENV_ERR + 128];
+	uint64_t h = 14695981039346656037ull;
+	unsigned int i;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (i = 0; text[i]; i++)
+		h = (h ^ (uint8_t)text[i]) * 1099511628211ull;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < ntold; i++) {
+		if (told[i] == h)
+			break;
+	}
+	if (i == ntold) {
+		if (ntold < SDR_TOLD_MAX)
+			told[ntold++] = h;
+		if (fi_log_enabled(&sdr_prov, FI_LOG_WARN, FI_LOG_CORE))
+			FI_WARN(&sdr_prov, FI_LOG_CORE, "%s\n", text);
+		else
+			fprintf(stderr, "libfabric sdr: %s\n", text);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* A variable that starts with our prefix and is in no table is most likely misspelt. */
+static void sdr_env_strangers(void)
+{
+	const struct sdr_env_var *v;
+	char name[64];
+	size_t n;
+	char **e;
+
+	for (e = environ; e && *e; e++) {
+		if (strncmp(*e, "FI_SDR_", 7) != 0)
+			continue;
+		n = strcspn(*e + 7, "=");
+		for (v = sdr_env_vars; v->name; v++) {
+			if (strlen(v->name) == n && strncasecmp(v->name, *e + 7, n) == 0)
+				break;
+		}
+		if (!v->name) {
+			snprintf(name, sizeof(name), "%.*s", (int)n + 7, *e);
+			sdr_complain("%s is set, but there is no such variable: fi_info -g sdr lists them", name);
+		}
+	}
+}
+
+int sdr_env_read(struct sdr_env *env)
+{
+	const struct sdr_env_var *v;
+	char err[SDR_ENV_ERR];
+	char *text;
+	int ret = 0;
+
+	sdr_env_defaults(env);
+	sdr_env_strangers();
+	for (v = sdr_env_vars; v->name; v++) {
+		text = NULL;
+		if (fi_param_get_str(&sdr_prov, v->name, &text) || !text || !text[0])
+			continue;
+		if (sdr_env_set(env, v->name, text, err, sizeof(err))) {
+			sdr_complain("%s", err);
+			ret = -FI_EINVAL;
+		}
+	}
+	if (!ret && sdr_env_check(env, err, sizeof(err))) {
+		sdr_complain("%s", err);
+		ret = -FI_EINVAL;
+	}
+	return ret;
+}
+
+struct fi_provider *fi_prov_ini(void);
+
+FI_EXT_INI
+{
+	const struct sdr_env_var *v;
+
+	for (v = sdr_env_vars; v->name; v++) {
+		fi_param_define(&sdr_prov, v->name, FI_PARAM_STRING, "%s Allowed: %s%s%s. (default: %s)", v->help,
+				v->range, v->unit[0] ? ", in " : "", v->unit, v->def[0] ? v->def : "none");
+	}
+	sdr_prov.fi_version = fi_version();
+	return &sdr_prov;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * fi_open_ops: the extension of rdma/fi_ext_sdr.h.
+ *
+ * One table for both endpoint types; a call that makes no sense on a type says so.  Each takes the endpoint's
+ * lock around one call of the layer below.  The handle is checked: under FI_HOOK applications hold hook
+ * objects of the same class, whose first words are not ours.
+ */
+#include <errno.h>
+
+#include "sdr_fi.h"
+
+/* The names of the public struct must be those of the layer below. */
+#define SDR_STATS_COPY(n) out->n = in.n;
+
+static struct sdr_ep *sdr_ops_ep(struct fid_ep *fid)
+{
+	if (!fid || fid->fid.fclass != FI_CLASS_EP || fid->fid.ops->ops_open != sdr_ep_ops_open)
+		return NULL;
+	return container_of(fid, struct sdr_ep, fid);
+}
+
+static int sdr_ops_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_stats *stats)
+{
+	struct sdr_ep *ep = sdr_ops_ep(fid);
+	struct fi_sdr_stats full, *out = &full;
+	struct sdr_rel_stats in;
+	struct sdr_uc_addr addr;
+	struct sdr_peer *peer = NULL;
+	int ret = 0;
+
+	if (!ep || !stats || stats->size < sizeof(stats->size))
+		return -FI_EINVAL;
+	if (ep->type != FI_EP_RDM)
+		return -FI_EOPNOTSUPP;
+	pthread_mutex_lock(&ep->lock);
+	if (!ep->rel)
+		ret = -FI_EOPBADSTATE;
+	else if (fi_addr != FI_ADDR_UNSPEC && (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr)))
+		ret = -FI_EADDRNOTAVAIL;
+	else if (fi_addr != FI_ADDR_UNSPEC && !(peer = sdr_rel_peer(ep->rel, &addr)))
+		ret = -FI_EADDRNOTAVAIL;
+	else
+		sdr_rel_stats_get(ep->rel, peer, &in);
+	pthread_mutex_unlock(&ep->lock);
+	if (ret)
+		return ret;
+	memset(&full, 0, sizeof(full));
+	SDR_REL_STATS(SDR_STATS_COPY)
+	full.size = stats->size < sizeof(full) ? stats->size : sizeof(full);
+	memcpy(stats, &full, full.size);
+	return 0;
+}
+
+static int sdr_ops_setting_set(struct fid_ep *fid, const char *name, const char *value)
+{
+	struct sdr_ep *ep = sdr_ops_ep(fid);
+	char err[SDR_ENV_ERR];
+	struct sdr_env env;
+	int ret;
+
+	if (!ep || !name || !value)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->lock);
+	env = ep->env;
+	if (ep->enabled || ep->ctx)
+		ret = -FI_EOPBADSTATE;
+	else
+		ret = sdr_env_set(&env, name, value, err, sizeof(err));
+	if (!ret)
+		ep->env = env;
+	pthread_mutex_unlock(&ep->lock);
+	if (ret && ret != -FI_EOPBADSTATE)
+		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", err);
+	return ret;
+}
+
+static int sdr_ops_setting_get(struct fid_ep *fid, const char *name, char *buf, size_t len)
+{
+	struct sdr_ep *ep = sdr_ops_ep(fid);
+	int ret;
+
+	if (!ep || !name || !buf)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->lock);
+	ret = sdr_env_get(&ep->env, name, buf, len);
+	pthread_mutex_unlock(&ep->lock);
+	return ret == -ENOSPC ? -FI_ETOOSMALL : ret;
+}
+
+/* ---- SDR messages on a datagram endpoint ----------------------------------------------------------- */
+
+/* The endpoint if it can take them, locked; else NULL and *ret. */
+static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
+{
+	struct sdr_ep *ep = sdr_ops_ep(fid);
+
+	if (!ep) {
+		*ret = -FI_EINVAL;
+		return NULL;
+	}
+	if (ep->type != FI_EP_DGRAM) {
+		*ret = -FI_EOPNOTSUPP;
+		return NULL;
+	}
+	sdr_ep_touch(ep);
+	pthread_mutex_lock(&ep->lock);
+	if (!ep->enabled) {
+		pthread_mutex_unlock(&ep->lock);
+		*ret = -FI_EOPBADSTATE;
+		return NULL;
+	}
+	return ep;
+}
+
+/* An int call with the endpoint locked. */
+#define SDR_OPS_CALL(fid, call)                               \
+	do {                                                  \
+		int ret_;                                     \
+		struct sdr_ep *ep = sdr_ops_lock(fid, &ret_); \
+		if (!ep)                                      \
+			return ret_;                          \
+		ret_ = (call);                                \
+		pthread_mutex_unlock(&ep->lock);              \
+		sdr_ep_kick(ep);                              \
+		return ret_;                                  \
+	} while (0)
+
+static struct sdr_qp *sdr_ops_qp_create(struct fid_ep *fid, const struct sdr_qp_attr *attr)
+{
+	struct sdr_qp *qp;
+	int ret, err;
+	struct sdr_ep *ep = sdr_ops_lock(fid, &ret);
+
+	if (!ep) {
+		errno = -ret;
+		return NULL;
+	}
+	qp = sdr_qp_create(ep->ctx, attr);
+	err = errno;
+	pthread_mutex_unlock(&ep->lock);
+	errno = err;
+	return qp;
+}
+
+static int sdr_ops_qp_destroy(struct fid_ep *fid, struct sdr_qp *qp)
+{
+	SDR_OPS_CALL(fid, sdr_qp_destroy(qp));
+}
+
+static int sdr_ops_qp_info_get(struct fid_ep *fid, struct sdr_qp *qp, void *info)
+{
+	SDR_OPS_CALL(fid, sdr_qp_info_get(qp, info));
+}
+
+static int sdr_ops_qp_connect(struct fid_ep *fid, struct sdr_qp *qp, const void *remote)
+{
+	SDR_OPS_CALL(fid, sdr_qp_connect(qp, remote));
+}
+
+static struct sdr_mr *sdr_ops_mr_reg(struct fid_ep *fid, void *addr, size_t length, uint64_t flags)
+{
+	struct sdr_mr *mr;
+	int ret, err;
+	struct sdr_ep *ep = sdr_ops_lock(fid, &ret);
+
+	if (!ep) {
+		errno = -ret;
+		return NULL;
+	}
+	mr = sdr_mr_reg(ep->ctx, addr, length, flags);
+	err = errno;
+	pthread_mutex_unlock(&ep->lock);
+	errno = err;
+	return mr;
+}
+
+static int sdr_ops_mr_dereg(struct fid_ep *fid, struct sdr_mr *mr)
+{
+	SDR_OPS_CALL(fid, sdr_mr_dereg(mr));
+}
+
+static int sdr_ops_send_stream_start(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_start_wr *wr,
+				     struct sdr_snd_handle **hdl)
+{
+	SDR_OPS_CALL(fid, sdr_send_stream_start(qp, wr, hdl));
+}
+
+static int sdr_ops_send_stream_continue(struct fid_ep *fid, struct sdr_snd_handle *hdl,
+					const struct sdr_continue_wr *wr)
+{
+	SDR_OPS_CALL(fid, sdr_send_stream_continue(hdl, wr));
+}
+
+static int sdr_ops_send_stream_end(struct fid_ep *fid, struct sdr_snd_handle *hdl)
+{
+	SDR_OPS_CALL(fid, sdr_send_stream_end(hdl));
+}
+
+static int sdr_ops_send_post(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_snd_wr *wr,
+			     struct sdr_snd_handle **hdl)
+{
+	SDR_OPS_CALL(fid, sdr_send_post(qp, wr, hdl));
+}
+
+static int sdr_ops_send_poll(struct fid_ep *fid, struct sdr_snd_handle *hdl)
+{
+	SDR_OPS_CALL(fid, sdr_send_poll(hdl));
+}
+
+static int sdr_ops_recv_post(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_rcv_wr *wr,
+			     struct sdr_rcv_handle **hdl)
+{
+	SDR_OPS_CALL(fid, sdr_recv_post(qp, wr, hdl));
+}
+
+static int sdr_ops_recv_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, const uint8_t **bitmap,
+				   size_t *len)
+{
+	SDR_OPS_CALL(fid, sdr_recv_bitmap_get(hdl, bitmap, len));
+}
+
+static int sdr_ops_recv_packet_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, const uint8_t **bitmap,
+					  size_t *len)
+{
+	SDR_OPS_CALL(fid, sdr_recv_packet_bitmap_get(hdl, bitmap, len));
+}
+
+static int sdr_ops_recv_imm_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, uint32_t *imm)
+{
+	SDR_OPS_CALL(fid, sdr_recv_imm_get(hdl, imm));
+}
+
+static int sdr_ops_recv_complete(struct fid_ep *fid, struct sdr_rcv_handle *hdl)
+{
+	SDR_OPS_CALL(fid, sdr_recv_complete(hdl));
+}
+
+static int sdr_ops_progress(struct fid_ep *fid)
+{
+	SDR_OPS_CALL(fid, sdr_ep_round(ep, NULL));
+}
+
+static int sdr_ops_dgram_stats(struct fid_ep *fid, struct sdr_stats *stats)
+{
+	SDR_OPS_CALL(fid, sdr_context_stats(ep->ctx, stats));
+}
+
+static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
+	.size = sizeof(struct fi_sdr_ep_ops_1),
+	.stats = sdr_ops_stats,
+	.setting_set = sdr_ops_setting_set,
+	.setting_get = sdr_ops_setting_get,
+	.qp_create = sdr_ops_qp_create,
+	.qp_destroy = sdr_ops_qp_destroy,
+	.qp_info_get = sdr_ops_qp_info_get,
+	.qp_connect = sdr_ops_qp_connect,
+	.mr_reg = sdr_ops_mr_reg,
+	.mr_dereg = sdr_ops_mr_dereg,
+	.send_stream_start = sdr_ops_send_stream_start,
+	.send_stream_continue = sdr_ops_send_stream_continue,
+	.send_stream_end = sdr_ops_send_stream_end,
+	.send_post = sdr_ops_send_post,
+	.send_poll = sdr_ops_send_poll,
+	.recv_post = sdr_ops_recv_post,
+	.recv_bitmap_get = sdr_ops_recv_bitmap_get,
+	.recv_packet_bitmap_get = sdr_ops_recv_packet_bitmap_get,
+	.recv_imm_get = sdr_ops_recv_imm_get,
+	.recv_complete = sdr_ops_recv_complete,
+	.progress = sdr_ops_progress,
+	.dgram_stats = sdr_ops_dgram_stats,
+};
+
+int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)
+{
+	(void)context;
+	if (!fid || fid->fclass != FI_CLASS_EP || !name || !ops || flags)
+		return -FI_EINVAL;
+	if (strcmp(name, FI_SDR_EP_OPS_1) != 0)
+		return -FI_EINVAL;
+	*ops = &sdr_ep_ops_1;
+	return 0;
+}

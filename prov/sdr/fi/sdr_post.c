@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The common way of every operation of a reliable endpoint into the layer below: resolve the address, turn
+ * libfabric's flags into its own, post, and when its queue is full run one round and try once more.
+ *
+ * One lock, no allocation, no system call of its own.  A completion queue with too much unread makes posting
+ * say -FI_EAGAIN, so that it stays bounded.  Completion levels: transmit complete (the default) means that the
+ * peer's provider has it, delivery complete that it lies in the application's buffer, inject complete that
+ * the buffer may be reused.
+ */
+#include <errno.h>
+
+#include "sdr_fi.h"
+
+static inline uint16_t sdr_post_flags(uint64_t flags)
+{
+	uint16_t f = 0;
+
+	if (flags & FI_INJECT)
+		f |= SDR_REL_F_INJECT;
+	if (flags & FI_REMOTE_CQ_DATA)
+		f |= SDR_REL_F_DATA;
+	if (flags & FI_FENCE)
+		f |= SDR_REL_F_FENCE;
+	if (flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE))
+		f |= SDR_REL_F_DELIVERY;
+	else if ((flags & (FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)) == FI_INJECT_COMPLETE)
+		f |= SDR_REL_F_EARLY;
+	return f;
+}
+
+static inline ssize_t sdr_post_locked(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest)
+{
+	int ret;
+
+	if (!ep->rel)
+		return -FI_EOPBADSTATE;
+	wr->peer = sdr_ep_peer(ep, dest);
+	if (!wr->peer)
+		return -FI_EADDRNOTAVAIL;
+	ret = sdr_rel_post(ep->rel, wr);
+	if (ret == -EAGAIN && sdr_ep_round(ep, NULL) > 0)
+		ret = sdr_rel_post(ep->rel, wr);
+	return ret;
+}
+
+ssize_t sdr_ep_post(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, uint64_t flags)
+{
+	ssize_t ret;
+
+	if (ep->tx_cq && sdr_cq_full(ep->tx_cq))
+		return -FI_EAGAIN;
+	wr->flags = sdr_post_flags(flags);
+	wr->uflags = flags & FI_COMPLETION ? SDR_UF_CQ : 0;
+	sdr_ep_touch(ep);
+	pthread_mutex_lock(&ep->lock);
+	ret = sdr_post_locked(ep, wr, dest);
+	pthread_mutex_unlock(&ep->lock);
+	sdr_ep_kick(ep);
+	return ret;
+}
+
+ssize_t sdr_ep_post_inject(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, uint64_t flags)
+{
+	enum sdr_cntr_kind kind = wr->kind == SDR_REL_WRITE ? SDR_CNTR_WRITE : SDR_CNTR_SEND;
+	ssize_t ret;
+
+	wr->flags = sdr_post_flags(flags) | SDR_REL_F_INJECT;
+	if (!ep->cntr[kind])
+		wr->flags |= SDR_REL_F_SILENT;
+	wr->uflags = 0;
+	wr->ctx = NULL;
+	sdr_ep_touch(ep);
+	pthread_mutex_lock(&ep->lock);
+	ret = sdr_post_locked(ep, wr, dest);
+	pthread_mutex_unlock(&ep->lock);
+	sdr_ep_kick(ep);
+	return ret;
+}
+
+ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src, uint64_t flags)
+{
+	ssize_t ret;
+
+	if (ep->rx_cq && sdr_cq_full(ep->rx_cq))
+		return -FI_EAGAIN;
+	rr->flags = 0;
+	rr->uflags = flags & FI_COMPLETION ? SDR_UF_CQ : 0;
+	if (flags & (FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD)) {
+		if (flags & FI_MULTI_RECV)
+			rr->flags |= SDR_REL_R_MULTI;
+		if (flags & FI_PEEK) {
+			rr->flags |= SDR_REL_R_PEEK;
+			rr->uflags = SDR_UF_CQ; /* nothing else would tell */
+		}
+		if (flags & FI_CLAIM)
+			rr->flags |= SDR_REL_R_CLAIM;
+		if (flags & FI_DISCARD) {
+			if (!(flags & (FI_PEEK | FI_CLAIM)))
+				return -FI_EINVAL;
+			rr->flags |= SDR_REL_R_DISCARD;
+		}
+	}
+	sdr_ep_touch(ep);
+	pthread_mutex_lock(&ep->lock);
+	rr->min_multi = ep->min_multi;
+	rr->peer = NULL;
+	if (!ep->rel) {
+		ret = -FI_EOPBADSTATE;
+		goto out;
+	}
+	if (ep->directed && src != FI_ADDR_UNSPEC) {
+		rr->peer = sdr_ep_peer(ep, src);
+		if (!rr->peer) {
+			ret = -FI_EADDRNOTAVAIL;
+			goto out;
+		}
+	}
+	ret = sdr_rel_recv(ep->rel, rr);
+out:
+	pthread_mutex_unlock(&ep->lock);
+	sdr_ep_kick(ep);
+	return ret;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Memory regions: registration, keys, and the check of every remote access.
+ *
+ * A region has one key.  The application chooses it (mr_mode without FI_MR_PROV_KEY), or it is a sequence
+ * number in the low half, used once in 2^32 registrations, and random bits in the high half, so that neither
+ * an old key nor a guessed one opens anything.  Remote addresses are virtual addresses (FI_MR_VIRT_ADDR) or
+ * offsets from the region's start.  An access is granted when key, access right and the whole range are
+ * right, checked without overflow, each time.
+ *
+ * Closing takes the key out of the table first; then, while some endpoint still moves a peer's bytes into or
+ * out of the region, it drives that endpoint and waits, FI_SDR_TIMEOUT at the most: an access that has not
+ * ended by then leaves the region registered and the call says -FI_EBUSY.  Local buffers need no
+ * registration.  One contiguous range a region.
+ */
+#include <errno.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "sdr_fi.h"
+
+#define SDR_REGION_BUCKETS 64u /* first size of the hash table; it doubles */
+
+static uint64_t sdr_region_mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ull;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+int sdr_regions_init(struct sdr_regions *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->bucket = calloc(SDR_REGION_BUCKETS, sizeof(*r->bucket));
+	if (!r->bucket)
+		return -FI_ENOMEM;
+	r->mask = SDR_REGION_BUCKETS - 1;
+	if (getrandom(&r->rand, sizeof(r->rand), 0) != sizeof(r->rand)) {
+		free(r->bucket);
+		return -FI_EIO;
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	return 0;
+}
+
+void sdr_regions_fini(struct sdr_regions *r)
+{
+	pthread_mutex_destroy(&r->lock);
+	free(r->bucket);
+}
+
+/* Under lock. */
+static struct sdr_region **sdr_regions_slot(struct sdr_regions *r, uint64_t key)
+{
+	struct sdr_region **p = &r->bucket[sdr_region_mix(key) & r->mask];
+
+	while (*p && (*p)->fid.key != key)
+		p = &(*p)->next;
+	return p;
+}
+
+static void sdr_regions_grow(struct sdr_regions *r)
+{
+	uint32_t mask = r->mask * 2 + 1, i;
+	struct sdr_region **b = calloc((size_t)mask + 1, sizeof(*b)), *reg, *next;
+
+	if (!b)
+		return; /* longer chains, still right */
+	for (i = 0; i <= r->mask; i++) {
+		for (reg = r->bucket[i]; reg; reg = next) {
+			next = reg->next;
+			reg->next = b[sdr_region_mix(reg->fid.key) & mask];
+			b[sdr_region_mix(reg->fid.key) & mask] = reg;
+		}
+	}
+	free(r->bucket);
+	r->bucket = b;
+	r->mask = mask;
+}
+
+static int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, bool prov_key, uint64_t key)
+{
+	struct sdr_region **p;
+	int ret = 0;
+
+	pthread_mutex_lock(&r->lock);
+	do {
+		if (prov_key) {
+			r->rand += 0x9e3779b97f4a7c15ull;
+			key = (sdr_region_mix(r->rand) & 0xffffffff00000000ull) | ++r->seq;
+		}
+		p = sdr_regions_slot(r, key);
+	} while (prov_key && (*p || key == FI_KEY_NOTAVAIL));
+	if (*p) {
+		ret = -FI_ENOKEY;
+		goto out;
+	}
+	reg->fid.key = key;
+	reg->next = NULL;
+	reg->on = true;
+	*p = reg;
+	if (++r->count > r->mask)
+		sdr_regions_grow(r);
+out:
+	pthread_mutex_unlock(&r->lock);
+	return ret;
+}
+
+static void sdr_regions_remove(struct sdr_regions *r, struct sdr_region *reg)
+{
+	struct sdr_region **p;
+
+	pthread_mutex_lock(&r->lock);
+	p = sdr_regions_slot(r, reg->fid.key);
+	if (reg->on && *p == reg) {
+		*p = reg->next;
+		r->count--;
+		reg->on = false;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+{
+	struct sdr_regions *r = &dom->regions;
+	struct sdr_region *reg;
+	uint64_t off;
+	int ret = -EINVAL;
+
+	pthread_mutex_lock(&r->lock);
+	reg = *sdr_regions_slot(r, key);
+	if (!reg)
+		goto out;
+	off = dom->mr_virt ? addr - (uint64_t)(uintptr_t)reg->base : addr;
+	if (off > reg->len || len > reg->len - off)
+		goto out;
+	ret = -EACCES;
+	if ((access & SDR_REL_ACCESS_READ) && !(reg->access & FI_REMOTE_READ))
+		goto out;
+	if ((access & SDR_REL_ACCESS_WRITE) && !(reg->access & FI_REMOTE_WRITE))
+		goto out;
+	*va = reg->base + off;
+	ret = 0;
+out:
+	pthread_mutex_unlock(&r->lock);
+	return ret;
+}
+
+void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write)
+{
+	struct sdr_regions *r = &dom->regions;
+	struct sdr_region *reg;
+
+	pthread_mutex_lock(&r->lock);
+	reg = *sdr_regions_slot(r, key);
+	if (reg && (write ? reg->wr_cntr : reg->rd_cntr))
+		sdr_cntr_bump(write ? reg->wr_cntr : reg->rd_cntr, false);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- handles --------------------------------------------------------------------------------------- */
+
+/* True while some endpoint of the domain is at it; drives those that are. */
+static bool sdr_region_busy(struct sdr_region *reg)
+{
+	struct sdr_domain *dom = reg->dom;
+	bool busy = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&dom->eps_lock);
+	for (i = 0; i < dom->neps; i++) {
+		struct sdr_ep *ep = dom->eps[i];
+
+		pthread_mutex_lock(&ep->lock);
+		if (ep->rel && !ep->broken && sdr_rel_mr_busy(ep->rel, reg->base, reg->len)) {
+			sdr_ep_round(ep, NULL);
+			busy |= sdr_rel_mr_busy(ep->rel, reg->base, reg->len);
+		}
+		pthread_mutex_unlock(&ep->lock);
+	}
+	pthread_mutex_unlock(&dom->eps_lock);
+	return busy;
+}
+
+static int sdr_region_close(struct fid *fid)
+{
+	struct sdr_region *reg = container_of(fid, struct sdr_region, fid.fid);
+	struct sdr_domain *dom = reg->dom;
+	uint64_t until = 0;
+	struct timespec ts = { .tv_nsec = 50000 };
+
+	sdr_regions_remove(&dom->regions, reg);
+	while (reg->len && (reg->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) && sdr_region_busy(reg)) {
+		if (!until)
+			until = sdr_mono_ns() + dom->env.rel.timeout_ms * 1000000ull;
+		if (sdr_mono_ns() > until) {
+			if (sdr_regions_insert(&dom->regions, reg, false, reg->fid.key) == 0)
+				return -FI_EBUSY;
+			break; /* its key was taken meanwhile: the memory is the application's problem */
+		}
+		nanosleep(&ts, NULL);
+	}
+	if (dom->mr_eq)
+		sdr_eq_purge(container_of(dom->mr_eq, struct sdr_eq, fid), fid);
+	if (reg->rd_cntr)
+		atomic_fetch_sub(&reg->rd_cntr->refs, 1);
+	if (reg->wr_cntr)
+		atomic_fetch_sub(&reg->wr_cntr->refs, 1);
+	atomic_fetch_sub(&dom->refs, 1);
+	free(reg);
+	return 0;
+}
+
+static int sdr_region_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct sdr_region *reg = container_of(fid, struct sdr_region, fid.fid);
+	struct sdr_cntr *cntr;
+
+	if (bfid->fclass == FI_CLASS_EP)
+		return 0; /* FI_MR_ENDPOINT is not required, and harmless */
+	if (bfid->fclass != FI_CLASS_CNTR)
+		return -FI_EINVAL;
+	if (!(reg->dom->caps & FI_RMA_EVENT) || (flags & ~(FI_REMOTE_READ | FI_REMOTE_WRITE)) || !flags)
+		return -FI_EBADFLAGS;
+	cntr = container_of(bfid, struct sdr_cntr, fid.fid);
+	pthread_mutex_lock(&reg->dom->regions.lock);
+	if ((flags & FI_REMOTE_READ) && !reg->rd_cntr) {
+		atomic_fetch_add(&cntr->refs, 1);
+		reg->rd_cntr = cntr;
+	}
+	if ((flags & FI_REMOTE_WRITE) && !reg->wr_cntr) {
+		atomic_fetch_add(&cntr->refs, 1);
+		reg->wr_cntr = cntr;
+	}
+	pthread_mutex_unlock(&reg->dom->regions.lock);
+	return 0;
+}
+
+static int sdr_region_control(struct fid *fid, int command, void *arg)
+{
+	struct sdr_region *reg = container_of(fid, struct sdr_region, fid.fid);
+	struct fi_mr_raw_attr *raw = arg;
+
+	switch (command) {
+	case FI_ENABLE:
+		return 0;
+	case FI_GET_RAW_MR:
+		if (*raw->key_size < sizeof(reg->fid.key)) {
+			*raw->key_size = sizeof(reg->fid.key);
+			return -FI_ETOOSMALL;
+		}
+		*raw->key_size = sizeof(reg->fid.key);
+		memcpy(raw->raw_key, &reg->fid.key, sizeof(reg->fid.key));
+		if (raw->base_addr)
+			*raw->base_addr = reg->dom->mr_virt ? (uint64_t)(uintptr_t)reg->base : 0;
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops sdr_region_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = sdr_region_close,
+	.bind = sdr_region_bind,
+	.control = sdr_region_control,
+	.ops_open = sdr_no_ops_open,
+	.tostr = sdr_no_tostr,
+	.ops_set = sdr_no_ops_set,
+};
+
+static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t access, uint64_t key, uint64_t flags,
+			   struct fid_mr **mr, void *context)
+{
+	struct sdr_domain *dom;
+	struct sdr_region *reg;
+	struct fi_eq_entry ev;
+	int ret;
+
+	if (fid->fclass != FI_CLASS_DOMAIN || !mr)
+		return -FI_EINVAL;
+	dom = container_of(fid, struct sdr_domain, fid.fid);
+	if (flags & ~FI_RMA_EVENT)
+		return -FI_EBADFLAGS;
+	if (access & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return -FI_EINVAL;
+	if ((uintptr_t)buf + len < (uintptr_t)buf)
+		return -FI_EINVAL;
+	reg = calloc(1, sizeof(*reg));
+	if (!reg)
+		return -FI_ENOMEM;
+	reg->dom = dom;
+	reg->base = buf;
+	reg->len = len;
+	reg->access = access;
+	reg->fid.fid.fclass = FI_CLASS_MR;
+	reg->fid.fid.context = context;
+	reg->fid.fid.ops = &sdr_region_fi_ops;
+	reg->fid.mem_desc = reg;
+	ret = sdr_regions_insert(&dom->regions, reg, dom->mr_prov_key, key);
+	if (ret) {
+		free(reg);
+		return ret;
+	}
+	atomic_fetch_add(&dom->refs, 1);
+	*mr = &reg->fid;
+	if (dom->mr_eq) {
+		memset(&ev, 0, sizeof(ev));
+		ev.fid = &reg->fid.fid;
+		ev.context = context;
+		sdr_eq_event(container_of(dom->mr_eq, struct sdr_eq, fid), FI_MR_COMPLETE, &ev);
+	}
+	return 0;
+}
+
+static int sdr_mr_ops_reg(struct fid *fid, const void *buf, size_t len, uint64_t access, uint64_t offset,
+			  uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+{
+	if (offset)
+		return -FI_EINVAL; /* reserved */
+	return sdr_region_open(fid, (void *)(uintptr_t)buf, len, access, key, flags, mr, context);
+}
+
+static int sdr_mr_ops_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access, uint64_t offset,
+			   uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+{
+	if (count > 1 || offset)
+		return -FI_EINVAL;
+	return sdr_region_open(fid, count ? iov->iov_base : NULL, count ? iov->iov_len : 0, access, key, flags, mr,
+			       context);
+}
+
+static int sdr_mr_ops_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags, struct fid_mr **mr)
+{
+	if (flags & ~FI_RMA_EVENT)
+		return -FI_EBADFLAGS; /* FI_MR_DMABUF of libfabric 2 among them: then mr_iov is something else */
+	return sdr_mr_ops_regv(fid, attr->mr_iov, attr->iov_count, attr->access, attr->offset, attr->requested_key,
+			       flags, mr, attr->context);
+}
+
+struct fi_ops_mr sdr_mr_ops = {
+	.size = sizeof(struct fi_ops_mr),
+	.reg = sdr_mr_ops_reg,
+	.regv = sdr_mr_ops_regv,
+	.regattr = sdr_mr_ops_regattr,
+};

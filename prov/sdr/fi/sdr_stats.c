@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * FI_SDR_STATS: what an endpoint has done, told when it closes.
+ *
+ * One JSON object a line: {"peer":"ADDRESS:PORT", "name":value, ...} for each peer that ever had a connection
+ * and {"peer":"total", ...} for all of them; names as in SDR_REL_STATS.  Written with one call, so that the
+ * lines of several processes do not mix.  A file that cannot be written is a warning, no more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sdr_fi.h"
+
+struct sdr_stats_out {
+	struct sdr_ep *ep;
+	FILE *f;
+};
+
+static void sdr_stats_line(FILE *f, const char *name, const struct sdr_rel_stats *s)
+{
+	fprintf(f, "{\"peer\":\"%s\"", name);
+#define SDR_STATS_PRINT(n) fprintf(f, ",\"" #n "\":%" PRIu64, s->n);
+	SDR_REL_STATS(SDR_STATS_PRINT)
+#undef SDR_STATS_PRINT
+	fprintf(f, "}\n");
+}
+
+static void sdr_stats_peer(void *user, struct sdr_peer *peer)
+{
+	struct sdr_stats_out *o = user;
+	struct sdr_rel_stats s;
+	char name[64];
+
+	sdr_soft_addr_format(sdr_peer_addr(peer), name, sizeof(name));
+	sdr_rel_stats_get(o->ep->rel, peer, &s);
+	sdr_stats_line(o->f, name, &s);
+}
+
+void sdr_stats_dump(struct sdr_ep *ep)
+{
+	struct sdr_stats_out o = { .ep = ep };
+	struct sdr_rel_stats s;
+	char *text = NULL;
+	size_t len = 0, done = 0;
+	ssize_t n;
+	int fd;
+
+	if (!ep->env.stats[0])
+		return;
+	o.f = open_memstream(&text, &len);
+	if (!o.f)
+		return;
+	sdr_rel_peers_walk(ep->rel, sdr_stats_peer, &o);
+	sdr_rel_stats_get(ep->rel, NULL, &s);
+	sdr_stats_line(o.f, "total", &s);
+	if (fclose(o.f)) {
+		free(text);
+		return;
+	}
+	if (strcmp(ep->env.stats, "-") == 0) {
+		fwrite(text, 1, len, stdout);
+		fflush(stdout);
+		free(text);
+		return;
+	}
+	fd = open(ep->env.stats, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd >= 0) {
+		while (done < len && (n = write(fd, text + done, len - done)) > 0)
+			done += (size_t)n;
+		close(fd);
+	}
+	if (fd < 0 || done < len)
+		sdr_complain("FI_SDR_STATS=\"%s\": %s", ep->env.stats, strerror(errno));
+	free(text);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the receiver says about bulk data, and what follows from it: which packets are delivered, which are
+ * lost, and why we think so.
+ *
+ * A DACK gives the state of a message's packet bitmap at the receiver.  Newly delivered packets leave the
+ * window; the newest transmission among them moves the connection's RACK point.  The transmission log is in
+ * the order of sending: from its head, entries that are settled go, entries behind the RACK point by more
+ * than the reordering window (zero until reordering was seen) are lost: their undelivered packets get the
+ * lost bit and will be sent again.  A packet that is delivered although its bit says lost loses the bit.
+ *
+ * Schemes: "sr" does that.  "sr_nack" is the paper's: packets that a DACK reports missing are sent again when
+ * their transmission is at least a round trip old, and each transmission has a timeout of about one round
+ * trip.  "sr_rto" ignores what is missing and waits cfg.rto_rtts round trips.
+ *
+ * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report (rack), or
+ * time (rto).
+ */
+#include "sdr_rel_priv.h"
+
+static struct sdr_txent *tlog_at(struct sdr_conn *c, uint32_t pos)
+{
+	return &c->tlog[pos & (c->tl_cap - 1)];
+}
+
+static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
+{
+	struct sdr_seg_tx *s = e->seg;
+
+	e->seg = NULL;
+	if (s && --s->nlog == 0 && !s->bulk)
+		sdr_seg_tx_drop(c->rel, s);
+}
+
+static bool ent_delivered(const struct sdr_txent *e)
+{
+	return !e->seg->bulk || sdr_bits_next_zero(e->seg->acked, e->first, e->first + e->n) == e->first + e->n;
+}
+
+void sdr_bulk_tlog_trim(struct sdr_conn *c)
+{
+	while (c->tl_head != c->tl_tail) {
+		struct sdr_txent *e = tlog_at(c, c->tl_head);
+
+		if (e->seg) {
+			if (!ent_delivered(e))
+				break;
+			tlog_settle(c, e);
+		}
+		c->tl_head++;
+	}
+}
+
+/*
+ * The log entry of a packet's latest transmission, if it still stands there.  A run that left in parts has
+ * several entries close together; its log position is the last one's.
+ */
+static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt)
+{
+	uint32_t run = pkt / c->run_pkts;
+	uint32_t pos = s->run_log[run];
+
+	if (!s->run_ntx[run])
+		return NULL;
+	for (uint32_t k = 0; k < c->run_pkts && pos - c->tl_head < c->tl_tail - c->tl_head; k++, pos--) {
+		struct sdr_txent *e = tlog_at(c, pos);
+
+		if (e->seg == s && pkt - e->first < e->n)
+			return e;
+	}
+	return NULL;
+}
+
+/* Marks [lo, hi) delivered; returns packets that were news. */
+static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
+{
+	uint32_t n = 0, late = 0;
+
+	while (lo < hi) {
+		uint32_t a = sdr_bits_next_zero(s->acked, lo, hi), b;
+
+		if (a == hi)
+			break;
+		b = sdr_bits_next(s->acked, a, hi);
+		n += sdr_bits_set_range(s->acked, a, b);
+		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
+		if (a < s->top && s->run_ntx[a / c->run_pkts] == 1)
+			sdr_conn_reordered(c);
+		if (s->nlost)
+			late += sdr_bits_clear_range(s->lost, a, b);
+		lo = b;
+	}
+	s->nlost -= late;
+	if (!s->nlost)
+		sdr_list_del(&s->lost_link);
+	s->nacked += n;
+	s->inflight -= n - late;
+	c->inflight -= (uint64_t)(n - late) * c->mtu;
+	if (late)
+		sdr_conn_spurious(c);
+	return n;
+}
+
+static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, uint64_t delay_ns, bool rtt,
+		       struct sdr_cc_ack *ca)
+{
+	struct sdr_txent *e = pkt_entry(c, s, pkt);
+	uint64_t now = c->rel->now;
+
+	if (!e || now < e->tx_ns)
+		return;
+	if (s->run_ntx[pkt / c->run_pkts] > 1) {
+		/* Which transmission arrived?  Not the latest if it is younger than any round trip. */
+		if (now - e->tx_ns < sdr_rtt_min(&c->rtt))
+			return;
+	} else if (rtt && now > e->tx_ns) {
+		sdr_rtt_sample(&c->rtt, now, now - e->tx_ns, delay_ns);
+		ca->rtt = c->rtt.latest;
+	}
+	if (!ca->snap || ca->snap_tx_ns <= e->tx_ns) {
+		ca->snap = &e->snap;
+		ca->snap_tx_ns = e->tx_ns;
+	}
+	sdr_conn_rack(c, e->txc, e->tx_ns);
+}
+
+void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca)
+{
+	struct sdr_seg_tx *s = sdr_seg_tx_by_msn(c, f->msn);
+	struct sdr_dack_iter it = { 0, f->base };
+	uint32_t at, first, n, news = 0, top = 0;
+	int ret;
+
+	c->st.ack_rx++;
+	if (f->flags & SDR_DACK_GAP)
+		c->st.nack_rx++;
+	if (!s)
+		return;
+	/* Nothing beyond what was sent can have arrived. */
+	if (f->end > s->next || f->cum > s->next || ((f->flags & SDR_DACK_COMPLETE) && s->next != s->npkts)) {
+		c->st.pkts_bad++;
+		return;
+	}
+	if (f->flags & SDR_DACK_COMPLETE) {
+		news = seg_delivered(c, s, 0, s->npkts);
+		top = s->npkts - 1;
+	} else {
+		news = seg_delivered(c, s, 0, f->cum);
+		top = f->cum ? f->cum - 1 : 0;
+		at = f->base;
+		while ((ret = sdr_frame_dack_next(f, &it, &first, &n)) > 0) {
+			uint32_t k = seg_delivered(c, s, at, first);
+
+			news += k;
+			if (first > at)
+				top = first - 1;
+			at = first + n;
+		}
+		if (ret < 0) {
+			c->st.pkts_bad++;
+			return;
+		}
+		if (at < f->end) {
+			news += seg_delivered(c, s, at, f->end);
+			top = f->end - 1;
+		}
+	}
+	if (news) {
+		if (top > s->top)
+			s->top = top;
+		ca->bytes += (uint64_t)news * c->mtu;
+		sdr_conn_news(c);
+		/* The packet that came last gives the round trip; it and the topmost give order. */
+		if (f->echo < s->npkts)
+			seg_newest(c, s, f->echo, f->echo_delay_us * 1000ull, true, ca);
+		seg_newest(c, s, top, 0, false, ca);
+	}
+	if (f->dups > s->dups) {
+		uint32_t d = f->dups - s->dups;
+
+		s->dups = f->dups;
+		/* Duplicates of what we sent twice were needless; others are the network's. */
+		if (s->rtx) {
+			c->st.rtx_spurious += d < s->rtx ? d : s->rtx;
+			sdr_conn_spurious(c);
+		}
+	}
+	if (s->nacked == s->npkts)
+		sdr_seg_tx_end(s);
+}
+
+enum lost_why { WHY_RACK, WHY_NACK, WHY_TLP, WHY_RTO };
+
+static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why, struct sdr_cc_ack *ca)
+{
+	struct sdr_seg_tx *s = e->seg;
+	uint32_t hi = e->first + e->n, n = 0;
+
+	if (s->bulk) {
+		uint32_t a = sdr_bits_next_zero(s->acked, e->first, hi);
+
+		while (a < hi) {
+			uint32_t b = sdr_bits_next(s->acked, a, hi);
+
+			n += sdr_bits_set_range(s->lost, a, b);
+			if (a < s->lost_hint)
+				s->lost_hint = a;
+			a = sdr_bits_next_zero(s->acked, b, hi);
+		}
+		s->nlost += n;
+		s->inflight -= n;
+		c->inflight -= (uint64_t)n * c->mtu;
+		ca->lost += (uint64_t)n * c->mtu;
+		c->est_lost += n;
+		c->lossy |= n > 0;
+		c->st.rtx_rack += why == WHY_RACK ? n : 0;
+		c->st.rtx_nack += why == WHY_NACK ? n : 0;
+		c->st.rtx_tlp += why == WHY_TLP ? n : 0;
+		c->st.rtx_rto += why == WHY_RTO ? n : 0;
+		if (n) {
+			if (sdr_list_empty(&s->lost_link))
+				sdr_list_add_tail(&s->lost_link, &c->lost_segs);
+			sdr_conn_kick(c);
+		}
+	}
+	tlog_settle(c, e);
+}
+
+static uint64_t scheme_rto(const struct sdr_conn *c)
+{
+	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
+	/* sr_nack: one round trip and what it varies by, the paper's best case.  Silence doubles it, as anywhere. */
+	uint64_t rto = sdr_conn_rto(c, c->rto_shift);
+
+	if (cfg->scheme == SDR_SCHEME_SR_RTO && (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts) > rto)
+		rto = (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts);
+	return rto;
+}
+
+static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack, enum lost_why *why)
+{
+	uint64_t age = c->rel->now - e->tx_ns;
+
+	if (c->rel->cfg.scheme == SDR_SCHEME_SR) {
+		*why = c->probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
+		return sdr_conn_is_lost(c, e->txc, e->tx_ns);
+	}
+	*why = WHY_RTO;
+	if (age >= scheme_rto(c))
+		return true;
+	if (c->rel->cfg.scheme == SDR_SCHEME_SR_RTO)
+		return false;
+	*why = WHY_NACK;
+	return sdr_conn_is_lost(c, e->txc, e->tx_ns) && age >= sdr_rtt_min(&c->rtt);
+}
+
+void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
+{
+	bool timeout = false;
+
+	for (; c->tl_head != c->tl_tail; c->tl_head++) {
+		struct sdr_txent *e = tlog_at(c, c->tl_head);
+		enum lost_why why;
+
+		if (!e->seg)
+			continue;
+		if (ent_delivered(e)) {
+			tlog_settle(c, e);
+			continue;
+		}
+		if (!ent_is_lost(c, e, nack, &why))
+			break;
+		ent_lost(c, e, why, ca);
+		timeout |= why == WHY_RTO;
+	}
+	if (timeout && c->last_rto >= c->last_news && c->rto_shift < SDR_PTO_BACKOFF_MAX)
+		c->rto_shift++;
+	if (timeout)
+		c->last_rto = c->rel->now;
+}
+
+uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
+{
+	const struct sdr_txent *e;
+
+	if (c->rel->cfg.scheme == SDR_SCHEME_SR || c->tl_head == c->tl_tail || !c->inflight)
+		return UINT64_MAX;
+	e = &c->tlog[c->tl_head & (c->tl_cap - 1)];
+	return e->tx_ns + scheme_rto(c);
+}
+
+/* PTO: ask about the oldest segment that is not finished. */
+void sdr_bulk_probe(struct sdr_conn *c)
+{
+	struct sdr_list *l;
+
+	sdr_list_each(l, &c->segs) {
+		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
+
+		if (s->inflight) {
+			sdr_seg_tx_end_due(s);
+			return;
+		}
+	}
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is known, and
+ * reports their packet bitmaps.
+ *
+ * When a report (DACK) is owed:
+ *   at once        the segment is complete; a gap appeared that was not reported yet; the sender asked (END);
+ *                  rel->dack_pkts packets arrived since the last report
+ *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first unreported packet
+ * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's business, which
+ * knows when it sent what.
+ *
+ * A message that nobody has bound (its record is lost, or the receive is not posted) has no state here: END is
+ * then acknowledged without a report, which says that nothing sent before it arrived, and the sender repeats.  Completed messages are remembered by
+ * the message table's window, so that a lost last report can be repeated.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+#define COMP_RING_MIN 8u
+#define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)
+
+uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
+{
+	return sdr_qp_recv_base(c->qp) + sdr_qp_ids(c->qp);
+}
+
+uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
+{
+	/* Inline messages nobody asked for fill memory: then credit stands still until some are taken. */
+	if (c->unexp_bytes >= SDR_REL_UNEXP_PEER)
+		return c->sent_mseq_limit;
+	return c->rx_mseq + SDR_MSEQ_CREDIT;
+}
+
+struct sdr_bulk_rx *sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len)
+{
+	struct sdr_bulk_rx *b = sdr_slab_alloc(&c->rel->brx_pool);
+
+	if (!b)
+		return NULL;
+	b->conn = c;
+	b->op = op;
+	b->id = id;
+	b->buf = buf;
+	b->len = len;
+	b->nsegs = (uint32_t)((len + c->seg_bytes - 1) / c->seg_bytes);
+	sdr_list_init(&b->segs);
+	sdr_list_add_tail(&b->link, &c->brx);
+	if (!c->wait_since)
+		c->wait_since = c->rel->now;
+	return b;
+}
+
+/* A refused message counts as completed for the table, but its END must not be answered "complete". */
+static void msn_skip(struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+
+	sdr_recv_skip(c->qp, msn);
+	c->skipped[id / 64] |= 1ull << (id & 63);
+}
+
+static bool msn_complete(const struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+
+	return sdr_recv_is_done(c->qp, msn) && !(c->skipped[id / 64] >> (id & 63) & 1);
+}
+
+static void msn_skip_on(struct sdr_conn *c)
+{
+	while (c->skip_lo != c->skip_hi && sdr_seq_lt(c->skip_lo, sdr_conn_msn_limit(c)))
+		msn_skip(c, c->skip_lo++);
+}
+
+/*
+ * [lo, hi) will never be bound.  What lies beyond the window waits for it: one range is enough, since the
+ * sender numbers nothing else before the window has passed its end.
+ */
+static void msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
+{
+	c->skip_lo = lo;
+	c->skip_hi = hi;
+	msn_skip_on(c);
+}
+
+static int seg_bind(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+	uint64_t off = b->bound * c->seg_bytes;
+	uint64_t len = b->len - off < c->seg_bytes ? b->len - off : c->seg_bytes;
+	struct sdr_rcv_wr wr = { .addr = b->buf + off, .length = len };
+	struct sdr_seg_rx *s = sdr_slab_alloc(&c->rel->srx_pool);
+	uint32_t id;
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	s->bulk = b;
+	s->msn = b->msn + b->bound;
+	sdr_list_init(&s->link);
+	sdr_list_init(&s->dirty);
+	ret = sdr_recv_post_at(c->qp, s->msn, &wr, s, &s->h);
+	if (ret) {
+		sdr_slab_free(&c->rel->srx_pool, s);
+		return ret;
+	}
+	id = s->msn & (sdr_qp_ids(c->qp) - 1);
+	c->skipped[id / 64] &= ~(1ull << (id & 63));
+	sdr_list_add_tail(&s->link, &b->segs);
+	b->bound++;
+	return 0;
+}
+
+static void bulk_bind(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	while (b->bound < b->nsegs && sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
+		if (seg_bind(b))
+			break;
+}
+
+void sdr_bulk_rx_start(struct sdr_bulk_rx *b, uint32_t msn)
+{
+	b->msn = msn;
+	b->has_msn = true;
+	bulk_bind(b);
+}
+
+void sdr_bulk_rx_more(struct sdr_conn *c)
+{
+	struct sdr_list *l;
+
+	msn_skip_on(c);
+	sdr_list_each(l, &c->brx) {
+		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+
+		if (b->has_msn && b->bound < b->nsegs)
+			bulk_bind(b);
+	}
+}
+
+void sdr_bulk_rx_skip(struct sdr_conn *c, uint32_t msn, uint64_t len)
+{
+	uint32_t n = (uint32_t)((len + c->seg_bytes - 1) / c->seg_bytes);
+
+	msn_skip_range(c, msn, msn + n);
+	sdr_bulk_rx_more(c);
+	sdr_conn_kick(c);
+}
+
+static void seg_rx_free(struct sdr_seg_rx *s)
+{
+	struct sdr_conn *c = s->bulk->conn;
+
+	sdr_list_del(&s->link);
+	sdr_list_del(&s->dirty);
+	sdr_recv_complete(s->h);
+	sdr_slab_free(&c->rel->srx_pool, s);
+}
+
+void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	while (!sdr_list_empty(&b->segs)) {
+		struct sdr_seg_rx *s = sdr_container(b->segs.next, struct sdr_seg_rx, link);
+		uint32_t id = s->msn & (sdr_qp_ids(c->qp) - 1);
+
+		seg_rx_free(s);
+		c->skipped[id / 64] |= 1ull << (id & 63); /* ended, not complete */
+	}
+	if (b->has_msn && b->bound < b->nsegs)
+		msn_skip_range(c, b->msn + b->bound, b->msn + b->nsegs);
+	sdr_list_del(&b->link);
+	sdr_slab_free(&c->rel->brx_pool, b);
+}
+
+static void comp_push(struct sdr_comp_ring *r, const struct sdr_complete *e)
+{
+	if (r->tail - r->head >= r->cap) {
+		uint32_t cap = r->cap ? r->cap * 2 : COMP_RING_MIN;
+		struct sdr_complete *n = cap <= COMP_RING_MAX ? malloc(cap * sizeof(*n)) : NULL;
+
+		if (!n)
+			return; /* the sender will ask again */
+		for (uint32_t i = r->head; i != r->tail; i++)
+			n[i & (cap - 1)] = r->e[i & (r->cap - 1)];
+		free(r->e);
+		r->e = n;
+		r->cap = cap;
+	}
+	r->e[r->tail++ & (r->cap - 1)] = *e;
+}
+
+static const struct sdr_complete *comp_next(const struct sdr_comp_ring *r)
+{
+	return r->head != r->tail ? &r->e[r->head & (r->cap - 1)] : NULL;
+}
+
+static uint64_t report_delay(const struct sdr_conn *c)
+{
+	uint64_t d = c->rtt.srtt / 8;
+
+	if (d < SDR_DACK_DELAY_MIN_NS)
+		return SDR_DACK_DELAY_MIN_NS;
+	return d < SDR_ACK_DELAY_MAX_NS ? d : SDR_ACK_DELAY_MAX_NS;
+}
+
+static void bulk_complete(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+	struct sdr_rel *rel = c->rel;
+
+	sdr_list_del(&b->link);
+	if (b->op == SDR_REC_WRITE) {
+		struct sdr_rel_cqe e = {
+			.kind = SDR_REL_REMOTE_WRITE,
+			.has_data = b->has_data,
+			.data = b->data,
+			.len = b->len,
+			.buf = b->buf,
+			.peer = c->peer,
+			.key = b->key,
+		};
+
+		if (rel->rma_events || b->has_data)
+			rel->cbs->done(rel->user, &e);
+	} else if (b->op == SDR_REC_READ_RSP) {
+		struct sdr_op *op = b->read;
+
+		if (op) {
+			op->brx = NULL;
+			if (op->niov > 1)
+				sdr_op_scatter(op, op->copy, op->len);
+			op->data_in = true;
+			sdr_op_advance(op);
+		}
+	} else {
+		sdr_match_done(b);
+	}
+	sdr_slab_free(&rel->brx_pool, b);
+}
+
+static void seg_dirty(struct sdr_conn *c, struct sdr_seg_rx *s)
+{
+	if (sdr_list_empty(&s->dirty)) {
+		sdr_list_add_tail(&s->dirty, &c->dirty);
+		s->due = c->rel->now + report_delay(c);
+	}
+}
+
+/* The SDK's call after a round in which packets of this receive were placed. */
+void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
+{
+	struct sdr_conn *c = user;
+	const struct sdr_rcv_state *st = sdr_recv_state(h);
+	struct sdr_seg_rx *s = st->user;
+	struct sdr_bulk_rx *b = s->bulk;
+	uint32_t holes = st->high - st->got;
+
+	sdr_rel_now(c->rel);
+	c->last_rx = c->rel->now;
+	c->answered = true;
+	if (st->got == st->npkts) {
+		c->st.pkts_rx += st->npkts;
+		c->st.bytes_rx += st->length;
+		c->st.pkts_dup += st->dups;
+		comp_push(&c->comp[0], &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0 });
+		seg_rx_free(s);
+		b->done++;
+		sdr_bulk_rx_more(c);
+		if (b->done == b->nsegs)
+			bulk_complete(b);
+		if (c->state != SDR_CONN_DEAD)
+			sdr_conn_kick(c);
+		return;
+	}
+	seg_dirty(c, s);
+	if (holes > s->rep_holes && c->rel->cfg.scheme != SDR_SCHEME_SR_RTO) {
+		s->now = s->gap = c->lossy = true;
+	} else if (st->got - s->rep_got >= c->rel->dack_pkts) {
+		s->now = true;
+	}
+	if (holes < s->rep_holes)
+		s->rep_holes = holes;
+	sdr_conn_kick(c);
+}
+
+static struct sdr_seg_rx *seg_find(struct sdr_conn *c, uint32_t msn)
+{
+	struct sdr_list *l, *m;
+
+	sdr_list_each(l, &c->brx) {
+		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+
+		if (!b->has_msn || msn - b->msn >= b->nsegs)
+			continue;
+		sdr_list_each(m, &b->segs) {
+			struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
+
+			if (s->msn == msn)
+				return s;
+		}
+	}
+	return NULL;
+}
+
+void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
+{
+	struct sdr_seg_rx *s = seg_find(c, msn);
+
+	if (s) {
+		seg_dirty(c, s);
+		s->now = true;
+		s->gap = true;
+		return;
+	}
+	if (msn_complete(c, msn)) {
+		comp_push(&c->comp[0], &(struct sdr_complete){ msn, ~0u, c->rel->now, 0 });
+		sdr_conn_kick(c);
+	}
+	/* Otherwise: nothing is known of it; the acknowledgement of the END itself says what is lost. */
+}
+
+bool sdr_bulk_rx_report_due(const struct sdr_conn *c, uint64_t now)
+{
+	const struct sdr_complete *again = comp_next(&c->comp[1]);
+	struct sdr_list *l;
+
+	if (comp_next(&c->comp[0]) || (again && again->at <= now))
+		return true;
+	sdr_list_each(l, &c->dirty) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
+
+		if (s->now || s->due <= now)
+			return true;
+	}
+	return false;
+}
+
+uint64_t sdr_bulk_rx_report_deadline(const struct sdr_conn *c)
+{
+	const struct sdr_complete *again = comp_next(&c->comp[1]);
+	uint64_t d = again ? again->at : UINT64_MAX;
+	struct sdr_list *l;
+
+	sdr_list_each(l, &c->dirty) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
+
+		if (s->due < d)
+			d = s->due;
+	}
+	return d;
+}
+
+/*
+ * The report that a message is complete is the one whose loss costs the sender a timeout: on a path that
+ * loses, it travels twice.
+ */
+static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t room, bool *more)
+{
+	struct sdr_comp_ring *r = &c->comp[again];
+	const struct sdr_complete *e;
+	size_t n = 0;
+
+	while ((e = comp_next(r)) && e->at <= c->rel->now) {
+		struct sdr_frame_dack f = {
+			.flags = SDR_DACK_COMPLETE,
+			.msn = e->msn,
+			.echo = e->echo,
+			.echo_delay_us = sdr_us_since(c->rel->now, e->last_ns),
+		};
+		size_t k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
+
+		if (!k) {
+			*more = true;
+			break;
+		}
+		n += k;
+		r->head++;
+		c->st.ack_tx++;
+		if (!again && c->lossy)
+			comp_push(&c->comp[1], &(struct sdr_complete){ f.msn, f.echo, e->last_ns,
+								       c->rel->now + report_delay(c) });
+	}
+	return n;
+}
+
+size_t sdr_bulk_rx_report(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
+{
+	struct sdr_list *l, *tmp;
+	size_t n;
+
+	*more = false;
+	n = put_complete(c, 0, p, room, more);
+	n += put_complete(c, 1, p + n, room - n, more);
+	sdr_list_each_safe(l, tmp, &c->dirty) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
+		const struct sdr_rcv_state *st = sdr_recv_state(s->h);
+		struct sdr_frame_dack f = {
+			.flags = s->gap ? SDR_DACK_GAP : 0,
+			.msn = s->msn,
+			.cum = st->cum,
+			.base = s->base > st->cum ? s->base : st->cum,
+			.echo = st->got ? st->last : ~0u,
+			.echo_delay_us = sdr_us_since(c->rel->now, st->last_ns),
+			.dups = st->dups,
+		};
+		size_t k;
+
+		/* A report starts with a missing packet (or at the top, when nothing is missing). */
+		while (f.base > st->cum && f.base < st->high && (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1))
+			f.base--;
+		k = sdr_frame_dack_encode(p + n, room - n, &f, st->pkt_bits, st->high);
+		if (!k) {
+			*more = true;
+			break;
+		}
+		n += k;
+		c->st.ack_tx++;
+		c->st.nack_tx += s->gap && st->high > st->got;
+		if (f.end < st->high) { /* the bitmap goes on in the next packet */
+			s->base = f.end;
+			*more = true;
+			break;
+		}
+		s->base = 0;
+		s->rep_got = st->got;
+		s->rep_holes = st->high - st->got;
+		s->now = s->gap = false;
+		sdr_list_del(&s->dirty);
+	}
+	return n;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Bulk data going out: a transfer is cut into segments, one SDR message each; a segment's packets leave in
+ * runs, each run one entry of the connection's transmission log.
+ *
+ * Order of sending: what was lost first, then new packets in the order of the operations.  A segment opens
+ * when its turn comes and the receiver's credit allows its number.  Window and pacing bound every run.  When
+ * everything of a segment has been sent (again), an END follows, so that a lost tail is seen after one round
+ * trip and not after a timeout.
+ *
+ * State of a packet: never sent (>= next), in flight, lost (bit), acknowledged (bit).  in flight + lost +
+ * acknowledged = next, always.  Segments are recycled by size; the steady state allocates nothing.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+#define SEG_RING_MIN  16u
+#define SEG_CLASS_MIN 6u /* log2: segments hold at least 64 packets of state */
+
+uint32_t sdr_bits_set_range(uint64_t *b, uint32_t lo, uint32_t hi)
+{
+	uint32_t n = 0;
+
+	while (lo < hi) {
+		uint32_t w = lo / 64, in = lo & 63, k = 64 - in < hi - lo ? 64 - in : hi - lo;
+		uint64_t m = (k == 64 ? ~0ull : (1ull << k) - 1) << in;
+
+		n += (uint32_t)__builtin_popcountll(m & ~b[w]);
+		b[w] |= m;
+		lo += k;
+	}
+	return n;
+}
+
+uint32_t sdr_bits_clear_range(uint64_t *b, uint32_t lo, uint32_t hi)
+{
+	uint32_t n = 0;
+
+	while (lo < hi) {
+		uint32_t w = lo / 64, in = lo & 63, k = 64 - in < hi - lo ? 64 - in : hi - lo;
+		uint64_t m = (k == 64 ? ~0ull : (1ull << k) - 1) << in;
+
+		n += (uint32_t)__builtin_popcountll(m & b[w]);
+		b[w] &= ~m;
+		lo += k;
+	}
+	return n;
+}
+
+static uint32_t bits_find(const uint64_t *b, uint32_t from, uint32_t n, uint64_t flip)
+{
+	while (from < n) {
+		uint64_t w = (b[from / 64] ^ flip) >> (from & 63);
+
+		if (w) {
+			from += (uint32_t)__builtin_ctzll(w);
+			return from < n ? from : n;
+		}
+		from = (from | 63) + 1;
+	}
+	return n;
+}
+
+uint32_t sdr_bits_next(const uint64_t *b, uint32_t from, uint32_t n)
+{
+	return bits_find(b, from, n, 0);
+}
+
+uint32_t sdr_bits_next_zero(const uint64_t *b, uint32_t from, uint32_t n)
+{
+	return bits_find(b, from, n, ~0ull);
+}
+
+/* ---- transfers ---------------------------------------------------------------------------------------- */
+
+static uint32_t bulk_nsegs(const struct sdr_conn *c, uint64_t len)
+{
+	return (uint32_t)((len + c->seg_bytes - 1) / c->seg_bytes);
+}
+
+bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len)
+{
+	(void)len;
+	/* The first segment must be allowed; the others follow as the receiver finishes earlier ones. */
+	return c->state == SDR_CONN_OPEN && sdr_seq_lt(c->tx_msn, c->tx_msn_limit);
+}
+
+int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base)
+{
+	struct sdr_conn *c = op->conn;
+	struct sdr_bulk_tx *b = sdr_slab_alloc(&c->rel->btx_pool);
+
+	if (!b)
+		return -ENOMEM;
+	b->op = op;
+	b->conn = c;
+	b->base = base;
+	b->len = op->len;
+	b->nsegs = bulk_nsegs(c, op->len);
+	b->msn = c->tx_msn;
+	c->tx_msn += b->nsegs;
+	op->btx = b;
+	sdr_list_init(&b->copy);
+	sdr_list_add_tail(&b->link, &c->bulks);
+	return 0;
+}
+
+void sdr_bulk_announced(struct sdr_bulk_tx *b)
+{
+	struct sdr_conn *c = b->conn;
+	uint64_t rtt = sdr_rtt_min(&c->rtt);
+
+	b->announced = true;
+	/*
+	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer repairs that while
+	 * it goes on; a short one waits a little behind its record instead.
+	 */
+	if (c->reo_mult && (double)b->len * 1e9 < (double)c->cc.pacing_Bps * (double)rtt)
+		b->not_before = c->rel->now + rtt / 4;
+	sdr_conn_kick(c);
+}
+
+/* ---- segments ----------------------------------------------------------------------------------------- */
+
+static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
+{
+	uint32_t k = SEG_CLASS_MIN, words, cap;
+	struct sdr_seg_tx *s;
+	uint8_t *p;
+
+	while ((1u << k) < npkts)
+		k++;
+	cap = 1u << k;
+	words = cap / 64;
+	s = rel->seg_free[k];
+	if (s)
+		rel->seg_free[k] = *(void **)s;
+	else
+		s = malloc(sizeof(*s) + 3 * words * 8 + cap * 5);
+	if (!s)
+		return NULL;
+	p = (uint8_t *)(s + 1);
+	memset(s, 0, sizeof(*s));
+	memset(p, 0, 3 * words * 8 + cap * 5);
+	s->acked = (uint64_t *)(void *)p;
+	s->lost = s->acked + words;
+	s->chunk_rtx = s->lost + words;
+	s->run_log = (uint32_t *)(void *)(s->chunk_rtx + words);
+	s->run_ntx = (uint8_t *)(s->run_log + cap);
+	s->klass = k;
+	sdr_list_init(&s->link);
+	sdr_list_init(&s->lost_link);
+	sdr_list_init(&s->end_link);
+	return s;
+}
+
+void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s)
+{
+	uint32_t k = s->klass;
+
+	*(void **)s = rel->seg_free[k];
+	rel->seg_free[k] = s;
+}
+
+void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
+{
+	c->inflight -= (uint64_t)s->inflight * c->mtu;
+	s->inflight = 0;
+	s->bulk = NULL;
+	s->nlost = 0;
+	if (c->seg_ring[s->msn & (c->sr_cap - 1)] == s)
+		c->seg_ring[s->msn & (c->sr_cap - 1)] = NULL;
+	if (s->h)
+		sdr_send_release(s->h);
+	s->h = NULL;
+	sdr_list_del(&s->link);
+	sdr_list_del(&s->lost_link);
+	sdr_list_del(&s->end_link);
+	if (!s->nlog)
+		sdr_seg_tx_drop(c->rel, s);
+}
+
+struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
+{
+	struct sdr_seg_tx *s = c->sr_cap ? c->seg_ring[msn & (c->sr_cap - 1)] : NULL;
+
+	return s && s->msn == msn ? s : NULL;
+}
+
+void sdr_seg_tx_end_due(struct sdr_seg_tx *s)
+{
+	if (sdr_list_empty(&s->end_link))
+		sdr_list_add_tail(&s->end_link, &s->bulk->conn->ends);
+}
+
+/* Room for message msn beside those that are open. */
+static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t cap = c->sr_cap ? c->sr_cap : SEG_RING_MIN;
+	struct sdr_seg_tx **n;
+	struct sdr_list *l;
+
+	if (c->sr_cap && !c->seg_ring[msn & (c->sr_cap - 1)])
+		return 0;
+	for (;; cap *= 2) {
+		bool clash = false;
+
+		if (cap > SDR_TX_LOG_MAX)
+			return -ENOMEM;
+		n = calloc(cap, sizeof(*n));
+		if (!n)
+			return -ENOMEM;
+		sdr_list_each(l, &c->segs) {
+			struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
+
+			clash |= n[s->msn & (cap - 1)] != NULL;
+			n[s->msn & (cap - 1)] = s;
+		}
+		if (!clash && !n[msn & (cap - 1)])
+			break;
+		free(n);
+	}
+	free(c->seg_ring);
+	c->seg_ring = n;
+	c->sr_cap = cap;
+	return 0;
+}
+
+static struct sdr_seg_tx *seg_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
+{
+	uint32_t i = b->opened;
+	uint64_t off = i * c->seg_bytes;
+	uint64_t len = b->len - off < c->seg_bytes ? b->len - off : c->seg_bytes;
+	uint32_t npkts = (uint32_t)((len + c->mtu - 1) / c->mtu);
+	struct sdr_start_wr wr = { .length = len };
+	struct sdr_seg_tx *s;
+
+	if (!sdr_seq_lt(b->msn + i, c->tx_msn_limit) || seg_ring_room(c, b->msn + i))
+		return NULL;
+	s = seg_alloc(c->rel, npkts);
+	if (!s)
+		return NULL;
+	s->bulk = b;
+	s->base = b->base + off;
+	s->len = len;
+	s->msn = b->msn + i;
+	s->npkts = npkts;
+	s->nchunks = (npkts + c->chunk_pkts - 1) / c->chunk_pkts;
+	s->nruns = (npkts + c->run_pkts - 1) / c->run_pkts;
+	if (sdr_send_start_at(c->qp, s->msn, &wr, &s->h)) {
+		sdr_seg_tx_drop(c->rel, s);
+		return NULL;
+	}
+	b->opened++;
+	c->seg_ring[s->msn & (c->sr_cap - 1)] = s;
+	sdr_list_add_tail(&s->link, &c->segs);
+	if (b->opened == b->nsegs)
+		sdr_list_del(&b->link);
+	return s;
+}
+
+void sdr_seg_tx_end(struct sdr_seg_tx *s)
+{
+	struct sdr_bulk_tx *b = s->bulk;
+	struct sdr_conn *c = b->conn;
+	struct sdr_op *op = b->op;
+	uint32_t rtx = 0;
+
+	for (uint32_t i = 0; i < (s->nchunks + 63) / 64; i++)
+		rtx += (uint32_t)__builtin_popcountll(s->chunk_rtx[i]);
+	c->st.chunks_rtx += rtx;
+	c->st.chunks_direct += s->nchunks - rtx;
+	sdr_seg_tx_release(c, s);
+	if (++b->finished < b->nsegs)
+		return;
+	op->btx = NULL;
+	op->data_out = true;
+	sdr_list_del(&b->copy);
+	sdr_list_del(&b->link);
+	sdr_slab_free(&c->rel->btx_pool, b);
+	sdr_op_advance(op);
+}
+
+void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b)
+{
+	struct sdr_conn *c = b->conn;
+	struct sdr_list *l, *tmp;
+
+	sdr_list_each_safe(l, tmp, &c->segs) {
+		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
+		bool last = b->finished + 1 == b->nsegs;
+
+		if (s->bulk != b)
+			continue;
+		sdr_seg_tx_end(s);
+		if (last)
+			return; /* b is gone */
+	}
+}
+
+void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
+{
+	struct sdr_conn *c = b->conn;
+	struct sdr_list *l, *tmp;
+
+	sdr_list_each_safe(l, tmp, &c->segs) {
+		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
+
+		if (s->bulk == b)
+			sdr_seg_tx_release(c, s);
+	}
+	b->op->btx = NULL;
+	sdr_list_del(&b->copy);
+	sdr_list_del(&b->link);
+	sdr_slab_free(&c->rel->btx_pool, b);
+}
+
+void sdr_bulk_tx_destroy(struct sdr_conn *c)
+{
+	struct sdr_list *l;
+
+	/* The operations are gone already: only the log still names segments. */
+	while ((l = c->segs.next) != &c->segs)
+		sdr_seg_tx_release(c, sdr_container(l, struct sdr_seg_tx, link));
+	for (; c->tl_head != c->tl_tail; c->tl_head++) {
+		struct sdr_txent *e = &c->tlog[c->tl_head & (c->tl_cap - 1)];
+
+		if (e->seg && --e->seg->nlog == 0 && !e->seg->bulk)
+			sdr_seg_tx_drop(c->rel, e->seg);
+	}
+}
+
+/* ---- sending ------------------------------------------------------------------------------------------ */
+
+static bool tlog_room(struct sdr_conn *c)
+{
+	uint32_t cap = c->tl_cap ? c->tl_cap * 2 : SDR_TX_LOG_MIN;
+	struct sdr_txent *n;
+
+	if (c->tl_tail - c->tl_head < c->tl_cap)
+		return true;
+	if (cap > SDR_TX_LOG_MAX)
+		return false;
+	n = malloc(cap * sizeof(*n));
+	if (!n)
+		return false;
+	for (uint32_t i = c->tl_head; i != c->tl_tail; i++)
+		n[i & (cap - 1)] = c->tlog[i & (c->tl_cap - 1)];
+	free(c->tlog);
+	c->tlog = n;
+	c->tl_cap = cap;
+	return true;
+}
+
+static bool bulk_next_ready(const struct sdr_conn *c)
+{
+	const struct sdr_bulk_tx *b;
+
+	if (sdr_list_empty(&c->bulks))
+		return false;
+	b = sdr_container(c->bulks.next, struct sdr_bulk_tx, link);
+	return b->announced && b->not_before <= c->rel->now && sdr_seq_lt(b->msn + b->opened, c->tx_msn_limit);
+}
+
+uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c)
+{
+	const struct sdr_bulk_tx *b;
+
+	if (sdr_list_empty(&c->bulks))
+		return UINT64_MAX;
+	b = sdr_container(c->bulks.next, struct sdr_bulk_tx, link);
+	return b->announced && b->not_before > c->rel->now ? b->not_before : UINT64_MAX;
+}
+
+/* A segment opens when nothing else is left to send: only the last one can have packets that never left. */
+static struct sdr_seg_tx *seg_fresh(const struct sdr_conn *c)
+{
+	struct sdr_seg_tx *s;
+
+	if (sdr_list_empty(&c->segs))
+		return NULL;
+	s = sdr_container(c->segs.prev, struct sdr_seg_tx, link);
+	return s->next < s->npkts ? s : NULL;
+}
+
+bool sdr_bulk_tx_work(const struct sdr_conn *c)
+{
+	return !sdr_list_empty(&c->lost_segs) || seg_fresh(c) || bulk_next_ready(c);
+}
+
+bool sdr_bulk_tx_window(const struct sdr_conn *c)
+{
+	return !c->inflight || c->inflight + c->mtu <= c->cc.cwnd;
+}
+
+/* Sends [first, first + n) at most; returns the packets taken, 0 when the engine is full. */
+static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t first, uint32_t n, bool again)
+{
+	struct sdr_rel *rel = c->rel;
+	uint32_t run = first / c->run_pkts, end_run = (run + 1) * c->run_pkts, took;
+	struct sdr_txent *e;
+	uint64_t bytes;
+
+	if (first + n > end_run)
+		n = end_run - first;
+	if (!tlog_room(c))
+		return 0;
+	took = sdr_send_packets(s->h, s->base, first, n);
+	if (!took)
+		return 0;
+	bytes = (uint64_t)took * c->mtu;
+	e = &c->tlog[c->tl_tail & (c->tl_cap - 1)];
+	*e = (struct sdr_txent){ .seg = s, .first = first, .n = took, .txc = ++c->txc, .tx_ns = rel->now };
+	s->run_log[run] = c->tl_tail++;
+	s->nlog++;
+	/* Parts of a run sent one after the other count as one transmission. */
+	if (again || first == run * c->run_pkts)
+		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
+	if (!c->pl_live && !c->inflight)
+		c->last_news = rel->now;
+	sdr_cc_sent(&c->cc, rel->now, bytes, c->inflight, &e->snap);
+	/* A provisioned rate counts what is on the wire; a measured one counts what it measured. */
+	sdr_pacer_sent(&c->pacer, bytes + (c->cc.kind == SDR_CC_FIXED ? took * SDR_WIRE_OVERHEAD : 0));
+	s->inflight += took;
+	c->inflight += bytes;
+	c->st.pkts_tx += took;
+	c->st.bytes_tx += bytes;
+	c->est_sent += took;
+	rel->work++;
+	sdr_conn_sent(c);
+	return took;
+}
+
+static bool seg_send_lost(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
+{
+	uint32_t first = sdr_bits_next(s->lost, s->lost_hint, s->npkts);
+	uint32_t n = sdr_bits_next_zero(s->lost, first, s->npkts) - first;
+	uint32_t took = seg_send_run(c, s, first, n < max ? n : max, true);
+
+	if (!took)
+		return false;
+	sdr_bits_clear_range(s->lost, first, first + took);
+	sdr_bits_set_range(s->chunk_rtx, first / c->chunk_pkts, (first + took - 1) / c->chunk_pkts + 1);
+	s->nlost -= took;
+	s->rtx += took;
+	s->lost_hint = first + took;
+	*sent = took;
+	if (!s->nlost)
+		sdr_list_del(&s->lost_link);
+	if (!s->nlost && s->next == s->npkts)
+		sdr_seg_tx_end_due(s);
+	return true;
+}
+
+static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
+{
+	uint32_t n = s->npkts - s->next;
+	uint32_t took = seg_send_run(c, s, s->next, n < max ? n : max, false);
+
+	if (!took)
+		return false;
+	if (!s->next && s->msn == s->bulk->msn && c->lossy)
+		sdr_list_add_tail(&s->bulk->copy, &c->copies);
+	s->next += took;
+	*sent = took;
+	if (s->next == s->npkts && !s->nlost)
+		sdr_seg_tx_end_due(s);
+	return true;
+}
+
+static struct sdr_seg_tx *seg_pick(struct sdr_conn *c)
+{
+	struct sdr_seg_tx *fresh = seg_fresh(c);
+
+	if (!sdr_list_empty(&c->lost_segs))
+		return sdr_container(c->lost_segs.next, struct sdr_seg_tx, lost_link);
+	if (!fresh && bulk_next_ready(c))
+		fresh = seg_open(c, sdr_container(c->bulks.next, struct sdr_bulk_tx, link));
+	return fresh;
+}
+
+bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
+{
+	struct sdr_seg_tx *s;
+
+	if (c->state != SDR_CONN_OPEN || !c->proven)
+		return true;
+	while ((s = seg_pick(c))) {
+		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;
+		uint64_t pace = sdr_pacer_allow(&c->pacer, c->rel->now);
+		uint32_t max, sent = 0;
+
+		/* The pacer's timer or an acknowledgement brings us back. */
+		if (!pace || !sdr_bulk_tx_window(c))
+			return true;
+		if (!budget) {
+			sdr_conn_kick(c);
+			return true;
+		}
+		room = pace < room ? pace : room;
+		max = (uint32_t)((room < budget ? room : budget) / c->mtu);
+		if (!(s->nlost ? seg_send_lost(c, s, max ? max : 1, &sent)
+			       : seg_send_new(c, s, max ? max : 1, &sent)))
+			return false;
+		budget -= (uint64_t)sent * c->mtu < budget ? (uint64_t)sent * c->mtu : budget;
+	}
+	if (sdr_list_empty(&c->msg_q))
+		sdr_cc_app_limited(&c->cc, c->inflight);
+	return true;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What both congestion controls share: the first window, delivery accounting and rate samples, RTT, rounds,
+ * the choice of the algorithm.  `fixed` without a rate is `bbr`.  No clock, no timers, no threads, no
+ * allocation.
+ */
+#include <string.h>
+#include "sdr_cc_impl.h"
+
+void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
+		 uint64_t rtt_guess_ns, uint64_t now)
+{
+	memset(cc, 0, sizeof(*cc));
+	cc->fixed_Bps = cfg->rate_bps / 8;
+	cc->kind = cfg->cc == SDR_CC_FIXED && cc->fixed_Bps ? SDR_CC_FIXED : SDR_CC_BBR;
+	cc->rx_window = rx_window ? rx_window : SDR_CC_RX_WINDOW;
+	cc->mtu = mtu;
+	cc->rtt_guess = rtt_guess_ns ? rtt_guess_ns : SDR_RTT_INIT_NS;
+	cc->delivered_ns = now;
+	cc->first_tx_ns = now;
+	cc->first_win = (uint64_t)((double)cc->rx_window * SDR_CC_RX_SHARE);
+	if (cc->first_win > SDR_CC_RX_WINDOW)
+		cc->first_win = SDR_CC_RX_WINDOW;
+	if (cc->first_win < (uint64_t)SDR_CC_MIN_PKTS * mtu)
+		cc->first_win = (uint64_t)SDR_CC_MIN_PKTS * mtu;
+	if (cc->kind == SDR_CC_FIXED)
+		sdr_cc_fixed_update(cc);
+	else
+		sdr_cc_bbr_init(cc, now);
+}
+
+void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t inflight, struct sdr_cc_snap *snap)
+{
+	(void)bytes;
+	if (!inflight) {
+		cc->first_tx_ns = now;
+		cc->delivered_ns = now;
+	}
+	snap->delivered = cc->delivered;
+	snap->delivered_ns = cc->delivered_ns;
+	snap->first_tx_ns = cc->first_tx_ns;
+	snap->app_limited = cc->app_limited_until != 0;
+}
+
+void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight)
+{
+	cc->app_limited_until = cc->delivered + inflight;
+	if (!cc->app_limited_until)
+		cc->app_limited_until = 1;
+}
+
+/* The rate between the transmission of the packet and its acknowledgement. */
+static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack, struct sdr_cc_rate *rate)
+{
+	const struct sdr_cc_snap *s = ack->snap;
+	uint64_t tx, rx, interval;
+
+	memset(rate, 0, sizeof(*rate));
+	if (!s)
+		return;
+	if (s->delivered >= cc->round_end) {
+		cc->round_end = cc->delivered;
+		rate->round_start = true;
+	}
+	tx = ack->snap_tx_ns > s->first_tx_ns ? ack->snap_tx_ns - s->first_tx_ns : 0;
+	rx = ack->now > s->delivered_ns ? ack->now - s->delivered_ns : 0;
+	if (ack->snap_tx_ns > cc->first_tx_ns)
+		cc->first_tx_ns = ack->snap_tx_ns;
+	interval = tx > rx ? tx : rx;
+	/* Shorter than a round trip: the acknowledgement was of an earlier transmission. */
+	if (!interval || interval < cc->min_rtt || cc->delivered <= s->delivered)
+		return;
+	rate->app_limited = s->app_limited;
+	rate->bw = (uint64_t)((double)(cc->delivered - s->delivered) * SDR_CC_NS_PER_S / (double)interval);
+}
+
+void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	struct sdr_cc_rate rate;
+
+	if (ack->bytes) {
+		cc->delivered += ack->bytes;
+		cc->delivered_ns = ack->now;
+		if (cc->app_limited_until && cc->delivered > cc->app_limited_until)
+			cc->app_limited_until = 0;
+	}
+	cc->round_delivered += ack->bytes;
+	cc->round_lost += ack->lost;
+	if (ack->rtt) {
+		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
+		if (cc->srtt > cc->srtt_max)
+			cc->srtt_max = cc->srtt;
+	}
+	sdr_cc_rate_sample(cc, ack, &rate);
+	if (cc->kind == SDR_CC_FIXED)
+		sdr_cc_fixed_update(cc);
+	else
+		sdr_cc_bbr_acked(cc, ack, &rate);
+}
+
+void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
+{
+	cc->app_limited_until = 0;
+	cc->round_end = cc->delivered;
+	if (cc->kind == SDR_CC_BBR)
+		sdr_cc_bbr_timeout(cc, now);
+}

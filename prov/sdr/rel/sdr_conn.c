@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Life of a connection: made when the first operation or the peer's HELLO wants it, open after one exchange,
+ * closed by BYE, by a peer that restarted, or by silence.
+ *
+ * Timers, all folded into one node of the endpoint's heap (sdr_conn_rearm computes the earliest):
+ *   handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of the loss detection,
+ *   delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a connection that waits for
+ *   its peer and hears nothing for cfg.timeout_ms fails, and with it each operation, once.  Never a count.
+ * Waiting means: something of ours is unanswered, or the peer owes bytes of a transfer it announced.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+#define REO_MULT_MAX	8u  /* quarters of min RTT; the window is capped at one srtt anyway */
+#define PTO_CC_RESET	4u  /* probes without news after which the window starts anew */
+#define REO_FORGET_RTTS 64u /* round trips without evidence after which reordering is forgotten */
+
+static uint64_t conn_timeout(const struct sdr_conn *c)
+{
+	return c->rel->cfg.timeout_ms * MS;
+}
+
+int sdr_rel_errno(int err)
+{
+	switch (err) {
+	case SDR_REL_OK:
+		return 0;
+	case SDR_REL_ERR_NO_ANSWER:
+	case SDR_REL_ERR_STOPPED:
+		return -ETIMEDOUT;
+	case SDR_REL_ERR_RESTARTED:
+	case SDR_REL_ERR_CLOSED:
+		return -ECONNRESET;
+	case SDR_REL_ERR_REFUSED:
+		return -ECONNREFUSED;
+	case SDR_REL_ERR_KEY:
+		return -EACCES;
+	case SDR_REL_ERR_TRUNC:
+		return -EMSGSIZE;
+	case SDR_REL_ERR_CANCELED:
+		return -ECANCELED;
+	case SDR_REL_ERR_NOMEM:
+		return -ENOMEM;
+	case SDR_REL_ERR_NOMSG:
+		return -ENOMSG;
+	}
+	return -EIO;
+}
+
+int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_qp_hooks hooks = { .user = c, .recv_progress = sdr_bulk_rx_progress };
+	struct sdr_qp_attr attr = {
+		.size = sizeof(attr),
+		.mtu = mtu,
+		.id_bits = rel->cfg.split.id_bits,
+		.off_bits = rel->cfg.split.off_bits,
+		.user_bits = rel->cfg.split.user_bits,
+		.channels = rel->cfg.channels,
+		.generations = rel->cfg.generations,
+	};
+	uint64_t seg = (uint64_t)mtu << rel->cfg.split.off_bits;
+
+	if (c->qp)
+		sdr_qp_destroy(c->qp);
+	c->mtu = mtu;
+	c->chunk_pkts = rel->cfg.chunk / mtu ? rel->cfg.chunk / mtu : 1;
+	if (c->chunk_pkts > 1u << rel->cfg.split.off_bits)
+		c->chunk_pkts = 1u << rel->cfg.split.off_bits;
+	c->run_pkts = SDR_RUN_BYTES / mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / mtu : SDR_RUN_PKTS_MAX;
+	c->seg_bytes = seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / mtu * mtu : seg;
+	attr.chunk = c->chunk_pkts * mtu;
+	attr.max_msg = c->seg_bytes;
+	c->qp = sdr_qp_create_hooked(rel->ctx, &attr, &hooks);
+	return c->qp ? 0 : -ENOMEM;
+}
+
+struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu)
+{
+	struct sdr_rel *rel = peer->rel;
+	struct sdr_conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->rel = rel;
+	c->peer = peer;
+	c->addr = peer->addr;
+	c->passive = passive;
+	c->state = SDR_CONN_HELLO;
+	c->born = c->last_rx = c->hello_next = rel->now;
+	/* The side that was asked asks itself only if proof does not come by itself. */
+	if (passive)
+		c->hello_next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull : SDR_RTT_INIT_NS);
+	c->cid = sdr_rel_rand(rel);
+	c->ctl_max = rel->ctl_max;
+	sdr_list_init(&c->ready);
+	sdr_list_init(&c->rec_rtx);
+	sdr_list_init(&c->rec_q);
+	sdr_list_init(&c->msg_q);
+	sdr_list_init(&c->ooo);
+	sdr_list_init(&c->ops);
+	sdr_list_init(&c->held);
+	sdr_list_init(&c->bulks);
+	sdr_list_init(&c->segs);
+	sdr_list_init(&c->lost_segs);
+	sdr_list_init(&c->ends);
+	sdr_list_init(&c->copies);
+	sdr_list_init(&c->cts_wait);
+	sdr_list_init(&c->brx);
+	sdr_list_init(&c->dirty);
+	sdr_rtt_init(&c->rtt, rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull : SDR_RTT_INIT_NS);
+	sdr_pnset_init(&c->rx_pns, 0);
+	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_conn_qp_make(c, mtu))
+		goto err_free;
+	if (sdr_htab_add(&rel->conns, &c->hnode, c->cid))
+		goto err_qp;
+	sdr_list_add_tail(&c->link, &rel->conn_list);
+	rel->nconns++;
+	if (passive)
+		rel->nunproven++;
+	peer->conn = c;
+	peer->nconns++;
+	peer->used = true;
+	c->sent_msn_limit = sdr_conn_msn_limit(c);
+	c->sent_mseq_limit = sdr_conn_mseq_limit(c);
+	return c;
+err_qp:
+	sdr_qp_destroy(c->qp);
+err_free:
+	free(c);
+	return NULL;
+}
+
+struct sdr_conn *sdr_conn_get(struct sdr_peer *peer)
+{
+	struct sdr_conn *c = peer->conn;
+
+	if (c)
+		return c;
+	c = sdr_conn_open(peer, false, peer->rel->mtu);
+	if (c) {
+		c->wait_since = peer->rel->now;
+		sdr_conn_timer(c); /* the first HELLO leaves at once */
+	}
+	return c;
+}
+
+struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
+{
+	struct sdr_hnode *n;
+
+	for (n = sdr_htab_first(&rel->conns, cid); n; n = n->next)
+		if (n->hash == cid)
+			return sdr_container(n, struct sdr_conn, hnode);
+	return NULL;
+}
+
+void sdr_conn_fail(struct sdr_conn *c, int err)
+{
+	struct sdr_list *l;
+
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	c->state = SDR_CONN_DEAD;
+	if (c->peer->conn == c)
+		c->peer->conn = NULL;
+	sdr_htab_del(&c->rel->conns, &c->hnode);
+	if (c->passive && !c->proven)
+		c->rel->nunproven--;
+	while ((l = c->ops.next) != &c->ops)
+		sdr_op_end(sdr_container(l, struct sdr_op, link), sdr_rel_errno(err), err);
+	while ((l = c->held.next) != &c->held)
+		sdr_op_end(sdr_container(l, struct sdr_op, link), sdr_rel_errno(err), err);
+	sdr_match_conn_gone(c, err);
+	sdr_timerq_set(&c->rel->timers, &c->timer, NEVER);
+	sdr_list_del(&c->ready);
+	c->rel->work++;
+}
+
+void sdr_conn_free(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+
+	sdr_conn_stats_fold(c);
+	c->peer->nconns--;
+	sdr_peer_release(c->peer);
+	sdr_pkt_drop_all(c);
+	sdr_bulk_tx_destroy(c);
+	sdr_list_del(&c->link);
+	sdr_list_del(&c->ready);
+	sdr_timerq_set(&rel->timers, &c->timer, NEVER);
+	rel->nconns--;
+	sdr_qp_destroy(c->qp);
+	free(c->plog);
+	free(c->tlog);
+	free(c->rec_ring);
+	free(c->seg_ring);
+	free(c->comp[0].e);
+	free(c->comp[1].e);
+	free(c);
+}
+
+void sdr_conn_kick(struct sdr_conn *c)
+{
+	if (c->state != SDR_CONN_DEAD && sdr_list_empty(&c->ready))
+		sdr_list_add_tail(&c->ready, &c->rel->ready);
+}
+
+static bool conn_unanswered(const struct sdr_conn *c)
+{
+	return c->pl_live || c->inflight;
+}
+
+bool sdr_conn_busy(const struct sdr_conn *c)
+{
+	return conn_unanswered(c) || !sdr_list_empty(&c->ops) || !sdr_list_empty(&c->held) ||
+	       !sdr_list_empty(&c->brx) || c->state == SDR_CONN_CLOSING;
+}
+
+bool sdr_conn_idle(const struct sdr_conn *c)
+{
+	return sdr_list_empty(&c->ops) && sdr_list_empty(&c->held) && sdr_list_empty(&c->rec_q) &&
+	       sdr_list_empty(&c->msg_q) && sdr_list_empty(&c->rec_rtx) && !conn_unanswered(c);
+}
+
+uint64_t sdr_conn_reo_wnd(const struct sdr_conn *c)
+{
+	uint64_t w = sdr_rtt_min(&c->rtt) / 4 * c->reo_mult;
+
+	return w < c->rtt.srtt ? w : c->rtt.srtt;
+}
+
+void sdr_conn_spurious(struct sdr_conn *c)
+{
+	uint64_t now = c->rel->now;
+
+	/* At most one step a round trip: one reordering event shows up in many packets. */
+	if (!c->reo_mult || now - c->reo_grown >= c->rtt.srtt) {
+		if (c->reo_mult < REO_MULT_MAX)
+			c->reo_mult++;
+		c->reo_grown = now;
+	}
+	c->reo_seen = now;
+}
+
+void sdr_conn_reordered(struct sdr_conn *c)
+{
+	if (!c->reo_mult)
+		c->reo_mult = 1;
+	c->reo_seen = c->rel->now;
+}
+
+void sdr_conn_rack(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns)
+{
+	if (sdr_seq_lt(c->rack_txc, txc)) {
+		c->rack_txc = txc;
+		c->rack_ns = tx_ns;
+	}
+}
+
+bool sdr_conn_is_lost(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns)
+{
+	uint64_t wnd = sdr_conn_reo_wnd(c), at;
+
+	if (!sdr_seq_lt(txc, c->rack_txc))
+		return false;
+	if (!wnd || tx_ns + wnd < c->rack_ns)
+		return true;
+	at = tx_ns + c->rtt.latest + wnd;
+	if (at <= c->rel->now)
+		return true;
+	if (at < c->loss_timer)
+		c->loss_timer = at;
+	return false;
+}
+
+void sdr_conn_news(struct sdr_conn *c)
+{
+	c->last_news = c->rel->now;
+	c->pto_count = 0;
+	c->rto_shift = 0;
+}
+
+void sdr_conn_sent(struct sdr_conn *c)
+{
+	c->last_tx = c->rel->now;
+}
+
+uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)
+{
+	uint64_t rto = sdr_rtt_rto(&c->rtt), t;
+
+	/* Our own bursts queue at a slow link: a round trip measured with a small packet does not know them. */
+	if (c->pacer.rate_Bps)
+		rto += 2 * c->pacer.quantum * 1000000000ull / c->pacer.rate_Bps;
+	t = rto << (shift < SDR_PTO_BACKOFF_MAX ? shift : SDR_PTO_BACKOFF_MAX);
+	return t < SDR_RTO_MAX_NS ? t : SDR_RTO_MAX_NS > rto ? SDR_RTO_MAX_NS : rto;
+}
+
+static uint64_t conn_pto_at(const struct sdr_conn *c)
+{
+	if (!conn_unanswered(c))
+		return NEVER;
+	return (c->last_tx > c->last_news ? c->last_tx : c->last_news) + sdr_conn_rto(c, c->pto_count);
+}
+
+/* Blocked by the peer's credit with nothing under way that would bring news: ask. */
+static bool conn_starved(const struct sdr_conn *c)
+{
+	return !conn_unanswered(c) && (!sdr_list_empty(&c->msg_q) || !sdr_list_empty(&c->cts_wait) ||
+				       !sdr_list_empty(&c->bulks) || !sdr_list_empty(&c->rec_q));
+}
+
+static uint64_t conn_idle_at(const struct sdr_conn *c)
+{
+	uint64_t gap = SDR_KEEPALIVE_NS;
+	uint64_t last = c->last_rx > c->last_tx ? c->last_rx : c->last_tx;
+
+	if (!sdr_conn_busy(c) || conn_unanswered(c))
+		return NEVER;
+	if (gap > conn_timeout(c) / 3)
+		gap = conn_timeout(c) / 3;
+	/* The peer owes us data that we can see coming: ask earlier. */
+	if (conn_starved(c) || !sdr_list_empty(&c->brx)) {
+		uint64_t soon = 4 * sdr_rtt_rto(&c->rtt) + 100 * MS;
+
+		gap = soon < gap ? soon : gap;
+	}
+	return last + gap;
+}
+
+static uint64_t conn_dead_at(const struct sdr_conn *c)
+{
+	uint64_t from = c->last_rx > c->wait_since ? c->last_rx : c->wait_since;
+	uint64_t at = from + conn_timeout(c);
+
+	if (!sdr_conn_busy(c))
+		return NEVER;
+	return c->rel->closing && c->rel->close_by < at ? c->rel->close_by : at;
+}
+
+/* Nobody here wants this connection and its peer never proved its address. */
+static uint64_t conn_expiry_at(const struct sdr_conn *c)
+{
+	return sdr_conn_busy(c) ? NEVER : c->born + SDR_CONN_UNPROVEN_NS;
+}
+
+/* We want something of this peer: an answer to our own HELLO proves it, whoever sent the one that opened us. */
+static bool conn_asks(const struct sdr_conn *c)
+{
+	return !c->passive || !sdr_list_empty(&c->held);
+}
+
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void sdr_conn_rearm(struct sdr_conn *c)
+{
+	uint64_t d = NEVER, now = c->rel->now;
+
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	if (!sdr_conn_busy(c))
+		c->wait_since = 0;
+	else if (!c->wait_since)
+		c->wait_since = now;
+	if (!c->proven) {
+		d = conn_asks(c) ? c->hello_next : conn_expiry_at(c);
+		d = min64(d, conn_dead_at(c));
+		if (c->rel->closing && sdr_conn_idle(c))
+			d = now;
+	} else {
+		d = conn_pto_at(c);
+		d = min64(d, sdr_bulk_loss_deadline(c));
+		d = min64(d, c->loss_timer);
+		d = min64(d, sdr_bulk_rx_report_deadline(c));
+		d = min64(d, conn_idle_at(c));
+		d = min64(d, conn_dead_at(c));
+		if (c->ack_due)
+			d = min64(d, c->ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
+		d = min64(d, sdr_bulk_tx_hold(c));
+		if (sdr_list_empty(&c->ready) && sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c))
+			d = min64(d, sdr_pacer_next(&c->pacer, now));
+		if (c->state == SDR_CONN_CLOSING)
+			d = min64(d, c->bye_next);
+		else if (c->rel->closing && sdr_conn_idle(c))
+			d = now;
+	}
+	sdr_timerq_set(&c->rel->timers, &c->timer, d);
+}
+
+/* Until the peer's address is proven: repeat the HELLO (also when the peer's own HELLO opened us meanwhile). */
+static void conn_timer_hello(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	uint64_t gap;
+
+	if (c->passive && conn_expiry_at(c) <= rel->now) {
+		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
+		return;
+	}
+	if (rel->closing && sdr_conn_idle(c)) {
+		sdr_conn_fail(c, SDR_REL_ERR_CANCELED);
+		return;
+	}
+	if (conn_dead_at(c) <= rel->now) {
+		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
+		return;
+	}
+	if (conn_asks(c) && c->hello_next <= rel->now) {
+		sdr_hello_send(c, SDR_REL_HELLO);
+		gap = 2 * c->rtt.srtt;
+		if (gap < SDR_HELLO_INTERVAL_MIN)
+			gap = SDR_HELLO_INTERVAL_MIN;
+		if (++c->hello_tries > SDR_HELLO_TRIES_FAST)
+			gap <<= c->hello_tries - SDR_HELLO_TRIES_FAST < SDR_PTO_BACKOFF_MAX
+					? c->hello_tries - SDR_HELLO_TRIES_FAST
+					: SDR_PTO_BACKOFF_MAX;
+		c->hello_next = rel->now + (gap < SDR_RTO_MAX_NS ? gap : SDR_RTO_MAX_NS);
+	}
+}
+
+static void conn_timer_closing(struct sdr_conn *c)
+{
+	if (c->bye_next > c->rel->now)
+		return;
+	if (c->bye_tries >= SDR_LINGER_TRIES) {
+		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
+		return;
+	}
+	c->bye_due = true;
+	c->bye_tries++;
+	c->bye_next = c->rel->now + sdr_rtt_rto(&c->rtt);
+}
+
+/* Runs whatever is due; sending happens later in the round. */
+void sdr_conn_timer(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_cc_ack ca = { .now = rel->now };
+
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	if (!c->proven) {
+		conn_timer_hello(c);
+		sdr_conn_rearm(c);
+		return;
+	}
+	if (conn_dead_at(c) <= rel->now) {
+		sdr_conn_fail(c, rel->closing  ? SDR_REL_ERR_CLOSED
+				 : c->answered ? SDR_REL_ERR_STOPPED
+					       : SDR_REL_ERR_NO_ANSWER);
+		return;
+	}
+	if (c->state == SDR_CONN_CLOSING) {
+		conn_timer_closing(c);
+	} else if (rel->closing && sdr_conn_idle(c)) {
+		c->state = SDR_CONN_CLOSING;
+		c->bye_next = rel->now;
+		conn_timer_closing(c);
+	}
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	if (c->reo_mult && rel->now - c->reo_seen > REO_FORGET_RTTS * c->rtt.srtt + 1000 * MS)
+		c->reo_mult = 0;
+	if (c->loss_timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
+		c->loss_timer = NEVER;
+		sdr_pkt_detect_lost(c, &ca);
+		sdr_bulk_detect_lost(c, false, &ca);
+		if (ca.lost) {
+			ca.inflight = c->inflight;
+			sdr_cc_acked(&c->cc, &ca);
+			sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
+		}
+	}
+	if (conn_pto_at(c) <= rel->now) {
+		c->pto_count++;
+		if (c->pto_count == PTO_CC_RESET) {
+			sdr_cc_timeout(&c->cc, rel->now);
+			sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
+		}
+		c->probed = true;
+		sdr_pkt_probe(c);
+		sdr_bulk_probe(c);
+		c->last_tx = rel->now;
+	}
+	if (conn_idle_at(c) <= rel->now)
+		c->ping_due = true;
+	sdr_conn_kick(c); /* its turn to send, later in the round, arms the timer anew */
+}

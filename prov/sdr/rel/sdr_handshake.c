@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Opening a connection: HELLO and HELLO_ACK carry everything each side needs to know (connection id, QP info,
+ * first credit), so one exchange opens both directions, and when both sides start at once each HELLO serves
+ * as the other's answer.
+ *
+ * Trust: a HELLO proves nothing.  Its sender gets one answer of the same size and a bounded amount of state;
+ * with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open connection (the peer
+ * restarted), the sender must first return a cookie: a keyed hash of its address and of the time, for which
+ * nothing is stored.  An address is proven by the cookie, by a HELLO_ACK that echoes our connection id, or by
+ * a packet that carries it; before that nothing but HELLOs goes there.
+ *
+ * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
+ */
+#include "sdr_rel_priv.h"
+
+static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from, uint64_t epoch)
+{
+	uint8_t m[sizeof(*from) + 8];
+	uint64_t h;
+
+	memcpy(m, from, sizeof(*from));
+	sdr_put_le64(m + sizeof(*from), epoch);
+	h = sdr_hash64(m, sizeof(m), rel->secret[0]);
+	return h ? h : 1;
+}
+
+static bool cookie_ok(const struct sdr_rel *rel, const struct sdr_uc_addr *from, uint64_t cookie)
+{
+	uint64_t epoch = rel->now / SDR_COOKIE_LIFE_NS;
+
+	return cookie && (cookie == cookie_make(rel, from, epoch) || cookie == cookie_make(rel, from, epoch - 1));
+}
+
+static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_hello *h)
+{
+	uint8_t info[SDR_QP_INFO_SIZE];
+
+	memset(h, 0, sizeof(*h));
+	h->instance = c->rel->instance;
+	h->cid = c->cid;
+	h->echo = type == SDR_REL_HELLO_ACK ? c->peer_cid : 0;
+	h->cookie = type == SDR_REL_HELLO ? c->cookie : 0;
+	h->seg_bytes = (uint32_t)c->seg_bytes;
+	h->msn_limit = sdr_conn_msn_limit(c);
+	h->mseq_limit = sdr_conn_mseq_limit(c);
+	h->ctl_max = c->rel->ctl_max;
+	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hello_ts : (uint32_t)(c->rel->now / 1000);
+	sdr_qp_info_get(c->qp, info);
+	sdr_wire_qp_info_decode(info, sizeof(info), &h->qp);
+}
+
+static void hello_out(struct sdr_rel *rel, const struct sdr_uc_addr *to, enum sdr_rel_type type,
+		      const struct sdr_hello *h)
+{
+	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+
+	/* A full engine loses it, as the network might; the initiator's timer repeats. */
+	if (p)
+		sdr_context_ctl_push(rel->ctx, to, sdr_hello_encode(p, type, h));
+}
+
+void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
+{
+	struct sdr_hello h;
+
+	hello_fill(c, type, &h);
+	hello_out(c->rel, &c->addr, type, &h);
+	c->st.ctl_tx++;
+}
+
+static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to, const struct sdr_hello *in,
+			 enum sdr_hello_status status)
+{
+	struct sdr_hello h = {
+		.instance = rel->instance,
+		.echo = in->cid,
+		.status = status,
+		.ctl_max = rel->ctl_max,
+		.seg_bytes = rel->mtu,
+		.ts_us = in->ts_us,
+		.qp = { .channels = rel->cfg.channels,
+			.generations = rel->cfg.generations,
+			.split = rel->cfg.split,
+			.mtu = rel->mtu,
+			.chunk = rel->mtu,
+			.max_msg = rel->mtu,
+			.qpn = SDR_QPN_MIN },
+	};
+
+	hello_out(rel, to, SDR_REL_HELLO_ACK, &h);
+}
+
+static void retry_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
+{
+	struct sdr_retry r = { .cid = cid, .cookie = cookie_make(rel, to, rel->now / SDR_COOKIE_LIFE_NS) };
+	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+
+	if (p)
+		sdr_context_ctl_push(rel->ctx, to, sdr_retry_encode(p, SDR_REL_RETRY, &r));
+}
+
+void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
+{
+	struct sdr_retry r = { .cid = cid };
+	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+
+	if (p)
+		sdr_context_ctl_push(rel->ctx, to, sdr_retry_encode(p, SDR_REL_RESET, &r));
+}
+
+/* The peer's HELLO or answer becomes part of the connection: it is open. */
+static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const struct sdr_hello *h)
+{
+	struct sdr_rel *rel = c->rel;
+	uint8_t info[SDR_QP_INFO_SIZE];
+
+	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->mtu)
+		return -EPROTO;
+	if (h->qp.mtu < c->mtu && (h->qp.mtu < SDR_MTU_MIN || sdr_conn_qp_make(c, h->qp.mtu)))
+		return -EPROTO;
+	if (h->seg_bytes != c->seg_bytes)
+		return -EPROTO;
+	sdr_wire_qp_info_encode(info, &h->qp);
+	if (sdr_qp_connect_addr(c->qp, info, from))
+		return -EPROTO;
+	c->addr = *from;
+	c->peer_cid = h->cid;
+	c->peer_instance = h->instance;
+	c->peer_known = true;
+	c->tx_msn_limit = h->msn_limit;
+	c->tx_mseq_limit = h->mseq_limit;
+	sdr_qp_limit_set(c->qp, h->msn_limit);
+	if (h->ctl_max < c->ctl_max)
+		c->ctl_max = h->ctl_max;
+	c->state = SDR_CONN_OPEN;
+	c->last_rx = rel->now;
+	c->loss_timer = NEVER;
+	sdr_cc_init(&c->cc, &rel->cfg, c->mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
+	sdr_pacer_init(&c->pacer, rel->now);
+	sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
+	sdr_op_release_held(c);
+	return 0;
+}
+
+void sdr_conn_prove(struct sdr_conn *c)
+{
+	if (c->proven)
+		return;
+	c->proven = true;
+	c->peer->kept = true;
+	if (c->passive)
+		c->rel->nunproven--;
+	sdr_op_release_held(c);
+	sdr_conn_kick(c);
+}
+
+/* An unproven connection has sent and received nothing but HELLOs: another peer may take its place. */
+static int conn_unadopt(struct sdr_conn *c)
+{
+	c->peer_known = false;
+	c->state = SDR_CONN_HELLO;
+	c->addr = c->peer->addr;
+	return sdr_conn_qp_make(c, c->rel->mtu);
+}
+
+static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, const struct sdr_hello *h)
+{
+	struct sdr_peer *peer = sdr_peer_find(rel, from);
+	struct sdr_conn *c = peer ? peer->conn : NULL;
+	bool paid = cookie_ok(rel, from, h->cookie);
+	uint32_t mtu = h->qp.mtu < rel->mtu ? h->qp.mtu : rel->mtu;
+
+	if (c && c->peer_known && c->peer_cid == h->cid && c->peer_instance == h->instance) {
+		c->hello_ts = h->ts_us;
+		sdr_hello_send(c, SDR_REL_HELLO_ACK);
+		return;
+	}
+	if (rel->closing)
+		return;
+	if (((c && c->peer_known) || (!c && rel->nunproven >= SDR_CONN_UNPROVEN_MAX)) && !paid) {
+		retry_send(rel, from, h->cid);
+		return;
+	}
+	if (h->qp.mtu > (c ? c->mtu : rel->mtu)) {
+		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY);
+		return;
+	}
+	if (c && c->peer_known && !c->proven) {
+		/* Whoever opened this never showed that he is there; what we hold is for the one who does. */
+		if (conn_unadopt(c)) {
+			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+			c = NULL;
+		}
+	} else if (c && c->peer_known) {
+		sdr_conn_fail(c, SDR_REL_ERR_RESTARTED);
+		c = NULL;
+	}
+	if (!c) {
+		if (!peer)
+			peer = sdr_peer_make(rel, from);
+		c = peer && mtu >= SDR_MTU_MIN ? sdr_conn_open(peer, true, mtu) : NULL;
+		if (!c) {
+			if (peer)
+				sdr_peer_release(peer);
+			hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT);
+			return;
+		}
+	}
+	if (conn_adopt(c, from, h)) {
+		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY);
+		if (c->passive)
+			sdr_conn_fail(c, SDR_REL_ERR_REFUSED);
+		return;
+	}
+	if (paid)
+		sdr_conn_prove(c);
+	c->hello_ts = h->ts_us;
+	sdr_hello_send(c, SDR_REL_HELLO_ACK);
+	sdr_conn_kick(c);
+	sdr_conn_rearm(c);
+}
+
+static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, const struct sdr_hello *h)
+{
+	struct sdr_conn *c = sdr_conn_by_cid(rel, h->echo);
+	uint32_t rtt_us = (uint32_t)(rel->now / 1000) - h->ts_us;
+
+	if (!c || c->state == SDR_CONN_DEAD) {
+		rel->closed.pkts_bad++;
+		return;
+	}
+	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->peer_known && h->qp.mtu < c->mtu &&
+	    h->qp.mtu >= SDR_MTU_MIN) {
+		/* Follow the smaller side and ask again. */
+		if (sdr_conn_qp_make(c, h->qp.mtu)) {
+			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+			return;
+		}
+		c->hello_next = rel->now;
+		sdr_conn_timer(c);
+		return;
+	}
+	if (h->status) {
+		if (!c->peer_known)
+			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT ? SDR_REL_ERR_NOMEM
+									      : SDR_REL_ERR_REFUSED);
+		return;
+	}
+	if (c->peer_known && c->peer_cid != h->cid && (c->proven || h->status || conn_unadopt(c))) {
+		rel->closed.pkts_bad++;
+		return;
+	}
+	if (!c->proven && rtt_us < 60u * 1000000u) {
+		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
+		c->ping_due = true; /* proves our address to the peer */
+	}
+	if (!c->peer_known && conn_adopt(c, from, h)) {
+		sdr_conn_fail(c, SDR_REL_ERR_REFUSED);
+		return;
+	}
+	c->answered = true;
+	c->last_rx = rel->now;
+	sdr_conn_prove(c);
+	sdr_conn_kick(c);
+	sdr_conn_rearm(c);
+}
+
+void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
+		     size_t len)
+{
+	struct sdr_hello h;
+
+	if (sdr_hello_decode(p, len, &h)) {
+		rel->closed.pkts_bad++;
+		return;
+	}
+	if (type == SDR_REL_HELLO)
+		hello_request(rel, from, &h);
+	else
+		hello_answer(rel, from, &h);
+}
+
+void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
+		     size_t len)
+{
+	struct sdr_retry r;
+	struct sdr_conn *c;
+
+	(void)type;
+	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->state != SDR_CONN_HELLO ||
+	    c->passive || !sdr_uc_addr_equal(from, &c->addr)) {
+		rel->closed.pkts_bad++;
+		return;
+	}
+	if (c->cookie == r.cookie)
+		return; /* a repeat: the timer paces us */
+	c->cookie = r.cookie;
+	c->hello_next = rel->now;
+	sdr_conn_timer(c);
+}
+
+int sdr_reset_input(struct sdr_rel *rel, const uint8_t *p, size_t len)
+{
+	struct sdr_retry r;
+	struct sdr_list *l;
+
+	if (sdr_retry_decode(p, len, &r))
+		return -EBADMSG;
+	sdr_list_each(l, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		if (c->peer_known && c->peer_cid == r.cid && c->state != SDR_CONN_DEAD) {
+			sdr_conn_fail(c, c->state == SDR_CONN_CLOSING ? SDR_REL_ERR_CLOSED : SDR_REL_ERR_RESTARTED);
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}

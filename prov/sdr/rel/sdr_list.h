@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Intrusive doubly linked list with a head node.  No ownership, no locks. */
+#ifndef SDR_LIST_H
+#define SDR_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sdr_list {
+	struct sdr_list *next, *prev;
+};
+
+#define sdr_container(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define sdr_list_each(pos, head)	 for (pos = (head)->next; pos != (head); pos = pos->next)
+#define sdr_list_each_safe(pos, tmp, head) \
+	for (pos = (head)->next, tmp = pos->next; pos != (head); pos = tmp, tmp = pos->next)
+
+static inline void sdr_list_init(struct sdr_list *l)
+{
+	l->next = l->prev = l;
+}
+static inline bool sdr_list_empty(const struct sdr_list *l)
+{
+	return l->next == l;
+}
+static inline void sdr_list_add_before(struct sdr_list *n, struct sdr_list *at)
+{
+	n->next = at;
+	n->prev = at->prev;
+	at->prev->next = n;
+	at->prev = n;
+}
+static inline void sdr_list_add_tail(struct sdr_list *n, struct sdr_list *head)
+{
+	sdr_list_add_before(n, head);
+}
+static inline void sdr_list_add_head(struct sdr_list *n, struct sdr_list *head)
+{
+	sdr_list_add_before(n, head->next);
+}
+/* Leaves n initialised, so that removing twice is harmless. */
+static inline void sdr_list_del(struct sdr_list *n)
+{
+	n->prev->next = n->next;
+	n->next->prev = n->prev;
+	sdr_list_init(n);
+}
+static inline struct sdr_list *sdr_list_pop(struct sdr_list *head)
+{
+	struct sdr_list *n = head->next;
+
+	if (n == head)
+		return NULL;
+	sdr_list_del(n);
+	return n;
+}
+
+#endif /* SDR_LIST_H */

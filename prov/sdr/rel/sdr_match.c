@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that come early
+ * wait), receives in the order of posting; untagged and tagged are separate worlds.
+ */
+#include "sdr_rel_priv.h"
+
+/* ---- from the network --------------------------------------------------------------------------------- */
+
+static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_list *l, *head = &c->rel->posted[sdr_msg_kind(f->op)];
+
+	sdr_list_each(l, head) {
+		struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
+
+		if (sdr_rx_matches(rx, c->peer, f->tag))
+			return rx;
+	}
+	return NULL;
+}
+
+static void match_drain(struct sdr_conn *c)
+{
+	while (!sdr_list_empty(&c->ooo) && c->state != SDR_CONN_DEAD) {
+		struct sdr_unexp *u = sdr_container(c->ooo.next, struct sdr_unexp, link);
+		struct sdr_rx *rx;
+
+		if (u->f.mseq != c->rx_mseq)
+			return;
+		c->rx_mseq++;
+		sdr_list_del(&u->link);
+		rx = posted_find(c, &u->f);
+		if (rx) {
+			u->f.payload = u->payload;
+			sdr_rx_deliver(c, rx, &u->f);
+			sdr_unexp_free(c->rel, u);
+		} else {
+			sdr_unexp_add(c, u);
+		}
+	}
+}
+
+void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_unexp *u;
+	struct sdr_rx *rx;
+	struct sdr_list *l;
+
+	/* Before its turn by more than we granted: memory is not the peer's to fill. */
+	if (!(f->flags & SDR_REC_F_ORDER) || sdr_seq_lt(f->mseq, c->rx_mseq) ||
+	    !sdr_seq_lt(f->mseq, c->sent_mseq_limit)) {
+		c->st.pkts_bad++;
+		return;
+	}
+	if (f->mseq == c->rx_mseq) {
+		rx = posted_find(c, f);
+		if (rx) {
+			c->rx_mseq++;
+			sdr_rx_deliver(c, rx, f);
+			match_drain(c);
+			return;
+		}
+	}
+	u = sdr_unexp_new(c, f);
+	if (!u) {
+		/* The record will be acknowledged and cannot be kept: the connection cannot go on. */
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+		return;
+	}
+	if (f->mseq == c->rx_mseq) {
+		c->rx_mseq++;
+		sdr_unexp_add(c, u);
+		match_drain(c);
+		return;
+	}
+	for (l = c->ooo.prev; l != &c->ooo; l = l->prev)
+		if (!sdr_seq_lt(f->mseq, sdr_container(l, struct sdr_unexp, link)->f.mseq))
+			break;
+	sdr_list_add_head(&u->link, l);
+}
+
+void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_list *l;
+
+	if (!(f->flags & SDR_REC_F_BULK))
+		return;
+	sdr_list_each(l, &c->brx) {
+		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+
+		if (b->id == f->id && !b->has_msn && (b->op == SDR_REC_SEND || b->op == SDR_REC_TSEND)) {
+			sdr_bulk_rx_start(b, f->msn);
+			return;
+		}
+	}
+	sdr_bulk_rx_skip(c, f->msn, f->len);
+}
+
+/* A receive's frame again, from its bulk. */
+static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b)
+{
+	struct sdr_frame_rec f = {
+		.op = b->op,
+		.id = b->id,
+		.len = b->len,
+		.tag = b->tag,
+		.data = b->data,
+		.flags = (uint16_t)(SDR_REC_F_LEN | (b->has_data ? SDR_REC_F_DATA : 0)),
+	};
+
+	return f;
+}
+
+void sdr_match_done(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+	struct sdr_unexp *u = b->unexp;
+	struct sdr_frame_rec f = bulk_frame(b);
+
+	if (!u) {
+		if (b->rx->bounce)
+			sdr_rx_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
+		if (b->delivery)
+			sdr_done_send(c, b->id, SDR_REL_OK);
+		sdr_rx_report(c->rel, b->rx, c->peer, &f, b->rx_off, b->len, SDR_REL_OK);
+		return;
+	}
+	u->complete = true;
+	u->brx = NULL;
+	if (u->dropped) {
+		sdr_unexp_drop(c->rel, u);
+	} else if (u->rx) {
+		struct sdr_rx *rx = u->rx;
+		uint64_t room = rx->total - b->rx_off, n = b->len < room ? b->len : room;
+
+		sdr_rx_fill(rx, b->rx_off, u->payload, n);
+		f = u->f;
+		if (f.flags & SDR_REC_F_DELIVERY)
+			sdr_done_send(c, f.id, SDR_REL_OK);
+		sdr_unexp_free(c->rel, u);
+		sdr_rx_report(c->rel, rx, c->peer, &f, b->rx_off, n, n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+	}
+}
+
+void sdr_match_conn_gone(struct sdr_conn *c, int err)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_list *l, *tmp;
+
+	while (!sdr_list_empty(&c->brx)) {
+		struct sdr_bulk_rx *b = sdr_container(c->brx.next, struct sdr_bulk_rx, link);
+		struct sdr_frame_rec f = bulk_frame(b);
+		struct sdr_rx *rx = b->rx;
+		struct sdr_unexp *u = b->unexp;
+		uint64_t off = b->rx_off;
+
+		if (b->read)
+			b->read->brx = NULL;
+		sdr_bulk_rx_abort(b);
+		if (u) {
+			rx = u->rx;
+			f = u->f;
+			u->brx = NULL;
+			sdr_unexp_free(rel, u);
+		}
+		if (rx)
+			sdr_rx_report(rel, rx, c->peer, &f, off, 0, err);
+	}
+	for (int k = 0; k < 2; k++) {
+		sdr_list_each_safe(l, tmp, &rel->unexp[k]) {
+			struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, link);
+
+			if (u->conn != c)
+				continue;
+			if (u->complete)
+				u->conn = NULL;
+			else
+				sdr_unexp_free(rel, u);
+		}
+	}
+	while (!sdr_list_empty(&c->ooo))
+		sdr_unexp_free(rel, sdr_container(c->ooo.next, struct sdr_unexp, link));
+	sdr_list_del(&c->ready); /* sdr_unexp_free may have kicked it */
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------ */
+
+void sdr_match_cancel_all(struct sdr_rel *rel)
+{
+	struct sdr_list *l, *m, *tmp;
+
+	for (int k = 0; k < 2; k++)
+		while (!sdr_list_empty(&rel->posted[k]))
+			sdr_rx_cancel(rel, sdr_container(rel->posted[k].next, struct sdr_rx, link));
+	sdr_list_each(l, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		sdr_list_each_safe(m, tmp, &c->brx) {
+			struct sdr_bulk_rx *b = sdr_container(m, struct sdr_bulk_rx, link);
+			struct sdr_frame_rec f = bulk_frame(b);
+			struct sdr_rx *rx = b->unexp ? b->unexp->rx : b->rx;
+			uint64_t off = b->rx_off;
+
+			if (!rx)
+				continue;
+			if (b->unexp) {
+				b->unexp->rx = NULL;
+				b->unexp->dropped = true;
+			} else {
+				sdr_bulk_rx_abort(b);
+			}
+			sdr_rx_report(rel, rx, c->peer, &f, off, 0, SDR_REL_ERR_CANCELED);
+		}
+	}
+}
+
+void sdr_match_destroy(struct sdr_rel *rel)
+{
+	for (int k = 0; k < 2; k++) {
+		while (!sdr_list_empty(&rel->unexp[k])) {
+			struct sdr_unexp *u = sdr_container(rel->unexp[k].next, struct sdr_unexp, link);
+
+			u->conn = NULL;
+			sdr_unexp_free(rel, u);
+		}
+	}
+}

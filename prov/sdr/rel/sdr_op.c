@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Operations: from post to the one report.
+ *
+ * What fits a datagram travels inside its record; the rest is bulk: the record announces (and binds) it and
+ * the data follow at once.  A message is only announced, and waits for the receiver's CTS, when the last
+ * rendezvous with this peer met no posted receive; and whoever wants message numbers beyond the peer's credit
+ * waits for credit.
+ *
+ * An operation ends when nothing is missing:
+ *   message    record acknowledged, bulk delivered, and with DELIVERY the receiver's DONE
+ *   write      inline: the target's DONE (the key may be wrong); bulk: delivered (a wrong key is never bound)
+ *   read       its bytes are here
+ * Operations behind a fence, or posted while the handshake runs, are held back in order.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+static void op_report(struct sdr_op *op, int err, int prov_err)
+{
+	struct sdr_rel *rel = op->peer->rel;
+	struct sdr_rel_cqe e = {
+		.kind = op->kind,
+		.err = err,
+		.prov_err = prov_err,
+		.ctx = op->ctx,
+		.uflags = op->uflags,
+		.len = op->len,
+		.tag = op->tag,
+		.data = op->data,
+		.peer = op->peer,
+	};
+
+	if (op->done || op->kind == SDR_REL_READ_SERVE)
+		return;
+	op->done = true;
+	if (err)
+		op->conn->st.ops_failed++;
+	else
+		op->conn->st.msgs_tx++;
+	if (err || !(op->flags & SDR_REL_F_SILENT))
+		rel->cbs->done(rel->user, &e);
+}
+
+void sdr_op_end(struct sdr_op *op, int err, int prov_err)
+{
+	struct sdr_conn *c = op->conn;
+	struct sdr_rel *rel = c->rel;
+
+	op_report(op, err, prov_err);
+	sdr_list_del(&op->link);
+	sdr_list_del(&op->credit);
+	sdr_rec_detach(c, &op->rec);
+	if (op->bind)
+		op->bind->op = NULL;
+	if (op->btx)
+		sdr_bulk_tx_abort(op->btx);
+	if (op->brx) {
+		op->brx->read = NULL;
+		sdr_bulk_rx_abort(op->brx);
+	}
+	if (op->kind != SDR_REL_READ_SERVE)
+		rel->nops--;
+	else
+		c->nserve--;
+	sdr_idtab_del(&rel->ids, op->id);
+	if (op->copy_pool)
+		sdr_slab_free(&rel->buf_pool, op->copy);
+	else
+		free(op->copy);
+	sdr_slab_free(&rel->op_pool, op);
+	rel->work++;
+	if (c->state == SDR_CONN_OPEN && !sdr_list_empty(&c->held))
+		sdr_op_release_held(c);
+}
+
+void sdr_op_advance(struct sdr_op *op)
+{
+	bool ok;
+
+	switch (op->kind) {
+	case SDR_REL_READ:
+		ok = op->data_in;
+		break;
+	case SDR_REL_WRITE:
+		ok = op->data_out && (!op->need_done || op->got_done);
+		break;
+	default:
+		ok = op->rec.acked && op->data_out && !op->waiting && (!op->need_done || op->got_done);
+	}
+	if (ok)
+		sdr_op_end(op, 0, SDR_REL_OK);
+}
+
+size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p)
+{
+	size_t n = 0;
+
+	if (op->copy) {
+		memcpy(p, op->copy, op->len);
+		return op->len;
+	}
+	for (int i = 0; i < op->niov; i++) {
+		if (op->iov[i].len)
+			memcpy(p + n, op->iov[i].buf, op->iov[i].len);
+		n += op->iov[i].len;
+	}
+	return n;
+}
+
+void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n)
+{
+	for (int i = 0; i < op->niov && n; i++) {
+		size_t k = op->iov[i].len < n ? op->iov[i].len : n;
+
+		if (k)
+			memcpy(op->iov[i].buf, p, k);
+		p += k;
+		n -= k;
+	}
+}
+
+/* The bytes of a bulk in one piece. */
+static const uint8_t *op_base(struct sdr_op *op)
+{
+	if (op->copy)
+		return op->copy;
+	if (op->niov == 1)
+		return op->iov[0].buf;
+	op->copy = malloc(op->len);
+	if (op->copy) {
+		uint8_t *to = op->copy;
+
+		op->copy = NULL;
+		sdr_op_gather(op, to);
+		op->copy = to;
+	}
+	return op->copy;
+}
+
+void sdr_op_cancel(struct sdr_op *op)
+{
+	struct sdr_conn *c = op->conn;
+
+	if ((op->kind != SDR_REL_SEND && op->kind != SDR_REL_TSEND) || op->rec.acked) {
+		sdr_op_end(op, -ECANCELED, SDR_REL_ERR_CANCELED);
+		return;
+	}
+	/* Its place in the order is taken: without the record everything behind it would wait for ever. */
+	op_report(op, -ECANCELED, SDR_REL_ERR_CANCELED);
+	if (op->btx)
+		sdr_bulk_tx_abort(op->btx);
+	if (!sdr_list_empty(&op->credit)) {
+		sdr_list_del(&op->credit);
+		if (!op->rec.sent && sdr_list_empty(&op->rec.link))
+			sdr_rec_queue(c, &op->rec);
+	}
+	op->waiting = false;
+	op->need_done = false;
+	op->data_out = true;
+	sdr_op_advance(op);
+}
+
+static void op_bulk_or_wait(struct sdr_op *op)
+{
+	struct sdr_conn *c = op->conn;
+
+	if ((op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND) && c->wait_mode) {
+		op->waiting = true;
+		sdr_rec_queue(c, &op->rec);
+		return;
+	}
+	sdr_list_add_tail(&op->credit, &c->cts_wait);
+	sdr_op_release_credit(c);
+}
+
+void sdr_op_release_credit(struct sdr_conn *c)
+{
+	while (!sdr_list_empty(&c->cts_wait)) {
+		struct sdr_op *op = sdr_container(c->cts_wait.next, struct sdr_op, credit);
+		const uint8_t *base;
+		struct sdr_rec *r = &op->rec;
+
+		if (!sdr_bulk_tx_credit(c, op->len))
+			return;
+		sdr_list_del(&op->credit);
+		base = op_base(op);
+		if (r->sent) /* announced before, CTS came: the numbers travel in a BIND */
+			r = sdr_rec_new(c, SDR_REC_BIND, op->id);
+		if (!base || !r || sdr_bulk_tx_new(op, base)) {
+			sdr_op_end(op, -ENOMEM, SDR_REL_ERR_NOMEM);
+			continue;
+		}
+		if (r != &op->rec) {
+			r->op = op;
+			r->f.len = op->len;
+			r->f.flags = SDR_REC_F_LEN;
+			op->bind = r;
+		}
+		r->f.flags |= SDR_REC_F_BULK;
+		r->f.msn = op->btx->msn;
+		sdr_rec_queue(c, r);
+	}
+}
+
+void sdr_op_start(struct sdr_op *op)
+{
+	struct sdr_conn *c = op->conn;
+	struct sdr_frame_rec *f = &op->rec.f;
+	bool fits = op->len + SDR_PACKET_HDR + SDR_REC_HDR_MAX <= c->ctl_max;
+
+	sdr_list_add_tail(&op->link, &c->ops);
+	f->id = op->wire_id;
+	f->len = op->len;
+	f->data = op->data;
+	if (op->flags & SDR_REL_F_DATA)
+		f->flags |= SDR_REC_F_DATA;
+	if (op->flags & SDR_REL_F_DELIVERY)
+		f->flags |= SDR_REC_F_DELIVERY;
+	switch (op->kind) {
+	case SDR_REL_TSEND:
+		f->tag = op->tag;
+		f->flags |= SDR_REC_F_TAG;
+		/* fall through */
+	case SDR_REL_SEND:
+		f->op = op->kind == SDR_REL_SEND ? SDR_REC_SEND : SDR_REC_TSEND;
+		f->mseq = c->tx_mseq++;
+		f->flags |= SDR_REC_F_ORDER;
+		op->need_done = op->flags & SDR_REL_F_DELIVERY;
+		break;
+	case SDR_REL_WRITE:
+	case SDR_REL_READ:
+		f->op = op->kind == SDR_REL_WRITE ? SDR_REC_WRITE : SDR_REC_READ;
+		f->addr = op->rma_addr;
+		f->key = op->rma_key;
+		f->flags |= SDR_REC_F_RMA;
+		op->need_done = op->kind == SDR_REL_WRITE && fits;
+		break;
+	case SDR_REL_READ_SERVE:
+		f->op = SDR_REC_READ_RSP;
+		break;
+	}
+	if (op->kind == SDR_REL_READ) {
+		f->flags |= SDR_REC_F_LEN;
+		op->data_out = true;
+	} else if (fits) {
+		f->payload_len = (uint32_t)op->len;
+		op->data_out = true;
+	} else {
+		f->flags |= SDR_REC_F_LEN;
+		op_bulk_or_wait(op);
+		return;
+	}
+	sdr_rec_queue(c, &op->rec);
+}
+
+void sdr_op_release_held(struct sdr_conn *c)
+{
+	while (c->state == SDR_CONN_OPEN && c->proven && !sdr_list_empty(&c->held)) {
+		struct sdr_op *op = sdr_container(c->held.next, struct sdr_op, link);
+
+		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))
+			return;
+		sdr_list_del(&op->link);
+		sdr_op_start(op);
+	}
+}
+
+static struct sdr_op *op_new(struct sdr_conn *c, uint8_t kind)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_op *op = sdr_slab_alloc(&rel->op_pool);
+
+	if (!op)
+		return NULL;
+	op->kind = kind;
+	op->conn = c;
+	op->peer = c->peer;
+	sdr_list_init(&op->link);
+	sdr_list_init(&op->credit);
+	sdr_list_init(&op->rec.link);
+	op->rec.op = op;
+	if (sdr_idtab_add(&rel->ids, op, &op->id)) {
+		sdr_slab_free(&rel->op_pool, op);
+		return NULL;
+	}
+	op->wire_id = op->id;
+	return op;
+}
+
+bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va)
+{
+	struct sdr_op *op = c->nserve < SDR_CONN_SERVES_MAX ? op_new(c, SDR_REL_READ_SERVE) : NULL;
+
+	if (!op)
+		return false;
+	c->nserve++;
+	op->niov = 1;
+	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
+	op->len = f->len;
+	op->wire_id = f->id;
+	sdr_op_start(op);
+	return true;
+}
+
+int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
+{
+	struct sdr_conn *c;
+	struct sdr_op *op;
+	uint64_t len = 0;
+
+	if (wr->niov > SDR_REL_IOV_MAX || wr->kind < SDR_REL_SEND || wr->kind > SDR_REL_READ || !wr->peer)
+		return -EINVAL;
+	for (int i = 0; i < wr->niov; i++)
+		len += wr->iov[i].len;
+	if (len > SDR_REL_MSG_MAX || ((wr->flags & SDR_REL_F_INJECT) && len > rel->cfg.inject_max))
+		return -EMSGSIZE;
+	if (rel->nops >= rel->cfg.tx_depth)
+		return -EAGAIN;
+	if (rel->failed || rel->closing)
+		return -EIO;
+	rel->now = rel->uc->ops->now(rel->uc);
+	c = sdr_conn_get(wr->peer);
+	op = c ? op_new(c, wr->kind) : NULL;
+	if (!op)
+		return -ENOMEM;
+	op->flags = wr->flags;
+	op->niov = wr->niov;
+	op->len = len;
+	op->tag = wr->tag;
+	op->data = wr->data;
+	op->rma_addr = wr->rma_addr;
+	op->rma_key = wr->rma_key;
+	op->ctx = wr->ctx;
+	op->uflags = wr->uflags;
+	if (wr->niov)
+		memcpy(op->iov, wr->iov, wr->niov * sizeof(op->iov[0]));
+	if ((wr->flags & SDR_REL_F_INJECT) && len) {
+		uint8_t *to = sdr_slab_alloc(&rel->buf_pool);
+
+		if (!to) {
+			sdr_idtab_del(&rel->ids, op->id);
+			sdr_slab_free(&rel->op_pool, op);
+			return -ENOMEM;
+		}
+		sdr_op_gather(op, to);
+		op->copy = to;
+		op->copy_pool = true;
+	}
+	rel->nops++;
+	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) == (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
+		op_report(op, 0, SDR_REL_OK);
+	if (c->state != SDR_CONN_OPEN || !c->proven || !sdr_list_empty(&c->held) ||
+	    ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))) {
+		sdr_list_add_tail(&op->link, &c->held);
+	} else {
+		sdr_op_start(op);
+		/* A small operation leaves now: latency. */
+		if (sdr_list_empty(&c->segs) && sdr_pkt_due(c)) {
+			sdr_pkt_send(c);
+			sdr_context_flush(rel->ctx);
+			sdr_list_del(&c->ready);
+			if (sdr_pkt_due(c) || sdr_bulk_tx_work(c))
+				sdr_conn_kick(c);
+		}
+	}
+	sdr_conn_rearm(c);
+	return 0;
+}
+
+bool sdr_rel_mr_busy(struct sdr_rel *rel, const void *va, uint64_t len)
+{
+	const uint8_t *lo = va, *hi = lo + len;
+	struct sdr_list *l, *m;
+
+	sdr_list_each(l, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		sdr_list_each(m, &c->ops) {
+			struct sdr_op *op = sdr_container(m, struct sdr_op, link);
+			const uint8_t *b = op->iov[0].buf;
+
+			if (op->kind == SDR_REL_READ_SERVE && b < hi && b + op->len > lo)
+				return true;
+		}
+		sdr_list_each(m, &c->brx) {
+			struct sdr_bulk_rx *b = sdr_container(m, struct sdr_bulk_rx, link);
+
+			if (b->op == SDR_REC_WRITE && b->buf < hi && b->buf + b->len > lo)
+				return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Peers: one small object per address that was ever named or heard of, found by a keyed hash.  A peer outlives
+ * its connections and carries the caller's word (the provider's fi_addr); one that only an unproven HELLO named
+ * goes with its connection.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+static uint64_t peer_hash(const struct sdr_rel *rel, const struct sdr_uc_addr *addr)
+{
+	return sdr_hash64(addr, sizeof(*addr), rel->hash_key);
+}
+
+struct sdr_peer *sdr_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
+{
+	uint64_t h = peer_hash(rel, addr);
+	struct sdr_hnode *n;
+
+	for (n = sdr_htab_first(&rel->peers, h); n; n = n->next) {
+		struct sdr_peer *p = sdr_container(n, struct sdr_peer, hnode);
+
+		if (n->hash == h && sdr_uc_addr_equal(&p->addr, addr))
+			return p;
+	}
+	return NULL;
+}
+
+struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
+{
+	struct sdr_peer *p = sdr_peer_find(rel, addr);
+
+	if (p)
+		return p;
+	if (rel->peers.n >= SDR_REL_PEERS_MAX)
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->rel = rel;
+	p->addr = *addr;
+	p->user = UINT64_MAX;
+	if (sdr_htab_add(&rel->peers, &p->hnode, peer_hash(rel, addr))) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
+{
+	struct sdr_peer *p = sdr_peer_make(rel, addr);
+
+	if (p)
+		p->kept = true;
+	return p;
+}
+
+/* Its connection is gone: an address that only somebody's unproven HELLO named is forgotten. */
+void sdr_peer_release(struct sdr_peer *p)
+{
+	if (p->kept || p->nconns)
+		return;
+	sdr_htab_del(&p->rel->peers, &p->hnode);
+	free(p);
+}
+
+const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer)
+{
+	return &peer->addr;
+}
+
+void sdr_peer_user_set(struct sdr_peer *peer, uint64_t v)
+{
+	peer->user = v;
+}
+
+uint64_t sdr_peer_user(const struct sdr_peer *peer)
+{
+	return peer->user;
+}
+
+void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer), void *user)
+{
+	for (uint32_t i = 0; rel->peers.bucket && i <= rel->peers.mask; i++) {
+		struct sdr_hnode *n = rel->peers.bucket[i], *next;
+
+		for (; n; n = next) {
+			struct sdr_peer *p = sdr_container(n, struct sdr_peer, hnode);
+
+			next = n->next;
+			if (p->used)
+				fn(user, p);
+		}
+	}
+}
+
+void sdr_peers_destroy(struct sdr_rel *rel)
+{
+	for (uint32_t i = 0; rel->peers.bucket && i <= rel->peers.mask; i++) {
+		while (rel->peers.bucket[i]) {
+			struct sdr_hnode *n = rel->peers.bucket[i];
+
+			rel->peers.bucket[i] = n->next;
+			free(sdr_container(n, struct sdr_peer, hnode));
+		}
+	}
+	sdr_htab_destroy(&rel->peers);
+}

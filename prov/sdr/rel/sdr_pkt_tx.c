@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Packets to the peer: what goes into one, which are unanswered, which are lost.
+ *
+ * A packet takes along whatever is owed at the moment, in this order: bitmaps of transfers (DACK), the
+ * acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.  A DACK never
+ * leaves after the ACK that belongs to it, so that a sender which sees packet n acknowledged and a data
+ * packet sent before n not, may call it lost.  Packets without anything that wants an answer are not logged.
+ *
+ * An acknowledgement waits for one round of progress: the application that just got its message usually
+ * answers in between, and the answer takes the acknowledgement along.
+ *
+ * Records of a lost packet travel again in new packets; a packet number is never used twice.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
+{
+	return &c->plog[pos & (c->pl_cap - 1)];
+}
+
+static int plog_grow(struct sdr_conn *c)
+{
+	uint32_t cap = c->pl_cap ? c->pl_cap * 2 : SDR_PKT_LOG_MIN;
+	struct sdr_pkt *n;
+
+	if (cap > SDR_REL_CTL_WINDOW)
+		return -ENOMEM;
+	n = calloc(cap, sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
+		struct sdr_pkt *from = plog_at(c, i), *to = &n[i & (cap - 1)];
+		struct sdr_list *l;
+
+		*to = *from;
+		sdr_list_init(&to->recs);
+		while ((l = sdr_list_pop(&from->recs)))
+			sdr_list_add_tail(l, &to->recs);
+	}
+	free(c->plog);
+	c->plog = n;
+	c->pl_cap = cap;
+	return 0;
+}
+
+static void plog_trim(struct sdr_conn *c)
+{
+	while (c->pl_head != c->pl_tail) {
+		struct sdr_pkt *p = plog_at(c, c->pl_head);
+
+		/* Lost ones stay a while: their late acknowledgement tells of reordering. */
+		if (!p->done && !(p->lost && p->tx_ns + 4 * c->rtt.srtt < c->rel->now))
+			break;
+		c->pl_head++;
+	}
+}
+
+static bool plog_room(struct sdr_conn *c)
+{
+	plog_trim(c);
+	if (c->pl_tail - c->pl_head < c->pl_cap || !plog_grow(c))
+		return true;
+	if (c->pl_head != c->pl_tail && plog_at(c, c->pl_head)->lost) {
+		c->pl_head++;
+		return true;
+	}
+	return false;
+}
+
+static bool rec_allowed(struct sdr_conn *c)
+{
+	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->pl_live) &&
+	       sdr_pacer_allow(&c->pacer, c->rel->now) > 0;
+}
+
+static bool credit_due(const struct sdr_conn *c)
+{
+	uint32_t m = sdr_conn_msn_limit(c) - c->sent_msn_limit;
+	uint32_t q = sdr_conn_mseq_limit(c) - c->sent_mseq_limit;
+
+	return m > sdr_qp_ids(c->qp) / 4 || q > SDR_MSEQ_CREDIT / 4;
+}
+
+static bool ack_is_due(const struct sdr_conn *c)
+{
+	return c->ack_now || (c->ack_due && (c->rel->pass > c->ack_pass || c->rel->closing)) ||
+	       sdr_bulk_rx_report_due(c, c->rel->now) || credit_due(c);
+}
+
+bool sdr_pkt_due(const struct sdr_conn *cc)
+{
+	struct sdr_conn *c = (struct sdr_conn *)(uintptr_t)cc;
+
+	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->proven)
+		return false;
+	if (ack_is_due(c) || c->bye_ack_due || !sdr_list_empty(&c->copies))
+		return true;
+	/* What wants an answer needs a place in the log. */
+	return (c->ping_due || c->bye_due || !sdr_list_empty(&c->ends) || rec_allowed(c)) && plog_room(c);
+}
+
+/* Frames that want no answer; returns bytes. */
+static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
+{
+	struct sdr_frame_credit cr = { sdr_conn_msn_limit(c), sdr_conn_mseq_limit(c) };
+	struct sdr_frame_ack ack;
+	size_t n = 0, k;
+
+	*more = false;
+	n += sdr_bulk_rx_report(c, p, room, more);
+	if (*more)
+		return n; /* the ACK goes with the last of them */
+	if (c->ack_due || c->ack_now || n) {
+		sdr_pnset_ack(&c->rx_pns, &ack);
+		if (ack.n) {
+			ack.delay_us = sdr_us_since(c->rel->now, c->rx_largest_ns);
+			k = sdr_frame_ack_encode(p + n, room - n, &ack);
+			n += k;
+			if (k) {
+				c->st.ack_tx++;
+				c->ack_due = c->ack_now = false;
+			}
+		} else {
+			c->ack_due = c->ack_now = false;
+		}
+	}
+	if (cr.msn_limit != c->sent_msn_limit || cr.mseq_limit != c->sent_mseq_limit || c->ping_due) {
+		k = sdr_frame_credit_encode(p + n, room - n, &cr);
+		n += k;
+		if (k) {
+			c->sent_msn_limit = cr.msn_limit;
+			c->sent_mseq_limit = cr.mseq_limit;
+		}
+	}
+	return n;
+}
+
+static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
+{
+	size_t n = 0;
+
+	while (!sdr_list_empty(&c->ends)) {
+		struct sdr_seg_tx *s = sdr_container(c->ends.next, struct sdr_seg_tx, end_link);
+		struct sdr_frame_end e = { .msn = s->msn };
+		size_t k = sdr_frame_end_encode(p + n, room - n, &e);
+
+		if (!k)
+			break;
+		sdr_list_del(&s->end_link);
+		n += k;
+	}
+	return n;
+}
+
+static size_t put_records(struct sdr_conn *c, uint8_t *p, size_t room, struct sdr_pkt *pkt)
+{
+	struct sdr_rec *r;
+	size_t n = 0;
+
+	while (rec_allowed(c) && (r = sdr_rec_next(c, room - n))) {
+		n += sdr_rec_write(c, r, p + n, room - n);
+		sdr_list_add_tail(&r->link, &pkt->recs);
+	}
+	return n;
+}
+
+static size_t put_bye(struct sdr_conn *c, uint8_t *p, size_t room)
+{
+	struct sdr_frame_close f = { SDR_CLOSE_BYE };
+
+	if (!c->bye_due)
+		return 0;
+	c->bye_due = false;
+	return sdr_frame_close_encode(p, room, &f);
+}
+
+static size_t put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
+{
+	struct sdr_frame_close f = { SDR_CLOSE_BYE_ACK };
+
+	if (!c->bye_ack_due)
+		return 0;
+	c->bye_ack_due = false;
+	return sdr_frame_close_encode(p, room, &f);
+}
+
+/*
+ * A lost announcement makes all data behind it land nowhere: on a path that loses, it travels again behind
+ * the first data.  The same record number: the receiver takes one.  Not logged, not awaited.
+ */
+static size_t put_copies(struct sdr_conn *c, uint8_t *p, size_t room)
+{
+	size_t n = 0;
+
+	while (!sdr_list_empty(&c->copies)) {
+		struct sdr_bulk_tx *b = sdr_container(c->copies.next, struct sdr_bulk_tx, copy);
+
+		if (b->rec && b->rec->sent && !b->rec->acked) {
+			size_t k = sdr_frame_rec_encode(p + n, room - n, &b->rec->f);
+
+			if (!k)
+				break;
+			n += k;
+		}
+		sdr_list_del(&b->copy);
+	}
+	return n;
+}
+
+/* One packet; false: the engine is full, nothing changed. */
+static bool pkt_build(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+	bool wants = false, more, bye, logged;
+	struct sdr_pkt *pkt = NULL;
+	size_t n, k, room;
+
+	if (!p)
+		return false;
+	logged = plog_room(c);
+	if (logged) {
+		pkt = plog_at(c, c->pl_tail);
+		memset(pkt, 0, sizeof(*pkt));
+		sdr_list_init(&pkt->recs);
+	}
+	n = sdr_packet_encode(p, c->peer_cid, c->next_pn);
+	room = c->ctl_max;
+	c->ack_now |= c->bye_due; /* our last words say what we have */
+	n += put_acks(c, p + n, room - n, &more);
+	bye = c->bye_ack_due;
+	if (!more) {
+		n += put_copies(c, p + n, room - n);
+		n += put_bye_ack(c, p + n, room - n);
+	}
+	if (!more && logged) {
+		k = put_ends(c, p + n, room - n);
+		wants |= k > 0;
+		n += k;
+		if (c->ping_due) {
+			k = sdr_frame_ping_encode(p + n, room - n);
+			wants |= k > 0;
+			n += k;
+			c->ping_due = k == 0;
+		}
+		k = put_bye(c, p + n, room - n);
+		wants |= k > 0;
+		n += k;
+		k = put_records(c, p + n, room - n, pkt);
+		wants |= k > 0;
+		n += k;
+	}
+	sdr_context_ctl_push(rel->ctx, &c->addr, n);
+	rel->work++;
+	c->st.ctl_tx++;
+	c->next_pn++;
+	if (wants) {
+		pkt->pn = c->next_pn - 1;
+		pkt->txc = ++c->txc;
+		pkt->bytes = (uint32_t)n;
+		pkt->tx_ns = rel->now;
+		if (!c->pl_live && !c->inflight)
+			c->last_news = rel->now;
+		sdr_cc_sent(&c->cc, rel->now, n, c->inflight, &pkt->snap);
+		sdr_pacer_sent(&c->pacer, n);
+		c->inflight += n;
+		c->pl_tail++;
+		c->pl_live++;
+		sdr_conn_sent(c);
+	}
+	if (bye)
+		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
+	return true;
+}
+
+bool sdr_pkt_send(struct sdr_conn *c)
+{
+	uint32_t budget = 64;
+
+	while (budget-- && sdr_pkt_due(c))
+		if (!pkt_build(c))
+			return false;
+	if (c->state != SDR_CONN_DEAD && sdr_pkt_due(c))
+		sdr_conn_kick(c);
+	return true;
+}
+
+/* ---- acknowledgement ---------------------------------------------------------------------------------- */
+
+static uint32_t plog_search(const struct sdr_conn *c, uint32_t pn)
+{
+	uint32_t lo = c->pl_head, hi = c->pl_tail;
+
+	while (lo != hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (sdr_seq_lt(plog_at(c, mid)->pn, pn))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_ack *ca)
+{
+	struct sdr_list *l;
+
+	if (p->done)
+		return;
+	p->done = true;
+	if (p->lost) {
+		sdr_conn_spurious(c);
+		c->st.rtx_spurious++;
+		return;
+	}
+	c->pl_live--;
+	c->inflight -= p->bytes;
+	ca->bytes += p->bytes;
+	c->est_sent++;
+	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
+		ca->snap = &p->snap;
+		ca->snap_tx_ns = p->tx_ns;
+	}
+	sdr_conn_rack(c, p->txc, p->tx_ns);
+	sdr_conn_news(c);
+	while ((l = sdr_list_pop(&p->recs)))
+		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
+}
+
+void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
+{
+	c->st.ack_rx++;
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint32_t pos;
+
+		if (!sdr_seq_lt(f->r[i].hi, c->next_pn)) {
+			c->st.pkts_bad++; /* acknowledges what was never sent */
+			return;
+		}
+		pos = plog_search(c, f->r[i].lo);
+		for (; pos != c->pl_tail; pos++) {
+			struct sdr_pkt *p = plog_at(c, pos);
+
+			if (sdr_seq_lt(f->r[i].hi, p->pn))
+				break;
+			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
+				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns, f->delay_us * 1000ull);
+				ca->rtt = c->rtt.latest;
+			}
+			pkt_delivered(c, p, ca);
+			if (c->state == SDR_CONN_DEAD)
+				return;
+		}
+	}
+}
+
+/* Puts the records back in front of everything, in their old order. */
+static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
+{
+	while (!sdr_list_empty(&p->recs)) {
+		struct sdr_list *l = p->recs.prev;
+
+		sdr_list_del(l);
+		sdr_list_add_head(l, &c->rec_rtx);
+		c->st.rec_rtx++;
+	}
+}
+
+static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
+{
+	p->lost = true;
+	c->pl_live--;
+	c->inflight -= p->bytes;
+	pkt_requeue(c, p);
+}
+
+void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
+{
+	uint32_t pos = c->pl_tail;
+
+	/* From the newest down, so that requeued records end up oldest first. */
+	while (pos-- != c->pl_head) {
+		struct sdr_pkt *p = plog_at(c, pos);
+
+		if (p->done || p->lost || !sdr_conn_is_lost(c, p->txc, p->tx_ns))
+			continue;
+		pkt_lost(c, p);
+		ca->lost += p->bytes;
+		c->est_sent++;
+		c->est_lost++;
+		c->lossy = true;
+	}
+	plog_trim(c);
+}
+
+void sdr_pkt_probe(struct sdr_conn *c)
+{
+	uint32_t n = 0;
+
+	/* The oldest unanswered packet's records, and the newest's if it is another. */
+	for (uint32_t pos = c->pl_head; pos != c->pl_tail && n < 2; pos++) {
+		struct sdr_pkt *p = plog_at(c, pos);
+
+		if (p->done || p->lost)
+			continue;
+		n++;
+		pkt_lost(c, p);
+	}
+	c->ping_due = true;
+	plog_trim(c);
+}
+
+void sdr_pkt_drop_all(struct sdr_conn *c)
+{
+	struct sdr_list *q[] = { &c->rec_rtx, &c->rec_q, &c->msg_q }, *l;
+
+	for (uint32_t pos = c->pl_head; pos != c->pl_tail; pos++)
+		while ((l = sdr_list_pop(&plog_at(c, pos)->recs)))
+			if (!sdr_container(l, struct sdr_rec, link)->op)
+				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
+	for (int i = 0; i < 3; i++)
+		while ((l = sdr_list_pop(q[i])))
+			if (!sdr_container(l, struct sdr_rec, link)->op)
+				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
+	c->pl_head = c->pl_tail;
+	c->pl_live = 0;
+}

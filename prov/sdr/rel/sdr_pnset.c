@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The set of packet numbers received from a peer.  Numbers are compared by their distance from the floor,
+ * which trails the largest number by SDR_PNSET_SPAN at the most, so the order is never ambiguous.  Invariants:
+ * r[0..n) descending, at least one missing number between two ranges, every range at or above the floor.
+ * In-order arrival costs one comparison.  No allocation, no timers, no threads.
+ */
+#include <string.h>
+#include "sdr_pnset.h"
+
+#define SDR_PNSET_SPAN (1u << 30) /* numbers: how far ahead a packet may be, how far back we remember */
+
+void sdr_pnset_init(struct sdr_pnset *s, uint32_t first_pn)
+{
+	s->n = 0;
+	s->floor = first_pn;
+}
+
+/* Raises the floor, drops what lies below it. */
+static void sdr_pnset_floor_set(struct sdr_pnset *s, uint32_t floor)
+{
+	uint32_t old = s->floor;
+
+	while (s->n && s->r[s->n - 1].hi - old < floor - old)
+		s->n--;
+	if (s->n && s->r[s->n - 1].lo - old < floor - old)
+		s->r[s->n - 1].lo = floor;
+	s->floor = floor;
+}
+
+static void sdr_pnset_trim(struct sdr_pnset *s)
+{
+	if (s->r[0].hi - s->floor > SDR_PNSET_SPAN)
+		sdr_pnset_floor_set(s, s->r[0].hi - SDR_PNSET_SPAN);
+}
+
+/* A range of its own at index i. */
+static void sdr_pnset_insert(struct sdr_pnset *s, uint32_t i, uint32_t pn)
+{
+	if (s->n == SDR_PNSET_RANGES) {
+		if (i == s->n) {
+			s->floor = pn + 1;
+			return;
+		}
+		s->floor = s->r[--s->n].hi + 1;
+	}
+	memmove(&s->r[i + 1], &s->r[i], (s->n - i) * sizeof(s->r[0]));
+	s->r[i].lo = pn;
+	s->r[i].hi = pn;
+	s->n++;
+}
+
+bool sdr_pnset_add(struct sdr_pnset *s, uint32_t pn)
+{
+	uint32_t top = s->n ? s->r[0].hi : s->floor - 1; /* largest so far */
+	uint32_t off = pn - s->floor, i;
+	bool above, below;
+
+	if (s->n && pn == top + 1) {
+		s->r[0].hi = pn;
+		sdr_pnset_trim(s);
+		return true;
+	}
+	if ((int32_t)off < 0 || (int32_t)(pn - top) > (int32_t)SDR_PNSET_SPAN)
+		return false;
+	for (i = 0; i < s->n && s->r[i].lo - s->floor > off; i++)
+		;
+	if (i < s->n && s->r[i].hi - s->floor >= off)
+		return false;
+	above = i > 0 && s->r[i - 1].lo == pn + 1;
+	below = i < s->n && s->r[i].hi == pn - 1;
+	if (above && below) {
+		s->r[i - 1].lo = s->r[i].lo;
+		s->n--;
+		memmove(&s->r[i], &s->r[i + 1], (s->n - i) * sizeof(s->r[0]));
+	} else if (above) {
+		s->r[i - 1].lo = pn;
+	} else if (below) {
+		s->r[i].hi = pn;
+	} else {
+		sdr_pnset_insert(s, i, pn);
+	}
+	sdr_pnset_trim(s);
+	return true;
+}
+
+void sdr_pnset_ack(const struct sdr_pnset *s, struct sdr_frame_ack *f)
+{
+	uint32_t i;
+
+	f->n = s->n < SDR_ACK_RANGES ? s->n : SDR_ACK_RANGES;
+	for (i = 0; i < f->n; i++) {
+		f->r[i].hi = s->r[i].hi;
+		f->r[i].lo = s->r[i].lo;
+	}
+}
+
+void sdr_pnset_forget(struct sdr_pnset *s, uint32_t below)
+{
+	uint32_t end = s->n ? s->r[0].hi + 1 : s->floor;
+
+	if ((int32_t)(below - s->floor) <= 0)
+		return;
+	if ((int32_t)(below - end) > 0)
+		below = end;
+	sdr_pnset_floor_set(s, below);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The endpoint itself: opening, one round of progress, closing.
+ *
+ * A round reads the engine's clock once, lets the SDK deliver what arrived (control datagrams and touched
+ * receives come back through callbacks), runs the timers that are due, and then lets each connection that has
+ * something to send have its turn.  Connections that died in the round are freed at its end, so that no
+ * callback frees what its caller still holds.
+ */
+#include <sodium.h>
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+#define REL_EVENTS_MAX 512   /* engine events a round */
+#define REL_RETRY_NS   50000 /* after the engine was full */
+#define REL_OPS_LIMIT  SDR_IDTAB_MAX
+
+uint64_t sdr_rel_rand(struct sdr_rel *rel)
+{
+	uint64_t in = rel->rng++;
+
+	return sdr_hash64(&in, sizeof(in), rel->secret[1]);
+}
+
+void sdr_rel_now(struct sdr_rel *rel)
+{
+	uint64_t t = sdr_context_now(rel->ctx);
+
+	if (t > rel->now)
+		rel->now = t;
+}
+
+static void rel_ctl_input(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf, size_t len)
+{
+	struct sdr_rel *rel = user;
+
+	sdr_rel_now(rel);
+	rel->work++;
+	switch (type) {
+	case SDR_REL_PACKET:
+		sdr_pkt_input(rel, from, buf, len);
+		break;
+	case SDR_REL_HELLO:
+	case SDR_REL_HELLO_ACK:
+		sdr_hello_input(rel, from, type, buf, len);
+		break;
+	case SDR_REL_RETRY:
+		sdr_retry_input(rel, from, type, buf, len);
+		break;
+	case SDR_REL_RESET:
+		if (sdr_reset_input(rel, buf, len))
+			rel->closed.pkts_bad++;
+		break;
+	default:
+		rel->closed.pkts_bad++;
+	}
+}
+
+static int rel_geometry(struct sdr_rel *rel)
+{
+	uint32_t mtu = rel->cfg.mtu ? rel->cfg.mtu : rel->info.mtu;
+	if (sdr_imm_split_check(&rel->cfg.split) || mtu < SDR_MTU_MIN || mtu > rel->info.mtu)
+		return -EINVAL;
+	rel->mtu = mtu;
+	/* Eight reports for each fill of our own buffer, so that the sender's window moves in time. */
+	rel->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / mtu : SDR_DACK_PKTS;
+	if (rel->dack_pkts > SDR_DACK_PKTS)
+		rel->dack_pkts = SDR_DACK_PKTS;
+	if (rel->dack_pkts < SDR_DACK_PKTS_MIN)
+		rel->dack_pkts = SDR_DACK_PKTS_MIN;
+	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;
+	rel->inline_max = rel->ctl_max - SDR_PACKET_HDR - SDR_REC_HDR_MAX;
+	return 0;
+}
+
+int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struct sdr_rel **out)
+{
+	struct sdr_rel *rel;
+	int ret;
+
+	if (sodium_init() < 0)
+		return -EIO;
+	rel = calloc(1, sizeof(*rel));
+	if (!rel)
+		return -ENOMEM;
+	rel->ctx = ctx;
+	rel->uc = sdr_context_uc(ctx);
+	rel->cfg = *attr->cfg;
+	rel->cbs = attr->cbs;
+	rel->user = attr->user;
+	rel->rma_events = attr->rma_events;
+	rel->instance = attr->rand[0];
+	rel->rng = attr->rand[1];
+	rel->secret[0] = attr->rand[2];
+	rel->secret[1] = attr->rand[3];
+	rel->hash_key = attr->rand[2] ^ attr->rand[3];
+	rel->uc->ops->info(rel->uc, &rel->info);
+	rel->now = rel->uc->ops->now(rel->uc);
+	ret = rel_geometry(rel);
+	if (ret) {
+		free(rel);
+		return ret;
+	}
+	sdr_list_init(&rel->conn_list);
+	sdr_list_init(&rel->ready);
+	for (int i = 0; i < 2; i++) {
+		sdr_list_init(&rel->posted[i]);
+		sdr_list_init(&rel->unexp[i]);
+	}
+	sdr_slab_init(&rel->op_pool, sizeof(struct sdr_op), REL_OPS_LIMIT);
+	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), 4 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->rx_pool, sizeof(struct sdr_rx), REL_OPS_LIMIT);
+	sdr_slab_init(&rel->unexp_pool, sizeof(struct sdr_unexp), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->btx_pool, sizeof(struct sdr_bulk_tx), REL_OPS_LIMIT);
+	sdr_slab_init(&rel->brx_pool, sizeof(struct sdr_bulk_rx), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->srx_pool, sizeof(struct sdr_seg_rx), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->buf_pool, rel->cfg.inject_max, REL_OPS_LIMIT);
+	sdr_context_ctl_set(ctx, SDR_CLASS_REL, rel_ctl_input, rel);
+	*out = rel;
+	return 0;
+}
+
+struct sdr_context *sdr_rel_context(struct sdr_rel *rel)
+{
+	return rel->ctx;
+}
+
+static void rel_reap(struct sdr_rel *rel)
+{
+	struct sdr_list *l, *tmp;
+
+	sdr_list_each_safe(l, tmp, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		if (c->state == SDR_CONN_DEAD)
+			sdr_conn_free(c);
+	}
+}
+
+static void rel_send(struct sdr_rel *rel)
+{
+	struct sdr_list turn, *l;
+
+	/* One turn each: what is left afterwards queued itself again. */
+	sdr_list_init(&turn);
+	while ((l = sdr_list_pop(&rel->ready)))
+		sdr_list_add_tail(l, &turn);
+	while ((l = sdr_list_pop(&turn))) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, ready);
+		bool room = true;
+
+		if (c->state == SDR_CONN_DEAD)
+			continue;
+		room = sdr_pkt_send(c);
+		if (room && c->state != SDR_CONN_DEAD)
+			room = sdr_bulk_tx_send(c, SDR_TX_BUDGET);
+		/* Data may have made an END due, and a record may have announced data. */
+		if (room && sdr_pkt_due(c))
+			room = sdr_pkt_send(c);
+		if (!room) {
+			rel->blocked = true;
+			sdr_list_del(&c->ready); /* it may have queued itself meanwhile */
+			sdr_list_add_head(&c->ready, &rel->ready);
+			while ((l = sdr_list_pop(&turn)))
+				sdr_list_add_tail(l, &rel->ready);
+			break;
+		}
+		sdr_conn_rearm(c);
+	}
+}
+
+int sdr_rel_progress(struct sdr_rel *rel)
+{
+	uint64_t work = rel->work;
+	struct sdr_timer *t;
+	bool again = false;
+	int ret;
+
+	if (rel->failed)
+		return -EIO;
+	rel->pass++;
+	rel->blocked = false;
+	rel->now = rel->uc->ops->now(rel->uc);
+	ret = sdr_context_progress_max(rel->ctx, REL_EVENTS_MAX);
+	if (ret < 0) {
+		struct sdr_list *l, *tmp;
+
+		sdr_list_each_safe(l, tmp, &rel->conn_list)
+			sdr_conn_fail(sdr_container(l, struct sdr_conn, link), SDR_REL_ERR_ENGINE);
+		rel->failed = true;
+		return ret;
+	}
+	while ((t = sdr_timerq_due(&rel->timers, rel->now))) {
+		rel->work++;
+		sdr_conn_timer(sdr_container(t, struct sdr_conn, timer));
+	}
+	rel_send(rel);
+	sdr_context_flush(rel->ctx);
+	rel_reap(rel);
+	/* Data that the budget, not pacing or window, held back wants another round at once. */
+	again = !sdr_list_empty(&rel->ready) && !rel->blocked && sdr_context_tx_idle(rel->ctx);
+	return ret > 0 || rel->work != work || again;
+}
+
+uint64_t sdr_rel_deadline(struct sdr_rel *rel)
+{
+	uint64_t d = sdr_timerq_next(&rel->timers);
+	uint64_t e = rel->uc->ops->deadline(rel->uc);
+
+	if (!sdr_list_empty(&rel->ready) || !sdr_context_tx_idle(rel->ctx)) {
+		bool full = rel->blocked || !sdr_context_tx_idle(rel->ctx);
+		uint64_t soon = full ? rel->now + REL_RETRY_NS : rel->now;
+
+		d = soon < d ? soon : d;
+	}
+	return e < d ? e : d;
+}
+
+static bool op_promised(const struct sdr_op *op)
+{
+	return op->done || (op->flags & (SDR_REL_F_SILENT | SDR_REL_F_INJECT)) || op->kind == SDR_REL_READ_SERVE;
+}
+
+void sdr_rel_shutdown(struct sdr_rel *rel)
+{
+	struct sdr_list *l, *tmp, *o, *otmp;
+
+	if (rel->closing)
+		return;
+	rel->now = rel->uc->ops->now(rel->uc);
+	rel->closing = true;
+	rel->close_by = rel->now + SDR_LINGER_NS;
+	sdr_match_cancel_all(rel);
+	sdr_list_each_safe(l, tmp, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		if (c->state == SDR_CONN_DEAD)
+			continue;
+		/* What was promised (injected, or reported already) still goes out; the rest is cancelled. */
+		sdr_list_each_safe(o, otmp, &c->held)
+			if (!op_promised(sdr_container(o, struct sdr_op, link)))
+				sdr_op_end(sdr_container(o, struct sdr_op, link), -ECANCELED, SDR_REL_ERR_CANCELED);
+		sdr_list_each_safe(o, otmp, &c->ops)
+			if (!op_promised(sdr_container(o, struct sdr_op, link)))
+				sdr_op_cancel(sdr_container(o, struct sdr_op, link));
+		sdr_conn_kick(c);
+	}
+}
+
+bool sdr_rel_quiet(const struct sdr_rel *rel)
+{
+	return sdr_list_empty(&rel->conn_list) && sdr_context_tx_idle(rel->ctx);
+}
+
+void sdr_rel_close(struct sdr_rel *rel)
+{
+	struct sdr_list *l, *tmp;
+
+	sdr_context_flush(rel->ctx);
+	rel->closing = true;
+	sdr_list_each_safe(l, tmp, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		sdr_conn_fail(c, SDR_REL_ERR_CANCELED);
+		sdr_conn_free(c);
+	}
+	sdr_match_cancel_all(rel);
+	sdr_match_destroy(rel);
+	sdr_peers_destroy(rel);
+	for (int i = 0; i < 32; i++) {
+		while (rel->seg_free[i]) {
+			void *s = rel->seg_free[i];
+
+			rel->seg_free[i] = *(void **)s;
+			free(s);
+		}
+	}
+	sdr_htab_destroy(&rel->conns);
+	sdr_timerq_destroy(&rel->timers);
+	sdr_idtab_destroy(&rel->ids);
+	sdr_slab_destroy(&rel->op_pool);
+	sdr_slab_destroy(&rel->rec_pool);
+	sdr_slab_destroy(&rel->rx_pool);
+	sdr_slab_destroy(&rel->unexp_pool);
+	sdr_slab_destroy(&rel->btx_pool);
+	sdr_slab_destroy(&rel->brx_pool);
+	sdr_slab_destroy(&rel->srx_pool);
+	sdr_slab_destroy(&rel->buf_pool);
+	sdr_context_destroy(rel->ctx);
+	free(rel);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Settings of a reliable endpoint and its named limits.  The provider fills the settings from its environment
+ * table; simulator and tests fill them directly.
+ */
+#ifndef SDR_REL_CFG_H
+#define SDR_REL_CFG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "../wire/sdr_wire.h"
+
+enum sdr_rel_scheme {
+	SDR_SCHEME_SR,	    /* RACK, tail-loss probe, NACK, RTO backstop */
+	SDR_SCHEME_SR_NACK, /* the paper's: holes reported by the receiver are sent again, RTO 1 RTT + margin */
+	SDR_SCHEME_SR_RTO,  /* the paper's: each chunk has a timeout of rto_rtts RTTs, nothing else */
+};
+
+enum sdr_cc_kind {
+	SDR_CC_BBR,   /* delivery rate and min RTT */
+	SDR_CC_FIXED, /* rate_bps, for provisioned links */
+};
+
+struct sdr_rel_cfg {
+	enum sdr_rel_scheme scheme;
+	enum sdr_cc_kind cc;
+	uint64_t rate_bps; /* wire bits a second for fixed; 0 with bbr */
+	uint32_t mtu;	   /* payload bytes, 0: the engine's */
+	uint32_t chunk;	   /* bytes a bitmap bit, rounded to a multiple of the mtu */
+	struct sdr_imm_split split;
+	uint8_t channels, generations;
+	uint32_t rtt_init_us;	     /* first RTT guess, 0: SDR_RTT_INIT_NS */
+	double rto_rtts;	     /* sr_rto: RTO in RTTs, 1..100 */
+	uint32_t timeout_ms;	     /* of silence of a peer we wait for, before operations fail */
+	uint32_t tx_depth, rx_depth; /* operations posted at a time, each */
+	uint32_t inject_max;	     /* bytes */
+};
+
+#define SDR_RTT_INIT_NS (50 * 1000000ull) /* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
+#define SDR_RTO_MIN_NS	(1 * 1000000ull)  /* floor of any retransmission timeout */
+#define SDR_RTO_MAX_NS	(1000 * 1000000ull) /* cap of the exponential backoff: probes come at least once a second */
+#define SDR_ACK_DELAY_MAX_NS \
+	(1 * 1000000ull) /* a data acknowledgement waits at most this long; others a fiftieth */
+#define SDR_KEEPALIVE_NS (15 * 1000000000ull) /* idle time before a connection in use is probed */
+
+#define SDR_REL_PEERS_MAX  65536u /* peers an endpoint knows */
+#define SDR_REL_CTL_WINDOW 1024u  /* reliable records in flight a connection and direction; power of two */
+#define SDR_REL_UNEXP_PEER \
+	(8u << 20) /* bytes of unexpected inline messages buffered for one peer before its credit stops */
+#define SDR_REL_UNEXP_TOTAL (256u << 20)  /* bytes of unexpected bulk messages buffered by an endpoint */
+#define SDR_REL_UNEXP_BULK  (1u << 20)	  /* a bulk message up to this size may land in a bounce buffer */
+#define SDR_REL_SEG_MAX	    (64ull << 20) /* bytes of one SDR message; longer transfers take several */
+#define SDR_REL_MSG_MAX	    (1ull << 40)  /* bytes of one operation */
+
+#endif /* SDR_REL_CFG_H */

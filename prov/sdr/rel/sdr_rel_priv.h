@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The objects of a reliable endpoint and who owns what.
+ *
+ *   sdr_rel ──< sdr_peer ──? sdr_conn ──< sdr_op          an operation posted here (or a READ served here)
+ *      │                        ├──< sdr_rec              a reliable record to the peer
+ *      │                        ├──< sdr_bulk_tx ──< sdr_seg_tx   bulk going out, one SDR message a segment
+ *      │                        └──< sdr_bulk_rx ──< sdr_seg_rx   bulk coming in
+ *      ├──< sdr_rx      a posted receive           └──< sdr_unexp  a message nobody asked for yet
+ *
+ * An operation lives from post to its completion; a record from post to its acknowledgement; a segment until
+ * the receiver reported it complete and no entry of the transmission log names it any more.
+ * Everything is single-threaded (the caller of the endpoint serialises) and takes its time from rel->now,
+ * which is read from the engine at the start of a round and at each of its polls.
+ */
+#ifndef SDR_REL_PRIV_H
+#define SDR_REL_PRIV_H
+
+#include <errno.h>
+#include <string.h>
+#include "sdr_cc.h"
+#include "sdr_idtab.h"
+#include "sdr_list.h"
+#include "sdr_pacer.h"
+#include "sdr_pnset.h"
+#include "sdr_slab.h"
+#include "sdr_rel.h"
+#include "sdr_rtt.h"
+#include "sdr_timerq.h"
+#include "../wire/sdr_frame.h"
+
+#define NEVER UINT64_MAX
+#define MS    1000000ull /* ns */
+
+#define SDR_HELLO_TRIES_FAST   2u /* handshake repeats before the interval doubles */
+#define SDR_HELLO_INTERVAL_MIN (20 * MS)
+#define SDR_CONN_UNPROVEN_MAX  64u	   /* connections whose peer's address is unproven; beyond: cookies */
+#define SDR_CONN_UNPROVEN_NS   (5000 * MS) /* they are dropped after this */
+#define SDR_COOKIE_LIFE_NS     (10000 * MS)
+#define SDR_PKT_LOG_MIN	       16u /* entries, power of two; grows to SDR_REL_CTL_WINDOW */
+#define SDR_TX_LOG_MIN	       64u /* entries of the data transmission log, power of two */
+#define SDR_TX_LOG_MAX	       (1u << 20)
+#define SDR_RUN_BYTES	       65536u /* bytes of one transmission entry at the most */
+#define SDR_RUN_PKTS_MAX       64u
+#define SDR_MSEQ_CREDIT	       1024u  /* ordered records a peer may send ahead of matching */
+#define SDR_DACK_PKTS	       64u    /* data packets between two data acknowledgements at the most */
+#define SDR_DACK_PKTS_MIN      4u     /* ... however small our buffer is */
+#define SDR_DACK_DELAY_MIN_NS  50000u /* and time, while they trickle */
+#define SDR_WIRE_OVERHEAD      (SDR_DATA_OVERHEAD + 28u) /* bytes: RoCEv2 frame, UDP, IPv4 */
+#define SDR_TX_BUDGET	       (256u * 1024) /* bytes one connection sends before the next has its turn */
+#define SDR_PTO_BACKOFF_MAX    10u
+#define SDR_LINGER_TRIES       6u	   /* BYE repeats */
+#define SDR_BYES_ASK	       3u	   /* BYEs of the peer after which what it did not acknowledge has failed */
+#define SDR_LINGER_NS	       (3000 * MS) /* what a shut down endpoint has promised is given up after this */
+#define SDR_CONN_RECS_MAX      16384u	   /* answers a peer may leave unacknowledged before we give it up */
+#define SDR_CONN_SERVES_MAX    (4u * SDR_REL_CTL_WINDOW) /* reads of a peer being answered */
+
+/* ---- hashing ------------------------------------------------------------------------------------------ */
+
+struct sdr_hnode {
+	struct sdr_hnode *next;
+	uint64_t hash;
+};
+struct sdr_htab {
+	struct sdr_hnode **bucket;
+	uint32_t mask, n;
+};
+int sdr_htab_add(struct sdr_htab *t, struct sdr_hnode *n, uint64_t hash);
+void sdr_htab_del(struct sdr_htab *t, struct sdr_hnode *n);
+struct sdr_hnode *sdr_htab_first(const struct sdr_htab *t, uint64_t hash); /* then ->next; compare hash */
+void sdr_htab_destroy(struct sdr_htab *t);
+uint64_t sdr_hash64(const void *p, size_t len, uint64_t key);
+
+/* ---- endpoint ----------------------------------------------------------------------------------------- */
+
+struct sdr_rel {
+	struct sdr_context *ctx;
+	struct sdr_uc *uc;
+	struct sdr_rel_cfg cfg;
+	const struct sdr_rel_cbs *cbs;
+	void *user;
+	bool rma_events;
+	uint64_t instance;
+	uint64_t rng;	    /* splitmix64 state for ids */
+	uint64_t secret[2]; /* cookies */
+	uint64_t hash_key;
+	uint64_t now;  /* ns: of the round's start, then of the engine's last poll */
+	uint64_t pass; /* rounds so far */
+	uint32_t mtu, ctl_max, inline_max;
+	uint32_t dack_pkts; /* packets a DACK waits for at the most */
+	struct sdr_uc_info info;
+	struct sdr_htab peers, conns; /* by address, by cid */
+	struct sdr_list conn_list;
+	struct sdr_list ready; /* connections with something to send now */
+	struct sdr_timerq timers;
+	struct sdr_slab op_pool, rec_pool, rx_pool, unexp_pool, btx_pool, brx_pool, srx_pool, buf_pool;
+	void *seg_free[32]; /* freed sdr_seg_tx by log2 of packets */
+	struct sdr_idtab ids;
+	uint32_t nops, nrx, nunproven, nconns;
+	/* matching: [0] untagged, [1] tagged */
+	struct sdr_list posted[2], unexp[2];
+	uint64_t unexp_bulk_bytes;
+	bool closing, blocked, failed;
+	uint64_t close_by;	     /* ns: closing: the end of patience */
+	uint64_t work;		     /* counts everything done, for progress's return value */
+	struct sdr_rel_stats closed; /* of connections that are gone */
+};
+
+struct sdr_peer {
+	struct sdr_hnode hnode;
+	struct sdr_rel *rel;
+	struct sdr_uc_addr addr;
+	uint64_t user;
+	uint32_t nconns;	   /* open, or dead and not freed yet */
+	struct sdr_conn *conn;	   /* NULL: none open */
+	struct sdr_rel_stats past; /* of earlier connections */
+	bool used;
+	bool kept; /* the caller holds it, or it proved its address once */
+};
+
+/* ---- records ------------------------------------------------------------------------------------------ */
+
+struct sdr_rec {
+	struct sdr_list link;	/* a queue of the connection, or the packet that carries it */
+	struct sdr_frame_rec f; /* payload is NULL: from op or buf */
+	struct sdr_op *op;	/* payload and owner; NULL: stands alone, freed when acknowledged */
+	bool acked, sent;
+};
+
+struct sdr_pkt { /* a packet sent that wants an acknowledgement */
+	uint32_t pn;
+	uint32_t bytes;
+	uint32_t txc; /* conn->txc at its transmission */
+	uint64_t tx_ns;
+	struct sdr_list recs; /* records whose latest transmission this is */
+	struct sdr_cc_snap snap;
+	bool done; /* acknowledged or given up */
+	bool lost;
+};
+
+/* ---- operations --------------------------------------------------------------------------------------- */
+
+#define SDR_REL_READ_SERVE 0x80 /* kind: a peer's READ answered from here */
+
+struct sdr_op {
+	struct sdr_list link;  /* conn->ops or conn->held */
+	struct sdr_conn *conn; /* NULL while the peer has none */
+	struct sdr_peer *peer;
+	uint8_t kind, niov;
+	uint16_t flags;
+	bool done;		  /* reported (or silent) */
+	bool need_done, got_done; /* DONE record awaited, seen */
+	bool data_out;		  /* bulk finished or there is none */
+	bool data_in;		  /* READ: bytes are here */
+	bool waiting;		  /* announced without data: CTS awaited */
+	uint32_t id;		  /* ours */
+	uint32_t wire_id;	  /* in its record: ours, or the requester's for READ_SERVE */
+	uint64_t len, tag, data, rma_addr, rma_key;
+	void *ctx;
+	uint64_t uflags;
+	uint8_t *copy;	/* injected or gathered bytes */
+	bool copy_pool; /* copy belongs to buf_pool, else malloc */
+	struct sdr_rec rec;
+	struct sdr_rec *bind;	/* its BIND record, while under way */
+	struct sdr_list credit; /* conn->cts_wait: wants message numbers for its bulk */
+	struct sdr_bulk_tx *btx;
+	struct sdr_bulk_rx *brx; /* READ: its data coming in */
+	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
+};
+
+/* ---- bulk out ----------------------------------------------------------------------------------------- */
+
+struct sdr_bulk_tx {
+	struct sdr_list link; /* conn->bulks: announced, not all segments open; in order */
+	struct sdr_op *op;
+	struct sdr_conn *conn;
+	const uint8_t *base;
+	uint64_t len;
+	uint32_t msn; /* of segment 0 */
+	uint32_t nsegs, opened, finished;
+	bool announced;	      /* its record has been sent once: data may follow */
+	struct sdr_list copy; /* conn->copies: the record travels a second time behind the first data */
+	struct sdr_rec *rec;  /* the record that announces it */
+	uint64_t not_before;  /* ns: data wait until no packet sent before can overtake the record */
+};
+
+struct sdr_seg_tx {
+	struct sdr_list link;	   /* conn->segs, in the order of first sending */
+	struct sdr_list lost_link; /* conn->lost_segs: packets wait to be sent again */
+	struct sdr_list end_link;  /* conn->ends: everything was sent (once more), END is owed */
+	struct sdr_bulk_tx *bulk;  /* NULL: released, only the log names it */
+	struct sdr_snd_handle *h;
+	const uint8_t *base;
+	uint64_t len;
+	uint32_t msn, npkts, nchunks, nruns;
+	uint32_t next; /* packets [next, npkts) were never sent */
+	uint32_t nacked, nlost, lost_hint;
+	uint32_t top;			    /* highest packet known to be delivered */
+	uint32_t inflight;		    /* packets sent, neither acknowledged nor lost */
+	uint32_t rtx, dups;		    /* packets sent again, duplicates the receiver reported */
+	uint32_t nlog;			    /* log entries naming this */
+	uint32_t klass;			    /* log2 of capacity, for the free list */
+	uint64_t *acked, *lost, *chunk_rtx; /* bitmaps: packets, packets, chunks */
+	uint32_t *run_log;		    /* log position of each run's latest transmission */
+	uint8_t *run_ntx;		    /* transmissions of each run, saturating */
+};
+
+struct sdr_txent {		/* one transmission of a run of packets */
+	struct sdr_seg_tx *seg; /* NULL: settled */
+	uint32_t first, n;
+	uint32_t txc; /* conn->txc at this transmission */
+	uint64_t tx_ns;
+	struct sdr_cc_snap snap;
+};
+
+/* ---- bulk in ------------------------------------------------------------------------------------------ */
+
+struct sdr_bulk_rx {
+	struct sdr_list link; /* conn->brx */
+	struct sdr_conn *conn;
+	uint8_t *buf;
+	uint64_t len;
+	uint32_t id; /* the peer's operation */
+	uint32_t msn, nsegs, bound, done;
+	uint8_t op;   /* enum sdr_rec_op it belongs to */
+	bool has_msn; /* false: waits for BIND */
+	bool delivery;
+	struct sdr_rx *rx;	 /* SEND, TSEND matched: the receive */
+	struct sdr_unexp *unexp; /* or its place in the unexpected list */
+	uint64_t rx_off;	 /* where in the receive (MULTI) */
+	struct sdr_op *read;	 /* READ_RSP: our READ */
+	uint64_t data, tag, key;
+	bool has_data;
+	struct sdr_list segs; /* sdr_seg_rx, bound */
+};
+
+struct sdr_seg_rx {
+	struct sdr_list link;  /* bulk's segs */
+	struct sdr_list dirty; /* conn->dirty: a data acknowledgement is owed */
+	struct sdr_bulk_rx *bulk;
+	struct sdr_rcv_handle *h;
+	uint32_t msn;
+	uint32_t rep_got, rep_holes; /* at the last report */
+	uint32_t base;		     /* packet at which the next report starts */
+	uint64_t due;		     /* ns: report not later than this; 0 none */
+	bool now, gap;
+};
+
+/* ---- receives ----------------------------------------------------------------------------------------- */
+
+struct sdr_rx {
+	struct sdr_list link; /* rel->posted[kind], or unlinked when matched */
+	uint8_t kind, niov;
+	uint16_t flags;
+	struct sdr_peer *peer; /* NULL any */
+	uint64_t tag, ignore, min_multi, total;
+	uint64_t off;  /* MULTI: bytes used */
+	uint32_t refs; /* MULTI: transfers into it under way */
+	bool retired;  /* MULTI: takes no more */
+	bool canceled; /* MULTI: by the caller, with transfers under way */
+	void *ctx;
+	uint64_t uflags;
+	uint8_t *bounce; /* niov > 1 and bulk: lands here first; malloc */
+	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
+};
+
+struct sdr_unexp {
+	struct sdr_list link;  /* rel->unexp[kind] or conn->ooo */
+	struct sdr_conn *conn; /* NULL: gone; what is complete stays */
+	struct sdr_peer *peer;
+	struct sdr_frame_rec f; /* payload: malloc, inline bytes or the bounce buffer of a bulk */
+	uint8_t *payload;
+	bool complete; /* all bytes are in payload */
+	bool claimed;
+	void *claim_ctx;
+	struct sdr_bulk_rx *brx; /* bulk under way into payload */
+	struct sdr_rx *rx;	 /* matched meanwhile: gets the bytes when they are complete */
+	bool dropped;		 /* discarded meanwhile */
+};
+
+/* ---- connection --------------------------------------------------------------------------------------- */
+
+enum sdr_conn_state {
+	SDR_CONN_HELLO, /* our HELLO is out, or about to be */
+	SDR_CONN_OPEN,
+	SDR_CONN_CLOSING, /* our BYE is out */
+	SDR_CONN_DEAD,	  /* to be freed at the end of the round */
+};
+
+struct sdr_complete { /* a segment that is done, to be reported */
+	uint32_t msn, echo;
+	uint64_t last_ns;
+	uint64_t at; /* not before */
+};
+struct sdr_comp_ring {
+	struct sdr_complete *e;
+	uint32_t cap, head, tail; /* power of two; free-running */
+};
+
+struct sdr_conn {
+	struct sdr_hnode hnode; /* by cid */
+	struct sdr_list link;	/* rel->conn_list */
+	struct sdr_list ready;	/* rel->ready */
+	struct sdr_timer timer;
+	struct sdr_rel *rel;
+	struct sdr_peer *peer;
+	struct sdr_uc_addr addr; /* where it was seen last */
+	enum sdr_conn_state state;
+	bool passive;	 /* opened by the peer's HELLO */
+	bool proven;	 /* the peer's address is proven */
+	bool peer_known; /* its HELLO was adopted */
+	bool answered;	 /* anything valid ever arrived */
+	uint64_t cid, peer_cid, peer_instance, cookie;
+	uint32_t hello_ts; /* of the HELLO to be answered */
+	uint32_t hello_tries;
+	uint64_t hello_next, born;
+	uint32_t ctl_max; /* bytes, both sides */
+	uint32_t mtu;	  /* bytes a data packet, both directions */
+	uint32_t chunk_pkts, run_pkts;
+	uint64_t seg_bytes; /* bytes of one SDR message, both directions: the QP's max_msg */
+	struct sdr_qp *qp;
+
+	struct sdr_rtt rtt;
+	struct sdr_cc cc;
+	struct sdr_pacer pacer;
+	uint64_t inflight; /* bytes */
+
+	/* packets out */
+	uint32_t next_pn;
+	struct sdr_pkt *plog;		   /* ring */
+	uint32_t pl_cap, pl_head, pl_tail; /* free-running */
+	uint32_t pl_live;		   /* entries neither acknowledged nor lost */
+	uint32_t txc;			   /* counts transmissions of packets and runs: their order */
+	struct sdr_pnset rx_pns;
+	bool ack_due, ack_now;
+	uint64_t ack_pass; /* round in which ack_due was set */
+	uint64_t ack_ns;   /* and when; and the arrival of the largest pn */
+	uint64_t rx_largest_ns;
+
+	/* records out */
+	struct sdr_list rec_rtx, rec_q, msg_q; /* lost; unordered; ordered */
+	struct sdr_rec **rec_ring;	       /* by rseq, NULL acknowledged */
+	uint32_t rr_cap, next_rseq, una_rseq;
+	uint32_t nrecs; /* records that stand alone */
+	uint32_t tx_mseq, tx_mseq_limit;
+	/* records in */
+	uint32_t rx_rseq; /* all below were processed */
+	uint64_t rx_rseq_bits[SDR_REL_CTL_WINDOW / 64];
+	uint32_t rx_mseq;     /* next ordered record to match */
+	struct sdr_list ooo;  /* ordered records that came early */
+	uint64_t unexp_bytes; /* inline bytes buffered for this peer */
+	uint32_t sent_msn_limit, sent_mseq_limit;
+
+	/* operations */
+	struct sdr_list ops, held; /* under way; behind a fence or the handshake */
+	uint32_t nserve;	   /* of them READs of the peer */
+
+	/* bulk out */
+	struct sdr_list bulks, segs;
+	struct sdr_list lost_segs, ends, copies;
+	struct sdr_seg_tx **seg_ring; /* open segments by message number */
+	uint32_t sr_cap;	      /* power of two, more than the span of open numbers */
+	struct sdr_list cts_wait;     /* operations that want message numbers */
+	uint32_t tx_msn, tx_msn_limit;
+	struct sdr_txent *tlog; /* ring */
+	uint32_t tl_cap, tl_head, tl_tail;
+	bool wait_mode; /* the last rendezvous met no receive */
+	/* bulk in */
+	struct sdr_list brx, dirty;
+	uint32_t skip_lo, skip_hi; /* refused messages beyond the window: skipped as it moves */
+	uint64_t skipped[(1u << SDR_IMM_ID_BITS_MAX) /
+			 64];	      /* by ID: its latest message was refused, not completed */
+	struct sdr_comp_ring comp[2]; /* completions to report: now, and once more a little later */
+	bool lossy;		      /* losses were seen in either direction: protect what is worth a round trip */
+
+	/* loss detection */
+	uint64_t rack_ns;	      /* send time of the newest transmission delivered */
+	uint32_t rack_txc;	      /* its number */
+	uint32_t reo_mult;	      /* reordering window in quarters of min RTT */
+	uint64_t reo_grown, reo_seen; /* when last grown, last evidence */
+	uint64_t last_tx;	      /* last transmission that wants an answer */
+	uint64_t last_news;	      /* last acknowledgement of anything new, or first transmission after idle */
+	uint32_t pto_count;
+	uint32_t rto_shift; /* sr_nack, sr_rto: doublings of the timeout */
+	uint64_t last_rto;
+	bool probed; /* losses found now were uncovered by a probe */
+	uint64_t loss_timer;
+	uint64_t last_rx; /* anything valid */
+	bool ping_due;
+	uint64_t wait_since; /* silence is counted from here while we wait for the peer; 0 not waiting */
+
+	/* closing */
+	bool bye_due, bye_ack_due;
+	uint32_t byes; /* the peer's, while something of ours was unanswered */
+	uint32_t bye_tries;
+	uint64_t bye_next;
+
+	struct sdr_rel_stats st;
+	uint64_t est_sent, est_lost; /* aged packet counts behind loss_ppm */
+};
+
+/* ---- sdr_rel.c ---------------------------------------------------------------------------------------- */
+void sdr_rel_now(struct sdr_rel *rel); /* in callbacks: the time of the poll they come from */
+uint64_t sdr_rel_rand(struct sdr_rel *rel);
+
+/* ---- sdr_peer.c --------------------------------------------------------------------------------------- */
+struct sdr_peer *sdr_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
+struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
+void sdr_peer_release(struct sdr_peer *p);
+void sdr_peers_destroy(struct sdr_rel *rel);
+
+void sdr_conn_stats_fold(struct sdr_conn *c); /* sdr_rel_text.c */
+
+/* ---- sdr_conn.c: life of a connection ------------------------------------------------------------------ */
+struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu);
+int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu);
+int sdr_rel_errno(int err);			      /* enum sdr_rel_err -> negative errno */
+struct sdr_conn *sdr_conn_get(struct sdr_peer *peer); /* opens one if needed; NULL out of memory */
+struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid);
+/* Fails everything under way with err; the connection is freed at the end of the round. */
+void sdr_conn_fail(struct sdr_conn *c, int err);
+void sdr_conn_free(struct sdr_conn *c);
+void sdr_conn_kick(struct sdr_conn *c); /* has something to send */
+void sdr_conn_rearm(struct sdr_conn *c);
+void sdr_conn_timer(struct sdr_conn *c);
+bool sdr_conn_busy(const struct sdr_conn *c); /* we wait for the peer to answer */
+bool sdr_conn_idle(const struct sdr_conn *c); /* nothing under way in either direction that we promised */
+uint64_t sdr_conn_reo_wnd(const struct sdr_conn *c);
+void sdr_conn_spurious(struct sdr_conn *c);  /* sent again for nothing: the reordering window grows */
+void sdr_conn_reordered(struct sdr_conn *c); /* packets overtake each other here: there is a window */
+void sdr_conn_rack(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns); /* was delivered */
+/* By time and order: is a transmission lost?  If not yet but perhaps soon, arms the loss timer. */
+bool sdr_conn_is_lost(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns);
+uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift); /* ns, doubled shift times, capped */
+void sdr_conn_news(struct sdr_conn *c);				 /* something new was acknowledged */
+void sdr_conn_sent(struct sdr_conn *c);				 /* something that wants an answer was sent */
+
+/* ---- sdr_handshake.c ----------------------------------------------------------------------------------- */
+void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
+void sdr_conn_prove(struct sdr_conn *c); /* the peer's address is really its own */
+void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
+		     size_t len);
+void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
+		     size_t len);
+void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid);
+int sdr_reset_input(struct sdr_rel *rel, const uint8_t *p, size_t len);
+
+/* ---- sdr_pkt_tx.c: packets out, their acknowledgement --------------------------------------------------- */
+/* Sends what is due; returns false when the engine is full. */
+bool sdr_pkt_send(struct sdr_conn *c);
+bool sdr_pkt_due(const struct sdr_conn *c);
+void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca);
+void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca);
+/* PTO: the records of the oldest packets travel again. */
+void sdr_pkt_probe(struct sdr_conn *c);
+void sdr_pkt_drop_all(struct sdr_conn *c);
+
+/* ---- sdr_pkt_rx.c ---------------------------------------------------------------------------------------- */
+void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len);
+
+/* ---- sdr_rec.c: reliable records ------------------------------------------------------------------------- */
+void sdr_rec_queue(struct sdr_conn *c, struct sdr_rec *r);
+struct sdr_rec *sdr_rec_new(struct sdr_conn *c, uint8_t op, uint32_t id); /* stands alone; NULL no memory */
+void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r);		  /* one that stands alone */
+bool sdr_rec_sendable(const struct sdr_conn *c);
+/* The next record that may be sent and fits room, given its rseq; NULL none. */
+struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room);
+size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t room);
+void sdr_rec_acked(struct sdr_conn *c, struct sdr_rec *r);
+void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r); /* its operation ends: it must not be sent again */
+/* false: seen before or outside the window. */
+bool sdr_rec_accept(struct sdr_conn *c, uint32_t rseq);
+bool sdr_rec_room(const struct sdr_conn *c, uint32_t rseq);
+void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f);
+
+/* ---- sdr_op.c --------------------------------------------------------------------------------------------- */
+void sdr_op_advance(struct sdr_op *op);			   /* completes it if nothing is missing */
+void sdr_op_end(struct sdr_op *op, int err, int prov_err); /* reports and frees */
+void sdr_op_cancel(struct sdr_op *op);			   /* reports; messages keep their place in the order */
+void sdr_op_start(struct sdr_op *op);			   /* gives it to its connection */
+bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va);
+size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
+void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
+void sdr_op_release_held(struct sdr_conn *c);	/* behind a fence or the handshake */
+void sdr_op_release_credit(struct sdr_conn *c); /* waiting for message numbers */
+
+/* ---- sdr_bulk_tx.c, sdr_bulk_ack.c ------------------------------------------------------------------------- */
+int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base); /* takes msns: credit was checked */
+bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len);
+void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
+void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
+void sdr_bulk_announced(struct sdr_bulk_tx *b);
+bool sdr_bulk_tx_work(const struct sdr_conn *c);
+uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c); /* ns at which the next bulk's data may leave; UINT64_MAX */
+bool sdr_bulk_tx_window(const struct sdr_conn *c);   /* room for one packet */
+bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget); /* false: engine full */
+void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s);
+void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s);
+void sdr_seg_tx_end(struct sdr_seg_tx *s); /* delivered */
+struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn);
+void sdr_seg_tx_end_due(struct sdr_seg_tx *s);
+void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca);
+void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca);
+void sdr_bulk_tlog_trim(struct sdr_conn *c);
+uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c);
+void sdr_bulk_probe(struct sdr_conn *c);
+void sdr_bulk_tx_destroy(struct sdr_conn *c);
+uint32_t sdr_bits_set_range(uint64_t *bits, uint32_t lo, uint32_t hi);	 /* [lo, hi); returns bits newly set */
+uint32_t sdr_bits_clear_range(uint64_t *bits, uint32_t lo, uint32_t hi); /* returns bits that were set */
+uint32_t sdr_bits_next(const uint64_t *bits, uint32_t from, uint32_t n); /* next set bit, n if none */
+uint32_t sdr_bits_next_zero(const uint64_t *bits, uint32_t from, uint32_t n);
+
+/* ---- sdr_bulk_rx.c ------------------------------------------------------------------------------------------ */
+struct sdr_bulk_rx *sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len);
+void sdr_bulk_rx_start(struct sdr_bulk_rx *b, uint32_t msn); /* binds what the window allows */
+void sdr_bulk_rx_more(struct sdr_conn *c);
+void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
+void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
+void sdr_bulk_rx_skip(struct sdr_conn *c, uint32_t msn, uint64_t len);
+void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
+bool sdr_bulk_rx_report_due(const struct sdr_conn *c, uint64_t now);
+uint64_t sdr_bulk_rx_report_deadline(const struct sdr_conn *c);
+/* Writes DACK frames; returns bytes; *more: some did not fit. */
+size_t sdr_bulk_rx_report(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
+uint32_t sdr_conn_msn_limit(const struct sdr_conn *c);
+uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c);
+
+/* ---- sdr_match.c --------------------------------------------------------------------------------------------- */
+void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f); /* in order of mseq */
+void sdr_match_done(struct sdr_bulk_rx *b);				 /* bulk of a message is complete */
+void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f);
+void sdr_match_conn_gone(struct sdr_conn *c, int err);
+void sdr_match_destroy(struct sdr_rel *rel);
+void sdr_match_cancel_all(struct sdr_rel *rel);
+void sdr_done_send(struct sdr_conn *c, uint32_t id, int status);
+
+/* ---- sdr_rx.c, sdr_unexp.c ----------------------------------------------------------------------------------- */
+void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx);
+void sdr_rx_fill(const struct sdr_rx *rx, uint64_t off, const uint8_t *p, uint64_t n);
+void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer, const struct sdr_frame_rec *f,
+		   uint64_t off, uint64_t got, int prov_err);
+bool sdr_rx_retires(const struct sdr_rx *rx, uint64_t len);
+uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room);
+void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off);
+void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off, bool expected,
+		 bool has_msn);
+void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f);
+void sdr_rx_cancel(struct sdr_rel *rel, struct sdr_rx *rx);
+void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u);
+struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f);
+void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
+void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx);
+void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u);
+struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed, const void *ctx);
+
+static inline int sdr_msg_kind(uint8_t rec_op)
+{
+	return rec_op == SDR_REC_TSEND;
+}
+
+static inline uint64_t sdr_msg_len(const struct sdr_frame_rec *f)
+{
+	return f->flags & SDR_REC_F_LEN ? f->len : f->payload_len;
+}
+
+static inline bool sdr_rx_matches(const struct sdr_rx *rx, const struct sdr_peer *peer, uint64_t tag)
+{
+	return (!rx->peer || rx->peer == peer) && ((tag ^ rx->tag) & ~rx->ignore) == 0;
+}
+
+static inline bool sdr_seq_lt(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+/* Microseconds from then to now, for delays on the wire. */
+static inline uint32_t sdr_us_since(uint64_t now, uint64_t then)
+{
+	uint64_t us = now > then ? (now - then) / 1000 : 0;
+
+	return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+}
+
+#endif /* SDR_REL_PRIV_H */

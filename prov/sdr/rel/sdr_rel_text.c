@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Texts of errors: the cause and one next step, for fi_cq_strerror and logs.  Also the sums of statistics. */
+#include "sdr_rel_priv.h"
+
+const char *sdr_rel_strerror(int e)
+{
+	switch (e) {
+	case SDR_REL_OK:
+		return "success";
+	case SDR_REL_ERR_NO_ANSWER:
+		return "the peer never answered the handshake: check that its process runs, that the address and "
+		       "port are "
+		       "right, and that UDP passes the firewall both ways";
+	case SDR_REL_ERR_STOPPED:
+		return "the peer stopped answering: it died or the path is cut; check the remote process and the "
+		       "link, "
+		       "or raise FI_SDR_TIMEOUT if outages this long are normal";
+	case SDR_REL_ERR_RESTARTED:
+		return "another process took the peer's address: the peer restarted; resolve its address again and "
+		       "repeat "
+		       "the operation";
+	case SDR_REL_ERR_CLOSED:
+		return "the peer closed its endpoint before the operation was complete: check why it ended early";
+	case SDR_REL_ERR_REFUSED:
+		return "the peer refused the connection: both sides need the same "
+		       "FI_SDR_IMM_SPLIT, FI_SDR_CHANNELS and FI_SDR_GENERATIONS, and the same version of sdr";
+	case SDR_REL_ERR_KEY:
+		return "remote memory access refused: the key is unknown there, the range leaves the region, or "
+		       "the region "
+		       "was registered without that access; check key, address and FI_REMOTE_READ/FI_REMOTE_WRITE";
+	case SDR_REL_ERR_TRUNC:
+		return "the message is longer than the receive buffer: post a larger one";
+	case SDR_REL_ERR_CANCELED:
+		return "the operation was cancelled";
+	case SDR_REL_ERR_NOMEM:
+		return "a limit of the endpoint or its peer is reached: post less at a time, or raise the "
+		       "process's memory";
+	case SDR_REL_ERR_ENGINE:
+		return "the network engine failed: see the log (FI_LOG_LEVEL=warn) and reopen the endpoint";
+	case SDR_REL_ERR_NOMSG:
+		return "no message matches";
+	}
+	return "unknown error of the sdr provider";
+}
+
+static void stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b)
+{
+	uint64_t g[6] = { a->rtt_min_ns, a->srtt_ns, a->rttvar_ns, a->loss_ppm, a->cwnd_bytes, a->pacing_bps };
+#define X(n) a->n += b->n;
+	SDR_REL_STATS(X)
+#undef X
+#define MAXOF(x, y) ((x) > (y) ? (x) : (y))
+	a->rtt_min_ns = MAXOF(g[0], b->rtt_min_ns);
+	a->srtt_ns = MAXOF(g[1], b->srtt_ns);
+	a->rttvar_ns = MAXOF(g[2], b->rttvar_ns);
+	a->loss_ppm = MAXOF(g[3], b->loss_ppm);
+	a->cwnd_bytes = MAXOF(g[4], b->cwnd_bytes);
+	a->pacing_bps = MAXOF(g[5], b->pacing_bps);
+}
+
+static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
+{
+	*out = c->st;
+	out->rtt_min_ns = c->rtt.samples ? c->rtt.min_rtt : 0;
+	out->srtt_ns = c->rtt.samples ? c->rtt.srtt : 0;
+	out->rttvar_ns = c->rtt.samples ? c->rtt.rttvar : 0;
+	out->loss_ppm = c->est_sent ? c->est_lost * 1000000 / c->est_sent : 0;
+	out->cwnd_bytes = c->cc.cwnd;
+	out->pacing_bps = c->cc.pacing_Bps * 8;
+}
+
+void sdr_conn_stats_fold(struct sdr_conn *c)
+{
+	struct sdr_rel_stats s;
+
+	conn_stats(c, &s);
+	stats_add(&c->peer->past, &s);
+}
+
+static void peer_stats(struct sdr_peer *p, struct sdr_rel_stats *out)
+{
+	struct sdr_rel_stats s;
+
+	stats_add(out, &p->past);
+	if (p->conn) {
+		conn_stats(p->conn, &s);
+		stats_add(out, &s);
+	}
+}
+
+static void peer_stats_cb(void *user, struct sdr_peer *p)
+{
+	peer_stats(p, user);
+}
+
+void sdr_rel_stats_get(struct sdr_rel *rel, struct sdr_peer *peer, struct sdr_rel_stats *out)
+{
+	struct sdr_stats sdk = { .size = sizeof(sdk) };
+
+	memset(out, 0, sizeof(*out));
+	if (peer) {
+		peer_stats(peer, out);
+		return;
+	}
+	*out = rel->closed;
+	sdr_rel_peers_walk(rel, peer_stats_cb, out);
+	/* What only the engine and the message tables can count. */
+	if (!sdr_context_stats(rel->ctx, &sdk)) {
+		out->pkts_late += sdk.pkts_late;
+		out->pkts_bad += sdk.pkts_bad;
+	}
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Messages that meet no receive.  Inline bytes are kept, and count against the peer's credit; a bulk of up to
+ * SDR_REL_UNEXP_BULK bytes lands in a bounce buffer while the endpoint has room for it; a larger one is
+ * parked: its data land nowhere, the sender stops and waits for CTS.  What is complete stays receivable after
+ * its connection is gone.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u)
+{
+	if ((u->f.flags & SDR_REC_F_LEN) && u->payload)
+		rel->unexp_bulk_bytes -= u->f.len;
+	if (u->conn) {
+		struct sdr_conn *c = u->conn;
+
+		c->unexp_bytes -= u->f.payload_len + sizeof(*u);
+		sdr_conn_kick(c); /* credit may move */
+	}
+	sdr_list_del(&u->link);
+	free(u->payload);
+	sdr_slab_free(&rel->unexp_pool, u);
+}
+
+struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_unexp *u = sdr_slab_alloc(&c->rel->unexp_pool);
+
+	if (!u)
+		return NULL;
+	u->conn = c;
+	u->peer = c->peer;
+	u->f = *f;
+	u->f.payload = NULL;
+	sdr_list_init(&u->link);
+	if (!(f->flags & SDR_REC_F_LEN)) {
+		if (f->payload_len) {
+			u->payload = malloc(f->payload_len);
+			if (!u->payload) {
+				sdr_slab_free(&c->rel->unexp_pool, u);
+				return NULL;
+			}
+			memcpy(u->payload, f->payload, f->payload_len);
+		}
+		u->complete = true;
+	}
+	c->unexp_bytes += f->payload_len + sizeof(*u);
+	return u;
+}
+
+static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	struct sdr_rec *r;
+
+	sdr_bulk_rx_skip(c, u->f.msn, u->f.len);
+	r = sdr_rec_new(c, SDR_REC_PARK, u->f.id);
+	u->f.flags &= (uint16_t)~SDR_REC_F_BULK; /* from here on it waits for CTS like any announced one */
+	c->st.msgs_parked++;
+	if (!r) {
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* frees u */
+		return;
+	}
+	r->f.flags = SDR_REC_F_BULK;
+	r->f.msn = u->f.msn;
+	sdr_rec_queue(c, r);
+}
+
+void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	struct sdr_rel *rel = c->rel;
+
+	c->st.msgs_unexp++;
+	sdr_list_add_tail(&u->link, &rel->unexp[sdr_msg_kind(u->f.op)]);
+	if (!(u->f.flags & SDR_REC_F_BULK))
+		return;
+	if (u->f.len <= SDR_REL_UNEXP_BULK && rel->unexp_bulk_bytes + u->f.len <= SDR_REL_UNEXP_TOTAL) {
+		u->payload = malloc(u->f.len);
+		if (u->payload) {
+			rel->unexp_bulk_bytes += u->f.len;
+			u->brx = sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len);
+		}
+		if (u->brx) {
+			u->brx->unexp = u;
+			sdr_bulk_rx_start(u->brx, u->f.msn);
+			return;
+		}
+	}
+	unexp_park(c, u);
+}
+
+/* An unexpected message goes to a receive posted later. */
+void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx)
+{
+	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rx_take(rx, len, &room), n = len < room ? len : room;
+	struct sdr_peer *peer = u->peer;
+	struct sdr_frame_rec f = u->f;
+
+	if (u->complete) {
+		if (n)
+			sdr_rx_fill(rx, off, u->payload, n);
+		if ((f.flags & SDR_REC_F_DELIVERY) && u->conn)
+			sdr_done_send(u->conn, f.id, SDR_REL_OK);
+		sdr_unexp_free(rel, u);
+		sdr_rx_report(rel, rx, peer, &f, off, n, n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+	} else if (u->brx) {
+		/* Still arriving in its bounce buffer. */
+		sdr_list_del(&u->link);
+		u->rx = rx;
+		u->brx->rx_off = off;
+	} else {
+		struct sdr_conn *c = u->conn;
+
+		f.flags &= (uint16_t)~SDR_REC_F_BULK;
+		sdr_unexp_free(rel, u);
+		if (len > room)
+			sdr_rx_truncated(c, rx, &f, off);
+		else
+			sdr_rx_bulk(c, rx, &f, off, false, false);
+	}
+}
+
+void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
+{
+	if (u->brx) {
+		/* Let it arrive; nobody gets it. */
+		sdr_list_del(&u->link);
+		u->dropped = true;
+		return;
+	}
+	/* What never came is over for the sender too: to it this is like a receive that was too short. */
+	if (u->conn && (!u->complete || (u->f.flags & SDR_REC_F_DELIVERY)))
+		sdr_done_send(u->conn, u->f.id, u->complete ? SDR_REL_OK : SDR_REL_ERR_TRUNC);
+	sdr_unexp_free(rel, u);
+}
+
+struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed, const void *ctx)
+{
+	struct sdr_list *l;
+
+	sdr_list_each(l, &rel->unexp[rx->kind == SDR_REL_TRECV]) {
+		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, link);
+
+		if (claimed ? u->claimed && u->claim_ctx == ctx
+			    : !u->claimed && sdr_rx_matches(rx, u->peer, u->f.tag))
+			return u;
+	}
+	return NULL;
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# sdk/: the SDR middleware; with uc/ and wire/ below it, it is libsdr.so.
+# Every .c and .h of the layer stands in the list: what is not listed is neither built nor
+# distributed.
+
+noinst_LTLIBRARIES += libsdr_sdk.la
+libsdr_sdk_la_SOURCES = \
+	prov/sdr/sdk/sdr_bitmap.h \
+	prov/sdr/sdk/sdr_context.c \
+	prov/sdr/sdk/sdr_context_open.c \
+	prov/sdr/sdk/sdr_cts.c \
+	prov/sdr/sdk/sdr_msgtab.c \
+	prov/sdr/sdk/sdr_pool.c \
+	prov/sdr/sdk/sdr_qp.c \
+	prov/sdr/sdk/sdr_recv.c \
+	prov/sdr/sdk/sdr_rxk.c \
+	prov/sdr/sdk/sdr_rxk.h \
+	prov/sdr/sdk/sdr_sdk.h \
+	prov/sdr/sdk/sdr_sdk_priv.h \
+	prov/sdr/sdk/sdr_send.c \
+	prov/sdr/sdk/sdr_strerror.c \
+	prov/sdr/sdk/sdr_txq.c \
+	prov/sdr/sdk/sdr_uimm.c

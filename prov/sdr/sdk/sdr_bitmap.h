@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Bitmaps in 64-bit words: bit i is bit i & 63 of word i / 64.  On a little-endian machine that is also bit
+ * i & 7 of byte i / 8, which is how the public calls hand them out.  Plain loads and stores: the receive
+ * worker has its own atomic access.  No state, no allocation.
+ */
+#ifndef SDR_BITMAP_H
+#define SDR_BITMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "bitmaps are handed out as bytes: little-endian machines only"
+#endif
+
+static inline uint32_t sdr_bitmap_words(uint32_t nbits)
+{
+	return nbits / 64 + (nbits % 64 != 0);
+}
+
+static inline bool sdr_bitmap_test(const uint64_t *b, uint32_t i)
+{
+	return b[i / 64] >> (i & 63) & 1;
+}
+
+static inline void sdr_bitmap_set(uint64_t *b, uint32_t i)
+{
+	b[i / 64] |= 1ull << (i & 63);
+}
+
+static inline void sdr_bitmap_clear(uint64_t *b, uint32_t i)
+{
+	b[i / 64] &= ~(1ull << (i & 63));
+}
+
+/* Bits [lo, hi) of one word, 0 <= lo < hi <= 64. */
+static inline uint64_t sdr_bitmap_mask(uint32_t lo, uint32_t hi)
+{
+	return ~0ull >> (64 - (hi - lo)) << lo;
+}
+
+/* First clear bit at or behind `from`, or nbits. */
+static inline uint32_t sdr_bitmap_next_zero(const uint64_t *b, uint32_t from, uint32_t nbits)
+{
+	while (from < nbits) {
+		uint64_t w = ~b[from / 64] >> (from & 63);
+
+		if (w) {
+			from += (uint32_t)__builtin_ctzll(w);
+			return from < nbits ? from : nbits;
+		}
+		from = (from | 63) + 1;
+	}
+	return nbits;
+}
+
+/* First set bit at or behind `from`, or nbits. */
+static inline uint32_t sdr_bitmap_next_one(const uint64_t *b, uint32_t from, uint32_t nbits)
+{
+	while (from < nbits) {
+		uint64_t w = b[from / 64] >> (from & 63);
+
+		if (w) {
+			from += (uint32_t)__builtin_ctzll(w);
+			return from < nbits ? from : nbits;
+		}
+		from = (from | 63) + 1;
+	}
+	return nbits;
+}
+
+#endif /* SDR_BITMAP_H */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Receives: posting, what a packet changes, completing.
+ *
+ * A receive is bound to its slot from post to complete; in between its bitmaps are written by the receive
+ * worker and its sums (got, cum, high, ...) here, in constant time a packet on average: cum only moves
+ * forward, over words.  Receives that got packets in a round are on the context's list and their hook is called
+ * once at the round's end.  Completing is final and immediate, in whatever state the message is.
+ *
+ * A packet counts only when its length is what belongs at its offset of the posted buffer, so sender and
+ * receiver must agree on the message's length: of a shorter message the last, short packet is not counted.
+ * A message of no bytes is one empty packet.  No timers.
+ */
+#include "sdr_sdk_priv.h"
+
+#include <errno.h>
+
+int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *wr, void *user,
+		     struct sdr_rcv_handle **hdl)
+{
+	struct sdr_context *ctx;
+	struct sdr_rcv_handle *h;
+	uint32_t npkts, nchunks;
+	int err;
+
+	if (!qp || !wr || !hdl || wr->length > qp->max_msg || (wr->length && !wr->addr) ||
+	    !sdr_mr_covers(wr->mr, qp->ctx, wr->addr, wr->length))
+		return -EINVAL;
+	switch (sdr_msgtab_state(qp, msn)) {
+	case SDR_MSG_FREE:
+		break;
+	case SDR_MSG_DONE:
+		return -EALREADY;
+	default:
+		return -EBUSY;
+	}
+	ctx = qp->ctx;
+	npkts = sdr_qp_npkts(qp, wr->length);
+	nchunks = (npkts - 1) / qp->rxk.ppc + 1;
+	h = sdr_pool_rcv_get(&ctx->pool, npkts, nchunks);
+	if (!h)
+		return -ENOMEM;
+	h->k.tail = (uint32_t)(wr->length - (uint64_t)(npkts - 1) * qp->mtu);
+	h->st.user = user;
+	h->st.msn = msn;
+	h->st.npkts = npkts;
+	h->st.nchunks = nchunks;
+	h->st.pkt_bits = h->k.pkt_bits;
+	h->st.chunk_bits = h->k.chunk_bits;
+	h->st.buf = wr->addr;
+	h->st.length = wr->length;
+	err = ctx->uc->ops->slot_bind(qp->uqp, sdr_qp_slot(qp, msn), msn >> qp->rxk.split.id_bits, wr->addr,
+				      wr->length, wr->mr ? wr->mr->uc_mr : NULL);
+	if (err) {
+		sdr_pool_rcv_put(&ctx->pool, h);
+		return err;
+	}
+	h->qp = qp;
+	sdr_msgtab_open(qp, h);
+	if ((int32_t)(msn + 1 - qp->next) > 0)
+		qp->next = msn + 1;
+	*hdl = h;
+	return 0;
+}
+
+int sdr_recv_post(struct sdr_qp *qp, const struct sdr_rcv_wr *wr, struct sdr_rcv_handle **hdl)
+{
+	int err;
+
+	if (!qp)
+		return -EINVAL;
+	/* Numbers that were skipped are passed over. */
+	if ((int32_t)(qp->base - qp->next) > 0)
+		qp->next = qp->base;
+	while (sdr_msgtab_state(qp, qp->next) == SDR_MSG_DONE)
+		qp->next++;
+	if (sdr_cts_gated(qp))
+		return -EAGAIN;
+	err = sdr_recv_post_at(qp, qp->next, wr, NULL, hdl);
+	if (err)
+		return err == -EBUSY ? -EAGAIN : err;
+	sdr_cts_kick(qp);
+	return 0;
+}
+
+bool sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn)
+{
+	return sdr_msgtab_state(qp, msn) == SDR_MSG_DONE;
+}
+
+void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn)
+{
+	if (sdr_msgtab_state(qp, msn) == SDR_MSG_FREE)
+		sdr_msgtab_skip(qp, msn);
+}
+
+uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)
+{
+	return qp->base;
+}
+
+/* ---- packets --------------------------------------------------------------------------------------- */
+
+static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
+{
+	struct sdr_rcv_state *st = &h->st;
+
+	if (!st->got++ && !h->qp->hooked)
+		sdr_cts_seen(h->qp, st->msn + 1);
+	if (off >= st->high)
+		st->high = off + 1;
+	if (off == st->cum)
+		st->cum = sdr_bitmap_next_zero(st->pkt_bits, off + 1, st->npkts);
+}
+
+void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
+{
+	struct sdr_context *ctx = qp->ctx;
+	struct sdr_rcv_handle *h;
+	struct sdr_rxk_out out;
+	enum sdr_rxk_res r;
+
+	r = sdr_rxk_packet(&qp->rxk, ev->gen, ev->p.imm, ev->len, &out);
+	if (r == SDR_RXK_LATE) {
+		ctx->pkts_late++;
+		return;
+	}
+	if (r == SDR_RXK_BAD) {
+		ctx->pkts_bad++;
+		return;
+	}
+	h = sdr_dl_entry(out.msg, struct sdr_rcv_handle, k);
+	if (r == SDR_RXK_DUP) {
+		ctx->pkts_dup++;
+		h->st.dups++;
+	} else if (r != SDR_RXK_UIMM) {
+		ctx->chunks_rx += r == SDR_RXK_CHUNK;
+		sdr_recv_new(h, out.off);
+	}
+	if (r != SDR_RXK_UIMM) {
+		h->st.last = out.off;
+		h->st.last_ns = ctx->now;
+	}
+	if (sdr_dl_empty(&h->touched))
+		sdr_dl_push(&ctx->touched, &h->touched);
+}
+
+void sdr_recv_round_end(struct sdr_context *ctx)
+{
+	while (!sdr_dl_empty(&ctx->touched)) {
+		struct sdr_rcv_handle *h = sdr_dl_entry(ctx->touched.next, struct sdr_rcv_handle, touched);
+		struct sdr_qp *qp = h->qp;
+
+		sdr_dl_del(&h->touched);
+		if (qp->hooks.recv_progress)
+			qp->hooks.recv_progress(qp->hooks.user, h);
+	}
+}
+
+/* ---- reading and ending ---------------------------------------------------------------------------- */
+
+const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl)
+{
+	return &hdl->st;
+}
+
+int sdr_recv_bitmap_get(struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len)
+{
+	if (!hdl || !hdl->qp || !bitmap || !len)
+		return -EINVAL;
+	*bitmap = (const uint8_t *)hdl->k.chunk_bits;
+	*len = ((size_t)hdl->st.nchunks + 7) / 8;
+	return 0;
+}
+
+int sdr_recv_packet_bitmap_get(struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len)
+{
+	if (!hdl || !hdl->qp || !bitmap || !len)
+		return -EINVAL;
+	*bitmap = (const uint8_t *)hdl->k.pkt_bits;
+	*len = ((size_t)hdl->st.npkts + 7) / 8;
+	return 0;
+}
+
+void sdr_recv_free(struct sdr_rcv_handle *h)
+{
+	struct sdr_qp *qp = h->qp;
+
+	sdr_msgtab_close(qp, h);
+	sdr_dl_del(&h->touched);
+	sdr_pool_rcv_put(&qp->ctx->pool, h);
+}
+
+int sdr_recv_complete(struct sdr_rcv_handle *hdl)
+{
+	if (!hdl || !hdl->qp)
+		return -EINVAL;
+	sdr_recv_free(hdl);
+	return 0;
+}

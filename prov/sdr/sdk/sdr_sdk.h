@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The SDK as the layers above it in this tree see it: the public calls of sdr/sdr.h and the doors that a
+ * reliability layer needs and an application does not.
+ *
+ *   - a context over an engine that is already open (simulator, fault injection, the provider's own socket);
+ *   - control datagrams of other classes, in order with the data: one batch, one flush;
+ *   - messages addressed by their sequence number (msn), posted in any order, so that a reliability layer
+ *     which tells the receiver what is coming can start at once instead of waiting for CTS;
+ *   - the packet state of a receive, for acknowledgements and decoders.
+ *
+ * msn counts messages of one direction of a QP modulo 2^32; slot = msn mod 2^id_bits, generation =
+ * (msn / 2^id_bits) mod generations.  A sender may use msn m only while m - limit < 0 (limit: CTS, or sdr_qp_limit_set).
+ */
+#ifndef SDR_SDK_H
+#define SDR_SDK_H
+
+#include <sdr/sdr.h>
+#include "../uc/sdr_uc.h"
+
+/* ---- context --------------------------------------------------------------------------------------- */
+
+/*
+ * Takes ownership of uc: closed by sdr_context_destroy.  rand: 16 unpredictable bytes that seed the
+ * context's generator for keys and QP numbers.
+ */
+struct sdr_context *sdr_context_create_on(struct sdr_uc *uc, const struct sdr_dev_attr *attr,
+					  const uint64_t rand[2]);
+struct sdr_uc *sdr_context_uc(struct sdr_context *ctx);
+
+/* buf,len: payload behind the class header.  Called inside progress; must not destroy the context. */
+typedef void (*sdr_ctl_fn)(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
+			   size_t len);
+/* Datagrams of this class go to fn; without one they are counted as bad. */
+void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user);
+
+/*
+ * Room for one control datagram behind everything queued so far: returns a pointer to at least ctl_max bytes
+ * in the context's arena, NULL when the batch is full (flush failed: try after the next progress).  The
+ * caller encodes the class header itself and then calls ctl_push with the total length; in between it may queue
+ * packets and flush, but alloc again only to drop what it had.
+ */
+uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx);
+void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
+/*
+ * Hands the batch to the engine.  0 everything went, -EAGAIN the engine is full and the rest stays queued in
+ * order.  Called by progress, and by whoever wants its packets out now.
+ */
+int sdr_context_flush(struct sdr_context *ctx);
+/* True when nothing is queued in front of the engine. */
+bool sdr_context_tx_idle(const struct sdr_context *ctx);
+/* One round: poll the engine until it is empty or max_events were handled, deliver, flush. */
+int sdr_context_progress_max(struct sdr_context *ctx, int max_events);
+/* Engine time of the last poll, ns. */
+uint64_t sdr_context_now(struct sdr_context *ctx);
+
+/* ---- QPs ------------------------------------------------------------------------------------------- */
+
+struct sdr_qp_hooks {
+	void *user;
+	/*
+	 * Once per progress round for each receive that got packets in it, after the whole round was placed.
+	 * May complete the receive, and any other; may destroy the QP.
+	 */
+	void (*recv_progress)(void *user, struct sdr_rcv_handle *hdl);
+};
+/* As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by sdr_qp_limit_set. */
+struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp_attr *attr,
+				    const struct sdr_qp_hooks *hooks);
+/* addr: where the peer was seen; NULL: as in the info. */
+int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const struct sdr_uc_addr *addr);
+void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
+/* Send side: messages below limit may be sent (never moves back). */
+void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit);
+uint32_t
+sdr_qp_ids(const struct sdr_qp *qp); /* window: 1 << id_bits, or max_inflight rounded up to a power of two */
+uint32_t sdr_qp_mtu(const struct sdr_qp *qp);
+uint32_t sdr_qp_chunk(const struct sdr_qp *qp); /* bytes */
+uint64_t sdr_qp_max_msg(const struct sdr_qp *qp);
+
+/* ---- receive by number ----------------------------------------------------------------------------- */
+
+/*
+ * Binds the slot of message msn.  -EBUSY: the slot still holds a message, or msn is not below recv_base + ids;
+ * -EALREADY: msn was completed or refused before.  sdr_recv_post is this with the next number.
+ */
+int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *wr, void *user,
+		     struct sdr_rcv_handle **hdl);
+/* msn will never be bound: it counts as completed.  No effect on a bound one or beyond the window. */
+void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn);
+/* All messages below are completed or skipped (the base of the window of IDs). */
+uint32_t sdr_qp_recv_base(const struct sdr_qp *qp);
+
+/* True when msn was completed or skipped: below the base, or done ahead of it. */
+bool sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn);
+
+/* What a reliability layer reads.  Owned by the SDK, written only inside progress. */
+struct sdr_rcv_state {
+	void *user; /* from recv_post_at */
+	uint32_t msn;
+	uint32_t npkts, nchunks;
+	uint32_t got;		  /* distinct packets in place */
+	uint32_t high;		  /* 1 + highest packet offset seen */
+	uint32_t cum;		  /* all packets below are in place */
+	uint32_t last;		  /* offset of the packet placed last */
+	uint32_t dups;		  /* packets that came again */
+	uint64_t last_ns;	  /* engine time of the round in which `last` came */
+	const uint64_t *pkt_bits; /* bit i & 63 of word i / 64; words behind npkts are zero */
+	const uint64_t *chunk_bits;
+	void *buf;
+	uint64_t length;
+};
+const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl);
+
+/* ---- send by number -------------------------------------------------------------------------------- */
+
+/* As stream_start with the number chosen by the caller (each number once, within limit: else -EAGAIN). */
+int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl);
+/*
+ * Queues packets [first, first + n) of a message whose bytes start at base; base + first * mtu is read.  The
+ * run goes into the context's batch; flush sends it.  Returns packets taken (0..n): fewer when the batch is
+ * full.  Never blocks.
+ */
+uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n);
+/* Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it. */
+void sdr_send_release(struct sdr_snd_handle *hdl);
+
+#endif /* SDR_SDK_H */

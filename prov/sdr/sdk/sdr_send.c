@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Sends: cutting messages into runs of packets.
+ *
+ * Public sends have a part (a range of packets) to go.  A one-shot send is a stream with one part that was
+ * ended at once.  A message below the QP's limit is `ready` and its part moves into the batch as room and rate
+ * allow, oldest first; one at or above the limit is `waiting` until the receiver has posted its buffer (CTS).
+ * A message that the receiver is known to have completed is not sent at all, and counts as sent.
+ * When the message's last packet goes out, the empty packets that carry the rest of a user immediate follow.
+ * Numbered sends (reliability layer) go straight into the batch and know neither limit nor rate beyond start.
+ *
+ * One descriptor carries a run of consecutive packets of one message: with several channels one GSO train,
+ * channels taken in turn; with one channel a few trains, and a run that continues the last descriptor extends it.
+ *
+ * Invariant: a handle is given back to the pool only with no descriptor of it in the batch, so an engine never
+ * reads a buffer that its owner has taken back.  Timer: the leaky bucket of rate_bps, in engine time.
+ */
+#include "sdr_sdk_priv.h"
+
+#include <errno.h>
+
+/* ---- runs ------------------------------------------------------------------------------------------ */
+
+static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n,
+			    uint32_t bytes)
+{
+	struct sdr_uc_tx *t = sdr_txq_last(h->qp->ctx, h);
+	uint32_t mtu = h->qp->mtu;
+
+	if (!t || !t->len || t->len % mtu || t->buf + t->len != buf || t->w.first + t->len / mtu != first)
+		return false;
+	if (t->len / mtu + n > h->qp->run_pkts)
+		return false;
+	t->len += bytes;
+	return true;
+}
+
+static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t bytes)
+{
+	struct sdr_qp *qp = h->qp;
+	struct sdr_uc_tx *t = sdr_txq_push(qp->ctx, h);
+
+	t->kind = SDR_UC_TX_WRITE;
+	t->flags = 0;
+	t->gen = h->gen;
+	t->channel = qp->channel;
+	t->len = bytes;
+	t->buf = buf;
+	t->w.qp = qp->uqp;
+	t->w.slot = sdr_qp_slot(qp, h->msn);
+	t->w.first = first;
+	t->w.user_imm = h->uimm;
+	t->w.lap = (h->msn >> qp->rxk.split.id_bits) / qp->generations;
+	if (++qp->channel == qp->channels)
+		qp->channel = 0;
+}
+
+/* Packets [first, first + n), all below h->total; buf: bytes of packet first. Returns packets taken. */
+static uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n)
+{
+	static const uint8_t nothing[1];
+	struct sdr_qp *qp = h->qp;
+	uint32_t left = n;
+
+	while (left) {
+		uint32_t run = left < qp->run_pkts ? left : qp->run_pkts, bytes = 0;
+
+		if (!sdr_txq_room(qp->ctx))
+			break;
+		if (first >= h->npkts) {
+			sdr_send_desc(h, nothing, first, 0);
+			first++;
+			left--;
+			continue;
+		}
+		if (run >= h->npkts - first) {
+			run = h->npkts - first;
+			bytes = (run - 1) * qp->mtu + h->tail;
+		} else {
+			bytes = run * qp->mtu;
+		}
+		if (!sdr_send_extend(h, buf, first, run, bytes))
+			sdr_send_desc(h, bytes ? buf : nothing, first, bytes);
+		qp->ctx->txq.bytes += bytes;
+		if (bytes)
+			buf += bytes;
+		first += run;
+		left -= run;
+	}
+	return n - left;
+}
+
+/* ---- handles --------------------------------------------------------------------------------------- */
+
+static int sdr_send_new(struct sdr_qp *qp, uint32_t msn, uint64_t length, uint32_t imm, uint32_t flags,
+			struct sdr_snd_handle **hdl)
+{
+	struct sdr_snd_handle *h;
+	uint32_t frags = sdr_imm_frags(&qp->rxk.split);
+
+	if (length > qp->max_msg || flags & ~SDR_SEND_IMM || (flags & SDR_SEND_IMM && !frags))
+		return -EINVAL;
+	if (!qp->connected)
+		return -ENOTCONN;
+	h = sdr_pool_snd_get(&qp->ctx->pool);
+	if (!h)
+		return -ENOMEM;
+	h->qp = qp;
+	h->msn = msn;
+	h->gen = sdr_qp_gen(qp, msn);
+	h->length = length;
+	h->npkts = h->total = sdr_qp_npkts(qp, length);
+	h->tail = (uint32_t)(length - (uint64_t)(h->npkts - 1) * qp->mtu);
+	if (flags & SDR_SEND_IMM) {
+		h->uimm = imm;
+		if (h->total < frags)
+			h->total = frags;
+	}
+	sdr_dl_push(&qp->sends, &h->all);
+	*hdl = h;
+	return 0;
+}
+
+void sdr_send_free(struct sdr_snd_handle *h)
+{
+	sdr_txq_drop(h->qp->ctx, h);
+	sdr_dl_del(&h->link);
+	sdr_dl_del(&h->all);
+	sdr_pool_snd_put(&h->qp->ctx->pool, h);
+}
+
+/* CTS says that the receiver has completed this message: packets of it could only do harm (see sdr_cts.c). */
+static bool sdr_send_stale(const struct sdr_qp *qp, uint32_t msn)
+{
+	return !qp->hooked && (int32_t)(msn + (1u << qp->rxk.split.id_bits) - qp->snd_limit) < 0;
+}
+
+static bool sdr_send_allowed(const struct sdr_qp *qp, uint32_t msn)
+{
+	return (int32_t)(msn - qp->snd_limit) < 0;
+}
+
+/* ---- numbered sends -------------------------------------------------------------------------------- */
+
+int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
+{
+	if (!qp || !wr || !hdl)
+		return -EINVAL;
+	if (!sdr_send_allowed(qp, msn))
+		return -EAGAIN;
+	return sdr_send_new(qp, msn, wr->length, wr->imm, wr->flags, hdl);
+}
+
+uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n)
+{
+	const uint8_t *buf = base;
+
+	if (first >= hdl->total)
+		return 0;
+	if (n > hdl->total - first)
+		n = hdl->total - first;
+	if (first < hdl->npkts && hdl->length)
+		buf += (uint64_t)first * hdl->qp->mtu;
+	return sdr_send_run(hdl, buf, first, n);
+}
+
+void sdr_send_release(struct sdr_snd_handle *hdl)
+{
+	sdr_send_free(hdl);
+}
+
+/* ---- public sends ---------------------------------------------------------------------------------- */
+
+/* Payload bytes per 2^32 would overflow nothing before 2^64 / 8e9 bytes: far beyond a quantum. */
+static uint64_t sdr_rate_ns(const struct sdr_qp *qp, uint64_t bytes)
+{
+	return bytes * 8000000000ull / qp->rate_bps;
+}
+
+/* Packets that the bucket lets go now. */
+static uint32_t sdr_rate_quantum(const struct sdr_qp *qp)
+{
+	uint64_t n;
+
+	if (!qp->rate_bps)
+		return UINT32_MAX;
+	if (qp->rate_at > qp->ctx->now)
+		return 0;
+	n = (uint64_t)((double)qp->rate_bps * SDR_RATE_QUANTUM_NS / 8e9 / qp->mtu);
+	return n < 1 ? 1 : n > SDR_TRAIN_PKTS ? SDR_TRAIN_PKTS : (uint32_t)n;
+}
+
+static void sdr_rate_charge(struct sdr_qp *qp, uint32_t pkts)
+{
+	uint64_t now = qp->ctx->now;
+
+	if (!qp->rate_bps)
+		return;
+	if (now > SDR_RATE_CATCHUP_NS && qp->rate_at < now - SDR_RATE_CATCHUP_NS)
+		qp->rate_at = now - SDR_RATE_CATCHUP_NS;
+	qp->rate_at += sdr_rate_ns(qp, (uint64_t)pkts * qp->mtu);
+}
+
+uint64_t sdr_send_due(const struct sdr_qp *qp)
+{
+	if (sdr_dl_empty(&qp->ready) || qp->ctx->txq.blocked)
+		return UINT64_MAX;
+	return qp->rate_bps ? qp->rate_at : 0;
+}
+
+void sdr_send_pump(struct sdr_qp *qp)
+{
+	while (!sdr_dl_empty(&qp->ready)) {
+		struct sdr_snd_handle *h = sdr_dl_entry(qp->ready.next, struct sdr_snd_handle, link);
+
+		while (h->part_next < h->part_end) {
+			uint32_t n = h->part_end - h->part_next, q = sdr_rate_quantum(qp), got;
+			const uint8_t *buf = h->part;
+
+			if (n > q)
+				n = q;
+			if (!n)
+				return;
+			if (h->part_next < h->npkts && h->length)
+				buf += (uint64_t)(h->part_next - h->part_first) * qp->mtu;
+			got = sdr_send_run(h, buf, h->part_next, n);
+			sdr_rate_charge(qp, got);
+			h->part_next += got;
+			if (got < n)
+				return;
+		}
+		sdr_dl_del(&h->link);
+	}
+}
+
+/* The QP may have something to do now, outside or inside a round. */
+static void sdr_send_kick(struct sdr_qp *qp)
+{
+	struct sdr_context *ctx = qp->ctx;
+
+	if (!ctx->in_progress) {
+		ctx->now = ctx->uc->ops->now(ctx->uc);
+		ctx->txq.blocked = false;
+	}
+	sdr_send_pump(qp);
+	sdr_qp_busy_update(qp);
+	if (!ctx->in_progress)
+		sdr_context_flush(ctx);
+}
+
+static void sdr_send_stale_drop(struct sdr_qp *qp)
+{
+	struct sdr_dl *e;
+
+	for (e = qp->sends.next; e != &qp->sends; e = e->next) {
+		struct sdr_snd_handle *h = sdr_dl_entry(e, struct sdr_snd_handle, all);
+
+		if (!sdr_send_stale(qp, h->msn))
+			return;
+		h->part_next = h->part_end;
+		sdr_dl_del(&h->link);
+		sdr_txq_drop(qp->ctx, h);
+	}
+}
+
+void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit)
+{
+	if ((int32_t)(limit - qp->snd_limit) <= 0)
+		return;
+	qp->snd_limit = limit;
+	sdr_send_stale_drop(qp);
+	while (!sdr_dl_empty(&qp->waiting)) {
+		struct sdr_snd_handle *h = sdr_dl_entry(qp->waiting.next, struct sdr_snd_handle, link);
+
+		if (!sdr_send_allowed(qp, h->msn))
+			break;
+		sdr_dl_del(&h->link);
+		sdr_dl_push(&qp->ready, &h->link);
+	}
+	if (!sdr_dl_empty(&qp->ready))
+		sdr_send_kick(qp);
+}
+
+static int sdr_send_open(struct sdr_qp *qp, uint64_t length, uint32_t imm, uint32_t flags,
+			 struct sdr_snd_handle **hdl)
+{
+	int err;
+
+	if (qp->nopen >= qp->window)
+		return -EAGAIN;
+	err = sdr_send_new(qp, qp->snd_next, length, imm, flags, hdl);
+	if (err)
+		return err;
+	qp->snd_next++;
+	qp->nopen++;
+	return 0;
+}
+
+static void sdr_send_part(struct sdr_snd_handle *h, const void *addr, uint32_t first, uint32_t end)
+{
+	struct sdr_qp *qp = h->qp;
+
+	if (sdr_send_stale(qp, h->msn))
+		return;
+	h->part = addr;
+	h->part_first = h->part_next = first;
+	h->part_end = end == h->npkts ? h->total : end;
+	if (!sdr_send_allowed(qp, h->msn)) {
+		sdr_dl_push(&qp->waiting, &h->link);
+		return;
+	}
+	sdr_dl_push(&qp->ready, &h->link);
+	sdr_send_kick(qp);
+}
+
+int sdr_send_stream_start(struct sdr_qp *qp, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
+{
+	if (!qp || !wr || !hdl)
+		return -EINVAL;
+	return sdr_send_open(qp, wr->length, wr->imm, wr->flags, hdl);
+}
+
+int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_continue_wr *wr)
+{
+	struct sdr_qp *qp;
+	uint32_t first, n;
+
+	if (!hdl || !hdl->qp || !wr || hdl->ended)
+		return -EINVAL;
+	qp = hdl->qp;
+	if (wr->offset > hdl->length || wr->length > hdl->length - wr->offset || wr->offset % qp->mtu)
+		return -EINVAL;
+	if (wr->length % qp->mtu && wr->offset + wr->length != hdl->length)
+		return -EINVAL;
+	if ((wr->length && !wr->addr) || !sdr_mr_covers(wr->mr, qp->ctx, wr->addr, wr->length))
+		return -EINVAL;
+	if (!wr->length && hdl->length)
+		return 0;
+	if (qp->ctx->err)
+		return qp->ctx->err;
+	if (!sdr_send_allowed(qp, hdl->msn))
+		return -EAGAIN;
+	if (hdl->part_next < hdl->part_end) {
+		sdr_send_kick(qp);
+		if (hdl->part_next < hdl->part_end)
+			return -EAGAIN;
+	}
+	first = (uint32_t)(wr->offset / qp->mtu);
+	n = sdr_qp_npkts(qp, wr->length);
+	sdr_send_part(hdl, wr->addr, first, first + n);
+	return 0;
+}
+
+int sdr_send_stream_end(struct sdr_snd_handle *hdl)
+{
+	if (!hdl || !hdl->qp || hdl->ended)
+		return -EINVAL;
+	hdl->ended = true;
+	return 0;
+}
+
+int sdr_send_post(struct sdr_qp *qp, const struct sdr_snd_wr *wr, struct sdr_snd_handle **hdl)
+{
+	int err;
+
+	if (!qp || !wr || !hdl || (wr->length && !wr->addr) ||
+	    !sdr_mr_covers(wr->mr, qp->ctx, wr->addr, wr->length))
+		return -EINVAL;
+	err = sdr_send_open(qp, wr->length, wr->imm, wr->flags, hdl);
+	if (err)
+		return err;
+	(*hdl)->ended = true;
+	sdr_send_part(*hdl, wr->addr, 0, (*hdl)->npkts);
+	return 0;
+}
+
+static bool sdr_send_finished(const struct sdr_snd_handle *h)
+{
+	return h->ended && h->part_next == h->part_end && !h->queued;
+}
+
+int sdr_send_poll(struct sdr_snd_handle *hdl)
+{
+	int err;
+
+	if (!hdl || !hdl->qp)
+		return -EINVAL;
+	if (!sdr_send_finished(hdl)) {
+		err = sdr_context_progress(hdl->qp->ctx);
+		if (err < 0)
+			return err;
+		if (!sdr_send_finished(hdl))
+			return 0;
+	}
+	hdl->qp->nopen--;
+	sdr_send_free(hdl);
+	return 1;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Fault injection as an engine.  Decides for each wire packet whether it is lost, doubled, spoilt
+ * or held back, in the order in which packets are posted; the decisions depend on the seed and on a
+ * packet's position alone.  Without delays a run is cut at the packets that something happens to
+ * and goes on without a copy. When the inner engine takes fewer than it was given, the draws for
+ * the rest are undone, so the same packets meet the same fate when they are posted again.
+ *
+ * QPs are wrapped: who finds the engine through a QP finds this one.  Receiving is the inner
+ * engine's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdr_fault_impl.h"
+
+static const struct sdr_uc_ops sdr_fault_ops;
+
+static inline struct sdr_fault *sdr_fault_of(struct sdr_uc *uc)
+{
+	return (struct sdr_fault *)uc;
+}
+
+static inline struct sdr_fault_qp *sdr_fault_qp_of(struct sdr_uc_qp *qp)
+{
+	return (struct sdr_fault_qp *)qp;
+}
+
+/* ---- dice ------------------------------------------------------------------------------------ */
+
+/* splitmix64 */
+uint64_t sdr_fault_rand(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* [0, 1) */
+double sdr_fault_uniform(uint64_t *state)
+{
+	return (double)(sdr_fault_rand(state) >> 11) * 0x1p-53;
+}
+
+static void sdr_fault_dice_seed(struct sdr_fault_dice *d, uint64_t seed)
+{
+	int i;
+
+	memset(d, 0, sizeof(*d));
+	for (i = 0; i < SDR_FAULT_STREAMS; i++)
+		d->rng[i] = sdr_fault_rand(&seed);
+}
+
+/*
+ * The fate of the next packet: SDR_FAULT_* flags.  Every stream in use moves, whatever the others
+ * say.
+ */
+unsigned int sdr_fault_draw(struct sdr_fault *f)
+{
+	struct sdr_fault_dice *d = &f->dice;
+	const struct sdr_fault_spec *s = &f->spec;
+	unsigned int fate = 0;
+
+	if (s->drop > 0) {
+		double u = sdr_fault_uniform(&d->rng[SDR_FAULT_S_DROP]);
+
+		if (s->burst > 1 && s->drop < 1) {
+			d->bad = d->bad ? u >= f->go_good : u < f->go_bad;
+			fate |= d->bad ? SDR_FAULT_DROP : 0;
+		} else {
+			fate |= u < s->drop ? SDR_FAULT_DROP : 0;
+		}
+	}
+	if (s->dup > 0 && sdr_fault_uniform(&d->rng[SDR_FAULT_S_DUP]) < s->dup)
+		fate |= SDR_FAULT_DUP;
+	if (s->reorder > 0 && sdr_fault_uniform(&d->rng[SDR_FAULT_S_REORDER]) < s->reorder)
+		fate |= SDR_FAULT_REORDER;
+	if (s->corrupt > 0 && sdr_fault_uniform(&d->rng[SDR_FAULT_S_CORRUPT]) < s->corrupt)
+		fate |= SDR_FAULT_CORRUPT;
+	if (fate & SDR_FAULT_DROP) {
+		d->drop++;
+		return SDR_FAULT_DROP;
+	}
+	d->dup += !!(fate & SDR_FAULT_DUP);
+	d->reorder += !!(fate & SDR_FAULT_REORDER);
+	d->corrupt += !!(fate & SDR_FAULT_CORRUPT);
+	return fate;
+}
+
+/* ---- packets that leave at once -------------------------------------------------------------- */
+
+/* v without its first pkts packets; pkts < sdr_fault_pkts(v). */
+static void sdr_fault_advance(struct sdr_uc_tx *v, uint32_t pkts)
+{
+	uint64_t bytes;
+
+	if (!pkts)
+		return;
+	bytes = (uint64_t)pkts * sdr_fault_qp_of(v->w.qp)->mtu;
+	v->buf += bytes;
+	v->len -= (uint32_t)bytes;
+	v->w.first += pkts;
+}
+
+/* Writes a descriptor for packets [pkt, pkt + n) of v. */
+static void sdr_fault_emit(struct sdr_fault *f, uint32_t i, const struct sdr_uc_tx *v, int d, uint32_t pkt,
+			   uint32_t n, uint32_t resume, unsigned int fate)
+{
+	struct sdr_uc_tx *o = &f->out[i];
+
+	*o = *v;
+	f->out_d[i] = d;
+	f->out_pkt[i] = resume;
+	if (v->kind == SDR_UC_TX_WRITE) {
+		uint64_t end = (uint64_t)(pkt + n) * sdr_fault_qp_of(v->w.qp)->mtu;
+
+		sdr_fault_advance(o, pkt);
+		if (end < v->len)
+			o->len -= (uint32_t)(v->len - end);
+		o->w.qp = sdr_fault_qp_of(v->w.qp)->inner;
+	}
+	if (fate & SDR_FAULT_CORRUPT)
+		o->flags |= SDR_UC_F_CORRUPT;
+}
+
+/*
+ * Cuts descriptors from v[*d] on, first packet *pkt, into out.  Returns how many were written; *d,
+ * *pkt move behind the last packet whose fate is drawn.
+ */
+static uint32_t sdr_fault_cut(struct sdr_fault *f, const struct sdr_uc_tx *v, int n, int *d, uint32_t *pkt)
+{
+	uint32_t nout = 0;
+
+	for (; *d < n; ++*d, *pkt = 0) {
+		const struct sdr_uc_tx *t = &v[*d];
+		uint32_t total = sdr_fault_pkts(t), clean = *pkt;
+
+		/* One packet may need three: what was clean before it, itself, its double. */
+		while (*pkt < total && nout + 3 <= SDR_FAULT_OUT) {
+			uint32_t p = (*pkt)++;
+			unsigned int fate = sdr_fault_draw(f);
+
+			if (!fate)
+				continue;
+			if (p > clean)
+				sdr_fault_emit(f, nout++, t, *d, clean, p - clean, clean, 0);
+			clean = p + 1;
+			if (fate & SDR_FAULT_DROP)
+				continue;
+			sdr_fault_emit(f, nout++, t, *d, p, 1, p, fate);
+			if (fate & SDR_FAULT_DUP)
+				sdr_fault_emit(f, nout++, t, *d, p, 1, p + 1, fate);
+		}
+		if (*pkt > clean)
+			sdr_fault_emit(f, nout++, t, *d, clean, *pkt - clean, clean, 0);
+		if (*pkt < total || nout + 3 > SDR_FAULT_OUT)
+			break;
+	}
+	return nout;
+}
+
+/* Packet number of (d, pkt) counted from the first packet of v[from]. */
+static uint64_t sdr_fault_position(const struct sdr_uc_tx *v, int from, int d, uint32_t pkt)
+{
+	uint64_t n = pkt;
+
+	for (; from < d; from++)
+		n += sdr_fault_pkts(&v[from]);
+	return n;
+}
+
+static int sdr_fault_post_now(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
+{
+	int d = 0;
+
+	while (d < n) {
+		struct sdr_fault_dice before = f->dice;
+		uint32_t pkt = 0, nout;
+		uint64_t redo;
+		int start = d, taken;
+
+		nout = sdr_fault_cut(f, v, n, &d, &pkt);
+		taken = nout ? f->inner->ops->post(f->inner, f->out, (int)nout) : 0;
+		if (taken < (int)nout) {
+			const struct sdr_uc_tx *o = &f->out[taken];
+
+			d = f->out_d[taken];
+			pkt = f->out_pkt[taken];
+			/*
+			 * Taken in part: it starts further on now.  (A double does not, it is one
+			 * packet.)
+			 */
+			if (o->kind == SDR_UC_TX_WRITE && o->w.first > v[d].w.first + pkt)
+				pkt = o->w.first - v[d].w.first;
+			redo = sdr_fault_position(v, start, d, pkt);
+			f->dice = before;
+			while (redo--)
+				sdr_fault_draw(f);
+		}
+		if (d < n && pkt == sdr_fault_pkts(&v[d])) {
+			d++;
+			pkt = 0;
+		}
+		if (d < n)
+			sdr_fault_advance(&v[d], pkt);
+		if (taken < (int)nout)
+			break;
+	}
+	return d;
+}
+
+static void sdr_fault_post_black(struct sdr_fault *f, const struct sdr_uc_tx *v, int n)
+{
+	int d;
+
+	for (d = 0; d < n; d++) {
+		uint32_t p = sdr_fault_pkts(&v[d]);
+
+		f->queue_drop += p;
+		while (p--)
+			sdr_fault_draw(f);
+	}
+}
+
+static int sdr_fault_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	if (f->spec.blackout_len_ns && sdr_fault_black(f, f->inner->ops->now(f->inner))) {
+		struct sdr_fault_dice before = f->dice;
+
+		sdr_fault_post_black(f, v, n);
+		/* The streams have moved; what they said did not happen. */
+		f->dice.drop = before.drop;
+		f->dice.dup = before.dup;
+		f->dice.reorder = before.reorder;
+		f->dice.corrupt = before.corrupt;
+		return n;
+	}
+	if (!f->holds)
+		return sdr_fault_post_now(f, v, n);
+	sdr_fault_hold_post(f, v, n);
+	return n;
+}
+
+/* ---- the other operations -------------------------------------------------------------------- */
+
+static int sdr_fault_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	if (f->holds && sdr_fault_hold_deadline(f) != UINT64_MAX)
+		sdr_fault_hold_release(f, f->inner->ops->now(f->inner));
+	return f->inner->ops->poll(f->inner, ev, max);
+}
+
+static uint64_t sdr_fault_deadline(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+	uint64_t in = f->inner->ops->deadline(f->inner);
+	uint64_t held = f->holds ? sdr_fault_hold_deadline(f) : UINT64_MAX;
+
+	return in < held ? in : held;
+}
+
+static void sdr_fault_close(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	/* A network delivers what was sent before the socket was closed. */
+	if (f->holds) {
+		sdr_fault_hold_release(f, UINT64_MAX);
+		sdr_fault_hold_free(f);
+	}
+	f->inner->ops->close(f->inner);
+	free(f);
+}
+
+static void sdr_fault_info(struct sdr_uc *uc, struct sdr_uc_info *out)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	f->inner->ops->info(f->inner, out);
+}
+
+static void sdr_fault_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	f->inner->ops->stats(f->inner, out);
+	out->fault_drop += f->dice.drop + f->queue_drop;
+	out->fault_dup += f->dice.dup;
+	out->fault_reorder += f->dice.reorder;
+	out->fault_corrupt += f->dice.corrupt;
+}
+
+static uint64_t sdr_fault_now(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->now(f->inner);
+}
+
+static int sdr_fault_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, struct sdr_uc_qp **qp)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+	struct sdr_fault_qp *q;
+	int ret;
+
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	ret = f->inner->ops->qp_create(f->inner, attr, &q->inner);
+	if (ret) {
+		free(q);
+		return ret;
+	}
+	q->qp.uc = uc;
+	q->mtu = attr->mtu;
+	*qp = &q->qp;
+	return 0;
+}
+
+static void sdr_fault_qp_destroy(struct sdr_uc_qp *qp)
+{
+	struct sdr_fault_qp *q = sdr_fault_qp_of(qp);
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	if (f->holds)
+		sdr_fault_hold_purge(f, q);
+	f->inner->ops->qp_destroy(q->inner);
+	free(q);
+}
+
+static void sdr_fault_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	f->inner->ops->qp_info(sdr_fault_qp_of(qp)->inner, out);
+}
+
+static int sdr_fault_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
+				const struct sdr_uc_addr *addr)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	return f->inner->ops->qp_connect(sdr_fault_qp_of(qp)->inner, peer, addr);
+}
+
+static void sdr_fault_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	f->inner->ops->qp_readdress(sdr_fault_qp_of(qp)->inner, addr);
+}
+
+static int sdr_fault_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	return f->inner->ops->slot_bind(sdr_fault_qp_of(qp)->inner, slot, use, buf, len, mr);
+}
+
+static void sdr_fault_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	f->inner->ops->slot_unbind(sdr_fault_qp_of(qp)->inner, slot);
+}
+
+static int sdr_fault_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->mr_reg(f->inner, buf, len, mr);
+}
+
+static void sdr_fault_mr_dereg(struct sdr_uc *uc, void *mr)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	f->inner->ops->mr_dereg(f->inner, mr);
+}
+
+static int sdr_fault_fd(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->fd(f->inner);
+}
+
+static const struct sdr_uc_ops sdr_fault_ops = {
+	.close = sdr_fault_close,
+	.info = sdr_fault_info,
+	.stats = sdr_fault_stats,
+	.now = sdr_fault_now,
+	.qp_create = sdr_fault_qp_create,
+	.qp_destroy = sdr_fault_qp_destroy,
+	.qp_info = sdr_fault_qp_info,
+	.qp_connect = sdr_fault_qp_connect,
+	.qp_readdress = sdr_fault_qp_readdress,
+	.slot_bind = sdr_fault_slot_bind,
+	.slot_unbind = sdr_fault_slot_unbind,
+	.mr_reg = sdr_fault_mr_reg,
+	.mr_dereg = sdr_fault_mr_dereg,
+	.post = sdr_fault_post,
+	.poll = sdr_fault_poll,
+	.fd = sdr_fault_fd,
+	.deadline = sdr_fault_deadline,
+};
+
+int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec, struct sdr_uc **uc)
+{
+	struct sdr_fault *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->uc.ops = &sdr_fault_ops;
+	f->inner = inner;
+	f->spec = *spec;
+	f->opened = inner->ops->now(inner);
+	f->holds = spec->delay_ns || spec->jitter_ns || spec->rate_bps || spec->reorder > 0;
+	if (spec->burst > 1 && spec->drop < 1) {
+		f->go_good = 1 / spec->burst;
+		f->go_bad = spec->drop / (1 - spec->drop) / spec->burst;
+	}
+	f->hold.queue_bytes = spec->queue_bytes;
+	if (!f->hold.queue_bytes) {
+		f->hold.queue_bytes = (uint64_t)((double)spec->rate_bps / 8e9 * SDR_FAULT_QUEUE_NS);
+		if (f->hold.queue_bytes < SDR_FAULT_QUEUE_MIN)
+			f->hold.queue_bytes = SDR_FAULT_QUEUE_MIN;
+	}
+	sdr_fault_dice_seed(&f->dice, spec->seed);
+	*uc = &f->uc;
+	return 0;
+}
+
+int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct sdr_uc **uc, char *err,
+		   size_t err_len)
+{
+	struct sdr_fault_spec s;
+	int ret;
+
+	ret = sdr_fault_parse(spec, &s, err, err_len);
+	if (ret)
+		return ret;
+	if (!s.has_seed)
+		s.seed = seed;
+	return sdr_fault_open_spec(inner, &s, uc);
+}
+
+struct sdr_uc *sdr_fault_inner(struct sdr_uc *uc)
+{
+	while (uc->ops == &sdr_fault_ops)
+		uc = sdr_fault_of(uc)->inner;
+	return uc;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A simulated network and the engines on it.
+ *
+ * A world has virtual time, nodes and, between any two nodes and for each direction, a link.  Each node
+ * carries at most one engine (struct sdr_uc) at a time; everything above the engine is the real code.  The
+ * world never looks at a clock and draws every random number from its seed, so a run is a function of the
+ * seed and of the calls made: the same calls give the same trace, byte by byte.
+ *
+ * Time moves only in sdr_sim_world_step and sdr_sim_world_run_until.  A packet posted at time t leaves the
+ * sender's queue when the link has serialised it, and lies in the receiver's unread queue `delay` later; it
+ * is checked and placed when the receiver polls, as with a socket.
+ *
+ * One thread at a time uses a world and all its engines.
+ */
+#ifndef SDR_SIM_H
+#define SDR_SIM_H
+
+#include "sdr_uc.h"
+
+#define SDR_SIM_NODES_MAX 4096u /* nodes of a world */
+#define SDR_SIM_IP_UDP	  28u	/* bytes of IPv4 and UDP headers in front of each packet */
+
+struct sdr_sim_world;
+
+enum sdr_sim_kind {
+	SDR_SIM_DATA = 1,
+	SDR_SIM_CTL,
+};
+
+#define SDR_SIM_P_CORRUPT 0x1 /* the check sum at the receiver will fail */
+#define SDR_SIM_P_COPY	  0x2 /* a duplicate or replay */
+
+/* A packet under way, as filters and traces see it. */
+struct sdr_sim_packet {
+	uint64_t due; /* ns: when it arrives; order in time is (due, seq) */
+	uint64_t seq; /* creation order in the world */
+	struct sdr_sim_packet *next;
+	uint8_t *buf;		      /* see sdr_sim_packet_payload */
+	uint64_t nth;		      /* DATA, CTL: the nth of its kind on this link, from 1 */
+	uint64_t extra_ns;	      /* a filter may set it: further delay of this packet */
+	uint64_t va;		      /* DATA: slot * max_msg + offset */
+	uint32_t len;		      /* payload bytes */
+	uint32_t wire;		      /* bytes with all headers */
+	uint32_t qpn, psn, rkey, imm; /* DATA */
+	uint32_t from, to;	      /* addresses (numbers) */
+	uint16_t src, dst;	      /* nodes */
+	uint8_t kind;		      /* enum sdr_sim_kind */
+	uint8_t flags;		      /* SDR_SIM_P_*; a filter may set CORRUPT */
+	uint8_t pool;
+};
+
+/* Payload bytes of a packet (len of them), NULL when virtual. */
+static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
+{
+	return p->kind == SDR_SIM_CTL ? p->buf + sizeof(struct sdr_uc_addr) : p->buf;
+}
+
+/* One direction of a link.  All zero: infinitely fast, without delay, perfect. */
+struct sdr_sim_link {
+	uint64_t rate_bps;    /* wire bits a second; 0 infinite */
+	uint64_t delay_ns;    /* one way */
+	uint64_t queue_bytes; /* waiting bytes beyond which the tail is dropped; 0 unlimited */
+	bool block;	      /* a full queue stops post() instead (the queue is the sender's own) */
+	double loss;	      /* probability a packet, independent */
+	double loss_byte;     /* added for each wire byte */
+	double ge_loss;	      /* Gilbert-Elliott: mean share of packets lost */
+	double ge_burst;      /*	and mean length of a burst, packets */
+	double dup;	      /* probability that a packet arrives twice */
+	double reorder;	      /* probability that a packet is late by reorder_ns more */
+	uint64_t reorder_ns;
+	uint64_t jitter_ns; /* uniform in [0, jitter_ns], each packet for itself: reorders */
+	double corrupt;	    /* probability that the check sum fails at the receiver */
+	uint32_t max_wire;  /* packets with more bytes vanish; 0 no limit */
+};
+
+struct sdr_sim_link_stats {
+	uint64_t data, ctl, bytes;			      /* handed to the link, wire bytes */
+	uint64_t filtered, dropped, lost, blackout, oversize; /* dropped: by the queue; lost: in transit */
+	uint64_t dup, reordered, corrupt;
+	uint64_t queue_peak; /* bytes */
+};
+
+enum sdr_sim_what {
+	SDR_SIM_T_SENT = 1, /* on its way; due is known */
+	SDR_SIM_T_FILTERED,
+	SDR_SIM_T_QUEUE,
+	SDR_SIM_T_LOST,
+	SDR_SIM_T_BLACKOUT,
+	SDR_SIM_T_OVERSIZE,
+	SDR_SIM_T_NOROUTE, /* nobody has the address, or the node is dead */
+	SDR_SIM_T_RCVBUF,  /* the receiver's unread queue was full */
+	SDR_SIM_T_ARRIVED, /* in the receiver's unread queue */
+	SDR_SIM_T_PLACED,
+	SDR_SIM_T_LATE,
+	SDR_SIM_T_BAD,
+	SDR_SIM_T_READ, /* fate when polled; READ: control */
+};
+
+/* A name for a trace record's kind. */
+const char *sdr_sim_what_name(enum sdr_sim_what what);
+
+struct sdr_sim_world_attr {
+	uint64_t seed;
+	uint32_t nodes;		  /* 1..SDR_SIM_NODES_MAX */
+	bool virtual_payload;	  /* data packets carry no bytes; buffers are never touched */
+	struct sdr_sim_link link; /* what every link is at first */
+	void *user;		  /* for the hooks */
+	/* Sees each packet before the link does; false drops it.  May change flags, extra_ns and payload. */
+	bool (*filter)(void *user, struct sdr_sim_packet *pkt);
+	void (*trace)(void *user, uint64_t now_ns, enum sdr_sim_what what, const struct sdr_sim_packet *pkt);
+};
+
+/* NULL: out of memory, or the attributes make no sense. */
+struct sdr_sim_world *sdr_sim_world_create(const struct sdr_sim_world_attr *attr);
+/* Every engine must be closed before. */
+void sdr_sim_world_destroy(struct sdr_sim_world *w);
+uint64_t sdr_sim_world_now(const struct sdr_sim_world *w);
+/* Time of the next event, ns; UINT64_MAX: none. */
+uint64_t sdr_sim_world_next(const struct sdr_sim_world *w);
+/* Moves to the next event and handles it (and no other); false when there is none. */
+bool sdr_sim_world_step(struct sdr_sim_world *w);
+/* Handles all events with time <= t; afterwards now is t. */
+void sdr_sim_world_run_until(struct sdr_sim_world *w, uint64_t t);
+/* Calls fn at that time (now, if it has passed), inside step or run_until. */
+int sdr_sim_world_at(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user), void *user);
+/* A number from the world's generator. */
+uint64_t sdr_sim_world_random(struct sdr_sim_world *w);
+/* Packets whose arrival was handled, for speed measurements. */
+uint64_t sdr_sim_world_arrivals(const struct sdr_sim_world *w);
+/* Wire bytes under way, queues included: a storm shows here first. */
+uint64_t sdr_sim_world_flying(const struct sdr_sim_world *w);
+
+/* ---- links ----------------------------------------------------------------------------------------- */
+
+/* Packets already under way keep their arrival time. */
+int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to, const struct sdr_sim_link *l);
+int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, const struct sdr_sim_link *l);
+void sdr_sim_link_get(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link *l);
+/* The same at a later time: a path change. */
+int sdr_sim_link_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t from, uint32_t to,
+			const struct sdr_sim_link *l);
+/* Packets that enter the link in [begin, end) vanish. */
+int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin, uint64_t end);
+int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin, uint64_t end);
+void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link_stats *out);
+
+/* ---- nodes ----------------------------------------------------------------------------------------- */
+
+struct sdr_sim_node_attr {
+	uint32_t mtu;	    /* payload bytes; 0: SDR_MTU_DEFAULT */
+	uint32_t ctl_max;   /* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
+	uint32_t rx_window; /* wire bytes the unread queue takes; 0 unlimited */
+	bool report_late;   /* PLACED also for unbound slots and old generations, as on hardware */
+};
+
+/* Opens the node's engine; attr may be NULL. -EBUSY: it has one already. */
+int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_sim_node_attr *attr,
+		      struct sdr_uc **uc);
+/* At first node n has number n + 1. */
+void sdr_sim_node_addr(const struct sdr_sim_world *w, uint32_t node, struct sdr_uc_addr *addr);
+void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr);
+/* The node gets another address; what is under way to the old one is lost. -EADDRINUSE, -EINVAL (0). */
+int sdr_sim_node_rebind(struct sdr_sim_world *w, uint32_t node, uint32_t number);
+/* A dead node sends and receives nothing; its engine may be closed without a trace on the network. */
+void sdr_sim_node_kill(struct sdr_sim_world *w, uint32_t node, bool dead);
+/* poll finds nothing and post takes nothing until then; what arrives waits, or overflows the window. */
+void sdr_sim_node_stall(struct sdr_sim_world *w, uint32_t node, uint64_t until);
+bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node);
+/* True when poll would find something now. */
+bool sdr_sim_node_pending(const struct sdr_sim_world *w, uint32_t node);
+uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node);
+
+/* ---- injection ------------------------------------------------------------------------------------- */
+
+/* Control datagram from any address, arriving at the node after delay, past all links and filters. */
+int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node, uint64_t delay_ns,
+		       const void *buf, size_t len);
+/* A copy of a packet seen in a filter or trace, arriving `delay` from now at the same node. */
+int sdr_sim_replay(struct sdr_sim_world *w, const struct sdr_sim_packet *pkt, uint64_t delay_ns);
+
+#endif /* SDR_SIM_H */

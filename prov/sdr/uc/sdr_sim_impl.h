@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
+ * sdr_sim_link.c the weather, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots.
+ */
+#ifndef SDR_SIM_IMPL_H
+#define SDR_SIM_IMPL_H
+
+#include "sdr_sim.h"
+
+#define SDR_SIM_POOLS	  6u   /* payload pools: 256 << i bytes */
+#define SDR_SIM_POOL_MIN  256u /* bytes of the smallest payload buffer */
+#define SDR_SIM_POOL_NONE 0xffu
+#define SDR_SIM_BLOCK	  256u					   /* packets allocated at a time */
+#define SDR_SIM_QPN_SPAN  (SDR_CHANNELS_MAX * SDR_GENERATIONS_MAX) /* QPNs of a QP: 256 */
+#define SDR_SIM_QPS_MAX	  32768u				   /* QPs of a node: half of the 2^16 spans */
+
+struct sdr_sim_rng {
+	uint64_t s[4];
+};
+
+struct sdr_sim_fifo {
+	struct sdr_sim_packet *head, *tail;
+};
+
+/*
+ * Packets of a link that arrive in the order they were sent wait in its fifo, of which the heap knows the
+ * first; a packet that overtakes has its own event.  So the heap stays as small as the number of links.
+ */
+struct sdr_sim_lnk {
+	struct sdr_sim_link cfg;
+	struct sdr_sim_rng rng;
+	struct sdr_sim_fifo fly;
+	struct sdr_sim_link_stats st;
+	uint64_t busy_ps; /* when the last byte will have left, picoseconds */
+	uint32_t down;	  /* blackouts under way */
+	bool bad;	  /* Gilbert-Elliott state */
+};
+
+enum sdr_sim_evk {
+	SDR_SIM_E_LINK, /* first packet of a link's fifo */
+	SDR_SIM_E_PKT,
+	SDR_SIM_E_FN,
+};
+
+struct sdr_sim_event {
+	uint64_t due;
+	uint64_t seq;
+	union {
+		struct sdr_sim_lnk *lnk;
+		struct sdr_sim_packet *pkt;
+		void (*fn)(void *user);
+	};
+	void *user;
+	uint8_t kind; /* enum sdr_sim_evk */
+	bool own;     /* FN: user is the event's, to be freed */
+};
+
+struct sdr_sim_eng;
+
+struct sdr_sim_node {
+	struct sdr_sim_eng *eng;
+	struct sdr_sim_lnk **out; /* by destination; NULL not used yet */
+	uint32_t addr;		  /* number */
+	bool dead;
+	uint64_t stall_until;
+	uint64_t rcvbuf_drops;
+};
+
+struct sdr_sim_world {
+	struct sdr_sim_world_attr attr;
+	uint64_t now;
+	uint64_t seq;
+	uint64_t arrivals;
+	uint64_t flying; /* wire bytes under way */
+	struct sdr_sim_rng rng;
+	struct sdr_sim_node *nodes;
+	struct sdr_sim_event *heap;
+	uint32_t heap_n, heap_cap;
+	struct sdr_sim_packet *free_pkt;
+	struct sdr_sim_packet **blocks; /* to be freed at the end */
+	uint32_t blocks_n;
+	void *free_buf[SDR_SIM_POOLS];
+	uint32_t *route; /* hash: address number -> node + 1 */
+	uint32_t route_mask;
+};
+
+/* ---- the engine ---- */
+
+struct sdr_sim_slot {
+	uint8_t *buf;
+	uint64_t len;
+	bool bound;
+	uint8_t gen;
+	uint32_t rkey; /* of its lap */
+};
+
+struct sdr_sim_qp {
+	struct sdr_uc_qp base;
+	struct sdr_uc_qp_attr attr;
+	uint32_t qpn; /* multiple of the span */
+	uint32_t rkey;
+	uint32_t first_psn;
+	uint32_t mtu;
+	uint32_t psn[SDR_SIM_QPN_SPAN];
+	struct sdr_sim_slot *slots;
+	bool connected;
+	uint32_t peer_qpn, peer_rkey;
+	struct sdr_uc_addr peer;
+	uint32_t peer_number;
+};
+
+struct sdr_sim_eng {
+	struct sdr_uc base;
+	struct sdr_sim_world *w;
+	uint32_t node;
+	struct sdr_sim_node_attr attr;
+	struct sdr_uc_stats st;
+	struct sdr_sim_qp **qps; /* hash by qpn / span, linear probing */
+	uint32_t qps_n, qps_mask;
+	struct sdr_sim_qp *last;     /* found last */
+	struct sdr_sim_fifo rx;	     /* unread */
+	uint64_t unread;	     /* wire bytes in rx */
+	struct sdr_sim_packet *held; /* control datagrams that the last poll showed */
+	uint64_t blocked_until;
+};
+
+static inline struct sdr_sim_eng *sdr_sim_eng(struct sdr_uc *uc)
+{
+	return (struct sdr_sim_eng *)uc;
+}
+
+static inline struct sdr_sim_qp *sdr_sim_qp(struct sdr_uc_qp *qp)
+{
+	return (struct sdr_sim_qp *)qp;
+}
+
+static inline uint32_t sdr_sim_addr_number(const struct sdr_uc_addr *a)
+{
+	return a->len == 4 ? sdr_get_le32(a->b) : 0;
+}
+
+/* ---- sdr_sim_world.c ---- */
+uint64_t sdr_sim_rng_next(struct sdr_sim_rng *r);
+void sdr_sim_rng_seed(struct sdr_sim_rng *r, uint64_t seed);
+static inline bool sdr_sim_rng_hit(struct sdr_sim_rng *r, double p)
+{
+	return (double)(sdr_sim_rng_next(r) >> 11) * 0x1p-53 < p;
+}
+/* A packet with a payload buffer of len bytes, without one when len is 0.  NULL: no memory. */
+struct sdr_sim_packet *sdr_sim_packet_get(struct sdr_sim_world *w, size_t len);
+void sdr_sim_packet_put(struct sdr_sim_world *w, struct sdr_sim_packet *p);
+/* As sdr_sim_world_at; arg comes from malloc and is freed behind the call, or at the world's end, or on error. */
+int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user), void *arg);
+/* Takes the packet; due is set. */
+void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number); /* -1: nobody */
+void sdr_sim_route_build(struct sdr_sim_world *w);
+static inline void sdr_sim_trace(struct sdr_sim_world *w, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+{
+	if (w->attr.trace)
+		w->attr.trace(w->attr.user, w->now, what, p);
+}
+static inline void sdr_sim_fifo_push(struct sdr_sim_fifo *f, struct sdr_sim_packet *p)
+{
+	p->next = NULL;
+	if (f->head)
+		f->tail->next = p;
+	else
+		f->head = p;
+	f->tail = p;
+}
+
+/* ---- sdr_sim_link.c ---- */
+struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to);
+/* Time (ns) at which the queue will have room for wire bytes; 0 when it has now, or never blocks. */
+uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, const struct sdr_sim_lnk *l, uint32_t wire);
+/* Sends: takes the packet, whatever becomes of it. */
+void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+
+/* ---- sdr_sim_qp.c ---- */
+struct sdr_sim_qp *sdr_sim_qp_find(struct sdr_sim_eng *e, uint32_t qpn); /* any QPN of it; NULL: none */
+void sdr_sim_qp_free(struct sdr_sim_qp *qp);
+int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **out);
+void sdr_sim_qp_destroy(struct sdr_uc_qp *base);
+void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out);
+void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr);
+int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer, const struct sdr_uc_addr *addr);
+int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
+void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot);
+
+/* ---- sdr_sim_node.c ---- */
+/* The packet has arrived: takes it. */
+void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p);
+
+#endif /* SDR_SIM_IMPL_H */

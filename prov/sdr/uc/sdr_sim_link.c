@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The weather of the simulated network: what a link does to a packet.
+ *
+ * In this order: the test's filter, the size limit, blackout, the queue in front of the bottleneck (tail
+ * drop), serialisation, loss (independent, by size, in bursts), corruption, delay with jitter and
+ * reordering, duplication.  A packet lost in transit has used its time on the line; one dropped by the queue
+ * has not.  Every link draws from a generator of its own, seeded by the world's seed and the two nodes: the
+ * traffic of one link does not change another's luck.  Links come into being when they are first used.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "sdr_sim_impl.h"
+
+#define SDR_SIM_PS 1000000000000ull /* picoseconds a second */
+
+struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to)
+{
+	struct sdr_sim_lnk **slot, *l;
+
+	if (from >= w->attr.nodes || to >= w->attr.nodes)
+		return NULL;
+	slot = &w->nodes[from].out[to];
+	if (*slot)
+		return *slot;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	l->cfg = w->attr.link;
+	sdr_sim_rng_seed(&l->rng, w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xd6e8feb86659fd93ull);
+	*slot = l;
+	return l;
+}
+
+static uint64_t sdr_sim_lnk_ps(const struct sdr_sim_lnk *l, uint64_t bytes)
+{
+	uint64_t rate = l->cfg.rate_bps, x = bytes * 8 * (SDR_SIM_PS / 1000);
+
+	return rate ? x / rate * 1000 + x % rate * 1000 / rate : 0;
+}
+
+/* Bytes that wait for the line. */
+static uint64_t sdr_sim_lnk_backlog(const struct sdr_sim_world *w, const struct sdr_sim_lnk *l)
+{
+	uint64_t now_ps = w->now * 1000;
+
+	if (!l->cfg.rate_bps || l->busy_ps <= now_ps)
+		return 0;
+	return (uint64_t)((double)(l->busy_ps - now_ps) * (double)l->cfg.rate_bps / (8.0 * (double)SDR_SIM_PS));
+}
+
+/* A packet finds room when the queue is empty or it fits: otherwise nothing larger than the queue could ever go. */
+static bool sdr_sim_lnk_full(const struct sdr_sim_lnk *l, uint64_t backlog, uint32_t wire)
+{
+	return l->cfg.queue_bytes && backlog && backlog + wire > l->cfg.queue_bytes;
+}
+
+uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, const struct sdr_sim_lnk *l, uint32_t wire)
+{
+	uint64_t backlog, over;
+
+	if (!l->cfg.block)
+		return 0;
+	backlog = sdr_sim_lnk_backlog(w, l);
+	if (!sdr_sim_lnk_full(l, backlog, wire))
+		return 0;
+	over = backlog + wire - l->cfg.queue_bytes;
+	if (over > backlog)
+		over = backlog;
+	return w->now + sdr_sim_lnk_ps(l, over) / 1000 + 1;
+}
+
+static bool sdr_sim_lnk_lost(struct sdr_sim_lnk *l, const struct sdr_sim_packet *p)
+{
+	const struct sdr_sim_link *c = &l->cfg;
+	double p_bad, stay;
+	bool lost = false;
+
+	if (c->ge_loss > 0) {
+		stay = c->ge_burst > 1 ? 1 - 1 / c->ge_burst : 0;
+		p_bad = c->ge_loss < 1 ? c->ge_loss * (1 - stay) / (1 - c->ge_loss) : 1;
+		l->bad = sdr_sim_rng_hit(&l->rng, l->bad ? stay : p_bad);
+		lost = l->bad;
+	}
+	if (c->loss > 0 && sdr_sim_rng_hit(&l->rng, c->loss))
+		lost = true;
+	if (c->loss_byte > 0 && sdr_sim_rng_hit(&l->rng, c->loss_byte * p->wire))
+		lost = true;
+	return lost;
+}
+
+static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w, const struct sdr_sim_packet *p)
+{
+	size_t len = !p->buf ? 0 : p->kind == SDR_SIM_CTL ? p->len + sizeof(struct sdr_uc_addr) : p->len;
+	struct sdr_sim_packet *c = sdr_sim_packet_get(w, len);
+	uint8_t *buf, pool;
+
+	if (!c)
+		return NULL;
+	buf = c->buf;
+	pool = c->pool;
+	*c = *p;
+	c->buf = buf;
+	c->pool = pool;
+	c->flags |= SDR_SIM_P_COPY;
+	if (len)
+		__builtin_memcpy(buf, p->buf, len);
+	return c;
+}
+
+static void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
+{
+	p->seq = w->seq++;
+	sdr_sim_trace(w, SDR_SIM_T_SENT, p);
+	sdr_sim_packet_schedule(w, l, p);
+}
+
+void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
+{
+	const struct sdr_sim_link *c = &l->cfg;
+	struct sdr_sim_packet *copy;
+	enum sdr_sim_what fate;
+	uint64_t backlog;
+
+	p->nth = p->kind == SDR_SIM_DATA ? ++l->st.data : ++l->st.ctl;
+	l->st.bytes += p->wire;
+	if (w->attr.filter && !w->attr.filter(w->attr.user, p)) {
+		l->st.filtered++;
+		fate = SDR_SIM_T_FILTERED;
+		goto gone;
+	}
+	if (c->max_wire && p->wire > c->max_wire) {
+		l->st.oversize++;
+		fate = SDR_SIM_T_OVERSIZE;
+		goto gone;
+	}
+	if (l->down) {
+		l->st.blackout++;
+		fate = SDR_SIM_T_BLACKOUT;
+		goto gone;
+	}
+	backlog = sdr_sim_lnk_backlog(w, l);
+	if (sdr_sim_lnk_full(l, backlog, p->wire)) {
+		l->st.dropped++;
+		fate = SDR_SIM_T_QUEUE;
+		goto gone;
+	}
+	if (backlog + p->wire > l->st.queue_peak)
+		l->st.queue_peak = backlog + p->wire;
+	if (l->busy_ps < w->now * 1000)
+		l->busy_ps = w->now * 1000;
+	l->busy_ps += sdr_sim_lnk_ps(l, p->wire);
+	if (sdr_sim_lnk_lost(l, p)) {
+		l->st.lost++;
+		fate = SDR_SIM_T_LOST;
+		goto gone;
+	}
+	if (c->corrupt > 0 && sdr_sim_rng_hit(&l->rng, c->corrupt))
+		p->flags |= SDR_SIM_P_CORRUPT;
+	if (p->flags & SDR_SIM_P_CORRUPT)
+		l->st.corrupt++;
+	p->due = (l->busy_ps + 999) / 1000 + c->delay_ns + p->extra_ns;
+	if (c->jitter_ns)
+		p->due += sdr_sim_rng_next(&l->rng) % (c->jitter_ns + 1);
+	if (c->reorder > 0 && sdr_sim_rng_hit(&l->rng, c->reorder)) {
+		p->due += c->reorder_ns;
+		l->st.reordered++;
+	}
+	copy = c->dup > 0 && sdr_sim_rng_hit(&l->rng, c->dup) ? sdr_sim_packet_copy(w, p) : NULL;
+	sdr_sim_lnk_launch(w, l, p);
+	if (copy) {
+		l->st.dup++;
+		sdr_sim_lnk_launch(w, l, copy);
+	}
+	return;
+gone:
+	p->seq = w->seq++;
+	sdr_sim_trace(w, fate, p);
+	sdr_sim_packet_put(w, p);
+}
+
+/* ---- settings -------------------------------------------------------------------------------------- */
+
+int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to, const struct sdr_sim_link *cfg)
+{
+	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
+	uint64_t backlog;
+
+	if (!l)
+		return from < w->attr.nodes && to < w->attr.nodes ? -ENOMEM : -EINVAL;
+	backlog = sdr_sim_lnk_backlog(w, l);
+	l->cfg = *cfg;
+	l->busy_ps = w->now * 1000 + sdr_sim_lnk_ps(l, backlog); /* what waits, waits at the new rate */
+	return 0;
+}
+
+int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, const struct sdr_sim_link *cfg)
+{
+	int err = sdr_sim_link_set(w, a, b, cfg);
+
+	return err ? err : sdr_sim_link_set(w, b, a, cfg);
+}
+
+void sdr_sim_link_get(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link *cfg)
+{
+	const struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
+
+	*cfg = l ? l->cfg : w->attr.link;
+}
+
+void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link_stats *out)
+{
+	const struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
+
+	*out = l ? l->st : (struct sdr_sim_link_stats){ 0 };
+}
+
+struct sdr_sim_change {
+	struct sdr_sim_world *w;
+	uint32_t from, to;
+	struct sdr_sim_link cfg;
+};
+
+static void sdr_sim_change_run(void *arg)
+{
+	struct sdr_sim_change *c = arg;
+
+	(void)sdr_sim_link_set(c->w, c->from, c->to, &c->cfg);
+}
+
+int sdr_sim_link_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t from, uint32_t to,
+			const struct sdr_sim_link *cfg)
+{
+	struct sdr_sim_change *c;
+
+	if (!sdr_sim_lnk_get(w, from, to))
+		return -EINVAL;
+	c = malloc(sizeof(*c));
+	if (c)
+		*c = (struct sdr_sim_change){ w, from, to, *cfg };
+	return sdr_sim_at_own(w, when, sdr_sim_change_run, c);
+}
+
+static void sdr_sim_lnk_down(void *arg)
+{
+	((struct sdr_sim_lnk *)arg)->down++;
+}
+
+static void sdr_sim_lnk_up(void *arg)
+{
+	((struct sdr_sim_lnk *)arg)->down--;
+}
+
+int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin, uint64_t end)
+{
+	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
+	int err;
+
+	if (!l || end < begin)
+		return -EINVAL;
+	err = sdr_sim_world_at(w, begin, sdr_sim_lnk_down, l);
+	return err ? err : sdr_sim_world_at(w, end, sdr_sim_lnk_up, l);
+}
+
+int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin, uint64_t end)
+{
+	int err = sdr_sim_blackout(w, a, b, begin, end);
+
+	return err ? err : sdr_sim_blackout(w, b, a, begin, end);
+}
+
+/* ---- injection ------------------------------------------------------------------------------------- */
+
+int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node, uint64_t delay_ns,
+		       const void *buf, size_t len)
+{
+	struct sdr_sim_packet *p;
+	struct sdr_uc_addr from;
+
+	if (node >= w->attr.nodes || len > SDR_CTL_MAX)
+		return -EINVAL;
+	p = sdr_sim_packet_get(w, len + sizeof(from));
+	if (!p)
+		return -ENOMEM;
+	sdr_sim_addr_make(from_number, &from);
+	__builtin_memcpy(p->buf, &from, sizeof(from));
+	__builtin_memcpy(p->buf + sizeof(from), buf, len);
+	p->kind = SDR_SIM_CTL;
+	p->flags = SDR_SIM_P_COPY;
+	p->len = (uint32_t)len;
+	p->wire = SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD + p->len + sdr_wire_pad(p->len);
+	p->from = from_number;
+	p->to = w->nodes[node].addr;
+	p->src = p->dst = (uint16_t)node;
+	p->due = w->now + delay_ns;
+	sdr_sim_lnk_launch(w, NULL, p);
+	return 0;
+}
+
+int sdr_sim_replay(struct sdr_sim_world *w, const struct sdr_sim_packet *pkt, uint64_t delay_ns)
+{
+	struct sdr_sim_packet *c = sdr_sim_packet_copy(w, pkt);
+
+	if (!c)
+		return -ENOMEM;
+	c->due = w->now + delay_ns;
+	sdr_sim_lnk_launch(w, NULL, c);
+	return 0;
+}

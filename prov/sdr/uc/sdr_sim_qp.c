@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * QPs of the simulated engine: QP numbers, what both sides exchange, the slots of the message table.
+ *
+ * A QP takes a span of 256 QP numbers of which channels * generations are in use; the spans of a node are
+ * found through a small hash table.  Numbers, root key and first PSN come from the randomness that the
+ * caller gives, so they are part of the seed.  Nothing is sent or received here.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sdr_sim_impl.h"
+
+/* ---- QPs ------------------------------------------------------------------------------------------- */
+
+static uint32_t sdr_sim_qp_hash(uint32_t qpn)
+{
+	return (qpn / SDR_SIM_QPN_SPAN) * 0x9e3779b1u >> 8;
+}
+
+struct sdr_sim_qp *sdr_sim_qp_find(struct sdr_sim_eng *e, uint32_t qpn)
+{
+	uint32_t i, base = qpn / SDR_SIM_QPN_SPAN * SDR_SIM_QPN_SPAN;
+
+	if (e->last && e->last->qpn == base)
+		return e->last;
+	if (!e->qps)
+		return NULL;
+	for (i = sdr_sim_qp_hash(base) & e->qps_mask; e->qps[i]; i = (i + 1) & e->qps_mask)
+		if (e->qps[i]->qpn == base)
+			return e->last = e->qps[i];
+	return NULL;
+}
+
+static void sdr_sim_qp_enter(struct sdr_sim_qp **tab, uint32_t mask, struct sdr_sim_qp *qp)
+{
+	uint32_t i = sdr_sim_qp_hash(qp->qpn) & mask;
+
+	while (tab[i])
+		i = (i + 1) & mask;
+	tab[i] = qp;
+}
+
+/* Makes a table of at least twice the number of QPs and enters all but `without`. */
+static int sdr_sim_qp_rehash(struct sdr_sim_eng *e, const struct sdr_sim_qp *without, uint32_t n)
+{
+	struct sdr_sim_qp **tab;
+	uint32_t size = 8;
+
+	while (size < 2 * n + 2)
+		size *= 2;
+	tab = calloc(size, sizeof(*tab));
+	if (!tab)
+		return -ENOMEM;
+	for (uint32_t i = 0; e->qps && i <= e->qps_mask; i++)
+		if (e->qps[i] && e->qps[i] != without)
+			sdr_sim_qp_enter(tab, size - 1, e->qps[i]);
+	free(e->qps);
+	e->qps = tab;
+	e->qps_mask = size - 1;
+	return 0;
+}
+
+int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **out)
+{
+	struct sdr_sim_eng *e = sdr_sim_eng(uc);
+	struct sdr_sim_rng rng;
+	struct sdr_sim_qp *qp;
+	int err;
+
+	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
+	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) || a->mtu < SDR_MTU_MIN ||
+	    a->mtu > e->attr.mtu || !a->max_msg || a->max_msg % a->mtu ||
+	    a->max_msg > (uint64_t)a->mtu << a->split.off_bits)
+		return -EINVAL;
+	if (e->qps_n >= SDR_SIM_QPS_MAX)
+		return -ENOSPC;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return -ENOMEM;
+	qp->slots = calloc((size_t)1 << a->split.id_bits, sizeof(*qp->slots));
+	err = qp->slots ? sdr_sim_qp_rehash(e, NULL, e->qps_n + 1) : -ENOMEM;
+	if (err)
+		goto fail;
+	qp->base.uc = uc;
+	qp->attr = *a;
+	qp->mtu = a->mtu;
+	sdr_sim_rng_seed(&rng, a->rand[0]);
+	rng.s[1] ^= a->rand[1];
+	do {
+		qp->qpn = (uint32_t)(sdr_sim_rng_next(&rng) & SDR_QPN_MASK) / SDR_SIM_QPN_SPAN * SDR_SIM_QPN_SPAN;
+	} while (!qp->qpn || sdr_sim_qp_find(e, qp->qpn)); /* the first span holds SDR_QPN_CTL */
+	qp->rkey = (uint32_t)sdr_sim_rng_next(&rng);
+	qp->first_psn = (uint32_t)sdr_sim_rng_next(&rng) & SDR_PSN_MASK;
+	sdr_sim_qp_enter(e->qps, e->qps_mask, qp);
+	e->qps_n++;
+	*out = &qp->base;
+	return 0;
+fail:
+	free(qp->slots);
+	free(qp);
+	return err;
+}
+
+void sdr_sim_qp_free(struct sdr_sim_qp *qp)
+{
+	free(qp->slots);
+	free(qp);
+}
+
+void sdr_sim_qp_destroy(struct sdr_uc_qp *base)
+{
+	struct sdr_sim_qp *qp = sdr_sim_qp(base);
+	struct sdr_sim_eng *e = sdr_sim_eng(base->uc);
+	uint32_t i, j;
+
+	e->last = NULL;
+	for (i = sdr_sim_qp_hash(qp->qpn) & e->qps_mask; e->qps[i] != qp; i = (i + 1) & e->qps_mask)
+		;
+	e->qps[i] = NULL; /* and those that it had pushed aside move up */
+	for (j = (i + 1) & e->qps_mask; e->qps[j]; j = (j + 1) & e->qps_mask) {
+		struct sdr_sim_qp *moved = e->qps[j];
+
+		e->qps[j] = NULL;
+		sdr_sim_qp_enter(e->qps, e->qps_mask, moved);
+	}
+	e->qps_n--;
+	sdr_sim_qp_free(qp);
+}
+
+void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out)
+{
+	const struct sdr_sim_qp *qp = sdr_sim_qp(base);
+	const struct sdr_sim_eng *e = sdr_sim_eng(base->uc);
+
+	out->qpn = qp->qpn;
+	out->rkey = qp->rkey;
+	out->psn = qp->first_psn;
+	out->channels = qp->attr.channels;
+	out->generations = qp->attr.generations;
+	out->split = qp->attr.split;
+	out->mtu = qp->mtu;
+	out->max_msg = qp->attr.max_msg;
+	out->rx_window = e->attr.rx_window;
+	memset(out->addr, 0, sizeof(out->addr));
+	out->addr_len = 4;
+	sdr_put_le32(out->addr, e->w->nodes[e->node].addr);
+}
+
+void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr)
+{
+	struct sdr_sim_qp *qp = sdr_sim_qp(base);
+
+	qp->peer = *addr;
+	qp->peer_number = sdr_sim_addr_number(addr);
+}
+
+int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer, const struct sdr_uc_addr *addr)
+{
+	struct sdr_sim_qp *qp = sdr_sim_qp(base);
+	const struct sdr_uc_qp_attr *a = &qp->attr;
+	struct sdr_uc_addr from_info;
+
+	if (peer->channels != a->channels || peer->generations != a->generations || peer->mtu != a->mtu ||
+	    peer->max_msg != a->max_msg || memcmp(&peer->split, &a->split, sizeof(a->split)))
+		return -EPROTO;
+	if (!addr) {
+		if (peer->addr_len != 4)
+			return -EINVAL;
+		sdr_sim_addr_make(sdr_get_le32(peer->addr), &from_info);
+		addr = &from_info;
+	}
+	sdr_sim_qp_readdress(base, addr);
+	qp->peer_qpn = peer->qpn;
+	qp->peer_rkey = peer->rkey;
+	for (uint32_t i = 0; i < SDR_SIM_QPN_SPAN; i++)
+		qp->psn[i] = peer->psn;
+	qp->connected = true;
+	return 0;
+}
+
+/* ---- slots ----------------------------------------------------------------------------------------- */
+
+int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+{
+	struct sdr_sim_qp *qp = sdr_sim_qp(base);
+
+	(void)mr;
+	if (slot >> qp->attr.split.id_bits || len > qp->attr.max_msg)
+		return -EINVAL;
+	qp->slots[slot] = (struct sdr_sim_slot){
+		.buf = buf,
+		.len = len,
+		.bound = true,
+		.gen = (uint8_t)(use % qp->attr.generations),
+		.rkey = sdr_rkey_of_lap(qp->rkey, use / qp->attr.generations),
+	};
+	return 0;
+}
+
+void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot)
+{
+	struct sdr_sim_qp *qp = sdr_sim_qp(base);
+
+	if (!(slot >> qp->attr.split.id_bits))
+		qp->slots[slot] = (struct sdr_sim_slot){ 0 };
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The soft engine's life: opening sockets, finding the payload a packet may have, the table of
+ * operations. The payload is what the device of the bound address carries, so that a packet is
+ * never fragmented on the first hop; what the path beyond carries is for the layers above to find
+ * out (the two sides take the smaller of their payloads).  No timers of its own: the clock is only
+ * read for others.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sdr_fault.h"
+#include "sdr_soft_impl.h"
+
+#define SDR_UDP_LEN	  8u /* bytes of header */
+#define SDR_IPV4_LEN	  20u
+#define SDR_IPV6_LEN	  40u
+#define SDR_SOFT_MTU_STEP 64u /* below the default the payload is a multiple of this */
+
+static const struct sdr_uc_ops sdr_soft_ops;
+
+static void __attribute__((format(printf, 2, 3))) sdr_soft_say(const struct sdr_soft_attr *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!a->err || !a->err_len)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(a->err, a->err_len, fmt, ap);
+	va_end(ap);
+}
+
+/* Payload sizes of data packets and control datagrams for this device. */
+static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
+{
+	uint32_t ip = s->family == AF_INET6 ? SDR_IPV6_LEN : SDR_IPV4_LEN, dev, room, fit;
+	int ret;
+
+	if (a->mtu && (a->mtu < SDR_MTU_MIN || a->mtu > SDR_MTU_MAX || a->mtu % 4)) {
+		sdr_soft_say(a, "mtu %u: expected a multiple of 4 from %u to %u bytes, or 0", a->mtu, SDR_MTU_MIN,
+			     SDR_MTU_MAX);
+		return -EINVAL;
+	}
+	ret = sdr_soft_device_mtu((const struct sockaddr *)&a->bind);
+	if (ret < 0) {
+		sdr_soft_say(a, "no network device is up for this address");
+		return ret;
+	}
+	dev = (uint32_t)ret;
+	room = dev > ip + SDR_UDP_LEN ? dev - ip - SDR_UDP_LEN : 0;
+	fit = room > SDR_DATA_OVERHEAD ? (room - SDR_DATA_OVERHEAD) & ~3u : 0;
+	s->ctl_max = room > SDR_CTL_OVERHEAD ? (room - SDR_CTL_OVERHEAD) & ~3u : 0;
+	if (s->ctl_max > SDR_CTL_MAX)
+		s->ctl_max = SDR_CTL_MAX;
+	if (s->ctl_max < SDR_CTL_MIN) {
+		sdr_soft_say(a, "the device's MTU of %u bytes is too small: at least %u are needed", dev,
+			     ip + SDR_UDP_LEN + SDR_CTL_OVERHEAD + SDR_CTL_MIN);
+		return -EMSGSIZE;
+	}
+	if (a->mtu > fit) {
+		sdr_soft_say(a, "mtu %u: the device's MTU of %u bytes carries packets of %u at the most", a->mtu,
+			     dev, fit);
+		return -EMSGSIZE;
+	}
+	if (a->mtu)
+		s->mtu = a->mtu;
+	else if (fit >= SDR_MTU_DEFAULT)
+		s->mtu = SDR_MTU_DEFAULT;
+	else
+		s->mtu = fit - fit % SDR_SOFT_MTU_STEP;
+	return 0;
+}
+
+static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
+{
+	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	struct sockaddr_storage sa = a->bind;
+	int channels = a->channels ? a->channels : 1, i, fd;
+	uint32_t window;
+	const char *what;
+
+	for (i = 0; i < channels; i++) {
+		fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, a->rcvbuf ? a->rcvbuf : SDR_SOFT_RCVBUF,
+					a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, &what);
+		if (fd < 0) {
+			sdr_soft_say(a, "%s: %s", what, strerror(-fd));
+			return fd;
+		}
+		s->fd[s->nfd++] = fd;
+		s->gro = !(a->off & SDR_SOFT_NO_GRO) && sdr_soft_sock_gro(fd);
+		s->gso = !(a->off & SDR_SOFT_NO_GSO) && sdr_soft_sock_gso(fd);
+		window = sdr_soft_sock_window(fd, s->mtu);
+		if (!i || window < s->rx_window)
+			s->rx_window = window;
+		/* Further source ports are of no importance to anyone but the routers. */
+		((struct sockaddr_in *)&sa)->sin_port = 0;
+	}
+	return 0;
+}
+
+static int sdr_soft_epoll_open(struct sdr_soft *s)
+{
+	int i;
+
+	s->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epfd < 0)
+		return -errno;
+	for (i = 0; i < s->nfd; i++) {
+		struct epoll_event e = { .events = EPOLLIN };
+
+		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->fd[i], &e))
+			return -errno;
+	}
+	return 0;
+}
+
+static void sdr_soft_close(struct sdr_uc *uc)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	int i;
+
+	if (s->epfd >= 0)
+		close(s->epfd);
+	for (i = 0; i < s->nfd; i++)
+		close(s->fd[i]);
+	sdr_soft_tx_free(s);
+	sdr_soft_rx_free(s);
+	free(s->qpn);
+	free(s);
+}
+
+int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
+{
+	struct sockaddr_storage sa;
+	struct sdr_soft *s;
+	int ret;
+
+	if (a->channels > SDR_CHANNELS_MAX)
+		return -EINVAL;
+	if (a->bind.ss_family != AF_INET && a->bind.ss_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->uc.ops = &sdr_soft_ops;
+	s->epfd = -1;
+	s->family = a->bind.ss_family;
+	s->icrc_seed = sdr_icrc_seed_masked();
+	s->qpn_next = SDR_SOFT_QPN_FIRST;
+	ret = sdr_soft_mtu_set(s, a);
+	if (ret)
+		goto err;
+	ret = sdr_soft_socks_open(s, a);
+	if (ret)
+		goto err;
+	if (s->nfd > 1) {
+		ret = sdr_soft_epoll_open(s);
+		if (ret)
+			goto err;
+	}
+	ret = sdr_soft_sockname(&s->uc, &sa);
+	if (ret)
+		goto err;
+	sdr_soft_addr_from_sockaddr(&s->addr, (struct sockaddr *)&sa);
+	if (s->family == AF_INET6)
+		s->any = IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)&sa)->sin6_addr);
+	else
+		s->any = ((struct sockaddr_in *)&sa)->sin_addr.s_addr == 0;
+	ret = sdr_soft_tx_init(s);
+	if (ret)
+		goto err;
+	ret = sdr_soft_rx_init(s);
+	if (ret)
+		goto err;
+	*uc = &s->uc;
+	return 0;
+err:
+	sdr_soft_close(&s->uc);
+	return ret;
+}
+
+static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	memset(out, 0, sizeof(*out));
+	out->name = "soft";
+	out->mtu = s->mtu;
+	out->ctl_max = s->ctl_max;
+	out->rx_window = s->rx_window;
+	out->bind_ahead = true;
+	if (!s->any)
+		out->addr = s->addr;
+}
+
+static void sdr_soft_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
+{
+	*out = sdr_soft_of(uc)->st;
+}
+
+static uint64_t sdr_soft_now(struct sdr_uc *uc)
+{
+	struct timespec t;
+
+	(void)uc;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int sdr_soft_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+{
+	(void)uc;
+	(void)len;
+	*mr = buf;
+	return 0;
+}
+
+static void sdr_soft_mr_dereg(struct sdr_uc *uc, void *mr)
+{
+	(void)uc;
+	(void)mr;
+}
+
+static int sdr_soft_fd(struct sdr_uc *uc)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	return s->epfd >= 0 ? s->epfd : s->fd[0];
+}
+
+/*
+ * Packets that did not fit the caller's events wait in our buffers, where the descriptor cannot
+ * show them.
+ */
+static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	return s->rx.cur < s->rx.nmsg ? 0 : UINT64_MAX;
+}
+
+static const struct sdr_uc_ops sdr_soft_ops = {
+	.close = sdr_soft_close,
+	.info = sdr_soft_info,
+	.stats = sdr_soft_stats,
+	.now = sdr_soft_now,
+	.qp_create = sdr_soft_qp_create,
+	.qp_destroy = sdr_soft_qp_destroy,
+	.qp_info = sdr_soft_qp_info,
+	.qp_connect = sdr_soft_qp_connect,
+	.qp_readdress = sdr_soft_qp_readdress,
+	.slot_bind = sdr_soft_slot_bind,
+	.slot_unbind = sdr_soft_slot_unbind,
+	.mr_reg = sdr_soft_mr_reg,
+	.mr_dereg = sdr_soft_mr_dereg,
+	.post = sdr_soft_post,
+	.poll = sdr_soft_poll,
+	.fd = sdr_soft_fd,
+	.deadline = sdr_soft_deadline,
+};
+
+void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out)
+{
+	uc = sdr_fault_inner(uc);
+	memset(out, 0, sizeof(*out));
+	if (uc->ops == &sdr_soft_ops)
+		*out = sdr_soft_of(uc)->xst;
+}
+
+int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
+{
+	socklen_t len = sizeof(*out);
+
+	uc = sdr_fault_inner(uc);
+	if (uc->ops != &sdr_soft_ops)
+		return -EINVAL;
+	memset(out, 0, sizeof(*out));
+	return getsockname(sdr_soft_of(uc)->fd[0], (struct sockaddr *)out, &len) ? -errno : 0;
+}

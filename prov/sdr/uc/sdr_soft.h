@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The soft engine: RoCEv2 UC in an ordinary UDP socket, no privileges.  One socket carries data packets (UC
+ * RDMA WRITE Only with Immediate) and control datagrams (UD SEND Only to QPN 1); further sockets are further
+ * source ports (channels), so that routers which hash ports spread the load.  Segmentation and aggregation by
+ * the kernel (UDP_SEGMENT, UDP_GRO) are used where they exist.
+ *
+ * An address (sdr_uc_addr) of this engine is: family (4 or 6), port (2, network order), address (4 or 16),
+ * and for IPv6 the scope id (4, little-endian; 0 unless the address is link-local).
+ */
+#ifndef SDR_SOFT_H
+#define SDR_SOFT_H
+
+#include <sys/socket.h>
+#include "sdr_uc.h"
+
+#define SDR_SOFT_RCVBUF (8u << 20) /* bytes asked of the kernel for the receive queue of a socket */
+#define SDR_SOFT_SNDBUF (4u << 20) /* bytes asked for its send queue */
+
+#define SDR_SOFT_NO_GSO 0x1 /* sdr_soft_attr.off */
+#define SDR_SOFT_NO_GRO 0x2
+
+struct sdr_soft_attr {
+	struct sockaddr_storage bind; /* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
+	uint32_t mtu;		      /* payload bytes a packet; 0: the device's, at most SDR_MTU_DEFAULT */
+	uint32_t rcvbuf, sndbuf;      /* bytes; 0: the defaults above */
+	uint8_t channels;	      /* sockets; 0: 1 */
+	uint8_t off;		      /* SDR_SOFT_NO_* */
+	char *err;		      /* reason of a failure in words; may be NULL */
+	size_t err_len;
+};
+
+int sdr_soft_open(const struct sdr_soft_attr *attr, struct sdr_uc **uc);
+
+/* What the engine does that sdr_uc_stats has no place for; all u64, monotonic. */
+struct sdr_soft_stats {
+	uint64_t tx_lost;    /* packets and datagrams that the kernel refused (no route, too long for the path) */
+	uint64_t tx_gso_off; /* messages sent again in single packets because the device cannot segment */
+	uint64_t rx_err;     /* errors that a receive call reported (ICMP and the like); ignored */
+	uint64_t rx_trunc;   /* datagrams longer than any of ours */
+};
+/* Both look through fault injection; counters of an engine that is not soft are zero. */
+void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out);
+/* The bound address of the first socket.  0, or -EINVAL when uc is not a soft engine. */
+int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
+
+/* ---- addresses ------------------------------------------------------------------------------------- */
+
+/* 0 or -EAFNOSUPPORT. */
+int sdr_soft_addr_from_sockaddr(struct sdr_uc_addr *out, const struct sockaddr *sa);
+/* Returns the length of the sockaddr, or -EINVAL. */
+int sdr_soft_addr_to_sockaddr(const struct sdr_uc_addr *a, struct sockaddr_storage *out);
+/* "ADDRESS", "ADDRESS:PORT", "[IPV6]:PORT", "" (all of IPv4); numeric.  0 or -EINVAL. */
+int sdr_soft_addr_parse(const char *s, struct sockaddr_storage *out);
+/* Writes "1.2.3.4:5" or "[::1]:5", truncated to len bytes with the final zero. */
+void sdr_soft_addr_format(const struct sdr_uc_addr *a, char *buf, size_t len);
+/*
+ * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and not
+ * loopback, else loopback).  Negative errno when no device has the address.
+ */
+int sdr_soft_device_mtu(const struct sockaddr *sa);
+
+#endif /* SDR_SOFT_H */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * QPs of the soft engine.  A QP is channels * generations transport QPs with consecutive numbers;
+ * the low bits of a number index a flat table, the rest is random, and all 24 are compared. Numbers
+ * are given out in turn, so that one is not used again until all others were: packets of a
+ * connection that is gone find nobody.
+ *
+ * The slot table is the root key's table of the paper: slot -> user buffer or nothing (the NULL
+ * key), with the generation that may write there.  Pages of it appear when a slot in them is bound
+ * for the first time; an idle QP costs the struct and one pointer a page (under 2 KiB with the
+ * default split).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdr_soft_impl.h"
+
+#define SDR_SOFT_QPN_CAP 256u /* entries the QP table starts with */
+
+static inline struct sdr_soft_qp *sdr_soft_qp_of(struct sdr_uc_qp *qp)
+{
+	return (struct sdr_soft_qp *)qp;
+}
+
+static int sdr_soft_qpn_grow(struct sdr_soft *s)
+{
+	uint32_t cap = s->qpn_cap ? s->qpn_cap * 2 : SDR_SOFT_QPN_CAP;
+	struct sdr_soft_qp **tab;
+
+	if (cap > 1u << SDR_SOFT_QPN_BITS)
+		return -ENOSPC;
+	tab = realloc(s->qpn, cap * sizeof(*tab));
+	if (!tab)
+		return -ENOMEM;
+	memset(tab + s->qpn_cap, 0, (cap - s->qpn_cap) * sizeof(*tab));
+	s->qpn_next = s->qpn_cap ? s->qpn_cap : SDR_SOFT_QPN_FIRST;
+	s->qpn = tab;
+	s->qpn_cap = cap;
+	return 0;
+}
+
+/* Looks for n free entries in a row from qpn_next to the end, then from the start. */
+static int sdr_soft_qpn_alloc(struct sdr_soft *s, uint32_t n, uint32_t *index)
+{
+	uint32_t seen, i, run;
+	int ret;
+
+	for (;;) {
+		i = s->qpn_next;
+		for (seen = 0, run = 0; seen < s->qpn_cap + n; seen++, i++) {
+			if (i >= s->qpn_cap) {
+				i = SDR_SOFT_QPN_FIRST;
+				run = 0;
+			}
+			run = s->qpn_cap && !s->qpn[i] ? run + 1 : 0;
+			if (run == n) {
+				*index = i + 1 - n;
+				s->qpn_next = i + 1;
+				return 0;
+			}
+		}
+		ret = sdr_soft_qpn_grow(s);
+		if (ret)
+			return ret;
+	}
+}
+
+int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **qp)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	uint32_t ntp = (uint32_t)a->channels * a->generations, index, i;
+	struct sdr_soft_qp *q;
+	int ret;
+
+	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
+	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) ||
+	    a->split.id_bits > SDR_IMM_ID_BITS_MAX)
+		return -EINVAL;
+	if (!a->mtu || a->mtu > s->mtu || !a->max_msg || a->max_msg % a->mtu ||
+	    a->max_msg / a->mtu > 1ull << a->split.off_bits)
+		return -EINVAL;
+	q = calloc(1, sizeof(*q) + ntp * sizeof(q->psn[0]));
+	if (!q)
+		return -ENOMEM;
+	q->nslots = 1u << a->split.id_bits;
+	q->pages = calloc((q->nslots + SDR_SOFT_SLOT_PAGE - 1) / SDR_SOFT_SLOT_PAGE, sizeof(q->pages[0]));
+	if (!q->pages) {
+		ret = -ENOMEM;
+		goto err;
+	}
+	ret = sdr_soft_qpn_alloc(s, ntp, &index);
+	if (ret)
+		goto err;
+	q->qp.uc = uc;
+	q->s = s;
+	q->cookie = a->cookie;
+	q->ntp = ntp;
+	q->channels = a->channels;
+	q->generations = a->generations;
+	q->split = a->split;
+	q->mtu = a->mtu;
+	q->max_msg = a->max_msg;
+	q->qpn = ((uint32_t)(a->rand[0] << SDR_SOFT_QPN_BITS) | index) & SDR_QPN_MASK;
+	q->psn0 = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
+	q->rkey = (uint32_t)a->rand[1];
+	for (i = 0; i < ntp; i++)
+		s->qpn[index + i] = q;
+	*qp = &q->qp;
+	return 0;
+err:
+	free(q->pages);
+	free(q);
+	return ret;
+}
+
+void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
+{
+	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
+	uint32_t index = q->qpn & ((1u << SDR_SOFT_QPN_BITS) - 1), i;
+
+	for (i = 0; i < q->ntp; i++)
+		q->s->qpn[index + i] = NULL;
+	for (i = 0; i < q->nslots; i += SDR_SOFT_SLOT_PAGE)
+		free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
+	free(q->pages);
+	free(q);
+}
+
+void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
+{
+	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
+	struct sdr_soft *s = q->s;
+
+	memset(out, 0, sizeof(*out));
+	out->qpn = q->qpn;
+	out->rkey = q->rkey;
+	out->psn = q->psn0;
+	out->channels = q->channels;
+	out->generations = q->generations;
+	out->split = q->split;
+	out->mtu = q->mtu;
+	out->max_msg = q->max_msg;
+	out->rx_window = s->rx_window;
+	if (!s->any) {
+		/* The scope id means nothing to others. */
+		out->addr_len = s->addr.len < sizeof(out->addr) ? s->addr.len : sizeof(out->addr);
+		memcpy(out->addr, s->addr.b, out->addr_len);
+	}
+}
+
+static int sdr_soft_dest_set(struct sdr_soft_qp *q, const struct sdr_uc_addr *addr)
+{
+	struct sockaddr_storage sa;
+	int len = sdr_soft_addr_to_sockaddr(addr, &sa);
+
+	if (len < 0)
+		return len;
+	if (sa.ss_family != q->s->family)
+		return -EAFNOSUPPORT;
+	if (sa.ss_family == AF_INET6) {
+		struct sockaddr_in6 *in6 = (void *)&sa;
+
+		if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) && !in6->sin6_scope_id)
+			in6->sin6_scope_id = sdr_get_le32(q->s->addr.b + 19);
+	}
+	q->dest.sa = sa;
+	q->dest.len = (socklen_t)len;
+	return 0;
+}
+
+int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr)
+{
+	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
+	struct sdr_uc_addr from_info = { 0 };
+	uint32_t i;
+	int ret;
+
+	if (p->channels != q->channels || p->generations != q->generations || p->mtu != q->mtu ||
+	    p->max_msg != q->max_msg || p->split.id_bits != q->split.id_bits ||
+	    p->split.off_bits != q->split.off_bits || p->split.user_bits != q->split.user_bits)
+		return -EPROTO;
+	if (!addr) {
+		if (!p->addr_len || p->addr_len > sizeof(p->addr))
+			return -EDESTADDRREQ;
+		from_info.len = p->addr_len;
+		memcpy(from_info.b, p->addr, p->addr_len);
+		addr = &from_info;
+	}
+	ret = sdr_soft_dest_set(q, addr);
+	if (ret)
+		return ret;
+	q->peer_qpn = p->qpn & SDR_QPN_MASK;
+	q->peer_rkey = p->rkey;
+	for (i = 0; i < q->ntp; i++)
+		q->psn[i] = p->psn & SDR_PSN_MASK;
+	return 0;
+}
+
+void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
+{
+	/* An address of another family cannot have come from this engine: the old one stays. */
+	(void)sdr_soft_dest_set(sdr_soft_qp_of(qp), addr);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+{
+	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
+	struct sdr_soft_slot **page, *e;
+
+	(void)mr;
+	if (slot >= q->nslots || len > q->max_msg || (len && !buf))
+		return -EINVAL;
+	page = &q->pages[slot / SDR_SOFT_SLOT_PAGE];
+	if (!*page) {
+		*page = calloc(SDR_SOFT_SLOT_PAGE, sizeof(**page));
+		if (!*page)
+			return -ENOMEM;
+	}
+	e = &(*page)[slot % SDR_SOFT_SLOT_PAGE];
+	e->buf = buf;
+	e->len = len;
+	e->gen = (uint8_t)(use % q->generations);
+	e->rkey = sdr_rkey_of_lap(q->rkey, use / q->generations);
+	e->bound = true;
+	return 0;
+}
+
+void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
+{
+	struct sdr_soft_slot *e = sdr_soft_slot_find(sdr_soft_qp_of(qp), slot);
+
+	if (e)
+		memset(e, 0, sizeof(*e));
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The soft engine's poll: system calls -> trains -> packets -> checks -> placement -> events.
+ *
+ * A receive call fills up to SDR_SOFT_RX_BUFS buffers, each a datagram or a train that the kernel
+ * aggregated; they are split at the segment size it reports.  A packet is placed when, in this
+ * order: the frame is sound, its QPN is ours, the ICRC is right, address, immediate and length
+ * agree with the geometry, the slot is bound to the generation and key it came with, and it lies
+ * inside the bound buffer.  An empty packet places nothing and may lie behind the end: it carries a
+ * piece of the user's immediate.
+ *
+ * Where the last call found nothing the next one asks for a single message: a lone datagram, which
+ * is what latency is made of, is a third cheaper that way.
+ *
+ * Events may be fewer than packets: the rest of the buffers waits for the next poll, and no buffer
+ * is given to the kernel while an event of this poll points into it.
+ */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdr_soft_impl.h"
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+#define SDR_SOFT_RX_ERRS 8 /* errors in a row that a poll steps over */
+
+/* True when an event was made. */
+static bool sdr_soft_rx_data(struct sdr_soft *s, uint8_t *pkt, size_t len, struct sdr_uc_ev *ev)
+{
+	struct sdr_wire_data d;
+	struct sdr_soft_slot *e;
+	struct sdr_soft_qp *q;
+	const uint8_t *payload;
+	uint32_t id, tp, gen;
+	uint64_t at;
+
+	if (sdr_wire_data_decode(pkt, len, &d, &payload))
+		goto bad;
+	q = sdr_soft_qp_find(s, d.qpn);
+	if (!q || !sdr_soft_icrc_check(s, pkt, len))
+		goto bad;
+	id = sdr_imm_id(&q->split, d.imm);
+	at = (uint64_t)sdr_imm_off(&q->split, d.imm) * q->mtu;
+	if (d.len > q->mtu || d.va != id * q->max_msg + at)
+		goto bad;
+	tp = (d.qpn - q->qpn) & SDR_QPN_MASK;
+	gen = q->channels == 1 ? tp : tp / q->channels;
+	e = sdr_soft_slot_find(q, id);
+	if (!e || !e->bound || e->gen != gen || e->rkey != d.rkey) {
+		/* A forged key is as good as none; one of a lap close by is a late packet's. */
+		if (!sdr_rkey_near(q->rkey, d.rkey, e && e->bound ? sdr_rkey_lap(q->rkey, e->rkey) : 0))
+			goto bad;
+		s->st.pkts_late++;
+		return false;
+	}
+	if (d.len) {
+		if (at > e->len || d.len > e->len - at)
+			goto bad;
+		memcpy(e->buf + at, payload, d.len);
+	}
+	s->st.pkts_rx++;
+	s->st.bytes_rx += d.len;
+	ev->kind = SDR_UC_EV_PLACED;
+	ev->gen = (uint8_t)gen;
+	ev->channel = (uint8_t)(tp - gen * q->channels);
+	ev->rsvd = 0;
+	ev->len = d.len;
+	ev->p.cookie = q->cookie;
+	ev->p.imm = d.imm;
+	return true;
+bad:
+	s->st.pkts_bad++;
+	return false;
+}
+
+static bool sdr_soft_rx_ctl(struct sdr_soft *s, uint8_t *pkt, size_t len, struct sdr_uc_ev *ev)
+{
+	struct sdr_soft_rx *rx = &s->rx;
+	struct sdr_wire_ctl c;
+	const uint8_t *payload;
+	size_t plen;
+
+	if (sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) || c.qkey != SDR_SOFT_QKEY || plen > SDR_CTL_MAX ||
+	    !sdr_soft_icrc_check(s, pkt, len))
+		goto bad;
+	if (!rx->have_addr) {
+		if (sdr_soft_addr_from_sockaddr(&rx->addr[rx->cur], (struct sockaddr *)&rx->from[rx->cur]))
+			goto bad;
+		rx->have_addr = true;
+	}
+	s->st.ctl_rx++;
+	ev->kind = SDR_UC_EV_CTL;
+	ev->gen = 0;
+	ev->channel = 0;
+	ev->rsvd = 0;
+	ev->len = (uint32_t)plen;
+	ev->c.buf = payload;
+	ev->c.from = &rx->addr[rx->cur];
+	return true;
+bad:
+	s->st.pkts_bad++;
+	return false;
+}
+
+/* Segment size of a received message; 0 to skip it. */
+static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h)
+{
+	struct cmsghdr *cm;
+	int seg = 0;
+
+	if (h->msg_hdr.msg_flags & MSG_TRUNC) {
+		s->xst.rx_trunc++;
+		s->st.pkts_bad++;
+		return 0;
+	}
+	if (!h->msg_len) {
+		s->st.pkts_bad++;
+		return 0;
+	}
+	for (cm = CMSG_FIRSTHDR(&h->msg_hdr); cm; cm = CMSG_NXTHDR(&h->msg_hdr, cm)) {
+		if (cm->cmsg_level == IPPROTO_UDP && cm->cmsg_type == UDP_GRO) {
+			memcpy(&seg, CMSG_DATA(cm), sizeof(seg));
+			break;
+		}
+	}
+	return seg > 0 ? (uint32_t)seg : h->msg_len;
+}
+
+/*
+ * Splits received messages into events until one of the two is used up, or a data packet stands
+ * behind a control datagram: that one may bind the packet's slot, so its owner sees it first.
+ */
+static int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
+{
+	struct sdr_soft_rx *rx = &s->rx;
+	bool ctl = false;
+	int n = 0;
+
+	for (; rx->cur < rx->nmsg; rx->cur++, rx->seg = 0) {
+		struct mmsghdr *h = &rx->hdr[rx->cur];
+		uint8_t *buf = rx->iov[rx->cur].iov_base;
+
+		if (!rx->seg) {
+			rx->seg = sdr_soft_rx_seg(s, h);
+			if (!rx->seg)
+				continue;
+			rx->off = 0;
+			rx->have_addr = false;
+		}
+		while (rx->off < h->msg_len) {
+			uint8_t *pkt = buf + rx->off;
+			uint32_t len = h->msg_len - rx->off;
+			bool made;
+
+			if (len > rx->seg)
+				len = rx->seg;
+			if (n == max || (ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
+				return n;
+			rx->off += len;
+			switch (sdr_wire_opcode(pkt, len)) {
+			case SDR_OP_UC_WRITE_ONLY_IMM:
+				made = sdr_soft_rx_data(s, pkt, len, &ev[n]);
+				break;
+			case SDR_OP_UD_SEND_ONLY:
+				made = sdr_soft_rx_ctl(s, pkt, len, &ev[n]);
+				ctl |= made;
+				break;
+			default:
+				s->st.pkts_bad++;
+				made = false;
+			}
+			n += made;
+		}
+	}
+	return n;
+}
+
+/*
+ * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
+ * errno.
+ */
+static int sdr_soft_rx_call(struct sdr_soft *s, int fd)
+{
+	struct sdr_soft_rx *rx = &s->rx;
+	int errs = 0, ret;
+
+	for (;;) {
+		if (rx->many) {
+			ret = recvmmsg(fd, &rx->hdr[rx->nmsg], SDR_SOFT_RX_BUFS - rx->nmsg, 0, NULL);
+		} else {
+			ssize_t len = recvmsg(fd, &rx->hdr[rx->nmsg].msg_hdr, 0);
+
+			rx->hdr[rx->nmsg].msg_len = (unsigned int)len;
+			ret = len < 0 ? -1 : 1;
+		}
+		if (ret > 0) {
+			s->st.sys_rx++;
+			rx->nmsg += (uint32_t)ret;
+			rx->many = true;
+			return ret;
+		}
+		if (errno == EAGAIN) {
+			rx->many = false;
+			return 0;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno == EBADF || errno == ENOTSOCK || errno == EFAULT)
+			return -errno;
+		s->xst.rx_err++;
+		if (++errs == SDR_SOFT_RX_ERRS)
+			return 0;
+	}
+}
+
+static void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
+{
+	uint32_t i;
+
+	for (i = 0; i < rx->nmsg; i++) {
+		rx->hdr[i].msg_hdr.msg_namelen = sizeof(rx->from[i]);
+		rx->hdr[i].msg_hdr.msg_controllen = sizeof(rx->cmsg[i].buf);
+	}
+	rx->nmsg = 0;
+	rx->cur = 0;
+	rx->seg = 0;
+}
+
+int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	struct sdr_soft_rx *rx = &s->rx;
+	int n, i, ret;
+
+	if (rx->cur < rx->nmsg) {
+		n = sdr_soft_rx_split(s, ev, max);
+		if (n)
+			return n;
+	}
+	sdr_soft_rx_reset(rx);
+	for (i = 0, n = 0; i < s->nfd && rx->nmsg < SDR_SOFT_RX_BUFS; i++) {
+		ret = sdr_soft_rx_call(s, s->fd[(s->next + i) % s->nfd]);
+		if (ret < 0) {
+			ev[n].kind = SDR_UC_EV_ERROR;
+			ev[n].len = 0;
+			ev[n].err = ret;
+			return n + 1;
+		}
+		if (ret)
+			n += sdr_soft_rx_split(s, ev + n, max - n);
+		if (n == max || rx->cur < rx->nmsg)
+			break;
+	}
+	if (++s->next >= s->nfd)
+		s->next = 0;
+	return n;
+}
+
+int sdr_soft_rx_init(struct sdr_soft *s)
+{
+	struct sdr_soft_rx *rx = &s->rx;
+	uint32_t i;
+
+	if (posix_memalign((void **)&rx->bufs, 4096, (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN)) {
+		rx->bufs = NULL;
+		return -ENOMEM;
+	}
+	/* A page fault costs as much as a packet: take them all now. */
+	memset(rx->bufs, 0, (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN);
+	for (i = 0; i < SDR_SOFT_RX_BUFS; i++) {
+		struct msghdr *h = &rx->hdr[i].msg_hdr;
+
+		rx->iov[i].iov_base = rx->bufs + (size_t)i * SDR_SOFT_RX_BUF_LEN;
+		rx->iov[i].iov_len = SDR_SOFT_RX_BUF_LEN;
+		h->msg_iov = &rx->iov[i];
+		h->msg_iovlen = 1;
+		h->msg_name = &rx->from[i];
+		h->msg_control = rx->cmsg[i].buf;
+		h->msg_namelen = sizeof(rx->from[i]);
+		h->msg_controllen = sizeof(rx->cmsg[i].buf);
+	}
+	return 0;
+}
+
+void sdr_soft_rx_free(struct sdr_soft *s)
+{
+	free(s->rx.bufs);
+}

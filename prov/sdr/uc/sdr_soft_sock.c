@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Sockets of the soft engine and what their kernel can do.  Unconnected on purpose: the peer's
+ * address is a parameter of each send, the IPv4 identification of what leaves is then 0 or the
+ * number of the segment, and a peer that moves needs no new socket.  Fragmentation is forbidden: a
+ * lost fragment would cost the whole packet, and the engine knows the size that fits.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <unistd.h>
+
+#include "sdr_soft_impl.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103 /* Linux 4.18 */
+#endif
+#ifndef UDP_GRO
+#define UDP_GRO 104 /* Linux 5.0 */
+#endif
+
+#define SDR_SOFT_WINDOW_PKT 1024u /* bytes of payload below which the buffer holds less the smaller packets are */
+
+static void sdr_soft_sock_buf(int fd, int force, int plain, uint32_t bytes)
+{
+	int v = bytes > INT32_MAX / 2 ? INT32_MAX / 2 : (int)bytes;
+
+	/*
+	 * By force only with CAP_NET_ADMIN; otherwise the kernel grants up to
+	 * net.core.{r,w}mem_max.
+	 */
+	if (setsockopt(fd, SOL_SOCKET, force, &v, sizeof(v)))
+		setsockopt(fd, SOL_SOCKET, plain, &v, sizeof(v));
+}
+
+int sdr_soft_sock_open(const struct sockaddr *sa, socklen_t len, uint32_t rcvbuf, uint32_t sndbuf,
+		       const char **what)
+{
+	int one = 1, fd, ret, v;
+
+	*what = "socket";
+	fd = socket(sa->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP);
+	if (fd < 0)
+		return -errno;
+	*what = "forbid fragmentation";
+	if (sa->sa_family == AF_INET6) {
+		v = IPV6_PMTUDISC_DO;
+		if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) ||
+		    setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &v, sizeof(v)))
+			goto err;
+	} else {
+		v = IP_PMTUDISC_DO;
+		if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &v, sizeof(v)))
+			goto err;
+	}
+	sdr_soft_sock_buf(fd, SO_RCVBUFFORCE, SO_RCVBUF, rcvbuf);
+	sdr_soft_sock_buf(fd, SO_SNDBUFFORCE, SO_SNDBUF, sndbuf);
+	*what = "bind";
+	if (bind(fd, sa, len))
+		goto err;
+	return fd;
+err:
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+bool sdr_soft_sock_gro(int fd)
+{
+	int one = 1;
+
+	return setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one)) == 0;
+}
+
+bool sdr_soft_sock_gso(int fd)
+{
+	int zero = 0;
+
+	return setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &zero, sizeof(zero)) == 0;
+}
+
+/*
+ * The kernel counts what a packet costs it, not what it carries.  Measured on loopback, payload of
+ * 1 KiB to 8 KiB per byte granted: 0.44 to 0.49 in single packets, 0.85 to 0.97 in trains; smaller
+ * packets in proportion to their size.  The worst of them is what a sender may count on.
+ */
+uint32_t sdr_soft_sock_window(int fd, uint32_t mtu)
+{
+	socklen_t len = sizeof(int);
+	uint64_t w;
+	int v = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &v, &len) || v <= 0)
+		return 0;
+	w = (uint64_t)v * 7 / 16;
+	return (uint32_t)(mtu < SDR_SOFT_WINDOW_PKT ? w * mtu / SDR_SOFT_WINDOW_PKT : w);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The soft engine's post: descriptors -> packets -> trains -> system calls.
+ *
+ * A batch of messages is built and handed to the kernel in one call; a message is a train of
+ * packets for one destination (UDP_SEGMENT: all of the size of the first, the last may be shorter)
+ * or a single packet.  Trains take whatever comes next, whichever descriptor it belongs to, so
+ * order is kept and a control datagram behind data rides as the short end of the train.  Headers,
+ * trailers and short payloads lie in an arena one behind the other; the trailer of a packet and the
+ * header of the next are one iovec.  Long payloads are gathered straight from the user's memory,
+ * check-summed just before the kernel copies them.
+ *
+ * Each message remembers the descriptor and packet it began with: when the kernel takes no more,
+ * the cursor goes back there, PSNs included, and post reports what is left.  A train that the
+ * device cannot segment is built again as single packets.  What the kernel refuses for good (no
+ * route, too long) is a lost packet.
+ */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdr_soft_impl.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+#define SDR_SOFT_TRAILER_MAX (3u + SDR_ICRC_LEN) /* bytes: pad and ICRC */
+
+/* Where building stands: packets of v[d] that are in messages already. */
+struct sdr_soft_cur {
+	struct sdr_uc_tx *v;
+	int d;
+	uint32_t pkt;
+};
+
+static inline struct sdr_soft_qp *sdr_soft_tx_qp(const struct sdr_uc_tx *t)
+{
+	return (struct sdr_soft_qp *)t->w.qp;
+}
+
+static inline uint32_t sdr_soft_tx_pkts(const struct sdr_uc_tx *t)
+{
+	uint32_t mtu;
+
+	if (t->kind != SDR_UC_TX_WRITE || !t->len)
+		return 1;
+	mtu = sdr_soft_tx_qp(t)->mtu;
+	return (uint32_t)(((uint64_t)t->len + mtu - 1) / mtu);
+}
+
+/* Where to, and through which transport QP. */
+static inline bool sdr_soft_tx_valid(const struct sdr_uc_tx *t)
+{
+	const struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
+
+	return q->dest.len && t->gen < q->generations && t->channel < q->channels && t->w.slot < q->nslots;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static inline uint8_t *sdr_soft_arena(struct sdr_soft_tx *tx)
+{
+	return tx->arena + tx->arena_len;
+}
+
+/* Appends a piece to the last message. */
+static inline void sdr_soft_piece(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, const uint8_t *p, size_t len)
+{
+	if (m->niov) {
+		struct iovec *last = &tx->iov[tx->niov - 1];
+
+		if ((const uint8_t *)last->iov_base + last->iov_len == p) {
+			last->iov_len += len;
+			return;
+		}
+	}
+	tx->iov[tx->niov].iov_base = (void *)(uintptr_t)p;
+	tx->iov[tx->niov++].iov_len = len;
+	m->niov++;
+}
+
+/* The last message, when a packet of this size may still join it. */
+static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_t wire, uint8_t sock)
+{
+	struct sdr_soft_tx *tx = &s->tx;
+	struct sdr_soft_msg *m;
+
+	if (!s->gso || tx->single || !tx->nmsg)
+		return NULL;
+	m = &tx->msg[tx->nmsg - 1];
+	if (m->closed || m->sock != sock || wire > m->seg || m->nseg >= SDR_SOFT_GSO_SEGS ||
+	    m->bytes + wire > SDR_SOFT_GSO_BYTES)
+		return NULL;
+	return m;
+}
+
+static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct sdr_soft_cur *c, uint32_t wire,
+					       uint8_t sock, struct sockaddr_storage *name, socklen_t len)
+{
+	struct sdr_soft_tx *tx = &s->tx;
+	struct sdr_soft_msg *m = &tx->msg[tx->nmsg];
+	struct msghdr *h = &tx->hdr[tx->nmsg].msg_hdr;
+
+	memset(m, 0, sizeof(*m));
+	m->seg = wire;
+	m->desc = c->d;
+	m->desc_pkt = c->pkt;
+	m->sock = sock;
+	h->msg_name = name;
+	h->msg_namelen = len;
+	h->msg_iov = &tx->iov[tx->niov];
+	tx->nmsg++;
+	if (tx->single) {
+		tx->single--;
+		m->closed = true;
+	}
+	return m;
+}
+
+static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
+{
+	m->nseg++;
+	m->bytes += wire;
+	m->closed |= wire < m->seg;
+}
+
+/* Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC. */
+static void sdr_soft_frame(struct sdr_soft *s, struct sdr_soft_msg *m, uint32_t hlen, const uint8_t *payload,
+			   uint32_t len, bool corrupt)
+{
+	struct sdr_soft_tx *tx = &s->tx;
+	uint8_t *h = sdr_soft_arena(tx), *p = h + hlen;
+	uint32_t pad = sdr_wire_pad(len), crc;
+
+	if (len <= SDR_SOFT_PACK_MAX || corrupt) {
+		if (len)
+			memcpy(p, payload, len);
+		memset(p + len, 0, pad);
+		p += len + pad;
+		crc = sdr_icrc_final(sdr_soft_icrc(s, h, (size_t)(p - h)));
+		sdr_put_le32(p, crc);
+		p += SDR_ICRC_LEN;
+		if (corrupt) {
+			/* Any bit but those of BTH byte 4, which the ICRC does not cover. */
+			uint32_t at = crc % (uint32_t)(p - h);
+
+			h[at == 4 ? 5 : at] ^= (uint8_t)(1u << (crc >> 29));
+		}
+		sdr_soft_piece(tx, m, h, (size_t)(p - h));
+	} else {
+		sdr_soft_piece(tx, m, h, hlen);
+		sdr_soft_piece(tx, m, payload, len);
+		memset(p, 0, pad);
+		crc = sdr_icrc_update(sdr_soft_icrc(s, h, hlen), payload, len);
+		if (pad)
+			crc = sdr_icrc_update(crc, p, pad);
+		sdr_put_le32(p + pad, sdr_icrc_final(crc));
+		sdr_soft_piece(tx, m, p, pad + SDR_ICRC_LEN);
+		p += pad + SDR_ICRC_LEN;
+	}
+	tx->arena_len = (uint32_t)(p - tx->arena);
+}
+
+/* False when the batch has to leave first. */
+static inline bool sdr_soft_room(const struct sdr_soft_tx *tx, uint32_t len, bool corrupt)
+{
+	uint32_t need = SDR_DATA_HDR + SDR_SOFT_TRAILER_MAX;
+
+	if (len <= SDR_SOFT_PACK_MAX || corrupt)
+		need += len;
+	return tx->arena_len + need <= SDR_SOFT_TX_ARENA && tx->niov + 3 <= SDR_SOFT_TX_IOVS &&
+	       tx->nmsg < SDR_SOFT_TX_MSGS && tx->bytes < SDR_SOFT_TX_BATCH;
+}
+
+/* Appends packets of the WRITE under the cursor until the batch is full; false then. */
+static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
+{
+	const struct sdr_uc_tx *t = &c->v[c->d];
+	struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
+	uint32_t n = sdr_soft_tx_pkts(t), tp = (uint32_t)t->gen * q->channels + t->channel;
+	bool corrupt = t->flags & SDR_UC_F_CORRUPT, join;
+	uint8_t sock = (uint8_t)(t->channel % (uint8_t)s->nfd);
+	struct sdr_soft_tx *tx = &s->tx;
+	struct msghdr *h;
+
+	if (!sdr_soft_tx_valid(t)) {
+		s->xst.tx_lost += n - c->pkt;
+		c->pkt = n;
+		return true;
+	}
+	h = tx->nmsg ? &tx->hdr[tx->nmsg - 1].msg_hdr : NULL;
+	join = h && h->msg_namelen == q->dest.len && !memcmp(h->msg_name, &q->dest.sa, q->dest.len);
+	for (; c->pkt < n; c->pkt++) {
+		uint32_t off = t->w.first + c->pkt;
+		uint64_t at = (uint64_t)c->pkt * q->mtu;
+		uint32_t len = t->len - at < q->mtu ? (uint32_t)(t->len - at) : q->mtu;
+		uint32_t wire = SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
+		struct sdr_wire_data d;
+		struct sdr_soft_msg *m;
+
+		if (!sdr_soft_room(tx, len, corrupt))
+			return false;
+		m = join ? sdr_soft_msg_open(s, wire, sock) : NULL;
+		if (!m)
+			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
+		join = true;
+		d.qpn = (q->peer_qpn + tp) & SDR_QPN_MASK;
+		d.psn = q->psn[tp];
+		d.va = (uint64_t)t->w.slot * q->max_msg + (uint64_t)off * q->mtu;
+		d.rkey = sdr_rkey_of_lap(q->peer_rkey, t->w.lap);
+		d.len = len;
+		d.imm = sdr_imm_pack(&q->split, t->w.slot, off, sdr_imm_frag(&q->split, t->w.user_imm, off));
+		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
+		sdr_soft_frame(s, m, SDR_DATA_HDR, t->buf + at, len, corrupt);
+		sdr_soft_msg_add(m, wire);
+		q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
+		m->npkts++;
+		m->payload += len;
+		tx->bytes += len;
+	}
+	return true;
+}
+
+static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
+{
+	const struct sdr_uc_tx *t = &c->v[c->d];
+	bool corrupt = t->flags & SDR_UC_F_CORRUPT;
+	uint32_t wire = SDR_CTL_OVERHEAD + t->len + sdr_wire_pad(t->len);
+	struct sdr_soft_tx *tx = &s->tx;
+	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = SDR_QPN_CTL };
+	struct sockaddr_storage sa;
+	struct sdr_soft_msg *m = NULL;
+	int len;
+
+	len = sdr_soft_addr_to_sockaddr(t->to, &sa);
+	if (len < 0 || sa.ss_family != s->family || t->len > s->ctl_max) {
+		s->xst.tx_lost++;
+		c->pkt = 1;
+		return true;
+	}
+	if (!sdr_soft_room(tx, t->len, corrupt))
+		return false;
+	if (tx->nmsg) {
+		struct msghdr *h = &tx->hdr[tx->nmsg - 1].msg_hdr;
+
+		if ((int)h->msg_namelen == len && !memcmp(h->msg_name, &sa, (size_t)len))
+			m = sdr_soft_msg_open(s, wire, 0);
+	}
+	if (!m) {
+		struct sdr_soft_dest *dest = &tx->dest[tx->nmsg];
+
+		memcpy(&dest->sa, &sa, (size_t)len);
+		m = sdr_soft_msg_begin(s, c, wire, 0, &dest->sa, (socklen_t)len);
+	}
+	w.psn = s->ctl_psn;
+	s->ctl_psn = (s->ctl_psn + 1) & SDR_PSN_MASK;
+	sdr_wire_ctl_encode(sdr_soft_arena(tx), &w, t->len);
+	sdr_soft_frame(s, m, SDR_CTL_HDR, t->buf, t->len, corrupt);
+	sdr_soft_msg_add(m, wire);
+	m->nctl++;
+	tx->bytes += t->len;
+	c->pkt = 1;
+	return true;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* Nothing from message i on was sent: back to its first packet. */
+static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t i, int n)
+{
+	const struct sdr_soft_msg *m = &s->tx.msg[i];
+	int d;
+
+	for (d = m->desc; d <= c->d && d < n; d++) {
+		struct sdr_uc_tx *t = &c->v[d];
+		uint32_t built = (d == c->d ? c->pkt : sdr_soft_tx_pkts(t)) - (d == m->desc ? m->desc_pkt : 0);
+
+		if (t->kind == SDR_UC_TX_CTL) {
+			s->ctl_psn = (s->ctl_psn - built) & SDR_PSN_MASK;
+		} else if (sdr_soft_tx_valid(t)) {
+			struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
+			uint32_t *psn = &q->psn[(uint32_t)t->gen * q->channels + t->channel];
+
+			*psn = (*psn - built) & SDR_PSN_MASK;
+		}
+	}
+	c->d = m->desc;
+	c->pkt = m->desc_pkt;
+}
+
+static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
+{
+	struct msghdr *h = &tx->hdr[i].msg_hdr;
+	struct cmsghdr *cm;
+	uint16_t seg = (uint16_t)tx->msg[i].seg;
+
+	h->msg_iovlen = tx->msg[i].niov;
+	if (tx->msg[i].nseg == 1) {
+		h->msg_control = NULL;
+		h->msg_controllen = 0;
+		return;
+	}
+	h->msg_control = tx->cmsg[i].buf;
+	h->msg_controllen = sizeof(tx->cmsg[i].buf);
+	cm = CMSG_FIRSTHDR(h);
+	cm->cmsg_level = IPPROTO_UDP;
+	cm->cmsg_type = UDP_SEGMENT;
+	cm->cmsg_len = CMSG_LEN(sizeof(seg));
+	memcpy(CMSG_DATA(cm), &seg, sizeof(seg));
+}
+
+static void sdr_soft_sent(struct sdr_soft *s, uint32_t i, uint32_t n)
+{
+	for (; n; n--, i++) {
+		s->st.pkts_tx += s->tx.msg[i].npkts;
+		s->st.bytes_tx += s->tx.msg[i].payload;
+		s->st.ctl_tx += s->tx.msg[i].nctl;
+	}
+}
+
+static void sdr_soft_batch_reset(struct sdr_soft_tx *tx)
+{
+	tx->nmsg = 0;
+	tx->niov = 0;
+	tx->arena_len = 0;
+	tx->bytes = 0;
+}
+
+/*
+ * Sends the batch.  False: the kernel is full, or packets must be built anew; the cursor says
+ * where.
+ */
+static bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *full)
+{
+	struct sdr_soft_tx *tx = &s->tx;
+	uint32_t i, j;
+	int ret;
+
+	for (i = 0; i < tx->nmsg; i++)
+		sdr_soft_train_cmsg(tx, i);
+	for (i = 0; i < tx->nmsg;) {
+		int fd = s->fd[tx->msg[i].sock];
+
+		for (j = i + 1; j < tx->nmsg && tx->msg[j].sock == tx->msg[i].sock; j++)
+			;
+		if (j - i == 1)
+			ret = sendmsg(fd, &tx->hdr[i].msg_hdr, 0) < 0 ? -1 : 1;
+		else
+			ret = sendmmsg(fd, &tx->hdr[i], j - i, 0);
+		if (ret > 0) {
+			s->st.sys_tx++;
+			sdr_soft_sent(s, i, (uint32_t)ret);
+			i += (uint32_t)ret;
+			continue;
+		}
+		switch (errno) {
+		case EINTR:
+			continue;
+		case EAGAIN:
+		case ENOBUFS:
+		case ENOMEM:
+			s->st.tx_again++;
+			*full = true;
+			goto back;
+		default:
+			/*
+			 * EIO: a device without check sums cannot segment; the others: a segment
+			 * does not fit.
+			 */
+			if (tx->msg[i].nseg == 1 || (errno != EIO && errno != EINVAL && errno != EMSGSIZE)) {
+				s->xst.tx_lost += tx->msg[i].npkts + tx->msg[i].nctl;
+				i++;
+				continue;
+			}
+			if (errno == EIO)
+				s->gso = false;
+			s->xst.tx_gso_off++;
+			tx->single = tx->msg[i].nseg;
+			goto back;
+		}
+	}
+	sdr_soft_batch_reset(tx);
+	return true;
+back:
+	sdr_soft_rewind(s, c, i, n);
+	sdr_soft_batch_reset(tx);
+	return false;
+}
+
+int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	struct sdr_soft_cur c = { .v = v };
+	bool full = false, whole;
+
+	s->tx.single = 0;
+	for (;;) {
+		while (c.d < n) {
+			if (v[c.d].kind == SDR_UC_TX_WRITE)
+				whole = sdr_soft_build_write(s, &c);
+			else
+				whole = sdr_soft_build_ctl(s, &c);
+			if (!whole)
+				break;
+			c.d++;
+			c.pkt = 0;
+		}
+		if (!s->tx.nmsg)
+			break;
+		if (!sdr_soft_flush(s, &c, n, &full) && full)
+			break;
+	}
+	if (c.d < n && c.pkt) {
+		uint64_t done = (uint64_t)c.pkt * sdr_soft_tx_qp(&v[c.d])->mtu;
+
+		v[c.d].buf += done;
+		v[c.d].len -= (uint32_t)done;
+		v[c.d].w.first += c.pkt;
+	}
+	return c.d;
+}
+
+int sdr_soft_tx_init(struct sdr_soft *s)
+{
+	s->tx.arena = malloc(SDR_SOFT_TX_ARENA);
+	if (!s->tx.arena)
+		return -ENOMEM;
+	memset(s->tx.arena, 0, SDR_SOFT_TX_ARENA);
+	return 0;
+}
+
+void sdr_soft_tx_free(struct sdr_soft *s)
+{
+	free(s->tx.arena);
+}

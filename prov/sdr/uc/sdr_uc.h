@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The unreliable-write engine: what the SDK asks of a network.
+ *
+ * An engine moves one-packet RDMA Writes with immediate into slots of a peer's message table, carries small
+ * control datagrams, and reports both as events.  It loses, repeats and reorders as the network does, and
+ * hides none of it.  Below this table: sockets, verbs, a simulated network.  Above it: nothing that does I/O.
+ *
+ * Batches cross the boundary: `post` takes an array of descriptors, each a run of packets or a datagram, in
+ * the order in which they should leave; `poll` returns an array of events.  An engine is used by one thread
+ * at a time (its owner holds a lock); `wake` alone may be called from any thread.
+ *
+ * Placement rule (laws 2 and 5): payload reaches memory only when frame, key, QP, slot, the slot's generation
+ * and bounds are right at the moment of placement; then, and only then, the event PLACED is reported.  After
+ * slot_unbind has returned nothing is written to that slot's buffer.  A packet for an unbound slot or another
+ * generation is counted (pkts_late) and not reported; engines on which such a completion cannot be told
+ * (hardware) report it, so receivers check again.
+ */
+#ifndef SDR_UC_H
+#define SDR_UC_H
+
+#include "../wire/sdr_wire.h"
+
+/* An engine's address: opaque above the engine, comparable byte by byte, unused bytes zero. */
+struct sdr_uc_addr {
+	uint8_t len;   /* bytes used in b; 0 = none */
+	uint8_t b[31]; /* soft: family 4 or 6, port (network order), address, scope id; sim: node number */
+};
+
+struct sdr_uc;
+struct sdr_uc_qp; /* engine's side of an SDR QP: channels * generations transport QPs */
+
+enum sdr_uc_tx_kind {
+	SDR_UC_TX_WRITE, /* a run of packets of one message */
+	SDR_UC_TX_CTL,	 /* one control datagram */
+};
+
+/* Test hook, honoured by engines that frame in software; others drop the packet instead. */
+#define SDR_UC_F_CORRUPT 0x1 /* flip a bit after the check sum was made */
+
+struct sdr_uc_tx {
+	uint8_t kind; /* enum sdr_uc_tx_kind */
+	uint8_t flags;
+	uint8_t gen;	    /* WRITE: generation, < qp's generations */
+	uint8_t channel;    /* WRITE: channel, < qp's channels */
+	uint32_t len;	    /* bytes: WRITE all payload of the run, CTL payload (class header included) */
+	const uint8_t *buf; /* read during post() (soft, sim) or until the peer has acknowledged (hardware) */
+	union {
+		struct {
+			struct sdr_uc_qp *qp;
+			uint32_t slot;	   /* message ID at the receiver */
+			uint32_t first;	   /* packet offset of the first packet; byte offset = first * mtu */
+			uint32_t user_imm; /* fragments are taken from it by packet offset */
+			uint32_t lap;	   /* times all IDs and generations were used before */
+		} w; /* every packet but the run's last has exactly the qp's mtu bytes; len 0 = one empty packet */
+		const struct sdr_uc_addr *to; /* CTL */
+	};
+};
+
+enum sdr_uc_ev_kind {
+	SDR_UC_EV_PLACED, /* a packet lies in its slot */
+	SDR_UC_EV_CTL,	  /* a control datagram arrived */
+	SDR_UC_EV_ERROR,  /* the engine is broken: err says how; nothing will arrive any more */
+};
+
+struct sdr_uc_ev {
+	uint8_t kind;
+	uint8_t gen; /* PLACED: generation of the transport QP it came through */
+	uint8_t channel;
+	uint8_t rsvd;
+	uint32_t len; /* PLACED, CTL: payload bytes */
+	union {
+		struct {
+			void *cookie; /* PLACED: the QP's, from sdr_uc_qp_attr */
+			uint32_t imm;
+		} p;
+		struct {
+			const uint8_t *buf;		/* CTL: payload, valid until the next poll */
+			const struct sdr_uc_addr *from; /* CTL: likewise */
+		} c;
+		int err; /* ERROR: negative errno */
+	};
+};
+
+struct sdr_uc_qp_attr {
+	uint8_t channels;    /* 1..SDR_CHANNELS_MAX */
+	uint8_t generations; /* 1..SDR_GENERATIONS_MAX */
+	struct sdr_imm_split split;
+	uint32_t mtu;	  /* payload bytes; of both directions; <= the engine's */
+	uint64_t max_msg; /* stride of the message table, bytes; a multiple of mtu, <= mtu << off_bits */
+	void *cookie;
+	uint64_t rand[2]; /* for QPN, root key, first PSN: unpredictable to others */
+};
+
+/* Counters of an engine; all u64, monotonic. */
+struct sdr_uc_stats {
+	uint64_t pkts_tx, bytes_tx; /* data packets and their payload handed to the network */
+	uint64_t ctl_tx, ctl_rx;
+	uint64_t pkts_rx, bytes_rx; /* data packets placed */
+	uint64_t pkts_late;	    /* right key, but slot unbound or of another generation */
+	uint64_t pkts_bad;	    /* frame, ICRC, key, bounds */
+	uint64_t tx_again;	    /* post() stopped because the network was full */
+	uint64_t sys_tx, sys_rx;    /* system calls that moved packets */
+	uint64_t fault_drop, fault_dup, fault_reorder, fault_corrupt; /* by fault injection */
+};
+
+struct sdr_uc_info {
+	const char *name;	 /* "soft", "sim", "verbs" */
+	uint32_t mtu;		 /* payload bytes of a data packet the path of the local device carries */
+	uint32_t ctl_max;	 /* payload bytes of a control datagram, likewise; SDR_CTL_MIN..SDR_CTL_MAX */
+	uint32_t rx_window;	 /* bytes that may arrive without being polled before the kernel drops; 0 unknown */
+	bool bind_ahead;	 /* slots may be written before the peer was told of them (start at once) */
+	struct sdr_uc_addr addr; /* own address as others see it, when known */
+};
+
+struct sdr_uc_ops {
+	void (*close)(struct sdr_uc *uc);
+	void (*info)(struct sdr_uc *uc, struct sdr_uc_info *out);
+	void (*stats)(struct sdr_uc *uc, struct sdr_uc_stats *out);
+	uint64_t (*now)(struct sdr_uc *uc); /* ns, monotonic: the one clock of everything above */
+
+	/* Receive side may be written as soon as create returned and a slot is bound; sending needs connect. */
+	int (*qp_create)(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, struct sdr_uc_qp **qp);
+	void (*qp_destroy)(struct sdr_uc_qp *qp);
+	/* Fills qpn, rkey, psn, channels, generations, split, mtu, max_msg, rx_window, addr. */
+	void (*qp_info)(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out);
+	/* Geometry (channels, generations, split, mtu, max_msg) must agree: -EPROTO if not. addr may be NULL: from info. */
+	int (*qp_connect)(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
+			  const struct sdr_uc_addr *addr);
+	/* The peer moved. */
+	void (*qp_readdress)(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
+
+	/*
+	 * slot < 1 << split.id_bits; len <= max_msg; rebinding a bound slot is allowed. mr may be NULL (soft, sim).
+	 * use: how often this ID was used before; its generation is use mod generations, the lap use / generations.
+	 */
+	int (*slot_bind)(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
+	void (*slot_unbind)(struct sdr_uc_qp *qp, uint32_t slot);
+
+	int (*mr_reg)(struct sdr_uc *uc, void *buf, size_t len, void **mr);
+	void (*mr_dereg)(struct sdr_uc *uc, void *mr);
+
+	/*
+	 * Returns how many descriptors were taken, in order; fewer than n means the network is full now: call
+	 * again later with the rest.  A WRITE taken in part is advanced in place (buf, len, w.first) and not
+	 * counted.  Errors of single packets are losses.  Never blocks.
+	 */
+	int (*post)(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
+	/*
+	 * Up to max events (>= SDR_UC_POLL_MIN); 0 when there is nothing.  Never blocks.  No data packet is
+	 * placed in a call that already reports a control datagram which came before it: that one may bind
+	 * the packet's slot.
+	 */
+	int (*poll)(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
+
+	/* Readable when poll would return something; -1: none (sim). */
+	int (*fd)(struct sdr_uc *uc);
+	/* ns of now() at which poll must be called even if fd is silent (delayed packets); UINT64_MAX none. */
+	uint64_t (*deadline)(struct sdr_uc *uc);
+};
+
+#define SDR_UC_POLL_MIN 64 /* smallest event array poll accepts */
+
+/* Every engine's struct starts with this. */
+struct sdr_uc {
+	const struct sdr_uc_ops *ops;
+};
+struct sdr_uc_qp {
+	struct sdr_uc *uc;
+};
+
+static inline bool sdr_uc_addr_equal(const struct sdr_uc_addr *a, const struct sdr_uc_addr *b)
+{
+	return __builtin_memcmp(a, b, sizeof(*a)) == 0;
+}
+
+#endif /* SDR_UC_H */

@@ -1,0 +1,396 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# Installs what is missing, builds with every compiler and sanitizer, runs every test, and
+# ends with one line: "N passed, N failed".
+#
+# What is counted: every cmocka case, every "ok"/"not ok" (or PASS:/FAIL:) line of a test
+# script, every test program that reports no cases of its own, and every step that is a
+# check in itself (a build without warnings, distcheck, the exported symbols).  A program
+# that dies counts as one failure besides the cases it reported.  Nothing is skipped without
+# a line that says so; a test that was asked for and cannot run is a failure.
+
+set -u
+. "$(dirname "$0")/lib.sh"
+
+STEPS="format gcc check seeds exports man clang asan tsan fuzz mpi distcheck"
+
+usage() {
+	cat <<-END
+	usage: scripts/test.sh [options]
+	  --only A,B      run these steps only
+	  --skip A,B      leave these steps out
+	  --seeds N       N seeds of the simulator beyond those of make check
+	  --fuzz SEC      seconds for each libFuzzer target (default 10)
+	  --full          the long form of every test (MPI under faults: half an hour more)
+	  --no-install    do not install packages; stop if one is missing
+	  -v              show the output of the steps as well as logging it
+	  -h, --help      this text
+	steps, in order:
+	  format      the sources are as .clang-format wants them
+	  gcc         build with gcc, warnings are errors
+	  check       make check: unit tests, simulator seeds, functional tests, fuzz targets
+	  seeds       more seeds of the simulator, with --seeds
+	  exports     what the two libraries export is what their headers promise
+	  man         man pages are made; every FI_SDR_ variable of the provider is in fi_sdr(7)
+	  clang       build with clang, warnings are errors; unit tests
+	  asan        AddressSanitizer + UBSan: every test program
+	  tsan        ThreadSanitizer: functional tests with programs of ours, and the tests of the provider
+	  fuzz        libFuzzer on every parser
+	  mpi         Open MPI programs over the provider (fabtests/mpi/run.sh)
+	  distcheck   the tarball builds, passes its unit tests, installs and uninstalls
+	Build directories: build/ and build-{clang,asan,tsan,fuzz}/; logs: build/logs/.
+	END
+}
+
+ONLY='' SKIP='' SEEDS=0 FULL=0 INSTALL=1 VERBOSE=0 FUZZ_SEC=10
+while [ $# -gt 0 ]; do
+	case $1 in
+	--only) ONLY=${2:?} ; shift ;;
+	--skip) SKIP=${2:?} ; shift ;;
+	--seeds) SEEDS=${2:?} ; shift ;;
+	--fuzz) FUZZ_SEC=${2:?} ; shift ;;
+	--full) FULL=1 ;;
+	--no-install) INSTALL=0 ;;
+	-v) VERBOSE=1 ;;
+	-h | --help) usage; exit 0 ;;
+	*) usage >&2; exit 2 ;;
+	esac
+	shift
+done
+for s in ${ONLY//,/ } ${SKIP//,/ }; do
+	case " $STEPS " in
+	*" $s "*) ;;
+	*) die "there is no step \"$s\" (steps: $STEPS)" ;;
+	esac
+done
+
+PASSED=0 FAILED=0
+FAILURES=() NOTES=()
+
+# Runs a step's function in a subshell with a log.  0: it succeeded.
+logged() {
+	local log=$1
+	shift
+	if [ $VERBOSE = 1 ]; then
+		("$@") </dev/null 2>&1 | tee "$log"
+		return "${PIPESTATUS[0]}"
+	fi
+	("$@") </dev/null >"$log" 2>&1
+}
+
+# The cases in one log: lines "case NAME" (failed), "skip NAME", and "sum PASSED FAILED".
+count_log() {
+	awk '
+	/^\[       OK \] / { ok++ }
+	/^\[  FAILED  \] / && !/test\(s\)/ { if (!seen[$0]++) { bad++; print "case " substr($0, 14) } }
+	/^\[  SKIPPED \] / && !/test\(s\)/ { print "skip " substr($0, 14) }
+	/^(PASS|FAIL|SKIP|ERROR) .*\(exit status: [0-9]+\)$/ { next }	# added by automake
+	/^(ok|PASS:?) / { ok++ }
+	/^(not ok|FAIL:?) / { bad++; print "case " $0 }
+	/^(skip|SKIP:?) / { print "skip " $0 }
+	END { print "sum " ok + 0, bad + 0 }' "$1"
+}
+
+# count_program STEP NAME LOG RESULT : adds one test program (RESULT as automake says it).
+count_program() {
+	local step=$1 name=$2 log=$3 result=$4 kind rest ok=0 bad=0
+	while read -r kind rest; do
+		case $kind in
+		case) FAILURES+=("$step: $name: $rest") ;;
+		skip) NOTES+=("skipped: $step: $name: $rest") ;;
+		sum) ok=${rest% *} bad=${rest#* } ;;
+		esac
+	done < <(count_log "$log")
+	case $result in
+	PASS)
+		if [ $((ok + bad)) = 0 ]; then ok=1; fi ;;
+	SKIP)
+		NOTES+=("skipped: $step: $name: $(tail -n 1 "$log" | cut -c1-120)") ;;
+	*)
+		if [ "$bad" = 0 ]; then
+			bad=1
+			FAILURES+=("$step: $name ($result; log: $log)")
+		fi
+		echo "--- $name: $result; the end of $log"
+		tail -n 25 "$log" ;;
+	esac
+	PASSED=$((PASSED + ok))
+	FAILED=$((FAILED + bad))
+}
+
+# count_make_check STEP DIR : adds what "make check" has just run in DIR; false: nothing ran.
+count_make_check() {
+	local step=$1 dir=$2 trs name result n=0
+	while read -r trs; do
+		n=$((n + 1))
+		name=${trs#"$dir"/}
+		name=${name%.trs}
+		result=$(sed -n 's/^:global-test-result: *//p' "$trs" | head -n 1)
+		count_program "$step" "$name" "${trs%.trs}.log" "${result:-ERROR}"
+	done < <(find "$dir" -name '*.trs' -newer "$LOGS/$step.stamp" -not -path '*/sdr-[0-9]*' | sort)
+	[ $n -gt 0 ]
+}
+
+case_ok() { PASSED=$((PASSED + 1)); }
+case_failed() {
+	FAILED=$((FAILED + 1))
+	FAILURES+=("$1")
+}
+
+# ---- the steps -----------------------------------------------------------------------------
+
+# Scripts among TESTS run over sockets, the others are self-contained programs; units are those
+# that are not simulations.
+tests_of() { # DIR programs|units|scripts
+	make -s -C "$1" list-tests | tr ' ' '\n' | case $2 in
+	programs) grep -v '\.sh$' ;;
+	units) grep -v '\.sh$' | grep -v '/sim/\|explore' ;;
+	scripts) grep '\.sh$' ;;
+	esac | tr '\n' ' '
+}
+
+# ThreadSanitizer and address space randomisation do not always get along.
+fixed_addresses() {
+	if setarch "$(uname -m)" -R true 2>/dev/null; then
+		setarch "$(uname -m)" -R "$@"
+	else
+		"$@"
+	fi
+}
+
+build_gcc() { autogen && build_tree "$BUILD" --enable-werror; }
+build_clang() { autogen && build_tree "$BUILD-clang" --enable-werror CC=clang; }
+build_asan() { autogen && build_tree "$BUILD-asan" --enable-werror --enable-asan "CFLAGS=-O1 -g"; }
+build_tsan() { autogen && build_tree "$BUILD-tsan" --enable-werror --enable-tsan "CFLAGS=-O1 -g"; }
+build_fuzz() { autogen && build_tree "$BUILD-fuzz" --enable-fuzz CC=clang "CFLAGS=-O1 -g"; }
+
+# run_check SECONDS DIR [TESTS] : make check, one test at a time (two cores, real sockets).
+run_check() {
+	local limit=$1 dir=$2
+	shift 2
+	timeout -k 20 "$limit" make -C "$dir" check "$@"
+}
+
+step_check() {
+	logged "$LOGS/check.log" run_check 1500 "$BUILD"
+	CHECK_RC=$?
+	count_make_check check "$BUILD"
+}
+
+# make check runs the seeds from 1 on.
+run_seeds() { timeout -k 20 2400 "$BUILD/fabtests/sim/sdr_props" --first 100001 --count "$SEEDS"; }
+
+step_clang() {
+	logged "$LOGS/clang.log" run_check 900 "$BUILD-clang" TESTS="$(tests_of "$BUILD-clang" units)"
+	CHECK_RC=$?
+	count_make_check clang "$BUILD-clang"
+}
+
+step_asan() {
+	export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+	logged "$LOGS/asan.log" run_check 1500 "$BUILD-asan" TESTS="$(tests_of "$BUILD-asan" programs)"
+	CHECK_RC=$?
+	unset ASAN_OPTIONS UBSAN_OPTIONS
+	count_make_check asan "$BUILD-asan"
+}
+
+step_tsan() {
+	local names
+	# They run programs of the system, which are not instrumented and cannot load this build.
+	NOTES+=("tsan: without loadable.sh and badinput.sh, whose programs of the system cannot load a TSan build")
+	names="$(tests_of "$BUILD-tsan" scripts | tr ' ' '\n' | grep -Ev '(loadable|badinput)[.]sh' | tr '\n' ' ') $(tests_of "$BUILD-tsan" programs | tr ' ' '\n' | grep -E '(^|/)test_(fi|sdr_fi)' | tr '\n' ' ')"
+	export TSAN_OPTIONS="suppressions=$SRC/fabtests/tsan.supp halt_on_error=0 exitcode=66 second_deadlock_stack=1"
+	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 1200 make -C "$BUILD-tsan" check TESTS="$names"
+	CHECK_RC=$?
+	unset TSAN_OPTIONS
+	count_make_check tsan "$BUILD-tsan"
+}
+
+# The ordinary build of a target writes its valid inputs: what libFuzzer starts from.
+fuzz_one() {
+	mkdir -p "corpus-$1"
+	[ ! -x "$BUILD/$1" ] || "$BUILD/$1" -w "corpus-$1"
+	timeout -k 10 $((FUZZ_SEC + 60)) "./$1" -max_total_time="$FUZZ_SEC" -max_len=9216 -timeout=10 \
+		-print_final_stats=1 "corpus-$1"
+}
+
+step_fuzz() {
+	local t n=0
+	cd "$BUILD-fuzz" || return 1
+	for t in $(make -s list-fuzzers); do
+		n=$((n + 1))
+		if logged "$LOGS/fuzz-$t.log" fuzz_one "$t"; then
+			case_ok
+		else
+			case_failed "fuzz: $t (replay: build-fuzz/$t build-fuzz/crash-...; log: $LOGS/fuzz-$t.log)"
+			tail -n 15 "$LOGS/fuzz-$t.log"
+		fi
+	done
+	cd "$SRC" || return 1
+	CHECK_RC=0
+	[ $n -gt 0 ]
+}
+
+format_check() {
+	find "$SRC/prov" "$SRC/include" "$SRC/fabtests" -name '*.[ch]' -print0 |
+		xargs -0 clang-format --dry-run --Werror
+}
+
+# Names declared in the public header, exported by the library, both ways.
+exports_check() {
+	local want have
+	have=$(nm -D --defined-only "$BUILD/.libs/libsdr-fi.so" | awk '$2 != "A" { print $3 }')
+	[ "$have" = fi_prov_ini ] || { echo "libsdr-fi.so exports: $have (wanted fi_prov_ini alone)"; return 1; }
+	want=$(gcc -E -P -I"$SRC/include" "$SRC/include/sdr/sdr.h" | tr '\n' ' ' | grep -oE '\bsdr_[a-z_0-9]+ ?\(' |
+		tr -d ' (' | sort -u)
+	have=$(nm -D --defined-only "$BUILD/.libs/libsdr.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
+	diff <(echo "$want") <(echo "$have") || { echo "(<: declared in sdr.h, >: exported by libsdr.so; prov/sdr/sdk/libsdr.map decides)"; return 1; }
+}
+
+# Every parameter of the provider is in the man page that was made, and the other way round.
+man_check() {
+	local page=$BUILD/man/fi_sdr.7 vars v bad=0
+	for v in fi_sdr.7 sdr_sdk.3 sdr-protocol.7; do
+		[ -s "$BUILD/man/$v" ] || { echo "man/$v was not made"; bad=1; }
+	done
+	vars=$(FI_PROVIDER_PATH=$BUILD/.libs IPATH_NO_BACKTRACE=1 timeout -k 5 60 fi_info -g sdr |
+		grep -oE 'FI_SDR_[A-Z0-9_]+' | sort -u)
+	[ -n "$vars" ] || { echo "fi_info -g sdr shows no FI_SDR_ variable"; return 1; }
+	for v in $vars; do
+		grep -q "$v" "$page" || { echo "$v is not in $page"; bad=1; }
+	done
+	for v in $(grep -ohE '\bFI_SDR_[A-Z0-9_]*[A-Z0-9]' "$page" "$SRC/README.md" | sort -u); do
+		case $v in FI_SDR_HAS_OP | FI_SDR_EP_OPS_*) continue ;; esac
+		echo "$vars" | grep -qx "$v" || { echo "the pages name $v, which the provider does not know"; bad=1; }
+	done
+	return $bad
+}
+
+# Under faults the programs' short form, unless --full: every round trip costs 10 ms there.
+run_mpi() {
+	local run=$SRC/fabtests/mpi/run.sh rc=0
+	[ -f "$run" ] || { echo "not ok - fabtests/mpi/run.sh is not there"; return 1; }
+	export SDR_SRCDIR=$SRC SDR_BUILDDIR=$BUILD FI_PROVIDER_PATH=$BUILD/.libs IPATH_NO_BACKTRACE=1
+	if [ $FULL = 1 ]; then
+		timeout -k 20 3000 bash "$run"
+		return
+	fi
+	timeout -k 20 600 bash "$run" --only clean || rc=1
+	timeout -k 20 900 bash "$run" --quick --only fault || rc=1
+	return $rc
+}
+
+step_mpi() {
+	logged "$LOGS/mpi.log" run_mpi
+	CHECK_RC=$?
+	count_program mpi run.sh "$LOGS/mpi.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
+}
+
+# The suite has run already; what distcheck adds is that the tarball is whole, so the
+# unit tests are enough here.
+run_distcheck() {
+	local missing
+	rm -rf "$BUILD"/sdr-[0-9]*
+	timeout -k 20 1200 make -C "$BUILD" distcheck TESTS="$(tests_of "$BUILD" units)" || return 1
+	git -C "$SRC" rev-parse --verify -q HEAD >/dev/null 2>&1 ||
+		{ echo "no git here: the tarball was not compared with the tracked files"; return 0; }
+	missing=$(comm -23 <(git -C "$SRC" ls-files | grep -vx '\.gitignore' | sort) \
+		<(tar tf "$BUILD"/sdr-[0-9]*.tar.xz | sed 's,^[^/]*/,,' | sort))
+	[ -z "$missing" ] || { echo "tracked, but not in the tarball:"; echo "$missing"; return 1; }
+}
+
+# ---- the run ----------------------------------------------------------------------------------
+
+wanted() {
+	local s=$1
+	if [ -n "$ONLY" ]; then
+		case ",$ONLY," in *",$s,"*) ;; *) return 1 ;; esac
+	fi
+	case ",$SKIP," in *",$s,"*) return 1 ;; esac
+	return 0
+}
+
+# single NAME FUNCTION : a step that is one case.
+single() {
+	local log=$LOGS/$1.log
+	if logged "$log" "$2"; then
+		case_ok
+		return 0
+	fi
+	case_failed "$1 (log: $log)"
+	echo "--- the end of $log"
+	tail -n 30 "$log"
+	return 1
+}
+
+# counted NAME FUNCTION : a step with cases of its own; sets CHECK_RC.
+counted() {
+	local before=$FAILED
+	CHECK_RC=1
+	if ! "$2"; then
+		case_failed "$1: no test ran (log: $LOGS/$1.log)"
+		tail -n 30 "$LOGS/$1.log"
+	elif [ "$CHECK_RC" != 0 ] && [ "$FAILED" = "$before" ]; then
+		# make failed, every program passed: a time limit, or the makefile itself
+		case_failed "$1: exit status $CHECK_RC (log: $LOGS/$1.log)"
+		tail -n 30 "$LOGS/$1.log"
+	fi
+}
+
+mkdir -p "$LOGS" || die "cannot write to $LOGS"
+if [ $INSTALL = 1 ]; then
+	# shellcheck disable=SC2086
+	packages_install $PKGS_BUILD $PKGS_TEST
+else
+	# shellcheck disable=SC2086
+	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST | tr '\n' ' ')
+	[ -z "$missing" ] || die "missing packages: $missing"
+fi
+
+# What needs the gcc build gets it also without the step that checks it.
+GCC_BUILT=untried
+need_gcc() {
+	if [ $GCC_BUILT = untried ]; then
+		logged "$LOGS/gcc.log" build_gcc && GCC_BUILT=yes || GCC_BUILT=no
+	fi
+	[ $GCC_BUILT = yes ] && return 0
+	case_failed "$1: not run, the gcc build failed (log: $LOGS/gcc.log)"
+	return 1
+}
+
+for s in $STEPS; do
+	if ! wanted "$s"; then
+		NOTES+=("left out by --only or --skip: $s")
+		continue
+	fi
+	start=$SECONDS p=$PASSED f=$FAILED
+	say "$s ..."
+	touch "$LOGS/$s.stamp"
+	case $s in
+	format) single format format_check ;;
+	gcc) single gcc build_gcc && GCC_BUILT=yes || GCC_BUILT=no ;;
+	check) need_gcc check && counted check step_check ;;
+	seeds)
+		if [ "$SEEDS" = 0 ]; then
+			NOTES+=("seeds: those of make check only (--seeds N for more)")
+		else
+			need_gcc seeds && single seeds run_seeds
+		fi ;;
+	exports) need_gcc exports && single exports exports_check ;;
+	man) need_gcc man && single man man_check ;;
+	clang) single clang-build build_clang && counted clang step_clang ;;
+	asan) single asan-build build_asan && counted asan step_asan ;;
+	tsan) single tsan-build build_tsan && counted tsan step_tsan ;;
+	fuzz) single fuzz-build build_fuzz && counted fuzz step_fuzz ;;
+	mpi) need_gcc mpi && counted mpi step_mpi ;;
+	distcheck) need_gcc distcheck && single distcheck run_distcheck ;;
+	esac
+	say "$s: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"
+done
+
+for n in "${NOTES[@]}"; do echo "$n"; done
+for n in "${FAILURES[@]}"; do echo "failed: $n"; done
+echo "$PASSED passed, $FAILED failed"
+[ "$FAILED" = 0 ]
