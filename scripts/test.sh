@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-STEPS="format gcc check seeds exports man clang asan tsan fuzz mpi distcheck"
+STEPS="format gcc check seeds exports man clang asan tsan fuzz mpi rxe distcheck"
 
 usage() {
 	cat <<-END
@@ -39,6 +39,8 @@ usage() {
 	  tsan        ThreadSanitizer: functional tests with programs of ours, and the tests of the provider
 	  fuzz        libFuzzer on every parser
 	  mpi         Open MPI programs over the provider (fabtests/mpi/run.sh)
+	  rxe         RDMA devices of a kernel in an emulated guest (fabtests/rxe/run.sh); downloads that
+	              kernel once, 70 MB
 	  distcheck   the tarball builds, passes its unit tests, installs and uninstalls
 	Build directories: build/ and build-{clang,asan,tsan,fuzz}/; logs: build/logs/.
 	END
@@ -252,7 +254,7 @@ exports_check() {
 # Every parameter of the provider is in the man page that was made, and the other way round.
 man_check() {
 	local page=$BUILD/man/fi_sdr.7 vars v bad=0
-	for v in fi_sdr.7 sdr_sdk.3 sdr-protocol.7; do
+	for v in fi_sdr.7 sdr_sdk.3 sdr-protocol.7 sdr_perf.1; do
 		[ -s "$BUILD/man/$v" ] || { echo "man/$v was not made"; bad=1; }
 	done
 	vars=$(FI_PROVIDER_PATH=$BUILD/.libs IPATH_NO_BACKTRACE=1 timeout -k 5 60 fi_info -g sdr |
@@ -286,6 +288,18 @@ step_mpi() {
 	logged "$LOGS/mpi.log" run_mpi
 	CHECK_RC=$?
 	count_program mpi run.sh "$LOGS/mpi.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
+}
+
+run_rxe() {
+	"$SRC/scripts/rxe-vm.sh" prepare || return 1
+	SDR_BUILDDIR=$BUILD timeout -k 20 1800 bash "$SRC/fabtests/rxe/run.sh" -t 1500
+}
+
+# No guest is a failure of the step, as any other exit status without a case that failed.
+step_rxe() {
+	logged "$LOGS/rxe.log" run_rxe
+	CHECK_RC=$?
+	count_program rxe guest.sh "$LOGS/rxe.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
 }
 
 # The suite has run already; what distcheck adds is that the tarball is whole, so the
@@ -340,12 +354,14 @@ counted() {
 }
 
 mkdir -p "$LOGS" || die "cannot write to $LOGS"
+# Those of the guest are many: only for who wants it.
+wanted rxe || PKGS_RXE=
 if [ $INSTALL = 1 ]; then
 	# shellcheck disable=SC2086
-	packages_install $PKGS_BUILD $PKGS_TEST
+	packages_install $PKGS_BUILD $PKGS_TEST $PKGS_RXE
 else
 	# shellcheck disable=SC2086
-	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST | tr '\n' ' ')
+	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST $PKGS_RXE | tr '\n' ' ')
 	[ -z "$missing" ] || die "missing packages: $missing"
 fi
 
@@ -385,6 +401,7 @@ for s in $STEPS; do
 	tsan) single tsan-build build_tsan && counted tsan step_tsan ;;
 	fuzz) single fuzz-build build_fuzz && counted fuzz step_fuzz ;;
 	mpi) need_gcc mpi && counted mpi step_mpi ;;
+	rxe) need_gcc rxe && counted rxe step_rxe ;;
 	distcheck) need_gcc distcheck && single distcheck run_distcheck ;;
 	esac
 	say "$s: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"

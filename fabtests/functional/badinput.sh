@@ -70,6 +70,9 @@ env_CC() { env_case CC magic "bbr, fixed" BBR; }
 env_RATE() { env_case RATE -1 5 1foo 2000gbit 10gbps; }
 env_RTT_INIT() { env_case RTT_INIT -5 10000001 25ms; }
 env_RTO_RTTS() { env_case RTO_RTTS 0 0.5 101 x; }
+env_VERBS_LATE() { env_case VERBS_LATE lap MR "root,mw" 1; }
+env_VERBS_RX_DEPTH() { env_case VERBS_RX_DEPTH 0 63 16385 -1 x; }
+env_VERBS_TX_DEPTH() { env_case VERBS_TX_DEPTH 0 15 16385 1.5; }
 env_TIMEOUT() { env_case TIMEOUT 0 99 30s 99999999999; }
 env_FAULT() {
 	env_case FAULT nonsense drop drop= =1 drop=2 drop=-1 drop=x drop=0.1,,dup=0.1 drop=0.1, \
@@ -106,7 +109,24 @@ env_unimplemented() {
 	for v in ec ec_sr hybrid; do
 		refuses RELIABILITY $v 'not there yet.*use .*sr' || return 1
 	done
-	refuses ENGINE verbs 'not there yet.*use .*soft'
+}
+
+# Without a device: no entry, and the reason; with one, another of its names.
+verbs_without_device() {
+	if [ -n "$(ls /sys/class/infiniband_verbs 2>/dev/null)" ]; then
+		export FI_SDR_ENGINE=verbs
+		FI_LOG_LEVEL=warn timeout -s KILL 20 fi_info -p sdr -d no-such-device >"$tmp/none.txt" 2>&1
+		[ $? = 61 ] || no "fi_info -d no-such-device does not say FI_ENODATA"
+		unset FI_SDR_ENGINE
+		return
+	fi
+	refuses ENGINE verbs 'no RDMA device'
+}
+
+# Devices are looked for, and nothing is said, when a socket will do.
+verbs_not_asked_for() {
+	info || { no "fi_info -p sdr failed"; return 1; }
+	! grep -qi 'rdma\|verbs' <(grep -v '^ *\|^provider' "$log") || no "something is said of RDMA"
 }
 
 env_together() {
@@ -302,7 +322,8 @@ hello_flood() {
 
 all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_OBJECTIVE env_MAX_OVERHEAD
 	env_MTU env_CHUNK_SIZE env_IMM_SPLIT env_CHANNELS env_GENERATIONS env_CC env_RATE env_RTT_INIT env_RTO_RTTS
-	env_TIMEOUT env_FAULT env_STATS env_long_values env_unimplemented env_together env_defaults env_misspelt
+	env_TIMEOUT env_FAULT env_STATS env_long_values env_unimplemented verbs_without_device
+	verbs_not_asked_for env_VERBS_LATE env_VERBS_RX_DEPTH env_VERBS_TX_DEPTH env_together env_defaults env_misspelt
 	env_extremes settings_differ told_without_log port_in_use port_in_use_by_sdr not_local unknown_host mtu_above_path stats_unwritable
 	garbage_random garbage_mutated hello_flood"
 command -v fi_info >/dev/null || { echo "badinput.sh: fi_info is missing (libfabric-bin)"; exit 77; }

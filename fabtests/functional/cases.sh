@@ -8,13 +8,16 @@
 # or after LIMIT seconds, whatever happens to this script.  A case is a function that returns 0,
 # or says what is wrong with `no` and returns 1; `skip` ends it without a verdict.  It begins
 # without any FI_SDR_ variable and may export what it likes.
+#
+# Environment: SDR_TEST_HOST, an address of this machine (default 127.0.0.1); SDR_TEST_ENGINE, what
+# FI_SDR_ENGINE is at the start of each case (default: not set).
 
 set -u
 build=${SDR_BUILDDIR:-$PWD}
 xfer=$build/sdr_xfer
 garbage=$build/sdr_garbage
 export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
-host=127.0.0.1
+host=${SDR_TEST_HOST:-127.0.0.1}
 LIMIT=${LIMIT:-50}	# seconds a process may live
 SLACK=${SLACK:-10}	# seconds that a busy machine may add to a deadline
 tmp=$(mktemp -d)
@@ -94,7 +97,7 @@ free_port() {
 	echo $p
 }
 
-bound() { grep -qi " [0-9A-F]*:$(printf '%04X' "$1") 00000000:0000 " /proc/net/udp; }
+bound() { grep -Eqi " [0-9A-F]+:$(printf '%04X' "$1") 0+:0000 " /proc/net/udp /proc/net/udp6 2>/dev/null; }
 
 # server_at NAME PORT OPTIONS... : sdr_xfer's server, up and bound.
 server_at() {
@@ -131,6 +134,7 @@ run_case() { # NAME COMMAND...
 	shift
 	rm -f "$tmp"/*.txt "$tmp"/*.pid "$tmp/why" "$tmp/skip" "$tmp/stats"*
 	unset ${!FI_SDR_@}
+	[ -z "${SDR_TEST_ENGINE:-}" ] || export FI_SDR_ENGINE=$SDR_TEST_ENGINE
 	"$@" >>"$tmp/why" 2>&1
 	rc=$?
 	kill_all

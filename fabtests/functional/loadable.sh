@@ -15,7 +15,8 @@ so=$FI_PROVIDER_PATH/libsdr-fi.so
 faults=drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=1
 prefix=
 variables="ENGINE RELIABILITY EC_CODE EC_K EC_M EC_DECODE OBJECTIVE MAX_OVERHEAD MTU CHUNK_SIZE IMM_SPLIT
-	CHANNELS GENERATIONS CC RATE RTT_INIT RTO_RTTS TIMEOUT FAULT STATS"
+	CHANNELS GENERATIONS CC RATE RTT_INIT RTO_RTTS TIMEOUT FAULT STATS
+	VERBS_LATE VERBS_RX_DEPTH VERBS_TX_DEPTH"
 
 # A program of the libfabric under test, with its library.
 of_libfabric() { # PROGRAM ARGUMENTS...
@@ -34,6 +35,20 @@ exports() {
 	command -v nm >/dev/null || { skip "nm is missing (binutils)"; return 0; }
 	names=$(nm -D --defined-only "$so" | awk '{ print $3 }' | grep -v '^__\(asan\|ubsan\|tsan\|odr\)' | tr '\n' ' ')
 	[ "$names" = "fi_prov_ini " ] || no "exported: $names"
+}
+
+# libibverbs is looked for at run time: a machine without it loads the provider all the same.
+no_libibverbs() {
+	local lib names
+	command -v readelf >/dev/null || { skip "readelf is missing (binutils)"; return 0; }
+	for lib in "$so" "$FI_PROVIDER_PATH"/libsdr.so; do
+		[ -f "$lib" ] || continue
+		names=$(readelf -dW "$lib" | grep NEEDED | grep -E 'libibverbs|libmlx5')
+		[ -z "$names" ] || { no "$lib needs: $names"; return 1; }
+		names=$(nm -D --undefined-only "$lib" | awk '{ print $2 }' | grep -E '^_?(ibv|mlx5dv)_' | tr '\n' ' ')
+		[ -z "$names" ] || { no "$lib has undefined: $names"; return 1; }
+	done
+	readelf -dW "$so" | grep -q NEEDED || no "readelf says nothing of $so"
 }
 
 lists_endpoints() {
@@ -105,7 +120,7 @@ all="lists_endpoints lists_variables native_first pingpong_msg pingpong_tagged p
 	pingpong_msg_faults pingpong_tagged_faults"
 [ -f "$so" ] || { echo "FAIL: $so is not there"; exit 1; }
 command -v fi_pingpong >/dev/null || { echo "loadable.sh: fi_pingpong is missing (libfabric-bin)"; exit 77; }
-[ $# -gt 0 ] || run_case exports exports
+[ $# -gt 0 ] || { run_case exports exports; run_case no_libibverbs no_libibverbs; }
 under_libfabric "" ${*:-$all}
 if [ -n "${SDR_LIBFABRIC2:-}" ]; then
 	prefix=$SDR_LIBFABRIC2

@@ -23,9 +23,11 @@ sdr_garbage_LDADD = libsdr_wire.la
 TESTS += \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
-	fabtests/functional/loadable.sh
+	fabtests/functional/loadable.sh \
+	fabtests/functional/perf.sh
 EXTRA_DIST += \
 	fabtests/functional/cases.sh \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
-	fabtests/functional/loadable.sh
+	fabtests/functional/loadable.sh \
+	fabtests/functional/perf.sh

@@ -8,13 +8,15 @@
 #
 #   xfer.sh [CASE...]        names of cases, default all
 #   PROV="tcp;ofi_rxm" xfer.sh clean_tagged clean_msg clean_write     another provider
+#   SDR_TEST_HOST=ADDRESS, SDR_TEST_ENGINE=NAME                        as in cases.sh
 
 set -u
 build=${SDR_BUILDDIR:-$PWD}
 xfer=$build/sdr_xfer
 prov=${PROV:-sdr}
 export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
-host=127.0.0.1
+host=${SDR_TEST_HOST:-127.0.0.1}
+[ -z "${SDR_TEST_ENGINE:-}" ] || export FI_SDR_ENGINE=$SDR_TEST_ENGINE
 faults="drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=1"
 tmp=$(mktemp -d)
 server=
@@ -82,11 +84,8 @@ channels() { FI_SDR_CHANNELS=4 FI_SDR_FAULT=drop=0.01,seed=6 both -m tagged -S 8
 
 ipv6() {
 	grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || { echo "skip - ipv6: the loopback has no ::1"; return 0; }
-	host=::1
+	local host=::1
 	both -m tagged -S 8,64k,1m -I 2
-	local rc=$?
-	host=127.0.0.1
-	return $rc
 }
 
 # Both follow the smaller packet size, whichever side has it.

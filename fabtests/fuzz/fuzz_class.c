@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Class header, clear to send, QP info, and the string of an immediate's split.  What is accepted has all
+ * Class header, clear to send, keys, QP info, and the string of an immediate's split.  What is accepted has all
  * fields in range and, the class header's follower apart, encodes to the very bytes it came from.
  */
 #include "fuzz.h"
 #include "../../prov/sdr/wire/sdr_wire.h"
 
 #define FUZZ_STR_MAX 32u
+
+static void fuzz_keys(const uint8_t *p, size_t n)
+{
+	uint8_t back[SDR_CTL_MAX];
+	struct sdr_wire_keys k;
+	struct sdr_wire_key key;
+	uint32_t i;
+
+	if (sdr_wire_keys_decode(p, n, &k))
+		return;
+	SDR_FUZZ_CHECK(k.qpn <= SDR_QPN_MASK && k.n && k.n <= SDR_WIRE_KEYS_MAX);
+	SDR_FUZZ_CHECK((int32_t)(k.posted - (k.first + k.n)) >= 0);
+	for (i = 0; i < k.n; i++) {
+		sdr_wire_key_get(&k, i, &key);
+		SDR_FUZZ_CHECK(key.state == SDR_KEY_LIVE || key.state == SDR_KEY_VOID);
+		SDR_FUZZ_CHECK(key.state == SDR_KEY_LIVE || (!key.va && !key.rkey));
+		sdr_wire_key_put(back + SDR_WIRE_KEYS_HDR + i * SDR_WIRE_KEY_LEN, &key);
+	}
+	SDR_FUZZ_CHECK(sdr_wire_keys_encode(back, &k) == n + SDR_CLASS_LEN);
+	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, n) == 0);
+}
 
 static void fuzz_class(const uint8_t *p, size_t n)
 {
@@ -20,6 +41,7 @@ static void fuzz_class(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(n >= SDR_CLASS_LEN && rc >= SDR_CLASS_SDK && rc <= SDR_CLASS_DGRAM);
 	sdr_class_encode(back, (enum sdr_class)rc, type);
 	SDR_FUZZ_CHECK(memcmp(back, p, SDR_CLASS_LEN) == 0);
+	fuzz_keys(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN);
 	if (sdr_wire_cts_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &c))
 		return;
 	SDR_FUZZ_CHECK(n == SDR_WIRE_CTS_LEN && c.qpn <= SDR_QPN_MASK);
@@ -32,6 +54,7 @@ static void fuzz_qp_info(const uint8_t *p, size_t n)
 	uint8_t back[SDR_QP_INFO_LEN];
 	struct sdr_wire_qp_info i;
 	uint64_t span;
+	uint32_t g, c;
 
 	if (sdr_wire_qp_info_decode(p, n, &i))
 		return;
@@ -44,7 +67,13 @@ static void fuzz_qp_info(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(!__builtin_mul_overflow(i.max_msg, UINT64_C(1) << i.split.id_bits, &span));
 	SDR_FUZZ_CHECK(i.channels && i.channels <= SDR_CHANNELS_MAX);
 	SDR_FUZZ_CHECK(i.generations && i.generations <= SDR_GENERATIONS_MAX);
-	SDR_FUZZ_CHECK(i.qpn >= SDR_QPN_MIN && i.qpn + i.channels * i.generations - 1u <= SDR_QPN_MASK);
+	SDR_FUZZ_CHECK(sdr_wire_tpn(&i, 0, 0) == i.qpn);
+	for (g = 0; g < i.generations; g++)
+		for (c = 0; c < i.channels; c++)
+			SDR_FUZZ_CHECK(sdr_wire_tpn(&i, g, c) >= SDR_QPN_MIN &&
+				       sdr_wire_tpn(&i, g, c) <= SDR_QPN_MASK);
+	SDR_FUZZ_CHECK(i.ntps || i.qpn + i.channels * i.generations - 1u <= SDR_QPN_MASK);
+	SDR_FUZZ_CHECK(!(i.flags & ~(SDR_QP_F_KEYED | SDR_QP_F_NIC)) && i.ctl_qpn <= SDR_QPN_MASK);
 	SDR_FUZZ_CHECK(i.addr_len <= SDR_QP_INFO_ADDR_MAX);
 	sdr_wire_qp_info_encode(back, &i);
 	SDR_FUZZ_CHECK(memcmp(back, p, n) == 0);
@@ -73,6 +102,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_qp_info(data, size);
 	fuzz_split(data, size);
 	return 0;
+}
+
+static size_t seed_keys(uint8_t *buf)
+{
+	static const struct sdr_wire_key key[] = {
+		{ .va = 0x7f0012345000, .rkey = 0x8004, .state = SDR_KEY_LIVE },
+		{ .state = SDR_KEY_VOID },
+		{ .state = SDR_KEY_LIVE },
+	};
+	struct sdr_wire_keys k = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1, .first = 0xfffffffe, .n = 3 };
+	uint32_t i;
+
+	for (i = 0; i < k.n; i++)
+		sdr_wire_key_put(buf + SDR_WIRE_KEYS_HDR + i * SDR_WIRE_KEY_LEN, &key[i]);
+	return sdr_wire_keys_encode(buf, &k);
 }
 
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
@@ -109,6 +153,18 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		  .max_msg = 8192u << 12,
 		  .addr_len = 19,
 		  .addr = { 6, 0x12, 0xb7, 0x20, 0x01, 0x0d, 0xb8, [18] = 1 } },
+		{ .qpn = 0x11,
+		  .rkey = 1,
+		  .channels = 2,
+		  .generations = 2,
+		  .split = SDR_IMM_SPLIT_DEFAULT,
+		  .mtu = 1024,
+		  .chunk = 1024,
+		  .max_msg = 1u << 20,
+		  .flags = SDR_QP_F_KEYED | SDR_QP_F_NIC,
+		  .ctl_qpn = 0x12,
+		  .ntps = 4,
+		  .tpn = { 0x11, 0x15, 0xffffff, 2 } },
 	};
 	struct sdr_wire_cts c = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1000 };
 
@@ -123,14 +179,17 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 	case 3:
 	case 4:
 	case 5:
+	case 6:
 		sdr_wire_qp_info_encode(buf, &infos[i - 3]);
 		return SDR_QP_INFO_LEN;
-	case 6:
 	case 7:
 	case 8:
 	case 9:
-		memcpy(buf, splits[i - 6], strlen(splits[i - 6]));
-		return strlen(splits[i - 6]);
+	case 10:
+		memcpy(buf, splits[i - 7], strlen(splits[i - 7]));
+		return strlen(splits[i - 7]);
+	case 11:
+		return seed_keys(buf);
 	default:
 		return 0;
 	}

@@ -65,6 +65,9 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 	SDR_FUZZ_CHECK(again.rec.tag == f->tag && again.rec.data == f->data && again.rec.msn == f->msn);
 	SDR_FUZZ_CHECK(again.rec.addr == f->addr && again.rec.key == f->key && again.rec.status == f->status);
 	SDR_FUZZ_CHECK(again.rec.payload_len == f->payload_len);
+	SDR_FUZZ_CHECK(again.rec.va == f->va && again.rec.rkey == f->rkey);
+	if (f->flags & SDR_REC_F_KEY)
+		SDR_FUZZ_CHECK(!f->payload_len && (f->op == SDR_REC_READ || f->op == SDR_REC_CTS));
 }
 
 static void fuzz_frames(const uint8_t *p, size_t n)
@@ -161,6 +164,17 @@ static size_t seed_frames(uint8_t *buf)
 		.key = 99,
 		.msn = 4,
 	};
+	struct sdr_frame_rec k = {
+		.op = SDR_REC_READ,
+		.flags = SDR_REC_F_LEN | SDR_REC_F_RMA | SDR_REC_F_KEY,
+		.rseq = 7,
+		.id = 8,
+		.len = 1u << 20,
+		.addr = 128,
+		.key = 99,
+		.va = 0x7f0012345000,
+		.rkey = 0x8004,
+	};
 	size_t n = 1, room = 1024;
 
 	buf[0] = 2;
@@ -171,6 +185,7 @@ static size_t seed_frames(uint8_t *buf)
 	n += sdr_frame_end_encode(buf + n, room, &e);
 	n += sdr_frame_rec_encode(buf + n, room, &r);
 	n += sdr_frame_rec_encode(buf + n, room, &w);
+	n += sdr_frame_rec_encode(buf + n, room, &k);
 	n += sdr_frame_close_encode(buf + n, room, &x);
 	return n;
 }

@@ -37,12 +37,16 @@ struct model {
 	uint8_t limit;	/* that the sender knows of */
 	uint8_t seen;	/* that the receiver knows the sender to know of */
 	uint8_t sent;	/* messages that the sender's user has posted; not lazy: those below limit */
+	/* keyed: */
+	uint8_t key[MSGS_MAX]; /* what the sender knows of a message */
+	uint8_t went;	       /* not lazy: bit m: message m went onto the network, or never will */
 };
 
-enum { ACT_POST, ACT_COMPLETE, ACT_CTS, ACT_SEEN, ACT_SEND, ACT_DELIVER, ACT_EVENT };
+enum { KEY_NONE, KEY_LIVE, KEY_VOID };
+enum { ACT_POST, ACT_COMPLETE, ACT_CTS, ACT_KEY, ACT_SEEN, ACT_SEND, ACT_DELIVER, ACT_EVENT };
 
 struct act {
-	uint8_t kind, m, p; /* CTS, SEEN: m is the number told */
+	uint8_t kind, m, p; /* CTS, SEEN: m is the number told; KEY: p is what is told of m */
 };
 
 struct world {
@@ -61,12 +65,19 @@ struct world {
 
 extern const struct world *w; /* the one being explored */
 
+static inline bool world_keyed(void)
+{
+	return w->mode == LOOP_KEYED || w->mode == LOOP_KEYED_ROOT;
+}
+
 /* The whole state, exactly: no two states have the same key; b never has its top bit. */
 struct key {
 	uint64_t a, b;
 };
 struct key model_key(const struct model *s);
 uint8_t model_base(const struct model *s);
+/* Keyed: what the sender's CTS_SEEN says. */
+uint8_t model_known(const struct model *s);
 bool model_may_post(const struct model *s);
 /* All steps that are possible; returns how many of the ACTS_MAX were filled. */
 #define ACTS_MAX 64u

@@ -22,7 +22,8 @@ static struct {
 	uint8_t buf[MSGS_MAX][GUARD + LEN + GUARD];
 	uint8_t copy[MSGS_MAX][GUARD + LEN + GUARD]; /* at completion */
 	struct sdr_uc_ev ev[MSGS_MAX][PKTS];
-	bool no_ev[MSGS_MAX][PKTS]; /* the engine reported nothing: out of bounds */
+	bool no_ev[MSGS_MAX][PKTS];	   /* the engine reported nothing: out of bounds, or the grant has ended */
+	struct sdr_wire_key key[MSGS_MAX]; /* keyed: as it was told when message m was posted */
 } real;
 
 char why[256];
@@ -65,6 +66,7 @@ void real_reset(void)
 	    sdr_qp_info_get(real.s, info) || sdr_qp_connect(real.r, info))
 		die("no QPs");
 	real.r->base = real.r->next = real.r->cts_seen = real.s->snd_next = real.s->snd_limit = w->start;
+	real.r->keys_told = real.s->snd_known = w->start;
 	memset(real.rx, 0, sizeof(real.rx));
 	memset(real.tx, 0, sizeof(real.tx));
 	memset(real.buf, FILL, sizeof(real.buf));
@@ -101,11 +103,32 @@ void real_close(void)
 	loop_net_destroy(real.net);
 }
 
+/* What the receiver tells is what is so. */
+static bool real_keys_check(const struct model *s, const struct loop_pkt *p)
+{
+	struct sdr_wire_keys k;
+	struct sdr_wire_key key;
+	uint32_t i, m;
+
+	CHECK(!sdr_wire_keys_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &k), "not a KEYS");
+	CHECK(k.qpn == real.s->qpn && k.rkey == real.s->rkey, "KEYS to another");
+	CHECK(k.posted == w->start + s->posted, "KEYS says %u", k.posted);
+	for (i = 0; i < k.n; i++) {
+		m = k.first - w->start + i;
+		sdr_wire_key_get(&k, i, &key);
+		CHECK(m < s->posted && s->rx[m] == (key.state == SDR_KEY_LIVE ? RX_LIVE : RX_DONE),
+		      "KEYS says %u of message %u", key.state, m);
+		CHECK(key.state == SDR_KEY_VOID || (key.va == real.key[m].va && key.rkey == real.key[m].rkey),
+		      "KEYS gives another key of message %u", m);
+	}
+	return true;
+}
+
 /* Takes what the two sides told each other off the network; the model says when it is heard. */
 static bool real_cts_take(const struct model *s)
 {
 	struct sdr_wire_cts c;
-	uint32_t i;
+	uint32_t i, n;
 
 	for (i = 0; i < real.net->npkts;) {
 		const struct loop_pkt *p = real.net->pkts[i];
@@ -115,12 +138,19 @@ static bool real_cts_take(const struct model *s)
 			i++;
 			continue;
 		}
+		if (cts && p->buf[3] == SDR_SDK_KEYS && world_keyed()) {
+			if (!real_keys_check(s, p))
+				return false;
+			loop_drop(real.net, i);
+			continue;
+		}
 		CHECK(p->buf[3] == (cts ? SDR_SDK_CTS : SDR_SDK_CTS_SEEN), "datagram of type %u", p->buf[3]);
+		CHECK(!cts || !world_keyed(), "CTS of a keyed receiver");
 		CHECK(!sdr_wire_cts_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &c), "not a CTS");
 		CHECK(c.qpn == (cts ? real.s : real.r)->qpn && c.rkey == (cts ? real.s : real.r)->rkey,
 		      "CTS to another");
-		CHECK(c.posted == w->start + (cts ? s->posted : s->limit), "%s says %u", cts ? "CTS" : "SEEN",
-		      c.posted);
+		n = cts ? s->posted : world_keyed() ? model_known(s) : s->limit;
+		CHECK(c.posted == w->start + n, "%s says %u", cts ? "CTS" : "SEEN", c.posted);
 		loop_drop(real.net, i);
 	}
 	return true;
@@ -192,6 +222,25 @@ static bool real_deliver(const struct model *before, struct act a)
 	return true;
 }
 
+/* The sender hears of one message. */
+static bool real_key(const struct model *after, struct act a)
+{
+	struct sdr_wire_keys k = {
+		.qpn = real.s->qpn, .rkey = real.s->rkey, .posted = w->start + a.m + 1u, .n = 1
+	};
+	struct sdr_wire_key key = real.key[a.m];
+	uint8_t dg[64];
+
+	k.first = w->start + a.m;
+	if (a.p == KEY_VOID)
+		key = (struct sdr_wire_key){ .state = SDR_KEY_VOID };
+	sdr_wire_key_put(dg + SDR_WIRE_KEYS_HDR, &key);
+	loop_forge_ctl(real.net, 0, 1, dg, (uint32_t)sdr_wire_keys_encode(dg, &k));
+	sdr_context_progress(real.a);
+	real_send();
+	return real_cts_take(after);
+}
+
 /* before: the model's state in which the step is made; after: when it was made. */
 bool real_step(const struct model *before, const struct model *after, struct act a)
 {
@@ -207,6 +256,9 @@ bool real_step(const struct model *before, const struct model *after, struct act
 		err = sdr_recv_post(real.r, &wr, &real.rx[a.m]);
 		CHECK(!err, "recv_post says %d", err);
 		CHECK(sdr_recv_state(real.rx[a.m])->msn == w->start + a.m, "recv_post gave another number");
+		real.key[a.m] = (struct sdr_wire_key){ .va = real.rx[a.m]->grant.va,
+						       .rkey = real.rx[a.m]->grant.rkey,
+						       .state = SDR_KEY_LIVE };
 		if (w->bounded && a.m >= BOUND)
 			real_forget((uint8_t)(a.m - BOUND));
 		return real_cts_take(after);
@@ -222,6 +274,8 @@ bool real_step(const struct model *before, const struct model *after, struct act
 		sdr_context_progress(real.a);
 		real_send();
 		return real_cts_take(after);
+	case ACT_KEY:
+		return real_key(after, a);
 	case ACT_SEEN:
 		c = (struct sdr_wire_cts){ .qpn = real.r->qpn, .rkey = real.r->rkey, .posted = w->start + a.m };
 		n = sdr_wire_cts_encode(dg, &c);

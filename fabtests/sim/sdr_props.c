@@ -123,6 +123,14 @@ static void draw_cfg(struct props *p)
 	c->ro_len = 1 << 18;
 	c->wo_len = 1 << 21;
 	p->ops = 5 + (uint32_t)simnet_below(sn, simnet_chance(sn, 0.2) ? 150 : 50);
+	/* Last, so that the rest of a seed is the same with and without: all are devices, some are, none is. */
+	if (simnet_chance(sn, 0.5)) {
+		bool all = simnet_chance(sn, 0.5);
+
+		for (uint32_t i = 0; i < c->nodes; i++)
+			if (all || simnet_chance(sn, 0.5))
+				c->keyed[i] = (uint8_t)PICK(p, SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT);
+	}
 	p->sizes_n = 0;
 #define SIZE(s) (p->sizes[p->sizes_n++] = (s))
 	SIZE(0);
@@ -164,6 +172,10 @@ static void print_cfg(const struct props *p)
 		(unsigned long long)c->tick_ns, (double)l->rate_bps, (double)l->delay_ns / 1e6,
 		(unsigned long long)l->queue_bytes, l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst,
 		l->dup, l->reorder, (double)l->reorder_ns / 1e6, (double)l->jitter_ns / 1e6, l->corrupt);
+	for (uint32_t i = 0; i < c->nodes; i++)
+		if (c->keyed[i])
+			fprintf(stderr, "  node %u is keyed: %s\n", i,
+				c->keyed[i] == SDR_SIM_KEYED_MR ? "mr" : "root");
 }
 
 static void set_weather(struct props *p)

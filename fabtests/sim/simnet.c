@@ -103,12 +103,14 @@ int simnet_boot(struct simnet *sn, uint32_t node)
 {
 	struct simnet_node *nd = &sn->nodes[node];
 	struct sdr_rel_attr attr = { .cfg = &sn->cfg.rel, .cbs = &simnet_cbs, .user = nd };
+	struct sdr_sim_node_attr na = sn->cfg.node;
 	struct sdr_context *ctx;
 	struct sdr_uc *uc;
 	uint64_t rnd[2];
 	int err;
 
-	err = sdr_sim_node_open(sn->w, node, &sn->cfg.node, &uc);
+	na.keyed = sn->cfg.keyed[node];
+	err = sdr_sim_node_open(sn->w, node, &na, &uc);
 	if (err)
 		return err;
 	rnd[0] = simnet_rand(sn);
@@ -235,6 +237,18 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 	return 0;
 }
 
+static void check_grants(struct simnet *sn)
+{
+	uint64_t made, ended;
+
+	for (uint32_t i = 0; i < sn->cfg.nodes; i++) {
+		sdr_sim_node_grants(sn->w, i, &made, &ended);
+		if (made != ended)
+			simnet_fail(sn, "I14: node %u made %llu grants and ended %llu", i, (unsigned long long)made,
+				    (unsigned long long)ended);
+	}
+}
+
 bool simnet_close(struct simnet *sn, char *why_out, size_t why_len)
 {
 	bool ok;
@@ -250,6 +264,8 @@ bool simnet_close(struct simnet *sn, char *why_out, size_t why_len)
 	}
 	if (sn->w && !sn->failed)
 		simnet_check_memory(sn, 1); /* closing wrote nowhere */
+	if (sn->w)
+		check_grants(sn);
 	ok = !sn->failed;
 	if (why_out && why_len)
 		snprintf(why_out, why_len, "%s", sn->why);

@@ -8,7 +8,7 @@ SDK_TEST_LIBS = libsdr_sdk.la libsdr_wire.la $(CMOCKA_LIBS) -lpthread
 SDK_TEST_COMMON = \
 	fabtests/unit/test_sdk.h \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
-SDK_TESTS = test_sdk_rxk test_sdk_recv test_sdk_send test_sdk_context
+SDK_TESTS = test_sdk_rxk test_sdk_recv test_sdk_send test_sdk_context test_sdk_keys test_sdk_reg
 check_PROGRAMS += $(SDK_TESTS)
 TESTS += $(SDK_TESTS)
 
@@ -20,6 +20,11 @@ test_sdk_send_SOURCES = fabtests/unit/test_sdk_send.c $(SDK_TEST_COMMON)
 test_sdk_send_LDADD = $(SDK_TEST_LIBS)
 test_sdk_context_SOURCES = fabtests/unit/test_sdk_context.c $(SDK_TEST_COMMON)
 test_sdk_context_LDADD = $(SDK_TEST_LIBS)
+
+test_sdk_keys_SOURCES = fabtests/unit/test_sdk_keys.c $(SDK_TEST_COMMON)
+test_sdk_keys_LDADD = $(SDK_TEST_LIBS)
+test_sdk_reg_SOURCES = fabtests/unit/test_sdk_reg.c $(SDK_TEST_COMMON)
+test_sdk_reg_LDADD = $(SDK_TEST_LIBS)
 
 noinst_PROGRAMS += sdr_rx_bench
 sdr_rx_bench_SOURCES = fabtests/benchmarks/sdr_rx_bench.c

@@ -526,6 +526,52 @@ static void fault__qp_gone_while_held(void **state)
 	free(buf);
 }
 
+/*
+ * Keyed packets: each keeps its message's key, whatever is done to it, and messages that lie one behind the other in
+ * memory are not joined into one run.  What is held was copied: the registration is not passed on.
+ */
+static void fault__keys(void **state)
+{
+	static const char *const specs[] = { "drop=0.2,dup=0.2,corrupt=0.1", "delay=1ms,dup=0.2,corrupt=0.1",
+					     "delay=1ms,jitter=1ms,reorder=0.3", "rate=1gbit" };
+	enum { MSGS = 40, PKTS = 10 };
+	uint8_t *buf = numbered(MSGS * PKTS);
+	static const int mr;
+	struct sdr_uc_tx t;
+	struct bad_net b;
+	uint32_t k, i, m;
+
+	(void)state;
+	for (k = 0; k < sizeof(specs) / sizeof(specs[0]); k++) {
+		bad_net_open(&b, specs[k]);
+		for (m = 0; m < MSGS; m++) {
+			t = bad_net_write(&b, buf, m * PKTS, PKTS);
+			t.flags = SDR_UC_F_KEYED;
+			t.w.first = m / 2 * PKTS; /* the even ones run on in number too */
+			t.w.va = 0x10000 + m;
+			t.w.rkey = m / 3;
+			t.mr = (void *)(uintptr_t)&mr;
+			assert_int_equal(b.f->ops->post(b.f, &t, 1), 1);
+		}
+		bad_net_run(&b, UINT64_MAX - 1);
+		assert_true(b.r.n > MSGS * PKTS / 2);
+		for (i = 0; i < b.r.n; i++) {
+			const struct rec_pkt *p = &b.r.pkt[i];
+
+			m = p->head / PKTS;
+			assert_true(p->flags & SDR_UC_F_KEYED);
+			assert_true(p->va == 0x10000 + m && p->rkey == m / 3);
+			assert_int_equal(p->first, m / 2 * PKTS + p->head % PKTS);
+			if (k)
+				assert_null(p->mr);
+			else
+				assert_ptr_equal(p->mr, &mr);
+		}
+		bad_net_close(&b);
+	}
+	free(buf);
+}
+
 static void fault__close_delivers_what_was_sent(void **state)
 {
 	uint8_t *buf = numbered(10);
@@ -603,6 +649,7 @@ int main(void)
 		cmocka_unit_test(fault__blackout),
 		cmocka_unit_test(fault__held_and_full),
 		cmocka_unit_test(fault__qp_gone_while_held),
+		cmocka_unit_test(fault__keys),
 		cmocka_unit_test(fault__close_delivers_what_was_sent),
 		cmocka_unit_test(fault__pool_is_bounded),
 	};

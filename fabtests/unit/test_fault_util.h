@@ -28,6 +28,9 @@ struct rec_pkt {
 	uint64_t at; /* ns */
 	uint8_t kind, flags;
 	uint32_t first, len, head; /* head: first bytes of the payload, little-endian */
+	uint32_t slot, rkey;	   /* WRITE */
+	uint64_t va;		   /* WRITE */
+	const void *mr;		   /* WRITE */
 };
 
 struct rec {
@@ -61,6 +64,12 @@ static void rec_note(struct rec *r, const struct sdr_uc_tx *t, uint32_t i, uint3
 	p->flags = t->flags;
 	p->len = t->kind == SDR_UC_TX_WRITE && t->len - at > mtu ? mtu : (uint32_t)(t->len - at);
 	p->first = t->kind == SDR_UC_TX_WRITE ? t->w.first + i : t->to->b[0];
+	if (t->kind == SDR_UC_TX_WRITE) {
+		p->slot = t->w.slot;
+		p->rkey = t->w.rkey;
+		p->va = t->w.va;
+		p->mr = t->mr;
+	}
 	memcpy(&p->head, t->buf + at, p->len < REC_BYTES ? p->len : REC_BYTES);
 }
 

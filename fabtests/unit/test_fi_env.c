@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../../prov/sdr/fi/sdr_env.h"
+#include "../../prov/sdr/uc/sdr_verbs.h"
 
 static void env__defaults(void **state)
 {
@@ -29,6 +30,10 @@ static void env__defaults(void **state)
 	assert_int_equal(env.rel.split.id_bits, 10);
 	assert_int_equal(env.rel.channels, 1);
 	assert_int_equal(env.rel.generations, 4);
+	assert_int_equal(env.engine, SDR_ENGINE_AUTO);
+	assert_string_equal(env.late, "auto");
+	assert_int_equal(env.rx_depth, SDR_VERBS_RX_DEPTH);
+	assert_int_equal(env.tx_depth, SDR_VERBS_TX_DEPTH);
 	for (v = sdr_env_vars; v->name; v++) {
 		if (v->def[0] && sdr_env_set(&env, v->name, v->def, err, sizeof(err)))
 			fail_msg("default of %s: %s", v->name, err);
@@ -39,13 +44,18 @@ static void env__defaults(void **state)
 
 static void env__contract_names(void **state)
 {
-	static const char *const names[] = { "FI_SDR_ENGINE",	   "FI_SDR_RELIABILITY",  "FI_SDR_EC_CODE",
-					     "FI_SDR_EC_K",	   "FI_SDR_EC_M",	  "FI_SDR_EC_DECODE",
-					     "FI_SDR_OBJECTIVE",   "FI_SDR_MAX_OVERHEAD", "FI_SDR_MTU",
-					     "FI_SDR_CHUNK_SIZE",  "FI_SDR_IMM_SPLIT",	  "FI_SDR_CHANNELS",
-					     "FI_SDR_GENERATIONS", "FI_SDR_CC",		  "FI_SDR_RATE",
-					     "FI_SDR_RTT_INIT",	   "FI_SDR_RTO_RTTS",	  "FI_SDR_TIMEOUT",
-					     "FI_SDR_FAULT",	   "FI_SDR_STATS" };
+	static const char *const names[] = { "FI_SDR_ENGINE",	     "FI_SDR_RELIABILITY",
+					     "FI_SDR_EC_CODE",	     "FI_SDR_EC_K",
+					     "FI_SDR_EC_M",	     "FI_SDR_EC_DECODE",
+					     "FI_SDR_OBJECTIVE",     "FI_SDR_MAX_OVERHEAD",
+					     "FI_SDR_MTU",	     "FI_SDR_CHUNK_SIZE",
+					     "FI_SDR_IMM_SPLIT",     "FI_SDR_CHANNELS",
+					     "FI_SDR_GENERATIONS",   "FI_SDR_CC",
+					     "FI_SDR_RATE",	     "FI_SDR_RTT_INIT",
+					     "FI_SDR_RTO_RTTS",	     "FI_SDR_TIMEOUT",
+					     "FI_SDR_FAULT",	     "FI_SDR_STATS",
+					     "FI_SDR_VERBS_LATE",    "FI_SDR_VERBS_RX_DEPTH",
+					     "FI_SDR_VERBS_TX_DEPTH" };
 	char buf[SDR_ENV_TEXT];
 	struct sdr_env env;
 	size_t i;
@@ -75,6 +85,12 @@ static void env__good_values(void **state)
 		{ "reliability", "sr_nack", "sr_nack" },
 		{ "reliability", "auto", "sr" },
 		{ "engine", "soft", "soft" },
+		{ "engine", "verbs", "verbs" },
+		{ "engine", "auto", "auto" },
+		{ "verbs_late", "mw", "mw" },
+		{ "verbs_late", "auto", "auto" },
+		{ "verbs_rx_depth", "16k", "16384" },
+		{ "verbs_tx_depth", "16", "16" },
 		{ "cc", "fixed", "fixed" },
 		{ "channels", "16", "16" },
 		{ "fault", "drop=0.01,delay=5ms", "drop=0.01,delay=5ms" },
@@ -98,21 +114,54 @@ static void env__good_values(void **state)
 static void env__bad_values(void **state)
 {
 	static const char *const v[][2] = {
-		{ "rate", "abc" },	   { "rate", "-1" },	       { "rate", "5x" },
-		{ "rate", "10" },	   { "rate", "1e13" },	       { "rate", "1gbits" },
-		{ "rate", " 5" },	   { "rate", "nan" },	       { "rate", "inf" },
-		{ "rate", "0x10" },	   { "rate", "1e999" },	       { "mtu", "255" },
-		{ "mtu", "8193" },	   { "mtu", "1.5" },	       { "mtu", "" },
-		{ "mtu", "1500 " },	   { "chunk_size", "0" },      { "chunk_size", "2g" },
-		{ "channels", "0" },	   { "channels", "17" },       { "generations", "0" },
-		{ "imm_split", "10+18" },  { "imm_split", "10+18+5" }, { "imm_split", "13+15+4" },
-		{ "imm_split", "x" },	   { "rto_rtts", "0.5" },      { "rto_rtts", "101" },
-		{ "timeout", "99" },	   { "timeout", "1k5" },       { "reliability", "SR" },
-		{ "reliability", "s" },	   { "reliability", "sr,ec" }, { "reliability", "" },
-		{ "engine", "hard" },	   { "cc", "cubic" },	       { "ec_code", "rs" },
-		{ "ec_k", "0" },	   { "ec_m", "256" },	       { "ec_decode", "rows" },
-		{ "objective", "p50" },	   { "max_overhead", "5" },    { "fault", "drop=2" },
-		{ "fault", "nonsense=1" }, { "rtt_init", "10000001" },
+		{ "rate", "abc" },
+		{ "rate", "-1" },
+		{ "rate", "5x" },
+		{ "rate", "10" },
+		{ "rate", "1e13" },
+		{ "rate", "1gbits" },
+		{ "rate", " 5" },
+		{ "rate", "nan" },
+		{ "rate", "inf" },
+		{ "rate", "0x10" },
+		{ "rate", "1e999" },
+		{ "mtu", "255" },
+		{ "mtu", "8193" },
+		{ "mtu", "1.5" },
+		{ "mtu", "" },
+		{ "mtu", "1500 " },
+		{ "chunk_size", "0" },
+		{ "chunk_size", "2g" },
+		{ "channels", "0" },
+		{ "channels", "17" },
+		{ "generations", "0" },
+		{ "imm_split", "10+18" },
+		{ "imm_split", "10+18+5" },
+		{ "imm_split", "13+15+4" },
+		{ "imm_split", "x" },
+		{ "rto_rtts", "0.5" },
+		{ "rto_rtts", "101" },
+		{ "timeout", "99" },
+		{ "timeout", "1k5" },
+		{ "reliability", "SR" },
+		{ "reliability", "s" },
+		{ "reliability", "sr,ec" },
+		{ "reliability", "" },
+		{ "engine", "hard" },
+		{ "cc", "cubic" },
+		{ "ec_code", "rs" },
+		{ "ec_k", "0" },
+		{ "ec_m", "256" },
+		{ "ec_decode", "rows" },
+		{ "objective", "p50" },
+		{ "max_overhead", "5" },
+		{ "fault", "drop=2" },
+		{ "fault", "nonsense=1" },
+		{ "rtt_init", "10000001" },
+		{ "verbs_late", "lap" },
+		{ "verbs_rx_depth", "63" },
+		{ "verbs_rx_depth", "16385" },
+		{ "verbs_tx_depth", "0" },
 	};
 	char err[SDR_ENV_ERR], full[64];
 	struct sdr_env env, before;
@@ -137,8 +186,7 @@ static void env__not_there_yet(void **state)
 {
 	static const char *const v[][2] = { { "reliability", "ec" },
 					    { "reliability", "ec_sr" },
-					    { "reliability", "hybrid" },
-					    { "engine", "verbs" } };
+					    { "reliability", "hybrid" } };
 	char err[SDR_ENV_ERR];
 	struct sdr_env env;
 	size_t i;

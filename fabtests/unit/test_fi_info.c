@@ -190,8 +190,16 @@ static void info__addresses(void **state)
 	assert_int_equal(ntohs(p->sin_port), 9228);
 	assert_null(info->dest_addr);
 	fi_freeinfo(info);
-	/* a service alone binds all addresses */
+	/* a service alone binds all addresses, on a device one of its own */
 	info = test_getinfo(TEST_API, NULL, "9228", FI_SOURCE, h);
+	assert_non_null(info);
+	p = info->src_addr;
+	assert_int_equal(p->sin_addr.s_addr == INADDR_ANY, info->nic == NULL);
+	assert_int_equal(ntohs(p->sin_port), 9228);
+	fi_freeinfo(info);
+	setenv("FI_SDR_ENGINE", "soft", 1);
+	info = test_getinfo(TEST_API, NULL, "9228", FI_SOURCE, h);
+	unsetenv("FI_SDR_ENGINE");
 	assert_non_null(info);
 	p = info->src_addr;
 	assert_int_equal(p->sin_addr.s_addr, INADDR_ANY);
@@ -270,6 +278,68 @@ static void info__wrong_environment(void **state)
 	fi_freeinfo(h);
 }
 
+/* Entries of devices have one, come first, and are there only when wanted; there may be none on this machine. */
+static void info__engines(void **state)
+{
+	struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG), *info, *i;
+	unsigned int soft = 0, verbs = 0;
+
+	(void)state;
+	setenv("FI_SDR_ENGINE", "soft", 1);
+	info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+	assert_non_null(info);
+	for (i = info; i; i = i->next, soft++)
+		assert_null(i->nic);
+	fi_freeinfo(info);
+
+	setenv("FI_SDR_ENGINE", "verbs", 1);
+	info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+	for (i = info; i; i = i->next, verbs++) {
+		assert_non_null(i->nic);
+		assert_string_equal(i->nic->device_attr->name, i->domain_attr->name);
+		assert_int_not_equal(i->src_addrlen, 0);
+	}
+	fi_freeinfo(info);
+
+	unsetenv("FI_SDR_ENGINE");
+	info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+	assert_non_null(info);
+	for (i = info; i; i = i->next) {
+		if (verbs) {
+			assert_non_null(i->nic);
+			verbs--;
+		} else {
+			assert_null(i->nic);
+			assert_int_not_equal(soft--, 0);
+		}
+	}
+	assert_int_equal(soft, 0);
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
+/* A domain is what its info says; one that names a device which is not there is refused where nothing else will do. */
+static void info__domain_of_an_engine(void **state)
+{
+	struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG), *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *dom;
+
+	(void)state;
+	h->domain_attr->name = strdup("lo");
+	info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+	assert_non_null(info);
+	assert_ok(fi_fabric(info->fabric_attr, &fabric, NULL));
+	assert_ok(fi_domain(fabric, info, &dom, NULL));
+	assert_ok(fi_close(&dom->fid));
+	setenv("FI_SDR_ENGINE", "verbs", 1); /* changed after fi_getinfo: lo is no device */
+	assert_int_equal(fi_domain(fabric, info, &dom, NULL), -FI_ENODEV);
+	unsetenv("FI_SDR_ENGINE");
+	assert_ok(fi_close(&fabric->fid));
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +353,8 @@ int main(void)
 		cmocka_unit_test(info__ipv6),
 		cmocka_unit_test(info__dgram),
 		cmocka_unit_test(info__wrong_environment),
+		cmocka_unit_test(info__engines),
+		cmocka_unit_test(info__domain_of_an_engine),
 	};
 
 	test_env();

@@ -66,6 +66,8 @@ static void frame_cut(const uint8_t *buf, size_t len)
 
 static void hello_fill(struct sdr_hello *h)
 {
+	uint32_t i;
+
 	memset(h, 0, sizeof(*h));
 	h->instance = rng();
 	h->cid = rng();
@@ -86,6 +88,11 @@ static void hello_fill(struct sdr_hello *h)
 	h->qp.chunk = 65536;
 	h->qp.max_msg = 64u << 20;
 	h->qp.rx_window = 212992;
+	h->qp.flags = SDR_QP_F_KEYED | SDR_QP_F_NIC;
+	h->qp.ctl_qpn = 0x1233;
+	h->qp.ntps = 8;
+	for (i = 0; i < h->qp.ntps; i++)
+		h->qp.tpn[i] = i ? SDR_QPN_MASK - 3 * i : h->qp.qpn;
 }
 
 static void hello__round_trip(void **state)
@@ -94,6 +101,7 @@ static void hello__round_trip(void **state)
 	struct sdr_hello h, g;
 
 	(void)state;
+	assert_int_equal(SDR_HELLO_LEN, 4 + 56 + 160 + 8);
 	hello_fill(&h);
 	assert_int_equal(sdr_hello_encode(buf, SDR_REL_HELLO_ACK, &h), SDR_HELLO_LEN);
 	assert_int_equal(sdr_class_decode(buf, sizeof(buf), &type), SDR_CLASS_REL);
@@ -108,14 +116,26 @@ static void hello__refuses(void **state)
 	uint8_t buf[SDR_HELLO_LEN + 1] = { 0 }, *body = buf + SDR_CLASS_LEN;
 	const size_t len = SDR_HELLO_LEN - SDR_CLASS_LEN;
 	struct sdr_hello h, g;
+	size_t i;
 
 	(void)state;
 	hello_fill(&h);
 	sdr_hello_encode(buf, SDR_REL_HELLO, &h);
 	assert_int_equal(sdr_hello_decode(body, len - 1, &g), -EBADMSG);
 	assert_int_equal(sdr_hello_decode(body, len + 1, &g), -EBADMSG);
-	body[len - 1] = 1;
+	for (i = 56; i < len; i++) { /* the zeros of the QP info and behind it */
+		if (body[i])
+			continue;
+		body[i] = 0xff;
+		if (i >= 56 + SDR_QP_INFO_LEN || i >= 56 + 64 + 3 * 8)
+			assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
+		body[i] = 0;
+	}
+	assert_int_equal(sdr_hello_decode(body, len, &g), 0);
+	h.qp.flags = 4;
+	sdr_hello_encode(buf, SDR_REL_HELLO, &h);
 	assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
+	h.qp.flags = 0;
 	h.ctl_max = SDR_CTL_MAX + 1;
 	sdr_hello_encode(buf, SDR_REL_HELLO, &h);
 	assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
@@ -442,6 +462,7 @@ static void rec__round_trip(void **state)
 	uint8_t buf[256];
 	uint32_t flags, op;
 	size_t len, head;
+	bool key_ok;
 
 	(void)state;
 	for (op = SDR_REC_SEND; op <= SDR_REC_DONE; op++) {
@@ -460,6 +481,8 @@ static void rec__round_trip(void **state)
 			r.rseq = (uint32_t)rng();
 			r.id = (uint32_t)rng();
 			r.payload_len = (uint32_t)(rng() % sizeof(payload));
+			if ((flags & SDR_REC_F_KEY) && flags % 3) /* KEY goes without payload */
+				r.payload_len = 0;
 			r.payload = payload;
 			r.len = r.payload_len;
 			if (flags & SDR_REC_F_ORDER)
@@ -478,12 +501,18 @@ static void rec__round_trip(void **state)
 			}
 			if (flags & SDR_REC_F_STATUS)
 				r.status = (int32_t)(rng() % 65536) - 32768;
+			if (flags & SDR_REC_F_KEY) {
+				r.va = rng();
+				r.rkey = (uint32_t)rng();
+			}
+			key_ok = !(flags & SDR_REC_F_KEY) ||
+				 (!r.payload_len && (op == SDR_REC_READ || op == SDR_REC_CTS));
 			len = sdr_frame_rec_size(&r);
 			head = len - r.payload_len;
-			assert_true(head <= SDR_REC_HDR_MAX);
+			assert_true(head <= SDR_REC_HDR_MAX || (flags & SDR_REC_F_KEY));
 			assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
 			assert_int_equal(sdr_frame_rec_encode(buf, len, &r), len);
-			if ((flags & must) != must) {
+			if ((flags & must) != must || !key_ok) {
 				assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
 				continue;
 			}
@@ -504,6 +533,8 @@ static void rec__round_trip(void **state)
 			assert_true(f[0].rec.addr == r.addr);
 			assert_true(f[0].rec.key == r.key);
 			assert_int_equal(f[0].rec.status, r.status);
+			assert_true(f[0].rec.va == r.va);
+			assert_int_equal(f[0].rec.rkey, r.rkey);
 			assert_int_equal(f[0].rec.payload_len, r.payload_len);
 			if (!(flags & 7))
 				frame_cut(buf, len);
@@ -536,9 +567,22 @@ static void rec__refuses(void **state)
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[1] = SDR_REC_DONE;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), 1);
-	buf[3] = 1; /* flag 0x100 */
+	buf[3] = 2; /* flag 0x200 */
 	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
+	buf[3] = 1; /* KEY: not in a DONE */
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + 8192, &f), -EBADMSG);
+	buf[1] = SDR_REC_CTS;
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + 14 + 11, &f), -EBADMSG);
+	assert_int_equal(sdr_frame_next(&p, buf + 14 + 12, &f), 1);
+	assert_int_equal(f.rec.flags, SDR_REC_F_KEY);
+	buf[4] = 1; /* with payload */
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + 8192, &f), -EBADMSG);
+	buf[4] = 0;
+	buf[1] = SDR_REC_DONE;
 	buf[3] = 0;
 	sdr_put_le16(buf + 4, SDR_CTL_MAX + 1);
 	assert_int_equal(sdr_frame_next(&p, buf + 8192, &f), -EBADMSG);

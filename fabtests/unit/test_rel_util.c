@@ -120,6 +120,22 @@ struct bed_rule *bed_drop(struct bed *b, uint32_t src, uint32_t what, uint64_t f
 	return bed_late(b, src, what, first, n, 0);
 }
 
+uint64_t bed_grants(const struct bed *b, uint32_t node)
+{
+	uint64_t made, ended;
+
+	sdr_sim_node_grants(b->w, node, &made, &ended);
+	return made;
+}
+
+uint64_t bed_grants_open(const struct bed *b, uint32_t node)
+{
+	uint64_t made, ended;
+
+	sdr_sim_node_grants(b->w, node, &made, &ended);
+	return made - ended;
+}
+
 uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one)
 {
 	return b->node[node].seen[__builtin_ctz(one)];
@@ -267,6 +283,8 @@ void bed_close(struct bed *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->node[i].rel)
 			sdr_rel_close(b->node[i].rel);
+	for (uint32_t i = 0; i < b->n; i++)
+		assert_int_equal(bed_grants_open(b, i), 0);
 	for (uint32_t i = 0; i < b->nbufs; i++) {
 		for (size_t k = 0; k < BED_GUARD; k++) {
 			assert_int_equal(b->buf[i].mem[k], 0xa5);

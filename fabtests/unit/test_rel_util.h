@@ -152,6 +152,9 @@ void bed_close(struct bed *b);		      /* with the checks */
 struct bed_rule *bed_drop(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n);
 struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n, uint64_t delay);
 uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one);
+/* Grants of a keyed node: made, and still open.  bed_close demands that none is. */
+uint64_t bed_grants(const struct bed *b, uint32_t node);
+uint64_t bed_grants_open(const struct bed *b, uint32_t node);
 /* Injects a REL packet with these frames to a node, as if its peer had sent it. */
 void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn, const void *frames,
 	       size_t len);

@@ -261,9 +261,9 @@ static void soft__bad_names(void **state)
 
 /* ---- sim ------------------------------------------------------------------------------------------- */
 
-static void sim_with(bool report_late, uint64_t seed)
+static void sim_with(bool report_late, uint8_t keyed, uint64_t seed)
 {
-	struct sdr_sim_node_attr na = { .report_late = report_late };
+	struct sdr_sim_node_attr na = { .report_late = report_late, .keyed = keyed };
 	struct sdr_sim_world_attr wa = { .seed = seed, .nodes = 2 };
 	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 65536, .rate_bps = 4000000000 };
 	struct sdr_sim_world *w;
@@ -303,14 +303,23 @@ static void sim__seeds(void **state)
 
 	(void)state;
 	for (seed = 1; seed <= 10; seed++)
-		sim_with(seed & 1, seed);
+		sim_with(seed & 1, SDR_SIM_KEYED_NONE, seed);
+}
+
+static void sim__keyed(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 10; seed++)
+		sim_with(false, seed & 1 ? SDR_SIM_KEYED_MR : SDR_SIM_KEYED_ROOT, seed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(soft__clean),	   cmocka_unit_test(soft__channels), cmocka_unit_test(soft__faults),
-		cmocka_unit_test(soft__bad_names), cmocka_unit_test(sim__seeds),
+		cmocka_unit_test(soft__bad_names), cmocka_unit_test(sim__seeds),     cmocka_unit_test(sim__keyed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -438,6 +438,245 @@ static void node__virtual_payload_touches_no_memory(void **state)
 	pair_close(&t);
 }
 
+/* ---- keyed nodes ----------------------------------------------------------------------------------- */
+
+static struct sdr_uc_grant grant1(struct pair *t, size_t at, size_t len)
+{
+	struct sdr_uc_grant g;
+
+	assert_int_equal(t->uc[1]->ops->grant(t->qp[1], dst + at, len, NULL, &g), 0);
+	assert_non_null(g.impl);
+	return g;
+}
+
+static struct sdr_uc_tx keyed1(struct pair *t, const struct sdr_uc_grant *g, uint32_t slot, uint32_t first,
+			       uint32_t len)
+{
+	struct sdr_uc_tx tx = pair_write(t, 0, slot, 0, first, src, len);
+
+	tx.flags = SDR_UC_F_KEYED;
+	tx.w.va = g->va;
+	tx.w.rkey = g->rkey;
+	return tx;
+}
+
+static const struct sdr_sim_node_attr keyed_attr[2] = { { .keyed = SDR_SIM_KEYED_MR },
+							{ .keyed = SDR_SIM_KEYED_ROOT } };
+
+static void keyed__says_so_and_grants_differ(void **state)
+{
+	static const char *const late[2] = { "mr", "root" };
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct sdr_sim_world_attr wa = { .seed = 1 };
+		struct sdr_uc_grant a, b;
+		struct sdr_uc_info info;
+		uint64_t made, ended;
+		struct pair t;
+
+		pair_open(&t, &wa, &keyed_attr[k]);
+		t.uc[1]->ops->info(t.uc[1], &info);
+		assert_true(info.keyed);
+		assert_string_equal(info.late, late[k]);
+		assert_int_equal(t.info[1].flags, SDR_QP_F_KEYED);
+		a = grant1(&t, 0, 100);
+		b = grant1(&t, 0, 100);
+		assert_true(a.va != b.va);
+		assert_int_equal(a.rkey == b.rkey, k);
+		t.uc[1]->ops->grant_end(t.qp[1], &a);
+		assert_null(a.impl);
+		t.uc[1]->ops->grant_end(t.qp[1], &a); /* nothing left to end */
+		sdr_sim_node_grants(t.w, 1, &made, &ended);
+		assert_int_equal(made, 2);
+		assert_int_equal(ended, 1);
+		assert_int_equal(pair_stats(&t, 1).grants, 2);
+		pair_close(&t); /* takes b with it */
+	}
+}
+
+static void keyed__writes_go_to_the_grant_at_arrival(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct sdr_sim_world_attr wa = { .seed = 1 };
+		struct sdr_uc_grant g;
+		struct pair t;
+
+		fill();
+		pair_open(&t, &wa, &keyed_attr[k]);
+		g = grant1(&t, 10, 3000);
+		bind1(&t, 3, 0, 3000);
+		assert_int_equal(post1(&t, keyed1(&t, &g, 3, 0, 3000)), 1);
+		pair_drain(&t);
+		assert_memory_equal(dst + 10, src, 3000); /* nobody has polled */
+		assert_int_equal(dst[9], 0xee);
+		assert_int_equal(dst[3010], 0xee);
+		assert_int_equal(pair_poll(&t, 1), 3);
+		assert_int_equal(t.ev[2].kind, SDR_UC_EV_PLACED);
+		assert_int_equal(t.ev[2].len, 3000 - 2 * PAIR_MTU);
+		assert_int_equal(pair_stats(&t, 1).pkts_rx, 3);
+		t.uc[1]->ops->grant_end(t.qp[1], &g);
+		pair_close(&t);
+	}
+}
+
+static void keyed__packet_ahead_of_its_bind_waits_behind_the_datagram(void **state)
+{
+	struct sdr_sim_world_attr wa = { .seed = 1 };
+	struct sdr_uc_grant g;
+	struct pair t;
+
+	(void)state;
+	fill();
+	pair_open(&t, &wa, &keyed_attr[0]);
+	g = grant1(&t, 0, 200);
+	pair_ctl(&t, 0, "bind", 4);
+	post1(&t, keyed1(&t, &g, 0, 0, 100));
+	pair_drain(&t);
+	assert_memory_equal(dst, src, 100); /* the device does not ask for slots */
+	assert_int_equal(pair_poll(&t, 1), 1);
+	assert_int_equal(t.ev[0].kind, SDR_UC_EV_CTL);
+	bind1(&t, 0, 0, 100);
+	assert_int_equal(pair_poll(&t, 1), 1);
+	assert_int_equal(t.ev[0].kind, SDR_UC_EV_PLACED);
+	post1(&t, keyed1(&t, &g, 7, 0, 50)); /* a slot that nobody binds */
+	pair_drain(&t);
+	assert_int_equal(pair_poll(&t, 1), 0);
+	assert_int_equal(pair_stats(&t, 1).pkts_late, 1);
+	assert_int_equal(pair_stats(&t, 1).pkts_rx, 1);
+	t.uc[1]->ops->grant_end(t.qp[1], &g);
+	pair_close(&t);
+}
+
+static void keyed__after_the_end_nothing_is_written(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct sdr_sim_world_attr wa = { .seed = 1, .link = { .delay_ns = 100 } };
+		struct sdr_uc_grant g, next;
+		struct pair t;
+
+		fill();
+		pair_open(&t, &wa, &keyed_attr[k]);
+		g = grant1(&t, 0, PAIR_MTU);
+		bind1(&t, 0, 0, PAIR_MTU);
+		post1(&t, keyed1(&t, &g, 0, 0, PAIR_MTU)); /* under way when the grant ends */
+		t.uc[1]->ops->grant_end(t.qp[1], &g);
+		next = grant1(&t, 0, PAIR_MTU); /* the same bytes, granted anew */
+		pair_drain(&t);
+		for (size_t i = 0; i < sizeof(dst); i++)
+			assert_int_equal(dst[i], 0xee);
+		assert_int_equal(pair_poll(&t, 1), k); /* the NULL key completes, no key does not */
+		assert_int_equal(pair_stats(&t, 1).pkts_late, 1);
+		assert_int_equal(pair_stats(&t, 1).pkts_rx, 0);
+		t.uc[1]->ops->grant_end(t.qp[1], &next);
+		pair_close(&t);
+	}
+}
+
+static void keyed__bounds_keys_and_kinds_are_checked(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct sdr_sim_world_attr wa = { .seed = 1 };
+		struct sdr_uc_grant g, off;
+		struct sdr_uc_tx tx;
+		struct pair t;
+
+		fill();
+		pair_open(&t, &wa, &keyed_attr[k]);
+		g = grant1(&t, 0, 1000);
+		bind1(&t, 0, 0, sizeof(dst));
+		post1(&t, keyed1(&t, &g, 0, 0, 1001)); /* a byte too long */
+		post1(&t, keyed1(&t, &g, 0, 1, 1));    /* behind the end */
+		off = g;
+		off.va--; /* in front */
+		post1(&t, keyed1(&t, &off, 0, 0, 10));
+		tx = keyed1(&t, &g, 0, 0, 10);
+		tx.flags = SDR_UC_F_CORRUPT | SDR_UC_F_KEYED;
+		post1(&t, tx);
+		post1(&t, pair_write(&t, 0, 0, 0, 0, src, 10)); /* root key and slot: not here */
+		pair_drain(&t);
+		assert_int_equal(pair_poll(&t, 1), 0);
+		assert_int_equal(pair_stats(&t, 1).pkts_bad, 5);
+		off = g;
+		off.rkey ^= 1; /* MR: no such key, as if ended; ROOT: not the root key */
+		post1(&t, keyed1(&t, &off, 0, 0, 10));
+		pair_drain(&t);
+		assert_int_equal(pair_poll(&t, 1), 0);
+		assert_int_equal(pair_stats(&t, 1).pkts_bad, 5 + k);
+		assert_int_equal(pair_stats(&t, 1).pkts_late, 1 - k);
+		for (size_t i = 0; i < sizeof(dst); i++)
+			assert_int_equal(dst[i], 0xee);
+		t.uc[1]->ops->grant_end(t.qp[1], &g);
+		pair_close(&t);
+	}
+}
+
+static void keyed__grants_run_out_and_come_back(void **state)
+{
+	struct sdr_sim_node_attr na = { .keyed = SDR_SIM_KEYED_MR, .grants_max = 2 };
+	struct sdr_sim_world_attr wa = { .seed = 1 };
+	struct sdr_uc_grant g[2], more;
+	struct pair t;
+
+	(void)state;
+	pair_open(&t, &wa, &na);
+	g[0] = grant1(&t, 0, 10);
+	g[1] = grant1(&t, 10, 10);
+	assert_int_equal(t.uc[1]->ops->grant(t.qp[1], dst, 10, NULL, &more), -EAGAIN);
+	assert_null(more.impl);
+	t.uc[1]->ops->grant_end(t.qp[1], &g[0]);
+	more = grant1(&t, 0, 10);
+	t.uc[1]->ops->grant_end(t.qp[1], &more);
+	t.uc[1]->ops->grant_end(t.qp[1], &g[1]);
+	pair_close(&t);
+}
+
+/* A keyed node and one that is not: a device and a socket. */
+static void keyed__mixed_pair_works_both_ways(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct sdr_sim_world_attr wa = { .seed = 1, .nodes = 2 };
+		struct sdr_uc_grant g;
+		struct sdr_uc_tx tx;
+		struct pair t;
+
+		fill();
+		pair_open(&t, &wa, NULL);
+		t.uc[1]->ops->qp_destroy(t.qp[1]);
+		t.uc[1]->ops->close(t.uc[1]);
+		assert_int_equal(sdr_sim_node_open(t.w, 1, &keyed_attr[k], &t.uc[1]), 0);
+		struct sdr_uc_qp_attr a = pair_qp_attr(1);
+
+		assert_int_equal(t.uc[1]->ops->qp_create(t.uc[1], &a, &t.qp[1]), 0);
+		t.uc[1]->ops->qp_info(t.qp[1], &t.info[1]);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(t.uc[i]->ops->qp_connect(t.qp[i], &t.info[1 - i], NULL), 0);
+		g = grant1(&t, 0, 1000);
+		bind1(&t, 0, 0, 1000);
+		post1(&t, keyed1(&t, &g, 0, 0, 1000)); /* socket to device */
+		pair_drain(&t);
+		assert_int_equal(pair_poll(&t, 1), 1);
+		assert_memory_equal(dst, src, 1000);
+		t.uc[1]->ops->grant_end(t.qp[1], &g);
+		assert_int_equal(t.uc[0]->ops->grant(t.qp[0], dst, 10, NULL, &g), -EOPNOTSUPP);
+		assert_int_equal(t.uc[0]->ops->slot_bind(t.qp[0], 5, 0, dst + 4096, 1000, NULL), 0);
+		tx = pair_write(&t, 1, 5, 0, 0, src, 1000); /* device to socket: slots as ever */
+		assert_int_equal(t.uc[1]->ops->post(t.uc[1], &tx, 1), 1);
+		tx = pair_write(&t, 1, 5, 0, 0, src, 10);
+		tx.flags = SDR_UC_F_KEYED; /* keys mean nothing there */
+		assert_int_equal(t.uc[1]->ops->post(t.uc[1], &tx, 1), 1);
+		pair_drain(&t);
+		assert_int_equal(pair_poll(&t, 0), 1);
+		assert_memory_equal(dst + 4096, src, 1000);
+		assert_int_equal(pair_stats(&t, 0).pkts_bad, 1);
+		pair_close(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +695,13 @@ int main(void)
 		cmocka_unit_test(node__geometry_is_checked),
 		cmocka_unit_test(node__many_qps_come_and_go),
 		cmocka_unit_test(node__virtual_payload_touches_no_memory),
+		cmocka_unit_test(keyed__says_so_and_grants_differ),
+		cmocka_unit_test(keyed__writes_go_to_the_grant_at_arrival),
+		cmocka_unit_test(keyed__packet_ahead_of_its_bind_waits_behind_the_datagram),
+		cmocka_unit_test(keyed__after_the_end_nothing_is_written),
+		cmocka_unit_test(keyed__bounds_keys_and_kinds_are_checked),
+		cmocka_unit_test(keyed__grants_run_out_and_come_back),
+		cmocka_unit_test(keyed__mixed_pair_works_both_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

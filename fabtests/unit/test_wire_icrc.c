@@ -208,6 +208,85 @@ static void icrc__check_refuses_every_truncation(void **state)
 	}
 }
 
+/* A packet from a device: all identifications, at lengths with and without pad. */
+static void icrc__every_id_is_found(void **state)
+{
+	static const uint32_t lens[] = { 0, 1, 5, 64, 1023, 1024, 4093, 4096, 8192 };
+	static uint8_t p[SDR_DATA_OVERHEAD + 8192], payload[8192];
+	uint64_t s = 7;
+	size_t i, n;
+	uint32_t id, back, seed0, first;
+	uint16_t got;
+
+	(void)state;
+	test_fill(&s, payload, sizeof(payload));
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		n = packet(p, payload, lens[i]);
+		back = sdr_icrc_v4_back(n);
+		seed0 = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, true, n);
+		first = (uint32_t)test_rand(&s) % 64;
+		/* All of them once; where a CRC takes long, every 61st. */
+		for (id = lens[i] <= 64 ? 0 : first; id < 65536; id += lens[i] <= 64 ? 1 : 61) {
+			uint32_t seed = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, (uint16_t)id, true, n);
+
+			sdr_put_le32(p + n - SDR_ICRC_LEN, icrc(seed, p, n));
+			got = (uint16_t)~id;
+			assert_true(sdr_icrc_check_v4_any_id(seed0, back, p, n, &got));
+			assert_int_equal(got, id);
+		}
+		/* Other ends, another port, no DF bit: none of the identifications does. */
+		assert_false(sdr_icrc_check_v4_any_id(seed0 ^ 1, back, p, n, &got));
+		sdr_put_le32(p + n - SDR_ICRC_LEN,
+			     icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, false, n), p, n));
+		assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, n, &got));
+		sdr_put_le32(p + n - SDR_ICRC_LEN,
+			     icrc(sdr_icrc_seed_v4(v4_dst, v4_dst, 49152, 4791, 0, true, n), p, n));
+		assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, n, &got));
+		sdr_put_le32(p + n - SDR_ICRC_LEN,
+			     icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49153, 4791, 0, true, n), p, n));
+		assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, n, &got));
+	}
+	assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, SDR_BTH_LEN + SDR_ICRC_LEN - 1, &got));
+}
+
+/*
+ * Damage: every single bit is found, and random damage but for one in 65536.  Of 400,000 spoiled packets 6.1 pass
+ * in the mean; the generator is seeded, so the count is always the same one.
+ */
+static void icrc__any_id_finds_damage(void **state)
+{
+	uint8_t p[SDR_DATA_OVERHEAD + 20], payload[20], good[sizeof(p)];
+	uint64_t s = 8;
+	uint32_t seed0, back, passed = 0, i, k;
+	size_t n, bit;
+	uint16_t id;
+
+	(void)state;
+	test_fill(&s, payload, sizeof(payload));
+	n = packet(p, payload, sizeof(payload));
+	back = sdr_icrc_v4_back(n);
+	seed0 = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, true, n);
+	sdr_put_le32(p + n - SDR_ICRC_LEN,
+		     icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0xbeef, true, n), p, n));
+	memcpy(good, p, n);
+	for (bit = 0; bit < n * 8; bit++) {
+		p[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		assert_int_equal(sdr_icrc_check_v4_any_id(seed0, back, test_guard(p, n), n, &id), bit / 8 == 4);
+		p[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	for (i = 0; i < 400000; i++) {
+		memcpy(p, good, n);
+		for (k = 0; k < 1 + i % 8; k++) {
+			size_t at = SDR_BTH_LEN + (size_t)(test_rand(&s) % (n - SDR_BTH_LEN));
+
+			p[at] = (uint8_t)test_rand(&s);
+		}
+		if (memcmp(p, good, n))
+			passed += sdr_icrc_check_v4_any_id(seed0, back, p, n, &id);
+	}
+	assert_in_range(passed, 1, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +294,7 @@ int main(void)
 		cmocka_unit_test(icrc__matches_bitwise),    cmocka_unit_test(icrc__seeds_match_bitwise),
 		cmocka_unit_test(icrc__chains_at_any_cut),  cmocka_unit_test(icrc__headers_are_not_written),
 		cmocka_unit_test(icrc__check_finds_damage), cmocka_unit_test(icrc__check_refuses_every_truncation),
+		cmocka_unit_test(icrc__every_id_is_found),  cmocka_unit_test(icrc__any_id_finds_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

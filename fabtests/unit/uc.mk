@@ -15,10 +15,19 @@ fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/u
 fabtests_unit_test_soft_open_SOURCES = fabtests/unit/test_soft_open.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
+UNIT_TESTS += fabtests/unit/test_soft_nic
+fabtests_unit_test_soft_nic_SOURCES = fabtests/unit/test_soft_nic.c fabtests/unit/test_soft_nic.h \
+	fabtests/unit/test_soft_util.h
 UNIT_TESTS += fabtests/unit/test_fault_spec fabtests/unit/test_fault_engine fabtests/unit/test_fault_soft
 fabtests_unit_test_fault_spec_SOURCES = fabtests/unit/test_fault_spec.c fabtests/unit/test_fault_util.h
 fabtests_unit_test_fault_engine_SOURCES = fabtests/unit/test_fault_engine.c fabtests/unit/test_fault_util.h
 fabtests_unit_test_fault_soft_SOURCES = fabtests/unit/test_fault_soft.c fabtests/unit/test_soft_util.h
+
+if HAVE_VERBS
+UNIT_TESTS += fabtests/unit/test_verbs_lib
+endif
+fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c
+fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la libsdr_wire.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
 # Measures the soft engine beside a bare UDP socket; "make" builds it, no test runs it.
 noinst_PROGRAMS += sdr_uc_bench

@@ -14,6 +14,25 @@
 #define LOOP_QPS       64u /* a node */
 #define LOOP_QPN_FIRST 0x100u
 
+struct loop_reg {
+	struct loop_node *node;
+	const uint8_t *buf;
+	size_t len;
+	uint32_t unread; /* packets */
+	bool dead;	 /* deregistered: goes with the last of them */
+};
+
+struct loop_grant {
+	struct loop_grant *next;
+	struct loop_qp *qp;
+	uint64_t va;
+	uint32_t rkey;
+	uint8_t *buf;
+	size_t len;
+	void *mr;
+	bool open;
+};
+
 struct loop_slot {
 	uint8_t *buf;
 	size_t len;
@@ -41,6 +60,8 @@ struct loop_node {
 	struct sdr_uc uc;
 	struct loop_net *net;
 	uint8_t number;
+	enum loop_mode mode;
+	uint32_t reg_min;
 	uint32_t qpn_next;
 	struct loop_qp *qps[LOOP_QPS];
 	struct loop_arrival *head, **tail, *held;
@@ -91,6 +112,46 @@ static void loop_arrive(struct loop_node *n, struct loop_pkt *p, const struct sd
 	n->pending++;
 }
 
+static uint64_t loop_rand(struct loop_net *net)
+{
+	uint64_t z = (net->rand += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static bool loop_is_keyed(const struct loop_node *n)
+{
+	return n->mode == LOOP_KEYED || n->mode == LOOP_KEYED_ROOT;
+}
+
+/* Under a grant.  True when *ev, which is filled, is to be reported. */
+static bool loop_place_keyed(struct loop_node *n, const struct loop_pkt *p, const struct loop_qp *q)
+{
+	struct loop_grant *g;
+	uint64_t at;
+
+	if (!p->len)
+		return true;
+	for (g = n->net->grant; g && g->rkey != p->rkey; g = g->next)
+		;
+	at = g ? p->va - g->va : 0;
+	if (!p->keyed || !g || g->qp != q || at > g->len || p->len > g->len - at) {
+		n->st.pkts_bad++;
+		n->net->key_bad++;
+		return false;
+	}
+	if (!g->open) {
+		n->net->key_ended++;
+		return n->mode == LOOP_KEYED_ROOT;
+	}
+	memcpy(g->buf + at, p->buf, p->len);
+	n->st.pkts_rx++;
+	n->st.bytes_rx += p->len;
+	return true;
+}
+
 /* True when *ev is to be reported. */
 static bool loop_place(struct loop_node *n, const struct loop_pkt *p, struct sdr_uc_ev *ev)
 {
@@ -100,13 +161,14 @@ static bool loop_place(struct loop_node *n, const struct loop_pkt *p, struct sdr
 	bool hit;
 
 	memset(ev, 0, sizeof(*ev));
-	if (!q || q->rkey != p->rkey || p->slot >= 1u << q->attr.split.id_bits || p->len > q->attr.mtu) {
+	if (!q || (!loop_is_keyed(n) && (p->keyed || q->rkey != p->rkey)) ||
+	    p->slot >= 1u << q->attr.split.id_bits || p->len > q->attr.mtu) {
 		n->st.pkts_bad++;
 		return false;
 	}
 	stride = q->attr.max_msg;
 	at = (uint64_t)p->off * q->attr.mtu;
-	if (at >= stride || p->len > stride - at) {
+	if (!loop_is_keyed(n) && (at >= stride || p->len > stride - at)) {
 		n->st.pkts_bad++;
 		return false;
 	}
@@ -116,11 +178,13 @@ static bool loop_place(struct loop_node *n, const struct loop_pkt *p, struct sdr
 	ev->len = p->len;
 	ev->p.cookie = q->attr.cookie;
 	ev->p.imm = p->imm;
+	if (loop_is_keyed(n))
+		return loop_place_keyed(n, p, q);
 	s = &q->slots[p->slot];
-	hit = s->bound && (s->gen == ev->gen || n->net->mode == LOOP_HW_1KEY);
+	hit = s->bound && (s->gen == ev->gen || n->mode == LOOP_HW_1KEY);
 	if (!hit) {
 		n->st.pkts_late++;
-		return n->net->mode != LOOP_SOFT;
+		return n->mode != LOOP_SOFT;
 	}
 	if (p->len) {
 		if (at > s->len || p->len > s->len - at) {
@@ -134,6 +198,20 @@ static bool loop_place(struct loop_node *n, const struct loop_pkt *p, struct sdr
 	return true;
 }
 
+/* The device reads what it is to send. */
+static void loop_read(struct loop_pkt *p)
+{
+	struct loop_reg *r = p->reg;
+
+	if (!r)
+		return;
+	assert(p->unread >= r->buf && (size_t)(p->unread - r->buf) + p->len <= r->len);
+	memcpy(p->buf, p->unread, p->len);
+	p->reg = NULL;
+	if (!--r->unread && r->dead)
+		free(r);
+}
+
 /* Takes p over. */
 static void loop_receive(struct loop_net *net, struct loop_pkt *p)
 {
@@ -144,7 +222,7 @@ static void loop_receive(struct loop_net *net, struct loop_pkt *p)
 		free(p);
 		return;
 	}
-	if (p->kind == SDR_UC_TX_WRITE && net->mode != LOOP_SOFT) {
+	if (p->kind == SDR_UC_TX_WRITE && n->mode != LOOP_SOFT) {
 		if (loop_place(n, p, &ev))
 			loop_arrive(n, NULL, &ev);
 		free(p);
@@ -159,6 +237,7 @@ static struct loop_pkt *loop_take(struct loop_net *net, uint32_t i)
 
 	assert(i < net->npkts);
 	p = net->pkts[i];
+	loop_read(p);
 	memmove(net->pkts + i, net->pkts + i + 1, (--net->npkts - i) * sizeof(*net->pkts));
 	return p;
 }
@@ -173,6 +252,7 @@ void loop_deliver_copy(struct loop_net *net, uint32_t i)
 	struct loop_pkt *p = net->pkts[i], *c = malloc(sizeof(*p) + p->len);
 
 	assert(c);
+	loop_read(p);
 	memcpy(c, p, sizeof(*p) + p->len);
 	loop_receive(net, c);
 }
@@ -191,12 +271,13 @@ void loop_deliver_all(struct loop_net *net)
 void loop_drop_all(struct loop_net *net)
 {
 	while (net->npkts)
-		free(net->pkts[--net->npkts]);
+		loop_drop(net, net->npkts - 1);
 }
 
 static void loop_send(struct loop_net *net, struct loop_pkt *p)
 {
 	if (net->automatic) {
+		loop_read(p);
 		loop_receive(net, p);
 		return;
 	}
@@ -257,6 +338,11 @@ bool loop_steal(struct loop_net *net, uint8_t node, struct sdr_uc_ev *ev)
 	return true;
 }
 
+void *loop_grant_mr(const struct sdr_uc_grant *g)
+{
+	return ((const struct loop_grant *)g->impl)->mr;
+}
+
 uint32_t loop_pending(struct loop_net *net, uint8_t node)
 {
 	return net->node[node]->pending;
@@ -301,7 +387,9 @@ static void loop_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->name = "loop";
 	out->mtu = n->net->mtu;
 	out->ctl_max = SDR_CTL_MIN;
-	out->bind_ahead = n->net->mode == LOOP_SOFT;
+	out->keyed = loop_is_keyed(n);
+	out->reg_min = n->reg_min;
+	out->late = n->mode == LOOP_KEYED_ROOT ? "root" : out->keyed ? "mr" : "lap";
 	loop_addr(n->number, &out->addr);
 }
 
@@ -343,10 +431,20 @@ static void loop_qp_destroy(struct sdr_uc_qp *qp)
 	struct loop_node *n = loop_node_of(qp->uc);
 	struct loop_qp *q = loop_qp_of(qp);
 	struct loop_arrival *a;
+	struct loop_grant *g, **at;
 	uint32_t i;
 
 	for (i = 0; i < 1u << q->attr.split.id_bits; i++)
 		n->net->binds -= q->slots[i].bound;
+	for (at = &n->net->grant; (g = *at);) {
+		if (g->qp != q) {
+			at = &g->next;
+			continue;
+		}
+		assert(!g->open);
+		*at = g->next;
+		free(g);
+	}
 	for (i = 0; i < LOOP_QPS; i++)
 		if (n->qps[i] == q)
 			n->qps[i] = NULL;
@@ -369,6 +467,7 @@ static void loop_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	out->mtu = q->attr.mtu;
 	out->chunk = q->attr.mtu;
 	out->max_msg = q->attr.max_msg;
+	out->flags = loop_is_keyed(loop_node_of(qp->uc)) ? SDR_QP_F_KEYED : 0;
 	out->addr_len = 1;
 	out->addr[0] = (uint8_t)(loop_node_of(qp->uc)->number + 1);
 }
@@ -420,18 +519,80 @@ static void loop_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 	s->buf = NULL;
 }
 
+static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out)
+{
+	struct loop_node *n = loop_node_of(qp->uc);
+	struct loop_reg *r = mr;
+	struct loop_grant *g;
+
+	assert(loop_is_keyed(n) && buf && len && !out->impl);
+	assert(!r || ((uint8_t *)buf >= r->buf && (size_t)((uint8_t *)buf - r->buf) + len <= r->len));
+	if (n->net->grant_err)
+		return n->net->grant_err;
+	g = calloc(1, sizeof(*g));
+	assert(g);
+	g->qp = loop_qp_of(qp);
+	g->va = loop_rand(n->net) >> 1;
+	g->rkey = (uint32_t)loop_rand(n->net);
+	g->buf = buf;
+	g->len = len;
+	g->mr = mr;
+	g->open = true;
+	g->next = n->net->grant;
+	n->net->grant = g;
+	n->net->grants++;
+	n->net->granted++;
+	out->va = g->va;
+	out->rkey = g->rkey;
+	out->impl = g;
+	return 0;
+}
+
+static void loop_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *out)
+{
+	struct loop_grant *g = out->impl;
+
+	assert(g && g->open && g->qp == loop_qp_of(qp));
+	g->open = false;
+	loop_node_of(qp->uc)->net->grants--;
+	out->impl = NULL;
+}
+
 static int loop_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
 {
-	(void)uc;
-	(void)len;
-	*mr = buf;
+	struct loop_node *n = loop_node_of(uc);
+	struct loop_reg *r;
+
+	if (n->net->reg_err)
+		return n->net->reg_err;
+	r = calloc(1, sizeof(*r));
+	assert(r);
+	r->node = n;
+	r->buf = buf;
+	r->len = len;
+	n->net->regs++;
+	n->net->reged++;
+	*mr = r;
 	return 0;
 }
 
 static void loop_mr_dereg(struct sdr_uc *uc, void *mr)
 {
-	(void)uc;
-	(void)mr;
+	struct loop_reg *r = mr;
+
+	assert(r->node == loop_node_of(uc) && !r->dead);
+	r->node->net->regs--;
+	r->dead = true;
+	if (!r->unread)
+		free(r);
+}
+
+static bool loop_mr_busy(struct sdr_uc *uc, void *mr)
+{
+	struct loop_reg *r = mr;
+
+	assert(r->node == loop_node_of(uc) && !r->dead);
+	return r->unread;
 }
 
 static void loop_post_ctl(struct loop_node *n, const struct sdr_uc_tx *t)
@@ -462,14 +623,27 @@ static bool loop_post_packet(struct loop_node *n, struct sdr_uc_tx *t)
 	p->channel = t->channel;
 	p->gen = t->gen;
 	p->qpn = q->peer_qpn + (uint32_t)t->gen * q->attr.channels + t->channel;
-	p->rkey = q->peer_rkey;
+	p->keyed = t->flags & SDR_UC_F_KEYED;
+	p->rkey = p->keyed ? t->w.rkey : q->peer_rkey;
+	p->va = p->keyed ? t->w.va + (uint64_t)t->w.first * q->attr.mtu : 0;
 	p->slot = t->w.slot;
 	p->off = t->w.first;
 	p->imm = sdr_imm_pack(&q->attr.split, t->w.slot, t->w.first,
 			      sdr_imm_frag(&q->attr.split, t->w.user_imm, t->w.first));
 	p->len = len;
-	if (len)
+	if (t->mr) {
+		struct loop_reg *r = t->mr;
+
+		assert(len && r->node == n && !r->dead);
+		assert(t->buf >= r->buf && (size_t)(t->buf - r->buf) + t->len <= r->len);
+		p->reg = r;
+		p->unread = t->buf;
+		r->unread++;
+		if (!n->net->late_reads)
+			loop_read(p);
+	} else if (len) {
 		memcpy(p->buf, t->buf, len);
+	}
 	n->st.pkts_tx++;
 	n->st.bytes_tx += len;
 	loop_send(n->net, p);
@@ -555,6 +729,18 @@ static uint64_t loop_deadline(struct sdr_uc *uc)
 	return loop_node_of(uc)->pending ? loop_node_of(uc)->net->now : UINT64_MAX;
 }
 
+static const char *loop_reason(struct sdr_uc *uc)
+{
+	(void)uc;
+	return "";
+}
+
+static bool loop_arm(struct sdr_uc *uc)
+{
+	(void)uc;
+	return false;
+}
+
 static const struct sdr_uc_ops loop_ops = {
 	.close = loop_close,
 	.info = loop_info,
@@ -567,11 +753,16 @@ static const struct sdr_uc_ops loop_ops = {
 	.qp_readdress = loop_qp_readdress,
 	.slot_bind = loop_slot_bind,
 	.slot_unbind = loop_slot_unbind,
+	.grant = loop_grant,
+	.grant_end = loop_grant_end,
 	.mr_reg = loop_mr_reg,
 	.mr_dereg = loop_mr_dereg,
+	.mr_busy = loop_mr_busy,
 	.post = loop_post,
 	.poll = loop_poll,
 	.fd = loop_fd,
+	.arm = loop_arm,
+	.reason = loop_reason,
 	.deadline = loop_deadline,
 };
 
@@ -592,11 +783,17 @@ struct loop_net *loop_net_create(enum loop_mode mode, uint32_t mtu)
 
 void loop_net_destroy(struct loop_net *net)
 {
+	struct loop_grant *g;
 	uint32_t i;
 
 	for (i = 0; i < LOOP_NODES; i++)
 		assert(!net->node[i]);
 	loop_drop_all(net);
+	assert(!net->grants && !net->regs);
+	while ((g = net->grant)) {
+		net->grant = g->next;
+		free(g);
+	}
 	free(net->pkts);
 	free(net);
 }
@@ -612,6 +809,8 @@ int loop_open(struct loop_net *net, uint8_t node, struct sdr_uc **uc)
 	n->uc.ops = &loop_ops;
 	n->net = net;
 	n->number = node;
+	n->mode = net->mode;
+	n->reg_min = net->reg_min;
 	n->qpn_next = LOOP_QPN_FIRST;
 	n->tail = &n->head;
 	net->node[node] = n;

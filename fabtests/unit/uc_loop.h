@@ -7,10 +7,18 @@
  * test delivers, copies or drops each of them, in any order.  Time stands still until the test moves it.
  * post() can be made to stop after a number of packets, in the middle of a run too.
  *
- * Three kinds of receiver:
+ * Kinds of receiver (a node's is the net's at the time it was opened):
  *   LOOP_SOFT	 a packet is checked and placed when poll meets it; late ones are counted, not reported
  *   LOOP_HW	 placed or discarded when it arrives, reported always, later (a NULL key per generation)
  *   LOOP_HW_1KEY the same with one key for all generations: what is bound to the slot is written
+ *   LOOP_KEYED	 hardware whose messages need a grant; of a packet under an ended one nothing is seen ("mr", "mw")
+ *   LOOP_KEYED_ROOT the same, and such a packet is reported although nothing was written ("root")
+ * A keyed receiver writes under a living grant whatever slot the packet names, and reports all it has written: what
+ * an event means is the SDK's to find out.  Packets without bytes are checked by no key, as on hardware.
+ *
+ * Memory that is sent from under a registration (reg_min) is read when it is posted, or, with late_reads, when the
+ * packet leaves the network; it must be registered as long.
+ *
  * poll returns behind a control datagram, so that what it announces can be bound before data behind it are met.
  */
 #ifndef UC_LOOP_H
@@ -25,7 +33,11 @@ enum loop_mode {
 	LOOP_SOFT,
 	LOOP_HW,
 	LOOP_HW_1KEY,
+	LOOP_KEYED,
+	LOOP_KEYED_ROOT,
 };
+
+struct loop_reg;
 
 struct loop_pkt {
 	struct loop_pkt *next;
@@ -37,6 +49,10 @@ struct loop_pkt {
 	uint32_t imm;
 	uint32_t len; /* bytes */
 	uint32_t tag; /* free for the test */
+	bool keyed;
+	uint64_t va;	      /* keyed: where the first byte goes */
+	struct loop_reg *reg; /* whose memory is still to be read */
+	const uint8_t *unread;
 	uint8_t buf[];
 };
 
@@ -49,9 +65,17 @@ struct loop_net {
 	uint32_t npkts, cap;
 	struct loop_pkt **pkts; /* outstanding, oldest first */
 	struct loop_node *node[LOOP_NODES];
-	uint64_t posts; /* calls */
-	uint64_t descs; /* descriptors taken whole */
-	uint32_t binds; /* slots bound now, all QPs */
+	uint64_t posts;	  /* calls */
+	uint64_t descs;	  /* descriptors taken whole */
+	uint32_t binds;	  /* slots bound now, all QPs */
+	uint32_t reg_min; /* bytes, for engines opened from now on */
+	bool late_reads;
+	int grant_err, reg_err;	     /* what grant and mr_reg say; 0: they work */
+	uint32_t grants, regs;	     /* open now, all nodes */
+	uint64_t granted, reged;     /* made in all */
+	uint64_t key_bad, key_ended; /* keyed packets under no grant of ours, and under one that has ended */
+	uint64_t rand;
+	struct loop_grant *grant; /* all that were made on QPs that still exist */
 };
 
 struct loop_net *loop_net_create(enum loop_mode mode, uint32_t mtu);
@@ -73,6 +97,8 @@ void loop_forge_ctl(struct loop_net *net, uint8_t node, uint8_t from, const void
 void loop_forge_error(struct loop_net *net, uint8_t node, int err);
 /* Takes back the event that arrived last at the node (hardware modes), to be forged again later; false: none. */
 bool loop_steal(struct loop_net *net, uint8_t node, struct sdr_uc_ev *ev);
+/* The registration that the grant was made with. */
+void *loop_grant_mr(const struct sdr_uc_grant *g);
 /* Events that poll would return at the node. */
 uint32_t loop_pending(struct loop_net *net, uint8_t node);
 

@@ -58,6 +58,11 @@ struct fi_sdr_stats {
 	uint64_t loss_ppm;			 /* gauge, packets per million */
 	uint64_t cwnd_bytes;			 /* gauge, bytes */
 	uint64_t pacing_bps;			 /* gauge, bits a second */
+	/* of the endpoint's engine, 0 in the counters of one peer */
+	uint64_t grants; /* leave given to devices' peers to write, a message each */
+	uint64_t regs;	 /* registrations of memory with the device, of all endpoints on it */
+	char engine[16]; /* "soft", "verbs" */
+	char late[16];	 /* what keeps late packets out of memory: "lap", "root", "mw", "mr" */
 };
 
 struct fi_sdr_ep_ops_1 {

@@ -45,7 +45,8 @@ struct sdr_dev_attr {
 
 /*
  * Opens an engine and the resources that QPs share.  dev_name: "soft", "soft:ADDRESS", "soft:ADDRESS:PORT"
- * (IPv6 addresses in brackets).  attr may be NULL.  NULL with errno EINVAL (name), ENODEV, EADDRINUSE, ...
+ * (IPv6 addresses in brackets), "verbs", "verbs:DEVICE", "verbs:DEVICE:ADDRESS[:PORT]".  attr may be NULL.  NULL
+ * with errno EINVAL (name), ENODEV, EADDRINUSE, ...
  */
 struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_dev_attr *attr);
 /* QPs must be destroyed and memory deregistered before: -EBUSY otherwise. */
@@ -77,7 +78,7 @@ struct sdr_qp *sdr_qp_create(struct sdr_context *ctx, const struct sdr_qp_attr *
 /* Ends all messages of the QP; their handles must not be used any more. */
 int sdr_qp_destroy(struct sdr_qp *qp);
 
-#define SDR_QP_INFO_SIZE 64
+#define SDR_QP_INFO_SIZE 160
 /* Writes SDR_QP_INFO_SIZE bytes that the caller carries to the other side by any means. */
 int sdr_qp_info_get(struct sdr_qp *qp, void *info);
 /* remote_qp_info: SDR_QP_INFO_SIZE bytes from the other side.  -EPROTO: geometry differs; -EBADMSG: not an info. */
@@ -99,7 +100,7 @@ struct sdr_start_wr {
 	uint32_t flags; /* SDR_SEND_IMM */
 };
 struct sdr_continue_wr {
-	const void *addr;  /* must stay unchanged until the message's handle is released */
+	const void *addr;  /* must stay unchanged (and mr registered) until the message's handle is released */
 	uint64_t offset;   /* where in the remote buffer; a multiple of the mtu */
 	uint64_t length;   /* a multiple of the mtu unless it ends at the message's end */
 	struct sdr_mr *mr; /* or NULL */
@@ -126,7 +127,7 @@ int sdr_send_stream_end(struct sdr_snd_handle *hdl);
  * meanwhile is not sent, and counts as sent.
  */
 int sdr_send_post(struct sdr_qp *qp, const struct sdr_snd_wr *wr, struct sdr_snd_handle **hdl);
-/* 1: everything was handed to the network and the handle is released; 0: not yet; drives progress. */
+/* 1: everything was handed to the network, addr is read no more, the handle is released; 0: not yet; drives progress. */
 int sdr_send_poll(struct sdr_snd_handle *hdl);
 
 /* ---- receive --------------------------------------------------------------------------------------- */
@@ -140,8 +141,8 @@ struct sdr_rcv_wr {
 /*
  * Posts the buffer of the next message and tells the sender (clear to send).  The buffer must be as long as the
  * message: a packet is taken only where its length belongs, so of a shorter message the last one is not.  A
- * message of no bytes is one empty packet.  -EAGAIN: no message ID is free, or this receiver has run thousands of
- * messages ahead of a sender that has not answered; call progress.
+ * message of no bytes is one empty packet.  -EAGAIN: no message ID or no grant of the device is free, or this
+ * receiver has run thousands of messages ahead of a sender that has not answered; call progress.
  */
 int sdr_recv_post(struct sdr_qp *qp, const struct sdr_rcv_wr *wr, struct sdr_rcv_handle **hdl);
 /*

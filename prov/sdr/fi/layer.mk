@@ -24,6 +24,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_info.c \
 	prov/sdr/fi/sdr_init.c \
 	prov/sdr/fi/sdr_msg.c \
+	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_ops.c \
 	prov/sdr/fi/sdr_poll.c \
 	prov/sdr/fi/sdr_post.c \

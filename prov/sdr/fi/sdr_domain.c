@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The domain: one interface's address family, its endpoints, its memory regions, its progress thread.
+ * The domain: one interface's address family or one RDMA device, its endpoints, its memory regions, its progress
+ * thread.
  *
  * It fixes what fi_getinfo promised for everything opened from it: the settings of the environment as they
  * are now, the registration mode, the progress model.  It closes only when nothing opened from it is left.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #include "sdr_fi.h"
@@ -110,6 +113,36 @@ static struct fi_ops_domain sdr_domain_ops = {
 	.endpoint2 = sdr_ep_open2,
 };
 
+/* A device that is named in an info nobody got from us counts as asked for. */
+static int sdr_domain_device(struct sdr_domain *dom, const struct fi_info *info)
+{
+	const struct sdr_verbs_dev_info *d = sdr_nic_dev(info->nic, &dom->device_asked);
+	struct sdr_verbs_dev_info *v = NULL;
+	unsigned int n = 0, i;
+	char why[SDR_ENV_ERR] = "";
+
+	if (dom->env.engine == SDR_ENGINE_SOFT)
+		return 0;
+	if (!d && info->domain_attr->name) {
+		sdr_verbs_list(&v, &n, why, sizeof(why));
+		for (i = 0; i < n && !d; i++) {
+			if (strcasecmp(v[i].name, info->domain_attr->name) == 0)
+				d = &v[i];
+		}
+		dom->device_asked = true;
+	}
+	if (d) {
+		snprintf(dom->device, sizeof(dom->device), "%s", d->name);
+		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine verbs, late packets: %s\n", d->name, d->late);
+	} else {
+		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine soft\n",
+			info->domain_attr->name ? info->domain_attr->name : "");
+	}
+	dom->device_asked |= dom->env.engine == SDR_ENGINE_VERBS;
+	free(v);
+	return d || dom->env.engine == SDR_ENGINE_AUTO ? 0 : -FI_ENODEV;
+}
+
 int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, uint64_t flags,
 		     void *context)
 {
@@ -125,6 +158,9 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	if (!dom)
 		return -FI_ENOMEM;
 	ret = sdr_env_read(&dom->env);
+	if (ret)
+		goto err;
+	ret = sdr_domain_device(dom, info);
 	if (ret)
 		goto err;
 	ret = sdr_regions_init(&dom->regions);

@@ -63,15 +63,19 @@ static int sdr_ep_fi_err(const struct sdr_rel_cqe *e)
 
 void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e, const struct sdr_uc_addr *who)
 {
+	const char *why = "";
 	char addr[64] = "";
 	char text[SDR_ENV_ERR];
 
-	(void)ep;
 	if (!cq)
 		return;
+	if (ep->uc && (e->prov_err == SDR_REL_ERR_ENGINE || e->prov_err == SDR_REL_ERR_REG ||
+		       e->prov_err == SDR_REL_ERR_PATH || e->prov_err == SDR_REL_ERR_NOMEM))
+		why = ep->uc->ops->reason(ep->uc);
 	if (who)
 		sdr_soft_addr_format(who, addr, sizeof(addr));
-	snprintf(text, sizeof(text), "%s%s%s", addr, addr[0] ? ": " : "", sdr_rel_strerror(e->prov_err));
+	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "", sdr_rel_strerror(e->prov_err),
+		 why[0] ? ": " : "", why);
 	/* peeks that find nothing and cancelled receives are no news */
 	e->text = e->err == FI_ENOMSG || e->err == FI_ECANCELED ? NULL : strdup(text);
 	sdr_cq_push(cq, e);
@@ -167,8 +171,21 @@ uint64_t sdr_ep_idle_ns(struct sdr_ep *ep)
 	if (!ep->rel)
 		return sdr_context_timeout(ep->ctx);
 	due = sdr_rel_deadline(ep->rel);
+	if (due && ep->uc->ops->arm(ep->uc))
+		return 0;
 	now = ep->uc->ops->now(ep->uc);
 	return due == UINT64_MAX ? due : due > now ? due - now : 0;
+}
+
+/* What the engine has to say, once: also when no operation here fails of it. */
+static void sdr_ep_reason(struct sdr_ep *ep)
+{
+	const char *why = ep->uc->ops->reason(ep->uc);
+
+	if (!why[0] || strncmp(why, ep->told, sizeof(ep->told) - 1) == 0)
+		return;
+	snprintf(ep->told, sizeof(ep->told), "%s", why);
+	FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", ep->told);
 }
 
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
@@ -185,9 +202,11 @@ int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
 		return 0;
 	}
 	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);
+	sdr_ep_reason(ep);
 	if (ret < 0 && ret != -EAGAIN) {
 		ep->broken = true;
-		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s\n", fi_strerror(-ret));
+		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s (%s)\n", ep->uc->ops->reason(ep->uc),
+			fi_strerror(-ret));
 		return ret;
 	}
 	if (wait_ns)

@@ -5,7 +5,7 @@
  *
  * Every FI_SDR_ variable stands once in sdr_env_vars: name, type, default, unit, range, help.  A value is
  * taken whole or refused with a sentence that names the variable, the value and what is allowed; there is no
- * silent default.  The words for schemes and engines that are part of the contract but not of this build are
+ * silent default.  The words for schemes that are part of the contract but not of this build are
  * known here and refused as such.  Variables are independent of each other except where sdr_env_check says.
  * No I/O except sdr_env_print_man; the environment itself is read in sdr_init.c.
  */
@@ -18,14 +18,15 @@
 #include <strings.h>
 
 #include "../uc/sdr_fault.h"
+#include "../uc/sdr_verbs.h"
 #include "sdr_env.h"
 
 #define MAX_U32 4294967295.0
 
 const struct sdr_env_var sdr_env_vars[] = {
 	{ "engine", SDR_ENV_CHOICE, "auto", "", "auto, soft, verbs", 0, 0,
-	  "Engine that moves the packets: soft is RoCEv2 over a UDP socket, verbs an RDMA device (not in this "
-	  "version); auto takes the best that is there." },
+	  "Engine that moves the packets: soft is RoCEv2 over a UDP socket, verbs an RDMA device; auto offers "
+	  "devices first, then sockets, and takes a socket where a device cannot be opened." },
 	{ "reliability", SDR_ENV_CHOICE, "auto", "", "auto, hybrid, sr, sr_rto, sr_nack, ec, ec_sr", 0, 0,
 	  "How losses are repaired: sr sends again what RACK, tail probes and NACKs show as lost; sr_rto and "
 	  "sr_nack are the plain variants of the SDR paper, for comparison; ec, ec_sr and hybrid send parity (not "
@@ -62,6 +63,15 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "Retransmission timeout under FI_SDR_RELIABILITY=sr_rto." },
 	{ "timeout", SDR_ENV_UINT, "30000", "milliseconds", "100..86400000", 100, 86400000.0,
 	  "Time without any progress before an operation fails." },
+	{ "verbs_late", SDR_ENV_CHOICE, "auto", "", "auto, root, mw, mr", 0, 0,
+	  "How a device keeps packets that come late out of memory that is used for something else: root switches "
+	  "an indirect key to nothing (mlx5), mw unbinds a memory window, mr gives a registration up; auto chooses "
+	  "by the device." },
+	{ "verbs_rx_depth", SDR_ENV_UINT, "1024", "packets", "64..16384", 64, SDR_VERBS_DEPTH_MAX,
+	  "Receives posted to each internal queue pair of a device: what may arrive before the application "
+	  "looks." },
+	{ "verbs_tx_depth", SDR_ENV_UINT, "256", "packets", "16..16384", 16, SDR_VERBS_DEPTH_MAX,
+	  "Sends that an internal queue pair of a device takes at a time." },
 	{ "fault", SDR_ENV_STRING, "", "",
 	  "e.g. "
 	  "drop=0.01,dup=1e-4,reorder=1e-3,corrupt=1e-4,burst=8,delay=12.5ms,jitter=1ms,rate=1gbit,queue=4m,"
@@ -191,9 +201,11 @@ void sdr_env_defaults(struct sdr_env *env)
 static int sdr_env_set_choice(struct sdr_env *env, const char *name, const char *value)
 {
 	if (strcmp(name, "engine") == 0) {
-		if (strcmp(value, "verbs") == 0)
-			return -EOPNOTSUPP;
-		env->engine = strcmp(value, "soft") == 0 ? SDR_ENGINE_SOFT : SDR_ENGINE_AUTO;
+		env->engine = strcmp(value, "soft") == 0    ? SDR_ENGINE_SOFT
+			      : strcmp(value, "verbs") == 0 ? SDR_ENGINE_VERBS
+							    : SDR_ENGINE_AUTO;
+	} else if (strcmp(name, "verbs_late") == 0) {
+		snprintf(env->late, sizeof(env->late), "%s", value);
 	} else if (strcmp(name, "reliability") == 0) {
 		if (strcmp(value, "sr_rto") == 0)
 			env->rel.scheme = SDR_SCHEME_SR_RTO;
@@ -228,6 +240,10 @@ static void sdr_env_set_number(struct sdr_env *env, const char *name, double x)
 		env->rel.rto_rtts = x;
 	else if (strcmp(name, "timeout") == 0)
 		env->rel.timeout_ms = (uint32_t)x;
+	else if (strcmp(name, "verbs_rx_depth") == 0)
+		env->rx_depth = (uint32_t)x;
+	else if (strcmp(name, "verbs_tx_depth") == 0)
+		env->tx_depth = (uint32_t)x;
 	/* ec_k, ec_m, max_overhead: checked, unused while there is no parity */
 }
 
@@ -251,9 +267,10 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full, value, v->range);
 		ret = sdr_env_set_choice(env, v->name, value);
 		if (ret) {
-			sdr_env_refuse(
-				err, err_len, "%s=%s is not there yet in this version of sdr: use %s", full, value,
-				strcmp(v->name, "engine") == 0 ? "auto or soft" : "auto, sr, sr_rto or sr_nack");
+			sdr_env_refuse(err, err_len,
+				       "%s=%s is not there yet in this version of sdr: use auto, sr, sr_rto or "
+				       "sr_nack",
+				       full, value);
 			return ret;
 		}
 		return 0;
@@ -306,6 +323,9 @@ int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t l
 	static const char *const schemes[] = {
 		[SDR_SCHEME_SR] = "sr", [SDR_SCHEME_SR_NACK] = "sr_nack", [SDR_SCHEME_SR_RTO] = "sr_rto"
 	};
+	static const char *const engines[] = {
+		[SDR_ENGINE_AUTO] = "auto", [SDR_ENGINE_SOFT] = "soft", [SDR_ENGINE_VERBS] = "verbs"
+	};
 	const struct sdr_env_var *v = sdr_env_find(name);
 	const struct sdr_rel_cfg *c = &env->rel;
 	int n;
@@ -313,7 +333,13 @@ int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t l
 	if (!v)
 		return -ENOENT;
 	if (strcmp(v->name, "engine") == 0)
-		n = snprintf(buf, len, "%s", env->engine == SDR_ENGINE_SOFT ? "soft" : "auto");
+		n = snprintf(buf, len, "%s", engines[env->engine]);
+	else if (strcmp(v->name, "verbs_late") == 0)
+		n = snprintf(buf, len, "%s", env->late);
+	else if (strcmp(v->name, "verbs_rx_depth") == 0)
+		n = snprintf(buf, len, "%u", env->rx_depth);
+	else if (strcmp(v->name, "verbs_tx_depth") == 0)
+		n = snprintf(buf, len, "%u", env->tx_depth);
 	else if (strcmp(v->name, "reliability") == 0)
 		n = snprintf(buf, len, "%s", schemes[c->scheme]);
 	else if (strcmp(v->name, "cc") == 0)

@@ -14,16 +14,19 @@
 #define SDR_ENV_ERR  512u /* bytes of a reason */
 
 enum sdr_env_engine {
-	SDR_ENGINE_AUTO, /* soft, as long as it is the only one */
+	SDR_ENGINE_AUTO, /* verbs where there is a device, else soft */
 	SDR_ENGINE_SOFT,
+	SDR_ENGINE_VERBS, /* or nothing */
 };
 
 struct sdr_env {
 	struct sdr_rel_cfg
 		rel; /* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
 	enum sdr_env_engine engine;
-	char fault[SDR_ENV_TEXT]; /* "": none */
-	char stats[SDR_ENV_TEXT]; /* "": none, "-": standard output */
+	char late[8];		     /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
+	uint32_t rx_depth, tx_depth; /* likewise; 0: the engine's defaults */
+	char fault[SDR_ENV_TEXT];    /* "": none */
+	char stats[SDR_ENV_TEXT];    /* "": none, "-": standard output */
 };
 
 enum sdr_env_type {

@@ -44,6 +44,7 @@
 #include "../rel/sdr_rel.h"
 #include "../uc/sdr_fault.h"
 #include "../uc/sdr_soft.h"
+#include "../uc/sdr_verbs.h"
 #include "sdr_env.h"
 
 /* libfabric's own, without the complaint of compilers about alignment */
@@ -114,6 +115,8 @@ struct sdr_domain {
 	uint32_t addr_format;
 	uint64_t caps;
 	bool mr_virt, mr_prov_key;
+	char device[SDR_VERBS_NAME]; /* RDMA device; "": none, the soft engine */
+	bool device_asked;	     /* by name: then nothing else will do */
 	bool auto_progress;
 	struct fid_eq *mr_eq; /* FI_REG_MR */
 	struct sdr_regions regions;
@@ -142,6 +145,13 @@ void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep);
 
 int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info);
+
+/* ---- devices behind entries (sdr_nic.c) ------------------------------------------------------------ */
+
+/* For info->nic; asked: the application named the device.  NULL: no memory. */
+struct fid_nic *sdr_nic_make(const struct sdr_verbs_dev_info *d, bool asked);
+/* What sdr_nic_make was given; NULL: not one of ours. */
+const struct sdr_verbs_dev_info *sdr_nic_dev(const struct fid_nic *nic, bool *asked);
 
 /* ---- interfaces and names (sdr_iface.c) ------------------------------------------------------------ */
 
@@ -363,8 +373,9 @@ struct sdr_region {
 	struct sdr_region *next; /* of the bucket */
 	uint8_t *base;
 	uint64_t len;
-	uint64_t access; /* FI_REMOTE_READ | FI_REMOTE_WRITE ... */
-	bool on;	 /* in the table */
+	uint64_t access;	   /* FI_REMOTE_READ | FI_REMOTE_WRITE ... */
+	bool on;		   /* in the table */
+	struct sdr_verbs_mem *mem; /* its registration with the domain's device; NULL none */
 	struct sdr_cntr *rd_cntr, *wr_cntr;
 };
 
@@ -431,6 +442,7 @@ struct sdr_ep {
 	uint8_t thread_grace;	    /* how far the thread has got in believing that it has */
 	uint32_t thread_seen;	    /* app_polls when the progress thread looked last */
 	uint32_t thread_streak;	    /* looks in a row that found the application active */
+	char told[128];		    /* what the engine said last */
 };
 
 extern const struct sdr_rel_cbs sdr_ep_cbs;

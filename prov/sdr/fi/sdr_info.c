@@ -3,12 +3,14 @@
 /*
  * fi_getinfo: what is offered, to whom.
  *
- * One entry for each address of an interface that is up and each endpoint type, reliable ones first.  Every
- * hint is honoured or makes the entry disappear (-FI_ENODATA, with the reason in the log at level info); what
+ * One entry for each address of an interface that is up and each endpoint type, reliable ones first; where an
+ * RDMA device has the address another one in front of them all, whose domain is the device (FI_SDR_ENGINE says which
+ * of the two kinds there are).  Every hint is honoured or makes the entry disappear (-FI_ENODATA, with the reason in the log at level info); what
  * is returned is what the endpoint then does.  The utility providers ask for cores with a private flag: they
  * get nothing, or they would stand in front of the native endpoint.  A wrong environment value leaves no
  * entry at all.  Addresses: a node and service resolve to the destination, or with FI_SOURCE to the address
- * to bind, which must be one of this machine's; a service without a node binds all of them.
+ * to bind, which must be one of this machine's; a service without a node binds all of them, on a device its first
+ * of the family.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -49,10 +51,16 @@
 
 /* One (source, destination) that can be offered. */
 struct sdr_cand {
-	struct sockaddr_storage src, dst; /* family 0: none */
-	const struct sdr_iface *iface;	  /* names and network */
-	uint64_t comm;			  /* FI_LOCAL_COMM, FI_REMOTE_COMM */
+	struct sockaddr_storage src, dst;     /* family 0: none */
+	const struct sdr_iface *iface;	      /* names and network */
+	const struct sdr_verbs_dev_info *dev; /* NULL: the soft engine */
+	uint64_t comm;			      /* FI_LOCAL_COMM, FI_REMOTE_COMM */
 };
+
+static const char *sdr_cand_domain(const struct sdr_cand *c)
+{
+	return c->dev ? c->dev->name : c->iface->name;
+}
 
 #define SDR_REFUSE(cond, ...)                                                           \
 	do {                                                                            \
@@ -72,13 +80,16 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 	return type == FI_EP_RDM ? SDR_CAPS_RX_RDM : SDR_CAPS_RX_DG;
 }
 
-/* Bytes of the largest datagram from this address. */
-static size_t sdr_info_dgram_max(const struct sockaddr *sa)
+/* Bytes of the largest datagram from this address: of a device, what fits its packets if control goes through it. */
+static size_t sdr_info_dgram_max(const struct sdr_cand *c)
 {
+	const struct sockaddr *sa = (const struct sockaddr *)&c->src;
 	int mtu = sdr_soft_device_mtu(sa);
 	uint32_t head = (sa->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD;
 	uint32_t room = mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;
 
+	if (c->dev && c->dev->mtu >= SDR_CTL_MIN && room > c->dev->mtu)
+		room = c->dev->mtu;
 	return sdr_dgram_max(room < SDR_CTL_MAX ? room : SDR_CTL_MAX);
 }
 
@@ -226,13 +237,12 @@ static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type, con
 	if (hints->domain_attr && (hints->domain_attr->caps & ~c->comm))
 		return -FI_ENODATA;
 	if (hints->domain_attr && hints->domain_attr->name &&
-	    strcasecmp(hints->domain_attr->name, c->iface->name) != 0)
+	    strcasecmp(hints->domain_attr->name, sdr_cand_domain(c)) != 0)
 		return -FI_ENODATA;
 	if (hints->fabric_attr && hints->fabric_attr->name &&
 	    strcasecmp(hints->fabric_attr->name, c->iface->net) != 0)
 		return -FI_ENODATA;
-	if (type == FI_EP_DGRAM && hints->ep_attr &&
-	    hints->ep_attr->max_msg_size > sdr_info_dgram_max((const struct sockaddr *)&c->src))
+	if (type == FI_EP_DGRAM && hints->ep_attr && hints->ep_attr->max_msg_size > sdr_info_dgram_max(c))
 		return -FI_ENODATA;
 	return 0;
 }
@@ -339,7 +349,7 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	i->ep_attr->type = type;
 	i->ep_attr->protocol = SDR_PROTO;
 	i->ep_attr->protocol_version = SDR_WIRE_VERSION;
-	i->ep_attr->max_msg_size = rdm ? SDR_REL_MSG_MAX : sdr_info_dgram_max((const struct sockaddr *)&c->src);
+	i->ep_attr->max_msg_size = rdm ? SDR_REL_MSG_MAX : sdr_info_dgram_max(c);
 	i->ep_attr->mem_tag_format = rdm ? SDR_TAG_FORMAT : 0;
 	i->ep_attr->tx_ctx_cnt = 1;
 	i->ep_attr->rx_ctx_cnt = 1;
@@ -362,12 +372,17 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	i->rx_attr->iov_limit = hr && hr->iov_limit ? hr->iov_limit : rdm ? SDR_REL_IOV_MAX : 1;
 
 	sdr_info_domain(i->domain_attr, version, hints, c->comm);
-	i->domain_attr->name = strdup(c->iface->name);
+	i->domain_attr->name = strdup(sdr_cand_domain(c));
 	i->fabric_attr->name = strdup(c->iface->net);
 	i->fabric_attr->prov_version = SDR_PROV_VERSION;
 	i->fabric_attr->api_version = version;
 	if (!i->domain_attr->name || !i->fabric_attr->name)
 		goto nomem;
+	if (c->dev) {
+		i->nic = sdr_nic_make(c->dev, hints && hints->domain_attr && hints->domain_attr->name);
+		if (!i->nic)
+			goto nomem;
+	}
 	return i;
 nomem:
 	fi_freeinfo(i);
@@ -380,12 +395,16 @@ struct sdr_search {
 	struct sdr_iface *ifs;
 	unsigned int nifs;
 	bool only_loopback; /* there is no other interface: then it reaches all there is */
+	struct sdr_verbs_dev_info *devs;
+	unsigned int ndevs;
+	bool soft; /* sockets are offered */
 	struct sdr_cand *v;
 	unsigned int n, cap;
 };
 
-static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
-			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
+static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage *src,
+			    const struct sockaddr_storage *dst, const struct sdr_iface *iface,
+			    const struct sdr_verbs_dev_info *dev)
 {
 	struct sdr_cand *c;
 
@@ -402,10 +421,40 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 	if (dst)
 		c->dst = *dst;
 	c->iface = iface;
+	c->dev = dev;
 	c->comm = FI_LOCAL_COMM;
 	if (!iface->loopback || s->only_loopback)
 		c->comm |= FI_REMOTE_COMM;
 	return 0;
+}
+
+/* What an address stands for: devices that have it (all of them, each its first address), and the socket. */
+static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
+			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
+{
+	bool any = sdr_sockaddr_any((const struct sockaddr *)src);
+	const struct sdr_verbs_dev_info *d, *before = NULL;
+	const struct sdr_iface *dev_iface;
+	struct sockaddr_storage own;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < s->ndevs; i++) {
+		d = &s->devs[i];
+		if (any ? d->addr.ss_family != src->ss_family || (before && strcmp(before->name, d->name) == 0)
+			: !sdr_sockaddr_same_ip((const struct sockaddr *)&d->addr, (const struct sockaddr *)src))
+			continue;
+		dev_iface = sdr_iface_find(s->ifs, s->nifs, (const struct sockaddr *)&d->addr);
+		if (!dev_iface)
+			continue; /* it went between the two looks */
+		before = d;
+		own = d->addr;
+		sdr_sockaddr_port_set((struct sockaddr *)&own, sdr_sockaddr_port((const struct sockaddr *)src));
+		ret = sdr_cand_add_one(s, &own, dst, dev_iface, d);
+		if (ret)
+			return ret;
+	}
+	return s->soft ? sdr_cand_add_one(s, src, dst, iface, NULL) : 0;
 }
 
 /* The interface that stands for an address to bind: its own, or for all addresses the first of the family. */
@@ -512,6 +561,23 @@ static int sdr_search_addrs(struct sdr_search *s, const char *node, const char *
 	return 0;
 }
 
+/* Devices, as the settings want them. */
+static void sdr_search_devs(struct sdr_search *s, enum sdr_env_engine engine)
+{
+	char why[SDR_ENV_ERR] = "";
+
+	s->soft = engine != SDR_ENGINE_VERBS;
+	if (engine == SDR_ENGINE_SOFT)
+		return;
+	sdr_verbs_list(&s->devs, &s->ndevs, why, sizeof(why));
+	if (s->ndevs)
+		return;
+	if (!s->soft)
+		sdr_complain("FI_SDR_ENGINE=verbs, but there is no RDMA device to use: %s", why);
+	else
+		FI_INFO(&sdr_prov, FI_LOG_CORE, "no RDMA device: %s\n", why);
+}
+
 int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
@@ -520,6 +586,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	struct fi_info **tail = info, *i;
 	struct sdr_env env;
 	unsigned int t, k;
+	const struct sdr_cand *c;
 	int ret;
 
 	*info = NULL;
@@ -548,16 +615,21 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	for (k = 0; k < s.nifs; k++)
 		s.only_loopback &= s.ifs[k].loopback;
 
+	sdr_search_devs(&s, env.engine);
 	ret = sdr_search_addrs(&s, node, service, flags, hints);
 	if (ret)
 		goto out;
+	if (s.ndevs && !s.soft && !s.n)
+		sdr_complain("FI_SDR_ENGINE=verbs, but no RDMA device has the address to send from (ibv_devinfo -v "
+			     "lists the GIDs, ip route get the address)");
 	for (t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 		if (sdr_check_hints(version, hints, types[t]))
 			continue;
-		for (k = 0; k < s.n; k++) {
-			if (sdr_check_cand(hints, types[t], &s.v[k]))
+		for (k = 0; k < 2 * s.n; k++) { /* devices, then sockets */
+			c = &s.v[k % s.n];
+			if ((k < s.n) != (c->dev != NULL) || sdr_check_cand(hints, types[t], c))
 				continue;
-			i = sdr_info_make(version, hints, types[t], &s.v[k]);
+			i = sdr_info_make(version, hints, types[t], c);
 			if (!i) {
 				fi_freeinfo(*info);
 				*info = NULL;
@@ -571,6 +643,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	ret = *info ? 0 : -FI_ENODATA;
 out:
 	free(s.v);
+	free(s.devs);
 	free(s.ifs);
 	return ret;
 }

@@ -8,6 +8,7 @@
  * objects of the same class, whose first words are not ours.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "sdr_fi.h"
 
@@ -27,7 +28,9 @@ static int sdr_ops_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 	struct fi_sdr_stats full, *out = &full;
 	struct sdr_rel_stats in;
 	struct sdr_uc_addr addr;
+	struct sdr_uc_stats uc = { .grants = 0 };
 	struct sdr_peer *peer = NULL;
+	struct sdr_uc_info info;
 	int ret = 0;
 
 	if (!ep || !stats || stats->size < sizeof(stats->size))
@@ -41,12 +44,20 @@ static int sdr_ops_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 		ret = -FI_EADDRNOTAVAIL;
 	else if (fi_addr != FI_ADDR_UNSPEC && !(peer = sdr_rel_peer(ep->rel, &addr)))
 		ret = -FI_EADDRNOTAVAIL;
-	else
+	if (!ret) {
 		sdr_rel_stats_get(ep->rel, peer, &in);
+		ep->uc->ops->info(ep->uc, &info);
+		if (!peer)
+			ep->uc->ops->stats(ep->uc, &uc);
+	}
 	pthread_mutex_unlock(&ep->lock);
 	if (ret)
 		return ret;
 	memset(&full, 0, sizeof(full));
+	full.grants = uc.grants;
+	full.regs = uc.regs;
+	snprintf(full.engine, sizeof(full.engine), "%s", info.name);
+	snprintf(full.late, sizeof(full.late), "%s", info.late);
 	SDR_REL_STATS(SDR_STATS_COPY)
 	full.size = stats->size < sizeof(full) ? stats->size : sizeof(full);
 	memcpy(stats, &full, full.size);

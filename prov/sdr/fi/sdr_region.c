@@ -13,6 +13,10 @@
  * out of the region, it drives that endpoint and waits, FI_SDR_TIMEOUT at the most: an access that has not
  * ended by then leaves the region registered and the call says -FI_EBUSY.  Local buffers need no
  * registration.  One contiguous range a region.
+ *
+ * In the domain of an RDMA device the memory is registered with the device, too, so that its engines need not do it
+ * for each message.  Where that fails the call fails, unless the application did not choose the device: then the
+ * endpoint may not run on it either, and has words of its own if it does.
  */
 #include <errno.h>
 #include <sys/random.h>
@@ -203,6 +207,8 @@ static int sdr_region_close(struct fid *fid)
 		}
 		nanosleep(&ts, NULL);
 	}
+	if (reg->mem)
+		sdr_verbs_mem_dereg(reg->mem);
 	if (dom->mr_eq)
 		sdr_eq_purge(container_of(dom->mr_eq, struct sdr_eq, fid), fid);
 	if (reg->rd_cntr)
@@ -272,6 +278,23 @@ static struct fi_ops sdr_region_fi_ops = {
 	.ops_set = sdr_no_ops_set,
 };
 
+static int sdr_region_device(struct sdr_region *reg)
+{
+	struct sdr_domain *dom = reg->dom;
+	char why[SDR_ENV_ERR] = "";
+	int ret;
+
+	if (!dom->device[0] || !reg->len)
+		return 0;
+	ret = sdr_verbs_mem_reg(dom->device, reg->base, reg->len, &reg->mem, why, sizeof(why));
+	if (!ret)
+		return 0;
+	FI_WARN(&sdr_prov, FI_LOG_MR, "cannot register %zu bytes with %s: %s%s%s\n", (size_t)reg->len, dom->device,
+		fi_strerror(-ret), why[0] ? ": " : "", why);
+	reg->mem = NULL;
+	return dom->device_asked ? ret : 0;
+}
+
 static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t access, uint64_t key, uint64_t flags,
 			   struct fid_mr **mr, void *context)
 {
@@ -300,8 +323,12 @@ static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t acce
 	reg->fid.fid.context = context;
 	reg->fid.fid.ops = &sdr_region_fi_ops;
 	reg->fid.mem_desc = reg;
-	ret = sdr_regions_insert(&dom->regions, reg, dom->mr_prov_key, key);
+	ret = sdr_region_device(reg);
+	if (!ret)
+		ret = sdr_regions_insert(&dom->regions, reg, dom->mr_prov_key, key);
 	if (ret) {
+		if (reg->mem)
+			sdr_verbs_mem_dereg(reg->mem);
 		free(reg);
 		return ret;
 	}

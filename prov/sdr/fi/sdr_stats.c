@@ -4,7 +4,8 @@
  * FI_SDR_STATS: what an endpoint has done, told when it closes.
  *
  * One JSON object a line: {"peer":"ADDRESS:PORT", "name":value, ...} for each peer that ever had a connection
- * and {"peer":"total", ...} for all of them; names as in SDR_REL_STATS.  Written with one call, so that the
+ * and {"peer":"total", ...} for all of them; names as in SDR_REL_STATS.  Every line says the engine and how it keeps
+ * late packets out, the last one what only the engine counts.  Written with one call, so that the
  * lines of several processes do not mix.  A file that cannot be written is a warning, no more.
  */
 #include <errno.h>
@@ -18,14 +19,20 @@
 struct sdr_stats_out {
 	struct sdr_ep *ep;
 	FILE *f;
+	struct sdr_uc_info engine;
 };
 
-static void sdr_stats_line(FILE *f, const char *name, const struct sdr_rel_stats *s)
+static void sdr_stats_line(const struct sdr_stats_out *o, const char *name, const struct sdr_rel_stats *s,
+			   const struct sdr_uc_stats *uc)
 {
-	fprintf(f, "{\"peer\":\"%s\"", name);
+	FILE *f = o->f;
+
+	fprintf(f, "{\"peer\":\"%s\",\"engine\":\"%s\",\"late\":\"%s\"", name, o->engine.name, o->engine.late);
 #define SDR_STATS_PRINT(n) fprintf(f, ",\"" #n "\":%" PRIu64, s->n);
 	SDR_REL_STATS(SDR_STATS_PRINT)
 #undef SDR_STATS_PRINT
+	if (uc)
+		fprintf(f, ",\"grants\":%" PRIu64 ",\"regs\":%" PRIu64, uc->grants, uc->regs);
 	fprintf(f, "}\n");
 }
 
@@ -37,12 +44,13 @@ static void sdr_stats_peer(void *user, struct sdr_peer *peer)
 
 	sdr_soft_addr_format(sdr_peer_addr(peer), name, sizeof(name));
 	sdr_rel_stats_get(o->ep->rel, peer, &s);
-	sdr_stats_line(o->f, name, &s);
+	sdr_stats_line(o, name, &s, NULL);
 }
 
 void sdr_stats_dump(struct sdr_ep *ep)
 {
 	struct sdr_stats_out o = { .ep = ep };
+	struct sdr_uc_stats uc;
 	struct sdr_rel_stats s;
 	char *text = NULL;
 	size_t len = 0, done = 0;
@@ -54,9 +62,11 @@ void sdr_stats_dump(struct sdr_ep *ep)
 	o.f = open_memstream(&text, &len);
 	if (!o.f)
 		return;
+	ep->uc->ops->info(ep->uc, &o.engine);
+	ep->uc->ops->stats(ep->uc, &uc);
 	sdr_rel_peers_walk(ep->rel, sdr_stats_peer, &o);
 	sdr_rel_stats_get(ep->rel, NULL, &s);
-	sdr_stats_line(o.f, "total", &s);
+	sdr_stats_line(&o, "total", &s, &uc);
 	if (fclose(o.f)) {
 		free(text);
 		return;

@@ -4,6 +4,10 @@
  * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is known, and
  * reports their packet bitmaps.
  *
+ * On a keyed engine the place is granted to the peer when the transfer is made here and no longer than it lives:
+ * the grant ends before anybody hears that the transfer is over, complete or not, and so before its buffer can
+ * be used for something else.  The peer learns of it by CTS (messages, writes) or by the READ itself.
+ *
  * When a report (DACK) is owed:
  *   at once        the segment is complete; a gap appeared that was not reported yet; the sender asked (END);
  *                  rel->dack_pkts packets arrived since the last report
@@ -34,12 +38,20 @@ uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
 	return c->rx_mseq + SDR_MSEQ_CREDIT;
 }
 
-struct sdr_bulk_rx *sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len)
+int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len, struct sdr_bulk_rx **out)
 {
-	struct sdr_bulk_rx *b = sdr_slab_alloc(&c->rel->brx_pool);
+	struct sdr_bulk_rx *b;
 
+	*out = NULL;
+	if (op == SDR_REC_WRITE && c->nwrites >= SDR_CONN_SERVES_MAX)
+		return SDR_REL_ERR_NOMEM;
+	b = sdr_slab_alloc(&c->rel->brx_pool);
 	if (!b)
-		return NULL;
+		return SDR_REL_ERR_NOMEM;
+	if (sdr_qp_keyed(c->qp) && sdr_qp_grant(c->qp, buf, len, &b->grant)) {
+		sdr_slab_free(&c->rel->brx_pool, b);
+		return SDR_REL_ERR_REG;
+	}
 	b->conn = c;
 	b->op = op;
 	b->id = id;
@@ -50,7 +62,37 @@ struct sdr_bulk_rx *sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id,
 	sdr_list_add_tail(&b->link, &c->brx);
 	if (!c->wait_since)
 		c->wait_since = c->rel->now;
-	return b;
+	c->nwrites += op == SDR_REC_WRITE;
+	*out = b;
+	return SDR_REL_OK;
+}
+
+/* Over: from here on nobody writes there. */
+static void bulk_close(struct sdr_bulk_rx *b)
+{
+	sdr_list_del(&b->link);
+	b->conn->nwrites -= b->op == SDR_REC_WRITE;
+	sdr_qp_grant_end(b->conn->qp, &b->grant);
+}
+
+bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
+{
+	struct sdr_conn *c = b->conn;
+	struct sdr_rec *r = sdr_rec_new(c, SDR_REC_CTS, b->id);
+
+	if (!r) {
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the transfer too */
+		return false;
+	}
+	r->f.flags = SDR_REC_F_STATUS;
+	r->f.status = expected;
+	if (sdr_qp_keyed(c->qp)) {
+		r->f.flags |= SDR_REC_F_KEY;
+		r->f.va = b->grant.va;
+		r->f.rkey = b->grant.rkey;
+	}
+	sdr_rec_queue(c, r);
+	return true;
 }
 
 /* A refused message counts as completed for the table, but its END must not be answered "complete". */
@@ -175,7 +217,7 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 	}
 	if (b->has_msn && b->bound < b->nsegs)
 		msn_skip_range(c, b->msn + b->bound, b->msn + b->nsegs);
-	sdr_list_del(&b->link);
+	bulk_close(b);
 	sdr_slab_free(&c->rel->brx_pool, b);
 }
 
@@ -215,7 +257,7 @@ static void bulk_complete(struct sdr_bulk_rx *b)
 	struct sdr_conn *c = b->conn;
 	struct sdr_rel *rel = c->rel;
 
-	sdr_list_del(&b->link);
+	bulk_close(b);
 	if (b->op == SDR_REC_WRITE) {
 		struct sdr_rel_cqe e = {
 			.kind = SDR_REL_REMOTE_WRITE,

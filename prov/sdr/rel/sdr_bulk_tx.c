@@ -252,6 +252,8 @@ static struct sdr_seg_tx *seg_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}
+	if (b->op->keyed)
+		sdr_send_key_set(s->h, b->op->va + off, b->op->rkey);
 	b->opened++;
 	c->seg_ring[s->msn & (c->sr_cap - 1)] = s;
 	sdr_list_add_tail(&s->link, &c->segs);

@@ -34,6 +34,7 @@ int sdr_rel_errno(int err)
 	case SDR_REL_ERR_CLOSED:
 		return -ECONNRESET;
 	case SDR_REL_ERR_REFUSED:
+	case SDR_REL_ERR_PATH:
 		return -ECONNREFUSED;
 	case SDR_REL_ERR_KEY:
 		return -EACCES;
@@ -42,9 +43,12 @@ int sdr_rel_errno(int err)
 	case SDR_REL_ERR_CANCELED:
 		return -ECANCELED;
 	case SDR_REL_ERR_NOMEM:
+	case SDR_REL_ERR_REG:
 		return -ENOMEM;
 	case SDR_REL_ERR_NOMSG:
 		return -ENOMSG;
+	case SDR_REL_ERR_PROTO:
+		return -EPROTO;
 	}
 	return -EIO;
 }

@@ -110,11 +110,12 @@ void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t 
 		sdr_context_ctl_push(rel->ctx, to, sdr_retry_encode(p, SDR_REL_RESET, &r));
 }
 
-/* The peer's HELLO or answer becomes part of the connection: it is open. */
+/* The peer's HELLO or answer becomes part of the connection: it is open.  -EPROTO: the two do not fit together. */
 static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const struct sdr_hello *h)
 {
 	struct sdr_rel *rel = c->rel;
 	uint8_t info[SDR_QP_INFO_SIZE];
+	int ret;
 
 	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->mtu)
 		return -EPROTO;
@@ -123,8 +124,9 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	if (h->seg_bytes != c->seg_bytes)
 		return -EPROTO;
 	sdr_wire_qp_info_encode(info, &h->qp);
-	if (sdr_qp_connect_addr(c->qp, info, from))
-		return -EPROTO;
+	ret = sdr_qp_connect_addr(c->qp, info, from);
+	if (ret)
+		return ret == -EBADMSG ? -EPROTO : ret;
 	c->addr = *from;
 	c->peer_cid = h->cid;
 	c->peer_instance = h->instance;
@@ -162,6 +164,7 @@ static int conn_unadopt(struct sdr_conn *c)
 	c->peer_known = false;
 	c->state = SDR_CONN_HELLO;
 	c->addr = c->peer->addr;
+	c->ctl_max = c->rel->ctl_max; /* both sides must agree on what fits a datagram */
 	return sdr_conn_qp_make(c, c->rel->mtu);
 }
 
@@ -171,6 +174,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 	struct sdr_conn *c = peer ? peer->conn : NULL;
 	bool paid = cookie_ok(rel, from, h->cookie);
 	uint32_t mtu = h->qp.mtu < rel->mtu ? h->qp.mtu : rel->mtu;
+	int ret;
 
 	if (c && c->peer_known && c->peer_cid == h->cid && c->peer_instance == h->instance) {
 		c->hello_ts = h->ts_us;
@@ -208,10 +212,11 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 			return;
 		}
 	}
-	if (conn_adopt(c, from, h)) {
-		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY);
-		if (c->passive)
-			sdr_conn_fail(c, SDR_REL_ERR_REFUSED);
+	ret = conn_adopt(c, from, h);
+	if (ret) {
+		hello_refuse(rel, from, h, ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH);
+		if (c->passive || ret != -EPROTO)
+			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		return;
 	}
 	if (paid)
@@ -226,6 +231,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 {
 	struct sdr_conn *c = sdr_conn_by_cid(rel, h->echo);
 	uint32_t rtt_us = (uint32_t)(rel->now / 1000) - h->ts_us;
+	int ret;
 
 	if (!c || c->state == SDR_CONN_DEAD) {
 		rel->closed.pkts_bad++;
@@ -244,8 +250,9 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 	}
 	if (h->status) {
 		if (!c->peer_known)
-			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT ? SDR_REL_ERR_NOMEM
-									      : SDR_REL_ERR_REFUSED);
+			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT  ? SDR_REL_ERR_NOMEM
+					 : h->status == SDR_HELLO_REFUSED_PATH ? SDR_REL_ERR_PATH
+									       : SDR_REL_ERR_REFUSED);
 		return;
 	}
 	if (c->peer_known && c->peer_cid != h->cid && (c->proven || h->status || conn_unadopt(c))) {
@@ -256,8 +263,9 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
 		c->ping_due = true; /* proves our address to the peer */
 	}
-	if (!c->peer_known && conn_adopt(c, from, h)) {
-		sdr_conn_fail(c, SDR_REL_ERR_REFUSED);
+	ret = c->peer_known ? 0 : conn_adopt(c, from, h);
+	if (ret) {
+		sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		return;
 	}
 	c->answered = true;

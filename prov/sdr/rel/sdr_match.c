@@ -90,7 +90,7 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
-		if (b->id == f->id && !b->has_msn && (b->op == SDR_REC_SEND || b->op == SDR_REC_TSEND)) {
+		if (b->id == f->id && !b->has_msn && b->op != SDR_REC_READ_RSP) {
 			sdr_bulk_rx_start(b, f->msn);
 			return;
 		}

@@ -5,8 +5,9 @@
  *
  * What fits a datagram travels inside its record; the rest is bulk: the record announces (and binds) it and
  * the data follow at once.  A message is only announced, and waits for the receiver's CTS, when the last
- * rendezvous with this peer met no posted receive; and whoever wants message numbers beyond the peer's credit
- * waits for credit.
+ * rendezvous with this peer met no posted receive; a message or write to a keyed peer always, since only the
+ * CTS says under which key its bytes may be written.  Whoever wants message numbers beyond the peer's credit
+ * waits for credit.  A READ of a keyed engine takes the key of its landing place along, and costs nothing more.
  *
  * An operation ends when nothing is missing:
  *   message    record acknowledged, bulk delivered, and with DELIVERY the receiver's DONE
@@ -48,6 +49,11 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	struct sdr_conn *c = op->conn;
 	struct sdr_rel *rel = c->rel;
 
+	if (op->brx) { /* first: once reported, the buffer is the caller's */
+		op->brx->read = NULL;
+		sdr_bulk_rx_abort(op->brx);
+		op->brx = NULL;
+	}
 	op_report(op, err, prov_err);
 	sdr_list_del(&op->link);
 	sdr_list_del(&op->credit);
@@ -56,10 +62,6 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 		op->bind->op = NULL;
 	if (op->btx)
 		sdr_bulk_tx_abort(op->btx);
-	if (op->brx) {
-		op->brx->read = NULL;
-		sdr_bulk_rx_abort(op->brx);
-	}
 	if (op->kind != SDR_REL_READ_SERVE)
 		rel->nops--;
 	else
@@ -166,7 +168,8 @@ static void op_bulk_or_wait(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
 
-	if ((op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND) && c->wait_mode) {
+	if (op->kind <= SDR_REL_TSEND ? c->wait_mode || sdr_qp_peer_keyed(c->qp)
+				      : op->kind == SDR_REL_WRITE && sdr_qp_peer_keyed(c->qp)) {
 		op->waiting = true;
 		sdr_rec_queue(c, &op->rec);
 		return;
@@ -204,11 +207,44 @@ void sdr_op_release_credit(struct sdr_conn *c)
 	}
 }
 
+int sdr_op_land(struct sdr_op *op)
+{
+	uint8_t *to;
+	int err;
+
+	if (op->niov > 1 && !op->copy)
+		op->copy = malloc(op->len);
+	to = op->niov > 1 ? op->copy : op->iov[0].buf;
+	if (!to)
+		return SDR_REL_ERR_NOMEM;
+	err = sdr_bulk_rx_new(op->conn, SDR_REC_READ_RSP, op->wire_id, to, op->len, &op->brx);
+	if (!err)
+		op->brx->read = op;
+	return err;
+}
+
+/* READ: what does not fit a datagram comes back as bulk; a keyed engine says with the question where to. */
+static int op_read_key(struct sdr_op *op, struct sdr_frame_rec *f)
+{
+	int err;
+
+	if (!sdr_qp_keyed(op->conn->qp) || sdr_op_fits(op->conn, op->len))
+		return SDR_REL_OK;
+	err = sdr_op_land(op);
+	if (err)
+		return err;
+	f->flags |= SDR_REC_F_KEY;
+	f->va = op->brx->grant.va;
+	f->rkey = op->brx->grant.rkey;
+	return SDR_REL_OK;
+}
+
 void sdr_op_start(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
 	struct sdr_frame_rec *f = &op->rec.f;
-	bool fits = op->len + SDR_PACKET_HDR + SDR_REC_HDR_MAX <= c->ctl_max;
+	bool fits = sdr_op_fits(c, op->len);
+	int err;
 
 	sdr_list_add_tail(&op->link, &c->ops);
 	f->id = op->wire_id;
@@ -242,6 +278,11 @@ void sdr_op_start(struct sdr_op *op)
 		break;
 	}
 	if (op->kind == SDR_REL_READ) {
+		err = op_read_key(op, f);
+		if (err) {
+			sdr_op_end(op, sdr_rel_errno(err), err);
+			return;
+		}
 		f->flags |= SDR_REC_F_LEN;
 		op->data_out = true;
 	} else if (fits) {
@@ -257,14 +298,18 @@ void sdr_op_start(struct sdr_op *op)
 
 void sdr_op_release_held(struct sdr_conn *c)
 {
+	if (c->releasing)
+		return; /* one that ended at its start: the walk goes on below */
+	c->releasing = true;
 	while (c->state == SDR_CONN_OPEN && c->proven && !sdr_list_empty(&c->held)) {
 		struct sdr_op *op = sdr_container(c->held.next, struct sdr_op, link);
 
 		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))
-			return;
+			break;
 		sdr_list_del(&op->link);
 		sdr_op_start(op);
 	}
+	c->releasing = false;
 }
 
 static struct sdr_op *op_new(struct sdr_conn *c, uint8_t kind)
@@ -300,6 +345,9 @@ bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *
 	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
 	op->len = f->len;
 	op->wire_id = f->id;
+	op->keyed = f->flags & SDR_REC_F_KEY;
+	op->va = f->va;
+	op->rkey = f->rkey;
 	sdr_op_start(op);
 	return true;
 }

@@ -207,7 +207,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	struct sdr_rel *rel = c->rel;
 	struct sdr_bulk_rx *b;
 	void *va = NULL;
-	int ret;
+	int ret, err;
 
 	ret = f->flags & SDR_REC_F_RMA
 		      ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_WRITE, &va)
@@ -218,24 +218,36 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_done_send(c, f->id, SDR_REL_ERR_KEY);
 		return;
 	}
-	if (!(f->flags & SDR_REC_F_BULK)) {
+	if (!(f->flags & SDR_REC_F_LEN)) {
 		if (f->payload_len)
 			memcpy(va, f->payload, f->payload_len);
 		sdr_done_send(c, f->id, SDR_REL_OK);
 		remote_report(c, SDR_REL_REMOTE_WRITE, f, va);
 		return;
 	}
-	b = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len);
-	if (!b) {
-		sdr_bulk_rx_skip(c, f->msn, f->len);
-		sdr_done_send(c, f->id, SDR_REL_ERR_NOMEM);
+	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, &b);
+	if (err) {
+		if (f->flags & SDR_REC_F_BULK)
+			sdr_bulk_rx_skip(c, f->msn, f->len);
+		sdr_done_send(c, f->id, err);
 		return;
 	}
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->data = f->data;
 	b->key = f->key;
 	b->delivery = f->flags & SDR_REC_F_DELIVERY;
-	sdr_bulk_rx_start(b, f->msn);
+	if (f->flags & SDR_REC_F_BULK)
+		sdr_bulk_rx_start(b, f->msn);
+	else
+		(void)sdr_bulk_rx_cts(b, true);
+}
+
+/* A keyed peer says where a bulk may go, and no other has a key to give. */
+static bool key_expected(const struct sdr_conn *c, const struct sdr_frame_rec *f, bool bulk)
+{
+	bool key = f->flags & SDR_REC_F_KEY;
+
+	return sdr_qp_peer_keyed(c->qp) ? key || !bulk : !key;
 }
 
 static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -243,12 +255,16 @@ static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	struct sdr_rel *rel = c->rel;
 	struct sdr_rec *r;
 	void *va = NULL;
-	int ret;
+	int err = SDR_REL_OK;
 
-	ret = f->flags & SDR_REC_F_RMA
-		      ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va)
-		      : -EINVAL;
-	if (!ret && sdr_op_serve_read(c, f, va)) {
+	if (!key_expected(c, f, !sdr_op_fits(c, f->len))) {
+		c->st.pkts_bad++;
+		err = SDR_REL_ERR_PROTO;
+	} else if (!(f->flags & SDR_REC_F_RMA) ||
+		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va)) {
+		err = SDR_REL_ERR_KEY;
+	}
+	if (!err && sdr_op_serve_read(c, f, va)) {
 		remote_report(c, SDR_REL_REMOTE_READ, f, va);
 		return;
 	}
@@ -258,7 +274,7 @@ static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	}
 	r->f.flags = SDR_REC_F_STATUS;
-	r->f.status = ret ? SDR_REL_ERR_KEY : SDR_REL_ERR_NOMEM;
+	r->f.status = err ? err : SDR_REL_ERR_NOMEM;
 	sdr_rec_queue(c, r);
 }
 
@@ -272,8 +288,7 @@ static struct sdr_op *op_of(struct sdr_conn *c, uint32_t id)
 static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_op *op = op_of(c, f->id);
-	struct sdr_bulk_rx *b;
-	uint8_t *buf;
+	int err = SDR_REL_OK;
 
 	if (!op || op->kind != SDR_REL_READ || op->data_in)
 		return;
@@ -287,23 +302,27 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 			sdr_op_end(op, -EIO, SDR_REL_ERR_NOMEM);
 			return;
 		}
+		if (op->brx) /* the place for a bulk that did not come */
+			sdr_bulk_rx_abort(op->brx);
+		op->brx = NULL;
 		sdr_op_scatter(op, f->payload, f->payload_len);
 		op->data_in = true;
 		sdr_op_advance(op);
 		return;
 	}
-	if (op->niov > 1 && !op->copy)
-		op->copy = malloc(op->len);
-	buf = op->niov > 1 ? op->copy : op->iov[0].buf;
-	b = buf && !op->brx ? sdr_bulk_rx_new(c, SDR_REC_READ_RSP, f->id, buf, op->len) : NULL;
-	if (!b) {
+	/* A keyed engine has made its place already; it takes one answer. */
+	if (op->brx ? op->brx->has_msn : sdr_qp_keyed(c->qp)) {
+		c->st.pkts_bad++;
+		err = SDR_REL_ERR_PROTO;
+	} else if (!op->brx) {
+		err = sdr_op_land(op);
+	}
+	if (err) {
 		sdr_bulk_rx_skip(c, f->msn, op->len);
-		sdr_op_end(op, -ENOMEM, SDR_REL_ERR_NOMEM);
+		sdr_op_end(op, sdr_rel_errno(err), err);
 		return;
 	}
-	b->read = op;
-	op->brx = b;
-	sdr_bulk_rx_start(b, f->msn);
+	sdr_bulk_rx_start(op->brx, f->msn);
 }
 
 static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -338,11 +357,20 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_op *op = op_of(c, f->id);
 
-	if (!op || (op->kind != SDR_REL_SEND && op->kind != SDR_REL_TSEND))
+	if (!op || op->kind < SDR_REL_SEND || op->kind > SDR_REL_WRITE)
 		return;
-	/* Only what was announced without its bytes, and is not over, can be asked for. */
-	if (!(op->rec.f.flags & SDR_REC_F_LEN) || op->data_out || op->got_done)
+	/* Only what was announced without its bytes, and is not over, can be asked for, and that once. */
+	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done || op->bind ||
+	    (op->kind == SDR_REL_WRITE && !op->waiting))
 		return;
+	if (!key_expected(c, f, true)) {
+		c->st.pkts_bad++;
+		sdr_op_end(op, sdr_rel_errno(SDR_REL_ERR_PROTO), SDR_REL_ERR_PROTO);
+		return;
+	}
+	op->keyed = f->flags & SDR_REC_F_KEY;
+	op->va = f->va;
+	op->rkey = f->rkey;
 	if ((f->flags & SDR_REC_F_STATUS) && f->status)
 		c->wait_mode = false; /* the receive was waiting for us: start at once next time */
 	/* Records may overtake each other: a CTS for a bulk under way says that its PARK is still to come. */
@@ -360,6 +388,10 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) || op->btx->msn != f->msn)
 		return;
+	if (sdr_qp_peer_keyed(c->qp)) { /* it asked for these data itself */
+		c->st.pkts_bad++;
+		return;
+	}
 	sdr_bulk_tx_abort(op->btx);
 	op->waiting = true;
 	c->wait_mode = true;
@@ -367,6 +399,12 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
+	/* Data to a keyed engine wait for its CTS.  Who numbers them before knows nothing of keys: he is no peer. */
+	if ((f->flags & SDR_REC_F_BULK) && f->op <= SDR_REC_WRITE && sdr_qp_keyed(c->qp)) {
+		c->st.pkts_bad++;
+		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
+		return;
+	}
 	switch (f->op) {
 	case SDR_REC_SEND:
 	case SDR_REC_TSEND:

@@ -43,6 +43,9 @@ enum sdr_rel_err {
 	SDR_REL_ERR_NOMEM,  /* a named limit of this endpoint or the peer's */
 	SDR_REL_ERR_ENGINE, /* the engine reported a fatal error */
 	SDR_REL_ERR_NOMSG,  /* peek found nothing */
+	SDR_REL_ERR_REG,    /* a device, here or the peer's, has no memory registration left */
+	SDR_REL_ERR_PROTO,  /* the peer broke the protocol */
+	SDR_REL_ERR_PATH,   /* an engine cannot exchange data with the other side's */
 };
 const char *sdr_rel_strerror(int prov_err);
 

@@ -54,7 +54,7 @@
 #define SDR_BYES_ASK	       3u	   /* BYEs of the peer after which what it did not acknowledge has failed */
 #define SDR_LINGER_NS	       (3000 * MS) /* what a shut down endpoint has promised is given up after this */
 #define SDR_CONN_RECS_MAX      16384u	   /* answers a peer may leave unacknowledged before we give it up */
-#define SDR_CONN_SERVES_MAX    (4u * SDR_REL_CTL_WINDOW) /* reads of a peer being answered */
+#define SDR_CONN_SERVES_MAX    (4u * SDR_REL_CTL_WINDOW) /* reads of a peer being answered; as many bulk writes */
 
 /* ---- hashing ------------------------------------------------------------------------------------------ */
 
@@ -166,6 +166,9 @@ struct sdr_op {
 	struct sdr_list credit; /* conn->cts_wait: wants message numbers for its bulk */
 	struct sdr_bulk_tx *btx;
 	struct sdr_bulk_rx *brx; /* READ: its data coming in */
+	bool keyed;		 /* va, rkey are valid */
+	uint32_t rkey;
+	uint64_t va; /* where a keyed peer wants the bulk */
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 
@@ -224,7 +227,7 @@ struct sdr_bulk_rx {
 	uint32_t id; /* the peer's operation */
 	uint32_t msn, nsegs, bound, done;
 	uint8_t op;   /* enum sdr_rec_op it belongs to */
-	bool has_msn; /* false: waits for BIND */
+	bool has_msn; /* false: waits for BIND, or READ_RSP */
 	bool delivery;
 	struct sdr_rx *rx;	 /* SEND, TSEND matched: the receive */
 	struct sdr_unexp *unexp; /* or its place in the unexpected list */
@@ -232,7 +235,8 @@ struct sdr_bulk_rx {
 	struct sdr_op *read;	 /* READ_RSP: our READ */
 	uint64_t data, tag, key;
 	bool has_data;
-	struct sdr_list segs; /* sdr_seg_rx, bound */
+	struct sdr_list segs;	   /* sdr_seg_rx, bound */
+	struct sdr_uc_grant grant; /* own engine keyed: of the whole buffer, as long as this lives */
 };
 
 struct sdr_seg_rx {
@@ -354,7 +358,9 @@ struct sdr_conn {
 
 	/* operations */
 	struct sdr_list ops, held; /* under way; behind a fence or the handshake */
+	bool releasing;		   /* held is being walked */
 	uint32_t nserve;	   /* of them READs of the peer */
+	uint32_t nwrites;	   /* WRITEs of the peer, coming in as bulk */
 
 	/* bulk out */
 	struct sdr_list bulks, segs;
@@ -365,7 +371,7 @@ struct sdr_conn {
 	uint32_t tx_msn, tx_msn_limit;
 	struct sdr_txent *tlog; /* ring */
 	uint32_t tl_cap, tl_head, tl_tail;
-	bool wait_mode; /* the last rendezvous met no receive */
+	bool wait_mode; /* the last rendezvous met no receive (keyed peers: see sdr_op.c) */
 	/* bulk in */
 	struct sdr_list brx, dirty;
 	uint32_t skip_lo, skip_hi; /* refused messages beyond the window: skipped as it moves */
@@ -478,7 +484,13 @@ void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f);
 void sdr_op_advance(struct sdr_op *op);			   /* completes it if nothing is missing */
 void sdr_op_end(struct sdr_op *op, int err, int prov_err); /* reports and frees */
 void sdr_op_cancel(struct sdr_op *op);			   /* reports; messages keep their place in the order */
-void sdr_op_start(struct sdr_op *op);			   /* gives it to its connection */
+void sdr_op_start(struct sdr_op *op);			   /* gives it to its connection; may end it */
+int sdr_op_land(struct sdr_op *op);			   /* READ: its bulk gets its place; enum sdr_rel_err */
+/* Its bytes travel inside its record.  Both sides compute the same. */
+static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
+{
+	return len + SDR_PACKET_HDR + SDR_REC_HDR_MAX <= c->ctl_max;
+}
 bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va);
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
@@ -512,7 +524,10 @@ uint32_t sdr_bits_next(const uint64_t *bits, uint32_t from, uint32_t n); /* next
 uint32_t sdr_bits_next_zero(const uint64_t *bits, uint32_t from, uint32_t n);
 
 /* ---- sdr_bulk_rx.c ------------------------------------------------------------------------------------------ */
-struct sdr_bulk_rx *sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len);
+/* enum sdr_rel_err.  On a keyed engine the buffer is granted to the peer from here to the end of *out. */
+int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len, struct sdr_bulk_rx **out);
+/* Asks for the data of what was only announced; expected: the receive was there first.  False: the connection failed. */
+bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
 void sdr_bulk_rx_start(struct sdr_bulk_rx *b, uint32_t msn); /* binds what the window allows */
 void sdr_bulk_rx_more(struct sdr_conn *c);
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);

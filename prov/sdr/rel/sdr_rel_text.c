@@ -40,6 +40,16 @@ const char *sdr_rel_strerror(int e)
 		return "the network engine failed: see the log (FI_LOG_LEVEL=warn) and reopen the endpoint";
 	case SDR_REL_ERR_NOMSG:
 		return "no message matches";
+	case SDR_REL_ERR_REG:
+		return "the device, here or the peer's, has no more memory registrations: have fewer large "
+		       "transfers "
+		       "under way at a time, or raise the limit of locked memory (ulimit -l)";
+	case SDR_REL_ERR_PATH:
+		return "the two sides hear each other, but one's engine cannot exchange data with the other's "
+		       "device: "
+		       "see that side's log (FI_LOG_LEVEL=warn), or use FI_SDR_ENGINE=soft on both";
+	case SDR_REL_ERR_PROTO:
+		return "the peer broke the protocol: check that both sides run the same version of sdr";
 	}
 	return "unknown error of the sdr provider";
 }

@@ -123,16 +123,17 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 {
 	uint8_t *to = rx->niov ? (uint8_t *)rx->iov[0].buf + off : NULL;
 	struct sdr_bulk_rx *b = NULL;
+	int err = SDR_REL_ERR_NOMEM;
 
 	if (rx->niov > 1)
 		to = rx->bounce = malloc(f->len);
 	if (to)
-		b = sdr_bulk_rx_new(c, f->op, f->id, to, f->len);
+		err = sdr_bulk_rx_new(c, f->op, f->id, to, f->len, &b);
 	if (!b) {
 		if (has_msn)
 			sdr_bulk_rx_skip(c, f->msn, f->len);
-		sdr_done_send(c, f->id, SDR_REL_ERR_NOMEM);
-		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_NOMEM);
+		sdr_done_send(c, f->id, err);
+		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
 	}
 	b->rx = rx;
@@ -141,19 +142,10 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 	b->data = f->data;
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->delivery = f->flags & SDR_REC_F_DELIVERY;
-	if (has_msn) {
+	if (has_msn)
 		sdr_bulk_rx_start(b, f->msn);
-	} else {
-		struct sdr_rec *r = sdr_rec_new(c, SDR_REC_CTS, f->id);
-
-		if (!r) {
-			sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the receive too */
-			return;
-		}
-		r->f.flags = SDR_REC_F_STATUS;
-		r->f.status = expected;
-		sdr_rec_queue(c, r);
-	}
+	else if (!sdr_bulk_rx_cts(b, expected))
+		return;
 	sdr_conn_rearm(c);
 }
 

@@ -3,8 +3,8 @@
 /*
  * Messages that meet no receive.  Inline bytes are kept, and count against the peer's credit; a bulk of up to
  * SDR_REL_UNEXP_BULK bytes lands in a bounce buffer while the endpoint has room for it; a larger one is
- * parked: its data land nowhere, the sender stops and waits for CTS.  What is complete stays receivable after
- * its connection is gone.
+ * parked: its data land nowhere, the sender stops and waits for CTS.  What was only announced (always so when
+ * our engine is keyed) waits without any memory.  What is complete stays receivable after its connection is gone.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -79,7 +79,7 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 		u->payload = malloc(u->f.len);
 		if (u->payload) {
 			rel->unexp_bulk_bytes += u->f.len;
-			u->brx = sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len);
+			(void)sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len, &u->brx);
 		}
 		if (u->brx) {
 			u->brx->unexp = u;

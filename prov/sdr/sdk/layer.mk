@@ -11,6 +11,7 @@ libsdr_sdk_la_SOURCES = \
 	prov/sdr/sdk/sdr_context.c \
 	prov/sdr/sdk/sdr_context_open.c \
 	prov/sdr/sdk/sdr_cts.c \
+	prov/sdr/sdk/sdr_keys.c \
 	prov/sdr/sdk/sdr_msgtab.c \
 	prov/sdr/sdk/sdr_pool.c \
 	prov/sdr/sdk/sdr_qp.c \
@@ -20,6 +21,7 @@ libsdr_sdk_la_SOURCES = \
 	prov/sdr/sdk/sdr_sdk.h \
 	prov/sdr/sdk/sdr_sdk_priv.h \
 	prov/sdr/sdk/sdr_send.c \
+	prov/sdr/sdk/sdr_send_run.c \
 	prov/sdr/sdk/sdr_strerror.c \
 	prov/sdr/sdk/sdr_txq.c \
 	prov/sdr/sdk/sdr_uimm.c

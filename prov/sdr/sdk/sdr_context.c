@@ -234,6 +234,7 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 		return ctx->err;
 	ctx->in_progress = true;
 	ctx->txq.blocked = false;
+	ctx->tx_reading = false;
 	ctx->now = ctx->uc->ops->now(ctx->uc);
 	while (handled < max_events && !ctx->err) {
 		n = max_events - handled;
@@ -284,6 +285,10 @@ uint64_t sdr_context_timeout(struct sdr_context *ctx)
 		t = ctx->now + SDR_TX_RETRY_NS;
 		due = t < due ? t : due;
 	}
+	if (ctx->tx_reading) {
+		t = ctx->now + SDR_TX_RETRY_NS;
+		due = t < due ? t : due;
+	}
 	for (e = ctx->busy.next; e != &ctx->busy; e = e->next) {
 		const struct sdr_qp *qp = sdr_dl_entry(e, struct sdr_qp, busy);
 
@@ -293,6 +298,8 @@ uint64_t sdr_context_timeout(struct sdr_context *ctx)
 		if (t < due)
 			due = t;
 	}
+	if (due && ctx->uc->ops->arm(ctx->uc))
+		return 0;
 	if (due == UINT64_MAX)
 		return due;
 	now = ctx->uc->ops->now(ctx->uc);

@@ -8,11 +8,17 @@
  * newest number: it has used it, or it has confirmed it (CTS_SEEN, the answer to a CTS that was no news).  When
  * every receive has been completed without such a sign the repetition ends after SDR_CTS_LINGER_NS.
  *
+ * Keyed receivers send KEYS in its place (sdr_keys.c), with the same timer and the same answer; there CTS_SEEN
+ * is the only sign, since a message may be sent before its predecessors' keys have come.
+ *
  * Two rules keep a sender that hears late from writing into a newer message (law 2), because to the receiver a
  * message sent late looks like a packet that came late.  The sender leaves out messages below limit - IDs:
  * the receiver's window says that they were completed.  And the receiver posts number n only when the sender is
  * known to know of a number above n - (generations - 1) * IDs, so what it may still send is younger than
  * n - generations * IDs.  Only a receiver that completes thousands of messages unseen ever waits for that.
+ * Both hold with keys as well: who confirms number n has heard of posted >= n, so its limit is not below n.  They are
+ * still needed there: a message sent late meets an ended grant and writes nothing, but a device may report it
+ * (sdr_keys.c), and the bit that it then names must not be a newer message's.
  *
  * Both sides believe a datagram that carries their own QPN and root key, wherever it came from.  QPs with
  * hooks do none of this.
@@ -33,6 +39,22 @@ static void sdr_cts_send(struct sdr_qp *qp, uint8_t type, uint32_t number)
 	qp->ctx->cts_tx += type == SDR_SDK_CTS;
 }
 
+void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number)
+{
+	sdr_cts_send(qp, SDR_SDK_CTS_SEEN, number);
+}
+
+/* What the sender may not know; news: what it was not told since the repetition began. */
+static void sdr_cts_tell(struct sdr_qp *qp, bool news)
+{
+	if (!qp->ctx->info.keyed)
+		sdr_cts_send(qp, SDR_SDK_CTS, qp->next);
+	else if (news && (int32_t)(qp->keys_told - qp->cts_seen) > 0)
+		sdr_keys_tell(qp, qp->keys_told);
+	else
+		sdr_keys_tell(qp, qp->cts_seen);
+}
+
 void sdr_cts_kick(struct sdr_qp *qp)
 {
 	struct sdr_context *ctx = qp->ctx;
@@ -41,10 +63,13 @@ void sdr_cts_kick(struct sdr_qp *qp)
 		return;
 	if (!ctx->in_progress)
 		ctx->now = ctx->uc->ops->now(ctx->uc);
-	sdr_cts_send(qp, SDR_SDK_CTS, qp->next);
+	sdr_cts_tell(qp, qp->cts_armed);
 	qp->cts_since = ctx->now;
-	qp->cts_wait = SDR_CTS_FIRST_NS;
-	qp->cts_due = ctx->now + qp->cts_wait;
+	/* News say nothing of keys that were lost: frequent posts must not put off the repetition. */
+	if (!ctx->info.keyed || !qp->cts_armed || qp->cts_wait != SDR_CTS_FIRST_NS) {
+		qp->cts_wait = SDR_CTS_FIRST_NS;
+		qp->cts_due = ctx->now + qp->cts_wait;
+	}
 	qp->cts_armed = true;
 	sdr_qp_busy_update(qp);
 	if (!ctx->in_progress)
@@ -71,7 +96,7 @@ void sdr_cts_run(struct sdr_qp *qp)
 		qp->cts_armed = false;
 		return;
 	}
-	sdr_cts_send(qp, SDR_SDK_CTS, qp->next);
+	sdr_cts_tell(qp, false);
 	qp->cts_wait = 2 * qp->cts_wait < SDR_CTS_MAX_NS ? 2 * qp->cts_wait : SDR_CTS_MAX_NS;
 	qp->cts_due = now + qp->cts_wait;
 }
@@ -93,6 +118,11 @@ void sdr_cts_input(struct sdr_context *ctx, uint8_t type, const uint8_t *buf, si
 	struct sdr_wire_cts c;
 	struct sdr_qp *qp;
 
+	if (type == SDR_SDK_KEYS) {
+		if (!sdr_keys_input(ctx, buf, len))
+			goto bad;
+		return;
+	}
 	if ((type != SDR_SDK_CTS && type != SDR_SDK_CTS_SEEN) || sdr_wire_cts_decode(buf, len, &c))
 		goto bad;
 	qp = sdr_context_qp_find(ctx, c.qpn);
@@ -104,11 +134,13 @@ void sdr_cts_input(struct sdr_context *ctx, uint8_t type, const uint8_t *buf, si
 		sdr_cts_seen(qp, c.posted);
 		return;
 	}
+	if (qp->keys)
+		goto bad;
 	ctx->cts_rx++;
 	if ((int32_t)(c.posted - qp->snd_limit) > 0)
 		sdr_qp_limit_set(qp, c.posted);
 	else if (qp->connected)
-		sdr_cts_send(qp, SDR_SDK_CTS_SEEN, qp->snd_limit);
+		sdr_cts_confirm(qp, qp->snd_limit);
 	return;
 bad:
 	ctx->pkts_bad++;

@@ -9,10 +9,11 @@
  * tells the done ones; the slot words of the receive worker tell the live ones.  Numbers wrap at 2^32, so
  * everything is compared as a distance from base.
  *
- * Late packets (law 2): closing clears the slot word first, so no bit is set any more, and then unbinds the
- * slot, so no byte is written; opening is the other way round and happens after the engine has bound the
- * buffer.  A packet of number n can therefore only be taken for n itself or for n + generations * IDs * i: it
- * must be older than generations * IDs messages to do harm, and that bound is exact.  No timers.
+ * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds the slot and
+ * ends the grant, if there is one, so no byte is written; opening is the other way round and happens after the
+ * engine has bound the buffer.  A packet of number n can therefore only be taken for n itself or for
+ * n + generations * IDs * i: it must be older than generations * IDs messages to do harm, and that bound is exact.
+ * (With grants it then sets a bit, and writes nothing: sdr_keys.c.)  No timers.
  */
 #include "sdr_sdk_priv.h"
 
@@ -52,6 +53,7 @@ void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 
 	sdr_rxk_close(&qp->rxk, slot);
 	qp->ctx->uc->ops->slot_unbind(qp->uqp, slot);
+	sdr_qp_grant_end(qp, &h->grant);
 	qp->nlive--;
 	sdr_msgtab_done(qp, h->st.msn);
 }

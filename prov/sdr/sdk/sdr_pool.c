@@ -114,6 +114,7 @@ struct sdr_rcv_handle *sdr_pool_rcv_get(struct sdr_pool *p, uint32_t npkts, uint
 	h->cls = cls;
 	memset(h->words, 0, sizeof(uint64_t) * words);
 	memset(&h->st, 0, sizeof(h->st));
+	memset(&h->grant, 0, sizeof(h->grant));
 	h->k.pkt_bits = h->words;
 	h->k.chunk_bits = h->words + pw;
 	h->k.npkts = npkts;

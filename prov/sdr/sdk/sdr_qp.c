@@ -7,7 +7,8 @@
  * power of two, so that the generation of a number runs on when numbers wrap at 2^32.  The engine's stride of
  * the message table is at least as long as the fragments of a user immediate need packets.  Geometry is
  * compared with the peer's by the engine; the chunk size is the receiver's own matter and is not.
- * Idle memory: this struct, four bytes and one bit an ID.  No timers.
+ * Idle memory: this struct, four bytes and one bit an ID; 16 bytes an ID more where the peer is keyed and there are
+ * no hooks (sdr_keys.c).  No timers.
  */
 #include "sdr_sdk_priv.h"
 
@@ -191,6 +192,7 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 	sdr_dl_del(&qp->link);
 	sdr_dl_del(&qp->busy);
 	ctx->uc->ops->qp_destroy(qp->uqp);
+	free(qp->keys);
 	free(qp);
 	return 0;
 }
@@ -211,6 +213,7 @@ int sdr_qp_info_get(struct sdr_qp *qp, void *info)
 
 int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const struct sdr_uc_addr *addr)
 {
+	struct sdr_wire_key *keys = NULL;
 	struct sdr_wire_qp_info i;
 	int err;
 
@@ -221,11 +224,20 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const str
 	err = sdr_wire_qp_info_decode(remote_qp_info, SDR_QP_INFO_LEN, &i);
 	if (err)
 		return err == -EPROTONOSUPPORT ? -EPROTO : -EBADMSG;
+	if ((i.flags & SDR_QP_F_KEYED) && !qp->hooked) {
+		keys = calloc(1u << qp->rxk.split.id_bits, sizeof(*keys));
+		if (!keys)
+			return -ENOMEM;
+	}
 	err = qp->ctx->uc->ops->qp_connect(qp->uqp, &i, addr);
-	if (err)
+	if (err) {
+		free(keys);
 		return err;
+	}
+	qp->keys = keys;
 	qp->peer_qpn = i.qpn;
 	qp->peer_rkey = i.rkey;
+	qp->peer_keyed = i.flags & SDR_QP_F_KEYED;
 	memset(&qp->peer, 0, sizeof(qp->peer));
 	if (addr) {
 		qp->peer = *addr;
@@ -257,6 +269,27 @@ void sdr_qp_busy_update(struct sdr_qp *qp)
 		sdr_dl_del(&qp->busy);
 	else if (sdr_dl_empty(&qp->busy))
 		sdr_dl_push(&qp->ctx->busy, &qp->busy);
+}
+
+int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, struct sdr_uc_grant *g)
+{
+	return qp->ctx->uc->ops->grant(qp->uqp, buf, len, NULL, g);
+}
+
+void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g)
+{
+	if (g->impl)
+		qp->ctx->uc->ops->grant_end(qp->uqp, g);
+}
+
+bool sdr_qp_keyed(const struct sdr_qp *qp)
+{
+	return qp->ctx->info.keyed;
+}
+
+bool sdr_qp_peer_keyed(const struct sdr_qp *qp)
+{
+	return qp->peer_keyed;
 }
 
 uint32_t sdr_qp_ids(const struct sdr_qp *qp)

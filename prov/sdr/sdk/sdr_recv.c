@@ -8,6 +8,9 @@
  * forward, over words.  Receives that got packets in a round are on the context's list and their hook is called
  * once at the round's end.  Completing is final and immediate, in whatever state the message is.
  *
+ * Where messages need a grant (keyed engines), a QP without hooks makes one here for the posted buffer; with hooks
+ * the layer above does.  Packets without bytes are checked by no key, so a message of no bytes has none.
+ *
  * A packet counts only when its length is what belongs at its offset of the posted buffer, so sender and
  * receiver must agree on the message's length: of a shorter message the last, short packet is not counted.
  * A message of no bytes is one empty packet.  No timers.
@@ -22,6 +25,7 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 	struct sdr_context *ctx;
 	struct sdr_rcv_handle *h;
 	uint32_t npkts, nchunks;
+	void *mr;
 	int err;
 
 	if (!qp || !wr || !hdl || wr->length > qp->max_msg || (wr->length && !wr->addr) ||
@@ -50,18 +54,28 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 	h->st.chunk_bits = h->k.chunk_bits;
 	h->st.buf = wr->addr;
 	h->st.length = wr->length;
-	err = ctx->uc->ops->slot_bind(qp->uqp, sdr_qp_slot(qp, msn), msn >> qp->rxk.split.id_bits, wr->addr,
-				      wr->length, wr->mr ? wr->mr->uc_mr : NULL);
-	if (err) {
-		sdr_pool_rcv_put(&ctx->pool, h);
-		return err;
+	mr = wr->mr ? wr->mr->uc_mr : NULL;
+	if (ctx->info.keyed && !qp->hooked && wr->length) {
+		err = ctx->uc->ops->grant(qp->uqp, wr->addr, wr->length, mr, &h->grant);
+		if (err)
+			goto err_handle;
 	}
+	err = ctx->uc->ops->slot_bind(qp->uqp, sdr_qp_slot(qp, msn), msn >> qp->rxk.split.id_bits, wr->addr,
+				      wr->length, mr);
+	if (err)
+		goto err_grant;
 	h->qp = qp;
 	sdr_msgtab_open(qp, h);
 	if ((int32_t)(msn + 1 - qp->next) > 0)
 		qp->next = msn + 1;
 	*hdl = h;
 	return 0;
+
+err_grant:
+	sdr_qp_grant_end(qp, &h->grant);
+err_handle:
+	sdr_pool_rcv_put(&ctx->pool, h);
+	return err;
 }
 
 int sdr_recv_post(struct sdr_qp *qp, const struct sdr_rcv_wr *wr, struct sdr_rcv_handle **hdl)
@@ -106,7 +120,7 @@ static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
 {
 	struct sdr_rcv_state *st = &h->st;
 
-	if (!st->got++ && !h->qp->hooked)
+	if (!st->got++ && !h->qp->hooked && !h->qp->ctx->info.keyed)
 		sdr_cts_seen(h->qp, st->msn + 1);
 	if (off >= st->high)
 		st->high = off + 1;

@@ -13,7 +13,9 @@
  *   sdr_uimm.c		the user's immediate
  *   sdr_rxk.c		the receive worker kernel
  *   sdr_cts.c		clear to send, both sides
+ *   sdr_keys.c		the same where messages need a grant
  *   sdr_send.c		sends
+ *   sdr_send_run.c	their packets as descriptors
  *   sdr_strerror.c
  *
  * Ownership: a context owns pools and batch; a QP owns its message table; handles belong to the context's
@@ -92,6 +94,7 @@ struct sdr_rcv_handle {
 	struct sdr_rcv_handle *next; /* free list */
 	struct sdr_dl touched;	     /* packets came in this round */
 	uint64_t *words;	     /* both bitmaps, inline or of the pool */
+	struct sdr_uc_grant grant;   /* keyed engine, QP without hooks */
 	uint32_t index;
 	uint8_t cls;
 	uint64_t inl[SDR_BITS_INLINE];
@@ -108,6 +111,14 @@ struct sdr_snd_handle {
 	uint32_t total; /* npkts and the empty ones behind for the user's immediate */
 	uint32_t tail;	/* bytes of packet npkts - 1 */
 	uint32_t uimm;
+	uint64_t va; /* keyed: where the message lies at the receiver */
+	uint32_t key;
+	bool keyed;
+	bool whole; /* one part is the message: it may be registered */
+	bool reg_tried;
+	void *mr; /* own registration, of [mr_base, mr_base + length); NULL: none */
+	const void *mr_base;
+	void *part_mr;	     /* the caller's, of the latest part; NULL: none, or not worth it */
 	uint32_t queued;     /* descriptors in the batch */
 	const uint8_t *part; /* bytes of packet part_first */
 	uint32_t part_first, part_next, part_end;
@@ -170,6 +181,7 @@ struct sdr_context {
 	int err;      /* the engine broke: every progress says so */
 	uint64_t now; /* ns, engine time */
 	bool in_progress;
+	bool tx_reading;	/* a send waits for the engine to have read its buffer */
 	uint64_t key[2], nonce; /* generator for keys */
 	struct sdr_dl qps;	/* all */
 	struct sdr_dl busy;	/* with something to send or a CTS to repeat */
@@ -208,6 +220,7 @@ struct sdr_qp {
 	struct sdr_qp *hash_next;
 	struct sdr_qp_hooks hooks;
 	bool hooked, connected;
+	bool peer_keyed;	       /* its messages need a grant */
 	uint8_t generations, channels; /* both sides' */
 	uint8_t channel;	       /* of the next run */
 	uint32_t qpn, rkey;	       /* own */
@@ -226,14 +239,17 @@ struct sdr_qp {
 	uint64_t *done; /* by slot: completed or skipped, number >= base */
 
 	/* receive: clear to send */
-	uint32_t cts_seen; /* the sender knows of the numbers below this: it used or confirmed them */
+	uint32_t cts_seen;  /* the sender knows of the numbers below this: it used (not keyed) or confirmed them */
+	uint32_t keys_told; /* keyed: those below were told at least once since the repetition began */
 	bool cts_armed;
 	uint64_t cts_due, cts_wait; /* ns: next repetition, and the pause after it */
 	uint64_t cts_since;	    /* ns: of the last post */
 
 	/* send */
 	uint32_t snd_next, snd_limit;
-	uint32_t nopen; /* public handles */
+	struct sdr_wire_key *keys; /* by slot, of [snd_limit - IDs, snd_limit), 0: unknown; NULL: none needed */
+	uint32_t snd_known;	   /* the keys of all numbers below are known, or not needed any more */
+	uint32_t nopen;		   /* public handles */
 	struct sdr_dl sends, ready, waiting;
 	uint64_t rate_bps; /* payload bits a second, 0 unlimited */
 	uint64_t rate_at;  /* ns: when the bucket has run out of what was sent */
@@ -289,11 +305,32 @@ void sdr_cts_seen(struct sdr_qp *qp, uint32_t posted);
 /* True when `next` must not be posted before the sender is known to have come closer. */
 bool sdr_cts_gated(struct sdr_qp *qp);
 void sdr_cts_run(struct sdr_qp *qp);
+/* Sends CTS_SEEN. */
+void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number);
 
+/* Receiver: tells the keys of [from, next). */
+void sdr_keys_tell(struct sdr_qp *qp, uint32_t from);
+/* False: not a KEYS for a QP of ours. */
+bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len);
+
+/* The limit has moved, or keys have come; voids: some say that a message is not to be sent. */
+void sdr_send_review(struct sdr_qp *qp, bool voids);
 /* Moves what may be sent into the batch. */
 void sdr_send_pump(struct sdr_qp *qp);
 /* ns at which pump may send again, UINT64_MAX: nothing is waiting for time. */
 uint64_t sdr_send_due(const struct sdr_qp *qp);
 void sdr_send_free(struct sdr_snd_handle *h);
+
+/*
+ * Packets [first, first + n), all below h->total, into the batch; buf: bytes of packet first; mr: covers them, or NULL.
+ * Returns packets taken.
+ */
+uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n, void *mr);
+/* The registration for packets of a message that lies at base as a whole; the first call makes it. */
+void *sdr_send_reg(struct sdr_snd_handle *h, const void *base);
+/* The caller's registration, where one pays. */
+void *sdr_send_mr_of(const struct sdr_snd_handle *h, const struct sdr_mr *mr);
+/* The engine has yet to read what it was given. */
+bool sdr_send_reading(const struct sdr_snd_handle *h);
 
 #endif /* SDR_SDK_PRIV_H */

@@ -6,90 +6,19 @@
  * Public sends have a part (a range of packets) to go.  A one-shot send is a stream with one part that was
  * ended at once.  A message below the QP's limit is `ready` and its part moves into the batch as room and rate
  * allow, oldest first; one at or above the limit is `waiting` until the receiver has posted its buffer (CTS).
- * A message that the receiver is known to have completed is not sent at all, and counts as sent.
+ * A message that the receiver is known to have completed is not sent at all, and counts as sent.  To a keyed peer
+ * a message is also `waiting` until its key has come; messages do not wait for each other's keys.
  * When the message's last packet goes out, the empty packets that carry the rest of a user immediate follow.
  * Numbered sends (reliability layer) go straight into the batch and know neither limit nor rate beyond start.
  *
- * One descriptor carries a run of consecutive packets of one message: with several channels one GSO train,
- * channels taken in turn; with one channel a few trains, and a run that continues the last descriptor extends it.
- *
- * Invariant: a handle is given back to the pool only with no descriptor of it in the batch, so an engine never
- * reads a buffer that its owner has taken back.  Timer: the leaky bucket of rate_bps, in engine time.
+ * Invariant: a handle is given back to the pool only with no descriptor of it in the batch, and to the user of a
+ * public send only when the engine has read its registered memory too (sdr_send_run.c), so an engine never reads a
+ * buffer that its owner has taken back.  A numbered send's owner waits for the acknowledgement by itself.  Timer:
+ * the leaky bucket of rate_bps, in engine time.
  */
 #include "sdr_sdk_priv.h"
 
 #include <errno.h>
-
-/* ---- runs ------------------------------------------------------------------------------------------ */
-
-static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n,
-			    uint32_t bytes)
-{
-	struct sdr_uc_tx *t = sdr_txq_last(h->qp->ctx, h);
-	uint32_t mtu = h->qp->mtu;
-
-	if (!t || !t->len || t->len % mtu || t->buf + t->len != buf || t->w.first + t->len / mtu != first)
-		return false;
-	if (t->len / mtu + n > h->qp->run_pkts)
-		return false;
-	t->len += bytes;
-	return true;
-}
-
-static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t bytes)
-{
-	struct sdr_qp *qp = h->qp;
-	struct sdr_uc_tx *t = sdr_txq_push(qp->ctx, h);
-
-	t->kind = SDR_UC_TX_WRITE;
-	t->flags = 0;
-	t->gen = h->gen;
-	t->channel = qp->channel;
-	t->len = bytes;
-	t->buf = buf;
-	t->w.qp = qp->uqp;
-	t->w.slot = sdr_qp_slot(qp, h->msn);
-	t->w.first = first;
-	t->w.user_imm = h->uimm;
-	t->w.lap = (h->msn >> qp->rxk.split.id_bits) / qp->generations;
-	if (++qp->channel == qp->channels)
-		qp->channel = 0;
-}
-
-/* Packets [first, first + n), all below h->total; buf: bytes of packet first. Returns packets taken. */
-static uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n)
-{
-	static const uint8_t nothing[1];
-	struct sdr_qp *qp = h->qp;
-	uint32_t left = n;
-
-	while (left) {
-		uint32_t run = left < qp->run_pkts ? left : qp->run_pkts, bytes = 0;
-
-		if (!sdr_txq_room(qp->ctx))
-			break;
-		if (first >= h->npkts) {
-			sdr_send_desc(h, nothing, first, 0);
-			first++;
-			left--;
-			continue;
-		}
-		if (run >= h->npkts - first) {
-			run = h->npkts - first;
-			bytes = (run - 1) * qp->mtu + h->tail;
-		} else {
-			bytes = run * qp->mtu;
-		}
-		if (!sdr_send_extend(h, buf, first, run, bytes))
-			sdr_send_desc(h, bytes ? buf : nothing, first, bytes);
-		qp->ctx->txq.bytes += bytes;
-		if (bytes)
-			buf += bytes;
-		first += run;
-		left -= run;
-	}
-	return n - left;
-}
 
 /* ---- handles --------------------------------------------------------------------------------------- */
 
@@ -124,32 +53,63 @@ static int sdr_send_new(struct sdr_qp *qp, uint32_t msn, uint64_t length, uint32
 
 void sdr_send_free(struct sdr_snd_handle *h)
 {
+	struct sdr_uc *uc = h->qp->ctx->uc;
+
 	sdr_txq_drop(h->qp->ctx, h);
+	if (h->mr)
+		uc->ops->mr_dereg(uc, h->mr);
 	sdr_dl_del(&h->link);
 	sdr_dl_del(&h->all);
 	sdr_pool_snd_put(&h->qp->ctx->pool, h);
 }
 
-/* CTS says that the receiver has completed this message: packets of it could only do harm (see sdr_cts.c). */
+/* What is known of a message of a keyed peer: an entry of the ring, or NULL outside it. */
+static const struct sdr_wire_key *sdr_send_key(const struct sdr_qp *qp, uint32_t msn)
+{
+	if (!qp->keys || qp->snd_limit - msn - 1 >= 1u << qp->rxk.split.id_bits)
+		return NULL;
+	return &qp->keys[sdr_qp_slot(qp, msn)];
+}
+
+/* CTS or KEYS says that the receiver has completed this message: packets of it could only do harm (see sdr_cts.c). */
 static bool sdr_send_stale(const struct sdr_qp *qp, uint32_t msn)
 {
+	const struct sdr_wire_key *key = sdr_send_key(qp, msn);
+
+	if (key && key->state == SDR_KEY_VOID)
+		return true;
 	return !qp->hooked && (int32_t)(msn + (1u << qp->rxk.split.id_bits) - qp->snd_limit) < 0;
 }
 
 static bool sdr_send_allowed(const struct sdr_qp *qp, uint32_t msn)
 {
-	return (int32_t)(msn - qp->snd_limit) < 0;
+	const struct sdr_wire_key *key = sdr_send_key(qp, msn);
+
+	return (int32_t)(msn - qp->snd_limit) < 0 && (!key || key->state);
+}
+
+static void sdr_send_key_take(struct sdr_snd_handle *h)
+{
+	const struct sdr_wire_key *key = sdr_send_key(h->qp, h->msn);
+
+	if (key && key->state == SDR_KEY_LIVE)
+		sdr_send_key_set(h, key->va, key->rkey);
 }
 
 /* ---- numbered sends -------------------------------------------------------------------------------- */
 
 int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
 {
+	int err;
+
 	if (!qp || !wr || !hdl)
 		return -EINVAL;
 	if (!sdr_send_allowed(qp, msn))
 		return -EAGAIN;
-	return sdr_send_new(qp, msn, wr->length, wr->imm, wr->flags, hdl);
+	err = sdr_send_new(qp, msn, wr->length, wr->imm, wr->flags, hdl);
+	if (!err)
+		sdr_send_key_take(*hdl);
+	return err;
 }
 
 uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n)
@@ -162,7 +122,14 @@ uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t
 		n = hdl->total - first;
 	if (first < hdl->npkts && hdl->length)
 		buf += (uint64_t)first * hdl->qp->mtu;
-	return sdr_send_run(hdl, buf, first, n);
+	return sdr_send_run(hdl, buf, first, n, sdr_send_reg(hdl, base));
+}
+
+void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey)
+{
+	hdl->va = va;
+	hdl->key = rkey;
+	hdl->keyed = true;
 }
 
 void sdr_send_release(struct sdr_snd_handle *hdl)
@@ -209,6 +176,13 @@ uint64_t sdr_send_due(const struct sdr_qp *qp)
 	return qp->rate_bps ? qp->rate_at : 0;
 }
 
+static void *sdr_send_part_mr(struct sdr_snd_handle *h)
+{
+	if (h->part_mr || !h->whole)
+		return h->part_mr;
+	return sdr_send_reg(h, h->part);
+}
+
 void sdr_send_pump(struct sdr_qp *qp)
 {
 	while (!sdr_dl_empty(&qp->ready)) {
@@ -224,7 +198,7 @@ void sdr_send_pump(struct sdr_qp *qp)
 				return;
 			if (h->part_next < h->npkts && h->length)
 				buf += (uint64_t)(h->part_next - h->part_first) * qp->mtu;
-			got = sdr_send_run(h, buf, h->part_next, n);
+			got = sdr_send_run(h, buf, h->part_next, n, sdr_send_part_mr(h));
 			sdr_rate_charge(qp, got);
 			h->part_next += got;
 			if (got < n)
@@ -249,19 +223,51 @@ static void sdr_send_kick(struct sdr_qp *qp)
 		sdr_context_flush(ctx);
 }
 
-static void sdr_send_stale_drop(struct sdr_qp *qp)
+/* They are a prefix of all sends, but for those that are void. */
+static void sdr_send_stale_drop(struct sdr_qp *qp, bool voids)
 {
 	struct sdr_dl *e;
 
 	for (e = qp->sends.next; e != &qp->sends; e = e->next) {
 		struct sdr_snd_handle *h = sdr_dl_entry(e, struct sdr_snd_handle, all);
 
-		if (!sdr_send_stale(qp, h->msn))
+		if ((int32_t)(h->msn - qp->snd_limit) >= 0)
 			return;
+		if (!sdr_send_stale(qp, h->msn)) {
+			if (!voids)
+				return;
+			continue;
+		}
 		h->part_next = h->part_end;
 		sdr_dl_del(&h->link);
 		sdr_txq_drop(qp->ctx, h);
 	}
+}
+
+static void sdr_send_ready(struct sdr_snd_handle *h)
+{
+	sdr_send_key_take(h);
+	sdr_dl_push(&h->qp->ready, &h->link);
+}
+
+void sdr_send_review(struct sdr_qp *qp, bool voids)
+{
+	struct sdr_dl *e, *next;
+
+	sdr_send_stale_drop(qp, voids);
+	for (e = qp->waiting.next; e != &qp->waiting; e = next) {
+		struct sdr_snd_handle *h = sdr_dl_entry(e, struct sdr_snd_handle, link);
+
+		next = e->next;
+		if ((int32_t)(h->msn - qp->snd_limit) >= 0)
+			break;
+		if (!sdr_send_allowed(qp, h->msn))
+			continue;
+		sdr_dl_del(&h->link);
+		sdr_send_ready(h);
+	}
+	if (!sdr_dl_empty(&qp->ready))
+		sdr_send_kick(qp);
 }
 
 void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit)
@@ -269,17 +275,7 @@ void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit)
 	if ((int32_t)(limit - qp->snd_limit) <= 0)
 		return;
 	qp->snd_limit = limit;
-	sdr_send_stale_drop(qp);
-	while (!sdr_dl_empty(&qp->waiting)) {
-		struct sdr_snd_handle *h = sdr_dl_entry(qp->waiting.next, struct sdr_snd_handle, link);
-
-		if (!sdr_send_allowed(qp, h->msn))
-			break;
-		sdr_dl_del(&h->link);
-		sdr_dl_push(&qp->ready, &h->link);
-	}
-	if (!sdr_dl_empty(&qp->ready))
-		sdr_send_kick(qp);
+	sdr_send_review(qp, false);
 }
 
 static int sdr_send_open(struct sdr_qp *qp, uint64_t length, uint32_t imm, uint32_t flags,
@@ -310,7 +306,7 @@ static void sdr_send_part(struct sdr_snd_handle *h, const void *addr, uint32_t f
 		sdr_dl_push(&qp->waiting, &h->link);
 		return;
 	}
-	sdr_dl_push(&qp->ready, &h->link);
+	sdr_send_ready(h);
 	sdr_send_kick(qp);
 }
 
@@ -325,6 +321,7 @@ int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_contin
 {
 	struct sdr_qp *qp;
 	uint32_t first, n;
+	void *mr;
 
 	if (!hdl || !hdl->qp || !wr || hdl->ended)
 		return -EINVAL;
@@ -346,6 +343,10 @@ int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_contin
 		if (hdl->part_next < hdl->part_end)
 			return -EAGAIN;
 	}
+	mr = sdr_send_mr_of(hdl, wr->mr);
+	if (hdl->part_mr != mr && sdr_send_reading(hdl))
+		return -EAGAIN;
+	hdl->part_mr = mr;
 	first = (uint32_t)(wr->offset / qp->mtu);
 	n = sdr_qp_npkts(qp, wr->length);
 	sdr_send_part(hdl, wr->addr, first, first + n);
@@ -370,14 +371,15 @@ int sdr_send_post(struct sdr_qp *qp, const struct sdr_snd_wr *wr, struct sdr_snd
 	err = sdr_send_open(qp, wr->length, wr->imm, wr->flags, hdl);
 	if (err)
 		return err;
-	(*hdl)->ended = true;
+	(*hdl)->ended = (*hdl)->whole = true;
+	(*hdl)->part_mr = sdr_send_mr_of(*hdl, wr->mr);
 	sdr_send_part(*hdl, wr->addr, 0, (*hdl)->npkts);
 	return 0;
 }
 
 static bool sdr_send_finished(const struct sdr_snd_handle *h)
 {
-	return h->ended && h->part_next == h->part_end && !h->queued;
+	return h->ended && h->part_next == h->part_end && !h->queued && !sdr_send_reading(h);
 }
 
 int sdr_send_poll(struct sdr_snd_handle *hdl)

@@ -372,6 +372,20 @@ static void sdr_fault_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 	f->inner->ops->slot_unbind(sdr_fault_qp_of(qp)->inner, slot);
 }
 
+static int sdr_fault_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	return f->inner->ops->grant(sdr_fault_qp_of(qp)->inner, buf, len, mr, g);
+}
+
+static void sdr_fault_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	f->inner->ops->grant_end(sdr_fault_qp_of(qp)->inner, g);
+}
+
 static int sdr_fault_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -386,11 +400,32 @@ static void sdr_fault_mr_dereg(struct sdr_uc *uc, void *mr)
 	f->inner->ops->mr_dereg(f->inner, mr);
 }
 
+static bool sdr_fault_mr_busy(struct sdr_uc *uc, void *mr)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->mr_busy && f->inner->ops->mr_busy(f->inner, mr);
+}
+
 static int sdr_fault_fd(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
 
 	return f->inner->ops->fd(f->inner);
+}
+
+static const char *sdr_fault_reason(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->reason(f->inner);
+}
+
+static bool sdr_fault_arm(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->arm(f->inner);
 }
 
 static const struct sdr_uc_ops sdr_fault_ops = {
@@ -405,11 +440,16 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.qp_readdress = sdr_fault_qp_readdress,
 	.slot_bind = sdr_fault_slot_bind,
 	.slot_unbind = sdr_fault_slot_unbind,
+	.grant = sdr_fault_grant,
+	.grant_end = sdr_fault_grant_end,
 	.mr_reg = sdr_fault_mr_reg,
 	.mr_dereg = sdr_fault_mr_dereg,
+	.mr_busy = sdr_fault_mr_busy,
 	.post = sdr_fault_post,
 	.poll = sdr_fault_poll,
 	.fd = sdr_fault_fd,
+	.arm = sdr_fault_arm,
+	.reason = sdr_fault_reason,
 	.deadline = sdr_fault_deadline,
 };
 

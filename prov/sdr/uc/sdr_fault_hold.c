@@ -248,6 +248,8 @@ void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 				p.first = t->w.first + i;
 				p.user_imm = t->w.user_imm;
 				p.lap = t->w.lap;
+				p.rkey = t->w.rkey;
+				p.va = t->w.va;
 				at = (uint64_t)i * p.qp->mtu;
 				p.len = t->len - at < p.qp->mtu ? (uint32_t)(t->len - at) : p.qp->mtu;
 			} else if (p.len > SDR_CTL_MAX) {
@@ -298,8 +300,8 @@ static bool sdr_fault_stage_join(struct sdr_fault_stage *s, const struct sdr_fau
 	t = &s->tx[i];
 	if (t->kind != SDR_UC_TX_WRITE || s->qp[i] != p->qp || s->buf[i] != p->buf || t->buf + t->len != p->data ||
 	    t->gen != p->gen || t->channel != p->channel || t->flags != p->flags || t->w.slot != p->slot ||
-	    t->w.user_imm != p->user_imm || t->w.lap != p->lap || t->len != s->pkts[i] * p->qp->mtu ||
-	    t->w.first + s->pkts[i] != p->first)
+	    t->w.user_imm != p->user_imm || t->w.lap != p->lap || t->w.rkey != p->rkey || t->w.va != p->va ||
+	    t->len != s->pkts[i] * p->qp->mtu || t->w.first + s->pkts[i] != p->first)
 		return false;
 	t->len += p->len;
 	s->pkts[i]++;
@@ -330,6 +332,8 @@ static void sdr_fault_stage_push(struct sdr_fault_stage *s, const struct sdr_fau
 		t->w.first = p->first;
 		t->w.user_imm = p->user_imm;
 		t->w.lap = p->lap;
+		t->w.rkey = p->rkey;
+		t->w.va = p->va;
 	}
 }
 

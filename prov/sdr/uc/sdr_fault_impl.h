@@ -65,7 +65,8 @@ struct sdr_fault_pkt {
 	struct sdr_fault_buf *buf;
 	const uint8_t *data;
 	struct sdr_fault_qp *qp; /* WRITE; NULL: of a QP that is gone */
-	uint32_t len, slot, first, user_imm, lap;
+	uint32_t len, slot, first, user_imm, lap, rkey;
+	uint64_t va;
 	uint8_t kind, flags, gen, channel;
 	struct sdr_uc_addr to; /* CTL */
 };

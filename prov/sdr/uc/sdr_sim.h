@@ -29,8 +29,11 @@ enum sdr_sim_kind {
 	SDR_SIM_CTL,
 };
 
-#define SDR_SIM_P_CORRUPT 0x1 /* the check sum at the receiver will fail */
-#define SDR_SIM_P_COPY	  0x2 /* a duplicate or replay */
+#define SDR_SIM_P_CORRUPT 0x1  /* the check sum at the receiver will fail */
+#define SDR_SIM_P_COPY	  0x2  /* a duplicate or replay */
+#define SDR_SIM_P_KEYED	  0x4  /* DATA: va and rkey are of a grant */
+#define SDR_SIM_P_WRITTEN 0x8  /* keyed node, arrived: lies in its grant's buffer */
+#define SDR_SIM_P_NULL	  0x10 /* keyed node, arrived: met the NULL key */
 
 /* A packet under way, as filters and traces see it. */
 struct sdr_sim_packet {
@@ -40,7 +43,7 @@ struct sdr_sim_packet {
 	uint8_t *buf;		      /* see sdr_sim_packet_payload */
 	uint64_t nth;		      /* DATA, CTL: the nth of its kind on this link, from 1 */
 	uint64_t extra_ns;	      /* a filter may set it: further delay of this packet */
-	uint64_t va;		      /* DATA: slot * max_msg + offset */
+	uint64_t va;		      /* DATA: slot * max_msg + offset; KEYED: in the grant */
 	uint32_t len;		      /* payload bytes */
 	uint32_t wire;		      /* bytes with all headers */
 	uint32_t qpn, psn, rkey, imm; /* DATA */
@@ -148,11 +151,19 @@ void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to, str
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
 
+enum sdr_sim_keyed {
+	SDR_SIM_KEYED_NONE = 0, /* root key and slots, as the soft engine */
+	SDR_SIM_KEYED_MR,	/* grants; after its end a packet is dropped in silence (counted pkts_late) */
+	SDR_SIM_KEYED_ROOT,	/* grants; after its end a packet completes and writes nothing */
+};
+
 struct sdr_sim_node_attr {
-	uint32_t mtu;	    /* payload bytes; 0: SDR_MTU_DEFAULT */
-	uint32_t ctl_max;   /* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
-	uint32_t rx_window; /* wire bytes the unread queue takes; 0 unlimited */
-	bool report_late;   /* PLACED also for unbound slots and old generations, as on hardware */
+	uint32_t mtu;	     /* payload bytes; 0: SDR_MTU_DEFAULT */
+	uint32_t ctl_max;    /* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
+	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */
+	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
+	uint8_t keyed;	     /* enum sdr_sim_keyed: info.keyed */
+	uint32_t grants_max; /* keyed: grants that can be open at a time; 0 no limit */
 };
 
 /* Opens the node's engine; attr may be NULL. -EBUSY: it has one already. */
@@ -171,6 +182,8 @@ bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node);
 /* True when poll would find something now. */
 bool sdr_sim_node_pending(const struct sdr_sim_world *w, uint32_t node);
 uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node);
+/* Grants of all engines that the node had; those that were open when their engine was closed never end. */
+void sdr_sim_node_grants(const struct sdr_sim_world *w, uint32_t node, uint64_t *made, uint64_t *ended);
 
 /* ---- injection ------------------------------------------------------------------------------------- */
 

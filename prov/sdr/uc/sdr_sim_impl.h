@@ -2,19 +2,21 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the weather, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots.
+ * sdr_sim_link.c the weather, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots, sdr_sim_grant.c the
+ * grants of a keyed one.
  */
 #ifndef SDR_SIM_IMPL_H
 #define SDR_SIM_IMPL_H
 
 #include "sdr_sim.h"
 
-#define SDR_SIM_POOLS	  6u   /* payload pools: 256 << i bytes */
-#define SDR_SIM_POOL_MIN  256u /* bytes of the smallest payload buffer */
-#define SDR_SIM_POOL_NONE 0xffu
-#define SDR_SIM_BLOCK	  256u					   /* packets allocated at a time */
-#define SDR_SIM_QPN_SPAN  (SDR_CHANNELS_MAX * SDR_GENERATIONS_MAX) /* QPNs of a QP: 256 */
-#define SDR_SIM_QPS_MAX	  32768u				   /* QPs of a node: half of the 2^16 spans */
+#define SDR_SIM_POOLS	      6u   /* payload pools: 256 << i bytes */
+#define SDR_SIM_POOL_MIN      256u /* bytes of the smallest payload buffer */
+#define SDR_SIM_POOL_NONE     0xffu
+#define SDR_SIM_BLOCK	      256u				       /* packets allocated at a time */
+#define SDR_SIM_QPN_SPAN      (SDR_CHANNELS_MAX * SDR_GENERATIONS_MAX) /* QPNs of a QP: 256 */
+#define SDR_SIM_GRANT_BUCKETS 64u
+#define SDR_SIM_QPS_MAX	      32768u /* QPs of a node: half of the 2^16 spans */
 
 struct sdr_sim_rng {
 	uint64_t s[4];
@@ -66,6 +68,7 @@ struct sdr_sim_node {
 	bool dead;
 	uint64_t stall_until;
 	uint64_t rcvbuf_drops;
+	uint64_t grants_made, grants_ended;
 };
 
 struct sdr_sim_world {
@@ -124,6 +127,10 @@ struct sdr_sim_eng {
 	uint64_t unread;	     /* wire bytes in rx */
 	struct sdr_sim_packet *held; /* control datagrams that the last poll showed */
 	uint64_t blocked_until;
+	struct sdr_sim_rng rng; /* keyed: keys and addresses */
+	uint32_t root;		/* keyed: R_Key of all grants of SDR_SIM_KEYED_ROOT */
+	uint32_t grants_n;	/* open */
+	struct sdr_sim_grant *grants[SDR_SIM_GRANT_BUCKETS];
 };
 
 static inline struct sdr_sim_eng *sdr_sim_eng(struct sdr_uc *uc)
@@ -189,6 +196,16 @@ void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr
 int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer, const struct sdr_uc_addr *addr);
 int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
 void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot);
+
+/* ---- sdr_sim_grant.c ---- */
+void sdr_sim_grants_init(struct sdr_sim_eng *e);
+void sdr_sim_grants_free(struct sdr_sim_eng *e);
+int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out);
+void sdr_sim_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
+/* Arrival of a data packet at a keyed node.  False: refused, and the host never hears of it. */
+bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);
+/* Its completion is polled.  True: ev is an event to report. */
+bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p, struct sdr_uc_ev *ev);
 
 /* ---- sdr_sim_node.c ---- */
 /* The packet has arrived: takes it. */

@@ -103,7 +103,7 @@ static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w, const
 	*c = *p;
 	c->buf = buf;
 	c->pool = pool;
-	c->flags |= SDR_SIM_P_COPY;
+	c->flags = (uint8_t)((p->flags | SDR_SIM_P_COPY) & ~(SDR_SIM_P_WRITTEN | SDR_SIM_P_NULL));
 	if (len)
 		__builtin_memcpy(buf, p->buf, len);
 	return c;

@@ -7,7 +7,8 @@
  * now.  Receiving: what arrives waits in the node's unread queue (bounded by rx_window, as a socket buffer
  * is) and is checked and placed by poll, under the rules of every engine: QPN, root key, slot, generation,
  * agreement of address and immediate, bounds.  With report_late the node behaves as hardware whose root key
- * table has a NULL entry: the bytes go nowhere and the completion is reported all the same.
+ * table has a NULL entry: the bytes go nowhere and the completion is reported all the same.  A keyed node is
+ * more of a device: data are placed under their grant when they arrive (sdr_sim_grant.c), and poll only tells.
  *
  * In a world with virtual payload the same checks are made and no byte is read or written.
  * Time does not move here.
@@ -91,6 +92,11 @@ static int sdr_sim_send_run(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
 		p->psn = qp->psn[lane]++ & SDR_PSN_MASK;
 		p->rkey = sdr_rkey_of_lap(qp->peer_rkey, tx->w.lap);
 		p->va = tx->w.slot * a->max_msg + (uint64_t)tx->w.first * qp->mtu;
+		if (tx->flags & SDR_UC_F_KEYED) {
+			p->flags |= SDR_SIM_P_KEYED;
+			p->rkey = tx->w.rkey;
+			p->va = tx->w.va + (uint64_t)tx->w.first * qp->mtu;
+		}
 		p->imm = sdr_imm_pack(&a->split, tx->w.slot, tx->w.first,
 				      sdr_imm_frag(&a->split, tx->w.user_imm, tx->w.first));
 		e->st.pkts_tx++;
@@ -169,6 +175,10 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 		sdr_sim_packet_put(w, p);
 		return;
 	}
+	if (p->kind == SDR_SIM_DATA && e->attr.keyed && !sdr_sim_grant_write(e, p)) {
+		sdr_sim_packet_put(w, p);
+		return;
+	}
 	e->unread += p->wire;
 	sdr_sim_trace(w, SDR_SIM_T_ARRIVED, p);
 	sdr_sim_fifo_push(&e->rx, p);
@@ -183,7 +193,7 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	uint64_t id, off;
 	uint32_t lane;
 
-	if (p->flags & SDR_SIM_P_CORRUPT || !qp)
+	if (p->flags & (SDR_SIM_P_CORRUPT | SDR_SIM_P_KEYED) || !qp)
 		goto bad;
 	a = &qp->attr;
 	lane = p->qpn - qp->qpn;
@@ -248,7 +258,7 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		e->unread -= p->wire;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		if (p->kind == SDR_SIM_DATA) {
-			n += sdr_sim_place(e, p, &ev[n]);
+			n += e->attr.keyed ? sdr_sim_grant_report(e, p, &ev[n]) : sdr_sim_place(e, p, &ev[n]);
 			sdr_sim_packet_put(e->w, p);
 			continue;
 		}
@@ -319,7 +329,8 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = e->attr.mtu;
 	out->ctl_max = e->attr.ctl_max;
 	out->rx_window = e->attr.rx_window;
-	out->bind_ahead = true;
+	out->keyed = e->attr.keyed != SDR_SIM_KEYED_NONE;
+	out->late = e->attr.keyed == SDR_SIM_KEYED_MR ? "mr" : e->attr.keyed == SDR_SIM_KEYED_ROOT ? "root" : "lap";
 	sdr_sim_node_addr(e->w, e->node, &out->addr);
 }
 
@@ -342,8 +353,21 @@ static void sdr_sim_close(struct sdr_uc *uc)
 		if (e->qps[i])
 			sdr_sim_qp_free(e->qps[i]);
 	free(e->qps);
+	sdr_sim_grants_free(e);
 	e->w->nodes[e->node].eng = NULL;
 	free(e);
+}
+
+static const char *sdr_sim_reason(struct sdr_uc *uc)
+{
+	(void)uc;
+	return "";
+}
+
+static bool sdr_sim_arm(struct sdr_uc *uc)
+{
+	(void)uc;
+	return false;
 }
 
 static const struct sdr_uc_ops sdr_sim_ops = {
@@ -358,11 +382,15 @@ static const struct sdr_uc_ops sdr_sim_ops = {
 	.qp_readdress = sdr_sim_qp_readdress,
 	.slot_bind = sdr_sim_slot_bind,
 	.slot_unbind = sdr_sim_slot_unbind,
+	.grant = sdr_sim_grant,
+	.grant_end = sdr_sim_grant_end,
 	.mr_reg = sdr_sim_mr_reg,
 	.mr_dereg = sdr_sim_mr_dereg,
 	.post = sdr_sim_post,
 	.poll = sdr_sim_poll,
 	.fd = sdr_sim_fd,
+	.arm = sdr_sim_arm,
+	.reason = sdr_sim_reason,
 	.deadline = sdr_sim_deadline,
 };
 
@@ -387,13 +415,14 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 	if (!e->attr.ctl_max)
 		e->attr.ctl_max = room < SDR_CTL_MIN ? SDR_CTL_MIN : room > SDR_CTL_MAX ? SDR_CTL_MAX : room;
 	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX || e->attr.ctl_max < SDR_CTL_MIN ||
-	    e->attr.ctl_max > SDR_CTL_MAX) {
+	    e->attr.ctl_max > SDR_CTL_MAX || e->attr.keyed > SDR_SIM_KEYED_ROOT) {
 		free(e);
 		return -EINVAL;
 	}
 	e->base.ops = &sdr_sim_ops;
 	e->w = w;
 	e->node = node;
+	sdr_sim_grants_init(e);
 	w->nodes[node].eng = e;
 	*uc = &e->base;
 	return 0;

@@ -146,6 +146,9 @@ void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out)
 	memset(out->addr, 0, sizeof(out->addr));
 	out->addr_len = 4;
 	sdr_put_le32(out->addr, e->w->nodes[e->node].addr);
+	out->flags = e->attr.keyed ? SDR_QP_F_KEYED : 0;
+	out->ctl_qpn = 0;
+	out->ntps = 0;
 }
 
 void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr)

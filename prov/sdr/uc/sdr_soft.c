@@ -80,20 +80,24 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 
 static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
 {
-	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-	struct sockaddr_storage sa = a->bind;
+	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in), got;
+	struct sockaddr_storage sa = a->bind, name;
 	int channels = a->channels ? a->channels : 1, i, fd;
 	uint32_t window;
 	const char *what;
 
 	for (i = 0; i < channels; i++) {
-		fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, a->rcvbuf ? a->rcvbuf : SDR_SOFT_RCVBUF,
+		fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, s->rcvbuf,
 					a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, &what);
 		if (fd < 0) {
 			sdr_soft_say(a, "%s: %s", what, strerror(-fd));
 			return fd;
 		}
 		s->fd[s->nfd++] = fd;
+		got = sizeof(name);
+		if (getsockname(fd, (struct sockaddr *)&name, &got))
+			return -errno;
+		s->port[i] = ntohs(((struct sockaddr_in *)&name)->sin_port);
 		s->gro = !(a->off & SDR_SOFT_NO_GRO) && sdr_soft_sock_gro(fd);
 		s->gso = !(a->off & SDR_SOFT_NO_GSO) && sdr_soft_sock_gso(fd);
 		window = sdr_soft_sock_window(fd, s->mtu);
@@ -126,12 +130,13 @@ static void sdr_soft_close(struct sdr_uc *uc)
 	struct sdr_soft *s = sdr_soft_of(uc);
 	int i;
 
+	sdr_soft_nic_close(s);
 	if (s->epfd >= 0)
 		close(s->epfd);
 	for (i = 0; i < s->nfd; i++)
 		close(s->fd[i]);
 	sdr_soft_tx_free(s);
-	sdr_soft_rx_free(s);
+	sdr_soft_rx_free(&s->rx);
 	free(s->qpn);
 	free(s);
 }
@@ -152,7 +157,9 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	s->uc.ops = &sdr_soft_ops;
 	s->epfd = -1;
 	s->family = a->bind.ss_family;
+	s->rcvbuf = a->rcvbuf ? a->rcvbuf : SDR_SOFT_RCVBUF;
 	s->icrc_seed = sdr_icrc_seed_masked();
+	s->ctl_qpn = SDR_QPN_CTL;
 	s->qpn_next = SDR_SOFT_QPN_FIRST;
 	ret = sdr_soft_mtu_set(s, a);
 	if (ret)
@@ -160,7 +167,9 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_socks_open(s, a);
 	if (ret)
 		goto err;
-	if (s->nfd > 1) {
+	s->rx.nic = s->port[0] == SDR_ROCE_PORT;
+	/* The descriptor for sleeping must not change when a device becomes a peer and brings a socket along. */
+	if (s->nfd > 1 || !s->rx.nic) {
 		ret = sdr_soft_epoll_open(s);
 		if (ret)
 			goto err;
@@ -176,7 +185,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_tx_init(s);
 	if (ret)
 		goto err;
-	ret = sdr_soft_rx_init(s);
+	ret = sdr_soft_rx_init(&s->rx);
 	if (ret)
 		goto err;
 	*uc = &s->uc;
@@ -195,7 +204,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = s->mtu;
 	out->ctl_max = s->ctl_max;
 	out->rx_window = s->rx_window;
-	out->bind_ahead = true;
+	out->late = "lap";
 	if (!s->any)
 		out->addr = s->addr;
 }
@@ -243,7 +252,13 @@ static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 
-	return s->rx.cur < s->rx.nmsg ? 0 : UINT64_MAX;
+	return sdr_soft_rx_left(&s->rx) || (s->roce && sdr_soft_rx_left(&s->roce->rx)) ? 0 : UINT64_MAX;
+}
+
+static bool sdr_soft_arm(struct sdr_uc *uc)
+{
+	(void)uc;
+	return false;
 }
 
 static const struct sdr_uc_ops sdr_soft_ops = {
@@ -263,6 +278,8 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.post = sdr_soft_post,
 	.poll = sdr_soft_poll,
 	.fd = sdr_soft_fd,
+	.arm = sdr_soft_arm,
+	.reason = sdr_soft_reason,
 	.deadline = sdr_soft_deadline,
 };
 
@@ -272,6 +289,17 @@ void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out)
 	memset(out, 0, sizeof(*out));
 	if (uc->ops == &sdr_soft_ops)
 		*out = sdr_soft_of(uc)->xst;
+}
+
+void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn)
+{
+	sdr_soft_of(uc)->ctl_qpn = qpn;
+}
+
+const char *sdr_soft_reason(struct sdr_uc *uc)
+{
+	uc = sdr_fault_inner(uc);
+	return uc->ops == &sdr_soft_ops ? sdr_soft_of(uc)->reason : "";
 }
 
 int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)

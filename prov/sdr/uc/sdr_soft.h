@@ -6,6 +6,9 @@
  * source ports (channels), so that routers which hash ports spread the load.  Segmentation and aggregation by
  * the kernel (UDP_SEGMENT, UDP_GRO) are used where they exist.
  *
+ * A peer may be an RDMA device (QP info with SDR_QP_F_NIC): its data go to, and come in on, UDP port 4791 with the
+ * ICRC that devices check.  An engine that is bound to another port opens that one too with its first such peer.
+ *
  * An address (sdr_uc_addr) of this engine is: family (4 or 6), port (2, network order), address (4 or 16),
  * and for IPv6 the scope id (4, little-endian; 0 unless the address is link-local).
  */
@@ -42,6 +45,13 @@ struct sdr_soft_stats {
 };
 /* Both look through fault injection; counters of an engine that is not soft are zero. */
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out);
+/*
+ * Why the last qp_connect failed that had more to say than its errno: cause and remedy (UDP port 4791 is taken);
+ * "" when none did.  Lives as long as the engine; looks through fault injection.
+ */
+const char *sdr_soft_reason(struct sdr_uc *uc);
+/* For an engine that uses this one as its socket: where control datagrams say that answers may go. */
+void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn);
 /* The bound address of the first socket.  0, or -EINVAL when uc is not a soft engine. */
 int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
 

@@ -8,11 +8,12 @@
  *   sdr_soft_qp.c   QPs, the QPN table, slots
  *   sdr_soft_tx.c   post: frames, trains, system calls
  *   sdr_soft_rx.c   poll: system calls, splitting trains, checks, placement
+ *   sdr_soft_nic.c  peers that are RDMA devices: port 4791, their ICRC
  *   sdr_soft_addr.c addresses
  *
  * One thread at a time; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one header arena,
  * both allocated and touched at open; then a QP table that grows with the QPs, and for each QP pages of slots
- * as they are bound.
+ * as they are bound.  With the first peer that is a device: receive buffers for port 4791, and a struct a QP.
  */
 #ifndef SDR_SOFT_IMPL_H
 #define SDR_SOFT_IMPL_H
@@ -36,6 +37,9 @@
 #define SDR_SOFT_QPN_FIRST  16u	    /* lowest index: QPNs 0 and 1 are special in every RoCE network */
 #define SDR_SOFT_QKEY	    0x80010000u /* of control datagrams: the well-known key of QPN 1 */
 
+#define SDR_SOFT_NIC_SEEDS  8u	 /* ICRC seeds kept a direction; a peer uses few lengths and ports */
+#define SDR_SOFT_REASON_LEN 192u /* bytes of sdr_soft_reason */
+
 /* UDP payload of one packet on the wire. */
 #define SDR_SOFT_PKT_MAX (SDR_DATA_OVERHEAD + SDR_MTU_MAX)
 
@@ -52,6 +56,21 @@ struct sdr_soft_dest {
 	socklen_t len; /* 0: not connected */
 };
 
+/* What an ICRC over true headers begins with, for one length of packet and one source port. */
+struct sdr_soft_seed {
+	uint32_t len; /* bytes of UDP payload; 0: empty */
+	uint32_t seed;
+	uint32_t back; /* received over IPv4: sdr_icrc_v4_back(len) */
+	uint16_t port; /* the source's, host order */
+};
+
+/* A peer that is an RDMA device. */
+struct sdr_soft_nic {
+	uint8_t peer[16], local[16]; /* IP addresses, 4 or 16 bytes: the device's, and ours as it sees it */
+	struct sdr_soft_seed tx[SDR_SOFT_NIC_SEEDS], rx[SDR_SOFT_NIC_SEEDS];
+	uint32_t tpn[]; /* the device's numbers, by transport QP */
+};
+
 struct sdr_soft_qp {
 	struct sdr_uc_qp qp;
 	struct sdr_soft *s;
@@ -65,8 +84,9 @@ struct sdr_soft_qp {
 	struct sdr_soft_slot **pages; /* 1 << id_bits slots, SDR_SOFT_SLOT_PAGE a page, NULL until bound */
 	uint32_t nslots;
 	uint32_t peer_qpn, peer_rkey;
-	struct sdr_soft_dest dest;
-	uint32_t psn[]; /* next PSN of each transport QP towards the peer */
+	struct sdr_soft_dest dest; /* of data */
+	struct sdr_soft_nic *nic;  /* NULL: the peer is a soft engine */
+	uint32_t psn[];		   /* next PSN of each transport QP towards the peer */
 };
 
 /* One message of a send call: a train, or a single packet. */
@@ -110,20 +130,35 @@ struct sdr_soft_rx {
 	uint32_t off, seg;  /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	bool have_addr;	    /* addr[cur] is filled */
 	bool many;	    /* the last call brought something: ask for all there is */
+	bool drained;	    /* it did not bring all that it asked for: nothing older is in the socket */
+	bool nic;	    /* read from port 4791: devices may be heard here */
+	bool nic_only;	    /* and nobody else: the socket is there for them */
 	uint8_t *bufs;
+};
+
+/* UDP port 4791 of an engine with peers that are devices. */
+struct sdr_soft_port {
+	int fd;	      /* -1: it is the engine's own */
+	bool ready;   /* what rx holds may be placed: the control datagrams before it were reported */
+	uint32_t age; /* polls for which it has not been */
+	uint32_t id[SDR_SOFT_GSO_SEGS]; /* what the IPv4 identification changes in a seed, by segment of a train */
+	struct sdr_soft_rx rx;
 };
 
 struct sdr_soft {
 	struct sdr_uc uc;
 	int fd[SDR_CHANNELS_MAX];
 	int nfd;
-	int epfd; /* -1 with one socket */
-	int next; /* socket that is read first in the next poll */
+	uint16_t port[SDR_CHANNELS_MAX]; /* theirs, host order */
+	int epfd;			 /* -1: there is one socket and never more */
+	int next;			 /* socket that is read first in the next poll */
 	int family;
 	bool gso, gro;
 	bool any;			  /* bound to all addresses */
 	uint32_t mtu, ctl_max, rx_window; /* bytes */
+	uint32_t rcvbuf;		  /* bytes asked for */
 	uint32_t icrc_seed;
+	uint32_t ctl_qpn; /* that control datagrams say they come from */
 	uint32_t ctl_psn;
 	struct sdr_uc_addr addr;
 	struct sdr_soft_qp **qpn; /* by index bits of the QPN */
@@ -132,6 +167,8 @@ struct sdr_soft {
 	struct sdr_soft_stats xst;
 	struct sdr_soft_tx tx;
 	struct sdr_soft_rx rx;
+	struct sdr_soft_port *roce; /* NULL until a peer is a device */
+	char reason[SDR_SOFT_REASON_LEN];
 };
 
 static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)
@@ -156,16 +193,16 @@ static inline struct sdr_soft_slot *sdr_soft_slot_find(struct sdr_soft_qp *q, ui
 }
 
 /*
- * ICRC state over a packet's first len bytes, BTH first.  The byte that the network may change is masked in
+ * ICRC state from a seed over a packet's first len bytes, BTH first.  The byte that the network may change is masked in
  * place and put back: one call, where a masked copy needs two and a copy (40 ns a packet).
  */
-static inline uint32_t sdr_soft_icrc(const struct sdr_soft *s, uint8_t *pkt, size_t len)
+static inline uint32_t sdr_soft_icrc(uint32_t seed, uint8_t *pkt, size_t len)
 {
 	uint8_t fecn = pkt[4];
 	uint32_t state;
 
 	pkt[4] = 0xff;
-	state = sdr_icrc_update(s->icrc_seed, pkt, len);
+	state = sdr_icrc_update(seed, pkt, len);
 	pkt[4] = fecn;
 	return state;
 }
@@ -174,7 +211,7 @@ static inline uint32_t sdr_soft_icrc(const struct sdr_soft *s, uint8_t *pkt, siz
 static inline bool sdr_soft_icrc_check(const struct sdr_soft *s, uint8_t *pkt, size_t len)
 {
 	len -= SDR_ICRC_LEN;
-	return sdr_icrc_final(sdr_soft_icrc(s, pkt, len)) == sdr_get_le32(pkt + len);
+	return sdr_icrc_final(sdr_soft_icrc(s->icrc_seed, pkt, len)) == sdr_get_le32(pkt + len);
 }
 
 /* Socket: bound, non-blocking, with buffers.  Returns the descriptor or a negative errno. */
@@ -183,6 +220,8 @@ int sdr_soft_sock_open(const struct sockaddr *sa, socklen_t len, uint32_t rcvbuf
 /* Turns the feature on or tells that it is not there. */
 bool sdr_soft_sock_gro(int fd);
 bool sdr_soft_sock_gso(int fd);
+/* IPv6: takes datagrams without a check sum too, which devices send.  0 or a negative errno. */
+int sdr_soft_sock_no_check(int fd, int family);
 /* Bytes of payload that the socket's receive queue holds at least, in packets of mtu bytes. */
 uint32_t sdr_soft_sock_window(int fd, uint32_t mtu);
 
@@ -194,12 +233,37 @@ void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
 void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot);
 
+/* Where data for this address go.  0 or a negative errno. */
+int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr, struct sdr_soft_dest *out);
+
 int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
 int sdr_soft_tx_init(struct sdr_soft *s);
 void sdr_soft_tx_free(struct sdr_soft *s);
 
 int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
-int sdr_soft_rx_init(struct sdr_soft *s);
-void sdr_soft_rx_free(struct sdr_soft *s);
+int sdr_soft_rx_init(struct sdr_soft_rx *rx);
+void sdr_soft_rx_free(struct sdr_soft_rx *rx);
+void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
+/* One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative errno. */
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd);
+/* Makes events of what was received; *ctl: control datagrams were among them. */
+int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max, bool *ctl);
+/* One round over the engine's own sockets.  *drained: what had come before the call is reported. */
+int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl, bool *drained);
+static inline bool sdr_soft_rx_left(const struct sdr_soft_rx *rx)
+{
+	return rx->cur < rx->nmsg;
+}
+
+/* Makes the QP's peer a device at addr: opens port 4791 if need be.  On failure the QP is as it was. */
+int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr);
+int sdr_soft_nic_readdress(struct sdr_soft_qp *q, const struct sdr_uc_addr *addr);
+/* Seed for the segment'th packet of a train that leaves from this socket with len bytes of UDP payload. */
+uint32_t sdr_soft_nic_seed(struct sdr_soft_qp *q, uint8_t sock, uint32_t len, uint32_t segment);
+/* The packet came from the QP's device and its ICRC is right; pkt, len as the decoders have checked them. */
+bool sdr_soft_nic_check(struct sdr_soft_qp *q, const struct sockaddr_storage *from, const uint8_t *pkt, size_t len);
+/* Poll of an engine with a socket for port 4791 beside its own. */
+int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max);
+void sdr_soft_nic_close(struct sdr_soft *s);
 
 #endif /* SDR_SOFT_IMPL_H */

@@ -125,6 +125,7 @@ void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 	for (i = 0; i < q->nslots; i += SDR_SOFT_SLOT_PAGE)
 		free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
 	free(q->pages);
+	free(q->nic);
 	free(q);
 }
 
@@ -150,23 +151,23 @@ void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	}
 }
 
-static int sdr_soft_dest_set(struct sdr_soft_qp *q, const struct sdr_uc_addr *addr)
+int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr, struct sdr_soft_dest *out)
 {
 	struct sockaddr_storage sa;
 	int len = sdr_soft_addr_to_sockaddr(addr, &sa);
 
 	if (len < 0)
 		return len;
-	if (sa.ss_family != q->s->family)
+	if (sa.ss_family != s->family)
 		return -EAFNOSUPPORT;
 	if (sa.ss_family == AF_INET6) {
 		struct sockaddr_in6 *in6 = (void *)&sa;
 
 		if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) && !in6->sin6_scope_id)
-			in6->sin6_scope_id = sdr_get_le32(q->s->addr.b + 19);
+			in6->sin6_scope_id = sdr_get_le32(s->addr.b + 19);
 	}
-	q->dest.sa = sa;
-	q->dest.len = (socklen_t)len;
+	out->sa = sa;
+	out->len = (socklen_t)len;
 	return 0;
 }
 
@@ -188,9 +189,16 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, 
 		memcpy(from_info.b, p->addr, p->addr_len);
 		addr = &from_info;
 	}
-	ret = sdr_soft_dest_set(q, addr);
+	if (p->flags & SDR_QP_F_NIC)
+		ret = sdr_soft_nic_connect(q, p, addr);
+	else
+		ret = sdr_soft_dest_make(q->s, addr, &q->dest);
 	if (ret)
 		return ret;
+	if (!(p->flags & SDR_QP_F_NIC)) {
+		free(q->nic);
+		q->nic = NULL;
+	}
 	q->peer_qpn = p->qpn & SDR_QPN_MASK;
 	q->peer_rkey = p->rkey;
 	for (i = 0; i < q->ntp; i++)
@@ -200,8 +208,13 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, 
 
 void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 {
+	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
+
 	/* An address of another family cannot have come from this engine: the old one stays. */
-	(void)sdr_soft_dest_set(sdr_soft_qp_of(qp), addr);
+	if (q->nic)
+		(void)sdr_soft_nic_readdress(q, addr);
+	else
+		(void)sdr_soft_dest_make(q->s, addr, &q->dest);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@
 #define SDR_SOFT_RX_ERRS 8 /* errors in a row that a poll steps over */
 
 /* True when an event was made. */
-static bool sdr_soft_rx_data(struct sdr_soft *s, uint8_t *pkt, size_t len, struct sdr_uc_ev *ev)
+static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
+			     struct sdr_uc_ev *ev)
 {
 	struct sdr_wire_data d;
 	struct sdr_soft_slot *e;
@@ -42,7 +43,11 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, uint8_t *pkt, size_t len, struc
 	if (sdr_wire_data_decode(pkt, len, &d, &payload))
 		goto bad;
 	q = sdr_soft_qp_find(s, d.qpn);
-	if (!q || !sdr_soft_icrc_check(s, pkt, len))
+	if (!q)
+		goto bad;
+	/* A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with ours. */
+	if (q->nic ? !rx->nic || !sdr_soft_nic_check(q, &rx->from[rx->cur], pkt, len)
+		   : rx->nic_only || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	id = sdr_imm_id(&q->split, d.imm);
 	at = (uint64_t)sdr_imm_off(&q->split, d.imm) * q->mtu;
@@ -78,15 +83,15 @@ bad:
 	return false;
 }
 
-static bool sdr_soft_rx_ctl(struct sdr_soft *s, uint8_t *pkt, size_t len, struct sdr_uc_ev *ev)
+static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
+			    struct sdr_uc_ev *ev)
 {
-	struct sdr_soft_rx *rx = &s->rx;
 	struct sdr_wire_ctl c;
 	const uint8_t *payload;
 	size_t plen;
 
-	if (sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) || c.qkey != SDR_SOFT_QKEY || plen > SDR_CTL_MAX ||
-	    !sdr_soft_icrc_check(s, pkt, len))
+	if (rx->nic_only || sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) || c.qkey != SDR_SOFT_QKEY ||
+	    plen > SDR_CTL_MAX || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	if (!rx->have_addr) {
 		if (sdr_soft_addr_from_sockaddr(&rx->addr[rx->cur], (struct sockaddr *)&rx->from[rx->cur]))
@@ -101,6 +106,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, uint8_t *pkt, size_t len, struct
 	ev->len = (uint32_t)plen;
 	ev->c.buf = payload;
 	ev->c.from = &rx->addr[rx->cur];
+	ev->c.qpn = c.src_qpn;
 	return true;
 bad:
 	s->st.pkts_bad++;
@@ -135,10 +141,8 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h)
  * Splits received messages into events until one of the two is used up, or a data packet stands
  * behind a control datagram: that one may bind the packet's slot, so its owner sees it first.
  */
-static int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
+int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max, bool *ctl)
 {
-	struct sdr_soft_rx *rx = &s->rx;
-	bool ctl = false;
 	int n = 0;
 
 	for (; rx->cur < rx->nmsg; rx->cur++, rx->seg = 0) {
@@ -159,16 +163,16 @@ static int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 
 			if (len > rx->seg)
 				len = rx->seg;
-			if (n == max || (ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
+			if (n == max || (*ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
 				return n;
 			rx->off += len;
 			switch (sdr_wire_opcode(pkt, len)) {
 			case SDR_OP_UC_WRITE_ONLY_IMM:
-				made = sdr_soft_rx_data(s, pkt, len, &ev[n]);
+				made = sdr_soft_rx_data(s, rx, pkt, len, &ev[n]);
 				break;
 			case SDR_OP_UD_SEND_ONLY:
-				made = sdr_soft_rx_ctl(s, pkt, len, &ev[n]);
-				ctl |= made;
+				made = sdr_soft_rx_ctl(s, rx, pkt, len, &ev[n]);
+				*ctl |= made;
 				break;
 			default:
 				s->st.pkts_bad++;
@@ -180,23 +184,20 @@ static int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 	return n;
 }
 
-/*
- * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
- * errno.
- */
-static int sdr_soft_rx_call(struct sdr_soft *s, int fd)
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd)
 {
-	struct sdr_soft_rx *rx = &s->rx;
 	int errs = 0, ret;
 
 	for (;;) {
 		if (rx->many) {
 			ret = recvmmsg(fd, &rx->hdr[rx->nmsg], SDR_SOFT_RX_BUFS - rx->nmsg, 0, NULL);
+			rx->drained = ret < (int)(SDR_SOFT_RX_BUFS - rx->nmsg);
 		} else {
 			ssize_t len = recvmsg(fd, &rx->hdr[rx->nmsg].msg_hdr, 0);
 
 			rx->hdr[rx->nmsg].msg_len = (unsigned int)len;
 			ret = len < 0 ? -1 : 1;
+			rx->drained = ret < 0;
 		}
 		if (ret > 0) {
 			s->st.sys_rx++;
@@ -213,12 +214,14 @@ static int sdr_soft_rx_call(struct sdr_soft *s, int fd)
 		if (errno == EBADF || errno == ENOTSOCK || errno == EFAULT)
 			return -errno;
 		s->xst.rx_err++;
-		if (++errs == SDR_SOFT_RX_ERRS)
+		if (++errs == SDR_SOFT_RX_ERRS) {
+			rx->drained = false;
 			return 0;
+		}
 	}
 }
 
-static void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
+void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
 {
 	uint32_t i;
 
@@ -231,20 +234,22 @@ static void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
 	rx->seg = 0;
 }
 
-int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
+int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl, bool *drained)
 {
-	struct sdr_soft *s = sdr_soft_of(uc);
 	struct sdr_soft_rx *rx = &s->rx;
 	int n, i, ret;
 
-	if (rx->cur < rx->nmsg) {
-		n = sdr_soft_rx_split(s, ev, max);
+	*ctl = *drained = false;
+	if (sdr_soft_rx_left(rx)) {
+		n = sdr_soft_rx_split(s, rx, ev, max, ctl);
 		if (n)
 			return n;
 	}
+	*drained = true;
 	sdr_soft_rx_reset(rx);
 	for (i = 0, n = 0; i < s->nfd && rx->nmsg < SDR_SOFT_RX_BUFS; i++) {
-		ret = sdr_soft_rx_call(s, s->fd[(s->next + i) % s->nfd]);
+		ret = sdr_soft_rx_call(s, rx, s->fd[(s->next + i) % s->nfd]);
+		*drained &= rx->drained;
 		if (ret < 0) {
 			ev[n].kind = SDR_UC_EV_ERROR;
 			ev[n].len = 0;
@@ -252,18 +257,28 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 			return n + 1;
 		}
 		if (ret)
-			n += sdr_soft_rx_split(s, ev + n, max - n);
-		if (n == max || rx->cur < rx->nmsg)
+			n += sdr_soft_rx_split(s, rx, ev + n, max - n, ctl);
+		if (n == max || sdr_soft_rx_left(rx))
 			break;
 	}
+	*drained &= i >= s->nfd - 1 && !sdr_soft_rx_left(rx);
 	if (++s->next >= s->nfd)
 		s->next = 0;
 	return n;
 }
 
-int sdr_soft_rx_init(struct sdr_soft *s)
+int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 {
-	struct sdr_soft_rx *rx = &s->rx;
+	struct sdr_soft *s = sdr_soft_of(uc);
+	bool ctl, drained;
+
+	if (s->roce && s->roce->fd >= 0)
+		return sdr_soft_nic_poll(s, ev, max);
+	return sdr_soft_rx_own(s, ev, max, &ctl, &drained);
+}
+
+int sdr_soft_rx_init(struct sdr_soft_rx *rx)
+{
 	uint32_t i;
 
 	if (posix_memalign((void **)&rx->bufs, 4096, (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN)) {
@@ -287,7 +302,7 @@ int sdr_soft_rx_init(struct sdr_soft *s)
 	return 0;
 }
 
-void sdr_soft_rx_free(struct sdr_soft *s)
+void sdr_soft_rx_free(struct sdr_soft_rx *rx)
 {
-	free(s->rx.bufs);
+	free(rx->bufs);
 }

@@ -20,6 +20,10 @@
 #define UDP_GRO 104 /* Linux 5.0 */
 #endif
 
+#ifndef UDP_NO_CHECK6_RX
+#define UDP_NO_CHECK6_RX 102 /* Linux 3.16 */
+#endif
+
 #define SDR_SOFT_WINDOW_PKT 1024u /* bytes of payload below which the buffer holds less the smaller packets are */
 
 static void sdr_soft_sock_buf(int fd, int force, int plain, uint32_t bytes)
@@ -78,6 +82,15 @@ bool sdr_soft_sock_gso(int fd)
 	int zero = 0;
 
 	return setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &zero, sizeof(zero)) == 0;
+}
+
+int sdr_soft_sock_no_check(int fd, int family)
+{
+	int one = 1;
+
+	if (family != AF_INET6)
+		return 0;
+	return setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, &one, sizeof(one)) ? -errno : 0;
 }
 
 /*

@@ -128,10 +128,9 @@ static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 }
 
 /* Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC. */
-static void sdr_soft_frame(struct sdr_soft *s, struct sdr_soft_msg *m, uint32_t hlen, const uint8_t *payload,
-			   uint32_t len, bool corrupt)
+static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint32_t seed, uint32_t hlen,
+			   const uint8_t *payload, uint32_t len, bool corrupt)
 {
-	struct sdr_soft_tx *tx = &s->tx;
 	uint8_t *h = sdr_soft_arena(tx), *p = h + hlen;
 	uint32_t pad = sdr_wire_pad(len), crc;
 
@@ -140,7 +139,7 @@ static void sdr_soft_frame(struct sdr_soft *s, struct sdr_soft_msg *m, uint32_t 
 			memcpy(p, payload, len);
 		memset(p + len, 0, pad);
 		p += len + pad;
-		crc = sdr_icrc_final(sdr_soft_icrc(s, h, (size_t)(p - h)));
+		crc = sdr_icrc_final(sdr_soft_icrc(seed, h, (size_t)(p - h)));
 		sdr_put_le32(p, crc);
 		p += SDR_ICRC_LEN;
 		if (corrupt) {
@@ -154,7 +153,7 @@ static void sdr_soft_frame(struct sdr_soft *s, struct sdr_soft_msg *m, uint32_t 
 		sdr_soft_piece(tx, m, h, hlen);
 		sdr_soft_piece(tx, m, payload, len);
 		memset(p, 0, pad);
-		crc = sdr_icrc_update(sdr_soft_icrc(s, h, hlen), payload, len);
+		crc = sdr_icrc_update(sdr_soft_icrc(seed, h, hlen), payload, len);
 		if (pad)
 			crc = sdr_icrc_update(crc, p, pad);
 		sdr_put_le32(p + pad, sdr_icrc_final(crc));
@@ -184,12 +183,22 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 	bool corrupt = t->flags & SDR_UC_F_CORRUPT, join;
 	uint8_t sock = (uint8_t)(t->channel % (uint8_t)s->nfd);
 	struct sdr_soft_tx *tx = &s->tx;
+	uint32_t qpn, rkey, seed = s->icrc_seed;
 	struct msghdr *h;
+	uint64_t va;
 
 	if (!sdr_soft_tx_valid(t)) {
 		s->xst.tx_lost += n - c->pkt;
 		c->pkt = n;
 		return true;
+	}
+	qpn = q->nic ? q->nic->tpn[tp] : (q->peer_qpn + tp) & SDR_QPN_MASK;
+	if (t->flags & SDR_UC_F_KEYED) {
+		va = t->w.va;
+		rkey = t->w.rkey;
+	} else {
+		va = (uint64_t)t->w.slot * q->max_msg;
+		rkey = q->nic ? q->peer_rkey : sdr_rkey_of_lap(q->peer_rkey, t->w.lap);
 	}
 	h = tx->nmsg ? &tx->hdr[tx->nmsg - 1].msg_hdr : NULL;
 	join = h && h->msg_namelen == q->dest.len && !memcmp(h->msg_name, &q->dest.sa, q->dest.len);
@@ -207,14 +216,16 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		if (!m)
 			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
 		join = true;
-		d.qpn = (q->peer_qpn + tp) & SDR_QPN_MASK;
+		d.qpn = qpn;
 		d.psn = q->psn[tp];
-		d.va = (uint64_t)t->w.slot * q->max_msg + (uint64_t)off * q->mtu;
-		d.rkey = sdr_rkey_of_lap(q->peer_rkey, t->w.lap);
+		d.va = va + (uint64_t)off * q->mtu;
+		d.rkey = rkey;
 		d.len = len;
 		d.imm = sdr_imm_pack(&q->split, t->w.slot, off, sdr_imm_frag(&q->split, t->w.user_imm, off));
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
-		sdr_soft_frame(s, m, SDR_DATA_HDR, t->buf + at, len, corrupt);
+		if (q->nic)
+			seed = sdr_soft_nic_seed(q, sock, wire, m->nseg);
+		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt);
 		sdr_soft_msg_add(m, wire);
 		q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
 		m->npkts++;
@@ -230,7 +241,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	bool corrupt = t->flags & SDR_UC_F_CORRUPT;
 	uint32_t wire = SDR_CTL_OVERHEAD + t->len + sdr_wire_pad(t->len);
 	struct sdr_soft_tx *tx = &s->tx;
-	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = SDR_QPN_CTL };
+	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = s->ctl_qpn };
 	struct sockaddr_storage sa;
 	struct sdr_soft_msg *m = NULL;
 	int len;
@@ -258,7 +269,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	w.psn = s->ctl_psn;
 	s->ctl_psn = (s->ctl_psn + 1) & SDR_PSN_MASK;
 	sdr_wire_ctl_encode(sdr_soft_arena(tx), &w, t->len);
-	sdr_soft_frame(s, m, SDR_CTL_HDR, t->buf, t->len, corrupt);
+	sdr_soft_frame(tx, m, s->icrc_seed, SDR_CTL_HDR, t->buf, t->len, corrupt);
 	sdr_soft_msg_add(m, wire);
 	m->nctl++;
 	tx->bytes += t->len;

@@ -38,6 +38,8 @@ enum sdr_uc_tx_kind {
 
 /* Test hook, honoured by engines that frame in software; others drop the packet instead. */
 #define SDR_UC_F_CORRUPT 0x1 /* flip a bit after the check sum was made */
+/* WRITE: the message lies at w.va under w.rkey, which its receiver granted; without: in the root key's table. */
+#define SDR_UC_F_KEYED 0x2
 
 struct sdr_uc_tx {
 	uint8_t kind; /* enum sdr_uc_tx_kind */
@@ -45,7 +47,8 @@ struct sdr_uc_tx {
 	uint8_t gen;	    /* WRITE: generation, < qp's generations */
 	uint8_t channel;    /* WRITE: channel, < qp's channels */
 	uint32_t len;	    /* bytes: WRITE all payload of the run, CTL payload (class header included) */
-	const uint8_t *buf; /* read during post() (soft, sim) or until the peer has acknowledged (hardware) */
+	const uint8_t *buf; /* read during post(), or with mr until that is deregistered */
+	void *mr; /* WRITE: registration that covers buf, from mr_reg; NULL: the engine copies what it must */
 	union {
 		struct {
 			struct sdr_uc_qp *qp;
@@ -53,6 +56,8 @@ struct sdr_uc_tx {
 			uint32_t first;	   /* packet offset of the first packet; byte offset = first * mtu */
 			uint32_t user_imm; /* fragments are taken from it by packet offset */
 			uint32_t lap;	   /* times all IDs and generations were used before */
+			uint32_t rkey;	   /* F_KEYED */
+			uint64_t va;	   /* F_KEYED: of the message's first byte, as its receiver counts */
 		} w; /* every packet but the run's last has exactly the qp's mtu bytes; len 0 = one empty packet */
 		const struct sdr_uc_addr *to; /* CTL */
 	};
@@ -78,6 +83,8 @@ struct sdr_uc_ev {
 		struct {
 			const uint8_t *buf;		/* CTL: payload, valid until the next poll */
 			const struct sdr_uc_addr *from; /* CTL: likewise */
+			uint32_t
+				qpn; /* CTL: the sender's control QP as the datagram says, SDR_QPN_CTL: its socket */
 		} c;
 		int err; /* ERROR: negative errno */
 	};
@@ -102,16 +109,29 @@ struct sdr_uc_stats {
 	uint64_t pkts_bad;	    /* frame, ICRC, key, bounds */
 	uint64_t tx_again;	    /* post() stopped because the network was full */
 	uint64_t sys_tx, sys_rx;    /* system calls that moved packets */
+	uint64_t grants, regs;	    /* grants made; registrations of memory with a device */
 	uint64_t fault_drop, fault_dup, fault_reorder, fault_corrupt; /* by fault injection */
 };
 
 struct sdr_uc_info {
-	const char *name;	 /* "soft", "sim", "verbs" */
-	uint32_t mtu;		 /* payload bytes of a data packet the path of the local device carries */
-	uint32_t ctl_max;	 /* payload bytes of a control datagram, likewise; SDR_CTL_MIN..SDR_CTL_MAX */
-	uint32_t rx_window;	 /* bytes that may arrive without being polled before the kernel drops; 0 unknown */
-	bool bind_ahead;	 /* slots may be written before the peer was told of them (start at once) */
+	const char *name;   /* "soft", "sim", "verbs" */
+	uint32_t mtu;	    /* payload bytes of a data packet the path of the local device carries */
+	uint32_t ctl_max;   /* payload bytes of a control datagram, likewise; SDR_CTL_MIN..SDR_CTL_MAX */
+	uint32_t rx_window; /* bytes that may arrive without being polled before the kernel drops; 0 unknown */
+	bool keyed;	    /* messages to this engine need a grant, told to their sender; else it starts at once */
+	uint32_t reg_min;   /* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
+	const char *late;   /* protection against late packets: "lap", "root", "mw", "mr" (sdr_verbs.h) */
 	struct sdr_uc_addr addr; /* own address as others see it, when known */
+};
+
+/*
+ * Leave to write into a buffer, for one message or several that lie in it one behind the other.  Engines with
+ * info.keyed only.  va and rkey go to the sender, in whatever way the layer above has.
+ */
+struct sdr_uc_grant {
+	uint64_t va;
+	uint32_t rkey;
+	void *impl; /* the engine's; NULL: no grant */
 };
 
 struct sdr_uc_ops {
@@ -138,8 +158,20 @@ struct sdr_uc_ops {
 	int (*slot_bind)(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
 	void (*slot_unbind)(struct sdr_uc_qp *qp, uint32_t slot);
 
+	/*
+	 * mr: registration that covers buf, or NULL.  0, -ENOMEM, -EAGAIN (none free now), or what the device said.
+	 * After grant_end has returned nothing is written through the grant; g->impl becomes NULL.  Packets of a
+	 * granted message that arrive before slot_bind are placed and reported: their event is held back behind the
+	 * control datagrams that came before it, and counted late if the slot is not bound then.
+	 */
+	int (*grant)(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g);
+	void (*grant_end)(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
+
+	/* mr_dereg: packets posted before still leave; the engine gives the memory up when they have. */
 	int (*mr_reg)(struct sdr_uc *uc, void *buf, size_t len, void **mr);
 	void (*mr_dereg)(struct sdr_uc *uc, void *mr);
+	/* Packets posted with mr are still to be read from its memory.  May be NULL: post() reads everything. */
+	bool (*mr_busy)(struct sdr_uc *uc, void *mr);
 
 	/*
 	 * Returns how many descriptors were taken, in order; fewer than n means the network is full now: call
@@ -154,8 +186,12 @@ struct sdr_uc_ops {
 	 */
 	int (*poll)(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 
-	/* Readable when poll would return something; -1: none (sim). */
+	/* Readable when poll would return something, after arm has returned false; -1: none (sim). */
 	int (*fd)(struct sdr_uc *uc);
+	/* Before each sleep on fd.  True: do not sleep, poll. */
+	bool (*arm)(struct sdr_uc *uc);
+	/* Cause and remedy of what failed last, in words; "" when there is nothing to say.  Lives as long as the engine. */
+	const char *(*reason)(struct sdr_uc *uc);
 	/* ns of now() at which poll must be called even if fd is silent (delayed packets); UINT64_MAX none. */
 	uint64_t (*deadline)(struct sdr_uc *uc);
 };

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The small messages that are not a reliable endpoint's: the class header in front of every control
- * datagram, the SDK's clear-to-send, and the QP info that two users of the SDK exchange by themselves.
+ * datagram, the SDK's clear-to-send and keys, and the QP info that two users of the SDK exchange by themselves.
  *
  * Decides whether bytes are one of these, of this version, with every field inside its range; the ranges are
  * such that what is computed from a QP info later (QPNs, slot * stride, packets a message) cannot overflow.
@@ -63,13 +63,84 @@ int sdr_wire_cts_decode(const uint8_t *p, size_t len, struct sdr_wire_cts *c)
 	return 0;
 }
 
+/* ---- keys ------------------------------------------------------------------------------------------ */
+
+size_t sdr_wire_keys_encode(uint8_t *p, const struct sdr_wire_keys *k)
+{
+	sdr_class_encode(p, SDR_CLASS_SDK, SDR_SDK_KEYS);
+	p += SDR_CLASS_LEN;
+	sdr_put_le32(p, k->qpn);
+	sdr_put_le32(p + 4, k->rkey);
+	sdr_put_le32(p + 8, k->posted);
+	sdr_put_le32(p + 12, k->first);
+	sdr_put_le16(p + 16, k->n);
+	sdr_put_le16(p + 18, 0);
+	return SDR_WIRE_KEYS_HDR + (size_t)k->n * SDR_WIRE_KEY_LEN;
+}
+
+void sdr_wire_key_put(uint8_t entry[SDR_WIRE_KEY_LEN], const struct sdr_wire_key *key)
+{
+	sdr_put_le64(entry, key->va);
+	sdr_put_le32(entry + 8, key->rkey);
+	entry[12] = key->state;
+}
+
+void sdr_wire_key_get(const struct sdr_wire_keys *k, uint32_t i, struct sdr_wire_key *key)
+{
+	const uint8_t *entry = k->entry + (size_t)i * SDR_WIRE_KEY_LEN;
+
+	key->va = sdr_get_le64(entry);
+	key->rkey = sdr_get_le32(entry + 8);
+	key->state = entry[12];
+}
+
+static bool sdr_wire_key_ok(const struct sdr_wire_key *key)
+{
+	return key->state == SDR_KEY_LIVE || (key->state == SDR_KEY_VOID && !key->va && !key->rkey);
+}
+
+int sdr_wire_keys_decode(const uint8_t *p, size_t len, struct sdr_wire_keys *out)
+{
+	const size_t head = SDR_WIRE_KEYS_HDR - SDR_CLASS_LEN;
+	struct sdr_wire_keys k;
+	struct sdr_wire_key key;
+	uint32_t i;
+
+	if (len < head)
+		return -EBADMSG;
+	k.qpn = sdr_get_le32(p);
+	k.rkey = sdr_get_le32(p + 4);
+	k.posted = sdr_get_le32(p + 8);
+	k.first = sdr_get_le32(p + 12);
+	k.n = sdr_get_le16(p + 16);
+	k.entry = p + head;
+	if (k.qpn > SDR_QPN_MASK || sdr_get_le16(p + 18))
+		return -EBADMSG;
+	if (!k.n || k.n > SDR_WIRE_KEYS_MAX || len != head + (size_t)k.n * SDR_WIRE_KEY_LEN)
+		return -EBADMSG;
+	if ((int32_t)(k.posted - k.first) < (int32_t)k.n)
+		return -EBADMSG;
+	for (i = 0; i < k.n; i++) {
+		sdr_wire_key_get(&k, i, &key);
+		if (!sdr_wire_key_ok(&key))
+			return -EBADMSG;
+	}
+	*out = k;
+	return 0;
+}
+
 /* ---- QP info --------------------------------------------------------------------------------------- */
 
-#define SDR_QP_INFO_ADDR 40u /* offset of addr */
+#define SDR_QP_INFO_ADDR  40u /* offset of addr */
+#define SDR_QP_INFO_FLAGS 59u
+#define SDR_QP_INFO_CTL	  60u
+#define SDR_QP_INFO_NTPS  63u
+#define SDR_QP_INFO_TPN	  64u
 
 void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_qp_info *i)
 {
 	uint8_t addr_len = i->addr_len <= SDR_QP_INFO_ADDR_MAX ? i->addr_len : 0;
+	uint32_t k;
 
 	memset(p, 0, SDR_QP_INFO_LEN);
 	p[0] = SDR_QP_INFO_MAGIC;
@@ -88,17 +159,41 @@ void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_q
 	sdr_put_le32(p + 28, i->rx_window);
 	sdr_put_le64(p + 32, i->max_msg);
 	memcpy(p + SDR_QP_INFO_ADDR, i->addr, addr_len);
+	p[SDR_QP_INFO_FLAGS] = i->flags;
+	sdr_put_le24(p + SDR_QP_INFO_CTL, i->ctl_qpn);
+	p[SDR_QP_INFO_NTPS] = i->ntps <= SDR_QP_INFO_TPS_MAX ? i->ntps : 0;
+	for (k = 0; k < p[SDR_QP_INFO_NTPS]; k++)
+		sdr_put_le24(p + SDR_QP_INFO_TPN + 3 * k, i->tpn[k]);
+}
+
+static bool sdr_qp_info_zero(const uint8_t *p, size_t from, size_t end)
+{
+	while (from < end)
+		if (p[from++])
+			return false;
+	return true;
 }
 
 static bool sdr_qp_info_ok(const struct sdr_wire_qp_info *i)
 {
+	uint32_t k;
+
 	if (!i->channels || i->channels > SDR_CHANNELS_MAX)
 		return false;
 	if (!i->generations || i->generations > SDR_GENERATIONS_MAX)
 		return false;
 	if (sdr_imm_split_check(&i->split))
 		return false;
-	if (i->qpn < SDR_QPN_MIN || i->qpn > SDR_QPN_MASK - (i->channels * i->generations - 1u))
+	if (i->qpn < SDR_QPN_MIN || i->qpn > SDR_QPN_MASK - (i->ntps ? 0u : i->channels * i->generations - 1u))
+		return false;
+	if (i->flags & ~(SDR_QP_F_KEYED | SDR_QP_F_NIC))
+		return false;
+	if (i->ntps && (i->ntps != i->channels * i->generations || i->ntps > SDR_QP_INFO_TPS_MAX))
+		return false;
+	for (k = 0; k < i->ntps; k++)
+		if (i->tpn[k] < SDR_QPN_MIN)
+			return false;
+	if (i->ntps && i->tpn[0] != i->qpn)
 		return false;
 	if (i->psn > SDR_PSN_MASK)
 		return false;
@@ -134,12 +229,16 @@ int sdr_wire_qp_info_decode(const uint8_t *p, size_t len, struct sdr_wire_qp_inf
 	i.chunk = sdr_get_le32(p + 24);
 	i.rx_window = sdr_get_le32(p + 28);
 	i.max_msg = sdr_get_le64(p + 32);
-	if (!sdr_qp_info_ok(&i))
+	i.flags = p[SDR_QP_INFO_FLAGS];
+	i.ctl_qpn = sdr_get_le24(p + SDR_QP_INFO_CTL);
+	i.ntps = p[SDR_QP_INFO_NTPS];
+	for (k = 0; k < i.ntps && k < SDR_QP_INFO_TPS_MAX; k++)
+		i.tpn[k] = sdr_get_le24(p + SDR_QP_INFO_TPN + 3 * k);
+	if (!sdr_qp_info_ok(&i) ||
+	    !sdr_qp_info_zero(p, SDR_QP_INFO_ADDR + i.addr_len, SDR_QP_INFO_ADDR + SDR_QP_INFO_ADDR_MAX) ||
+	    !sdr_qp_info_zero(p, SDR_QP_INFO_TPN + 3u * i.ntps, SDR_QP_INFO_LEN))
 		return -EBADMSG;
 	memcpy(i.addr, p + SDR_QP_INFO_ADDR, i.addr_len);
-	for (k = SDR_QP_INFO_ADDR + i.addr_len; k < SDR_QP_INFO_LEN; k++)
-		if (p[k])
-			return -EBADMSG;
 	*out = i;
 	return 0;
 }

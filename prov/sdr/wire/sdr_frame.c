@@ -316,7 +316,7 @@ static inline uint32_t sdr_rec_fields(uint32_t flags)
 	return (flags & SDR_REC_F_ORDER ? 4u : 0) + (flags & SDR_REC_F_LEN ? 8u : 0) +
 	       (flags & SDR_REC_F_TAG ? 8u : 0) + (flags & SDR_REC_F_DATA ? 8u : 0) +
 	       (flags & SDR_REC_F_BULK ? 4u : 0) + (flags & SDR_REC_F_RMA ? 16u : 0) +
-	       (flags & SDR_REC_F_STATUS ? 2u : 0);
+	       (flags & SDR_REC_F_STATUS ? 2u : 0) + (flags & SDR_REC_F_KEY ? 12u : 0);
 }
 
 size_t sdr_frame_rec_size(const struct sdr_frame_rec *f)
@@ -366,6 +366,11 @@ size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec 
 		sdr_put_le16(q, (uint16_t)f->status);
 		q += 2;
 	}
+	if (f->flags & SDR_REC_F_KEY) {
+		sdr_put_le64(q, f->va);
+		sdr_put_le32(q + 8, f->rkey);
+		q += 12;
+	}
 	if (f->payload && f->payload_len) {
 		memcpy(q, f->payload, f->payload_len);
 		q += f->payload_len;
@@ -410,6 +415,8 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 		must |= SDR_REC_F_LEN;
 	if ((f->flags & must) != must || f->payload_len > SDR_CTL_MAX)
 		return NULL;
+	if ((f->flags & SDR_REC_F_KEY) && (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
+		return NULL;
 	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
 		return NULL;
 
@@ -421,6 +428,8 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 	f->addr = 0;
 	f->key = 0;
 	f->status = 0;
+	f->va = 0;
+	f->rkey = 0;
 	if (f->flags & SDR_REC_F_ORDER) {
 		f->mseq = sdr_get_le32(p);
 		p += 4;
@@ -449,6 +458,11 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 	if (f->flags & SDR_REC_F_STATUS) {
 		f->status = (int16_t)sdr_get_le16(p);
 		p += 2;
+	}
+	if (f->flags & SDR_REC_F_KEY) {
+		f->va = sdr_get_le64(p);
+		f->rkey = sdr_get_le32(p + 8);
+		p += 12;
 	}
 	f->payload = p;
 	return p + f->payload_len;

@@ -35,11 +35,12 @@ enum sdr_rel_type {
  * HELLO and HELLO_ACK have the same form and size, so an answer is never larger than the question.  Lengths are
  * exact; a refusal may come with a bad QP info (it then reads all zero).
  */
-#define SDR_HELLO_LEN (SDR_CLASS_LEN + 144u)
+#define SDR_HELLO_LEN (SDR_CLASS_LEN + 224u)
 enum sdr_hello_status {
 	SDR_HELLO_OK = 0,
 	SDR_HELLO_REFUSED_GEOMETRY = 1, /* HELLO_ACK only: mtu, split, channels ... do not agree */
 	SDR_HELLO_REFUSED_LIMIT = 2,	/* too many peers here */
+	SDR_HELLO_REFUSED_PATH = 3,	/* the engine here cannot reach the other's device, or socket */
 };
 struct sdr_hello {
 	uint64_t instance;  /* random, one per endpoint incarnation: another one means the peer restarted */
@@ -156,8 +157,8 @@ enum sdr_rec_op {
 	SDR_REC_WRITE = 3,    /* into (addr, key): inline or bulk */
 	SDR_REC_READ = 4,     /* wants len bytes of (addr, key) */
 	SDR_REC_READ_RSP = 5, /* answer to READ `id`: inline or bulk, or a status */
-	SDR_REC_BIND = 6,     /* bulk of the earlier SEND or TSEND `id` starts now at msn */
-	SDR_REC_CTS = 7,      /* the peer's SEND `id` is matched: BIND and send */
+	SDR_REC_BIND = 6,     /* bulk of the earlier SEND, TSEND or WRITE `id` starts now at msn */
+	SDR_REC_CTS = 7,      /* the peer's SEND, TSEND or WRITE `id` has its buffer: BIND and send */
 	SDR_REC_PARK = 8,     /* the peer's SEND `id` found no receive: stop, its msns are void, wait for CTS */
 	SDR_REC_DONE = 9,     /* the peer's operation `id` ended with status (delivery report or refusal) */
 };
@@ -169,7 +170,8 @@ enum sdr_rec_op {
 #define SDR_REC_F_STATUS   0x020u
 #define SDR_REC_F_ORDER	   0x040u /* mseq present */
 #define SDR_REC_F_DELIVERY 0x080u /* answer with DONE when the bytes lie in the matched buffer */
-#define SDR_REC_F_FIELDS   0x0ffu
+#define SDR_REC_F_KEY	   0x100u /* va, rkey present: where the bytes that this record asks for may be written */
+#define SDR_REC_F_FIELDS   0x1ffu
 struct sdr_frame_rec {
 	uint8_t op;
 	uint16_t flags;
@@ -179,13 +181,15 @@ struct sdr_frame_rec {
 	uint64_t len;  /* LEN: bytes of the whole operation; without: payload_len */
 	uint64_t tag;
 	uint64_t data;
-	uint32_t msn;	      /* BULK */
-	uint64_t addr, key;   /* RMA */
+	uint32_t msn;	    /* BULK */
+	uint64_t addr, key; /* RMA */
+	uint64_t va;	    /* KEY: READ and CTS only, whose sender's engine is keyed (sdr_uc.h) */
+	uint32_t rkey;
 	int32_t status;	      /* STATUS: enum sdr_rel_err; 16 bits on the wire */
 	uint32_t payload_len; /* inline bytes, <= SDR_CTL_MAX */
 	const uint8_t *payload;
 };
-#define SDR_REC_HDR_MAX 64u /* header bytes with every field present, without payload */
+#define SDR_REC_HDR_MAX 64u /* header bytes of a record with payload, which has no KEY */
 
 struct sdr_frame {
 	uint8_t type;

@@ -6,7 +6,7 @@
  * Layout behind the class header, little-endian:
  *
  *    HELLO, HELLO_ACK   0 instance(8)  8 cid(8)  16 echo(8)  24 cookie(8)  32 status  36 seg_bytes  40 msn_limit
- *                       44 mseq_limit  48 ctl_max  52 ts_us  56 qp_info(64)  120 zero(24); 144 bytes exactly
+ *                       44 mseq_limit  48 ctl_max  52 ts_us  56 qp_info(160)  216 zero(8); 224 bytes exactly
  *    RETRY, RESET       0 cid(8)  8 cookie(8); 16 bytes exactly
  *    PACKET             0 cid(8)  8 pn(4)  12 frames
  *

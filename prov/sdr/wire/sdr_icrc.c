@@ -8,8 +8,12 @@
  * States are finished CRCs: ISA-L complements on the way in and on the way out, so the value of one call is
  * the start of the next and the last one is the result.  Nothing is kept between calls; any thread.
  *
- * What it does not do: recover an IPv4 identification that the socket did not tell (a NIC's peer may need
- * that), or protect against an attacker: this is a check against accidents.
+ * What a socket does not tell about a received packet is the IPv4 identification, which a device counts in.
+ * CRCs are linear: the difference between the trailer and what it would be for identification 0, taken back
+ * over the bytes that follow that field, must be a number of 16 bits, and is the identification.  So 16 of the
+ * 32 bits still find damage (all single bits; one random packet in 65536 is taken for sound).
+ *
+ * What it does not do: protect against an attacker; this is a check against accidents.
  */
 #include "sdr_wire.h"
 
@@ -22,12 +26,18 @@
 #define SDR_LRH_LEN	8u /* InfiniBand's own link header, all ones in RoCE */
 #define SDR_BTH_FECN	4u /* offset of the byte with FECN, BECN and reserved bits */
 #define SDR_IPPROTO_UDP 17u
+#define SDR_IPV4_ID	4u /* offset of the identification */
 
 /*
  * CRC of 36 bytes of ones: link header, an IPv4 header, a UDP header.  The same for both IP families, so
  * that it survives translation from one to the other.
  */
 #define SDR_ICRC_SEED_MASKED 0x19990159u
+
+/* Polynomials modulo the CRC's, most significant bit first: x^0 and x^-8 (eight steps of the register backwards). */
+#define SDR_CRC_ONE    0x80000000u
+#define SDR_CRC_POLY   0xedb88320u
+#define SDR_CRC_X_BACK 0x6567cb95u
 
 /* Longest run of headers that is masked in one copy; longer ones cost a second call. */
 #define SDR_ICRC_HDR_COPY 64u
@@ -113,4 +123,48 @@ bool sdr_icrc_check(uint32_t seed, const uint8_t *pkt, size_t len)
 		return false;
 	len -= SDR_ICRC_LEN;
 	return sdr_icrc_final(sdr_icrc_headers(seed, pkt, len)) == sdr_get_le32(pkt + len);
+}
+
+/* ---- unknown IPv4 identification --------------------------------------------------------------------- */
+
+/* a * b modulo the CRC's polynomial. */
+static uint32_t sdr_crc_mul(uint32_t a, uint32_t b)
+{
+	uint32_t r = 0;
+	int i;
+
+	for (i = 0; i < 32; i++) {
+		r ^= b & (0u - (a >> 31));
+		a <<= 1;
+		b = b >> 1 ^ (SDR_CRC_POLY & (0u - (b & 1)));
+	}
+	return r;
+}
+
+uint32_t sdr_icrc_v4_back(size_t len)
+{
+	/* From the identification's first byte, where it goes into the register, to the end of the pad. */
+	size_t n = SDR_IPV4_LEN - SDR_IPV4_ID + SDR_UDP_LEN + len - SDR_ICRC_LEN;
+	uint32_t r = SDR_CRC_ONE, sq = SDR_CRC_X_BACK;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			r = sdr_crc_mul(r, sq);
+		sq = sdr_crc_mul(sq, sq);
+	}
+	return r;
+}
+
+bool sdr_icrc_check_v4_any_id(uint32_t seed, uint32_t back, const uint8_t *pkt, size_t len, uint16_t *id)
+{
+	uint32_t v;
+
+	if (len < SDR_BTH_LEN + SDR_ICRC_LEN)
+		return false;
+	len -= SDR_ICRC_LEN;
+	v = sdr_icrc_final(sdr_icrc_headers(seed, pkt, len)) ^ sdr_get_le32(pkt + len);
+	v = sdr_crc_mul(v, back);
+	/* As it stands in the header: first byte lowest. */
+	*id = (uint16_t)(v << 8 | (v >> 8 & 0xff));
+	return v >> 16 == 0;
 }

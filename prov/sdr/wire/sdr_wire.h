@@ -127,6 +127,14 @@ uint32_t sdr_icrc_update(uint32_t state, const void *buf, size_t len);
 uint32_t sdr_icrc_final(uint32_t state);
 /* Whole packet from BTH to ICRC: true when the trailer is right; false when there is no room for the two. */
 bool sdr_icrc_check(uint32_t seed, const uint8_t *pkt, size_t len);
+/*
+ * The same for a packet from a device over IPv4, whose identification a socket does not tell: true when there is
+ * one with which the trailer is right, which is then *id.  seed: sdr_icrc_seed_v4 with ip_id 0.  back: what
+ * sdr_icrc_v4_back says for this length (some 1 us; the caller keeps it; 16 bytes at the least).  Of damaged
+ * packets one in 65536 passes.
+ */
+uint32_t sdr_icrc_v4_back(size_t udp_payload_len);
+bool sdr_icrc_check_v4_any_id(uint32_t seed, uint32_t back, const uint8_t *pkt, size_t len, uint16_t *id);
 
 /*
  * Soft and simulated engines: the R_Key of a message is the root key moved on with each lap of the message
@@ -226,7 +234,8 @@ int sdr_class_decode(const uint8_t *p, size_t len, uint8_t *type);
 
 enum sdr_sdk_type {
 	SDR_SDK_CTS = 1,
-	SDR_SDK_CTS_SEEN = 2, /* same layout: the answer to a CTS that brought nothing new */
+	SDR_SDK_CTS_SEEN = 2, /* same layout: the answer to a CTS that brought nothing new, and to every KEYS */
+	SDR_SDK_KEYS = 3,     /* instead of CTS, where messages need a grant (SDR_QP_F_KEYED) */
 };
 /*
  * Sent by a receive side for its QP: messages below `posted` may be sent.  A state, not an event: repeating,
@@ -247,6 +256,41 @@ size_t sdr_wire_cts_encode(uint8_t *p, const struct sdr_wire_cts *c); /* class h
 /* p,len: behind the class header, SDR_WIRE_CTS_LEN - SDR_CLASS_LEN bytes. */
 int sdr_wire_cts_decode(const uint8_t *p, size_t len, struct sdr_wire_cts *c);
 
+/*
+ * A keyed receiver's CTS: `posted` as there, and where the messages [first, first + n) lie.  A message's state only
+ * grows (unknown, live, void), and it has one key for good: repeating, reordering and losing these is harmless too.
+ *
+ *   0        4       8      12       16      20  22  24
+ *  +--------+-------+------+--------+-------+---+---+------------------------------+
+ *  | class  | qpn   | rkey | posted | first | n | 0 | n times: va(8) rkey(4) state |     13 bytes an entry
+ *  +--------+-------+------+--------+-------+---+---+------------------------------+
+ */
+#define SDR_WIRE_KEYS_HDR 24u /* class header included */
+#define SDR_WIRE_KEY_LEN  13u
+#define SDR_WIRE_KEYS_MAX ((SDR_CTL_MAX - SDR_WIRE_KEYS_HDR) / SDR_WIRE_KEY_LEN)
+enum sdr_wire_key_state {
+	SDR_KEY_LIVE = 1, /* may be sent, to va under rkey; a message of no bytes has 0 in both */
+	SDR_KEY_VOID = 2, /* completed or skipped: not to be sent any more; va and rkey are 0 */
+};
+struct sdr_wire_key {
+	uint64_t va;
+	uint32_t rkey;
+	uint8_t state; /* enum sdr_wire_key_state */
+};
+struct sdr_wire_keys {
+	uint32_t qpn, rkey, posted; /* as in struct sdr_wire_cts */
+	uint32_t first;		    /* message sequence number */
+	uint16_t n;		    /* 1..SDR_WIRE_KEYS_MAX; first + n is not above posted */
+	const uint8_t *entry;	    /* decode: into the datagram, n entries that are well formed */
+};
+/* The entries that follow are the caller's to put.  Returns the length of the whole datagram. */
+size_t sdr_wire_keys_encode(uint8_t *p, const struct sdr_wire_keys *k);
+void sdr_wire_key_put(uint8_t entry[SDR_WIRE_KEY_LEN], const struct sdr_wire_key *key);
+/* p,len: behind the class header. */
+int sdr_wire_keys_decode(const uint8_t *p, size_t len, struct sdr_wire_keys *k);
+/* i < k->n */
+void sdr_wire_key_get(const struct sdr_wire_keys *k, uint32_t i, struct sdr_wire_key *key);
+
 /* ---- QP info: what qp_info_get hands out, opaque to the user --------------------------------------- */
 
 /*
@@ -254,17 +298,24 @@ int sdr_wire_cts_decode(const uint8_t *p, size_t len, struct sdr_wire_cts *c);
  *  +------+---------+----------+-------------+---------+----------+-----------+----------+
  *  | 0x51 | version | channels | generations | id_bits | off_bits | user_bits | addr_len |
  *  +------+---------+----------+-------------+---------+----------+-----------+----------+
- *  8 qpn, 12 rkey, 16 psn, 20 mtu, 24 chunk, 28 rx_window, 32 max_msg (8 bytes), 40 addr (19), 59 zero (5)
+ *  8 qpn, 12 rkey, 16 psn, 20 mtu, 24 chunk, 28 rx_window, 32 max_msg (8 bytes), 40 addr (19), 59 flags,
+ *  60 ctl_qpn (3 bytes), 63 ntps, 64 tpn (3 bytes each, 32 of them)
  *
  * The decoder demands: SDR_QP_INFO_LEN bytes; all fields in the ranges below; zeros where nothing stands.
  * -EPROTONOSUPPORT for another version, -EBADMSG for the rest.  What addr says is the engine's to check.
  */
-#define SDR_QP_INFO_LEN	     64u
+#define SDR_QP_INFO_LEN	     160u
 #define SDR_QP_INFO_MAGIC    0x51
 #define SDR_QPN_MIN	     2u /* 0 and 1 are the managers' */
 #define SDR_QP_INFO_ADDR_MAX 19u
+#define SDR_QP_INFO_TPS_MAX  32u /* channels * generations of a device at the most */
+/* The owner's messages need a grant: each has an address and a key of its own, told by its receiver. */
+#define SDR_QP_F_KEYED 0x1
+/* The owner is an RDMA device: data goes to UDP port 4791, with the ICRC that devices check and no lap keys. */
+#define SDR_QP_F_NIC 0x2
 struct sdr_wire_qp_info {
-	uint32_t qpn;  /* base; generation g, channel c is qpn + g * channels + c; SDR_QPN_MIN..SDR_QPN_MASK */
+	uint32_t
+		qpn; /* base; generation g, channel c is qpn + g * channels + c, or tpn[that]; SDR_QPN_MIN..SDR_QPN_MASK */
 	uint32_t rkey; /* root key of the message table */
 	uint32_t psn;  /* first PSN, 24 bits */
 	uint8_t channels, generations;
@@ -276,9 +327,21 @@ struct sdr_wire_qp_info {
 	uint8_t addr_len;   /* 0: use the address it came from */
 	uint8_t addr
 		[SDR_QP_INFO_ADDR_MAX]; /* engine address: family(1: 4 or 6), port(2, network order), address(4 or 16) */
+	uint8_t flags;			/* SDR_QP_F_* */
+	uint32_t ctl_qpn; /* UD QP of a device that takes control datagrams (24 bits); 0: its UDP port only */
+	uint8_t ntps;	  /* numbers in tpn: 0 (they are consecutive) or channels * generations */
+	uint32_t tpn[SDR_QP_INFO_TPS_MAX]; /* SDR_QPN_MIN..SDR_QPN_MASK; tpn[0] = qpn */
 };
 void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_qp_info *i);
 int sdr_wire_qp_info_decode(const uint8_t *p, size_t len, struct sdr_wire_qp_info *i);
+
+/* Number of a transport QP of an SDR QP. */
+static inline uint32_t sdr_wire_tpn(const struct sdr_wire_qp_info *i, uint32_t gen, uint32_t channel)
+{
+	uint32_t k = gen * i->channels + channel;
+
+	return i->ntps ? i->tpn[k] : (i->qpn + k) & SDR_QPN_MASK;
+}
 
 /* ---- little- and big-endian helpers ---------------------------------------------------------------- */
 
@@ -299,6 +362,11 @@ static inline void sdr_put_le16(uint8_t *p, uint16_t v)
 	p[0] = (uint8_t)v;
 	p[1] = (uint8_t)(v >> 8);
 }
+static inline void sdr_put_le24(uint8_t *p, uint32_t v)
+{
+	sdr_put_le16(p, (uint16_t)v);
+	p[2] = (uint8_t)(v >> 16);
+}
 static inline void sdr_put_le32(uint8_t *p, uint32_t v)
 {
 	v = SDR_LE32(v);
@@ -312,6 +380,10 @@ static inline void sdr_put_le64(uint8_t *p, uint64_t v)
 static inline uint16_t sdr_get_le16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] | p[1] << 8);
+}
+static inline uint32_t sdr_get_le24(const uint8_t *p)
+{
+	return sdr_get_le16(p) | (uint32_t)p[2] << 16;
 }
 static inline uint32_t sdr_get_le32(const uint8_t *p)
 {

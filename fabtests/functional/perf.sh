@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# sdr_perf: every operation with its data verified, what it prints, what it refuses, and how it
+# ends when the other side is not there or goes away.  No number that it measures is judged.
+#
+#   perf.sh [CASE...]        names of cases, default all
+
+. "$(dirname "$0")/cases.sh"
+
+perf=$build/sdr_perf
+engine=${SDR_TEST_ENGINE:-soft}
+columns=op,engine,domain,peer_engine,peer_domain,bidirectional,verified,in_flight,bytes,iterations,seconds
+columns=$columns,bw_peak_MBps,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,lat_min_us,lat_median_us,lat_p99_us,lat_max_us
+columns=$columns,packets,packets_retransmitted,records_retransmitted,srtt_us
+
+# A port whose successor is free too.
+port_pair() {
+	local p
+	while :; do
+		p=$(free_port)
+		grep -qi ":$(printf '%04X' $((p + 1))) " /proc/net/udp /proc/net/udp6 2>/dev/null || break
+	done
+	echo "$p"
+}
+
+perf_server() { # OPTIONS... : "server", at $port
+	port=$(port_pair)
+	spawn server "$perf" -p "$port" "$@" && until_said server 'waiting for a client' 20
+}
+
+perf_client() { # OPTIONS...
+	spawn client "$perf" -p "$port" "$@" "$host"
+}
+
+runs() { # OPTIONS... : both sides end well
+	perf_server && perf_client "$@" && both_end_well client server
+}
+
+# csv_is OP ITERATIONS SIZE... : header, a row for each size, each with numbers where they belong.
+csv_is() {
+	local op=$1 iters=$2
+	shift 2
+	[ "$(head -n 1 "$tmp/client.txt")" = "$columns" ] || { no "the columns are not those of sdr_perf(1)"; return 1; }
+	awk -F, -v op="$op" -v iters="$iters" -v sizes="$*" -v engine="$engine" '
+	NR == 1 { cols = NF; n = split(sizes, size, " "); next }
+	{ r++; lat = $16 > 0 && $17 >= $16 && $18 >= $17 && $19 >= $18; bw = $12 >= $13 && $13 > 0 && $14 > 0 && $15 > 0 }
+	NF != cols || $1 != op || $9 != size[r] || $10 != iters || $11 <= 0 || $2 != engine || $3 == "" { bad = bad " " NR }
+	op == "lat" ? !(lat && $12 $13 $14 $15 == "") : !(bw && $16 $17 $18 $19 == "") { bad = bad " " NR }
+	END { if (bad != "" || r != n) { print "bad lines:" bad ", rows: " r + 0 " of " n + 0; exit 1 } }' "$tmp/client.txt"
+}
+
+op_is() { # OP OPTIONS...
+	local op=$1
+	shift
+	export FI_SDR_ENGINE=$engine
+	runs --op "$op" -n 60 -s 20000 --verify --format csv "$@" && csv_is "$op" 60 20000
+}
+op_write() { op_is write; }
+op_send() { op_is send; }
+op_tagged() { op_is tagged; }
+op_read() { op_is read --wait poll; }
+op_lat() { op_is lat; }
+both_ways_write() { op_is write -b -Q 5; }
+both_ways_tagged() { op_is tagged -b --wait sleep; }
+both_ways_read() { op_is read -b; }
+
+all_sizes() {
+	local s=2 sizes=
+	while [ $s -le $((8 << 20)) ]; do
+		sizes="$sizes $s"
+		s=$((s * 2))
+	done
+	export FI_SDR_ENGINE=$engine
+	runs -a -n 5 -Q 2 --verify --format csv && csv_is write 5 $sizes
+}
+
+# Losses are repaired, verified, and counted.
+repairs() {
+	export FI_SDR_FAULT=drop=0.02,dup=0.01,reorder=0.02,seed=4
+	runs --op send -s 1m -n 20 --verify --format csv || return 1
+	awk -F, 'NR == 2 && $20 > 5000 && $21 > 0 { ok = 1 } END { exit !ok }' "$tmp/client.txt" ||
+		no "no repair was counted"
+}
+
+# How long it runs is asked for, not judged: only that more was done than one window.
+duration() {
+	runs -D 0.2 -s 4k || return 1
+	awk '$1 == 4096 && $2 > 16 { ok = 1 } END { exit !ok }' "$tmp/client.txt" || no "no line of 4096 bytes"
+}
+
+table() {
+	runs -n 30 -s 1k || return 1
+	said client '^# sdr_perf write: engine [a-z]+, domain [^ ]+, to engine [a-z]+, domain [^ ]+; 16 in flight$' &&
+		said client '^ +bytes +iterations +peak MB/s +avg MB/s +Gbit/s +Mpps +sent again$' &&
+		said client '^ +1024 +30 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+$'
+}
+
+json() {
+	command -v python3 >/dev/null || { skip "python3 is missing"; return 0; }
+	export FI_SDR_ENGINE=$engine
+	runs -n 30 -s 1k --format json || return 1
+	python3 - "$tmp/client.txt" "$engine" <<-'PY' || no "not the JSON of sdr_perf(1)"
+	import json, sys
+	o = json.load(open(sys.argv[1]))
+	assert (o["op"], o["engine"], o["peer_engine"], o["in_flight"]) == ("write", sys.argv[2], sys.argv[2], 16), o
+	assert o["verified"] is False and o["bidirectional"] is False, o
+	r, = o["results"]
+	assert r["bytes"] == 1024 and r["iterations"] == 30 and "lat_min_us" not in r, r
+	assert r["bw_peak_MBps"] >= r["bw_avg_MBps"] > 0 and r["packets_retransmitted"] >= 0, r
+	PY
+}
+
+# Only the client is told; the handshake fails when one side has not got it.
+settings() {
+	runs -C 3 -c 128k -m 1024 -s 100k -n 20 --verify --format csv || return 1
+	# 98 packets of 1024 bytes, 20 times
+	awk -F, 'NR == 2 && $20 >= 2000 { ok = 1 } END { exit !ok }' "$tmp/client.txt" || no "packets are not of 1024 bytes"
+}
+
+progress_line() {
+	command -v script >/dev/null || { skip "script is missing (bsdutils)"; return 0; }
+	perf_server || return 1
+	spawn client script -qec "'$perf' -p $port -D 3 -s 4k $host" /dev/null
+	both_end_well client server && said client '4096 bytes: [0-9]+ s, [0-9]+ %, [0-9.]+ MB/s'
+}
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+# usage NAME OPTIONS... : exit status 2, and NAME in the text.
+usage() {
+	local name=$1 rc
+	shift
+	timeout -s KILL 20 "$perf" "$@" >"$tmp/out.txt" 2>&1
+	rc=$?
+	[ $rc = 2 ] || { no "$*: exit status $rc instead of 2"; return 1; }
+	grep -qF -- "$name" "$tmp/out.txt" || no "$*: the text does not name $name"
+}
+
+bad_options() {
+	usage --size -s 0 $host && usage --size -s 2g $host && usage --size --size 4kb $host &&
+		usage --port -p 0 $host && usage --port -p 65535 && usage --iters -n x $host && usage --iters -n 0 $host &&
+		usage --duration -D 0 $host && usage --duration -D nan $host && usage --in-flight -Q 257 $host &&
+		usage --op --op jump $host && usage --wait --wait nap $host && usage --format --format xml $host && usage --engine -e tcp $host &&
+		usage --mtu -m 257 $host && usage --mtu -m 9000 $host && usage --chunk -c 1 $host &&
+		usage --channels -C 17 $host && usage --channels -C $host -C && usage bogus --bogus $host &&
+		usage "one HOST" $host $host
+}
+
+bad_together() {
+	usage --all -s 8 -a $host && usage --duration -n 5 -D 1 $host && usage --bidirectional -b --op lat $host &&
+		usage --in-flight -Q 4 --op lat $host && usage -Q -s 1g -Q 2 $host && usage --loop --loop $host &&
+		usage --address -A $host $host && usage --size -s 8 && usage --op --op lat && usage --verify --verify
+}
+
+help_lists() {
+	local o
+	"$perf" --help >"$tmp/help.txt" || { no "exit status $?"; return 1; }
+	for o in port address loop op size all iters duration in-flight bidirectional verify wait domain engine mtu \
+		chunk channels format quiet help; do
+		said help "--$o " || return 1
+	done
+}
+
+# ends_with NAME STATUS PATTERN
+ends_with() {
+	local rc
+	await "$1"
+	rc=$?
+	[ $rc = "$2" ] || { no "$1: exit status $rc instead of $2"; return 1; }
+	said "$1" "$3"
+}
+
+# Without a port to send data to, the client hears from the server why.
+refused_port() {
+	port=$(port_pair)
+	spawn holder "$garbage" -L "$host" $((port + 1)) && until_said holder holding 10 || return 1
+	spawn server "$perf" -p "$port" && until_said server 'waiting for a client' 20 && perf_client -n 5 || return 1
+	ends_with client 1 'the server refused: .*[Aa]ddress already in use.*port '$((port + 1)) &&
+		ends_with server 1 'refused a client: .*already in use'
+}
+
+refused_setting() {
+	perf_server -C 2 && perf_client -C 3 || return 1
+	ends_with client 1 'the server refused: .*FI_SDR_CHANNELS=2.*wants 3' && ends_with server 1 'refused a client'
+}
+
+no_such_domain() {
+	port=$(port_pair)
+	perf_client -d nosuch0 && ends_with client 1 'domain nosuch0' || return 1
+	perf_server -d nosuch0 && perf_client && ends_with client 1 'the server refused: .*domain nosuch0'
+}
+
+no_server() {
+	local start=$SECONDS
+	port=$(port_pair)
+	export FI_SDR_TIMEOUT=1000
+	perf_client && ends_with client 1 'calling the server.*never answered' || return 1
+	[ $((SECONDS - start)) -le $((1 + SLACK)) ] || no "it took $((SECONDS - start)) s"
+}
+
+# ---- the other side goes away -------------------------------------------------------------------
+
+client_killed() {
+	export FI_SDR_TIMEOUT=1000
+	perf_server && perf_client -D 60 -s 64k && until_said server 'serving write' 20 || return 1
+	kill9 client
+	ends_with server 1 'stopped answering|restarted|reset|never answered'
+}
+
+server_killed() {
+	export FI_SDR_TIMEOUT=1000
+	perf_server && perf_client -D 60 -s 64k && until_said server 'serving write' 20 || return 1
+	kill9 server
+	ends_with client 1 'error completion while .*(stopped answering|never answered)'
+}
+
+# One after another, and what a refused client leaves does not matter to the next.
+loop() {
+	perf_server --loop && perf_client -n 20 -s 8k --verify && ends_with client 0 ' 8192 ' &&
+		perf_client -d nosuch0 && ends_with client 1 nosuch0 &&
+		perf_client --op lat -n 20 && ends_with client 0 'median us' || return 1
+	alive server || no "the server has ended"
+}
+
+all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged both_ways_read all_sizes repairs
+	duration table json settings progress_line bad_options bad_together help_lists refused_port refused_setting
+	no_such_domain no_server client_killed server_killed loop"
+for c in ${*:-$all}; do
+	run_case "$c" "$c"
+done
+verdict

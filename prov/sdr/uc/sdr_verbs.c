@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The verbs engine's life: from an address to a device and its queues, and what it tells of itself.
+ *
+ * An engine is bound to one GID of one port, and to the same IP address with a UDP port by an ordinary socket (a
+ * soft engine inside it), which is where peers meet it.  Completion queues are polled, never waited for by the
+ * engine itself; a caller that wants to sleep arms them and sleeps on one descriptor for queues, socket and
+ * device.
+ *
+ * A device that fails, a queue pair or queue that the device gives up, or a port that stays down for
+ * SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason in words.  A port that is down for
+ * less is like any other silence on the path.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sdr_fault.h"
+#include "sdr_verbs_impl.h"
+
+static const struct sdr_uc_ops sdr_verbs_ops;
+
+uint64_t sdr_verbs_now(struct sdr_uc *uc)
+{
+	struct timespec ts;
+
+	(void)uc;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&v->err, &none, err))
+		snprintf(v->reason, sizeof(v->reason), "%s: %s", v->device, what);
+}
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+/* The GID to be bound: of the named device or any, with the address or the first of its family. */
+static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
+{
+	struct sdr_verbs_dev_info *list, *d, *found = NULL;
+	struct sdr_uc_addr want, have;
+	unsigned int n, i;
+	bool any;
+	int ret;
+
+	ret = sdr_verbs_list(&list, &n, v->reason, sizeof(v->reason));
+	if (ret)
+		return ret;
+	if (sdr_soft_addr_from_sockaddr(&want, (const struct sockaddr *)&a->bind)) {
+		free(list);
+		return -EAFNOSUPPORT;
+	}
+	for (any = true, i = 3; i < 19; i++)
+		any &= !want.b[i];
+	for (i = 0; i < n && !found; i++) {
+		d = &list[i];
+		if (a->device && strcmp(d->name, a->device))
+			continue;
+		if (sdr_soft_addr_from_sockaddr(&have, (struct sockaddr *)&d->addr) || have.b[0] != want.b[0])
+			continue;
+		if (any || !memcmp(have.b + 3, want.b + 3, 16))
+			found = d;
+	}
+	if (!found && !n && v->reason[0]) {
+		free(list);
+		return -ENODEV;
+	}
+	if (!found) {
+		snprintf(v->reason, sizeof(v->reason),
+			 "no active port of %s has this address as a RoCEv2 GID (rdma link; ibv_devinfo -v)",
+			 a->device ? a->device : "an RDMA device");
+		free(list);
+		return a->device || !any ? -EADDRNOTAVAIL : -ENODEV;
+	}
+	snprintf(v->device, sizeof(v->device), "%s", found->name);
+	v->port = found->port;
+	v->gid_index = found->gid_index;
+	v->mtu = found->mtu;
+	v->local = found->addr;
+	((struct sockaddr_in *)&v->local)->sin_port = ((const struct sockaddr_in *)&a->bind)->sin_port;
+	if (!a->late || !strcmp(a->late, "auto"))
+		v->keys = !strcmp(found->late, "root") ? &sdr_verbs_keys_root
+			  : !strcmp(found->late, "mw") ? &sdr_verbs_keys_mw
+						       : &sdr_verbs_keys_mr;
+	free(list);
+	return 0;
+}
+
+static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
+{
+	uint32_t port = v->mtu;
+
+	if (a->late && strcmp(a->late, "auto")) {
+		v->keys = !strcmp(a->late, "mr")     ? &sdr_verbs_keys_mr
+			  : !strcmp(a->late, "mw")   ? &sdr_verbs_keys_mw
+			  : !strcmp(a->late, "root") ? &sdr_verbs_keys_root
+						     : NULL;
+		if (!v->keys) {
+			snprintf(v->reason, sizeof(v->reason), "late packets: \"%s\" is none of auto, root, mw, mr",
+				 a->late);
+			return -EINVAL;
+		}
+	}
+	if (a->mtu && (a->mtu < SDR_MTU_MIN || a->mtu > port || a->mtu % 4)) {
+		snprintf(v->reason, sizeof(v->reason),
+			 "mtu %u: expected a multiple of 4 from %u to the port's active MTU of %u bytes, or 0",
+			 a->mtu, SDR_MTU_MIN, port);
+		return -EMSGSIZE;
+	}
+	v->port_mtu = port >= 4096   ? IBV_MTU_4096
+		      : port >= 2048 ? IBV_MTU_2048
+		      : port >= 1024 ? IBV_MTU_1024
+		      : port >= 512  ? IBV_MTU_512
+				     : IBV_MTU_256;
+	v->mtu = a->mtu ? a->mtu : port;
+	v->rx_depth = a->rx_depth ? a->rx_depth : SDR_VERBS_RX_DEPTH;
+	v->tx_depth = a->tx_depth ? a->tx_depth : SDR_VERBS_TX_DEPTH;
+	if (v->rx_depth > SDR_VERBS_DEPTH_MAX || v->tx_depth > SDR_VERBS_DEPTH_MAX ||
+	    v->rx_depth < SDR_VERBS_BATCH) {
+		snprintf(v->reason, sizeof(v->reason),
+			 "queue depths %u and %u: expected %u to %u receives, up to %u sends", v->rx_depth,
+			 v->tx_depth, SDR_VERBS_BATCH, SDR_VERBS_DEPTH_MAX, SDR_VERBS_DEPTH_MAX);
+		return -EINVAL;
+	}
+	while (v->tx_depth & (v->tx_depth - 1)) /* rings: a power of two */
+		v->tx_depth += v->tx_depth & -v->tx_depth;
+	v->inl = SDR_VERBS_INLINE;
+	return 0;
+}
+
+static int sdr_verbs_socket(struct sdr_verbs *v)
+{
+	struct sdr_soft_attr s = { .bind = v->local, .err = v->reason, .err_len = sizeof(v->reason) };
+	struct sdr_uc_info info;
+	int ret = sdr_soft_open(&s, &v->soft);
+
+	if (ret)
+		return ret;
+	ret = sdr_soft_sockname(v->soft, &v->local);
+	if (ret)
+		return ret;
+	sdr_soft_addr_from_sockaddr(&v->addr, (struct sockaddr *)&v->local);
+	v->soft->ops->info(v->soft, &info);
+	v->ctl_max = info.ctl_max;
+	return 0;
+}
+
+/* The inline size, and whether there are queue pairs at all, is found by trying. */
+static int sdr_verbs_queues(struct sdr_verbs *v)
+{
+	uint32_t port = 128u << v->port_mtu;
+	int ret, flags;
+
+	errno = 0;
+	v->chan = v->ibv->create_comp_channel(v->pd->ctx);
+	if (!v->chan)
+		goto err;
+	flags = fcntl(v->chan->fd, F_GETFL);
+	if (flags < 0 || fcntl(v->chan->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		goto err;
+	v->scq = v->ibv->create_cq(v->pd->ctx, SDR_VERBS_SCQ, v, NULL, 0);
+	if (!v->scq)
+		goto err;
+	ret = sdr_verbs_tx_init(v);
+	if (ret)
+		return ret;
+	if (port < SDR_CTL_MIN)
+		return 0; /* control does not fit the port's packets: it stays with the socket */
+	if (v->ctl_max > port)
+		v->ctl_max = port;
+	ret = sdr_verbs_ud_open(v);
+	if (ret && v->inl) {
+		sdr_verbs_ud_close(v);
+		memset(&v->ud, 0, sizeof(v->ud));
+		v->inl = 0; /* not every device takes payload inside the request */
+		ret = sdr_verbs_ud_open(v);
+	}
+	if (!ret)
+		sdr_soft_ctl_qpn_set(v->soft, v->ud.qp->qp_num);
+	return ret;
+err:
+	ret = -(errno ? errno : ENOMEM);
+	sdr_verbs_why(v->pd, ret, "cannot make its queues", v->reason, sizeof(v->reason));
+	return ret;
+}
+
+static int sdr_verbs_epoll(struct sdr_verbs *v)
+{
+	int fd[3] = { v->chan->fd, v->pd->ctx->async_fd, v->soft->ops->fd(v->soft) }, i;
+	struct epoll_event e = { .events = EPOLLIN };
+
+	v->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (v->epfd < 0)
+		return -errno;
+	for (i = 0; i < 3; i++)
+		if (epoll_ctl(v->epfd, EPOLL_CTL_ADD, fd[i], &e))
+			return -errno;
+	return 0;
+}
+
+static void sdr_verbs_close(struct sdr_uc *uc)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc), **p;
+
+	if (v->pd) {
+		pthread_mutex_lock(&v->pd->lock);
+		for (p = &v->pd->engines; *p && *p != v; p = &(*p)->next)
+			;
+		if (*p)
+			*p = v->next;
+		pthread_mutex_unlock(&v->pd->lock);
+		if (v->keys_priv)
+			v->keys->close(v);
+		sdr_verbs_peers_free(v);
+		sdr_verbs_ud_close(v);
+		sdr_verbs_tx_free(v);
+		if (v->scq)
+			v->ibv->destroy_cq(v->scq);
+		if (v->chan)
+			v->ibv->destroy_comp_channel(v->chan);
+	}
+	if (v->soft)
+		v->soft->ops->close(v->soft);
+	if (v->epfd >= 0)
+		close(v->epfd);
+	if (v->pd)
+		sdr_verbs_pd_put(v->pd);
+	free(v);
+}
+
+int sdr_verbs_open(const struct sdr_verbs_attr *a, struct sdr_uc **uc)
+{
+	struct sdr_verbs *v = calloc(1, sizeof(*v));
+	int ret;
+
+	if (!v)
+		return -ENOMEM;
+	v->uc.ops = &sdr_verbs_ops;
+	v->epfd = -1;
+	ret = sdr_verbs_choose(v, a);
+	if (ret)
+		goto err;
+	ret = sdr_verbs_settings(v, a);
+	if (ret)
+		goto err;
+	ret = sdr_verbs_pd_get(v->device, &v->pd, v->reason, sizeof(v->reason));
+	if (ret)
+		goto err;
+	v->ibv = v->pd->ibv;
+	ret = sdr_verbs_socket(v);
+	if (ret)
+		goto err;
+	ret = sdr_verbs_queues(v);
+	if (ret)
+		goto err;
+	ret = v->keys->open(v);
+	if (ret)
+		goto err;
+	ret = sdr_verbs_epoll(v);
+	if (ret)
+		goto err;
+	pthread_mutex_lock(&v->pd->lock);
+	v->next = v->pd->engines;
+	v->pd->engines = v;
+	pthread_mutex_unlock(&v->pd->lock);
+	*uc = &v->uc;
+	return 0;
+err:
+	if (a->err && a->err_len)
+		snprintf(a->err, a->err_len, "%s", v->reason);
+	sdr_verbs_close(&v->uc);
+	return ret;
+}
+
+/* ---- the rest of the table ------------------------------------------------------------------------- */
+
+static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+
+	memset(out, 0, sizeof(*out));
+	out->name = "verbs";
+	out->mtu = v->mtu;
+	out->ctl_max = v->ctl_max;
+	out->rx_window = v->rx_depth * v->mtu;
+	out->keyed = true;
+	out->reg_min = SDR_VERBS_REG_MIN;
+	out->late = v->keys->name;
+	out->addr = v->addr;
+}
+
+static void sdr_verbs_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+	struct sdr_uc_stats s;
+
+	v->soft->ops->stats(v->soft, &s);
+	*out = v->st;
+	out->ctl_tx += s.ctl_tx;
+	out->ctl_rx += s.ctl_rx;
+	out->pkts_bad += s.pkts_bad;
+	out->tx_again += s.tx_again;
+	out->sys_tx += s.sys_tx;
+	out->sys_rx += s.sys_rx;
+	out->regs += atomic_load_explicit(&v->pd->regs, memory_order_relaxed);
+}
+
+static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	static char nothing;
+	uint32_t i;
+	int ret;
+
+	(void)mr; /* found by its range */
+	memset(g, 0, sizeof(*g));
+	/* The data may be here before their slot is bound. */
+	for (i = 0; i < q->ntp; i++) {
+		ret = sdr_verbs_rx_fill(&q->tp[i]);
+		if (ret)
+			return ret;
+	}
+	if (len) {
+		ret = q->v->keys->grant(q->v, buf, len, g);
+		if (ret)
+			return ret;
+	} else {
+		g->impl = &nothing; /* no byte, no key: devices check neither */
+	}
+	q->v->st.grants++;
+	sdr_verbs_qp_expect(q, 1);
+	return 0;
+}
+
+static void sdr_verbs_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+
+	if (g->rkey || g->va)
+		q->v->keys->end(q->v, g);
+	g->impl = NULL;
+	sdr_verbs_qp_expect(q, -1);
+}
+
+static const char *sdr_verbs_reason(struct sdr_uc *uc)
+{
+	return sdr_verbs_of(uc)->reason;
+}
+
+static int sdr_verbs_fd(struct sdr_uc *uc)
+{
+	return sdr_verbs_of(uc)->epfd;
+}
+
+static uint64_t sdr_verbs_deadline(struct sdr_uc *uc)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+
+	return atomic_load(&v->down) && !atomic_load(&v->err) ? v->down_since + SDR_VERBS_DOWN_NS + 1 : UINT64_MAX;
+}
+
+static const struct sdr_uc_ops sdr_verbs_ops = {
+	.close = sdr_verbs_close,
+	.info = sdr_verbs_info,
+	.stats = sdr_verbs_stats,
+	.now = sdr_verbs_now,
+	.qp_create = sdr_verbs_qp_create,
+	.qp_destroy = sdr_verbs_qp_destroy,
+	.qp_info = sdr_verbs_qp_info,
+	.qp_connect = sdr_verbs_qp_connect,
+	.qp_readdress = sdr_verbs_qp_readdress,
+	.slot_bind = sdr_verbs_slot_bind,
+	.slot_unbind = sdr_verbs_slot_unbind,
+	.grant = sdr_verbs_grant,
+	.grant_end = sdr_verbs_grant_end,
+	.mr_reg = sdr_verbs_mr_reg,
+	.mr_dereg = sdr_verbs_mr_dereg,
+	.mr_busy = sdr_verbs_mr_busy,
+	.post = sdr_verbs_post,
+	.poll = sdr_verbs_poll,
+	.fd = sdr_verbs_fd,
+	.arm = sdr_verbs_arm,
+	.reason = sdr_verbs_reason,
+	.deadline = sdr_verbs_deadline,
+};
+
+int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
+{
+	uc = sdr_fault_inner(uc);
+	if (uc->ops != &sdr_verbs_ops)
+		return -EINVAL;
+	*out = sdr_verbs_of(uc)->local;
+	return 0;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * QPs of the verbs engine: channels * generations UC queue pairs a peer, each with its own receive completion
+ * queue (as long as its receives, since one that overflows kills its queue pair), all with the engine's send
+ * completion queue.
+ *
+ * Queue pairs are made when the connection begins (their numbers are part of the info) and connected when the
+ * peer's info is here.  Receives are posted when the first message of a generation is expected, so that a
+ * connection that carries no bulk costs queue pairs and little memory.  A QP is looked at (`hot`) while a slot is
+ * bound or a grant is open: nothing else can arrive that anybody waits for.
+ *
+ * A peer that moves: the queue pairs go back to RESET and are connected anew; what was under way is lost.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sdr_verbs_impl.h"
+
+static const uint32_t sdr_verbs_access = IBV_ACCESS_REMOTE_WRITE;
+
+static enum ibv_mtu sdr_verbs_path_mtu(uint32_t bytes)
+{
+	if (bytes <= 256)
+		return IBV_MTU_256;
+	if (bytes <= 512)
+		return IBV_MTU_512;
+	if (bytes <= 1024)
+		return IBV_MTU_1024;
+	return bytes <= 2048 ? IBV_MTU_2048 : IBV_MTU_4096;
+}
+
+/* ---- transport QPs --------------------------------------------------------------------------------- */
+
+static int sdr_verbs_tp_to_init(struct sdr_verbs_tp *t)
+{
+	struct sdr_verbs *v = t->q->v;
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = v->port,
+		.qp_access_flags = sdr_verbs_access,
+	};
+
+	return -v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+static int sdr_verbs_tp_to_rts(struct sdr_verbs_tp *t, const struct ibv_ah_attr *ah)
+{
+	const struct sdr_verbs_qp *q = t->q;
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = sdr_verbs_path_mtu(q->mtu),
+		.dest_qp_num = sdr_wire_tpn(&q->peer, t->gen, t->channel),
+		.rq_psn = q->peer.psn & SDR_PSN_MASK,
+		.ah_attr = *ah,
+	};
+	int ret = q->v->ibv->modify_qp(
+		t->qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+
+	if (ret)
+		return -ret;
+	memset(&a, 0, sizeof(a));
+	a.qp_state = IBV_QPS_RTS;
+	a.sq_psn = q->psn;
+	return -q->v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
+static int sdr_verbs_tp_open(struct sdr_verbs_tp *t)
+{
+	struct sdr_verbs *v = t->q->v;
+	struct ibv_qp_init_attr a = {
+		.qp_context = v,
+		.send_cq = v->scq,
+		.qp_type = IBV_QPT_UC,
+		.cap = {
+			.max_send_wr = v->tx_depth,
+			.max_recv_wr = v->rx_depth,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+			.max_inline_data = v->inl,
+		},
+	};
+	int ret;
+
+	t->batch = calloc(v->tx_depth, sizeof(*t->batch));
+	if (!t->batch)
+		return -ENOMEM;
+	t->tx_free = v->tx_depth;
+	ret = sdr_verbs_tp_add(v, t);
+	if (ret)
+		return ret;
+	errno = 0;
+	t->rcq = v->ibv->create_cq(v->pd->ctx, (int)v->rx_depth, v, v->chan, 0);
+	if (!t->rcq) {
+		ret = -(errno ? errno : ENOMEM);
+		sdr_verbs_why(v->pd, ret, "cannot make a completion queue", v->reason, sizeof(v->reason));
+		return ret;
+	}
+	a.recv_cq = t->rcq;
+	t->qp = v->ibv->create_qp(v->pd->pd, &a);
+	if (!t->qp) {
+		ret = -(errno ? errno : ENOMEM);
+		sdr_verbs_why(v->pd, ret, "cannot make a UC queue pair", v->reason, sizeof(v->reason));
+		return ret;
+	}
+	ret = sdr_verbs_tp_to_init(t);
+	if (ret)
+		sdr_verbs_why(v->pd, ret, "cannot initialise a UC queue pair", v->reason, sizeof(v->reason));
+	return ret;
+}
+
+static void sdr_verbs_tp_close(struct sdr_verbs_tp *t)
+{
+	const struct sdr_ibv *ibv = t->q->v->ibv;
+
+	if (t->qp) {
+		ibv->destroy_qp(t->qp);
+		sdr_verbs_tp_forget(t);
+	}
+	if (t->rcq)
+		ibv->destroy_cq(t->rcq);
+	sdr_verbs_tp_del(t->q->v, t);
+	free(t->batch);
+}
+
+/* ---- QPs ------------------------------------------------------------------------------------------- */
+
+int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **qp)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+	uint32_t ntp = (uint32_t)a->channels * a->generations, i;
+	struct sdr_verbs_qp *q;
+	int ret = -ENOMEM;
+
+	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
+	    a->generations > SDR_GENERATIONS_MAX || ntp > SDR_QP_INFO_TPS_MAX || sdr_imm_split_check(&a->split) ||
+	    a->split.id_bits > SDR_IMM_ID_BITS_MAX)
+		return -EINVAL;
+	if (!a->mtu || a->mtu > v->mtu || !a->max_msg || a->max_msg % a->mtu ||
+	    a->max_msg / a->mtu > 1ull << a->split.off_bits)
+		return -EINVAL;
+	q = calloc(1, sizeof(*q) + ntp * sizeof(q->tp[0]));
+	if (!q)
+		return ret;
+	q->qp.uc = uc;
+	q->v = v;
+	q->cookie = a->cookie;
+	q->channels = a->channels;
+	q->generations = a->generations;
+	q->split = a->split;
+	q->mtu = a->mtu;
+	q->max_msg = a->max_msg;
+	q->nslots = 1u << a->split.id_bits;
+	q->rkey = (uint32_t)a->rand[1];
+	q->psn = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
+	q->pages = calloc((q->nslots + SDR_VERBS_SLOT_PAGE - 1) / SDR_VERBS_SLOT_PAGE, sizeof(q->pages[0]));
+	if (!q->pages)
+		goto err;
+	for (i = 0; i < ntp; i++) {
+		q->tp[i].q = q;
+		q->tp[i].gen = (uint8_t)(i / q->channels);
+		q->tp[i].channel = (uint8_t)(i % q->channels);
+		q->ntp = i + 1;
+		ret = sdr_verbs_tp_open(&q->tp[i]);
+		if (ret)
+			goto err;
+	}
+	*qp = &q->qp;
+	return 0;
+err:
+	sdr_verbs_qp_destroy(&q->qp);
+	return ret;
+}
+
+void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	uint32_t i;
+
+	if (q->expected)
+		sdr_verbs_qp_expect(q, -(int)q->expected);
+	sdr_verbs_tx_reap(q->v);
+	for (i = 0; i < q->ntp; i++)
+		sdr_verbs_tp_close(&q->tp[i]);
+	sdr_verbs_rx_forget(q);
+	if (q->ctl)
+		sdr_verbs_peer_put(q->v, q->ctl);
+	for (i = 0; q->pages && i < q->nslots; i += SDR_VERBS_SLOT_PAGE)
+		free(q->pages[i / SDR_VERBS_SLOT_PAGE]);
+	free(q->pages);
+	free(q);
+}
+
+void sdr_verbs_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	struct sdr_verbs *v = q->v;
+	uint32_t i;
+
+	memset(out, 0, sizeof(*out));
+	out->flags = SDR_QP_F_NIC | SDR_QP_F_KEYED;
+	out->qpn = q->tp[0].qp->qp_num;
+	out->ntps = (uint8_t)q->ntp;
+	for (i = 0; i < q->ntp; i++)
+		out->tpn[i] = q->tp[i].qp->qp_num;
+	out->ctl_qpn = v->ud.qp ? v->ud.qp->qp_num : 0;
+	out->rkey = q->rkey;
+	out->psn = q->psn;
+	out->channels = q->channels;
+	out->generations = q->generations;
+	out->split = q->split;
+	out->mtu = q->mtu;
+	out->max_msg = q->max_msg;
+	out->rx_window = v->rx_depth * q->mtu;
+	/* The scope id means nothing to others. */
+	out->addr_len = v->addr.len < sizeof(out->addr) ? v->addr.len : sizeof(out->addr);
+	memcpy(out->addr, v->addr.b, out->addr_len);
+}
+
+/* The source GID is the bound address's; the kernel finds the next hop's link address when it sees the path. */
+int sdr_verbs_path(const struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah)
+{
+	memset(ah, 0, sizeof(*ah));
+	if (!addr->len || addr->b[0] != v->addr.b[0])
+		return -EAFNOSUPPORT;
+	ah->is_global = 1;
+	ah->port_num = v->port;
+	ah->grh.sgid_index = (uint8_t)v->gid_index;
+	ah->grh.hop_limit = 64;
+	if (addr->b[0] == 4) {
+		ah->grh.dgid.raw[10] = ah->grh.dgid.raw[11] = 0xff;
+		memcpy(ah->grh.dgid.raw + 12, addr->b + 3, 4);
+	} else {
+		memcpy(ah->grh.dgid.raw, addr->b + 3, 16);
+	}
+	return 0;
+}
+
+static int sdr_verbs_qp_path(struct sdr_verbs_qp *q, const struct sdr_uc_addr *addr)
+{
+	struct sdr_verbs *v = q->v;
+	struct ibv_ah_attr ah;
+	uint32_t i;
+	int ret = sdr_verbs_path(v, addr, &ah);
+
+	for (i = 0; i < q->ntp && !ret; i++)
+		ret = sdr_verbs_tp_to_rts(&q->tp[i], &ah);
+	if (ret)
+		sdr_verbs_why(v->pd, ret, "cannot connect a UC queue pair (is the peer's address reachable?)",
+			      v->reason, sizeof(v->reason));
+	return ret;
+}
+
+static void sdr_verbs_qp_ctl(struct sdr_verbs_qp *q)
+{
+	if (q->ctl)
+		sdr_verbs_peer_put(q->v, q->ctl);
+	q->ctl = NULL;
+	if (q->peer.ctl_qpn && q->v->ud.qp)
+		q->ctl = sdr_verbs_peer_get(q->v, &q->addr, q->peer.ctl_qpn);
+}
+
+int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	struct sdr_uc_addr from_info = { 0 };
+	int ret;
+
+	if (p->channels != q->channels || p->generations != q->generations || p->mtu != q->mtu ||
+	    p->max_msg != q->max_msg || p->split.id_bits != q->split.id_bits ||
+	    p->split.off_bits != q->split.off_bits || p->split.user_bits != q->split.user_bits)
+		return -EPROTO;
+	if (!addr) {
+		if (!p->addr_len || p->addr_len > sizeof(p->addr))
+			return -EDESTADDRREQ;
+		from_info.len = p->addr_len;
+		memcpy(from_info.b, p->addr, p->addr_len);
+		addr = &from_info;
+	}
+	q->peer = *p;
+	q->addr = *addr;
+	q->peer_rkey = p->rkey;
+	q->peer_nic = p->flags & SDR_QP_F_NIC;
+	ret = sdr_verbs_qp_path(q, addr);
+	if (ret)
+		return ret;
+	sdr_verbs_qp_ctl(q);
+	q->connected = true;
+	return 0;
+}
+
+void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RESET };
+	bool moved = addr->len != q->addr.len || memcmp(addr->b + 3, q->addr.b + 3, sizeof(addr->b) - 3);
+	struct ibv_ah_attr ah;
+	uint32_t i;
+	int ret = 0;
+
+	if (!q->connected || sdr_verbs_path(q->v, addr, &ah))
+		return; /* another family cannot have come from this engine */
+	q->addr = *addr;
+	sdr_verbs_qp_ctl(q);
+	if (!moved)
+		return;
+	sdr_verbs_tx_reap(q->v);
+	sdr_verbs_rx_forget(q);
+	for (i = 0; i < q->ntp && !ret; i++) {
+		struct sdr_verbs_tp *t = &q->tp[i];
+
+		ret = -q->v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE);
+		if (ret)
+			break;
+		sdr_verbs_tp_forget(t);
+		ret = sdr_verbs_tp_to_init(t);
+		t->rx_need = 0;
+		if (!ret && t->rx_on) {
+			t->rx_on = false;
+			ret = sdr_verbs_rx_fill(t);
+		}
+	}
+	if (!ret)
+		ret = sdr_verbs_qp_path(q, addr);
+	if (ret)
+		sdr_verbs_break(q->v, ret, "a peer has moved and its queue pairs cannot follow");
+}
+
+/* ---- slots ----------------------------------------------------------------------------------------- */
+
+void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta)
+{
+	struct sdr_verbs *v = q->v;
+	bool was = q->expected;
+
+	q->expected += (uint32_t)delta;
+	if (!was && q->expected) {
+		/* Somebody may be asleep on the engine's descriptor already. */
+		for (uint32_t i = 0; i < q->ntp; i++)
+			ibv_req_notify_cq(q->tp[i].rcq, 0);
+		q->hot_prev = NULL;
+		q->hot_next = v->hot;
+		if (v->hot)
+			v->hot->hot_prev = q;
+		v->hot = q;
+	} else if (was && !q->expected) {
+		if (q->hot_prev)
+			q->hot_prev->hot_next = q->hot_next;
+		else
+			v->hot = q->hot_next;
+		if (q->hot_next)
+			q->hot_next->hot_prev = q->hot_prev;
+	}
+}
+
+int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	struct sdr_verbs_slot **page, *e;
+	uint32_t gen = use % q->generations, c;
+	int ret;
+
+	(void)mr;
+	if (slot >= q->nslots || len > q->max_msg || (len && !buf))
+		return -EINVAL;
+	page = &q->pages[slot / SDR_VERBS_SLOT_PAGE];
+	if (!*page) {
+		*page = calloc(SDR_VERBS_SLOT_PAGE, sizeof(**page));
+		if (!*page)
+			return -ENOMEM;
+	}
+	for (c = 0; c < q->channels; c++) {
+		ret = sdr_verbs_rx_fill(&q->tp[gen * q->channels + c]);
+		if (ret)
+			return ret;
+	}
+	e = &(*page)[slot % SDR_VERBS_SLOT_PAGE];
+	if (!e->bound)
+		sdr_verbs_qp_expect(q, 1);
+	e->len = len;
+	e->gen = (uint8_t)gen;
+	e->bound = true;
+	return 0;
+}
+
+void sdr_verbs_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
+{
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	struct sdr_verbs_slot *e = sdr_verbs_slot_find(q, slot);
+
+	if (!e || !e->bound)
+		return;
+	memset(e, 0, sizeof(*e));
+	sdr_verbs_qp_expect(q, -1);
+}
