@@ -184,6 +184,24 @@ static void handshake__larger_mtu_follows_the_smaller(void **state)
 	mtu_case(1000, 900, true);
 }
 
+/* The HELLO was repeated before its refusal came: the second refusal says nothing new and ends nothing. */
+static void handshake__refused_twice_follows_once(void **state)
+{
+	struct bed *b = bed_new(2);
+	struct bed_rule *r;
+
+	(void)state;
+	b->cfg[0].mtu = 4096;
+	b->cfg[1].mtu = 1024;
+	bed_boot(b);
+	r = bed_late(b, 1, BED_HELLO_ACK, 0, 1, 2 * SDR_RTT_INIT_NS + BED_RTT / 2);
+	oneway(b, 0, 1, BED_SEC, NULL);
+	bed_wait_all(b, BED_SEC);
+	assert_int_equal(r->hit, 1);
+	assert_int_equal(bed_conn(b, 0, 1)->mtu, 1024);
+	bed_close(b);
+}
+
 static void handshake__smaller_control_datagrams_bind_both(void **state)
 {
 	struct bed *b = bed_new(2);
@@ -555,6 +573,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(handshake__simultaneous_open_one_hello_lost),
 		cmocka_unit_test(handshake__first_packet_lost_leaves_the_passive_side_waiting_shortly),
 		cmocka_unit_test(handshake__larger_mtu_follows_the_smaller),
+		cmocka_unit_test(handshake__refused_twice_follows_once),
 		cmocka_unit_test(handshake__smaller_control_datagrams_bind_both),
 		cmocka_unit_test(handshake__other_geometry_is_refused_with_a_text),
 		cmocka_unit_test(handshake__duplicate_hello_and_ack_change_nothing),

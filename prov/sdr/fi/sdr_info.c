@@ -428,14 +428,13 @@ static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage 
 	return 0;
 }
 
-/* What an address stands for: devices that have it (all of them, each its first address), and the socket. */
+/* What an address stands for: devices that have it (all addresses: each device once), and the socket. */
 static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
 			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
 {
 	bool any = sdr_sockaddr_any((const struct sockaddr *)src);
 	const struct sdr_verbs_dev_info *d, *before = NULL;
 	const struct sdr_iface *dev_iface;
-	struct sockaddr_storage own;
 	unsigned int i;
 	int ret;
 
@@ -448,9 +447,7 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 		if (!dev_iface)
 			continue; /* it went between the two looks */
 		before = d;
-		own = d->addr;
-		sdr_sockaddr_port_set((struct sockaddr *)&own, sdr_sockaddr_port((const struct sockaddr *)src));
-		ret = sdr_cand_add_one(s, &own, dst, dev_iface, d);
+		ret = sdr_cand_add_one(s, src, dst, dev_iface, d);
 		if (ret)
 			return ret;
 	}

@@ -239,7 +239,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 	}
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->peer_known && h->qp.mtu < c->mtu &&
 	    h->qp.mtu >= SDR_MTU_MIN) {
-		/* Follow the smaller side and ask again. */
+		/* Follow the smaller side and ask again.  More answers to what was asked before may come: not news. */
+		c->asked_us = (uint32_t)(rel->now / 1000) | 1;
 		if (sdr_conn_qp_make(c, h->qp.mtu)) {
 			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 			return;
@@ -248,6 +249,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 		sdr_conn_timer(c);
 		return;
 	}
+	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && c->asked_us && (int32_t)(h->ts_us - c->asked_us) < 0)
+		return;
 	if (h->status) {
 		if (!c->peer_known)
 			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT  ? SDR_REL_ERR_NOMEM

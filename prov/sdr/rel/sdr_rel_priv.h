@@ -317,6 +317,7 @@ struct sdr_conn {
 	bool answered;	 /* anything valid ever arrived */
 	uint64_t cid, peer_cid, peer_instance, cookie;
 	uint32_t hello_ts; /* of the HELLO to be answered */
+	uint32_t asked_us; /* when this side followed a smaller mtu, own clock; 0: never */
 	uint32_t hello_tries;
 	uint64_t hello_next, born;
 	uint32_t ctl_max; /* bytes, both sides */

@@ -39,6 +39,7 @@ libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_dev.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_pd.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_mr.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs.c
+libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_path.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_qp.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_tx.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_rx.c

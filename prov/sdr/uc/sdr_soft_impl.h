@@ -168,7 +168,7 @@ struct sdr_soft {
 	struct sdr_soft_tx tx;
 	struct sdr_soft_rx rx;
 	struct sdr_soft_port *roce; /* NULL until a peer is a device */
-	char reason[SDR_SOFT_REASON_LEN];
+	char reason[320];
 };
 
 static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)

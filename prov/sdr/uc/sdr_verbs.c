@@ -46,56 +46,74 @@ void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what)
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-/* The GID to be bound: of the named device or any, with the address or the first of its family. */
-static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
+/* Takes over what the engine is bound to, and the other addresses that it could be met at. */
+static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *list, unsigned int n,
+			  const struct sdr_verbs_dev_info *found, const struct sdr_verbs_attr *a)
 {
-	struct sdr_verbs_dev_info *list, *d, *found = NULL;
-	struct sdr_uc_addr want, have;
-	unsigned int n, i;
-	bool any;
-	int ret;
+	unsigned int i;
 
-	ret = sdr_verbs_list(&list, &n, v->reason, sizeof(v->reason));
-	if (ret)
-		return ret;
-	if (sdr_soft_addr_from_sockaddr(&want, (const struct sockaddr *)&a->bind)) {
-		free(list);
-		return -EAFNOSUPPORT;
-	}
-	for (any = true, i = 3; i < 19; i++)
-		any &= !want.b[i];
-	for (i = 0; i < n && !found; i++) {
-		d = &list[i];
-		if (a->device && strcmp(d->name, a->device))
-			continue;
-		if (sdr_soft_addr_from_sockaddr(&have, (struct sockaddr *)&d->addr) || have.b[0] != want.b[0])
-			continue;
-		if (any || !memcmp(have.b + 3, want.b + 3, 16))
-			found = d;
-	}
-	if (!found && !n && v->reason[0]) {
-		free(list);
-		return -ENODEV;
-	}
-	if (!found) {
-		snprintf(v->reason, sizeof(v->reason),
-			 "no active port of %s has this address as a RoCEv2 GID (rdma link; ibv_devinfo -v)",
-			 a->device ? a->device : "an RDMA device");
-		free(list);
-		return a->device || !any ? -EADDRNOTAVAIL : -ENODEV;
-	}
+	v->src = calloc(n, sizeof(*v->src));
+	if (!v->src)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].name, found->name) && list[i].port == found->port &&
+		    list[i].addr.ss_family == found->addr.ss_family &&
+		    !sdr_soft_addr_from_sockaddr(&v->src[v->nsrc].addr, (const struct sockaddr *)&list[i].addr))
+			v->src[v->nsrc++].gid_index = list[i].gid_index;
 	snprintf(v->device, sizeof(v->device), "%s", found->name);
 	v->port = found->port;
 	v->gid_index = found->gid_index;
 	v->mtu = found->mtu;
-	v->local = found->addr;
+	sdr_soft_addr_from_sockaddr(&v->addr, (const struct sockaddr *)&found->addr);
+	v->local = v->any ? a->bind : found->addr;
+	/* The port lies at the same place in both families. */
 	((struct sockaddr_in *)&v->local)->sin_port = ((const struct sockaddr_in *)&a->bind)->sin_port;
 	if (!a->late || !strcmp(a->late, "auto"))
 		v->keys = !strcmp(found->late, "root") ? &sdr_verbs_keys_root
 			  : !strcmp(found->late, "mw") ? &sdr_verbs_keys_mw
 						       : &sdr_verbs_keys_mr;
-	free(list);
 	return 0;
+}
+
+/* The GID to be bound: of the named device or any, with the address or the first of its family. */
+static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
+{
+	struct sdr_verbs_dev_info *list, *found = NULL;
+	struct sdr_uc_addr want, have;
+	unsigned int n, i;
+	int ret;
+
+	ret = sdr_verbs_list(&list, &n, v->reason, sizeof(v->reason));
+	if (ret)
+		return ret;
+	ret = sdr_soft_addr_from_sockaddr(&want, (const struct sockaddr *)&a->bind);
+	if (ret)
+		goto out;
+	for (v->any = true, i = 3; i < 19; i++)
+		v->any &= !want.b[i];
+	for (i = 0; i < n && !found; i++) {
+		if (a->device && strcmp(list[i].name, a->device))
+			continue;
+		if (sdr_soft_addr_from_sockaddr(&have, (struct sockaddr *)&list[i].addr) || have.b[0] != want.b[0])
+			continue;
+		if (v->any || !memcmp(have.b + 3, want.b + 3, 16))
+			found = &list[i];
+	}
+	if (found) {
+		ret = sdr_verbs_bind(v, list, n, found, a);
+		goto out;
+	}
+	ret = -ENODEV;
+	if (!n && v->reason[0])
+		goto out;
+	if (a->device || !v->any)
+		ret = -EADDRNOTAVAIL;
+	snprintf(v->reason, sizeof(v->reason),
+		 "no active port of %s has this address as a RoCEv2 GID (rdma link; ibv_devinfo -v)",
+		 a->device ? a->device : "an RDMA device");
+out:
+	free(list);
+	return ret;
 }
 
 static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
@@ -151,7 +169,7 @@ static int sdr_verbs_socket(struct sdr_verbs *v)
 	ret = sdr_soft_sockname(v->soft, &v->local);
 	if (ret)
 		return ret;
-	sdr_soft_addr_from_sockaddr(&v->addr, (struct sockaddr *)&v->local);
+	memcpy(v->addr.b + 1, &((struct sockaddr_in *)&v->local)->sin_port, 2);
 	v->soft->ops->info(v->soft, &info);
 	v->ctl_max = info.ctl_max;
 	return 0;
@@ -237,6 +255,7 @@ static void sdr_verbs_close(struct sdr_uc *uc)
 		close(v->epfd);
 	if (v->pd)
 		sdr_verbs_pd_put(v->pd);
+	free(v->src);
 	free(v);
 }
 
@@ -402,5 +421,7 @@ int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
 	if (uc->ops != &sdr_verbs_ops)
 		return -EINVAL;
 	*out = sdr_verbs_of(uc)->local;
+	if (sdr_verbs_of(uc)->any)
+		sdr_soft_addr_to_sockaddr(&sdr_verbs_of(uc)->addr, out);
 	return 0;
 }

@@ -53,7 +53,7 @@ int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, si
 struct sdr_verbs_attr {
 	const char *device; /* NULL: the one that has the address */
 	struct sockaddr_storage
-		bind;	   /* a GID of the device; address 0: the device's first, of the family; port 0: any */
+		bind;	   /* a GID of the device; address 0: all of the family; port 0: any */
 	uint32_t mtu;	   /* payload bytes a packet; 0: the port's active MTU */
 	const char *late;  /* "root", "mw", "mr"; NULL or "auto": by itself */
 	uint32_t rx_depth; /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */

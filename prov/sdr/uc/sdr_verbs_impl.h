@@ -177,6 +177,12 @@ struct sdr_verbs_ud {
 	struct sdr_uc_addr from[64]; /* of what the last poll reported */
 };
 
+/* An address of the device. */
+struct sdr_verbs_src {
+	struct sdr_uc_addr addr; /* port 0 */
+	int gid_index;
+};
+
 struct sdr_verbs {
 	struct sdr_uc uc;
 	struct sdr_verbs_pd *pd;
@@ -187,9 +193,12 @@ struct sdr_verbs {
 	void *keys_priv;
 	char device[SDR_VERBS_NAME];
 	uint8_t port;
-	int gid_index;
-	struct sockaddr_storage local; /* with the socket's port */
-	struct sdr_uc_addr addr;
+	bool any;		   /* bound to all addresses of the family: routing chooses one a peer */
+	int gid_index;		   /* of the bound address, or the first */
+	struct sdr_verbs_src *src; /* all of the port, of the family */
+	uint32_t nsrc;
+	struct sockaddr_storage local; /* as the socket is bound, with its port */
+	struct sdr_uc_addr addr;       /* where others meet it: bound, or the first */
 	uint32_t mtu, ctl_max;
 	enum ibv_mtu port_mtu;
 	uint32_t rx_depth, tx_depth, inl;
@@ -223,7 +232,7 @@ struct sdr_verbs {
 	atomic_bool down;    /* the port */
 	uint64_t down_since; /* ns */
 	bool err_told;
-	char reason[256];
+	char reason[320];
 	struct sdr_uc_stats st;
 };
 
@@ -258,8 +267,10 @@ static inline struct sdr_verbs_slot *sdr_verbs_slot_find(const struct sdr_verbs_
 	return page ? &page[slot % SDR_VERBS_SLOT_PAGE] : NULL;
 }
 
-/* Path of a peer: its GID from its address. */
-int sdr_verbs_path(const struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah);
+/* Path to a peer: its GID from its address, ours as bound or as routing has it. */
+int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah);
+/* Path of a queue pair that is connected to itself. */
+void sdr_verbs_path_self(const struct sdr_verbs *v, struct ibv_ah_attr *ah);
 
 int sdr_verbs_tx_init(struct sdr_verbs *v);
 void sdr_verbs_tx_free(struct sdr_verbs *v);

@@ -52,9 +52,7 @@ static int sdr_verbs_mw_qp(struct sdr_verbs *v, struct sdr_verbs_windows *w)
 	if (ret)
 		return -ret;
 	memset(&q, 0, sizeof(q));
-	ret = sdr_verbs_path(v, &v->addr, &q.ah_attr);
-	if (ret)
-		return ret;
+	sdr_verbs_path_self(v, &q.ah_attr);
 	q.qp_state = IBV_QPS_RTR;
 	q.path_mtu = v->port_mtu;
 	q.dest_qp_num = w->qp->qp_num;

@@ -80,9 +80,7 @@ static int sdr_verbs_root_qp(struct sdr_verbs *v, struct sdr_verbs_root *r)
 	if (ret)
 		return -ret;
 	memset(&q, 0, sizeof(q));
-	ret = sdr_verbs_path(v, &v->addr, &q.ah_attr);
-	if (ret)
-		return ret;
+	sdr_verbs_path_self(v, &q.ah_attr);
 	q.qp_state = IBV_QPS_RTR;
 	q.path_mtu = v->port_mtu;
 	q.dest_qp_num = r->qp->qp_num;

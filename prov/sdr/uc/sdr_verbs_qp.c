@@ -220,25 +220,6 @@ void sdr_verbs_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	memcpy(out->addr, v->addr.b, out->addr_len);
 }
 
-/* The source GID is the bound address's; the kernel finds the next hop's link address when it sees the path. */
-int sdr_verbs_path(const struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah)
-{
-	memset(ah, 0, sizeof(*ah));
-	if (!addr->len || addr->b[0] != v->addr.b[0])
-		return -EAFNOSUPPORT;
-	ah->is_global = 1;
-	ah->port_num = v->port;
-	ah->grh.sgid_index = (uint8_t)v->gid_index;
-	ah->grh.hop_limit = 64;
-	if (addr->b[0] == 4) {
-		ah->grh.dgid.raw[10] = ah->grh.dgid.raw[11] = 0xff;
-		memcpy(ah->grh.dgid.raw + 12, addr->b + 3, 4);
-	} else {
-		memcpy(ah->grh.dgid.raw, addr->b + 3, 16);
-	}
-	return 0;
-}
-
 static int sdr_verbs_qp_path(struct sdr_verbs_qp *q, const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs *v = q->v;
