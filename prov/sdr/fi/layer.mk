@@ -17,11 +17,14 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_env.c \
 	prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_ep.c \
+	prov/sdr/fi/sdr_ep_engine.c \
 	prov/sdr/fi/sdr_eq.c \
 	prov/sdr/fi/sdr_fabric.c \
 	prov/sdr/fi/sdr_fi.h \
 	prov/sdr/fi/sdr_iface.c \
 	prov/sdr/fi/sdr_info.c \
+	prov/sdr/fi/sdr_info.h \
+	prov/sdr/fi/sdr_search.c \
 	prov/sdr/fi/sdr_init.c \
 	prov/sdr/fi/sdr_msg.c \
 	prov/sdr/fi/sdr_nic.c \

@@ -4,23 +4,20 @@
  * fi_getinfo: what is offered, to whom.
  *
  * One entry for each address of an interface that is up and each endpoint type, reliable ones first; where an
- * RDMA device has the address another one in front of them all, whose domain is the device (FI_SDR_ENGINE says which
- * of the two kinds there are).  Every hint is honoured or makes the entry disappear (-FI_ENODATA, with the reason in the log at level info); what
- * is returned is what the endpoint then does.  The utility providers ask for cores with a private flag: they
- * get nothing, or they would stand in front of the native endpoint.  A wrong environment value leaves no
- * entry at all.  Addresses: a node and service resolve to the destination, or with FI_SOURCE to the address
- * to bind, which must be one of this machine's; a service without a node binds all of them, on a device its first
- * of the family.
+ * RDMA device has the address another one in front of them all, whose domain is the device (FI_SDR_ENGINE says
+ * which of the two kinds there are).  Every hint is honoured or makes the entry disappear (-FI_ENODATA, with the
+ * reason in the log at level info); what is returned is what the endpoint then does.  The utility providers ask
+ * for cores with a private flag: they get nothing, or they would stand in front of the native endpoint.  A wrong
+ * environment value leaves no entry at all.  Addresses come from sdr_search.c.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 
-#include "sdr_fi.h"
+#include "sdr_info.h"
 
 #define SDR_CORE_PROV_ONLY (1ULL << 59) /* libfabric's private flag of utility providers */
 #define SDR_FLAGS_PRIVATE  (0xfULL << 58)
-#define SDR_RESOLVE_MAX	   8 /* addresses of one name that are looked at */
 
 #define SDR_CAPS_COMM	(FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define SDR_CAPS_TX_RDM (FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
@@ -48,14 +45,6 @@
 #define SDR_CNT_MAX	 65536u /* CQs, counters, endpoints of a domain: what memory allows, really */
 #define SDR_MR_CNT_MAX	 (1u << 24)
 #define SDR_ERR_DATA_MAX 256u /* bytes of the text with an error */
-
-/* One (source, destination) that can be offered. */
-struct sdr_cand {
-	struct sockaddr_storage src, dst;     /* family 0: none */
-	const struct sdr_iface *iface;	      /* names and network */
-	const struct sdr_verbs_dev_info *dev; /* NULL: the soft engine */
-	uint64_t comm;			      /* FI_LOCAL_COMM, FI_REMOTE_COMM */
-};
 
 static const char *sdr_cand_domain(const struct sdr_cand *c)
 {
@@ -389,191 +378,7 @@ nomem:
 	return NULL;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------- */
-
-struct sdr_search {
-	struct sdr_iface *ifs;
-	unsigned int nifs;
-	bool only_loopback; /* there is no other interface: then it reaches all there is */
-	struct sdr_verbs_dev_info *devs;
-	unsigned int ndevs;
-	bool soft; /* sockets are offered */
-	struct sdr_cand *v;
-	unsigned int n, cap;
-};
-
-static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage *src,
-			    const struct sockaddr_storage *dst, const struct sdr_iface *iface,
-			    const struct sdr_verbs_dev_info *dev)
-{
-	struct sdr_cand *c;
-
-	if (s->n == s->cap) {
-		c = realloc(s->v, (s->cap + 16) * sizeof(*c));
-		if (!c)
-			return -FI_ENOMEM;
-		s->v = c;
-		s->cap += 16;
-	}
-	c = &s->v[s->n++];
-	memset(c, 0, sizeof(*c));
-	c->src = *src;
-	if (dst)
-		c->dst = *dst;
-	c->iface = iface;
-	c->dev = dev;
-	c->comm = FI_LOCAL_COMM;
-	if (!iface->loopback || s->only_loopback)
-		c->comm |= FI_REMOTE_COMM;
-	return 0;
-}
-
-/* What an address stands for: devices that have it (all addresses: each device once), and the socket. */
-static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
-			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
-{
-	bool any = sdr_sockaddr_any((const struct sockaddr *)src);
-	const struct sdr_verbs_dev_info *d, *before = NULL;
-	const struct sdr_iface *dev_iface;
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < s->ndevs; i++) {
-		d = &s->devs[i];
-		if (any ? d->addr.ss_family != src->ss_family || (before && strcmp(before->name, d->name) == 0)
-			: !sdr_sockaddr_same_ip((const struct sockaddr *)&d->addr, (const struct sockaddr *)src))
-			continue;
-		dev_iface = sdr_iface_find(s->ifs, s->nifs, (const struct sockaddr *)&d->addr);
-		if (!dev_iface)
-			continue; /* it went between the two looks */
-		before = d;
-		ret = sdr_cand_add_one(s, src, dst, dev_iface, d);
-		if (ret)
-			return ret;
-	}
-	return s->soft ? sdr_cand_add_one(s, src, dst, iface, NULL) : 0;
-}
-
-/* The interface that stands for an address to bind: its own, or for all addresses the first of the family. */
-static const struct sdr_iface *sdr_search_iface(const struct sdr_search *s, const struct sockaddr_storage *sa)
-{
-	unsigned int i;
-
-	if (!sdr_sockaddr_any((const struct sockaddr *)sa))
-		return sdr_iface_find(s->ifs, s->nifs, (const struct sockaddr *)sa);
-	for (i = 0; i < s->nifs; i++) {
-		if (s->ifs[i].addr.ss_family == sa->ss_family)
-			return &s->ifs[i];
-	}
-	return NULL;
-}
-
-static int sdr_search_hint_addr(const void *addr, size_t len, struct sockaddr_storage *out)
-{
-	struct sockaddr sa;
-
-	memset(out, 0, sizeof(*out));
-	if (!addr)
-		return 0;
-	if (len < sizeof(sa.sa_family))
-		return -FI_ENODATA;
-	memcpy(out, addr, len < sizeof(*out) ? len : sizeof(*out));
-	if (!sdr_sockaddr_len((struct sockaddr *)out) || len < sdr_sockaddr_len((struct sockaddr *)out))
-		return -FI_ENODATA;
-	return 1;
-}
-
-static int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
-			    const struct fi_info *hints)
-{
-	struct sockaddr_storage src[SDR_RESOLVE_MAX], dst[SDR_RESOLVE_MAX], from;
-	int nsrc = 0, ndst = 0, i, j, ret, family = AF_UNSPEC;
-	const struct sdr_iface *iface;
-	unsigned int k;
-
-	if (hints && hints->addr_format == FI_SOCKADDR_IN)
-		family = AF_INET;
-	else if (hints && hints->addr_format == FI_SOCKADDR_IN6)
-		family = AF_INET6;
-
-	if (node || service) {
-		ret = sdr_resolve(node, service, flags, family, flags & FI_SOURCE ? src : dst, SDR_RESOLVE_MAX);
-		if (ret < 0)
-			return ret;
-		if (flags & FI_SOURCE)
-			nsrc = ret;
-		else
-			ndst = ret;
-	}
-	if (hints && !nsrc) {
-		nsrc = sdr_search_hint_addr(hints->src_addr, hints->src_addrlen, &src[0]);
-		if (nsrc < 0)
-			return nsrc;
-	}
-	if (hints && !ndst) {
-		ndst = sdr_search_hint_addr(hints->dest_addr, hints->dest_addrlen, &dst[0]);
-		if (ndst < 0)
-			return ndst;
-	}
-
-	if (!ndst && !nsrc) {
-		for (k = 0; k < s->nifs; k++) {
-			ret = sdr_cand_add(s, &s->ifs[k].addr, NULL, &s->ifs[k]);
-			if (ret)
-				return ret;
-		}
-		return 0;
-	}
-	if (!ndst) {
-		for (i = 0; i < nsrc; i++) {
-			iface = sdr_search_iface(s, &src[i]);
-			if (!iface) {
-				FI_INFO(&sdr_prov, FI_LOG_CORE, "no interface that is up has the source address\n");
-				continue;
-			}
-			ret = sdr_cand_add(s, &src[i], NULL, iface);
-			if (ret)
-				return ret;
-		}
-		return 0;
-	}
-	for (i = 0; i < ndst; i++) {
-		if (!nsrc) {
-			if (sdr_route_src((struct sockaddr *)&dst[i], &from)) {
-				FI_INFO(&sdr_prov, FI_LOG_CORE, "no route to the destination address\n");
-				continue;
-			}
-			iface = sdr_search_iface(s, &from);
-			ret = iface ? sdr_cand_add(s, &from, &dst[i], iface) : 0;
-			if (ret)
-				return ret;
-		}
-		for (j = 0; j < nsrc; j++) {
-			iface = src[j].ss_family == dst[i].ss_family ? sdr_search_iface(s, &src[j]) : NULL;
-			ret = iface ? sdr_cand_add(s, &src[j], &dst[i], iface) : 0;
-			if (ret)
-				return ret;
-		}
-	}
-	return 0;
-}
-
-/* Devices, as the settings want them. */
-static void sdr_search_devs(struct sdr_search *s, enum sdr_env_engine engine)
-{
-	char why[SDR_ENV_ERR] = "";
-
-	s->soft = engine != SDR_ENGINE_VERBS;
-	if (engine == SDR_ENGINE_SOFT)
-		return;
-	sdr_verbs_list(&s->devs, &s->ndevs, why, sizeof(why));
-	if (s->ndevs)
-		return;
-	if (!s->soft)
-		sdr_complain("FI_SDR_ENGINE=verbs, but there is no RDMA device to use: %s", why);
-	else
-		FI_INFO(&sdr_prov, FI_LOG_CORE, "no RDMA device: %s\n", why);
-}
+/* ---- the call --------------------------------------------------------------------------------------- */
 
 int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)

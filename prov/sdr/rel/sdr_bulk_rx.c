@@ -16,7 +16,8 @@
  * knows when it sent what.
  *
  * A message that nobody has bound (its record is lost, or the receive is not posted) has no state here: END is
- * then acknowledged without a report, which says that nothing sent before it arrived, and the sender repeats.  Completed messages are remembered by
+ * then acknowledged without a report, which says that nothing sent before it arrived, and the sender repeats.
+ * Completed messages are remembered by
  * the message table's window, so that a lost last report can be repeated.
  */
 #include <stdlib.h>

@@ -190,7 +190,7 @@ struct sdr_uc_ops {
 	int (*fd)(struct sdr_uc *uc);
 	/* Before each sleep on fd.  True: do not sleep, poll. */
 	bool (*arm)(struct sdr_uc *uc);
-	/* Cause and remedy of what failed last, in words; "" when there is nothing to say.  Lives as long as the engine. */
+	/* Cause and remedy of what failed last, in words; "": nothing to say.  Lives as long as the engine. */
 	const char *(*reason)(struct sdr_uc *uc);
 	/* ns of now() at which poll must be called even if fd is silent (delayed packets); UINT64_MAX none. */
 	uint64_t (*deadline)(struct sdr_uc *uc);

@@ -135,7 +135,7 @@ int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **out)
 	*out = NULL;
 	if (!r)
 		return -ENOMEM;
-	/* With what a grant asks of it, so that one registration serves both; without, what is only readable can be sent. */
+	/* With the rights that grants want, one registration serves both; without, memory may be only readable. */
 	r->mr = sdr_verbs_mr_get(v->pd, buf, len, v->keys->access);
 	if (!r->mr && v->keys->access)
 		r->mr = sdr_verbs_mr_get(v->pd, buf, len, 0);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Between the two halves of fi_getinfo: which addresses there are (sdr_search.c), what is offered there (sdr_info.c). */
+#ifndef SDR_INFO_H
+#define SDR_INFO_H
+
+#include "sdr_fi.h"
+
+/* One (source, destination) that can be offered. */
+struct sdr_cand {
+	struct sockaddr_storage src, dst;     /* family 0: none */
+	const struct sdr_iface *iface;	      /* names and network */
+	const struct sdr_verbs_dev_info *dev; /* NULL: the soft engine */
+	uint64_t comm;			      /* FI_LOCAL_COMM, FI_REMOTE_COMM */
+};
+
+struct sdr_search {
+	struct sdr_iface *ifs;
+	unsigned int nifs;
+	bool only_loopback; /* there is no other interface: then it reaches all there is */
+	struct sdr_verbs_dev_info *devs;
+	unsigned int ndevs;
+	bool soft; /* sockets are offered */
+	struct sdr_cand *v;
+	unsigned int n, cap;
+};
+
+/* What node, service and hints ask for, as candidates.  0, or -FI_ENODATA and others with a reason in the log. */
+int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
+		     const struct fi_info *hints);
+/* Fills in the devices, unless only sockets are wanted. */
+void sdr_search_devs(struct sdr_search *s, enum sdr_env_engine engine);
+
+#endif /* SDR_INFO_H */
