@@ -387,7 +387,16 @@ static uint64_t sdr_verbs_deadline(struct sdr_uc *uc)
 {
 	struct sdr_verbs *v = sdr_verbs_of(uc);
 
-	return atomic_load(&v->down) && !atomic_load(&v->err) ? v->down_since + SDR_VERBS_DOWN_NS + 1 : UINT64_MAX;
+	uint64_t due = UINT64_MAX;
+
+	if (atomic_load(&v->err))
+		return v->err_told ? due : 0;
+	if (v->hot)
+		due = v->polled +
+		      (v->polled - v->flowed < SDR_VERBS_FLOW_NS ? SDR_VERBS_NAP_NS : SDR_VERBS_REST_NS);
+	if (atomic_load(&v->down) && v->down_since + SDR_VERBS_DOWN_NS < due)
+		due = v->down_since + SDR_VERBS_DOWN_NS + 1;
+	return due;
 }
 
 static const struct sdr_uc_ops sdr_verbs_ops = {

@@ -51,14 +51,13 @@ struct sdr_verbs_dev_info {
 int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, size_t err_len);
 
 struct sdr_verbs_attr {
-	const char *device; /* NULL: the one that has the address */
-	struct sockaddr_storage
-		bind;	   /* a GID of the device; address 0: all of the family; port 0: any */
-	uint32_t mtu;	   /* payload bytes a packet; 0: the port's active MTU */
-	const char *late;  /* "root", "mw", "mr"; NULL or "auto": by itself */
-	uint32_t rx_depth; /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
-	uint32_t tx_depth; /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
-	char *err;	   /* reason of a failure in words, with the limit and the remedy; may be NULL */
+	const char *device;	      /* NULL: the one that has the address */
+	struct sockaddr_storage bind; /* a GID of the device; address 0: all of the family; port 0: any */
+	uint32_t mtu;		      /* payload bytes a packet; 0: the port's active MTU */
+	const char *late;	      /* "root", "mw", "mr"; NULL or "auto": by itself */
+	uint32_t rx_depth;	      /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
+	uint32_t tx_depth;	      /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
+	char *err;		      /* reason of a failure in words, with the limit and the remedy; may be NULL */
 	size_t err_len;
 };
 #define SDR_VERBS_RX_DEPTH  1024u

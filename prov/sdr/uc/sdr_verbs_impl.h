@@ -32,6 +32,9 @@
 #define SDR_VERBS_QKEY	     0x5d725d72u   /* below 0x80000000: no privilege is needed */
 #define SDR_VERBS_SLOT_PAGE  64u	   /* slots a page of the table */
 #define SDR_VERBS_LOOK_NS    50000u	   /* between looks at the socket and at device events, ns */
+#define SDR_VERBS_NAP_NS     500000ull	   /* sleep at the most while data is flowing, ns */
+#define SDR_VERBS_REST_NS    10000000ull   /* sleep at the most while it is only expected, ns */
+#define SDR_VERBS_FLOW_NS    100000000ull  /* so long after the last packet it counts as flowing, ns */
 #define SDR_VERBS_DOWN_NS    5000000000ull /* a port that is down for longer breaks the engine, ns */
 #define SDR_VERBS_DOWN_WORDS "its port is down: set its interface up (ip link)"
 #define SDR_VERBS_FRESH_NS   1000000000ull /* a peer not heard of for longer is met at its socket, ns */
@@ -227,6 +230,8 @@ struct sdr_verbs {
 	bool held_ready; /* those have been reported */
 	bool held_sock;	 /* some are of peers that talk through the socket */
 
+	uint64_t polled;     /* ns: last poll */
+	uint64_t flowed;     /* ns: last data */
 	uint64_t looked;     /* ns: last look at socket and device events */
 	atomic_int err;	     /* -errno: broken */
 	atomic_bool down;    /* the port */

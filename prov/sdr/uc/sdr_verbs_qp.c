@@ -321,7 +321,7 @@ void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta)
 	if (!was && q->expected) {
 		/* Somebody may be asleep on the engine's descriptor already. */
 		for (uint32_t i = 0; i < q->ntp; i++)
-			ibv_req_notify_cq(q->tp[i].rcq, 0);
+			ibv_req_notify_cq(q->tp[i].rcq, 1);
 		q->hot_prev = NULL;
 		q->hot_next = v->hot;
 		if (v->hot)

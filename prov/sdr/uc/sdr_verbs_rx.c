@@ -14,6 +14,11 @@
  * seen by then.  Peers without a device talk through the socket, which costs a system call: it is read when
  * their data is held, and else every SDR_VERBS_LOOK_NS, together with the device's events.
  *
+ * A sleeper is woken by each control datagram, but by data only where the sender asked for it (the end of a batch),
+ * and looks again after SDR_VERBS_NAP_NS (SDR_VERBS_REST_NS when nothing flows) while something is expected: the
+ * packet that asks may be lost, and senders
+ * without a device ask for nothing.
+ *
  * Only queue pairs of which something is expected are polled.  Receives are posted again in chains.
  */
 #include <arpa/inet.h>
@@ -81,6 +86,7 @@ static void sdr_verbs_hold(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 	for (i = 0; i < (uint32_t)n; i++)
 		v->held_tp[v->nheld + i] = t;
 	v->nheld += (uint32_t)n;
+	v->flowed = v->polled;
 	v->held_sock |= !t->q->ctl;
 	t->rx_need += (uint32_t)n;
 	if (t->rx_need >= v->rx_depth / 8)
@@ -194,7 +200,7 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		}
 		if (v->held_pos == v->nheld)
 			sdr_verbs_hold_all(v);
-		now = sdr_verbs_now(uc);
+		now = v->polled = sdr_verbs_now(uc);
 		sock = v->held_sock || now - v->looked >= SDR_VERBS_LOOK_NS;
 		if (now - v->looked >= SDR_VERBS_LOOK_NS) {
 			v->looked = now;
@@ -234,7 +240,7 @@ bool sdr_verbs_arm(struct sdr_uc *uc)
 		ibv_req_notify_cq(v->ud.rcq, 0);
 	for (q = v->hot; q; q = q->hot_next)
 		for (i = 0; i < q->ntp; i++)
-			ibv_req_notify_cq(q->tp[i].rcq, 0);
+			ibv_req_notify_cq(q->tp[i].rcq, 1);
 	v->looked = 0; /* the socket and the device may be what wakes us */
 	if (v->held_pos == v->nheld)
 		sdr_verbs_hold_all(v);

@@ -128,7 +128,8 @@ static bool sdr_verbs_batch_post(struct sdr_verbs *v, struct sdr_verbs_tp *t, ui
 	int ret;
 
 	v->swr[n - 1].next = NULL;
-	v->swr[n - 1].send_flags |= IBV_SEND_SIGNALED;
+	/* Solicited: who sleeps over there is woken once a batch, not by each packet. */
+	v->swr[n - 1].send_flags |= IBV_SEND_SIGNALED | IBV_SEND_SOLICITED;
 	v->swr[n - 1].wr_id = (uint64_t)t->serial << 32 | t->index;
 	b->n = n;
 	b->copies = copies;
