@@ -258,6 +258,13 @@ late() {
 	said late '^PASS'
 }
 
+# Through the SDK: a receive completed with its first chunk, its buffer used for something else.
+late_sdk() {
+	spawn early "$build/sdr_early" verbs:rxe0 verbs:rxe1 10 || return 1
+	await early || { no "exit status $?: $(<"$tmp/early.txt")"; return 1; }
+	said early '^PASS: early, [1-9]'
+}
+
 # ---- verbs here, soft in the namespace ---------------------------------------------------------
 
 # Either side may be the server; data goes both ways in each.
@@ -304,6 +311,28 @@ bad_memlock() {
 	# shellcheck disable=SC2086
 	fails verbs locked ':sdr:.*([Mm]emlock|RLIMIT_MEMLOCK|ulimit -l)' \
 		prlimit --memlock=65536 $plain "$xfer" -A "$host" -B "$(free_port)" -T 10
+}
+
+# Too few objects of the device: a control group's limit stands for any.
+bad_limits() {
+	local group=$tmp/cgroup/few rc
+	mkdir -p "$tmp/cgroup" && mount -t cgroup2 none "$tmp/cgroup" && echo +rdma >"$tmp/cgroup/cgroup.subtree_control" &&
+		mkdir "$group" && echo "rxe1 hca_object=4" >"$group/rdma.max" || { no "no control group"; return 1; }
+	# shellcheck disable=SC2016
+	fails verbs limited ':sdr:.*cannot .*(rdma.max|limit)' bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' - \
+		"$group" "$xfer" -A "$host" -B "$(free_port)" -T 10
+	rc=$?
+	rmdir "$group"
+	umount "$tmp/cgroup"
+	return $rc
+}
+
+# More queue pairs than the wire names.
+bad_channels() {
+	local p
+	p=$(free_port)
+	FI_SDR_CHANNELS=16 start verbs server "$xfer" -A "$host" -B "$p" -T 30 && until_open server udp ":$(printf '%04X' "$p") " &&
+		FI_SDR_CHANNELS=16 fails verbs channels ':sdr:.*FI_SDR_CHANNELS' "$xfer" -B "$p" -T 20 -S 8 "$host"
 }
 
 # An address that no device has.
@@ -397,13 +426,13 @@ all="env_devices env_perftest
 	verbs_port_in_use verbs_receiver_killed verbs_sender_killed verbs_peer_restarts verbs_nobody_there verbs_client_first
 	interop_verbs_to_soft interop_verbs_to_soft_ipv6 interop_soft_to_verbs interop_soft_to_verbs_ipv6 interop_write
 	interop_engine interop_engine_ipv6
-	bad_permission bad_memlock bad_no_device
+	bad_permission bad_memlock bad_limits bad_channels bad_no_device
 	loss_soft_xfer loss_verbs_xfer_tagged loss_verbs_xfer_write loss_verbs_xfer_ipv6 loss_verbs_pingpong_rdm
 	loss_verbs_pingpong_dgram loss_verbs_mpi_short
 	loss_interop_verbs_to_soft loss_interop_soft_to_verbs_ipv6 loss_seen
 	reorder_soft_xfer reorder_verbs_xfer_tagged reorder_verbs_xfer_write reorder_verbs_pingpong_rdm reorder_verbs_mpi_short
 	reorder_interop_verbs_to_soft reorder_interop_soft_to_verbs reorder_seen
-	late_ipv4 late_ipv6
+	late_ipv4 late_ipv6 late_sdk
 	bad_port_down bad_device_removed"
 
 # Read as a whole before it runs: an editor may be at this file.

@@ -177,8 +177,7 @@ uint64_t sdr_ep_idle_ns(struct sdr_ep *ep)
 	return due == UINT64_MAX ? due : due > now ? due - now : 0;
 }
 
-/* What the engine has to say, once: also when no operation here fails of it. */
-static void sdr_ep_reason(struct sdr_ep *ep)
+void sdr_ep_reason(struct sdr_ep *ep)
 {
 	const char *why = ep->uc->ops->reason(ep->uc);
 

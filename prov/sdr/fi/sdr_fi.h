@@ -457,6 +457,8 @@ int sdr_ep_engine_open(struct sdr_ep *ep);
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns);
 /* That time without a round; under lock. */
 uint64_t sdr_ep_idle_ns(struct sdr_ep *ep);
+/* Logs what the engine has to say, once: also when no operation here fails of it. */
+void sdr_ep_reason(struct sdr_ep *ep);
 /* Source of a received message, for FI_SOURCE; under lock. */
 fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer);
 struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr);

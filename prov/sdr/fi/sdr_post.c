@@ -42,6 +42,8 @@ static inline ssize_t sdr_post_locked(struct sdr_ep *ep, struct sdr_rel_wr *wr, 
 	ret = sdr_rel_post(ep->rel, wr);
 	if (ret == -EAGAIN && sdr_ep_round(ep, NULL) > 0)
 		ret = sdr_rel_post(ep->rel, wr);
+	if (ret == -ENOMEM)
+		sdr_ep_reason(ep);
 	return ret;
 }
 

@@ -36,12 +36,35 @@ uint64_t sdr_verbs_now(struct sdr_uc *uc)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
-void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what)
+static void sdr_verbs_break_now(struct sdr_verbs *v, int err, const char *what)
 {
 	int none = 0;
 
 	if (atomic_compare_exchange_strong(&v->err, &none, err))
 		snprintf(v->reason, sizeof(v->reason), "%s: %s", v->device, what);
+}
+
+void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what)
+{
+	unsigned long long none = 0;
+
+	if (err != -EIO)
+		sdr_verbs_break_now(v, err, what);
+	else if (atomic_compare_exchange_strong(&v->failed_at, &none, sdr_verbs_now(&v->uc)))
+		snprintf(v->failed, sizeof(v->failed), "%s", what);
+}
+
+void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now)
+{
+	uint64_t at = atomic_load(&v->failed_at);
+	struct ibv_port_attr port;
+
+	if (!at || now - at < SDR_VERBS_FAIL_NS || atomic_load(&v->err))
+		return;
+	if (!v->ibv->query_port(v->pd->ctx, v->port, &port) && port.state != IBV_PORT_ACTIVE)
+		sdr_verbs_break_now(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
+	else
+		sdr_verbs_break_now(v, -EIO, v->failed);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------- */
@@ -232,6 +255,11 @@ static void sdr_verbs_close(struct sdr_uc *uc)
 {
 	struct sdr_verbs *v = sdr_verbs_of(uc), **p;
 
+	if (v->pd && sdr_verbs_pd_foreign(v->pd)) {
+		v->soft->ops->close(v->soft);
+		close(v->epfd);
+		return;
+	}
 	if (v->pd) {
 		pthread_mutex_lock(&v->pd->lock);
 		for (p = &v->pd->engines; *p && *p != v; p = &(*p)->next)
@@ -367,7 +395,7 @@ static void sdr_verbs_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 
-	if (g->rkey || g->va)
+	if ((g->rkey || g->va) && !sdr_verbs_pd_foreign(q->v->pd))
 		q->v->keys->end(q->v, g);
 	g->impl = NULL;
 	sdr_verbs_qp_expect(q, -1);
@@ -391,6 +419,8 @@ static uint64_t sdr_verbs_deadline(struct sdr_uc *uc)
 
 	if (atomic_load(&v->err))
 		return v->err_told ? due : 0;
+	if (atomic_load(&v->failed_at))
+		return atomic_load(&v->failed_at) + SDR_VERBS_FAIL_NS;
 	if (v->hot)
 		due = v->polled +
 		      (v->polled - v->flowed < SDR_VERBS_FLOW_NS ? SDR_VERBS_NAP_NS : SDR_VERBS_REST_NS);

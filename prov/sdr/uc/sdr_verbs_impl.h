@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "sdr_soft.h"
 #include "sdr_verbs.h"
@@ -36,6 +37,7 @@
 #define SDR_VERBS_REST_NS    10000000ull   /* sleep at the most while it is only expected, ns */
 #define SDR_VERBS_FLOW_NS    100000000ull  /* so long after the last packet it counts as flowing, ns */
 #define SDR_VERBS_DOWN_NS    5000000000ull /* a port that is down for longer breaks the engine, ns */
+#define SDR_VERBS_FAIL_NS    200000000ull  /* from a failed write to the search for its cause, ns */
 #define SDR_VERBS_DOWN_WORDS "its port is down: set its interface up (ip link)"
 #define SDR_VERBS_FRESH_NS   1000000000ull /* a peer not heard of for longer is met at its socket, ns */
 #define SDR_VERBS_GRH	     40u	   /* bytes before a UD payload (IBTA 9.6; RoCEv2 IPv4: its last 20) */
@@ -71,6 +73,15 @@ struct sdr_verbs_pd {
 
 /* The device has indirect keys and a NULL memory region to point them at. */
 bool sdr_verbs_root_possible(struct ibv_context *ctx);
+
+/*
+ * True in a forked child: device objects are the parent's, and giving them back would take them from it.  What the
+ * child closes loses its memory and descriptors here, and nothing over there.
+ */
+static inline bool sdr_verbs_pd_foreign(const struct sdr_verbs_pd *pd)
+{
+	return pd->pid != getpid();
+}
 
 int sdr_verbs_pd_get(const char *device, struct sdr_verbs_pd **pd, char *err, size_t err_len);
 void sdr_verbs_pd_put(struct sdr_verbs_pd *pd);
@@ -230,12 +241,14 @@ struct sdr_verbs {
 	bool held_ready; /* those have been reported */
 	bool held_sock;	 /* some are of peers that talk through the socket */
 
-	uint64_t polled;     /* ns: last poll */
-	uint64_t flowed;     /* ns: last data */
-	uint64_t looked;     /* ns: last look at socket and device events */
-	atomic_int err;	     /* -errno: broken */
-	atomic_bool down;    /* the port */
-	uint64_t down_since; /* ns */
+	atomic_ullong failed_at; /* ns: first thing that failed; 0: none */
+	char failed[160];	 /* what it was */
+	uint64_t polled;	 /* ns: last poll */
+	uint64_t flowed;	 /* ns: last data */
+	uint64_t looked;	 /* ns: last look at socket and device events */
+	atomic_int err;		 /* -errno: broken */
+	atomic_bool down;	 /* the port */
+	uint64_t down_since;	 /* ns */
 	bool err_told;
 	char reason[320];
 	struct sdr_uc_stats st;
@@ -251,8 +264,12 @@ static inline struct sdr_verbs_qp *sdr_verbs_qp_of(struct sdr_uc_qp *qp)
 	return (struct sdr_verbs_qp *)qp;
 }
 
-/* Breaks the engine: the first reason stays.  what: words. */
+/*
+ * Breaks the engine: the first reason stays.  what: words.  With -EIO not at once: a device gives queue pairs up when
+ * its port goes down and reports the port a moment later, so the cause is looked for after SDR_VERBS_FAIL_NS.
+ */
 void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
+void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now);
 uint64_t sdr_verbs_now(struct sdr_uc *uc);
 
 int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **qp);

@@ -161,7 +161,7 @@ void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr)
 {
 	struct sdr_verbs_reg *r = mr;
 
-	if (!r)
+	if (!r || sdr_verbs_pd_foreign(sdr_verbs_of(uc)->pd))
 		return;
 	if (r->batches) {
 		r->dead = true;
@@ -210,7 +210,7 @@ err_mem:
 
 void sdr_verbs_mem_dereg(struct sdr_verbs_mem *m)
 {
-	if (!m)
+	if (!m || sdr_verbs_pd_foreign(m->pd))
 		return;
 	sdr_verbs_mr_put(m->pd, m->mr);
 	sdr_verbs_pd_put(m->pd);

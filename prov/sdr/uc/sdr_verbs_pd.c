@@ -40,6 +40,9 @@ void sdr_verbs_why(const struct sdr_verbs_pd *pd, int err, const char *what, cha
 	else if (err == ENOMEM)
 		snprintf(hint, sizeof(hint),
 			 " (the device is out of resources: \"rdma resource\" shows who has them)");
+	else if (err == EAGAIN)
+		snprintf(hint, sizeof(hint),
+			 " (the limit of its control group is reached: rdma.max of the cgroup)");
 	else if (err == EMFILE && !getrlimit(RLIMIT_NOFILE, &files))
 		snprintf(hint, sizeof(hint), " (at most %llu files may be open: \"ulimit -n\")",
 			 (unsigned long long)files.rlim_cur);

@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -136,9 +137,17 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 	int ret = -ENOMEM;
 
 	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
-	    a->generations > SDR_GENERATIONS_MAX || ntp > SDR_QP_INFO_TPS_MAX || sdr_imm_split_check(&a->split) ||
+	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) ||
 	    a->split.id_bits > SDR_IMM_ID_BITS_MAX)
 		return -EINVAL;
+	if (ntp > SDR_QP_INFO_TPS_MAX) {
+		snprintf(v->reason, sizeof(v->reason),
+			 "%s: %u channels of %u generations are %u queue pairs a peer, and a device takes %u at "
+			 "the most: "
+			 "lower FI_SDR_CHANNELS or FI_SDR_GENERATIONS",
+			 v->device, a->channels, a->generations, ntp, SDR_QP_INFO_TPS_MAX);
+		return -EINVAL;
+	}
 	if (!a->mtu || a->mtu > v->mtu || !a->max_msg || a->max_msg % a->mtu ||
 	    a->max_msg / a->mtu > 1ull << a->split.off_bits)
 		return -EINVAL;
@@ -180,6 +189,8 @@ void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp)
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 	uint32_t i;
 
+	if (sdr_verbs_pd_foreign(q->v->pd))
+		return;
 	if (q->expected)
 		sdr_verbs_qp_expect(q, -(int)q->expected);
 	sdr_verbs_tx_reap(q->v);

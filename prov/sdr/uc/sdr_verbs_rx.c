@@ -180,6 +180,7 @@ static int sdr_verbs_held_report(struct sdr_verbs *v, struct sdr_uc_ev *ev, int 
 static void sdr_verbs_look(struct sdr_verbs *v, uint64_t now)
 {
 	sdr_verbs_pd_events(v->pd);
+	sdr_verbs_judge(v, now);
 	if (atomic_load(&v->down) && now - v->down_since > SDR_VERBS_DOWN_NS)
 		sdr_verbs_break(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
 }

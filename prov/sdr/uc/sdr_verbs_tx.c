@@ -79,23 +79,10 @@ void sdr_verbs_tp_forget(struct sdr_verbs_tp *t)
 	t->serial = ++t->q->v->serial;
 }
 
-/* A device gives a queue pair up when its port is down, and says so in no other way. */
-static void sdr_verbs_write_failed(struct sdr_verbs *v, enum ibv_wc_status status)
-{
-	struct ibv_port_attr port;
-	char words[96];
-
-	if (!v->ibv->query_port(v->pd->ctx, v->port, &port) && port.state != IBV_PORT_ACTIVE) {
-		sdr_verbs_break(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
-		return;
-	}
-	snprintf(words, sizeof(words), "a write ended with \"%s\"", v->ibv->wc_status_str(status));
-	sdr_verbs_break(v, -EIO, words);
-}
-
 void sdr_verbs_tx_reap(struct sdr_verbs *v)
 {
 	struct ibv_wc wc[SDR_VERBS_REAP];
+	char words[96];
 	int n, i;
 
 	if (!v->nsignal)
@@ -108,8 +95,11 @@ void sdr_verbs_tx_reap(struct sdr_verbs *v)
 
 			if (!t || t->serial != wc[i].wr_id >> 32 || t->head == t->tail)
 				continue;
-			if (wc[i].status != IBV_WC_SUCCESS)
-				sdr_verbs_write_failed(v, wc[i].status);
+			if (wc[i].status != IBV_WC_SUCCESS) {
+				snprintf(words, sizeof(words), "a write ended with \"%s\"",
+					 v->ibv->wc_status_str(wc[i].status));
+				sdr_verbs_break(v, -EIO, words);
+			}
 			sdr_verbs_batch_end(v, t);
 		}
 	} while (n == SDR_VERBS_REAP);
