@@ -198,8 +198,8 @@ verbs_xfer_write() { transfer verbs "$host" verbs "$(free_port)" -m write -S 1,8
 verbs_xfer_ipv6() { transfer verbs "$host6" verbs "$(free_port)" -S 8,4k,64k,1m -I 2; }
 verbs_xfer_channels() { FI_SDR_CHANNELS=3 transfer verbs "$host" verbs "$(free_port)" -S 8,64k,1m -I 2; }
 verbs_pingpong_rdm() { sizes=10 pingpong verbs rxe1 rxe0 -e rdm -S all -I $iters; }
-# Datagrams have no connection and no queue pair: they go through the engine's socket.
-# A datagram that is lost stays lost, and fi_pingpong waits for it for ever: in bad weather another run may do.
+# Through the UD queue pairs.  A datagram that is lost stays lost, and fi_pingpong waits for it for ever: in bad
+# weather another run may do.
 verbs_pingpong_dgram() {
 	local tries=1 i LIMIT=20
 	[ "$weather_now" = off ] || tries=5
