@@ -3,14 +3,14 @@
 /*
  * The verbs engine's life: from an address to a device and its queues, and what it tells of itself.
  *
- * An engine is bound to one GID of one port, and to the same IP address with a UDP port by an ordinary socket (a
- * soft engine inside it), which is where peers meet it.  Completion queues are polled, never waited for by the
+ * An engine is bound to one GID of one port, or to all of one family, and to the same IP address with a UDP port by
+ * an ordinary socket (a soft engine inside it), which is where peers meet it.  Completion queues are polled, never waited for by the
  * engine itself; a caller that wants to sleep arms them and sleeps on one descriptor for queues, socket and
  * device.
  *
  * A device that fails, a queue pair or queue that the device gives up, or a port that stays down for
  * SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason in words.  A port that is down for
- * less is like any other silence on the path.
+ * less is like any other silence on the path, unless the device gives queue pairs up for it.
  */
 #include <errno.h>
 #include <fcntl.h>

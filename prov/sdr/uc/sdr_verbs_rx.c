@@ -230,11 +230,10 @@ bool sdr_verbs_arm(struct sdr_uc *uc)
 	struct sdr_verbs *v = sdr_verbs_of(uc);
 	struct sdr_verbs_qp *q;
 	struct ibv_cq *cq;
-	unsigned int n;
 	void *ctx;
 	uint32_t i;
 
-	for (n = 0; !v->ibv->get_cq_event(v->chan, &cq, &ctx); n++)
+	while (!v->ibv->get_cq_event(v->chan, &cq, &ctx))
 		v->ibv->ack_cq_events(cq, 1);
 	/* Which queue it was matters little: all are armed again. */
 	if (v->ud.qp)
