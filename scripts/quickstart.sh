@@ -120,7 +120,7 @@ one() {
 	    v = json.loads(line)
 	    if v["peer"] == "total":
 	        for k, x in v.items():
-	            if k != "peer":
+	            if isinstance(x, (int, float)):
 	                total[k] = total.get(k, 0) + x
 
 	n = lambda k: total.get(k, 0)
