@@ -168,8 +168,6 @@ struct sdr_iface {
 int sdr_iface_list(struct sdr_iface **v, unsigned int *n);
 /* The entry whose address is sa's, NULL none. */
 const struct sdr_iface *sdr_iface_find(const struct sdr_iface *v, unsigned int n, const struct sockaddr *sa);
-/* The address from which the kernel would send to dst; port 0. */
-int sdr_route_src(const struct sockaddr *dst, struct sockaddr_storage *src);
 /* family AF_UNSPEC, AF_INET, AF_INET6; flags FI_SOURCE and FI_NUMERICHOST; up to max results, IPv4 first. */
 int sdr_resolve(const char *node, const char *service, uint64_t flags, int family, struct sockaddr_storage *out,
 		int max);

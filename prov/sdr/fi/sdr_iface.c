@@ -14,7 +14,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "sdr_fi.h"
 
@@ -160,30 +159,6 @@ const struct sdr_iface *sdr_iface_find(const struct sdr_iface *v, unsigned int n
 		}
 	}
 	return NULL;
-}
-
-int sdr_route_src(const struct sockaddr *dst, struct sockaddr_storage *src)
-{
-	struct sockaddr_storage to;
-	socklen_t len = sizeof(*src);
-	int fd, ret = 0;
-
-	memset(&to, 0, sizeof(to));
-	memcpy(&to, dst, sdr_sockaddr_len(dst));
-	if (!sdr_sockaddr_port(dst))
-		sdr_sockaddr_port_set((struct sockaddr *)&to,
-				      SDR_ROCE_PORT); /* connect wants one; nothing is sent */
-	fd = socket(dst->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	memset(src, 0, sizeof(*src));
-	if (connect(fd, (struct sockaddr *)&to, sdr_sockaddr_len(dst)) ||
-	    getsockname(fd, (struct sockaddr *)src, &len))
-		ret = -errno;
-	else
-		sdr_sockaddr_port_set((struct sockaddr *)src, 0);
-	close(fd);
-	return ret;
 }
 
 int sdr_resolve(const char *node, const char *service, uint64_t flags, int family, struct sockaddr_storage *out,

@@ -17,8 +17,7 @@
  *
  * A message that nobody has bound (its record is lost, or the receive is not posted) has no state here: END is
  * then acknowledged without a report, which says that nothing sent before it arrived, and the sender repeats.
- * Completed messages are remembered by
- * the message table's window, so that a lost last report can be repeated.
+ * Completed messages are remembered by the message table's window, so that a lost last report can be repeated.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"

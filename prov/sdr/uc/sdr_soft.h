@@ -61,6 +61,8 @@ int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
 int sdr_soft_addr_from_sockaddr(struct sdr_uc_addr *out, const struct sockaddr *sa);
 /* Returns the length of the sockaddr, or -EINVAL. */
 int sdr_soft_addr_to_sockaddr(const struct sdr_uc_addr *a, struct sockaddr_storage *out);
+/* The address that routing sends from towards this one, port 0: asked of a socket, nothing is sent.  0 or negative errno. */
+int sdr_soft_route(const struct sockaddr *to, struct sockaddr_storage *from);
 /* "ADDRESS", "ADDRESS:PORT", "[IPV6]:PORT", "" (all of IPv4); numeric.  0 or -EINVAL. */
 int sdr_soft_addr_parse(const char *s, struct sockaddr_storage *out);
 /* Writes "1.2.3.4:5" or "[::1]:5", truncated to len bytes with the final zero. */

@@ -168,6 +168,32 @@ void sdr_soft_addr_format(const struct sdr_uc_addr *a, char *buf, size_t len)
 	}
 }
 
+/* ---- routing --------------------------------------------------------------------------------- */
+
+int sdr_soft_route(const struct sockaddr *to, struct sockaddr_storage *from)
+{
+	socklen_t len = to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	socklen_t got = sizeof(*from);
+	struct sockaddr_storage sa;
+	int fd, ret = 0;
+
+	/* The port lies at the same place in both families; connect wants one. */
+	memset(&sa, 0, sizeof(sa));
+	memcpy(&sa, to, len);
+	if (!((struct sockaddr_in *)(void *)&sa)->sin_port)
+		((struct sockaddr_in *)(void *)&sa)->sin_port = htons(SDR_ROCE_PORT);
+	fd = socket(sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	memset(from, 0, sizeof(*from));
+	if (connect(fd, (struct sockaddr *)&sa, len) || getsockname(fd, (struct sockaddr *)from, &got))
+		ret = -errno;
+	else
+		((struct sockaddr_in *)(void *)from)->sin_port = 0;
+	close(fd);
+	return ret;
+}
+
 /* ---- MTU of the device ----------------------------------------------------------------------- */
 
 static bool sdr_soft_addr_any(const struct sockaddr *sa)

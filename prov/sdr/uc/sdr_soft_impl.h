@@ -38,7 +38,7 @@
 #define SDR_SOFT_QKEY	    0x80010000u /* of control datagrams: the well-known key of QPN 1 */
 
 #define SDR_SOFT_NIC_SEEDS  8u	 /* ICRC seeds kept a direction; a peer uses few lengths and ports */
-#define SDR_SOFT_REASON_LEN 192u /* bytes of sdr_soft_reason */
+#define SDR_SOFT_REASON_LEN 320u /* bytes of sdr_soft_reason */
 
 /* UDP payload of one packet on the wire. */
 #define SDR_SOFT_PKT_MAX (SDR_DATA_OVERHEAD + SDR_MTU_MAX)
@@ -168,7 +168,7 @@ struct sdr_soft {
 	struct sdr_soft_tx tx;
 	struct sdr_soft_rx rx;
 	struct sdr_soft_port *roce; /* NULL until a peer is a device */
-	char reason[320];
+	char reason[SDR_SOFT_REASON_LEN];
 };
 
 static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)

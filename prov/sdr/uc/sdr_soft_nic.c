@@ -72,28 +72,22 @@ static int sdr_soft_nic_local(struct sdr_soft *s, const struct sdr_soft_dest *to
 {
 	char text[INET6_ADDRSTRLEN];
 	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-	int fd, ret = 0;
+	int ret;
 
 	if (!s->any) {
 		memcpy(out, s->addr.b + 3, sdr_soft_ip_len(s));
 		return 0;
 	}
-	fd = socket(s->family, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, (const struct sockaddr *)&to->sa, to->len) ||
-	    getsockname(fd, (struct sockaddr *)&sa, &len)) {
-		ret = -errno;
+	ret = sdr_soft_route((const struct sockaddr *)&to->sa, &sa);
+	if (ret) {
 		sdr_soft_ip_text(&to->sa, text);
 		snprintf(s->reason, sizeof(s->reason),
 			 "no route to the RDMA device %s (%s): bind this endpoint to an address that reaches it",
 			 text, strerror(-ret));
-	} else {
-		memcpy(out, sdr_soft_ip(&sa), sdr_soft_ip_len(s));
+		return ret;
 	}
-	close(fd);
-	return ret;
+	memcpy(out, sdr_soft_ip(&sa), sdr_soft_ip_len(s));
+	return 0;
 }
 
 /* ---- port 4791 ------------------------------------------------------------------------------- */

@@ -364,10 +364,27 @@ static void sdr_verbs_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 	out->regs += atomic_load_explicit(&v->pd->regs, memory_order_relaxed);
 }
 
+int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq)
+{
+	uint64_t until = sdr_verbs_now(&v->uc) + SDR_VERBS_KEY_NS;
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(cq, 1, &wc))) {
+		if (sdr_verbs_now(&v->uc) > until) {
+			sdr_verbs_break(v, -ETIMEDOUT, "the device did not set a key within a second (dmesg)");
+			return -ETIMEDOUT;
+		}
+	}
+	return n < 0 || wc.status != IBV_WC_SUCCESS ? -EIO : 0;
+}
+
+/* Of a grant of no bytes: there is no key, and devices check none. */
+static char sdr_verbs_nothing;
+
 static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	static char nothing;
 	uint32_t i;
 	int ret;
 
@@ -384,7 +401,7 @@ static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr
 		if (ret)
 			return ret;
 	} else {
-		g->impl = &nothing; /* no byte, no key: devices check neither */
+		g->impl = &sdr_verbs_nothing;
 	}
 	q->v->st.grants++;
 	sdr_verbs_qp_expect(q, 1);
@@ -395,7 +412,7 @@ static void sdr_verbs_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 
-	if ((g->rkey || g->va) && !sdr_verbs_pd_foreign(q->v->pd))
+	if (g->impl != &sdr_verbs_nothing && !sdr_verbs_pd_foreign(q->v->pd))
 		q->v->keys->end(q->v, g);
 	g->impl = NULL;
 	sdr_verbs_qp_expect(q, -1);

@@ -37,6 +37,7 @@
 #define SDR_VERBS_REST_NS    10000000ull   /* sleep at the most while it is only expected, ns */
 #define SDR_VERBS_FLOW_NS    100000000ull  /* so long after the last packet it counts as flowing, ns */
 #define SDR_VERBS_DOWN_NS    5000000000ull /* a port that is down for longer breaks the engine, ns */
+#define SDR_VERBS_KEY_NS     1000000000ull /* to set a key: microseconds in practice, ns */
 #define SDR_VERBS_FAIL_NS    200000000ull  /* from a failed write to the search for its cause, ns */
 #define SDR_VERBS_DOWN_WORDS "its port is down: set its interface up (ip link)"
 #define SDR_VERBS_FRESH_NS   1000000000ull /* a peer not heard of for longer is met at its socket, ns */
@@ -167,6 +168,11 @@ struct sdr_verbs_keys {
 	int (*grant)(struct sdr_verbs *v, void *buf, size_t len, struct sdr_uc_grant *g);
 	void (*end)(struct sdr_verbs *v, struct sdr_uc_grant *g);
 };
+/*
+ * Waits for the one completion of a request that sets a key.  Without one within SDR_VERBS_KEY_NS the engine is
+ * broken: the next wait would take a late one for its own.
+ */
+int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq);
 extern const struct sdr_verbs_keys sdr_verbs_keys_mr, sdr_verbs_keys_mw, sdr_verbs_keys_root;
 
 /* ---- engine ---------------------------------------------------------------------------------------- */

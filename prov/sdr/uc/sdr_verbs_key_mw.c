@@ -6,7 +6,7 @@
  * application registered costs two work requests a message and no system call.
  *
  * Windows are bound through a UC queue pair that is connected to itself and carries nothing else; a bind is waited
- * for, SDR_VERBS_BIND_NS at the most (microseconds in practice).  A window that cannot be unbound is given back to
+ * for, SDR_VERBS_KEY_NS at the most (microseconds in practice).  A window that cannot be unbound is given back to
  * the device, which ends its key as well.  Windows are kept for the next grant.
  *
  * On rxe an unbound window stops the next packet, not one whose placing has begun, and a packet may write
@@ -19,7 +19,6 @@
 #include "sdr_verbs_impl.h"
 
 #define SDR_VERBS_MW_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
-#define SDR_VERBS_BIND_NS   1000000000ull /* a device that does not bind within a second is broken */
 
 struct sdr_verbs_window {
 	struct sdr_verbs_window *next; /* free list */
@@ -78,16 +77,11 @@ static int sdr_verbs_mw_bind(struct sdr_verbs *v, struct sdr_verbs_window *w, st
 			.mw_access_flags = len ? IBV_ACCESS_REMOTE_WRITE : 0,
 		},
 	};
-	uint64_t until = sdr_verbs_now(&v->uc) + SDR_VERBS_BIND_NS;
-	struct ibv_wc wc;
 	int ret = ibv_bind_mw(ws->qp, w->mw, &b);
 
 	if (ret)
 		return ret < 0 ? -errno : -ret;
-	while (!(ret = ibv_poll_cq(ws->cq, 1, &wc)))
-		if (sdr_verbs_now(&v->uc) > until)
-			return -ETIMEDOUT;
-	return ret < 0 || wc.status != IBV_WC_SUCCESS ? -EIO : 0;
+	return sdr_verbs_key_wait(v, ws->cq);
 }
 
 static int sdr_verbs_mw_open(struct sdr_verbs *v)

@@ -22,9 +22,8 @@
 #ifdef SDR_HAVE_MLX5DV
 
 #define SDR_VERBS_ROOT_KEYS 4096u
-#define SDR_VERBS_ROOT_SGES 3u		  /* entries that fit a work request of ordinary size */
-#define SDR_VERBS_ROOT_SGE  (1u << 30)	  /* bytes an entry */
-#define SDR_VERBS_ROOT_NS   1000000000ull /* a device that does not answer within a second is broken */
+#define SDR_VERBS_ROOT_SGES 3u	       /* entries that fit a work request of ordinary size */
+#define SDR_VERBS_ROOT_SGE  (1u << 30) /* bytes an entry */
 
 struct sdr_verbs_root_key {
 	struct sdr_verbs_root_key *next; /* oldest first */
@@ -106,9 +105,7 @@ static int sdr_verbs_root_list(struct sdr_verbs *v, struct sdr_verbs_root_key *k
 			       uint32_t lkey, bool null)
 {
 	struct sdr_verbs_root *r = v->keys_priv;
-	uint64_t until = sdr_verbs_now(&v->uc) + SDR_VERBS_ROOT_NS;
 	struct ibv_sge sge[SDR_VERBS_ROOT_SGES];
-	struct ibv_wc wc;
 	uint16_t n = 0;
 	int ret;
 
@@ -128,10 +125,7 @@ static int sdr_verbs_root_list(struct sdr_verbs *v, struct sdr_verbs_root_key *k
 	if (ret)
 		return -ret;
 	k->listed = true;
-	while (!(ret = ibv_poll_cq(r->cq, 1, &wc)))
-		if (sdr_verbs_now(&v->uc) > until)
-			return -ETIMEDOUT;
-	return ret < 0 || wc.status != IBV_WC_SUCCESS ? -EIO : 0;
+	return sdr_verbs_key_wait(v, r->cq);
 }
 
 static int sdr_verbs_root_open(struct sdr_verbs *v)

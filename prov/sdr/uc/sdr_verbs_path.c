@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "sdr_verbs_impl.h"
 
@@ -36,21 +34,13 @@ static void sdr_verbs_path_fill(const struct sdr_verbs *v, int gid_index, const 
 /* The address that routing sends from towards this one, port 0. */
 static int sdr_verbs_route(const struct sdr_uc_addr *to, struct sdr_uc_addr *from)
 {
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-	int fd, ret = sdr_soft_addr_to_sockaddr(to, &sa);
+	struct sockaddr_storage sa, src;
+	int ret = sdr_soft_addr_to_sockaddr(to, &sa);
 
 	if (ret < 0)
 		return ret;
-	fd = socket(sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	ret = connect(fd, (struct sockaddr *)&sa, (socklen_t)ret) || getsockname(fd, (struct sockaddr *)&sa, &len)
-		      ? -errno
-		      : sdr_soft_addr_from_sockaddr(from, (struct sockaddr *)&sa);
-	close(fd);
-	memset(from->b + 1, 0, 2);
-	return ret;
+	ret = sdr_soft_route((struct sockaddr *)&sa, &src);
+	return ret ? ret : sdr_soft_addr_from_sockaddr(from, (struct sockaddr *)&src);
 }
 
 int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah)
