@@ -2,15 +2,36 @@
 # Copyright (c) the sdr authors.
 #
 # Programs that measure: "make" builds them (noinst_PROGRAMS), no test runs them.
-# compare.sh prints ratios against another provider; sdr_mem has limits and an exit status.
+# compare.sh prints ratios against another provider; sdr_ct and sdr_mem have limits and an exit status.
 
-noinst_PROGRAMS += sdr_bench sdr_mem
+noinst_PROGRAMS += sdr_bench sdr_ct sdr_mem
 sdr_bench_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_bench.c
 sdr_bench_LDADD = $(LIBFABRIC_LIBS)
+sdr_ct_SOURCES = \
+	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/benchmarks/ct_pair.h fabtests/benchmarks/ct_pair.c \
+	fabtests/benchmarks/sdr_ct.c
+sdr_ct_LDADD = $(LIBFABRIC_LIBS)
 sdr_mem_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_mem.c
 sdr_mem_LDADD = $(LIBFABRIC_LIBS)
 EXTRA_DIST += fabtests/benchmarks/compare.sh
+
+# Completion times in simulation, one process a cell; --bars has an exit status.
+noinst_PROGRAMS += sdr_ct_sim
+sdr_ct_sim_SOURCES = \
+	fabtests/benchmarks/ct_sim.h fabtests/benchmarks/ct_cell.c \
+	fabtests/benchmarks/ct_out.c fabtests/benchmarks/ct_opts.c \
+	fabtests/benchmarks/sdr_ct_sim.c
+sdr_ct_sim_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+
+# The bytes of the erasure code beside bare ISA-L and beside XOR; --check has an exit status.
+noinst_PROGRAMS += sdr_fec_bench
+sdr_fec_bench_SOURCES = \
+	fabtests/benchmarks/fec_bench.h fabtests/benchmarks/fec_bench_out.c \
+	fabtests/benchmarks/fec_bench_work.c \
+	fabtests/benchmarks/sdr_fec_bench.c
+sdr_fec_bench_LDADD = libsdr_fec.la $(ISAL_LIBS) -lpthread

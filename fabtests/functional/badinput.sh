@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# What the provider does with what it should not be given: settings that make no sense or that
-# this version does not have, ports and addresses that are not to be had, files that cannot be
+# What the provider does with what it should not be given: settings that make no sense, alone or
+# together, ports and addresses that are not to be had, files that cannot be
 # written, and datagrams that nobody meant well.
 #
 #   badinput.sh [CASE...]    names of cases, default all
@@ -54,13 +54,14 @@ env_case() {
 }
 
 env_ENGINE() { env_case ENGINE magic SOFT "soft,verbs" "auto, soft" 1; }
-env_RELIABILITY() { env_case RELIABILITY none SR "sr," "sr, sr_rto" ecc; }
+env_RELIABILITY() { env_case RELIABILITY none bogus SR "sr," "sr, sr_rto" ecc EC; }
 env_EC_CODE() { env_case EC_CODE rs 1 "mds, xor"; }
 env_EC_K() { env_case EC_K 0 256 -1 x 3.5 "4 "; }
 env_EC_M() { env_case EC_M 0 256 -1 x; }
 env_EC_DECODE() { env_case EC_DECODE both "row, chunk"; }
-env_OBJECTIVE() { env_case OBJECTIVE p50 "p99, p999"; }
-env_MAX_OVERHEAD() { env_case MAX_OVERHEAD -0.1 4.1 nan inf 1e999 25%; }
+env_EC_SCRATCH() { env_case EC_SCRATCH 0 1048575 65g -1 512mb; }
+env_OBJECTIVE() { env_case OBJECTIVE p50 p42 "p99, p999"; }
+env_MAX_OVERHEAD() { env_case MAX_OVERHEAD -1 -0.1 4.1 nan inf 1e999 25%; }
 env_MTU() { env_case MTU 1 255 258 8193 -4096 4096x 0x1000 1e99; }
 env_CHUNK_SIZE() { env_case CHUNK_SIZE 0 255 2g 64kb -1; }
 env_IMM_SPLIT() { env_case IMM_SPLIT 10+18 1+2+3 0+28+4 10+18+5 13+15+4 10-18-4 10+18+4+0 abc; }
@@ -104,11 +105,28 @@ env_long_values() {
 	done
 }
 
-env_unimplemented() {
+env_schemes() {
 	local v
-	for v in ec ec_sr hybrid; do
-		refuses RELIABILITY $v 'not there yet.*use .*sr' || return 1
+	for v in auto hybrid sr sr_rto sr_nack ec ec_sr; do
+		takes RELIABILITY $v || return 1
 	done
+}
+
+# Right by themselves, wrong together: the line has both, whichever is asked about.
+env_code_together() {
+	local bad="must be .* at most" rc=0
+	export FI_SDR_EC_M=10
+	refuses EC_K 250 "FI_SDR_EC_M=10.*$bad" || rc=1
+	takes EC_K 246 || rc=1
+	export FI_SDR_RELIABILITY=ec FI_SDR_EC_K=32
+	refuses CHUNK_SIZE 16777216 "FI_SDR_EC_M=10.*$bad" || rc=1
+	takes CHUNK_SIZE 6m || rc=1
+	export FI_SDR_RELIABILITY=ec_sr FI_SDR_EC_M=1
+	refuses CHUNK_SIZE 33554432 "$bad.*FI_SDR_RELIABILITY=ec" || rc=1
+	export FI_SDR_EC_M=32
+	refuses EC_SCRATCH 1048576 "must be 2097152 bytes at least.*FI_SDR_EC_M" || rc=1
+	unset FI_SDR_RELIABILITY FI_SDR_EC_K FI_SDR_EC_M
+	return $rc
 }
 
 # Without a device: no entry, and the reason; with one, another of its names.
@@ -161,7 +179,13 @@ env_extremes() {
 	local settings p
 	for settings in "FI_SDR_MTU=256 FI_SDR_CHUNK_SIZE=256" "FI_SDR_MTU=8192 FI_SDR_CHUNK_SIZE=1g" \
 		"FI_SDR_IMM_SPLIT=1+23+8 FI_SDR_GENERATIONS=1" "FI_SDR_CHANNELS=16 FI_SDR_GENERATIONS=16" \
-		"FI_SDR_IMM_SPLIT=12+20+0 FI_SDR_RTT_INIT=1"; do
+		"FI_SDR_IMM_SPLIT=12+20+0 FI_SDR_RTT_INIT=1" \
+		"FI_SDR_RELIABILITY=ec FI_SDR_EC_K=255 FI_SDR_EC_M=1" \
+		"FI_SDR_RELIABILITY=ec FI_SDR_EC_K=1 FI_SDR_EC_M=255 FI_SDR_CHUNK_SIZE=256 FI_SDR_MTU=256" \
+		"FI_SDR_RELIABILITY=ec_sr FI_SDR_EC_CODE=xor FI_SDR_EC_K=4 FI_SDR_EC_M=8" \
+		"FI_SDR_RELIABILITY=ec FI_SDR_CHUNK_SIZE=16m FI_SDR_EC_M=4 FI_SDR_EC_SCRATCH=64m" \
+		"FI_SDR_RELIABILITY=ec FI_SDR_EC_SCRATCH=1m" \
+		"FI_SDR_RELIABILITY=hybrid FI_SDR_MAX_OVERHEAD=0"; do
 		p=$(free_port)
 		export $settings
 		server_at server "$p" && client_at client "$p" -S 0,8,64k,1000001 -I 2 && both_end_well client server ||
@@ -182,6 +206,17 @@ settings_differ() {
 		await client && { no "$setting at one side worked"; return 1; }
 		said client 'error completion.*refused the connection: both sides need the same FI_SDR_' || return 1
 		kill9 server
+	done
+}
+
+# What only the sender needs to know may differ.
+schemes_differ() {
+	local pair p
+	for pair in "sr ec" "ec_sr sr" "auto ec" "hybrid sr_nack"; do
+		p=$(free_port)
+		FI_SDR_RELIABILITY=${pair% *} FI_SDR_EC_K=7 FI_SDR_EC_M=3 server_at server "$p" || return 1
+		FI_SDR_RELIABILITY=${pair#* } FI_SDR_EC_K=20 FI_SDR_CHUNK_SIZE=16k client_at client "$p" -S 8,64k,1m -I 2 &&
+			both_end_well client server || { no "server and client: $pair"; return 1; }
 	done
 }
 
@@ -320,11 +355,11 @@ hello_flood() {
 		no "not answered as it should be: $(cat "$tmp/early.txt")"
 }
 
-all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_OBJECTIVE env_MAX_OVERHEAD
+all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_EC_SCRATCH env_OBJECTIVE env_MAX_OVERHEAD
 	env_MTU env_CHUNK_SIZE env_IMM_SPLIT env_CHANNELS env_GENERATIONS env_CC env_RATE env_RTT_INIT env_RTO_RTTS
-	env_TIMEOUT env_FAULT env_STATS env_long_values env_unimplemented verbs_without_device
+	env_TIMEOUT env_FAULT env_STATS env_long_values env_schemes env_code_together verbs_without_device
 	verbs_not_asked_for env_VERBS_LATE env_VERBS_RX_DEPTH env_VERBS_TX_DEPTH env_together env_defaults env_misspelt
-	env_extremes settings_differ told_without_log port_in_use port_in_use_by_sdr not_local unknown_host mtu_above_path stats_unwritable
+	env_extremes settings_differ schemes_differ told_without_log port_in_use port_in_use_by_sdr not_local unknown_host mtu_above_path stats_unwritable
 	garbage_random garbage_mutated hello_flood"
 command -v fi_info >/dev/null || { echo "badinput.sh: fi_info is missing (libfabric-bin)"; exit 77; }
 for c in ${*:-$all}; do

@@ -14,8 +14,8 @@
 so=$FI_PROVIDER_PATH/libsdr-fi.so
 faults=drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=1
 prefix=
-variables="ENGINE RELIABILITY EC_CODE EC_K EC_M EC_DECODE OBJECTIVE MAX_OVERHEAD MTU CHUNK_SIZE IMM_SPLIT
-	CHANNELS GENERATIONS CC RATE RTT_INIT RTO_RTTS TIMEOUT FAULT STATS
+variables="ENGINE RELIABILITY EC_CODE EC_K EC_M EC_DECODE EC_SCRATCH OBJECTIVE MAX_OVERHEAD MTU CHUNK_SIZE
+	IMM_SPLIT CHANNELS GENERATIONS CC RATE RTT_INIT RTO_RTTS TIMEOUT FAULT STATS
 	VERBS_LATE VERBS_RX_DEPTH VERBS_TX_DEPTH"
 
 # A program of the libfabric under test, with its library.
@@ -107,6 +107,14 @@ pingpong_tagged() { sizes=10 pingpong -e rdm -m tagged -S all; }
 pingpong_dgram() { pingpong -e dgram; }
 pingpong_msg_faults() { FI_SDR_FAULT=$faults pingpong_msg; }
 pingpong_tagged_faults() { FI_SDR_FAULT=$faults pingpong_tagged; }
+# Settings of the schemes are parity.sh's matter.
+pingpong_schemes() {
+	local s
+	export FI_SDR_FAULT=$faults
+	for s in auto hybrid sr sr_rto sr_nack ec ec_sr; do
+		FI_SDR_RELIABILITY=$s pingpong_tagged || { no "FI_SDR_RELIABILITY=$s"; return 1; }
+	done
+}
 
 under_libfabric() { # LABEL CASE...
 	local label=$1 c
@@ -117,7 +125,7 @@ under_libfabric() { # LABEL CASE...
 }
 
 all="lists_endpoints lists_variables native_first pingpong_msg pingpong_tagged pingpong_dgram
-	pingpong_msg_faults pingpong_tagged_faults"
+	pingpong_msg_faults pingpong_tagged_faults pingpong_schemes"
 [ -f "$so" ] || { echo "FAIL: $so is not there"; exit 1; }
 command -v fi_pingpong >/dev/null || { echo "loadable.sh: fi_pingpong is missing (libfabric-bin)"; exit 77; }
 [ $# -gt 0 ] || { run_case exports exports; run_case no_libibverbs no_libibverbs; }

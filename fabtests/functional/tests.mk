@@ -24,10 +24,12 @@ TESTS += \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
 	fabtests/functional/loadable.sh \
+	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh
 EXTRA_DIST += \
 	fabtests/functional/cases.sh \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
 	fabtests/functional/loadable.sh \
+	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh

@@ -3,7 +3,8 @@
 /*
  * Datagrams of the reliable endpoint: HELLO, RETRY, the packet header and every frame.  The first input byte
  * chooses the decoder.  What is accepted stays inside the input, its run lengths stay inside what they
- * describe, and what encodes again (ACK, CREDIT, END, records) gives the same fields back.
+ * describe, its bounds and parameters of parity make sense, and what encodes again (HELLO, records, a COMPLETE)
+ * gives the same fields back.
  */
 #include "fuzz.h"
 #include "../../prov/sdr/wire/sdr_frame.h"
@@ -17,6 +18,11 @@ static void fuzz_hello(const uint8_t *p, size_t n)
 		return;
 	SDR_FUZZ_CHECK(n == SDR_HELLO_LEN - SDR_CLASS_LEN);
 	SDR_FUZZ_CHECK(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX && h.seg_bytes);
+	SDR_FUZZ_CHECK(!(h.codes & ~SDR_FRAME_CODE_KINDS));
+	if (h.codes)
+		SDR_FUZZ_CHECK(h.code_syms >= 2 && h.code_syms <= SDR_CODE_SYMS_MAX && h.code_chunk);
+	else
+		SDR_FUZZ_CHECK(!h.code_syms && !h.code_chunk);
 	SDR_FUZZ_CHECK(sdr_hello_encode(back, SDR_REL_HELLO, &h) == SDR_HELLO_LEN);
 	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, n) == 0);
 }
@@ -33,6 +39,29 @@ static void fuzz_retry(const uint8_t *p, size_t n)
 		SDR_FUZZ_CHECK(n >= SDR_PACKET_HDR - SDR_CLASS_LEN);
 }
 
+/* Has no bitmap, so it can be told again. */
+static void check_complete(const struct sdr_frame_dack *f)
+{
+	struct sdr_frame_dack d = *f;
+	struct sdr_frame again;
+	uint8_t buf[64];
+	const uint8_t *q = buf;
+	size_t k;
+
+	SDR_FUZZ_CHECK(f->base == f->end && !f->runs_len);
+	if (f->flags & SDR_DACK_DECODED)
+		SDR_FUZZ_CHECK(f->dec_chunks && f->dec_chunks <= f->dec_pkts);
+	else
+		SDR_FUZZ_CHECK(!f->dec_chunks && !f->dec_pkts);
+	k = sdr_frame_dack_encode(buf, sizeof(buf), &d, NULL, 0);
+	SDR_FUZZ_CHECK(k == (f->flags & SDR_DACK_DECODED ? 40 : 32));
+	SDR_FUZZ_CHECK(sdr_frame_next(&q, buf + k, &again) == 1 && again.type == SDR_FRAME_DACK && q == buf + k);
+	SDR_FUZZ_CHECK(again.dack.flags == f->flags && again.dack.msn == f->msn && again.dack.cum == f->cum);
+	SDR_FUZZ_CHECK(again.dack.echo == f->echo && again.dack.echo_delay_us == f->echo_delay_us);
+	SDR_FUZZ_CHECK(again.dack.dups == f->dups);
+	SDR_FUZZ_CHECK(again.dack.dec_pkts == f->dec_pkts && again.dack.dec_chunks == f->dec_chunks);
+}
+
 static void check_dack(const struct sdr_frame_dack *f)
 {
 	struct sdr_dack_iter it = { 0, f->base };
@@ -45,11 +74,31 @@ static void check_dack(const struct sdr_frame_dack *f)
 		at = first + n;
 	}
 	SDR_FUZZ_CHECK(ret == 0);
+	if (f->flags & SDR_DACK_COMPLETE)
+		check_complete(f);
+	else
+		SDR_FUZZ_CHECK(!(f->flags & SDR_DACK_DECODED));
+}
+
+static void check_code(const struct sdr_frame_rec *f, const struct sdr_frame_rec *again)
+{
+	const struct sdr_frame_code *a = &f->code, *b = &again->code;
+
+	SDR_FUZZ_CHECK(a->kind == b->kind && a->flags == b->flags && a->k == b->k && a->m == b->m);
+	SDR_FUZZ_CHECK(a->chunk == b->chunk && a->seg == b->seg && a->from == b->from);
+	if (!(f->flags & SDR_REC_F_CODE)) {
+		SDR_FUZZ_CHECK(!a->kind && !a->flags && !a->k && !a->m && !a->chunk && !a->seg && !a->from);
+		return;
+	}
+	SDR_FUZZ_CHECK(f->flags & SDR_REC_F_BULK && !f->payload_len);
+	SDR_FUZZ_CHECK((a->kind == 1 || a->kind == 2) && !(a->flags & ~SDR_FRAME_CODE_FLAGS));
+	SDR_FUZZ_CHECK(a->k && a->m && a->k + a->m <= (int)SDR_CODE_SYMS_MAX);
+	SDR_FUZZ_CHECK(a->chunk && a->seg && !(a->seg % a->chunk) && !(a->from % a->chunk));
 }
 
 static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const uint8_t *hi)
 {
-	uint8_t buf[SDR_REC_HDR_MAX + SDR_CTL_MAX];
+	uint8_t buf[128 + SDR_CTL_MAX]; /* records without payload have up to 100 bytes */
 	const uint8_t *q = buf;
 	struct sdr_frame again;
 	size_t k;
@@ -68,6 +117,7 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 	SDR_FUZZ_CHECK(again.rec.va == f->va && again.rec.rkey == f->rkey);
 	if (f->flags & SDR_REC_F_KEY)
 		SDR_FUZZ_CHECK(!f->payload_len && (f->op == SDR_REC_READ || f->op == SDR_REC_CTS));
+	check_code(f, &again.rec);
 }
 
 static void fuzz_frames(const uint8_t *p, size_t n)
@@ -109,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-static size_t seed_hello(uint8_t *buf)
+static size_t seed_hello(uint8_t *buf, uint8_t codes)
 {
 	struct sdr_hello h = {
 		.instance = 1,
@@ -125,6 +175,9 @@ static size_t seed_hello(uint8_t *buf)
 			.mtu = 4096,
 			.chunk = 65536,
 			.max_msg = 1u << 20 },
+		.codes = codes,
+		.code_syms = codes ? 256 : 0,
+		.code_chunk = codes ? 16u << 20 : 0,
 	};
 	uint8_t msg[SDR_HELLO_LEN];
 	size_t n = sdr_hello_encode(msg, SDR_REL_HELLO, &h) - SDR_CLASS_LEN;
@@ -136,6 +189,7 @@ static size_t seed_hello(uint8_t *buf)
 
 static size_t seed_frames(uint8_t *buf)
 {
+	const size_t room = 1024;
 	static const uint8_t payload[9] = "payload!";
 	uint64_t bits[2] = { 0xf0f0f0f00ff00fffull, 0x3 };
 	struct sdr_frame_ack a = { .delay_us = 7, .n = 2, .r = { { 90, 80 }, { 70, 1 } } };
@@ -175,7 +229,7 @@ static size_t seed_frames(uint8_t *buf)
 		.va = 0x7f0012345000,
 		.rkey = 0x8004,
 	};
-	size_t n = 1, room = 1024;
+	size_t n = 1;
 
 	buf[0] = 2;
 	n += sdr_frame_ack_encode(buf + n, room, &a);
@@ -190,15 +244,65 @@ static size_t seed_frames(uint8_t *buf)
 	return n;
 }
 
+/* A message with parity: announced, and received with its help. */
+static size_t seed_coded(uint8_t *buf)
+{
+	const size_t room = 1024;
+	struct sdr_frame_dack d = { .flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED,
+				    .msn = 4,
+				    .echo = 255,
+				    .dups = 1,
+				    .dec_pkts = 12,
+				    .dec_chunks = 3 };
+	struct sdr_frame_rec s = {
+		.op = SDR_REC_SEND,
+		.flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_ORDER | SDR_REC_F_CODE,
+		.rseq = 8,
+		.id = 9,
+		.mseq = 8,
+		.len = 3u << 20,
+		.msn = 6,
+		.code = { .kind = 2, .flags = 1, .k = 32, .m = 8, .chunk = 65536, .seg = 1u << 20 },
+	};
+	struct sdr_frame_rec b = {
+		.op = SDR_REC_BIND,
+		.flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_CODE,
+		.rseq = 9,
+		.id = 10,
+		.len = 5ull << 30,
+		.msn = 12,
+		.code = { .kind = 1,
+			  .flags = 2,
+			  .k = 10,
+			  .m = 246,
+			  .chunk = 4096,
+			  .seg = 64u << 20,
+			  .from = 4ull << 30 },
+	};
+	size_t n = 1;
+
+	buf[0] = 2;
+	n += sdr_frame_dack_encode(buf + n, room, &d, NULL, 0);
+	n += sdr_frame_rec_encode(buf + n, room, &s);
+	d.flags = SDR_DACK_COMPLETE;
+	n += sdr_frame_dack_encode(buf + n, room, &d, NULL, 0);
+	n += sdr_frame_rec_encode(buf + n, room, &b);
+	return n;
+}
+
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 {
 	if (i == 0)
-		return seed_hello(buf);
+		return seed_hello(buf, 0);
 	if (i == 1)
 		return seed_frames(buf);
 	if (i == 2) {
 		memset(buf, 1, 1 + SDR_RETRY_LEN - SDR_CLASS_LEN);
 		return 1 + SDR_RETRY_LEN - SDR_CLASS_LEN;
 	}
+	if (i == 3)
+		return seed_hello(buf, SDR_FRAME_CODE_KINDS);
+	if (i == 4)
+		return seed_coded(buf);
 	return 0;
 }

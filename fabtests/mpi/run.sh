@@ -13,6 +13,8 @@
 #   NP                "2 4"     rank counts
 #   SEED              1
 #   FAULT             drop=0.01,delay=5ms,seed=1       (cases run only for PROV=sdr)
+#   SCHEMES           "auto hybrid sr sr_rto sr_nack ec ec_sr"   values of FI_SDR_RELIABILITY, a case each
+#   SCHEME_FAULT      drop=0.01,dup=0.005,seed=1       of these (only for PROV=sdr, too)
 #   CASE_TIMEOUT      300       seconds a case, then SIGKILL
 #   SKIP              -         sections of sdr_mpi to leave out, with commas
 #   LOG               a directory under /tmp; the logs of failing cases stay there
@@ -42,6 +44,8 @@ PROV=${PROV:-sdr}
 NP=${NP:-2 4}
 SEED=${SEED:-1}
 FAULT=${FAULT:-drop=0.01,delay=5ms,seed=1}
+SCHEMES=${SCHEMES:-auto hybrid sr sr_rto sr_nack ec ec_sr}
+SCHEME_FAULT=${SCHEME_FAULT:-drop=0.01,dup=0.005,seed=1}
 CASE_TIMEOUT=${CASE_TIMEOUT:-300}
 SKIP=${SKIP:--}
 quick='' only=.
@@ -189,6 +193,16 @@ for weather in $weathers; do
 	fi
 	unset FI_SDR_FAULT
 done
+# The cases above run under whatever the environment says (auto); here every scheme gets its turn, without a delay.
+if [ "$PROV" = sdr ]; then
+	export FI_SDR_FAULT=$SCHEME_FAULT
+	for scheme in $SCHEMES; do
+		export FI_SDR_RELIABILITY=$scheme
+		# shellcheck disable=SC2086
+		case_mpi "mpi-$scheme-fault" 4 $quick
+	done
+	unset FI_SDR_FAULT FI_SDR_RELIABILITY
+fi
 if [ -z "$have_atomics" ]; then echo "       osc-rdma cases: not run (fi_info finds no FI_RMA|FI_ATOMIC, or PROV is not sdr)"; fi
 if [ "$PROV" != sdr ]; then echo "       fault cases: not run, FI_SDR_FAULT is sdr's"; fi
 [ $failed -eq 0 ] && rm -rf "$LOG"

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../../prov/sdr/fec/sdr_code.h"
 #include "simnet.h"
 
 #define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes at the most */
@@ -107,7 +108,15 @@ static void draw_cfg(struct props *p)
 	if (p->weather != PROPS_CLEAN && simnet_chance(sn, 0.25))
 		c->node.rx_window = (uint32_t)PICK(p, 65536, 131072, 212992);
 	c->rel.scheme = (enum sdr_rel_scheme)PICK(p, SDR_SCHEME_SR, SDR_SCHEME_SR, SDR_SCHEME_SR,
-						  SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO);
+						  SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO, SDR_SCHEME_EC_SR,
+						  SDR_SCHEME_EC, SDR_SCHEME_EC, SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO);
+	c->rel.ec_code = (uint8_t)PICK(p, SDR_CODE_MDS, SDR_CODE_MDS, SDR_CODE_XOR);
+	c->rel.ec_k = (uint16_t)PICK(p, 1, 2, 10, 32, 32, 64, 128);
+	c->rel.ec_m = (uint16_t)PICK(p, 1, 2, 4, 8, 8, 16);
+	c->rel.ec_chunk_decode = simnet_chance(sn, 0.25);
+	c->rel.ec_scratch = PICK(p, 0, 0, 0, 1 << 20, 1 << 16);
+	c->rel.objective = (uint8_t)simnet_below(sn, 3);
+	c->rel.max_overhead = (double)PICK(p, 0, 25, 25, 100, 400) / 100;
 	c->rel.cc = simnet_chance(sn, 0.5) ? SDR_CC_BBR : SDR_CC_FIXED;
 	if (c->rel.cc == SDR_CC_FIXED)
 		c->rel.rate_bps = c->link.rate_bps ? c->link.rate_bps / 10 * 9 : 1000000000;
@@ -539,7 +548,9 @@ static void check_stats(struct props *p)
 	for (uint32_t i = 0; i < sn->nops; i++) /* what was refused or cut was sent in part */
 		failed |=
 			sn->ops[i]->cqe.err && sn->ops[i]->cqe.err != -ECANCELED && sn->ops[i]->cqe.err != -ENOMSG;
-	if (st.chunks_fec || (!failed && st.chunks_direct + st.chunks_rtx != chunks))
+	/* With parity the message tables count its chunks, too, and none that came out of it. */
+	if (p->cfg.rel.scheme < SDR_SCHEME_EC_SR && (st.chunks_fec || st.parity_tx || st.repair_tx ||
+						     (!failed && st.chunks_direct + st.chunks_rtx != chunks)))
 		simnet_fail(sn, "I10: %llu chunks direct, %llu sent again, %llu decoded; %llu arrived",
 			    (unsigned long long)st.chunks_direct, (unsigned long long)st.chunks_rtx,
 			    (unsigned long long)st.chunks_fec, (unsigned long long)chunks);
@@ -558,7 +569,7 @@ static bool no_repair_expected(const struct props *p)
 		return false;
 	if (c->rel.cc == SDR_CC_FIXED)
 		return true;
-	return c->rel.scheme == SDR_SCHEME_SR && queue_ns <= (c->link.delay_ns + MS_NS) / 2;
+	return c->rel.scheme != SDR_SCHEME_SR_NACK && queue_ns <= (c->link.delay_ns + MS_NS) / 2;
 }
 
 /* Runs one seed; true when all was well. *hash: of the trace. */

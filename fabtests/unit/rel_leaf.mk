@@ -4,8 +4,8 @@
 # cmocka programs for the objects of prov/sdr/rel that know nothing of connections, and
 # for the frame codec of prov/sdr/wire.
 
-check_PROGRAMS += test_frame test_pnset test_rtt test_pacer test_cc
-TESTS += test_frame test_pnset test_rtt test_pacer test_cc
+check_PROGRAMS += test_frame test_pnset test_rtt test_pacer test_cc test_loss test_choice test_choice_table
+TESTS += test_frame test_pnset test_rtt test_pacer test_cc test_loss test_choice test_choice_table
 test_frame_SOURCES = fabtests/unit/test_frame.c
 test_frame_LDADD = libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_pnset_SOURCES = fabtests/unit/test_pnset.c
@@ -16,3 +16,9 @@ test_pacer_SOURCES = fabtests/unit/test_pacer.c
 test_pacer_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_cc_SOURCES = fabtests/unit/test_cc.c
 test_cc_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_loss_SOURCES = fabtests/unit/test_loss.c
+test_loss_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_choice_SOURCES = fabtests/unit/test_choice.c
+test_choice_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_choice_table_SOURCES = fabtests/unit/test_choice_table.c
+test_choice_table_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)

@@ -83,6 +83,147 @@ static void ep__options(void **state)
 	test_pair_close(&p);
 }
 
+/* ---- settings of one endpoint ---------------------------------------------------------------------- */
+
+static struct fi_sdr_ep_ops_1 *ops_of(struct fid_ep *ep)
+{
+	struct fi_sdr_ep_ops_1 *ops;
+
+	assert_ok(fi_open_ops(&ep->fid, FI_SDR_EP_OPS_1, 0, (void **)&ops, NULL));
+	return ops;
+}
+
+static void setting__names(void **state)
+{
+	static const char *const v[][3] = { /* name, value, what is said of it */
+					    { "reliability", "ec", "ec" },
+					    { "reliability", "sr_nack", "sr_nack" },
+					    { "FI_SDR_RELIABILITY", "hybrid", "hybrid" },
+					    { "ec_code", "xor", "xor" },
+					    { "ec_k", "10", "10" },
+					    { "ec_m", "2", "2" },
+					    { "ec_decode", "chunk", "chunk" },
+					    { "ec_scratch", "64m", "67108864" },
+					    { "objective", "mean", "mean" },
+					    { "max_overhead", "0.5", "0.5" }
+	};
+	struct test_opts o = { .not_enabled = true };
+	struct fi_sdr_ep_ops_1 *ops;
+	struct test_pair p;
+	char buf[64];
+	size_t i;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	ops = ops_of(p.s[0].ep);
+	assert_ok(ops->setting_get(p.s[0].ep, "reliability", buf, sizeof(buf)));
+	assert_string_equal(buf, "auto");
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		assert_ok(ops->setting_set(p.s[0].ep, v[i][0], v[i][1]));
+		assert_ok(ops->setting_get(p.s[0].ep, v[i][0], buf, sizeof(buf)));
+		assert_string_equal(buf, v[i][2]);
+	}
+	/* a wrong value changes nothing */
+	assert_int_equal(ops->setting_set(p.s[0].ep, "ec_k", "0"), -FI_EINVAL);
+	assert_int_equal(ops->setting_set(p.s[0].ep, "objective", "p42"), -FI_EINVAL);
+	assert_int_equal(ops->setting_set(p.s[0].ep, "max_overhead", "nan"), -FI_EINVAL);
+	assert_ok(ops->setting_get(p.s[0].ep, "ec_k", buf, sizeof(buf)));
+	assert_string_equal(buf, "10");
+	/* the other one's are its own */
+	assert_ok(ops->setting_get(p.s[1].ep, "ec_k", buf, sizeof(buf)));
+	assert_string_equal(buf, "32");
+	test_side_enable(&p, 0);
+	assert_int_equal(ops->setting_set(p.s[0].ep, "ec_k", "32"), -FI_EOPBADSTATE);
+	test_pair_close(&p);
+}
+
+/* In any order; what does not go together is said when the endpoint is to be used, and can be put right. */
+static void setting__together(void **state)
+{
+	struct test_opts o = { .not_enabled = true };
+	struct fi_sdr_ep_ops_1 *ops;
+	struct sockaddr_storage name;
+	size_t len = sizeof(name);
+	struct test_pair p;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	ops = ops_of(p.s[0].ep);
+	assert_ok(ops->setting_set(p.s[0].ep, "ec_k", "250"));
+	assert_ok(ops->setting_set(p.s[0].ep, "ec_m", "10"));
+	assert_int_equal(fi_enable(p.s[0].ep), -FI_EINVAL);
+	assert_int_equal(fi_getname(&p.s[0].ep->fid, &name, &len), -FI_EINVAL);
+	assert_ok(ops->setting_set(p.s[0].ep, "ec_m", "6"));
+	assert_ok(ops->setting_set(p.s[0].ep, "reliability", "ec"));
+	assert_ok(ops->setting_set(p.s[0].ep, "chunk_size", "16m"));
+	assert_int_equal(fi_enable(p.s[0].ep), -FI_EINVAL);
+	assert_ok(ops->setting_set(p.s[0].ep, "chunk_size", "64k"));
+	test_side_enable(&p, 0);
+	test_pair_close(&p);
+}
+
+/* Every scheme delivers, and the statistics say what was decided. */
+static void setting__schemes(void **state)
+{
+	static const struct {
+		const char *scheme;
+		int parity; /* -1: as it chooses */
+	} v[] = {
+		{ "auto", -1 },	  { "hybrid", -1 }, { "sr", 0 },    { "sr_rto", 0 },
+		{ "sr_nack", 0 }, { "ec", 1 },	    { "ec_sr", 1 },
+	};
+	struct fi_sdr_stats st = { .size = sizeof(st) };
+	struct test_opts o = { .not_enabled = true };
+	uint8_t *tx = malloc(BIG), *rx = malloc(BIG);
+	struct fi_sdr_ep_ops_1 *ops;
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	size_t i;
+	int k;
+
+	(void)state;
+	assert_non_null(tx);
+	assert_non_null(rx);
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		test_pair_open(&p, &o);
+		ops = ops_of(p.s[0].ep);
+		for (k = 0; k < 2; k++) {
+			assert_ok(ops->setting_set(p.s[k].ep, "reliability", v[i].scheme));
+			assert_ok(ops->setting_set(p.s[k].ep, "chunk_size", "16k"));
+			assert_ok(ops->setting_set(p.s[k].ep, "ec_k", "4"));
+			assert_ok(ops->setting_set(p.s[k].ep, "ec_m", "2"));
+			test_side_enable(&p, k);
+		}
+		test_fill(tx, BIG, (uint32_t)i);
+		memset(rx, 0xee, BIG);
+		assert_ok(fi_recv(p.s[1].ep, rx, BIG, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[0].ep, tx, BIG, NULL, p.s[0].peer, NULL));
+		test_wait_ok(&p, 1, &e);
+		assert_true(test_same(rx, BIG, (uint32_t)i));
+		test_wait_ok(&p, 0, &e);
+		assert_ok(ops->stats(p.s[0].ep, p.s[0].peer, &st));
+		if (st.choice_sr + st.choice_parity != 1 ||
+		    (v[i].parity >= 0 && st.choice_parity != (uint64_t)v[i].parity))
+			fail_msg("%s: %u without parity, %u with", v[i].scheme, (unsigned int)st.choice_sr,
+				 (unsigned int)st.choice_parity);
+		if (!st.choice_parity) {
+			assert_int_equal(st.parity_tx, 0);
+			assert_int_equal(st.code_m, 0);
+			assert_true(st.code_why != FI_SDR_WHY_PARITY);
+		} else if (v[i].parity == 1) {
+			assert_int_equal(st.code_k, 4);
+			assert_int_equal(st.code_m, 2);
+			assert_int_equal(st.code_cover_ppm, 1000000);
+		} else {
+			assert_true(st.code_m > 0 && st.code_cover_ppm > 0);
+			assert_int_equal(st.code_why, FI_SDR_WHY_PARITY);
+		}
+		test_pair_close(&p);
+	}
+	free(tx);
+	free(rx);
+}
+
 /* ---- messages -------------------------------------------------------------------------------------- */
 
 static void msg__sizes(void **state)
@@ -478,19 +619,14 @@ static void error__no_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ep__states),
-		cmocka_unit_test(ep__port_in_use),
-		cmocka_unit_test(ep__options),
-		cmocka_unit_test(msg__sizes),
-		cmocka_unit_test(msg__data_inject_iov),
-		cmocka_unit_test(msg__truncated),
-		cmocka_unit_test(msg__source_and_directed),
-		cmocka_unit_test(msg__cancel),
-		cmocka_unit_test(msg__multi_recv),
-		cmocka_unit_test(tagged__matching),
-		cmocka_unit_test(tagged__peek_claim_discard),
-		cmocka_unit_test(cq__selective),
-		cmocka_unit_test(cq__more_than_its_size),
+		cmocka_unit_test(ep__states),	     cmocka_unit_test(ep__port_in_use),
+		cmocka_unit_test(ep__options),	     cmocka_unit_test(setting__names),
+		cmocka_unit_test(setting__together), cmocka_unit_test(setting__schemes),
+		cmocka_unit_test(msg__sizes),	     cmocka_unit_test(msg__data_inject_iov),
+		cmocka_unit_test(msg__truncated),    cmocka_unit_test(msg__source_and_directed),
+		cmocka_unit_test(msg__cancel),	     cmocka_unit_test(msg__multi_recv),
+		cmocka_unit_test(tagged__matching),  cmocka_unit_test(tagged__peek_claim_discard),
+		cmocka_unit_test(cq__selective),     cmocka_unit_test(cq__more_than_its_size),
 		cmocka_unit_test(error__no_answer),
 	};
 

@@ -271,10 +271,12 @@ static void info__wrong_environment(void **state)
 	info = test_getinfo(TEST_API, NULL, NULL, 0, h);
 	assert_non_null(info);
 	fi_freeinfo(info);
-	setenv("FI_SDR_RELIABILITY", "hybrid", 1);
+	setenv("FI_SDR_EC_K", "250", 1);
+	setenv("FI_SDR_EC_M", "10", 1); /* together more symbols than a code has */
 	assert_null(test_getinfo(TEST_API, NULL, NULL, 0, h));
 	unsetenv("FI_SDR_RATE");
-	unsetenv("FI_SDR_RELIABILITY");
+	unsetenv("FI_SDR_EC_K");
+	unsetenv("FI_SDR_EC_M");
 	fi_freeinfo(h);
 }
 

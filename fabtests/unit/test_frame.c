@@ -93,6 +93,9 @@ static void hello_fill(struct sdr_hello *h)
 	h->qp.ntps = 8;
 	for (i = 0; i < h->qp.ntps; i++)
 		h->qp.tpn[i] = i ? SDR_QPN_MASK - 3 * i : h->qp.qpn;
+	h->codes = 1u << 1 | 1u << 2;
+	h->code_syms = SDR_CODE_SYMS_MAX;
+	h->code_chunk = 0x01020304;
 }
 
 static void hello__round_trip(void **state)
@@ -127,6 +130,7 @@ static void hello__refuses(void **state)
 		if (body[i])
 			continue;
 		body[i] = 0xff;
+		/* code_syms has a zero in its low byte: 0x1ff symbols are too many */
 		if (i >= 56 + SDR_QP_INFO_LEN || i >= 56 + 64 + 3 * 8)
 			assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
 		body[i] = 0;
@@ -157,6 +161,58 @@ static void hello__refuses(void **state)
 	assert_int_equal(sdr_hello_decode(body, len, &g), 0);
 	assert_int_equal(g.status, SDR_HELLO_REFUSED_LIMIT);
 	assert_int_equal(g.qp.qpn, 0);
+}
+
+/* Bounds of parity: what is offered makes sense, or nothing is. */
+static void hello__codes(void **state)
+{
+	static const struct {
+		uint8_t codes;
+		uint16_t syms;
+		uint32_t chunk;
+		bool ok;
+	} t[] = {
+		{ 0, 0, 0, true },	{ 2, 2, 1, true },	{ 4, 256, ~0u, true }, { 6, 255, 1u << 16, true },
+		{ 0, 2, 0, false },	{ 0, 0, 1, false },	{ 0, 2, 1, false },    { 6, 0, 4096, false },
+		{ 6, 1, 4096, false },	{ 6, 2, 0, false },	{ 6, 257, 1, false },  { 6, 0xffff, 1, false },
+		{ 1, 40, 4096, false }, { 7, 40, 1, false },	{ 8, 40, 1, false },   { 14, 40, 1, false },
+		{ 0x82, 40, 1, false }, { 0xff, 40, 1, false },
+	};
+	const size_t len = SDR_HELLO_LEN - SDR_CLASS_LEN;
+	uint8_t buf[SDR_HELLO_LEN], *body = buf + SDR_CLASS_LEN;
+	struct sdr_hello h, g;
+	size_t i;
+
+	(void)state;
+	hello_fill(&h);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		h.codes = t[i].codes;
+		h.code_syms = t[i].syms;
+		h.code_chunk = t[i].chunk;
+		h.status = SDR_HELLO_OK;
+		sdr_hello_encode(buf, SDR_REL_HELLO, &h);
+		assert_int_equal(body[216], t[i].codes);
+		assert_int_equal(body[217], 0);
+		assert_int_equal(sdr_get_le16(body + 218), t[i].syms);
+		assert_int_equal(sdr_get_le32(body + 220), t[i].chunk);
+		memset(&g, 0, sizeof(g));
+		assert_int_equal(sdr_hello_decode(body, len, &g), t[i].ok ? 0 : -EBADMSG);
+		if (t[i].ok)
+			assert_memory_equal(&h, &g, sizeof(h));
+		body[217] = 1;
+		assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
+
+		/* A refusal says why, and nothing that is not well formed. */
+		h.status = SDR_HELLO_REFUSED_GEOMETRY;
+		sdr_hello_encode(buf, SDR_REL_HELLO_ACK, &h);
+		memset(&g, 0xee, sizeof(g));
+		assert_int_equal(sdr_hello_decode(body, len, &g), 0);
+		assert_int_equal(g.status, SDR_HELLO_REFUSED_GEOMETRY);
+		assert_int_equal(g.qp.mtu, h.qp.mtu);
+		assert_int_equal(g.codes, t[i].ok ? t[i].codes : 0);
+		assert_int_equal(g.code_syms, t[i].ok ? t[i].syms : 0);
+		assert_int_equal(g.code_chunk, t[i].ok ? t[i].chunk : 0);
+	}
 }
 
 static void retry__round_trip(void **state)
@@ -384,6 +440,8 @@ static void dack__complete_and_room(void **state)
 	assert_int_equal(f[0].dack.cum, 100);
 	assert_int_equal(f[0].dack.base, 100);
 	assert_int_equal(f[0].dack.end, 100);
+	assert_int_equal(f[0].dack.dec_pkts, 0);
+	assert_int_equal(f[0].dack.dec_chunks, 0);
 	frame_cut(buf, 32);
 
 	d.flags = 0;
@@ -399,6 +457,78 @@ static void dack__complete_and_room(void **state)
 	assert_int_equal(sdr_frame_dack_encode(buf, 64, &d, bits, 65), 32);
 	frame_one(buf, 32, f);
 	assert_int_equal(f[0].dack.end, 65);
+}
+
+static void dack__decoded(void **state)
+{
+	struct sdr_frame_dack d = { .flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED,
+				    .msn = 0x89abcdef,
+				    .echo = 0x12345678,
+				    .echo_delay_us = 77,
+				    .dups = 3 };
+	static const struct {
+		uint32_t pkts, chunks;
+		bool ok;
+	} t[] = { { 1, 1, true },  { 7, 3, true },  { ~0u, ~0u, true }, { ~0u, 1, true },
+		  { 0, 0, false }, { 1, 0, false }, { 0, 1, false },	{ 3, 4, false } };
+	uint8_t buf[64];
+	struct sdr_frame f[2];
+	struct sdr_dack_iter it = { 0, 0 };
+	uint32_t first, n;
+	const uint8_t *p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		d.dec_pkts = t[i].pkts;
+		d.dec_chunks = t[i].chunks;
+		assert_int_equal(sdr_frame_dack_encode(buf, 39, &d, NULL, 0), 0);
+		assert_int_equal(sdr_frame_dack_encode(buf, 40, &d, NULL, 200), 40);
+		assert_int_equal(sdr_get_le32(buf + 32), t[i].pkts);
+		assert_int_equal(sdr_get_le32(buf + 36), t[i].chunks);
+		if (!t[i].ok) {
+			p = buf;
+			assert_int_equal(sdr_frame_next(&p, buf + 40, f), -EBADMSG);
+			assert_ptr_equal(p, buf);
+			continue;
+		}
+		frame_one(buf, 40, f);
+		assert_int_equal(f[0].dack.flags, d.flags);
+		assert_int_equal(f[0].dack.msn, d.msn);
+		assert_int_equal(f[0].dack.base, f[0].dack.end);
+		assert_int_equal(f[0].dack.echo, d.echo);
+		assert_int_equal(f[0].dack.echo_delay_us, 77);
+		assert_int_equal(f[0].dack.dups, 3);
+		assert_int_equal(f[0].dack.dec_pkts, t[i].pkts);
+		assert_int_equal(f[0].dack.dec_chunks, t[i].chunks);
+		assert_int_equal(f[0].dack.runs_len, 0);
+		assert_int_equal(sdr_frame_dack_next(&f[0].dack, &it, &first, &n), 0);
+		frame_cut(buf, 40);
+	}
+	/* The next frame begins where the two numbers end. */
+	d.dec_pkts = 5;
+	d.dec_chunks = 2;
+	assert_int_equal(sdr_frame_dack_encode(buf, sizeof(buf), &d, NULL, 0), 40);
+	assert_int_equal(sdr_frame_ping_encode(buf + 40, 1), 1);
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + 41, f), 1);
+	assert_int_equal(sdr_frame_next(&p, buf + 41, f), 1);
+	assert_int_equal(f[0].type, SDR_FRAME_PING);
+	/* Without COMPLETE, with runs, with a bitmap. */
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(sdr_frame_dack_encode(buf, sizeof(buf), &d, NULL, 0), 40);
+		memset(buf + 40, 1, sizeof(buf) - 40);
+		if (i == 0)
+			buf[1] = SDR_DACK_DECODED;
+		else if (i == 1)
+			buf[1] = SDR_DACK_DECODED | SDR_DACK_GAP;
+		else if (i == 2)
+			sdr_put_le16(buf + 2, 1);
+		else
+			sdr_put_le32(buf + 16, 1);
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + sizeof(buf), f), -EBADMSG);
+	}
 }
 
 static void dack__refuses(void **state)
@@ -418,7 +548,7 @@ static void dack__refuses(void **state)
 		memcpy(buf, good, sizeof(buf));
 		switch (i) {
 		case 0:
-			buf[1] = 4;
+			buf[1] = 8;
 			break; /* unknown flag */
 		case 1:
 			buf[1] = SDR_DACK_COMPLETE;
@@ -454,6 +584,31 @@ static void dack__refuses(void **state)
 
 /* ---- REC and the small ones ------------------------------------------------------------------------ */
 
+/* Any code that is well formed. */
+static void code_fill(struct sdr_frame_code *c)
+{
+	c->kind = (uint8_t)(1 + rng() % 2);
+	c->flags = (uint8_t)(rng() & SDR_FRAME_CODE_FLAGS);
+	c->k = (uint16_t)(1 + rng() % (SDR_CODE_SYMS_MAX - 1));
+	c->m = (uint16_t)(1 + rng() % (SDR_CODE_SYMS_MAX - c->k));
+	c->chunk = 1 + (uint32_t)(rng() >> (32 + rng() % 32));
+	if (!c->chunk)
+		c->chunk = 1;
+	c->seg = c->chunk * (1 + (uint32_t)(rng() % (~0u / c->chunk)));
+	c->from = c->chunk * (rng() % (~0ull / c->chunk));
+}
+
+static void code_equal(const struct sdr_frame_code *a, const struct sdr_frame_code *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->k, b->k);
+	assert_int_equal(a->m, b->m);
+	assert_int_equal(a->chunk, b->chunk);
+	assert_int_equal(a->seg, b->seg);
+	assert_true(a->from == b->from);
+}
+
 static void rec__round_trip(void **state)
 {
 	static const uint8_t payload[100] = "0123456789";
@@ -462,7 +617,7 @@ static void rec__round_trip(void **state)
 	uint8_t buf[256];
 	uint32_t flags, op;
 	size_t len, head;
-	bool key_ok;
+	bool key_ok, code_ok;
 
 	(void)state;
 	for (op = SDR_REC_SEND; op <= SDR_REC_DONE; op++) {
@@ -481,7 +636,8 @@ static void rec__round_trip(void **state)
 			r.rseq = (uint32_t)rng();
 			r.id = (uint32_t)rng();
 			r.payload_len = (uint32_t)(rng() % sizeof(payload));
-			if ((flags & SDR_REC_F_KEY) && flags % 3) /* KEY goes without payload */
+			/* KEY and CODE go without payload */
+			if ((flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)) && flags % 3)
 				r.payload_len = 0;
 			r.payload = payload;
 			r.len = r.payload_len;
@@ -505,14 +661,17 @@ static void rec__round_trip(void **state)
 				r.va = rng();
 				r.rkey = (uint32_t)rng();
 			}
+			if (flags & SDR_REC_F_CODE)
+				code_fill(&r.code);
+			code_ok = !(flags & SDR_REC_F_CODE) || (!r.payload_len && (flags & SDR_REC_F_BULK));
 			key_ok = !(flags & SDR_REC_F_KEY) ||
 				 (!r.payload_len && (op == SDR_REC_READ || op == SDR_REC_CTS));
 			len = sdr_frame_rec_size(&r);
 			head = len - r.payload_len;
-			assert_true(head <= SDR_REC_HDR_MAX || (flags & SDR_REC_F_KEY));
+			assert_true(head <= SDR_REC_HDR_MAX || (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)));
 			assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
 			assert_int_equal(sdr_frame_rec_encode(buf, len, &r), len);
-			if ((flags & must) != must || !key_ok) {
+			if ((flags & must) != must || !key_ok || !code_ok) {
 				assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
 				continue;
 			}
@@ -535,6 +694,7 @@ static void rec__round_trip(void **state)
 			assert_int_equal(f[0].rec.status, r.status);
 			assert_true(f[0].rec.va == r.va);
 			assert_int_equal(f[0].rec.rkey, r.rkey);
+			code_equal(&f[0].rec.code, &r.code);
 			assert_int_equal(f[0].rec.payload_len, r.payload_len);
 			if (!(flags & 7))
 				frame_cut(buf, len);
@@ -567,7 +727,7 @@ static void rec__refuses(void **state)
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[1] = SDR_REC_DONE;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), 1);
-	buf[3] = 2; /* flag 0x200 */
+	buf[3] = 4; /* flag 0x400 */
 	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[3] = 1; /* KEY: not in a DONE */
@@ -589,6 +749,122 @@ static void rec__refuses(void **state)
 	sdr_put_le16(buf + 4, SDR_CTL_MAX);
 	assert_int_equal(sdr_frame_next(&p, buf + 8192, &f), 1);
 	free(buf);
+}
+
+static void rec__code_layout(void **state)
+{
+	static const char want[] = "\x06\x06\x09\x02\0\0\x05\0\0\0\x06\0\0\0"
+				   "\0\0\0\x04\x01\0\0\0" /* len */
+				   "\x09\0\0\0"		  /* msn */
+				   "\x02\x03\xc0\0\x40\0\0\0\0\0\x01\0\0\0\0\x04\0\0\x02\0\x01\0\0\0";
+	const size_t len = sizeof(want) - 1;
+	struct sdr_frame_rec r = { .op = SDR_REC_BIND,
+				   .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_CODE,
+				   .rseq = 5,
+				   .id = 6,
+				   .len = 0x104000000,
+				   .msn = 9,
+				   .code = { .kind = 2,
+					     .flags = 3,
+					     .k = 192,
+					     .m = 64,
+					     .chunk = 0x10000,
+					     .seg = 0x4000000,
+					     .from = 0x100020000 } };
+	struct sdr_frame f[2];
+	uint8_t buf[64];
+
+	(void)state;
+	assert_int_equal(sdr_frame_rec_size(&r), len);
+	assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
+	assert_int_equal(sdr_frame_rec_encode(buf, sizeof(buf), &r), len);
+	assert_memory_equal(buf, want, len);
+	frame_one(buf, len, f);
+	code_equal(&f[0].rec.code, &r.code);
+	frame_cut(buf, len);
+}
+
+static void rec__code_refuses(void **state)
+{
+	static const struct sdr_frame_code good = {
+		.kind = 2, .flags = 0, .k = 32, .m = 8, .chunk = 65536, .seg = 1u << 20, .from = 131072
+	};
+	static const struct {
+		struct sdr_frame_code c;
+		bool ok;
+	} t[] = {
+		{ { 1, 0, 1, 1, 1, 1, 0 }, true },
+		{ { 2, 3, 255, 1, 65536, 65536, 0 }, true },
+		{ { 2, 1, 1, 255, 65536, 1u << 26, 1ull << 63 }, true },
+		{ { 1, 2, 128, 128, ~0u, ~0u, 3ull * ~0u }, true },
+		{ { 0, 0, 32, 8, 4096, 4096, 0 }, false }, /* kind */
+		{ { 3, 0, 32, 8, 4096, 4096, 0 }, false },
+		{ { 9, 0, 32, 8, 4096, 4096, 0 }, false },
+		{ { 255, 0, 32, 8, 4096, 4096, 0 }, false },
+		{ { 2, 4, 32, 8, 4096, 4096, 0 }, false }, /* flags */
+		{ { 2, 0x80, 32, 8, 4096, 4096, 0 }, false },
+		{ { 2, 0, 0, 8, 4096, 4096, 0 }, false }, /* k, m */
+		{ { 2, 0, 32, 0, 4096, 4096, 0 }, false },
+		{ { 2, 0, 0, 0, 4096, 4096, 0 }, false },
+		{ { 2, 0, 255, 2, 4096, 4096, 0 }, false },
+		{ { 1, 0, 256, 1, 4096, 4096, 0 }, false },
+		{ { 1, 0, 0xffff, 0xffff, 4096, 4096, 0 }, false },
+		{ { 1, 0, 0xffff, 1, 4096, 4096, 0 }, false },
+		{ { 2, 0, 32, 8, 0, 4096, 0 }, false }, /* chunk, seg, from */
+		{ { 2, 0, 32, 8, 0, 0, 0 }, false },
+		{ { 2, 0, 32, 8, 4096, 0, 0 }, false },
+		{ { 2, 0, 32, 8, 4096, 2048, 0 }, false },
+		{ { 2, 0, 32, 8, 4096, 4097, 0 }, false },
+		{ { 2, 0, 32, 8, 4096, 8192, 1 }, false },
+		{ { 2, 0, 32, 8, 4096, 8192, (1ull << 32) + 2048 }, false },
+		{ { 2, 0, 32, 8, 4096, 8192, ~0ull }, false },
+	};
+	struct sdr_frame_rec r = { .op = SDR_REC_READ_RSP,
+				   .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_CODE,
+				   .rseq = 5,
+				   .id = 6,
+				   .len = 1u << 30,
+				   .msn = 9 };
+	struct sdr_frame f[2];
+	uint8_t buf[128];
+	const uint8_t *p;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		r.code = t[i].c;
+		len = sdr_frame_rec_encode(buf, sizeof(buf), &r);
+		assert_int_equal(len, 14 + 8 + 4 + 24);
+		if (t[i].ok) {
+			frame_one(buf, len, f);
+			code_equal(&f[0].rec.code, &t[i].c);
+			continue;
+		}
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
+		assert_ptr_equal(p, buf);
+	}
+	r.code = good;
+	len = sdr_frame_rec_encode(buf, sizeof(buf), &r);
+	for (i = len - 24 + 6; i < len - 24 + 8; i++) { /* the zero */
+		buf[i] = 1;
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
+		buf[i] = 0;
+	}
+	frame_one(buf, len, f);
+	/* Without BULK, however many bytes follow; and with payload. */
+	r.flags = SDR_REC_F_LEN | SDR_REC_F_CODE;
+	assert_int_equal(sdr_frame_rec_encode(buf, sizeof(buf), &r), 14 + 8 + 24);
+	memset(buf + 14 + 8 + 24, 0, sizeof(buf) - (14 + 8 + 24));
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + sizeof(buf), f), -EBADMSG);
+	r.flags |= SDR_REC_F_BULK;
+	r.payload = (const uint8_t *)"x";
+	r.payload_len = 1;
+	assert_int_equal(sdr_frame_rec_encode(buf, sizeof(buf), &r), 14 + 8 + 4 + 24 + 1);
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + sizeof(buf), f), -EBADMSG);
 }
 
 static void frames__several_in_a_packet(void **state)
@@ -656,12 +932,23 @@ static void frame_sane(const struct sdr_frame *f, const uint8_t *buf, const uint
 		break;
 	case SDR_FRAME_DACK:
 		assert_true(f->dack.runs >= buf && f->dack.runs + f->dack.runs_len <= end);
+		assert_true(f->dack.dec_chunks <= f->dack.dec_pkts);
+		assert_int_equal(f->dack.dec_chunks > 0, !!(f->dack.flags & SDR_DACK_DECODED));
+		if (f->dack.flags & SDR_DACK_DECODED)
+			assert_true(f->dack.flags & SDR_DACK_COMPLETE && !f->dack.runs_len);
 		while ((ret = sdr_frame_dack_next(&f->dack, &it, &first, &n)) > 0)
 			assert_true(n && first >= f->dack.base && first + n <= f->dack.end);
 		assert_int_equal(ret, 0);
 		break;
 	case SDR_FRAME_REC:
 		assert_true(f->rec.payload >= buf && f->rec.payload + f->rec.payload_len <= end);
+		if (!(f->rec.flags & SDR_REC_F_CODE))
+			break;
+		assert_true(f->rec.flags & SDR_REC_F_BULK && !f->rec.payload_len);
+		assert_in_range(f->rec.code.kind, 1, 2);
+		assert_true(f->rec.code.k && f->rec.code.m && f->rec.code.k + f->rec.code.m <= SDR_CODE_SYMS_MAX);
+		assert_true(f->rec.code.chunk && f->rec.code.seg && !(f->rec.code.seg % f->rec.code.chunk));
+		assert_true(!(f->rec.code.from % f->rec.code.chunk));
 		break;
 	default:
 		break;
@@ -678,10 +965,20 @@ static size_t fuzz_seed(uint8_t *buf, size_t room)
 				   .flags =
 					   (uint16_t)(SDR_REC_F_ORDER | SDR_REC_F_LEN | (rng() & SDR_REC_F_FIELDS)),
 				   .payload_len = (uint32_t)(rng() % 40) };
+	struct sdr_frame_dack c = {
+		.flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED, .msn = 8, .dec_pkts = 9, .dec_chunks = 3
+	};
 	size_t len;
 
 	len = sdr_frame_ack_encode(buf, room, &a);
 	len += sdr_frame_dack_encode(buf + len, room - len, &d, bits, 1 + (uint32_t)(rng() % 256));
+	if (rng() % 2)
+		len += sdr_frame_dack_encode(buf + len, room - len, &c, NULL, 0);
+	code_fill(&r.code);
+	if ((r.flags & SDR_REC_F_CODE) && rng() % 8) {
+		r.flags = (uint16_t)((r.flags | SDR_REC_F_BULK) & ~SDR_REC_F_KEY);
+		r.payload_len = 0;
+	}
 	r.payload = buf;
 	len += sdr_frame_rec_encode(buf + len, room - len, &r);
 	return len;
@@ -694,7 +991,7 @@ static void fuzz__random_and_mutated_bytes(void **state)
 	struct sdr_hello h;
 	struct sdr_retry y;
 	const uint8_t *p;
-	uint64_t cid, good = 0;
+	uint64_t cid, good = 0, coded = 0, decoded = 0;
 	uint32_t t, pn;
 	size_t len, i;
 	int ret;
@@ -729,6 +1026,8 @@ static void fuzz__random_and_mutated_bytes(void **state)
 				assert_true(p > was);
 				frame_sane(&f, buf, buf + len);
 				good++;
+				coded += f.type == SDR_FRAME_REC && f.rec.flags & SDR_REC_F_CODE;
+				decoded += f.type == SDR_FRAME_DACK && f.dack.flags & SDR_DACK_DECODED;
 			} else if (ret) {
 				assert_int_equal(ret, -EBADMSG);
 			}
@@ -740,6 +1039,8 @@ static void fuzz__random_and_mutated_bytes(void **state)
 	}
 	/* the mutations must leave much intact, or the loop above tests nothing */
 	assert_true(good > FUZZ_ITERATIONS / 2);
+	assert_true(coded > FUZZ_ITERATIONS / 20);
+	assert_true(decoded > FUZZ_ITERATIONS / 20);
 }
 
 static void fuzz__hello(void **state)
@@ -757,6 +1058,8 @@ static void fuzz__hello(void **state)
 		buf[rng() % (SDR_HELLO_LEN - SDR_CLASS_LEN)] = (uint8_t)rng();
 		if (!sdr_hello_decode(buf, SDR_HELLO_LEN - SDR_CLASS_LEN, &h) && h.status == SDR_HELLO_OK) {
 			assert_true(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX && h.seg_bytes);
+			assert_true(h.codes && !(h.codes & ~SDR_FRAME_CODE_KINDS) && h.code_chunk);
+			assert_in_range(h.code_syms, 2, SDR_CODE_SYMS_MAX);
 			ok++;
 		}
 	}
@@ -769,6 +1072,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hello__round_trip),
 		cmocka_unit_test(hello__refuses),
+		cmocka_unit_test(hello__codes),
 		cmocka_unit_test(retry__round_trip),
 		cmocka_unit_test(packet__round_trip),
 		cmocka_unit_test(ack__round_trip),
@@ -776,9 +1080,12 @@ int main(void)
 		cmocka_unit_test(dack__round_trip),
 		cmocka_unit_test(dack__sparse_is_short),
 		cmocka_unit_test(dack__complete_and_room),
+		cmocka_unit_test(dack__decoded),
 		cmocka_unit_test(dack__refuses),
 		cmocka_unit_test(rec__round_trip),
 		cmocka_unit_test(rec__refuses),
+		cmocka_unit_test(rec__code_layout),
+		cmocka_unit_test(rec__code_refuses),
 		cmocka_unit_test(frames__several_in_a_packet),
 		cmocka_unit_test(fuzz__random_and_mutated_bytes),
 		cmocka_unit_test(fuzz__hello),

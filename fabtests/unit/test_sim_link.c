@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* The weather of the simulated network: each impairment does what it says, and the same seed does it again. */
+#include <math.h>
 #include "test_sim_util.h"
 
 #define US 1000ull
@@ -136,7 +137,7 @@ static void link__independent_loss_has_its_rate(void **state)
 }
 
 struct bursts {
-	uint64_t lost, runs;
+	uint64_t lost, runs, pairs; /* pairs: lost, and so was the packet before */
 	bool in;
 };
 
@@ -149,6 +150,7 @@ static void bursts_trace(void *user, uint64_t now, enum sdr_sim_what what, const
 	if (what == SDR_SIM_T_LOST) {
 		b->lost++;
 		b->runs += !b->in;
+		b->pairs += b->in;
 		b->in = true;
 	} else if (what == SDR_SIM_T_SENT) {
 		b->in = false;
@@ -168,6 +170,105 @@ static void link__bursts_have_their_length_and_rate(void **state)
 	stream(&t, 400000, 10);
 	assert_in_range(b.lost, 7000, 9000);
 	assert_in_range(b.lost * 10 / b.runs, 145, 175);
+	pair_close(&t);
+}
+
+#define GE_SLOT 1088ull /* ns of a full packet at 8 Gbit/s */
+#define GE_LOSS 0.02
+#define GE_LEN	16
+
+/* A line of 8 Gbit/s with bursts of 16 full packets; each packet starts gap ns after the one before, or at its end. */
+static struct bursts bursts_on_a_line(int n, uint64_t gap, uint32_t ctl)
+{
+	struct bursts b = { 0 };
+	struct sdr_sim_node_attr na = { .mtu = PAIR_MTU };
+	struct sdr_sim_world_attr wa = {
+		.seed = 3,
+		.link = { .rate_bps = 8000000000ull, .ge_loss = GE_LOSS, .ge_burst = GE_LEN },
+		.trace = bursts_trace,
+		.user = &b,
+	};
+	struct pair t;
+
+	pair_open(&t, &wa, &na);
+	for (int i = 0; ctl && i < n; i++) {
+		pair_ctl(&t, 0, src, ctl);
+		sdr_sim_world_run_until(t.w, sdr_sim_world_now(t.w) + gap);
+		while (pair_poll(&t, 1) > 0)
+			;
+	}
+	if (!ctl)
+		stream(&t, n, gap);
+	pair_close(&t);
+	return b;
+}
+
+static double bursts_again(const struct bursts *b)
+{
+	return (double)b->pairs / (double)b->lost;
+}
+
+/* P(lost) `slots` after a lost packet. */
+static double ge_again(double slots)
+{
+	double lambda = 1 - 1.0 / GE_LEN - GE_LOSS / GE_LEN / (1 - GE_LOSS);
+
+	return GE_LOSS + (1 - GE_LOSS) * pow(lambda, slots);
+}
+
+#define assert_near(x, want, tol) assert_true(fabs((x) - (want)) <= (tol))
+
+static void link__bursts_on_a_line_back_to_back(void **state)
+{
+	struct bursts b = bursts_on_a_line(400000, 1000, 0); /* posted a little faster than they leave */
+
+	(void)state;
+	assert_in_range(b.lost, 7000, 9000);
+	assert_in_range(b.lost * 10 / b.runs, 145, 175);
+	assert_near(bursts_again(&b), 1 - 1.0 / GE_LEN, 0.01);
+}
+
+static void link__bursts_pass_while_the_line_is_idle(void **state)
+{
+	struct bursts b = bursts_on_a_line(400000, 17 * GE_SLOT / 2, 0);
+
+	(void)state;
+	assert_in_range(b.lost, 7000, 9000);
+	assert_near(bursts_again(&b), ge_again(8.5), 0.03);
+	b = bursts_on_a_line(400000, 200 * GE_SLOT, 0);
+	assert_in_range(b.lost, 7600, 8400);
+	assert_near(bursts_again(&b), GE_LOSS, 0.008); /* 5 sigma */
+}
+
+static void link__bursts_do_not_last_longer_for_small_packets(void **state)
+{
+	const uint32_t wire = 36 + SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD;
+	struct bursts b = bursts_on_a_line(1000000, 80, 36); /* back to back: 88 ns each */
+
+	(void)state;
+	assert_in_range(wire, 81, 100);
+	assert_in_range(b.lost, 14000, 26000);
+	assert_near(1 - bursts_again(&b), 1 - ge_again((double)wire / PAIR_WIRE), 0.0012);
+	b = bursts_on_a_line(400000, 200 * GE_SLOT, 36);
+	assert_near(bursts_again(&b), GE_LOSS, 0.008);
+}
+
+static void link__bursts_of_one_packet_have_no_length_in_time(void **state)
+{
+	struct bursts b = { 0 };
+	struct sdr_sim_world_attr wa = {
+		.seed = 3,
+		.link = { .rate_bps = 8000000000ull, .ge_loss = 0.1, .ge_burst = 1 },
+		.trace = bursts_trace,
+		.user = &b,
+	};
+	struct pair t;
+
+	(void)state;
+	pair_open(&t, &wa, NULL);
+	stream(&t, 100000, 300);
+	assert_in_range(b.lost, 9500, 10500);
+	assert_int_equal(b.runs, b.lost);
 	pair_close(&t);
 }
 
@@ -448,6 +549,10 @@ int main(void)
 		cmocka_unit_test(link__own_queue_stops_the_sender),
 		cmocka_unit_test(link__independent_loss_has_its_rate),
 		cmocka_unit_test(link__bursts_have_their_length_and_rate),
+		cmocka_unit_test(link__bursts_on_a_line_back_to_back),
+		cmocka_unit_test(link__bursts_pass_while_the_line_is_idle),
+		cmocka_unit_test(link__bursts_do_not_last_longer_for_small_packets),
+		cmocka_unit_test(link__bursts_of_one_packet_have_no_length_in_time),
 		cmocka_unit_test(link__duplicates_arrive_twice),
 		cmocka_unit_test(link__reordering_holds_packets_back),
 		cmocka_unit_test(link__jitter_reorders_within_its_bound),

@@ -426,15 +426,23 @@ static void node__many_qps_come_and_go(void **state)
 static void node__virtual_payload_touches_no_memory(void **state)
 {
 	struct sdr_sim_world_attr wa = { .seed = 1, .virtual_payload = true };
+	struct sdr_uc_info info;
 	struct pair t;
 
 	(void)state;
 	fill();
 	pair_open(&t, &wa, NULL);
+	t.uc[0]->ops->info(t.uc[0], &info);
+	assert_true(info.no_bytes);
 	t.uc[1]->ops->slot_bind(t.qp[1], 0, 0, (void *)(uintptr_t)64, 8 * PAIR_MTU, NULL);
 	post1(&t, pair_write(&t, 0, 0, 0, 0, (const uint8_t *)(uintptr_t)64, 8 * PAIR_MTU));
 	pair_drain(&t);
 	assert_int_equal(pair_poll(&t, 1), 8);
+	pair_close(&t);
+	wa.virtual_payload = false;
+	pair_open(&t, &wa, NULL);
+	t.uc[0]->ops->info(t.uc[0], &info);
+	assert_false(info.no_bytes);
 	pair_close(&t);
 }
 

@@ -63,6 +63,23 @@ struct fi_sdr_stats {
 	uint64_t regs;	 /* registrations of memory with the device, of all endpoints on it */
 	char engine[16]; /* "soft", "verbs" */
 	char late[16];	 /* what keeps late packets out of memory: "lap", "root", "mw", "mr" */
+	/* what was decided for transfers that this side sends */
+	uint64_t choice_sr, choice_parity; /* transfers sent without parity, with parity */
+	uint64_t code_k, code_m; /* gauges: data and parity symbols of a codeword, last decision; 0: none */
+	uint64_t code_cover_ppm; /* gauge: share of that transfer that got parity, parts per million */
+	uint64_t code_why;	 /* gauge: enum fi_sdr_why of the last decision */
+	uint64_t loss_upper_ppb; /* gauge: 95 % sure that fewer packets are lost, per thousand million */
+	uint64_t burst_milli;	 /* gauge: mean packets lost in a row, thousandths */
+};
+
+/* Why transfers to a peer get parity, or do not. */
+enum fi_sdr_why {
+	FI_SDR_WHY_NONE = 0,	 /* nothing was decided: no transfer yet, or a scheme without parity */
+	FI_SDR_WHY_PARITY = 1,	 /* parity: it saves a round trip, or the scheme sends it always */
+	FI_SDR_WHY_NEAR = 2,	 /* none: the peer is near, repairs are cheap */
+	FI_SDR_WHY_CLEAN = 3,	 /* none: no loss is to be expected within the objective */
+	FI_SDR_WHY_OVERHEAD = 4, /* none: what is needed is more than the setting max_overhead allows */
+	FI_SDR_WHY_HOPELESS = 5, /* none: so much is lost that no parity suffices */
 };
 
 struct fi_sdr_ep_ops_1 {
@@ -70,7 +87,10 @@ struct fi_sdr_ep_ops_1 {
 
 	/* FI_EP_RDM.  peer: FI_ADDR_UNSPEC for the sum over all; one never talked to gives zeros. */
 	int (*stats)(struct fid_ep *ep, fi_addr_t peer, struct fi_sdr_stats *stats);
-	/* Before fi_enable (-FI_EOPBADSTATE after).  -FI_ENOENT: no such setting; -FI_EINVAL, -FI_EOPNOTSUPP: value. */
+	/*
+	 * Before fi_enable (-FI_EOPBADSTATE after).  -FI_ENOENT: no such setting; -FI_EINVAL: value.  Settings that do
+	 * not go together are found by fi_enable, which returns -FI_EINVAL.  Either way the log has the reason.
+	 */
 	int (*setting_set)(struct fid_ep *ep, const char *name, const char *value);
 	/* The value in force, as text.  -FI_ETOOSMALL. */
 	int (*setting_get)(struct fid_ep *ep, const char *name, char *buf, size_t len);

@@ -6,8 +6,8 @@
  * Completions arrive in sdr_ep_done while a post or a round runs, under the endpoint's lock, and become a CQ
  * entry (errors always, successes when the operation asked for one) and a counter's step.  Peers are found by
  * fi_addr in an array that the endpoint fills as addresses are used; the other way round, for FI_SOURCE, the
- * peer carries its fi_addr.  When the engine fails for good the endpoint stops being driven; its operations
- * have been failed by then.
+ * peer carries its fi_addr.  What is decided for a peer goes to the log.  When the engine fails for good the
+ * endpoint stops being driven; its operations have been failed by then.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -148,9 +148,22 @@ static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, 
 	return sdr_regions_get(((struct sdr_ep *)user)->dom, key, addr, len, access, va);
 }
 
+/* What is decided for a peer changes now and then, not with every message. */
+static void sdr_ep_note(void *user, struct sdr_peer *peer, const char *text)
+{
+	char addr[64] = "";
+
+	(void)user;
+	if (!fi_log_enabled(&sdr_prov, FI_LOG_INFO, FI_LOG_EP_DATA))
+		return;
+	sdr_soft_addr_format(sdr_peer_addr(peer), addr, sizeof(addr));
+	FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%s: %s\n", addr, text);
+}
+
 const struct sdr_rel_cbs sdr_ep_cbs = {
 	.done = sdr_ep_done,
 	.mr_get = sdr_ep_mr_get,
+	.note = sdr_ep_note,
 };
 
 /* ---- driving --------------------------------------------------------------------------------------- */

@@ -3,10 +3,11 @@
 /*
  * The table of environment variables and its parser.
  *
- * Every FI_SDR_ variable stands once in sdr_env_vars: name, type, default, unit, range, help.  A value is
- * taken whole or refused with a sentence that names the variable, the value and what is allowed; there is no
- * silent default.  The words for schemes that are part of the contract but not of this build are
- * known here and refused as such.  Variables are independent of each other except where sdr_env_check says.
+ * Every FI_SDR_ variable stands once in sdr_env_vars: name, type, default, unit, range, help, and where in struct
+ * sdr_env its value lies; words of a choice have their numbers in sdr_env_words.  A value is taken whole or refused
+ * with a sentence that names the variable, the value and what is allowed; there is no silent default.  Variables are
+ * independent of each other except where sdr_env_check says: it is asked when all have been set, so that their order
+ * does not matter.
  * No I/O except sdr_env_print_man; the environment itself is read in sdr_init.c.
  */
 #include <ctype.h>
@@ -17,71 +18,119 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../fec/sdr_code.h"
 #include "../uc/sdr_fault.h"
 #include "../uc/sdr_verbs.h"
+#include "../wire/sdr_frame.h"
 #include "sdr_env.h"
 
-#define MAX_U32 4294967295.0
+#define AT(m) offsetof(struct sdr_env, m), sizeof(((struct sdr_env *)NULL)->m)
 
 const struct sdr_env_var sdr_env_vars[] = {
 	{ "engine", SDR_ENV_CHOICE, "auto", "", "auto, soft, verbs", 0, 0,
 	  "Engine that moves the packets: soft is RoCEv2 over a UDP socket, verbs an RDMA device; auto offers "
-	  "devices first, then sockets, and takes a socket where a device cannot be opened." },
+	  "devices first, then sockets, and takes a socket where a device cannot be opened.",
+	  AT(engine) },
 	{ "reliability", SDR_ENV_CHOICE, "auto", "", "auto, hybrid, sr, sr_rto, sr_nack, ec, ec_sr", 0, 0,
-	  "How losses are repaired: sr sends again what RACK, tail probes and NACKs show as lost; sr_rto and "
-	  "sr_nack are the plain variants of the SDR paper, for comparison; ec, ec_sr and hybrid send parity (not "
-	  "in this version); auto chooses (sr in this version)." },
-	{ "ec_code", SDR_ENV_CHOICE, "mds", "", "mds, xor", 0, 0, "Erasure code of ec and ec_sr." },
+	  "How losses are repaired: sr sends again what RACK, tail probes and NACKs show as lost; ec sends "
+	  "parity with everything and more of it on demand; hybrid sends parity where a repair would come too "
+	  "late; auto does as hybrid where that pays, else as sr, judged for each transfer. sr_rto, sr_nack and "
+	  "ec_sr are the plain schemes of the SDR paper, for comparison.",
+	  AT(rel.scheme) },
+	{ "ec_code", SDR_ENV_CHOICE, "mds", "", "mds, xor", 0, 0,
+	  "Erasure code of ec and ec_sr: mds repairs any FI_SDR_EC_M losses of a codeword, xor one in each of "
+	  "FI_SDR_EC_M groups.",
+	  AT(rel.ec_code) },
 	{ "ec_k", SDR_ENV_UINT, "32", "chunks", "1..255", 1, 255,
-	  "Data chunks of a submessage under ec and ec_sr." },
+	  "Data chunks of a submessage under ec and ec_sr; 256 at most with FI_SDR_EC_M.", AT(rel.ec_k) },
 	{ "ec_m", SDR_ENV_UINT, "8", "chunks", "1..255", 1, 255,
-	  "Parity chunks of a submessage under ec and ec_sr." },
+	  "Parity chunks of a submessage under ec and ec_sr; 256 at most with FI_SDR_EC_K.", AT(rel.ec_m) },
 	{ "ec_decode", SDR_ENV_CHOICE, "row", "", "row, chunk", 0, 0,
-	  "What a codeword is made of when decoding: the packets of a row, or whole chunks." },
-	{ "objective", SDR_ENV_CHOICE, "p99", "", "mean, p99, p999", 0, 0, "Completion time that auto minimises." },
+	  "What a codeword of ec and ec_sr is made of: the packets at one place of all chunks, or whole chunks as "
+	  "in the SDR "
+	  "paper.",
+	  AT(rel.ec_chunk_decode) },
+	{ "ec_scratch", SDR_ENV_UINT, "512m", "bytes", "1m..64g", 1048576, 68719476736.0,
+	  "Parity that an endpoint may hold at a time, sent and received.", AT(rel.ec_scratch) },
+	{ "objective", SDR_ENV_CHOICE, "p99", "", "mean, p99, p999", 0, 0,
+	  "Completion time that auto and hybrid make small: the mean, or that of 99 or 99.9 % of the transfers.",
+	  AT(rel.objective) },
 	{ "max_overhead", SDR_ENV_REAL, "0.25", "parity bytes per data byte", "0..4", 0, 4,
-	  "Parity that auto may spend." },
+	  "Parity that auto and hybrid may send with data; 0 switches it off.", AT(rel.max_overhead) },
 	{ "mtu", SDR_ENV_UINT, "0", "bytes", "0, or a multiple of 4 in 256..8192", 0, SDR_MTU_MAX,
-	  "Payload of a packet; 0 is what the interface carries, 4096 at most." },
+	  "Payload of a packet; 0 is what the interface carries, 4096 at most.", AT(rel.mtu) },
 	{ "chunk_size", SDR_ENV_UINT, "65536", "bytes", "256..1073741824", 256, 1073741824.0,
-	  "Bytes that a bit of the chunk bitmap stands for; rounded to a multiple of the packet's payload." },
+	  "Bytes that a bit of the chunk bitmap stands for; rounded to a multiple of the packet's payload.",
+	  AT(rel.chunk) },
 	{ "imm_split", SDR_ENV_STRING, "10+18+4", "bits", "message ID + packet offset + user immediate, 32 in all",
-	  0, 0, "Layout of the 32-bit immediate; both sides must agree." },
+	  0, 0, "Layout of the 32-bit immediate; both sides must agree.", AT(rel.split) },
 	{ "channels", SDR_ENV_UINT, "1", "", "1..16", 1, SDR_CHANNELS_MAX,
 	  "Internal queue pairs of a generation, each with its own source port, over which routers that hash ports "
-	  "spread the load." },
+	  "spread the load.",
+	  AT(rel.channels) },
 	{ "generations", SDR_ENV_UINT, "4", "", "1, 2, 4, 8 or 16", 1, SDR_GENERATIONS_MAX,
-	  "Internal queue pairs that tell the uses of a message ID apart." },
+	  "Internal queue pairs that tell the uses of a message ID apart.", AT(rel.generations) },
 	{ "cc", SDR_ENV_CHOICE, "bbr", "", "bbr, fixed", 0, 0,
 	  "Congestion control: from measured delivery rate and minimum round trip, or the fixed rate of "
-	  "FI_SDR_RATE for provisioned links." },
+	  "FI_SDR_RATE for provisioned links.",
+	  AT(rel.cc) },
 	{ "rate", SDR_ENV_RATE, "0", "bits per second", "0, or 1000..1000gbit; kbit, mbit, gbit", 0, 1e12,
-	  "Sending rate under FI_SDR_CC=fixed, wire headers counted." },
+	  "Sending rate under FI_SDR_CC=fixed, wire headers counted.", AT(rel.rate_bps) },
 	{ "rtt_init", SDR_ENV_UINT, "0", "microseconds", "0..10000000", 0, 10000000,
-	  "Round-trip time assumed before the first measurement; 0 is 50 ms." },
+	  "Round-trip time assumed before the first measurement; 0 is 50 ms.", AT(rel.rtt_init_us) },
 	{ "rto_rtts", SDR_ENV_REAL, "3", "round-trip times", "1..100", 1, 100,
-	  "Retransmission timeout under FI_SDR_RELIABILITY=sr_rto." },
+	  "Retransmission timeout under FI_SDR_RELIABILITY=sr_rto.", AT(rel.rto_rtts) },
 	{ "timeout", SDR_ENV_UINT, "30000", "milliseconds", "100..86400000", 100, 86400000.0,
-	  "Time without any progress before an operation fails." },
+	  "Time without any progress before an operation fails.", AT(rel.timeout_ms) },
 	{ "verbs_late", SDR_ENV_CHOICE, "auto", "", "auto, root, mw, mr", 0, 0,
 	  "How a device keeps packets that come late out of memory that is used for something else: root switches "
 	  "an indirect key to nothing (mlx5), mw unbinds a memory window, mr gives a registration up; auto chooses "
-	  "by the device." },
+	  "by the device.",
+	  AT(late) },
 	{ "verbs_rx_depth", SDR_ENV_UINT, "1024", "packets", "64..16384", 64, SDR_VERBS_DEPTH_MAX,
 	  "Receives posted to each internal queue pair of a device: what may arrive before the application "
-	  "looks." },
+	  "looks.",
+	  AT(rx_depth) },
 	{ "verbs_tx_depth", SDR_ENV_UINT, "256", "packets", "16..16384", 16, SDR_VERBS_DEPTH_MAX,
-	  "Sends that an internal queue pair of a device takes at a time." },
+	  "Sends that an internal queue pair of a device takes at a time.", AT(tx_depth) },
 	{ "fault", SDR_ENV_STRING, "", "",
 	  "e.g. "
 	  "drop=0.01,dup=1e-4,reorder=1e-3,corrupt=1e-4,burst=8,delay=12.5ms,jitter=1ms,rate=1gbit,queue=4m,"
 	  "blackout=2s+10s,seed=7",
-	  0, 0, "Fault injection: spoils what this process sends, packet by packet; for tests." },
+	  0, 0, "Fault injection: spoils what this process sends, packet by packet; for tests.", AT(fault) },
 	{ "stats", SDR_ENV_STRING, "", "", "- or the name of a file", 0, 0,
 	  "Statistics when an endpoint closes, one JSON object a line for each peer and one for the sum, on "
-	  "standard output or appended to a file." },
-	{ NULL, SDR_ENV_STRING, NULL, NULL, NULL, 0, 0, NULL }
+	  "standard output or appended to a file.",
+	  AT(stats) },
+	{ .name = NULL }
 };
+
+/* The numbers of words that are no texts; a choice without any (verbs_late) keeps its word. */
+static const struct {
+	const char *name, *word;
+	unsigned int value;
+} sdr_env_words[] = {
+	{ "engine", "auto", SDR_ENGINE_AUTO },
+	{ "engine", "soft", SDR_ENGINE_SOFT },
+	{ "engine", "verbs", SDR_ENGINE_VERBS },
+	{ "reliability", "auto", SDR_SCHEME_AUTO },
+	{ "reliability", "hybrid", SDR_SCHEME_HYBRID },
+	{ "reliability", "sr", SDR_SCHEME_SR },
+	{ "reliability", "sr_rto", SDR_SCHEME_SR_RTO },
+	{ "reliability", "sr_nack", SDR_SCHEME_SR_NACK },
+	{ "reliability", "ec", SDR_SCHEME_EC },
+	{ "reliability", "ec_sr", SDR_SCHEME_EC_SR },
+	{ "ec_code", "mds", SDR_CODE_MDS },
+	{ "ec_code", "xor", SDR_CODE_XOR },
+	{ "ec_decode", "row", false },
+	{ "ec_decode", "chunk", true },
+	{ "objective", "mean", SDR_OBJECTIVE_MEAN },
+	{ "objective", "p99", SDR_OBJECTIVE_P99 },
+	{ "objective", "p999", SDR_OBJECTIVE_P999 },
+	{ "cc", "bbr", SDR_CC_BBR },
+	{ "cc", "fixed", SDR_CC_FIXED },
+};
+#define NWORDS (sizeof(sdr_env_words) / sizeof(sdr_env_words[0]))
 
 static int sdr_env_refuse(char *err, size_t err_len, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static int sdr_env_refuse(char *err, size_t err_len, const char *fmt, ...)
@@ -187,6 +236,43 @@ static int sdr_env_number(enum sdr_env_type type, const char *s, double *out)
 	return 0;
 }
 
+/* Whole numbers lie in fields of any width. */
+static void sdr_env_store(struct sdr_env *env, const struct sdr_env_var *v, uint64_t x)
+{
+	void *p = (char *)env + v->off;
+
+	switch (v->width) {
+	case 1:
+		*(uint8_t *)p = (uint8_t)x;
+		break;
+	case 2:
+		*(uint16_t *)p = (uint16_t)x;
+		break;
+	case 4:
+		*(uint32_t *)p = (uint32_t)x;
+		break;
+	default:
+		*(uint64_t *)p = x;
+		break;
+	}
+}
+
+static uint64_t sdr_env_load(const struct sdr_env *env, const struct sdr_env_var *v)
+{
+	const void *p = (const char *)env + v->off;
+
+	switch (v->width) {
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		return *(const uint16_t *)p;
+	case 4:
+		return *(const uint32_t *)p;
+	default:
+		return *(const uint64_t *)p;
+	}
+}
+
 void sdr_env_defaults(struct sdr_env *env)
 {
 	const struct sdr_env_var *v;
@@ -198,53 +284,17 @@ void sdr_env_defaults(struct sdr_env *env)
 	}
 }
 
-static int sdr_env_set_choice(struct sdr_env *env, const char *name, const char *value)
+static void sdr_env_set_choice(struct sdr_env *env, const struct sdr_env_var *v, const char *value)
 {
-	if (strcmp(name, "engine") == 0) {
-		env->engine = strcmp(value, "soft") == 0    ? SDR_ENGINE_SOFT
-			      : strcmp(value, "verbs") == 0 ? SDR_ENGINE_VERBS
-							    : SDR_ENGINE_AUTO;
-	} else if (strcmp(name, "verbs_late") == 0) {
-		snprintf(env->late, sizeof(env->late), "%s", value);
-	} else if (strcmp(name, "reliability") == 0) {
-		if (strcmp(value, "sr_rto") == 0)
-			env->rel.scheme = SDR_SCHEME_SR_RTO;
-		else if (strcmp(value, "sr_nack") == 0)
-			env->rel.scheme = SDR_SCHEME_SR_NACK;
-		else if (strcmp(value, "sr") == 0 || strcmp(value, "auto") == 0)
-			env->rel.scheme = SDR_SCHEME_SR;
-		else
-			return -EOPNOTSUPP;
-	} else if (strcmp(name, "cc") == 0) {
-		env->rel.cc = strcmp(value, "fixed") == 0 ? SDR_CC_FIXED : SDR_CC_BBR;
-	}
-	/* ec_code, ec_decode, objective: valid words that nothing reads while there is no parity */
-	return 0;
-}
+	size_t i;
 
-static void sdr_env_set_number(struct sdr_env *env, const char *name, double x)
-{
-	if (strcmp(name, "mtu") == 0)
-		env->rel.mtu = (uint32_t)x;
-	else if (strcmp(name, "chunk_size") == 0)
-		env->rel.chunk = (uint32_t)x;
-	else if (strcmp(name, "channels") == 0)
-		env->rel.channels = (uint8_t)x;
-	else if (strcmp(name, "generations") == 0)
-		env->rel.generations = (uint8_t)x;
-	else if (strcmp(name, "rate") == 0)
-		env->rel.rate_bps = (uint64_t)x;
-	else if (strcmp(name, "rtt_init") == 0)
-		env->rel.rtt_init_us = (uint32_t)x;
-	else if (strcmp(name, "rto_rtts") == 0)
-		env->rel.rto_rtts = x;
-	else if (strcmp(name, "timeout") == 0)
-		env->rel.timeout_ms = (uint32_t)x;
-	else if (strcmp(name, "verbs_rx_depth") == 0)
-		env->rx_depth = (uint32_t)x;
-	else if (strcmp(name, "verbs_tx_depth") == 0)
-		env->tx_depth = (uint32_t)x;
-	/* ec_k, ec_m, max_overhead: checked, unused while there is no parity */
+	for (i = 0; i < NWORDS; i++) {
+		if (strcmp(sdr_env_words[i].name, v->name) == 0 && strcmp(sdr_env_words[i].word, value) == 0) {
+			sdr_env_store(env, v, sdr_env_words[i].value);
+			return;
+		}
+	}
+	snprintf((char *)env + v->off, v->width, "%s", value);
 }
 
 int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *err, size_t err_len)
@@ -254,7 +304,6 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 	struct sdr_fault_spec spec;
 	char full[64], why[128] = "";
 	double x;
-	int ret;
 
 	if (!v) {
 		sdr_env_refuse(err, err_len, "%s is not a setting of sdr (fi_info -g sdr lists them)", name);
@@ -265,14 +314,7 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 	case SDR_ENV_CHOICE:
 		if (!sdr_env_word(v->range, value))
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full, value, v->range);
-		ret = sdr_env_set_choice(env, v->name, value);
-		if (ret) {
-			sdr_env_refuse(err, err_len,
-				       "%s=%s is not there yet in this version of sdr: use auto, sr, sr_rto or "
-				       "sr_nack",
-				       full, value);
-			return ret;
-		}
+		sdr_env_set_choice(env, v, value);
 		return 0;
 	case SDR_ENV_UINT:
 	case SDR_ENV_REAL:
@@ -283,7 +325,10 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 		    (strcmp(v->name, "generations") == 0 && ((uint32_t)x & ((uint32_t)x - 1))))
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be %s%s%s", full, value, v->range,
 					      v->unit[0] ? " " : "", v->unit);
-		sdr_env_set_number(env, v->name, x);
+		if (v->type == SDR_ENV_REAL)
+			memcpy((char *)env + v->off, &x, sizeof(x));
+		else
+			sdr_env_store(env, v, (uint64_t)x);
 		return 0;
 	case SDR_ENV_STRING:
 		break;
@@ -295,14 +340,44 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be %s, e.g. 10+18+4 or 8+22+2", full,
 					      value, v->range);
 		env->rel.split = split;
-	} else if (strcmp(v->name, "fault") == 0) {
-		if (sdr_fault_parse(value, &spec, why, sizeof(why)))
-			return sdr_env_refuse(err, err_len, "%s=\"%s\": %s; allowed are %s", full, value,
-					      why[0] ? why : "not understood", v->range);
-		strcpy(env->fault, value);
-	} else if (strcmp(v->name, "stats") == 0) {
-		strcpy(env->stats, value);
+		return 0;
 	}
+	if (strcmp(v->name, "fault") == 0 && sdr_fault_parse(value, &spec, why, sizeof(why)))
+		return sdr_env_refuse(err, err_len, "%s=\"%s\": %s; allowed are %s", full, value,
+				      why[0] ? why : "not understood", v->range);
+	snprintf((char *)env + v->off, v->width, "%s", value);
+	return 0;
+}
+
+/* One submessage's parity is part of one SDR message and lies in the scratch memory as a whole. */
+static int sdr_env_check_code(const struct sdr_rel_cfg *c, char *err, size_t err_len)
+{
+	uint64_t parity = (uint64_t)c->ec_m * c->chunk;
+
+	if (c->ec_k + c->ec_m > SDR_CODE_SYMS_MAX)
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_EC_K=%u and FI_SDR_EC_M=%u: must be %u at most together, make one smaller", c->ec_k,
+			c->ec_m, SDR_CODE_SYMS_MAX);
+	if (c->scheme != SDR_SCHEME_EC && c->scheme != SDR_SCHEME_EC_SR)
+		return 0;
+	if (c->chunk > SDR_REL_EC_CHUNK)
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_CHUNK_SIZE=%u: must be %u bytes at most with FI_SDR_RELIABILITY=ec or ec_sr",
+			c->chunk, SDR_REL_EC_CHUNK);
+	if (parity > SDR_REL_SEG_MAX)
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_CHUNK_SIZE=%u and FI_SDR_EC_M=%u: the parity of a submessage must be %llu "
+			"bytes at most (chunk size times m), make one smaller",
+			c->chunk, c->ec_m, (unsigned long long)SDR_REL_SEG_MAX);
+	if (parity > c->ec_scratch)
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_EC_SCRATCH=%llu: must be %llu bytes at least, the parity of a submessage "
+			"(FI_SDR_CHUNK_SIZE times FI_SDR_EC_M)",
+			(unsigned long long)c->ec_scratch, (unsigned long long)parity);
 	return 0;
 }
 
@@ -315,59 +390,45 @@ int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 	if (env->rel.chunk < mtu)
 		return sdr_env_refuse(err, err_len, "FI_SDR_CHUNK_SIZE=%u is smaller than a packet (FI_SDR_MTU=%u)",
 				      env->rel.chunk, mtu);
-	return 0;
+	return sdr_env_check_code(&env->rel, err, err_len);
 }
 
 int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t len)
 {
-	static const char *const schemes[] = {
-		[SDR_SCHEME_SR] = "sr", [SDR_SCHEME_SR_NACK] = "sr_nack", [SDR_SCHEME_SR_RTO] = "sr_rto"
-	};
-	static const char *const engines[] = {
-		[SDR_ENGINE_AUTO] = "auto", [SDR_ENGINE_SOFT] = "soft", [SDR_ENGINE_VERBS] = "verbs"
-	};
 	const struct sdr_env_var *v = sdr_env_find(name);
-	const struct sdr_rel_cfg *c = &env->rel;
+	const char *text;
+	double x;
+	size_t i;
 	int n;
 
 	if (!v)
 		return -ENOENT;
-	if (strcmp(v->name, "engine") == 0)
-		n = snprintf(buf, len, "%s", engines[env->engine]);
-	else if (strcmp(v->name, "verbs_late") == 0)
-		n = snprintf(buf, len, "%s", env->late);
-	else if (strcmp(v->name, "verbs_rx_depth") == 0)
-		n = snprintf(buf, len, "%u", env->rx_depth);
-	else if (strcmp(v->name, "verbs_tx_depth") == 0)
-		n = snprintf(buf, len, "%u", env->tx_depth);
-	else if (strcmp(v->name, "reliability") == 0)
-		n = snprintf(buf, len, "%s", schemes[c->scheme]);
-	else if (strcmp(v->name, "cc") == 0)
-		n = snprintf(buf, len, "%s", c->cc == SDR_CC_FIXED ? "fixed" : "bbr");
-	else if (strcmp(v->name, "mtu") == 0)
-		n = snprintf(buf, len, "%u", c->mtu);
-	else if (strcmp(v->name, "chunk_size") == 0)
-		n = snprintf(buf, len, "%u", c->chunk);
-	else if (strcmp(v->name, "imm_split") == 0)
-		n = snprintf(buf, len, "%u+%u+%u", c->split.id_bits, c->split.off_bits, c->split.user_bits);
-	else if (strcmp(v->name, "channels") == 0)
-		n = snprintf(buf, len, "%u", c->channels);
-	else if (strcmp(v->name, "generations") == 0)
-		n = snprintf(buf, len, "%u", c->generations);
-	else if (strcmp(v->name, "rate") == 0)
-		n = snprintf(buf, len, "%llu", (unsigned long long)c->rate_bps);
-	else if (strcmp(v->name, "rtt_init") == 0)
-		n = snprintf(buf, len, "%u", c->rtt_init_us);
-	else if (strcmp(v->name, "rto_rtts") == 0)
-		n = snprintf(buf, len, "%g", c->rto_rtts);
-	else if (strcmp(v->name, "timeout") == 0)
-		n = snprintf(buf, len, "%u", c->timeout_ms);
-	else if (strcmp(v->name, "fault") == 0)
-		n = snprintf(buf, len, "%s", env->fault);
-	else if (strcmp(v->name, "stats") == 0)
-		n = snprintf(buf, len, "%s", env->stats);
-	else
-		n = snprintf(buf, len, "%s", v->def); /* of parity: not kept while nothing reads it */
+	text = (const char *)env + v->off;
+	switch (v->type) {
+	case SDR_ENV_UINT:
+	case SDR_ENV_RATE:
+		n = snprintf(buf, len, "%llu", (unsigned long long)sdr_env_load(env, v));
+		break;
+	case SDR_ENV_REAL:
+		memcpy(&x, text, sizeof(x));
+		n = snprintf(buf, len, "%g", x);
+		break;
+	case SDR_ENV_CHOICE:
+		for (i = 0; i < NWORDS; i++) {
+			if (strcmp(sdr_env_words[i].name, v->name) == 0 &&
+			    sdr_env_load(env, v) == sdr_env_words[i].value)
+				text = sdr_env_words[i].word;
+		}
+		n = snprintf(buf, len, "%s", text);
+		break;
+	default:
+		if (strcmp(v->name, "imm_split") == 0)
+			n = snprintf(buf, len, "%u+%u+%u", env->rel.split.id_bits, env->rel.split.off_bits,
+				     env->rel.split.user_bits);
+		else
+			n = snprintf(buf, len, "%s", text);
+		break;
+	}
 	return n < 0 || (size_t)n >= len ? -ENOSPC : 0;
 }
 

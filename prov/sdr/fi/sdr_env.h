@@ -44,7 +44,8 @@ struct sdr_env_var {
 	const char *unit;  /* "" none */
 	const char *range; /* allowed values, for people; of SDR_ENV_CHOICE: words separated by ", " */
 	double min, max;   /* of numbers */
-	const char *help;  /* one sentence */
+	const char *help;  /* a sentence or two */
+	size_t off, width; /* of the value in struct sdr_env, bytes */
 };
 
 /* Ends with a NULL name. */
@@ -52,8 +53,8 @@ extern const struct sdr_env_var sdr_env_vars[];
 
 void sdr_env_defaults(struct sdr_env *env);
 /*
- * Sets one variable from a text; name with or without FI_SDR_, any case.  0, -ENOENT (no such variable),
- * -EINVAL (value) or -EOPNOTSUPP (a value this build does not implement), with the reason in err.
+ * Sets one variable from a text; name with or without FI_SDR_, any case.  0, -ENOENT (no such variable) or -EINVAL
+ * (value), with the reason in err.
  */
 int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *err, size_t err_len);
 /* The value in force, as text.  0, -ENOENT or -ENOSPC. */

@@ -5,8 +5,9 @@
  * the SDK's context on top.
  *
  * A device that nobody named gives way to a socket at the same address when it cannot be opened, with a warning
- * that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name, is an error.  Opened once, by
- * fi_enable or by whoever asks for the endpoint's name, under ep->lock.
+ * that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name, is an error.  Settings that do not go
+ * together are found here, before anything is open: they can still be changed.  Opened once, by fi_enable or by
+ * whoever asks for the endpoint's name, under ep->lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -76,6 +77,10 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 
 	if (ep->ctx)
 		return 0;
+	if (sdr_env_check(&ep->env, err, sizeof(err))) { /* settings of this endpoint alone */
+		sdr_complain("%s", err);
+		return -FI_EINVAL;
+	}
 	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
 		return -FI_EIO;
 	ret = sdr_ep_open_uc(ep, &inner, &what, err, sizeof(err));

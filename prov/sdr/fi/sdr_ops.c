@@ -10,7 +10,14 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "../rel/sdr_choice.h"
 #include "sdr_fi.h"
+
+/* The gauge code_why is the decision's number + 1. */
+_Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 && FI_SDR_WHY_NEAR == SDR_CHOICE_NEAR + 1 &&
+		       FI_SDR_WHY_CLEAN == SDR_CHOICE_CLEAN + 1 && FI_SDR_WHY_OVERHEAD == SDR_CHOICE_OVERHEAD + 1 &&
+		       FI_SDR_WHY_HOPELESS == SDR_CHOICE_HOPELESS + 1,
+	       "the public reasons are those of the layer below");
 
 /* The names of the public struct must be those of the layer below. */
 #define SDR_STATS_COPY(n) out->n = in.n;

@@ -15,34 +15,47 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_cc.c \
 	prov/sdr/rel/sdr_cc_bbr.c \
 	prov/sdr/rel/sdr_cc_fixed.c \
+	prov/sdr/rel/sdr_choice.c \
+	prov/sdr/rel/sdr_choice_table.c \
+	prov/sdr/rel/sdr_code_rx.c \
+	prov/sdr/rel/sdr_code_tx.c \
 	prov/sdr/rel/sdr_conn.c \
 	prov/sdr/rel/sdr_handshake.c \
 	prov/sdr/rel/sdr_htab.c \
 	prov/sdr/rel/sdr_idtab.c \
+	prov/sdr/rel/sdr_loss.c \
 	prov/sdr/rel/sdr_match.c \
 	prov/sdr/rel/sdr_op.c \
 	prov/sdr/rel/sdr_pacer.c \
 	prov/sdr/rel/sdr_peer.c \
 	prov/sdr/rel/sdr_pkt_rx.c \
 	prov/sdr/rel/sdr_pkt_tx.c \
+	prov/sdr/rel/sdr_plan.c \
 	prov/sdr/rel/sdr_pnset.c \
+	prov/sdr/rel/sdr_policy.c \
 	prov/sdr/rel/sdr_rec.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel_text.c \
 	prov/sdr/rel/sdr_rtt.c \
 	prov/sdr/rel/sdr_rx.c \
+	prov/sdr/rel/sdr_scratch.c \
 	prov/sdr/rel/sdr_slab.c \
 	prov/sdr/rel/sdr_timerq.c \
 	prov/sdr/rel/sdr_unexp.c \
 	prov/sdr/rel/sdr_cc.h \
 	prov/sdr/rel/sdr_cc_impl.h \
+	prov/sdr/rel/sdr_choice.h \
+	prov/sdr/rel/sdr_choice_table.h \
 	prov/sdr/rel/sdr_idtab.h \
 	prov/sdr/rel/sdr_list.h \
+	prov/sdr/rel/sdr_loss.h \
 	prov/sdr/rel/sdr_pacer.h \
+	prov/sdr/rel/sdr_plan.h \
 	prov/sdr/rel/sdr_pnset.h \
 	prov/sdr/rel/sdr_rel.h \
 	prov/sdr/rel/sdr_rel_cfg.h \
 	prov/sdr/rel/sdr_rel_priv.h \
 	prov/sdr/rel/sdr_rtt.h \
+	prov/sdr/rel/sdr_scratch.h \
 	prov/sdr/rel/sdr_slab.h \
 	prov/sdr/rel/sdr_timerq.h

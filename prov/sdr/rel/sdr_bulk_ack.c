@@ -7,8 +7,9 @@
  * A DACK gives the state of a message's packet bitmap at the receiver.  Newly delivered packets leave the
  * window; the newest transmission among them moves the connection's RACK point.  The transmission log is in
  * the order of sending: from its head, entries that are settled go, entries behind the RACK point by more
- * than the reordering window (zero until reordering was seen) are lost: their undelivered packets get the
- * lost bit and will be sent again.  A packet that is delivered although its bit says lost loses the bit.
+ * than the reordering window (zero until reordering was seen), and of which the receiver has spoken, are lost: their
+ * undelivered packets get the lost bit and will be sent again.  A packet that is delivered although its bit says lost loses the bit.
+ * Of a coded segment losses are only noted: what is to be sent is decided when all of it is accounted for (sdr_code_tx.c).
  *
  * Schemes: "sr" does that.  "sr_nack" is the paper's: packets that a DACK reports missing are sent again when
  * their transmission is at least a round trip old, and each transmission has a timeout of about one round
@@ -18,6 +19,8 @@
  * time (rto).
  */
 #include "sdr_rel_priv.h"
+
+#define DETECT_OPEN_MAX 64u /* undecided entries that loss detection looks past */
 
 static struct sdr_txent *tlog_at(struct sdr_conn *c, uint32_t pos)
 {
@@ -29,8 +32,21 @@ static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
 	struct sdr_seg_tx *s = e->seg;
 
 	e->seg = NULL;
-	if (s && --s->nlog == 0 && !s->bulk)
+	if (!s || --s->nlog)
+		return;
+	/* All of it has been told: some of what counted as arrived came out of parity. */
+	sdr_loss_recount(&c->peer->loss, s->unknown);
+	s->unknown = 0;
+	if (!s->bulk)
 		sdr_seg_tx_drop(c->rel, s);
+}
+
+/* Delivered, as far as anybody knows.  Of the rest of a segment's parity nobody ever hears. */
+static void tlog_arrived(struct sdr_conn *c, struct sdr_txent *e)
+{
+	if (e->seg->bulk || !e->seg->parity)
+		sdr_loss_arrived(&c->peer->loss, c->rel->now, e->n);
+	tlog_settle(c, e);
 }
 
 static bool ent_delivered(const struct sdr_txent *e)
@@ -46,7 +62,7 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
 		if (e->seg) {
 			if (!ent_delivered(e))
 				break;
-			tlog_settle(c, e);
+			tlog_arrived(c, e);
 		}
 		c->tl_head++;
 	}
@@ -72,34 +88,77 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 	return NULL;
 }
 
+/* Next packet in [from, hi) that was sent and not delivered yet. */
+static uint32_t seg_news(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
+{
+	from = sdr_bits_next_zero(s->acked, from, hi);
+	/* Of parity only some packets have been sent; nobody can have received the others. */
+	while (s->parity && from < hi && !(s->chunk_rtx[from / 64] >> (from & 63) & 1))
+		from = sdr_bits_next_zero(s->acked, sdr_bits_next(s->chunk_rtx, from, hi), hi);
+	return from;
+}
+
+/* And the end of the run that begins there. */
+static uint32_t seg_news_end(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
+{
+	hi = sdr_bits_next(s->acked, from, hi);
+	return s->parity ? sdr_bits_next_zero(s->chunk_rtx, from, hi) : hi;
+}
+
 /* Marks [lo, hi) delivered; returns packets that were news. */
 static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 {
-	uint32_t n = 0, late = 0;
+	uint32_t n = 0, late = 0, unsent = 0;
 
 	while (lo < hi) {
-		uint32_t a = sdr_bits_next_zero(s->acked, lo, hi), b;
+		uint32_t a = seg_news(s, lo, hi), b;
 
 		if (a == hi)
 			break;
-		b = sdr_bits_next(s->acked, a, hi);
+		b = seg_news_end(s, a, hi);
 		n += sdr_bits_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
 		if (a < s->top && s->run_ntx[a / c->run_pkts] == 1)
 			sdr_conn_reordered(c);
 		if (s->nlost)
 			late += sdr_bits_clear_range(s->lost, a, b);
+		if (s->nagain)
+			unsent += sdr_bits_clear_range(s->again, a, b);
 		lo = b;
 	}
 	s->nlost -= late;
-	if (!s->nlost)
+	s->nagain -= unsent;
+	if (!s->nagain)
 		sdr_list_del(&s->lost_link);
 	s->nacked += n;
 	s->inflight -= n - late;
 	c->inflight -= (uint64_t)(n - late) * c->mtu;
 	if (late)
 		sdr_conn_spurious(c);
+	if (n && s->grp)
+		sdr_group_tx_touch(s);
 	return n;
+}
+
+/*
+ * A coded segment is complete.  What came out of parity was lost, whether we knew it or not; it says nothing about the
+ * order of arrival.  Returns the packets that were news.
+ */
+static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s, const struct sdr_frame_dack *f,
+			    struct sdr_cc_ack *ca)
+{
+	bool dec = f->flags & SDR_DACK_DECODED;
+	uint32_t pkts = dec && f->dec_pkts < s->npkts ? f->dec_pkts : dec ? s->npkts : 0;
+	uint32_t unknown = pkts > s->nlost ? pkts - s->nlost : 0;
+
+	if (unknown > s->inflight)
+		unknown = s->inflight;
+	s->dec_chunks = dec ? f->dec_chunks : 0;
+	ca->lost += (uint64_t)unknown * c->mtu;
+	c->est_lost += unknown;
+	s->unknown = unknown;
+	c->lossy |= unknown > 0;
+	return s->inflight - unknown;
 }
 
 static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, uint64_t delay_ns, bool rtt,
@@ -123,6 +182,8 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 		ca->snap_tx_ns = e->tx_ns;
 	}
 	sdr_conn_rack(c, e->txc, e->tx_ns);
+	if (sdr_seq_lt(s->rack_txc, e->txc))
+		s->rack_txc = e->txc;
 }
 
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca)
@@ -130,6 +191,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 	struct sdr_seg_tx *s = sdr_seg_tx_by_msn(c, f->msn);
 	struct sdr_dack_iter it = { 0, f->base };
 	uint32_t at, first, n, news = 0, top = 0;
+	bool complete = false;
 	int ret;
 
 	c->st.ack_rx++;
@@ -137,13 +199,17 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		c->st.nack_rx++;
 	if (!s)
 		return;
+	/* Parity is reported complete only with what it protects. */
+	if (s->parity && (f->flags & SDR_DACK_COMPLETE))
+		s = s->grp->data;
 	/* Nothing beyond what was sent can have arrived. */
-	if (f->end > s->next || f->cum > s->next || ((f->flags & SDR_DACK_COMPLETE) && s->next != s->npkts)) {
+	if (f->end > s->high || f->cum > s->high || ((f->flags & SDR_DACK_COMPLETE) && s->next != s->npkts)) {
 		c->st.pkts_bad++;
 		return;
 	}
 	if (f->flags & SDR_DACK_COMPLETE) {
-		news = seg_delivered(c, s, 0, s->npkts);
+		complete = true;
+		news = s->grp ? seg_decoded(c, s, f, ca) : seg_delivered(c, s, 0, s->npkts);
 		top = s->npkts - 1;
 	} else {
 		news = seg_delivered(c, s, 0, f->cum);
@@ -186,7 +252,8 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 			sdr_conn_spurious(c);
 		}
 	}
-	if (s->nacked == s->npkts)
+	/* Of parity there may always be more. */
+	if (complete || (s->nacked == s->npkts && !s->parity))
 		sdr_seg_tx_end(s);
 }
 
@@ -195,18 +262,25 @@ enum lost_why { WHY_RACK, WHY_NACK, WHY_TLP, WHY_RTO };
 static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why, struct sdr_cc_ack *ca)
 {
 	struct sdr_seg_tx *s = e->seg;
-	uint32_t hi = e->first + e->n, n = 0;
+	uint32_t hi = e->first + e->n, n = 0, again = 0;
 
 	if (s->bulk) {
 		uint32_t a = sdr_bits_next_zero(s->acked, e->first, hi);
+		/* What parity covers is not sent again for each loss. */
+		uint32_t bare = !s->grp ? hi : s->parity ? 0 : s->grp->code.a.first;
 
+		sdr_loss_arrived(&c->peer->loss, c->rel->now, a - e->first);
 		while (a < hi) {
 			uint32_t b = sdr_bits_next(s->acked, a, hi);
 
 			n += sdr_bits_set_range(s->lost, a, b);
-			if (a < s->lost_hint)
-				s->lost_hint = a;
+			sdr_loss_lost(&c->peer->loss, c->rel->now, b - a);
+			if (a < bare) {
+				sdr_seg_tx_again(s, a, b < bare ? b : bare);
+				again += (b < bare ? b : bare) - a;
+			}
 			a = sdr_bits_next_zero(s->acked, b, hi);
+			sdr_loss_arrived(&c->peer->loss, c->rel->now, a - b);
 		}
 		s->nlost += n;
 		s->inflight -= n;
@@ -214,15 +288,12 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		ca->lost += (uint64_t)n * c->mtu;
 		c->est_lost += n;
 		c->lossy |= n > 0;
-		c->st.rtx_rack += why == WHY_RACK ? n : 0;
-		c->st.rtx_nack += why == WHY_NACK ? n : 0;
-		c->st.rtx_tlp += why == WHY_TLP ? n : 0;
-		c->st.rtx_rto += why == WHY_RTO ? n : 0;
-		if (n) {
-			if (sdr_list_empty(&s->lost_link))
-				sdr_list_add_tail(&s->lost_link, &c->lost_segs);
-			sdr_conn_kick(c);
-		}
+		c->st.rtx_rack += why == WHY_RACK ? again : 0;
+		c->st.rtx_nack += why == WHY_NACK ? again : 0;
+		c->st.rtx_tlp += why == WHY_TLP ? again : 0;
+		c->st.rtx_rto += why == WHY_RTO ? again : 0;
+		if (s->grp)
+			sdr_group_tx_touch(s);
 	}
 	tlog_settle(c, e);
 }
@@ -238,13 +309,28 @@ static uint64_t scheme_rto(const struct sdr_conn *c)
 	return rto;
 }
 
+/*
+ * Has the receiver spoken of this transmission?  A report tells of its own message only, and may be lost: what was
+ * delivered of others says nothing, unless so much later that a report would have come anyway.
+ */
+static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
+{
+	const struct sdr_seg_tx *s = e->seg;
+
+	if (sdr_seq_lt(e->txc, s->rack_txc))
+		return true;
+	if (s->ended && sdr_seq_lt(e->txc, s->end_txc) && !sdr_seq_lt(c->ack_txc, s->end_txc))
+		return true;
+	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack_ns;
+}
+
 static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack, enum lost_why *why)
 {
 	uint64_t age = c->rel->now - e->tx_ns;
 
-	if (c->rel->cfg.scheme == SDR_SCHEME_SR) {
+	if (!sdr_scheme_plain(c->rel->cfg.scheme)) {
 		*why = c->probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
-		return sdr_conn_is_lost(c, e->txc, e->tx_ns);
+		return ent_told(c, e) && sdr_conn_is_lost(c, e->txc, e->tx_ns);
 	}
 	*why = WHY_RTO;
 	if (age >= scheme_rto(c))
@@ -257,34 +343,39 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack
 
 void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 {
+	uint32_t open = sdr_scheme_plain(c->rel->cfg.scheme) ? 0 : DETECT_OPEN_MAX, pos;
 	bool timeout = false;
 
-	for (; c->tl_head != c->tl_tail; c->tl_head++) {
-		struct sdr_txent *e = tlog_at(c, c->tl_head);
+	/* Entries that are neither delivered nor told of do not stand in the way of those behind. */
+	for (pos = c->tl_head; pos != c->tl_tail; pos++) {
+		struct sdr_txent *e = tlog_at(c, pos);
 		enum lost_why why;
 
 		if (!e->seg)
 			continue;
 		if (ent_delivered(e)) {
-			tlog_settle(c, e);
-			continue;
-		}
-		if (!ent_is_lost(c, e, nack, &why))
+			tlog_arrived(c, e);
+		} else if (ent_is_lost(c, e, nack, &why)) {
+			ent_lost(c, e, why, ca);
+			timeout |= why == WHY_RTO;
+		} else if (!open-- || !sdr_seq_lt(e->txc, c->rack_txc)) {
 			break;
-		ent_lost(c, e, why, ca);
-		timeout |= why == WHY_RTO;
+		}
 	}
+	while (c->tl_head != c->tl_tail && !tlog_at(c, c->tl_head)->seg)
+		c->tl_head++;
 	if (timeout && c->last_rto >= c->last_news && c->rto_shift < SDR_PTO_BACKOFF_MAX)
 		c->rto_shift++;
 	if (timeout)
 		c->last_rto = c->rel->now;
+	sdr_group_tx_judge(c);
 }
 
 uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
 {
 	const struct sdr_txent *e;
 
-	if (c->rel->cfg.scheme == SDR_SCHEME_SR || c->tl_head == c->tl_tail || !c->inflight)
+	if (!sdr_scheme_plain(c->rel->cfg.scheme) || c->tl_head == c->tl_tail || !c->inflight)
 		return UINT64_MAX;
 	e = &c->tlog[c->tl_head & (c->tl_cap - 1)];
 	return e->tx_ns + scheme_rto(c);
@@ -298,7 +389,7 @@ void sdr_bulk_probe(struct sdr_conn *c)
 	sdr_list_each(l, &c->segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
-		if (s->inflight) {
+		if (s->inflight || (s->grp && s->grp->asked)) {
 			sdr_seg_tx_end_due(s);
 			return;
 		}

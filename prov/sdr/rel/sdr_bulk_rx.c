@@ -15,6 +15,9 @@
  * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's business, which
  * knows when it sent what.
  *
+ * A coded segment is two messages: the data, bound in place, and the parity, bound to a buffer of ours
+ * (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number is closed with it.
+ *
  * A message that nobody has bound (its record is lost, or the receive is not posted) has no state here: END is
  * then acknowledged without a report, which says that nothing sent before it arrived, and the sender repeats.
  * Completed messages are remembered by the message table's window, so that a lost last report can be repeated.
@@ -57,7 +60,6 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	b->id = id;
 	b->buf = buf;
 	b->len = len;
-	b->nsegs = (uint32_t)((len + c->seg_bytes - 1) / c->seg_bytes);
 	sdr_list_init(&b->segs);
 	sdr_list_add_tail(&b->link, &c->brx);
 	if (!c->wait_since)
@@ -128,48 +130,111 @@ static void msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 	msn_skip_on(c);
 }
 
+static void msn_not_skipped(struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+
+	c->skipped[id / 64] &= ~(1ull << (id & 63));
+}
+
+/* Parity of a segment that is complete, or that we have no room for: its number is passed over. */
+static void parity_pass(struct sdr_bulk_rx *b, uint32_t msn)
+{
+	struct sdr_conn *c = b->conn;
+
+	if (b->grp) {
+		msn_skip(c, msn);
+	} else {
+		sdr_recv_skip(c->qp, msn);
+		msn_not_skipped(c, msn);
+	}
+	b->grp = NULL;
+	b->bound++;
+}
+
 static int seg_bind(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
-	uint64_t off = b->bound * c->seg_bytes;
-	uint64_t len = b->len - off < c->seg_bytes ? b->len - off : c->seg_bytes;
-	struct sdr_rcv_wr wr = { .addr = b->buf + off, .length = len };
-	struct sdr_seg_rx *s = sdr_slab_alloc(&c->rel->srx_pool);
-	uint32_t id;
+	uint32_t msn = b->msn + b->bound;
+	struct sdr_group_rx *g = b->grp;
+	struct sdr_plan_msg m;
+	struct sdr_rcv_wr wr = { 0 };
+	struct sdr_seg_rx *s;
 	int ret;
 
+	sdr_plan_msg(&b->plan, b->bound, &m);
+	if (m.parity && (!g || !g->scratch)) {
+		parity_pass(b, msn);
+		return 0;
+	}
+	s = sdr_slab_alloc(&c->rel->srx_pool);
 	if (!s)
 		return -ENOMEM;
+	if (m.coded) {
+		g = sdr_group_rx_new(c, &b->plan, &m);
+		ret = -ENOMEM;
+		if (!g)
+			goto err_seg;
+	}
+	wr.addr = m.parity ? g->scratch : b->buf + m.off;
+	wr.length = m.parity ? (uint64_t)g->code.par_pkts * c->mtu : m.len;
 	s->bulk = b;
-	s->msn = b->msn + b->bound;
+	s->msn = msn;
+	s->parity = m.parity;
+	s->grp = m.parity || m.coded ? g : NULL;
 	sdr_list_init(&s->link);
 	sdr_list_init(&s->dirty);
-	ret = sdr_recv_post_at(c->qp, s->msn, &wr, s, &s->h);
-	if (ret) {
-		sdr_slab_free(&c->rel->srx_pool, s);
-		return ret;
-	}
-	id = s->msn & (sdr_qp_ids(c->qp) - 1);
-	c->skipped[id / 64] &= ~(1ull << (id & 63));
+	ret = sdr_recv_post_at(c->qp, msn, &wr, s, &s->h);
+	if (ret)
+		goto err_group;
+	if (m.parity)
+		g->parity = s;
+	else if (m.coded)
+		g->data = s;
+	b->grp = m.coded ? g : NULL;
+	msn_not_skipped(c, msn);
 	sdr_list_add_tail(&s->link, &b->segs);
 	b->bound++;
 	return 0;
+err_group:
+	if (m.coded)
+		sdr_group_rx_free(c, g);
+err_seg:
+	sdr_slab_free(&c->rel->srx_pool, s);
+	return ret;
 }
 
 static void bulk_bind(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
 
-	while (b->bound < b->nsegs && sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
+	while (b->bound < b->plan.nmsgs && sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
 		if (seg_bind(b))
 			break;
 }
 
-void sdr_bulk_rx_start(struct sdr_bulk_rx *b, uint32_t msn)
+/* What the record says of its messages.  False: no parity that we, or anybody, can decode. */
+static bool plan_of(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan)
 {
-	b->msn = msn;
+	const struct sdr_frame_code *code = f->flags & SDR_REC_F_CODE ? &f->code : NULL;
+
+	if (sdr_plan_init(plan, len, c->seg_bytes, code))
+		return false;
+	return !code || (!sdr_qp_keyed(c->qp) && code->chunk <= SDR_REL_EC_CHUNK &&
+			 !sdr_plan_check(plan, c->mtu, c->seg_bytes));
+}
+
+int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
+{
+	if (!plan_of(b->conn, f, b->len, &b->plan)) {
+		b->conn->st.pkts_bad++;
+		sdr_bulk_rx_skip(b->conn, f, b->len);
+		return SDR_REL_ERR_CODE;
+	}
+	b->msn = f->msn;
 	b->has_msn = true;
 	bulk_bind(b);
+	return SDR_REL_OK;
 }
 
 void sdr_bulk_rx_more(struct sdr_conn *c)
@@ -180,16 +245,17 @@ void sdr_bulk_rx_more(struct sdr_conn *c)
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
-		if (b->has_msn && b->bound < b->nsegs)
+		if (b->has_msn && b->bound < b->plan.nmsgs)
 			bulk_bind(b);
 	}
 }
 
-void sdr_bulk_rx_skip(struct sdr_conn *c, uint32_t msn, uint64_t len)
+void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len)
 {
-	uint32_t n = (uint32_t)((len + c->seg_bytes - 1) / c->seg_bytes);
+	struct sdr_plan plan;
 
-	msn_skip_range(c, msn, msn + n);
+	(void)plan_of(c, f, len, &plan);
+	msn_skip_range(c, f->msn, f->msn + plan.nmsgs);
 	sdr_bulk_rx_more(c);
 	sdr_conn_kick(c);
 }
@@ -197,10 +263,20 @@ void sdr_bulk_rx_skip(struct sdr_conn *c, uint32_t msn, uint64_t len)
 static void seg_rx_free(struct sdr_seg_rx *s)
 {
 	struct sdr_conn *c = s->bulk->conn;
+	struct sdr_group_rx *g = s->grp;
 
 	sdr_list_del(&s->link);
 	sdr_list_del(&s->dirty);
-	sdr_recv_complete(s->h);
+	sdr_recv_complete(s->h); /* from here on nobody writes there */
+	if (g && s->parity)
+		g->parity = NULL;
+	else if (g)
+		g->data = NULL;
+	if (g && !g->data && !g->parity) {
+		if (s->bulk->grp == g)
+			s->bulk->grp = NULL;
+		sdr_group_rx_free(c, g);
+	}
 	sdr_slab_free(&c->rel->srx_pool, s);
 }
 
@@ -215,8 +291,8 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 		seg_rx_free(s);
 		c->skipped[id / 64] |= 1ull << (id & 63); /* ended, not complete */
 	}
-	if (b->has_msn && b->bound < b->nsegs)
-		msn_skip_range(c, b->msn + b->bound, b->msn + b->nsegs);
+	if (b->has_msn && b->bound < b->plan.nmsgs)
+		msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
 	bulk_close(b);
 	sdr_slab_free(&c->rel->brx_pool, b);
 }
@@ -295,28 +371,47 @@ static void seg_dirty(struct sdr_conn *c, struct sdr_seg_rx *s)
 	}
 }
 
+/* All data of a segment are in place, dec packets of them out of parity. */
+static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks)
+{
+	struct sdr_bulk_rx *b = s->bulk;
+	struct sdr_conn *c = b->conn;
+	const struct sdr_rcv_state *st = sdr_recv_state(s->h);
+	struct sdr_seg_rx *parity = s->grp ? s->grp->parity : NULL;
+
+	c->st.pkts_rx += st->got;
+	c->st.bytes_rx += st->length;
+	c->st.pkts_dup += st->dups;
+	comp_push(&c->comp[0], &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec, dec_chunks });
+	if (parity) {
+		c->st.pkts_rx += sdr_recv_state(parity->h)->got;
+		seg_rx_free(parity);
+	}
+	seg_rx_free(s);
+	b->done++;
+	sdr_bulk_rx_more(c);
+	if (b->done == b->plan.nsegs) {
+		/* The last parity may not have been bound yet. */
+		if (b->bound < b->plan.nmsgs)
+			msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
+		bulk_complete(b);
+	}
+}
+
 /* The SDK's call after a round in which packets of this receive were placed. */
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 {
 	struct sdr_conn *c = user;
 	const struct sdr_rcv_state *st = sdr_recv_state(h);
-	struct sdr_seg_rx *s = st->user;
-	struct sdr_bulk_rx *b = s->bulk;
-	uint32_t holes = st->high - st->got;
+	struct sdr_seg_rx *s = st->user, *data = s->grp ? s->grp->data : s;
+	uint32_t holes = st->high - st->got, dec, dec_chunks = 0;
 
 	sdr_rel_now(c->rel);
 	c->last_rx = c->rel->now;
 	c->answered = true;
-	if (st->got == st->npkts) {
-		c->st.pkts_rx += st->npkts;
-		c->st.bytes_rx += st->length;
-		c->st.pkts_dup += st->dups;
-		comp_push(&c->comp[0], &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0 });
-		seg_rx_free(s);
-		b->done++;
-		sdr_bulk_rx_more(c);
-		if (b->done == b->nsegs)
-			bulk_complete(b);
+	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
+	if (dec || (!s->parity && st->got == st->npkts)) {
+		seg_complete(data, dec, dec_chunks);
 		if (c->state != SDR_CONN_DEAD)
 			sdr_conn_kick(c);
 		return;
@@ -339,7 +434,7 @@ static struct sdr_seg_rx *seg_find(struct sdr_conn *c, uint32_t msn)
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
-		if (!b->has_msn || msn - b->msn >= b->nsegs)
+		if (!b->has_msn || msn - b->msn >= b->plan.nmsgs)
 			continue;
 		sdr_list_each(m, &b->segs) {
 			struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
@@ -362,7 +457,7 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		return;
 	}
 	if (msn_complete(c, msn)) {
-		comp_push(&c->comp[0], &(struct sdr_complete){ msn, ~0u, c->rel->now, 0 });
+		comp_push(&c->comp[0], &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0 });
 		sdr_conn_kick(c);
 	}
 	/* Otherwise: nothing is known of it; the acknowledgement of the END itself says what is lost. */
@@ -411,9 +506,11 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 
 	while ((e = comp_next(r)) && e->at <= c->rel->now) {
 		struct sdr_frame_dack f = {
-			.flags = SDR_DACK_COMPLETE,
+			.flags = (uint8_t)(SDR_DACK_COMPLETE | (e->dec_pkts ? SDR_DACK_DECODED : 0)),
 			.msn = e->msn,
 			.echo = e->echo,
+			.dec_pkts = e->dec_pkts,
+			.dec_chunks = e->dec_chunks,
 			.echo_delay_us = sdr_us_since(c->rel->now, e->last_ns),
 		};
 		size_t k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
@@ -426,8 +523,9 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 		r->head++;
 		c->st.ack_tx++;
 		if (!again && c->lossy)
-			comp_push(&c->comp[1], &(struct sdr_complete){ f.msn, f.echo, e->last_ns,
-								       c->rel->now + report_delay(c) });
+			comp_push(&c->comp[1],
+				  &(struct sdr_complete){ f.msn, f.echo, e->last_ns, c->rel->now + report_delay(c),
+							  f.dec_pkts, f.dec_chunks });
 	}
 	return n;
 }

@@ -10,12 +10,18 @@
  * trip and not after a timeout.
  *
  * State of a packet: never sent (>= next), in flight, lost (bit), acknowledged (bit).  in flight + lost +
- * acknowledged = next, always.  Segments are recycled by size; the steady state allocates nothing.
+ * acknowledged = packets sent, always.  `again` says which of them are to be sent (once more): without parity all that
+ * are lost, of a coded segment what sdr_code_tx.c asks for.  Segments are recycled by size; the steady state allocates nothing.
+ *
+ * A coded segment is two: the data, which enter the parity as they leave, and the parity behind them.  When there is
+ * no buffer for more parity, the connection waits for its own to come back (back-pressure); one that holds none goes
+ * without parity.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
 
 #define SEG_RING_MIN  16u
+#define COPY_STEP     8u /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
 #define SEG_CLASS_MIN 6u /* log2: segments hold at least 64 packets of state */
 
 uint32_t sdr_bits_set_range(uint64_t *b, uint32_t lo, uint32_t hi)
@@ -74,11 +80,6 @@ uint32_t sdr_bits_next_zero(const uint64_t *b, uint32_t from, uint32_t n)
 
 /* ---- transfers ---------------------------------------------------------------------------------------- */
 
-static uint32_t bulk_nsegs(const struct sdr_conn *c, uint64_t len)
-{
-	return (uint32_t)((len + c->seg_bytes - 1) / c->seg_bytes);
-}
-
 bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len)
 {
 	(void)len;
@@ -86,7 +87,7 @@ bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len)
 	return c->state == SDR_CONN_OPEN && sdr_seq_lt(c->tx_msn, c->tx_msn_limit);
 }
 
-int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base)
+int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base, const struct sdr_plan *plan)
 {
 	struct sdr_conn *c = op->conn;
 	struct sdr_bulk_tx *b = sdr_slab_alloc(&c->rel->btx_pool);
@@ -97,13 +98,22 @@ int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base)
 	b->conn = c;
 	b->base = base;
 	b->len = op->len;
-	b->nsegs = bulk_nsegs(c, op->len);
+	b->plan = *plan;
 	b->msn = c->tx_msn;
-	c->tx_msn += b->nsegs;
+	c->tx_msn += plan->nmsgs;
 	op->btx = b;
 	sdr_list_init(&b->copy);
 	sdr_list_add_tail(&b->link, &c->bulks);
 	return 0;
+}
+
+/* Without its record all data land nowhere: where losses are to be expected it travels more than once. */
+static void bulk_copy(struct sdr_bulk_tx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	if ((c->lossy || b->plan.code.kind) && sdr_list_empty(&b->copy))
+		sdr_list_add_tail(&b->copy, &c->copies);
 }
 
 void sdr_bulk_announced(struct sdr_bulk_tx *b)
@@ -111,6 +121,8 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	struct sdr_conn *c = b->conn;
 	uint64_t rtt = sdr_rtt_min(&c->rtt);
 
+	if (!b->announced && b->plan.code.kind)
+		bulk_copy(b);
 	b->announced = true;
 	/*
 	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer repairs that while
@@ -137,15 +149,16 @@ static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
 	if (s)
 		rel->seg_free[k] = *(void **)s;
 	else
-		s = malloc(sizeof(*s) + 3 * words * 8 + cap * 5);
+		s = malloc(sizeof(*s) + 4 * words * 8 + cap * 5);
 	if (!s)
 		return NULL;
 	p = (uint8_t *)(s + 1);
 	memset(s, 0, sizeof(*s));
-	memset(p, 0, 3 * words * 8 + cap * 5);
+	memset(p, 0, 4 * words * 8 + cap * 5);
 	s->acked = (uint64_t *)(void *)p;
 	s->lost = s->acked + words;
-	s->chunk_rtx = s->lost + words;
+	s->again = s->lost + words;
+	s->chunk_rtx = s->again + words;
 	s->run_log = (uint32_t *)(void *)(s->chunk_rtx + words);
 	s->run_ntx = (uint8_t *)(s->run_log + cap);
 	s->klass = k;
@@ -168,7 +181,10 @@ void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 	c->inflight -= (uint64_t)s->inflight * c->mtu;
 	s->inflight = 0;
 	s->bulk = NULL;
-	s->nlost = 0;
+	s->nlost = s->nagain = 0;
+	if (s->grp)
+		sdr_group_tx_drop(c, s->grp, s);
+	s->grp = NULL;
 	if (c->seg_ring[s->msn & (c->sr_cap - 1)] == s)
 		c->seg_ring[s->msn & (c->sr_cap - 1)] = NULL;
 	if (s->h)
@@ -188,10 +204,46 @@ struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
 	return s && s->msn == msn ? s : NULL;
 }
 
-void sdr_seg_tx_end_due(struct sdr_seg_tx *s)
+static void seg_end_due(struct sdr_seg_tx *s)
 {
 	if (sdr_list_empty(&s->end_link))
 		sdr_list_add_tail(&s->end_link, &s->bulk->conn->ends);
+}
+
+void sdr_seg_tx_end_due(struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	seg_end_due(s);
+	if (g && g->data && g->data != s)
+		seg_end_due(g->data);
+	if (g && g->parity && g->parity != s)
+		seg_end_due(g->parity);
+}
+
+/* Everything that was to leave has left: ask what has become of it. */
+static void seg_sent(struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	if (s->next < s->goal || s->nagain)
+		return;
+	if (g && (!g->parity || g->parity->next < g->parity->goal || g->parity->nagain || g->data->nagain))
+		return;
+	sdr_seg_tx_end_due(s);
+}
+
+void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
+{
+	struct sdr_conn *c = s->bulk->conn;
+	uint32_t n = sdr_bits_set_range(s->again, lo, hi);
+
+	s->nagain += n;
+	if (lo < s->again_hint)
+		s->again_hint = lo;
+	if (n && sdr_list_empty(&s->lost_link))
+		sdr_list_add_tail(&s->lost_link, &c->lost_segs);
+	sdr_conn_kick(c);
 }
 
 /* Room for message msn beside those that are open. */
@@ -227,78 +279,146 @@ static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
 	return 0;
 }
 
+/* What message i of a transfer carries.  False: no buffer for its parity now. */
+static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = b->grp;
+
+	if (m->parity) {
+		s->grp = g;
+		s->parity = true;
+		s->base = g->scratch;
+		s->len = (uint64_t)g->code.par_pkts * c->mtu;
+		s->goal = g->scratch ? g->code.plan_pkts : 0;
+		s->npkts = g->code.par_pkts;
+		g->parity = s;
+		b->grp = NULL;
+		return true;
+	}
+	if (m->coded) {
+		g = sdr_group_tx_new(c, &b->plan, m);
+		if (!g)
+			return false;
+		s->grp = b->grp = g;
+		g->data = s;
+	}
+	s->base = b->base + m->off;
+	s->len = m->len;
+	s->goal = s->npkts = (uint32_t)((m->len + c->mtu - 1) / c->mtu);
+	return true;
+}
+
+static uint32_t seg_pkts(const struct sdr_conn *c, const struct sdr_bulk_tx *b, const struct sdr_plan_msg *m)
+{
+	return m->parity ? b->grp->code.par_pkts : (uint32_t)((m->len + c->mtu - 1) / c->mtu);
+}
+
 static struct sdr_seg_tx *seg_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 {
-	uint32_t i = b->opened;
-	uint64_t off = i * c->seg_bytes;
-	uint64_t len = b->len - off < c->seg_bytes ? b->len - off : c->seg_bytes;
-	uint32_t npkts = (uint32_t)((len + c->mtu - 1) / c->mtu);
-	struct sdr_start_wr wr = { .length = len };
+	uint32_t msn = b->msn + b->opened;
+	struct sdr_start_wr wr = { 0 };
+	struct sdr_plan_msg m;
 	struct sdr_seg_tx *s;
 
-	if (!sdr_seq_lt(b->msn + i, c->tx_msn_limit) || seg_ring_room(c, b->msn + i))
+	if (!sdr_seq_lt(msn, c->tx_msn_limit) || seg_ring_room(c, msn))
 		return NULL;
-	s = seg_alloc(c->rel, npkts);
+	sdr_plan_msg(&b->plan, b->opened, &m);
+	s = seg_alloc(c->rel, seg_pkts(c, b, &m));
 	if (!s)
 		return NULL;
+	s->msn = msn;
+	if (!seg_fill(c, b, &m, s)) {
+		sdr_seg_tx_drop(c->rel, s);
+		c->parity_wait = true;
+		return NULL;
+	}
 	s->bulk = b;
-	s->base = b->base + off;
-	s->len = len;
-	s->msn = b->msn + i;
-	s->npkts = npkts;
-	s->nchunks = (npkts + c->chunk_pkts - 1) / c->chunk_pkts;
-	s->nruns = (npkts + c->run_pkts - 1) / c->run_pkts;
+	s->rack_txc = c->txc;
+	s->nchunks = (s->npkts + c->chunk_pkts - 1) / c->chunk_pkts;
+	s->nruns = (s->npkts + c->run_pkts - 1) / c->run_pkts;
+	wr.length = s->len;
 	if (sdr_send_start_at(c->qp, s->msn, &wr, &s->h)) {
+		if (m.parity)
+			b->grp = s->grp; /* tried again with the next round */
+		if (s->grp)
+			sdr_group_tx_drop(c, s->grp, s);
+		if (m.coded)
+			b->grp = NULL;
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}
 	if (b->op->keyed)
-		sdr_send_key_set(s->h, b->op->va + off, b->op->rkey);
+		sdr_send_key_set(s->h, b->op->va + m.off, b->op->rkey);
 	b->opened++;
 	c->seg_ring[s->msn & (c->sr_cap - 1)] = s;
 	sdr_list_add_tail(&s->link, &c->segs);
-	if (b->opened == b->nsegs)
+	if (b->opened == b->plan.nmsgs)
 		sdr_list_del(&b->link);
+	if (!s->goal)
+		seg_sent(s);
 	return s;
 }
 
-void sdr_seg_tx_end(struct sdr_seg_tx *s)
+bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 {
 	struct sdr_bulk_tx *b = s->bulk;
 	struct sdr_conn *c = b->conn;
 	struct sdr_op *op = b->op;
-	uint32_t rtx = 0;
+	struct sdr_group_tx *g = s->grp;
+	uint32_t rtx = 0, fec;
 
+	if (g) {
+		s = g->data;
+		b->finished++;
+		if (g->parity) {
+			sdr_seg_tx_release(c, g->parity);
+		} else { /* nobody needs it any more: its number is passed over */
+			b->grp = NULL;
+			if (++b->opened == b->plan.nmsgs)
+				sdr_list_del(&b->link);
+		}
+	}
 	for (uint32_t i = 0; i < (s->nchunks + 63) / 64; i++)
 		rtx += (uint32_t)__builtin_popcountll(s->chunk_rtx[i]);
+	fec = s->dec_chunks < s->nchunks ? s->dec_chunks : s->nchunks;
+	rtx = rtx < s->nchunks - fec ? rtx : s->nchunks - fec;
+	c->st.chunks_fec += fec;
 	c->st.chunks_rtx += rtx;
-	c->st.chunks_direct += s->nchunks - rtx;
+	c->st.chunks_direct += s->nchunks - rtx - fec;
 	sdr_seg_tx_release(c, s);
-	if (++b->finished < b->nsegs)
-		return;
+	if (++b->finished < b->plan.nmsgs)
+		return false;
 	op->btx = NULL;
 	op->data_out = true;
 	sdr_list_del(&b->copy);
 	sdr_list_del(&b->link);
 	sdr_slab_free(&c->rel->btx_pool, b);
+	/* Bytes lie where the record said: it came, in whichever copy. */
+	sdr_rec_detach(c, &op->rec);
 	sdr_op_advance(op);
+	return true;
+}
+
+static struct sdr_seg_tx *bulk_seg(const struct sdr_conn *c, const struct sdr_bulk_tx *b)
+{
+	struct sdr_list *l;
+
+	sdr_list_each(l, &c->segs) {
+		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
+
+		if (s->bulk == b)
+			return s;
+	}
+	return NULL;
 }
 
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b)
 {
 	struct sdr_conn *c = b->conn;
-	struct sdr_list *l, *tmp;
+	struct sdr_seg_tx *s;
 
-	sdr_list_each_safe(l, tmp, &c->segs) {
-		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
-		bool last = b->finished + 1 == b->nsegs;
-
-		if (s->bulk != b)
-			continue;
-		sdr_seg_tx_end(s);
-		if (last)
-			return; /* b is gone */
-	}
+	while ((s = bulk_seg(c, b)) && !sdr_seg_tx_end(s))
+		;
 }
 
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
@@ -362,7 +482,8 @@ static bool bulk_next_ready(const struct sdr_conn *c)
 	if (sdr_list_empty(&c->bulks))
 		return false;
 	b = sdr_container(c->bulks.next, struct sdr_bulk_tx, link);
-	return b->announced && b->not_before <= c->rel->now && sdr_seq_lt(b->msn + b->opened, c->tx_msn_limit);
+	return b->announced && b->not_before <= c->rel->now && !c->parity_wait &&
+	       sdr_seq_lt(b->msn + b->opened, c->tx_msn_limit);
 }
 
 uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c)
@@ -383,7 +504,7 @@ static struct sdr_seg_tx *seg_fresh(const struct sdr_conn *c)
 	if (sdr_list_empty(&c->segs))
 		return NULL;
 	s = sdr_container(c->segs.prev, struct sdr_seg_tx, link);
-	return s->next < s->npkts ? s : NULL;
+	return s->next < s->goal ? s : NULL;
 }
 
 bool sdr_bulk_tx_work(const struct sdr_conn *c)
@@ -434,40 +555,62 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	return took;
 }
 
-static bool seg_send_lost(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
+static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
 {
-	uint32_t first = sdr_bits_next(s->lost, s->lost_hint, s->npkts);
-	uint32_t n = sdr_bits_next_zero(s->lost, first, s->npkts) - first;
-	uint32_t took = seg_send_run(c, s, first, n < max ? n : max, true);
+	uint32_t first = sdr_bits_next(s->again, s->again_hint, s->npkts);
+	uint32_t n = sdr_bits_next_zero(s->again, first, s->npkts) - first, took, twice;
+	uint32_t end_run = (first / c->run_pkts + 1) * c->run_pkts;
 
+	n = n < max ? n : max;
+	n = n < end_run - first ? n : end_run - first;
+	if (s->parity)
+		sdr_group_tx_make(s, first, n);
+	took = seg_send_run(c, s, first, n, true);
 	if (!took)
 		return false;
-	sdr_bits_clear_range(s->lost, first, first + took);
-	sdr_bits_set_range(s->chunk_rtx, first / c->chunk_pkts, (first + took - 1) / c->chunk_pkts + 1);
-	s->nlost -= took;
-	s->rtx += took;
-	s->lost_hint = first + took;
+	sdr_bits_clear_range(s->again, first, first + took);
+	twice = sdr_bits_clear_range(s->lost, first, first + took);
+	s->nlost -= twice;
+	s->rtx += twice;
+	s->nagain -= took;
+	s->again_hint = first + took;
+	if (s->parity) {
+		sdr_bits_set_range(s->chunk_rtx, first, first + took);
+		c->st.repair_tx += took;
+	} else {
+		sdr_bits_set_range(s->chunk_rtx, first / c->chunk_pkts, (first + took - 1) / c->chunk_pkts + 1);
+	}
+	if (first + took > s->high)
+		s->high = first + took;
 	*sent = took;
-	if (!s->nlost)
+	if (!s->nagain)
 		sdr_list_del(&s->lost_link);
-	if (!s->nlost && s->next == s->npkts)
-		sdr_seg_tx_end_due(s);
+	seg_sent(s);
 	return true;
 }
 
 static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
 {
-	uint32_t n = s->npkts - s->next;
-	uint32_t took = seg_send_run(c, s, s->next, n < max ? n : max, false);
+	uint32_t first = s->next, n = s->goal - first;
+	uint32_t took = seg_send_run(c, s, first, n < max ? n : max, false);
 
 	if (!took)
 		return false;
-	if (!s->next && s->msn == s->bulk->msn && c->lossy)
-		sdr_list_add_tail(&s->bulk->copy, &c->copies);
 	s->next += took;
+	if (s->msn == s->bulk->msn && s->next >= s->bulk->copy_at) {
+		bulk_copy(s->bulk);
+		s->bulk->copy_at = s->next * COPY_STEP;
+	}
+	if (s->next > s->high)
+		s->high = s->next;
 	*sent = took;
-	if (s->next == s->npkts && !s->nlost)
-		sdr_seg_tx_end_due(s);
+	if (s->parity) {
+		sdr_bits_set_range(s->chunk_rtx, first, first + took);
+		c->st.parity_tx += took;
+	} else if (s->grp) {
+		sdr_group_tx_sent(s, first, took);
+	}
+	seg_sent(s);
 	return true;
 }
 
@@ -477,8 +620,13 @@ static struct sdr_seg_tx *seg_pick(struct sdr_conn *c)
 
 	if (!sdr_list_empty(&c->lost_segs))
 		return sdr_container(c->lost_segs.next, struct sdr_seg_tx, lost_link);
-	if (!fresh && bulk_next_ready(c))
+	while (!fresh && bulk_next_ready(c)) {
 		fresh = seg_open(c, sdr_container(c->bulks.next, struct sdr_bulk_tx, link));
+		if (!fresh)
+			return NULL;
+		if (!fresh->goal)
+			fresh = NULL; /* parity without a buffer */
+	}
 	return fresh;
 }
 
@@ -502,8 +650,8 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 		}
 		room = pace < room ? pace : room;
 		max = (uint32_t)((room < budget ? room : budget) / c->mtu);
-		if (!(s->nlost ? seg_send_lost(c, s, max ? max : 1, &sent)
-			       : seg_send_new(c, s, max ? max : 1, &sent)))
+		if (!(s->nagain ? seg_send_again(c, s, max ? max : 1, &sent)
+				: seg_send_new(c, s, max ? max : 1, &sent)))
 			return false;
 		budget -= (uint64_t)sent * c->mtu < budget ? (uint64_t)sent * c->mtu : budget;
 	}

@@ -49,6 +49,8 @@ int sdr_rel_errno(int err)
 		return -ENOMSG;
 	case SDR_REL_ERR_PROTO:
 		return -EPROTO;
+	case SDR_REL_ERR_CODE:
+		return -EOPNOTSUPP;
 	}
 	return -EIO;
 }
@@ -112,10 +114,13 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_list_init(&c->lost_segs);
 	sdr_list_init(&c->ends);
 	sdr_list_init(&c->copies);
+	sdr_list_init(&c->judge);
 	sdr_list_init(&c->cts_wait);
 	sdr_list_init(&c->brx);
 	sdr_list_init(&c->dirty);
-	sdr_rtt_init(&c->rtt, rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull : SDR_RTT_INIT_NS);
+	sdr_rtt_init(&c->rtt, peer->srtt	     ? peer->srtt
+			      : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
+						     : SDR_RTT_INIT_NS);
 	sdr_pnset_init(&c->rx_pns, 0);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_conn_qp_make(c, mtu))
 		goto err_free;
@@ -189,6 +194,7 @@ void sdr_conn_free(struct sdr_conn *c)
 	struct sdr_rel *rel = c->rel;
 
 	sdr_conn_stats_fold(c);
+	c->peer->srtt = c->rtt.samples ? c->rtt.srtt : c->peer->srtt;
 	c->peer->nconns--;
 	sdr_peer_release(c->peer);
 	sdr_pkt_drop_all(c);
@@ -215,7 +221,7 @@ void sdr_conn_kick(struct sdr_conn *c)
 
 static bool conn_unanswered(const struct sdr_conn *c)
 {
-	return c->pl_live || c->inflight;
+	return c->pl_live || c->inflight || c->nasked;
 }
 
 bool sdr_conn_busy(const struct sdr_conn *c)

@@ -47,6 +47,12 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	h->mseq_limit = sdr_conn_mseq_limit(c);
 	h->ctl_max = c->rel->ctl_max;
 	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hello_ts : (uint32_t)(c->rel->now / 1000);
+	/* Parity needs a place of its own, for which a peer of a keyed engine has no key. */
+	if (!sdr_qp_keyed(c->qp)) {
+		h->codes = 1u << SDR_CODE_XOR | 1u << SDR_CODE_MDS;
+		h->code_syms = SDR_CODE_SYMS_MAX;
+		h->code_chunk = SDR_REL_EC_CHUNK;
+	}
 	sdr_qp_info_get(c->qp, info);
 	sdr_wire_qp_info_decode(info, sizeof(info), &h->qp);
 }
@@ -131,6 +137,9 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	c->peer_cid = h->cid;
 	c->peer_instance = h->instance;
 	c->peer_known = true;
+	c->codes = h->codes;
+	c->code_syms = h->code_syms;
+	c->code_chunk = h->code_chunk;
 	c->tx_msn_limit = h->msn_limit;
 	c->tx_mseq_limit = h->mseq_limit;
 	sdr_qp_limit_set(c->qp, h->msn_limit);

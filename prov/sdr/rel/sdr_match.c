@@ -81,6 +81,27 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	sdr_list_add_head(&u->link, l);
 }
 
+static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b);
+
+/* Its bytes come in a way that cannot be received: over for both sides. */
+static void bulk_refuse(struct sdr_bulk_rx *b, int err)
+{
+	struct sdr_frame_rec f = bulk_frame(b);
+	struct sdr_unexp *u = b->unexp;
+	struct sdr_rx *rx = u ? u->rx : b->rx;
+	struct sdr_conn *c = b->conn;
+	uint64_t off = b->rx_off;
+
+	sdr_bulk_rx_abort(b);
+	sdr_done_send(c, f.id, err);
+	if (u) {
+		u->brx = NULL;
+		sdr_unexp_free(c->rel, u);
+	}
+	if (rx)
+		sdr_rx_report(c->rel, rx, c->peer, &f, off, 0, err);
+}
+
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_list *l;
@@ -91,11 +112,14 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
 		if (b->id == f->id && !b->has_msn && b->op != SDR_REC_READ_RSP) {
-			sdr_bulk_rx_start(b, f->msn);
+			int err = sdr_bulk_rx_start(b, f);
+
+			if (err)
+				bulk_refuse(b, err);
 			return;
 		}
 	}
-	sdr_bulk_rx_skip(c, f->msn, f->len);
+	sdr_bulk_rx_skip(c, f, f->len);
 }
 
 /* A receive's frame again, from its bulk. */

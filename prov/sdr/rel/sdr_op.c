@@ -184,14 +184,21 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		struct sdr_op *op = sdr_container(c->cts_wait.next, struct sdr_op, credit);
 		const uint8_t *base;
 		struct sdr_rec *r = &op->rec;
+		struct sdr_plan plan;
+		int err;
 
 		if (!sdr_bulk_tx_credit(c, op->len))
 			return;
 		sdr_list_del(&op->credit);
+		err = sdr_policy_plan(c, op->len, &plan);
+		if (err) {
+			sdr_op_end(op, sdr_rel_errno(err), err);
+			continue;
+		}
 		base = op_base(op);
 		if (r->sent) /* announced before, CTS came: the numbers travel in a BIND */
 			r = sdr_rec_new(c, SDR_REC_BIND, op->id);
-		if (!base || !r || sdr_bulk_tx_new(op, base)) {
+		if (!base || !r || sdr_bulk_tx_new(op, base, &plan)) {
 			sdr_op_end(op, -ENOMEM, SDR_REL_ERR_NOMEM);
 			continue;
 		}
@@ -203,6 +210,10 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		}
 		r->f.flags |= SDR_REC_F_BULK;
 		r->f.msn = op->btx->msn;
+		if (plan.code.kind) {
+			r->f.flags |= SDR_REC_F_CODE;
+			r->f.code = plan.code;
+		}
 		sdr_rec_queue(c, r);
 	}
 }

@@ -48,6 +48,7 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 	if (sdr_seq_lt(c->tx_msn_limit, f->msn_limit)) {
 		c->tx_msn_limit = f->msn_limit;
 		sdr_qp_limit_set(c->qp, f->msn_limit);
+		sdr_op_release_credit(c);
 	}
 	if (sdr_seq_lt(c->tx_mseq_limit, f->mseq_limit))
 		c->tx_mseq_limit = f->mseq_limit;

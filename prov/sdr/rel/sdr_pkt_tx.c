@@ -150,6 +150,8 @@ static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 		if (!k)
 			break;
 		sdr_list_del(&s->end_link);
+		s->ended = true;
+		s->end_txc = c->txc + 1; /* this packet wants an answer: its number is the next */
 		n += k;
 	}
 	return n;
@@ -312,6 +314,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (p->done)
 		return;
 	p->done = true;
+	if (sdr_seq_lt(c->ack_txc, p->txc))
+		c->ack_txc = p->txc;
 	if (p->lost) {
 		sdr_conn_spurious(c);
 		c->st.rtx_spurious++;

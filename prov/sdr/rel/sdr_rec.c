@@ -214,7 +214,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		      : -EINVAL;
 	if (ret) {
 		if (f->flags & SDR_REC_F_BULK)
-			sdr_bulk_rx_skip(c, f->msn, f->len);
+			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, SDR_REL_ERR_KEY);
 		return;
 	}
@@ -228,7 +228,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, &b);
 	if (err) {
 		if (f->flags & SDR_REC_F_BULK)
-			sdr_bulk_rx_skip(c, f->msn, f->len);
+			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, err);
 		return;
 	}
@@ -236,10 +236,12 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	b->data = f->data;
 	b->key = f->key;
 	b->delivery = f->flags & SDR_REC_F_DELIVERY;
-	if (f->flags & SDR_REC_F_BULK)
-		sdr_bulk_rx_start(b, f->msn);
-	else
+	if (!(f->flags & SDR_REC_F_BULK)) {
 		(void)sdr_bulk_rx_cts(b, true);
+	} else if ((err = sdr_bulk_rx_start(b, f))) {
+		sdr_bulk_rx_abort(b);
+		sdr_done_send(c, f->id, err);
+	}
 }
 
 /* A keyed peer says where a bulk may go, and no other has a key to give. */
@@ -317,12 +319,12 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	} else if (!op->brx) {
 		err = sdr_op_land(op);
 	}
-	if (err) {
-		sdr_bulk_rx_skip(c, f->msn, op->len);
+	if (err)
+		sdr_bulk_rx_skip(c, f, op->len);
+	else
+		err = sdr_bulk_rx_start(op->brx, f);
+	if (err)
 		sdr_op_end(op, sdr_rel_errno(err), err);
-		return;
-	}
-	sdr_bulk_rx_start(op->brx, f->msn);
 }
 
 static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -340,7 +342,7 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	op->got_done = true;
 	/* The receiver is done with a message, whatever of it is still under way. */
 	if (op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND) {
-		if (op->btx && !status && op->btx->opened == op->btx->nsegs) {
+		if (op->btx && !status && op->btx->opened == op->btx->plan.nmsgs) {
 			sdr_bulk_tx_delivered(op->btx); /* ends the operation when nothing else is missing */
 			return;
 		}
@@ -397,8 +399,25 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	c->wait_mode = true;
 }
 
+/* More message numbers than there can be: what would be skipped if it was refused is not even known. */
+static bool bulk_countable(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	const struct sdr_op *op = f->op == SDR_REC_READ_RSP ? op_of(c, f->id) : NULL;
+	struct sdr_plan plan;
+
+	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK || (f->op == SDR_REC_READ_RSP && !op))
+		return true;
+	return !sdr_plan_init(&plan, op ? op->len : f->len, c->seg_bytes,
+			      f->flags & SDR_REC_F_CODE ? &f->code : NULL);
+}
+
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
+	if (!bulk_countable(c, f)) {
+		c->st.pkts_bad++;
+		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
+		return;
+	}
 	/* Data to a keyed engine wait for its CTS.  Who numbers them before knows nothing of keys: he is no peer. */
 	if ((f->flags & SDR_REC_F_BULK) && f->op <= SDR_REC_WRITE && sdr_qp_keyed(c->qp)) {
 		c->st.pkts_bad++;

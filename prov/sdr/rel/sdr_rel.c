@@ -98,6 +98,8 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->uc->ops->info(rel->uc, &rel->info);
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = rel_geometry(rel);
+	if (!ret && !(rel->choices = sdr_choice_table_create()))
+		ret = -ENOMEM;
 	if (ret) {
 		free(rel);
 		return ret;
@@ -116,6 +118,10 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_slab_init(&rel->brx_pool, sizeof(struct sdr_bulk_rx), 16 * REL_OPS_LIMIT);
 	sdr_slab_init(&rel->srx_pool, sizeof(struct sdr_seg_rx), 16 * REL_OPS_LIMIT);
 	sdr_slab_init(&rel->buf_pool, rel->cfg.inject_max, REL_OPS_LIMIT);
+	sdr_slab_init(&rel->gtx_pool, sizeof(struct sdr_group_tx), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->grx_pool, sizeof(struct sdr_group_rx), 16 * REL_OPS_LIMIT);
+	sdr_scratch_init(&rel->scratch, rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
+			 rel->info.no_bytes);
 	sdr_context_ctl_set(ctx, SDR_CLASS_REL, rel_ctl_input, rel);
 	*out = rel;
 	return 0;
@@ -287,6 +293,13 @@ void sdr_rel_close(struct sdr_rel *rel)
 	sdr_slab_destroy(&rel->brx_pool);
 	sdr_slab_destroy(&rel->srx_pool);
 	sdr_slab_destroy(&rel->buf_pool);
+	sdr_slab_destroy(&rel->gtx_pool);
+	sdr_slab_destroy(&rel->grx_pool);
+	sdr_scratch_destroy(&rel->scratch);
+	sdr_code_work_destroy(&rel->code_work);
+	sdr_choice_table_destroy(rel->choices);
+	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
+		sdr_fec_destroy(rel->fecs[i]);
 	sdr_context_destroy(rel->ctx);
 	free(rel);
 }

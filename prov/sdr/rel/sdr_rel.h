@@ -46,6 +46,7 @@ enum sdr_rel_err {
 	SDR_REL_ERR_REG,    /* a device, here or the peer's, has no memory registration left */
 	SDR_REL_ERR_PROTO,  /* the peer broke the protocol */
 	SDR_REL_ERR_PATH,   /* an engine cannot exchange data with the other side's */
+	SDR_REL_ERR_CODE, /* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
 };
 const char *sdr_rel_strerror(int prov_err);
 
@@ -78,6 +79,8 @@ struct sdr_rel_cbs {
 	 * valid while the endpoint reports it busy, see mr_hold.
 	 */
 	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va);
+	/* What was decided for transfers to this peer from now on, in words.  When it changes; may be NULL. */
+	void (*note)(void *user, struct sdr_peer *peer, const char *text);
 };
 
 struct sdr_rel_attr {
@@ -183,7 +186,9 @@ bool sdr_rel_mr_busy(struct sdr_rel *rel, const void *va, uint64_t len);
 	X(ack_tx) X(ack_rx) X(nack_tx) X(nack_rx) \
 	X(ctl_tx) X(ctl_rx) X(rec_tx) X(rec_rx) X(rec_rtx) \
 	X(msgs_tx) X(msgs_rx) X(msgs_unexp) X(msgs_parked) X(ops_failed) \
-	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps)
+	X(choice_sr) X(choice_parity) \
+	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps) \
+	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
 /* clang-format on */
 
 struct sdr_rel_stats {

@@ -7,6 +7,7 @@
 #ifndef SDR_REL_CFG_H
 #define SDR_REL_CFG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "../wire/sdr_wire.h"
@@ -15,6 +16,17 @@ enum sdr_rel_scheme {
 	SDR_SCHEME_SR,	    /* RACK, tail-loss probe, NACK, RTO backstop */
 	SDR_SCHEME_SR_NACK, /* the paper's: holes reported by the receiver are sent again, RTO 1 RTT + margin */
 	SDR_SCHEME_SR_RTO,  /* the paper's: each chunk has a timeout of rto_rtts RTTs, nothing else */
+	SDR_SCHEME_EC_SR,   /* the paper's: (k, m) parity with everything, what it cannot repair is sent again */
+	SDR_SCHEME_EC,	    /* the same, but more parity on demand repairs the rest (HARQ) */
+	SDR_SCHEME_HYBRID,  /* SR where a repair fits before the end, parity over the last round trips */
+	SDR_SCHEME_AUTO,    /* hybrid where parity pays, else SR; judged for each operation */
+};
+
+/* What hybrid and auto minimise: this of the completion time. */
+enum sdr_objective {
+	SDR_OBJECTIVE_MEAN,
+	SDR_OBJECTIVE_P99,
+	SDR_OBJECTIVE_P999,
 };
 
 enum sdr_cc_kind {
@@ -35,6 +47,13 @@ struct sdr_rel_cfg {
 	uint32_t timeout_ms;	     /* of silence of a peer we wait for, before operations fail */
 	uint32_t tx_depth, rx_depth; /* operations posted at a time, each */
 	uint32_t inject_max;	     /* bytes */
+	/* parity */
+	uint8_t ec_code;      /* ec, ec_sr: enum sdr_code_kind */
+	uint16_t ec_k, ec_m;  /* ec, ec_sr: chunks of a submessage, parity chunks; k + m <= SDR_CODE_SYMS_MAX */
+	bool ec_chunk_decode; /* the paper's decoder instead of packet rows; all schemes with parity */
+	uint8_t objective;    /* enum sdr_objective; hybrid, auto */
+	double max_overhead;  /* hybrid, auto: parity bytes per data byte at the most, 0..16; 0: no parity */
+	uint64_t ec_scratch;  /* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
 };
 
 #define SDR_RTT_INIT_NS (50 * 1000000ull) /* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
@@ -48,9 +67,11 @@ struct sdr_rel_cfg {
 #define SDR_REL_CTL_WINDOW 1024u  /* reliable records in flight a connection and direction; power of two */
 #define SDR_REL_UNEXP_PEER \
 	(8u << 20) /* bytes of unexpected inline messages buffered for one peer before its credit stops */
-#define SDR_REL_UNEXP_TOTAL (256u << 20)  /* bytes of unexpected bulk messages buffered by an endpoint */
-#define SDR_REL_UNEXP_BULK  (1u << 20)	  /* a bulk message up to this size may land in a bounce buffer */
-#define SDR_REL_SEG_MAX	    (64ull << 20) /* bytes of one SDR message; longer transfers take several */
-#define SDR_REL_MSG_MAX	    (1ull << 40)  /* bytes of one operation */
+#define SDR_REL_UNEXP_TOTAL (256u << 20)   /* bytes of unexpected bulk messages buffered by an endpoint */
+#define SDR_REL_UNEXP_BULK  (1u << 20)	   /* a bulk message up to this size may land in a bounce buffer */
+#define SDR_REL_SEG_MAX	    (64ull << 20)  /* bytes of one SDR message; longer transfers take several */
+#define SDR_REL_EC_SCRATCH  (512ull << 20) /* default of ec_scratch */
+#define SDR_REL_EC_CHUNK    (16u << 20)	   /* bytes: the largest chunk a peer may code with */
+#define SDR_REL_MSG_MAX	    (1ull << 40)   /* bytes of one operation */
 
 #endif /* SDR_REL_CFG_H */

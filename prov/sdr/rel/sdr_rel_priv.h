@@ -7,6 +7,7 @@
  *      │                        ├──< sdr_rec              a reliable record to the peer
  *      │                        ├──< sdr_bulk_tx ──< sdr_seg_tx   bulk going out, one SDR message a segment
  *      │                        └──< sdr_bulk_rx ──< sdr_seg_rx   bulk coming in
+ *      │                  sdr_group_tx, sdr_group_rx: a data segment and the one that carries its parity
  *      ├──< sdr_rx      a posted receive           └──< sdr_unexp  a message nobody asked for yet
  *
  * An operation lives from post to its completion; a record from post to its acknowledgement; a segment until
@@ -20,10 +21,14 @@
 #include <errno.h>
 #include <string.h>
 #include "sdr_cc.h"
+#include "sdr_choice.h"
 #include "sdr_idtab.h"
 #include "sdr_list.h"
+#include "sdr_loss.h"
 #include "sdr_pacer.h"
+#include "sdr_plan.h"
 #include "sdr_pnset.h"
+#include "sdr_scratch.h"
 #include "sdr_slab.h"
 #include "sdr_rel.h"
 #include "sdr_rtt.h"
@@ -54,7 +59,11 @@
 #define SDR_BYES_ASK	       3u	   /* BYEs of the peer after which what it did not acknowledge has failed */
 #define SDR_LINGER_NS	       (3000 * MS) /* what a shut down endpoint has promised is given up after this */
 #define SDR_CONN_RECS_MAX      16384u	   /* answers a peer may leave unacknowledged before we give it up */
-#define SDR_CONN_SERVES_MAX    (4u * SDR_REL_CTL_WINDOW) /* reads of a peer being answered; as many bulk writes */
+#define SDR_FEC_CACHE	       (SDR_FEC_SYMS_MAX + 1u)
+#define SDR_GROUP_ASKS_MAX \
+	3u /* times a receiver that could decode is asked why it does not, before data go again */
+#define SDR_GROUP_ROUNDS_MAX 4u			       /* rounds of parity on demand before data go again */
+#define SDR_CONN_SERVES_MAX  (4u * SDR_REL_CTL_WINDOW) /* reads of a peer being answered; as many bulk writes */
 
 /* ---- hashing ------------------------------------------------------------------------------------------ */
 
@@ -96,6 +105,12 @@ struct sdr_rel {
 	struct sdr_timerq timers;
 	struct sdr_slab op_pool, rec_pool, rx_pool, unexp_pool, btx_pool, brx_pool, srx_pool, buf_pool;
 	void *seg_free[32]; /* freed sdr_seg_tx by log2 of packets */
+	/* parity */
+	struct sdr_slab gtx_pool, grx_pool;
+	struct sdr_scratch scratch;
+	struct sdr_code_work code_work;
+	struct sdr_choice_table *choices;
+	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
 	struct sdr_idtab ids;
 	uint32_t nops, nrx, nunproven, nconns;
 	/* matching: [0] untagged, [1] tagged */
@@ -115,6 +130,9 @@ struct sdr_peer {
 	uint32_t nconns;	   /* open, or dead and not freed yet */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
+	struct sdr_loss loss;	   /* what the path to it loses */
+	uint64_t srtt;		   /* ns, of the last connection; 0 unknown */
+	uint32_t noted;		   /* the decision that was told last; 0: none */
 	bool used;
 	bool kept; /* the caller holds it, or it proved its address once */
 };
@@ -180,12 +198,15 @@ struct sdr_bulk_tx {
 	struct sdr_conn *conn;
 	const uint8_t *base;
 	uint64_t len;
-	uint32_t msn; /* of segment 0 */
-	uint32_t nsegs, opened, finished;
-	bool announced;	      /* its record has been sent once: data may follow */
-	struct sdr_list copy; /* conn->copies: the record travels a second time behind the first data */
-	struct sdr_rec *rec;  /* the record that announces it */
-	uint64_t not_before;  /* ns: data wait until no packet sent before can overtake the record */
+	uint32_t msn; /* of message 0 */
+	struct sdr_plan plan;
+	uint32_t opened, finished; /* messages */
+	struct sdr_group_tx *grp;  /* of the data segment opened last, until its parity is opened too */
+	bool announced;		   /* its record has been sent once: data may follow */
+	struct sdr_list copy;	   /* conn->copies: the record travels a second time behind the first data */
+	uint32_t copy_at;    /* packets of the first segment behind which the next copy of the record travels */
+	struct sdr_rec *rec; /* the record that announces it */
+	uint64_t not_before; /* ns: data wait until no packet sent before can overtake the record */
 };
 
 struct sdr_seg_tx {
@@ -196,17 +217,27 @@ struct sdr_seg_tx {
 	struct sdr_snd_handle *h;
 	const uint8_t *base;
 	uint64_t len;
+	struct sdr_group_tx *grp; /* NULL: not coded */
+	bool parity;		  /* carries the group's parity */
 	uint32_t msn, npkts, nchunks, nruns;
-	uint32_t next; /* packets [next, npkts) were never sent */
-	uint32_t nacked, nlost, lost_hint;
-	uint32_t top;			    /* highest packet known to be delivered */
-	uint32_t inflight;		    /* packets sent, neither acknowledged nor lost */
-	uint32_t rtx, dups;		    /* packets sent again, duplicates the receiver reported */
-	uint32_t nlog;			    /* log entries naming this */
-	uint32_t klass;			    /* log2 of capacity, for the free list */
-	uint64_t *acked, *lost, *chunk_rtx; /* bitmaps: packets, packets, chunks */
-	uint32_t *run_log;		    /* log position of each run's latest transmission */
-	uint8_t *run_ntx;		    /* transmissions of each run, saturating */
+	uint32_t goal; /* packets [0, goal) leave by themselves: all, or the planned parity */
+	uint32_t next; /* packets [next, goal) were never sent */
+	uint32_t high; /* 1 + highest packet ever sent */
+	uint32_t nacked, nlost, nagain, again_hint;
+	uint32_t rack_txc; /* newest transmission of it that was reported delivered */
+	uint32_t end_txc;  /* packet with its latest END */
+	bool ended;
+	uint32_t top;			/* highest packet known to be delivered */
+	uint32_t inflight;		/* packets sent, neither acknowledged nor lost */
+	uint32_t unknown;		/* packets that were lost without our hearing of it before it was over */
+	uint32_t dec_chunks;		/* chunks that came out of parity, the receiver says */
+	uint32_t rtx, dups;		/* packets sent again, duplicates the receiver reported */
+	uint32_t nlog;			/* log entries naming this */
+	uint32_t klass;			/* log2 of capacity, for the free list */
+	uint64_t *acked, *lost, *again; /* bitmaps of packets: delivered; sent and lost; to be sent (again) */
+	uint64_t *chunk_rtx; /* bitmap of chunks: with packets sent again; parity: of packets ever sent */
+	uint32_t *run_log;   /* log position of each run's latest transmission */
+	uint8_t *run_ntx;    /* transmissions of each run, saturating */
 };
 
 struct sdr_txent {		/* one transmission of a run of packets */
@@ -217,6 +248,22 @@ struct sdr_txent {		/* one transmission of a run of packets */
 	struct sdr_cc_snap snap;
 };
 
+/*
+ * A coded segment: data and parity.  Losses of either are only noted; when all of both has left and nothing of it is
+ * in flight, the group is judged by what the receiver has (sdr_code_tx.c).
+ */
+struct sdr_group_tx {
+	struct sdr_list judge;	   /* conn->judge: nothing in flight any more */
+	struct sdr_seg_tx *data;   /* NULL: released */
+	struct sdr_seg_tx *parity; /* NULL: not opened yet, or released */
+	const struct sdr_fec *fec; /* NULL: no bytes (simulation) */
+	uint8_t *scratch;	   /* parity, code.par_pkts * mtu bytes */
+	uint32_t encoded;	   /* submessages */
+	uint32_t rounds, asks;
+	bool asked; /* could be decoded as far as we know: its answer is awaited */
+	struct sdr_code code;
+};
+
 /* ---- bulk in ------------------------------------------------------------------------------------------ */
 
 struct sdr_bulk_rx {
@@ -225,9 +272,13 @@ struct sdr_bulk_rx {
 	uint8_t *buf;
 	uint64_t len;
 	uint32_t id; /* the peer's operation */
-	uint32_t msn, nsegs, bound, done;
-	uint8_t op;   /* enum sdr_rec_op it belongs to */
-	bool has_msn; /* false: waits for BIND, or READ_RSP */
+	uint32_t msn;
+	struct sdr_plan plan;	  /* once has_msn */
+	uint32_t bound;		  /* messages bound or skipped */
+	uint32_t done;		  /* data segments complete */
+	struct sdr_group_rx *grp; /* of the data segment bound last, until its parity is bound too */
+	uint8_t op;		  /* enum sdr_rec_op it belongs to */
+	bool has_msn;		  /* false: waits for BIND, or READ_RSP */
 	bool delivery;
 	struct sdr_rx *rx;	 /* SEND, TSEND matched: the receive */
 	struct sdr_unexp *unexp; /* or its place in the unexpected list */
@@ -239,8 +290,19 @@ struct sdr_bulk_rx {
 	struct sdr_uc_grant grant; /* own engine keyed: of the whole buffer, as long as this lives */
 };
 
+struct sdr_group_rx {
+	struct sdr_seg_rx *data, *parity; /* parity NULL: not bound */
+	const struct sdr_fec *fec;
+	uint8_t *scratch;
+	uint32_t witness; /* a codeword that could not be decoded */
+	bool dead;	  /* no memory to decode: waits for the data themselves */
+	struct sdr_code code;
+};
+
 struct sdr_seg_rx {
-	struct sdr_list link;  /* bulk's segs */
+	struct sdr_list link; /* bulk's segs */
+	struct sdr_group_rx *grp;
+	bool parity;
 	struct sdr_list dirty; /* conn->dirty: a data acknowledgement is owed */
 	struct sdr_bulk_rx *bulk;
 	struct sdr_rcv_handle *h;
@@ -296,6 +358,7 @@ struct sdr_complete { /* a segment that is done, to be reported */
 	uint32_t msn, echo;
 	uint64_t last_ns;
 	uint64_t at; /* not before */
+	uint32_t dec_pkts, dec_chunks;
 };
 struct sdr_comp_ring {
 	struct sdr_complete *e;
@@ -323,7 +386,9 @@ struct sdr_conn {
 	uint32_t ctl_max; /* bytes, both sides */
 	uint32_t mtu;	  /* bytes a data packet, both directions */
 	uint32_t chunk_pkts, run_pkts;
-	uint64_t seg_bytes; /* bytes of one SDR message, both directions: the QP's max_msg */
+	uint64_t seg_bytes;		/* bytes of one SDR message, both directions: the QP's max_msg */
+	uint8_t codes;			/* the peer decodes: bit n, kind n of parity */
+	uint32_t code_syms, code_chunk; /* k + m, bytes of a chunk: the peer's bounds */
 	struct sdr_qp *qp;
 
 	struct sdr_rtt rtt;
@@ -366,6 +431,10 @@ struct sdr_conn {
 	/* bulk out */
 	struct sdr_list bulks, segs;
 	struct sdr_list lost_segs, ends, copies;
+	struct sdr_list judge;	      /* groups of which nothing is in flight */
+	uint32_t nasked;	      /* groups whose receiver is asked why it does not decode */
+	uint32_t ngroups;	      /* groups with a buffer for parity */
+	bool parity_wait;	      /* the next one waits for such a buffer to come back */
 	struct sdr_seg_tx **seg_ring; /* open segments by message number */
 	uint32_t sr_cap;	      /* power of two, more than the span of open numbers */
 	struct sdr_list cts_wait;     /* operations that want message numbers */
@@ -384,6 +453,7 @@ struct sdr_conn {
 	/* loss detection */
 	uint64_t rack_ns;	      /* send time of the newest transmission delivered */
 	uint32_t rack_txc;	      /* its number */
+	uint32_t ack_txc;	      /* of the newest packet acknowledged */
 	uint32_t reo_mult;	      /* reordering window in quarters of min RTT */
 	uint64_t reo_grown, reo_seen; /* when last grown, last evidence */
 	uint64_t last_tx;	      /* last transmission that wants an answer */
@@ -405,6 +475,9 @@ struct sdr_conn {
 
 	struct sdr_rel_stats st;
 	uint64_t est_sent, est_lost; /* aged packet counts behind loss_ppm */
+	struct sdr_choice choice;    /* the last decision; why is valid with chosen */
+	uint64_t cover_ppm;	     /* of the transfer */
+	bool chosen;
 };
 
 /* ---- sdr_rel.c ---------------------------------------------------------------------------------------- */
@@ -499,7 +572,8 @@ void sdr_op_release_held(struct sdr_conn *c);	/* behind a fence or the handshake
 void sdr_op_release_credit(struct sdr_conn *c); /* waiting for message numbers */
 
 /* ---- sdr_bulk_tx.c, sdr_bulk_ack.c ------------------------------------------------------------------------- */
-int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base); /* takes msns: credit was checked */
+int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base,
+		    const struct sdr_plan *plan); /* takes msns: credit was checked */
 bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len);
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
@@ -510,7 +584,7 @@ bool sdr_bulk_tx_window(const struct sdr_conn *c);   /* room for one packet */
 bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget); /* false: engine full */
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s);
 void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s);
-void sdr_seg_tx_end(struct sdr_seg_tx *s); /* delivered */
+bool sdr_seg_tx_end(struct sdr_seg_tx *s); /* delivered, with its group; true: and the whole transfer */
 struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn);
 void sdr_seg_tx_end_due(struct sdr_seg_tx *s);
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca);
@@ -519,6 +593,7 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c);
 uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c);
 void sdr_bulk_probe(struct sdr_conn *c);
 void sdr_bulk_tx_destroy(struct sdr_conn *c);
+void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi);	 /* these packets are to be sent (again) */
 uint32_t sdr_bits_set_range(uint64_t *bits, uint32_t lo, uint32_t hi);	 /* [lo, hi); returns bits newly set */
 uint32_t sdr_bits_clear_range(uint64_t *bits, uint32_t lo, uint32_t hi); /* returns bits that were set */
 uint32_t sdr_bits_next(const uint64_t *bits, uint32_t from, uint32_t n); /* next set bit, n if none */
@@ -529,11 +604,13 @@ uint32_t sdr_bits_next_zero(const uint64_t *bits, uint32_t from, uint32_t n);
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len, struct sdr_bulk_rx **out);
 /* Asks for the data of what was only announced; expected: the receive was there first.  False: the connection failed. */
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
-void sdr_bulk_rx_start(struct sdr_bulk_rx *b, uint32_t msn); /* binds what the window allows */
+/* Binds what the window allows; f: the record that numbers it.  SDR_REL_ERR_CODE: refused, the numbers are skipped. */
+int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f);
 void sdr_bulk_rx_more(struct sdr_conn *c);
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
-void sdr_bulk_rx_skip(struct sdr_conn *c, uint32_t msn, uint64_t len);
+void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
+		      uint64_t len);			  /* nobody wants these bytes */
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
 bool sdr_bulk_rx_report_due(const struct sdr_conn *c, uint64_t now);
 uint64_t sdr_bulk_rx_report_deadline(const struct sdr_conn *c);
@@ -541,6 +618,34 @@ uint64_t sdr_bulk_rx_report_deadline(const struct sdr_conn *c);
 size_t sdr_bulk_rx_report(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c);
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c);
+
+/* ---- sdr_policy.c ------------------------------------------------------------------------------------------- */
+/* How an operation's bytes travel: scheme, segments, parity.  enum sdr_rel_err. */
+int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g); /* NULL: no memory */
+static inline bool sdr_scheme_plain(enum sdr_rel_scheme s) /* the paper's plain schemes: timeouts, no RACK */
+{
+	return s == SDR_SCHEME_SR_NACK || s == SDR_SCHEME_SR_RTO;
+}
+
+/* ---- sdr_code_tx.c: coded segments out ----------------------------------------------------------------------- */
+struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan,
+				      const struct sdr_plan_msg *m);
+void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g,
+		       struct sdr_seg_tx *s); /* s goes; the last one ends it */
+void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first,
+		       uint32_t n); /* data left for the first time: its share of parity is made */
+void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first,
+		       uint32_t n);	       /* parity about to leave: rows on demand */
+void sdr_group_tx_touch(struct sdr_seg_tx *s); /* something of it left the network */
+void sdr_group_tx_judge(struct sdr_conn *c);
+
+/* ---- sdr_code_rx.c: coded segments in ------------------------------------------------------------------------ */
+struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan *plan,
+				      const struct sdr_plan_msg *m);
+void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g);
+/* Packets of either came: decodes if that completes the data.  > 0: packets decoded, the segment is complete. */
+uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *chunks);
 
 /* ---- sdr_match.c --------------------------------------------------------------------------------------------- */
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f); /* in order of mseq */

@@ -48,25 +48,34 @@ const char *sdr_rel_strerror(int e)
 		return "the two sides hear each other, but one's engine cannot exchange data with the other's "
 		       "device: "
 		       "see that side's log (FI_LOG_LEVEL=warn), or use FI_SDR_ENGINE=soft on both";
+	case SDR_REL_ERR_CODE:
+		return "the peer cannot decode the parity of FI_SDR_EC_CODE, FI_SDR_EC_K, FI_SDR_EC_M and "
+		       "FI_SDR_CHUNK_SIZE: use smaller values, or FI_SDR_RELIABILITY=auto";
 	case SDR_REL_ERR_PROTO:
 		return "the peer broke the protocol: check that both sides run the same version of sdr";
 	}
 	return "unknown error of the sdr provider";
 }
 
+/* Values, not counts: the largest stands for all.  Of decisions the latest would be better, but nobody knows which is. */
+#define GAUGES(X)     \
+	X(rtt_min_ns) \
+	X(srtt_ns)    \
+	X(rttvar_ns)  \
+	X(loss_ppm)   \
+	X(cwnd_bytes) \
+	X(pacing_bps) X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
+
 static void stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b)
 {
-	uint64_t g[6] = { a->rtt_min_ns, a->srtt_ns, a->rttvar_ns, a->loss_ppm, a->cwnd_bytes, a->pacing_bps };
+	struct sdr_rel_stats g = *a;
+
 #define X(n) a->n += b->n;
 	SDR_REL_STATS(X)
 #undef X
-#define MAXOF(x, y) ((x) > (y) ? (x) : (y))
-	a->rtt_min_ns = MAXOF(g[0], b->rtt_min_ns);
-	a->srtt_ns = MAXOF(g[1], b->srtt_ns);
-	a->rttvar_ns = MAXOF(g[2], b->rttvar_ns);
-	a->loss_ppm = MAXOF(g[3], b->loss_ppm);
-	a->cwnd_bytes = MAXOF(g[4], b->cwnd_bytes);
-	a->pacing_bps = MAXOF(g[5], b->pacing_bps);
+#define X(n) a->n = g.n > b->n ? g.n : b->n;
+	GAUGES(X)
+#undef X
 }
 
 static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
@@ -78,6 +87,12 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 	out->loss_ppm = c->est_sent ? c->est_lost * 1000000 / c->est_sent : 0;
 	out->cwnd_bytes = c->cc.cwnd;
 	out->pacing_bps = c->cc.pacing_Bps * 8;
+	out->code_k = c->choice.k;
+	out->code_m = c->choice.m;
+	out->code_cover_ppm = c->cover_ppm;
+	out->code_why = c->chosen ? (uint64_t)c->choice.why + 1 : 0;
+	out->loss_upper_ppb = (uint64_t)(sdr_loss_upper(&c->peer->loss) * 1e9);
+	out->burst_milli = (uint64_t)(sdr_loss_burst(&c->peer->loss) * 1e3);
 }
 
 void sdr_conn_stats_fold(struct sdr_conn *c)

@@ -112,7 +112,7 @@ uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room)
 void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off)
 {
 	if (f->flags & SDR_REC_F_BULK)
-		sdr_bulk_rx_skip(c, f->msn, f->len);
+		sdr_bulk_rx_skip(c, f, f->len);
 	sdr_done_send(c, f->id, SDR_REL_ERR_TRUNC);
 	sdr_rx_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_TRUNC);
 }
@@ -131,7 +131,7 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 		err = sdr_bulk_rx_new(c, f->op, f->id, to, f->len, &b);
 	if (!b) {
 		if (has_msn)
-			sdr_bulk_rx_skip(c, f->msn, f->len);
+			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, err);
 		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
@@ -142,10 +142,15 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 	b->data = f->data;
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->delivery = f->flags & SDR_REC_F_DELIVERY;
-	if (has_msn)
-		sdr_bulk_rx_start(b, f->msn);
-	else if (!sdr_bulk_rx_cts(b, expected))
+	if (!has_msn) {
+		if (!sdr_bulk_rx_cts(b, expected))
+			return;
+	} else if ((err = sdr_bulk_rx_start(b, f))) {
+		sdr_bulk_rx_abort(b);
+		sdr_done_send(c, f->id, err);
+		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
+	}
 	sdr_conn_rearm(c);
 }
 

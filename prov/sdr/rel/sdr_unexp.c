@@ -54,9 +54,10 @@ static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_rec *r;
 
-	sdr_bulk_rx_skip(c, u->f.msn, u->f.len);
+	sdr_bulk_rx_skip(c, &u->f, u->f.len);
 	r = sdr_rec_new(c, SDR_REC_PARK, u->f.id);
-	u->f.flags &= (uint16_t)~SDR_REC_F_BULK; /* from here on it waits for CTS like any announced one */
+	u->f.flags &= (uint16_t) ~(SDR_REC_F_BULK |
+				   SDR_REC_F_CODE); /* from here on it waits for CTS like any announced one */
 	c->st.msgs_parked++;
 	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* frees u */
@@ -70,6 +71,7 @@ static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
 void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_rel *rel = c->rel;
+	int err;
 
 	c->st.msgs_unexp++;
 	sdr_list_add_tail(&u->link, &rel->unexp[sdr_msg_kind(u->f.op)]);
@@ -83,7 +85,12 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 		}
 		if (u->brx) {
 			u->brx->unexp = u;
-			sdr_bulk_rx_start(u->brx, u->f.msn);
+			err = sdr_bulk_rx_start(u->brx, &u->f);
+			if (!err)
+				return;
+			sdr_bulk_rx_abort(u->brx); /* nobody has seen it yet, and nobody will */
+			sdr_done_send(c, u->f.id, err);
+			sdr_unexp_free(rel, u);
 			return;
 		}
 	}
@@ -112,7 +119,7 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *
 	} else {
 		struct sdr_conn *c = u->conn;
 
-		f.flags &= (uint16_t)~SDR_REC_F_BULK;
+		f.flags &= (uint16_t) ~(SDR_REC_F_BULK | SDR_REC_F_CODE);
 		sdr_unexp_free(rel, u);
 		if (len > room)
 			sdr_rx_truncated(c, rx, &f, off);

@@ -60,7 +60,16 @@ static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
 	return p->kind == SDR_SIM_CTL ? p->buf + sizeof(struct sdr_uc_addr) : p->buf;
 }
 
-/* One direction of a link.  All zero: infinitely fast, without delay, perfect. */
+/*
+ * One direction of a link.  All zero: infinitely fast, without delay, perfect.
+ *
+ * Bursts (Gilbert-Elliott): the link is good or bad, and a packet that meets a bad one is lost.  Where the link has
+ * a rate, a burst is a matter of time on the line: the state moves on with the time from the start of one packet to
+ * the start of the next, in slots of a full data packet of the sending node (its mtu and headers).  Full packets
+ * back to back see bursts of ge_burst packets on average and lose the share ge_loss; after an idle time the state
+ * is forgotten; small packets see the same bursts in time, so more of them fall into one.  Without a rate, or with
+ * bursts of one packet (which have no length in time), the state moves on with each packet.
+ */
 struct sdr_sim_link {
 	uint64_t rate_bps;    /* wire bits a second; 0 infinite */
 	uint64_t delay_ns;    /* one way */
@@ -69,7 +78,7 @@ struct sdr_sim_link {
 	double loss;	      /* probability a packet, independent */
 	double loss_byte;     /* added for each wire byte */
 	double ge_loss;	      /* Gilbert-Elliott: mean share of packets lost */
-	double ge_burst;      /*	and mean length of a burst, packets */
+	double ge_burst;      /*	and mean length of a burst, full packets */
 	double dup;	      /* probability that a packet arrives twice */
 	double reorder;	      /* probability that a packet is late by reorder_ns more */
 	uint64_t reorder_ns;

@@ -37,7 +37,11 @@ struct sdr_sim_lnk {
 	struct sdr_sim_link_stats st;
 	uint64_t busy_ps; /* when the last byte will have left, picoseconds */
 	uint32_t down;	  /* blackouts under way */
-	bool bad;	  /* Gilbert-Elliott state */
+	/* Gilbert-Elliott: state, as of the packet whose first byte left at ge_ps; good at time 0 */
+	bool bad;
+	uint64_t ge_ps;
+	/* the last answer to "how long is it on the line": most packets are alike */
+	uint64_t last_rate, last_bytes, last_ps;
 };
 
 enum sdr_sim_evk {
@@ -182,7 +186,7 @@ static inline void sdr_sim_fifo_push(struct sdr_sim_fifo *f, struct sdr_sim_pack
 /* ---- sdr_sim_link.c ---- */
 struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to);
 /* Time (ns) at which the queue will have room for wire bytes; 0 when it has now, or never blocks. */
-uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, const struct sdr_sim_lnk *l, uint32_t wire);
+uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint32_t wire);
 /* Sends: takes the packet, whatever becomes of it. */
 void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
 

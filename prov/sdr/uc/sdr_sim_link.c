@@ -10,6 +10,7 @@
  * traffic of one link does not change another's luck.  Links come into being when they are first used.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include "sdr_sim_impl.h"
 
@@ -33,11 +34,16 @@ struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint
 	return l;
 }
 
-static uint64_t sdr_sim_lnk_ps(const struct sdr_sim_lnk *l, uint64_t bytes)
+static uint64_t sdr_sim_lnk_ps(struct sdr_sim_lnk *l, uint64_t bytes)
 {
 	uint64_t rate = l->cfg.rate_bps, x = bytes * 8 * (SDR_SIM_PS / 1000);
 
-	return rate ? x / rate * 1000 + x % rate * 1000 / rate : 0;
+	if (rate != l->last_rate || bytes != l->last_bytes) {
+		l->last_rate = rate;
+		l->last_bytes = bytes;
+		l->last_ps = rate ? x / rate * 1000 + x % rate * 1000 / rate : 0;
+	}
+	return l->last_ps;
 }
 
 /* Bytes that wait for the line. */
@@ -56,7 +62,7 @@ static bool sdr_sim_lnk_full(const struct sdr_sim_lnk *l, uint64_t backlog, uint
 	return l->cfg.queue_bytes && backlog && backlog + wire > l->cfg.queue_bytes;
 }
 
-uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, const struct sdr_sim_lnk *l, uint32_t wire)
+uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint32_t wire)
 {
 	uint64_t backlog, over;
 
@@ -71,18 +77,34 @@ uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, const struct sdr_sim
 	return w->now + sdr_sim_lnk_ps(l, over) / 1000 + 1;
 }
 
-static bool sdr_sim_lnk_lost(struct sdr_sim_lnk *l, const struct sdr_sim_packet *p)
+/*
+ * Gilbert-Elliott: is the line bad for a packet that starts at start_ps?  The chain forgets by a factor of lambda a
+ * slot: P(bad after t slots) = pi + (s - pi) * lambda^t, pi being the share of bad slots and s the state (0, 1).
+ */
+static bool sdr_sim_lnk_bad(struct sdr_sim_lnk *l, uint64_t start_ps, uint32_t slot_bytes)
 {
 	const struct sdr_sim_link *c = &l->cfg;
-	double p_bad, stay;
+	double stay = c->ge_burst > 1 ? 1 - 1 / c->ge_burst : 0;
+	double enter = c->ge_loss < 1 ? c->ge_loss * (1 - stay) / (1 - c->ge_loss) : 1;
+	double p = l->bad ? stay : enter, lambda = stay - enter;
+	uint64_t slot_ps = sdr_sim_lnk_ps(l, slot_bytes), gone_ps = start_ps > l->ge_ps ? start_ps - l->ge_ps : 0;
+
+	if (slot_ps && lambda > 0 && gone_ps != slot_ps)
+		p = c->ge_loss + (l->bad - c->ge_loss) * pow(lambda, (double)gone_ps / (double)slot_ps);
+	l->ge_ps = start_ps;
+	l->bad = sdr_sim_rng_hit(&l->rng, p);
+	return l->bad;
+}
+
+static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l, const struct sdr_sim_packet *p,
+			     uint64_t start_ps)
+{
+	const struct sdr_sim_link *c = &l->cfg;
 	bool lost = false;
 
-	if (c->ge_loss > 0) {
-		stay = c->ge_burst > 1 ? 1 - 1 / c->ge_burst : 0;
-		p_bad = c->ge_loss < 1 ? c->ge_loss * (1 - stay) / (1 - c->ge_loss) : 1;
-		l->bad = sdr_sim_rng_hit(&l->rng, l->bad ? stay : p_bad);
-		lost = l->bad;
-	}
+	if (c->ge_loss > 0)
+		lost = sdr_sim_lnk_bad(l, start_ps,
+				       w->nodes[p->src].eng->attr.mtu + SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD);
 	if (c->loss > 0 && sdr_sim_rng_hit(&l->rng, c->loss))
 		lost = true;
 	if (c->loss_byte > 0 && sdr_sim_rng_hit(&l->rng, c->loss_byte * p->wire))
@@ -121,7 +143,7 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 	const struct sdr_sim_link *c = &l->cfg;
 	struct sdr_sim_packet *copy;
 	enum sdr_sim_what fate;
-	uint64_t backlog;
+	uint64_t backlog, start_ps;
 
 	p->nth = p->kind == SDR_SIM_DATA ? ++l->st.data : ++l->st.ctl;
 	l->st.bytes += p->wire;
@@ -150,8 +172,9 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 		l->st.queue_peak = backlog + p->wire;
 	if (l->busy_ps < w->now * 1000)
 		l->busy_ps = w->now * 1000;
+	start_ps = l->busy_ps;
 	l->busy_ps += sdr_sim_lnk_ps(l, p->wire);
-	if (sdr_sim_lnk_lost(l, p)) {
+	if (sdr_sim_lnk_lost(w, l, p, start_ps)) {
 		l->st.lost++;
 		fate = SDR_SIM_T_LOST;
 		goto gone;

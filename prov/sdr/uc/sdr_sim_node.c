@@ -330,6 +330,7 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->ctl_max = e->attr.ctl_max;
 	out->rx_window = e->attr.rx_window;
 	out->keyed = e->attr.keyed != SDR_SIM_KEYED_NONE;
+	out->no_bytes = e->w->attr.virtual_payload;
 	out->late = e->attr.keyed == SDR_SIM_KEYED_MR ? "mr" : e->attr.keyed == SDR_SIM_KEYED_ROOT ? "root" : "lap";
 	sdr_sim_node_addr(e->w, e->node, &out->addr);
 }

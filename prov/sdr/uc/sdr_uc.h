@@ -120,6 +120,7 @@ struct sdr_uc_info {
 	uint32_t rx_window; /* bytes that may arrive without being polled before the kernel drops; 0 unknown */
 	bool keyed;	    /* messages to this engine need a grant, told to their sender; else it starts at once */
 	uint32_t reg_min;   /* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
+	bool no_bytes;	    /* payloads are virtual: addresses are never read or written (simulation) */
 	const char *late;   /* protection against late packets: "lap", "root", "mw", "mr" (sdr_verbs.h) */
 	struct sdr_uc_addr addr; /* own address as others see it, when known */
 };

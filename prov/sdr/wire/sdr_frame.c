@@ -7,27 +7,31 @@
  *    PAD     0
  *    ACK     1  delay_us[v]  n(1)  hi(4)  span[v]  { gap[v]  span[v] } n - 1 times
  *               span: packets of the range less one; gap: packets missing between two ranges, at least one
- *    DACK    2  flags(1)  runs_len(2)  msn(4)  cum(4)  base(4)  end(4)  echo(4)  echo_delay_us(4)  dups(4)  runs[v]...
+ *    DACK    2  flags(1)  runs_len(2)  msn(4)  cum(4)  base(4)  end(4)  echo(4)  echo_delay_us(4)  dups(4)
+ *               DECODED: dec_pkts(4)  dec_chunks(4)  else: runs[v]...
  *    CREDIT  3  msn_limit(4)  mseq_limit(4)
  *    PING    4
  *    END     5  msn(4)
  *    REC     6  op(1)  flags(2)  payload_len(2)  rseq(4)  id(4)  fields  payload
  *               fields, each only with its flag and in this order: mseq(4) len(8) tag(8) data(8) msn(4)
- *               addr(8) key(8) status(2)
+ *               addr(8) key(8) status(2) va(8) rkey(4) code(24), which is
+ *               kind(1) flags(1) k(2) m(2) zero(2) chunk(4) seg(4) from(8)
  *    CLOSE   7  reason(2)
  *
  * A decoded frame is well formed in itself: ranges descend and span less than half the number space, runs add
- * up to exactly [base, end), a record carries the fields without which its operation means nothing.  What
- * numbers stand for (known messages, open operations, bounds of regions) is checked by who knows them.  Types
- * are not skippable: an unknown one spoils the rest of its packet.  No state, no threads.
+ * up to exactly [base, end), a record carries the fields without which its operation means nothing, a code has
+ * chunks and symbols that some message can have.  What numbers stand for (known messages, open operations, bounds
+ * of regions, what was offered for decoding) is checked by who knows them.  Types are not skippable: an unknown one
+ * spoils the rest of its packet.  No state, no threads.
  */
 #include <errno.h>
 #include <string.h>
 #include "sdr_frame.h"
 
 #define SDR_DACK_FIXED 32u	  /* bytes before the runs */
+#define SDR_DACK_DEC   8u	  /* bytes of what DECODED adds */
 #define SDR_DACK_PKTS  (1u << 30) /* packets of a message at the most: off_bits <= 30 */
-#define SDR_DACK_FLAGS (SDR_DACK_COMPLETE | SDR_DACK_GAP)
+#define SDR_DACK_FLAGS (SDR_DACK_COMPLETE | SDR_DACK_GAP | SDR_DACK_DECODED)
 #define SDR_REC_FIXED  14u	  /* bytes before the optional fields */
 #define SDR_ACK_SPAN   (1u << 31) /* packet numbers that one ACK may cover */
 
@@ -157,15 +161,16 @@ static inline uint32_t sdr_bits_run(const uint64_t *bits, uint32_t from, uint32_
 size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f, const uint64_t *bits,
 			     uint32_t limit)
 {
-	uint8_t *q = p + SDR_DACK_FIXED;
+	const size_t fixed = SDR_DACK_FIXED + (f->flags & SDR_DACK_DECODED ? SDR_DACK_DEC : 0);
+	uint8_t *q = p + fixed;
 	const uint8_t *stop;
 	uint32_t pkt, next, n;
 	uint64_t skip = 0; /* the first run is missing packets */
 
-	if (room < SDR_DACK_FIXED)
+	if (room < fixed)
 		return 0;
-	if (room - SDR_DACK_FIXED > UINT16_MAX)
-		room = SDR_DACK_FIXED + UINT16_MAX;
+	if (room - fixed > UINT16_MAX)
+		room = fixed + UINT16_MAX;
 	stop = p + room;
 	if (f->flags & SDR_DACK_COMPLETE) {
 		f->base = f->cum;
@@ -183,9 +188,9 @@ size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f, 
 	}
 	/* A lone run of nothing says nothing. */
 	if (pkt == f->base)
-		q = p + SDR_DACK_FIXED;
+		q = p + fixed;
 	f->end = pkt;
-	f->runs = p + SDR_DACK_FIXED;
+	f->runs = p + fixed;
 	f->runs_len = (uint32_t)(q - f->runs);
 
 	p[0] = SDR_FRAME_DACK;
@@ -198,6 +203,10 @@ size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f, 
 	sdr_put_le32(p + 20, f->echo);
 	sdr_put_le32(p + 24, f->echo_delay_us);
 	sdr_put_le32(p + 28, f->dups);
+	if (f->flags & SDR_DACK_DECODED) {
+		sdr_put_le32(p + SDR_DACK_FIXED, f->dec_pkts);
+		sdr_put_le32(p + SDR_DACK_FIXED + 4, f->dec_chunks);
+	}
 	return (size_t)(q - p);
 }
 
@@ -254,8 +263,21 @@ static const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end
 	f->echo_delay_us = sdr_get_le32(p + 23);
 	f->dups = sdr_get_le32(p + 27);
 	p += SDR_DACK_FIXED - 1;
+	f->dec_pkts = 0;
+	f->dec_chunks = 0;
+	if (f->flags & ~SDR_DACK_FLAGS)
+		return NULL;
+	if (f->flags & SDR_DACK_DECODED) {
+		if (!(f->flags & SDR_DACK_COMPLETE) || end - p < (ptrdiff_t)SDR_DACK_DEC)
+			return NULL;
+		f->dec_pkts = sdr_get_le32(p);
+		f->dec_chunks = sdr_get_le32(p + 4);
+		if (!f->dec_chunks || f->dec_chunks > f->dec_pkts)
+			return NULL;
+		p += SDR_DACK_DEC;
+	}
 	f->runs = p;
-	if (f->flags & ~SDR_DACK_FLAGS || f->runs_len > end - p)
+	if (f->runs_len > end - p)
 		return NULL;
 	if (f->cum > f->base || f->base > f->end || f->end > SDR_DACK_PKTS)
 		return NULL;
@@ -316,7 +338,38 @@ static inline uint32_t sdr_rec_fields(uint32_t flags)
 	return (flags & SDR_REC_F_ORDER ? 4u : 0) + (flags & SDR_REC_F_LEN ? 8u : 0) +
 	       (flags & SDR_REC_F_TAG ? 8u : 0) + (flags & SDR_REC_F_DATA ? 8u : 0) +
 	       (flags & SDR_REC_F_BULK ? 4u : 0) + (flags & SDR_REC_F_RMA ? 16u : 0) +
-	       (flags & SDR_REC_F_STATUS ? 2u : 0) + (flags & SDR_REC_F_KEY ? 12u : 0);
+	       (flags & SDR_REC_F_STATUS ? 2u : 0) + (flags & SDR_REC_F_KEY ? 12u : 0) +
+	       (flags & SDR_REC_F_CODE ? SDR_FRAME_CODE_LEN : 0);
+}
+
+static void sdr_rec_code_put(uint8_t *p, const struct sdr_frame_code *c)
+{
+	p[0] = c->kind;
+	p[1] = c->flags;
+	sdr_put_le16(p + 2, c->k);
+	sdr_put_le16(p + 4, c->m);
+	sdr_put_le16(p + 6, 0);
+	sdr_put_le32(p + 8, c->chunk);
+	sdr_put_le32(p + 12, c->seg);
+	sdr_put_le64(p + 16, c->from);
+}
+
+/* False: no message can be coded like this. */
+static bool sdr_rec_code_get(const uint8_t *p, struct sdr_frame_code *c)
+{
+	c->kind = p[0];
+	c->flags = p[1];
+	c->k = sdr_get_le16(p + 2);
+	c->m = sdr_get_le16(p + 4);
+	c->chunk = sdr_get_le32(p + 8);
+	c->seg = sdr_get_le32(p + 12);
+	c->from = sdr_get_le64(p + 16);
+	if (c->kind >= 8 || !(SDR_FRAME_CODE_KINDS >> c->kind & 1) || c->flags & ~SDR_FRAME_CODE_FLAGS ||
+	    sdr_get_le16(p + 6))
+		return false;
+	if (!c->k || !c->m || (uint32_t)c->k + c->m > SDR_CODE_SYMS_MAX)
+		return false;
+	return c->chunk && c->seg && !(c->seg % c->chunk) && !(c->from % c->chunk);
 }
 
 size_t sdr_frame_rec_size(const struct sdr_frame_rec *f)
@@ -371,6 +424,10 @@ size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec 
 		sdr_put_le32(q + 8, f->rkey);
 		q += 12;
 	}
+	if (f->flags & SDR_REC_F_CODE) {
+		sdr_rec_code_put(q, &f->code);
+		q += SDR_FRAME_CODE_LEN;
+	}
 	if (f->payload && f->payload_len) {
 		memcpy(q, f->payload, f->payload_len);
 		q += f->payload_len;
@@ -417,6 +474,8 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 		return NULL;
 	if ((f->flags & SDR_REC_F_KEY) && (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
 		return NULL;
+	if ((f->flags & SDR_REC_F_CODE) && (f->payload_len || !(f->flags & SDR_REC_F_BULK)))
+		return NULL;
 	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
 		return NULL;
 
@@ -430,6 +489,7 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 	f->status = 0;
 	f->va = 0;
 	f->rkey = 0;
+	memset(&f->code, 0, sizeof(f->code));
 	if (f->flags & SDR_REC_F_ORDER) {
 		f->mseq = sdr_get_le32(p);
 		p += 4;
@@ -463,6 +523,11 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 		f->va = sdr_get_le64(p);
 		f->rkey = sdr_get_le32(p + 8);
 		p += 12;
+	}
+	if (f->flags & SDR_REC_F_CODE) {
+		if (!sdr_rec_code_get(p, &f->code))
+			return NULL;
+		p += SDR_FRAME_CODE_LEN;
 	}
 	f->payload = p;
 	return p + f->payload_len;

@@ -33,7 +33,7 @@ enum sdr_rel_type {
 
 /*
  * HELLO and HELLO_ACK have the same form and size, so an answer is never larger than the question.  Lengths are
- * exact; a refusal may come with a bad QP info (it then reads all zero).
+ * exact; a refusal may come with a bad QP info or bad bounds of parity (what is bad then reads all zero).
  */
 #define SDR_HELLO_LEN (SDR_CLASS_LEN + 224u)
 enum sdr_hello_status {
@@ -54,6 +54,10 @@ struct sdr_hello {
 	uint32_t ctl_max; /* bytes of the largest control payload the sender takes */
 	uint32_t ts_us;	  /* sender's clock; HELLO_ACK: that of the HELLO, for the first RTT sample */
 	struct sdr_wire_qp_info qp;
+	/* Parity that the sender of this can decode. */
+	uint8_t codes;	     /* bit n: code of kind n (struct sdr_frame_code); 0: none, and the other two are 0 */
+	uint16_t code_syms;  /* k + m of a submessage at the most, 2..SDR_CODE_SYMS_MAX */
+	uint32_t code_chunk; /* bytes of a chunk at the most, > 0 */
 };
 size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h); /* class header included */
 int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h); /* p behind the class header */
@@ -105,6 +109,7 @@ struct sdr_frame_ack {
  */
 #define SDR_DACK_COMPLETE 0x1 /* all packets in place; no runs */
 #define SDR_DACK_GAP	  0x2 /* sent because of a gap: the receiver's NACK */
+#define SDR_DACK_DECODED  0x4 /* with COMPLETE only: dec_pkts, dec_chunks present, 0 < dec_chunks <= dec_pkts */
 struct sdr_frame_dack {
 	uint8_t flags;
 	uint32_t msn;
@@ -113,13 +118,15 @@ struct sdr_frame_dack {
 	uint32_t echo;		/* packet placed last; ~0: none */
 	uint32_t echo_delay_us; /* since then */
 	uint32_t dups;		/* packets that came more than once, total of the message */
+	uint32_t dec_pkts;	/* DECODED: packets that came out of parity, */
+	uint32_t dec_chunks;	/* and chunks (of the receiver's bitmap) with such packets; without: 0 */
 	uint32_t runs_len;	/* bytes of runs */
 	const uint8_t *runs;	/* decode: into the datagram; varints (LEB128, <= 5 bytes each) */
 };
 /*
  * Encodes into at most room bytes, describing as much of the bitmap from f->base on as fits (sets end and
  * runs_len in *f; bits: word bitmap, limit: 1 + highest packet seen).  Returns the bytes written, 0 if not
- * even the fixed part (32 bytes) fits.  COMPLETE: base and end become cum, bits is not read.
+ * even the fixed part (32 bytes, DECODED: 40) fits.  COMPLETE: base and end become cum, bits is not read.
  */
 size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f, const uint64_t *bits,
 			     uint32_t limit);
@@ -171,7 +178,30 @@ enum sdr_rec_op {
 #define SDR_REC_F_ORDER	   0x040u /* mseq present */
 #define SDR_REC_F_DELIVERY 0x080u /* answer with DONE when the bytes lie in the matched buffer */
 #define SDR_REC_F_KEY	   0x100u /* va, rkey present: where the bytes that this record asks for may be written */
-#define SDR_REC_F_FIELDS   0x1ffu
+#define SDR_REC_F_CODE	   0x200u /* with BULK and without payload only: the bytes come with parity */
+#define SDR_REC_F_FIELDS   0x3ffu
+/*
+ * Parity of a bulk: its bytes come in data segments of seg bytes (the last may be short); each segment that ends
+ * behind `from` is coded (prov/sdr/fec/sdr_code.h) and followed by a message of parity.  Messages: the segments that
+ * are not coded have msn, msn + 1, ...; then each coded one takes two, data and parity.
+ *
+ *    kind(1) flags(1) k(2) m(2) zero(2) chunk(4) seg(4) from(8): 24 bytes
+ *
+ * The decoder demands: kind 1 or 2, no unknown flag, 1 <= k, 1 <= m, k + m <= SDR_CODE_SYMS_MAX, zero 0, chunk > 0,
+ * seg > 0 and a multiple of chunk, from a multiple of chunk.
+ */
+#define SDR_CODE_SYMS_MAX    256u
+#define SDR_FRAME_CODE_LEN   24u
+#define SDR_FRAME_CODE_KINDS 0x6u /* bit n: kind n has a meaning; HELLO's codes has no other bit */
+#define SDR_FRAME_CODE_FLAGS 0x3u
+struct sdr_frame_code {
+	uint8_t kind;	/* enum sdr_code_kind: 1 XOR, 2 MDS */
+	uint8_t flags;	/* SDR_CODE_F_* */
+	uint16_t k, m;	/* chunks of a submessage, parity chunks sent unasked */
+	uint32_t chunk; /* bytes, a multiple of the mtu */
+	uint32_t seg;	/* bytes of a data segment, a multiple of chunk */
+	uint64_t from;	/* bytes of the operation in front of the parity, a multiple of chunk */
+};
 struct sdr_frame_rec {
 	uint8_t op;
 	uint16_t flags;
@@ -185,11 +215,12 @@ struct sdr_frame_rec {
 	uint64_t addr, key; /* RMA */
 	uint64_t va;	    /* KEY: READ and CTS only, whose sender's engine is keyed (sdr_uc.h) */
 	uint32_t rkey;
-	int32_t status;	      /* STATUS: enum sdr_rel_err; 16 bits on the wire */
-	uint32_t payload_len; /* inline bytes, <= SDR_CTL_MAX */
+	int32_t status;		    /* STATUS: enum sdr_rel_err; 16 bits on the wire */
+	struct sdr_frame_code code; /* CODE */
+	uint32_t payload_len;	    /* inline bytes, <= SDR_CTL_MAX */
 	const uint8_t *payload;
 };
-#define SDR_REC_HDR_MAX 64u /* header bytes of a record with payload, which has no KEY */
+#define SDR_REC_HDR_MAX 64u /* header bytes of a record with payload, which has neither KEY nor CODE */
 
 struct sdr_frame {
 	uint8_t type;

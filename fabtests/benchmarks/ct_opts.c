@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The command line of sdr_ct_sim: defaults, words, numbers, lists.
+ *
+ * Every value is checked here for its range; what only the transport can judge (a chunk that is no multiple of the
+ * mtu, say) is refused by the endpoint when a cell opens.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../prov/sdr/fec/sdr_code.h"
+#include "ct_sim.h"
+
+static const char *const ct_schemes[] = {
+	[SDR_SCHEME_SR] = "sr",	      [SDR_SCHEME_SR_NACK] = "sr_nack", [SDR_SCHEME_SR_RTO] = "sr_rto",
+	[SDR_SCHEME_EC_SR] = "ec_sr", [SDR_SCHEME_EC] = "ec",		[SDR_SCHEME_HYBRID] = "hybrid",
+	[SDR_SCHEME_AUTO] = "auto",
+};
+#define CT_SCHEMES (sizeof(ct_schemes) / sizeof(*ct_schemes))
+
+const char *ct_scheme_name(enum sdr_rel_scheme scheme)
+{
+	return ct_schemes[scheme];
+}
+
+static void ct_usage(FILE *f)
+{
+	fprintf(f, "usage: sdr_ct_sim [OPTION]...\n"
+		   "Completion times of transfers between two simulated nodes that run the real transport.\n\n"
+		   "  --rate BPS          link and sender, bits a second (400e9)\n"
+		   "  --rtt SECONDS       (25e-3)\n"
+		   "  --mtu BYTES         payload of a packet (4096)\n"
+		   "  --sizes LIST        bytes, with K, M, G (128M)\n"
+		   "  --loss LIST         shares of packets lost, independently (0,1e-5,1e-4,1e-3,1e-2)\n"
+		   "  --ge LIST           share:burst, losses in bursts of so many packets (none)\n"
+		   "  --reverse-loss yes|no   are acknowledgements lost too? (yes)\n"
+		   "  --schemes LIST      auto hybrid sr sr_rto sr_nack ec ec_sr (sr,sr_nack,sr_rto)\n"
+		   "  --chunk BYTES       (65536)\n"
+		   "  --k N --m N         of ec and ec_sr (32, 8)\n"
+		   "  --code mds|xor      of ec and ec_sr (mds)\n"
+		   "  --decode row|chunk  (row)\n"
+		   "  --objective mean|p99|p999   of hybrid and auto (p999)\n"
+		   "  --max-overhead X    parity per data of hybrid and auto (0.25)\n"
+		   "  --rto-rtts X        of sr_rto (3)\n"
+		   "  --runs N            transfers measured a cell (1000)\n"
+		   "  --warm N            and before them (300000 packets, 30 transfers at the most)\n"
+		   "  --pause SECONDS     longest pause between two (1e-3)\n"
+		   "  --tick SECONDS      packets wait so long to be handled together (5e-6)\n"
+		   "  --seed N            (1)\n"
+		   "  --jobs N            cells at a time (1)\n"
+		   "  --csv, --json       instead of the table\n"
+		   "  --bars              run what the project promises, and judge it\n"
+		   "  --quick             with --bars: 50 runs, nothing above 1 GiB\n"
+		   "  --help\n");
+}
+
+static int ct_bad(const char *name, const char *arg, const char *want)
+{
+	fprintf(stderr, "sdr_ct_sim: --%s %s: not %s\n", name, arg, want);
+	return -EINVAL;
+}
+
+static bool ct_number(const char *s, double lo, double hi, double *v)
+{
+	char *end;
+
+	*v = strtod(s, &end);
+	return end != s && !*end && *v >= lo && *v <= hi;
+}
+
+static bool ct_size(const char *s, uint64_t *v)
+{
+	static const char units[] = "kKmMgG";
+	const char *u;
+	char *end;
+	double x = strtod(s, &end);
+
+	u = *end ? strchr(units, *end) : NULL;
+	if (end == s || (*end && (!u || end[1])))
+		return false;
+	x = ldexp(x, u ? (int)((u - units) / 2 + 1) * 10 : 0);
+	*v = x >= 1 && x <= (double)SDR_REL_MSG_MAX ? (uint64_t)x : 0;
+	return *v;
+}
+
+/* One element of a list into place *n.  False: it makes no sense. */
+static bool ct_element(struct ct_opts *o, const char *name, const char *s)
+{
+	double v, b;
+	char *end;
+	size_t i;
+
+	if (strcmp(name, "sizes") == 0)
+		return o->nsizes < CT_LIST_MAX && ct_size(s, &o->sizes[o->nsizes++]);
+	if (strcmp(name, "loss") == 0)
+		return o->nloss < CT_LIST_MAX && ct_number(s, 0, 0.9, &o->loss[o->nloss++]);
+	if (strcmp(name, "ge") == 0) {
+		v = strtod(s, &end);
+		if (o->nge >= CT_LIST_MAX || *end != ':' || !(v > 0 && v <= 0.9) || !ct_number(end + 1, 1, 1e6, &b))
+			return false;
+		o->ge_loss[o->nge] = v;
+		o->ge_burst[o->nge++] = b;
+		return true;
+	}
+	for (i = 0; i < CT_SCHEMES && strcmp(s, ct_schemes[i]) != 0; i++)
+		;
+	if (i == CT_SCHEMES || o->nschemes >= CT_LIST_MAX)
+		return false;
+	o->schemes[o->nschemes++] = (enum sdr_rel_scheme)i;
+	return true;
+}
+
+static int ct_list(struct ct_opts *o, const char *name, char *arg)
+{
+	char *save, *s;
+
+	for (s = strtok_r(arg, ", ", &save); s; s = strtok_r(NULL, ", ", &save))
+		if (!ct_element(o, name, s))
+			return ct_bad(name, s, "something it takes; see --help");
+	return 0;
+}
+
+/* The word's place in a list that ends with NULL, or -1. */
+static int ct_word(const char *s, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(s, words[i]) == 0)
+			return i;
+	return -1;
+}
+
+static int ct_option(struct ct_opts *o, const char *name, char *arg)
+{
+	static const char *const yes[] = { "no", "yes", NULL }, *const code[] = { "xor", "mds", NULL };
+	static const char *const decode[] = { "row", "chunk", NULL }, *const obj[] = { "mean", "p99", "p999",
+										       NULL };
+	struct ct_plan *p = &o->plan;
+	double v = 0;
+	int w;
+
+#define CT_WORD(list, want)                             \
+	do {                                            \
+		w = ct_word(arg, list);                 \
+		if (w < 0)                              \
+			return ct_bad(name, arg, want); \
+	} while (0)
+	if (strcmp(name, "reverse-loss") == 0) {
+		CT_WORD(yes, "yes or no");
+		p->reverse_loss = w;
+	} else if (strcmp(name, "code") == 0) {
+		CT_WORD(code, "mds or xor");
+		p->cfg.ec_code = w ? SDR_CODE_MDS : SDR_CODE_XOR;
+	} else if (strcmp(name, "decode") == 0) {
+		CT_WORD(decode, "row or chunk");
+		p->cfg.ec_chunk_decode = w;
+	} else if (strcmp(name, "objective") == 0) {
+		CT_WORD(obj, "mean, p99 or p999");
+		p->cfg.objective = (uint8_t)w;
+	} else if (strcmp(name, "sizes") == 0 || strcmp(name, "loss") == 0 || strcmp(name, "ge") == 0 ||
+		   strcmp(name, "schemes") == 0) {
+		return ct_list(o, name, arg);
+	} else {
+		static const struct {
+			const char *name, *want;
+			double lo, hi;
+		} num[] = {
+			{ "rate", "1e6..1e13 bits a second", 1e6, 1e13 },
+			{ "rtt", "0..10 seconds", 0, 10 },
+			{ "mtu", "a multiple of 4 in 256..8192", SDR_MTU_MIN, SDR_MTU_MAX },
+			{ "chunk", "256 bytes..16 MiB", 256, SDR_REL_EC_CHUNK },
+			{ "k", "1..255", 1, 255 },
+			{ "m", "1..255", 1, 255 },
+			{ "max-overhead", "0..16", 0, 16 },
+			{ "rto-rtts", "1..100", 1, 100 },
+			{ "runs", "1..1000000", 1, CT_RUNS_MAX },
+			{ "warm", "1..1000000", 1, CT_RUNS_MAX },
+			{ "pause", "0..10 seconds", 0, 10 },
+			{ "tick", "0..1e-3 seconds", 0, 1e-3 },
+			{ "seed", "0..2^53", 0, 0x1p53 },
+			{ "jobs", "1..256", 1, 256 },
+		};
+		size_t i;
+
+		for (i = 0; strcmp(num[i].name, name) != 0; i++)
+			;
+		if (!ct_number(arg, num[i].lo, num[i].hi, &v))
+			return ct_bad(name, arg, num[i].want);
+	}
+#undef CT_WORD
+	if (strcmp(name, "rate") == 0)
+		p->rate_bps = v;
+	else if (strcmp(name, "rtt") == 0)
+		p->rtt_s = v;
+	else if (strcmp(name, "mtu") == 0)
+		p->mtu = (uint32_t)v;
+	else if (strcmp(name, "chunk") == 0)
+		p->cfg.chunk = (uint32_t)v;
+	else if (strcmp(name, "k") == 0)
+		p->cfg.ec_k = (uint16_t)v;
+	else if (strcmp(name, "m") == 0)
+		p->cfg.ec_m = (uint16_t)v;
+	else if (strcmp(name, "max-overhead") == 0)
+		p->cfg.max_overhead = v;
+	else if (strcmp(name, "rto-rtts") == 0)
+		p->cfg.rto_rtts = v;
+	else if (strcmp(name, "runs") == 0)
+		o->runs = (uint32_t)v;
+	else if (strcmp(name, "warm") == 0)
+		p->warm = (uint32_t)v;
+	else if (strcmp(name, "pause") == 0)
+		p->pause_s = v;
+	else if (strcmp(name, "tick") == 0)
+		p->tick_s = v;
+	else if (strcmp(name, "seed") == 0)
+		p->seed = (uint64_t)v;
+	else if (strcmp(name, "jobs") == 0)
+		o->jobs = (uint32_t)v;
+	return 0;
+}
+
+static const struct option ct_options[] = {
+	{ "rate", 1, NULL, 0 },
+	{ "rtt", 1, NULL, 0 },
+	{ "mtu", 1, NULL, 0 },
+	{ "sizes", 1, NULL, 0 },
+	{ "loss", 1, NULL, 0 },
+	{ "ge", 1, NULL, 0 },
+	{ "schemes", 1, NULL, 0 },
+	{ "reverse-loss", 1, NULL, 0 },
+	{ "chunk", 1, NULL, 0 },
+	{ "k", 1, NULL, 0 },
+	{ "m", 1, NULL, 0 },
+	{ "code", 1, NULL, 0 },
+	{ "decode", 1, NULL, 0 },
+	{ "objective", 1, NULL, 0 },
+	{ "max-overhead", 1, NULL, 0 },
+	{ "rto-rtts", 1, NULL, 0 },
+	{ "runs", 1, NULL, 0 },
+	{ "warm", 1, NULL, 0 },
+	{ "pause", 1, NULL, 0 },
+	{ "tick", 1, NULL, 0 },
+	{ "seed", 1, NULL, 0 },
+	{ "jobs", 1, NULL, 0 },
+	{ "csv", 0, NULL, 'c' },
+	{ "json", 0, NULL, 'j' },
+	{ "bars", 0, NULL, 'b' },
+	{ "quick", 0, NULL, 'q' },
+	{ "help", 0, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void ct_defaults(struct ct_opts *o)
+{
+	static const struct sdr_rel_cfg rel = {
+		.cc = SDR_CC_FIXED,
+		.chunk = 65536,
+		.split = SDR_IMM_SPLIT_DEFAULT,
+		.channels = 1,
+		.generations = 4,
+		.rto_rtts = 3,
+		.timeout_ms = 30000,
+		.tx_depth = 64,
+		.rx_depth = 64,
+		.inject_max = 512,
+		.ec_scratch = 16ull << 30, /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
+		.ec_code = SDR_CODE_MDS,
+		.ec_k = 32,
+		.ec_m = 8,
+		.objective = SDR_OBJECTIVE_P999,
+		.max_overhead = 0.25,
+	};
+
+	o->plan = (struct ct_plan){ .rate_bps = 400e9,
+				    .rtt_s = 25e-3,
+				    .pause_s = 1e-3,
+				    .tick_s = 5e-6,
+				    .mtu = 4096,
+				    .seed = 1,
+				    .reverse_loss = true,
+				    .warm = UINT32_MAX,
+				    .cfg = rel };
+	o->jobs = 1;
+}
+
+int ct_opts_parse(struct ct_opts *o, int argc, char **argv)
+{
+	int c, i;
+
+	ct_defaults(o);
+	while ((c = getopt_long(argc, argv, "h", ct_options, &i)) != -1) {
+		switch (c) {
+		case 0:
+			if (ct_option(o, ct_options[i].name, optarg))
+				return -EINVAL;
+			break;
+		case 'c':
+			o->format = CT_CSV;
+			break;
+		case 'j':
+			o->format = CT_JSON;
+			break;
+		case 'b':
+			o->bars = true;
+			break;
+		case 'q':
+			o->quick = true;
+			break;
+		case 'h':
+			ct_usage(stdout);
+			return 1;
+		default:
+			ct_usage(stderr);
+			return -EINVAL;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "sdr_ct_sim: %s: no such argument; see --help\n", argv[optind]);
+		return -EINVAL;
+	}
+	if (o->plan.mtu % 4 || o->plan.cfg.ec_k + o->plan.cfg.ec_m > SDR_FEC_SYMS_MAX) {
+		fprintf(stderr, "sdr_ct_sim: --mtu must be a multiple of 4, --k and --m together %u at the most\n",
+			SDR_FEC_SYMS_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}

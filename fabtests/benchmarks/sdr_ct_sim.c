@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * sdr_ct_sim: completion time, simulated.  How long does a transfer take over a long lossy link, on average and at
+ * the tail, under each scheme?
+ *
+ * The plan is a list of cells (size, weather, scheme).  Each cell runs in a process of its own, --jobs at a time, and
+ * leaves its result in memory that this process shares with it; rows are printed in the order of the plan.  What a
+ * cell does is in ct_cell.c, what is printed in ct_out.c, the command line in ct_opts.c.  The same seed gives the same times, whatever --jobs.
+ *
+ * --bars runs the cells for which the project has promised something and judges them; the exit status is 1 when a bar
+ * is missed and 2 when a cell failed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ct_sim.h"
+
+#define CT_PROGRESS_NS 100000000l /* look at the processes so often */
+#define CT_PROGRESS_S  5.0	  /* and say something about them so often */
+#define CT_BAR_MEAN    1.05	  /* of ideal */
+#define CT_BAR_TAIL    1.10
+#define CT_BAR_TAIL_3  2.1 /* at 3e-2 */
+#define CT_BAR_BURST   1.2 /* RTTs over ideal */
+
+static struct ct_opts ct;
+
+/* ---- the plan -------------------------------------------------------------------------------------- */
+
+static struct ct_cell *ct_cell_add(uint64_t size, double loss, double burst, enum sdr_rel_scheme scheme,
+				   uint32_t runs)
+{
+	struct ct_cell *c;
+
+	if (ct.ncells == CT_CELLS_MAX) {
+		fprintf(stderr, "sdr_ct_sim: more than %u cells: give shorter lists\n", CT_CELLS_MAX);
+		exit(2);
+	}
+	c = &ct.cells[ct.ncells++];
+	c->size = size;
+	c->loss = burst > 0 ? 0 : loss;
+	c->ge_loss = burst > 0 ? loss : 0;
+	c->ge_burst = burst;
+	c->scheme = scheme;
+	c->runs = runs;
+	return c;
+}
+
+static void ct_cells_given(void)
+{
+	static const enum sdr_rel_scheme plain[] = { SDR_SCHEME_SR, SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO };
+	static const double loss[] = { 0, 1e-5, 1e-4, 1e-3, 1e-2 };
+	uint32_t runs = ct.runs ? ct.runs : 1000;
+
+	for (int i = 0; !ct.nschemes && i < 3; i++)
+		ct.schemes[i] = plain[i];
+	ct.nschemes = ct.nschemes ? ct.nschemes : 3;
+	for (int i = 0; !ct.nloss && !ct.nge && i < 5; i++)
+		ct.loss[i] = loss[i];
+	ct.nloss = ct.nloss || ct.nge ? ct.nloss : 5;
+	if (!ct.nsizes)
+		ct.sizes[ct.nsizes++] = 128ull << 20;
+	for (int s = 0; s < ct.nsizes; s++) {
+		for (int l = 0; l < ct.nloss; l++)
+			for (int i = 0; i < ct.nschemes; i++)
+				ct_cell_add(ct.sizes[s], ct.loss[l], 0, ct.schemes[i], runs);
+		for (int l = 0; l < ct.nge; l++)
+			for (int i = 0; i < ct.nschemes; i++)
+				ct_cell_add(ct.sizes[s], ct.ge_loss[l], ct.ge_burst[l], ct.schemes[i], runs);
+	}
+}
+
+static bool ct_wanted(enum sdr_rel_scheme scheme)
+{
+	for (int i = 0; i < ct.nschemes; i++)
+		if (ct.schemes[i] == scheme)
+			return true;
+	return !ct.nschemes;
+}
+
+static void ct_bar(enum sdr_rel_scheme scheme, uint64_t size, double loss, double burst)
+{
+	uint32_t runs = ct.runs ? ct.runs : ct.quick ? 50 : 1000;
+	double ideal = (double)size * 8 / ct.plan.rate_bps + ct.plan.rtt_s;
+	struct ct_cell *c;
+
+	if (!ct_wanted(scheme))
+		return;
+	c = ct_cell_add(size, loss, burst, scheme, runs);
+	if (burst > 0) {
+		c->tail_max = ideal + CT_BAR_BURST * ct.plan.rtt_s;
+	} else if (loss > 0.02) {
+		c->tail_max = ideal * CT_BAR_TAIL_3;
+	} else {
+		c->mean_max = ideal * CT_BAR_MEAN;
+		c->tail_max = ideal * CT_BAR_TAIL;
+	}
+}
+
+/* What was promised: charter and acceptance of the schemes with parity. */
+static void ct_cells_bars(void)
+{
+	static const enum sdr_rel_scheme judged[] = { SDR_SCHEME_AUTO, SDR_SCHEME_HYBRID };
+	static const enum sdr_rel_scheme beside[] = { SDR_SCHEME_SR_RTO, SDR_SCHEME_SR_NACK, SDR_SCHEME_EC_SR };
+	static const uint64_t other[] = { 1ull << 20, 16ull << 20, 1ull << 30, 8ull << 30 };
+	static const double loss[] = { 1e-5, 1e-4, 1e-3, 1e-2 };
+	static const uint64_t size = 128ull << 20;
+
+	for (int s = 0; s < 2; s++) {
+		for (int l = 0; l < 4; l++)
+			ct_bar(judged[s], size, loss[l], 0);
+		ct_bar(judged[s], size, 3e-2, 0);
+		ct_bar(judged[s], size, 1e-2, 8);
+		ct_bar(judged[s], size, 1e-2, 64);
+		for (int i = 0; i < (ct.quick ? 3 : 4); i++) {
+			ct_bar(judged[s], other[i], 1e-5, 0);
+			ct_bar(judged[s], other[i], 1e-3, 0);
+		}
+	}
+	for (int l = 0; l < 4; l++)
+		for (int s = 0; s < 3; s++)
+			if (ct_wanted(beside[s]))
+				ct_cell_add(size, loss[l], 0, beside[s], ct.quick ? 20 : 100);
+}
+
+/* ---- processes ------------------------------------------------------------------------------------- */
+
+static double ct_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / CT_NS;
+}
+
+static pid_t ct_start(uint32_t i, struct ct_result *r)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid)
+		return pid;
+	r->state = CT_RUNS;
+	r->state = ct_cell_run(&ct.plan, &ct.cells[i], r) ? CT_DONE : CT_FAILED;
+	_exit(0);
+}
+
+static void ct_progress(const struct ct_result *res)
+{
+	char size[32];
+
+	for (uint32_t i = 0; i < ct.ncells; i++) {
+		const struct ct_cell *c = &ct.cells[i];
+
+		if (res[i].state == CT_RUNS)
+			fprintf(stderr, "sdr_ct_sim: cell %u of %u: %s, %s, loss %g: %u of %u transfers\n", i + 1,
+				ct.ncells, ct_scheme_name(c->scheme), ct_size_text(c->size, size, sizeof(size)),
+				c->ge_loss > 0 ? c->ge_loss : c->loss, res[i].done, res[i].warm + c->runs);
+	}
+}
+
+/* Runs all cells and prints each as soon as those before it are printed. */
+static int ct_run_all(struct ct_result *res)
+{
+	const struct timespec nap = { 0, CT_PROGRESS_NS };
+	pid_t pid[CT_CELLS_MAX] = { 0 };
+	uint32_t next = 0, busy = 0, printed = 0;
+	double said = ct_seconds();
+	int status, bad = 0;
+
+	while (printed < ct.ncells) {
+		for (; next < ct.ncells && busy < ct.jobs; next++, busy++) {
+			pid[next] = ct_start(next, &res[next]);
+			if (pid[next] < 0) {
+				fprintf(stderr, "sdr_ct_sim: fork: %s\n", strerror(errno));
+				return 2;
+			}
+		}
+		for (uint32_t i = 0; i < next; i++) {
+			if (!pid[i] || waitpid(pid[i], &status, WNOHANG) != pid[i])
+				continue;
+			pid[i] = 0;
+			busy--;
+			if (res[i].state != CT_DONE && res[i].state != CT_FAILED) {
+				res[i].state = CT_FAILED;
+				snprintf(res[i].why, sizeof(res[i].why),
+					 "the process ended by signal %d in transfer %u",
+					 WIFSIGNALED(status) ? WTERMSIG(status) : 0, res[i].done);
+			}
+		}
+		for (; printed < next && !pid[printed]; printed++) {
+			const char *v = ct_verdict(&ct.cells[printed], &res[printed]);
+
+			ct_out_row(ct.format, &ct.cells[printed], &res[printed], !printed);
+			if (res[printed].state != CT_DONE)
+				bad = 2;
+			else if (*v && strcmp(v, "PASS") != 0 && !bad)
+				bad = 1;
+		}
+		if (ct_seconds() - said > CT_PROGRESS_S) {
+			said = ct_seconds();
+			ct_progress(res);
+		}
+		if (printed < ct.ncells && (busy == ct.jobs || next == ct.ncells))
+			nanosleep(&nap, NULL);
+	}
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct ct_result *res;
+	int bad = ct_opts_parse(&ct, argc, argv);
+
+	if (bad)
+		return bad > 0 ? 0 : 2;
+	if (ct.bars)
+		ct_cells_bars();
+	else
+		ct_cells_given();
+	res = mmap(NULL, sizeof(*res) * CT_CELLS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (res == MAP_FAILED) {
+		fprintf(stderr, "sdr_ct_sim: mmap: %s\n", strerror(errno));
+		return 2;
+	}
+	ct_out_begin(ct.format, &ct.plan);
+	bad = ct_run_all(res);
+	ct_out_end(ct.format);
+	munmap(res, sizeof(*res) * CT_CELLS_MAX);
+	return bad;
+}

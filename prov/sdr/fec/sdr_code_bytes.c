@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Bytes of a coded segment.  Packets of a chunk follow each other in memory, data and parity alike, so whatever has
+ * the same pattern in neighbouring packets of the chunks of a line is one call of the code: a whole chunk when it is
+ * sent in order, and a whole chunk when it is lost as such.  Only the last chunk of the segment may be short; it is
+ * at the last position of its line, and calls are cut where its bytes end: behind that it counts as zeros.
+ *
+ * Decoding goes by packets whatever the symbols: with CHUNK, counting has found enough whole chunks, and then there
+ * are enough packets in each row.  So nothing but missing packets is computed or written, and no scratch is needed.
+ * Codewords that lack are left alone.
+ *
+ * No state; allocates the plan of a work area that meets a code for the first time.  Any thread, as long as the
+ * calls on one parity message, one segment or one work area do not overlap.
+ */
+#include <errno.h>
+#include <string.h>
+#include "sdr_code_impl.h"
+
+#define SYMS SDR_FEC_SYMS_MAX
+
+/* Every planned parity packet that no data packet exists for is zeros. */
+static void rest_zero(const struct sdr_code *g, uint8_t *par)
+{
+	uint64_t pkts = g->a.chunk_pkts, chunk_bytes = pkts * g->a.mtu;
+	struct sdr_code_line l;
+	uint32_t cw, pos, j;
+	uint64_t off;
+
+	/* Behind a short chunk that is alone in its line. */
+	sdr_code_of_data(g, g->npkts - 1, &cw, &pos);
+	sdr_code_line_get(g, cw / g->rpc, &l);
+	off = (l.tail + g->a.mtu - 1) / g->a.mtu;
+	for (j = 0; pos == 0 && j < g->plan; j++)
+		memset(par + (l.par + j * l.pstep + off) * g->a.mtu, 0, (pkts - off) * g->a.mtu);
+	/* The last group of short submessages, when there are as many groups as data chunks. */
+	if (g->groups == g->kmax && g->big < g->nsub)
+		memset(par + ((uint64_t)(g->groups - 1) * g->nsub + g->big) * chunk_bytes, 0,
+		       (g->nsub - g->big) * chunk_bytes);
+}
+
+/* Packets [pkt, pkt + n) of one chunk. */
+static void chunk_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
+			 uint32_t pkt, uint32_t n)
+{
+	uint64_t off = (uint64_t)pkt * g->a.mtu, size = (uint64_t)n * g->a.mtu, len = size;
+	uint32_t cw, pos, j, row = (pkt - g->a.first) % g->a.chunk_pkts;
+	struct sdr_code_line l;
+	uint8_t *out[SYMS];
+
+	if (len > g->a.len - off)
+		len = g->a.len - off;
+	sdr_code_of_data(g, pkt, &cw, &pos);
+	sdr_code_line_get(g, cw / g->rpc, &l);
+	for (j = 0; j < g->plan; j++)
+		out[j] = par + (l.par + j * l.pstep + row) * g->a.mtu;
+	sdr_fec_update(f, pos, base + off, len, 0, g->plan, out, pos == 0);
+	for (j = 0; pos == 0 && len < size && j < g->plan; j++)
+		memset(out[j] + len, 0, size - len);
+}
+
+void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
+		     uint32_t pkt, uint32_t n)
+{
+	uint32_t end = n < g->npkts - pkt ? pkt + n : g->npkts, run;
+
+	if (end <= g->a.first)
+		return;
+	if (pkt < g->a.first)
+		pkt = g->a.first;
+	for (; pkt < end; pkt += run) {
+		run = g->a.chunk_pkts - (pkt - g->a.first) % g->a.chunk_pkts;
+		if (run > end - pkt)
+			run = end - pkt;
+		chunk_update(g, f, base, par, pkt, run);
+	}
+	if (end == g->npkts)
+		rest_zero(g, par);
+}
+
+/* Where bytes from `lo` of each chunk of a line are.  At and behind the end of the last chunk: nowhere. */
+static void sources(const struct sdr_code *g, const struct sdr_code_line *l, const uint8_t *base, uint64_t lo,
+		    const uint8_t **src)
+{
+	uint64_t pkt = l->data;
+	uint32_t i;
+
+	for (i = 0; i < l->npos; i++, pkt += l->dstep)
+		src[i] = i + 1 < l->npos || lo < l->tail ? base + pkt * g->a.mtu + lo : NULL;
+}
+
+/* Bytes [lo, end) of the parity chunks [row, row + n) of a line. */
+static void line_encode(const struct sdr_code *g, const struct sdr_fec *f, const struct sdr_code_line *l,
+			const uint8_t *base, uint8_t *par, uint32_t row, uint32_t n, uint64_t lo, uint64_t end)
+{
+	const uint8_t *src[SYMS];
+	uint8_t *out[SYMS];
+	uint64_t hi;
+	uint32_t j;
+
+	for (; lo < end; lo = hi) {
+		hi = lo < l->tail && l->tail < end ? l->tail : end;
+		for (j = 0; j < n; j++)
+			out[j] = par + (l->par + (row + j) * l->pstep) * g->a.mtu + lo;
+		sources(g, l, base, lo, src);
+		if (l->npos)
+			sdr_fec_encode(f, l->npos, src, hi - lo, row, n, out);
+		for (j = 0; !l->npos && j < n; j++)
+			memset(out[j], 0, hi - lo);
+	}
+}
+
+void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
+		   uint32_t pkt)
+{
+	uint64_t lo = (uint64_t)(pkt % g->a.chunk_pkts) * g->a.mtu;
+	struct sdr_code_line l;
+	uint32_t cw, row;
+
+	sdr_code_of_parity(g, pkt, &cw, &row);
+	sdr_code_line_get(g, cw / g->rpc, &l);
+	line_encode(g, f, &l, base, par, row, 1, lo, lo + g->a.mtu);
+}
+
+void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
+		     uint32_t sub)
+{
+	struct sdr_code_line l;
+	uint32_t i;
+
+	for (i = 0; i < g->groups; i++) {
+		sdr_code_line_get(g, sub * g->groups + i, &l);
+		line_encode(g, f, &l, base, par, 0, g->plan, 0, (uint64_t)g->a.chunk_pkts * g->a.mtu);
+	}
+}
+
+/* Packet rows [row, row + n) of a line that miss the same positions and have the same parity. */
+struct pattern {
+	uint32_t line, row, n; /* n = 0: none */
+	uint32_t miss;
+	uint8_t pos[SYMS], par[SYMS];
+};
+
+/* What one packet row misses, and the first parity rows that replace it.  Exact for data; false: too few parity rows. */
+static bool pattern_get(const struct sdr_code *g, const struct sdr_code_line *l, const uint64_t *data,
+			const uint64_t *parity, struct pattern *p)
+{
+	uint64_t pkt = l->data + p->row;
+	uint32_t i, have = 0;
+
+	p->miss = 0;
+	for (i = 0; i < l->npos; i++, pkt += l->dstep)
+		if (pkt < g->npkts && !sdr_code_bit(data, pkt))
+			p->pos[p->miss++] = (uint8_t)i;
+	pkt = l->par + p->row;
+	for (i = 0; i < g->rows && have < p->miss; i++, pkt += l->pstep)
+		if (sdr_code_bit(parity, pkt))
+			p->par[have++] = (uint8_t)i;
+	return have == p->miss;
+}
+
+static bool pattern_extends(const struct pattern *p, const struct pattern *q)
+{
+	return p->n && p->line == q->line && p->row + p->n == q->row && p->miss == q->miss &&
+	       !memcmp(p->pos, q->pos, p->miss) && !memcmp(p->par, q->par, p->miss);
+}
+
+/* Decodes what a pattern stands for. */
+static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uint8_t *base, const uint8_t *par,
+			const struct pattern *p)
+{
+	uint64_t lo = (uint64_t)p->row * g->a.mtu, end = lo + (uint64_t)p->n * g->a.mtu, hi;
+	const uint8_t *src[SYMS], *from[SYMS];
+	struct sdr_code_line l;
+	uint8_t *out[SYMS];
+	uint32_t i, miss = p->miss;
+
+	sdr_code_line_get(g, p->line, &l);
+	for (; lo < end; lo = hi) {
+		hi = lo < l.tail && l.tail < end ? l.tail : end;
+		if (miss && lo >= l.tail && p->pos[miss - 1] == l.npos - 1)
+			miss--; /* behind its end the last chunk is known */
+		if (!miss)
+			return;
+		sources(g, &l, base, lo, src);
+		for (i = 0; i < miss; i++) {
+			out[i] = base + (l.data + p->pos[i] * l.dstep) * g->a.mtu + lo;
+			src[p->pos[i]] = NULL;
+			from[i] = par + (l.par + p->par[i] * l.pstep) * g->a.mtu + lo;
+		}
+		sdr_fec_plan_set(plan, l.npos, miss, p->pos, p->par);
+		sdr_fec_plan_run(plan, src, from, hi - lo, out);
+	}
+}
+
+static int plan_ready(struct sdr_code_work *w, const struct sdr_fec *f)
+{
+	int ret;
+
+	if (w->plan && w->plan_of == f && w->plan_k == sdr_fec_k(f) && w->plan_rows == sdr_fec_rows(f))
+		return 0;
+	sdr_fec_plan_destroy(w->plan);
+	w->plan = NULL;
+	ret = sdr_fec_plan_create(f, &w->plan);
+	if (ret) {
+		w->plan = NULL;
+		return ret;
+	}
+	w->plan_of = f;
+	w->plan_k = sdr_fec_k(f);
+	w->plan_rows = sdr_fec_rows(f);
+	return 0;
+}
+
+int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w, uint8_t *base,
+		    const uint8_t *par, const uint64_t *data, const uint64_t *parity)
+{
+	struct pattern cur = { .n = 0 }, next;
+	uint32_t i, r, cw, written = 0;
+	struct sdr_code_line l;
+	int ret;
+
+	ret = sdr_code_count(g, w, data, parity);
+	if (ret < 0)
+		return ret;
+	ret = plan_ready(w, f);
+	if (ret)
+		return ret;
+	for (i = 0; i < w->ntouched; i++) {
+		cw = w->touched[i];
+		if (w->miss[cw] > w->have[cw])
+			continue;
+		next.line = cw / g->rpc;
+		sdr_code_line_get(g, next.line, &l);
+		for (r = 0; r < g->sym_pkts; r++) {
+			next.row = cw % g->rpc * g->sym_pkts + r;
+			next.n = 1;
+			if (!pattern_get(g, &l, data, parity, &next) || !next.miss)
+				continue;
+			written += next.miss;
+			if (pattern_extends(&cur, &next)) {
+				cur.n++;
+				continue;
+			}
+			if (cur.n)
+				pattern_run(g, w->plan, base, par, &cur);
+			cur = next;
+		}
+	}
+	if (cur.n)
+		pattern_run(g, w->plan, base, par, &cur);
+	return (int)written;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Coded segments going out: encoding as data leave, and what is sent when parity did not suffice.
+ *
+ * A group is a data segment and the one with its parity.  Parity is made a submessage at a time, as many as the data
+ * sent so far are worth, so encoding overlaps sending without reading and writing parity once a packet (the data are
+ * there from the start); it leaves behind the data, then END asks for both.  Losses in a group
+ * repair themselves or wait: it is judged when everything of it has left and nothing is in flight any more, that is,
+ * when loss detection knows the fate of each packet.  The receiver's NACK is its two bitmaps: from them the deficit of
+ * every codeword follows.
+ *
+ *   nothing lacking       the receiver can decode and its COMPLETE is on the way, or lost: END asks again
+ *   ec, hybrid, auto      for each lacking codeword that many parity symbols, and a margin for losses among them: such as
+ *                         were never sent first (HARQ).  After SDR_GROUP_ROUNDS_MAX rounds, or when no parity at all
+ *                         arrives (the receiver has no room for it), as ec_sr
+ *   ec_sr, XOR            the missing packets of the lacking codewords (Selective Repeat)
+ *
+ * Whatever the receiver does with parity, data packets sent again end the story, as without any.  No timers of its
+ * own: END wants an answer, and the probe (PTO) repeats it.
+ */
+#include "sdr_rel_priv.h"
+
+#define REPAIR_EPS 1e-4 /* probability that a round of parity on demand fails, each codeword */
+
+struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan, const struct sdr_plan_msg *m)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_group_tx *g = sdr_slab_alloc(&rel->gtx_pool);
+	uint64_t bytes;
+
+	if (!g)
+		return NULL;
+	sdr_list_init(&g->judge);
+	if (sdr_plan_geometry(plan, m, c->mtu, c->seg_bytes, &g->code))
+		goto err;
+	bytes = (uint64_t)g->code.par_pkts * c->mtu;
+	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
+	if (g->fec || rel->info.no_bytes)
+		g->scratch = sdr_scratch_get(&rel->scratch, bytes);
+	if (!g->scratch && c->ngroups)
+		goto err;
+	c->ngroups += g->scratch != NULL;
+	return g;
+err:
+	sdr_slab_free(&rel->gtx_pool, g);
+	return NULL;
+}
+
+void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_seg_tx *s)
+{
+	if (g->data == s)
+		g->data = NULL;
+	if (g->parity == s)
+		g->parity = NULL;
+	sdr_list_del(&g->judge);
+	if (g->asked)
+		c->nasked--;
+	g->asked = false;
+	if (g->data || g->parity)
+		return;
+	if (g->scratch)
+		c->ngroups--;
+	sdr_scratch_put(&c->rel->scratch, g->scratch, (uint64_t)g->code.par_pkts * c->mtu);
+	sdr_slab_free(&c->rel->gtx_pool, g);
+	c->parity_wait = false;
+	sdr_conn_kick(c);
+}
+
+void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
+{
+	struct sdr_group_tx *g = s->grp;
+	uint32_t due = (uint32_t)((uint64_t)g->code.nsub * (first + n) / s->npkts);
+
+	for (; g->encoded < due && g->fec && g->scratch; g->encoded++)
+		sdr_code_encode(&g->code, g->fec, s->base, g->scratch, g->encoded);
+}
+
+void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	if (!g->fec || !g->scratch)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (first + i >= g->code.plan_pkts)
+			sdr_code_make(&g->code, g->fec, g->data->base, g->scratch, first + i);
+}
+
+static bool seg_settled(const struct sdr_seg_tx *s)
+{
+	return s && s->next == s->goal && !s->inflight && !s->nagain;
+}
+
+void sdr_group_tx_touch(struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	if (sdr_list_empty(&g->judge) && seg_settled(g->data) && seg_settled(g->parity))
+		sdr_list_add_tail(&g->judge, &s->bulk->conn->judge);
+}
+
+/* ---- what is missing goes again ------------------------------------------------------------------------ */
+
+static void data_again(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t lo, uint32_t hi)
+{
+	struct sdr_seg_tx *s = g->data;
+
+	if (hi > s->npkts)
+		hi = s->npkts;
+	while ((lo = sdr_bits_next_zero(s->acked, lo, hi)) < hi) {
+		uint32_t end = sdr_bits_next(s->acked, lo, hi);
+
+		sdr_seg_tx_again(s, lo, end);
+		c->st.rtx_nack += end - lo;
+		lo = end;
+	}
+}
+
+/* Selective Repeat of one codeword. */
+static void codeword_again(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t cw)
+{
+	uint32_t k = sdr_code_positions(&g->code, cw);
+
+	for (uint32_t pos = 0; pos < k; pos++) {
+		uint32_t p = sdr_code_data_pkt(&g->code, cw, pos);
+
+		if (p < g->data->npkts)
+			data_again(c, g, p, p + g->code.sym_pkts);
+	}
+}
+
+/* A parity symbol of which packets are missing; asks for them.  Its packets follow each other. */
+static bool row_again(struct sdr_group_tx *g, uint32_t cw, uint32_t row, bool fresh)
+{
+	struct sdr_seg_tx *s = g->parity;
+	uint32_t lo = sdr_code_parity_pkt(&g->code, cw, row), hi = lo + g->code.sym_pkts;
+	bool sent = sdr_bits_next(s->chunk_rtx, lo, hi) < hi;
+
+	if (sent == fresh || sdr_bits_next_zero(s->acked, lo, hi) == hi)
+		return false;
+	while ((lo = sdr_bits_next_zero(s->acked, lo, hi)) < hi) {
+		uint32_t end = sdr_bits_next(s->acked, lo, hi);
+
+		sdr_seg_tx_again(s, lo, end);
+		lo = end;
+	}
+	return true;
+}
+
+/* Parity on demand for one codeword: rows never sent, then rows that were lost.  False: there are not enough. */
+static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t cw, uint32_t deficit)
+{
+	struct sdr_rel *rel = c->rel;
+	uint32_t want = sdr_choice_repair(rel->choices, &c->peer->loss, deficit, REPAIR_EPS), got = 0;
+	uint32_t free_rows = 0;
+
+	for (uint32_t row = 0; row < g->code.rows && free_rows < deficit; row++) {
+		uint32_t lo = sdr_code_parity_pkt(&g->code, cw, row), hi = lo + g->code.sym_pkts;
+
+		free_rows += sdr_bits_next_zero(g->parity->acked, lo, hi) < hi;
+	}
+	if (free_rows < deficit)
+		return false;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t row = 0; row < g->code.rows && got < want; row++)
+			got += row_again(g, cw, row, pass == 0);
+	return true;
+}
+
+static bool parity_repairs(const struct sdr_conn *c, const struct sdr_group_tx *g)
+{
+	return c->rel->cfg.scheme != SDR_SCHEME_EC_SR && g->code.a.kind == SDR_CODE_MDS && g->parity->nacked &&
+	       g->rounds <= SDR_GROUP_ROUNDS_MAX && g->asks < SDR_GROUP_ASKS_MAX;
+}
+
+/* ---- judging ------------------------------------------------------------------------------------------- */
+
+static void group_ask(struct sdr_conn *c, struct sdr_group_tx *g)
+{
+	g->asks++;
+	if (!g->asked)
+		c->nasked++;
+	g->asked = true;
+	sdr_seg_tx_end_due(g->data);
+	sdr_conn_kick(c);
+}
+
+static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
+{
+	struct sdr_code_work *w = &c->rel->code_work;
+	bool all = g->asks >= SDR_GROUP_ASKS_MAX;
+	int lacking = sdr_code_count(&g->code, w, g->data->acked, g->parity->acked);
+
+	/* Uncovered packets have no other way. */
+	data_again(c, g, 0, g->code.a.first);
+	if (lacking < 0 || all) {
+		data_again(c, g, g->code.a.first, g->data->npkts);
+	} else if (lacking) {
+		bool harq;
+
+		g->rounds++;
+		harq = parity_repairs(c, g);
+		for (uint32_t i = 0; i < w->ntouched; i++) {
+			uint32_t cw = w->touched[i];
+
+			if (w->miss[cw] > w->have[cw] &&
+			    (!harq || !codeword_parity(c, g, cw, (uint32_t)w->miss[cw] - w->have[cw])))
+				codeword_again(c, g, cw);
+		}
+	}
+	if (!g->data->nagain && !g->parity->nagain) {
+		group_ask(c, g);
+	} else if (g->asked) {
+		g->asked = false;
+		c->nasked--;
+	}
+}
+
+void sdr_group_tx_judge(struct sdr_conn *c)
+{
+	struct sdr_list *l;
+
+	while ((l = sdr_list_pop(&c->judge))) {
+		struct sdr_group_tx *g = sdr_container(l, struct sdr_group_tx, judge);
+
+		if (seg_settled(g->data) && seg_settled(g->parity))
+			group_judge(c, g);
+	}
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * How a transfer travels: which scheme, which segments, which parity.
+ *
+ *   sr, sr_nack, sr_rto   no parity
+ *   ec, ec_sr             (k, m) of the settings over all of it, chunks as the bitmap has them
+ *   hybrid, auto          (k, m) and reach from sdr_choose, a packet a chunk: every packet of a stretch belongs to another
+ *                         codeword, so a burst is spread as far as it can be
+ *
+ * A decision is made once, when a transfer gets its message numbers, and travels in its record.  A peer that takes no
+ * parity at all (codes 0) gets none; one whose bounds are below fixed settings makes the transfer fail, with a word.
+ * The choice is told (note) when it changes in kind or in m, not for each transfer.
+ */
+#include <stdio.h>
+#include "sdr_rel_priv.h"
+
+#define INTERLEAVE_MIN 4u /* submessages of a full segment from which ec interleaves */
+
+/* Data bytes of a segment so that its planned parity fits a message, and half of the parity buffers. */
+static uint64_t policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m)
+{
+	uint64_t max = c->seg_bytes, room = c->rel->scratch.limit / 4, seg;
+
+	if (room < max)
+		max = room;
+	seg = m > k ? max / m * k : max;
+	if (seg > k * chunk)
+		seg = seg / (k * chunk) * (k * chunk);
+	else
+		seg = seg / chunk * chunk;
+	return seg > chunk ? seg : chunk;
+}
+
+/* All segments about as long: a short last one would have little parity. */
+static uint64_t policy_even(uint64_t len, uint64_t seg, uint64_t unit)
+{
+	uint64_t n = (len + seg - 1) / seg, even = (len + n - 1) / n;
+
+	even = (even + unit - 1) / unit * unit;
+	return even < seg ? even : seg;
+}
+
+static int policy_fixed(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
+{
+	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
+	uint64_t chunk = (uint64_t)c->chunk_pkts * c->mtu, max = c->seg_bytes / cfg->ec_m;
+	struct sdr_frame_code code = { .kind = cfg->ec_code, .k = cfg->ec_k, .m = cfg->ec_m };
+
+	/* The parity of one submessage fits a message. */
+	max = (max < SDR_REL_EC_CHUNK ? max : SDR_REL_EC_CHUNK) / c->mtu * c->mtu;
+	chunk = chunk < max ? chunk : max;
+	if (!chunk)
+		chunk = c->mtu;
+	if (!(c->codes >> code.kind & 1) || (uint32_t)code.k + code.m > c->code_syms || chunk > c->code_chunk)
+		return SDR_REL_ERR_CODE;
+	code.chunk = (uint32_t)chunk;
+	code.seg = (uint32_t)policy_seg(c, chunk, code.k, code.m);
+	if (code.seg / chunk >= (uint64_t)INTERLEAVE_MIN * code.k)
+		code.flags |= SDR_CODE_F_INTERLEAVE;
+	if (cfg->ec_chunk_decode)
+		code.flags |= SDR_CODE_F_CHUNK;
+	if (sdr_plan_init(plan, len, 0, &code) || sdr_plan_check(plan, c->mtu, c->seg_bytes))
+		return SDR_REL_ERR_CODE;
+	c->choice = (struct sdr_choice){ .why = SDR_CHOICE_PARITY, .k = code.k, .m = code.m };
+	c->cover_ppm = 1000000;
+	return SDR_REL_OK;
+}
+
+static void policy_note(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	const struct sdr_choice *o = &c->choice;
+	uint32_t key = 1 + (uint32_t)o->why + 8u * o->m;
+	char text[256];
+
+	if (c->peer->noted == key)
+		return;
+	c->peer->noted = key;
+	if (!rel->cbs->note)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, rtt %.2f "
+		 "ms, "
+		 "chance of another round trip %.1g",
+		 sdr_choice_text(o->why), o->k, o->m, (double)c->cover_ppm / 1e4, sdr_loss_mean(&c->peer->loss),
+		 sdr_loss_upper(&c->peer->loss), sdr_loss_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6,
+		 o->fail);
+	rel->cbs->note(rel->user, c->peer, text);
+}
+
+static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
+{
+	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
+	struct sdr_choice_in in = {
+		.scheme = cfg->scheme,
+		.objective = cfg->objective,
+		.max_overhead = cfg->max_overhead,
+		.npkts = (len + c->mtu - 1) / c->mtu,
+		.seg_pkts = c->seg_bytes / c->mtu,
+		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt) : c->rtt.srtt,
+		.pkts_ns = (double)c->cc.pacing_Bps / (1e9 * (double)(c->mtu + SDR_WIRE_OVERHEAD)),
+		.loss = &c->peer->loss,
+	};
+	struct sdr_frame_code code = {
+		.kind = SDR_CODE_MDS,
+		.flags = SDR_CODE_F_INTERLEAVE,
+		.chunk = c->mtu,
+	};
+	uint64_t cover;
+
+	sdr_choose(c->rel->choices, &in, &c->choice);
+	cover = c->choice.m ? c->choice.cover * c->mtu : 0;
+	if (cover > len)
+		cover = len;
+	c->cover_ppm = (uint64_t)((double)cover * 1e6 / (double)len);
+	policy_note(c);
+	if (!cover || !(c->codes >> SDR_CODE_MDS & 1) || (uint32_t)c->choice.k + c->choice.m > c->code_syms ||
+	    c->mtu > c->code_chunk) {
+		c->choice.m = 0;
+		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+	}
+	code.k = c->choice.k;
+	code.m = c->choice.m;
+	code.seg = (uint32_t)policy_even(len, policy_seg(c, c->mtu, code.k, code.m), c->mtu);
+	code.from = (len - cover) / c->mtu * c->mtu;
+	if (cover > code.seg)
+		code.from = code.from / code.seg * code.seg;
+	else if (code.from % code.seg && code.from / code.seg < (len - 1) / code.seg)
+		code.from =
+			(len - 1) / code.seg * code.seg; /* a little less than asked for: the last segment alone */
+	if (sdr_plan_init(plan, len, 0, &code) || sdr_plan_check(plan, c->mtu, c->seg_bytes))
+		return SDR_REL_ERR_CODE;
+	return SDR_REL_OK;
+}
+
+int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
+{
+	enum sdr_rel_scheme scheme = c->rel->cfg.scheme;
+	bool fixed = scheme == SDR_SCHEME_EC || scheme == SDR_SCHEME_EC_SR;
+	int err;
+
+	if (!c->codes || (!fixed && scheme != SDR_SCHEME_HYBRID && scheme != SDR_SCHEME_AUTO))
+		err = sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+	else
+		err = fixed ? policy_fixed(c, len, plan) : policy_chosen(c, len, plan);
+	if (err)
+		return err;
+	c->chosen = fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO;
+	c->st.choice_parity += plan->code.kind != 0;
+	c->st.choice_sr += plan->code.kind == 0;
+	return SDR_REL_OK;
+}
+
+/* Codes of few sizes serve all: what has more positions or rows than asked for is the same code. */
+const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g)
+{
+	static const uint16_t sizes[] = { 32, 64, 128 };
+	uint32_t rows = g->rows;
+
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		if (rows <= sizes[i] && g->k_cw + sizes[i] <= SDR_FEC_SYMS_MAX) {
+			rows = sizes[i];
+			break;
+		}
+	}
+	if (!rel->fecs[rows] && sdr_fec_create(SDR_FEC_SYMS_MAX - rows, rows, &rel->fecs[rows]))
+		return NULL;
+	return rel->fecs[rows];
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Parity buffers by size class.  When the limit stands in the way of a class, idle buffers of others are given back
+ * first.  Not per packet: one get and one put a coded segment.  One thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "sdr_scratch.h"
+
+#define ALIGN 64u /* a cache line, and what the kernels of fec/ like */
+
+void sdr_scratch_init(struct sdr_scratch *s, uint64_t limit, bool no_bytes)
+{
+	memset(s, 0, sizeof(*s));
+	s->limit = limit;
+	s->no_bytes = no_bytes;
+}
+
+static uint64_t scratch_size(uint32_t k)
+{
+	return ((uint64_t)SDR_SCRATCH_MIN << (k / 4)) / 4 * (4 + k % 4);
+}
+
+static uint32_t scratch_class(uint64_t bytes)
+{
+	uint32_t k = 0;
+
+	while (k < SDR_SCRATCH_CLASSES && scratch_size(k) < bytes)
+		k++;
+	return k;
+}
+
+static void scratch_trim(struct sdr_scratch *s, uint64_t need)
+{
+	for (uint32_t k = 0; k < SDR_SCRATCH_CLASSES; k++) {
+		while (s->idle[k] && s->held + need > s->limit) {
+			void *p = s->idle[k];
+
+			memcpy(&s->idle[k], p, sizeof(void *));
+			free(p);
+			s->held -= scratch_size(k);
+		}
+	}
+}
+
+void sdr_scratch_destroy(struct sdr_scratch *s)
+{
+	scratch_trim(s, s->limit);
+}
+
+uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes)
+{
+	uint32_t k = scratch_class(bytes);
+	uint64_t size = scratch_size(k);
+	uint8_t *p;
+
+	if (k >= SDR_SCRATCH_CLASSES || s->used + size > s->limit)
+		return NULL;
+	if (s->no_bytes) {
+		s->used += size;
+		return (uint8_t *)(uintptr_t)ALIGN;
+	}
+	p = s->idle[k];
+	if (p) {
+		memcpy(&s->idle[k], p, sizeof(void *));
+	} else {
+		scratch_trim(s, size);
+		p = s->held + size > s->limit ? NULL : aligned_alloc(ALIGN, size);
+		if (!p)
+			return NULL;
+		s->held += size;
+	}
+	s->used += size;
+	return p;
+}
+
+void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes)
+{
+	uint32_t k = scratch_class(bytes);
+
+	if (!p)
+		return;
+	s->used -= scratch_size(k);
+	if (s->no_bytes)
+		return;
+	memcpy(p, &s->idle[k], sizeof(void *));
+	s->idle[k] = p;
+}

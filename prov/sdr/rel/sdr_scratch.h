@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Buffers for parity, of both directions: four sizes an octave from SDR_SCRATCH_MIN bytes, kept for reuse, never more than
+ * the limit in all.  Fresh memory is untouched (rows on demand that nobody asked for cost no page).
+ */
+#ifndef SDR_SCRATCH_H
+#define SDR_SCRATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SDR_SCRATCH_MIN	    4096u
+#define SDR_SCRATCH_CLASSES 128u
+
+struct sdr_scratch {
+	uint64_t limit, held, used; /* bytes: allowed, allocated, given out */
+	bool no_bytes;		    /* counts, and hands out an address that nobody reads */
+	void *idle[SDR_SCRATCH_CLASSES];
+};
+
+void sdr_scratch_init(struct sdr_scratch *s, uint64_t limit, bool no_bytes);
+void sdr_scratch_destroy(struct sdr_scratch *s);
+/* NULL: the limit, or no memory. */
+uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes);
+void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes); /* NULL: nothing */
+
+#endif /* SDR_SCRATCH_H */
