@@ -125,13 +125,14 @@ one() {
 
 	n = lambda k: total.get(k, 0)
 	how = [(n("rtx_rack"), "rack"), (n("rtx_nack"), "nack"), (n("rtx_tlp"), "tlp"),
-	       (n("rtx_rto"), "rto")]
+	       (n("rtx_rto"), "rto"), (n("repair_tx"), "more parity")]
 	parts = ", ".join("%d %s" % h for h in how if h[0]) or "-"
+	parity = n("parity_tx") / max(n("pkts_tx") - n("parity_tx") - n("repair_tx"), 1) * 100
 	med = float(row["median_ms"])
 	ideal = size * 8e3 / float(rate) + float(rtt)
 	name = "%d MiB" % (size >> 20) if size >= 1 << 20 else "%d B" % size
-	print("  %8s %7s %10.1f %10.1f %7.3f %10d   %s"
-	      % (name, loss + " %", med, ideal, med / ideal, sum(h[0] for h in how), parts))
+	print("  %8s %7s %10.1f %10.1f %7.3f %6.1f %% %8d %8d   %s"
+	      % (name, loss + " %", med, ideal, med / ideal, parity, n("chunks_fec"), sum(h[0] for h in how), parts))
 	PY
 }
 
@@ -139,10 +140,10 @@ cat <<END
 
 A verified transfer between two processes, ${RTT} ms round trip, $(number "$RATE/1e6") Mbit/s, packet loss in both
 directions. Time: median of $N messages, from the send call to the completion that says that all bytes lie
-in the receiver's buffer. Ideal: bytes / rate + round trip. Repaired: packets sent again during the whole
-run ($N messages and one to warm up), and what noticed the loss.
+in the receiver's buffer. Ideal: bytes / rate + round trip. Of the whole run ($N messages and one to warm up): parity
+sent with the data, chunks that the receiver computed from it, packets sent again and what noticed the loss.
 
-  $(printf '%8s %7s %10s %10s %7s %10s   %s' size loss 'time ms' 'ideal ms' ratio repaired how)
+  $(printf '%8s %7s %10s %10s %7s %8s %8s %8s   %s' size loss 'time ms' 'ideal ms' ratio parity decoded again how)
 END
 bad=0
 seed=1

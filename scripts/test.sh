@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-STEPS="format gcc check seeds exports man clang asan tsan fuzz mpi rxe distcheck"
+STEPS="format gcc check seeds quickstart exports man clang asan tsan fuzz mpi rxe distcheck"
 
 usage() {
 	cat <<-END
@@ -32,6 +32,7 @@ usage() {
 	  gcc         build with gcc, warnings are errors
 	  check       make check: unit tests, simulator seeds, functional tests, fuzz targets
 	  seeds       more seeds of the simulator, with --seeds
+	  quickstart  what the README shows first: scripts/quickstart.sh, in short
 	  exports     what the two libraries export is what their headers promise
 	  man         man pages are made; every FI_SDR_ variable of the provider is in fi_sdr(7)
 	  clang       build with clang, warnings are errors; unit tests
@@ -183,6 +184,8 @@ step_check() {
 
 # make check runs the seeds from 1 on.
 run_seeds() { timeout -k 20 2400 "$BUILD/fabtests/sim/sdr_props" --first 100001 --count "$SEEDS"; }
+
+run_quickstart() { timeout -k 20 300 "$SRC/scripts/quickstart.sh" --no-install --sizes 1m,8m --messages 3; }
 
 step_clang() {
 	logged "$LOGS/clang.log" run_check 900 "$BUILD-clang" TESTS="$(tests_of "$BUILD-clang" units)"
@@ -394,6 +397,7 @@ for s in $STEPS; do
 		else
 			need_gcc seeds && single seeds run_seeds
 		fi ;;
+	quickstart) need_gcc quickstart && single quickstart run_quickstart ;;
 	exports) need_gcc exports && single exports exports_check ;;
 	man) need_gcc man && single man man_check ;;
 	clang) single clang-build build_clang && counted clang step_clang ;;

@@ -9,6 +9,7 @@
 noinst_LTLIBRARIES += libsdr_rel.la
 libsdr_rel_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 libsdr_rel_la_SOURCES = \
+	prov/sdr/rel/sdr_bits.c \
 	prov/sdr/rel/sdr_bulk_ack.c \
 	prov/sdr/rel/sdr_bulk_rx.c \
 	prov/sdr/rel/sdr_bulk_tx.c \
@@ -36,9 +37,11 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_rec.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel_text.c \
+	prov/sdr/rel/sdr_report.c \
 	prov/sdr/rel/sdr_rtt.c \
 	prov/sdr/rel/sdr_rx.c \
 	prov/sdr/rel/sdr_scratch.c \
+	prov/sdr/rel/sdr_seg_tx.c \
 	prov/sdr/rel/sdr_slab.c \
 	prov/sdr/rel/sdr_timerq.c \
 	prov/sdr/rel/sdr_unexp.c \

@@ -36,7 +36,7 @@ struct sdr_choice_path {
 	double any;   /* probability of a loss in the covered packets */
 };
 
-static double sdr_choice_quant(uint8_t objective)
+double sdr_choice_quantile(uint8_t objective)
 {
 	return objective == SDR_OBJECTIVE_P999 ? 1e-3 : 1e-2;
 }
@@ -174,7 +174,7 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
 	struct sdr_choice_path p = {
 		.loss = sdr_loss_upper(in->loss),
 		.burst = sdr_loss_burst(in->loss),
-		.quant = sdr_choice_quant(in->objective),
+		.quant = sdr_choice_quantile(in->objective),
 	};
 
 	if (in->pkts_ns > 0 && isfinite(in->pkts_ns))

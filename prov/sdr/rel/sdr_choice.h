@@ -52,6 +52,8 @@ struct sdr_choice_table; /* one an endpoint; not thread-safe */
 struct sdr_choice_table *sdr_choice_table_create(void);
 void sdr_choice_table_destroy(struct sdr_choice_table *t);
 
+double sdr_choice_quantile(uint8_t objective); /* 1 - q of enum sdr_objective; the mean's: as p99's */
+
 void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, struct sdr_choice *out);
 /*
  * Packets to send on demand so that `deficit` of them arrive, but with probability eps: deficit + a margin.

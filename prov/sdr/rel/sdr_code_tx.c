@@ -5,8 +5,10 @@
  *
  * A group is a data segment and the one with its parity.  Parity is made a submessage at a time, as many as the data
  * sent so far are worth, so encoding overlaps sending without reading and writing parity once a packet (the data are
- * there from the start); it leaves behind the data, then END asks for both.  Losses in a group
- * repair themselves or wait: it is judged when everything of it has left and nothing is in flight any more, that is,
+ * there from the start); it leaves behind the data, then END asks for both.  Where the caller lends threads (cbs->work)
+ * they encode, too: submessages are taken from one counter, by them as fast as they can, here what they have not reached
+ * when the data have.  No thread is in there any more once the last data packet has left or the data are released: the
+ * bytes may be the application's again.  Losses in a group repair themselves or wait: it is judged when everything of it has left and nothing is in flight any more, that is,
  * when loss detection knows the fate of each packet.  The receiver's NACK is its two bitmaps: from them the deficit of
  * every codeword follows.
  *
@@ -21,7 +23,77 @@
  */
 #include "sdr_rel_priv.h"
 
-#define REPAIR_EPS 1e-4 /* probability that a round of parity on demand fails, each codeword */
+#define REPAIR_EPS  1e-4       /* probability that a round of parity on demand fails, each codeword */
+#define SHARE_BYTES (1u << 20) /* data of a group below which others are not worth calling */
+#define SHARE_SUBS  4u	       /* submessages, likewise */
+
+/* ---- encoding ------------------------------------------------------------------------------------------ */
+
+/* Until `upto` submessages have been begun.  Any thread. */
+static void group_encode(struct sdr_group_tx *g, uint32_t upto)
+{
+	while (atomic_load_explicit(&g->begun, memory_order_relaxed) < upto) {
+		uint32_t sub = atomic_fetch_add_explicit(&g->begun, 1, memory_order_relaxed);
+
+		if (sub < g->code.nsub)
+			sdr_code_encode(&g->code, g->fec, g->base, g->scratch, sub);
+	}
+}
+
+static void group_run(struct sdr_job *job)
+{
+	struct sdr_group_tx *g = sdr_container(job, struct sdr_group_tx, job);
+
+	group_encode(g, g->code.nsub);
+}
+
+static void group_share(struct sdr_rel *rel, struct sdr_group_tx *g, uint64_t len)
+{
+	if (!rel->cbs->work || len < SHARE_BYTES || g->code.nsub < SHARE_SUBS)
+		return;
+	g->job.run = group_run;
+	g->shared = rel->cbs->work(rel->user, &g->job);
+}
+
+/* Nobody else encodes any more.  False: what others had begun may be missing. */
+static bool group_unshare(struct sdr_rel *rel, struct sdr_group_tx *g)
+{
+	bool shared = g->shared;
+
+	g->shared = false;
+	return !shared || rel->cbs->unwork(rel->user, &g->job);
+}
+
+void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
+{
+	struct sdr_group_tx *g = s->grp;
+	struct sdr_rel *rel = s->bulk->conn->rel;
+
+	if (!g->fec || !g->scratch)
+		return;
+	if (!g->base) {
+		g->base = s->base;
+		group_share(rel, g, s->len);
+	}
+	group_encode(g, (uint32_t)((uint64_t)g->code.nsub * (first + n) / s->npkts));
+	if (first + n == s->npkts && !group_unshare(rel, g)) {
+		atomic_store_explicit(&g->begun, 0, memory_order_relaxed);
+		group_encode(g, g->code.nsub);
+	}
+}
+
+void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	if (!g->fec || !g->scratch)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (first + i >= g->code.plan_pkts)
+			sdr_code_make(&g->code, g->fec, g->data->base, g->scratch, first + i);
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------- */
 
 struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan, const struct sdr_plan_msg *m)
 {
@@ -49,8 +121,11 @@ err:
 
 void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_seg_tx *s)
 {
-	if (g->data == s)
+	if (g->data == s) {
+		atomic_store_explicit(&g->begun, g->code.nsub, memory_order_relaxed);
+		group_unshare(c->rel, g);
 		g->data = NULL;
+	}
 	if (g->parity == s)
 		g->parity = NULL;
 	sdr_list_del(&g->judge);
@@ -65,26 +140,6 @@ void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_se
 	sdr_slab_free(&c->rel->gtx_pool, g);
 	c->parity_wait = false;
 	sdr_conn_kick(c);
-}
-
-void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
-{
-	struct sdr_group_tx *g = s->grp;
-	uint32_t due = (uint32_t)((uint64_t)g->code.nsub * (first + n) / s->npkts);
-
-	for (; g->encoded < due && g->fec && g->scratch; g->encoded++)
-		sdr_code_encode(&g->code, g->fec, s->base, g->scratch, g->encoded);
-}
-
-void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
-{
-	struct sdr_group_tx *g = s->grp;
-
-	if (!g->fec || !g->scratch)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		if (first + i >= g->code.plan_pkts)
-			sdr_code_make(&g->code, g->fec, g->data->base, g->scratch, first + i);
 }
 
 static bool seg_settled(const struct sdr_seg_tx *s)

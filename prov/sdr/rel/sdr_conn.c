@@ -388,7 +388,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = conn_pto_at(c);
 		d = min64(d, sdr_bulk_loss_deadline(c));
 		d = min64(d, c->loss_timer);
-		d = min64(d, sdr_bulk_rx_report_deadline(c));
+		d = min64(d, sdr_report_deadline(c));
 		d = min64(d, conn_idle_at(c));
 		d = min64(d, conn_dead_at(c));
 		if (c->ack_due)

@@ -49,19 +49,20 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	struct sdr_conn *c = op->conn;
 	struct sdr_rel *rel = c->rel;
 
-	if (op->brx) { /* first: once reported, the buffer is the caller's */
+	/* First: once reported, buffers are the caller's. */
+	if (op->brx) {
 		op->brx->read = NULL;
 		sdr_bulk_rx_abort(op->brx);
 		op->brx = NULL;
 	}
+	if (op->btx)
+		sdr_bulk_tx_abort(op->btx);
 	op_report(op, err, prov_err);
 	sdr_list_del(&op->link);
 	sdr_list_del(&op->credit);
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
-	if (op->btx)
-		sdr_bulk_tx_abort(op->btx);
 	if (op->kind != SDR_REL_READ_SERVE)
 		rel->nops--;
 	else
@@ -149,10 +150,10 @@ void sdr_op_cancel(struct sdr_op *op)
 		sdr_op_end(op, -ECANCELED, SDR_REL_ERR_CANCELED);
 		return;
 	}
+	if (op->btx) /* first: once reported, the bytes are the caller's */
+		sdr_bulk_tx_abort(op->btx);
 	/* Its place in the order is taken: without the record everything behind it would wait for ever. */
 	op_report(op, -ECANCELED, SDR_REL_ERR_CANCELED);
-	if (op->btx)
-		sdr_bulk_tx_abort(op->btx);
 	if (!sdr_list_empty(&op->credit)) {
 		sdr_list_del(&op->credit);
 		if (!op->rec.sent && sdr_list_empty(&op->rec.link))

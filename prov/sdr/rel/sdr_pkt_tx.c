@@ -11,7 +11,8 @@
  * An acknowledgement waits for one round of progress: the application that just got its message usually
  * answers in between, and the answer takes the acknowledgement along.
  *
- * Records of a lost packet travel again in new packets; a packet number is never used twice.
+ * Records of a lost packet travel again in new packets; a packet number is never used twice.  Under hybrid and auto a
+ * packet that is alone on its way over a path that loses is followed by a copy of its records.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -87,7 +88,7 @@ static bool credit_due(const struct sdr_conn *c)
 static bool ack_is_due(const struct sdr_conn *c)
 {
 	return c->ack_now || (c->ack_due && (c->rel->pass > c->ack_pass || c->rel->closing)) ||
-	       sdr_bulk_rx_report_due(c, c->rel->now) || credit_due(c);
+	       sdr_report_due(c, c->rel->now) || credit_due(c);
 }
 
 bool sdr_pkt_due(const struct sdr_conn *cc)
@@ -110,7 +111,7 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 	size_t n = 0, k;
 
 	*more = false;
-	n += sdr_bulk_rx_report(c, p, room, more);
+	n += sdr_report_write(c, p, room, more);
 	if (*more)
 		return n; /* the ACK goes with the last of them */
 	if (c->ack_due || c->ack_now || n) {
@@ -212,6 +213,27 @@ static size_t put_copies(struct sdr_conn *c, uint8_t *p, size_t room)
 	return n;
 }
 
+/* Packet next_pn - 1 wants an answer. */
+static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
+{
+	struct sdr_rel *rel = c->rel;
+
+	pkt->pn = c->next_pn - 1;
+	pkt->txc = ++c->txc;
+	pkt->bytes = (uint32_t)n;
+	pkt->tx_ns = rel->now;
+	if (!c->pl_live && !c->inflight)
+		c->last_news = rel->now;
+	sdr_cc_sent(&c->cc, rel->now, n, c->inflight, &pkt->snap);
+	sdr_pacer_sent(&c->pacer, n);
+	c->inflight += n;
+	c->pl_tail++;
+	c->pl_live++;
+	sdr_conn_sent(c);
+	rel->work++;
+	c->st.ctl_tx++;
+}
+
 /* One packet; false: the engine is full, nothing changed. */
 static bool pkt_build(struct sdr_conn *c)
 {
@@ -256,35 +278,67 @@ static bool pkt_build(struct sdr_conn *c)
 		n += k;
 	}
 	sdr_context_ctl_push(rel->ctx, &c->addr, n);
-	rel->work++;
-	c->st.ctl_tx++;
 	c->next_pn++;
 	if (wants) {
-		pkt->pn = c->next_pn - 1;
-		pkt->txc = ++c->txc;
-		pkt->bytes = (uint32_t)n;
-		pkt->tx_ns = rel->now;
-		if (!c->pl_live && !c->inflight)
-			c->last_news = rel->now;
-		sdr_cc_sent(&c->cc, rel->now, n, c->inflight, &pkt->snap);
-		sdr_pacer_sent(&c->pacer, n);
-		c->inflight += n;
-		c->pl_tail++;
-		c->pl_live++;
-		sdr_conn_sent(c);
+		pkt_log(c, pkt, n);
+	} else {
+		rel->work++;
+		c->st.ctl_tx++;
 	}
 	if (bye)
 		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 	return true;
 }
 
+/*
+ * The packet just sent is alone on its way: nothing behind it would show its loss before a timeout, and nothing but its
+ * own bytes pays for a copy.  Where losses are to be expected its records travel twice, as a message of one packet under
+ * parity does.
+ */
+static void pkt_repeat(struct sdr_conn *c)
+{
+	struct sdr_pkt *p, *orig = plog_at(c, c->pl_tail - 1);
+	struct sdr_list *l;
+	uint8_t *to;
+	size_t n;
+
+	if (c->pl_head == c->pl_tail || orig->pn != c->next_pn - 1 || c->pl_live != 1 ||
+	    c->inflight != orig->bytes || sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) || !plog_room(c))
+		return;
+	to = sdr_context_ctl_alloc(c->rel->ctx);
+	if (!to)
+		return;
+	orig = plog_at(c, c->pl_tail - 1);
+	p = plog_at(c, c->pl_tail);
+	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn };
+	sdr_list_init(&p->recs);
+	n = sdr_packet_encode(to, c->peer_cid, c->next_pn);
+	sdr_list_each(l, &orig->recs) {
+		struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
+		size_t k = sdr_frame_rec_encode(to + n, c->ctl_max - n, &r->f);
+
+		if (!k)
+			return; /* dropped with the next alloc */
+		if (r->f.payload_len)
+			sdr_op_gather(r->op, to + n + k);
+		n += k + r->f.payload_len;
+		c->st.rec_copies++;
+	}
+	sdr_context_ctl_push(c->rel->ctx, &c->addr, n);
+	c->next_pn++;
+	pkt_log(c, p, n);
+}
+
 bool sdr_pkt_send(struct sdr_conn *c)
 {
 	uint32_t budget = 64;
 
-	while (budget-- && sdr_pkt_due(c))
+	while (budget-- && sdr_pkt_due(c)) {
 		if (!pkt_build(c))
 			return false;
+		if (c->state != SDR_CONN_DEAD)
+			pkt_repeat(c);
+	}
 	if (c->state != SDR_CONN_DEAD && sdr_pkt_due(c))
 		sdr_conn_kick(c);
 	return true;
@@ -307,8 +361,22 @@ static uint32_t plog_search(const struct sdr_conn *c, uint32_t pn)
 	return lo;
 }
 
+/* A copy arrived: so did its records, whatever became of the packet that carried them first. */
+static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
+{
+	uint32_t pos = plog_search(c, pn);
+	struct sdr_list *l;
+
+	if (pos == c->pl_tail || plog_at(c, pos)->pn != pn)
+		return;
+	while (c->state != SDR_CONN_DEAD && (l = sdr_list_pop(&plog_at(c, pos)->recs)))
+		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
+}
+
 static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_ack *ca)
 {
+	uint32_t copy_of = p->copy_of;
+	bool copy = p->copy;
 	struct sdr_list *l;
 
 	if (p->done)
@@ -317,10 +385,13 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (sdr_seq_lt(c->ack_txc, p->txc))
 		c->ack_txc = p->txc;
 	if (p->lost) {
-		sdr_conn_spurious(c);
+		/* Given up by a probe: its acknowledgement was lost, or late.  That says nothing of the order. */
+		if (!p->probed)
+			sdr_conn_spurious(c);
 		c->st.rtx_spurious++;
 		return;
 	}
+	sdr_loss_arrived(&c->peer->loss, c->rel->now, 1);
 	c->pl_live--;
 	c->inflight -= p->bytes;
 	ca->bytes += p->bytes;
@@ -333,6 +404,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	sdr_conn_news(c);
 	while ((l = sdr_list_pop(&p->recs)))
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
+	if (copy)
+		pkt_copy_delivered(c, copy_of);
 }
 
 void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
@@ -377,6 +450,7 @@ static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
 static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 {
 	p->lost = true;
+	sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
 	c->pl_live--;
 	c->inflight -= p->bytes;
 	pkt_requeue(c, p);
@@ -412,6 +486,7 @@ void sdr_pkt_probe(struct sdr_conn *c)
 		if (p->done || p->lost)
 			continue;
 		n++;
+		p->probed = true;
 		pkt_lost(c, p);
 	}
 	c->ping_due = true;

@@ -152,6 +152,17 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	return SDR_REL_OK;
 }
 
+bool sdr_policy_repeats(const struct sdr_conn *c)
+{
+	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
+	bool near = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN;
+
+	if (cfg->scheme != SDR_SCHEME_HYBRID && (cfg->scheme != SDR_SCHEME_AUTO || near))
+		return false;
+	return cfg->max_overhead > 0 && sdr_loss_seen(&c->peer->loss) &&
+	       sdr_loss_any(&c->peer->loss, 1) > sdr_choice_quantile(cfg->objective) / 10;
+}
+
 /* Codes of few sizes serve all: what has more positions or rows than asked for is the same code. */
 const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g)
 {

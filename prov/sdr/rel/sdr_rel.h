@@ -7,12 +7,15 @@
  * peer it talks to, matches messages, moves RMA, repairs losses and reports every posted operation exactly
  * once through the `done` callback.  Sans-I/O: it has no clock of its own (the engine's), no thread and no
  * lock; the caller serialises all calls of one endpoint.  Callbacks come from inside post and progress calls
- * and must not call back into the endpoint except where said.
+ * and must not call back into the endpoint except where said.  A caller with threads to spare may lend them for
+ * long computations (struct sdr_job), which touch nothing of the endpoint but the job.
  */
 #ifndef SDR_REL_H
 #define SDR_REL_H
 
+#include <stdatomic.h>
 #include "../sdk/sdr_sdk.h"
+#include "sdr_list.h"
 #include "sdr_rel_cfg.h"
 
 struct sdr_rel;
@@ -71,6 +74,14 @@ struct sdr_rel_cqe {
 #define SDR_REL_ACCESS_READ  0x1 /* remote read */
 #define SDR_REL_ACCESS_WRITE 0x2 /* remote write */
 
+/* Work that can be done in pieces, by any number of threads at a time. */
+struct sdr_job {
+	void (*run)(struct sdr_job *job); /* does pieces until none is left to begin; any thread */
+	/* the lender's, from work to unwork */
+	struct sdr_list link;
+	atomic_uint inside; /* threads in run */
+};
+
 struct sdr_rel_cbs {
 	/* Exactly one per posted operation (peek included), plus REMOTE_*. */
 	void (*done)(void *user, const struct sdr_rel_cqe *e);
@@ -81,6 +92,13 @@ struct sdr_rel_cbs {
 	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va);
 	/* What was decided for transfers to this peer from now on, in words.  When it changes; may be NULL. */
 	void (*note)(void *user, struct sdr_peer *peer, const char *text);
+	/*
+	 * Both or neither; they may take a lock, but not the endpoint's.  work: other threads may call job->run from now on,
+	 * until unwork has returned; false: none will, and there is no unwork.  unwork waits for those who are in it; false:
+	 * there is nothing to wait for, but pieces that were begun may never be finished (a child process).
+	 */
+	bool (*work)(void *user, struct sdr_job *job);
+	bool (*unwork)(void *user, struct sdr_job *job);
 };
 
 struct sdr_rel_attr {
@@ -186,7 +204,7 @@ bool sdr_rel_mr_busy(struct sdr_rel *rel, const void *va, uint64_t len);
 	X(ack_tx) X(ack_rx) X(nack_tx) X(nack_rx) \
 	X(ctl_tx) X(ctl_rx) X(rec_tx) X(rec_rx) X(rec_rtx) \
 	X(msgs_tx) X(msgs_rx) X(msgs_unexp) X(msgs_parked) X(ops_failed) \
-	X(choice_sr) X(choice_parity) \
+	X(choice_sr) X(choice_parity) X(rec_copies) \
 	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps) \
 	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
 /* clang-format on */

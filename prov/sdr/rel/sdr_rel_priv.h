@@ -155,6 +155,9 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	struct sdr_cc_snap snap;
 	bool done; /* acknowledged or given up */
 	bool lost;
+	bool probed; /* lost: by a probe */
+	bool copy;   /* carries the records of packet copy_of once more; they belong to that one */
+	uint32_t copy_of;
 };
 
 /* ---- operations --------------------------------------------------------------------------------------- */
@@ -258,7 +261,10 @@ struct sdr_group_tx {
 	struct sdr_seg_tx *parity; /* NULL: not opened yet, or released */
 	const struct sdr_fec *fec; /* NULL: no bytes (simulation) */
 	uint8_t *scratch;	   /* parity, code.par_pkts * mtu bytes */
-	uint32_t encoded;	   /* submessages */
+	const uint8_t *base;	   /* of the data, once some have left */
+	atomic_uint begun;	   /* submessages whose encoding was begun; whoever adds one encodes it */
+	bool shared;		   /* job is lent: others may encode */
+	struct sdr_job job;
 	uint32_t rounds, asks;
 	bool asked; /* could be decoded as far as we know: its answer is awaited */
 	struct sdr_code code;
@@ -581,7 +587,9 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b);
 bool sdr_bulk_tx_work(const struct sdr_conn *c);
 uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c); /* ns at which the next bulk's data may leave; UINT64_MAX */
 bool sdr_bulk_tx_window(const struct sdr_conn *c);   /* room for one packet */
-bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget); /* false: engine full */
+bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget);		       /* false: engine full */
+struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b); /* the next of b; NULL: not now */
+void sdr_seg_tx_sent(struct sdr_seg_tx *s); /* END is due if nothing is left to send */
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s);
 void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s);
 bool sdr_seg_tx_end(struct sdr_seg_tx *s); /* delivered, with its group; true: and the whole transfer */
@@ -612,16 +620,13 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
 		      uint64_t len);			  /* nobody wants these bytes */
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
-bool sdr_bulk_rx_report_due(const struct sdr_conn *c, uint64_t now);
-uint64_t sdr_bulk_rx_report_deadline(const struct sdr_conn *c);
-/* Writes DACK frames; returns bytes; *more: some did not fit. */
-size_t sdr_bulk_rx_report(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c);
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c);
 
 /* ---- sdr_policy.c ------------------------------------------------------------------------------------------- */
 /* How an operation's bytes travel: scheme, segments, parity.  enum sdr_rel_err. */
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+bool sdr_policy_repeats(const struct sdr_conn *c); /* a lone packet is worth a copy */
 const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g); /* NULL: no memory */
 static inline bool sdr_scheme_plain(enum sdr_rel_scheme s) /* the paper's plain schemes: timeouts, no RACK */
 {
@@ -646,6 +651,14 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan 
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g);
 /* Packets of either came: decodes if that completes the data.  > 0: packets decoded, the segment is complete. */
 uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *chunks);
+
+/* ---- sdr_report.c --------------------------------------------------------------------------------------------- */
+void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
+void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon; s->now: with the next packet */
+bool sdr_report_due(const struct sdr_conn *c, uint64_t now);
+uint64_t sdr_report_deadline(const struct sdr_conn *c);
+/* Writes DACK frames; returns bytes; *more: some did not fit. */
+size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
 
 /* ---- sdr_match.c --------------------------------------------------------------------------------------------- */
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f); /* in order of mseq */

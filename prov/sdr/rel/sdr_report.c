@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the sender is told of data coming in: the packet bitmaps of open segments, and which segments are complete.
+ *
+ * When a report (DACK) is owed:
+ *   at once        the segment is complete; a gap appeared that was not reported yet; the sender asked (END);
+ *                  rel->dack_pkts packets arrived since the last report
+ *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first unreported packet
+ * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's business, which
+ * knows when it sent what.
+ *
+ * Completed messages are remembered by the message table's window, so that a lost last report can be repeated.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+#define COMP_RING_MIN 8u
+#define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)
+
+static void comp_push(struct sdr_comp_ring *r, const struct sdr_complete *e)
+{
+	if (r->tail - r->head >= r->cap) {
+		uint32_t cap = r->cap ? r->cap * 2 : COMP_RING_MIN;
+		struct sdr_complete *n = cap <= COMP_RING_MAX ? malloc(cap * sizeof(*n)) : NULL;
+
+		if (!n)
+			return; /* the sender will ask again */
+		for (uint32_t i = r->head; i != r->tail; i++)
+			n[i & (cap - 1)] = r->e[i & (r->cap - 1)];
+		free(r->e);
+		r->e = n;
+		r->cap = cap;
+	}
+	r->e[r->tail++ & (r->cap - 1)] = *e;
+}
+
+static const struct sdr_complete *comp_next(const struct sdr_comp_ring *r)
+{
+	return r->head != r->tail ? &r->e[r->head & (r->cap - 1)] : NULL;
+}
+
+static uint64_t report_delay(const struct sdr_conn *c)
+{
+	uint64_t d = c->rtt.srtt / 8;
+
+	if (d < SDR_DACK_DELAY_MIN_NS)
+		return SDR_DACK_DELAY_MIN_NS;
+	return d < SDR_ACK_DELAY_MAX_NS ? d : SDR_ACK_DELAY_MAX_NS;
+}
+
+void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e)
+{
+	comp_push(&c->comp[0], e);
+}
+
+void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s)
+{
+	if (sdr_list_empty(&s->dirty)) {
+		sdr_list_add_tail(&s->dirty, &c->dirty);
+		s->due = c->rel->now + report_delay(c);
+	}
+}
+
+bool sdr_report_due(const struct sdr_conn *c, uint64_t now)
+{
+	const struct sdr_complete *again = comp_next(&c->comp[1]);
+	struct sdr_list *l;
+
+	if (comp_next(&c->comp[0]) || (again && again->at <= now))
+		return true;
+	sdr_list_each(l, &c->dirty) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
+
+		if (s->now || s->due <= now)
+			return true;
+	}
+	return false;
+}
+
+uint64_t sdr_report_deadline(const struct sdr_conn *c)
+{
+	const struct sdr_complete *again = comp_next(&c->comp[1]);
+	uint64_t d = again ? again->at : UINT64_MAX;
+	struct sdr_list *l;
+
+	sdr_list_each(l, &c->dirty) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
+
+		if (s->due < d)
+			d = s->due;
+	}
+	return d;
+}
+
+/*
+ * The report that a message is complete is the one whose loss costs the sender a timeout: on a path that
+ * loses, it travels twice.
+ */
+static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t room, bool *more)
+{
+	struct sdr_comp_ring *r = &c->comp[again];
+	const struct sdr_complete *e;
+	size_t n = 0;
+
+	while ((e = comp_next(r)) && e->at <= c->rel->now) {
+		struct sdr_frame_dack f = {
+			.flags = (uint8_t)(SDR_DACK_COMPLETE | (e->dec_pkts ? SDR_DACK_DECODED : 0)),
+			.msn = e->msn,
+			.echo = e->echo,
+			.dec_pkts = e->dec_pkts,
+			.dec_chunks = e->dec_chunks,
+			.echo_delay_us = sdr_us_since(c->rel->now, e->last_ns),
+		};
+		size_t k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
+
+		if (!k) {
+			*more = true;
+			break;
+		}
+		n += k;
+		r->head++;
+		c->st.ack_tx++;
+		if (!again && c->lossy)
+			comp_push(&c->comp[1],
+				  &(struct sdr_complete){ f.msn, f.echo, e->last_ns, c->rel->now + report_delay(c),
+							  f.dec_pkts, f.dec_chunks });
+	}
+	return n;
+}
+
+size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
+{
+	struct sdr_list *l, *tmp;
+	size_t n;
+
+	*more = false;
+	n = put_complete(c, 0, p, room, more);
+	n += put_complete(c, 1, p + n, room - n, more);
+	sdr_list_each_safe(l, tmp, &c->dirty) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
+		const struct sdr_rcv_state *st = sdr_recv_state(s->h);
+		struct sdr_frame_dack f = {
+			.flags = s->gap ? SDR_DACK_GAP : 0,
+			.msn = s->msn,
+			.cum = st->cum,
+			.base = s->base > st->cum ? s->base : st->cum,
+			.echo = st->got ? st->last : ~0u,
+			.echo_delay_us = sdr_us_since(c->rel->now, st->last_ns),
+			.dups = st->dups,
+		};
+		size_t k;
+
+		/* A report starts with a missing packet (or at the top, when nothing is missing). */
+		while (f.base > st->cum && f.base < st->high && (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1))
+			f.base--;
+		k = sdr_frame_dack_encode(p + n, room - n, &f, st->pkt_bits, st->high);
+		if (!k) {
+			*more = true;
+			break;
+		}
+		n += k;
+		c->st.ack_tx++;
+		c->st.nack_tx += s->gap && st->high > st->got;
+		if (f.end < st->high) { /* the bitmap goes on in the next packet */
+			s->base = f.end;
+			*more = true;
+			break;
+		}
+		s->base = 0;
+		s->rep_got = st->got;
+		s->rep_holes = st->high - st->got;
+		s->now = s->gap = false;
+		sdr_list_del(&s->dirty);
+	}
+	return n;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A segment going out: one SDR message of a transfer, data or parity, from its opening to its release.
+ *
+ * It opens when its turn comes and the receiver's credit allows its number.  A coded segment is two, which make a group
+ * (sdr_code_tx.c): the data, and the parity behind them.  When there is no buffer for more parity, the connection waits
+ * for its own to come back (back-pressure); one that holds none goes without parity.
+ *
+ * State of a packet: never sent (>= next), in flight, lost (bit), acknowledged (bit).  in flight + lost + acknowledged =
+ * packets sent, always.  `again` says which of them are to be sent (once more): without parity all that are lost, of a
+ * coded segment what its group asks for.  When all has been sent, END asks for what has arrived.
+ *
+ * A released segment lives on while the transmission log names it.  Segments are recycled by size; the steady state
+ * allocates nothing.
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+#define SEG_RING_MIN  16u
+#define SEG_CLASS_MIN 6u /* log2: segments hold at least 64 packets of state */
+
+static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
+{
+	uint32_t k = SEG_CLASS_MIN, words, cap;
+	struct sdr_seg_tx *s;
+	uint8_t *p;
+
+	while ((1u << k) < npkts)
+		k++;
+	cap = 1u << k;
+	words = cap / 64;
+	s = rel->seg_free[k];
+	if (s)
+		rel->seg_free[k] = *(void **)s;
+	else
+		s = malloc(sizeof(*s) + 4 * words * 8 + cap * 5);
+	if (!s)
+		return NULL;
+	p = (uint8_t *)(s + 1);
+	memset(s, 0, sizeof(*s));
+	memset(p, 0, 4 * words * 8 + cap * 5);
+	s->acked = (uint64_t *)(void *)p;
+	s->lost = s->acked + words;
+	s->again = s->lost + words;
+	s->chunk_rtx = s->again + words;
+	s->run_log = (uint32_t *)(void *)(s->chunk_rtx + words);
+	s->run_ntx = (uint8_t *)(s->run_log + cap);
+	s->klass = k;
+	sdr_list_init(&s->link);
+	sdr_list_init(&s->lost_link);
+	sdr_list_init(&s->end_link);
+	return s;
+}
+
+void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s)
+{
+	uint32_t k = s->klass;
+
+	*(void **)s = rel->seg_free[k];
+	rel->seg_free[k] = s;
+}
+
+void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
+{
+	c->inflight -= (uint64_t)s->inflight * c->mtu;
+	s->inflight = 0;
+	s->bulk = NULL;
+	s->nlost = s->nagain = 0;
+	if (s->grp)
+		sdr_group_tx_drop(c, s->grp, s);
+	s->grp = NULL;
+	if (c->seg_ring[s->msn & (c->sr_cap - 1)] == s)
+		c->seg_ring[s->msn & (c->sr_cap - 1)] = NULL;
+	if (s->h)
+		sdr_send_release(s->h);
+	s->h = NULL;
+	sdr_list_del(&s->link);
+	sdr_list_del(&s->lost_link);
+	sdr_list_del(&s->end_link);
+	if (!s->nlog)
+		sdr_seg_tx_drop(c->rel, s);
+}
+
+struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
+{
+	struct sdr_seg_tx *s = c->sr_cap ? c->seg_ring[msn & (c->sr_cap - 1)] : NULL;
+
+	return s && s->msn == msn ? s : NULL;
+}
+
+static void seg_end_due(struct sdr_seg_tx *s)
+{
+	if (sdr_list_empty(&s->end_link))
+		sdr_list_add_tail(&s->end_link, &s->bulk->conn->ends);
+}
+
+void sdr_seg_tx_end_due(struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	seg_end_due(s);
+	if (g && g->data && g->data != s)
+		seg_end_due(g->data);
+	if (g && g->parity && g->parity != s)
+		seg_end_due(g->parity);
+}
+
+/* Everything that was to leave has left: ask what has become of it. */
+void sdr_seg_tx_sent(struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = s->grp;
+
+	if (s->next < s->goal || s->nagain)
+		return;
+	if (g && (!g->parity || g->parity->next < g->parity->goal || g->parity->nagain || g->data->nagain))
+		return;
+	sdr_seg_tx_end_due(s);
+}
+
+void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
+{
+	struct sdr_conn *c = s->bulk->conn;
+	uint32_t n = sdr_bits_set_range(s->again, lo, hi);
+
+	s->nagain += n;
+	if (lo < s->again_hint)
+		s->again_hint = lo;
+	if (n && sdr_list_empty(&s->lost_link))
+		sdr_list_add_tail(&s->lost_link, &c->lost_segs);
+	sdr_conn_kick(c);
+}
+
+/* Room for message msn beside those that are open. */
+static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t cap = c->sr_cap ? c->sr_cap : SEG_RING_MIN;
+	struct sdr_seg_tx **n;
+	struct sdr_list *l;
+
+	if (c->sr_cap && !c->seg_ring[msn & (c->sr_cap - 1)])
+		return 0;
+	for (;; cap *= 2) {
+		bool clash = false;
+
+		if (cap > SDR_TX_LOG_MAX)
+			return -ENOMEM;
+		n = calloc(cap, sizeof(*n));
+		if (!n)
+			return -ENOMEM;
+		sdr_list_each(l, &c->segs) {
+			struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
+
+			clash |= n[s->msn & (cap - 1)] != NULL;
+			n[s->msn & (cap - 1)] = s;
+		}
+		if (!clash && !n[msn & (cap - 1)])
+			break;
+		free(n);
+	}
+	free(c->seg_ring);
+	c->seg_ring = n;
+	c->sr_cap = cap;
+	return 0;
+}
+
+/* What message i of a transfer carries.  False: no buffer for its parity now. */
+static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct sdr_seg_tx *s)
+{
+	struct sdr_group_tx *g = b->grp;
+
+	if (m->parity) {
+		s->grp = g;
+		s->parity = true;
+		s->base = g->scratch;
+		s->len = (uint64_t)g->code.par_pkts * c->mtu;
+		s->goal = g->scratch ? g->code.plan_pkts : 0;
+		s->npkts = g->code.par_pkts;
+		g->parity = s;
+		b->grp = NULL;
+		return true;
+	}
+	if (m->coded) {
+		g = sdr_group_tx_new(c, &b->plan, m);
+		if (!g)
+			return false;
+		s->grp = b->grp = g;
+		g->data = s;
+	}
+	s->base = b->base + m->off;
+	s->len = m->len;
+	s->goal = s->npkts = (uint32_t)((m->len + c->mtu - 1) / c->mtu);
+	return true;
+}
+
+static uint32_t seg_pkts(const struct sdr_conn *c, const struct sdr_bulk_tx *b, const struct sdr_plan_msg *m)
+{
+	return m->parity ? b->grp->code.par_pkts : (uint32_t)((m->len + c->mtu - 1) / c->mtu);
+}
+
+struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
+{
+	uint32_t msn = b->msn + b->opened;
+	struct sdr_start_wr wr = { 0 };
+	struct sdr_plan_msg m;
+	struct sdr_seg_tx *s;
+
+	if (!sdr_seq_lt(msn, c->tx_msn_limit) || seg_ring_room(c, msn))
+		return NULL;
+	sdr_plan_msg(&b->plan, b->opened, &m);
+	s = seg_alloc(c->rel, seg_pkts(c, b, &m));
+	if (!s)
+		return NULL;
+	s->msn = msn;
+	if (!seg_fill(c, b, &m, s)) {
+		sdr_seg_tx_drop(c->rel, s);
+		c->parity_wait = true;
+		return NULL;
+	}
+	s->bulk = b;
+	s->rack_txc = c->txc;
+	s->nchunks = (s->npkts + c->chunk_pkts - 1) / c->chunk_pkts;
+	s->nruns = (s->npkts + c->run_pkts - 1) / c->run_pkts;
+	wr.length = s->len;
+	if (sdr_send_start_at(c->qp, s->msn, &wr, &s->h)) {
+		if (m.parity)
+			b->grp = s->grp; /* tried again with the next round */
+		if (s->grp)
+			sdr_group_tx_drop(c, s->grp, s);
+		if (m.coded)
+			b->grp = NULL;
+		sdr_seg_tx_drop(c->rel, s);
+		return NULL;
+	}
+	if (b->op->keyed)
+		sdr_send_key_set(s->h, b->op->va + m.off, b->op->rkey);
+	b->opened++;
+	c->seg_ring[s->msn & (c->sr_cap - 1)] = s;
+	sdr_list_add_tail(&s->link, &c->segs);
+	if (b->opened == b->plan.nmsgs)
+		sdr_list_del(&b->link);
+	if (!s->goal)
+		sdr_seg_tx_sent(s);
+	return s;
+}
+
+bool sdr_seg_tx_end(struct sdr_seg_tx *s)
+{
+	struct sdr_bulk_tx *b = s->bulk;
+	struct sdr_conn *c = b->conn;
+	struct sdr_op *op = b->op;
+	struct sdr_group_tx *g = s->grp;
+	uint32_t rtx = 0, fec;
+
+	if (g) {
+		s = g->data;
+		b->finished++;
+		if (g->parity) {
+			sdr_seg_tx_release(c, g->parity);
+		} else { /* nobody needs it any more: its number is passed over */
+			b->grp = NULL;
+			if (++b->opened == b->plan.nmsgs)
+				sdr_list_del(&b->link);
+		}
+	}
+	for (uint32_t i = 0; i < (s->nchunks + 63) / 64; i++)
+		rtx += (uint32_t)__builtin_popcountll(s->chunk_rtx[i]);
+	fec = s->dec_chunks < s->nchunks ? s->dec_chunks : s->nchunks;
+	rtx = rtx < s->nchunks - fec ? rtx : s->nchunks - fec;
+	c->st.chunks_fec += fec;
+	c->st.chunks_rtx += rtx;
+	c->st.chunks_direct += s->nchunks - rtx - fec;
+	sdr_seg_tx_release(c, s);
+	if (++b->finished < b->plan.nmsgs)
+		return false;
+	op->btx = NULL;
+	op->data_out = true;
+	sdr_list_del(&b->copy);
+	sdr_list_del(&b->link);
+	sdr_slab_free(&c->rel->btx_pool, b);
+	/* Bytes lie where the record said: it came, in whichever copy. */
+	sdr_rec_detach(c, &op->rec);
+	sdr_op_advance(op);
+	return true;
+}
