@@ -9,7 +9,7 @@ include fabtests/unit/rel_leaf.mk
 REL_BED = fabtests/unit/test_rel_util.h fabtests/unit/test_rel_util.c
 REL_BED_LIBS = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_forged
-UNIT_TESTS += test_rel_keyed test_rel_keyed_bad
+UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
 
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c $(REL_BED)
 test_rel_handshake_LDADD = $(REL_BED_LIBS)
@@ -25,3 +25,10 @@ test_rel_keyed_SOURCES = fabtests/unit/test_rel_keyed.c $(REL_BED)
 test_rel_keyed_LDADD = $(REL_BED_LIBS)
 test_rel_keyed_bad_SOURCES = fabtests/unit/test_rel_keyed_bad.c $(REL_BED)
 test_rel_keyed_bad_LDADD = $(REL_BED_LIBS)
+REL_CODE_BED = fabtests/unit/test_rel_code_util.h $(REL_BED)
+test_rel_code_SOURCES = fabtests/unit/test_rel_code.c $(REL_CODE_BED)
+test_rel_code_LDADD = $(REL_BED_LIBS)
+test_rel_code_ways_SOURCES = fabtests/unit/test_rel_code_ways.c $(REL_CODE_BED)
+test_rel_code_ways_LDADD = $(REL_BED_LIBS)
+test_rel_code_bad_SOURCES = fabtests/unit/test_rel_code_bad.c $(REL_CODE_BED)
+test_rel_code_bad_LDADD = $(REL_BED_LIBS)

@@ -22,3 +22,10 @@ test_choice_SOURCES = fabtests/unit/test_choice.c
 test_choice_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_choice_table_SOURCES = fabtests/unit/test_choice_table.c
 test_choice_table_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+
+check_PROGRAMS += test_plan test_scratch
+TESTS += test_plan test_scratch
+test_plan_SOURCES = fabtests/unit/test_plan.c
+test_plan_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_scratch_SOURCES = fabtests/unit/test_scratch.c
+test_scratch_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)

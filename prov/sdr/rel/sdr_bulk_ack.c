@@ -389,7 +389,12 @@ void sdr_bulk_probe(struct sdr_conn *c)
 	sdr_list_each(l, &c->segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
-		if (s->inflight || (s->grp && s->grp->asked)) {
+		if (s->grp && s->grp->asked) { /* answered, and not decoded; or the answer is lost */
+			sdr_group_tx_touch(s);
+			sdr_group_tx_judge(c);
+			return;
+		}
+		if (s->inflight) {
 			sdr_seg_tx_end_due(s);
 			return;
 		}

@@ -323,7 +323,10 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_bulk_rx_skip(c, f, op->len);
 	else
 		err = sdr_bulk_rx_start(op->brx, f);
-	if (err)
+	/* Its server sends what nobody can take, and cannot be told which of its answers that is. */
+	if (err == SDR_REL_ERR_CODE)
+		sdr_conn_fail(c, err);
+	else if (err)
 		sdr_op_end(op, sdr_rel_errno(err), err);
 }
 
