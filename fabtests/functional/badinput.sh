@@ -60,6 +60,7 @@ env_EC_K() { env_case EC_K 0 256 -1 x 3.5 "4 "; }
 env_EC_M() { env_case EC_M 0 256 -1 x; }
 env_EC_DECODE() { env_case EC_DECODE both "row, chunk"; }
 env_EC_SCRATCH() { env_case EC_SCRATCH 0 1048575 65g -1 512mb; }
+env_EC_THREADS() { env_case EC_THREADS 65 -1 1.5 all; }
 env_OBJECTIVE() { env_case OBJECTIVE p50 p42 "p99, p999"; }
 env_MAX_OVERHEAD() { env_case MAX_OVERHEAD -1 -0.1 4.1 nan inf 1e999 25%; }
 env_MTU() { env_case MTU 1 255 258 8193 -4096 4096x 0x1000 1e99; }
@@ -355,7 +356,7 @@ hello_flood() {
 		no "not answered as it should be: $(cat "$tmp/early.txt")"
 }
 
-all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_EC_SCRATCH env_OBJECTIVE env_MAX_OVERHEAD
+all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_EC_SCRATCH env_EC_THREADS env_OBJECTIVE env_MAX_OVERHEAD
 	env_MTU env_CHUNK_SIZE env_IMM_SPLIT env_CHANNELS env_GENERATIONS env_CC env_RATE env_RTT_INIT env_RTO_RTTS
 	env_TIMEOUT env_FAULT env_STATS env_long_values env_schemes env_code_together verbs_without_device
 	verbs_not_asked_for env_VERBS_LATE env_VERBS_RX_DEPTH env_VERBS_TX_DEPTH env_together env_defaults env_misspelt

@@ -19,8 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FUZZ_INPUTS	100000u /* of each kind, unless -n */
-#define FUZZ_RANDOM_MAX 256u	/* bytes of most random inputs */
+#ifndef FUZZ_INPUTS
+#define FUZZ_INPUTS 100000u /* of each kind, unless -n; slow targets have fewer */
+#endif
+#define FUZZ_RANDOM_MAX 256u /* bytes of most random inputs */
 #define FUZZ_SEEDS_MAX	4096u
 #define FUZZ_FLIPS_MAX	512u /* leading bytes of a valid input whose bits are all flipped */
 

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# One program per parser of what the network sends.  configure --enable-fuzz (CC=clang) makes
-# them libFuzzer programs; otherwise standalone.c is their main, and "make check" runs each over
-# its valid inputs, their truncations and bit flips, and mutated and random ones.
+# One program per parser of what the network sends, and two for coded transfers: geometry and
+# bytes (fuzz_code), and a whole endpoint (fuzz_parity: slow, so fewer inputs).  configure
+# --enable-fuzz (CC=clang) makes them libFuzzer programs; otherwise standalone.c is their main,
+# and "make check" runs each over its valid inputs, their truncations and bit flips, and mutated
+# and random ones.
 #
 #   ./fuzz_roce -w corpus           (normal build) valid inputs as files
 #   ./fuzz_roce -max_len=8448 corpus    (--enable-fuzz) libFuzzer over them
 #   ./fuzz_roce crash-...           (either) replays one
 
-FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame
+FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame fuzz_code fuzz_parity
 
 if ENABLE_FUZZ
 FUZZ_MAIN =
@@ -20,7 +22,7 @@ check_PROGRAMS += $(FUZZ_TARGETS)
 TESTS += $(FUZZ_TARGETS)
 endif
 EXTRA_DIST += fabtests/fuzz/standalone.c
-CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame
+CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code crash-fuzz_parity
 
 FUZZ_LINK = $(AM_LDFLAGS) $(SDR_FUZZ_LDFLAGS)
 FUZZ_WIRE_LIBS = libsdr_wire.la $(ISAL_LIBS)
@@ -36,3 +38,13 @@ fuzz_class_LDADD = $(FUZZ_WIRE_LIBS)
 fuzz_frame_SOURCES = fabtests/fuzz/fuzz_frame.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_frame_LDFLAGS = $(FUZZ_LINK)
 fuzz_frame_LDADD = $(FUZZ_WIRE_LIBS)
+
+fuzz_code_SOURCES = fabtests/fuzz/fuzz_code.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_code_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
+fuzz_code_LDFLAGS = $(FUZZ_LINK)
+fuzz_code_LDADD = libsdr_fec.la $(ISAL_LIBS)
+
+fuzz_parity_SOURCES = fabtests/fuzz/fuzz_parity.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_parity_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=2000u
+fuzz_parity_LDFLAGS = $(FUZZ_LINK)
+fuzz_parity_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

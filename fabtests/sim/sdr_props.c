@@ -181,6 +181,11 @@ static void print_cfg(const struct props *p)
 		(unsigned long long)c->tick_ns, (double)l->rate_bps, (double)l->delay_ns / 1e6,
 		(unsigned long long)l->queue_bytes, l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst,
 		l->dup, l->reorder, (double)l->reorder_ns / 1e6, (double)l->jitter_ns / 1e6, l->corrupt);
+	if (c->rel.scheme >= SDR_SCHEME_EC_SR)
+		fprintf(stderr,
+			"  parity: code %u k %u m %u%s, buffers %llu, objective %u, at most %.2f of the data\n",
+			c->rel.ec_code, c->rel.ec_k, c->rel.ec_m, c->rel.ec_chunk_decode ? " by chunks" : "",
+			(unsigned long long)c->rel.ec_scratch, c->rel.objective, c->rel.max_overhead);
 	for (uint32_t i = 0; i < c->nodes; i++)
 		if (c->keyed[i])
 			fprintf(stderr, "  node %u is keyed: %s\n", i,

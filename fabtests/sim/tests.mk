@@ -17,11 +17,14 @@ TESTS += fabtests/sim/sdr_props
 fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_SIMNET)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
+UNIT_TESTS += fabtests/sim/sdr_scenarios_parity
 fabtests_sim_sdr_scenarios_SOURCES = \
 	fabtests/sim/sdr_scenarios.c fabtests/sim/scenarios.h $(SDR_SIMNET)
 fabtests_sim_sdr_scenarios_ends_SOURCES = \
 	fabtests/sim/sdr_scenarios_ends.c fabtests/sim/scenarios.h $(SDR_SIMNET)
 fabtests_sim_sdr_scenarios_keyed_SOURCES = \
 	fabtests/sim/sdr_scenarios_keyed.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+fabtests_sim_sdr_scenarios_parity_SOURCES = \
+	fabtests/sim/sdr_scenarios_parity.c fabtests/sim/scenarios.h $(SDR_SIMNET)
 
 include fabtests/sim/explore.mk

@@ -32,6 +32,7 @@ static void env__defaults(void **state)
 	assert_int_equal(env.rel.objective, SDR_OBJECTIVE_P99);
 	assert_true(env.rel.max_overhead == 0.25);
 	assert_int_equal(env.rel.ec_scratch, SDR_REL_EC_SCRATCH);
+	assert_int_equal(env.ec_threads, 1);
 	assert_int_equal(env.rel.cc, SDR_CC_BBR);
 	assert_int_equal(env.rel.timeout_ms, 30000);
 	assert_int_equal(env.rel.chunk, 65536);
@@ -75,7 +76,8 @@ static void env__contract_names(void **state)
 					     "FI_SDR_VERBS_LATE",
 					     "FI_SDR_VERBS_RX_DEPTH",
 					     "FI_SDR_VERBS_TX_DEPTH",
-					     "FI_SDR_EC_SCRATCH" };
+					     "FI_SDR_EC_SCRATCH",
+					     "FI_SDR_EC_THREADS" };
 	char buf[SDR_ENV_TEXT];
 	struct sdr_env env;
 	size_t i;
@@ -116,6 +118,8 @@ static void env__good_values(void **state)
 		{ "ec_decode", "row", "row" },
 		{ "ec_scratch", "1m", "1048576" },
 		{ "ec_scratch", "64g", "68719476736" },
+		{ "ec_threads", "0", "0" },
+		{ "ec_threads", "64", "64" },
 		{ "objective", "mean", "mean" },
 		{ "objective", "p999", "p999" },
 		{ "objective", "p99", "p99" },
@@ -201,6 +205,8 @@ static void env__bad_values(void **state)
 		{ "ec_scratch", "0" },
 		{ "ec_scratch", "1048575" },
 		{ "ec_scratch", "65g" },
+		{ "ec_threads", "65" },
+		{ "ec_threads", "-1" },
 		{ "ec_decode", "rows" },
 		{ "objective", "p50" },
 		{ "objective", "p9" },

@@ -104,6 +104,7 @@ static void setting__names(void **state)
 					    { "ec_m", "2", "2" },
 					    { "ec_decode", "chunk", "chunk" },
 					    { "ec_scratch", "64m", "67108864" },
+					    { "ec_threads", "3", "3" },
 					    { "objective", "mean", "mean" },
 					    { "max_overhead", "0.5", "0.5" }
 	};

@@ -112,11 +112,11 @@ static void plan__what_has_no_sense_is_refused(void **state)
 	assert_int_equal(sdr_plan_init(&p, 0, 0, &code), -EINVAL);
 	assert_int_equal(sdr_plan_init(&p, UINT64_MAX, MTU, NULL), -EINVAL);
 	assert_int_equal(sdr_plan_init(&p, UINT64_MAX, 0, &code), -EINVAL);
-	assert_int_equal(sdr_plan_init(&p, (1ull << 29) * 3, 3, NULL), 0);
-	assert_int_equal(sdr_plan_init(&p, (1ull << 29) * 3 + 1, 3, NULL), -EINVAL);
+	assert_int_equal(sdr_plan_init(&p, (1ull << 19) * 3, 3, NULL), 0);
+	assert_int_equal(sdr_plan_init(&p, (1ull << 19) * 3 + 1, 3, NULL), -EINVAL);
 	code.seg = 3;
-	assert_int_equal(sdr_plan_init(&p, (1ull << 29) * 3, 0, &code), 0);
-	assert_int_equal(p.nmsgs, 1u << 30);
+	assert_int_equal(sdr_plan_init(&p, (1ull << 19) * 3, 0, &code), 0);
+	assert_int_equal(p.nmsgs, 1u << 20);
 }
 
 static void plan__what_nobody_decodes_is_refused(void **state)

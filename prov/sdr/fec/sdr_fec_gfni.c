@@ -77,7 +77,7 @@ INLINE size_t columns(const struct part *p, uint32_t nd, uint32_t nv, bool ones)
 			sdr_unroll(q, nv)
 				acc[i][q] = p->add ? _mm512_loadu_si512(p->dst[i] + b + q * VEC)
 						   : _mm512_setzero_si512();
-		for (j = 0; j < p->ns; j++, m += nd) {
+		for (j = 0; j < p->ns; j++, m = ones ? m : m + nd) {
 			if (j < p->nn) {
 				sdr_unroll(q, nv)
 					__builtin_prefetch(p->next[j] + p->ahead + b + q * VEC);

@@ -36,7 +36,9 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_rma.c \
 	prov/sdr/fi/sdr_stats.c \
 	prov/sdr/fi/sdr_tagged.c \
-	prov/sdr/fi/sdr_wait.c
+	prov/sdr/fi/sdr_wait.c \
+	prov/sdr/fi/sdr_work.c \
+	prov/sdr/fi/sdr_work.h
 
 # Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
 noinst_PROGRAMS += sdr_env_man

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The domain: one interface's address family or one RDMA device, its endpoints, its memory regions, its progress
- * thread.
+ * thread and its workers.
  *
  * It fixes what fi_getinfo promised for everything opened from it: the settings of the environment as they
  * are now, the registration mode, the progress model.  It closes only when nothing opened from it is left.
@@ -21,6 +21,7 @@ static int sdr_domain_close(struct fid *fid)
 	if (atomic_load(&dom->refs))
 		return -FI_EBUSY;
 	sdr_thread_stop(dom);
+	sdr_work_fini(&dom->work);
 	sdr_regions_fini(&dom->regions);
 	if (dom->mr_eq)
 		atomic_fetch_sub(&container_of(dom->mr_eq, struct sdr_eq, fid)->refs, 1);
@@ -176,6 +177,7 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	dom->thread_fd = -1;
 	pthread_mutex_init(&dom->thread_lock, NULL);
 	pthread_mutex_init(&dom->eps_lock, NULL);
+	sdr_work_init(&dom->work);
 	dom->fid.fid.fclass = FI_CLASS_DOMAIN;
 	dom->fid.fid.context = context;
 	dom->fid.fid.ops = &sdr_domain_fi_ops;

@@ -160,10 +160,32 @@ static void sdr_ep_note(void *user, struct sdr_peer *peer, const char *text)
 	FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%s: %s\n", addr, text);
 }
 
+static bool sdr_ep_work(void *user, struct sdr_job *job)
+{
+	struct sdr_ep *ep = user;
+	int ret;
+
+	if (!ep->env.ec_threads)
+		return false;
+	ret = sdr_work_give(&ep->dom->work, job, ep->env.ec_threads);
+	if (ret && ret != -ECHILD && ret != -ECANCELED)
+		sdr_complain("no thread to make parity with: %s; the sending one does it alone (raise the limit of "
+			     "threads, ulimit -u, or set FI_SDR_EC_THREADS=0)",
+			     strerror(-ret));
+	return ret == 0;
+}
+
+static bool sdr_ep_unwork(void *user, struct sdr_job *job)
+{
+	return sdr_work_take(&((struct sdr_ep *)user)->dom->work, job);
+}
+
 const struct sdr_rel_cbs sdr_ep_cbs = {
 	.done = sdr_ep_done,
 	.mr_get = sdr_ep_mr_get,
 	.note = sdr_ep_note,
+	.work = sdr_ep_work,
+	.unwork = sdr_ep_unwork,
 };
 
 /* ---- driving --------------------------------------------------------------------------------------- */

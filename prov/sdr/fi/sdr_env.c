@@ -23,6 +23,7 @@
 #include "../uc/sdr_verbs.h"
 #include "../wire/sdr_frame.h"
 #include "sdr_env.h"
+#include "sdr_work.h"
 
 #define AT(m) offsetof(struct sdr_env, m), sizeof(((struct sdr_env *)NULL)->m)
 
@@ -52,6 +53,10 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  AT(rel.ec_chunk_decode) },
 	{ "ec_scratch", SDR_ENV_UINT, "512m", "bytes", "1m..64g", 1048576, 68719476736.0,
 	  "Parity that an endpoint may hold at a time, sent and received.", AT(rel.ec_scratch) },
+	{ "ec_threads", SDR_ENV_UINT, "1", "threads", "0..64", 0, SDR_WORK_THREADS_MAX,
+	  "Threads of a domain that help to make parity of messages from 1 MiB on; 0: the thread that sends makes "
+	  "it.",
+	  AT(ec_threads) },
 	{ "objective", SDR_ENV_CHOICE, "p99", "", "mean, p99, p999", 0, 0,
 	  "Completion time that auto and hybrid make small: the mean, or that of 99 or 99.9 % of the transfers.",
 	  AT(rel.objective) },

@@ -25,6 +25,7 @@ struct sdr_env {
 	enum sdr_env_engine engine;
 	char late[8];		     /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
 	uint32_t rx_depth, tx_depth; /* likewise; 0: the engine's defaults */
+	uint32_t ec_threads;	     /* workers that encode; 0 none */
 	char fault[SDR_ENV_TEXT];    /* "": none */
 	char stats[SDR_ENV_TEXT];    /* "": none, "-": standard output */
 };

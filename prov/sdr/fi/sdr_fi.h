@@ -10,7 +10,7 @@
  *   pset->lock      the endpoints that a CQ or a counter drives
  *   av->eps_lock    the endpoints bound to an address vector
  *   ep->lock        everything below one endpoint: rel, SDK context, engine
- *   av->lock, regions->lock, cq->lock, wait mutex     leaves
+ *   av->lock, regions->lock, cq->lock, work->lock, wait mutex     leaves
  *
  * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and take the
  * queue's own cq->lock for the copy.  Whoever closes an endpoint takes it out of all lists first and without
@@ -46,6 +46,7 @@
 #include "../uc/sdr_soft.h"
 #include "../uc/sdr_verbs.h"
 #include "sdr_env.h"
+#include "sdr_work.h"
 
 /* libfabric's own, without the complaint of compilers about alignment */
 #undef container_of
@@ -134,6 +135,8 @@ struct sdr_domain {
 	int thread_fd;		   /* eventfd that wakes it */
 	pid_t thread_pid;	   /* process in which it runs */
 	struct sdr_domain *next;   /* all domains with a thread, for the provider's clean-up */
+
+	struct sdr_work work; /* threads that encode, see sdr_work.c */
 };
 
 int sdr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);

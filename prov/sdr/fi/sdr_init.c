@@ -7,7 +7,7 @@
  * struct is writable (the core keeps words of its own in it) and carries the version of the libfabric that
  * loads it, since a provider with a lower version than the application asks for is passed over.  The
  * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once, loudly: on
- * stderr when the log is off, because nobody would see why there is no sdr otherwise.  Clean-up ends progress
+ * stderr when the log is off, because nobody would see why there is no sdr otherwise.  Clean-up ends the
  * threads of domains that were never closed, in the process that started them.
  */
 #include <ctype.h>
@@ -22,6 +22,7 @@
 static void sdr_prov_cleanup(void)
 {
 	sdr_thread_stop_all();
+	sdr_work_stop_all();
 }
 
 struct fi_provider sdr_prov = {

@@ -92,7 +92,7 @@ void sdr_pset_progress(struct sdr_pset *ps)
 	unsigned int i;
 	int ret;
 
-	if (!ps->n || pthread_mutex_trylock(&ps->lock))
+	if (pthread_mutex_trylock(&ps->lock))
 		return; /* another thread is doing it */
 	for (i = 0; i < ps->n; i++) {
 		ep = ps->v[i];

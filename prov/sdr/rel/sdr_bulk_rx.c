@@ -104,6 +104,11 @@ static bool msn_complete(const struct sdr_conn *c, uint32_t msn)
 
 static void msn_skip_on(struct sdr_conn *c)
 {
+	uint32_t base = sdr_qp_recv_base(c->qp);
+
+	/* What lies below the window is over anyway. */
+	if (sdr_seq_lt(c->skip_lo, base))
+		c->skip_lo = sdr_seq_lt(base, c->skip_hi) ? base : c->skip_hi;
 	while (c->skip_lo != c->skip_hi && sdr_seq_lt(c->skip_lo, sdr_conn_msn_limit(c)))
 		msn_skip(c, c->skip_lo++);
 }

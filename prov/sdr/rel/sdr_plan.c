@@ -2,13 +2,14 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Numbering of a transfer's messages, for both sides: pure arithmetic on what the record says.  The count of messages
- * depends on len, seg and from alone, so that a transfer whose code is refused can be skipped number by number.
+ * depends on len, seg and from alone, so that a transfer whose code is refused can be skipped number by number: in one
+ * round, which is why there is a limit.
  */
 #include <errno.h>
 #include <string.h>
 #include "sdr_plan.h"
 
-#define PLAN_MSGS_MAX (1u << 30)
+#define PLAN_MSGS_MAX (1u << 20)
 
 int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg, const struct sdr_frame_code *code)
 {

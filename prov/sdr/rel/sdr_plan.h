@@ -30,7 +30,7 @@ struct sdr_plan_msg { /* message i */
 	uint64_t off, len;  /* of the segment in the transfer, bytes */
 };
 
-/* code NULL: no parity, segments of seg bytes; else seg is code's.  -EINVAL: more than 2^30 messages. */
+/* code NULL: no parity, segments of seg bytes; else seg is code's.  -EINVAL: more than 2^20 messages. */
 int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg, const struct sdr_frame_code *code);
 void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m);
 /* Geometry of segment m (coded); parity_max: the longest message, bytes.  -EINVAL: nobody can decode this. */

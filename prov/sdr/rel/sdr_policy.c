@@ -60,7 +60,9 @@ static int policy_fixed(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 		code.flags |= SDR_CODE_F_INTERLEAVE;
 	if (cfg->ec_chunk_decode)
 		code.flags |= SDR_CODE_F_CHUNK;
-	if (sdr_plan_init(plan, len, 0, &code) || sdr_plan_check(plan, c->mtu, c->seg_bytes))
+	if (sdr_plan_init(plan, len, 0, &code)) /* too many segments: the parity buffers are tiny */
+		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+	if (sdr_plan_check(plan, c->mtu, c->seg_bytes))
 		return SDR_REL_ERR_CODE;
 	c->choice = (struct sdr_choice){ .why = SDR_CHOICE_PARITY, .k = code.k, .m = code.m };
 	c->cover_ppm = 1000000;
@@ -129,9 +131,11 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 	else if (code.from % code.seg && code.from / code.seg < (len - 1) / code.seg)
 		code.from =
 			(len - 1) / code.seg * code.seg; /* a little less than asked for: the last segment alone */
-	if (sdr_plan_init(plan, len, 0, &code) || sdr_plan_check(plan, c->mtu, c->seg_bytes))
-		return SDR_REL_ERR_CODE;
-	return SDR_REL_OK;
+	if (sdr_plan_init(plan, len, 0, &code)) {
+		c->choice.m = 0;
+		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+	}
+	return sdr_plan_check(plan, c->mtu, c->seg_bytes) ? SDR_REL_ERR_CODE : SDR_REL_OK;
 }
 
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)

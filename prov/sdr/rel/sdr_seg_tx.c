@@ -214,7 +214,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	s->msn = msn;
 	if (!seg_fill(c, b, &m, s)) {
 		sdr_seg_tx_drop(c->rel, s);
-		c->parity_wait = true;
+		c->parity_wait = c->ngroups > 0; /* some of its own come back */
 		return NULL;
 	}
 	s->bulk = b;
@@ -239,8 +239,10 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	sdr_list_add_tail(&s->link, &c->segs);
 	if (b->opened == b->plan.nmsgs)
 		sdr_list_del(&b->link);
-	if (!s->goal)
+	if (!s->goal) { /* no parity: what is known of the data may be all there is to know */
 		sdr_seg_tx_sent(s);
+		sdr_group_tx_touch(s);
+	}
 	return s;
 }
 

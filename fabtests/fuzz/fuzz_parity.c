@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * An endpoint whose peer says anything about coded transfers.  Two real endpoints open a connection on the simulated
+ * network; then the input is a program, step by step: records with parameters of parity, data packets of any message
+ * and offset, reports of data and parity that were or were not sent, ENDs, ACKs, plain bytes as frames, all in
+ * packets that are addressed correctly; and the victim's own operations, losses, time.
+ *
+ * After each step the victim's books must add up: packets in flight, lost and to be sent again of each message, groups and
+ * their parity buffers, the window.  At the end the connection fails and nothing of it may be left.  Bytes
+ * around each buffer stay as they are (what is written elsewhere is the sanitizer's to find).
+ */
+#include "fuzz.h"
+#include "../../prov/sdr/rel/sdr_rel_priv.h"
+#include "../../prov/sdr/sdk/sdr_sdk_priv.h"
+#include "../../prov/sdr/uc/sdr_sim.h"
+
+#define PAR_STEPS  96u	       /* of a program */
+#define PAR_OPS	   32u	       /* buffers */
+#define PAR_BYTES  (48u << 10) /* of a buffer at the most */
+#define PAR_GUARD  64u
+#define PAR_MTU	   256u
+#define PAR_REGION 7u	 /* key of the victim's region */
+#define PAR_ROUNDS 5000u /* progress calls of a node in one instant */
+
+struct par_buf {
+	uint8_t *mem;
+	size_t len;
+};
+
+static struct par {
+	const uint8_t *in;
+	size_t left;
+	struct sdr_sim_world *w;
+	struct sdr_rel *rel[2]; /* 0: the victim */
+	struct sdr_peer *peer[2];
+	struct par_buf buf[PAR_OPS];
+	uint32_t nbufs;
+	uint8_t *region;
+	uint8_t drop; /* bits: data of node 0, control of node 0, data of node 1, control of node 1 */
+	uint64_t done;
+	uint32_t pn, rseq;
+	uint8_t frames[SDR_CTL_MAX];
+} par;
+
+/* ---- input --------------------------------------------------------------------------------------------- */
+
+static uint32_t in8(void)
+{
+	if (!par.left)
+		return 0;
+	par.left--;
+	return *par.in++;
+}
+
+static uint32_t in16(void)
+{
+	return in8() | in8() << 8;
+}
+
+static uint32_t in32(void)
+{
+	return in16() | in16() << 16;
+}
+
+/* ---- world --------------------------------------------------------------------------------------------- */
+
+static bool par_filter(void *user, struct sdr_sim_packet *p)
+{
+	(void)user;
+	return !(par.drop >> (2 * (p->src & 1) + (p->kind == SDR_SIM_CTL)) & 1);
+}
+
+static void par_done(void *user, const struct sdr_rel_cqe *e)
+{
+	(void)user;
+	(void)e;
+	par.done++;
+}
+
+static int par_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+{
+	(void)user;
+	(void)access;
+	if (key != PAR_REGION || addr > PAR_BYTES || len > PAR_BYTES - addr)
+		return -EACCES;
+	*va = par.region + addr;
+	return 0;
+}
+
+static uint8_t *par_buf(size_t len)
+{
+	struct par_buf *b = &par.buf[par.nbufs++];
+
+	b->len = len;
+	b->mem = malloc(len + 2 * PAR_GUARD);
+	SDR_FUZZ_CHECK(b->mem);
+	memset(b->mem, 0xa5, len + 2 * PAR_GUARD);
+	return b->mem + PAR_GUARD;
+}
+
+static void bufs_free(void)
+{
+	for (uint32_t i = 0; i < par.nbufs; i++) {
+		for (uint32_t k = 0; k < PAR_GUARD; k++) {
+			SDR_FUZZ_CHECK(par.buf[i].mem[k] == 0xa5);
+			SDR_FUZZ_CHECK(par.buf[i].mem[PAR_GUARD + par.buf[i].len + k] == 0xa5);
+		}
+		free(par.buf[i].mem);
+	}
+}
+
+static void par_open(uint8_t how)
+{
+	static const struct sdr_rel_cbs cbs = { .done = par_done, .mr_get = par_mr_get };
+	static const uint16_t code[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
+	struct sdr_sim_world_attr wa = { .seed = 1, .nodes = 2, .link.delay_ns = 2 * MS, .filter = par_filter };
+	struct sdr_sim_node_attr na = { .mtu = PAR_MTU };
+	struct sdr_rel_cfg cfg = {
+		.scheme = how & 128 ? SDR_SCHEME_HYBRID
+			  : how & 1 ? SDR_SCHEME_EC
+				    : SDR_SCHEME_EC_SR,
+		.max_overhead = 1,
+		.objective = SDR_OBJECTIVE_P99,
+		.cc = SDR_CC_FIXED,
+		.rate_bps = 1000000000,
+		.chunk = PAR_MTU << (how >> 1 & 1),
+		.split = { 6, 24, 2 },
+		.channels = 1,
+		.generations = 2,
+		.rto_rtts = 3,
+		.timeout_ms = 30000,
+		.tx_depth = 64,
+		.rx_depth = 64,
+		.inject_max = 64,
+		.ec_code = how >> 2 & 1 ? SDR_CODE_XOR : SDR_CODE_MDS,
+		.ec_k = code[how >> 3 & 3][0],
+		.ec_m = code[how >> 3 & 3][1],
+		.ec_chunk_decode = how >> 5 & 1,
+		.ec_scratch = how >> 6 & 1 ? 1 << 16 : 1 << 20,
+	};
+	struct sdr_uc_addr addr[2];
+
+	memset(&par, 0, sizeof(par));
+	par.w = sdr_sim_world_create(&wa);
+	SDR_FUZZ_CHECK(par.w);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct sdr_rel_attr attr = { .cfg = &cfg, .cbs = &cbs, .rand = { i + 1, i + 2, i + 3, i + 4 } };
+		uint64_t rnd[2] = { i + 5, i + 6 };
+		struct sdr_context *ctx;
+		struct sdr_uc *uc;
+
+		SDR_FUZZ_CHECK(!sdr_sim_node_open(par.w, i, &na, &uc));
+		ctx = sdr_context_create_on(uc, NULL, rnd);
+		SDR_FUZZ_CHECK(ctx && !sdr_rel_open(ctx, &attr, &par.rel[i]));
+		sdr_sim_node_addr(par.w, i, &addr[i]);
+	}
+	par.peer[0] = sdr_rel_peer(par.rel[0], &addr[1]);
+	par.peer[1] = sdr_rel_peer(par.rel[1], &addr[0]);
+	SDR_FUZZ_CHECK(par.peer[0] && par.peer[1]);
+	par.region = par_buf(PAR_BYTES);
+}
+
+/* ---- the victim's books -------------------------------------------------------------------------------- */
+
+static uint32_t ones(const uint64_t *b, uint32_t n)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = sdr_bits_next(b, 0, n); i < n; i = sdr_bits_next(b, i + 1, n))
+		k++;
+	return k;
+}
+
+struct books {
+	uint64_t inflight;
+	uint32_t nasked, ngroups;
+	uint64_t scratch, min; /* bytes that groups hold; and counted without their class */
+};
+
+static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, struct books *k)
+{
+	uint32_t sent = s->parity ? ones(s->chunk_rtx, s->npkts) : s->next;
+	uint32_t log = 0;
+
+	SDR_FUZZ_CHECK(s->bulk && s->next <= s->goal && s->goal <= s->npkts && s->high <= s->npkts);
+	SDR_FUZZ_CHECK(s->nacked == ones(s->acked, s->npkts));
+	SDR_FUZZ_CHECK(s->nlost == ones(s->lost, s->npkts));
+	SDR_FUZZ_CHECK(s->nagain == ones(s->again, s->npkts));
+	SDR_FUZZ_CHECK(sent == s->inflight + s->nlost + s->nacked);
+	SDR_FUZZ_CHECK(!s->nagain == sdr_list_empty(&s->lost_link));
+	for (uint32_t i = 0; i < (s->npkts + 63) / 64; i++) {
+		SDR_FUZZ_CHECK(!(s->acked[i] & s->lost[i]) && !(s->acked[i] & s->again[i]));
+		if (!s->parity)
+			SDR_FUZZ_CHECK(!(s->again[i] & ~s->lost[i]));
+	}
+	for (uint32_t i = c->tl_head; i != c->tl_tail; i++)
+		log += c->tlog[i & (c->tl_cap - 1)].seg == s;
+	SDR_FUZZ_CHECK(log == s->nlog);
+	SDR_FUZZ_CHECK(sdr_seg_tx_by_msn(c, s->msn) == s);
+	k->inflight += (uint64_t)s->inflight * c->mtu;
+	if (!s->grp)
+		return;
+	SDR_FUZZ_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s);
+	if (s->parity)
+		return;
+	k->nasked += s->grp->asked;
+	k->ngroups += s->grp->scratch != NULL;
+	k->min += s->grp->scratch ? (uint64_t)s->grp->code.par_pkts * c->mtu : 0;
+}
+
+static void check_rx(const struct sdr_conn *c, struct books *k)
+{
+	struct sdr_list *l, *m;
+
+	sdr_list_each(l, &c->brx) {
+		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+
+		SDR_FUZZ_CHECK(b->conn == c && b->bound <= b->plan.nmsgs && b->done <= b->plan.nsegs);
+		sdr_list_each(m, &b->segs) {
+			const struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
+
+			SDR_FUZZ_CHECK(s->bulk == b && s->msn - b->msn < b->bound);
+			if (!s->grp)
+				continue;
+			SDR_FUZZ_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s);
+			if (!s->parity && s->grp->scratch)
+				k->min += (uint64_t)s->grp->code.par_pkts * c->mtu;
+		}
+	}
+}
+
+static void check_books(void)
+{
+	struct sdr_rel *rel = par.rel[0];
+	struct books all = { 0 };
+	struct sdr_list *l, *m;
+
+	sdr_list_each(l, &rel->conn_list) {
+		const struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+		struct books k = { 0 };
+
+		sdr_list_each(m, &c->segs)
+			check_seg(c, sdr_container(m, struct sdr_seg_tx, link), &k);
+		for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
+			const struct sdr_pkt *p = &c->plog[i & (c->pl_cap - 1)];
+
+			k.inflight += p->done || p->lost ? 0 : p->bytes;
+		}
+		SDR_FUZZ_CHECK(c->inflight == k.inflight && c->nasked == k.nasked && c->ngroups == k.ngroups);
+		SDR_FUZZ_CHECK(!c->parity_wait || c->ngroups);
+		check_rx(c, &k);
+		all.min += k.min;
+	}
+	SDR_FUZZ_CHECK(rel->scratch.used >= all.min && !rel->scratch.used == !all.min);
+	SDR_FUZZ_CHECK(rel->scratch.held <= rel->scratch.limit && rel->scratch.used <= rel->scratch.held);
+	SDR_FUZZ_CHECK(rel->unexp_bulk_bytes <= SDR_REL_UNEXP_TOTAL);
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------- */
+
+static void rounds(void)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t n = 0;
+		int ret;
+
+		while (par.rel[i] && (ret = sdr_rel_progress(par.rel[i]))) {
+			SDR_FUZZ_CHECK(ret > 0);
+			SDR_FUZZ_CHECK(++n < PAR_ROUNDS);
+		}
+	}
+	check_books();
+}
+
+static void run_for(uint64_t ns)
+{
+	uint64_t now = sdr_sim_world_now(par.w), end = now + ns, t;
+
+	for (uint32_t n = 0; n < 20000; n++) {
+		rounds();
+		now = sdr_sim_world_now(par.w);
+		if (now >= end)
+			return;
+		t = sdr_sim_world_next(par.w);
+		for (uint32_t i = 0; i < 2; i++)
+			if (par.rel[i] && sdr_rel_deadline(par.rel[i]) < t)
+				t = sdr_rel_deadline(par.rel[i]);
+		/* A little further each time: what matters here is order, not time. */
+		sdr_sim_world_run_until(par.w, t < end ? (t > now ? t : now + 1000) : end);
+	}
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------- */
+
+static struct sdr_conn *victim(void)
+{
+	struct sdr_conn *c = par.peer[0]->conn;
+
+	return c && c->state == SDR_CONN_OPEN ? c : NULL;
+}
+
+static void say(size_t n)
+{
+	struct sdr_conn *c = victim();
+	uint8_t p[SDR_CTL_MAX];
+	size_t h;
+
+	if (!c || !n || SDR_PACKET_HDR + n > sizeof(p))
+		return;
+	h = sdr_packet_encode(p, c->cid, par.pn++);
+	memcpy(p + h, par.frames, n);
+	SDR_FUZZ_CHECK(!sdr_sim_inject_ctl(par.w, 2, 0, 0, p, h + n));
+}
+
+static void step_raw(void)
+{
+	size_t n = in8();
+
+	n = n < par.left ? n : par.left;
+	memcpy(par.frames, par.in, n);
+	par.in += n;
+	par.left -= n;
+	say(n);
+}
+
+static uint64_t draw_len(void)
+{
+	uint32_t how = in8();
+
+	return how >= 250 ? (uint64_t)in32() << (how - 250) * 3 : how & 1 ? in16() : (in16() & 15) * 1024 + how;
+}
+
+static struct sdr_frame_code draw_code(void)
+{
+	struct sdr_frame_code f = { .kind = (uint8_t)(1 + (in8() & 1)) };
+	uint32_t how = in8();
+
+	f.flags = how & SDR_FRAME_CODE_FLAGS;
+	f.k = (uint16_t)(1 + in8() % (how & 64 ? 255 : 16));
+	f.m = (uint16_t)(1 + in8() % (how & 64 ? 255 : 8));
+	f.chunk = how & 128 ? in32() : PAR_MTU * (1 + in8() % 8);
+	f.seg = how & 32 ? in32() : f.chunk * (1 + in8() % 64);
+	f.from = (uint64_t)f.chunk * (how & 16 ? in32() : in8() % 4);
+	return f;
+}
+
+static void step_rec(uint8_t op)
+{
+	struct sdr_conn *c = victim();
+	struct sdr_frame_rec f = { .op = op, .payload = par.frames };
+	uint32_t how;
+
+	if (!c)
+		return;
+	how = in8();
+	f.rseq = par.rseq++;
+	f.flags = SDR_REC_F_LEN | SDR_REC_F_BULK;
+	if (op == SDR_REC_SEND || op == SDR_REC_TSEND)
+		f.flags |= SDR_REC_F_ORDER;
+	if (op == SDR_REC_WRITE || op == SDR_REC_READ)
+		f.flags |= SDR_REC_F_RMA;
+	if (how & 1)
+		f.flags |= SDR_REC_F_CODE;
+	if (how & 2)
+		f.flags |= SDR_REC_F_DELIVERY;
+	if (how & 4)
+		f.flags &= (uint16_t) ~(SDR_REC_F_BULK | SDR_REC_F_CODE);
+	if (op == SDR_REC_DONE || how & 8)
+		f.flags |= SDR_REC_F_STATUS;
+	f.len = draw_len();
+	f.msn = sdr_qp_recv_base(c->qp) + (how & 16 ? in32() : in8() % 8);
+	f.mseq = c->rx_mseq + (how & 32 ? in8() % 4 : 0);
+	f.id = how & 64 || sdr_list_empty(&c->ops) ? in8()
+						   : sdr_container(c->ops.next, struct sdr_op, link)->wire_id;
+	f.key = PAR_REGION;
+	f.addr = how & 128 ? in16() : 0;
+	f.status = f.flags & SDR_REC_F_STATUS ? (int32_t)(in8() % 18) : 0;
+	if (f.flags & SDR_REC_F_CODE)
+		f.code = draw_code();
+	say(sdr_frame_rec_encode(par.frames, sizeof(par.frames), &f));
+}
+
+/* Data packets of any message and offset, from the peer's own QP. */
+static void step_data(void)
+{
+	static uint8_t bytes[64 * PAR_MTU];
+	struct sdr_conn *c = victim(), *peer = par.peer[1]->conn;
+	uint32_t msn, at, n, cut;
+	struct sdr_uc_tx tx = { .kind = SDR_UC_TX_WRITE };
+
+	if (!c || !peer || !peer->qp)
+		return;
+	msn = sdr_qp_recv_base(c->qp) + in8() % 16;
+	at = in8();
+	n = 1 + in8() % 64;
+	cut = in8();
+	tx.gen = (uint8_t)((msn >> 6) % peer->qp->generations);
+	tx.len = n * PAR_MTU - (cut & 1 ? cut : 0);
+	tx.buf = bytes;
+	tx.w.qp = peer->qp->uqp;
+	tx.w.slot = msn & 63;
+	tx.w.lap = (msn >> 6) / peer->qp->generations;
+	tx.w.first = at;
+	par.rel[1]->uc->ops->post(par.rel[1]->uc, &tx, 1);
+}
+
+static void step_dack(void)
+{
+	struct sdr_conn *c = victim();
+	struct sdr_frame_dack f = { 0 };
+	uint64_t bits[4];
+	uint32_t how, limit;
+
+	if (!c)
+		return;
+	how = in8();
+	f.flags = how & (SDR_DACK_COMPLETE | SDR_DACK_GAP | SDR_DACK_DECODED);
+	if (!(f.flags & SDR_DACK_COMPLETE))
+		f.flags &= (uint8_t)~SDR_DACK_DECODED;
+	f.msn = c->tx_msn - 1 - in8() % 8;
+	limit = in8();
+	f.cum = limit ? in8() % (limit + 1) : 0;
+	f.base = f.cum;
+	f.echo = how & 16 ? in32() : limit;
+	f.echo_delay_us = how & 32 ? in32() : 0;
+	f.dups = how & 64 ? in8() : 0;
+	if (f.flags & SDR_DACK_DECODED) {
+		f.dec_pkts = 1 + in8();
+		f.dec_chunks = 1 + in8() % f.dec_pkts;
+	}
+	for (int i = 0; i < 4; i++)
+		bits[i] = ((uint64_t)in32() | (uint64_t)in32() << 32) | (how & 128 ? ~0ull << 8 : 0);
+	say(sdr_frame_dack_encode(par.frames, sizeof(par.frames), &f, bits, limit > f.cum ? limit : f.cum));
+}
+
+static void step_end(void)
+{
+	struct sdr_conn *c = victim();
+	struct sdr_frame_end f;
+
+	if (!c)
+		return;
+	f.msn = sdr_qp_recv_base(c->qp) + in8() - 16;
+	say(sdr_frame_end_encode(par.frames, sizeof(par.frames), &f));
+}
+
+static void step_ack(void)
+{
+	struct sdr_conn *c = victim();
+	struct sdr_frame_ack f = { .n = 1 };
+
+	if (!c)
+		return;
+	f.r[0].hi = c->next_pn - 1 - in8() % 8;
+	f.r[0].lo = f.r[0].hi - in8() % 4;
+	say(sdr_frame_ack_encode(par.frames, sizeof(par.frames), &f));
+}
+
+static void step_op(uint32_t node, uint8_t kind)
+{
+	uint64_t len = 1 + in16() % PAR_BYTES;
+	struct sdr_rel_iov iov = { NULL, len };
+	struct sdr_rel_wr wr = {
+		.kind = kind, .niov = 1, .iov = &iov, .peer = par.peer[node], .rma_key = PAR_REGION
+	};
+
+	if (par.nbufs == PAR_OPS)
+		return;
+	iov.buf = par_buf(len);
+	(void)sdr_rel_post(par.rel[node], &wr);
+}
+
+static void step_recv(uint32_t node)
+{
+	uint64_t len = 1 + in16() % PAR_BYTES;
+	struct sdr_rel_iov iov = { NULL, len };
+	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov };
+
+	if (par.nbufs == PAR_OPS)
+		return;
+	iov.buf = par_buf(len);
+	(void)sdr_rel_recv(par.rel[node], &rr);
+}
+
+static void step(void)
+{
+	static const uint8_t recs[] = { SDR_REC_SEND, SDR_REC_WRITE, SDR_REC_SEND, SDR_REC_READ_RSP,
+					SDR_REC_BIND, SDR_REC_CTS,   SDR_REC_PARK, SDR_REC_DONE };
+	static const uint8_t kinds[] = { SDR_REL_SEND, SDR_REL_WRITE, SDR_REL_READ, SDR_REL_TSEND };
+	uint32_t what = in8();
+
+	switch (what & 15) {
+	case 0:
+	case 1:
+	case 2:
+		step_rec(recs[what >> 4 & 7]);
+		break;
+	case 3:
+		step_raw();
+		break;
+	case 4:
+	case 5:
+		step_data();
+		break;
+	case 6:
+	case 7:
+		step_dack();
+		break;
+	case 8:
+		step_end();
+		break;
+	case 9:
+		step_ack();
+		break;
+	case 10:
+		step_op(0, kinds[what >> 4 & 3]);
+		break;
+	case 11:
+		step_op(1, kinds[what >> 4 & 3]);
+		break;
+	case 12:
+		step_recv(what >> 4 & 1);
+		break;
+	case 13:
+		par.drop = (uint8_t)(what >> 4);
+		break;
+	default:
+		run_for((uint64_t)(1 + (what >> 4)) * (what & 1 ? 20 * MS : MS));
+		return;
+	}
+	run_for(0);
+}
+
+/* ---- */
+
+/* One message each way: both sides are open and know the round trip. */
+static bool par_warm(void)
+{
+	uint8_t *p = par_buf(8);
+	struct sdr_rel_iov iov = { p, 8 };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = par.peer[i] };
+		struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov };
+
+		if (sdr_rel_recv(par.rel[!i], &rr) || sdr_rel_post(par.rel[i], &wr))
+			return false;
+		run_for(20 * MS);
+	}
+	return par.done == 4 && victim();
+}
+
+static void par_end(void)
+{
+	struct sdr_rel *rel = par.rel[0];
+	struct sdr_list *l, *tmp;
+
+	sdr_list_each_safe(l, tmp, &rel->conn_list)
+		sdr_conn_fail(sdr_container(l, struct sdr_conn, link), SDR_REL_ERR_STOPPED);
+	sdr_rel_progress(rel);
+	SDR_FUZZ_CHECK(!rel->scratch.used && !rel->gtx_pool.used && !rel->grx_pool.used);
+	SDR_FUZZ_CHECK(!rel->btx_pool.used && !rel->brx_pool.used && !rel->srx_pool.used);
+	for (uint32_t i = 0; i < 2; i++)
+		sdr_rel_close(par.rel[i]);
+	bufs_free();
+	sdr_sim_world_destroy(par.w);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *in, size_t size)
+{
+	if (!size)
+		return 0;
+	par_open(in[0]);
+	SDR_FUZZ_CHECK(par_warm());
+	par.in = in + 1;
+	par.left = size - 1;
+	par.pn = 1000;
+	par.rseq = victim()->rx_rseq;
+	for (uint32_t i = 0; i < PAR_STEPS && par.left; i++)
+		step();
+	run_for(50 * MS);
+	par_end();
+	return 0;
+}
+
+/* Programs that reach far: coded transfers both ways, what was announced and is then lost, refused, or told twice. */
+size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
+{
+	static const struct {
+		uint8_t n, b[40];
+	} s[] = {
+		/* receive posted; the peer sends with parity; some of it is lost, then time */
+		{ 12, { 0x09, 0x0c, 0x00, 0x40, 0x0b, 0x00, 0x30, 0xfe, 0xff, 0xff, 0xff, 0xff } },
+		/* the victim sends; its data are lost; reports that came from nowhere */
+		{ 36, { 0x09, 0x1c, 0x00, 0x40, 0x1d, 0x0a, 0x00, 0x30, 0x0e, 0x06, 0x02, 0x00,
+			0x20, 0x04, 0x55, 0xaa, 0x55, 0xaa, 0x55, 0xaa, 0x0d, 0xff, 0x06, 0x02,
+			0x01, 0x10, 0x00, 0xff, 0x00, 0xff, 0x0f, 0x0f, 0xff, 0xff, 0xff, 0xff } },
+		/* a record with parity, packets of data and parity, END */
+		{ 30,
+		  { 0x01, 0x0c, 0x00, 0x40, 0x00, 0x01, 0x08, 0x10, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
+		    0x07, 0x00, 0x04, 0x00, 0x00, 0x06, 0x00, 0x04, 0x01, 0x00, 0x20, 0x00, 0x08, 0x10, 0xff } },
+		/* a write with parity into the region, twice, the second with other numbers */
+		{ 34, { 0x05, 0x10, 0x41, 0x08, 0x08, 0x00, 0x00, 0x07, 0x00, 0x01, 0x01, 0x03,
+			0x01, 0x07, 0x00, 0x10, 0x41, 0x08, 0x08, 0x00, 0x02, 0x07, 0x01, 0x01,
+			0x01, 0x00, 0x00, 0x07, 0x00, 0x0f, 0xff, 0x04, 0x00, 0x00 } },
+		/* COMPLETE of data and of parity, decoded */
+		{ 40, { 0x19, 0x1c, 0x00, 0x20, 0x2d, 0x0a, 0x00, 0x20, 0x1e, 0x06, 0x05, 0x01, 0x00, 0x04,
+			0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+			0x00, 0x0d, 0x1a, 0x00, 0x30, 0x3e, 0x06, 0x01, 0x00, 0x00, 0xff, 0xff } },
+		/* a read whose answer comes with parity */
+		{ 24, { 0x49, 0x2a, 0x00, 0x30, 0x8d, 0x30, 0x01, 0x00, 0x00, 0x30, 0x00, 0x01,
+			0x80, 0x03, 0x02, 0x03, 0x3f, 0x00, 0x0d, 0xff, 0xff, 0x2a, 0x00, 0x20 } },
+	};
+
+	if (i >= sizeof(s) / sizeof(*s))
+		return 0;
+	memcpy(buf, s[i].b, s[i].n);
+	return s[i].n;
+}
