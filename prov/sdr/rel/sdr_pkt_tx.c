@@ -55,6 +55,9 @@ static void plog_trim(struct sdr_conn *c)
 		/* Lost ones stay a while: their late acknowledgement tells of reordering. */
 		if (!p->done && !(p->lost && p->tx_ns + 4 * c->rtt.srtt < c->rel->now))
 			break;
+		/* What a probe gave up may only have been answered late; by now it would have been. */
+		if (!p->done && p->probed)
+			sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
 		c->pl_head++;
 	}
 }
@@ -450,7 +453,8 @@ static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
 static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 {
 	p->lost = true;
-	sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
+	if (!p->probed)
+		sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
 	c->pl_live--;
 	c->inflight -= p->bytes;
 	pkt_requeue(c, p);
