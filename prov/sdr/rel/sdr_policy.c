@@ -82,9 +82,8 @@ static void policy_note(struct sdr_conn *c)
 	if (!rel->cbs->note)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, rtt %.2f "
-		 "ms, "
-		 "chance of another round trip %.1g",
+		 "%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, "
+		 "rtt %.2f ms, chance of another round trip %.1g",
 		 sdr_choice_text(o->why), o->k, o->m, (double)c->cover_ppm / 1e4, sdr_loss_mean(&c->peer->loss),
 		 sdr_loss_upper(&c->peer->loss), sdr_loss_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6,
 		 o->fail);
@@ -150,7 +149,9 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 		err = fixed ? policy_fixed(c, len, plan) : policy_chosen(c, len, plan);
 	if (err)
 		return err;
-	c->chosen = fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO;
+	/* Parity that the peer does not take was no decision of ours. */
+	c->chosen = c->codes && (fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO) &&
+		    (plan->code.kind || c->choice.why != SDR_CHOICE_PARITY);
 	c->st.choice_parity += plan->code.kind != 0;
 	c->st.choice_sr += plan->code.kind == 0;
 	return SDR_REL_OK;
