@@ -16,11 +16,12 @@ test_pacer_SOURCES = fabtests/unit/test_pacer.c
 test_pacer_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_cc_SOURCES = fabtests/unit/test_cc.c
 test_cc_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
-test_loss_SOURCES = fabtests/unit/test_loss.c
+test_loss_SOURCES = fabtests/unit/test_loss.c fabtests/unit/test_draw.h
 test_loss_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
-test_choice_SOURCES = fabtests/unit/test_choice.c
+TEST_CHOICE_UTIL = fabtests/unit/test_choice_util.h fabtests/unit/test_draw.h
+test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)
 test_choice_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
-test_choice_table_SOURCES = fabtests/unit/test_choice_table.c
+test_choice_table_SOURCES = fabtests/unit/test_choice_table.c $(TEST_CHOICE_UTIL)
 test_choice_table_LDADD = libsdr_rel.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 
 check_PROGRAMS += test_plan test_scratch

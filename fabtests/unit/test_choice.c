@@ -10,29 +10,11 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
-#include "../../prov/sdr/rel/sdr_choice_table.h"
+#include "test_choice_util.h"
 
 #define MS 1000000ull
 /* 4 KiB and headers at 400 Gbit/s */
 #define FAST (400.0 / 8 / 4176)
-
-static uint64_t seed;
-
-static double draw(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-}
-
-static uint64_t misses(double p)
-{
-	double n = floor(log(draw()) / log1p(-p));
-
-	return n < 1e15 ? (uint64_t)n : 1000000000000000ull;
-}
 
 /* A path known so well that the bound is the rate. */
 static struct sdr_loss path(double p, double burst)
@@ -60,30 +42,6 @@ static struct sdr_choice_in wish(const struct sdr_loss *l, uint64_t npkts)
 	};
 
 	return in;
-}
-
-static int create(void **state)
-{
-	*state = sdr_choice_table_create();
-	return *state ? 0 : -1;
-}
-
-static int destroy(void **state)
-{
-	sdr_choice_table_destroy(*state);
-	return 0;
-}
-
-/* P(more than m of n are lost), independent losses: the terms one by one. */
-static long double binomial_tail(uint32_t n, uint32_t m, long double p)
-{
-	long double sum = 0;
-	uint32_t j;
-
-	for (j = m + 1; j <= n; j++)
-		sum += expl(lgammal(n + 1) - lgammal(j + 1) - lgammal(n - j + 1) + j * logl(p) +
-			    (n - j) * log1pl(-p));
-	return sum;
 }
 
 /* A transfer of `segs` segments of L codewords each, sent one behind the other, its parity behind the data. */

@@ -8,42 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../prov/sdr/rel/sdr_choice_table.h"
-
-static uint64_t seed;
-
-static double draw(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-}
-
-static int create(void **state)
-{
-	*state = sdr_choice_table_create();
-	return *state ? 0 : -1;
-}
-
-static int destroy(void **state)
-{
-	sdr_choice_table_destroy(*state);
-	return 0;
-}
-
-/* P(more than m of n are lost), independent losses: the terms one by one. */
-static long double binomial_tail(uint32_t n, uint32_t m, long double p)
-{
-	long double sum = 0;
-	uint32_t j;
-
-	for (j = m + 1; j <= n; j++)
-		sum += expl(lgammal(n + 1) - lgammal(j + 1) - lgammal(n - j + 1) + j * logl(p) +
-			    (n - j) * log1pl(-p));
-	return sum;
-}
+#include "test_choice_util.h"
 
 static void rows__binomial(void **state)
 {

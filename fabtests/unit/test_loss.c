@@ -9,27 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../../prov/sdr/rel/sdr_loss.h"
+#include "test_draw.h"
 
 #define S 1000000000ull
-
-static uint64_t seed;
-
-static double draw(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* How often a thing of probability p does not happen before it does. */
-static uint64_t misses(double p)
-{
-	double n = floor(log(draw()) / log1p(-p));
-
-	return n < 1e15 ? (uint64_t)n : 1000000000000000ull;
-}
 
 /* n packets, runs of mean `burst` lost, loss p; burst 0: independent losses. */
 static void feed(struct sdr_loss *l, uint64_t now, double p, double burst, uint64_t n)

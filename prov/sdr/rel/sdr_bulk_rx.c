@@ -207,20 +207,21 @@ static void bulk_bind(struct sdr_bulk_rx *b)
 			break;
 }
 
-/* What the record says of its messages.  False: no parity that we, or anybody, can decode. */
-static bool plan_of(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan)
+int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan)
 {
-	const struct sdr_frame_code *code = f->flags & SDR_REC_F_CODE ? &f->code : NULL;
+	return sdr_plan_init(plan, len, c->seg_bytes, f->flags & SDR_REC_F_CODE ? &f->code : NULL);
+}
 
-	if (sdr_plan_init(plan, len, c->seg_bytes, code))
-		return false;
-	return !code || (!sdr_qp_keyed(c->qp) && code->chunk <= SDR_REL_EC_CHUNK &&
-			 !sdr_plan_check(plan, c->mtu, c->seg_bytes));
+/* False: parity that we, or anybody, cannot decode. */
+static bool plan_taken(const struct sdr_conn *c, const struct sdr_plan *plan)
+{
+	return !plan->code.kind || (!sdr_qp_keyed(c->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
+				    !sdr_plan_check(plan, c->mtu, c->seg_bytes));
 }
 
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 {
-	if (!plan_of(b->conn, f, b->len, &b->plan)) {
+	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->conn, &b->plan)) {
 		b->conn->st.pkts_bad++;
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_CODE;
@@ -248,7 +249,7 @@ void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_
 {
 	struct sdr_plan plan;
 
-	(void)plan_of(c, f, len, &plan);
+	(void)sdr_bulk_rx_plan(c, f, len, &plan); /* was countable, or there are no numbers */
 	msn_skip_range(c, f->msn, f->msn + plan.nmsgs);
 	sdr_bulk_rx_more(c);
 	sdr_conn_kick(c);
@@ -280,10 +281,10 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 
 	while (!sdr_list_empty(&b->segs)) {
 		struct sdr_seg_rx *s = sdr_container(b->segs.next, struct sdr_seg_rx, link);
-		uint32_t id = s->msn & (sdr_qp_ids(c->qp) - 1);
+		uint32_t msn = s->msn;
 
 		seg_rx_free(s);
-		c->skipped[id / 64] |= 1ull << (id & 63); /* ended, not complete */
+		msn_skip(c, msn); /* ended, not complete */
 	}
 	if (b->has_msn && b->bound < b->plan.nmsgs)
 		msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);

@@ -410,8 +410,7 @@ static bool bulk_countable(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK || (f->op == SDR_REC_READ_RSP && !op))
 		return true;
-	return !sdr_plan_init(&plan, op ? op->len : f->len, c->seg_bytes,
-			      f->flags & SDR_REC_F_CODE ? &f->code : NULL);
+	return !sdr_bulk_rx_plan(c, f, op ? op->len : f->len, &plan);
 }
 
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)

@@ -614,6 +614,8 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
 /* Binds what the window allows; f: the record that numbers it.  SDR_REL_ERR_CODE: refused, the numbers are skipped. */
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f);
+/* What a record says of its messages, or could not have (-EINVAL): whether they can be received is another matter. */
+int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan);
 void sdr_bulk_rx_more(struct sdr_conn *c);
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
