@@ -59,16 +59,16 @@ peer_restarts() {
 }
 
 # Messages of 8 MiB, 0.7 s each, one after another for eleven seconds of sending: the silence, 10 s to 20 s
-# after a side opens its endpoint, falls on one of them, and that one takes as long as the silence
-# does.  A machine may take ten seconds to start the programs.
+# after a side opens its endpoint, falls on one of them or between two, where the sides agree on the next.
+# So what tells is the whole run: who survives the silence cannot be done before it is over, and who is
+# done earlier has not been through it.  A machine may take ten seconds to start the programs.
 blackout() {
-	local ms
+	local start
 	export FI_SDR_FAULT=delay=12.5ms,blackout=10s+10s FI_SDR_CC=fixed FI_SDR_RATE=100mbit
 	port=$(free_port)
-	server_at server "$port" && client_at client "$port" -S 8m -I 16 -W 0 -o -C &&
+	server_at server "$port" && start=$SECONDS && client_at client "$port" -S 8m -I 16 -W 0 -o -C &&
 		both_end_well client server || return 1
-	ms=$(awk -F, '$3 == "to" { print int($8) }' "$tmp/client.txt")
-	[ "${ms:-0}" -ge 9000 ] || { no "the longest message took ${ms:-?} ms: none spans the blackout"; return 1; }
+	[ $((SECONDS - start)) -ge 20 ] || { no "done in $((SECONDS - start)) s: nothing waited for the blackout"; return 1; }
 }
 
 client_first() {
