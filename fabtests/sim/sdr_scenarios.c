@@ -244,6 +244,37 @@ static bool tail_filter(void *user, struct sdr_sim_packet *p)
 	return !(p->kind == SDR_SIM_DATA && p->src == 0 && p->nth > t->base + t->from && p->nth <= t->base + t->to);
 }
 
+static bool comb_filter(void *user, struct sdr_sim_packet *p)
+{
+	struct tail *t = user;
+	uint64_t nth = p->nth - t->base;
+
+	return !(p->kind == SDR_SIM_DATA && p->src == 0 && p->nth > t->base && nth <= t->to && nth % 100 == 0);
+}
+
+static void sr_rto__each_packet_of_a_flight_waits_its_own_time(void **state)
+{
+	static struct simnet sn;
+	struct simnet_cfg c;
+	struct tail t = { 0 };
+	struct sdr_sim_link_stats st;
+	uint64_t dt, n = 4096;
+
+	(void)state;
+	wan(&c, 1, 10 * GBIT);
+	c.rel.scheme = SDR_SCHEME_SR_RTO;
+	c.filter = comb_filter;
+	c.user = &t;
+	start(&sn, &c);
+	warm(&sn);
+	sdr_sim_link_stats(sn.w, 0, 1, &st);
+	t.base = st.data;
+	t.to = n;
+	dt = transfer(&sn, n * 4096, 10 * S_NS);
+	assert_in_range(dt, ideal_ns(&sn, n * 4096) + 2.8 * WAN_RTT, ideal_ns(&sn, n * 4096) + 3.1 * WAN_RTT);
+	done(&sn);
+}
+
 static void tail_loss__costs_two_rtts_at_most(void **state)
 {
 	static struct simnet sn;
@@ -545,6 +576,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wan_1e2__median),
 		cmocka_unit_test(burst_64__median),
 		cmocka_unit_test(schemes__sr_is_not_worse_than_the_plain_ones),
+		cmocka_unit_test(sr_rto__each_packet_of_a_flight_waits_its_own_time),
 		cmocka_unit_test(tail_loss__costs_two_rtts_at_most),
 		cmocka_unit_test(ack_loss__half_of_the_acknowledgements),
 		cmocka_unit_test(blackhole__five_seconds_on_two_off),

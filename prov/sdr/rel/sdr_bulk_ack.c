@@ -341,6 +341,21 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack
 	return sdr_conn_is_lost(c, e->txc, e->tx_ns) && age >= sdr_rtt_min(&c->rtt);
 }
 
+/*
+ * Silence after a timeout doubles the next.  The packets of a flight time out one after the other, each at its own
+ * time: that is one silence, until what was sent again could have been answered.
+ */
+static void rto_backoff(struct sdr_conn *c)
+{
+	if (c->last_rto < c->last_news) {
+		c->last_rto = c->rel->now;
+	} else if (c->rel->now - c->last_rto >= c->rtt.srtt) {
+		c->last_rto = c->rel->now;
+		if (c->rto_shift < SDR_PTO_BACKOFF_MAX)
+			c->rto_shift++;
+	}
+}
+
 void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 {
 	uint32_t open = sdr_scheme_plain(c->rel->cfg.scheme) ? 0 : DETECT_OPEN_MAX, pos;
@@ -364,10 +379,8 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 	}
 	while (c->tl_head != c->tl_tail && !tlog_at(c, c->tl_head)->seg)
 		c->tl_head++;
-	if (timeout && c->last_rto >= c->last_news && c->rto_shift < SDR_PTO_BACKOFF_MAX)
-		c->rto_shift++;
 	if (timeout)
-		c->last_rto = c->rel->now;
+		rto_backoff(c);
 	sdr_group_tx_judge(c);
 }
 
