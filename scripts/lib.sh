@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# What quickstart.sh and test.sh share: where things lie, packages, building, steps with a
+# What quickstart.sh, figures.sh and test.sh share: where things lie, packages, building, steps with a
 # log and elapsed time.  Sourced, never run.  Everything made lies under build/ (and
 # build-*/ for other compilers and sanitizers) of the tree.
 
@@ -14,6 +14,7 @@ JOBS=$(nproc 2>/dev/null || echo 2)
 PKGS_BUILD="gcc libc6-dev make autoconf automake libtool pkg-config
 	libfabric-dev libfabric-bin libisal-dev libsodium-dev libibverbs-dev libcmocka-dev pandoc python3"
 PKGS_TEST="clang clang-format libclang-rt-14-dev openmpi-bin libopenmpi-dev netpipe-openmpi xz-utils"
+PKGS_FIGURES="gnuplot-nox"
 PKGS_RXE="qemu-system-x86 busybox-static cpio xz-utils zstd iproute2 ibverbs-providers ibverbs-utils perftest"
 
 die() {

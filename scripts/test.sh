@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-STEPS="format gcc check seeds quickstart exports man clang asan tsan fuzz mpi rxe distcheck"
+STEPS="format gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi rxe distcheck"
 
 usage() {
 	cat <<-END
@@ -33,6 +33,7 @@ usage() {
 	  check       make check: unit tests, simulator seeds, functional tests, fuzz targets
 	  seeds       more seeds of the simulator, with --seeds
 	  quickstart  what the README shows first: scripts/quickstart.sh, in short
+	  figures     scripts/figures.sh, in short: every figure is drawn and has its caption
 	  exports     what the two libraries export is what their headers promise
 	  man         man pages are made; every FI_SDR_ variable of the provider is in fi_sdr(7)
 	  clang       build with clang, warnings are errors; unit tests
@@ -187,6 +188,16 @@ run_seeds() { timeout -k 20 2400 "$BUILD/fabtests/sim/sdr_props" --first 100001 
 
 run_quickstart() { timeout -k 20 300 "$SRC/scripts/quickstart.sh" --no-install --sizes 1m,8m --messages 3; }
 
+# Beside what scripts/figures.sh writes by itself, which is the user's.
+run_figures() {
+	local out=$BUILD/figures-test names
+	rm -rf "$out"
+	timeout -k 20 400 "$SRC/scripts/figures.sh" --quick --no-install --build "$BUILD" --out "$out" || return 1
+	names=$("$SRC/scripts/figures.sh" --list | awk '{ print $1 }')
+	# shellcheck disable=SC2086
+	PYTHONDONTWRITEBYTECODE=1 python3 "$SRC/scripts/figures/check.py" "$out" $names
+}
+
 step_clang() {
 	logged "$LOGS/clang.log" run_check 900 "$BUILD-clang" TESTS="$(tests_of "$BUILD-clang" units)"
 	CHECK_RC=$?
@@ -248,16 +259,16 @@ exports_check() {
 	local want have
 	have=$(nm -D --defined-only "$BUILD/.libs/libsdr-fi.so" | awk '$2 != "A" { print $3 }')
 	[ "$have" = fi_prov_ini ] || { echo "libsdr-fi.so exports: $have (wanted fi_prov_ini alone)"; return 1; }
-	want=$(gcc -E -P -I"$SRC/include" "$SRC/include/sdr/sdr.h" | tr '\n' ' ' | grep -oE '\bsdr_[a-z_0-9]+ ?\(' |
+	want=$(cat "$SRC"/include/sdr/*.h | gcc -E -P -I"$SRC/include" - | tr '\n' ' ' | grep -oE '\bsdr_[a-z_0-9]+ ?\(' |
 		tr -d ' (' | sort -u)
 	have=$(nm -D --defined-only "$BUILD/.libs/libsdr.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
-	diff <(echo "$want") <(echo "$have") || { echo "(<: declared in sdr.h, >: exported by libsdr.so; prov/sdr/sdk/libsdr.map decides)"; return 1; }
+	diff <(echo "$want") <(echo "$have") || { echo "(<: declared in include/sdr, >: exported by libsdr.so; prov/sdr/sdk/libsdr.map decides)"; return 1; }
 }
 
 # Every parameter of the provider is in the man page that was made, and the other way round.
 man_check() {
 	local page=$BUILD/man/fi_sdr.7 vars v bad=0
-	for v in fi_sdr.7 sdr_sdk.3 sdr-protocol.7 sdr_perf.1; do
+	for v in fi_sdr.7 sdr_sdk.3 sdr-protocol.7 sdr_model.1 sdr_perf.1 sdr_sim.1; do
 		[ -s "$BUILD/man/$v" ] || { echo "man/$v was not made"; bad=1; }
 	done
 	vars=$(FI_PROVIDER_PATH=$BUILD/.libs IPATH_NO_BACKTRACE=1 timeout -k 5 60 fi_info -g sdr |
@@ -361,10 +372,10 @@ mkdir -p "$LOGS" || die "cannot write to $LOGS"
 wanted rxe || PKGS_RXE=
 if [ $INSTALL = 1 ]; then
 	# shellcheck disable=SC2086
-	packages_install $PKGS_BUILD $PKGS_TEST $PKGS_RXE
+	packages_install $PKGS_BUILD $PKGS_TEST $PKGS_FIGURES $PKGS_RXE
 else
 	# shellcheck disable=SC2086
-	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST $PKGS_RXE | tr '\n' ' ')
+	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST $PKGS_FIGURES $PKGS_RXE | tr '\n' ' ')
 	[ -z "$missing" ] || die "missing packages: $missing"
 fi
 
@@ -398,6 +409,7 @@ for s in $STEPS; do
 			need_gcc seeds && single seeds run_seeds
 		fi ;;
 	quickstart) need_gcc quickstart && single quickstart run_quickstart ;;
+	figures) need_gcc figures && single figures run_figures ;;
 	exports) need_gcc exports && single exports exports_check ;;
 	man) need_gcc man && single man man_check ;;
 	clang) single clang-build build_clang && counted clang step_clang ;;

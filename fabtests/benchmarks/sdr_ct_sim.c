@@ -14,21 +14,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "../../prov/sdr/tools/sim_jobs.h"
 #include "ct_sim.h"
 
-#define CT_PROGRESS_NS 100000000l /* look at the processes so often */
-#define CT_PROGRESS_S  5.0	  /* and say something about them so often */
-#define CT_BAR_MEAN    1.05	  /* of ideal */
-#define CT_BAR_TAIL    1.10
-#define CT_BAR_TAIL_3  2.1 /* at 3e-2 */
-#define CT_BAR_BURST   1.2 /* RTTs over ideal */
+#define CT_PROGRESS_TICKS 5u   /* of about a second: something is said about the cells that run */
+#define CT_BAR_MEAN	  1.05 /* of ideal */
+#define CT_BAR_TAIL	  1.10
+#define CT_BAR_TAIL_3	  2.1 /* at 3e-2 */
+#define CT_BAR_BURST	  1.2 /* RTTs over ideal */
 
 static struct ct_opts ct;
+static int ct_bad_cells; /* exit status: 1 a bar was missed, 2 a cell failed */
 
 /* ---- the plan -------------------------------------------------------------------------------------- */
 
@@ -130,31 +127,22 @@ static void ct_cells_bars(void)
 
 /* ---- processes ------------------------------------------------------------------------------------- */
 
-static double ct_seconds(void)
+static void ct_start(void *ctx, uint32_t i)
 {
-	struct timespec ts;
+	struct ct_result *r = (struct ct_result *)ctx + i;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / CT_NS;
-}
-
-static pid_t ct_start(uint32_t i, struct ct_result *r)
-{
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	if (pid)
-		return pid;
 	r->state = CT_RUNS;
 	r->state = ct_cell_run(&ct.plan, &ct.cells[i], r) ? CT_DONE : CT_FAILED;
-	_exit(0);
 }
 
-static void ct_progress(const struct ct_result *res)
+static void ct_progress(void *ctx)
 {
+	const struct ct_result *res = ctx;
+	static uint32_t ticks;
 	char size[32];
 
+	if (++ticks % CT_PROGRESS_TICKS)
+		return;
 	for (uint32_t i = 0; i < ct.ncells; i++) {
 		const struct ct_cell *c = &ct.cells[i];
 
@@ -165,58 +153,35 @@ static void ct_progress(const struct ct_result *res)
 	}
 }
 
-/* Runs all cells and prints each as soon as those before it are printed. */
-static int ct_run_all(struct ct_result *res)
+/* Prints each cell as soon as those before it are printed. */
+static bool ct_ended(void *ctx, uint32_t i, int sig)
 {
-	const struct timespec nap = { 0, CT_PROGRESS_NS };
-	pid_t pid[CT_CELLS_MAX] = { 0 };
-	uint32_t next = 0, busy = 0, printed = 0;
-	double said = ct_seconds();
-	int status, bad = 0;
+	static uint32_t printed;
+	struct ct_result *res = ctx;
 
-	while (printed < ct.ncells) {
-		for (; next < ct.ncells && busy < ct.jobs; next++, busy++) {
-			pid[next] = ct_start(next, &res[next]);
-			if (pid[next] < 0) {
-				fprintf(stderr, "sdr_ct_sim: fork: %s\n", strerror(errno));
-				return 2;
-			}
-		}
-		for (uint32_t i = 0; i < next; i++) {
-			if (!pid[i] || waitpid(pid[i], &status, WNOHANG) != pid[i])
-				continue;
-			pid[i] = 0;
-			busy--;
-			if (res[i].state != CT_DONE && res[i].state != CT_FAILED) {
-				res[i].state = CT_FAILED;
-				snprintf(res[i].why, sizeof(res[i].why),
-					 "the process ended by signal %d in transfer %u",
-					 WIFSIGNALED(status) ? WTERMSIG(status) : 0, res[i].done);
-			}
-		}
-		for (; printed < next && !pid[printed]; printed++) {
-			const char *v = ct_verdict(&ct.cells[printed], &res[printed]);
-
-			ct_out_row(ct.format, &ct.cells[printed], &res[printed], !printed);
-			if (res[printed].state != CT_DONE)
-				bad = 2;
-			else if (*v && strcmp(v, "PASS") != 0 && !bad)
-				bad = 1;
-		}
-		if (ct_seconds() - said > CT_PROGRESS_S) {
-			said = ct_seconds();
-			ct_progress(res);
-		}
-		if (printed < ct.ncells && (busy == ct.jobs || next == ct.ncells))
-			nanosleep(&nap, NULL);
+	if (res[i].state != CT_DONE && res[i].state != CT_FAILED) {
+		res[i].state = CT_FAILED;
+		snprintf(res[i].why, sizeof(res[i].why), "the process ended by signal %d in transfer %u", sig,
+			 res[i].done);
 	}
-	return bad;
+	for (; printed < ct.ncells && (res[printed].state == CT_DONE || res[printed].state == CT_FAILED);
+	     printed++) {
+		const char *v = ct_verdict(&ct.cells[printed], &res[printed]);
+
+		ct_out_row(ct.format, &ct.cells[printed], &res[printed], !printed);
+		if (res[printed].state != CT_DONE)
+			ct_bad_cells = 2;
+		else if (*v && strcmp(v, "PASS") != 0 && !ct_bad_cells)
+			ct_bad_cells = 1;
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
 {
+	struct sim_jobs jobs = { .run = ct_start, .end = ct_ended, .tick = ct_progress };
 	struct ct_result *res;
-	int bad = ct_opts_parse(&ct, argc, argv);
+	int bad = ct_opts_parse(&ct, argc, argv), err;
 
 	if (bad)
 		return bad > 0 ? 0 : 2;
@@ -224,14 +189,21 @@ int main(int argc, char **argv)
 		ct_cells_bars();
 	else
 		ct_cells_given();
-	res = mmap(NULL, sizeof(*res) * CT_CELLS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (res == MAP_FAILED) {
+	res = sim_jobs_share(sizeof(*res) * CT_CELLS_MAX);
+	if (!res) {
 		fprintf(stderr, "sdr_ct_sim: mmap: %s\n", strerror(errno));
 		return 2;
 	}
 	ct_out_begin(ct.format, &ct.plan);
-	bad = ct_run_all(res);
+	jobs.jobs = ct.jobs;
+	jobs.n = ct.ncells;
+	jobs.ctx = res;
+	err = sim_jobs_run(&jobs);
+	if (err) {
+		fprintf(stderr, "sdr_ct_sim: fork: %s\n", strerror(-err));
+		ct_bad_cells = 2;
+	}
 	ct_out_end(ct.format);
-	munmap(res, sizeof(*res) * CT_CELLS_MAX);
-	return bad;
+	sim_jobs_unshare(res, sizeof(*res) * CT_CELLS_MAX);
+	return ct_bad_cells;
 }

@@ -394,8 +394,8 @@ int main(int argc, char **argv)
 	bench_threads(data, par, "scaling", "isal", "isal", do_sdr_encode, true);
 	if (sdr_fec_kernel_set("gfni"))
 		bench_threads(data, par, "scaling", "gfni", "gfni", do_sdr_encode, true);
-	bench_threads(data, par, "figure", "XOR(32,8)", NULL, do_paper_xor, false);
-	bench_threads(data, par, "figure", "MDS(32,8)", NULL, do_sdr_encode, false);
+	bench_threads(data, par, "figure", "XOR", NULL, do_paper_xor, false);
+	bench_threads(data, par, "figure", "MDS", NULL, do_sdr_encode, false);
 	rows_end(format);
 	free(data);
 	free(par);

@@ -20,13 +20,14 @@ sdr_mem_SOURCES = \
 sdr_mem_LDADD = $(LIBFABRIC_LIBS)
 EXTRA_DIST += fabtests/benchmarks/compare.sh
 
-# Completion times in simulation, one process a cell; --bars has an exit status.
+# Completion times in simulation, one process a cell; --bars has an exit status.  Nodes, clock and processes are
+# those of the tool sdr_sim.
 noinst_PROGRAMS += sdr_ct_sim
 sdr_ct_sim_SOURCES = \
 	fabtests/benchmarks/ct_sim.h fabtests/benchmarks/ct_cell.c \
 	fabtests/benchmarks/ct_out.c fabtests/benchmarks/ct_opts.c \
 	fabtests/benchmarks/sdr_ct_sim.c
-sdr_ct_sim_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_ct_sim_LDADD = libsdr_simbed.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 
 # The bytes of the erasure code beside bare ISA-L and beside XOR; --check has an exit status.
 noinst_PROGRAMS += sdr_fec_bench
@@ -35,3 +36,8 @@ sdr_fec_bench_SOURCES = \
 	fabtests/benchmarks/fec_bench_work.c \
 	fabtests/benchmarks/sdr_fec_bench.c
 sdr_fec_bench_LDADD = libsdr_fec.la $(ISAL_LIBS) -lpthread
+
+# What a prediction costs; --check has an exit status.
+noinst_PROGRAMS += sdr_model_bench
+sdr_model_bench_SOURCES = fabtests/benchmarks/sdr_model_bench.c
+sdr_model_bench_LDADD = libsdr_model.la -lm

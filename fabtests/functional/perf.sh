@@ -3,7 +3,8 @@
 # Copyright (c) the sdr authors.
 #
 # sdr_perf: every operation with its data verified, what it prints, what it refuses, and how it
-# ends when the other side is not there or goes away.  No number that it measures is judged.
+# ends when the other side is not there or goes away.  No number that it measures is judged, but for
+# those of the drop-rate probe, over a loopback without losses and over a path with known ones.
 #
 #   perf.sh [CASE...]        names of cases, default all
 
@@ -158,7 +159,7 @@ help_lists() {
 	local o
 	"$perf" --help >"$tmp/help.txt" || { no "exit status $?"; return 1; }
 	for o in port address loop op size all iters duration in-flight bidirectional verify wait domain engine mtu \
-		chunk channels format quiet help; do
+		chunk channels probe-loss payload rate no-fragment plot format quiet help; do
 		said help "--$o " || return 1
 	done
 }
@@ -224,9 +225,173 @@ loop() {
 	alive server || no "the server has ended"
 }
 
+# ---- the drop-rate probe ------------------------------------------------------------------------
+
+probe_columns=payload_bytes,wire_bytes,sent,received,lost,loss,loss_low,loss_high,burst_packets,reordered,duplicates
+probe_columns=$probe_columns,rtt_min_s,rtt_median_s,rate_bps
+
+probes() { # OPTIONS... : both sides end well
+	perf_server --probe-loss && perf_client --probe-loss "$@" && both_end_well client server
+}
+
+# probe_is SENT SIZE,LOST,BURST,REORDERED,DUPLICATES... : a row for each size with these numbers.
+probe_is() {
+	local sent=$1
+	shift
+	grep -qxF "$probe_columns" "$tmp/client.txt" || { no "the columns are not those of sdr_perf(1)"; return 1; }
+	grep '^[0-9]' "$tmp/client.txt" | awk -F, -v sent="$sent" -v want="$*" '
+	BEGIN { n = split(want, row, " ") }
+	{ split(row[NR], w, ","); bad = 0 }
+	NF != 14 || $1 != w[1] || $2 < $1 + 28 || $3 != sent || $4 + $5 != $3 || $5 != w[2] { bad = 1 }
+	$6 - $5 / $3 > 1e-8 || $5 / $3 - $6 > 1e-8 || $7 > $6 || $8 <= $6 || $8 > 1 || (!$5 && ($7 != 0 || $8 < 3 / $3)) { bad = 1 }
+	($5 && $7 <= 0) || $9 != w[3] || $10 != w[4] || $11 != w[5] || $12 <= 0 || $13 < $12 || $14 <= 0 { bad = 1 }
+	bad { print "not the row expected (" row[NR] "): " $0; wrong = 1 }
+	END { if (NR != n) print "rows: " NR " of " n; exit wrong || NR != n }'
+}
+
+# Over a loopback whose buffers are large enough for everything nothing is lost.
+probe_clean() {
+	probes -n 300 --rate 100m --format csv &&
+		probe_is 300 256,0,0,0,0 512,0,0,0,0 1024,0,0,0,0 1400,0,0,0,0 2048,0,0,0,0 4096,0,0,0,0 8192,0,0,0,0 &&
+		said client 'sending 2100 packets of 7 sizes, 5\.[34] MB, to .* at 100 Mbit/s: about 0\.4 s'
+}
+
+probe_table() {
+	probes -D 0.05 --rate 10m --payload 200,1k || return 1
+	said client '^# drop rate of UDP packets to [^ ]+, 10 Mbit/s, [0-9.]+ s; 95 % confidence$' &&
+		said client '^ +200 +228 +274 +0 +0\.000e\+00 +0\.000e\+00 +1\.337e-02 ' && said client '^ +1024 +1052 +59 +0 '
+}
+
+probe_json() {
+	command -v python3 >/dev/null || { skip "python3 is missing"; return 0; }
+	probes -n 100 --rate 100m --payload 300,9000 -q --format json || return 1
+	python3 - "$tmp/client.txt" <<-'PY' || no "not the JSON of sdr_perf(1)"
+	import json, sys
+	o = json.load(open(sys.argv[1]))
+	assert o["complete"] is True and o["asked_rate_bps"] == 1e8 and o["dropped_at_server_socket"] == 0, o
+	a, b = o["results"]
+	assert (a["payload_bytes"], a["wire_bytes"], b["payload_bytes"]) == (300, 328, 9000), o
+	for r in a, b:
+	    assert r["sent"] == r["received"] == 100 and r["lost"] == r["loss"] == r["loss_low"] == 0, r
+	    assert 0.03 < r["loss_high"] < 0.04 and 0 < r["rtt_min_s"] <= r["rtt_median_s"], r
+	PY
+}
+
+# A path that loses 3 in a row of each 100 of one size, swaps 1 of 50 of another, doubles 2 of 25 of a third.
+probe_known_path() {
+	local relay=$build/sdr_relay behind
+	[ "$host" = 127.0.0.1 ] || { skip "only over 127.0.0.1"; return 0; }
+	perf_server --probe-loss || return 1
+	behind=$port
+	port=$(free_port)
+	spawn relay "$relay" "$port" "$behind" drop 1000 100 3 swap 700 50 1 double 500 25 2 &&
+		until_said relay relaying 10 || return 1
+	perf_client --probe-loss -n 1000 --rate 50m --payload 300,500,700,1000 --format csv && both_end_well client server &&
+		probe_is 1000 300,0,0,0,0 500,0,0,0,80 700,0,0,20,0 1000,30,3,0,0
+}
+
+# The same with the kernel's own losses, where it has them: a namespace, so that nobody else is hurt.
+probe_netem() {
+	unshare -n true 2>/dev/null || { skip "no network namespace without root"; return 0; }
+	unshare -n sh -c 'ip link set lo up && tc qdisc add dev lo root netem limit 100000 loss 10%' 2>/dev/null ||
+		{ skip "no netem here (sch_netem, tc)"; return 0; }
+	spawn both unshare -n bash -c 'ip link set lo up && tc qdisc add dev lo root netem limit 100000 loss 10% || exit 3
+		"$0" --probe-loss -q -A 127.0.0.1 & "$0" --probe-loss -q -n 4000 --rate 50m --payload 300,1000 --format csv 127.0.0.1 && wait $!' "$perf"
+	ends_with both 0 "^$probe_columns\$" || return 1
+	# 400 are expected, with a standard deviation of 19
+	awk -F, '/^[0-9]/ { n++; bad += $5 < 300 || $5 > 500 || $7 > 0.1 * 1.3 || $8 < 0.1 * 0.7 }
+		END { exit bad || n != 2 }' "$tmp/both.txt" || no "not 10 % of the packets were lost"
+}
+
+# An interface of 1500 bytes: six fragments of 8192, and with --no-fragment what goes without.
+probe_fragments() {
+	unshare -n sh -c 'ip link set lo mtu 1500 up' 2>/dev/null || { skip "no network namespace without root"; return 0; }
+	spawn both unshare -n bash -c 'ip link set lo mtu 1500 up
+		"$0" --probe-loss -q -A 127.0.0.1 & "$0" --probe-loss -q -n 100 --rate 50m --format csv 127.0.0.1 && wait $! || exit 9
+		"$0" --probe-loss -q -A 127.0.0.1 & "$0" --probe-loss -q -n 100 --rate 50m --format csv --no-fragment 127.0.0.1 && wait $! || exit 9
+		"$0" --probe-loss --no-fragment --payload 300,1473 127.0.0.1' "$perf"
+	ends_with both 2 '--payload: 1473 bytes in one packet .*the interface carries \(1472\)' || return 1
+	[ "$(grep '^[0-9]' "$tmp/both.txt" | cut -d, -f1-5 | tr '\n' ' ')" = "256,284,100,100,0 512,540,100,100,0 \
+1024,1052,100,100,0 1400,1428,100,100,0 2048,2096,100,100,0 4096,4164,100,100,0 8192,8320,100,100,0 \
+256,284,100,100,0 512,540,100,100,0 1024,1052,100,100,0 1400,1428,100,100,0 " ] || no "not these packets"
+}
+
+probe_plot() {
+	command -v gnuplot >/dev/null || { skip "gnuplot is missing"; return 0; }
+	probes -n 200 --rate 100m --payload 300,1000 --plot "$tmp/loss'x.svg" || return 1
+	grep -q 'drop rate' "$tmp/loss'x.svg" && grep -q '</svg>' "$tmp/loss'x.svg" || no "not a whole SVG with its axis"
+}
+
+# What would make the picture fail is said before anything is sent.
+probe_plot_never() {
+	port=$(free_port)
+	mkdir -p "$tmp/empty" && spawn client env PATH="$tmp/empty" "$perf" --probe-loss -p "$port" --plot "$tmp/a.svg" "$host" &&
+		ends_with client 1 'needs gnuplot.*package gnuplot-nox' || return 1
+	command -v gnuplot >/dev/null || return 0
+	spawn client "$perf" --probe-loss -p "$port" --plot "$tmp/no/such/a.svg" "$host" && ends_with client 1 'cannot be written'
+}
+
+probe_bad_options() {
+	local p=--probe-loss
+	usage --payload $p --payload 63 $host && usage --payload $p --payload 65001 $host && usage --payload $p --payload 300,,400 $host &&
+		usage --payload $p --payload '' $host && usage --payload $p --payload 300, $host && usage --payload $p --payload 300,x $host &&
+		usage --payload $p --payload 300,300 $host && usage --payload $p --payload 100,101,102,103,104,105,106,107,108,109,110,111,112,113,114,115,116 $host &&
+		usage --rate $p --rate 0 $host && usage --rate $p --rate nan $host && usage --rate $p --rate -1g $host &&
+		usage --rate $p --rate 10x $host && usage --rate $p --rate 2000g $host && usage --plot $p --plot a.gif $host &&
+		usage --iters $p -n 67108865 $host && usage --iters $p -n 60m --rate 1k $host && usage --duration $p -D 3600 --rate 1g $host &&
+		usage --payload --payload 300 $host && usage --rate --rate 1g $host && usage --op $p --op lat $host &&
+		usage --engine $p -e soft && usage --payload $p --payload 300 && usage --loop $p --loop $host
+}
+
+probe_no_server() {
+	local start=$SECONDS
+	port=$(free_port)
+	perf_client --probe-loss && ends_with client 1 "UDP port $port .*start a server there: sdr_perf --probe-loss" || return 1
+	[ $((SECONDS - start)) -le $((5 + SLACK)) ] || no "it took $((SECONDS - start)) s"
+}
+
+# SIGINT at either side: what there was until then, at the client.
+probe_interrupted() { # SIDE STATUS_OF_SERVER TEXT
+	perf_server --probe-loss && perf_client --probe-loss -D 20 --rate 20m --payload 300,1000 --format csv &&
+		until_said server counting 20 && until_said client sending 20 || return 1
+	sleep 0.5
+	kill -INT "$(pid_of "$1")"
+	ends_with client 0 "$3" && ends_with server "$2" . || return 1
+	awk -F, '/^[0-9]/ { n++; bad += $3 < 1 || $5 != 0 } END { exit bad || !n }' "$tmp/client.txt" || no "no counts"
+}
+probe_client_interrupted() { probe_interrupted client 0 ': interrupted; this is what there was'; }
+probe_server_interrupted() { probe_interrupted server 1 'the server was interrupted'; }
+
+probe_server_killed() {
+	perf_server --probe-loss && perf_client --probe-loss -D 20 --rate 20m --payload 300 && until_said server counting 20 || return 1
+	kill9 server
+	ends_with client 1 'the server has gone'
+}
+
+probe_client_killed() {
+	perf_server --probe-loss && perf_client --probe-loss -D 20 --rate 20m --payload 300 && until_said server counting 20 || return 1
+	kill9 client
+	ends_with server 1 'the client has gone'
+}
+
+# A second client is told; a server goes on to the next one afterwards, with garbage at its port.
+probe_loop() {
+	perf_server --probe-loss --loop && perf_client --probe-loss -D 20 --rate 20m --payload 300 && until_said server counting 20 || return 1
+	spawn second "$perf" --probe-loss -p "$port" "$host" && ends_with second 1 'refused: it is busy' || return 1
+	kill -INT "$(pid_of client)"
+	ends_with client 0 'interrupted' || return 1
+	spawn rain "$garbage" -r 20000 "$host" "$port"
+	perf_client --probe-loss -n 50 --rate 20m --payload 300 && ends_with client 0 ' 300 ' || return 1
+	kill9 rain
+	alive server || no "the server has ended"
+}
+
 all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged both_ways_read all_sizes repairs
 	duration table json settings progress_line bad_options bad_together help_lists refused_port refused_setting
-	no_such_domain no_server client_killed server_killed loop"
+	no_such_domain no_server client_killed server_killed loop
+	probe_clean probe_table probe_json probe_known_path probe_netem probe_fragments probe_plot probe_plot_never probe_bad_options
+	probe_no_server probe_client_interrupted probe_server_interrupted probe_server_killed probe_client_killed
+	probe_loop"
 for c in ${*:-$all}; do
 	run_case "$c" "$c"
 done

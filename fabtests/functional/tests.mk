@@ -20,16 +20,25 @@ noinst_PROGRAMS += sdr_garbage
 sdr_garbage_SOURCES = fabtests/functional/sdr_garbage.c
 sdr_garbage_LDADD = libsdr_wire.la
 
+noinst_PROGRAMS += sdr_relay
+sdr_relay_SOURCES = fabtests/functional/sdr_relay.c
+sdr_relay_LDADD =
+
 TESTS += \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
 	fabtests/functional/loadable.sh \
+	fabtests/functional/model.sh \
 	fabtests/functional/parity.sh \
-	fabtests/functional/perf.sh
+	fabtests/functional/perf.sh \
+	fabtests/functional/sim.sh
 EXTRA_DIST += \
 	fabtests/functional/cases.sh \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
 	fabtests/functional/loadable.sh \
+	fabtests/functional/model.sh \
+	fabtests/functional/model_golden.csv \
 	fabtests/functional/parity.sh \
-	fabtests/functional/perf.sh
+	fabtests/functional/perf.sh \
+	fabtests/functional/sim.sh

@@ -10,28 +10,36 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
+#include "../../prov/sdr/rel/sdr_loss.h"
 #include "test_choice_util.h"
 
 #define MS 1000000ull
 /* 4 KiB and headers at 400 Gbit/s */
 #define FAST (400.0 / 8 / 4176)
 
-/* A path known so well that the bound is the rate. */
-static struct sdr_loss path(double p, double burst)
+/* A path known by so many packets; by 1e12 so well that the bound is the rate. */
+static struct sdr_choice_loss path_of(double p, double burst, double pkts)
 {
+	struct sdr_choice_loss known;
 	struct sdr_loss l;
 
 	sdr_loss_init(&l, 0);
-	l.sent = 1e12;
-	l.lost = p * 1e12;
+	l.sent = pkts;
+	l.lost = p * pkts;
 	l.bursts = l.lost / burst;
-	return l;
+	sdr_loss_known(&l, &known);
+	return known;
 }
 
-static struct sdr_choice_in wish(const struct sdr_loss *l, uint64_t npkts)
+static struct sdr_choice_loss path(double p, double burst)
+{
+	return path_of(p, burst, 1e12);
+}
+
+static struct sdr_choice_in wish(const struct sdr_choice_loss *l, uint64_t npkts)
 {
 	struct sdr_choice_in in = {
-		.scheme = SDR_SCHEME_AUTO,
+		.far_only = true,
 		.objective = SDR_OBJECTIVE_P99,
 		.max_overhead = 0.25,
 		.npkts = npkts,
@@ -75,13 +83,13 @@ static void choice__prediction_comes_true(void **state)
 {
 	static const struct {
 		double p, burst, far;
-	} path_of[] = { { 1e-3, 1, 12 }, { 1e-2, 1, 12 }, { 3e-2, 1, 12 }, { 1e-2, 8, 12 }, { 1e-2, 64, 40 } };
+	} way[] = { { 1e-3, 1, 12 }, { 1e-2, 1, 12 }, { 3e-2, 1, 12 }, { 1e-2, 8, 12 }, { 1e-2, 64, 40 } };
 	unsigned i, n, runs = 1000, fails, counted = 0;
 	uint32_t m;
 
 	seed = 2;
-	for (i = 0; i < sizeof(path_of) / sizeof(*path_of); i++) {
-		struct sdr_loss l = path(path_of[i].p, path_of[i].burst);
+	for (i = 0; i < sizeof(way) / sizeof(*way); i++) {
+		struct sdr_choice_loss l = path(way[i].p, way[i].burst);
 		struct sdr_choice_in in = wish(&l, 32768);
 		struct sdr_choice c;
 
@@ -89,7 +97,7 @@ static void choice__prediction_comes_true(void **state)
 		assert_int_equal(c.why, SDR_CHOICE_PARITY);
 		assert_true(c.k == 128 && c.cover == 32768 && c.fail <= 2.1e-4);
 		for (n = fails = 0; n < runs; n++)
-			fails += transfer_fails(path_of[i].p, path_of[i].burst, 2, 128, c.k + c.m, c.m);
+			fails += transfer_fails(way[i].p, way[i].burst, 2, 128, c.k + c.m, c.m);
 		/* two in ten thousand were promised */
 		assert_in_range(fails, 0, 3);
 		for (m = c.m - 1u; m; m--) {
@@ -102,9 +110,9 @@ static void choice__prediction_comes_true(void **state)
 			if (c.fail < 0.02)
 				continue;
 			for (n = fails = 0; n < runs; n++)
-				fails += transfer_fails(path_of[i].p, path_of[i].burst, 2, 128, c.k + c.m, c.m);
+				fails += transfer_fails(way[i].p, way[i].burst, 2, 128, c.k + c.m, c.m);
 			assert_true(fails <= c.fail * runs + 4 * sqrt(c.fail * runs));
-			assert_true(fails >= c.fail * runs / path_of[i].far - 4);
+			assert_true(fails >= c.fail * runs / way[i].far - 4);
 			counted++;
 		}
 	}
@@ -122,15 +130,14 @@ static void choice__holds_its_bounds(void **state)
 
 	seed = 3;
 	for (n = 0; n < 30000; n++) {
-		struct sdr_loss l = path(pow(10, -8 * draw()), draw() < 0.5 ? 1 : 1 + 99 * draw());
+		double p = pow(10, -8 * draw()), burst = draw() < 0.5 ? 1 : 1 + 99 * draw();
+		struct sdr_choice_loss l;
 		struct sdr_choice_in in = wish(&l, 1 + (uint64_t)pow(2, 28 * draw()));
 		struct sdr_choice c;
 		double cap;
 
-		l.sent *= pow(10, -12 * draw());
-		l.bursts *= l.sent / 1e12;
-		l.lost *= l.sent / 1e12;
-		in.scheme = n & 1 ? SDR_SCHEME_AUTO : SDR_SCHEME_HYBRID;
+		l = path_of(p, burst, pow(10, 12 - 12 * draw()));
+		in.far_only = n & 1;
 		in.objective = n % 3;
 		in.max_overhead = draw() < 0.1 ? 0 : draw() < 0.5 ? draw() : 16 * draw();
 		in.seg_pkts = draw() < 0.5 ? 0 : 1 + (uint64_t)(70000 * draw());
@@ -150,7 +157,7 @@ static void choice__holds_its_bounds(void **state)
 		else if (c.why != SDR_CHOICE_OVERHEAD)
 			assert_true(c.m == 0);
 		if (c.why == SDR_CHOICE_NEAR)
-			assert_true(in.scheme == SDR_SCHEME_AUTO && in.rtt_ns < SDR_CHOICE_RTT_MIN);
+			assert_true(in.far_only && in.rtt_ns < SDR_CHOICE_RTT_MIN);
 		if (c.m && in.pkts_ns == 0)
 			assert_true(c.cover == in.npkts);
 	}
@@ -169,7 +176,7 @@ static void choice__more_needs_more(void **state)
 		unsigned last = 0;
 
 		for (p = 1e-4; p < 0.1; p *= 1.3) {
-			struct sdr_loss l = path(p, 1);
+			struct sdr_choice_loss l = path(p, 1);
 			struct sdr_choice_in in = wish(&l, npkts[i]);
 			struct sdr_choice a, b, c;
 
@@ -190,7 +197,7 @@ static void choice__more_needs_more(void **state)
 	/* the prediction keeps the objective with room, whatever it is */
 	for (obj = SDR_OBJECTIVE_P99; obj <= SDR_OBJECTIVE_P999; obj++) {
 		for (p = 1e-5; p < 0.02; p *= 2) {
-			struct sdr_loss l = path(p, 1);
+			struct sdr_choice_loss l = path(p, 1);
 			struct sdr_choice_in in = wish(&l, 2097152);
 			struct sdr_choice c;
 
@@ -211,7 +218,7 @@ static void choice__mean(void **state)
 	unsigned i;
 
 	for (i = 0; i < 4; i++) {
-		struct sdr_loss l = path(loss[i], 1);
+		struct sdr_choice_loss l = path(loss[i], 1);
 		struct sdr_choice_in in = wish(&l, 262144);
 		double cost, best = 1e300, mine = 0, words = 2048;
 		struct sdr_choice c;
@@ -234,7 +241,7 @@ static void choice__mean(void **state)
 	}
 	/* where parity takes longer than a repair there is none */
 	{
-		struct sdr_loss l = path(1e-2, 1);
+		struct sdr_choice_loss l = path(1e-2, 1);
 		struct sdr_choice_in in = wish(&l, 100000);
 		struct sdr_choice c;
 
@@ -248,23 +255,27 @@ static void choice__mean(void **state)
 
 static void choice__none_where_none_is_needed(void **state)
 {
-	struct sdr_loss l;
+	struct sdr_choice_loss l;
 	struct sdr_choice_in in = wish(&l, 16384);
 	struct sdr_choice c;
+	struct sdr_loss seen;
 
 	/* a fresh path is not trusted */
-	sdr_loss_init(&l, 0);
+	sdr_loss_init(&seen, 0);
+	sdr_loss_known(&seen, &l);
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_PARITY);
 	/* a few hundred thousand clean packets are */
-	sdr_loss_arrived(&l, 0, 300000);
+	sdr_loss_arrived(&seen, 0, 300000);
+	sdr_loss_known(&seen, &l);
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_CLEAN);
 	assert_true(c.m == 0 && c.fail < 0.01);
 	in.npkts = 1u << 28;
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_PARITY);
-	sdr_loss_arrived(&l, 0, 10000000);
+	sdr_loss_arrived(&seen, 0, 10000000);
+	sdr_loss_known(&seen, &l);
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_CLEAN);
 	/* once it is known to lose, rare loss is worth a row */
@@ -277,14 +288,14 @@ static void choice__none_where_none_is_needed(void **state)
 	in.rtt_ns = SDR_CHOICE_RTT_MIN - 1;
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_NEAR);
-	in.scheme = SDR_SCHEME_HYBRID;
+	in.far_only = false;
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_PARITY);
 }
 
 static void choice__small_and_capped(void **state)
 {
-	struct sdr_loss l = path(2e-2, 1);
+	struct sdr_choice_loss l = path(2e-2, 1);
 	struct sdr_choice_in in = wish(&l, 1);
 	struct sdr_choice c;
 
@@ -329,7 +340,7 @@ static void choice__small_and_capped(void **state)
 
 static void choice__bursts_and_interleaving(void **state)
 {
-	struct sdr_loss alone = path(1e-2, 1), burst = path(1e-2, 64);
+	struct sdr_choice_loss alone = path(1e-2, 1), burst = path(1e-2, 64);
 	struct sdr_choice_in in = wish(&burst, 32768);
 	struct sdr_choice one, far, near;
 
@@ -352,7 +363,7 @@ static void repair__arrives(void **state)
 	uint32_t i, d, x, last;
 
 	for (i = 0; i < 5; i++) {
-		struct sdr_loss l = path(loss[i], 1 / (1 - loss[i]));
+		struct sdr_choice_loss l = path(loss[i], 1 / (1 - loss[i]));
 
 		for (last = 0, d = 1; d <= 100; d++) {
 			x = sdr_choice_repair(*state, &l, d, 1e-3);
@@ -370,7 +381,7 @@ static void repair__arrives(void **state)
 
 static void repair__bounds(void **state)
 {
-	struct sdr_loss l = path(1e-2, 64), alone = path(1e-2, 1), lost = path(0.99, 100);
+	struct sdr_choice_loss l = path(1e-2, 64), alone = path(1e-2, 1), lost = path(0.99, 100);
 	uint32_t d, x;
 
 	for (d = 1; d < 200; d++) {
@@ -399,7 +410,7 @@ static double since(const struct timespec *a)
 /* What it costs is printed, not judged: the machine may be busy. */
 static void choice__cost(void **state)
 {
-	struct sdr_loss l = path(1e-3, 1);
+	struct sdr_choice_loss l = path(1e-3, 1);
 	struct sdr_choice_in in = wish(&l, 32768);
 	unsigned i, n = 100000, m = 0;
 	struct sdr_choice c;

@@ -4,7 +4,7 @@
 #ifndef TEST_CHOICE_UTIL_H
 #define TEST_CHOICE_UTIL_H
 
-#include "../../prov/sdr/rel/sdr_choice_table.h"
+#include "../../prov/sdr/model/sdr_choice_table.h"
 #include "test_draw.h"
 
 static inline int create(void **state)

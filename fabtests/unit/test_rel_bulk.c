@@ -93,6 +93,25 @@ static void bulk__losses_cost_a_bounded_number_of_round_trips(void **state)
 	}
 }
 
+/* A repair is followed by an END of its own, before the first one is answered: that answer must still tell of the tail. */
+static void bulk__a_lost_tail_does_not_wait_for_earlier_repairs(void **state)
+{
+	static const uint32_t tails[] = { 1, 3, 10 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
+		struct bed *b = pair();
+		struct bed_rule *middle = bed_drop(b, 0, BED_DATA, 100, 1);
+		struct bed_rule *tail = bed_drop(b, 0, BED_DATA, PKTS - tails[i], tails[i]);
+		uint64_t bytes = MIB * 8ull / 10 + MIB / 64, t = move(b, MIB, 5, BED_SEC, NULL);
+
+		assert_true(middle->hit == 1 && tail->hit == tails[i]);
+		if (t > bytes + BED_DELAY + (uint64_t)(1.3 * BED_RTT))
+			fail_msg("%u lost: %+.2f RTT", tails[i], ((double)t - (double)bytes - BED_DELAY) / BED_RTT);
+		bed_close(b);
+	}
+}
+
 static void bulk__nothing_lost_nothing_sent_twice(void **state)
 {
 	static const size_t len[] = { 4096, 4097, 65536, 100001, MIB, 5 * MIB + 1 };
@@ -389,6 +408,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bulk__losses_cost_a_bounded_number_of_round_trips),
+		cmocka_unit_test(bulk__a_lost_tail_does_not_wait_for_earlier_repairs),
 		cmocka_unit_test(bulk__nothing_lost_nothing_sent_twice),
 		cmocka_unit_test(bulk__any_one_datagram_may_be_lost),
 		cmocka_unit_test(bulk__plain_schemes_repair_too),

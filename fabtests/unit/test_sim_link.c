@@ -272,6 +272,86 @@ static void link__bursts_of_one_packet_have_no_length_in_time(void **state)
 	pair_close(&t);
 }
 
+/* 1500 bytes at 1 Gbit/s: 12 us on the line.  A queue with Poisson arrivals and constant service, M/D/1. */
+#define CROSS_US 12.0
+
+static void link__cross_traffic_makes_packets_wait(void **state)
+{
+	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 1000000000, .cross_bps = 500000000 } };
+	double rho = 0.5, wait = rho * CROSS_US / (2 * (1 - rho)), sum = 0;
+	struct sdr_sim_link_stats st;
+	const int n = 20000;
+	struct pair t;
+
+	(void)state;
+	pair_open(&t, &wa, NULL);
+	for (int i = 0; i < n; i++) { /* one packet each ms: hardly a load of its own */
+		struct sdr_uc_tx tx = pair_write(&t, 0, 0, 0, 0, src, PAIR_MTU);
+		uint64_t t0 = sdr_sim_world_now(t.w);
+
+		assert_int_equal(t.uc[0]->ops->post(t.uc[0], &tx, 1), 1);
+		sum += (double)(sdr_sim_world_next(t.w) - t0) / US - PAIR_WIRE * 8 / 1000.0;
+		sdr_sim_world_run_until(t.w, t0 + MS);
+		pair_poll(&t, 1);
+	}
+	sdr_sim_link_stats(t.w, 0, 1, &st);
+	assert_true(fabs(sum / n - wait) < wait / 10);
+	assert_true(fabs((double)st.cross - n * 1000 / CROSS_US * rho) < n * 1000 / CROSS_US * rho / 100);
+	assert_int_equal(st.cross_dropped, 0);
+	assert_int_equal(st.data, n);
+	pair_close(&t);
+}
+
+static void link__cross_traffic_fills_the_queue(void **state)
+{
+	struct sdr_sim_world_attr wa = {
+		.link = { .rate_bps = 1000000000, .cross_bps = 2000000000, .queue_bytes = 20 * 1500 },
+	};
+	struct sdr_sim_link_stats st;
+	struct pair t;
+	int got;
+
+	(void)state;
+	pair_open(&t, &wa, NULL);
+	got = stream(&t, 10000, 100 * US);
+	sdr_sim_link_stats(t.w, 0, 1, &st);
+	assert_int_equal(got + (int)st.dropped, 10000);
+	assert_true(st.dropped > 2000 && st.dropped < 8000); /* half, more or less: small packets fit more often */
+	assert_true(st.queue_peak <= wa.link.queue_bytes);
+	/* the line is always busy: what got a place fills the second */
+	assert_true(fabs(((double)st.cross * 1500 + (double)got * PAIR_WIRE) * 8 / 1e9 - 1) < 0.01);
+	pair_close(&t);
+}
+
+static void link__cross_traffic_leaves_luck_alone(void **state)
+{
+	struct sdr_sim_world_attr wa = { .seed = 3, .link = { .rate_bps = 1000000000, .loss = 0.1 } };
+	struct sdr_sim_link_stats a, b, c;
+	struct sdr_sim_link l;
+	struct pair t;
+
+	(void)state;
+	pair_open(&t, &wa, NULL);
+	stream(&t, 1000, 20 * US);
+	sdr_sim_link_stats(t.w, 0, 1, &a);
+	pair_close(&t);
+	wa.link.cross_bps = 300000000;
+	wa.link.cross_bytes = 9000;
+	pair_open(&t, &wa, NULL);
+	stream(&t, 1000, 20 * US);
+	sdr_sim_link_stats(t.w, 0, 1, &b);
+	assert_int_equal(b.lost, a.lost);
+	assert_true(b.cross > 0);
+	sdr_sim_link_get(t.w, 0, 1, &l);
+	l.cross_bps = 0; /* and it can end */
+	assert_int_equal(sdr_sim_link_set(t.w, 0, 1, &l), 0);
+	sdr_sim_link_stats(t.w, 0, 1, &b);
+	stream(&t, 1000, 20 * US);
+	sdr_sim_link_stats(t.w, 0, 1, &c);
+	assert_int_equal(c.cross, b.cross);
+	pair_close(&t);
+}
+
 static void link__duplicates_arrive_twice(void **state)
 {
 	struct sdr_sim_world_attr wa = { .seed = 5, .link = { .dup = 0.25 } };
@@ -553,6 +633,9 @@ int main(void)
 		cmocka_unit_test(link__bursts_pass_while_the_line_is_idle),
 		cmocka_unit_test(link__bursts_do_not_last_longer_for_small_packets),
 		cmocka_unit_test(link__bursts_of_one_packet_have_no_length_in_time),
+		cmocka_unit_test(link__cross_traffic_makes_packets_wait),
+		cmocka_unit_test(link__cross_traffic_fills_the_queue),
+		cmocka_unit_test(link__cross_traffic_leaves_luck_alone),
 		cmocka_unit_test(link__duplicates_arrive_twice),
 		cmocka_unit_test(link__reordering_holds_packets_back),
 		cmocka_unit_test(link__jitter_reorders_within_its_bound),

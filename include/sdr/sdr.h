@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define SDR_API_VERSION_MAJOR 1
-#define SDR_API_VERSION_MINOR 0
+#define SDR_API_VERSION_MINOR 1
 
 struct sdr_context;
 struct sdr_qp;

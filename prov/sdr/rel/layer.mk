@@ -16,8 +16,6 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_cc.c \
 	prov/sdr/rel/sdr_cc_bbr.c \
 	prov/sdr/rel/sdr_cc_fixed.c \
-	prov/sdr/rel/sdr_choice.c \
-	prov/sdr/rel/sdr_choice_table.c \
 	prov/sdr/rel/sdr_code_rx.c \
 	prov/sdr/rel/sdr_code_tx.c \
 	prov/sdr/rel/sdr_conn.c \
@@ -47,8 +45,6 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_unexp.c \
 	prov/sdr/rel/sdr_cc.h \
 	prov/sdr/rel/sdr_cc_impl.h \
-	prov/sdr/rel/sdr_choice.h \
-	prov/sdr/rel/sdr_choice_table.h \
 	prov/sdr/rel/sdr_idtab.h \
 	prov/sdr/rel/sdr_list.h \
 	prov/sdr/rel/sdr_loss.h \

@@ -321,6 +321,8 @@ static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
 		return true;
 	if (s->ended && sdr_seq_lt(e->txc, s->end_txc) && !sdr_seq_lt(c->ack_txc, s->end_txc))
 		return true;
+	if (s->ended && sdr_seq_lt(e->txc, s->end_first) && !sdr_seq_lt(c->ack_txc, s->end_first))
+		return true;
 	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack_ns;
 }
 

@@ -23,7 +23,6 @@
  */
 #include "sdr_rel_priv.h"
 
-#define REPAIR_EPS  1e-4       /* probability that a round of parity on demand fails, each codeword */
 #define SHARE_BYTES (1u << 20) /* data of a group below which others are not worth calling */
 #define SHARE_SUBS  4u	       /* submessages, likewise */
 
@@ -204,10 +203,11 @@ static bool row_again(struct sdr_group_tx *g, uint32_t cw, uint32_t row, bool fr
 }
 
 /* Parity on demand for one codeword: rows never sent, then rows that were lost.  False: there are not enough. */
-static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t cw, uint32_t deficit)
+static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g, const struct sdr_choice_loss *loss,
+			    uint32_t cw, uint32_t deficit)
 {
 	struct sdr_rel *rel = c->rel;
-	uint32_t want = sdr_choice_repair(rel->choices, &c->peer->loss, deficit, REPAIR_EPS), got = 0;
+	uint32_t want = sdr_choice_repair(rel->choices, loss, deficit, SDR_CHOICE_REPAIR_EPS), got = 0;
 	uint32_t free_rows = 0;
 
 	for (uint32_t row = 0; row < g->code.rows && free_rows < deficit; row++) {
@@ -252,15 +252,17 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 	if (lacking < 0 || all) {
 		data_again(c, g, g->code.a.first, g->data->npkts);
 	} else if (lacking) {
+		struct sdr_choice_loss loss;
 		bool harq;
 
+		sdr_loss_known(&c->peer->loss, &loss);
 		g->rounds++;
 		harq = parity_repairs(c, g);
 		for (uint32_t i = 0; i < w->ntouched; i++) {
 			uint32_t cw = w->touched[i];
 
 			if (w->miss[cw] > w->have[cw] &&
-			    (!harq || !codeword_parity(c, g, cw, (uint32_t)w->miss[cw] - w->have[cw])))
+			    (!harq || !codeword_parity(c, g, &loss, cw, (uint32_t)w->miss[cw] - w->have[cw])))
 				codeword_again(c, g, cw);
 		}
 	}

@@ -225,10 +225,9 @@ double sdr_loss_mean(const struct sdr_loss *l)
 	return fmin(sdr_loss_length(&v) * (v.bursts + SDR_LOSS_PRIOR) / (v.sent + SDR_LOSS_PRIOR_PKTS), 1);
 }
 
-double sdr_loss_upper(const struct sdr_loss *l)
+static double sdr_loss_bound_of(const struct sdr_loss_view *v)
 {
-	struct sdr_loss_view v = sdr_loss_look(l);
-	double g = sdr_loss_length(&v), a = v.bursts + SDR_LOSS_PRIOR, b = v.sent + SDR_LOSS_PRIOR_PKTS, h, q;
+	double g = sdr_loss_length(v), a = v->bursts + SDR_LOSS_PRIOR, b = v->sent + SDR_LOSS_PRIOR_PKTS, h, q;
 
 	/* the lengths of bursts vary, too: a sum of geometric lengths has 2 - 1 / g times the variance */
 	h = a / (2 - 1 / g);
@@ -236,6 +235,13 @@ double sdr_loss_upper(const struct sdr_loss *l)
 	q = 1 - 1 / (9 * h) + SDR_LOSS_Z95 / (3 * sqrt(h));
 	q = fmax(q * q * q, 1);
 	return fmin(q * g * a / b, 1);
+}
+
+double sdr_loss_upper(const struct sdr_loss *l)
+{
+	struct sdr_loss_view v = sdr_loss_look(l);
+
+	return sdr_loss_bound_of(&v);
 }
 
 double sdr_loss_burst(const struct sdr_loss *l)
@@ -250,17 +256,30 @@ bool sdr_loss_seen(const struct sdr_loss *l)
 	return sdr_loss_look(l).bursts >= SDR_LOSS_PRIOR;
 }
 
-double sdr_loss_any(const struct sdr_loss *l, double n)
+void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
-	double b = v.sent + SDR_LOSS_PRIOR_PKTS, lossy = 1, clean;
+	double clean;
 
-	if (!(n > 0))
-		return 0;
+	*out = (struct sdr_choice_loss){
+		.upper = sdr_loss_bound_of(&v),
+		.burst = v.bursts >= SDR_LOSS_BURSTS ? sdr_loss_length(&v) : 1,
+		.events = v.bursts + SDR_LOSS_PRIOR,
+		.pkts = v.sent + SDR_LOSS_PRIOR_PKTS,
+		.lossy = 1,
+		.seen = v.bursts >= SDR_LOSS_PRIOR,
+	};
 	/* nothing seen: was that luck on a path that loses (clean: the probability), or is it one that does not? */
-	if (v.bursts < SDR_LOSS_PRIOR) {
-		clean = pow(SDR_LOSS_PRIOR_PKTS / b, SDR_LOSS_PRIOR);
-		lossy = clean / (clean + 1);
+	if (!out->seen) {
+		clean = pow(SDR_LOSS_PRIOR_PKTS / out->pkts, SDR_LOSS_PRIOR);
+		out->lossy = clean / (clean + 1);
 	}
-	return lossy * -expm1(-(v.bursts + SDR_LOSS_PRIOR) * log1p(n / b));
+}
+
+double sdr_loss_any(const struct sdr_loss *l, double n)
+{
+	struct sdr_choice_loss known;
+
+	sdr_loss_known(l, &known);
+	return sdr_choice_any(&known, n);
 }

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "../model/sdr_choice.h"
 
 #define SDR_LOSS_SLOW_NS   (30 * 1000000000ull)
 #define SDR_LOSS_SLOW_PKTS 65536u
@@ -55,6 +56,8 @@ double sdr_loss_mean(const struct sdr_loss *l);	 /* posterior mean of the packet
 double sdr_loss_upper(const struct sdr_loss *l); /* 95 % of the posterior lie below, >= mean, <= 1 */
 double sdr_loss_burst(const struct sdr_loss *l); /* mean packets lost in a row, >= 1; 1 before the fourth burst */
 bool sdr_loss_seen(const struct sdr_loss *l);	 /* a loss is remembered: the rate is more than a prior */
+/* All that the choice of parity asks, at once. */
+void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out);
 /* Probability that the next n packets lose at least one, given what is known. */
 double sdr_loss_any(const struct sdr_loss *l, double n);
 

@@ -154,6 +154,11 @@ static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 		if (!k)
 			break;
 		sdr_list_del(&s->end_link);
+		/* Repairs are followed by an END of their own: the answer to the one before still tells of what it was for. */
+		if (!s->ended || !sdr_seq_lt(c->ack_txc, s->end_txc))
+			s->end_first = c->txc + 1;
+		else if (!sdr_seq_lt(c->ack_txc, s->end_first))
+			s->end_first = s->end_txc;
 		s->ended = true;
 		s->end_txc = c->txc + 1; /* this packet wants an answer: its number is the next */
 		n += k;

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include "sdr_rel_priv.h"
 
+_Static_assert(SDR_CHOICE_SEG == SDR_REL_SEG_MAX, "the model cuts transfers as we do");
+
 #define INTERLEAVE_MIN 4u /* submessages of a full segment from which ec interleaves */
 
 /* Data bytes of a segment so that its planned parity fits a message, and half of the parity buffers. */
@@ -93,15 +95,16 @@ static void policy_note(struct sdr_conn *c)
 static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
+	struct sdr_choice_loss loss;
 	struct sdr_choice_in in = {
-		.scheme = cfg->scheme,
+		.far_only = cfg->scheme == SDR_SCHEME_AUTO,
 		.objective = cfg->objective,
 		.max_overhead = cfg->max_overhead,
 		.npkts = (len + c->mtu - 1) / c->mtu,
 		.seg_pkts = c->seg_bytes / c->mtu,
 		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt) : c->rtt.srtt,
 		.pkts_ns = (double)c->cc.pacing_Bps / (1e9 * (double)(c->mtu + SDR_WIRE_OVERHEAD)),
-		.loss = &c->peer->loss,
+		.loss = &loss,
 	};
 	struct sdr_frame_code code = {
 		.kind = SDR_CODE_MDS,
@@ -110,6 +113,7 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 	};
 	uint64_t cover;
 
+	sdr_loss_known(&c->peer->loss, &loss);
 	sdr_choose(c->rel->choices, &in, &c->choice);
 	cover = c->choice.m ? c->choice.cover * c->mtu : 0;
 	if (cover > len)
@@ -165,7 +169,7 @@ bool sdr_policy_repeats(const struct sdr_conn *c)
 	if (cfg->scheme != SDR_SCHEME_HYBRID && (cfg->scheme != SDR_SCHEME_AUTO || near))
 		return false;
 	return cfg->max_overhead > 0 && sdr_loss_seen(&c->peer->loss) &&
-	       sdr_loss_any(&c->peer->loss, 1) > sdr_choice_quantile(cfg->objective) / 10;
+	       sdr_loss_any(&c->peer->loss, 1) > sdr_choice_quantile(cfg->objective) / SDR_CHOICE_REPEAT;
 }
 
 /* Codes of few sizes serve all: what has more positions or rows than asked for is the same code. */

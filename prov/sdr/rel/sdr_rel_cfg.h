@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sdr/model.h> /* enum sdr_objective */
 #include "../wire/sdr_wire.h"
 
 enum sdr_rel_scheme {
@@ -20,13 +21,6 @@ enum sdr_rel_scheme {
 	SDR_SCHEME_EC,	    /* the same, but more parity on demand repairs the rest (HARQ) */
 	SDR_SCHEME_HYBRID,  /* SR where a repair fits before the end, parity over the last round trips */
 	SDR_SCHEME_AUTO,    /* hybrid where parity pays, else SR; judged for each operation */
-};
-
-/* What hybrid and auto minimise: this of the completion time. */
-enum sdr_objective {
-	SDR_OBJECTIVE_MEAN,
-	SDR_OBJECTIVE_P99,
-	SDR_OBJECTIVE_P999,
 };
 
 enum sdr_cc_kind {

@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <string.h>
 #include "sdr_cc.h"
-#include "sdr_choice.h"
+#include "../model/sdr_choice.h"
 #include "sdr_idtab.h"
 #include "sdr_list.h"
 #include "sdr_loss.h"
@@ -227,8 +227,9 @@ struct sdr_seg_tx {
 	uint32_t next; /* packets [next, goal) were never sent */
 	uint32_t high; /* 1 + highest packet ever sent */
 	uint32_t nacked, nlost, nagain, again_hint;
-	uint32_t rack_txc; /* newest transmission of it that was reported delivered */
-	uint32_t end_txc;  /* packet with its latest END */
+	uint32_t rack_txc;  /* newest transmission of it that was reported delivered */
+	uint32_t end_txc;   /* packet with its latest END */
+	uint32_t end_first; /* packet with the oldest END that was not answered when the next one left */
 	bool ended;
 	uint32_t top;			/* highest packet known to be delivered */
 	uint32_t inflight;		/* packets sent, neither acknowledged nor lost */

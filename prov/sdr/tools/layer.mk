@@ -6,6 +6,15 @@
 
 bin_PROGRAMS += sdr_perf
 sdr_perf_SOURCES = \
+	prov/sdr/tools/probe.h \
+	prov/sdr/tools/probe_client.c \
+	prov/sdr/tools/probe_count.c \
+	prov/sdr/tools/probe_count.h \
+	prov/sdr/tools/probe_out.c \
+	prov/sdr/tools/probe_plot.c \
+	prov/sdr/tools/probe_send.c \
+	prov/sdr/tools/probe_server.c \
+	prov/sdr/tools/probe_sock.c \
 	prov/sdr/tools/sdr_perf.c \
 	prov/sdr/tools/sdr_perf.h \
 	prov/sdr/tools/sdr_perf_conn.c \
@@ -15,4 +24,55 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/sdr_perf_run.c \
 	prov/sdr/tools/sdr_perf_side.c \
 	prov/sdr/tools/sdr_perf_side.h
-sdr_perf_LDADD = $(LIBFABRIC_LIBS)
+sdr_perf_LDADD = $(LIBFABRIC_LIBS) -lm
+
+# Linked with the model's objects themselves and not with libsdr.so: it runs where it was built, too.
+bin_PROGRAMS += sdr_model
+sdr_model_SOURCES = \
+	prov/sdr/tools/model_advise.c \
+	prov/sdr/tools/model_batch.c \
+	prov/sdr/tools/model_cell.c \
+	prov/sdr/tools/model_cell.h \
+	prov/sdr/tools/model_csv.c \
+	prov/sdr/tools/model_link.c \
+	prov/sdr/tools/model_opt.c \
+	prov/sdr/tools/model_out.c \
+	prov/sdr/tools/model_plot.c \
+	prov/sdr/tools/model_pool.c \
+	prov/sdr/tools/model_row.c \
+	prov/sdr/tools/model_run.c \
+	prov/sdr/tools/model_tool.c \
+	prov/sdr/tools/model_tool.h \
+	prov/sdr/tools/model_value.c
+sdr_model_LDADD = libsdr_model.la -lpthread -lm
+
+# sdr_sim is the real transport on the simulated engine; beds, workloads and processes are those of the benchmark
+# sdr_ct_sim too, the reading of rows and numbers is that of sdr_model.
+noinst_LTLIBRARIES += libsdr_simbed.la
+libsdr_simbed_la_SOURCES = \
+	prov/sdr/tools/sim_bed.c \
+	prov/sdr/tools/sim_bed.h \
+	prov/sdr/tools/sim_jobs.c \
+	prov/sdr/tools/sim_jobs.h \
+	prov/sdr/tools/sim_trace.c \
+	prov/sdr/tools/sim_trace.h \
+	prov/sdr/tools/sim_work.c \
+	prov/sdr/tools/sim_work.h
+
+bin_PROGRAMS += sdr_sim
+sdr_sim_SOURCES = \
+	prov/sdr/tools/model_cell.c \
+	prov/sdr/tools/model_cell.h \
+	prov/sdr/tools/model_csv.c \
+	prov/sdr/tools/model_out.c \
+	prov/sdr/tools/model_row.c \
+	prov/sdr/tools/model_tool.h \
+	prov/sdr/tools/model_value.c \
+	prov/sdr/tools/sdr_sim.c \
+	prov/sdr/tools/sim.h \
+	prov/sdr/tools/sim_batch.c \
+	prov/sdr/tools/sim_cell.c \
+	prov/sdr/tools/sim_opt.c \
+	prov/sdr/tools/sim_out.c \
+	prov/sdr/tools/sim_shard.c
+sdr_sim_LDADD = libsdr_simbed.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

@@ -5,7 +5,8 @@
  *
  * A client connects, runs and ends.  A server serves one client and ends with its outcome; with --loop a
  * child process serves each client, so that whatever one of them leaves behind is gone with it, and the
- * server goes on unless it cannot even listen.  No libfabric call is made before that fork.
+ * server goes on unless it cannot even listen.  No libfabric call is made before that fork, and none at all with
+ * --probe-loss.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe.h"
 #include "sdr_perf_side.h"
 
 char perf_doing[96] = "starting";
@@ -86,6 +88,8 @@ static int client(struct perf_opt *opt)
 {
 	static struct perf_side side;
 
+	if (opt->probe.on)
+		return probe_client(opt);
 	perf_conn_client(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);
@@ -96,6 +100,8 @@ static int serve(struct perf_opt *opt)
 {
 	static struct perf_side side;
 
+	if (opt->probe.on)
+		return probe_server(opt);
 	perf_conn_server(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);

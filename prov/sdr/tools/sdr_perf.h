@@ -11,6 +11,7 @@
  *   sdr_perf_side.c  buffers, patterns, staying in step during the runs
  *   sdr_perf_run.c   the runs
  *   sdr_perf_out.c   table, CSV, JSON, progress line
+ *   probe*.c         --probe-loss, which is no run of the provider's: probe.h
  *
  * One thread.  Whatever is wrong ends the process with one sentence (perf_die), except where a server has
  * to tell its client first: those functions return -1 with the sentence in `why`.
@@ -68,6 +69,21 @@ struct perf_plan {
 	uint64_t duration_ns;	     /* of each size */
 };
 
+/* --probe-loss */
+#define PROBE_SIZES_MAX	  16u
+#define PROBE_PAYLOAD_MIN 64u
+#define PROBE_PAYLOAD_MAX 65000u
+#define PROBE_PKTS_MAX	  (1u << 26) /* of a size: 8 MiB of map at the server */
+#define PROBE_SECONDS_MAX 86400u
+
+struct probe_opt {
+	bool on, no_fragment;
+	unsigned int sizes;		   /* 0: the default ones */
+	uint32_t payload[PROBE_SIZES_MAX]; /* bytes */
+	double rate;			   /* bit/s, of IP packets */
+	const char *plot;		   /* file; NULL: none */
+};
+
 struct perf_opt {
 	const char *host;    /* NULL: server */
 	const char *address; /* server: to bind, NULL any */
@@ -77,6 +93,7 @@ struct perf_opt {
 	bool loop, quiet;
 	const char *setting[PERF_SETTINGS]; /* given as options; NULL: not */
 	struct perf_plan plan;
+	struct probe_opt probe;
 };
 
 /* ---- endpoint --------------------------------------------------------------------------------------- */

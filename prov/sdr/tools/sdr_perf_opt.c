@@ -3,9 +3,9 @@
 /*
  * The command line of sdr_perf.
  *
- * One table: what getopt takes, what --help prints, who may give it.  What is run is the client's to say: an
- * option of that kind given to a server is an error, not a silent nothing.  Each error names the option as
- * the user wrote it.
+ * One table: what getopt takes, what --help prints, who may give it and for what.  What is run is the client's to
+ * say: an option of that kind given to a server is an error, not a silent nothing, and so is one of the drop-rate
+ * probe without --probe-loss, or one of a run with it.  Each error names the option as the user wrote it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -20,9 +20,23 @@
 #define DEFAULT_SIZE_LAT 8u
 #define DEFAULT_DURATION 2.0	 /* s, of a size */
 #define DURATION_MAX	 86400.0 /* s */
+#define DEFAULT_RATE	 1e9	 /* bit/s, of the probe */
+#define RATE_MIN	 1e3
+#define RATE_MAX	 1e12
 
-enum { CLIENT = 1, SERVER = 2, BOTH = 3 };
-enum { OPT_OP = 256, OPT_VERIFY, OPT_FORMAT, OPT_LOOP, OPT_WAIT };
+enum { CLIENT = 1, SERVER = 2, BOTH = 3, RUN = 4, PROBE = 8, ANY = 12 };
+enum {
+	OPT_OP = 256,
+	OPT_VERIFY,
+	OPT_FORMAT,
+	OPT_LOOP,
+	OPT_WAIT,
+	OPT_PROBE,
+	OPT_PAYLOAD,
+	OPT_RATE,
+	OPT_WHOLE,
+	OPT_PLOT
+};
 
 static const struct {
 	int c; /* the short option's letter, if it is one */
@@ -30,32 +44,43 @@ static const struct {
 	int who;
 	const char *help;
 } table[] = {
-	{ 'p', "port", "PORT", BOTH, "UDP port of the server, which also needs the next one (default 18516)" },
-	{ 'A', "address", "ADDR", SERVER, "local address to listen on (default: all IPv4 addresses)" },
-	{ OPT_LOOP, "loop", NULL, SERVER, "serve one client after another, for ever" },
-	{ OPT_OP, "op", "NAME", CLIENT,
+	{ 'p', "port", "PORT", BOTH | ANY,
+	  "UDP port of the server, which also needs the next one (default 18516)" },
+	{ 'A', "address", "ADDR", SERVER | ANY, "local address to listen on (default: all IPv4 addresses)" },
+	{ OPT_LOOP, "loop", NULL, SERVER | ANY, "serve one client after another, for ever" },
+	{ OPT_OP, "op", "NAME", CLIENT | RUN,
 	  "write, send, tagged, read: bandwidth; lat: latency of messages (default write)" },
-	{ 's', "size", "BYTES", CLIENT, "bytes of a message, 1 to 1g; suffixes k, m, g (default 64k; lat: 8)" },
-	{ 'a', "all", NULL, CLIENT, "sizes 2, 4, 8 ... 8m instead of one" },
-	{ 'n', "iters", "N", CLIENT, "messages of each size (default: as many as fit into --duration)" },
-	{ 'D', "duration", "SECONDS", CLIENT, "seconds for each size, 0.01 to 86400 (default 2)" },
-	{ 'Q', "in-flight", "N", CLIENT, "operations in flight, 1 to 256 (default 16; lat: 1)" },
-	{ 'b', "bidirectional", NULL, CLIENT, "both sides send; the bandwidth is the sum (not with lat)" },
-	{ OPT_VERIFY, "verify", NULL, CLIENT, "fill and check every byte (costs time)" },
-	{ OPT_WAIT, "wait", "HOW", CLIENT,
+	{ 's', "size", "BYTES", CLIENT | RUN,
+	  "bytes of a message, 1 to 1g; suffixes k, m, g (default 64k; lat: 8)" },
+	{ 'a', "all", NULL, CLIENT | RUN, "sizes 2, 4, 8 ... 8m instead of one" },
+	{ 'n', "iters", "N", CLIENT | ANY,
+	  "messages (probe: packets) of each size (default: as many as fit into --duration)" },
+	{ 'D', "duration", "SECONDS", CLIENT | ANY, "seconds for each size, 0.01 to 86400 (default 2)" },
+	{ 'Q', "in-flight", "N", CLIENT | RUN, "operations in flight, 1 to 256 (default 16; lat: 1)" },
+	{ 'b', "bidirectional", NULL, CLIENT | RUN, "both sides send; the bandwidth is the sum (not with lat)" },
+	{ OPT_VERIFY, "verify", NULL, CLIENT | RUN, "fill and check every byte (costs time)" },
+	{ OPT_WAIT, "wait", "HOW", CLIENT | RUN,
 	  "for completions: poll, sleep, or auto: poll for 20 us, then sleep (default auto)" },
-	{ 'd', "domain", "NAME", BOTH,
+	{ 'd', "domain", "NAME", BOTH | RUN,
 	  "interface or RDMA device of this side, as fi_info shows it (default: by address)" },
-	{ 'e', "engine", "NAME", BOTH,
+	{ 'e', "engine", "NAME", BOTH | RUN,
 	  "soft, verbs or auto (FI_SDR_ENGINE; default auto); a server's own choice wins" },
-	{ 'm', "mtu", "BYTES", BOTH, "payload of a packet, 0 for what the path carries (FI_SDR_MTU; default 0)" },
-	{ 'c', "chunk", "BYTES", BOTH,
+	{ 'm', "mtu", "BYTES", BOTH | RUN,
+	  "payload of a packet, 0 for what the path carries (FI_SDR_MTU; default 0)" },
+	{ 'c', "chunk", "BYTES", BOTH | RUN,
 	  "bytes of a bit in the chunk bitmap; k, m, g (FI_SDR_CHUNK_SIZE; default 64k)" },
-	{ 'C', "channels", "N", BOTH,
+	{ 'C', "channels", "N", BOTH | RUN,
 	  "internal queue pairs of a generation, 1 to 16 (FI_SDR_CHANNELS; default 1)" },
-	{ OPT_FORMAT, "format", "NAME", CLIENT, "table, csv or json (default table)" },
-	{ 'q', "quiet", NULL, BOTH, "no progress line, no word of what a server does" },
-	{ 'h', "help", NULL, BOTH, "this text" },
+	{ OPT_PROBE, "probe-loss", NULL, BOTH | ANY,
+	  "measure the drop rate of UDP packets instead, with no part of the provider (both sides)" },
+	{ OPT_PAYLOAD, "payload", "LIST", CLIENT | PROBE,
+	  "UDP payload sizes, 64 to 65000 (default 256,512,1024,1400,2048,4096,8192)" },
+	{ OPT_RATE, "rate", "RATE", CLIENT | PROBE, "bit/s to send at, 1k to 1t; suffixes k, m, g (default 1g)" },
+	{ OPT_WHOLE, "no-fragment", NULL, CLIENT | PROBE, "forbid fragments (DF), and leave out what needs them" },
+	{ OPT_PLOT, "plot", "FILE", CLIENT | PROBE, "also a picture, .svg or .png (needs gnuplot)" },
+	{ OPT_FORMAT, "format", "NAME", CLIENT | ANY, "table, csv or json (default table)" },
+	{ 'q', "quiet", NULL, BOTH | ANY, "no progress line, no word of what a server does" },
+	{ 'h', "help", NULL, BOTH | ANY, "this text" },
 };
 #define OPTIONS (sizeof(table) / sizeof(table[0]))
 
@@ -68,7 +93,8 @@ static void help(void)
 
 	printf("usage: sdr_perf [options]         server: serves one client\n"
 	       "       sdr_perf [options] HOST    client: says what is run, prints the result\n"
-	       "Bandwidth and latency of the sdr provider. Options (S: for the server only, C: for the client "
+	       "Bandwidth and latency of the sdr provider; with --probe-loss on both sides the drop rate of UDP\n"
+	       "packets between them. Options (S: for the server only, C: for the client "
 	       "only):\n");
 	for (i = 0; i < OPTIONS; i++) {
 		if (table[i].c < 256)
@@ -78,9 +104,9 @@ static void help(void)
 			snprintf(left, sizeof(left), "    --%s %s", table[i].name,
 				 table[i].value ? table[i].value : "");
 		printf("  %-25s %s %s\n", left,
-		       table[i].who == SERVER	? "S"
-		       : table[i].who == CLIENT ? "C"
-						: " ",
+		       (table[i].who & BOTH) == SERVER	 ? "S"
+		       : (table[i].who & BOTH) == CLIENT ? "C"
+							 : " ",
 		       table[i].help);
 	}
 	printf("MB are 10^6 bytes. Exit status: 0 done, 1 failed, 2 wrong usage.\n");
@@ -141,6 +167,60 @@ static uint64_t seconds(int c, const char *s)
 	if (end == s || *end || !isfinite(v) || v < 0.01 || v > DURATION_MAX)
 		perf_usage("%s: \"%s\" is not a time from 0.01 to %.0f seconds", shown(c), s, DURATION_MAX);
 	return (uint64_t)(v * (double)PERF_SEC);
+}
+
+/* As FI_SDR_RATE has it: decimal suffixes, and "bit" if one likes. */
+static double rate(int c, const char *s)
+{
+	char *end;
+	double v = strtod(s, &end);
+
+	switch (*end) {
+	case 'g':
+	case 'G':
+		v *= 1e9;
+		end++;
+		break;
+	case 'm':
+	case 'M':
+		v *= 1e6;
+		end++;
+		break;
+	case 'k':
+	case 'K':
+		v *= 1e3;
+		end++;
+		break;
+	}
+	if (strcmp(end, "bit") == 0)
+		end += 3;
+	if (*s < '0' || *s > '9' || *end || !(v >= RATE_MIN && v <= RATE_MAX))
+		perf_usage("%s: \"%s\" is not a rate from 1k to 1000g bit/s, such as 500m or 2.5g", shown(c), s);
+	return v;
+}
+
+static void payloads(struct probe_opt *probe, int c, const char *list)
+{
+	char text[256], *at, *save, *item;
+	unsigned int i;
+	uint32_t v;
+
+	if (strlen(list) >= sizeof(text) || !*list || strstr(list, ",,") || *list == ',' ||
+	    list[strlen(list) - 1] == ',')
+		perf_usage("%s: \"%.60s\" is not a list of up to %u sizes with commas between them", shown(c), list,
+			   PROBE_SIZES_MAX);
+	strcpy(text, list);
+	probe->sizes = 0;
+	for (at = text; (item = strtok_r(at, ",", &save)) != NULL; at = NULL) {
+		v = (uint32_t)number(c, item, PROBE_PAYLOAD_MIN, PROBE_PAYLOAD_MAX);
+		for (i = 0; i < probe->sizes; i++) {
+			if (probe->payload[i] == v)
+				perf_usage("%s: %u is there twice", shown(c), v);
+		}
+		if (probe->sizes == PROBE_SIZES_MAX)
+			perf_usage("%s: more than %u sizes", shown(c), PROBE_SIZES_MAX);
+		probe->payload[probe->sizes++] = v;
+	}
 }
 
 static unsigned int word(int c, const char *s, const char *const *words, unsigned int n, const char *allowed)
@@ -221,6 +301,21 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		number(c, arg, 1, 16);
 		opt->setting[PERF_CHANNELS] = arg;
 		break;
+	case OPT_PROBE:
+		opt->probe.on = true;
+		break;
+	case OPT_PAYLOAD:
+		payloads(&opt->probe, c, arg);
+		break;
+	case OPT_RATE:
+		opt->probe.rate = rate(c, arg);
+		break;
+	case OPT_WHOLE:
+		opt->probe.no_fragment = true;
+		break;
+	case OPT_PLOT:
+		opt->probe.plot = arg;
+		break;
 	case OPT_FORMAT:
 		opt->format = (enum perf_format)word(c, arg, formats, 3, "table, csv, json");
 		break;
@@ -278,6 +373,7 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 			shorts[n++] = ':';
 	}
 	opt->port = PERF_PORT;
+	opt->probe.rate = DEFAULT_RATE;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (c == 'h')
 			help();
@@ -294,6 +390,8 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 		perf_usage("one HOST, not \"%s\" too", argv[optind + 1]);
 	opt->host = argv[optind];
 	for (i = 0; i < OPTIONS; i++) {
+		if (given[i] && !(table[i].who & (opt->probe.on ? PROBE : RUN)))
+			perf_usage("%s %s --probe-loss", shown(table[i].c), opt->probe.on ? "is not for" : "needs");
 		if (given[i] && !(table[i].who & (opt->host ? CLIENT : SERVER)))
 			perf_usage("%s is for the %s%s", shown(table[i].c), opt->host ? "server" : "client",
 				   opt->host ? "" : ", which says what is run");
@@ -301,6 +399,6 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	exclude("size", "all");
 	exclude("iters", "duration");
 	defaults(opt);
-	if (opt->host && !perf_plan_ok(&opt->plan, why))
+	if (opt->host && !opt->probe.on && !perf_plan_ok(&opt->plan, why))
 		perf_usage("%s", why);
 }

@@ -69,6 +69,9 @@ static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
  * back to back see bursts of ge_burst packets on average and lose the share ge_loss; after an idle time the state
  * is forgotten; small packets see the same bursts in time, so more of them fall into one.  Without a rate, or with
  * bursts of one packet (which have no length in time), the state moves on with each packet.
+ *
+ * Cross traffic takes room in the queue and time on the line, in front of whatever comes later; beyond that nobody sees
+ * its packets.  It needs a rate; when it asks for more than the rate, only queue_bytes keeps the queue from growing.
  */
 struct sdr_sim_link {
 	uint64_t rate_bps;    /* wire bits a second; 0 infinite */
@@ -82,16 +85,19 @@ struct sdr_sim_link {
 	double dup;	      /* probability that a packet arrives twice */
 	double reorder;	      /* probability that a packet is late by reorder_ns more */
 	uint64_t reorder_ns;
-	uint64_t jitter_ns; /* uniform in [0, jitter_ns], each packet for itself: reorders */
-	double corrupt;	    /* probability that the check sum fails at the receiver */
-	uint32_t max_wire;  /* packets with more bytes vanish; 0 no limit */
+	uint64_t jitter_ns;   /* uniform in [0, jitter_ns], each packet for itself: reorders */
+	double corrupt;	      /* probability that the check sum fails at the receiver */
+	uint32_t max_wire;    /* packets with more bytes vanish; 0 no limit */
+	uint64_t cross_bps;   /* cross traffic on the same line: Poisson arrivals, wire bits a second; 0 none */
+	uint32_t cross_bytes; /* of each of its packets, wire; 0: 1500 */
 };
 
 struct sdr_sim_link_stats {
 	uint64_t data, ctl, bytes;			      /* handed to the link, wire bytes */
 	uint64_t filtered, dropped, lost, blackout, oversize; /* dropped: by the queue; lost: in transit */
 	uint64_t dup, reordered, corrupt;
-	uint64_t queue_peak; /* bytes */
+	uint64_t queue_peak;	       /* bytes */
+	uint64_t cross, cross_dropped; /* packets of cross traffic that got a place, and that did not */
 };
 
 enum sdr_sim_what {

@@ -42,6 +42,9 @@ struct sdr_sim_lnk {
 	uint64_t ge_ps;
 	/* the last answer to "how long is it on the line": most packets are alike */
 	uint64_t last_rate, last_bytes, last_ps;
+	/* cross traffic: when its next packet comes, and luck of its own */
+	struct sdr_sim_rng cross_rng;
+	uint64_t cross_ps;
 };
 
 enum sdr_sim_evk {

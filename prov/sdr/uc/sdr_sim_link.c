@@ -8,13 +8,42 @@
  * reordering, duplication.  A packet lost in transit has used its time on the line; one dropped by the queue
  * has not.  Every link draws from a generator of its own, seeded by the world's seed and the two nodes: the
  * traffic of one link does not change another's luck.  Links come into being when they are first used.
+ *
+ * Cross traffic has no events: when somebody looks at the queue, what came since then is put in it first, packet by
+ * packet.  After a long silence only the last SDR_SIM_CROSS_MAX of them are drawn: what was before is forgotten, as
+ * it would be by a queue that runs empty now and then, or is full all the time.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "sdr_sim_impl.h"
 
-#define SDR_SIM_PS 1000000000000ull /* picoseconds a second */
+#define SDR_SIM_PS	  1000000000000ull /* picoseconds a second */
+#define SDR_SIM_CROSS_MAX 65536u	   /* packets of cross traffic made up for at a time */
+#define SDR_SIM_CROSS_LEN 1500u
+
+static double sdr_sim_cross_gap(const struct sdr_sim_lnk *l)
+{
+	return (double)l->cfg.cross_bytes * 8 * (double)SDR_SIM_PS / (double)l->cfg.cross_bps;
+}
+
+static void sdr_sim_cross_next(struct sdr_sim_lnk *l, double gap)
+{
+	double u = (double)((sdr_sim_rng_next(&l->cross_rng) >> 11) + 1) * 0x1p-53; /* (0, 1] */
+
+	l->cross_ps += (uint64_t)(-log(u) * gap) + 1;
+}
+
+static void sdr_sim_lnk_set(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, const struct sdr_sim_link *cfg)
+{
+	l->cfg = *cfg;
+	if (!l->cfg.cross_bytes)
+		l->cfg.cross_bytes = SDR_SIM_CROSS_LEN;
+	if (!l->cfg.cross_bps)
+		return;
+	l->cross_ps = w->now * 1000;
+	sdr_sim_cross_next(l, sdr_sim_cross_gap(l));
+}
 
 struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to)
 {
@@ -28,8 +57,9 @@ struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return NULL;
-	l->cfg = w->attr.link;
 	sdr_sim_rng_seed(&l->rng, w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xd6e8feb86659fd93ull);
+	sdr_sim_rng_seed(&l->cross_rng, w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xa0761d6478bd642full);
+	sdr_sim_lnk_set(w, l, &w->attr.link);
 	*slot = l;
 	return l;
 }
@@ -46,20 +76,49 @@ static uint64_t sdr_sim_lnk_ps(struct sdr_sim_lnk *l, uint64_t bytes)
 	return l->last_ps;
 }
 
-/* Bytes that wait for the line. */
-static uint64_t sdr_sim_lnk_backlog(const struct sdr_sim_world *w, const struct sdr_sim_lnk *l)
+/* Bytes that wait for the line at that time, of all that has been put in its queue. */
+static uint64_t sdr_sim_lnk_waiting(const struct sdr_sim_lnk *l, uint64_t at_ps)
 {
-	uint64_t now_ps = w->now * 1000;
-
-	if (!l->cfg.rate_bps || l->busy_ps <= now_ps)
+	if (!l->cfg.rate_bps || l->busy_ps <= at_ps)
 		return 0;
-	return (uint64_t)((double)(l->busy_ps - now_ps) * (double)l->cfg.rate_bps / (8.0 * (double)SDR_SIM_PS));
+	return (uint64_t)((double)(l->busy_ps - at_ps) * (double)l->cfg.rate_bps / (8.0 * (double)SDR_SIM_PS));
 }
 
 /* A packet finds room when the queue is empty or it fits: otherwise nothing larger than the queue could ever go. */
 static bool sdr_sim_lnk_full(const struct sdr_sim_lnk *l, uint64_t backlog, uint32_t wire)
 {
 	return l->cfg.queue_bytes && backlog && backlog + wire > l->cfg.queue_bytes;
+}
+
+/* Puts the cross traffic that has come until now in the queue. */
+static void sdr_sim_lnk_cross(struct sdr_sim_lnk *l, uint64_t now_ps)
+{
+	const struct sdr_sim_link *c = &l->cfg;
+	double gap, span;
+	uint64_t ps;
+
+	if (!c->cross_bps || !c->rate_bps || l->cross_ps > now_ps)
+		return;
+	gap = sdr_sim_cross_gap(l);
+	span = gap * SDR_SIM_CROSS_MAX;
+	if ((double)(now_ps - l->cross_ps) > span)
+		l->cross_ps = now_ps - (uint64_t)span;
+	ps = sdr_sim_lnk_ps(l, c->cross_bytes);
+	for (; l->cross_ps <= now_ps; sdr_sim_cross_next(l, gap)) {
+		if (sdr_sim_lnk_full(l, sdr_sim_lnk_waiting(l, l->cross_ps), c->cross_bytes)) {
+			l->st.cross_dropped++;
+			continue;
+		}
+		l->st.cross++;
+		l->busy_ps = (l->busy_ps > l->cross_ps ? l->busy_ps : l->cross_ps) + ps;
+	}
+}
+
+/* Bytes that wait for the line now. */
+static uint64_t sdr_sim_lnk_backlog(const struct sdr_sim_world *w, struct sdr_sim_lnk *l)
+{
+	sdr_sim_lnk_cross(l, w->now * 1000);
+	return sdr_sim_lnk_waiting(l, w->now * 1000);
 }
 
 uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint32_t wire)
@@ -213,7 +272,7 @@ int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to, const 
 	if (!l)
 		return from < w->attr.nodes && to < w->attr.nodes ? -ENOMEM : -EINVAL;
 	backlog = sdr_sim_lnk_backlog(w, l);
-	l->cfg = *cfg;
+	sdr_sim_lnk_set(w, l, cfg);
 	l->busy_ps = w->now * 1000 + sdr_sim_lnk_ps(l, backlog); /* what waits, waits at the new rate */
 	return 0;
 }

@@ -9,28 +9,47 @@
  * the objective's quantile; for the mean: with which the expected time is smallest), within max_overhead.  If that
  * does not allow as much, what it allows is sent; parity that would fail more often than not is not sent at all.
  *
+ * rel/ asks for each transfer with what it has learned about the path (sdr_loss_known), the model's hybrid scheme with
+ * a loss that is given (sdr_choice_loss_of): the same code decides.
+ *
  * m comes from a table by loss rate, burst length and failure probability, filled lazily (sdr_choice_table.h): sums
  * of probabilities are computed once for an entry, never again on the send path.
  */
 #ifndef SDR_CHOICE_H
 #define SDR_CHOICE_H
 
-#include "sdr_loss.h"
-#include "sdr_rel_cfg.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sdr/model.h>
 
-#define SDR_CHOICE_K	   128u		/* packets of a codeword at the most */
-#define SDR_CHOICE_SYMS	   200u		/* k + m at the most: the rows left are for repairs */
-#define SDR_CHOICE_RTT_MIN (1000000ull) /* ns: nearer peers get no parity under auto: a repair costs less */
+#pragma GCC visibility push(hidden)
+
+#define SDR_CHOICE_K	128u	      /* packets of a codeword at the most */
+#define SDR_CHOICE_SYMS 200u	      /* k + m at the most: the rows left are for repairs */
+#define SDR_CHOICE_SEG	(64ull << 20) /* bytes of a segment at the most: what rel/ cuts transfers into */
+#define SDR_CHOICE_REPEAT \
+	10.0 /* a lone packet is sent twice if lost with more than the quantile's 1 - q over this */
+#define SDR_CHOICE_REPAIR_EPS 1e-4	   /* probability that a round of parity on demand fails, each codeword */
+#define SDR_CHOICE_RTT_MIN    (1000000ull) /* ns: nearer peers get no parity under auto: a repair costs less */
+
+/* What is known of the path's loss.  The rate of bursts is Gamma(events, pkts), unless the path loses nothing. */
+struct sdr_choice_loss {
+	double upper;	     /* bound of the packets' loss rate, 0..1 */
+	double burst;	     /* mean packets lost in a row, >= 1 */
+	double events, pkts; /* shape, >= 0, and rate, packets, > 0 */
+	double lossy;	     /* probability that the path loses at all */
+	bool seen;	     /* a loss is remembered */
+};
 
 struct sdr_choice_in {
-	enum sdr_rel_scheme scheme; /* HYBRID, AUTO */
-	uint8_t objective;	    /* enum sdr_objective */
+	bool far_only;	   /* auto: no parity for near peers */
+	uint8_t objective; /* enum sdr_objective */
 	double max_overhead;
 	uint64_t npkts;	   /* of the transfer, > 0 */
 	uint64_t seg_pkts; /* of a segment: codewords do not reach beyond it; 0: one segment */
 	uint64_t rtt_ns;   /* smoothed */
 	double pkts_ns;	   /* packets per ns at the current rate; 0: unlimited */
-	const struct sdr_loss *loss;
+	const struct sdr_choice_loss *loss;
 };
 
 enum sdr_choice_why {
@@ -52,6 +71,11 @@ struct sdr_choice_table; /* one an endpoint; not thread-safe */
 struct sdr_choice_table *sdr_choice_table_create(void);
 void sdr_choice_table_destroy(struct sdr_choice_table *t);
 
+/* A loss that is known exactly: p of the packets, 0 <= p < 1, in bursts of this mean length. */
+void sdr_choice_loss_of(struct sdr_choice_loss *l, double p, double burst);
+/* Probability that the next n packets lose at least one. */
+double sdr_choice_any(const struct sdr_choice_loss *l, double n);
+
 double sdr_choice_quantile(uint8_t objective); /* 1 - q of enum sdr_objective; the mean's: as p99's */
 
 void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, struct sdr_choice *out);
@@ -59,7 +83,10 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
  * Packets to send on demand so that `deficit` of them arrive, but with probability eps: deficit + a margin.
  * deficit: 1..255, more is answered with as many; the answer is <= max(255, deficit).
  */
-uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_loss *loss, uint32_t deficit, double eps);
+uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss, uint32_t deficit,
+			   double eps);
 const char *sdr_choice_text(enum sdr_choice_why why); /* a reason in words, for the log */
+
+#pragma GCC visibility pop
 
 #endif /* SDR_CHOICE_H */

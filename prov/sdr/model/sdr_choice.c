@@ -23,10 +23,11 @@
 #define SDR_CHOICE_SEEN	     10.0 /* how much surer no parity must be once a loss was seen */
 #define SDR_CHOICE_RTTS_MIN  2.2
 #define SDR_CHOICE_RTTS_MAX  6.0
-#define SDR_CHOICE_K_MIN     8u	 /* k is not halved below */
-#define SDR_CHOICE_HOPE	     0.5 /* parity that fails more often is not sent */
-#define SDR_CHOICE_LOSS_MAX  0.9 /* repairs are not made for more loss */
-#define SDR_CHOICE_BURST_MAX 3u	 /* and deficit: packets that bursts add to a repair at the most */
+#define SDR_CHOICE_K_MIN     8u	  /* k is not halved below */
+#define SDR_CHOICE_HOPE	     0.5  /* parity that fails more often is not sent */
+#define SDR_CHOICE_LOSS_MAX  0.9  /* repairs are not made for more loss */
+#define SDR_CHOICE_BURST_MAX 3u	  /* and deficit: packets that bursts add to a repair at the most */
+#define SDR_CHOICE_CERTAIN   1e60 /* packets seen, as good as infinitely many */
 
 struct sdr_choice_path {
 	double loss;  /* upper bound */
@@ -35,6 +36,23 @@ struct sdr_choice_path {
 	double quant; /* 1 - q */
 	double any;   /* probability of a loss in the covered packets */
 };
+
+void sdr_choice_loss_of(struct sdr_choice_loss *l, double p, double burst)
+{
+	*l = (struct sdr_choice_loss){
+		.upper = p,
+		.burst = burst,
+		.events = -log1p(-p) / burst * SDR_CHOICE_CERTAIN,
+		.pkts = SDR_CHOICE_CERTAIN,
+		.lossy = 1,
+		.seen = p > 0,
+	};
+}
+
+double sdr_choice_any(const struct sdr_choice_loss *l, double n)
+{
+	return n > 0 ? l->lossy * -expm1(-l->events * log1p(n / l->pkts)) : 0;
+}
 
 double sdr_choice_quantile(uint8_t objective)
 {
@@ -108,7 +126,7 @@ static bool sdr_choice_clean(const struct sdr_choice_in *in, const struct sdr_ch
 {
 	if (in->objective == SDR_OBJECTIVE_MEAN && p->rate > 0)
 		return p->any * (double)in->rtt_ns <= 1 / p->rate;
-	return p->any < (sdr_loss_seen(in->loss) ? p->quant / SDR_CHOICE_SEEN : p->quant);
+	return p->any < (in->loss->seen ? p->quant / SDR_CHOICE_SEEN : p->quant);
 }
 
 static void sdr_choice_parity(struct sdr_choice_table *t, const struct sdr_choice_in *in,
@@ -172,16 +190,16 @@ static void sdr_choice_parity(struct sdr_choice_table *t, const struct sdr_choic
 void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, struct sdr_choice *out)
 {
 	struct sdr_choice_path p = {
-		.loss = sdr_loss_upper(in->loss),
-		.burst = sdr_loss_burst(in->loss),
+		.loss = in->loss->upper,
+		.burst = in->loss->burst,
 		.quant = sdr_choice_quantile(in->objective),
 	};
 
 	if (in->pkts_ns > 0 && isfinite(in->pkts_ns))
 		p.rate = in->pkts_ns;
 	out->cover = sdr_choice_cover(in, &p);
-	p.any = sdr_loss_any(in->loss, (double)out->cover);
-	if (in->scheme == SDR_SCHEME_AUTO && in->rtt_ns < SDR_CHOICE_RTT_MIN)
+	p.any = sdr_choice_any(in->loss, (double)out->cover);
+	if (in->far_only && in->rtt_ns < SDR_CHOICE_RTT_MIN)
 		sdr_choice_none(out, SDR_CHOICE_NEAR, p.any);
 	else if (sdr_choice_clean(in, &p))
 		sdr_choice_none(out, SDR_CHOICE_CLEAN, p.any);
@@ -189,9 +207,10 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
 		sdr_choice_parity(t, in, &p, out);
 }
 
-uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_loss *loss, uint32_t deficit, double eps)
+uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss, uint32_t deficit,
+			   double eps)
 {
-	double p = fmin(sdr_loss_upper(loss), SDR_CHOICE_LOSS_MAX), s = 1 - 1 / sdr_loss_burst(loss);
+	double p = fmin(loss->upper, SDR_CHOICE_LOSS_MAX), s = 1 - 1 / loss->burst;
 	uint32_t i = sdr_choice_rows_eps(eps), alone, m;
 
 	if (!deficit || deficit >= SDR_ROWS_SYMS)

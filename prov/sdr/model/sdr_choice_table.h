@@ -14,6 +14,8 @@
 
 #include "sdr_choice.h"
 
+#pragma GCC visibility push(hidden)
+
 #define SDR_ROWS_SYMS 255u /* k + m at the most */
 #define SDR_ROWS_EPS  45u  /* powers of 1/2 that a column holds: 2^0 .. 2^-44 */
 #define SDR_ROWS_NONE 255u /* no m with k + m <= SDR_ROWS_SYMS is enough */
@@ -22,5 +24,7 @@
 const uint8_t *sdr_choice_rows(struct sdr_choice_table *t, double loss, double again, uint32_t k);
 /* Index of a column with 2^-i <= eps; SDR_ROWS_EPS - 1 if eps is smaller than all. */
 uint32_t sdr_choice_rows_eps(double eps);
+
+#pragma GCC visibility pop
 
 #endif /* SDR_CHOICE_TABLE_H */

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# cmocka programs for the parts of prov/sdr/tools that compute.
+
+UNIT_TESTS += test_probe_count
+test_probe_count_SOURCES = \
+	fabtests/unit/test_probe_count.c \
+	fabtests/unit/test_draw.h \
+	prov/sdr/tools/probe_count.c \
+	prov/sdr/tools/probe_count.h
+test_probe_count_LDADD = $(CMOCKA_LIBS) -lm

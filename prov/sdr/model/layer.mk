@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# model/: completion times, as laws, by sampling and of collectives, and the choice of a scheme.  Part of libsdr.so;
+# rel/ stands on it.  It stands on nothing but libm.
+
+noinst_LTLIBRARIES += libsdr_model.la
+libsdr_model_la_SOURCES = \
+	prov/sdr/model/sdr_choice.c \
+	prov/sdr/model/sdr_choice_table.c \
+	prov/sdr/model/sdr_choice.h \
+	prov/sdr/model/sdr_choice_table.h \
+	prov/sdr/model/sdr_model_point.c \
+	prov/sdr/model/sdr_model_law.c \
+	prov/sdr/model/sdr_model_law_sr.c \
+	prov/sdr/model/sdr_model_sr.c \
+	prov/sdr/model/sdr_model_sr_far.c \
+	prov/sdr/model/sdr_model_code.c \
+	prov/sdr/model/sdr_model_count.c \
+	prov/sdr/model/sdr_model_ec.c \
+	prov/sdr/model/sdr_model_ec.h \
+	prov/sdr/model/sdr_model_mix.c \
+	prov/sdr/model/sdr_model_draw.c \
+	prov/sdr/model/sdr_model_draw_hybrid.c \
+	prov/sdr/model/sdr_model_coll.c \
+	prov/sdr/model/sdr_model_sample.c \
+	prov/sdr/model/sdr_model_advise.c \
+	prov/sdr/model/sdr_model_hybrid.c \
+	prov/sdr/model/sdr_model_hybrid_part.c \
+	prov/sdr/model/sdr_model_hybrid_plan.c \
+	prov/sdr/model/sdr_model_hybrid.h \
+	prov/sdr/model/sdr_model_draw.h \
+	prov/sdr/model/sdr_model_random.h \
+	prov/sdr/model/sdr_model_impl.h

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * How the hybrid scheme lays a transfer out, in the steps of rel/sdr_policy.c: (k, m) and reach are given or chosen by
+ * sdr_choose; segments are of even size; what has parity begins at a segment, or inside the last one.  A segment has
+ * the fewest codewords that k allows, of even size, which take turns packet by packet (fec/sdr_code.c), and its parity
+ * follows its data.
+ *
+ * A message that fits a record is a packet of its own, without segments: where losses are to be expected it is sent
+ * twice.  Packets are counted by their payload: what headers cost is to be taken from the bandwidth.
+ *
+ * Numbers of packets are double, as messages may have 2^63 bytes.  Pure; no allocation.
+ */
+#include <math.h>
+#include <string.h>
+#include "sdr_model_hybrid.h"
+
+#define HYBRID_RECORD 80.0  /* bytes of a packet that a record with a message in it needs around it */
+#define HYBRID_TINY   1e-30 /* probabilities below do not matter in any sum here */
+
+void sdr_model_chain(double p, double again, uint32_t n, uint32_t k, double *tail, double *lost)
+{
+	double a[SDR_MODEL_SYMS_MAX + 2] = { 0 }, b[SDR_MODEL_SYMS_MAX + 2] = { 0 };
+	double c = fmax(again, p), e = p < 1 ? p * (1 - c) / (1 - p) : 1, sum;
+	uint32_t top = 1, at, j;
+
+	a[0] = 1 - p;
+	b[1] = p;
+	for (at = 1;; at++) {
+		if (tail && at >= k) {
+			for (sum = 0, j = top; j > at - k; j--)
+				sum += a[j] + b[j];
+			tail[at - k] = fmin(sum, 1);
+		}
+		if (at == n)
+			break;
+		b[top + 1] = e * a[top] + c * b[top];
+		for (j = top; j; j--) {
+			a[j] = (1 - e) * a[j] + (1 - c) * b[j];
+			b[j] = e * a[j - 1] + c * b[j - 1];
+		}
+		a[0] *= 1 - e;
+		/* what is not counted here stays so: b is 0 above top */
+		if (b[top + 1] > HYBRID_TINY)
+			top++;
+		else
+			b[top + 1] = 0;
+	}
+	for (j = 0; lost && j <= n; j++)
+		lost[j] = j <= top ? a[j] + b[j] : 0;
+}
+
+static void plan_choose(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p,
+			struct sdr_choice_table *t)
+{
+	struct sdr_choice_in in = {
+		.objective = (uint8_t)p->objective,
+		.max_overhead = p->max_overhead,
+		.npkts = (p->msg_bytes - 1) / p->mtu_bytes + 1,
+		.seg_pkts = p->mtu_bytes < SDR_CHOICE_SEG ? SDR_CHOICE_SEG / p->mtu_bytes : 1,
+		.rtt_ns = p->rtt_s < 1e9 ? (uint64_t)(p->rtt_s * 1e9) : 1000000000000000000ull,
+		.pkts_ns = 1e-9 / h->t_s,
+		.loss = &h->loss,
+	};
+
+	if (p->k && p->m) {
+		h->choice = (struct sdr_choice){
+			.why = SDR_CHOICE_PARITY,
+			.k = (uint16_t)p->k,
+			.m = (uint16_t)p->m,
+			.cover = in.npkts,
+		};
+		if (p->cover_bytes > 0 && p->cover_bytes < (double)p->msg_bytes)
+			h->choice.cover = (uint64_t)ceil(p->cover_bytes / p->mtu_bytes);
+		return;
+	}
+	sdr_choose(t, &in, &h->choice);
+}
+
+/* Data packets of a segment: its parity fits a message, all are about as long. */
+static double plan_seg(const struct sdr_model_hybrid_plan *h, uint32_t mtu)
+{
+	double seg = fmax(floor((double)SDR_CHOICE_SEG / mtu), 1), k = h->choice.k, m = h->choice.m;
+
+	if (m > k)
+		seg = fmax(floor(seg / m * k), 1);
+	if (seg > k)
+		seg = floor(seg / k) * k;
+	return fmin(ceil(h->pkts / ceil(h->pkts / seg)), seg);
+}
+
+static void plan_segs(const struct sdr_model_hybrid_plan *h, struct sdr_model_hybrid_segs *s, double segs,
+		      double pkts, double burst)
+{
+	double k;
+
+	memset(s, 0, sizeof(*s));
+	if (!(segs > 0))
+		return;
+	s->segs = segs;
+	s->pkts = pkts;
+	s->words = ceil(pkts / h->choice.k);
+	k = ceil(pkts / s->words);
+	s->big = pkts - s->words * (k - 1);
+	s->k = (uint32_t)k;
+	s->m = (uint32_t)ceil(k * h->choice.m / h->choice.k);
+	s->again = pow(1 - 1 / burst, s->words);
+}
+
+void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p,
+			   struct sdr_choice_table *t)
+{
+	double seg, from, cover;
+
+	memset(h, 0, sizeof(*h));
+	h->t_s = 8.0 * p->mtu_bytes / p->bandwidth_bps;
+	h->pkts = (double)((p->msg_bytes - 1) / p->mtu_bytes + 1);
+	sdr_choice_loss_of(&h->loss, p->p_packet, p->burst_packets);
+	h->sends = 1;
+	h->head = h->pkts;
+	h->lone = h->pkts < 2 && (double)p->msg_bytes + HYBRID_RECORD <= (double)p->mtu_bytes;
+	if (h->lone) {
+		h->choice.fail = p->p_packet;
+		if (p->k ? true
+			 : p->max_overhead > 0 &&
+				    sdr_choice_any(&h->loss, 1) >
+					    sdr_choice_quantile((uint8_t)p->objective) / SDR_CHOICE_REPEAT) {
+			h->choice.k = 1;
+			h->choice.m = 1;
+			h->sends = 2;
+			h->parity = 1;
+		}
+		return;
+	}
+	plan_choose(h, p, t);
+	if (!h->choice.m)
+		return;
+	seg = plan_seg(h, p->mtu_bytes);
+	cover = fmin((double)h->choice.cover, h->pkts);
+	from = h->pkts - cover;
+	if (cover > seg)
+		from = floor(from / seg) * seg;
+	else if (fmod(from, seg) > 0 && floor(from / seg) < floor((h->pkts - 1) / seg))
+		from = floor((h->pkts - 1) / seg) * seg;
+	h->head = from;
+	cover = h->pkts - from;
+	plan_segs(h, &h->full, cover > seg ? ceil(cover / seg) - 1 : 0, seg, p->burst_packets);
+	plan_segs(h, &h->last, 1, cover - h->full.segs * h->full.pkts, p->burst_packets);
+	h->parity = h->full.segs * h->full.words * h->full.m + h->last.words * h->last.m;
+}

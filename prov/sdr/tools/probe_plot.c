@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The picture of the drop-rate probe: drop rate by payload size, logarithmic, with the confidence interval.
+ *
+ * gnuplot reads its program from a pipe and writes to a file that this process has opened, so that no name
+ * has to be quoted for it.  A size without losses has no place on a logarithmic axis: its upper bound is
+ * drawn, as a triangle that points down.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probe.h"
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n > m && strcmp(s + n - m, end) == 0;
+}
+
+static bool gnuplot_there(void)
+{
+	const char *path = getenv("PATH"), *at, *end;
+	char file[4096];
+
+	for (at = path ? path : "/usr/bin:/bin"; *at; at = *end ? end + 1 : end) {
+		end = strchrnul(at, ':');
+		snprintf(file, sizeof(file), "%.*s/gnuplot", (int)(end - at), at);
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+void probe_plot_check(const char *file)
+{
+	struct stat st;
+	bool there = stat(file, &st) == 0;
+	int fd;
+
+	if (!ends_in(file, ".svg") && !ends_in(file, ".png"))
+		perf_usage("--plot: \"%s\" does not end in .svg or .png", file);
+	if (!gnuplot_there())
+		perf_die("--plot needs gnuplot, which is not installed; install it (package gnuplot-nox or "
+			 "gnuplot), or "
+			 "leave --plot out");
+	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		perf_die("--plot: %s cannot be written: %s; name another file", file, strerror(errno));
+	close(fd);
+	if (!there)
+		unlink(file);
+}
+
+/* Points with losses, or those without; returns their number. */
+static unsigned int block(FILE *f, const struct probe_out *o, const char *name, bool lost)
+{
+	const struct probe_row *r;
+	unsigned int i, n = 0;
+
+	fprintf(f, "$%s << EOD\n", name);
+	for (i = 0; i < o->rows; i++) {
+		r = &o->row[i];
+		if (!r->known || (r->tally.sent > r->tally.received) != lost)
+			continue;
+		fprintf(f, "%u %.9g %.9g %.9g\n", r->payload, lost ? r->loss.loss : r->loss.high,
+			lost ? r->loss.low : r->loss.high, r->loss.high);
+		n++;
+	}
+	fprintf(f, "EOD\n");
+	return n;
+}
+
+static void program(FILE *f, const struct probe_out *o, bool svg)
+{
+	double x0 = PROBE_PAYLOAD_MAX, x1 = PROBE_PAYLOAD_MIN, y0 = 1, y1 = 0;
+	const struct probe_row *r;
+	unsigned int lost, clean, i;
+
+	for (i = 0; i < o->rows; i++) {
+		r = &o->row[i];
+		if (!r->known)
+			continue;
+		x0 = fmin(x0, r->payload);
+		x1 = fmax(x1, r->payload);
+		y0 = fmin(y0, r->tally.sent > r->tally.received ? r->loss.low : r->loss.high);
+		y1 = fmax(y1, r->loss.high);
+	}
+
+	fprintf(f,
+		"set terminal %s\n"
+		"set title 'Drop rate of UDP packets to %s at %.6g Mbit/s, %.1f s in all'\n"
+		"set xlabel 'UDP payload of a packet (bytes)'\n"
+		"set ylabel 'drop rate (share of the packets)'\n"
+		"set logscale x 2\nset logscale y\nset format y '10^{%%L}'\nset grid\n"
+		"set xrange [%g:%g]\nset yrange [%g:%g]\nset key top left\n",
+		svg ? "svg size 800,560 background 'white'" : "png size 800,560", o->peer, o->opt->probe.rate / 1e6,
+		o->seconds, x0 / 1.4, x1 * 1.4, y0 / 2, fmin(y1 * 2, 1.2));
+	lost = block(f, o, "lost", true);
+	clean = block(f, o, "clean", false);
+	fprintf(f, "plot ");
+	if (lost)
+		fprintf(f, "$lost using 1:2:3:4 with yerrorbars pt 7 lw 1.5 title 'measured, 95 %% interval'%s",
+			clean ? ", " : "");
+	if (clean)
+		fprintf(f,
+			"$clean using 1:2 with points pt 11 ps 1.5 title 'none lost: upper end of the interval'");
+	fprintf(f, "\n");
+}
+
+void probe_plot(const struct probe_out *o, const char *file)
+{
+	int fd, end[2], status;
+	unsigned int i;
+	pid_t child;
+	FILE *f;
+
+	for (i = 0; i < o->rows && !o->row[i].known; i++)
+		;
+	if (i == o->rows)
+		perf_die("--plot: nothing was measured, so %s was not written; let the probe run longer", file);
+	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0 || pipe2(end, O_CLOEXEC))
+		perf_die("--plot: %s cannot be written: %s; name another file", file, strerror(errno));
+	child = fork();
+	if (child < 0)
+		perf_die("--plot: fork: %s", strerror(errno));
+	if (child == 0) {
+		if (dup2(end[0], STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
+			_exit(126);
+		execlp("gnuplot", "gnuplot", (char *)NULL);
+		_exit(127);
+	}
+	close(end[0]);
+	close(fd);
+	f = fdopen(end[1], "w");
+	if (!f)
+		perf_die("--plot: %s", strerror(errno));
+	program(f, o, ends_in(file, ".svg"));
+	fclose(f);
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status))
+		perf_die("--plot: gnuplot failed, and %s is not complete; what it says of it is above", file);
+}

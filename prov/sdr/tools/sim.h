@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the objects of sdr_sim share.  The command line (sim_opt.c) and a batch (sim_batch.c) become cells, each of
+ * which is checked (sim_cell.c); their runs are cut into shards, which processes work off (sim_shard.c, sim_jobs.c);
+ * rows are printed in the order of the cells (sim_out.c).
+ */
+#ifndef SDR_TOOLS_SIM_H
+#define SDR_TOOLS_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sdr/model.h>
+
+#include "../rel/sdr_rel_cfg.h"
+#include "model_tool.h"
+#include "sim_trace.h"
+
+enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };
+
+#define SIM_SHARDS	 16u /* parts of a cell's runs, at the most: the same whatever --jobs is */
+#define SIM_SHARD_RUNS	 4u  /* and at the least so many runs in each, where there are so many */
+#define SIM_CELLS_MAX	 100000u
+#define SIM_RUNS_MAX	 1000000u
+#define SIM_SAMPLES_MAX	 100000000u /* of all cells */
+#define SIM_NODES_MAX	 1024u
+#define SIM_MESSAGES_MAX 65536u /* of a stream */
+#define SIM_WARM_AUTO	 UINT32_MAX
+#define SIM_PREFIX	 "allreduce_"
+
+/* How a name of a scheme is run. */
+struct sim_scheme {
+	const char *name;
+	enum sdr_model_scheme model; /* by whose rules its parameters are checked */
+	enum sdr_rel_scheme rel;
+	uint8_t code;  /* enum sdr_code_kind */
+	bool lossless; /* nothing is lost */
+	bool learns;   /* what it does depends on what it has seen before */
+};
+
+/* The scheme of a name, NULL: none. */
+const struct sim_scheme *sim_scheme_find(const char *name);
+/* All names, in words, for messages. */
+extern const char sim_scheme_names[];
+
+/* What all cells have in common. */
+struct sim_plan {
+	uint32_t runs, jobs;
+	uint32_t warm; /* transfers before the measured ones of a shard; SIM_WARM_AUTO */
+	uint64_t seed;
+	uint32_t messages, window; /* of a stream */
+	double pause_s, tick_s;
+	double reverse_p; /* loss on the way back; < 0: as on the way there */
+	double jitter_s, reorder_p, reorder_s;
+	uint64_t queue_bytes; /* of the bottleneck, 0: no limit */
+	double cross_bps;     /* cross traffic, wire bits a second */
+	uint32_t cross_bytes; /* of one of its packets */
+	enum sdr_cc_kind cc;
+	bool headers; /* the bandwidth has to carry them too */
+	bool verify;
+	enum model_format format;
+	bool progress;
+	const char *trace_file;
+	uint64_t trace_max;
+	struct sim_trace trace; /* f NULL: none */
+};
+
+/* One row of the result. */
+struct sim_cell {
+	enum sim_mode mode;
+	const struct sim_scheme *scheme;
+	struct model_row row; /* what was asked, by the rules of sdr_model; point and nodes of it count */
+};
+
+struct sim_cells {
+	struct sim_cell *cell;
+	uint32_t n, room;
+	const char *file; /* of a batch, NULL: the command line */
+};
+
+/* Plain data in shared memory: written by the process of the shard. */
+struct sim_shard {
+	volatile uint32_t done; /* runs, warm-up included */
+	volatile bool ended;	/* by itself, well or not */
+	bool failed;
+	uint32_t first, runs; /* of the cell's */
+	uint32_t warm;
+	uint64_t data_pkts, packets, parity, rtx;
+	double bytes, busy_s; /* of messages; virtual time in which they were under way */
+	double cpu_s;
+	uint64_t rss_kib; /* peak of the process */
+	char why[256];
+};
+
+/* What came of a cell. */
+struct sim_result {
+	bool failed;
+	const char *why;
+	struct sdr_model_times times;
+	double min_s, max_s, ideal_s;
+	uint32_t runs;
+	uint64_t packets, parity, rtx, rss_kib;
+	double overhead, goodput_bps, mpkt_per_s;
+};
+
+/* ---- sim_opt.c ---- */
+/* Exits with MODEL_USAGE and the reason unless all of it makes sense. */
+void sim_options(struct sim_plan *plan, struct sim_cells *cells, int argc, char **argv);
+
+/* ---- sim_cell.c ---- */
+struct sim_cell *sim_cells_add(struct sim_cells *cells, enum sim_mode mode);
+void sim_cells_free(struct sim_cells *cells);
+/* Takes the text of a field; after the last: whether it makes sense.  -1: row.err names the field and says why not. */
+int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text);
+int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c);
+/* Whether parity is decoded by chunks (or by packet rows). */
+bool sim_cell_chunk_decode(const struct sim_cell *c);
+/* Times of one run of it, and all shards of its runs. */
+uint32_t sim_cell_samples(const struct sim_plan *plan, const struct sim_cell *c);
+uint32_t sim_cell_shards(const struct sim_plan *plan);
+/* Of a run: data packets, and bytes of the messages, or of the buffer of an allreduce. */
+uint64_t sim_cell_packets(const struct sim_cell *c, const struct sim_plan *plan);
+double sim_cell_bytes(const struct sim_cell *c, const struct sim_plan *plan);
+void sim_shard_init(const struct sim_plan *plan, struct sim_shard *s, uint32_t shard);
+/* Without loss: data / bandwidth + RTT, of every round. */
+double sim_cell_ideal(const struct sim_cell *c);
+/* Puts the shards together; sorts t_s, the times of all runs. */
+void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c, const struct sim_shard *s, double *t_s,
+		     struct sim_result *r);
+
+/* ---- sim_shard.c ---- */
+/* Runs the shard in this process: t_s has room for the times of its runs. */
+void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell, uint32_t shard,
+		   struct sim_shard *s, double *t_s);
+
+/* ---- sim_batch.c: where cells come from; text[f]: as an option said it, NULL: not given ---- */
+void sim_batch(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
+	       const char *const text[MODEL_FIELDS], const char *file);
+void sim_product(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
+		 const char *const text[MODEL_FIELDS]);
+/* ---- sim_out.c ---- */
+void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells);
+void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uint32_t i, const struct sim_result *r,
+		 bool first_row);
+void sim_out_end(const struct sim_plan *plan);
+
+#endif /* SDR_TOOLS_SIM_H */

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The command line of sdr_sim.
+ *
+ * Options that are fields of a question have the names and the texts of sdr_model's and are read by its rules
+ * (model_row.c); what only a simulation has (runs, seeds, weather, workload) is read here, into the plan.  What makes
+ * no sense ends the program before anything is run or printed.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim.h"
+#include "sim_jobs.h"
+#include "sim_work.h"
+
+enum {
+	OPT_BATCH = MODEL_FIELDS,
+	OPT_LOSS,
+	OPT_REVERSE,
+	OPT_JITTER,
+	OPT_REORDER,
+	OPT_QUEUE,
+	OPT_CROSS,
+	OPT_CC,
+	OPT_HEADERS,
+	OPT_RUNS,
+	OPT_WARM,
+	OPT_SEED,
+	OPT_JOBS,
+	OPT_MESSAGES,
+	OPT_WINDOW,
+	OPT_PAUSE,
+	OPT_TICK,
+	OPT_VERIFY,
+	OPT_TRACE,
+	OPT_TRACE_MAX,
+	OPT_FORMAT,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct {
+	const char *name, *value;
+	int what;
+	const char *help;
+} table[] = {
+	{ "scheme", "LIST", MODEL_SCHEME, "ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid; sr, ec, auto" },
+	{ "schemes", "LIST", MODEL_SCHEME, NULL },
+	{ "bandwidth", "LIST", MODEL_BANDWIDTH, "bits a second that data get (400e9)" },
+	{ "rtt", "LIST", MODEL_RTT, "round trip, seconds (25e-3)" },
+	{ "drop-packet", "LIST", MODEL_P, "share of packets lost, 0 to 0.9 (0)" },
+	{ "drop", "LIST", MODEL_DROP, "share of chunks lost, instead" },
+	{ "burst", "LIST", MODEL_BURST, "mean packets lost in a row (1)" },
+	{ "mtu", "LIST", MODEL_MTU, "payload of a packet, 256 to 8192 (4096)" },
+	{ "chunk", "LIST", MODEL_CHUNK, "chunk (64K)" },
+	{ "size", "LIST", MODEL_SIZE, "message, or buffer of an allreduce, up to 1T (128M)" },
+	{ "k", "LIST", MODEL_K, "ec: data chunks of a submessage (32)" },
+	{ "m", "LIST", MODEL_M, "ec: parity chunks of it, k + m <= 256 (8)" },
+	{ "rto-rtts", "LIST", MODEL_RTO, "sr_rto: retransmission timeout, RTTs (3)" },
+	{ "beta", "LIST", MODEL_BETA, "written back; the transport has its own rule" },
+	{ "unit", "WORD", MODEL_UNIT, "taken as sdr_model takes it, without effect: packets are sent again" },
+	{ "resend", "WORD", MODEL_RESEND, "the same: what is missing is sent again" },
+	{ "cover", "BYTES", MODEL_COVER, "the same: hybrid chooses" },
+	{ "decode", "WORD", MODEL_DECODE,
+	  "codewords of chunks or of packet rows (ec_mds, ec_xor chunk; else row)" },
+	{ "objective", "WORD", MODEL_OBJECTIVE, "hybrid, auto: make mean, p99 or p999 small (p99)" },
+	{ "max-overhead", "LIST", MODEL_OVERHEAD, "hybrid, auto: parity per data at the most (0.25)" },
+	{ "nodes", "LIST", MODEL_NODES, "of an allreduce, 2 to 1024 (4)" },
+	{ "collective", "NAME", MODEL_COLLECTIVE, "ring is all there is" },
+	{ "compute", "SECONDS", MODEL_COMPUTE, "0 is all there is" },
+	{ "batch", "FILE", OPT_BATCH, "cells from a CSV, - is standard input" },
+	{ "loss", "MODEL", OPT_LOSS, "iid:P or ge:SHARE:BURST, for --drop-packet and --burst" },
+	{ "reverse-loss", "WHAT", OPT_REVERSE, "on the way back: none, same or a share (none)" },
+	{ "jitter", "SECONDS", OPT_JITTER, "further delay of each packet, uniform up to this (0)" },
+	{ "reorder", "P:SECONDS", OPT_REORDER, "share of packets that are so much later (none)" },
+	{ "queue", "BYTES", OPT_QUEUE, "of the bottleneck, then the tail drops; 0 has no end (0)" },
+	{ "cross", "BPS[:BYTES]", OPT_CROSS, "Poisson traffic on the same line, packets of BYTES (1500)" },
+	{ "cc", "NAME", OPT_CC, "fixed: the sender knows the rate; bbr: it finds out (fixed)" },
+	{ "headers", NULL, OPT_HEADERS, "the bandwidth has to carry the headers too" },
+	{ "messages", "N", OPT_MESSAGES, "of a stream, 1 to 65536 (64)" },
+	{ "window", "N", OPT_WINDOW, "of them under way at a time, 1 to 4096 (4)" },
+	{ "runs", "N", OPT_RUNS, "of a cell, 1 to 1000000 (1000)" },
+	{ "warm", "N", OPT_WARM, "runs before each shard of them, 1 to 1000000 (2; more where a scheme learns)" },
+	{ "seed", "N", OPT_SEED, "of everything random (1)" },
+	{ "jobs", "N", OPT_JOBS, "processes, 1 to 256 (processors); changes no result" },
+	{ "pause", "SECONDS", OPT_PAUSE, "longest pause between two runs (1e-3)" },
+	{ "tick", "SECONDS", OPT_TICK, "packets wait so long to be handled together (5e-6)" },
+	{ "verify", NULL, OPT_VERIFY, "packets carry bytes, and each is looked at" },
+	{ "trace", "FILE", OPT_TRACE, "what happened, JSON lines" },
+	{ "trace-max", "LINES", OPT_TRACE_MAX, "at the most (1000000)" },
+	{ "format", "NAME", OPT_FORMAT, "table, csv or json (table; with --batch csv)" },
+	{ "help", NULL, OPT_HELP, "this text" },
+	{ "version", NULL, OPT_VERSION, "the version" },
+};
+#define OPTIONS (sizeof(table) / sizeof(table[0]))
+
+static const char *const modes[] = { "message", "stream", "allreduce", NULL };
+
+struct sim_asked {
+	enum sim_mode mode;
+	const char *text[MODEL_FIELDS], *batch;
+	char loss[2][MODEL_NUMBER]; /* --loss, taken to pieces */
+	bool formatted;
+};
+
+static void opt_help(void)
+{
+	char left[48];
+
+	printf("usage: sdr_sim message|stream|allreduce [--batch FILE] [OPTION]...\n"
+	       "Times of transfers between simulated nodes that run the real transport, in virtual time.\n"
+	       "Options (defaults); lists are a,b,c, ranges lo:hi:xN and lo:hi:+step:\n");
+	for (size_t i = 0; i < OPTIONS; i++) {
+		if (!table[i].help)
+			continue;
+		snprintf(left, sizeof(left), "--%s %s", table[i].name, table[i].value ? table[i].value : "");
+		printf("  %-22s %s\n", left, table[i].help);
+	}
+	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_sim(1).\n"
+	       "Exit status: 0 done, 1 failed, 2 wrong usage or input.\n");
+	exit(MODEL_OK);
+}
+
+const char *model_flag(const struct model_opt *opt, enum model_field f)
+{
+	static char text[32];
+
+	(void)opt;
+	for (size_t i = 0; i < OPTIONS; i++) {
+		if (table[i].what == (int)f) {
+			snprintf(text, sizeof(text), "--%s", table[i].name);
+			return text;
+		}
+	}
+	return model_column(f);
+}
+
+static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_t max)
+{
+	uint64_t v;
+
+	if (model_whole(s, true, &v) || v < min || v > max)
+		model_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
+			  (unsigned long long)max);
+	return v;
+}
+
+static double opt_real(const char *name, const char *s, double min, double max)
+{
+	double v;
+
+	if (model_real(s, &v) || !(v >= min && v <= max))
+		model_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
+	return v;
+}
+
+static int opt_word(const char *name, const char *s, const char *const *words)
+{
+	int w = model_word(s, words);
+
+	if (w < 0)
+		model_bad("--%s: \"%.64s\" is none of what it takes; see sdr_sim --help", name, s);
+	return w;
+}
+
+/* "iid:P", "ge:SHARE:BURST": becomes the two fields. */
+static void opt_loss(struct sim_asked *a, const char *s)
+{
+	const char *colon = strchr(s, ':'), *burst = "1", *end;
+	bool ge = strncmp(s, "ge:", 3) == 0;
+	double v;
+
+	if (strncmp(s, "iid:", 4) != 0 && !ge)
+		model_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
+	end = strchr(colon + 1, ':');
+	if (ge != (end != NULL))
+		model_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
+	if (ge)
+		burst = end + 1;
+	else
+		end = s + strlen(s);
+	snprintf(a->loss[0], sizeof(a->loss[0]), "%.*s", (int)(end - colon - 1), colon + 1);
+	snprintf(a->loss[1], sizeof(a->loss[1]), "%s", burst);
+	if (model_real(a->loss[0], &v) || model_real(a->loss[1], &v))
+		model_bad("--loss: \"%.64s\" has no numbers behind its name", s);
+	a->text[MODEL_P] = a->loss[0];
+	a->text[MODEL_BURST] = a->loss[1];
+}
+
+/* "P:SECONDS", "BPS:BYTES": the first part; *rest the second, NULL: there is none. */
+static double opt_pair(const char *name, const char *s, double min, double max, const char **rest)
+{
+	const char *colon = strchr(s, ':');
+	char first[MODEL_NUMBER];
+
+	snprintf(first, sizeof(first), "%.*s", (int)(colon ? colon - s : (int)strlen(s)), s);
+	*rest = colon ? colon + 1 : NULL;
+	return opt_real(name, first, min, max);
+}
+
+static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const char *name, const char *arg)
+{
+	static const char *const ccs[] = { "bbr", "fixed", NULL };
+	const char *rest;
+
+	switch (what) {
+	case OPT_LOSS:
+		opt_loss(a, arg);
+		break;
+	case OPT_REVERSE:
+		p->reverse_p = strcmp(arg, "none") == 0	  ? 0
+			       : strcmp(arg, "same") == 0 ? -1
+							  : opt_real(name, arg, 0, 0.9);
+		break;
+	case OPT_JITTER:
+		p->jitter_s = opt_real(name, arg, 0, 10);
+		break;
+	case OPT_REORDER:
+		p->reorder_p = opt_pair(name, arg, 0, 1, &rest);
+		if (!rest)
+			model_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
+		p->reorder_s = opt_real(name, rest, 0, 10);
+		break;
+	case OPT_QUEUE:
+		p->queue_bytes = opt_whole(name, arg, 0, 1ull << 50);
+		break;
+	case OPT_CROSS:
+		p->cross_bps = opt_pair(name, arg, 0, 1e13, &rest);
+		if (rest)
+			p->cross_bytes = (uint32_t)opt_whole(name, rest, 64, 65536);
+		break;
+	case OPT_CC:
+		p->cc = opt_word(name, arg, ccs) ? SDR_CC_FIXED : SDR_CC_BBR;
+		break;
+	}
+}
+
+static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const char *name, const char *arg)
+{
+	static const char *const formats[] = { "table", "csv", "json", NULL };
+
+	switch (what) {
+	case OPT_BATCH:
+		a->batch = arg;
+		break;
+	case OPT_HEADERS:
+		p->headers = true;
+		break;
+	case OPT_RUNS:
+		p->runs = (uint32_t)opt_whole(name, arg, 1, SIM_RUNS_MAX);
+		break;
+	case OPT_WARM:
+		p->warm = (uint32_t)opt_whole(name, arg, 1, SIM_RUNS_MAX);
+		break;
+	case OPT_SEED:
+		p->seed = opt_whole(name, arg, 0, UINT64_MAX);
+		break;
+	case OPT_JOBS:
+		p->jobs = (uint32_t)opt_whole(name, arg, 1, SIM_JOBS_MAX);
+		break;
+	case OPT_MESSAGES:
+		p->messages = (uint32_t)opt_whole(name, arg, 1, SIM_MESSAGES_MAX);
+		break;
+	case OPT_WINDOW:
+		p->window = (uint32_t)opt_whole(name, arg, 1, SIM_WINDOW_MAX);
+		break;
+	case OPT_PAUSE:
+		p->pause_s = opt_real(name, arg, 0, 10);
+		break;
+	case OPT_TICK:
+		p->tick_s = opt_real(name, arg, 0, 1e-3);
+		break;
+	case OPT_VERIFY:
+		p->verify = true;
+		break;
+	case OPT_TRACE:
+		p->trace_file = arg;
+		break;
+	case OPT_TRACE_MAX:
+		p->trace_max = opt_whole(name, arg, 1, 1ull << 40);
+		break;
+	case OPT_FORMAT:
+		p->format = (enum model_format)opt_word(name, arg, formats);
+		a->formatted = true;
+		break;
+	default:
+		if (what < MODEL_FIELDS)
+			a->text[what] = arg;
+		else
+			opt_weather(p, a, what, name, arg);
+	}
+}
+
+static void opt_parse(struct sim_plan *p, struct sim_asked *a, int argc, char **argv)
+{
+	struct option longs[OPTIONS + 1];
+	int c, at;
+
+	memset(longs, 0, sizeof(longs));
+	for (size_t i = 0; i < OPTIONS; i++) {
+		longs[i].name = table[i].name;
+		longs[i].has_arg = table[i].value ? required_argument : no_argument;
+	}
+	opterr = 0;
+	optind = 2;
+	while ((c = getopt_long(argc, argv, ":h", longs, &at)) != -1) {
+		if (c == ':')
+			model_bad("%.64s: its value is missing", argv[optind - 1]);
+		if (c == '?')
+			model_bad("there is no option \"%.64s\"; sdr_sim --help lists them", argv[optind - 1]);
+		if (c == 'h' || table[at].what == OPT_HELP)
+			opt_help();
+		if (table[at].what == OPT_VERSION) {
+			printf("sdr_sim (sdr) %s\n", PACKAGE_VERSION);
+			exit(MODEL_OK);
+		}
+		opt_set(p, a, table[at].what, table[at].name, optarg);
+	}
+	if (optind < argc)
+		model_bad("\"%.64s\" is no option", argv[optind]);
+}
+
+void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **argv)
+{
+	struct sim_asked a = { .batch = NULL };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t samples = 0;
+
+	*p = (struct sim_plan){
+		.runs = 1000,
+		.jobs = cpus < 1		    ? 1
+			: cpus > (long)SIM_JOBS_MAX ? SIM_JOBS_MAX
+						    : (uint32_t)cpus,
+		.warm = SIM_WARM_AUTO,
+		.seed = 1,
+		.messages = 64,
+		.window = 4,
+		.pause_s = 1e-3,
+		.tick_s = 5e-6,
+		.cross_bytes = 1500,
+		.cc = SDR_CC_FIXED,
+		.trace_max = SIM_TRACE_MAX,
+		.progress = isatty(STDERR_FILENO),
+	};
+	if (argc < 2)
+		model_bad("message, stream or allreduce is missing; see sdr_sim --help");
+	if (argv[1][0] == '-') {
+		if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+			opt_help();
+		if (strcmp(argv[1], "--version") == 0)
+			opt_parse(p, &a, 3, (char *[]){ argv[0], argv[0], argv[1], NULL });
+	}
+	if (model_word(argv[1], modes) < 0)
+		model_bad("\"%.64s\" is none of message, stream, allreduce; see sdr_sim --help", argv[1]);
+	a.mode = (enum sim_mode)model_word(argv[1], modes);
+	opt_parse(p, &a, argc, argv);
+	if (a.text[MODEL_P] && a.text[MODEL_DROP])
+		model_bad("%s and --drop exclude each other",
+			  a.text[MODEL_P] == a.loss[0] ? "--loss" : "--drop-packet");
+	if (p->window > p->messages)
+		p->window = p->messages;
+	if (p->trace_file)
+		p->jobs = 1; /* one writer at a time, in order */
+	if (a.batch && !a.formatted)
+		p->format = MODEL_CSV;
+	if (a.batch)
+		sim_batch(p, cells, a.mode, a.text, a.batch);
+	else
+		sim_product(p, cells, a.mode, a.text);
+	for (uint32_t i = 0; i < cells->n; i++)
+		samples += (uint64_t)p->runs * sim_cell_samples(p, &cells->cell[i]);
+	if (samples > SIM_SAMPLES_MAX)
+		model_bad("%llu times of %u cells: %u can be kept; fewer --runs or --messages",
+			  (unsigned long long)samples, cells->n, SIM_SAMPLES_MAX);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * One shard of a cell: a bed of its own, one run after the other.
+ *
+ * The settings of the transport and of the links follow from the cell and the plan here.  The first runs (warm-up)
+ * open the connections and feed the estimators; schemes that learn get more of them.  Cells of the same size and
+ * weather have the same luck, whatever the scheme, and so does each shard of theirs.
+ *
+ * The bandwidth of a cell is what data get: the line is faster by the headers of full packets, unless the plan says
+ * that the line itself is meant.  The paced sender knows the line's rate.
+ */
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "../fec/sdr_code.h"
+#include "../rel/sdr_rel.h"
+#include "sim.h"
+#include "sim_work.h"
+
+#define SIM_WARM_PKTS  300000u /* packets that warm-up of a scheme that learns sends, at the least */
+#define SIM_WARM_MAX   2000u   /* but not more runs than these */
+#define SIM_WARM_PLAIN 2u      /* the first opens the connection, the second knows the RTT */
+#define SIM_RTO_RTTS   3       /* of schemes that do not look at it */
+#define SIM_DEPTH      64u
+#define SIM_TIMEOUT_MS 30000u
+#define SIM_SCRATCH    (16ull << 30) /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
+#define SIM_WIRE       (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
+
+static double sim_clock(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / SIM_NS;
+}
+
+static uint64_t sim_seed(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard)
+{
+	double v[3] = { c->row.point.p_packet, c->row.point.burst_packets, c->row.point.rtt_s };
+	uint64_t seed = sim_mix(plan->seed ^ 0x51ed270b9f86a2c3ull) ^ sim_mix(c->row.point.msg_bytes), x;
+
+	for (int i = 0; i < 3; i++) {
+		memcpy(&x, &v[i], sizeof(x));
+		seed = sim_mix(seed ^ x);
+	}
+	return sim_mix(seed ^ ((uint64_t)c->row.nodes << 32 | shard));
+}
+
+static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed_attr *a)
+{
+	const struct sdr_model_point *pt = &c->row.point;
+	double line = pt->bandwidth_bps;
+	bool bursts = pt->burst_packets > 1 && pt->p_packet > 0;
+
+	if (!plan->headers)
+		line *= (double)(pt->mtu_bytes + SIM_WIRE) / pt->mtu_bytes;
+	a->forward.rate_bps = (uint64_t)llround(line);
+	a->forward.delay_ns = (uint64_t)llround(pt->rtt_s / 2 * SIM_NS);
+	a->backward = a->forward;
+	if (c->scheme->lossless)
+		return; /* nor is anything else in the way */
+	a->forward.queue_bytes = plan->queue_bytes;
+	a->forward.jitter_ns = (uint64_t)llround(plan->jitter_s * SIM_NS);
+	a->forward.reorder = plan->reorder_p;
+	a->forward.reorder_ns = (uint64_t)llround(plan->reorder_s * SIM_NS);
+	a->backward = a->forward; /* the same weather, but no crowd */
+	a->forward.cross_bps = (uint64_t)llround(plan->cross_bps);
+	a->forward.cross_bytes = plan->cross_bytes;
+	if (bursts) {
+		a->forward.ge_loss = pt->p_packet;
+		a->forward.ge_burst = pt->burst_packets;
+	} else {
+		a->forward.loss = pt->p_packet;
+	}
+	if (plan->reverse_p >= 0) {
+		a->backward.loss = plan->reverse_p;
+	} else {
+		a->backward.loss = a->forward.loss;
+		a->backward.ge_loss = a->forward.ge_loss;
+		a->backward.ge_burst = a->forward.ge_burst;
+	}
+}
+
+static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed_attr *a)
+{
+	const struct sdr_model_point *pt = &c->row.point;
+	bool ec = c->scheme->code != SDR_CODE_NONE;
+
+	a->cfg = (struct sdr_rel_cfg){
+		.scheme = c->scheme->rel,
+		.cc = plan->cc,
+		.rate_bps = plan->cc == SDR_CC_FIXED ? a->forward.rate_bps : 0,
+		.chunk = pt->chunk_bytes,
+		.split = SDR_IMM_SPLIT_DEFAULT,
+		.channels = 1,
+		.generations = 4,
+		.rto_rtts = c->scheme->rel == SDR_SCHEME_SR_RTO ? sdr_model_rto(pt) / pt->rtt_s : SIM_RTO_RTTS,
+		.timeout_ms = SIM_TIMEOUT_MS,
+		.tx_depth = SIM_DEPTH,
+		.rx_depth = SIM_DEPTH,
+		.inject_max = 512,
+		.ec_scratch = SIM_SCRATCH,
+		.ec_code = ec ? c->scheme->code : SDR_CODE_MDS,
+		.ec_k = (uint16_t)(ec ? pt->k : 32),
+		.ec_m = (uint16_t)(ec ? pt->m : 8),
+		.ec_chunk_decode = sim_cell_chunk_decode(c),
+		.objective = (uint8_t)pt->objective,
+		.max_overhead = pt->max_overhead,
+	};
+	if (c->mode == SIM_STREAM && plan->window > SIM_DEPTH)
+		a->cfg.tx_depth = a->cfg.rx_depth = plan->window;
+	if (c->mode == SIM_ALLREDUCE && sim_work_rounds(c->row.nodes) > SIM_DEPTH)
+		a->cfg.rx_depth = sim_work_rounds(c->row.nodes);
+}
+
+static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard, struct sim_trace *trace,
+		     struct sim_bed *b)
+{
+	struct sim_bed_attr a = {
+		.seed = sim_seed(plan, c, shard),
+		.nodes = c->mode == SIM_ALLREDUCE ? c->row.nodes : 2,
+		.mtu = c->row.point.mtu_bytes,
+		.tick_ns = (uint64_t)llround(plan->tick_s * SIM_NS),
+		.mem_len = c->row.point.msg_bytes,
+		.mem_slots = c->mode == SIM_STREAM ? plan->window : 1,
+		.two_way = c->mode == SIM_ALLREDUCE,
+		.verify = plan->verify,
+		.trace = trace,
+	};
+
+	if (c->mode == SIM_ALLREDUCE)
+		a.mem_len = sim_work_step(c->row.point.msg_bytes, c->row.nodes);
+	sim_links(plan, c, &a);
+	sim_settings(plan, c, &a);
+	return sim_bed_open(b, &a);
+}
+
+static uint32_t sim_warm(const struct sim_plan *plan, const struct sim_cell *c)
+{
+	uint64_t pkts = sim_cell_packets(c, plan);
+
+	if (plan->warm != SIM_WARM_AUTO)
+		return plan->warm;
+	if (!c->scheme->learns && plan->cc == SDR_CC_FIXED)
+		return SIM_WARM_PLAIN;
+	pkts = SIM_WARM_PKTS / (pkts ? pkts : 1) + 1;
+	pkts = pkts < SIM_WARM_PLAIN ? SIM_WARM_PLAIN : pkts;
+	return pkts < SIM_WARM_MAX ? (uint32_t)pkts : SIM_WARM_MAX;
+}
+
+/* One run; t_s, which may be NULL, gets its time or times. */
+static bool sim_one(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed *b, double *t_s,
+		    double *busy_s)
+{
+	uint64_t ns = 0;
+	bool ok = false;
+
+	switch (c->mode) {
+	case SIM_MESSAGE:
+	case SIM_MODES:
+		ok = sim_work_message(b, c->row.point.msg_bytes, &ns);
+		break;
+	case SIM_STREAM:
+		ok = sim_work_stream(b, c->row.point.msg_bytes, plan->messages, plan->window, &ns, t_s);
+		break;
+	case SIM_ALLREDUCE:
+		ok = sim_work_allreduce(b, c->row.point.msg_bytes, &ns);
+		break;
+	}
+	if (t_s && c->mode != SIM_STREAM)
+		*t_s = (double)ns / SIM_NS;
+	*busy_s = (double)ns / SIM_NS;
+	return ok;
+}
+
+static void sim_count(struct sim_bed *b, uint64_t *parity, uint64_t *rtx)
+{
+	struct sdr_rel_stats st;
+
+	*parity = *rtx = 0;
+	for (uint32_t i = 0; i < b->a.nodes; i++) {
+		sdr_rel_stats_get(b->node[i].rel, NULL, &st);
+		*parity += st.parity_tx + st.repair_tx;
+		*rtx += st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto;
+	}
+}
+
+void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell, uint32_t shard,
+		   struct sim_shard *s, double *t_s)
+{
+	struct sim_trace trace = plan->trace, *tr = trace.f ? &trace : NULL;
+	uint32_t samples = sim_cell_samples(plan, c);
+	double busy, cpu;
+	uint64_t parity, rtx, packets;
+	struct sim_bed b;
+	struct rusage ru;
+
+	if (tr) {
+		tr->split = (struct sdr_imm_split)SDR_IMM_SPLIT_DEFAULT;
+		tr->mtu = c->row.point.mtu_bytes;
+	}
+	s->warm = sim_warm(plan, c);
+	if (!sim_open(plan, c, shard, tr, &b))
+		goto out;
+	for (uint32_t i = 0; i < s->warm && !b.failed; i++, s->done++) {
+		sim_one(plan, c, &b, NULL, &busy);
+		sim_work_pause(&b, plan->pause_s);
+	}
+	sim_count(&b, &parity, &rtx);
+	packets = sim_bed_packets(&b);
+	cpu = sim_clock(CLOCK_PROCESS_CPUTIME_ID);
+	for (uint32_t i = 0; i < s->runs && !b.failed; i++, s->done++) {
+		if (tr)
+			sim_trace_run(tr, sim_bed_now(&b), false, cell, shard, s->first + i);
+		if (sim_one(plan, c, &b, t_s + (size_t)i * samples, &busy))
+			s->busy_s += busy;
+		if (tr)
+			sim_trace_run(tr, sim_bed_now(&b), true, cell, shard, s->first + i);
+		sim_work_pause(&b, plan->pause_s);
+	}
+	s->cpu_s = sim_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	s->packets = sim_bed_packets(&b) - packets;
+	sim_count(&b, &s->parity, &s->rtx);
+	s->parity -= parity;
+	s->rtx -= rtx;
+	s->data_pkts = sim_cell_packets(c, plan) * s->runs;
+	s->bytes = sim_cell_bytes(c, plan) * s->runs;
+out:
+	s->failed = b.failed;
+	memcpy(s->why, b.why, sizeof(s->why));
+	sim_bed_close(&b);
+	getrusage(RUSAGE_SELF, &ru);
+	s->rss_kib = (uint64_t)ru.ru_maxrss;
+	s->ended = true;
+}
