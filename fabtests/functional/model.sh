@@ -255,6 +255,23 @@ no_gnuplot() {
 	said err 'gnuplot-nox'
 }
 
+# A picture is whole or as it was before.
+plot_fails() {
+	local how rc
+	mkdir -p "$tmp/fake" "$tmp/pictures"
+	printf 'a,b\n1,2\n' >"$tmp/in.txt"
+	for how in 'exit 3' 'kill -TERM $$'; do
+		printf 'before\n' >"$tmp/pictures/a.svg"
+		printf '#!/bin/sh\necho half\n%s\n' "$how" >"$tmp/fake/gnuplot"
+		chmod +x "$tmp/fake/gnuplot"
+		PATH=$tmp/fake:$PATH "$model" plot --x a --y b --output "$tmp/pictures/a.svg" "$tmp/in.txt" 2>"$tmp/err.txt"
+		rc=$?
+		[ $rc = 1 ] || no "$how: exit status $rc instead of 1"
+		said err 'gnuplot (failed with exit status 3|ended by signal 15)' || return 1
+		[ "$(cat "$tmp/pictures/a.svg") $(ls "$tmp/pictures")" = "before a.svg" ] || no "$how: $(ls "$tmp/pictures"), not as it was"
+	done
+}
+
 # ---- what the paper says and what comes out (sdr_model(1)) ---------------------------------------
 
 small="--chunk 8K --mtu 4096" # drops on small chunks
@@ -448,7 +465,7 @@ help_lists() {
 }
 
 all="batch batch_form batch_defaults batch_id drop_of_chunk sweep_rows json jobs simulate links collectives advise_words advise_stats
-	advise_own_stats advise_probe plot no_gnuplot peak heat_map row_128m xor_and_mds nack_below_3 crossing allreduce_gain
+	advise_own_stats advise_probe plot no_gnuplot plot_fails peak heat_map row_128m xor_and_mds nack_below_3 crossing allreduce_gain
 	bad_values largest bad_batches bad_links bad_options bad_lists full_disk progress_line help_lists"
 for c in ${*:-$all}; do
 	run_case "$c" "$c"

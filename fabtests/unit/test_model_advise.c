@@ -162,6 +162,32 @@ static void advise__holds_its_bounds(void **state)
 	assert_true(first[SDR_MODEL_SR_NACK] > 0 && first[SDR_MODEL_HYBRID] > 0);
 }
 
+/* The sentences say numbers as people do. */
+static void advise__plain_words(void **state)
+{
+	struct sdr_model_point p;
+	uint32_t i;
+
+	(void)state;
+	/* nothing is lost: nobody is told otherwise */
+	ask(128 << 20, 0, 25e-3, SDR_OBJECTIVE_P99, 0.25);
+	for (i = 0; i < count; i++)
+		assert_non_null(strstr(out[i].why, "no message"));
+	/* long and short times, large and small shares */
+	for (i = 0; i < 4; i++) {
+		ask(i & 1 ? 1ull << 46 : 3, 0.003, i & 2 ? 3000 : 1e-6, SDR_OBJECTIVE_P99, 0.25);
+		for (uint32_t j = 0; j < count; j++)
+			assert_null(strstr(out[j].why, "e+"));
+	}
+	/* bursts are the hybrid scheme's: the others lose packets one by one, in law and in words */
+	sdr_model_point_init(&p);
+	p.p_packet = 0.01;
+	p.burst_packets = 1e9;
+	assert_int_equal(sdr_model_advise(&p, out, &count, NULL), 0);
+	assert_non_null(strstr(of(SDR_MODEL_SR_NACK)->why, "nearly every message"));
+	assert_non_null(strstr(of(SDR_MODEL_HYBRID)->why, "million"));
+}
+
 static void advise__refuses(void **state)
 {
 	struct sdr_model_point p;
@@ -190,9 +216,8 @@ static void advise__refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(advise__known_regimes),
-		cmocka_unit_test(advise__codes_are_the_best_there_are),
-		cmocka_unit_test(advise__holds_its_bounds),
+		cmocka_unit_test(advise__known_regimes),    cmocka_unit_test(advise__codes_are_the_best_there_are),
+		cmocka_unit_test(advise__holds_its_bounds), cmocka_unit_test(advise__plain_words),
 		cmocka_unit_test(advise__refuses),
 	};
 

@@ -346,6 +346,7 @@ static void coll__refuses(void **state)
 	REFUSED(compute_s, -1e-9);
 	REFUSED(compute_s, NAN);
 	REFUSED(compute_s, HUGE_VAL);
+	REFUSED(compute_s, 1e300);
 
 	/* a link: its field, and between which nodes */
 	p.p_packet = 2;

@@ -162,6 +162,19 @@ static void sample__law_of_ec(void **state)
 		p.p_packet = j ? 0.1 : 0.01;
 		check_law(&p, 10000, 1e-9);
 	}
+	/* nor what they lack: a fallback of thousands of units, by chunks, by packets of chunks, and by rows */
+	p.chunk_bytes = 16384;
+	for (uint32_t i = 0; i < 6; i++) {
+		p.scheme = i & 1 ? SDR_MODEL_EC_MDS : SDR_MODEL_EC_XOR;
+		p.flags = SDR_MODEL_F_MISSING | (i / 2 == 1   ? SDR_MODEL_F_PACKETS
+						 : i / 2 == 2 ? SDR_MODEL_F_ROWS
+							      : 0);
+		for (uint32_t j = 0; j < 2; j++) {
+			p.msg_bytes = j ? 300000000007ull : 1000000007;
+			p.p_packet = 0.02;
+			check_law(&p, 10000, 1e-3);
+		}
+	}
 }
 
 /* The law takes a round of repairs by its mean, which is off by some packets' time. */
@@ -251,6 +264,27 @@ static void sample__nothing_lost(void **state)
 	}
 }
 
+/* The ends of what a point may be have a law. */
+static void sample__far_points(void **state)
+{
+	struct sdr_model_times s;
+	struct sdr_model_point p;
+
+	(void)state;
+	for (int i = 0; i < 16 * SDR_MODEL_SCHEMES; i++) {
+		sdr_model_point_init(&p);
+		p.scheme = (enum sdr_model_scheme)(i / 16);
+		p.bandwidth_bps = i & 1 ? 1e30 : 1e-30;
+		p.rtt_s = i & 2 ? 1e30 : 5e-324;
+		p.rto_rtts = i & 4 ? 1e30 : 5e-324;
+		p.mtu_bytes = p.chunk_bytes = i & 8 ? 1u << 31 : 1;
+		p.msg_bytes = i & 8 ? SDR_MODEL_BYTES_MAX : 100000;
+		p.p_packet = 0.1;
+		assert_int_equal(sdr_model_predict(&p, &s, NULL, NULL), 0);
+		assert_true(isfinite(s.mean_s) && isfinite(s.p999_s) && s.mean_s > 0 && s.p999_s >= s.p50_s);
+	}
+}
+
 /* However much there is and however much is lost, a sample ends, and is a time. */
 static void sample__extremes(void **state)
 {
@@ -290,6 +324,22 @@ static void sample__refuses(void **state)
 	assert_true(t_s[0] == -1);
 	p.p_packet = NAN;
 	assert_int_equal(sdr_model_sample(&p, 1, 0, 1, t_s, NULL), -EINVAL);
+	p.p_packet = 0.01;
+	/* what no link has, and would overflow on the way to a time */
+	p.rtt_s = 1e300;
+	assert_int_equal(sdr_model_sample(&p, 1, 0, 1, t_s, &err), -EINVAL);
+	assert_string_equal(err.field, "rtt_s");
+	p.rtt_s = 1;
+	p.bandwidth_bps = 1e-300;
+	assert_int_equal(sdr_model_sample(&p, 1, 0, 1, t_s, &err), -EINVAL);
+	assert_string_equal(err.field, "bandwidth_bps");
+	p.bandwidth_bps = 1e300;
+	assert_int_equal(sdr_model_sample(&p, 1, 0, 1, t_s, &err), -EINVAL);
+	p.bandwidth_bps = 1e9;
+	p.rto_rtts = 1e300;
+	assert_int_equal(sdr_model_sample(&p, 1, 0, 1, t_s, &err), -EINVAL);
+	assert_string_equal(err.field, "rto_rtts");
+	p.rto_rtts = 0;
 	p.p_packet = 0;
 	assert_int_equal(sdr_model_sample(&p, 1, 0, 0, t_s, NULL), 0);
 	assert_true(t_s[0] == -1);
@@ -318,8 +368,8 @@ int main(void)
 		cmocka_unit_test(sample__golden),    cmocka_unit_test(sample__law_of_sr),
 		cmocka_unit_test(sample__law_of_ec), cmocka_unit_test(sample__law_of_hybrid),
 		cmocka_unit_test(sample__by_index),  cmocka_unit_test(sample__nothing_lost),
-		cmocka_unit_test(sample__extremes),  cmocka_unit_test(sample__refuses),
-		cmocka_unit_test(summary__is_right),
+		cmocka_unit_test(sample__extremes),  cmocka_unit_test(sample__far_points),
+		cmocka_unit_test(sample__refuses),   cmocka_unit_test(summary__is_right),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,7 +355,11 @@ static void test_far(void **state)
 	for (i = 0; i < COUNT(t); i++) {
 		snprintf(what, sizeof(what), "p %g rho %g M %u", t[i].p, t[i].rho, t[i].m);
 		sdr_model_sr_init(&sr, t[i].p, t[i].rho, t[i].m);
-		assert_true(sr.far);
+		assert_true(sr.far || t[i].rho < 10);
+		/* few chunks of about a timeout each: the near way goes further */
+		if (!sr.far)
+			close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m), 1e-7, what);
+		sr.far = 1;
 		close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m), t[i].rel, what);
 		for (n = 0; n < COUNT(qs); n++) {
 			lq = log(qs[n]);

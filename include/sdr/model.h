@@ -53,8 +53,8 @@ enum sdr_objective {
  */
 struct sdr_model_point {
 	enum sdr_model_scheme scheme;
-	double bandwidth_bps; /* > 0 (400e9) */
-	double rtt_s;	      /* > 0 (25e-3) */
+	double bandwidth_bps; /* 1e-30..1e30 (400e9) */
+	double rtt_s;	      /* > 0 (25e-3); this and what follows as double: at most 1e30 */
 	double rto_rtts; /* timeout of selective repeat and of the fallback, RTTs, > 0; 0: the scheme's default */
 	double beta;	 /* fallback timeout of EC beyond the injection, RTTs, >= 0 (1) */
 	double p_packet; /* probability that a packet is lost, 0 <= p < 1 (0) */
@@ -141,8 +141,8 @@ int sdr_model_predict(const struct sdr_model_point *p, struct sdr_model_times *t
 /*
  * Draws transfers: the lost packets or chunks that decide, each by itself, and not the inverse of the law, so that one
  * checks the other.  Time a sample: for selective repeat the logarithm of the number of losses, for codes that number
- * (up to about a thousand; beyond, that of the submessages that fail).  Sample i of a seed is the same number whoever draws it and
- * in whatever order, so threads may share the work: first is the index of t_s[0], n counts.
+ * up to about a thousand; beyond, that of the failures, up to about ten thousand.  Sample i of a seed is the same
+ * number whoever draws it and in whatever order, so threads may share the work: first is the index of t_s[0], n counts.
  */
 int sdr_model_sample(const struct sdr_model_point *p, uint64_t seed, uint64_t first, size_t n, double *t_s,
 		     struct sdr_model_error *err);
@@ -169,7 +169,7 @@ struct sdr_model_coll_attr {
 	 */
 	const struct sdr_model_point *links;
 	uint32_t nlinks;
-	double compute_s; /* of a step, between the arrival of its data and its use, >= 0 */
+	double compute_s; /* of a step, between the arrival of its data and its use, 0..1e30 */
 };
 
 struct sdr_model_coll;

@@ -35,7 +35,7 @@ DOCS = ("motivation", "heatmap", "ours")
 class Context:
     def __init__(self, a):
         self.quick, self.build, self.seed = a.quick, a.build, a.seed
-        self.model = Model(a.build, 20000 if a.quick else 200000)
+        self.model = Model(a.build, 20000 if a.quick else 100000)
         self.sim = Sim(a.build, a.seed, a.jobs)
         self.kept = {}
         self.cells = 0

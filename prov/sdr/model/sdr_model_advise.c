@@ -100,15 +100,23 @@ static bool advise_code(struct sdr_model_point *p)
 	return isfinite(best);
 }
 
+/* "25", "0.0031", "1440000": three digits, without an exponent where there is room for it */
+static const char *advise_number(double v, char *buf, size_t len)
+{
+	snprintf(buf, len, v >= 999.5 && v < 1e12 ? "%.0f" : "%.3g", v);
+	return buf;
+}
+
 /* "25 ms" */
 static const char *advise_time(double s, char *buf, size_t len)
 {
-	if (s >= 1)
-		snprintf(buf, len, "%.3g s", s);
-	else if (s >= 1e-3)
-		snprintf(buf, len, "%.3g ms", s * 1e3);
-	else
-		snprintf(buf, len, "%.3g us", s * 1e6);
+	static const char *const units[] = { "s", "ms", "us", "ns" };
+	char number[16];
+	uint32_t u = 0;
+
+	for (; s > 0 && s < 0.9995 && u < 3; u++)
+		s *= 1e3;
+	snprintf(buf, len, "%s %s", advise_number(s, number, sizeof(number)), units[u]);
 	return buf;
 }
 
@@ -124,7 +132,7 @@ static const char *advise_share(double share, char *buf, size_t len)
 	else if (share > 1e-9)
 		snprintf(buf, len, "one message in %.0f million", rint(1e-6 / share));
 	else
-		snprintf(buf, len, "hardly any message");
+		snprintf(buf, len, share > 0 ? "hardly any message" : "no message");
 	return buf;
 }
 
@@ -133,8 +141,9 @@ static void advise_why(struct sdr_model_candidate *c)
 	const struct sdr_model_point *p = &c->point;
 	bool hybrid = p->scheme == SDR_MODEL_HYBRID;
 	double pkts = (double)((p->msg_bytes - 1) / p->mtu_bytes + 1);
-	double any = -expm1(pkts * log1p(-p->p_packet) / p->burst_packets);
-	char cost[24], takes[24], who[48], where[24] = "all";
+	/* only the hybrid scheme's law knows of bursts */
+	double any = -expm1(pkts * log1p(-p->p_packet) / (hybrid ? p->burst_packets : 1));
+	char cost[24], takes[24], who[32], share[16], where[32] = "all";
 
 	if (!c->derived.m) {
 		snprintf(c->why, sizeof(c->why), "a lost packet costs %s; %s lose%s one%s",
@@ -146,7 +155,8 @@ static void advise_why(struct sdr_model_candidate *c)
 	advise_time((double)c->derived.parity_chunks * c->derived.t_inj_s, takes, sizeof(takes));
 	advise_share(c->derived.p_fallback, who, sizeof(who));
 	if (c->derived.cover < 1 && hybrid)
-		snprintf(where, sizeof(where), "the last %.2g %%", 100 * c->derived.cover);
+		snprintf(where, sizeof(where), "the last %s %%",
+			 advise_number(100 * c->derived.cover, share, sizeof(share)));
 	advise_time(hybrid ? p->rtt_s : (1 + p->beta) * p->rtt_s, cost, sizeof(cost));
 	if (hybrid && c->derived.chunks == 1)
 		snprintf(c->why, sizeof(c->why), "the packet is sent twice; another round trip of %s: %s", cost,

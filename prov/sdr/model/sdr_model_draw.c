@@ -13,7 +13,8 @@
  * codeword of m + 1 losses (MDS), or with two in a group (XOR), fails its submessage, and what the fallback sends
  * is counted.  A symbol is a chunk, or with F_ROWS a packet, and then a submessage has as many codewords as a chunk
  * has packets.  Time: the losses.  Where these are very many, or when asked to be quick, failed submessages are
- * skipped to directly, with the probability that a submessage fails; not with F_MISSING, which asks what was lost.
+ * skipped to directly, with the probability that a submessage fails.  With F_MISSING, which asks what was lost, that is
+ * done for very many losses only: failed codewords then, and what each has lost, from the law of one codeword.
  *
  * The hybrid scheme is in sdr_model_draw_hybrid.c.
  *
@@ -22,8 +23,9 @@
  */
 #include <string.h>
 #include "sdr_model_draw.h"
+#include "sdr_model_ec.h"
 
-#define DRAW_MANY 1e4 /* failed submessages that are not counted one by one */
+#define DRAW_MANY 1e4 /* failures that are not drawn one by one */
 
 /* ---- selective repeat --------------------------------------------------------------------------------- */
 
@@ -110,16 +112,29 @@ static double draw_packets(const struct sdr_model_draw *d, struct sdr_model_rand
 	return n;
 }
 
+/* The code is one of chunks, and what is lost of them is sent again packet by packet. */
+static bool draw_inside(const struct sdr_model_draw *d)
+{
+	return d->flags & SDR_MODEL_F_PACKETS && !(d->flags & SDR_MODEL_F_ROWS);
+}
+
+/* Units that are sent again of some lost symbols. */
+static double draw_again(const struct sdr_model_draw *d, uint32_t symbols, struct sdr_model_random *rnd)
+{
+	double n = 0;
+
+	if (!draw_inside(d))
+		return symbols;
+	for (; symbols; symbols--)
+		n += draw_packets(d, rnd);
+	return n;
+}
+
 static void draw_close(const struct sdr_model_draw *d, struct draw_word *word, struct draw_tally *t,
 		       struct sdr_model_random *rnd)
 {
-	/* chunks that are sent again packet by packet: those of a lost one that are */
-	bool inside = d->flags & SDR_MODEL_F_PACKETS && !(d->flags & SDR_MODEL_F_ROWS);
-
-	if (word->failed && !inside)
-		t->missing += word->data;
-	for (; word->failed && inside && word->data; word->data--)
-		t->missing += draw_packets(d, rnd);
+	if (word->failed)
+		t->missing += draw_again(d, word->data, rnd);
 	memset(word, 0, sizeof(*word));
 }
 
@@ -156,27 +171,50 @@ static void draw_words(const struct sdr_model_draw *d, const struct sdr_model_dr
 	}
 }
 
+static double draw_normal(struct sdr_model_random *rnd)
+{
+	return sqrt(2 * sdr_model_random_exp(rnd)) * cos(2 * M_PI * sdr_model_random_unit(rnd));
+}
+
 /*
- * How many submessages fail: one by one those that do, or those that do not, whichever are fewer; of very many the
- * number has a normal distribution.
+ * How many of all (submessages or codewords) fail: one by one those that do, or those that do not, whichever are
+ * fewer; of very many the number has a normal distribution.
  */
-static double draw_failures(const struct sdr_model_draw_words *w, struct sdr_model_random *rnd)
+static double draw_failures(const struct sdr_model_draw_words *w, double all, struct sdr_model_random *rnd)
 {
 	bool rare = w->fail < M_LN2;
-	double rate = rare ? w->fail : draw_other(w->fail), mean = -expm1(-rate) * w->subs, n = 0, at;
+	double rate = rare ? w->fail : draw_other(w->fail), mean = -expm1(-rate) * all, n = 0, at;
 
 	if (mean > DRAW_MANY) {
-		n = sqrt(2 * sdr_model_random_exp(rnd)) * cos(2 * M_PI * sdr_model_random_unit(rnd));
-		n = rint(mean + n * sqrt(mean * exp(-rate)));
-		return rare ? n : w->subs - n;
+		n = rint(mean + draw_normal(rnd) * sqrt(mean * exp(-rate)));
+		return rare ? n : all - n;
 	}
-	for (at = sdr_model_random_misses(rnd, rate); at < w->subs; at += 1 + sdr_model_random_misses(rnd, rate))
+	for (at = sdr_model_random_misses(rnd, rate); at < all; at += 1 + sdr_model_random_misses(rnd, rate))
 		n++;
-	return rare ? n : w->subs - n;
+	return rare ? n : all - n;
+}
+
+/* Units that codewords lack, of those that fail; of very many that has a normal distribution, too. */
+static double draw_missing(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
+			   struct sdr_model_random *rnd)
+{
+	double n = draw_failures(w, w->subs * d->rows, rnd), sum = 0, at;
+	uint32_t x;
+
+	if (n > DRAW_MANY)
+		return rint(n * w->mean + draw_normal(rnd) * sqrt(n * w->var));
+	for (; n > 0; n--) {
+		at = sdr_model_random_unit(rnd);
+		for (x = 0; x < w->k && at > w->upto[x]; x++)
+			;
+		sum += draw_again(d, x, rnd);
+	}
+	return sum;
 }
 
 static double draw_ec(const struct sdr_model_draw *d, struct sdr_model_random *rnd)
 {
+	bool missing = d->flags & SDR_MODEL_F_MISSING;
 	struct draw_tally t = { 0, 0 };
 	const struct sdr_model_draw_words *w;
 	double n;
@@ -186,13 +224,15 @@ static double draw_ec(const struct sdr_model_draw *d, struct sdr_model_random *r
 			continue;
 		if (isnan(w->fail))
 			draw_words(d, w, &t, rnd);
+		else if (missing)
+			t.missing += draw_missing(d, w, rnd);
 		else
-			t.failed += draw_failures(w, rnd) * w->k;
+			t.failed += draw_failures(w, w->subs, rnd) * w->k;
 	}
-	if (!(t.failed > 0))
+	if (!(t.failed > 0 || t.missing > 0))
 		return d->lossless_s;
 	n = d->flags & SDR_MODEL_F_PACKETS ? t.failed * d->pkts : t.failed;
-	return d->fallback_s + sdr_model_draw_sr(&d->sr, d->flags & SDR_MODEL_F_MISSING ? t.missing : n, rnd);
+	return d->fallback_s + sdr_model_draw_sr(&d->sr, missing ? t.missing : n, rnd);
 }
 
 /* ---- plans -------------------------------------------------------------------------------------------- */
@@ -219,14 +259,40 @@ static double draw_word_fail(const struct sdr_model_draw *d, uint32_t k, uint32_
 	return sum;
 }
 
+/* What a codeword that fails has lost. */
+static void draw_missing_init(const struct sdr_model_draw *d, struct sdr_model_draw_words *w)
+{
+	double one = 0, two = 0, mean = 1, square = 1, n = d->pkts, p = -expm1(-d->pkt_loss);
+	struct sdr_model_code c;
+	uint32_t x;
+
+	sdr_model_code_init(&c, -d->loss, w->k, w->m, d->scheme == SDR_MODEL_EC_XOR);
+	w->fail = -c.lnok;
+	for (x = 1; x <= w->k; x++) {
+		w->upto[x] = w->upto[x - 1] + c.lost[x];
+		one += x * c.lost[x];
+		two += (double)x * x * c.lost[x];
+	}
+	if (draw_inside(d)) { /* of a lost chunk's packets one at least is lost */
+		mean = n * p / -expm1(-d->loss);
+		square = mean * (1 - p + n * p);
+	}
+	w->mean = one * mean;
+	w->var = one * (square - mean * mean) + (two - one * one) * mean * mean;
+}
+
 static void draw_words_init(struct sdr_model_draw *d, struct sdr_model_draw_words *w, double subs, uint32_t k,
 			    uint32_t m, bool quick)
 {
 	double losses = subs * (k + m) * d->rows * -expm1(-d->loss);
 
 	*w = (struct sdr_model_draw_words){ .subs = subs, .k = k, .m = m, .fail = NAN };
-	if (!(d->flags & SDR_MODEL_F_MISSING) && d->loss > 0 && (quick || losses > SDR_MODEL_DRAW_LOSSES))
+	if (!(losses > SDR_MODEL_DRAW_LOSSES || (quick && d->loss > 0)))
+		return;
+	if (!(d->flags & SDR_MODEL_F_MISSING))
 		w->fail = d->rows * draw_word_fail(d, k, m);
+	else if (losses > SDR_MODEL_DRAW_LOSSES)
+		draw_missing_init(d, w);
 }
 
 static void draw_ec_init(struct sdr_model_draw *d, const struct sdr_model_point *p,

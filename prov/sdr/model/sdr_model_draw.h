@@ -37,19 +37,15 @@ struct sdr_model_draw_chain {
 struct sdr_model_draw_segs {
 	struct sdr_model_hybrid_segs s;
 	struct sdr_model_draw_chain chain, repair;
-	bool quick;	       /* only failures are drawn */
-	double fails[2];       /* quick: -log P(a codeword of k, of k - 1 packets does not fail) */
-	double clean[2];       /* -log P(a codeword of k, of k - 1 packets loses nothing) */
-	double end_s, every_s; /* when the last of them has been sent, and how much earlier the one before */
-	double latest_s;       /* when the last of them is through at the latest */
+	bool quick;	 /* only failures are drawn */
+	double fails[2]; /* quick: -log P(a codeword of k, of k - 1 packets does not fail) */
+	double clean[2]; /* -log P(a codeword of k, of k - 1 packets loses nothing) */
+	double latest_s; /* when the last of them is through at the latest */
 };
 
 struct sdr_model_draw_hybrid {
 	struct sdr_model_hybrid_plan plan;
 	double rtt_s;
-	double first_s; /* the time of a transfer that loses nothing */
-	double rto_s;	/* of a lone packet */
-	double head;	/* units of the head that are lost as one */
 	struct sdr_model_draw_sr sr;
 	struct sdr_model_draw_segs full, last;
 	double lacks[2][SDR_MODEL_SYMS_MAX]; /* quick, by kind: P(lacks so many), of one that fails */
@@ -66,8 +62,11 @@ SDR_MODEL_HIDDEN double sdr_model_draw_hybrid(const struct sdr_model_draw_hybrid
 /* Codewords of the same size: the full submessages, or the short one at the end. */
 struct sdr_model_draw_words {
 	double subs; /* submessages; each has rows codewords */
-	double fail; /* -log P(a submessage does not fail); NAN: draw the losses */
+	double fail; /* -log P(a submessage, with F_MISSING a codeword, does not fail); NAN: draw the losses */
 	uint32_t k, m;
+	/* F_MISSING, fail given: of a codeword that failed */
+	double upto[SDR_MODEL_SYMS_MAX]; /* [x]: P(x of its data symbols at the most are lost) */
+	double mean, var;		 /* units that are sent again */
 };
 
 struct sdr_model_draw {

@@ -8,7 +8,7 @@
  * Clean codewords are skipped: what is left of an exponential waiting time inside a codeword says where its first
  * loss is.  Time: the losses among the packets that have parity; of segments before the last, where these are many,
  * only the codewords that fail are drawn, with what they lack.  As in the law: codewords lose independently, the
- * head's repairs delay what is behind them by their mean, and no more than HYBRID_ROUNDS are followed.  Unlike
+ * head's repairs delay what is behind them by their mean, and no more than SDR_MODEL_HYBRID_ROUNDS are followed.  Unlike
  * there, a round takes what it sends and not the mean of it.
  *
  * No allocation but in init, for the table that says how much repairs send.
@@ -18,15 +18,12 @@
 #include <string.h>
 #include "sdr_model_draw.h"
 
-#define HYBRID_ROUNDS 48u  /* of repairs, as the law's */
-#define HYBRID_BACK   1.0  /* s: the probe's timeout does not double beyond (SDR_RTO_MAX_NS) */
-#define HYBRID_DELAY  1e-3 /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
-
 /* ---- a lone packet ------------------------------------------------------------------------------------ */
 
 static double hybrid_lone(const struct sdr_model_draw_hybrid *d, struct sdr_model_random *rnd)
 {
-	double t = d->first_s, rto = d->rto_s, p = d->plan.loss.upper, again = fmax(p, 1 - 1 / d->plan.loss.burst);
+	double t = d->plan.first_s, rto = d->plan.rto_s, p = d->plan.loss.upper,
+	       again = fmax(p, 1 - 1 / d->plan.loss.burst);
 	uint32_t i;
 
 	for (i = 0; i < 1000; i++) {
@@ -35,7 +32,7 @@ static double hybrid_lone(const struct sdr_model_draw_hybrid *d, struct sdr_mode
 		if (d->plan.sends > 1 && sdr_model_random_unit(rnd) >= again)
 			return t;
 		t += rto;
-		rto = rto < HYBRID_BACK ? fmin(2 * rto, HYBRID_BACK) : rto;
+		rto = rto < SDR_MODEL_HYBRID_BACK ? fmin(2 * rto, SDR_MODEL_HYBRID_BACK) : rto;
 	}
 	return t;
 }
@@ -46,7 +43,7 @@ static double hybrid_lone(const struct sdr_model_draw_hybrid *d, struct sdr_mode
 struct hybrid_need {
 	uint32_t rows; /* of parity */
 	uint32_t rounds;
-	double sent[HYBRID_ROUNDS]; /* packets, by each round */
+	double sent[SDR_MODEL_HYBRID_ROUNDS]; /* packets, by each round */
 };
 
 static void chain_init(struct sdr_model_draw_chain *c, double p, double again)
@@ -88,7 +85,7 @@ static void hybrid_repair(const struct sdr_model_draw_hybrid *d, const struct sd
 {
 	uint32_t want, lost, round;
 
-	for (round = 0; lacks && round < HYBRID_ROUNDS; round++) {
+	for (round = 0; lacks && round < SDR_MODEL_HYBRID_ROUNDS; round++) {
 		want = d->want[lacks];
 		need->sent[round] += want;
 		lost = chain_lost(&g->repair, want, rnd);
@@ -134,10 +131,10 @@ static uint32_t hybrid_lacks(const struct sdr_model_draw_hybrid *d, bool small, 
 static double hybrid_end(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g, double before,
 			 const struct hybrid_need *need)
 {
-	double t = g->end_s - before + d->rtt_s;
+	double t = g->s.end_s - before + d->rtt_s;
 
 	if (!need->rounds)
-		return g == &d->last ? d->first_s + need->rows * g->s.words * d->plan.t_s : t;
+		return g == &d->last ? d->plan.first_s + need->rows * g->s.words * d->plan.t_s : t;
 	for (uint32_t i = 0; i < need->rounds; i++)
 		t += d->rtt_s + need->sent[i] * d->plan.t_s;
 	return t;
@@ -149,7 +146,7 @@ static double hybrid_segs(const struct sdr_model_draw_hybrid *d, const struct sd
 {
 	const double *rate = g->quick ? g->fails : g->clean;
 	double big = g->s.big * rate[0], all = big + (g->s.words - g->s.big) * rate[1];
-	double at = 0, seg = 0, skip, word, base, end = d->first_s;
+	double at = 0, seg = 0, skip, word, base, end = d->plan.first_s;
 	struct hybrid_need need;
 	bool small;
 
@@ -160,11 +157,11 @@ static double hybrid_segs(const struct sdr_model_draw_hybrid *d, const struct sd
 		at += sdr_model_random_exp(rnd);
 		skip = floor(at / all);
 		if (skip > 0) {
-			end = fmax(end, hybrid_end(d, g, seg * g->every_s, &need));
+			end = fmax(end, hybrid_end(d, g, seg * g->s.every_s, &need));
 			memset(&need, 0, sizeof(need));
 			seg += skip;
 			at -= skip * all;
-			if (!(seg < g->s.segs) || g->latest_s - seg * g->every_s < end)
+			if (!(seg < g->s.segs) || g->latest_s - seg * g->s.every_s < end)
 				return end;
 		}
 		small = at >= big;
@@ -181,12 +178,12 @@ static double hybrid_segs(const struct sdr_model_draw_hybrid *d, const struct sd
 
 double sdr_model_draw_hybrid(const struct sdr_model_draw_hybrid *d, struct sdr_model_random *rnd)
 {
-	double t = d->first_s;
+	double t = d->plan.first_s;
 
 	if (d->plan.lone)
 		return hybrid_lone(d, rnd);
-	if (d->head > 0)
-		t = fmax(t, sdr_model_draw_sr(&d->sr, d->head, rnd) + d->rtt_s);
+	if (d->plan.units > 0)
+		t = fmax(t, sdr_model_draw_sr(&d->sr, d->plan.units, rnd) + d->rtt_s);
 	t = fmax(t, hybrid_segs(d, &d->full, rnd));
 	return fmax(t, hybrid_segs(d, &d->last, rnd));
 }
@@ -209,7 +206,7 @@ static void segs_latest(struct sdr_model_draw_segs *g, const struct sdr_model_dr
 {
 	double round_s = d->rtt_s + g->s.words * SDR_MODEL_SYMS_MAX * d->plan.t_s;
 
-	g->latest_s = g->end_s + d->rtt_s + HYBRID_ROUNDS * round_s;
+	g->latest_s = g->s.end_s + d->rtt_s + SDR_MODEL_HYBRID_ROUNDS * round_s;
 }
 
 /* The full segments' failures: how likely they are, and what they lack. */
@@ -238,33 +235,23 @@ int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d, const struct sdr
 	struct sdr_choice_table *t = sdr_choice_table_create();
 	struct sdr_model_hybrid_plan *h = &d->plan;
 	struct sdr_model_units unit;
-	double again, loss, losses;
+	double losses;
 
 	if (!t)
 		return -ENOMEM;
 	memset(d, 0, sizeof(*d));
 	sdr_model_hybrid_plan(h, p, t);
-	loss = h->loss.upper;
-	again = h->head * loss / (1 - loss);
 	d->rtt_s = p->rtt_s;
-	d->rto_s = p->rto_rtts > 0 ? p->rto_rtts * p->rtt_s
-				   : p->rtt_s + fmax(p->rtt_s / 8, HYBRID_DELAY) + HYBRID_DELAY;
-	d->first_s = h->pkts * h->t_s + p->rtt_s;
-	if (!h->lone && h->head > 0) {
-		d->head = ceil(h->head / h->loss.burst);
-		unit = (struct sdr_model_units){ .t_s = h->head * h->t_s / d->head, .lnq = log1p(-loss) };
+	if (h->units > 0) {
+		unit = (struct sdr_model_units){ .t_s = h->unit_s, .lnq = log1p(-h->loss.upper) };
 		sdr_model_draw_sr_init(&d->sr, &unit, sdr_model_rto(p));
 	}
 	if (!h->lone && h->choice.m) {
-		segs_init(&d->full, &h->full, loss);
-		segs_init(&d->last, &h->last, loss);
-		losses = d->full.s.segs * d->full.s.words * (d->full.s.k + d->full.s.m) * loss;
+		segs_init(&d->full, &h->full, h->loss.upper);
+		segs_init(&d->last, &h->last, h->loss.upper);
+		losses = d->full.s.segs * d->full.s.words * (d->full.s.k + d->full.s.m) * h->loss.upper;
 		if (losses > SDR_MODEL_DRAW_LOSSES || (quick && losses > 0))
-			hybrid_quick(d, loss);
-		d->full.every_s = (h->full.pkts + h->full.words * h->full.m) * h->t_s;
-		d->full.end_s = (h->head + again) * h->t_s + h->full.segs * d->full.every_s;
-		d->last.end_s = (h->pkts + again + h->parity) * h->t_s;
-		d->first_s = d->last.end_s - h->last.words * h->last.m * h->t_s + p->rtt_s;
+			hybrid_quick(d, h->loss.upper);
 		segs_latest(&d->full, d);
 		segs_latest(&d->last, d);
 		for (uint32_t i = 1; i < SDR_MODEL_SYMS_MAX; i++)

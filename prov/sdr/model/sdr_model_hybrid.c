@@ -31,16 +31,11 @@
 #define HYBRID_SLACK 1e-9  /* of a step: rounding does not decide on which side of it a time is */
 #define HYBRID_DEPTH 14u   /* of halving */
 #define HYBRID_EXACT 1e-9  /* of the lossless time, of the mean */
-#define HYBRID_BACK  1.0   /* s: the probe's timeout does not double beyond (SDR_RTO_MAX_NS) */
-#define HYBRID_DELAY 1e-3  /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
 
 struct hybrid_law {
 	struct sdr_model_law law;
 	struct sdr_model_hybrid_plan plan;
 	struct sdr_model_sr sr;
-	double sr_n, sr_t; /* the head: units that are lost as one, and their injection */
-	double rto_s;	   /* of a lone packet */
-	double first_s;	   /* nothing comes earlier: the lossless time */
 	double fail, e_failures, p_word;
 	double repairs; /* packets */
 	struct sdr_model_hybrid_part full, last;
@@ -50,9 +45,9 @@ struct hybrid_law {
 
 static double lone_rto(const struct hybrid_law *l, uint32_t i)
 {
-	double rto = ldexp(l->rto_s, (int)i);
+	double rto = ldexp(l->plan.rto_s, (int)i);
 
-	return l->rto_s > HYBRID_BACK ? l->rto_s : fmin(rto, HYBRID_BACK);
+	return l->plan.rto_s > SDR_MODEL_HYBRID_BACK ? l->plan.rto_s : fmin(rto, SDR_MODEL_HYBRID_BACK);
 }
 
 /* Probability that a lone packet and its copy are lost. */
@@ -65,7 +60,7 @@ static double lone_lost(const struct hybrid_law *l)
 
 static double lone_logcdf(const struct hybrid_law *l, double t)
 {
-	double at = l->first_s, q = lone_lost(l), none = q;
+	double at = l->plan.first_s, q = lone_lost(l), none = q;
 	uint32_t i;
 
 	for (i = 0; i < 1000 && at + lone_rto(l, i) <= t && none > 0; i++, none *= q)
@@ -77,10 +72,10 @@ static double lone_logcdf(const struct hybrid_law *l, double t)
 static double last_logcdf(const struct hybrid_law *l, double t)
 {
 	const struct sdr_model_hybrid_part *p = &l->last;
-	double all = p->end_s + l->law.point.rtt_s, n;
+	double all = p->s.end_s + l->law.point.rtt_s, n;
 
 	if (t < all - HYBRID_SLACK * l->plan.t_s) {
-		n = floor((t - l->first_s) / (p->s.words * l->plan.t_s) + HYBRID_SLACK);
+		n = floor((t - l->plan.first_s) / (p->s.words * l->plan.t_s) + HYBRID_SLACK);
 		return p->rows[n < p->s.m ? (uint32_t)fmax(n, 0) : p->s.m - 1];
 	}
 	n = floor((t - all) / p->round_s + HYBRID_SLACK);
@@ -91,11 +86,11 @@ static double last_logcdf(const struct hybrid_law *l, double t)
 static double full_logcdf(const struct hybrid_law *l, double t)
 {
 	const struct sdr_model_hybrid_part *p = &l->full;
-	double x = (t - l->law.point.rtt_s - p->end_s) / p->round_s + HYBRID_SLACK, before = 0, upto, sum = 0;
+	double x = (t - l->law.point.rtt_s - p->s.end_s) / p->round_s + HYBRID_SLACK, before = 0, upto, sum = 0;
 	uint32_t g;
 
 	for (g = 0; g < p->nrounds && before < p->s.segs; g++) {
-		upto = ceil((g + 1 - x) * p->round_s / p->every_s);
+		upto = ceil((g + 1 - x) * p->round_s / p->s.every_s);
 		upto = fmin(fmax(upto, 0), p->s.segs);
 		sum += (upto - before) * p->rounds[g];
 		before = upto;
@@ -107,13 +102,13 @@ static double hybrid_logcdf(const struct hybrid_law *l, double t)
 {
 	double sum = 0;
 
-	if (t < l->first_s - HYBRID_SLACK * l->plan.t_s)
+	if (t < l->plan.first_s - HYBRID_SLACK * l->plan.t_s)
 		return -INFINITY;
 	if (l->plan.lone)
 		return lone_logcdf(l, t);
-	if (l->sr_n > 0)
-		sum += sdr_model_sr_logcdf(&l->sr, l->sr_n, fmax((t - l->law.point.rtt_s) / l->sr_t - l->sr_n, 0),
-					   0);
+	if (l->plan.units > 0)
+		sum += sdr_model_sr_logcdf(&l->sr, l->plan.units,
+					   fmax((t - l->law.point.rtt_s) / l->plan.unit_s - l->plan.units, 0), 0);
 	if (l->full.s.segs > 0)
 		sum += full_logcdf(l, t);
 	if (l->last.s.segs > 0)
@@ -133,7 +128,7 @@ static double hybrid_bound(const struct hybrid_law *l)
 	int i;
 
 	for (i = 0; i < 1000; i++, step *= 1.25) {
-		at = l->first_s + step;
+		at = l->plan.first_s + step;
 		if (hybrid_logcdf(l, at) >= -SDR_MODEL_HYBRID_LEFT)
 			break;
 	}
@@ -143,7 +138,7 @@ static double hybrid_bound(const struct hybrid_law *l)
 static double hybrid_quantile(const void *self, double q)
 {
 	const struct hybrid_law *l = self;
-	double lo = l->first_s, hi, mid, want;
+	double lo = l->plan.first_s, hi, mid, want;
 	int i;
 
 	if (!(q >= 0 && q < 1))
@@ -152,7 +147,8 @@ static double hybrid_quantile(const void *self, double q)
 	if (hybrid_logcdf(l, lo) >= want)
 		return lo;
 	if (!l->plan.lone && !(l->last.s.segs > 0))
-		return (l->sr_n + sdr_model_sr_quantile(&l->sr, l->sr_n, want)) * l->sr_t + l->law.point.rtt_s;
+		return (l->plan.units + sdr_model_sr_quantile(&l->sr, l->plan.units, want)) * l->plan.unit_s +
+		       l->law.point.rtt_s;
 	for (hi = lo + l->law.point.rtt_s, i = 0; i < 1000 && hybrid_logcdf(l, hi) < want; i++)
 		hi = lo + (hi - lo) * 1.5;
 	for (i = 0; i < 200; i++) {
@@ -178,7 +174,7 @@ struct hybrid_steps {
 
 static void steps_add(const struct hybrid_law *l, struct hybrid_steps *s, double t)
 {
-	if (!(t > l->first_s && t < s->end))
+	if (!(t > l->plan.first_s && t < s->end))
 		return;
 	if (s->n == HYBRID_STEPS)
 		s->all = false;
@@ -214,18 +210,19 @@ static void steps_of(const struct hybrid_law *l, struct hybrid_steps *s)
 	uint32_t g;
 
 	for (g = 0; g < p->nrounds && p->s.segs > 0; g++)
-		steps_run(l, s, p->end_s + rtt + g * p->round_s - (p->s.segs - 1) * p->every_s, p->every_s,
+		steps_run(l, s, p->s.end_s + rtt + g * p->round_s - (p->s.segs - 1) * p->s.every_s, p->s.every_s,
 			  p->s.segs, room);
 	p = &l->last;
 	for (g = 1; g <= p->s.m; g++)
-		steps_add(l, s, l->first_s + g * p->s.words * l->plan.t_s);
+		steps_add(l, s, l->plan.first_s + g * p->s.words * l->plan.t_s);
 	for (g = 0; g < p->nrounds; g++)
-		steps_add(l, s, p->end_s + rtt + g * p->round_s);
-	for (g = 1; g <= l->sr.levels && l->sr_n > 0; g++) {
-		double last = g * l->sr.rho * l->sr_t + rtt + l->sr_n * l->sr_t;
+		steps_add(l, s, p->s.end_s + rtt + g * p->round_s);
+	for (g = 1; g <= l->sr.levels && l->plan.units > 0; g++) {
+		double last = g * l->sr.rho * l->plan.unit_s + rtt + l->plan.units * l->plan.unit_s;
 
-		if (last > l->first_s)
-			steps_run(l, s, last - (l->sr_n - 1) * l->sr_t, l->sr_t, l->sr_n, 1024.0 / l->sr.levels);
+		if (last > l->plan.first_s)
+			steps_run(l, s, last - (l->plan.units - 1) * l->plan.unit_s, l->plan.unit_s, l->plan.units,
+				  1024.0 / l->sr.levels);
 	}
 	qsort(s->at, s->n, sizeof(s->at[0]), steps_order);
 }
@@ -239,14 +236,14 @@ static double mean_over(const struct hybrid_law *l, double a, double fa, double 
 	double whole = (b - a) / 6 * (fa + 4 * fm + fb);
 	double halves = (b - a) / 12 * (fa + 4 * fl + 2 * fm + 4 * fr + fb);
 
-	if (!depth || fabs(whole - halves) <= HYBRID_EXACT * l->first_s)
+	if (!depth || fabs(whole - halves) <= HYBRID_EXACT * l->plan.first_s)
 		return halves;
 	return mean_over(l, a, fa, m, fm, fl, depth - 1) + mean_over(l, m, fm, b, fb, fr, depth - 1);
 }
 
 static double lone_mean(const struct hybrid_law *l)
 {
-	double q = lone_lost(l), none = q, sum = l->first_s;
+	double q = lone_lost(l), none = q, sum = l->plan.first_s;
 	uint32_t i;
 
 	for (i = 0; i < 1000 && none > 0; i++, none *= q)
@@ -258,13 +255,13 @@ static double hybrid_mean(const void *self)
 {
 	const struct hybrid_law *l = self;
 	struct hybrid_steps s = { .n = 0, .all = !l->sr.far, .end = hybrid_bound(l) };
-	double sum = l->first_s, a = l->first_s, b, width;
+	double sum = l->plan.first_s, a = l->plan.first_s, b, width;
 	uint32_t i;
 
 	if (l->plan.lone)
 		return lone_mean(l);
 	if (!(l->last.s.segs > 0))
-		return l->first_s + sdr_model_sr_mean(&l->sr, l->sr_n) * l->sr_t;
+		return l->plan.first_s + sdr_model_sr_mean(&l->sr, l->plan.units) * l->plan.unit_s;
 	steps_of(l, &s);
 	for (i = 0; i <= s.n; i++, a = b) {
 		b = i < s.n ? s.at[i] : s.end;
@@ -324,11 +321,6 @@ static const struct sdr_model_law_ops hybrid_ops = {
 
 static void hybrid_lone(struct hybrid_law *l)
 {
-	const struct sdr_model_point *p = &l->law.point;
-
-	l->rto_s = p->rto_rtts > 0 ? p->rto_rtts * p->rtt_s
-				   : p->rtt_s + fmax(p->rtt_s / 8, HYBRID_DELAY) + HYBRID_DELAY;
-	l->first_s = l->plan.t_s + p->rtt_s;
 	l->p_word = l->fail = l->e_failures = lone_lost(l);
 	l->repairs = l->plan.sends * l->fail / (1 - l->fail);
 }
@@ -344,26 +336,18 @@ static void hybrid_part(struct hybrid_law *l, struct sdr_choice_table *t, struct
 static void hybrid_parts(struct hybrid_law *l, struct sdr_choice_table *t)
 {
 	const struct sdr_model_hybrid_plan *h = &l->plan;
-	double rtt = l->law.point.rtt_s, again = h->head * h->loss.upper / (1 - h->loss.upper), log_all = 0;
+	double log_all;
 
-	if (h->head > 0) {
-		l->sr_n = ceil(h->head / h->loss.burst);
-		l->sr_t = h->head * h->t_s / l->sr_n;
-		sdr_model_sr_init(&l->sr, h->loss.upper, (sdr_model_rto(&l->law.point) + l->sr_t) / l->sr_t,
-				  l->sr_n);
-	}
-	l->repairs = again;
-	l->first_s = h->pkts * h->t_s + rtt;
+	if (h->head > 0)
+		sdr_model_sr_init(&l->sr, h->loss.upper, (sdr_model_rto(&l->law.point) + h->unit_s) / h->unit_s,
+				  h->units);
+	l->repairs = h->head * h->loss.upper / (1 - h->loss.upper);
 	if (!h->choice.m)
 		return;
 	l->full.s = h->full;
 	l->last.s = h->last;
 	hybrid_part(l, t, &l->full);
 	hybrid_part(l, t, &l->last);
-	l->full.every_s = (h->full.pkts + h->full.words * h->full.m) * h->t_s;
-	l->full.end_s = (h->head + again) * h->t_s + h->full.segs * l->full.every_s;
-	l->last.end_s = (h->pkts + again + h->parity) * h->t_s;
-	l->first_s = l->last.end_s - h->last.words * h->last.m * h->t_s + rtt;
 	log_all = l->last.rounds[0] + (h->full.segs > 0 ? h->full.segs * l->full.rounds[0] : 0);
 	l->fail = -expm1(log_all);
 }

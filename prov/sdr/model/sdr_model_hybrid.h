@@ -10,12 +10,13 @@
 
 /* Segments with parity that are alike. */
 struct sdr_model_hybrid_segs {
-	double segs;   /* how many */
-	double pkts;   /* data packets of each that have parity */
-	double words;  /* codewords of each; they take turns in the order of sending */
-	double big;    /* of them with k data packets, the others have k - 1 */
-	uint32_t k, m; /* packets of a codeword */
-	double again;  /* probability that the next packet of a codeword is lost when this one was */
+	double segs;	       /* how many */
+	double pkts;	       /* data packets of each that have parity */
+	double words;	       /* codewords of each; they take turns in the order of sending */
+	double big;	       /* of them with k data packets, the others have k - 1 */
+	uint32_t k, m;	       /* packets of a codeword */
+	double again;	       /* probability that the next packet of a codeword is lost when this one was */
+	double end_s, every_s; /* when the last of them has been sent, and how much earlier the one before */
 };
 
 struct sdr_model_hybrid_plan {
@@ -25,6 +26,9 @@ struct sdr_model_hybrid_plan {
 	double parity;	/* packets */
 	bool lone;	/* one packet that travels in a record: no segment, no report but its acknowledgement */
 	uint32_t sends; /* lone: times that it is sent without being asked, 1 or 2 */
+	double rto_s;	/* lone: of its probe; it doubles up to SDR_MODEL_HYBRID_BACK */
+	double first_s; /* nothing comes earlier: the time of a transfer that loses nothing */
+	double units, unit_s;	  /* the head by what is lost as one, bursts; injection of such a unit */
 	struct sdr_choice choice; /* k, m; m 0: no parity */
 	struct sdr_choice_loss loss;
 	struct sdr_model_hybrid_segs full,
@@ -35,6 +39,7 @@ struct sdr_model_hybrid_plan {
 SDR_MODEL_HIDDEN void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p,
 					    struct sdr_choice_table *t);
 
+#define SDR_MODEL_HYBRID_BACK	1.0   /* s: a probe's timeout does not double beyond (SDR_RTO_MAX_NS) */
 #define SDR_MODEL_HYBRID_ROUNDS 48u   /* of repairs that are followed */
 #define SDR_MODEL_HYBRID_LEFT	1e-16 /* probability of more rounds that does not matter */
 
@@ -47,10 +52,9 @@ struct sdr_model_hybrid_part {
 	double round_s;
 	double sent;	       /* packets that the first round of one segment sends, on average, mostly 0 */
 	double fail, failures; /* P(a codeword of k cannot be decoded), and expected number of those in a segment */
-	double end_s, every_s; /* when the last of them has been sent, and how much earlier the one before */
 };
 
-/* s is filled in, all else 0; end_s and every_s are the caller's.  sdr_model_hybrid_part.c. */
+/* s is filled in, all else 0.  sdr_model_hybrid_part.c. */
 SDR_MODEL_HIDDEN void sdr_model_hybrid_part_init(struct sdr_model_hybrid_part *p,
 						 const struct sdr_model_hybrid_plan *h, struct sdr_choice_table *t,
 						 double rtt_s);

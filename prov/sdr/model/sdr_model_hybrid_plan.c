@@ -15,6 +15,7 @@
 #include <string.h>
 #include "sdr_model_hybrid.h"
 
+#define HYBRID_DELAY  1e-3  /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
 #define HYBRID_RECORD 80.0  /* bytes of a packet that a record with a message in it needs around it */
 #define HYBRID_TINY   1e-30 /* probabilities below do not matter in any sum here */
 
@@ -107,37 +108,46 @@ static void plan_segs(const struct sdr_model_hybrid_plan *h, struct sdr_model_hy
 	s->again = pow(1 - 1 / burst, s->words);
 }
 
-void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p,
-			   struct sdr_choice_table *t)
+/* When what is sent; the head's repairs delay what is behind it by their mean. */
+static void plan_times(struct sdr_model_hybrid_plan *h, double rtt_s)
 {
-	double seg, from, cover;
+	double again = h->head * h->loss.upper / (1 - h->loss.upper);
 
-	memset(h, 0, sizeof(*h));
-	h->t_s = 8.0 * p->mtu_bytes / p->bandwidth_bps;
-	h->pkts = (double)((p->msg_bytes - 1) / p->mtu_bytes + 1);
-	sdr_choice_loss_of(&h->loss, p->p_packet, p->burst_packets);
-	h->sends = 1;
-	h->head = h->pkts;
-	h->lone = h->pkts < 2 && (double)p->msg_bytes + HYBRID_RECORD <= (double)p->mtu_bytes;
-	if (h->lone) {
-		h->choice.fail = p->p_packet;
-		if (p->k ? true
-			 : p->max_overhead > 0 &&
-				    sdr_choice_any(&h->loss, 1) >
-					    sdr_choice_quantile((uint8_t)p->objective) / SDR_CHOICE_REPEAT) {
-			h->choice.k = 1;
-			h->choice.m = 1;
-			h->sends = 2;
-			h->parity = 1;
-		}
-		return;
+	h->first_s = h->pkts * h->t_s + rtt_s;
+	if (h->head > 0) {
+		h->units = ceil(h->head / h->loss.burst);
+		h->unit_s = h->head * h->t_s / h->units;
 	}
-	plan_choose(h, p, t);
 	if (!h->choice.m)
 		return;
-	seg = plan_seg(h, p->mtu_bytes);
-	cover = fmin((double)h->choice.cover, h->pkts);
-	from = h->pkts - cover;
+	h->full.every_s = (h->full.pkts + h->full.words * h->full.m) * h->t_s;
+	h->full.end_s = (h->head + again) * h->t_s + h->full.segs * h->full.every_s;
+	h->last.end_s = (h->pkts + again + h->parity) * h->t_s;
+	h->first_s = h->last.end_s - h->last.words * h->last.m * h->t_s + rtt_s;
+}
+
+static void plan_lone(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p)
+{
+	double most = sdr_choice_quantile((uint8_t)p->objective) / SDR_CHOICE_REPEAT;
+
+	h->first_s = h->pkts * h->t_s + p->rtt_s;
+	h->rto_s = p->rto_rtts > 0 ? p->rto_rtts * p->rtt_s
+				   : p->rtt_s + fmax(p->rtt_s / 8, HYBRID_DELAY) + HYBRID_DELAY;
+	h->choice.fail = p->p_packet;
+	if (p->k || (p->max_overhead > 0 && sdr_choice_any(&h->loss, 1) > most)) {
+		h->choice.k = 1;
+		h->choice.m = 1;
+		h->sends = 2;
+		h->parity = 1;
+	}
+}
+
+/* What has parity, in whole segments where there are several. */
+static void plan_cover(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p)
+{
+	double seg = plan_seg(h, p->mtu_bytes), cover = fmin((double)h->choice.cover, h->pkts);
+	double from = h->pkts - cover;
+
 	if (cover > seg)
 		from = floor(from / seg) * seg;
 	else if (fmod(from, seg) > 0 && floor(from / seg) < floor((h->pkts - 1) / seg))
@@ -147,4 +157,24 @@ void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_mod
 	plan_segs(h, &h->full, cover > seg ? ceil(cover / seg) - 1 : 0, seg, p->burst_packets);
 	plan_segs(h, &h->last, 1, cover - h->full.segs * h->full.pkts, p->burst_packets);
 	h->parity = h->full.segs * h->full.words * h->full.m + h->last.words * h->last.m;
+}
+
+void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p,
+			   struct sdr_choice_table *t)
+{
+	memset(h, 0, sizeof(*h));
+	h->t_s = 8.0 * p->mtu_bytes / p->bandwidth_bps;
+	h->pkts = (double)((p->msg_bytes - 1) / p->mtu_bytes + 1);
+	sdr_choice_loss_of(&h->loss, p->p_packet, p->burst_packets);
+	h->sends = 1;
+	h->head = h->pkts;
+	h->lone = h->pkts < 2 && (double)p->msg_bytes + HYBRID_RECORD <= (double)p->mtu_bytes;
+	if (h->lone) {
+		plan_lone(h, p);
+		return;
+	}
+	plan_choose(h, p, t);
+	if (h->choice.m)
+		plan_cover(h, p);
+	plan_times(h, p->rtt_s);
 }

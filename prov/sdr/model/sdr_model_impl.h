@@ -12,21 +12,25 @@
 SDR_MODEL_HIDDEN int sdr_model_refuse(struct sdr_model_error *err, const char *field, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* No time, rate or ratio of a point is larger, and no rate smaller than 1 over it: products of them stay doubles. */
+#define SDR_MODEL_FAR 1e30
+
 /* ---- sdr_model_sr.c: selective repeat ------------------------------------------------------------------ */
 
 /*
  * max over i = 1..M of (i + rho (Y_i - 1)), Y_i geometric with parameter 1 - P, in units of the injection time of
  * one of the M.  rho = (RTO + T) / T.  Nothing of it depends on M but the calls that take it: submessages share one.
  */
-#define SDR_MODEL_LEVELS 2048u
+#define SDR_MODEL_LEVELS     2048u  /* for any M */
+#define SDR_MODEL_LEVELS_MAX 16384u /* for a few chunks of about a timeout each */
 
 struct sdr_model_sr {
 	double p, rho;
-	double h;		      /* log(1 / P) */
-	uint32_t levels;	      /* beyond which retries do not matter; 0: P = 0 */
-	int far;		      /* more would matter: sdr_model_sr_far.c */
-	double lam[SDR_MODEL_LEVELS]; /* log(1 - P^c), c = 1.. */
-	double d[SDR_MODEL_LEVELS];   /* lam(c) - lam(c + 1) */
+	double h;			  /* log(1 / P) */
+	uint32_t levels;		  /* beyond which retries do not matter; 0: P = 0 */
+	int far;			  /* more would matter: sdr_model_sr_far.c */
+	double lam[SDR_MODEL_LEVELS_MAX]; /* log(1 - P^c), c = 1.. */
+	double d[SDR_MODEL_LEVELS_MAX];	  /* lam(c) - lam(c + 1) */
 };
 
 /* m_max: the largest M that the other calls will be given. */

@@ -4,7 +4,7 @@
  * The question that the model is asked: its defaults, what makes sense, and the names of schemes.
  *
  * A refusal names the field as the tools call it, the value and the bounds.  Comparisons are written so that NaN
- * fails them.  What a scheme does not look at is not checked: a row of a table may leave it empty.
+ * fails them.  Numbers that no link has (SDR_MODEL_FAR) are refused, so that nothing overflows on the way to a time.  What a scheme does not look at is not checked: a row of a table may leave it empty.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -89,14 +89,15 @@ int sdr_model_refuse(struct sdr_model_error *err, const char *field, const char 
 	return -EINVAL;
 }
 
-static bool model_positive(double v)
-{
-	return v > 0 && isfinite(v);
-}
-
 static bool model_not_negative(double v)
 {
-	return v >= 0 && isfinite(v);
+	return v >= 0 && v <= SDR_MODEL_FAR;
+}
+
+/* What to add to the bounds of a value that is beyond the upper one, which nobody would ask for. */
+static const char *model_limit(double v)
+{
+	return v > SDR_MODEL_FAR ? ", at most 1e30" : "";
 }
 
 static int model_check_code(const struct sdr_model_point *p, struct sdr_model_error *err)
@@ -117,14 +118,15 @@ static int model_check_code(const struct sdr_model_point *p, struct sdr_model_er
 
 static int model_check_hybrid(const struct sdr_model_point *p, struct sdr_model_error *err)
 {
-	if (!(p->burst_packets >= 1 && isfinite(p->burst_packets)))
-		return sdr_model_refuse(err, "burst_packets", "a mean burst of %g packets: it is at least 1",
-					p->burst_packets);
+	if (!(p->burst_packets >= 1 && p->burst_packets <= SDR_MODEL_FAR))
+		return sdr_model_refuse(err, "burst_packets", "a mean burst of %g packets: it is at least 1%s",
+					p->burst_packets, model_limit(p->burst_packets));
 	if (!model_not_negative(p->cover_bytes))
-		return sdr_model_refuse(err, "cover_bytes", "%g bytes with parity: 0 (all) or more",
-					p->cover_bytes);
+		return sdr_model_refuse(err, "cover_bytes", "%g bytes with parity: 0 (all) or more%s",
+					p->cover_bytes, model_limit(p->cover_bytes));
 	if (!model_not_negative(p->max_overhead))
-		return sdr_model_refuse(err, "max_overhead", "an overhead of %g: 0 or more", p->max_overhead);
+		return sdr_model_refuse(err, "max_overhead", "an overhead of %g: 0 or more%s", p->max_overhead,
+					model_limit(p->max_overhead));
 	if ((unsigned int)p->objective > SDR_OBJECTIVE_P999)
 		return sdr_model_refuse(err, "objective", "there is no objective %d", (int)p->objective);
 	return 0;
@@ -137,16 +139,22 @@ int sdr_model_point_check(const struct sdr_model_point *p, struct sdr_model_erro
 
 	if (!sdr_model_scheme_name(p->scheme))
 		return sdr_model_refuse(err, "scheme", "there is no scheme %d", (int)p->scheme);
-	if (!model_positive(p->bandwidth_bps))
+	if (!(p->bandwidth_bps > 0))
 		return sdr_model_refuse(err, "bandwidth_bps", "a bandwidth of %g bits a second: it is positive",
 					p->bandwidth_bps);
-	if (!model_positive(p->rtt_s))
-		return sdr_model_refuse(err, "rtt_s", "a round trip of %g s: it is positive", p->rtt_s);
+	if (p->bandwidth_bps < 1 / SDR_MODEL_FAR || p->bandwidth_bps > SDR_MODEL_FAR)
+		return sdr_model_refuse(err, "bandwidth_bps", "a bandwidth of %g bits a second: %g to %g",
+					p->bandwidth_bps, 1 / SDR_MODEL_FAR, SDR_MODEL_FAR);
+	if (!(p->rtt_s > 0 && p->rtt_s <= SDR_MODEL_FAR))
+		return sdr_model_refuse(err, "rtt_s", "a round trip of %g s: it is positive%s", p->rtt_s,
+					model_limit(p->rtt_s));
 	if (!model_not_negative(p->rto_rtts))
 		return sdr_model_refuse(err, "rto_rtts",
-					"a timeout of %g RTTs: it is positive, or 0 for the default", p->rto_rtts);
+					"a timeout of %g RTTs: it is positive, or 0 for the default%s", p->rto_rtts,
+					model_limit(p->rto_rtts));
 	if (ec && !model_not_negative(p->beta))
-		return sdr_model_refuse(err, "beta", "a beta of %g RTTs: 0 or more", p->beta);
+		return sdr_model_refuse(err, "beta", "a beta of %g RTTs: 0 or more%s", p->beta,
+					model_limit(p->beta));
 	if (!(p->p_packet >= 0 && p->p_packet < 1))
 		return sdr_model_refuse(err, "p_packet", "a loss of %g: 0 <= p < 1", p->p_packet);
 	if (!p->msg_bytes || p->msg_bytes > SDR_MODEL_BYTES_MAX)

@@ -16,7 +16,8 @@
  *
  * When more than JUMPS (or JUMPS_FEW) ramps are under way at once, those whose steps fall into the same share 1 /
  * JUMPS of a chunk time step together at their mean: an error below 1e-7, and 1e-9 with JUMPS_FEW.  With more
- * levels than the arrays hold (P above 0.96 or so) the calls pass to sdr_model_sr_far.c.  Positions are doubles:
+ * than SDR_MODEL_LEVELS levels (P above 0.96 or so) the calls pass to sdr_model_sr_far.c, but where that is coarse, at
+ * a rho below RHO_FEW, and the mean costs no more than WORK here.  Positions are doubles:
  * within a few ulp of a jump, u counts as the jump.
  */
 #include <float.h>
@@ -31,6 +32,7 @@
 #define JUMPS_FEW 64u /* when a chunk time is so little of a timeout that nobody can tell: */
 #define RHO_FEW	  10.0
 #define SMALL	  0.05
+#define WORK	  1e6 /* ramps of all levels */
 
 void sdr_model_sr_init_lnq(struct sdr_model_sr *s, double lnq, double rho, double m_max)
 {
@@ -45,7 +47,8 @@ void sdr_model_sr_init_lnq(struct sdr_model_sr *s, double lnq, double rho, doubl
 	if (!(s->p > 0) || !(m_max > 0))
 		return;
 	levels = ceil(log(m_max * rho / LEVEL_EPS) / s->h) + 1;
-	s->far = !(levels <= SDR_MODEL_LEVELS);
+	s->far = !(levels <= SDR_MODEL_LEVELS ||
+		   (levels <= SDR_MODEL_LEVELS_MAX && rho < RHO_FEW && levels * m_max <= WORK * rho));
 	s->levels = s->far ? SDR_MODEL_LEVELS : (uint32_t)levels;
 	for (c = 1; c <= s->levels; c++) {
 		s->lam[c - 1] = log1p(-exp(-s->h * c));

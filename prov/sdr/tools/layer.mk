@@ -1,8 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# tools/: programs for users.  sdr_perf is an ordinary libfabric program: nothing of the provider
-# is linked into it.
+# tools/: programs for users.
+
+# What they have in common.  A row (model_row.c, model_source.c) is a question to the model: who reads rows links
+# libsdr_model.la, too.
+noinst_LTLIBRARIES += libsdr_tool.la
+libsdr_tool_la_SOURCES = \
+	prov/sdr/tools/model_row.c \
+	prov/sdr/tools/model_row.h \
+	prov/sdr/tools/model_source.c \
+	prov/sdr/tools/tool.h \
+	prov/sdr/tools/tool_csv.c \
+	prov/sdr/tools/tool_gnuplot.c \
+	prov/sdr/tools/tool_say.c \
+	prov/sdr/tools/tool_text.c \
+	prov/sdr/tools/tool_value.c
+
+# An ordinary libfabric program: nothing of the provider is linked into it, and of libsdr_tool.la tool_gnuplot.c alone.
 
 bin_PROGRAMS += sdr_perf
 sdr_perf_SOURCES = \
@@ -24,30 +39,28 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/sdr_perf_run.c \
 	prov/sdr/tools/sdr_perf_side.c \
 	prov/sdr/tools/sdr_perf_side.h
-sdr_perf_LDADD = $(LIBFABRIC_LIBS) -lm
+sdr_perf_LDADD = libsdr_tool.la $(LIBFABRIC_LIBS) -lm
 
 # Linked with the model's objects themselves and not with libsdr.so: it runs where it was built, too.
 bin_PROGRAMS += sdr_model
 sdr_model_SOURCES = \
 	prov/sdr/tools/model_advise.c \
-	prov/sdr/tools/model_batch.c \
 	prov/sdr/tools/model_cell.c \
 	prov/sdr/tools/model_cell.h \
-	prov/sdr/tools/model_csv.c \
 	prov/sdr/tools/model_link.c \
+	prov/sdr/tools/model_links.c \
 	prov/sdr/tools/model_opt.c \
 	prov/sdr/tools/model_out.c \
 	prov/sdr/tools/model_plot.c \
 	prov/sdr/tools/model_pool.c \
-	prov/sdr/tools/model_row.c \
+	prov/sdr/tools/model_rows.c \
 	prov/sdr/tools/model_run.c \
-	prov/sdr/tools/model_tool.c \
 	prov/sdr/tools/model_tool.h \
-	prov/sdr/tools/model_value.c
-sdr_model_LDADD = libsdr_model.la -lpthread -lm
+	prov/sdr/tools/sdr_model.c
+sdr_model_LDADD = libsdr_tool.la libsdr_model.la -lpthread -lm
 
 # sdr_sim is the real transport on the simulated engine; beds, workloads and processes are those of the benchmark
-# sdr_ct_sim too, the reading of rows and numbers is that of sdr_model.
+# sdr_ct_sim too.
 noinst_LTLIBRARIES += libsdr_simbed.la
 libsdr_simbed_la_SOURCES = \
 	prov/sdr/tools/sim_bed.c \
@@ -61,18 +74,10 @@ libsdr_simbed_la_SOURCES = \
 
 bin_PROGRAMS += sdr_sim
 sdr_sim_SOURCES = \
-	prov/sdr/tools/model_cell.c \
-	prov/sdr/tools/model_cell.h \
-	prov/sdr/tools/model_csv.c \
-	prov/sdr/tools/model_out.c \
-	prov/sdr/tools/model_row.c \
-	prov/sdr/tools/model_tool.h \
-	prov/sdr/tools/model_value.c \
 	prov/sdr/tools/sdr_sim.c \
 	prov/sdr/tools/sim.h \
-	prov/sdr/tools/sim_batch.c \
 	prov/sdr/tools/sim_cell.c \
 	prov/sdr/tools/sim_opt.c \
 	prov/sdr/tools/sim_out.c \
 	prov/sdr/tools/sim_shard.c
-sdr_sim_LDADD = libsdr_simbed.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_sim_LDADD = libsdr_simbed.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

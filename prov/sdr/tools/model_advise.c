@@ -9,10 +9,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "model_tool.h"
 
+#define SAME	   1.005 /* costs that differ by less are called the same */
 #define LOSS_GUESS "1e-4"
 #define ENV_MAX	   320u
 
@@ -30,12 +32,12 @@ static void advise_link(struct advice *a, const struct model_opt *opt)
 	static const enum model_field asked[] = { MODEL_BANDWIDTH, MODEL_RTT, MODEL_P, MODEL_SIZE };
 	static const struct model_rows none = { 0 };
 	struct model_row *l = &a->link;
-	char text[MODEL_NUMBER];
+	char text[TOOL_NUMBER];
 
-	model_row_init(l, MODEL_ADVISE);
+	model_row_init(l, false);
 	for (int f = MODEL_SCHEME; f < MODEL_FIELDS; f++) {
 		if (opt->text[f] && model_row_set(l, (enum model_field)f, opt->text[f]))
-			model_row_bad(opt, &none, l);
+			model_rows_bad(&none, opt, l);
 	}
 	model_link_file(l, opt, a->notes);
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
@@ -43,21 +45,21 @@ static void advise_link(struct advice *a, const struct model_opt *opt)
 			continue;
 		if (asked[i] == MODEL_P)
 			(void)model_row_set(l, MODEL_P, LOSS_GUESS);
-		model_number(asked[i] == MODEL_BANDWIDTH ? l->point.bandwidth_bps
-			     : asked[i] == MODEL_RTT	 ? l->point.rtt_s
-			     : asked[i] == MODEL_P	 ? l->point.p_packet
-							 : (double)l->point.msg_bytes,
-			     text);
+		tool_number(asked[i] == MODEL_BANDWIDTH ? l->point.bandwidth_bps
+			    : asked[i] == MODEL_RTT	? l->point.rtt_s
+			    : asked[i] == MODEL_P	? l->point.p_packet
+							: (double)l->point.msg_bytes,
+			    text);
 		model_note(a->notes, "%s: %s is a guess; %s says what it is", model_column(asked[i]), text,
-			   model_flag(opt, asked[i]));
+			   model_flag(asked[i]));
 	}
 	if (model_row_check(l))
-		model_row_bad(opt, &none, l);
+		model_rows_bad(&none, opt, l);
 	l->ret = sdr_model_advise(&l->point, a->cand, &a->n, &l->err);
 	if (l->ret)
-		model_row_bad(opt, &none, l);
+		model_rows_bad(&none, opt, l);
 	if (!a->n)
-		model_die("there is nothing to choose from on this link");
+		tool_die("there is nothing to choose from on this link");
 }
 
 /* What makes the provider do as the candidate does. */
@@ -66,7 +68,7 @@ static void advise_env(const struct advice *a, const struct model_opt *opt, cons
 {
 	const struct sdr_model_point *p = &c->point;
 	struct sdr_model_point at_one = *p;
-	char number[MODEL_NUMBER];
+	char number[TOOL_NUMBER];
 	size_t n = 0;
 
 	at_one.rtt_s = 1;
@@ -74,7 +76,7 @@ static void advise_env(const struct advice *a, const struct model_opt *opt, cons
 #define ENV_ADD(...) n += (size_t)snprintf(out + n, n < ENV_MAX ? ENV_MAX - n : 0, __VA_ARGS__)
 	switch (p->scheme) {
 	case SDR_MODEL_SR_RTO:
-		model_number(sdr_model_rto(&at_one), number); /* RTTs */
+		tool_number(sdr_model_rto(&at_one), number); /* RTTs */
 		ENV_ADD("FI_SDR_RELIABILITY=sr_rto FI_SDR_RTO_RTTS=%s", number);
 		break;
 	case SDR_MODEL_SR_NACK:
@@ -87,7 +89,7 @@ static void advise_env(const struct advice *a, const struct model_opt *opt, cons
 			p->flags & SDR_MODEL_F_ROWS ? "row" : "chunk");
 		break;
 	case SDR_MODEL_HYBRID:
-		model_number(p->max_overhead, number);
+		tool_number(p->max_overhead, number);
 		ENV_ADD("FI_SDR_RELIABILITY=hybrid FI_SDR_OBJECTIVE=%s FI_SDR_MAX_OVERHEAD=%s",
 			objectives[p->objective], number);
 		break;
@@ -123,21 +125,27 @@ static void advise_words(const struct advice *a, const struct model_opt *opt)
 {
 	const struct sdr_model_candidate *best = &a->cand[0], *next;
 	enum sdr_objective objective = a->link.point.objective;
-	char cost[MODEL_NUMBER], ideal[MODEL_NUMBER], env[ENV_MAX];
+	char cost[TOOL_NUMBER], ideal[TOOL_NUMBER], env[ENV_MAX];
 
-	model_human_s(best->cost_s, cost);
-	model_human_s(best->derived.ideal_s, ideal);
+	tool_human_s(best->cost_s, cost);
+	tool_human_s(best->derived.ideal_s, ideal);
 	printf("\nUse %s", sdr_model_scheme_name(best->point.scheme));
 	if (advise_coded(best))
 		printf(" with k = %u, m = %u", advise_k(best), advise_m(best));
-	printf(": %s %s, %.4g times the %s of a link that loses nothing; %.2g %% more bytes than the data.\n",
-	       objectives[objective], cost, best->cost_s / best->derived.ideal_s, ideal, best->overhead * 100);
+	printf(": %s %s, %.*f times the %s of a link that loses nothing; %.*f %% more bytes than the data.\n",
+	       objectives[objective], cost, best->cost_s < 10 * best->derived.ideal_s ? 3 : 0,
+	       best->cost_s / best->derived.ideal_s, ideal, best->overhead < 0.1, best->overhead * 100);
 	if (*best->why)
 		printf("%s.\n", best->why);
 	for (uint32_t i = 1; i < a->n; i++) {
 		next = &a->cand[i];
-		printf("%s: %.3g times its %s. %s%s\n", sdr_model_scheme_name(next->point.scheme),
-		       next->cost_s / best->cost_s, objectives[objective], next->why, *next->why ? "." : "");
+		printf("%s: ", sdr_model_scheme_name(next->point.scheme));
+		if (next->cost_s < SAME * best->cost_s)
+			printf("the same %s. ", objectives[objective]);
+		else
+			printf("%.*f times its %s. ", next->cost_s < 10 * best->cost_s ? 2 : 0,
+			       next->cost_s / best->cost_s, objectives[objective]);
+		printf("%s%s\n", next->why, *next->why ? "." : "");
 	}
 	advise_env(a, opt, best, env);
 	if (*env)
@@ -148,12 +156,12 @@ static void advise_table(const struct advice *a, const struct model_opt *opt)
 {
 	const struct sdr_model_point *p = &a->link.point;
 	const struct sdr_model_candidate *c;
-	char bps[MODEL_NUMBER], rtt[MODEL_NUMBER], size[MODEL_NUMBER], code[MODEL_NUMBER], t[4][MODEL_NUMBER];
+	char bps[TOOL_NUMBER], rtt[TOOL_NUMBER], size[TOOL_NUMBER], code[TOOL_NUMBER], t[4][TOOL_NUMBER];
 	const char *note = a->notes, *end;
 
-	model_human_bps(p->bandwidth_bps, bps);
-	model_human_s(p->rtt_s, rtt);
-	model_human_bytes(p->msg_bytes, size);
+	tool_human_bps(p->bandwidth_bps, bps);
+	tool_human_s(p->rtt_s, rtt);
+	tool_human_bytes(p->msg_bytes, size);
 	printf("# %s, RTT %s, loss %.3g in bursts of %.3g, %s messages, packets of %u bytes, chunks of %u\n", bps,
 	       rtt, p->p_packet, p->burst_packets, size, p->mtu_bytes, p->chunk_bytes);
 	for (; *note; note = *end ? end + 1 : end) {
@@ -167,11 +175,11 @@ static void advise_table(const struct advice *a, const struct model_opt *opt)
 		snprintf(code, sizeof(code), "-");
 		if (advise_coded(c))
 			snprintf(code, sizeof(code), "(%u, %u)", advise_k(c), advise_m(c));
-		model_human_s(c->times.mean_s, t[0]);
-		model_human_s(c->times.p50_s, t[1]);
-		model_human_s(c->times.p99_s, t[2]);
-		model_human_s(c->times.p999_s, t[3]);
-		printf("%-9s %9s %12s %12s %12s %12s %8.3g %%\n", sdr_model_scheme_name(c->point.scheme), code,
+		tool_human_s(c->times.mean_s, t[0]);
+		tool_human_s(c->times.p50_s, t[1]);
+		tool_human_s(c->times.p99_s, t[2]);
+		tool_human_s(c->times.p999_s, t[3]);
+		printf("%-9s %9s %12s %12s %12s %12s %8.2f %%\n", sdr_model_scheme_name(c->point.scheme), code,
 		       t[0], t[1], t[2], t[3], c->overhead * 100);
 	}
 	advise_words(a, opt);
@@ -209,7 +217,7 @@ static size_t advise_numbers(const struct sdr_model_candidate *c, struct advise_
 static void advise_csv(const struct advice *a, const struct model_opt *opt)
 {
 	struct advise_number num[8];
-	char env[ENV_MAX], text[MODEL_NUMBER];
+	char env[ENV_MAX], text[TOOL_NUMBER];
 	size_t k, n = advise_numbers(&a->cand[0], num);
 
 	printf("rank,scheme,k,m,unit,decode");
@@ -226,14 +234,17 @@ static void advise_csv(const struct advice *a, const struct model_opt *opt)
 			printf(",,%s,", advise_unit(c));
 		advise_numbers(c, num);
 		for (k = 0; k < n; k++) {
-			model_number(num[k].v, text);
+			if (isfinite(num[k].v))
+				tool_number(num[k].v, text);
+			else
+				*text = 0;
 			printf(",%s", text);
 		}
 		advise_env(a, opt, c, env);
 		putchar(',');
-		model_csv_text(stdout, env);
+		tool_csv_text(stdout, env);
 		putchar(',');
-		model_csv_text(stdout, c->why);
+		tool_csv_text(stdout, c->why);
 		putchar('\n');
 	}
 }
@@ -245,21 +256,22 @@ static void advise_json_link(const struct advice *a)
 	const struct sdr_model_point *p = &a->link.point;
 	const double v[] = { p->bandwidth_bps, p->rtt_s, p->p_packet, p->burst_packets, p->max_overhead };
 	const char *note = a->notes, *end;
-	char text[MODEL_NUMBER], line[MODEL_NOTES];
+	char text[TOOL_NUMBER], line[MODEL_NOTES];
 
 	printf("{\"link\":{");
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-		model_number(v[i], text);
+		tool_number(v[i], text);
 		printf("\"%s\":%s,", model_column(shown[i]), text);
 	}
 	printf("\"msg_bytes\":%" PRIu64 ",\"mtu_bytes\":%u,\"chunk_bytes\":%u,\"objective\":\"%s\"},\n\"notes\":[",
 	       p->msg_bytes, p->mtu_bytes, p->chunk_bytes, objectives[p->objective]);
 	for (; *note; note = *end ? end + 1 : end) {
 		end = note + strcspn(note, "\n");
-		snprintf(line, sizeof(line), "%.*s", (int)(end - note), note);
+		memcpy(line, note, (size_t)(end - note));
+		line[end - note] = 0;
 		if (note != a->notes)
 			putchar(',');
-		model_json_text(stdout, line);
+		tool_json_text(stdout, line);
 	}
 	printf("],\n\"candidates\":[");
 }
@@ -267,7 +279,7 @@ static void advise_json_link(const struct advice *a)
 static void advise_json(const struct advice *a, const struct model_opt *opt)
 {
 	struct advise_number num[8];
-	char env[ENV_MAX], text[MODEL_NUMBER];
+	char env[ENV_MAX], text[TOOL_NUMBER];
 	size_t k, n;
 
 	advise_json_link(a);
@@ -280,14 +292,16 @@ static void advise_json(const struct advice *a, const struct model_opt *opt)
 			printf(",\"k\":%u,\"m\":%u,\"decode\":\"%s\"", advise_k(c), advise_m(c), advise_decode(c));
 		n = advise_numbers(c, num);
 		for (k = 0; k < n; k++) {
-			model_number(num[k].v, text);
+			if (!isfinite(num[k].v))
+				continue;
+			tool_number(num[k].v, text);
 			printf(",\"%s\":%s", num[k].name, text);
 		}
 		advise_env(a, opt, c, env);
 		printf(",\"environment\":");
-		model_json_text(stdout, env);
+		tool_json_text(stdout, env);
 		printf(",\"why\":");
-		model_json_text(stdout, c->why);
+		tool_json_text(stdout, c->why);
 		putchar('}');
 	}
 	printf("\n]}\n");
@@ -298,9 +312,9 @@ void model_advise(const struct model_opt *opt)
 	static struct advice a;
 
 	advise_link(&a, opt);
-	if (opt->format == MODEL_CSV)
+	if (opt->format == TOOL_CSV)
 		advise_csv(&a, opt);
-	else if (opt->format == MODEL_JSON)
+	else if (opt->format == TOOL_JSON)
 		advise_json(&a, opt);
 	else
 		advise_table(&a, opt);

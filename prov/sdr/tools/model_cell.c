@@ -55,9 +55,9 @@ void model_columns(struct columns *c, const struct model_rows *rows, const struc
 			continue;
 		c->col[c->n].what = i;
 		if (i >= OUT_QUANTILE && i < OUT_IDEAL)
-			snprintf(c->col[c->n].name, MODEL_NUMBER, "q%.12g_s", opt->quantile[i - OUT_QUANTILE]);
+			snprintf(c->col[c->n].name, TOOL_NUMBER, "q%.12g_s", opt->quantile[i - OUT_QUANTILE]);
 		else
-			snprintf(c->col[c->n].name, MODEL_NUMBER, "%s",
+			snprintf(c->col[c->n].name, TOOL_NUMBER, "%s",
 				 i < MODEL_FIELDS ? model_column((enum model_field)i) : names[i]);
 		c->n++;
 	}
@@ -268,7 +268,7 @@ static bool cell_result(const struct model_row *r, int what, const struct model_
 const char *model_cell(const struct model_rows *rows, const struct model_opt *opt, const struct model_row *r,
 		       int what, bool human)
 {
-	static char buf[sizeof("allreduce_") + MODEL_NUMBER];
+	static char buf[sizeof("allreduce_") + TOOL_NUMBER];
 	const char *text = NULL;
 	double v = 0;
 	bool there, named = rows->file && what < MODEL_FIELDS && (r->given >> what & 1);
@@ -281,7 +281,7 @@ const char *model_cell(const struct model_rows *rows, const struct model_opt *op
 
 		there = what == MODEL_SIZE || cell_result(r, what, opt, &v);
 		if (human && what == MODEL_SIZE)
-			model_human_bytes(u, buf);
+			tool_human_bytes(u, buf);
 		else
 			snprintf(buf, sizeof(buf), "%" PRIu64, u);
 		return there ? buf : "";
@@ -299,13 +299,13 @@ const char *model_cell(const struct model_rows *rows, const struct model_opt *op
 	if (!isfinite(v))
 		return "";
 	if (!human)
-		model_number(v, buf);
+		tool_number(v, buf);
 	else if (model_cell_unit(what) == OUT_SECONDS)
-		model_human_s(v, buf);
+		tool_human_s(v, buf);
 	else if (model_cell_unit(what) == OUT_BYTES)
-		model_human_bytes((uint64_t)v, buf);
+		tool_human_bytes((uint64_t)v, buf);
 	else if (model_cell_unit(what) == OUT_BPS)
-		model_human_bps(v, buf);
+		tool_human_bps(v, buf);
 	else
 		snprintf(buf, sizeof(buf), v == floor(v) && v < 1e15 ? "%.0f" : "%.5g", v);
 	return buf;

@@ -40,7 +40,7 @@ enum out_unit { OUT_TEXT, OUT_PLAIN, OUT_SECONDS, OUT_BYTES, OUT_BPS };
 
 struct column {
 	int what;
-	char name[MODEL_NUMBER];
+	char name[TOOL_NUMBER];
 };
 
 struct columns {

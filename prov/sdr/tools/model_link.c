@@ -34,11 +34,11 @@ void model_note(char notes[MODEL_NOTES], const char *fmt, ...)
 
 static void link_take(struct model_row *link, enum model_field f, double v, const char *file, size_t line)
 {
-	char text[MODEL_NUMBER];
+	char text[TOOL_NUMBER];
 
-	model_number(v, text);
+	tool_number(v, text);
 	if (model_row_set(link, f, text))
-		model_bad("%s: line %zu: %s: %s", file, line, link->err.field, link->err.text);
+		tool_bad("%s: line %zu: %s: %s", file, line, link->err.field, link->err.text);
 }
 
 static bool link_open(const struct model_row *link, enum model_field f)
@@ -109,9 +109,9 @@ static bool stat_parse(const char *p, struct stat_line *l)
 				return false;
 			memcpy(number, p, n);
 			number[n] = 0;
-			if (model_real(number, &v))
+			if (tool_real(number, &v))
 				return false;
-			i = model_word(name, names);
+			i = tool_word(name, names);
 			if (i >= 0)
 				l->v[i] = v;
 			p += n;
@@ -133,22 +133,22 @@ static void stat_find(const char *file, const char *peer, struct stat_line *foun
 	size_t room = 0;
 
 	if (!f)
-		model_bad("--stats: %s: %s", file, strerror(errno));
+		tool_bad("--stats: %s: %s", file, strerror(errno));
 	memset(found, 0, sizeof(*found));
 	for (l.line = 1; getline(&text, &room, f) >= 0; l.line++) {
 		if (!*stat_blank(text))
 			continue;
 		if (!stat_parse(text, &l))
-			model_bad("%s: line %zu: no line of statistics; FI_SDR_STATS writes one JSON object a line",
-				  file, l.line);
+			tool_bad("%s: line %zu: no line of statistics; FI_SDR_STATS writes one JSON object a line",
+				 file, l.line);
 		if (strcmp(l.peer, peer) == 0)
 			*found = l;
 	}
 	if (ferror(f))
-		model_bad("--stats: %s: %s", file, strerror(errno));
+		tool_bad("--stats: %s: %s", file, strerror(errno));
 	if (!found->line)
-		model_bad("%s: peer: %s", file,
-			  l.line == 1 ? "the file is empty" : "there is no line of the peer asked for (--peer)");
+		tool_bad("%s: peer: %s", file,
+			 l.line == 1 ? "the file is empty" : "there is no line of the peer asked for (--peer)");
 	free(text);
 	if (!in)
 		fclose(f);
@@ -184,14 +184,14 @@ static void link_stats(struct model_row *link, const struct model_opt *opt, char
 
 /* ---- a loss probe ---- */
 
-static double probe_number(const struct model_csv *c, size_t row, int col)
+static double probe_number(const struct tool_csv *c, size_t row, int col)
 {
-	const char *text = model_csv_cell(c, row, (size_t)col);
+	const char *text = tool_csv_cell(c, row, (size_t)col);
 	double v;
 
-	if (model_real(text, &v) || v < 0)
-		model_bad("%s: line %zu: %s: \"%.40s\" is no number from 0 on", c->name, c->line[row],
-			  model_csv_cell(c, 0, (size_t)col), text);
+	if (tool_real(text, &v) || v < 0)
+		tool_bad("%s: line %zu: %s: \"%.40s\" is no number from 0 on", c->name, c->line[row],
+			 tool_csv_cell(c, 0, (size_t)col), text);
 	return v;
 }
 
@@ -201,24 +201,24 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 	static const char *const name[COLS] = { "payload_bytes", "sent", "lost", "burst_packets", "rtt_min_s" };
 	double v[COLS], best[COLS] = { 0 }, want = link_open(link, MODEL_MTU) ? PAYLOAD_MAX : link->point.mtu_bytes;
 	size_t row, line = 0;
-	struct model_csv c;
+	struct tool_csv c;
 	int col[COLS], k;
 
-	model_csv_read(&c, opt->probe);
+	tool_csv_read(&c, opt->probe);
 	for (k = 0; k < COLS; k++) {
-		col[k] = model_csv_column(&c, name[k]);
+		col[k] = tool_csv_column(&c, name[k]);
 		if (col[k] < 0 && k < NEEDED)
-			model_bad("%s: line %zu: there is no column %s; sdr_perf --probe-loss writes it", c.name,
-				  c.line[0], name[k]);
+			tool_bad("%s: line %zu: there is no column %s; sdr_perf --probe-loss writes it", c.name,
+				 c.line[0], name[k]);
 	}
-	model_csv_even(&c, -1);
+	tool_csv_even(&c, -1);
 	for (row = 1; row < c.n; row++) {
 		for (k = 0; k < COLS; k++)
-			v[k] = col[k] < 0 || (k >= NEEDED && !*model_csv_cell(&c, row, (size_t)col[k]))
+			v[k] = col[k] < 0 || (k >= NEEDED && !*tool_csv_cell(&c, row, (size_t)col[k]))
 				       ? 0
 				       : probe_number(&c, row, col[k]);
 		if (v[LOST] > v[SENT])
-			model_bad("%s: line %zu: lost: more than were sent", c.name, c.line[row]);
+			tool_bad("%s: line %zu: lost: more than were sent", c.name, c.line[row]);
 		if (v[SENT] < 1 || v[PAYLOAD] < 1 ||
 		    (line && fabs(v[PAYLOAD] - want) >= fabs(best[PAYLOAD] - want)))
 			continue;
@@ -226,7 +226,7 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 		line = c.line[row];
 	}
 	if (!line)
-		model_bad("%s: sent: no row has packets that were sent", c.name);
+		tool_bad("%s: sent: no row has packets that were sent", c.name);
 	if (link_open(link, MODEL_MTU) && best[PAYLOAD] <= PAYLOAD_MAX) {
 		link_take(link, MODEL_MTU, best[PAYLOAD], c.name, line);
 		model_note(notes, "mtu_bytes: payload of the probe's packets");
@@ -251,7 +251,7 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 		link_take(link, MODEL_RTT, best[RTT], c.name, line);
 		model_note(notes, "rtt_s: smallest round trip that was measured (%s, line %zu)", opt->probe, line);
 	}
-	model_csv_free(&c);
+	tool_csv_free(&c);
 }
 
 void model_link_file(struct model_row *link, const struct model_opt *opt, char notes[MODEL_NOTES])

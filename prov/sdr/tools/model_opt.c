@@ -125,7 +125,7 @@ static void opt_help(int cmd)
 			printf("  %-10s %s\n", commands[i].name, commands[i].help);
 		printf("sdr_model COMMAND --help lists the options of one, sdr_model --version says the version.\n"
 		       "Exit status: 0 done, 1 failed, 2 wrong usage or input.\n");
-		exit(MODEL_OK);
+		exit(TOOL_OK);
 	}
 	printf("usage: sdr_model %s %s\n%c%s. Options (defaults):\n", commands[cmd].name, commands[cmd].args,
 	       commands[cmd].help[0] - 'a' + 'A', commands[cmd].help + 1);
@@ -136,30 +136,16 @@ static void opt_help(int cmd)
 		printf("  %-20s %s\n", left, table[i].help);
 	}
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_model(1).\n");
-	exit(MODEL_OK);
-}
-
-const char *model_flag(const struct model_opt *opt, enum model_field f)
-{
-	static char text[32];
-
-	(void)opt;
-	for (size_t i = 0; i < OPTIONS; i++) {
-		if (table[i].what == (int)f) {
-			snprintf(text, sizeof(text), "--%s", table[i].name);
-			return text;
-		}
-	}
-	return model_column(f);
+	exit(TOOL_OK);
 }
 
 static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_t max)
 {
 	uint64_t v;
 
-	if (model_whole(s, false, &v) || v < min || v > max)
-		model_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
-			  (unsigned long long)max);
+	if (tool_whole(s, false, &v) || v < min || v > max)
+		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
+			 (unsigned long long)max);
 	return v;
 }
 
@@ -168,12 +154,12 @@ static void opt_quantile(struct model_opt *opt, const char *s)
 	double v;
 
 	if (opt->nquantiles == MODEL_QUANTILES)
-		model_bad("--quantile: more than %u of them", MODEL_QUANTILES);
-	if (model_real(s, &v) || !(v >= 0 && v < 1))
-		model_bad("--quantile: \"%.64s\" is no number with 0 <= Q < 1", s);
+		tool_bad("--quantile: more than %u of them", MODEL_QUANTILES);
+	if (tool_real(s, &v) || !(v >= 0 && v < 1))
+		tool_bad("--quantile: \"%.64s\" is no number with 0 <= Q < 1", s);
 	for (unsigned int i = 0; i < opt->nquantiles; i++) {
 		if (opt->quantile[i] == v)
-			model_bad("--quantile: %s is there twice", s);
+			tool_bad("--quantile: %s is there twice", s);
 	}
 	opt->quantile[opt->nquantiles++] = v;
 }
@@ -185,10 +171,10 @@ static void opt_set(struct model_opt *opt, int what, const char *name, const cha
 
 	switch (what) {
 	case OPT_FORMAT:
-		w = model_word(arg, formats);
+		w = tool_word(arg, formats);
 		if (w < 0)
-			model_bad("--format: \"%.64s\" is none of table, csv, json", arg);
-		opt->format = (enum model_format)w;
+			tool_bad("--format: \"%.64s\" is none of table, csv, json", arg);
+		opt->format = (enum tool_format)w;
 		*formatted = true;
 		break;
 	case OPT_SEED:
@@ -253,19 +239,19 @@ static int opt_command(const char *s)
 static void opt_version(void)
 {
 	printf("sdr_model (sdr) %s\n", PACKAGE_VERSION);
-	exit(MODEL_OK);
+	exit(TOOL_OK);
 }
 
 static void opt_together(const struct model_opt *opt)
 {
 	if (opt->text[MODEL_P] && opt->text[MODEL_DROP])
-		model_bad("--drop-packet and --drop exclude each other");
+		tool_bad("--drop-packet and --drop exclude each other");
 	if (opt->peer && !opt->stats)
-		model_bad("--peer says which line of --stats counts: that is missing");
+		tool_bad("--peer says which line of --stats counts: that is missing");
 	if (opt->stats && opt->probe)
-		model_bad("--stats and --probe exclude each other");
+		tool_bad("--stats and --probe exclude each other");
 	if (opt->cmd == MODEL_PLOT && !opt->output)
-		model_bad("--output is missing: the picture's file, .svg or .png");
+		tool_bad("--output is missing: the picture's file, .svg or .png");
 }
 
 void model_options(struct model_opt *opt, int argc, char **argv)
@@ -276,14 +262,14 @@ void model_options(struct model_opt *opt, int argc, char **argv)
 	int c, cmd, at;
 
 	if (argc < 2)
-		model_bad("a command is missing; sdr_model --help lists them");
+		tool_bad("a command is missing; sdr_model --help lists them");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		opt_help(-1);
 	if (strcmp(argv[1], "--version") == 0)
 		opt_version();
 	cmd = opt_command(argv[1]);
 	if (cmd < 0)
-		model_bad("there is no command \"%.64s\"; sdr_model --help lists them", argv[1]);
+		tool_bad("there is no command \"%.64s\"; sdr_model --help lists them", argv[1]);
 	opt->cmd = (enum model_cmd)cmd;
 	opt->seed = 1;
 	opt->samples = SAMPLES_DEFAULT;
@@ -299,25 +285,25 @@ void model_options(struct model_opt *opt, int argc, char **argv)
 		if (c == 'h')
 			opt_help(cmd);
 		if (c == ':')
-			model_bad("%.64s: its value is missing", argv[optind - 1]);
+			tool_bad("%.64s: its value is missing", argv[optind - 1]);
 		if (c == '?' && optopt > ' ')
-			model_bad("there is no option -%c; sdr_model %s --help lists them", optopt, argv[1]);
+			tool_bad("there is no option -%c; sdr_model %s --help lists them", optopt, argv[1]);
 		if (c == '?')
-			model_bad("there is no option \"%.64s\"; sdr_model %s --help lists them", argv[optind - 1],
-				  argv[1]);
+			tool_bad("there is no option \"%.64s\"; sdr_model %s --help lists them", argv[optind - 1],
+				 argv[1]);
 		if (table[at].what == OPT_HELP)
 			opt_help(cmd);
 		if (table[at].what == OPT_VERSION)
 			opt_version();
 		if (!(table[at].cmds >> cmd & 1))
-			model_bad("--%s is no option of sdr_model %s", table[at].name, argv[1]);
+			tool_bad("--%s is no option of sdr_model %s", table[at].name, argv[1]);
 		opt_set(opt, table[at].what, table[at].name, optarg, &formatted);
 	}
 	if (opt->cmd == MODEL_PLOT && optind < argc)
 		opt->input = argv[optind++];
 	if (optind < argc)
-		model_bad("\"%.64s\" is no option", argv[optind]);
+		tool_bad("\"%.64s\" is no option", argv[optind]);
 	if (opt->batch && !formatted)
-		opt->format = MODEL_CSV;
+		opt->format = TOOL_CSV;
 	opt_together(opt);
 }

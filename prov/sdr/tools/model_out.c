@@ -11,49 +11,6 @@
 #include <string.h>
 #include "model_cell.h"
 
-void model_csv_text(FILE *f, const char *s)
-{
-	if (!strpbrk(s, ",\"\r\n") && *s != ' ' && !(*s && s[strlen(s) - 1] == ' ')) {
-		fputs(s, f);
-		return;
-	}
-	fputc('"', f);
-	for (; *s; s++) {
-		if (*s == '"')
-			fputc('"', f);
-		fputc(*s, f);
-	}
-	fputc('"', f);
-}
-
-/* Bytes that are no UTF-8 do not get through: nothing in a file is trusted to be text. */
-void model_json_text(FILE *f, const char *s)
-{
-	const unsigned char *p = (const unsigned char *)s;
-	unsigned int more, i;
-
-	fputc('"', f);
-	for (; *p; p++) {
-		more = *p >= 0xf0 && *p < 0xf5 ? 3 : *p >= 0xe0 && *p < 0xf0 ? 2 : *p >= 0xc2 && *p < 0xe0 ? 1 : 0;
-		for (i = 1; i <= more && (p[i] & 0xc0) == 0x80; i++)
-			;
-		if (*p == '"' || *p == '\\')
-			fprintf(f, "\\%c", *p);
-		else if (*p < ' ' || *p == 0x7f)
-			fprintf(f, "\\u%04x", *p);
-		else if (*p < 0x80)
-			fputc(*p, f);
-		else if (!more || i <= more || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-			 (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-			fputc('?', f);
-		else {
-			fwrite(p, 1, more + 1, f);
-			p += more;
-		}
-	}
-	fputc('"', f);
-}
-
 static void out_csv(const struct columns *c, const struct model_rows *rows, const struct model_opt *opt)
 {
 	for (unsigned int k = 0; k < c->n; k++)
@@ -63,7 +20,7 @@ static void out_csv(const struct columns *c, const struct model_rows *rows, cons
 		for (unsigned int k = 0; k < c->n; k++) {
 			if (k)
 				putchar(',');
-			model_csv_text(stdout, model_cell(rows, opt, &rows->row[i], c->col[k].what, false));
+			tool_csv_text(stdout, model_cell(rows, opt, &rows->row[i], c->col[k].what, false));
 		}
 		putchar('\n');
 	}
@@ -82,7 +39,7 @@ static void out_json(const struct columns *c, const struct model_rows *rows, con
 				continue;
 			printf("%s\"%s\":", n++ ? "," : "", c->col[k].name);
 			if (model_cell_unit(c->col[k].what) == OUT_TEXT)
-				model_json_text(stdout, cell);
+				tool_json_text(stdout, cell);
 			else
 				fputs(cell, stdout);
 		}
@@ -181,9 +138,9 @@ void model_print(const struct model_rows *rows, const struct model_opt *opt)
 	static struct columns c;
 
 	model_columns(&c, rows, opt);
-	if (opt->format == MODEL_CSV)
+	if (opt->format == TOOL_CSV)
 		out_csv(&c, rows, opt);
-	else if (opt->format == MODEL_JSON)
+	else if (opt->format == TOOL_JSON)
 		out_json(&c, rows, opt);
 	else if (rows->n == 1)
 		out_one(&c, rows, opt);

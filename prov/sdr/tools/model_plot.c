@@ -7,24 +7,19 @@
  * them is a command.  The picture is made beside the file that was asked for and takes its place when gnuplot has
  * ended well.  Rows without a value are passed over; anything else that is no number is refused.
  */
-#include <errno.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "model_tool.h"
 
 #define SERIES_MAX 64u
 
-extern char **environ;
-
 struct plot {
-	struct model_csv csv;
+	struct tool_csv csv;
 	const struct model_opt *opt;
 	int x, y, over, series; /* columns; over, series: -1 without */
 	const char *x_name, *y_name;
+	char *y_text; /* y_name, up to the slash */
 	bool x_log, y_log;
 	const char *name[SERIES_MAX];
 	size_t n; /* series */
@@ -33,25 +28,25 @@ struct plot {
 
 static int plot_column(const struct plot *p, const char *option, const char *name)
 {
-	int col = model_csv_column(&p->csv, name);
+	int col = tool_csv_column(&p->csv, name);
 
 	if (col < 0)
-		model_bad("%s: %s has no column \"%.64s\"", option, p->csv.name, name);
+		tool_bad("%s: %s has no column \"%.64s\"", option, p->csv.name, name);
 	return col;
 }
 
 /* From one row of a scheme to its next: between schemes much differs that nobody swept. */
 static bool plot_varies(const struct plot *p, int col)
 {
-	int scheme = model_csv_column(&p->csv, "scheme");
+	int scheme = tool_csv_column(&p->csv, "scheme");
 
 	for (size_t i = 1; i < p->csv.n; i++) {
 		for (size_t k = i + 1; k < p->csv.n; k++) {
-			if (scheme >= 0 && strcmp(model_csv_cell(&p->csv, i, (size_t)scheme),
-						  model_csv_cell(&p->csv, k, (size_t)scheme)) != 0)
+			if (scheme >= 0 && strcmp(tool_csv_cell(&p->csv, i, (size_t)scheme),
+						  tool_csv_cell(&p->csv, k, (size_t)scheme)) != 0)
 				continue;
-			if (strcmp(model_csv_cell(&p->csv, i, (size_t)col),
-				   model_csv_cell(&p->csv, k, (size_t)col)) != 0)
+			if (strcmp(tool_csv_cell(&p->csv, i, (size_t)col),
+				   tool_csv_cell(&p->csv, k, (size_t)col)) != 0)
 				return true;
 			break;
 		}
@@ -67,51 +62,50 @@ static int plot_swept(const struct plot *p)
 					      "n_dc",	     "rto_rtts",  "beta",  "payload_bytes" };
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		int col = model_csv_column(&p->csv, fields[i]);
+		int col = tool_csv_column(&p->csv, fields[i]);
 
 		if (col >= 0 && plot_varies(p, col))
 			return col;
 	}
-	model_bad("%s: no column was swept; --x says which one to draw over", p->csv.name);
+	tool_bad("%s: no column was swept; --x says which one to draw over", p->csv.name);
 	return -1;
 }
 
 static void plot_columns(struct plot *p)
 {
-	char *y, *slash;
+	char *slash;
 
 	p->y_name = p->opt->y ? p->opt->y : "mean_s";
-	y = strdup(p->y_name);
-	if (!y)
-		model_die("no memory for a name");
-	slash = strchr(y, '/');
+	p->y_text = strdup(p->y_name);
+	if (!p->y_text)
+		tool_die("no memory for a name");
+	slash = strchr(p->y_text, '/');
 	if (slash)
 		*slash++ = 0;
 	p->x = p->opt->x ? plot_column(p, "--x", p->opt->x) : plot_swept(p);
-	p->x_name = model_csv_cell(&p->csv, 0, (size_t)p->x);
-	p->y = plot_column(p, "--y", y);
+	p->x_name = tool_csv_cell(&p->csv, 0, (size_t)p->x);
+	p->y = plot_column(p, "--y", p->y_text);
 	p->over = slash ? plot_column(p, "--y", slash) : -1;
 	p->series = p->opt->series ? plot_column(p, "--series", p->opt->series) : -1;
-	if (!p->opt->series && model_csv_column(&p->csv, "scheme") >= 0)
-		p->series = model_csv_column(&p->csv, "scheme");
-	free(y);
+	if (!p->opt->series && tool_csv_column(&p->csv, "scheme") >= 0)
+		p->series = tool_csv_column(&p->csv, "scheme");
 }
 
 static const char *plot_series(const struct plot *p, size_t row)
 {
-	return p->series < 0 ? "" : model_csv_cell(&p->csv, row, (size_t)p->series);
+	return p->series < 0 ? "" : tool_csv_cell(&p->csv, row, (size_t)p->series);
 }
 
 /* False: the cell is empty. */
 static bool plot_number(const struct plot *p, size_t row, int col, bool log, double *v)
 {
-	const char *text = model_csv_cell(&p->csv, row, (size_t)col);
+	const char *text = tool_csv_cell(&p->csv, row, (size_t)col);
 
 	if (!*text)
 		return false;
-	if (model_real(text, v))
-		model_bad("%s: line %zu: %s: \"%.40s\" is no number", p->csv.name, p->csv.line[row],
-			  model_csv_cell(&p->csv, 0, (size_t)col), text);
+	if (tool_real(text, v))
+		tool_bad("%s: line %zu: %s: \"%.40s\" is no number", p->csv.name, p->csv.line[row],
+			 tool_csv_cell(&p->csv, 0, (size_t)col), text);
 	return !log || *v > 0;
 }
 
@@ -164,13 +158,13 @@ static void plot_find_series(struct plot *p)
 		if (k < p->n)
 			continue;
 		if (p->n == SERIES_MAX)
-			model_bad("--series: more than %u values in column %s", SERIES_MAX,
-				  model_csv_cell(&p->csv, 0, (size_t)p->series));
+			tool_bad("--series: more than %u values in column %s", SERIES_MAX,
+				 tool_csv_cell(&p->csv, 0, (size_t)p->series));
 		p->name[p->n++] = name;
 	}
 	if (!p->points)
-		model_bad("%s: no row has numbers in %s and %s%s", p->csv.name, p->x_name, p->y_name,
-			  p->x_log || p->y_log ? " (above 0, with --log)" : "");
+		tool_bad("%s: no row has numbers in %s and %s%s", p->csv.name, p->x_name, p->y_name,
+			 p->x_log || p->y_log ? " (above 0, with --log)" : "");
 }
 
 /* ---- the program ---- */
@@ -241,16 +235,15 @@ static void plot_axis(FILE *f, char axis, const char *name, bool ratio, bool log
 		fprintf(f, "set logscale %c%s\n", axis, !ratio && plot_ends(name, "_bytes") ? " 2" : "");
 }
 
-static void plot_program(const struct plot *p, FILE *f, const char *output)
+static void plot_program(FILE *f, const void *ctx)
 {
+	const struct plot *p = ctx;
 	double x, y;
 	size_t i, k;
 
-	fprintf(f, "set encoding utf8\nset terminal %s\nset output ",
+	fprintf(f, "set encoding utf8\nset terminal %s\nset grid\nset key outside right top\n",
 		plot_ends(p->opt->output, ".png") ? "pngcairo size 1000,640 noenhanced background rgb 'white'"
 						  : "svg size 1000,640 dynamic noenhanced background rgb 'white'");
-	plot_text(f, output);
-	fprintf(f, "\nset grid\nset key outside right top\n");
 	if (p->opt->title) {
 		fprintf(f, "set title ");
 		plot_text(f, p->opt->title);
@@ -271,83 +264,33 @@ static void plot_program(const struct plot *p, FILE *f, const char *output)
 		fprintf(f, "%s$d%zu with linespoints linewidth 2 title ", k ? ", " : "", k);
 		plot_text(f, p->series < 0 ? p->y_name : p->name[k]);
 	}
-	fprintf(f, "\nunset output\n");
-}
-
-/* gnuplot reads the program; its exit status, or -1 with errno. */
-static int plot_gnuplot(const struct plot *p, const char *output)
-{
-	char *argv[] = { (char *)"gnuplot", (char *)"-", NULL };
-	posix_spawn_file_actions_t actions;
-	int fd[2], ret, status;
-	FILE *f;
-	pid_t pid;
-
-	if (pipe(fd))
-		return -1;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fd[0], STDIN_FILENO);
-	posix_spawn_file_actions_addclose(&actions, fd[0]);
-	posix_spawn_file_actions_addclose(&actions, fd[1]);
-	ret = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fd[0]);
-	if (ret) {
-		close(fd[1]);
-		errno = ret;
-		return -1;
-	}
-	f = fdopen(fd[1], "w");
-	if (f) {
-		plot_program(p, f, output);
-		fclose(f);
-	} else {
-		close(fd[1]);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return f && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	fputc('\n', f);
 }
 
 static void plot_options(const struct model_opt *opt)
 {
 	static const char *const axes[] = { "x", "y", "xy", "none", NULL };
 
-	if (opt->log && model_word(opt->log, axes) < 0)
-		model_bad("--log: \"%.64s\" is none of x, y, xy, none", opt->log);
+	if (opt->log && tool_word(opt->log, axes) < 0)
+		tool_bad("--log: \"%.64s\" is none of x, y, xy, none", opt->log);
 	if (!plot_ends(opt->output, ".svg") && !plot_ends(opt->output, ".png"))
-		model_bad("--output: \"%.64s\" ends neither with .svg nor with .png", opt->output);
+		tool_bad("--output: \"%.64s\" ends neither with .svg nor with .png", opt->output);
 }
 
 void model_plot(const struct model_opt *opt)
 {
 	static struct plot p;
-	char *part;
-	int ret;
+	char why[TOOL_WHY];
 
 	plot_options(opt);
 	p.opt = opt;
-	model_csv_read(&p.csv, opt->input ? opt->input : "-");
-	model_csv_even(&p.csv, model_csv_column(&p.csv, "id"));
+	tool_csv_read(&p.csv, opt->input ? opt->input : "-");
+	tool_csv_even(&p.csv, tool_csv_column(&p.csv, "id"));
 	plot_columns(&p);
 	plot_axes(&p);
 	plot_find_series(&p);
-	if (asprintf(&part, "%s.part%ld", opt->output, (long)getpid()) < 0)
-		model_die("no memory for a name");
-	ret = plot_gnuplot(&p, part);
-	if (ret < 0 && errno == ENOENT) {
-		model_die("gnuplot is not installed; install the package gnuplot-nox (Debian, Ubuntu) or gnuplot");
-	} else if (ret < 0) {
-		model_die("gnuplot could not be started: %s", strerror(errno));
-	} else if (ret) {
-		unlink(part);
-		model_die("gnuplot failed with exit status %d; what it says is above", ret);
-	}
-	if (rename(part, opt->output)) {
-		ret = errno;
-		unlink(part);
-		model_die("%s: %s", opt->output, strerror(ret));
-	}
-	free(part);
-	model_csv_free(&p.csv);
+	if (tool_gnuplot(opt->output, plot_program, &p, why))
+		tool_die("%s", why);
+	free(p.y_text);
+	tool_csv_free(&p.csv);
 }

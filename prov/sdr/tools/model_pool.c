@@ -23,21 +23,12 @@ struct pool {
 	atomic_size_t next;
 };
 
-static bool shown; /* a progress line is on the screen */
-
 static uint64_t pool_now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
-void model_progress_clear(void)
-{
-	if (shown)
-		fprintf(stderr, "\r\033[K");
-	shown = false;
 }
 
 static void *pool_thread(void *arg)
@@ -67,9 +58,7 @@ void model_pool(unsigned int jobs, size_t n, void (*fn)(void *ctx, size_t i), vo
 	while ((i = atomic_fetch_add(&p.next, 1)) < n) {
 		fn(ctx, i);
 		if (terminal && pool_now() - last > SHOW_NS) {
-			fprintf(stderr, "\r\033[Ksdr_model: %s, %zu of %zu done", what, i + 1, n);
-			fflush(stderr);
-			shown = true;
+			tool_progress("sdr_model: %s, %zu of %zu done", what, i + 1, n);
 			last = pool_now();
 		}
 	}

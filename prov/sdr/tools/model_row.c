@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "model_tool.h"
+#include "model_row.h"
 
 #define COLL_PREFIX "allreduce_"
 #define NODES_MAX   1024u
@@ -21,37 +21,43 @@
 enum kind { TEXT, WORD, REAL, WHOLE, BYTES };
 
 static const struct {
-	const char *column;
+	const char *column; /* of a batch */
+	const char *flag;   /* of the command line: the option's name in the tables of both tools */
 	enum kind kind;
 } fields[MODEL_FIELDS] = {
-	[MODEL_ID] = { "id", TEXT },
-	[MODEL_SCHEME] = { "scheme", WORD },
-	[MODEL_BANDWIDTH] = { "bandwidth_bps", REAL },
-	[MODEL_RTT] = { "rtt_s", REAL },
-	[MODEL_RTO] = { "rto_rtts", REAL },
-	[MODEL_BETA] = { "beta", REAL },
-	[MODEL_P] = { "p_packet", REAL },
-	[MODEL_MTU] = { "mtu_bytes", BYTES },
-	[MODEL_CHUNK] = { "chunk_bytes", BYTES },
-	[MODEL_SIZE] = { "msg_bytes", BYTES },
-	[MODEL_K] = { "k", WHOLE },
-	[MODEL_M] = { "m", WHOLE },
-	[MODEL_NODES] = { "n_dc", WHOLE },
-	[MODEL_UNIT] = { "unit", WORD },
-	[MODEL_DECODE] = { "decode", WORD },
-	[MODEL_RESEND] = { "resend", WORD },
-	[MODEL_BURST] = { "burst_packets", REAL },
-	[MODEL_COVER] = { "cover_bytes", BYTES },
-	[MODEL_OBJECTIVE] = { "objective", WORD },
-	[MODEL_OVERHEAD] = { "max_overhead", REAL },
-	[MODEL_COLLECTIVE] = { "collective", WORD },
-	[MODEL_COMPUTE] = { "compute_s", REAL },
-	[MODEL_DROP] = { "drop", REAL },
+	[MODEL_ID] = { "id", "id", TEXT },
+	[MODEL_SCHEME] = { "scheme", "--scheme", WORD },
+	[MODEL_BANDWIDTH] = { "bandwidth_bps", "--bandwidth", REAL },
+	[MODEL_RTT] = { "rtt_s", "--rtt", REAL },
+	[MODEL_RTO] = { "rto_rtts", "--rto-rtts", REAL },
+	[MODEL_BETA] = { "beta", "--beta", REAL },
+	[MODEL_P] = { "p_packet", "--drop-packet", REAL },
+	[MODEL_MTU] = { "mtu_bytes", "--mtu", BYTES },
+	[MODEL_CHUNK] = { "chunk_bytes", "--chunk", BYTES },
+	[MODEL_SIZE] = { "msg_bytes", "--size", BYTES },
+	[MODEL_K] = { "k", "--k", WHOLE },
+	[MODEL_M] = { "m", "--m", WHOLE },
+	[MODEL_NODES] = { "n_dc", "--nodes", WHOLE },
+	[MODEL_UNIT] = { "unit", "--unit", WORD },
+	[MODEL_DECODE] = { "decode", "--decode", WORD },
+	[MODEL_RESEND] = { "resend", "--resend", WORD },
+	[MODEL_BURST] = { "burst_packets", "--burst", REAL },
+	[MODEL_COVER] = { "cover_bytes", "--cover", BYTES },
+	[MODEL_OBJECTIVE] = { "objective", "--objective", WORD },
+	[MODEL_OVERHEAD] = { "max_overhead", "--max-overhead", REAL },
+	[MODEL_COLLECTIVE] = { "collective", "--collective", WORD },
+	[MODEL_COMPUTE] = { "compute_s", "--compute", REAL },
+	[MODEL_DROP] = { "drop", "--drop", REAL },
 };
 
 const char *model_column(enum model_field f)
 {
 	return fields[f].column;
+}
+
+const char *model_flag(enum model_field f)
+{
+	return fields[f].flag;
 }
 
 int model_column_find(const char *name)
@@ -68,7 +74,8 @@ bool model_field_whole(enum model_field f)
 	return fields[f].kind == WHOLE || fields[f].kind == BYTES;
 }
 
-enum model_field model_blamed(const char *name)
+/* Field of a name in struct sdr_model_error, or MODEL_FIELDS. */
+static enum model_field row_blamed(const char *name)
 {
 	int f;
 
@@ -84,9 +91,7 @@ enum model_field model_blamed(const char *name)
 	return f < 0 ? MODEL_FIELDS : (enum model_field)f;
 }
 
-static int row_refuse(struct model_row *r, enum model_field f, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static int row_refuse(struct model_row *r, enum model_field f, const char *fmt, ...)
+int model_row_refuse(struct model_row *r, enum model_field f, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -98,13 +103,13 @@ static int row_refuse(struct model_row *r, enum model_field f, const char *fmt, 
 	return -1;
 }
 
-void model_row_init(struct model_row *r, enum model_cmd cmd)
+void model_row_init(struct model_row *r, bool coll)
 {
 	memset(r, 0, sizeof(*r));
 	sdr_model_point_init(&r->point);
 	r->drop = -1;
-	r->coll = cmd == MODEL_ALLREDUCE;
-	r->nodes = r->coll ? 4 : 0;
+	r->coll = coll;
+	r->nodes = coll ? 4 : 0;
 }
 
 static int row_scheme(struct model_row *r, const char *s)
@@ -116,7 +121,7 @@ static int row_scheme(struct model_row *r, const char *s)
 		s += n;
 	}
 	if (sdr_model_scheme_parse(s, &r->point.scheme))
-		return row_refuse(
+		return model_row_refuse(
 			r, MODEL_SCHEME,
 			"there is no scheme \"%.40s\": ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid, or "
 			"one of them behind " COLL_PREFIX,
@@ -151,14 +156,14 @@ static int row_word(struct model_row *r, enum model_field f, const char *s)
 				return 0;
 			}
 		}
-		return row_refuse(r, f, "\"%.40s\" is none of ring, tree, reduce_scatter, allgather", s);
+		return model_row_refuse(r, f, "\"%.40s\" is none of ring, tree, reduce_scatter, allgather", s);
 	}
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		if (list[i].field != f)
 			continue;
-		w = model_word(s, list[i].words);
+		w = tool_word(s, list[i].words);
 		if (w < 0)
-			return row_refuse(r, f, "\"%.40s\" is none of %s", s, list[i].shown);
+			return model_row_refuse(r, f, "\"%.40s\" is none of %s", s, list[i].shown);
 		if (f == MODEL_OBJECTIVE)
 			r->point.objective = (enum sdr_objective)w;
 		else
@@ -249,26 +254,26 @@ int model_row_set(struct model_row *r, enum model_field f, const char *text)
 		free(r->id);
 		r->id = strdup(text);
 		if (!r->id)
-			model_die("no memory for a row");
+			tool_die("no memory for a row");
 		return 0;
 	case WORD:
 		return row_word(r, f, text);
 	case REAL:
-		if (model_real(text, &v))
-			return row_refuse(r, f, "\"%.40s\" is no number", text);
+		if (tool_real(text, &v))
+			return model_row_refuse(r, f, "\"%.40s\" is no number", text);
 		if (v < 0)
-			return row_refuse(r, f, "%.40s is negative", text);
+			return model_row_refuse(r, f, "%.40s is negative", text);
 		row_real(r, f, v);
 		return 0;
 	case WHOLE:
 	case BYTES:
 		if (strtod(text, &end) >= 0x1p64 && end != text)
-			return row_refuse(r, f, "%.40s is above %s", text, big ? "2^63" : "2^32 - 1");
-		if (model_whole(text, fields[f].kind == BYTES, &u))
-			return row_refuse(r, f, "\"%.40s\" is no whole number from 0 on%s", text,
-					  fields[f].kind == BYTES ? " (K, M, G, T may be behind it)" : "");
+			return model_row_refuse(r, f, "%.40s is above %s", text, big ? "2^63" : "2^32 - 1");
+		if (tool_whole(text, fields[f].kind == BYTES, &u))
+			return model_row_refuse(r, f, "\"%.40s\" is no whole number from 0 on%s", text,
+						fields[f].kind == BYTES ? " (K, M, G, T may be behind it)" : "");
 		if (u > (big ? SDR_MODEL_BYTES_MAX : UINT32_MAX))
-			return row_refuse(r, f, "%.40s is above %s", text, big ? "2^63" : "2^32 - 1");
+			return model_row_refuse(r, f, "%.40s is above %s", text, big ? "2^63" : "2^32 - 1");
 		row_whole(r, f, u);
 		return 0;
 	}
@@ -288,7 +293,7 @@ int model_row_check(struct model_row *r)
 		p->k = p->m = 0; /* the model chooses */
 	if (r->drop >= 0) {
 		if (!(r->drop < 1))
-			return row_refuse(r, MODEL_DROP, "a loss of %g: 0 <= p < 1", r->drop);
+			return model_row_refuse(r, MODEL_DROP, "a loss of %g: 0 <= p < 1", r->drop);
 		if (p->chunk_bytes && p->mtu_bytes)
 			p->p_packet = sdr_model_p_packet(r->drop, p->chunk_bytes / p->mtu_bytes +
 									  !!(p->chunk_bytes % p->mtu_bytes));
@@ -299,46 +304,25 @@ int model_row_check(struct model_row *r)
 	if (!r->coll)
 		return 0;
 	if (r->nodes < 2 || r->nodes > NODES_MAX)
-		return row_refuse(r, MODEL_NODES, "a collective of %u nodes: 2 to %u", r->nodes, NODES_MAX);
+		return model_row_refuse(r, MODEL_NODES, "a collective of %u nodes: 2 to %u", r->nodes, NODES_MAX);
 	return 0;
 }
 
-struct model_row *model_rows_add(struct model_rows *rows, enum model_cmd cmd)
+void model_row_bad(const struct model_row *r, const char *file, const char *const text[MODEL_FIELDS], bool several)
 {
-	if (rows->n == rows->room) {
-		rows->room = rows->room ? 2 * rows->room : 16;
-		rows->row = model_alloc(rows->row, rows->room, sizeof(*rows->row));
-	}
-	model_row_init(&rows->row[rows->n], cmd);
-	return &rows->row[rows->n++];
-}
-
-void model_rows_free(struct model_rows *rows)
-{
-	for (size_t i = 0; i < rows->n; i++) {
-		free(rows->row[i].id);
-		free(rows->row[i].links);
-	}
-	free(rows->row);
-	rows->row = NULL;
-	rows->n = 0;
-}
-
-void model_row_bad(const struct model_opt *opt, const struct model_rows *rows, const struct model_row *r)
-{
-	enum model_field f = model_blamed(r->err.field);
+	enum model_field f = row_blamed(r->err.field);
 	char where[64] = "";
 
 	if (r->ret != -EINVAL)
-		model_die("%s", strerror(-r->ret));
-	if (rows->file)
-		model_bad("%s: line %zu, id \"%.64s\": %s: %s", rows->file, r->line, r->id ? r->id : "",
-			  r->err.field, r->err.text);
-	if (rows->n > 1)
+		tool_die("%s", strerror(-r->ret));
+	if (file)
+		tool_bad("%s: line %zu, id \"%.64s\": %s: %s", file, r->line, r->id ? r->id : "", r->err.field,
+			 r->err.text);
+	if (several)
 		snprintf(where, sizeof(where), "row %s: ", r->id ? r->id : "?");
-	if (f == MODEL_P && opt->text[MODEL_DROP])
+	if (f == MODEL_P && text[MODEL_DROP])
 		f = MODEL_DROP;
 	if (f == MODEL_FIELDS)
-		model_bad("%s%s: %s", where, r->err.field, r->err.text);
-	model_bad("%s%s (%s): %s", where, model_flag(opt, f), r->err.field, r->err.text);
+		tool_bad("%s%s: %s", where, r->err.field, r->err.text);
+	tool_bad("%s%s (%s): %s", where, model_flag(f), r->err.field, r->err.text);
 }

@@ -81,10 +81,10 @@ static void draw_row(struct run *run, struct model_row *r, const char *what)
 					    .compute_s = r->compute_s };
 	size_t blocks = (opt->samples + BLOCK - 1) / BLOCK, at;
 
-	d.t_s = model_alloc(NULL, opt->samples, sizeof(*d.t_s));
+	d.t_s = tool_alloc(NULL, opt->samples, sizeof(*d.t_s));
 	d.ret = calloc(blocks, sizeof(*d.ret));
 	if (!d.ret)
-		model_die("no memory for %zu samples; ask for fewer", opt->samples);
+		tool_die("no memory for %zu samples; ask for fewer", opt->samples);
 	if (r->coll) {
 		r->ret = sdr_model_coll_create(&attr, &d.coll, &r->err);
 		if (r->ret)
@@ -120,7 +120,7 @@ void model_run(struct model_rows *rows, const struct model_opt *opt)
 	model_pool(opt->jobs, rows->n, run_law, &run, "rows");
 	for (i = 0; i < rows->n; i++) {
 		if (rows->row[i].ret)
-			model_row_bad(opt, rows, &rows->row[i]);
+			model_rows_bad(rows, opt, &rows->row[i]);
 	}
 	for (i = 0; i < rows->n; i++) {
 		if (!run_is_drawn(&run, &rows->row[i]))
@@ -128,9 +128,9 @@ void model_run(struct model_rows *rows, const struct model_opt *opt)
 		snprintf(what, sizeof(what), "row %zu of %zu, blocks of samples", i + 1, rows->n);
 		draw_row(&run, &rows->row[i], what);
 		if (rows->row[i].ret)
-			model_row_bad(opt, rows, &rows->row[i]);
+			model_rows_bad(rows, opt, &rows->row[i]);
 	}
-	model_progress_clear();
+	tool_progress_clear();
 }
 
 /* The collective of r by selective repeat with its default timeout, everything else as it is. */
@@ -142,14 +142,14 @@ static void compare_base(struct run *run, const struct model_row *r, struct mode
 	base->id = NULL;
 	base->point.scheme = SDR_MODEL_SR_RTO;
 	if (r->links) {
-		base->links = model_alloc(NULL, n, sizeof(*base->links));
+		base->links = tool_alloc(NULL, n, sizeof(*base->links));
 		memcpy(base->links, r->links, n * sizeof(*base->links));
 		for (size_t i = 0; i < n; i++)
 			base->links[i].scheme = SDR_MODEL_SR_RTO;
 	}
 	draw_row(run, base, "sr_rto to compare with, blocks of samples");
 	if (base->ret)
-		model_row_bad(run->opt, run->rows, base);
+		model_rows_bad(run->rows, run->opt, base);
 	free(base->links);
 	base->links = NULL;
 }
@@ -174,5 +174,5 @@ void model_compare(struct model_rows *rows, const struct model_opt *opt, size_t 
 			r->compared = true;
 		}
 	}
-	model_progress_clear();
+	tool_progress_clear();
 }

@@ -3,21 +3,16 @@
 /*
  * The picture of the drop-rate probe: drop rate by payload size, logarithmic, with the confidence interval.
  *
- * gnuplot reads its program from a pipe and writes to a file that this process has opened, so that no name
- * has to be quoted for it.  A size without losses has no place on a logarithmic axis: its upper bound is
- * drawn, as a triangle that points down.
+ * A size without losses has no place on a logarithmic axis: its upper bound is drawn, as a triangle that points down.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe.h"
+#include "tool.h"
 
 static bool ends_in(const char *s, const char *end)
 {
@@ -42,9 +37,7 @@ static bool gnuplot_there(void)
 
 void probe_plot_check(const char *file)
 {
-	struct stat st;
-	bool there = stat(file, &st) == 0;
-	int fd;
+	int err;
 
 	if (!ends_in(file, ".svg") && !ends_in(file, ".png"))
 		perf_usage("--plot: \"%s\" does not end in .svg or .png", file);
@@ -52,12 +45,9 @@ void probe_plot_check(const char *file)
 		perf_die("--plot needs gnuplot, which is not installed; install it (package gnuplot-nox or "
 			 "gnuplot), or "
 			 "leave --plot out");
-	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		perf_die("--plot: %s cannot be written: %s; name another file", file, strerror(errno));
-	close(fd);
-	if (!there)
-		unlink(file);
+	err = tool_gnuplot_file(file);
+	if (err)
+		perf_die("--plot: %s cannot be written: %s; name another file", file, strerror(-err));
 }
 
 /* Points with losses, or those without; returns their number. */
@@ -79,8 +69,15 @@ static unsigned int block(FILE *f, const struct probe_out *o, const char *name, 
 	return n;
 }
 
-static void program(FILE *f, const struct probe_out *o, bool svg)
+struct drawing {
+	const struct probe_out *out;
+	bool svg; /* or PNG */
+};
+
+static void program(FILE *f, const void *ctx)
 {
+	const struct drawing *d = ctx;
+	const struct probe_out *o = d->out;
 	double x0 = PROBE_PAYLOAD_MAX, x1 = PROBE_PAYLOAD_MIN, y0 = 1, y1 = 0;
 	const struct probe_row *r;
 	unsigned int lost, clean, i;
@@ -102,8 +99,8 @@ static void program(FILE *f, const struct probe_out *o, bool svg)
 		"set ylabel 'drop rate (share of the packets)'\n"
 		"set logscale x 2\nset logscale y\nset format y '10^{%%L}'\nset grid\n"
 		"set xrange [%g:%g]\nset yrange [%g:%g]\nset key top left\n",
-		svg ? "svg size 800,560 background 'white'" : "png size 800,560", o->peer, o->opt->probe.rate / 1e6,
-		o->seconds, x0 / 1.4, x1 * 1.4, y0 / 2, fmin(y1 * 2, 1.2));
+		d->svg ? "svg size 800,560 background 'white'" : "png size 800,560", o->peer,
+		o->opt->probe.rate / 1e6, o->seconds, x0 / 1.4, x1 * 1.4, y0 / 2, fmin(y1 * 2, 1.2));
 	lost = block(f, o, "lost", true);
 	clean = block(f, o, "clean", false);
 	fprintf(f, "plot ");
@@ -118,34 +115,14 @@ static void program(FILE *f, const struct probe_out *o, bool svg)
 
 void probe_plot(const struct probe_out *o, const char *file)
 {
-	int fd, end[2], status;
+	struct drawing d = { .out = o, .svg = ends_in(file, ".svg") };
+	char why[TOOL_WHY];
 	unsigned int i;
-	pid_t child;
-	FILE *f;
 
 	for (i = 0; i < o->rows && !o->row[i].known; i++)
 		;
 	if (i == o->rows)
 		perf_die("--plot: nothing was measured, so %s was not written; let the probe run longer", file);
-	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0 || pipe2(end, O_CLOEXEC))
-		perf_die("--plot: %s cannot be written: %s; name another file", file, strerror(errno));
-	child = fork();
-	if (child < 0)
-		perf_die("--plot: fork: %s", strerror(errno));
-	if (child == 0) {
-		if (dup2(end[0], STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
-			_exit(126);
-		execlp("gnuplot", "gnuplot", (char *)NULL);
-		_exit(127);
-	}
-	close(end[0]);
-	close(fd);
-	f = fdopen(end[1], "w");
-	if (!f)
-		perf_die("--plot: %s", strerror(errno));
-	program(f, o, ends_in(file, ".svg"));
-	fclose(f);
-	if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status))
-		perf_die("--plot: gnuplot failed, and %s is not complete; what it says of it is above", file);
+	if (tool_gnuplot(file, program, &d, why))
+		perf_die("--plot: %s", why);
 }

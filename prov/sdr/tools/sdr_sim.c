@@ -7,13 +7,8 @@
  * from --runs alone; each shard runs in a process of its own, --jobs at a time, and leaves its times in memory that
  * this process shares with it.  Rows are printed in the order of the cells, each as soon as those before it are.  The
  * same seed gives the same times, whatever --jobs.
- *
- * model_bad, model_die, model_alloc and model_progress_clear are this program's half of model_tool.h: the objects that read
- * rows, numbers and CSV are those of sdr_model.
  */
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,52 +29,6 @@ struct sim_run {
 	bool failed;
 };
 
-static bool progress_shown;
-
-void model_progress_clear(void)
-{
-	if (progress_shown)
-		fprintf(stderr, "\r\033[K");
-	progress_shown = false;
-}
-
-static void sim_say(const char *fmt, va_list ap)
-{
-	model_progress_clear();
-	fprintf(stderr, "sdr_sim: ");
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-}
-
-void model_bad(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	sim_say(fmt, ap);
-	va_end(ap);
-	exit(MODEL_USAGE);
-}
-
-void model_die(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	sim_say(fmt, ap);
-	va_end(ap);
-	exit(MODEL_FAILED);
-}
-
-void *model_alloc(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n ? n : 1, size);
-
-	if (!p)
-		model_die("no memory for %zu times %zu bytes; ask for fewer cells", n, size);
-	return p;
-}
-
 /* ---- shards ---------------------------------------------------------------------------------------- */
 
 static void sim_run_shard(void *ctx, uint32_t i)
@@ -99,9 +48,9 @@ static void sim_cell_print(struct sim_run *r, uint32_t i)
 	struct sim_result res;
 
 	sim_cell_result(&r->plan, c, &r->shard[(size_t)i * r->nshards], r->t_s + r->first[i], &res);
-	model_progress_clear();
+	tool_progress_clear();
 	if (res.failed) {
-		fprintf(stderr, "sdr_sim: id %s (%s): %s\n", c->row.id, c->scheme->name, res.why);
+		tool_warn("id %s (%s): %s", c->row.id, c->scheme->name, res.why);
 		r->failed = true;
 		return;
 	}
@@ -135,9 +84,8 @@ static void sim_progress(void *ctx)
 		done += s->done;
 		all += s->runs + s->warm;
 	}
-	fprintf(stderr, "\r\033[Kcell %u of %u: %s, %llu of %llu runs", i + 1, r->cells.n,
-		r->cells.cell[i].scheme->name, (unsigned long long)done, (unsigned long long)all);
-	progress_shown = true;
+	tool_progress("cell %u of %u: %s, %llu of %llu runs", i + 1, r->cells.n, r->cells.cell[i].scheme->name,
+		      (unsigned long long)done, (unsigned long long)all);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
@@ -146,8 +94,8 @@ static void sim_memory(struct sim_run *r)
 {
 	size_t n = (size_t)r->cells.n * r->nshards, samples = 0;
 
-	r->first = model_alloc(NULL, r->cells.n, sizeof(*r->first));
-	r->left = model_alloc(NULL, r->cells.n, sizeof(*r->left));
+	r->first = tool_alloc(NULL, r->cells.n, sizeof(*r->first));
+	r->left = tool_alloc(NULL, r->cells.n, sizeof(*r->left));
 	for (uint32_t i = 0; i < r->cells.n; i++) {
 		r->left[i] = r->nshards;
 		r->first[i] = samples;
@@ -158,7 +106,7 @@ static void sim_memory(struct sim_run *r)
 	r->shard = sim_jobs_share(r->shard_len);
 	r->t_s = sim_jobs_share(r->t_len);
 	if (!r->shard || !r->t_s)
-		model_die("no memory for %zu times", samples);
+		tool_die("no memory for %zu times", samples);
 	for (size_t i = 0; i < n; i++)
 		sim_shard_init(&r->plan, &r->shard[i], (uint32_t)(i % r->nshards));
 }
@@ -170,7 +118,7 @@ static void sim_trace_open(struct sim_plan *p)
 	p->trace.f = fopen(p->trace_file, "w");
 	p->trace.left = sim_jobs_share(sizeof(*p->trace.left));
 	if (!p->trace.f || !p->trace.left)
-		model_bad("--trace: %.200s: %s", p->trace_file, strerror(errno));
+		tool_bad("--trace: %.200s: %s", p->trace_file, strerror(errno));
 	*p->trace.left = p->trace_max;
 	snprintf(members, sizeof(members), "\"seed\":%llu", (unsigned long long)p->seed);
 	sim_trace_head(&p->trace, members);
@@ -181,7 +129,7 @@ static void sim_trace_close(struct sim_plan *p)
 	bool bad = ferror(p->trace.f);
 
 	if (fclose(p->trace.f) || bad)
-		model_die("--trace: %.200s: %s", p->trace_file, strerror(errno));
+		tool_die("--trace: %.200s: %s", p->trace_file, strerror(errno));
 	sim_jobs_unshare(p->trace.left, sizeof(*p->trace.left));
 }
 
@@ -191,7 +139,7 @@ int main(int argc, char **argv)
 	struct sim_jobs jobs = { .ctx = &run, .run = sim_run_shard, .end = sim_shard_ended, .tick = sim_progress };
 	int err;
 
-	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of writing, with a word */
+	tool_begin("sdr_sim");
 	sim_options(&run.plan, &run.cells, argc, argv);
 	run.nshards = sim_cell_shards(&run.plan);
 	sim_memory(&run);
@@ -201,18 +149,17 @@ int main(int argc, char **argv)
 	jobs.jobs = run.plan.jobs;
 	jobs.n = run.cells.n * run.nshards;
 	err = sim_jobs_run(&jobs);
-	model_progress_clear();
+	tool_progress_clear();
 	if (err)
-		model_die("fork: %s", strerror(-err));
+		tool_die("fork: %s", strerror(-err));
 	sim_out_end(&run.plan);
 	if (run.plan.trace.f)
 		sim_trace_close(&run.plan);
-	if (fflush(stdout) || ferror(stdout))
-		model_die("the result could not be written to standard output: %s", strerror(errno));
+	tool_written();
 	sim_jobs_unshare(run.shard, run.shard_len);
 	sim_jobs_unshare(run.t_s, run.t_len);
 	sim_cells_free(&run.cells);
 	free(run.first);
 	free(run.left);
-	return run.failed ? MODEL_FAILED : MODEL_OK;
+	return run.failed ? TOOL_FAILED : TOOL_OK;
 }

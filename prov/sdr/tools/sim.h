@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the objects of sdr_sim share.  The command line (sim_opt.c) and a batch (sim_batch.c) become cells, each of
- * which is checked (sim_cell.c); their runs are cut into shards, which processes work off (sim_shard.c, sim_jobs.c);
+ * What the objects of sdr_sim share.  The command line (sim_opt.c) and a batch become cells, each of which is checked
+ * (sim_cell.c); their runs are cut into shards, which processes work off (sim_shard.c, sim_jobs.c);
  * rows are printed in the order of the cells (sim_out.c).
  */
 #ifndef SDR_TOOLS_SIM_H
@@ -12,16 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sdr/model.h>
 
 #include "../rel/sdr_rel_cfg.h"
-#include "model_tool.h"
+#include "model_row.h"
 #include "sim_trace.h"
 
 enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };
 
-#define SIM_SHARDS	 16u /* parts of a cell's runs, at the most: the same whatever --jobs is */
-#define SIM_SHARD_RUNS	 4u  /* and at the least so many runs in each, where there are so many */
+#define SIM_SHARDS	 8u  /* parts of a cell's runs, at the most: the same whatever --jobs is */
+#define SIM_SHARD_RUNS	 16u /* and at the least so many runs in each, where there are so many */
 #define SIM_CELLS_MAX	 100000u
 #define SIM_RUNS_MAX	 1000000u
 #define SIM_SAMPLES_MAX	 100000000u /* of all cells */
@@ -60,7 +59,7 @@ struct sim_plan {
 	enum sdr_cc_kind cc;
 	bool headers; /* the bandwidth has to carry them too */
 	bool verify;
-	enum model_format format;
+	enum tool_format format;
 	bool progress;
 	const char *trace_file;
 	uint64_t trace_max;
@@ -106,15 +105,17 @@ struct sim_result {
 };
 
 /* ---- sim_opt.c ---- */
-/* Exits with MODEL_USAGE and the reason unless all of it makes sense. */
+/* Exits with TOOL_USAGE and the reason unless all of it makes sense. */
 void sim_options(struct sim_plan *plan, struct sim_cells *cells, int argc, char **argv);
 
 /* ---- sim_cell.c ---- */
-struct sim_cell *sim_cells_add(struct sim_cells *cells, enum sim_mode mode);
+/*
+ * All of a batch, or else (NULL) all combinations of what the options list; text[f]: as an option said it, NULL: not
+ * given.  Exits with the reason unless each makes sense.
+ */
+void sim_cells_read(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
+		    const char *const text[MODEL_FIELDS], const char *batch);
 void sim_cells_free(struct sim_cells *cells);
-/* Takes the text of a field; after the last: whether it makes sense.  -1: row.err names the field and says why not. */
-int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text);
-int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c);
 /* Whether parity is decoded by chunks (or by packet rows). */
 bool sim_cell_chunk_decode(const struct sim_cell *c);
 /* Times of one run of it, and all shards of its runs. */
@@ -135,11 +136,6 @@ void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c, cons
 void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell, uint32_t shard,
 		   struct sim_shard *s, double *t_s);
 
-/* ---- sim_batch.c: where cells come from; text[f]: as an option said it, NULL: not given ---- */
-void sim_batch(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
-	       const char *const text[MODEL_FIELDS], const char *file);
-void sim_product(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
-		 const char *const text[MODEL_FIELDS]);
 /* ---- sim_out.c ---- */
 void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells);
 void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uint32_t i, const struct sim_result *r,

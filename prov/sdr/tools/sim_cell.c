@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Cells: what a name of a scheme stands for, what can be run, and what came of it.
+ * Cells: what a name of a scheme stands for, what can be run, all that was asked for, and what came of it.
  *
- * The model's rules are checked first (sdr_model_point_check), so that both tools refuse the same; then those of the
+ * The model's rules are checked first (model_row_check), so that both tools refuse the same; then those of the
  * transport and of the simulation, which are narrower.  The result does not depend on how the shards were spread over
  * processes: their number follows from --runs alone, and their times are put together in order.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,55 +44,20 @@ const struct sim_scheme *sim_scheme_find(const char *name)
 	return NULL;
 }
 
-struct sim_cell *sim_cells_add(struct sim_cells *cells, enum sim_mode mode)
-{
-	struct sim_cell *c;
-
-	if (cells->n == SIM_CELLS_MAX)
-		model_bad("more than %u cells: give shorter lists", SIM_CELLS_MAX);
-	if (cells->n == cells->room) {
-		cells->room = cells->room ? 2 * cells->room : 64;
-		cells->cell = model_alloc(cells->cell, cells->room, sizeof(*cells->cell));
-	}
-	c = &cells->cell[cells->n++];
-	*c = (struct sim_cell){ .mode = mode };
-	model_row_init(&c->row, mode == SIM_ALLREDUCE ? MODEL_ALLREDUCE : MODEL_PREDICT);
-	return c;
-}
-
-void sim_cells_free(struct sim_cells *cells)
-{
-	for (uint32_t i = 0; i < cells->n; i++)
-		free(cells->cell[i].row.id);
-	free(cells->cell);
-}
-
 /* ---- what can be run ------------------------------------------------------------------------------- */
-
-static int sim_refuse(struct sim_cell *c, enum model_field f, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static int sim_refuse(struct sim_cell *c, enum model_field f, const char *fmt, ...)
-{
-	va_list ap;
-
-	c->row.err.field = model_column(f);
-	va_start(ap, fmt);
-	vsnprintf(c->row.err.text, sizeof(c->row.err.text), fmt, ap);
-	va_end(ap);
-	return -1;
-}
 
 static int sim_check_packets(struct sim_cell *c)
 {
 	const struct sdr_model_point *pt = &c->row.point;
 
 	if (pt->mtu_bytes < SDR_MTU_MIN || pt->mtu_bytes > SDR_MTU_MAX || pt->mtu_bytes % 4)
-		return sim_refuse(c, MODEL_MTU,
-				  "packets of %u bytes: the transport sends multiples of 4 from %u to %u",
-				  pt->mtu_bytes, SDR_MTU_MIN, SDR_MTU_MAX);
+		return model_row_refuse(&c->row, MODEL_MTU,
+					"packets of %u bytes: the transport sends multiples of 4 from %u to %u",
+					pt->mtu_bytes, SDR_MTU_MIN, SDR_MTU_MAX);
 	if (pt->chunk_bytes < pt->mtu_bytes || pt->chunk_bytes % pt->mtu_bytes || pt->chunk_bytes > SIM_EC_CHUNK)
-		return sim_refuse(c, MODEL_CHUNK, "chunks of %u bytes: whole packets (of %u), at most %u bytes",
-				  pt->chunk_bytes, pt->mtu_bytes, SIM_EC_CHUNK);
+		return model_row_refuse(&c->row, MODEL_CHUNK,
+					"chunks of %u bytes: whole packets (of %u), at most %u bytes",
+					pt->chunk_bytes, pt->mtu_bytes, SIM_EC_CHUNK);
 	return 0;
 }
 
@@ -103,32 +67,32 @@ static int sim_check_size(const struct sim_plan *plan, struct sim_cell *c)
 
 	if (c->mode == SIM_ALLREDUCE) {
 		if (c->row.nodes < 2 || c->row.nodes > SIM_NODES_MAX)
-			return sim_refuse(c, MODEL_NODES, "%u nodes: an allreduce has 2 to %u", c->row.nodes,
-					  SIM_NODES_MAX);
+			return model_row_refuse(&c->row, MODEL_NODES, "%u nodes: an allreduce has 2 to %u",
+						c->row.nodes, SIM_NODES_MAX);
 		len = sim_work_step(len, c->row.nodes);
 	}
 	if (len > SDR_REL_MSG_MAX)
-		return sim_refuse(c, MODEL_SIZE,
-				  "a message of %" PRIu64
-				  " bytes: the transport carries 2^40 (1 TiB) at the most in one",
-				  len);
+		return model_row_refuse(&c->row, MODEL_SIZE,
+					"a message of %" PRIu64
+					" bytes: the transport carries 2^40 (1 TiB) at the most in one",
+					len);
 	all = len * (c->mode == SIM_STREAM ? plan->window : 1) * (c->mode == SIM_ALLREDUCE ? c->row.nodes : 2);
 	if (plan->verify && all > 8ull << 30)
-		return sim_refuse(c, MODEL_SIZE,
-				  "buffers of %" PRIu64
-				  " bytes to verify: 8 GiB at the most; without --verify they "
-				  "take no memory",
-				  all);
+		return model_row_refuse(&c->row, MODEL_SIZE,
+					"buffers of %" PRIu64
+					" bytes to verify: 8 GiB at the most; without --verify they "
+					"take no memory",
+					all);
 	if (c->mode == SIM_STREAM && all > 1ull << 45)
-		return sim_refuse(c, MODEL_SIZE,
-				  "%u messages of %" PRIu64
-				  " bytes under way: they do not fit the address space; a "
-				  "smaller --window",
-				  plan->window, len);
+		return model_row_refuse(&c->row, MODEL_SIZE,
+					"%u messages of %" PRIu64
+					" bytes under way: they do not fit the address space; a "
+					"smaller --window",
+					plan->window, len);
 	return 0;
 }
 
-int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
+static int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
 {
 	const struct sdr_model_point *pt = &c->row.point;
 	double rtts;
@@ -136,26 +100,30 @@ int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
 	if (model_row_check(&c->row))
 		return -1;
 	if (c->row.kind != SDR_MODEL_RING_ALLREDUCE || c->row.compute_s > 0)
-		return sim_refuse(c, c->row.compute_s > 0 ? MODEL_COMPUTE : MODEL_COLLECTIVE,
-				  "only the ring is simulated, and what nodes compute takes no time");
+		return model_row_refuse(&c->row, c->row.compute_s > 0 ? MODEL_COMPUTE : MODEL_COLLECTIVE,
+					"only the ring is simulated, and what nodes compute takes no time");
 	if (pt->bandwidth_bps < SIM_RATE_MIN || pt->bandwidth_bps > SIM_RATE_MAX)
-		return sim_refuse(c, MODEL_BANDWIDTH, "a bandwidth of %g bits a second: %g to %g can be simulated",
-				  pt->bandwidth_bps, SIM_RATE_MIN, SIM_RATE_MAX);
+		return model_row_refuse(&c->row, MODEL_BANDWIDTH,
+					"a bandwidth of %g bits a second: %g to %g can be simulated",
+					pt->bandwidth_bps, SIM_RATE_MIN, SIM_RATE_MAX);
 	if (pt->rtt_s > SIM_RTT_MAX)
-		return sim_refuse(c, MODEL_RTT, "a round trip of %g s: at most %g can be simulated", pt->rtt_s,
-				  SIM_RTT_MAX);
+		return model_row_refuse(&c->row, MODEL_RTT, "a round trip of %g s: at most %g can be simulated",
+					pt->rtt_s, SIM_RTT_MAX);
 	if (pt->p_packet > SIM_P_MAX)
-		return sim_refuse(c, MODEL_P, "a loss of %g: at most %g can be simulated", pt->p_packet, SIM_P_MAX);
+		return model_row_refuse(&c->row, MODEL_P, "a loss of %g: at most %g can be simulated", pt->p_packet,
+					SIM_P_MAX);
 	if (!(pt->burst_packets >= 1 && pt->burst_packets <= 1e6))
-		return sim_refuse(c, MODEL_BURST, "a mean burst of %g packets: 1 to 1e6", pt->burst_packets);
+		return model_row_refuse(&c->row, MODEL_BURST, "a mean burst of %g packets: 1 to 1e6",
+					pt->burst_packets);
 	rtts = sdr_model_rto(pt) / pt->rtt_s;
 	if (c->scheme->rel == SDR_SCHEME_SR_RTO && !(rtts > 1 - 1e-9 && rtts <= 100))
-		return sim_refuse(c, MODEL_RTO, "a timeout of %g RTTs: the transport takes 1 to 100", rtts);
+		return model_row_refuse(&c->row, MODEL_RTO, "a timeout of %g RTTs: the transport takes 1 to 100",
+					rtts);
 	if (!(pt->max_overhead >= 0 && pt->max_overhead <= 16))
-		return sim_refuse(c, MODEL_OVERHEAD, "an overhead of %g: 0 to 16", pt->max_overhead);
+		return model_row_refuse(&c->row, MODEL_OVERHEAD, "an overhead of %g: 0 to 16", pt->max_overhead);
 	if (plan->cross_bps >= pt->bandwidth_bps && !plan->queue_bytes)
-		return sim_refuse(
-			c, MODEL_BANDWIDTH,
+		return model_row_refuse(
+			&c->row, MODEL_BANDWIDTH,
 			"cross traffic of %g bits a second fills the line: it needs a queue with a limit (--queue)",
 			plan->cross_bps);
 	return sim_check_packets(c) || sim_check_size(plan, c) ? -1 : 0;
@@ -169,7 +137,7 @@ static const char *sim_scheme_of(const char *name, bool *ring)
 	return *ring ? name + n : name;
 }
 
-int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text)
+static int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text)
 {
 	bool ring;
 
@@ -178,10 +146,11 @@ int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text)
 	text = sim_scheme_of(text, &ring);
 	c->scheme = sim_scheme_find(text);
 	if (!c->scheme)
-		return sim_refuse(c, f, "there is no scheme \"%.40s\": %s, or one of them behind " SIM_PREFIX, text,
-				  sim_scheme_names);
+		return model_row_refuse(&c->row, f,
+					"there is no scheme \"%.40s\": %s, or one of them behind " SIM_PREFIX, text,
+					sim_scheme_names);
 	if (ring && c->mode == SIM_STREAM)
-		return sim_refuse(c, f, "an allreduce is no stream of messages");
+		return model_row_refuse(&c->row, f, "an allreduce is no stream of messages");
 	if (ring)
 		c->mode = SIM_ALLREDUCE;
 	c->row.coll = c->mode == SIM_ALLREDUCE;
@@ -195,6 +164,52 @@ bool sim_cell_chunk_decode(const struct sim_cell *c)
 	if (!(c->row.given >> MODEL_DECODE & 1))
 		return paper;
 	return !(c->row.point.flags & SDR_MODEL_F_ROWS);
+}
+
+/* ---- all cells ------------------------------------------------------------------------------------- */
+
+static struct sim_cell *sim_cells_add(struct sim_cells *cells, enum sim_mode mode)
+{
+	struct sim_cell *c;
+
+	if (cells->n == cells->room) {
+		cells->room = cells->room ? 2 * cells->room : 64;
+		cells->cell = tool_alloc(cells->cell, cells->room, sizeof(*cells->cell));
+	}
+	c = &cells->cell[cells->n++];
+	*c = (struct sim_cell){ .mode = mode };
+	model_row_init(&c->row, mode == SIM_ALLREDUCE);
+	return c;
+}
+
+void sim_cells_read(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
+		    const char *const text[MODEL_FIELDS], const char *batch)
+{
+	struct model_source s = {
+		.text = text, .coll = mode == SIM_ALLREDUCE, .batch = batch, .max = SIM_CELLS_MAX
+	};
+	struct sim_cell *c;
+
+	model_source_open(&s);
+	cells->file = s.file;
+	while (model_source_next(&s)) {
+		c = sim_cells_add(cells, mode);
+		c->row.line = s.line;
+		for (unsigned int i = 0; i < s.nasked; i++) {
+			if (sim_cell_set(c, s.asked[i].field, s.asked[i].text))
+				model_row_bad(&c->row, cells->file, text, false);
+		}
+		if (sim_cell_check(plan, c))
+			model_row_bad(&c->row, cells->file, text, false);
+	}
+	model_source_close(&s);
+}
+
+void sim_cells_free(struct sim_cells *cells)
+{
+	for (uint32_t i = 0; i < cells->n; i++)
+		free(cells->cell[i].row.id);
+	free(cells->cell);
 }
 
 /* ---- runs and shards ------------------------------------------------------------------------------- */

@@ -102,7 +102,7 @@ static const char *const modes[] = { "message", "stream", "allreduce", NULL };
 struct sim_asked {
 	enum sim_mode mode;
 	const char *text[MODEL_FIELDS], *batch;
-	char loss[2][MODEL_NUMBER]; /* --loss, taken to pieces */
+	char loss[2][TOOL_NUMBER]; /* --loss, taken to pieces */
 	bool formatted;
 };
 
@@ -121,30 +121,16 @@ static void opt_help(void)
 	}
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_sim(1).\n"
 	       "Exit status: 0 done, 1 failed, 2 wrong usage or input.\n");
-	exit(MODEL_OK);
-}
-
-const char *model_flag(const struct model_opt *opt, enum model_field f)
-{
-	static char text[32];
-
-	(void)opt;
-	for (size_t i = 0; i < OPTIONS; i++) {
-		if (table[i].what == (int)f) {
-			snprintf(text, sizeof(text), "--%s", table[i].name);
-			return text;
-		}
-	}
-	return model_column(f);
+	exit(TOOL_OK);
 }
 
 static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_t max)
 {
 	uint64_t v;
 
-	if (model_whole(s, true, &v) || v < min || v > max)
-		model_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
-			  (unsigned long long)max);
+	if (tool_whole(s, true, &v) || v < min || v > max)
+		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
+			 (unsigned long long)max);
 	return v;
 }
 
@@ -152,17 +138,17 @@ static double opt_real(const char *name, const char *s, double min, double max)
 {
 	double v;
 
-	if (model_real(s, &v) || !(v >= min && v <= max))
-		model_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
+	if (tool_real(s, &v) || !(v >= min && v <= max))
+		tool_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
 	return v;
 }
 
 static int opt_word(const char *name, const char *s, const char *const *words)
 {
-	int w = model_word(s, words);
+	int w = tool_word(s, words);
 
 	if (w < 0)
-		model_bad("--%s: \"%.64s\" is none of what it takes; see sdr_sim --help", name, s);
+		tool_bad("--%s: \"%.64s\" is none of what it takes; see sdr_sim --help", name, s);
 	return w;
 }
 
@@ -174,18 +160,18 @@ static void opt_loss(struct sim_asked *a, const char *s)
 	double v;
 
 	if (strncmp(s, "iid:", 4) != 0 && !ge)
-		model_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
+		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
 	end = strchr(colon + 1, ':');
 	if (ge != (end != NULL))
-		model_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
+		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
 	if (ge)
 		burst = end + 1;
 	else
 		end = s + strlen(s);
 	snprintf(a->loss[0], sizeof(a->loss[0]), "%.*s", (int)(end - colon - 1), colon + 1);
 	snprintf(a->loss[1], sizeof(a->loss[1]), "%s", burst);
-	if (model_real(a->loss[0], &v) || model_real(a->loss[1], &v))
-		model_bad("--loss: \"%.64s\" has no numbers behind its name", s);
+	if (tool_real(a->loss[0], &v) || tool_real(a->loss[1], &v))
+		tool_bad("--loss: \"%.64s\" has no numbers behind its name", s);
 	a->text[MODEL_P] = a->loss[0];
 	a->text[MODEL_BURST] = a->loss[1];
 }
@@ -194,7 +180,7 @@ static void opt_loss(struct sim_asked *a, const char *s)
 static double opt_pair(const char *name, const char *s, double min, double max, const char **rest)
 {
 	const char *colon = strchr(s, ':');
-	char first[MODEL_NUMBER];
+	char first[TOOL_NUMBER];
 
 	snprintf(first, sizeof(first), "%.*s", (int)(colon ? colon - s : (int)strlen(s)), s);
 	*rest = colon ? colon + 1 : NULL;
@@ -221,7 +207,7 @@ static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const
 	case OPT_REORDER:
 		p->reorder_p = opt_pair(name, arg, 0, 1, &rest);
 		if (!rest)
-			model_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
+			tool_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
 		p->reorder_s = opt_real(name, rest, 0, 10);
 		break;
 	case OPT_QUEUE:
@@ -283,7 +269,7 @@ static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const cha
 		p->trace_max = opt_whole(name, arg, 1, 1ull << 40);
 		break;
 	case OPT_FORMAT:
-		p->format = (enum model_format)opt_word(name, arg, formats);
+		p->format = (enum tool_format)opt_word(name, arg, formats);
 		a->formatted = true;
 		break;
 	default:
@@ -308,19 +294,19 @@ static void opt_parse(struct sim_plan *p, struct sim_asked *a, int argc, char **
 	optind = 2;
 	while ((c = getopt_long(argc, argv, ":h", longs, &at)) != -1) {
 		if (c == ':')
-			model_bad("%.64s: its value is missing", argv[optind - 1]);
+			tool_bad("%.64s: its value is missing", argv[optind - 1]);
 		if (c == '?')
-			model_bad("there is no option \"%.64s\"; sdr_sim --help lists them", argv[optind - 1]);
+			tool_bad("there is no option \"%.64s\"; sdr_sim --help lists them", argv[optind - 1]);
 		if (c == 'h' || table[at].what == OPT_HELP)
 			opt_help();
 		if (table[at].what == OPT_VERSION) {
 			printf("sdr_sim (sdr) %s\n", PACKAGE_VERSION);
-			exit(MODEL_OK);
+			exit(TOOL_OK);
 		}
 		opt_set(p, a, table[at].what, table[at].name, optarg);
 	}
 	if (optind < argc)
-		model_bad("\"%.64s\" is no option", argv[optind]);
+		tool_bad("\"%.64s\" is no option", argv[optind]);
 }
 
 void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **argv)
@@ -346,33 +332,30 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 		.progress = isatty(STDERR_FILENO),
 	};
 	if (argc < 2)
-		model_bad("message, stream or allreduce is missing; see sdr_sim --help");
+		tool_bad("message, stream or allreduce is missing; see sdr_sim --help");
 	if (argv[1][0] == '-') {
 		if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 			opt_help();
 		if (strcmp(argv[1], "--version") == 0)
 			opt_parse(p, &a, 3, (char *[]){ argv[0], argv[0], argv[1], NULL });
 	}
-	if (model_word(argv[1], modes) < 0)
-		model_bad("\"%.64s\" is none of message, stream, allreduce; see sdr_sim --help", argv[1]);
-	a.mode = (enum sim_mode)model_word(argv[1], modes);
+	if (tool_word(argv[1], modes) < 0)
+		tool_bad("\"%.64s\" is none of message, stream, allreduce; see sdr_sim --help", argv[1]);
+	a.mode = (enum sim_mode)tool_word(argv[1], modes);
 	opt_parse(p, &a, argc, argv);
 	if (a.text[MODEL_P] && a.text[MODEL_DROP])
-		model_bad("%s and --drop exclude each other",
-			  a.text[MODEL_P] == a.loss[0] ? "--loss" : "--drop-packet");
+		tool_bad("%s and --drop exclude each other",
+			 a.text[MODEL_P] == a.loss[0] ? "--loss" : "--drop-packet");
 	if (p->window > p->messages)
 		p->window = p->messages;
 	if (p->trace_file)
 		p->jobs = 1; /* one writer at a time, in order */
 	if (a.batch && !a.formatted)
-		p->format = MODEL_CSV;
-	if (a.batch)
-		sim_batch(p, cells, a.mode, a.text, a.batch);
-	else
-		sim_product(p, cells, a.mode, a.text);
+		p->format = TOOL_CSV;
+	sim_cells_read(p, cells, a.mode, a.text, a.batch);
 	for (uint32_t i = 0; i < cells->n; i++)
 		samples += (uint64_t)p->runs * sim_cell_samples(p, &cells->cell[i]);
 	if (samples > SIM_SAMPLES_MAX)
-		model_bad("%llu times of %u cells: %u can be kept; fewer --runs or --messages",
-			  (unsigned long long)samples, cells->n, SIM_SAMPLES_MAX);
+		tool_bad("%llu times of %u cells: %u can be kept; fewer --runs or --messages",
+			 (unsigned long long)samples, cells->n, SIM_SAMPLES_MAX);
 }

@@ -166,7 +166,7 @@ static double out_result(const struct sim_result *r, int what)
 
 static void out_cell(const struct sim_cell *c, const struct sim_result *r, int what, bool json, bool *first)
 {
-	char text[OUT_BIG], number[MODEL_NUMBER];
+	char text[OUT_BIG], number[TOOL_NUMBER];
 	const char *s = text;
 	bool is_number = true;
 	double v = 0;
@@ -180,14 +180,14 @@ static void out_cell(const struct sim_cell *c, const struct sim_result *r, int w
 	} else if (what >= MODEL_FIELDS || out_field(c, (enum model_field)what, &v, text)) {
 		if (what >= MODEL_FIELDS)
 			v = out_result(r, what);
-		model_number(v, number);
+		tool_number(v, number);
 		s = number;
 	} else {
 		is_number = false;
 	}
 	if (!json) {
 		printf("%s", *first ? "" : ",");
-		model_csv_text(stdout, s);
+		tool_csv_text(stdout, s);
 		*first = false;
 	} else if (*s) {
 		printf("%s\"%s\":", *first ? "" : ",",
@@ -195,7 +195,7 @@ static void out_cell(const struct sim_cell *c, const struct sim_result *r, int w
 		if (is_number)
 			fputs(s, stdout);
 		else
-			model_json_text(stdout, s);
+			tool_json_text(stdout, s);
 		*first = false;
 	}
 }
@@ -205,12 +205,12 @@ void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells)
 	bool first = true;
 
 	switch (plan->format) {
-	case MODEL_TABLE:
+	case TOOL_TABLE:
 		printf("%-4s %-18s %10s %7s %5s %11s %11s %11s %11s %11s %7s %8s %8s %11s %6s\n", "id", "scheme",
 		       "size", "loss", "burst", "mean", "p50", "p99", "p99.9", "ideal", "mean/id", "parity%",
 		       "rtx%", "goodput", "Mpkt/s");
 		break;
-	case MODEL_CSV:
+	case TOOL_CSV:
 		for (int i = 0; i < OUTS; i++) {
 			if (!out_shown(cells, i))
 				continue;
@@ -220,7 +220,7 @@ void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells)
 		}
 		putchar('\n');
 		break;
-	case MODEL_JSON:
+	case TOOL_JSON:
 		putchar('[');
 		break;
 	}
@@ -229,16 +229,16 @@ void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells)
 
 static void out_table(const struct sim_plan *plan, const struct sim_cell *c, const struct sim_result *r)
 {
-	char t[5][MODEL_NUMBER], size[MODEL_NUMBER], rate[MODEL_NUMBER], name[OUT_BIG];
+	char t[5][TOOL_NUMBER], size[TOOL_NUMBER], rate[TOOL_NUMBER], name[OUT_BIG];
 	double data = (double)sim_cell_packets(c, plan) * r->runs, v;
 
-	model_human_s(r->times.mean_s, t[0]);
-	model_human_s(r->times.p50_s, t[1]);
-	model_human_s(r->times.p99_s, t[2]);
-	model_human_s(r->times.p999_s, t[3]);
-	model_human_s(r->ideal_s, t[4]);
-	model_human_bytes(c->row.point.msg_bytes, size);
-	model_human_bps(r->goodput_bps, rate);
+	tool_human_s(r->times.mean_s, t[0]);
+	tool_human_s(r->times.p50_s, t[1]);
+	tool_human_s(r->times.p99_s, t[2]);
+	tool_human_s(r->times.p999_s, t[3]);
+	tool_human_s(r->ideal_s, t[4]);
+	tool_human_bytes(c->row.point.msg_bytes, size);
+	tool_human_bps(r->goodput_bps, rate);
 	(void)out_field(c, MODEL_SCHEME, &v, name);
 	printf("%-4s %-18s %10s %7.3g %5.3g %11s %11s %11s %11s %11s %7.4g %8.4g %8.4g %11s %6.2f\n", c->row.id,
 	       name, size, c->row.point.p_packet, c->row.point.burst_packets, t[0], t[1], t[2], t[3], t[4],
@@ -252,23 +252,23 @@ void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uin
 	const struct sim_cell *c = &cells->cell[i];
 	bool first = true;
 
-	if (plan->format == MODEL_TABLE) {
+	if (plan->format == TOOL_TABLE) {
 		out_table(plan, c, r);
 		fflush(stdout);
 		return;
 	}
-	if (plan->format == MODEL_JSON)
+	if (plan->format == TOOL_JSON)
 		printf("%s\n{", first_row ? "" : ",");
 	for (int k = 0; k < OUTS; k++) {
 		if (out_shown(cells, k))
-			out_cell(c, r, k, plan->format == MODEL_JSON, &first);
+			out_cell(c, r, k, plan->format == TOOL_JSON, &first);
 	}
-	fputs(plan->format == MODEL_JSON ? "}" : "\n", stdout);
+	fputs(plan->format == TOOL_JSON ? "}" : "\n", stdout);
 	fflush(stdout);
 }
 
 void sim_out_end(const struct sim_plan *plan)
 {
-	if (plan->format == MODEL_JSON)
+	if (plan->format == TOOL_JSON)
 		printf("\n]\n");
 }

@@ -20,10 +20,12 @@
 #include "sim.h"
 #include "sim_work.h"
 
-#define SIM_WARM_PKTS  300000u /* packets that warm-up of a scheme that learns sends, at the least */
-#define SIM_WARM_MAX   2000u   /* but not more runs than these */
-#define SIM_WARM_PLAIN 2u      /* the first opens the connection, the second knows the RTT */
-#define SIM_RTO_RTTS   3       /* of schemes that do not look at it */
+#define SIM_WARM_PKTS  300000u	/* packets that warm-up of a scheme that learns sends, at the least */
+#define SIM_WARM_MOST  4000000u /* and at the most */
+#define SIM_WARM_SEEN  4.0	/* bursts of losses that it is to meet in between */
+#define SIM_WARM_MAX   16384u	/* but not more runs than these */
+#define SIM_WARM_PLAIN 2u	/* the first opens the connection, the second knows the RTT */
+#define SIM_RTO_RTTS   3	/* of schemes that do not look at it */
 #define SIM_DEPTH      64u
 #define SIM_TIMEOUT_MS 30000u
 #define SIM_SCRATCH    (16ull << 30) /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
@@ -140,15 +142,18 @@ static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint
 
 static uint32_t sim_warm(const struct sim_plan *plan, const struct sim_cell *c)
 {
-	uint64_t pkts = sim_cell_packets(c, plan);
+	uint64_t pkts = sim_cell_packets(c, plan), runs;
+	double least = SIM_WARM_PKTS;
 
 	if (plan->warm != SIM_WARM_AUTO)
 		return plan->warm;
 	if (!c->scheme->learns && plan->cc == SDR_CC_FIXED)
 		return SIM_WARM_PLAIN;
-	pkts = SIM_WARM_PKTS / (pkts ? pkts : 1) + 1;
-	pkts = pkts < SIM_WARM_PLAIN ? SIM_WARM_PLAIN : pkts;
-	return pkts < SIM_WARM_MAX ? (uint32_t)pkts : SIM_WARM_MAX;
+	if (c->row.point.p_packet > 0)
+		least = fmax(least, SIM_WARM_SEEN * c->row.point.burst_packets / c->row.point.p_packet);
+	runs = (uint64_t)fmin(least, SIM_WARM_MOST) / (pkts ? pkts : 1) + 1;
+	runs = runs < SIM_WARM_PLAIN ? SIM_WARM_PLAIN : runs;
+	return runs < SIM_WARM_MAX ? (uint32_t)runs : SIM_WARM_MAX;
 }
 
 /* One run; t_s, which may be NULL, gets its time or times. */

@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "model_tool.h"
+#include "tool.h"
 
 #define CSV_BYTES_MAX (1u << 30)
 
-static size_t csv_load(struct model_csv *c, const char *file)
+static size_t csv_load(struct tool_csv *c, const char *file)
 {
 	bool in = strcmp(file, "-") == 0;
 	FILE *f = in ? stdin : fopen(file, "r");
@@ -22,26 +22,26 @@ static size_t csv_load(struct model_csv *c, const char *file)
 
 	c->name = strdup(in ? "standard input" : file);
 	if (!c->name)
-		model_die("no memory for a file's name");
+		tool_die("no memory for a file's name");
 	if (!f)
-		model_bad("%s: %s", file, strerror(errno));
-	c->data = model_alloc(NULL, room, 1);
+		tool_bad("%s: %s", file, strerror(errno));
+	c->data = tool_alloc(NULL, room, 1);
 	while ((got = fread(c->data + n, 1, room - 1 - n, f)) > 0) {
 		n += got;
 		if (n < room - 1)
 			continue;
 		if (room >= CSV_BYTES_MAX)
-			model_bad("%s: more than %u bytes", c->name, CSV_BYTES_MAX);
+			tool_bad("%s: more than %u bytes", c->name, CSV_BYTES_MAX);
 		room *= 2;
-		c->data = model_alloc(c->data, room, 1);
+		c->data = tool_alloc(c->data, room, 1);
 	}
 	if (ferror(f))
-		model_bad("%s: %s", c->name, strerror(errno));
+		tool_bad("%s: %s", c->name, strerror(errno));
 	if (!in)
 		fclose(f);
 	c->data[n] = 0;
 	if (memchr(c->data, 0, n))
-		model_bad("%s: there is a zero byte in it: it is no CSV", c->name);
+		tool_bad("%s: there is a zero byte in it: it is no CSV", c->name);
 	return n;
 }
 
@@ -64,33 +64,33 @@ static bool csv_line_end(struct csv_at *at)
 }
 
 /* Takes what is between quotes, in place; p is behind the first. */
-static char *csv_quoted(const struct model_csv *c, struct csv_at *at)
+static char *csv_quoted(const struct tool_csv *c, struct csv_at *at)
 {
 	char *from = at->p, *to = at->p;
 	size_t line = at->line;
 
 	for (;; at->p++) {
 		if (!*at->p)
-			model_bad("%s: line %zu: a quote that never ends", c->name, line);
+			tool_bad("%s: line %zu: a quote that never ends", c->name, line);
 		if (*at->p == '"' && *++at->p != '"')
 			break;
 		at->line += *at->p == '\n';
 		*to++ = *at->p;
 	}
 	if (*at->p && !strchr(",\r\n", *at->p))
-		model_bad("%s: line %zu: something behind the quote that ends a cell", c->name, line);
+		tool_bad("%s: line %zu: something behind the quote that ends a cell", c->name, line);
 	*to = 0; /* the quote that ended it or before: what follows is still there */
 	return from;
 }
 
-static char *csv_plain(const struct model_csv *c, struct csv_at *at, char **end)
+static char *csv_plain(const struct tool_csv *c, struct csv_at *at, char **end)
 {
 	char *from = at->p, *to;
 
 	at->p += strcspn(at->p, ",\n");
 	to = at->p;
 	if (memchr(from, '"', (size_t)(to - from)))
-		model_bad("%s: line %zu: a quote in the middle of a cell", c->name, at->line);
+		tool_bad("%s: line %zu: a quote in the middle of a cell", c->name, at->line);
 	if (to > from && *at->p != ',' && to[-1] == '\r')
 		to = --at->p;
 	while (to > from && (to[-1] == ' ' || to[-1] == '\t'))
@@ -103,7 +103,7 @@ static char *csv_plain(const struct model_csv *c, struct csv_at *at, char **end)
 }
 
 /* One row; the cells' ends are written when what ends them has been looked at. */
-static void csv_row(struct model_csv *c, struct csv_at *at)
+static void csv_row(struct tool_csv *c, struct csv_at *at)
 {
 	char *cell, *end, sep;
 
@@ -117,7 +117,7 @@ static void csv_row(struct model_csv *c, struct csv_at *at)
 		}
 		if (at->cells == at->cell_room) {
 			at->cell_room = at->cell_room ? 2 * at->cell_room : 256;
-			c->cell = model_alloc(c->cell, at->cell_room, sizeof(*c->cell));
+			c->cell = tool_alloc(c->cell, at->cell_room, sizeof(*c->cell));
 		}
 		c->cell[at->cells++] = cell;
 		sep = *at->p;
@@ -130,7 +130,7 @@ static void csv_row(struct model_csv *c, struct csv_at *at)
 	} while (sep == ',');
 }
 
-void model_csv_read(struct model_csv *c, const char *file)
+void tool_csv_read(struct tool_csv *c, const char *file)
 {
 	struct csv_at at = { .line = 1 };
 
@@ -142,8 +142,8 @@ void model_csv_read(struct model_csv *c, const char *file)
 	for (;;) {
 		if (c->n + 1 >= at.row_room) {
 			at.row_room = at.row_room ? 2 * at.row_room : 64;
-			c->start = model_alloc(c->start, at.row_room, sizeof(*c->start));
-			c->line = model_alloc(c->line, at.row_room, sizeof(*c->line));
+			c->start = tool_alloc(c->start, at.row_room, sizeof(*c->start));
+			c->line = tool_alloc(c->line, at.row_room, sizeof(*c->line));
 		}
 		c->start[c->n] = at.cells;
 		c->line[c->n] = at.line;
@@ -156,53 +156,53 @@ void model_csv_read(struct model_csv *c, const char *file)
 		c->n++;
 	}
 	if (!c->n)
-		model_bad("%s: the file is empty; its first line names the columns", c->name);
+		tool_bad("%s: the file is empty; its first line names the columns", c->name);
 }
 
-size_t model_csv_cells(const struct model_csv *c, size_t row)
+size_t tool_csv_cells(const struct tool_csv *c, size_t row)
 {
 	return c->start[row + 1] - c->start[row];
 }
 
-const char *model_csv_cell(const struct model_csv *c, size_t row, size_t col)
+const char *tool_csv_cell(const struct tool_csv *c, size_t row, size_t col)
 {
 	return c->cell[c->start[row] + col];
 }
 
-void model_csv_even(const struct model_csv *c, int id)
+void tool_csv_even(const struct tool_csv *c, int id)
 {
-	size_t want = model_csv_cells(c, 0), have, row;
+	size_t want = tool_csv_cells(c, 0), have, row;
 	const char *name;
 
 	for (row = 1; row < c->n; row++) {
-		have = model_csv_cells(c, row);
+		have = tool_csv_cells(c, row);
 		if (have == want)
 			continue;
-		name = id >= 0 && (size_t)id < have ? model_csv_cell(c, row, (size_t)id) : "";
+		name = id >= 0 && (size_t)id < have ? tool_csv_cell(c, row, (size_t)id) : "";
 		if (have < want)
-			model_bad("%s: line %zu, id \"%.64s\": %s: the row ends before it, %zu fields of %zu",
-				  c->name, c->line[row], name, model_csv_cell(c, 0, have), have, want);
-		model_bad("%s: line %zu, id \"%.64s\": \"%.40s\": a field too many behind %s, %zu instead of %zu",
-			  c->name, c->line[row], name, model_csv_cell(c, row, want), model_csv_cell(c, 0, want - 1),
-			  have, want);
+			tool_bad("%s: line %zu, id \"%.64s\": %s: the row ends before it, %zu fields of %zu",
+				 c->name, c->line[row], name, tool_csv_cell(c, 0, have), have, want);
+		tool_bad("%s: line %zu, id \"%.64s\": \"%.40s\": a field too many behind %s, %zu instead of %zu",
+			 c->name, c->line[row], name, tool_csv_cell(c, row, want), tool_csv_cell(c, 0, want - 1),
+			 have, want);
 	}
 }
 
-int model_csv_column(const struct model_csv *c, const char *name)
+int tool_csv_column(const struct tool_csv *c, const char *name)
 {
 	int found = -1;
 
-	for (size_t i = 0; i < model_csv_cells(c, 0); i++) {
-		if (strcmp(model_csv_cell(c, 0, i), name) != 0)
+	for (size_t i = 0; i < tool_csv_cells(c, 0); i++) {
+		if (strcmp(tool_csv_cell(c, 0, i), name) != 0)
 			continue;
 		if (found >= 0)
-			model_bad("%s: line %zu: there are two columns %s", c->name, c->line[0], name);
+			tool_bad("%s: line %zu: there are two columns %s", c->name, c->line[0], name);
 		found = (int)i;
 	}
 	return found;
 }
 
-void model_csv_free(struct model_csv *c)
+void tool_csv_free(struct tool_csv *c)
 {
 	free(c->name);
 	free(c->data);

@@ -12,11 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "model_tool.h"
+#include "tool.h"
 
-#define LIST_MAX MODEL_ROWS_MAX
-
-int model_real(const char *s, double *v)
+int tool_real(const char *s, double *v)
 {
 	const char *d = *s == '-' ? s + 1 : s; /* the sign is read, for whoever checks the bounds to complain of */
 	char *end;
@@ -48,9 +46,9 @@ static int value_shift(char c)
 	return 0;
 }
 
-int model_whole(const char *s, bool size, uint64_t *v)
+int tool_whole(const char *s, bool size, uint64_t *v)
 {
-	char digits[MODEL_NUMBER], *end;
+	char digits[TOOL_NUMBER], *end;
 	size_t n = strlen(s);
 	int shift = size && n ? value_shift(s[n - 1]) : 0;
 	double x;
@@ -69,7 +67,7 @@ int model_whole(const char *s, bool size, uint64_t *v)
 		*v <<= shift;
 		return 0;
 	}
-	if (model_real(digits, &x))
+	if (tool_real(digits, &x))
 		return -1;
 	x = ldexp(x, shift);
 	if (!(x >= 0 && x < 0x1p64) || x != floor(x))
@@ -78,7 +76,7 @@ int model_whole(const char *s, bool size, uint64_t *v)
 	return 0;
 }
 
-int model_word(const char *s, const char *const *words)
+int tool_word(const char *s, const char *const *words)
 {
 	for (int i = 0; words[i]; i++) {
 		if (strcmp(s, words[i]) == 0)
@@ -87,28 +85,28 @@ int model_word(const char *s, const char *const *words)
 	return -1;
 }
 
-void model_number(double v, char out[MODEL_NUMBER])
+void tool_number(double v, char out[TOOL_NUMBER])
 {
 	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(out, MODEL_NUMBER, "%.*g", digits, v);
+		snprintf(out, TOOL_NUMBER, "%.*g", digits, v);
 		if (strtod(out, NULL) == v)
 			return;
 	}
 }
 
-void model_human_s(double s, char out[MODEL_NUMBER])
+void tool_human_s(double s, char out[TOOL_NUMBER])
 {
 	if (s >= 1 || s == 0)
-		snprintf(out, MODEL_NUMBER, "%.5g s", s);
+		snprintf(out, TOOL_NUMBER, "%.5g s", s);
 	else if (s >= 1e-3)
-		snprintf(out, MODEL_NUMBER, "%.5g ms", s * 1e3);
+		snprintf(out, TOOL_NUMBER, "%.5g ms", s * 1e3);
 	else if (s >= 1e-6)
-		snprintf(out, MODEL_NUMBER, "%.5g us", s * 1e6);
+		snprintf(out, TOOL_NUMBER, "%.5g us", s * 1e6);
 	else
-		snprintf(out, MODEL_NUMBER, "%.5g ns", s * 1e9);
+		snprintf(out, TOOL_NUMBER, "%.5g ns", s * 1e9);
 }
 
-void model_human_bytes(uint64_t v, char out[MODEL_NUMBER])
+void tool_human_bytes(uint64_t v, char out[TOOL_NUMBER])
 {
 	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	double x = (double)v;
@@ -116,35 +114,35 @@ void model_human_bytes(uint64_t v, char out[MODEL_NUMBER])
 
 	for (; x >= 1024 && i < 6; i++)
 		x /= 1024;
-	snprintf(out, MODEL_NUMBER, "%.*g %s", x >= 1000 ? 6 : 5, x, unit[i]);
+	snprintf(out, TOOL_NUMBER, "%.*g %s", x >= 1000 ? 6 : 5, x, unit[i]);
 }
 
-void model_human_bps(double v, char out[MODEL_NUMBER])
+void tool_human_bps(double v, char out[TOOL_NUMBER])
 {
 	static const char *const unit[] = { "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s" };
 	int i = 0;
 
 	for (; v >= 1000 && i < 4; i++)
 		v /= 1000;
-	snprintf(out, MODEL_NUMBER, "%.5g %s", v, unit[i]);
+	snprintf(out, TOOL_NUMBER, "%.5g %s", v, unit[i]);
 }
 
 /* ---- lists and ranges ---- */
 
-static int list_add(struct model_list *l, const char *text)
+static int list_add(struct tool_list *l, const char *text)
 {
-	if (l->n == LIST_MAX)
+	if (l->n == TOOL_LIST_MAX)
 		return -1;
 	if ((l->n & (l->n - 1)) == 0)
-		l->text = model_alloc(l->text, l->n ? 2 * l->n : 1, sizeof(*l->text));
+		l->text = tool_alloc(l->text, l->n ? 2 * l->n : 1, sizeof(*l->text));
 	l->text[l->n] = strdup(text);
 	if (!l->text[l->n])
-		model_die("no memory for a list");
+		tool_die("no memory for a list");
 	l->n++;
 	return 0;
 }
 
-void model_list_free(struct model_list *l)
+void tool_list_free(struct tool_list *l)
 {
 	while (l->n)
 		free(l->text[--l->n]);
@@ -157,16 +155,16 @@ static int list_bound(const char *s, bool whole, double *v)
 	uint64_t u;
 
 	if (!whole)
-		return model_real(s, v);
-	if (model_whole(s, true, &u))
+		return tool_real(s, v);
+	if (tool_whole(s, true, &u))
 		return -1;
 	*v = (double)u;
 	return 0;
 }
 
-static int list_point(struct model_list *l, double v, bool whole)
+static int list_point(struct tool_list *l, double v, bool whole)
 {
-	char text[MODEL_NUMBER];
+	char text[TOOL_NUMBER];
 
 	/* twelve digits: a decade of a range is 0.0001 and not 0.000099999999999999 */
 	snprintf(text, sizeof(text), whole ? "%.0f" : "%.12g", whole ? nearbyint(v) : v);
@@ -176,7 +174,7 @@ static int list_point(struct model_list *l, double v, bool whole)
 }
 
 /* "lo:hi:xN" or "lo:hi:+step"; s is taken to pieces. */
-static int list_range(struct model_list *l, char *s, bool whole, char *why, size_t why_len)
+static int list_range(struct tool_list *l, char *s, bool whole, char *why, size_t why_len)
 {
 	char *hi_s = strchr(s, ':'), *how;
 	double lo, hi, step;
@@ -194,8 +192,9 @@ static int list_range(struct model_list *l, char *s, bool whole, char *why, size
 		return -1;
 	}
 	if (*how == 'x') {
-		if (model_whole(how + 1, false, &n) || n < 2 || n > LIST_MAX || !(lo > 0)) {
-			snprintf(why, why_len, "\"%s\": N of lo:hi:xN is 2 to %u, and lo above 0", how, LIST_MAX);
+		if (tool_whole(how + 1, false, &n) || n < 2 || n > TOOL_LIST_MAX || !(lo > 0)) {
+			snprintf(why, why_len, "\"%s\": N of lo:hi:xN is 2 to %u, and lo above 0", how,
+				 TOOL_LIST_MAX);
 			return -1;
 		}
 		for (i = 0; i < n; i++) {
@@ -209,23 +208,23 @@ static int list_range(struct model_list *l, char *s, bool whole, char *why, size
 		return -1;
 	}
 	for (i = 0; lo + (double)i * step <= hi + step * 1e-9; i++) {
-		if (i == LIST_MAX || list_point(l, lo + (double)i * step, whole))
+		if (i == TOOL_LIST_MAX || list_point(l, lo + (double)i * step, whole))
 			goto too_long;
 	}
 	return 0;
 too_long:
-	snprintf(why, why_len, "more than %u values", LIST_MAX);
+	snprintf(why, why_len, "more than %u values", TOOL_LIST_MAX);
 	return -1;
 }
 
-int model_list_read(struct model_list *l, const char *s, bool whole, char *why, size_t why_len)
+int tool_list_read(struct tool_list *l, const char *s, bool whole, char *why, size_t why_len)
 {
 	char *copy = strdup(s), *at = copy, *item;
 	int ret = -1;
 
 	if (!copy)
-		model_die("no memory for a list");
-	*l = (struct model_list){ 0 };
+		tool_die("no memory for a list");
+	*l = (struct tool_list){ 0 };
 	while ((item = strsep(&at, ","))) {
 		if (!*item) {
 			snprintf(why, why_len, "an element of the list is empty");
@@ -235,14 +234,14 @@ int model_list_read(struct model_list *l, const char *s, bool whole, char *why, 
 			if (list_range(l, item, whole, why, why_len))
 				goto out;
 		} else if (list_add(l, item)) {
-			snprintf(why, why_len, "more than %u values", LIST_MAX);
+			snprintf(why, why_len, "more than %u values", TOOL_LIST_MAX);
 			goto out;
 		}
 	}
 	ret = 0;
 out:
 	if (ret)
-		model_list_free(l);
+		tool_list_free(l);
 	free(copy);
 	return ret;
 }
