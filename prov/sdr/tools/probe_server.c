@@ -223,6 +223,7 @@ static void data(struct server *s, size_t len, const struct probe_head *h)
 /* What the kernel says beside a message: drops of the socket, the address it was sent to. */
 static void beside(struct server *s, struct msghdr *m, struct probe_peer *from)
 {
+	struct in_pktinfo info;
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
@@ -234,8 +235,11 @@ static void beside(struct server *s, struct msghdr *m, struct probe_peer *from)
 			memcpy(from->from, c, c->cmsg_len);
 			from->from_len = c->cmsg_len;
 			/* the way back is routed, not bound to the interface it came in by */
-			if (c->cmsg_level == IPPROTO_IP)
-				((struct in_pktinfo *)CMSG_DATA((struct cmsghdr *)from->from))->ipi_ifindex = 0;
+			if (c->cmsg_level == IPPROTO_IP) {
+				memcpy(&info, CMSG_DATA(c), sizeof(info));
+				info.ipi_ifindex = 0;
+				memcpy(from->from + CMSG_LEN(0), &info, sizeof(info));
+			}
 		}
 	}
 }

@@ -89,8 +89,8 @@ int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), co
 	void (*pipe_signal)(int);
 	int out, err, status, ret = -1;
 	char *part;
+	FILE *in = NULL;
 	pid_t pid;
-	FILE *in;
 
 	out = part_open(file, &part);
 	if (out < 0) {
