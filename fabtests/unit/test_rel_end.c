@@ -205,6 +205,61 @@ static void close__without_shutdown_ends_everything_once(void **state)
 	bed_close(b);
 }
 
+/* ---- operations behind a fence ----------------------------------------------------------------------------------- */
+
+enum fence_end { FENCE_SHUTDOWN, FENCE_PEER_CLOSES, FENCE_PEER_GONE, FENCE_CLOSE, FENCE_ENDS };
+
+/*
+ * Something under way that nobody receives, a fence behind it, and more behind the fence: as soon as the first ends, the
+ * others may start, while whoever ended it is still going through them.
+ */
+static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
+{
+	struct bed *b = pair();
+	struct bed_op *s[12];
+	uint32_t n = 0, k;
+
+	for (k = 0; k < under_way; k++)
+		s[n++] = bed_send(b, 0, 1, bed_buf(b, 3 << 20, 1), 3 << 20, 0);
+	s[n++] = bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, SDR_REL_F_FENCE | flags);
+	s[n++] = bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, flags);
+	s[n++] = bed_send(b, 0, 1, bed_buf(b, 2 << 20, 1), 2 << 20, 0);
+	s[n++] = bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, SDR_REL_F_FENCE);
+	s[n++] = bed_rma(b, 0, 1, SDR_REL_READ, bed_buf(b, 100, 0), 100, 0, 9, 0);
+	bed_run(b, 5 * BED_RTT);
+	assert_false(sdr_list_empty(&bed_conn(b, 0, 1)->held));
+	switch (how) {
+	case FENCE_SHUTDOWN:
+		shut(b, 0);
+		break;
+	case FENCE_PEER_CLOSES:
+		shut(b, 1);
+		break;
+	case FENCE_PEER_GONE:
+		bed_crash(b, 1);
+		break;
+	default:
+		sdr_rel_close(b->node[0].rel);
+		b->node[0].rel = NULL;
+		break;
+	}
+	bed_run(b, 40 * BED_SEC);
+	for (k = 0; k < n; k++)
+		assert_int_equal(s[k]->n, 1);
+	assert_int_not_equal(s[n - 1]->e.err, 0);
+	bed_close(b);
+}
+
+static void fence__every_way_to_end_ends_what_waits_behind_it_once(void **state)
+{
+	(void)state;
+	for (uint32_t how = 0; how < FENCE_ENDS; how++)
+		for (uint32_t under_way = 1; under_way <= 3; under_way += 2) {
+			fence_case(how, under_way, 0);
+			fence_case(how, under_way, INJECT);
+		}
+}
+
 /* ---- silence -------------------------------------------------------------------------------------------------------- */
 
 static struct bed *impatient(uint32_t ms)
@@ -409,6 +464,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(shutdown__peer_with_operations_under_way_hears_of_it),
 		cmocka_unit_test(shutdown__of_both_sides_at_once),
 		cmocka_unit_test(close__without_shutdown_ends_everything_once),
+		cmocka_unit_test(fence__every_way_to_end_ends_what_waits_behind_it_once),
 		cmocka_unit_test(silence__peer_vanishes_with_everything_under_way),
 		cmocka_unit_test(silence__nobody_ever_answered),
 		cmocka_unit_test(silence__ten_seconds_are_survived),

@@ -169,8 +169,6 @@ struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
 
 void sdr_conn_fail(struct sdr_conn *c, int err)
 {
-	struct sdr_list *l;
-
 	if (c->state == SDR_CONN_DEAD)
 		return;
 	c->state = SDR_CONN_DEAD;
@@ -179,10 +177,7 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 	sdr_htab_del(&c->rel->conns, &c->hnode);
 	if (c->passive && !c->proven)
 		c->rel->nunproven--;
-	while ((l = c->ops.next) != &c->ops)
-		sdr_op_end(sdr_container(l, struct sdr_op, link), sdr_rel_errno(err), err);
-	while ((l = c->held.next) != &c->held)
-		sdr_op_end(sdr_container(l, struct sdr_op, link), sdr_rel_errno(err), err);
+	sdr_ops_end(c, SDR_OPS_ALL, err);
 	sdr_match_conn_gone(c, err);
 	sdr_timerq_set(&c->rel->timers, &c->timer, NEVER);
 	sdr_list_del(&c->ready);

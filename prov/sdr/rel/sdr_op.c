@@ -96,6 +96,58 @@ void sdr_op_advance(struct sdr_op *op)
 		sdr_op_end(op, 0, SDR_REL_OK);
 }
 
+/*
+ * The one way to end several operations of a connection.  Each is taken out of its list before it is looked at and
+ * put back behind those that stay, so that ending one may end, start or move any other: nothing is remembered across
+ * it but the head of a list.  Nothing that is held back starts meanwhile.
+ */
+static void ops_end(struct sdr_list *from, bool (*wanted)(const struct sdr_op *op),
+		    void (*end)(struct sdr_op *op, int err), int err)
+{
+	struct sdr_list todo, *l;
+
+	sdr_list_init(&todo);
+	while ((l = sdr_list_pop(from)))
+		sdr_list_add_tail(l, &todo);
+	while ((l = sdr_list_pop(&todo))) {
+		struct sdr_op *op = sdr_container(l, struct sdr_op, link);
+
+		sdr_list_add_tail(l, from);
+		if (!wanted || wanted(op))
+			end(op, err);
+	}
+}
+
+static void op_fail(struct sdr_op *op, int err)
+{
+	sdr_op_end(op, sdr_rel_errno(err), err);
+}
+
+static void op_cancel(struct sdr_op *op, int err)
+{
+	(void)err;
+	sdr_op_cancel(op);
+}
+
+static bool op_unpromised(const struct sdr_op *op)
+{
+	return !op->done && !(op->flags & (SDR_REL_F_SILENT | SDR_REL_F_INJECT)) && op->kind != SDR_REL_READ_SERVE;
+}
+
+void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err)
+{
+	bool nested = c->releasing;
+
+	c->releasing = true;
+	if (which == SDR_OPS_ALL)
+		ops_end(&c->ops, NULL, op_fail, err);
+	else if (which == SDR_OPS_UNPROMISED)
+		ops_end(&c->ops, op_unpromised, op_cancel, err);
+	ops_end(&c->held, which == SDR_OPS_UNPROMISED ? op_unpromised : NULL, op_fail, err);
+	c->releasing = nested;
+	sdr_op_release_held(c);
+}
+
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p)
 {
 	size_t n = 0;

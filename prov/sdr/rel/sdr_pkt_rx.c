@@ -19,8 +19,6 @@ static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
 
 static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 {
-	struct sdr_list *l, *tmp;
-
 	if (reason == SDR_CLOSE_BYE_ACK) {
 		if (c->state == SDR_CONN_CLOSING)
 			sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
@@ -38,8 +36,7 @@ static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 	}
 	/* The answer frees the connection; what is still posted ends now. */
 	c->bye_ack_due = true;
-	sdr_list_each_safe(l, tmp, &c->held)
-		sdr_op_end(sdr_container(l, struct sdr_op, link), -ECONNRESET, SDR_REL_ERR_CLOSED);
+	sdr_ops_end(c, SDR_OPS_HELD, SDR_REL_ERR_CLOSED);
 	sdr_conn_kick(c);
 }
 

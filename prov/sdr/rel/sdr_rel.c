@@ -223,14 +223,9 @@ uint64_t sdr_rel_deadline(struct sdr_rel *rel)
 	return e < d ? e : d;
 }
 
-static bool op_promised(const struct sdr_op *op)
-{
-	return op->done || (op->flags & (SDR_REL_F_SILENT | SDR_REL_F_INJECT)) || op->kind == SDR_REL_READ_SERVE;
-}
-
 void sdr_rel_shutdown(struct sdr_rel *rel)
 {
-	struct sdr_list *l, *tmp, *o, *otmp;
+	struct sdr_list *l, *tmp;
 
 	if (rel->closing)
 		return;
@@ -244,12 +239,7 @@ void sdr_rel_shutdown(struct sdr_rel *rel)
 		if (c->state == SDR_CONN_DEAD)
 			continue;
 		/* What was promised (injected, or reported already) still goes out; the rest is cancelled. */
-		sdr_list_each_safe(o, otmp, &c->held)
-			if (!op_promised(sdr_container(o, struct sdr_op, link)))
-				sdr_op_end(sdr_container(o, struct sdr_op, link), -ECANCELED, SDR_REL_ERR_CANCELED);
-		sdr_list_each_safe(o, otmp, &c->ops)
-			if (!op_promised(sdr_container(o, struct sdr_op, link)))
-				sdr_op_cancel(sdr_container(o, struct sdr_op, link));
+		sdr_ops_end(c, SDR_OPS_UNPROMISED, SDR_REL_ERR_CANCELED);
 		sdr_conn_kick(c);
 	}
 }

@@ -565,8 +565,15 @@ void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f);
 void sdr_op_advance(struct sdr_op *op);			   /* completes it if nothing is missing */
 void sdr_op_end(struct sdr_op *op, int err, int prov_err); /* reports and frees */
 void sdr_op_cancel(struct sdr_op *op);			   /* reports; messages keep their place in the order */
-void sdr_op_start(struct sdr_op *op);			   /* gives it to its connection; may end it */
-int sdr_op_land(struct sdr_op *op);			   /* READ: its bulk gets its place; enum sdr_rel_err */
+/* Several at a time: whatever ends operations of a connection in a row comes here. */
+enum sdr_ops_which {
+	SDR_OPS_ALL,	    /* the connection is gone */
+	SDR_OPS_HELD,	    /* what has not started */
+	SDR_OPS_UNPROMISED, /* what the application may still be told has not happened: is cancelled */
+};
+void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err); /* enum sdr_rel_err */
+void sdr_op_start(struct sdr_op *op); /* gives it to its connection; may end it */
+int sdr_op_land(struct sdr_op *op);   /* READ: its bulk gets its place; enum sdr_rel_err */
 /* Its bytes travel inside its record.  Both sides compute the same. */
 static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {
