@@ -416,5 +416,9 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		sdr_report_complete(c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0 });
 		sdr_conn_kick(c);
 	}
-	/* Otherwise: nothing is known of it; the acknowledgement of the END itself says what is lost. */
+	/*
+	 * Otherwise nothing is known of it, and the acknowledgement of the END itself says what is lost; or there was no
+	 * memory to bind it, and there may be now.
+	 */
+	sdr_bulk_rx_more(c);
 }

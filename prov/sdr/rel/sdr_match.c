@@ -21,6 +21,12 @@ static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec
 	return NULL;
 }
 
+/* Its sender gave it up before it left: it keeps its place in the order, and meets no receive. */
+static bool msg_is_void(const struct sdr_frame_rec *f)
+{
+	return (f->flags & SDR_REC_F_STATUS) && f->status;
+}
+
 static void match_drain(struct sdr_conn *c)
 {
 	while (!sdr_list_empty(&c->ooo) && c->state != SDR_CONN_DEAD) {
@@ -31,6 +37,10 @@ static void match_drain(struct sdr_conn *c)
 			return;
 		c->rx_mseq++;
 		sdr_list_del(&u->link);
+		if (msg_is_void(&u->f)) {
+			sdr_unexp_free(c->rel, u);
+			continue;
+		}
 		rx = posted_find(c, &u->f);
 		if (rx) {
 			u->f.payload = u->payload;
@@ -55,10 +65,11 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	}
 	if (f->mseq == c->rx_mseq) {
-		rx = posted_find(c, f);
-		if (rx) {
+		rx = msg_is_void(f) ? NULL : posted_find(c, f);
+		if (rx || msg_is_void(f)) {
 			c->rx_mseq++;
-			sdr_rx_deliver(c, rx, f);
+			if (rx)
+				sdr_rx_deliver(c, rx, f);
 			match_drain(c);
 			return;
 		}
@@ -83,8 +94,8 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b);
 
-/* Its bytes come in a way that cannot be received: over for both sides. */
-static void bulk_refuse(struct sdr_bulk_rx *b, int err)
+/* Over for whoever waits for it here. */
+static void bulk_end(struct sdr_bulk_rx *b, int err)
 {
 	struct sdr_frame_rec f = bulk_frame(b);
 	struct sdr_unexp *u = b->unexp;
@@ -93,7 +104,6 @@ static void bulk_refuse(struct sdr_bulk_rx *b, int err)
 	uint64_t off = b->rx_off;
 
 	sdr_bulk_rx_abort(b);
-	sdr_done_send(c, f.id, err);
 	if (u) {
 		u->brx = NULL;
 		sdr_unexp_free(c->rel, u);
@@ -102,24 +112,41 @@ static void bulk_refuse(struct sdr_bulk_rx *b, int err)
 		sdr_rx_report(c->rel, rx, c->peer, &f, off, 0, err);
 }
 
-void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
+/* The bulk that waits for this BIND; NULL: it is over, or never was. */
+static struct sdr_bulk_rx *bulk_find(const struct sdr_conn *c, uint32_t id)
 {
 	struct sdr_list *l;
 
-	if (!(f->flags & SDR_REC_F_BULK))
-		return;
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
-		if (b->id == f->id && !b->has_msn && b->op != SDR_REC_READ_RSP) {
-			int err = sdr_bulk_rx_start(b, f);
-
-			if (err)
-				bulk_refuse(b, err);
-			return;
-		}
+		if (b->id == id && !b->has_msn && b->op != SDR_REC_READ_RSP)
+			return b;
 	}
-	sdr_bulk_rx_skip(c, f, f->len);
+	return NULL;
+}
+
+void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_bulk_rx *b = bulk_find(c, f->id);
+	int err;
+
+	if (msg_is_void(f)) { /* what was announced will not come */
+		if (b)
+			bulk_end(b, f->status);
+		return;
+	}
+	if (!b) {
+		sdr_bulk_rx_skip(c, f, f->len);
+		return;
+	}
+	err = sdr_bulk_rx_start(b, f);
+	if (!err)
+		return;
+	/* Its bytes come in a way that cannot be received: over for both sides. */
+	sdr_done_send(c, b->id, err);
+	if (c->state != SDR_CONN_DEAD) /* else it has ended with the connection */
+		bulk_end(b, err);
 }
 
 /* A receive's frame again, from its bulk. */

@@ -176,45 +176,93 @@ void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n)
 	}
 }
 
+/* A copy of the bytes; NULL: no memory. */
+static const uint8_t *op_copy(struct sdr_op *op)
+{
+	uint8_t *to;
+
+	if (op->copy)
+		return op->copy;
+	to = malloc(op->len);
+	if (to)
+		sdr_op_gather(op, to);
+	op->copy = to;
+	return to;
+}
+
 /* The bytes of a bulk in one piece. */
 static const uint8_t *op_base(struct sdr_op *op)
 {
-	if (op->copy)
-		return op->copy;
-	if (op->niov == 1)
-		return op->iov[0].buf;
-	op->copy = malloc(op->len);
-	if (op->copy) {
-		uint8_t *to = op->copy;
-
-		op->copy = NULL;
-		sdr_op_gather(op, to);
-		op->copy = to;
-	}
-	return op->copy;
+	return !op->copy && op->niov == 1 ? op->iov[0].buf : op_copy(op);
 }
 
-void sdr_op_cancel(struct sdr_op *op)
+static bool op_is_message(const struct sdr_op *op)
 {
-	struct sdr_conn *c = op->conn;
+	return op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND;
+}
 
-	if ((op->kind != SDR_REL_SEND && op->kind != SDR_REL_TSEND) || op->rec.acked) {
-		sdr_op_end(op, -ECANCELED, SDR_REL_ERR_CANCELED);
+/*
+ * A message that comes to nothing here.  Its place in the order is taken: without its record everything behind it would
+ * wait for ever.  A record that has not left becomes void: it keeps the place and meets no receive.  One that has left
+ * stays as it is, with bytes of its own, as those of the caller are his again.
+ */
+static void op_void(struct sdr_op *op, int err)
+{
+	struct sdr_rec *r = &op->rec;
+
+	if (op->btx)
+		sdr_bulk_tx_abort(op->btx);
+	sdr_list_del(&op->credit);
+	if (!r->sent) {
+		r->f.flags = SDR_REC_F_ORDER | SDR_REC_F_STATUS | (r->f.flags & SDR_REC_F_TAG);
+		r->f.status = err;
+		r->f.len = r->f.payload_len = 0;
+		if (sdr_list_empty(&r->link))
+			sdr_rec_queue(op->conn, r);
+	} else if (r->f.payload_len && !op_copy(op)) {
+		sdr_conn_fail(op->conn, SDR_REL_ERR_NOMEM);
 		return;
 	}
-	if (op->btx) /* first: once reported, the bytes are the caller's */
-		sdr_bulk_tx_abort(op->btx);
-	/* Its place in the order is taken: without the record everything behind it would wait for ever. */
-	op_report(op, -ECANCELED, SDR_REL_ERR_CANCELED);
-	if (!sdr_list_empty(&op->credit)) {
-		sdr_list_del(&op->credit);
-		if (!op->rec.sent && sdr_list_empty(&op->rec.link))
-			sdr_rec_queue(c, &op->rec);
-	}
+	op_report(op, sdr_rel_errno(err), err);
 	op->waiting = false;
 	op->need_done = false;
 	op->data_out = true;
 	sdr_op_advance(op);
+}
+
+void sdr_op_cancel(struct sdr_op *op)
+{
+	if (!op_is_message(op) || op->rec.acked)
+		sdr_op_end(op, -ECANCELED, SDR_REL_ERR_CANCELED);
+	else
+		op_void(op, SDR_REL_ERR_CANCELED);
+}
+
+/*
+ * It cannot be sent for a reason that lies here.  The peer does not wait for it: the next message has its turn, who
+ * reads gets an answer, and a receive that has met the announcement ends.
+ */
+static void op_abandon(struct sdr_op *op, int err)
+{
+	struct sdr_conn *c = op->conn;
+	struct sdr_rec *r;
+
+	if (op_is_message(op) && !op->rec.sent) {
+		op_void(op, err);
+		return;
+	}
+	if (op->rec.sent || op->kind == SDR_REL_READ_SERVE) {
+		r = sdr_rec_new(c, op->rec.sent ? SDR_REC_BIND : SDR_REC_READ_RSP, op->wire_id);
+		if (!r) {
+			sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the operation too */
+			return;
+		}
+		r->f.flags = SDR_REC_F_STATUS | (op->rec.sent ? SDR_REC_F_BULK | SDR_REC_F_LEN : 0);
+		r->f.len = op->len;
+		r->f.status = err;
+		sdr_rec_queue(c, r);
+	}
+	sdr_op_end(op, sdr_rel_errno(err), err);
 }
 
 static void op_bulk_or_wait(struct sdr_op *op)
@@ -236,7 +284,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 	while (!sdr_list_empty(&c->cts_wait)) {
 		struct sdr_op *op = sdr_container(c->cts_wait.next, struct sdr_op, credit);
 		const uint8_t *base;
-		struct sdr_rec *r = &op->rec;
+		struct sdr_rec *r = &op->rec, *bind = NULL;
 		struct sdr_plan plan;
 		int err;
 
@@ -245,17 +293,19 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		sdr_list_del(&op->credit);
 		err = sdr_policy_plan(c, op->len, &plan);
 		if (err) {
-			sdr_op_end(op, sdr_rel_errno(err), err);
+			op_abandon(op, err);
 			continue;
 		}
 		base = op_base(op);
 		if (r->sent) /* announced before, CTS came: the numbers travel in a BIND */
-			r = sdr_rec_new(c, SDR_REC_BIND, op->id);
+			r = bind = sdr_rec_new(c, SDR_REC_BIND, op->id);
 		if (!base || !r || sdr_bulk_tx_new(op, base, &plan)) {
-			sdr_op_end(op, -ENOMEM, SDR_REL_ERR_NOMEM);
+			if (bind)
+				sdr_rec_free(c, bind);
+			op_abandon(op, SDR_REL_ERR_NOMEM);
 			continue;
 		}
-		if (r != &op->rec) {
+		if (bind) {
 			r->op = op;
 			r->f.len = op->len;
 			r->f.flags = SDR_REC_F_LEN;

@@ -408,7 +408,8 @@ static bool bulk_countable(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	const struct sdr_op *op = f->op == SDR_REC_READ_RSP ? op_of(c, f->id) : NULL;
 	struct sdr_plan plan;
 
-	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK || (f->op == SDR_REC_READ_RSP && !op))
+	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK || (f->op == SDR_REC_READ_RSP && !op) ||
+	    (f->op == SDR_REC_BIND && (f->flags & SDR_REC_F_STATUS) && f->status))
 		return true;
 	return !sdr_bulk_rx_plan(c, f, op ? op->len : f->len, &plan);
 }

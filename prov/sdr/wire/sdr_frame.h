@@ -159,15 +159,17 @@ struct sdr_frame_close {
  * payload_len).
  */
 enum sdr_rec_op {
-	SDR_REC_SEND = 1, /* message: inline payload, bulk, or waiting for CTS */
+	SDR_REC_SEND =
+		1, /* message: inline payload, bulk, or waiting for CTS; with a status: void, it meets no receive */
 	SDR_REC_TSEND = 2,
 	SDR_REC_WRITE = 3,    /* into (addr, key): inline or bulk */
 	SDR_REC_READ = 4,     /* wants len bytes of (addr, key) */
 	SDR_REC_READ_RSP = 5, /* answer to READ `id`: inline or bulk, or a status */
-	SDR_REC_BIND = 6,     /* bulk of the earlier SEND, TSEND or WRITE `id` starts now at msn */
-	SDR_REC_CTS = 7,      /* the peer's SEND, TSEND or WRITE `id` has its buffer: BIND and send */
-	SDR_REC_PARK = 8,     /* the peer's SEND `id` found no receive: stop, its msns are void, wait for CTS */
-	SDR_REC_DONE = 9,     /* the peer's operation `id` ended with status (delivery report or refusal) */
+	SDR_REC_BIND =
+		6, /* bulk of the earlier SEND, TSEND or WRITE `id` starts now at msn; a status: it will not come */
+	SDR_REC_CTS = 7,  /* the peer's SEND, TSEND or WRITE `id` has its buffer: BIND and send */
+	SDR_REC_PARK = 8, /* the peer's SEND `id` found no receive: stop, its msns are void, wait for CTS */
+	SDR_REC_DONE = 9, /* the peer's operation `id` ended with status (delivery report or refusal) */
 };
 #define SDR_REC_F_LEN	   0x001u /* field present */
 #define SDR_REC_F_TAG	   0x002u

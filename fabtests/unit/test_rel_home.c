@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What fails on this side, for want of memory or by being cancelled: the peer does not wait for it, and nothing behind
+ * it does.  Memory fails where a test says: a pool whose limit is what it has.
+ */
+#include "test_rel_util.h"
+
+#define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
+
+static struct bed *pair(void)
+{
+	struct bed *b = bed_open(2);
+
+	bed_warm(b, 0, 1);
+	return b;
+}
+
+static void shut(struct bed *b, uint32_t node)
+{
+	sdr_rel_shutdown(b->node[node].rel);
+	b->node[node].dirty = true;
+}
+
+/* Receives at node 1 for n messages of up to 100 bytes. */
+static void receives(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		p[i] = bed_buf(b, 100, 0);
+		r[i] = bed_recv(b, 1, p[i], 100);
+	}
+}
+
+/* No memory for another transfer at this node; returns what restores it. */
+static uint32_t starve(struct bed *b, uint32_t node)
+{
+	struct sdr_slab *s = &b->node[node].rel->btx_pool;
+	uint32_t limit = s->limit;
+
+	assert_null(s->free);
+	s->limit = s->total;
+	return limit;
+}
+
+static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
+{
+	(void)state;
+	for (uint32_t lost = 0; lost < 2; lost++) {
+		struct bed *b = pair();
+		struct bed_op *s[3], *r[2];
+		uint8_t *p[2];
+		uint32_t limit;
+
+		receives(b, r, p, 2);
+		if (lost)
+			bed_drop(b, 0, BED_SEND, 0, 1); /* the void record is what comes late */
+		limit = starve(b, 0);
+		s[0] = bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
+		bed_assert_err(s[0], SDR_REL_ERR_NOMEM);
+		bed_rounds(b);
+		s[1] = bed_send(b, 0, 1, bed_buf(b, 100, 2), 100, SDR_REL_F_DELIVERY);
+		bed_rounds(b);
+		s[2] = bed_send(b, 0, 1, bed_buf(b, 100, 3), 100, 0);
+		for (uint32_t i = 0; i < 2; i++) {
+			bed_wait(b, r[i], BED_SEC);
+			bed_assert_ok(r[i]);
+			assert_true(bed_same(p[i], 100, 2 + i));
+			bed_wait(b, s[1 + i], BED_SEC);
+			bed_assert_ok(s[1 + i]);
+		}
+		b->node[0].rel->btx_pool.limit = limit;
+		bed_close(b);
+	}
+}
+
+/* Announced, matched, asked for, and only then there is no memory: both sides hear of it. */
+static void home__a_message_that_fails_after_its_announcement_ends_the_receive(void **state)
+{
+	(void)state;
+	for (uint32_t keyed = 0; keyed < 2; keyed++) {
+		struct bed *b = bed_new(2);
+		struct bed_op *s, *r;
+
+		b->na[1].keyed = keyed ? SDR_SIM_KEYED_MR : 0;
+		bed_boot(b);
+		bed_warm(b, 0, 1);
+		bed_conn(b, 0, 1)->wait_mode = true;
+		starve(b, 0);
+		s = bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
+		bed_run(b, 2 * BED_RTT);
+		assert_int_equal(s->n, 0);
+		r = bed_recv(b, 1, bed_buf(b, 100000, 0), 100000);
+		bed_wait(b, s, BED_SEC);
+		bed_wait(b, r, BED_SEC);
+		bed_assert_err(s, SDR_REL_ERR_NOMEM);
+		bed_assert_err(r, SDR_REL_ERR_NOMEM);
+		bed_run(b, BED_SEC);
+		assert_int_equal(b->node[0].rel->rec_pool.used, 0);
+		bed_close(b);
+	}
+}
+
+static void home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target(void **state)
+{
+	struct bed *b = bed_new(2);
+	struct bed_op *s;
+
+	(void)state;
+	b->na[1].keyed = SDR_SIM_KEYED_MR;
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	bed_region_add(b, 1, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
+	starve(b, 0);
+	s = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, 100000, 1), 100000, 0, 5, 0);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_err(s, SDR_REL_ERR_NOMEM);
+	bed_run(b, 2 * BED_RTT);
+	assert_int_equal(b->node[1].rel->brx_pool.used, 0);
+	assert_int_equal(bed_grants_open(b, 1), 0);
+	bed_close(b);
+}
+
+static void home__a_read_that_fails_at_its_server_is_answered(void **state)
+{
+	struct bed *b = pair();
+	struct bed_op *s;
+
+	(void)state;
+	bed_region_add(b, 1, 5, bed_buf(b, 100000, 1), 100000, SDR_REL_ACCESS_READ);
+	starve(b, 1);
+	s = bed_rma(b, 0, 1, SDR_REL_READ, bed_buf(b, 100000, 0), 100000, 0, 5, 0);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_err(s, SDR_REL_ERR_NOMEM);
+	bed_close(b);
+}
+
+/* Nothing else moves there that would try again: the sender's question must. */
+static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
+{
+	struct bed *b = pair();
+	struct sdr_slab *pool = &b->node[1].rel->srx_pool;
+	uint32_t limit = pool->limit;
+	uint8_t *p = bed_buf(b, 100000, 0);
+	struct bed_op *s, *r;
+
+	(void)state;
+	r = bed_recv(b, 1, p, 100000);
+	assert_null(pool->free);
+	pool->limit = pool->total;
+	s = bed_send(b, 0, 1, bed_buf(b, 100000, 4), 100000, 0);
+	bed_run(b, 5 * BED_RTT);
+	assert_int_equal(r->n, 0);
+	pool->limit = limit;
+	bed_wait(b, r, 2 * BED_SEC);
+	bed_wait(b, s, 2 * BED_SEC);
+	bed_assert_ok(r);
+	bed_assert_ok(s);
+	assert_true(bed_same(p, 100000, 4));
+	bed_close(b);
+}
+
+/* What is cancelled before it left takes nobody's receive. */
+static void home__a_cancelled_message_meets_no_receive(void **state)
+{
+	struct bed *b = pair();
+	struct bed_op *s, *r;
+	uint8_t *p = bed_buf(b, 100, 0);
+
+	(void)state;
+	r = bed_recv(b, 1, p, 100);
+	bed_conn(b, 0, 1)->tx_msn_limit = bed_conn(b, 0, 1)->tx_msn; /* no credit: it waits */
+	s = bed_send(b, 0, 1, bed_buf(b, 3 << 20, 1), 3 << 20, 0);
+	bed_send(b, 0, 1, bed_buf(b, 100, 2), 100, INJECT);
+	shut(b, 0);
+	bed_assert_err(s, SDR_REL_ERR_CANCELED);
+	bed_wait(b, r, BED_SEC);
+	bed_assert_ok(r);
+	assert_true(bed_same(p, 100, 2));
+	bed_run(b, BED_SEC);
+	bed_close(b);
+}
+
+/* Its bytes are the caller's again, and its packet is lost. */
+static void home__a_cancelled_message_is_not_read_again(void **state)
+{
+	struct bed *b = pair();
+	uint8_t *p = bed_buf(b, 100, 0), *q = bed_buf(b, 100, 6);
+	struct bed_op *s, *r;
+
+	(void)state;
+	r = bed_recv(b, 1, p, 100);
+	bed_drop(b, 0, BED_SEND, 0, 1);
+	s = bed_send(b, 0, 1, q, 100, 0);
+	bed_run(b, MS);
+	shut(b, 0);
+	bed_assert_err(s, SDR_REL_ERR_CANCELED);
+	memset(q, 0, 100);
+	bed_wait(b, r, BED_SEC);
+	bed_assert_ok(r);
+	assert_true(bed_same(p, 100, 6));
+	bed_run(b, BED_SEC);
+	bed_close(b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(home__a_message_that_fails_leaves_no_hole_in_the_order),
+		cmocka_unit_test(home__a_message_that_fails_after_its_announcement_ends_the_receive),
+		cmocka_unit_test(home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target),
+		cmocka_unit_test(home__a_read_that_fails_at_its_server_is_answered),
+		cmocka_unit_test(home__a_segment_that_finds_no_memory_is_bound_later),
+		cmocka_unit_test(home__a_cancelled_message_meets_no_receive),
+		cmocka_unit_test(home__a_cancelled_message_is_not_read_again),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
