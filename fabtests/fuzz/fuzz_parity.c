@@ -254,7 +254,7 @@ static void check_books(void)
 	}
 	SDR_FUZZ_CHECK(rel->scratch.used >= all.min && !rel->scratch.used == !all.min);
 	SDR_FUZZ_CHECK(rel->scratch.held <= rel->scratch.limit && rel->scratch.used <= rel->scratch.held);
-	SDR_FUZZ_CHECK(rel->unexp_bulk_bytes <= SDR_REL_UNEXP_TOTAL);
+	SDR_FUZZ_CHECK(rel->unexp_bytes <= SDR_REL_UNEXP_TOTAL);
 }
 
 /* ---- time ---------------------------------------------------------------------------------------------- */

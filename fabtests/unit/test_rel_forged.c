@@ -1,69 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/*
- * A peer that lies: well-formed packets on an open connection that say what no honest peer says.  The
- * connection may fail, its own operations may fail; the process, its memory and everybody else must not.
- *
- * Node 0 is the victim; packets come in node 1's name, with packet and record numbers of their own, far ahead
- * of the real ones so that those still work.
- */
-#include "test_rel_util.h"
-
-struct liar {
-	struct bed *b;
-	uint64_t cid; /* of the victim's connection */
-	uint32_t pn, rseq;
-	uint8_t buf[SDR_CTL_MAX];
-	size_t n;
-};
-
-static struct liar liar_open(void)
-{
-	struct liar l = { .b = bed_open(3) };
-
-	bed_warm(l.b, 0, 1);
-	bed_warm(l.b, 0, 2);
-	l.cid = bed_conn(l.b, 0, 1)->cid;
-	l.pn = 1000;
-	l.rseq = bed_conn(l.b, 0, 1)->rx_rseq;
-	return l;
-}
-
-static void say(struct liar *l)
-{
-	if (l->n)
-		bed_forge(l->b, 1, 0, l->cid, l->pn++, l->buf, l->n);
-	l->n = 0;
-	bed_run(l->b, 1000);
-}
-
-static void say_rec(struct liar *l, struct sdr_frame_rec f, const void *payload)
-{
-	uint8_t empty[1] = { 0 };
-
-	f.rseq = l->rseq++;
-	f.payload = payload ? payload : empty;
-	if (l->n + sdr_frame_rec_size(&f) + SDR_PACKET_HDR > 2000)
-		say(l);
-	l->n += sdr_frame_rec_encode(l->buf + l->n, sizeof(l->buf) - l->n, &f);
-}
-
-/* The others go on as if nothing had happened. */
-static void liar_close(struct liar *l)
-{
-	struct bed *b = l->b;
-	uint8_t *p = bed_buf(b, 100000, 0);
-	struct bed_op *r, *s;
-
-	say(l);
-	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 2) }, p, 100000);
-	s = bed_send(b, 2, 0, bed_buf(b, 100000, 9), 100000, 0);
-	bed_wait(b, r, BED_SEC);
-	bed_wait(b, s, BED_SEC);
-	bed_assert_ok(r);
-	assert_true(bed_same(p, 100000, 9));
-	bed_close(b);
-}
+/* What a peer may say that no honest peer says, one lie a test (test_rel_liar.h). */
+#include "test_rel_liar.h"
 
 static void forged__cts_twice_for_one_message(void **state)
 {
@@ -84,14 +22,14 @@ static void forged__cts_twice_for_one_message(void **state)
 		uint32_t n = 0;
 
 		sdr_list_each(o, &c->ops) {
-			say_rec(&l,
-				(struct sdr_frame_rec){ .op = SDR_REC_CTS,
-							.id = sdr_container(o, struct sdr_op, link)->wire_id },
-				NULL);
+			liar_rec(&l,
+				 (struct sdr_frame_rec){ .op = SDR_REC_CTS,
+							 .id = sdr_container(o, struct sdr_op, link)->wire_id },
+				 NULL);
 			if (k)
 				break; /* the first once more */
 		}
-		say(&l);
+		liar_say(&l);
 		/* The queue must still be a list of three. */
 		for (o = c->cts_wait.next; o != &c->cts_wait && n < 100; o = o->next)
 			n++;
@@ -117,11 +55,11 @@ static void forged__cts_for_an_inline_message(void **state)
 		s = bed_send(l.b, 0, 1, bed_buf(l.b, len[i], 1), len[i], SDR_REL_F_DELIVERY);
 		s->expect = -1;
 		data = bed_seen(l.b, 0, BED_DATA);
-		say_rec(&l,
-			(struct sdr_frame_rec){ .op = SDR_REC_CTS,
-						.id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id },
-			NULL);
-		say(&l);
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_CTS,
+						 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id },
+			 NULL);
+		liar_say(&l);
 		bed_run(l.b, 100 * MS);
 		assert_int_equal(bed_seen(l.b, 0, BED_DATA), data); /* its bytes travel in the record alone */
 		assert_int_equal(bed_seen(l.b, 0, BED_BIND), 0);
@@ -139,15 +77,15 @@ static void forged__messages_beyond_the_credit(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 20000; i++)
-		say_rec(&l,
-			(struct sdr_frame_rec){ .op = SDR_REC_SEND,
-						.flags = SDR_REC_F_ORDER,
-						.id = i,
-						.mseq = mseq + i,
-						.payload_len = 1000,
-						.len = 1000 },
-			p);
-	say(&l);
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_SEND,
+						 .flags = SDR_REC_F_ORDER,
+						 .id = i,
+						 .mseq = mseq + i,
+						 .payload_len = 1000,
+						 .len = 1000 },
+			 p);
+	liar_say(&l);
 	assert_true(l.b->node[0].rel->unexp_pool.used <= SDR_MSEQ_CREDIT);
 	liar_close(&l);
 }
@@ -164,18 +102,18 @@ static void forged__announcements_without_end(void **state)
 		c = bed_conn(l.b, 0, 1);
 		if (!c || !sdr_seq_lt(mseq + sent, c->sent_mseq_limit))
 			break; /* within the credit, as an honest peer */
-		say_rec(&l,
-			(struct sdr_frame_rec){ .op = SDR_REC_SEND,
-						.flags = SDR_REC_F_ORDER | SDR_REC_F_LEN,
-						.id = i,
-						.mseq = mseq + sent,
-						.len = 100000 },
-			NULL);
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_SEND,
+						 .flags = SDR_REC_F_ORDER | SDR_REC_F_LEN,
+						 .id = i,
+						 .mseq = mseq + sent,
+						 .len = 100000 },
+			 NULL);
 		sent++;
 		if (i % 64 == 63)
-			say(&l);
+			liar_say(&l);
 	}
-	say(&l);
+	liar_say(&l);
 	assert_true((uint64_t)l.b->node[0].rel->unexp_pool.used * sizeof(struct sdr_unexp) <=
 		    SDR_REL_UNEXP_PEER + SDR_MSEQ_CREDIT * sizeof(struct sdr_unexp));
 	liar_close(&l);
@@ -191,14 +129,14 @@ static void forged__reads_that_are_never_taken(void **state)
 	bed_region_add(b, 0, 5, bed_buf(b, 1000, 1), 1000, SDR_REL_ACCESS_READ);
 	bed_drop(b, 1, BED_ALL, 0, UINT64_MAX / 2);
 	for (uint32_t i = 0; i < 100000; i++)
-		say_rec(&l,
-			(struct sdr_frame_rec){ .op = SDR_REC_READ,
-						.flags = SDR_REC_F_RMA | SDR_REC_F_LEN,
-						.id = i,
-						.len = 1000,
-						.key = 5 },
-			NULL);
-	say(&l);
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_READ,
+						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN,
+						 .id = i,
+						 .len = 1000,
+						 .key = 5 },
+			 NULL);
+	liar_say(&l);
 	assert_true(b->node[0].rel->op_pool.used <= 16384);
 	liar_close(&l);
 }
@@ -212,10 +150,10 @@ static void forged__answers_that_are_never_taken(void **state)
 	(void)state;
 	bed_drop(b, 1, BED_ALL, 0, UINT64_MAX / 2);
 	for (uint32_t i = 0; i < 100000; i++)
-		say_rec(&l,
-			(struct sdr_frame_rec){ .op = SDR_REC_WRITE, .flags = SDR_REC_F_RMA, .id = i, .key = 99 },
-			NULL);
-	say(&l);
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE, .flags = SDR_REC_F_RMA, .id = i, .key = 99 },
+			 NULL);
+	liar_say(&l);
 	assert_true(b->node[0].rel->rec_pool.used <= 16384);
 	liar_close(&l);
 }
@@ -232,9 +170,9 @@ static void forged__ends_without_end(void **state)
 		l.n += sdr_frame_end_encode(l.buf + l.n, sizeof(l.buf) - l.n,
 					    &(struct sdr_frame_end){ .msn = 0u - 1 - i % 7 });
 		if (l.n > 2000)
-			say(&l);
+			liar_say(&l);
 	}
-	say(&l);
+	liar_say(&l);
 	assert_true(c->comp[0].cap <= 8192);
 	sdr_sim_link_set(l.b->w, 0, 1, &l.b->link);
 	liar_close(&l);
@@ -250,7 +188,7 @@ static void forged__acknowledgement_of_what_was_never_sent(void **state)
 
 	(void)state;
 	l.n = sdr_frame_ack_encode(l.buf, sizeof(l.buf), &a);
-	say(&l);
+	liar_say(&l);
 	assert_int_equal(c->st.pkts_bad, bad + 1);
 	assert_int_equal(c->cc.cwnd, cwnd);
 	r = bed_recv(l.b, 1, bed_buf(l.b, 10, 0), 10);
@@ -276,7 +214,7 @@ static void forged__dack_beyond_what_was_sent(void **state)
 	c = bed_conn(l.b, 0, 1);
 	f.msn = c->tx_msn - 1;
 	l.n = sdr_frame_dack_encode(l.buf, sizeof(l.buf), &f, NULL, 0);
-	say(&l);
+	liar_say(&l);
 	assert_int_equal(s->n, 0); /* not everything had been sent */
 	assert_true(c->st.pkts_bad > 0);
 	bed_wait(l.b, s, BED_SEC);
@@ -310,21 +248,21 @@ static void forged__records_of_operations_that_are_not_its_own(void **state)
 			uint32_t id = sdr_container(o, struct sdr_op, link)->wire_id;
 
 			for (uint32_t v = 0; v < 3; v++)
-				say_rec(&l,
-					(struct sdr_frame_rec){ .op = ops[k],
-								.id = v == 1   ? id + 1
-								      : v == 2 ? ~id
-									       : id,
-								.flags = ops[k] == SDR_REC_BIND ||
-											 ops[k] == SDR_REC_PARK
-										 ? SDR_REC_F_BULK | SDR_REC_F_LEN
-										 : 0,
-								.msn = 5,
-								.len = 1000 },
-					NULL);
+				liar_rec(&l,
+					 (struct sdr_frame_rec){ .op = ops[k],
+								 .id = v == 1	? id + 1
+								       : v == 2 ? ~id
+										: id,
+								 .flags = ops[k] == SDR_REC_BIND ||
+											  ops[k] == SDR_REC_PARK
+										  ? SDR_REC_F_BULK | SDR_REC_F_LEN
+										  : 0,
+								 .msn = 5,
+								 .len = 1000 },
+					 NULL);
 		}
 	}
-	say(&l);
+	liar_say(&l);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(s[i]->n, 0);
 	bed_recv(l.b, 2, bed_buf(l.b, 3 << 20, 0), 3 << 20);
@@ -350,13 +288,13 @@ static void forged__read_answer_of_another_size(void **state)
 
 		bed_drop(l.b, 0, BED_READ, 0, UINT64_MAX / 2);
 		s = bed_rma(l.b, 0, 1, SDR_REL_READ, bed_buf(l.b, 100, 0), 100, 0, 1, 0);
-		say_rec(&l,
-			(struct sdr_frame_rec){ .op = SDR_REC_READ_RSP,
-						.id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id,
-						.payload_len = len[i],
-						.len = len[i] },
-			junk);
-		say(&l);
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_READ_RSP,
+						 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id,
+						 .payload_len = len[i],
+						 .len = len[i] },
+			 junk);
+		liar_say(&l);
 		assert_int_equal(s->n, 1);
 		assert_true(s->e.err < 0);
 		liar_close(&l);

@@ -272,8 +272,8 @@ static void unexpected__inline_bounce_and_parked_are_received_later(void **state
 		assert_true(bed_same(p, len[i], i + 1));
 	}
 	assert_int_equal(bed_stats(b, 1).msgs_unexp, 5);
-	assert_int_equal(b->node[1].rel->unexp_bulk_bytes, 0);
-	assert_int_equal(bed_conn(b, 1, 0)->unexp_bytes, 0);
+	assert_int_equal(b->node[1].rel->unexp_bytes, 0);
+	assert_int_equal(bed_peer(b, 1, 0)->unexp_bytes, 0);
 	bed_close(b);
 }
 
@@ -515,7 +515,7 @@ static void discard_case(size_t len, bool claimed, uint16_t flags, uint64_t afte
 	bed_wait(b, r, BED_SEC);
 	bed_wait(b, s, BED_SEC);
 	bed_assert_ok(r);
-	assert_int_equal(b->node[1].rel->unexp_bulk_bytes, 0);
+	assert_int_equal(b->node[1].rel->unexp_bytes, 0);
 	assert_int_equal(b->node[1].rel->unexp_pool.used, 0);
 	bed_close(b);
 }

@@ -360,7 +360,12 @@ struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to)
 
 struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to)
 {
-	return bed_peer(b, node, to)->conn;
+	struct sdr_uc_addr addr;
+	struct sdr_peer *p;
+
+	sdr_sim_node_addr(b->w, to, &addr);
+	p = sdr_peer_find(b->node[node].rel, &addr);
+	return p ? p->conn : NULL;
 }
 
 struct bed_op *bed_op(struct bed *b, uint32_t node, int expect)

@@ -176,7 +176,7 @@ struct bed_op *bed_trecv(struct bed *b, uint32_t node, uint64_t tag, uint64_t ig
 struct bed_op *bed_rma(struct bed *b, uint32_t node, uint32_t to, uint8_t kind, void *buf, size_t len,
 		       uint64_t addr, uint64_t key, uint16_t flags);
 void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len, uint32_t access);
-struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to);
+struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to); /* names it: no stranger from now on */
 struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to); /* NULL none */
 
 /* Time. */

@@ -71,6 +71,7 @@ struct fi_sdr_stats {
 	uint64_t loss_upper_ppb; /* gauge: 95 % sure that fewer packets are lost, per thousand million */
 	uint64_t burst_milli;	 /* gauge: mean packets lost in a row, thousandths */
 	uint64_t rec_copies;	 /* records of lone packets that travelled twice without being asked */
+	uint64_t rec_refused;	 /* packets whose messages found no room here: the peer repeats them */
 };
 
 /* Why transfers to a peer get parity, or do not. */

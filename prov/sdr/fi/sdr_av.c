@@ -402,6 +402,7 @@ static int sdr_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt
 
 static int sdr_av_remove_one(struct sdr_av *av, fi_addr_t a)
 {
+	struct sdr_uc_addr addr;
 	unsigned int i;
 
 	pthread_mutex_lock(&av->lock);
@@ -409,13 +410,14 @@ static int sdr_av_remove_one(struct sdr_av *av, fi_addr_t a)
 		pthread_mutex_unlock(&av->lock);
 		return -FI_EINVAL;
 	}
+	addr = av->tab[a].addr;
 	av->tab[a].used = false;
 	sdr_av_unlink(av, (uint32_t)a);
 	pthread_mutex_unlock(&av->lock);
 
 	pthread_mutex_lock(&av->eps_lock);
 	for (i = 0; i < av->neps; i++)
-		sdr_ep_peer_forget(av->eps[i], a);
+		sdr_ep_peer_forget(av->eps[i], a, &addr);
 	pthread_mutex_unlock(&av->eps_lock);
 
 	pthread_mutex_lock(&av->lock);

@@ -277,25 +277,18 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 	return peer;
 }
 
-static void sdr_ep_peer_unname(void *user, struct sdr_peer *peer)
+void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_uc_addr *addr)
 {
-	if (sdr_peer_user(peer) == *(fi_addr_t *)user)
-		sdr_peer_user_set(peer, UINT64_MAX);
-}
-
-void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr)
-{
-	struct sdr_peer *peer;
+	struct sdr_peer *peer, **held;
 
 	pthread_mutex_lock(&ep->lock);
-	if (fi_addr < ep->npeers && ep->peers[fi_addr]) {
-		peer = ep->peers[fi_addr];
-		ep->peers[fi_addr] = NULL;
-		if (sdr_peer_user(peer) == fi_addr)
-			sdr_peer_user_set(peer, UINT64_MAX);
-	} else if (ep->rel) {
-		/* known as a source only: removal is rare, so walk */
-		sdr_rel_peers_walk(ep->rel, sdr_ep_peer_unname, &fi_addr);
+	peer = ep->rel ? sdr_rel_peer_find(ep->rel, addr) : NULL;
+	if (peer && sdr_peer_user(peer) == fi_addr) /* perhaps known as a source only */
+		sdr_peer_user_set(peer, UINT64_MAX);
+	held = fi_addr < ep->npeers ? &ep->peers[fi_addr] : NULL;
+	if (held && *held) {
+		sdr_rel_peer_put(*held);
+		*held = NULL;
 	}
 	pthread_mutex_unlock(&ep->lock);
 }

@@ -419,7 +419,7 @@ struct sdr_ep {
 	struct sdr_context *ctx; /* either's; NULL before the engine is open */
 	struct sdr_uc *uc;
 	int fd;			 /* the engine's, -1 none */
-	struct sdr_peer **peers; /* by fi_addr */
+	struct sdr_peer **peers; /* by fi_addr, each held */
 	uint32_t npeers;
 	bool broken; /* the engine failed for good */
 
@@ -451,7 +451,7 @@ int sdr_ep_open(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep
 int sdr_ep_open2(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep, uint64_t flags, void *context);
 void sdr_ep_put(struct sdr_ep *ep);
 /* Forgets what it knows of an address that leaves the vector. */
-void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr);
+void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_uc_addr *addr);
 /* Opens the engine (binds the port) if that has not happened yet; 0 or FI error.  Under lock. */
 int sdr_ep_engine_open(struct sdr_ep *ep);
 /* One round; under lock.  *wait_ns (may be NULL): how long it can be left alone if its descriptor is silent. */

@@ -49,10 +49,12 @@ static int sdr_ops_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 		ret = -FI_EOPBADSTATE;
 	else if (fi_addr != FI_ADDR_UNSPEC && (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr)))
 		ret = -FI_EADDRNOTAVAIL;
-	else if (fi_addr != FI_ADDR_UNSPEC && !(peer = sdr_rel_peer(ep->rel, &addr)))
-		ret = -FI_EADDRNOTAVAIL;
+	else if (fi_addr != FI_ADDR_UNSPEC)
+		peer = sdr_rel_peer_find(ep->rel, &addr);
 	if (!ret) {
-		sdr_rel_stats_get(ep->rel, peer, &in);
+		memset(&in, 0, sizeof(in)); /* of an address that was never used, or not lately */
+		if (peer || fi_addr == FI_ADDR_UNSPEC)
+			sdr_rel_stats_get(ep->rel, peer, &in);
 		ep->uc->ops->info(ep->uc, &info);
 		if (!peer)
 			ep->uc->ops->stats(ep->uc, &uc);

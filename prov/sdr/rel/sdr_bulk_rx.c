@@ -24,8 +24,8 @@ uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
 {
-	/* Inline messages nobody asked for fill memory: then credit stands still until some are taken. */
-	if (c->unexp_bytes >= SDR_REL_UNEXP_PEER)
+	/* Messages nobody asked for fill memory: then credit stands still until some are taken. */
+	if (c->peer->unexp_bytes >= SDR_REL_UNEXP_PEER || !sdr_unexp_room(c, 0, true))
 		return c->sent_mseq_limit;
 	return c->rx_mseq + SDR_MSEQ_CREDIT;
 }
@@ -363,7 +363,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	uint32_t holes = st->high - st->got, dec, dec_chunks = 0;
 
 	sdr_rel_now(c->rel);
-	c->last_rx = c->rel->now;
+	sdr_conn_heard(c);
 	c->answered = true;
 	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
 	if (dec || (!s->parity && st->got == st->npkts)) {

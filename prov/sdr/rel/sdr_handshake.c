@@ -33,6 +33,41 @@ static bool cookie_ok(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	return cookie && (cookie == cookie_make(rel, from, epoch) || cookie == cookie_make(rel, from, epoch - 1));
 }
 
+/*
+ * Connections by what their peer calls them, for RESET.  Hashed with our key, since the peer chooses; and one for a number
+ * and address, so that whoever calls all of his by the same number makes no chain of them.
+ */
+static struct sdr_conn *peer_cid_find(const struct sdr_rel *rel, uint64_t cid, const struct sdr_uc_addr *addr,
+				      uint64_t *hash)
+{
+	uint8_t m[sizeof(*addr) + 8];
+	struct sdr_hnode *n;
+
+	memcpy(m, addr, sizeof(*addr));
+	sdr_put_le64(m + sizeof(*addr), cid);
+	*hash = sdr_hash64(m, sizeof(m), rel->hash_key);
+	for (n = sdr_htab_first(&rel->peer_cids, *hash); n; n = n->next) {
+		struct sdr_conn *c = sdr_container(n, struct sdr_conn, pnode);
+
+		if (n->hash == *hash && c->peer_cid == cid && sdr_uc_addr_equal(&c->addr, addr))
+			return c;
+	}
+	return NULL;
+}
+
+void sdr_conn_peer_forget(struct sdr_conn *c)
+{
+	sdr_htab_del(&c->rel->peer_cids, &c->pnode);
+}
+
+void sdr_conn_peer_note(struct sdr_conn *c)
+{
+	uint64_t h;
+
+	if (!peer_cid_find(c->rel, c->peer_cid, &c->addr, &h))
+		(void)sdr_htab_add(&c->rel->peer_cids, &c->pnode, h); /* no memory: silence will tell, later */
+}
+
 static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_hello *h)
 {
 	uint8_t info[SDR_QP_INFO_SIZE];
@@ -137,6 +172,7 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	c->peer_cid = h->cid;
 	c->peer_instance = h->instance;
 	c->peer_known = true;
+	sdr_conn_peer_note(c);
 	c->codes = h->codes;
 	c->code_syms = h->code_syms;
 	c->code_chunk = h->code_chunk;
@@ -146,7 +182,7 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	if (h->ctl_max < c->ctl_max)
 		c->ctl_max = h->ctl_max;
 	c->state = SDR_CONN_OPEN;
-	c->last_rx = rel->now;
+	sdr_conn_heard(c);
 	c->loss_timer = NEVER;
 	sdr_cc_init(&c->cc, &rel->cfg, c->mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
 	sdr_pacer_init(&c->pacer, rel->now);
@@ -160,7 +196,6 @@ void sdr_conn_prove(struct sdr_conn *c)
 	if (c->proven)
 		return;
 	c->proven = true;
-	c->peer->kept = true;
 	if (c->passive)
 		c->rel->nunproven--;
 	sdr_op_release_held(c);
@@ -170,11 +205,18 @@ void sdr_conn_prove(struct sdr_conn *c)
 /* An unproven connection has sent and received nothing but HELLOs: another peer may take its place. */
 static int conn_unadopt(struct sdr_conn *c)
 {
+	sdr_conn_peer_forget(c);
 	c->peer_known = false;
 	c->state = SDR_CONN_HELLO;
 	c->addr = c->peer->addr;
 	c->ctl_max = c->rel->ctl_max; /* both sides must agree on what fits a datagram */
 	return sdr_conn_qp_make(c, c->rel->mtu);
+}
+
+/* So many do not prove who they are, or are here, that one who wants in has to prove himself first. */
+static bool hello_crowded(const struct sdr_rel *rel)
+{
+	return rel->nunproven >= SDR_CONN_UNPROVEN_MAX || sdr_conn_crowded(rel);
 }
 
 static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, const struct sdr_hello *h)
@@ -192,7 +234,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 	}
 	if (rel->closing)
 		return;
-	if (((c && c->peer_known) || (!c && rel->nunproven >= SDR_CONN_UNPROVEN_MAX)) && !paid) {
+	if (((c && c->peer_known) || (!c && hello_crowded(rel))) && !paid) {
 		retry_send(rel, from, h->cid);
 		return;
 	}
@@ -211,8 +253,10 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 		c = NULL;
 	}
 	if (!c) {
-		if (!peer)
+		if ((peer && peer->names) || sdr_conn_admit(rel))
 			peer = sdr_peer_make(rel, from);
+		else
+			peer = NULL;
 		c = peer && mtu >= SDR_MTU_MIN ? sdr_conn_open(peer, true, mtu) : NULL;
 		if (!c) {
 			if (peer)
@@ -281,7 +325,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 		return;
 	}
 	c->answered = true;
-	c->last_rx = rel->now;
+	sdr_conn_heard(c);
 	sdr_conn_prove(c);
 	sdr_conn_kick(c);
 	sdr_conn_rearm(c);
@@ -321,20 +365,14 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 	sdr_conn_timer(c);
 }
 
-int sdr_reset_input(struct sdr_rel *rel, const uint8_t *p, size_t len)
+int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len)
 {
 	struct sdr_retry r;
-	struct sdr_list *l;
+	struct sdr_conn *c;
+	uint64_t h;
 
-	if (sdr_retry_decode(p, len, &r))
+	if (sdr_retry_decode(p, len, &r) || !(c = peer_cid_find(rel, r.cid, from, &h)))
 		return -EBADMSG;
-	sdr_list_each(l, &rel->conn_list) {
-		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
-
-		if (c->peer_known && c->peer_cid == r.cid && c->state != SDR_CONN_DEAD) {
-			sdr_conn_fail(c, c->state == SDR_CONN_CLOSING ? SDR_REL_ERR_CLOSED : SDR_REL_ERR_RESTARTED);
-			return 0;
-		}
-	}
-	return -EBADMSG;
+	sdr_conn_fail(c, c->state == SDR_CONN_CLOSING ? SDR_REL_ERR_CLOSED : SDR_REL_ERR_RESTARTED);
+	return 0;
 }

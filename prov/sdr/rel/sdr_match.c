@@ -4,7 +4,10 @@
  * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that come early
  * wait), receives in the order of posting; untagged and tagged are separate worlds.
  */
+#include <stdlib.h>
 #include "sdr_rel_priv.h"
+
+#define EARLY_MIN 16u /* messages a ring holds, power of two; one of this size is kept */
 
 /* ---- from the network --------------------------------------------------------------------------------- */
 
@@ -21,6 +24,78 @@ static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec
 	return NULL;
 }
 
+/* ---- before their turn -------------------------------------------------------------------------------- */
+
+static struct sdr_unexp **early_at(const struct sdr_conn *c, uint32_t mseq)
+{
+	return &c->early[mseq & (c->early_cap - 1)];
+}
+
+static bool early_has(const struct sdr_conn *c, uint32_t mseq)
+{
+	return mseq - c->rx_mseq < c->early_cap && *early_at(c, mseq);
+}
+
+/* The smallest ring is the connection's and costs nobody anything; what is more is charged. */
+static uint64_t early_bytes(uint32_t cap)
+{
+	return cap > EARLY_MIN ? (cap - EARLY_MIN) * sizeof(struct sdr_unexp *) : 0;
+}
+
+/* Entries that a ring with room for mseq has. */
+static uint32_t early_fit(const struct sdr_conn *c, uint32_t mseq)
+{
+	uint32_t cap = c->early_cap ? c->early_cap : EARLY_MIN;
+
+	while (cap <= mseq - c->rx_mseq)
+		cap *= 2;
+	return cap;
+}
+
+static int early_put(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	uint32_t cap = early_fit(c, u->f.mseq), old = c->early_cap;
+	struct sdr_unexp **n;
+
+	if (cap != old) {
+		n = calloc(cap, sizeof(struct sdr_unexp *));
+		if (!n)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < old; i++)
+			if (c->early[i])
+				n[c->early[i]->f.mseq & (cap - 1)] = c->early[i];
+		free(c->early);
+		c->early = n;
+		c->early_cap = cap;
+		c->rel->unexp_bytes += early_bytes(cap) - early_bytes(old);
+	}
+	*early_at(c, u->f.mseq) = u;
+	c->nearly++;
+	return 0;
+}
+
+static void early_drop(struct sdr_conn *c)
+{
+	c->rel->unexp_bytes -= early_bytes(c->early_cap);
+	free(c->early);
+	c->early = NULL;
+	c->early_cap = 0;
+}
+
+static struct sdr_unexp *early_take(struct sdr_conn *c, uint32_t mseq)
+{
+	struct sdr_unexp *u = c->nearly ? *early_at(c, mseq) : NULL;
+
+	if (!u)
+		return NULL;
+	*early_at(c, mseq) = NULL;
+	if (!--c->nearly && c->early_cap > EARLY_MIN)
+		early_drop(c);
+	return u;
+}
+
+/* ---- in order ----------------------------------------------------------------------------------------- */
+
 /* Its sender gave it up before it left: it keeps its place in the order, and meets no receive. */
 static bool msg_is_void(const struct sdr_frame_rec *f)
 {
@@ -29,14 +104,11 @@ static bool msg_is_void(const struct sdr_frame_rec *f)
 
 static void match_drain(struct sdr_conn *c)
 {
-	while (!sdr_list_empty(&c->ooo) && c->state != SDR_CONN_DEAD) {
-		struct sdr_unexp *u = sdr_container(c->ooo.next, struct sdr_unexp, link);
-		struct sdr_rx *rx;
+	struct sdr_unexp *u;
+	struct sdr_rx *rx;
 
-		if (u->f.mseq != c->rx_mseq)
-			return;
+	while (c->state != SDR_CONN_DEAD && (u = early_take(c, c->rx_mseq))) {
 		c->rx_mseq++;
-		sdr_list_del(&u->link);
 		if (msg_is_void(&u->f)) {
 			sdr_unexp_free(c->rel, u);
 			continue;
@@ -52,15 +124,37 @@ static void match_drain(struct sdr_conn *c)
 	}
 }
 
+/* Refused for ever: before its turn by more than we granted, or there already. */
+static bool msg_is_bad(const struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	return !(f->flags & SDR_REC_F_ORDER) || sdr_seq_lt(f->mseq, c->rx_mseq) ||
+	       !sdr_seq_lt(f->mseq, c->sent_mseq_limit) || early_has(c, f->mseq);
+}
+
+uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	uint64_t bytes = sizeof(struct sdr_unexp) + f->payload_len;
+
+	return f->mseq == c->rx_mseq || msg_is_bad(c, f)
+		       ? bytes
+		       : bytes + early_bytes(early_fit(c, f->mseq)) - early_bytes(c->early_cap);
+}
+
+bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	bool next = f->mseq == c->rx_mseq;
+
+	if (msg_is_bad(c, f) || (next && (msg_is_void(f) || posted_find(c, f))))
+		return true;
+	return sdr_unexp_room(c, sdr_match_bytes(c, f), !next);
+}
+
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_unexp *u;
 	struct sdr_rx *rx;
-	struct sdr_list *l;
 
-	/* Before its turn by more than we granted: memory is not the peer's to fill. */
-	if (!(f->flags & SDR_REC_F_ORDER) || sdr_seq_lt(f->mseq, c->rx_mseq) ||
-	    !sdr_seq_lt(f->mseq, c->sent_mseq_limit)) {
+	if (msg_is_bad(c, f)) {
 		c->st.pkts_bad++;
 		return;
 	}
@@ -75,24 +169,34 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		}
 	}
 	u = sdr_unexp_new(c, f);
-	if (!u) {
-		/* The record will be acknowledged and cannot be kept: the connection cannot go on. */
-		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
-		return;
-	}
-	if (f->mseq == c->rx_mseq) {
+	if (u && f->mseq == c->rx_mseq) {
 		c->rx_mseq++;
 		sdr_unexp_add(c, u);
 		match_drain(c);
 		return;
 	}
-	for (l = c->ooo.prev; l != &c->ooo; l = l->prev)
-		if (!sdr_seq_lt(f->mseq, sdr_container(l, struct sdr_unexp, link)->f.mseq))
-			break;
-	sdr_list_add_head(&u->link, l);
+	if (u && !early_put(c, u))
+		return;
+	/* The record will be acknowledged and cannot be kept: the connection cannot go on. */
+	if (u)
+		sdr_unexp_free(c->rel, u);
+	sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 }
 
-static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b);
+/* A receive's frame again, from its bulk. */
+static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b)
+{
+	struct sdr_frame_rec f = {
+		.op = b->op,
+		.id = b->id,
+		.len = b->len,
+		.tag = b->tag,
+		.data = b->data,
+		.flags = (uint16_t)(SDR_REC_F_LEN | (b->has_data ? SDR_REC_F_DATA : 0)),
+	};
+
+	return f;
+}
 
 /* Over for whoever waits for it here. */
 static void bulk_end(struct sdr_bulk_rx *b, int err)
@@ -147,21 +251,6 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	sdr_done_send(c, b->id, err);
 	if (c->state != SDR_CONN_DEAD) /* else it has ended with the connection */
 		bulk_end(b, err);
-}
-
-/* A receive's frame again, from its bulk. */
-static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b)
-{
-	struct sdr_frame_rec f = {
-		.op = b->op,
-		.id = b->id,
-		.len = b->len,
-		.tag = b->tag,
-		.data = b->data,
-		.flags = (uint16_t)(SDR_REC_F_LEN | (b->has_data ? SDR_REC_F_DATA : 0)),
-	};
-
-	return f;
 }
 
 void sdr_match_done(struct sdr_bulk_rx *b)
@@ -219,20 +308,21 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 		if (rx)
 			sdr_rx_report(rel, rx, c->peer, &f, off, 0, err);
 	}
-	for (int k = 0; k < 2; k++) {
-		sdr_list_each_safe(l, tmp, &rel->unexp[k]) {
-			struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, link);
+	sdr_list_each_safe(l, tmp, &c->peer->unexp) {
+		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, of_peer);
 
-			if (u->conn != c)
-				continue;
-			if (u->complete)
-				u->conn = NULL;
-			else
-				sdr_unexp_free(rel, u);
-		}
+		if (u->conn != c)
+			continue;
+		if (u->complete)
+			u->conn = NULL;
+		else
+			sdr_unexp_free(rel, u);
 	}
-	while (!sdr_list_empty(&c->ooo))
-		sdr_unexp_free(rel, sdr_container(c->ooo.next, struct sdr_unexp, link));
+	for (uint32_t i = 0; i < c->early_cap; i++)
+		if (c->early[i])
+			sdr_unexp_free(rel, c->early[i]);
+	c->nearly = 0;
+	early_drop(c);
 	sdr_list_del(&c->ready); /* sdr_unexp_free may have kicked it */
 }
 

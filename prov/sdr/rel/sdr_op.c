@@ -63,10 +63,12 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
-	if (op->kind != SDR_REL_READ_SERVE)
+	if (op->kind != SDR_REL_READ_SERVE) {
 		rel->nops--;
-	else
+		c->nown--;
+	} else {
 		c->nserve--;
+	}
 	sdr_idtab_del(&rel->ids, op->id);
 	if (op->copy_pool)
 		sdr_slab_free(&rel->buf_pool, op->copy);
@@ -511,6 +513,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 		op->copy_pool = true;
 	}
 	rel->nops++;
+	c->nown++;
 	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) == (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
 		op_report(op, 0, SDR_REL_OK);
 	if (c->state != SDR_CONN_OPEN || !c->proven || !sdr_list_empty(&c->held) ||

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Peers: one small object per address that was ever named or heard of, found by a keyed hash.  A peer outlives
- * its connections and carries the caller's word (the provider's fi_addr); one that only an unproven HELLO named
- * goes with its connection.
+ * Peers: one small object per address that matters now, found by a keyed hash.  It carries the caller's word (the
+ * provider's fi_addr) and what the path to it is like, and lives as long as something needs it: the caller's hold
+ * (sdr_rel_peer), a receive directed at it, an unexpected message from it, a connection.  One that nobody here names
+ * (no hold, no directed receive) is a stranger: it goes with its last connection and message, and its counts go to the
+ * endpoint's total.  Peers with a name are SDR_REL_PEERS_MAX at the most; strangers are bounded by their connections
+ * (sdr_conn_admit) and messages (sdr_unexp_room).
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -33,14 +36,13 @@ struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *ad
 
 	if (p)
 		return p;
-	if (rel->peers.n >= SDR_REL_PEERS_MAX)
-		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->rel = rel;
 	p->addr = *addr;
 	p->user = UINT64_MAX;
+	sdr_list_init(&p->unexp);
 	sdr_loss_init(&p->loss, rel->now);
 	if (sdr_htab_add(&rel->peers, &p->hnode, peer_hash(rel, addr))) {
 		free(p);
@@ -49,22 +51,71 @@ struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *ad
 	return p;
 }
 
+void sdr_peer_release(struct sdr_peer *p)
+{
+	if (p->names || p->nconns || p->nunexp)
+		return;
+	sdr_peer_stats_fold(p);
+	sdr_htab_del(&p->rel->peers, &p->hnode);
+	free(p);
+}
+
+void sdr_peer_name(struct sdr_peer *p)
+{
+	if (p->names++)
+		return;
+	p->rel->npeers_named++;
+	p->rel->nstrangers -= p->nconns;
+}
+
+void sdr_peer_unname(struct sdr_peer *p)
+{
+	if (!--p->names) {
+		p->rel->npeers_named--;
+		p->rel->nstrangers += p->nconns;
+	}
+	sdr_peer_release(p);
+}
+
+void sdr_peer_conn_add(struct sdr_peer *p, struct sdr_conn *c)
+{
+	p->conn = c;
+	p->nconns++;
+	p->used = true;
+	p->rel->nstrangers += !p->names;
+}
+
+void sdr_peer_conn_del(struct sdr_peer *p, struct sdr_conn *c)
+{
+	if (p->conn == c)
+		p->conn = NULL;
+	p->srtt = c->rtt.samples ? c->rtt.srtt : p->srtt;
+	p->nconns--;
+	p->rel->nstrangers -= !p->names;
+	sdr_peer_release(p);
+}
+
 struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
 {
-	struct sdr_peer *p = sdr_peer_make(rel, addr);
+	struct sdr_peer *p = sdr_peer_find(rel, addr);
 
+	if (rel->npeers_named >= SDR_REL_PEERS_MAX && (!p || !p->names))
+		return NULL;
+	if (!p)
+		p = sdr_peer_make(rel, addr);
 	if (p)
-		p->kept = true;
+		sdr_peer_name(p);
 	return p;
 }
 
-/* Its connection is gone: an address that only somebody's unproven HELLO named is forgotten. */
-void sdr_peer_release(struct sdr_peer *p)
+void sdr_rel_peer_put(struct sdr_peer *p)
 {
-	if (p->kept || p->nconns)
-		return;
-	sdr_htab_del(&p->rel->peers, &p->hnode);
-	free(p);
+	sdr_peer_unname(p);
+}
+
+struct sdr_peer *sdr_rel_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
+{
+	return sdr_peer_find(rel, addr);
 }
 
 const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer)

@@ -4,7 +4,8 @@
  * Packets from the peer: frames are applied in order, then one look at losses and congestion for all of them
  * together.  The connection id finds the connection, whatever address the packet came from; the newest packet
  * number moves the connection there (address translation, a host that moved).  A packet with any unusable
- * frame is dropped whole and counted.
+ * frame is dropped whole and counted.  One with messages for which there is no room is not acknowledged, whatever else
+ * of it was taken: records are known by their numbers, so what comes again does no harm.
  */
 #include "sdr_rel_priv.h"
 
@@ -13,7 +14,9 @@ static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
 {
 	if (sdr_uc_addr_equal(from, &c->addr))
 		return;
+	sdr_conn_peer_forget(c);
 	c->addr = *from;
+	sdr_conn_peer_note(c);
 	sdr_qp_readdress(c->qp, from);
 }
 
@@ -51,17 +54,45 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 		c->tx_mseq_limit = f->mseq_limit;
 }
 
-/* Walks the frames once without effect: a record outside our window would be acknowledged but not taken. */
-static bool pkt_acceptable(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)
+enum pkt_verdict {
+	PKT_TAKE,
+	PKT_BAD,   /* nobody sends this: dropped whole */
+	PKT_TIGHT, /* there may be no room for all of its messages */
+};
+
+/*
+ * Walks the frames once without effect: a record outside our window would be acknowledged but not taken.  One
+ * acknowledgement tells all there is to tell; to go through more would be work for nothing.
+ */
+static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)
 {
+	uint64_t kept = 0;
 	struct sdr_frame f;
+	uint32_t acks = 0;
 	int ret;
 
-	while ((ret = sdr_frame_next(&p, end, &f)) > 0)
-		if (f.type == SDR_FRAME_REC && !sdr_rec_room(c, f.rec.rseq))
-			return false;
-	return ret == 0;
+	while ((ret = sdr_frame_next(&p, end, &f)) > 0) {
+		if (f.type == SDR_FRAME_ACK && acks++)
+			return PKT_BAD;
+		if (f.type != SDR_FRAME_REC)
+			continue;
+		if (!sdr_rec_room(c, f.rec.rseq))
+			return PKT_BAD;
+		if (sdr_rec_is_message(&f.rec))
+			kept += sdr_match_bytes(c, &f.rec);
+	}
+	if (ret < 0)
+		return PKT_BAD;
+	return !kept || sdr_unexp_room(c, kept, true) ? PKT_TAKE : PKT_TIGHT;
 }
+
+/* What one packet leads to beyond its frames. */
+struct pkt_sum {
+	struct sdr_cc_ack ca;
+	bool nack;    /* a gap was reported */
+	bool tight;   /* look at each message before it is taken */
+	bool refused; /* one was not: the packet is not acknowledged, its sender repeats what was in it */
+};
 
 static void pkt_ack_want(struct sdr_conn *c)
 {
@@ -72,15 +103,27 @@ static void pkt_ack_want(struct sdr_conn *c)
 	}
 }
 
-static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct sdr_cc_ack *ca, bool *nack)
+static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct pkt_sum *sum)
+{
+	if (sum->tight && sdr_rec_is_message(f) && !sdr_rec_seen(c, f->rseq) && !sdr_match_room(c, f)) {
+		sum->refused = true;
+		return;
+	}
+	if (sdr_rec_accept(c, f->rseq)) {
+		c->st.rec_rx++;
+		sdr_rec_input(c, f);
+	}
+}
+
+static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct pkt_sum *sum)
 {
 	switch (f->type) {
 	case SDR_FRAME_ACK:
-		sdr_pkt_acked(c, &f->ack, ca);
+		sdr_pkt_acked(c, &f->ack, &sum->ca);
 		break;
 	case SDR_FRAME_DACK:
-		*nack |= f->dack.flags & SDR_DACK_GAP;
-		sdr_bulk_dack(c, &f->dack, ca);
+		sum->nack |= f->dack.flags & SDR_DACK_GAP;
+		sdr_bulk_dack(c, &f->dack, &sum->ca);
 		break;
 	case SDR_FRAME_CREDIT:
 		conn_credit(c, &f->credit);
@@ -97,10 +140,7 @@ static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct sdr_
 		break;
 	case SDR_FRAME_REC:
 		pkt_ack_want(c);
-		if (sdr_rec_accept(c, f->rec.rseq)) {
-			c->st.rec_rx++;
-			sdr_rec_input(c, &f->rec);
-		}
+		pkt_record(c, &f->rec, sum);
 		break;
 	case SDR_FRAME_CLOSE:
 		if (f->close.reason == SDR_CLOSE_BYE)
@@ -110,13 +150,27 @@ static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct sdr_
 	}
 }
 
+/* It is acknowledged from now on; false: it was before. */
+static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uint32_t pn)
+{
+	if (!sdr_pnset_add(&c->rx_pns, pn)) {
+		c->st.pkts_dup++;
+		return false;
+	}
+	if (c->rx_pns.r[0].hi == pn) {
+		c->rx_largest_ns = c->rel->now;
+		conn_readdress(c, from);
+	}
+	return true;
+}
+
 void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len)
 {
-	struct sdr_cc_ack ca = { .now = rel->now };
+	struct pkt_sum sum = { .ca = { .now = rel->now } };
 	const uint8_t *end = p + len;
+	enum pkt_verdict verdict;
 	struct sdr_frame f;
 	struct sdr_conn *c;
-	bool nack = false;
 	uint64_t cid;
 	uint32_t pn;
 
@@ -131,32 +185,32 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	}
 	p += SDR_PACKET_HDR - SDR_CLASS_LEN;
-	if (c->state == SDR_CONN_HELLO || c->state == SDR_CONN_DEAD || !pkt_acceptable(c, p, end)) {
+	verdict = c->state == SDR_CONN_HELLO || c->state == SDR_CONN_DEAD ? PKT_BAD : pkt_judge(c, p, end);
+	if (verdict == PKT_BAD) {
 		c->st.pkts_bad++;
 		return;
 	}
 	c->st.ctl_rx++;
-	if (!sdr_pnset_add(&c->rx_pns, pn)) {
-		c->st.pkts_dup++;
+	sum.tight = verdict == PKT_TIGHT;
+	if (!sum.tight && !pkt_received(c, from, pn))
 		return;
-	}
-	c->last_rx = rel->now;
+	sdr_conn_heard(c);
 	c->answered = true;
 	sdr_conn_prove(c);
-	if (c->rx_pns.n && c->rx_pns.r[0].hi == pn) {
-		c->rx_largest_ns = rel->now;
-		conn_readdress(c, from);
-	}
 	while (c->state != SDR_CONN_DEAD && sdr_frame_next(&p, end, &f) > 0)
-		pkt_frame(c, &f, &ca, &nack);
+		pkt_frame(c, &f, &sum);
 	if (c->state == SDR_CONN_DEAD)
 		return;
-	sdr_pkt_detect_lost(c, &ca);
-	sdr_bulk_detect_lost(c, nack, &ca);
-	if (ca.bytes || ca.lost) {
-		ca.inflight = c->inflight;
-		ca.min_rtt = sdr_rtt_min(&c->rtt);
-		sdr_cc_acked(&c->cc, &ca);
+	if (sum.refused)
+		c->st.rec_refused++;
+	else if (sum.tight)
+		pkt_received(c, from, pn);
+	sdr_pkt_detect_lost(c, &sum.ca);
+	sdr_bulk_detect_lost(c, sum.nack, &sum.ca);
+	if (sum.ca.bytes || sum.ca.lost) {
+		sum.ca.inflight = c->inflight;
+		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
+		sdr_cc_acked(&c->cc, &sum.ca);
 		sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 	}
 	sdr_bulk_tlog_trim(c);

@@ -17,6 +17,12 @@
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
 
+/*
+ * Timeouts in a row from which on a ping travels without records: they may be what the peer has no room for, and its
+ * answer tells that all that was sent before is lost, so that it goes again at once and in order.
+ */
+#define PING_ALONE 2u
+
 static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
 {
 	return &c->plog[pos & (c->pl_cap - 1)];
@@ -247,7 +253,7 @@ static bool pkt_build(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
 	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
-	bool wants = false, more, bye, logged;
+	bool wants = false, more, bye, logged, alone;
 	struct sdr_pkt *pkt = NULL;
 	size_t n, k, room;
 
@@ -272,6 +278,7 @@ static bool pkt_build(struct sdr_conn *c)
 		k = put_ends(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
+		alone = c->ping_due && c->pto_count >= PING_ALONE;
 		if (c->ping_due) {
 			k = sdr_frame_ping_encode(p + n, room - n);
 			wants |= k > 0;
@@ -281,7 +288,7 @@ static bool pkt_build(struct sdr_conn *c)
 		k = put_bye(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
-		k = put_records(c, p + n, room - n, pkt);
+		k = alone ? 0 : put_records(c, p + n, room - n, pkt);
 		wants |= k > 0;
 		n += k;
 	}

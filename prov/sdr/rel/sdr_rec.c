@@ -150,6 +150,13 @@ bool sdr_rec_room(const struct sdr_conn *c, uint32_t rseq)
 	return sdr_seq_lt(rseq, c->rx_rseq) || rseq - c->rx_rseq < SDR_REL_CTL_WINDOW;
 }
 
+bool sdr_rec_seen(const struct sdr_conn *c, uint32_t rseq)
+{
+	uint32_t bit = rseq & (SDR_REL_CTL_WINDOW - 1);
+
+	return sdr_seq_lt(rseq, c->rx_rseq) || (c->rx_rseq_bits[bit / 64] >> (bit & 63) & 1);
+}
+
 bool sdr_rec_accept(struct sdr_conn *c, uint32_t rseq)
 {
 	uint32_t bit = rseq & (SDR_REL_CTL_WINDOW - 1);

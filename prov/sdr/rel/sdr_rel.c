@@ -49,7 +49,7 @@ static void rel_ctl_input(void *user, const struct sdr_uc_addr *from, uint8_t ty
 		sdr_retry_input(rel, from, type, buf, len);
 		break;
 	case SDR_REL_RESET:
-		if (sdr_reset_input(rel, buf, len))
+		if (sdr_reset_input(rel, from, buf, len))
 			rel->closed.pkts_bad++;
 		break;
 	default:
@@ -105,6 +105,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 		return ret;
 	}
 	sdr_list_init(&rel->conn_list);
+	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->ready);
 	for (int i = 0; i < 2; i++) {
 		sdr_list_init(&rel->posted[i]);
@@ -134,14 +135,8 @@ struct sdr_context *sdr_rel_context(struct sdr_rel *rel)
 
 static void rel_reap(struct sdr_rel *rel)
 {
-	struct sdr_list *l, *tmp;
-
-	sdr_list_each_safe(l, tmp, &rel->conn_list) {
-		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
-
-		if (c->state == SDR_CONN_DEAD)
-			sdr_conn_free(c);
-	}
+	while (!sdr_list_empty(&rel->dead))
+		sdr_conn_free(sdr_container(rel->dead.next, struct sdr_conn, link));
 }
 
 static void rel_send(struct sdr_rel *rel)
@@ -190,10 +185,9 @@ int sdr_rel_progress(struct sdr_rel *rel)
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = sdr_context_progress_max(rel->ctx, REL_EVENTS_MAX);
 	if (ret < 0) {
-		struct sdr_list *l, *tmp;
-
-		sdr_list_each_safe(l, tmp, &rel->conn_list)
-			sdr_conn_fail(sdr_container(l, struct sdr_conn, link), SDR_REL_ERR_ENGINE);
+		while (!sdr_list_empty(&rel->conn_list))
+			sdr_conn_fail(sdr_container(rel->conn_list.next, struct sdr_conn, link),
+				      SDR_REL_ERR_ENGINE);
 		rel->failed = true;
 		return ret;
 	}
@@ -236,8 +230,6 @@ void sdr_rel_shutdown(struct sdr_rel *rel)
 	sdr_list_each_safe(l, tmp, &rel->conn_list) {
 		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
 
-		if (c->state == SDR_CONN_DEAD)
-			continue;
 		/* What was promised (injected, or reported already) still goes out; the rest is cancelled. */
 		sdr_ops_end(c, SDR_OPS_UNPROMISED, SDR_REL_ERR_CANCELED);
 		sdr_conn_kick(c);
@@ -246,21 +238,16 @@ void sdr_rel_shutdown(struct sdr_rel *rel)
 
 bool sdr_rel_quiet(const struct sdr_rel *rel)
 {
-	return sdr_list_empty(&rel->conn_list) && sdr_context_tx_idle(rel->ctx);
+	return sdr_list_empty(&rel->conn_list) && sdr_list_empty(&rel->dead) && sdr_context_tx_idle(rel->ctx);
 }
 
 void sdr_rel_close(struct sdr_rel *rel)
 {
-	struct sdr_list *l, *tmp;
-
 	sdr_context_flush(rel->ctx);
 	rel->closing = true;
-	sdr_list_each_safe(l, tmp, &rel->conn_list) {
-		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
-
-		sdr_conn_fail(c, SDR_REL_ERR_CANCELED);
-		sdr_conn_free(c);
-	}
+	while (!sdr_list_empty(&rel->conn_list))
+		sdr_conn_fail(sdr_container(rel->conn_list.next, struct sdr_conn, link), SDR_REL_ERR_CANCELED);
+	rel_reap(rel);
 	sdr_match_cancel_all(rel);
 	sdr_match_destroy(rel);
 	sdr_peers_destroy(rel);
@@ -273,6 +260,7 @@ void sdr_rel_close(struct sdr_rel *rel)
 		}
 	}
 	sdr_htab_destroy(&rel->conns);
+	sdr_htab_destroy(&rel->peer_cids);
 	sdr_timerq_destroy(&rel->timers);
 	sdr_idtab_destroy(&rel->ids);
 	sdr_slab_destroy(&rel->op_pool);

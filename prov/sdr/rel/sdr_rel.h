@@ -130,8 +130,14 @@ struct sdr_context *sdr_rel_context(struct sdr_rel *rel);
 
 /* ---- peers ----------------------------------------------------------------------------------------- */
 
-/* Finds or creates; NULL: out of memory or SDR_REL_PEERS_MAX reached.  Valid until close. */
+/*
+ * Finds or creates, and holds: valid until it is put back as often as it was got, or until close.  What is held is no
+ * stranger.  NULL: out of memory, or SDR_REL_PEERS_MAX held.
+ */
 struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
+void sdr_rel_peer_put(struct sdr_peer *peer);
+/* Without a hold: valid until the next call of this endpoint.  NULL: nothing is known of this address. */
+struct sdr_peer *sdr_rel_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer);
 /* A word of the caller's (the provider keeps the fi_addr_t there); UINT64_MAX at first. */
 void sdr_peer_user_set(struct sdr_peer *peer, uint64_t v);
@@ -204,7 +210,7 @@ bool sdr_rel_mr_busy(struct sdr_rel *rel, const void *va, uint64_t len);
 	X(ack_tx) X(ack_rx) X(nack_tx) X(nack_rx) \
 	X(ctl_tx) X(ctl_rx) X(rec_tx) X(rec_rx) X(rec_rtx) \
 	X(msgs_tx) X(msgs_rx) X(msgs_unexp) X(msgs_parked) X(ops_failed) \
-	X(choice_sr) X(choice_parity) X(rec_copies) \
+	X(choice_sr) X(choice_parity) X(rec_copies) X(rec_refused) \
 	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps) \
 	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
 /* clang-format on */
@@ -216,7 +222,7 @@ struct sdr_rel_stats {
 };
 /* peer NULL: sum over all peers (gauges: the maximum). */
 void sdr_rel_stats_get(struct sdr_rel *rel, struct sdr_peer *peer, struct sdr_rel_stats *out);
-/* Calls fn for each peer that ever had a connection. */
+/* Calls fn for each peer that ever had a connection; strangers who are gone are in the total alone. */
 void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer), void *user);
 
 #endif /* SDR_REL_H */

@@ -48,6 +48,9 @@ struct sdr_rel_cfg {
 	uint8_t objective;    /* enum sdr_objective; hybrid, auto */
 	double max_overhead;  /* hybrid, auto: parity bytes per data byte at the most, 0..16; 0: no parity */
 	uint64_t ec_scratch;  /* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
+	/* what strangers may have here */
+	uint32_t strangers_max; /* connections of peers that nobody here names; 0: SDR_REL_STRANGERS_MAX */
+	uint64_t unexp_max;	/* bytes of unexpected messages of the endpoint; 0: SDR_REL_UNEXP_TOTAL */
 };
 
 #define SDR_RTT_INIT_NS (50 * 1000000ull) /* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
@@ -57,15 +60,22 @@ struct sdr_rel_cfg {
 	(1 * 1000000ull) /* a data acknowledgement waits at most this long; others a fiftieth */
 #define SDR_KEEPALIVE_NS (15 * 1000000000ull) /* idle time before a connection in use is probed */
 
-#define SDR_REL_PEERS_MAX  65536u /* peers an endpoint knows */
-#define SDR_REL_CTL_WINDOW 1024u  /* reliable records in flight a connection and direction; power of two */
+#define SDR_REL_PEERS_MAX     65536u /* peers that an endpoint's user names at a time */
+#define SDR_REL_STRANGERS_MAX 61440u /* connections of others; with so many the one that was silent longest goes */
+#define SDR_REL_CTL_WINDOW    1024u  /* reliable records in flight a connection and direction; power of two */
 #define SDR_REL_UNEXP_PEER \
 	(8u << 20) /* bytes of unexpected inline messages buffered for one peer before its credit stops */
-#define SDR_REL_UNEXP_TOTAL (256u << 20)   /* bytes of unexpected bulk messages buffered by an endpoint */
-#define SDR_REL_UNEXP_BULK  (1u << 20)	   /* a bulk message up to this size may land in a bounce buffer */
-#define SDR_REL_SEG_MAX	    (64ull << 20)  /* bytes of one SDR message; longer transfers take several */
-#define SDR_REL_EC_SCRATCH  (512ull << 20) /* default of ec_scratch */
-#define SDR_REL_EC_CHUNK    (16u << 20)	   /* bytes: the largest chunk a peer may code with */
-#define SDR_REL_MSG_MAX	    (1ull << 40)   /* bytes of one operation */
+/*
+ * Bytes of unexpected and early messages of an endpoint, inline and bulk, with what keeps them.  Strangers have half of
+ * it, messages before their turn three quarters of what their sender may have: what comes in order finds a place.
+ */
+#define SDR_REL_UNEXP_TOTAL (256u << 20)
+#define SDR_REL_UNEXP_STRANGERS \
+	32768u /* unexpected and early messages of strangers: each is looked at by a receive */
+#define SDR_REL_UNEXP_BULK (1u << 20)	  /* a bulk message up to this size may land in a bounce buffer */
+#define SDR_REL_SEG_MAX	   (64ull << 20)  /* bytes of one SDR message; longer transfers take several */
+#define SDR_REL_EC_SCRATCH (512ull << 20) /* default of ec_scratch */
+#define SDR_REL_EC_CHUNK   (16u << 20)	  /* bytes: the largest chunk a peer may code with */
+#define SDR_REL_MSG_MAX	   (1ull << 40)	  /* bytes of one operation */
 
 #endif /* SDR_REL_CFG_H */

@@ -100,8 +100,10 @@ struct sdr_rel {
 	uint32_t dack_pkts; /* packets a DACK waits for at the most */
 	struct sdr_uc_info info;
 	struct sdr_htab peers, conns; /* by address, by cid */
-	struct sdr_list conn_list;
-	struct sdr_list ready; /* connections with something to send now */
+	struct sdr_htab peer_cids;    /* connections by the peer's cid and address */
+	struct sdr_list conn_list; /* all that live, the one that was silent longest first (see sdr_conn_heard) */
+	struct sdr_list dead;	   /* connections to be freed at the end of the round */
+	struct sdr_list ready;	   /* connections with something to send now */
 	struct sdr_timerq timers;
 	struct sdr_slab op_pool, rec_pool, rx_pool, unexp_pool, btx_pool, brx_pool, srx_pool, buf_pool;
 	void *seg_free[32]; /* freed sdr_seg_tx by log2 of packets */
@@ -113,9 +115,12 @@ struct sdr_rel {
 	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
 	struct sdr_idtab ids;
 	uint32_t nops, nrx, nunproven, nconns;
+	uint32_t npeers_named; /* peers that somebody here names */
+	uint32_t nstrangers;   /* connections of peers that nobody here names */
 	/* matching: [0] untagged, [1] tagged */
 	struct sdr_list posted[2], unexp[2];
-	uint64_t unexp_bulk_bytes;
+	uint64_t unexp_bytes; /* of all unexpected and early messages, with what keeps them */
+	uint32_t nunexp_strangers;
 	bool closing, blocked, failed;
 	uint64_t close_by;	     /* ns: closing: the end of patience */
 	uint64_t work;		     /* counts everything done, for progress's return value */
@@ -127,14 +132,17 @@ struct sdr_peer {
 	struct sdr_rel *rel;
 	struct sdr_uc_addr addr;
 	uint64_t user;
-	uint32_t nconns;	   /* open, or dead and not freed yet */
+	uint32_t names;	       /* holds of the caller's, and directed receives: without any it is a stranger */
+	uint32_t nconns;       /* open, or dead and not freed yet */
+	uint32_t nunexp;       /* unexpected and early messages from it */
+	struct sdr_list unexp; /* those that receives may meet, in order */
+	uint64_t unexp_bytes; /* their inline bytes, with what keeps them: beyond SDR_REL_UNEXP_PEER credit stops */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
 	struct sdr_loss loss;	   /* what the path to it loses */
 	uint64_t srtt;		   /* ns, of the last connection; 0 unknown */
 	uint32_t noted;		   /* the decision that was told last; 0: none */
 	bool used;
-	bool kept; /* the caller holds it, or it proved its address once */
 };
 
 /* ---- records ------------------------------------------------------------------------------------------ */
@@ -326,7 +334,7 @@ struct sdr_rx {
 	struct sdr_list link; /* rel->posted[kind], or unlinked when matched */
 	uint8_t kind, niov;
 	uint16_t flags;
-	struct sdr_peer *peer; /* NULL any */
+	struct sdr_peer *peer; /* NULL any; has a name as long as this lives */
 	uint64_t tag, ignore, min_multi, total;
 	uint64_t off;  /* MULTI: bytes used */
 	uint32_t refs; /* MULTI: transfers into it under way */
@@ -339,9 +347,12 @@ struct sdr_rx {
 };
 
 struct sdr_unexp {
-	struct sdr_list link;  /* rel->unexp[kind] or conn->ooo */
-	struct sdr_conn *conn; /* NULL: gone; what is complete stays */
+	struct sdr_list link;	 /* rel->unexp[kind]; not linked: before its turn, or matched */
+	struct sdr_list of_peer; /* peer->unexp, together with link */
+	struct sdr_conn *conn;	 /* NULL: gone; what is complete stays */
 	struct sdr_peer *peer;
+	uint64_t charged;	/* bytes: in rel->unexp_bytes */
+	bool stranger;		/* the peer had no name when it came: counts in rel->nunexp_strangers */
 	struct sdr_frame_rec f; /* payload: malloc, inline bytes or the bounce buffer of a bulk */
 	uint8_t *payload;
 	bool complete; /* all bytes are in payload */
@@ -374,7 +385,8 @@ struct sdr_comp_ring {
 
 struct sdr_conn {
 	struct sdr_hnode hnode; /* by cid */
-	struct sdr_list link;	/* rel->conn_list */
+	struct sdr_hnode pnode; /* by the peer's cid and address, while peer_known */
+	struct sdr_list link;	/* rel->conn_list, then rel->dead */
 	struct sdr_list ready;	/* rel->ready */
 	struct sdr_timer timer;
 	struct sdr_rel *rel;
@@ -390,8 +402,9 @@ struct sdr_conn {
 	uint32_t asked_us; /* when this side followed a smaller mtu, own clock; 0: never */
 	uint32_t hello_tries;
 	uint64_t hello_next, born;
-	uint32_t ctl_max; /* bytes, both sides */
-	uint32_t mtu;	  /* bytes a data packet, both directions */
+	uint64_t heard_ns; /* last_rx when it got its place in rel->conn_list */
+	uint32_t ctl_max;  /* bytes, both sides */
+	uint32_t mtu;	   /* bytes a data packet, both directions */
 	uint32_t chunk_pkts, run_pkts;
 	uint64_t seg_bytes;		/* bytes of one SDR message, both directions: the QP's max_msg */
 	uint8_t codes;			/* the peer decodes: bit n, kind n of parity */
@@ -424,15 +437,16 @@ struct sdr_conn {
 	/* records in */
 	uint32_t rx_rseq; /* all below were processed */
 	uint64_t rx_rseq_bits[SDR_REL_CTL_WINDOW / 64];
-	uint32_t rx_mseq;     /* next ordered record to match */
-	struct sdr_list ooo;  /* ordered records that came early */
-	uint64_t unexp_bytes; /* inline bytes buffered for this peer */
+	uint32_t rx_mseq;	  /* next ordered record to match */
+	struct sdr_unexp **early; /* ordered records that came before their turn, by mseq; ring */
+	uint32_t early_cap, nearly;
 	uint32_t sent_msn_limit, sent_mseq_limit;
 
 	/* operations */
 	struct sdr_list ops, held; /* under way; behind a fence or the handshake */
 	bool releasing;		   /* held is being walked */
-	uint32_t nserve;	   /* of them READs of the peer */
+	uint32_t nown;		   /* operations posted here, of both */
+	uint32_t nserve;	   /* READs of the peer in ops */
 	uint32_t nwrites;	   /* WRITEs of the peer, coming in as bulk */
 
 	/* bulk out */
@@ -493,11 +507,17 @@ uint64_t sdr_rel_rand(struct sdr_rel *rel);
 
 /* ---- sdr_peer.c --------------------------------------------------------------------------------------- */
 struct sdr_peer *sdr_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
+/* Finds or creates.  What nobody wants afterwards is to be released. */
 struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
-void sdr_peer_release(struct sdr_peer *p);
+void sdr_peer_release(struct sdr_peer *p); /* frees it if nothing needs it any more */
+void sdr_peer_name(struct sdr_peer *p);
+void sdr_peer_unname(struct sdr_peer *p); /* and releases it */
+void sdr_peer_conn_add(struct sdr_peer *p, struct sdr_conn *c);
+void sdr_peer_conn_del(struct sdr_peer *p, struct sdr_conn *c); /* and releases it */
 void sdr_peers_destroy(struct sdr_rel *rel);
 
-void sdr_conn_stats_fold(struct sdr_conn *c); /* sdr_rel_text.c */
+void sdr_conn_stats_fold(struct sdr_conn *c);
+void sdr_peer_stats_fold(struct sdr_peer *p); /* sdr_rel_text.c */
 
 /* ---- sdr_conn.c: life of a connection ------------------------------------------------------------------ */
 struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu);
@@ -520,18 +540,24 @@ void sdr_conn_rack(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns); /* was del
 /* By time and order: is a transmission lost?  If not yet but perhaps soon, arms the loss timer. */
 bool sdr_conn_is_lost(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns);
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift); /* ns, doubled shift times, capped */
+void sdr_conn_heard(struct sdr_conn *c);			 /* something valid came */
+bool sdr_conn_crowded(const struct sdr_rel *rel);		 /* one more stranger costs another one his place */
+bool sdr_conn_admit(struct sdr_rel *rel);			 /* one more stranger; may dismiss another one */
 void sdr_conn_news(struct sdr_conn *c);				 /* something new was acknowledged */
 void sdr_conn_sent(struct sdr_conn *c);				 /* something that wants an answer was sent */
 
 /* ---- sdr_handshake.c ----------------------------------------------------------------------------------- */
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
+/* It is found by what the peer calls it and where the peer is; not any more.  Both change together. */
+void sdr_conn_peer_note(struct sdr_conn *c);
+void sdr_conn_peer_forget(struct sdr_conn *c);
 void sdr_conn_prove(struct sdr_conn *c); /* the peer's address is really its own */
 void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
 		     size_t len);
 void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
 		     size_t len);
 void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid);
-int sdr_reset_input(struct sdr_rel *rel, const uint8_t *p, size_t len);
+int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len);
 
 /* ---- sdr_pkt_tx.c: packets out, their acknowledgement --------------------------------------------------- */
 /* Sends what is due; returns false when the engine is full. */
@@ -559,6 +585,7 @@ void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r); /* its operation end
 /* false: seen before or outside the window. */
 bool sdr_rec_accept(struct sdr_conn *c, uint32_t rseq);
 bool sdr_rec_room(const struct sdr_conn *c, uint32_t rseq);
+bool sdr_rec_seen(const struct sdr_conn *c, uint32_t rseq);
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f);
 
 /* ---- sdr_op.c --------------------------------------------------------------------------------------------- */
@@ -672,7 +699,10 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 
 /* ---- sdr_match.c --------------------------------------------------------------------------------------------- */
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f); /* in order of mseq */
-void sdr_match_done(struct sdr_bulk_rx *b);				 /* bulk of a message is complete */
+/* Can it be taken now?  And the bytes that it costs at the most to keep it. */
+bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f);
+uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f);
+void sdr_match_done(struct sdr_bulk_rx *b); /* bulk of a message is complete */
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f);
 void sdr_match_conn_gone(struct sdr_conn *c, int err);
 void sdr_match_destroy(struct sdr_rel *rel);
@@ -693,10 +723,17 @@ void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_fram
 void sdr_rx_cancel(struct sdr_rel *rel, struct sdr_rx *rx);
 void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u);
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f);
+/* May so many bytes of messages of this peer be kept; early: that are not the next in order? */
+bool sdr_unexp_room(const struct sdr_conn *c, uint64_t bytes, bool early);
 void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
 void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx);
 void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u);
 struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed, const void *ctx);
+
+static inline bool sdr_rec_is_message(const struct sdr_frame_rec *f)
+{
+	return f->op == SDR_REC_SEND || f->op == SDR_REC_TSEND;
+}
 
 static inline int sdr_msg_kind(uint8_t rec_op)
 {

@@ -103,6 +103,12 @@ void sdr_conn_stats_fold(struct sdr_conn *c)
 	stats_add(&c->peer->past, &s);
 }
 
+/* It goes; what its connections did stays in the total. */
+void sdr_peer_stats_fold(struct sdr_peer *p)
+{
+	stats_add(&p->rel->closed, &p->past);
+}
+
 static void peer_stats(struct sdr_peer *p, struct sdr_rel_stats *out)
 {
 	struct sdr_rel_stats s;

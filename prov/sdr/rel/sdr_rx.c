@@ -11,10 +11,14 @@
 
 void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
 {
+	struct sdr_peer *peer = rx->peer;
+
 	sdr_list_del(&rx->link);
 	free(rx->bounce);
 	rel->nrx--;
 	sdr_slab_free(&rel->rx_pool, rx);
+	if (peer)
+		sdr_peer_unname(peer);
 }
 
 void sdr_rx_fill(const struct sdr_rx *rx, uint64_t off, const uint8_t *p, uint64_t n)
@@ -192,10 +196,10 @@ static void recv_peek(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct s
 			u->claimed = true;
 			u->claim_ctx = rr->ctx;
 		}
-		if (rr->flags & SDR_REL_R_DISCARD)
-			sdr_unexp_drop(rel, u);
 	}
 	rel->cbs->done(rel->user, &e);
+	if (u && (rr->flags & SDR_REL_R_DISCARD))
+		sdr_unexp_drop(rel, u); /* and perhaps its peer */
 }
 
 static void recv_claimed(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rx *rx)
@@ -211,12 +215,13 @@ static void recv_claimed(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struc
 		e.len = sdr_msg_len(&u->f);
 		e.tag = u->f.tag;
 		e.peer = u->peer;
-		sdr_unexp_drop(rel, u);
 	} else {
 		e.err = -ENOMSG;
 		e.prov_err = SDR_REL_ERR_NOMSG;
 	}
 	rel->cbs->done(rel->user, &e);
+	if (u)
+		sdr_unexp_drop(rel, u);
 	sdr_rx_free(rel, rx);
 }
 
@@ -244,6 +249,8 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	rx->niov = rr->niov;
 	rx->flags = rr->flags;
 	rx->peer = rr->peer;
+	if (rx->peer)
+		sdr_peer_name(rx->peer);
 	rx->tag = k ? rr->tag : 0;
 	rx->ignore = k ? rr->ignore : UINT64_MAX;
 	rx->min_multi = rr->min_multi ? rr->min_multi : 1;

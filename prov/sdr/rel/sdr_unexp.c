@@ -1,27 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Messages that meet no receive.  Inline bytes are kept, and count against the peer's credit; a bulk of up to
- * SDR_REL_UNEXP_BULK bytes lands in a bounce buffer while the endpoint has room for it; a larger one is
- * parked: its data land nowhere, the sender stops and waits for CTS.  What was only announced (always so when
- * our engine is keyed) waits without any memory.  What is complete stays receivable after its connection is gone.
+ * Messages that meet no receive, and those that come before their turn.  Inline bytes are kept, and count against the
+ * peer's credit; a bulk of up to SDR_REL_UNEXP_BULK bytes lands in a bounce buffer; a larger one, and any for which there
+ * is no room, is parked: its data land nowhere, the sender stops and waits for CTS.  What was only announced (always so
+ * when our engine is keyed) waits without any memory but its entry.  What is complete stays receivable after its
+ * connection is gone.
+ *
+ * All of it together, entries included, is bounded by cfg.unexp_max an endpoint: a message beyond it is not taken, its
+ * packet is not acknowledged, and the sender repeats it until there is room.  Strangers may use half of that (law 4: they
+ * cannot crowd out who has a name), and messages before their turn three quarters of their sender's part, so that
+ * the one they wait for finds room.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
 
+static uint64_t unexp_max(const struct sdr_rel *rel)
+{
+	return rel->cfg.unexp_max ? rel->cfg.unexp_max : SDR_REL_UNEXP_TOTAL;
+}
+
+bool sdr_unexp_room(const struct sdr_conn *c, uint64_t bytes, bool early)
+{
+	const struct sdr_rel *rel = c->rel;
+	uint64_t max = unexp_max(rel);
+
+	if (!c->peer->names) {
+		max /= 2;
+		if (rel->nunexp_strangers >= SDR_REL_UNEXP_STRANGERS)
+			return false;
+	}
+	if (early)
+		max -= max / 4;
+	return rel->unexp_bytes <= max && bytes <= max - rel->unexp_bytes;
+}
+
+static void unexp_charge(struct sdr_unexp *u, uint64_t bytes)
+{
+	u->charged += bytes;
+	u->peer->rel->unexp_bytes += bytes;
+}
+
+/* No receive finds it any more. */
+static void unexp_unlist(struct sdr_unexp *u)
+{
+	sdr_list_del(&u->link);
+	sdr_list_del(&u->of_peer);
+}
+
 void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u)
 {
-	if ((u->f.flags & SDR_REC_F_LEN) && u->payload)
-		rel->unexp_bulk_bytes -= u->f.len;
-	if (u->conn) {
-		struct sdr_conn *c = u->conn;
+	struct sdr_peer *peer = u->peer;
 
-		c->unexp_bytes -= u->f.payload_len + sizeof(*u);
-		sdr_conn_kick(c); /* credit may move */
-	}
-	sdr_list_del(&u->link);
+	rel->unexp_bytes -= u->charged;
+	rel->nunexp_strangers -= u->stranger;
+	peer->unexp_bytes -= u->f.payload_len + sizeof(*u);
+	peer->nunexp--;
+	if (u->conn)
+		sdr_conn_kick(u->conn); /* credit may move */
+	unexp_unlist(u);
 	free(u->payload);
 	sdr_slab_free(&rel->unexp_pool, u);
+	sdr_peer_release(peer);
 }
 
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -35,6 +75,7 @@ struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *
 	u->f = *f;
 	u->f.payload = NULL;
 	sdr_list_init(&u->link);
+	sdr_list_init(&u->of_peer);
 	if (!(f->flags & SDR_REC_F_LEN)) {
 		if (f->payload_len) {
 			u->payload = malloc(f->payload_len);
@@ -46,7 +87,11 @@ struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *
 		}
 		u->complete = true;
 	}
-	c->unexp_bytes += f->payload_len + sizeof(*u);
+	u->stranger = !u->peer->names;
+	c->rel->nunexp_strangers += u->stranger;
+	unexp_charge(u, f->payload_len + sizeof(*u));
+	u->peer->unexp_bytes += f->payload_len + sizeof(*u);
+	u->peer->nunexp++;
 	return u;
 }
 
@@ -75,12 +120,13 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 
 	c->st.msgs_unexp++;
 	sdr_list_add_tail(&u->link, &rel->unexp[sdr_msg_kind(u->f.op)]);
+	sdr_list_add_tail(&u->of_peer, &u->peer->unexp);
 	if (!(u->f.flags & SDR_REC_F_BULK))
 		return;
-	if (u->f.len <= SDR_REL_UNEXP_BULK && rel->unexp_bulk_bytes + u->f.len <= SDR_REL_UNEXP_TOTAL) {
+	if (u->f.len <= SDR_REL_UNEXP_BULK && sdr_unexp_room(c, u->f.len, true)) {
 		u->payload = malloc(u->f.len);
 		if (u->payload) {
-			rel->unexp_bulk_bytes += u->f.len;
+			unexp_charge(u, u->f.len);
 			(void)sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len, &u->brx);
 		}
 		if (u->brx) {
@@ -101,7 +147,6 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx)
 {
 	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rx_take(rx, len, &room), n = len < room ? len : room;
-	struct sdr_peer *peer = u->peer;
 	struct sdr_frame_rec f = u->f;
 
 	if (u->complete) {
@@ -109,11 +154,11 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *
 			sdr_rx_fill(rx, off, u->payload, n);
 		if ((f.flags & SDR_REC_F_DELIVERY) && u->conn)
 			sdr_done_send(u->conn, f.id, SDR_REL_OK);
-		sdr_unexp_free(rel, u);
-		sdr_rx_report(rel, rx, peer, &f, off, n, n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_rx_report(rel, rx, u->peer, &f, off, n, n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_unexp_free(rel, u); /* and perhaps the peer */
 	} else if (u->brx) {
 		/* Still arriving in its bounce buffer. */
-		sdr_list_del(&u->link);
+		unexp_unlist(u);
 		u->rx = rx;
 		u->brx->rx_off = off;
 	} else {
@@ -132,7 +177,7 @@ void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
 {
 	if (u->brx) {
 		/* Let it arrive; nobody gets it. */
-		sdr_list_del(&u->link);
+		unexp_unlist(u);
 		u->dropped = true;
 		return;
 	}
@@ -142,15 +187,27 @@ void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
 	sdr_unexp_free(rel, u);
 }
 
+static bool unexp_suits(const struct sdr_unexp *u, const struct sdr_rx *rx, bool claimed, const void *ctx)
+{
+	return claimed ? u->claimed && u->claim_ctx == ctx : !u->claimed && sdr_rx_matches(rx, u->peer, u->f.tag);
+}
+
 struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed, const void *ctx)
 {
+	int kind = rx->kind == SDR_REL_TRECV;
 	struct sdr_list *l;
 
-	sdr_list_each(l, &rel->unexp[rx->kind == SDR_REL_TRECV]) {
-		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, link);
+	if (!rx->peer) {
+		sdr_list_each(l, &rel->unexp[kind])
+			if (unexp_suits(sdr_container(l, struct sdr_unexp, link), rx, claimed, ctx))
+				return sdr_container(l, struct sdr_unexp, link);
+		return NULL;
+	}
+	/* Directed: what others have sent is not looked at. */
+	sdr_list_each(l, &rx->peer->unexp) {
+		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, of_peer);
 
-		if (claimed ? u->claimed && u->claim_ctx == ctx
-			    : !u->claimed && sdr_rx_matches(rx, u->peer, u->f.tag))
+		if (sdr_msg_kind(u->f.op) == kind && unexp_suits(u, rx, claimed, ctx))
 			return u;
 	}
 	return NULL;

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Memory for messages that nobody has asked for yet: how much there is, who may use it, and that whoever finds no room
+ * waits until there is some.
+ */
+#include "test_rel_liar.h"
+
+#define MSG_LEN	 1000u
+#define MSG_COST (MSG_LEN + sizeof(struct sdr_unexp))
+
+static uint64_t kept(struct bed *b)
+{
+	return b->node[0].rel->unexp_bytes;
+}
+
+/* Node `from` of the bed tells node 0 who it is, and node 0 does not name it. */
+static void stranger_in(struct bed *b, uint32_t from)
+{
+	struct bed_op *r = bed_recv(b, 0, bed_buf(b, 8, 0), 8);
+	struct bed_op *s = bed_send(b, from, 0, "in", 2, 0);
+
+	bed_wait(b, r, BED_SEC);
+	bed_wait(b, s, BED_SEC);
+	bed_run(b, 3 * BED_RTT);
+}
+
+static struct liar liar_make(struct bed *b, uint32_t from)
+{
+	struct sdr_conn *c = bed_conn(b, 0, from);
+
+	return (struct liar){ .b = b, .from = from, .cid = c->cid, .pn = 1000, .rseq = c->rx_rseq };
+}
+
+static void liar_message(struct liar *l, uint32_t mseq)
+{
+	static const uint8_t bytes[MSG_LEN];
+
+	liar_rec(l,
+		 (struct sdr_frame_rec){ .op = SDR_REC_SEND,
+					 .flags = SDR_REC_F_ORDER,
+					 .mseq = mseq,
+					 .payload_len = MSG_LEN,
+					 .len = MSG_LEN },
+		 bytes);
+}
+
+/* The one in front of it never comes. */
+static void early__the_same_message_again_is_not_kept_again(void **state)
+{
+	struct liar l = liar_open();
+	struct sdr_conn *c = bed_conn(l.b, 0, 1);
+	uint32_t mseq = c->rx_mseq;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20000; i++)
+		liar_message(&l, mseq + 1 + i % 3);
+	liar_say(&l);
+	assert_int_equal(l.b->node[0].rel->unexp_pool.used, 3);
+	assert_true(c->st.pkts_bad >= 19000);
+	liar_close(&l);
+}
+
+/* Far ahead and close by, in any order: each has its turn. */
+static void early__any_order_is_put_right(void **state)
+{
+	struct liar l = liar_open();
+	struct bed *b = l.b;
+	uint32_t mseq = bed_conn(b, 0, 1)->rx_mseq, n = 800;
+	struct bed_op *r;
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = (i * 373 + 5) % n;
+
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_TSEND,
+						 .flags = SDR_REC_F_ORDER | SDR_REC_F_TAG,
+						 .mseq = mseq + k,
+						 .tag = k },
+			 NULL);
+	}
+	liar_say(&l);
+	for (uint32_t k = 0; k < n; k++) {
+		r = bed_trecv(b, 0, 0, UINT64_MAX, NULL, 0);
+		bed_assert_ok(r);
+		assert_int_equal(r->e.tag, k);
+	}
+	assert_int_equal(kept(b), 0);
+	liar_close(&l);
+}
+
+/* Strangers have half of what there is, all of them together, whatever they send and how often they come back. */
+static void total__strangers_leave_half_to_others(void **state)
+{
+	static const uint64_t max = 400 * MSG_COST;
+	struct bed *b = bed_new(4);
+	struct bed_op *r;
+
+	(void)state;
+	b->cfg[0].unexp_max = max;
+	bed_boot(b);
+	bed_warm(b, 0, 3);
+	for (uint32_t from = 1; from <= 2; from++) {
+		struct liar l;
+		uint32_t mseq;
+
+		stranger_in(b, from);
+		l = liar_make(b, from);
+		mseq = bed_conn(b, 0, from)->rx_mseq;
+		for (uint32_t i = 0; i < 600; i++)
+			liar_message(&l, mseq + i + (from == 1)); /* the first: all before their turn */
+		liar_say(&l);
+		assert_true(kept(b) <= max / 2 + MSG_COST);
+		/* Three quarters for what is early. */
+		assert_true(kept(b) >= (from == 1 ? max / 2 * 3 / 4 : max / 2) - 3 * MSG_COST);
+	}
+	assert_true(bed_stats(b, 0).rec_refused > 0);
+	/* Who has a name still gets in, also with what nobody waits for. */
+	bed_wait(b, bed_send(b, 3, 0, bed_buf(b, 1000, 7), 1000, 0), BED_SEC);
+	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 3) },
+		   bed_buf(b, 1000, 0), 1000);
+	bed_assert_ok(r);
+	bed_close(b);
+}
+
+/* More than there is room for, from an honest peer: it waits, and all of it comes, in order. */
+static void total__a_sender_without_room_waits(void **state)
+{
+	(void)state;
+	for (uint32_t lossy = 0; lossy < 2; lossy++) {
+		struct bed *b = bed_new(2);
+		struct bed_op *s[300], *r;
+		uint8_t *p = bed_buf(b, MSG_LEN, 0);
+		uint32_t n = 300, sent = 0;
+
+		b->cfg[0].unexp_max = 100 * MSG_COST;
+		b->link.loss = lossy ? 0.1 : 0;
+		bed_boot(b);
+		stranger_in(b, 1);
+		for (uint32_t i = 0; i < n; i++)
+			s[i] = bed_send(b, 1, 0, bed_buf(b, MSG_LEN, i + 1), MSG_LEN, 0);
+		bed_run(b, 5 * BED_SEC);
+		for (uint32_t i = 0; i < n; i++)
+			sent += s[i]->n;
+		assert_true(sent >= 30 && sent <= 51);
+		assert_true(kept(b) <= 50 * MSG_COST);
+		for (uint32_t i = 0; i < n; i++) {
+			bed_fill(p, MSG_LEN, 0);
+			r = bed_recv(b, 0, p, MSG_LEN);
+			bed_wait(b, r, 20 * BED_SEC);
+			bed_assert_ok(r);
+			assert_true(bed_same(p, MSG_LEN, i + 1));
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			bed_wait(b, s[i], 10 * BED_SEC);
+			bed_assert_ok(s[i]);
+		}
+		assert_int_equal(kept(b), 0);
+		bed_close(b);
+	}
+}
+
+/* What nobody has room for, but somebody waits for: it needs no room. */
+static void total__a_message_that_is_waited_for_needs_no_room(void **state)
+{
+	struct bed *b = bed_new(3);
+	struct liar l;
+	uint32_t mseq;
+
+	(void)state;
+	b->cfg[0].unexp_max = 100 * MSG_COST;
+	bed_boot(b);
+	bed_warm(b, 0, 2);
+	stranger_in(b, 1);
+	l = liar_make(b, 1);
+	mseq = bed_conn(b, 0, 1)->rx_mseq;
+	for (uint32_t i = 0; i < 400; i++)
+		liar_message(&l, mseq + i);
+	liar_say(&l);
+	liar_close(&l); /* a message of node 2 to a receive that names it */
+}
+
+/* Bulk counts, too: what finds no room is parked, and comes when it is asked for. */
+static void total__bulk_without_room_is_parked(void **state)
+{
+	static const size_t len = 500000;
+	struct bed *b = bed_new(2);
+	struct bed_op *s[6], *r;
+	uint8_t *p = bed_buf(b, len, 0);
+
+	(void)state;
+	b->cfg[0].unexp_max = 4 << 20; /* a stranger's bulk: three quarters of half of it */
+	bed_boot(b);
+	stranger_in(b, 1);
+	for (uint32_t i = 0; i < 6; i++) {
+		s[i] = bed_send(b, 1, 0, bed_buf(b, len, i + 1), len, 0);
+		bed_run(b, 5 * BED_RTT); /* each with its data: nothing waits for CTS yet */
+		if (bed_conn(b, 1, 0))
+			bed_conn(b, 1, 0)->wait_mode = false;
+	}
+	assert_true(kept(b) <= 2 << 20);
+	assert_int_equal(bed_stats(b, 0).msgs_parked, 3);
+	for (uint32_t i = 0; i < 6; i++) {
+		bed_fill(p, len, 0);
+		r = bed_recv(b, 0, p, len);
+		bed_wait(b, r, BED_SEC);
+		bed_assert_ok(r);
+		assert_true(bed_same(p, len, i + 1));
+		bed_wait(b, s[i], BED_SEC);
+		bed_assert_ok(s[i]);
+	}
+	assert_int_equal(kept(b), 0);
+	bed_close(b);
+}
+
+/* By default: 256 MiB of bounce buffers for those with a name. */
+static void total__default_limit_of_bulk(void **state)
+{
+	static const size_t len = 1 << 20;
+	struct bed *b = bed_new(2);
+	uint8_t *p = bed_buf(b, len, 1);
+
+	(void)state;
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	for (uint32_t i = 0; i < 280; i++) {
+		bed_send(b, 1, 0, p, len, 0)->expect = -1;
+		bed_run(b, 3 * BED_RTT);
+		bed_conn(b, 1, 0)->wait_mode = false;
+	}
+	assert_true(kept(b) <= SDR_REL_UNEXP_TOTAL);
+	assert_true(bed_stats(b, 0).msgs_parked > 20);
+	bed_close(b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(early__the_same_message_again_is_not_kept_again),
+		cmocka_unit_test(early__any_order_is_put_right),
+		cmocka_unit_test(total__strangers_leave_half_to_others),
+		cmocka_unit_test(total__a_sender_without_room_waits),
+		cmocka_unit_test(total__a_message_that_is_waited_for_needs_no_room),
+		cmocka_unit_test(total__bulk_without_room_is_parked),
+		cmocka_unit_test(total__default_limit_of_bulk),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
