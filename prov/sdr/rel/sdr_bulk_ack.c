@@ -59,6 +59,7 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
 	while (c->tl_head != c->tl_tail) {
 		struct sdr_txent *e = tlog_at(c, c->tl_head);
 
+		sdr_rel_step(c->rel);
 		if (e->seg) {
 			if (!ent_delivered(e))
 				break;
@@ -82,6 +83,7 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 	for (uint32_t k = 0; k < c->run_pkts && pos - c->tl_head < c->tl_tail - c->tl_head; k++, pos--) {
 		struct sdr_txent *e = tlog_at(c, pos);
 
+		sdr_rel_step(c->rel);
 		if (e->seg == s && pkt - e->first < e->n)
 			return e;
 	}
@@ -110,12 +112,14 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 {
 	uint32_t n = 0, late = 0, unsent = 0;
 
+	sdr_rel_steps(c->rel, 1 + (lo < hi ? (hi - lo) / 64 : 0));
 	while (lo < hi) {
 		uint32_t a = seg_news(s, lo, hi), b;
 
 		if (a == hi)
 			break;
 		b = seg_news_end(s, a, hi);
+		sdr_rel_step(c->rel);
 		n += sdr_bits_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
 		if (a < s->top && s->run_ntx[a / c->run_pkts] == 1)
@@ -273,6 +277,7 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		while (a < hi) {
 			uint32_t b = sdr_bits_next(s->acked, a, hi);
 
+			sdr_rel_step(c->rel);
 			n += sdr_bits_set_range(s->lost, a, b);
 			sdr_loss_lost(&c->peer->loss, c->rel->now, b - a);
 			if (a < bare) {
@@ -368,6 +373,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 		struct sdr_txent *e = tlog_at(c, pos);
 		enum lost_why why;
 
+		sdr_rel_step(c->rel);
 		if (!e->seg)
 			continue;
 		if (ent_delivered(e)) {
@@ -404,6 +410,7 @@ void sdr_bulk_probe(struct sdr_conn *c)
 	sdr_list_each(l, &c->segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
+		sdr_rel_step(c->rel);
 		if (s->grp && s->grp->asked) { /* answered, and not decoded; or the answer is lost */
 			sdr_group_tx_touch(s);
 			sdr_group_tx_judge(c);

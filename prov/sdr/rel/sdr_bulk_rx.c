@@ -91,6 +91,7 @@ static void msn_skip(struct sdr_conn *c, uint32_t msn)
 {
 	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
 
+	sdr_rel_step(c->rel);
 	sdr_recv_skip(c->qp, msn);
 	c->skipped[id / 64] |= 1ull << (id & 63);
 }
@@ -156,6 +157,7 @@ static int seg_bind(struct sdr_bulk_rx *b)
 	struct sdr_seg_rx *s;
 	int ret;
 
+	sdr_rel_step(c->rel);
 	sdr_plan_msg(&b->plan, b->bound, &m);
 	if (m.parity && (!g || !g->scratch)) {
 		parity_pass(b, msn);
@@ -240,6 +242,7 @@ void sdr_bulk_rx_more(struct sdr_conn *c)
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
+		sdr_rel_step(c->rel);
 		if (b->has_msn && b->bound < b->plan.nmsgs)
 			bulk_bind(b);
 	}
@@ -390,11 +393,13 @@ static struct sdr_seg_rx *seg_find(struct sdr_conn *c, uint32_t msn)
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
+		sdr_rel_step(c->rel);
 		if (!b->has_msn || msn - b->msn >= b->plan.nmsgs)
 			continue;
 		sdr_list_each(m, &b->segs) {
 			struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
 
+			sdr_rel_step(c->rel);
 			if (s->msn == msn)
 				return s;
 		}

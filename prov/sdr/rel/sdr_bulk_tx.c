@@ -78,6 +78,7 @@ static struct sdr_seg_tx *bulk_seg(const struct sdr_conn *c, const struct sdr_bu
 	sdr_list_each(l, &c->segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
+		sdr_rel_step(c->rel);
 		if (s->bulk == b)
 			return s;
 	}
@@ -101,6 +102,7 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 	sdr_list_each_safe(l, tmp, &c->segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
+		sdr_rel_step(c->rel);
 		if (s->bulk == b)
 			sdr_seg_tx_release(c, s);
 	}

@@ -62,6 +62,7 @@ uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *
 		return 0;
 	d = sdr_recv_state(g->data->h);
 	p = sdr_recv_state(g->parity->h);
+	sdr_rel_steps(c->rel, 1 + (d->npkts + p->npkts) / 64);
 	if (d->npkts - d->got > p->got || sdr_bits_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
 		return 0;
 	if (sdr_code_lacking(&g->code, w, d->pkt_bits, p->pkt_bits, &g->witness))

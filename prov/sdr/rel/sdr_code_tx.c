@@ -261,6 +261,7 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 		for (uint32_t i = 0; i < w->ntouched; i++) {
 			uint32_t cw = w->touched[i];
 
+			sdr_rel_steps(c->rel, 1 + g->code.rows);
 			if (w->miss[cw] > w->have[cw] &&
 			    (!harq || !codeword_parity(c, g, &loss, cw, (uint32_t)w->miss[cw] - w->have[cw])))
 				codeword_again(c, g, cw);

@@ -186,6 +186,7 @@ bool sdr_conn_admit(struct sdr_rel *rel)
 	for (uint32_t i = 0; i < CONN_ADMIT_LOOK && !sdr_list_empty(&rel->conn_list); i++) {
 		struct sdr_conn *c = sdr_container(rel->conn_list.next, struct sdr_conn, link);
 
+		sdr_rel_step(rel);
 		if (conn_expendable(c, true)) {
 			conn_dismiss(c);
 			return true;
@@ -219,9 +220,11 @@ struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
 {
 	struct sdr_hnode *n;
 
-	for (n = sdr_htab_first(&rel->conns, cid); n; n = n->next)
+	for (n = sdr_htab_first(&rel->conns, cid); n; n = n->next) {
+		sdr_rel_step(rel);
 		if (n->hash == cid)
 			return sdr_container(n, struct sdr_conn, hnode);
+	}
 	return NULL;
 }
 

@@ -37,7 +37,7 @@ static bool cookie_ok(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
  * Connections by what their peer calls them, for RESET.  Hashed with our key, since the peer chooses; and one for a number
  * and address, so that whoever calls all of his by the same number makes no chain of them.
  */
-static struct sdr_conn *peer_cid_find(const struct sdr_rel *rel, uint64_t cid, const struct sdr_uc_addr *addr,
+static struct sdr_conn *peer_cid_find(struct sdr_rel *rel, uint64_t cid, const struct sdr_uc_addr *addr,
 				      uint64_t *hash)
 {
 	uint8_t m[sizeof(*addr) + 8];
@@ -49,6 +49,7 @@ static struct sdr_conn *peer_cid_find(const struct sdr_rel *rel, uint64_t cid, c
 	for (n = sdr_htab_first(&rel->peer_cids, *hash); n; n = n->next) {
 		struct sdr_conn *c = sdr_container(n, struct sdr_conn, pnode);
 
+		sdr_rel_step(rel);
 		if (n->hash == *hash && c->peer_cid == cid && sdr_uc_addr_equal(&c->addr, addr))
 			return c;
 	}

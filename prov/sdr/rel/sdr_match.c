@@ -18,6 +18,7 @@ static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec
 	sdr_list_each(l, head) {
 		struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
 
+		sdr_rel_step(c->rel);
 		if (sdr_rx_matches(rx, c->peer, f->tag))
 			return rx;
 	}
@@ -61,6 +62,7 @@ static int early_put(struct sdr_conn *c, struct sdr_unexp *u)
 		n = calloc(cap, sizeof(struct sdr_unexp *));
 		if (!n)
 			return -ENOMEM;
+		sdr_rel_steps(c->rel, old);
 		for (uint32_t i = 0; i < old; i++)
 			if (c->early[i])
 				n[c->early[i]->f.mseq & (cap - 1)] = c->early[i];
@@ -108,6 +110,7 @@ static void match_drain(struct sdr_conn *c)
 	struct sdr_rx *rx;
 
 	while (c->state != SDR_CONN_DEAD && (u = early_take(c, c->rx_mseq))) {
+		sdr_rel_step(c->rel);
 		c->rx_mseq++;
 		if (msg_is_void(&u->f)) {
 			sdr_unexp_free(c->rel, u);
@@ -224,6 +227,7 @@ static struct sdr_bulk_rx *bulk_find(const struct sdr_conn *c, uint32_t id)
 	sdr_list_each(l, &c->brx) {
 		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
+		sdr_rel_step(c->rel);
 		if (b->id == id && !b->has_msn && b->op != SDR_REC_READ_RSP)
 			return b;
 	}
@@ -296,6 +300,7 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 		struct sdr_unexp *u = b->unexp;
 		uint64_t off = b->rx_off;
 
+		sdr_rel_step(rel);
 		if (b->read)
 			b->read->brx = NULL;
 		sdr_bulk_rx_abort(b);
@@ -311,6 +316,7 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 	sdr_list_each_safe(l, tmp, &c->peer->unexp) {
 		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, of_peer);
 
+		sdr_rel_step(rel);
 		if (u->conn != c)
 			continue;
 		if (u->complete)
@@ -318,6 +324,7 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 		else
 			sdr_unexp_free(rel, u);
 	}
+	sdr_rel_steps(rel, c->early_cap);
 	for (uint32_t i = 0; i < c->early_cap; i++)
 		if (c->early[i])
 			sdr_unexp_free(rel, c->early[i]);

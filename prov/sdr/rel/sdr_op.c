@@ -114,6 +114,7 @@ static void ops_end(struct sdr_list *from, bool (*wanted)(const struct sdr_op *o
 	while ((l = sdr_list_pop(&todo))) {
 		struct sdr_op *op = sdr_container(l, struct sdr_op, link);
 
+		sdr_rel_step(op->peer->rel);
 		sdr_list_add_tail(l, from);
 		if (!wanted || wanted(op))
 			end(op, err);
@@ -290,6 +291,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		struct sdr_plan plan;
 		int err;
 
+		sdr_rel_step(c->rel);
 		if (!sdr_bulk_tx_credit(c, op->len))
 			return;
 		sdr_list_del(&op->credit);
@@ -420,6 +422,7 @@ void sdr_op_release_held(struct sdr_conn *c)
 	while (c->state == SDR_CONN_OPEN && c->proven && !sdr_list_empty(&c->held)) {
 		struct sdr_op *op = sdr_container(c->held.next, struct sdr_op, link);
 
+		sdr_rel_step(c->rel);
 		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))
 			break;
 		sdr_list_del(&op->link);

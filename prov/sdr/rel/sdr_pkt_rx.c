@@ -72,6 +72,7 @@ static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, co
 	int ret;
 
 	while ((ret = sdr_frame_next(&p, end, &f)) > 0) {
+		sdr_rel_step(c->rel);
 		if (f.type == SDR_FRAME_ACK && acks++)
 			return PKT_BAD;
 		if (f.type != SDR_FRAME_REC)
@@ -117,6 +118,7 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 
 static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct pkt_sum *sum)
 {
+	sdr_rel_step(c->rel);
 	switch (f->type) {
 	case SDR_FRAME_ACK:
 		sdr_pkt_acked(c, &f->ack, &sum->ca);

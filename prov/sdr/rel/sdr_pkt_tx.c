@@ -417,8 +417,10 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	}
 	sdr_conn_rack(c, p->txc, p->tx_ns);
 	sdr_conn_news(c);
-	while ((l = sdr_list_pop(&p->recs)))
+	while ((l = sdr_list_pop(&p->recs))) {
+		sdr_rel_step(c->rel);
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
+	}
 	if (copy)
 		pkt_copy_delivered(c, copy_of);
 }
@@ -437,6 +439,7 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 		for (; pos != c->pl_tail; pos++) {
 			struct sdr_pkt *p = plog_at(c, pos);
 
+			sdr_rel_step(c->rel);
 			if (sdr_seq_lt(f->r[i].hi, p->pn))
 				break;
 			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
@@ -456,6 +459,7 @@ static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
 	while (!sdr_list_empty(&p->recs)) {
 		struct sdr_list *l = p->recs.prev;
 
+		sdr_rel_step(c->rel);
 		sdr_list_del(l);
 		sdr_list_add_head(l, &c->rec_rtx);
 		c->st.rec_rtx++;
@@ -480,6 +484,7 @@ void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
 	while (pos-- != c->pl_head) {
 		struct sdr_pkt *p = plog_at(c, pos);
 
+		sdr_rel_step(c->rel);
 		if (p->done || p->lost || !sdr_conn_is_lost(c, p->txc, p->tx_ns))
 			continue;
 		pkt_lost(c, p);
@@ -499,6 +504,7 @@ void sdr_pkt_probe(struct sdr_conn *c)
 	for (uint32_t pos = c->pl_head; pos != c->pl_tail && n < 2; pos++) {
 		struct sdr_pkt *p = plog_at(c, pos);
 
+		sdr_rel_step(c->rel);
 		if (p->done || p->lost)
 			continue;
 		n++;

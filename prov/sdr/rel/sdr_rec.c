@@ -139,8 +139,10 @@ void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r)
 		return;
 	r->acked = true;
 	c->rec_ring[r->f.rseq & (c->rr_cap - 1)] = NULL;
-	while (c->una_rseq != c->next_rseq && !c->rec_ring[c->una_rseq & (c->rr_cap - 1)])
+	while (c->una_rseq != c->next_rseq && !c->rec_ring[c->una_rseq & (c->rr_cap - 1)]) {
+		sdr_rel_step(c->rel);
 		c->una_rseq++;
+	}
 }
 
 /* ---- incoming ----------------------------------------------------------------------------------------- */
@@ -166,6 +168,7 @@ bool sdr_rec_accept(struct sdr_conn *c, uint32_t rseq)
 		return false;
 	*w |= m;
 	for (;;) {
+		sdr_rel_step(c->rel);
 		bit = c->rx_rseq & (SDR_REL_CTL_WINDOW - 1);
 		w = &c->rx_rseq_bits[bit / 64];
 		m = 1ull << (bit & 63);

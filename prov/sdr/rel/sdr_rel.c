@@ -151,6 +151,7 @@ static void rel_send(struct sdr_rel *rel)
 		struct sdr_conn *c = sdr_container(l, struct sdr_conn, ready);
 		bool room = true;
 
+		sdr_rel_step(rel);
 		if (c->state == SDR_CONN_DEAD)
 			continue;
 		room = sdr_pkt_send(c);

@@ -125,6 +125,7 @@ struct sdr_rel {
 	uint64_t close_by;	     /* ns: closing: the end of patience */
 	uint64_t work;		     /* counts everything done, for progress's return value */
 	struct sdr_rel_stats closed; /* of connections that are gone */
+	uint64_t steps;		     /* see sdr_rel_step */
 };
 
 struct sdr_peer {
@@ -504,6 +505,19 @@ struct sdr_conn {
 /* ---- sdr_rel.c ---------------------------------------------------------------------------------------- */
 void sdr_rel_now(struct sdr_rel *rel); /* in callbacks: the time of the poll they come from */
 uint64_t sdr_rel_rand(struct sdr_rel *rel);
+
+/*
+ * One turn of a loop whose length a peer can influence (of a bitmap: one word), or n of them.  Tests demand that what a
+ * packet costs is bounded by its bytes.
+ */
+static inline void sdr_rel_step(struct sdr_rel *rel)
+{
+	rel->steps++;
+}
+static inline void sdr_rel_steps(struct sdr_rel *rel, uint64_t n)
+{
+	rel->steps += n;
+}
 
 /* ---- sdr_peer.c --------------------------------------------------------------------------------------- */
 struct sdr_peer *sdr_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);

@@ -72,6 +72,7 @@ bool sdr_report_due(const struct sdr_conn *c, uint64_t now)
 	sdr_list_each(l, &c->dirty) {
 		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
 
+		sdr_rel_step(c->rel);
 		if (s->now || s->due <= now)
 			return true;
 	}
@@ -87,6 +88,7 @@ uint64_t sdr_report_deadline(const struct sdr_conn *c)
 	sdr_list_each(l, &c->dirty) {
 		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
 
+		sdr_rel_step(c->rel);
 		if (s->due < d)
 			d = s->due;
 	}
@@ -114,6 +116,7 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 		};
 		size_t k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
 
+		sdr_rel_step(c->rel);
 		if (!k) {
 			*more = true;
 			break;
@@ -155,6 +158,7 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		while (f.base > st->cum && f.base < st->high && (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1))
 			f.base--;
 		k = sdr_frame_dack_encode(p + n, room - n, &f, st->pkt_bits, st->high);
+		sdr_rel_steps(c->rel, 1 + (f.end - f.base) / 64);
 		if (!k) {
 			*more = true;
 			break;

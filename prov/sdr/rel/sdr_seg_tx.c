@@ -151,6 +151,7 @@ static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
 		sdr_list_each(l, &c->segs) {
 			struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
+			sdr_rel_step(c->rel);
 			clash |= n[s->msn & (cap - 1)] != NULL;
 			n[s->msn & (cap - 1)] = s;
 		}
@@ -265,6 +266,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 				sdr_list_del(&b->link);
 		}
 	}
+	sdr_rel_steps(c->rel, 1 + s->nchunks / 64);
 	for (uint32_t i = 0; i < (s->nchunks + 63) / 64; i++)
 		rtx += (uint32_t)__builtin_popcountll(s->chunk_rtx[i]);
 	fec = s->dec_chunks < s->nchunks ? s->dec_chunks : s->nchunks;

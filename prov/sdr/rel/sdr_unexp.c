@@ -198,15 +198,18 @@ struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, b
 	struct sdr_list *l;
 
 	if (!rx->peer) {
-		sdr_list_each(l, &rel->unexp[kind])
+		sdr_list_each(l, &rel->unexp[kind]) {
+			sdr_rel_step(rel);
 			if (unexp_suits(sdr_container(l, struct sdr_unexp, link), rx, claimed, ctx))
 				return sdr_container(l, struct sdr_unexp, link);
+		}
 		return NULL;
 	}
 	/* Directed: what others have sent is not looked at. */
 	sdr_list_each(l, &rx->peer->unexp) {
 		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, of_peer);
 
+		sdr_rel_step(rel);
 		if (sdr_msg_kind(u->f.op) == kind && unexp_suits(u, rx, claimed, ctx))
 			return u;
 	}
