@@ -130,7 +130,18 @@ static void window__random(void **state)
 		struct sdr_rcv_wr wr = { .addr = buf, .length = MTU };
 		int want, got;
 
-		switch (test_rand(&seed) % 4) {
+		switch (test_rand(&seed) % 5) {
+		case 4: { /* a range, perhaps longer than the window */
+			uint32_t n = (uint32_t)(test_rand(&seed) % (test_rand(&seed) % 8 ? 6 : 40)), k;
+
+			for (k = m; k < m + n && k < base + 16; k++) {
+				st[k] = st[k] ? st[k] : 2;
+				while (st[base] == 2)
+					base++;
+			}
+			assert_int_equal(sdr_recv_skip_range(p.r, start + m, start + m + n), start + k);
+			break;
+		}
 		case 0:
 			want = m >= base + 16 ? -EBUSY : st[m] == 2 ? -EALREADY : st[m] == 1 ? -EBUSY : 0;
 			got = sdr_recv_post_at(p.r, start + m, &wr, NULL, &h[m]);
@@ -154,6 +165,42 @@ static void window__random(void **state)
 		assert_int_equal(sdr_qp_recv_base(p.r), start + base);
 	}
 	assert_true(base >= 4000);
+	pair_close(&p);
+}
+
+static void window__a_million_numbers_are_skipped_at_once(void **state)
+{
+	static const struct sdr_qp_hooks hooks;
+	struct sdr_qp_attr attr = attr_small();
+	static uint8_t buf[MTU];
+	struct sdr_rcv_handle *h;
+	uint32_t start = 0xfff00000, at;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, LOOP_SOFT, &attr, &hooks);
+	p.r->base = p.r->next = start;
+	for (uint32_t i = 0; i < 100000; i++) { /* as many as one packet can name, many times over */
+		assert_int_equal(sdr_recv_skip_range(p.r, start, start + (1u << 20)), start + (1u << 20));
+		start += 1u << 20;
+		assert_int_equal(sdr_qp_recv_base(p.r), start);
+	}
+	/* One that is posted stands in the way, */
+	h = post_at(&p, start + 3, buf, MTU);
+	assert_ptr_equal(sdr_recv_find(p.r, start + 3), h);
+	assert_null(sdr_recv_find(p.r, start + 2));
+	at = sdr_recv_skip_range(p.r, start, start + 1000);
+	assert_int_equal(at, start + 3 + 16);
+	assert_int_equal(sdr_qp_recv_base(p.r), start + 3);
+	assert_int_equal(sdr_recv_skip_range(p.r, at, start + 1000), at);
+	/* until it ends. */
+	assert_int_equal(sdr_recv_complete(h), 0);
+	assert_int_equal(sdr_recv_skip_range(p.r, at, start + 1000), start + 1000);
+	assert_int_equal(sdr_qp_recv_base(p.r), start + 1000);
+	/* What is over stays over, what lies beyond is left alone. */
+	assert_int_equal(sdr_recv_skip_range(p.r, start, start + 10), start + 10);
+	assert_int_equal(sdr_recv_skip_range(p.r, start + 1017, start + 1018), start + 1017);
+	assert_int_equal(sdr_qp_recv_base(p.r), start + 1000);
 	pair_close(&p);
 }
 
@@ -732,6 +779,7 @@ int main(void)
 		cmocka_unit_test(window__order_and_wrap),
 		cmocka_unit_test(window__inflight),
 		cmocka_unit_test(window__random),
+		cmocka_unit_test(window__a_million_numbers_are_skipped_at_once),
 		cmocka_unit_test(recv__in_order_through_wraps),
 		cmocka_unit_test(recv__late_packets),
 		cmocka_unit_test(recv__late_events),

@@ -30,13 +30,27 @@ enum sdr_msgtab_state sdr_msgtab_state(const struct sdr_qp *qp, uint32_t msn)
 	return qp->rxk.slots[slot] ? SDR_MSG_LIVE : SDR_MSG_FREE;
 }
 
+/* The base passes over what is done. */
+static void sdr_msgtab_advance(struct sdr_qp *qp)
+{
+	uint32_t ids = 1u << qp->rxk.split.id_bits;
+
+	for (;;) {
+		uint32_t slot = sdr_qp_slot(qp, qp->base);
+		uint32_t end = (slot | 63) + 1 < ids ? (slot | 63) + 1 : ids;
+		uint32_t n = sdr_bitmap_next_zero(qp->done, slot, end) - slot;
+
+		if (!n)
+			return;
+		qp->done[slot / 64] &= ~sdr_bitmap_mask(slot & 63, (slot & 63) + n);
+		qp->base += n;
+	}
+}
+
 static void sdr_msgtab_done(struct sdr_qp *qp, uint32_t msn)
 {
 	sdr_bitmap_set(qp->done, sdr_qp_slot(qp, msn));
-	while (sdr_bitmap_test(qp->done, sdr_qp_slot(qp, qp->base))) {
-		sdr_bitmap_clear(qp->done, sdr_qp_slot(qp, qp->base));
-		qp->base++;
-	}
+	sdr_msgtab_advance(qp);
 }
 
 void sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h)
@@ -44,6 +58,7 @@ void sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 	uint32_t msn = h->st.msn;
 
 	sdr_rxk_open(&qp->rxk, sdr_qp_slot(qp, msn), sdr_qp_gen(qp, msn), h->index);
+	sdr_bitmap_set(qp->live, sdr_qp_slot(qp, msn));
 	qp->nlive++;
 }
 
@@ -52,13 +67,53 @@ void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 	uint32_t slot = sdr_qp_slot(qp, h->st.msn);
 
 	sdr_rxk_close(&qp->rxk, slot);
+	sdr_bitmap_clear(qp->live, slot);
 	qp->ctx->uc->ops->slot_unbind(qp->uqp, slot);
 	sdr_qp_grant_end(qp, &h->grant);
 	qp->nlive--;
 	sdr_msgtab_done(qp, h->st.msn);
 }
 
-void sdr_msgtab_skip(struct sdr_qp *qp, uint32_t msn)
+/* Nothing in the window is posted or done. */
+static bool sdr_msgtab_blank(const struct sdr_qp *qp)
 {
-	sdr_msgtab_done(qp, msn);
+	uint32_t i, ids = 1u << qp->rxk.split.id_bits;
+
+	if (qp->nlive)
+		return false;
+	for (i = 0; i < sdr_bitmap_words(ids); i++)
+		if (qp->done[i])
+			return false;
+	return true;
+}
+
+/*
+ * A peer may void a million numbers with one record, so nothing is done number by number: words of the window are set at
+ * once, and where a range goes on behind an empty window the base goes to its end.
+ */
+uint32_t sdr_msgtab_skip(struct sdr_qp *qp, uint32_t lo, uint32_t hi)
+{
+	uint32_t ids = 1u << qp->rxk.split.id_bits;
+
+	if ((int32_t)(lo - qp->base) < 0)
+		lo = (int32_t)(hi - qp->base) < 0 ? hi : qp->base;
+	while (lo != hi && lo - qp->base < qp->window) {
+		uint32_t reach = qp->base + qp->window - lo;
+
+		if (lo == qp->base && hi - lo > reach && sdr_msgtab_blank(qp)) {
+			qp->base = lo = hi;
+			break;
+		}
+		for (reach = hi - lo < reach ? hi - lo : reach; reach;) {
+			uint32_t slot = sdr_qp_slot(qp, lo), n = 64 - (slot & 63);
+
+			n = n < ids - slot ? n : ids - slot;
+			n = n < reach ? n : reach;
+			qp->done[slot / 64] |= sdr_bitmap_mask(slot & 63, (slot & 63) + n) & ~qp->live[slot / 64];
+			lo += n;
+			reach -= n;
+		}
+		sdr_msgtab_advance(qp);
+	}
+	return lo;
 }

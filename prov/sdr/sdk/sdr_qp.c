@@ -115,12 +115,13 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 		goto out;
 	ids = 1u << a.id_bits;
 	err = -ENOMEM;
-	qp = calloc(1, sizeof(*qp) + sizeof(uint64_t) * sdr_bitmap_words(ids) + sizeof(uint32_t) * ids);
+	qp = calloc(1, sizeof(*qp) + 2 * sizeof(uint64_t) * sdr_bitmap_words(ids) + sizeof(uint32_t) * ids);
 	if (!qp)
 		goto out;
 	qp->ctx = ctx;
 	qp->done = (uint64_t *)(void *)(qp + 1);
-	qp->rxk.slots = (uint32_t *)(void *)(qp->done + sdr_bitmap_words(ids));
+	qp->live = qp->done + sdr_bitmap_words(ids);
+	qp->rxk.slots = (uint32_t *)(void *)(qp->live + sdr_bitmap_words(ids));
 	qp->rxk.slabs = ctx->pool.rslab;
 	qp->rxk.stride = sizeof(struct sdr_rcv_handle);
 	err = sdr_qp_geometry(qp, &a);
@@ -178,7 +179,7 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 		return -EINVAL;
 	ctx = qp->ctx;
 	for (i = 0; qp->nlive && i < 1u << qp->rxk.split.id_bits; i++)
-		if (qp->rxk.slots[i])
+		if (sdr_bitmap_test(qp->live, i))
 			sdr_recv_free(
 				sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]), struct sdr_rcv_handle, k));
 	while (!sdr_dl_empty(&qp->sends))

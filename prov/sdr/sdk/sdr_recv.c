@@ -105,8 +105,20 @@ bool sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn)
 
 void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn)
 {
-	if (sdr_msgtab_state(qp, msn) == SDR_MSG_FREE)
-		sdr_msgtab_skip(qp, msn);
+	(void)sdr_msgtab_skip(qp, msn, msn + 1);
+}
+
+uint32_t sdr_recv_skip_range(struct sdr_qp *qp, uint32_t lo, uint32_t hi)
+{
+	return sdr_msgtab_skip(qp, lo, hi);
+}
+
+struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn)
+{
+	if (sdr_msgtab_state(qp, msn) != SDR_MSG_LIVE)
+		return NULL;
+	return sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]), struct sdr_rcv_handle,
+			    k);
 }
 
 uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)

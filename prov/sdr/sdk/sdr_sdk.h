@@ -100,6 +100,13 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 		     struct sdr_rcv_handle **hdl);
 /* msn will never be bound: it counts as completed.  No effect on a bound one or beyond the window. */
 void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn);
+/*
+ * The same of [lo, hi), as far as the window reaches: returns where it stopped, hi when all are decided.  Costs a look at
+ * the window's bitmap, however long the range.
+ */
+uint32_t sdr_recv_skip_range(struct sdr_qp *qp, uint32_t lo, uint32_t hi);
+/* The receive bound to msn; NULL none. */
+struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn);
 /* All messages below are completed or skipped (the base of the window of IDs). */
 uint32_t sdr_qp_recv_base(const struct sdr_qp *qp);
 

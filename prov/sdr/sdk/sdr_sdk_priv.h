@@ -237,6 +237,7 @@ struct sdr_qp {
 	uint32_t next;	/* number of the next sdr_recv_post */
 	uint32_t nlive; /* posted and not completed */
 	uint64_t *done; /* by slot: completed or skipped, number >= base */
+	uint64_t *live; /* by slot: posted and not completed */
 
 	/* receive: clear to send */
 	uint32_t cts_seen;  /* the sender knows of the numbers below this: it used (not keyed) or confirmed them */
@@ -287,8 +288,8 @@ enum sdr_msgtab_state sdr_msgtab_state(const struct sdr_qp *qp, uint32_t msn);
 void sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h);
 /* LIVE -> DONE; afterwards no packet reaches the message's bits or bytes. */
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h);
-/* FREE -> DONE */
-void sdr_msgtab_skip(struct sdr_qp *qp, uint32_t msn);
+/* FREE -> DONE for all of [lo, hi) that the window reaches; returns where it stopped, hi at the most. */
+uint32_t sdr_msgtab_skip(struct sdr_qp *qp, uint32_t lo, uint32_t hi);
 
 /* ---- receive, CTS, send ---------------------------------------------------------------------------- */
 
