@@ -404,6 +404,29 @@ static void segments__refused_across_the_end_of_the_window(void **state)
 	}
 }
 
+/* Refused ones whose records overtake each other: the later, longer than the window, is voided first. */
+static void segments__refused_out_of_order_leave_the_window(void **state)
+{
+	struct bed *b = few_ids();
+	struct bed_op *s[2];
+	struct bed_rule *d;
+
+	(void)state;
+	small_segments(b);
+	d = bed_drop(b, 0, BED_WRITE, 0, 1);
+	s[0] = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, 5 * SEG, 3), 5 * SEG, 0, 99, 0);
+	bed_rounds(b);
+	s[1] = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, 40 * SEG, 3), 40 * SEG, 0, 99, 0);
+	for (int i = 0; i < 2; i++) {
+		bed_wait(b, s[i], 5 * BED_SEC);
+		bed_assert_err(s[i], SDR_REL_ERR_KEY);
+	}
+	assert_int_equal(d->hit, 1);
+	for (int i = 0; i < 3; i++)
+		move(b, 20 * SEG, 5, 5 * BED_SEC, NULL);
+	bed_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +440,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(bulk__late_packets_touch_nothing),
 		cmocka_unit_test(bulk__late_packets_touch_nothing_after_a_failure),
 		cmocka_unit_test(segments__a_message_of_several),
+		cmocka_unit_test(segments__refused_out_of_order_leave_the_window),
 		cmocka_unit_test(segments__more_than_the_window_of_ids),
 		cmocka_unit_test(segments__refused_messages_leave_the_window),
 		cmocka_unit_test(segments__refused_across_the_end_of_the_window),

@@ -301,6 +301,192 @@ static void forged__read_answer_of_another_size(void **state)
 	}
 }
 
+/* ---- work -------------------------------------------------------------------------------------------------------- */
+
+#define STEPS_MIN  3000u /* of any packet, with what the round behind it does */
+#define STEPS_BYTE 2u	 /* and for each byte of it */
+
+/* The victim's steps for what is said now, a packet or several. */
+static void say_cheaply(struct liar *l)
+{
+	struct sdr_rel *rel = l->b->node[0].rel;
+	uint64_t before = rel->steps, bytes = l->n;
+
+	liar_say(l);
+	if (rel->steps - before > STEPS_MIN + STEPS_BYTE * bytes)
+		fail_msg("%llu steps for %llu bytes", (unsigned long long)(rel->steps - before),
+			 (unsigned long long)bytes);
+}
+
+/* WRITEs with a wrong key, each of as many messages as there can be. */
+static void work__refused_transfers_of_a_million_numbers(void **state)
+{
+	(void)state;
+	for (uint32_t live = 0; live < 2; live++) {
+		struct liar l = liar_open();
+		struct sdr_conn *c = bed_conn(l.b, 0, 1);
+		uint64_t len = (uint64_t)c->seg_bytes << 19;
+		uint32_t at = sdr_qp_recv_base(c->qp);
+
+		bed_region_add(l.b, 0, 5, bed_buf(l.b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
+		if (live) /* one that stays open, so that the window cannot move on */
+			liar_rec(&l,
+				 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
+							 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
+							 .msn = at++,
+							 .len = 100000,
+							 .key = 5 },
+				 NULL);
+		liar_say(&l);
+		for (uint32_t k = 0; k < 200; k++) {
+			for (uint32_t i = 0; i < 60 && l.n < 1800; i++, at += 1u << 19)
+				liar_rec(&l,
+					 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
+								 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN |
+									  SDR_REC_F_BULK,
+								 .id = i,
+								 .msn = at,
+								 .len = len,
+								 .key = 99 },
+					 NULL);
+			say_cheaply(&l);
+			if (!bed_conn(l.b, 0, 1))
+				break;
+		}
+		assert_int_equal(!bed_conn(l.b, 0, 1), live); /* more than the window, twice: nobody does that */
+		liar_close(&l);
+	}
+}
+
+/* Numbers that nobody was allowed, or that are over. */
+static void work__numbers_outside_of_the_window_end_the_connection(void **state)
+{
+	static const uint32_t off[] = { 0u - 1, 0u - 1000, 1u << 31, 1024, 1u << 20 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++) {
+		struct liar l = liar_open();
+		struct sdr_conn *c = bed_conn(l.b, 0, 1);
+		struct bed_op *s = bed_send(l.b, 0, 1, bed_buf(l.b, 3 << 20, 1), 3 << 20, 0);
+
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
+						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
+						 .msn = sdr_qp_recv_base(c->qp) + off[i],
+						 .len = 100000,
+						 .key = 99 },
+			 NULL);
+		liar_say(&l);
+		bed_assert_err(s, SDR_REL_ERR_PROTO);
+		liar_close(&l);
+	}
+}
+
+/* Two transfers under the same numbers: the second is nobody's. */
+static void work__numbers_that_are_taken_are_refused(void **state)
+{
+	struct liar l = liar_open();
+	struct bed *b = l.b;
+	struct sdr_conn *c = bed_conn(b, 0, 1);
+	uint32_t at = sdr_qp_recv_base(c->qp);
+
+	(void)state;
+	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
+	for (uint32_t i = 0; i < 3000; i++)
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
+						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
+						 .id = i,
+						 .msn = at,
+						 .len = 100000,
+						 .key = 5 },
+			 NULL);
+	liar_say(&l);
+	assert_int_equal(b->node[0].rel->brx_pool.used, 1);
+	liar_close(&l);
+}
+
+/* As many open transfers as there are numbers, and a packet full of questions about them. */
+static void work__ends_of_many_open_transfers(void **state)
+{
+	struct liar l = liar_open();
+	struct bed *b = l.b;
+	struct sdr_conn *c = bed_conn(b, 0, 1);
+	uint32_t at = sdr_qp_recv_base(c->qp);
+
+	(void)state;
+	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
+	for (uint32_t i = 0; i < 1024; i++)
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
+						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
+						 .id = i,
+						 .msn = at + i,
+						 .len = 100000,
+						 .key = 5 },
+			 NULL);
+	liar_say(&l);
+	assert_int_equal(b->node[0].rel->brx_pool.used, 1024);
+	for (uint32_t k = 0; k < 50; k++) {
+		for (uint32_t i = 0; l.n < 1900; i++)
+			l.n += sdr_frame_end_encode(l.buf + l.n, sizeof(l.buf) - l.n,
+						    &(struct sdr_frame_end){ .msn = at + i * 7 % 1024 });
+		say_cheaply(&l);
+	}
+	liar_close(&l);
+}
+
+/* One acknowledgement a packet: the walk over what is unanswered cannot be asked for 200 times. */
+static void work__many_acknowledgements_in_a_packet(void **state)
+{
+	struct liar l = liar_open();
+	struct sdr_conn *c = bed_conn(l.b, 0, 1);
+	struct sdr_frame_ack a = { .n = 1, .r = { { 0, 0 } } };
+	uint64_t bad = c->st.pkts_bad;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		l.n += sdr_frame_ack_encode(l.buf + l.n, sizeof(l.buf) - l.n, &a);
+	liar_say(&l);
+	assert_int_equal(c->st.pkts_bad, bad + 1);
+	liar_close(&l);
+}
+
+/* Announcements that were asked for, and BINDs for none of them. */
+static void work__binds_of_many_announced_messages(void **state)
+{
+	struct liar l = liar_open();
+	struct bed *b = l.b;
+	uint32_t mseq = bed_conn(b, 0, 1)->rx_mseq;
+
+	(void)state;
+	for (uint32_t i = 0; i < 900; i++)
+		bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 1) },
+		       bed_buf(b, 5000, 0), 5000)
+			->expect = -1;
+	for (uint32_t i = 0; i < 900; i++)
+		liar_rec(&l,
+			 (struct sdr_frame_rec){ .op = SDR_REC_SEND,
+						 .flags = SDR_REC_F_ORDER | SDR_REC_F_LEN,
+						 .id = i,
+						 .mseq = mseq + i,
+						 .len = 5000 },
+			 NULL);
+	liar_say(&l);
+	assert_int_equal(b->node[0].rel->brx_pool.used, 900);
+	for (uint32_t k = 0; k < 20; k++) {
+		while (l.n < 1900)
+			liar_rec(&l,
+				 (struct sdr_frame_rec){ .op = SDR_REC_BIND,
+							 .id = 100000,
+							 .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_STATUS,
+							 .status = SDR_REL_ERR_NOMEM },
+				 NULL);
+		say_cheaply(&l);
+	}
+	liar_close(&l);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +501,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(forged__dack_beyond_what_was_sent),
 		cmocka_unit_test(forged__records_of_operations_that_are_not_its_own),
 		cmocka_unit_test(forged__read_answer_of_another_size),
+		cmocka_unit_test(work__refused_transfers_of_a_million_numbers),
+		cmocka_unit_test(work__numbers_outside_of_the_window_end_the_connection),
+		cmocka_unit_test(work__numbers_that_are_taken_are_refused),
+		cmocka_unit_test(work__ends_of_many_open_transfers),
+		cmocka_unit_test(work__many_acknowledgements_in_a_packet),
+		cmocka_unit_test(work__binds_of_many_announced_messages),
 	};
 
 	if (argc > 1)

@@ -50,6 +50,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	b->buf = buf;
 	b->len = len;
 	sdr_list_init(&b->segs);
+	sdr_list_init(&b->partial);
 	sdr_list_add_tail(&b->link, &c->brx);
 	if (!c->wait_since)
 		c->wait_since = c->rel->now;
@@ -58,10 +59,52 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	return SDR_REL_OK;
 }
 
+/* ---- by the operation that a BIND names -------------------------------------------------------------- */
+
+/* The peer chooses its numbers: hashed with our key. */
+static uint64_t bulk_hash(const struct sdr_conn *c, uint32_t id)
+{
+	uint64_t m[2] = { c->cid, id };
+
+	return sdr_hash64(m, sizeof(m), c->rel->hash_key);
+}
+
+static int bulk_expect(struct sdr_bulk_rx *b)
+{
+	b->expected = !sdr_htab_add(&b->conn->rel->binds, &b->bnode, bulk_hash(b->conn, b->id));
+	return b->expected ? 0 : -ENOMEM;
+}
+
+static void bulk_expected_not(struct sdr_bulk_rx *b)
+{
+	if (b->expected)
+		sdr_htab_del(&b->conn->rel->binds, &b->bnode);
+	b->expected = false;
+}
+
+struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id)
+{
+	uint64_t h = bulk_hash(c, id);
+	struct sdr_hnode *n;
+
+	for (n = sdr_htab_first(&c->rel->binds, h); n; n = n->next) {
+		struct sdr_bulk_rx *b = sdr_container(n, struct sdr_bulk_rx, bnode);
+
+		sdr_rel_step(c->rel);
+		if (n->hash == h && b->conn == c && b->id == id)
+			return b;
+	}
+	return NULL;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
 /* Over: from here on nobody writes there. */
 static void bulk_close(struct sdr_bulk_rx *b)
 {
 	sdr_list_del(&b->link);
+	sdr_list_del(&b->partial);
+	bulk_expected_not(b);
 	b->conn->nwrites -= b->op == SDR_REC_WRITE;
 	sdr_qp_grant_end(b->conn->qp, &b->grant);
 }
@@ -69,9 +112,17 @@ static void bulk_close(struct sdr_bulk_rx *b)
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 {
 	struct sdr_conn *c = b->conn;
-	struct sdr_rec *r = sdr_rec_new(c, SDR_REC_CTS, b->id);
+	struct sdr_rec *r;
 
-	if (!r) {
+	/* Two announcements under one number: which of them a BIND means nobody could say. */
+	if (sdr_bulk_rx_expected(c, b->id)) {
+		sdr_conn_fail(c, SDR_REL_ERR_PROTO); /* ends the transfer too */
+		return false;
+	}
+	r = sdr_rec_new(c, SDR_REC_CTS, b->id);
+	if (!r || bulk_expect(b)) {
+		if (r)
+			sdr_rec_free(c, r);
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the transfer too */
 		return false;
 	}
@@ -103,15 +154,16 @@ static bool msn_complete(const struct sdr_conn *c, uint32_t msn)
 	return sdr_recv_is_done(c->qp, msn) && !(c->skipped[id / 64] >> (id & 63) & 1);
 }
 
-static void msn_skip_on(struct sdr_conn *c)
+/* Voids what the window reaches of [lo, hi); returns where it stopped. */
+static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
-	uint32_t base = sdr_qp_recv_base(c->qp);
+	uint32_t ids = sdr_qp_ids(c->qp), at = sdr_recv_skip_range(c->qp, lo, hi), id = lo & (ids - 1);
+	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
 
-	/* What lies below the window is over anyway. */
-	if (sdr_seq_lt(c->skip_lo, base))
-		c->skip_lo = sdr_seq_lt(base, c->skip_hi) ? base : c->skip_hi;
-	while (c->skip_lo != c->skip_hi && sdr_seq_lt(c->skip_lo, sdr_conn_msn_limit(c)))
-		msn_skip(c, c->skip_lo++);
+	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
+	sdr_bits_set_range(c->skipped, id, id + first);
+	sdr_bits_set_range(c->skipped, 0, n - first);
+	return at;
 }
 
 /*
@@ -120,9 +172,21 @@ static void msn_skip_on(struct sdr_conn *c)
  */
 static void msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
+	lo = msn_skip_some(c, lo, hi);
+	if (lo == hi)
+		return;
+	if (c->skip_lo != c->skip_hi) { /* no honest peer's: its window stands still */
+		c->st.pkts_bad++;
+		return;
+	}
 	c->skip_lo = lo;
 	c->skip_hi = hi;
-	msn_skip_on(c);
+}
+
+static void msn_skip_on(struct sdr_conn *c)
+{
+	if (c->skip_lo != c->skip_hi)
+		c->skip_lo = msn_skip_some(c, c->skip_lo, c->skip_hi);
 }
 
 static void msn_not_skipped(struct sdr_conn *c, uint32_t msn)
@@ -200,13 +264,48 @@ err_seg:
 	return ret;
 }
 
-static void bulk_bind(struct sdr_bulk_rx *b)
+/* Binds what the window reaches.  False: its numbers are not free, so it is no honest peer's. */
+static bool bulk_bind(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
+	int ret = 0;
 
-	while (b->bound < b->plan.nmsgs && sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
-		if (seg_bind(b))
-			break;
+	while (!ret && b->bound < b->plan.nmsgs && sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
+		ret = seg_bind(b);
+	sdr_list_del(&b->partial);
+	if (ret && ret != -ENOMEM)
+		return false;
+	if (b->bound < b->plan.nmsgs) /* when the window has moved, or there is memory again */
+		sdr_list_add_tail(&b->partial, &c->partial);
+	return true;
+}
+
+static bool msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n)
+{
+	return sdr_seq_lt(sdr_conn_msn_limit(c), msn + n);
+}
+
+bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len)
+{
+	struct sdr_plan plan;
+	struct sdr_list *l;
+
+	/* The first must be one that we allowed, and is not over. */
+	if (sdr_bulk_rx_plan(c, f, len, &plan) || f->msn - sdr_qp_recv_base(c->qp) >= sdr_qp_ids(c->qp))
+		return false;
+	if (!msn_beyond(c, f->msn, plan.nmsgs))
+		return true;
+	/* Who has numbered more than the window waits for it with everything else. */
+	if (c->skip_lo != c->skip_hi)
+		return false;
+	sdr_list_each(l, &c->partial) {
+		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, partial);
+
+		sdr_rel_step(c->rel);
+		if (msn_beyond(c, b->msn, b->plan.nmsgs))
+			return false;
+	}
+	return true;
 }
 
 int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan)
@@ -228,23 +327,23 @@ int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_CODE;
 	}
+	bulk_expected_not(b);
 	b->msn = f->msn;
 	b->has_msn = true;
-	bulk_bind(b);
-	return SDR_REL_OK;
+	return bulk_bind(b) ? SDR_REL_OK : SDR_REL_ERR_PROTO;
 }
 
 void sdr_bulk_rx_more(struct sdr_conn *c)
 {
-	struct sdr_list *l;
+	struct sdr_list todo, *l;
 
 	msn_skip_on(c);
-	sdr_list_each(l, &c->brx) {
-		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
-
+	sdr_list_init(&todo);
+	while ((l = sdr_list_pop(&c->partial)))
+		sdr_list_add_tail(l, &todo);
+	while ((l = sdr_list_pop(&todo))) {
 		sdr_rel_step(c->rel);
-		if (b->has_msn && b->bound < b->plan.nmsgs)
-			bulk_bind(b);
+		(void)bulk_bind(sdr_container(l, struct sdr_bulk_rx, partial));
 	}
 }
 
@@ -375,45 +474,27 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 			sdr_conn_kick(c);
 		return;
 	}
-	sdr_report_owed(c, s);
 	if (holes > s->rep_holes && c->rel->cfg.scheme != SDR_SCHEME_SR_RTO) {
-		s->now = s->gap = c->lossy = true;
+		sdr_report_now(c, s);
+		s->gap = c->lossy = true;
 	} else if (st->got - s->rep_got >= c->rel->dack_pkts) {
-		s->now = true;
+		sdr_report_now(c, s);
+	} else {
+		sdr_report_owed(c, s);
 	}
 	if (holes < s->rep_holes)
 		s->rep_holes = holes;
 	sdr_conn_kick(c);
 }
 
-static struct sdr_seg_rx *seg_find(struct sdr_conn *c, uint32_t msn)
-{
-	struct sdr_list *l, *m;
-
-	sdr_list_each(l, &c->brx) {
-		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
-
-		sdr_rel_step(c->rel);
-		if (!b->has_msn || msn - b->msn >= b->plan.nmsgs)
-			continue;
-		sdr_list_each(m, &b->segs) {
-			struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
-
-			sdr_rel_step(c->rel);
-			if (s->msn == msn)
-				return s;
-		}
-	}
-	return NULL;
-}
-
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 {
-	struct sdr_seg_rx *s = seg_find(c, msn);
+	struct sdr_rcv_handle *h = sdr_recv_find(c->qp, msn);
 
-	if (s) {
-		sdr_report_owed(c, s);
-		s->now = true;
+	if (h) {
+		struct sdr_seg_rx *s = sdr_recv_state(h)->user;
+
+		sdr_report_now(c, s);
 		s->gap = true;
 		return;
 	}

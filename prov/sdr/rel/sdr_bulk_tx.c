@@ -41,6 +41,7 @@ int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base, const struct sdr_pla
 	c->tx_msn += plan->nmsgs;
 	op->btx = b;
 	sdr_list_init(&b->copy);
+	sdr_list_init(&b->segs);
 	sdr_list_add_tail(&b->link, &c->bulks);
 	return 0;
 }
@@ -71,40 +72,23 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	sdr_conn_kick(c);
 }
 
-static struct sdr_seg_tx *bulk_seg(const struct sdr_conn *c, const struct sdr_bulk_tx *b)
-{
-	struct sdr_list *l;
-
-	sdr_list_each(l, &c->segs) {
-		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
-
-		sdr_rel_step(c->rel);
-		if (s->bulk == b)
-			return s;
-	}
-	return NULL;
-}
-
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b)
 {
-	struct sdr_conn *c = b->conn;
-	struct sdr_seg_tx *s;
+	bool over = false;
 
-	while ((s = bulk_seg(c, b)) && !sdr_seg_tx_end(s))
-		;
+	while (!over && !sdr_list_empty(&b->segs)) {
+		sdr_rel_step(b->conn->rel);
+		over = sdr_seg_tx_end(sdr_container(b->segs.next, struct sdr_seg_tx, mine));
+	}
 }
 
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 {
 	struct sdr_conn *c = b->conn;
-	struct sdr_list *l, *tmp;
 
-	sdr_list_each_safe(l, tmp, &c->segs) {
-		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
-
+	while (!sdr_list_empty(&b->segs)) {
 		sdr_rel_step(c->rel);
-		if (s->bulk == b)
-			sdr_seg_tx_release(c, s);
+		sdr_seg_tx_release(c, sdr_container(b->segs.next, struct sdr_seg_tx, mine));
 	}
 	b->op->btx = NULL;
 	sdr_list_del(&b->copy);

@@ -120,6 +120,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_list_init(&c->cts_wait);
 	sdr_list_init(&c->brx);
 	sdr_list_init(&c->dirty);
+	sdr_list_init(&c->partial);
 	sdr_rtt_init(&c->rtt, peer->srtt	     ? peer->srtt
 			      : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
 						     : SDR_RTT_INIT_NS);

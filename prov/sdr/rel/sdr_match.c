@@ -219,24 +219,9 @@ static void bulk_end(struct sdr_bulk_rx *b, int err)
 		sdr_rx_report(c->rel, rx, c->peer, &f, off, 0, err);
 }
 
-/* The bulk that waits for this BIND; NULL: it is over, or never was. */
-static struct sdr_bulk_rx *bulk_find(const struct sdr_conn *c, uint32_t id)
-{
-	struct sdr_list *l;
-
-	sdr_list_each(l, &c->brx) {
-		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
-
-		sdr_rel_step(c->rel);
-		if (b->id == id && !b->has_msn && b->op != SDR_REC_READ_RSP)
-			return b;
-	}
-	return NULL;
-}
-
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_bulk_rx *b = bulk_find(c, f->id);
+	struct sdr_bulk_rx *b = sdr_bulk_rx_expected(c, f->id);
 	int err;
 
 	if (msg_is_void(f)) { /* what was announced will not come */

@@ -302,8 +302,11 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	struct sdr_op *op = op_of(c, f->id);
 	int err = SDR_REL_OK;
 
-	if (!op || op->kind != SDR_REL_READ || op->data_in)
+	if (!op || op->kind != SDR_REL_READ || op->data_in) {
+		if (f->flags & SDR_REC_F_BULK) /* nobody wants it any more */
+			sdr_bulk_rx_skip(c, f, f->len);
 		return;
+	}
 	if ((f->flags & SDR_REC_F_STATUS) && f->status) {
 		sdr_op_end(op, sdr_rel_errno(f->status), f->status);
 		return;
@@ -412,21 +415,20 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	c->wait_mode = true;
 }
 
-/* More message numbers than there can be: what would be skipped if it was refused is not even known. */
-static bool bulk_countable(struct sdr_conn *c, const struct sdr_frame_rec *f)
+/* Of a record that numbers messages here: as many as there can be, and where its sender may be. */
+static bool rec_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	const struct sdr_op *op = f->op == SDR_REC_READ_RSP ? op_of(c, f->id) : NULL;
-	struct sdr_plan plan;
 
-	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK || (f->op == SDR_REC_READ_RSP && !op) ||
+	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK ||
 	    (f->op == SDR_REC_BIND && (f->flags & SDR_REC_F_STATUS) && f->status))
 		return true;
-	return !sdr_bulk_rx_plan(c, f, op ? op->len : f->len, &plan);
+	return sdr_bulk_rx_numbers(c, f, op ? op->len : f->len);
 }
 
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	if (!bulk_countable(c, f)) {
+	if (!rec_numbers(c, f)) {
 		c->st.pkts_bad++;
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
 		return;

@@ -262,6 +262,7 @@ void sdr_rel_close(struct sdr_rel *rel)
 	}
 	sdr_htab_destroy(&rel->conns);
 	sdr_htab_destroy(&rel->peer_cids);
+	sdr_htab_destroy(&rel->binds);
 	sdr_timerq_destroy(&rel->timers);
 	sdr_idtab_destroy(&rel->ids);
 	sdr_slab_destroy(&rel->op_pool);

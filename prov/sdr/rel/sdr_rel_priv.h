@@ -101,6 +101,7 @@ struct sdr_rel {
 	struct sdr_uc_info info;
 	struct sdr_htab peers, conns; /* by address, by cid */
 	struct sdr_htab peer_cids;    /* connections by the peer's cid and address */
+	struct sdr_htab binds;	      /* transfers that wait for a BIND, by connection and number */
 	struct sdr_list conn_list; /* all that live, the one that was silent longest first (see sdr_conn_heard) */
 	struct sdr_list dead;	   /* connections to be freed at the end of the round */
 	struct sdr_list ready;	   /* connections with something to send now */
@@ -214,6 +215,7 @@ struct sdr_bulk_tx {
 	struct sdr_plan plan;
 	uint32_t opened, finished; /* messages */
 	struct sdr_group_tx *grp;  /* of the data segment opened last, until its parity is opened too */
+	struct sdr_list segs;	   /* those open */
 	bool announced;		   /* its record has been sent once: data may follow */
 	struct sdr_list copy;	   /* conn->copies: the record travels a second time behind the first data */
 	uint32_t copy_at;    /* packets of the first segment behind which the next copy of the record travels */
@@ -224,6 +226,7 @@ struct sdr_bulk_tx {
 struct sdr_seg_tx {
 	struct sdr_list link;	   /* conn->segs, in the order of first sending */
 	struct sdr_list lost_link; /* conn->lost_segs: packets wait to be sent again */
+	struct sdr_list mine;	   /* bulk->segs */
 	struct sdr_list end_link;  /* conn->ends: everything was sent (once more), END is owed */
 	struct sdr_bulk_tx *bulk;  /* NULL: released, only the log names it */
 	struct sdr_snd_handle *h;
@@ -283,7 +286,10 @@ struct sdr_group_tx {
 /* ---- bulk in ------------------------------------------------------------------------------------------ */
 
 struct sdr_bulk_rx {
-	struct sdr_list link; /* conn->brx */
+	struct sdr_list link;	 /* conn->brx */
+	struct sdr_list partial; /* conn->partial */
+	struct sdr_hnode bnode;	 /* rel->binds, while a BIND is expected */
+	bool expected;
 	struct sdr_conn *conn;
 	uint8_t *buf;
 	uint64_t len;
@@ -325,8 +331,7 @@ struct sdr_seg_rx {
 	uint32_t msn;
 	uint32_t rep_got, rep_holes; /* at the last report */
 	uint32_t base;		     /* packet at which the next report starts */
-	uint64_t due;		     /* ns: report not later than this; 0 none */
-	bool now, gap;
+	bool gap;
 };
 
 /* ---- receives ----------------------------------------------------------------------------------------- */
@@ -466,6 +471,8 @@ struct sdr_conn {
 	bool wait_mode; /* the last rendezvous met no receive (keyed peers: see sdr_op.c) */
 	/* bulk in */
 	struct sdr_list brx, dirty;
+	struct sdr_list partial;   /* of brx, those with messages that are not bound yet */
+	uint64_t report_at;	   /* ns: what is dirty is reported, all of it together */
 	uint32_t skip_lo, skip_hi; /* refused messages beyond the window: skipped as it moves */
 	uint64_t skipped[(1u << SDR_IMM_ID_BITS_MAX) /
 			 64];	      /* by ID: its latest message was refused, not completed */
@@ -663,6 +670,10 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
 /* Binds what the window allows; f: the record that numbers it.  SDR_REL_ERR_CODE: refused, the numbers are skipped. */
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f);
+/* The one that this BIND is for; NULL: it is over, or never was. */
+struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id);
+/* May a record give its bulk these numbers?  Honest peers number within what they were allowed. */
+bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len);
 /* What a record says of its messages, or could not have (-EINVAL): whether they can be received is another matter. */
 int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan);
 void sdr_bulk_rx_more(struct sdr_conn *c);
@@ -705,7 +716,8 @@ uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *
 
 /* ---- sdr_report.c --------------------------------------------------------------------------------------------- */
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
-void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon; s->now: with the next packet */
+void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon */
+void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s);	/* with the next packet */
 bool sdr_report_due(const struct sdr_conn *c, uint64_t now);
 uint64_t sdr_report_deadline(const struct sdr_conn *c);
 /* Writes DACK frames; returns bytes; *more: some did not fit. */

@@ -56,43 +56,35 @@ void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e)
 
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s)
 {
-	if (sdr_list_empty(&s->dirty)) {
-		sdr_list_add_tail(&s->dirty, &c->dirty);
-		s->due = c->rel->now + report_delay(c);
-	}
+	uint64_t due = c->rel->now + report_delay(c);
+
+	if (!sdr_list_empty(&s->dirty))
+		return;
+	if (sdr_list_empty(&c->dirty) || due < c->report_at)
+		c->report_at = due;
+	sdr_list_add_tail(&s->dirty, &c->dirty);
+}
+
+void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s)
+{
+	sdr_report_owed(c, s);
+	c->report_at = 0;
 }
 
 bool sdr_report_due(const struct sdr_conn *c, uint64_t now)
 {
 	const struct sdr_complete *again = comp_next(&c->comp[1]);
-	struct sdr_list *l;
 
-	if (comp_next(&c->comp[0]) || (again && again->at <= now))
-		return true;
-	sdr_list_each(l, &c->dirty) {
-		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
-
-		sdr_rel_step(c->rel);
-		if (s->now || s->due <= now)
-			return true;
-	}
-	return false;
+	return comp_next(&c->comp[0]) || (again && again->at <= now) ||
+	       (c->report_at <= now && !sdr_list_empty(&c->dirty));
 }
 
 uint64_t sdr_report_deadline(const struct sdr_conn *c)
 {
 	const struct sdr_complete *again = comp_next(&c->comp[1]);
 	uint64_t d = again ? again->at : UINT64_MAX;
-	struct sdr_list *l;
 
-	sdr_list_each(l, &c->dirty) {
-		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
-
-		sdr_rel_step(c->rel);
-		if (s->due < d)
-			d = s->due;
-	}
-	return d;
+	return c->report_at < d && !sdr_list_empty(&c->dirty) ? c->report_at : d;
 }
 
 /*
@@ -174,8 +166,10 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		s->base = 0;
 		s->rep_got = st->got;
 		s->rep_holes = st->high - st->got;
-		s->now = s->gap = false;
+		s->gap = false;
 		sdr_list_del(&s->dirty);
 	}
+	if (*more)
+		c->report_at = 0;
 	return n;
 }

@@ -48,6 +48,7 @@ static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
 	s->run_ntx = (uint8_t *)(s->run_log + cap);
 	s->klass = k;
 	sdr_list_init(&s->link);
+	sdr_list_init(&s->mine);
 	sdr_list_init(&s->lost_link);
 	sdr_list_init(&s->end_link);
 	return s;
@@ -76,6 +77,7 @@ void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 		sdr_send_release(s->h);
 	s->h = NULL;
 	sdr_list_del(&s->link);
+	sdr_list_del(&s->mine);
 	sdr_list_del(&s->lost_link);
 	sdr_list_del(&s->end_link);
 	if (!s->nlog)
@@ -238,6 +240,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	b->opened++;
 	c->seg_ring[s->msn & (c->sr_cap - 1)] = s;
 	sdr_list_add_tail(&s->link, &c->segs);
+	sdr_list_add_tail(&s->mine, &b->segs);
 	if (b->opened == b->plan.nmsgs)
 		sdr_list_del(&b->link);
 	if (!s->goal) { /* no parity: what is known of the data may be all there is to know */
