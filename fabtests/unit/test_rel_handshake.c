@@ -496,6 +496,201 @@ static void handshake__forged_hello_does_not_fail_what_is_posted(void **state)
 	bed_close(b);
 }
 
+/* ---- forged HELLOs: fields ----------------------------------------------------------------------------------------- */
+
+struct forgery {
+	const char *what;
+	uint32_t mtu, seg_bytes, ctl_max, channels, generations, id_bits, flags; /* 0: as it should be */
+};
+
+static const struct forgery forgeries[] = {
+	{ .what = "nothing but the sender" },
+	{ .what = "a small mtu", .mtu = 256 },
+	{ .what = "a small mtu with the wrong segments", .mtu = 256, .seg_bytes = 12345 },
+	{ .what = "other segments", .seg_bytes = 12345 },
+	{ .what = "small control datagrams", .ctl_max = 600 },
+	{ .what = "tiny control datagrams", .ctl_max = 1 },
+	{ .what = "more channels", .channels = 2 },
+	{ .what = "fewer generations", .generations = 2 },
+	{ .what = "another split", .id_bits = 8 },
+	{ .what = "a device", .flags = SDR_QP_F_NIC },
+};
+#define FORGERIES (sizeof(forgeries) / sizeof(forgeries[0]))
+
+/* As node 0 would send it to node 1, but for who says so. */
+static void forge_fields(struct bed *b, struct catch *c, const struct forgery *f)
+{
+	struct sdr_hello h;
+	uint8_t p[SDR_HELLO_LEN];
+
+	assert_int_equal(sdr_hello_decode(c->hello + SDR_CLASS_LEN, c->len - SDR_CLASS_LEN, &h), 0);
+	h.instance = 4711;
+	h.cid = 4712;
+	h.qp.mtu = f->mtu ? f->mtu : h.qp.mtu;
+	if (f->mtu) { /* what fits it, unless something else is forged */
+		h.qp.chunk = 65536 / f->mtu * f->mtu;
+		h.seg_bytes = f->mtu << h.qp.split.off_bits;
+		h.qp.max_msg = h.seg_bytes;
+	}
+	h.seg_bytes = f->seg_bytes ? f->seg_bytes : h.seg_bytes;
+	h.ctl_max = f->ctl_max ? f->ctl_max : h.ctl_max;
+	h.qp.channels = f->channels ? (uint8_t)f->channels : h.qp.channels;
+	h.qp.generations = f->generations ? (uint8_t)f->generations : h.qp.generations;
+	h.qp.split.id_bits = f->id_bits ? (uint8_t)f->id_bits : h.qp.split.id_bits;
+	h.qp.flags |= (uint8_t)f->flags;
+	assert_int_equal(sdr_hello_encode(p, SDR_REL_HELLO, &h), SDR_HELLO_LEN);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, SDR_HELLO_LEN), 0);
+}
+
+/*
+ * Node 1 connects to node 0, posts, and a HELLO in node 0's name comes: before, in between, and while node 0 is not even
+ * up.  Bulk both ways shows that the queue pairs are those that the two told each other of.
+ */
+static void forged_fields_case(const struct forgery *f, int when)
+{
+	struct bed *b = bed_open(4);
+	struct bed_op *op[4];
+	uint8_t *p[2];
+	struct catch c;
+
+	catch_one(b, &c);
+	if (when == 0) {
+		forge_fields(b, &c, f);
+		bed_run(b, MS);
+	}
+	if (when == 2)
+		bed_drop(b, 1, BED_HELLO, 0, 2); /* nobody answers yet */
+	for (uint32_t i = 0; i < 2; i++) {
+		p[i] = bed_buf(b, 200000, 0);
+		op[i] = bed_recv(b, i, p[i], 200000);
+	}
+	op[2] = bed_send(b, 1, 0, bed_buf(b, 200000, 7), 200000, 0);
+	if (when) {
+		bed_run(b, MS);
+		forge_fields(b, &c, f);
+		bed_run(b, MS);
+	}
+	op[3] = bed_send(b, 0, 1, bed_buf(b, 200000, 8), 200000, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		bed_wait(b, op[i], 10 * BED_SEC);
+		if (op[i]->e.err)
+			fail_msg("%s, case %d: operation %u ended with %s", f->what, when, i,
+				 sdr_rel_strerror(op[i]->e.prov_err));
+	}
+	assert_true(bed_same(p[0], 200000, 7));
+	assert_true(bed_same(p[1], 200000, 8));
+	if (when) /* what node 1 offered stands */
+		assert_int_equal(bed_conn(b, 1, 0)->mtu, b->node[1].rel->mtu);
+	bed_close(b);
+}
+
+static void forged_hello__no_field_fails_what_is_posted(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < FORGERIES; i++)
+		for (int when = 0; when < 3; when++)
+			forged_fields_case(&forgeries[i], when);
+}
+
+/* An engine that would open a port for a device does so for those who have shown that they are there. */
+static void forged_hello__a_device_must_prove_itself_where_it_costs_a_port(void **state)
+{
+	struct bed *b = bed_open(4);
+	struct catch c;
+
+	(void)state;
+	catch_one(b, &c);
+	b->node[1].rel->info.nic_port = true;
+	forge_fields(b, &c, &forgeries[FORGERIES - 1]);
+	bed_run(b, MS);
+	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1);
+	assert_int_equal(bed_seen(b, 1, BED_HELLO_ACK), 0);
+	assert_int_equal(b->node[1].rel->nconns, 0);
+	assert_int_equal(b->node[1].rel->peers.n, 0);
+	bed_close(b);
+}
+
+/* ---- addresses ------------------------------------------------------------------------------------------------------ */
+
+/* Whoever has seen a HELLO of ours could hand out a cookie, and make us repeat ourselves. */
+static void retry__of_another_address_is_not_believed(void **state)
+{
+	struct bed *b = bed_open(4);
+	struct sdr_retry r = { .cookie = 99 };
+	struct sdr_conn *c;
+	uint8_t p[SDR_RETRY_LEN];
+	struct bed_op *s;
+
+	(void)state;
+	bed_drop(b, 1, BED_HELLO, 0, UINT64_MAX / 2);
+	s = bed_send(b, 1, 0, "x", 1, 0);
+	s->expect = -1;
+	bed_run(b, MS);
+	c = bed_conn(b, 1, 0);
+	r.cid = c->cid;
+	sdr_retry_encode(p, SDR_REL_RETRY, &r);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, 3, 1, 0, p, sizeof(p)), 0); /* node 2 */
+	bed_run(b, MS);
+	assert_int_equal(c->cookie, 0);
+	assert_int_equal(bed_stats(b, 1).pkts_bad, 1);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, sizeof(p)), 0);
+	bed_run(b, MS);
+	assert_int_equal(c->cookie, 99);
+	bed_close(b);
+}
+
+/* The newest packet moves a connection.  One that comes late, from where the peer was, does not move it back. */
+static void move__only_the_newest_packet_moves_a_connection(void **state)
+{
+	struct bed *b = bed_open(3);
+	struct sdr_uc_addr there, here;
+	struct sdr_conn *c;
+	uint8_t ping[16];
+	size_t n = sdr_frame_ping_encode(ping, sizeof(ping));
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	c = bed_conn(b, 0, 1);
+	sdr_sim_node_addr(b->w, 1, &here);
+	sdr_sim_node_addr(b->w, 2, &there);
+	bed_drop(b, 2, BED_ALL, 0, UINT64_MAX / 2); /* who is there knows of nothing */
+	bed_forge(b, 2, 0, c->cid, c->rx_pns.r[0].hi + 10, ping, n);
+	bed_run(b, MS);
+	assert_true(sdr_uc_addr_equal(&c->addr, &there));
+	bed_forge(b, 1, 0, c->cid, c->rx_pns.r[0].hi - 5, ping, n);
+	bed_run(b, MS);
+	assert_true(sdr_uc_addr_equal(&c->addr, &there));
+	bed_forge(b, 1, 0, c->cid, c->rx_pns.r[0].hi + 1, ping, n);
+	bed_run(b, MS);
+	assert_true(sdr_uc_addr_equal(&c->addr, &here));
+	bed_close(b);
+}
+
+/* A RESET names a connection by the peer's number; it comes from where the peer is. */
+static void reset__finds_its_connection_by_number_and_address(void **state)
+{
+	struct bed *b = bed_open(3);
+	struct sdr_retry r = { .cookie = 0 };
+	uint8_t p[SDR_RETRY_LEN];
+	struct bed_op *s;
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	bed_warm(b, 0, 2);
+	s = bed_send(b, 0, 1, bed_buf(b, 3 << 20, 1), 3 << 20, 0);
+	bed_run(b, MS);
+	r.cid = bed_conn(b, 0, 1)->peer_cid;
+	sdr_retry_encode(p, SDR_REL_RESET, &r);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, 3, 0, 0, p, sizeof(p)), 0);
+	bed_run(b, MS);
+	assert_int_equal(s->n, 0);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, 2, 0, 0, p, sizeof(p)), 0);
+	bed_run(b, MS);
+	bed_assert_err(s, SDR_REL_ERR_RESTARTED);
+	assert_non_null(bed_conn(b, 0, 2));
+	bed_close(b);
+}
+
 static void handshake__garbage_is_counted(void **state)
 {
 	struct bed *b = bed_open(2);
@@ -584,6 +779,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(cookie__of_another_address_is_worth_nothing),
 		cmocka_unit_test(handshake__forged_hello_does_not_block_the_real_peer),
 		cmocka_unit_test(handshake__forged_hello_does_not_fail_what_is_posted),
+		cmocka_unit_test(forged_hello__no_field_fails_what_is_posted),
+		cmocka_unit_test(forged_hello__a_device_must_prove_itself_where_it_costs_a_port),
+		cmocka_unit_test(retry__of_another_address_is_not_believed),
+		cmocka_unit_test(move__only_the_newest_packet_moves_a_connection),
+		cmocka_unit_test(reset__finds_its_connection_by_number_and_address),
 		cmocka_unit_test(handshake__garbage_is_counted),
 		cmocka_unit_test(handshake__self_connection),
 	};

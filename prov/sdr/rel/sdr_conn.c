@@ -58,7 +58,7 @@ int sdr_rel_errno(int err)
 	return -EIO;
 }
 
-int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
+int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 {
 	struct sdr_rel *rel = c->rel;
 	struct sdr_qp_hooks hooks = { .user = c, .recv_progress = sdr_bulk_rx_progress };
@@ -73,18 +73,36 @@ int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
 	};
 	uint64_t seg = (uint64_t)mtu << rel->cfg.split.off_bits;
 
+	s->mtu = mtu;
+	s->chunk_pkts = rel->cfg.chunk / mtu ? rel->cfg.chunk / mtu : 1;
+	if (s->chunk_pkts > 1u << rel->cfg.split.off_bits)
+		s->chunk_pkts = 1u << rel->cfg.split.off_bits;
+	s->seg_bytes = seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / mtu * mtu : seg;
+	attr.chunk = s->chunk_pkts * mtu;
+	attr.max_msg = s->seg_bytes;
+	s->qp = sdr_qp_create_hooked(rel->ctx, &attr, &hooks);
+	return s->qp ? 0 : -ENOMEM;
+}
+
+void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s)
+{
 	if (c->qp)
 		sdr_qp_destroy(c->qp);
-	c->mtu = mtu;
-	c->chunk_pkts = rel->cfg.chunk / mtu ? rel->cfg.chunk / mtu : 1;
-	if (c->chunk_pkts > 1u << rel->cfg.split.off_bits)
-		c->chunk_pkts = 1u << rel->cfg.split.off_bits;
-	c->run_pkts = SDR_RUN_BYTES / mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / mtu : SDR_RUN_PKTS_MAX;
-	c->seg_bytes = seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / mtu * mtu : seg;
-	attr.chunk = c->chunk_pkts * mtu;
-	attr.max_msg = c->seg_bytes;
-	c->qp = sdr_qp_create_hooked(rel->ctx, &attr, &hooks);
-	return c->qp ? 0 : -ENOMEM;
+	c->qp = s->qp;
+	c->mtu = s->mtu;
+	c->chunk_pkts = s->chunk_pkts;
+	c->run_pkts = SDR_RUN_BYTES / s->mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / s->mtu : SDR_RUN_PKTS_MAX;
+	c->seg_bytes = s->seg_bytes;
+}
+
+int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
+{
+	struct sdr_conn_shape s;
+	int ret = sdr_conn_shape_make(c, mtu, &s);
+
+	if (!ret)
+		sdr_conn_shape_take(c, &s);
+	return ret;
 }
 
 struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu)

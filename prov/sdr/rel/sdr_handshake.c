@@ -7,8 +7,9 @@
  *
  * Trust: a HELLO proves nothing.  Its sender gets one answer of the same size and a bounded amount of state;
  * with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open connection (the peer
- * restarted), the sender must first return a cookie: a keyed hash of its address and of the time, for which
- * nothing is stored.  An address is proven by the cookie, by a HELLO_ACK that echoes our connection id, or by
+ * restarted), would change what a connection of ours has told of itself, or would make the engine open a port, the
+ * sender must first return a cookie: a keyed hash of its address and of the time, for which
+ * nothing is stored.  A HELLO that is refused, or not the last, changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK that echoes our connection id, or by
  * a packet that carries it; before that nothing but HELLOs goes there.
  *
  * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
@@ -152,23 +153,33 @@ void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t 
 		sdr_context_ctl_push(rel->ctx, to, sdr_retry_encode(p, SDR_REL_RESET, &r));
 }
 
-/* The peer's HELLO or answer becomes part of the connection: it is open.  -EPROTO: the two do not fit together. */
+/*
+ * The peer's HELLO or answer becomes part of the connection: it is open.  All of it is judged before anything changes.
+ * -EPROTO: the two do not fit together.
+ */
 static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const struct sdr_hello *h)
 {
+	struct sdr_conn_shape shape = { .qp = NULL };
 	struct sdr_rel *rel = c->rel;
 	uint8_t info[SDR_QP_INFO_SIZE];
 	int ret;
 
-	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->mtu)
+	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->mtu || h->qp.mtu < SDR_MTU_MIN)
 		return -EPROTO;
-	if (h->qp.mtu < c->mtu && (h->qp.mtu < SDR_MTU_MIN || sdr_conn_qp_make(c, h->qp.mtu)))
-		return -EPROTO;
-	if (h->seg_bytes != c->seg_bytes)
-		return -EPROTO;
+	if (h->qp.mtu < c->mtu) {
+		ret = sdr_conn_shape_make(c, h->qp.mtu, &shape);
+		if (ret)
+			return ret;
+	}
+	ret = -EPROTO;
+	if (h->seg_bytes != (shape.qp ? shape.seg_bytes : c->seg_bytes))
+		goto err;
 	sdr_wire_qp_info_encode(info, &h->qp);
-	ret = sdr_qp_connect_addr(c->qp, info, from);
+	ret = sdr_qp_connect_addr(shape.qp ? shape.qp : c->qp, info, from);
 	if (ret)
-		return ret == -EBADMSG ? -EPROTO : ret;
+		goto err;
+	if (shape.qp)
+		sdr_conn_shape_take(c, &shape);
 	c->addr = *from;
 	c->peer_cid = h->cid;
 	c->peer_instance = h->instance;
@@ -190,28 +201,34 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 	sdr_op_release_held(c);
 	return 0;
+err:
+	if (shape.qp)
+		sdr_qp_destroy(shape.qp);
+	return ret == -EBADMSG ? -EPROTO : ret;
 }
 
 void sdr_conn_prove(struct sdr_conn *c)
 {
 	if (c->proven)
 		return;
-	c->proven = true;
+	c->proven = c->peer->proved = true;
 	if (c->passive)
 		c->rel->nunproven--;
 	sdr_op_release_held(c);
 	sdr_conn_kick(c);
 }
 
-/* An unproven connection has sent and received nothing but HELLOs: another peer may take its place. */
-static int conn_unadopt(struct sdr_conn *c)
+/*
+ * An unproven connection has sent and received nothing but HELLOs: another peer may take its place.  Our own side of it
+ * stays as it is: a HELLO of ours that is on its way, or its answer, has told of it.
+ */
+static void conn_unadopt(struct sdr_conn *c)
 {
 	sdr_conn_peer_forget(c);
 	c->peer_known = false;
 	c->state = SDR_CONN_HELLO;
 	c->addr = c->peer->addr;
 	c->ctl_max = c->rel->ctl_max; /* both sides must agree on what fits a datagram */
-	return sdr_conn_qp_make(c, c->rel->mtu);
 }
 
 /* So many do not prove who they are, or are here, that one who wants in has to prove himself first. */
@@ -220,12 +237,45 @@ static bool hello_crowded(const struct sdr_rel *rel)
 	return rel->nunproven >= SDR_CONN_UNPROVEN_MAX || sdr_conn_crowded(rel);
 }
 
+/* Would it change something that is ours, or another's?  Then its sender must have shown that he is there. */
+static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *c, const struct sdr_hello *h)
+{
+	if (rel->info.nic_port && (h->qp.flags & SDR_QP_F_NIC))
+		return true;
+	return c ? c->peer_known || h->qp.mtu < c->mtu : hello_crowded(rel);
+}
+
+/* The connection that this HELLO is for: what stood in its place makes room.  NULL: there is no room. */
+static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_addr *from, struct sdr_peer *peer,
+				    uint32_t mtu)
+{
+	struct sdr_conn *c = peer ? peer->conn : NULL;
+
+	if (c && c->peer_known && !c->proven && (c->mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
+		/* Whoever opened this never showed that he is there; what we hold is for the one who does. */
+		conn_unadopt(c);
+		return c;
+	}
+	if (c && !c->peer_known)
+		return c;
+	if (c)
+		sdr_conn_fail(c, c->proven ? SDR_REL_ERR_RESTARTED : SDR_REL_ERR_NOMEM);
+	if ((!peer || !peer->names) && !sdr_conn_admit(rel))
+		return NULL;
+	peer = sdr_peer_make(rel, from);
+	if (!peer)
+		return NULL;
+	c = sdr_conn_open(peer, true, mtu);
+	if (!c)
+		sdr_peer_release(peer);
+	return c;
+}
+
 static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, const struct sdr_hello *h)
 {
 	struct sdr_peer *peer = sdr_peer_find(rel, from);
 	struct sdr_conn *c = peer ? peer->conn : NULL;
 	bool paid = cookie_ok(rel, from, h->cookie);
-	uint32_t mtu = h->qp.mtu < rel->mtu ? h->qp.mtu : rel->mtu;
 	int ret;
 
 	if (c && c->peer_known && c->peer_cid == h->cid && c->peer_instance == h->instance) {
@@ -235,42 +285,27 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 	}
 	if (rel->closing)
 		return;
-	if (((c && c->peer_known) || (!c && hello_crowded(rel))) && !paid) {
+	if (!paid && hello_needs_proof(rel, c, h)) {
 		retry_send(rel, from, h->cid);
 		return;
 	}
-	if (h->qp.mtu > (c ? c->mtu : rel->mtu)) {
+	if (h->qp.mtu > (c && !c->peer_known ? c->mtu : rel->mtu) || h->qp.mtu < SDR_MTU_MIN) {
 		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY);
 		return;
 	}
-	if (c && c->peer_known && !c->proven) {
-		/* Whoever opened this never showed that he is there; what we hold is for the one who does. */
-		if (conn_unadopt(c)) {
-			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
-			c = NULL;
-		}
-	} else if (c && c->peer_known) {
-		sdr_conn_fail(c, SDR_REL_ERR_RESTARTED);
-		c = NULL;
-	}
+	c = hello_place(rel, from, peer, h->qp.mtu);
 	if (!c) {
-		if ((peer && peer->names) || sdr_conn_admit(rel))
-			peer = sdr_peer_make(rel, from);
-		else
-			peer = NULL;
-		c = peer && mtu >= SDR_MTU_MIN ? sdr_conn_open(peer, true, mtu) : NULL;
-		if (!c) {
-			if (peer)
-				sdr_peer_release(peer);
-			hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT);
-			return;
-		}
+		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT);
+		return;
 	}
 	ret = conn_adopt(c, from, h);
 	if (ret) {
 		hello_refuse(rel, from, h, ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH);
-		if (c->passive || ret != -EPROTO)
+		/* What is posted waits for the answer to a HELLO of ours, unless it is known that none will do. */
+		if (sdr_list_empty(&c->held) || (paid && ret != -EPROTO))
 			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
+		else
+			sdr_conn_rearm(c);
 		return;
 	}
 	if (paid)
@@ -312,9 +347,12 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 									       : SDR_REL_ERR_REFUSED);
 		return;
 	}
-	if (c->peer_known && c->peer_cid != h->cid && (c->proven || h->status || conn_unadopt(c))) {
-		rel->closed.pkts_bad++;
-		return;
+	if (c->peer_known && c->peer_cid != h->cid) {
+		if (c->proven) {
+			rel->closed.pkts_bad++;
+			return;
+		}
+		conn_unadopt(c); /* the HELLO that came before this answer was another's */
 	}
 	if (!c->proven && rtt_us < 60u * 1000000u) {
 		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);

@@ -117,6 +117,8 @@ struct sdr_rel {
 	struct sdr_idtab ids;
 	uint32_t nops, nrx, nunproven, nconns;
 	uint32_t npeers_named; /* peers that somebody here names */
+	uint32_t ngone;	       /* peers that are only remembered */
+	struct sdr_list gone;  /* they, the oldest first */
 	uint32_t nstrangers;   /* connections of peers that nobody here names */
 	/* matching: [0] untagged, [1] tagged */
 	struct sdr_list posted[2], unexp[2];
@@ -139,6 +141,8 @@ struct sdr_peer {
 	uint32_t nunexp;       /* unexpected and early messages from it */
 	struct sdr_list unexp; /* those that receives may meet, in order */
 	uint64_t unexp_bytes; /* their inline bytes, with what keeps them: beyond SDR_REL_UNEXP_PEER credit stops */
+	struct sdr_list gone; /* rel->gone: nothing needs it, it is remembered */
+	bool proved;	      /* its address was its own, once */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
 	struct sdr_loss loss;	   /* what the path to it loses */
@@ -542,6 +546,14 @@ void sdr_peer_stats_fold(struct sdr_peer *p); /* sdr_rel_text.c */
 
 /* ---- sdr_conn.c: life of a connection ------------------------------------------------------------------ */
 struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu);
+/* What follows from the size of packets; made beside what is in force, and then taken, or destroyed with its QP. */
+struct sdr_conn_shape {
+	uint32_t mtu, chunk_pkts;
+	uint64_t seg_bytes;
+	struct sdr_qp *qp;
+};
+int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s);
+void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s);
 int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu);
 int sdr_rel_errno(int err);			      /* enum sdr_rel_err -> negative errno */
 struct sdr_conn *sdr_conn_get(struct sdr_peer *peer); /* opens one if needed; NULL out of memory */

@@ -220,7 +220,7 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const str
 
 	if (!qp || !remote_qp_info)
 		return -EINVAL;
-	if (qp->connected)
+	if (qp->connected && !qp->hooked)
 		return -EISCONN;
 	err = sdr_wire_qp_info_decode(remote_qp_info, SDR_QP_INFO_LEN, &i);
 	if (err)

@@ -69,6 +69,7 @@ struct sdr_qp_hooks {
 struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp_attr *attr,
 				    const struct sdr_qp_hooks *hooks);
 /* addr: where the peer was seen; NULL: as in the info. */
+/* With hooks also again, to another peer, while nothing has been sent: what this side has told of itself stays true. */
 int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const struct sdr_uc_addr *addr);
 void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
 /* Send side: messages below limit may be sent (never moves back). */

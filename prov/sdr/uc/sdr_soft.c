@@ -205,6 +205,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->ctl_max = s->ctl_max;
 	out->rx_window = s->rx_window;
 	out->late = "lap";
+	out->nic_port = true;
 	if (!s->any)
 		out->addr = s->addr;
 }

@@ -120,6 +120,7 @@ struct sdr_uc_info {
 	uint32_t rx_window; /* bytes that may arrive without being polled before the kernel drops; 0 unknown */
 	bool keyed;	    /* messages to this engine need a grant, told to their sender; else it starts at once */
 	uint32_t reg_min;   /* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
+	bool nic_port;	    /* connecting a QP to a device opens a port of this host's: for proven peers only */
 	bool no_bytes;	    /* payloads are virtual: addresses are never read or written (simulation) */
 	const char *late;   /* protection against late packets: "lap", "root", "mw", "mr" (sdr_verbs.h) */
 	struct sdr_uc_addr addr; /* own address as others see it, when known */
@@ -146,7 +147,10 @@ struct sdr_uc_ops {
 	void (*qp_destroy)(struct sdr_uc_qp *qp);
 	/* Fills qpn, rkey, psn, channels, generations, split, mtu, max_msg, rx_window, addr. */
 	void (*qp_info)(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out);
-	/* Geometry (channels, generations, split, mtu, max_msg) must agree: -EPROTO if not. addr may be NULL: from info. */
+	/*
+	 * Geometry (channels, generations, split, mtu, max_msg) must agree: -EPROTO if not. addr may be NULL: from info.
+	 * May be called again while nothing has been sent: then to this peer, and qp_info stays what it was.
+	 */
 	int (*qp_connect)(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
 			  const struct sdr_uc_addr *addr);
 	/* The peer moved. */

@@ -148,6 +148,7 @@ struct sdr_verbs_qp {
 	uint64_t max_msg;
 	uint32_t rkey, psn; /* own; the key only proves that a peer has seen our info */
 	bool connected;
+	bool on_way; /* its transports have left INIT, perhaps not all */
 	bool peer_nic;
 	uint32_t peer_rkey;
 	struct sdr_wire_qp_info peer; /* as connected: for a peer that moves */

@@ -231,6 +231,32 @@ void sdr_verbs_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	memcpy(out->addr, v->addr.b, out->addr_len);
 }
 
+/* Back to where a queue pair can be told another peer; its number, and what is bound, stay. */
+static int sdr_verbs_qp_rewind(struct sdr_verbs_qp *q)
+{
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RESET };
+	uint32_t i;
+	int ret = 0;
+
+	sdr_verbs_tx_reap(q->v);
+	sdr_verbs_rx_forget(q);
+	for (i = 0; i < q->ntp && !ret; i++) {
+		struct sdr_verbs_tp *t = &q->tp[i];
+
+		ret = -q->v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE);
+		if (ret)
+			break;
+		sdr_verbs_tp_forget(t);
+		ret = sdr_verbs_tp_to_init(t);
+		t->rx_need = 0;
+		if (!ret && t->rx_on) {
+			t->rx_on = false;
+			ret = sdr_verbs_rx_fill(t);
+		}
+	}
+	return ret;
+}
+
 static int sdr_verbs_qp_path(struct sdr_verbs_qp *q, const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs *v = q->v;
@@ -238,8 +264,12 @@ static int sdr_verbs_qp_path(struct sdr_verbs_qp *q, const struct sdr_uc_addr *a
 	uint32_t i;
 	int ret = sdr_verbs_path(v, addr, &ah);
 
-	for (i = 0; i < q->ntp && !ret; i++)
+	if (!ret && q->on_way)
+		ret = sdr_verbs_qp_rewind(q);
+	for (i = 0; i < q->ntp && !ret; i++) {
+		q->on_way = true;
 		ret = sdr_verbs_tp_to_rts(&q->tp[i], &ah);
+	}
 	if (ret)
 		sdr_verbs_why(v->pd, ret, "cannot connect a UC queue pair (is the peer's address reachable?)",
 			      v->reason, sizeof(v->reason));
@@ -287,11 +317,9 @@ int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RESET };
 	bool moved = addr->len != q->addr.len || memcmp(addr->b + 3, q->addr.b + 3, sizeof(addr->b) - 3);
 	struct ibv_ah_attr ah;
-	uint32_t i;
-	int ret = 0;
+	int ret;
 
 	if (!q->connected || sdr_verbs_path(q->v, addr, &ah))
 		return; /* another family cannot have come from this engine */
@@ -299,24 +327,7 @@ void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr
 	sdr_verbs_qp_ctl(q);
 	if (!moved)
 		return;
-	sdr_verbs_tx_reap(q->v);
-	sdr_verbs_rx_forget(q);
-	for (i = 0; i < q->ntp && !ret; i++) {
-		struct sdr_verbs_tp *t = &q->tp[i];
-
-		ret = -q->v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE);
-		if (ret)
-			break;
-		sdr_verbs_tp_forget(t);
-		ret = sdr_verbs_tp_to_init(t);
-		t->rx_need = 0;
-		if (!ret && t->rx_on) {
-			t->rx_on = false;
-			ret = sdr_verbs_rx_fill(t);
-		}
-	}
-	if (!ret)
-		ret = sdr_verbs_qp_path(q, addr);
+	ret = sdr_verbs_qp_path(q, addr);
 	if (ret)
 		sdr_verbs_break(q->v, ret, "a peer has moved and its queue pairs cannot follow");
 }
