@@ -8,7 +8,7 @@
 
 static uint32_t known(struct bed *b)
 {
-	return b->node[0].rel->peers.n;
+	return b->node[0].rel->peers.n - b->node[0].rel->ngone;
 }
 
 static void visit(struct bed *b, uint32_t from)
@@ -53,6 +53,41 @@ static void strangers__go_with_their_connection(void **state)
 	assert_int_equal(b->node[0].rel->nstrangers, 0);
 	assert_int_equal(bed_stats(b, 0).msgs_rx, rx); /* what they did still counts */
 	assert_int_equal(rx, 30);
+	bed_close(b);
+}
+
+/* What is known of a path is of use to who comes back; of those who do not, only so many are remembered. */
+static void strangers__the_last_who_went_are_remembered(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct sdr_rel *rel = b->node[0].rel;
+	struct sdr_uc_addr addr = { .len = 4 };
+	struct sdr_rel_stats st;
+	struct sdr_peer *p;
+
+	(void)state;
+	visit(b, 1);
+	leave(b, 1);
+	sdr_sim_node_addr(b->w, 1, &addr);
+	p = sdr_rel_peer_find(rel, &addr);
+	assert_non_null(p);
+	sdr_rel_stats_get(rel, p, &st);
+	assert_int_equal(st.msgs_rx, 1);
+	visit(b, 1);
+	assert_ptr_equal(bed_conn(b, 0, 1)->peer, p);
+	assert_int_equal(rel->ngone, 0);
+	leave(b, 1);
+	for (uint32_t i = 0; i < 3 * SDR_REL_PEERS_GONE; i++) {
+		addr.b[1] = (uint8_t)(i + 1);
+		addr.b[2] = (uint8_t)(1 + i / 255);
+		p = sdr_rel_peer(rel, &addr);
+		assert_non_null(p);
+		p->proved = i % 2; /* who never proved himself is not remembered */
+		sdr_rel_peer_put(p);
+		assert_true(rel->peers.n <= SDR_REL_PEERS_GONE);
+	}
+	assert_int_equal(rel->ngone, SDR_REL_PEERS_GONE);
+	assert_int_equal(bed_stats(b, 0).msgs_rx, 2); /* of who is forgotten, too */
 	bed_close(b);
 }
 
@@ -243,6 +278,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strangers__go_with_their_connection),
+		cmocka_unit_test(strangers__the_last_who_went_are_remembered),
 		cmocka_unit_test(names__a_hold_keeps_a_peer_until_it_is_put_back),
 		cmocka_unit_test(names__given_back_while_connected),
 		cmocka_unit_test(names__unexpected_messages_and_directed_receives_keep_a_peer),

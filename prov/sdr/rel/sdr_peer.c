@@ -4,8 +4,9 @@
  * Peers: one small object per address that matters now, found by a keyed hash.  It carries the caller's word (the
  * provider's fi_addr) and what the path to it is like, and lives as long as something needs it: the caller's hold
  * (sdr_rel_peer), a receive directed at it, an unexpected message from it, a connection.  One that nobody here names
- * (no hold, no directed receive) is a stranger: it goes with its last connection and message, and its counts go to the
- * endpoint's total.  Peers with a name are SDR_REL_PEERS_MAX at the most; strangers are bounded by their connections
+ * (no hold, no directed receive) is a stranger: it goes with its last connection and message.  What is known of the last
+ * SDR_REL_PEERS_GONE of those who had proved themselves is kept for when they come back, and for statistics; the counts
+ * of others go to the endpoint's total.  Peers with a name are SDR_REL_PEERS_MAX at the most; strangers are bounded by their connections
  * (sdr_conn_admit) and messages (sdr_unexp_room).
  */
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *ad
 	p->addr = *addr;
 	p->user = UINT64_MAX;
 	sdr_list_init(&p->unexp);
+	sdr_list_init(&p->gone);
 	sdr_loss_init(&p->loss, rel->now);
 	if (sdr_htab_add(&rel->peers, &p->hnode, peer_hash(rel, addr))) {
 		free(p);
@@ -51,17 +53,48 @@ struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *ad
 	return p;
 }
 
-void sdr_peer_release(struct sdr_peer *p)
+static bool peer_needed(const struct sdr_peer *p)
 {
-	if (p->names || p->nconns || p->nunexp)
-		return;
+	return p->names || p->nconns || p->nunexp;
+}
+
+static void peer_free(struct sdr_peer *p)
+{
 	sdr_peer_stats_fold(p);
 	sdr_htab_del(&p->rel->peers, &p->hnode);
 	free(p);
 }
 
+/* It is needed again, or goes. */
+static void peer_gone_del(struct sdr_peer *p)
+{
+	if (sdr_list_empty(&p->gone))
+		return;
+	sdr_list_del(&p->gone);
+	p->rel->ngone--;
+}
+
+void sdr_peer_release(struct sdr_peer *p)
+{
+	struct sdr_rel *rel = p->rel;
+
+	if (peer_needed(p))
+		return;
+	if (!p->proved) {
+		peer_free(p);
+		return;
+	}
+	sdr_list_add_tail(&p->gone, &rel->gone);
+	if (++rel->ngone <= SDR_REL_PEERS_GONE)
+		return;
+	p = sdr_container(rel->gone.next, struct sdr_peer, gone);
+	peer_gone_del(p);
+	peer_free(p);
+}
+
 void sdr_peer_name(struct sdr_peer *p)
 {
+	peer_gone_del(p);
 	if (p->names++)
 		return;
 	p->rel->npeers_named++;
@@ -79,6 +112,7 @@ void sdr_peer_unname(struct sdr_peer *p)
 
 void sdr_peer_conn_add(struct sdr_peer *p, struct sdr_conn *c)
 {
+	peer_gone_del(p);
 	p->conn = c;
 	p->nconns++;
 	p->used = true;

@@ -222,7 +222,7 @@ struct sdr_rel_stats {
 };
 /* peer NULL: sum over all peers (gauges: the maximum). */
 void sdr_rel_stats_get(struct sdr_rel *rel, struct sdr_peer *peer, struct sdr_rel_stats *out);
-/* Calls fn for each peer that ever had a connection; strangers who are gone are in the total alone. */
+/* Calls fn for each peer that ever had a connection; strangers who went long ago are in the total alone. */
 void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer), void *user);
 
 #endif /* SDR_REL_H */

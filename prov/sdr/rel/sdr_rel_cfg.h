@@ -61,6 +61,7 @@ struct sdr_rel_cfg {
 #define SDR_KEEPALIVE_NS (15 * 1000000000ull) /* idle time before a connection in use is probed */
 
 #define SDR_REL_PEERS_MAX     65536u /* peers that an endpoint's user names at a time */
+#define SDR_REL_PEERS_GONE    256u   /* strangers who are gone and remembered */
 #define SDR_REL_STRANGERS_MAX 61440u /* connections of others; with so many the one that was silent longest goes */
 #define SDR_REL_CTL_WINDOW    1024u  /* reliable records in flight a connection and direction; power of two */
 #define SDR_REL_UNEXP_PEER \
