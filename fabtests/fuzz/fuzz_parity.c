@@ -78,9 +78,11 @@ static void par_done(void *user, const struct sdr_rel_cqe *e)
 	par.done++;
 }
 
-static int par_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+static int par_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		      void **region)
 {
 	(void)user;
+	(void)region;
 	(void)access;
 	if (key != PAR_REGION || addr > PAR_BYTES || len > PAR_BYTES - addr)
 		return -EACCES;

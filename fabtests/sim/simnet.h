@@ -219,7 +219,7 @@ uint64_t simnet_parts_check(const struct simnet_op *op, uint64_t id, uint64_t of
 void simnet_op_seal(struct simnet_op *op);
 void simnet_write_check(struct simnet *sn, const struct simnet_op *op, const char *when);
 void simnet_done(void *user, const struct sdr_rel_cqe *e);
-int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va);
+int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va, void **region);
 void simnet_region_init(struct simnet *sn, struct simnet_node *nd);
 void simnet_ops_close_node(struct simnet *sn, uint32_t node);
 void simnet_ops_free(struct simnet *sn);

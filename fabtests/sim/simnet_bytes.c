@@ -162,7 +162,7 @@ void simnet_region_init(struct simnet *sn, struct simnet_node *nd)
 	memset(nd->wo.mem, SIMNET_FRESH, nd->wo.len);
 }
 
-int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va, void **region)
 {
 	struct simnet_node *nd = user;
 	struct simnet_region *r;
@@ -176,6 +176,7 @@ int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_
 	if (addr > r->len || len > r->len - addr)
 		return -EINVAL;
 	*va = r->mem + addr;
+	*region = r;
 	return 0;
 }
 

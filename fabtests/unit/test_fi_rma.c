@@ -3,6 +3,7 @@
 /* Memory regions and RMA: keys, bounds, rights, both addressing modes, data, events. */
 #include "test_fi_util.h"
 
+#define BIG   (8u << 20)
 #define LEN   (256 * 1024) /* bytes of the target region */
 #define GUARD 64	   /* bytes before and behind it that nobody may write */
 
@@ -214,6 +215,73 @@ static void rma__denied(void **state)
 	test_pair_close(&p);
 }
 
+/*
+ * The peer's transfer is in the middle, and the peer does nothing any more, good or bad: the region closes all the same,
+ * without it, and from then on its memory belongs to the application.
+ */
+static void revoked(bool write, enum fi_progress progress)
+{
+	struct test_opts o = { .type = FI_EP_RDM, .mr_mode = FI_MR_PROV_KEY, .progress = progress };
+	uint8_t *mem = malloc(BIG), *was = malloc(BIG), *mine = malloc(BIG);
+	struct fi_cq_tagged_entry e;
+	struct fi_cq_err_entry err;
+	struct test_pair p;
+	struct fid_mr *mr;
+	uint64_t end;
+	size_t i;
+
+	assert_true(mem && was && mine);
+	setenv("FI_SDR_CC", "fixed", 1);
+	setenv("FI_SDR_RATE", "200000000", 1);
+	setenv("FI_SDR_TIMEOUT", "3000", 1); /* nobody here waits as long */
+	test_pair_open(&p, &o);
+	memset(mem, write ? 1 : 2, BIG);
+	memset(mine, write ? 2 : 1, BIG);
+	assert_ok(fi_mr_reg(p.domain, mem, BIG, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL));
+	if (write)
+		assert_ok(fi_write(p.s[0].ep, mine, BIG, NULL, p.s[0].peer, 0, fi_mr_key(mr), &p));
+	else
+		assert_ok(fi_read(p.s[0].ep, mine, BIG, NULL, p.s[0].peer, 0, fi_mr_key(mr), &p));
+	end = test_now_s() + TEST_GUARD_S;
+	while (*(volatile uint8_t *)(write ? mem : mine) != 2) {
+		fi_cq_read(p.s[0].cq, &e, 0);
+		fi_cq_read(p.s[1].cq, &e, 0);
+		assert_true(test_now_s() <= end);
+	}
+	assert_ok(fi_close(&mr->fid));
+	if (!write)
+		memset(mem, 3, BIG);
+	memcpy(was, mem, BIG);
+	test_wait_err(&p, 0, &err);
+	assert_int_equal(err.err, FI_EACCES);
+	assert_ptr_equal(err.op_context, &p);
+	test_quiet(&p, 0, 1000);
+	assert_memory_equal(mem, was, BIG);
+	for (i = 0; i < BIG && !write; i++)
+		assert_true(mine[i] == 1 || mine[i] == 2);
+	test_pair_close(&p);
+	unsetenv("FI_SDR_CC");
+	unsetenv("FI_SDR_RATE");
+	unsetenv("FI_SDR_TIMEOUT");
+	free(mine);
+	free(was);
+	free(mem);
+}
+
+static void region__closes_under_a_write(void **state)
+{
+	(void)state;
+	revoked(true, FI_PROGRESS_MANUAL);
+	revoked(true, FI_PROGRESS_AUTO);
+}
+
+static void region__closes_under_a_read(void **state)
+{
+	(void)state;
+	revoked(false, FI_PROGRESS_MANUAL);
+	revoked(false, FI_PROGRESS_AUTO);
+}
+
 static void rma__events(void **state)
 {
 	struct test_opts o = { .type = FI_EP_RDM, .cntrs = true, .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
@@ -256,6 +324,8 @@ int main(void)
 		cmocka_unit_test(rma__offsets_and_own_keys),
 		cmocka_unit_test(rma__virtual_addresses_and_provider_keys),
 		cmocka_unit_test(rma__denied),
+		cmocka_unit_test(region__closes_under_a_write),
+		cmocka_unit_test(region__closes_under_a_read),
 		cmocka_unit_test(rma__events),
 	};
 

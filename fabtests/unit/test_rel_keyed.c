@@ -243,12 +243,12 @@ static void keyed__a_sender_that_dies_before_its_data(void **state)
 		bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, LEN, 4), LEN, 0, 2, 0);
 		bed_run(b, BED_RTT * 3 / 4); /* both are announced, the CTS is on its way */
 		assert_int_equal(bed_grants_open(b, 1), 2);
-		assert_true(sdr_rel_mr_busy(b->node[1].rel, wr, LEN));
+		assert_false(sdr_list_empty(&b->node[1].rel->remotes));
 		bed_crash(b, 0);
 		bed_wait(b, r, 4 * BED_SEC);
 		bed_assert_err(r, SDR_REL_ERR_STOPPED);
 		assert_int_equal(bed_grants_open(b, 1), 0);
-		assert_false(sdr_rel_mr_busy(b->node[1].rel, wr, LEN));
+		assert_true(sdr_list_empty(&b->node[1].rel->remotes));
 		assert_true(bed_same(p, LEN, 0) && bed_same(wr, LEN, 0));
 		bed_close(b);
 	}

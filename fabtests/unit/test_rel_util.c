@@ -168,7 +168,8 @@ static void bed_done(void *user, const struct sdr_rel_cqe *e)
 	op->at = bed_now(nd->bed);
 }
 
-static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		      void **region)
 {
 	struct bed_node *nd = user;
 
@@ -180,6 +181,7 @@ static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uin
 		if ((r->access & access) != access || addr > r->len || len > r->len - addr)
 			return -EACCES;
 		*va = r->p + addr;
+		*region = r;
 		return 0;
 	}
 	return -ENOENT;

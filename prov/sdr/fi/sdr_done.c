@@ -143,9 +143,10 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 	sdr_cq_push(cq, &c);
 }
 
-static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+			 void **region)
 {
-	return sdr_regions_get(((struct sdr_ep *)user)->dom, key, addr, len, access, va);
+	return sdr_regions_get(((struct sdr_ep *)user)->dom, key, addr, len, access, va, region);
 }
 
 /* What is decided for a peer changes now and then, not with every message. */

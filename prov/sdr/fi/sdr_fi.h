@@ -384,7 +384,8 @@ extern struct fi_ops_mr sdr_mr_ops;
 int sdr_regions_init(struct sdr_regions *r);
 void sdr_regions_fini(struct sdr_regions *r);
 /* mr_get of struct sdr_rel_cbs with the domain. */
-int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va);
+int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		    void **region);
 /* Counters bound to a region. */
 void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write);
 

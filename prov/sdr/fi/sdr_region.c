@@ -9,10 +9,9 @@
  * offsets from the region's start.  An access is granted when key, access right and the whole range are
  * right, checked without overflow, each time.
  *
- * Closing takes the key out of the table first; then, while some endpoint still moves a peer's bytes into or
- * out of the region, it drives that endpoint and waits, FI_SDR_TIMEOUT at the most: an access that has not
- * ended by then leaves the region registered and the call says -FI_EBUSY.  Local buffers need no
- * registration.  One contiguous range a region.
+ * Closing takes the key out of the table first; then each endpoint ends what its peers still do to this region
+ * (rel/sdr_remote.c), and they are told so.  It waits for no peer: only for a device that has packets to send
+ * which lie in the region.  Local buffers need no registration.  One contiguous range a region.
  *
  * In the domain of an RDMA device the memory is registered with the device, too, so that its engines need not do it
  * for each message.  Where that fails the call fails, unless the application did not choose the device: then the
@@ -127,7 +126,8 @@ static void sdr_regions_remove(struct sdr_regions *r, struct sdr_region *reg)
 	pthread_mutex_unlock(&r->lock);
 }
 
-int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		    void **region)
 {
 	struct sdr_regions *r = &dom->regions;
 	struct sdr_region *reg;
@@ -147,6 +147,7 @@ int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_
 	if ((access & SDR_REL_ACCESS_WRITE) && !(reg->access & FI_REMOTE_WRITE))
 		goto out;
 	*va = reg->base + off;
+	*region = reg;
 	ret = 0;
 out:
 	pthread_mutex_unlock(&r->lock);
@@ -167,46 +168,75 @@ void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write)
 
 /* ---- handles --------------------------------------------------------------------------------------- */
 
-/* True while some endpoint of the domain is at it; drives those that are. */
-static bool sdr_region_busy(struct sdr_region *reg)
+/* From here on no peer reaches it: the key is gone, and what was under way ends, whatever its peer does. */
+static void sdr_region_revoke(struct sdr_region *reg)
 {
 	struct sdr_domain *dom = reg->dom;
-	bool busy = false;
 	unsigned int i;
 
+	sdr_regions_remove(&dom->regions, reg);
+	if (!reg->len || !(reg->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)))
+		return;
 	pthread_mutex_lock(&dom->eps_lock);
 	for (i = 0; i < dom->neps; i++) {
 		struct sdr_ep *ep = dom->eps[i];
+		bool ended;
 
 		pthread_mutex_lock(&ep->lock);
-		if (ep->rel && !ep->broken && sdr_rel_mr_busy(ep->rel, reg->base, reg->len)) {
-			sdr_ep_round(ep, NULL);
-			busy |= sdr_rel_mr_busy(ep->rel, reg->base, reg->len);
-		}
+		ended = ep->rel && sdr_rel_mr_revoke(ep->rel, reg);
+		if (ended)
+			sdr_ep_round(ep, NULL); /* tells the peers */
+		pthread_mutex_unlock(&ep->lock);
+		if (ended)
+			sdr_ep_kick(ep);
+	}
+	pthread_mutex_unlock(&dom->eps_lock);
+}
+
+/* True while a device has packets to send that lie in it. */
+static bool sdr_region_reading(struct sdr_region *reg)
+{
+	struct sdr_domain *dom = reg->dom;
+	bool reading = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&dom->eps_lock);
+	for (i = 0; i < dom->neps && !reading; i++) {
+		struct sdr_ep *ep = dom->eps[i];
+
+		pthread_mutex_lock(&ep->lock);
+		reading = ep->rel && !ep->broken && sdr_rel_mr_reading(ep->rel, reg->base, reg->len);
 		pthread_mutex_unlock(&ep->lock);
 	}
 	pthread_mutex_unlock(&dom->eps_lock);
-	return busy;
+	return reading;
+}
+
+/* A device needs no peer to send what it was given: this is short. */
+static void sdr_region_drain(struct sdr_region *reg)
+{
+	struct timespec ts = { .tv_nsec = 50000 };
+	uint64_t until = 0;
+
+	while ((reg->access & FI_REMOTE_READ) && sdr_region_reading(reg)) {
+		if (!until)
+			until = sdr_mono_ns() + SDR_CLOSE_LINGER_MS * 1000000ull;
+		if (sdr_mono_ns() > until) {
+			FI_WARN(&sdr_prov, FI_LOG_MR,
+				"the device does not finish reading a region that is closed\n");
+			return;
+		}
+		nanosleep(&ts, NULL);
+	}
 }
 
 static int sdr_region_close(struct fid *fid)
 {
 	struct sdr_region *reg = container_of(fid, struct sdr_region, fid.fid);
 	struct sdr_domain *dom = reg->dom;
-	uint64_t until = 0;
-	struct timespec ts = { .tv_nsec = 50000 };
 
-	sdr_regions_remove(&dom->regions, reg);
-	while (reg->len && (reg->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) && sdr_region_busy(reg)) {
-		if (!until)
-			until = sdr_mono_ns() + dom->env.rel.timeout_ms * 1000000ull;
-		if (sdr_mono_ns() > until) {
-			if (sdr_regions_insert(&dom->regions, reg, false, reg->fid.key) == 0)
-				return -FI_EBUSY;
-			break; /* its key was taken meanwhile: the memory is the application's problem */
-		}
-		nanosleep(&ts, NULL);
-	}
+	sdr_region_revoke(reg);
+	sdr_region_drain(reg);
 	if (reg->mem)
 		sdr_verbs_mem_dereg(reg->mem);
 	if (dom->mr_eq)

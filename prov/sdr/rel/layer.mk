@@ -35,6 +35,7 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_rec.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel_text.c \
+	prov/sdr/rel/sdr_remote.c \
 	prov/sdr/rel/sdr_report.c \
 	prov/sdr/rel/sdr_rtt.c \
 	prov/sdr/rel/sdr_rx.c \

@@ -51,6 +51,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	b->len = len;
 	sdr_list_init(&b->segs);
 	sdr_list_init(&b->partial);
+	sdr_list_init(&b->remote.link);
 	sdr_list_add_tail(&b->link, &c->brx);
 	if (!c->wait_since)
 		c->wait_since = c->rel->now;
@@ -105,6 +106,7 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_list_del(&b->link);
 	sdr_list_del(&b->partial);
 	bulk_expected_not(b);
+	sdr_list_del(&b->remote.link);
 	b->conn->nwrites -= b->op == SDR_REC_WRITE;
 	sdr_qp_grant_end(b->conn->qp, &b->grant);
 }

@@ -60,6 +60,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	op_report(op, err, prov_err);
 	sdr_list_del(&op->link);
 	sdr_list_del(&op->credit);
+	sdr_list_del(&op->remote.link);
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
@@ -444,6 +445,7 @@ static struct sdr_op *op_new(struct sdr_conn *c, uint8_t kind)
 	sdr_list_init(&op->link);
 	sdr_list_init(&op->credit);
 	sdr_list_init(&op->rec.link);
+	sdr_list_init(&op->remote.link);
 	op->rec.op = op;
 	if (sdr_idtab_add(&rel->ids, op, &op->id)) {
 		sdr_slab_free(&rel->op_pool, op);
@@ -453,7 +455,7 @@ static struct sdr_op *op_new(struct sdr_conn *c, uint8_t kind)
 	return op;
 }
 
-bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va)
+bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
 	struct sdr_op *op = c->nserve < SDR_CONN_SERVES_MAX ? op_new(c, SDR_REL_READ_SERVE) : NULL;
 
@@ -467,6 +469,7 @@ bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *
 	op->keyed = f->flags & SDR_REC_F_KEY;
 	op->va = f->va;
 	op->rkey = f->rkey;
+	sdr_remote_read(op, region);
 	sdr_op_start(op);
 	return true;
 }
@@ -535,29 +538,4 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	}
 	sdr_conn_rearm(c);
 	return 0;
-}
-
-bool sdr_rel_mr_busy(struct sdr_rel *rel, const void *va, uint64_t len)
-{
-	const uint8_t *lo = va, *hi = lo + len;
-	struct sdr_list *l, *m;
-
-	sdr_list_each(l, &rel->conn_list) {
-		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
-
-		sdr_list_each(m, &c->ops) {
-			struct sdr_op *op = sdr_container(m, struct sdr_op, link);
-			const uint8_t *b = op->iov[0].buf;
-
-			if (op->kind == SDR_REL_READ_SERVE && b < hi && b + op->len > lo)
-				return true;
-		}
-		sdr_list_each(m, &c->brx) {
-			struct sdr_bulk_rx *b = sdr_container(m, struct sdr_bulk_rx, link);
-
-			if (b->op == SDR_REC_WRITE && b->buf < hi && b->buf + b->len > lo)
-				return true;
-		}
-	}
-	return false;
 }

@@ -216,11 +216,11 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_rel *rel = c->rel;
 	struct sdr_bulk_rx *b;
-	void *va = NULL;
+	void *va = NULL, *region = NULL;
 	int ret, err;
 
 	ret = f->flags & SDR_REC_F_RMA
-		      ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_WRITE, &va)
+		      ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_WRITE, &va, &region)
 		      : -EINVAL;
 	if (ret) {
 		if (f->flags & SDR_REC_F_BULK)
@@ -242,6 +242,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_done_send(c, f->id, err);
 		return;
 	}
+	sdr_remote_write(b, region);
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->data = f->data;
 	b->key = f->key;
@@ -265,29 +266,21 @@ static bool key_expected(const struct sdr_conn *c, const struct sdr_frame_rec *f
 static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_rec *r;
-	void *va = NULL;
+	void *va = NULL, *region = NULL;
 	int err = SDR_REL_OK;
 
 	if (!key_expected(c, f, !sdr_op_fits(c, f->len))) {
 		c->st.pkts_bad++;
 		err = SDR_REL_ERR_PROTO;
 	} else if (!(f->flags & SDR_REC_F_RMA) ||
-		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va)) {
+		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va, &region)) {
 		err = SDR_REL_ERR_KEY;
 	}
-	if (!err && sdr_op_serve_read(c, f, va)) {
+	if (!err && sdr_op_serve_read(c, f, va, region)) {
 		remote_report(c, SDR_REL_REMOTE_READ, f, va);
 		return;
 	}
-	r = sdr_rec_new(c, SDR_REC_READ_RSP, f->id);
-	if (!r) {
-		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
-		return;
-	}
-	r->f.flags = SDR_REC_F_STATUS;
-	r->f.status = err ? err : SDR_REL_ERR_NOMEM;
-	sdr_rec_queue(c, r);
+	sdr_remote_read_refuse(c, f->id, err ? err : SDR_REL_ERR_NOMEM);
 }
 
 static struct sdr_op *op_of(struct sdr_conn *c, uint32_t id)
@@ -297,13 +290,22 @@ static struct sdr_op *op_of(struct sdr_conn *c, uint32_t id)
 	return op && op->conn == c ? op : NULL;
 }
 
+/* A READ that waits for its answer. */
+static struct sdr_op *read_of(struct sdr_conn *c, uint32_t id)
+{
+	struct sdr_op *op = op_of(c, id);
+
+	return op && op->kind == SDR_REL_READ && !op->data_in ? op : NULL;
+}
+
 static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_op *op = op_of(c, f->id);
+	struct sdr_op *op = read_of(c, f->id);
 	int err = SDR_REL_OK;
 
-	if (!op || op->kind != SDR_REL_READ || op->data_in) {
-		if (f->flags & SDR_REC_F_BULK) /* nobody wants it any more */
+	if (!op) {
+		/* It ended here, or was refused after all; records may overtake each other.  Nobody will bind these numbers. */
+		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
 		return;
 	}
@@ -418,7 +420,7 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 /* Of a record that numbers messages here: as many as there can be, and where its sender may be. */
 static bool rec_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	const struct sdr_op *op = f->op == SDR_REC_READ_RSP ? op_of(c, f->id) : NULL;
+	const struct sdr_op *op = f->op == SDR_REC_READ_RSP ? read_of(c, f->id) : NULL;
 
 	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK ||
 	    (f->op == SDR_REC_BIND && (f->flags & SDR_REC_F_STATUS) && f->status))

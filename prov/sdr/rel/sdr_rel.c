@@ -108,6 +108,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->gone);
 	sdr_list_init(&rel->ready);
+	sdr_list_init(&rel->remotes);
 	for (int i = 0; i < 2; i++) {
 		sdr_list_init(&rel->posted[i]);
 		sdr_list_init(&rel->unexp[i]);

@@ -86,10 +86,11 @@ struct sdr_rel_cbs {
 	/* Exactly one per posted operation (peek included), plus REMOTE_*. */
 	void (*done)(void *user, const struct sdr_rel_cqe *e);
 	/*
-	 * Resolves a peer's (key, addr, len) for access; 0 and *va, or a negative errno.  The region must stay
-	 * valid while the endpoint reports it busy, see mr_hold.
+	 * Resolves a peer's (key, addr, len) for access; 0 and *va, or a negative errno.  *region (NULL before): what
+	 * the caller knows the memory by.  It must stay valid until sdr_rel_mr_revoke has been called with that.
 	 */
-	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va);
+	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		      void **region);
 	/* What was decided for transfers to this peer from now on, in words.  When it changes; may be NULL. */
 	void (*note)(void *user, struct sdr_peer *peer, const char *text);
 	/*
@@ -195,8 +196,14 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr);
 /* The oldest receive (kind RECV or TRECV) with this ctx that is not matched yet: done with -ECANCELED. 0 or -ENOENT. */
 int sdr_rel_cancel(struct sdr_rel *rel, void *ctx);
 
-/* True while a transfer of a peer into or out of [va, va + len) is under way: the region must not go away. */
-bool sdr_rel_mr_busy(struct sdr_rel *rel, const void *va, uint64_t len);
+/*
+ * The region, which mr_get will not name any more, is taken from all peers at once: their transfers into or out of it
+ * end, and fail over there with SDR_REL_ERR_KEY; returns how many.  Afterwards nothing is written to its memory, and it
+ * is read only while sdr_rel_mr_reading says so.  No transfer of another region is touched.
+ */
+uint32_t sdr_rel_mr_revoke(struct sdr_rel *rel, const void *region);
+/* A device still has to read [va, va + len) for packets that were posted before: as long as it takes to send them. */
+bool sdr_rel_mr_reading(struct sdr_rel *rel, const void *va, uint64_t len);
 
 /* ---- statistics ------------------------------------------------------------------------------------ */
 

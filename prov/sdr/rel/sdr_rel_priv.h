@@ -105,6 +105,7 @@ struct sdr_rel {
 	struct sdr_list conn_list; /* all that live, the one that was silent longest first (see sdr_conn_heard) */
 	struct sdr_list dead;	   /* connections to be freed at the end of the round */
 	struct sdr_list ready;	   /* connections with something to send now */
+	struct sdr_list remotes;   /* sdr_remote: what peers do to our memory */
 	struct sdr_timerq timers;
 	struct sdr_slab op_pool, rec_pool, rx_pool, unexp_pool, btx_pool, brx_pool, srx_pool, buf_pool;
 	void *seg_free[32]; /* freed sdr_seg_tx by log2 of packets */
@@ -174,6 +175,15 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	uint32_t copy_of;
 };
 
+/* ---- memory that peers use ---------------------------------------------------------------------------- */
+
+struct sdr_remote {	      /* a peer's transfer into or out of a region */
+	struct sdr_list link; /* rel->remotes */
+	void *region;	      /* as mr_get named it */
+	struct sdr_op *read;  /* one of the two */
+	struct sdr_bulk_rx *write;
+};
+
 /* ---- operations --------------------------------------------------------------------------------------- */
 
 #define SDR_REL_READ_SERVE 0x80 /* kind: a peer's READ answered from here */
@@ -200,8 +210,9 @@ struct sdr_op {
 	struct sdr_rec *bind;	/* its BIND record, while under way */
 	struct sdr_list credit; /* conn->cts_wait: wants message numbers for its bulk */
 	struct sdr_bulk_tx *btx;
-	struct sdr_bulk_rx *brx; /* READ: its data coming in */
-	bool keyed;		 /* va, rkey are valid */
+	struct sdr_bulk_rx *brx;  /* READ: its data coming in */
+	struct sdr_remote remote; /* READ_SERVE: the region it reads */
+	bool keyed;		  /* va, rkey are valid */
 	uint32_t rkey;
 	uint64_t va; /* where a keyed peer wants the bulk */
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
@@ -306,10 +317,11 @@ struct sdr_bulk_rx {
 	uint8_t op;		  /* enum sdr_rec_op it belongs to */
 	bool has_msn;		  /* false: waits for BIND, or READ_RSP */
 	bool delivery;
-	struct sdr_rx *rx;	 /* SEND, TSEND matched: the receive */
-	struct sdr_unexp *unexp; /* or its place in the unexpected list */
-	uint64_t rx_off;	 /* where in the receive (MULTI) */
-	struct sdr_op *read;	 /* READ_RSP: our READ */
+	struct sdr_rx *rx;	  /* SEND, TSEND matched: the receive */
+	struct sdr_unexp *unexp;  /* or its place in the unexpected list */
+	uint64_t rx_off;	  /* where in the receive (MULTI) */
+	struct sdr_op *read;	  /* READ_RSP: our READ */
+	struct sdr_remote remote; /* WRITE: the region it goes to */
 	uint64_t data, tag, key;
 	bool has_data;
 	struct sdr_list segs;	   /* sdr_seg_rx, bound */
@@ -639,11 +651,18 @@ static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {
 	return len + SDR_PACKET_HDR + SDR_REC_HDR_MAX <= c->ctl_max;
 }
-bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va);
+bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region);
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
 void sdr_op_release_held(struct sdr_conn *c);	/* behind a fence or the handshake */
 void sdr_op_release_credit(struct sdr_conn *c); /* waiting for message numbers */
+
+/* ---- sdr_remote.c ----------------------------------------------------------------------------------------- */
+/* From here to its end it stands under this region. */
+void sdr_remote_write(struct sdr_bulk_rx *b, void *region);
+void sdr_remote_read(struct sdr_op *op, void *region);
+/* The peer's READ gets no bytes (any more): err is enum sdr_rel_err. */
+void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err);
 
 /* ---- sdr_bulk_tx.c, sdr_bulk_ack.c ------------------------------------------------------------------------- */
 int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base,

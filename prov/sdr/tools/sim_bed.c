@@ -93,9 +93,11 @@ static void sim_done(void *user, const struct sdr_rel_cqe *e)
 		sim_trace_done(nd->bed->a.trace, op->done_ns, (uint32_t)(nd - nd->bed->node), e);
 }
 
-static int sim_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va)
+static int sim_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		      void **region)
 {
 	(void)user;
+	(void)region;
 	(void)key;
 	(void)addr;
 	(void)len;

@@ -407,6 +407,13 @@ static bool sdr_fault_mr_busy(struct sdr_uc *uc, void *mr)
 	return f->inner->ops->mr_busy && f->inner->ops->mr_busy(f->inner, mr);
 }
 
+static bool sdr_fault_reading(struct sdr_uc *uc, const void *buf, size_t len)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->reading && f->inner->ops->reading(f->inner, buf, len);
+}
+
 static int sdr_fault_fd(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -445,6 +452,7 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.mr_reg = sdr_fault_mr_reg,
 	.mr_dereg = sdr_fault_mr_dereg,
 	.mr_busy = sdr_fault_mr_busy,
+	.reading = sdr_fault_reading,
 	.post = sdr_fault_post,
 	.poll = sdr_fault_poll,
 	.fd = sdr_fault_fd,

@@ -177,6 +177,8 @@ struct sdr_uc_ops {
 	void (*mr_dereg)(struct sdr_uc *uc, void *mr);
 	/* Packets posted with mr are still to be read from its memory.  May be NULL: post() reads everything. */
 	bool (*mr_busy)(struct sdr_uc *uc, void *mr);
+	/* Packets posted under a registration that was given up since are still to be read from there.  May be NULL: never. */
+	bool (*reading)(struct sdr_uc *uc, const void *buf, size_t len);
 
 	/*
 	 * Returns how many descriptors were taken, in order; fewer than n means the network is full now: call

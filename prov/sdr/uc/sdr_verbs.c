@@ -463,6 +463,7 @@ static const struct sdr_uc_ops sdr_verbs_ops = {
 	.mr_reg = sdr_verbs_mr_reg,
 	.mr_dereg = sdr_verbs_mr_dereg,
 	.mr_busy = sdr_verbs_mr_busy,
+	.reading = sdr_verbs_mr_reading,
 	.post = sdr_verbs_post,
 	.poll = sdr_verbs_poll,
 	.fd = sdr_verbs_fd,

@@ -181,8 +181,9 @@ extern const struct sdr_verbs_keys sdr_verbs_keys_mr, sdr_verbs_keys_mw, sdr_ver
 /* What mr_reg hands out. */
 struct sdr_verbs_reg {
 	struct sdr_verbs_mr *mr;
-	uint32_t batches; /* under way */
-	bool dead;	  /* deregistered: goes with the last of them */
+	uint32_t batches;	    /* under way */
+	bool dead;		    /* deregistered: goes with the last of them */
+	struct sdr_verbs_reg *next; /* dead: v->dead_regs */
 };
 
 struct sdr_verbs_ud {
@@ -227,8 +228,9 @@ struct sdr_verbs {
 
 	struct ibv_comp_channel *chan;
 	struct ibv_cq *scq;
-	uint32_t nsignal;	   /* send completions outstanding */
-	struct sdr_verbs_tp **tps; /* by index; NULL: free */
+	uint32_t nsignal;		 /* send completions outstanding */
+	struct sdr_verbs_reg *dead_regs; /* given up, and still to be read */
+	struct sdr_verbs_tp **tps;	 /* by index; NULL: free */
 	uint32_t ntps, tps_cap, serial;
 	struct sdr_verbs_mr *copy_mr;
 	uint8_t *copy;	     /* SDR_VERBS_COPIES * mtu bytes */
@@ -312,6 +314,7 @@ void sdr_verbs_tp_del(struct sdr_verbs *v, struct sdr_verbs_tp *t);
 void sdr_verbs_tp_forget(struct sdr_verbs_tp *t);
 int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr);
 bool sdr_verbs_mr_busy(struct sdr_uc *uc, void *mr);
+bool sdr_verbs_mr_reading(struct sdr_uc *uc, const void *buf, size_t len);
 void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr);
 
 int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);

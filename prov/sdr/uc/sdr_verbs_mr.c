@@ -157,15 +157,39 @@ bool sdr_verbs_mr_busy(struct sdr_uc *uc, void *mr)
 	return r->batches;
 }
 
+/* Registrations of those who gave up their packets: few, and for the time it takes to send them. */
+bool sdr_verbs_mr_reading(struct sdr_uc *uc, const void *buf, size_t len)
+{
+	struct sdr_verbs *v = sdr_verbs_of(uc);
+	uintptr_t lo = (uintptr_t)buf;
+	struct sdr_verbs_reg *r;
+
+	if (v->dead_regs)
+		sdr_verbs_tx_reap(v);
+	for (r = v->dead_regs; r; r = r->next) {
+		if (r->mr->lo < lo + len && lo < r->mr->hi)
+			return true;
+	}
+	return false;
+}
+
 void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr)
 {
-	struct sdr_verbs_reg *r = mr;
+	struct sdr_verbs_reg *r = mr, **p;
 
 	if (!r || sdr_verbs_pd_foreign(sdr_verbs_of(uc)->pd))
 		return;
 	if (r->batches) {
 		r->dead = true;
+		r->next = sdr_verbs_of(uc)->dead_regs;
+		sdr_verbs_of(uc)->dead_regs = r;
 		return;
+	}
+	for (p = &sdr_verbs_of(uc)->dead_regs; r->dead && *p; p = &(*p)->next) {
+		if (*p == r) {
+			*p = r->next;
+			break;
+		}
 	}
 	sdr_verbs_mr_put(sdr_verbs_of(uc)->pd, r->mr);
 	free(r);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What peers do to memory of ours, and its end when the memory is no longer theirs.
+ *
+ * Each WRITE that comes in as bulk and each READ that is being answered stands in one list of the endpoint, under the
+ * region that mr_get named, from the check of its key to its end.  (An inline WRITE is over when its record has been
+ * read.)  Revoking a region ends those that stand under it, and looks at nothing else: no connection without one of
+ * them, no other region, no address.
+ *
+ *   WRITE          its slots are unbound, its message numbers passed over; DONE says that the key is gone
+ *   READ, bulk     what has not left does not leave; a second READ_RSP says that the key is gone.  The first one, if it
+ *                  was numbered, still travels: the reader must learn which numbers to pass over
+ *   READ, inline   the answer keeps the bytes it has: they are copied, so that it can be repeated without the region
+ *
+ * Nothing here waits for a peer.  What a device was told to read before is read a little later (sdr_rel_mr_reading).
+ */
+#include <stdlib.h>
+#include "sdr_rel_priv.h"
+
+static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
+{
+	r->region = region;
+	sdr_list_add_tail(&r->link, &rel->remotes);
+}
+
+void sdr_remote_write(struct sdr_bulk_rx *b, void *region)
+{
+	b->remote.write = b;
+	remote_add(b->conn->rel, &b->remote, region);
+}
+
+void sdr_remote_read(struct sdr_op *op, void *region)
+{
+	op->remote.read = op;
+	remote_add(op->conn->rel, &op->remote, region);
+}
+
+void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err)
+{
+	struct sdr_rec *r;
+
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	r = sdr_rec_new(c, SDR_REC_READ_RSP, id);
+	if (!r) {
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+		return;
+	}
+	r->f.flags = SDR_REC_F_STATUS;
+	r->f.status = err;
+	sdr_rec_queue(c, r);
+}
+
+static void write_revoke(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+	uint32_t id = b->id;
+
+	sdr_bulk_rx_abort(b);
+	sdr_conn_kick(c); /* credit */
+	sdr_done_send(c, id, SDR_REL_ERR_KEY);
+}
+
+/* False: no memory. */
+static bool read_keep(struct sdr_op *op)
+{
+	uint8_t *copy;
+
+	if (!op->len)
+		return true;
+	copy = malloc(op->len);
+	if (!copy)
+		return false;
+	sdr_op_gather(op, copy);
+	op->copy = copy;
+	return true;
+}
+
+static void read_revoke(struct sdr_op *op)
+{
+	struct sdr_conn *c = op->conn;
+	uint32_t id = op->wire_id;
+
+	sdr_list_del(&op->remote.link);
+	if (!(op->rec.f.flags & SDR_REC_F_LEN) && read_keep(op))
+		return;
+	if (op->btx) { /* numbered: its record must arrive */
+		sdr_bulk_tx_abort(op->btx);
+		op->data_out = true;
+		sdr_op_advance(op);
+	} else {
+		sdr_op_end(op, 0, SDR_REL_OK);
+	}
+	sdr_remote_read_refuse(c, id, SDR_REL_ERR_KEY);
+}
+
+uint32_t sdr_rel_mr_revoke(struct sdr_rel *rel, const void *region)
+{
+	struct sdr_list mine, *l, *tmp;
+	uint32_t n = 0;
+
+	rel->now = rel->uc->ops->now(rel->uc);
+	sdr_list_init(&mine);
+	sdr_list_each_safe(l, tmp, &rel->remotes) {
+		if (sdr_container(l, struct sdr_remote, link)->region != region)
+			continue;
+		sdr_list_del(l);
+		sdr_list_add_tail(l, &mine);
+	}
+	/* One of them may end others: a connection that fails. */
+	for (; !sdr_list_empty(&mine); n++) {
+		struct sdr_remote *r = sdr_container(mine.next, struct sdr_remote, link);
+
+		if (r->write)
+			write_revoke(r->write);
+		else
+			read_revoke(r->read);
+	}
+	return n;
+}
+
+bool sdr_rel_mr_reading(struct sdr_rel *rel, const void *va, uint64_t len)
+{
+	return rel->uc->ops->reading && rel->uc->ops->reading(rel->uc, va, len);
+}
