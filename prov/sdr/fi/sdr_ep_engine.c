@@ -72,7 +72,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	const char *what = "";
 	struct sdr_uc_addr addr;
 	struct sdr_uc_info info;
-	uint64_t rand[2];
+	uint64_t rand[3]; /* the context's, and the seed of faults */
 	int ret;
 
 	if (ep->ctx)
@@ -94,7 +94,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	}
 	uc = inner;
 	if (ep->env.fault[0]) {
-		ret = sdr_fault_open(inner, ep->env.fault, rand[0], &uc, err, sizeof(err));
+		ret = sdr_fault_open(inner, ep->env.fault, rand[2], &uc, err, sizeof(err));
 		if (ret) {
 			inner->ops->close(inner);
 			goto complain;

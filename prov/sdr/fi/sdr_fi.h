@@ -72,6 +72,7 @@
 #define SDR_EQ_SIZE_MAX	      65536u	 /* events of an event queue before writes fail */
 #define SDR_AV_COUNT_MAX      SDR_REL_PEERS_MAX /* addresses of a vector */
 #define SDR_MR_KEY_SIZE	      8u		/* bytes */
+#define SDR_REGION_SECRET     16u		/* bytes behind the keys of a domain */
 #define SDR_CQ_DATA_SIZE      8u		/* bytes */
 #define SDR_MULTI_RECV_MIN    64u		/* bytes: default of FI_OPT_MIN_MULTI_RECV */
 #define SDR_CLOSE_LINGER_MS   3000		/* time a closing endpoint may spend on what it has promised */
@@ -104,8 +105,8 @@ struct sdr_regions {
 	struct sdr_region **bucket;
 	uint32_t mask; /* buckets - 1 */
 	uint32_t count;
-	uint32_t seq;  /* low half of provider keys: each is used once in 2^32 */
-	uint64_t rand; /* state of the generator for the high half */
+	uint64_t made; /* provider keys so far */
+	uint8_t secret[SDR_REGION_SECRET];
 };
 
 struct sdr_domain {
@@ -383,6 +384,8 @@ struct sdr_region {
 extern struct fi_ops_mr sdr_mr_ops;
 int sdr_regions_init(struct sdr_regions *r);
 void sdr_regions_fini(struct sdr_regions *r);
+/* Provider key n under a domain's secret: other keys say nothing of it. */
+uint64_t sdr_region_key(const uint8_t secret[SDR_REGION_SECRET], uint64_t n);
 /* mr_get of struct sdr_rel_cbs with the domain. */
 int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
 		    void **region);

@@ -4,8 +4,8 @@
  * Memory regions: registration, keys, and the check of every remote access.
  *
  * A region has one key.  The application chooses it (mr_mode without FI_MR_PROV_KEY), or it is a sequence
- * number in the low half, used once in 2^32 registrations, and random bits in the high half, so that neither
- * an old key nor a guessed one opens anything.  Remote addresses are virtual addresses (FI_MR_VIRT_ADDR) or
+ * number in the low half, used once in 2^32 registrations, and in the high half its SipHash under a secret of the
+ * domain: neither an old key opens anything nor one that was guessed from others.  Remote addresses are virtual addresses (FI_MR_VIRT_ADDR) or
  * offsets from the region's start.  An access is granted when key, access right and the whole range are
  * right, checked without overflow, each time.
  *
@@ -18,6 +18,7 @@
  * endpoint may not run on it either, and has words of its own if it does.
  */
 #include <errno.h>
+#include <sodium.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -25,6 +26,17 @@
 
 #define SDR_REGION_BUCKETS 64u /* first size of the hash table; it doubles */
 
+uint64_t sdr_region_key(const uint8_t secret[SDR_REGION_SECRET], uint64_t n)
+{
+	uint8_t in[8], out[crypto_shorthash_BYTES];
+
+	_Static_assert(SDR_REGION_SECRET == crypto_shorthash_KEYBYTES, "SipHash-2-4");
+	sdr_put_le64(in, n);
+	crypto_shorthash(out, in, sizeof(in), secret);
+	return (sdr_get_le64(out) & 0xffffffff00000000ull) | (uint32_t)n;
+}
+
+/* Spreads keys over the buckets. */
 static uint64_t sdr_region_mix(uint64_t x)
 {
 	x ^= x >> 30;
@@ -41,7 +53,7 @@ int sdr_regions_init(struct sdr_regions *r)
 	if (!r->bucket)
 		return -FI_ENOMEM;
 	r->mask = SDR_REGION_BUCKETS - 1;
-	if (getrandom(&r->rand, sizeof(r->rand), 0) != sizeof(r->rand)) {
+	if (getrandom(r->secret, sizeof(r->secret), 0) != sizeof(r->secret)) {
 		free(r->bucket);
 		return -FI_EIO;
 	}
@@ -92,8 +104,7 @@ static int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, boo
 	pthread_mutex_lock(&r->lock);
 	do {
 		if (prov_key) {
-			r->rand += 0x9e3779b97f4a7c15ull;
-			key = (sdr_region_mix(r->rand) & 0xffffffff00000000ull) | ++r->seq;
+			key = sdr_region_key(r->secret, ++r->made);
 		}
 		p = sdr_regions_slot(r, key);
 	} while (prov_key && (*p || key == FI_KEY_NOTAVAIL));

@@ -91,7 +91,7 @@ struct sdr_rel {
 	void *user;
 	bool rma_events;
 	uint64_t instance;
-	uint64_t rng;	    /* splitmix64 state for ids */
+	uint64_t rng;	    /* counter that is hashed for ids */
 	uint64_t secret[2]; /* cookies */
 	uint64_t hash_key;
 	uint64_t now;  /* ns: of the round's start, then of the engine's last poll */
