@@ -430,6 +430,50 @@ static void msg__multi_recv(void **state)
 	test_pair_close(&p);
 }
 
+/*
+ * fi_msg(3): the entry that gives the buffer back is always made; without it a program that counts messages could never
+ * use the buffer again.  The others only where they were asked for.
+ */
+static void msg__multi_recv_selective(void **state)
+{
+	struct test_opts o = { .cq_flags = FI_SELECTIVE_COMPLETION, .cntrs = true };
+	char tx[60], rx[2][200];
+	struct iovec v = { .iov_len = sizeof(rx[0]) };
+	struct fi_msg m = { .msg_iov = &v, .iov_count = 1, .addr = FI_ADDR_UNSPEC };
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	size_t min = 50;
+	int i;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	assert_ok(fi_setopt(&p.s[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, sizeof(min)));
+	for (i = 0; i < 2; i++) {
+		v.iov_base = m.context = rx[i];
+		assert_ok(fi_recvmsg(p.s[1].ep, &m, FI_MULTI_RECV | (i ? FI_COMPLETION : 0)));
+	}
+	for (i = 0; i < 6; i++) {
+		test_fill(tx, sizeof(tx), (uint32_t)i);
+		assert_ok(fi_inject(p.s[0].ep, tx, sizeof(tx), p.s[0].peer));
+	}
+	test_wait_ok(&p, 1, &e); /* three messages, one entry, of none of them */
+	assert_ptr_equal(e.op_context, rx[0]);
+	assert_int_equal(e.flags, FI_MULTI_RECV);
+	assert_int_equal(e.len, 0);
+	for (i = 3; i < 6; i++) {
+		test_wait_ok(&p, 1, &e);
+		assert_ptr_equal(e.op_context, rx[1]);
+		assert_int_equal(e.flags, FI_RECV | FI_MSG | (i == 5 ? FI_MULTI_RECV : 0));
+		assert_ptr_equal(e.buf, rx[1] + 60 * (i - 3));
+		assert_int_equal(e.len, 60);
+	}
+	test_quiet(&p, 1, 100);
+	assert_int_equal(fi_cntr_read(p.s[1].recv), 6);
+	for (i = 0; i < 6; i++)
+		assert_true(test_same(rx[i / 3] + 60 * (i % 3), 60, (uint32_t)i));
+	test_pair_close(&p);
+}
+
 /* ---- tags ------------------------------------------------------------------------------------------ */
 
 static void tagged__matching(void **state)
@@ -620,14 +664,23 @@ static void error__no_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ep__states),	     cmocka_unit_test(ep__port_in_use),
-		cmocka_unit_test(ep__options),	     cmocka_unit_test(setting__names),
-		cmocka_unit_test(setting__together), cmocka_unit_test(setting__schemes),
-		cmocka_unit_test(msg__sizes),	     cmocka_unit_test(msg__data_inject_iov),
-		cmocka_unit_test(msg__truncated),    cmocka_unit_test(msg__source_and_directed),
-		cmocka_unit_test(msg__cancel),	     cmocka_unit_test(msg__multi_recv),
-		cmocka_unit_test(tagged__matching),  cmocka_unit_test(tagged__peek_claim_discard),
-		cmocka_unit_test(cq__selective),     cmocka_unit_test(cq__more_than_its_size),
+		cmocka_unit_test(ep__states),
+		cmocka_unit_test(ep__port_in_use),
+		cmocka_unit_test(ep__options),
+		cmocka_unit_test(setting__names),
+		cmocka_unit_test(setting__together),
+		cmocka_unit_test(setting__schemes),
+		cmocka_unit_test(msg__sizes),
+		cmocka_unit_test(msg__data_inject_iov),
+		cmocka_unit_test(msg__truncated),
+		cmocka_unit_test(msg__source_and_directed),
+		cmocka_unit_test(msg__cancel),
+		cmocka_unit_test(msg__multi_recv),
+		cmocka_unit_test(msg__multi_recv_selective),
+		cmocka_unit_test(tagged__matching),
+		cmocka_unit_test(tagged__peek_claim_discard),
+		cmocka_unit_test(cq__selective),
+		cmocka_unit_test(cq__more_than_its_size),
 		cmocka_unit_test(error__no_answer),
 	};
 

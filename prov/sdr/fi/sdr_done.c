@@ -4,7 +4,8 @@
  * The traffic side of an endpoint: one round of it, its peers, and what becomes of completions.
  *
  * Completions arrive in sdr_ep_done while a post or a round runs, under the endpoint's lock, and become a CQ
- * entry (errors always, successes when the operation asked for one) and a counter's step.  Peers are found by
+ * entry (errors and the release of a multi-receive's buffer always, successes when the operation asked for one) and a
+ * counter's step.  Peers are found by
  * fi_addr in an array that the endpoint fills as addresses are used; the other way round, for FI_SOURCE, the
  * peer carries its fi_addr.  What is decided for a peer goes to the log.  When the engine fails for good the
  * endpoint stops being driven; its operations have been failed by then.
@@ -134,7 +135,11 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 		if (!e->has_data)
 			return;
 	} else if (!(e->uflags & SDR_UF_CQ)) {
-		return;
+		if (!e->multi_last)
+			return;
+		/* The buffer's release is told always; of the message itself nobody wants to hear. */
+		c = (struct sdr_cqe){ .ctx = e->ctx, .flags = FI_MULTI_RECV, .src = FI_ADDR_NOTAVAIL };
+		rx = false;
 	}
 	if (!cq)
 		return;
