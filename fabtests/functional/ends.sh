@@ -85,7 +85,21 @@ nobody_there() {
 	ended_by client $timeout_s 'error completion.*never answered'
 }
 
-all="receiver_killed sender_killed peer_restarts client_first nobody_there blackout"
+# Faults delay what a side sends, its last words too: no round trip is shorter than both delays.
+close_keeps_the_delay() {
+	local side ns
+	export FI_SDR_FAULT=delay=25ms
+	port=$(free_port)
+	FI_SDR_STATS=$tmp/stats.server server_at server "$port" &&
+		FI_SDR_STATS=$tmp/stats.client client_at client "$port" -S 8,64k -I 2 && both_end_well client server ||
+		return 1
+	for side in client server; do
+		ns=$(grep '"total"' "$tmp/stats.$side" | grep -o '"rtt_min_ns":[0-9]*' | grep -o '[0-9]*')
+		[ "${ns:-0}" -ge 50000000 ] || { no "$side: a round trip of ${ns:-?} ns"; return 1; }
+	done
+}
+
+all="receiver_killed sender_killed peer_restarts client_first nobody_there close_keeps_the_delay blackout"
 for c in ${*:-$all}; do
 	run_case "$c" "$c"
 done

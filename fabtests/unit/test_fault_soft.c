@@ -129,6 +129,30 @@ static void soft__delay_on_the_engines_clock(void **state)
 	free(dst);
 }
 
+/* Closing sends what was sent before, and not before its time: the other side would measure a path that is not there. */
+static void soft__close_keeps_the_delay(void **state)
+{
+	static const char *const how[] = { "delay=40ms", "delay=20ms,jitter=20ms,reorder=0.5,seed=2" };
+	struct pair p;
+	uint64_t t0;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		pair_open(&p, &(struct pair_opt){ .fault = how[i] });
+		t0 = p.b->ops->now(p.b);
+		pair_post(&p, pair_ctl(&p.ib.addr, "first", 5));
+		pair_post(&p, pair_ctl(&p.ib.addr, "last", 4));
+		pair_quiet(p.b);
+		p.a->ops->qp_destroy(p.qa);
+		p.a->ops->close(p.a);
+		assert_true(p.b->ops->now(p.b) >= t0 + (i ? 20000000 : 40000000));
+		assert_int_equal(pair_wait(p.b, p.ev, 2), 2);
+		p.b->ops->qp_destroy(p.qb);
+		p.b->ops->close(p.b);
+	}
+}
+
 static void soft__rate_on_the_engines_clock(void **state)
 {
 	uint8_t *src = calloc(1, PAIR_MSG), *dst = calloc(1, PAIR_MSG);
@@ -226,6 +250,7 @@ int main(void)
 		cmocka_unit_test(soft__loss_and_doubles_and_corruption),
 		cmocka_unit_test(soft__control_too),
 		cmocka_unit_test(soft__delay_on_the_engines_clock),
+		cmocka_unit_test(soft__close_keeps_the_delay),
 		cmocka_unit_test(soft__rate_on_the_engines_clock),
 		cmocka_unit_test(soft__reordered_all_arrive),
 		cmocka_unit_test(soft__everything_passes_through),

@@ -149,6 +149,13 @@ static uint64_t rec_deadline(struct sdr_uc *uc)
 	return UINT64_MAX;
 }
 
+/* Its time does not pass by itself. */
+static int rec_fd(struct sdr_uc *uc)
+{
+	(void)uc;
+	return -1;
+}
+
 static const struct sdr_uc_ops rec_ops = {
 	.close = rec_close,
 	.now = rec_now,
@@ -157,6 +164,7 @@ static const struct sdr_uc_ops rec_ops = {
 	.qp_destroy = rec_qp_destroy,
 	.post = rec_post,
 	.poll = rec_poll,
+	.fd = rec_fd,
 	.deadline = rec_deadline,
 };
 

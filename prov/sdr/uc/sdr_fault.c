@@ -271,8 +271,9 @@ static void sdr_fault_close(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
 
-	/* A network delivers what was sent before the socket was closed. */
+	/* A network delivers what was sent before the socket was closed, and no sooner for that. */
 	if (f->holds) {
+		sdr_fault_hold_drain(f, SDR_FAULT_DRAIN_NS);
 		sdr_fault_hold_release(f, UINT64_MAX);
 		sdr_fault_hold_free(f);
 	}
@@ -499,6 +500,12 @@ int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct
 	if (!s.has_seed)
 		s.seed = seed;
 	return sdr_fault_open_spec(inner, &s, uc);
+}
+
+void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns)
+{
+	if (uc->ops == &sdr_fault_ops && sdr_fault_of(uc)->holds)
+		sdr_fault_hold_drain(sdr_fault_of(uc), patience_ns);
 }
 
 struct sdr_uc *sdr_fault_inner(struct sdr_uc *uc)

@@ -21,6 +21,8 @@
 
 #include "sdr_uc.h"
 
+#define SDR_FAULT_DRAIN_NS 5000000000ull /* closing waits this long for what is held back */
+
 struct sdr_fault_spec {
 	double drop, dup, reorder, corrupt; /* probabilities, 0..1 */
 	double burst;			    /* packets, >= 1; 0 or 1: losses are independent */
@@ -39,7 +41,8 @@ struct sdr_fault_spec {
 int sdr_fault_parse(const char *s, struct sdr_fault_spec *out, char *err, size_t err_len);
 
 /*
- * Wraps inner and owns it from then on (closed together); on failure inner stays the caller's.  seed: used
+ * Wraps inner and owns it from then on (closed together; what is held back leaves first, at its time, if that is within
+ * SDR_FAULT_DRAIN_NS, else at once); on failure inner stays the caller's.  seed: used
  * when the text has none.
  */
 int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct sdr_uc **uc, char *err,
@@ -47,5 +50,11 @@ int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct
 int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec, struct sdr_uc **uc);
 /* The engine under fault injection; uc itself when it is none. */
 struct sdr_uc *sdr_fault_inner(struct sdr_uc *uc);
+
+/*
+ * Sends what is held back, each packet at its time: sleeps for as long as that takes, patience_ns at the most.  Without
+ * effect on other engines, and on the simulated network, where time does not pass meanwhile.
+ */
+void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns);
 
 #endif /* SDR_FAULT_H */

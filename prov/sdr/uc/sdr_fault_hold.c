@@ -9,13 +9,15 @@
  * posting; its due time never lies before that of the packet in front of it, jitter or not. Packets
  * chosen for reordering wait beyond their turn in a heap.  Release merges neighbours into runs
  * again, so that delay does not cost the engine below its trains.  Timers: the earliest due time is
- * the engine's deadline; without a poll at that time packets are later, never earlier.
+ * the engine's deadline; without a poll at that time packets are later, never earlier.  Who closes
+ * or ends waits for what is held (drain).
  *
  * Memory: SDR_FAULT_POOL_MAX bytes of copies and SDR_FAULT_HELD_MAX packets, allocated as needed
  * and kept.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sdr_fault_impl.h"
 
@@ -388,6 +390,50 @@ uint64_t sdr_fault_hold_deadline(const struct sdr_fault *f)
 	if (h->late_count && h->late[0].due < due)
 		due = h->late[0].due;
 	return due;
+}
+
+/* When the last packet leaves that still has somewhere to go; 0: there is none. */
+static uint64_t sdr_fault_hold_last(const struct sdr_fault *f)
+{
+	const struct sdr_fault_hold *h = &f->hold;
+	uint64_t last = h->stage.n ? h->retry : 0;
+	uint32_t i;
+
+	for (i = 0; i < h->count; i++) {
+		const struct sdr_fault_pkt *p = &h->fifo[(h->head + i) & (h->cap - 1)];
+
+		if ((p->kind == SDR_UC_TX_CTL || p->qp) && p->due > last)
+			last = p->due;
+	}
+	for (i = 0; i < h->late_count; i++) {
+		if ((h->late[i].kind == SDR_UC_TX_CTL || h->late[i].qp) && h->late[i].due > last)
+			last = h->late[i].due;
+	}
+	return last;
+}
+
+void sdr_fault_hold_drain(struct sdr_fault *f, uint64_t patience_ns)
+{
+	const struct sdr_uc_ops *ops = f->inner->ops;
+	uint64_t last = sdr_fault_hold_last(f), now = ops->now(f->inner), end = now + patience_ns, due;
+	struct timespec ts;
+
+	if (!last || ops->fd(f->inner) < 0)
+		return;
+	for (;;) {
+		sdr_fault_hold_release(f, now);
+		due = sdr_fault_hold_deadline(f);
+		if (now >= end || due == UINT64_MAX || (now >= last && !f->hold.stage.n))
+			return;
+		due = due < end ? due : end;
+		due = due < last || f->hold.stage.n ? due : last;
+		if (due > now) {
+			ts.tv_sec = (time_t)((due - now) / 1000000000ull);
+			ts.tv_nsec = (long)((due - now) % 1000000000ull);
+			nanosleep(&ts, NULL);
+		}
+		now = ops->now(f->inner);
+	}
 }
 
 void sdr_fault_hold_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
