@@ -334,6 +334,48 @@ static void batch__order(void **state)
 	pair_close(&p);
 }
 
+/* All data leave the batch, without a look at their bytes, which are gone; control stays, in its order. */
+static void drop__leaves_control_alone(void **state)
+{
+	static const struct sdr_qp_hooks hooks;
+	struct sdr_qp_attr attr = attr_small();
+	struct sdr_start_wr w = { .length = 60 * MTU };
+	uint8_t *mine = malloc(60 * MTU), *c;
+	struct sdr_snd_handle *s;
+	struct sdr_uc_addr to;
+	struct pair p;
+	uint32_t i;
+
+	(void)state;
+	pair_open(&p, LOOP_SOFT, &attr, &hooks);
+	loop_addr(1, &to);
+	sdr_qp_limit_set(p.s, 1);
+	p.net->automatic = false;
+	assert_int_equal(sdr_send_start_at(p.s, 0, &w, &s), 0);
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(sdr_send_packets(s, mine, i * 2, 2), 2);
+		c = sdr_context_ctl_alloc(p.a);
+		assert_non_null(c);
+		c[0] = (uint8_t)i;
+		sdr_context_ctl_push(p.a, &to, 1);
+	}
+	free(mine);
+	sdr_context_data_drop(p.a);
+	assert_int_equal(sdr_context_flush(p.a), 0);
+	assert_int_equal(p.net->npkts, 10);
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(p.net->pkts[i]->kind, SDR_UC_TX_CTL);
+		assert_int_equal(p.net->pkts[i]->buf[0], i);
+	}
+	/* As if lost: they can be sent again. */
+	assert_int_equal(sdr_send_packets(s, src, 0, 20), 20);
+	assert_int_equal(sdr_context_flush(p.a), 0);
+	assert_int_equal(p.net->npkts, 30);
+	sdr_send_release(s);
+	loop_drop_all(p.net);
+	pair_close(&p);
+}
+
 /* A handle released with packets queued: they never leave, others do, the buffer is not read. */
 static void release__takes_packets_back(void **state)
 {
@@ -470,6 +512,7 @@ int main(void)
 		cmocka_unit_test(stream__immediate_follows_last_packet),
 		cmocka_unit_test(full__resumes_inside_runs),
 		cmocka_unit_test(full__batch_is_bounded),
+		cmocka_unit_test(drop__leaves_control_alone),
 		cmocka_unit_test(batch__order),
 		cmocka_unit_test(release__takes_packets_back),
 		cmocka_unit_test(runs__one_channel),

@@ -18,6 +18,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_ep.c \
 	prov/sdr/fi/sdr_ep_engine.c \
+	prov/sdr/fi/sdr_exit.c \
 	prov/sdr/fi/sdr_eq.c \
 	prov/sdr/fi/sdr_fabric.c \
 	prov/sdr/fi/sdr_fi.h \

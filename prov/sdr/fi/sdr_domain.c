@@ -20,6 +20,7 @@ static int sdr_domain_close(struct fid *fid)
 
 	if (atomic_load(&dom->refs))
 		return -FI_EBUSY;
+	sdr_exit_domain_del(dom);
 	sdr_thread_stop(dom);
 	sdr_work_fini(&dom->work);
 	sdr_regions_fini(&dom->regions);
@@ -185,6 +186,7 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	dom->fid.mr = &sdr_mr_ops;
 	dom->fabric = f;
 	atomic_fetch_add(&f->refs, 1);
+	sdr_exit_domain_add(dom);
 	*domain = &dom->fid;
 	return 0;
 err:

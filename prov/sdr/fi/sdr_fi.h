@@ -132,10 +132,12 @@ struct sdr_domain {
 	pthread_t thread;
 	bool thread_on;
 	atomic_bool thread_stop;
-	atomic_bool thread_asleep; /* for longer than the back-off: work must wake it */
-	int thread_fd;		   /* eventfd that wakes it */
-	pid_t thread_pid;	   /* process in which it runs */
-	struct sdr_domain *next;   /* all domains with a thread, for the provider's clean-up */
+	atomic_bool thread_asleep;   /* for longer than the back-off: work must wake it */
+	int thread_fd;		     /* eventfd that wakes it */
+	pid_t thread_pid;	     /* process in which it runs */
+	struct sdr_domain *next;     /* all domains with a thread, for the provider's clean-up */
+	struct sdr_domain *all_next; /* all domains, likewise (sdr_exit.c) */
+	pid_t pid;		     /* process that opened it */
 
 	struct sdr_work work; /* threads that encode, see sdr_work.c */
 };
@@ -146,6 +148,10 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 		     void *context);
 int sdr_domain_ep_add(struct sdr_domain *dom, struct sdr_ep *ep);
 void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep);
+/* Between the two the process's end is told to the peers of the domain's endpoints, by sdr_exit_farewell. */
+void sdr_exit_domain_add(struct sdr_domain *dom);
+void sdr_exit_domain_del(struct sdr_domain *dom);
+void sdr_exit_farewell(void);
 
 int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info);

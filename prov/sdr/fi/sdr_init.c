@@ -8,7 +8,8 @@
  * loads it, since a provider with a lower version than the application asks for is passed over.  The
  * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once, loudly: on
  * stderr when the log is off, because nobody would see why there is no sdr otherwise.  Clean-up ends the
- * threads of domains that were never closed, in the process that started them.
+ * threads of domains that were never closed, in the process that started them, and says the last words of their
+ * endpoints (sdr_exit.c).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,6 +23,7 @@
 static void sdr_prov_cleanup(void)
 {
 	sdr_thread_stop_all();
+	sdr_exit_farewell();
 	sdr_work_stop_all();
 }
 

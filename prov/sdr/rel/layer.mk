@@ -19,6 +19,7 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_code_rx.c \
 	prov/sdr/rel/sdr_code_tx.c \
 	prov/sdr/rel/sdr_conn.c \
+	prov/sdr/rel/sdr_farewell.c \
 	prov/sdr/rel/sdr_handshake.c \
 	prov/sdr/rel/sdr_htab.c \
 	prov/sdr/rel/sdr_idtab.c \

@@ -22,6 +22,7 @@
  * answer tells that all that was sent before is lost, so that it goes again at once and in order.
  */
 #define PING_ALONE 2u
+#define LAST_WORDS_MAX 64u /* packets */
 
 static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
 {
@@ -246,6 +247,58 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	sdr_conn_sent(c);
 	rel->work++;
 	c->st.ctl_tx++;
+}
+
+/*
+ * Records that stand alone answer the peer's: those that it has not acknowledged, once more or for the first time; not
+ * logged, not awaited.
+ */
+static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
+{
+	struct sdr_list *q[] = { &c->rec_rtx, &c->rec_q }, *l;
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		sdr_list_each(l, q[i]) {
+			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
+
+			if (!r->op && sdr_rec_number(c, r))
+				n += sdr_frame_rec_encode(p + n, room - n, &r->f);
+		}
+	}
+	for (uint32_t pos = c->pl_head; pos != c->pl_tail; pos++) {
+		sdr_list_each(l, &plog_at(c, pos)->recs) {
+			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
+
+			if (!r->op)
+				n += sdr_frame_rec_encode(p + n, room - n, &r->f);
+		}
+	}
+	return n;
+}
+
+bool sdr_pkt_last_words(struct sdr_conn *c)
+{
+	uint32_t budget = LAST_WORDS_MAX;
+	bool more = true;
+	uint8_t *p;
+	size_t n;
+
+	while (more && budget--) {
+		p = sdr_context_ctl_alloc(c->rel->ctx);
+		if (!p)
+			return false;
+		c->ack_now = true;
+		n = sdr_packet_encode(p, c->peer_cid, c->next_pn);
+		n += put_acks(c, p + n, c->ctl_max - n, &more);
+		if (!more)
+			n += put_answers(c, p + n, c->ctl_max - n);
+		sdr_context_ctl_push(c->rel->ctx, &c->addr, n);
+		c->next_pn++;
+		c->rel->work++;
+		c->st.ctl_tx++;
+	}
+	return true;
 }
 
 /* One packet; false: the engine is full, nothing changed. */

@@ -98,6 +98,19 @@ struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room)
 	return r;
 }
 
+bool sdr_rec_number(struct sdr_conn *c, struct sdr_rec *r)
+{
+	if (r->sent)
+		return true;
+	if (!rec_window(c) || (c->next_rseq - c->una_rseq >= c->rr_cap && ring_grow(c)))
+		return false;
+	r->f.rseq = c->next_rseq++;
+	c->rec_ring[r->f.rseq & (c->rr_cap - 1)] = r;
+	r->sent = true;
+	c->st.rec_tx++;
+	return true;
+}
+
 size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t room)
 {
 	size_t n = sdr_frame_rec_encode(p, room, &r->f);

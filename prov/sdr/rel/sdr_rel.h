@@ -123,6 +123,13 @@ void sdr_rel_shutdown(struct sdr_rel *rel);
 bool sdr_rel_quiet(const struct sdr_rel *rel);
 void sdr_rel_close(struct sdr_rel *rel);
 
+/*
+ * The process ends without closing: tells the peers what it has received and done of theirs, so that they need not wait
+ * for it, and nothing else.  Looks at no user memory and does not wait; no round may follow.  False: the engine took
+ * less than all, and the call may be repeated.
+ */
+bool sdr_rel_farewell(struct sdr_rel *rel);
+
 /* One round: engine events, timers, transmission.  Returns > 0 when anything happened, or a negative errno. */
 int sdr_rel_progress(struct sdr_rel *rel);
 /* Engine time (ns) at which progress must be called even if the engine's fd is silent; UINT64_MAX never. */

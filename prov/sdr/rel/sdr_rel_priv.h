@@ -126,6 +126,7 @@ struct sdr_rel {
 	uint64_t unexp_bytes; /* of all unexpected and early messages, with what keeps them */
 	uint32_t nunexp_strangers;
 	bool closing, blocked, failed;
+	bool parted;		     /* said farewell */
 	uint64_t close_by;	     /* ns: closing: the end of patience */
 	uint64_t work;		     /* counts everything done, for progress's return value */
 	struct sdr_rel_stats closed; /* of connections that are gone */
@@ -613,6 +614,8 @@ void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca);
 /* PTO: the records of the oldest packets travel again. */
 void sdr_pkt_probe(struct sdr_conn *c);
 void sdr_pkt_drop_all(struct sdr_conn *c);
+/* What was received and what was done, in packets that want no answer.  False: the engine is full. */
+bool sdr_pkt_last_words(struct sdr_conn *c);
 
 /* ---- sdr_pkt_rx.c ---------------------------------------------------------------------------------------- */
 void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len);
@@ -624,6 +627,8 @@ void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r);		  /* one that stands 
 bool sdr_rec_sendable(const struct sdr_conn *c);
 /* The next record that may be sent and fits room, given its rseq; NULL none. */
 struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room);
+/* One that stands alone gets its rseq where it is, if it has none; false: not now. */
+bool sdr_rec_number(struct sdr_conn *c, struct sdr_rec *r);
 size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t room);
 void sdr_rec_acked(struct sdr_conn *c, struct sdr_rec *r);
 void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r); /* its operation ends: it must not be sent again */

@@ -48,6 +48,8 @@ void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to,
  * order.  Called by progress, and by whoever wants its packets out now.
  */
 int sdr_context_flush(struct sdr_context *ctx);
+/* Takes the data out of the batch, as if it had been lost: what is left lies in the context's own memory. */
+void sdr_context_data_drop(struct sdr_context *ctx);
 /* True when nothing is queued in front of the engine. */
 bool sdr_context_tx_idle(const struct sdr_context *ctx);
 /* One round: poll the engine until it is empty or max_events were handled, deliver, flush. */

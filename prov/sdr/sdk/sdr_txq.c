@@ -117,6 +117,23 @@ struct sdr_uc_tx *sdr_txq_push(struct sdr_context *ctx, struct sdr_snd_handle *h
 	return &q->v[q->tail++];
 }
 
+void sdr_context_data_drop(struct sdr_context *ctx)
+{
+	struct sdr_txq *q = &ctx->txq;
+	uint32_t i, to = q->head;
+
+	for (i = q->head; i < q->tail; i++) {
+		if (q->own[i]) {
+			q->own[i]->queued--;
+			continue;
+		}
+		q->v[to] = q->v[i];
+		q->own[to++] = NULL;
+	}
+	q->tail = to;
+	q->bytes = 0;
+}
+
 void sdr_txq_drop(struct sdr_context *ctx, struct sdr_snd_handle *h)
 {
 	struct sdr_txq *q = &ctx->txq;
