@@ -9,7 +9,7 @@ include fabtests/unit/rel_leaf.mk
 REL_BED = fabtests/unit/test_rel_util.h fabtests/unit/test_rel_util.c
 REL_BED_LIBS = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_forged
-UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell
+UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
 
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c $(REL_BED)
@@ -30,6 +30,8 @@ test_rel_forged_SOURCES = fabtests/unit/test_rel_forged.c fabtests/unit/test_rel
 test_rel_forged_LDADD = $(REL_BED_LIBS)
 test_rel_farewell_SOURCES = fabtests/unit/test_rel_farewell.c $(REL_BED)
 test_rel_farewell_LDADD = $(REL_BED_LIBS)
+test_rel_broken_SOURCES = fabtests/unit/test_rel_broken.c $(REL_BED)
+test_rel_broken_LDADD = $(REL_BED_LIBS)
 test_rel_revoke_SOURCES = fabtests/unit/test_rel_revoke.c $(REL_BED)
 test_rel_revoke_LDADD = $(REL_BED_LIBS)
 test_rel_keyed_SOURCES = fabtests/unit/test_rel_keyed.c $(REL_BED)

@@ -234,6 +234,78 @@ static void engine__error(void **state)
 	pair_close(&p);
 }
 
+/* A QP that is broken says so to who uses it; the context, and other QPs, go on. */
+static void qp__broken(void **state)
+{
+	struct sdr_qp_attr attr = attr_small();
+	struct sdr_rcv_wr w = { .addr = dst[0], .length = MTU };
+	struct sdr_start_wr sw = { .length = MTU };
+	struct sdr_snd_handle *s, *t;
+	struct sdr_rcv_handle *r;
+	struct sdr_qp *bad[2];
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, LOOP_SOFT, &attr, NULL);
+	s = xsend(&p, src, MTU); /* waits for CTS */
+	bad[0] = p.s;
+	bad[1] = p.r;
+	pair_qps(&p, &attr, NULL);
+	loop_forge_broken(p.net, 0, bad[0], -EIO);
+	loop_forge_broken(p.net, 1, bad[1], 0); /* an engine should say why */
+	pair_run(&p);
+	assert_int_equal(sdr_send_poll(s), -EIO);
+	assert_int_equal(sdr_send_stream_start(bad[0], &sw, &t), -EIO);
+	assert_int_equal(sdr_recv_post(bad[1], &w, &r), -EIO);
+	r = post(&p, dst[0], 4 * MTU);
+	s = xsend(&p, src, 4 * MTU);
+	pair_run(&p);
+	assert_int_equal(sdr_send_poll(s), 1);
+	assert_memory_equal(dst[0], src, 4 * MTU);
+	assert_int_equal(sdr_recv_complete(r), 0);
+	/* One that is destroyed before the event is read is told nothing. */
+	loop_forge_ctl(p.net, 0, 1, "?", 1);
+	loop_forge_broken(p.net, 0, bad[0], -EIO);
+	assert_int_equal(sdr_qp_destroy(bad[0]), 0);
+	assert_int_equal(sdr_qp_destroy(bad[1]), 0);
+	pair_run(&p);
+	pair_close(&p);
+}
+
+static struct {
+	struct sdr_qp *qp;
+	int n, err;
+} told;
+
+static void told_broken(void *user, int err)
+{
+	assert_ptr_equal(user, &told);
+	told.n++;
+	told.err = err;
+	assert_int_equal(sdr_qp_destroy(told.qp), 0);
+}
+
+/* With hooks it is told once, and may be destroyed on the spot, whatever else the round has for it. */
+static void qp__broken_hook(void **state)
+{
+	struct sdr_qp_hooks hooks = { .user = &told, .broken = told_broken };
+	struct sdr_qp_attr attr = attr_small();
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, LOOP_SOFT, &attr, &hooks);
+	memset(&told, 0, sizeof(told));
+	told.qp = p.s;
+	loop_forge_broken(p.net, 0, p.s, -ENETDOWN);
+	loop_forge_broken(p.net, 0, p.s, -EIO);
+	loop_forge_placed(p.net, 0, p.s, 0, 0, 1);
+	assert_true(sdr_context_progress(p.a) > 0);
+	assert_int_equal(told.n, 1);
+	assert_int_equal(told.err, -ENETDOWN);
+	p.s = NULL;
+	pair_close(&p);
+}
+
 static void context__stats(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -687,6 +759,8 @@ int main(void)
 		cmocka_unit_test(qp__keys_differ),
 		cmocka_unit_test(ctl__classes),
 		cmocka_unit_test(engine__error),
+		cmocka_unit_test(qp__broken),
+		cmocka_unit_test(qp__broken_hook),
 		cmocka_unit_test(context__stats),
 		cmocka_unit_test(cts__repeats_until_heard),
 		cmocka_unit_test(cts__goes_on_after_early_completion),

@@ -408,7 +408,7 @@ static void state__sums(void **state)
 	struct sdr_qp_attr attr = attr_small();
 	static uint8_t in[64 * MTU], out[64 * MTU];
 	struct hook_log log = { 0 };
-	struct sdr_qp_hooks hooks = { &log, hook_count };
+	struct sdr_qp_hooks hooks = { .user = &log, .recv_progress = hook_count };
 	struct sdr_start_wr wr = { .length = 61 * MTU + 3 };
 	uint64_t seed = 6;
 	uint32_t round;
@@ -489,7 +489,7 @@ static void hook__may_complete_others(void **state)
 	struct sdr_qp_attr attr = attr_small();
 	static uint8_t in[2 * MTU], out[3][2 * MTU];
 	struct hook_log log = { 0 };
-	struct sdr_qp_hooks hooks = { &log, hook_count };
+	struct sdr_qp_hooks hooks = { .user = &log, .recv_progress = hook_count };
 	struct sdr_start_wr wr = { .length = 2 * MTU };
 	struct sdr_snd_handle *s[3];
 	struct sdr_rcv_handle *r[3];

@@ -320,6 +320,15 @@ void loop_forge_error(struct loop_net *net, uint8_t node, int err)
 	loop_arrive(net->node[node], NULL, &ev);
 }
 
+void loop_forge_broken(struct loop_net *net, uint8_t node, void *cookie, int err)
+{
+	struct sdr_uc_ev ev = { .kind = SDR_UC_EV_QP };
+
+	ev.q.cookie = cookie;
+	ev.q.err = err;
+	loop_arrive(net->node[node], NULL, &ev);
+}
+
 bool loop_steal(struct loop_net *net, uint8_t node, struct sdr_uc_ev *ev)
 {
 	struct loop_node *n = net->node[node];

@@ -95,6 +95,7 @@ void loop_drop_all(struct loop_net *net);
 void loop_forge_placed(struct loop_net *net, uint8_t node, void *cookie, uint8_t gen, uint32_t imm, uint32_t len);
 void loop_forge_ctl(struct loop_net *net, uint8_t node, uint8_t from, const void *buf, uint32_t len);
 void loop_forge_error(struct loop_net *net, uint8_t node, int err);
+void loop_forge_broken(struct loop_net *net, uint8_t node, void *cookie, int err); /* of a QP */
 /* Takes back the event that arrived last at the node (hardware modes), to be forged again later; false: none. */
 bool loop_steal(struct loop_net *net, uint8_t node, struct sdr_uc_ev *ev);
 /* The registration that the grant was made with. */

@@ -58,10 +58,20 @@ int sdr_rel_errno(int err)
 	return -EIO;
 }
 
+/* The SDK's call: our end of it has failed, and that of no other connection. */
+static void conn_broken(void *user, int err)
+{
+	struct sdr_conn *c = user;
+
+	(void)err;
+	sdr_rel_now(c->rel);
+	sdr_conn_fail(c, SDR_REL_ERR_ENGINE);
+}
+
 int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_qp_hooks hooks = { .user = c, .recv_progress = sdr_bulk_rx_progress };
+	struct sdr_qp_hooks hooks = { .user = c, .recv_progress = sdr_bulk_rx_progress, .broken = conn_broken };
 	struct sdr_qp_attr attr = {
 		.size = sizeof(attr),
 		.mtu = mtu,

@@ -40,11 +40,11 @@ enum sdr_rel_err {
 	SDR_REL_ERR_RESTARTED, /* another process took the peer's address */
 	SDR_REL_ERR_CLOSED,    /* the peer closed its endpoint */
 	SDR_REL_ERR_REFUSED,   /* version, geometry or key of the two sides do not agree */
-	SDR_REL_ERR_KEY,       /* remote key unknown, out of bounds or access not granted */
+	SDR_REL_ERR_KEY,       /* remote key unknown or revoked, out of bounds or access not granted */
 	SDR_REL_ERR_TRUNC,     /* message longer than the receive buffer */
 	SDR_REL_ERR_CANCELED,
 	SDR_REL_ERR_NOMEM,  /* a named limit of this endpoint or the peer's */
-	SDR_REL_ERR_ENGINE, /* the engine reported a fatal error */
+	SDR_REL_ERR_ENGINE, /* the engine failed, or this connection's part of it */
 	SDR_REL_ERR_NOMSG,  /* peek found nothing */
 	SDR_REL_ERR_REG,    /* a device, here or the peer's, has no memory registration left */
 	SDR_REL_ERR_PROTO,  /* the peer broke the protocol */

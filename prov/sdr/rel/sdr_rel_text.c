@@ -26,7 +26,8 @@ const char *sdr_rel_strerror(int e)
 		return "the peer refused the connection: both sides need the same "
 		       "FI_SDR_IMM_SPLIT, FI_SDR_CHANNELS and FI_SDR_GENERATIONS, and the same version of sdr";
 	case SDR_REL_ERR_KEY:
-		return "remote memory access refused: the key is unknown there, the range leaves the region, or "
+		return "remote memory access refused: the key is unknown there or was closed meanwhile, the range "
+		       "leaves the region, or "
 		       "the region "
 		       "was registered without that access; check key, address and FI_REMOTE_READ/FI_REMOTE_WRITE";
 	case SDR_REL_ERR_TRUNC:
@@ -37,7 +38,8 @@ const char *sdr_rel_strerror(int e)
 		return "a limit of the endpoint or its peer is reached: post less at a time, or raise the "
 		       "process's memory";
 	case SDR_REL_ERR_ENGINE:
-		return "the network engine failed: see the log (FI_LOG_LEVEL=warn) and reopen the endpoint";
+		return "the network engine failed, or gave up its connection to this peer: see the log "
+		       "(FI_LOG_LEVEL=warn) and repeat the operation; reopen the endpoint if that fails as well";
 	case SDR_REL_ERR_NOMSG:
 		return "no message matches";
 	case SDR_REL_ERR_REG:

@@ -196,6 +196,10 @@ static void sdr_context_dispatch(struct sdr_context *ctx, int n)
 		case SDR_UC_EV_CTL:
 			sdr_context_ctl_input(ctx, ev);
 			break;
+		case SDR_UC_EV_QP:
+			if (ev->q.cookie)
+				sdr_qp_broken(ev->q.cookie, ev->q.err < 0 ? ev->q.err : -EIO);
+			break;
 		case SDR_UC_EV_ERROR:
 			ctx->err = ev->err < 0 ? ev->err : -EIO;
 			break;

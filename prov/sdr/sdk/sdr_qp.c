@@ -184,9 +184,12 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 				sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]), struct sdr_rcv_handle, k));
 	while (!sdr_dl_empty(&qp->sends))
 		sdr_send_free(sdr_dl_entry(qp->sends.next, struct sdr_snd_handle, all));
-	for (k = ctx->ev_pos; k < ctx->ev_n; k++)
+	for (k = ctx->ev_pos; k < ctx->ev_n; k++) {
 		if (ctx->ev[k].kind == SDR_UC_EV_PLACED && ctx->ev[k].p.cookie == qp)
 			ctx->ev[k].p.cookie = NULL;
+		if (ctx->ev[k].kind == SDR_UC_EV_QP && ctx->ev[k].q.cookie == qp)
+			ctx->ev[k].q.cookie = NULL;
+	}
 	for (p = &ctx->bucket[qp->qpn % SDR_QP_BUCKETS]; *p != qp; p = &(*p)->hash_next)
 		;
 	*p = qp->hash_next;
@@ -196,6 +199,16 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 	free(qp->keys);
 	free(qp);
 	return 0;
+}
+
+/* What is under way ends with the QP; what would be new is refused. */
+void sdr_qp_broken(struct sdr_qp *qp, int err)
+{
+	if (qp->err)
+		return;
+	qp->err = err;
+	if (qp->hooks.broken)
+		qp->hooks.broken(qp->hooks.user, err);
 }
 
 int sdr_qp_info_get(struct sdr_qp *qp, void *info)

@@ -84,6 +84,8 @@ int sdr_recv_post(struct sdr_qp *qp, const struct sdr_rcv_wr *wr, struct sdr_rcv
 
 	if (!qp)
 		return -EINVAL;
+	if (qp->err)
+		return qp->err;
 	/* Numbers that were skipped are passed over. */
 	if ((int32_t)(qp->base - qp->next) > 0)
 		qp->next = qp->base;

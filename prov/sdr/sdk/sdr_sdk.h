@@ -66,6 +66,8 @@ struct sdr_qp_hooks {
 	 * May complete the receive, and any other; may destroy the QP.
 	 */
 	void (*recv_progress)(void *user, struct sdr_rcv_handle *hdl);
+	/* The QP is broken (err, negative errno) and of no more use.  Once; may destroy it. */
+	void (*broken)(void *user, int err);
 };
 /* As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by sdr_qp_limit_set. */
 struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp_attr *attr,

@@ -221,6 +221,7 @@ struct sdr_qp {
 	struct sdr_qp_hooks hooks;
 	bool hooked, connected;
 	bool peer_keyed;	       /* its messages need a grant */
+	int err;		       /* negative errno: broken */
 	uint8_t generations, channels; /* both sides' */
 	uint8_t channel;	       /* of the next run */
 	uint32_t qpn, rkey;	       /* own */
@@ -272,6 +273,8 @@ static inline uint32_t sdr_qp_npkts(const struct sdr_qp *qp, uint64_t length)
 	return length ? (uint32_t)((length - 1) / qp->mtu + 1) : 1;
 }
 
+/* The engine says that it is broken. */
+void sdr_qp_broken(struct sdr_qp *qp, int err);
 /* Puts the QP on ctx->busy while it has something to do without events. */
 void sdr_qp_busy_update(struct sdr_qp *qp);
 

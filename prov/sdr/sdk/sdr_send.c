@@ -32,6 +32,8 @@ static int sdr_send_new(struct sdr_qp *qp, uint32_t msn, uint64_t length, uint32
 		return -EINVAL;
 	if (!qp->connected)
 		return -ENOTCONN;
+	if (qp->err)
+		return qp->err;
 	h = sdr_pool_snd_get(&qp->ctx->pool);
 	if (!h)
 		return -ENOMEM;
@@ -334,8 +336,8 @@ int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_contin
 		return -EINVAL;
 	if (!wr->length && hdl->length)
 		return 0;
-	if (qp->ctx->err)
-		return qp->ctx->err;
+	if (qp->ctx->err || qp->err)
+		return qp->ctx->err ? qp->ctx->err : qp->err;
 	if (!sdr_send_allowed(qp, hdl->msn))
 		return -EAGAIN;
 	if (hdl->part_next < hdl->part_end) {
@@ -393,7 +395,7 @@ int sdr_send_poll(struct sdr_snd_handle *hdl)
 		if (err < 0)
 			return err;
 		if (!sdr_send_finished(hdl))
-			return 0;
+			return hdl->qp->err;
 	}
 	hdl->qp->nopen--;
 	sdr_send_free(hdl);

@@ -194,6 +194,8 @@ void sdr_sim_node_kill(struct sdr_sim_world *w, uint32_t node, bool dead);
 /* poll finds nothing and post takes nothing until then; what arrives waits, or overflows the window. */
 void sdr_sim_node_stall(struct sdr_sim_world *w, uint32_t node, uint64_t until);
 bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node);
+/* The node's QP with this number (any of its) breaks, as one does that a device gives up: SDR_UC_EV_QP.  -ENOENT. */
+int sdr_sim_qp_break(struct sdr_sim_world *w, uint32_t node, uint32_t qpn);
 /* True when poll would find something now. */
 bool sdr_sim_node_pending(const struct sdr_sim_world *w, uint32_t node);
 uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node);

@@ -121,7 +121,7 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 	const struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
 	uint64_t off;
 
-	if (p->flags & SDR_SIM_P_CORRUPT || !qp || !(p->flags & SDR_SIM_P_KEYED) ||
+	if (p->flags & SDR_SIM_P_CORRUPT || !qp || qp->broken || !(p->flags & SDR_SIM_P_KEYED) ||
 	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations || p->len > qp->mtu ||
 	    (e->attr.keyed == SDR_SIM_KEYED_ROOT && p->rkey != e->root))
 		goto bad;
@@ -155,7 +155,7 @@ bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	const struct sdr_uc_qp_attr *a;
 	uint32_t lane;
 
-	if (!qp) /* destroyed since: its completions went with it */
+	if (!qp || qp->broken) /* destroyed since: its completions went with it */
 		goto late;
 	a = &qp->attr;
 	lane = p->qpn - qp->qpn;

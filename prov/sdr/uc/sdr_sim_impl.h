@@ -116,6 +116,7 @@ struct sdr_sim_qp {
 	uint32_t psn[SDR_SIM_QPN_SPAN];
 	struct sdr_sim_slot *slots;
 	bool connected;
+	bool broken, told; /* by sdr_sim_qp_break; and reported */
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_uc_addr peer;
 	uint32_t peer_number;
@@ -130,6 +131,7 @@ struct sdr_sim_eng {
 	struct sdr_sim_qp **qps; /* hash by qpn / span, linear probing */
 	uint32_t qps_n, qps_mask;
 	struct sdr_sim_qp *last;     /* found last */
+	uint32_t broken;	     /* QPs to be reported */
 	struct sdr_sim_fifo rx;	     /* unread */
 	uint64_t unread;	     /* wire bytes in rx */
 	struct sdr_sim_packet *held; /* control datagrams that the last poll showed */
@@ -196,6 +198,8 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 /* ---- sdr_sim_qp.c ---- */
 struct sdr_sim_qp *sdr_sim_qp_find(struct sdr_sim_eng *e, uint32_t qpn); /* any QPN of it; NULL: none */
 void sdr_sim_qp_free(struct sdr_sim_qp *qp);
+/* Reports QPs that broke: number of events. */
+int sdr_sim_qp_report(struct sdr_sim_eng *e, struct sdr_uc_ev *ev, int max);
 int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **out);
 void sdr_sim_qp_destroy(struct sdr_uc_qp *base);
 void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out);

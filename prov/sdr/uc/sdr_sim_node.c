@@ -66,7 +66,7 @@ static int sdr_sim_send_run(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
 	uint32_t len, wire, lane;
 	int node, err;
 
-	if (!qp->connected || tx->gen >= a->generations || tx->channel >= a->channels ||
+	if (!qp->connected || qp->broken || tx->gen >= a->generations || tx->channel >= a->channels ||
 	    tx->w.slot >> a->split.id_bits)
 		return 0; /* lost */
 	lane = (uint32_t)tx->gen * a->channels + tx->channel;
@@ -193,7 +193,7 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	uint64_t id, off;
 	uint32_t lane;
 
-	if (p->flags & (SDR_SIM_P_CORRUPT | SDR_SIM_P_KEYED) || !qp)
+	if (p->flags & (SDR_SIM_P_CORRUPT | SDR_SIM_P_KEYED) || !qp || qp->broken)
 		goto bad;
 	a = &qp->attr;
 	lane = p->qpn - qp->qpn;
@@ -248,9 +248,10 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	int n = 0;
 
 	sdr_sim_held_free(e);
-	if (!e->rx.head || sdr_sim_node_stalled(e->w, e->node))
+	if ((!e->rx.head && !e->broken) || sdr_sim_node_stalled(e->w, e->node))
 		return 0;
 	e->st.sys_rx++;
+	n = sdr_sim_qp_report(e, ev, max);
 	while (n < max && (p = e->rx.head)) {
 		if (p->kind == SDR_SIM_DATA && e->held)
 			break; /* the datagram before it may bind its slot */
@@ -315,7 +316,7 @@ static uint64_t sdr_sim_deadline(struct sdr_uc *uc)
 
 	if (sdr_sim_node_stalled(w, e->node))
 		return w->nodes[e->node].stall_until;
-	if (e->rx.head)
+	if (e->rx.head || e->broken)
 		return w->now;
 	return e->blocked_until > w->now ? e->blocked_until : UINT64_MAX;
 }
@@ -454,7 +455,9 @@ bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node)
 
 bool sdr_sim_node_pending(const struct sdr_sim_world *w, uint32_t node)
 {
-	return w->nodes[node].eng && w->nodes[node].eng->rx.head && !sdr_sim_node_stalled(w, node);
+	const struct sdr_sim_eng *e = w->nodes[node].eng;
+
+	return e && (e->rx.head || e->broken) && !sdr_sim_node_stalled(w, node);
 }
 
 uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node)

@@ -103,6 +103,38 @@ fail:
 	return err;
 }
 
+int sdr_sim_qp_break(struct sdr_sim_world *w, uint32_t node, uint32_t qpn)
+{
+	struct sdr_sim_eng *e = w->nodes[node].eng;
+	struct sdr_sim_qp *qp = e ? sdr_sim_qp_find(e, qpn) : NULL;
+
+	if (!qp)
+		return -ENOENT;
+	if (!qp->broken)
+		e->broken++;
+	qp->broken = true;
+	return 0;
+}
+
+int sdr_sim_qp_report(struct sdr_sim_eng *e, struct sdr_uc_ev *ev, int max)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; e->broken && n < max && i <= e->qps_mask; i++) {
+		struct sdr_sim_qp *qp = e->qps[i];
+
+		if (!qp || !qp->broken || qp->told)
+			continue;
+		qp->told = true;
+		e->broken--;
+		memset(&ev[n], 0, sizeof(ev[n]));
+		ev[n].kind = SDR_UC_EV_QP;
+		ev[n].q.cookie = qp->attr.cookie;
+		ev[n++].q.err = -EIO;
+	}
+	return n;
+}
+
 void sdr_sim_qp_free(struct sdr_sim_qp *qp)
 {
 	free(qp->slots);
@@ -116,6 +148,7 @@ void sdr_sim_qp_destroy(struct sdr_uc_qp *base)
 	uint32_t i, j;
 
 	e->last = NULL;
+	e->broken -= qp->broken && !qp->told;
 	for (i = sdr_sim_qp_hash(qp->qpn) & e->qps_mask; e->qps[i] != qp; i = (i + 1) & e->qps_mask)
 		;
 	e->qps[i] = NULL; /* and those that it had pushed aside move up */

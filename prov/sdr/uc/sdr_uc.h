@@ -66,6 +66,7 @@ struct sdr_uc_tx {
 enum sdr_uc_ev_kind {
 	SDR_UC_EV_PLACED, /* a packet lies in its slot */
 	SDR_UC_EV_CTL,	  /* a control datagram arrived */
+	SDR_UC_EV_QP,	  /* a QP is broken: nothing arrives or leaves through it any more; reason() says why */
 	SDR_UC_EV_ERROR,  /* the engine is broken: err says how; nothing will arrive any more */
 };
 
@@ -86,6 +87,10 @@ struct sdr_uc_ev {
 			uint32_t
 				qpn; /* CTL: the sender's control QP as the datagram says, SDR_QPN_CTL: its socket */
 		} c;
+		struct {
+			void *cookie; /* QP: as with PLACED */
+			int err;      /* negative errno */
+		} q;
 		int err; /* ERROR: negative errno */
 	};
 };
