@@ -24,8 +24,10 @@ fabtests_unit_test_fault_engine_SOURCES = fabtests/unit/test_fault_engine.c fabt
 fabtests_unit_test_fault_soft_SOURCES = fabtests/unit/test_fault_soft.c fabtests/unit/test_soft_util.h
 
 if HAVE_VERBS
-UNIT_TESTS += fabtests/unit/test_verbs_lib
+UNIT_TESTS += fabtests/unit/test_verbs_lib fabtests/unit/test_verbs_bad
 endif
+fabtests_unit_test_verbs_bad_SOURCES = fabtests/unit/test_verbs_bad.c
+fabtests_unit_test_verbs_bad_LDADD = libsdr_uc.la libsdr_wire.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c
 fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la libsdr_wire.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 

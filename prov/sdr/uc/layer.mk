@@ -44,6 +44,7 @@ libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_qp.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_tx.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_rx.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_ctl.c
+libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_bad.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_key_mr.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_key_mw.c
 libsdr_uc_la_SOURCES += prov/sdr/uc/sdr_verbs_key_root.c

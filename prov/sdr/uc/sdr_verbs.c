@@ -8,9 +8,10 @@
  * engine itself; a caller that wants to sleep arms them and sleeps on one descriptor for queues, socket and
  * device.
  *
- * A device that fails, a queue pair or queue that the device gives up, or a port that stays down for
+ * A device that fails, its control queue pair or a queue that the device gives up, or a port that stays down for
  * SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason in words.  A port that is down for
- * less is like any other silence on the path, unless the device gives queue pairs up for it.
+ * less is like any other silence on the path, unless the device gives queue pairs up for it.  A queue pair of a QP
+ * that fails breaks that QP only (sdr_verbs_bad.c): its peer can make it fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now)
 	uint64_t at = atomic_load(&v->failed_at);
 	struct ibv_port_attr port;
 
-	if (!at || now - at < SDR_VERBS_FAIL_NS || atomic_load(&v->err))
+	if (!at || now < at + SDR_VERBS_FAIL_NS || atomic_load(&v->err)) /* at may be later than now */
 		return;
 	if (!v->ibv->query_port(v->pd->ctx, v->port, &port) && port.state != IBV_PORT_ACTIVE)
 		sdr_verbs_break_now(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
@@ -391,11 +392,8 @@ static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr
 	(void)mr; /* found by its range */
 	memset(g, 0, sizeof(*g));
 	/* The data may be here before their slot is bound. */
-	for (i = 0; i < q->ntp; i++) {
-		ret = sdr_verbs_rx_fill(&q->tp[i]);
-		if (ret)
-			return ret;
-	}
+	for (i = 0; i < q->ntp; i++)
+		sdr_verbs_rx_fill(&q->tp[i]);
 	if (len) {
 		ret = q->v->keys->grant(q->v, buf, len, g);
 		if (ret)
@@ -443,6 +441,8 @@ static uint64_t sdr_verbs_deadline(struct sdr_uc *uc)
 		      (v->polled - v->flowed < SDR_VERBS_FLOW_NS ? SDR_VERBS_NAP_NS : SDR_VERBS_REST_NS);
 	if (atomic_load(&v->down) && v->down_since + SDR_VERBS_DOWN_NS < due)
 		due = v->down_since + SDR_VERBS_DOWN_NS + 1;
+	if (v->bad && v->bad->failed_at + SDR_VERBS_FAIL_NS < due)
+		due = v->bad->failed_at + SDR_VERBS_FAIL_NS;
 	return due;
 }
 

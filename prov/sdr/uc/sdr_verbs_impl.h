@@ -155,6 +155,9 @@ struct sdr_verbs_qp {
 	struct sdr_uc_addr addr;      /* of the peer */
 	struct sdr_verbs_peer *ctl;   /* NULL: it has no device */
 	struct sdr_verbs_slot **pages;
+	uint64_t failed_at;	       /* ns: the device gave up one of its queue pairs; 0: it did not */
+	char failed[96];	       /* what happened */
+	struct sdr_verbs_qp *bad_next; /* v->bad */
 	struct sdr_verbs_tp tp[];
 };
 
@@ -244,6 +247,8 @@ struct sdr_verbs {
 	struct sdr_verbs_peer *peers[64];
 
 	struct sdr_verbs_qp *hot;
+	struct sdr_verbs_qp *bad;	    /* failed, and not told yet */
+	atomic_int qp_event;		    /* 1 + the last enum ibv_event_type that a queue pair of a QP had */
 	struct ibv_wc held[SDR_VERBS_HELD]; /* completions that wait for the control datagrams before them */
 	struct sdr_verbs_tp *held_tp[SDR_VERBS_HELD];
 	uint32_t nheld, held_pos;
@@ -279,6 +284,12 @@ static inline struct sdr_verbs_qp *sdr_verbs_qp_of(struct sdr_uc_qp *qp)
  */
 void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
 void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now);
+/* Breaks one QP, of which the engine survives: told by poll (SDR_UC_EV_QP), likewise not at once.  The engine's thread. */
+void sdr_verbs_qp_break(struct sdr_verbs_qp *q, const char *what);
+/* The device has said something of some QP's queue pairs: finds out which. */
+void sdr_verbs_qp_event(struct sdr_verbs *v);
+/* Events of those that broke; the engine breaks instead when the port is down. */
+int sdr_verbs_qp_report(struct sdr_verbs *v, uint64_t now, struct sdr_uc_ev *ev, int max);
 uint64_t sdr_verbs_now(struct sdr_uc *uc);
 
 int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **qp);
@@ -319,8 +330,8 @@ void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr);
 
 int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 bool sdr_verbs_arm(struct sdr_uc *uc);
-/* Posts all receives of a transport QP, or those that were used. */
-int sdr_verbs_rx_fill(struct sdr_verbs_tp *t);
+/* Posts all receives of a transport QP, or those that were used; its QP breaks if the device takes none. */
+void sdr_verbs_rx_fill(struct sdr_verbs_tp *t);
 /* Strikes out held completions of a QP that goes. */
 void sdr_verbs_rx_forget(struct sdr_verbs_qp *q);
 

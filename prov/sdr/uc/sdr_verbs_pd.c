@@ -161,6 +161,9 @@ static void sdr_verbs_event(struct sdr_verbs_pd *pd, const struct ibv_async_even
 		case IBV_EVENT_QP_ACCESS_ERR:
 			if (e->element.qp->qp_context == v)
 				sdr_verbs_break(v, -EIO, words);
+			else if (e->element.qp->qp_context ==
+				 &v->qp_event) /* this may be another engine's thread */
+				atomic_store(&v->qp_event, 1 + (int)e->event_type);
 			break;
 		case IBV_EVENT_CQ_ERR:
 			if (e->element.cq->cq_context == v)

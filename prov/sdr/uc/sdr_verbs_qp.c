@@ -73,7 +73,7 @@ static int sdr_verbs_tp_open(struct sdr_verbs_tp *t)
 {
 	struct sdr_verbs *v = t->q->v;
 	struct ibv_qp_init_attr a = {
-		.qp_context = v,
+		.qp_context = &v->qp_event, /* not v: its end is not the engine's */
 		.send_cq = v->scq,
 		.qp_type = IBV_QPT_UC,
 		.cap = {
@@ -186,7 +186,7 @@ err:
 
 void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp)
 {
-	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
+	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp), **bad;
 	uint32_t i;
 
 	if (sdr_verbs_pd_foreign(q->v->pd))
@@ -197,6 +197,12 @@ void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp)
 	for (i = 0; i < q->ntp; i++)
 		sdr_verbs_tp_close(&q->tp[i]);
 	sdr_verbs_rx_forget(q);
+	for (bad = &q->v->bad; *bad; bad = &(*bad)->bad_next) {
+		if (*bad == q) {
+			*bad = q->bad_next;
+			break;
+		}
+	}
 	if (q->ctl)
 		sdr_verbs_peer_put(q->v, q->ctl);
 	for (i = 0; q->pages && i < q->nslots; i += SDR_VERBS_SLOT_PAGE)
@@ -251,7 +257,7 @@ static int sdr_verbs_qp_rewind(struct sdr_verbs_qp *q)
 		t->rx_need = 0;
 		if (!ret && t->rx_on) {
 			t->rx_on = false;
-			ret = sdr_verbs_rx_fill(t);
+			sdr_verbs_rx_fill(t);
 		}
 	}
 	return ret;
@@ -321,7 +327,7 @@ void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr
 	struct ibv_ah_attr ah;
 	int ret;
 
-	if (!q->connected || sdr_verbs_path(q->v, addr, &ah))
+	if (!q->connected || q->failed_at || sdr_verbs_path(q->v, addr, &ah))
 		return; /* another family cannot have come from this engine */
 	q->addr = *addr;
 	sdr_verbs_qp_ctl(q);
@@ -329,7 +335,7 @@ void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr
 		return;
 	ret = sdr_verbs_qp_path(q, addr);
 	if (ret)
-		sdr_verbs_break(q->v, ret, "a peer has moved and its queue pairs cannot follow");
+		sdr_verbs_qp_break(q, "a peer has moved and its queue pairs cannot follow");
 }
 
 /* ---- slots ----------------------------------------------------------------------------------------- */
@@ -364,7 +370,6 @@ int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void 
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 	struct sdr_verbs_slot **page, *e;
 	uint32_t gen = use % q->generations, c;
-	int ret;
 
 	(void)mr;
 	if (slot >= q->nslots || len > q->max_msg || (len && !buf))
@@ -375,11 +380,8 @@ int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void 
 		if (!*page)
 			return -ENOMEM;
 	}
-	for (c = 0; c < q->channels; c++) {
-		ret = sdr_verbs_rx_fill(&q->tp[gen * q->channels + c]);
-		if (ret)
-			return ret;
-	}
+	for (c = 0; c < q->channels; c++)
+		sdr_verbs_rx_fill(&q->tp[gen * q->channels + c]);
 	e = &(*page)[slot % SDR_VERBS_SLOT_PAGE];
 	if (!e->bound)
 		sdr_verbs_qp_expect(q, 1);

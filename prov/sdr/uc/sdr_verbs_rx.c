@@ -32,29 +32,26 @@
 
 /* ---- receives -------------------------------------------------------------------------------------- */
 
-int sdr_verbs_rx_fill(struct sdr_verbs_tp *t)
+void sdr_verbs_rx_fill(struct sdr_verbs_tp *t)
 {
 	struct sdr_verbs *v = t->q->v;
 	struct ibv_recv_wr *bad;
 	uint32_t n, i;
-	int ret;
 
 	if (!t->rx_on) {
 		t->rx_need = v->rx_depth;
 		t->rx_on = true;
 	}
-	while (t->rx_need) {
+	while (t->rx_need && !t->q->failed_at) {
 		n = t->rx_need < SDR_VERBS_BATCH ? t->rx_need : SDR_VERBS_BATCH;
 		for (i = 0; i < n; i++)
 			v->rwr[i].next = i + 1 < n ? &v->rwr[i + 1] : NULL;
-		ret = ibv_post_recv(t->qp, v->rwr, &bad);
-		if (ret) {
-			sdr_verbs_break(v, -ret, "the device took no more receives");
-			return -ret;
+		if (ibv_post_recv(t->qp, v->rwr, &bad)) {
+			sdr_verbs_qp_break(t->q, "the device took no more receives");
+			return;
 		}
 		t->rx_need -= n;
 	}
-	return 0;
 }
 
 void sdr_verbs_rx_forget(struct sdr_verbs_qp *q)
@@ -74,11 +71,11 @@ static void sdr_verbs_hold(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 	uint32_t room = SDR_VERBS_HELD - v->nheld, i;
 	int n;
 
-	if (!t->rx_on || !room)
+	if (!t->rx_on || !room || t->q->failed_at)
 		return;
 	n = ibv_poll_cq(t->rcq, (int)room, v->held + v->nheld);
 	if (n < 0) {
-		sdr_verbs_break(v, -EIO, "polling a receive completion queue failed");
+		sdr_verbs_qp_break(t->q, "polling a receive completion queue failed");
 		return;
 	}
 	if (!n)
@@ -122,7 +119,7 @@ static void sdr_verbs_hold_all(struct sdr_verbs *v)
 static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc, const struct sdr_verbs_tp *t,
 				 struct sdr_uc_ev *ev)
 {
-	const struct sdr_verbs_qp *q = t->q;
+	struct sdr_verbs_qp *q = t->q;
 	const struct sdr_verbs_slot *e;
 	uint32_t imm, id;
 	uint64_t at;
@@ -130,7 +127,7 @@ static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc, c
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		snprintf(words, sizeof(words), "a receive ended with \"%s\"", v->ibv->wc_status_str(wc->status));
-		sdr_verbs_break(v, -EIO, words);
+		sdr_verbs_qp_break(q, words);
 		return false;
 	}
 	if (wc->opcode != IBV_WC_RECV_RDMA_WITH_IMM) {
@@ -180,6 +177,8 @@ static int sdr_verbs_held_report(struct sdr_verbs *v, struct sdr_uc_ev *ev, int 
 static void sdr_verbs_look(struct sdr_verbs *v, uint64_t now)
 {
 	sdr_verbs_pd_events(v->pd);
+	if (atomic_load(&v->qp_event))
+		sdr_verbs_qp_event(v);
 	sdr_verbs_judge(v, now);
 	if (atomic_load(&v->down) && now - v->down_since > SDR_VERBS_DOWN_NS)
 		sdr_verbs_break(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
@@ -215,6 +214,11 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 			ev->kind = SDR_UC_EV_ERROR;
 			ev->err = atomic_load(&v->err);
 			return 1;
+		}
+		if (v->bad) {
+			n = sdr_verbs_qp_report(v, now, ev, max);
+			if (n || atomic_load(&v->err))
+				return n;
 		}
 		n = sdr_verbs_ctl_poll(v, ev, max, sock);
 		/* Every control datagram that came before the held data is in this answer, or it was full. */

@@ -98,7 +98,7 @@ void sdr_verbs_tx_reap(struct sdr_verbs *v)
 			if (wc[i].status != IBV_WC_SUCCESS) {
 				snprintf(words, sizeof(words), "a write ended with \"%s\"",
 					 v->ibv->wc_status_str(wc[i].status));
-				sdr_verbs_break(v, -EIO, words);
+				sdr_verbs_qp_break(t->q, words);
 			}
 			sdr_verbs_batch_end(v, t);
 		}
@@ -109,7 +109,7 @@ void sdr_verbs_tx_reap(struct sdr_verbs *v)
 
 /* ---- posting --------------------------------------------------------------------------------------- */
 
-/* Requests [0, n) in v->swr go out as one batch.  False: the device refused them, and the engine is broken. */
+/* Requests [0, n) in v->swr go out as one batch.  False: the device refused them, and the QP is broken. */
 static bool sdr_verbs_batch_post(struct sdr_verbs *v, struct sdr_verbs_tp *t, uint32_t n, uint32_t copies,
 				 struct sdr_verbs_reg *reg)
 {
@@ -134,7 +134,7 @@ static bool sdr_verbs_batch_post(struct sdr_verbs *v, struct sdr_verbs_tp *t, ui
 	v->swr[n - 1].next = n < SDR_VERBS_BATCH ? &v->swr[n] : NULL;
 	if (!ret)
 		return true;
-	sdr_verbs_break(v, -EIO, "the device took no more writes");
+	sdr_verbs_qp_break(t->q, "the device took no more writes");
 	return false;
 }
 
@@ -199,7 +199,7 @@ static uint32_t sdr_verbs_write(struct sdr_verbs *v, const struct sdr_uc_tx *d, 
 	uint32_t done = 0, rkey;
 	uint64_t va;
 
-	if (!q->connected || !sdr_verbs_target(q, d, &va, &rkey) || d->flags & SDR_UC_F_CORRUPT)
+	if (!q->connected || q->failed_at || !sdr_verbs_target(q, d, &va, &rkey) || d->flags & SDR_UC_F_CORRUPT)
 		return total; /* lost */
 	while (done < total) {
 		uint32_t n = total - done, chain = SDR_VERBS_NONE, k;
