@@ -5,7 +5,8 @@
 # provider from FI_PROVIDER_PATH, as an application does: they are linked with libfabric only (test_fi_work with the
 # layer as well, for the pool of threads by itself).
 
-FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_rma test_fi_dgram test_fi_threads test_fi_exit
+FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_sleep test_fi_rma test_fi_dgram test_fi_threads
+FI_TESTS += test_fi_exit
 UNIT_TESTS += test_fi_env test_fi_nic test_fi_region test_fi_work $(FI_TESTS)
 FI_TEST_LIBS = $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) -lpthread
 
@@ -25,6 +26,8 @@ test_fi_ep_SOURCES = fabtests/unit/test_fi_ep.c fabtests/unit/test_fi_util.h
 test_fi_ep_LDADD = $(FI_TEST_LIBS)
 test_fi_wait_SOURCES = fabtests/unit/test_fi_wait.c fabtests/unit/test_fi_util.h
 test_fi_wait_LDADD = $(FI_TEST_LIBS)
+test_fi_sleep_SOURCES = fabtests/unit/test_fi_sleep.c fabtests/unit/test_fi_util.h
+test_fi_sleep_LDADD = $(FI_TEST_LIBS)
 test_fi_rma_SOURCES = fabtests/unit/test_fi_rma.c fabtests/unit/test_fi_util.h
 test_fi_rma_LDADD = $(FI_TEST_LIBS)
 test_fi_dgram_SOURCES = fabtests/unit/test_fi_dgram.c fabtests/unit/test_fi_util.h

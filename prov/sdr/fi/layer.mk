@@ -7,6 +7,7 @@
 
 noinst_LTLIBRARIES += libsdr_prov.la
 libsdr_prov_la_SOURCES = \
+	prov/sdr/fi/sdr_alarm.c \
 	prov/sdr/fi/sdr_av.c \
 	prov/sdr/fi/sdr_cntr.c \
 	prov/sdr/fi/sdr_cq.c \
@@ -33,6 +34,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_poll.c \
 	prov/sdr/fi/sdr_post.c \
 	prov/sdr/fi/sdr_progress.c \
+	prov/sdr/fi/sdr_pset.c \
 	prov/sdr/fi/sdr_region.c \
 	prov/sdr/fi/sdr_rma.c \
 	prov/sdr/fi/sdr_stats.c \

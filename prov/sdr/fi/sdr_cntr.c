@@ -73,17 +73,19 @@ static int sdr_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid);
 	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
 	uint64_t errors = atomic_load(&cntr->err);
+	struct sdr_sleeper *s;
+	bool busy;
 	int ret;
 
 	sdr_pset_progress(&cntr->eps);
 	if (atomic_load(&cntr->val) >= threshold)
 		return 0;
-	ret = sdr_wait_fd(&cntr->wait);
-	if (ret < 0)
+	ret = sdr_pset_enter(&cntr->eps, &s);
+	if (ret)
 		return ret;
-	atomic_fetch_add(&cntr->wait.sleepers, 1);
 	for (;;) {
-		sdr_wait_drain(&cntr->wait);
+		sdr_wait_awake(&cntr->wait, s);
+		busy = sdr_pset_look(&cntr->eps);
 		ret = 0;
 		if (atomic_load(&cntr->val) >= threshold)
 			break;
@@ -93,20 +95,18 @@ static int sdr_cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		ret = -FI_ETIMEDOUT;
 		if (until != UINT64_MAX && sdr_mono_ns() >= until)
 			break;
-		ret = sdr_pset_sleep(&cntr->eps, &cntr->wait, until);
+		ret = busy ? 0 : sdr_wait_sleep(&cntr->wait, s, until);
 		if (ret)
 			break;
 	}
-	atomic_fetch_sub(&cntr->wait.sleepers, 1);
-	/* others may wait for other thresholds */
-	if (atomic_load(&cntr->wait.sleepers))
-		sdr_wait_raise(&cntr->wait);
+	sdr_pset_leave(&cntr->eps, s);
 	return ret;
 }
 
 int sdr_cntr_trywait(struct sdr_cntr *cntr)
 {
 	uint64_t val, err;
+	bool busy;
 
 	sdr_pset_progress(&cntr->eps);
 	val = atomic_load(&cntr->val);
@@ -117,20 +117,19 @@ int sdr_cntr_trywait(struct sdr_cntr *cntr)
 		return -FI_EAGAIN;
 	}
 	sdr_wait_drain(&cntr->wait);
-	if (cntr->wait.obj == FI_WAIT_FD)
-		sdr_pset_handover(&cntr->eps, &cntr->wait);
+	busy = cntr->wait.obj == FI_WAIT_FD && sdr_pset_handover(&cntr->eps);
 	if (atomic_load(&cntr->val) != val || atomic_load(&cntr->err) != err) {
 		sdr_wait_raise(&cntr->wait);
 		return -FI_EAGAIN;
 	}
-	return 0;
+	return busy ? -FI_EAGAIN : 0;
 }
 
 static int sdr_cntr_close(struct fid *fid)
 {
 	struct sdr_cntr *cntr = container_of(fid, struct sdr_cntr, fid.fid);
 
-	if (atomic_load(&cntr->refs))
+	if (atomic_load(&cntr->refs) || atomic_load(&cntr->wait.sleepers))
 		return -FI_EBUSY;
 	sdr_wait_fini(&cntr->wait);
 	sdr_pset_fini(&cntr->eps);
@@ -178,7 +177,7 @@ int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct f
 	cntr = calloc(1, sizeof(*cntr));
 	if (!cntr)
 		return -FI_ENOMEM;
-	ret = sdr_wait_init(&cntr->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC);
+	ret = sdr_wait_init(&cntr->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC, dom);
 	if (!ret) {
 		ret = sdr_wait_drives(&cntr->wait);
 		if (ret)
@@ -188,7 +187,7 @@ int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct f
 		free(cntr);
 		return ret;
 	}
-	sdr_pset_init(&cntr->eps);
+	sdr_pset_init(&cntr->eps, &cntr->wait);
 	cntr->dom = dom;
 	atomic_fetch_add(&dom->refs, 1);
 	cntr->fid.fid.fclass = FI_CLASS_CNTR;

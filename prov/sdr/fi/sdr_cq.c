@@ -8,7 +8,7 @@
  * still find room) and because an endpoint is not progressed any more while SDR_CQ_SIZE_MAX entries wait.
  * Reading takes what is there; only when there is nothing it drives the bound endpoints.  While an error is
  * at the head, reads say -FI_EAVAIL and fi_cq_readerr takes it; its text, the peer's address and the cause,
- * lives until the next read of an error.  A blocking read drives the endpoints itself, see sdr_progress.c.
+ * lives until the next read of an error.  A blocking read drives the endpoints itself, see sdr_pset.c.
  */
 #include <errno.h>
 #include <sched.h>
@@ -183,13 +183,29 @@ out:
 	return ret;
 }
 
+/*
+ * True when fi_cq_signal was called since this read began (it saw `mine` calls then), or before it and nobody has seen
+ * it: every read that is blocked returns, or the next one.
+ */
+static bool sdr_cq_signaled(struct sdr_cq *cq, uint32_t mine)
+{
+	uint32_t n = atomic_load(&cq->signals);
+
+	if (n == mine)
+		return false;
+	atomic_store(&cq->signals_seen, n);
+	return true;
+}
+
 static ssize_t sdr_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src, const void *cond,
 				int timeout)
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
 	uint32_t need = cq->wait_cond == FI_CQ_COND_THRESHOLD ? (uint32_t)(uintptr_t)cond : 1;
-	bool late = false;
+	uint32_t signals = atomic_load(&cq->signals_seen);
+	struct sdr_sleeper *s;
+	bool late = false, busy;
 	ssize_t ret;
 
 	if (need > count)
@@ -199,32 +215,29 @@ static ssize_t sdr_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_
 		if (ret != -FI_EAGAIN)
 			return ret;
 	}
-	ret = sdr_wait_fd(&cq->wait);
-	if (ret < 0)
+	ret = sdr_pset_enter(&cq->eps, &s);
+	if (ret)
 		return ret;
-	atomic_fetch_add(&cq->wait.sleepers, 1);
 	for (;;) {
-		sdr_wait_drain(&cq->wait);
-		sdr_pset_progress(&cq->eps);
+		sdr_wait_awake(&cq->wait, s);
+		busy = sdr_pset_look(&cq->eps);
 		ret = -FI_EAGAIN;
 		if (late || atomic_load(&cq->count) >= need) {
 			ret = sdr_cq_take(cq, buf, count, src);
 			if (ret != -FI_EAGAIN || late)
 				break;
 		}
-		if (atomic_exchange(&cq->signaled, false))
+		if (sdr_cq_signaled(cq, signals))
 			break;
 		if (until != UINT64_MAX && sdr_mono_ns() >= until) {
 			late = true;
 			continue;
 		}
-		ret = sdr_pset_sleep(&cq->eps, &cq->wait, until);
+		ret = busy ? 0 : sdr_wait_sleep(&cq->wait, s, until);
 		if (ret)
 			break;
 	}
-	atomic_fetch_sub(&cq->wait.sleepers, 1);
-	if (atomic_load(&cq->count))
-		sdr_wait_raise(&cq->wait); /* for other sleepers, and the descriptor */
+	sdr_pset_leave(&cq->eps, s);
 	return ret;
 }
 
@@ -237,21 +250,22 @@ static int sdr_cq_signal(struct fid_cq *fid)
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 
-	atomic_store(&cq->signaled, true);
+	atomic_fetch_add(&cq->signals, 1);
 	sdr_wait_raise(&cq->wait);
 	return 0;
 }
 
 int sdr_cq_trywait(struct sdr_cq *cq)
 {
+	bool busy;
+
 	sdr_pset_progress(&cq->eps);
 	if (atomic_load(&cq->count))
 		return -FI_EAGAIN;
 	sdr_wait_drain(&cq->wait);
-	if (cq->wait.obj == FI_WAIT_FD)
-		sdr_pset_handover(&cq->eps, &cq->wait);
+	busy = cq->wait.obj == FI_WAIT_FD && sdr_pset_handover(&cq->eps);
 	if (!atomic_load(&cq->count))
-		return 0;
+		return busy ? -FI_EAGAIN : 0;
 	sdr_wait_raise(&cq->wait);
 	return -FI_EAGAIN;
 }
@@ -278,7 +292,7 @@ static int sdr_cq_close(struct fid *fid)
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid.fid);
 	uint32_t i, n = atomic_load(&cq->count);
 
-	if (atomic_load(&cq->refs))
+	if (atomic_load(&cq->refs) || atomic_load(&cq->wait.sleepers))
 		return -FI_EBUSY;
 	for (i = 0; i < n; i++)
 		free(cq->ring[(cq->head + i) & (cq->cap - 1)].text);
@@ -333,7 +347,7 @@ int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_c
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -FI_ENOMEM;
-	ret = sdr_wait_init(&cq->wait, attr ? attr->wait_obj : FI_WAIT_NONE);
+	ret = sdr_wait_init(&cq->wait, attr ? attr->wait_obj : FI_WAIT_NONE, dom);
 	if (!ret) {
 		ret = sdr_wait_drives(&cq->wait);
 		if (ret)
@@ -344,7 +358,7 @@ int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_c
 		return ret;
 	}
 	pthread_mutex_init(&cq->lock, NULL);
-	sdr_pset_init(&cq->eps);
+	sdr_pset_init(&cq->eps, &cq->wait);
 	cq->format = attr && attr->format ? attr->format : FI_CQ_FORMAT_CONTEXT;
 	if (attr)
 		attr->format = cq->format;

@@ -194,7 +194,6 @@ static ssize_t sdr_dgram_post_recv(struct fid_ep *fid, void *buf, size_t len, vo
 		return -FI_EBADFLAGS;
 	if (ep->rx_cq && sdr_cq_full(ep->rx_cq))
 		return -FI_EAGAIN;
-	sdr_ep_touch(ep);
 	pthread_mutex_lock(&ep->lock);
 	dg = ep->dg;
 	if (!dg) {
@@ -227,7 +226,6 @@ static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t l
 		return -FI_EAGAIN;
 	if (!ep->av || sdr_av_addr(ep->av, dest, &to))
 		return -FI_EADDRNOTAVAIL;
-	sdr_ep_touch(ep);
 	pthread_mutex_lock(&ep->lock);
 	if (!ep->dg) {
 		ret = -FI_EOPBADSTATE;
@@ -239,6 +237,7 @@ static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t l
 	}
 	p = sdr_context_ctl_alloc(ep->ctx);
 	if (!p) {
+		sdr_ep_touch(ep);
 		sdr_ep_round(ep, NULL);
 		p = sdr_context_ctl_alloc(ep->ctx);
 	}
@@ -260,8 +259,7 @@ static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t l
 	if ((flags & FI_COMPLETION) && ep->tx_cq)
 		sdr_cq_push(ep->tx_cq, &e);
 out:
-	pthread_mutex_unlock(&ep->lock);
-	sdr_ep_kick(ep);
+	sdr_ep_unlock(ep);
 	return ret;
 }
 

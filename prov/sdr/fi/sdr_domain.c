@@ -26,6 +26,7 @@ static int sdr_domain_close(struct fid *fid)
 	sdr_regions_fini(&dom->regions);
 	if (dom->mr_eq)
 		atomic_fetch_sub(&container_of(dom->mr_eq, struct sdr_eq, fid)->refs, 1);
+	pthread_mutex_destroy(&dom->conds_lock);
 	pthread_mutex_destroy(&dom->thread_lock);
 	pthread_mutex_destroy(&dom->eps_lock);
 	free(dom->eps);
@@ -82,6 +83,7 @@ void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep)
 	pthread_mutex_lock(&dom->eps_lock);
 	for (i = 0; i < dom->neps; i++) {
 		if (dom->eps[i] == ep) {
+			sdr_thread_forget(dom, ep);
 			dom->eps[i] = dom->eps[--dom->neps];
 			break;
 		}
@@ -175,8 +177,10 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	dom->caps = info->caps;
 	dom->addr_format = info->addr_format;
 	dom->auto_progress = info->domain_attr->data_progress != FI_PROGRESS_MANUAL;
-	dom->thread_fd = -1;
+	atomic_init(&dom->thread_fd, -1);
+	dom->thread_set = -1;
 	pthread_mutex_init(&dom->thread_lock, NULL);
+	pthread_mutex_init(&dom->conds_lock, NULL);
 	pthread_mutex_init(&dom->eps_lock, NULL);
 	sdr_work_init(&dom->work);
 	dom->fid.fid.fclass = FI_CLASS_DOMAIN;

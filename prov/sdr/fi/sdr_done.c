@@ -15,6 +15,8 @@
 
 #include "sdr_fi.h"
 
+#define SDR_CHOKED_NS 10000000ull /* until an endpoint with too much unread is looked at again */
+
 /* ---- completions ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -197,25 +199,27 @@ const struct sdr_rel_cbs sdr_ep_cbs = {
 /* ---- driving --------------------------------------------------------------------------------------- */
 
 /* The rest of a round that has to wait because too much is unread. */
-static bool sdr_ep_choked(const struct sdr_ep *ep)
+bool sdr_ep_choked(const struct sdr_ep *ep)
 {
 	return (ep->rx_cq && atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
 	       (ep->tx_cq && atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
 }
 
-uint64_t sdr_ep_idle_ns(struct sdr_ep *ep)
+uint64_t sdr_ep_due(struct sdr_ep *ep)
 {
-	uint64_t due, now;
+	uint64_t ns;
 
 	if (!ep->enabled || ep->broken)
 		return UINT64_MAX;
-	if (!ep->rel)
-		return sdr_context_timeout(ep->ctx);
-	due = sdr_rel_deadline(ep->rel);
-	if (due && ep->uc->ops->arm(ep->uc))
-		return 0;
-	now = ep->uc->ops->now(ep->uc);
-	return due == UINT64_MAX ? due : due > now ? due - now : 0;
+	if (ep->rel && !sdr_ep_choked(ep))
+		return sdr_rel_deadline(ep->rel);
+	ns = ep->rel ? SDR_CHOKED_NS : sdr_context_timeout(ep->ctx);
+	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
+}
+
+bool sdr_ep_arm(struct sdr_ep *ep)
+{
+	return ep->enabled && !ep->broken && ep->uc->ops->arm(ep->uc);
 }
 
 void sdr_ep_reason(struct sdr_ep *ep)
@@ -228,29 +232,36 @@ void sdr_ep_reason(struct sdr_ep *ep)
 	FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", ep->told);
 }
 
-int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
+int sdr_ep_drive(struct sdr_ep *ep)
 {
 	int ret;
 
-	if (wait_ns)
-		*wait_ns = UINT64_MAX;
-	if (!ep->enabled || ep->broken)
+	if (!ep->enabled || ep->broken || sdr_ep_choked(ep))
 		return 0;
-	if (sdr_ep_choked(ep)) {
-		if (wait_ns)
-			*wait_ns = 10 * SDR_THREAD_BACKOFF_NS;
-		return 0;
-	}
 	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);
 	sdr_ep_reason(ep);
 	if (ret < 0 && ret != -EAGAIN) {
 		ep->broken = true;
 		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s (%s)\n", ep->uc->ops->reason(ep->uc),
 			fi_strerror(-ret));
-		return ret;
 	}
-	if (wait_ns)
-		*wait_ns = sdr_ep_idle_ns(ep);
+	return ret;
+}
+
+int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
+{
+	int ret = sdr_ep_drive(ep);
+	uint64_t due, now;
+
+	if (atomic_load_explicit(&ep->watch, memory_order_relaxed))
+		sdr_ep_alarm_round(ep);
+	if (!wait_ns)
+		return ret;
+	due = sdr_ep_due(ep);
+	if (due && sdr_ep_arm(ep))
+		due = 0;
+	now = due && due != UINT64_MAX ? ep->uc->ops->now(ep->uc) : 0;
+	*wait_ns = due == UINT64_MAX ? due : due > now ? due - now : 0;
 	return ret;
 }
 

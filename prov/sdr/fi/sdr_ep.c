@@ -36,38 +36,20 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 	return sdr_rel_open(ep->ctx, &attr, &ep->rel);
 }
 
-/* Calls fn for the wait object of every bound queue and counter (some perhaps twice). */
-static int sdr_ep_waits(struct sdr_ep *ep, int (*fn)(struct sdr_ep *ep, struct sdr_wait *w))
+/* Puts its descriptors into the sets of all bound queues and counters (some perhaps twice). */
+static int sdr_ep_watch(struct sdr_ep *ep)
 {
 	int i, ret = 0;
 
 	if (ep->tx_cq)
-		ret = fn(ep, &ep->tx_cq->wait);
+		ret = sdr_pset_watch(&ep->tx_cq->eps, ep);
 	if (ep->rx_cq && !ret)
-		ret = fn(ep, &ep->rx_cq->wait);
+		ret = sdr_pset_watch(&ep->rx_cq->eps, ep);
 	for (i = 0; i < SDR_CNTR_KINDS && !ret; i++) {
 		if (ep->cntr[i])
-			ret = fn(ep, &ep->cntr[i]->wait);
+			ret = sdr_pset_watch(&ep->cntr[i]->eps, ep);
 	}
 	return ret;
-}
-
-static int sdr_ep_wait_watch(struct sdr_ep *ep, struct sdr_wait *w)
-{
-	return sdr_wait_watch(w, ep->fd);
-}
-
-static int sdr_ep_wait_unwatch(struct sdr_ep *ep, struct sdr_wait *w)
-{
-	sdr_wait_unwatch(w, ep->fd);
-	return 0;
-}
-
-/* Who sleeps on a condition variable cannot drive. */
-static int sdr_ep_wait_cond(struct sdr_ep *ep, struct sdr_wait *w)
-{
-	(void)ep;
-	return w->obj == FI_WAIT_MUTEX_COND;
 }
 
 static int sdr_ep_enable(struct sdr_ep *ep)
@@ -84,30 +66,23 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	pthread_mutex_lock(&ep->lock);
 	ret = ep->enabled ? -FI_EOPBADSTATE : sdr_ep_engine_open(ep);
 	if (!ret)
+		ret = sdr_ep_alarm_open(ep);
+	if (!ret)
 		ret = ep->type == FI_EP_RDM ? sdr_ep_rel_open(ep) : sdr_dgram_open(ep);
 	if (!ret)
 		ep->enabled = true;
 	pthread_mutex_unlock(&ep->lock);
 	if (ret)
 		return ret;
-	ret = sdr_ep_waits(ep, sdr_ep_wait_watch);
+	ret = sdr_ep_watch(ep);
 	if (!ret)
 		ret = sdr_domain_ep_add(ep->dom, ep);
-	if (!ret && (ep->dom->auto_progress || sdr_ep_waits(ep, sdr_ep_wait_cond)))
+	if (!ret && ep->dom->auto_progress)
 		ret = sdr_thread_start(ep->dom);
 	return ret;
 }
 
 /* ---- handle ---------------------------------------------------------------------------------------- */
-
-void sdr_ep_put(struct sdr_ep *ep)
-{
-	if (atomic_fetch_sub(&ep->refs, 1) != 1)
-		return;
-	pthread_mutex_destroy(&ep->lock);
-	free(ep->peers);
-	free(ep);
-}
 
 /* Lets a reliable endpoint finish; under lock, nobody else drives it. */
 static void sdr_ep_linger(struct sdr_ep *ep)
@@ -139,7 +114,6 @@ static void sdr_ep_unbind(struct sdr_ep *ep)
 	int i;
 
 	sdr_domain_ep_del(ep->dom, ep);
-	sdr_ep_waits(ep, sdr_ep_wait_unwatch);
 	if (ep->tx_cq)
 		sdr_pset_del(&ep->tx_cq->eps, ep);
 	if (ep->rx_cq)
@@ -157,6 +131,7 @@ static int sdr_ep_close(struct fid *fid)
 
 	sdr_ep_unbind(ep);
 	pthread_mutex_lock(&ep->lock);
+	atomic_store(&ep->watch, 0);
 	if (ep->rel) {
 		sdr_ep_linger(ep);
 		sdr_stats_dump(ep);
@@ -171,9 +146,10 @@ static int sdr_ep_close(struct fid *fid)
 	ep->rel = NULL;
 	ep->ctx = NULL;
 	ep->enabled = false;
+	sdr_ep_alarm_close(ep);
 	pthread_mutex_unlock(&ep->lock);
 
-	/* sleepers that watched the descriptor look again */
+	/* those who slept on it look again: an application may want to know that nothing comes from here any more */
 	if (ep->tx_cq) {
 		sdr_wait_raise(&ep->tx_cq->wait);
 		atomic_fetch_sub(&ep->tx_cq->refs, 1);
@@ -193,7 +169,9 @@ static int sdr_ep_close(struct fid *fid)
 	if (ep->eq)
 		atomic_fetch_sub(&ep->eq->refs, 1);
 	atomic_fetch_sub(&ep->dom->refs, 1);
-	sdr_ep_put(ep);
+	pthread_mutex_destroy(&ep->lock);
+	free(ep->peers);
+	free(ep);
 	return 0;
 }
 
@@ -323,7 +301,7 @@ static ssize_t sdr_ep_cancel(fid_t fid, void *context)
 		ret = sdr_rel_cancel(ep->rel, context);
 	else
 		ret = sdr_dgram_cancel(ep, context);
-	pthread_mutex_unlock(&ep->lock);
+	sdr_ep_unlock(ep);
 	return ret;
 }
 
@@ -512,6 +490,8 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->dom = dom;
 	ep->type = info->ep_attr->type;
 	ep->fd = -1;
+	ep->alarm_fd = -1;
+	ep->alarm_due = UINT64_MAX;
 	ep->caps = info->caps;
 	ep->directed = info->caps & FI_DIRECTED_RECV;
 	ep->want_src = info->caps & FI_SOURCE;
@@ -522,7 +502,6 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->tx_size = info->tx_attr->size ? (uint32_t)info->tx_attr->size : SDR_TX_SIZE;
 	ep->rx_size = info->rx_attr->size ? (uint32_t)info->rx_attr->size : SDR_RX_SIZE;
 	ep->env = dom->env;
-	atomic_init(&ep->refs, 1);
 	pthread_mutex_init(&ep->lock, NULL);
 	atomic_fetch_add(&dom->refs, 1);
 

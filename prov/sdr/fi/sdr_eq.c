@@ -8,9 +8,7 @@
  * the head, reads say -FI_EAVAIL and fi_eq_readerr takes it.  Nothing needs to be driven for events.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "sdr_fi.h"
 
@@ -155,40 +153,25 @@ static ssize_t sdr_eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 static ssize_t sdr_eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t len, int timeout, uint64_t flags)
 {
 	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
-	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull, now;
-	struct timespec ts;
-	struct pollfd pfd;
+	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
+	struct sdr_sleeper *s = sdr_wait_enter(&eq->wait);
 	ssize_t ret;
-	int fd;
+	int err;
 
-	fd = sdr_wait_fd(&eq->wait);
-	if (fd < 0)
-		return fd;
-	atomic_fetch_add(&eq->wait.sleepers, 1);
+	if (!s)
+		return -errno;
 	for (;;) {
-		sdr_wait_drain(&eq->wait);
+		sdr_wait_awake(&eq->wait, s);
 		ret = sdr_eq_read(fid, event, buf, len, flags);
-		if (ret != -FI_EAGAIN)
+		if (ret != -FI_EAGAIN || sdr_mono_ns() >= until)
 			break;
-		now = sdr_mono_ns();
-		if (now >= until)
-			break;
-		ts.tv_sec = (time_t)((until - now) / 1000000000ull);
-		ts.tv_nsec = (long)((until - now) % 1000000000ull);
-		pfd.fd = fd;
-		pfd.events = POLLIN;
-		if (ppoll(&pfd, 1, until == UINT64_MAX ? NULL : &ts, NULL) < 0 && errno == EINTR) {
-			ret = -FI_EINTR;
+		err = sdr_wait_sleep(&eq->wait, s, until);
+		if (err) {
+			ret = err;
 			break;
 		}
 	}
-	atomic_fetch_sub(&eq->wait.sleepers, 1);
-	/* what is left must still be seen by other sleepers and by the descriptor's owner */
-	pthread_mutex_lock(&eq->lock);
-	now = eq->count;
-	pthread_mutex_unlock(&eq->lock);
-	if (now)
-		sdr_wait_raise(&eq->wait);
+	sdr_wait_leave(&eq->wait, s);
 	return ret;
 }
 
@@ -268,7 +251,7 @@ int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_e
 	eq = calloc(1, sizeof(*eq));
 	if (!eq)
 		return -FI_ENOMEM;
-	ret = sdr_wait_init(&eq->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC);
+	ret = sdr_wait_init(&eq->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC, NULL);
 	if (ret) {
 		free(eq);
 		return ret;

@@ -10,11 +10,12 @@
  *   pset->lock      the endpoints that a CQ or a counter drives
  *   av->eps_lock    the endpoints bound to an address vector
  *   ep->lock        everything below one endpoint: rel, SDK context, engine
- *   av->lock, regions->lock, cq->lock, work->lock, wait mutex     leaves
+ *   av->lock, regions->lock, cq->lock, work->lock, wait->lock, dom->conds_lock     leaves
  *
  * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and take the
- * queue's own cq->lock for the copy.  Whoever closes an endpoint takes it out of all lists first and without
- * holding its lock.  Nothing is allocated per operation.
+ * queue's own cq->lock for the copy, and wait->lock when somebody sleeps.  The mutex of FI_WAIT_MUTEX_COND is the
+ * application's, who may post while it holds it: it stands nowhere in this order, and is only ever tried.  Whoever
+ * closes an endpoint takes it out of all lists first and without holding its lock.  Nothing is allocated per operation.
  */
 #ifndef SDR_FI_H
 #define SDR_FI_H
@@ -79,7 +80,6 @@
 #define SDR_DGRAM_BACKLOG     256u		/* datagrams kept for receives that are not posted yet */
 #define SDR_THREAD_BACKOFF_NS 1000000ull /* the progress thread stays away this long from a polling application */
 #define SDR_YIELD_POLLS	      128u	 /* reads in a row without an entry before one gives the processor away */
-#define SDR_POLLFDS	      64u	 /* endpoints one sleeper watches; more are looked at every millisecond */
 
 struct sdr_domain;
 struct sdr_ep;
@@ -132,12 +132,15 @@ struct sdr_domain {
 	pthread_t thread;
 	bool thread_on;
 	atomic_bool thread_stop;
-	atomic_bool thread_asleep;   /* for longer than the back-off: work must wake it */
-	int thread_fd;		     /* eventfd that wakes it */
+	atomic_int thread_fd;	     /* eventfd that wakes it; -1 none */
+	int thread_set;		     /* epoll descriptor over the endpoints that it watches; -1 none */
 	pid_t thread_pid;	     /* process in which it runs */
 	struct sdr_domain *next;     /* all domains with a thread, for the provider's clean-up */
 	struct sdr_domain *all_next; /* all domains, likewise (sdr_exit.c) */
 	pid_t pid;		     /* process that opened it */
+
+	pthread_mutex_t conds_lock;
+	struct sdr_wait *conds; /* condition variables to signal when their mutex is free, see sdr_wait.c */
 
 	struct sdr_work work; /* threads that encode, see sdr_work.c */
 };
@@ -189,63 +192,95 @@ bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b);
 
 /* ---- wait objects (sdr_wait.c) --------------------------------------------------------------------- */
 
-struct sdr_wait {
-	enum fi_wait_obj obj;
-	int fd;		     /* eventfd; -1 until needed */
-	int epfd, tfd;	     /* FI_WAIT_FD with endpoints: what is handed out, and its timer; -1 none */
-	atomic_int sleepers; /* threads inside a blocking read */
-	atomic_bool raised;
-	pthread_mutex_t mutex; /* FI_WAIT_MUTEX_COND */
-	pthread_cond_t cond;
+/* A thread inside a blocking read. */
+struct sdr_sleeper {
+	struct sdr_sleeper *next;
+	int fd; /* eventfd */
+	bool on;
+	atomic_bool raised; /* fd is readable */
 };
 
-/* -FI_ENOSYS for wait objects that do not exist here. */
-int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj);
+struct sdr_wait {
+	enum fi_wait_obj obj;
+	struct sdr_domain *dom; /* NULL: an event queue's */
+	int fd;			/* FI_WAIT_FD: eventfd */
+	atomic_bool raised;	/* fd is readable */
+	int epfd;		/* FI_WAIT_FD with endpoints: what is handed out; -1 none */
+	int nap_fd;		/* epoll descriptor over the endpoints, for blocking reads; -1 before the first */
+	pthread_mutex_t lock;
+	struct sdr_sleeper *list; /* kept for the next */
+	atomic_int sleepers;	  /* of them, inside */
+	pthread_mutex_t mutex;	  /* FI_WAIT_MUTEX_COND */
+	pthread_cond_t cond;
+	struct sdr_wait *cond_next; /* under dom->conds_lock, like the next */
+	bool cond_due;
+};
+
+/* dom: NULL for event queues.  -FI_ENOSYS for wait objects that do not exist here. */
+int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *dom);
 void sdr_wait_fini(struct sdr_wait *w);
-/* Something was published. */
+/* Something was published: wakes everybody who sleeps on w. */
 void sdr_wait_raise(struct sdr_wait *w);
-/* Forget earlier raises; whoever calls this looks again afterwards. */
+/* Forgets earlier raises of the descriptor; whoever calls this looks again afterwards. */
 void sdr_wait_drain(struct sdr_wait *w);
-/* The eventfd, created when there is none yet; negative FI error. */
-int sdr_wait_fd(struct sdr_wait *w);
-/*
- * A wait object whose owner drives endpoints: the descriptor handed out becomes readable, too, when an
- * endpoint's does and when the time that was armed has passed.  Only for FI_WAIT_FD, else without effect.
- */
+/* Blocking reads: in, before the look that decides whether to sleep; NULL and errno. */
+struct sdr_sleeper *sdr_wait_enter(struct sdr_wait *w);
+void sdr_wait_leave(struct sdr_wait *w, struct sdr_sleeper *s);
+/* Forgets earlier raises of this sleeper, before each look. */
+void sdr_wait_awake(struct sdr_wait *w, struct sdr_sleeper *s);
+/* Until raised, an endpoint wants a round or until_ns (CLOCK_MONOTONIC) has come.  0 or -FI_EINTR. */
+int sdr_wait_sleep(struct sdr_wait *w, struct sdr_sleeper *s, uint64_t until_ns);
+/* FI_WAIT_FD: the descriptor handed out becomes readable, too, when an endpoint's does. */
 int sdr_wait_drives(struct sdr_wait *w);
-int sdr_wait_watch(struct sdr_wait *w, int fd);
-void sdr_wait_unwatch(struct sdr_wait *w, int fd);
-void sdr_wait_arm(struct sdr_wait *w, uint64_t ns); /* from now; UINT64_MAX: never */
+/* The set that blocking reads sleep on, made when there is none yet.  Under the lock of w's endpoints. */
+int sdr_wait_nap_open(struct sdr_wait *w);
+void sdr_wait_nap_close(struct sdr_wait *w); /* nobody sleeps on it */
+/* Endpoints of the sets: the engine's descriptor and the alarm.  Under the lock of w's endpoints. */
+int sdr_wait_watch(struct sdr_wait *w, const struct sdr_ep *ep);
+void sdr_wait_unwatch(struct sdr_wait *w, const struct sdr_ep *ep);
+/* Signals what is due and free; true when something is left. */
+bool sdr_wait_conds(struct sdr_domain *dom);
 /* FI_GETWAIT and FI_GETWAITOBJ. */
 int sdr_wait_control(struct sdr_wait *w, int command, void *arg);
 uint64_t sdr_mono_ns(void); /* CLOCK_MONOTONIC */
 
-/* ---- progress (sdr_progress.c) --------------------------------------------------------------------- */
+/* ---- sets of endpoints (sdr_pset.c) ---------------------------------------------------------------- */
 
 /* The endpoints that a CQ or a counter drives. */
 struct sdr_pset {
+	struct sdr_wait *wait; /* the CQ's or counter's */
 	pthread_mutex_t lock;
 	struct sdr_ep **v;
 	unsigned int n, cap;
+	unsigned int sleepers; /* between enter and leave; counted in each endpoint's watch */
 };
 
-void sdr_pset_init(struct sdr_pset *ps);
+void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w);
 void sdr_pset_fini(struct sdr_pset *ps);
 int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep);
+/* ep has got its descriptors. */
+int sdr_pset_watch(struct sdr_pset *ps, struct sdr_ep *ep);
 void sdr_pset_del(struct sdr_pset *ps, struct sdr_ep *ep);
 /* Drives all endpoints of the set that nobody else is driving. */
 void sdr_pset_progress(struct sdr_pset *ps);
 /*
- * Sleeps until w is raised, an endpoint of the set has something to do or until_ns (CLOCK_MONOTONIC) has
- * come.  0, or -FI_EINTR.  The caller has counted itself in w->sleepers and looked again after that.
+ * A blocking read: enter; then, until it has what it wants, sdr_wait_awake, sdr_pset_look, its own look at
+ * what it waits for, sdr_wait_sleep unless look said true; leave.  enter: negative FI error, or 0 and *s.
  */
-int sdr_pset_sleep(struct sdr_pset *ps, struct sdr_wait *w, uint64_t until_ns);
-/* For fi_trywait: the application is about to sleep on w's descriptor.  Drives once more and arms its timer. */
-void sdr_pset_handover(struct sdr_pset *ps, struct sdr_wait *w);
+int sdr_pset_enter(struct sdr_pset *ps, struct sdr_sleeper **s);
+/* Drives all endpoints and sets their alarms.  True: do not sleep, look again. */
+bool sdr_pset_look(struct sdr_pset *ps);
+void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s);
+/* For fi_trywait: the application is about to sleep on the descriptor.  Drives and sets the alarms; true: not now. */
+bool sdr_pset_handover(struct sdr_pset *ps);
+
+/* ---- progress (sdr_progress.c) --------------------------------------------------------------------- */
 
 int sdr_thread_start(struct sdr_domain *dom);
 void sdr_thread_stop(struct sdr_domain *dom);
 void sdr_thread_wake(struct sdr_domain *dom);
+/* ep is about to go; under eps_lock. */
+void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep);
 void sdr_thread_stop_all(void);
 
 /* ---- completion queue ------------------------------------------------------------------------------ */
@@ -274,12 +309,13 @@ struct sdr_cq {
 
 	pthread_mutex_t lock;
 	struct sdr_cqe *ring;
-	uint32_t cap, head;	/* cap: a power of two */
-	_Atomic uint32_t count; /* unread entries; written under lock */
-	uint64_t lost;		/* entries that found no memory */
-	char *err_text;		/* of the error read last */
-	atomic_bool signaled;
-	_Atomic uint32_t idle; /* reads in a row that found nothing */
+	uint32_t cap, head;	       /* cap: a power of two */
+	_Atomic uint32_t count;	       /* unread entries; written under lock */
+	uint64_t lost;		       /* entries that found no memory */
+	char *err_text;		       /* of the error read last */
+	_Atomic uint32_t signals;      /* fi_cq_signal was called so often */
+	_Atomic uint32_t signals_seen; /* of them, blocking reads have seen */
+	_Atomic uint32_t idle;	       /* reads in a row that found nothing */
 
 	struct sdr_wait wait;
 	struct sdr_pset eps;
@@ -410,6 +446,12 @@ enum sdr_cntr_kind {
 	SDR_CNTR_KINDS
 };
 
+/* Who relies on an endpoint's alarm (sdr_alarm.c): ep->watch is the number of blocking reads, and these. */
+#define SDR_WATCH_SLEEPERS 0x00ffffffu
+#define SDR_WATCH_AWAY	   0x01000000u /* the progress thread leaves it to them: the last one wakes it */
+#define SDR_WATCH_FD	   0x02000000u /* the application sleeps on a descriptor, or did once */
+#define SDR_WATCH_THREAD   0x04000000u /* the progress thread sleeps on it */
+
 /* What the layer below carries for us in uflags. */
 #define SDR_UF_CQ 0x1u /* success makes a CQ entry */
 
@@ -419,8 +461,8 @@ struct sdr_ep {
 	struct fid_ep fid;
 	struct sdr_domain *dom;
 	enum fi_ep_type type;
-	atomic_int refs; /* the handle, and sleepers that watch its descriptor */
 	pthread_mutex_t lock;
+	atomic_uint watch; /* entered under lock, see SDR_WATCH_* */
 
 	/* below: under lock once enabled */
 	bool enabled;
@@ -429,6 +471,8 @@ struct sdr_ep {
 	struct sdr_context *ctx; /* either's; NULL before the engine is open */
 	struct sdr_uc *uc;
 	int fd;			 /* the engine's, -1 none */
+	int alarm_fd;		 /* timerfd, -1 before enable */
+	uint64_t alarm_due;	 /* ns of the engine's clock at which it rings; UINT64_MAX never */
 	struct sdr_peer **peers; /* by fi_addr, each held */
 	uint32_t npeers;
 	bool broken; /* the engine failed for good */
@@ -448,8 +492,8 @@ struct sdr_ep {
 	uint32_t tx_size, rx_size;
 
 	_Atomic uint32_t app_polls; /* the application drove this endpoint so often */
-	atomic_int app_sleepers;    /* it sleeps on the descriptor itself */
-	atomic_bool app_waits;	    /* it said so with fi_trywait, and may have changed its mind since */
+	atomic_bool app_waits;	    /* it said with fi_trywait that it would sleep, and may have changed its mind */
+	bool thread_in;		    /* in the progress thread's set; under eps_lock */
 	uint8_t thread_grace;	    /* how far the thread has got in believing that it has */
 	uint32_t thread_seen;	    /* app_polls when the progress thread looked last */
 	uint32_t thread_streak;	    /* looks in a row that found the application active */
@@ -459,15 +503,20 @@ struct sdr_ep {
 extern const struct sdr_rel_cbs sdr_ep_cbs;
 int sdr_ep_open(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep, void *context);
 int sdr_ep_open2(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep, uint64_t flags, void *context);
-void sdr_ep_put(struct sdr_ep *ep);
 /* Forgets what it knows of an address that leaves the vector. */
 void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_uc_addr *addr);
 /* Opens the engine (binds the port) if that has not happened yet; 0 or FI error.  Under lock. */
 int sdr_ep_engine_open(struct sdr_ep *ep);
-/* One round; under lock.  *wait_ns (may be NULL): how long it can be left alone if its descriptor is silent. */
+/* One round; under lock, as are the next four.  *wait_ns (may be NULL): how long it can be left alone if its fd is silent. */
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns);
-/* That time without a round; under lock. */
-uint64_t sdr_ep_idle_ns(struct sdr_ep *ep);
+/* A round that leaves the alarm alone. */
+int sdr_ep_drive(struct sdr_ep *ep);
+/* Engine time at which it wants a round; UINT64_MAX never. */
+uint64_t sdr_ep_due(struct sdr_ep *ep);
+/* Before each sleep on its descriptors, after the last round.  True: do not sleep, run another. */
+bool sdr_ep_arm(struct sdr_ep *ep);
+/* Too much is unread: it is not driven. */
+bool sdr_ep_choked(const struct sdr_ep *ep);
 /* Logs what the engine has to say, once: also when no operation here fails of it. */
 void sdr_ep_reason(struct sdr_ep *ep);
 /* Source of a received message, for FI_SOURCE; under lock. */
@@ -483,21 +532,26 @@ static inline struct sdr_peer *sdr_ep_peer(struct sdr_ep *ep, fi_addr_t fi_addr)
 	return sdr_ep_peer_slow(ep, fi_addr);
 }
 
-/* The application is here: the progress thread stays away.  Before or while ep->lock is held. */
+/* The application drives: the progress thread stays away. */
 static inline void sdr_ep_touch(struct sdr_ep *ep)
 {
 	atomic_fetch_add_explicit(&ep->app_polls, 1, memory_order_relaxed);
 }
 
-/*
- * After work was given to an endpoint (a post, a round that did something), when ep->lock has been released:
- * the progress thread, if it sleeps until something that it knows of happens, must look again.  The thread
- * says that it sleeps and then takes ep->lock to look at app_polls, so one of the two sees the other.
- */
-static inline void sdr_ep_kick(struct sdr_ep *ep)
+/* The alarm (sdr_alarm.c); all under lock. */
+int sdr_ep_alarm_open(struct sdr_ep *ep);
+void sdr_ep_alarm_close(struct sdr_ep *ep);
+/* The deadline may have come nearer. */
+void sdr_ep_alarm_sooner(struct sdr_ep *ep);
+/* After a round, or before a sleep: likewise, and an alarm that has rung is set anew. */
+void sdr_ep_alarm_round(struct sdr_ep *ep);
+
+/* After anything that may have given the endpoint work: releases the lock, and those who sleep hear of it. */
+static inline void sdr_ep_unlock(struct sdr_ep *ep)
 {
-	if (atomic_load(&ep->dom->thread_asleep))
-		sdr_thread_wake(ep->dom);
+	if (atomic_load_explicit(&ep->watch, memory_order_relaxed))
+		sdr_ep_alarm_sooner(ep);
+	pthread_mutex_unlock(&ep->lock);
 }
 
 /*

@@ -124,7 +124,6 @@ static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
 		*ret = -FI_EOPNOTSUPP;
 		return NULL;
 	}
-	sdr_ep_touch(ep);
 	pthread_mutex_lock(&ep->lock);
 	if (!ep->enabled) {
 		pthread_mutex_unlock(&ep->lock);
@@ -142,8 +141,7 @@ static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
 		if (!ep)                                      \
 			return ret_;                          \
 		ret_ = (call);                                \
-		pthread_mutex_unlock(&ep->lock);              \
-		sdr_ep_kick(ep);                              \
+		sdr_ep_unlock(ep);                            \
 		return ret_;                                  \
 	} while (0)
 
@@ -259,7 +257,7 @@ static int sdr_ops_recv_complete(struct fid_ep *fid, struct sdr_rcv_handle *hdl)
 
 static int sdr_ops_progress(struct fid_ep *fid)
 {
-	SDR_OPS_CALL(fid, sdr_ep_round(ep, NULL));
+	SDR_OPS_CALL(fid, (sdr_ep_touch(ep), sdr_ep_round(ep, NULL)));
 }
 
 static int sdr_ops_dgram_stats(struct fid_ep *fid, struct sdr_stats *stats)

@@ -4,7 +4,8 @@
  * The common way of every operation of a reliable endpoint into the layer below: resolve the address, turn
  * libfabric's flags into its own, post, and when its queue is full run one round and try once more.
  *
- * One lock, no allocation, no system call of its own.  A completion queue with too much unread makes posting
+ * One lock, no allocation, no system call of its own unless somebody sleeps on the endpoint and would sleep too long
+ * (sdr_ep_unlock).  Posting is not driving: the progress thread goes on meanwhile.  A completion queue with too much unread makes posting
  * say -FI_EAGAIN, so that it stays bounded.  Completion levels: transmit complete (the default) means that the
  * peer's provider has it, delivery complete that it lies in the application's buffer, inject complete that
  * the buffer may be reused.
@@ -40,8 +41,11 @@ static inline ssize_t sdr_post_locked(struct sdr_ep *ep, struct sdr_rel_wr *wr, 
 	if (!wr->peer)
 		return -FI_EADDRNOTAVAIL;
 	ret = sdr_rel_post(ep->rel, wr);
-	if (ret == -EAGAIN && sdr_ep_round(ep, NULL) > 0)
-		ret = sdr_rel_post(ep->rel, wr);
+	if (ret == -EAGAIN) {
+		sdr_ep_touch(ep);
+		if (sdr_ep_round(ep, NULL) > 0)
+			ret = sdr_rel_post(ep->rel, wr);
+	}
 	if (ret == -ENOMEM)
 		sdr_ep_reason(ep);
 	return ret;
@@ -55,11 +59,9 @@ ssize_t sdr_ep_post(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, ui
 		return -FI_EAGAIN;
 	wr->flags = sdr_post_flags(flags);
 	wr->uflags = flags & FI_COMPLETION ? SDR_UF_CQ : 0;
-	sdr_ep_touch(ep);
 	pthread_mutex_lock(&ep->lock);
 	ret = sdr_post_locked(ep, wr, dest);
-	pthread_mutex_unlock(&ep->lock);
-	sdr_ep_kick(ep);
+	sdr_ep_unlock(ep);
 	return ret;
 }
 
@@ -73,11 +75,9 @@ ssize_t sdr_ep_post_inject(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t d
 		wr->flags |= SDR_REL_F_SILENT;
 	wr->uflags = 0;
 	wr->ctx = NULL;
-	sdr_ep_touch(ep);
 	pthread_mutex_lock(&ep->lock);
 	ret = sdr_post_locked(ep, wr, dest);
-	pthread_mutex_unlock(&ep->lock);
-	sdr_ep_kick(ep);
+	sdr_ep_unlock(ep);
 	return ret;
 }
 
@@ -104,7 +104,6 @@ ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src
 			rr->flags |= SDR_REL_R_DISCARD;
 		}
 	}
-	sdr_ep_touch(ep);
 	pthread_mutex_lock(&ep->lock);
 	rr->min_multi = ep->min_multi;
 	rr->peer = NULL;
@@ -121,7 +120,6 @@ ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src
 	}
 	ret = sdr_rel_recv(ep->rel, rr);
 out:
-	pthread_mutex_unlock(&ep->lock);
-	sdr_ep_kick(ep);
+	sdr_ep_unlock(ep);
 	return ret;
 }

@@ -1,194 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Who drives endpoints, and when.
+ * The progress thread, one for a domain: it exists when data progress is automatic or somebody sleeps on a condition
+ * variable, and works for applications that are busy elsewhere.
  *
- * An application drives them itself: reading a CQ or a counter runs one round of every endpoint bound to it
- * that nobody else is running, and a blocking read sleeps on the engines' descriptors and deadlines until one
- * of them has something to do.  So neither polling nor blocking applications wait for another thread.
+ * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of their way: an endpoint
+ * that the application drove since the thread looked last is left alone for another SDR_THREAD_BACKOFF_NS (four times
+ * that after a while); one on which the application sleeps in a blocking read for as long as it does; one on whose
+ * descriptor it said it would sleep (fi_trywait) until it has let an event pass.  Posting is not driving.  Only one
+ * that was quiet is run by the thread and watched: its two descriptors are in thread_set, and as long as they are,
+ * what happens to the endpoint reaches the thread through its alarm (SDR_WATCH_THREAD), like anybody who sleeps.
  *
- * The progress thread, one for a domain, exists when data progress is automatic or somebody sleeps on a
- * condition variable, and works for applications that are busy elsewhere.  It keeps out of the way of the
- * others: an endpoint that the application drove since the thread looked last is left alone for another
- * SDR_THREAD_BACKOFF_NS (four times that after a while); one on which the application sleeps in a blocking
- * read for as long as it does; one on whose descriptor it said it would sleep (fi_trywait) until it has let an
- * event pass.  Only one that was quiet is run by the thread and watched with its descriptor and deadline.
- * While the thread sleeps for longer than the back-off, whoever gives an endpoint work kicks it.  The thread
- * blocks all signals and holds eps_lock while it runs endpoints, never while it sleeps.  A child process has
- * no thread and never waits for one.
+ * So of each endpoint the thread either watches the descriptors, or looks again after a back-off, or has left it to
+ * blocking reads.  Of these the last one to go wakes it: the thread says that it relies on them (SDR_WATCH_AWAY) in the
+ * word that counts them and only while it is not zero, and who takes the count to zero sees that in the same step.
+ * There is nothing that it could miss between a look and its sleep: thread_fd stays readable until it is read.
+ *
+ * The thread blocks all signals, and holds eps_lock while it runs endpoints, never while it sleeps.  A child process
+ * has no thread and never waits for one.
  */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sdr_fi.h"
 
-#define SDR_THREAD_STREAK 16 /* looks in a row at an active application before the thread looks less often */
-#define SDR_THREAD_ROUNDS 64 /* rounds without a pause while there is work, before the lists are looked at again */
-
-/* ---- sets of endpoints ----------------------------------------------------------------------------- */
-
-void sdr_pset_init(struct sdr_pset *ps)
-{
-	memset(ps, 0, sizeof(*ps));
-	pthread_mutex_init(&ps->lock, NULL);
-}
-
-void sdr_pset_fini(struct sdr_pset *ps)
-{
-	free(ps->v);
-	pthread_mutex_destroy(&ps->lock);
-}
-
-int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep)
-{
-	struct sdr_ep **v;
-	int ret = 0;
-	unsigned int i;
-
-	pthread_mutex_lock(&ps->lock);
-	for (i = 0; i < ps->n; i++) {
-		if (ps->v[i] == ep)
-			goto out;
-	}
-	if (ps->n == ps->cap) {
-		v = realloc(ps->v, (ps->cap + 8) * sizeof(*v));
-		if (!v) {
-			ret = -FI_ENOMEM;
-			goto out;
-		}
-		ps->v = v;
-		ps->cap += 8;
-	}
-	ps->v[ps->n++] = ep;
-out:
-	pthread_mutex_unlock(&ps->lock);
-	return ret;
-}
-
-void sdr_pset_del(struct sdr_pset *ps, struct sdr_ep *ep)
-{
-	unsigned int i;
-
-	pthread_mutex_lock(&ps->lock);
-	for (i = 0; i < ps->n; i++) {
-		if (ps->v[i] == ep) {
-			ps->v[i] = ps->v[--ps->n];
-			break;
-		}
-	}
-	pthread_mutex_unlock(&ps->lock);
-}
-
-void sdr_pset_progress(struct sdr_pset *ps)
-{
-	struct sdr_ep *ep;
-	unsigned int i;
-	int ret;
-
-	if (pthread_mutex_trylock(&ps->lock))
-		return; /* another thread is doing it */
-	for (i = 0; i < ps->n; i++) {
-		ep = ps->v[i];
-		sdr_ep_touch(ep);
-		if (pthread_mutex_trylock(&ep->lock))
-			continue;
-		ret = sdr_ep_round(ep, NULL);
-		pthread_mutex_unlock(&ep->lock);
-		if (ret > 0)
-			sdr_ep_kick(ep);
-	}
-	pthread_mutex_unlock(&ps->lock);
-}
-
-static void sdr_ns_to_ts(uint64_t ns, struct timespec *ts)
-{
-	ts->tv_sec = (time_t)(ns / 1000000000ull);
-	ts->tv_nsec = (long)(ns % 1000000000ull);
-}
-
-int sdr_pset_sleep(struct sdr_pset *ps, struct sdr_wait *w, uint64_t until_ns)
-{
-	struct sdr_ep *eps[SDR_POLLFDS];
-	struct pollfd pfd[SDR_POLLFDS + 1];
-	uint64_t wait_ns, left, now;
-	struct timespec ts;
-	unsigned int i, n = 0;
-	int ret;
-
-	now = sdr_mono_ns();
-	left = until_ns > now ? until_ns - now : 0;
-
-	pthread_mutex_lock(&ps->lock);
-	for (i = 0; i < ps->n && n < SDR_POLLFDS; i++) {
-		struct sdr_ep *ep = ps->v[i];
-
-		wait_ns = SDR_THREAD_BACKOFF_NS; /* when someone else runs it: look again soon */
-		if (pthread_mutex_trylock(&ep->lock) == 0) {
-			if (sdr_ep_round(ep, &wait_ns) > 0)
-				wait_ns = 0; /* there may be more, and the caller's entry */
-			pthread_mutex_unlock(&ep->lock);
-		}
-		if (wait_ns < left)
-			left = wait_ns;
-		if (ep->fd < 0)
-			continue;
-		atomic_fetch_add(&ep->refs, 1);
-		atomic_fetch_add(&ep->app_sleepers, 1);
-		eps[n] = ep;
-		pfd[n].fd = ep->fd;
-		pfd[n++].events = POLLIN;
-	}
-	/* another sleeper on the same object may take the raise that was meant for this one */
-	if ((ps->n > SDR_POLLFDS || atomic_load(&w->sleepers) > 1) && left > SDR_THREAD_BACKOFF_NS)
-		left = SDR_THREAD_BACKOFF_NS;
-	pthread_mutex_unlock(&ps->lock);
-
-	pfd[n].fd = w->fd;
-	pfd[n].events = POLLIN;
-	sdr_ns_to_ts(left, &ts);
-	ret = ppoll(pfd, n + 1, left == UINT64_MAX ? NULL : &ts, NULL);
-	ret = ret < 0 && errno == EINTR ? -FI_EINTR : 0;
-
-	for (i = 0; i < n; i++) {
-		sdr_ep_touch(eps[i]);
-		atomic_fetch_sub(&eps[i]->app_sleepers, 1);
-		sdr_ep_kick(eps[i]);
-		sdr_ep_put(eps[i]);
-	}
-	return ret;
-}
-
-void sdr_pset_handover(struct sdr_pset *ps, struct sdr_wait *w)
-{
-	uint64_t wait_ns, least = UINT64_MAX;
-	unsigned int i;
-
-	pthread_mutex_lock(&ps->lock);
-	for (i = 0; i < ps->n; i++) {
-		struct sdr_ep *ep = ps->v[i];
-
-		wait_ns = SDR_THREAD_BACKOFF_NS;
-		sdr_ep_touch(ep);
-		if (pthread_mutex_trylock(&ep->lock) == 0) {
-			if (sdr_ep_round(ep, &wait_ns) > 0)
-				wait_ns = 0;
-			atomic_store(&ep->app_waits, true);
-			pthread_mutex_unlock(&ep->lock);
-			sdr_ep_kick(ep);
-		}
-		if (wait_ns < least)
-			least = wait_ns;
-	}
-	pthread_mutex_unlock(&ps->lock);
-	sdr_wait_arm(w, least);
-}
+#define SDR_THREAD_STREAK  16 /* looks in a row at an active application before the thread looks less often */
+#define SDR_THREAD_ROUNDS  64 /* rounds without a pause while there is work, before the lists are looked at again */
+#define SDR_THREAD_COND_NS 50000ull /* until the mutex of a condition is tried again; doubles up to the back-off */
 
 /* ---- the thread ------------------------------------------------------------------------------------ */
 
@@ -215,19 +59,17 @@ static bool sdr_thread_app_active(struct sdr_ep *ep)
 /*
  * The application sleeps on a descriptor of ours and will be woken by what wakes us.  First watch without
  * running; once woken, leave it one back-off's time to come; only then believe that it does not.  Returns
- * true while it is left alone; *watch: its descriptor is to be watched.  Under ep->lock.
+ * true while it is left alone; *watch: its descriptors are to be watched.  Under ep->lock.
  */
-static bool sdr_thread_app_waits(struct sdr_ep *ep, uint64_t *wait_ns, bool *watch)
+static bool sdr_thread_app_waits(struct sdr_ep *ep, bool *watch)
 {
 	if (!atomic_load(&ep->app_waits))
 		return false;
 	switch (ep->thread_grace++) {
 	case 0:
-		*wait_ns = sdr_ep_idle_ns(ep);
 		*watch = true;
 		return true;
 	case 1:
-		*wait_ns = SDR_THREAD_BACKOFF_NS;
 		*watch = false;
 		return true;
 	default:
@@ -237,117 +79,146 @@ static bool sdr_thread_app_waits(struct sdr_ep *ep, uint64_t *wait_ns, bool *wat
 	}
 }
 
-/*
- * One look at all endpoints: runs the quiet ones, collects their descriptors.  Returns the number of
- * descriptors; *wait_ns: how long to sleep at the most; *work: something happened.
- */
-static unsigned int sdr_thread_look(struct sdr_domain *dom, struct pollfd *pfd, uint64_t *wait_ns, bool *work)
+/* True: the application sleeps on this endpoint in a blocking read, and will say when it leaves. */
+static bool sdr_thread_app_sleeps(struct sdr_ep *ep)
 {
-	uint64_t w, backoff;
-	unsigned int i, n = 0;
-	bool watch;
+	unsigned int v = atomic_load(&ep->watch);
 
-	*wait_ns = UINT64_MAX;
-	*work = false;
-	pthread_mutex_lock(&dom->eps_lock);
-	for (i = 0; i < dom->neps; i++) {
-		struct sdr_ep *ep = dom->eps[i];
-
-		if (atomic_load(&ep->app_sleepers) > 0) {
-			ep->thread_seen = atomic_load_explicit(&ep->app_polls, memory_order_relaxed);
-			continue; /* it will be kicked when the sleeper leaves */
-		}
-		if (sdr_thread_app_active(ep) || pthread_mutex_trylock(&ep->lock)) {
-			backoff = ep->thread_streak < SDR_THREAD_STREAK ? SDR_THREAD_BACKOFF_NS
-									: 4 * SDR_THREAD_BACKOFF_NS;
-			if (backoff < *wait_ns)
-				*wait_ns = backoff;
-			continue;
-		}
-		w = UINT64_MAX;
-		watch = true;
-		if (!sdr_thread_app_waits(ep, &w, &watch) && sdr_ep_round(ep, &w) > 0)
-			*work = true;
-		pthread_mutex_unlock(&ep->lock);
-		if (w < *wait_ns)
-			*wait_ns = w;
-		if (watch && ep->fd >= 0 && n < SDR_POLLFDS) {
-			pfd[n].fd = ep->fd;
-			pfd[n++].events = POLLIN;
-		}
+	while (v & SDR_WATCH_SLEEPERS) {
+		if (atomic_compare_exchange_weak(&ep->watch, &v, v | SDR_WATCH_AWAY))
+			return true;
 	}
-	if (dom->neps > SDR_POLLFDS && *wait_ns > SDR_THREAD_BACKOFF_NS)
-		*wait_ns = SDR_THREAD_BACKOFF_NS;
-	pthread_mutex_unlock(&dom->eps_lock);
-	return n;
+	return false;
+}
+
+/* ep->lock, because who sees the flag counts on the alarm. */
+static int sdr_thread_watch(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (!ep->thread_in) {
+		if (epoll_ctl(dom->thread_set, EPOLL_CTL_ADD, ep->fd, &ev))
+			return -errno;
+		if (epoll_ctl(dom->thread_set, EPOLL_CTL_ADD, ep->alarm_fd, &ev)) {
+			epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->fd, &ev);
+			return -errno;
+		}
+		ep->thread_in = true;
+	}
+	atomic_fetch_or(&ep->watch, SDR_WATCH_THREAD);
+	return 0;
+}
+
+void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	struct epoll_event ev = { .events = 0 };
+
+	if (!ep->thread_in)
+		return;
+	atomic_fetch_and(&ep->watch, ~SDR_WATCH_THREAD);
+	epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->fd, &ev);
+	epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->alarm_fd, &ev);
+	ep->thread_in = false;
 }
 
 /*
- * Before a long sleep: says so, and looks once more whether somebody came who did not see it.  Whoever comes
- * later sees it and wakes the thread.
+ * One look at an endpoint: true when something happened that asks for another.  Lowers *wait_ns to the time after
+ * which it must be looked at again without having been heard of.
  */
-static bool sdr_thread_may_sleep(struct sdr_domain *dom)
+static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64_t *wait_ns)
 {
-	bool quiet = true;
+	uint64_t again = UINT64_MAX;
+	bool watch = true, work = false;
+
+	if (sdr_thread_app_sleeps(ep)) {
+		ep->thread_seen = atomic_load_explicit(&ep->app_polls, memory_order_relaxed);
+		sdr_thread_forget(dom, ep);
+		return false;
+	}
+	if (sdr_thread_app_active(ep)) {
+		sdr_thread_forget(dom, ep);
+		again = ep->thread_streak < SDR_THREAD_STREAK ? SDR_THREAD_BACKOFF_NS : 4 * SDR_THREAD_BACKOFF_NS;
+		goto out;
+	}
+	pthread_mutex_lock(&ep->lock);
+	if (!sdr_thread_app_waits(ep, &watch))
+		work = sdr_ep_drive(ep) > 0;
+	if (ep->broken) {
+		sdr_thread_forget(dom, ep); /* nothing comes any more */
+	} else if (!watch || sdr_ep_choked(ep) || sdr_thread_watch(dom, ep)) {
+		sdr_thread_forget(dom, ep);
+		again = SDR_THREAD_BACKOFF_NS;
+	}
+	if (!work || (atomic_load(&ep->watch) & ~(SDR_WATCH_AWAY | SDR_WATCH_THREAD)))
+		sdr_ep_alarm_round(ep);
+	if (!work && watch)
+		work = sdr_ep_arm(ep);
+	pthread_mutex_unlock(&ep->lock);
+out:
+	if (again < *wait_ns)
+		*wait_ns = again;
+	return work;
+}
+
+static bool sdr_thread_look(struct sdr_domain *dom, uint64_t *wait_ns)
+{
+	bool work = false;
 	unsigned int i;
 
-	atomic_store(&dom->thread_asleep, true);
+	*wait_ns = UINT64_MAX;
 	pthread_mutex_lock(&dom->eps_lock);
-	for (i = 0; i < dom->neps && quiet; i++) {
-		struct sdr_ep *ep = dom->eps[i];
-
-		if (atomic_load(&ep->app_sleepers) > 0)
-			continue;
-		if (pthread_mutex_trylock(&ep->lock)) {
-			quiet = false;
-			continue;
-		}
-		quiet = ep->thread_seen == atomic_load_explicit(&ep->app_polls, memory_order_relaxed);
-		pthread_mutex_unlock(&ep->lock);
-	}
+	for (i = 0; i < dom->neps; i++)
+		work |= sdr_thread_look_ep(dom, dom->eps[i], wait_ns);
 	pthread_mutex_unlock(&dom->eps_lock);
-	return quiet;
+	return work;
+}
+
+static void sdr_thread_sleep(struct sdr_domain *dom, uint64_t ns)
+{
+	struct pollfd pfd[2] = { { .fd = atomic_load(&dom->thread_fd), .events = POLLIN },
+				 { .fd = dom->thread_set, .events = POLLIN } };
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000ull), .tv_nsec = (long)(ns % 1000000000ull) };
+	uint64_t drain;
+
+	if (ppoll(pfd, 2, ns == UINT64_MAX ? NULL : &ts, NULL) > 0 && pfd[0].revents &&
+	    read(pfd[0].fd, &drain, sizeof(drain)) < 0)
+		FI_DBG(&sdr_prov, FI_LOG_DOMAIN, "the wake-up was for another look\n");
 }
 
 static void *sdr_thread_main(void *arg)
 {
-	struct pollfd pfd[SDR_POLLFDS + 1];
+	uint64_t wait_ns, cond_ns = SDR_THREAD_COND_NS;
 	struct sdr_domain *dom = arg;
-	unsigned int n, rounds = 0;
-	struct timespec ts;
-	uint64_t wait_ns, drain;
+	unsigned int rounds = 0;
 	bool work;
 
 	prctl(PR_SET_NAME, "sdr-progress");
-	prctl(PR_SET_TIMERSLACK, 1ul); /* deadlines below are paced packets */
 	while (!atomic_load(&dom->thread_stop)) {
-		n = sdr_thread_look(dom, pfd, &wait_ns, &work);
+		work = sdr_thread_look(dom, &wait_ns);
 		if (work && ++rounds < SDR_THREAD_ROUNDS)
 			continue;
-		if (work)
+		if (work) {
 			sched_yield();
-		rounds = 0;
-		pfd[n].fd = dom->thread_fd;
-		pfd[n].events = POLLIN;
-		pfd[n].revents = 0;
-		if (work)
 			wait_ns = 0;
-		if (wait_ns > SDR_THREAD_BACKOFF_NS && !sdr_thread_may_sleep(dom))
-			wait_ns = SDR_THREAD_BACKOFF_NS;
-		sdr_ns_to_ts(wait_ns, &ts);
-		if (ppoll(pfd, n + 1, wait_ns == UINT64_MAX ? NULL : &ts, NULL) > 0 && pfd[n].revents &&
-		    read(dom->thread_fd, &drain, sizeof(drain)) < 0)
-			FI_DBG(&sdr_prov, FI_LOG_DOMAIN, "the wake-up was for another look\n");
-		atomic_store(&dom->thread_asleep, false);
+		}
+		rounds = 0;
+		if (!sdr_wait_conds(dom)) {
+			cond_ns = SDR_THREAD_COND_NS;
+		} else {
+			wait_ns = cond_ns < wait_ns ? cond_ns : wait_ns;
+			cond_ns = 2 * cond_ns < SDR_THREAD_BACKOFF_NS ? 2 * cond_ns : SDR_THREAD_BACKOFF_NS;
+		}
+		sdr_thread_sleep(dom, wait_ns);
 	}
 	return NULL;
 }
 
 void sdr_thread_wake(struct sdr_domain *dom)
 {
+	int fd = atomic_load(&dom->thread_fd);
 	uint64_t one = 1;
 
-	if (dom->thread_fd >= 0 && write(dom->thread_fd, &one, sizeof(one)) < 0)
+	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
 		FI_DBG(&sdr_prov, FI_LOG_DOMAIN, "progress thread has been woken already\n");
 }
 
@@ -359,9 +230,11 @@ int sdr_thread_start(struct sdr_domain *dom)
 	pthread_mutex_lock(&dom->thread_lock);
 	if (dom->thread_on)
 		goto out;
-	if (dom->thread_fd < 0)
-		dom->thread_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (dom->thread_fd < 0) {
+	if (dom->thread_set < 0)
+		dom->thread_set = epoll_create1(EPOLL_CLOEXEC);
+	if (dom->thread_set >= 0 && atomic_load(&dom->thread_fd) < 0)
+		atomic_store(&dom->thread_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	if (dom->thread_set < 0 || atomic_load(&dom->thread_fd) < 0) {
 		ret = -errno;
 		goto out;
 	}
@@ -408,9 +281,12 @@ void sdr_thread_stop(struct sdr_domain *dom)
 	}
 	pthread_mutex_unlock(&sdr_threads_lock);
 	sdr_thread_join(dom);
-	if (dom->thread_fd >= 0)
-		close(dom->thread_fd);
-	dom->thread_fd = -1;
+	if (atomic_load(&dom->thread_fd) >= 0)
+		close(atomic_load(&dom->thread_fd));
+	if (dom->thread_set >= 0)
+		close(dom->thread_set);
+	atomic_store(&dom->thread_fd, -1);
+	dom->thread_set = -1;
 }
 
 void sdr_thread_stop_all(void)

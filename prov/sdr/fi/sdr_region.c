@@ -191,15 +191,11 @@ static void sdr_region_revoke(struct sdr_region *reg)
 	pthread_mutex_lock(&dom->eps_lock);
 	for (i = 0; i < dom->neps; i++) {
 		struct sdr_ep *ep = dom->eps[i];
-		bool ended;
 
 		pthread_mutex_lock(&ep->lock);
-		ended = ep->rel && sdr_rel_mr_revoke(ep->rel, reg);
-		if (ended)
+		if (ep->rel && sdr_rel_mr_revoke(ep->rel, reg))
 			sdr_ep_round(ep, NULL); /* tells the peers */
-		pthread_mutex_unlock(&ep->lock);
-		if (ended)
-			sdr_ep_kick(ep);
+		sdr_ep_unlock(ep);
 	}
 	pthread_mutex_unlock(&dom->eps_lock);
 }

@@ -3,20 +3,29 @@
 /*
  * Wait objects of queues and counters.
  *
- * Publishing costs one load when nobody can be asleep.  A sleeper first counts itself in `sleepers`, then
- * looks at the queue again, then sleeps on the eventfd; a publisher first publishes, then looks at `sleepers`:
- * one of the two sees the other, as all four are sequentially consistent or under the queue's lock.  A raise
- * is not repeated before somebody has drained it.  The eventfd is made when the first sleeper or FI_GETWAIT
- * needs it, so that ten thousand queues do not cost descriptors.
+ * Publishing costs one load when nobody can be asleep.  A blocking read enters first (sdr_wait_enter), then looks at
+ * the queue, then sleeps; a publisher first publishes, then looks at `sleepers`: one of the two sees the other, as all
+ * four are sequentially consistent or under the queue's lock.  Each sleeper has an eventfd of its own, so that none
+ * takes a raise that another one has not seen: they may wait for different things.  It sleeps on that and on the set of
+ * the endpoints' descriptors (nap_fd).  Both are made when they are first needed and kept, so that ten thousand queues
+ * do not cost descriptors.
  *
- * What FI_GETWAIT hands out for a queue that drives endpoints is an epoll descriptor over the eventfd, the
- * endpoints' own and a timer: the application that sleeps on it drives them when it wakes, and no other thread
- * stands in between.
+ * What FI_GETWAIT hands out for a queue that drives endpoints is an epoll descriptor over an eventfd, raised once
+ * until somebody drains it, and the endpoints' descriptors: the application that sleeps on it drives them when it
+ * wakes, and no other thread stands in between.
+ *
+ * The mutex of FI_WAIT_MUTEX_COND is the application's: it may hold it as long as it likes, and call anything
+ * meanwhile.  So nobody here waits for it.  A publisher (who may hold any of our locks) tries it; with the mutex he
+ * signals, and whoever looked at the queue before the publication sleeps by now.  Without it somebody may just have
+ * looked and be about to sleep: then the object is put into the domain's list, and the progress thread, which a
+ * domain with such an object has, tries again until it succeeds.  The mutex is not recursive, because a thread that
+ * holds it and publishes by its own post has looked already.  Event queues have no domain: they are written by calls of
+ * the application that hold none of our locks, and there the mutex is taken, and recursive.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,83 +39,160 @@ uint64_t sdr_mono_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
-int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj)
+static void wait_mutex_init(struct sdr_wait *w)
 {
 	pthread_mutexattr_t attr;
-	int ret = 0;
 
-	w->obj = obj;
-	w->fd = -1;
-	w->epfd = -1;
-	w->tfd = -1;
-	atomic_init(&w->sleepers, 0);
-	atomic_init(&w->raised, false);
 	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE); /* applications read queues while they hold it */
+	pthread_mutexattr_settype(&attr, w->dom ? PTHREAD_MUTEX_NORMAL : PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&w->mutex, &attr);
 	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&w->cond, NULL);
+}
+
+int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *dom)
+{
+	int ret = 0;
+
+	memset(w, 0, sizeof(*w));
+	w->obj = obj;
+	w->dom = dom;
+	w->fd = -1;
+	w->epfd = -1;
+	w->nap_fd = -1;
+	pthread_mutex_init(&w->lock, NULL);
+	wait_mutex_init(w);
 	switch (obj) {
 	case FI_WAIT_NONE:
 	case FI_WAIT_UNSPEC:
 	case FI_WAIT_YIELD:
+		break;
 	case FI_WAIT_MUTEX_COND:
+		if (dom)
+			ret = sdr_thread_start(dom); /* signals, and drives: who sleeps there cannot */
 		break;
 	case FI_WAIT_FD:
-		ret = sdr_wait_fd(w);
+		w->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (w->fd < 0)
+			ret = -errno;
 		break;
 	default:
 		ret = -FI_ENOSYS; /* wait sets, poll descriptors */
 		break;
 	}
-	if (ret < 0) {
+	if (ret)
 		sdr_wait_fini(w);
-		return ret;
-	}
-	return 0;
+	return ret;
 }
 
 void sdr_wait_fini(struct sdr_wait *w)
 {
+	struct sdr_wait **p;
+	struct sdr_sleeper *s;
+
+	if (w->dom && w->obj == FI_WAIT_MUTEX_COND) {
+		pthread_mutex_lock(&w->dom->conds_lock);
+		for (p = &w->dom->conds; *p; p = &(*p)->cond_next) {
+			if (*p == w) {
+				*p = w->cond_next;
+				break;
+			}
+		}
+		pthread_mutex_unlock(&w->dom->conds_lock);
+	}
+	while ((s = w->list)) {
+		w->list = s->next;
+		close(s->fd);
+		free(s);
+	}
 	if (w->fd >= 0)
 		close(w->fd);
 	if (w->epfd >= 0)
 		close(w->epfd);
-	if (w->tfd >= 0)
-		close(w->tfd);
-	w->fd = w->epfd = w->tfd = -1;
+	sdr_wait_nap_close(w);
+	w->fd = w->epfd = -1;
 	pthread_cond_destroy(&w->cond);
 	pthread_mutex_destroy(&w->mutex);
+	pthread_mutex_destroy(&w->lock);
 }
 
-int sdr_wait_fd(struct sdr_wait *w)
-{
-	int fd;
+/* ---- raising --------------------------------------------------------------------------------------- */
 
-	pthread_mutex_lock(&w->mutex);
-	if (w->fd < 0) {
-		fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-		w->fd = fd >= 0 ? fd : -errno;
-	}
-	fd = w->fd;
-	if (fd < 0)
-		w->fd = -1;
+/* True: whoever looked at the queue before this call and sleeps on the condition has been woken. */
+static bool wait_cond_try(struct sdr_wait *w)
+{
+	if (pthread_mutex_trylock(&w->mutex))
+		return false;
+	pthread_cond_broadcast(&w->cond);
 	pthread_mutex_unlock(&w->mutex);
-	return fd;
+	return true;
+}
+
+static void wait_cond_raise(struct sdr_wait *w)
+{
+	struct sdr_domain *dom = w->dom;
+
+	if (!dom) {
+		pthread_mutex_lock(&w->mutex);
+		pthread_cond_broadcast(&w->cond);
+		pthread_mutex_unlock(&w->mutex);
+		return;
+	}
+	if (wait_cond_try(w))
+		return;
+	pthread_mutex_lock(&dom->conds_lock);
+	if (!w->cond_due) {
+		w->cond_due = true;
+		w->cond_next = dom->conds;
+		dom->conds = w;
+	}
+	pthread_mutex_unlock(&dom->conds_lock);
+	sdr_thread_wake(dom);
+}
+
+bool sdr_wait_conds(struct sdr_domain *dom)
+{
+	struct sdr_wait **p, *w;
+	bool left;
+
+	pthread_mutex_lock(&dom->conds_lock);
+	for (p = &dom->conds; (w = *p);) {
+		if (wait_cond_try(w)) {
+			w->cond_due = false;
+			*p = w->cond_next;
+		} else {
+			p = &w->cond_next;
+		}
+	}
+	left = dom->conds;
+	pthread_mutex_unlock(&dom->conds_lock);
+	return left;
+}
+
+static void wait_sleepers_raise(struct sdr_wait *w)
+{
+	struct sdr_sleeper *s;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&w->lock);
+	for (s = w->list; s; s = s->next) {
+		if (s->on && !atomic_load(&s->raised) && write(s->fd, &one, sizeof(one)) > 0)
+			atomic_store(&s->raised, true);
+	}
+	pthread_mutex_unlock(&w->lock);
 }
 
 void sdr_wait_raise(struct sdr_wait *w)
 {
 	uint64_t one = 1;
 
-	if (w->obj == FI_WAIT_FD || atomic_load(&w->sleepers)) {
-		if (!atomic_exchange(&w->raised, true) && w->fd >= 0 && write(w->fd, &one, sizeof(one)) < 0)
+	if (atomic_load(&w->sleepers))
+		wait_sleepers_raise(w);
+	if (w->obj == FI_WAIT_FD) {
+		if (!atomic_exchange(&w->raised, true) && write(w->fd, &one, sizeof(one)) < 0)
 			atomic_store(&w->raised, false);
-	}
-	if (w->obj == FI_WAIT_MUTEX_COND) {
-		pthread_mutex_lock(&w->mutex);
-		pthread_cond_broadcast(&w->cond);
-		pthread_mutex_unlock(&w->mutex);
+	} else if (w->obj == FI_WAIT_MUTEX_COND) {
+		wait_cond_raise(w);
 	}
 }
 
@@ -120,52 +206,140 @@ void sdr_wait_drain(struct sdr_wait *w)
 	atomic_store(&w->raised, false);
 }
 
-int sdr_wait_watch(struct sdr_wait *w, int fd)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
+/* ---- blocking reads -------------------------------------------------------------------------------- */
 
-	if (w->epfd < 0 || fd < 0)
-		return 0;
-	if (epoll_ctl(w->epfd, EPOLL_CTL_ADD, fd, &ev) && errno != EEXIST)
-		return -errno;
+struct sdr_sleeper *sdr_wait_enter(struct sdr_wait *w)
+{
+	struct sdr_sleeper *s;
+
+	pthread_mutex_lock(&w->lock);
+	for (s = w->list; s && s->on; s = s->next)
+		;
+	if (!s) {
+		s = calloc(1, sizeof(*s));
+		if (!s)
+			goto out;
+		s->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (s->fd < 0) {
+			free(s);
+			s = NULL;
+			goto out;
+		}
+		s->next = w->list;
+		w->list = s;
+	}
+	s->on = true;
+	atomic_fetch_add(&w->sleepers, 1);
+out:
+	pthread_mutex_unlock(&w->lock);
+	return s;
+}
+
+/* Under w->lock. */
+static void sleeper_drain(struct sdr_sleeper *s)
+{
+	uint64_t n;
+
+	if (atomic_load(&s->raised) && read(s->fd, &n, sizeof(n)) > 0)
+		atomic_store(&s->raised, false);
+}
+
+void sdr_wait_leave(struct sdr_wait *w, struct sdr_sleeper *s)
+{
+	pthread_mutex_lock(&w->lock);
+	sleeper_drain(s);
+	s->on = false;
+	atomic_fetch_sub(&w->sleepers, 1);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void sdr_wait_awake(struct sdr_wait *w, struct sdr_sleeper *s)
+{
+	if (!atomic_load(&s->raised))
+		return;
+	pthread_mutex_lock(&w->lock);
+	sleeper_drain(s);
+	pthread_mutex_unlock(&w->lock);
+}
+
+int sdr_wait_sleep(struct sdr_wait *w, struct sdr_sleeper *s, uint64_t until_ns)
+{
+	struct pollfd pfd[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = w->nap_fd, .events = POLLIN } };
+	struct timespec ts;
+	uint64_t now;
+
+	if (until_ns != UINT64_MAX) {
+		now = sdr_mono_ns();
+		now = until_ns > now ? until_ns - now : 0;
+		ts.tv_sec = (time_t)(now / 1000000000ull);
+		ts.tv_nsec = (long)(now % 1000000000ull);
+	}
+	if (ppoll(pfd, w->nap_fd < 0 ? 1 : 2, until_ns == UINT64_MAX ? NULL : &ts, NULL) < 0 && errno == EINTR)
+		return -FI_EINTR;
 	return 0;
 }
 
-void sdr_wait_unwatch(struct sdr_wait *w, int fd)
+/* ---- endpoints ------------------------------------------------------------------------------------- */
+
+static int wait_add(int set, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (set < 0 || fd < 0)
+		return 0;
+	return epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev) && errno != EEXIST ? -errno : 0;
+}
+
+static void wait_del(int set, int fd)
 {
 	struct epoll_event ev = { .events = 0 };
 
-	if (w->epfd >= 0 && fd >= 0)
-		epoll_ctl(w->epfd, EPOLL_CTL_DEL, fd, &ev);
+	if (set >= 0 && fd >= 0)
+		epoll_ctl(set, EPOLL_CTL_DEL, fd, &ev);
+}
+
+int sdr_wait_watch(struct sdr_wait *w, const struct sdr_ep *ep)
+{
+	int sets[2] = { w->epfd, w->nap_fd }, i, ret = 0;
+
+	for (i = 0; i < 2 && !ret; i++) {
+		ret = wait_add(sets[i], ep->fd);
+		if (!ret)
+			ret = wait_add(sets[i], ep->alarm_fd);
+	}
+	return ret;
+}
+
+void sdr_wait_unwatch(struct sdr_wait *w, const struct sdr_ep *ep)
+{
+	int sets[2] = { w->epfd, w->nap_fd }, i;
+
+	for (i = 0; i < 2; i++) {
+		wait_del(sets[i], ep->fd);
+		wait_del(sets[i], ep->alarm_fd);
+	}
 }
 
 int sdr_wait_drives(struct sdr_wait *w)
 {
-	int ret;
-
 	if (w->obj != FI_WAIT_FD)
 		return 0;
 	w->epfd = epoll_create1(EPOLL_CLOEXEC);
-	w->tfd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (w->epfd < 0 || w->tfd < 0)
-		return -errno;
-	ret = sdr_wait_watch(w, w->fd);
-	return ret ? ret : sdr_wait_watch(w, w->tfd);
+	return w->epfd < 0 ? -errno : wait_add(w->epfd, w->fd);
 }
 
-void sdr_wait_arm(struct sdr_wait *w, uint64_t ns)
+int sdr_wait_nap_open(struct sdr_wait *w)
 {
-	struct itimerspec it = { .it_value = { 0, 0 } };
+	if (w->nap_fd < 0)
+		w->nap_fd = epoll_create1(EPOLL_CLOEXEC);
+	return w->nap_fd < 0 ? -errno : 0;
+}
 
-	if (w->tfd < 0)
-		return;
-	if (ns != UINT64_MAX) {
-		it.it_value.tv_sec = (time_t)(ns / 1000000000ull);
-		it.it_value.tv_nsec = (long)(ns % 1000000000ull);
-		if (!ns)
-			it.it_value.tv_nsec = 1; /* zero would disarm */
-	}
-	timerfd_settime(w->tfd, 0, &it, NULL); /* what it had counted is forgotten: not readable any more */
+void sdr_wait_nap_close(struct sdr_wait *w)
+{
+	if (w->nap_fd >= 0)
+		close(w->nap_fd);
+	w->nap_fd = -1;
 }
 
 int sdr_wait_control(struct sdr_wait *w, int command, void *arg)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The alarm of an endpoint: a timer descriptor that becomes readable when the endpoint wants a round.
+ *
+ * Whoever sleeps on an endpoint, a blocking read, an application on the descriptor of FI_GETWAIT or the progress
+ * thread, sleeps on two descriptors: the engine's and this one.  Nobody sleeps with a deadline of his own, so nobody
+ * has to be told when it changes: a post, a cancelled receive or another thread's round sets the alarm forward, and all
+ * sleepers have heard of it.  With something left to send it rings at once.
+ *
+ * ep->watch counts and names those who rely on it.  They enter under ep->lock and set the alarm before they release
+ * it; whoever changes the endpoint looks at ep->watch under the same lock, after the change.  So one of the two sets the
+ * alarm for the deadline as it is when both are through, and with nobody asleep it costs one load.  To leave takes no
+ * lock: an alarm that rings for nobody does no harm.
+ *
+ * An alarm is only ever too early.  One that lies ahead by more than SDR_ALARM_KEEP_NS stays as it is when the deadline
+ * moves back: probe times move with each packet, and something earlier mostly comes in between, so that setting it
+ * anew each time would cost more than ringing in vain now and then.  One that rang is set anew after the next round.
+ */
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "sdr_fi.h"
+
+#define SDR_ALARM_KEEP_NS 500000ull /* an alarm that rings in vain within this time is set anew instead */
+
+int sdr_ep_alarm_open(struct sdr_ep *ep)
+{
+	if (ep->alarm_fd >= 0)
+		return 0;
+	ep->alarm_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	ep->alarm_due = UINT64_MAX;
+	return ep->alarm_fd < 0 ? -errno : 0;
+}
+
+void sdr_ep_alarm_close(struct sdr_ep *ep)
+{
+	if (ep->alarm_fd >= 0)
+		close(ep->alarm_fd);
+	ep->alarm_fd = -1;
+}
+
+static void alarm_set(struct sdr_ep *ep, uint64_t due)
+{
+	struct itimerspec it = { .it_value = { 0, 0 } };
+	uint64_t now, ns;
+
+	if (due != UINT64_MAX) {
+		now = ep->uc->ops->now(ep->uc);
+		ns = due > now ? due - now : 1; /* zero would disarm */
+		it.it_value.tv_sec = (time_t)(ns / 1000000000ull);
+		it.it_value.tv_nsec = (long)(ns % 1000000000ull);
+	}
+	/* what it had counted is forgotten: not readable any more */
+	if (timerfd_settime(ep->alarm_fd, 0, &it, NULL) == 0)
+		ep->alarm_due = due;
+}
+
+void sdr_ep_alarm_sooner(struct sdr_ep *ep)
+{
+	uint64_t due = sdr_ep_due(ep);
+
+	if (due < ep->alarm_due)
+		alarm_set(ep, due);
+}
+
+void sdr_ep_alarm_round(struct sdr_ep *ep)
+{
+	uint64_t due = sdr_ep_due(ep), set = ep->alarm_due;
+
+	if (due < set || (due > set && (!ep->enabled || set <= ep->uc->ops->now(ep->uc) + SDR_ALARM_KEEP_NS)))
+		alarm_set(ep, due);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The endpoints that a CQ or a counter drives, and how a thread sleeps on all of them.
+ *
+ * Reading runs one round of each endpoint that nobody else is running.  A blocking read counts itself in every
+ * endpoint (sdr_pset_enter), and from then on every alarm is right for it; each time before it sleeps it runs a round
+ * of each (sdr_pset_look), waiting for its lock if need be: somebody else's round is none of ours, as its completions
+ * may have been for us and what it left to do is on the alarm.  An endpoint that comes or goes while somebody sleeps
+ * takes the count with it.  nap_fd of the wait object follows the set under its lock.
+ */
+#include <errno.h>
+
+#include "sdr_fi.h"
+
+#define SDR_PSET_ROUNDS 64 /* of an endpoint, before fi_trywait says that there is too much going on to sleep */
+
+void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w)
+{
+	memset(ps, 0, sizeof(*ps));
+	ps->wait = w;
+	pthread_mutex_init(&ps->lock, NULL);
+}
+
+void sdr_pset_fini(struct sdr_pset *ps)
+{
+	free(ps->v);
+	pthread_mutex_destroy(&ps->lock);
+}
+
+int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep)
+{
+	struct sdr_ep **v;
+	int ret = 0;
+	unsigned int i;
+
+	pthread_mutex_lock(&ps->lock);
+	for (i = 0; i < ps->n; i++) {
+		if (ps->v[i] == ep)
+			goto out;
+	}
+	if (ps->n == ps->cap) {
+		v = realloc(ps->v, (ps->cap + 8) * sizeof(*v));
+		if (!v) {
+			ret = -FI_ENOMEM;
+			goto out;
+		}
+		ps->v = v;
+		ps->cap += 8;
+	}
+	ps->v[ps->n++] = ep;
+	atomic_fetch_add(&ep->watch, ps->sleepers); /* those of now have nothing to fear yet: it is not enabled */
+out:
+	pthread_mutex_unlock(&ps->lock);
+	return ret;
+}
+
+int sdr_pset_watch(struct sdr_pset *ps, struct sdr_ep *ep)
+{
+	int ret;
+
+	pthread_mutex_lock(&ps->lock);
+	ret = sdr_wait_watch(ps->wait, ep);
+	pthread_mutex_unlock(&ps->lock);
+	return ret;
+}
+
+/* n blocking reads do not rely on ep any more.  True: the progress thread wants to know. */
+static bool pset_ep_left(struct sdr_ep *ep, unsigned int n)
+{
+	unsigned int old = atomic_fetch_sub(&ep->watch, n);
+
+	if ((old & SDR_WATCH_SLEEPERS) != n || !(old & SDR_WATCH_AWAY))
+		return false;
+	atomic_fetch_and(&ep->watch, ~SDR_WATCH_AWAY);
+	return true;
+}
+
+void sdr_pset_del(struct sdr_pset *ps, struct sdr_ep *ep)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&ps->lock);
+	for (i = 0; i < ps->n; i++) {
+		if (ps->v[i] != ep)
+			continue;
+		sdr_wait_unwatch(ps->wait, ep);
+		if (ps->sleepers && pset_ep_left(ep, ps->sleepers))
+			sdr_thread_wake(ep->dom);
+		ps->v[i] = ps->v[--ps->n];
+		break;
+	}
+	pthread_mutex_unlock(&ps->lock);
+}
+
+void sdr_pset_progress(struct sdr_pset *ps)
+{
+	struct sdr_ep *ep;
+	unsigned int i;
+
+	if (pthread_mutex_trylock(&ps->lock))
+		return; /* another thread is doing it */
+	for (i = 0; i < ps->n; i++) {
+		ep = ps->v[i];
+		sdr_ep_touch(ep);
+		if (pthread_mutex_trylock(&ep->lock))
+			continue;
+		sdr_ep_round(ep, NULL);
+		pthread_mutex_unlock(&ep->lock);
+	}
+	pthread_mutex_unlock(&ps->lock);
+}
+
+int sdr_pset_enter(struct sdr_pset *ps, struct sdr_sleeper **s)
+{
+	unsigned int i;
+	bool first;
+	int ret;
+
+	pthread_mutex_lock(&ps->lock);
+	first = ps->wait->nap_fd < 0;
+	ret = sdr_wait_nap_open(ps->wait);
+	for (i = 0; i < ps->n && first && !ret; i++) {
+		pthread_mutex_lock(&ps->v[i]->lock);
+		ret = sdr_wait_watch(ps->wait, ps->v[i]);
+		pthread_mutex_unlock(&ps->v[i]->lock);
+	}
+	if (ret) {
+		sdr_wait_nap_close(ps->wait); /* the next one tries again */
+		goto out;
+	}
+	*s = sdr_wait_enter(ps->wait);
+	if (!*s) {
+		ret = -errno;
+		goto out;
+	}
+	ps->sleepers++;
+	for (i = 0; i < ps->n; i++)
+		atomic_fetch_add(&ps->v[i]->watch, 1);
+out:
+	pthread_mutex_unlock(&ps->lock);
+	return ret;
+}
+
+bool sdr_pset_look(struct sdr_pset *ps)
+{
+	bool busy = false;
+	struct sdr_ep *ep;
+	unsigned int i;
+	int ret;
+
+	pthread_mutex_lock(&ps->lock);
+	for (i = 0; i < ps->n; i++) {
+		ep = ps->v[i];
+		pthread_mutex_lock(&ep->lock);
+		ret = sdr_ep_drive(ep);
+		busy |= ret > 0;
+		/* who comes back at once need not be rung for, unless others sleep */
+		if (ret <= 0 || (atomic_load(&ep->watch) & ~SDR_WATCH_AWAY) != 1) {
+			sdr_ep_alarm_round(ep);
+			busy |= sdr_ep_arm(ep);
+		}
+		if (ep->broken)
+			sdr_wait_unwatch(ps->wait, ep);
+		pthread_mutex_unlock(&ep->lock);
+	}
+	pthread_mutex_unlock(&ps->lock);
+	return busy;
+}
+
+void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s)
+{
+	struct sdr_domain *wake = NULL;
+	unsigned int i;
+
+	pthread_mutex_lock(&ps->lock);
+	ps->sleepers--;
+	for (i = 0; i < ps->n; i++) {
+		sdr_ep_touch(ps->v[i]);
+		if (pset_ep_left(ps->v[i], 1))
+			wake = ps->v[i]->dom;
+	}
+	sdr_wait_leave(ps->wait, s);
+	pthread_mutex_unlock(&ps->lock);
+	if (wake)
+		sdr_thread_wake(wake);
+}
+
+bool sdr_pset_handover(struct sdr_pset *ps)
+{
+	unsigned int i, rounds;
+	bool busy = false;
+	struct sdr_ep *ep;
+
+	pthread_mutex_lock(&ps->lock);
+	for (i = 0; i < ps->n; i++) {
+		ep = ps->v[i];
+		sdr_ep_touch(ep);
+		pthread_mutex_lock(&ep->lock);
+		atomic_store(&ep->app_waits, true);
+		atomic_fetch_or(&ep->watch, SDR_WATCH_FD);
+		rounds = SDR_PSET_ROUNDS;
+		while ((sdr_ep_drive(ep) > 0 || sdr_ep_arm(ep)) && --rounds)
+			;
+		busy |= !rounds;
+		sdr_ep_alarm_round(ep);
+		if (ep->broken)
+			sdr_wait_unwatch(ps->wait, ep);
+		pthread_mutex_unlock(&ep->lock);
+	}
+	pthread_mutex_unlock(&ps->lock);
+	return busy;
+}
