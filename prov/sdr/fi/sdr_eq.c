@@ -112,6 +112,9 @@ static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_
 		if (!(flags & FI_PEEK))
 			sdr_eq_drop(eq);
 	}
+	/* for those who sleep on the descriptor without fi_trywait; who writes raises it after this */
+	if (ret == -FI_EAGAIN && eq->wait.obj == FI_WAIT_FD && atomic_load(&eq->wait.raised))
+		sdr_wait_drain(&eq->wait);
 	pthread_mutex_unlock(&eq->lock);
 	return ret;
 }
