@@ -20,8 +20,9 @@
 #include "test_fi_util.h"
 
 #define LOSSY	"drop=0.5,seed=5"
-#define LOST	10    /* messages over such a path */
-#define TIMEOUT "100" /* ms: FI_SDR_TIMEOUT where a peer is dead */
+#define LOST	10	     /* messages over such a path */
+#define BIG	(300 * 1024) /* bytes: goes as bulk data */
+#define TIMEOUT "100"	     /* ms: FI_SDR_TIMEOUT where a peer is dead */
 
 /* ---- two sides ------------------------------------------------------------------------------------- */
 
@@ -427,6 +428,37 @@ static void silent_peer(void **state)
 	bed_close(&b);
 }
 
+/* A message that came before its receive waits for a grant: the receive, posted beside a sleeper, has to send one. */
+static void late_receive(void **state)
+{
+	const struct tale *t = *state;
+	uint8_t *tx = malloc(BIG), *rx = calloc(1, BIG);
+	struct nap n = { .how = t->how, .timeout = -1 };
+	struct fi_cq_tagged_entry e;
+	uint64_t end = test_now_s() + TEST_GUARD_S;
+	struct bed b;
+
+	bed_open(&b, t->progress, hows[t->how].obj);
+	test_fill(tx, BIG, 3);
+	assert_ok(fi_send(b.ep[1], tx, BIG, NULL, b.peer[1], NULL));
+	/* an echo behind it: the message has been announced by then */
+	bed_post(&b, "echo it");
+	while (fi_cntr_read(b.cntr) < 1 || atomic_load(&b.came) < 1)
+		assert_true(test_now_s() < end);
+	while (fi_cq_read(b.tx[0], &e, 1) != 1)
+		assert_true(test_now_s() < end);
+	n.b = &b;
+	n.cq = b.rx[0];
+	assert_int_equal(pthread_create(&n.thread, NULL, nap_main, &n), 0);
+	task_asleep(&n.tid);
+	assert_ok(fi_recv(b.ep[0], rx, BIG, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(nap_join(&n), 1);
+	assert_true(test_same(rx, BIG, 3));
+	bed_close(&b);
+	free(tx);
+	free(rx);
+}
+
 /* ---- several sleepers on one endpoint -------------------------------------------------------------- */
 
 static void several__queues_and_counter(void **state)
@@ -529,6 +561,29 @@ static void several__on_one_counter(void **state)
 	assert_ok(fi_cntr_set(b.cntr, 1000000));
 	for (k = 0; k < 4; k++)
 		assert_int_equal(nap_join(&n[k]), 1);
+	bed_close(&b);
+}
+
+/* Two threads poll one descriptor and read one queue. */
+static void several__on_one_descriptor(void **state)
+{
+	const struct tale *t = *state;
+	struct nap n[2];
+	struct bed b;
+	int i, k;
+
+	setenv("FI_SDR_FAULT", LOSSY, 1);
+	bed_open(&b, t->progress, FI_WAIT_FD);
+	unsetenv("FI_SDR_FAULT");
+	for (i = 0; i < LOST; i++) {
+		for (k = 0; k < 2; k++)
+			nap_start(&n[k], &b, FD);
+		bed_post(&b, "message");
+		usleep(1000);
+		assert_ok(fi_send(b.ep[0], b.buf[0], 8, NULL, b.peer[0], NULL));
+		for (k = 0; k < 2; k++)
+			assert_int_equal(nap_join(&n[k]), 1);
+	}
 	bed_close(&b);
 }
 
@@ -939,6 +994,8 @@ int main(int argc, char **argv)
 		for (how = 0; how < HOWS; how++) {
 			add("first_message", hows[how].name, first_message, (enum how)how, both[i]);
 			add("loss", hows[how].name, loss, (enum how)how, both[i]);
+			if (how == SREAD || how == FD || how == COND)
+				add("late_receive", hows[how].name, late_receive, (enum how)how, both[i]);
 			add("dead_peer", hows[how].name, dead_peer, (enum how)how, both[i]);
 			if (how == SREAD || how == FD) /* closing takes a second then */
 				add("silent_peer", hows[how].name, silent_peer, (enum how)how, both[i]);
@@ -946,6 +1003,7 @@ int main(int argc, char **argv)
 		add("several__queues_and_counter", NULL, several__queues_and_counter, SREAD, both[i]);
 		add("several__one_leaves", NULL, several__one_leaves, SREAD, both[i]);
 		add("several__on_one_counter", NULL, several__on_one_counter, SREAD, both[i]);
+		add("several__on_one_descriptor", NULL, several__on_one_descriptor, SREAD, both[i]);
 		add("several__signal", NULL, several__signal, SREAD, both[i]);
 		add("goes__while_one_sleeps", NULL, goes__while_one_sleeps, SREAD, both[i]);
 		add("many__idle", NULL, many__idle, SREAD, both[i]);

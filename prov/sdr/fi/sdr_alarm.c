@@ -15,7 +15,8 @@
  *
  * An alarm is only ever too early.  One that lies ahead by more than SDR_ALARM_KEEP_NS stays as it is when the deadline
  * moves back: probe times move with each packet, and something earlier mostly comes in between, so that setting it
- * anew each time would cost more than ringing in vain now and then.  One that rang is set anew after the next round.
+ * anew each time would cost more than ringing in vain now and then.  One that rang is set anew after the next round,
+ * or stopped if nobody sleeps any more: it is in the descriptors that applications poll.
  */
 #include <errno.h>
 #include <sys/timerfd.h>
@@ -67,8 +68,12 @@ void sdr_ep_alarm_sooner(struct sdr_ep *ep)
 
 void sdr_ep_alarm_round(struct sdr_ep *ep)
 {
-	uint64_t due = sdr_ep_due(ep), set = ep->alarm_due;
+	uint64_t set = ep->alarm_due, due = UINT64_MAX, keep = 0;
 
-	if (due < set || (due > set && (!ep->enabled || set <= ep->uc->ops->now(ep->uc) + SDR_ALARM_KEEP_NS)))
+	if (atomic_load_explicit(&ep->watch, memory_order_relaxed)) {
+		due = sdr_ep_due(ep);
+		keep = SDR_ALARM_KEEP_NS;
+	}
+	if (due < set || (due > set && (!ep->enabled || set <= ep->uc->ops->now(ep->uc) + keep)))
 		alarm_set(ep, due);
 }

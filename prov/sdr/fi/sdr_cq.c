@@ -257,13 +257,15 @@ static int sdr_cq_signal(struct fid_cq *fid)
 
 int sdr_cq_trywait(struct sdr_cq *cq)
 {
-	bool busy;
+	bool busy = false;
 
-	sdr_pset_progress(&cq->eps);
 	if (atomic_load(&cq->count))
 		return -FI_EAGAIN;
 	sdr_wait_drain(&cq->wait);
-	busy = cq->wait.obj == FI_WAIT_FD && sdr_pset_handover(&cq->eps);
+	if (cq->wait.obj == FI_WAIT_FD)
+		busy = sdr_pset_handover(&cq->eps);
+	else
+		sdr_pset_progress(&cq->eps);
 	if (!atomic_load(&cq->count))
 		return busy ? -FI_EAGAIN : 0;
 	sdr_wait_raise(&cq->wait);

@@ -252,7 +252,11 @@ struct sdr_pset {
 	pthread_mutex_t lock;
 	struct sdr_ep **v;
 	unsigned int n, cap;
-	unsigned int sleepers; /* between enter and leave; counted in each endpoint's watch */
+	unsigned int watch; /* of all, in each endpoint's watch: reads between enter and leave, SDR_WATCH_FD */
+	pthread_t napper;   /* who called fi_trywait last */
+	bool napper_known;  /* somebody did */
+	bool napper_one;    /* and nobody else ever */
+	bool naps;	    /* somebody may sleep on the descriptor */
 };
 
 void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w);
@@ -447,10 +451,10 @@ enum sdr_cntr_kind {
 };
 
 /* Who relies on an endpoint's alarm (sdr_alarm.c): ep->watch is the number of blocking reads, and these. */
-#define SDR_WATCH_SLEEPERS 0x00ffffffu
+#define SDR_WATCH_SLEEPERS 0x0000ffffu
+#define SDR_WATCH_FD	   0x00010000u /* times the descriptors on which the application may sleep */
 #define SDR_WATCH_AWAY	   0x01000000u /* the progress thread leaves it to them: the last one wakes it */
-#define SDR_WATCH_FD	   0x02000000u /* the application sleeps on a descriptor, or did once */
-#define SDR_WATCH_THREAD   0x04000000u /* the progress thread sleeps on it */
+#define SDR_WATCH_THREAD   0x02000000u /* the progress thread sleeps on it */
 
 /* What the layer below carries for us in uflags. */
 #define SDR_UF_CQ 0x1u /* success makes a CQ entry */

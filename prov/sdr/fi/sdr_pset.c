@@ -8,12 +8,13 @@
  * of each (sdr_pset_look), waiting for its lock if need be: somebody else's round is none of ours, as its completions
  * may have been for us and what it left to do is on the alarm.  An endpoint that comes or goes while somebody sleeps
  * takes the count with it.  nap_fd of the wait object follows the set under its lock.
+ *
+ * Of an application that polls the descriptor we see fi_trywait before and a read afterwards, but not the sleep.  If
+ * only one thread ever called fi_trywait it is awake when it reads; with more than one somebody may sleep at any time.
  */
 #include <errno.h>
 
 #include "sdr_fi.h"
-
-#define SDR_PSET_ROUNDS 64 /* of an endpoint, before fi_trywait says that there is too much going on to sleep */
 
 void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w)
 {
@@ -49,7 +50,7 @@ int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep)
 		ps->cap += 8;
 	}
 	ps->v[ps->n++] = ep;
-	atomic_fetch_add(&ep->watch, ps->sleepers); /* those of now have nothing to fear yet: it is not enabled */
+	atomic_fetch_add(&ep->watch, ps->watch); /* who sleeps now has nothing to miss yet: it is not enabled */
 out:
 	pthread_mutex_unlock(&ps->lock);
 	return ret;
@@ -65,12 +66,12 @@ int sdr_pset_watch(struct sdr_pset *ps, struct sdr_ep *ep)
 	return ret;
 }
 
-/* n blocking reads do not rely on ep any more.  True: the progress thread wants to know. */
-static bool pset_ep_left(struct sdr_ep *ep, unsigned int n)
+/* So many do not rely on ep any more.  True: the progress thread wants to know. */
+static bool pset_ep_left(struct sdr_ep *ep, unsigned int watch)
 {
-	unsigned int old = atomic_fetch_sub(&ep->watch, n);
+	unsigned int old = atomic_fetch_sub(&ep->watch, watch);
 
-	if ((old & SDR_WATCH_SLEEPERS) != n || !(old & SDR_WATCH_AWAY))
+	if (((old - watch) & SDR_WATCH_SLEEPERS) || !(old & SDR_WATCH_AWAY))
 		return false;
 	atomic_fetch_and(&ep->watch, ~SDR_WATCH_AWAY);
 	return true;
@@ -85,12 +86,25 @@ void sdr_pset_del(struct sdr_pset *ps, struct sdr_ep *ep)
 		if (ps->v[i] != ep)
 			continue;
 		sdr_wait_unwatch(ps->wait, ep);
-		if (ps->sleepers && pset_ep_left(ep, ps->sleepers))
+		if (pset_ep_left(ep, ps->watch))
 			sdr_thread_wake(ep->dom);
 		ps->v[i] = ps->v[--ps->n];
 		break;
 	}
 	pthread_mutex_unlock(&ps->lock);
+}
+
+/* Under lock.  The application may sleep on the descriptor, or has come back. */
+static void pset_nap(struct sdr_pset *ps, bool naps)
+{
+	unsigned int i;
+
+	if (ps->naps == naps)
+		return;
+	ps->naps = naps;
+	ps->watch += naps ? SDR_WATCH_FD : -SDR_WATCH_FD;
+	for (i = 0; i < ps->n; i++)
+		atomic_fetch_add(&ps->v[i]->watch, naps ? SDR_WATCH_FD : -SDR_WATCH_FD);
 }
 
 void sdr_pset_progress(struct sdr_pset *ps)
@@ -100,6 +114,8 @@ void sdr_pset_progress(struct sdr_pset *ps)
 
 	if (pthread_mutex_trylock(&ps->lock))
 		return; /* another thread is doing it */
+	if (ps->naps && ps->napper_one && pthread_equal(ps->napper, pthread_self()))
+		pset_nap(ps, false);
 	for (i = 0; i < ps->n; i++) {
 		ep = ps->v[i];
 		sdr_ep_touch(ep);
@@ -134,7 +150,7 @@ int sdr_pset_enter(struct sdr_pset *ps, struct sdr_sleeper **s)
 		ret = -errno;
 		goto out;
 	}
-	ps->sleepers++;
+	ps->watch++;
 	for (i = 0; i < ps->n; i++)
 		atomic_fetch_add(&ps->v[i]->watch, 1);
 out:
@@ -174,7 +190,7 @@ void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s)
 	unsigned int i;
 
 	pthread_mutex_lock(&ps->lock);
-	ps->sleepers--;
+	ps->watch--;
 	for (i = 0; i < ps->n; i++) {
 		sdr_ep_touch(ps->v[i]);
 		if (pset_ep_left(ps->v[i], 1))
@@ -188,21 +204,21 @@ void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s)
 
 bool sdr_pset_handover(struct sdr_pset *ps)
 {
-	unsigned int i, rounds;
+	unsigned int i;
 	bool busy = false;
 	struct sdr_ep *ep;
 
 	pthread_mutex_lock(&ps->lock);
+	ps->napper_one = !ps->napper_known || (ps->napper_one && pthread_equal(ps->napper, pthread_self()));
+	ps->napper_known = true;
+	ps->napper = pthread_self();
+	pset_nap(ps, true);
 	for (i = 0; i < ps->n; i++) {
 		ep = ps->v[i];
 		sdr_ep_touch(ep);
 		pthread_mutex_lock(&ep->lock);
 		atomic_store(&ep->app_waits, true);
-		atomic_fetch_or(&ep->watch, SDR_WATCH_FD);
-		rounds = SDR_PSET_ROUNDS;
-		while ((sdr_ep_drive(ep) > 0 || sdr_ep_arm(ep)) && --rounds)
-			;
-		busy |= !rounds;
+		busy |= sdr_ep_drive(ep) > 0 || sdr_ep_arm(ep);
 		sdr_ep_alarm_round(ep);
 		if (ep->broken)
 			sdr_wait_unwatch(ps->wait, ep);

@@ -21,7 +21,7 @@
  * Timeouts in a row from which on a ping travels without records: they may be what the peer has no room for, and its
  * answer tells that all that was sent before is lost, so that it goes again at once and in order.
  */
-#define PING_ALONE 2u
+#define PING_ALONE     2u
 #define LAST_WORDS_MAX 64u /* packets */
 
 static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
