@@ -47,8 +47,9 @@ struct bench_ep {
 };
 
 struct bench_attr {
-	const char *prov; /* NULL: any */
-	const char *node; /* source address; NULL: the provider's choice */
+	const char *prov;    /* NULL: any */
+	const char *node;    /* source address; NULL: the provider's choice */
+	const char *service; /* its port; NULL: any */
 	uint64_t caps;
 	enum fi_threading threading;
 	enum fi_progress progress; /* of data */

@@ -24,6 +24,19 @@ noinst_PROGRAMS += sdr_relay
 sdr_relay_SOURCES = fabtests/functional/sdr_relay.c
 sdr_relay_LDADD =
 
+# Whoever can reach the port, and whom he visits.
+noinst_PROGRAMS += sdr_stranger sdr_honest
+sdr_stranger_SOURCES = \
+	fabtests/functional/sdr_stranger.c \
+	fabtests/functional/stranger.h \
+	fabtests/functional/stranger_link.c \
+	fabtests/functional/stranger_peer.c
+sdr_stranger_LDADD = libsdr_wire.la
+sdr_honest_SOURCES = \
+	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/functional/sdr_honest.c
+sdr_honest_LDADD = $(LIBFABRIC_LIBS)
+
 TESTS += \
 	fabtests/functional/ends.sh \
 	fabtests/functional/badinput.sh \
@@ -31,6 +44,7 @@ TESTS += \
 	fabtests/functional/model.sh \
 	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh \
+	fabtests/functional/stranger.sh \
 	fabtests/functional/sim.sh
 EXTRA_DIST += \
 	fabtests/functional/cases.sh \
@@ -41,4 +55,5 @@ EXTRA_DIST += \
 	fabtests/functional/model_golden.csv \
 	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh \
+	fabtests/functional/stranger.sh \
 	fabtests/functional/sim.sh
