@@ -4,7 +4,7 @@
 # Programs that measure: "make" builds them (noinst_PROGRAMS), no test runs them.
 # compare.sh prints ratios against another provider; sdr_ct and sdr_mem have limits and an exit status.
 
-noinst_PROGRAMS += sdr_bench sdr_ct sdr_mem
+noinst_PROGRAMS += sdr_bench sdr_ct sdr_mem sdr_idle
 sdr_bench_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_bench.c
@@ -18,6 +18,11 @@ sdr_mem_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_mem.c
 sdr_mem_LDADD = $(LIBFABRIC_LIBS)
+# What idle peers and endpoints cost; runs sdr_stranger, which lies beside it; --check has an exit status.
+sdr_idle_SOURCES = \
+	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/benchmarks/sdr_idle.c
+sdr_idle_LDADD = $(LIBFABRIC_LIBS)
 EXTRA_DIST += fabtests/benchmarks/compare.sh
 
 # Completion times in simulation, one process a cell; --bars has an exit status.  Nodes, clock and processes are
