@@ -27,4 +27,11 @@ fabtests_sim_sdr_scenarios_keyed_SOURCES = \
 fabtests_sim_sdr_scenarios_parity_SOURCES = \
 	fabtests/sim/sdr_scenarios_parity.c fabtests/sim/scenarios.h $(SDR_SIMNET)
 
+# One endpoint and very many peers.
+UNIT_TESTS += fabtests/sim/sdr_crowd
+fabtests_sim_sdr_crowd_SOURCES = \
+	fabtests/sim/sdr_crowd.c \
+	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c \
+	fabtests/unit/test_rel_util.h fabtests/unit/test_rel_util.c
+
 include fabtests/sim/explore.mk

@@ -106,6 +106,15 @@ static bool bed_filter(void *user, struct sdr_sim_packet *p)
 	return pass;
 }
 
+static void bed_trace(void *user, uint64_t now_ns, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+{
+	struct bed *b = user;
+
+	(void)now_ns;
+	if (what == SDR_SIM_T_NOROUTE && b->astray)
+		b->astray(b, p);
+}
+
 struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n, uint64_t delay)
 {
 	struct bed_rule *r = &b->rule[b->nrules++];
@@ -244,7 +253,7 @@ void bed_boot_node(struct bed *b, uint32_t node)
 void bed_boot(struct bed *b)
 {
 	struct sdr_sim_world_attr wa = {
-		.seed = 1, .nodes = b->n, .link = b->link, .user = b, .filter = bed_filter
+		.seed = 1, .nodes = b->n, .link = b->link, .user = b, .filter = bed_filter, .trace = bed_trace
 	};
 
 	b->w = sdr_sim_world_create(&wa);

@@ -130,6 +130,7 @@ struct bed {
 	uint32_t nrules;
 	bool (*filter)(struct bed *b, struct sdr_sim_packet *p, uint32_t what); /* false drops */
 	void (*app)(struct bed *b, uint32_t node);				/* between two rounds of a node */
+	void (*astray)(struct bed *b, const struct sdr_sim_packet *p);		/* sent to where no node is */
 	void *user;
 	bool verbose;
 };
