@@ -27,7 +27,6 @@
 
 #include "stranger.h"
 
-#define GIVEN_UP_MAX  64u /* connections that may fail before a run ends */
 #define CROWD	      48u /* handshakes at a time: fewer than an endpoint takes without cookies */
 #define CROWD_MS      100 /* between two tries of one client */
 #define CROWD_TRIES   50u
@@ -35,15 +34,16 @@
 #define REFUSED_RECS  60u   /* in a packet: what fits */
 #define REFUSED_MSGS  (1u << 20) /* message numbers of one of them */
 #define REFUSED_CHUNK SDR_MTU_DEFAULT
+#define ENDS_LISTED   30000u	  /* transfers: an endpoint that counts what strangers announce takes so many */
 #define ENDS_FAR      0x40000000u /* message numbers far outside of any window */
 
 enum { EXIT_DONE = 0, EXIT_BAD = 1, EXIT_USAGE = 2, EXIT_EARLY = 3 };
 
 static struct {
 	struct sockaddr_in to;
-	uint64_t bytes, count, payload, rate, seconds;
+	uint64_t bytes, count, payload, rate, seconds, patience;
 	bool stay;
-} opt = { .seconds = 60, .payload = 3900 };
+} opt = { .seconds = 60, .payload = 3900, .patience = 64 };
 
 static struct {
 	uint64_t recs, pkts, bytes, opened, given_up, again;
@@ -85,7 +85,7 @@ static bool opened(struct stranger_link *l, bool same)
 {
 	int ret;
 
-	while (run.given_up < GIVEN_UP_MAX && time_left()) {
+	while (run.given_up < opt.patience && time_left()) {
 		counted(l);
 		if (!same) {
 			link_close(l);
@@ -113,7 +113,7 @@ static void lost(struct stranger_link *l, int ret)
 
 static bool over(void)
 {
-	return run.given_up >= GIVEN_UP_MAX || !time_left();
+	return run.given_up >= opt.patience || !time_left();
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
@@ -272,42 +272,68 @@ static int refused(void)
 	return told("refused", run.recs >= opt.count);
 }
 
-/* Bulk messages of one byte, numbered far away, as many as the credit allows; then opt.count packets full of ENDs. */
-static int ends(void)
+/*
+ * Bulk messages of one byte, numbered from msn on, as far as the credit allows or (near) as numbers are granted.  What
+ * will be said next is left to the caller.
+ */
+static int ends_list(struct stranger_link *l, uint32_t msn, bool near)
 {
 	struct sdr_frame_rec f = {
 		.op = SDR_REC_SEND,
 		.flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_ORDER,
 		.len = 1,
-		.msn = ENDS_FAR,
+		.msn = msn,
 	};
-	struct stranger_link l = { .fd = -1 };
 	struct batch b = { .n = 0 };
-	uint64_t packets = 0;
-	bool open = opened(&l, false), blocked = false;
 	int ret = 0;
 
-	while (open && !ret && !blocked && time_left()) {
-		if ((int32_t)(f.mseq - l.s.mseq_limit) >= 0) {
-			uint32_t limit = l.s.mseq_limit;
+	while (!ret && f.id < ENDS_LISTED && !(near && f.msn == l->s.msn_limit) && time_left()) {
+		if ((int32_t)(f.mseq - l->s.mseq_limit) >= 0) {
+			uint32_t limit = l->s.mseq_limit;
 
-			ret = batch_out(&l, &b);
-			ret = ret ? ret : link_drain(&l);
-			blocked = !ret && l.s.mseq_limit == limit;
+			ret = batch_out(l, &b);
+			ret = ret ? ret : link_drain(l);
+			if (!ret && l->s.mseq_limit == limit)
+				break;
 			continue;
 		}
-		ret = batch_rec(&l, &b, f, NULL);
+		ret = batch_rec(l, &b, f, NULL);
 		f.mseq++;
 		f.id++;
 		f.msn++;
 	}
+	ret = ret ? ret : batch_out(l, &b);
+	return ret ? ret : link_drain(l);
+}
+
+/* Transfers numbered far away, or, if that is not taken, those that are; then opt.count packets full of ENDs. */
+static int ends(void)
+{
+	struct stranger_link l = { .fd = -1 };
+	struct batch b = { .n = 0 };
+	uint32_t first = ENDS_FAR, mask = UINT32_MAX, nth = 0;
+	uint64_t packets = 0;
+	bool open = opened(&l, false);
+	int ret = open ? ends_list(&l, first, false) : 0;
+
+	if (ret == -ECONNRESET) {
+		first = 0;
+		mask = 1023; /* those that were listed, again and again */
+		open = opened(&l, false);
+		ret = open ? ends_list(&l, first, true) : 0;
+	}
 	while (open && !ret && packets < opt.count && time_left()) {
-		struct sdr_frame_end e = { .msn = ENDS_FAR * 2 };
 		size_t n;
 
 		paced(packets);
-		for (b.n = 0; (n = sdr_frame_end_encode(b.f + b.n, sizeof(b.f) - b.n, &e)); b.n += n)
-			;
+		b.n = 0;
+		do {
+			struct sdr_frame_end e = { .msn = first * 2 + (nth & mask) };
+
+			n = sdr_frame_end_encode(b.f + b.n, sizeof(b.f) - b.n, &e);
+			b.n += n;
+			nth += n > 0;
+		} while (n);
 		ret = batch_out(&l, &b);
 		packets++;
 	}
@@ -498,6 +524,8 @@ static void usage(FILE *f)
 		   "  -p N     bytes of a message's payload, 0..3900 (default 3900)\n"
 		   "  -r N     packets a second, for refused and ends (default: as fast as it goes)\n"
 		   "  -T N     seconds at the most (default 60)\n"
+		   "  -g N     connections that may fail before the run ends (default 64)\n"
+		   "  -s N     ms without an acknowledgement after which a connection has failed (default 5000)\n"
 		   "  -a N     first address of a crowd: another run does not use the same ones\n"
 		   "  -w       when done, wait for the end of standard input before the last word\n"
 		   "status: 0 all done, 3 the victim let less happen, 1 it could not be tried, 2 usage\n");
@@ -535,7 +563,7 @@ int main(int argc, char **argv)
 	bool n_given = false, bytes_given = false;
 	int c, ret;
 
-	while ((c = getopt(argc, argv, "n:M:p:r:T:a:wh")) != -1) {
+	while ((c = getopt(argc, argv, "n:M:p:r:T:a:g:s:wh")) != -1) {
 		switch (c) {
 		case 'n':
 			opt.count = number(optarg, 1000000);
@@ -556,6 +584,12 @@ int main(int argc, char **argv)
 			break;
 		case 'a':
 			crowd.next = (uint32_t)number(optarg, 1u << 24);
+			break;
+		case 'g':
+			opt.patience = number(optarg, 1000000);
+			break;
+		case 's':
+			link_silence_ms = number(optarg, 60000);
 			break;
 		case 'w':
 			opt.stay = true;

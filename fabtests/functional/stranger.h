@@ -76,6 +76,8 @@ struct stranger_link {
 	} flight[LINK_FLIGHT];
 };
 
+extern uint64_t link_silence_ms; /* of the victim, after which all below give up */
+
 uint64_t now_ms(void);
 /* A socket at the nth of many loopback addresses (0: any port); -1: it is taken. */
 int stranger_socket(uint32_t nth);

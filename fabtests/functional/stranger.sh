@@ -18,6 +18,9 @@ slack_mib=48		# connections, lists and the allocator
 clients=66500		# more than there are places in a table of 65536
 patience=20		# seconds within which a client is served on a busy machine
 bars=
+# A sanitizer has memory of its own, and takes its time: no verdict on memory there, and fewer clients.
+sanitized=
+nm -D "$honest" 2>/dev/null | grep -q '__[at]san_init' && sanitized=1 clients=3000
 
 victim_up() { # OPTIONS...
 	port=$(free_port)
@@ -41,7 +44,7 @@ served() {
 attack() {
 	local mode=$1 rc
 	shift
-	spawn stranger "$stranger" -T 20 "$@" "$mode" $host "$port" || return 1
+	spawn stranger "$stranger" -T 30 "$@" "$mode" $host "$port" || return 1
 	await stranger
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 3 ] || { no "sdr_stranger $mode: exit status $rc"; return 1; }
@@ -57,17 +60,18 @@ within() { # MIB
 	alive victim || { no "the victim died"; return 1; }
 	peak=$(mib VmHWM)
 	echo "memory: ${rss0} MiB before, peak ${peak} MiB, limit ${rss0} + $1" >>"$tmp/say"
-	[ $((peak - rss0)) -le "$1" ] || no "memory grew from $rss0 to $peak MiB, $1 more are allowed"
+	[ -n "$sanitized" ] || [ $((peak - rss0)) -le "$1" ] || no "memory grew from $rss0 to $peak MiB, $1 more are allowed"
 }
 
 # flood MODE OPTIONS... : messages that want to be kept.
 flood() {
-	victim_up && attack "$@" || return 1
+	# A victim that has enough is silent: then it is soon over.
+	victim_up && attack "$@" -g 2 -s 500 || return 1
 	[ "$(field recs)" -ge 1000 ] || { no "nothing was tried: $told"; return 1; }
 	within $((strangers_mib + slack_mib)) && served "after it"
 }
 
-early_repeated() { flood early -M 240m; }
+early_repeated() { flood early -n 4 -M 240m; }
 early_from_many() { flood early -n 128 -M 480m; }
 early_and_empty() { flood early -n 128 -M 20m -p 0; }
 unexpected_inline() { flood unexpected -M 480m; }

@@ -19,11 +19,12 @@
 #define HELLO_MS    50		/* between two HELLOs */
 #define HELLO_TRIES 100
 #define REPEAT_MS   20			       /* without news, then everything in flight goes again */
-#define GIVE_UP_MS  5000		       /* without news */
 #define RSEQ_SPAN   (SDR_REL_CTL_WINDOW - 24u) /* records in flight */
 #define HOSTS	    200u		       /* loopback addresses 127.1.1.1, ... */
 #define PORT_FIRST  20000u
 #define PORT_SPAN   12000u /* below the ports that systems hand out by themselves */
+
+uint64_t link_silence_ms = 5000;
 
 uint64_t now_ms(void)
 {
@@ -249,7 +250,7 @@ static int link_wait(struct stranger_link *l, uint32_t n, uint32_t span)
 			since = now_ms();
 			gap = REPEAT_MS;
 			again = since + gap;
-		} else if (now_ms() >= since + GIVE_UP_MS) {
+		} else if (now_ms() >= since + link_silence_ms) {
 			return -ETIMEDOUT;
 		} else if (now_ms() >= again) {
 			link_repeat(l);

@@ -3,7 +3,7 @@
 /*
  * One endpoint and very many peers, in virtual time: ten thousand at a time, seventy thousand over its life.
  *
- * Node 0 is the endpoint, node 1 a real client; the crowd are strangers (fabtests/functional/stranger.h) at addresses
+ * Node 0 is the endpoint, node 1 a real client that it knows and node 2 one that it does not; the crowd are strangers (fabtests/functional/stranger.h) at addresses
  * where no node is.  What they say is injected, what is sent to them is caught where the network would lose it.  They
  * come in groups small enough to be taken without cookies, and their packets are never lost.
  */
@@ -22,8 +22,8 @@
 
 struct member {
 	struct stranger s;
-	uint32_t acked, byes;
-	bool again, refused, reset;
+	uint32_t acked, byes; /* acknowledgements of packets, of its BYE */
+	bool again, dismissed, reset;
 };
 
 static struct crowd {
@@ -46,25 +46,25 @@ static void heard(struct bed *b, const struct sdr_sim_packet *p)
 	case STRANGER_AGAIN:
 		m->again = true;
 		break;
-	case STRANGER_REFUSED:
-		m->refused = true;
-		break;
 	case STRANGER_RESET:
 		m->reset = true;
 		break;
 	case STRANGER_PACKET:
 		m->acked += news.ack.n > 0;
 		m->byes += news.bye_ack;
+		m->dismissed |= news.bye;
 		break;
 	default:
 		break;
 	}
 }
 
-static void crowd_open(uint32_t n)
+static void crowd_open_cfg(uint32_t n, struct sdr_rel_cfg cfg)
 {
-	struct bed *b = bed_new(2);
+	struct bed *b = bed_new(3);
 
+	b->cfg[0].strangers_max = cfg.strangers_max;
+	b->cfg[0].unexp_max = cfg.unexp_max;
 	b->astray = heard;
 	bed_boot(b);
 	bed_warm(b, 0, 1);
@@ -72,6 +72,11 @@ static void crowd_open(uint32_t n)
 	assert_non_null(crowd.m);
 	for (uint32_t i = 0; i < n; i++)
 		stranger_init(&crowd.m[i].s, i + 1);
+}
+
+static void crowd_open(uint32_t n)
+{
+	crowd_open_cfg(n, (struct sdr_rel_cfg){ 0 });
 }
 
 /* The real client's message gets through, and the endpoint's answer. */
@@ -293,6 +298,32 @@ static double cpu_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* Steps of a group that comes and goes. */
+static uint64_t visit(uint32_t first)
+{
+	uint64_t before = victim()->steps;
+
+	crowd_come(first, first + GROUP);
+	crowd_go(first, first + GROUP);
+	return victim()->steps - before;
+}
+
+static void crowd__a_visit_costs_the_same_beside_many(void **state)
+{
+	uint64_t alone, beside;
+
+	(void)state;
+	crowd_open(MANY + 3 * GROUP);
+	(void)visit(0);
+	alone = visit(GROUP);
+	crowd_come(3 * GROUP, MANY + 3 * GROUP);
+	beside = visit(2 * GROUP);
+	print_message("a visit: %.1f steps alone, %.1f beside %u\n", (double)alone / GROUP, (double)beside / GROUP,
+		      MANY);
+	assert_true(beside <= 2 * alone + GROUP);
+	crowd_close();
+}
+
 /* The cheapest of many batches of rounds that have nothing to do. */
 static double idle_round(void)
 {
@@ -308,10 +339,11 @@ static double idle_round(void)
 	return best / 200;
 }
 
-/* Processor time, not the clock's; and a limit far from both what is right and what is wrong. */
+/* No step of those that are counted.  Of others: processor time, not the clock's; and a limit far from both what is right and what is wrong. */
 static void crowd__idle_peers_cost_nothing(void **state)
 {
 	double alone, beside;
+	uint64_t steps;
 
 	(void)state;
 	crowd_open(MANY);
@@ -319,9 +351,86 @@ static void crowd__idle_peers_cost_nothing(void **state)
 	alone = idle_round();
 	crowd_come(0, MANY);
 	bed_run(crowd.b, BED_SEC);
+	steps = victim()->steps;
 	beside = idle_round();
+	assert_int_equal(victim()->steps, steps);
 	print_message("idle round: %.0f ns alone, %.0f ns beside %u\n", alone, beside, MANY);
 	assert_true(beside < IDLE_FACTOR * alone);
+	crowd_close();
+}
+
+/* ---- limits --------------------------------------------------------------------------------------------------- */
+
+#define PLACES 500u
+#define NAMED  3u
+#define TALKER 7u
+
+/* Who says nothing longest goes first, and is told; who has a name, or talks, stays. */
+static void crowd__more_than_there_are_places(void **state)
+{
+	struct sdr_uc_addr addr;
+	struct sdr_peer *named;
+	uint32_t acked, first, i;
+	uint8_t ping[8];
+	size_t n = sdr_frame_ping_encode(ping, sizeof(ping));
+
+	(void)state;
+	crowd_open_cfg(4 * PLACES, (struct sdr_rel_cfg){ .strangers_max = PLACES });
+	crowd_come(0, GROUP);
+	sdr_sim_addr_make(FIRST + NAMED, &addr);
+	named = sdr_rel_peer(victim(), &addr);
+	assert_non_null(named);
+	for (first = GROUP; first < 4 * PLACES; first += GROUP) {
+		crowd_come(first, first + GROUP < 4 * PLACES ? first + GROUP : 4 * PLACES);
+		bed_run(crowd.b, 200 * MS);
+		say(TALKER, ping, n);
+		bed_run(crowd.b, 200 * MS);
+		assert_in_range(victim()->nconns, 1, PLACES + 2); /* who has a name takes no place */
+	}
+	for (i = 0; i < 3 * PLACES - GROUP; i++)
+		assert_true(crowd.m[i].dismissed == (i != NAMED && i != TALKER));
+	for (; i < 4 * PLACES; i++)
+		assert_false(crowd.m[i].dismissed && i > 3 * PLACES + GROUP);
+	acked = crowd.m[NAMED].acked;
+	say(NAMED, ping, n);
+	bed_run(crowd.b, TURN);
+	assert_true(crowd.m[NAMED].acked > acked);
+	/* Without the name it is one of them, though not the first to go: it has just been heard. */
+	sdr_rel_peer_put(named);
+	assert_int_equal(victim()->npeers_named, 1);
+	crowd_close();
+}
+
+/*
+ * Strangers leave messages that nobody receives until no more are taken, and stay.  One who comes now, whom the endpoint
+ * does not know either, finds the receive that is posted for his message.
+ */
+static void crowd__full_of_messages_serves_who_is_waited_for(void **state)
+{
+	struct bed_op *r, *s;
+	uint64_t kept = 0;
+	uint8_t *p;
+
+	(void)state;
+	crowd_open_cfg(10 * GROUP, (struct sdr_rel_cfg){ .unexp_max = 1u << 20 });
+	crowd_come(0, 10 * GROUP);
+	for (uint32_t mseq = 0; mseq < 100; mseq++) {
+		for (uint32_t i = 0; i < 10 * GROUP; i++)
+			crowd_message(i, mseq);
+		bed_run(crowd.b, TURN);
+		if (victim()->unexp_bytes == kept)
+			break;
+		kept = victim()->unexp_bytes;
+	}
+	assert_in_range(kept, 1u << 18, 1u << 20);
+	p = bed_buf(crowd.b, 1000, 0);
+	r = bed_rr(crowd.b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_TRECV, .tag = 77 }, p, 1000);
+	s = bed_tsend(crowd.b, 2, 0, 77, bed_buf(crowd.b, 1000, 5), 1000);
+	bed_wait(crowd.b, r, BED_SEC);
+	bed_wait(crowd.b, s, BED_SEC);
+	bed_assert_ok(r);
+	bed_assert_ok(s);
+	assert_true(bed_same(p, 1000, 5));
 	crowd_close();
 }
 
@@ -331,7 +440,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(crowd__ten_thousand_at_a_time),
 		cmocka_unit_test(crowd__seventy_thousand_over_a_life),
 		cmocka_unit_test(crowd__last_words_are_heard),
+		cmocka_unit_test(crowd__a_visit_costs_the_same_beside_many),
 		cmocka_unit_test(crowd__idle_peers_cost_nothing),
+		cmocka_unit_test(crowd__more_than_there_are_places),
+		cmocka_unit_test(crowd__full_of_messages_serves_who_is_waited_for),
 	};
 
 	if (argc > 1)
