@@ -181,6 +181,38 @@ static void total__a_message_that_is_waited_for_needs_no_room(void **state)
 	liar_close(&l); /* a message of node 2 to a receive that names it */
 }
 
+/* And a stranger who comes when others have filled everything is served all the same. */
+static void total__a_newcomer_is_served_when_all_is_full(void **state)
+{
+	struct bed *b = bed_new(3);
+	struct bed_op *r[40], *s[40];
+	struct liar l;
+	uint32_t mseq;
+
+	(void)state;
+	b->cfg[0].unexp_max = 100 * MSG_COST;
+	bed_boot(b);
+	stranger_in(b, 1);
+	l = liar_make(b, 1);
+	mseq = bed_conn(b, 0, 1)->rx_mseq;
+	for (uint32_t i = 0; i < 400; i++)
+		liar_message(&l, mseq + i);
+	liar_say(&l);
+	assert_true(kept(b) >= 49 * MSG_COST);
+	for (uint32_t i = 0; i < 40; i++)
+		r[i] = bed_trecv(b, 0, 5, 0, bed_buf(b, 100, 0), 100);
+	for (uint32_t i = 0; i < 40; i++)
+		s[i] = bed_tsend(b, 2, 0, 5, bed_buf(b, 100, 2), 100);
+	for (uint32_t i = 0; i < 40; i++) {
+		bed_wait(b, r[i], BED_SEC);
+		bed_wait(b, s[i], BED_SEC);
+		bed_assert_ok(r[i]);
+		bed_assert_ok(s[i]);
+	}
+	assert_int_equal(bed_stats(b, 2).rec_rtx, 0);
+	bed_close(b);
+}
+
 /* Bulk counts, too: what finds no room is parked, and comes when it is asked for. */
 static void total__bulk_without_room_is_parked(void **state)
 {
@@ -242,6 +274,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(total__strangers_leave_half_to_others),
 		cmocka_unit_test(total__a_sender_without_room_waits),
 		cmocka_unit_test(total__a_message_that_is_waited_for_needs_no_room),
+		cmocka_unit_test(total__a_newcomer_is_served_when_all_is_full),
 		cmocka_unit_test(total__bulk_without_room_is_parked),
 		cmocka_unit_test(total__default_limit_of_bulk),
 	};

@@ -24,10 +24,15 @@ uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
 {
+	uint32_t least = c->rx_mseq + SDR_MSEQ_LEAST;
+
 	/* Messages nobody asked for fill memory: then credit stands still until some are taken. */
-	if (c->peer->unexp_bytes >= SDR_REL_UNEXP_PEER || !sdr_unexp_room(c, 0, true))
+	if (c->peer->unexp_bytes >= SDR_REL_UNEXP_PEER)
 		return c->sent_mseq_limit;
-	return c->rx_mseq + SDR_MSEQ_CREDIT;
+	if (sdr_unexp_room(c, 0, true))
+		return c->rx_mseq + SDR_MSEQ_CREDIT;
+	/* Those of others do: what meets a receive needs no room, so that everybody may try. */
+	return sdr_seq_lt(c->sent_mseq_limit, least) ? least : c->sent_mseq_limit;
 }
 
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len, struct sdr_bulk_rx **out)

@@ -49,6 +49,7 @@
 #define SDR_RUN_BYTES	       65536u /* bytes of one transmission entry at the most */
 #define SDR_RUN_PKTS_MAX       64u
 #define SDR_MSEQ_CREDIT	       1024u  /* ordered records a peer may send ahead of matching */
+#define SDR_MSEQ_LEAST	       16u    /* ... and if others have filled the room for those without a receive */
 #define SDR_DACK_PKTS	       64u    /* data packets between two data acknowledgements at the most */
 #define SDR_DACK_PKTS_MIN      4u     /* ... however small our buffer is */
 #define SDR_DACK_DELAY_MIN_NS  50000u /* and time, while they trickle */
