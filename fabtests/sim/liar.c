@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * See liar.h: a run.  Settings are drawn first; then one step follows the other: lies, applications, time, restarts;
+ * then the lies stop, and the victim is closed in one of several ways.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "liar.h"
+#include "liar_heap.h"
+
+uint64_t liar_bits(struct liar_draw *d, uint32_t bytes)
+{
+	uint64_t v = 0;
+
+	if (d->random) {
+		v = (d->rng += 0x9e3779b97f4a7c15ull);
+		v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
+		v = (v ^ v >> 27) * 0x94d049bb133111ebull;
+		v ^= v >> 31;
+		return bytes < 8 ? v & ((1ull << 8 * bytes) - 1) : v;
+	}
+	for (uint32_t i = 0; i < bytes && d->left; i++, d->left--)
+		v |= (uint64_t)*d->in++ << 8 * i;
+	return v;
+}
+
+uint32_t liar_below(struct liar_draw *d, uint32_t n)
+{
+	return (uint32_t)(liar_bits(d, n <= 256 ? 1 : n <= 65536 ? 2 : 4) % n);
+}
+
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
+
+static void draw_cfg(struct liar *l)
+{
+	static const struct sdr_imm_split splits[] = {
+		{ 10, 18, 4 }, { 6, 24, 2 }, { 12, 12, 8 }, { 10, 14, 8 }, { 4, 24, 4 }
+	};
+	static const uint32_t mtus[] = { 256, 1024, 4096 };
+	static const uint16_t codes[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
+	struct liar_draw *d = l->d;
+	uint32_t mtu = mtus[liar_below(d, 3)], code = liar_below(d, 4);
+
+	l->cfg = (struct sdr_rel_cfg){
+		.scheme = (enum sdr_rel_scheme)liar_below(d, SDR_SCHEME_AUTO + 1),
+		.cc = liar_one_in(d, 3) ? SDR_CC_BBR : SDR_CC_FIXED,
+		.max_overhead = 1,
+		.objective = SDR_OBJECTIVE_P99,
+		.chunk = mtu << liar_below(d, 4),
+		.split = splits[liar_below(d, 5)],
+		.channels = (uint8_t)(1 + liar_below(d, 2)),
+		.generations = (uint8_t)(1u << liar_below(d, 3)),
+		.rtt_init_us = liar_one_in(d, 2) ? 0 : 2000,
+		.rto_rtts = 3,
+		.timeout_ms = 2000,
+		.tx_depth = LIAR_DEPTH,
+		.rx_depth = LIAR_DEPTH,
+		.inject_max = 64u << liar_below(d, 4),
+		.ec_code = liar_one_in(d, 3) ? SDR_CODE_XOR : SDR_CODE_MDS,
+		.ec_k = codes[code][0],
+		.ec_m = codes[code][1],
+		.ec_chunk_decode = liar_one_in(d, 4),
+		.ec_scratch = liar_one_in(d, 2) ? 1u << 16 : 1u << 20,
+		.strangers_max = 1u << 2 * liar_below(d, 4),
+		.unexp_max = 1ull << (16 + 3 * liar_below(d, 3)),
+	};
+	if (l->cfg.cc == SDR_CC_FIXED)
+		l->cfg.rate_bps = 1000000000ull;
+	for (uint32_t i = 0; i < LIAR_NODES; i++) {
+		l->na[i].mtu = mtu;
+		l->na[i].keyed = (uint8_t)(liar_one_in(d, 3) ? 1 + liar_below(d, 2) : 0);
+	}
+	l->rma_events = liar_one_in(d, 2);
+	l->habits = (uint32_t)liar_bits(d, 2) & (uint32_t)liar_bits(d, 2);
+	l->honest_delay = (1 + liar_below(d, 10)) * MS;
+	l->weather = (struct sdr_sim_link){ .delay_ns = (1 + liar_below(d, 4)) * MS };
+	if (liar_one_in(d, 4)) {
+		l->weather.loss = 0.02;
+		l->weather.dup = 0.02;
+		l->weather.jitter_ns = MS;
+	}
+	if (!l->verbose)
+		return;
+	fprintf(stderr,
+		"  scheme %d cc %d mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
+		l->cfg.scheme, l->cfg.cc, mtu, l->cfg.split.id_bits, l->cfg.split.off_bits, l->cfg.split.user_bits,
+		l->cfg.chunk, l->na[0].keyed, l->na[1].keyed, l->na[2].keyed, l->rma_events, l->habits);
+}
+
+/* ---- world ------------------------------------------------------------------------------------------------------- */
+
+static bool liar_filter(void *user, struct sdr_sim_packet *p)
+{
+	struct liar *l = user;
+
+	return !(l->mute && p->src == LIAR_PEER && !(p->flags & SDR_SIM_P_COPY) && p->kind == SDR_SIM_CTL);
+}
+
+static void mix(struct liar *l, uint64_t v)
+{
+	l->st.trace = (l->st.trace ^ v) * 0x9fb21c651e98df25ull;
+	l->st.trace ^= l->st.trace >> 29;
+}
+
+static void liar_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+{
+	struct liar *l = user;
+	const uint8_t *b;
+
+	mix(l, now << 4 ^ what);
+	mix(l, p->seq ^ (uint64_t)p->len << 40 ^ (uint64_t)p->kind << 60);
+	mix(l, p->va ^ (uint64_t)p->imm << 32);
+	if (what != SDR_SIM_T_SENT && what != SDR_SIM_T_NOROUTE)
+		return;
+	liar_seen(l, p);
+	b = sdr_sim_packet_payload(p);
+	for (uint32_t i = 0; p->kind == SDR_SIM_CTL && i < p->len; i += 8) {
+		uint64_t v = 0;
+
+		memcpy(&v, b + i, p->len - i < 8 ? p->len - i : 8);
+		mix(l, v);
+	}
+}
+
+static void world_open(struct liar *l)
+{
+	struct sdr_sim_world_attr wa = {
+		.seed = 1, .nodes = LIAR_NODES, .user = l, .filter = liar_filter, .trace = liar_trace
+	};
+	struct sdr_sim_link clean = { .delay_ns = l->honest_delay };
+
+	l->w = sdr_sim_world_create(&wa);
+	LIAR_CHECK(l->w, "no world");
+	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_HONEST, &clean);
+	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_PEER, &l->weather);
+	for (uint32_t i = 0; i < LIAR_NODES; i++) {
+		l->node[i].l = l;
+		l->node[i].idx = i;
+		liar_regions(l, i);
+		liar_boot(l, i);
+	}
+}
+
+/* ---- restarts ---------------------------------------------------------------------------------------------------- */
+
+static void talk_forget(struct liar *l)
+{
+	l->to.tx = l->to.rx = l->from.tx = l->from.rx = NULL;
+	l->to.next = l->from.next = sdr_sim_world_now(l->w);
+}
+
+static void forget_honest(struct liar *l)
+{
+	for (uint32_t i = 0; i < l->nops; i++)
+		if (l->op[i].honest)
+			l->op[i].honest = false;
+}
+
+/* What it had with the honest node is over for both, and that one is new, too. */
+static void victim_restart(struct liar *l)
+{
+	forget_honest(l);
+	liar_close(l, LIAR_HONEST, true);
+	if (liar_one_in(l->d, 2))
+		liar_close(l, LIAR_VICTIM, true);
+	else
+		liar_shutdown(l, LIAR_VICTIM);
+	liar_boot(l, LIAR_HONEST);
+	liar_boot(l, LIAR_VICTIM);
+	talk_forget(l);
+	l->st.restarts++;
+}
+
+static void peer_restart(struct liar *l)
+{
+	bool crash = liar_one_in(l->d, 2);
+
+	if (crash)
+		liar_close(l, LIAR_PEER, true);
+	else
+		liar_shutdown(l, LIAR_PEER);
+	liar_boot(l, LIAR_PEER);
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
+
+static void pass_some(struct liar *l)
+{
+	switch (liar_below(l->d, 16)) {
+	case 0:
+		liar_pass(l, 1000 * MS);
+		break;
+	case 1:
+	case 2:
+		liar_pass(l, 100 * MS);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		liar_pass(l, 10 * MS);
+		break;
+	default:
+		liar_pass(l, MS * liar_below(l->d, 4));
+	}
+}
+
+static void step(struct liar *l)
+{
+	uint32_t k = liar_below(l->d, 64);
+
+	if (k < 40) {
+		liar_forge(l);
+		if (!liar_one_in(l->d, 4))
+			liar_rounds(l);
+	} else if (k < 50) {
+		liar_app_step(l, LIAR_VICTIM);
+	} else if (k < 54) {
+		liar_app_step(l, LIAR_PEER);
+	} else if (k < 60) {
+		pass_some(l);
+	} else if (k < 62) {
+		l->mute = !l->mute;
+	} else if (liar_one_in(l->d, 6)) {
+		victim_restart(l);
+	} else if (liar_one_in(l->d, 3)) {
+		peer_restart(l);
+	}
+}
+
+/* The lies have ended; so must the rest. */
+static void finish(struct liar *l)
+{
+	uint32_t how = liar_below(l->d, 4);
+
+	liar_rounds(l);
+	if (how == 0) {
+		liar_close(l, LIAR_PEER, true);
+		liar_pass(l, (l->cfg.timeout_ms + 1500) * MS);
+		LIAR_CHECK(!liar_ops_to_peer(l), "L8: an operation to a peer that is silent has not ended");
+	} else if (how == 1) {
+		l->mute = false;
+		liar_pass(l, 200 * MS);
+	}
+	/* The conversation to its end. */
+	for (uint32_t i = 0; i < 400 && (l->to.tx || l->from.tx); i++)
+		liar_pass(l, 10 * MS);
+	l->to.next = l->from.next = NEVER;
+	forget_honest(l);
+	if (how < 3)
+		liar_shutdown(l, LIAR_VICTIM);
+	else
+		liar_close(l, LIAR_VICTIM, false);
+	liar_close(l, LIAR_PEER, false);
+	liar_close(l, LIAR_HONEST, false);
+}
+
+void liar_run(struct liar_draw *d, uint32_t steps, bool verbose, struct liar_stats *out)
+{
+	static struct liar_op ops[LIAR_OPS];
+	static struct liar l;
+	uint64_t made, ended;
+
+	memset(&l, 0, sizeof(l));
+	l.d = d;
+	l.op = ops;
+	l.verbose = verbose;
+	draw_cfg(&l);
+	world_open(&l);
+	if (!liar_one_in(d, 4))
+		liar_pass(&l, 50 * MS);
+	for (uint32_t i = 0; i < steps && (d->random || d->left); i++)
+		step(&l);
+	finish(&l);
+	liar_ops_check(&l);
+	for (uint32_t i = 0; i < LIAR_NODES; i++) {
+		sdr_sim_node_grants(l.w, i, &made, &ended);
+		LIAR_CHECK(made == ended, "L2: node %u made %llu grants and ended %llu", i,
+			   (unsigned long long)made, (unsigned long long)ended);
+	}
+	l.st.ns = sdr_sim_world_now(l.w);
+	liar_ops_free(&l);
+	liar_regions_free(&l);
+	sdr_sim_world_destroy(l.w);
+	*out = l.st;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * See liar.h: nodes and their time.
+ *
+ * The victim's endpoint is entered through here alone, so that its heap can be told from everybody else's.  Its input
+ * of datagrams is hooked to count the steps of each packet, and its engine's post() to leave the network's own
+ * memory out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "liar.h"
+#include "liar_heap.h"
+
+/*
+ * L4: an endpoint may have, beside what it had when it opened and what its application posted,
+ *   for each connection   the state itself, its engine's table of messages, logs and rings; with a proven peer also its
+ *                         READs and WRITEs (SDR_CONN_SERVES_MAX each) and answers to it (SDR_CONN_RECS_MAX)
+ *   for each peer         its name
+ *   in all                cfg.unexp_max of messages nobody asked for, twice: pools keep what was used once;
+ *                         cfg.ec_scratch; and HEAP_ENDPOINT of pools, codes and tables
+ */
+#define HEAP_ENDPOINT (2u << 20) /* bytes */
+#define HEAP_CONN                                                                                             \
+	(96u * 1024 + 64u * (1u << SDR_IMM_ID_BITS_MAX) + SDR_REL_CTL_WINDOW * (sizeof(struct sdr_pkt) + 8) + \
+	 SDR_MSEQ_CREDIT * sizeof(void *))
+#define HEAP_CONN_WORK                                                                     \
+	(SDR_CONN_SERVES_MAX * (sizeof(struct sdr_op) + sizeof(struct sdr_bulk_rx) + 64) + \
+	 SDR_CONN_RECS_MAX * sizeof(struct sdr_rec))
+
+static uint64_t live_most(const struct liar *l)
+{
+	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch + 2 * l->cfg.unexp_max;
+
+	n += l->conns_peak * (uint64_t)HEAP_CONN + l->proven_peak * (uint64_t)HEAP_CONN_WORK;
+	return n + l->peers_peak * (sizeof(struct sdr_peer) + 64);
+}
+
+static void count_conns(struct liar *l, const struct sdr_rel *rel)
+{
+	struct sdr_list *k;
+	uint32_t n = 0;
+
+	sdr_list_each(k, &rel->conn_list)
+		n += sdr_container(k, struct sdr_conn, link)->proven;
+	if (n > l->proven_peak)
+		l->proven_peak = n;
+	if (rel->nconns > l->conns_peak)
+		l->conns_peak = rel->nconns;
+	if (rel->peers.n > l->peers_peak)
+		l->peers_peak = rel->peers.n;
+}
+
+uint64_t liar_objects(const struct sdr_rel *rel)
+{
+	const struct sdr_slab *s[] = { &rel->op_pool,	 &rel->rec_pool, &rel->rx_pool,
+				       &rel->unexp_pool, &rel->btx_pool, &rel->brx_pool,
+				       &rel->srx_pool,	 &rel->gtx_pool, &rel->grx_pool };
+	uint64_t n = rel->nconns + rel->peers.n;
+	struct sdr_list *k;
+
+	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
+		n += s[i]->used;
+	sdr_list_each(k, &rel->conn_list) {
+		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
+
+		n += c->tl_tail - c->tl_head;
+		n += c->comp[0].tail - c->comp[0].head + c->comp[1].tail - c->comp[1].head;
+	}
+	return n;
+}
+
+/* ---- the victim's hooks ---------------------------------------------------------------------------------------------- */
+
+static struct liar *bed_victim; /* whose engine it is: operations have no word for the caller */
+
+static int bed_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
+{
+	bool was = liar_heap_own(false);
+	int ret = bed_victim->uc_real->post(uc, v, n);
+
+	liar_heap_own(was);
+	return ret;
+}
+
+static void bed_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf, size_t len)
+{
+	struct liar *l = bed_victim;
+	struct sdr_rel *rel = user;
+	uint64_t most = LIAR_PKT_STEPS + LIAR_PKT_OBJ * liar_objects(rel) + LIAR_PKT_BYTE * (uint64_t)len, n;
+
+	n = rel->steps;
+	l->ctl(rel, from, type, buf, len);
+	n = rel->steps - n;
+	l->ctl_steps += n;
+	l->ctl_seen += len;
+	if (n > l->st.pkt_steps)
+		l->st.pkt_steps = n;
+	LIAR_CHECK(n <= most, "L5: a packet of %zu bytes and type %u cost %llu steps, %llu are allowed", len, type,
+		   (unsigned long long)n, (unsigned long long)most);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------------ */
+
+static const struct sdr_rel_cbs bed_cbs = { .done = liar_done, .mr_get = liar_mr_get };
+
+void liar_boot(struct liar *l, uint32_t node)
+{
+	struct node *nd = &l->node[node];
+	struct sdr_rel_attr attr = { .cfg = &l->cfg, .cbs = &bed_cbs, .user = nd, .rma_events = l->rma_events };
+	uint64_t rnd[2] = { 77 + node, 1234 + nd->boots };
+	struct sdr_context *ctx;
+	struct sdr_uc *uc;
+
+	for (uint64_t i = 0; i < 4; i++)
+		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull + nd->boots * 77777ull;
+	liar_heap_own(node == LIAR_VICTIM);
+	LIAR_CHECK(!sdr_sim_node_open(l->w, node, &l->na[node], &uc), "no engine");
+	ctx = sdr_context_create_on(uc, NULL, rnd);
+	LIAR_CHECK(ctx && !sdr_rel_open(ctx, &attr, &nd->rel), "no endpoint");
+	liar_heap_own(false);
+	nd->boots++;
+	nd->dirty = true;
+	memset(nd->peer, 0, sizeof(nd->peer));
+	if (node != LIAR_VICTIM)
+		return;
+	bed_victim = l;
+	l->uc_real = uc->ops;
+	l->uc_ops = *uc->ops;
+	l->uc_ops.post = bed_post;
+	uc->ops = &l->uc_ops;
+	l->ctl = ctx->cls[SDR_CLASS_REL].fn;
+	ctx->cls[SDR_CLASS_REL].fn = bed_ctl;
+	l->heap_open = liar_heap_live();
+	l->conns_peak = l->proven_peak = l->peers_peak = 0;
+}
+
+void liar_close(struct liar *l, uint32_t node, bool crash)
+{
+	struct node *nd = &l->node[node];
+
+	if (!nd->rel)
+		return;
+	if (crash)
+		sdr_sim_node_kill(l->w, node, true);
+	liar_heap_own(node == LIAR_VICTIM);
+	sdr_rel_close(nd->rel);
+	liar_heap_own(false);
+	nd->rel = NULL;
+	if (crash)
+		sdr_sim_node_kill(l->w, node, false);
+	liar_ops_over(l, node, true);
+	if (node == LIAR_VICTIM)
+		LIAR_CHECK(!liar_heap_live(), "L4: %llu bytes are left after the close",
+			   (unsigned long long)liar_heap_live());
+}
+
+static void check_quiet(struct liar *l)
+{
+	const struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+
+	LIAR_CHECK(sdr_rel_quiet(rel), "L6: shut down, and not quiet after %u ms",
+		   (uint32_t)(2 * SDR_LINGER_NS / MS));
+	LIAR_CHECK(!rel->op_pool.used && !rel->rec_pool.used && !rel->rx_pool.used && !rel->btx_pool.used &&
+			   !rel->brx_pool.used && !rel->srx_pool.used && !rel->gtx_pool.used &&
+			   !rel->grx_pool.used && !rel->scratch.used && !rel->nops && !rel->nunproven,
+		   "L7: no connection, yet ops %u recs %u rx %u btx %u brx %u srx %u gtx %u grx %u",
+		   rel->op_pool.used, rel->rec_pool.used, rel->rx_pool.used, rel->btx_pool.used, rel->brx_pool.used,
+		   rel->srx_pool.used, rel->gtx_pool.used, rel->grx_pool.used);
+}
+
+void liar_shutdown(struct liar *l, uint32_t node)
+{
+	struct node *nd = &l->node[node];
+	uint64_t end = sdr_sim_world_now(l->w) + 2 * SDR_LINGER_NS;
+
+	if (!nd->rel)
+		return;
+	liar_heap_own(node == LIAR_VICTIM);
+	sdr_rel_shutdown(nd->rel);
+	liar_heap_own(false);
+	nd->dirty = true;
+	while (!sdr_rel_quiet(nd->rel) && sdr_sim_world_now(l->w) < end)
+		liar_pass(l, 50 * MS);
+	if (node == LIAR_VICTIM)
+		check_quiet(l);
+	liar_close(l, node, false);
+}
+
+/* ---- time --------------------------------------------------------------------------------------------------------------- */
+
+static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
+{
+	struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	uint64_t after = liar_objects(rel), most, live = liar_heap_live();
+
+	if (after > objects)
+		objects = after;
+	most = LIAR_ROUND_STEPS + LIAR_ROUND_OBJ * objects + LIAR_PKT_BYTE * l->ctl_seen;
+	if (steps > l->st.round_steps)
+		l->st.round_steps = steps;
+	LIAR_CHECK(steps <= most, "L5: a round cost %llu steps beside its packets, %llu are allowed",
+		   (unsigned long long)steps, (unsigned long long)most);
+	count_conns(l, rel);
+	LIAR_CHECK(live <= live_most(l),
+		   "L4: %llu bytes live, %llu are allowed: %u connections, %u messages unexpected, %u records, %u "
+		   "operations, %u transfers in",
+		   (unsigned long long)live, (unsigned long long)live_most(l), rel->nconns, rel->unexp_pool.used,
+		   rel->rec_pool.used, rel->op_pool.used, rel->brx_pool.used);
+	LIAR_CHECK(rel->unexp_bytes <= l->cfg.unexp_max, "L4: %llu bytes unexpected",
+		   (unsigned long long)rel->unexp_bytes);
+	if (live > l->st.heap_peak)
+		l->st.heap_peak = live;
+	if (++l->checks % 16 == 0)
+		liar_books(rel);
+}
+
+static int node_progress(struct liar *l, struct node *nd)
+{
+	uint64_t steps = nd->rel->steps, objects;
+	int ret;
+
+	if (nd->idx != LIAR_VICTIM)
+		return sdr_rel_progress(nd->rel);
+	objects = liar_objects(nd->rel);
+	l->ctl_steps = l->ctl_seen = 0;
+	liar_heap_own(true);
+	ret = sdr_rel_progress(nd->rel);
+	liar_heap_own(false);
+	check_victim(l, nd->rel->steps - steps - l->ctl_steps, objects);
+	return ret;
+}
+
+static void node_round(struct liar *l, struct node *nd)
+{
+	uint64_t now = sdr_sim_world_now(l->w);
+	uint32_t n = 0, idle = 0;
+	int ret;
+
+	if (!nd->rel || (!nd->dirty && nd->deadline > now && !sdr_sim_node_pending(l->w, nd->idx)))
+		return;
+	do {
+		nd->dirty = false;
+		while ((ret = node_progress(l, nd)) > 0) {
+			LIAR_CHECK(++n < LIAR_ROUNDS_MAX, "L6: node %u always has more to do", nd->idx);
+		}
+		LIAR_CHECK(!ret, "node %u: progress says %d", nd->idx, ret);
+		nd->deadline = sdr_rel_deadline(nd->rel);
+		LIAR_CHECK(++idle <= LIAR_IDLE_MAX, "L6: node %u has nothing to do and its deadline is %llu ns ago",
+			   nd->idx, (unsigned long long)(now - nd->deadline));
+	} while (nd->deadline <= now && !nd->dirty);
+}
+
+void liar_rounds(struct liar *l)
+{
+	for (uint32_t i = 0; i < LIAR_NODES; i++)
+		node_round(l, &l->node[i]);
+	liar_talk(l);
+}
+
+/* To the next moment at which something can happen, but not beyond `until`. */
+static void jump(struct liar *l, uint64_t until)
+{
+	uint64_t now = sdr_sim_world_now(l->w), t = sdr_sim_world_next(l->w);
+
+	for (uint32_t i = 0; i < LIAR_NODES; i++) {
+		const struct node *nd = &l->node[i];
+		uint64_t d = nd->dirty ? now : nd->deadline;
+
+		if (nd->rel && d < t)
+			t = d;
+	}
+	if (liar_talk_at(l) < t)
+		t = liar_talk_at(l);
+	sdr_sim_world_run_until(l->w, t > until ? until : t);
+}
+
+void liar_pass(struct liar *l, uint64_t ns)
+{
+	uint64_t end = sdr_sim_world_now(l->w) + ns;
+
+	for (;;) {
+		liar_rounds(l);
+		if (sdr_sim_world_now(l->w) >= end)
+			return;
+		jump(l, end);
+	}
+}
