@@ -147,14 +147,16 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		size_t k;
 
 		/* A report starts with a missing packet (or at the top, when nothing is missing). */
-		while (f.base > st->cum && f.base < st->high && (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1))
+		while (f.base > st->cum && f.base < st->high && (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1)) {
+			sdr_rel_step(c->rel);
 			f.base--;
+		}
 		k = sdr_frame_dack_encode(p + n, room - n, &f, st->pkt_bits, st->high);
-		sdr_rel_steps(c->rel, 1 + (f.end - f.base) / 64);
 		if (!k) {
 			*more = true;
 			break;
 		}
+		sdr_rel_steps(c->rel, 1 + (f.end - f.base) / 64);
 		n += k;
 		c->st.ack_tx++;
 		c->st.nack_tx += s->gap && st->high > st->got;
