@@ -496,6 +496,38 @@ static void handshake__forged_hello_does_not_fail_what_is_posted(void **state)
 	bed_close(b);
 }
 
+/*
+ * Both are told of a peer that is not there, in the other's name, and then start at once: each asks the other for a cookie,
+ * and each returns it though it takes itself for connected.
+ */
+static void handshake__forged_hellos_to_both_sides_keep_nobody_apart(void **state)
+{
+	(void)state;
+	for (int posted = 0; posted < 2; posted++) {
+		struct bed *b = bed_open(4);
+		struct bed_op *s[2], *r[2];
+		struct catch c;
+
+		catch_one(b, &c);
+		for (uint32_t i = 0; !posted && i < 2; i++)
+			forge_hello(b, &c, 2 - i, i, 99);
+		bed_run(b, MS);
+		for (uint32_t i = 0; i < 2; i++) {
+			r[i] = bed_recv(b, i, bed_buf(b, 100, 0), 100);
+			s[i] = bed_send(b, i, !i, bed_buf(b, 100, 7), 100, 0);
+		}
+		for (uint32_t i = 0; posted && i < 2; i++)
+			forge_hello(b, &c, 2 - i, i, 99);
+		for (uint32_t i = 0; i < 2; i++) {
+			bed_wait(b, s[i], BED_SEC);
+			bed_wait(b, r[i], BED_SEC);
+			bed_assert_ok(s[i]);
+			bed_assert_ok(r[i]);
+		}
+		bed_close(b);
+	}
+}
+
 /* ---- forged HELLOs: fields ----------------------------------------------------------------------------------------- */
 
 struct forgery {
@@ -779,6 +811,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(cookie__of_another_address_is_worth_nothing),
 		cmocka_unit_test(handshake__forged_hello_does_not_block_the_real_peer),
 		cmocka_unit_test(handshake__forged_hello_does_not_fail_what_is_posted),
+		cmocka_unit_test(handshake__forged_hellos_to_both_sides_keep_nobody_apart),
 		cmocka_unit_test(forged_hello__no_field_fails_what_is_posted),
 		cmocka_unit_test(forged_hello__a_device_must_prove_itself_where_it_costs_a_port),
 		cmocka_unit_test(retry__of_another_address_is_not_believed),

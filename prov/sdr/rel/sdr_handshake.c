@@ -392,8 +392,9 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 	struct sdr_conn *c;
 
 	(void)type;
-	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->state != SDR_CONN_HELLO ||
-	    c->passive || !sdr_uc_addr_equal(from, &c->addr)) {
+	/* Until it is proven, also when a HELLO has opened it: that may have been somebody else's, here and over there. */
+	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->proven ||
+	    !sdr_uc_addr_equal(from, &c->addr)) {
 		rel->closed.pkts_bad++;
 		return;
 	}
