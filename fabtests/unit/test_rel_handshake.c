@@ -528,6 +528,33 @@ static void handshake__forged_hellos_to_both_sides_keep_nobody_apart(void **stat
 	}
 }
 
+/* What was made up is taken back by him who made it up: what waits for the real one goes on waiting. */
+static void handshake__reset_of_a_forged_hello_ends_nothing(void **state)
+{
+	struct sdr_retry reset = { .cid = ~99ull };
+	struct bed *b = bed_open(4);
+	uint8_t p[SDR_RETRY_LEN];
+	struct bed_op *s, *r;
+	struct catch c;
+
+	(void)state;
+	catch_one(b, &c);
+	r = bed_recv(b, 0, bed_buf(b, 100, 0), 100);
+	s = bed_send(b, 1, 0, bed_buf(b, 100, 7), 100, 0);
+	forge_hello(b, &c, 1, 1, 99);
+	bed_run(b, MS);
+	assert_true(bed_conn(b, 1, 0)->peer_known);
+	sdr_retry_encode(p, SDR_REL_RESET, &reset);
+	assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, sizeof(p)), 0);
+	bed_run(b, MS);
+	assert_int_equal(s->n, 0);
+	bed_wait(b, s, BED_SEC);
+	bed_wait(b, r, BED_SEC);
+	bed_assert_ok(s);
+	bed_assert_ok(r);
+	bed_close(b);
+}
+
 /* ---- forged HELLOs: fields ----------------------------------------------------------------------------------------- */
 
 struct forgery {
@@ -812,6 +839,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(handshake__forged_hello_does_not_block_the_real_peer),
 		cmocka_unit_test(handshake__forged_hello_does_not_fail_what_is_posted),
 		cmocka_unit_test(handshake__forged_hellos_to_both_sides_keep_nobody_apart),
+		cmocka_unit_test(handshake__reset_of_a_forged_hello_ends_nothing),
 		cmocka_unit_test(forged_hello__no_field_fails_what_is_posted),
 		cmocka_unit_test(forged_hello__a_device_must_prove_itself_where_it_costs_a_port),
 		cmocka_unit_test(retry__of_another_address_is_not_believed),

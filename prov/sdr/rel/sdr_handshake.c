@@ -413,6 +413,12 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 
 	if (sdr_retry_decode(p, len, &r) || !(c = peer_cid_find(rel, r.cid, from, &h)))
 		return -EBADMSG;
+	if (!c->proven && !sdr_list_empty(&c->held)) {
+		/* Whoever it was is not there, or never was; what we hold waits for an answer to our own HELLO. */
+		conn_unadopt(c);
+		sdr_conn_rearm(c);
+		return 0;
+	}
 	sdr_conn_fail(c, c->state == SDR_CONN_CLOSING ? SDR_REL_ERR_CLOSED : SDR_REL_ERR_RESTARTED);
 	return 0;
 }
