@@ -160,6 +160,28 @@ static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
 }
 
 /* What is cancelled before it left takes nobody's receive. */
+/* Nothing is under way, and what the peer waits for is held back by the pacer alone: it wakes us when it is time. */
+static void home__an_answer_behind_the_pacer_leaves_in_time(void **state)
+{
+	struct bed *b = bed_open(2);
+	struct bed_op *r, *s;
+	struct sdr_conn *c;
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	c = bed_conn(b, 1, 0);
+	assert_true(c->pacer.rate_Bps > 0 && !c->inflight);
+	c->pacer.last = bed_now(b) + BED_DELAY; /* when the message comes */
+	c->pacer.credit = -1e6;
+	c->pacer.waiting = true;
+	r = bed_recv(b, 1, bed_buf(b, 10, 0), 10);
+	s = bed_send(b, 0, 1, bed_buf(b, 10, 3), 10, SDR_REL_F_DELIVERY);
+	bed_wait(b, r, BED_RTT);
+	bed_wait(b, s, 2 * BED_RTT);
+	bed_assert_ok(s);
+	bed_close(b);
+}
+
 static void home__a_cancelled_message_meets_no_receive(void **state)
 {
 	struct bed *b = pair();
@@ -210,6 +232,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target),
 		cmocka_unit_test(home__a_read_that_fails_at_its_server_is_answered),
 		cmocka_unit_test(home__a_segment_that_finds_no_memory_is_bound_later),
+		cmocka_unit_test(home__an_answer_behind_the_pacer_leaves_in_time),
 		cmocka_unit_test(home__a_cancelled_message_meets_no_receive),
 		cmocka_unit_test(home__a_cancelled_message_is_not_read_again),
 	};

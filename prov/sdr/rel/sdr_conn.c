@@ -480,7 +480,8 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		if (c->ack_due)
 			d = min64(d, c->ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
 		d = min64(d, sdr_bulk_tx_hold(c));
-		if (sdr_list_empty(&c->ready) && sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c))
+		if (sdr_list_empty(&c->ready) &&
+		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
 			d = min64(d, sdr_pacer_next(&c->pacer, now));
 		if (c->state == SDR_CONN_CLOSING)
 			d = min64(d, c->bye_next);

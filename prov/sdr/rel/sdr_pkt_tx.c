@@ -81,10 +81,20 @@ static bool plog_room(struct sdr_conn *c)
 	return false;
 }
 
+/* But for the pacer. */
+static bool rec_ready(const struct sdr_conn *c)
+{
+	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->pl_live);
+}
+
 static bool rec_allowed(struct sdr_conn *c)
 {
-	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->pl_live) &&
-	       sdr_pacer_allow(&c->pacer, c->rel->now) > 0;
+	return rec_ready(c) && sdr_pacer_allow(&c->pacer, c->rel->now) > 0;
+}
+
+bool sdr_pkt_paced(const struct sdr_conn *c)
+{
+	return rec_ready(c) && sdr_pacer_next(&c->pacer, c->rel->now) > c->rel->now;
 }
 
 static bool credit_due(const struct sdr_conn *c)

@@ -610,6 +610,7 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 /* Sends what is due; returns false when the engine is full. */
 bool sdr_pkt_send(struct sdr_conn *c);
 bool sdr_pkt_due(const struct sdr_conn *c);
+bool sdr_pkt_paced(const struct sdr_conn *c); /* records wait for the pacer, and for nothing else */
 void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca);
 void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca);
 /* PTO: the records of the oldest packets travel again. */
