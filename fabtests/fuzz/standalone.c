@@ -24,7 +24,12 @@
 #endif
 #define FUZZ_RANDOM_MAX 256u /* bytes of most random inputs */
 #define FUZZ_SEEDS_MAX	4096u
-#define FUZZ_FLIPS_MAX	512u /* leading bytes of a valid input whose bits are all flipped */
+#ifndef FUZZ_FLIPS_MAX
+#define FUZZ_FLIPS_MAX 512u /* leading bytes of a valid input whose bits are all flipped */
+#endif
+#ifndef FUZZ_CUT
+#define FUZZ_CUT 1u /* bytes between two truncations of a valid input */
+#endif
 
 static uint8_t *fuzz_end; /* first byte of the unmapped page */
 static size_t fuzz_len;	  /* of the input now running */
@@ -142,7 +147,7 @@ static void fuzz_all(unsigned int inputs)
 
 	while (seeds < FUZZ_SEEDS_MAX && (len = sdr_fuzz_seed(seeds, buf)) > 0) {
 		seeds++;
-		for (n = 0; n <= len; n++)
+		for (n = 0; n <= len; n += FUZZ_CUT)
 			fuzz_run(buf, n);
 		for (n = 0; n < len * 8 && n < FUZZ_FLIPS_MAX * 8; n++) {
 			buf[n / 8] ^= (uint8_t)(1u << n % 8);

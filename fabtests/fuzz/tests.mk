@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# One program per parser of what the network sends, and two for coded transfers: geometry and
-# bytes (fuzz_code), and a whole endpoint (fuzz_parity: slow, so fewer inputs).  configure
+# One program per parser of what the network sends, two for coded transfers: geometry and
+# bytes (fuzz_code), and a whole endpoint (fuzz_parity: slow, so fewer inputs), and one whose
+# peer says anything at any time (fuzz_liar: slower).  configure
 # --enable-fuzz (CC=clang) makes them libFuzzer programs; otherwise standalone.c is their main,
 # and "make check" runs each over its valid inputs, their truncations and bit flips, and mutated
 # and random ones.
@@ -11,7 +12,7 @@
 #   ./fuzz_roce -max_len=8448 corpus    (--enable-fuzz) libFuzzer over them
 #   ./fuzz_roce crash-...           (either) replays one
 
-FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame fuzz_code fuzz_parity
+FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame fuzz_code fuzz_parity fuzz_liar
 
 if ENABLE_FUZZ
 FUZZ_MAIN =
@@ -23,6 +24,7 @@ TESTS += $(FUZZ_TARGETS)
 endif
 EXTRA_DIST += fabtests/fuzz/standalone.c
 CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code crash-fuzz_parity
+CLEANFILES += crash-fuzz_liar
 
 FUZZ_LINK = $(AM_LDFLAGS) $(SDR_FUZZ_LDFLAGS)
 FUZZ_WIRE_LIBS = libsdr_wire.la $(ISAL_LIBS)
@@ -48,3 +50,8 @@ fuzz_parity_SOURCES = fabtests/fuzz/fuzz_parity.c fabtests/fuzz/fuzz.h $(FUZZ_MA
 fuzz_parity_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=2000u
 fuzz_parity_LDFLAGS = $(FUZZ_LINK)
 fuzz_parity_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+
+fuzz_liar_SOURCES = fabtests/fuzz/fuzz_liar.c fabtests/fuzz/fuzz.h $(SDR_LIAR) $(FUZZ_MAIN)
+fuzz_liar_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=100u -DFUZZ_FLIPS_MAX=2u -DFUZZ_CUT=64u
+fuzz_liar_LDFLAGS = $(FUZZ_LINK) $(SDR_LIAR_WRAP)
+fuzz_liar_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

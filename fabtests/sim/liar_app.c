@@ -27,7 +27,7 @@
 #endif
 
 #define TALK_TAG    (1ull << 63)
-#define TALK_GAP_NS (12 * MS)
+#define TALK_GAP_NS (20 * MS)
 #define TALK_HUGE   11u /* of this many messages one follows one that nobody has the memory for */
 #define GUARD_BYTE  0xa5
 #define ENDED_BYTE  0xdd
@@ -576,7 +576,7 @@ static void talk_huge(struct liar *l, uint32_t node, uint32_t peer)
 
 static void talk_start(struct liar *l, struct liar_talk *t, uint32_t from, uint32_t to)
 {
-	static const uint32_t lens[] = { 8, 500, 60000, 3000, 20000 };
+	static const uint32_t lens[] = { 8, 500, 12000, 3000, 100, 8, 500, 60000, 3000 };
 	struct sdr_rel_rr rr = { .tag = TALK_TAG };
 	struct sdr_rel_wr wr = { .tag = TALK_TAG, .rma_key = LIAR_KEY_HONEST };
 	uint8_t kind = t->word % 8 == 6 ? SDR_REL_WRITE : t->word % 8 == 7 ? SDR_REL_READ : SDR_REL_TSEND;
@@ -585,7 +585,7 @@ static void talk_start(struct liar *l, struct liar_talk *t, uint32_t from, uint3
 	if (l->nops + 4 > LIAR_OPS)
 		return; /* enough was said */
 	t->word++;
-	t->len = lens[t->word % 5];
+	t->len = lens[t->word % (sizeof(lens) / sizeof(*lens))];
 	if (kind != SDR_REL_TSEND && t->len > LIAR_REGION / 2)
 		t->len = LIAR_REGION / 2;
 	if (from == LIAR_VICTIM && t->word % TALK_HUGE == TALK_HUGE - 1)

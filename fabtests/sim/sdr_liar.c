@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "liar.h"
 
-#define LIAR_HANG_S 30u
+#define LIAR_HANG_S	    30u
 #define LIAR_STEPS(packets) ((packets)*8 / 5) /* 5 steps of 8 are lies */
 
 static char liar_note[160]; /* what a crash says */

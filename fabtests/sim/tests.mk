@@ -16,24 +16,6 @@ check_PROGRAMS += fabtests/sim/sdr_props
 TESTS += fabtests/sim/sdr_props
 fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_SIMNET)
 
-# A peer that lies.  What the endpoint allocates is counted by wrapping the allocator.
-SDR_LIAR = \
-	fabtests/sim/liar.h \
-	fabtests/sim/liar.c \
-	fabtests/sim/liar_app.c \
-	fabtests/sim/liar_bed.c \
-	fabtests/sim/liar_books.c \
-	fabtests/sim/liar_forge.c \
-	fabtests/sim/liar_heap.c \
-	fabtests/sim/liar_heap.h
-SDR_LIAR_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
-
-check_PROGRAMS += fabtests/sim/sdr_liar
-TESTS += fabtests/sim/sdr_liar
-fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR)
-fabtests_sim_sdr_liar_LDFLAGS = $(AM_LDFLAGS) $(SDR_LIAR_WRAP)
-fabtests_sim_sdr_liar_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
-
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
 UNIT_TESTS += fabtests/sim/sdr_scenarios_parity
 fabtests_sim_sdr_scenarios_SOURCES = \

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# A peer that lies.  What the endpoint allocates is counted by wrapping the allocator.
+SDR_LIAR = \
+	fabtests/sim/liar.h \
+	fabtests/sim/liar.c \
+	fabtests/sim/liar_app.c \
+	fabtests/sim/liar_bed.c \
+	fabtests/sim/liar_books.c \
+	fabtests/sim/liar_forge.c \
+	fabtests/sim/liar_heap.c \
+	fabtests/sim/liar_heap.h
+SDR_LIAR_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+
+check_PROGRAMS += fabtests/sim/sdr_liar
+TESTS += fabtests/sim/sdr_liar
+fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR)
+fabtests_sim_sdr_liar_LDFLAGS = $(AM_LDFLAGS) $(SDR_LIAR_WRAP)
+fabtests_sim_sdr_liar_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
