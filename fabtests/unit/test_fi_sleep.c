@@ -150,7 +150,7 @@ static void bed_post(struct bed *b, const char *text)
 
 /* ---- ways to sleep --------------------------------------------------------------------------------- */
 
-enum how { SREAD, SREAD_FD, SREAD_YIELD, CNTR, CNTR_FD, FD, COND, COND_CNTR, HOWS };
+enum how { SREAD, SREAD_FD, SREAD_YIELD, CNTR, CNTR_FD, FD, FD_BARE, COND, COND_CNTR, HOWS };
 
 static const struct {
 	const char *name;
@@ -162,6 +162,7 @@ static const struct {
 	[CNTR] = { "counter", FI_WAIT_UNSPEC },
 	[CNTR_FD] = { "counter_descriptor", FI_WAIT_FD },
 	[FD] = { "descriptor", FI_WAIT_FD },
+	[FD_BARE] = { "descriptor_without_trywait", FI_WAIT_FD }, /* with automatic progress that is allowed */
 	[COND] = { "condition", FI_WAIT_MUTEX_COND },
 	[COND_CNTR] = { "counter_condition", FI_WAIT_MUTEX_COND },
 };
@@ -196,17 +197,17 @@ static ssize_t nap_count(struct nap *n)
 
 static void nap_fd(struct nap *n)
 {
-	struct fid *fid = n->how == FD ? &n->cq->fid : &n->b->cntr->fid;
+	struct fid *fid = n->how == CNTR_FD ? &n->b->cntr->fid : &n->cq->fid;
 	struct pollfd pfd = { .events = POLLIN };
 	struct fi_cq_tagged_entry e;
 
 	if (fi_control(fid, FI_GETWAIT, &pfd.fd))
 		return;
 	for (;;) {
-		n->ret = n->how == FD ? fi_cq_read(n->cq, &e, 1) : nap_count(n);
+		n->ret = n->how == CNTR_FD ? nap_count(n) : fi_cq_read(n->cq, &e, 1);
 		if (n->ret != -FI_EAGAIN)
 			break;
-		if (fi_trywait(n->b->fabric, &fid, 1) == 0)
+		if (n->how == FD_BARE || fi_trywait(n->b->fabric, &fid, 1) == 0)
 			poll(&pfd, 1, -1);
 	}
 }
@@ -243,6 +244,7 @@ static void *nap_main(void *arg)
 		n->ret = ret ? ret : 1;
 		break;
 	case FD:
+	case FD_BARE:
 	case CNTR_FD:
 		nap_fd(n);
 		break;
@@ -383,29 +385,56 @@ static void expect_timeout(struct nap *n)
 		assert_int_equal(ret, -FI_ETIMEDOUT);
 }
 
-static void dead_peer(void **state)
+static uint64_t cpu_ns(void)
 {
-	const struct tale *t = *state;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+/* The peer has never been there: the error comes after `timeout` ms.  What the process has computed meanwhile, in ns. */
+static uint64_t nobody_answers(const struct tale *t, const char *timeout)
+{
 	struct sockaddr_in sin = { .sin_family = AF_INET };
 	socklen_t len = sizeof(sin);
 	struct nap n;
 	struct bed b;
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	uint64_t cpu;
 
 	/* a port that takes everything and says nothing */
 	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	assert_true(fd >= 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&sin, &len), 0);
-	setenv("FI_SDR_TIMEOUT", TIMEOUT, 1);
+	setenv("FI_SDR_TIMEOUT", timeout, 1);
 	bed_open(&b, t->progress, hows[t->how].obj);
 	unsetenv("FI_SDR_TIMEOUT");
+	bed_silence(&b);
 	assert_int_equal(fi_av_insert(b.av[0], &sin, 1, &b.peer[0], 0, NULL), 1);
 	nap_start(&n, &b, t->how);
+	cpu = cpu_ns();
 	bed_post(&b, "nobody ");
 	expect_timeout(&n);
+	cpu = cpu_ns() - cpu;
 	bed_close(&b);
 	close(fd);
+	return cpu;
+}
+
+static void dead_peer(void **state)
+{
+	nobody_answers(*state, TIMEOUT);
+}
+
+/* Who waits does not spin: ten repetitions of a HELLO are a few ms of work. */
+static void quiet(void **state)
+{
+	uint64_t cpu = nobody_answers(*state, "500");
+
+	if (cpu > 100000000)
+		fail_msg("%d ms of computation in half a second of waiting", (int)(cpu / 1000000));
 }
 
 static void silent_peer(void **state)
@@ -564,25 +593,27 @@ static void several__on_one_counter(void **state)
 	bed_close(&b);
 }
 
-/* Two threads poll one descriptor and read one queue. */
+/* One thread sleeps on a descriptor, another one uses the same queue and does not. */
 static void several__on_one_descriptor(void **state)
 {
 	const struct tale *t = *state;
-	struct nap n[2];
+	struct fi_cq_tagged_entry e;
+	struct fid *fid;
+	struct nap n;
 	struct bed b;
-	int i, k;
+	int i;
 
 	setenv("FI_SDR_FAULT", LOSSY, 1);
 	bed_open(&b, t->progress, FI_WAIT_FD);
 	unsetenv("FI_SDR_FAULT");
+	fid = &b.tx[0]->fid;
 	for (i = 0; i < LOST; i++) {
-		for (k = 0; k < 2; k++)
-			nap_start(&n[k], &b, FD);
+		nap_start(&n, &b, FD);
+		if (i & 1)
+			fi_trywait(b.fabric, &fid, 1);
+		assert_int_equal(fi_cq_read(b.tx[0], &e, 1), -FI_EAGAIN);
 		bed_post(&b, "message");
-		usleep(1000);
-		assert_ok(fi_send(b.ep[0], b.buf[0], 8, NULL, b.peer[0], NULL));
-		for (k = 0; k < 2; k++)
-			assert_int_equal(nap_join(&n[k]), 1);
+		assert_int_equal(nap_join(&n), 1);
 	}
 	bed_close(&b);
 }
@@ -694,27 +725,38 @@ static void thread__hears_of_posts(void **state)
 	bed_close(&b);
 }
 
-/* A blocking read that has gone leaves the endpoint to the thread. */
+/*
+ * A blocking read that has gone leaves the endpoint to the thread, which had left it to the read when the first
+ * message came.
+ */
 static void thread__takes_over_from_a_sleeper(void **state)
 {
 	uint64_t end = test_now_s() + TEST_GUARD_S;
 	struct fi_cq_tagged_entry e;
-	struct nap n;
+	struct nap n = { .how = SREAD, .timeout = 200 };
+	atomic_int tid;
 	struct bed b;
-	char rx[8];
+	char rx[2][8];
+	int i;
 
 	(void)state;
 	bed_open(&b, FI_PROGRESS_AUTO, FI_WAIT_UNSPEC);
-	assert_ok(fi_recv(b.ep[0], rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
-	memset(&n, 0, sizeof(n));
-	n = (struct nap){ .b = &b, .how = SREAD, .cq = b.rx[0], .timeout = 100 };
+	atomic_init(&tid, thread_find());
+	n.b = &b;
+	n.cq = b.tx[0];
+	for (i = 0; i < 2; i++)
+		assert_ok(fi_recv(b.ep[0], rx[i], 8, NULL, FI_ADDR_UNSPEC, NULL));
 	assert_int_equal(pthread_create(&n.thread, NULL, nap_main, &n), 0);
-	assert_int_equal(nap_join(&n), -FI_EAGAIN);
-	/* side 1 sends; of side 0 nobody reads anything */
+	task_asleep(&n.tid);
 	bed_silence(&b);
-	assert_ok(fi_send(b.ep[1], "to you", 7, NULL, b.peer[1], NULL));
-	while (fi_cq_read(b.tx[1], &e, 1) != 1)
-		assert_true(test_now_s() < end);
+	for (i = 0; i < 2; i++) {
+		assert_ok(fi_send(b.ep[1], "to you", 7, NULL, b.peer[1], NULL));
+		while (fi_cq_read(b.tx[1], &e, 1) != 1)
+			assert_true(test_now_s() < end);
+		if (!i)
+			assert_int_equal(nap_join(&n), -FI_EAGAIN);
+		task_asleep(&tid);
+	}
 	bed_resume(&b);
 	bed_close(&b);
 }
@@ -992,10 +1034,14 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < 2; i++) {
 		for (how = 0; how < HOWS; how++) {
+			if (how == FD_BARE && both[i] == FI_PROGRESS_MANUAL)
+				continue;
 			add("first_message", hows[how].name, first_message, (enum how)how, both[i]);
 			add("loss", hows[how].name, loss, (enum how)how, both[i]);
 			if (how == SREAD || how == FD || how == COND)
 				add("late_receive", hows[how].name, late_receive, (enum how)how, both[i]);
+			if (how == SREAD || how == FD || how == FD_BARE || how == COND)
+				add("quiet", hows[how].name, quiet, (enum how)how, both[i]);
 			add("dead_peer", hows[how].name, dead_peer, (enum how)how, both[i]);
 			if (how == SREAD || how == FD) /* closing takes a second then */
 				add("silent_peer", hows[how].name, silent_peer, (enum how)how, both[i]);

@@ -8,10 +8,11 @@
  * has to be told when it changes: a post, a cancelled receive or another thread's round sets the alarm forward, and all
  * sleepers have heard of it.  With something left to send it rings at once.
  *
- * ep->watch counts and names those who rely on it.  They enter under ep->lock and set the alarm before they release
- * it; whoever changes the endpoint looks at ep->watch under the same lock, after the change.  So one of the two sets the
- * alarm for the deadline as it is when both are through, and with nobody asleep it costs one load.  To leave takes no
- * lock: an alarm that rings for nobody does no harm.
+ * ep->watch counts and names those who rely on it.  They enter, then run a round under ep->lock and set the alarm
+ * before they release it; whoever changes the endpoint looks at ep->watch under the same lock, after the change.  So one
+ * of the two sets the alarm for the deadline as it is when both are through: who has looked and does not sleep yet finds
+ * the descriptor readable.  With nobody asleep it costs one load.  To leave takes no lock: an alarm that rings for
+ * nobody does no harm.
  *
  * An alarm is only ever too early.  One that lies ahead by more than SDR_ALARM_KEEP_NS stays as it is when the deadline
  * moves back: probe times move with each packet, and something earlier mostly comes in between, so that setting it

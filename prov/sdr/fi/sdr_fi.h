@@ -10,7 +10,8 @@
  *   pset->lock      the endpoints that a CQ or a counter drives
  *   av->eps_lock    the endpoints bound to an address vector
  *   ep->lock        everything below one endpoint: rel, SDK context, engine
- *   av->lock, regions->lock, cq->lock, work->lock, wait->lock, dom->conds_lock     leaves
+ *   av->lock, regions->lock, cq->lock, work->lock
+ *   wait->lock, dom->conds_lock     leaves, like those above, but a region's counters are raised under its lock
  *
  * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and take the
  * queue's own cq->lock for the copy, and wait->lock when somebody sleeps.  The mutex of FI_WAIT_MUTEX_COND is the
