@@ -457,9 +457,12 @@ static void loop_qp_destroy(struct sdr_uc_qp *qp)
 	for (i = 0; i < LOOP_QPS; i++)
 		if (n->qps[i] == q)
 			n->qps[i] = NULL;
-	for (a = n->head; a; a = a->next)
+	for (a = n->head; a; a = a->next) {
 		if (a->ev.kind == SDR_UC_EV_PLACED && !a->pkt && a->ev.p.cookie == q->attr.cookie)
 			a->ev.p.cookie = NULL;
+		if (a->ev.kind == SDR_UC_EV_QP && !a->pkt && a->ev.q.cookie == q->attr.cookie)
+			a->ev.q.cookie = NULL;
+	}
 	free(q);
 }
 
