@@ -101,9 +101,9 @@ stream_end() {
 beside() {
 	local least=$1 most=$2 alone
 	shift 2
-	victim_up && stream_start 2 && stream_end || return 1
+	victim_up && stream_start 1 && stream_end || return 1
 	alone=$mbps
-	stream_start 4 && attack "$@" && stream_end || return 1
+	stream_start 3 && attack "$@" && stream_end || return 1
 	echo "transfer: $alone MB/s alone, $mbps MB/s beside it, $gap ms without a byte at the most" >>"$tmp/say"
 	served "after it" || return 1
 	[ -z "$bars" ] || awk -v a="$alone" -v b="$mbps" -v g="$gap" -v l="$least" -v m="$most" \
