@@ -19,12 +19,14 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_code_rx.c \
 	prov/sdr/rel/sdr_code_tx.c \
 	prov/sdr/rel/sdr_conn.c \
+	prov/sdr/rel/sdr_early.c \
 	prov/sdr/rel/sdr_farewell.c \
 	prov/sdr/rel/sdr_handshake.c \
 	prov/sdr/rel/sdr_htab.c \
 	prov/sdr/rel/sdr_idtab.c \
 	prov/sdr/rel/sdr_loss.c \
 	prov/sdr/rel/sdr_match.c \
+	prov/sdr/rel/sdr_msn.c \
 	prov/sdr/rel/sdr_op.c \
 	prov/sdr/rel/sdr_pacer.c \
 	prov/sdr/rel/sdr_peer.c \
@@ -43,6 +45,7 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_scratch.c \
 	prov/sdr/rel/sdr_seg_tx.c \
 	prov/sdr/rel/sdr_slab.c \
+	prov/sdr/rel/sdr_stranger.c \
 	prov/sdr/rel/sdr_timerq.c \
 	prov/sdr/rel/sdr_unexp.c \
 	prov/sdr/rel/sdr_cc.h \

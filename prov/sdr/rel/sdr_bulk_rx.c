@@ -17,11 +17,6 @@
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
 
-uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
-{
-	return sdr_qp_recv_base(c->qp) + sdr_qp_ids(c->qp);
-}
-
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
 {
 	uint32_t least = c->rx_mseq + SDR_MSEQ_LEAST;
@@ -144,75 +139,16 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 	return true;
 }
 
-/* A refused message counts as completed for the table, but its END must not be answered "complete". */
-static void msn_skip(struct sdr_conn *c, uint32_t msn)
-{
-	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
-
-	sdr_rel_step(c->rel);
-	sdr_recv_skip(c->qp, msn);
-	c->skipped[id / 64] |= 1ull << (id & 63);
-}
-
-static bool msn_complete(const struct sdr_conn *c, uint32_t msn)
-{
-	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
-
-	return sdr_recv_is_done(c->qp, msn) && !(c->skipped[id / 64] >> (id & 63) & 1);
-}
-
-/* Voids what the window reaches of [lo, hi); returns where it stopped. */
-static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
-{
-	uint32_t ids = sdr_qp_ids(c->qp), at = sdr_recv_skip_range(c->qp, lo, hi), id = lo & (ids - 1);
-	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
-
-	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
-	sdr_bits_set_range(c->skipped, id, id + first);
-	sdr_bits_set_range(c->skipped, 0, n - first);
-	return at;
-}
-
-/*
- * [lo, hi) will never be bound.  What lies beyond the window waits for it: one range is enough, since the
- * sender numbers nothing else before the window has passed its end.
- */
-static void msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
-{
-	lo = msn_skip_some(c, lo, hi);
-	if (lo == hi)
-		return;
-	if (c->skip_lo != c->skip_hi) { /* no honest peer's: its window stands still */
-		c->st.pkts_bad++;
-		return;
-	}
-	c->skip_lo = lo;
-	c->skip_hi = hi;
-}
-
-static void msn_skip_on(struct sdr_conn *c)
-{
-	if (c->skip_lo != c->skip_hi)
-		c->skip_lo = msn_skip_some(c, c->skip_lo, c->skip_hi);
-}
-
-static void msn_not_skipped(struct sdr_conn *c, uint32_t msn)
-{
-	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
-
-	c->skipped[id / 64] &= ~(1ull << (id & 63));
-}
-
 /* Parity of a segment that is complete, or that we have no room for: its number is passed over. */
 static void parity_pass(struct sdr_bulk_rx *b, uint32_t msn)
 {
 	struct sdr_conn *c = b->conn;
 
 	if (b->grp) {
-		msn_skip(c, msn);
+		sdr_msn_skip(c, msn);
 	} else {
 		sdr_recv_skip(c->qp, msn);
-		msn_not_skipped(c, msn);
+		sdr_msn_not_skipped(c, msn);
 	}
 	b->grp = NULL;
 	b->bound++;
@@ -259,7 +195,7 @@ static int seg_bind(struct sdr_bulk_rx *b)
 	else if (m.coded)
 		g->data = s;
 	b->grp = m.coded ? g : NULL;
-	msn_not_skipped(c, msn);
+	sdr_msn_not_skipped(c, msn);
 	sdr_list_add_tail(&s->link, &b->segs);
 	b->bound++;
 	return 0;
@@ -287,11 +223,6 @@ static bool bulk_bind(struct sdr_bulk_rx *b)
 	return true;
 }
 
-static bool msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n)
-{
-	return sdr_seq_lt(sdr_conn_msn_limit(c), msn + n);
-}
-
 bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len)
 {
 	struct sdr_plan plan;
@@ -300,7 +231,7 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 	/* The first must be one that we allowed, and is not over. */
 	if (sdr_bulk_rx_plan(c, f, len, &plan) || f->msn - sdr_qp_recv_base(c->qp) >= sdr_qp_ids(c->qp))
 		return false;
-	if (!msn_beyond(c, f->msn, plan.nmsgs))
+	if (!sdr_msn_beyond(c, f->msn, plan.nmsgs))
 		return true;
 	/* Who has numbered more than the window waits for it with everything else. */
 	if (c->skip_lo != c->skip_hi)
@@ -309,7 +240,7 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, partial);
 
 		sdr_rel_step(c->rel);
-		if (msn_beyond(c, b->msn, b->plan.nmsgs))
+		if (sdr_msn_beyond(c, b->msn, b->plan.nmsgs))
 			return false;
 	}
 	return true;
@@ -344,7 +275,7 @@ void sdr_bulk_rx_more(struct sdr_conn *c)
 {
 	struct sdr_list todo, *l;
 
-	msn_skip_on(c);
+	sdr_msn_skip_on(c);
 	sdr_list_init(&todo);
 	while ((l = sdr_list_pop(&c->partial)))
 		sdr_list_add_tail(l, &todo);
@@ -359,7 +290,7 @@ void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_
 	struct sdr_plan plan;
 
 	(void)sdr_bulk_rx_plan(c, f, len, &plan); /* was countable, or there are no numbers */
-	msn_skip_range(c, f->msn, f->msn + plan.nmsgs);
+	sdr_msn_skip_range(c, f->msn, f->msn + plan.nmsgs);
 	sdr_bulk_rx_more(c);
 	sdr_conn_kick(c);
 }
@@ -393,10 +324,10 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 		uint32_t msn = s->msn;
 
 		seg_rx_free(s);
-		msn_skip(c, msn); /* ended, not complete */
+		sdr_msn_skip(c, msn); /* ended, not complete */
 	}
 	if (b->has_msn && b->bound < b->plan.nmsgs)
-		msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
+		sdr_msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
 	bulk_close(b);
 	sdr_slab_free(&c->rel->brx_pool, b);
 }
@@ -458,7 +389,7 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	if (b->done == b->plan.nsegs) {
 		/* The last parity may not have been bound yet. */
 		if (b->bound < b->plan.nmsgs)
-			msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
+			sdr_msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
 		bulk_complete(b);
 	}
 }
@@ -505,7 +436,7 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		s->gap = true;
 		return;
 	}
-	if (msn_complete(c, msn)) {
+	if (sdr_msn_complete(c, msn)) {
 		sdr_report_complete(c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0 });
 		sdr_conn_kick(c);
 	}

@@ -4,10 +4,7 @@
  * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that come early
  * wait), receives in the order of posting; untagged and tagged are separate worlds.
  */
-#include <stdlib.h>
 #include "sdr_rel_priv.h"
-
-#define EARLY_MIN 16u /* messages a ring holds, power of two; one of this size is kept */
 
 /* ---- from the network --------------------------------------------------------------------------------- */
 
@@ -25,77 +22,6 @@ static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec
 	return NULL;
 }
 
-/* ---- before their turn -------------------------------------------------------------------------------- */
-
-static struct sdr_unexp **early_at(const struct sdr_conn *c, uint32_t mseq)
-{
-	return &c->early[mseq & (c->early_cap - 1)];
-}
-
-static bool early_has(const struct sdr_conn *c, uint32_t mseq)
-{
-	return mseq - c->rx_mseq < c->early_cap && *early_at(c, mseq);
-}
-
-/* The smallest ring is the connection's and costs nobody anything; what is more is charged. */
-static uint64_t early_bytes(uint32_t cap)
-{
-	return cap > EARLY_MIN ? (cap - EARLY_MIN) * sizeof(struct sdr_unexp *) : 0;
-}
-
-/* Entries that a ring with room for mseq has. */
-static uint32_t early_fit(const struct sdr_conn *c, uint32_t mseq)
-{
-	uint32_t cap = c->early_cap ? c->early_cap : EARLY_MIN;
-
-	while (cap <= mseq - c->rx_mseq)
-		cap *= 2;
-	return cap;
-}
-
-static int early_put(struct sdr_conn *c, struct sdr_unexp *u)
-{
-	uint32_t cap = early_fit(c, u->f.mseq), old = c->early_cap;
-	struct sdr_unexp **n;
-
-	if (cap != old) {
-		n = calloc(cap, sizeof(struct sdr_unexp *));
-		if (!n)
-			return -ENOMEM;
-		sdr_rel_steps(c->rel, old);
-		for (uint32_t i = 0; i < old; i++)
-			if (c->early[i])
-				n[c->early[i]->f.mseq & (cap - 1)] = c->early[i];
-		free(c->early);
-		c->early = n;
-		c->early_cap = cap;
-		c->rel->unexp_bytes += early_bytes(cap) - early_bytes(old);
-	}
-	*early_at(c, u->f.mseq) = u;
-	c->nearly++;
-	return 0;
-}
-
-static void early_drop(struct sdr_conn *c)
-{
-	c->rel->unexp_bytes -= early_bytes(c->early_cap);
-	free(c->early);
-	c->early = NULL;
-	c->early_cap = 0;
-}
-
-static struct sdr_unexp *early_take(struct sdr_conn *c, uint32_t mseq)
-{
-	struct sdr_unexp *u = c->nearly ? *early_at(c, mseq) : NULL;
-
-	if (!u)
-		return NULL;
-	*early_at(c, mseq) = NULL;
-	if (!--c->nearly && c->early_cap > EARLY_MIN)
-		early_drop(c);
-	return u;
-}
-
 /* ---- in order ----------------------------------------------------------------------------------------- */
 
 /* Its sender gave it up before it left: it keeps its place in the order, and meets no receive. */
@@ -109,7 +35,7 @@ static void match_drain(struct sdr_conn *c)
 	struct sdr_unexp *u;
 	struct sdr_rx *rx;
 
-	while (c->state != SDR_CONN_DEAD && (u = early_take(c, c->rx_mseq))) {
+	while (c->state != SDR_CONN_DEAD && (u = sdr_early_take(c, c->rx_mseq))) {
 		sdr_rel_step(c->rel);
 		c->rx_mseq++;
 		if (msg_is_void(&u->f)) {
@@ -131,16 +57,14 @@ static void match_drain(struct sdr_conn *c)
 static bool msg_is_bad(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	return !(f->flags & SDR_REC_F_ORDER) || sdr_seq_lt(f->mseq, c->rx_mseq) ||
-	       !sdr_seq_lt(f->mseq, c->sent_mseq_limit) || early_has(c, f->mseq);
+	       !sdr_seq_lt(f->mseq, c->sent_mseq_limit) || sdr_early_has(c, f->mseq);
 }
 
 uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	uint64_t bytes = sizeof(struct sdr_unexp) + f->payload_len;
 
-	return f->mseq == c->rx_mseq || msg_is_bad(c, f)
-		       ? bytes
-		       : bytes + early_bytes(early_fit(c, f->mseq)) - early_bytes(c->early_cap);
+	return f->mseq == c->rx_mseq || msg_is_bad(c, f) ? bytes : bytes + sdr_early_growth(c, f->mseq);
 }
 
 bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -178,7 +102,7 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		match_drain(c);
 		return;
 	}
-	if (u && !early_put(c, u))
+	if (u && !sdr_early_put(c, u))
 		return;
 	/* The record will be acknowledged and cannot be kept: the connection cannot go on. */
 	if (u)
@@ -309,12 +233,7 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 		else
 			sdr_unexp_free(rel, u);
 	}
-	sdr_rel_steps(rel, c->early_cap);
-	for (uint32_t i = 0; i < c->early_cap; i++)
-		if (c->early[i])
-			sdr_unexp_free(rel, c->early[i]);
-	c->nearly = 0;
-	early_drop(c);
+	sdr_early_drop(c);
 	sdr_list_del(&c->ready); /* sdr_unexp_free may have kicked it */
 }
 

@@ -407,6 +407,11 @@ struct sdr_comp_ring {
 	uint32_t cap, head, tail; /* power of two; free-running */
 };
 
+struct sdr_early { /* ordered records that came before their turn, by mseq */
+	struct sdr_unexp **slot;
+	uint32_t cap, n; /* entries, power of two; of them in use */
+};
+
 struct sdr_conn {
 	struct sdr_hnode hnode; /* by cid */
 	struct sdr_hnode pnode; /* by the peer's cid and address, while peer_known */
@@ -461,9 +466,8 @@ struct sdr_conn {
 	/* records in */
 	uint32_t rx_rseq; /* all below were processed */
 	uint64_t rx_rseq_bits[SDR_REL_CTL_WINDOW / 64];
-	uint32_t rx_mseq;	  /* next ordered record to match */
-	struct sdr_unexp **early; /* ordered records that came before their turn, by mseq; ring */
-	uint32_t early_cap, nearly;
+	uint32_t rx_mseq; /* next ordered record to match */
+	struct sdr_early early;
 	uint32_t sent_msn_limit, sent_mseq_limit;
 
 	/* operations */
@@ -587,11 +591,13 @@ void sdr_conn_rack(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns); /* was del
 /* By time and order: is a transmission lost?  If not yet but perhaps soon, arms the loss timer. */
 bool sdr_conn_is_lost(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns);
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift); /* ns, doubled shift times, capped */
-void sdr_conn_heard(struct sdr_conn *c);			 /* something valid came */
-bool sdr_conn_crowded(const struct sdr_rel *rel);		 /* one more stranger costs another one his place */
-bool sdr_conn_admit(struct sdr_rel *rel);			 /* one more stranger; may dismiss another one */
 void sdr_conn_news(struct sdr_conn *c);				 /* something new was acknowledged */
 void sdr_conn_sent(struct sdr_conn *c);				 /* something that wants an answer was sent */
+
+/* ---- sdr_stranger.c ------------------------------------------------------------------------------------ */
+void sdr_conn_heard(struct sdr_conn *c);	  /* something valid came */
+bool sdr_conn_crowded(const struct sdr_rel *rel); /* one more stranger costs another one his place */
+bool sdr_conn_admit(struct sdr_rel *rel);	  /* one more stranger; may dismiss another one */
 
 /* ---- sdr_handshake.c ----------------------------------------------------------------------------------- */
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
@@ -720,8 +726,16 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
 		      uint64_t len);			  /* nobody wants these bytes */
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
-uint32_t sdr_conn_msn_limit(const struct sdr_conn *c);
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c);
+
+/* ---- sdr_msn.c: numbers of what comes in ------------------------------------------------------------------- */
+void sdr_msn_skip(struct sdr_conn *c, uint32_t msn); /* will never be bound, or ended before it was complete */
+void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi);
+void sdr_msn_skip_on(struct sdr_conn *c); /* the window may have moved */
+void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn);
+bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn);
+bool sdr_msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n); /* some of msn, msn + 1, ... */
+uint32_t sdr_conn_msn_limit(const struct sdr_conn *c);
 
 /* ---- sdr_policy.c ------------------------------------------------------------------------------------------- */
 /* How an operation's bytes travel: scheme, segments, parity.  enum sdr_rel_err. */
@@ -772,6 +786,13 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err);
 void sdr_match_destroy(struct sdr_rel *rel);
 void sdr_match_cancel_all(struct sdr_rel *rel);
 void sdr_done_send(struct sdr_conn *c, uint32_t id, int status);
+
+/* ---- sdr_early.c ------------------------------------------------------------------------------------------------ */
+bool sdr_early_has(const struct sdr_conn *c, uint32_t mseq);
+uint64_t sdr_early_growth(const struct sdr_conn *c, uint32_t mseq); /* bytes that keeping it costs beyond itself */
+int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u);
+struct sdr_unexp *sdr_early_take(struct sdr_conn *c, uint32_t mseq); /* NULL: it is not there */
+void sdr_early_drop(struct sdr_conn *c);
 
 /* ---- sdr_rx.c, sdr_unexp.c ----------------------------------------------------------------------------------- */
 void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Numbers of the SDR messages that come in on a connection: which may be used, which are over, and which of those were
+ * refused.  The message table (sdk) knows what is posted and done; this adds what only a record can tell.
+ *
+ * A number that is refused counts as completed for the table, so that its window moves; but whoever asks for it
+ * (END) must not hear "complete".  Ranges beyond the window wait for it.  No timers.
+ */
+#include "sdr_rel_priv.h"
+
+uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
+{
+	return sdr_qp_recv_base(c->qp) + sdr_qp_ids(c->qp);
+}
+
+/* A refused message counts as completed for the table, but its END must not be answered "complete". */
+void sdr_msn_skip(struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+
+	sdr_rel_step(c->rel);
+	sdr_recv_skip(c->qp, msn);
+	c->skipped[id / 64] |= 1ull << (id & 63);
+}
+
+bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+
+	return sdr_recv_is_done(c->qp, msn) && !(c->skipped[id / 64] >> (id & 63) & 1);
+}
+
+/* Voids what the window reaches of [lo, hi); returns where it stopped. */
+static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
+{
+	uint32_t ids = sdr_qp_ids(c->qp), at = sdr_recv_skip_range(c->qp, lo, hi), id = lo & (ids - 1);
+	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
+
+	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
+	sdr_bits_set_range(c->skipped, id, id + first);
+	sdr_bits_set_range(c->skipped, 0, n - first);
+	return at;
+}
+
+/*
+ * [lo, hi) will never be bound.  What lies beyond the window waits for it: one range is enough, since the
+ * sender numbers nothing else before the window has passed its end.
+ */
+void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
+{
+	lo = msn_skip_some(c, lo, hi);
+	if (lo == hi)
+		return;
+	if (c->skip_lo != c->skip_hi) { /* no honest peer's: its window stands still */
+		c->st.pkts_bad++;
+		return;
+	}
+	c->skip_lo = lo;
+	c->skip_hi = hi;
+}
+
+void sdr_msn_skip_on(struct sdr_conn *c)
+{
+	if (c->skip_lo != c->skip_hi)
+		c->skip_lo = msn_skip_some(c, c->skip_lo, c->skip_hi);
+}
+
+void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn)
+{
+	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+
+	c->skipped[id / 64] &= ~(1ull << (id & 63));
+}
+
+bool sdr_msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n)
+{
+	return sdr_seq_lt(sdr_conn_msn_limit(c), msn + n);
+}
