@@ -61,6 +61,25 @@ static void early__the_same_message_again_is_not_kept_again(void **state)
 	liar_close(&l);
 }
 
+/* The one in front never comes, and its sender is gone: what waits for it does not stay for ever. */
+static void early__of_a_peer_that_fell_silent_go(void **state)
+{
+	struct liar l = liar_open();
+	struct bed *b = l.b;
+	uint32_t mseq = bed_conn(b, 0, 1)->rx_mseq;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		liar_message(&l, mseq + 1 + i);
+	liar_say(&l);
+	assert_true(kept(b) >= 100 * MSG_COST);
+	bed_drop(b, 1, BED_ALL, 0, UINT64_MAX / 2);
+	bed_run(b, 40 * BED_SEC);
+	assert_null(bed_conn(b, 0, 1));
+	assert_int_equal(kept(b), 0);
+	liar_close(&l);
+}
+
 /* Far ahead and close by, in any order: each has its turn. */
 static void early__any_order_is_put_right(void **state)
 {
@@ -270,6 +289,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(early__the_same_message_again_is_not_kept_again),
+		cmocka_unit_test(early__of_a_peer_that_fell_silent_go),
 		cmocka_unit_test(early__any_order_is_put_right),
 		cmocka_unit_test(total__strangers_leave_half_to_others),
 		cmocka_unit_test(total__a_sender_without_room_waits),

@@ -8,7 +8,8 @@
  *   handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of the loss detection,
  *   delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a connection that waits for
  *   its peer and hears nothing for cfg.timeout_ms fails, and with it each operation, once.  Never a count.
- * Waiting means: something of ours is unanswered, or the peer owes bytes of a transfer it announced.
+ * Waiting means: something of ours is unanswered, or the peer owes bytes of a transfer it announced, or the message in
+ * front of those that came before their turn.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -251,7 +252,7 @@ static bool conn_unanswered(const struct sdr_conn *c)
 bool sdr_conn_busy(const struct sdr_conn *c)
 {
 	return conn_unanswered(c) || !sdr_list_empty(&c->ops) || !sdr_list_empty(&c->held) ||
-	       !sdr_list_empty(&c->brx) || c->state == SDR_CONN_CLOSING;
+	       !sdr_list_empty(&c->brx) || c->early.n || c->state == SDR_CONN_CLOSING;
 }
 
 bool sdr_conn_idle(const struct sdr_conn *c)
