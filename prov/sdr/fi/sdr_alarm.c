@@ -18,6 +18,9 @@
  * moves back: probe times move with each packet, and something earlier mostly comes in between, so that setting it
  * anew each time would cost more than ringing in vain now and then.  One that rang is set anew after the next round,
  * or stopped if nobody sleeps any more: it is in the descriptors that applications poll.
+ *
+ * A round of the application rings for the progress thread, when nobody else sleeps, after the back-off only: it would
+ * see that the application drives, and go.  So the thread finds out once, whatever it is that the application polls for.
  */
 #include <errno.h>
 #include <sys/timerfd.h>
@@ -76,5 +79,22 @@ void sdr_ep_alarm_round(struct sdr_ep *ep)
 		keep = SDR_ALARM_KEEP_NS;
 	}
 	if (due < set || (due > set && (!ep->enabled || set <= ep->uc->ops->now(ep->uc) + keep)))
+		alarm_set(ep, due);
+}
+
+void sdr_ep_alarm_driven(struct sdr_ep *ep)
+{
+	uint64_t due, soon;
+
+	if ((atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_AWAY) != SDR_WATCH_THREAD) {
+		sdr_ep_alarm_round(ep);
+		return;
+	}
+	due = sdr_ep_due(ep);
+	if (due >= ep->alarm_due)
+		return;
+	soon = ep->uc->ops->now(ep->uc) + SDR_THREAD_BACKOFF_NS;
+	due = due > soon ? due : soon;
+	if (due < ep->alarm_due)
 		alarm_set(ep, due);
 }

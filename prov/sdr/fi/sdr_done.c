@@ -254,7 +254,7 @@ int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
 	uint64_t due, now;
 
 	if (atomic_load_explicit(&ep->watch, memory_order_relaxed) || ep->alarm_due != UINT64_MAX)
-		sdr_ep_alarm_round(ep);
+		sdr_ep_alarm_driven(ep);
 	if (!wait_ns)
 		return ret;
 	due = sdr_ep_due(ep);

@@ -550,6 +550,8 @@ void sdr_ep_alarm_close(struct sdr_ep *ep);
 void sdr_ep_alarm_sooner(struct sdr_ep *ep);
 /* After a round, or before a sleep: likewise, and an alarm that has rung is set anew. */
 void sdr_ep_alarm_round(struct sdr_ep *ep);
+/* After a round of the application, which comes back or leaves the endpoint to the progress thread. */
+void sdr_ep_alarm_driven(struct sdr_ep *ep);
 
 /* After anything that may have given the endpoint work: releases the lock, and those who sleep hear of it. */
 static inline void sdr_ep_unlock(struct sdr_ep *ep)
