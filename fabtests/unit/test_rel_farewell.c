@@ -93,6 +93,30 @@ static void farewell__twice_on_a_path_that_loses(void **state)
 	message(&(struct end){ .speaks = true, .lossy = true }, 100000, SDR_REL_F_DELIVERY, BED_DONE, 0, true);
 }
 
+/*
+ * It comes so late that the peer has asked meanwhile, in a packet that nobody reads any more: what is acknowledged is the
+ * packet before that, and it is enough.
+ */
+static void farewell__of_a_slow_process(void **state)
+{
+	static const uint64_t late[] = { 60 * MS, 300 * MS, 800 * MS };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct end e = { .speaks = true };
+		struct bed *b = bed_ends(&e);
+		struct bed_op *s;
+
+		e.last = bed_recv(b, 1, bed_buf(b, 100, 0), 100);
+		bed_late(b, 1, BED_PACKET, 0, 1, late[i]);
+		s = bed_send(b, 0, 1, bed_buf(b, 100, 3), 100, 0);
+		bed_wait(b, e.last, BED_SEC);
+		bed_run(b, late[i]);
+		assert_true(bed_stats(b, 0).rec_rtx > 0);
+		end_close(b, s, true);
+	}
+}
+
 /* The answers of writes too; and reads are over for their server when the reader has said so. */
 static void farewell__answers_a_write(void **state)
 {
@@ -134,6 +158,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(farewell__acknowledges),
 		cmocka_unit_test(farewell__twice_on_a_path_that_loses),
+		cmocka_unit_test(farewell__of_a_slow_process),
 		cmocka_unit_test(farewell__answers_a_write),
 		cmocka_unit_test(farewell__is_silent_when_nothing_is_owed),
 	};

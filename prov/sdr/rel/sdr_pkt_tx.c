@@ -11,7 +11,8 @@
  * An acknowledgement waits for one round of progress: the application that just got its message usually
  * answers in between, and the answer takes the acknowledgement along.
  *
- * Records of a lost packet travel again in new packets; a packet number is never used twice.  Under hybrid and auto a
+ * Records of a lost packet travel again in new packets; a packet number is never used twice.  If it is acknowledged
+ * after all, within SDR_RTO_MAX_NS when a probe gave it up, the first SDR_PKT_RSEQS of them count as arrived.  Under hybrid and auto a
  * packet that is alone on its way over a path that loses is followed by a copy of its records.
  */
 #include <stdlib.h>
@@ -54,13 +55,20 @@ static int plog_grow(struct sdr_conn *c)
 	return 0;
 }
 
+static uint64_t pkt_memory(const struct sdr_conn *c, const struct sdr_pkt *p)
+{
+	uint64_t t = 4 * c->rtt.srtt;
+
+	return p->probed && t < SDR_RTO_MAX_NS ? SDR_RTO_MAX_NS : t;
+}
+
 static void plog_trim(struct sdr_conn *c)
 {
 	while (c->pl_head != c->pl_tail) {
 		struct sdr_pkt *p = plog_at(c, c->pl_head);
 
-		/* Lost ones stay a while: their late acknowledgement tells of reordering. */
-		if (!p->done && !(p->lost && p->tx_ns + 4 * c->rtt.srtt < c->rel->now))
+		/* Lost ones stay a while: their late acknowledgement tells of reordering, or of a peer that was slow. */
+		if (!p->done && !(p->lost && p->tx_ns + pkt_memory(c, p) < c->rel->now))
 			break;
 		/* What a probe gave up may only have been answered late; by now it would have been. */
 		if (!p->done && p->probed)
@@ -191,6 +199,8 @@ static size_t put_records(struct sdr_conn *c, uint8_t *p, size_t room, struct sd
 	while (rec_allowed(c) && (r = sdr_rec_next(c, room - n))) {
 		n += sdr_rec_write(c, r, p + n, room - n);
 		sdr_list_add_tail(&r->link, &pkt->recs);
+		if (pkt->nrseq < SDR_PKT_RSEQS)
+			pkt->rseq[pkt->nrseq++] = r->f.rseq;
 	}
 	return n;
 }
@@ -388,7 +398,8 @@ static void pkt_repeat(struct sdr_conn *c)
 		return;
 	orig = plog_at(c, c->pl_tail - 1);
 	p = plog_at(c, c->pl_tail);
-	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn };
+	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq };
+	memcpy(p->rseq, orig->rseq, sizeof(p->rseq));
 	sdr_list_init(&p->recs);
 	n = sdr_packet_encode(to, c->peer_cid, c->next_pn);
 	sdr_list_each(l, &orig->recs) {
@@ -451,6 +462,27 @@ static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
 }
 
+/*
+ * A packet that was given up has arrived: so have its records, which are on their way once more.  Who has them may
+ * have ended since, and acknowledges nothing else.
+ */
+static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
+{
+	struct sdr_pkt was = *p;
+
+	for (uint32_t i = 0; i < was.nrseq && c->state != SDR_CONN_DEAD; i++) {
+		uint32_t rseq = was.rseq[i];
+		struct sdr_rec *r = rseq - c->una_rseq < c->next_rseq - c->una_rseq
+					    ? c->rec_ring[rseq & (c->rr_cap - 1)]
+					    : NULL;
+
+		if (!r)
+			continue;
+		sdr_conn_news(c);
+		sdr_rec_acked(c, r);
+	}
+}
+
 static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_ack *ca)
 {
 	uint32_t copy_of = p->copy_of;
@@ -467,6 +499,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		if (!p->probed)
 			sdr_conn_spurious(c);
 		c->st.rtx_spurious++;
+		pkt_late(c, p);
 		return;
 	}
 	sdr_loss_arrived(&c->peer->loss, c->rel->now, 1);

@@ -43,6 +43,7 @@
 #define SDR_CONN_UNPROVEN_MAX  64u	   /* connections whose peer's address is unproven; beyond: cookies */
 #define SDR_CONN_UNPROVEN_NS   (5000 * MS) /* they are dropped after this */
 #define SDR_COOKIE_LIFE_NS     (10000 * MS)
+#define SDR_PKT_RSEQS	       4u  /* records that a packet knows of when they have gone on to another */
 #define SDR_PKT_LOG_MIN	       16u /* entries, power of two; grows to SDR_REL_CTL_WINDOW */
 #define SDR_TX_LOG_MIN	       64u /* entries of the data transmission log, power of two */
 #define SDR_TX_LOG_MAX	       (1u << 20)
@@ -174,7 +175,9 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	bool lost;
 	bool probed; /* lost: by a probe */
 	bool copy;   /* carries the records of packet copy_of once more; they belong to that one */
+	uint8_t nrseq;
 	uint32_t copy_of;
+	uint32_t rseq[SDR_PKT_RSEQS]; /* the first of its records, for when it arrives after all */
 };
 
 /* ---- memory that peers use ---------------------------------------------------------------------------- */
