@@ -17,7 +17,7 @@
 
 #include "sdr_fi.h"
 
-#define SDR_EXIT_LOCK_NS 20000000ull /* for all locks together: a round of another thread ends in less */
+#define SDR_EXIT_LOCK_NS 200000000ull /* for all locks together: a round of another thread ends in less */
 #define SDR_EXIT_NAP_NS	 50000ull
 #define SDR_EXIT_DEV_NS	 2000000ull /* a device sends its last datagrams meanwhile */
 
