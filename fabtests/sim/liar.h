@@ -144,7 +144,7 @@ struct liar {
 	sdr_ctl_fn ctl;
 	uint64_t ctl_steps, ctl_seen;
 	uint64_t heap_open; /* bytes of the endpoint as it opened */
-	uint32_t conns_peak, proven_peak, peers_peak;
+	uint32_t conns_peak, peers_peak;
 
 	/* the liar */
 	bool mute;	   /* the real endpoint's packets are lost */

@@ -14,37 +14,57 @@
 
 /*
  * L4: an endpoint may have, beside what it had when it opened and what its application posted,
- *   for each connection   the state itself, its engine's table of messages, logs and rings; with a proven peer also its
- *                         READs and WRITEs (SDR_CONN_SERVES_MAX each) and answers to it (SDR_CONN_RECS_MAX)
+ *   objects               whose numbers have limits of their own (check_limits), in pools that keep what was used once
+ *   for each connection   the state itself, its engine's table of messages, logs and rings
  *   for each peer         its name
- *   in all                cfg.unexp_max of messages nobody asked for, twice: pools keep what was used once;
- *                         cfg.ec_scratch; and HEAP_ENDPOINT of pools, codes and tables
+ *   in all                cfg.unexp_max of messages nobody asked for, twice: early, and complete; cfg.ec_scratch; and
+ *                         HEAP_ENDPOINT of handles and bitmaps of messages under way, codes and tables
  */
-#define HEAP_ENDPOINT (2u << 20) /* bytes */
+#define HEAP_ENDPOINT (1u << 20) /* bytes */
 #define HEAP_CONN                                                                                             \
-	(96u * 1024 + 64u * (1u << SDR_IMM_ID_BITS_MAX) + SDR_REL_CTL_WINDOW * (sizeof(struct sdr_pkt) + 8) + \
+	(48u * 1024 + 64u * (1u << SDR_IMM_ID_BITS_MAX) + SDR_REL_CTL_WINDOW * (sizeof(struct sdr_pkt) + 8) + \
 	 SDR_MSEQ_CREDIT * sizeof(void *))
-#define HEAP_CONN_WORK                                                                     \
-	(SDR_CONN_SERVES_MAX * (sizeof(struct sdr_op) + sizeof(struct sdr_bulk_rx) + 64) + \
-	 SDR_CONN_RECS_MAX * sizeof(struct sdr_rec))
+#define HEAP_GRANT 64u
 
 static uint64_t live_most(const struct liar *l)
 {
+	const struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	const struct sdr_slab *s[] = { &rel->op_pool,  &rel->rec_pool, &rel->rx_pool,
+				       &rel->btx_pool, &rel->brx_pool, &rel->srx_pool,
+				       &rel->gtx_pool, &rel->grx_pool, &rel->buf_pool };
 	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch + 2 * l->cfg.unexp_max;
 
-	n += l->conns_peak * (uint64_t)HEAP_CONN + l->proven_peak * (uint64_t)HEAP_CONN_WORK;
+	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
+		n += s[i]->total * s[i]->size;
+	n += rel->brx_pool.total * (uint64_t)HEAP_GRANT + l->conns_peak * (uint64_t)HEAP_CONN;
 	return n + l->peers_peak * (sizeof(struct sdr_peer) + 64);
 }
 
-static void count_conns(struct liar *l, const struct sdr_rel *rel)
+static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 {
 	struct sdr_list *k;
-	uint32_t n = 0;
+	uint32_t proven = 0;
 
-	sdr_list_each(k, &rel->conn_list)
-		n += sdr_container(k, struct sdr_conn, link)->proven;
-	if (n > l->proven_peak)
-		l->proven_peak = n;
+	sdr_list_each(k, &rel->conn_list) {
+		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
+
+		proven += c->proven;
+		LIAR_CHECK(c->nserve <= SDR_CONN_SERVES_MAX && c->nwrites <= SDR_CONN_SERVES_MAX &&
+				   c->nrecs <= SDR_CONN_RECS_MAX,
+			   "L4: %u reads, %u writes, %u answers of a connection", c->nserve, c->nwrites, c->nrecs);
+	}
+	LIAR_CHECK(rel->brx_pool.used <= proven * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH + rel->unexp_pool.used,
+		   "L4: %u transfers in", rel->brx_pool.used);
+	LIAR_CHECK(rel->rx_pool.used <= LIAR_DEPTH && rel->nops <= LIAR_DEPTH, "L4: operations");
+	LIAR_CHECK(rel->unexp_bytes <= l->cfg.unexp_max, "L4: %llu bytes unexpected",
+		   (unsigned long long)rel->unexp_bytes);
+	LIAR_CHECK(rel->unexp_pool.used * sizeof(struct sdr_unexp) <= l->cfg.unexp_max,
+		   "L4: %u messages unexpected", rel->unexp_pool.used);
+	LIAR_CHECK(rel->nunproven <= SDR_CONN_UNPROVEN_MAX + 1, "L4: %u unproven", rel->nunproven);
+}
+
+static void count_peaks(struct liar *l, const struct sdr_rel *rel)
+{
 	if (rel->nconns > l->conns_peak)
 		l->conns_peak = rel->nconns;
 	if (rel->peers.n > l->peers_peak)
@@ -132,7 +152,7 @@ void liar_boot(struct liar *l, uint32_t node)
 	l->ctl = ctx->cls[SDR_CLASS_REL].fn;
 	ctx->cls[SDR_CLASS_REL].fn = bed_ctl;
 	l->heap_open = liar_heap_live();
-	l->conns_peak = l->proven_peak = l->peers_peak = 0;
+	l->conns_peak = l->peers_peak = 0;
 }
 
 void liar_close(struct liar *l, uint32_t node, bool crash)
@@ -201,14 +221,13 @@ static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 		l->st.round_steps = steps;
 	LIAR_CHECK(steps <= most, "L5: a round cost %llu steps beside its packets, %llu are allowed",
 		   (unsigned long long)steps, (unsigned long long)most);
-	count_conns(l, rel);
+	count_peaks(l, rel);
+	check_limits(l, rel);
 	LIAR_CHECK(live <= live_most(l),
 		   "L4: %llu bytes live, %llu are allowed: %u connections, %u messages unexpected, %u records, %u "
 		   "operations, %u transfers in",
 		   (unsigned long long)live, (unsigned long long)live_most(l), rel->nconns, rel->unexp_pool.used,
 		   rel->rec_pool.used, rel->op_pool.used, rel->brx_pool.used);
-	LIAR_CHECK(rel->unexp_bytes <= l->cfg.unexp_max, "L4: %llu bytes unexpected",
-		   (unsigned long long)rel->unexp_bytes);
 	if (live > l->st.heap_peak)
 		l->st.heap_peak = live;
 	if (++l->checks % 16 == 0)
