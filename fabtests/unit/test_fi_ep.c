@@ -378,6 +378,77 @@ static void msg__source_and_directed(void **state)
 	test_pair_close(&p);
 }
 
+/* Something that nobody receives, a fence behind it and more behind that: either side may close, and each of them ends. */
+static void close__with_operations_behind_a_fence(void **state)
+{
+	static char big[4 << 20];
+	struct iovec iov = { big, 100 };
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct test_opts o = { 0 };
+		struct fi_cq_err_entry err;
+		struct test_pair p;
+		struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+		int ended = 0;
+
+		test_pair_open(&p, &o);
+		msg.addr = p.s[0].peer;
+		assert_ok(fi_send(p.s[0].ep, big, sizeof(big), NULL, p.s[0].peer, NULL));
+		assert_ok(fi_sendmsg(p.s[0].ep, &msg, FI_FENCE | FI_COMPLETION));
+		for (int i = 0; i < 2; i++)
+			assert_ok(fi_send(p.s[0].ep, big, 100, NULL, p.s[0].peer, NULL));
+		for (int i = 0; i < 1000; i++) { /* connected, the first parked, the others held */
+			struct fi_cq_tagged_entry e;
+
+			assert_int_equal(fi_cq_read(p.s[0].cq, &e, 1), -FI_EAGAIN);
+			assert_int_equal(fi_cq_read(p.s[1].cq, &e, 1), -FI_EAGAIN);
+		}
+		test_side_close(&p.s[k]);
+		while (ended < 4) {
+			if (k) {
+				test_wait_err(&p, 0, &err);
+			} else {
+				memset(&err, 0, sizeof(err));
+				assert_int_equal(fi_cq_readerr(p.s[0].cq, &err, 0), 1);
+				assert_int_equal(err.err, FI_ECANCELED);
+			}
+			ended++;
+		}
+		test_pair_close(&p);
+	}
+}
+
+/* More addresses in an endpoint's life than it knows at a time: what leaves the vector is forgotten. */
+static void av__removed_addresses_make_room(void **state)
+{
+	struct test_opts o = { 0 };
+	struct test_pair p;
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+	fi_addr_t a;
+	char buf[8];
+
+	(void)state;
+	test_pair_open(&p, &o);
+	for (uint32_t i = 0; i < 70000; i++) {
+		sin.sin_addr.s_addr = htonl(0x7f010000u + i / 60000);
+		sin.sin_port = htons((uint16_t)(1024 + i % 60000));
+		assert_int_equal(fi_av_insert(p.av, &sin, 1, &a, 0, NULL), 1);
+		assert_ok(fi_recv(p.s[0].ep, buf, 8, NULL, a, &a)); /* for this peer only: it is looked up */
+		assert_ok(fi_cancel(&p.s[0].ep->fid, &a));
+		assert_int_equal(fi_cq_read(p.s[0].cq, &e, 1), -FI_EAVAIL);
+		assert_int_equal(fi_cq_readerr(p.s[0].cq, &err, 0), 1);
+		assert_int_equal(err.err, FI_ECANCELED);
+		assert_ok(fi_av_remove(p.av, &a, 1, 0));
+	}
+	assert_ok(fi_recv(p.s[1].ep, buf, 8, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(p.s[0].ep, "talk", 5, NULL, p.s[0].peer, NULL));
+	test_wait_ok(&p, 1, &e);
+	test_pair_close(&p);
+}
+
 static void msg__cancel(void **state)
 {
 	struct fi_cq_err_entry err;
@@ -674,6 +745,8 @@ int main(void)
 		cmocka_unit_test(msg__data_inject_iov),
 		cmocka_unit_test(msg__truncated),
 		cmocka_unit_test(msg__source_and_directed),
+		cmocka_unit_test(close__with_operations_behind_a_fence),
+		cmocka_unit_test(av__removed_addresses_make_room),
 		cmocka_unit_test(msg__cancel),
 		cmocka_unit_test(msg__multi_recv),
 		cmocka_unit_test(msg__multi_recv_selective),
