@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* Memory regions and RMA: keys, bounds, rights, both addressing modes, data, events. */
+#include <pthread.h>
+
 #include "test_fi_util.h"
 
 #define BIG   (8u << 20)
@@ -282,6 +284,58 @@ static void region__closes_under_a_read(void **state)
 	revoked(false, FI_PROGRESS_AUTO);
 }
 
+static void *ep_closer(void *arg)
+{
+	return (void *)(intptr_t)fi_close(arg);
+}
+
+/* An endpoint that closes still serves what it has begun, for a while; a region that closes is not in it any more. */
+static void region__closes_under_an_endpoint_that_does(void **state)
+{
+	struct test_opts o = { .type = FI_EP_RDM, .mr_mode = FI_MR_PROV_KEY, .progress = FI_PROGRESS_MANUAL };
+	uint8_t *mem = malloc(BIG), *mine = malloc(BIG);
+	struct timespec nap = { .tv_nsec = 50000000 };
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	struct fid_mr *mr;
+	uint64_t end = test_now_s() + TEST_GUARD_S;
+	void *ret;
+	pthread_t th;
+	size_t i;
+
+	(void)state;
+	assert_true(mem && mine);
+	setenv("FI_SDR_CC", "fixed", 1);
+	setenv("FI_SDR_RATE", "50000000", 1); /* more than a second */
+	test_pair_open(&p, &o);
+	memset(mem, 2, BIG);
+	memset(mine, 1, BIG);
+	assert_ok(fi_mr_reg(p.domain, mem, BIG, FI_REMOTE_READ, 0, 0, 0, &mr, NULL));
+	assert_ok(fi_read(p.s[0].ep, mine, BIG, NULL, p.s[0].peer, 0, fi_mr_key(mr), &p));
+	while (*(volatile uint8_t *)mine != 2) {
+		fi_cq_read(p.s[0].cq, &e, 0);
+		fi_cq_read(p.s[1].cq, &e, 0);
+		assert_true(test_now_s() <= end);
+	}
+	assert_int_equal(pthread_create(&th, NULL, ep_closer, &p.s[1].ep->fid), 0);
+	nanosleep(&nap, NULL); /* it lingers, most likely */
+	assert_ok(fi_close(&mr->fid));
+	memset(mem, 3, BIG);
+	while (fi_cq_read(p.s[0].cq, &e, 1) == -FI_EAGAIN)
+		assert_true(test_now_s() <= end);
+	pthread_join(th, &ret);
+	assert_null(ret);
+	p.s[1].ep = NULL;
+	for (i = 0; i < BIG; i++)
+		assert_true(mine[i] == 1 || mine[i] == 2);
+	test_side_close(&p.s[0]);
+	test_pair_close(&p);
+	unsetenv("FI_SDR_CC");
+	unsetenv("FI_SDR_RATE");
+	free(mine);
+	free(mem);
+}
+
 static void rma__events(void **state)
 {
 	struct test_opts o = { .type = FI_EP_RDM, .cntrs = true, .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
@@ -326,6 +380,7 @@ int main(void)
 		cmocka_unit_test(rma__denied),
 		cmocka_unit_test(region__closes_under_a_write),
 		cmocka_unit_test(region__closes_under_a_read),
+		cmocka_unit_test(region__closes_under_an_endpoint_that_does),
 		cmocka_unit_test(rma__events),
 	};
 

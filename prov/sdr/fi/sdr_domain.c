@@ -88,8 +88,24 @@ void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep)
 			break;
 		}
 	}
+	ep->closing_next = dom->closing;
+	dom->closing = ep;
 	pthread_mutex_unlock(&dom->eps_lock);
 	sdr_thread_wake(dom);
+}
+
+void sdr_domain_ep_gone(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	struct sdr_ep **p;
+
+	pthread_mutex_lock(&dom->eps_lock);
+	for (p = &dom->closing; *p; p = &(*p)->closing_next) {
+		if (*p == ep) {
+			*p = ep->closing_next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&dom->eps_lock);
 }
 
 static struct fi_ops sdr_domain_fi_ops = {

@@ -84,7 +84,7 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 
 /* ---- handle ---------------------------------------------------------------------------------------- */
 
-/* Lets a reliable endpoint finish; under lock, nobody else drives it. */
+/* Lets a reliable endpoint finish; under lock but for its sleeps, and nobody else drives it. */
 static void sdr_ep_linger(struct sdr_ep *ep)
 {
 	uint64_t until = sdr_mono_ns() + SDR_CLOSE_LINGER_MS * 1000000ull, wait_ns, now;
@@ -104,8 +104,11 @@ static void sdr_ep_linger(struct sdr_ep *ep)
 			wait_ns = 10 * SDR_THREAD_BACKOFF_NS;
 		ts.tv_sec = 0;
 		ts.tv_nsec = (long)wait_ns;
-		if (!sdr_rel_quiet(ep->rel))
-			ppoll(&pfd, 1, &ts, NULL);
+		if (sdr_rel_quiet(ep->rel))
+			break;
+		pthread_mutex_unlock(&ep->lock); /* for a region that closes meanwhile */
+		ppoll(&pfd, 1, &ts, NULL);
+		pthread_mutex_lock(&ep->lock);
 	}
 }
 
@@ -148,6 +151,7 @@ static int sdr_ep_close(struct fid *fid)
 	ep->enabled = false;
 	sdr_ep_alarm_close(ep);
 	pthread_mutex_unlock(&ep->lock);
+	sdr_domain_ep_gone(ep->dom, ep);
 
 	/* those who slept on it look again: an application may want to know that nothing comes from here any more */
 	if (ep->tx_cq) {

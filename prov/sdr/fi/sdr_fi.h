@@ -127,6 +127,7 @@ struct sdr_domain {
 	pthread_mutex_t eps_lock;
 	struct sdr_ep **eps;
 	unsigned int neps, eps_cap;
+	struct sdr_ep *closing; /* not in eps any more, and not gone: peers may still use regions through them */
 
 	/* progress thread, see sdr_progress.c */
 	pthread_mutex_t thread_lock;
@@ -151,7 +152,9 @@ int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_
 int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **dom, uint64_t flags,
 		     void *context);
 int sdr_domain_ep_add(struct sdr_domain *dom, struct sdr_ep *ep);
+/* It closes: nobody here drives it any more; regions that close find it until it is gone. */
 void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep);
+void sdr_domain_ep_gone(struct sdr_domain *dom, struct sdr_ep *ep);
 /* Between the two the process's end is told to the peers of the domain's endpoints, by sdr_exit_farewell. */
 void sdr_exit_domain_add(struct sdr_domain *dom);
 void sdr_exit_domain_del(struct sdr_domain *dom);
@@ -465,6 +468,7 @@ struct sdr_dgram;
 struct sdr_ep {
 	struct fid_ep fid;
 	struct sdr_domain *dom;
+	struct sdr_ep *closing_next; /* dom->closing */
 	enum fi_ep_type type;
 	pthread_mutex_t lock;
 	atomic_uint watch; /* entered under lock, see SDR_WATCH_* */

@@ -179,24 +179,40 @@ void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write)
 
 /* ---- handles --------------------------------------------------------------------------------------- */
 
+/* From the peers of one endpoint. */
+static void sdr_region_take(struct sdr_region *reg, struct sdr_ep *ep)
+{
+	pthread_mutex_lock(&ep->lock);
+	if (ep->rel && sdr_rel_mr_revoke(ep->rel, reg))
+		sdr_ep_round(ep, NULL); /* tells the peers */
+	sdr_ep_unlock(ep);
+}
+
+static bool sdr_region_read(struct sdr_region *reg, struct sdr_ep *ep)
+{
+	bool reading;
+
+	pthread_mutex_lock(&ep->lock);
+	reading = ep->rel && !ep->broken && sdr_rel_mr_reading(ep->rel, reg->base, reg->len);
+	pthread_mutex_unlock(&ep->lock);
+	return reading;
+}
+
 /* From here on no peer reaches it: the key is gone, and what was under way ends, whatever its peer does. */
 static void sdr_region_revoke(struct sdr_region *reg)
 {
 	struct sdr_domain *dom = reg->dom;
+	struct sdr_ep *ep;
 	unsigned int i;
 
 	sdr_regions_remove(&dom->regions, reg);
 	if (!reg->len || !(reg->access & (FI_REMOTE_READ | FI_REMOTE_WRITE)))
 		return;
 	pthread_mutex_lock(&dom->eps_lock);
-	for (i = 0; i < dom->neps; i++) {
-		struct sdr_ep *ep = dom->eps[i];
-
-		pthread_mutex_lock(&ep->lock);
-		if (ep->rel && sdr_rel_mr_revoke(ep->rel, reg))
-			sdr_ep_round(ep, NULL); /* tells the peers */
-		sdr_ep_unlock(ep);
-	}
+	for (i = 0; i < dom->neps; i++)
+		sdr_region_take(reg, dom->eps[i]);
+	for (ep = dom->closing; ep; ep = ep->closing_next)
+		sdr_region_take(reg, ep);
 	pthread_mutex_unlock(&dom->eps_lock);
 }
 
@@ -205,16 +221,14 @@ static bool sdr_region_reading(struct sdr_region *reg)
 {
 	struct sdr_domain *dom = reg->dom;
 	bool reading = false;
+	struct sdr_ep *ep;
 	unsigned int i;
 
 	pthread_mutex_lock(&dom->eps_lock);
-	for (i = 0; i < dom->neps && !reading; i++) {
-		struct sdr_ep *ep = dom->eps[i];
-
-		pthread_mutex_lock(&ep->lock);
-		reading = ep->rel && !ep->broken && sdr_rel_mr_reading(ep->rel, reg->base, reg->len);
-		pthread_mutex_unlock(&ep->lock);
-	}
+	for (i = 0; i < dom->neps && !reading; i++)
+		reading = sdr_region_read(reg, dom->eps[i]);
+	for (ep = dom->closing; ep && !reading; ep = ep->closing_next)
+		reading = sdr_region_read(reg, ep);
 	pthread_mutex_unlock(&dom->eps_lock);
 	return reading;
 }
