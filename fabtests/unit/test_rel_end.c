@@ -5,46 +5,23 @@
 
 #define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
 
-static struct bed *pair(void)
-{
-	struct bed *b = bed_open(2);
-
-	bed_warm(b, 0, 1);
-	return b;
-}
-
-static void shut(struct bed *b, uint32_t node)
-{
-	sdr_rel_shutdown(b->node[node].rel);
-	b->node[node].dirty = true;
-}
-
-/* Receives at node 1 for n messages of up to 100 bytes. */
-static void receives(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		p[i] = bed_buf(b, 100, 0);
-		r[i] = bed_recv(b, 1, p[i], 100);
-	}
-}
-
 /* ---- in order ---------------------------------------------------------------------------------------------------- */
 
 static void shutdown_case(uint32_t drop_what, uint64_t first, uint64_t n, bool cold)
 {
-	struct bed *b = cold ? bed_open(2) : pair();
+	struct bed *b = cold ? bed_open(2) : bed_pair();
 	struct bed_rule *d = drop_what ? bed_drop(b, BED_ANY, drop_what, first, n) : NULL;
 	struct bed_op *r[20], *s;
 	uint8_t *p[20], *src = bed_buf(b, 100, 0);
 
-	receives(b, r, p, 20);
+	bed_recvs(b, r, p, 20);
 	for (uint32_t i = 0; i < 20; i++) {
 		bed_fill(src, 100, i + 1);
 		s = bed_send(b, 0, 1, src, 100, INJECT);
 		bed_fill(src, 100, 0);
 		bed_assert_ok(s); /* promised */
 	}
-	shut(b, 0);
+	bed_shut(b, 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		bed_wait(b, r[i], 5 * BED_SEC);
 		bed_assert_ok(r[i]);
@@ -78,11 +55,11 @@ static void shutdown__bye_and_its_answer_may_be_lost(void **state)
 
 static void shutdown__gives_up_after_some_tries_when_nobody_answers(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 
 	(void)state;
 	bed_drop(b, 1, BED_ALL, 0, UINT64_MAX / 2);
-	shut(b, 0);
+	bed_shut(b, 0);
 	bed_run(b, 10 * BED_SEC);
 	assert_true(sdr_rel_quiet(b->node[0].rel));
 	assert_true(bed_seen(b, 0, BED_BYE) <= SDR_LINGER_TRIES);
@@ -91,7 +68,7 @@ static void shutdown__gives_up_after_some_tries_when_nobody_answers(void **state
 
 static void shutdown__cancels_what_is_not_promised_once(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct bed_op *r, *s[4];
 
 	(void)state;
@@ -101,7 +78,7 @@ static void shutdown__cancels_what_is_not_promised_once(void **state)
 	s[1] = bed_send(b, 0, 1, bed_buf(b, 100000, 0), 100000, 0);
 	s[2] = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, 10, 0), 10, 0, 1, 0);
 	s[3] = bed_rma(b, 0, 1, SDR_REL_READ, bed_buf(b, 100000, 0), 100000, 0, 1, SDR_REL_F_FENCE);
-	shut(b, 0);
+	bed_shut(b, 0);
 	bed_assert_err(r, SDR_REL_ERR_CANCELED);
 	for (int i = 0; i < 4; i++) {
 		bed_wait(b, s[i], BED_SEC);
@@ -125,19 +102,19 @@ static void shutdown__injected_behind_a_cancelled_message_is_delivered(void **st
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct bed *b = pair();
+		struct bed *b = bed_pair();
 		struct bed_op *s, *e, *r[2];
 		struct bed_rule *d = bed_drop(b, 0, BED_SEND, 0, 1);
 		uint8_t *p[2];
 
-		receives(b, r, p, 2);
+		bed_recvs(b, r, p, 2);
 		r[0]->expect = r[1]->expect = -1;
 		s = bed_send(b, 0, 1, bed_buf(b, len[i], 1), len[i], 0);
 		bed_run(b, 10000);
 		assert_int_equal(d->hit, 1);
 		e = bed_send(b, 0, 1, bed_buf(b, 100, 2), 100, INJECT);
 		bed_assert_ok(e);
-		shut(b, 0);
+		bed_shut(b, 0);
 		bed_run(b, 5 * BED_SEC);
 		assert_true(sdr_rel_quiet(b->node[0].rel));
 		assert_int_equal(s->n, 1);
@@ -152,7 +129,7 @@ static void shutdown__injected_behind_a_cancelled_message_is_delivered(void **st
 
 static void shutdown__peer_with_operations_under_way_hears_of_it(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct bed_op *s[3];
 
 	(void)state;
@@ -160,7 +137,7 @@ static void shutdown__peer_with_operations_under_way_hears_of_it(void **state)
 	s[1] = bed_send(b, 0, 1, bed_buf(b, 10, 0), 10, SDR_REL_F_DELIVERY);
 	bed_run(b, 5 * BED_RTT);
 	s[2] = bed_send(b, 0, 1, bed_buf(b, 10, 0), 10, SDR_REL_F_FENCE);
-	shut(b, 1);
+	bed_shut(b, 1);
 	for (int i = 0; i < 3; i++) {
 		bed_wait(b, s[i], BED_SEC);
 		bed_assert_err(s[i], SDR_REL_ERR_CLOSED);
@@ -172,11 +149,11 @@ static void shutdown__peer_with_operations_under_way_hears_of_it(void **state)
 
 static void shutdown__of_both_sides_at_once(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 
 	(void)state;
-	shut(b, 0);
-	shut(b, 1);
+	bed_shut(b, 0);
+	bed_shut(b, 1);
 	bed_run(b, BED_SEC);
 	assert_true(sdr_rel_quiet(b->node[0].rel));
 	assert_true(sdr_rel_quiet(b->node[1].rel));
@@ -185,7 +162,7 @@ static void shutdown__of_both_sides_at_once(void **state)
 
 static void close__without_shutdown_ends_everything_once(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct bed_op *op[4];
 
 	(void)state;
@@ -215,7 +192,7 @@ enum fence_end { FENCE_SHUTDOWN, FENCE_PEER_CLOSES, FENCE_PEER_GONE, FENCE_CLOSE
  */
 static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct bed_op *s[12];
 	uint32_t n = 0, k;
 
@@ -230,10 +207,10 @@ static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
 	assert_false(sdr_list_empty(&bed_conn(b, 0, 1)->held));
 	switch (how) {
 	case FENCE_SHUTDOWN:
-		shut(b, 0);
+		bed_shut(b, 0);
 		break;
 	case FENCE_PEER_CLOSES:
-		shut(b, 1);
+		bed_shut(b, 1);
 		break;
 	case FENCE_PEER_GONE:
 		bed_crash(b, 1);
@@ -331,7 +308,7 @@ static void silence__ten_seconds_are_survived(void **state)
 
 	(void)state;
 	for (int k = 0; k < 3; k++) {
-		struct bed *b = pair();
+		struct bed *b = bed_pair();
 		struct bed_op *r = NULL, *s;
 		uint8_t *p = bed_buf(b, 2 << 20, 0), *q = bed_buf(b, 2 << 20, 3);
 		uint64_t end;

@@ -330,13 +330,7 @@ static void work__refused_transfers_of_a_million_numbers(void **state)
 
 		bed_region_add(l.b, 0, 5, bed_buf(l.b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 		if (live) /* one that stays open, so that the window cannot move on */
-			liar_rec(&l,
-				 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
-							 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
-							 .msn = at++,
-							 .len = 100000,
-							 .key = 5 },
-				 NULL);
+			liar_write(&l, 0, at++, 100000, 5);
 		liar_say(&l);
 		for (uint32_t k = 0; k < 200; k++) {
 			for (uint32_t i = 0; i < 60 && l.n < 1800; i++, at += 1u << 19)
@@ -369,13 +363,7 @@ static void work__numbers_outside_of_the_window_end_the_connection(void **state)
 		struct sdr_conn *c = bed_conn(l.b, 0, 1);
 		struct bed_op *s = bed_send(l.b, 0, 1, bed_buf(l.b, 3 << 20, 1), 3 << 20, 0);
 
-		liar_rec(&l,
-			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
-						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
-						 .msn = sdr_qp_recv_base(c->qp) + off[i],
-						 .len = 100000,
-						 .key = 99 },
-			 NULL);
+		liar_write(&l, 0, sdr_qp_recv_base(c->qp) + off[i], 100000, 99);
 		liar_say(&l);
 		bed_assert_err(s, SDR_REL_ERR_PROTO);
 		liar_close(&l);
@@ -393,14 +381,7 @@ static void work__numbers_that_are_taken_are_refused(void **state)
 	(void)state;
 	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 	for (uint32_t i = 0; i < 3000; i++)
-		liar_rec(&l,
-			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
-						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
-						 .id = i,
-						 .msn = at,
-						 .len = 100000,
-						 .key = 5 },
-			 NULL);
+		liar_write(&l, i, at, 100000, 5);
 	liar_say(&l);
 	assert_int_equal(b->node[0].rel->brx_pool.used, 1);
 	liar_close(&l);
@@ -417,14 +398,7 @@ static void work__ends_of_many_open_transfers(void **state)
 	(void)state;
 	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 	for (uint32_t i = 0; i < 1024; i++)
-		liar_rec(&l,
-			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
-						 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
-						 .id = i,
-						 .msn = at + i,
-						 .len = 100000,
-						 .key = 5 },
-			 NULL);
+		liar_write(&l, i, at + i, 100000, 5);
 	liar_say(&l);
 	assert_int_equal(b->node[0].rel->brx_pool.used, 1024);
 	for (uint32_t k = 0; k < 50; k++) {

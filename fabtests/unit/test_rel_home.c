@@ -8,29 +8,6 @@
 
 #define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
 
-static struct bed *pair(void)
-{
-	struct bed *b = bed_open(2);
-
-	bed_warm(b, 0, 1);
-	return b;
-}
-
-static void shut(struct bed *b, uint32_t node)
-{
-	sdr_rel_shutdown(b->node[node].rel);
-	b->node[node].dirty = true;
-}
-
-/* Receives at node 1 for n messages of up to 100 bytes. */
-static void receives(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		p[i] = bed_buf(b, 100, 0);
-		r[i] = bed_recv(b, 1, p[i], 100);
-	}
-}
-
 /* No memory for another transfer at this node; returns what restores it. */
 static uint32_t starve(struct bed *b, uint32_t node)
 {
@@ -46,12 +23,12 @@ static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
 {
 	(void)state;
 	for (uint32_t lost = 0; lost < 2; lost++) {
-		struct bed *b = pair();
+		struct bed *b = bed_pair();
 		struct bed_op *s[3], *r[2];
 		uint8_t *p[2];
 		uint32_t limit;
 
-		receives(b, r, p, 2);
+		bed_recvs(b, r, p, 2);
 		if (lost)
 			bed_drop(b, 0, BED_SEND, 0, 1); /* the void record is what comes late */
 		limit = starve(b, 0);
@@ -122,7 +99,7 @@ static void home__a_write_that_fails_after_its_announcement_leaves_nothing_at_th
 
 static void home__a_read_that_fails_at_its_server_is_answered(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct bed_op *s;
 
 	(void)state;
@@ -137,7 +114,7 @@ static void home__a_read_that_fails_at_its_server_is_answered(void **state)
 /* Nothing else moves there that would try again: the sender's question must. */
 static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct sdr_slab *pool = &b->node[1].rel->srx_pool;
 	uint32_t limit = pool->limit;
 	uint8_t *p = bed_buf(b, 100000, 0);
@@ -184,7 +161,7 @@ static void home__an_answer_behind_the_pacer_leaves_in_time(void **state)
 
 static void home__a_cancelled_message_meets_no_receive(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	struct bed_op *s, *r;
 	uint8_t *p = bed_buf(b, 100, 0);
 
@@ -193,7 +170,7 @@ static void home__a_cancelled_message_meets_no_receive(void **state)
 	bed_conn(b, 0, 1)->tx_msn_limit = bed_conn(b, 0, 1)->tx_msn; /* no credit: it waits */
 	s = bed_send(b, 0, 1, bed_buf(b, 3 << 20, 1), 3 << 20, 0);
 	bed_send(b, 0, 1, bed_buf(b, 100, 2), 100, INJECT);
-	shut(b, 0);
+	bed_shut(b, 0);
 	bed_assert_err(s, SDR_REL_ERR_CANCELED);
 	bed_wait(b, r, BED_SEC);
 	bed_assert_ok(r);
@@ -205,7 +182,7 @@ static void home__a_cancelled_message_meets_no_receive(void **state)
 /* Its bytes are the caller's again, and its packet is lost. */
 static void home__a_cancelled_message_is_not_read_again(void **state)
 {
-	struct bed *b = pair();
+	struct bed *b = bed_pair();
 	uint8_t *p = bed_buf(b, 100, 0), *q = bed_buf(b, 100, 6);
 	struct bed_op *s, *r;
 
@@ -214,7 +191,7 @@ static void home__a_cancelled_message_is_not_read_again(void **state)
 	bed_drop(b, 0, BED_SEND, 0, 1);
 	s = bed_send(b, 0, 1, q, 100, 0);
 	bed_run(b, MS);
-	shut(b, 0);
+	bed_shut(b, 0);
 	bed_assert_err(s, SDR_REL_ERR_CANCELED);
 	memset(q, 0, 100);
 	bed_wait(b, r, BED_SEC);

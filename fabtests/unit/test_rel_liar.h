@@ -52,6 +52,19 @@ static inline void liar_rec(struct liar *l, struct sdr_frame_rec f, const void *
 	l->n += sdr_frame_rec_encode(l->buf + l->n, sizeof(l->buf) - l->n, &f);
 }
 
+/* A WRITE that announces its bytes as messages from msn on. */
+static inline void liar_write(struct liar *l, uint32_t id, uint32_t msn, uint64_t len, uint64_t key)
+{
+	liar_rec(l,
+		 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
+					 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_BULK,
+					 .id = id,
+					 .msn = msn,
+					 .len = len,
+					 .key = key },
+		 NULL);
+}
+
 /* The others go on as if nothing had happened. */
 static inline void liar_close(struct liar *l)
 {

@@ -560,6 +560,28 @@ void bed_warm(struct bed *b, uint32_t x, uint32_t y)
 	bed_run(b, 3 * BED_RTT);
 }
 
+struct bed *bed_pair(void)
+{
+	struct bed *b = bed_open(2);
+
+	bed_warm(b, 0, 1);
+	return b;
+}
+
+void bed_shut(struct bed *b, uint32_t node)
+{
+	sdr_rel_shutdown(b->node[node].rel);
+	b->node[node].dirty = true;
+}
+
+void bed_recvs(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		p[i] = bed_buf(b, 100, 0);
+		r[i] = bed_recv(b, 1, p[i], 100);
+	}
+}
+
 struct sdr_rel_stats bed_stats(struct bed *b, uint32_t node)
 {
 	struct sdr_rel_stats st;

@@ -208,6 +208,11 @@ static inline bool bed_ok(const struct bed_op *op)
 		assert_int_equal((op)->e.err, sdr_rel_errno(why)); \
 		assert_true(strlen(sdr_rel_strerror(why)) > 10);   \
 	} while (0)
+/* Two nodes that know each other. */
+struct bed *bed_pair(void);
+void bed_shut(struct bed *b, uint32_t node); /* begins to close */
+/* Receives at node 1 for n messages of up to 100 bytes. */
+void bed_recvs(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n);
 /* Nothing was sent twice. */
 void bed_assert_no_repair(struct bed *b);
 
