@@ -157,6 +157,8 @@ struct liar {
 	uint32_t last_from;
 	uint8_t frames[SDR_CTL_MAX]; /* being built */
 	size_t n;
+	bool strict; /* nothing in it that makes the victim drop it whole: it may be long */
+	bool acked;  /* has an ACK, of which there is one */
 
 	struct liar_talk to, from; /* the victim's messages to the honest node, and its */
 	uint32_t checks;

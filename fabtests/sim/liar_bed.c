@@ -272,6 +272,7 @@ static void node_round(struct liar *l, struct node *nd)
 
 void liar_rounds(struct liar *l)
 {
+	sdr_sim_world_run_until(l->w, sdr_sim_world_now(l->w)); /* what arrives now */
 	for (uint32_t i = 0; i < LIAR_NODES; i++)
 		node_round(l, &l->node[i]);
 	liar_talk(l);

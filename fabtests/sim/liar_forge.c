@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include "liar.h"
 
-#define OWN_CID 7u /* of many forged HELLOs */
+#define ROOM_LEFT 40u	     /* bytes: a packet with no more is full */
+#define PN_JUMP	  (1u << 20) /* farther, and what follows would be taken for old */
+#define OWN_CID	  7u	     /* of many forged HELLOs */
 
 enum liar_habit {			 /* what a run's liar does beside the usual */
 		  HABIT_WILD = 1 << 0,	 /* many values from nowhere */
@@ -129,7 +131,9 @@ static void say(struct liar *l, struct sdr_conn *c)
 		l->pn--;
 		break;
 	case 1:
-		l->pn = (pn += 1u << liar_below(l->d, 32));
+		pn += 1u << liar_below(l->d, 32);
+		if (pn - l->pn < PN_JUMP)
+			l->pn = pn + 1;
 		break;
 	case 2:
 		l->pn += liar_below(l->d, 100);
@@ -141,13 +145,20 @@ static void say(struct liar *l, struct sdr_conn *c)
 	memcpy(p + n, l->frames, l->n);
 	n += l->n;
 	l->n = 0;
-	if (liar_one_in(l->d, 100))
+	if (!l->strict && liar_one_in(l->d, 100))
 		n -= liar_below(l->d, (uint32_t)(n - SDR_PACKET_HDR));
-	if (liar_one_in(l->d, 100))
+	if (!l->strict && liar_one_in(l->d, 100))
 		p[liar_below(l->d, (uint32_t)n)] ^= (uint8_t)(1u << liar_below(l->d, 8));
 	inject(l, from, p, n);
 	if (liar_one_in(l->d, 50))
 		inject(l, from, p, n);
+}
+
+static void packet_new(struct liar *l, bool strict)
+{
+	l->n = 0;
+	l->strict = strict;
+	l->acked = false;
 }
 
 static bool put(struct liar *l, size_t n)
@@ -243,14 +254,19 @@ static uint32_t draw_msn_out(struct liar *l, const struct sdr_conn *c, struct sd
 
 static uint32_t draw_rseq(struct liar *l, const struct sdr_conn *c)
 {
-	if (sdr_seq_lt(l->rseq, c->rx_rseq))
+	/* What was dropped has left holes: they are filled before the window ends. */
+	if (l->rseq - c->rx_rseq > SDR_REL_CTL_WINDOW / 2)
 		l->rseq = c->rx_rseq;
+	while (l->rseq - c->rx_rseq < SDR_REL_CTL_WINDOW - 1 && sdr_rec_seen(c, l->rseq))
+		l->rseq++;
 	switch (liar_below(l->d, 48)) {
 	case 0:
 		return l->rseq - 1 - liar_below(l->d, 4);
 	case 1:
 		return c->rx_rseq + SDR_REL_CTL_WINDOW - 1;
 	case 2: /* outside: nothing of the packet counts */
+		if (l->strict)
+			return l->rseq++;
 		return wild(l) ? bits32(l) : c->rx_rseq + SDR_REL_CTL_WINDOW + liar_below(l->d, 2);
 	case 3:
 		l->rseq++;
@@ -435,7 +451,7 @@ static struct sdr_frame_rec rec_draw(struct liar *l, struct sdr_conn *c, uint8_t
 		draw_code(l, c, &f.code);
 	if (f.flags & SDR_REC_F_STATUS)
 		f.status = liar_one_in(l->d, 2) ? 0 : (int32_t)liar_below(l->d, 20) - 1;
-	if (wild(l) && liar_one_in(l->d, 3))
+	if (wild(l) && !l->strict && liar_one_in(l->d, 3))
 		f.flags ^= (uint16_t)(1u << liar_below(l->d, 10));
 	return f;
 }
@@ -449,7 +465,6 @@ static bool put_rec(struct liar *l, struct sdr_conn *c, const struct sdr_frame_r
 		return false;
 	r.rseq = draw_rseq(l, c);
 	n = sdr_frame_rec_encode(l->frames + l->n, room, &r);
-	memcpy(l->frames + l->n + n - (n ? 0 : 0), r.payload, 0);
 	return put(l, n);
 }
 
@@ -470,6 +485,9 @@ static bool say_ack(struct liar *l, const struct sdr_conn *c)
 	struct sdr_frame_ack f = { .n = 1 + (liar_one_in(l->d, 4) ? liar_below(l->d, 6) : 0) };
 	uint32_t at = c->next_pn - 1;
 
+	if (l->acked && !wild(l))
+		return true;
+	l->acked = true;
 	f.delay_us = liar_one_in(l->d, 8) ? bits32(l) : liar_below(l->d, 1000);
 	if (wild(l))
 		at += 1 + liar_below(l->d, 5);
@@ -565,7 +583,9 @@ static bool say_help(struct liar *l, struct sdr_conn *c)
 	struct sdr_list *k;
 	uint32_t n = 0;
 
-	put(l, sdr_frame_ack_encode(l->frames + l->n, room_of(l), &a));
+	if (!l->acked)
+		put(l, sdr_frame_ack_encode(l->frames + l->n, room_of(l), &a));
+	l->acked = true;
 	sdr_list_each(k, &c->segs) {
 		struct sdr_seg_tx *s = sdr_container(k, struct sdr_seg_tx, link);
 		struct sdr_frame_dack f = {
@@ -621,19 +641,20 @@ static bool say_frame(struct liar *l, struct sdr_conn *c)
 		return say_help(l, c);
 	if (k < 62)
 		return (l->habits & HABIT_CLOSES || liar_one_in(l->d, 8)) && say_close(l);
-	return say_bytes(l);
+	return l->strict || say_bytes(l);
 }
 
 static void forge_packet(struct liar *l)
 {
 	struct sdr_conn *c = conn_pick(l);
-	uint32_t n = l->habits & HABIT_FULL && liar_one_in(l->d, 4) ? 400 : 1 + liar_below(l->d, 4);
+	bool full = l->habits & HABIT_FULL && liar_one_in(l->d, 4);
+	uint32_t n = full ? 400 : 1 + liar_below(l->d, 4);
 
-	l->n = 0;
+	packet_new(l, full);
 	if (!c)
 		return;
-	while (n-- && say_frame(l, c))
-		;
+	while (n-- && room_of(l) > ROOM_LEFT)
+		say_frame(l, c);
 	say(l, c);
 }
 
@@ -806,7 +827,10 @@ void liar_flood(struct liar *l)
 {
 	static const uint8_t ops[] = { SDR_REC_SEND, SDR_REC_SEND, SDR_REC_WRITE, SDR_REC_READ, SDR_REC_BIND };
 	uint8_t op = ops[liar_below(l->d, sizeof(ops))];
-	uint32_t n = 1 + liar_below(l->d, liar_one_in(l->d, 4) ? 512 : 64), order = liar_below(l->d, 4);
+	uint32_t n = 1 + liar_below(l->d, liar_one_in(l->d, 10)	 ? 2048
+					  : liar_one_in(l->d, 4) ? 512
+								 : 64),
+		 order = liar_below(l->d, 4);
 	bool ends = liar_one_in(l->d, 4), closes = liar_one_in(l->d, 2), answers = liar_one_in(l->d, 2);
 	struct sdr_conn *c = conn_pick(l);
 	struct sdr_frame_rec f;
@@ -816,13 +840,13 @@ void liar_flood(struct liar *l)
 		return;
 	l->st.floods++;
 	f = rec_draw(l, c, op);
-	if (is_msg(op) && liar_one_in(l->d, 2)) { /* many small ones fill more than few large ones */
+	if (is_msg(op) && !liar_one_in(l->d, 4)) { /* many small ones fill more than few large ones */
 		f.flags = SDR_REC_F_ORDER;
 		f.payload_len = (uint32_t)(f.len = liar_below(l->d, 16));
 	}
 	mseq = c->rx_mseq + (order == 1);
 	while (n-- && (c = conn_pick(l)) && c->state == SDR_CONN_OPEN) {
-		l->n = 0;
+		packet_new(l, true);
 		if (answers)
 			say_help(l, c);
 		if (ends) {
@@ -844,7 +868,7 @@ void liar_flood(struct liar *l)
 			mseq = c->rx_mseq;
 	}
 	if (closes && (c = conn_pick(l)) && c->state == SDR_CONN_OPEN) {
-		l->n = 0;
+		packet_new(l, true);
 		for (uint32_t i = 0; i < SDR_BYES_ASK; i++) {
 			struct sdr_frame_close bye = { SDR_CLOSE_BYE };
 
