@@ -45,7 +45,7 @@
 
 /* L5.  A packet may cost a walk over what one connection has unanswered or under way, and something for each byte. */
 #define LIAR_PKT_STEPS	 4096u	/* the packet log and the records of a connection, once each: SDR_REL_CTL_WINDOW */
-#define LIAR_PKT_OBJ	 4u	/* and each object that the victim holds, as when a connection ends */
+#define LIAR_PKT_OBJ	 4u	/* and each object that the victim holds, and packet that it has under way */
 #define LIAR_PKT_BYTE	 32u	/* an END of 5 bytes may void what the window reaches, 2^12 bits, in words, twice */
 #define LIAR_ROUND_STEPS 65536u /* timers; SDR_TX_BUDGET of packets, each of which looks at what is owed */
 #define LIAR_ROUND_OBJ	 128u	/* 64 packets of a turn, twice: each may look at all reports that are owed */

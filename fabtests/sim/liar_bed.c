@@ -77,7 +77,7 @@ uint64_t liar_objects(const struct sdr_rel *rel)
 				       &rel->unexp_pool, &rel->btx_pool, &rel->brx_pool,
 				       &rel->srx_pool,	 &rel->gtx_pool, &rel->grx_pool };
 	uint64_t n = rel->nconns + rel->peers.n;
-	struct sdr_list *k;
+	struct sdr_list *k, *m;
 
 	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
 		n += s[i]->used;
@@ -85,6 +85,8 @@ uint64_t liar_objects(const struct sdr_rel *rel)
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
 		n += c->tl_tail - c->tl_head;
+		sdr_list_each(m, &c->segs)
+			n += sdr_container(m, struct sdr_seg_tx, link)->npkts;
 		n += c->comp[0].tail - c->comp[0].head + c->comp[1].tail - c->comp[1].head;
 	}
 	return n;
