@@ -114,21 +114,21 @@ void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 }
 
 static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to, const struct sdr_hello *in,
-			 enum sdr_hello_status status)
+			 enum sdr_hello_status status, uint32_t mtu)
 {
 	struct sdr_hello h = {
 		.instance = rel->instance,
 		.echo = in->cid,
 		.status = status,
 		.ctl_max = rel->ctl_max,
-		.seg_bytes = rel->mtu,
+		.seg_bytes = mtu,
 		.ts_us = in->ts_us,
 		.qp = { .channels = rel->cfg.channels,
 			.generations = rel->cfg.generations,
 			.split = rel->cfg.split,
-			.mtu = rel->mtu,
-			.chunk = rel->mtu,
-			.max_msg = rel->mtu,
+			.mtu = mtu,
+			.chunk = mtu,
+			.max_msg = mtu,
 			.qpn = SDR_QPN_MIN },
 	};
 
@@ -245,6 +245,15 @@ static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *
 	return c ? c->peer_known || h->qp.mtu < c->mtu : hello_crowded(rel);
 }
 
+/*
+ * The largest mtu that a HELLO from there may have.  What a HELLO of ours has told of does not grow: one that is on its way
+ * would be taken for the truth when it is so no more.
+ */
+static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *c)
+{
+	return c && !c->proven && (!c->peer_known || c->hello_tries) ? c->mtu : rel->mtu;
+}
+
 /* The connection that this HELLO is for: what stood in its place makes room.  NULL: there is no room. */
 static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_addr *from, struct sdr_peer *peer,
 				    uint32_t mtu)
@@ -289,18 +298,19 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 		retry_send(rel, from, h->cid);
 		return;
 	}
-	if (h->qp.mtu > (c && !c->peer_known ? c->mtu : rel->mtu) || h->qp.mtu < SDR_MTU_MIN) {
-		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY);
+	if (h->qp.mtu > hello_mtu_max(rel, c) || h->qp.mtu < SDR_MTU_MIN) {
+		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY, hello_mtu_max(rel, c));
 		return;
 	}
 	c = hello_place(rel, from, peer, h->qp.mtu);
 	if (!c) {
-		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT);
+		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT, rel->mtu);
 		return;
 	}
 	ret = conn_adopt(c, from, h);
 	if (ret) {
-		hello_refuse(rel, from, h, ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH);
+		hello_refuse(rel, from, h, ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH,
+			     c->mtu);
 		/* What is posted waits for the answer to a HELLO of ours, unless it is known that none will do. */
 		if (sdr_list_empty(&c->held) || (paid && ret != -EPROTO))
 			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
