@@ -145,6 +145,7 @@ struct liar {
 	uint64_t ctl_steps, ctl_seen;
 	uint64_t heap_open; /* bytes of the endpoint as it opened */
 	uint32_t conns_peak, peers_peak;
+	uint64_t sent_peak; /* bytes */
 
 	/* the liar */
 	bool mute;	   /* the real endpoint's packets are lost */

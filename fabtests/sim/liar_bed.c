@@ -15,6 +15,7 @@
 /*
  * L4: an endpoint may have, beside what it had when it opened and what its application posted,
  *   objects               whose numbers have limits of their own (check_limits), in pools that keep what was used once
+ *   for what it sends     segments, whose memory is kept too, and the log of their packets
  *   for each connection   the state itself, its engine's table of messages, logs and rings
  *   for each peer         its name
  *   in all                cfg.unexp_max of messages nobody asked for, twice: early, and complete; cfg.ec_scratch; and
@@ -25,6 +26,7 @@
 	(48u * 1024 + 64u * (1u << SDR_IMM_ID_BITS_MAX) + SDR_REL_CTL_WINDOW * (sizeof(struct sdr_pkt) + 8) + \
 	 SDR_MSEQ_CREDIT * sizeof(void *))
 #define HEAP_GRANT 64u
+#define SEG_PKT	   16u /* of a segment for each packet, rounded up to a power of two of packets */
 
 static uint64_t live_most(const struct liar *l)
 {
@@ -36,6 +38,7 @@ static uint64_t live_most(const struct liar *l)
 
 	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
 		n += s[i]->total * s[i]->size;
+	n += rel->ids.size * sizeof(struct sdr_idtab_slot) + 2 * l->sent_peak;
 	n += rel->brx_pool.total * (uint64_t)HEAP_GRANT + l->conns_peak * (uint64_t)HEAP_CONN;
 	return n + l->peers_peak * (sizeof(struct sdr_peer) + 64);
 }
@@ -63,8 +66,27 @@ static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 	LIAR_CHECK(rel->nunproven <= SDR_CONN_UNPROVEN_MAX + 1, "L4: %u unproven", rel->nunproven);
 }
 
+/* Bytes for what is being sent, packet by packet. */
+static uint64_t sent_bytes(const struct sdr_rel *rel)
+{
+	struct sdr_list *k, *m;
+	uint64_t n = 0;
+
+	sdr_list_each(k, &rel->conn_list) {
+		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
+
+		n += c->tl_cap * sizeof(*c->tlog) + c->sr_cap * sizeof(*c->seg_ring);
+		sdr_list_each(m, &c->segs)
+			n += sizeof(struct sdr_seg_tx) +
+			     SEG_PKT * (sdr_container(m, struct sdr_seg_tx, link)->npkts + 64);
+	}
+	return n;
+}
+
 static void count_peaks(struct liar *l, const struct sdr_rel *rel)
 {
+	if (sent_bytes(rel) > l->sent_peak)
+		l->sent_peak = sent_bytes(rel);
 	if (rel->nconns > l->conns_peak)
 		l->conns_peak = rel->nconns;
 	if (rel->peers.n > l->peers_peak)
@@ -155,6 +177,7 @@ void liar_boot(struct liar *l, uint32_t node)
 	ctx->cls[SDR_CLASS_REL].fn = bed_ctl;
 	l->heap_open = liar_heap_live();
 	l->conns_peak = l->peers_peak = 0;
+	l->sent_peak = 0;
 }
 
 void liar_close(struct liar *l, uint32_t node, bool crash)

@@ -846,6 +846,8 @@ void liar_flood(struct liar *l)
 	}
 	mseq = c->rx_mseq + (order == 1);
 	while (n-- && (c = conn_pick(l)) && c->state == SDR_CONN_OPEN) {
+		if (order < 2 && sdr_seq_lt(mseq, c->rx_mseq))
+			mseq = c->rx_mseq;
 		packet_new(l, true);
 		if (answers)
 			say_help(l, c);
@@ -863,9 +865,7 @@ void liar_flood(struct liar *l)
 				mseq--; /* the last did not fit */
 		}
 		say(l, c);
-		liar_rounds(l);
-		if (order < 2 && sdr_seq_lt(mseq, c->rx_mseq))
-			mseq = c->rx_mseq;
+		liar_rounds(l); /* and the connection may be gone */
 	}
 	if (closes && (c = conn_pick(l)) && c->state == SDR_CONN_OPEN) {
 		packet_new(l, true);
