@@ -201,6 +201,33 @@ static void home__a_cancelled_message_is_not_read_again(void **state)
 	bed_close(b);
 }
 
+/* Refused, and as if it had not been tried: no connection that says HELLO for ever. */
+static void home__a_post_that_is_refused_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	for (uint32_t how = 0; how < 2; how++) {
+		struct bed *b = bed_open(2);
+		struct sdr_rel *rel = b->node[0].rel;
+		struct sdr_slab *pool = how ? &rel->buf_pool : &rel->op_pool;
+		uint32_t limit = pool->limit;
+		struct sdr_rel_iov iov = { .buf = bed_buf(b, 100, 1), .len = 100 };
+		struct sdr_rel_wr wr = {
+			.kind = SDR_REL_SEND, .flags = INJECT, .niov = 1, .iov = &iov, .peer = bed_peer(b, 0, 1)
+		};
+
+		pool->limit = 0;
+		assert_int_equal(sdr_rel_post(rel, &wr), -ENOMEM);
+		assert_int_equal(rel->nconns, 0);
+		assert_int_equal(rel->op_pool.used, 0);
+		b->node[0].dirty = true;
+		bed_run(b, 10 * BED_SEC);
+		assert_int_equal(bed_seen(b, 0, BED_ALL), 0);
+		pool->limit = limit;
+		bed_warm(b, 0, 1);
+		bed_close(b);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +239,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(home__an_answer_behind_the_pacer_leaves_in_time),
 		cmocka_unit_test(home__a_cancelled_message_meets_no_receive),
 		cmocka_unit_test(home__a_cancelled_message_is_not_read_again),
+		cmocka_unit_test(home__a_post_that_is_refused_leaves_nothing_behind),
 	};
 
 	if (argc > 1)

@@ -432,16 +432,16 @@ void sdr_op_release_held(struct sdr_conn *c)
 	c->releasing = false;
 }
 
-static struct sdr_op *op_new(struct sdr_conn *c, uint8_t kind)
+/* Its connection is still to be set. */
+static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
 {
-	struct sdr_rel *rel = c->rel;
+	struct sdr_rel *rel = peer->rel;
 	struct sdr_op *op = sdr_slab_alloc(&rel->op_pool);
 
 	if (!op)
 		return NULL;
 	op->kind = kind;
-	op->conn = c;
-	op->peer = c->peer;
+	op->peer = peer;
 	sdr_list_init(&op->link);
 	sdr_list_init(&op->credit);
 	sdr_list_init(&op->rec.link);
@@ -457,10 +457,11 @@ static struct sdr_op *op_new(struct sdr_conn *c, uint8_t kind)
 
 bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
-	struct sdr_op *op = c->nserve < SDR_CONN_SERVES_MAX ? op_new(c, SDR_REL_READ_SERVE) : NULL;
+	struct sdr_op *op = c->nserve < SDR_CONN_SERVES_MAX ? op_new(c->peer, SDR_REL_READ_SERVE) : NULL;
 
 	if (!op)
 		return false;
+	op->conn = c;
 	c->nserve++;
 	op->niov = 1;
 	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
@@ -479,6 +480,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	struct sdr_conn *c;
 	struct sdr_op *op;
 	uint64_t len = 0;
+	uint8_t *to;
 
 	if (wr->niov > SDR_REL_IOV_MAX || wr->kind < SDR_REL_SEND || wr->kind > SDR_REL_READ || !wr->peer)
 		return -EINVAL;
@@ -491,8 +493,8 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	if (rel->failed || rel->closing)
 		return -EIO;
 	rel->now = rel->uc->ops->now(rel->uc);
-	c = sdr_conn_get(wr->peer);
-	op = c ? op_new(c, wr->kind) : NULL;
+	/* The connection comes last: one without an operation would ask for an answer that nobody waits for. */
+	op = op_new(wr->peer, wr->kind);
 	if (!op)
 		return -ENOMEM;
 	op->flags = wr->flags;
@@ -507,17 +509,17 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	if (wr->niov)
 		memcpy(op->iov, wr->iov, wr->niov * sizeof(op->iov[0]));
 	if ((wr->flags & SDR_REL_F_INJECT) && len) {
-		uint8_t *to = sdr_slab_alloc(&rel->buf_pool);
-
-		if (!to) {
-			sdr_idtab_del(&rel->ids, op->id);
-			sdr_slab_free(&rel->op_pool, op);
-			return -ENOMEM;
-		}
+		to = sdr_slab_alloc(&rel->buf_pool);
+		if (!to)
+			goto err_op;
 		sdr_op_gather(op, to);
 		op->copy = to;
 		op->copy_pool = true;
 	}
+	c = sdr_conn_get(wr->peer);
+	if (!c)
+		goto err_copy;
+	op->conn = c;
 	rel->nops++;
 	c->nown++;
 	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) == (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
@@ -538,4 +540,11 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	}
 	sdr_conn_rearm(c);
 	return 0;
+err_copy:
+	if (op->copy)
+		sdr_slab_free(&rel->buf_pool, op->copy);
+err_op:
+	sdr_idtab_del(&rel->ids, op->id);
+	sdr_slab_free(&rel->op_pool, op);
+	return -ENOMEM;
 }
