@@ -43,28 +43,28 @@ static void draw_cfg(struct liar *l)
 	uint32_t mtu = mtus[liar_below(d, 3)], code = liar_below(d, 4);
 
 	l->cfg = (struct sdr_rel_cfg){
-		.scheme = (enum sdr_rel_scheme)liar_below(d, SDR_SCHEME_AUTO + 1),
-		.cc = liar_one_in(d, 3) ? SDR_CC_BBR : SDR_CC_FIXED,
 		.max_overhead = 1,
 		.objective = SDR_OBJECTIVE_P99,
-		.chunk = mtu << liar_below(d, 4),
-		.split = splits[liar_below(d, 5)],
-		.channels = (uint8_t)(1 + liar_below(d, 2)),
-		.generations = (uint8_t)(1u << liar_below(d, 3)),
-		.rtt_init_us = liar_one_in(d, 2) ? 0 : 2000,
 		.rto_rtts = 3,
 		.timeout_ms = 2000,
 		.tx_depth = LIAR_DEPTH,
 		.rx_depth = LIAR_DEPTH,
-		.inject_max = 64u << liar_below(d, 4),
-		.ec_code = liar_one_in(d, 3) ? SDR_CODE_XOR : SDR_CODE_MDS,
 		.ec_k = codes[code][0],
 		.ec_m = codes[code][1],
-		.ec_chunk_decode = liar_one_in(d, 4),
-		.ec_scratch = liar_one_in(d, 2) ? 1u << 16 : 1u << 20,
-		.strangers_max = 1u << 2 * liar_below(d, 4),
-		.unexp_max = 1ull << (16 + 3 * liar_below(d, 3)),
 	};
+	l->cfg.scheme = (enum sdr_rel_scheme)liar_below(d, SDR_SCHEME_AUTO + 1);
+	l->cfg.cc = liar_one_in(d, 3) ? SDR_CC_BBR : SDR_CC_FIXED;
+	l->cfg.chunk = mtu << liar_below(d, 4);
+	l->cfg.split = splits[liar_below(d, 5)];
+	l->cfg.channels = (uint8_t)(1 + liar_below(d, 2));
+	l->cfg.generations = (uint8_t)(1u << liar_below(d, 3));
+	l->cfg.rtt_init_us = liar_one_in(d, 2) ? 0 : 2000;
+	l->cfg.inject_max = 64u << liar_below(d, 4);
+	l->cfg.ec_code = liar_one_in(d, 3) ? SDR_CODE_XOR : SDR_CODE_MDS;
+	l->cfg.ec_chunk_decode = liar_one_in(d, 4);
+	l->cfg.ec_scratch = liar_one_in(d, 2) ? 1u << 16 : 1u << 20;
+	l->cfg.strangers_max = 1u << 2 * liar_below(d, 4);
+	l->cfg.unexp_max = 1ull << (16 + 3 * liar_below(d, 3));
 	if (l->cfg.cc == SDR_CC_FIXED)
 		l->cfg.rate_bps = 1000000000ull;
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
@@ -72,7 +72,8 @@ static void draw_cfg(struct liar *l)
 		l->na[i].keyed = (uint8_t)(liar_one_in(d, 3) ? 1 + liar_below(d, 2) : 0);
 	}
 	l->rma_events = liar_one_in(d, 2);
-	l->habits = (uint32_t)liar_bits(d, 2) & (uint32_t)liar_bits(d, 2);
+	l->habits = (uint32_t)liar_bits(d, 2);
+	l->habits &= (uint32_t)liar_bits(d, 2);
 	l->honest_delay = (1 + liar_below(d, 10)) * MS;
 	l->weather = (struct sdr_sim_link){ .delay_ns = (1 + liar_below(d, 4)) * MS };
 	if (liar_one_in(d, 4)) {

@@ -117,6 +117,13 @@ static size_t room_of(const struct liar *l)
 	return most - SDR_PACKET_HDR - l->n;
 }
 
+static void flip_bit(struct liar *l, uint8_t *p, size_t n)
+{
+	uint32_t at = liar_below(l->d, (uint32_t)n);
+
+	p[at] ^= (uint8_t)(1u << liar_below(l->d, 8));
+}
+
 static void say(struct liar *l, struct sdr_conn *c)
 {
 	uint8_t p[SDR_CTL_MAX];
@@ -148,7 +155,7 @@ static void say(struct liar *l, struct sdr_conn *c)
 	if (!l->strict && liar_one_in(l->d, 100))
 		n -= liar_below(l->d, (uint32_t)(n - SDR_PACKET_HDR));
 	if (!l->strict && liar_one_in(l->d, 100))
-		p[liar_below(l->d, (uint32_t)n)] ^= (uint8_t)(1u << liar_below(l->d, 8));
+		flip_bit(l, p, n);
 	inject(l, from, p, n);
 	if (liar_one_in(l->d, 50))
 		inject(l, from, p, n);
@@ -182,7 +189,8 @@ static struct sdr_list *nth(const struct sdr_list *head, uint32_t n)
 
 static struct sdr_op *op_pick(struct liar *l, const struct sdr_conn *c)
 {
-	struct sdr_list *k = nth(liar_one_in(l->d, 8) ? &c->held : &c->ops, liar_below(l->d, 64));
+	const struct sdr_list *head = liar_one_in(l->d, 8) ? &c->held : &c->ops;
+	struct sdr_list *k = nth(head, liar_below(l->d, 64));
 
 	return k ? sdr_container(k, struct sdr_op, link) : NULL;
 }
@@ -211,7 +219,9 @@ static uint32_t draw_id(struct liar *l, const struct sdr_conn *c, bool theirs)
 	op = op_pick(l, c);
 	if (!op)
 		return bits32(l);
-	return (liar_one_in(l->d, 8) ? op->id : op->wire_id) + (liar_one_in(l->d, 32) ? 1 : 0);
+	if (liar_one_in(l->d, 32))
+		return op->wire_id + 1;
+	return liar_one_in(l->d, 8) ? op->id : op->wire_id;
 }
 
 /* A message number of bulk to the victim. */
@@ -281,16 +291,22 @@ static uint64_t draw_len(struct liar *l, const struct sdr_conn *c)
 	static const uint64_t far[] = { 1ull << 32, 1ull << 40, (1ull << 40) + 1,
 					1ull << 63, UINT64_MAX, 64ull << 30 };
 	const struct sdr_op *op;
+	uint64_t n;
 
-	if (wild(l))
-		return liar_one_in(l->d, 2) ? far[liar_below(l->d, 6)] : liar_bits(l->d, 8) >> liar_below(l->d, 64);
+	if (wild(l)) {
+		if (liar_one_in(l->d, 2))
+			return far[liar_below(l->d, 6)];
+		n = liar_bits(l->d, 8);
+		return n >> liar_below(l->d, 64);
+	}
 	switch (liar_below(l->d, 12)) {
 	case 0:
 		return 0;
 	case 1:
 		return SDR_REL_UNEXP_BULK - 1 + liar_below(l->d, 3);
 	case 2:
-		return c->seg_bytes * (1 + liar_below(l->d, 3)) - 1 + liar_below(l->d, 3);
+		n = c->seg_bytes * (1 + liar_below(l->d, 3)) - 1;
+		return n + liar_below(l->d, 3);
 	case 3:
 		return c->rel->inline_max - 1 + liar_below(l->d, 3);
 	case 4:
@@ -510,6 +526,8 @@ static bool say_dack(struct liar *l, const struct sdr_conn *c)
 
 	f.msn = draw_msn_out(l, c, &s);
 	limit = s && !wild(l) ? s->high : liar_below(l->d, 2000);
+	if (s && liar_one_in(l->d, 10))
+		limit = liar_one_in(l->d, 2) ? s->npkts : s->high + 1;
 	if (how & 1)
 		f.flags |= SDR_DACK_COMPLETE;
 	if (how & 2)
@@ -545,8 +563,10 @@ static bool say_end(struct liar *l, const struct sdr_conn *c)
 
 static bool say_credit(struct liar *l, const struct sdr_conn *c)
 {
-	struct sdr_frame_credit f = { c->tx_msn_limit + liar_below(l->d, 64) - 2,
-				      c->tx_mseq_limit + liar_below(l->d, 64) - 2 };
+	struct sdr_frame_credit f = { .msn_limit = c->tx_msn_limit - 2, .mseq_limit = c->tx_mseq_limit - 2 };
+
+	f.msn_limit += liar_below(l->d, 64);
+	f.mseq_limit += liar_below(l->d, 64);
 
 	if (wild(l))
 		f.msn_limit = bits32(l);
@@ -694,18 +714,18 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 		h->code_chunk = wild(l) ? bits32(l) | 1 : SDR_REL_EC_CHUNK;
 	}
 	h->qp = (struct sdr_wire_qp_info){
-		.qpn = SDR_QPN_MIN + 64 * liar_below(l->d, 1000),
-		.rkey = bits32(l),
-		.psn = bits32(l) & SDR_PSN_MASK,
 		.channels = rel->cfg.channels,
 		.generations = rel->cfg.generations,
 		.split = rel->cfg.split,
 		.mtu = rel->mtu,
 		.chunk = rel->mtu,
 		.max_msg = h->seg_bytes,
-		.rx_window = wild(l) ? bits32(l) : 0,
-		.flags = liar_one_in(l->d, 4) ? (uint8_t)liar_below(l->d, 4) : 0,
 	};
+	h->qp.qpn = SDR_QPN_MIN + 64 * liar_below(l->d, 1000);
+	h->qp.rkey = bits32(l);
+	h->qp.psn = bits32(l) & SDR_PSN_MASK;
+	h->qp.rx_window = wild(l) ? bits32(l) : 0;
+	h->qp.flags = liar_one_in(l->d, 4) ? (uint8_t)liar_below(l->d, 4) : 0;
 	if (liar_one_in(l->d, 6)) /* a smaller path, that fits together or does not */
 		h->qp.mtu = h->qp.chunk = SDR_MTU_MIN << liar_below(l->d, 5);
 	if (liar_one_in(l->d, 2) && h->qp.mtu < rel->mtu) {
@@ -764,16 +784,19 @@ static void forge_stray(struct liar *l)
 {
 	uint8_t p[SDR_CTL_MAX];
 	size_t n = liar_below(l->d, 64);
+	enum sdr_class cls;
+	uint32_t from;
 
 	if (liar_one_in(l->d, 2) && l->last_len) {
 		inject(l, l->last_from, l->last, l->last_len);
 		return;
 	}
-	sdr_class_encode(p, liar_one_in(l->d, 8) ? SDR_CLASS_SDK : SDR_CLASS_REL, (uint8_t)liar_below(l->d, 7));
+	from = liar_one_in(l->d, 2) ? LIAR_HONEST + 1 : number(l, liar_below(l->d, LIAR_NUMBERS));
+	cls = liar_one_in(l->d, 8) ? SDR_CLASS_SDK : SDR_CLASS_REL;
+	sdr_class_encode(p, cls, (uint8_t)liar_below(l->d, 7));
 	for (size_t i = 0; i < n; i++)
 		p[SDR_CLASS_LEN + i] = (uint8_t)liar_bits(l->d, 1);
-	inject(l, liar_one_in(l->d, 2) ? LIAR_HONEST + 1 : number(l, liar_below(l->d, LIAR_NUMBERS)), p,
-	       SDR_CLASS_LEN + n);
+	inject(l, from, p, SDR_CLASS_LEN + n);
 }
 
 /* ---- data ---------------------------------------------------------------------------------------------------------- */
