@@ -34,11 +34,14 @@ static uint64_t live_most(const struct liar *l)
 	const struct sdr_slab *s[] = { &rel->op_pool,  &rel->rec_pool, &rel->rx_pool,
 				       &rel->btx_pool, &rel->brx_pool, &rel->srx_pool,
 				       &rel->gtx_pool, &rel->grx_pool, &rel->buf_pool };
+	struct sdr_list *k;
 	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch + 2 * l->cfg.unexp_max;
 
 	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
 		n += s[i]->total * s[i]->size;
 	n += rel->ids.size * sizeof(struct sdr_idtab_slot) + 2 * l->sent_peak;
+	sdr_list_each(k, &rel->conn_list) /* answers whose region is gone have bytes of their own */
+		n += sdr_container(k, struct sdr_conn, link)->nserve * (uint64_t)rel->inline_max;
 	n += rel->brx_pool.total * (uint64_t)HEAP_GRANT + l->conns_peak * (uint64_t)HEAP_CONN;
 	return n + l->peers_peak * (sizeof(struct sdr_peer) + 64);
 }
