@@ -16,7 +16,7 @@
  *   L2   no byte outside a posted buffer is written, and none inside it after its completion; nor in a region
  *	  that only may be read
  *   L3   the honest node's messages, writes and reads arrive whole, in time, and none is lost that was reported sent
- *   L4   live heap bytes of the victim stay below LIAR_HEAP_*, and are none after its close
+ *   L4   live heap bytes of the victim stay below HEAP_* of liar_bed.c, and are none after its close
  *   L5   steps of the victim (sdr_rel_step) for one packet stay below LIAR_PKT_*; for the rest of a round below
  *	  LIAR_ROUND_*
  *   L6   the victim comes to rest, its deadlines lie in the future, and a shut down endpoint becomes quiet
@@ -189,7 +189,7 @@ uint64_t liar_objects(const struct sdr_rel *rel);
 /* ---- liar_books.c: L7 --------------------------------------------------------------------------------------------- */
 void liar_books(const struct sdr_rel *rel);
 
-/* ---- liar_app.c: applications -------------------------------------------------------------------------------------- */
+/* ---- liar_ops.c, liar_app.c, liar_talk.c: applications -------------------------------------------------------------------------------------- */
 void liar_regions(struct liar *l, uint32_t node);
 void liar_regions_free(struct liar *l);
 void liar_done(void *user, const struct sdr_rel_cqe *e);

@@ -8,9 +8,15 @@ SDR_LIAR = \
 	fabtests/sim/liar_app.c \
 	fabtests/sim/liar_bed.c \
 	fabtests/sim/liar_books.c \
+	fabtests/sim/liar_draw.c \
 	fabtests/sim/liar_forge.c \
 	fabtests/sim/liar_heap.c \
-	fabtests/sim/liar_heap.h
+	fabtests/sim/liar_heap.h \
+	fabtests/sim/liar_ops.c \
+	fabtests/sim/liar_ops.h \
+	fabtests/sim/liar_say.c \
+	fabtests/sim/liar_say.h \
+	fabtests/sim/liar_talk.c
 SDR_LIAR_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 check_PROGRAMS += fabtests/sim/sdr_liar
