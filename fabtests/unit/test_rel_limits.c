@@ -285,6 +285,52 @@ static void total__default_limit_of_bulk(void **state)
 	bed_close(b);
 }
 
+/* Strangers who ask and never take an answer: bounded together, and others are answered all the same. */
+static void answers__to_strangers_are_bounded_together(void **state)
+{
+	(void)state;
+	for (uint32_t read = 0; read < 2; read++) {
+		struct bed *b = bed_new(4);
+		struct sdr_rel *rel;
+		struct bed_op *s[60];
+
+		b->cfg[0].answers_max = 100;
+		bed_boot(b);
+		rel = b->node[0].rel;
+		bed_region_add(b, 0, 5, bed_buf(b, 100, 6), 100, SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
+		for (uint32_t from = 1; from <= 2; from++) {
+			struct liar l;
+
+			stranger_in(b, from);
+			l = liar_make(b, from);
+			bed_drop(b, from, BED_ALL, 0, UINT64_MAX / 2);
+			for (uint32_t i = 0; i < 900; i++)
+				liar_rec(
+					&l,
+					(struct sdr_frame_rec){ .op = read ? SDR_REC_READ : SDR_REC_WRITE,
+								.flags = SDR_REC_F_RMA | (read ? SDR_REC_F_LEN : 0),
+								.id = i,
+								.key = read ? 5 : 99,
+								.len = read ? 100 : 0 },
+					NULL);
+			liar_say(&l);
+			assert_true(rel->nanswers_strangers <= 100 + 2 * SDR_ANSWERS_LEAST);
+			assert_true(rel->nanswers_strangers >= 90);
+		}
+		assert_true(bed_stats(b, 0).rec_refused > 0);
+		for (uint32_t i = 0; i < 60; i++)
+			s[i] = bed_rma(b, 3, 0, i % 2 ? SDR_REL_READ : SDR_REL_WRITE, bed_buf(b, 100, 6), 100, 0, 5,
+				       0);
+		for (uint32_t i = 0; i < 60; i++) {
+			bed_wait(b, s[i], 20 * BED_SEC);
+			bed_assert_ok(s[i]);
+		}
+		bed_run(b, 60 * BED_SEC); /* the silent ones are given up */
+		assert_int_equal(rel->nanswers_strangers, 0);
+		bed_close(b);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +342,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(total__a_message_that_is_waited_for_needs_no_room),
 		cmocka_unit_test(total__a_newcomer_is_served_when_all_is_full),
 		cmocka_unit_test(total__bulk_without_room_is_parked),
+		cmocka_unit_test(answers__to_strangers_are_bounded_together),
 		cmocka_unit_test(total__default_limit_of_bulk),
 	};
 

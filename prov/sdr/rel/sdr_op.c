@@ -69,6 +69,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 		c->nown--;
 	} else {
 		c->nserve--;
+		rel->nanswers_strangers -= op->stranger;
 	}
 	sdr_idtab_del(&rel->ids, op->id);
 	if (op->copy_pool)
@@ -463,6 +464,8 @@ bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *
 		return false;
 	op->conn = c;
 	c->nserve++;
+	op->stranger = !c->peer->names;
+	c->rel->nanswers_strangers += op->stranger;
 	op->niov = 1;
 	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
 	op->len = f->len;

@@ -57,7 +57,7 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 enum pkt_verdict {
 	PKT_TAKE,
 	PKT_BAD,   /* nobody sends this: dropped whole */
-	PKT_TIGHT, /* there may be no room for all of its messages */
+	PKT_TIGHT, /* there may be no room for all of its messages, or for answers to it */
 };
 
 /*
@@ -68,7 +68,7 @@ static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, co
 {
 	uint64_t kept = 0;
 	struct sdr_frame f;
-	uint32_t acks = 0;
+	uint32_t acks = 0, asked = 0;
 	int ret;
 
 	while ((ret = sdr_frame_next(&p, end, &f)) > 0) {
@@ -81,17 +81,20 @@ static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, co
 			return PKT_BAD;
 		if (sdr_rec_is_message(&f.rec))
 			kept += sdr_match_bytes(c, &f.rec);
+		asked += sdr_rec_is_request(&f.rec);
 	}
 	if (ret < 0)
 		return PKT_BAD;
-	return !kept || sdr_unexp_room(c, kept, true) ? PKT_TAKE : PKT_TIGHT;
+	if ((kept && !sdr_unexp_room(c, kept, true)) || (asked && !sdr_rec_answerable(c, asked)))
+		return PKT_TIGHT;
+	return PKT_TAKE;
 }
 
 /* What one packet leads to beyond its frames. */
 struct pkt_sum {
 	struct sdr_cc_ack ca;
 	bool nack;    /* a gap was reported */
-	bool tight;   /* look at each message before it is taken */
+	bool tight;   /* look at each message and request before it is taken */
 	bool refused; /* one was not: the packet is not acknowledged, its sender repeats what was in it */
 };
 
@@ -106,7 +109,9 @@ static void pkt_ack_want(struct sdr_conn *c)
 
 static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct pkt_sum *sum)
 {
-	if (sum->tight && sdr_rec_is_message(f) && !sdr_rec_seen(c, f->rseq) && !sdr_match_room(c, f)) {
+	if (sum->tight && !sdr_rec_seen(c, f->rseq) &&
+	    ((sdr_rec_is_message(f) && !sdr_match_room(c, f)) ||
+	     (sdr_rec_is_request(f) && !sdr_rec_answerable(c, 1)))) {
 		sum->refused = true;
 		return;
 	}

@@ -20,6 +20,8 @@ struct sdr_rec *sdr_rec_new(struct sdr_conn *c, uint8_t op, uint32_t id)
 	if (!r)
 		return NULL;
 	c->nrecs++;
+	r->stranger = !c->peer->names;
+	c->rel->nanswers_strangers += r->stranger;
 	sdr_list_init(&r->link);
 	r->f.op = op;
 	r->f.id = id;
@@ -29,7 +31,17 @@ struct sdr_rec *sdr_rec_new(struct sdr_conn *c, uint8_t op, uint32_t id)
 void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r)
 {
 	c->nrecs--;
+	c->rel->nanswers_strangers -= r->stranger;
 	sdr_slab_free(&c->rel->rec_pool, r);
+}
+
+bool sdr_rec_answerable(const struct sdr_conn *c, uint32_t n)
+{
+	const struct sdr_rel *rel = c->rel;
+	uint32_t max = rel->cfg.answers_max ? rel->cfg.answers_max : SDR_REL_ANSWERS_STRANGERS;
+
+	return c->peer->names || c->nrecs + c->nserve + n <= SDR_ANSWERS_LEAST ||
+	       rel->nanswers_strangers + n <= max;
 }
 
 void sdr_rec_queue(struct sdr_conn *c, struct sdr_rec *r)

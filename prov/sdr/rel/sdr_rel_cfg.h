@@ -50,6 +50,7 @@ struct sdr_rel_cfg {
 	uint64_t ec_scratch;  /* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
 	/* what strangers may have here */
 	uint32_t strangers_max; /* connections of peers that nobody here names; 0: SDR_REL_STRANGERS_MAX */
+	uint32_t answers_max;	/* answers to strangers under way; 0: SDR_REL_ANSWERS_STRANGERS */
 	uint64_t unexp_max;	/* bytes of unexpected messages of the endpoint; 0: SDR_REL_UNEXP_TOTAL */
 };
 
@@ -70,7 +71,8 @@ struct sdr_rel_cfg {
  * Bytes of unexpected and early messages of an endpoint, inline and bulk, with what keeps them.  Strangers have half of
  * it, messages before their turn three quarters of what their sender may have: what comes in order finds a place.
  */
-#define SDR_REL_UNEXP_TOTAL (256u << 20)
+#define SDR_REL_UNEXP_TOTAL	  (256u << 20)
+#define SDR_REL_ANSWERS_STRANGERS 65536u /* answers to strangers (WRITE, READ) that they have not acknowledged */
 #define SDR_REL_UNEXP_STRANGERS \
 	32768u /* unexpected and early messages of strangers: each is looked at by a receive */
 #define SDR_REL_UNEXP_BULK (1u << 20)	  /* a bulk message up to this size may land in a bounce buffer */

@@ -50,6 +50,7 @@
 #define SDR_RUN_BYTES	       65536u /* bytes of one transmission entry at the most */
 #define SDR_RUN_PKTS_MAX       64u
 #define SDR_MSEQ_CREDIT	       1024u  /* ordered records a peer may send ahead of matching */
+#define SDR_ANSWERS_LEAST      8u     /* a stranger may leave unacknowledged whatever others do */
 #define SDR_MSEQ_LEAST	       16u    /* ... and if others have filled the room for those without a receive */
 #define SDR_DACK_PKTS	       64u    /* data packets between two data acknowledgements at the most */
 #define SDR_DACK_PKTS_MIN      4u     /* ... however small our buffer is */
@@ -127,6 +128,7 @@ struct sdr_rel {
 	struct sdr_list posted[2], unexp[2];
 	uint64_t unexp_bytes; /* of all unexpected and early messages, with what keeps them */
 	uint32_t nunexp_strangers;
+	uint32_t nanswers_strangers; /* records that stand alone and READs being served, for strangers */
 	bool closing, blocked, failed;
 	bool parted;		     /* said farewell */
 	uint64_t close_by;	     /* ns: closing: the end of patience */
@@ -162,6 +164,7 @@ struct sdr_rec {
 	struct sdr_frame_rec f; /* payload is NULL: from op or buf */
 	struct sdr_op *op;	/* payload and owner; NULL: stands alone, freed when acknowledged */
 	bool acked, sent;
+	bool stranger; /* counts in rel->nanswers_strangers */
 };
 
 struct sdr_pkt { /* a packet sent that wants an acknowledgement */
@@ -204,6 +207,7 @@ struct sdr_op {
 	bool data_out;		  /* bulk finished or there is none */
 	bool data_in;		  /* READ: bytes are here */
 	bool waiting;		  /* announced without data: CTS awaited */
+	bool stranger;		  /* READ_SERVE: counts in rel->nanswers_strangers */
 	uint32_t id;		  /* ours */
 	uint32_t wire_id;	  /* in its record: ours, or the requester's for READ_SERVE */
 	uint64_t len, tag, data, rma_addr, rma_key;
@@ -647,6 +651,8 @@ void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r); /* its operation end
 bool sdr_rec_accept(struct sdr_conn *c, uint32_t rseq);
 bool sdr_rec_room(const struct sdr_conn *c, uint32_t rseq);
 bool sdr_rec_seen(const struct sdr_conn *c, uint32_t rseq);
+/* May this peer ask n more things of us, each of which is to be answered, before it takes the answers it has? */
+bool sdr_rec_answerable(const struct sdr_conn *c, uint32_t n);
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f);
 
 /* ---- sdr_op.c --------------------------------------------------------------------------------------------- */
@@ -821,6 +827,12 @@ struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, b
 static inline bool sdr_rec_is_message(const struct sdr_frame_rec *f)
 {
 	return f->op == SDR_REC_SEND || f->op == SDR_REC_TSEND;
+}
+
+/* Whatever comes of it, it wants an answer of ours. */
+static inline bool sdr_rec_is_request(const struct sdr_frame_rec *f)
+{
+	return f->op == SDR_REC_WRITE || f->op == SDR_REC_READ;
 }
 
 static inline int sdr_msg_kind(uint8_t rec_op)

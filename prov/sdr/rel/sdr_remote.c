@@ -11,7 +11,8 @@
  *   WRITE          its slots are unbound, its message numbers passed over; DONE says that the key is gone
  *   READ, bulk     what has not left does not leave; a second READ_RSP says that the key is gone.  The first one, if it
  *                  was numbered, still travels: the reader must learn which numbers to pass over
- *   READ, inline   the answer keeps the bytes it has: they are copied, so that it can be repeated without the region
+ *   READ, inline   an answer that has left keeps its bytes: they are copied, so that it can be repeated without the
+ *                  region; one that has not says that the key is gone
  *
  * Nothing here waits for a peer.  What a device was told to read before is read a little later (sdr_rel_mr_reading).
  */
@@ -83,7 +84,7 @@ static void read_revoke(struct sdr_op *op)
 	uint32_t id = op->wire_id;
 
 	sdr_list_del(&op->remote.link);
-	if (!(op->rec.f.flags & SDR_REC_F_LEN) && read_keep(op))
+	if (!(op->rec.f.flags & SDR_REC_F_LEN) && op->rec.sent && read_keep(op))
 		return;
 	if (op->btx) { /* numbered: its record must arrive */
 		sdr_bulk_tx_abort(op->btx);
