@@ -554,6 +554,8 @@ void sdr_ep_alarm_close(struct sdr_ep *ep);
 void sdr_ep_alarm_sooner(struct sdr_ep *ep);
 /* After a round, or before a sleep: likewise, and an alarm that has rung is set anew. */
 void sdr_ep_alarm_round(struct sdr_ep *ep);
+/* Before a sleep: to the deadline as it is. */
+void sdr_ep_alarm_exact(struct sdr_ep *ep);
 /* After a round of the application, which comes back or leaves the endpoint to the progress thread. */
 void sdr_ep_alarm_driven(struct sdr_ep *ep);
 

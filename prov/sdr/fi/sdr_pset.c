@@ -173,7 +173,7 @@ bool sdr_pset_look(struct sdr_pset *ps)
 		busy |= ret > 0;
 		/* who comes back at once need not be rung for, unless others sleep */
 		if (ret <= 0 || (atomic_load(&ep->watch) & ~SDR_WATCH_AWAY) != 1) {
-			sdr_ep_alarm_round(ep);
+			sdr_ep_alarm_exact(ep);
 			busy |= sdr_ep_arm(ep);
 		}
 		if (ep->broken)
@@ -219,7 +219,7 @@ bool sdr_pset_handover(struct sdr_pset *ps)
 		pthread_mutex_lock(&ep->lock);
 		atomic_store(&ep->app_waits, true);
 		busy |= sdr_ep_drive(ep) > 0 || sdr_ep_arm(ep);
-		sdr_ep_alarm_round(ep);
+		sdr_ep_alarm_exact(ep);
 		if (ep->broken)
 			sdr_wait_unwatch(ps->wait, ep);
 		pthread_mutex_unlock(&ep->lock);
