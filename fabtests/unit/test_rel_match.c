@@ -487,6 +487,42 @@ static void peek__finds_claims_and_discards(void **state)
 	bed_close(b);
 }
 
+/* Open MPI's MPI_Mrecv claims with an address of its own: the context says which message, and nothing else does. */
+static void claim__heeds_no_address(void **state)
+{
+	struct bed *b = bed_open(3);
+	uint8_t *p = bed_buf(b, 3000, 0);
+	struct bed_op *c;
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	bed_warm(b, 2, 1);
+	bed_tsend(b, 0, 1, 1, bed_buf(b, 3000, 1), 3000);
+	bed_tsend(b, 2, 1, 1, bed_buf(b, 3000, 2), 3000);
+	bed_run(b, 10 * BED_RTT);
+	c = bed_rr(b, 1,
+		   (struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
+					.flags = SDR_REL_R_PEEK | SDR_REL_R_CLAIM,
+					.tag = 1,
+					.peer = bed_peer(b, 1, 0) },
+		   NULL, 0);
+	bed_assert_ok(c);
+	c->expect = 2;
+	bed_rr(b, 1,
+	       (struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
+				    .flags = SDR_REL_R_CLAIM,
+				    .tag = 7,
+				    .ctx = c,
+				    .peer = bed_peer(b, 1, 2) },
+	       p, 3000);
+	bed_wait(b, c, BED_SEC);
+	assert_int_equal(c->e.err, 0);
+	assert_true(bed_same(p, 3000, 1));
+	assert_int_equal(bed_trecv(b, 1, 1, 0, p, 3000)->n, 1); /* the other's is still there */
+	assert_true(bed_same(p, 3000, 2));
+	bed_close(b);
+}
+
 static void discard_case(size_t len, bool claimed, uint16_t flags, uint64_t after)
 {
 	struct bed *b = pair();
@@ -794,6 +830,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unexpected__delivery_is_reported_when_matched),
 		cmocka_unit_test(unexpected__complete_messages_outlive_their_connection),
 		cmocka_unit_test(peek__finds_claims_and_discards),
+		cmocka_unit_test(claim__heeds_no_address),
 		cmocka_unit_test(peek__discarded_messages_end_well_at_the_sender),
 		cmocka_unit_test(peek__discard_of_a_parked_message_whose_park_is_lost),
 		cmocka_unit_test(cancel__only_what_is_not_matched),

@@ -197,7 +197,10 @@ struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, b
 	int kind = rx->kind == SDR_REL_TRECV;
 	struct sdr_list *l;
 
-	if (!rx->peer) {
+	/* A claim is of one message by its context: the address of the receive that takes it may be anything, and Open MPI's
+	 * is.
+	 */
+	if (claimed || !rx->peer) {
 		sdr_list_each(l, &rel->unexp[kind]) {
 			sdr_rel_step(rel);
 			if (unexp_suits(sdr_container(l, struct sdr_unexp, link), rx, claimed, ctx))
