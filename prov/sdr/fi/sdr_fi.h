@@ -552,7 +552,7 @@ int sdr_ep_alarm_open(struct sdr_ep *ep);
 void sdr_ep_alarm_close(struct sdr_ep *ep);
 /* The deadline may have come nearer. */
 void sdr_ep_alarm_sooner(struct sdr_ep *ep);
-/* After a round, or before a sleep: likewise, and an alarm that has rung is set anew. */
+/* After a round: likewise, and an alarm that has rung is set anew. */
 void sdr_ep_alarm_round(struct sdr_ep *ep);
 /* Before a sleep: to the deadline as it is. */
 void sdr_ep_alarm_exact(struct sdr_ep *ep);
