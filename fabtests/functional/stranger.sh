@@ -14,7 +14,7 @@ stranger=$build/sdr_stranger
 honest=$build/sdr_honest
 host=127.0.0.1		# strangers come from many addresses of the loopback
 # What the messages of strangers may take of the server, all together: half of what all may.
-strangers_mib=$(($(sed -n 's/.*SDR_REL_UNEXP_TOTAL (\([0-9]*\)u << 20).*/\1/p' \
+strangers_mib=$(($(sed -n 's/.*SDR_REL_UNEXP_TOTAL[[:space:]]*(\([0-9]*\)u << 20).*/\1/p' \
 	"$(dirname "$0")/../../prov/sdr/rel/sdr_rel_cfg.h") / 2))
 slack_mib=48		# connections, lists and the allocator
 clients=66500		# more than there are places in a table of 65536
