@@ -16,11 +16,12 @@ SDR_LIAR = \
 	fabtests/sim/liar_ops.h \
 	fabtests/sim/liar_say.c \
 	fabtests/sim/liar_say.h \
-	fabtests/sim/liar_talk.c
+	fabtests/sim/liar_talk.c \
+	fabtests/sim/sim_asan.h
 SDR_LIAR_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 check_PROGRAMS += fabtests/sim/sdr_liar
 TESTS += fabtests/sim/sdr_liar
-fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR)
+fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR) $(SDR_CRASH_NOTE)
 fabtests_sim_sdr_liar_LDFLAGS = $(AM_LDFLAGS) $(SDR_LIAR_WRAP)
 fabtests_sim_sdr_liar_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

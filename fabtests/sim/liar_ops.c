@@ -10,15 +10,9 @@
 #include <stdlib.h>
 #include "liar_ops.h"
 #include "liar_heap.h"
+#include "sim_asan.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LIAR_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIAR_ASAN 1
-#endif
-#endif
-#ifdef LIAR_ASAN
+#ifdef SIM_ASAN
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(p, n)	  ((void)(p), (void)(n))

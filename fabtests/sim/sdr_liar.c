@@ -8,44 +8,16 @@
  * Without arguments 200 seeds of some 200 forged packets; floods add theirs.  A seed that fails, crashes or hangs says so, and
  * how to replay it; with --keep-going each seed has a process of its own, and all failing ones are listed.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "crash_note.h"
 #include "liar.h"
 
 #define LIAR_HANG_S	    30u
 #define LIAR_STEPS(packets) ((packets)*8 / 5) /* 5 steps of 8 are lies */
-
-static char liar_note[160]; /* what a crash says */
-
-static void liar_crashed(int sig)
-{
-	ssize_t n = write(2, liar_note, strlen(liar_note));
-
-	(void)n;
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-#if defined(__SANITIZE_ADDRESS__)
-#define LIAR_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIAR_ASAN 1
-#endif
-#endif
-#ifdef LIAR_ASAN
-void __asan_on_error(void);
-void __asan_on_error(void)
-{
-	ssize_t n = write(2, liar_note, strlen(liar_note));
-
-	(void)n;
-}
-#endif
 
 struct opts {
 	const char *name;
@@ -58,7 +30,7 @@ static void run_once(const struct opts *o, uint64_t seed, struct liar_stats *st)
 	struct liar_draw d = { .rng = seed * 0x9fb21c651e98df25ull, .random = true };
 
 	alarm(LIAR_HANG_S);
-	snprintf(liar_note, sizeof(liar_note),
+	snprintf(crash_note, sizeof(crash_note),
 		 "seed %llu failed; replay: %s --first %llu --count 1 --packets %llu --verbose\n",
 		 (unsigned long long)seed, o->name, (unsigned long long)seed, (unsigned long long)o->packets);
 	if (o->verbose)
@@ -150,9 +122,7 @@ int main(int argc, char **argv)
 		if (num)
 			*num = strtoull(argv[i], NULL, 0);
 	}
-	signal(SIGSEGV, liar_crashed);
-	signal(SIGABRT, liar_crashed);
-	signal(SIGALRM, liar_crashed);
+	crash_note_watch();
 	for (uint64_t s = o.first; s < o.first + o.count; s++) {
 		if (!o.keep)
 			forged += run_seed(&o, s);

@@ -11,12 +11,12 @@
  * replays it; --keep-going goes on after it.  -v prints operations, -vv packets too.  Three kinds of weather: clean (nothing may be sent twice), mild, and brutal.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "../../prov/sdr/fec/sdr_code.h"
+#include "crash_note.h"
 #include "simnet.h"
 
 #define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes at the most */
@@ -628,34 +628,7 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 
 /* ---- command line -------------------------------------------------------------------------------------- */
 
-static char props_note[128]; /* what a crash says */
 static const char *props_name;
-
-static void props_crashed(int sig)
-{
-	ssize_t n = write(2, props_note, strlen(props_note));
-
-	(void)n;
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-#if defined(__SANITIZE_ADDRESS__)
-#define PROPS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PROPS_ASAN 1
-#endif
-#endif
-#ifdef PROPS_ASAN
-void __asan_on_error(void);
-void __asan_on_error(void)
-{
-	ssize_t n = write(2, props_note, strlen(props_note));
-
-	(void)n;
-}
-#endif
 
 static int usage(void)
 {
@@ -698,12 +671,10 @@ int main(int argc, char **argv)
 			return usage();
 		*num = strtoull(argv[i], NULL, 0);
 	}
-	signal(SIGSEGV, props_crashed);
-	signal(SIGABRT, props_crashed);
-	signal(SIGALRM, props_crashed);
+	crash_note_watch();
 	for (uint64_t s = first; s < first + n; s++) {
 		alarm(PROPS_HANG_S);
-		snprintf(props_note, sizeof(props_note),
+		snprintf(crash_note, sizeof(crash_note),
 			 "crashed or hung in seed %llu; replay: sdr_props --seed %llu -v\n", (unsigned long long)s,
 			 (unsigned long long)s);
 		ran++;

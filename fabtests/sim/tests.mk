@@ -12,9 +12,11 @@ SDR_SIMNET = \
 	fabtests/sim/simnet_check.c \
 	fabtests/sim/simnet_ops.c
 
+SDR_CRASH_NOTE = fabtests/sim/crash_note.c fabtests/sim/crash_note.h fabtests/sim/sim_asan.h
+
 check_PROGRAMS += fabtests/sim/sdr_props
 TESTS += fabtests/sim/sdr_props
-fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_SIMNET)
+fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_SIMNET) $(SDR_CRASH_NOTE)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
 UNIT_TESTS += fabtests/sim/sdr_scenarios_parity
