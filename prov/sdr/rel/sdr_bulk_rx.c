@@ -277,8 +277,7 @@ void sdr_bulk_rx_more(struct sdr_conn *c)
 
 	sdr_msn_skip_on(c);
 	sdr_list_init(&todo);
-	while ((l = sdr_list_pop(&c->partial)))
-		sdr_list_add_tail(l, &todo);
+	sdr_list_move(&c->partial, &todo);
 	while ((l = sdr_list_pop(&todo))) {
 		sdr_rel_step(c->rel);
 		(void)bulk_bind(sdr_container(l, struct sdr_bulk_rx, partial));

@@ -55,5 +55,16 @@ static inline struct sdr_list *sdr_list_pop(struct sdr_list *head)
 	sdr_list_del(n);
 	return n;
 }
+/* All of from goes to the end of head, in its order. */
+static inline void sdr_list_move(struct sdr_list *from, struct sdr_list *head)
+{
+	if (sdr_list_empty(from))
+		return;
+	from->next->prev = head->prev;
+	head->prev->next = from->next;
+	from->prev->next = head;
+	head->prev = from->prev;
+	sdr_list_init(from);
+}
 
 #endif /* SDR_LIST_H */

@@ -111,8 +111,7 @@ static void ops_end(struct sdr_list *from, bool (*wanted)(const struct sdr_op *o
 	struct sdr_list todo, *l;
 
 	sdr_list_init(&todo);
-	while ((l = sdr_list_pop(from)))
-		sdr_list_add_tail(l, &todo);
+	sdr_list_move(from, &todo);
 	while ((l = sdr_list_pop(&todo))) {
 		struct sdr_op *op = sdr_container(l, struct sdr_op, link);
 

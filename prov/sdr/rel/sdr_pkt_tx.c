@@ -42,12 +42,10 @@ static int plog_grow(struct sdr_conn *c)
 		return -ENOMEM;
 	for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
 		struct sdr_pkt *from = plog_at(c, i), *to = &n[i & (cap - 1)];
-		struct sdr_list *l;
 
 		*to = *from;
 		sdr_list_init(&to->recs);
-		while ((l = sdr_list_pop(&from->recs)))
-			sdr_list_add_tail(l, &to->recs);
+		sdr_list_move(&from->recs, &to->recs);
 	}
 	free(c->plog);
 	c->plog = n;

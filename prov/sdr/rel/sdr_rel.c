@@ -147,8 +147,7 @@ static void rel_send(struct sdr_rel *rel)
 
 	/* One turn each: what is left afterwards queued itself again. */
 	sdr_list_init(&turn);
-	while ((l = sdr_list_pop(&rel->ready)))
-		sdr_list_add_tail(l, &turn);
+	sdr_list_move(&rel->ready, &turn);
 	while ((l = sdr_list_pop(&turn))) {
 		struct sdr_conn *c = sdr_container(l, struct sdr_conn, ready);
 		bool room = true;
@@ -166,8 +165,7 @@ static void rel_send(struct sdr_rel *rel)
 			rel->blocked = true;
 			sdr_list_del(&c->ready); /* it may have queued itself meanwhile */
 			sdr_list_add_head(&c->ready, &rel->ready);
-			while ((l = sdr_list_pop(&turn)))
-				sdr_list_add_tail(l, &rel->ready);
+			sdr_list_move(&turn, &rel->ready);
 			break;
 		}
 		sdr_conn_rearm(c);
