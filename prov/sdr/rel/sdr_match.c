@@ -128,12 +128,14 @@ static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b)
 /* Over for whoever waits for it here. */
 static void bulk_end(struct sdr_bulk_rx *b, int err)
 {
-	struct sdr_frame_rec f = bulk_frame(b);
 	struct sdr_unexp *u = b->unexp;
+	struct sdr_frame_rec f = u ? u->f : bulk_frame(b);
 	struct sdr_rx *rx = u ? u->rx : b->rx;
 	struct sdr_conn *c = b->conn;
 	uint64_t off = b->rx_off;
 
+	if (b->read)
+		b->read->brx = NULL;
 	sdr_bulk_rx_abort(b);
 	if (u) {
 		u->brx = NULL;
@@ -203,24 +205,8 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 	struct sdr_list *l, *tmp;
 
 	while (!sdr_list_empty(&c->brx)) {
-		struct sdr_bulk_rx *b = sdr_container(c->brx.next, struct sdr_bulk_rx, link);
-		struct sdr_frame_rec f = bulk_frame(b);
-		struct sdr_rx *rx = b->rx;
-		struct sdr_unexp *u = b->unexp;
-		uint64_t off = b->rx_off;
-
 		sdr_rel_step(rel);
-		if (b->read)
-			b->read->brx = NULL;
-		sdr_bulk_rx_abort(b);
-		if (u) {
-			rx = u->rx;
-			f = u->f;
-			u->brx = NULL;
-			sdr_unexp_free(rel, u);
-		}
-		if (rx)
-			sdr_rx_report(rel, rx, c->peer, &f, off, 0, err);
+		bulk_end(sdr_container(c->brx.next, struct sdr_bulk_rx, link), err);
 	}
 	sdr_list_each_safe(l, tmp, &c->peer->unexp) {
 		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, of_peer);
