@@ -5,9 +5,9 @@
  *
  * A region has one key.  The application chooses it (mr_mode without FI_MR_PROV_KEY), or it is a sequence
  * number in the low half, used once in 2^32 registrations, and in the high half its SipHash under a secret of the
- * domain: neither an old key opens anything nor one that was guessed from others.  Remote addresses are virtual addresses (FI_MR_VIRT_ADDR) or
- * offsets from the region's start.  An access is granted when key, access right and the whole range are
- * right, checked without overflow, each time.
+ * domain: neither an old key opens anything nor one that was guessed from others.  Remote addresses are virtual
+ * addresses (FI_MR_VIRT_ADDR) or offsets from the region's start.  An access is granted when key, access right and the
+ * whole range are right, checked without overflow, each time.
  *
  * Closing takes the key out of the table first; then each endpoint ends what its peers still do to this region
  * (rel/sdr_remote.c), and they are told so.  It waits for no peer: only for a device that has packets to send

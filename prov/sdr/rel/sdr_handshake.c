@@ -8,9 +8,9 @@
  * Trust: a HELLO proves nothing.  Its sender gets one answer of the same size and a bounded amount of state;
  * with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open connection (the peer
  * restarted), would change what a connection of ours has told of itself, or would make the engine open a port, the
- * sender must first return a cookie: a keyed hash of its address and of the time, for which
- * nothing is stored.  A HELLO that is refused, or not the last, changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK that echoes our connection id, or by
- * a packet that carries it; before that nothing but HELLOs goes there.
+ * sender must first return a cookie: a keyed hash of its address and of the time, for which nothing is stored.  A HELLO
+ * that is refused, or not the last, changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK
+ * that echoes our connection id, or by a packet that carries it; before that nothing but HELLOs goes there.
  *
  * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
  */

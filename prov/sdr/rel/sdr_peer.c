@@ -6,8 +6,8 @@
  * (sdr_rel_peer), a receive directed at it, an unexpected message from it, a connection.  One that nobody here names
  * (no hold, no directed receive) is a stranger: it goes with its last connection and message.  What is known of the last
  * SDR_REL_PEERS_GONE of those who had proved themselves is kept for when they come back, and for statistics; the counts
- * of others go to the endpoint's total.  Peers with a name are SDR_REL_PEERS_MAX at the most; strangers are bounded by their connections
- * (sdr_conn_admit) and messages (sdr_unexp_room).
+ * of others go to the endpoint's total.  Peers with a name are SDR_REL_PEERS_MAX at the most; strangers are bounded by
+ * their connections (sdr_conn_admit) and messages (sdr_unexp_room).
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"

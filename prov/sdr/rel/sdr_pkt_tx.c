@@ -12,8 +12,8 @@
  * answers in between, and the answer takes the acknowledgement along.
  *
  * Records of a lost packet travel again in new packets; a packet number is never used twice.  If it is acknowledged
- * after all, within SDR_RTO_MAX_NS when a probe gave it up, the first SDR_PKT_RSEQS of them count as arrived.  Under hybrid and auto a
- * packet that is alone on its way over a path that loses is followed by a copy of its records.
+ * after all, within SDR_RTO_MAX_NS when a probe gave it up, the first SDR_PKT_RSEQS of them count as arrived.  Under
+ * hybrid and auto a packet that is alone on its way over a path that loses is followed by a copy of its records.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
