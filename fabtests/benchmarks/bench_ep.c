@@ -83,8 +83,8 @@ void bench_open(struct bench_ep *b, const struct bench_attr *attr)
 	hints->rx_attr->msg_order = FI_ORDER_SAS;
 	if (attr->prov)
 		hints->fabric_attr->prov_name = strdup(attr->prov);
-	BENCH_CHECK(fi_getinfo(FI_VERSION(1, 17), attr->node, attr->service, attr->node ? FI_SOURCE : 0, hints,
-			       &b->info));
+	BENCH_CHECK(fi_getinfo(FI_VERSION(1, 17), attr->node, attr->service,
+			       attr->node ? FI_SOURCE : 0, hints, &b->info));
 	fi_freeinfo(hints);
 	b->local_mr = (b->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
 	BENCH_CHECK(fi_fabric(b->info->fabric_attr, &b->fabric, NULL));

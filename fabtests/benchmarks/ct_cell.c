@@ -3,10 +3,10 @@
 /*
  * One cell of sdr_ct_sim: two nodes, a connection, one transfer after the other, in virtual time.
  *
- * Nodes, clock and transfers are those of the tool sdr_sim (sim_bed.c, sim_work.c).  What is the benchmark's own:
- * the line's rate is what --rate says, headers and all; a cell is one connection that keeps what it has learnt from
- * run to run; and what is counted is what the sender says.  The first transfers (warm-up) open the connection
- * and feed the estimators.
+ * Nodes, clock and transfers are those of the tool sdr_sim (sim_bed.c, sim_work.c).  What is the
+ * benchmark's own: the line's rate is what --rate says, headers and all; a cell is one connection
+ * that keeps what it has learnt from run to run; and what is counted is what the sender says.  The
+ * first transfers (warm-up) open the connection and feed the estimators.
  */
 #include <math.h>
 #include <stdlib.h>

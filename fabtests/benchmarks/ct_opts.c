@@ -3,8 +3,8 @@
 /*
  * The command line of sdr_ct_sim: defaults, words, numbers, lists.
  *
- * Every value is checked here for its range; what only the transport can judge (a chunk that is no multiple of the
- * mtu, say) is refused by the endpoint when a cell opens.
+ * Every value is checked here for its range; what only the transport can judge (a chunk that is no
+ * multiple of the mtu, say) is refused by the endpoint when a cell opens.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -16,8 +16,9 @@
 #include "ct_sim.h"
 
 static const char *const ct_schemes[] = {
-	[SDR_SCHEME_SR] = "sr",	      [SDR_SCHEME_SR_NACK] = "sr_nack", [SDR_SCHEME_SR_RTO] = "sr_rto",
-	[SDR_SCHEME_EC_SR] = "ec_sr", [SDR_SCHEME_EC] = "ec",		[SDR_SCHEME_HYBRID] = "hybrid",
+	[SDR_SCHEME_SR] = "sr",		[SDR_SCHEME_SR_NACK] = "sr_nack",
+	[SDR_SCHEME_SR_RTO] = "sr_rto", [SDR_SCHEME_EC_SR] = "ec_sr",
+	[SDR_SCHEME_EC] = "ec",		[SDR_SCHEME_HYBRID] = "hybrid",
 	[SDR_SCHEME_AUTO] = "auto",
 };
 #define CT_SCHEMES (sizeof(ct_schemes) / sizeof(*ct_schemes))
@@ -29,33 +30,34 @@ const char *ct_scheme_name(enum sdr_rel_scheme scheme)
 
 static void ct_usage(FILE *f)
 {
-	fprintf(f, "usage: sdr_ct_sim [OPTION]...\n"
-		   "Completion times of transfers between two simulated nodes that run the real transport.\n\n"
-		   "  --rate BPS          link and sender, bits a second (400e9)\n"
-		   "  --rtt SECONDS       (25e-3)\n"
-		   "  --mtu BYTES         payload of a packet (4096)\n"
-		   "  --sizes LIST        bytes, with K, M, G (128M)\n"
-		   "  --loss LIST         shares of packets lost, independently (0,1e-5,1e-4,1e-3,1e-2)\n"
-		   "  --ge LIST           share:burst, losses in bursts of so many packets (none)\n"
-		   "  --reverse-loss yes|no   are acknowledgements lost too? (yes)\n"
-		   "  --schemes LIST      auto hybrid sr sr_rto sr_nack ec ec_sr (sr,sr_nack,sr_rto)\n"
-		   "  --chunk BYTES       (65536)\n"
-		   "  --k N --m N         of ec and ec_sr (32, 8)\n"
-		   "  --code mds|xor      of ec and ec_sr (mds)\n"
-		   "  --decode row|chunk  (row)\n"
-		   "  --objective mean|p99|p999   of hybrid and auto (p999)\n"
-		   "  --max-overhead X    parity per data of hybrid and auto (0.25)\n"
-		   "  --rto-rtts X        of sr_rto (3)\n"
-		   "  --runs N            transfers measured a cell (1000)\n"
-		   "  --warm N            and before them (300000 packets, 30 transfers at the most)\n"
-		   "  --pause SECONDS     longest pause between two (1e-3)\n"
-		   "  --tick SECONDS      packets wait so long to be handled together (5e-6)\n"
-		   "  --seed N            (1)\n"
-		   "  --jobs N            cells at a time (1)\n"
-		   "  --csv, --json       instead of the table\n"
-		   "  --bars              run what the project promises, and judge it\n"
-		   "  --quick             with --bars: 50 runs, nothing above 1 GiB\n"
-		   "  --help\n");
+	fprintf(f,
+		"usage: sdr_ct_sim [OPTION]...\n"
+		"Completion times of transfers between two simulated nodes that run the real transport.\n\n"
+		"  --rate BPS          link and sender, bits a second (400e9)\n"
+		"  --rtt SECONDS       (25e-3)\n"
+		"  --mtu BYTES         payload of a packet (4096)\n"
+		"  --sizes LIST        bytes, with K, M, G (128M)\n"
+		"  --loss LIST         shares of packets lost, independently (0,1e-5,1e-4,1e-3,1e-2)\n"
+		"  --ge LIST           share:burst, losses in bursts of so many packets (none)\n"
+		"  --reverse-loss yes|no   are acknowledgements lost too? (yes)\n"
+		"  --schemes LIST      auto hybrid sr sr_rto sr_nack ec ec_sr (sr,sr_nack,sr_rto)\n"
+		"  --chunk BYTES       (65536)\n"
+		"  --k N --m N         of ec and ec_sr (32, 8)\n"
+		"  --code mds|xor      of ec and ec_sr (mds)\n"
+		"  --decode row|chunk  (row)\n"
+		"  --objective mean|p99|p999   of hybrid and auto (p999)\n"
+		"  --max-overhead X    parity per data of hybrid and auto (0.25)\n"
+		"  --rto-rtts X        of sr_rto (3)\n"
+		"  --runs N            transfers measured a cell (1000)\n"
+		"  --warm N            and before them (300000 packets, 30 transfers at the most)\n"
+		"  --pause SECONDS     longest pause between two (1e-3)\n"
+		"  --tick SECONDS      packets wait so long to be handled together (5e-6)\n"
+		"  --seed N            (1)\n"
+		"  --jobs N            cells at a time (1)\n"
+		"  --csv, --json       instead of the table\n"
+		"  --bars              run what the project promises, and judge it\n"
+		"  --quick             with --bars: 50 runs, nothing above 1 GiB\n"
+		"  --help\n");
 }
 
 static int ct_bad(const char *name, const char *arg, const char *want)
@@ -100,7 +102,8 @@ static bool ct_element(struct ct_opts *o, const char *name, const char *s)
 		return o->nloss < CT_LIST_MAX && ct_number(s, 0, 0.9, &o->loss[o->nloss++]);
 	if (strcmp(name, "ge") == 0) {
 		v = strtod(s, &end);
-		if (o->nge >= CT_LIST_MAX || *end != ':' || !(v > 0 && v <= 0.9) || !ct_number(end + 1, 1, 1e6, &b))
+		if (o->nge >= CT_LIST_MAX || *end != ':' || !(v > 0 && v <= 0.9) ||
+		    !ct_number(end + 1, 1, 1e6, &b))
 			return false;
 		o->ge_loss[o->nge] = v;
 		o->ge_burst[o->nge++] = b;
@@ -135,9 +138,11 @@ static int ct_word(const char *s, const char *const *words)
 
 static int ct_option(struct ct_opts *o, const char *name, char *arg)
 {
-	static const char *const yes[] = { "no", "yes", NULL }, *const code[] = { "xor", "mds", NULL };
-	static const char *const decode[] = { "row", "chunk", NULL }, *const obj[] = { "mean", "p99", "p999",
-										       NULL };
+	static const char *const yes[] = { "no", "yes", NULL }, *const code[] = { "xor", "mds",
+										  NULL };
+	static const char *const decode[] = { "row", "chunk", NULL }, *const obj[] = {
+		"mean", "p99", "p999", NULL
+	};
 	struct ct_plan *p = &o->plan;
 	double v = 0;
 	int w;
@@ -160,8 +165,8 @@ static int ct_option(struct ct_opts *o, const char *name, char *arg)
 	} else if (strcmp(name, "objective") == 0) {
 		CT_WORD(obj, "mean, p99 or p999");
 		p->cfg.objective = (uint8_t)w;
-	} else if (strcmp(name, "sizes") == 0 || strcmp(name, "loss") == 0 || strcmp(name, "ge") == 0 ||
-		   strcmp(name, "schemes") == 0) {
+	} else if (strcmp(name, "sizes") == 0 || strcmp(name, "loss") == 0 ||
+		   strcmp(name, "ge") == 0 || strcmp(name, "schemes") == 0) {
 		return ct_list(o, name, arg);
 	} else {
 		static const struct {
@@ -266,7 +271,8 @@ static void ct_defaults(struct ct_opts *o)
 		.tx_depth = 64,
 		.rx_depth = 64,
 		.inject_max = 512,
-		.ec_scratch = 16ull << 30, /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
+		/* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
+		.ec_scratch = 16ull << 30,
 		.ec_code = SDR_CODE_MDS,
 		.ec_k = 32,
 		.ec_m = 8,
@@ -322,7 +328,8 @@ int ct_opts_parse(struct ct_opts *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	if (o->plan.mtu % 4 || o->plan.cfg.ec_k + o->plan.cfg.ec_m > SDR_FEC_SYMS_MAX) {
-		fprintf(stderr, "sdr_ct_sim: --mtu must be a multiple of 4, --k and --m together %u at the most\n",
+		fprintf(stderr,
+			"sdr_ct_sim: --mtu must be a multiple of 4, --k and --m together %u at the most\n",
 			SDR_FEC_SYMS_MAX);
 		return -EINVAL;
 	}

@@ -2,17 +2,18 @@
 /* Copyright (c) the sdr authors. */
 
 /*
- * One pair of processes of sdr_ct: see ct_pair.h. Settings are the environment's, so each pair is new, and the parent
- * never calls libfabric. Warm-up first, until the estimators know the path; then every size, once untimed, then one
- * timed transfer at a time:
+ * One pair of processes of sdr_ct: see ct_pair.h. Settings are the environment's, so each pair is
+ * new, and the parent never calls libfabric. Warm-up first, until the estimators know the path;
+ * then every size, once untimed, then one timed transfer at a time:
  *
  *	server   posts its receive, says so (pipe)
- *	client   sends; clock from the post to the completion, which says that the peer has acknowledged everything
+ *	client   sends; clock from the post to the completion, which says that the peer has
+ *	         acknowledged everything
  *	server   checks every byte when the client is done
  *
- * Who waits, fills or checks makes progress meanwhile: the delay is in the sending process, and what it holds back is
- * let go by its rounds. The pipes carry a byte a step and are no part of what is timed. SIGALRM ends a side that takes
- * more than five times the ideal.
+ * Who waits, fills or checks makes progress meanwhile: the delay is in the sending process, and
+ * what it holds back is let go by its rounds. The pipes carry a byte a step and are no part of what
+ * is timed. SIGALRM ends a side that takes more than five times the ideal.
  */
 #include "ct_pair.h"
 #include "bench_ep.h"
@@ -44,7 +45,7 @@ static struct side {
 	uint64_t seq; /* of the transfer: salt of its pattern */
 } side;
 
-/* ---- one transfer -------------------------------------------------------------------------------- */
+/* ---- one transfer ---------------------------------------------------------------------------- */
 
 static uint64_t pattern(uint64_t salt, uint64_t i)
 {
@@ -71,8 +72,8 @@ static void buffer_check(size_t len)
 
 	for (size_t i = 0; i < len / 8; i++) {
 		if (p[i] != pattern(side.seq, i)) {
-			fprintf(stderr, "sdr_ct: wrong data at byte %zu of %zu (transfer %llu)\n", i * 8, len,
-				(unsigned long long)side.seq);
+			fprintf(stderr, "sdr_ct: wrong data at byte %zu of %zu (transfer %llu)\n",
+				i * 8, len, (unsigned long long)side.seq);
 			_exit(1);
 		}
 		if (i % (SLICE / 8) == 0)
@@ -121,9 +122,11 @@ static double transfer(size_t len)
 		buffer_fill(len);
 		hear();
 		start = bench_now();
-		BENCH_POST(&side.b, fi_tsend(side.b.ep, side.buf, len, NULL, side.peer, TAG, &f.op));
+		BENCH_POST(&side.b,
+			   fi_tsend(side.b.ep, side.buf, len, NULL, side.peer, TAG, &f.op));
 	} else {
-		BENCH_POST(&side.b, fi_trecv(side.b.ep, side.buf, len, NULL, side.peer, TAG, 0, &f.op));
+		BENCH_POST(&side.b,
+			   fi_trecv(side.b.ep, side.buf, len, NULL, side.peer, TAG, 0, &f.op));
 		tell();
 	}
 	while (!f.set)
@@ -144,7 +147,7 @@ static double transfer(size_t len)
 	return 0;
 }
 
-/* ---- the two processes ---------------------------------------------------------------------------- */
+/* ---- the two processes ----------------------------------------------------------------------- */
 
 static double ideal(const struct ct_run *r, uint32_t mib)
 {
@@ -254,8 +257,8 @@ static void side_run(const struct ct_run *r, bool client, int in, int out, int r
 	side.in = in;
 	side.out = out;
 	run_env(r, client);
-	side.buf = mmap(NULL, (size_t)top << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
-			-1, 0);
+	side.buf = mmap(NULL, (size_t)top << 20, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (side.buf == MAP_FAILED)
 		bench_die("mmap", -FI_ENOMEM);
 	bench_open(&side.b, &attr);
@@ -329,10 +332,13 @@ bool ct_run_end(int fd, const pid_t pid[2])
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			continue;
 		if (good)
-			fprintf(stderr, "sdr_ct: the %s %s %d%s\n", who == pid[0] ? "client" : "server",
+			fprintf(stderr, "sdr_ct: the %s %s %d%s\n",
+				who == pid[0] ? "client" : "server",
 				WIFEXITED(status) ? "exited with" : "was ended by signal",
 				WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
-				WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? " (out of time)" : "");
+				WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
+					? " (out of time)"
+					: "");
 		if (good && i == 0)
 			kill(pid[who == pid[0]], SIGKILL);
 		good = false;

@@ -90,7 +90,8 @@ const char *ct_scheme_name(enum sdr_rel_scheme scheme);
 bool ct_cell_run(const struct ct_plan *plan, const struct ct_cell *cell, struct ct_result *r);
 
 void ct_out_begin(enum ct_format f, const struct ct_plan *plan);
-void ct_out_row(enum ct_format f, const struct ct_cell *cell, const struct ct_result *r, bool first);
+void ct_out_row(enum ct_format f, const struct ct_cell *cell, const struct ct_result *r,
+		bool first);
 void ct_out_end(enum ct_format f);
 /* "PASS", "OVER ..."; "" without a bar. */
 const char *ct_verdict(const struct ct_cell *cell, const struct ct_result *r);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* What the parts of sdr_fec_bench share: fec_bench_out.c prints, fec_bench_work.c is what is measured. */
+/*
+ * What the parts of sdr_fec_bench share: fec_bench_out.c prints, fec_bench_work.c is what is
+ * measured.
+ */
 #ifndef FEC_BENCH_H
 #define FEC_BENCH_H
 
@@ -46,12 +49,14 @@ typedef void work_fn(struct work *w, uint8_t *const *src, uint8_t *const *par);
 
 void check(bool ok, const char *what); /* exits */
 double now(clockid_t id);	       /* seconds */
-struct work work_open(uint8_t *data, uint8_t *par, size_t buffer, uint32_t k, uint32_t m, uint32_t piece,
-		      uint32_t lost);
+struct work work_open(uint8_t *data, uint8_t *par, size_t buffer, uint32_t k, uint32_t m,
+		      uint32_t piece, uint32_t lost);
 void work_close(struct work *w);
 /* Seconds for a submessage, mean of `limit` of them, or of fewer when they take `cap` seconds. */
-double turn_run(struct work *w, work_fn *fn, clockid_t clock, uint64_t first, uint64_t limit, double cap);
+double turn_run(struct work *w, work_fn *fn, clockid_t clock, uint64_t first, uint64_t limit,
+		double cap);
 
-work_fn do_sdr_encode, do_isal_encode, do_sdr_update, do_isal_update, do_xor_loop, do_decode, do_paper_xor;
+work_fn do_sdr_encode, do_isal_encode, do_sdr_update, do_isal_update, do_xor_loop, do_decode,
+	do_paper_xor;
 
 #endif /* FEC_BENCH_H */

@@ -20,14 +20,15 @@ void row_print(enum format format, const struct row *r)
 	if (r->ratio > 0)
 		snprintf(ratio, sizeof(ratio), "%.2f", r->ratio);
 	if (bar)
-		snprintf(limit, sizeof(limit), "%s%.2f", r->at_least > 0 ? ">=" : "<=", r->at_least + r->at_most);
+		snprintf(limit, sizeof(limit), "%s%.2f",
+			 r->at_least > 0 ? ">=" : "<=", r->at_least + r->at_most);
 	missed |= bar && !ok;
 	if (format == JSON) {
 		printf("%s\n  "
 		       "{\"test\":\"%s\",\"k\":%u,\"m\":%u,\"bytes\":%u,\"lost\":%u,\"threads\":%u,\"what\":\"%s\","
 		       "\"value\":%s,\"unit\":\"%s\"",
-		       printed++ ? "," : "[", r->test, r->k, r->m, r->piece, r->lost, r->threads, r->what, value,
-		       r->unit);
+		       printed++ ? "," : "[", r->test, r->k, r->m, r->piece, r->lost, r->threads,
+		       r->what, value, r->unit);
 		if (r->ratio > 0)
 			printf(",\"ref\":\"%s\",\"ratio\":%s", r->ref, ratio);
 		if (bar)
@@ -38,19 +39,22 @@ void row_print(enum format format, const struct row *r)
 	if (format == CSV) {
 		if (!printed++)
 			printf("test,k,m,bytes,lost,threads,what,value,unit,ref,ratio,bar,met\n");
-		printf("%s,%u,%u,%u,%u,%u,%s,%s,%s,%s,%s,%s,%s\n", r->test, r->k, r->m, r->piece, r->lost,
-		       r->threads, r->what, value, r->unit, r->ratio > 0 ? r->ref : "", ratio, limit,
+		printf("%s,%u,%u,%u,%u,%u,%s,%s,%s,%s,%s,%s,%s\n", r->test, r->k, r->m, r->piece,
+		       r->lost, r->threads, r->what, value, r->unit, r->ratio > 0 ? r->ref : "",
+		       ratio, limit,
 		       !bar ? ""
 		       : ok ? "yes"
 			    : "no");
 		return;
 	}
 	if (!printed++)
-		printf("%-8s %9s %7s %5s %8s %-10s %9s %-6s %7s %-12s %s\n", "test", "(k,m)", "bytes", "lost",
-		       "threads", "what", "value", "unit", "ratio", "to", "bar");
-	snprintf(limit + strlen(limit), sizeof(limit) - strlen(limit), "%s", !bar || ok ? "" : " MISSED");
-	printf("%-8s (%3u,%3u) %7u %5u %8u %-10s %9s %-6s %7s %-12s %s\n", r->test, r->k, r->m, r->piece, r->lost,
-	       r->threads, r->what, value, r->unit, ratio, r->ratio > 0 ? r->ref : "", limit);
+		printf("%-8s %9s %7s %5s %8s %-10s %9s %-6s %7s %-12s %s\n", "test", "(k,m)",
+		       "bytes", "lost", "threads", "what", "value", "unit", "ratio", "to", "bar");
+	snprintf(limit + strlen(limit), sizeof(limit) - strlen(limit), "%s",
+		 !bar || ok ? "" : " MISSED");
+	printf("%-8s (%3u,%3u) %7u %5u %8u %-10s %9s %-6s %7s %-12s %s\n", r->test, r->k, r->m,
+	       r->piece, r->lost, r->threads, r->what, value, r->unit, ratio,
+	       r->ratio > 0 ? r->ref : "", limit);
 	fflush(stdout);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_fec_bench: what is measured.  A work is a code over a buffer that is cut into submessages of k chunks, taken
- * in turn; its function is called with the chunks and parity chunks of one submessage after the other.
+ * sdr_fec_bench: what is measured.  A work is a code over a buffer that is cut into submessages of
+ * k chunks, taken in turn; its function is called with the chunks and parity chunks of one
+ * submessage after the other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,15 +27,16 @@ void check(bool ok, const char *what)
 	}
 }
 
-struct work work_open(uint8_t *data, uint8_t *par, size_t buffer, uint32_t k, uint32_t m, uint32_t piece,
-		      uint32_t lost)
+struct work work_open(uint8_t *data, uint8_t *par, size_t buffer, uint32_t k, uint32_t m,
+		      uint32_t piece, uint32_t lost)
 {
 	struct work w = { .k = k, .m = m, .piece = piece, .lost = lost, .data = data, .par = par };
 	uint8_t *coef = malloc((size_t)k * m);
 	uint32_t i;
 
 	w.tbl = malloc((size_t)k * m * 32);
-	check(coef && w.tbl && !sdr_fec_create(k, m, &w.f) && !sdr_fec_plan_create(w.f, &w.plan), "out of memory");
+	check(coef && w.tbl && !sdr_fec_create(k, m, &w.f) && !sdr_fec_plan_create(w.f, &w.plan),
+	      "out of memory");
 	for (i = 0; i < k * m; i++)
 		coef[i] = sdr_fec_coef(i / k, i % k);
 	ec_init_tables((int)k, (int)m, coef, w.tbl);
@@ -63,7 +65,8 @@ void do_sdr_encode(struct work *w, uint8_t *const *src, uint8_t *const *par)
 
 void do_isal_encode(struct work *w, uint8_t *const *src, uint8_t *const *par)
 {
-	ec_encode_data(CHUNK, (int)w->k, (int)w->m, w->tbl, (uint8_t **)(uintptr_t)src, (uint8_t **)(uintptr_t)par);
+	ec_encode_data(CHUNK, (int)w->k, (int)w->m, w->tbl, (uint8_t **)(uintptr_t)src,
+		       (uint8_t **)(uintptr_t)par);
 }
 
 void do_sdr_update(struct work *w, uint8_t *const *src, uint8_t *const *par)
@@ -90,7 +93,8 @@ void do_isal_update(struct work *w, uint8_t *const *src, uint8_t *const *par)
 		for (at = 0; at < CHUNK; at += w->piece) {
 			for (i = 0; i < w->m; i++)
 				p[i] = par[i] + at;
-			ec_encode_data_update((int)w->piece, (int)w->k, (int)w->m, (int)j, w->tbl, src[j] + at, p);
+			ec_encode_data_update((int)w->piece, (int)w->k, (int)w->m, (int)j, w->tbl,
+					      src[j] + at, p);
 		}
 	}
 }
@@ -119,7 +123,10 @@ void do_xor_loop(struct work *w, uint8_t *const *src, uint8_t *const *par)
 	}
 }
 
-/* Lost chunks: another pattern each time, so that it is set anew; the last rows, so that nothing is a plain XOR. */
+/*
+ * Lost chunks: another pattern each time, so that it is set anew; the last rows, so that nothing is
+ * a plain XOR.
+ */
 void do_decode(struct work *w, uint8_t *const *src, uint8_t *const *par)
 {
 	uint8_t missing[SYMS], rows[SYMS], *out[SYMS];
@@ -142,7 +149,8 @@ void do_decode(struct work *w, uint8_t *const *src, uint8_t *const *par)
 	}
 }
 
-double turn_run(struct work *w, work_fn *fn, clockid_t clock, uint64_t first, uint64_t limit, double cap)
+double turn_run(struct work *w, work_fn *fn, clockid_t clock, uint64_t first, uint64_t limit,
+		double cap)
 {
 	double from = now(clock), took = 0;
 	uint64_t n = 0, s = first;

@@ -6,7 +6,8 @@
  * (before any call of libfabric), which tell each other their addresses through pipes, so any
  * provider will do. Measured by the client:
  *
- *   write_bw    RMA writes, a window in flight; the last window with FI_DELIVERY_COMPLETE, inside the time
+ *   write_bw    RMA writes, a window in flight; the last window with FI_DELIVERY_COMPLETE, inside
+ *               the time
  *   lat         tagged ping-pong: half a round trip, median and 99th percentile
  *   rate        untagged sends, a window in flight
  *   tagged_bw   tagged sends, a window in flight
@@ -174,8 +175,10 @@ static uint64_t sync_value(uint64_t mine)
 	s.arg = &sent;
 	r.arg = &got;
 	v->tx = mine;
-	BENCH_POST(&side.b, fi_trecv(side.b.ep, &v->rx, 8, bench_desc(&side.b, mr), side.peer, tag, 0, &r));
-	BENCH_POST(&side.b, fi_tsend(side.b.ep, &v->tx, 8, bench_desc(&side.b, mr), side.peer, tag, &s));
+	BENCH_POST(&side.b,
+		   fi_trecv(side.b.ep, &v->rx, 8, bench_desc(&side.b, mr), side.peer, tag, 0, &r));
+	BENCH_POST(&side.b,
+		   fi_tsend(side.b.ep, &v->tx, 8, bench_desc(&side.b, mr), side.peer, tag, &s));
 	while (!sent || !got)
 		bench_progress(&side.b);
 	return v->rx;
@@ -212,8 +215,10 @@ static void result(const char *test, size_t size, uint32_t window, double value,
 		break;
 	default:
 		if (!rows++)
-			printf("%-14s %-10s %9s %6s %14s\n", "provider", "test", "bytes", "window", "value");
-		printf("%-14s %-10s %9zu %6u %14.2f %s\n", opt.prov, test, size, window, value, unit);
+			printf("%-14s %-10s %9s %6s %14s\n", "provider", "test", "bytes", "window",
+			       "value");
+		printf("%-14s %-10s %9zu %6u %14.2f %s\n", opt.prov, test, size, window, value,
+		       unit);
 	}
 	fflush(stdout);
 }
@@ -225,7 +230,9 @@ static void write_post(uint32_t slot, uint64_t flags, struct bench_op *op)
 	size_t size = opt.write_size;
 	void *desc = bench_desc(&side.b, side.tx_mr);
 	struct iovec iov = { .iov_base = side.tx + slot * size, .iov_len = size };
-	struct fi_rma_iov rma = { .addr = side.remote + slot * size, .len = size, .key = side.rkey };
+	struct fi_rma_iov rma = { .addr = side.remote + slot * size,
+				  .len = size,
+				  .key = side.rkey };
 	struct fi_msg_rma msg = {
 		.msg_iov = &iov,
 		.desc = &desc,
@@ -275,7 +282,8 @@ static void test_write(void)
 			end = bench_now();
 			if (run)
 				result("write_bw", size, window,
-				       (double)(done + window) * (double)size / (end - start) / 1e6, "MB/s");
+				       (double)(done + window) * (double)size / (end - start) / 1e6,
+				       "MB/s");
 			sync_value(0);
 		} else {
 			memset(side.rx, 0, size * window);
@@ -293,7 +301,7 @@ static void test_write(void)
 	}
 }
 
-/* ---- streams of messages ---------------------------------------------------------------------- */
+/* ---- streams of messages --------------------------------------------------------------------- */
 
 struct stream {
 	bool tagged;
@@ -336,10 +344,11 @@ static void stream_recv(uint64_t count)
 			stream.number[op->index] = n++;
 			memset(p, 0xee, 8);
 			if (stream.tagged)
-				BENCH_POST(&side.b,
-					   fi_trecv(side.b.ep, p, stream.size, desc, side.peer, stream.tag, 0, op));
+				BENCH_POST(&side.b, fi_trecv(side.b.ep, p, stream.size, desc,
+							     side.peer, stream.tag, 0, op));
 			else
-				BENCH_POST(&side.b, fi_recv(side.b.ep, p, stream.size, desc, side.peer, op));
+				BENCH_POST(&side.b,
+					   fi_recv(side.b.ep, p, stream.size, desc, side.peer, op));
 		}
 		bench_progress(&side.b);
 	}
@@ -355,9 +364,11 @@ static void stream_send(uint64_t count)
 
 		memcpy(p, &n, 8);
 		if (stream.tagged)
-			BENCH_POST(&side.b, fi_tsend(side.b.ep, p, stream.size, desc, side.peer, stream.tag, op));
+			BENCH_POST(&side.b, fi_tsend(side.b.ep, p, stream.size, desc, side.peer,
+						     stream.tag, op));
 		else
-			BENCH_POST(&side.b, fi_send(side.b.ep, p, stream.size, desc, side.peer, op));
+			BENCH_POST(&side.b,
+				   fi_send(side.b.ep, p, stream.size, desc, side.peer, op));
 	}
 	ops_wait(stream.window);
 }
@@ -410,7 +421,8 @@ static void test_stream(bool tagged, size_t size, uint64_t tag)
 	}
 	t = stream_run(count, false);
 	if (side.client && tagged)
-		result("tagged_bw", size, stream.window, (double)count * (double)size / t / 1e6, "MB/s");
+		result("tagged_bw", size, stream.window, (double)count * (double)size / t / 1e6,
+		       "MB/s");
 	else if (side.client)
 		result("rate", size, stream.window, (double)count / t / 1e3, "kmsg/s");
 	sync_pipe();
@@ -440,7 +452,8 @@ static void pingpong(uint64_t n, double *samples)
 	for (uint64_t i = 0; i < n; i++) {
 		got = false;
 		*rx = ~UINT64_C(0);
-		BENCH_POST(&side.b, fi_trecv(side.b.ep, rx, LAT_SIZE, rx_desc, side.peer, LAT_TAG, 0, &r));
+		BENCH_POST(&side.b,
+			   fi_trecv(side.b.ep, rx, LAT_SIZE, rx_desc, side.peer, LAT_TAG, 0, &r));
 		for (int turn = 0; turn < 2; turn++) {
 			if ((turn == 0) != side.client) {
 				while (!got)
@@ -453,11 +466,12 @@ static void pingpong(uint64_t n, double *samples)
 				bench_progress(&side.b);
 			*tx = i;
 			if (inject) {
-				BENCH_POST(&side.b, fi_tinject(side.b.ep, tx, LAT_SIZE, side.peer, LAT_TAG));
+				BENCH_POST(&side.b,
+					   fi_tinject(side.b.ep, tx, LAT_SIZE, side.peer, LAT_TAG));
 			} else {
 				sent = false;
-				BENCH_POST(&side.b,
-					   fi_tsend(side.b.ep, tx, LAT_SIZE, tx_desc, side.peer, LAT_TAG, &s));
+				BENCH_POST(&side.b, fi_tsend(side.b.ep, tx, LAT_SIZE, tx_desc,
+							     side.peer, LAT_TAG, &s));
 			}
 		}
 		if (samples) {
@@ -494,7 +508,7 @@ static void test_lat(void)
 	sync_pipe();
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static bool wanted(const char *test)
 {
@@ -520,8 +534,10 @@ static void side_open(void)
 
 	bench_open(&side.b, &attr);
 	side.room = slot * 2 * opt.window; /* more than 2 * MAX_WINDOW * 8 */
-	side.tx = mmap(NULL, side.room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	side.rx = mmap(NULL, side.room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	side.tx = mmap(NULL, side.room, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	side.rx = mmap(NULL, side.room, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (side.tx == MAP_FAILED || side.rx == MAP_FAILED)
 		bench_die("mmap", -FI_ENOMEM);
 	side.rx_mr = bench_mr(&side.b, side.rx, side.room, FI_RECV | FI_REMOTE_WRITE, RMA_KEY);
@@ -568,10 +584,11 @@ static int run(bool client, int in, int out)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sdr_bench [--prov P] [--node ADDR] [--tests write_bw,lat,rate,tagged_bw]\n"
-			"                 [--seconds S] [--window N] [--rate-window N] [--write-size BYTES]\n"
-			"                 [--progress manual|auto] [--threading safe|domain]\n"
-			"                 [--format table|csv|json] [--timeout S]\n");
+	fprintf(stderr,
+		"usage: sdr_bench [--prov P] [--node ADDR] [--tests write_bw,lat,rate,tagged_bw]\n"
+		"                 [--seconds S] [--window N] [--rate-window N] [--write-size BYTES]\n"
+		"                 [--progress manual|auto] [--threading safe|domain]\n"
+		"                 [--format table|csv|json] [--timeout S]\n");
 	return 2;
 }
 
@@ -598,7 +615,9 @@ static bool option(const char *name, const char *v)
 	else if (!strcmp(name, "--threading"))
 		opt.threading = !strcmp(v, "safe") ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
 	else if (!strcmp(name, "--format"))
-		opt.format = !strcmp(v, "csv") ? FORMAT_CSV : !strcmp(v, "json") ? FORMAT_JSON : FORMAT_TABLE;
+		opt.format = !strcmp(v, "csv")	  ? FORMAT_CSV
+			     : !strcmp(v, "json") ? FORMAT_JSON
+						  : FORMAT_TABLE;
 	else
 		return false;
 	return true;
@@ -612,8 +631,9 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i += 2)
 		if (i + 1 >= argc || !option(argv[i], argv[i + 1]))
 			return usage();
-	if (opt.window < 1 || opt.window > MAX_WINDOW || opt.rate_window < 1 || opt.rate_window > MAX_WINDOW ||
-	    opt.write_size < 8 || opt.write_size > MAX_SIZE || opt.seconds <= 0)
+	if (opt.window < 1 || opt.window > MAX_WINDOW || opt.rate_window < 1 ||
+	    opt.rate_window > MAX_WINDOW || opt.write_size < 8 || opt.write_size > MAX_SIZE ||
+	    opt.seconds <= 0)
 		return usage();
 	signal(SIGPIPE, SIG_IGN);
 	if (pipe(up) || pipe(down)) {
@@ -650,7 +670,8 @@ int main(int argc, char **argv)
 			if (who <= 0)
 				break;
 			if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-				fprintf(stderr, "sdr_bench: the %s %s %d\n", who == child ? "server" : "client",
+				fprintf(stderr, "sdr_bench: the %s %s %d\n",
+					who == child ? "server" : "client",
 					WIFEXITED(status) ? "exited with" : "was ended by signal",
 					WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 				kill(who == child ? client : child, SIGKILL);

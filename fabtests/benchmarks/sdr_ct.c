@@ -2,16 +2,17 @@
 /* Copyright (c) the sdr authors. */
 
 /*
- * Completion time over real sockets: how close to the ideal a transfer over a long, lossy path comes, by scheme,
- * loss and size. Two processes on loopback (ct_pair.c); faults in both (FI_SDR_FAULT) make the path: half of the RTT,
- * and the loss, in each direction. The rate is fixed (FI_SDR_CC=fixed), and one that this machine sustains: unless it is
- * given, it is searched for first, as the highest of a list at which 64 MiB without loss need no repair and end
- * within 1.03 of the ideal every time, and 80 % of that is used, since parity costs time of the processors too.
+ * Completion time over real sockets: how close to the ideal a transfer over a long, lossy path
+ * comes, by scheme, loss and size. Two processes on loopback (ct_pair.c); faults in both
+ * (FI_SDR_FAULT) make the path: half of the RTT, and the loss, in each direction. The rate is fixed
+ * (FI_SDR_CC=fixed), and one that this machine sustains: unless it is given, it is searched for
+ * first, as the highest of a list at which 64 MiB without loss need no repair and end within 1.03
+ * of the ideal every time, and 80 % of that is used, since parity costs time of the processors too.
  *
- * ideal = data bytes * 8 / FI_SDR_RATE + RTT. The rate counts headers, the ideal does not: about 1.016 is the best
- * there is for a long transfer of packets of 4096 bytes. The bars are for auto: median <= 1.10, p99 <= 1.25 times
- * the ideal; p99 is by nearest rank, the largest when there are 100 or less. Both processes spin: two processors
- * are needed, and nothing else should run.
+ * ideal = data bytes * 8 / FI_SDR_RATE + RTT. The rate counts headers, the ideal does not: about
+ * 1.016 is the best there is for a long transfer of packets of 4096 bytes. The bars are for auto:
+ * median <= 1.10, p99 <= 1.25 times the ideal; p99 is by nearest rank, the largest when there are
+ * 100 or less. Both processes spin: two processors are needed, and nothing else should run.
  *
  * Exit status: 0 everything ran and auto is within its bars, 1 it is not or a run failed, 2 usage.
  */
@@ -53,7 +54,7 @@ static struct {
 	.seed = 1,
 };
 
-/* ---- the rate ---------------------------------------------------------------------------------------- */
+/* ---- the rate -------------------------------------------------------------------------------- */
 
 /* The items live as long as the program. */
 static uint32_t list_split(const char *list, char **item)
@@ -104,7 +105,8 @@ static bool sustained(double rate)
 	if (!ct_run_end(fd, pid) || !good)
 		exit(1);
 	good = c.rtx == 0 && c.max <= FIND_BAR * c.ideal;
-	fprintf(note(), "# %6.0f Mbit/s: slowest of %u x 64 MiB %.3f x ideal, %llu packets sent again%s\n",
+	fprintf(note(),
+		"# %6.0f Mbit/s: slowest of %u x 64 MiB %.3f x ideal, %llu packets sent again%s\n",
 		rate / 1e6, c.n, c.max / c.ideal, (unsigned long long)c.rtx, good ? "" : ": no");
 	return good;
 }
@@ -134,7 +136,7 @@ static double rate_find(void)
 	return best;
 }
 
-/* ---- results -------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static unsigned int rows, over, within;
 
@@ -201,15 +203,17 @@ static void row(const struct ct_run *r, const struct ct_cell *c)
 		row_all(r, c, bar);
 	} else {
 		if (!rows)
-			printf("%-8s %6s %4s %5s %9s %9s %9s %9s %7s %7s %8s %7s %7s %13s %8s\n", "scheme", "loss",
-			       "MiB", "n", "median ms", "p99 ms", "max ms", "ideal ms", "median", "p99", "parity %",
-			       "again", "decoded", "parity (k,m)", "loss ppm");
-		snprintf(choice, sizeof(choice), "%.0f (%.0f,%.0f)", (double)c->with_parity, (double)c->k,
-			 (double)c->m);
+			printf("%-8s %6s %4s %5s %9s %9s %9s %9s %7s %7s %8s %7s %7s %13s %8s\n",
+			       "scheme", "loss", "MiB", "n", "median ms", "p99 ms", "max ms",
+			       "ideal ms", "median", "p99", "parity %", "again", "decoded",
+			       "parity (k,m)", "loss ppm");
+		snprintf(choice, sizeof(choice), "%.0f (%.0f,%.0f)", (double)c->with_parity,
+			 (double)c->k, (double)c->m);
 		printf("%-8s %6s %4u %5u %9.2f %9.2f %9.2f %9.2f %7.3f %7.3f %8.3f %7.0f %7.0f %13s %8.0f  %s\n",
-		       r->scheme, r->loss, c->mib, c->n, c->median * 1e3, c->p99 * 1e3, c->max * 1e3,
-		       c->ideal * 1e3, med, p99, (double)c->parity / (double)c->data * 100, (double)c->rtx,
-		       (double)c->fec, choice, (double)c->loss_ppm, bar);
+		       r->scheme, r->loss, c->mib, c->n, c->median * 1e3, c->p99 * 1e3,
+		       c->max * 1e3, c->ideal * 1e3, med, p99,
+		       (double)c->parity / (double)c->data * 100, (double)c->rtx, (double)c->fec,
+		       choice, (double)c->loss_ppm, bar);
 	}
 	rows++;
 	fflush(stdout);
@@ -235,7 +239,8 @@ static bool run_all(double rate)
 	for (uint32_t i = 0; i < r.nsizes; i++) {
 		r.mib[i] = (uint32_t)strtoul(size[i], NULL, 10);
 		if (r.mib[i] < 1 || r.mib[i] > MAX_SIZE) {
-			fprintf(stderr, "sdr_ct: --sizes: %s is not 1..%u MiB\n", size[i], MAX_SIZE);
+			fprintf(stderr, "sdr_ct: --sizes: %s is not 1..%u MiB\n", size[i],
+				MAX_SIZE);
 			exit(2);
 		}
 		r.n[i] = transfers_of(r.mib[i]);
@@ -252,7 +257,8 @@ static bool run_all(double rate)
 			while (ct_run_cell(fd, &c))
 				row(&r, &c);
 			if (!ct_run_end(fd, pid)) {
-				fprintf(stderr, "sdr_ct: %s with loss %s did not finish\n", r.scheme, r.loss);
+				fprintf(stderr, "sdr_ct: %s with loss %s did not finish\n",
+					r.scheme, r.loss);
 				good = false;
 			}
 		}
@@ -260,7 +266,7 @@ static bool run_all(double rate)
 	return good;
 }
 
-/* ---- command line --------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static int usage(FILE *f)
 {
@@ -300,7 +306,8 @@ static bool option(const char *name, const char *v)
 	else if (!strcmp(name, "--rtt"))
 		return (opt.rtt_ms = atof(v)) >= 0.1 && opt.rtt_ms <= 2000;
 	else if (!strcmp(name, "--transfers"))
-		return (opt.transfers = (uint32_t)strtoul(v, NULL, 10)) >= 1 && opt.transfers <= MAX_N;
+		return (opt.transfers = (uint32_t)strtoul(v, NULL, 10)) >= 1 &&
+		       opt.transfers <= MAX_N;
 	else if (!strcmp(name, "--warm"))
 		opt.warm = (uint32_t)strtoul(v, NULL, 10);
 	else if (!strcmp(name, "--mtu"))
@@ -341,8 +348,8 @@ int main(int argc, char **argv)
 		double most = rate_find();
 
 		rate = SHARE * most;
-		fprintf(note(), "# sustained without loss: %.0f Mbit/s; used: %.0f Mbit/s\n", most / 1e6,
-			rate / 1e6);
+		fprintf(note(), "# sustained without loss: %.0f Mbit/s; used: %.0f Mbit/s\n",
+			most / 1e6, rate / 1e6);
 		if (find)
 			return 0;
 	}

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_ct_sim: completion time, simulated.  How long does a transfer take over a long lossy link, on average and at
- * the tail, under each scheme?
+ * sdr_ct_sim: completion time, simulated.  How long does a transfer take over a long lossy link, on
+ * average and at the tail, under each scheme?
  *
- * The plan is a list of cells (size, weather, scheme).  Each cell runs in a process of its own, --jobs at a time, and
- * leaves its result in memory that this process shares with it; rows are printed in the order of the plan.  What a
- * cell does is in ct_cell.c, what is printed in ct_out.c, the command line in ct_opts.c.  The same seed gives the same times, whatever --jobs.
+ * The plan is a list of cells (size, weather, scheme).  Each cell runs in a process of its own,
+ * --jobs at a time, and leaves its result in memory that this process shares with it; rows are
+ * printed in the order of the plan.  What a cell does is in ct_cell.c, what is printed in ct_out.c,
+ * the command line in ct_opts.c.  The same seed gives the same times, whatever --jobs.
  *
- * --bars runs the cells for which the project has promised something and judges them; the exit status is 1 when a bar
- * is missed and 2 when a cell failed.
+ * --bars runs the cells for which the project has promised something and judges them; the exit
+ * status is 1 when a bar is missed and 2 when a cell failed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,15 +28,16 @@
 static struct ct_opts ct;
 static int ct_bad_cells; /* exit status: 1 a bar was missed, 2 a cell failed */
 
-/* ---- the plan -------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
-static struct ct_cell *ct_cell_add(uint64_t size, double loss, double burst, enum sdr_rel_scheme scheme,
-				   uint32_t runs)
+static struct ct_cell *ct_cell_add(uint64_t size, double loss, double burst,
+				   enum sdr_rel_scheme scheme, uint32_t runs)
 {
 	struct ct_cell *c;
 
 	if (ct.ncells == CT_CELLS_MAX) {
-		fprintf(stderr, "sdr_ct_sim: more than %u cells: give shorter lists\n", CT_CELLS_MAX);
+		fprintf(stderr, "sdr_ct_sim: more than %u cells: give shorter lists\n",
+			CT_CELLS_MAX);
 		exit(2);
 	}
 	c = &ct.cells[ct.ncells++];
@@ -50,7 +52,8 @@ static struct ct_cell *ct_cell_add(uint64_t size, double loss, double burst, enu
 
 static void ct_cells_given(void)
 {
-	static const enum sdr_rel_scheme plain[] = { SDR_SCHEME_SR, SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO };
+	static const enum sdr_rel_scheme plain[] = { SDR_SCHEME_SR, SDR_SCHEME_SR_NACK,
+						     SDR_SCHEME_SR_RTO };
 	static const double loss[] = { 0, 1e-5, 1e-4, 1e-3, 1e-2 };
 	uint32_t runs = ct.runs ? ct.runs : 1000;
 
@@ -68,7 +71,8 @@ static void ct_cells_given(void)
 				ct_cell_add(ct.sizes[s], ct.loss[l], 0, ct.schemes[i], runs);
 		for (int l = 0; l < ct.nge; l++)
 			for (int i = 0; i < ct.nschemes; i++)
-				ct_cell_add(ct.sizes[s], ct.ge_loss[l], ct.ge_burst[l], ct.schemes[i], runs);
+				ct_cell_add(ct.sizes[s], ct.ge_loss[l], ct.ge_burst[l],
+					    ct.schemes[i], runs);
 	}
 }
 
@@ -103,7 +107,8 @@ static void ct_bar(enum sdr_rel_scheme scheme, uint64_t size, double loss, doubl
 static void ct_cells_bars(void)
 {
 	static const enum sdr_rel_scheme judged[] = { SDR_SCHEME_AUTO, SDR_SCHEME_HYBRID };
-	static const enum sdr_rel_scheme beside[] = { SDR_SCHEME_SR_RTO, SDR_SCHEME_SR_NACK, SDR_SCHEME_EC_SR };
+	static const enum sdr_rel_scheme beside[] = { SDR_SCHEME_SR_RTO, SDR_SCHEME_SR_NACK,
+						      SDR_SCHEME_EC_SR };
 	static const uint64_t other[] = { 1ull << 20, 16ull << 20, 1ull << 30, 8ull << 30 };
 	static const double loss[] = { 1e-5, 1e-4, 1e-3, 1e-2 };
 	static const uint64_t size = 128ull << 20;
@@ -125,7 +130,7 @@ static void ct_cells_bars(void)
 				ct_cell_add(size, loss[l], 0, beside[s], ct.quick ? 20 : 100);
 }
 
-/* ---- processes ------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 static void ct_start(void *ctx, uint32_t i)
 {
@@ -147,9 +152,12 @@ static void ct_progress(void *ctx)
 		const struct ct_cell *c = &ct.cells[i];
 
 		if (res[i].state == CT_RUNS)
-			fprintf(stderr, "sdr_ct_sim: cell %u of %u: %s, %s, loss %g: %u of %u transfers\n", i + 1,
-				ct.ncells, ct_scheme_name(c->scheme), ct_size_text(c->size, size, sizeof(size)),
-				c->ge_loss > 0 ? c->ge_loss : c->loss, res[i].done, res[i].warm + c->runs);
+			fprintf(stderr,
+				"sdr_ct_sim: cell %u of %u: %s, %s, loss %g: %u of %u transfers\n",
+				i + 1, ct.ncells, ct_scheme_name(c->scheme),
+				ct_size_text(c->size, size, sizeof(size)),
+				c->ge_loss > 0 ? c->ge_loss : c->loss, res[i].done,
+				res[i].warm + c->runs);
 	}
 }
 
@@ -161,10 +169,11 @@ static bool ct_ended(void *ctx, uint32_t i, int sig)
 
 	if (res[i].state != CT_DONE && res[i].state != CT_FAILED) {
 		res[i].state = CT_FAILED;
-		snprintf(res[i].why, sizeof(res[i].why), "the process ended by signal %d in transfer %u", sig,
-			 res[i].done);
+		snprintf(res[i].why, sizeof(res[i].why),
+			 "the process ended by signal %d in transfer %u", sig, res[i].done);
 	}
-	for (; printed < ct.ncells && (res[printed].state == CT_DONE || res[printed].state == CT_FAILED);
+	for (; printed < ct.ncells &&
+	       (res[printed].state == CT_DONE || res[printed].state == CT_FAILED);
 	     printed++) {
 		const char *v = ct_verdict(&ct.cells[printed], &res[printed]);
 

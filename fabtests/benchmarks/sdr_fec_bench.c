@@ -5,22 +5,25 @@
  *
  *   sdr_fec_bench [--csv | --json] [--quick] [--check] [--mib N] [--threads N]
  *
- * A buffer larger than the caches is cut into submessages of k chunks, which are taken in turn, so data come from
- * memory as they do in a transfer.  Rates are bytes of data a second.  What is compared goes over the same
- * submessages in turns (A B C A B C ...), 128 MiB or 0.2 s a turn.  Printed are the median of all turns, the median
- * of the ratios to the reference in the same round, and the project's bar where there is one.
+ * A buffer larger than the caches is cut into submessages of k chunks, which are taken in turn, so
+ * data come from memory as they do in a transfer.  Rates are bytes of data a second.  What is
+ * compared goes over the same submessages in turns (A B C A B C ...), 128 MiB or 0.2 s a turn.
+ * Printed are the median of all turns, the median of the ratios to the reference in the same round,
+ * and the project's bar where there is one.
  *
  *   encode   whole submessages, each kernel beside ec_encode_data on the same buffers
- *   update   a chunk, or a packet, at a time into all rows, as the sender does, beside ec_encode_data_update
+ *   update   a chunk, or a packet, at a time into all rows, as the sender does, beside
+ *            ec_encode_data_update
  *   xor      m = 1 beside a loop that XORs the same chunks
- *   decode   n chunks of a submessage lost: by chunk (one pattern, 64 KiB) and by row (the pattern set again for
- *            each 4 KiB); the ratio is that of the times, row by chunk
+ *   decode   n chunks of a submessage lost: by chunk (one pattern, 64 KiB) and by row (the pattern
+ *            set again for each 4 KiB); the ratio is that of the times, row by chunk
  *   plan     time to set a pattern that was not set
  *   scaling  encode by threads, beside one
  *   figure   XOR(32,8) and MDS(32,8) by threads: 128 MiB in chunks of 64 KiB (the paper's figure)
  *
- * Time is CPU time of the thread (of the slowest, with several): somebody else's load counts only as far as it takes
- * memory away.  With more threads than CPUs it is the clock on the wall.  --check: exit status 1 when a bar is missed.
+ * Time is CPU time of the thread (of the slowest, with several): somebody else's load counts only
+ * as far as it takes memory away.  With more threads than CPUs it is the clock on the wall.
+ * --check: exit status 1 when a bar is missed.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -74,8 +77,9 @@ static void kinds_run(struct kind *kinds, uint32_t n)
 	for (r = 0; r < rounds; r++) {
 		for (i = 0; i < n; i++) {
 			sdr_fec_kernel_set(kinds[i].kernel);
-			kinds[i].v[r] = turn_run(kinds[i].w, kinds[i].fn, CLOCK_THREAD_CPUTIME_ID,
-						 kinds[i].w->subs * r / rounds, kinds[i].w->subs, cap);
+			kinds[i].v[r] =
+				turn_run(kinds[i].w, kinds[i].fn, CLOCK_THREAD_CPUTIME_ID,
+					 kinds[i].w->subs * r / rounds, kinds[i].w->subs, cap);
 		}
 	}
 }
@@ -112,25 +116,31 @@ static void kinds_print(const char *test, struct kind *kinds, uint32_t n, bool b
 	}
 }
 
-static uint32_t kinds_kernels(struct kind *kinds, uint32_t n, struct work *w, work_fn *fn, bool base)
+static uint32_t kinds_kernels(struct kind *kinds, uint32_t n, struct work *w, work_fn *fn,
+			      bool base)
 {
 	uint32_t i;
 
 	for (i = base ? 0 : 1; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		if (sdr_fec_kernel_set(kernels[i]))
-			kinds[n++] = (struct kind){ .what = kernels[i], .kernel = kernels[i], .fn = fn, .w = w };
+			kinds[n++] = (struct kind){
+				.what = kernels[i], .kernel = kernels[i], .fn = fn, .w = w
+			};
 	return n;
 }
 
 static void bench_encode(uint8_t *data, uint8_t *par)
 {
-	static const uint8_t codes[][2] = { { 32, 8 }, { 32, 2 },  { 32, 4 },  { 32, 16 }, { 10, 4 },
-					    { 64, 2 }, { 64, 16 }, { 128, 4 }, { 128, 8 }, { 128, 32 } };
+	static const uint8_t codes[][2] = { { 32, 8 },	{ 32, 2 },  { 32, 4 },	{ 32, 16 },
+					    { 10, 4 },	{ 64, 2 },  { 64, 16 }, { 128, 4 },
+					    { 128, 8 }, { 128, 32 } };
 	uint32_t c, n;
 
 	for (c = 0; c < sizeof(codes) / sizeof(codes[0]); c++) {
 		struct work w = work_open(data, par, buffer, codes[c][0], codes[c][1], CHUNK, 0);
-		struct kind kinds[KINDS_MAX] = { { .what = "ISA-L", .fn = do_isal_encode, .w = &w } };
+		struct kind kinds[KINDS_MAX] = {
+			{ .what = "ISA-L", .fn = do_isal_encode, .w = &w }
+		};
 
 		n = kinds_kernels(kinds, 1, &w, do_sdr_encode, c == 0);
 		kinds_run(kinds, n);
@@ -141,14 +151,18 @@ static void bench_encode(uint8_t *data, uint8_t *par)
 
 static void bench_update(uint8_t *data, uint8_t *par)
 {
-	static const uint8_t codes[][2] = { { 32, 1 }, { 64, 2 }, { 128, 4 }, { 32, 8 }, { 32, 16 } };
+	static const uint8_t codes[][2] = {
+		{ 32, 1 }, { 64, 2 }, { 128, 4 }, { 32, 8 }, { 32, 16 }
+	};
 	uint32_t c, n, p;
 
 	for (c = 0; c < sizeof(codes) / sizeof(codes[0]); c++) {
 		for (p = 0; p < 2; p++) {
-			struct work w =
-				work_open(data, par, buffer, codes[c][0], codes[c][1], p ? PACKET : CHUNK, 0);
-			struct kind kinds[KINDS_MAX] = { { .what = "ISA-L", .fn = do_isal_update, .w = &w } };
+			struct work w = work_open(data, par, buffer, codes[c][0], codes[c][1],
+						  p ? PACKET : CHUNK, 0);
+			struct kind kinds[KINDS_MAX] = {
+				{ .what = "ISA-L", .fn = do_isal_update, .w = &w }
+			};
 
 			n = kinds_kernels(kinds, 1, &w, do_sdr_update, false);
 			kinds_run(kinds, n);
@@ -165,7 +179,9 @@ static void bench_xor(uint8_t *data, uint8_t *par)
 
 	for (c = 0; c < sizeof(ks); c++) {
 		struct work w = work_open(data, par, buffer, ks[c], 1, CHUNK, 0);
-		struct kind kinds[KINDS_MAX] = { { .what = "XOR loop", .fn = do_xor_loop, .w = &w } };
+		struct kind kinds[KINDS_MAX] = {
+			{ .what = "XOR loop", .fn = do_xor_loop, .w = &w }
+		};
 
 		n = kinds_kernels(kinds, 1, &w, do_sdr_encode, false);
 		kinds_run(kinds, n);
@@ -183,11 +199,12 @@ static void bench_decode(uint8_t *data, uint8_t *par)
 		for (c = 0; c < sizeof(lost) && sdr_fec_kernel_set(kernels[q]); c++) {
 			struct work chunk = work_open(data, par, buffer, 32, 8, CHUNK, lost[c]);
 			struct work by_row = work_open(data, par, buffer, 32, 8, PACKET, lost[c]);
-			struct kind kinds[] = { { .kernel = kernels[q], .fn = do_decode, .w = &chunk },
-						{ .kernel = kernels[q], .fn = do_decode, .w = &by_row } };
-			struct row r = {
-				"decode", 32, 8, CHUNK, 1, lost[c], kernels[q], 0, "GB/s", "chunk", 0, 0, 0
+			struct kind kinds[] = {
+				{ .kernel = kernels[q], .fn = do_decode, .w = &chunk },
+				{ .kernel = kernels[q], .fn = do_decode, .w = &by_row }
 			};
+			struct row r = { "decode", 32,	   8,	    CHUNK, 1, lost[c], kernels[q],
+					 0,	   "GB/s", "chunk", 0,	   0, 0 };
 
 			kinds_run(kinds, 2);
 			r.value = rate(&chunk, median(kinds[0].v, NULL));
@@ -272,7 +289,9 @@ static double crew_time(const struct work *w, work_fn *fn, uint32_t threads)
 
 	pthread_barrier_init(&gate, NULL, threads);
 	for (i = 0; i < threads; i++) {
-		crew[i] = (struct crew){ .w = *w, .fn = fn, .gate = &gate, .first = w->subs * i / threads };
+		crew[i] = (struct crew){
+			.w = *w, .fn = fn, .gate = &gate, .first = w->subs * i / threads
+		};
 		crew[i].subs = w->subs * (i + 1) / threads - crew[i].first;
 		crew[i].clock = threads > cpus ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
 		check(!pthread_create(&id[i], NULL, crew_run, &crew[i]), "no thread");
@@ -287,8 +306,8 @@ static double crew_time(const struct work *w, work_fn *fn, uint32_t threads)
 	return threads > cpus ? to - from : took;
 }
 
-static void bench_threads(uint8_t *data, uint8_t *par, const char *test, const char *what, const char *kernel,
-			  work_fn *fn, bool bar)
+static void bench_threads(uint8_t *data, uint8_t *par, const char *test, const char *what,
+			  const char *kernel, work_fn *fn, bool bar)
 {
 	struct work w = work_open(data, par, buffer, 32, 8, CHUNK, 0);
 	double v[THREADS_MAX + 1][ROUNDS_MAX];
@@ -300,7 +319,8 @@ static void bench_threads(uint8_t *data, uint8_t *par, const char *test, const c
 			v[t][r] = crew_time(&w, fn, t);
 	for (t = 1; t <= threads_max; t *= 2) {
 		double s = median(v[t], NULL) / (double)w.subs;
-		struct row row = { test, 32, 8, CHUNK, t, 0, what, rate(&w, s), "GB/s", "1 thread", 0, 0, 0 };
+		struct row row = { test,	32,	8,	    CHUNK, t, 0, what,
+				   rate(&w, s), "GB/s", "1 thread", 0,	   0, 0 };
 
 		row.ratio = t > 1 ? median(v[1], v[t]) : 0;
 		row.at_least = bar && t == 2 ? 1.8 : 0;

@@ -4,13 +4,14 @@
  * What peers and endpoints cost that nobody talks to.
  *
  *   reads     nanoseconds of an fi_cq_read that finds nothing, beside 0 to 60,000 idle connections
- *   latency   8 bytes there and back with one honest peer, beside 1 and beside 1000 idle connections
+ *   latency   8 bytes there and back with one honest peer, beside 1 and beside 1000 idle
+ *             connections
  *   wakes     how often this process is woken in ten seconds by 200 idle endpoints of one domain
  *
- * The idle connections are those of sdr_stranger, a program beside this one: opened, proven, and silent.  Reads and
- * latency are measured with manual progress, wakes with automatic.  --check has an exit status for the project's
- * limits.  Others use the machine, too: figures are the tenth percentile of many short batches, and what is compared
- * takes turns.
+ * The idle connections are those of sdr_stranger, a program beside this one: opened, proven, and
+ * silent.  Reads and latency are measured with manual progress, wakes with automatic.  --check has
+ * an exit status for the project's limits.  Others use the machine, too: figures are the tenth
+ * percentile of many short batches, and what is compared takes turns.
  */
 #include "bench_ep.h"
 
@@ -36,11 +37,12 @@
 #define BATCH_TRIPS    50u   /* round trips a batch */
 #define SETTLE_SECONDS 0.3   /* after the last connection, before anything is measured */
 #define WAKE_SETTLE    2u    /* s */
-#define READ_SPREAD    0.20  /* limit: a read beside any number of connections, to one beside none */
-#define TRIP_RATIO     1.15  /* limit: round trip beside 1000 to beside 1 */
-#define WAKES_MAX      3u    /* limit: this program's own, nobody else's */
-#define TIMEOUT	       300u  /* s, whole run */
-#define TAG	       0x1d1eull
+/* limit: a read beside any number of connections, to one beside none */
+#define READ_SPREAD 0.20
+#define TRIP_RATIO  1.15 /* limit: round trip beside 1000 to beside 1 */
+#define WAKES_MAX   3u	 /* limit: this program's own, nobody else's */
+#define TIMEOUT	    300u /* s, whole run */
+#define TAG	    0x1d1eull
 
 static struct {
 	uint32_t count[8]; /* idle connections, ascending, the first is 0 */
@@ -63,7 +65,8 @@ static void judge(const char *what, double value, double least, double most)
 
 	if (!opt.check)
 		return;
-	printf("%s %s: %.3f, allowed are %.2f to %.2f\n", ok ? "ok -" : "not ok -", what, value, least, most);
+	printf("%s %s: %.3f, allowed are %.2f to %.2f\n", ok ? "ok -" : "not ok -", what, value,
+	       least, most);
 	failures += !ok;
 }
 
@@ -74,7 +77,9 @@ static int cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of a machine that others use too: what it does when it is left alone, but not the luckiest batch. */
+/*
+ * Of a machine that others use too: what it does when it is left alone, but not the luckiest batch.
+ */
 static double low(double *v, uint32_t n)
 {
 	qsort(v, n, sizeof(*v), cmp);
@@ -104,7 +109,10 @@ static void drive(struct bench_ep *b, double s)
 		bench_progress(b);
 }
 
-/* Both sides of a round trip spin: they must not share a processor.  The nth of those that we may use; -1: any. */
+/*
+ * Both sides of a round trip spin: they must not share a processor.  The nth of those that we may
+ * use; -1: any.
+ */
 static void pin(int nth)
 {
 	static cpu_set_t all;
@@ -124,9 +132,11 @@ static void pin(int nth)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* ---- strangers ------------------------------------------------------------------------------------------------ */
+/* ---- strangers ------------------------------------------------------------------------------- */
 
-/* n more connections to b, from addresses that were not used before.  Driven until all are there. */
+/*
+ * n more connections to b, from addresses that were not used before.  Driven until all are there.
+ */
 static void crowd_add(struct bench_ep *b, uint32_t n)
 {
 	static uint32_t first;
@@ -150,8 +160,8 @@ static void crowd_add(struct bench_ep *b, uint32_t n)
 		pin(-1);
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(126);
-		execl(stranger, "sdr_stranger", "-T", "200", "-n", count, "-a", from, "idle", "127.0.0.1", port,
-		      (char *)NULL);
+		execl(stranger, "sdr_stranger", "-T", "200", "-n", count, "-a", from, "idle",
+		      "127.0.0.1", port, (char *)NULL);
 		perror(stranger);
 		_exit(127);
 	}
@@ -171,7 +181,7 @@ static void crowd_add(struct bench_ep *b, uint32_t n)
 	drive(b, SETTLE_SECONDS);
 }
 
-/* ---- reads ---------------------------------------------------------------------------------------------------- */
+/* ---- reads ----------------------------------------------------------------------------------- */
 
 static double read_batch(struct bench_ep *b, uint32_t n)
 {
@@ -212,7 +222,7 @@ static void reads(void)
 	bench_close(&b);
 }
 
-/* ---- latency -------------------------------------------------------------------------------------------------- */
+/* ---- latency --------------------------------------------------------------------------------- */
 
 struct turn {
 	struct bench_op op;
@@ -333,7 +343,7 @@ static void latency(void)
 	pin(-1);
 }
 
-/* ---- wakes ---------------------------------------------------------------------------------------------------- */
+/* ---- wakes ----------------------------------------------------------------------------------- */
 
 /* Times that any thread of this process slept and was woken, until now. */
 static uint64_t switches(void)
@@ -379,7 +389,8 @@ static void wakes(void)
 	before = switches();
 	sleep(opt.seconds);
 	n = switches() - before;
-	printf("%u idle endpoints: %" PRIu64 " wake-ups of the process in %u s\n", opt.endpoints, n, opt.seconds);
+	printf("%u idle endpoints: %" PRIu64 " wake-ups of the process in %u s\n", opt.endpoints, n,
+	       opt.seconds);
 	judge("wake-ups", (double)n, 0, WAKES_MAX);
 	for (i = 1; i < opt.endpoints; i++)
 		fi_close(&ep[i]->fid);
@@ -387,7 +398,7 @@ static void wakes(void)
 	bench_close(&b);
 }
 
-/* ---- command line --------------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static void usage(FILE *f)
 {
@@ -415,7 +426,9 @@ static uint32_t number(const char *s, uint32_t max)
 
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = { { "check", 0, NULL, 'c' }, { "help", 0, NULL, 'h' }, { 0 } };
+	static const struct option longs[] = { { "check", 0, NULL, 'c' },
+					       { "help", 0, NULL, 'h' },
+					       { 0 } };
 	uint32_t most;
 	char *slash;
 	ssize_t len;

@@ -168,8 +168,8 @@ static void peers_run(uint32_t first, uint32_t step, int in, int out)
 			peer_start(&p[n], first + n * step, &hub, out);
 			progress_all(p, n);
 			if (usage_now().rss > PEER_RSS_MAX) {
-				fprintf(stderr, "a process of %u peers uses more than %.0f bytes\n", n + 1,
-					PEER_RSS_MAX);
+				fprintf(stderr, "a process of %u peers uses more than %.0f bytes\n",
+					n + 1, PEER_RSS_MAX);
 				_exit(1);
 			}
 		}
@@ -194,8 +194,8 @@ static struct hub {
 
 static void hub_post(uint32_t i)
 {
-	BENCH_POST(&hub.b,
-		   fi_recv(hub.b.ep, &hub.rx[i], 8, bench_desc(&hub.b, hub.rx_mr), FI_ADDR_UNSPEC, &hub.recv[i]));
+	BENCH_POST(&hub.b, fi_recv(hub.b.ep, &hub.rx[i], 8, bench_desc(&hub.b, hub.rx_mr),
+				   FI_ADDR_UNSPEC, &hub.recv[i]));
 }
 
 static void hub_greetings(int timeout)
@@ -240,8 +240,8 @@ static void hub_received(struct bench_op *op, const struct fi_cq_tagged_entry *e
 	while (hub.addr[peer] == FI_ADDR_UNSPEC)
 		hub_greetings(100);
 	hub.tx[i] = peer + UINT64_C(0x100000000);
-	BENCH_POST(&hub.b,
-		   fi_send(hub.b.ep, &hub.tx[i], 8, bench_desc(&hub.b, hub.tx_mr), hub.addr[peer], &hub.send[i]));
+	BENCH_POST(&hub.b, fi_send(hub.b.ep, &hub.tx[i], 8, bench_desc(&hub.b, hub.tx_mr),
+				   hub.addr[peer], &hub.send[i]));
 }
 
 /* peers 0..n-1 are connected and idle when it returns */
@@ -306,8 +306,8 @@ static int hub_run(void)
 		hub.send[i].done = hub_sent;
 		hub_post(i);
 	}
-	printf("provider %s, growth of one endpoint's process\n%-34s %12s %12s\n", opt.prov, "", "heap bytes",
-	       "rss bytes");
+	printf("provider %s, growth of one endpoint's process\n%-34s %12s %12s\n", opt.prov, "",
+	       "heap bytes", "rss bytes");
 	line("endpoint, no peer", usage_since(base));
 	for (uint32_t i = 0; i < opt.processes; i++)
 		bench_write_all(hub.out[i], &hub.b.name, sizeof(hub.b.name));
@@ -334,7 +334,8 @@ static int hub_run(void)
 	conn.rss = (all.rss - one.rss) / (opt.peers - 1);
 	line("an idle connection", conn);
 	line("(a peer: endpoint and connection)",
-	     (struct usage){ .heap = hub.peers_growth.heap / opt.peers, .rss = hub.peers_growth.rss / opt.peers });
+	     (struct usage){ .heap = hub.peers_growth.heap / opt.peers,
+			     .rss = hub.peers_growth.rss / opt.peers });
 	passed += verdict("an idle connection", larger(conn), LIMIT_CONN);
 	passed += verdict("an endpoint with all its peers", larger(all), LIMIT_TOTAL);
 	printf("%d passed, %d failed\n", passed, 2 - passed);
@@ -375,7 +376,8 @@ int main(int argc, char **argv)
 		else
 			return usage_text();
 	}
-	if (opt.peers < 2 || opt.peers > MAX_PEERS || opt.processes < 1 || opt.processes > MAX_PROCESSES)
+	if (opt.peers < 2 || opt.peers > MAX_PEERS || opt.processes < 1 ||
+	    opt.processes > MAX_PROCESSES)
 		return usage_text();
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;

@@ -5,12 +5,14 @@
  *
  *   sdr_model_bench [--csv] [--check] [--rounds N]
  *
- *   predict   one sdr_model_predict (mean, p50, p99, p99.9 and what they are made of), 2^24 chunks, by scheme and loss
- *   heat map  the paper's: 14 sizes from 128 KiB to 1 TiB, 9 losses from 1e-7 to 0.1, sr_rto and ec_mds(32,8), each
- *	       with mean and p99.9, chunks of one packet of 4 KiB at 400 Gbit/s and 25 ms
+ *   predict   one sdr_model_predict (mean, p50, p99, p99.9 and what they are made of), 2^24 chunks,
+ *             by scheme and loss
+ *   heat map  the paper's: 14 sizes from 128 KiB to 1 TiB, 9 losses from 1e-7 to 0.1, sr_rto and
+ *	       ec_mds(32,8), each with mean and p99.9, chunks of one packet of 4 KiB at 400
+ *	       Gbit/s and 25 ms
  *
- * Time is CPU time of the one thread, the median of the rounds.  --check: exit status 1 when a bar is missed: a
- * millisecond a prediction, a second a heat map.
+ * Time is CPU time of the one thread, the median of the rounds.  --check: exit status 1 when a bar
+ * is missed: a millisecond a prediction, a second a heat map.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -53,8 +55,8 @@ static void row(const char *test, const char *scheme, double p, double *v, doubl
 	if (csv)
 		printf("%s,%s,%g,%.3f,%.0f\n", test, scheme, p, s * 1e6, bar * 1e6);
 	else
-		printf("%-9s %-8s %8g %12.1f us   bar %8.0f us%s\n", test, scheme, p, s * 1e6, bar * 1e6,
-		       s > bar ? "   MISSED" : "");
+		printf("%-9s %-8s %8g %12.1f us   bar %8.0f us%s\n", test, scheme, p, s * 1e6,
+		       bar * 1e6, s > bar ? "   MISSED" : "");
 }
 
 static void predict(const struct sdr_model_point *p)
@@ -71,8 +73,8 @@ static void predict(const struct sdr_model_point *p)
 
 static void bench_predict(void)
 {
-	static const enum sdr_model_scheme schemes[] = { SDR_MODEL_SR_RTO, SDR_MODEL_SR_NACK, SDR_MODEL_EC_MDS,
-							 SDR_MODEL_EC_XOR };
+	static const enum sdr_model_scheme schemes[] = { SDR_MODEL_SR_RTO, SDR_MODEL_SR_NACK,
+							 SDR_MODEL_EC_MDS, SDR_MODEL_EC_XOR };
 	static const double ps[] = { 1e-9, 1e-5, 1e-3, 0.01, 0.1, 0.3, 0.5 };
 	struct sdr_model_point p;
 	double v[ROUNDS_MAX], start;
@@ -161,7 +163,8 @@ int main(int argc, char **argv)
 		}
 	}
 	if (!rounds || rounds > ROUNDS_MAX || optind < argc) {
-		fprintf(stderr, "usage: sdr_model_bench [--csv] [--check] [--rounds 1..%u]\n", ROUNDS_MAX);
+		fprintf(stderr, "usage: sdr_model_bench [--csv] [--check] [--rounds 1..%u]\n",
+			ROUNDS_MAX);
 		return 2;
 	}
 	if (csv)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How many packets a second the receive worker kernel takes: completion -> generation check -> packet bit ->
- * chunk bit, on one core and on two.
+ * How many packets a second the receive worker kernel takes: completion -> generation check ->
+ * packet bit -> chunk bit, on one core and on two.
  *
  *   sdr_rx_bench [ROUNDS]
  *
- * 16 messages of 16 MiB in packets of 4 KiB are in flight.  Workers run the real kernel (prov/sdr/sdk/sdr_rxk.c)
- * over arrays of completions prepared before; bitmaps are cleared between rounds, outside the time.  With two
- * workers the completions are divided in two ways: each worker has its own messages (a channel group carries a
- * message), or every run of 15 packets goes to the next worker (channels taken in turn, all bitmap words shared).
- * Reported is the best round of ROUNDS; linearity is the rate of two over twice the rate of one.  The charter
- * wants 15 Mpps a core; the last column is the ratio to that.
+ * 16 messages of 16 MiB in packets of 4 KiB are in flight.  Workers run the real kernel
+ * (prov/sdr/sdk/sdr_rxk.c) over arrays of completions prepared before; bitmaps are cleared between
+ * rounds, outside the time.  With two workers the completions are divided in two ways: each worker
+ * has its own messages (a channel group carries a message), or every run of 15 packets goes to the
+ * next worker (channels taken in turn, all bitmap words shared). Reported is the best round of
+ * ROUNDS; linearity is the rate of two over twice the rate of one.  The charter wants 15 Mpps a
+ * core; the last column is the ratio to that.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -132,7 +133,8 @@ static void completions_make(struct worker *w, int nworkers, enum how how, enum 
 		w[i].n = 0;
 	for (m = 0; m < MSGS; m++) {
 		for (p = 0; p < PKTS; p++) {
-			struct worker *x = &w[(split == BY_MESSAGE ? m : p / RUN) % (uint32_t)nworkers];
+			struct worker *x =
+				&w[(split == BY_MESSAGE ? m : p / RUN) % (uint32_t)nworkers];
 
 			x->v[x->n].imm = sdr_imm_pack(&kernel.split, m, p, p & 15);
 			x->v[x->n++].gen = 1;
@@ -173,7 +175,8 @@ static double measure(int nworkers, uint32_t ppc, enum how how, enum split split
 			messages_clear(words);
 			gate = nworkers;
 			for (i = 1; i < nworkers; i++)
-				check(!pthread_create(&w[i].thread, NULL, worker_run, &w[i]), "no thread");
+				check(!pthread_create(&w[i].thread, NULL, worker_run, &w[i]),
+				      "no thread");
 			worker_run(&w[0]);
 			for (i = 1; i < nworkers; i++)
 				pthread_join(w[i].thread, NULL);
@@ -186,7 +189,8 @@ static double measure(int nworkers, uint32_t ppc, enum how how, enum split split
 			ns += to - from; /* first start to last end */
 		}
 		check(news == (uint64_t)PASSES * MSGS * PKTS, "packets are missing");
-		check(chunks == (uint64_t)PASSES * MSGS * ((PKTS - 1) / ppc + 1), "chunks are missing");
+		check(chunks == (uint64_t)PASSES * MSGS * ((PKTS - 1) / ppc + 1),
+		      "chunks are missing");
 		if ((double)news * 1e9 / (double)ns > best)
 			best = (double)news * 1e9 / (double)ns;
 	}
@@ -233,14 +237,16 @@ int main(int argc, char **argv)
 	kernel.split = (struct sdr_imm_split)SDR_IMM_SPLIT_DEFAULT;
 	bits = malloc(sizeof(*bits) * 2 * sdr_bitmap_words(PKTS) * MSGS);
 	check(bits != NULL, "out of memory");
-	printf("%-44s %5s %9s %9s %9s %9s\n", "receive worker", "cores", "Mpps", "per core", "linearity",
-	       "of goal");
+	printf("%-44s %5s %9s %9s %9s %9s\n", "receive worker", "cores", "Mpps", "per core",
+	       "linearity", "of goal");
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double one = measure(1, cases[i].ppc, cases[i].how, BY_MESSAGE);
 
 		row(cases[i].name, 1, one, 0);
-		row("  a message to a worker", 2, measure(2, cases[i].ppc, cases[i].how, BY_MESSAGE), one);
-		row("  a run of 15 packets to a worker", 2, measure(2, cases[i].ppc, cases[i].how, BY_RUN), one);
+		row("  a message to a worker", 2,
+		    measure(2, cases[i].ppc, cases[i].how, BY_MESSAGE), one);
+		row("  a run of 15 packets to a worker", 2,
+		    measure(2, cases[i].ppc, cases[i].how, BY_RUN), one);
 	}
 	free(bits);
 	return 0;

@@ -119,7 +119,8 @@ static int bare_socket(struct sockaddr_in *sa, bool gro)
 	sa->sin_family = AF_INET;
 	inet_pton(AF_INET, bench_addr, &sa->sin_addr);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)sa, sizeof(*sa)) || getsockname(fd, (struct sockaddr *)sa, &len))
+	if (fd < 0 || bind(fd, (struct sockaddr *)sa, sizeof(*sa)) ||
+	    getsockname(fd, (struct sockaddr *)sa, &len))
 		die("socket", errno);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &v, sizeof(v)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &v, sizeof(v));
@@ -233,7 +234,9 @@ static double bare_goodput(void)
 static void engine_open(uint32_t mtu)
 {
 	struct sdr_uc_open_attr oa = { .mtu = mtu };
-	struct sdr_uc_qp_attr qa = { .channels = 1, .generations = 4, .split = SDR_IMM_SPLIT_DEFAULT, .mtu = mtu };
+	struct sdr_uc_qp_attr qa = {
+		.channels = 1, .generations = 4, .split = SDR_IMM_SPLIT_DEFAULT, .mtu = mtu
+	};
 	char name[128], err[SDR_UC_ERR_LEN] = "";
 	struct sdr_wire_qp_info ia, ib;
 	int ret;
@@ -395,7 +398,9 @@ static void *engine_echo(void *arg)
 	while (!atomic_load_explicit(&bench.stop, memory_order_relaxed)) {
 		n = bench.b->ops->poll(bench.b, ev, BENCH_EVS);
 		for (i = 0; i < n; i++) {
-			struct sdr_uc_tx t = { .kind = SDR_UC_TX_CTL, .len = ev[i].len, .buf = ev[i].c.buf };
+			struct sdr_uc_tx t = { .kind = SDR_UC_TX_CTL,
+					       .len = ev[i].len,
+					       .buf = ev[i].c.buf };
 
 			t.to = ev[i].c.from;
 			bench.b->ops->post(bench.b, &t, 1);
@@ -528,9 +533,9 @@ int main(int argc, char **argv)
 		r = median(raw, rounds);
 		e = median(eng, rounds);
 		bad |= e / r < min;
-		printf("%5u B    %8.2f Gb/s %6.2f Gb/s %6.2f   %.2f + %.2f, %.2f + %.2f\n", mtus[k], r / 1e9,
-		       e / 1e9, e / r, cost[0][1] / cost[0][0], cost[0][2] / cost[0][0], cost[1][1] / cost[1][0],
-		       cost[1][2] / cost[1][0]);
+		printf("%5u B    %8.2f Gb/s %6.2f Gb/s %6.2f   %.2f + %.2f, %.2f + %.2f\n", mtus[k],
+		       r / 1e9, e / 1e9, e / r, cost[0][1] / cost[0][0], cost[0][2] / cost[0][0],
+		       cost[1][1] / cost[1][0], cost[1][2] / cost[1][0]);
 		fflush(stdout);
 	}
 	if (*only && strcmp(only, "latency"))

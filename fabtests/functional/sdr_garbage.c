@@ -5,9 +5,9 @@
  *
  * Sends to one or more UDP ports, at full speed: random datagrams; datagrams that are right up to
  * some layer and wrong or random above it (an ICRC that fits over random bytes, class headers,
- * handshakes, packets, clear-to-sends, RDMA writes), some with bits flipped, cut short or with their
- * BTH spoilt; and well-formed HELLOs from many source ports, whose answers are counted by kind.  It
- * can also just hold a port.
+ * handshakes, packets, clear-to-sends, RDMA writes), some with bits flipped, cut short or with
+ * their BTH spoilt; and well-formed HELLOs from many source ports, whose answers are counted by
+ * kind.  It can also just hold a port.
  *
  * Everything comes from one seed, so a run can be repeated.  It never retries and never waits for
  * an answer, except for a moment at the end of the HELLOs.  It knows nothing of a live connection
@@ -92,7 +92,9 @@ static size_t seal(uint8_t *buf, size_t hdr_len, size_t n)
 
 static size_t ctl_seal(uint8_t *buf, size_t n)
 {
-	struct sdr_wire_ctl c = { .qkey = QKEY, .psn = (uint32_t)rnd() & SDR_PSN_MASK, .src_qpn = SDR_QPN_CTL };
+	struct sdr_wire_ctl c = { .qkey = QKEY,
+				  .psn = (uint32_t)rnd() & SDR_PSN_MASK,
+				  .src_qpn = SDR_QPN_CTL };
 
 	sdr_wire_ctl_encode(buf, &c, n);
 	return seal(buf, SDR_CTL_HDR, n);
@@ -132,7 +134,9 @@ static void spoil(uint8_t *p, size_t n, unsigned int times)
 /* The payload of a control datagram that is right up to some point; its length. */
 static size_t ctl_payload(uint8_t *p)
 {
-	struct sdr_wire_cts cts = { .qpn = below(1u << 24), .rkey = (uint32_t)rnd(), .posted = (uint32_t)rnd() };
+	struct sdr_wire_cts cts = { .qpn = below(1u << 24),
+				    .rkey = (uint32_t)rnd(),
+				    .posted = (uint32_t)rnd() };
 	struct sdr_retry retry = { .cid = rnd(), .cookie = rnd() };
 	struct sdr_hello h;
 	size_t n;
@@ -280,10 +284,11 @@ static void rain(const char *name, uint64_t count, size_t (*make)(uint8_t *))
 		}
 	}
 	close(fd);
-	printf("%s sent=%" PRIu64 " bytes=%" PRIu64 " unsent=%" PRIu64 "\n", name, sent, bytes, refused);
+	printf("%s sent=%" PRIu64 " bytes=%" PRIu64 " unsent=%" PRIu64 "\n", name, sent, bytes,
+	       refused);
 }
 
-/* ---- HELLOs from many ports --------------------------------------------------------------------- */
+/* ---- HELLOs from many ports ------------------------------------------------------------------ */
 
 struct hello_count {
 	uint64_t sent, tx_bytes, rx_bytes, ack, refused, retry, paid, other;
@@ -298,7 +303,8 @@ static void hello_out(int fd, uint64_t cookie, struct hello_count *k)
 	hello_make(&h);
 	h.cookie = cookie;
 	len = ctl_seal(buf, sdr_hello_encode(buf + SDR_CTL_HDR, SDR_REL_HELLO, &h));
-	if (sendto(fd, buf, len, 0, (struct sockaddr *)&to[below(nto)], sizeof(to[0])) != (ssize_t)len)
+	if (sendto(fd, buf, len, 0, (struct sockaddr *)&to[below(nto)], sizeof(to[0])) !=
+	    (ssize_t)len)
 		return;
 	k->sent++;
 	k->tx_bytes += len;
@@ -320,7 +326,8 @@ static void answers_take(int fd, bool pay, struct hello_count *k)
 		    !sdr_icrc_check(sdr_icrc_seed_masked(), buf, (size_t)len) ||
 		    sdr_class_decode(p, n, &type) != SDR_CLASS_REL) {
 			k->other++;
-		} else if (type == SDR_REL_RETRY && !sdr_retry_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &r)) {
+		} else if (type == SDR_REL_RETRY &&
+			   !sdr_retry_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &r)) {
 			k->retry++;
 			if (pay) {
 				hello_out(fd, r.cookie, k);
@@ -372,12 +379,13 @@ static void hellos(uint64_t count, unsigned int nsocks, bool pay)
 	for (i = 0; i < n; i++)
 		close(fd[i]);
 	free(fd);
-	printf("hello sent=%" PRIu64 " ports=%u tx_bytes=%" PRIu64 " rx_bytes=%" PRIu64 " ack=%" PRIu64
-	       " refused=%" PRIu64 " retry=%" PRIu64 " paid=%" PRIu64 " other=%" PRIu64 "\n",
+	printf("hello sent=%" PRIu64 " ports=%u tx_bytes=%" PRIu64 " rx_bytes=%" PRIu64
+	       " ack=%" PRIu64 " refused=%" PRIu64 " retry=%" PRIu64 " paid=%" PRIu64
+	       " other=%" PRIu64 "\n",
 	       k.sent, n, k.tx_bytes, k.rx_bytes, k.ack, k.refused, k.retry, k.paid, k.other);
 }
 
-/* ---- command line ------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static void usage(FILE *f)
 {
@@ -466,7 +474,8 @@ int main(int argc, char **argv)
 		to[nto].sin_family = AF_INET;
 		to[nto].sin_port = htons((uint16_t)number(argv[i], 65535));
 		if (inet_pton(AF_INET, argv[optind], &to[nto].sin_addr) != 1) {
-			fprintf(stderr, "sdr_garbage: \"%s\" is not an IPv4 address\n", argv[optind]);
+			fprintf(stderr, "sdr_garbage: \"%s\" is not an IPv4 address\n",
+				argv[optind]);
 			return 2;
 		}
 	}

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_honest: the endpoint that strangers visit, and a client of it that wants its service all the same.
+ * sdr_honest: the endpoint that strangers visit, and a client of it that wants its service all the
+ * same.
  *
- * The server does what a server does: it has receives posted for its clients' tag, reads its completion queue and
- * posts each receive anew.  What comes with another tag, or without, is nobody's, and it looks at none of it.
- * The client connects anew with each call, sends, and measures until the server has the bytes: one small message
- * (`once`), or large ones for some seconds (`stream`), with the longest time in which nothing got there.
+ * The server does what a server does: it has receives posted for its clients' tag, reads its
+ * completion queue and posts each receive anew.  What comes with another tag, or without, is
+ * nobody's, and it looks at none of it. The client connects anew with each call, sends, and
+ * measures until the server has the bytes: one small message (`once`), or large ones for some
+ * seconds (`stream`), with the longest time in which nothing got there.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -58,8 +60,8 @@ static void setup(const char *node, const char *port)
 
 static void recv_post(struct bench_op *op)
 {
-	BENCH_POST(&h.b, fi_trecv(h.b.ep, h.buf + (size_t)op->index * MSG_BYTES, MSG_BYTES, NULL, FI_ADDR_UNSPEC,
-				  TAG, 0, op));
+	BENCH_POST(&h.b, fi_trecv(h.b.ep, h.buf + (size_t)op->index * MSG_BYTES, MSG_BYTES, NULL,
+				  FI_ADDR_UNSPEC, TAG, 0, op));
 }
 
 static void received(struct bench_op *op, const struct fi_cq_tagged_entry *e)
@@ -103,7 +105,9 @@ static void arrived(struct bench_op *op, const struct fi_cq_tagged_entry *e)
 static void send_post(fi_addr_t to, struct bench_op *op, size_t len)
 {
 	struct iovec iov = { h.buf, len };
-	struct fi_msg_tagged m = { .msg_iov = &iov, .iov_count = 1, .addr = to, .tag = TAG, .context = op };
+	struct fi_msg_tagged m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to, .tag = TAG, .context = op
+	};
 
 	op->done = arrived;
 	op->index = 1;
@@ -118,7 +122,8 @@ static fi_addr_t server(void)
 
 	BENCH_CHECK(fi_getinfo(FI_VERSION(1, 17), opt.node, opt.port, 0, h.b.info, &info));
 	name.len = info->dest_addrlen;
-	memcpy(name.bytes, info->dest_addr, name.len < sizeof(name.bytes) ? name.len : sizeof(name.bytes));
+	memcpy(name.bytes, info->dest_addr,
+	       name.len < sizeof(name.bytes) ? name.len : sizeof(name.bytes));
 	to = bench_peer(&h.b, &name);
 	fi_freeinfo(info);
 	return to;
@@ -163,8 +168,8 @@ static int stream(void)
 	}
 	if (bench_now() - h.last > h.gap)
 		h.gap = bench_now() - h.last;
-	printf("stream MBps=%.1f gap_ms=%.1f\n", (double)h.msgs * MSG_BYTES / 1e6 / (bench_now() - start),
-	       h.gap * 1e3);
+	printf("stream MBps=%.1f gap_ms=%.1f\n",
+	       (double)h.msgs * MSG_BYTES / 1e6 / (bench_now() - start), h.gap * 1e3);
 	fflush(stdout);
 	_exit(0); /* what is under way is nobody's concern */
 }

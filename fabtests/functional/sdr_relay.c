@@ -5,10 +5,10 @@
  *
  *   sdr_relay PORT SERVER_PORT [drop|swap|double SIZE EVERY COUNT]...
  *
- * Datagrams that come to PORT go to SERVER_PORT, and answers back to where the last one came from, as they are.
- * A rule is about the datagrams to the server whose payload has SIZE bytes: of each EVERY, the first COUNT are
- * dropped, or sent twice, or held until the next one of that size has gone.  So a test knows each number of
- * what a probe should find.  It runs until it is killed.
+ * Datagrams that come to PORT go to SERVER_PORT, and answers back to where the last one came from,
+ * as they are. A rule is about the datagrams to the server whose payload has SIZE bytes: of each
+ * EVERY, the first COUNT are dropped, or sent twice, or held until the next one of that size has
+ * gone.  So a test knows each number of what a probe should find.  It runs until it is killed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,7 +46,8 @@ static int sock(unsigned long bind_port, unsigned long to_port)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	a.sin_port = htons((uint16_t)(bind_port ? bind_port : to_port));
-	if (bind_port ? bind(fd, (struct sockaddr *)&a, sizeof(a)) : connect(fd, (struct sockaddr *)&a, sizeof(a)))
+	if (bind_port ? bind(fd, (struct sockaddr *)&a, sizeof(a))
+		      : connect(fd, (struct sockaddr *)&a, sizeof(a)))
 		fail(bind_port ? "bind" : "connect");
 	return fd;
 }
@@ -95,7 +96,8 @@ int main(int argc, char **argv)
 	int i;
 
 	if (argc < 3 || (argc - 3) % 4 || (argc - 3) / 4 > RULES_MAX) {
-		fprintf(stderr, "usage: sdr_relay PORT SERVER_PORT [drop|swap|double SIZE EVERY COUNT]...\n");
+		fprintf(stderr,
+			"usage: sdr_relay PORT SERVER_PORT [drop|swap|double SIZE EVERY COUNT]...\n");
 		return 2;
 	}
 	for (i = 3; i < argc; i += 4, nrules++) {
@@ -117,7 +119,8 @@ int main(int argc, char **argv)
 			fail("poll");
 		if (p[0].revents) {
 			len = sizeof(client);
-			n = recvfrom(p[0].fd, buf, sizeof(buf), 0, (struct sockaddr *)&client, &len);
+			n = recvfrom(p[0].fd, buf, sizeof(buf), 0, (struct sockaddr *)&client,
+				     &len);
 			if (n >= 0)
 				towards(p[1].fd, buf, (size_t)n);
 		}

@@ -10,9 +10,9 @@
  *   refused     transfers of 2^20 message numbers that the victim refuses, some sixty a packet
  *   ends        a long list of transfers that never come, and then ENDs
  *
- * Each is bounded in count and in time, tells what it did in one line, and ends well when it could do it all.  A
- * victim may defend itself: connections that it closes or leaves unanswered are counted and opened anew, up to
- * a limit, after which the run ends early and says so (status 3).
+ * Each is bounded in count and in time, tells what it did in one line, and ends well when it could
+ * do it all.  A victim may defend itself: connections that it closes or leaves unanswered are
+ * counted and opened anew, up to a limit, after which the run ends early and says so (status 3).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,15 +27,17 @@
 
 #include "stranger.h"
 
-#define CROWD	      48u /* handshakes at a time: fewer than an endpoint takes without cookies */
-#define CROWD_MS      100 /* between two tries of one client */
-#define CROWD_TRIES   50u
-#define ROUND_RECS    1000u /* records to a connection before the next one has its turn: within the first credit */
-#define REFUSED_RECS  60u   /* in a packet: what fits */
+#define CROWD	    48u /* handshakes at a time: fewer than an endpoint takes without cookies */
+#define CROWD_MS    100 /* between two tries of one client */
+#define CROWD_TRIES 50u
+/* records to a connection before the next one has its turn: within the first credit */
+#define ROUND_RECS    1000u
+#define REFUSED_RECS  60u	 /* in a packet: what fits */
 #define REFUSED_MSGS  (1u << 20) /* message numbers of one of them */
 #define REFUSED_CHUNK SDR_MTU_DEFAULT
-#define ENDS_LISTED   30000u	  /* transfers: an endpoint that counts what strangers announce takes so many */
-#define ENDS_FAR      0x40000000u /* message numbers far outside of any window */
+/* transfers: an endpoint that counts what strangers announce takes so many */
+#define ENDS_LISTED 30000u
+#define ENDS_FAR    0x40000000u /* message numbers far outside of any window */
 
 enum { EXIT_DONE = 0, EXIT_BAD = 1, EXIT_USAGE = 2, EXIT_EARLY = 3 };
 
@@ -63,11 +65,11 @@ static double seconds(void)
 
 static int told(const char *mode, bool all)
 {
-	printf("%s recs=%" PRIu64 " packets=%" PRIu64 " bytes=%" PRIu64 " again=%" PRIu64 " connections=%" PRIu64
-	       " given_up=%" PRIu64 "%s%s seconds=%.2f%s\n",
+	printf("%s recs=%" PRIu64 " packets=%" PRIu64 " bytes=%" PRIu64 " again=%" PRIu64
+	       " connections=%" PRIu64 " given_up=%" PRIu64 "%s%s seconds=%.2f%s\n",
 	       mode, run.recs, run.pkts, run.bytes, run.again, run.opened, run.given_up,
-	       run.given_up ? " last=" : "", run.given_up ? strerrorname_np(-run.last) : "", seconds(),
-	       all ? "" : " EARLY");
+	       run.given_up ? " last=" : "", run.given_up ? strerrorname_np(-run.last) : "",
+	       seconds(), all ? "" : " EARLY");
 	fflush(stdout);
 	return all ? EXIT_DONE : EXIT_EARLY;
 }
@@ -116,7 +118,7 @@ static bool over(void)
 	return run.given_up >= opt.patience || !time_left();
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 struct batch {
 	uint8_t f[STRANGER_FRAMES_MAX];
@@ -133,7 +135,8 @@ static int batch_out(struct stranger_link *l, struct batch *b)
 	return ret;
 }
 
-static int batch_rec(struct stranger_link *l, struct batch *b, struct sdr_frame_rec f, const void *payload)
+static int batch_rec(struct stranger_link *l, struct batch *b, struct sdr_frame_rec f,
+		     const void *payload)
 {
 	int ret = 0;
 	size_t n = stranger_rec(&l->s, b->f + b->n, sizeof(b->f) - b->n, f, payload);
@@ -148,7 +151,10 @@ static int batch_rec(struct stranger_link *l, struct batch *b, struct sdr_frame_
 	return ret;
 }
 
-/* nrecs messages of a connection from mseq on, at most `span` numbers long and then from there again. */
+/*
+ * nrecs messages of a connection from mseq on, at most `span` numbers long and then from there
+ * again.
+ */
 static int messages(struct stranger_link *l, uint32_t mseq, uint32_t span, uint64_t nrecs)
 {
 	static const uint8_t payload[SDR_CTL_MAX];
@@ -223,7 +229,7 @@ static int unexpected(void)
 	return told("unexpected", !todo);
 }
 
-/* ---- transfers ------------------------------------------------------------------------------------------------ */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 static void paced(uint64_t nth)
 {
@@ -273,8 +279,8 @@ static int refused(void)
 }
 
 /*
- * Bulk messages of one byte, numbered from msn on, as far as the credit allows or (near) as numbers are granted.  What
- * will be said next is left to the caller.
+ * Bulk messages of one byte, numbered from msn on, as far as the credit allows or (near) as numbers
+ * are granted.  What will be said next is left to the caller.
  */
 static int ends_list(struct stranger_link *l, uint32_t msn, bool near)
 {
@@ -306,7 +312,10 @@ static int ends_list(struct stranger_link *l, uint32_t msn, bool near)
 	return ret ? ret : link_drain(l);
 }
 
-/* Transfers numbered far away, or, if that is not taken, those that are; then opt.count packets full of ENDs. */
+/*
+ * Transfers numbered far away, or, if that is not taken, those that are; then opt.count packets
+ * full of ENDs.
+ */
 static int ends(void)
 {
 	struct stranger_link l = { .fd = -1 };
@@ -345,7 +354,7 @@ static int ends(void)
 	return told("ends", open && packets >= opt.count);
 }
 
-/* ---- crowds --------------------------------------------------------------------------------------------------- */
+/* ---- crowds ---------------------------------------------------------------------------------- */
 
 struct client {
 	struct stranger s;
@@ -386,8 +395,9 @@ static void client_say(struct client *c)
 		n = stranger_acks(&c->s, f, sizeof(f));
 		n += sdr_frame_ping_encode(f + n, sizeof(f) - n);
 		if (crowd.bye)
-			n += sdr_frame_close_encode(f + n, sizeof(f) - n,
-						    &(struct sdr_frame_close){ .reason = SDR_CLOSE_BYE });
+			n += sdr_frame_close_encode(
+				f + n, sizeof(f) - n,
+				&(struct sdr_frame_close){ .reason = SDR_CLOSE_BYE });
 		n = stranger_packet(&c->s, buf + SDR_CTL_HDR, f, n);
 	}
 	run.pkts++;
@@ -477,10 +487,10 @@ static int crowd_run(const char *mode)
 	}
 	close(crowd.ep);
 	all = crowd.done == opt.count;
-	printf("%s done=%" PRIu64 " of=%" PRIu64 " refused=%" PRIu64 " silent=%" PRIu64 " packets=%" PRIu64
-	       " bytes=%" PRIu64 " seconds=%.2f%s\n",
-	       mode, crowd.done, opt.count, crowd.refused, crowd.silent, run.pkts, run.bytes, seconds(),
-	       all ? "" : " EARLY");
+	printf("%s done=%" PRIu64 " of=%" PRIu64 " refused=%" PRIu64 " silent=%" PRIu64
+	       " packets=%" PRIu64 " bytes=%" PRIu64 " seconds=%.2f%s\n",
+	       mode, crowd.done, opt.count, crowd.refused, crowd.silent, run.pkts, run.bytes,
+	       seconds(), all ? "" : " EARLY");
 	fflush(stdout);
 	return all ? EXIT_DONE : EXIT_EARLY;
 }
@@ -496,7 +506,7 @@ static int idle(void)
 	return crowd_run("idle");
 }
 
-/* ---- command line --------------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static const struct mode {
 	const char *name;
@@ -504,7 +514,8 @@ static const struct mode {
 	uint64_t count, bytes;
 	const char *what;
 } modes[] = {
-	{ "early", early, 1, 240000000, "-M bytes of messages before their turn, over -n connections" },
+	{ "early", early, 1, 240000000,
+	  "-M bytes of messages before their turn, over -n connections" },
 	{ "unexpected", unexpected, 0, 100000000, "-M bytes of messages that nobody receives" },
 	{ "clients", clients, 66500, 0, "-n clients: connect, prove, BYE" },
 	{ "idle", idle, 10000, 0, "-n connections, proven, that nobody speaks on any more" },
@@ -515,20 +526,22 @@ static const struct mode {
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: sdr_stranger [options] MODE ADDR PORT   IPv4 address of this machine's loopback\n");
+	fprintf(f,
+		"usage: sdr_stranger [options] MODE ADDR PORT   IPv4 address of this machine's loopback\n");
 	for (size_t i = 0; i < MODES; i++)
 		fprintf(f, "  %-11s %s\n", modes[i].name, modes[i].what);
-	fprintf(f, "options:\n"
-		   "  -n N     how many; each mode has its own default\n"
-		   "  -M N     bytes, for early and unexpected; k, m and g are understood\n"
-		   "  -p N     bytes of a message's payload, 0..3900 (default 3900)\n"
-		   "  -r N     packets a second, for refused and ends (default: as fast as it goes)\n"
-		   "  -T N     seconds at the most (default 60)\n"
-		   "  -g N     connections that may fail before the run ends (default 64)\n"
-		   "  -s N     ms without an acknowledgement after which a connection has failed (default 5000)\n"
-		   "  -a N     first address of a crowd: another run does not use the same ones\n"
-		   "  -w       when done, wait for the end of standard input before the last word\n"
-		   "status: 0 all done, 3 the victim let less happen, 1 it could not be tried, 2 usage\n");
+	fprintf(f,
+		"options:\n"
+		"  -n N     how many; each mode has its own default\n"
+		"  -M N     bytes, for early and unexpected; k, m and g are understood\n"
+		"  -p N     bytes of a message's payload, 0..3900 (default 3900)\n"
+		"  -r N     packets a second, for refused and ends (default: as fast as it goes)\n"
+		"  -T N     seconds at the most (default 60)\n"
+		"  -g N     connections that may fail before the run ends (default 64)\n"
+		"  -s N     ms without an acknowledgement after which a connection has failed (default 5000)\n"
+		"  -a N     first address of a crowd: another run does not use the same ones\n"
+		"  -w       when done, wait for the end of standard input before the last word\n"
+		"status: 0 all done, 3 the victim let less happen, 1 it could not be tried, 2 usage\n");
 }
 
 static uint64_t number(const char *s, uint64_t max)
@@ -621,7 +634,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	run.seed = (uint64_t)getpid() << 32; /* two at a time are not each other's second incarnation */
+	/* two at a time are not each other's second incarnation */
+	run.seed = (uint64_t)getpid() << 32;
 	run.start_ms = now_ms();
 	run.until_ms = run.start_ms + opt.seconds * 1000;
 	ret = m->run();

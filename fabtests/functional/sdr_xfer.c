@@ -65,7 +65,8 @@ void die(int status, const char *fmt, ...)
 
 static void on_alarm(int sig)
 {
-	static const char text[] = "sdr_xfer: out of time inside a library call that did not return\n";
+	static const char text[] =
+		"sdr_xfer: out of time inside a library call that did not return\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
 
 	(void)sig;
@@ -79,14 +80,16 @@ void deadline_check(void)
 		die(EXIT_TIME, "timed out after %u s while %s", x.timeout_s, x.doing);
 }
 
-/* ---- one message ------------------------------------------------------------------------------ */
+/* ---- one message ----------------------------------------------------------------------------- */
 
 static void data_post(struct op *op, uint64_t len, uint64_t seq, const struct ctl_msg *ready)
 {
 	uint64_t flags = FI_COMPLETION | FI_DELIVERY_COMPLETE;
 	struct iovec iov = { x.tx, len };
 	void *desc = mr_desc(x.mr_tx);
-	struct fi_rma_iov rma = { .addr = ready->u.ready.addr, .len = len, .key = ready->u.ready.key };
+	struct fi_rma_iov rma = { .addr = ready->u.ready.addr,
+				  .len = len,
+				  .key = ready->u.ready.key };
 	struct fi_msg_rma wr = { .msg_iov = &iov,
 				 .desc = &desc,
 				 .iov_count = 1,
@@ -100,7 +103,9 @@ static void data_post(struct op *op, uint64_t len, uint64_t seq, const struct ct
 				    .addr = x.peer,
 				    .tag = XFER_TAG_DATA | seq,
 				    .context = &op->ctx };
-	struct fi_msg ms = { .msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = x.peer, .context = &op->ctx };
+	struct fi_msg ms = {
+		.msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = x.peer, .context = &op->ctx
+	};
 
 	memset(op, 0, sizeof(*op));
 	switch (x.mode) {
@@ -133,7 +138,8 @@ static uint64_t message_send(uint64_t len, uint64_t seq)
 	ctl_send(CTL_DONE, seq);
 	verdict = ctl_wait(CTL_VERDICT, seq);
 	if (verdict.u.verdict.bad)
-		die(EXIT_BAD, "the peer found %" PRIu64 " wrong bytes, the first at offset %" PRId64 " (%s)",
+		die(EXIT_BAD,
+		    "the peer found %" PRIu64 " wrong bytes, the first at offset %" PRId64 " (%s)",
 		    verdict.u.verdict.bad, (int64_t)verdict.u.verdict.offset, x.doing);
 	return ns;
 }
@@ -150,30 +156,32 @@ static uint64_t message_recv(uint64_t len, uint64_t seq)
 	if (x.mode != MODE_WRITE)
 		memset(&op, 0, sizeof(op));
 	if (x.mode == MODE_TAGGED)
-		POST("fi_trecv",
-		     fi_trecv(x.ep, x.rx, len, mr_desc(x.mr_rx), x.peer, XFER_TAG_DATA | seq, 0, &op.ctx));
+		POST("fi_trecv", fi_trecv(x.ep, x.rx, len, mr_desc(x.mr_rx), x.peer,
+					  XFER_TAG_DATA | seq, 0, &op.ctx));
 	else if (x.mode == MODE_MSG)
 		POST("fi_recv", fi_recv(x.ep, x.rx, len, mr_desc(x.mr_rx), x.peer, &op.ctx));
 	else {
 		m->u.ready.key = fi_mr_key(x.mr_rx);
-		m->u.ready.addr = x.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)x.rx : 0;
+		m->u.ready.addr =
+			x.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)x.rx : 0;
 	}
 	ctl_send(CTL_READY, seq);
 	op_wait(&op);
 	done = ctl_wait(CTL_DONE, seq);
 	if (op.len != len)
-		die(EXIT_BAD, "received %zu bytes instead of %" PRIu64 " (%s)", op.len, len, x.doing);
+		die(EXIT_BAD, "received %zu bytes instead of %" PRIu64 " (%s)", op.len, len,
+		    x.doing);
 	bad = pattern_check(x.rx, len, x.seed, seq, &where);
 	m->u.verdict.bad = bad;
 	m->u.verdict.offset = where;
 	ctl_send(CTL_VERDICT, seq);
 	if (bad)
-		die(EXIT_BAD, "%" PRIu64 " wrong bytes, the first at offset %" PRId64 " (%s)", bad, (int64_t)where,
-		    x.doing);
+		die(EXIT_BAD, "%" PRIu64 " wrong bytes, the first at offset %" PRId64 " (%s)", bad,
+		    (int64_t)where, x.doing);
 	return done.u.done.ns;
 }
 
-/* ---- all messages, and the report ---------------------------------------------------------------- */
+/* ---- all messages, and the report ------------------------------------------------------------ */
 
 static int cmp_u64(const void *a, const void *b)
 {
@@ -192,8 +200,8 @@ static void report_head(void)
 	else
 		printf("provider %s, %s; completion time at the sender, every byte verified\n"
 		       "%-10s %12s %8s %10s %10s %10s %10s\n",
-		       x.info->fabric_attr->prov_name, xfer_mode_name[x.mode], "direction", "bytes", "messages",
-		       "min ms", "median ms", "max ms", "MB/s");
+		       x.info->fabric_attr->prov_name, xfer_mode_name[x.mode], "direction", "bytes",
+		       "messages", "min ms", "median ms", "max ms", "MB/s");
 }
 
 static void report_row(unsigned int dir, uint64_t size, uint64_t *ns, bool first)
@@ -209,15 +217,17 @@ static void report_row(unsigned int dir, uint64_t size, uint64_t *ns, bool first
 	med = (double)(ns[(x.iters - 1) / 2] + ns[x.iters / 2]) / 2e6;
 	rate = med > 0 ? (double)size / med / 1e3 : 0;
 	if (x.json)
-		printf("%s{\"direction\":\"%s\",\"size\":%" PRIu64 ",\"messages\":%u,\"min_ms\":%.6f,"
+		printf("%s{\"direction\":\"%s\",\"size\":%" PRIu64
+		       ",\"messages\":%u,\"min_ms\":%.6f,"
 		       "\"median_ms\":%.6f,\"max_ms\":%.6f,\"mb_per_s\":%.3f}",
 		       first ? "" : ",", name, size, x.iters, min, med, max, rate);
 	else if (x.csv)
-		printf("%s,%s,%s,%" PRIu64 ",%u,%.6f,%.6f,%.6f,%.3f\n", x.info->fabric_attr->prov_name,
-		       xfer_mode_name[x.mode], name, size, x.iters, min, med, max, rate);
+		printf("%s,%s,%s,%" PRIu64 ",%u,%.6f,%.6f,%.6f,%.3f\n",
+		       x.info->fabric_attr->prov_name, xfer_mode_name[x.mode], name, size, x.iters,
+		       min, med, max, rate);
 	else
-		printf("%-10s %12" PRIu64 " %8u %10.3f %10.3f %10.3f %10.1f\n", name, size, x.iters, min, med, max,
-		       rate);
+		printf("%-10s %12" PRIu64 " %8u %10.3f %10.3f %10.3f %10.1f\n", name, size, x.iters,
+		       min, med, max, rate);
 	fflush(stdout);
 }
 
@@ -236,10 +246,12 @@ static void run(void)
 	for (s = 0; s < x.nsizes; s++) {
 		for (i = 0; i < x.warm + x.iters; i++) {
 			for (dir = 0; dir < (x.oneway ? 1u : 2u); dir++, seq++) {
-				snprintf(x.doing, sizeof(x.doing), "%s %s message %u of %" PRIu64 " bytes",
+				snprintf(x.doing, sizeof(x.doing),
+					 "%s %s message %u of %" PRIu64 " bytes",
 					 dir == x.client ? "receiving" : "sending",
 					 i < x.warm ? "warm-up" : "timed", i, x.size[s]);
-				t = dir == x.client ? message_recv(x.size[s], seq) : message_send(x.size[s], seq);
+				t = dir == x.client ? message_recv(x.size[s], seq)
+						    : message_send(x.size[s], seq);
 				if (i >= x.warm)
 					ns[dir][i - x.warm] = t;
 			}
@@ -270,26 +282,27 @@ static void goodbye(void)
 		cq_progress(XFER_POLL_MS);
 }
 
-/* ---- command line ----------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: sdr_xfer [options]          server: waits for one client, then exits\n"
-		   "       sdr_xfer [options] HOST     client: runs the transfers and prints the times\n"
-		   "  -p PROV   libfabric provider (default sdr; e.g. \"tcp;ofi_rxm\")\n"
-		   "  -B PORT   the server's port (default 9229)\n"
-		   "  -A ADDR   server: local address to bind (default: any)\n"
-		   "  -m MODE   tagged, msg or write (default tagged; a server not told serves all three)\n"
-		   "  -S LIST   message sizes, with k, m, g suffixes (default 8,4k,64k,1m,16m)\n"
-		   "  -I N      timed messages of each size and direction (default 10)\n"
-		   "  -W N      verified, untimed messages before them (default 1)\n"
-		   "  -o        one way only: client to server\n"
-		   "  -s SEED   of the byte pattern (default 1)\n"
-		   "  -b        poll for completions instead of sleeping\n"
-		   "  -T SEC    give up after this many seconds (default 120)\n"
-		   "  -C, -J    print CSV, JSON instead of a table\n"
-		   "  -h        this text\n"
-		   "Exit status: 0 all verified, 1 wrong bytes or an error, 2 usage, 3 out of time.\n");
+	fprintf(f,
+		"usage: sdr_xfer [options]          server: waits for one client, then exits\n"
+		"       sdr_xfer [options] HOST     client: runs the transfers and prints the times\n"
+		"  -p PROV   libfabric provider (default sdr; e.g. \"tcp;ofi_rxm\")\n"
+		"  -B PORT   the server's port (default 9229)\n"
+		"  -A ADDR   server: local address to bind (default: any)\n"
+		"  -m MODE   tagged, msg or write (default tagged; a server not told serves all three)\n"
+		"  -S LIST   message sizes, with k, m, g suffixes (default 8,4k,64k,1m,16m)\n"
+		"  -I N      timed messages of each size and direction (default 10)\n"
+		"  -W N      verified, untimed messages before them (default 1)\n"
+		"  -o        one way only: client to server\n"
+		"  -s SEED   of the byte pattern (default 1)\n"
+		"  -b        poll for completions instead of sleeping\n"
+		"  -T SEC    give up after this many seconds (default 120)\n"
+		"  -C, -J    print CSV, JSON instead of a table\n"
+		"  -h        this text\n"
+		"Exit status: 0 all verified, 1 wrong bytes or an error, 2 usage, 3 out of time.\n");
 }
 
 static uint64_t number_parse(const char *opt, const char *s, uint64_t max, char **end)

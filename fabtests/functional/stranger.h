@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A peer that is not one: it speaks the protocol as far as it wants to and keeps none of its promises.
+ * A peer that is not one: it speaks the protocol as far as it wants to and keeps none of its
+ * promises.
  *
- * Two parts.  struct stranger is the protocol alone, without any I/O: it makes the datagrams of one connection and
- * understands the answers, on real sockets (sdr_stranger) as in the simulated network (sdr_crowd).  struct
- * stranger_link is one such connection over a UDP socket, with as much repair as it takes to get all its packets
- * processed.  Nothing here knows more than anybody who can send datagrams does.
+ * Two parts.  struct stranger is the protocol alone, without any I/O: it makes the datagrams of one
+ * connection and understands the answers, on real sockets (sdr_stranger) as in the simulated
+ * network (sdr_crowd).  struct stranger_link is one such connection over a UDP socket, with as much
+ * repair as it takes to get all its packets processed.  Nothing here knows more than anybody who
+ * can send datagrams does.
  */
 #ifndef STRANGER_H
 #define STRANGER_H
@@ -20,10 +22,11 @@
 #include "../../prov/sdr/rel/sdr_rel_cfg.h"
 #include "../../prov/sdr/wire/sdr_frame.h"
 
-/* ---- stranger_peer.c: one side of a connection, sans I/O --------------------------------------------------- */
+/* ---- stranger_peer.c: one side of a connection, sans I/O ------------------------------------- */
 
 #define STRANGER_FRAMES_MAX (SDR_CTL_MAX - SDR_PACKET_HDR) /* bytes of frames in a packet */
-#define STRANGER_MSEQ_GRANT 1024u			   /* ordered records that we grant, and message numbers */
+/* ordered records that we grant, and message numbers */
+#define STRANGER_MSEQ_GRANT 1024u
 
 struct stranger {
 	uint64_t instance, cid, cookie;
@@ -56,10 +59,12 @@ size_t stranger_packet(struct stranger *s, uint8_t *p, const void *frames, size_
 /* An ACK frame of all that is owed; 0: nothing is. */
 size_t stranger_acks(struct stranger *s, uint8_t *p, size_t room);
 /* A record with the next rseq; 0: no room. */
-size_t stranger_rec(struct stranger *s, uint8_t *p, size_t room, struct sdr_frame_rec f, const void *payload);
-enum stranger_event stranger_input(struct stranger *s, const uint8_t *p, size_t len, struct stranger_news *news);
+size_t stranger_rec(struct stranger *s, uint8_t *p, size_t room, struct sdr_frame_rec f,
+		    const void *payload);
+enum stranger_event stranger_input(struct stranger *s, const uint8_t *p, size_t len,
+				   struct stranger_news *news);
 
-/* ---- stranger_link.c: over a UDP socket -------------------------------------------------------------------- */
+/* ---- stranger_link.c: over a UDP socket ------------------------------------------------------ */
 
 #define LINK_FLIGHT 64u /* packets that wait for their acknowledgement */
 
@@ -86,7 +91,10 @@ bool stranger_send(int fd, const struct sockaddr_in *to, uint8_t *buf, size_t n)
 /* The payload of the next datagram, without waiting; NULL: none.  A bad one has length 0. */
 const uint8_t *stranger_recv(int fd, uint8_t *buf, size_t room, size_t *n);
 
-/* All below: 0, or a negative errno.  -ECONNREFUSED: the victim said no; -ECONNRESET: RESET; -ETIMEDOUT. */
+/*
+ * All below: 0, or a negative errno.  -ECONNREFUSED: the victim said no; -ECONNRESET: RESET;
+ * -ETIMEDOUT.
+ */
 int link_open(struct stranger_link *l, const struct sockaddr_in *to, uint64_t seed);
 /* The same socket, another instance. */
 int link_reopen(struct stranger_link *l, uint64_t seed);

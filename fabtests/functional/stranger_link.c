@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A stranger's connection over a UDP socket, see stranger.h.  What was sent is kept until it is acknowledged and sent
- * again when nothing was for a while, so that an attack is what it says it is although the victim's socket
- * overflows.  Each wait has an end: a victim that stays silent is given up.
+ * A stranger's connection over a UDP socket, see stranger.h.  What was sent is kept until it is
+ * acknowledged and sent again when nothing was for a while, so that an attack is what it says it is
+ * although the victim's socket overflows.  Each wait has an end: a victim that stays silent is
+ * given up.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,11 +19,12 @@
 #define SOCK_BYTES  (1 << 20)	/* of a socket's buffers */
 #define HELLO_MS    50		/* between two HELLOs */
 #define HELLO_TRIES 100
-#define REPEAT_MS   20			       /* without news, then everything in flight goes again */
-#define RSEQ_SPAN   (SDR_REL_CTL_WINDOW - 24u) /* records in flight */
-#define HOSTS	    200u		       /* loopback addresses 127.1.1.1, ... */
-#define PORT_FIRST  20000u
-#define PORT_SPAN   12000u /* below the ports that systems hand out by themselves */
+/* without news, then everything in flight goes again */
+#define REPEAT_MS  20
+#define RSEQ_SPAN  (SDR_REL_CTL_WINDOW - 24u) /* records in flight */
+#define HOSTS	   200u			      /* loopback addresses 127.1.1.1, ... */
+#define PORT_FIRST 20000u
+#define PORT_SPAN  12000u /* below the ports that systems hand out by themselves */
 
 uint64_t link_silence_ms = 5000;
 
@@ -34,7 +36,7 @@ uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* ---- datagrams ---------------------------------------------------------------------------------------------- */
+/* ---- datagrams ------------------------------------------------------------------------------- */
 
 int stranger_socket(uint32_t nth)
 {
@@ -90,7 +92,7 @@ const uint8_t *stranger_recv(int fd, uint8_t *buf, size_t room, size_t *n)
 	return p;
 }
 
-/* ---- a connection ------------------------------------------------------------------------------------------- */
+/* ---- a connection ---------------------------------------------------------------------------- */
 
 static void link_say(struct stranger_link *l, const void *frames, size_t n)
 {
@@ -98,7 +100,8 @@ static void link_say(struct stranger_link *l, const void *frames, size_t n)
 
 	l->sent++;
 	l->bytes += n;
-	(void)stranger_send(l->fd, &l->to, buf, stranger_packet(&l->s, buf + SDR_CTL_HDR, frames, n));
+	(void)stranger_send(l->fd, &l->to, buf,
+			    stranger_packet(&l->s, buf + SDR_CTL_HDR, frames, n));
 }
 
 static void link_ack(struct stranger_link *l)
@@ -172,7 +175,8 @@ static int link_handshake(struct stranger_link *l)
 		ev = STRANGER_NOTHING;
 		while (ev != STRANGER_AGAIN && now_ms() < until) {
 			poll(&pfd, 1, HELLO_MS);
-			while (ev != STRANGER_AGAIN && (p = stranger_recv(l->fd, buf, sizeof(buf), &len))) {
+			while (ev != STRANGER_AGAIN &&
+			       (p = stranger_recv(l->fd, buf, sizeof(buf), &len))) {
 				ev = stranger_input(&l->s, p, len, &n);
 				if (ev == STRANGER_OPEN)
 					return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The protocol of a stranger, see stranger.h: HELLO as an endpoint with default settings on the loopback would say
- * it, packets, acknowledgements of what the victim sent.  Repairs nothing and has no timer.
+ * The protocol of a stranger, see stranger.h: HELLO as an endpoint with default settings on the
+ * loopback would say it, packets, acknowledgements of what the victim sent.  Repairs nothing and
+ * has no timer.
  */
 #include <string.h>
 #include "stranger.h"
@@ -57,7 +58,8 @@ size_t stranger_packet(struct stranger *s, uint8_t *p, const void *frames, size_
 	return hdr + n;
 }
 
-size_t stranger_rec(struct stranger *s, uint8_t *p, size_t room, struct sdr_frame_rec f, const void *payload)
+size_t stranger_rec(struct stranger *s, uint8_t *p, size_t room, struct sdr_frame_rec f,
+		    const void *payload)
 {
 	static const uint8_t none;
 	size_t n;
@@ -69,7 +71,10 @@ size_t stranger_rec(struct stranger *s, uint8_t *p, size_t room, struct sdr_fram
 	return n;
 }
 
-/* Ranges in descending order; when there are too many the oldest is forgotten: its packets come again. */
+/*
+ * Ranges in descending order; when there are too many the oldest is forgotten: its packets come
+ * again.
+ */
 static void seen_add(struct sdr_frame_ack *a, uint32_t pn)
 {
 	uint32_t i = 0;
@@ -143,7 +148,8 @@ static enum stranger_event packet_input(struct stranger *s, const uint8_t *p, co
 	return STRANGER_PACKET;
 }
 
-enum stranger_event stranger_input(struct stranger *s, const uint8_t *p, size_t len, struct stranger_news *news)
+enum stranger_event stranger_input(struct stranger *s, const uint8_t *p, size_t len,
+				   struct stranger_news *news)
 {
 	const uint8_t *end = p + len;
 	struct sdr_retry r;
@@ -157,7 +163,8 @@ enum stranger_event stranger_input(struct stranger *s, const uint8_t *p, size_t 
 	len -= SDR_CLASS_LEN;
 	switch (type) {
 	case SDR_REL_RETRY:
-		if (s->peer_cid || sdr_retry_decode(p, len, &r) || r.cid != s->cid || s->cookie == r.cookie)
+		if (s->peer_cid || sdr_retry_decode(p, len, &r) || r.cid != s->cid ||
+		    s->cookie == r.cookie)
 			return STRANGER_NOTHING;
 		s->cookie = r.cookie;
 		return STRANGER_AGAIN;

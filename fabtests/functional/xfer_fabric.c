@@ -82,8 +82,8 @@ void *mr_desc(struct fid_mr *mr)
 static void ctl_post(unsigned int i)
 {
 	memset(&x.ctl_op[i], 0, sizeof(x.ctl_op[i]));
-	POST("fi_trecv", fi_trecv(x.ep, &x.ctl[i], sizeof(x.ctl[i]), mr_desc(x.mr_ctl), FI_ADDR_UNSPEC,
-				  XFER_TAG_CTL, 0, &x.ctl_op[i].ctx));
+	POST("fi_trecv", fi_trecv(x.ep, &x.ctl[i], sizeof(x.ctl[i]), mr_desc(x.mr_ctl),
+				  FI_ADDR_UNSPEC, XFER_TAG_CTL, 0, &x.ctl_op[i].ctx));
 }
 
 void ctl_send_start(struct op *op, enum ctl_type type, uint64_t seq)
@@ -124,10 +124,11 @@ struct ctl_msg ctl_wait(enum ctl_type type, uint64_t seq)
 	op_wait(op);
 	memcpy(&m, &x.ctl[x.ctl_next], op->len < sizeof(m) ? op->len : sizeof(m));
 	if (op->len != sizeof(m) || m.magic != XFER_MAGIC)
-		die(EXIT_BAD, "control message of %zu bytes is not ours while %s", op->len, x.doing);
+		die(EXIT_BAD, "control message of %zu bytes is not ours while %s", op->len,
+		    x.doing);
 	if (m.type != type || m.seq != seq)
-		die(EXIT_BAD, "expected %s of message %" PRIu64 ", got %s of %" PRIu64, ctl_name[type], seq,
-		    m.type <= CTL_BYE ? ctl_name[m.type] : "?", m.seq);
+		die(EXIT_BAD, "expected %s of message %" PRIu64 ", got %s of %" PRIu64,
+		    ctl_name[type], seq, m.type <= CTL_BYE ? ctl_name[m.type] : "?", m.seq);
 	ctl_post(x.ctl_next);
 	x.ctl_next = (x.ctl_next + 1) % XFER_CTL_RECVS;
 	return m;
@@ -169,7 +170,8 @@ void fabric_open(void)
 	if (x.client)
 		ret = fi_getinfo(XFER_API, x.node, x.port, 0, h, &x.info);
 	else
-		ret = fi_getinfo(XFER_API, x.bind_addr ? x.bind_addr : "0.0.0.0", x.port, FI_SOURCE, h, &x.info);
+		ret = fi_getinfo(XFER_API, x.bind_addr ? x.bind_addr : "0.0.0.0", x.port, FI_SOURCE,
+				 h, &x.info);
 	/* "any address" is not a node to every provider */
 	if (ret && !x.client && !x.bind_addr)
 		ret = fi_getinfo(XFER_API, NULL, x.port, FI_SOURCE, h, &x.info);
@@ -199,8 +201,8 @@ void fabric_open(void)
 	CHECK(fi_ep_bind(x.ep, &x.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind(cq): %s");
 	ret = fi_enable(x.ep);
 	if (ret)
-		die(EXIT_BAD, "fi_enable: %s%s%s", fi_strerror(-ret), x.client ? "" : "; is port in use? ",
-		    x.client ? "" : x.port);
+		die(EXIT_BAD, "fi_enable: %s%s%s", fi_strerror(-ret),
+		    x.client ? "" : "; is port in use? ", x.client ? "" : x.port);
 }
 
 static void *guarded_alloc(uint64_t size)
@@ -220,8 +222,9 @@ static struct fid_mr *mr_open(void *buf, size_t len, uint64_t access, bool neede
 
 	if (needed)
 		CHECK(fi_mr_reg(x.domain, buf, len, access, 0,
-				access & FI_REMOTE_WRITE ? XFER_MR_KEY : XFER_MR_KEY + 1 + (uintptr_t)buf % 4096, 0,
-				&mr, NULL),
+				access & FI_REMOTE_WRITE ? XFER_MR_KEY
+							 : XFER_MR_KEY + 1 + (uintptr_t)buf % 4096,
+				0, &mr, NULL),
 		      "fi_mr_reg of %zu bytes: %s", len);
 	return mr;
 }
@@ -234,7 +237,8 @@ void ctl_open(void)
 	x.ctl = calloc(XFER_CTL_RECVS + 1, sizeof(*x.ctl));
 	if (!x.ctl)
 		die(EXIT_BAD, "out of memory");
-	x.mr_ctl = mr_open(x.ctl, len, FI_SEND | FI_RECV, x.info->domain_attr->mr_mode & FI_MR_LOCAL);
+	x.mr_ctl =
+		mr_open(x.ctl, len, FI_SEND | FI_RECV, x.info->domain_attr->mr_mode & FI_MR_LOCAL);
 	for (i = 0; i < XFER_CTL_RECVS; i++)
 		ctl_post(i);
 }
@@ -250,8 +254,8 @@ void buffers_open(void)
 			x.max_size = x.size[i];
 	}
 	if (x.max_size > x.info->ep_attr->max_msg_size)
-		die(EXIT_BAD, "size %" PRIu64 " is above the provider's max_msg_size %zu", x.max_size,
-		    x.info->ep_attr->max_msg_size);
+		die(EXIT_BAD, "size %" PRIu64 " is above the provider's max_msg_size %zu",
+		    x.max_size, x.info->ep_attr->max_msg_size);
 	len = x.max_size ? x.max_size : 1;
 	x.tx = guarded_alloc(x.max_size);
 	x.rx = guarded_alloc(x.max_size);
@@ -300,12 +304,13 @@ void hello_wait(void)
 
 	snprintf(x.doing, sizeof(x.doing), "waiting for a client on port %s", x.port);
 	m = ctl_wait(CTL_HELLO, 0);
-	if (m.u.hello.mode > MODE_WRITE || m.u.hello.nsizes > XFER_MAX_SIZES || m.u.hello.iters > XFER_MAX_ITERS ||
-	    m.u.hello.warm > XFER_MAX_ITERS || m.u.hello.namelen > XFER_MAX_NAME)
+	if (m.u.hello.mode > MODE_WRITE || m.u.hello.nsizes > XFER_MAX_SIZES ||
+	    m.u.hello.iters > XFER_MAX_ITERS || m.u.hello.warm > XFER_MAX_ITERS ||
+	    m.u.hello.namelen > XFER_MAX_NAME)
 		die(EXIT_BAD, "the client's HELLO makes no sense (another version of sdr_xfer?)");
 	if (x.mode_given && x.mode != (enum xfer_mode)m.u.hello.mode)
-		die(EXIT_BAD, "this server was started for -m %s, the client wants %s", xfer_mode_name[x.mode],
-		    xfer_mode_name[m.u.hello.mode]);
+		die(EXIT_BAD, "this server was started for -m %s, the client wants %s",
+		    xfer_mode_name[x.mode], xfer_mode_name[m.u.hello.mode]);
 	x.mode = (enum xfer_mode)m.u.hello.mode;
 	x.seed = m.u.hello.seed;
 	x.nsizes = m.u.hello.nsizes;
@@ -321,8 +326,9 @@ void hello_wait(void)
 void fabric_close(void)
 {
 	struct fid *fid[] = {
-		x.ep ? &x.ep->fid : NULL,	  x.mr_ctl ? &x.mr_ctl->fid : NULL, x.mr_tx ? &x.mr_tx->fid : NULL,
-		x.mr_rx ? &x.mr_rx->fid : NULL,	  x.cq ? &x.cq->fid : NULL,	    x.av ? &x.av->fid : NULL,
+		x.ep ? &x.ep->fid : NULL,	  x.mr_ctl ? &x.mr_ctl->fid : NULL,
+		x.mr_tx ? &x.mr_tx->fid : NULL,	  x.mr_rx ? &x.mr_rx->fid : NULL,
+		x.cq ? &x.cq->fid : NULL,	  x.av ? &x.av->fid : NULL,
 		x.domain ? &x.domain->fid : NULL, x.fabric ? &x.fabric->fid : NULL,
 	};
 	size_t i;

@@ -39,7 +39,8 @@ static inline void pattern_fill(uint8_t *buf, uint64_t len, uint64_t seed, uint6
 }
 
 /* Returns the number of wrong bytes, guards included; *where: the first one's offset. */
-static inline uint64_t pattern_check(const uint8_t *buf, uint64_t len, uint64_t seed, uint64_t seq, uint64_t *where)
+static inline uint64_t pattern_check(const uint8_t *buf, uint64_t len, uint64_t seed, uint64_t seq,
+				     uint64_t *where)
 {
 	uint64_t base = mix64(seed ^ mix64(seq + 1)), i, j, n, w, bad = 0;
 	const uint8_t *wb = (const uint8_t *)&w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a fuzz target is: one function that a fuzzer calls with bytes from nowhere, and one that hands out
- * valid inputs to start from.  A target must not keep state between calls, and it checks what the parser
- * promises (SDR_FUZZ_CHECK), not only that it survives.
+ * What a fuzz target is: one function that a fuzzer calls with bytes from nowhere, and one that
+ * hands out valid inputs to start from.  A target must not keep state between calls, and it checks
+ * what the parser promises (SDR_FUZZ_CHECK), not only that it survives.
  */
 #ifndef SDR_FUZZ_H
 #define SDR_FUZZ_H
@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SDR_FUZZ_MAX 8448u /* bytes of the longest input: a data packet of the largest MTU and some */
+/* bytes of the longest input: a data packet of the largest MTU and some */
+#define SDR_FUZZ_MAX 8448u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Writes valid input number i (at most SDR_FUZZ_MAX bytes) and returns its length; 0: there are no more. */
+/*
+ * Writes valid input number i (at most SDR_FUZZ_MAX bytes) and returns its length; 0: there are no
+ * more.
+ */
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf);
 
 #define SDR_FUZZ_CHECK(cond)                                                               \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Class header, clear to send, keys, QP info, and the string of an immediate's split.  What is accepted has all
- * fields in range and, the class header's follower apart, encodes to the very bytes it came from.
+ * Class header, clear to send, keys, QP info, and the string of an immediate's split.  What is
+ * accepted has all fields in range and, the class header's follower apart, encodes to the very
+ * bytes it came from.
  */
 #include "fuzz.h"
 #include "../../prov/sdr/wire/sdr_wire.h"
@@ -111,7 +112,9 @@ static size_t seed_keys(uint8_t *buf)
 		{ .state = SDR_KEY_VOID },
 		{ .state = SDR_KEY_LIVE },
 	};
-	struct sdr_wire_keys k = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1, .first = 0xfffffffe, .n = 3 };
+	struct sdr_wire_keys k = {
+		.qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1, .first = 0xfffffffe, .n = 3
+	};
 	uint32_t i;
 
 	for (i = 0; i < k.n; i++)

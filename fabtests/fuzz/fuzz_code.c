@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Coded segments with attributes from nowhere: the input is a struct sdr_code_attr, a seed and how much is lost.
- * What sdr_code_init accepts must be sound (places that exist, within the bytes that were allowed); of segments that
- * are small enough the parity is made, packets are lost, and what is decoded must be the segment again.  Nothing but
- * missing packets may be written, whether the parity is right or noise.
+ * Coded segments with attributes from nowhere: the input is a struct sdr_code_attr, a seed and how
+ * much is lost. What sdr_code_init accepts must be sound (places that exist, within the bytes that
+ * were allowed); of segments that are small enough the parity is made, packets are lost, and what
+ * is decoded must be the segment again.  Nothing but missing packets may be written, whether the
+ * parity is right or noise.
  */
 #include "fuzz.h"
 #include "../../prov/sdr/fec/sdr_code.h"
@@ -14,7 +15,8 @@
 #define CODE_BYTES (1u << 16) /* likewise: data, and parity */
 #define CODE_GUARD 64u
 
-static struct sdr_fec *fecs[SDR_FEC_SYMS_MAX]; /* by rows; the same for the same number, whoever asks */
+/* by rows; the same for the same number, whoever asks */
+static struct sdr_fec *fecs[SDR_FEC_SYMS_MAX];
 static uint64_t code_rng;
 
 static uint64_t code_rand(void)
@@ -46,7 +48,7 @@ static bool bit(const uint64_t *b, uint32_t i)
 	return b[i / 64] >> (i & 63) & 1;
 }
 
-/* ---- geometry ------------------------------------------------------------------------------------------ */
+/* ---- geometry -------------------------------------------------------------------------------- */
 
 static void check_places(const struct sdr_code *g)
 {
@@ -77,7 +79,7 @@ static void check_geometry(const struct sdr_code *g)
 	check_places(g);
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 struct bytes {
 	uint8_t *mem, *was; /* with guards; and what it was */
@@ -121,7 +123,8 @@ static void bytes_keep(struct bytes *b)
 /* Bits behind the end are noise, as in bitmaps that are longer than their message. */
 static void lose(uint64_t *bits, uint32_t n, uint32_t permille, bool burst)
 {
-	uint32_t at = (uint32_t)(code_rand() % (n + 1)), len = (uint32_t)((uint64_t)n * permille / 1000);
+	uint32_t at = (uint32_t)(code_rand() % (n + 1)),
+		 len = (uint32_t)((uint64_t)n * permille / 1000);
 
 	for (uint32_t i = 0; i <= n / 64; i++)
 		bits[i] = ~0ull;
@@ -135,11 +138,12 @@ static void lose(uint64_t *bits, uint32_t n, uint32_t permille, bool burst)
 }
 
 /* What was lost and does not come back is noise, everything else as it was. */
-static void check_decoded(const struct sdr_code *g, const struct bytes *data, const struct bytes *noise,
-			  const uint64_t *have, bool whole, bool right)
+static void check_decoded(const struct sdr_code *g, const struct bytes *data,
+			  const struct bytes *noise, const uint64_t *have, bool whole, bool right)
 {
 	for (uint32_t p = 0; p < g->npkts; p++) {
-		uint64_t off = (uint64_t)p * g->a.mtu, n = data->len - off < g->a.mtu ? data->len - off : g->a.mtu;
+		uint64_t off = (uint64_t)p * g->a.mtu,
+			 n = data->len - off < g->a.mtu ? data->len - off : g->a.mtu;
 		const uint8_t *at = bytes_at(data) + off, *good = data->was + CODE_GUARD + off;
 
 		if (bit(have, p) || (whole && right && p >= g->a.first))
@@ -149,10 +153,13 @@ static void check_decoded(const struct sdr_code *g, const struct bytes *data, co
 	}
 }
 
-static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t lost_par, uint8_t how)
+static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t lost_par,
+			uint8_t how)
 {
-	struct bytes data = bytes_new(g->a.len), par = bytes_new((size_t)g->par_pkts * g->a.mtu), noise;
-	uint64_t *have = malloc((g->npkts / 64 + 1) * 8), *rows = malloc((g->par_pkts / 64 + 1) * 8);
+	struct bytes data = bytes_new(g->a.len), par = bytes_new((size_t)g->par_pkts * g->a.mtu),
+		     noise;
+	uint64_t *have = malloc((g->npkts / 64 + 1) * 8),
+		 *rows = malloc((g->par_pkts / 64 + 1) * 8);
 	uint32_t witness = UINT32_MAX, missing = 0;
 	struct sdr_code_work w = { 0 };
 	bool right = !(how & 1);
@@ -161,7 +168,8 @@ static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t l
 	noise = bytes_new(g->a.len);
 	SDR_FUZZ_CHECK(have && rows);
 	if (!fecs[g->rows])
-		SDR_FUZZ_CHECK(!sdr_fec_create(SDR_FEC_SYMS_MAX - g->rows, g->rows, &fecs[g->rows]));
+		SDR_FUZZ_CHECK(
+			!sdr_fec_create(SDR_FEC_SYMS_MAX - g->rows, g->rows, &fecs[g->rows]));
 	for (uint32_t s = 0; right && s < g->nsub; s++)
 		sdr_code_encode(g, fecs[g->rows], bytes_at(&data), bytes_at(&par), s);
 	for (uint32_t p = g->plan_pkts; right && p < g->par_pkts; p++)
@@ -173,7 +181,8 @@ static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t l
 	lose(have, g->npkts, lost_data, how & 2);
 	lose(rows, g->par_pkts, lost_par, how & 4);
 	for (uint32_t p = 0; p < g->npkts; p++) {
-		uint64_t off = (uint64_t)p * g->a.mtu, n = data.len - off < g->a.mtu ? data.len - off : g->a.mtu;
+		uint64_t off = (uint64_t)p * g->a.mtu,
+			 n = data.len - off < g->a.mtu ? data.len - off : g->a.mtu;
 
 		if (!bit(have, p))
 			memcpy(bytes_at(&data) + off, bytes_at(&noise) + off, n);
@@ -228,7 +237,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *in, size_t size)
 	check_geometry(&g);
 	if (g.npkts <= CODE_PKTS && g.par_pkts <= 2 * CODE_PKTS && a.len <= CODE_BYTES &&
 	    (uint64_t)g.par_pkts * g.a.mtu <= CODE_BYTES)
-		check_bytes(&g, (uint32_t)get(in + 39, 2) % 1001, (uint32_t)get(in + 41, 2) % 1001, in[43]);
+		check_bytes(&g, (uint32_t)get(in + 39, 2) % 1001, (uint32_t)get(in + 41, 2) % 1001,
+			    in[43]);
 	return 0;
 }
 
@@ -239,16 +249,40 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		uint16_t lost_data, lost_par;
 		uint8_t how;
 	} s[] = {
-		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 32, 8, 64, 1, 32000, 0, 65536 }, 100, 0, 0 },
-		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 10, 2, 16, 4, 16 * 777, 0, 1 << 20 }, 50, 100, 2 },
-		{ { SDR_CODE_MDS, SDR_CODE_F_CHUNK, 4, 2, 16, 8, 16 * 500 - 3, 0, 1 << 20 }, 80, 10, 2 },
+		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 32, 8, 64, 1, 32000, 0, 65536 },
+		  100,
+		  0,
+		  0 },
+		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 10, 2, 16, 4, 16 * 777, 0, 1 << 20 },
+		  50,
+		  100,
+		  2 },
+		{ { SDR_CODE_MDS, SDR_CODE_F_CHUNK, 4, 2, 16, 8, 16 * 500 - 3, 0, 1 << 20 },
+		  80,
+		  10,
+		  2 },
 		{ { SDR_CODE_MDS, 0, 2, 1, 256, 3, 256 * 40, 20, 1 << 20 }, 100, 0, 0 },
-		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 128, 128, 8, 1, 8 * 128, 0, 1 << 20 }, 500, 0, 0 },
-		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 1, 3, 8, 1, 8 * 20 + 1, 0, 1 << 20 }, 700, 300, 0 },
-		{ { SDR_CODE_XOR, SDR_CODE_F_INTERLEAVE, 32, 8, 32, 2, 32 * 600 - 1, 0, 1 << 20 }, 20, 0, 0 },
-		{ { SDR_CODE_XOR, SDR_CODE_F_CHUNK, 10, 4, 32, 4, 32 * 101, 3, 1 << 20 }, 40, 0, 2 },
+		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 128, 128, 8, 1, 8 * 128, 0, 1 << 20 },
+		  500,
+		  0,
+		  0 },
+		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 1, 3, 8, 1, 8 * 20 + 1, 0, 1 << 20 },
+		  700,
+		  300,
+		  0 },
+		{ { SDR_CODE_XOR, SDR_CODE_F_INTERLEAVE, 32, 8, 32, 2, 32 * 600 - 1, 0, 1 << 20 },
+		  20,
+		  0,
+		  0 },
+		{ { SDR_CODE_XOR, SDR_CODE_F_CHUNK, 10, 4, 32, 4, 32 * 101, 3, 1 << 20 },
+		  40,
+		  0,
+		  2 },
 		{ { SDR_CODE_XOR, 0, 2, 3, 8, 1, 8 * 9, 0, 1 << 20 }, 100, 0, 0 },
-		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 20, 4, 32, 1, 32 * 300, 0, 1 << 20 }, 100, 0, 1 },
+		{ { SDR_CODE_MDS, SDR_CODE_F_INTERLEAVE, 20, 4, 32, 1, 32 * 300, 0, 1 << 20 },
+		  100,
+		  0,
+		  1 },
 		{ { SDR_CODE_MDS, 0, 32, 8, 4096, 16, 64 << 20, 100, 64 << 20 }, 0, 0, 0 },
 		{ { SDR_CODE_MDS, 0, 200, 56, 1, UINT32_MAX, UINT64_MAX, 0, UINT64_MAX }, 0, 0, 0 },
 	};

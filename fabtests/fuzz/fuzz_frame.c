@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Datagrams of the reliable endpoint: HELLO, RETRY, the packet header and every frame.  The first input byte
- * chooses the decoder.  What is accepted stays inside the input, its run lengths stay inside what they
- * describe, its bounds and parameters of parity make sense, and what encodes again (HELLO, records, a COMPLETE)
- * gives the same fields back.
+ * Datagrams of the reliable endpoint: HELLO, RETRY, the packet header and every frame.  The first
+ * input byte chooses the decoder.  What is accepted stays inside the input, its run lengths stay
+ * inside what they describe, its bounds and parameters of parity make sense, and what encodes again
+ * (HELLO, records, a COMPLETE) gives the same fields back.
  */
 #include "fuzz.h"
 #include "../../prov/sdr/wire/sdr_frame.h"
@@ -20,7 +20,8 @@ static void fuzz_hello(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX && h.seg_bytes);
 	SDR_FUZZ_CHECK(!(h.codes & ~SDR_FRAME_CODE_KINDS));
 	if (h.codes)
-		SDR_FUZZ_CHECK(h.code_syms >= 2 && h.code_syms <= SDR_CODE_SYMS_MAX && h.code_chunk);
+		SDR_FUZZ_CHECK(h.code_syms >= 2 && h.code_syms <= SDR_CODE_SYMS_MAX &&
+			       h.code_chunk);
 	else
 		SDR_FUZZ_CHECK(!h.code_syms && !h.code_chunk);
 	SDR_FUZZ_CHECK(sdr_hello_encode(back, SDR_REL_HELLO, &h) == SDR_HELLO_LEN);
@@ -55,11 +56,14 @@ static void check_complete(const struct sdr_frame_dack *f)
 		SDR_FUZZ_CHECK(!f->dec_chunks && !f->dec_pkts);
 	k = sdr_frame_dack_encode(buf, sizeof(buf), &d, NULL, 0);
 	SDR_FUZZ_CHECK(k == (f->flags & SDR_DACK_DECODED ? 40 : 32));
-	SDR_FUZZ_CHECK(sdr_frame_next(&q, buf + k, &again) == 1 && again.type == SDR_FRAME_DACK && q == buf + k);
-	SDR_FUZZ_CHECK(again.dack.flags == f->flags && again.dack.msn == f->msn && again.dack.cum == f->cum);
+	SDR_FUZZ_CHECK(sdr_frame_next(&q, buf + k, &again) == 1 && again.type == SDR_FRAME_DACK &&
+		       q == buf + k);
+	SDR_FUZZ_CHECK(again.dack.flags == f->flags && again.dack.msn == f->msn &&
+		       again.dack.cum == f->cum);
 	SDR_FUZZ_CHECK(again.dack.echo == f->echo && again.dack.echo_delay_us == f->echo_delay_us);
 	SDR_FUZZ_CHECK(again.dack.dups == f->dups);
-	SDR_FUZZ_CHECK(again.dack.dec_pkts == f->dec_pkts && again.dack.dec_chunks == f->dec_chunks);
+	SDR_FUZZ_CHECK(again.dack.dec_pkts == f->dec_pkts &&
+		       again.dack.dec_chunks == f->dec_chunks);
 }
 
 static void check_dack(const struct sdr_frame_dack *f)
@@ -87,7 +91,8 @@ static void check_code(const struct sdr_frame_rec *f, const struct sdr_frame_rec
 	SDR_FUZZ_CHECK(a->kind == b->kind && a->flags == b->flags && a->k == b->k && a->m == b->m);
 	SDR_FUZZ_CHECK(a->chunk == b->chunk && a->seg == b->seg && a->from == b->from);
 	if (!(f->flags & SDR_REC_F_CODE)) {
-		SDR_FUZZ_CHECK(!a->kind && !a->flags && !a->k && !a->m && !a->chunk && !a->seg && !a->from);
+		SDR_FUZZ_CHECK(!a->kind && !a->flags && !a->k && !a->m && !a->chunk && !a->seg &&
+			       !a->from);
 		return;
 	}
 	SDR_FUZZ_CHECK(f->flags & SDR_REC_F_BULK && !f->payload_len);
@@ -108,11 +113,16 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 		SDR_FUZZ_CHECK(f->payload >= lo && f->payload + f->payload_len <= hi);
 	k = sdr_frame_rec_encode(buf, sizeof(buf), f);
 	SDR_FUZZ_CHECK(k && k <= sizeof(buf));
-	SDR_FUZZ_CHECK(sdr_frame_next(&q, buf + sdr_frame_rec_size(f), &again) == 1 && again.type == SDR_FRAME_REC);
-	SDR_FUZZ_CHECK(again.rec.op == f->op && again.rec.flags == f->flags && again.rec.rseq == f->rseq);
-	SDR_FUZZ_CHECK(again.rec.id == f->id && again.rec.mseq == f->mseq && again.rec.len == f->len);
-	SDR_FUZZ_CHECK(again.rec.tag == f->tag && again.rec.data == f->data && again.rec.msn == f->msn);
-	SDR_FUZZ_CHECK(again.rec.addr == f->addr && again.rec.key == f->key && again.rec.status == f->status);
+	SDR_FUZZ_CHECK(sdr_frame_next(&q, buf + sdr_frame_rec_size(f), &again) == 1 &&
+		       again.type == SDR_FRAME_REC);
+	SDR_FUZZ_CHECK(again.rec.op == f->op && again.rec.flags == f->flags &&
+		       again.rec.rseq == f->rseq);
+	SDR_FUZZ_CHECK(again.rec.id == f->id && again.rec.mseq == f->mseq &&
+		       again.rec.len == f->len);
+	SDR_FUZZ_CHECK(again.rec.tag == f->tag && again.rec.data == f->data &&
+		       again.rec.msn == f->msn);
+	SDR_FUZZ_CHECK(again.rec.addr == f->addr && again.rec.key == f->key &&
+		       again.rec.status == f->status);
 	SDR_FUZZ_CHECK(again.rec.payload_len == f->payload_len);
 	SDR_FUZZ_CHECK(again.rec.va == f->va && again.rec.rkey == f->rkey);
 	if (f->flags & SDR_REC_F_KEY)
@@ -193,7 +203,9 @@ static size_t seed_frames(uint8_t *buf)
 	static const uint8_t payload[9] = "payload!";
 	uint64_t bits[2] = { 0xf0f0f0f00ff00fffull, 0x3 };
 	struct sdr_frame_ack a = { .delay_us = 7, .n = 2, .r = { { 90, 80 }, { 70, 1 } } };
-	struct sdr_frame_dack d = { .flags = SDR_DACK_GAP, .msn = 3, .cum = 12, .base = 12, .echo = 65 };
+	struct sdr_frame_dack d = {
+		.flags = SDR_DACK_GAP, .msn = 3, .cum = 12, .base = 12, .echo = 65
+	};
 	struct sdr_frame_credit c = { 1024, 2048 };
 	struct sdr_frame_end e = { 3 };
 	struct sdr_frame_close x = { SDR_CLOSE_BYE };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * An endpoint whose peer lies as the fuzzer says: the bytes are the decisions of a run of fabtests/sim/liar.h, with all
- * that is checked there.  When they have come to their end the lies have, too.
+ * An endpoint whose peer lies as the fuzzer says: the bytes are the decisions of a run of
+ * fabtests/sim/liar.h, with all that is checked there.  When they have come to their end the lies
+ * have, too.
  */
 #include "fuzz.h"
 #include "../sim/liar.h"

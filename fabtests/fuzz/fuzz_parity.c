@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * An endpoint whose peer says anything about coded transfers.  Two real endpoints open a connection on the simulated
- * network; then the input is a program, step by step: records with parameters of parity, data packets of any message
- * and offset, reports of data and parity that were or were not sent, ENDs, ACKs, plain bytes as frames, all in
- * packets that are addressed correctly; and the victim's own operations, losses, time.
+ * An endpoint whose peer says anything about coded transfers.  Two real endpoints open a connection
+ * on the simulated network; then the input is a program, step by step: records with parameters of
+ * parity, data packets of any message and offset, reports of data and parity that were or were not
+ * sent, ENDs, ACKs, plain bytes as frames, all in packets that are addressed correctly; and the
+ * victim's own operations, losses, time.
  *
- * After each step the victim's books must add up: packets in flight, lost and to be sent again of each message, groups and
- * their parity buffers, the window.  At the end the connection fails and nothing of it may be left.  Bytes
- * around each buffer stay as they are (what is written elsewhere is the sanitizer's to find).
+ * After each step the victim's books must add up: packets in flight, lost and to be sent again of
+ * each message, groups and their parity buffers, the window.  At the end the connection fails and
+ * nothing of it may be left.  Bytes around each buffer stay as they are (what is written elsewhere
+ * is the sanitizer's to find).
  */
 #include "fuzz.h"
 #include "../../prov/sdr/rel/sdr_rel_priv.h"
@@ -37,13 +39,14 @@ static struct par {
 	struct par_buf buf[PAR_OPS];
 	uint32_t nbufs;
 	uint8_t *region;
-	uint8_t drop; /* bits: data of node 0, control of node 0, data of node 1, control of node 1 */
+	/* bits: data of node 0, control of node 0, data of node 1, control of node 1 */
+	uint8_t drop;
 	uint64_t done;
 	uint32_t pn, rseq;
 	uint8_t frames[SDR_CTL_MAX];
 } par;
 
-/* ---- input --------------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static uint32_t in8(void)
 {
@@ -63,7 +66,7 @@ static uint32_t in32(void)
 	return in16() | in16() << 16;
 }
 
-/* ---- world --------------------------------------------------------------------------------------------- */
+/* ---- world ----------------------------------------------------------------------------------- */
 
 static bool par_filter(void *user, struct sdr_sim_packet *p)
 {
@@ -78,8 +81,8 @@ static void par_done(void *user, const struct sdr_rel_cqe *e)
 	par.done++;
 }
 
-static int par_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
-		      void **region)
+static int par_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
+		      void **va, void **region)
 {
 	(void)user;
 	(void)region;
@@ -116,7 +119,9 @@ static void par_open(uint8_t how)
 {
 	static const struct sdr_rel_cbs cbs = { .done = par_done, .mr_get = par_mr_get };
 	static const uint16_t code[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
-	struct sdr_sim_world_attr wa = { .seed = 1, .nodes = 2, .link.delay_ns = 2 * MS, .filter = par_filter };
+	struct sdr_sim_world_attr wa = {
+		.seed = 1, .nodes = 2, .link.delay_ns = 2 * MS, .filter = par_filter
+	};
 	struct sdr_sim_node_attr na = { .mtu = PAR_MTU };
 	struct sdr_rel_cfg cfg = {
 		.scheme = how & 128 ? SDR_SCHEME_HYBRID
@@ -147,7 +152,9 @@ static void par_open(uint8_t how)
 	par.w = sdr_sim_world_create(&wa);
 	SDR_FUZZ_CHECK(par.w);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct sdr_rel_attr attr = { .cfg = &cfg, .cbs = &cbs, .rand = { i + 1, i + 2, i + 3, i + 4 } };
+		struct sdr_rel_attr attr = { .cfg = &cfg,
+					     .cbs = &cbs,
+					     .rand = { i + 1, i + 2, i + 3, i + 4 } };
 		uint64_t rnd[2] = { i + 5, i + 6 };
 		struct sdr_context *ctx;
 		struct sdr_uc *uc;
@@ -163,7 +170,7 @@ static void par_open(uint8_t how)
 	par.region = par_buf(PAR_BYTES);
 }
 
-/* ---- the victim's books -------------------------------------------------------------------------------- */
+/* ---- the victim's books ---------------------------------------------------------------------- */
 
 static uint32_t ones(const uint64_t *b, uint32_t n)
 {
@@ -218,14 +225,16 @@ static void check_rx(const struct sdr_conn *c, struct books *k)
 	sdr_list_each(l, &c->brx) {
 		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
-		SDR_FUZZ_CHECK(b->conn == c && b->bound <= b->plan.nmsgs && b->done <= b->plan.nsegs);
+		SDR_FUZZ_CHECK(b->conn == c && b->bound <= b->plan.nmsgs &&
+			       b->done <= b->plan.nsegs);
 		sdr_list_each(m, &b->segs) {
 			const struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
 
 			SDR_FUZZ_CHECK(s->bulk == b && s->msn - b->msn < b->bound);
 			if (!s->grp)
 				continue;
-			SDR_FUZZ_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s);
+			SDR_FUZZ_CHECK(s->parity ? s->grp->parity == s && s->grp->data
+						 : s->grp->data == s);
 			if (!s->parity && s->grp->scratch)
 				k->min += (uint64_t)s->grp->code.par_pkts * c->mtu;
 		}
@@ -249,17 +258,19 @@ static void check_books(void)
 
 			k.inflight += p->done || p->lost ? 0 : p->bytes;
 		}
-		SDR_FUZZ_CHECK(c->inflight == k.inflight && c->nasked == k.nasked && c->ngroups == k.ngroups);
+		SDR_FUZZ_CHECK(c->inflight == k.inflight && c->nasked == k.nasked &&
+			       c->ngroups == k.ngroups);
 		SDR_FUZZ_CHECK(!c->parity_wait || c->ngroups);
 		check_rx(c, &k);
 		all.min += k.min;
 	}
 	SDR_FUZZ_CHECK(rel->scratch.used >= all.min && !rel->scratch.used == !all.min);
-	SDR_FUZZ_CHECK(rel->scratch.held <= rel->scratch.limit && rel->scratch.used <= rel->scratch.held);
+	SDR_FUZZ_CHECK(rel->scratch.held <= rel->scratch.limit &&
+		       rel->scratch.used <= rel->scratch.held);
 	SDR_FUZZ_CHECK(rel->unexp_bytes <= SDR_REL_UNEXP_TOTAL);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void rounds(void)
 {
@@ -293,7 +304,7 @@ static void run_for(uint64_t ns)
 	}
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static struct sdr_conn *victim(void)
 {
@@ -330,7 +341,9 @@ static uint64_t draw_len(void)
 {
 	uint32_t how = in8();
 
-	return how >= 250 ? (uint64_t)in32() << (how - 250) * 3 : how & 1 ? in16() : (in16() & 15) * 1024 + how;
+	return how >= 250 ? (uint64_t)in32() << (how - 250) * 3
+	       : how & 1  ? in16()
+			  : (in16() & 15) * 1024 + how;
 }
 
 static struct sdr_frame_code draw_code(void)
@@ -373,8 +386,9 @@ static void step_rec(uint8_t op)
 	f.len = draw_len();
 	f.msn = sdr_qp_recv_base(c->qp) + (how & 16 ? in32() : in8() % 8);
 	f.mseq = c->rx_mseq + (how & 32 ? in8() % 4 : 0);
-	f.id = how & 64 || sdr_list_empty(&c->ops) ? in8()
-						   : sdr_container(c->ops.next, struct sdr_op, link)->wire_id;
+	f.id = how & 64 || sdr_list_empty(&c->ops)
+		       ? in8()
+		       : sdr_container(c->ops.next, struct sdr_op, link)->wire_id;
 	f.key = PAR_REGION;
 	f.addr = how & 128 ? in16() : 0;
 	f.status = f.flags & SDR_REC_F_STATUS ? (int32_t)(in8() % 18) : 0;
@@ -432,8 +446,10 @@ static void step_dack(void)
 		f.dec_chunks = 1 + in8() % f.dec_pkts;
 	}
 	for (int i = 0; i < 4; i++)
-		bits[i] = ((uint64_t)in32() | (uint64_t)in32() << 32) | (how & 128 ? ~0ull << 8 : 0);
-	say(sdr_frame_dack_encode(par.frames, sizeof(par.frames), &f, bits, limit > f.cum ? limit : f.cum));
+		bits[i] =
+			((uint64_t)in32() | (uint64_t)in32() << 32) | (how & 128 ? ~0ull << 8 : 0);
+	say(sdr_frame_dack_encode(par.frames, sizeof(par.frames), &f, bits,
+				  limit > f.cum ? limit : f.cum));
 }
 
 static void step_end(void)
@@ -543,7 +559,9 @@ static bool par_warm(void)
 	struct sdr_rel_iov iov = { p, 8 };
 
 	for (uint32_t i = 0; i < 2; i++) {
-		struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = par.peer[i] };
+		struct sdr_rel_wr wr = {
+			.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = par.peer[i]
+		};
 		struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov };
 
 		if (sdr_rel_recv(par.rel[!i], &rr) || sdr_rel_post(par.rel[i], &wr))
@@ -586,7 +604,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *in, size_t size)
 	return 0;
 }
 
-/* Programs that reach far: coded transfers both ways, what was announced and is then lost, refused, or told twice. */
+/*
+ * Programs that reach far: coded transfers both ways, what was announced and is then lost, refused,
+ * or told twice.
+ */
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 {
 	static const struct {
@@ -599,17 +620,18 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 			0x20, 0x04, 0x55, 0xaa, 0x55, 0xaa, 0x55, 0xaa, 0x0d, 0xff, 0x06, 0x02,
 			0x01, 0x10, 0x00, 0xff, 0x00, 0xff, 0x0f, 0x0f, 0xff, 0xff, 0xff, 0xff } },
 		/* a record with parity, packets of data and parity, END */
-		{ 30,
-		  { 0x01, 0x0c, 0x00, 0x40, 0x00, 0x01, 0x08, 0x10, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
-		    0x07, 0x00, 0x04, 0x00, 0x00, 0x06, 0x00, 0x04, 0x01, 0x00, 0x20, 0x00, 0x08, 0x10, 0xff } },
+		{ 30, { 0x01, 0x0c, 0x00, 0x40, 0x00, 0x01, 0x08, 0x10, 0x00, 0x00,
+			0x01, 0x00, 0x01, 0x00, 0x00, 0x07, 0x00, 0x04, 0x00, 0x00,
+			0x06, 0x00, 0x04, 0x01, 0x00, 0x20, 0x00, 0x08, 0x10, 0xff } },
 		/* a write with parity into the region, twice, the second with other numbers */
 		{ 34, { 0x05, 0x10, 0x41, 0x08, 0x08, 0x00, 0x00, 0x07, 0x00, 0x01, 0x01, 0x03,
 			0x01, 0x07, 0x00, 0x10, 0x41, 0x08, 0x08, 0x00, 0x02, 0x07, 0x01, 0x01,
 			0x01, 0x00, 0x00, 0x07, 0x00, 0x0f, 0xff, 0x04, 0x00, 0x00 } },
 		/* COMPLETE of data and of parity, decoded */
-		{ 40, { 0x19, 0x1c, 0x00, 0x20, 0x2d, 0x0a, 0x00, 0x20, 0x1e, 0x06, 0x05, 0x01, 0x00, 0x04,
-			0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-			0x00, 0x0d, 0x1a, 0x00, 0x30, 0x3e, 0x06, 0x01, 0x00, 0x00, 0xff, 0xff } },
+		{ 40, { 0x19, 0x1c, 0x00, 0x20, 0x2d, 0x0a, 0x00, 0x20, 0x1e, 0x06,
+			0x05, 0x01, 0x00, 0x04, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00,
+			0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x0d,
+			0x1a, 0x00, 0x30, 0x3e, 0x06, 0x01, 0x00, 0x00, 0xff, 0xff } },
 		/* a read whose answer comes with parity */
 		{ 24, { 0x49, 0x2a, 0x00, 0x30, 0x8d, 0x30, 0x01, 0x00, 0x00, 0x30, 0x00, 0x01,
 			0x80, 0x03, 0x02, 0x03, 0x3f, 0x00, 0x0d, 0xff, 0xff, 0x2a, 0x00, 0x20 } },

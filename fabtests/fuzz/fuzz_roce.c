@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * RoCE packets and their ICRC.  What is decoded lies inside the packet, fills it, and encodes to the same
- * header but for the bits that a receiver ignores; a packet that was given its ICRC passes the check, with
- * the masked byte changed too, and fails it with any other byte changed.
+ * RoCE packets and their ICRC.  What is decoded lies inside the packet, fills it, and encodes to
+ * the same header but for the bits that a receiver ignores; a packet that was given its ICRC passes
+ * the check, with the masked byte changed too, and fails it with any other byte changed.
  */
 #include "fuzz.h"
 #include "../../prov/sdr/wire/sdr_wire.h"
 
 #define FUZZ_ROCE_SEEDS 24u
 
-/* Sets what decoders ignore to what encoders write: solicited, MigReq; partition membership; FECN; AckReq. */
+/*
+ * Sets what decoders ignore to what encoders write: solicited, MigReq; partition membership; FECN;
+ * AckReq.
+ */
 static void fuzz_bth_normalise(uint8_t *h)
 {
 	h[1] = (uint8_t)((h[1] & 0x3f) | 0x40);
@@ -60,7 +63,8 @@ static void fuzz_icrc(const uint8_t *p, size_t n)
 		return;
 	}
 	memcpy(q, p, n);
-	sdr_put_le32(q + n - SDR_ICRC_LEN, sdr_icrc_final(sdr_icrc_headers(seed, q, n - SDR_ICRC_LEN)));
+	sdr_put_le32(q + n - SDR_ICRC_LEN,
+		     sdr_icrc_final(sdr_icrc_headers(seed, q, n - SDR_ICRC_LEN)));
 	SDR_FUZZ_CHECK(sdr_icrc_check(seed, q, n));
 	q[4] ^= 0x55;
 	SDR_FUZZ_CHECK(sdr_icrc_check(seed, q, n));

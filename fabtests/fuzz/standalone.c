@@ -3,13 +3,14 @@
 /*
  * The main of a fuzz target where there is no libFuzzer: `make check` runs it.
  *
- *   fuzz_x [-n INPUTS] [-s SEED]   every valid input of the target, each of its truncations, each of its bits
- *                                  flipped, then INPUTS mutated and INPUTS random ones
+ *   fuzz_x [-n INPUTS] [-s SEED]   every valid input of the target, each of its truncations, each
+ *                                  of its bits flipped, then INPUTS mutated and INPUTS random ones
  *   fuzz_x FILE...                 replays inputs (libFuzzer's crash files too)
  *   fuzz_x -w DIR                  writes the valid inputs as files: a corpus for libFuzzer
  *
- * Same seed, same inputs.  Each input ends where an unmapped page begins, so that reading behind it is fatal
- * in every build.  An input that kills the program is left in crash-<program> in the working directory.
+ * Same seed, same inputs.  Each input ends where an unmapped page begins, so that reading behind it
+ * is fatal in every build.  An input that kills the program is left in crash-<program> in the
+ * working directory.
  */
 #include "fuzz.h"
 
@@ -91,8 +92,9 @@ static void fuzz_run(const uint8_t *buf, size_t len)
 /* One small change; returns the new length. */
 static size_t fuzz_mutate(uint8_t *p, size_t len, unsigned int seeds)
 {
-	static const uint32_t odd[] = { 0,	1,	  2,	      0x7f,	   0x80,	0xff,	    0x7fff,
-					0xffff, 0xffffff, 0x7fffffff, 0x80000000u, 0xfffffffeu, 0xffffffffu };
+	static const uint32_t odd[] = { 0,	     1,		  2,	      0x7f,	0x80,
+					0xff,	     0x7fff,	  0xffff,     0xffffff, 0x7fffffff,
+					0x80000000u, 0xfffffffeu, 0xffffffffu };
 	static uint8_t other[SDR_FUZZ_MAX];
 	uint32_t at = fuzz_rand((uint32_t)len), n, v, k;
 
@@ -223,7 +225,8 @@ int main(int argc, char **argv)
 		case 'w':
 			return fuzz_corpus(optarg) ? 1 : 0;
 		default:
-			fprintf(stderr, "usage: %s [-n INPUTS] [-s SEED] [-w DIR] [FILE...]\n", argv[0]);
+			fprintf(stderr, "usage: %s [-n INPUTS] [-s SEED] [-w DIR] [FILE...]\n",
+				argv[0]);
 			return 2;
 		}
 	}

@@ -130,7 +130,8 @@ bool mt_verify(const void *buf, size_t len, uint64_t key, const char *what)
 		uint64_t w = mix(key + i);
 
 		if (memcmp(p + i, &w, len - i < 8 ? len - i : 8))
-			return MT_CHECK(false, "%s: wrong byte within 8 of %zu of %zu", what, i, len);
+			return MT_CHECK(false, "%s: wrong byte within 8 of %zu of %zu", what, i,
+					len);
 	}
 	return MT_CHECK(true, "%s", what);
 }
@@ -167,7 +168,8 @@ static bool all_are(const uint8_t *p, size_t len, int byte)
 void mt_buf_check(const struct mt_buf *b, size_t used, const char *what)
 {
 	MT_CHECK(all_are(b->base, MT_GUARD, MT_GUARD_BYTE), "%s: written before the buffer", what);
-	MT_CHECK(all_are(b->p + b->len, MT_GUARD, MT_GUARD_BYTE), "%s: written behind the buffer", what);
+	MT_CHECK(all_are(b->p + b->len, MT_GUARD, MT_GUARD_BYTE), "%s: written behind the buffer",
+		 what);
 	MT_CHECK(used >= b->len || all_are(b->p + used, b->len - used, MT_EMPTY_BYTE),
 		 "%s: written behind the message", what);
 }
@@ -209,7 +211,8 @@ static bool section_run(int i)
 static int usage(void)
 {
 	if (mt.rank == 0)
-		fprintf(stderr, "usage: sdr_mpi [--seed N] [--quick] [--only NAMES] [--skip NAMES]\n");
+		fprintf(stderr,
+			"usage: sdr_mpi [--seed N] [--quick] [--only NAMES] [--skip NAMES]\n");
 	MPI_Finalize();
 	return 2;
 }

@@ -43,7 +43,8 @@ struct mt_rng {
 
 extern struct mt_run mt;
 
-bool mt_report(bool ok, const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+bool mt_report(bool ok, const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #define MT_CHECK(cond, ...) mt_report((cond), __FILE__, __LINE__, __VA_ARGS__)
 #define MT_MPI(call)                                                                        \

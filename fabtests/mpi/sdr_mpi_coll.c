@@ -237,11 +237,13 @@ static void alltoallv_round(int round)
 	for (int r = 0; r < mt.size; r++)
 		ints_check(in + rd[r], rc[r], round, r, 0, "Allgatherv");
 	memset(in, 0, (size_t)received * sizeof(int));
-	MT_MPI(MPI_Gatherv(out + sd[0], sc[0], MPI_INT, in, rc, rd, MPI_INT, round % mt.size, mt.comm));
+	MT_MPI(MPI_Gatherv(out + sd[0], sc[0], MPI_INT, in, rc, rd, MPI_INT, round % mt.size,
+			   mt.comm));
 	for (int r = 0; r < mt.size && mt.rank == round % mt.size; r++)
 		ints_check(in + rd[r], rc[r], round, r, 0, "Gatherv");
 	memset(out + sd[0], 0, (size_t)sc[0] * sizeof(int));
-	MT_MPI(MPI_Scatterv(in, rc, rd, MPI_INT, out + sd[0], sc[0], MPI_INT, round % mt.size, mt.comm));
+	MT_MPI(MPI_Scatterv(in, rc, rd, MPI_INT, out + sd[0], sc[0], MPI_INT, round % mt.size,
+			    mt.comm));
 	ints_check(out + sd[0], sc[0], round, mt.rank, 0, "Scatterv");
 	free(sc);
 	free(sd);
@@ -274,7 +276,8 @@ void mt_coll_nonblocking(void)
 			in[j] = ints_new((size_t)n);
 			out[j] = ints_new((size_t)n);
 			ints_fill(in[j], n, c * N + j, mt.rank, 0);
-			MT_MPI(MPI_Iallreduce(in[j], out[j], n, MPI_INT, MPI_SUM, mt.comm, &req[k++]));
+			MT_MPI(MPI_Iallreduce(in[j], out[j], n, MPI_INT, MPI_SUM, mt.comm,
+					      &req[k++]));
 		}
 		blk = ints_new((size_t)n * (size_t)mt.size);
 		more = ints_new((size_t)n * (size_t)mt.size);
@@ -319,7 +322,8 @@ void mt_comms(void)
 	for (int i = 0; i < 2; i++)
 		MT_MPI(MPI_Comm_dup(mt.comm, &dup[i]));
 	for (int i = 0; i < 2; i++)
-		MT_MPI(MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, dup[i], &req[i]));
+		MT_MPI(MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, dup[i],
+				 &req[i]));
 	for (int i = 1; i >= 0; i--) {
 		static int sent[2];
 

@@ -77,8 +77,8 @@ void mt_osc_fence(void)
 		MT_MPI(MPI_Win_fence(0, w.win));
 		for (int r = 0; r < mt.size; r++) {
 			mt_fill(out + len * (size_t)r, len, osc_key(mt.rank, r, i));
-			MT_MPI(MPI_Put(out + len * (size_t)r, (int)len, MPI_BYTE, r, disp(&w, mt.rank), (int)len,
-				       MPI_BYTE, w.win));
+			MT_MPI(MPI_Put(out + len * (size_t)r, (int)len, MPI_BYTE, r,
+				       disp(&w, mt.rank), (int)len, MPI_BYTE, w.win));
 		}
 		MT_MPI(MPI_Win_fence(0, w.win));
 		window_check(&w, len, i, true, "Put");
@@ -86,10 +86,12 @@ void mt_osc_fence(void)
 		/* read back what the right neighbour told each other rank */
 		for (int r = 0; r < mt.size; r++)
 			MT_MPI(MPI_Get(in + len * (size_t)r, (int)len, MPI_BYTE, r,
-				       disp(&w, (mt.rank + 1) % mt.size), (int)len, MPI_BYTE, w.win));
+				       disp(&w, (mt.rank + 1) % mt.size), (int)len, MPI_BYTE,
+				       w.win));
 		MT_MPI(MPI_Win_fence(0, w.win));
 		for (int r = 0; r < mt.size; r++)
-			mt_verify(in + len * (size_t)r, len, osc_key((mt.rank + 1) % mt.size, r, i), "Get");
+			mt_verify(in + len * (size_t)r, len, osc_key((mt.rank + 1) % mt.size, r, i),
+				  "Get");
 		window_free(&w);
 
 		/* everybody adds to the same ints of everybody */
@@ -103,8 +105,8 @@ void mt_osc_fence(void)
 			MT_MPI(MPI_Accumulate(one, 4, MPI_INT, r, 0, 4, MPI_INT, MPI_SUM, w.win));
 		MT_MPI(MPI_Win_fence(0, w.win));
 		for (int j = 0; j < 4; j++)
-			MT_CHECK(acc[j] == mt.size * (mt.size + 1) / 2 + mt.size * j, "Accumulate: int %d is %d", j,
-				 acc[j]);
+			MT_CHECK(acc[j] == mt.size * (mt.size + 1) / 2 + mt.size * j,
+				 "Accumulate: int %d is %d", j, acc[j]);
 		window_free(&w);
 		free(out);
 		free(in);
@@ -125,10 +127,12 @@ void mt_osc_lock(void)
 
 			mt_fill(out, len, osc_key(mt.rank, r, 1000 + k));
 			MT_MPI(MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w.win));
-			MT_MPI(MPI_Put(out, (int)len, MPI_BYTE, r, disp(&w, mt.rank), (int)len, MPI_BYTE, w.win));
+			MT_MPI(MPI_Put(out, (int)len, MPI_BYTE, r, disp(&w, mt.rank), (int)len,
+				       MPI_BYTE, w.win));
 			MT_MPI(MPI_Win_flush(r, w.win));
 			memset(in, 0, len);
-			MT_MPI(MPI_Get(in, (int)len, MPI_BYTE, r, disp(&w, mt.rank), (int)len, MPI_BYTE, w.win));
+			MT_MPI(MPI_Get(in, (int)len, MPI_BYTE, r, disp(&w, mt.rank), (int)len,
+				       MPI_BYTE, w.win));
 			MT_MPI(MPI_Win_unlock(r, w.win));
 			mt_verify(in, len, osc_key(mt.rank, r, 1000 + k), "read back");
 		}
@@ -160,7 +164,8 @@ void mt_osc_lock(void)
 	MT_MPI(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
 	MT_MPI(MPI_Get(&total, 1, MPI_INT, 0, 0, 1, MPI_INT, w.win));
 	MT_MPI(MPI_Win_unlock(0, w.win));
-	MT_CHECK(total == rounds * 3 * mt.size, "the locked counter is %d, not %d", total, rounds * 3 * mt.size);
+	MT_CHECK(total == rounds * 3 * mt.size, "the locked counter is %d, not %d", total,
+		 rounds * 3 * mt.size);
 	MT_MPI(MPI_Barrier(mt.comm));
 	window_free(&w);
 	free(out);
@@ -181,7 +186,8 @@ void mt_osc_atomic(void)
 	MT_MPI(MPI_Win_lock_all(0, w.win));
 	/* tickets from the last rank: each number is drawn once */
 	for (int k = 0; k < count; k++) {
-		MT_MPI(MPI_Fetch_and_op(&one, &tickets[k], MPI_INT64_T, mt.size - 1, 0, MPI_SUM, w.win));
+		MT_MPI(MPI_Fetch_and_op(&one, &tickets[k], MPI_INT64_T, mt.size - 1, 0, MPI_SUM,
+					w.win));
 		MT_MPI(MPI_Win_flush(mt.size - 1, w.win));
 	}
 	/* one winner */
@@ -191,11 +197,11 @@ void mt_osc_atomic(void)
 	wins = old == 0;
 	/* old value and addition in one go, to every rank */
 	for (int r = 0; r < mt.size; r++) {
-		MT_MPI(MPI_Get_accumulate(&swap, 1, MPI_INT64_T, &sum, 1, MPI_INT64_T, r, 16, 1, MPI_INT64_T,
-					  MPI_SUM, w.win));
+		MT_MPI(MPI_Get_accumulate(&swap, 1, MPI_INT64_T, &sum, 1, MPI_INT64_T, r, 16, 1,
+					  MPI_INT64_T, MPI_SUM, w.win));
 		MT_MPI(MPI_Win_flush(r, w.win));
-		MT_CHECK(sum >= 0 && sum <= mt.size * (mt.size + 1) / 2 - swap, "Get_accumulate gives %lld",
-			 (long long)sum);
+		MT_CHECK(sum >= 0 && sum <= mt.size * (mt.size + 1) / 2 - swap,
+			 "Get_accumulate gives %lld", (long long)sum);
 	}
 	MT_MPI(MPI_Win_unlock_all(w.win));
 	MT_MPI(MPI_Barrier(mt.comm));
@@ -210,7 +216,8 @@ void mt_osc_atomic(void)
 	MT_MPI(MPI_Allreduce(&wins, &all, 1, MPI_INT, MPI_SUM, mt.comm));
 	MT_CHECK(all == 1, "%d winners of one compare-and-swap", all);
 	MT_MPI(MPI_Win_lock(MPI_LOCK_SHARED, mt.rank, 0, w.win));
-	MT_CHECK(mem[2] == mt.size * (mt.size + 1) / 2, "Get_accumulate adds up to %lld", (long long)mem[2]);
+	MT_CHECK(mem[2] == mt.size * (mt.size + 1) / 2, "Get_accumulate adds up to %lld",
+		 (long long)mem[2]);
 	MT_MPI(MPI_Win_unlock(mt.rank, w.win));
 	window_free(&w);
 	free(seen);
@@ -233,7 +240,8 @@ void mt_osc_pscw(void)
 		mt_fill(out, len, osc_key(mt.rank, to, 2000 + k));
 		MT_MPI(MPI_Win_post(origin, 0, w.win));
 		MT_MPI(MPI_Win_start(target, 0, w.win));
-		MT_MPI(MPI_Put(out, (int)len, MPI_BYTE, to, disp(&w, mt.rank), (int)len, MPI_BYTE, w.win));
+		MT_MPI(MPI_Put(out, (int)len, MPI_BYTE, to, disp(&w, mt.rank), (int)len, MPI_BYTE,
+			       w.win));
 		MT_MPI(MPI_Win_complete(w.win));
 		MT_MPI(MPI_Win_wait(w.win));
 		mt_verify(w.mem + w.region * (size_t)from, len, osc_key(from, mt.rank, 2000 + k),

@@ -29,8 +29,8 @@ static uint64_t message_key(int from, int to, int tag, size_t len)
 }
 
 /* status and bytes of a message that lies in b */
-static void message_check(const struct mt_buf *b, const MPI_Status *st, int from, int tag, size_t len,
-			  const char *what)
+static void message_check(const struct mt_buf *b, const MPI_Status *st, int from, int tag,
+			  size_t len, const char *what)
 {
 	int count = -1;
 
@@ -288,7 +288,8 @@ void mt_probe(void)
 			MPI_Request req;
 
 			MT_MPI(MPI_Isend(s.p, (int)len[i], MPI_BYTE, to, tag, mt.comm, &req));
-			probe_recv(method & 3, method & 4 ? MPI_ANY_SOURCE : from, from, tag, len[i]);
+			probe_recv(method & 3, method & 4 ? MPI_ANY_SOURCE : from, from, tag,
+				   len[i]);
 			MT_MPI(MPI_Wait(&req, MPI_STATUS_IGNORE));
 			mt_buf_free(&s);
 		}
@@ -375,8 +376,8 @@ void mt_cancel(void)
 
 		for (int i = 0; i < N; i++) {
 			r[i] = mt_buf_new(len);
-			MT_MPI(MPI_Irecv(r[i].p, (int)len, MPI_BYTE, i & 2 ? MPI_ANY_SOURCE : from, i / 2, mt.comm,
-					 &rr[i]));
+			MT_MPI(MPI_Irecv(r[i].p, (int)len, MPI_BYTE, i & 2 ? MPI_ANY_SOURCE : from,
+					 i / 2, mt.comm, &rr[i]));
 		}
 		/* even ones go: then only the odd one of each tag is left */
 		for (int i = 0; i < N; i += 2) {
@@ -425,7 +426,8 @@ void mt_self(void)
 			MT_MPI(MPI_Irecv(r.p, (int)r.len, MPI_BYTE, mt.rank, i, mt.comm, &rr));
 		MT_MPI(MPI_Isend(s.p, (int)len[i], MPI_BYTE, mt.rank, i, mt.comm, &sr));
 		if (!(i & 1))
-			MT_MPI(MPI_Irecv(r.p, (int)r.len, MPI_BYTE, MPI_ANY_SOURCE, i, mt.comm, &rr));
+			MT_MPI(MPI_Irecv(r.p, (int)r.len, MPI_BYTE, MPI_ANY_SOURCE, i, mt.comm,
+					 &rr));
 		MT_MPI(MPI_Wait(&rr, &st));
 		message_check(&r, &st, mt.rank, i, len[i], "self");
 		MT_MPI(MPI_Wait(&sr, MPI_STATUS_IGNORE));

@@ -14,7 +14,8 @@
 
 static void storm_draw(int round, int from, int to, int k, size_t *len, uint64_t *key)
 {
-	struct mt_rng rng = { mt_key((uint64_t)round + 50, (uint64_t)from, (uint64_t)to, (uint64_t)k) };
+	struct mt_rng rng = { mt_key((uint64_t)round + 50, (uint64_t)from, (uint64_t)to,
+				     (uint64_t)k) };
 
 	*len = mt_rng_size(&rng, mt.quick ? 100000 : 1000000);
 	*key = mt_rng_next(&rng);
@@ -81,7 +82,8 @@ static void storm_round(int round, int count)
 		if (i < half) {
 			storm_draw(round, peer, mt.rank, k, &len, &key);
 			b[i] = mt_buf_new(len + 3);
-			MT_MPI(MPI_Irecv(b[i].p, (int)b[i].len, MPI_BYTE, peer, k, mt.comm, &req[i]));
+			MT_MPI(MPI_Irecv(b[i].p, (int)b[i].len, MPI_BYTE, peer, k, mt.comm,
+					 &req[i]));
 		} else {
 			storm_draw(round, mt.rank, peer, k, &len, &key);
 			b[i] = mt_buf_new(len);
@@ -94,7 +96,8 @@ static void storm_round(int round, int count)
 		uint64_t key;
 		size_t len;
 
-		storm_draw(round, (mt.rank + 1 + i % peers) % mt.size, mt.rank, i / peers, &len, &key);
+		storm_draw(round, (mt.rank + 1 + i % peers) % mt.size, mt.rank, i / peers, &len,
+			   &key);
 		mt_verify(b[i].p, len, key, "storm");
 		mt_buf_check(&b[i], len, "storm");
 	}
@@ -167,12 +170,14 @@ void mt_ring(void)
 			int origin = (mt.rank - step + 2 * mt.size) % mt.size;
 
 			if (step & 1) {
-				MT_MPI(MPI_Sendrecv(a.p, (int)len, MPI_BYTE, right, step, b.p, (int)len, MPI_BYTE,
-						    left, step, mt.comm, MPI_STATUS_IGNORE));
+				MT_MPI(MPI_Sendrecv(a.p, (int)len, MPI_BYTE, right, step, b.p,
+						    (int)len, MPI_BYTE, left, step, mt.comm,
+						    MPI_STATUS_IGNORE));
 				memcpy(a.p, b.p, len);
 			} else {
-				MT_MPI(MPI_Sendrecv_replace(a.p, (int)len, MPI_BYTE, right, step, left, step,
-							    mt.comm, MPI_STATUS_IGNORE));
+				MT_MPI(MPI_Sendrecv_replace(a.p, (int)len, MPI_BYTE, right, step,
+							    left, step, mt.comm,
+							    MPI_STATUS_IGNORE));
 			}
 			mt_verify(a.p, len, mt_key(11, (uint64_t)i, (uint64_t)origin, 0), "ring");
 		}
@@ -198,7 +203,8 @@ void mt_persistent(void)
 
 		s[i] = mt_buf_new(sizes[i]);
 		r[i] = mt_buf_new(sizes[i]);
-		MT_MPI(MPI_Recv_init(r[i].p, n, MPI_BYTE, i & 1 ? MPI_ANY_SOURCE : from, i, mt.comm, &req[i]));
+		MT_MPI(MPI_Recv_init(r[i].p, n, MPI_BYTE, i & 1 ? MPI_ANY_SOURCE : from, i, mt.comm,
+				     &req[i]));
 		if (i & 1)
 			MT_MPI(MPI_Ssend_init(s[i].p, n, MPI_BYTE, to, i, mt.comm, &req[N + i]));
 		else
@@ -207,12 +213,14 @@ void mt_persistent(void)
 	for (int k = 0; k < rounds; k++) {
 		for (int i = 0; i < N; i++) {
 			mt_buf_reset(&r[i]);
-			mt_fill(s[i].p, sizes[i], mt_key(21, (uint64_t)k, (uint64_t)i, (uint64_t)mt.rank));
+			mt_fill(s[i].p, sizes[i],
+				mt_key(21, (uint64_t)k, (uint64_t)i, (uint64_t)mt.rank));
 		}
 		MT_MPI(MPI_Startall(2 * N, req));
 		MT_MPI(MPI_Waitall(2 * N, req, MPI_STATUSES_IGNORE));
 		for (int i = 0; i < N; i++) {
-			mt_verify(r[i].p, sizes[i], mt_key(21, (uint64_t)k, (uint64_t)i, (uint64_t)from),
+			mt_verify(r[i].p, sizes[i],
+				  mt_key(21, (uint64_t)k, (uint64_t)i, (uint64_t)from),
 				  "persistent");
 			mt_buf_check(&r[i], sizes[i], "persistent");
 		}
@@ -226,8 +234,8 @@ void mt_persistent(void)
 }
 
 /* one typed message each way; the bytes of the type are given as (offset, length) pairs */
-static void datatype_try(const char *what, MPI_Datatype type, int count, size_t extent, const size_t (*span)[2],
-			 int nspans, int tag)
+static void datatype_try(const char *what, MPI_Datatype type, int count, size_t extent,
+			 const size_t (*span)[2], int nspans, int tag)
 {
 	int to = (mt.rank + 1) % mt.size, from = (mt.rank - 1 + mt.size) % mt.size;
 	size_t len = extent * (size_t)count, flat = 0, at = 0;
@@ -251,7 +259,8 @@ static void datatype_try(const char *what, MPI_Datatype type, int count, size_t 
 		for (int j = 0; j < nspans; j++) {
 			size_t off = (size_t)c * extent + span[j][0];
 
-			MT_CHECK(!memcmp(r.p + off, want + off, span[j][1]), "%s: typed bytes at %zu", what, off);
+			MT_CHECK(!memcmp(r.p + off, want + off, span[j][1]),
+				 "%s: typed bytes at %zu", what, off);
 			memset(r.p + off, MT_EMPTY_BYTE, span[j][1]);
 		}
 	mt_buf_check(&r, 0, what);
@@ -263,7 +272,8 @@ static void datatype_try(const char *what, MPI_Datatype type, int count, size_t 
 	MT_MPI(MPI_Wait(&req, MPI_STATUS_IGNORE));
 	for (int c = 0; c < count; c++)
 		for (int j = 0; j < nspans; j++) {
-			MT_CHECK(!memcmp(f.p + at, want + (size_t)c * extent + span[j][0], span[j][1]),
+			MT_CHECK(!memcmp(f.p + at, want + (size_t)c * extent + span[j][0],
+					 span[j][1]),
 				 "%s: flat bytes at %zu", what, at);
 			at += span[j][1];
 		}

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Early completion through the SDK (law 2), between any two engines of this machine: a receive is completed as
- * soon as its bitmap shows the first chunk, while the rest of the message is on its way; the buffer then gets
- * other bytes, and none of them may change.  Every second message is received whole, into the same buffer.
+ * Early completion through the SDK (law 2), between any two engines of this machine: a receive is
+ * completed as soon as its bitmap shows the first chunk, while the rest of the message is on its
+ * way; the buffer then gets other bytes, and none of them may change.  Every second message is
+ * received whole, into the same buffer.
  *
- *   sdr_early ENGINE_A ENGINE_B [ROUNDS]      as sdr_context_create has them: verbs:rxe0, soft:10.0.0.1
+ *   sdr_early ENGINE_A ENGINE_B [ROUNDS]      as sdr_context_create has them: verbs:rxe0,
+ *                                             soft:10.0.0.1
  *
- * It fails, too, when no message was cut short: then the path is so short that it tests nothing, and wants a delay.
+ * It fails, too, when no message was cut short: then the path is so short that it tests nothing,
+ * and wants a delay.
  */
 #include <sdr/sdr.h>
 #include <stdbool.h>

@@ -5,11 +5,12 @@
  * namespace without devices, the queue pairs straight from libibverbs in this one, no layer of ours
  * above or beside them.  So a device, and not our own code, says that an ICRC is right.
  *
- *   sdr_soft_nic DEVICE NAMESPACE DEVICE_IP SOFT_IP      for instance: sdr_soft_nic rxe2 soft 10.9.1.1 10.9.1.2
+ *   sdr_soft_nic DEVICE NAMESPACE DEVICE_IP SOFT_IP      for instance: sdr_soft_nic rxe2 soft
+ *                                                        10.9.1.1 10.9.1.2
  *
- * The parent is the device, the child the engine; they agree on steps over a socket pair.  Each packet
- * is waited for before the window moves on, so nothing is lost and all are counted.  Exit status 0 when
- * every case passed.
+ * The parent is the device, the child the engine; they agree on steps over a socket pair.  Each
+ * packet is waited for before the window moves on, so nothing is lost and all are counted.  Exit
+ * status 0 when every case passed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -181,7 +182,9 @@ static void device_open(struct device *d)
 
 static struct ibv_qp *device_qp(struct device *d)
 {
-	struct ibv_qp_init_attr ia = { .send_cq = d->scq, .recv_cq = d->rcq, .qp_type = IBV_QPT_UC };
+	struct ibv_qp_init_attr ia = { .send_cq = d->scq,
+				       .recv_cq = d->rcq,
+				       .qp_type = IBV_QPT_UC };
 	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	struct ibv_qp *qp;
 
@@ -190,7 +193,9 @@ static struct ibv_qp *device_qp(struct device *d)
 	ia.cap.max_send_sge = ia.cap.max_recv_sge = 1;
 	qp = ibv_create_qp(d->pd, &ia);
 	a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	if (!qp || ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+	if (!qp ||
+	    ibv_modify_qp(qp, &a,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
 		DIE("no queue pair: %s", strerror(errno));
 	return qp;
 }
@@ -212,7 +217,8 @@ static void device_connect(struct device *d, const struct sdr_wire_qp_info *p)
 		a.ah_attr.grh.sgid_index = d->gid_index;
 		a.ah_attr.grh.hop_limit = 64;
 		if (ibv_modify_qp(d->qp[g], &a,
-				  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN))
+				  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					  IBV_QP_RQ_PSN))
 			DIE("not ready to receive: %s", strerror(errno));
 		memset(&a, 0, sizeof(a));
 		a.qp_state = IBV_QPS_RTS;
@@ -246,12 +252,14 @@ static void device_receive(struct device *d, const uint8_t *want)
 		for (i = 0; i < PKTS; i++) {
 			device_complete(d->rcq, &wc);
 			off = sdr_imm_off(&split, ntohl(wc.imm_data));
-			if (wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM || wc.qp_num != d->qp[g]->qp_num || off != i ||
-			    wc.byte_len != bytes(i) || sdr_imm_id(&split, ntohl(wc.imm_data)) != 10 + g)
-				DIE("generation %u, packet %u: another one came (offset %u, %u bytes)", g, i, off,
-				    wc.byte_len);
+			if (wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM ||
+			    wc.qp_num != d->qp[g]->qp_num || off != i || wc.byte_len != bytes(i) ||
+			    sdr_imm_id(&split, ntohl(wc.imm_data)) != 10 + g)
+				DIE("generation %u, packet %u: another one came (offset %u, %u bytes)",
+				    g, i, off, wc.byte_len);
 			if (i == PKTS - 1)
-				message_check(d->mem, want, g); /* before the next packet may come */
+				/* before the next packet may come */
+				message_check(d->mem, want, g);
 			if (i % WINDOW == WINDOW - 1)
 				in_step();
 		}
@@ -305,7 +313,8 @@ static void device_case(struct device *d)
 		DIE("no memory");
 	fill(want, 2);
 	memset(d->mem, 0, GENS * MSG);
-	d->mr = ibv_reg_mr(d->pd, d->mem, GENS * MSG, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	d->mr = ibv_reg_mr(d->pd, d->mem, GENS * MSG,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!d->mr)
 		DIE("no registration: %s", strerror(errno));
 	hear(&h, sizeof(h));
@@ -407,7 +416,8 @@ static void soft_receive(struct sdr_uc *uc, struct sdr_uc_qp *q, uint8_t *dst, c
 				DIE("generation %u: %u of %u packets came", g, i, PKTS);
 			for (k = 0; k < n; k++, i++) {
 				if (ev[k].kind != SDR_UC_EV_PLACED || ev[k].gen != g || i >= PKTS ||
-				    ev[k].len != bytes(i) || ev[k].p.imm != sdr_imm_pack(&split, 20 + g, i, 0))
+				    ev[k].len != bytes(i) ||
+				    ev[k].p.imm != sdr_imm_pack(&split, 20 + g, i, 0))
 					DIE("generation %u, packet %u: another event came", g, i);
 				if (++seen % WINDOW == 0)
 					in_step();
@@ -528,8 +538,8 @@ int main(int argc, char **argv)
 		uint64_t t0 = now_ms();
 
 		device_case(&d);
-		printf("ok - soft engine and device, %s, %s: 2 x %u packets in %llu ms\n", soft_ip, tests[i].name,
-		       GENS * PKTS, (unsigned long long)(now_ms() - t0));
+		printf("ok - soft engine and device, %s, %s: 2 x %u packets in %llu ms\n", soft_ip,
+		       tests[i].name, GENS * PKTS, (unsigned long long)(now_ms() - t0));
 	}
 	if (waitpid(pid, &status, 0) != pid || status)
 		DIE("the engine's process failed");

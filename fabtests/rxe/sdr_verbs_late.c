@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Late packets on a real device (law 2): two verbs engines in this process, one on each of two devices that can
- * reach each other, for each way of protection that the device has.
+ * Late packets on a real device (law 2): two verbs engines in this process, one on each of two
+ * devices that can reach each other, for each way of protection that the device has.
  *
- *   sdr_verbs_late ADDRESS_A ADDRESS_B [LATE...]      IPv6 in brackets; LATE: mr, mw, root; default mr and mw
+ *   sdr_verbs_late ADDRESS_A ADDRESS_B [LATE...]      IPv6 in brackets; LATE: mr, mw, root; default
+ *                                                     mr and mw
  *
- *   placed     packets of a granted and bound message arrive, are reported once each, and are the bytes sent
+ *   placed     packets of a granted and bound message arrive, are reported once each, and are the
+ *              bytes sent
  *   ahead      packets that arrive between grant and bind are reported after it: nothing is lost
- *   late       a message is completed while its packets are under way, its buffer is filled with something else:
- *              not one byte of it changes, nothing is reported; the next message in the slot is whole
- *   forged     a key that was never given, an address behind the end: nothing is written, the engine lives
+ *   late       a message is completed while its packets are under way, its buffer is filled with
+ *              something else: not one byte of it changes, nothing is reported; the next message in
+ *              the slot is whole
+ *   forged     a key that was never given, an address behind the end: nothing is written, the
+ *              engine lives
  *   unread     more packets than receives: the rest is dropped, the engine lives and goes on
  *   reused     forty messages, one after the other, in the same few slots
  *
- * How long packets are under way is the network's business: the case "late" says how many of its packets were
- * cut off, and fails when none was, so the caller must provide a delay (netem, 100 ms or more).
+ * How long packets are under way is the network's business: the case "late" says how many of its
+ * packets were cut off, and fails when none was, so the caller must provide a delay (netem, 100 ms
+ * or more).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -57,7 +62,8 @@ static uint64_t now(void)
 
 static void report(const char *late, const char *name, const char *why)
 {
-	printf("%s: %s_%s%s%s\n", why ? "FAIL" : "PASS", name, late, why ? "\n    " : "", why ? why : "");
+	printf("%s: %s_%s%s%s\n", why ? "FAIL" : "PASS", name, late, why ? "\n    " : "",
+	       why ? why : "");
 	fflush(stdout);
 	failed += why != NULL;
 	passed += why == NULL;
@@ -66,7 +72,9 @@ static void report(const char *late, const char *name, const char *why)
 static bool side_open(struct side *s, const char *address, const char *late)
 {
 	char err[256] = "";
-	struct sdr_verbs_attr attr = { .late = late, .rx_depth = RX_DEPTH, .err = err, .err_len = sizeof(err) };
+	struct sdr_verbs_attr attr = {
+		.late = late, .rx_depth = RX_DEPTH, .err = err, .err_len = sizeof(err)
+	};
 	struct sdr_uc_qp_attr q = {
 		.channels = 1,
 		.generations = 4,
@@ -106,7 +114,8 @@ static bool both_open(const char *x, const char *y, const char *late)
 		return false;
 	a.uc->ops->qp_info(a.qp, &ia);
 	b.uc->ops->qp_info(b.qp, &ib);
-	return a.uc->ops->qp_connect(a.qp, &ib, NULL) == 0 && b.uc->ops->qp_connect(b.qp, &ia, NULL) == 0;
+	return a.uc->ops->qp_connect(a.qp, &ib, NULL) == 0 &&
+	       b.uc->ops->qp_connect(b.qp, &ia, NULL) == 0;
 }
 
 /* False: an engine broke. */
@@ -188,7 +197,8 @@ static const char *message(uint32_t slot, uint32_t use, uint32_t pkts, bool ahea
 		why = "not sent";
 	if (!why && ahead) {
 		/* They lie in memory before anybody has bound them, and nobody has polled. */
-		for (until = now() + WAIT_NS; memcmp(dst, src, (size_t)pkts * mtu) && now() < until;)
+		for (until = now() + WAIT_NS;
+		     memcmp(dst, src, (size_t)pkts * mtu) && now() < until;)
 			__asm__ volatile("" ::: "memory");
 		if (b.uc->ops->slot_bind(b.qp, slot, use, dst, (size_t)pkts * mtu, NULL))
 			why = "no slot";
@@ -215,7 +225,8 @@ static const char *late(void)
 
 	fresh(1);
 	b.uc->ops->stats(b.uc, &before);
-	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, &g) || b.uc->ops->slot_bind(b.qp, 7, 0, dst, bytes, NULL))
+	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, &g) ||
+	    b.uc->ops->slot_bind(b.qp, 7, 0, dst, bytes, NULL))
 		return "no grant or slot";
 	if (!send_at(7, 0, g.va, g.rkey, PKTS))
 		return "not sent";
@@ -233,8 +244,8 @@ static const char *late(void)
 	b.uc->ops->stats(b.uc, &st);
 	if (had == PKTS)
 		return "nothing was under way: the network needs a delay";
-	snprintf(text, sizeof(text), "%u of %u packets were cut off, %llu of them completed", PKTS - had, PKTS,
-		 (unsigned long long)(st.pkts_late - before.pkts_late));
+	snprintf(text, sizeof(text), "%u of %u packets were cut off, %llu of them completed",
+		 PKTS - had, PKTS, (unsigned long long)(st.pkts_late - before.pkts_late));
 	printf("    %s\n", text);
 	return message(7, 1, PKTS, false);
 }
@@ -268,7 +279,8 @@ static const char *unread(void)
 	uint32_t i;
 
 	fresh(3);
-	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, &g) || b.uc->ops->slot_bind(b.qp, 11, 0, dst, bytes, NULL))
+	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, &g) ||
+	    b.uc->ops->slot_bind(b.qp, 11, 0, dst, bytes, NULL))
 		return "no grant or slot";
 	for (i = 0; i < 2 * RX_DEPTH / PKTS + 2; i++)
 		if (!send_at(11, 0, g.va, g.rkey, PKTS))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What sdr_explore's parts share: the small world's size, its model, and the real SDK that is led along.
+ * What sdr_explore's parts share: the small world's size, its model, and the real SDK that is led
+ * along.
  */
 #ifndef EXPLORE_H
 #define EXPLORE_H
@@ -19,7 +20,7 @@
 #define GUARD	 32u
 #define FILL	 0xee
 
-/* ---- model ----------------------------------------------------------------------------------------- */
+/* ---- model ----------------------------------------------------------------------------------- */
 
 enum { RX_NONE, RX_LIVE, RX_DONE };
 
@@ -36,7 +37,8 @@ struct model {
 	uint8_t posted; /* messages 0..posted - 1 */
 	uint8_t limit;	/* that the sender knows of */
 	uint8_t seen;	/* that the receiver knows the sender to know of */
-	uint8_t sent;	/* messages that the sender's user has posted; not lazy: those below limit */
+	/* messages that the sender's user has posted; not lazy: those below limit */
+	uint8_t sent;
 	/* keyed: */
 	uint8_t key[MSGS_MAX]; /* what the sender knows of a message */
 	uint8_t went;	       /* not lazy: bit m: message m went onto the network, or never will */
@@ -60,7 +62,8 @@ struct world {
 	uint8_t events_max; /* hardware: events waiting at a time */
 	uint8_t depth;	    /* 1: not under sanitizers, ten times slower; 2: only with --deep */
 	bool lazy;	    /* the sender posts its messages at any time, not as soon as possible */
-	bool must_fail;	    /* failing steps are wanted: those of aliasing, or any for LOOP_HW_1KEY */
+	/* failing steps are wanted: those of aliasing, or any for LOOP_HW_1KEY */
+	bool must_fail;
 };
 
 extern const struct world *w; /* the one being explored */
@@ -84,13 +87,16 @@ bool model_may_post(const struct model *s);
 uint32_t model_acts(const struct model *s, struct act *a);
 void model_step(struct model *s, struct act a);
 
-/* ---- the real thing -------------------------------------------------------------------------------- */
+/* ---- the real thing -------------------------------------------------------------------------- */
 
 void real_open(void);
 void real_close(void);
 /* Back to the state in which nothing has happened. */
 void real_reset(void);
-/* before, after: the model's state without and with the step.  False: what happened is wrong, see why. */
+/*
+ * before, after: the model's state without and with the step.  False: what happened is wrong, see
+ * why.
+ */
 bool real_step(const struct model *before, const struct model *after, struct act a);
 /* Compares everything with the model. */
 bool real_check(const struct model *s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The model of sdr_explore: what the SDK promises, in a few lines without pointers.  It knows messages by number
- * only (no slots, no generations), which is the point: what the real code does with slots and generations must
- * look as if they were not there.
+ * The model of sdr_explore: what the SDK promises, in a few lines without pointers.  It knows
+ * messages by number only (no slots, no generations), which is the point: what the real code does
+ * with slots and generations must look as if they were not there.
  */
 #include "explore.h"
 
@@ -43,12 +43,14 @@ static uint32_t model_events(const struct model *s)
 /* An ID is free, and the sender is known to have come close enough. */
 bool model_may_post(const struct model *s)
 {
-	return s->posted - model_base(s) < (int)IDS && s->posted - s->seen < (int)((GENS - 1) * IDS);
+	return s->posted - model_base(s) < (int)IDS &&
+	       s->posted - s->seen < (int)((GENS - 1) * IDS);
 }
 
 /*
- * Each message's key by itself, with the least `posted` that it can come with: larger datagrams are the same as
- * several of these.  Those that were told while the receive was posted may come at any time after.
+ * Each message's key by itself, with the least `posted` that it can come with: larger datagrams are
+ * the same as several of these.  Those that were told while the receive was posted may come at any
+ * time after.
  */
 static uint32_t model_acts_keys(const struct model *s, struct act *a, uint32_t n)
 {
@@ -66,7 +68,8 @@ static uint32_t model_acts_keys(const struct model *s, struct act *a, uint32_t n
 
 uint32_t model_acts(const struct model *s, struct act *a)
 {
-	uint32_t n = 0, m, p, ev = model_events(s), known = world_keyed() ? model_known(s) : s->limit;
+	uint32_t n = 0, m, p, ev = model_events(s),
+		 known = world_keyed() ? model_known(s) : s->limit;
 
 	if (s->posted < w->msgs && model_may_post(s))
 		a[n++] = (struct act){ ACT_POST, s->posted, 0 };
@@ -87,7 +90,8 @@ uint32_t model_acts(const struct model *s, struct act *a)
 		a[n++] = (struct act){ ACT_CTS, (uint8_t)m, 0 };
 	for (m = s->seen + 1u; m <= known; m++)
 		a[n++] = (struct act){ ACT_SEEN, (uint8_t)m, 0 };
-	if (w->lazy && s->sent < s->limit && (!world_keyed() || s->key[s->sent] || model_stale(s, s->sent)))
+	if (w->lazy && s->sent < s->limit &&
+	    (!world_keyed() || s->key[s->sent] || model_stale(s, s->sent)))
 		a[n++] = (struct act){ ACT_SEND, s->sent, 0 };
 	return n;
 }
@@ -101,7 +105,9 @@ static void model_bit(struct model *s, struct act a)
 		s->seen = a.m + 1;
 }
 
-/* The sender's next message: onto the network, unless the receiver is known to have completed it. */
+/*
+ * The sender's next message: onto the network, unless the receiver is known to have completed it.
+ */
 static void model_send(struct model *s)
 {
 	uint32_t m = s->sent++, p;
@@ -174,14 +180,16 @@ void model_step(struct model *s, struct act a)
 	}
 	/* Of a completed message nothing matters any more but what is still under way. */
 	for (p = 0; p < PKTS; p++)
-		if (a.kind != ACT_CTS && a.kind != ACT_KEY && a.kind != ACT_SEEN && a.kind != ACT_SEND &&
-		    s->rx[a.m] == RX_DONE)
+		if (a.kind != ACT_CTS && a.kind != ACT_KEY && a.kind != ACT_SEEN &&
+		    a.kind != ACT_SEND && s->rx[a.m] == RX_DONE)
 			s->p[a.m][p].bytes = s->p[a.m][p].bit = false;
 }
 
 struct key model_key(const struct model *s)
 {
-	struct key k = { s->limit, (((uint64_t)s->posted << 3 | s->seen) << 3 | s->sent) << MSGS_MAX | s->went };
+	struct key k = { s->limit, (((uint64_t)s->posted << 3 | s->seen) << 3 | s->sent)
+						   << MSGS_MAX |
+					   s->went };
 	uint32_t m, p;
 
 	for (m = 0; m < MSGS_MAX; m++)
@@ -191,8 +199,9 @@ struct key model_key(const struct model *s)
 
 		*x = *x << 2 | s->rx[m];
 		for (p = 0; p < PKTS; p++)
-			*x = *x << 6 | (uint64_t)s->p[m][p].copies << 4 | (uint64_t)s->p[m][p].events << 2 |
-			     (uint64_t)s->p[m][p].bytes << 1 | s->p[m][p].bit;
+			*x = *x << 6 | (uint64_t)s->p[m][p].copies << 4 |
+			     (uint64_t)s->p[m][p].events << 2 | (uint64_t)s->p[m][p].bytes << 1 |
+			     s->p[m][p].bit;
 	}
 	return k;
 }

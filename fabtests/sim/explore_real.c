@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The real SDK of sdr_explore: two contexts on a loopback network, led step by step where the model goes, and
- * compared with it.  Payloads begin with message and packet number, so a packet is known wherever it shows up.
+ * The real SDK of sdr_explore: two contexts on a loopback network, led step by step where the model
+ * goes, and compared with it.  Payloads begin with message and packet number, so a packet is known
+ * wherever it shows up.
  */
 #include "explore.h"
 
@@ -22,7 +23,8 @@ static struct {
 	uint8_t buf[MSGS_MAX][GUARD + LEN + GUARD];
 	uint8_t copy[MSGS_MAX][GUARD + LEN + GUARD]; /* at completion */
 	struct sdr_uc_ev ev[MSGS_MAX][PKTS];
-	bool no_ev[MSGS_MAX][PKTS];	   /* the engine reported nothing: out of bounds, or the grant has ended */
+	/* the engine reported nothing: out of bounds, or the grant has ended */
+	bool no_ev[MSGS_MAX][PKTS];
 	struct sdr_wire_key key[MSGS_MAX]; /* keyed: as it was told when message m was posted */
 } real;
 
@@ -65,7 +67,8 @@ void real_reset(void)
 	if (!real.s || !real.r || sdr_qp_info_get(real.r, info) || sdr_qp_connect(real.s, info) ||
 	    sdr_qp_info_get(real.s, info) || sdr_qp_connect(real.r, info))
 		die("no QPs");
-	real.r->base = real.r->next = real.r->cts_seen = real.s->snd_next = real.s->snd_limit = w->start;
+	real.r->base = real.r->next = real.r->cts_seen = real.s->snd_next = real.s->snd_limit =
+		w->start;
 	real.r->keys_told = real.s->snd_known = w->start;
 	memset(real.rx, 0, sizeof(real.rx));
 	memset(real.tx, 0, sizeof(real.tx));
@@ -110,7 +113,8 @@ static bool real_keys_check(const struct model *s, const struct loop_pkt *p)
 	struct sdr_wire_key key;
 	uint32_t i, m;
 
-	CHECK(!sdr_wire_keys_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &k), "not a KEYS");
+	CHECK(!sdr_wire_keys_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &k),
+	      "not a KEYS");
 	CHECK(k.qpn == real.s->qpn && k.rkey == real.s->rkey, "KEYS to another");
 	CHECK(k.posted == w->start + s->posted, "KEYS says %u", k.posted);
 	for (i = 0; i < k.n; i++) {
@@ -118,7 +122,8 @@ static bool real_keys_check(const struct model *s, const struct loop_pkt *p)
 		sdr_wire_key_get(&k, i, &key);
 		CHECK(m < s->posted && s->rx[m] == (key.state == SDR_KEY_LIVE ? RX_LIVE : RX_DONE),
 		      "KEYS says %u of message %u", key.state, m);
-		CHECK(key.state == SDR_KEY_VOID || (key.va == real.key[m].va && key.rkey == real.key[m].rkey),
+		CHECK(key.state == SDR_KEY_VOID ||
+			      (key.va == real.key[m].va && key.rkey == real.key[m].rkey),
 		      "KEYS gives another key of message %u", m);
 	}
 	return true;
@@ -144,10 +149,13 @@ static bool real_cts_take(const struct model *s)
 			loop_drop(real.net, i);
 			continue;
 		}
-		CHECK(p->buf[3] == (cts ? SDR_SDK_CTS : SDR_SDK_CTS_SEEN), "datagram of type %u", p->buf[3]);
+		CHECK(p->buf[3] == (cts ? SDR_SDK_CTS : SDR_SDK_CTS_SEEN), "datagram of type %u",
+		      p->buf[3]);
 		CHECK(!cts || !world_keyed(), "CTS of a keyed receiver");
-		CHECK(!sdr_wire_cts_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &c), "not a CTS");
-		CHECK(c.qpn == (cts ? real.s : real.r)->qpn && c.rkey == (cts ? real.s : real.r)->rkey,
+		CHECK(!sdr_wire_cts_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &c),
+		      "not a CTS");
+		CHECK(c.qpn == (cts ? real.s : real.r)->qpn &&
+			      c.rkey == (cts ? real.s : real.r)->rkey,
 		      "CTS to another");
 		n = cts ? s->posted : world_keyed() ? model_known(s) : s->limit;
 		CHECK(c.posted == w->start + n, "%s says %u", cts ? "CTS" : "SEEN", c.posted);
@@ -244,7 +252,8 @@ static bool real_key(const struct model *after, struct act a)
 /* before: the model's state in which the step is made; after: when it was made. */
 bool real_step(const struct model *before, const struct model *after, struct act a)
 {
-	struct sdr_rcv_wr wr = { .addr = real.buf[a.m < MSGS_MAX ? a.m : 0] + GUARD, .length = LEN };
+	struct sdr_rcv_wr wr = { .addr = real.buf[a.m < MSGS_MAX ? a.m : 0] + GUARD,
+				 .length = LEN };
 	struct sdr_snd_wr sw = { .addr = real.in[a.m < MSGS_MAX ? a.m : 0], .length = LEN };
 	struct sdr_wire_cts c;
 	uint8_t dg[64];
@@ -255,7 +264,8 @@ bool real_step(const struct model *before, const struct model *after, struct act
 	case ACT_POST:
 		err = sdr_recv_post(real.r, &wr, &real.rx[a.m]);
 		CHECK(!err, "recv_post says %d", err);
-		CHECK(sdr_recv_state(real.rx[a.m])->msn == w->start + a.m, "recv_post gave another number");
+		CHECK(sdr_recv_state(real.rx[a.m])->msn == w->start + a.m,
+		      "recv_post gave another number");
 		real.key[a.m] = (struct sdr_wire_key){ .va = real.rx[a.m]->grant.va,
 						       .rkey = real.rx[a.m]->grant.rkey,
 						       .state = SDR_KEY_LIVE };
@@ -269,7 +279,9 @@ bool real_step(const struct model *before, const struct model *after, struct act
 		memcpy(real.copy[a.m], real.buf[a.m], sizeof(real.buf[a.m]));
 		return true;
 	case ACT_CTS:
-		c = (struct sdr_wire_cts){ .qpn = real.s->qpn, .rkey = real.s->rkey, .posted = w->start + a.m };
+		c = (struct sdr_wire_cts){ .qpn = real.s->qpn,
+					   .rkey = real.s->rkey,
+					   .posted = w->start + a.m };
 		loop_forge_ctl(real.net, 0, 1, dg, (uint32_t)sdr_wire_cts_encode(dg, &c));
 		sdr_context_progress(real.a);
 		real_send();
@@ -277,7 +289,9 @@ bool real_step(const struct model *before, const struct model *after, struct act
 	case ACT_KEY:
 		return real_key(after, a);
 	case ACT_SEEN:
-		c = (struct sdr_wire_cts){ .qpn = real.r->qpn, .rkey = real.r->rkey, .posted = w->start + a.m };
+		c = (struct sdr_wire_cts){ .qpn = real.r->qpn,
+					   .rkey = real.r->rkey,
+					   .posted = w->start + a.m };
 		n = sdr_wire_cts_encode(dg, &c);
 		sdr_class_encode(dg, SDR_CLASS_SDK, SDR_SDK_CTS_SEEN);
 		loop_forge_ctl(real.net, 1, 0, dg, (uint32_t)n);
@@ -325,8 +339,8 @@ bool real_check(const struct model *s)
 		uint32_t got = 0, high = 0, cum = PKTS;
 
 		if (s->rx[m] == RX_DONE) {
-			CHECK(!memcmp(b, real.copy[m], sizeof(real.buf[m])), "completed buffer %u was written to",
-			      m);
+			CHECK(!memcmp(b, real.copy[m], sizeof(real.buf[m])),
+			      "completed buffer %u was written to", m);
 			continue;
 		}
 		if (s->rx[m] == RX_NONE) {
@@ -334,8 +348,8 @@ bool real_check(const struct model *s)
 			      "buffer %u was written to before it was posted", m);
 			continue;
 		}
-		CHECK(real_is(b, FILL, GUARD) && real_is(b + GUARD + LEN, FILL, GUARD), "bytes around buffer %u",
-		      m);
+		CHECK(real_is(b, FILL, GUARD) && real_is(b + GUARD + LEN, FILL, GUARD),
+		      "bytes around buffer %u", m);
 		st = sdr_recv_state(real.rx[m]);
 		for (p = 0; p < PKTS; p++) {
 			const uint8_t *at = b + GUARD + p * MTU, *want = real.in[m] + p * MTU;
@@ -343,14 +357,18 @@ bool real_check(const struct model *s)
 			bool whole;
 
 			if (s->p[m][p].bytes)
-				CHECK(!memcmp(at, want, n), "message %u packet %u: wrong bytes", m, p);
+				CHECK(!memcmp(at, want, n), "message %u packet %u: wrong bytes", m,
+				      p);
 			else
-				CHECK(real_is(at, FILL, n), "message %u packet %u: bytes of another packet", m, p);
-			CHECK(sdr_bitmap_test(st->pkt_bits, p) == s->p[m][p].bit, "message %u packet bit %u", m, p);
-			CHECK(!s->p[m][p].bit || s->p[m][p].bytes, "message %u packet bit %u without bytes", m, p);
+				CHECK(real_is(at, FILL, n),
+				      "message %u packet %u: bytes of another packet", m, p);
+			CHECK(sdr_bitmap_test(st->pkt_bits, p) == s->p[m][p].bit,
+			      "message %u packet bit %u", m, p);
+			CHECK(!s->p[m][p].bit || s->p[m][p].bytes,
+			      "message %u packet bit %u without bytes", m, p);
 			whole = w->ppc == 1 ? s->p[m][p].bit : s->p[m][0].bit && s->p[m][1].bit;
-			CHECK(sdr_bitmap_test(st->chunk_bits, p / w->ppc) == whole, "message %u chunk bit %u", m,
-			      p / w->ppc);
+			CHECK(sdr_bitmap_test(st->chunk_bits, p / w->ppc) == whole,
+			      "message %u chunk bit %u", m, p / w->ppc);
 			if (s->p[m][p].bit) {
 				got++;
 				high = p + 1;
@@ -358,8 +376,8 @@ bool real_check(const struct model *s)
 				cum = p;
 			}
 		}
-		CHECK(st->got == got && st->high == high && st->cum == cum, "message %u: sums %u %u %u", m, st->got,
-		      st->high, st->cum);
+		CHECK(st->got == got && st->high == high && st->cum == cum,
+		      "message %u: sums %u %u %u", m, st->got, st->high, st->cum);
 	}
 	for (m = 0; m < real.net->npkts; m++)
 		if (real.net->pkts[m]->kind == SDR_UC_TX_WRITE)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar.h: a run.  Settings are drawn first; then one step follows the other: lies, applications, time, restarts;
- * then the lies stop, and the victim is closed in one of several ways.
+ * See liar.h: a run.  Settings are drawn first; then one step follows the other: lies,
+ * applications, time, restarts; then the lies stop, and the victim is closed in one of several
+ * ways.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ uint32_t liar_below(struct liar_draw *d, uint32_t n)
 	return (uint32_t)(liar_bits(d, n <= 256 ? 1 : n <= 65536 ? 2 : 4) % n);
 }
 
-/* ---- settings ---------------------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void draw_cfg(struct liar *l)
 {
@@ -85,17 +86,19 @@ static void draw_cfg(struct liar *l)
 		return;
 	fprintf(stderr,
 		"  scheme %d cc %d mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
-		l->cfg.scheme, l->cfg.cc, mtu, l->cfg.split.id_bits, l->cfg.split.off_bits, l->cfg.split.user_bits,
-		l->cfg.chunk, l->na[0].keyed, l->na[1].keyed, l->na[2].keyed, l->rma_events, l->habits);
+		l->cfg.scheme, l->cfg.cc, mtu, l->cfg.split.id_bits, l->cfg.split.off_bits,
+		l->cfg.split.user_bits, l->cfg.chunk, l->na[0].keyed, l->na[1].keyed,
+		l->na[2].keyed, l->rma_events, l->habits);
 }
 
-/* ---- world ------------------------------------------------------------------------------------------------------- */
+/* ---- world ----------------------------------------------------------------------------------- */
 
 static bool liar_filter(void *user, struct sdr_sim_packet *p)
 {
 	struct liar *l = user;
 
-	return !(l->mute && p->src == LIAR_PEER && !(p->flags & SDR_SIM_P_COPY) && p->kind == SDR_SIM_CTL);
+	return !(l->mute && p->src == LIAR_PEER && !(p->flags & SDR_SIM_P_COPY) &&
+		 p->kind == SDR_SIM_CTL);
 }
 
 static void mix(struct liar *l, uint64_t v)
@@ -104,7 +107,8 @@ static void mix(struct liar *l, uint64_t v)
 	l->st.trace ^= l->st.trace >> 29;
 }
 
-static void liar_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void liar_trace(void *user, uint64_t now, enum sdr_sim_what what,
+		       const struct sdr_sim_packet *p)
 {
 	struct liar *l = user;
 	const uint8_t *b;
@@ -126,9 +130,11 @@ static void liar_trace(void *user, uint64_t now, enum sdr_sim_what what, const s
 
 static void world_open(struct liar *l)
 {
-	struct sdr_sim_world_attr wa = {
-		.seed = 1, .nodes = LIAR_NODES, .user = l, .filter = liar_filter, .trace = liar_trace
-	};
+	struct sdr_sim_world_attr wa = { .seed = 1,
+					 .nodes = LIAR_NODES,
+					 .user = l,
+					 .filter = liar_filter,
+					 .trace = liar_trace };
 	struct sdr_sim_link clean = { .delay_ns = l->honest_delay };
 
 	l->w = sdr_sim_world_create(&wa);
@@ -143,7 +149,7 @@ static void world_open(struct liar *l)
 	}
 }
 
-/* ---- restarts ---------------------------------------------------------------------------------------------------- */
+/* ---- restarts -------------------------------------------------------------------------------- */
 
 static void talk_forget(struct liar *l)
 {
@@ -184,7 +190,7 @@ static void peer_restart(struct liar *l)
 	liar_boot(l, LIAR_PEER);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static void pass_some(struct liar *l)
 {
@@ -238,7 +244,8 @@ static void finish(struct liar *l)
 	if (how == 0) {
 		liar_close(l, LIAR_PEER, true);
 		liar_pass(l, (l->cfg.timeout_ms + 1500) * MS);
-		LIAR_CHECK(!liar_ops_to_peer(l), "L8: an operation to a peer that is silent has not ended");
+		LIAR_CHECK(!liar_ops_to_peer(l),
+			   "L8: an operation to a peer that is silent has not ended");
 	} else if (how == 1) {
 		l->mute = false;
 		liar_pass(l, 200 * MS);

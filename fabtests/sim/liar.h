@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A peer that lies, driven by a stream of decisions: random numbers of a seed (sdr_liar) or a fuzzer's bytes
- * (fuzz_liar).  Three real endpoints on the simulated network:
+ * A peer that lies, driven by a stream of decisions: random numbers of a seed (sdr_liar) or a
+ * fuzzer's bytes (fuzz_liar).  Three real endpoints on the simulated network:
  *
  *   victim   whose application posts, receives, cancels, closes and restarts as it likes
- *   liar     a real endpoint that is silenced and restarted now and then; in its name, and in those of other addresses
- *	      without an endpoint, come forged packets: well-formed frames with values that are plausible now
- *	      (taken from the victim's own state), wrong by one, or from nowhere
+ *   liar     a real endpoint that is silenced and restarted now and then; in its name, and in those
+ *	      of other addresses without an endpoint, come forged packets: well-formed frames
+ *	      with values that are plausible now (taken from the victim's own state), wrong by
+ *	      one, or from nowhere
  *   honest   talks to the victim all along
  *
- * The connection may fail and its own operations may fail.  What must hold is checked after each round:
+ * The connection may fail and its own operations may fail.  What must hold is checked after each
+ * round:
  *
  *   L1   each operation of the victim ends once, and none is left when its endpoint has closed
- *   L2   no byte outside a posted buffer is written, and none inside it after its completion; nor in a region
- *	  that only may be read
- *   L3   the honest node's messages, writes and reads arrive whole, in time, and none is lost that was reported sent
- *   L4   live heap bytes of the victim stay below HEAP_* of liar_bed.c, and are none after its close
- *   L5   steps of the victim (sdr_rel_step) for one packet stay below LIAR_PKT_*; for the rest of a round below
- *	  LIAR_ROUND_*
- *   L6   the victim comes to rest, its deadlines lie in the future, and a shut down endpoint becomes quiet
+ *   L2   no byte outside a posted buffer is written, and none inside it after its completion; nor
+ *	  in a region that only may be read
+ *   L3   the honest node's messages, writes and reads arrive whole, in time, and none is lost that
+ *        was reported sent
+ *   L4   live heap bytes of the victim stay below HEAP_* of liar_bed.c, and are none after its
+ *        close
+ *   L5   steps of the victim (sdr_rel_step) for one packet stay below LIAR_PKT_*; for the rest of a
+ *	  round below LIAR_ROUND_*
+ *   L6   the victim comes to rest, its deadlines lie in the future, and a shut down endpoint
+ *        becomes quiet
  *   L7   its books add up: bytes in flight, records, parity buffers
  *   L8   when the liar is gone, what the victim has posted to it ends within the timeout
  *
@@ -38,19 +43,28 @@
 #define LIAR_GUARD    64u   /* bytes before and behind each buffer */
 #define LIAR_REGION   65536u
 #define LIAR_DEPTH    256u
-#define LIAR_NUMBERS  8u /* addresses that the liar speaks from: its own and others behind which there is nobody */
+/* addresses that the liar speaks from: its own and others behind which there is nobody */
+#define LIAR_NUMBERS 8u
 
 /* L3: a clean path of some milliseconds. */
 #define LIAR_IN_TIME_NS (3000 * MS)
 
-/* L5.  A packet may cost a walk over what one connection has unanswered or under way, and something for each byte. */
-#define LIAR_PKT_STEPS	 4096u	/* the packet log and the records of a connection, once each: SDR_REL_CTL_WINDOW */
-#define LIAR_PKT_OBJ	 4u	/* and each object that the victim holds, and packet that it has under way */
-#define LIAR_PKT_BYTE	 32u	/* an END of 5 bytes may void what the window reaches, 2^12 bits, in words, twice */
-#define LIAR_ROUND_STEPS 65536u /* timers; SDR_TX_BUDGET of packets, each of which looks at what is owed */
-#define LIAR_ROUND_OBJ	 128u	/* 64 packets of a turn, twice: each may look at all reports that are owed */
-#define LIAR_ROUNDS_MAX	 5000u	/* progress calls of a node in one instant */
-#define LIAR_IDLE_MAX	 8u	/* of these without anything to do while the deadline has passed */
+/*
+ * L5.  A packet may cost a walk over what one connection has unanswered or under way, and something
+ * for each byte.
+ */
+/* the packet log and the records of a connection, once each: SDR_REL_CTL_WINDOW */
+#define LIAR_PKT_STEPS 4096u
+/* and each object that the victim holds, and packet that it has under way */
+#define LIAR_PKT_OBJ 4u
+/* an END of 5 bytes may void what the window reaches, 2^12 bits, in words, twice */
+#define LIAR_PKT_BYTE 32u
+/* timers; SDR_TX_BUDGET of packets, each of which looks at what is owed */
+#define LIAR_ROUND_STEPS 65536u
+/* 64 packets of a turn, twice: each may look at all reports that are owed */
+#define LIAR_ROUND_OBJ	128u
+#define LIAR_ROUNDS_MAX 5000u /* progress calls of a node in one instant */
+#define LIAR_IDLE_MAX	8u    /* of these without anything to do while the deadline has passed */
 
 enum liar_node { LIAR_VICTIM, LIAR_PEER, LIAR_HONEST };
 
@@ -138,7 +152,9 @@ struct liar {
 	struct liar_op *op;
 	uint32_t nops;
 
-	/* the victim's engine, to tell its memory from the network's, and its input, to count steps */
+	/*
+	 * the victim's engine, to tell its memory from the network's, and its input, to count steps
+	 */
 	struct sdr_uc_ops uc_ops;
 	const struct sdr_uc_ops *uc_real;
 	sdr_ctl_fn ctl;
@@ -178,7 +194,7 @@ struct liar {
 /* One run: at most `steps` steps of the program, or until the decisions have run out. */
 void liar_run(struct liar_draw *d, uint32_t steps, bool verbose, struct liar_stats *out);
 
-/* ---- liar_bed.c: nodes and time, the oracles that go with each round --------------------------------------------- */
+/* ---- liar_bed.c: nodes and time, the oracles that go with each round ------------------------- */
 void liar_boot(struct liar *l, uint32_t node);
 void liar_close(struct liar *l, uint32_t node, bool crash); /* without a word; L1, L4 */
 void liar_shutdown(struct liar *l, uint32_t node);	    /* in order, and closed; L6 */
@@ -186,14 +202,15 @@ void liar_rounds(struct liar *l);			    /* all that is due now */
 void liar_pass(struct liar *l, uint64_t ns);
 uint64_t liar_objects(const struct sdr_rel *rel);
 
-/* ---- liar_books.c: L7 --------------------------------------------------------------------------------------------- */
+/* ---- liar_books.c: L7 ------------------------------------------------------------------------ */
 void liar_books(const struct sdr_rel *rel);
 
-/* ---- liar_ops.c, liar_app.c, liar_talk.c: applications -------------------------------------------------------------------------------------- */
+/* ---- liar_ops.c, liar_app.c, liar_talk.c: applications --------------------------------------- */
 void liar_regions(struct liar *l, uint32_t node);
 void liar_regions_free(struct liar *l);
 void liar_done(void *user, const struct sdr_rel_cqe *e);
-int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va, void **region);
+int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		void **region);
 void liar_app_step(struct liar *l, uint32_t node); /* the node's application does something */
 void liar_talk(struct liar *l);			   /* between two rounds: L3 */
 uint64_t liar_talk_at(const struct liar *l);	   /* ns: when it goes on; NEVER */
@@ -203,7 +220,7 @@ void liar_ops_free(struct liar *l);
 uint64_t liar_ops_owed(const struct liar *l);
 bool liar_ops_to_peer(const struct liar *l); /* the victim has some under way */
 
-/* ---- liar_forge.c: lies --------------------------------------------------------------------------------------------- */
+/* ---- liar_forge.c: lies ---------------------------------------------------------------------- */
 void liar_forge(struct liar *l); /* one packet or several */
 void liar_flood(struct liar *l); /* many of one kind */
 void liar_seen(struct liar *l, const struct sdr_sim_packet *p);

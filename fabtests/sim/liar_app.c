@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar.h: what the applications of victim and liar do: post, receive, look, cancel, forget a peer, revoke a region.
+ * See liar.h: what the applications of victim and liar do: post, receive, look, cancel, forget a
+ * peer, revoke a region.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static void app_send(struct liar *l, uint32_t node)
 {
 	static const uint8_t kinds[] = { SDR_REL_SEND,	SDR_REL_TSEND, SDR_REL_SEND,
 					 SDR_REL_TSEND, SDR_REL_WRITE, SDR_REL_READ };
-	static const uint64_t keys[] = { LIAR_KEY_RW, LIAR_KEY_RW, LIAR_KEY_RO, LIAR_KEY_WO, 0xbad };
+	static const uint64_t keys[] = { LIAR_KEY_RW, LIAR_KEY_RW, LIAR_KEY_RO, LIAR_KEY_WO,
+					 0xbad };
 	uint8_t kind = kinds[liar_below(l->d, sizeof(kinds))];
 	struct liar_op *op;
 	struct sdr_rel_wr wr = { 0 };
@@ -158,7 +160,9 @@ static void app_forget(struct liar *l, uint32_t node)
 	*p = NULL;
 }
 
-/* A region is taken back, and another one has its key: from the call on the old memory is nobody's. */
+/*
+ * A region is taken back, and another one has its key: from the call on the old memory is nobody's.
+ */
 static void app_revoke(struct liar *l, uint32_t node)
 {
 	struct liar_region *r = &l->node[node].region[liar_below(l->d, LIAR_REGIONS - 1)];

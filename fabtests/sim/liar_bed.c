@@ -3,9 +3,9 @@
 /*
  * See liar.h: nodes and their time.
  *
- * The victim's endpoint is entered through here alone, so that its heap can be told from everybody else's.  Its input
- * of datagrams is hooked to count the steps of each packet, and its engine's post() to leave the network's own
- * memory out.
+ * The victim's endpoint is entered through here alone, so that its heap can be told from everybody
+ * else's.  Its input of datagrams is hooked to count the steps of each packet, and its engine's
+ * post() to leave the network's own memory out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,17 +14,19 @@
 
 /*
  * L4: an endpoint may have, beside what it had when it opened and what its application posted,
- *   objects               whose numbers have limits of their own (check_limits), in pools that keep what was used once
+ *   objects               whose numbers have limits of their own (check_limits), in pools that keep
+ *                         what was used once
  *   for what it sends     segments, whose memory is kept too, and the log of their packets
  *   for each connection   the state itself, its engine's table of messages, logs and rings
  *   for each peer         its name
- *   in all                cfg.unexp_max of messages nobody asked for, twice: early, and complete; cfg.ec_scratch; and
- *                         HEAP_ENDPOINT of handles and bitmaps of messages under way, codes and tables
+ *   in all                cfg.unexp_max of messages nobody asked for, twice: early, and complete;
+ *                         cfg.ec_scratch; and HEAP_ENDPOINT of handles and bitmaps of messages
+ *                         under way, codes and tables
  */
 #define HEAP_ENDPOINT (1u << 20) /* bytes */
-#define HEAP_CONN                                                                                             \
-	(48u * 1024 + 64u * (1u << SDR_IMM_ID_BITS_MAX) + SDR_REL_CTL_WINDOW * (sizeof(struct sdr_pkt) + 8) + \
-	 SDR_MSEQ_CREDIT * sizeof(void *))
+#define HEAP_CONN                                         \
+	(48u * 1024 + 64u * (1u << SDR_IMM_ID_BITS_MAX) + \
+	 SDR_REL_CTL_WINDOW * (sizeof(struct sdr_pkt) + 8) + SDR_MSEQ_CREDIT * sizeof(void *))
 #define HEAP_GRANT 64u
 #define SEG_PKT	   16u /* of a segment for each packet, rounded up to a power of two of packets */
 
@@ -35,7 +37,8 @@ static uint64_t live_most(const struct liar *l)
 				       &rel->btx_pool, &rel->brx_pool, &rel->srx_pool,
 				       &rel->gtx_pool, &rel->grx_pool, &rel->buf_pool };
 	struct sdr_list *k;
-	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch + 2 * l->cfg.unexp_max;
+	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch +
+		     2 * l->cfg.unexp_max;
 
 	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
 		n += s[i]->total * s[i]->size;
@@ -57,9 +60,11 @@ static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 		proven += c->proven;
 		LIAR_CHECK(c->nserve <= SDR_CONN_SERVES_MAX && c->nwrites <= SDR_CONN_SERVES_MAX &&
 				   c->nrecs <= SDR_CONN_RECS_MAX,
-			   "L4: %u reads, %u writes, %u answers of a connection", c->nserve, c->nwrites, c->nrecs);
+			   "L4: %u reads, %u writes, %u answers of a connection", c->nserve,
+			   c->nwrites, c->nrecs);
 	}
-	LIAR_CHECK(rel->brx_pool.used <= proven * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH + rel->unexp_pool.used,
+	LIAR_CHECK(rel->brx_pool.used <=
+			   proven * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH + rel->unexp_pool.used,
 		   "L4: %u transfers in", rel->brx_pool.used);
 	LIAR_CHECK(rel->rx_pool.used <= LIAR_DEPTH && rel->nops <= LIAR_DEPTH, "L4: operations");
 	LIAR_CHECK(rel->unexp_bytes <= l->cfg.unexp_max, "L4: %llu bytes unexpected",
@@ -117,7 +122,7 @@ uint64_t liar_objects(const struct sdr_rel *rel)
 	return n;
 }
 
-/* ---- the victim's hooks ---------------------------------------------------------------------------------------------- */
+/* ---- the victim's hooks ---------------------------------------------------------------------- */
 
 static struct liar *bed_victim; /* whose engine it is: operations have no word for the caller */
 
@@ -130,11 +135,14 @@ static int bed_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 	return ret;
 }
 
-static void bed_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf, size_t len)
+static void bed_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
+		    size_t len)
 {
 	struct liar *l = bed_victim;
 	struct sdr_rel *rel = user;
-	uint64_t most = LIAR_PKT_STEPS + LIAR_PKT_OBJ * liar_objects(rel) + LIAR_PKT_BYTE * (uint64_t)len, n;
+	uint64_t most = LIAR_PKT_STEPS + LIAR_PKT_OBJ * liar_objects(rel) +
+			LIAR_PKT_BYTE * (uint64_t)len,
+		 n;
 
 	n = rel->steps;
 	l->ctl(rel, from, type, buf, len);
@@ -143,24 +151,28 @@ static void bed_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, co
 	l->ctl_seen += len;
 	if (n > l->st.pkt_steps)
 		l->st.pkt_steps = n;
-	LIAR_CHECK(n <= most, "L5: a packet of %zu bytes and type %u cost %llu steps, %llu are allowed", len, type,
-		   (unsigned long long)n, (unsigned long long)most);
+	LIAR_CHECK(n <= most,
+		   "L5: a packet of %zu bytes and type %u cost %llu steps, %llu are allowed", len,
+		   type, (unsigned long long)n, (unsigned long long)most);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static const struct sdr_rel_cbs bed_cbs = { .done = liar_done, .mr_get = liar_mr_get };
 
 void liar_boot(struct liar *l, uint32_t node)
 {
 	struct node *nd = &l->node[node];
-	struct sdr_rel_attr attr = { .cfg = &l->cfg, .cbs = &bed_cbs, .user = nd, .rma_events = l->rma_events };
+	struct sdr_rel_attr attr = {
+		.cfg = &l->cfg, .cbs = &bed_cbs, .user = nd, .rma_events = l->rma_events
+	};
 	uint64_t rnd[2] = { 77 + node, 1234 + nd->boots };
 	struct sdr_context *ctx;
 	struct sdr_uc *uc;
 
 	for (uint64_t i = 0; i < 4; i++)
-		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull + nd->boots * 77777ull;
+		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull +
+			       nd->boots * 77777ull;
 	liar_heap_own(node == LIAR_VICTIM);
 	LIAR_CHECK(!sdr_sim_node_open(l->w, node, &l->na[node], &uc), "no engine");
 	ctx = sdr_context_create_on(uc, NULL, rnd);
@@ -209,12 +221,13 @@ static void check_quiet(struct liar *l)
 
 	LIAR_CHECK(sdr_rel_quiet(rel), "L6: shut down, and not quiet after %u ms",
 		   (uint32_t)(2 * SDR_LINGER_NS / MS));
-	LIAR_CHECK(!rel->op_pool.used && !rel->rec_pool.used && !rel->rx_pool.used && !rel->btx_pool.used &&
-			   !rel->brx_pool.used && !rel->srx_pool.used && !rel->gtx_pool.used &&
-			   !rel->grx_pool.used && !rel->scratch.used && !rel->nops && !rel->nunproven,
+	LIAR_CHECK(!rel->op_pool.used && !rel->rec_pool.used && !rel->rx_pool.used &&
+			   !rel->btx_pool.used && !rel->brx_pool.used && !rel->srx_pool.used &&
+			   !rel->gtx_pool.used && !rel->grx_pool.used && !rel->scratch.used &&
+			   !rel->nops && !rel->nunproven,
 		   "L7: no connection, yet ops %u recs %u rx %u btx %u brx %u srx %u gtx %u grx %u",
-		   rel->op_pool.used, rel->rec_pool.used, rel->rx_pool.used, rel->btx_pool.used, rel->brx_pool.used,
-		   rel->srx_pool.used, rel->gtx_pool.used, rel->grx_pool.used);
+		   rel->op_pool.used, rel->rec_pool.used, rel->rx_pool.used, rel->btx_pool.used,
+		   rel->brx_pool.used, rel->srx_pool.used, rel->gtx_pool.used, rel->grx_pool.used);
 }
 
 void liar_shutdown(struct liar *l, uint32_t node)
@@ -235,7 +248,7 @@ void liar_shutdown(struct liar *l, uint32_t node)
 	liar_close(l, node, false);
 }
 
-/* ---- time --------------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 {
@@ -247,15 +260,17 @@ static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 	most = LIAR_ROUND_STEPS + LIAR_ROUND_OBJ * objects + LIAR_PKT_BYTE * l->ctl_seen;
 	if (steps > l->st.round_steps)
 		l->st.round_steps = steps;
-	LIAR_CHECK(steps <= most, "L5: a round cost %llu steps beside its packets, %llu are allowed",
+	LIAR_CHECK(steps <= most,
+		   "L5: a round cost %llu steps beside its packets, %llu are allowed",
 		   (unsigned long long)steps, (unsigned long long)most);
 	count_peaks(l, rel);
 	check_limits(l, rel);
-	LIAR_CHECK(live <= live_most(l),
-		   "L4: %llu bytes live, %llu are allowed: %u connections, %u messages unexpected, %u records, %u "
-		   "operations, %u transfers in",
-		   (unsigned long long)live, (unsigned long long)live_most(l), rel->nconns, rel->unexp_pool.used,
-		   rel->rec_pool.used, rel->op_pool.used, rel->brx_pool.used);
+	LIAR_CHECK(
+		live <= live_most(l),
+		"L4: %llu bytes live, %llu are allowed: %u connections, %u messages unexpected, %u records, %u "
+		"operations, %u transfers in",
+		(unsigned long long)live, (unsigned long long)live_most(l), rel->nconns,
+		rel->unexp_pool.used, rel->rec_pool.used, rel->op_pool.used, rel->brx_pool.used);
 	if (live > l->st.heap_peak)
 		l->st.heap_peak = live;
 	if (++l->checks % 16 == 0)
@@ -289,12 +304,14 @@ static void node_round(struct liar *l, struct node *nd)
 	do {
 		nd->dirty = false;
 		while ((ret = node_progress(l, nd)) > 0) {
-			LIAR_CHECK(++n < LIAR_ROUNDS_MAX, "L6: node %u always has more to do", nd->idx);
+			LIAR_CHECK(++n < LIAR_ROUNDS_MAX, "L6: node %u always has more to do",
+				   nd->idx);
 		}
 		LIAR_CHECK(!ret, "node %u: progress says %d", nd->idx, ret);
 		nd->deadline = sdr_rel_deadline(nd->rel);
-		LIAR_CHECK(++idle <= LIAR_IDLE_MAX, "L6: node %u has nothing to do and its deadline is %llu ns ago",
-			   nd->idx, (unsigned long long)(now - nd->deadline));
+		LIAR_CHECK(++idle <= LIAR_IDLE_MAX,
+			   "L6: node %u has nothing to do and its deadline is %llu ns ago", nd->idx,
+			   (unsigned long long)(now - nd->deadline));
 	} while (nd->deadline <= now && !nd->dirty);
 }
 

@@ -25,18 +25,21 @@ static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, stru
 {
 	uint32_t sent = s->parity ? ones(s->chunk_rtx, s->npkts) : s->next;
 
-	LIAR_CHECK(s->bulk && s->next <= s->goal && s->goal <= s->npkts && s->high <= s->npkts, "L7: segment");
+	LIAR_CHECK(s->bulk && s->next <= s->goal && s->goal <= s->npkts && s->high <= s->npkts,
+		   "L7: segment");
 	LIAR_CHECK(s->nacked == ones(s->acked, s->npkts), "L7: acknowledged");
 	LIAR_CHECK(s->nlost == ones(s->lost, s->npkts), "L7: lost");
 	LIAR_CHECK(s->nagain == ones(s->again, s->npkts), "L7: again");
 	LIAR_CHECK(sent == s->inflight + s->nlost + s->nacked,
-		   "L7: %u sent, %u in flight, %u lost, %u acknowledged", sent, s->inflight, s->nlost, s->nacked);
+		   "L7: %u sent, %u in flight, %u lost, %u acknowledged", sent, s->inflight,
+		   s->nlost, s->nacked);
 	LIAR_CHECK(!s->nagain == sdr_list_empty(&s->lost_link), "L7: queued");
 	LIAR_CHECK(sdr_seg_tx_by_msn(c, s->msn) == s, "L7: by number");
 	k->inflight += (uint64_t)s->inflight * c->mtu;
 	if (!s->grp)
 		return;
-	LIAR_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s, "L7: group");
+	LIAR_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s,
+		   "L7: group");
 	if (s->parity)
 		return;
 	k->nasked += s->grp->asked;
@@ -90,7 +93,9 @@ void liar_books(const struct sdr_rel *rel)
 		parity += k.parity;
 	}
 	LIAR_CHECK(n == rel->nconns, "L7: %u connections, %u counted", n, rel->nconns);
-	LIAR_CHECK(rel->scratch.used >= parity && !rel->scratch.used == !parity, "L7: parity buffers");
-	LIAR_CHECK(rel->scratch.held <= rel->scratch.limit && rel->scratch.used <= rel->scratch.held,
+	LIAR_CHECK(rel->scratch.used >= parity && !rel->scratch.used == !parity,
+		   "L7: parity buffers");
+	LIAR_CHECK(rel->scratch.held <= rel->scratch.limit &&
+			   rel->scratch.used <= rel->scratch.held,
 		   "L7: scratch");
 }

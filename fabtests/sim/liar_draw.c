@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar.h: values of a lie, drawn by what they mean: numbers of messages around the windows of the connection, ids of
- * operations that live, keys that are valid; one in some is off by one, one in more is any number.
+ * See liar.h: values of a lie, drawn by what they mean: numbers of messages around the windows of
+ * the connection, ids of operations that live, keys that are valid; one in some is off by one, one
+ * in more is any number.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include "liar_say.h"
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 uint32_t liar_number(const struct liar *l, uint32_t i)
 {
@@ -75,7 +76,7 @@ struct sdr_conn *liar_conn_pick(struct liar *l)
 	return pick;
 }
 
-/* ---- plausible values ---------------------------------------------------------------------------------------------- */
+/* ---- plausible values ------------------------------------------------------------------------ */
 
 static struct sdr_list *nth(const struct sdr_list *head, uint32_t n)
 {
@@ -178,7 +179,8 @@ uint32_t liar_rseq(struct liar *l, const struct sdr_conn *c)
 	case 2: /* outside: nothing of the packet counts */
 		if (l->strict)
 			return l->rseq++;
-		return liar_wild(l) ? liar_bits32(l) : c->rx_rseq + SDR_REL_CTL_WINDOW + liar_below(l->d, 2);
+		return liar_wild(l) ? liar_bits32(l)
+				    : c->rx_rseq + SDR_REL_CTL_WINDOW + liar_below(l->d, 2);
 	case 3:
 		l->rseq++;
 		/* fall through */
@@ -233,7 +235,8 @@ static void draw_code(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 
 static void draw_rma(struct liar *l, struct sdr_frame_rec *f)
 {
-	static const uint64_t keys[] = { LIAR_KEY_RW, LIAR_KEY_RW, LIAR_KEY_RO, LIAR_KEY_WO, 0xbad, 0 };
+	static const uint64_t keys[] = { LIAR_KEY_RW, LIAR_KEY_RW, LIAR_KEY_RO,
+					 LIAR_KEY_WO, 0xbad,	   0 };
 
 	f->key = keys[liar_below(l->d, 6)];
 	if (liar_wild(l))
@@ -253,7 +256,7 @@ static void draw_rma(struct liar *l, struct sdr_frame_rec *f)
 	}
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 const uint8_t *liar_junk(void)
 {

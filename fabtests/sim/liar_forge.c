@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar.h: what the liar does at a step: a packet, a handshake, data, a flood.  In the honest node's name come only
- * datagrams of somebody off the path: he knows no connection id.
+ * See liar.h: what the liar does at a step: a packet, a handshake, data, a flood.  In the honest
+ * node's name come only datagrams of somebody off the path: he knows no connection id.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include "liar_say.h"
 
-/* ---- handshake ----------------------------------------------------------------------------------------------------- */
+/* ---- handshake ------------------------------------------------------------------------------- */
 
 void liar_seen(struct liar *l, const struct sdr_sim_packet *p)
 {
@@ -32,11 +32,13 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 	memset(h, 0, sizeof(*h));
 	h->instance = 1 + liar_below(l->d, 3);
 	h->cid = liar_one_in(l->d, 2) ? OWN_CID : liar_bits(l->d, 8);
-	h->seg_bytes = (uint32_t)(seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / rel->mtu * rel->mtu : seg);
+	h->seg_bytes =
+		(uint32_t)(seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / rel->mtu * rel->mtu : seg);
 	h->msn_limit = liar_wild(l) ? liar_bits32(l) : 1u << rel->cfg.split.id_bits;
 	h->mseq_limit = liar_wild(l) ? liar_bits32(l) : SDR_MSEQ_CREDIT;
-	h->ctl_max =
-		liar_one_in(l->d, 4) ? SDR_CTL_MIN + liar_below(l->d, SDR_CTL_MAX - SDR_CTL_MIN + 1) : rel->ctl_max;
+	h->ctl_max = liar_one_in(l->d, 4)
+			     ? SDR_CTL_MIN + liar_below(l->d, SDR_CTL_MAX - SDR_CTL_MIN + 1)
+			     : rel->ctl_max;
 	h->ts_us = liar_one_in(l->d, 4) ? liar_bits32(l) : (uint32_t)(rel->now / 1000);
 	h->codes = (uint8_t)(liar_below(l->d, 4) << 1);
 	if (h->codes) {
@@ -88,9 +90,13 @@ static void forge_hello(struct liar *l)
 		h.echo = c && !spoof && !liar_wild(l) ? c->cid : liar_bits(l->d, 8);
 		h.status = liar_one_in(l->d, 3) ? liar_below(l->d, 5) : 0;
 	} else {
-		h.cookie = spoof ? 0 : liar_one_in(l->d, 2) ? l->cookie[i] : liar_wild(l) ? liar_bits32(l) : 0;
+		h.cookie = spoof		  ? 0
+			   : liar_one_in(l->d, 2) ? l->cookie[i]
+			   : liar_wild(l)	  ? liar_bits32(l)
+						  : 0;
 	}
-	liar_inject(l, spoof ? LIAR_HONEST + 1 : liar_number(l, i), p, sdr_hello_encode(p, type, &h));
+	liar_inject(l, spoof ? LIAR_HONEST + 1 : liar_number(l, i), p,
+		    sdr_hello_encode(p, type, &h));
 }
 
 static void forge_retry(struct liar *l)
@@ -121,7 +127,8 @@ static void forge_stray(struct liar *l)
 		liar_inject(l, l->last_from, l->last, l->last_len);
 		return;
 	}
-	from = liar_one_in(l->d, 2) ? LIAR_HONEST + 1 : liar_number(l, liar_below(l->d, LIAR_NUMBERS));
+	from = liar_one_in(l->d, 2) ? LIAR_HONEST + 1
+				    : liar_number(l, liar_below(l->d, LIAR_NUMBERS));
 	cls = liar_one_in(l->d, 8) ? SDR_CLASS_SDK : SDR_CLASS_REL;
 	sdr_class_encode(p, cls, (uint8_t)liar_below(l->d, 7));
 	for (size_t i = 0; i < n; i++)
@@ -129,7 +136,7 @@ static void forge_stray(struct liar *l)
 	liar_inject(l, from, p, SDR_CLASS_LEN + n);
 }
 
-/* ---- data ---------------------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void forge_data(struct liar *l)
 {
@@ -170,21 +177,24 @@ static void forge_data(struct liar *l)
 	l->st.forged++;
 }
 
-/* ---- floods -------------------------------------------------------------------------------------------------------- */
+/* ---- floods ---------------------------------------------------------------------------------- */
 
 /*
- * The same record over and over, as many as a packet takes, with what follows it answered or not; messages in their
- * order, or early ones; at the end perhaps the connection is closed, and another is opened for more.
+ * The same record over and over, as many as a packet takes, with what follows it answered or not;
+ * messages in their order, or early ones; at the end perhaps the connection is closed, and another
+ * is opened for more.
  */
 void liar_flood(struct liar *l)
 {
-	static const uint8_t ops[] = { SDR_REC_SEND, SDR_REC_SEND, SDR_REC_WRITE, SDR_REC_READ, SDR_REC_BIND };
+	static const uint8_t ops[] = { SDR_REC_SEND, SDR_REC_SEND, SDR_REC_WRITE, SDR_REC_READ,
+				       SDR_REC_BIND };
 	uint8_t op = ops[liar_below(l->d, sizeof(ops))];
 	uint32_t n = 1 + liar_below(l->d, liar_one_in(l->d, 10)	 ? 2048
 					  : liar_one_in(l->d, 4) ? 512
 								 : 64),
 		 order = liar_below(l->d, 4);
-	bool ends = liar_one_in(l->d, 4), closes = liar_one_in(l->d, 2), answers = liar_one_in(l->d, 2);
+	bool ends = liar_one_in(l->d, 4), closes = liar_one_in(l->d, 2),
+	     answers = liar_one_in(l->d, 2);
 	struct sdr_conn *c = liar_conn_pick(l);
 	struct sdr_frame_rec f;
 	uint32_t mseq, k = 0;
@@ -193,7 +203,8 @@ void liar_flood(struct liar *l)
 		return;
 	l->st.floods++;
 	f = liar_rec_draw(l, c, op);
-	if (liar_rec_is_message(op) && !liar_one_in(l->d, 4)) { /* many small ones fill more than few large ones */
+	/* many small ones fill more than few large ones */
+	if (liar_rec_is_message(op) && !liar_one_in(l->d, 4)) {
 		f.flags = SDR_REC_F_ORDER;
 		f.payload_len = (uint32_t)(f.len = liar_below(l->d, 16));
 	}
@@ -210,7 +221,9 @@ void liar_flood(struct liar *l)
 		} else {
 			do {
 				f.id = k++;
-				f.mseq = order == 2 ? c->rx_mseq + 1 : order == 3 ? c->sent_mseq_limit - 1 : mseq++;
+				f.mseq = order == 2   ? c->rx_mseq + 1
+					 : order == 3 ? c->sent_mseq_limit - 1
+						      : mseq++;
 				if (f.flags & SDR_REC_F_BULK && order)
 					f.msn = liar_msn_in(l, c);
 			} while (liar_put_rec(l, c, &f));
@@ -234,7 +247,7 @@ void liar_flood(struct liar *l)
 	}
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------------ */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 void liar_forge(struct liar *l)
 {

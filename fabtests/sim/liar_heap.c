@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar_heap.h.  Owned blocks stand in a hash table of addresses (linear probing, at most half full), which
- * is allocated past the wrappers.  A block that is not in it was allocated by somebody else.
+ * See liar_heap.h.  Owned blocks stand in a hash table of addresses (linear probing, at most half
+ * full), which is allocated past the wrappers.  A block that is not in it was allocated by somebody
+ * else.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 /*
  * The heap of one endpoint, counted.
  *
- * malloc, calloc, realloc and free of the whole program come here (the linker's --wrap, so it works beneath a
- * sanitizer's own).  What is allocated while the owner is set belongs to that endpoint until somebody frees
- * it; sizes are those asked for.  While the owner is set a block of more than LIAR_HEAP_BLOCK bytes is refused, as
- * a machine without that much memory would.
+ * malloc, calloc, realloc and free of the whole program come here (the linker's --wrap, so it works
+ * beneath a sanitizer's own).  What is allocated while the owner is set belongs to that endpoint
+ * until somebody frees it; sizes are those asked for.  While the owner is set a block of more than
+ * LIAR_HEAP_BLOCK bytes is refused, as a machine without that much memory would.
  */
 #ifndef LIAR_HEAP_H
 #define LIAR_HEAP_H

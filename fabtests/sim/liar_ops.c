@@ -3,8 +3,8 @@
 /*
  * See liar.h: operations and their buffers, from the post to the end.
  *
- * A buffer is set to one value when it is the application's again, and, where there is AddressSanitizer, must not be
- * touched from then on.
+ * A buffer is set to one value when it is the application's again, and, where there is
+ * AddressSanitizer, must not be touched from then on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define GUARD_BYTE 0xa5
 #define ENDED_BYTE 0xdd
 
-/* ---- buffers --------------------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 uint8_t liar_pattern(uint32_t seed, size_t i)
 {
@@ -61,7 +61,8 @@ void liar_op_check(const struct liar_op *op)
 	ASAN_UNPOISON_MEMORY_REGION(op->mem, op->len);
 	liar_guards_check(op->mem, op->len);
 	for (size_t k = 0; op->sealed && k < op->len; k++)
-		LIAR_CHECK(op->mem[k] == ENDED_BYTE, "L2: byte %zu of %zu was written after the end", k, op->len);
+		LIAR_CHECK(op->mem[k] == ENDED_BYTE,
+			   "L2: byte %zu of %zu was written after the end", k, op->len);
 }
 
 void liar_ops_check(struct liar *l)
@@ -123,7 +124,8 @@ void liar_regions_free(struct liar *l)
 			free(l->node[n].region[i].mem - LIAR_GUARD);
 }
 
-int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va, void **region)
+int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		void **region)
 {
 	struct node *nd = user;
 
@@ -132,7 +134,8 @@ int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t 
 
 		if (r->key != key)
 			continue;
-		if ((r->access & access) != access || addr > LIAR_REGION || len > LIAR_REGION - addr)
+		if ((r->access & access) != access || addr > LIAR_REGION ||
+		    len > LIAR_REGION - addr)
 			return -EACCES;
 		*va = r->mem + addr;
 		*region = r->mem;
@@ -141,7 +144,7 @@ int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t 
 	return -ENOENT;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 struct liar_op *liar_op_new(struct liar *l, uint32_t node, uint8_t kind, size_t len)
 {
@@ -150,9 +153,11 @@ struct liar_op *liar_op_new(struct liar *l, uint32_t node, uint8_t kind, size_t 
 	if (l->nops == LIAR_OPS)
 		return NULL;
 	op = &l->op[l->nops++];
-	*op = (struct liar_op){
-		.node = (uint8_t)node, .kind = kind, .peer = LIAR_NODES, .at = sdr_sim_world_now(l->w), .len = len
-	};
+	*op = (struct liar_op){ .node = (uint8_t)node,
+				.kind = kind,
+				.peer = LIAR_NODES,
+				.at = sdr_sim_world_now(l->w),
+				.len = len };
 	if (len)
 		op->mem = liar_guarded(len);
 	l->st.ops++;
@@ -242,18 +247,22 @@ bool liar_op_recv(struct liar *l, struct liar_op *op, struct sdr_rel_rr *rr, uin
 	return !ret;
 }
 
-/* ---- completions -------------------------------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
-static void honest_check(const struct liar *l, const struct liar_op *op, const struct sdr_rel_cqe *e)
+static void honest_check(const struct liar *l, const struct liar_op *op,
+			 const struct sdr_rel_cqe *e)
 {
-	LIAR_CHECK(!e->err, "L3: operation of kind %u of node %u, message %u of %zu bytes: %d, %s", op->kind,
-		   op->node, op->word, op->len, e->err, sdr_rel_strerror(e->prov_err));
+	LIAR_CHECK(!e->err, "L3: operation of kind %u of node %u, message %u of %zu bytes: %d, %s",
+		   op->kind, op->node, op->word, op->len, e->err, sdr_rel_strerror(e->prov_err));
 	if (op->kind != SDR_REL_TRECV && op->kind != SDR_REL_READ)
 		return;
-	LIAR_CHECK(e->len == op->len, "L3: %llu bytes instead of %zu", (unsigned long long)e->len, op->len);
+	LIAR_CHECK(e->len == op->len, "L3: %llu bytes instead of %zu", (unsigned long long)e->len,
+		   op->len);
 	for (size_t i = 0; i < op->len; i++)
-		LIAR_CHECK(op->mem[i] == liar_pattern(op->kind == SDR_REL_READ ? l->node[op->peer].idx : op->word,
-						      op->kind == SDR_REL_READ ? i + op->region : i),
+		LIAR_CHECK(op->mem[i] ==
+				   liar_pattern(op->kind == SDR_REL_READ ? l->node[op->peer].idx
+									 : op->word,
+						op->kind == SDR_REL_READ ? i + op->region : i),
 			   "L3: byte %zu of %zu of message %u", i, op->len, op->word);
 }
 
@@ -264,7 +273,8 @@ void liar_done(void *user, const struct sdr_rel_cqe *e)
 	struct liar_op *op = e->ctx;
 
 	if (!op) {
-		LIAR_CHECK(e->kind == SDR_REL_REMOTE_WRITE || e->kind == SDR_REL_REMOTE_READ, "kind %u", e->kind);
+		LIAR_CHECK(e->kind == SDR_REL_REMOTE_WRITE || e->kind == SDR_REL_REMOTE_READ,
+			   "kind %u", e->kind);
 		return;
 	}
 	LIAR_CHECK(op->node == nd->idx, "L1: an operation of another endpoint");
@@ -290,9 +300,11 @@ void liar_ops_over(struct liar *l, uint32_t node, bool ended)
 
 		if (op->node != node || op->over)
 			continue;
-		LIAR_CHECK(!ended || op->silent || (op->flags & SDR_REL_R_CLAIM && op->kind >= SDR_REL_RECV),
-			   "L1: operation %u of node %u, kind %u flags %x of %zu bytes, never ended", i, node,
-			   op->kind, op->flags, op->len);
+		LIAR_CHECK(
+			!ended || op->silent ||
+				(op->flags & SDR_REL_R_CLAIM && op->kind >= SDR_REL_RECV),
+			"L1: operation %u of node %u, kind %u flags %x of %zu bytes, never ended",
+			i, node, op->kind, op->flags, op->len);
 		op->over = true;
 		op->owed = 0;
 	}

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar.h: frames, and the packet that holds one or as many as fit.  It goes to one of the victim's connections,
- * under its id, from the address of its peer or another of the liar's; some come twice, late, or damaged.
+ * See liar.h: frames, and the packet that holds one or as many as fit.  It goes to one of the
+ * victim's connections, under its id, from the address of its peer or another of the liar's; some
+ * come twice, late, or damaged.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include "liar_say.h"
 
-/* ---- a packet ------------------------------------------------------------------------------------------------------ */
+/* ---- a packet -------------------------------------------------------------------------------- */
 
 void liar_inject(struct liar *l, uint32_t from, const uint8_t *p, size_t len)
 {
@@ -57,8 +58,9 @@ void liar_say(struct liar *l, struct sdr_conn *c)
 		l->pn += liar_below(l->d, 100);
 		break;
 	}
-	from = liar_number(l, l->habits & HABIT_MOVES && liar_one_in(l->d, 16) ? liar_below(l->d, LIAR_NUMBERS)
-									       : liar_number_of(&c->addr));
+	from = liar_number(l, l->habits & HABIT_MOVES && liar_one_in(l->d, 16)
+				      ? liar_below(l->d, LIAR_NUMBERS)
+				      : liar_number_of(&c->addr));
 	n = sdr_packet_encode(p, c->cid, pn);
 	memcpy(p + n, l->frames, l->n);
 	n += l->n;
@@ -99,15 +101,17 @@ bool liar_put_rec(struct liar *l, struct sdr_conn *c, const struct sdr_frame_rec
 
 static bool say_rec(struct liar *l, struct sdr_conn *c)
 {
-	static const uint8_t ops[] = { SDR_REC_SEND,	 SDR_REC_SEND, SDR_REC_TSEND, SDR_REC_WRITE,
-				       SDR_REC_READ,	 SDR_REC_BIND, SDR_REC_CTS,   SDR_REC_PARK,
-				       SDR_REC_READ_RSP, SDR_REC_DONE, SDR_REC_WRITE, SDR_REC_TSEND };
+	static const uint8_t ops[] = {
+		SDR_REC_SEND,	  SDR_REC_SEND, SDR_REC_TSEND, SDR_REC_WRITE,
+		SDR_REC_READ,	  SDR_REC_BIND, SDR_REC_CTS,   SDR_REC_PARK,
+		SDR_REC_READ_RSP, SDR_REC_DONE, SDR_REC_WRITE, SDR_REC_TSEND
+	};
 	struct sdr_frame_rec f = liar_rec_draw(l, c, ops[liar_below(l->d, sizeof(ops))]);
 
 	return liar_put_rec(l, c, &f);
 }
 
-/* ---- other frames -------------------------------------------------------------------------------------------------- */
+/* ---- other frames ---------------------------------------------------------------------------- */
 
 static bool say_ack(struct liar *l, const struct sdr_conn *c)
 {
@@ -162,7 +166,9 @@ static bool say_dack(struct liar *l, const struct sdr_conn *c)
 	f.echo_delay_us = liar_one_in(l->d, 6) ? liar_bits32(l) : liar_below(l->d, 1000);
 	f.dups = liar_one_in(l->d, 6) ? liar_below(l->d, 1000) : 0;
 	for (uint32_t i = 0; i < (limit + 63) / 64; i++)
-		bits[i] = how & 64 ? liar_bits(l->d, 8) : liar_below(l->d, 4) ? ~0ull : liar_bits(l->d, 1) << 8;
+		bits[i] = how & 64		? liar_bits(l->d, 8)
+			  : liar_below(l->d, 4) ? ~0ull
+						: liar_bits(l->d, 1) << 8;
 	return liar_put(l, sdr_frame_dack_encode(l->frames + l->n, liar_room(l), &f, bits,
 						 limit > f.base ? limit : f.base));
 }
@@ -176,7 +182,8 @@ bool liar_say_end(struct liar *l, const struct sdr_conn *c)
 
 static bool say_credit(struct liar *l, const struct sdr_conn *c)
 {
-	struct sdr_frame_credit f = { .msn_limit = c->tx_msn_limit - 2, .mseq_limit = c->tx_mseq_limit - 2 };
+	struct sdr_frame_credit f = { .msn_limit = c->tx_msn_limit - 2,
+				      .mseq_limit = c->tx_mseq_limit - 2 };
 
 	f.msn_limit += liar_below(l->d, 64);
 	f.mseq_limit += liar_below(l->d, 64);
@@ -209,10 +216,15 @@ static bool say_bytes(struct liar *l)
 	return liar_put(l, n);
 }
 
-/* What an honest peer would say now, or nearly so: all packets have come, all data, all questions have an answer. */
+/*
+ * What an honest peer would say now, or nearly so: all packets have come, all data, all questions
+ * have an answer.
+ */
 bool liar_say_help(struct liar *l, struct sdr_conn *c)
 {
-	struct sdr_frame_ack a = { .n = 1, .r = { { c->next_pn - 1, c->next_pn - 1 - liar_below(l->d, 1024) } } };
+	struct sdr_frame_ack a = {
+		.n = 1, .r = { { c->next_pn - 1, c->next_pn - 1 - liar_below(l->d, 1024) } }
+	};
 	struct sdr_list *k;
 	uint32_t n = 0;
 
@@ -232,7 +244,9 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c)
 	n = 0;
 	sdr_list_each(k, &c->ops) {
 		struct sdr_op *op = sdr_container(k, struct sdr_op, link);
-		struct sdr_frame_rec f = { .op = SDR_REC_DONE, .id = op->wire_id, .payload = liar_junk() };
+		struct sdr_frame_rec f = { .op = SDR_REC_DONE,
+					   .id = op->wire_id,
+					   .payload = liar_junk() };
 
 		if (n++ == 16)
 			break;

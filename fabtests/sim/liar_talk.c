@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See liar.h: the conversation of victim and honest node, one message each way at a time, each with a receive of its own,
- * by tags that nobody else uses; some are writes and reads of a region whose key nobody else has (L3).
+ * See liar.h: the conversation of victim and honest node, one message each way at a time, each with
+ * a receive of its own, by tags that nobody else uses; some are writes and reads of a region whose
+ * key nobody else has (L3).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,10 @@
 #include "liar_heap.h"
 
 #define TALK_GAP_NS (20 * MS)
-#define TALK_HUGE   11u		 /* of this many messages one follows one that nobody has the memory for */
-#define HUGE_PART   (1ull << 39) /* bytes of each of two parts: together the largest operation there is */
+/* of this many messages one follows one that nobody has the memory for */
+#define TALK_HUGE 11u
+/* bytes of each of two parts: together the largest operation there is */
+#define HUGE_PART (1ull << 39)
 
 static void talk_fill(struct liar_op *op)
 {
@@ -19,7 +22,8 @@ static void talk_fill(struct liar_op *op)
 		op->mem[i] = liar_pattern(op->word, i);
 }
 
-static struct liar_op *talk_op(struct liar *l, struct liar_talk *t, uint32_t node, uint32_t peer, uint8_t kind)
+static struct liar_op *talk_op(struct liar *l, struct liar_talk *t, uint32_t node, uint32_t peer,
+			       uint8_t kind)
 {
 	struct liar_op *op = liar_op_new(l, node, kind, t->len);
 
@@ -31,7 +35,10 @@ static struct liar_op *talk_op(struct liar *l, struct liar_talk *t, uint32_t nod
 	return op;
 }
 
-/* Two parts that no memory can hold together: it fails here, and must not be in the way of what follows. */
+/*
+ * Two parts that no memory can hold together: it fails here, and must not be in the way of what
+ * follows.
+ */
 static void talk_huge(struct liar *l, uint32_t node, uint32_t peer)
 {
 	struct liar_op *op = liar_op_new(l, node, SDR_REL_TSEND, 0);
@@ -51,7 +58,9 @@ static void talk_start(struct liar *l, struct liar_talk *t, uint32_t from, uint3
 	static const uint32_t lens[] = { 8, 500, 12000, 3000, 100, 8, 500, 60000, 3000 };
 	struct sdr_rel_rr rr = { .tag = LIAR_TALK_TAG };
 	struct sdr_rel_wr wr = { .tag = LIAR_TALK_TAG, .rma_key = LIAR_KEY_HONEST };
-	uint8_t kind = t->word % 8 == 6 ? SDR_REL_WRITE : t->word % 8 == 7 ? SDR_REL_READ : SDR_REL_TSEND;
+	uint8_t kind = t->word % 8 == 6	  ? SDR_REL_WRITE
+		       : t->word % 8 == 7 ? SDR_REL_READ
+					  : SDR_REL_TSEND;
 
 	t->next = NEVER;
 	if (l->nops + 4 > LIAR_OPS)
@@ -89,7 +98,8 @@ static void talk_free(struct liar_op *op)
 
 static bool talk_on(const struct liar *l)
 {
-	return l->node[LIAR_VICTIM].rel && l->node[LIAR_HONEST].rel && !l->node[LIAR_VICTIM].rel->closing;
+	return l->node[LIAR_VICTIM].rel && l->node[LIAR_HONEST].rel &&
+	       !l->node[LIAR_VICTIM].rel->closing;
 }
 
 uint64_t liar_talk_at(const struct liar *l)
@@ -113,8 +123,8 @@ static void talk_dir(struct liar *l, struct liar_talk *t, uint32_t from, uint32_
 	LIAR_CHECK(
 		now - t->since <= LIAR_IN_TIME_NS,
 		"L3: message %u of node %u, kind %u of %u bytes, is not there after %llu ms (sent %d, received %d)",
-		t->word, from, t->tx->kind, t->len, (unsigned long long)((now - t->since) / MS), t->tx->over,
-		t->rx && t->rx->over);
+		t->word, from, t->tx->kind, t->len, (unsigned long long)((now - t->since) / MS),
+		t->tx->over, t->rx && t->rx->over);
 	if (!t->tx->over || (t->rx && !t->rx->over))
 		return;
 	talk_free(t->tx);

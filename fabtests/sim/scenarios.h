@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What all scenarios start from: a WAN with two nodes, a transfer over it, and the time it should have taken.
+ * What all scenarios start from: a WAN with two nodes, a transfer over it, and the time it should
+ * have taken.
  *
- * ideal = wire bytes / rate + RTT, wire bytes being those of the data packets sent once.  Every time here is
- * virtual, so the bounds do not depend on the machine.  SDR_SCENARIOS_V=1 prints the measured figures; an
- * argument is a filter of test names (with * and ?).
+ * ideal = wire bytes / rate + RTT, wire bytes being those of the data packets sent once.  Every
+ * time here is virtual, so the bounds do not depend on the machine.  SDR_SCENARIOS_V=1 prints the
+ * measured figures; an argument is a filter of test names (with * and ?).
  */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
@@ -96,7 +97,8 @@ static inline uint64_t ideal_ns(const struct simnet *sn, uint64_t len)
 	uint32_t mtu = sn->cfg.node.mtu ? sn->cfg.node.mtu : SDR_MTU_DEFAULT;
 	uint64_t wire = len + (len + mtu - 1) / mtu * (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD);
 
-	return (l->rate_bps ? (uint64_t)((double)wire * 8e9 / (double)l->rate_bps) : 0) + 2 * l->delay_ns;
+	return (l->rate_bps ? (uint64_t)((double)wire * 8e9 / (double)l->rate_bps) : 0) +
+	       2 * l->delay_ns;
 }
 
 /* One message from node 0 to node 1, receive posted before; the time until both sides know. */

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * One endpoint and very many peers, in virtual time: ten thousand at a time, seventy thousand over its life.
+ * One endpoint and very many peers, in virtual time: ten thousand at a time, seventy thousand over
+ * its life.
  *
- * Node 0 is the endpoint, node 1 a real client that it knows and node 2 one that it does not; the crowd are strangers (fabtests/functional/stranger.h) at addresses
- * where no node is.  What they say is injected, what is sent to them is caught where the network would lose it.  They
- * come in groups small enough to be taken without cookies, and their packets are never lost.
+ * Node 0 is the endpoint, node 1 a real client that it knows and node 2 one that it does not; the
+ * crowd are strangers (fabtests/functional/stranger.h) at addresses where no node is.  What they
+ * say is injected, what is sent to them is caught where the network would lose it.  They come in
+ * groups small enough to be taken without cookies, and their packets are never lost.
  */
 #include <malloc.h>
 #include <time.h>
 #include "../unit/test_rel_util.h"
 #include "../functional/stranger.h"
 
-#define FIRST	    1000u /* number of the first stranger's address */
-#define GROUP	    48u	  /* fewer than SDR_CONN_UNPROVEN_MAX */
-#define MANY	    10000u
-#define LIFE	    70000u     /* more than SDR_REL_PEERS_MAX */
-#define TURN	    (1 * MS)   /* virtual: between what a group says and what it says next */
-#define LIFE_HEAP   (1u << 20) /* bytes that may be left behind by LIFE peers: tables that have grown */
-#define IDLE_FACTOR 20.0       /* idle round beside MANY to beside none; what walks over them needs hundreds */
+#define FIRST 1000u /* number of the first stranger's address */
+#define GROUP 48u   /* fewer than SDR_CONN_UNPROVEN_MAX */
+#define MANY  10000u
+#define LIFE  70000u   /* more than SDR_REL_PEERS_MAX */
+#define TURN  (1 * MS) /* virtual: between what a group says and what it says next */
+/* bytes that may be left behind by LIFE peers: tables that have grown */
+#define LIFE_HEAP (1u << 20)
+/* idle round beside MANY to beside none; what walks over them needs hundreds */
+#define IDLE_FACTOR 20.0
 
 struct member {
 	struct stranger s;
@@ -141,7 +145,8 @@ static void crowd_come(uint32_t first, uint32_t end)
 		hellos(at, to);
 		for (uint32_t i = at; i < to; i++) {
 			if (!crowd.m[i].s.peer_cid)
-				fail_msg("stranger %u was not taken: status %u", i, crowd.m[i].s.status);
+				fail_msg("stranger %u was not taken: status %u", i,
+					 crowd.m[i].s.status);
 			say(i, f, n);
 		}
 		bed_run(crowd.b, TURN);
@@ -153,7 +158,8 @@ static void crowd_come(uint32_t first, uint32_t end)
 static void crowd_go(uint32_t first, uint32_t end)
 {
 	uint8_t f[8];
-	size_t n = sdr_frame_close_encode(f, sizeof(f), &(struct sdr_frame_close){ .reason = SDR_CLOSE_BYE });
+	size_t n = sdr_frame_close_encode(f, sizeof(f),
+					  &(struct sdr_frame_close){ .reason = SDR_CLOSE_BYE });
 
 	for (uint32_t at = first, to; at < end; at = to) {
 		to = at + GROUP < end ? at + GROUP : end;
@@ -187,7 +193,10 @@ static struct sdr_rel *victim(void)
 	return crowd.b->node[0].rel;
 }
 
-/* Peers that something needs: without those who are gone and only remembered, of whom there are few. */
+/*
+ * Peers that something needs: without those who are gone and only remembered, of whom there are
+ * few.
+ */
 static uint32_t peers_needed(void)
 {
 	assert_in_range(victim()->ngone, 0, SDR_REL_PEERS_GONE);
@@ -201,7 +210,7 @@ static size_t heap(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* ---- cases ---------------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 /* All are peers like any other: each says something, and each is heard. */
 static void crowd__ten_thousand_at_a_time(void **state)
@@ -325,8 +334,8 @@ static void crowd__a_visit_costs_the_same_beside_many(void **state)
 	alone = visit(GROUP);
 	crowd_come(3 * GROUP, MANY + 3 * GROUP);
 	beside = visit(2 * GROUP);
-	print_message("a visit: %.1f steps alone, %.1f beside %u\n", (double)alone / GROUP, (double)beside / GROUP,
-		      MANY);
+	print_message("a visit: %.1f steps alone, %.1f beside %u\n", (double)alone / GROUP,
+		      (double)beside / GROUP, MANY);
 	assert_true(beside <= 2 * alone + GROUP);
 	crowd_close();
 }
@@ -346,7 +355,10 @@ static double idle_round(void)
 	return best / 200;
 }
 
-/* No step of those that are counted.  Of others: processor time, not the clock's; and a limit far from both what is right and what is wrong. */
+/*
+ * No step of those that are counted.  Of others: processor time, not the clock's; and a limit far
+ * from both what is right and what is wrong.
+ */
 static void crowd__idle_peers_cost_nothing(void **state)
 {
 	double alone, beside;
@@ -366,7 +378,7 @@ static void crowd__idle_peers_cost_nothing(void **state)
 	crowd_close();
 }
 
-/* ---- limits --------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 #define PLACES 500u
 #define NAMED  3u
@@ -392,7 +404,8 @@ static void crowd__more_than_there_are_places(void **state)
 		bed_run(crowd.b, 200 * MS);
 		say(TALKER, ping, n);
 		bed_run(crowd.b, 200 * MS);
-		assert_in_range(victim()->nconns, 1, PLACES + 2); /* who has a name takes no place */
+		/* who has a name takes no place */
+		assert_in_range(victim()->nconns, 1, PLACES + 2);
 	}
 	for (i = 0; i < 3 * PLACES - GROUP; i++)
 		assert_true(crowd.m[i].dismissed == (i != NAMED && i != TALKER));
@@ -402,15 +415,17 @@ static void crowd__more_than_there_are_places(void **state)
 	say(NAMED, ping, n);
 	bed_run(crowd.b, TURN);
 	assert_true(crowd.m[NAMED].acked > acked);
-	/* Without the name it is one of them, though not the first to go: it has just been heard. */
+	/*
+	 * Without the name it is one of them, though not the first to go: it has just been heard.
+	 */
 	sdr_rel_peer_put(named);
 	assert_int_equal(victim()->npeers_named, 1);
 	crowd_close();
 }
 
 /*
- * Strangers leave messages that nobody receives until no more are taken, and stay.  One who comes now, whom the endpoint
- * does not know either, finds the receive that is posted for his message.
+ * Strangers leave messages that nobody receives until no more are taken, and stay.  One who comes
+ * now, whom the endpoint does not know either, finds the receive that is posted for his message.
  */
 static void crowd__full_of_messages_serves_who_is_waited_for(void **state)
 {

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Exhaustive explorer of the message table: every interleaving of a small world, run through the real SDK.
+ * Exhaustive explorer of the message table: every interleaving of a small world, run through the
+ * real SDK.
  *
- * The world: 2 message IDs, 2 generations, messages of 2 packets (a chunk is 1 or 2 of them), 5 or 6 messages,
- * so that every ID and every generation is used again.  The receiver posts the next buffer whenever it may and
- * completes a receive at any time, whole or not.  The sender hears of posted buffers late, out of order or
- * never, and sends as soon as it may, or (lazy) at any later time.  The network delivers each packet never,
- * once or twice, each copy at any time after it was sent: that is every drop, one duplication of every packet,
- * and every order.
- * On hardware the completion event is a step of its own, taken at any time after the bytes were written.
+ * The world: 2 message IDs, 2 generations, messages of 2 packets (a chunk is 1 or 2 of them), 5 or
+ * 6 messages, so that every ID and every generation is used again.  The receiver posts the next
+ * buffer whenever it may and completes a receive at any time, whole or not.  The sender hears of
+ * posted buffers late, out of order or never, and sends as soon as it may, or (lazy) at any later
+ * time.  The network delivers each packet never, once or twice, each copy at any time after it was
+ * sent: that is every drop, one duplication of every packet, and every order. On hardware the
+ * completion event is a step of its own, taken at any time after the bytes were written.
  *
- * A small model says what each step should change; the depth-first search runs each step of each reachable
- * model state once on the real code (the path to the state is replayed for that), and compares:
- *   - bytes of a completed buffer never change; bytes around a buffer never change; a buffer holds at each
- *     packet's place nothing or that packet, so no message sees bytes of another;
- *   - packet bits and chunk bits are exactly those of the packets that came while the receive was posted; a
- *     set bit means that the bytes are in place; got, cum and high agree;
+ * A small model says what each step should change; the depth-first search runs each step of each
+ * reachable model state once on the real code (the path to the state is replayed for that), and
+ * compares:
+ *   - bytes of a completed buffer never change; bytes around a buffer never change; a buffer holds
+ *     at each packet's place nothing or that packet, so no message sees bytes of another;
+ *   - packet bits and chunk bits are exactly those of the packets that came while the receive was
+ *     posted; a set bit means that the bytes are in place; got, cum and high agree;
  *   - the window's base is the lowest number that is not completed.
  *
- * The known limit: a packet that is late by generations * IDs = 4 messages passes for the packet of a newer
- * message.  With the network bounded to less, no step fails; without the bound the failing steps are exactly
- * those that deliver a packet of message m while message m + 4 is posted, all of them and no others.
- * Keyed worlds (each message has a grant of its own): the sender hears of each message's key by itself, at any time
- * or never, also after the receive was completed, and then may hear that it is void.  Bytes are written under a
- * living grant only; of a packet that comes later nothing is seen ("mr", "mw"), or it is reported although nothing
- * was written ("root").  So no delivery can fail there, however late.  An event can: an event that is taken when
- * message m + 4 is posted sets that message's bit, and those are, without the bound, exactly the failing steps.
+ * The known limit: a packet that is late by generations * IDs = 4 messages passes for the packet of
+ * a newer message.  With the network bounded to less, no step fails; without the bound the failing
+ * steps are exactly those that deliver a packet of message m while message m + 4 is posted, all of
+ * them and no others. Keyed worlds (each message has a grant of its own): the sender hears of each
+ * message's key by itself, at any time or never, also after the receive was completed, and then may
+ * hear that it is void.  Bytes are written under a living grant only; of a packet that comes later
+ * nothing is seen ("mr", "mw"), or it is reported although nothing was written ("root").  So no
+ * delivery can fail there, however late.  An event can: an event that is taken when message m + 4
+ * is posted sets that message's bit, and those are, without the bound, exactly the failing steps.
  *
- * Hardware with one key for all generations (LOOP_HW_1KEY) must fail: the generation check saves the bitmap
- * there, not the bytes.
+ * Hardware with one key for all generations (LOOP_HW_1KEY) must fail: the generation check saves
+ * the bitmap there, not the bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +62,7 @@ void die(const char *what)
 	exit(2);
 }
 
-/* ---- set of states --------------------------------------------------------------------------------- */
+/* ---- set of states --------------------------------------------------------------------------- */
 
 static struct key *set;
 static uint64_t set_cap, set_len;
@@ -91,7 +94,7 @@ static bool set_add(struct key k)
 	return true;
 }
 
-/* ---- search ---------------------------------------------------------------------------------------- */
+/* ---- search ---------------------------------------------------------------------------------- */
 
 static struct {
 	struct act path[DEPTH_MAX];
@@ -102,7 +105,8 @@ static struct {
 
 static void path_print(void)
 {
-	static const char *const names[] = { "post", "complete", "cts", "key", "seen", "send", "deliver", "event" };
+	static const char *const names[] = { "post", "complete", "cts",	    "key",
+					     "seen", "send",	 "deliver", "event" };
 	uint32_t i;
 
 	for (i = 0; i < search.depth; i++) {
@@ -136,12 +140,15 @@ static void replay(void)
 	search.dirty = false;
 }
 
-/* A packet that is exactly BOUND messages late meets a posted message of its slot and generation. */
+/*
+ * A packet that is exactly BOUND messages late meets a posted message of its slot and generation.
+ */
 static bool is_alias(const struct model *s, struct act a)
 {
 	if (a.kind != ACT_DELIVER && a.kind != ACT_EVENT)
 		return false;
-	if (world_keyed() && (a.kind == ACT_DELIVER || (a.m + BOUND < w->msgs && s->p[a.m + BOUND][a.p].bit)))
+	if (world_keyed() &&
+	    (a.kind == ACT_DELIVER || (a.m + BOUND < w->msgs && s->p[a.m + BOUND][a.p].bit)))
 		return false; /* written elsewhere or nowhere; no bit that was not set */
 	return a.m + BOUND < w->msgs && s->rx[a.m + BOUND] == RX_LIVE;
 }
@@ -153,7 +160,10 @@ static bool step_judge(const struct model *s, struct act a, bool ok)
 
 	search.aliases += alias;
 	if (ok) {
-		/* An event alone may find its bit set already by an alias's bytes: those were refused before. */
+		/*
+		 * An event alone may find its bit set already by an alias's bytes: those were
+		 * refused before.
+		 */
 		if (alias) {
 			printf("%s: late by %u messages and not noticed:", w->name, BOUND);
 			path_print();
@@ -235,28 +245,40 @@ int main(int argc, char **argv)
 {
 	static const struct world worlds[] = {
 		{ "soft, chunk of 1 packet", LOOP_SOFT, 1, 5, 0, true, 2, 0, 1, false, false },
-		{ "soft, chunk of 2, numbers wrap", LOOP_SOFT, 2, 5, 0xfffffffc, true, 2, 0, 1, false, false },
+		{ "soft, chunk of 2, numbers wrap", LOOP_SOFT, 2, 5, 0xfffffffc, true, 2, 0, 1,
+		  false, false },
 		{ "soft, sender in no hurry", LOOP_SOFT, 1, 5, 0, true, 2, 0, 1, true, false },
-		{ "soft, the same, 6 messages", LOOP_SOFT, 2, 6, 0xfffffffc, true, 1, 0, 0, true, false },
-		{ "soft, 6 messages, no duplicates", LOOP_SOFT, 2, 6, 0, true, 1, 0, 0, false, false },
+		{ "soft, the same, 6 messages", LOOP_SOFT, 2, 6, 0xfffffffc, true, 1, 0, 0, true,
+		  false },
+		{ "soft, 6 messages, no duplicates", LOOP_SOFT, 2, 6, 0, true, 1, 0, 0, false,
+		  false },
 		{ "soft, 6 messages", LOOP_SOFT, 2, 6, 0xfffffff8, true, 2, 0, 2, false, false },
 		{ "hardware, 4 messages", LOOP_HW, 1, 4, 0xfffffffc, true, 2, 1, 1, false, false },
-		{ "hardware, no duplicates, 2 events", LOOP_HW, 2, 5, 0, true, 1, 2, 0, false, false },
+		{ "hardware, no duplicates, 2 events", LOOP_HW, 2, 5, 0, true, 1, 2, 0, false,
+		  false },
 		{ "hardware, 2 events", LOOP_HW, 1, 5, 0, true, 2, 2, 2, false, false },
 		{ "soft, without the bound", LOOP_SOFT, 1, 5, 0, false, 1, 0, 0, false, true },
-		{ "soft, without the bound, duplicates", LOOP_SOFT, 2, 5, 0, false, 2, 0, 2, false, true },
-		{ "hardware, without the bound", LOOP_HW, 2, 5, 0xfffffffc, false, 1, 1, 0, false, true },
+		{ "soft, without the bound, duplicates", LOOP_SOFT, 2, 5, 0, false, 2, 0, 2, false,
+		  true },
+		{ "hardware, without the bound", LOOP_HW, 2, 5, 0xfffffffc, false, 1, 1, 0, false,
+		  true },
 		{ "keyed, 3 messages", LOOP_KEYED, 1, 3, 0xfffffffe, true, 1, 2, 0, false, false },
-		{ "keyed, 3 messages, reported", LOOP_KEYED_ROOT, 1, 3, 0, true, 1, 2, 0, false, false },
+		{ "keyed, 3 messages, reported", LOOP_KEYED_ROOT, 1, 3, 0, true, 1, 2, 0, false,
+		  false },
 		{ "keyed, 4 messages", LOOP_KEYED, 2, 4, 0xfffffffc, true, 1, 1, 1, false, false },
-		{ "keyed, 4 messages, reported", LOOP_KEYED_ROOT, 2, 4, 0, true, 1, 1, 1, false, false },
-		{ "keyed, sender in no hurry", LOOP_KEYED_ROOT, 1, 3, 0xfffffffe, true, 1, 1, 1, true, false },
+		{ "keyed, 4 messages, reported", LOOP_KEYED_ROOT, 2, 4, 0, true, 1, 1, 1, false,
+		  false },
+		{ "keyed, sender in no hurry", LOOP_KEYED_ROOT, 1, 3, 0xfffffffe, true, 1, 1, 1,
+		  true, false },
 		{ "keyed, duplicates", LOOP_KEYED, 1, 3, 0xfffffffe, true, 2, 2, 2, false, false },
-		{ "keyed, duplicates, reported", LOOP_KEYED_ROOT, 1, 3, 0, true, 2, 2, 2, false, false },
+		{ "keyed, duplicates, reported", LOOP_KEYED_ROOT, 1, 3, 0, true, 2, 2, 2, false,
+		  false },
 		{ "keyed, 5 messages", LOOP_KEYED, 2, 5, 0xfffffffc, true, 1, 1, 2, false, false },
-		{ "keyed, 5 messages, reported", LOOP_KEYED_ROOT, 2, 5, 0xfffffffc, true, 1, 1, 2, false, false },
+		{ "keyed, 5 messages, reported", LOOP_KEYED_ROOT, 2, 5, 0xfffffffc, true, 1, 1, 2,
+		  false, false },
 		{ "keyed, without the bound", LOOP_KEYED, 2, 5, 0, false, 1, 1, 2, false, true },
-		{ "keyed, the same, reported", LOOP_KEYED_ROOT, 2, 5, 0xfffffffc, false, 1, 1, 2, false, true },
+		{ "keyed, the same, reported", LOOP_KEYED_ROOT, 2, 5, 0xfffffffc, false, 1, 1, 2,
+		  false, true },
 		{ "hardware, one key for all", LOOP_HW_1KEY, 2, 3, 0, true, 2, 2, 0, false, true },
 	};
 	bool deep = argc == 2 && !strcmp(argv[1], "--deep");
@@ -269,6 +291,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
 		if (worlds[i].depth <= depth)
 			world_run(&worlds[i]);
-	printf("ok - every interleaving keeps the laws; the bound of %u messages is exact\n", BOUND);
+	printf("ok - every interleaving keeps the laws; the bound of %u messages is exact\n",
+	       BOUND);
 	return 0;
 }

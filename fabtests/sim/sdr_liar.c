@@ -5,8 +5,9 @@
  *
  *   sdr_liar [--first N] [--count N] [--packets N] [--twice] [--keep-going] [--verbose]
  *
- * Without arguments 200 seeds of some 200 forged packets; floods add theirs.  A seed that fails, crashes or hangs says so, and
- * how to replay it; with --keep-going each seed has a process of its own, and all failing ones are listed.
+ * Without arguments 200 seeds of some 200 forged packets; floods add theirs.  A seed that fails,
+ * crashes or hangs says so, and how to replay it; with --keep-going each seed has a process of its
+ * own, and all failing ones are listed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static void run_once(const struct opts *o, uint64_t seed, struct liar_stats *st)
 	alarm(LIAR_HANG_S);
 	snprintf(crash_note, sizeof(crash_note),
 		 "seed %llu failed; replay: %s --first %llu --count 1 --packets %llu --verbose\n",
-		 (unsigned long long)seed, o->name, (unsigned long long)seed, (unsigned long long)o->packets);
+		 (unsigned long long)seed, o->name, (unsigned long long)seed,
+		 (unsigned long long)o->packets);
 	if (o->verbose)
 		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
 	liar_run(&d, (uint32_t)LIAR_STEPS(o->packets), o->verbose, st);
@@ -42,10 +44,11 @@ static void run_once(const struct opts *o, uint64_t seed, struct liar_stats *st)
 			"restarts, "
 			"%llu bytes at the peak, %llu steps a packet, %llu a round, %.3f s virtual, trace "
 			"%016llx\n",
-			(unsigned long long)st->forged, (unsigned long long)st->floods, (unsigned long long)st->ops,
-			(unsigned long long)st->talks, (unsigned long long)st->restarts,
-			(unsigned long long)st->heap_peak, (unsigned long long)st->pkt_steps,
-			(unsigned long long)st->round_steps, (double)st->ns / 1e9, (unsigned long long)st->trace);
+			(unsigned long long)st->forged, (unsigned long long)st->floods,
+			(unsigned long long)st->ops, (unsigned long long)st->talks,
+			(unsigned long long)st->restarts, (unsigned long long)st->heap_peak,
+			(unsigned long long)st->pkt_steps, (unsigned long long)st->round_steps,
+			(double)st->ns / 1e9, (unsigned long long)st->trace);
 }
 
 /* One seed; twice when asked, or now and then: the two must be the same to the bit. */
@@ -58,8 +61,8 @@ static uint64_t run_seed(const struct opts *o, uint64_t seed)
 		return st.forged;
 	run_once(o, seed, &again);
 	if (again.trace != st.trace) {
-		fprintf(stderr, "two runs differ: trace %016llx and %016llx\n", (unsigned long long)st.trace,
-			(unsigned long long)again.trace);
+		fprintf(stderr, "two runs differ: trace %016llx and %016llx\n",
+			(unsigned long long)st.trace, (unsigned long long)again.trace);
 		abort();
 	}
 	return st.forged + again.forged;
@@ -129,7 +132,7 @@ int main(int argc, char **argv)
 		else
 			failed += !run_apart(&o, s, &forged);
 	}
-	printf("sdr_liar: %llu seeds, %llu forged packets, %llu failed\n", (unsigned long long)o.count,
-	       (unsigned long long)forged, (unsigned long long)failed);
+	printf("sdr_liar: %llu seeds, %llu forged packets, %llu failed\n",
+	       (unsigned long long)o.count, (unsigned long long)forged, (unsigned long long)failed);
 	return failed ? 1 : 0;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Random properties: from a seed, a network, its weather, the settings of the endpoints and a program of
- * operations; then the weather clears, everything must complete, and the bench must have nothing to object.
+ * Random properties: from a seed, a network, its weather, the settings of the endpoints and a
+ * program of operations; then the weather clears, everything must complete, and the bench must have
+ * nothing to object.
  *
  *   sdr_props [--seed N] [--first N] [--count M] [--twice] [--keep-going] [-v] [-vv]
  *
- * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice, comparing the
- * hashes of the traces (always done for every 16th seed).  A failing seed is printed with the command that
- * replays it; --keep-going goes on after it.  -v prints operations, -vv packets too.  Three kinds of weather: clean (nothing may be sent twice), mild, and brutal.
+ * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice,
+ * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
+ * with the command that replays it; --keep-going goes on after it.  -v prints operations, -vv
+ * packets too.  Three kinds of weather: clean (nothing may be sent twice), mild, and brutal.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,16 +50,18 @@ static uint64_t pick(struct props *p, const uint64_t *v, uint32_t n)
 {
 	return v[simnet_below(&p->sn, n)];
 }
-#define PICK(p, ...) pick(p, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8)
+#define PICK(p, ...) \
+	pick(p, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8)
 
-/* ---- what the seed decides --------------------------------------------------------------------------- */
+/* ---- what the seed decides ------------------------------------------------------------------- */
 
 static void draw_link(struct props *p, struct sdr_sim_link *l, bool other)
 {
 	struct simnet *sn = &p->sn;
 
 	if (!other) {
-		l->delay_ns = PICK(p, 5, 50, 500, 2000, 12500, 25000, 60000) * US_NS + simnet_below(sn, 1000);
+		l->delay_ns = PICK(p, 5, 50, 500, 2000, 12500, 25000, 60000) * US_NS +
+			      simnet_below(sn, 1000);
 		l->rate_bps = PICK(p, 0, 50, 100, 1000, 1000, 10000) * 1000000;
 	} else if (simnet_chance(sn, 0.3)) { /* asymmetric */
 		l->delay_ns = l->delay_ns / 2 + simnet_below(sn, l->delay_ns + 1);
@@ -71,8 +75,11 @@ static void draw_link(struct props *p, struct sdr_sim_link *l, bool other)
 		l->corrupt = simnet_chance(sn, 0.2) ? 0.001 : 0;
 		l->jitter_ns = simnet_chance(sn, 0.3) ? l->delay_ns / 20 : 0;
 	} else {
-		l->loss = simnet_chance(sn, 0.5) ? (double)PICK(p, 10000, 50000, 100000, 300000) / 1e6 : 0;
-		l->ge_loss = simnet_chance(sn, 0.4) ? (double)PICK(p, 10000, 50000, 200000) / 1e6 : 0;
+		l->loss = simnet_chance(sn, 0.5)
+				  ? (double)PICK(p, 10000, 50000, 100000, 300000) / 1e6
+				  : 0;
+		l->ge_loss =
+			simnet_chance(sn, 0.4) ? (double)PICK(p, 10000, 50000, 200000) / 1e6 : 0;
 		l->ge_burst = (double)PICK(p, 3, 10, 64);
 		l->dup = simnet_chance(sn, 0.5) ? (double)PICK(p, 1, 10, 50) / 1000 : 0;
 		l->reorder = simnet_chance(sn, 0.5) ? (double)PICK(p, 10, 50, 200) / 1000 : 0;
@@ -93,23 +100,27 @@ static void draw_cfg(struct props *p)
 		struct sdr_imm_split s;
 		uint8_t gens;
 	} geo[] = {
-		{ { 10, 18, 4 }, 4 }, { { 10, 18, 4 }, 4 }, { { 8, 22, 2 }, 4 },  { { 4, 24, 4 }, 16 },
-		{ { 6, 22, 4 }, 8 },  { { 12, 16, 4 }, 2 }, { { 10, 22, 0 }, 4 },
+		{ { 10, 18, 4 }, 4 }, { { 10, 18, 4 }, 4 }, { { 8, 22, 2 }, 4 },
+		{ { 4, 24, 4 }, 16 }, { { 6, 22, 4 }, 8 },  { { 12, 16, 4 }, 2 },
+		{ { 10, 22, 0 }, 4 },
 	};
 	struct simnet_cfg *c = &p->cfg;
 	struct simnet *sn = &p->sn;
 	uint32_t g = (uint32_t)simnet_below(sn, sizeof(geo) / sizeof(*geo));
 
 	c->nodes = (uint32_t)PICK(p, 2, 2, 2, 3, 4);
-	p->weather = simnet_chance(sn, 0.2) ? PROPS_CLEAN : simnet_chance(sn, 0.7) ? PROPS_MILD : PROPS_BRUTAL;
+	p->weather = simnet_chance(sn, 0.2)   ? PROPS_CLEAN
+		     : simnet_chance(sn, 0.7) ? PROPS_MILD
+					      : PROPS_BRUTAL;
 	draw_link(p, &c->link, false);
 	c->node.mtu = (uint32_t)PICK(p, 256, 512, 1024, 1408, 2048, 4096, 4096);
 	c->node.report_late = simnet_chance(sn, 0.1);
 	if (p->weather != PROPS_CLEAN && simnet_chance(sn, 0.25))
 		c->node.rx_window = (uint32_t)PICK(p, 65536, 131072, 212992);
 	c->rel.scheme = (enum sdr_rel_scheme)PICK(p, SDR_SCHEME_SR, SDR_SCHEME_SR, SDR_SCHEME_SR,
-						  SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO, SDR_SCHEME_EC_SR,
-						  SDR_SCHEME_EC, SDR_SCHEME_EC, SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO);
+						  SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO,
+						  SDR_SCHEME_EC_SR, SDR_SCHEME_EC, SDR_SCHEME_EC,
+						  SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO);
 	c->rel.ec_code = (uint8_t)PICK(p, SDR_CODE_MDS, SDR_CODE_MDS, SDR_CODE_XOR);
 	c->rel.ec_k = (uint16_t)PICK(p, 1, 2, 10, 32, 32, 64, 128);
 	c->rel.ec_m = (uint16_t)PICK(p, 1, 2, 4, 8, 8, 16);
@@ -132,13 +143,17 @@ static void draw_cfg(struct props *p)
 	c->ro_len = 1 << 18;
 	c->wo_len = 1 << 21;
 	p->ops = 5 + (uint32_t)simnet_below(sn, simnet_chance(sn, 0.2) ? 150 : 50);
-	/* Last, so that the rest of a seed is the same with and without: all are devices, some are, none is. */
+	/*
+	 * Last, so that the rest of a seed is the same with and without: all are devices, some are,
+	 * none is.
+	 */
 	if (simnet_chance(sn, 0.5)) {
 		bool all = simnet_chance(sn, 0.5);
 
 		for (uint32_t i = 0; i < c->nodes; i++)
 			if (all || simnet_chance(sn, 0.5))
-				c->keyed[i] = (uint8_t)PICK(p, SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT);
+				c->keyed[i] =
+					(uint8_t)PICK(p, SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT);
 	}
 	p->sizes_n = 0;
 #define SIZE(s) (p->sizes[p->sizes_n++] = (s))
@@ -174,18 +189,21 @@ static void print_cfg(const struct props *p)
 		"scheme %d cc %d rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
 		"delay %.3f ms queue %llu%s "
 		"loss %g ge %g/%g dup %g reorder %g (%.3f ms) jitter %.3f ms corrupt %g\n",
-		(unsigned long long)p->seed, props_weathers[p->weather], c->nodes, p->ops, c->node.mtu,
-		c->rel.chunk, c->rel.split.id_bits, c->rel.split.off_bits, c->rel.split.user_bits,
-		c->rel.generations, c->rel.channels, (int)c->rel.scheme, (int)c->rel.cc, (double)c->rel.rate_bps,
-		c->rel.tx_depth, c->node.rx_window, c->node.report_late ? " late reported" : "",
-		(unsigned long long)c->tick_ns, (double)l->rate_bps, (double)l->delay_ns / 1e6,
-		(unsigned long long)l->queue_bytes, l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst,
-		l->dup, l->reorder, (double)l->reorder_ns / 1e6, (double)l->jitter_ns / 1e6, l->corrupt);
+		(unsigned long long)p->seed, props_weathers[p->weather], c->nodes, p->ops,
+		c->node.mtu, c->rel.chunk, c->rel.split.id_bits, c->rel.split.off_bits,
+		c->rel.split.user_bits, c->rel.generations, c->rel.channels, (int)c->rel.scheme,
+		(int)c->rel.cc, (double)c->rel.rate_bps, c->rel.tx_depth, c->node.rx_window,
+		c->node.report_late ? " late reported" : "", (unsigned long long)c->tick_ns,
+		(double)l->rate_bps, (double)l->delay_ns / 1e6, (unsigned long long)l->queue_bytes,
+		l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst, l->dup, l->reorder,
+		(double)l->reorder_ns / 1e6, (double)l->jitter_ns / 1e6, l->corrupt);
 	if (c->rel.scheme >= SDR_SCHEME_EC_SR)
 		fprintf(stderr,
 			"  parity: code %u k %u m %u%s, buffers %llu, objective %u, at most %.2f of the data\n",
-			c->rel.ec_code, c->rel.ec_k, c->rel.ec_m, c->rel.ec_chunk_decode ? " by chunks" : "",
-			(unsigned long long)c->rel.ec_scratch, c->rel.objective, c->rel.max_overhead);
+			c->rel.ec_code, c->rel.ec_k, c->rel.ec_m,
+			c->rel.ec_chunk_decode ? " by chunks" : "",
+			(unsigned long long)c->rel.ec_scratch, c->rel.objective,
+			c->rel.max_overhead);
 	for (uint32_t i = 0; i < c->nodes; i++)
 		if (c->keyed[i])
 			fprintf(stderr, "  node %u is keyed: %s\n", i,
@@ -205,7 +223,8 @@ static void set_weather(struct props *p)
 			if (a == b) {
 				l = (struct sdr_sim_link){ .delay_ns = 1000 };
 			} else {
-				l.loss = l.ge_loss = l.dup = l.reorder = l.corrupt = l.loss_byte = 0;
+				l.loss = l.ge_loss = l.dup = l.reorder = l.corrupt = l.loss_byte =
+					0;
 				draw_link(p, &l, true);
 			}
 			sdr_sim_link_set(sn->w, a, b, &l);
@@ -236,7 +255,7 @@ static void heal(struct props *p)
 	}
 }
 
-/* ---- the program --------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static uint64_t draw_size(struct props *p)
 {
@@ -352,7 +371,8 @@ static void do_rma(struct props *p)
 		} else if (simnet_chance(sn, 0.5)) {
 			w.rma_key = w.kind == SDR_REL_READ ? SIMNET_KEY_WO : SIMNET_KEY_RO;
 		} else {
-			w.rma_addr = w.kind == SDR_REL_READ ? p->cfg.ro_len - w.len + 1 : p->cfg.wo_len + 1;
+			w.rma_addr = w.kind == SDR_REL_READ ? p->cfg.ro_len - w.len + 1
+							    : p->cfg.wo_len + 1;
 		}
 	}
 	if (w.len > 1 && simnet_chance(sn, 0.2))
@@ -392,7 +412,8 @@ static void do_claims(struct props *p, bool all)
 static void do_trouble(struct props *p)
 {
 	struct simnet *sn = &p->sn;
-	uint32_t a = (uint32_t)simnet_below(sn, p->cfg.nodes), b = (uint32_t)simnet_below(sn, p->cfg.nodes);
+	uint32_t a = (uint32_t)simnet_below(sn, p->cfg.nodes),
+		 b = (uint32_t)simnet_below(sn, p->cfg.nodes);
 	struct sdr_sim_link l;
 
 	if (p->weather == PROPS_CLEAN)
@@ -407,7 +428,10 @@ static void do_trouble(struct props *p)
 	}
 }
 
-/* Receives that take every message there will be, posted before the first send: what law 6 is about. */
+/*
+ * Receives that take every message there will be, posted before the first send: what law 6 is
+ * about.
+ */
 static void post_ahead(struct props *p)
 {
 	for (uint32_t n = 0; n < p->cfg.nodes; n++) {
@@ -449,15 +473,19 @@ static void program(struct props *p)
 			do_trouble(p);
 		do_claims(p, false);
 		if (simnet_chance(sn, 0.6))
-			simnet_run_for(sn, simnet_below(sn, simnet_chance(sn, 0.2) ? 20 * MS_NS : 500 * US_NS));
+			simnet_run_for(sn, simnet_below(sn, simnet_chance(sn, 0.2) ? 20 * MS_NS
+										   : 500 * US_NS));
 		if (i % 8 == 0)
 			simnet_check_memory(sn, 4);
 	}
 }
 
-/* ---- draining ------------------------------------------------------------------------------------------ */
+/* ---- draining -------------------------------------------------------------------------------- */
 
-/* Posts receives for what is still to come; *open: something is not done yet.  True: it posted something. */
+/*
+ * Posts receives for what is still to come; *open: something is not done yet.  True: it posted
+ * something.
+ */
 static bool drain_step(struct props *p, bool *open)
 {
 	struct simnet *sn = &p->sn;
@@ -485,7 +513,8 @@ static bool drain_step(struct props *p, bool *open)
 					       .len = PROPS_BIG,
 					       .ignore = UINT64_MAX };
 
-			if (posted[n][t] < PROPS_DRAIN && posted[n][t] < left[n][t] && simnet_post(sn, n, &w))
+			if (posted[n][t] < PROPS_DRAIN && posted[n][t] < left[n][t] &&
+			    simnet_post(sn, n, &w))
 				any = true;
 		}
 	}
@@ -507,7 +536,8 @@ static void drain(struct props *p)
 	struct simnet *sn = &p->sn;
 
 	do_claims(p, true);
-	simnet_run_cond(sn, drained, p, PROPS_HEAL_NS, "I8: everything arrives after the network healed");
+	simnet_run_cond(sn, drained, p, PROPS_HEAL_NS,
+			"I8: everything arrives after the network healed");
 	if (sn->failed && !strstr(sn->why, "I8"))
 		return;
 	if (sn->failed) {
@@ -551,19 +581,22 @@ static void check_stats(struct props *p)
 		chunks += sdk.chunks_rx;
 	}
 	for (uint32_t i = 0; i < sn->nops; i++) /* what was refused or cut was sent in part */
-		failed |=
-			sn->ops[i]->cqe.err && sn->ops[i]->cqe.err != -ECANCELED && sn->ops[i]->cqe.err != -ENOMSG;
+		failed |= sn->ops[i]->cqe.err && sn->ops[i]->cqe.err != -ECANCELED &&
+			  sn->ops[i]->cqe.err != -ENOMSG;
 	/* With parity the message tables count its chunks, too, and none that came out of it. */
-	if (p->cfg.rel.scheme < SDR_SCHEME_EC_SR && (st.chunks_fec || st.parity_tx || st.repair_tx ||
-						     (!failed && st.chunks_direct + st.chunks_rtx != chunks)))
-		simnet_fail(sn, "I10: %llu chunks direct, %llu sent again, %llu decoded; %llu arrived",
+	if (p->cfg.rel.scheme < SDR_SCHEME_EC_SR &&
+	    (st.chunks_fec || st.parity_tx || st.repair_tx ||
+	     (!failed && st.chunks_direct + st.chunks_rtx != chunks)))
+		simnet_fail(sn,
+			    "I10: %llu chunks direct, %llu sent again, %llu decoded; %llu arrived",
 			    (unsigned long long)st.chunks_direct, (unsigned long long)st.chunks_rtx,
 			    (unsigned long long)st.chunks_fec, (unsigned long long)chunks);
 }
 
 /*
- * I9 is a promise of sr.  The plain schemes have timers that know nothing of queues, and bbr fills a queue when
- * it starts: where its first window takes longer to leave than a timer can know of, nothing is promised.
+ * I9 is a promise of sr.  The plain schemes have timers that know nothing of queues, and bbr fills
+ * a queue when it starts: where its first window takes longer to leave than a timer can know of,
+ * nothing is promised.
  */
 static bool no_repair_expected(const struct props *p)
 {
@@ -626,7 +659,7 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 	return ok;
 }
 
-/* ---- command line -------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static const char *props_name;
 
@@ -675,8 +708,8 @@ int main(int argc, char **argv)
 	for (uint64_t s = first; s < first + n; s++) {
 		alarm(PROPS_HANG_S);
 		snprintf(crash_note, sizeof(crash_note),
-			 "crashed or hung in seed %llu; replay: sdr_props --seed %llu -v\n", (unsigned long long)s,
-			 (unsigned long long)s);
+			 "crashed or hung in seed %llu; replay: sdr_props --seed %llu -v\n",
+			 (unsigned long long)s, (unsigned long long)s);
 		ran++;
 		bool ok = run_seed(s, verbose, &hash, why, sizeof(why));
 
@@ -684,15 +717,16 @@ int main(int argc, char **argv)
 			ok = run_seed(s, 0, &again, why, sizeof(why));
 			if (ok && again != hash) {
 				ok = false;
-				snprintf(why, sizeof(why), "I11: two runs differ: trace %016llx and %016llx",
+				snprintf(why, sizeof(why),
+					 "I11: two runs differ: trace %016llx and %016llx",
 					 (unsigned long long)hash, (unsigned long long)again);
 			}
 		}
 		if (ok)
 			continue;
 		failed++;
-		printf("seed %llu failed: %s\n  replay: %s --seed %llu -v\n", (unsigned long long)s, why,
-		       props_name, (unsigned long long)s);
+		printf("seed %llu failed: %s\n  replay: %s --seed %llu -v\n", (unsigned long long)s,
+		       why, props_name, (unsigned long long)s);
 		fflush(stdout);
 		if (!keep)
 			break;

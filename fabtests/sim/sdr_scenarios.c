@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Scenarios of the path: loss, delay, outages, reordering, damage and repetition, each with a bound on the
- * completion time or on a count.
+ * Scenarios of the path: loss, delay, outages, reordering, damage and repetition, each with a bound
+ * on the completion time or on a count.
  */
 #include "scenarios.h"
 
@@ -21,15 +21,16 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Median over seeds of (time - ideal) in RTTs. */
-static double median_excess(const char *name, const struct simnet_cfg *base, const struct sdr_sim_link *back,
-			    uint64_t len, uint64_t limit_ns)
+static double median_excess(const char *name, const struct simnet_cfg *base,
+			    const struct sdr_sim_link *back, uint64_t len, uint64_t limit_ns)
 {
 	static struct simnet sn;
 	struct simnet_cfg c;
 	struct sdr_rel_stats st;
 	uint64_t t[SEEDS], ideal = 0;
 	double rtt = (double)(2 * base->link.delay_ns), med;
-	struct sdr_sim_link clean = { .rate_bps = base->link.rate_bps, .delay_ns = base->link.delay_ns };
+	struct sdr_sim_link clean = { .rate_bps = base->link.rate_bps,
+				      .delay_ns = base->link.delay_ns };
 
 	for (uint64_t s = 0; s < SEEDS; s++) {
 		c = *base;
@@ -44,21 +45,22 @@ static double median_excess(const char *name, const struct simnet_cfg *base, con
 		ideal = ideal_ns(&sn, len);
 		if (!s) {
 			simnet_stats(&sn, &st);
-			say("%s: ideal %.2f ms; rack %llu nack %llu tlp %llu rto %llu spurious %llu\n", name,
-			    ms(ideal), (unsigned long long)st.rtx_rack, (unsigned long long)st.rtx_nack,
-			    (unsigned long long)st.rtx_tlp, (unsigned long long)st.rtx_rto,
-			    (unsigned long long)st.rtx_spurious);
+			say("%s: ideal %.2f ms; rack %llu nack %llu tlp %llu rto %llu spurious %llu\n",
+			    name, ms(ideal), (unsigned long long)st.rtx_rack,
+			    (unsigned long long)st.rtx_nack, (unsigned long long)st.rtx_tlp,
+			    (unsigned long long)st.rtx_rto, (unsigned long long)st.rtx_spurious);
 		}
 		done(&sn);
 	}
 	qsort(t, SEEDS, sizeof(*t), by_value);
 	med = ((double)t[SEEDS / 2] - (double)ideal) / rtt;
 	say("%s: excess over ideal in RTT: min %.2f median %.2f max %.2f\n", name,
-	    ((double)t[0] - (double)ideal) / rtt, med, ((double)t[SEEDS - 1] - (double)ideal) / rtt);
+	    ((double)t[0] - (double)ideal) / rtt, med,
+	    ((double)t[SEEDS - 1] - (double)ideal) / rtt);
 	return med;
 }
 
-/* ---- clean networks ------------------------------------------------------------------------------------ */
+/* ---- clean networks -------------------------------------------------------------------------- */
 
 static void handshake__first_message_within_two_rtts(void **state)
 {
@@ -105,7 +107,8 @@ static void longrtt__no_spurious_retransmission(void **state)
 	done(&sn);
 }
 
-static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, enum sdr_cc_kind cc, double bound_rtts)
+static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, enum sdr_cc_kind cc,
+		      double bound_rtts)
 {
 	static struct simnet sn;
 	struct simnet_cfg c;
@@ -167,7 +170,7 @@ static void wan_clean__many_messages_of_all_sizes(void **state)
 	done(&sn);
 }
 
-/* ---- loss ------------------------------------------------------------------------------------------------ */
+/* ---- loss ------------------------------------------------------------------------------------ */
 
 static void loss_run(const char *name, double loss, double burst, uint64_t rate, double bound_rtts)
 {
@@ -241,7 +244,8 @@ static bool tail_filter(void *user, struct sdr_sim_packet *p)
 {
 	struct tail *t = user;
 
-	return !(p->kind == SDR_SIM_DATA && p->src == 0 && p->nth > t->base + t->from && p->nth <= t->base + t->to);
+	return !(p->kind == SDR_SIM_DATA && p->src == 0 && p->nth > t->base + t->from &&
+		 p->nth <= t->base + t->to);
 }
 
 static bool comb_filter(void *user, struct sdr_sim_packet *p)
@@ -249,7 +253,8 @@ static bool comb_filter(void *user, struct sdr_sim_packet *p)
 	struct tail *t = user;
 	uint64_t nth = p->nth - t->base;
 
-	return !(p->kind == SDR_SIM_DATA && p->src == 0 && p->nth > t->base && nth <= t->to && nth % 100 == 0);
+	return !(p->kind == SDR_SIM_DATA && p->src == 0 && p->nth > t->base && nth <= t->to &&
+		 nth % 100 == 0);
 }
 
 static void sr_rto__each_packet_of_a_flight_waits_its_own_time(void **state)
@@ -271,7 +276,8 @@ static void sr_rto__each_packet_of_a_flight_waits_its_own_time(void **state)
 	t.base = st.data;
 	t.to = n;
 	dt = transfer(&sn, n * 4096, 10 * S_NS);
-	assert_in_range(dt, ideal_ns(&sn, n * 4096) + 2.8 * WAN_RTT, ideal_ns(&sn, n * 4096) + 3.1 * WAN_RTT);
+	assert_in_range(dt, ideal_ns(&sn, n * 4096) + 2.8 * WAN_RTT,
+			ideal_ns(&sn, n * 4096) + 3.1 * WAN_RTT);
 	done(&sn);
 }
 
@@ -331,11 +337,15 @@ static void blackhole__five_seconds_on_two_off(void **state)
 	warm(&sn);
 	t0 = simnet_now(&sn);
 	for (uint64_t i = 0; i < 20; i++)
-		sdr_sim_blackout_both(sn.w, 0, 1, t0 + i * 7 * S_NS + 5 * S_NS, t0 + i * 7 * S_NS + 7 * S_NS);
+		sdr_sim_blackout_both(sn.w, 0, 1, t0 + i * 7 * S_NS + 5 * S_NS,
+				      t0 + i * 7 * S_NS + 7 * S_NS);
 	t = transfer(&sn, 256 * MB, 120 * S_NS);
 	ideal = ideal_ns(&sn, 256 * MB);
 	say("blackhole: %.2f s, ideal without outages %.2f\n", ms(t) / 1e3, ms(ideal) / 1e3);
-	/* 4 or 5 outages of 2 s, each with at most the longest probe interval (1 s) and what was in flight */
+	/*
+	 * 4 or 5 outages of 2 s, each with at most the longest probe interval (1 s) and what was in
+	 * flight
+	 */
 	assert_in_range(t, 0, ideal + 6 * 3200 * MS_NS);
 	done(&sn);
 }
@@ -359,7 +369,7 @@ static void blackout_10s__finishes_soon_after(void **state)
 	done(&sn);
 }
 
-/* ---- order, damage, repetition --------------------------------------------------------------------------- */
+/* ---- order, damage, repetition --------------------------------------------------------------- */
 
 static void reorder_spray__adapts(void **state)
 {
@@ -381,13 +391,15 @@ static void reorder_spray__adapts(void **state)
 	say("reorder_spray: first 48 MiB: %llu sent again; then 64 MiB: %llu of %llu packets, %llu for nothing, "
 	    "excess %.2f RTT\n",
 	    (unsigned long long)rtx_of(&a), (unsigned long long)(rtx_of(&b) - rtx_of(&a)),
-	    (unsigned long long)(b.pkts_tx - a.pkts_tx), (unsigned long long)(b.rtx_spurious - a.rtx_spurious),
+	    (unsigned long long)(b.pkts_tx - a.pkts_tx),
+	    (unsigned long long)(b.rtx_spurious - a.rtx_spurious),
 	    ((double)t - (double)ideal_ns(&sn, 64 * MB)) / WAN_RTT);
 	/*
-	 * Data that overtake the record which announces them land nowhere and must be sent again: at most what
-	 * leaves within the spread.  Nothing that arrived is sent again.
+	 * Data that overtake the record which announces them land nowhere and must be sent again:
+	 * at most what leaves within the spread.  Nothing that arrived is sent again.
 	 */
-	assert_in_range(rtx_of(&b) - rtx_of(&a), 0, 4 * MS_NS * (10 * GBIT / 8 / 1000) / 1000000 / 4096);
+	assert_in_range(rtx_of(&b) - rtx_of(&a), 0,
+			4 * MS_NS * (10 * GBIT / 8 / 1000) / 1000000 / 4096);
 	assert_in_range(b.rtx_spurious - a.rtx_spurious, 0, 4);
 	assert_in_range(t, 0, ideal_ns(&sn, 64 * MB) + WAN_RTT);
 	done(&sn);
@@ -484,8 +496,8 @@ static void dup_replay__old_packets_touch_nothing(void **state)
 }
 
 /*
- * Small bulk messages as fast as they go: 16 slots wrap every 0.2 ms, generations every 3.5 ms, and packets come
- * again 0.3 to 0.6 ms later, when their slot belongs to another message.
+ * Small bulk messages as fast as they go: 16 slots wrap every 0.2 ms, generations every 3.5 ms, and
+ * packets come again 0.3 to 0.6 ms later, when their slot belongs to another message.
  */
 static void wrap__late_packets_never_reach_newer_messages(void **state)
 {
@@ -540,7 +552,7 @@ static void wrap__many_tiny_messages(void **state)
 	done(&sn);
 }
 
-/* ---- determinism --------------------------------------------------------------------------------------------------- */
+/* ---- determinism ----------------------------------------------------------------------------- */
 
 static void trace__same_seed_same_trace(void **state)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Scenarios of the ends: receivers that stall, addresses that change, peers that die, restart and close,
- * handshakes under loss and flood, garbage.
+ * Scenarios of the ends: receivers that stall, addresses that change, peers that die, restart and
+ * close, handshakes under loss and flood, garbage.
  */
 #include <malloc.h>
 #include "scenarios.h"
 
-/* ---- nodes ------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void slow_rx__stalled_receiver_makes_no_storm(void **state)
 {
@@ -35,8 +35,8 @@ static void slow_rx__stalled_receiver_makes_no_storm(void **state)
 		must(&sn);
 		t = simnet_now(&sn) - t0;
 		simnet_stats(&sn, &st);
-		say("slow_rx %s: %.3f s, %llu packets for 16384, socket drops %llu\n", bbr ? "bbr" : "fixed",
-		    ms(t) / 1e3, (unsigned long long)st.pkts_tx,
+		say("slow_rx %s: %.3f s, %llu packets for 16384, socket drops %llu\n",
+		    bbr ? "bbr" : "fixed", ms(t) / 1e3, (unsigned long long)st.pkts_tx,
 		    (unsigned long long)sdr_sim_node_rcvbuf_drops(sn.w, 1));
 		assert_in_range(st.pkts_tx, 16384, 2 * 16384);
 		assert_in_range(t, 0, ideal_ns(&sn, 64 * MB) + 600 * MS_NS + (bbr ? 3 : 1) * S_NS);
@@ -58,8 +58,8 @@ static void small_rx_window__is_respected(void **state)
 	warm(&sn);
 	transfer(&sn, 16 * MB, 60 * S_NS);
 	simnet_stats(&sn, &st);
-	say("small_rx_window: %llu packets for 4096, socket drops %llu\n", (unsigned long long)st.pkts_tx,
-	    (unsigned long long)sdr_sim_node_rcvbuf_drops(sn.w, 1));
+	say("small_rx_window: %llu packets for 4096, socket drops %llu\n",
+	    (unsigned long long)st.pkts_tx, (unsigned long long)sdr_sim_node_rcvbuf_drops(sn.w, 1));
 	assert_in_range(st.pkts_tx, 4096, 4096 * 3 / 2);
 	done(&sn);
 }
@@ -86,8 +86,8 @@ static void rebind__address_changes_every_second(void **state)
 	must(&sn);
 	assert_true(simnet_op_done(r[0]) && simnet_op_done(s[0]));
 	ideal = ideal_ns(&sn, 64 * MB);
-	say("rebind: %.3f s, ideal %.3f, %u addresses\n", ms(r[0]->done_ns - t0) / 1e3, ms(ideal) / 1e3,
-	    number - 100);
+	say("rebind: %.3f s, ideal %.3f, %u addresses\n", ms(r[0]->done_ns - t0) / 1e3,
+	    ms(ideal) / 1e3, number - 100);
 	assert_in_range(r[0]->done_ns - t0, 0, ideal + (number - 100) * 8 * WAN_RTT);
 	/* a word from the last address, and the answer goes there */
 	simnet_run_for(&sn, S_NS);
@@ -185,7 +185,8 @@ static void peer_restart__old_operations_fail_new_ones_work(void **state)
 	t0 = simnet_now(&sn);
 	simnet_run_op(&sn, op, 31 * S_NS);
 	must(&sn);
-	say("peer_restart: noticed after %.3f s, reason %d\n", ms(op->done_ns - t0) / 1e3, op->cqe.prov_err);
+	say("peer_restart: noticed after %.3f s, reason %d\n", ms(op->done_ns - t0) / 1e3,
+	    op->cqe.prov_err);
 	assert_int_equal(op->cqe.prov_err, SDR_REL_ERR_RESTARTED);
 	assert_in_range(op->done_ns - t0, 0, 10 * WAN_RTT);
 	r = simnet_recv(&sn, 1, 0, 100000);
@@ -216,18 +217,20 @@ static void peer_close__pending_operations_hear_of_it(void **state)
 	simnet_shutdown(&sn, 1, 5 * S_NS);
 	simnet_run_op(&sn, op, 5 * S_NS);
 	must(&sn);
-	say("peer_close: heard after %.3f s, reason %d\n", ms(op->done_ns - t0) / 1e3, op->cqe.prov_err);
+	say("peer_close: heard after %.3f s, reason %d\n", ms(op->done_ns - t0) / 1e3,
+	    op->cqe.prov_err);
 	assert_true(op->cqe.err < 0);
 	assert_int_equal(op->cqe.prov_err, SDR_REL_ERR_CLOSED);
 	assert_in_range(op->done_ns - t0, 0, 10 * WAN_RTT);
 	done(&sn);
 }
 
-/* ---- handshake ------------------------------------------------------------------------------------------------ */
+/* ---- handshake ------------------------------------------------------------------------------- */
 
 static bool ctl_loss_filter(void *user, struct sdr_sim_packet *p)
 {
-	uint32_t *mask = user; /* bit n - 1: the nth control datagram of node 0, bit 15 + n: of node 1 */
+	/* bit n - 1: the nth control datagram of node 0, bit 15 + n: of node 1 */
+	uint32_t *mask = user;
 
 	if (p->kind != SDR_SIM_CTL || p->nth > 16)
 		return true;
@@ -269,7 +272,8 @@ static void handshake__any_loss_of_the_first_datagrams(void **state)
 			done(&sn);
 		}
 	}
-	say("handshake: any of the first four datagrams lost either way: at most %.3f s\n", ms(worst) / 1e3);
+	say("handshake: any of the first four datagrams lost either way: at most %.3f s\n",
+	    ms(worst) / 1e3);
 	assert_in_range(worst, 0, 4 * S_NS); /* four in a row: the backoff */
 }
 
@@ -320,7 +324,8 @@ static bool flood_filter(void *user, struct sdr_sim_packet *p)
 	return true;
 }
 
-static void flood_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void flood_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			const struct sdr_sim_packet *p)
 {
 	struct flood *f = user;
 
@@ -369,17 +374,18 @@ static void flood__state_stays_bounded_and_a_peer_gets_in(void **state)
 	simnet_run_op(&sn, r, S_NS);
 	must(&sn);
 	after = mallinfo2();
-	say("flood: answers %.2f bytes per byte in, %lld KiB more memory\n", (double)f.out / (double)f.in,
-	    (long long)(after.uordblks - before.uordblks) / 1024);
+	say("flood: answers %.2f bytes per byte in, %lld KiB more memory\n",
+	    (double)f.out / (double)f.in, (long long)(after.uordblks - before.uordblks) / 1024);
 	assert_true(f.out <= 3 * f.in);
-	assert_true((long long)(after.uordblks + after.hblkhd) - (long long)(before.uordblks + before.hblkhd) <
+	assert_true((long long)(after.uordblks + after.hblkhd) -
+			    (long long)(before.uordblks + before.hblkhd) <
 		    24ll << 20);
 	simnet_run_for(&sn, 30 * S_NS);
 	transfer(&sn, 100000, 5 * S_NS);
 	done(&sn);
 }
 
-/* ---- garbage ---------------------------------------------------------------------------------------------------- */
+/* ---- garbage --------------------------------------------------------------------------------- */
 
 struct garbage {
 	struct simnet *sn;
@@ -427,7 +433,8 @@ static void garbage_run(int mode, uint32_t count)
 		simnet_send(&sn, 0, 1, 2 * MB, SDR_REL_F_DATA)->may_fail = mode == 2;
 	}
 	for (uint32_t i = 0; i < count && !sn.failed; i++) {
-		uint32_t k = (uint32_t)simnet_below(&sn, g.n < 64 ? g.n : 64), to = g.to[k], from = g.from[k];
+		uint32_t k = (uint32_t)simnet_below(&sn, g.n < 64 ? g.n : 64), to = g.to[k],
+			 from = g.from[k];
 
 		if (mode == 0) {
 			len = (uint32_t)simnet_below(&sn, 300);
@@ -443,7 +450,8 @@ static void garbage_run(int mode, uint32_t count)
 			if (simnet_chance(&sn, 0.2))
 				len = (uint32_t)simnet_below(&sn, len + 1);
 			for (uint64_t n = 1 + simnet_below(&sn, 4); n && len > 12; n--)
-				b[12 + simnet_below(&sn, len - 12)] ^= (uint8_t)(1 + simnet_below(&sn, 255));
+				b[12 + simnet_below(&sn, len - 12)] ^=
+					(uint8_t)(1 + simnet_below(&sn, 255));
 			if (mode == 1 && len >= 12)
 				for (uint32_t x = SDR_CLASS_LEN; x < 12; x++)
 					b[x] ^= (uint8_t)simnet_rand(&sn);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Scenarios of keyed nodes (devices): what a grant costs on a long path, and that none outlives its operation,
- * whatever the path, the peer or the caller does.  Each run ends with the bench's own demand that every grant
- * that was made has ended.
+ * Scenarios of keyed nodes (devices): what a grant costs on a long path, and that none outlives its
+ * operation, whatever the path, the peer or the caller does.  Each run ends with the bench's own
+ * demand that every grant that was made has ended.
  */
 #include "scenarios.h"
 
@@ -23,11 +23,13 @@ static struct simnet_op *post(struct simnet *sn, uint32_t node, uint8_t kind, ui
 {
 	struct simnet_wr w = { .kind = kind, .peer = 1 - node, .len = len, .may_fail = true };
 
-	w.rma_key = kind == SDR_REL_WRITE ? SIMNET_KEY_WO : kind == SDR_REL_READ ? SIMNET_KEY_RO : 0;
+	w.rma_key = kind == SDR_REL_WRITE  ? SIMNET_KEY_WO
+		    : kind == SDR_REL_READ ? SIMNET_KEY_RO
+					   : 0;
 	return simnet_post(sn, node, &w);
 }
 
-/* ---- what it costs --------------------------------------------------------------------------------------- */
+/* ---- what it costs --------------------------------------------------------------------------- */
 
 static uint64_t one(uint8_t k0, uint8_t k1, uint8_t kind)
 {
@@ -66,7 +68,8 @@ static void clean__a_send_to_a_device_costs_one_round_trip_a_read_none(void **st
 	for (int k = 0; k < 2; k++) {
 		for (int both = 0; both < 2; both++) {
 			uint8_t other = both ? kinds[k] : SDR_SIM_KEYED_NONE;
-			uint64_t send = one(other, 0, SDR_REL_SEND), write = one(other, 0, SDR_REL_WRITE);
+			uint64_t send = one(other, 0, SDR_REL_SEND),
+				 write = one(other, 0, SDR_REL_WRITE);
 			uint64_t read = one(0, other, SDR_REL_READ), ks, kw, kr;
 
 			ks = one(other, kinds[k], SDR_REL_SEND);
@@ -81,7 +84,7 @@ static void clean__a_send_to_a_device_costs_one_round_trip_a_read_none(void **st
 	}
 }
 
-/* ---- how it ends ------------------------------------------------------------------------------------------ */
+/* ---- how it ends ----------------------------------------------------------------------------- */
 
 struct watch {
 	struct simnet *sn;
@@ -98,7 +101,10 @@ static void watch_done(void *user, struct simnet_op *op)
 	w->most = n > w->most ? n : w->most;
 }
 
-/* One operation at a time: when its completion is reported, its buffer is nobody's but the caller's. */
+/*
+ * One operation at a time: when its completion is reported, its buffer is nobody's but the
+ * caller's.
+ */
 static void ends__before_the_completion_is_reported(void **state)
 {
 	static struct simnet sn;
@@ -163,7 +169,8 @@ static void ends__cancel_comes_too_late_for_a_matched_receive(void **state)
 		simnet_run_all(&sn, 10 * S_NS);
 		must(&sn);
 		assert_true(simnet_op_ok(r) && simnet_op_ok(s));
-		r = simnet_recv(&sn, 1, 0, MB); /* one that has not is cancelled, and never had a grant */
+		/* one that has not is cancelled, and never had a grant */
+		r = simnet_recv(&sn, 1, 0, MB);
 		assert_int_equal(simnet_cancel(&sn, r), 0);
 		s = simnet_send(&sn, 0, 1, MB, 0);
 		simnet_run_for(&sn, 4 * WAN_RTT);
@@ -178,7 +185,10 @@ static void ends__cancel_comes_too_late_for_a_matched_receive(void **state)
 	}
 }
 
-/* Either side disappears at some moment of the exchange: announced, granted, in the middle of the data. */
+/*
+ * Either side disappears at some moment of the exchange: announced, granted, in the middle of the
+ * data.
+ */
 static void ends__either_side_dies_at_any_time(void **state)
 {
 	static struct simnet sn;
@@ -210,7 +220,8 @@ static void ends__either_side_dies_at_any_time(void **state)
 		simnet_run_op(&sn, left[2], S_NS);
 		must(&sn);
 		assert_int_equal(left[2]->cqe.prov_err, SDR_REL_ERR_STOPPED);
-		assert_int_equal(grants_open(&sn, stays), 0); /* the peer's write too, whose end nobody reports */
+		/* the peer's write too, whose end nobody reports */
+		assert_int_equal(grants_open(&sn, stays), 0);
 		assert_int_equal(simnet_boot(&sn, dies), 0);
 		sn.nodes[stays].peers[dies] = NULL;
 		simnet_recv(&sn, 1, SIMNET_NOBODY, MB);
@@ -222,9 +233,11 @@ static void ends__either_side_dies_at_any_time(void **state)
 	}
 }
 
-/* ---- weather ----------------------------------------------------------------------------------------------- */
+/* ---- weather --------------------------------------------------------------------------------- */
 
-/* Loss, and data that overtake their BIND: they lie in memory unreported, and are asked for again. */
+/*
+ * Loss, and data that overtake their BIND: they lie in memory unreported, and are asked for again.
+ */
 static void weather__loss_and_reordering(void **state)
 {
 	static struct simnet sn;
@@ -244,10 +257,11 @@ static void weather__loss_and_reordering(void **state)
 		warm(&sn);
 		t = transfer(&sn, 16 * MB, 30 * S_NS);
 		simnet_stats(&sn, &st);
-		say("weather %llu: %.2f ms, ideal %.2f, late %llu\n", (unsigned long long)seed, ms(t),
-		    ms(ideal_ns(&sn, 16 * MB)), (unsigned long long)st.pkts_late);
+		say("weather %llu: %.2f ms, ideal %.2f, late %llu\n", (unsigned long long)seed,
+		    ms(t), ms(ideal_ns(&sn, 16 * MB)), (unsigned long long)st.pkts_late);
 		assert_in_range(t, ideal_ns(&sn, 16 * MB), ideal_ns(&sn, 16 * MB) + 12 * WAN_RTT);
-		simnet_run_for(&sn, 2 * S_NS); /* duplicates of the end come into a buffer that is sealed */
+		/* duplicates of the end come into a buffer that is sealed */
+		simnet_run_for(&sn, 2 * S_NS);
 		must(&sn);
 		assert_int_equal(grants_open(&sn, 1), 0);
 		done(&sn);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Scenarios of transfers with parity: every order of arrival of a tiny one, completion times where Selective Repeat
- * pays a round trip, parity that comes and goes with the loss, and paths that lose in every way there is.
+ * Scenarios of transfers with parity: every order of arrival of a tiny one, completion times where
+ * Selective Repeat pays a round trip, parity that comes and goes with the loss, and paths that lose
+ * in every way there is.
  */
 #include "scenarios.h"
 #include "../../prov/sdr/fec/sdr_code.h"
 #include "../../prov/sdr/wire/sdr_wire.h"
 
-/* ---- every order of arrival ------------------------------------------------------------------------------ */
+/* ---- every order of arrival ------------------------------------------------------------------ */
 
 #define TINY_DATA  4u /* packets; k 2, m 1: two codewords with a parity packet each */
 #define TINY_PKTS  6u
@@ -36,7 +37,10 @@ static bool tiny_filter(void *user, struct sdr_sim_packet *p)
 	if (p->kind != SDR_SIM_DATA || p->src != 0 || t->sent >= TINY_PKTS)
 		return true;
 	i = t->sent++;
-	/* All in the order asked for, behind the record; repairs come a round trip later, on their own. */
+	/*
+	 * All in the order asked for, behind the record; repairs come a round trip later, on their
+	 * own.
+	 */
 	p->extra_ns = MS_NS + t->order[i] * 100 * US_NS;
 	if (i != t->victim)
 		return true;
@@ -129,8 +133,8 @@ static uint64_t tiny_orders(uint32_t fate)
 		simnet_run_op(&t.sn, s, 5 * S_NS);
 		must(&t.sn);
 		if (!simnet_op_ok(r) || !simnet_op_ok(s) || t.sent < TINY_PKTS)
-			fail_msg("fate %u, order %u: %u packets sent, errors %d and %d", fate, n, t.sent,
-				 r->cqe.err, s->cqe.err);
+			fail_msg("fate %u, order %u: %u packets sent, errors %d and %d", fate, n,
+				 t.sent, r->cqe.err, s->cqe.err);
 		if (++n % 32 == 0)
 			simnet_check_memory(&t.sn, 1);
 	} while (order_next(t.order));
@@ -154,14 +158,17 @@ static void orders__each_with_each_packet_lost_twice_or_late(void **state)
 		decoded += d;
 		plain = f ? plain : d;
 	}
-	say("orders: %llu chunks decoded, %llu of them without any loss\n", (unsigned long long)decoded,
-	    (unsigned long long)plain);
-	/* Parity in front of data that it makes up for is used; of each lost data packet one chunk is decoded. */
+	say("orders: %llu chunks decoded, %llu of them without any loss\n",
+	    (unsigned long long)decoded, (unsigned long long)plain);
+	/*
+	 * Parity in front of data that it makes up for is used; of each lost data packet one chunk
+	 * is decoded.
+	 */
 	assert_true(plain > 0);
 	assert_true(decoded >= 3 * TINY_DATA * 720 / 2);
 }
 
-/* ---- completion times ------------------------------------------------------------------------------------ */
+/* ---- completion times ------------------------------------------------------------------------ */
 
 static void lossy(struct simnet_cfg *c, uint64_t seed, enum sdr_rel_scheme scheme)
 {
@@ -175,8 +182,8 @@ static void lossy(struct simnet_cfg *c, uint64_t seed, enum sdr_rel_scheme schem
 }
 
 /* Transfers one behind the other; sorted times over ideal. */
-static void times(struct simnet_cfg *c, const struct sdr_sim_link *bad, uint32_t warmup, double *x, uint32_t n,
-		  uint64_t len, struct sdr_rel_stats *st)
+static void times(struct simnet_cfg *c, const struct sdr_sim_link *bad, uint32_t warmup, double *x,
+		  uint32_t n, uint64_t len, struct sdr_rel_stats *st)
 {
 	static struct simnet sn;
 	uint64_t ideal;
@@ -201,7 +208,8 @@ static void times(struct simnet_cfg *c, const struct sdr_sim_link *bad, uint32_t
 
 static void wan_1e2__parity_beats_repetition(void **state)
 {
-	static const enum sdr_rel_scheme s[] = { SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO, SDR_SCHEME_EC, SDR_SCHEME_SR };
+	static const enum sdr_rel_scheme s[] = { SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO, SDR_SCHEME_EC,
+						 SDR_SCHEME_SR };
 	struct sdr_rel_stats st;
 	struct simnet_cfg c;
 	double x[20];
@@ -226,7 +234,7 @@ static void wan_1e2__parity_beats_repetition(void **state)
 	}
 }
 
-/* ---- parity on demand of the path ------------------------------------------------------------------------ */
+/* ---- parity on demand of the path ------------------------------------------------------------ */
 
 static uint64_t parity_of(struct simnet *sn, uint32_t transfers, uint64_t len)
 {
@@ -269,7 +277,7 @@ static void auto__parity_comes_and_goes_with_the_loss(void **state)
 	done(&sn);
 }
 
-/* ---- hard weather ------------------------------------------------------------------------------------------ */
+/* ---- hard weather ---------------------------------------------------------------------------- */
 
 struct hard {
 	const char *name;
@@ -299,7 +307,8 @@ static const struct hard hards[] = {
 	{ .name = "bbr", .loss = 0.01, .back = 0.01, .cc = SDR_CC_BBR, .len = 4 * MB, .most = 3 },
 };
 
-static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_code_kind code, bool chunks)
+static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_code_kind code,
+		     bool chunks)
 {
 	static struct simnet sn;
 	struct simnet_cfg c;
@@ -333,12 +342,12 @@ static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_
 	simnet_run_for(&sn, S_NS);
 	simnet_stats(&sn, &st);
 	pkts = 3 * (h->len / SDR_MTU_DEFAULT);
-	say("%s, scheme %d code %d chunks %d: %.1f ms a transfer, %.2f packets for one, decoded %llu\n", h->name,
-	    (int)scheme, (int)code, chunks, ms(t / 3), (double)st.pkts_tx / (double)pkts,
+	say("%s, scheme %d code %d chunks %d: %.1f ms a transfer, %.2f packets for one, decoded %llu\n",
+	    h->name, (int)scheme, (int)code, chunks, ms(t / 3), (double)st.pkts_tx / (double)pkts,
 	    (unsigned long long)st.chunks_fec);
 	if ((double)st.pkts_tx > h->most * (double)pkts)
-		fail_msg("%s, scheme %d code %d: %llu packets sent for %llu", h->name, (int)scheme, (int)code,
-			 (unsigned long long)st.pkts_tx, (unsigned long long)pkts);
+		fail_msg("%s, scheme %d code %d: %llu packets sent for %llu", h->name, (int)scheme,
+			 (int)code, (unsigned long long)st.pkts_tx, (unsigned long long)pkts);
 	simnet_check_end(&sn);
 	done(&sn);
 }
@@ -357,7 +366,7 @@ static void hard__every_scheme_and_code_completes(void **state)
 	}
 }
 
-/* ---- the path goes away, and changes ----------------------------------------------------------------------- */
+/* ---- the path goes away, and changes --------------------------------------------------------- */
 
 static void blackout__three_seconds_inside_a_coded_transfer(void **state)
 {
@@ -374,7 +383,8 @@ static void blackout__three_seconds_inside_a_coded_transfer(void **state)
 		t0 = simnet_now(&sn);
 		sdr_sim_blackout_both(sn.w, 0, 1, t0 + 60 * MS_NS, t0 + 3060 * MS_NS);
 		t = transfer(&sn, 32 * MB, 20 * S_NS);
-		say("blackout scheme %d: %.3f s, ideal %.3f\n", s, ms(t) / 1e3, ms(ideal_ns(&sn, 32 * MB)) / 1e3);
+		say("blackout scheme %d: %.3f s, ideal %.3f\n", s, ms(t) / 1e3,
+		    ms(ideal_ns(&sn, 32 * MB)) / 1e3);
 		/* the longest pause between probes, and what was in flight twice */
 		assert_in_range(t, 0, 2 * ideal_ns(&sn, 32 * MB) + 4500 * MS_NS);
 		done(&sn);
@@ -409,7 +419,7 @@ static void path__changes_inside_a_coded_transfer(void **state)
 	}
 }
 
-/* ---- several peers, and keyed ones -------------------------------------------------------------------------- */
+/* ---- several peers, and keyed ones ----------------------------------------------------------- */
 
 static void peers__all_to_all_with_parity(void **state)
 {

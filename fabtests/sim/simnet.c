@@ -3,9 +3,10 @@
 /*
  * The bench's nodes and its clock.
  *
- * One round of a node: progress until it returns 0, then its deadline.  A node gets a round when a packet
- * waits for it, something was posted, or its deadline has come; a stalled node gets none.  When no node has
- * anything left to do now, time moves to the earlier of the next event of the network and the next deadline.
+ * One round of a node: progress until it returns 0, then its deadline.  A node gets a round when a
+ * packet waits for it, something was posted, or its deadline has come; a stalled node gets none.
+ * When no node has anything left to do now, time moves to the earlier of the next event of the
+ * network and the next deadline.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -52,7 +53,7 @@ bool simnet_chance(struct simnet *sn, double p)
 	return (double)(simnet_rand(sn) >> 11) * 0x1p-53 < p;
 }
 
-/* ---- trace ----------------------------------------------------------------------------------------- */
+/* ---- trace ----------------------------------------------------------------------------------- */
 
 static void simnet_mix(struct simnet *sn, uint64_t v)
 {
@@ -60,7 +61,8 @@ static void simnet_mix(struct simnet *sn, uint64_t v)
 	sn->trace ^= sn->trace >> 29;
 }
 
-static void simnet_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void simnet_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			 const struct sdr_sim_packet *p)
 {
 	struct simnet *sn = user;
 	const uint8_t *b;
@@ -78,9 +80,11 @@ static void simnet_trace(void *user, uint64_t now, enum sdr_sim_what what, const
 		}
 	}
 	if (sn->cfg.verbose > 1)
-		fprintf(stderr, "%12.6f ms    %s %s %u -> %u, %u bytes, va %llx imm %08x due %.6f\n",
-			(double)now / 1e6, p->kind == SDR_SIM_DATA ? "data" : "ctl", sdr_sim_what_name(what),
-			p->src, p->dst, p->len, (unsigned long long)p->va, p->imm, (double)p->due / 1e6);
+		fprintf(stderr,
+			"%12.6f ms    %s %s %u -> %u, %u bytes, va %llx imm %08x due %.6f\n",
+			(double)now / 1e6, p->kind == SDR_SIM_DATA ? "data" : "ctl",
+			sdr_sim_what_name(what), p->src, p->dst, p->len, (unsigned long long)p->va,
+			p->imm, (double)p->due / 1e6);
 	if (sn->cfg.on_trace)
 		sn->cfg.on_trace(sn->cfg.user, now, what, p);
 }
@@ -92,7 +96,7 @@ static bool simnet_filter(void *user, struct sdr_sim_packet *p)
 	return sn->cfg.filter(sn->cfg.user, p);
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static const struct sdr_rel_cbs simnet_cbs = {
 	.done = simnet_done,
@@ -244,8 +248,8 @@ static void check_grants(struct simnet *sn)
 	for (uint32_t i = 0; i < sn->cfg.nodes; i++) {
 		sdr_sim_node_grants(sn->w, i, &made, &ended);
 		if (made != ended)
-			simnet_fail(sn, "I14: node %u made %llu grants and ended %llu", i, (unsigned long long)made,
-				    (unsigned long long)ended);
+			simnet_fail(sn, "I14: node %u made %llu grants and ended %llu", i,
+				    (unsigned long long)made, (unsigned long long)ended);
 	}
 }
 
@@ -275,7 +279,7 @@ bool simnet_close(struct simnet *sn, char *why_out, size_t why_len)
 	return ok;
 }
 
-/* ---- the clock ------------------------------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static void simnet_round(struct simnet *sn, struct simnet_node *nd)
 {
@@ -294,8 +298,9 @@ static void simnet_round(struct simnet *sn, struct simnet_node *nd)
 			nd->wakes = 0;
 		}
 		if (++nd->wakes > SIMNET_WAKES_MAX) {
-			simnet_fail(sn, "I13: node %u woke up %u times in one ms with nothing to do", nd->idx,
-				    SIMNET_WAKES_MAX);
+			simnet_fail(sn,
+				    "I13: node %u woke up %u times in one ms with nothing to do",
+				    nd->idx, SIMNET_WAKES_MAX);
 			return;
 		}
 	}
@@ -310,8 +315,11 @@ static void simnet_round(struct simnet *sn, struct simnet_node *nd)
 				return;
 			}
 			if (sdr_sim_world_flying(sn->w) > SIMNET_FLYING_MAX) {
-				simnet_fail(sn, "I13: storm: node %u sent until %llu MiB were under way", nd->idx,
-					    (unsigned long long)sdr_sim_world_flying(sn->w) >> 20);
+				simnet_fail(
+					sn,
+					"I13: storm: node %u sent until %llu MiB were under way",
+					nd->idx,
+					(unsigned long long)sdr_sim_world_flying(sn->w) >> 20);
 				return;
 			}
 		}
@@ -322,8 +330,10 @@ static void simnet_round(struct simnet *sn, struct simnet_node *nd)
 		}
 		nd->deadline = sdr_rel_deadline(nd->rel);
 		if (++idle > SIMNET_IDLE_MAX) {
-			simnet_fail(sn, "I13: node %u has nothing to do and its deadline is %llu ns ago", nd->idx,
-				    (unsigned long long)(now - nd->deadline));
+			simnet_fail(
+				sn,
+				"I13: node %u has nothing to do and its deadline is %llu ns ago",
+				nd->idx, (unsigned long long)(now - nd->deadline));
 			return;
 		}
 	} while (nd->deadline <= now && !nd->dirty);
@@ -366,7 +376,8 @@ bool simnet_run_for(struct simnet *sn, uint64_t ns)
 	return true;
 }
 
-bool simnet_run_cond(struct simnet *sn, bool (*cond)(void *arg), void *arg, uint64_t limit_ns, const char *what)
+bool simnet_run_cond(struct simnet *sn, bool (*cond)(void *arg), void *arg, uint64_t limit_ns,
+		     const char *what)
 {
 	uint64_t end = simnet_now(sn) + limit_ns;
 
@@ -392,8 +403,8 @@ bool simnet_run_op(struct simnet *sn, struct simnet_op *op, uint64_t limit_ns)
 
 	if (!op)
 		return false;
-	snprintf(what, sizeof(what), "I1: operation %u (%s of %llu bytes)", op->id, simnet_kind_name(op->kind),
-		 (unsigned long long)op->len);
+	snprintf(what, sizeof(what), "I1: operation %u (%s of %llu bytes)", op->id,
+		 simnet_kind_name(op->kind), (unsigned long long)op->len);
 	return simnet_run_cond(sn, simnet_cond_op, op, limit_ns, what);
 }
 
@@ -412,15 +423,16 @@ bool simnet_run_all(struct simnet *sn, uint64_t limit_ns)
 
 		if (op->closed || op->silent || simnet_op_done(op))
 			continue;
-		snprintf(sn->why + n, sizeof(sn->why) - n, "; open: %u %s node %u peer %d len %llu flags %x",
-			 op->id, simnet_kind_name(op->kind), op->node, (int)op->peer, (unsigned long long)op->len,
-			 op->flags);
+		snprintf(sn->why + n, sizeof(sn->why) - n,
+			 "; open: %u %s node %u peer %d len %llu flags %x", op->id,
+			 simnet_kind_name(op->kind), op->node, (int)op->peer,
+			 (unsigned long long)op->len, op->flags);
 		break;
 	}
 	return ok;
 }
 
-/* ---- statistics ------------------------------------------------------------------------------------ */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 void simnet_node_stats(struct simnet *sn, uint32_t node, struct sdr_rel_stats *out)
 {
@@ -447,15 +459,16 @@ bool simnet_check_no_repair(struct simnet *sn)
 	struct sdr_rel_stats st;
 
 	simnet_stats(sn, &st);
-	if (st.rtx_rack | st.rtx_nack | st.rtx_tlp | st.rtx_rto | st.rtx_spurious | st.nack_tx | st.nack_rx |
-	    st.pkts_dup | st.pkts_bad | st.rec_rtx | st.repair_tx)
-		simnet_fail(sn,
-			    "I9: clean network, yet rack %llu nack %llu tlp %llu rto %llu spurious %llu nacks %llu "
-			    "dup %llu late %llu bad %llu rec_rtx %llu",
-			    (unsigned long long)st.rtx_rack, (unsigned long long)st.rtx_nack,
-			    (unsigned long long)st.rtx_tlp, (unsigned long long)st.rtx_rto,
-			    (unsigned long long)st.rtx_spurious, (unsigned long long)st.nack_tx,
-			    (unsigned long long)st.pkts_dup, (unsigned long long)st.pkts_late,
-			    (unsigned long long)st.pkts_bad, (unsigned long long)st.rec_rtx);
+	if (st.rtx_rack | st.rtx_nack | st.rtx_tlp | st.rtx_rto | st.rtx_spurious | st.nack_tx |
+	    st.nack_rx | st.pkts_dup | st.pkts_bad | st.rec_rtx | st.repair_tx)
+		simnet_fail(
+			sn,
+			"I9: clean network, yet rack %llu nack %llu tlp %llu rto %llu spurious %llu nacks %llu "
+			"dup %llu late %llu bad %llu rec_rtx %llu",
+			(unsigned long long)st.rtx_rack, (unsigned long long)st.rtx_nack,
+			(unsigned long long)st.rtx_tlp, (unsigned long long)st.rtx_rto,
+			(unsigned long long)st.rtx_spurious, (unsigned long long)st.nack_tx,
+			(unsigned long long)st.pkts_dup, (unsigned long long)st.pkts_late,
+			(unsigned long long)st.pkts_bad, (unsigned long long)st.rec_rtx);
 	return !sn->failed;
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A test bench: reliable endpoints on the simulated network, driven in virtual time, watched all the time.
+ * A test bench: reliable endpoints on the simulated network, driven in virtual time, watched all
+ * the time.
  *
- * The bench owns a world, one endpoint a node, and every operation posted.  It lets each endpoint progress
- * until it has nothing to do, then jumps to the next moment at which something can happen.  While doing so it
- * checks (numbers as in the list of invariants of the project):
+ * The bench owns a world, one endpoint a node, and every operation posted.  It lets each endpoint
+ * progress until it has nothing to do, then jumps to the next moment at which something can
+ * happen.  While doing so it checks (numbers as in the list of invariants of the project):
  *
  *   I1   each posted operation ends exactly once, and a claimed one twice
- *   I2   each message is delivered once at most, to a receive that it matches, in the order sent, and
- *        its bytes are those of the sender at the time of the post
+ *   I2   each message is delivered once at most, to a receive that it matches, in the order sent,
+ *        and its bytes are those of the sender at the time of the post
  *   I3   the bytes around each buffer, and each buffer after its completion, stay as they are
  *   I14  each grant of a keyed node ended, before its endpoint was closed
  *   I11  the hash over the trace of all packets (the caller compares two runs)
  *   I13  progress comes to an end, deadlines lie in the future, wake-ups without an arrival are few
  *
- * Buffers of sends are overwritten as soon as they are the caller's again, so that bytes read too late are
- * wrong bytes.  The first thing that goes wrong is kept as a text (simnet.why); from then on nothing moves.
+ * Buffers of sends are overwritten as soon as they are the caller's again, so that bytes read too
+ * late are wrong bytes.  The first thing that goes wrong is kept as a text (simnet.why); from then
+ * on nothing moves.
  */
 #ifndef SIMNET_H
 #define SIMNET_H
@@ -24,20 +26,25 @@
 #include "../../prov/sdr/rel/sdr_rel.h"
 #include "../../prov/sdr/uc/sdr_sim.h"
 
-#define SIMNET_NODES_MAX   64u
-#define SIMNET_GUARD	   32u		  /* bytes in front of, between and behind the parts of a buffer */
-#define SIMNET_ROUNDS_MAX  10000u	  /* progress calls of a node in one instant */
-#define SIMNET_IDLE_MAX	   8u		  /* and of those that do nothing while the deadline is not in the future */
-#define SIMNET_FLYING_MAX  (768ull << 20) /* wire bytes under way: more is a storm */
-#define SIMNET_WAKES_MAX   1000u /* rounds of a node in a virtual ms that no packet and no post asked for */
-#define SIMNET_NOBODY	   UINT32_MAX
-#define SIMNET_GUARD_BYTE  0xa5
-#define SIMNET_FRESH	   0xee			    /* receive buffers before anything arrives, write regions */
+#define SIMNET_NODES_MAX 64u
+/* bytes in front of, between and behind the parts of a buffer */
+#define SIMNET_GUARD	  32u
+#define SIMNET_ROUNDS_MAX 10000u /* progress calls of a node in one instant */
+/* and of those that do nothing while the deadline is not in the future */
+#define SIMNET_IDLE_MAX	  8u
+#define SIMNET_FLYING_MAX (768ull << 20) /* wire bytes under way: more is a storm */
+/* rounds of a node in a virtual ms that no packet and no post asked for */
+#define SIMNET_WAKES_MAX  1000u
+#define SIMNET_NOBODY	  UINT32_MAX
+#define SIMNET_GUARD_BYTE 0xa5
+/* receive buffers before anything arrives, write regions */
+#define SIMNET_FRESH	   0xee
 #define SIMNET_USED	   0xdd			    /* send buffers after completion */
 #define SIMNET_WO_GAP	   8u			    /* bytes between two writes */
 #define SIMNET_RO_ID(node) (0x70000000ull + (node)) /* pattern of the readable regions */
-#define SIMNET_KEY_RO	   1u			    /* region of each node that may be read: seeded bytes */
-#define SIMNET_KEY_WO	   2u			    /* region that may be written */
+/* region of each node that may be read: seeded bytes */
+#define SIMNET_KEY_RO 1u
+#define SIMNET_KEY_WO 2u /* region that may be written */
 
 #define US_NS 1000ull
 #define MS_NS 1000000ull
@@ -111,7 +118,8 @@ struct simnet_cfg {
 	void *user;		 /* for filter and on_done */
 	bool (*filter)(void *user, struct sdr_sim_packet *pkt);
 	void (*on_done)(void *user, struct simnet_op *op); /* must not post */
-	void (*on_trace)(void *user, uint64_t now_ns, enum sdr_sim_what what, const struct sdr_sim_packet *pkt);
+	void (*on_trace)(void *user, uint64_t now_ns, enum sdr_sim_what what,
+			 const struct sdr_sim_packet *pkt);
 	int verbose; /* to stderr: 1 operations, 2 packets too */
 };
 
@@ -141,7 +149,10 @@ struct simnet {
 /* Settings every scenario starts from: sr, bbr, 64 KiB chunks, 30 s. */
 void simnet_cfg_default(struct simnet_cfg *cfg);
 int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg);
-/* Checks everything a last time, closes what is open and frees all.  Returns !failed, with the text in why_out. */
+/*
+ * Checks everything a last time, closes what is open and frees all.  Returns !failed, with the text
+ * in why_out.
+ */
 bool simnet_close(struct simnet *sn, char *why_out, size_t why_len);
 void simnet_fail(struct simnet *sn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 uint64_t simnet_now(const struct simnet *sn);
@@ -152,7 +163,10 @@ bool simnet_chance(struct simnet *sn, double p);
 /* ---- nodes ---- */
 /* The endpoint disappears without a word; what it had posted counts as closed. */
 void simnet_crash(struct simnet *sn, uint32_t node);
-/* In order: shutdown, and progress until it is quiet or limit_ns have passed.  False: it was not quiet. */
+/*
+ * In order: shutdown, and progress until it is quiet or limit_ns have passed.  False: it was not
+ * quiet.
+ */
 bool simnet_shutdown(struct simnet *sn, uint32_t node, uint64_t limit_ns);
 /* A new endpoint at a node that is down. */
 int simnet_boot(struct simnet *sn, uint32_t node);
@@ -167,11 +181,13 @@ struct simnet_wr {
 	uint64_t len;
 	uint64_t tag, ignore;
 	uint64_t min_multi;
-	uint64_t rma_addr, rma_key; /* WRITE with key SIMNET_KEY_WO: rma_addr is chosen by the bench */
-	bool may_fail, must_fail;   /* must_fail: remote access that has to be refused */
+	/* WRITE with key SIMNET_KEY_WO: rma_addr is chosen by the bench */
+	uint64_t rma_addr, rma_key;
+	bool may_fail, must_fail; /* must_fail: remote access that has to be refused */
 };
 struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct simnet_wr *wr);
-struct simnet_op *simnet_send(struct simnet *sn, uint32_t node, uint32_t to, uint64_t len, uint16_t flags);
+struct simnet_op *simnet_send(struct simnet *sn, uint32_t node, uint32_t to, uint64_t len,
+			      uint16_t flags);
 struct simnet_op *simnet_recv(struct simnet *sn, uint32_t node, uint32_t from, uint64_t len);
 /* Receive or discard (R_DISCARD in flags) what a peek has claimed. */
 bool simnet_claim(struct simnet *sn, struct simnet_op *peek, uint16_t flags);
@@ -187,11 +203,18 @@ static inline bool simnet_op_ok(const struct simnet_op *op)
 }
 
 /* ---- time: each returns false once something failed ---- */
-/* All endpoints work until they have nothing to do now; then the next moment, but not beyond `until`. */
+/*
+ * All endpoints work until they have nothing to do now; then the next moment, but not beyond
+ * `until`.
+ */
 bool simnet_advance(struct simnet *sn, uint64_t until);
 bool simnet_run_for(struct simnet *sn, uint64_t ns);
-/* Until cond is true; failure (named what) when limit_ns pass before or nothing can happen any more. */
-bool simnet_run_cond(struct simnet *sn, bool (*cond)(void *arg), void *arg, uint64_t limit_ns, const char *what);
+/*
+ * Until cond is true; failure (named what) when limit_ns pass before or nothing can happen any
+ * more.
+ */
+bool simnet_run_cond(struct simnet *sn, bool (*cond)(void *arg), void *arg, uint64_t limit_ns,
+		     const char *what);
 bool simnet_run_op(struct simnet *sn, struct simnet_op *op, uint64_t limit_ns);
 bool simnet_run_all(struct simnet *sn, uint64_t limit_ns); /* all operations done */
 
@@ -219,7 +242,8 @@ uint64_t simnet_parts_check(const struct simnet_op *op, uint64_t id, uint64_t of
 void simnet_op_seal(struct simnet_op *op);
 void simnet_write_check(struct simnet *sn, const struct simnet_op *op, const char *when);
 void simnet_done(void *user, const struct sdr_rel_cqe *e);
-int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va, void **region);
+int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		  void **region);
 void simnet_region_init(struct simnet *sn, struct simnet_node *nd);
 void simnet_ops_close_node(struct simnet *sn, uint32_t node);
 void simnet_ops_free(struct simnet *sn);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The bench's bytes: what a message consists of, guards around buffers, the regions of remote access.
+ * The bench's bytes: what a message consists of, guards around buffers, the regions of remote
+ * access.
  *
- * Every message has a number, and its bytes are a function of number and position: the first eight hold the
- * number itself, so that a receive can tell which message it got; shorter ones carry it as remote CQ data.
- * A buffer lies between guards; once it is the caller's again its sum is taken and must stay.  Writes get
- * places of their own in the target's region, with guards between them.
+ * Every message has a number, and its bytes are a function of number and position: the first eight
+ * hold the number itself, so that a receive can tell which message it got; shorter ones carry it as
+ * remote CQ data. A buffer lies between guards; once it is the caller's again its sum is taken and
+ * must stay.  Writes get places of their own in the target's region, with guards between them.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "simnet.h"
 
-/* ---- bytes ----------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static uint64_t pattern_word(uint64_t id, uint64_t i)
 {
-	return i ? (id + 0x51ed27) * 0x9e3779b97f4a7c15ull + i * 0xc2b2ae3d27d4eb4full : id | 0x5d5aull << 48;
+	return i ? (id + 0x51ed27) * 0x9e3779b97f4a7c15ull + i * 0xc2b2ae3d27d4eb4full
+		 : id | 0x5d5aull << 48;
 }
 
 void simnet_pattern_fill(uint8_t *p, uint64_t id, uint64_t off, uint64_t n)
@@ -121,31 +123,35 @@ void simnet_op_seal(struct simnet_op *op)
 	if (!op->mem || op->sn->cfg.virtual_payload)
 		return;
 	if (!guards_ok(op))
-		simnet_fail(op->sn, "I3: bytes around the buffer of operation %u (%s, %llu bytes) were written",
-			    op->id, simnet_kind_name(op->kind), (unsigned long long)op->len);
+		simnet_fail(
+			op->sn,
+			"I3: bytes around the buffer of operation %u (%s, %llu bytes) were written",
+			op->id, simnet_kind_name(op->kind), (unsigned long long)op->len);
 	op->sealed = true;
 	op->sum = mem_sum(op->mem, op->mem_len);
 }
 
 bool simnet_check_memory(struct simnet *sn, uint32_t step)
 {
-	for (uint32_t i = step > 1 ? (uint32_t)simnet_below(sn, step) : 0; i < sn->nops && !sn->failed; i += step) {
+	for (uint32_t i = step > 1 ? (uint32_t)simnet_below(sn, step) : 0;
+	     i < sn->nops && !sn->failed; i += step) {
 		struct simnet_op *op = sn->ops[i];
 
 		if (!op->mem || sn->cfg.virtual_payload)
 			continue;
 		if (op->sealed ? mem_sum(op->mem, op->mem_len) != op->sum : !guards_ok(op))
-			simnet_fail(sn,
-				    "I3: %s operation %u (%s of %llu bytes at node %u, completed at %.6f s) were "
-				    "written",
-				    op->sealed ? "bytes of the finished" : "bytes around the buffer of", op->id,
-				    simnet_kind_name(op->kind), (unsigned long long)op->len, op->node,
-				    (double)op->done_ns / 1e9);
+			simnet_fail(
+				sn,
+				"I3: %s operation %u (%s of %llu bytes at node %u, completed at %.6f s) were "
+				"written",
+				op->sealed ? "bytes of the finished" : "bytes around the buffer of",
+				op->id, simnet_kind_name(op->kind), (unsigned long long)op->len,
+				op->node, (double)op->done_ns / 1e9);
 	}
 	return !sn->failed;
 }
 
-/* ---- regions --------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 void simnet_region_init(struct simnet *sn, struct simnet_node *nd)
 {
@@ -162,7 +168,8 @@ void simnet_region_init(struct simnet *sn, struct simnet_node *nd)
 	memset(nd->wo.mem, SIMNET_FRESH, nd->wo.len);
 }
 
-int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va, void **region)
+int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
+		  void **region)
 {
 	struct simnet_node *nd = user;
 	struct simnet_region *r;
@@ -189,6 +196,9 @@ void simnet_write_check(struct simnet *sn, const struct simnet_op *op, const cha
 		return;
 	bad = simnet_pattern_check(p, op->id, 0, op->len);
 	if (bad < op->len)
-		simnet_fail(sn, "I2: write %u from node %u to %u, %llu bytes: byte %llu is wrong (%02x) %s", op->id,
-			    op->node, op->peer, (unsigned long long)op->len, (unsigned long long)bad, p[bad], when);
+		simnet_fail(
+			sn,
+			"I2: write %u from node %u to %u, %llu bytes: byte %llu is wrong (%02x) %s",
+			op->id, op->node, op->peer, (unsigned long long)op->len,
+			(unsigned long long)bad, p[bad], when);
 }

@@ -9,18 +9,19 @@
 #include <string.h>
 #include "simnet.h"
 
-/* ---- completions ----------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
 static bool op_matches(const struct simnet_op *recv, const struct simnet_op *msg)
 {
-	return msg->peer == recv->node && (recv->kind == SDR_REL_TRECV) == (msg->kind == SDR_REL_TSEND) &&
+	return msg->peer == recv->node &&
+	       (recv->kind == SDR_REL_TRECV) == (msg->kind == SDR_REL_TSEND) &&
 	       (recv->peer == SIMNET_NOBODY || recv->peer == msg->node) &&
 	       (recv->kind == SDR_REL_RECV || !((msg->tag ^ recv->tag) & ~recv->ignore));
 }
 
 /* Which message a receive or peek speaks of; NULL: cannot be told. */
-static struct simnet_op *message_of(struct simnet *sn, const struct simnet_op *op, const struct sdr_rel_cqe *e,
-				    bool bytes)
+static struct simnet_op *message_of(struct simnet *sn, const struct simnet_op *op,
+				    const struct sdr_rel_cqe *e, bool bytes)
 {
 	uint64_t id = UINT64_MAX, off = 0;
 	uint8_t w[8] = { 0 };
@@ -48,15 +49,15 @@ static struct simnet_op *message_of(struct simnet *sn, const struct simnet_op *o
 	return sn->ops[id];
 }
 
-static void note_match(struct simnet *sn, const struct simnet_op *op, const struct simnet_op *msg, uint64_t at,
-		       uint64_t len)
+static void note_match(struct simnet *sn, const struct simnet_op *op, const struct simnet_op *msg,
+		       uint64_t at, uint64_t len)
 {
 	for (uint32_t i = 0; i < sn->nmatches && op->flags & SDR_REL_R_MULTI && len; i++) {
 		const struct simnet_match *m = &sn->matches[i];
 
 		if (m->recv == op->id && m->len && at < m->at + m->len && m->at < at + len)
-			simnet_fail(sn, "I3: multi-receive %u: messages %u and %u overlap", op->id, m->msg,
-				    msg->id);
+			simnet_fail(sn, "I3: multi-receive %u: messages %u and %u overlap", op->id,
+				    m->msg, msg->id);
 	}
 	if (sn->nmatches == sn->matches_cap) {
 		sn->matches_cap = sn->matches_cap ? 2 * sn->matches_cap : 64;
@@ -75,8 +76,10 @@ static void recv_bytes(struct simnet *sn, struct simnet_op *op, const struct sdr
 	if (op->flags & SDR_REL_R_MULTI) {
 		at = (uint64_t)((uint8_t *)e->buf - (uint8_t *)op->iov[0].buf);
 		if (at > op->len || e->len > op->len - at) {
-			simnet_fail(sn, "I3: multi-receive %u: message at %llu + %llu leaves the buffer", op->id,
-				    (unsigned long long)at, (unsigned long long)e->len);
+			simnet_fail(
+				sn,
+				"I3: multi-receive %u: message at %llu + %llu leaves the buffer",
+				op->id, (unsigned long long)at, (unsigned long long)e->len);
 			return;
 		}
 		if (!sn->cfg.virtual_payload)
@@ -85,15 +88,18 @@ static void recv_bytes(struct simnet *sn, struct simnet_op *op, const struct sdr
 		bad = simnet_parts_check(op, msg->id, 0, e->len);
 	}
 	if (bad < e->len)
-		simnet_fail(sn, "I2: message %u (%s, node %u to %u, %llu bytes) in receive %u: byte %llu is wrong",
-			    msg->id, simnet_kind_name(msg->kind), msg->node, msg->peer,
-			    (unsigned long long)msg->len, op->id, (unsigned long long)bad);
+		simnet_fail(
+			sn,
+			"I2: message %u (%s, node %u to %u, %llu bytes) in receive %u: byte %llu is wrong",
+			msg->id, simnet_kind_name(msg->kind), msg->node, msg->peer,
+			(unsigned long long)msg->len, op->id, (unsigned long long)bad);
 	if (!(op->flags & SDR_REL_R_CLAIM))
 		note_match(sn, op, msg, at, e->len);
 }
 
 /* A receive completed with a message, or a peek discarded one. */
-static void recv_done(struct simnet *sn, struct simnet_op *op, const struct sdr_rel_cqe *e, bool bytes)
+static void recv_done(struct simnet *sn, struct simnet_op *op, const struct sdr_rel_cqe *e,
+		      bool bytes)
 {
 	struct simnet_op *msg = message_of(sn, op, e, bytes);
 	uint64_t room = op->len;
@@ -103,11 +109,14 @@ static void recv_done(struct simnet *sn, struct simnet_op *op, const struct sdr_
 		return;
 	}
 	if (!op_matches(op, msg))
-		simnet_fail(sn, "I2: receive %u does not match message %u (tag %llx against %llx & ~%llx)", op->id,
-			    msg->id, (unsigned long long)msg->tag, (unsigned long long)op->tag,
-			    (unsigned long long)op->ignore);
+		simnet_fail(
+			sn,
+			"I2: receive %u does not match message %u (tag %llx against %llx & ~%llx)",
+			op->id, msg->id, (unsigned long long)msg->tag, (unsigned long long)op->tag,
+			(unsigned long long)op->ignore);
 	if (msg->consumed)
-		simnet_fail(sn, "I2: message %u was delivered twice, now to receive %u", msg->id, op->id);
+		simnet_fail(sn, "I2: message %u was delivered twice, now to receive %u", msg->id,
+			    op->id);
 	msg->consumed = true;
 	op->took = msg->id;
 	op->taken++;
@@ -115,22 +124,27 @@ static void recv_done(struct simnet *sn, struct simnet_op *op, const struct sdr_
 		simnet_fail(sn, "I2: receive %u names node %llu, not %u", op->id,
 			    (unsigned long long)sdr_peer_user(e->peer), msg->node);
 	if (op->kind == SDR_REL_TRECV && e->tag != msg->tag)
-		simnet_fail(sn, "I2: receive %u says tag %llx, sent was %llx", op->id, (unsigned long long)e->tag,
-			    (unsigned long long)msg->tag);
+		simnet_fail(sn, "I2: receive %u says tag %llx, sent was %llx", op->id,
+			    (unsigned long long)e->tag, (unsigned long long)msg->tag);
 	if (e->has_data && (!(msg->flags & SDR_REL_F_DATA) || e->data != msg->data))
 		simnet_fail(sn, "I2: receive %u has remote data of nobody", op->id);
 	if (!e->has_data && msg->flags & SDR_REL_F_DATA)
-		simnet_fail(sn, "I2: receive %u lost the remote data of message %u", op->id, msg->id);
+		simnet_fail(sn, "I2: receive %u lost the remote data of message %u", op->id,
+			    msg->id);
 	if (!bytes)
 		return;
-	/* Of a message that does not fit, any part or nothing may be delivered; the lengths must add up. */
+	/*
+	 * Of a message that does not fit, any part or nothing may be delivered; the lengths must
+	 * add up.
+	 */
 	if ((e->err ? e->len > room || e->len + e->olen != msg->len : e->len != msg->len) ||
 	    (e->len < msg->len) != (e->err == -EMSGSIZE) ||
 	    (e->err && msg->len <= room && !(op->flags & SDR_REL_R_MULTI)))
-		simnet_fail(sn,
-			    "I2: message %u of %llu bytes in receive %u of %llu: length %llu, over %llu, error %d",
-			    msg->id, (unsigned long long)msg->len, op->id, (unsigned long long)op->len,
-			    (unsigned long long)e->len, (unsigned long long)e->olen, e->err);
+		simnet_fail(
+			sn,
+			"I2: message %u of %llu bytes in receive %u of %llu: length %llu, over %llu, error %d",
+			msg->id, (unsigned long long)msg->len, op->id, (unsigned long long)op->len,
+			(unsigned long long)e->len, (unsigned long long)e->olen, e->err);
 	recv_bytes(sn, op, e, msg);
 }
 
@@ -144,7 +158,8 @@ static void remote_done(struct simnet *sn, struct simnet_node *nd, const struct 
 	if (!e->has_data)
 		return;
 	op = e->data < sn->nops ? sn->ops[e->data] : NULL;
-	if (!op || op->kind != SDR_REL_WRITE || op->peer != nd->idx || !(op->flags & SDR_REL_F_DATA)) {
+	if (!op || op->kind != SDR_REL_WRITE || op->peer != nd->idx ||
+	    !(op->flags & SDR_REL_F_DATA)) {
 		simnet_fail(sn, "I2: node %u: write with data of nobody (%llx)", nd->idx,
 			    (unsigned long long)e->data);
 		return;
@@ -181,18 +196,20 @@ static void op_done(struct simnet *sn, struct simnet_op *op, const struct sdr_re
 	if (e->uflags != op->id)
 		simnet_fail(sn, "I1: operation %u got its flags wrong", op->id);
 	if (!e->err != !e->prov_err)
-		simnet_fail(sn, "I1: operation %u: error %d with reason %d", op->id, e->err, e->prov_err);
+		simnet_fail(sn, "I1: operation %u: error %d with reason %d", op->id, e->err,
+			    e->prov_err);
 	if (e->err && !error_allowed(op, e)) {
-		simnet_fail(sn, "%s %u (node %u, peer %d, %llu bytes) failed: %d, %s", simnet_kind_name(op->kind),
-			    op->id, op->node, (int)op->peer, (unsigned long long)op->len, e->err,
-			    sdr_rel_strerror(e->prov_err));
+		simnet_fail(sn, "%s %u (node %u, peer %d, %llu bytes) failed: %d, %s",
+			    simnet_kind_name(op->kind), op->id, op->node, (int)op->peer,
+			    (unsigned long long)op->len, e->err, sdr_rel_strerror(e->prov_err));
 		return;
 	}
 	if (simnet_is_recv(op->kind)) {
 		if (op->flags & SDR_REL_R_PEEK) {
 			if (e->err)
 				return;
-			op->claimed = op->flags & SDR_REL_R_CLAIM && !(op->flags & SDR_REL_R_DISCARD);
+			op->claimed =
+				op->flags & SDR_REL_R_CLAIM && !(op->flags & SDR_REL_R_DISCARD);
 			if (op->flags & SDR_REL_R_DISCARD)
 				recv_done(sn, op, e, false);
 			return;
@@ -209,12 +226,14 @@ static void op_done(struct simnet *sn, struct simnet_op *op, const struct sdr_re
 		simnet_fail(
 			sn,
 			"%s %u of %llu bytes with a bad key, range or access was not refused (error %d, reason %d)",
-			simnet_kind_name(op->kind), op->id, (unsigned long long)op->len, e->err, e->prov_err);
+			simnet_kind_name(op->kind), op->id, (unsigned long long)op->len, e->err,
+			e->prov_err);
 		return;
 	}
 	if (!e->err && op->flags & SDR_REL_F_DELIVERY) {
 		if (simnet_is_send(op->kind) && !op->consumed && !sn->unknown)
-			simnet_fail(sn, "send %u was reported delivered, but no receive has it", op->id);
+			simnet_fail(sn, "send %u was reported delivered, but no receive has it",
+				    op->id);
 		if (op->kind == SDR_REL_WRITE)
 			simnet_write_check(sn, op, "when reported delivered");
 	}
@@ -224,9 +243,11 @@ static void op_done(struct simnet *sn, struct simnet_op *op, const struct sdr_re
 		if (!e->err && !sn->cfg.virtual_payload)
 			bad = simnet_parts_check(op, SIMNET_RO_ID(op->peer), op->rma_addr, op->len);
 		if (bad < op->len)
-			simnet_fail(sn, "I2: read %u (node %u of %u, %llu bytes at %llu): byte %llu is wrong",
-				    op->id, op->node, op->peer, (unsigned long long)op->len,
-				    (unsigned long long)op->rma_addr, (unsigned long long)bad);
+			simnet_fail(
+				sn,
+				"I2: read %u (node %u of %u, %llu bytes at %llu): byte %llu is wrong",
+				op->id, op->node, op->peer, (unsigned long long)op->len,
+				(unsigned long long)op->rma_addr, (unsigned long long)bad);
 	} else if (!op->sealed && !sn->cfg.virtual_payload) {
 		simnet_parts_set(op, SIMNET_USED);
 	}
@@ -251,12 +272,13 @@ void simnet_done(void *user, const struct sdr_rel_cqe *e)
 		simnet_fail(sn, "I1: completion without context (%s)", simnet_kind_name(e->kind));
 		return;
 	}
-	counts =
-		!(simnet_is_recv(op->kind) && op->flags & SDR_REL_R_MULTI) || e->multi_last || e->err == -ECANCELED;
-	if (op->node != nd->idx || (counts && op->done >= op->expect && !(op->silent && e->err && !op->done)) ||
+	counts = !(simnet_is_recv(op->kind) && op->flags & SDR_REL_R_MULTI) || e->multi_last ||
+		 e->err == -ECANCELED;
+	if (op->node != nd->idx ||
+	    (counts && op->done >= op->expect && !(op->silent && e->err && !op->done)) ||
 	    (!counts && op->done)) {
-		simnet_fail(sn, "I1: %s %u of node %u completed once more, at node %u", simnet_kind_name(op->kind),
-			    op->id, op->node, nd->idx);
+		simnet_fail(sn, "I1: %s %u of node %u completed once more, at node %u",
+			    simnet_kind_name(op->kind), op->id, op->node, nd->idx);
 		return;
 	}
 	op->done += counts;
@@ -268,23 +290,25 @@ void simnet_done(void *user, const struct sdr_rel_cqe *e)
 		sn->open--;
 	if (sn->cfg.verbose)
 		fprintf(stderr, "%12.6f ms  node %u: %s %u done, error %d (%s) len %llu\n",
-			(double)op->done_ns / 1e6, op->node, simnet_kind_name(op->kind), op->id, e->err,
-			e->err ? sdr_rel_strerror(e->prov_err) : "", (unsigned long long)e->len);
+			(double)op->done_ns / 1e6, op->node, simnet_kind_name(op->kind), op->id,
+			e->err, e->err ? sdr_rel_strerror(e->prov_err) : "",
+			(unsigned long long)e->len);
 	op_done(sn, op, e);
 	if (sn->cfg.on_done)
 		sn->cfg.on_done(sn->cfg.user, op);
 }
 
-/* ---- the end --------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /*
- * A receive must not have let a message pass that it matches, when a later receive got it and this one got a
- * message which the same sender sent afterwards.
+ * A receive must not have let a message pass that it matches, when a later receive got it and this
+ * one got a message which the same sender sent afterwards.
  */
 static void check_order(struct simnet *sn)
 {
 	for (uint32_t i = 0; i < sn->nmatches; i++) {
-		const struct simnet_op *r1 = sn->ops[sn->matches[i].recv], *m1 = sn->ops[sn->matches[i].msg];
+		const struct simnet_op *r1 = sn->ops[sn->matches[i].recv],
+				       *m1 = sn->ops[sn->matches[i].msg];
 		bool swapped;
 
 		for (uint32_t k = i + 1; k < sn->nmatches; k++) {
@@ -297,7 +321,8 @@ static void check_order(struct simnet *sn)
 				continue;
 			if (r1 == r2) /* in one buffer the place tells the order */
 				swapped = sn->matches[i].len && sn->matches[k].len &&
-					  (sn->matches[i].at < sn->matches[k].at) != (m1->id < m2->id);
+					  (sn->matches[i].at < sn->matches[k].at) !=
+						  (m1->id < m2->id);
 			else if (r1->id < r2->id)
 				swapped = m2->id < m1->id && op_matches(r1, m2);
 			else
@@ -332,12 +357,15 @@ static void check_region(struct simnet *sn, const struct simnet_node *nd)
 			continue;
 		simnet_write_check(sn, op, "at the end");
 		if (op->flags & SDR_REL_F_DATA && !op->remote_seen)
-			simnet_fail(sn, "I1: write %u with data was never reported at node %u", op->id, op->peer);
+			simnet_fail(sn, "I1: write %u with data was never reported at node %u",
+				    op->id, op->peer);
 	}
 	for (uint64_t i = 0; i < nd->wo.len && !sn->failed; i++)
 		if (!seen[i] && nd->wo.mem[i] != SIMNET_FRESH)
-			simnet_fail(sn, "I3: byte %llu of node %u's region belongs to no write and was written",
-				    (unsigned long long)i, nd->idx);
+			simnet_fail(
+				sn,
+				"I3: byte %llu of node %u's region belongs to no write and was written",
+				(unsigned long long)i, nd->idx);
 	free(seen);
 }
 
@@ -346,10 +374,12 @@ bool simnet_check_end(struct simnet *sn)
 	for (uint32_t i = 0; i < sn->nops && !sn->failed && !sn->unknown; i++) {
 		const struct simnet_op *op = sn->ops[i];
 
-		if (simnet_is_send(op->kind) && !op->closed && !(op->done && op->cqe.err) && !op->may_fail &&
-		    !op->consumed)
-			simnet_fail(sn, "I2: message %u (%s, node %u to %u, %llu bytes) never arrived", op->id,
-				    simnet_kind_name(op->kind), op->node, op->peer, (unsigned long long)op->len);
+		if (simnet_is_send(op->kind) && !op->closed && !(op->done && op->cqe.err) &&
+		    !op->may_fail && !op->consumed)
+			simnet_fail(sn,
+				    "I2: message %u (%s, node %u to %u, %llu bytes) never arrived",
+				    op->id, simnet_kind_name(op->kind), op->node, op->peer,
+				    (unsigned long long)op->len);
 	}
 	check_order(sn);
 	for (uint32_t i = 0; i < sn->cfg.nodes && !sn->failed; i++)

@@ -3,8 +3,9 @@
 /*
  * The bench's operations: making, posting, claiming, cancelling and forgetting them.
  *
- * An operation enters the list before it is posted, because its completion may come from inside the call;
- * when the endpoint refuses it, it leaves the list again and its number is used for the next one.
+ * An operation enters the list before it is posted, because its completion may come from inside the
+ * call; when the endpoint refuses it, it leaves the list again and its number is used for the next
+ * one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ const char *simnet_kind_name(uint8_t kind)
 	return names[kind < sizeof(names) / sizeof(*names) ? kind : 0];
 }
 
-/* ---- posting --------------------------------------------------------------------------------------- */
+/* ---- posting --------------------------------------------------------------------------------- */
 
 static struct simnet_op *op_new(struct simnet *sn, uint32_t node, const struct simnet_wr *wr)
 {
@@ -84,11 +85,13 @@ static void op_enter(struct simnet *sn, struct simnet_op *op)
 	sn->nodes[op->node].dirty = true;
 	if (sn->cfg.verbose)
 		fprintf(stderr, "%12.6f ms  node %u: %s %u peer %d len %llu flags %x tag %llx\n",
-			(double)simnet_now(sn) / 1e6, op->node, simnet_kind_name(op->kind), op->id, (int)op->peer,
-			(unsigned long long)op->len, op->flags, (unsigned long long)op->tag);
+			(double)simnet_now(sn) / 1e6, op->node, simnet_kind_name(op->kind), op->id,
+			(int)op->peer, (unsigned long long)op->len, op->flags,
+			(unsigned long long)op->tag);
 }
 
-static struct simnet_op *post_recv(struct simnet *sn, struct simnet_op *op, const struct simnet_wr *w)
+static struct simnet_op *post_recv(struct simnet *sn, struct simnet_op *op,
+				   const struct simnet_wr *w)
 {
 	struct sdr_rel_rr rr = {
 		.kind = w->kind,
@@ -177,7 +180,8 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 	return op;
 }
 
-struct simnet_op *simnet_send(struct simnet *sn, uint32_t node, uint32_t to, uint64_t len, uint16_t flags)
+struct simnet_op *simnet_send(struct simnet *sn, uint32_t node, uint32_t to, uint64_t len,
+			      uint16_t flags)
 {
 	struct simnet_wr w = { .kind = SDR_REL_SEND, .peer = to, .len = len, .flags = flags };
 
@@ -202,7 +206,8 @@ bool simnet_claim(struct simnet *sn, struct simnet_op *peek, uint16_t flags)
 		.ignore = peek->ignore,
 		.ctx = peek,
 		.uflags = peek->id,
-		.peer = peek->peer == SIMNET_NOBODY ? NULL : simnet_peer(sn, peek->node, peek->peer),
+		.peer = peek->peer == SIMNET_NOBODY ? NULL
+						    : simnet_peer(sn, peek->node, peek->peer),
 	};
 	int err;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Completion times from an independent implementation of the model, right to 1e-12: one transfer, every family of
- * parameters once.  A quantile is given at q - 1e-9, q and q + 1e-9, as the law jumps.  Seconds.
+ * Completion times from an independent implementation of the model, right to 1e-12: one transfer,
+ * every family of parameters once.  A quantile is given at q - 1e-9, q and q + 1e-9, as the law
+ * jumps.  Seconds.
  */
 #ifndef MODEL_GOLDEN_H
 #define MODEL_GOLDEN_H

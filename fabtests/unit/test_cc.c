@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Congestion control and pacer on a simulated path, packet by packet in virtual time: a bottleneck of a rate
- * with a queue of a size, random loss behind it, propagation there and back, a receiver that acknowledges every
- * so many packets or after a delay.  The sender is greedy (or sends in bursts), learns of losses from gaps in
- * the acknowledgements and sends new data instead, so that all that counts is what arrived.
+ * Congestion control and pacer on a simulated path, packet by packet in virtual time: a bottleneck
+ * of a rate with a queue of a size, random loss behind it, propagation there and back, a receiver
+ * that acknowledges every so many packets or after a delay.  The sender is greedy (or sends in
+ * bursts), learns of losses from gaps in the acknowledgements and sends new data instead, so that
+ * all that counts is what arrived.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +55,9 @@ struct sim {
 	/* state */
 	struct sdr_cc cc;
 	struct sdr_pacer pacer;
-	uint64_t now, free_at;	/* ns; when the bottleneck has sent everything */
-	uint64_t snd, rcv, una; /* packet counts: next to send, next to look at in the receiver, oldest in flight */
+	uint64_t now, free_at; /* ns; when the bottleneck has sent everything */
+	/* packet counts: next to send, next to look at in the receiver, oldest in flight */
+	uint64_t snd, rcv, una;
 	uint64_t rx_got, rx_first, rx_last, rx_acked;
 	uint64_t q_head, q_bytes; /* the bottleneck's queue: oldest packet in it */
 	uint64_t inflight, min_rtt, last_news, supply, next_supply;
@@ -73,7 +75,8 @@ static uint64_t sim_rand(struct sim *s)
 	return s->rng * 0x2545f4914f6cdd1dull;
 }
 
-static struct sim *sim_new(uint64_t rate_bps, uint64_t rtt, uint64_t queue, double loss, uint64_t rx_window)
+static struct sim *sim_new(uint64_t rate_bps, uint64_t rtt, uint64_t queue, double loss,
+			   uint64_t rx_window)
 {
 	struct sim *s = calloc(1, sizeof(*s));
 
@@ -137,7 +140,8 @@ static void sim_send(struct sim *s)
 		s->max_inflight = s->inflight;
 	p->tx = s->now;
 	p->got = true;
-	for (; s->q_head < s->snd && s->p[s->q_head % RING].arrive <= s->now + s->rtt / 2; s->q_head++)
+	for (; s->q_head < s->snd && s->p[s->q_head % RING].arrive <= s->now + s->rtt / 2;
+	     s->q_head++)
 		s->q_bytes -= s->p[s->q_head % RING].queued ? PKT : 0;
 	start = s->free_at > s->now ? s->free_at : s->now;
 	if (s->stall_every && start % s->stall_every < s->stall)
@@ -279,8 +283,10 @@ static void sim_print(const struct sim *s, const char *what)
 		       "pace %.3f  bw %.3f  st %d loss %.3f\n",
 		       what, (double)(s->now - 12345) / (double)s->rtt, sim_use(s),
 		       s->sent ? (double)s->lost / (double)s->sent : 0,
-		       (double)s->max_inflight / (double)sim_bdp(s), (double)s->max_queue / (double)s->queue,
-		       (double)s->cc.cwnd / (double)sim_bdp(s), (double)s->cc.pacing_Bps / (double)s->rate,
+		       (double)s->max_inflight / (double)sim_bdp(s),
+		       (double)s->max_queue / (double)s->queue,
+		       (double)s->cc.cwnd / (double)sim_bdp(s),
+		       (double)s->cc.pacing_Bps / (double)s->rate,
 		       (double)s->cc.max_bw / (double)s->rate, s->cc.state, s->cc.loss);
 }
 
@@ -297,7 +303,7 @@ static void sim_rounds(struct sim *s, const char *what, uint32_t n)
 	sim_mark(s);
 }
 
-/* ---- long fat path --------------------------------------------------------------------------------- */
+/* ---- long fat path --------------------------------------------------------------------------- */
 
 #define WAN_RATE 1000000000ull /* bits a second */
 #define WAN_RTT	 (25 * MS)
@@ -307,7 +313,8 @@ static void sim_rounds(struct sim *s, const char *what, uint32_t n)
 /* Greedy on the long path: 12 round trips to get going, then 100 measured. */
 static double wan_use(double loss, double queue_bdp, double *lost, double *first12)
 {
-	struct sim *s = sim_new(WAN_RATE, WAN_RTT, (uint64_t)(queue_bdp * (double)WAN_BDP), loss, WAN_RXW);
+	struct sim *s =
+		sim_new(WAN_RATE, WAN_RTT, (uint64_t)(queue_bdp * (double)WAN_BDP), loss, WAN_RXW);
 	double use;
 	char what[64];
 	uint32_t i;
@@ -329,7 +336,10 @@ static double wan_use(double loss, double queue_bdp, double *lost, double *first
 			assert_true(s->cc.cwnd <= WAN_BDP * 26 / 25 * 101 / 100 + WAN_RXW);
 	}
 	*lost = (double)s->lost / (double)s->sent;
-	/* pacing rate * (round trip + acknowledgement delay) + receiver's buffer, while probing; without, see below */
+	/*
+	 * pacing rate * (round trip + acknowledgement delay) + receiver's buffer, while probing;
+	 * without, see below
+	 */
 	assert_true((double)s->max_inflight <=
 		    1.3 * (double)s->rate * (25.0 + 1.0) / 1e3 / (1 - loss) + (double)WAN_RXW);
 	free(s);
@@ -366,7 +376,7 @@ static void bbr__ignores_random_loss(void **state)
 	assert_true(wan_use(0.3, 2, &lost, &early) >= 0.45);
 }
 
-/* ---- near path: the bottleneck's queue is the receiver's socket buffer ------------------------------ */
+/* ---- near path: the bottleneck's queue is the receiver's socket buffer ----------------------- */
 
 #define NEAR_RATE 20000000000ull
 #define NEAR_RTT  (50 * US)
@@ -388,7 +398,10 @@ static void bbr__runs_loopback_at_full_speed(void **state)
 	free(s);
 }
 
-/* A receiver whose thread is not scheduled for a while: slower for that, not lossy, and back at once. */
+/*
+ * A receiver whose thread is not scheduled for a while: slower for that, not lossy, and back at
+ * once.
+ */
 static void bbr__survives_a_stalling_receiver(void **state)
 {
 	struct sim *s = sim_new(NEAR_RATE / 2, NEAR_RTT, NEAR_RXW, 0, NEAR_RXW);
@@ -423,7 +436,7 @@ static void bbr__near_path_with_a_small_queue(void **state)
 	free(s);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* What comes above the rate is dropped, no queue: a receiver that cannot keep up. */
 static void bbr__guard_meets_a_policer(void **state)
@@ -592,7 +605,7 @@ static void bbr__unknown_receiver_and_guess(void **state)
 	assert_true(cc.cwnd >= 4 * PKT && cc.pacing_Bps > 0);
 }
 
-/* ---- fixed ----------------------------------------------------------------------------------------- */
+/* ---- fixed ----------------------------------------------------------------------------------- */
 
 static void fixed__is_the_rate(void **state)
 {

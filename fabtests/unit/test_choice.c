@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Choice of parity: its promises, and its prediction against transfers drawn at random (repeatably). */
+/*
+ * Choice of parity: its promises, and its prediction against transfers drawn at random
+ * (repeatably).
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,8 +55,12 @@ static struct sdr_choice_in wish(const struct sdr_choice_loss *l, uint64_t npkts
 	return in;
 }
 
-/* A transfer of `segs` segments of L codewords each, sent one behind the other, its parity behind the data. */
-static bool transfer_fails(double p, double burst, uint32_t segs, uint32_t words, uint32_t symbols, uint32_t m)
+/*
+ * A transfer of `segs` segments of L codewords each, sent one behind the other, its parity behind
+ * the data.
+ */
+static bool transfer_fails(double p, double burst, uint32_t segs, uint32_t words, uint32_t symbols,
+			   uint32_t m)
 {
 	static uint8_t lost[1024];
 	double stop = 1 / burst, start = p * stop / (1 - p);
@@ -78,12 +85,17 @@ static bool transfer_fails(double p, double burst, uint32_t segs, uint32_t words
 	return false;
 }
 
-/* So little overhead is allowed that failures can be counted; the prediction is from above, and not far. */
+/*
+ * So little overhead is allowed that failures can be counted; the prediction is from above, and not
+ * far.
+ */
 static void choice__prediction_comes_true(void **state)
 {
 	static const struct {
 		double p, burst, far;
-	} way[] = { { 1e-3, 1, 12 }, { 1e-2, 1, 12 }, { 3e-2, 1, 12 }, { 1e-2, 8, 12 }, { 1e-2, 64, 40 } };
+	} way[] = {
+		{ 1e-3, 1, 12 }, { 1e-2, 1, 12 }, { 3e-2, 1, 12 }, { 1e-2, 8, 12 }, { 1e-2, 64, 40 }
+	};
 	unsigned i, n, runs = 1000, fails, counted = 0;
 	uint32_t m;
 
@@ -110,7 +122,8 @@ static void choice__prediction_comes_true(void **state)
 			if (c.fail < 0.02)
 				continue;
 			for (n = fails = 0; n < runs; n++)
-				fails += transfer_fails(way[i].p, way[i].burst, 2, 128, c.k + c.m, c.m);
+				fails += transfer_fails(way[i].p, way[i].burst, 2, 128, c.k + c.m,
+							c.m);
 			assert_true(fails <= c.fail * runs + 4 * sqrt(c.fail * runs));
 			assert_true(fails >= c.fail * runs / way[i].far - 4);
 			counted++;
@@ -149,7 +162,8 @@ static void choice__holds_its_bounds(void **state)
 		seen[c.why]++;
 		assert_true(c.fail >= 0 && c.fail <= 1);
 		assert_true((c.m > 0) == (c.k > 0) && (c.m > 0) == (c.cover > 0));
-		assert_true(c.cover <= in.npkts && c.k <= SDR_CHOICE_K && c.k + c.m <= (int)SDR_CHOICE_SYMS);
+		assert_true(c.cover <= in.npkts && c.k <= SDR_CHOICE_K &&
+			    c.k + c.m <= (int)SDR_CHOICE_SYMS);
 		cap = in.max_overhead > 0 ? fmax(in.max_overhead * (double)in.npkts, 1) : 0;
 		assert_true(sent(&c) <= cap);
 		if (c.why == SDR_CHOICE_PARITY)
@@ -206,7 +220,8 @@ static void choice__more_needs_more(void **state)
 			assert_int_equal(c.why, SDR_CHOICE_PARITY);
 			assert_true(c.fail < (obj == SDR_OBJECTIVE_P99 ? 1e-2 : 1e-3) / 2);
 			/* two round trips and a bit, more with more loss; not all of it */
-			assert_true((double)c.cover >= 2.2 * FAST * 25e6 && (double)c.cover <= 6 * FAST * 25e6 + 1);
+			assert_true((double)c.cover >= 2.2 * FAST * 25e6 &&
+				    (double)c.cover <= 6 * FAST * 25e6 + 1);
 		}
 	}
 }
@@ -373,8 +388,9 @@ static void repair__arrives(void **state)
 				continue;
 			assert_true(binomial_tail(x, x - d, loss[i]) <= 1e-3L);
 			/* rounded by an octave of eps and an eighth of the others */
-			assert_true(x <= d + 1 || binomial_tail(x - (x - d + 3) / 4 - 1,
-								x - d - (x - d + 3) / 4 - 1, loss[i]) > 1e-4L);
+			assert_true(x <= d + 1 ||
+				    binomial_tail(x - (x - d + 3) / 4 - 1,
+						  x - d - (x - d + 3) / 4 - 1, loss[i]) > 1e-4L);
 		}
 	}
 }
@@ -431,7 +447,8 @@ static void choice__cost(void **state)
 		m += c.m;
 	}
 	assert_true(m > 0);
-	print_message("a column %.1f us, a look-up %.0f ns, a choice %.0f ns\n", fill / 1e3, hit, since(&a) / n);
+	print_message("a column %.1f us, a look-up %.0f ns, a choice %.0f ns\n", fill / 1e3, hit,
+		      since(&a) / n);
 }
 
 static void choice__texts(void **state)

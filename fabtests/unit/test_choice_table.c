@@ -31,7 +31,8 @@ static void rows__binomial(void **state)
 				/* enough, and one less is not, but for rounding */
 				assert_true(binomial_tail(ks[ki] + m, m, p) <= eps * (1 + 1e-9L));
 				if (m)
-					assert_true(binomial_tail(ks[ki] + m - 1, m - 1, p) > eps * (1 - 1e-3L));
+					assert_true(binomial_tail(ks[ki] + m - 1, m - 1, p) >
+						    eps * (1 - 1e-3L));
 			}
 		}
 	}
@@ -74,10 +75,12 @@ static void rows__chain(void **state)
 					m = rows[i];
 					if (k + m > 12)
 						break;
-					assert_true(chain_tail(k + m, m, p, again[ci]) <= eps * (1 + 1e-9));
+					assert_true(chain_tail(k + m, m, p, again[ci]) <=
+						    eps * (1 + 1e-9));
 					if (m)
-						assert_true(chain_tail(k + m - 1, m - 1, p, again[ci]) >
-							    eps * (1 - 1e-9));
+						assert_true(
+							chain_tail(k + m - 1, m - 1, p, again[ci]) >
+							eps * (1 - 1e-9));
 				}
 				assert_true(i > 2);
 			}
@@ -101,7 +104,8 @@ static void rows__are_rounded_to_the_safe_side(void **state)
 		if (c <= p) {
 			i = (uint32_t)(draw() * SDR_ROWS_EPS);
 			if (a[i] != SDR_ROWS_NONE)
-				assert_true(binomial_tail(k + a[i], a[i], p) <= ldexpl(1, -(int)i) * (1 + 1e-9L));
+				assert_true(binomial_tail(k + a[i], a[i], p) <=
+					    ldexpl(1, -(int)i) * (1 + 1e-9L));
 		}
 		/* more loss, longer bursts, longer codewords never need less */
 		b = (uint8_t *)sdr_choice_rows(*state, fmin(p * (1 + draw()), 1), c, k);
@@ -125,7 +129,10 @@ static void rows__are_rounded_to_the_safe_side(void **state)
 	assert_int_equal(sdr_choice_rows_eps(1e-300), SDR_ROWS_EPS - 1);
 }
 
-/* The figures that this was designed with: 128 MiB in codewords of 64 packets, failing once in 10^4. */
+/*
+ * The figures that this was designed with: 128 MiB in codewords of 64 packets, failing once in
+ * 10^4.
+ */
 static void rows__adaptive_m(void **state)
 {
 	static const struct {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* What the tests of the choice and of its table share: a table for each test, and exact sums to compare with. */
+/*
+ * What the tests of the choice and of its table share: a table for each test, and exact sums to
+ * compare with.
+ */
 #ifndef TEST_CHOICE_UTIL_H
 #define TEST_CHOICE_UTIL_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Where the packets of a coded segment belong, and what is missing of it, against the model of test_code_util.h;
- * attributes that make no sense, at their limits and at random.
+ * Where the packets of a coded segment belong, and what is missing of it, against the model of
+ * test_code_util.h; attributes that make no sense, at their limits and at random.
  */
 #include <errno.h>
 #include "test_code_util.h"
@@ -46,12 +46,16 @@ static void geometry_check(struct model *m)
 		assert_true(pos < g->rows);
 		assert_int_equal(pos < g->plan, i < g->plan_pkts);
 	}
-	/* Data packets that do not exist are behind the end; a codeword has as many positions as its line has chunks. */
+	/*
+	 * Data packets that do not exist are behind the end; a codeword has as many positions as
+	 * its line has chunks.
+	 */
 	for (cw = 0; cw < g->cws; cw++) {
 		assert_int_equal(sdr_code_positions(g, cw), m->npos[cw / g->rpc]);
 		for (pos = 0; pos < m->npos[cw / g->rpc]; pos++) {
 			i = sdr_code_data_pkt(g, cw, pos);
-			assert_true(i >= g->npkts || (m->data[i].cw == cw && m->data[i].pos == pos));
+			assert_true(i >= g->npkts ||
+				    (m->data[i].cw == cw && m->data[i].pos == pos));
 		}
 		assert_true(sdr_code_data_pkt(g, cw, pos) >= g->npkts);
 	}
@@ -143,7 +147,8 @@ static void code__the_paper(void **state)
 	a.m = 6;
 	a.chunk_pkts = 1;
 	a.parity_max = 1ull << 40;
-	assert_int_equal(sdr_code_init(&g, &a), 0); /* 132 submessages of 248 and 249: the overhead stays */
+	/* 132 submessages of 248 and 249: the overhead stays */
+	assert_int_equal(sdr_code_init(&g, &a), 0);
 	assert_int_equal(g.kmax, 249);
 	assert_int_equal(g.plan, 6);
 	assert_int_equal(g.rows, 7); /* the field ends */
@@ -203,21 +208,25 @@ static void code__attributes_at_random(void **state)
 					    .chunk_pkts = (uint32_t)(rng64() >> rng(40)),
 					    .len = rng64() >> (8 + rng(46)),
 					    .first = (uint32_t)(rng(2) ? rng64() >> rng(40) : 0),
-					    .parity_max = rng(2) ? UINT64_MAX : rng64() >> rng(50) };
+					    .parity_max =
+						    rng(2) ? UINT64_MAX : rng64() >> rng(50) };
 		if (sdr_code_init(&g, &a))
 			continue;
 		good++;
 		assert_true(g.plan_pkts && g.plan_pkts <= g.par_pkts && g.par_pkts <= INT32_MAX);
 		assert_true((uint64_t)g.par_pkts * a.mtu <= a.parity_max);
-		assert_true(g.rows >= g.plan && g.k_cw + g.rows <= SDR_FEC_SYMS_MAX && g.kmax <= a.k);
+		assert_true(g.rows >= g.plan && g.k_cw + g.rows <= SDR_FEC_SYMS_MAX &&
+			    g.kmax <= a.k);
 		assert_true((uint64_t)g.nsub * g.kmax >= g.chunks);
 		assert_true(g.big && g.big <= g.nsub);
-		assert_true((uint64_t)g.plan_pkts * a.k >= (uint64_t)g.kmax * g.nsub * g.a.chunk_pkts);
+		assert_true((uint64_t)g.plan_pkts * a.k >=
+			    (uint64_t)g.kmax * g.nsub * g.a.chunk_pkts);
 		for (j = 0; j < 8; j++) {
 			pkt = j ? g.a.first + rng(g.npkts - g.a.first) : g.npkts - 1;
 			sdr_code_of_data(&g, pkt, &cw, &pos);
 			assert_true(cw < g.cws && pos < sdr_code_positions(&g, cw) && pos < g.k_cw);
-			assert_int_equal(sdr_code_data_pkt(&g, cw, pos), pkt - (pkt - g.a.first) % g.sym_pkts);
+			assert_int_equal(sdr_code_data_pkt(&g, cw, pos),
+					 pkt - (pkt - g.a.first) % g.sym_pkts);
 			pkt = j ? rng(g.par_pkts) : g.par_pkts - 1;
 			sdr_code_of_parity(&g, pkt, &cw, &pos);
 			assert_true(cw < g.cws && pos < g.rows);
@@ -248,7 +257,8 @@ static void code_random(struct sdr_code *g, uint32_t max)
 	}
 }
 
-static void count_check(struct model *m, struct sdr_code_work *w, const uint64_t *data, const uint64_t *par)
+static void count_check(struct model *m, struct sdr_code_work *w, const uint64_t *data,
+			const uint64_t *par)
 {
 	uint32_t i, n = 0, lack = model_count(m, data, par);
 
@@ -341,10 +351,15 @@ static void code__lacks_until_it_does_not(void **state)
 	sdr_code_work_destroy(&w);
 }
 
-/* The paper's condition for XOR, k a multiple of m: a group is lost when two of its k / m + 1 chunks are. */
+/*
+ * The paper's condition for XOR, k a multiple of m: a group is lost when two of its k / m + 1
+ * chunks are.
+ */
 static void code__xor_groups(void **state)
 {
-	struct sdr_code_attr a = { .kind = SDR_CODE_XOR, .k = 8, .m = 4, .mtu = 1, .chunk_pkts = 1, .len = 8 };
+	struct sdr_code_attr a = {
+		.kind = SDR_CODE_XOR, .k = 8, .m = 4, .mtu = 1, .chunk_pkts = 1, .len = 8
+	};
 	uint32_t pattern, i, j, lost, lack;
 	struct sdr_code_work w = { 0 };
 	uint64_t data, par;
@@ -371,9 +386,12 @@ static void code__xor_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code__places_as_the_model), cmocka_unit_test(code__the_paper),
-		cmocka_unit_test(code__bad_attributes),	     cmocka_unit_test(code__attributes_at_random),
-		cmocka_unit_test(code__counts_as_the_model), cmocka_unit_test(code__lacks_until_it_does_not),
+		cmocka_unit_test(code__places_as_the_model),
+		cmocka_unit_test(code__the_paper),
+		cmocka_unit_test(code__bad_attributes),
+		cmocka_unit_test(code__attributes_at_random),
+		cmocka_unit_test(code__counts_as_the_model),
+		cmocka_unit_test(code__lacks_until_it_does_not),
 		cmocka_unit_test(code__xor_groups),
 	};
 

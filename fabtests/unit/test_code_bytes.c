@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bytes of a coded segment: parity against a sum written down packet by packet, erased packets against what they
- * were.  Every buffer is as long as it has to be and not a byte longer (sanitizers see the rest), and everything
- * that a call has no business with is poisoned or write-protected.
+ * Bytes of a coded segment: parity against a sum written down packet by packet, erased packets
+ * against what they were.  Every buffer is as long as it has to be and not a byte longer
+ * (sanitizers see the rest), and everything that a call has no business with is poisoned or
+ * write-protected.
  */
 #include <sys/mman.h>
 #include "test_code_util.h"
@@ -50,7 +51,8 @@ static void seg_expect(struct seg *s)
 
 	for (j = 0; j < g->par_pkts; j++) {
 		for (i = g->a.first; i < g->npkts; i++) {
-			if (s->m.data[i].line != s->m.par[j].line || s->m.data[i].row != s->m.par[j].row)
+			if (s->m.data[i].line != s->m.par[j].line ||
+			    s->m.data[i].row != s->m.par[j].row)
 				continue;
 			c = sdr_fec_coef(s->m.par[j].pos, s->m.data[i].pos);
 			off = i * mtu;
@@ -118,8 +120,8 @@ static void seg_receive(struct seg *s)
 }
 
 /*
- * What can be decoded is, nothing else is written.  Packets of codewords that miss nothing are poisoned as well:
- * they are neither sources nor destinations.
+ * What can be decoded is, nothing else is written.  Packets of codewords that miss nothing are
+ * poisoned as well: they are neither sources nor destinations.
  */
 static bool seg_decode(struct seg *s, struct sdr_code_work *w)
 {
@@ -133,8 +135,10 @@ static bool seg_decode(struct seg *s, struct sdr_code_work *w)
 		if (i < g->a.first || !s->m.miss[s->m.data[i].cw])
 			memset(s->base + i * mtu, POISON, pkt_bytes(s, i));
 	for (i = g->a.first; i < g->npkts; i++)
-		written += !bit(s->data_bits, i) && s->m.miss[s->m.data[i].cw] <= s->m.have[s->m.data[i].cw];
-	assert_int_equal(sdr_code_decode(g, s->f, w, s->base, s->par, s->data_bits, s->par_bits), written);
+		written += !bit(s->data_bits, i) &&
+			   s->m.miss[s->m.data[i].cw] <= s->m.have[s->m.data[i].cw];
+	assert_int_equal(sdr_code_decode(g, s->f, w, s->base, s->par, s->data_bits, s->par_bits),
+			 written);
 	for (i = 0; i < g->npkts; i++) {
 		const struct place *p = &s->m.data[i];
 
@@ -165,7 +169,10 @@ static void attr_random(struct sdr_code_attr *a, uint32_t max)
 	a->len = (n - 1) * (uint64_t)a->mtu + 1 + rng(a->mtu);
 }
 
-/* In runs of any length, all planned parity is right after the last, whatever was in it; so is what encode and make make. */
+/*
+ * In runs of any length, all planned parity is right after the last, whatever was in it; so is what
+ * encode and make make.
+ */
 static void bytes__update_encode_make(void **state)
 {
 	uint32_t i, pkt, n;
@@ -288,7 +295,9 @@ static void bytes__chunk_against_row(void **state)
 /* Each packet on a page of its own, which is read-only where the packet is there. */
 static void bytes__what_is_there_is_not_written(void **state)
 {
-	struct sdr_code_attr a = { .mtu = 4096, .k = 5, .m = 2, .chunk_pkts = 4, .parity_max = UINT64_MAX };
+	struct sdr_code_attr a = {
+		.mtu = 4096, .k = 5, .m = 2, .chunk_pkts = 4, .parity_max = UINT64_MAX
+	};
 	struct sdr_code_work w = { 0 };
 	uint32_t i, j, lack;
 	uint8_t *map, *heap;
@@ -303,7 +312,8 @@ static void bytes__what_is_there_is_not_written(void **state)
 		if (a.first >= (a.len + 4095) / 4096)
 			a.first = 0;
 		seg_open(&s, &a);
-		map = mmap(NULL, s.m.g.npkts * 4096ul, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		map = mmap(NULL, s.m.g.npkts * 4096ul, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		assert_true(map != MAP_FAILED);
 		do {
 			seg_lose(&s);
@@ -316,7 +326,8 @@ static void bytes__what_is_there_is_not_written(void **state)
 		for (j = 0; j < s.m.g.npkts; j++)
 			if (bit(s.data_bits, j) || j < a.first)
 				assert_int_equal(mprotect(map + j * 4096ul, 4096, PROT_READ), 0);
-		assert_true(sdr_code_decode(&s.m.g, s.f, &w, map, s.par, s.data_bits, s.par_bits) >= 0);
+		assert_true(sdr_code_decode(&s.m.g, s.f, &w, map, s.par, s.data_bits, s.par_bits) >=
+			    0);
 		for (j = a.first * 4096u; j < s.len; j++)
 			assert_int_equal(map[j], s.bytes[j]);
 		for (; j < s.m.g.npkts * 4096u; j++)
@@ -352,9 +363,10 @@ static void bytes__all_patterns_of_small_codes(void **state)
 					s.data_bits[0] = p;
 					s.par_bits[0] = p >> k;
 					if (kind == SDR_CODE_MDS)
-						assert_int_equal(seg_decode(&s, &w),
-								 (uint32_t)__builtin_popcount(p) >= k ||
-									 (~p & ((1u << k) - 1)) == 0);
+						assert_int_equal(
+							seg_decode(&s, &w),
+							(uint32_t)__builtin_popcount(p) >= k ||
+								(~p & ((1u << k) - 1)) == 0);
 					else
 						seg_decode(&s, &w);
 				}
@@ -368,7 +380,9 @@ static void bytes__all_patterns_of_small_codes(void **state)
 /* A work area goes from code to code, also where another one comes to lie at the same address. */
 static void bytes__work_is_used_again(void **state)
 {
-	struct sdr_code_attr a = { .kind = SDR_CODE_MDS, .mtu = 16, .chunk_pkts = 1, .parity_max = UINT64_MAX };
+	struct sdr_code_attr a = {
+		.kind = SDR_CODE_MDS, .mtu = 16, .chunk_pkts = 1, .parity_max = UINT64_MAX
+	};
 	struct sdr_code_work w = { 0 };
 	struct seg s;
 	uint32_t i;

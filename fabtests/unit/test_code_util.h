@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What sdr_code.h promises, done by dealing out chunks one at a time: no division is shared with the code under
- * test.  A model says where each packet belongs, and counts by going over all of them.
+ * What sdr_code.h promises, done by dealing out chunks one at a time: no division is shared with
+ * the code under test.  A model says where each packet belongs, and counts by going over all of
+ * them.
  */
 #ifndef TEST_CODE_UTIL_H
 #define TEST_CODE_UTIL_H
@@ -54,7 +55,10 @@ static inline void bit_set(uint64_t *b, uint32_t i, bool on)
 	b[i / 64] = (b[i / 64] & ~(1ull << (i % 64))) | (uint64_t)on << (i % 64);
 }
 
-/* Each of `n` bits is set, except with probability ppm; what lies around them in the words is random. */
+/*
+ * Each of `n` bits is set, except with probability ppm; what lies around them in the words is
+ * random.
+ */
 static inline void bits_random(uint64_t *b, uint32_t n, uint32_t ppm)
 {
 	uint32_t i;
@@ -88,7 +92,8 @@ static inline void model_make(struct model *m)
 	const struct sdr_code *g = &m->g;
 	const struct sdr_code_attr *a = &g->a;
 	bool xor_code = a->kind == SDR_CODE_XOR, spread = a->flags & SDR_CODE_F_INTERLEAVE;
-	uint32_t rpc = a->flags & SDR_CODE_F_CHUNK ? 1 : a->chunk_pkts, chunks = 0, pkt, i, q, s, r, sub, at, row;
+	uint32_t rpc = a->flags & SDR_CODE_F_CHUNK ? 1 : a->chunk_pkts, chunks = 0, pkt, i, q, s, r,
+		 sub, at, row;
 	uint32_t *size;
 
 	for (pkt = a->first; pkt < g->npkts; pkt += a->chunk_pkts)
@@ -134,7 +139,8 @@ static inline void model_make(struct model *m)
 				uint32_t line = s * m->groups + (xor_code ? q : 0);
 
 				row = rpc == 1 ? 0 : r;
-				m->par[pkt] = (struct place){ line * rpc + row, xor_code ? 0 : q, line, r };
+				m->par[pkt] = (struct place){ line * rpc + row, xor_code ? 0 : q,
+							      line, r };
 			}
 		}
 	}

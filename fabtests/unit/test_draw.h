@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Random numbers for the tests of loss and choice: a test sets the seed, and is the same every time. */
+/*
+ * Random numbers for the tests of loss and choice: a test sets the seed, and is the same every
+ * time.
+ */
 #ifndef TEST_DRAW_H
 #define TEST_DRAW_H
 

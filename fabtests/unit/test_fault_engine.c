@@ -14,8 +14,8 @@ static void binomial_check(uint64_t hits, double n, double p)
 	double sd = sqrt(n * p * (1 - p));
 
 	if (fabs((double)hits - n * p) > 5 * sd)
-		fail_msg("%llu hits of %g at %g: outside of %g +- %g", (unsigned long long)hits, n, p, n * p,
-			 5 * sd);
+		fail_msg("%llu hits of %g at %g: outside of %g +- %g", (unsigned long long)hits, n,
+			 p, n * p, 5 * sd);
 }
 
 /* Posts n packets in runs of `run`. */
@@ -158,7 +158,8 @@ static uint8_t *fates(const char *spec, uint32_t run, int64_t allow)
 	bad_net_run(&b, UINT64_MAX - 1);
 	for (i = 0; i < b.r.n; i++) {
 		assert_int_equal(b.r.pkt[i].head, b.r.pkt[i].first);
-		out[b.r.pkt[i].first] = (uint8_t)(out[b.r.pkt[i].first] + 1 + b.r.pkt[i].flags * 16);
+		out[b.r.pkt[i].first] =
+			(uint8_t)(out[b.r.pkt[i].first] + 1 + b.r.pkt[i].flags * 16);
 	}
 	bad_net_close(&b);
 	free(buf);
@@ -172,7 +173,8 @@ static void fault__same_seed_same_fate(void **state)
 	static const struct {
 		uint32_t run;
 		int64_t allow;
-	} way[] = { { 1, -1 }, { 64, -1 }, { 7, -1 }, { 2000, -1 }, { 64, 5 }, { 2000, 13 }, { 64, 1 } };
+	} way[] = { { 1, -1 }, { 64, -1 },   { 7, -1 }, { 2000, -1 },
+		    { 64, 5 }, { 2000, 13 }, { 64, 1 } };
 	uint8_t *ref = fates(spec, 64, -1),
 		*held = fates("drop=0.05,burst=3,dup=0.05,corrupt=0.05,delay=5ms,seed=11", 64, -1);
 	uint8_t *other = fates("drop=0.05,burst=3,dup=0.05,corrupt=0.05,seed=12", 64, -1);
@@ -186,7 +188,8 @@ static void fault__same_seed_same_fate(void **state)
 		/* A double whose original went just before the network was full may be missing. */
 		for (k = 0; k < 2000; k++) {
 			if (out[k] != ref[k] &&
-			    !(way[i].allow > 0 && out[k] == (ref[k] & 0xf) / 2 + (ref[k] >> 4) / 2 * 16))
+			    !(way[i].allow > 0 &&
+			      out[k] == (ref[k] & 0xf) / 2 + (ref[k] >> 4) / 2 * 16))
 				fail_msg("way %zu packet %u: %x, not %x", i, k, out[k], ref[k]);
 		}
 		free(out);
@@ -201,7 +204,8 @@ static void fault__same_seed_same_fate(void **state)
 /* Turning one fault on does not move the others. */
 static void fault__independent_streams(void **state)
 {
-	uint8_t *a = fates("drop=0.05,seed=2", 64, -1), *b = fates("drop=0.05,dup=0.1,corrupt=0.1,seed=2", 64, -1);
+	uint8_t *a = fates("drop=0.05,seed=2", 64, -1),
+		*b = fates("drop=0.05,dup=0.1,corrupt=0.1,seed=2", 64, -1);
 	uint32_t k;
 
 	(void)state;
@@ -389,7 +393,8 @@ static void fault__loss_is_behind_the_link(void **state)
 	send_runs(&b, buf, 1000, 100);
 	bad_net_run(&b, UINT64_MAX - 1);
 	assert_true(b.r.n < 600);
-	assert_true(b.r.pkt[b.r.n - 1].at >= t0 + (uint64_t)((b.r.pkt[b.r.n - 1].head + 1) * 85120.0) - 2);
+	assert_true(b.r.pkt[b.r.n - 1].at >=
+		    t0 + (uint64_t)((b.r.pkt[b.r.n - 1].head + 1) * 85120.0) - 2);
 	bad_net_close(&b);
 	free(buf);
 }
@@ -422,7 +427,8 @@ static void fault__reorder(void **state)
 			uint64_t sent = 1000 * MS + (k / 10 + 1) * 20000;
 
 			behind++;
-			assert_true(b.r.pkt[i].at >= sent + 100000 && b.r.pkt[i].at <= sent + 1000000);
+			assert_true(b.r.pkt[i].at >= sent + 100000 &&
+				    b.r.pkt[i].at <= sent + 1000000);
 		}
 	}
 	assert_true(behind + 10 >= bad_net_stats(&b).fault_reorder);
@@ -527,12 +533,14 @@ static void fault__qp_gone_while_held(void **state)
 }
 
 /*
- * Keyed packets: each keeps its message's key, whatever is done to it, and messages that lie one behind the other in
- * memory are not joined into one run.  What is held was copied: the registration is not passed on.
+ * Keyed packets: each keeps its message's key, whatever is done to it, and messages that lie one
+ * behind the other in memory are not joined into one run.  What is held was copied: the
+ * registration is not passed on.
  */
 static void fault__keys(void **state)
 {
-	static const char *const specs[] = { "drop=0.2,dup=0.2,corrupt=0.1", "delay=1ms,dup=0.2,corrupt=0.1",
+	static const char *const specs[] = { "drop=0.2,dup=0.2,corrupt=0.1",
+					     "delay=1ms,dup=0.2,corrupt=0.1",
 					     "delay=1ms,jitter=1ms,reorder=0.3", "rate=1gbit" };
 	enum { MSGS = 40, PKTS = 10 };
 	uint8_t *buf = numbered(MSGS * PKTS);

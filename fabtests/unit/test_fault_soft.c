@@ -42,7 +42,8 @@ static void soft__loss_and_doubles_and_corruption(void **state)
 	uint32_t got;
 
 	(void)state;
-	pair_open(&p, &(struct pair_opt){ .fault = "drop=0.05,burst=4,dup=0.03,corrupt=0.02,seed=21" });
+	pair_open(&p,
+		  &(struct pair_opt){ .fault = "drop=0.05,burst=4,dup=0.03,corrupt=0.02,seed=21" });
 	got = storm(&p, ROUNDS);
 	a = pair_stats(p.a);
 	b = pair_stats(p.b);
@@ -129,10 +130,14 @@ static void soft__delay_on_the_engines_clock(void **state)
 	free(dst);
 }
 
-/* Closing sends what was sent before, and not before its time: the other side would measure a path that is not there. */
+/*
+ * Closing sends what was sent before, and not before its time: the other side would measure a path
+ * that is not there.
+ */
 static void soft__close_keeps_the_delay(void **state)
 {
-	static const char *const how[] = { "delay=40ms", "delay=20ms,jitter=20ms,reorder=0.5,seed=2" };
+	static const char *const how[] = { "delay=40ms",
+					   "delay=20ms,jitter=20ms,reorder=0.5,seed=2" };
 	struct pair p;
 	uint64_t t0;
 	int i;
@@ -236,7 +241,9 @@ static void soft__everything_passes_through(void **state)
 static void soft__bad_text_is_refused_at_open(void **state)
 {
 	char err[SDR_UC_ERR_LEN] = "";
-	struct sdr_uc_open_attr oa = { .fault = "drop=0.1,delay=10", .err = err, .err_len = sizeof(err) };
+	struct sdr_uc_open_attr oa = { .fault = "drop=0.1,delay=10",
+				       .err = err,
+				       .err_len = sizeof(err) };
 	struct sdr_uc *uc;
 
 	(void)state;

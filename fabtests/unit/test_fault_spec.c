@@ -37,14 +37,17 @@ static void spec__units(void **state)
 	assert_int_equal(s.delay_ns, 1000000000);
 	assert_int_equal(s.rate_bps, 2500000);
 	assert_int_equal(s.queue_bytes, 102400);
-	assert_int_equal(sdr_fault_parse("delay=0,rate=800,queue=12,blackout=0+1ms", &s, NULL, 0), 0);
+	assert_int_equal(sdr_fault_parse("delay=0,rate=800,queue=12,blackout=0+1ms", &s, NULL, 0),
+			 0);
 	assert_int_equal(s.delay_ns, 0);
 	assert_int_equal(s.rate_bps, 800);
 	assert_int_equal(s.queue_bytes, 12);
 	assert_int_equal(s.blackout_ns, 0);
 	assert_int_equal(s.blackout_len_ns, 1000000);
-	assert_int_equal(sdr_fault_parse("seed=0xffffffffffffffff,rate=10Gbit,delay=3us,jitter=500ns", &s, NULL, 0),
-			 0);
+	assert_int_equal(
+		sdr_fault_parse("seed=0xffffffffffffffff,rate=10Gbit,delay=3us,jitter=500ns", &s,
+				NULL, 0),
+		0);
 	assert_true(s.seed == UINT64_MAX);
 	assert_int_equal(s.rate_bps, 10000000000);
 	assert_int_equal(s.jitter_ns, 500);
@@ -88,7 +91,8 @@ static void spec__refused_by_name(void **state)
 		{ "drop=1e-3 ,dup=0", "drop=1e-3 " },
 		{ "drop=nan", "drop=nan" },
 		{ "drop=1e", "drop=1e" },
-		{ "drop=000000000000000000000000000000000000000000000000000000000000000000000001", "drop=0000" },
+		{ "drop=000000000000000000000000000000000000000000000000000000000000000000000001",
+		  "drop=0000" },
 	};
 	struct sdr_fault_spec s;
 	char err[160], tiny[8];

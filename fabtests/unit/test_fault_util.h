@@ -81,8 +81,11 @@ static int rec_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 	r->posts++;
 	for (d = 0; d < n; d++) {
 		struct sdr_uc_tx *t = &v[d];
-		uint32_t mtu = t->kind == SDR_UC_TX_WRITE ? ((struct rec_qp *)t->w.qp)->mtu : UINT32_MAX, i;
-		uint32_t total = t->kind == SDR_UC_TX_WRITE && t->len ? (t->len + mtu - 1) / mtu : 1;
+		uint32_t mtu = t->kind == SDR_UC_TX_WRITE ? ((struct rec_qp *)t->w.qp)->mtu
+							  : UINT32_MAX,
+			 i;
+		uint32_t total =
+			t->kind == SDR_UC_TX_WRITE && t->len ? (t->len + mtu - 1) / mtu : 1;
 
 		for (i = 0; i < total; i++) {
 			if (!r->allow) {
@@ -202,7 +205,8 @@ static inline void bad_net_close(struct bad_net *b)
 	free(b->r.pkt);
 }
 
-static inline struct sdr_uc_tx bad_net_write(struct bad_net *b, const uint8_t *buf, uint32_t first, uint32_t pkts)
+static inline struct sdr_uc_tx bad_net_write(struct bad_net *b, const uint8_t *buf, uint32_t first,
+					     uint32_t pkts)
 {
 	struct sdr_uc_tx t = { .kind = SDR_UC_TX_WRITE,
 			       .len = pkts * REC_MTU,

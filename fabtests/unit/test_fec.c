@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The bytes of the code against arithmetic written out by its definition, and every kernel that this CPU has against
- * the portable one.  Symbols lie against pages that cannot be touched, so that a kernel that reads or writes beyond
- * them is found without a sanitizer.
+ * The bytes of the code against arithmetic written out by its definition, and every kernel that
+ * this CPU has against the portable one.  Symbols lie against pages that cannot be touched, so that
+ * a kernel that reads or writes beyond them is found without a sanitizer.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -108,8 +108,8 @@ static void base__is_the_definition(void **state)
 }
 
 /* Rows from k symbols, some of them zeros: at once, and a symbol at a time; the same. */
-static void both_ways(const struct sdr_fec *f, uint32_t k, uint8_t *const *src, size_t len, uint32_t row,
-		      uint32_t n, uint8_t *const *enc, uint8_t *const *upd)
+static void both_ways(const struct sdr_fec *f, uint32_t k, uint8_t *const *src, size_t len,
+		      uint32_t row, uint32_t n, uint8_t *const *enc, uint8_t *const *upd)
 {
 	uint32_t i, j;
 	bool first = true;
@@ -151,7 +151,8 @@ static void kernels__agree_at_every_length(void **state)
 {
 	static const uint16_t big[] = { 255,  256,  257,  511,	512,  1000,  1407,  2048, 4095,
 					4096, 4097, 4224, 4352, 8192, 12289, 16384, 20000 };
-	enum { K = 35, N = 19, ROWS = 24 }; /* more than two groups of inputs, more than two strips of outputs */
+	/* more than two groups of inputs, more than two strips of outputs */
+	enum { K = 35, N = 19, ROWS = 24 };
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), area = (LEN_MAX / page + 3) * page;
 	uint8_t *map[K + 2 * N], *src[K], *enc[N], *upd[N], *want[N];
 	struct sdr_fec *f;
@@ -160,7 +161,8 @@ static void kernels__agree_at_every_length(void **state)
 	(void)state;
 	assert_int_equal(sdr_fec_create(K, ROWS, &f), 0);
 	for (i = 0; i < K + 2 * N; i++) {
-		map[i] = mmap(NULL, area, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		map[i] = mmap(NULL, area, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
 		assert_true(map[i] != MAP_FAILED);
 		fill(map[i], area);
 	}
@@ -278,7 +280,8 @@ static void update__takes_any_order(void **state)
 			order[j] = (uint8_t)t;
 		}
 		for (i = 0; i < 32; i++)
-			sdr_fec_update(b.f, order[i], b.data[order[i]], b.len, 0, b.rows, b.out, i == 0);
+			sdr_fec_update(b.f, order[i], b.data[order[i]], b.len, 0, b.rows, b.out,
+				       i == 0);
 		for (i = 0; i < b.rows; i++)
 			assert_memory_equal(b.out[i], b.par[i], b.len);
 		/* the same in pieces, and rows 3 .. 5 alone */

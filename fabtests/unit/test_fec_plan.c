@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Decoding: every way to lose symbols of a small code, random ways of large ones, with every kernel that this CPU
- * has; and threads that share a code.
+ * Decoding: every way to lose symbols of a small code, random ways of large ones, with every kernel
+ * that this CPU has; and threads that share a code.
  */
 #include <pthread.h>
 #include "test_fec_util.h"
 
 /* Decodes and compares; missing and rows ascend. */
-static void bed_decode(struct bed *b, uint32_t k, uint32_t n, const uint8_t *missing, const uint8_t *rows)
+static void bed_decode(struct bed *b, uint32_t k, uint32_t n, const uint8_t *missing,
+		       const uint8_t *rows)
 {
 	const uint8_t *src[SYMS], *par[SYMS];
 	uint32_t i;
@@ -37,8 +38,9 @@ static void choose(uint8_t *v, uint32_t n, uint32_t of)
 }
 
 /*
- * Every choice of lost data and of as many parity rows, for every code with k + m <= 14.  Whatever is lost, what a
- * receiver does is one of these: parity that is lost as well, or not needed, is not looked at.
+ * Every choice of lost data and of as many parity rows, for every code with k + m <= 14.  Whatever
+ * is lost, what a receiver does is one of these: parity that is lost as well, or not needed, is not
+ * looked at.
  */
 static void decode__every_pattern_of_small_codes(void **state)
 {
@@ -104,7 +106,8 @@ static void decode__random_patterns_of_large_codes(void **state)
 				choose(missing, n, used);
 				choose(rows, n, m);
 				bed_decode(&b, used, n, missing, rows);
-				bed_decode(&b, used, n, missing, rows); /* the pattern that is set */
+				/* the pattern that is set */
+				bed_decode(&b, used, n, missing, rows);
 			}
 		}
 		for (i = 0; i < k && i < 40; i++) { /* one symbol, by row 0: the short cut */
@@ -117,7 +120,10 @@ static void decode__random_patterns_of_large_codes(void **state)
 	}
 }
 
-/* Symbols that are zeros need not exist; what stands at the place of a missing one is not looked at. */
+/*
+ * Symbols that are zeros need not exist; what stands at the place of a missing one is not looked
+ * at.
+ */
 static void decode__with_zeros_and_rubbish(void **state)
 {
 	const uint8_t *src[10], *par[2];
@@ -221,7 +227,8 @@ static void *first_run(void *arg)
 {
 	struct sdr_fec *f = NULL;
 
-	*(bool *)arg = sdr_fec_create(3, 2, &f) == 0 && sdr_fec_coef(1, 2) && strcmp(sdr_fec_kernel(), "base");
+	*(bool *)arg = sdr_fec_create(3, 2, &f) == 0 && sdr_fec_coef(1, 2) &&
+		       strcmp(sdr_fec_kernel(), "base");
 	sdr_fec_destroy(f);
 	return NULL;
 }

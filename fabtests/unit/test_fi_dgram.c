@@ -89,7 +89,7 @@ static void dgram__backlog_truncation_cancel(void **state)
 	test_pair_close(&p);
 }
 
-/* ---- extension ------------------------------------------------------------------------------------- */
+/* ---- extension ------------------------------------------------------------------------------- */
 
 static struct fi_sdr_ep_ops_1 *ops_open(struct fid_ep *ep)
 {
@@ -106,7 +106,9 @@ static void ops__bitmap_on_dgram(void **state)
 	enum { LEN = 300000 };
 	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 0, .max_msg = 1u << 20 };
 	uint8_t info[2][SDR_QP_INFO_SIZE], *tx = malloc(LEN), *rx = calloc(1, LEN);
-	struct sdr_snd_wr swr = { .addr = tx, .length = LEN, .imm = 0xcafe1234, .flags = SDR_SEND_IMM };
+	struct sdr_snd_wr swr = {
+		.addr = tx, .length = LEN, .imm = 0xcafe1234, .flags = SDR_SEND_IMM
+	};
 	struct sdr_rcv_wr rwr = { .addr = rx, .length = LEN };
 	struct sdr_stats stats = { .size = sizeof(stats) };
 	uint64_t end = test_now_s() + TEST_GUARD_S;
@@ -142,9 +144,11 @@ static void ops__bitmap_on_dgram(void **state)
 			assert_true(ops->progress(p.s[0].ep) >= 0);
 		assert_true(ops->progress(p.s[1].ep) >= 0);
 		assert_ok(ops->recv_bitmap_get(p.s[1].ep, rcv, &bits, &nbits));
-		for (i = 0, all = true; i < LEN / 65536; i++) /* whole chunks; the size of a chunk is near 64 KiB */
+		/* whole chunks; the size of a chunk is near 64 KiB */
+		for (i = 0, all = true; i < LEN / 65536; i++)
 			all &= bits[i / 8] >> (i % 8) & 1;
-	} while (!sent || !all || ops->recv_imm_get(p.s[1].ep, rcv, &imm) || !test_same(rx, LEN, 4));
+	} while (!sent || !all || ops->recv_imm_get(p.s[1].ep, rcv, &imm) ||
+		 !test_same(rx, LEN, 4));
 	assert_int_equal(imm, 0xcafe1234);
 	assert_ok(ops->recv_packet_bitmap_get(p.s[1].ep, rcv, &bits, &nbits));
 	assert_int_equal(bits[0], 0xff);
@@ -177,7 +181,8 @@ static void ops__rdm(void **state)
 	assert_int_equal(ops->setting_set(p.s[0].ep, "timeout", "x"), -FI_EINVAL);
 	assert_int_equal(ops->setting_set(p.s[0].ep, "reliability", "ecc"), -FI_EINVAL);
 	assert_int_equal(ops->setting_set(p.s[0].ep, "nonsense", "x"), -FI_ENOENT);
-	assert_ok(ops->setting_get(p.s[1].ep, "timeout", buf, sizeof(buf))); /* the other one's is its own */
+	/* the other one's is its own */
+	assert_ok(ops->setting_get(p.s[1].ep, "timeout", buf, sizeof(buf)));
 	assert_string_equal(buf, "30000");
 	assert_int_equal(ops->stats(p.s[0].ep, FI_ADDR_UNSPEC, &all), -FI_EOPBADSTATE);
 	test_side_enable(&p, 0);
@@ -228,8 +233,10 @@ static void ops__names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dgram__send_recv),	cmocka_unit_test(dgram__backlog_truncation_cancel),
-		cmocka_unit_test(ops__bitmap_on_dgram), cmocka_unit_test(ops__rdm),
+		cmocka_unit_test(dgram__send_recv),
+		cmocka_unit_test(dgram__backlog_truncation_cancel),
+		cmocka_unit_test(ops__bitmap_on_dgram),
+		cmocka_unit_test(ops__rdm),
 		cmocka_unit_test(ops__names),
 	};
 

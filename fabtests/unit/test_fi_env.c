@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The table of environment variables: every default is valid, every wrong value is refused with its reason. */
+/*
+ * The table of environment variables: every default is valid, every wrong value is refused with its
+ * reason.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,8 +251,9 @@ static void env__code_fields(void **state)
 		const char *word;
 		enum sdr_rel_scheme scheme;
 	} schemes[] = {
-		{ "auto", SDR_SCHEME_AUTO },	 { "hybrid", SDR_SCHEME_HYBRID },   { "sr", SDR_SCHEME_SR },
-		{ "sr_rto", SDR_SCHEME_SR_RTO }, { "sr_nack", SDR_SCHEME_SR_NACK }, { "ec", SDR_SCHEME_EC },
+		{ "auto", SDR_SCHEME_AUTO },	   { "hybrid", SDR_SCHEME_HYBRID },
+		{ "sr", SDR_SCHEME_SR },	   { "sr_rto", SDR_SCHEME_SR_RTO },
+		{ "sr_nack", SDR_SCHEME_SR_NACK }, { "ec", SDR_SCHEME_EC },
 		{ "ec_sr", SDR_SCHEME_EC_SR },
 	};
 	struct sdr_env env, want;
@@ -260,7 +264,8 @@ static void env__code_fields(void **state)
 	sdr_env_defaults(&env);
 	want = env;
 	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-		assert_int_equal(sdr_env_set(&env, "reliability", schemes[i].word, err, sizeof(err)), 0);
+		assert_int_equal(
+			sdr_env_set(&env, "reliability", schemes[i].word, err, sizeof(err)), 0);
 		want.rel.scheme = schemes[i].scheme;
 		assert_memory_equal(&env, &want, sizeof(env));
 	}
@@ -286,24 +291,30 @@ static void env__code_fields(void **state)
 	assert_memory_equal(&env, &want, sizeof(env));
 }
 
-/* Settings of parity that are right by themselves and wrong together; the reason names those that must change. */
+/*
+ * Settings of parity that are right by themselves and wrong together; the reason names those that
+ * must change.
+ */
 static void env__code_together(void **state)
 {
 	static const struct {
 		const char *set[4][2];
 		const char *names[2]; /* NULL: goes */
 	} v[] = {
-		{ { { "ec_k", "250" }, { "ec_m", "10" } }, { "FI_SDR_EC_K=250", "FI_SDR_EC_M=10" } },
+		{ { { "ec_k", "250" }, { "ec_m", "10" } },
+		  { "FI_SDR_EC_K=250", "FI_SDR_EC_M=10" } },
 		{ { { "ec_k", "1" }, { "ec_m", "255" } }, { NULL } },
 		{ { { "ec_k", "248" }, { "ec_m", "8" } }, { NULL } },
-		{ { { "ec_k", "249" } }, { "FI_SDR_EC_K=249", "FI_SDR_EC_M=8" } }, /* with the default */
+		/* with the default */
+		{ { { "ec_k", "249" } }, { "FI_SDR_EC_K=249", "FI_SDR_EC_M=8" } },
 		{ { { "ec_code", "xor" }, { "ec_k", "4" }, { "ec_m", "8" } }, { NULL } },
 		{ { { "reliability", "ec" }, { "chunk_size", "8m" } }, { NULL } },
 		{ { { "reliability", "ec" }, { "chunk_size", "8m" }, { "ec_m", "9" } },
 		  { "FI_SDR_CHUNK_SIZE=8388608", "FI_SDR_EC_M=9" } },
 		{ { { "reliability", "ec_sr" }, { "chunk_size", "16m" } },
 		  { "FI_SDR_CHUNK_SIZE=16777216", "FI_SDR_EC_M=8" } },
-		{ { { "reliability", "ec_sr" }, { "chunk_size", "16m" }, { "ec_m", "4" } }, { NULL } },
+		{ { { "reliability", "ec_sr" }, { "chunk_size", "16m" }, { "ec_m", "4" } },
+		  { NULL } },
 		{ { { "reliability", "ec_sr" }, { "chunk_size", "17m" }, { "ec_m", "1" } },
 		  { "FI_SDR_CHUNK_SIZE=17825792", "FI_SDR_RELIABILITY" } },
 		{ { { "reliability", "ec" }, { "ec_scratch", "1m" }, { "ec_m", "16" } }, { NULL } },
@@ -311,7 +322,8 @@ static void env__code_together(void **state)
 		  { "FI_SDR_EC_SCRATCH=1048576", "FI_SDR_EC_M" } },
 		/* what is not used does no harm */
 		{ { { "reliability", "auto" }, { "chunk_size", "1g" } }, { NULL } },
-		{ { { "reliability", "sr" }, { "chunk_size", "1g" }, { "ec_scratch", "1m" } }, { NULL } },
+		{ { { "reliability", "sr" }, { "chunk_size", "1g" }, { "ec_scratch", "1m" } },
+		  { NULL } },
 	};
 	char err[SDR_ENV_ERR];
 	struct sdr_env env;
@@ -322,7 +334,9 @@ static void env__code_together(void **state)
 	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		sdr_env_defaults(&env);
 		for (j = 0; j < 4 && v[i].set[j][0]; j++)
-			assert_int_equal(sdr_env_set(&env, v[i].set[j][0], v[i].set[j][1], err, sizeof(err)), 0);
+			assert_int_equal(
+				sdr_env_set(&env, v[i].set[j][0], v[i].set[j][1], err, sizeof(err)),
+				0);
 		err[0] = 0;
 		ret = sdr_env_check(&env, err, sizeof(err));
 		if (ret != (v[i].names[0] ? -EINVAL : 0))

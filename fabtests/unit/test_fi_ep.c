@@ -7,7 +7,7 @@
 
 static const struct test_opts plain = { .type = FI_EP_RDM };
 
-/* ---- states ---------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static void ep__states(void **state)
 {
@@ -72,18 +72,21 @@ static void ep__options(void **state)
 
 	(void)state;
 	test_pair_open(&p, &plain);
-	assert_ok(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &v, sizeof(v)));
+	assert_ok(
+		fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &v, sizeof(v)));
 	v = 0;
 	assert_ok(fi_getopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &v, &len));
 	assert_int_equal(v, 12345);
 	len = 1;
-	assert_int_equal(fi_getopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &v, &len),
-			 -FI_ETOOSMALL);
-	assert_int_equal(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, 9999, &v, sizeof(v)), -FI_ENOPROTOOPT);
+	assert_int_equal(
+		fi_getopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &v, &len),
+		-FI_ETOOSMALL);
+	assert_int_equal(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, 9999, &v, sizeof(v)),
+			 -FI_ENOPROTOOPT);
 	test_pair_close(&p);
 }
 
-/* ---- settings of one endpoint ---------------------------------------------------------------------- */
+/* ---- settings of one endpoint ---------------------------------------------------------------- */
 
 static struct fi_sdr_ep_ops_1 *ops_of(struct fid_ep *ep)
 {
@@ -138,7 +141,10 @@ static void setting__names(void **state)
 	test_pair_close(&p);
 }
 
-/* In any order; what does not go together is said when the endpoint is to be used, and can be put right. */
+/*
+ * In any order; what does not go together is said when the endpoint is to be used, and can be put
+ * right.
+ */
 static void setting__together(void **state)
 {
 	struct test_opts o = { .not_enabled = true };
@@ -205,8 +211,8 @@ static void setting__schemes(void **state)
 		assert_ok(ops->stats(p.s[0].ep, p.s[0].peer, &st));
 		if (st.choice_sr + st.choice_parity != 1 ||
 		    (v[i].parity >= 0 && st.choice_parity != (uint64_t)v[i].parity))
-			fail_msg("%s: %u without parity, %u with", v[i].scheme, (unsigned int)st.choice_sr,
-				 (unsigned int)st.choice_parity);
+			fail_msg("%s: %u without parity, %u with", v[i].scheme,
+				 (unsigned int)st.choice_sr, (unsigned int)st.choice_parity);
 		if (!st.choice_parity) {
 			assert_int_equal(st.parity_tx, 0);
 			assert_int_equal(st.code_m, 0);
@@ -225,7 +231,7 @@ static void setting__schemes(void **state)
 	free(rx);
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void msg__sizes(void **state)
 {
@@ -291,7 +297,8 @@ static void msg__data_inject_iov(void **state)
 	test_wait_ok(&p, 1, &e);
 	assert_int_equal(e.data, 42);
 	test_quiet(&p, 0, 200);
-	assert_int_equal(fi_inject(p.s[0].ep, tx, p.info->tx_attr->inject_size + 1, p.s[0].peer), -FI_EMSGSIZE);
+	assert_int_equal(fi_inject(p.s[0].ep, tx, p.info->tx_attr->inject_size + 1, p.s[0].peer),
+			 -FI_EMSGSIZE);
 	/* eight pieces into two */
 	for (i = 0; i < 9; i++) {
 		v[i].iov_base = tx + 10 * i;
@@ -378,7 +385,10 @@ static void msg__source_and_directed(void **state)
 	test_pair_close(&p);
 }
 
-/* Something that nobody receives, a fence behind it and more behind that: either side may close, and each of them ends. */
+/*
+ * Something that nobody receives, a fence behind it and more behind that: either side may close,
+ * and each of them ends.
+ */
 static void close__with_operations_behind_a_fence(void **state)
 {
 	static char big[4 << 20];
@@ -419,7 +429,10 @@ static void close__with_operations_behind_a_fence(void **state)
 	}
 }
 
-/* More addresses in an endpoint's life than it knows at a time: what leaves the vector is forgotten. */
+/*
+ * More addresses in an endpoint's life than it knows at a time: what leaves the vector is
+ * forgotten.
+ */
 static void av__removed_addresses_make_room(void **state)
 {
 	struct test_opts o = { 0 };
@@ -436,7 +449,8 @@ static void av__removed_addresses_make_room(void **state)
 		sin.sin_addr.s_addr = htonl(0x7f010000u + i / 60000);
 		sin.sin_port = htons((uint16_t)(1024 + i % 60000));
 		assert_int_equal(fi_av_insert(p.av, &sin, 1, &a, 0, NULL), 1);
-		assert_ok(fi_recv(p.s[0].ep, buf, 8, NULL, a, &a)); /* for this peer only: it is looked up */
+		/* for this peer only: it is looked up */
+		assert_ok(fi_recv(p.s[0].ep, buf, 8, NULL, a, &a));
 		assert_ok(fi_cancel(&p.s[0].ep->fid, &a));
 		assert_int_equal(fi_cq_read(p.s[0].cq, &e, 1), -FI_EAVAIL);
 		assert_int_equal(fi_cq_readerr(p.s[0].cq, &err, 0), 1);
@@ -480,7 +494,8 @@ static void msg__multi_recv(void **state)
 
 	(void)state;
 	test_pair_open(&p, &plain);
-	assert_ok(fi_setopt(&p.s[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, sizeof(min)));
+	assert_ok(fi_setopt(&p.s[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min,
+			    sizeof(min)));
 	assert_ok(fi_recvmsg(p.s[1].ep, &m, FI_MULTI_RECV));
 	for (i = 0; i < 3; i++) {
 		test_fill(tx, sizeof(tx), (uint32_t)i);
@@ -502,8 +517,8 @@ static void msg__multi_recv(void **state)
 }
 
 /*
- * fi_msg(3): the entry that gives the buffer back is always made; without it a program that counts messages could never
- * use the buffer again.  The others only where they were asked for.
+ * fi_msg(3): the entry that gives the buffer back is always made; without it a program that counts
+ * messages could never use the buffer again.  The others only where they were asked for.
  */
 static void msg__multi_recv_selective(void **state)
 {
@@ -518,7 +533,8 @@ static void msg__multi_recv_selective(void **state)
 
 	(void)state;
 	test_pair_open(&p, &o);
-	assert_ok(fi_setopt(&p.s[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, sizeof(min)));
+	assert_ok(fi_setopt(&p.s[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min,
+			    sizeof(min)));
 	for (i = 0; i < 2; i++) {
 		v.iov_base = m.context = rx[i];
 		assert_ok(fi_recvmsg(p.s[1].ep, &m, FI_MULTI_RECV | (i ? FI_COMPLETION : 0)));
@@ -545,7 +561,7 @@ static void msg__multi_recv_selective(void **state)
 	test_pair_close(&p);
 }
 
-/* ---- tags ------------------------------------------------------------------------------------------ */
+/* ---- tags ------------------------------------------------------------------------------------ */
 
 static void tagged__matching(void **state)
 {
@@ -569,7 +585,8 @@ static void tagged__matching(void **state)
 	test_wait_ok(&p, 1, &e);
 	assert_ptr_equal(e.op_context, &rx[0]);
 	assert_int_equal(e.data, 7);
-	assert_ok(fi_inject(p.s[0].ep, tx, 8, p.s[0].peer)); /* an untagged message takes the untagged receive */
+	/* an untagged message takes the untagged receive */
+	assert_ok(fi_inject(p.s[0].ep, tx, 8, p.s[0].peer));
 	test_wait_ok(&p, 1, &e);
 	assert_ptr_equal(e.op_context, &rx[2]);
 	test_pair_close(&p);
@@ -630,7 +647,7 @@ static void tagged__peek_claim_discard(void **state)
 	test_pair_close(&p);
 }
 
-/* ---- completions ----------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
 static void cq__selective(void **state)
 {
@@ -702,7 +719,7 @@ static void cq__more_than_its_size(void **state)
 	test_pair_close(&p);
 }
 
-/* ---- errors ---------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void error__no_answer(void **state)
 {

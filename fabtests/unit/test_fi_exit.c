@@ -3,9 +3,10 @@
 /*
  * A process that ends without closing anything has acknowledged what it received.
  *
- * The receiver is this program again, in a process of its own: it tells its address through a pipe, takes two messages
- * and ends, in the way that its argument says.  (The first opens the connection, and is acknowledged at once.)  The
- * sender's second send then ends well; it would take FI_SDR_TIMEOUT to end with an error.
+ * The receiver is this program again, in a process of its own: it tells its address through a pipe,
+ * takes two messages and ends, in the way that its argument says.  (The first opens the connection,
+ * and is acknowledged at once.)  The sender's second send then ends well; it would take
+ * FI_SDR_TIMEOUT to end with an error.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -60,7 +61,7 @@ static void one_close(struct one *o)
 	fi_freeinfo(o->info);
 }
 
-/* ---- the process that ends --------------------------------------------------------------------------- */
+/* ---- the process that ends ------------------------------------------------------------------- */
 
 static atomic_int taken;
 
@@ -118,7 +119,7 @@ static int receiver(const char *how, int fd)
 	return 0;
 }
 
-/* ---- the one that sends to it ------------------------------------------------------------------------- */
+/* ---- the one that sends to it ---------------------------------------------------------------- */
 
 static pid_t receiver_start(const char *how, struct sockaddr_storage *name)
 {
@@ -206,7 +207,9 @@ static void exit__waits_for_what_faults_delay(void **state)
 	assert_int_equal(send_to("poll,fault", PATIENCE), 1);
 }
 
-/* A child that ends speaks for nobody; and a process that is ended without clean-up says nothing. */
+/*
+ * A child that ends speaks for nobody; and a process that is ended without clean-up says nothing.
+ */
 static void exit__of_a_child_is_silent(void **state)
 {
 	(void)state;

@@ -25,7 +25,9 @@ static void info__both_types_rdm_first(void **state)
 		assert_int_equal(i->caps & FI_ATOMIC, 0);
 		assert_int_equal(i->tx_attr->caps & ~i->caps, 0);
 		assert_int_equal(i->rx_attr->caps & ~i->caps, 0);
-		assert_int_equal(i->tx_attr->caps & (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SOURCE), 0);
+		assert_int_equal(i->tx_attr->caps &
+					 (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SOURCE),
+				 0);
 		assert_int_equal(i->rx_attr->caps & (FI_SEND | FI_READ | FI_WRITE), 0);
 	}
 	assert_true(rdm && dgram && lo);
@@ -77,10 +79,13 @@ static void info__caps(void **state)
 	TAKEN(h->caps = FI_MSG | FI_SEND, !(info->caps & FI_RECV));
 	TAKEN(h->caps = FI_RMA | FI_READ, !(info->caps & (FI_WRITE | FI_REMOTE_WRITE)));
 	TAKEN(h->caps = FI_TAGGED, !(info->caps & (FI_SOURCE | FI_RMA_EVENT)));
-	TAKEN(h->caps = FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV, info->rx_attr->caps & FI_DIRECTED_RECV);
+	TAKEN(h->caps = FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV,
+	      info->rx_attr->caps & FI_DIRECTED_RECV);
 	TAKEN(h->caps = 0, info->caps & FI_RMA);
-	TAKEN(h->tx_attr->caps = FI_MSG, info->tx_attr->caps & FI_SEND && !(info->tx_attr->caps & FI_RMA));
-	TAKEN(h->tx_attr->caps = FI_MSG | FI_RECV, true); /* old applications leave receive bits there */
+	TAKEN(h->tx_attr->caps = FI_MSG,
+	      info->tx_attr->caps & FI_SEND && !(info->tx_attr->caps & FI_RMA));
+	/* old applications leave receive bits there */
+	TAKEN(h->tx_attr->caps = FI_MSG | FI_RECV, true);
 	REFUSED(h->caps = FI_ATOMIC);
 	REFUSED(h->caps = FI_MSG | FI_MULTICAST);
 	REFUSED(h->caps = FI_MSG | FI_TRIGGER);
@@ -110,15 +115,18 @@ static void info__attributes(void **state)
 	REFUSED(h->tx_attr->iov_limit = 9);
 	REFUSED(h->rx_attr->iov_limit = 9);
 	REFUSED(h->tx_attr->rma_iov_limit = 2);
-	TAKEN(h->tx_attr->op_flags = FI_DELIVERY_COMPLETE, info->tx_attr->op_flags == FI_DELIVERY_COMPLETE);
+	TAKEN(h->tx_attr->op_flags = FI_DELIVERY_COMPLETE,
+	      info->tx_attr->op_flags == FI_DELIVERY_COMPLETE);
 	TAKEN(h->tx_attr->op_flags = FI_COMPLETION, info->tx_attr->op_flags == FI_COMPLETION);
 	REFUSED(h->tx_attr->op_flags = FI_COMMIT_COMPLETE);
 	REFUSED(h->rx_attr->op_flags = FI_INJECT);
-	TAKEN(h->domain_attr->threading = FI_THREAD_DOMAIN, info->domain_attr->threading == FI_THREAD_DOMAIN);
+	TAKEN(h->domain_attr->threading = FI_THREAD_DOMAIN,
+	      info->domain_attr->threading == FI_THREAD_DOMAIN);
 	TAKEN(h->domain_attr->data_progress = FI_PROGRESS_MANUAL,
 	      info->domain_attr->data_progress == FI_PROGRESS_MANUAL);
 	TAKEN(h->domain_attr->control_progress = 3, true);
-	TAKEN(h->domain_attr->resource_mgmt = FI_RM_ENABLED, info->domain_attr->resource_mgmt == FI_RM_ENABLED);
+	TAKEN(h->domain_attr->resource_mgmt = FI_RM_ENABLED,
+	      info->domain_attr->resource_mgmt == FI_RM_ENABLED);
 	TAKEN(h->domain_attr->av_type = FI_AV_MAP, info->domain_attr->av_type == FI_AV_MAP);
 	TAKEN(h->domain_attr->cq_data_size = 8, info->domain_attr->cq_data_size == 8);
 	REFUSED(h->domain_attr->cq_data_size = 9);
@@ -133,7 +141,8 @@ static void info__attributes(void **state)
 	REFUSED(h->domain_attr->name = strdupa("no_such_device"));
 	TAKEN(h->domain_attr->name = strdupa("lo"), strcmp(info->domain_attr->name, "lo") == 0);
 	REFUSED(h->fabric_attr->name = strdupa("10.11.12.0/24"));
-	TAKEN(h->fabric_attr->name = strdupa("127.0.0.0/8"), strcmp(info->domain_attr->name, "lo") == 0);
+	TAKEN(h->fabric_attr->name = strdupa("127.0.0.0/8"),
+	      strcmp(info->domain_attr->name, "lo") == 0);
 	TAKEN(h->addr_format = FI_SOCKADDR_IN, info->addr_format == FI_SOCKADDR_IN);
 	TAKEN(h->addr_format = FI_SOCKADDR, true);
 }
@@ -143,9 +152,10 @@ static void info__mr_mode(void **state)
 	(void)state;
 	TAKEN(h->domain_attr->mr_mode = 0, info->domain_attr->mr_mode == 0);
 	TAKEN(h->domain_attr->mr_mode = FI_MR_BASIC, info->domain_attr->mr_mode == FI_MR_BASIC);
-	TAKEN(h->domain_attr->mr_mode = FI_MR_SCALABLE, info->domain_attr->mr_mode == FI_MR_SCALABLE);
-	TAKEN(h->domain_attr->mr_mode =
-		      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_RAW,
+	TAKEN(h->domain_attr->mr_mode = FI_MR_SCALABLE,
+	      info->domain_attr->mr_mode == FI_MR_SCALABLE);
+	TAKEN(h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+					FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_RAW,
 	      info->domain_attr->mr_mode == 0);
 	REFUSED(h->domain_attr->mr_mode = FI_MR_BASIC | FI_MR_LOCAL);
 	REFUSED(h->domain_attr->mr_mode = FI_MR_SCALABLE | FI_MR_PROV_KEY);
@@ -280,7 +290,10 @@ static void info__wrong_environment(void **state)
 	fi_freeinfo(h);
 }
 
-/* Entries of devices have one, come first, and are there only when wanted; there may be none on this machine. */
+/*
+ * Entries of devices have one, come first, and are there only when wanted; there may be none on
+ * this machine.
+ */
 static void info__engines(void **state)
 {
 	struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG), *info, *i;
@@ -320,7 +333,10 @@ static void info__engines(void **state)
 	fi_freeinfo(h);
 }
 
-/* A domain is what its info says; one that names a device which is not there is refused where nothing else will do. */
+/*
+ * A domain is what its info says; one that names a device which is not there is refused where
+ * nothing else will do.
+ */
 static void info__domain_of_an_engine(void **state)
 {
 	struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG), *info;

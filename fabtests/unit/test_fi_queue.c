@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Event queues, address vectors, counters, poll sets, and the parts of completion queues without traffic. */
+/*
+ * Event queues, address vectors, counters, poll sets, and the parts of completion queues without
+ * traffic.
+ */
 #include <poll.h>
 #include <pthread.h>
 
@@ -45,7 +48,7 @@ static struct sockaddr_in sin_of(uint32_t ip, uint16_t port)
 	return s;
 }
 
-/* ---- address vectors ------------------------------------------------------------------------------- */
+/* ---- address vectors ------------------------------------------------------------------------- */
 
 static struct fid_av *av_open(struct res *r, enum fi_av_type type, uint64_t flags)
 {
@@ -203,7 +206,7 @@ static void av__refused_attributes(void **state)
 	assert_ok(fi_close(&av->fid));
 }
 
-/* ---- event queues ---------------------------------------------------------------------------------- */
+/* ---- event queues ---------------------------------------------------------------------------- */
 
 static void eq__write_peek_read(void **state)
 {
@@ -237,7 +240,7 @@ static void eq__write_peek_read(void **state)
 	assert_ok(fi_close(&eq->fid));
 }
 
-/* ---- counters -------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static void cntr__values(void **state)
 {
@@ -282,7 +285,7 @@ static void cntr__wait_is_woken(void **state)
 	assert_ok(fi_close(&c->fid));
 }
 
-/* ---- completion queues ----------------------------------------------------------------------------- */
+/* ---- completion queues ----------------------------------------------------------------------- */
 
 static void *cq_signaller(void *arg)
 {

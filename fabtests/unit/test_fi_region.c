@@ -10,8 +10,8 @@
 #include "../../prov/sdr/fi/sdr_fi.h"
 
 /*
- * SipHash-2-4, the vector of its authors (key 00 01 .. 0f, input 00 01 .. 07: 62 24 93 9a 79 f5 f5 93): whoever wants
- * to tell a key from others has to break that.
+ * SipHash-2-4, the vector of its authors (key 00 01 .. 0f, input 00 01 .. 07: 62 24 93 9a 79 f5 f5
+ * 93): whoever wants to tell a key from others has to break that.
  */
 static void key__is_a_keyed_hash_of_its_number(void **state)
 {
@@ -59,10 +59,11 @@ static void key__of_a_domain(void **state)
 		assert_int_equal(sdr_regions_init(&dom[i].regions), 0);
 		assert_memory_not_equal(dom[i].regions.secret, none, SDR_REGION_SECRET);
 		for (uint64_t k = 0; k < 10; k++) {
-			assert_int_equal(sdr_mr_ops.reg(&dom[i].fid.fid, buf, sizeof(buf), FI_REMOTE_READ, 0, 3, 0,
-							&mr[k], NULL),
+			assert_int_equal(sdr_mr_ops.reg(&dom[i].fid.fid, buf, sizeof(buf),
+							FI_REMOTE_READ, 0, 3, 0, &mr[k], NULL),
 					 0);
-			assert_true(fi_mr_key(mr[k]) == sdr_region_key(dom[i].regions.secret, k + 1));
+			assert_true(fi_mr_key(mr[k]) ==
+				    sdr_region_key(dom[i].regions.secret, k + 1));
 		}
 		for (int k = 0; k < 10; k++)
 			assert_int_equal(fi_close(&mr[k]->fid), 0);

@@ -48,14 +48,17 @@ static void region__keys(void **state)
 	struct test_pair p;
 	char buf[16];
 	struct iovec v[2] = { { buf, 8 }, { buf + 8, 8 } };
-	struct fi_mr_attr attr = { .mr_iov = v, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 17 };
+	struct fi_mr_attr attr = {
+		.mr_iov = v, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 17
+	};
 	int i, j;
 
 	(void)state;
 	test_pair_open(&p, &o); /* keys of the application */
 	assert_ok(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &mr[0], NULL));
 	assert_int_equal(fi_mr_key(mr[0]), 5);
-	assert_int_equal(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &one, NULL), -FI_ENOKEY);
+	assert_int_equal(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &one, NULL),
+			 -FI_ENOKEY);
 	assert_ok(fi_close(&mr[0]->fid));
 	assert_ok(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &mr[0], NULL));
 	assert_ok(fi_mr_regattr(p.domain, &attr, 0, &one));
@@ -63,10 +66,13 @@ static void region__keys(void **state)
 	assert_int_equal(fi_close(&p.domain->fid), -FI_EBUSY);
 	assert_ok(fi_close(&one->fid));
 	assert_ok(fi_close(&mr[0]->fid));
-	assert_int_equal(fi_mr_regv(p.domain, v, 2, FI_REMOTE_READ, 0, 1, 0, &one, NULL), -FI_EINVAL);
-	assert_int_equal(fi_mr_regattr(p.domain, &attr, 1ULL << 40, &one), -FI_EBADFLAGS); /* FI_MR_DMABUF */
+	assert_int_equal(fi_mr_regv(p.domain, v, 2, FI_REMOTE_READ, 0, 1, 0, &one, NULL),
+			 -FI_EINVAL);
+	/* FI_MR_DMABUF */
+	assert_int_equal(fi_mr_regattr(p.domain, &attr, 1ULL << 40, &one), -FI_EBADFLAGS);
 	assert_int_equal(fi_mr_reg(p.domain, buf, 8, 1ULL << 60, 0, 1, 0, &one, NULL), -FI_EINVAL);
-	assert_int_equal(fi_mr_reg(p.domain, buf, SIZE_MAX, FI_READ, 0, 1, 0, &one, NULL), -FI_EINVAL);
+	assert_int_equal(fi_mr_reg(p.domain, buf, SIZE_MAX, FI_READ, 0, 1, 0, &one, NULL),
+			 -FI_EINVAL);
 	test_pair_close(&p);
 
 	o.mr_mode = FI_MR_PROV_KEY; /* keys of the provider: never twice, whatever was asked */
@@ -92,19 +98,23 @@ static void rma_all(int mr_mode)
 	struct target t;
 	struct iovec v[3];
 	struct fi_rma_iov ri;
-	struct fi_msg_rma m = { .msg_iov = v, .iov_count = 3, .rma_iov = &ri, .rma_iov_count = 1, .data = 77 };
+	struct fi_msg_rma m = {
+		.msg_iov = v, .iov_count = 3, .rma_iov = &ri, .rma_iov_count = 1, .data = 77
+	};
 	size_t i;
 
 	test_pair_open(&p, &o);
 	target_open(&p, &t, FI_REMOTE_READ | FI_REMOTE_WRITE, 0x55aa);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		test_fill(tx, sizes[i], (uint32_t)i);
-		assert_ok(fi_write(p.s[0].ep, tx, sizes[i], NULL, p.s[0].peer, t.addr, t.key, &tx[i]));
+		assert_ok(fi_write(p.s[0].ep, tx, sizes[i], NULL, p.s[0].peer, t.addr, t.key,
+				   &tx[i]));
 		test_wait_ok(&p, 0, &e);
 		assert_ptr_equal(e.op_context, &tx[i]);
 		assert_int_equal(e.flags, FI_RMA | FI_WRITE);
 		memset(rx, 0, LEN);
-		assert_ok(fi_read(p.s[0].ep, rx, sizes[i], NULL, p.s[0].peer, t.addr, t.key, &rx[i]));
+		assert_ok(
+			fi_read(p.s[0].ep, rx, sizes[i], NULL, p.s[0].peer, t.addr, t.key, &rx[i]));
 		test_wait_ok(&p, 0, &e);
 		assert_int_equal(e.flags, FI_RMA | FI_READ);
 		assert_true(test_same(rx, sizes[i], (uint32_t)i));
@@ -117,7 +127,8 @@ static void rma_all(int mr_mode)
 	test_wait_ok(&p, 0, &e);
 	assert_int_equal(rx[0], 'x');
 	/* with data: one entry at the target, in order with the bytes */
-	assert_ok(fi_writedata(p.s[0].ep, tx, 100, NULL, 0xdeadull << 40, p.s[0].peer, t.addr + 7, t.key, NULL));
+	assert_ok(fi_writedata(p.s[0].ep, tx, 100, NULL, 0xdeadull << 40, p.s[0].peer, t.addr + 7,
+			       t.key, NULL));
 	test_wait_ok(&p, 1, &e);
 	assert_int_equal(e.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	assert_true(e.data == 0xdeadull << 40);
@@ -136,7 +147,8 @@ static void rma_all(int mr_mode)
 	ri.len = 300;
 	ri.key = t.key;
 	m.addr = p.s[0].peer;
-	assert_ok(fi_writemsg(p.s[0].ep, &m, FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE));
+	assert_ok(fi_writemsg(p.s[0].ep, &m,
+			      FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE));
 	test_wait_ok(&p, 0, &e);
 	for (i = 0; i < 3; i++)
 		assert_memory_equal(t.buf + 1000 + 100 * i, tx + 1000 * i, 100);
@@ -177,7 +189,8 @@ static void denied(struct test_pair *p, bool write, uint64_t addr, size_t len, u
 	test_wait_err(p, 0, &err);
 	assert_int_equal(err.err, FI_EACCES);
 	assert_ptr_equal(err.op_context, &addr);
-	assert_non_null(strstr(fi_cq_strerror(p->s[0].cq, err.prov_errno, err.err_data, NULL, 0), "key"));
+	assert_non_null(
+		strstr(fi_cq_strerror(p->s[0].cq, err.prov_errno, err.err_data, NULL, 0), "key"));
 }
 
 static void rma__denied(void **state)
@@ -224,8 +237,8 @@ __attribute__((noinline, no_sanitize("thread"))) static uint8_t peek(const uint8
 }
 
 /*
- * The peer's transfer is in the middle, and the peer does nothing any more, good or bad: the region closes all the same,
- * without it, and from then on its memory belongs to the application.
+ * The peer's transfer is in the middle, and the peer does nothing any more, good or bad: the region
+ * closes all the same, without it, and from then on its memory belongs to the application.
  */
 static void revoked(bool write, enum fi_progress progress)
 {
@@ -245,7 +258,8 @@ static void revoked(bool write, enum fi_progress progress)
 	test_pair_open(&p, &o);
 	memset(mem, write ? 1 : 2, BIG);
 	memset(mine, write ? 2 : 1, BIG);
-	assert_ok(fi_mr_reg(p.domain, mem, BIG, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL));
+	assert_ok(fi_mr_reg(p.domain, mem, BIG, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr,
+			    NULL));
 	if (write)
 		assert_ok(fi_write(p.s[0].ep, mine, BIG, NULL, p.s[0].peer, 0, fi_mr_key(mr), &p));
 	else
@@ -295,10 +309,15 @@ static void *ep_closer(void *arg)
 	return (void *)(intptr_t)fi_close(arg);
 }
 
-/* An endpoint that closes still serves what it has begun, for a while; a region that closes is not in it any more. */
+/*
+ * An endpoint that closes still serves what it has begun, for a while; a region that closes is not
+ * in it any more.
+ */
 static void region__closes_under_an_endpoint_that_does(void **state)
 {
-	struct test_opts o = { .type = FI_EP_RDM, .mr_mode = FI_MR_PROV_KEY, .progress = FI_PROGRESS_MANUAL };
+	struct test_opts o = { .type = FI_EP_RDM,
+			       .mr_mode = FI_MR_PROV_KEY,
+			       .progress = FI_PROGRESS_MANUAL };
 	uint8_t *mem = malloc(BIG), *mine = malloc(BIG);
 	struct timespec nap = { .tv_nsec = 50000000 };
 	struct fi_cq_tagged_entry e;
@@ -344,7 +363,9 @@ static void region__closes_under_an_endpoint_that_does(void **state)
 
 static void rma__events(void **state)
 {
-	struct test_opts o = { .type = FI_EP_RDM, .cntrs = true, .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
+	struct test_opts o = { .type = FI_EP_RDM,
+			       .cntrs = true,
+			       .caps = FI_MSG | FI_RMA | FI_RMA_EVENT };
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fid_cntr *rd, *wr;
 	struct test_pair p;

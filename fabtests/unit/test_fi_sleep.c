@@ -3,11 +3,12 @@
 /*
  * A thread sleeps on an endpoint, and another one gives that endpoint work.
  *
- * Every way to sleep, with either kind of progress, through four stories: the first message to a peer; messages over an
- * open connection that loses half of all packets; a peer that never answered; a peer that stopped.  The sleeper has
- * no time limit of its own, so it returns because it was told or not at all: then the guard of nap_join says so.
- * A second side in a domain of its own answers from a thread of the test's.  Before each post the sleeper is given
- * the time to fall asleep; if it is late, the story is easier, never wrong.
+ * Every way to sleep, with either kind of progress, through four stories: the first message to a
+ * peer; messages over an open connection that loses half of all packets; a peer that never
+ * answered; a peer that stopped.  The sleeper has no time limit of its own, so it returns because
+ * it was told or not at all: then the guard of nap_join says so. A second side in a domain of its
+ * own answers from a thread of the test's.  Before each post the sleeper is given the time to fall
+ * asleep; if it is late, the story is easier, never wrong.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -24,7 +25,7 @@
 #define BIG	(300 * 1024) /* bytes: goes as bulk data */
 #define TIMEOUT "100"	     /* ms: FI_SDR_TIMEOUT where a peer is dead */
 
-/* ---- two sides ------------------------------------------------------------------------------------- */
+/* ---- two sides ------------------------------------------------------------------------------- */
 
 struct bed {
 	struct fi_info *info[2];
@@ -148,7 +149,7 @@ static void bed_post(struct bed *b, const char *text)
 	assert_ok(fi_send(b->ep[0], b->buf[0], 8, NULL, b->peer[0], NULL));
 }
 
-/* ---- ways to sleep --------------------------------------------------------------------------------- */
+/* ---- ways to sleep --------------------------------------------------------------------------- */
 
 enum how { SREAD, SREAD_FD, SREAD_YIELD, CNTR, CNTR_FD, FD, FD_BARE, COND, COND_CNTR, HOWS };
 
@@ -162,7 +163,8 @@ static const struct {
 	[CNTR] = { "counter", FI_WAIT_UNSPEC },
 	[CNTR_FD] = { "counter_descriptor", FI_WAIT_FD },
 	[FD] = { "descriptor", FI_WAIT_FD },
-	[FD_BARE] = { "descriptor_without_trywait", FI_WAIT_FD }, /* with automatic progress that is allowed */
+	/* with automatic progress that is allowed */
+	[FD_BARE] = { "descriptor_without_trywait", FI_WAIT_FD },
 	[COND] = { "condition", FI_WAIT_MUTEX_COND },
 	[COND_CNTR] = { "counter_condition", FI_WAIT_MUTEX_COND },
 };
@@ -331,13 +333,14 @@ static ssize_t nap_join(struct nap *n)
 	ts.tv_sec += TEST_GUARD_S;
 	if (pthread_timedjoin_np(n->thread, NULL, &ts)) {
 		/* it uses what is on our stack, and cannot be ended */
-		fprintf(stderr, "[  FAILED  ] nobody has woken the sleeper (%s)\n", hows[n->how].name);
+		fprintf(stderr, "[  FAILED  ] nobody has woken the sleeper (%s)\n",
+			hows[n->how].name);
 		_exit(1);
 	}
 	return n->ret;
 }
 
-/* ---- stories --------------------------------------------------------------------------------------- */
+/* ---- stories --------------------------------------------------------------------------------- */
 
 struct tale {
 	enum how how;
@@ -393,7 +396,10 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
-/* The peer has never been there: the error comes after `timeout` ms.  What the process has computed meanwhile, in ns. */
+/*
+ * The peer has never been there: the error comes after `timeout` ms.  What the process has computed
+ * meanwhile, in ns.
+ */
 static uint64_t nobody_answers(const struct tale *t, const char *timeout)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
@@ -447,7 +453,8 @@ static void silent_peer(void **state)
 	bed_open(&b, t->progress, hows[t->how].obj);
 	unsetenv("FI_SDR_TIMEOUT");
 	bed_post(&b, "message");
-	nap_start(&n, &b, t->how == CNTR_FD || t->how == CNTR || t->how == COND_CNTR ? CNTR : SREAD);
+	nap_start(&n, &b,
+		  t->how == CNTR_FD || t->how == CNTR || t->how == COND_CNTR ? CNTR : SREAD);
 	assert_int_equal(nap_join(&n), 1);
 	bed_silence(&b);
 	nap_start(&n, &b, t->how);
@@ -457,7 +464,10 @@ static void silent_peer(void **state)
 	bed_close(&b);
 }
 
-/* A message that came before its receive waits for a grant: the receive, posted beside a sleeper, has to send one. */
+/*
+ * A message that came before its receive waits for a grant: the receive, posted beside a sleeper,
+ * has to send one.
+ */
 static void late_receive(void **state)
 {
 	const struct tale *t = *state;
@@ -488,7 +498,7 @@ static void late_receive(void **state)
 	free(rx);
 }
 
-/* ---- several sleepers on one endpoint -------------------------------------------------------------- */
+/* ---- several sleepers on one endpoint -------------------------------------------------------- */
 
 static void several__queues_and_counter(void **state)
 {
@@ -573,9 +583,10 @@ static void several__on_one_counter(void **state)
 
 		for (k = 0; k < 4; k++) {
 			memset(&n[k], 0, sizeof(n[k]));
-			n[k] = (struct nap){
-				.b = &b, .how = CNTR, .threshold = at + 1 + (uint64_t)k, .timeout = -1
-			};
+			n[k] = (struct nap){ .b = &b,
+					     .how = CNTR,
+					     .threshold = at + 1 + (uint64_t)k,
+					     .timeout = -1 };
 			assert_int_equal(pthread_create(&n[k].thread, NULL, nap_main, &n[k]), 0);
 		}
 		for (k = 0; k < 4; k++)
@@ -639,7 +650,7 @@ static void several__signal(void **state)
 	bed_close(&b);
 }
 
-/* ---- an endpoint that goes ------------------------------------------------------------------------- */
+/* ---- an endpoint that goes ------------------------------------------------------------------- */
 
 static void goes__while_one_sleeps(void **state)
 {
@@ -664,7 +675,7 @@ static void goes__while_one_sleeps(void **state)
 	bed_close(&b);
 }
 
-/* ---- the progress thread --------------------------------------------------------------------------- */
+/* ---- the progress thread --------------------------------------------------------------------- */
 
 static int thread_look(void)
 {
@@ -688,7 +699,10 @@ static int thread_look(void)
 	return found;
 }
 
-/* The domain's thread, which may not have told its name yet; there is one domain with automatic progress. */
+/*
+ * The domain's thread, which may not have told its name yet; there is one domain with automatic
+ * progress.
+ */
 static int thread_find(void)
 {
 	uint64_t end = test_now_s() + TEST_GUARD_S;
@@ -726,8 +740,8 @@ static void thread__hears_of_posts(void **state)
 }
 
 /*
- * A blocking read that has gone leaves the endpoint to the thread, which had left it to the read when the first
- * message came.
+ * A blocking read that has gone leaves the endpoint to the thread, which had left it to the read
+ * when the first message came.
  */
 static void thread__takes_over_from_a_sleeper(void **state)
 {
@@ -783,7 +797,10 @@ static void *post_only(void *arg)
 	return NULL;
 }
 
-/* Each write is an exchange with a target that only posts; the guard is some ten times what they take. */
+/*
+ * Each write is an exchange with a target that only posts; the guard is some ten times what they
+ * take.
+ */
 static void thread__serves_an_endpoint_that_only_posts(void **state)
 {
 	struct fi_cntr_attr ca = { .wait_obj = FI_WAIT_UNSPEC };
@@ -837,13 +854,15 @@ static void thread__serves_an_endpoint_that_only_posts(void **state)
 	bed_close(&b);
 }
 
-/* ---- many endpoints -------------------------------------------------------------------------------- */
+/* ---- many endpoints -------------------------------------------------------------------------- */
 
 #define MANY	   100	     /* endpoints of a domain */
 #define IDLE_TIMES 3	     /* a second, an idle thread may wake */
 #define IDLE_NS	   100000000 /* and run */
 
-/* In some second before the guard ends, the thread sleeps all the time but for what is said above. */
+/*
+ * In some second before the guard ends, the thread sleeps all the time but for what is said above.
+ */
 static void expect_idle(int tid, const char *who)
 {
 	uint64_t end = test_now_s() + TEST_GUARD_S;
@@ -858,8 +877,8 @@ static void expect_idle(int tid, const char *who)
 		if (is.switches - was.switches <= IDLE_TIMES && is.run_ns - was.run_ns < IDLE_NS)
 			return;
 	} while (test_now_s() < end);
-	fail_msg("%s woke %lu times in a second and ran for %lu us", who, is.switches - was.switches,
-		 (is.run_ns - was.run_ns) / 1000);
+	fail_msg("%s woke %lu times in a second and ran for %lu us", who,
+		 is.switches - was.switches, (is.run_ns - was.run_ns) / 1000);
 }
 
 static void many__idle(void **state)
@@ -897,7 +916,7 @@ static void many__idle(void **state)
 	bed_close(&b);
 }
 
-/* ---- an application that posts while it holds the mutex ------------------------------------------- */
+/* ---- an application that posts while it holds the mutex -------------------------------------- */
 
 #define HELD 2000 /* messages */
 
@@ -921,8 +940,10 @@ static void *holder_main(void *arg)
 	for (i = 0; i < HELD; i++) {
 		pthread_mutex_lock(mc.mutex);
 		if (!h->kind) {
-			while (fi_send(b->ep[0], b->buf[0], 8, NULL, b->peer[0], NULL) == -FI_EAGAIN) {
-				pthread_mutex_unlock(mc.mutex); /* the queue is full: let the readers */
+			while (fi_send(b->ep[0], b->buf[0], 8, NULL, b->peer[0], NULL) ==
+			       -FI_EAGAIN) {
+				/* the queue is full: let the readers */
+				pthread_mutex_unlock(mc.mutex);
 				sched_yield();
 				pthread_mutex_lock(mc.mutex);
 			}
@@ -969,7 +990,8 @@ static void condition__posts_while_it_holds_the_mutex(void **state)
 	ts.tv_sec += 2 * TEST_GUARD_S;
 	for (i = 0; i < 4; i++) {
 		if (pthread_timedjoin_np(h[i].t, NULL, &ts)) {
-			fprintf(stderr, "[  FAILED  ] dead-lock or a lost wake-up after %d posts, %d reads\n",
+			fprintf(stderr,
+				"[  FAILED  ] dead-lock or a lost wake-up after %d posts, %d reads\n",
 				(int)(h[0].done + h[2].done), (int)(h[1].done + h[3].done));
 			_exit(1);
 		}
@@ -1007,7 +1029,7 @@ static void condition__completion_while_the_mutex_is_held(void **state)
 	bed_close(&b);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 #define TESTS_MAX 128
 
@@ -1016,10 +1038,11 @@ static struct tale tales[TESTS_MAX];
 static char names[TESTS_MAX][64];
 static unsigned int ntests;
 
-static void add(const char *name, const char *way, CMUnitTestFunction fn, enum how how, enum fi_progress progress)
+static void add(const char *name, const char *way, CMUnitTestFunction fn, enum how how,
+		enum fi_progress progress)
 {
-	snprintf(names[ntests], sizeof(names[0]), "%s%s%s_%s", name, way ? "__" : "", way ? way : "",
-		 progress == FI_PROGRESS_AUTO ? "auto" : "manual");
+	snprintf(names[ntests], sizeof(names[0]), "%s%s%s_%s", name, way ? "__" : "",
+		 way ? way : "", progress == FI_PROGRESS_AUTO ? "auto" : "manual");
 	tales[ntests] = (struct tale){ how, progress };
 	tests[ntests].name = names[ntests];
 	tests[ntests].test_func = fn;
@@ -1039,29 +1062,33 @@ int main(int argc, char **argv)
 			add("first_message", hows[how].name, first_message, (enum how)how, both[i]);
 			add("loss", hows[how].name, loss, (enum how)how, both[i]);
 			if (how == SREAD || how == FD || how == COND)
-				add("late_receive", hows[how].name, late_receive, (enum how)how, both[i]);
+				add("late_receive", hows[how].name, late_receive, (enum how)how,
+				    both[i]);
 			if (how == SREAD || how == FD || how == FD_BARE || how == COND)
 				add("quiet", hows[how].name, quiet, (enum how)how, both[i]);
 			add("dead_peer", hows[how].name, dead_peer, (enum how)how, both[i]);
 			if (how == SREAD || how == FD) /* closing takes a second then */
-				add("silent_peer", hows[how].name, silent_peer, (enum how)how, both[i]);
+				add("silent_peer", hows[how].name, silent_peer, (enum how)how,
+				    both[i]);
 		}
-		add("several__queues_and_counter", NULL, several__queues_and_counter, SREAD, both[i]);
+		add("several__queues_and_counter", NULL, several__queues_and_counter, SREAD,
+		    both[i]);
 		add("several__one_leaves", NULL, several__one_leaves, SREAD, both[i]);
 		add("several__on_one_counter", NULL, several__on_one_counter, SREAD, both[i]);
 		add("several__on_one_descriptor", NULL, several__on_one_descriptor, SREAD, both[i]);
 		add("several__signal", NULL, several__signal, SREAD, both[i]);
 		add("goes__while_one_sleeps", NULL, goes__while_one_sleeps, SREAD, both[i]);
 		add("many__idle", NULL, many__idle, SREAD, both[i]);
-		add("condition__posts_while_it_holds_the_mutex", NULL, condition__posts_while_it_holds_the_mutex,
-		    COND, both[i]);
+		add("condition__posts_while_it_holds_the_mutex", NULL,
+		    condition__posts_while_it_holds_the_mutex, COND, both[i]);
 		add("condition__completion_while_the_mutex_is_held", NULL,
 		    condition__completion_while_the_mutex_is_held, COND, both[i]);
 	}
 	add("thread__hears_of_posts", NULL, thread__hears_of_posts, SREAD, FI_PROGRESS_AUTO);
-	add("thread__takes_over_from_a_sleeper", NULL, thread__takes_over_from_a_sleeper, SREAD, FI_PROGRESS_AUTO);
-	add("thread__serves_an_endpoint_that_only_posts", NULL, thread__serves_an_endpoint_that_only_posts, SREAD,
+	add("thread__takes_over_from_a_sleeper", NULL, thread__takes_over_from_a_sleeper, SREAD,
 	    FI_PROGRESS_AUTO);
+	add("thread__serves_an_endpoint_that_only_posts", NULL,
+	    thread__serves_an_endpoint_that_only_posts, SREAD, FI_PROGRESS_AUTO);
 	test_env();
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * FI_THREAD_SAFE: several threads on the same endpoints, queues and vectors at once, beside the progress
- * thread; meant for ThreadSanitizer as much as for its own assertions.  Also the statistics file.
+ * FI_THREAD_SAFE: several threads on the same endpoints, queues and vectors at once, beside the
+ * progress thread; meant for ThreadSanitizer as much as for its own assertions.  Also the
+ * statistics file.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -50,7 +51,8 @@ static void *receiver(void *arg)
 	/* every receiver has its tag, but all read one queue: an entry may be another thread's */
 	cq = s->cq;
 	for (i = 0; i < MSGS; i++) {
-		while ((ret = fi_trecv(s->ep, &v, 8, NULL, FI_ADDR_UNSPEC, (uint64_t)j->id, 0, j)) == -FI_EAGAIN)
+		while ((ret = fi_trecv(s->ep, &v, 8, NULL, FI_ADDR_UNSPEC, (uint64_t)j->id, 0,
+				       j)) == -FI_EAGAIN)
 			;
 		j->failed |= ret != 0;
 		do {
@@ -60,7 +62,8 @@ static void *receiver(void *arg)
 				return NULL;
 			}
 			if (ret == 1)
-				__atomic_fetch_add(&((struct job *)e.op_context)->done, 1, __ATOMIC_ACQ_REL);
+				__atomic_fetch_add(&((struct job *)e.op_context)->done, 1,
+						   __ATOMIC_ACQ_REL);
 		} while (__atomic_load_n(&j->done, __ATOMIC_ACQUIRE) <= i);
 		j->failed |= v != ((uint64_t)j->id << 32 | (uint64_t)i);
 	}
@@ -122,8 +125,8 @@ static void *opener(void *arg)
 	for (i = 0; i < 20 && !j->failed; i++) {
 		j->failed |= fi_cq_open(j->p->domain, &attr, &cq, NULL) ||
 			     fi_endpoint(j->p->domain, j->p->info, &ep, NULL) ||
-			     fi_ep_bind(ep, &j->p->av->fid, 0) || fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV) ||
-			     fi_enable(ep);
+			     fi_ep_bind(ep, &j->p->av->fid, 0) ||
+			     fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV) || fi_enable(ep);
 		if (!j->failed)
 			j->failed |= fi_close(&ep->fid) || fi_close(&cq->fid);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the tests of the libfabric objects share: the public API only, the provider loaded as an application
- * loads it (FI_PROVIDER_PATH, else the build directory), and two endpoints of one domain on loopback that
- * talk to each other.  Guards against hanging are generous; nothing asserts a time.
+ * What the tests of the libfabric objects share: the public API only, the provider loaded as an
+ * application loads it (FI_PROVIDER_PATH, else the build directory), and two endpoints of one
+ * domain on loopback that talk to each other.  Guards against hanging are generous; nothing asserts
+ * a time.
  */
 #ifndef TEST_FI_UTIL_H
 #define TEST_FI_UTIL_H
@@ -68,8 +69,8 @@ static inline struct fi_info *test_hints(enum fi_ep_type type, uint64_t caps)
 }
 
 /* NULL on -FI_ENODATA, anything else but success fails the test. */
-static inline struct fi_info *test_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
-					   const struct fi_info *hints)
+static inline struct fi_info *test_getinfo(uint32_t version, const char *node, const char *service,
+					   uint64_t flags, const struct fi_info *hints)
 {
 	struct fi_info *info = NULL;
 	int ret = fi_getinfo(version, node, service, flags, hints, &info);
@@ -89,7 +90,7 @@ static inline uint64_t test_now_s(void)
 	return (uint64_t)ts.tv_sec;
 }
 
-/* ---- two endpoints --------------------------------------------------------------------------------- */
+/* ---- two endpoints --------------------------------------------------------------------------- */
 
 struct test_opts {
 	enum fi_ep_type type; /* 0: RDM */
@@ -133,7 +134,9 @@ static inline void test_side_enable(struct test_pair *p, int k)
 
 static inline void test_pair_open(struct test_pair *p, const struct test_opts *o)
 {
-	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED, .wait_obj = o->wait_obj, .size = o->cq_size };
+	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED,
+				 .wait_obj = o->wait_obj,
+				 .size = o->cq_size };
 	struct fi_cntr_attr cntr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_av_attr av = { .type = FI_AV_TABLE };
 	struct fi_info *h = test_hints(o->type ? o->type : FI_EP_RDM, o->caps);
@@ -188,8 +191,8 @@ static inline void test_pair_close(struct test_pair *p)
 
 		assert_ok(fi_close(&s->cq->fid));
 		if (s->send)
-			assert_ok(fi_close(&s->send->fid) || fi_close(&s->recv->fid) || fi_close(&s->write->fid) ||
-				  fi_close(&s->rwrite->fid));
+			assert_ok(fi_close(&s->send->fid) || fi_close(&s->recv->fid) ||
+				  fi_close(&s->write->fid) || fi_close(&s->rwrite->fid));
 	}
 	assert_ok(fi_close(&p->av->fid));
 	assert_ok(fi_close(&p->domain->fid));
@@ -198,7 +201,8 @@ static inline void test_pair_close(struct test_pair *p)
 }
 
 /* One completion of side k (success or error: 1 or -FI_EAVAIL), driving both. */
-static inline ssize_t test_wait(struct test_pair *p, int k, struct fi_cq_tagged_entry *e, fi_addr_t *src)
+static inline ssize_t test_wait(struct test_pair *p, int k, struct fi_cq_tagged_entry *e,
+				fi_addr_t *src)
 {
 	uint64_t end = test_now_s() + TEST_GUARD_S;
 	struct fi_cq_tagged_entry dummy;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Who drives endpoints: blocking reads, descriptors, condition variables, the progress thread; and closing. */
+/*
+ * Who drives endpoints: blocking reads, descriptors, condition variables, the progress thread; and
+ * closing.
+ */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -154,7 +157,7 @@ static void wait__progress_thread(void **state)
 	free(rx);
 }
 
-/* ---- closing --------------------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------------------- */
 
 static void close__delivers_what_was_injected(void **state)
 {
@@ -170,7 +173,10 @@ static void close__delivers_what_was_injected(void **state)
 		assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
 	for (i = 0; i < 10; i++)
 		assert_ok(fi_inject(p.s[0].ep, "promise", 8, p.s[0].peer));
-	/* the handshake needs both sides; then this one closes without having been told that all arrived */
+	/*
+	 * the handshake needs both sides; then this one closes without having been told that all
+	 * arrived
+	 */
 	for (i = 0; i < 200; i++) {
 		fi_cq_read(p.s[1].cq, &e, 0);
 		if (i < 20)
@@ -196,7 +202,8 @@ static void close__in_a_child(void **state)
 	pid = fork();
 	if (pid == 0) {
 		alarm(TEST_GUARD_S);
-		exit(7); /* runs the library's destructors: must not wait for a thread that is not here */
+		/* runs the library's destructors: must not wait for a thread that is not here */
+		exit(7);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));

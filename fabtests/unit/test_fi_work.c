@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Threads that make parity: the pool by itself (sdr_work.h), then transfers through the public API with none, one and
- * four of them: bytes, buffers that disappear the moment they are reported, children.  Meant for ThreadSanitizer and
- * AddressSanitizer as much as for its own assertions.
+ * Threads that make parity: the pool by itself (sdr_work.h), then transfers through the public API
+ * with none, one and four of them: bytes, buffers that disappear the moment they are reported,
+ * children.  Meant for ThreadSanitizer and AddressSanitizer as much as for its own assertions.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -48,7 +48,8 @@ static void task_run(struct sdr_job *job)
 		t->done[i]++;
 		if (!pthread_equal(pthread_self(), t->owner))
 			atomic_fetch_add(&t->by_others, 1);
-		while (i < t->together && atomic_load(&t->inside) < t->together && test_now_s() < end)
+		while (i < t->together && atomic_load(&t->inside) < t->together &&
+		       test_now_s() < end)
 			usleep(50);
 		while (t->gated && !atomic_load(&t->gate) && test_now_s() < end)
 			usleep(50);
@@ -76,7 +77,7 @@ static void task_free(struct task *t)
 	free(t);
 }
 
-/* ---- the pool -------------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 /* The owner does nothing: others do every piece, once, and three of them at the same time. */
 static void pool__others_do_it(void **state)
@@ -168,7 +169,10 @@ struct owner {
 	unsigned int id, others, failed;
 };
 
-/* Jobs that are finished by both, and such as are given up in the middle; their memory goes at once. */
+/*
+ * Jobs that are finished by both, and such as are given up in the middle; their memory goes at
+ * once.
+ */
 static void *owner_main(void *arg)
 {
 	struct owner *o = arg;
@@ -218,7 +222,9 @@ static void pool__many_owners(void **state)
 	sdr_work_fini(&w);
 }
 
-/* A thread of the parent holds a piece, the lock even: the child neither waits nor starts threads. */
+/*
+ * A thread of the parent holds a piece, the lock even: the child neither waits nor starts threads.
+ */
 static void pool__child(void **state)
 {
 	struct task *t = task_new(1), *u = task_new(1);
@@ -285,7 +291,9 @@ static unsigned int workers(unsigned int *unmasked)
 	return n;
 }
 
-/* They come with the first job, and the end of a process ends those of a pool that nobody closed. */
+/*
+ * They come with the first job, and the end of a process ends those of a pool that nobody closed.
+ */
 static void pool__names_and_signals(void **state)
 {
 	struct task *t = task_new(1);
@@ -307,7 +315,7 @@ static void pool__names_and_signals(void **state)
 	task_free(t);
 }
 
-/* ---- transfers ------------------------------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 #define LEN ((size_t)6 << 20) /* 48 submessages of 32 * 4 KiB */
 
@@ -460,7 +468,8 @@ static void ec__closed_in_the_middle(void **state)
 		assert_ok(fi_recv(p.s[1].ep, rx, len, NULL, FI_ADDR_UNSPEC, NULL));
 		assert_ok(fi_send(p.s[0].ep, r.tx, len, NULL, p.s[0].peer, NULL));
 		/* data are leaving: somebody encodes; then a little more, each time */
-		until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0), workers(&open) > 0));
+		until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0),
+		       workers(&open) > 0));
 		for (polls = 0; polls < 3 * i; polls++) {
 			fi_cq_read(p.s[0].cq, &e, 0);
 			fi_cq_read(p.s[1].cq, &e, 0);
@@ -476,13 +485,14 @@ static void ec__closed_in_the_middle(void **state)
 }
 
 /*
- * A child goes on with a transfer whose parity the threads of the parent had begun, as their copy in it never ends:
- * it makes it again.  The parent only waits.
+ * A child goes on with a transfer whose parity the threads of the parent had begun, as their copy
+ * in it never ends: it makes it again.  The parent only waits.
  */
 static void ec__child_goes_on(void **state)
 {
 	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
-	const size_t len = (size_t)48 << 20; /* so long that they are not done before the child is there */
+	/* so long that they are not done before the child is there */
+	const size_t len = (size_t)48 << 20;
 	uint8_t *tx = bytes_new(len), *rx = bytes_new(len);
 	struct fi_cq_tagged_entry e;
 	struct test_pair p;
@@ -504,7 +514,10 @@ static void ec__child_goes_on(void **state)
 		alarm(2 * TEST_GUARD_S);
 		test_wait_ok(&p, 1, &e);
 		test_wait_ok(&p, 0, &e);
-		/* not exit: LeakSanitizer would wait for a lock that a starting thread of the parent may have held */
+		/*
+		 * not exit: LeakSanitizer would wait for a lock that a starting thread of the
+		 * parent may have held
+		 */
 		_exit(memcmp(tx, rx, len) ? 8 : 7);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The codec of the reliable endpoint's datagrams and frames: what is encoded comes back, what is cut short or
- * tampered with is refused, random bytes never lead outside the buffer (run under ASan: every fuzzed packet
- * lies in an allocation of its exact size).
+ * The codec of the reliable endpoint's datagrams and frames: what is encoded comes back, what is
+ * cut short or tampered with is refused, random bytes never lead outside the buffer (run under
+ * ASan: every fuzzed packet lies in an allocation of its exact size).
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void frame_cut(const uint8_t *buf, size_t len)
 	}
 }
 
-/* ---- handshake ------------------------------------------------------------------------------------- */
+/* ---- handshake ------------------------------------------------------------------------------- */
 
 static void hello_fill(struct sdr_hello *h)
 {
@@ -172,11 +172,12 @@ static void hello__codes(void **state)
 		uint32_t chunk;
 		bool ok;
 	} t[] = {
-		{ 0, 0, 0, true },	{ 2, 2, 1, true },	{ 4, 256, ~0u, true }, { 6, 255, 1u << 16, true },
-		{ 0, 2, 0, false },	{ 0, 0, 1, false },	{ 0, 2, 1, false },    { 6, 0, 4096, false },
-		{ 6, 1, 4096, false },	{ 6, 2, 0, false },	{ 6, 257, 1, false },  { 6, 0xffff, 1, false },
-		{ 1, 40, 4096, false }, { 7, 40, 1, false },	{ 8, 40, 1, false },   { 14, 40, 1, false },
-		{ 0x82, 40, 1, false }, { 0xff, 40, 1, false },
+		{ 0, 0, 0, true },	    { 2, 2, 1, true },	    { 4, 256, ~0u, true },
+		{ 6, 255, 1u << 16, true }, { 0, 2, 0, false },	    { 0, 0, 1, false },
+		{ 0, 2, 1, false },	    { 6, 0, 4096, false },  { 6, 1, 4096, false },
+		{ 6, 2, 0, false },	    { 6, 257, 1, false },   { 6, 0xffff, 1, false },
+		{ 1, 40, 4096, false },	    { 7, 40, 1, false },    { 8, 40, 1, false },
+		{ 14, 40, 1, false },	    { 0x82, 40, 1, false }, { 0xff, 40, 1, false },
 	};
 	const size_t len = SDR_HELLO_LEN - SDR_CLASS_LEN;
 	uint8_t buf[SDR_HELLO_LEN], *body = buf + SDR_CLASS_LEN;
@@ -236,7 +237,8 @@ static void packet__round_trip(void **state)
 	uint32_t pn;
 
 	(void)state;
-	assert_int_equal(sdr_packet_encode(buf, 0x0102030405060708ull, 0xfffffffeu), SDR_PACKET_HDR);
+	assert_int_equal(sdr_packet_encode(buf, 0x0102030405060708ull, 0xfffffffeu),
+			 SDR_PACKET_HDR);
 	assert_int_equal(sdr_class_decode(buf, sizeof(buf), &type), SDR_CLASS_REL);
 	assert_int_equal(type, SDR_REL_PACKET);
 	assert_int_equal(sdr_packet_decode(buf + SDR_CLASS_LEN, 12, &cid, &pn), 0);
@@ -245,7 +247,7 @@ static void packet__round_trip(void **state)
 	assert_int_equal(sdr_packet_decode(buf + SDR_CLASS_LEN, 11, &cid, &pn), -EBADMSG);
 }
 
-/* ---- ACK ------------------------------------------------------------------------------------------- */
+/* ---- ACK ------------------------------------------------------------------------------------- */
 
 static void ack__round_trip(void **state)
 {
@@ -319,9 +321,12 @@ static void ack__refuses(void **state)
 	assert_int_equal(f.ack.r[0].lo, a.r[0].lo);
 }
 
-/* ---- DACK ------------------------------------------------------------------------------------------ */
+/* ---- DACK ------------------------------------------------------------------------------------ */
 
-/* Encodes with `room`, in as many frames as it takes, and compares what is reported with the bitmap. */
+/*
+ * Encodes with `room`, in as many frames as it takes, and compares what is reported with the
+ * bitmap.
+ */
 static uint32_t dack_check(const uint64_t *bits, uint32_t cum, uint32_t limit, size_t room)
 {
 	uint8_t seen[BITS_MAX], *buf = malloc(room);
@@ -582,7 +587,7 @@ static void dack__refuses(void **state)
 	assert_int_equal(sdr_frame_next(&p, good + len, &f), 1);
 }
 
-/* ---- REC and the small ones ------------------------------------------------------------------------ */
+/* ---- REC and the small ones ------------------------------------------------------------------ */
 
 /* Any code that is well formed. */
 static void code_fill(struct sdr_frame_code *c)
@@ -663,12 +668,14 @@ static void rec__round_trip(void **state)
 			}
 			if (flags & SDR_REC_F_CODE)
 				code_fill(&r.code);
-			code_ok = !(flags & SDR_REC_F_CODE) || (!r.payload_len && (flags & SDR_REC_F_BULK));
+			code_ok = !(flags & SDR_REC_F_CODE) ||
+				  (!r.payload_len && (flags & SDR_REC_F_BULK));
 			key_ok = !(flags & SDR_REC_F_KEY) ||
 				 (!r.payload_len && (op == SDR_REC_READ || op == SDR_REC_CTS));
 			len = sdr_frame_rec_size(&r);
 			head = len - r.payload_len;
-			assert_true(head <= SDR_REC_HDR_MAX || (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)));
+			assert_true(head <= SDR_REC_HDR_MAX ||
+				    (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)));
 			assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
 			assert_int_equal(sdr_frame_rec_encode(buf, len, &r), len);
 			if ((flags & must) != must || !key_ok || !code_ok) {
@@ -753,10 +760,11 @@ static void rec__refuses(void **state)
 
 static void rec__code_layout(void **state)
 {
-	static const char want[] = "\x06\x06\x09\x02\0\0\x05\0\0\0\x06\0\0\0"
-				   "\0\0\0\x04\x01\0\0\0" /* len */
-				   "\x09\0\0\0"		  /* msn */
-				   "\x02\x03\xc0\0\x40\0\0\0\0\0\x01\0\0\0\0\x04\0\0\x02\0\x01\0\0\0";
+	static const char want[] =
+		"\x06\x06\x09\x02\0\0\x05\0\0\0\x06\0\0\0"
+		"\0\0\0\x04\x01\0\0\0" /* len */
+		"\x09\0\0\0"	       /* msn */
+		"\x02\x03\xc0\0\x40\0\0\0\0\0\x01\0\0\0\0\x04\0\0\x02\0\x01\0\0\0";
 	const size_t len = sizeof(want) - 1;
 	struct sdr_frame_rec r = { .op = SDR_REC_BIND,
 				   .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_CODE,
@@ -786,9 +794,13 @@ static void rec__code_layout(void **state)
 
 static void rec__code_refuses(void **state)
 {
-	static const struct sdr_frame_code good = {
-		.kind = 2, .flags = 0, .k = 32, .m = 8, .chunk = 65536, .seg = 1u << 20, .from = 131072
-	};
+	static const struct sdr_frame_code good = { .kind = 2,
+						    .flags = 0,
+						    .k = 32,
+						    .m = 8,
+						    .chunk = 65536,
+						    .seg = 1u << 20,
+						    .from = 131072 };
 	static const struct {
 		struct sdr_frame_code c;
 		bool ok;
@@ -910,7 +922,7 @@ static void frames__several_in_a_packet(void **state)
 	assert_int_equal(sdr_frame_next(&p, q, &f), -EBADMSG);
 }
 
-/* ---- fuzz ------------------------------------------------------------------------------------------ */
+/* ---- fuzz ------------------------------------------------------------------------------------ */
 
 /* Checks what a decoded frame promises about itself. */
 static void frame_sane(const struct sdr_frame *f, const uint8_t *buf, const uint8_t *end)
@@ -946,8 +958,10 @@ static void frame_sane(const struct sdr_frame *f, const uint8_t *buf, const uint
 			break;
 		assert_true(f->rec.flags & SDR_REC_F_BULK && !f->rec.payload_len);
 		assert_in_range(f->rec.code.kind, 1, 2);
-		assert_true(f->rec.code.k && f->rec.code.m && f->rec.code.k + f->rec.code.m <= SDR_CODE_SYMS_MAX);
-		assert_true(f->rec.code.chunk && f->rec.code.seg && !(f->rec.code.seg % f->rec.code.chunk));
+		assert_true(f->rec.code.k && f->rec.code.m &&
+			    f->rec.code.k + f->rec.code.m <= SDR_CODE_SYMS_MAX);
+		assert_true(f->rec.code.chunk && f->rec.code.seg &&
+			    !(f->rec.code.seg % f->rec.code.chunk));
 		assert_true(!(f->rec.code.from % f->rec.code.chunk));
 		break;
 	default:
@@ -958,16 +972,19 @@ static void frame_sane(const struct sdr_frame *f, const uint8_t *buf, const uint
 /* A packet of valid frames, to be mutated. */
 static size_t fuzz_seed(uint8_t *buf, size_t room)
 {
-	struct sdr_frame_ack a = { .delay_us = 300, .n = 3, .r = { { 90, 80 }, { 70, 70 }, { 60, 2 } } };
+	struct sdr_frame_ack a = { .delay_us = 300,
+				   .n = 3,
+				   .r = { { 90, 80 }, { 70, 70 }, { 60, 2 } } };
 	uint64_t bits[4] = { rng(), rng() & rng(), rng() | rng(), rng() };
 	struct sdr_frame_dack d = { .msn = 7, .echo = 4 };
 	struct sdr_frame_rec r = { .op = SDR_REC_TSEND,
-				   .flags =
-					   (uint16_t)(SDR_REC_F_ORDER | SDR_REC_F_LEN | (rng() & SDR_REC_F_FIELDS)),
+				   .flags = (uint16_t)(SDR_REC_F_ORDER | SDR_REC_F_LEN |
+						       (rng() & SDR_REC_F_FIELDS)),
 				   .payload_len = (uint32_t)(rng() % 40) };
-	struct sdr_frame_dack c = {
-		.flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED, .msn = 8, .dec_pkts = 9, .dec_chunks = 3
-	};
+	struct sdr_frame_dack c = { .flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED,
+				    .msn = 8,
+				    .dec_pkts = 9,
+				    .dec_chunks = 3 };
 	size_t len;
 
 	len = sdr_frame_ack_encode(buf, room, &a);
@@ -1027,7 +1044,8 @@ static void fuzz__random_and_mutated_bytes(void **state)
 				frame_sane(&f, buf, buf + len);
 				good++;
 				coded += f.type == SDR_FRAME_REC && f.rec.flags & SDR_REC_F_CODE;
-				decoded += f.type == SDR_FRAME_DACK && f.dack.flags & SDR_DACK_DECODED;
+				decoded +=
+					f.type == SDR_FRAME_DACK && f.dack.flags & SDR_DACK_DECODED;
 			} else if (ret) {
 				assert_int_equal(ret, -EBADMSG);
 			}
@@ -1056,8 +1074,10 @@ static void fuzz__hello(void **state)
 	for (t = 0; t < 200000; t++) {
 		memcpy(buf, good + SDR_CLASS_LEN, SDR_HELLO_LEN - SDR_CLASS_LEN);
 		buf[rng() % (SDR_HELLO_LEN - SDR_CLASS_LEN)] = (uint8_t)rng();
-		if (!sdr_hello_decode(buf, SDR_HELLO_LEN - SDR_CLASS_LEN, &h) && h.status == SDR_HELLO_OK) {
-			assert_true(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX && h.seg_bytes);
+		if (!sdr_hello_decode(buf, SDR_HELLO_LEN - SDR_CLASS_LEN, &h) &&
+		    h.status == SDR_HELLO_OK) {
+			assert_true(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX &&
+				    h.seg_bytes);
 			assert_true(h.codes && !(h.codes & ~SDR_FRAME_CODE_KINDS) && h.code_chunk);
 			assert_in_range(h.code_syms, 2, SDR_CODE_SYMS_MAX);
 			ok++;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Loss estimate: what is known after so many packets, changes of the path, bursts, time.  Random but repeatable. */
+/*
+ * Loss estimate: what is known after so many packets, changes of the path, bursts, time.  Random
+ * but repeatable.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,7 +126,10 @@ static void loss__upper_bound_holds(void **state)
 			feed(&l, 0, burst[i] > 0 ? 8e-3 : 1e-3, burst[i], 20000);
 			held += sdr_loss_upper(&l) >= (burst[i] > 0 ? 8e-3 : 1e-3);
 		}
-		/* 95 % of 400 are 380; the prior, a twentieth of the evidence here, pulls down a little */
+		/*
+		 * 95 % of 400 are 380; the prior, a twentieth of the evidence here, pulls down a
+		 * little
+		 */
 		assert_in_range(held, 335, 399);
 	}
 }
@@ -197,7 +203,8 @@ static void loss__new_loss_shows_soon(void **state)
 				sdr_loss_arrived(&l, 0, 300000000);
 			assert_true(sdr_loss_upper(&l) < 10 * before[i] + 1e-6);
 			feed(&l, 0, after[i], 0, 6000);
-			good += sdr_loss_mean(&l) > after[i] / 3 && sdr_loss_mean(&l) < after[i] * 3;
+			good += sdr_loss_mean(&l) > after[i] / 3 &&
+				sdr_loss_mean(&l) < after[i] * 3;
 		}
 		assert_in_range(good, 90, 100);
 	}
@@ -240,7 +247,10 @@ static void loss__steady_loss_is_steady(void **state)
 		feed(&l, 0, 1e-3, 0, 500);
 		odd += sdr_loss_mean(&l) < 0.7e-3 || sdr_loss_upper(&l) > 1.6e-3;
 	}
-	/* ten thousand bursts, each asked whether all has changed: a wrong "yes" is rare and repaired */
+	/*
+	 * ten thousand bursts, each asked whether all has changed: a wrong "yes" is rare and
+	 * repaired
+	 */
 	assert_in_range(odd, 0, 200);
 }
 
@@ -257,7 +267,8 @@ static void loss__time_fades(void **state)
 	mean = sdr_loss_mean(&l);
 	/* the rate stays, the weight goes: half in SDR_LOSS_SLOW_NS */
 	sdr_loss_arrived(&l, SDR_LOSS_SLOW_NS, 1);
-	assert_true(fabs(l.sent / old.sent - 0.5) < 0.01 && fabs(l.bursts / old.bursts - 0.5) < 0.01);
+	assert_true(fabs(l.sent / old.sent - 0.5) < 0.01 &&
+		    fabs(l.bursts / old.bursts - 0.5) < 0.01);
 	assert_true(fabs(sdr_loss_mean(&l) / mean - 1) < 0.05);
 	/* old knowledge is worth SDR_LOSS_SLOW_PKTS at last, and is asked again */
 	sdr_loss_arrived(&l, SDR_LOSS_SLOW_NS + 3600 * S, 1);

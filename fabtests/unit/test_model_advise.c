@@ -17,7 +17,8 @@
 static struct sdr_model_candidate out[SDR_MODEL_CANDIDATES];
 static uint32_t count;
 
-static void ask(uint64_t bytes, double p, double rtt, enum sdr_objective objective, double max_overhead)
+static void ask(uint64_t bytes, double p, double rtt, enum sdr_objective objective,
+		double max_overhead)
 {
 	struct sdr_model_point link;
 	struct sdr_model_error err = { .text = "" };
@@ -57,14 +58,16 @@ static void advise__known_regimes(void **state)
 	/* far, and every message loses something: parity over all of it */
 	ask(128 * MIB, 1e-3, 25e-3, SDR_OBJECTIVE_P999, 0.25);
 	assert_true(out[0].derived.m > 0 && out[0].cost_s < 1.05 * out[0].derived.ideal_s);
-	assert_true(out[0].point.scheme == SDR_MODEL_HYBRID || out[0].point.scheme == SDR_MODEL_EC_MDS);
+	assert_true(out[0].point.scheme == SDR_MODEL_HYBRID ||
+		    out[0].point.scheme == SDR_MODEL_EC_MDS);
 	assert_true(of(SDR_MODEL_SR_NACK)->cost_s > 2 * out[0].cost_s);
 	assert_true(of(SDR_MODEL_SR_RTO)->cost_s > of(SDR_MODEL_SR_NACK)->cost_s);
 	/* XOR has given up where MDS still holds */
 	assert_true(of(SDR_MODEL_EC_XOR)->cost_s > 1.5 * of(SDR_MODEL_EC_MDS)->cost_s);
 	/* a quarter of the messages loses a packet: a round trip, in words */
 	ask(128 * MIB, 1e-5, 25e-3, SDR_OBJECTIVE_P99, 0.25);
-	assert_string_equal(of(SDR_MODEL_SR_NACK)->why, "a lost packet costs 25 ms; 28 % of messages lose one");
+	assert_string_equal(of(SDR_MODEL_SR_NACK)->why,
+			    "a lost packet costs 25 ms; 28 % of messages lose one");
 	/* much longer than the path: parity only at its end */
 	ask(8192 * MIB, 1e-3, 25e-3, SDR_OBJECTIVE_P99, 0.25);
 	assert_int_equal(out[0].point.scheme, SDR_MODEL_HYBRID);
@@ -109,7 +112,8 @@ static void advise__holds_its_bounds(void **state)
 	seed = 5;
 	for (n = 0; n < 60; n++) {
 		uint64_t bytes = 1 + (uint64_t)pow(2, 32 * draw());
-		double p = draw() < 0.1 ? 0 : pow(10, -7 * draw() - 1), rtt = pow(10, -5 + 4.3 * draw());
+		double p = draw() < 0.1 ? 0 : pow(10, -7 * draw() - 1),
+		       rtt = pow(10, -5 + 4.3 * draw());
 		double most = draw() < 0.2 ? 0 : draw() * 0.5;
 		enum sdr_objective objective = (enum sdr_objective)(n % 3);
 		struct sdr_model_candidate again[SDR_MODEL_CANDIDATES];
@@ -120,7 +124,8 @@ static void advise__holds_its_bounds(void **state)
 		first[out[0].point.scheme]++;
 		for (i = 0; i < count; i++) {
 			const struct sdr_model_candidate *c = &out[i];
-			double parity = (double)c->derived.parity_chunks / (double)c->derived.chunks;
+			double parity =
+				(double)c->derived.parity_chunks / (double)c->derived.chunks;
 			struct sdr_model_times t;
 			struct sdr_model_derived d;
 			double times[3];
@@ -136,8 +141,9 @@ static void advise__holds_its_bounds(void **state)
 			assert_true(c->times.mean_s >= c->derived.ideal_s * (1 - 1e-9) &&
 				    isfinite(c->times.mean_s));
 			/* a lone packet may be sent twice */
-			assert_true(parity <= most * (1 + 1e-9) || (most > 0 && c->derived.parity_chunks == 1 &&
-								    c->point.scheme == SDR_MODEL_HYBRID));
+			assert_true(parity <= most * (1 + 1e-9) ||
+				    (most > 0 && c->derived.parity_chunks == 1 &&
+				     c->point.scheme == SDR_MODEL_HYBRID));
 			assert_true(c->overhead >= parity * (1 - 1e-9) && isfinite(c->overhead));
 			assert_true(strlen(c->why) > 20 && strlen(c->why) < sizeof(c->why) - 1);
 			assert_null(strstr(c->why, "nan"));
@@ -179,7 +185,9 @@ static void advise__plain_words(void **state)
 		for (uint32_t j = 0; j < count; j++)
 			assert_null(strstr(out[j].why, "e+"));
 	}
-	/* bursts are the hybrid scheme's: the others lose packets one by one, in law and in words */
+	/*
+	 * bursts are the hybrid scheme's: the others lose packets one by one, in law and in words
+	 */
 	sdr_model_point_init(&p);
 	p.p_packet = 0.01;
 	p.burst_packets = 1e9;
@@ -216,8 +224,10 @@ static void advise__refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(advise__known_regimes),    cmocka_unit_test(advise__codes_are_the_best_there_are),
-		cmocka_unit_test(advise__holds_its_bounds), cmocka_unit_test(advise__plain_words),
+		cmocka_unit_test(advise__known_regimes),
+		cmocka_unit_test(advise__codes_are_the_best_there_are),
+		cmocka_unit_test(advise__holds_its_bounds),
+		cmocka_unit_test(advise__plain_words),
 		cmocka_unit_test(advise__refuses),
 	};
 

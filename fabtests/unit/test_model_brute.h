@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Selective repeat by its definition, chunk by chunk: what the grouped sums of the model are compared with.  In
- * units of a chunk's injection; u counts from the end of the last injection.
+ * Selective repeat by its definition, chunk by chunk: what the grouped sums of the model are
+ * compared with.  In units of a chunk's injection; u counts from the end of the last injection.
  */
 #ifndef TEST_MODEL_BRUTE_H
 #define TEST_MODEL_BRUTE_H
@@ -19,7 +19,8 @@ struct brute_atom {
 };
 
 /* P(max - M <= u), or < u: every chunk i of M has i + rho (Y - 1) <= M + u. */
-__attribute__((unused)) static double brute_cdf(double p, double rho, uint32_t m, double u, int left)
+__attribute__((unused)) static double brute_cdf(double p, double rho, uint32_t m, double u,
+						int left)
 {
 	long double log_p = 0;
 	uint32_t i;
@@ -42,7 +43,10 @@ static int brute_order(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* E[max] - M: all times at which a chunk can be the last, in order, and the integral of P(max - M > u) over them. */
+/*
+ * E[max] - M: all times at which a chunk can be the last, in order, and the integral of P(max - M >
+ * u) over them.
+ */
 __attribute__((unused)) static double brute_mean(double p, double rho, uint32_t m)
 {
 	struct brute_atom *a = malloc(BRUTE_ATOMS * sizeof(*a));
@@ -52,7 +56,8 @@ __attribute__((unused)) static double brute_mean(double p, double rho, uint32_t 
 	for (c = 1; a && pc * m * rho > 1e-25L; c++) {
 		pc = powl(p, c);
 		for (j = 0; j < m && c * rho > j && n < BRUTE_ATOMS; j++)
-			a[n++] = (struct brute_atom){ c * rho - j, log1pl(-pc * (1 - p) / (1 - pc * p)) };
+			a[n++] = (struct brute_atom){ c * rho - j,
+						      log1pl(-pc * (1 - p) / (1 - pc * p)) };
 	}
 	if (!a || n == BRUTE_ATOMS)
 		abort();

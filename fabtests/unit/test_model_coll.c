@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Collectives: golden numbers, times worked out by hand, links of all kinds, and what is refused. */
+/*
+ * Collectives: golden numbers, times worked out by hand, links of all kinds, and what is refused.
+ */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +21,8 @@
 static double t_s[N], u_s[N];
 
 static struct sdr_model_coll *make(enum sdr_model_collective kind, uint32_t nodes, uint64_t bytes,
-				   const struct sdr_model_point *links, uint32_t nlinks, double compute_s)
+				   const struct sdr_model_point *links, uint32_t nlinks,
+				   double compute_s)
 {
 	struct sdr_model_coll_attr attr = {
 		.kind = kind,
@@ -70,7 +73,8 @@ static void coll__golden(void **state)
 		rounds = 2 * g->nodes - 2;
 		assert_int_equal(sdr_model_coll_rounds(c), rounds);
 		if (fabs(sdr_model_coll_step(c) / g->step_s - 1) > 1e-6)
-			fail_msg("%s: a step of %.9g, it is %.9g", g->id, sdr_model_coll_step(c), g->step_s);
+			fail_msg("%s: a step of %.9g, it is %.9g", g->id, sdr_model_coll_step(c),
+				 g->step_s);
 		assert_true(fabs(sdr_model_coll_bound(c) / rounds / g->step_s - 1) < 1e-6);
 		sdr_model_coll_sample(c, 1, 0, N, t_s);
 		sdr_model_summary(t_s, N, &s);
@@ -80,8 +84,8 @@ static void coll__golden(void **state)
 		slack = rounds * 8.0 * p.chunk_bytes / p.bandwidth_bps;
 		for (int q = 0; q < 4; q++) {
 			if (*got[q] < g->bounds[q][0] - slack || *got[q] > g->bounds[q][1] + slack)
-				fail_msg("%s: value %d is %.9g, not in %.9g..%.9g", g->id, q, *got[q],
-					 g->bounds[q][0], g->bounds[q][1]);
+				fail_msg("%s: value %d is %.9g, not in %.9g..%.9g", g->id, q,
+					 *got[q], g->bounds[q][0], g->bounds[q][1]);
 		}
 		if (fabs(s.mean_s / g->mean_s - 1) > 0.005)
 			fail_msg("%s: mean %.9g, it is %.9g", g->id, s.mean_s, g->mean_s);
@@ -92,8 +96,9 @@ static void coll__golden(void **state)
 }
 
 /*
- * Two nodes: each of the two rounds begins when both are done, so the mean is that of two maxima of two steps.
- * A chunk takes 1 us and all times are whole us, so the mean is a sum over the us at which something is not done.
+ * Two nodes: each of the two rounds begins when both are done, so the mean is that of two maxima of
+ * two steps. A chunk takes 1 us and all times are whole us, so the mean is a sum over the us at
+ * which something is not done.
  */
 static void coll__two_nodes_exactly(void **state)
 {
@@ -120,7 +125,8 @@ static void coll__two_nodes_exactly(void **state)
 	}
 	assert_true(1 - cdf < 1e-15);
 	/* half a chunk more than one chunk less of a share: rounded up twice */
-	c = make(SDR_MODEL_RING_ALLREDUCE, 2, (uint64_t)(2 * chunks - 1) * 1000 - 500, &point, 1, 0);
+	c = make(SDR_MODEL_RING_ALLREDUCE, 2, (uint64_t)(2 * chunks - 1) * 1000 - 500, &point, 1,
+		 0);
 	sdr_model_coll_sample(c, 9, 0, N, t_s);
 	sdr_model_summary(t_s, N, &s);
 	for (size_t i = 0; i < N; i++)
@@ -156,7 +162,10 @@ static void coll__by_index(void **state)
 	assert_true(same < 500);
 }
 
-/* For each kind and number of nodes: the rounds, and the time without loss, worked out from the schedule. */
+/*
+ * For each kind and number of nodes: the rounds, and the time without loss, worked out from the
+ * schedule.
+ */
 static void coll__lossless(void **state)
 {
 	static const struct {
@@ -207,8 +216,9 @@ static void coll__lossless(void **state)
 
 static void coll__bound_is_below(void **state)
 {
-	static const enum sdr_model_scheme scheme[] = { SDR_MODEL_SR_RTO, SDR_MODEL_SR_NACK, SDR_MODEL_EC_MDS,
-							SDR_MODEL_EC_XOR, SDR_MODEL_HYBRID };
+	static const enum sdr_model_scheme scheme[] = { SDR_MODEL_SR_RTO, SDR_MODEL_SR_NACK,
+							SDR_MODEL_EC_MDS, SDR_MODEL_EC_XOR,
+							SDR_MODEL_HYBRID };
 	struct sdr_model_times s;
 	struct sdr_model_coll *c;
 	struct sdr_model_point p;
@@ -249,8 +259,9 @@ static void coll__matrix(void **state)
 		for (i = 0; i < 6; i++) {
 			for (j = 0; j < 6; j++) {
 				/* a tree's nodes differ in the lowest bit of the child */
-				used = kind != SDR_MODEL_TREE_ALLREDUCE ? j == (i + 1) % 6
-									: i == (j & (j - 1)) || j == (i & (i - 1));
+				used = kind != SDR_MODEL_TREE_ALLREDUCE
+					       ? j == (i + 1) % 6
+					       : i == (j & (j - 1)) || j == (i & (i - 1));
 				m[i * 6 + j] = used && i != j ? p : bad;
 			}
 		}
@@ -266,7 +277,10 @@ static void coll__matrix(void **state)
 	}
 }
 
-/* The nodes of a ring go at the speed of its slowest link; a tree pays for a link only where it is on the way. */
+/*
+ * The nodes of a ring go at the speed of its slowest link; a tree pays for a link only where it is
+ * on the way.
+ */
 static void coll__slow_link(void **state)
 {
 	struct sdr_model_point m[16];
@@ -297,7 +311,10 @@ static void coll__slow_link(void **state)
 	c = make(SDR_MODEL_RING_ALLREDUCE, 4, 4 * 16 * 65536, m, 16, 1e-3);
 	assert_true(near(one(c), 6 * (10e-3 + inj + 1e-3)));
 	sdr_model_coll_destroy(c);
-	/* one link that loses much: never faster than its own steps, and the others hardly add to them */
+	/*
+	 * one link that loses much: never faster than its own steps, and the others hardly add to
+	 * them
+	 */
 	m[1].p_packet = 0.05;
 	c = make(SDR_MODEL_RING_ALLREDUCE, 4, 4 * 16 * 65536, m, 16, 0);
 	sdr_model_coll_sample(c, 1, 0, 20000, t_s);
@@ -311,7 +328,10 @@ static void coll__slow_link(void **state)
 static void coll__refuses(void **state)
 {
 	struct sdr_model_point p, m[9];
-	struct sdr_model_coll_attr good = { .kind = SDR_MODEL_RING_ALLREDUCE, .nodes = 3, .buffer_bytes = 1 }, bad;
+	struct sdr_model_coll_attr good = { .kind = SDR_MODEL_RING_ALLREDUCE,
+					    .nodes = 3,
+					    .buffer_bytes = 1 },
+				   bad;
 	struct sdr_model_coll *c = NULL;
 	struct sdr_model_error err;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Transfers at random against the mechanism written down in the plainest way, packet by packet, and against
- * themselves when only what matters is drawn: by the distance of the samples.  Seeds are fixed: a test is the same
- * every time.
+ * Transfers at random against the mechanism written down in the plainest way, packet by packet, and
+ * against themselves when only what matters is drawn: by the distance of the samples.  Seeds are
+ * fixed: a test is the same every time.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,13 +20,14 @@
 
 static double t_s[N], u_s[N];
 
-/* ---- packet by packet ---------------------------------------------------------------------------------- */
+/* ---- packet by packet ------------------------------------------------------------------------ */
 
 /* A packet takes 1 us, a chunk of four 4 us, a round trip 20 us: all times are whole us. */
 #define PKTS 4u
 #define U    1e-6
 
-static void small_point(struct sdr_model_point *p, enum sdr_model_scheme scheme, uint32_t flags, double loss)
+static void small_point(struct sdr_model_point *p, enum sdr_model_scheme scheme, uint32_t flags,
+			double loss)
 {
 	sdr_model_point_init(p);
 	p->scheme = scheme;
@@ -94,7 +95,8 @@ static bool decodes(const struct sdr_model_point *p, const bool *lost, uint32_t 
 /* Units that the fallback of a submessage sends; 0: it can be decoded. */
 static uint32_t plain_sub(const struct sdr_model_point *p, uint32_t k, uint32_t m)
 {
-	bool lost[PKTS][8] = { { false } }, chunk[8] = { false }, lacks[8] = { false }, failed = false;
+	bool lost[PKTS][8] = { { false } }, chunk[8] = { false }, lacks[8] = { false },
+	     failed = false;
 	bool rows = p->flags & SDR_MODEL_F_ROWS, pkts = in_packets(p), row_fails;
 	uint32_t missing_pkts = 0, missing = 0, r, i;
 
@@ -142,7 +144,9 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov and Smirnov's distance of two samples of n, which are rounded to us and sorted first. */
+/*
+ * Kolmogorov and Smirnov's distance of two samples of n, which are rounded to us and sorted first.
+ */
 static double distance(double *a, double *b, size_t n)
 {
 	size_t i = 0, j = 0;
@@ -181,8 +185,8 @@ static void check_plain(const struct sdr_model_point *p, bool quick)
 	far = distance(t_s, u_s, n) * sqrt((double)n / 2);
 	/* beyond 2.2 once in eight thousand */
 	if (far > 2.2)
-		fail_msg("%s, flags %x, loss %g, quick %d: a distance of %.2f", sdr_model_scheme_name(p->scheme),
-			 p->flags, p->p_packet, quick, far);
+		fail_msg("%s, flags %x, loss %g, quick %d: a distance of %.2f",
+			 sdr_model_scheme_name(p->scheme), p->flags, p->p_packet, quick, far);
 }
 
 static void draw__packet_by_packet(void **state)

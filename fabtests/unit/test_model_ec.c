@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The law of erasure coding: golden numbers, all patterns of loss of short messages, big sums term by term. */
+/*
+ * The law of erasure coding: golden numbers, all patterns of loss of short messages, big sums term
+ * by term.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +36,7 @@ static struct sdr_model_law *law_of(const struct sdr_model_point *p)
 	return law;
 }
 
-/* ---- golden numbers ------------------------------------------------------------------------------------ */
+/* ---- golden numbers -------------------------------------------------------------------------- */
 
 static void quantile_in(double got, const double want[3], const char *id)
 {
@@ -74,7 +77,7 @@ static void test_golden(void **state)
 	assert_in_range(seen, 14, model_goldens);
 }
 
-/* ---- all patterns of loss ------------------------------------------------------------------------------ */
+/* ---- all patterns of loss -------------------------------------------------------------------- */
 
 #define PATTERN_BITS 20u
 #define REPEAT_MAX   64u
@@ -87,7 +90,10 @@ struct pattern {
 	double d[REPEAT_MAX]; /* probability that so much is repeated */
 };
 
-/* k data and m parity symbols, lost as the bits say; returns the data lost if they cannot be decoded. */
+/*
+ * k data and m parity symbols, lost as the bits say; returns the data lost if they cannot be
+ * decoded.
+ */
 static uint32_t codeword_lost(bool xor, uint32_t k, uint32_t m, uint32_t bits)
 {
 	uint32_t i, j, n, all = (uint32_t)__builtin_popcount(bits);
@@ -120,7 +126,8 @@ static void patterns(struct pattern *w)
 			k = left < w->k ? left : w->k;
 			m = (k * w->m + w->k - 1) / w->k;
 			for (row = bad = total = 0; row < w->rows; row++) {
-				lost = codeword_lost(w->xor, k, m, bits >> at & ((1u << (k + m)) - 1));
+				lost = codeword_lost(w->xor, k, m,
+						     bits >> at & ((1u << (k + m)) - 1));
 				bad |= lost;
 				total += lost;
 				at += k + m;
@@ -146,7 +153,8 @@ static double made_mean(const struct made *x)
 
 	for (d = 1; d < REPEAT_MAX; d++)
 		if (x->w->d[d] > 0)
-			sum += x->w->d[d] * (x->late_s + (d + brute_mean(x->p, x->rho, d)) * x->t_s);
+			sum += x->w->d[d] *
+			       (x->late_s + (d + brute_mean(x->p, x->rho, d)) * x->t_s);
 	return sum;
 }
 
@@ -174,8 +182,8 @@ static void patterns_check(struct pattern *w, double rto_rtts, uint32_t flags, d
 	double t;
 	uint32_t i;
 
-	snprintf(what, sizeof(what), "%s(%u,%u) M %u rows %u p %g rto %g flags %u", w->xor ? "xor" : "mds", w->k,
-		 w->m, w->chunks, w->rows, w->p, rto_rtts, flags);
+	snprintf(what, sizeof(what), "%s(%u,%u) M %u rows %u p %g rto %g flags %u",
+		 w->xor ? "xor" : "mds", w->k, w->m, w->chunks, w->rows, w->p, rto_rtts, flags);
 	sdr_model_point_init(&p);
 	p.scheme = w->xor ? SDR_MODEL_EC_XOR : SDR_MODEL_EC_MDS;
 	p.bandwidth_bps = 1e9;
@@ -221,8 +229,9 @@ static const double rtos[] = { 0.003, 0.8, 3 }; /* shorter than a chunk, longer 
 
 static void test_patterns(void **state)
 {
-	static const uint8_t codes[][3] = { { 1, 1, 1 }, { 1, 1, 5 }, { 2, 1, 5 }, { 2, 3, 3 }, { 3, 2, 7 },
-					    { 5, 2, 8 }, { 4, 2, 9 }, { 4, 4, 3 }, { 5, 3, 6 } };
+	static const uint8_t codes[][3] = { { 1, 1, 1 }, { 1, 1, 5 }, { 2, 1, 5 },
+					    { 2, 3, 3 }, { 3, 2, 7 }, { 5, 2, 8 },
+					    { 4, 2, 9 }, { 4, 4, 3 }, { 5, 3, 6 } };
 	struct pattern w;
 	uint32_t c, l, r;
 
@@ -250,10 +259,14 @@ static void test_patterns_rows(void **state)
 	(void)state;
 	for (c = 0; c < 2; c++) {
 		for (l = 0; l < COUNT(losses); l++) {
-			w = (struct pattern){ .xor = c, .k = 2, .m = 1, .chunks = 5, .rows = 2, .p = losses[l] };
+			w = (struct pattern){
+				.xor = c, .k = 2, .m = 1, .chunks = 5, .rows = 2, .p = losses[l]
+			};
 			patterns(&w);
 			patterns_check(&w, 3, SDR_MODEL_F_ROWS, 1e-11);
-			w = (struct pattern){ .xor = c, .k = 3, .m = 2, .chunks = 3, .rows = 3, .p = losses[l] };
+			w = (struct pattern){
+				.xor = c, .k = 3, .m = 2, .chunks = 3, .rows = 3, .p = losses[l]
+			};
 			patterns(&w);
 			patterns_check(&w, 3, SDR_MODEL_F_ROWS, 1e-11);
 		}
@@ -269,9 +282,13 @@ static void test_patterns_missing(void **state)
 	(void)state;
 	for (c = 0; c < 2; c++) {
 		for (l = 1; l < COUNT(losses); l++) {
-			w = (struct pattern){
-				.xor = c, .missing = true, .k = 5, .m = 2, .chunks = 5, .rows = 1, .p = losses[l]
-			};
+			w = (struct pattern){ .xor = c,
+					      .missing = true,
+					      .k = 5,
+					      .m = 2,
+					      .chunks = 5,
+					      .rows = 1,
+					      .p = losses[l] };
 			patterns(&w);
 			patterns_check(&w, 3, SDR_MODEL_F_MISSING, 1e-11);
 			w.chunks = 3; /* only a short one */
@@ -280,16 +297,20 @@ static void test_patterns_missing(void **state)
 			w.chunks = 12;
 			patterns(&w);
 			patterns_check(&w, 3, SDR_MODEL_F_MISSING, 0.01);
-			w = (struct pattern){
-				.xor = c, .missing = true, .k = 3, .m = 1, .chunks = 5, .rows = 2, .p = losses[l]
-			};
+			w = (struct pattern){ .xor = c,
+					      .missing = true,
+					      .k = 3,
+					      .m = 1,
+					      .chunks = 5,
+					      .rows = 2,
+					      .p = losses[l] };
 			patterns(&w);
 			patterns_check(&w, 3, SDR_MODEL_F_MISSING | SDR_MODEL_F_ROWS, 0.02);
 		}
 	}
 }
 
-/* ---- term by term -------------------------------------------------------------------------------------- */
+/* ---- term by term ---------------------------------------------------------------------------- */
 
 /* Sums over every count of failures, each with its own E[max] and its own distribution. */
 static void test_terms(void **state)
@@ -309,8 +330,8 @@ static void test_terms(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(t); i++) {
-		snprintf(what, sizeof(what), "n %g fail %g k %g p %g rho %g", t[i].n, t[i].fail, t[i].k, t[i].p,
-			 t[i].rho);
+		snprintf(what, sizeof(what), "n %g fail %g k %g p %g rho %g", t[i].n, t[i].fail,
+			 t[i].k, t[i].p, t[i].rho);
 		assert_int_equal(sdr_model_count_init(&c, t[i].n, t[i].fail, log1p(-t[i].fail)), 0);
 		assert_true(c.step == 1);
 		memset(&x, 0, sizeof(x));
@@ -328,7 +349,8 @@ static void test_terms(void **state)
 			at = sdr_model_mix_quantile(&x, q);
 			for (sum = 0, n = f; n < c.n; n++) {
 				d = (c.first + n) * t[i].k;
-				sum += c.w[n] * exp(sdr_model_sr_logcdf(&x.sr, d, at - d + 1e-7, 0));
+				sum += c.w[n] *
+				       exp(sdr_model_sr_logcdf(&x.sr, d, at - d + 1e-7, 0));
 			}
 			close_to(sdr_model_mix_cdf(&x, at), sum, 1e-10, what);
 			assert_true(sum >= q * (1 - 1e-12));
@@ -350,7 +372,8 @@ static void test_count(void **state)
 	(void)state;
 	for (i = 0; i < COUNT(ns); i++) {
 		for (j = 0; j < COUNT(fails); j++) {
-			assert_int_equal(sdr_model_count_init(&c, ns[i], fails[j], log1p(-fails[j])), 0);
+			assert_int_equal(
+				sdr_model_count_init(&c, ns[i], fails[j], log1p(-fails[j])), 0);
 			assert_in_range(c.n, 1, SDR_MODEL_COUNTS);
 			for (sum = mean = k = 0; k < c.n; k++) {
 				x = c.first + k * c.step;
@@ -394,7 +417,8 @@ static void test_code_small(void **state)
 	close_to(c.fail, (2 * 6 + 2 * 3) * p * p, 1e-6, "XOR(10,4)");
 	sdr_model_code_init(&c, log1p(-p), 1, 255, true);
 	close_to(c.fail, p * p, 1e-12, "XOR(1,255)");
-	sdr_model_code_init(&c, log(p), 4, 2, false); /* all but one in 1e9 are lost: at least 4 of 6 must not be */
+	/* all but one in 1e9 are lost: at least 4 of 6 must not be */
+	sdr_model_code_init(&c, log(p), 4, 2, false);
 	close_to(exp(c.lnok), 15 * pow(p, 4), 1e-6, "MDS(4,2) in the dark");
 	sdr_model_code_init(&c, log1p(-0.2), 128, 64, false);
 	for (sum = 0, x = 0; x <= 128; x++)
@@ -406,7 +430,7 @@ static void test_code_small(void **state)
 	assert_true(c.fail == 1 && isinf(c.lnok));
 }
 
-/* ---- the law as a whole -------------------------------------------------------------------------------- */
+/* ---- the law as a whole ---------------------------------------------------------------------- */
 
 static void law_check(const struct sdr_model_point *p)
 {
@@ -442,7 +466,8 @@ static void law_check(const struct sdr_model_point *p)
 
 static void test_law(void **state)
 {
-	static const uint64_t sizes[] = { 1, 65537, 5046272, 128u << 20, 1ull << 40, 1ull << 56, 1ull << 63 };
+	static const uint64_t sizes[] = { 1,	      65537,	  5046272,   128u << 20,
+					  1ull << 40, 1ull << 56, 1ull << 63 };
 	static const double ps[] = { 0, 1e-12, 1e-6, 1e-3, 0.01, 0.08, 0.15, 0.3, 0.5, 0.9, 0.99 };
 	static const uint8_t codes[][2] = { { 32, 8 }, { 1, 1 }, { 10, 4 }, { 4, 8 }, { 64, 16 } };
 	struct sdr_model_point p;
@@ -487,7 +512,8 @@ static void test_flags(void **state)
 		assert_true(packet.mean_s <= chunk.mean_s * (1 + 1e-12));
 		p.flags = SDR_MODEL_F_MISSING;
 		assert_int_equal(sdr_model_predict(&p, &missing, &dr, NULL), 0);
-		assert_true(missing.mean_s <= chunk.mean_s * (1 + 1e-12) && missing.p99_s <= chunk.p99_s);
+		assert_true(missing.mean_s <= chunk.mean_s * (1 + 1e-12) &&
+			    missing.p99_s <= chunk.p99_s);
 		p.flags = SDR_MODEL_F_MISSING | SDR_MODEL_F_PACKETS;
 		assert_int_equal(sdr_model_predict(&p, &least, &dr, NULL), 0);
 		assert_true(least.mean_s <= missing.mean_s * (1 + 1e-12));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Points and what 1e5 samples of them may come to, from an independent implementation: means within 5 sigma,
- * quantiles between the order statistics of 1e-6.  Times in seconds.
+ * Points and what 1e5 samples of them may come to, from an independent implementation: means within
+ * 5 sigma, quantiles between the order statistics of 1e-6.  Times in seconds.
  */
 #ifndef TEST_MODEL_GOLDEN_MC_H
 #define TEST_MODEL_GOLDEN_MC_H

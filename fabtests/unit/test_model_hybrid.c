@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The law of the hybrid scheme: its limits, every pattern of losses of short messages, and transfers drawn at random. */
+/*
+ * The law of the hybrid scheme: its limits, every pattern of losses of short messages, and
+ * transfers drawn at random.
+ */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -63,10 +66,12 @@ static void hybrid__nothing_lost(void **state)
 		/* what follows the last data is not waited for */
 		segs = ceil(n / 16384);
 		full = (segs - 1) * ceil(ceil(n / segs) / 32) * 4;
-		assert_true((double)d.parity_chunks >= n / 8 && (double)d.parity_chunks <= n / 8 + 4 * segs);
+		assert_true((double)d.parity_chunks >= n / 8 &&
+			    (double)d.parity_chunks <= n / 8 + 4 * segs);
 		near_rel(sdr_model_law_mean(law), (n + full) * t + 25e-3, 1e-12);
 		for (j = 0; j < SHARES; j++)
-			near_rel(sdr_model_law_quantile(law, shares[j]), (n + full) * t + 25e-3, 1e-12);
+			near_rel(sdr_model_law_quantile(law, shares[j]), (n + full) * t + 25e-3,
+				 1e-12);
 		sdr_model_law_destroy(law);
 		/* without being told to, it sends no parity */
 		p.k = p.m = 0;
@@ -101,7 +106,8 @@ static void hybrid__without_parity_is_selective_repeat(void **state)
 				double t = sdr_model_law_quantile(b, shares[q]);
 
 				near_rel(sdr_model_law_quantile(a, shares[q]), t, 1e-12);
-				near_rel(sdr_model_law_cdf(a, t * 1.01), sdr_model_law_cdf(b, t * 1.01), 1e-9);
+				near_rel(sdr_model_law_cdf(a, t * 1.01),
+					 sdr_model_law_cdf(b, t * 1.01), 1e-9);
 			}
 			sdr_model_law_destroy(a);
 			sdr_model_law_destroy(b);
@@ -139,8 +145,9 @@ static void hybrid__every_pattern(void **state)
 	static const struct {
 		uint32_t pkts, k, m;
 		double p, burst;
-	} of[] = { { 6, 3, 2, 0.2, 1 }, { 7, 4, 2, 0.05, 1 },  { 5, 5, 1, 0.01, 1 }, { 9, 3, 3, 0.3, 1 },
-		   { 6, 3, 2, 0.1, 4 }, { 10, 10, 2, 0.1, 2 }, { 4, 1, 2, 0.25, 1 }, { 2, 8, 3, 0.1, 1 } };
+	} of[] = { { 6, 3, 2, 0.2, 1 },	 { 7, 4, 2, 0.05, 1 }, { 5, 5, 1, 0.01, 1 },
+		   { 9, 3, 3, 0.3, 1 },	 { 6, 3, 2, 0.1, 4 },  { 10, 10, 2, 0.1, 2 },
+		   { 4, 1, 2, 0.25, 1 }, { 2, 8, 3, 0.1, 1 } };
 	unsigned c;
 
 	(void)state;
@@ -156,13 +163,17 @@ static void hybrid__every_pattern(void **state)
 		m = ((of[c].pkts + words - 1) / words * of[c].m + of[c].k - 1) / of[c].k;
 		for (j = 0; j <= m; j++)
 			all[j] = 1;
-		/* the codewords take turns: the first ones have a packet more where they are not even */
+		/*
+		 * the codewords take turns: the first ones have a packet more where they are not
+		 * even
+		 */
 		for (w = 0; w < words; w++) {
 			uint32_t k = of[c].pkts / words + (w < of[c].pkts % words);
 
 			memset(rows, 0, sizeof(rows));
 			for (pattern = 0; pattern < 1u << (k + m); pattern++)
-				rows[pattern_rows(pattern, k, m)] += pattern_weight(pattern, k + m, of[c].p, again);
+				rows[pattern_rows(pattern, k, m)] +=
+					pattern_weight(pattern, k + m, of[c].p, again);
 			for (sum = 0, j = 0; j <= m; j++)
 				all[j] *= sum += rows[j];
 		}
@@ -173,7 +184,8 @@ static void hybrid__every_pattern(void **state)
 
 			near_rel(sdr_model_law_cdf(law, at), all[j], 1e-12);
 		}
-		near_rel(sdr_model_law_cdf(law, (of[c].pkts + m * words) * t + 1.5 * p.rtt_s), all[m], 1e-12);
+		near_rel(sdr_model_law_cdf(law, (of[c].pkts + m * words) * t + 1.5 * p.rtt_s),
+			 all[m], 1e-12);
 		assert_true(sdr_model_law_cdf(law, (of[c].pkts - 0.5) * t + p.rtt_s) == 0);
 		sdr_model_law_derived(law, &d);
 		near_rel(1 - d.p_fallback, all[m], 1e-12);
@@ -189,11 +201,16 @@ static void hybrid__mean_quantile_and_cdf_agree(void **state)
 		double p, burst, cover, rtt;
 		uint32_t k, m;
 	} of[] = {
-		{ 128 * MIB, 1e-3, 1, 0, 25e-3, 0, 0 },	    { 128 * MIB, 1e-2, 1, 0, 25e-3, 128, 6 },
-		{ 128 * MIB, 1e-2, 8, 0, 25e-3, 128, 3 },   { 128 * MIB, 1e-2, 1, 1e7, 25e-3, 128, 6 },
-		{ 1024 * MIB, 1e-2, 1, 3e8, 5e-3, 64, 4 },  { 8192 * MIB, 1e-2, 1, 0, 1e-3, 64, 4 },
-		{ 20000, 0.2, 1, 8192, 25e-3, 5, 1 },	    { 64, 0.1, 1, 0, 25e-3, 0, 0 },
-		{ 8192 * MIB, 1e-3, 1, 0, 25e-3, 0, 0 },    { 4 * MIB, 0.3, 1, 1 * MIB, 1e-4, 16, 4 },
+		{ 128 * MIB, 1e-3, 1, 0, 25e-3, 0, 0 },
+		{ 128 * MIB, 1e-2, 1, 0, 25e-3, 128, 6 },
+		{ 128 * MIB, 1e-2, 8, 0, 25e-3, 128, 3 },
+		{ 128 * MIB, 1e-2, 1, 1e7, 25e-3, 128, 6 },
+		{ 1024 * MIB, 1e-2, 1, 3e8, 5e-3, 64, 4 },
+		{ 8192 * MIB, 1e-2, 1, 0, 1e-3, 64, 4 },
+		{ 20000, 0.2, 1, 8192, 25e-3, 5, 1 },
+		{ 64, 0.1, 1, 0, 25e-3, 0, 0 },
+		{ 8192 * MIB, 1e-3, 1, 0, 25e-3, 0, 0 },
+		{ 4 * MIB, 0.3, 1, 1 * MIB, 1e-4, 16, 4 },
 		{ 1ull << 44, 1e-3, 1, 1e10, 0.1, 128, 4 },
 	};
 	unsigned c, i, n = 20000;
@@ -216,13 +233,16 @@ static void hybrid__mean_quantile_and_cdf_agree(void **state)
 			last = t;
 			sum += t - lo;
 			assert_true(sdr_model_law_cdf(law, t) >= q * (1 - 1e-9));
-			assert_true(t == lo || sdr_model_law_cdf(law, t - 1e-6 * (t - lo)) < q * (1 + 1e-9));
+			assert_true(t == lo ||
+				    sdr_model_law_cdf(law, t - 1e-6 * (t - lo)) < q * (1 + 1e-9));
 		}
 		mean = sdr_model_law_mean(law);
 		/* the sum has the tail in steps of 1 / n */
 		if (fabs(mean - lo - sum / n) > 0.01 * (mean - lo) + 2 * p.rtt_s / n)
-			fail_msg("case %u: mean %.9g, from quantiles %.9g, least %.9g", c, mean, lo + sum / n, lo);
-		assert_true(isnan(sdr_model_law_quantile(law, 1)) && isnan(sdr_model_law_quantile(law, NAN)));
+			fail_msg("case %u: mean %.9g, from quantiles %.9g, least %.9g", c, mean,
+				 lo + sum / n, lo);
+		assert_true(isnan(sdr_model_law_quantile(law, 1)) &&
+			    isnan(sdr_model_law_quantile(law, NAN)));
 		sdr_model_law_destroy(law);
 	}
 }
@@ -244,7 +264,8 @@ static void hybrid__more_loss_takes_longer(void **state)
 
 			assert_int_equal(sdr_model_predict(&at, &t, &d, NULL), 0);
 			for (j = 0; j < 4; j++) {
-				double now = (double[]){ t.mean_s, t.p50_s, t.p99_s, d.p_fallback }[j];
+				double now =
+					(double[]){ t.mean_s, t.p50_s, t.p99_s, d.p_fallback }[j];
 
 				assert_true(now >= last[j] * (1 - 1e-12));
 				last[j] = now;
@@ -312,7 +333,10 @@ static void hybrid__chooses_as_endpoints_do(void **state)
 				assert_int_equal(sdr_model_predict(&at, &times, &d, NULL), 0);
 				assert_int_equal(d.k, c.k);
 				assert_int_equal(d.m, c.m);
-				/* the law keeps what the choice promised, but for the rounding to segments */
+				/*
+				 * the law keeps what the choice promised, but for the rounding to
+				 * segments
+				 */
 				if (c.why == SDR_CHOICE_PARITY)
 					assert_true(d.p_fallback <= c.fail * 1.5 + 1e-15);
 				parity += c.m > 0;
@@ -337,7 +361,10 @@ static double cost_of(const struct sdr_model_point *p, struct sdr_model_derived 
 	return c;
 }
 
-/* What the choice, a rule and a table, loses to a search by the law: every m over the same packets, and none. */
+/*
+ * What the choice, a rule and a table, loses to a search by the law: every m over the same packets,
+ * and none.
+ */
 static void hybrid__no_other_choice_is_much_better(void **state)
 {
 	double bytes, p, rtt, chosen, best, excess, sum = 0;
@@ -348,7 +375,8 @@ static void hybrid__no_other_choice_is_much_better(void **state)
 		for (bytes = 65536; bytes < 2e10; bytes *= 8) {
 			for (p = 1e-7; p < 0.04; p *= 10) {
 				for (rtt = 1e-3; rtt < 0.2; rtt *= 5) {
-					struct sdr_model_point at = point((uint64_t)bytes, p, 0, 0), other;
+					struct sdr_model_point at = point((uint64_t)bytes, p, 0, 0),
+							       other;
 					struct sdr_model_derived d, none;
 
 					at.rtt_s = rtt;
@@ -359,15 +387,17 @@ static void hybrid__no_other_choice_is_much_better(void **state)
 					best = cost_of(&other, &none);
 					other.k = d.k ? d.k : 128;
 					if (d.cover > 0 && d.cover < 1)
-						other.cover_bytes = rint(d.cover * (double)d.chunks) * 4096;
+						other.cover_bytes =
+							rint(d.cover * (double)d.chunks) * 4096;
 					for (m = 1; m <= 24 && m <= other.k / 4; m++) {
 						other.m = m;
 						best = fmin(best, cost_of(&other, &none));
 					}
 					excess = chosen / best - 1;
 					if (excess > 0.035)
-						fail_msg("%.0f bytes, loss %g, rtt %g: %g s, could be %g", bytes, p,
-							 rtt, chosen, best);
+						fail_msg(
+							"%.0f bytes, loss %g, rtt %g: %g s, could be %g",
+							bytes, p, rtt, chosen, best);
 					sum += excess;
 					n++;
 				}
@@ -427,9 +457,12 @@ static void hybrid__as_drawn(void **state)
 		double p, burst, cover, rtt;
 		uint32_t k, m;
 	} of[] = {
-		{ 128 * MIB, 1e-2, 1, 0, 25e-3, 128, 6 },   { 16 * MIB, 1e-3, 1, 0, 25e-3, 0, 0 },
-		{ 128 * MIB, 1e-2, 1, 1e7, 25e-3, 128, 5 }, { 256 * MIB, 1e-2, 1, 1e8, 5e-3, 64, 3 },
-		{ 20000, 0.2, 1, 8192, 25e-3, 5, 1 },	    { 4 * MIB, 0.02, 4, 0, 25e-3, 64, 8 },
+		{ 128 * MIB, 1e-2, 1, 0, 25e-3, 128, 6 },
+		{ 16 * MIB, 1e-3, 1, 0, 25e-3, 0, 0 },
+		{ 128 * MIB, 1e-2, 1, 1e7, 25e-3, 128, 5 },
+		{ 256 * MIB, 1e-2, 1, 1e8, 5e-3, 64, 3 },
+		{ 20000, 0.2, 1, 8192, 25e-3, 5, 1 },
+		{ 4 * MIB, 0.02, 4, 0, 25e-3, 64, 8 },
 	};
 	unsigned c, i, n = 20000;
 	double *t = calloc(n, sizeof(*t));
@@ -454,15 +487,19 @@ static void hybrid__as_drawn(void **state)
 		sd = sqrt(fmax(square / n - mean * mean, 0) / n);
 		/* rounds take what they send there and the mean of it here */
 		if (fabs(sdr_model_law_mean(law) - mean) > 5 * sd + 2e-4 * mean)
-			fail_msg("case %u: mean %.9g, drawn %.9g, %.2g is sigma", c, sdr_model_law_mean(law), mean,
-				 sd);
-		/* the tail: a round trip later than the lossless time, and so on; half way, where there are no steps */
+			fail_msg("case %u: mean %.9g, drawn %.9g, %.2g is sigma", c,
+				 sdr_model_law_mean(law), mean, sd);
+		/*
+		 * the tail: a round trip later than the lossless time, and so on; half way, where
+		 * there are no steps
+		 */
 		for (i = 0; i < 3; i++) {
 			at = sdr_model_law_quantile(law, 0) + (i + 0.5) * p.rtt_s;
 			want = 1 - sdr_model_law_cdf(law, at);
 			have = share_above(t, n, at);
 			if (fabs(want - have) > 5 * sqrt(want / n) + 2e-3 * want)
-				fail_msg("case %u: %.6g beyond %.6g s, drawn %.6g", c, want, at, have);
+				fail_msg("case %u: %.6g beyond %.6g s, drawn %.6g", c, want, at,
+					 have);
 		}
 		sdr_model_law_destroy(law);
 	}

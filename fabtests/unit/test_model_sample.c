@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Sampled transfers: against golden numbers and against the law, and what sampling promises.  Seeds are fixed: a
- * test is the same every time.
+ * Sampled transfers: against golden numbers and against the law, and what sampling promises.  Seeds
+ * are fixed: a test is the same every time.
  */
 #include <errno.h>
 #include <math.h>
@@ -31,7 +31,7 @@ static double deviation(const double *t, size_t n, double mean)
 	return sqrt(sum / (double)n);
 }
 
-/* ---- golden numbers ------------------------------------------------------------------------------------ */
+/* ---- golden numbers -------------------------------------------------------------------------- */
 
 static void sample__golden(void **state)
 {
@@ -51,17 +51,18 @@ static void sample__golden(void **state)
 		if (fabs(s.mean_s / g->mean_s - 1) > 0.01)
 			fail_msg("%s: mean %.9g, it is %.9g", g->id, s.mean_s, g->mean_s);
 		for (int q = 0; q < 4; q++) {
-			if (*got[q] < g->bounds[q][0] * (1 - 1e-9) || *got[q] > g->bounds[q][1] * (1 + 1e-9))
-				fail_msg("%s: value %d is %.9g, not in %.9g..%.9g", g->id, q, *got[q],
-					 g->bounds[q][0], g->bounds[q][1]);
+			if (*got[q] < g->bounds[q][0] * (1 - 1e-9) ||
+			    *got[q] > g->bounds[q][1] * (1 + 1e-9))
+				fail_msg("%s: value %d is %.9g, not in %.9g..%.9g", g->id, q,
+					 *got[q], g->bounds[q][0], g->bounds[q][1]);
 		}
 	}
 }
 
-/* ---- the law ------------------------------------------------------------------------------------------- */
+/* ---- the law --------------------------------------------------------------------------------- */
 
-static void check_quantile(const struct sdr_model_law *law, const char *name, double got, double q, double n,
-			   double slack)
+static void check_quantile(const struct sdr_model_law *law, const char *name, double got, double q,
+			   double n, double slack)
 {
 	double off = 5 * sqrt(q * (1 - q) / n), lo = q - off, hi = q + off;
 
@@ -79,8 +80,9 @@ static void check_law(const struct sdr_model_point *p, size_t n, double slack)
 	double far = 0, dev, mean, late, share;
 	char name[96];
 
-	snprintf(name, sizeof(name), "%s flags %x p %g, %llu bytes, (%u, %u)", sdr_model_scheme_name(p->scheme),
-		 p->flags, p->p_packet, (unsigned long long)p->msg_bytes, p->k, p->m);
+	snprintf(name, sizeof(name), "%s flags %x p %g, %llu bytes, (%u, %u)",
+		 sdr_model_scheme_name(p->scheme), p->flags, p->p_packet,
+		 (unsigned long long)p->msg_bytes, p->k, p->m);
 	assert_int_equal(sdr_model_law_create(p, &law, NULL), 0);
 	assert_int_equal(sdr_model_sample(p, 11, 0, n, t_s, NULL), 0);
 	sdr_model_summary(t_s, n, &s);
@@ -101,7 +103,8 @@ static void check_law(const struct sdr_model_point *p, size_t n, double slack)
 			i++;
 		share = (double)(i + 1) / (double)n;
 		far = fmax(far, share - sdr_model_law_cdf(law, t_s[i] * (1 + slack)));
-		far = fmax(far, sdr_model_law_cdf(law, slack > 1e-6 ? t_s[i] * (1 - slack) : at) - share);
+		far = fmax(far, sdr_model_law_cdf(law, slack > 1e-6 ? t_s[i] * (1 - slack) : at) -
+					share);
 	}
 	if (far * sqrt((double)n) > 2.5)
 		fail_msg("%s: a distance of %.2f from the law", name, far * sqrt((double)n));
@@ -142,7 +145,8 @@ static void sample__law_of_ec(void **state)
 	for (uint32_t i = 0; i < 4; i++) {
 		for (uint32_t j = 0; j < 3; j++) {
 			for (uint32_t flags = 0; flags <= SDR_MODEL_F_ALL; flags++) {
-				p.scheme = (i + j + flags) & 1 ? SDR_MODEL_EC_MDS : SDR_MODEL_EC_XOR;
+				p.scheme =
+					(i + j + flags) & 1 ? SDR_MODEL_EC_MDS : SDR_MODEL_EC_XOR;
 				p.k = code[i][0];
 				p.m = code[i][1];
 				p.p_packet = loss[j];
@@ -162,7 +166,10 @@ static void sample__law_of_ec(void **state)
 		p.p_packet = j ? 0.1 : 0.01;
 		check_law(&p, 10000, 1e-9);
 	}
-	/* nor what they lack: a fallback of thousands of units, by chunks, by packets of chunks, and by rows */
+	/*
+	 * nor what they lack: a fallback of thousands of units, by chunks, by packets of chunks,
+	 * and by rows
+	 */
 	p.chunk_bytes = 16384;
 	for (uint32_t i = 0; i < 6; i++) {
 		p.scheme = i & 1 ? SDR_MODEL_EC_MDS : SDR_MODEL_EC_XOR;
@@ -205,12 +212,12 @@ static void sample__law_of_hybrid(void **state)
 	}
 }
 
-/* ---- promises ------------------------------------------------------------------------------------------ */
+/* ---- promises -------------------------------------------------------------------------------- */
 
 static void sample__by_index(void **state)
 {
-	static const enum sdr_model_scheme scheme[] = { SDR_MODEL_SR_RTO, SDR_MODEL_EC_MDS, SDR_MODEL_EC_XOR,
-							SDR_MODEL_HYBRID };
+	static const enum sdr_model_scheme scheme[] = { SDR_MODEL_SR_RTO, SDR_MODEL_EC_MDS,
+							SDR_MODEL_EC_XOR, SDR_MODEL_HYBRID };
 	struct sdr_model_point p;
 	size_t i, part, same;
 
@@ -223,7 +230,9 @@ static void sample__by_index(void **state)
 		/* the last part first, parts of all lengths */
 		for (i = 500, part = 1; i; i -= part) {
 			part = part % 7 + 1 < i ? part % 7 + 1 : i;
-			assert_int_equal(sdr_model_sample(&p, 3, 1000 + i - part, part, u_s + i - part, NULL), 0);
+			assert_int_equal(sdr_model_sample(&p, 3, 1000 + i - part, part,
+							  u_s + i - part, NULL),
+					 0);
 		}
 		assert_memory_equal(t_s, u_s, 500 * sizeof(*t_s));
 		assert_int_equal(sdr_model_sample(&p, 4, 1000, 500, u_s, NULL), 0);
@@ -255,7 +264,8 @@ static void sample__nothing_lost(void **state)
 				assert_true(t_s[j] == t_s[0]);
 				assert_true(fabs(t_s[j] -
 						 2048 * 65536 * 8 / 400e9 *
-							 (scheme == SDR_MODEL_EC_MDS || scheme == SDR_MODEL_EC_XOR
+							 (scheme == SDR_MODEL_EC_MDS ||
+									  scheme == SDR_MODEL_EC_XOR
 								  ? 1.25
 								  : 1) -
 						 25e-3) < 1e-15);
@@ -281,7 +291,8 @@ static void sample__far_points(void **state)
 		p.msg_bytes = i & 8 ? SDR_MODEL_BYTES_MAX : 100000;
 		p.p_packet = 0.1;
 		assert_int_equal(sdr_model_predict(&p, &s, NULL, NULL), 0);
-		assert_true(isfinite(s.mean_s) && isfinite(s.p999_s) && s.mean_s > 0 && s.p999_s >= s.p50_s);
+		assert_true(isfinite(s.mean_s) && isfinite(s.p999_s) && s.mean_s > 0 &&
+			    s.p999_s >= s.p50_s);
 	}
 }
 
@@ -300,7 +311,8 @@ static void sample__extremes(void **state)
 				p.p_packet = loss[i];
 				p.mtu_bytes = p.chunk_bytes = j ? 1u << 31 : 1;
 				p.msg_bytes = SDR_MODEL_BYTES_MAX;
-				if (scheme == SDR_MODEL_HYBRID) /* draws every loss of its last segment */
+				/* draws every loss of its last segment */
+				if (scheme == SDR_MODEL_HYBRID)
 					p.msg_bytes = j ? 1ull << 45 : 10000;
 				assert_int_equal(sdr_model_sample(&p, 1, 0, 3, t_s, NULL), 0);
 				for (int x = 0; x < 3; x++)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The law of selective repeat: golden numbers, enumeration, chunk by chunk, closed forms, the ends of its range. */
+/*
+ * The law of selective repeat: golden numbers, enumeration, chunk by chunk, closed forms, the ends
+ * of its range.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +31,7 @@ static void close_to(double got, double want, double rel, const char *what)
 		fail_msg("%s: %.15g, want %.15g (off by %.2g)", what, got, want, got / want - 1);
 }
 
-/* ---- golden numbers ------------------------------------------------------------------------------------ */
+/* ---- golden numbers -------------------------------------------------------------------------- */
 
 static void quantile_in(double got, const double want[3], const char *id)
 {
@@ -62,7 +65,7 @@ static void test_golden(void **state)
 	assert_in_range(seen, 18, model_goldens);
 }
 
-/* ---- against the definition ---------------------------------------------------------------------------- */
+/* ---- against the definition ------------------------------------------------------------------ */
 
 /* All outcomes of three chunks with fewer than 60 tries each. */
 static void test_enumerated(void **state)
@@ -91,7 +94,8 @@ static void test_enumerated(void **state)
 		}
 		sdr_model_sr_init(&sr, p, rho, 3);
 		close_to(sdr_model_sr_mean(&sr, 3), (double)mean, 1e-12, "mean of three");
-		close_to(exp(sdr_model_sr_logcdf(&sr, 3, rho, 0)), (double)below, 1e-12, "P of three");
+		close_to(exp(sdr_model_sr_logcdf(&sr, 3, rho, 0)), (double)below, 1e-12,
+			 "P of three");
 	}
 }
 
@@ -107,16 +111,21 @@ static void test_by_chunk(void **state)
 			sdr_model_sr_init(&sr, losses[i], rhos[r], 200);
 			assert_false(sr.far);
 			for (s = 0; s < COUNT(sizes); s++) {
-				snprintf(what, sizeof(what), "p %g rho %g M %u", losses[i], rhos[r], sizes[s]);
-				close_to(sdr_model_sr_mean(&sr, sizes[s]), brute_mean(losses[i], rhos[r], sizes[s]),
-					 1e-11, what);
+				snprintf(what, sizeof(what), "p %g rho %g M %u", losses[i], rhos[r],
+					 sizes[s]);
+				close_to(sdr_model_sr_mean(&sr, sizes[s]),
+					 brute_mean(losses[i], rhos[r], sizes[s]), 1e-11, what);
 				for (n = 0; n < 40; n++) {
-					u = n < 20 ? n * rhos[r] / 7 : (n - 20) * rhos[r] + n % 3 * 0.25;
+					u = n < 20 ? n * rhos[r] / 7
+						   : (n - 20) * rhos[r] + n % 3 * 0.25;
 					close_to(exp(sdr_model_sr_logcdf(&sr, sizes[s], u, 0)),
-						 brute_cdf(losses[i], rhos[r], sizes[s], u, 0), 1e-12, what);
+						 brute_cdf(losses[i], rhos[r], sizes[s], u, 0),
+						 1e-12, what);
 					close_to(exp(sdr_model_sr_logcdf(&sr, sizes[s], u, 1)),
-						 u > 0 ? brute_cdf(losses[i], rhos[r], sizes[s], u, 1) : 0, 1e-12,
-						 what);
+						 u > 0 ? brute_cdf(losses[i], rhos[r], sizes[s], u,
+								   1)
+						       : 0,
+						 1e-12, what);
 				}
 			}
 		}
@@ -130,8 +139,9 @@ static void test_large_by_chunk(void **state)
 		double p, rho, rel;
 		uint32_t m;
 	} t[] = {
-		{ 0.05, 1.458, 1e-11, 5000 },	{ 0.5, 1.01, 1e-11, 5000 },   { 0.3, 4.41, 1e-11, 20000 },
-		{ 0.9, 1.0015, 1e-6, 2000 },	{ 0.9, 3.33, 1e-6, 2000 },    { 0.1, 1001, 1e-11, 20000 },
+		{ 0.05, 1.458, 1e-11, 5000 },	{ 0.5, 1.01, 1e-11, 5000 },
+		{ 0.3, 4.41, 1e-11, 20000 },	{ 0.9, 1.0015, 1e-6, 2000 },
+		{ 0.9, 3.33, 1e-6, 2000 },	{ 0.1, 1001, 1e-11, 20000 },
 		{ 1e-3, 763.9, 1e-11, 100000 }, { 1e-9, 1.5, 1e-11, 100000 },
 	};
 	char what[96];
@@ -141,7 +151,8 @@ static void test_large_by_chunk(void **state)
 	for (i = 0; i < COUNT(t); i++) {
 		snprintf(what, sizeof(what), "p %g rho %g M %u", t[i].p, t[i].rho, t[i].m);
 		sdr_model_sr_init(&sr, t[i].p, t[i].rho, t[i].m);
-		close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m), t[i].rel, what);
+		close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m),
+			 t[i].rel, what);
 	}
 }
 
@@ -153,7 +164,8 @@ static void test_closed(void **state)
 	(void)state;
 	for (i = 0; i < COUNT(losses); i++) {
 		sdr_model_sr_init(&sr, losses[i], 1000, 1);
-		close_to(sdr_model_sr_mean(&sr, 1), 1000 * losses[i] / (1 - losses[i]), 1e-12, "M = 1");
+		close_to(sdr_model_sr_mean(&sr, 1), 1000 * losses[i] / (1 - losses[i]), 1e-12,
+			 "M = 1");
 	}
 	sdr_model_sr_init(&sr, 0, 1000, 1e6);
 	assert_true(sdr_model_sr_mean(&sr, 1e6) == 0);
@@ -161,7 +173,7 @@ static void test_closed(void **state)
 	assert_true(sdr_model_sr_quantile(&sr, 1e6, log(0.999)) == 0);
 }
 
-/* ---- quantiles ----------------------------------------------------------------------------------------- */
+/* ---- quantiles ------------------------------------------------------------------------------- */
 
 static void test_quantile(void **state)
 {
@@ -179,9 +191,10 @@ static void test_quantile(void **state)
 					lq = log(qs[n]);
 					u = sdr_model_sr_quantile(&sr, ms[m], lq);
 					if (!(sdr_model_sr_logcdf(&sr, ms[m], u, 0) >= lq) ||
-					    (u > 0 && !(sdr_model_sr_logcdf(&sr, ms[m], u, 1) < lq)))
-						fail_msg("p %g rho %g M %g q %g: u %.17g", losses[i], rhos[r],
-							 ms[m], qs[n], u);
+					    (u > 0 &&
+					     !(sdr_model_sr_logcdf(&sr, ms[m], u, 1) < lq)))
+						fail_msg("p %g rho %g M %g q %g: u %.17g",
+							 losses[i], rhos[r], ms[m], qs[n], u);
 				}
 			}
 		}
@@ -205,7 +218,7 @@ static void test_quantile_equal(void **state)
 	close_to(t.p999_s, 2 * 65536 * 8 / 400e9 + 100e-3, 1e-12, "p99.9");
 }
 
-/* ---- the law ------------------------------------------------------------------------------------------- */
+/* ---- the law --------------------------------------------------------------------------------- */
 
 static struct sdr_model_law *law_of(const struct sdr_model_point *p)
 {
@@ -238,7 +251,10 @@ static void test_law(void **state)
 			if (qs[i] > 0 && t > 2048 * 65536 * 8 / 400e9 + 25e-3)
 				assert_true(sdr_model_law_cdf(law, t * (1 - 1e-12)) < qs[i]);
 		}
-		/* never falls, ends in 1, and its integral is the mean: RTT + sums over little steps */
+		/*
+		 * never falls, ends in 1, and its integral is the mean: RTT + sums over little
+		 * steps
+		 */
 		end = sdr_model_law_quantile(law, 1 - 1e-13) * 1.1;
 		step = end / 20000;
 		for (i = 0, was = 0, sum = 0; i < 20000; i++) {
@@ -304,7 +320,7 @@ static void test_ideal(void **state)
 	sdr_model_law_destroy(NULL);
 }
 
-/* ---- the ends of the range ----------------------------------------------------------------------------- */
+/* ---- the ends of the range ------------------------------------------------------------------- */
 
 /* 1 - (1 - P)^M <= P(U > 0) counts all, and no chunk is slower than the sum of all. */
 static void test_many_chunks(void **state)
@@ -325,10 +341,14 @@ static void test_many_chunks(void **state)
 					most += rhos[r] * -expm1(ms[m] * log1p(-pow(p, c)));
 				assert_true(isfinite(mean) && mean >= was * (1 - 1e-9) &&
 					    mean <= most * (1 + 1e-9) + rhos[r] * 1e-15);
-				/* the last chunk alone, and the last that fit into half a timeout */
+				/*
+				 * the last chunk alone, and the last that fit into half a timeout
+				 */
 				assert_true(mean >= rhos[r] * p / (1 - p) * (1 - 1e-9));
 				if (rhos[r] >= 10)
-					assert_true(mean >= rhos[r] / 2 * -expm1(floor(rhos[r] / 2) * log1p(-p)));
+					assert_true(mean >=
+						    rhos[r] / 2 *
+							    -expm1(floor(rhos[r] / 2) * log1p(-p)));
 				was = mean;
 			}
 		}
@@ -358,13 +378,16 @@ static void test_far(void **state)
 		assert_true(sr.far || t[i].rho < 10);
 		/* few chunks of about a timeout each: the near way goes further */
 		if (!sr.far)
-			close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m), 1e-7, what);
+			close_to(sdr_model_sr_mean(&sr, t[i].m),
+				 brute_mean(t[i].p, t[i].rho, t[i].m), 1e-7, what);
 		sr.far = 1;
-		close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m), t[i].rel, what);
+		close_to(sdr_model_sr_mean(&sr, t[i].m), brute_mean(t[i].p, t[i].rho, t[i].m),
+			 t[i].rel, what);
 		for (n = 0; n < COUNT(qs); n++) {
 			lq = log(qs[n]);
 			u = sdr_model_sr_quantile(&sr, t[i].m, lq);
-			assert_true(brute_cdf(t[i].p, t[i].rho, t[i].m, u, 0) >= qs[n] * (1 - 1e-9));
+			assert_true(brute_cdf(t[i].p, t[i].rho, t[i].m, u, 0) >=
+				    qs[n] * (1 - 1e-9));
 			assert_true(brute_cdf(t[i].p, t[i].rho, t[i].m, u, 1) < qs[n] * (1 + 1e-9));
 			close_to(exp(sdr_model_sr_logcdf(&sr, t[i].m, u + 0.437, 0)),
 				 brute_cdf(t[i].p, t[i].rho, t[i].m, u + 0.437, 0), 1e-9, what);
@@ -378,7 +401,8 @@ static void test_far(void **state)
 		close_to(lq, 1000 * M_LN2 / -log1p(-u), 2 * u + 1e-6, "median of M = 1");
 	}
 	sdr_model_sr_init_lnq(&sr, -INFINITY, 1000, 1);
-	assert_true(isinf(sdr_model_sr_mean(&sr, 1)) && isinf(sdr_model_sr_quantile(&sr, 1, log(0.5))));
+	assert_true(isinf(sdr_model_sr_mean(&sr, 1)) &&
+		    isinf(sdr_model_sr_quantile(&sr, 1, log(0.5))));
 	assert_true(exp(sdr_model_sr_logcdf(&sr, 1, 1e9, 0)) == 0);
 }
 

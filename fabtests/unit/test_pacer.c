@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Leaky bucket: average rate, burst bound over every interval, idle and late callers, change of rate. */
+/*
+ * Leaky bucket: average rate, burst bound over every interval, idle and late callers, change of
+ * rate.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +23,10 @@ static uint64_t rng(uint64_t n)
 	return (rng_state >> 33) % n;
 }
 
-/* Sends while allowed, sleeps until next plus up to `late`; returns the bytes of `dur` ns, checks the envelope. */
+/*
+ * Sends while allowed, sleeps until next plus up to `late`; returns the bytes of `dur` ns, checks
+ * the envelope.
+ */
 static uint64_t pacer_greedy(uint64_t rate, uint64_t dur, uint64_t late, uint64_t *batch)
 {
 	double bound, level = 0, burst = 0;
@@ -31,7 +37,10 @@ static uint64_t pacer_greedy(uint64_t rate, uint64_t dur, uint64_t late, uint64_
 	sdr_pacer_rate_set(&p, rate, now);
 	bound = (double)p.quantum + (double)rate * SDR_PACER_CATCHUP_NS / 1e9 + PKT;
 	while (now < end) {
-		/* a virtual queue drained at the rate: its highest level is the burst over any interval */
+		/*
+		 * a virtual queue drained at the rate: its highest level is the burst over any
+		 * interval
+		 */
 		level -= (double)rate * (double)(now - last) / 1e9;
 		if (level < 0)
 			level = 0;
@@ -64,7 +73,8 @@ static void pacer__meets_the_rate_and_the_burst(void **state)
 		for (late = 0; late <= 1000000; late += 500000) {
 			total = pacer_greedy(rate[i], S, late, &batch);
 			ideal = rate[i];
-			assert_true(total <= ideal + rate[i] / 250 + SDR_PACER_QUANTUM_MIN + 2 * PKT);
+			assert_true(total <=
+				    ideal + rate[i] / 250 + SDR_PACER_QUANTUM_MIN + 2 * PKT);
 			assert_true(total + total / 200 + 2 * SDR_PACER_QUANTUM_MIN >= ideal);
 			assert_true(batch + PKT >= SDR_PACER_QUANTUM_MIN);
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How a transfer is cut into messages: every byte in exactly one segment, parity behind what it protects, the
- * count of messages the same whatever the code is, and nothing accepted that a segment's geometry refuses.
+ * How a transfer is cut into messages: every byte in exactly one segment, parity behind what it
+ * protects, the count of messages the same whatever the code is, and nothing accepted that a
+ * segment's geometry refuses.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,14 +126,22 @@ static void plan__what_nobody_decodes_is_refused(void **state)
 		struct sdr_frame_code code;
 		uint64_t len, max;
 	} bad[] = {
-		{ { SDR_CODE_MDS, 0, 4, 2, MTU / 2, SEG, 0 }, SEG, MAX },	  /* chunk: not of packets */
-		{ { SDR_CODE_MDS, 0, 4, 2, 3 * MTU, SEG, 0 }, SEG, MAX },	  /* a segment: not of chunks */
-		{ { SDR_CODE_MDS, 0, 4, 2, 2 * MTU, SEG, MTU }, SEG, MAX },	  /* from: not of chunks */
-		{ { SDR_CODE_MDS, 0, 4, 2, 2 * MTU, SEG, SEG }, SEG, MAX },	  /* from: the end */
-		{ { SDR_CODE_MDS, 0, 4, 2, 2 * MTU, SEG, 0 }, SEG, SEG - 1 },	  /* longer than a message */
-		{ { SDR_CODE_MDS, 0, 1, 2, 2 * MTU, SEG, 0 }, SEG, SEG },	  /* its parity is */
-		{ { SDR_CODE_MDS, 0, 1, 2, 2 * MTU, SEG, 0 }, 9 * SEG + 1, SEG }, /* and of the last it is not */
-		{ { SDR_CODE_MDS, 0, 1, 2, 2 * MTU, SEG, SEG - 2 * MTU }, 2 * SEG, SEG }, /* of the second */
+		/* chunk: not of packets */
+		{ { SDR_CODE_MDS, 0, 4, 2, MTU / 2, SEG, 0 }, SEG, MAX },
+		/* a segment: not of chunks */
+		{ { SDR_CODE_MDS, 0, 4, 2, 3 * MTU, SEG, 0 }, SEG, MAX },
+		/* from: not of chunks */
+		{ { SDR_CODE_MDS, 0, 4, 2, 2 * MTU, SEG, MTU }, SEG, MAX },
+		/* from: the end */
+		{ { SDR_CODE_MDS, 0, 4, 2, 2 * MTU, SEG, SEG }, SEG, MAX },
+		/* longer than a message */
+		{ { SDR_CODE_MDS, 0, 4, 2, 2 * MTU, SEG, 0 }, SEG, SEG - 1 },
+		/* its parity is */
+		{ { SDR_CODE_MDS, 0, 1, 2, 2 * MTU, SEG, 0 }, SEG, SEG },
+		/* and of the last it is not */
+		{ { SDR_CODE_MDS, 0, 1, 2, 2 * MTU, SEG, 0 }, 9 * SEG + 1, SEG },
+		/* of the second */
+		{ { SDR_CODE_MDS, 0, 1, 2, 2 * MTU, SEG, SEG - 2 * MTU }, 2 * SEG, SEG },
 		{ { SDR_CODE_MDS, 0, 250, 7, 2 * MTU, SEG, 0 }, SEG, MAX },
 		{ { SDR_CODE_MDS, 0, 0, 2, 2 * MTU, SEG, 0 }, SEG, MAX },
 		{ { SDR_CODE_MDS, 0, 4, 0, 2 * MTU, SEG, 0 }, SEG, MAX },

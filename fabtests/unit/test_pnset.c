@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The set of received packet numbers against a plain array of flags, across the wrap of the number space, and
- * its limits one by one.
+ * The set of received packet numbers against a plain array of flags, across the wrap of the number
+ * space, and its limits one by one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,7 +90,8 @@ static void pnset_model_run(uint32_t first, uint32_t loss_pct, uint32_t window)
 
 static void pnset__as_the_model(void **state)
 {
-	static const uint32_t first[] = { 0, 1, 0xffffffffu - MODEL / 2, 0x7fffffffu - MODEL / 2, 0xffffffffu };
+	static const uint32_t first[] = { 0, 1, 0xffffffffu - MODEL / 2, 0x7fffffffu - MODEL / 2,
+					  0xffffffffu };
 	uint32_t i;
 
 	(void)state;
@@ -183,7 +184,8 @@ static void pnset__far_ahead_and_far_behind(void **state)
 
 	(void)state;
 	sdr_pnset_init(&s, 5);
-	assert_false(sdr_pnset_add(&s, 5 + (1u << 30))); /* 2^30 + 1 above the number before the first */
+	/* 2^30 + 1 above the number before the first */
+	assert_false(sdr_pnset_add(&s, 5 + (1u << 30)));
 	assert_true(sdr_pnset_add(&s, 5));
 	assert_false(sdr_pnset_add(&s, 5 + (1u << 30) + 1));
 	assert_true(sdr_pnset_add(&s, 5 + (1u << 30)));

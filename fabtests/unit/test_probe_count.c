@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Counting of the drop-rate probe: what came, what did not and in which runs, and whether the interval holds. */
+/*
+ * Counting of the drop-rate probe: what came, what did not and in which runs, and whether the
+ * interval holds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +105,8 @@ static void probe__bursts_across_words(void **state)
 {
 	static const struct {
 		uint64_t from, to; /* lost: from <= n < to */
-	} run[] = { { 0, 1 }, { 62, 66 }, { 127, 128 }, { 191, 192 }, { 200, 400 }, { 448, 512 }, { 990, 1000 } };
+	} run[] = { { 0, 1 },	  { 62, 66 },	{ 127, 128 }, { 191, 192 },
+		    { 200, 400 }, { 448, 512 }, { 990, 1000 } };
 	struct probe_count c;
 	struct probe_tally t;
 	uint64_t i, lost = 0;
@@ -111,7 +115,8 @@ static void probe__bursts_across_words(void **state)
 	(void)state;
 	fresh(&c, ROOM);
 	for (i = 0; i < ROOM; i++) {
-		for (k = 0; k < sizeof(run) / sizeof(run[0]) && !(i >= run[k].from && i < run[k].to); k++)
+		for (k = 0;
+		     k < sizeof(run) / sizeof(run[0]) && !(i >= run[k].from && i < run[k].to); k++)
 			;
 		if (k == sizeof(run) / sizeof(run[0]))
 			probe_count_take(&c, i);
@@ -166,9 +171,12 @@ static void probe__scan_is_right(void **state)
 
 static void probe__tallies_that_cannot_be(void **state)
 {
-	static const struct probe_tally good = {
-		.sent = 100, .received = 96, .reordered = 3, .bursts = 2, .longest = 3, .hist = { 1, 1 }
-	};
+	static const struct probe_tally good = { .sent = 100,
+						 .received = 96,
+						 .reordered = 3,
+						 .bursts = 2,
+						 .longest = 3,
+						 .hist = { 1, 1 } };
 	struct probe_tally t;
 
 	(void)state;
@@ -192,7 +200,10 @@ static void probe__tallies_that_cannot_be(void **state)
 	assert_false(probe_tally_ok(&t));
 }
 
-/* Independent losses, 10 of 1000, as any table of Clopper and Pearson's interval has it; and all of them. */
+/*
+ * Independent losses, 10 of 1000, as any table of Clopper and Pearson's interval has it; and all of
+ * them.
+ */
 static void probe__interval(void **state)
 {
 	static const uint64_t lost[] = { 50, 150, 250, 350, 450, 550, 650, 750, 850, 950 };
@@ -215,7 +226,10 @@ static void probe__interval(void **state)
 	assert_true(l.loss == 1 && l.high == 1 && l.burst == ROOM && l.low > 0 && l.low < 0.5);
 }
 
-/* How often the interval has the true loss in it: n packets, runs of mean `burst`; burst 0: independent. */
+/*
+ * How often the interval has the true loss in it: n packets, runs of mean `burst`; burst 0:
+ * independent.
+ */
 static double coverage(double p, double burst, uint64_t n)
 {
 	double stop = burst > 0 ? 1 / burst : 1 - p, start = p * stop / (1 - p);

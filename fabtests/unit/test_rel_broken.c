@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* One queue pair breaks: its connection's operations end with that cause, everybody else goes on, and so does the peer. */
+/*
+ * One queue pair breaks: its connection's operations end with that cause, everybody else goes on,
+ * and so does the peer.
+ */
 #include "test_rel_util.h"
 
 #define LEN (1u << 20)
@@ -41,10 +44,11 @@ static void broken__ends_one_connection(void **state)
 
 		for (int i = 0; i < 2; i++) {
 			p[i] = bed_buf(b, LEN, 0);
-			r[i] = bed_rr(b, 1,
-				      (struct sdr_rel_rr){ .kind = SDR_REL_RECV,
-							   .peer = bed_peer(b, 1, 2 * (uint32_t)i) },
-				      p[i], LEN);
+			r[i] = bed_rr(
+				b, 1,
+				(struct sdr_rel_rr){ .kind = SDR_REL_RECV,
+						     .peer = bed_peer(b, 1, 2 * (uint32_t)i) },
+				p[i], LEN);
 		}
 		p[2] = bed_buf(b, LEN, 0);
 		bed_region_add(b, 0, 7, p[2], LEN, SDR_REL_ACCESS_WRITE);
@@ -56,7 +60,10 @@ static void broken__ends_one_connection(void **state)
 		bed_wait(b, r[0], MS);
 		bed_assert_err(r[0], SDR_REL_ERR_ENGINE);
 		bed_assert_err(w, SDR_REL_ERR_ENGINE);
-		/* The peer hears of it as of a process that is not the same any more, long before its patience ends. */
+		/*
+		 * The peer hears of it as of a process that is not the same any more, long before
+		 * its patience ends.
+		 */
 		bed_wait(b, s[0], BED_SEC);
 		bed_assert_err(s[0], SDR_REL_ERR_RESTARTED);
 		bed_wait(b, r[1], BED_SEC);

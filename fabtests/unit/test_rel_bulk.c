@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bulk data: what is lost is repaired in a bounded number of round trips, what is only late is not repaired
- * for ever, what comes too late touches nothing, and any number of segments fits any window of message IDs.
+ * Bulk data: what is lost is repaired in a bounded number of round trips, what is only late is not
+ * repaired for ever, what comes too late touches nothing, and any number of segments fits any
+ * window of message IDs.
  */
 #include "test_rel_util.h"
 
 #define MIB  (1u << 20)
 #define PKTS (MIB / SDR_MTU_DEFAULT) /* data packets of 1 MiB */
 
-static struct bed *pair_with(enum sdr_rel_scheme scheme, const struct sdr_imm_split *split, uint32_t mtu)
+static struct bed *pair_with(enum sdr_rel_scheme scheme, const struct sdr_imm_split *split,
+			     uint32_t mtu)
 {
 	struct bed *b = bed_new(2);
 
@@ -34,7 +36,8 @@ static uint64_t move(struct bed *b, size_t len, uint32_t seed, uint64_t limit, u
 {
 	uint64_t t0 = bed_now(b);
 	uint8_t *p = bed_buf(b, len, 0);
-	struct bed_op *r = bed_recv(b, 1, p, len), *s = bed_send(b, 0, 1, bed_buf(b, len, seed), len, 0);
+	struct bed_op *r = bed_recv(b, 1, p, len),
+		      *s = bed_send(b, 0, 1, bed_buf(b, len, seed), len, 0);
 
 	bed_wait(b, r, limit);
 	bed_wait(b, s, limit);
@@ -46,7 +49,7 @@ static uint64_t move(struct bed *b, size_t len, uint32_t seed, uint64_t limit, u
 	return r->at - t0;
 }
 
-/* ---- losses ---------------------------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 struct loss {
 	const char *name;
@@ -79,7 +82,8 @@ static void bulk__losses_cost_a_bounded_number_of_round_trips(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct bed *b = pair();
-		struct bed_rule *d = bed_drop(b, cases[i].src, cases[i].what, cases[i].first, cases[i].n);
+		struct bed_rule *d =
+			bed_drop(b, cases[i].src, cases[i].what, cases[i].first, cases[i].n);
 		uint64_t bytes = MIB * 8ull / 10 + MIB / 64, sender, t; /* ns at 10 Gbit/s */
 
 		t = move(b, MIB, 5, BED_SEC, &sender);
@@ -93,7 +97,10 @@ static void bulk__losses_cost_a_bounded_number_of_round_trips(void **state)
 	}
 }
 
-/* A repair is followed by an END of its own, before the first one is answered: that answer must still tell of the tail. */
+/*
+ * A repair is followed by an END of its own, before the first one is answered: that answer must
+ * still tell of the tail.
+ */
 static void bulk__a_lost_tail_does_not_wait_for_earlier_repairs(void **state)
 {
 	static const uint32_t tails[] = { 1, 3, 10 };
@@ -107,7 +114,8 @@ static void bulk__a_lost_tail_does_not_wait_for_earlier_repairs(void **state)
 
 		assert_true(middle->hit == 1 && tail->hit == tails[i]);
 		if (t > bytes + BED_DELAY + (uint64_t)(1.3 * BED_RTT))
-			fail_msg("%u lost: %+.2f RTT", tails[i], ((double)t - (double)bytes - BED_DELAY) / BED_RTT);
+			fail_msg("%u lost: %+.2f RTT", tails[i],
+				 ((double)t - (double)bytes - BED_DELAY) / BED_RTT);
 		bed_close(b);
 	}
 }
@@ -194,7 +202,7 @@ static void bulk__rto_factor_is_the_configured_one(void **state)
 	assert_in_range(t[1] - t[0], 6 * BED_RTT, 8 * BED_RTT);
 }
 
-/* ---- reordering --------------------------------------------------------------------------------------------------- */
+/* ---- reordering ------------------------------------------------------------------------------ */
 
 static uint64_t rtx_of(struct bed *b)
 {
@@ -232,7 +240,8 @@ static void bulk__late_packets_touch_nothing(void **state)
 	struct bed *b = pair();
 	struct bed_rule *d = bed_late(b, 0, BED_DATA, 10, 20, 400 * MS);
 	uint8_t *p = bed_buf(b, MIB, 0);
-	struct bed_op *r = bed_recv(b, 1, p, MIB), *s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
+	struct bed_op *r = bed_recv(b, 1, p, MIB),
+		      *s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
 	uint64_t late;
 
 	(void)state;
@@ -271,9 +280,10 @@ static void bulk__late_packets_touch_nothing_after_a_failure(void **state)
 	bed_close(b);
 }
 
-/* ---- segments ------------------------------------------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
-static const struct sdr_imm_split SEG_1M = { 12, 12, 8 }; /* 4096 IDs of 1 MiB at 256 bytes a packet */
+/* 4096 IDs of 1 MiB at 256 bytes a packet */
+static const struct sdr_imm_split SEG_1M = { 12, 12, 8 };
 
 static void segments__a_message_of_several(void **state)
 {
@@ -290,7 +300,10 @@ static void segments__a_message_of_several(void **state)
 	bed_close(b);
 }
 
-/* 16 IDs, and segments made small (128 KiB): a layout that no split of 32 bits gives, set before anything is sent. */
+/*
+ * 16 IDs, and segments made small (128 KiB): a layout that no split of 32 bits gives, set before
+ * anything is sent.
+ */
 #define IDS 16u
 #define SEG (128u << 10)
 
@@ -352,11 +365,12 @@ static void segments__refused_messages_leave_the_window(void **state)
 		} else if (how == 1) { /* parked, discarded */
 			s = bed_tsend(b, 0, 1, 1, bed_buf(b, len, 3), len);
 			bed_run(b, 10 * BED_RTT);
-			r = bed_rr(b, 1,
-				   (struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
-							.tag = 1,
-							.flags = SDR_REL_R_PEEK | SDR_REL_R_DISCARD },
-				   NULL, 0);
+			r = bed_rr(
+				b, 1,
+				(struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
+						     .tag = 1,
+						     .flags = SDR_REL_R_PEEK | SDR_REL_R_DISCARD },
+				NULL, 0);
 		} else if (how == 2) { /* too long for its receive */
 			r = bed_recv(b, 1, bed_buf(b, 100, 0), 100);
 			s = bed_send(b, 0, 1, bed_buf(b, len, 3), len, 0);
@@ -382,7 +396,10 @@ static void segments__refused_across_the_end_of_the_window(void **state)
 		struct bed_op *r[2], *s[3];
 
 		small_segments(b);
-		/* 14 segments that stay unfinished, then 4 more that are refused: two inside, two beyond */
+		/*
+		 * 14 segments that stay unfinished, then 4 more that are refused: two inside, two
+		 * beyond
+		 */
 		bed_drop(b, 0, BED_DATA, 1, 1);
 		bed_drop(b, 0, BED_DATA, 14 * (SEG / 4096), 40);
 		r[0] = bed_recv(b, 1, bed_buf(b, 14 * SEG, 0), 14 * SEG);
@@ -404,7 +421,10 @@ static void segments__refused_across_the_end_of_the_window(void **state)
 	}
 }
 
-/* Refused ones whose records overtake each other: the later, longer than the window, is voided first. */
+/*
+ * Refused ones whose records overtake each other: the later, longer than the window, is voided
+ * first.
+ */
 static void segments__refused_out_of_order_leave_the_window(void **state)
 {
 	struct bed *b = few_ids();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Losses in coded transfers: what parity covers costs no round trip, what it does not costs one, and what travels
- * again is exactly what the scheme says.  1 MiB with 8 + 2 chunks of 16 packets: two submessages, 32 codewords of 8
- * packets and two rows of parity.
+ * Losses in coded transfers: what parity covers costs no round trip, what it does not costs one,
+ * and what travels again is exactly what the scheme says.  1 MiB with 8 + 2 chunks of 16 packets:
+ * two submessages, 32 codewords of 8 packets and two rows of parity.
  */
 #include "test_rel_code_util.h"
 
@@ -12,7 +12,7 @@
 #define CWS    32u
 #define SLACK  (2 * MS)
 
-/* ---- which packets are lost ------------------------------------------------------------------------------ */
+/* ---- which packets are lost ------------------------------------------------------------------ */
 
 static bool of_data(struct lab *l, struct pk *k) /* x positions of every codeword, from y on */
 {
@@ -52,7 +52,7 @@ static bool everything_once(struct lab *l, struct pk *k)
 	return !k->nth;
 }
 
-/* ---- what parity repairs --------------------------------------------------------------------------------- */
+/* ---- what parity repairs --------------------------------------------------------------------- */
 
 static void code__losses_within_parity_cost_nothing(void **state)
 {
@@ -81,8 +81,8 @@ static void code__losses_within_parity_cost_nothing(void **state)
 		assert_int_equal(l->lost, cases[i / 2].lost);
 		assert_int_equal(l->lost_data, cases[i / 2].data);
 		if (t > wire + BED_DELAY + SLACK || sender > wire + BED_RTT + SLACK)
-			fail_msg("case %zu: receiver after %.2f ms, sender %.2f", i / 2, (double)t / 1e6,
-				 (double)sender / 1e6);
+			fail_msg("case %zu: receiver after %.2f ms, sender %.2f", i / 2,
+				 (double)t / 1e6, (double)sender / 1e6);
 		st = bed_stats(l->b, 0);
 		assert_int_equal(lab_rtx(l, 0) + st.repair_tx + l->data_again + l->parity_again, 0);
 		assert_int_equal(st.choice_parity, 1);
@@ -127,16 +127,20 @@ static void code__parity_on_demand_may_be_lost_too(void **state)
 	l->y = 9;
 	t = lab_move(l, 0, MIB, 3, NULL);
 	assert_true(l->lost > 4);
-	assert_in_range(t, BED_DELAY + BED_RTT, BED_DELAY + 3 * BED_RTT + lab_wire(l, PKTS + PARITY) + SLACK);
+	assert_in_range(t, BED_DELAY + BED_RTT,
+			BED_DELAY + 3 * BED_RTT + lab_wire(l, PKTS + PARITY) + SLACK);
 	assert_int_equal(l->data_again, 0);
 	lab_close(l);
 }
 
-/* Codewords that lost everything: rows on demand are as many as the field has, then data go again; it ends. */
+/*
+ * Codewords that lost everything: rows on demand are as many as the field has, then data go again;
+ * it ends.
+ */
 static void code__everything_lost_once(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID,
-						       SDR_SCHEME_AUTO };
+	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
+						       SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO };
 
 	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -151,7 +155,7 @@ static void code__everything_lost_once(void **state)
 	}
 }
 
-/* ---- what travels again as data --------------------------------------------------------------------------- */
+/* ---- what travels again as data -------------------------------------------------------------- */
 
 static void code__data_again_are_exactly_the_missing(void **state)
 {
@@ -161,12 +165,15 @@ static void code__data_again_are_exactly_the_missing(void **state)
 		bool (*lose)(struct lab *l, struct pk *k);
 		uint32_t x; /* data packets of a codeword that are lost */
 	} cases[] = {
-		{ SDR_SCHEME_EC, SDR_CODE_MDS, no_parity, 3 },		/* the receiver has no room for parity */
-		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, no_parity, 1 },	/* the same */
-		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, of_one_codeword, 3 }, /* one more than parity repairs */
+		/* the receiver has no room for parity */
+		{ SDR_SCHEME_EC, SDR_CODE_MDS, no_parity, 3 },
+		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, no_parity, 1 }, /* the same */
+		/* one more than parity repairs */
+		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, of_one_codeword, 3 },
 		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, of_one_codeword, 8 }, /* all of it */
 		{ SDR_SCHEME_EC_SR, SDR_CODE_XOR, of_one_codeword, 2 },
-		{ SDR_SCHEME_EC, SDR_CODE_XOR, of_one_codeword, 2 }, /* XOR has no more parity to give */
+		/* XOR has no more parity to give */
+		{ SDR_SCHEME_EC, SDR_CODE_XOR, of_one_codeword, 2 },
 	};
 
 	(void)state;
@@ -182,7 +189,8 @@ static void code__data_again_are_exactly_the_missing(void **state)
 		l->y = 20;
 		t = lab_move(l, 0, MIB, 3, NULL);
 		assert_int_equal(l->lost_data, l->x);
-		assert_in_range(t, BED_DELAY + BED_RTT, lab_wire(l, PKTS + PARITY) + BED_DELAY + BED_RTT + SLACK);
+		assert_in_range(t, BED_DELAY + BED_RTT,
+				lab_wire(l, PKTS + PARITY) + BED_DELAY + BED_RTT + SLACK);
 		st = bed_stats(l->b, 0);
 		assert_int_equal(l->data_again, l->x);
 		assert_int_equal(lab_rtx(l, 0), l->x);
@@ -211,7 +219,10 @@ static void code__xor_repairs_one_of_a_group(void **state)
 	lab_close(l);
 }
 
-/* Packets 1, 2, 3 ... of the first x chunks of submessage 0: as many rows lose one each, as many chunks too. */
+/*
+ * Packets 1, 2, 3 ... of the first x chunks of submessage 0: as many rows lose one each, as many
+ * chunks too.
+ */
 static bool a_diagonal(struct lab *l, struct pk *k)
 {
 	const struct sdr_code *g = k->s->grp ? &k->s->grp->code : NULL;
@@ -245,7 +256,10 @@ static void code__a_chunk_counts_whole_for_the_papers_decoder(void **state)
 	}
 }
 
-/* It has everything it needs and cannot decode (out of memory): it is asked a few times, then gets the data. */
+/*
+ * It has everything it needs and cannot decode (out of memory): it is asked a few times, then gets
+ * the data.
+ */
 static void deaf(struct bed *b, uint32_t node)
 {
 	struct sdr_conn *c = bed_conn(b, node, 1 - node);
@@ -265,7 +279,8 @@ static void deaf(struct bed *b, uint32_t node)
 
 static void code__a_receiver_that_cannot_decode_gets_data(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID };
+	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
+						       SDR_SCHEME_HYBRID };
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
@@ -282,7 +297,7 @@ static void code__a_receiver_that_cannot_decode_gets_data(void **state)
 	}
 }
 
-/* ---- hybrid ------------------------------------------------------------------------------------------------ */
+/* ---- hybrid ---------------------------------------------------------------------------------- */
 
 static bool of_the_front(struct lab *l, struct pk *k)
 {
@@ -290,7 +305,10 @@ static bool of_the_front(struct lab *l, struct pk *k)
 	return k->cw == NO_CW && !k->nth && k->s->msn == 0 && k->off >= 100 && k->off < 103;
 }
 
-/* A long transfer has parity over its end only: what is lost before is sent again at once, not after the end. */
+/*
+ * A long transfer has parity over its end only: what is lost before is sent again at once, not
+ * after the end.
+ */
 static void code__hybrid_repairs_the_front_while_it_sends(void **state)
 {
 	struct lab *l = lab_new(SDR_SCHEME_HYBRID);
@@ -313,7 +331,7 @@ static void code__hybrid_repairs_the_front_while_it_sends(void **state)
 	lab_close(l);
 }
 
-/* ---- control packets ---------------------------------------------------------------------------------------- */
+/* ---- control packets ------------------------------------------------------------------------- */
 
 static bool two_holes(struct lab *l, struct pk *k) /* that parity repairs */
 {
@@ -341,8 +359,8 @@ static void code__control_packets_may_be_lost(void **state)
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
 		struct lab *l = lab_open(SDR_SCHEME_EC);
 		uint64_t wire = lab_wire(l, PKTS + PARITY), t, sender;
-		struct bed_rule *d =
-			bed_drop(l->b, cases[i / 2].src, cases[i / 2].what, cases[i / 2].first, cases[i / 2].n);
+		struct bed_rule *d = bed_drop(l->b, cases[i / 2].src, cases[i / 2].what,
+					      cases[i / 2].first, cases[i / 2].n);
 
 		l->lose = i & 1 ? two_holes : NULL;
 		t = lab_move(l, 0, MIB, 5, &sender);
@@ -356,7 +374,10 @@ static void code__control_packets_may_be_lost(void **state)
 	}
 }
 
-/* The lost record travelled once more behind the data: COMPLETE says that it came, nobody waits for its packet. */
+/*
+ * The lost record travelled once more behind the data: COMPLETE says that it came, nobody waits for
+ * its packet.
+ */
 static void code__a_lost_record_does_not_delay_the_sender(void **state)
 {
 	struct lab *l = lab_open(SDR_SCHEME_EC);
@@ -393,9 +414,12 @@ static void code__any_one_datagram_may_be_lost(void **state)
 	}
 }
 
-/* ---- what comes late ------------------------------------------------------------------------------------------ */
+/* ---- what comes late ------------------------------------------------------------------------- */
 
-/* Data packets that were given up and computed come at last, when the buffer belongs to somebody else. */
+/*
+ * Data packets that were given up and computed come at last, when the buffer belongs to somebody
+ * else.
+ */
 static void code__late_packets_touch_nothing(void **state)
 {
 	(void)state;
@@ -403,7 +427,8 @@ static void code__late_packets_touch_nothing(void **state)
 		struct lab *l = lab_open(SDR_SCHEME_EC);
 		struct bed *b = l->b;
 		uint8_t *p = bed_buf(b, MIB, 0);
-		struct bed_op *r = bed_recv(b, 1, p, MIB), *s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
+		struct bed_op *r = bed_recv(b, 1, p, MIB),
+			      *s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
 		uint64_t late;
 
 		l->lose = with_repair ? of_one_codeword : of_data;
@@ -424,7 +449,10 @@ static void code__late_packets_touch_nothing(void **state)
 	}
 }
 
-/* They come a little late, among the parity: whatever the order, bytes are right and nothing is asked for. */
+/*
+ * They come a little late, among the parity: whatever the order, bytes are right and nothing is
+ * asked for.
+ */
 static void code__data_and_parity_may_change_places(void **state)
 {
 	(void)state;
@@ -440,12 +468,12 @@ static void code__data_and_parity_may_change_places(void **state)
 	}
 }
 
-/* ---- no loss ---------------------------------------------------------------------------------------------------- */
+/* ---- no loss --------------------------------------------------------------------------------- */
 
 static void code__nothing_lost_nothing_decoded(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID,
-						       SDR_SCHEME_AUTO };
+	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
+						       SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO };
 	static const size_t len[] = { 4096, 4097, 65536, 100001, MIB, 5 * MIB + 1 };
 
 	(void)state;

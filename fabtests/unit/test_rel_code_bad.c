@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A peer that cannot decode, and one that lies about parity: operations end with a cause, counts stay sums, no byte
- * beyond a buffer changes, and what follows works.
+ * A peer that cannot decode, and one that lies about parity: operations end with a cause, counts
+ * stay sums, no byte beyond a buffer changes, and what follows works.
  *
- * Records and handshakes are rewritten under way, so that numbers stay those of an honest peer; reports are forged,
- * with packet numbers far ahead of the real ones.
+ * Records and handshakes are rewritten under way, so that numbers stay those of an honest peer;
+ * reports are forged, with packet numbers far ahead of the real ones.
  */
 #include "test_rel_code_util.h"
 
 #define PKTS (MIB / SDR_MTU_DEFAULT)
 
-/* ---- what the peer can decode -------------------------------------------------------------------------------- */
+/* ---- what the peer can decode ---------------------------------------------------------------- */
 
 struct bounds {
 	uint8_t codes;
@@ -93,7 +93,8 @@ static void bounds__what_the_peer_cannot_decode_is_not_sent(void **state)
 			bed_assert_ok(s);
 			assert_true(bed_same(p, MIB, 3));
 			if ((l->parity > 0) != (cases[i].want == CODED))
-				fail_msg("case %zu: %lu packets of parity", i, (unsigned long)l->parity);
+				fail_msg("case %zu: %lu packets of parity", i,
+					 (unsigned long)l->parity);
 		}
 		/* small ones, and the way back, need nothing */
 		lab_move(l, 0, 100, 4, NULL);
@@ -102,7 +103,7 @@ static void bounds__what_the_peer_cannot_decode_is_not_sent(void **state)
 	}
 }
 
-/* ---- records -------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static struct sdr_frame_code lie; /* what the record says instead; 0: as it was */
 static uint64_t lies, lies_max;
@@ -124,7 +125,8 @@ static bool rewrite(struct lab *l, struct sdr_sim_packet *p, uint32_t what)
 	if (!(what & BED_REC) || lies >= lies_max)
 		return true;
 	while (sdr_frame_next(&at, end, &f) > 0) {
-		uint8_t *c = sdr_sim_packet_payload(p) + (at - sdr_sim_packet_payload(p)) - SDR_FRAME_CODE_LEN;
+		uint8_t *c = sdr_sim_packet_payload(p) + (at - sdr_sim_packet_payload(p)) -
+			     SDR_FRAME_CODE_LEN;
 
 		if (f.type != SDR_FRAME_REC || !(f.rec.flags & SDR_REC_F_CODE))
 			continue;
@@ -201,7 +203,8 @@ static void record__message_of_an_unfit_code_is_refused(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 3 * UNFIT_N; i++) {
-		size_t len = i % 3 == 2 ? 3 * MIB : MIB; /* posted before, unexpected, parked (its BIND lies) */
+		/* posted before, unexpected, parked (its BIND lies) */
+		size_t len = i % 3 == 2 ? 3 * MIB : MIB;
 		struct lab *l = liar_lab();
 		struct bed *b = l->b;
 		uint8_t *p = bed_buf(b, len, 0);
@@ -256,7 +259,8 @@ static void record__read_answer_of_an_unfit_code_is_refused(void **state)
 		sdr_rel_shutdown(l->b->node[1].rel);
 		l->b->node[1].dirty = true;
 		bed_run(l->b, 4 * BED_SEC);
-		assert_int_equal(l->b->node[0].rel->scratch.used + l->b->node[1].rel->scratch.used, 0);
+		assert_int_equal(l->b->node[0].rel->scratch.used + l->b->node[1].rel->scratch.used,
+				 0);
 		bed_close(l->b);
 		free(l);
 	}
@@ -290,14 +294,15 @@ static bool some_of_all(struct lab *l, struct pk *k)
 }
 
 /*
- * Both sides could use the code that is said, but it is not the one that was used: bytes are the liar's, everything
- * else is as ever.
+ * Both sides could use the code that is said, but it is not the one that was used: bytes are the
+ * liar's, everything else is as ever.
  */
 static void record__another_code_than_the_senders_spoils_bytes_only(void **state)
 {
 	static const struct sdr_frame_code other[] = {
-		{ .kind = SDR_CODE_XOR }, { .k = 16, .m = 1 }, { .k = 3, .m = 3 }, { .chunk = 4096 },
-		{ .chunk = 131072 },	  { .from = 65536 },   { .k = 1, .m = 8 }, { .k = 250, .m = 5 },
+		{ .kind = SDR_CODE_XOR }, { .k = 16, .m = 1 },	{ .k = 3, .m = 3 },
+		{ .chunk = 4096 },	  { .chunk = 131072 },	{ .from = 65536 },
+		{ .k = 1, .m = 8 },	  { .k = 250, .m = 5 },
 	};
 
 	(void)state;
@@ -328,7 +333,10 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 	static const struct {
 		uint64_t len;
 		uint32_t seg;
-	} cases[] = { { 1ull << 62, 4096 }, { UINT64_MAX, 1 << 20 }, { (1ull << 41) + 1, 4096 }, { 0, 4096 } };
+	} cases[] = { { 1ull << 62, 4096 },
+		      { UINT64_MAX, 1 << 20 },
+		      { (1ull << 41) + 1, 4096 },
+		      { 0, 4096 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -363,7 +371,7 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 	}
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 struct forger {
 	struct lab *l;
@@ -407,8 +415,12 @@ static void report__untruths_leave_counts_right(void **state)
 		for (msn = f.c->tx_msn - 2; msn != f.c->tx_msn + 2; msn++) {
 			dack(&f, (struct sdr_frame_dack){ .msn = msn, .echo = ~0u }, all, 4096);
 			dack(&f, (struct sdr_frame_dack){ .msn = msn, .echo = 3 }, odd, 100);
-			dack(&f, (struct sdr_frame_dack){ .msn = msn, .cum = 50, .base = 50, .echo = 9 }, odd, 300);
-			dack(&f, (struct sdr_frame_dack){ .msn = msn, .cum = 4000, .base = 4000 }, all, 4096);
+			dack(&f,
+			     (struct sdr_frame_dack){
+				     .msn = msn, .cum = 50, .base = 50, .echo = 9 },
+			     odd, 300);
+			dack(&f, (struct sdr_frame_dack){ .msn = msn, .cum = 4000, .base = 4000 },
+			     all, 4096);
 			dack(&f, (struct sdr_frame_dack){ .msn = msn, .dups = UINT32_MAX }, odd, 2);
 		}
 		/* of the parity first: it is the data's */
@@ -452,12 +464,14 @@ static void report__packets_never_sent_are_not_delivered(void **state)
 	for (uint32_t k = 0; k < 4; k++)
 		dack(&f,
 		     (struct sdr_frame_dack){ .msn = f.c->tx_msn - 2,
-					      .flags = SDR_DACK_COMPLETE | (k & 1 ? SDR_DACK_DECODED : 0),
+					      .flags = SDR_DACK_COMPLETE |
+						       (k & 1 ? SDR_DACK_DECODED : 0),
 					      .dec_pkts = 99,
 					      .dec_chunks = 99 },
 		     NULL, 0);
 	assert_int_equal(f.c->st.pkts_bad, bad + 4);
-	dack(&f, (struct sdr_frame_dack){ .msn = f.c->tx_msn - 2, .cum = 4095, .base = 4095 }, NULL, 4095);
+	dack(&f, (struct sdr_frame_dack){ .msn = f.c->tx_msn - 2, .cum = 4095, .base = 4095 }, NULL,
+	     4095);
 	assert_int_equal(f.c->st.pkts_bad, bad + 5);
 	assert_int_equal(s->n, 0);
 	bed_wait(b, r, BED_SEC);
@@ -506,7 +520,10 @@ static void report__parity_on_demand_before_it_left(void **state)
 	lab_close(f.l);
 }
 
-/* Of parity on demand some packets leave and those between them do not: only the former can have come. */
+/*
+ * Of parity on demand some packets leave and those between them do not: only the former can have
+ * come.
+ */
 static void report__rows_between_those_on_demand(void **state)
 {
 	struct forger f = { .l = lab_open(SDR_SCHEME_EC), .pn = 5000 };

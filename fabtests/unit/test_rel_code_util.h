@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Coded transfers on the simulated network: a filter that knows each data packet's place in its code, and drops
- * what a test names by codeword, position and number of transmission.
+ * Coded transfers on the simulated network: a filter that knows each data packet's place in its
+ * code, and drops what a test names by codeword, position and number of transmission.
  *
- * The filter reads the sender's own segments (a packet leaves while its segment is open), so nothing here repeats
- * the geometry.  lab_close demands that every buffer and every count of the connections came back.
+ * The filter reads the sender's own segments (a packet leaves while its segment is open), so
+ * nothing here repeats the geometry.  lab_close demands that every buffer and every count of the
+ * connections came back.
  */
 #ifndef TEST_REL_CODE_UTIL_H
 #define TEST_REL_CODE_UTIL_H
@@ -32,9 +33,11 @@ struct lab {
 	struct bed *b;
 	bool (*lose)(struct lab *l, struct pk *k);
 	bool (*ctl)(struct lab *l, struct sdr_sim_packet *p, uint32_t what); /* false drops */
-	uint64_t late;							     /* ns: not dropped but this late */
-	uint32_t x, y;							     /* of the test */
-	uint64_t lost, lost_data, data, parity, data_again, parity_again;    /* packets, both directions */
+	/* ns: not dropped but this late */
+	uint64_t late;
+	uint32_t x, y; /* of the test */
+	/* packets, both directions */
+	uint64_t lost, lost_data, data, parity, data_again, parity_again;
 	uint8_t tx[2][LAB_MSNS][LAB_PKTS];
 };
 
@@ -129,7 +132,10 @@ static inline uint32_t lab_bits(const uint64_t *bits, uint32_t n)
 	return k;
 }
 
-/* in flight + lost + delivered = sent, of each open segment; and the connection's bytes in flight, records too. */
+/*
+ * in flight + lost + delivered = sent, of each open segment; and the connection's bytes in flight,
+ * records too.
+ */
 static inline void lab_sane(struct sdr_conn *c)
 {
 	uint64_t inflight = 0;
@@ -168,7 +174,8 @@ static inline void lab_empty(struct lab *l)
 		if (!c)
 			continue;
 		lab_sane(c);
-		assert_true(sdr_list_empty(&c->segs) && sdr_list_empty(&c->judge) && sdr_list_empty(&c->bulks));
+		assert_true(sdr_list_empty(&c->segs) && sdr_list_empty(&c->judge) &&
+			    sdr_list_empty(&c->bulks));
 		assert_true(sdr_list_empty(&c->cts_wait) && sdr_list_empty(&c->lost_segs));
 		assert_int_equal(c->inflight, 0);
 		assert_int_equal(c->ngroups + c->nasked, 0);
@@ -184,8 +191,12 @@ static inline void lab_close(struct lab *l)
 	free(l);
 }
 
-/* One message from -> to, receive posted before: ns until the receiver has it; *sender: until the sender knows. */
-static inline uint64_t lab_move(struct lab *l, uint32_t from, size_t len, uint32_t seed, uint64_t *sender)
+/*
+ * One message from -> to, receive posted before: ns until the receiver has it; *sender: until the
+ * sender knows.
+ */
+static inline uint64_t lab_move(struct lab *l, uint32_t from, size_t len, uint32_t seed,
+				uint64_t *sender)
 {
 	struct bed *b = l->b;
 	uint64_t t0 = bed_now(b);

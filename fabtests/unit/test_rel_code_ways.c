@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Coded transfers of every size and by every way in: sizes around packets, chunks and segments, RMA, messages that
- * wait, scattered buffers; few message numbers, little room for parity, two sides that differ.  Losses everywhere.
+ * Coded transfers of every size and by every way in: sizes around packets, chunks and segments,
+ * RMA, messages that wait, scattered buffers; few message numbers, little room for parity, two
+ * sides that differ.  Losses everywhere.
  */
 #include "test_rel_code_util.h"
 
@@ -42,15 +43,15 @@ static struct lab *lab_small(enum sdr_rel_scheme scheme, const struct sdr_imm_sp
 static const enum sdr_rel_scheme SCHEMES[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID,
 					       SDR_SCHEME_AUTO };
 
-/* ---- sizes ------------------------------------------------------------------------------------------------ */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static void ways__any_size(void **state)
 {
 	static const uint32_t chunk = 16 * KIB;
-	const size_t len[] = {
-		4096,	 4097, chunk,	chunk + 1, 4 * chunk - 1,	 4 * chunk,   4 * chunk + 1,
-		SEG - 1, SEG,  SEG + 1, 3 * SEG,   3 * SEG + chunk + 77, 7 * SEG + 1, 5 * SEG - 4096
-	};
+	const size_t len[] = { 4096,	      4097,	     chunk,	    chunk + 1,
+			       4 * chunk - 1, 4 * chunk,     4 * chunk + 1, SEG - 1,
+			       SEG,	      SEG + 1,	     3 * SEG,	    3 * SEG + chunk + 77,
+			       7 * SEG + 1,   5 * SEG - 4096 };
 
 	(void)state;
 	for (uint32_t k = 0; k < 4; k++) {
@@ -93,7 +94,7 @@ static void ways__a_short_last_segment_is_covered(void **state)
 	}
 }
 
-/* ---- ways in ------------------------------------------------------------------------------------------------ */
+/* ---- ways in --------------------------------------------------------------------------------- */
 
 static void ways__rma(void **state)
 {
@@ -165,22 +166,30 @@ static void ways__scattered_and_multi(void **state)
 	for (uint32_t k = 0; k < 4; k++) {
 		struct lab *l = lab_small(SCHEMES[k], NULL);
 		struct bed *b = l->b;
-		uint8_t *src = bed_buf(b, len, 8), *dst = bed_buf(b, len, 0), *multi = bed_buf(b, 3 * len, 0);
-		struct sdr_rel_iov out[3] = { { src, 1 }, { src + 1, SEG + 5 }, { src + SEG + 6, len - SEG - 6 } };
+		uint8_t *src = bed_buf(b, len, 8), *dst = bed_buf(b, len, 0),
+			*multi = bed_buf(b, 3 * len, 0);
+		struct sdr_rel_iov out[3] = { { src, 1 },
+					      { src + 1, SEG + 5 },
+					      { src + SEG + 6, len - SEG - 6 } };
 		struct sdr_rel_iov in[2] = { { dst, 70000 }, { dst + 70000, len - 70000 } };
 		struct bed_op *s, *r;
 
 		l->lose = every_xth;
 		l->x = 6;
-		r = bed_rr(b, 1, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .niov = 2, .iov = in }, NULL, 0);
-		s = bed_post(b, 0, 1, (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .niov = 3, .iov = out }, NULL, 0);
+		r = bed_rr(b, 1, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .niov = 2, .iov = in },
+			   NULL, 0);
+		s = bed_post(b, 0, 1,
+			     (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .niov = 3, .iov = out },
+			     NULL, 0);
 		bed_wait(b, r, BED_SEC);
 		bed_wait(b, s, BED_SEC);
 		bed_assert_ok(r);
 		bed_assert_ok(s);
 		assert_true(bed_same(dst, len, 8));
 		r = bed_rr(b, 1,
-			   (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .flags = SDR_REL_R_MULTI, .min_multi = len },
+			   (struct sdr_rel_rr){ .kind = SDR_REL_RECV,
+						.flags = SDR_REL_R_MULTI,
+						.min_multi = len },
 			   multi, 3 * len);
 		for (int i = 0; i < 3; i++) {
 			s = bed_send(b, 0, 1, src, len, i == 1 ? SDR_REL_F_DELIVERY : 0);
@@ -198,8 +207,9 @@ static void ways__scattered_and_multi(void **state)
 /* Each side codes as its own settings say, and decodes what comes. */
 static void ways__two_sides_that_differ(void **state)
 {
-	static const enum sdr_rel_scheme all[] = { SDR_SCHEME_SR,    SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO,
-						   SDR_SCHEME_EC_SR, SDR_SCHEME_EC,	 SDR_SCHEME_HYBRID,
+	static const enum sdr_rel_scheme all[] = { SDR_SCHEME_SR,     SDR_SCHEME_SR_NACK,
+						   SDR_SCHEME_SR_RTO, SDR_SCHEME_EC_SR,
+						   SDR_SCHEME_EC,     SDR_SCHEME_HYBRID,
 						   SDR_SCHEME_AUTO };
 
 	(void)state;
@@ -219,7 +229,7 @@ static void ways__two_sides_that_differ(void **state)
 	}
 }
 
-/* ---- little room for parity --------------------------------------------------------------------------------- */
+/* ---- little room for parity ------------------------------------------------------------------ */
 
 static void ways__parity_needs_room_and_goes_without(void **state)
 {
@@ -261,7 +271,9 @@ static void ways__parity_needs_room_and_goes_without(void **state)
 	}
 }
 
-/* A transfer whose receiver cannot hold parity: what is lost comes as data, one round trip later. */
+/*
+ * A transfer whose receiver cannot hold parity: what is lost comes as data, one round trip later.
+ */
 static void ways__a_receiver_without_room_gets_data_again(void **state)
 {
 	struct lab *l = lab_new(SDR_SCHEME_EC);
@@ -274,18 +286,19 @@ static void ways__a_receiver_without_room_gets_data_again(void **state)
 	l->x = 50;
 	t = lab_move(l, 0, MIB, 3, NULL);
 	assert_int_equal(l->data_again, l->lost_data);
-	assert_in_range(t, BED_DELAY + BED_RTT, BED_DELAY + BED_RTT + lab_wire(l, l->data + l->parity) + 2 * MS);
+	assert_in_range(t, BED_DELAY + BED_RTT,
+			BED_DELAY + BED_RTT + lab_wire(l, l->data + l->parity) + 2 * MS);
 	lab_close(l);
 }
 
-/* ---- few message numbers ------------------------------------------------------------------------------------ */
+/* ---- few message numbers --------------------------------------------------------------------- */
 
 /* All are posted at once and nothing follows: credit that comes must wake who waits for numbers. */
 static void ways__many_operations_and_few_numbers(void **state)
 {
 	static const struct sdr_imm_split few = { 4, 20, 8 };
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_SR, SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
-						       SDR_SCHEME_HYBRID };
+	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_SR, SDR_SCHEME_EC,
+						       SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID };
 
 	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
@@ -318,7 +331,9 @@ static bool first_message_thrice(struct lab *l, struct pk *k)
 	return k->s->msn == 0 && k->off == 1 && k->nth < 3;
 }
 
-/* Data at the window's last number, their parity behind it: complete before the parity has a place. */
+/*
+ * Data at the window's last number, their parity behind it: complete before the parity has a place.
+ */
 static void ways__parity_beyond_the_window(void **state)
 {
 	static const struct sdr_imm_split few = { 4, 20, 8 };
@@ -333,7 +348,8 @@ static void ways__parity_beyond_the_window(void **state)
 	for (uint32_t k = 0; k < 40; k++) {
 		s[k] = bed_rma(b, 0, 1, SDR_REL_WRITE, q + k * SEG, SEG, k * SEG, 7, 0);
 		bed_rounds(b);
-		b->node[0].rel->cfg.scheme = SDR_SCHEME_EC; /* from the second on: numbers 1 and 2, 3 and 4 ... */
+		/* from the second on: numbers 1 and 2, 3 and 4 ... */
+		b->node[0].rel->cfg.scheme = SDR_SCHEME_EC;
 	}
 	bed_wait(b, s[7], 2 * BED_RTT);
 	assert_int_equal(s[0]->n + s[9]->n, 0);
@@ -364,7 +380,8 @@ static void ways__credit_lost_both_ways(void **state)
 			for (uint32_t n = 0; n < 2; n++) {
 				p[n][k] = bed_buf(b, 2 * SEG + 9, 0);
 				r[n][k] = bed_recv(b, n, p[n][k], 2 * SEG + 9);
-				bed_send(b, 1 - n, n, bed_buf(b, 2 * SEG + 9, 2 + k), 2 * SEG + 9, 0);
+				bed_send(b, 1 - n, n, bed_buf(b, 2 * SEG + 9, 2 + k), 2 * SEG + 9,
+					 0);
 			}
 		}
 		bed_wait_all(b, 10 * BED_SEC);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* How a connection ends: in order, with promises kept; by silence; not by a silence that is short enough. */
+/*
+ * How a connection ends: in order, with promises kept; by silence; not by a silence that is short
+ * enough.
+ */
 #include "test_rel_util.h"
 
 #define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
 
-/* ---- in order ---------------------------------------------------------------------------------------------------- */
+/* ---- in order -------------------------------------------------------------------------------- */
 
 static void shutdown_case(uint32_t drop_what, uint64_t first, uint64_t n, bool cold)
 {
@@ -86,15 +89,16 @@ static void shutdown__cancels_what_is_not_promised_once(void **state)
 	}
 	bed_run(b, 5 * BED_SEC);
 	assert_true(sdr_rel_quiet(b->node[0].rel));
-	assert_int_equal(sdr_rel_post(b->node[0].rel,
-				      &(struct sdr_rel_wr){ .kind = SDR_REL_SEND, .peer = bed_peer(b, 0, 1) }),
-			 -EIO);
+	assert_int_equal(
+		sdr_rel_post(b->node[0].rel, &(struct sdr_rel_wr){ .kind = SDR_REL_SEND,
+								   .peer = bed_peer(b, 0, 1) }),
+		-EIO);
 	bed_close(b);
 }
 
 /*
- * A message that is cancelled has its place in the order; the injected one behind it is promised and must
- * not wait for it for ever.
+ * A message that is cancelled has its place in the order; the injected one behind it is promised
+ * and must not wait for it for ever.
  */
 static void shutdown__injected_behind_a_cancelled_message_is_delivered(void **state)
 {
@@ -118,7 +122,10 @@ static void shutdown__injected_behind_a_cancelled_message_is_delivered(void **st
 		bed_run(b, 5 * BED_SEC);
 		assert_true(sdr_rel_quiet(b->node[0].rel));
 		assert_int_equal(s->n, 1);
-		/* the first receive may get the cancelled one, whole or as an error; one of the two got the injected */
+		/*
+		 * the first receive may get the cancelled one, whole or as an error; one of the two
+		 * got the injected
+		 */
 		if (r[0]->n && !r[0]->e.err && r[0]->e.len == 100)
 			assert_true(bed_same(p[0], 100, 2));
 		else
@@ -182,13 +189,13 @@ static void close__without_shutdown_ends_everything_once(void **state)
 	bed_close(b);
 }
 
-/* ---- operations behind a fence ----------------------------------------------------------------------------------- */
+/* ---- operations behind a fence --------------------------------------------------------------- */
 
 enum fence_end { FENCE_SHUTDOWN, FENCE_PEER_CLOSES, FENCE_PEER_GONE, FENCE_CLOSE, FENCE_ENDS };
 
 /*
- * Something under way that nobody receives, a fence behind it, and more behind the fence: as soon as the first ends, the
- * others may start, while whoever ended it is still going through them.
+ * Something under way that nobody receives, a fence behind it, and more behind the fence: as soon
+ * as the first ends, the others may start, while whoever ended it is still going through them.
  */
 static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
 {
@@ -237,7 +244,7 @@ static void fence__every_way_to_end_ends_what_waits_behind_it_once(void **state)
 		}
 }
 
-/* ---- silence -------------------------------------------------------------------------------------------------------- */
+/* ---- silence --------------------------------------------------------------------------------- */
 
 static struct bed *impatient(uint32_t ms)
 {
@@ -320,7 +327,8 @@ static void silence__ten_seconds_are_survived(void **state)
 		if (kinds[k] == SDR_REL_SEND)
 			s = bed_send(b, 0, 1, q, 2 << 20, 0);
 		else
-			s = bed_rma(b, 0, 1, kinds[k], kinds[k] == SDR_REL_READ ? p : q, 2 << 20, 0, 7, 0);
+			s = bed_rma(b, 0, 1, kinds[k], kinds[k] == SDR_REL_READ ? p : q, 2 << 20, 0,
+				    7, 0);
 		bed_run(b, MS / 2 + (kinds[k] == SDR_REL_READ ? BED_DELAY : 0));
 		end = bed_now(b) + 10 * BED_SEC;
 		assert_int_equal(sdr_sim_blackout_both(b->w, 0, 1, bed_now(b), end), 0);
@@ -413,7 +421,9 @@ static void silence__new_operations_open_a_new_connection(void **state)
 	uint64_t end;
 
 	(void)state;
-	/* both sides alive, the path is cut longer than node 0's patience; node 1 saw nothing of it */
+	/*
+	 * both sides alive, the path is cut longer than node 0's patience; node 1 saw nothing of it
+	 */
 	end = bed_now(b) + 5 * BED_SEC;
 	sdr_sim_blackout_both(b->w, 0, 1, bed_now(b), end);
 	s = bed_send(b, 0, 1, bed_buf(b, 10, 1), 10, 0);
@@ -447,7 +457,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(silence__ten_seconds_are_survived),
 		cmocka_unit_test(silence__an_idle_connection_neither_probes_nor_dies),
 		cmocka_unit_test(silence__new_operations_open_a_new_connection),
-		cmocka_unit_test(keepalive__waits_for_a_parked_message_for_ever_while_the_peer_lives),
+		cmocka_unit_test(
+			keepalive__waits_for_a_parked_message_for_ever_while_the_peer_lives),
 		cmocka_unit_test(keepalive__finds_a_dead_peer_behind_a_parked_message),
 		cmocka_unit_test(keepalive__receiver_of_a_matched_message_finds_its_sender_dead),
 	};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The last words of a side that ends with its last completion (sdr_farewell.c): node 1 says farewell between two rounds,
- * as soon as what it waits for is there, and from then on is dead to the network.
+ * The last words of a side that ends with its last completion (sdr_farewell.c): node 1 says
+ * farewell between two rounds, as soon as what it waits for is there, and from then on is dead to
+ * the network.
  */
 #include "test_rel_util.h"
 
@@ -52,7 +53,8 @@ static void end_close(struct bed *b, struct bed_op *s, bool well)
 }
 
 /* len bytes to node 1, which then ends. */
-static void message(struct end *e, size_t len, uint16_t flags, uint32_t drop, uint64_t nth, bool well)
+static void message(struct end *e, size_t len, uint16_t flags, uint32_t drop, uint64_t nth,
+		    bool well)
 {
 	struct bed *b = bed_ends(e);
 	uint8_t *p = bed_buf(b, len, 0);
@@ -89,13 +91,15 @@ static void farewell__twice_on_a_path_that_loses(void **state)
 	message(&(struct end){ .speaks = true, .lossy = true }, 100000, 0, BED_PACKET, 0, true);
 	/* What the peer waits for was said in the round before. */
 	message(&(struct end){ .lossy = true }, 100, SDR_REL_F_DELIVERY, BED_DONE, 0, false);
-	message(&(struct end){ .speaks = true, .lossy = true }, 100, SDR_REL_F_DELIVERY, BED_DONE, 0, true);
-	message(&(struct end){ .speaks = true, .lossy = true }, 100000, SDR_REL_F_DELIVERY, BED_DONE, 0, true);
+	message(&(struct end){ .speaks = true, .lossy = true }, 100, SDR_REL_F_DELIVERY, BED_DONE,
+		0, true);
+	message(&(struct end){ .speaks = true, .lossy = true }, 100000, SDR_REL_F_DELIVERY,
+		BED_DONE, 0, true);
 }
 
 /*
- * It comes so late that the peer has asked meanwhile, in a packet that nobody reads any more: what is acknowledged is the
- * packet before that, and it is enough.
+ * It comes so late that the peer has asked meanwhile, in a packet that nobody reads any more: what
+ * is acknowledged is the packet before that, and it is enough.
  */
 static void farewell__of_a_slow_process(void **state)
 {

@@ -23,8 +23,9 @@ static void forged__cts_twice_for_one_message(void **state)
 
 		sdr_list_each(o, &c->ops) {
 			liar_rec(&l,
-				 (struct sdr_frame_rec){ .op = SDR_REC_CTS,
-							 .id = sdr_container(o, struct sdr_op, link)->wire_id },
+				 (struct sdr_frame_rec){
+					 .op = SDR_REC_CTS,
+					 .id = sdr_container(o, struct sdr_op, link)->wire_id },
 				 NULL);
 			if (k)
 				break; /* the first once more */
@@ -56,12 +57,14 @@ static void forged__cts_for_an_inline_message(void **state)
 		s->expect = -1;
 		data = bed_seen(l.b, 0, BED_DATA);
 		liar_rec(&l,
-			 (struct sdr_frame_rec){ .op = SDR_REC_CTS,
-						 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id },
+			 (struct sdr_frame_rec){
+				 .op = SDR_REC_CTS,
+				 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id },
 			 NULL);
 		liar_say(&l);
 		bed_run(l.b, 100 * MS);
-		assert_int_equal(bed_seen(l.b, 0, BED_DATA), data); /* its bytes travel in the record alone */
+		/* its bytes travel in the record alone */
+		assert_int_equal(bed_seen(l.b, 0, BED_DATA), data);
 		assert_int_equal(bed_seen(l.b, 0, BED_BIND), 0);
 		liar_close(&l);
 	}
@@ -119,7 +122,10 @@ static void forged__announcements_without_end(void **state)
 	liar_close(&l);
 }
 
-/* READs whose answers are never acknowledged: bounded, and the victim's own operations still find room. */
+/*
+ * READs whose answers are never acknowledged: bounded, and the victim's own operations still find
+ * room.
+ */
 static void forged__reads_that_are_never_taken(void **state)
 {
 	struct liar l = liar_open();
@@ -151,7 +157,8 @@ static void forged__answers_that_are_never_taken(void **state)
 	bed_drop(b, 1, BED_ALL, 0, UINT64_MAX / 2);
 	for (uint32_t i = 0; i < 100000; i++)
 		liar_rec(&l,
-			 (struct sdr_frame_rec){ .op = SDR_REC_WRITE, .flags = SDR_REC_F_RMA, .id = i, .key = 99 },
+			 (struct sdr_frame_rec){
+				 .op = SDR_REC_WRITE, .flags = SDR_REC_F_RMA, .id = i, .key = 99 },
 			 NULL);
 	liar_say(&l);
 	assert_true(b->node[0].rel->rec_pool.used <= 16384);
@@ -164,8 +171,9 @@ static void forged__ends_without_end(void **state)
 	struct sdr_conn *c = bed_conn(l.b, 0, 1);
 
 	(void)state;
-	sdr_sim_link_set(l.b->w, 0, 1,
-			 &(struct sdr_sim_link){ .block = true, .rate_bps = 1000, .queue_bytes = 3000 });
+	sdr_sim_link_set(
+		l.b->w, 0, 1,
+		&(struct sdr_sim_link){ .block = true, .rate_bps = 1000, .queue_bytes = 3000 });
 	for (uint32_t i = 0; i < 100000; i++) {
 		l.n += sdr_frame_end_encode(l.buf + l.n, sizeof(l.buf) - l.n,
 					    &(struct sdr_frame_end){ .msn = 0u - 1 - i % 7 });
@@ -227,7 +235,8 @@ static void forged__dack_beyond_what_was_sent(void **state)
 /* Records that name operations of others, or none. */
 static void forged__records_of_operations_that_are_not_its_own(void **state)
 {
-	static const uint8_t ops[] = { SDR_REC_CTS, SDR_REC_PARK, SDR_REC_DONE, SDR_REC_READ_RSP, SDR_REC_BIND };
+	static const uint8_t ops[] = { SDR_REC_CTS, SDR_REC_PARK, SDR_REC_DONE, SDR_REC_READ_RSP,
+				       SDR_REC_BIND };
 	struct liar l = liar_open();
 	struct bed_op *s[3];
 	struct sdr_conn *c2;
@@ -249,16 +258,17 @@ static void forged__records_of_operations_that_are_not_its_own(void **state)
 
 			for (uint32_t v = 0; v < 3; v++)
 				liar_rec(&l,
-					 (struct sdr_frame_rec){ .op = ops[k],
-								 .id = v == 1	? id + 1
-								       : v == 2 ? ~id
-										: id,
-								 .flags = ops[k] == SDR_REC_BIND ||
-											  ops[k] == SDR_REC_PARK
-										  ? SDR_REC_F_BULK | SDR_REC_F_LEN
-										  : 0,
-								 .msn = 5,
-								 .len = 1000 },
+					 (struct sdr_frame_rec){
+						 .op = ops[k],
+						 .id = v == 1	? id + 1
+						       : v == 2 ? ~id
+								: id,
+						 .flags = ops[k] == SDR_REC_BIND ||
+									  ops[k] == SDR_REC_PARK
+								  ? SDR_REC_F_BULK | SDR_REC_F_LEN
+								  : 0,
+						 .msn = 5,
+						 .len = 1000 },
 					 NULL);
 		}
 	}
@@ -289,10 +299,11 @@ static void forged__read_answer_of_another_size(void **state)
 		bed_drop(l.b, 0, BED_READ, 0, UINT64_MAX / 2);
 		s = bed_rma(l.b, 0, 1, SDR_REL_READ, bed_buf(l.b, 100, 0), 100, 0, 1, 0);
 		liar_rec(&l,
-			 (struct sdr_frame_rec){ .op = SDR_REC_READ_RSP,
-						 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id,
-						 .payload_len = len[i],
-						 .len = len[i] },
+			 (struct sdr_frame_rec){
+				 .op = SDR_REC_READ_RSP,
+				 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id,
+				 .payload_len = len[i],
+				 .len = len[i] },
 			 junk);
 		liar_say(&l);
 		assert_int_equal(s->n, 1);
@@ -301,7 +312,7 @@ static void forged__read_answer_of_another_size(void **state)
 	}
 }
 
-/* ---- work -------------------------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 #define STEPS_MIN  3000u /* of any packet, with what the round behind it does */
 #define STEPS_BYTE 2u	 /* and for each byte of it */
@@ -336,7 +347,8 @@ static void work__refused_transfers_of_a_million_numbers(void **state)
 			for (uint32_t i = 0; i < 60 && l.n < 1800; i++, at += 1u << 19)
 				liar_rec(&l,
 					 (struct sdr_frame_rec){ .op = SDR_REC_WRITE,
-								 .flags = SDR_REC_F_RMA | SDR_REC_F_LEN |
+								 .flags = SDR_REC_F_RMA |
+									  SDR_REC_F_LEN |
 									  SDR_REC_F_BULK,
 								 .id = i,
 								 .msn = at,
@@ -347,7 +359,8 @@ static void work__refused_transfers_of_a_million_numbers(void **state)
 			if (!bed_conn(l.b, 0, 1))
 				break;
 		}
-		assert_int_equal(!bed_conn(l.b, 0, 1), live); /* more than the window, twice: nobody does that */
+		/* more than the window, twice: nobody does that */
+		assert_int_equal(!bed_conn(l.b, 0, 1), live);
 		liar_close(&l);
 	}
 }
@@ -403,8 +416,9 @@ static void work__ends_of_many_open_transfers(void **state)
 	assert_int_equal(b->node[0].rel->brx_pool.used, 1024);
 	for (uint32_t k = 0; k < 50; k++) {
 		for (uint32_t i = 0; l.n < 1900; i++)
-			l.n += sdr_frame_end_encode(l.buf + l.n, sizeof(l.buf) - l.n,
-						    &(struct sdr_frame_end){ .msn = at + i * 7 % 1024 });
+			l.n += sdr_frame_end_encode(
+				l.buf + l.n, sizeof(l.buf) - l.n,
+				&(struct sdr_frame_end){ .msn = at + i * 7 % 1024 });
 		say_cheaply(&l);
 	}
 	liar_close(&l);
@@ -453,7 +467,8 @@ static void work__binds_of_many_announced_messages(void **state)
 			liar_rec(&l,
 				 (struct sdr_frame_rec){ .op = SDR_REC_BIND,
 							 .id = 100000,
-							 .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_STATUS,
+							 .flags = SDR_REC_F_LEN | SDR_REC_F_BULK |
+								  SDR_REC_F_STATUS,
 							 .status = SDR_REL_ERR_NOMEM },
 				 NULL);
 		say_cheaply(&l);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Opening a connection: one exchange, any of its datagrams lost, both at once, sizes that differ, floods. */
+/*
+ * Opening a connection: one exchange, any of its datagrams lost, both at once, sizes that differ,
+ * floods.
+ */
 #include "test_rel_util.h"
 
 /* One message each way, receives posted before; returns when both have arrived. */
@@ -26,7 +29,8 @@ static uint64_t exchange(struct bed *b, uint32_t x, uint32_t y, uint64_t limit)
 }
 
 /* One message x -> y. */
-static struct bed_op *oneway(struct bed *b, uint32_t x, uint32_t y, uint64_t limit, struct bed_op **send)
+static struct bed_op *oneway(struct bed *b, uint32_t x, uint32_t y, uint64_t limit,
+			     struct bed_op **send)
 {
 	uint8_t *p = bed_buf(b, 100, 0);
 	struct bed_op *r = bed_recv(b, y, p, 100);
@@ -184,7 +188,10 @@ static void handshake__larger_mtu_follows_the_smaller(void **state)
 	mtu_case(1000, 900, true);
 }
 
-/* The HELLO was repeated before its refusal came: the second refusal says nothing new and ends nothing. */
+/*
+ * The HELLO was repeated before its refusal came: the second refusal says nothing new and ends
+ * nothing.
+ */
 static void handshake__refused_twice_follows_once(void **state)
 {
 	struct bed *b = bed_new(2);
@@ -301,7 +308,7 @@ static void handshake__duplicate_hello_and_ack_change_nothing(void **state)
 	bed_close(b);
 }
 
-/* ---- restarts ------------------------------------------------------------------------------------------------ */
+/* ---- restarts -------------------------------------------------------------------------------- */
 
 static void handshake__peer_restart_ends_old_operations(void **state)
 {
@@ -366,7 +373,7 @@ static void handshake__unknown_connection_is_answered_by_reset(void **state)
 	bed_close(b);
 }
 
-/* ---- strangers ------------------------------------------------------------------------------------------------- */
+/* ---- strangers ------------------------------------------------------------------------------- */
 
 struct catch
 {
@@ -437,7 +444,10 @@ static void cookie__of_another_address_is_worth_nothing(void **state)
 	struct catch c;
 
 	(void)state;
-	/* node 2's HELLO carries its cookie; sent from another address it must not end node 0's connection */
+	/*
+	 * node 2's HELLO carries its cookie; sent from another address it must not end node 0's
+	 * connection
+	 */
 	bed_warm(b, 0, 1);
 	catch_one(b, &c);
 	memset(c.hello + SDR_CLASS_LEN + 24, 0x5a, 8);
@@ -452,8 +462,8 @@ static void cookie__of_another_address_is_worth_nothing(void **state)
 }
 
 /*
- * Somebody sends one HELLO with node 0's address before the two ever spoke.  It proves nothing, so it must not
- * keep node 1 from reaching node 0, nor fail what node 1 posts.
+ * Somebody sends one HELLO with node 0's address before the two ever spoke.  It proves nothing, so
+ * it must not keep node 1 from reaching node 0, nor fail what node 1 posts.
  */
 static void handshake__forged_hello_does_not_block_the_real_peer(void **state)
 {
@@ -497,8 +507,8 @@ static void handshake__forged_hello_does_not_fail_what_is_posted(void **state)
 }
 
 /*
- * Both are told of a peer that is not there, in the other's name, and then start at once: each asks the other for a cookie,
- * and each returns it though it takes itself for connected.
+ * Both are told of a peer that is not there, in the other's name, and then start at once: each asks
+ * the other for a cookie, and each returns it though it takes itself for connected.
  */
 static void handshake__forged_hellos_to_both_sides_keep_nobody_apart(void **state)
 {
@@ -528,7 +538,10 @@ static void handshake__forged_hellos_to_both_sides_keep_nobody_apart(void **stat
 	}
 }
 
-/* What was made up is taken back by him who made it up: what waits for the real one goes on waiting. */
+/*
+ * What was made up is taken back by him who made it up: what waits for the real one goes on
+ * waiting.
+ */
 static void handshake__reset_of_a_forged_hello_ends_nothing(void **state)
 {
 	struct sdr_retry reset = { .cid = ~99ull };
@@ -555,11 +568,12 @@ static void handshake__reset_of_a_forged_hello_ends_nothing(void **state)
 	bed_close(b);
 }
 
-/* ---- forged HELLOs: fields ----------------------------------------------------------------------------------------- */
+/* ---- forged HELLOs: fields ------------------------------------------------------------------- */
 
 struct forgery {
 	const char *what;
-	uint32_t mtu, seg_bytes, ctl_max, channels, generations, id_bits, flags; /* 0: as it should be */
+	/* 0: as it should be */
+	uint32_t mtu, seg_bytes, ctl_max, channels, generations, id_bits, flags;
 };
 
 static const struct forgery forgeries[] = {
@@ -602,8 +616,9 @@ static void forge_fields(struct bed *b, struct catch *c, const struct forgery *f
 }
 
 /*
- * Node 1 connects to node 0, posts, and a HELLO in node 0's name comes: before, in between, and while node 0 is not even
- * up.  Bulk both ways shows that the queue pairs are those that the two told each other of.
+ * Node 1 connects to node 0, posts, and a HELLO in node 0's name comes: before, in between, and
+ * while node 0 is not even up.  Bulk both ways shows that the queue pairs are those that the two
+ * told each other of.
  */
 static void forged_fields_case(const struct forgery *f, int when)
 {
@@ -652,9 +667,9 @@ static void forged_hello__no_field_fails_what_is_posted(void **state)
 }
 
 /*
- * A HELLO with a small mtu made node 1 open a small queue pair, of which node 1 then speaks itself.  Node 0 starts a little
- * earlier or later: in whatever order their questions, cookies and answers meet, both end with the same size and with
- * queue pairs that are there.
+ * A HELLO with a small mtu made node 1 open a small queue pair, of which node 1 then speaks
+ * itself.  Node 0 starts a little earlier or later: in whatever order their questions, cookies and
+ * answers meet, both end with the same size and with queue pairs that are there.
  */
 static void forged_hello__a_small_one_leaves_the_two_sides_of_one_size(void **state)
 {
@@ -687,7 +702,10 @@ static void forged_hello__a_small_one_leaves_the_two_sides_of_one_size(void **st
 	}
 }
 
-/* An engine that would open a port for a device does so for those who have shown that they are there. */
+/*
+ * An engine that would open a port for a device does so for those who have shown that they are
+ * there.
+ */
 static void forged_hello__a_device_must_prove_itself_where_it_costs_a_port(void **state)
 {
 	struct bed *b = bed_open(4);
@@ -705,7 +723,7 @@ static void forged_hello__a_device_must_prove_itself_where_it_costs_a_port(void 
 	bed_close(b);
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 /* Whoever has seen a HELLO of ours could hand out a cookie, and make us repeat ourselves. */
 static void retry__of_another_address_is_not_believed(void **state)
@@ -734,7 +752,10 @@ static void retry__of_another_address_is_not_believed(void **state)
 	bed_close(b);
 }
 
-/* The newest packet moves a connection.  One that comes late, from where the peer was, does not move it back. */
+/*
+ * The newest packet moves a connection.  One that comes late, from where the peer was, does not
+ * move it back.
+ */
 static void move__only_the_newest_packet_moves_a_connection(void **state)
 {
 	struct bed *b = bed_open(3);
@@ -861,7 +882,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(handshake__simultaneous_open),
 		cmocka_unit_test(handshake__simultaneous_open_both_acks_lost),
 		cmocka_unit_test(handshake__simultaneous_open_one_hello_lost),
-		cmocka_unit_test(handshake__first_packet_lost_leaves_the_passive_side_waiting_shortly),
+		cmocka_unit_test(
+			handshake__first_packet_lost_leaves_the_passive_side_waiting_shortly),
 		cmocka_unit_test(handshake__larger_mtu_follows_the_smaller),
 		cmocka_unit_test(handshake__refused_twice_follows_once),
 		cmocka_unit_test(handshake__smaller_control_datagrams_bind_both),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What fails on this side, for want of memory or by being cancelled: the peer does not wait for it, and nothing behind
- * it does.  Memory fails where a test says: a pool whose limit is what it has.
+ * What fails on this side, for want of memory or by being cancelled: the peer does not wait for it,
+ * and nothing behind it does.  Memory fails where a test says: a pool whose limit is what it has.
  */
 #include "test_rel_util.h"
 
@@ -77,7 +77,8 @@ static void home__a_message_that_fails_after_its_announcement_ends_the_receive(v
 	}
 }
 
-static void home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target(void **state)
+static void
+home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target(void **state)
 {
 	struct bed *b = bed_new(2);
 	struct bed_op *s;
@@ -137,7 +138,10 @@ static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
 }
 
 /* What is cancelled before it left takes nobody's receive. */
-/* Nothing is under way, and what the peer waits for is held back by the pacer alone: it wakes us when it is time. */
+/*
+ * Nothing is under way, and what the peer waits for is held back by the pacer alone: it wakes us
+ * when it is time.
+ */
 static void home__an_answer_behind_the_pacer_leaves_in_time(void **state)
 {
 	struct bed *b = bed_open(2);
@@ -211,9 +215,11 @@ static void home__a_post_that_is_refused_leaves_nothing_behind(void **state)
 		struct sdr_slab *pool = how ? &rel->buf_pool : &rel->op_pool;
 		uint32_t limit = pool->limit;
 		struct sdr_rel_iov iov = { .buf = bed_buf(b, 100, 1), .len = 100 };
-		struct sdr_rel_wr wr = {
-			.kind = SDR_REL_SEND, .flags = INJECT, .niov = 1, .iov = &iov, .peer = bed_peer(b, 0, 1)
-		};
+		struct sdr_rel_wr wr = { .kind = SDR_REL_SEND,
+					 .flags = INJECT,
+					 .niov = 1,
+					 .iov = &iov,
+					 .peer = bed_peer(b, 0, 1) };
 
 		pool->limit = 0;
 		assert_int_equal(sdr_rel_post(rel, &wr), -ENOMEM);
@@ -232,8 +238,10 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(home__a_message_that_fails_leaves_no_hole_in_the_order),
-		cmocka_unit_test(home__a_message_that_fails_after_its_announcement_ends_the_receive),
-		cmocka_unit_test(home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target),
+		cmocka_unit_test(
+			home__a_message_that_fails_after_its_announcement_ends_the_receive),
+		cmocka_unit_test(
+			home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target),
 		cmocka_unit_test(home__a_read_that_fails_at_its_server_is_answered),
 		cmocka_unit_test(home__a_segment_that_finds_no_memory_is_bound_later),
 		cmocka_unit_test(home__an_answer_behind_the_pacer_leaves_in_time),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Keyed engines: transfers to a device, whose receiver must grant each buffer before a byte may go there.
- * Between two devices, from a socket to a device and back; what it costs, what may be lost, how it ends.
+ * Keyed engines: transfers to a device, whose receiver must grant each buffer before a byte may go
+ * there. Between two devices, from a socket to a device and back; what it costs, what may be lost,
+ * how it ends.
  */
 #include "test_rel_util.h"
 
@@ -23,7 +24,9 @@ static struct bed *keyed_open(uint8_t k0, uint8_t k1)
 static struct bed_op *recv_parts(struct bed *b, uint8_t *p, size_t len)
 {
 	struct bed_op *op = bed_op(b, 1, 1);
-	struct sdr_rel_iov iov[3] = { { p, 1000 }, { p + 1000, 50000 }, { p + 51000, len - 51000 } };
+	struct sdr_rel_iov iov[3] = { { p, 1000 },
+				      { p + 1000, 50000 },
+				      { p + 51000, len - 51000 } };
 	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 3, .iov = iov, .ctx = op };
 
 	assert_int_equal(sdr_rel_recv(b->node[1].rel, &rr), 0);
@@ -34,9 +37,12 @@ static struct bed_op *read_parts(struct bed *b, uint8_t *p, size_t len)
 {
 	struct bed_op *op = bed_op(b, 0, 1);
 	struct sdr_rel_iov iov[2] = { { p, 333 }, { p + 333, len - 333 } };
-	struct sdr_rel_wr wr = {
-		.kind = SDR_REL_READ, .niov = 2, .iov = iov, .peer = bed_peer(b, 0, 1), .rma_key = 1, .ctx = op
-	};
+	struct sdr_rel_wr wr = { .kind = SDR_REL_READ,
+				 .niov = 2,
+				 .iov = iov,
+				 .peer = bed_peer(b, 0, 1),
+				 .rma_key = 1,
+				 .ctx = op };
 
 	assert_int_equal(sdr_rel_post(b->node[0].rel, &wr), 0);
 	b->node[0].dirty = true;
@@ -81,7 +87,8 @@ static void keyed__every_kind_of_transfer_between_every_kind_of_engine(void **st
 		assert_int_equal(bed_grants(b, 0), k0 ? 2 : 0); /* the reads */
 		assert_int_equal(bed_grants(b, 1), k1 ? 5 : 0);
 		assert_int_equal(bed_grants_open(b, 0) + bed_grants_open(b, 1), 0);
-		assert_int_equal(bed_seen(b, 1, BED_CTS) > 0, k1 > 0); /* a bulk of this size is kept unasked */
+		/* a bulk of this size is kept unasked */
+		assert_int_equal(bed_seen(b, 1, BED_CTS) > 0, k1 > 0);
 		bed_assert_no_repair(b);
 		bed_close(b);
 	}
@@ -161,7 +168,9 @@ static void keyed__a_round_trip_more_for_what_is_sent_and_none_for_a_read(void *
 	}
 }
 
-/* What every transfer needs, lost once: it is sent again, and everything still ends and is right. */
+/*
+ * What every transfer needs, lost once: it is sent again, and everything still ends and is right.
+ */
 static void keyed__any_one_datagram_may_be_lost(void **state)
 {
 	static const struct {
@@ -197,7 +206,9 @@ static void keyed__any_one_datagram_may_be_lost(void **state)
 	}
 }
 
-/* A packet that comes after its receive has ended finds no grant, and the buffer stays the owner's. */
+/*
+ * A packet that comes after its receive has ended finds no grant, and the buffer stays the owner's.
+ */
 static void keyed__late_packets_touch_nothing(void **state)
 {
 	(void)state;
@@ -207,7 +218,8 @@ static void keyed__late_packets_touch_nothing(void **state)
 		struct bed_op *r, *s;
 		uint64_t t0 = bed_now(b);
 
-		bed_late(b, 0, BED_DATA, 5, 3, 40 * BED_RTT); /* so late that they were sent again meanwhile */
+		/* so late that they were sent again meanwhile */
+		bed_late(b, 0, BED_DATA, 5, 3, 40 * BED_RTT);
 		r = bed_recv(b, 1, p, LEN);
 		s = bed_send(b, 0, 1, bed_buf(b, LEN, 1), LEN, 0);
 		bed_wait(b, r, 5 * BED_SEC);
@@ -223,7 +235,7 @@ static void keyed__late_packets_touch_nothing(void **state)
 	}
 }
 
-/* ---- ends that are not completions -------------------------------------------------------------------- */
+/* ---- ends that are not completions ----------------------------------------------------------- */
 
 static void keyed__a_sender_that_dies_before_its_data(void **state)
 {
@@ -296,7 +308,8 @@ static void keyed__no_grant_left_is_an_error_that_says_so(void **state)
 	(void)state;
 	for (uint8_t key = 1; key < KEYS; key++) {
 		struct bed *b = bed_new(2);
-		uint8_t *p[2], *wr = bed_buf(b, LEN, 0), *rd = bed_buf(b, LEN, 7), *q = bed_buf(b, LEN, 0);
+		uint8_t *p[2], *wr = bed_buf(b, LEN, 0), *rd = bed_buf(b, LEN, 7),
+			       *q = bed_buf(b, LEN, 0);
 		struct bed_op *r[2], *s[2], *w, *d[2];
 
 		b->na[0].keyed = b->na[1].keyed = key;
@@ -322,10 +335,13 @@ static void keyed__no_grant_left_is_an_error_that_says_so(void **state)
 		bed_assert_err(s[1], SDR_REL_ERR_REG);
 		bed_assert_err(w, SDR_REL_ERR_REG);
 		assert_int_equal(r[1]->e.err, -ENOMEM);
-		assert_non_null(strstr(sdr_rel_strerror(SDR_REL_ERR_REG), "no more memory registrations"));
-		assert_true(bed_same(p[0], LEN, 1) && bed_same(p[1], LEN, 0) && bed_same(wr, LEN, 0));
+		assert_non_null(
+			strstr(sdr_rel_strerror(SDR_REL_ERR_REG), "no more memory registrations"));
+		assert_true(bed_same(p[0], LEN, 1) && bed_same(p[1], LEN, 0) &&
+			    bed_same(wr, LEN, 0));
 		assert_int_equal(bed_grants_open(b, 0) + bed_grants_open(b, 1), 0);
-		w = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, LEN, 4), LEN, 0, 2, 0); /* now there is one */
+		/* now there is one */
+		w = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, LEN, 4), LEN, 0, 2, 0);
 		bed_wait(b, w, 5 * BED_SEC);
 		bed_assert_ok(w);
 		assert_true(bed_same(wr, LEN, 4));
@@ -333,7 +349,10 @@ static void keyed__no_grant_left_is_an_error_that_says_so(void **state)
 	}
 }
 
-/* Reads that wait for the handshake and then find no grant end one after the other, not one inside the other. */
+/*
+ * Reads that wait for the handshake and then find no grant end one after the other, not one inside
+ * the other.
+ */
 static void keyed__many_reads_that_cannot_start(void **state)
 {
 	struct bed *b = bed_new(2);

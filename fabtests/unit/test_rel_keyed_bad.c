@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Keys that are missing, unasked for or out of place: a peer that knows nothing of them, or lies.  The
- * operation or the connection fails with a cause; no byte of memory changes and no grant stays.
+ * Keys that are missing, unasked for or out of place: a peer that knows nothing of them, or lies.
+ * The operation or the connection fails with a cause; no byte of memory changes and no grant stays.
  *
  * Node 0 is the victim; packets come in node 1's name, numbered ahead of the real ones.
  */
@@ -59,7 +59,8 @@ static void bad__cts_with_the_wrong_idea_of_keys(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		bool keyed = i & 1, write = i & 2;
-		struct liar l = liar_open(SDR_SIM_KEYED_NONE, keyed ? SDR_SIM_KEYED_MR : SDR_SIM_KEYED_NONE);
+		struct liar l = liar_open(SDR_SIM_KEYED_NONE,
+					  keyed ? SDR_SIM_KEYED_MR : SDR_SIM_KEYED_NONE);
 		uint64_t before = bad(&l);
 		struct bed_op *s;
 
@@ -85,11 +86,16 @@ static void bad__cts_with_the_wrong_idea_of_keys(void **state)
 	}
 }
 
-/* A CTS that comes again, while its first BIND is under way or after, and one for what was never announced. */
+/*
+ * A CTS that comes again, while its first BIND is under way or after, and one for what was never
+ * announced.
+ */
 static void bad__cts_that_nobody_is_owed(void **state)
 {
 	struct liar l = liar_open(SDR_SIM_KEYED_NONE, SDR_SIM_KEYED_MR);
-	struct sdr_frame_rec cts = { .op = SDR_REC_CTS, .flags = SDR_REC_F_KEY, .va = 0x1000, .rkey = 7 };
+	struct sdr_frame_rec cts = {
+		.op = SDR_REC_CTS, .flags = SDR_REC_F_KEY, .va = 0x1000, .rkey = 7
+	};
 	struct bed_op *s;
 
 	(void)state;
@@ -105,21 +111,29 @@ static void bad__cts_that_nobody_is_owed(void **state)
 	for (int i = 0; i < 3; i++)
 		say_rec(&l, cts);
 	assert_int_equal(l.c->tx_msn, 1); /* its BIND is not acknowledged: no second one */
-	say_rec(&l, (struct sdr_frame_rec){ .op = SDR_REC_PARK, .id = cts.id, .flags = SDR_REC_F_BULK });
-	assert_non_null(sdr_container(l.c->ops.next, struct sdr_op, link)->btx); /* it asked for them itself */
+	say_rec(&l, (struct sdr_frame_rec){
+			    .op = SDR_REC_PARK, .id = cts.id, .flags = SDR_REC_F_BULK });
+	/* it asked for them itself */
+	assert_non_null(sdr_container(l.c->ops.next, struct sdr_op, link)->btx);
 	bed_close(l.b);
 }
 
-/* A keyed peer reads more than a datagram holds and does not say where it may go; or has no keys and gives one. */
+/*
+ * A keyed peer reads more than a datagram holds and does not say where it may go; or has no keys
+ * and gives one.
+ */
 static void bad__read_with_the_wrong_idea_of_keys(void **state)
 {
 	(void)state;
 	for (int keyed = 0; keyed < 2; keyed++) {
-		struct liar l = liar_open(SDR_SIM_KEYED_NONE, keyed ? SDR_SIM_KEYED_ROOT : SDR_SIM_KEYED_NONE);
+		struct liar l = liar_open(SDR_SIM_KEYED_NONE,
+					  keyed ? SDR_SIM_KEYED_ROOT : SDR_SIM_KEYED_NONE);
 		uint64_t before = bad(&l), data = bed_seen(l.b, 0, BED_DATA);
-		struct sdr_frame_rec f = {
-			.op = SDR_REC_READ, .flags = SDR_REC_F_RMA | SDR_REC_F_LEN, .id = 99, .len = LEN, .key = 1
-		};
+		struct sdr_frame_rec f = { .op = SDR_REC_READ,
+					   .flags = SDR_REC_F_RMA | SDR_REC_F_LEN,
+					   .id = 99,
+					   .len = LEN,
+					   .key = 1 };
 
 		bed_region_add(l.b, 0, 1, bed_buf(l.b, LEN, 3), LEN, SDR_REL_ACCESS_READ);
 		if (!keyed)
@@ -158,13 +172,14 @@ static void bad__data_that_did_not_wait(void **state)
 		if (i == 1)
 			r = bed_trecv(l.b, 0, 0, UINT64_MAX, p, LEN);
 		s = bed_send(l.b, 0, 1, bed_buf(l.b, LEN, 1), LEN, 0);
-		say_rec(&l, (struct sdr_frame_rec){ .op = op[i],
-						    .id = 5,
-						    .mseq = l.c->rx_mseq,
-						    .flags = SDR_REC_F_LEN | SDR_REC_F_BULK |
-							     (i < 2 ? SDR_REC_F_ORDER : SDR_REC_F_RMA),
-						    .len = LEN,
-						    .key = 1 });
+		say_rec(&l,
+			(struct sdr_frame_rec){ .op = op[i],
+						.id = 5,
+						.mseq = l.c->rx_mseq,
+						.flags = SDR_REC_F_LEN | SDR_REC_F_BULK |
+							 (i < 2 ? SDR_REC_F_ORDER : SDR_REC_F_RMA),
+						.len = LEN,
+						.key = 1 });
 		bed_assert_err(s, SDR_REL_ERR_PROTO); /* the connection is over */
 		assert_null(bed_conn(l.b, 0, 1));
 		assert_int_equal(bed_grants(l.b, 0), made);
@@ -178,7 +193,10 @@ static void bad__data_that_did_not_wait(void **state)
 	}
 }
 
-/* A second answer to one READ, and a bulk answer to a READ that fits a datagram and so has no place for one. */
+/*
+ * A second answer to one READ, and a bulk answer to a READ that fits a datagram and so has no place
+ * for one.
+ */
 static void bad__read_answers_that_were_not_asked_for(void **state)
 {
 	(void)state;
@@ -207,7 +225,10 @@ static void bad__read_answers_that_were_not_asked_for(void **state)
 	}
 }
 
-/* An answer inside its record although a bulk was expected: taken when it is whole, and the grant goes. */
+/*
+ * An answer inside its record although a bulk was expected: taken when it is whole, and the grant
+ * goes.
+ */
 static void bad__refusals_end_the_grant_of_a_read(void **state)
 {
 	struct liar l = liar_open(SDR_SIM_KEYED_MR, SDR_SIM_KEYED_MR);
@@ -221,7 +242,8 @@ static void bad__refusals_end_the_grant_of_a_read(void **state)
 	r = bed_rma(l.b, 0, 1, SDR_REL_READ, bed_buf(l.b, LEN, 0), LEN, 0, 99, 0);
 	bed_drop(l.b, 1, BED_ALL, 0, UINT64_MAX / 2);
 	say_rec(&l,
-		(struct sdr_frame_rec){ .op = SDR_REC_READ_RSP, .id = first_op(&l), .payload_len = 10, .len = 10 });
+		(struct sdr_frame_rec){
+			.op = SDR_REC_READ_RSP, .id = first_op(&l), .payload_len = 10, .len = 10 });
 	assert_int_equal(r->n, 1);
 	assert_true(r->e.err < 0); /* ten bytes are no answer */
 	assert_int_equal(bed_grants_open(l.b, 0), 0);
@@ -243,8 +265,9 @@ static void bad__keys_in_other_records(void **state)
 		say_rec(&l, (struct sdr_frame_rec){ .op = op[i],
 						    .id = 5,
 						    .mseq = l.c->rx_mseq,
-						    .flags = SDR_REC_F_KEY | SDR_REC_F_LEN | SDR_REC_F_BULK |
-							     SDR_REC_F_ORDER | SDR_REC_F_RMA,
+						    .flags = SDR_REC_F_KEY | SDR_REC_F_LEN |
+							     SDR_REC_F_BULK | SDR_REC_F_ORDER |
+							     SDR_REC_F_RMA,
 						    .len = LEN,
 						    .va = 1,
 						    .rkey = 2 });
@@ -254,7 +277,10 @@ static void bad__keys_in_other_records(void **state)
 	bed_close(l.b);
 }
 
-/* A peer that announces writes for ever and sends none of them does not take every registration there is. */
+/*
+ * A peer that announces writes for ever and sends none of them does not take every registration
+ * there is.
+ */
 static void bad__writes_announced_without_end(void **state)
 {
 	struct liar l = liar_open(SDR_SIM_KEYED_MR, SDR_SIM_KEYED_NONE);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A peer that lies: well-formed packets on an open connection that say what no honest peer says.  The
- * connection may fail, its own operations may fail; the process, its memory and everybody else must not.
+ * A peer that lies: well-formed packets on an open connection that say what no honest peer says.
+ * The connection may fail, its own operations may fail; the process, its memory and everybody else
+ * must not.
  *
- * Node 0 is the victim; packets come in node 1's name, with packet and record numbers of their own, far ahead
- * of the real ones so that those still work.  Node 2 is honest.
+ * Node 0 is the victim; packets come in node 1's name, with packet and record numbers of their own,
+ * far ahead of the real ones so that those still work.  Node 2 is honest.
  */
 #ifndef TEST_REL_LIAR_H
 #define TEST_REL_LIAR_H
@@ -73,7 +74,8 @@ static inline void liar_close(struct liar *l)
 	struct bed_op *r, *s;
 
 	liar_say(l);
-	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 2) }, p, 100000);
+	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 2) }, p,
+		   100000);
 	s = bed_send(b, 2, 0, bed_buf(b, 100000, 9), 100000, 0);
 	bed_wait(b, r, BED_SEC);
 	bed_wait(b, s, BED_SEC);

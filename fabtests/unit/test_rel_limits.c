@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Memory for messages that nobody has asked for yet: how much there is, who may use it, and that whoever finds no room
- * waits until there is some.
+ * Memory for messages that nobody has asked for yet: how much there is, who may use it, and that
+ * whoever finds no room waits until there is some.
  */
 #include "test_rel_liar.h"
 
@@ -61,7 +61,9 @@ static void early__the_same_message_again_is_not_kept_again(void **state)
 	liar_close(&l);
 }
 
-/* The one in front never comes, and its sender is gone: what waits for it does not stay for ever. */
+/*
+ * The one in front never comes, and its sender is gone: what waits for it does not stay for ever.
+ */
 static void early__of_a_peer_that_fell_silent_go(void **state)
 {
 	struct liar l = liar_open();
@@ -109,7 +111,10 @@ static void early__any_order_is_put_right(void **state)
 	liar_close(&l);
 }
 
-/* Strangers have half of what there is, all of them together, whatever they send and how often they come back. */
+/*
+ * Strangers have half of what there is, all of them together, whatever they send and how often they
+ * come back.
+ */
 static void total__strangers_leave_half_to_others(void **state)
 {
 	static const uint64_t max = 400 * MSG_COST;
@@ -128,7 +133,8 @@ static void total__strangers_leave_half_to_others(void **state)
 		l = liar_make(b, from);
 		mseq = bed_conn(b, 0, from)->rx_mseq;
 		for (uint32_t i = 0; i < 600; i++)
-			liar_message(&l, mseq + i + (from == 1)); /* the first: all before their turn */
+			/* the first: all before their turn */
+			liar_message(&l, mseq + i + (from == 1));
 		liar_say(&l);
 		assert_true(kept(b) <= max / 2 + MSG_COST);
 		/* Three quarters for what is early. */
@@ -285,7 +291,10 @@ static void total__default_limit_of_bulk(void **state)
 	bed_close(b);
 }
 
-/* Strangers who ask and never take an answer: bounded together, and others are answered all the same. */
+/*
+ * Strangers who ask and never take an answer: bounded together, and others are answered all the
+ * same.
+ */
 static void answers__to_strangers_are_bounded_together(void **state)
 {
 	(void)state;
@@ -297,7 +306,8 @@ static void answers__to_strangers_are_bounded_together(void **state)
 		b->cfg[0].answers_max = 100;
 		bed_boot(b);
 		rel = b->node[0].rel;
-		bed_region_add(b, 0, 5, bed_buf(b, 100, 6), 100, SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
+		bed_region_add(b, 0, 5, bed_buf(b, 100, 6), 100,
+			       SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
 		for (uint32_t from = 1; from <= 2; from++) {
 			struct liar l;
 
@@ -307,11 +317,12 @@ static void answers__to_strangers_are_bounded_together(void **state)
 			for (uint32_t i = 0; i < 900; i++)
 				liar_rec(
 					&l,
-					(struct sdr_frame_rec){ .op = read ? SDR_REC_READ : SDR_REC_WRITE,
-								.flags = SDR_REC_F_RMA | (read ? SDR_REC_F_LEN : 0),
-								.id = i,
-								.key = read ? 5 : 99,
-								.len = read ? 100 : 0 },
+					(struct sdr_frame_rec){
+						.op = read ? SDR_REC_READ : SDR_REC_WRITE,
+						.flags = SDR_REC_F_RMA | (read ? SDR_REC_F_LEN : 0),
+						.id = i,
+						.key = read ? 5 : 99,
+						.len = read ? 100 : 0 },
 					NULL);
 			liar_say(&l);
 			assert_true(rel->nanswers_strangers <= 100 + 2 * SDR_ANSWERS_LEAST);
@@ -319,8 +330,8 @@ static void answers__to_strangers_are_bounded_together(void **state)
 		}
 		assert_true(bed_stats(b, 0).rec_refused > 0);
 		for (uint32_t i = 0; i < 60; i++)
-			s[i] = bed_rma(b, 3, 0, i % 2 ? SDR_REL_READ : SDR_REL_WRITE, bed_buf(b, 100, 6), 100, 0, 5,
-				       0);
+			s[i] = bed_rma(b, 3, 0, i % 2 ? SDR_REL_READ : SDR_REL_WRITE,
+				       bed_buf(b, 100, 6), 100, 0, 5, 0);
 		for (uint32_t i = 0; i < 60; i++) {
 			bed_wait(b, s[i], 20 * BED_SEC);
 			bed_assert_ok(s[i]);

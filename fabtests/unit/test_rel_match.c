@@ -13,23 +13,27 @@ static struct bed *pair(void)
 	return b;
 }
 
-static struct bed_op *claim(struct bed *b, struct bed_op *peek, uint16_t flags, void *buf, size_t len)
+static struct bed_op *claim(struct bed *b, struct bed_op *peek, uint16_t flags, void *buf,
+			    size_t len)
 {
 	return bed_rr(b, 1,
-		      (struct sdr_rel_rr){ .kind = SDR_REL_TRECV, .flags = SDR_REL_R_CLAIM | flags, .ctx = peek },
+		      (struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
+					   .flags = SDR_REL_R_CLAIM | flags,
+					   .ctx = peek },
 		      buf, len);
 }
 
 static struct bed_op *peek(struct bed *b, uint16_t flags, uint64_t tag, uint64_t ignore)
 {
-	return bed_rr(
-		b, 1,
-		(struct sdr_rel_rr){
-			.kind = SDR_REL_TRECV, .flags = SDR_REL_R_PEEK | flags, .tag = tag, .ignore = ignore },
-		NULL, 0);
+	return bed_rr(b, 1,
+		      (struct sdr_rel_rr){ .kind = SDR_REL_TRECV,
+					   .flags = SDR_REL_R_PEEK | flags,
+					   .tag = tag,
+					   .ignore = ignore },
+		      NULL, 0);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static void match__messages_keep_their_order_across_lost_records(void **state)
 {
@@ -118,8 +122,8 @@ static void match__directed_receive_of_an_unexpected_message_passes_over_others(
 	bed_run(b, BED_RTT);
 	bed_send(b, 2, 1, "ccc", 3, 0);
 	bed_run(b, BED_RTT);
-	r2 = bed_rr(b, 1, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 1, 2) }, bed_buf(b, 8, 0),
-		    8);
+	r2 = bed_rr(b, 1, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 1, 2) },
+		    bed_buf(b, 8, 0), 8);
 	assert_int_equal(r2->n, 1);
 	assert_int_equal(r2->e.len, 3);
 	r0 = bed_recv(b, 1, bed_buf(b, 8, 0), 8);
@@ -180,7 +184,7 @@ static void match__zero_length_everything(void **state)
 	bed_close(b);
 }
 
-/* ---- truncation -------------------------------------------------------------------------------------------------- */
+/* ---- truncation ------------------------------------------------------------------------------ */
 
 static void trunc_case(size_t len, size_t room, bool expected, uint16_t flags)
 {
@@ -250,7 +254,7 @@ static void match__truncation_of_a_message_that_is_only_announced(void **state)
 	bed_close(b);
 }
 
-/* ---- unexpected --------------------------------------------------------------------------------------------------- */
+/* ---- unexpected ------------------------------------------------------------------------------ */
 
 static void unexpected__inline_bounce_and_parked_are_received_later(void **state)
 {
@@ -263,7 +267,8 @@ static void unexpected__inline_bounce_and_parked_are_received_later(void **state
 		struct bed_op *r, *s = bed_send(b, 0, 1, bed_buf(b, len[i], i + 1), len[i], 0);
 
 		bed_run(b, 10 * BED_RTT);
-		assert_int_equal(s->n, len[i] <= SDR_REL_UNEXP_BULK); /* small ones are buffered there */
+		/* small ones are buffered there */
+		assert_int_equal(s->n, len[i] <= SDR_REL_UNEXP_BULK);
 		r = bed_recv(b, 1, p, len[i]);
 		bed_wait(b, r, BED_SEC);
 		bed_wait(b, s, BED_SEC);
@@ -408,7 +413,8 @@ static void unexpected__delivery_is_reported_when_matched(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
-		struct bed_op *r, *s = bed_send(b, 0, 1, bed_buf(b, len[i], 1), len[i], SDR_REL_F_DELIVERY);
+		struct bed_op *r,
+			*s = bed_send(b, 0, 1, bed_buf(b, len[i], 1), len[i], SDR_REL_F_DELIVERY);
 
 		bed_run(b, 10 * BED_RTT);
 		assert_int_equal(s->n, 0);
@@ -447,7 +453,7 @@ static void unexpected__complete_messages_outlive_their_connection(void **state)
 	bed_close(b);
 }
 
-/* ---- peek, claim, discard ---------------------------------------------------------------------------------------- */
+/* ---- peek, claim, discard -------------------------------------------------------------------- */
 
 static void peek__finds_claims_and_discards(void **state)
 {
@@ -487,7 +493,10 @@ static void peek__finds_claims_and_discards(void **state)
 	bed_close(b);
 }
 
-/* Open MPI's MPI_Mrecv claims with an address of its own: the context says which message, and nothing else does. */
+/*
+ * Open MPI's MPI_Mrecv claims with an address of its own: the context says which message, and
+ * nothing else does.
+ */
 static void claim__heeds_no_address(void **state)
 {
 	struct bed *b = bed_open(3);
@@ -528,7 +537,8 @@ static void discard_case(size_t len, bool claimed, uint16_t flags, uint64_t afte
 	struct bed *b = pair();
 	struct bed_op *k, *s, *r;
 
-	s = bed_post(b, 0, 1, (struct sdr_rel_wr){ .kind = SDR_REL_TSEND, .tag = 9, .flags = flags },
+	s = bed_post(b, 0, 1,
+		     (struct sdr_rel_wr){ .kind = SDR_REL_TSEND, .tag = 9, .flags = flags },
 		     bed_buf(b, len, 1), len);
 	bed_run(b, after);
 	if (claimed) {
@@ -565,7 +575,8 @@ static void peek__discarded_messages_end_well_at_the_sender(void **state)
 		for (int f = 0; f < 4; f++) {
 			discard_case(len[i], f & 1, f & 2 ? SDR_REL_F_DELIVERY : 0, 10 * BED_RTT);
 			if (len[i] > 10) /* while it arrives */
-				discard_case(len[i], f & 1, f & 2 ? SDR_REL_F_DELIVERY : 0, BED_DELAY + MS / 20);
+				discard_case(len[i], f & 1, f & 2 ? SDR_REL_F_DELIVERY : 0,
+					     BED_DELAY + MS / 20);
 		}
 	}
 }
@@ -588,7 +599,7 @@ static void peek__discard_of_a_parked_message_whose_park_is_lost(void **state)
 	bed_close(b);
 }
 
-/* ---- cancel and multi-receive -------------------------------------------------------------------------------------- */
+/* ---- cancel and multi-receive ---------------------------------------------------------------- */
 
 static void cancel__only_what_is_not_matched(void **state)
 {
@@ -616,12 +627,15 @@ static void cancel__only_what_is_not_matched(void **state)
 
 static struct bed_op *multi(struct bed *b, uint8_t *p, size_t len, uint64_t min)
 {
-	return bed_rr(b, 1, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .flags = SDR_REL_R_MULTI, .min_multi = min },
+	return bed_rr(b, 1,
+		      (struct sdr_rel_rr){
+			      .kind = SDR_REL_RECV, .flags = SDR_REL_R_MULTI, .min_multi = min },
 		      p, len);
 }
 
 /* The completions of an operation in the order they came. */
-static uint32_t log_of(const struct bed *b, const struct bed_op *op, const struct sdr_rel_cqe **out, uint32_t max)
+static uint32_t log_of(const struct bed *b, const struct bed_op *op, const struct sdr_rel_cqe **out,
+		       uint32_t max)
 {
 	const struct bed_node *nd = &b->node[op->node];
 	uint32_t n = 0;
@@ -784,21 +798,26 @@ static void match__iovs_on_both_sides(void **state)
 			s = NULL;
 			if (late) {
 				s = bed_post(b, 0, 1,
-					     (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .niov = 8, .iov = siov },
+					     (struct sdr_rel_wr){
+						     .kind = SDR_REL_SEND, .niov = 8, .iov = siov },
 					     NULL, 0);
 				bed_run(b, 5 * BED_RTT);
 			}
-			r = bed_rr(b, 1, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .niov = 3, .iov = riov }, NULL,
-				   0);
+			r = bed_rr(
+				b, 1,
+				(struct sdr_rel_rr){ .kind = SDR_REL_RECV, .niov = 3, .iov = riov },
+				NULL, 0);
 			if (!s)
 				s = bed_post(b, 0, 1,
-					     (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .niov = 8, .iov = siov },
+					     (struct sdr_rel_wr){
+						     .kind = SDR_REL_SEND, .niov = 8, .iov = siov },
 					     NULL, 0);
 			bed_wait(b, r, BED_SEC);
 			bed_wait(b, s, BED_SEC);
 			bed_assert_ok(r);
 			for (size_t i = 0; i < 3; i++) {
-				size_t n = 8 * unit - off < riov[i].len ? 8 * unit - off : riov[i].len;
+				size_t n =
+					8 * unit - off < riov[i].len ? 8 * unit - off : riov[i].len;
 
 				assert_memory_equal(dst[i], src + off, n);
 				off += n;
@@ -814,7 +833,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(match__messages_keep_their_order_across_lost_records),
 		cmocka_unit_test(match__a_message_that_overtakes_waits_for_its_turn),
 		cmocka_unit_test(match__directed_and_wildcard_receives),
-		cmocka_unit_test(match__directed_receive_of_an_unexpected_message_passes_over_others),
+		cmocka_unit_test(
+			match__directed_receive_of_an_unexpected_message_passes_over_others),
 		cmocka_unit_test(match__tags_with_ignore_bits),
 		cmocka_unit_test(match__zero_length_everything),
 		cmocka_unit_test(match__truncation_is_one_error_at_the_receiver),
@@ -826,7 +846,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unexpected__cts_overtakes_park),
 		cmocka_unit_test(unexpected__bind_lost),
 		cmocka_unit_test(unexpected__cts_lost),
-		cmocka_unit_test(unexpected__after_a_park_the_next_waits_and_a_posted_receive_ends_that),
+		cmocka_unit_test(
+			unexpected__after_a_park_the_next_waits_and_a_posted_receive_ends_that),
 		cmocka_unit_test(unexpected__delivery_is_reported_when_matched),
 		cmocka_unit_test(unexpected__complete_messages_outlive_their_connection),
 		cmocka_unit_test(peek__finds_claims_and_discards),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Who is known here, for how long, and who has to go when there are too many.  Node 0 is the endpoint that others come
- * to; it names them only where a test says so.
+ * Who is known here, for how long, and who has to go when there are too many.  Node 0 is the
+ * endpoint that others come to; it names them only where a test says so.
  */
 #include "test_rel_util.h"
 
@@ -56,7 +56,10 @@ static void strangers__go_with_their_connection(void **state)
 	bed_close(b);
 }
 
-/* What is known of a path is of use to who comes back; of those who do not, only so many are remembered. */
+/*
+ * What is known of a path is of use to who comes back; of those who do not, only so many are
+ * remembered.
+ */
 static void strangers__the_last_who_went_are_remembered(void **state)
 {
 	struct bed *b = bed_open(2);
@@ -144,8 +147,8 @@ static void names__unexpected_messages_and_directed_receives_keep_a_peer(void **
 	bed_assert_ok(r);
 	assert_int_equal(known(b), 0);
 
-	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 1) }, bed_buf(b, 8, 0),
-		   8);
+	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 1) },
+		   bed_buf(b, 8, 0), 8);
 	sdr_rel_peer_put(sdr_rel_peer_find(b->node[0].rel, &addr));
 	assert_int_equal(known(b), 1);
 	s = bed_send(b, 1, 0, "x", 1, 0);
@@ -164,7 +167,8 @@ static void names__a_discarded_message_takes_its_peer_along(void **state)
 	for (uint32_t claim = 0; claim < 2; claim++) {
 		struct bed *b = bed_open(2);
 		struct sdr_rel_rr rr = { .kind = SDR_REL_RECV,
-					 .flags = SDR_REL_R_PEEK | (claim ? SDR_REL_R_CLAIM : SDR_REL_R_DISCARD) };
+					 .flags = SDR_REL_R_PEEK |
+						  (claim ? SDR_REL_R_CLAIM : SDR_REL_R_DISCARD) };
 		struct bed_op *s, *k;
 
 		s = bed_send(b, 1, 0, bed_buf(b, 100, 3), 100, 0);
@@ -184,7 +188,7 @@ static void names__a_discarded_message_takes_its_peer_along(void **state)
 	}
 }
 
-/* ---- too many ---------------------------------------------------------------------------------------------------- */
+/* ---- too many -------------------------------------------------------------------------------- */
 
 static void crowd__the_stranger_who_was_silent_longest_goes(void **state)
 {
@@ -207,7 +211,10 @@ static void crowd__the_stranger_who_was_silent_longest_goes(void **state)
 	bed_close(b);
 }
 
-/* Its good-bye is lost: it hears of it when it speaks again, and the next operation opens a new connection. */
+/*
+ * Its good-bye is lost: it hears of it when it speaks again, and the next operation opens a new
+ * connection.
+ */
 static void crowd__a_good_bye_may_be_lost(void **state)
 {
 	struct bed *b = bed_new(3);
@@ -239,7 +246,8 @@ static void crowd__who_has_a_name_or_is_busy_stays(void **state)
 	visit(b, 1);
 	/* a transfer that takes long: node 2 is not idle */
 	r = bed_recv(b, 0, bed_buf(b, 8 << 20, 0), 8 << 20);
-	sdr_sim_link_set(b->w, 2, 0, &(struct sdr_sim_link){ .delay_ns = BED_DELAY, .rate_bps = 20000000 });
+	sdr_sim_link_set(b->w, 2, 0,
+			 &(struct sdr_sim_link){ .delay_ns = BED_DELAY, .rate_bps = 20000000 });
 	b->cfg[2].rate_bps = 20000000;
 	s = bed_send(b, 2, 0, bed_buf(b, 8 << 20, 5), 8 << 20, 0);
 	bed_run(b, 500 * MS);

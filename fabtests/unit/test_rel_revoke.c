@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A region is taken away while peers use it (sdr_remote.c): nothing reaches it from then on, whatever is still under
- * way; its users fail, once and with the right cause; everybody else goes on, and no message number is lost.
+ * A region is taken away while peers use it (sdr_remote.c): nothing reaches it from then on,
+ * whatever is still under way; its users fail, once and with the right cause; everybody else goes
+ * on, and no message number is lost.
  */
 #include "test_rel_util.h"
 
@@ -48,7 +49,8 @@ static uint32_t revoke(struct bed *b, uint32_t node, uint64_t key)
 /* Every number that one side took is over at the other: nothing waits for what nobody will bind. */
 static void assert_numbers_over(struct bed *b, uint32_t from, uint32_t to)
 {
-	assert_int_equal(sdr_qp_recv_base(bed_conn(b, to, from)->qp), bed_conn(b, from, to)->tx_msn);
+	assert_int_equal(sdr_qp_recv_base(bed_conn(b, to, from)->qp),
+			 bed_conn(b, from, to)->tx_msn);
 }
 
 static void assert_ends(struct bed *b, const struct bed_op *op, bool early)
@@ -65,7 +67,9 @@ static void assert_ends(struct bed *b, const struct bed_op *op, bool early)
 	bed_warm(b, 0, 1);
 }
 
-/* A WRITE is cut off at a time; drop: what is lost meanwhile.  Returns bytes of it that had come. */
+/*
+ * A WRITE is cut off at a time; drop: what is lost meanwhile.  Returns bytes of it that had come.
+ */
 static size_t write_cut(uint64_t at, uint8_t key, enum sdr_rel_scheme scheme, uint32_t drop)
 {
 	struct bed *b = slow_pair(key, scheme);
@@ -149,7 +153,10 @@ static void revoke__read_at_any_time(void **state)
 	}
 }
 
-/* The answer that numbers the data comes after the one that takes it back: the numbers are passed over all the same. */
+/*
+ * The answer that numbers the data comes after the one that takes it back: the numbers are passed
+ * over all the same.
+ */
 static void revoke__read_whose_answer_is_overtaken(void **state)
 {
 	(void)state;
@@ -185,7 +192,9 @@ static void revoke__reads_that_wait_for_credit(void **state)
 	bed_close(b);
 }
 
-/* The answer is lost, and repeated when the memory is somebody else's: it says what it said before. */
+/*
+ * The answer is lost, and repeated when the memory is somebody else's: it says what it said before.
+ */
 static void revoke__inline_read_is_repeated_from_a_copy(void **state)
 {
 	static const size_t len[] = { 0, 1, 1000 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See test_rel_util.h.  One round of a node is progress until it returns 0, with the application's hook after
- * each call; when no node has anything to do now, time jumps to the next event or deadline.  A node that
- * never comes to rest, or whose deadline stays in the past, fails the test.
+ * See test_rel_util.h.  One round of a node is progress until it returns 0, with the application's
+ * hook after each call; when no node has anything to do now, time jumps to the next event or
+ * deadline.  A node that never comes to rest, or whose deadline stays in the past, fails the test.
  */
 #include "test_rel_util.h"
 
 #define BED_ROUNDS_MAX 20000
 
-/* ---- what a packet carries ------------------------------------------------------------------------------ */
+/* ---- what a packet carries ------------------------------------------------------------------- */
 
 static uint32_t what_of_rec(uint8_t op)
 {
@@ -37,7 +37,8 @@ static uint32_t what_of_rec(uint8_t op)
 
 static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
 {
-	static const uint32_t bit[] = { 0, BED_ACK, BED_DACK, BED_CREDIT, BED_PING, BED_END, BED_REC, BED_CLOSE };
+	static const uint32_t bit[] = { 0,	  BED_ACK, BED_DACK, BED_CREDIT,
+					BED_PING, BED_END, BED_REC,  BED_CLOSE };
 	uint32_t what = BED_PACKET;
 	struct sdr_frame f;
 
@@ -100,13 +101,15 @@ static bool bed_filter(void *user, struct sdr_sim_packet *p)
 	if (pass && b->filter)
 		pass = b->filter(b, p, what);
 	if (b->verbose)
-		fprintf(stderr, "%10.4f ms %u -> %u %s%s %08x len %u va %llx\n", (double)bed_now(b) / 1e6, p->src,
-			p->dst, p->kind == SDR_SIM_DATA ? "data" : "ctl", pass ? "" : " DROPPED", what & ~BED_ALL,
-			p->len, (unsigned long long)p->va);
+		fprintf(stderr, "%10.4f ms %u -> %u %s%s %08x len %u va %llx\n",
+			(double)bed_now(b) / 1e6, p->src, p->dst,
+			p->kind == SDR_SIM_DATA ? "data" : "ctl", pass ? "" : " DROPPED",
+			what & ~BED_ALL, p->len, (unsigned long long)p->va);
 	return pass;
 }
 
-static void bed_trace(void *user, uint64_t now_ns, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void bed_trace(void *user, uint64_t now_ns, enum sdr_sim_what what,
+		      const struct sdr_sim_packet *p)
 {
 	struct bed *b = user;
 
@@ -115,7 +118,8 @@ static void bed_trace(void *user, uint64_t now_ns, enum sdr_sim_what what, const
 		b->astray(b, p);
 }
 
-struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n, uint64_t delay)
+struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n,
+			  uint64_t delay)
 {
 	struct bed_rule *r = &b->rule[b->nrules++];
 
@@ -150,7 +154,8 @@ uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one)
 	return b->node[node].seen[__builtin_ctz(one)];
 }
 
-void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn, const void *frames, size_t len)
+void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn,
+	       const void *frames, size_t len)
 {
 	uint8_t p[SDR_CTL_MAX];
 	size_t n = sdr_packet_encode(p, cid, pn);
@@ -160,7 +165,7 @@ void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t
 	assert_int_equal(sdr_sim_inject_ctl(b->w, from + 1, to, 0, p, n + len), 0);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void bed_done(void *user, const struct sdr_rel_cqe *e)
 {
@@ -177,8 +182,8 @@ static void bed_done(void *user, const struct sdr_rel_cqe *e)
 	op->at = bed_now(nd->bed);
 }
 
-static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
-		      void **region)
+static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
+		      void **va, void **region)
 {
 	struct bed_node *nd = user;
 
@@ -244,7 +249,8 @@ void bed_boot_node(struct bed *b, uint32_t node)
 	ctx = sdr_context_create_on(uc, NULL, rnd);
 	assert_non_null(ctx);
 	for (uint64_t i = 0; i < 4; i++)
-		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull + nd->boots * 77777ull;
+		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull +
+			       nd->boots * 77777ull;
 	assert_int_equal(sdr_rel_open(ctx, &attr, &nd->rel), 0);
 	nd->boots++;
 	nd->dirty = true;
@@ -252,9 +258,12 @@ void bed_boot_node(struct bed *b, uint32_t node)
 
 void bed_boot(struct bed *b)
 {
-	struct sdr_sim_world_attr wa = {
-		.seed = 1, .nodes = b->n, .link = b->link, .user = b, .filter = bed_filter, .trace = bed_trace
-	};
+	struct sdr_sim_world_attr wa = { .seed = 1,
+					 .nodes = b->n,
+					 .link = b->link,
+					 .user = b,
+					 .filter = bed_filter,
+					 .trace = bed_trace };
 
 	b->w = sdr_sim_world_create(&wa);
 	assert_non_null(b->w);
@@ -289,8 +298,9 @@ void bed_close(struct bed *b)
 			first = i;
 	}
 	if (bad)
-		fail_msg("%u operations: the first is %u of node %u with %d completions, %d expected", bad, first,
-			 b->op[first].node, b->op[first].n, b->op[first].expect);
+		fail_msg(
+			"%u operations: the first is %u of node %u with %d completions, %d expected",
+			bad, first, b->op[first].node, b->op[first].n, b->op[first].expect);
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->node[i].rel)
 			sdr_rel_close(b->node[i].rel);
@@ -308,7 +318,7 @@ void bed_close(struct bed *b)
 	free(b);
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static uint8_t pattern(uint32_t seed, size_t i)
 {
@@ -348,7 +358,8 @@ uint8_t *bed_buf(struct bed *b, size_t len, uint32_t seed)
 	return f->mem + BED_GUARD;
 }
 
-void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len, uint32_t access)
+void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len,
+		    uint32_t access)
 {
 	struct bed_node *nd = &b->node[node];
 
@@ -356,7 +367,7 @@ void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint
 	nd->region[nd->nregions++] = (struct bed_region){ key, p, len, access };
 }
 
-/* ---- posting ------------------------------------------------------------------------------------------------ */
+/* ---- posting --------------------------------------------------------------------------------- */
 
 struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to)
 {
@@ -388,8 +399,8 @@ struct bed_op *bed_op(struct bed *b, uint32_t node, int expect)
 	return op;
 }
 
-struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr, const void *buf,
-			size_t len)
+struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr,
+			const void *buf, size_t len)
 {
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
 	struct bed_op *op = bed_op(b, node, wr.flags & SDR_REL_F_SILENT ? 0 : 1);
@@ -405,22 +416,27 @@ struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_re
 	return op;
 }
 
-struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len, uint16_t flags)
+struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len,
+			uint16_t flags)
 {
-	return bed_post(b, node, to, (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .flags = flags }, buf, len);
+	return bed_post(b, node, to, (struct sdr_rel_wr){ .kind = SDR_REL_SEND, .flags = flags },
+			buf, len);
 }
 
-struct bed_op *bed_tsend(struct bed *b, uint32_t node, uint32_t to, uint64_t tag, const void *buf, size_t len)
+struct bed_op *bed_tsend(struct bed *b, uint32_t node, uint32_t to, uint64_t tag, const void *buf,
+			 size_t len)
 {
-	return bed_post(b, node, to, (struct sdr_rel_wr){ .kind = SDR_REL_TSEND, .tag = tag }, buf, len);
+	return bed_post(b, node, to, (struct sdr_rel_wr){ .kind = SDR_REL_TSEND, .tag = tag }, buf,
+			len);
 }
 
-struct bed_op *bed_rma(struct bed *b, uint32_t node, uint32_t to, uint8_t kind, void *buf, size_t len,
-		       uint64_t addr, uint64_t key, uint16_t flags)
+struct bed_op *bed_rma(struct bed *b, uint32_t node, uint32_t to, uint8_t kind, void *buf,
+		       size_t len, uint64_t addr, uint64_t key, uint16_t flags)
 {
 	return bed_post(b, node, to,
-			(struct sdr_rel_wr){ .kind = kind, .flags = flags, .rma_addr = addr, .rma_key = key }, buf,
-			len);
+			(struct sdr_rel_wr){
+				.kind = kind, .flags = flags, .rma_addr = addr, .rma_key = key },
+			buf, len);
 }
 
 struct bed_op *bed_rr(struct bed *b, uint32_t node, struct sdr_rel_rr rr, void *buf, size_t len)
@@ -443,13 +459,15 @@ struct bed_op *bed_recv(struct bed *b, uint32_t node, void *buf, size_t len)
 	return bed_rr(b, node, (struct sdr_rel_rr){ .kind = SDR_REL_RECV }, buf, len);
 }
 
-struct bed_op *bed_trecv(struct bed *b, uint32_t node, uint64_t tag, uint64_t ignore, void *buf, size_t len)
+struct bed_op *bed_trecv(struct bed *b, uint32_t node, uint64_t tag, uint64_t ignore, void *buf,
+			 size_t len)
 {
-	return bed_rr(b, node, (struct sdr_rel_rr){ .kind = SDR_REL_TRECV, .tag = tag, .ignore = ignore }, buf,
-		      len);
+	return bed_rr(b, node,
+		      (struct sdr_rel_rr){ .kind = SDR_REL_TRECV, .tag = tag, .ignore = ignore },
+		      buf, len);
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 uint64_t bed_now(const struct bed *b)
 {
@@ -523,8 +541,8 @@ static void wait_until(struct bed *b, const struct bed_op *op, uint64_t end)
 		if (op->n >= (op->expect > 1 ? op->expect : 1))
 			return;
 		if (bed_now(b) >= end)
-			fail_msg("operation %u of node %u has not ended after %.3f ms", (uint32_t)(op - b->op),
-				 op->node, (double)(end - t0) / 1e6);
+			fail_msg("operation %u of node %u has not ended after %.3f ms",
+				 (uint32_t)(op - b->op), op->node, (double)(end - t0) / 1e6);
 		jump(b, end);
 	}
 }
@@ -598,7 +616,8 @@ void bed_assert_no_repair(struct bed *b)
 		if (!b->node[i].rel)
 			continue;
 		st = bed_stats(b, i);
-		assert_int_equal(st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto + st.rec_rtx, 0);
+		assert_int_equal(st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto + st.rec_rtx,
+				 0);
 		assert_int_equal(st.pkts_dup + st.rtx_spurious + st.pkts_bad, 0);
 	}
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the tests of the reliable endpoint start from: up to four endpoints on the simulated network, in
- * virtual time, and a script that drops or delays exactly the packets a test names.
+ * What the tests of the reliable endpoint start from: up to four endpoints on the simulated
+ * network, in virtual time, and a script that drops or delays exactly the packets a test names.
  *
- * A packet is named by what it carries: a handshake datagram of a type, a frame of a type, a record of an
- * operation, a data packet of the message table.  A rule takes the nth to the mth packet with that in it from
- * one node.  Every rule counts what it saw, so that a test can demand that its loss really happened.
+ * A packet is named by what it carries: a handshake datagram of a type, a frame of a type, a record
+ * of an operation, a data packet of the message table.  A rule takes the nth to the mth packet with
+ * that in it from one node.  Every rule counts what it saw, so that a test can demand that its loss
+ * really happened.
  *
- * Each operation is a bed_op that counts its completions; bed_close demands that each ended exactly once and
- * that the guards around each buffer are untouched.  The link has 5 ms one way and no rate; endpoints pace at
- * 10 Gbit/s, so that a round trip is BED_RTT and bytes cost little.
+ * Each operation is a bed_op that counts its completions; bed_close demands that each ended exactly
+ * once and that the guards around each buffer are untouched.  The link has 5 ms one way and no
+ * rate; endpoints pace at 10 Gbit/s, so that a round trip is BED_RTT and bytes cost little.
  */
 #ifndef TEST_REL_UTIL_H
 #define TEST_REL_UTIL_H
@@ -129,8 +130,10 @@ struct bed {
 	struct bed_rule rule[BED_RULES];
 	uint32_t nrules;
 	bool (*filter)(struct bed *b, struct sdr_sim_packet *p, uint32_t what); /* false drops */
-	void (*app)(struct bed *b, uint32_t node);				/* between two rounds of a node */
-	void (*astray)(struct bed *b, const struct sdr_sim_packet *p);		/* sent to where no node is */
+	/* between two rounds of a node */
+	void (*app)(struct bed *b, uint32_t node);
+	/* sent to where no node is */
+	void (*astray)(struct bed *b, const struct sdr_sim_packet *p);
 	void *user;
 	bool verbose;
 };
@@ -151,14 +154,15 @@ void bed_close(struct bed *b);		      /* with the checks */
 
 /* Rules; the returned one may be read later. */
 struct bed_rule *bed_drop(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n);
-struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n, uint64_t delay);
+struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n,
+			  uint64_t delay);
 uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one);
 /* Grants of a keyed node: made, and still open.  bed_close demands that none is. */
 uint64_t bed_grants(const struct bed *b, uint32_t node);
 uint64_t bed_grants_open(const struct bed *b, uint32_t node);
 /* Injects a REL packet with these frames to a node, as if its peer had sent it. */
-void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn, const void *frames,
-	       size_t len);
+void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn,
+	       const void *frames, size_t len);
 
 /* Buffers with guards, filled with a pattern of the seed (0: with 0xee). */
 uint8_t *bed_buf(struct bed *b, size_t len, uint32_t seed);
@@ -167,17 +171,22 @@ bool bed_same(const uint8_t *p, size_t len, uint32_t seed);
 
 /* Posting: fails the test when the endpoint refuses. */
 struct bed_op *bed_op(struct bed *b, uint32_t node, int expect);
-struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr, const void *buf,
-			size_t len);
-struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len, uint16_t flags);
-struct bed_op *bed_tsend(struct bed *b, uint32_t node, uint32_t to, uint64_t tag, const void *buf, size_t len);
+struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr,
+			const void *buf, size_t len);
+struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len,
+			uint16_t flags);
+struct bed_op *bed_tsend(struct bed *b, uint32_t node, uint32_t to, uint64_t tag, const void *buf,
+			 size_t len);
 struct bed_op *bed_rr(struct bed *b, uint32_t node, struct sdr_rel_rr rr, void *buf, size_t len);
 struct bed_op *bed_recv(struct bed *b, uint32_t node, void *buf, size_t len);
-struct bed_op *bed_trecv(struct bed *b, uint32_t node, uint64_t tag, uint64_t ignore, void *buf, size_t len);
-struct bed_op *bed_rma(struct bed *b, uint32_t node, uint32_t to, uint8_t kind, void *buf, size_t len,
-		       uint64_t addr, uint64_t key, uint16_t flags);
-void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len, uint32_t access);
-struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to); /* names it: no stranger from now on */
+struct bed_op *bed_trecv(struct bed *b, uint32_t node, uint64_t tag, uint64_t ignore, void *buf,
+			 size_t len);
+struct bed_op *bed_rma(struct bed *b, uint32_t node, uint32_t to, uint8_t kind, void *buf,
+		       size_t len, uint64_t addr, uint64_t key, uint16_t flags);
+void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len,
+		    uint32_t access);
+/* names it: no stranger from now on */
+struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to);
 struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to); /* NULL none */
 
 /* Time. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Buffers for parity: aligned, never more than the limit, kept for reuse and given back when another size needs
- * the room.
+ * Buffers for parity: aligned, never more than the limit, kept for reuse and given back when
+ * another size needs the room.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,8 @@ static void scratch__the_limit_holds(void **state)
 			assert_true(s.used <= MIB && s.held <= MIB);
 		assert_int_equal(n, MIB / 5120);
 		assert_null(sdr_scratch_get(&s, 5120));
-		assert_non_null(p[n] = sdr_scratch_get(&s, 1)); /* a smaller one still fits: 4096 are left */
+		/* a smaller one still fits: 4096 are left */
+		assert_non_null(p[n] = sdr_scratch_get(&s, 1));
 		sdr_scratch_put(&s, p[n], 1);
 		sdr_scratch_put(&s, p[--n], 5000);
 		assert_non_null(p[n] = sdr_scratch_get(&s, 5000));

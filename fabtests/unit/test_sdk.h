@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the tests of prov/sdr/sdk share: two contexts with a connected QP each on a loopback network, a
- * repeatable generator of random numbers, a byte pattern.
+ * What the tests of prov/sdr/sdk share: two contexts with a connected QP each on a loopback
+ * network, a repeatable generator of random numbers, a byte pattern.
  */
 #ifndef TEST_SDK_H
 #define TEST_SDK_H
@@ -59,7 +59,9 @@ static inline void pattern_check(const uint8_t *p, uint32_t msn, uint64_t len)
 
 static inline struct sdr_qp_attr attr_small(void)
 {
-	struct sdr_qp_attr a = { .size = sizeof(a), .mtu = MTU, .chunk = 4 * MTU, .max_msg = 64 * MTU };
+	struct sdr_qp_attr a = {
+		.size = sizeof(a), .mtu = MTU, .chunk = 4 * MTU, .max_msg = 64 * MTU
+	};
 
 	a.id_bits = 4;
 	a.off_bits = 24;
@@ -67,7 +69,8 @@ static inline struct sdr_qp_attr attr_small(void)
 	return a;
 }
 
-static inline void pair_qps(struct pair *p, const struct sdr_qp_attr *attr, const struct sdr_qp_hooks *hooks)
+static inline void pair_qps(struct pair *p, const struct sdr_qp_attr *attr,
+			    const struct sdr_qp_hooks *hooks)
 {
 	uint8_t info[SDR_QP_INFO_SIZE];
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Context and QP: attributes, identity, connecting, dispatch of control datagrams, engine errors, statistics,
- * clear to send with loss, repetition and forgery, and a storm of everything over a bad network.
+ * Context and QP: attributes, identity, connecting, dispatch of control datagrams, engine errors,
+ * statistics, clear to send with loss, repetition and forgery, and a storm of everything over a bad
+ * network.
  */
 #include "test_sdk.h"
 
 static uint8_t src[64 * MTU], dst[16][64 * MTU];
 
-/* ---- create ---------------------------------------------------------------------------------------- */
+/* ---- create ---------------------------------------------------------------------------------- */
 
 static void context__attributes(void **state)
 {
@@ -159,14 +160,15 @@ static void qp__keys_differ(void **state)
 	pair_close(&p);
 }
 
-/* ---- control datagrams ----------------------------------------------------------------------------- */
+/* ---- control datagrams ----------------------------------------------------------------------- */
 
 struct ctl_log {
 	uint32_t n, type, len, from;
 	uint8_t byte;
 };
 
-static void ctl_take(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf, size_t len)
+static void ctl_take(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
+		     size_t len)
 {
 	struct ctl_log *l = user;
 
@@ -285,7 +287,9 @@ static void told_broken(void *user, int err)
 	assert_int_equal(sdr_qp_destroy(told.qp), 0);
 }
 
-/* With hooks it is told once, and may be destroyed on the spot, whatever else the round has for it. */
+/*
+ * With hooks it is told once, and may be destroyed on the spot, whatever else the round has for it.
+ */
 static void qp__broken_hook(void **state)
 {
 	struct sdr_qp_hooks hooks = { .user = &told, .broken = told_broken };
@@ -334,7 +338,7 @@ static void context__stats(void **state)
 	pair_close(&p);
 }
 
-/* ---- clear to send --------------------------------------------------------------------------------- */
+/* ---- clear to send --------------------------------------------------------------------------- */
 
 static void cts__repeats_until_heard(void **state)
 {
@@ -374,7 +378,10 @@ static void cts__repeats_until_heard(void **state)
 	pair_close(&p);
 }
 
-/* All packets of the newest message are lost and the receiver gave it up: the sender still hears of it. */
+/*
+ * All packets of the newest message are lost and the receiver gave it up: the sender still hears of
+ * it.
+ */
 static void cts__goes_on_after_early_completion(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -495,7 +502,9 @@ static void cts__posted_before_connect(void **state)
 	pair_close(&p);
 }
 
-/* A receiver that gives up message after message unseen, and a sender that hears of it very late. */
+/*
+ * A receiver that gives up message after message unseen, and a sender that hears of it very late.
+ */
 static void cts__far_ahead(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -548,17 +557,21 @@ static void cts__far_ahead(void **state)
 		assert_int_equal(sdr_send_poll(s), 1);
 	}
 	pattern_check(dst[0], 1, 2 * MTU);
-	/* of 2..47 only those that may still have been wanted were sent: an ID space below the limit */
+	/*
+	 * of 2..47 only those that may still have been wanted were sent: an ID space below the
+	 * limit
+	 */
 	assert_int_equal(p.a->cts_rx, 3);
 	pair_close(&p);
 }
 
-/* ---- storm ----------------------------------------------------------------------------------------- */
+/* ---- storm ----------------------------------------------------------------------------------- */
 
 /*
- * Messages in both kinds of send over a network that loses, repeats and reorders, receives completed at any
- * time, IDs and generations reused over and over.  A packet may be late by anything less than the bound.
- * After every step: nothing in a completed buffer changes, every bit tells the truth.
+ * Messages in both kinds of send over a network that loses, repeats and reorders, receives
+ * completed at any time, IDs and generations reused over and over.  A packet may be late by
+ * anything less than the bound. After every step: nothing in a completed buffer changes, every bit
+ * tells the truth.
  */
 struct storm_msg {
 	struct sdr_rcv_handle *r;
@@ -642,16 +655,18 @@ static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
 		case 0:
 			if (nr == STORM_MSGS)
 				break;
-			rw = (struct sdr_rcv_wr){ .addr = msg[nr].out + GUARD, .length = msg[nr].len };
+			rw = (struct sdr_rcv_wr){ .addr = msg[nr].out + GUARD,
+						  .length = msg[nr].len };
 			if (sdr_recv_post(p.r, &rw, &msg[nr].r) == 0)
 				nr++;
 			break;
 		case 1:
 			if (ns == STORM_MSGS)
 				break;
-			sw = (struct sdr_snd_wr){
-				.addr = msg[ns].in, .length = msg[ns].len, .imm = ns, .flags = SDR_SEND_IMM
-			};
+			sw = (struct sdr_snd_wr){ .addr = msg[ns].in,
+						  .length = msg[ns].len,
+						  .imm = ns,
+						  .flags = SDR_SEND_IMM };
 			if (sdr_send_post(p.s, &sw, &msg[ns].s) == 0)
 				ns++;
 			break;
@@ -699,7 +714,10 @@ static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
 				i++;
 				continue;
 			}
-			/* the newest number below the receiver's `next + bound` that has this slot and generation */
+			/*
+			 * the newest number below the receiver's `next + bound` that has this slot
+			 * and generation
+			 */
 			age = ((nr + start - 1) - ((uint32_t)q->gen * 4 + q->slot)) % bound;
 			if (age >= bound - 4)
 				loop_drop(p.net, i);

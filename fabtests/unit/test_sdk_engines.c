@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The SDK over the engines that ship: opened by name over real sockets of this machine, alone and with faults
- * injected, and over the simulated network.  Only public calls on the soft engine, as an application would.
+ * The SDK over the engines that ship: opened by name over real sockets of this machine, alone and
+ * with faults injected, and over the simulated network.  Only public calls on the soft engine, as
+ * an application would.
  *
- * What is lost is sent again by the test, chunk by chunk, from the receiver's bitmap: the smallest reliability
- * scheme there is, and proof that bitmap and streaming sends suffice for one.
+ * What is lost is sent again by the test, chunk by chunk, from the receiver's bitmap: the smallest
+ * reliability scheme there is, and proof that bitmap and streaming sends suffice for one.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,7 +151,8 @@ static void transfer(struct side s[2], struct sdr_sim_world *w, uint64_t len, ui
 				step(s, w);
 			assert_int_equal(ret, 0);
 		}
-		for (idle = 0; idle < 30 && (!whole(r, nchunks) || sdr_recv_imm_get(r, &imm)); idle++) {
+		for (idle = 0; idle < 30 && (!whole(r, nchunks) || sdr_recv_imm_get(r, &imm));
+		     idle++) {
 			int moved = sdr_context_progress(s[0].ctx) + sdr_context_progress(s[1].ctx);
 
 			if (moved)
@@ -199,12 +201,14 @@ static void oneshots(struct side s[2], struct sdr_sim_world *w)
 	assert_true(got >= 10);
 }
 
-/* ---- soft ------------------------------------------------------------------------------------------ */
+/* ---- soft ------------------------------------------------------------------------------------ */
 
 static void soft_with(const char *name, const char *fault, uint8_t channels)
 {
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .fault = fault };
-	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 16 * 1024, .mtu = 1024, .channels = channels };
+	struct sdr_qp_attr attr = {
+		.size = sizeof(attr), .chunk = 16 * 1024, .mtu = 1024, .channels = channels
+	};
 	struct sdr_stats st = { .size = sizeof(st) };
 	struct side s[2];
 	int i;
@@ -259,7 +263,7 @@ static void soft__bad_names(void **state)
 	assert_null(sdr_context_create("soft:127.0.0.1", &dev));
 }
 
-/* ---- sim ------------------------------------------------------------------------------------------- */
+/* ---- sim ------------------------------------------------------------------------------------- */
 
 static void sim_with(bool report_late, uint8_t keyed, uint64_t seed)
 {
@@ -318,8 +322,9 @@ static void sim__keyed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(soft__clean),	   cmocka_unit_test(soft__channels), cmocka_unit_test(soft__faults),
-		cmocka_unit_test(soft__bad_names), cmocka_unit_test(sim__seeds),     cmocka_unit_test(sim__keyed),
+		cmocka_unit_test(soft__clean),	cmocka_unit_test(soft__channels),
+		cmocka_unit_test(soft__faults), cmocka_unit_test(soft__bad_names),
+		cmocka_unit_test(sim__seeds),	cmocka_unit_test(sim__keyed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

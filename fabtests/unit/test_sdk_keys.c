@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Messages that need a grant: what a keyed receiver tells, what its sender makes of it when it is lost, repeated,
- * reordered or forged, and that nothing is ever written after a grant has ended.
+ * Messages that need a grant: what a keyed receiver tells, what its sender makes of it when it is
+ * lost, repeated, reordered or forged, and that nothing is ever written after a grant has ended.
  */
 #include "test_sdk.h"
 
@@ -22,7 +22,8 @@ static bool keys_at(const struct pair *p, uint32_t i, struct sdr_wire_keys *k)
 
 	if (d->kind != SDR_UC_TX_CTL || d->dst != 0 || d->buf[3] != SDR_SDK_KEYS)
 		return false;
-	assert_int_equal(sdr_wire_keys_decode(d->buf + SDR_CLASS_LEN, d->len - SDR_CLASS_LEN, k), 0);
+	assert_int_equal(sdr_wire_keys_decode(d->buf + SDR_CLASS_LEN, d->len - SDR_CLASS_LEN, k),
+			 0);
 	assert_true(k->qpn == p->s->qpn && k->rkey == p->s->rkey);
 	return true;
 }
@@ -55,7 +56,8 @@ static void assert_seen(struct pair *p, uint32_t number)
 	struct sdr_wire_cts c;
 
 	assert_true(d->kind == SDR_UC_TX_CTL && d->dst == 1 && d->buf[3] == SDR_SDK_CTS_SEEN);
-	assert_int_equal(sdr_wire_cts_decode(d->buf + SDR_CLASS_LEN, d->len - SDR_CLASS_LEN, &c), 0);
+	assert_int_equal(sdr_wire_cts_decode(d->buf + SDR_CLASS_LEN, d->len - SDR_CLASS_LEN, &c),
+			 0);
 	assert_true(c.qpn == p->r->qpn && c.rkey == p->r->rkey);
 	assert_int_equal(c.posted, number);
 }
@@ -80,7 +82,7 @@ static uint32_t writes(const struct pair *p)
 	return n;
 }
 
-/* ---- straight on ----------------------------------------------------------------------------------- */
+/* ---- straight on ----------------------------------------------------------------------------- */
 
 static void keys__transfer(void **state)
 {
@@ -94,7 +96,8 @@ static void keys__transfer(void **state)
 		struct pair p;
 
 		pair_open(&p, keyed_modes[m], &attr, NULL);
-		start_at(&p, 0xffffffe0); /* the numbers wrap, and every ID and generation is used again */
+		/* the numbers wrap, and every ID and generation is used again */
+		start_at(&p, 0xffffffe0);
 		assert_true(sdr_qp_keyed(p.r) && sdr_qp_peer_keyed(p.s));
 		for (i = 0; i < 200; i++) {
 			uint32_t len = i * 37 % (sizeof(in) + 1);
@@ -122,7 +125,8 @@ static void keys__transfer(void **state)
 /* Soft peers of keyed ones: each direction by itself. */
 static void keys__mixed(void **state)
 {
-	static const enum loop_mode modes[2][2] = { { LOOP_SOFT, LOOP_KEYED }, { LOOP_KEYED, LOOP_SOFT } };
+	static const enum loop_mode modes[2][2] = { { LOOP_SOFT, LOOP_KEYED },
+						    { LOOP_KEYED, LOOP_SOFT } };
 	static const uint64_t rand[2] = { 1, 2 };
 	struct sdr_qp_attr attr = attr_small();
 	static uint8_t in[3 * MTU], out[2][3 * MTU];
@@ -164,7 +168,10 @@ static void keys__mixed(void **state)
 	}
 }
 
-/* A message of no bytes has no grant; the packets that carry the rest of an immediate have no place in one. */
+/*
+ * A message of no bytes has no grant; the packets that carry the rest of an immediate have no place
+ * in one.
+ */
 static void keys__empty_and_immediate(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -197,7 +204,7 @@ static void keys__empty_and_immediate(void **state)
 	}
 }
 
-/* ---- what is told, and how often ------------------------------------------------------------------- */
+/* ---- what is told, and how often ------------------------------------------------------------- */
 
 static void keys__told_until_confirmed(void **state)
 {
@@ -251,7 +258,10 @@ static void keys__told_until_confirmed(void **state)
 	pair_close(&p);
 }
 
-/* Posts that come faster than the repetition must not put it off: they say nothing of what was lost. */
+/*
+ * Posts that come faster than the repetition must not put it off: they say nothing of what was
+ * lost.
+ */
 static void keys__posts_do_not_delay_repetition(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -385,7 +395,10 @@ static void keys__lost_repeated_reordered(void **state)
 	pair_close(&p);
 }
 
-/* Completed or skipped before its sender knew: counts as sent, nothing is sent; so does what becomes void later. */
+/*
+ * Completed or skipped before its sender knew: counts as sent, nothing is sent; so does what
+ * becomes void later.
+ */
 static void keys__void(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -466,7 +479,8 @@ static void keys__stream(void **state)
 	p.net->automatic = true;
 	loop_deliver_all(p.net);
 	run_a(&p);
-	assert_int_equal(sdr_send_stream_continue(s[0], &part), -EAGAIN); /* below the limit, key not known */
+	/* below the limit, key not known */
+	assert_int_equal(sdr_send_stream_continue(s[0], &part), -EAGAIN);
 	for (i = 4; i-- > 0;) {
 		part.offset = i * MTU;
 		part.addr = in + part.offset;
@@ -524,7 +538,8 @@ static void keys__several_datagrams(void **state)
 	run_b(&p);
 	for (i = 0; i < p.net->npkts; i++) {
 		assert_true(keys_at(&p, i, &k));
-		assert_true(k.first == next && k.posted == N && k.n == (N - next < most ? N - next : most));
+		assert_true(k.first == next && k.posted == N &&
+			    k.n == (N - next < most ? N - next : most));
 		next += k.n;
 	}
 	assert_int_equal(next, N);
@@ -547,7 +562,10 @@ static void keys__several_datagrams(void **state)
 	pair_close(&p);
 }
 
-/* The rule of sdr_cts.c: a receiver does not run (generations - 1) * IDs ahead of what is confirmed. */
+/*
+ * The rule of sdr_cts.c: a receiver does not run (generations - 1) * IDs ahead of what is
+ * confirmed.
+ */
 static void keys__far_ahead(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -593,9 +611,12 @@ static void keys__far_ahead(void **state)
 	pair_close(&p);
 }
 
-/* ---- late packets ---------------------------------------------------------------------------------- */
+/* ---- late packets ---------------------------------------------------------------------------- */
 
-/* Completed while packets are under way; the buffer is used again at once, also by the next user of the slot. */
+/*
+ * Completed while packets are under way; the buffer is used again at once, also by the next user of
+ * the slot.
+ */
 static void keys__late_packets(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -658,7 +679,10 @@ static void keys__late_packets(void **state)
 	}
 }
 
-/* The bound for what a device reports of ended grants: generations * IDs messages; its bytes go nowhere even then. */
+/*
+ * The bound for what a device reports of ended grants: generations * IDs messages; its bytes go
+ * nowhere even then.
+ */
 static void keys__late_by_all_generations(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
@@ -688,7 +712,8 @@ static void keys__late_by_all_generations(void **state)
 		assert_int_equal(r->st.msn, 4 * 16);
 		loop_deliver(p.net, 0);
 		run_b(&p);
-		assert_int_equal(r->st.got, m); /* "root": taken for its successor; "mr", "mw": nothing is seen */
+		/* "root": taken for its successor; "mr", "mw": nothing is seen */
+		assert_int_equal(r->st.got, m);
 		assert_memory_equal(out, copy, sizeof(out));
 		pair_close(&p);
 	}
@@ -726,7 +751,7 @@ static void keys__qp_destroy(void **state)
 	}
 }
 
-/* ---- bad input, errors ----------------------------------------------------------------------------- */
+/* ---- bad input, errors ----------------------------------------------------------------------- */
 
 static void forge(struct pair *p, const struct sdr_wire_keys *k, const struct sdr_wire_key *key)
 {
@@ -743,7 +768,8 @@ static void keys__forged(void **state)
 {
 	static const struct sdr_qp_hooks hooks;
 	struct sdr_qp_attr attr = attr_small();
-	struct sdr_wire_key evil[2] = { { 0x1000, 0x666, SDR_KEY_LIVE }, { 0x2000, 0x667, SDR_KEY_LIVE } };
+	struct sdr_wire_key evil[2] = { { 0x1000, 0x666, SDR_KEY_LIVE },
+					{ 0x2000, 0x667, SDR_KEY_LIVE } };
 	uint8_t in[MTU], out[MTU] = { 0 }, dg[64];
 	struct sdr_wire_cts c;
 	struct sdr_wire_keys k;
@@ -794,11 +820,16 @@ static void keys__forged(void **state)
 	k.n = 2;
 	forge(&p, &k, evil);
 	assert_true(p.s->snd_limit == 1 && p.s->snd_known == 1 && p.s->keys[12].state == 0);
-	k.first = (uint32_t)-2; /* inside the ring, and of no message ever: of those there are no sends */
+	/* inside the ring, and of no message ever: of those there are no sends */
+	k.first = (uint32_t)-2;
 	forge(&p, &k, evil);
 	assert_int_equal(p.s->snd_known, 1);
-	/* a lie about a message to come costs that message: its packets are dropped by the receiver */
-	k = (struct sdr_wire_keys){ .qpn = p.s->qpn, .rkey = p.s->rkey, .posted = 2, .first = 1, .n = 1 };
+	/*
+	 * a lie about a message to come costs that message: its packets are dropped by the receiver
+	 */
+	k = (struct sdr_wire_keys){
+		.qpn = p.s->qpn, .rkey = p.s->rkey, .posted = 2, .first = 1, .n = 1
+	};
 	forge(&p, &k, evil);
 	assert_int_equal(sdr_recv_complete(r), 0);
 	memset(out, 0x77, MTU);
@@ -885,7 +916,7 @@ static void keys__grant_fails(void **state)
 	pair_close(&p);
 }
 
-/* ---- with hooks ------------------------------------------------------------------------------------ */
+/* ---- with hooks ------------------------------------------------------------------------------ */
 
 static void hook_nothing(void *user, struct sdr_rcv_handle *hdl)
 {
@@ -940,7 +971,10 @@ static void keys__hooked(void **state)
 		assert_true(r[0]->st.got == 4 && r[1]->st.got == 4);
 		pattern_check(out, 1, sizeof(out));
 		assert_int_equal(p.net->key_bad, 0);
-		/* the order of law 2: receives first, then the grant; what comes then is not written */
+		/*
+		 * the order of law 2: receives first, then the grant; what comes then is not
+		 * written
+		 */
 		for (i = 0; i < 2; i++)
 			assert_int_equal(sdr_recv_complete(r[i]), 0);
 		sdr_qp_grant_end(p.r, &g);
@@ -961,7 +995,7 @@ static void keys__hooked(void **state)
 	}
 }
 
-/* ---- everything at once ---------------------------------------------------------------------------- */
+/* ---- everything at once ---------------------------------------------------------------------- */
 
 #define STORM 1000u
 
@@ -974,8 +1008,9 @@ struct storm {
 };
 
 /*
- * Messages of 0 to 5 packets, many under way at a time; every packet and datagram is delivered in random order, now
- * and then twice or never.  Receives are completed when whole, or early.  Nothing changes in a completed buffer.
+ * Messages of 0 to 5 packets, many under way at a time; every packet and datagram is delivered in
+ * random order, now and then twice or never.  Receives are completed when whole, or early.  Nothing
+ * changes in a completed buffer.
  */
 static void storm(enum loop_mode mode, uint64_t seed)
 {
@@ -1002,12 +1037,14 @@ static void storm(enum loop_mode mode, uint64_t seed)
 	while (done < STORM) {
 		for (n = (uint32_t)(test_rand(&seed) % 4); n; n--) {
 			if (posted < STORM) {
-				rw = (struct sdr_rcv_wr){ .addr = msg[posted].out, .length = msg[posted].len };
+				rw = (struct sdr_rcv_wr){ .addr = msg[posted].out,
+							  .length = msg[posted].len };
 				if (!sdr_recv_post(p.r, &rw, &msg[posted].r))
 					posted++;
 			}
 			if (sent < STORM) {
-				sw = (struct sdr_snd_wr){ .addr = msg[sent].in, .length = msg[sent].len };
+				sw = (struct sdr_snd_wr){ .addr = msg[sent].in,
+							  .length = msg[sent].len };
 				if (!sdr_send_post(p.s, &sw, &msg[sent].s))
 					sent++;
 			}
@@ -1040,11 +1077,14 @@ static void storm(enum loop_mode mode, uint64_t seed)
 			if (m->done)
 				continue;
 			all = m->r->st.got == m->r->st.npkts;
-			/* given up when it is sent and old, and now and then for no reason at all */
+			/*
+			 * given up when it is sent and old, and now and then for no reason at all
+			 */
 			if (!all && !(i < sent && !m->s && ++m->age > 40) && test_rand(&seed) % 200)
 				continue;
 			for (n = 0; n < m->r->st.npkts; n++) {
-				uint32_t k, at = n * MTU, end = m->len - at < MTU ? m->len : at + MTU;
+				uint32_t k, at = n * MTU,
+					    end = m->len - at < MTU ? m->len : at + MTU;
 
 				if (!sdr_bitmap_test(m->r->st.pkt_bits, n))
 					continue;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Receives: the window of message numbers and its wrap-arounds, early completion, late and forged packets in
- * all three kinds of engine, the sums of sdr_rcv_state, hooks, the user's immediate, memory.
+ * Receives: the window of message numbers and its wrap-arounds, early completion, late and forged
+ * packets in all three kinds of engine, the sums of sdr_rcv_state, hooks, the user's immediate,
+ * memory.
  */
 #include "test_sdk.h"
 
 #include <malloc.h>
 
-/* ---- window ---------------------------------------------------------------------------------------- */
+/* ---- window ---------------------------------------------------------------------------------- */
 
 static struct sdr_rcv_handle *post_at(struct pair *p, uint32_t msn, void *buf, uint64_t len)
 {
@@ -110,7 +111,10 @@ static void window__inflight(void **state)
 	pair_close(&p);
 }
 
-/* Random posts, skips and completions against a plain list of states, over several wraps of the ID space. */
+/*
+ * Random posts, skips and completions against a plain list of states, over several wraps of the ID
+ * space.
+ */
 static void window__random(void **state)
 {
 	static const struct sdr_qp_hooks hooks;
@@ -132,18 +136,23 @@ static void window__random(void **state)
 
 		switch (test_rand(&seed) % 5) {
 		case 4: { /* a range, perhaps longer than the window */
-			uint32_t n = (uint32_t)(test_rand(&seed) % (test_rand(&seed) % 8 ? 6 : 40)), k;
+			uint32_t n = (uint32_t)(test_rand(&seed) % (test_rand(&seed) % 8 ? 6 : 40)),
+				 k;
 
 			for (k = m; k < m + n && k < base + 16; k++) {
 				st[k] = st[k] ? st[k] : 2;
 				while (st[base] == 2)
 					base++;
 			}
-			assert_int_equal(sdr_recv_skip_range(p.r, start + m, start + m + n), start + k);
+			assert_int_equal(sdr_recv_skip_range(p.r, start + m, start + m + n),
+					 start + k);
 			break;
 		}
 		case 0:
-			want = m >= base + 16 ? -EBUSY : st[m] == 2 ? -EALREADY : st[m] == 1 ? -EBUSY : 0;
+			want = m >= base + 16 ? -EBUSY
+			       : st[m] == 2   ? -EALREADY
+			       : st[m] == 1   ? -EBUSY
+					      : 0;
 			got = sdr_recv_post_at(p.r, start + m, &wr, NULL, &h[m]);
 			assert_int_equal(got, want);
 			if (!got)
@@ -180,8 +189,10 @@ static void window__a_million_numbers_are_skipped_at_once(void **state)
 	(void)state;
 	pair_open(&p, LOOP_SOFT, &attr, &hooks);
 	p.r->base = p.r->next = start;
-	for (uint32_t i = 0; i < 100000; i++) { /* as many as one packet can name, many times over */
-		assert_int_equal(sdr_recv_skip_range(p.r, start, start + (1u << 20)), start + (1u << 20));
+	/* as many as one packet can name, many times over */
+	for (uint32_t i = 0; i < 100000; i++) {
+		assert_int_equal(sdr_recv_skip_range(p.r, start, start + (1u << 20)),
+				 start + (1u << 20));
 		start += 1u << 20;
 		assert_int_equal(sdr_qp_recv_base(p.r), start);
 	}
@@ -204,7 +215,7 @@ static void window__a_million_numbers_are_skipped_at_once(void **state)
 	pair_close(&p);
 }
 
-/* ---- order, early completion, late packets --------------------------------------------------------- */
+/* ---- order, early completion, late packets --------------------------------------------------- */
 
 static void recv__in_order_through_wraps(void **state)
 {
@@ -290,7 +301,10 @@ static void late_in(enum loop_mode mode)
 	assert_int_equal(p.b->pkts_dup + p.b->pkts_bad, 0);
 	if (mode != LOOP_SOFT)
 		assert_int_equal(p.b->pkts_late, 4);
-	/* the known limit: two generations of two slots later the old packet passes for the new message's */
+	/*
+	 * the known limit: two generations of two slots later the old packet passes for the new
+	 * message's
+	 */
 	assert_int_equal(sdr_recv_complete(r), 0);
 	assert_int_equal(sdr_recv_complete(other[0]), 0);
 	p.r->cts_seen = 3; /* the sender has confirmed */
@@ -360,8 +374,10 @@ static void recv__forged_events(void **state)
 	r = post(&p, out, sizeof(out));
 	loop_forge_placed(p.net, 1, p.r, 0, sdr_imm_pack(&sp, 0, 6, 0), MTU); /* behind the end */
 	loop_forge_placed(p.net, 1, p.r, 0, sdr_imm_pack(&sp, 0, 0xffffff, 0), MTU);
-	loop_forge_placed(p.net, 1, p.r, 0, sdr_imm_pack(&sp, 0, 0, 0), MTU - 4); /* half a packet */
-	loop_forge_placed(p.net, 1, p.r, 0, sdr_imm_pack(&sp, 1, 0, 0), MTU);	  /* no message there */
+	/* half a packet */
+	loop_forge_placed(p.net, 1, p.r, 0, sdr_imm_pack(&sp, 0, 0, 0), MTU - 4);
+	/* no message there */
+	loop_forge_placed(p.net, 1, p.r, 0, sdr_imm_pack(&sp, 1, 0, 0), MTU);
 	loop_forge_placed(p.net, 1, p.r, 15, sdr_imm_pack(&sp, 0, 0, 0), MTU);
 	loop_forge_placed(p.net, 1, NULL, 0, sdr_imm_pack(&sp, 0, 0, 0), MTU);
 	assert_int_equal(sdr_context_progress(p.b), 7 - 1);
@@ -383,7 +399,7 @@ static void recv__forged_events(void **state)
 	pair_close(&p);
 }
 
-/* ---- state ----------------------------------------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
 struct hook_log {
 	uint32_t calls;
@@ -473,7 +489,8 @@ static void state__sums(void **state)
 			for (c = 0; c < 16; c++) {
 				uint64_t mask = sdr_bitmap_mask(c * 4, c == 15 ? 62 : c * 4 + 4);
 
-				assert_int_equal(sdr_bitmap_test(st->chunk_bits, c), (bits[0] & mask) == mask);
+				assert_int_equal(sdr_bitmap_test(st->chunk_bits, c),
+						 (bits[0] & mask) == mask);
 			}
 		}
 		sdr_send_release(s);
@@ -521,7 +538,8 @@ static void hook__may_complete_others(void **state)
 
 static struct sdr_qp *to_destroy;
 
-static void ctl_destroys(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf, size_t len)
+static void ctl_destroys(void *user, const struct sdr_uc_addr *from, uint8_t type,
+			 const uint8_t *buf, size_t len)
 {
 	(void)user;
 	(void)from;
@@ -553,7 +571,7 @@ static void hook__qp_destroyed_in_round(void **state)
 	pair_close(&p);
 }
 
-/* ---- user immediate -------------------------------------------------------------------------------- */
+/* ---- user immediate -------------------------------------------------------------------------- */
 
 static void uimm_with(uint8_t id_bits, uint8_t off_bits, uint8_t user_bits)
 {
@@ -568,7 +586,9 @@ static void uimm_with(uint8_t id_bits, uint8_t off_bits, uint8_t user_bits)
 	pair_open(&p, LOOP_SOFT, &attr, NULL);
 	for (n = 0; n <= 40; n++) {
 		uint32_t value = 0x89abcdef + n * 0x01010101, npkts = n ? n : 1, total, imm = 0, i;
-		struct sdr_snd_wr wr = { .addr = in, .length = n * MTU, .imm = value, .flags = SDR_SEND_IMM };
+		struct sdr_snd_wr wr = {
+			.addr = in, .length = n * MTU, .imm = value, .flags = SDR_SEND_IMM
+		};
 		struct sdr_rcv_handle *r = post(&p, out, n * MTU);
 		struct sdr_snd_handle *s;
 		const uint8_t *bits;
@@ -632,7 +652,9 @@ static void uimm__stride(void **state)
 {
 	struct sdr_qp_attr attr = attr_small();
 	static uint8_t in[MTU], out[3][MTU];
-	struct sdr_snd_wr wr = { .addr = in, .length = MTU, .imm = 0x12345678, .flags = SDR_SEND_IMM };
+	struct sdr_snd_wr wr = {
+		.addr = in, .length = MTU, .imm = 0x12345678, .flags = SDR_SEND_IMM
+	};
 	struct sdr_rcv_handle *r[3];
 	struct sdr_snd_handle *s;
 	struct pair p;
@@ -653,7 +675,7 @@ static void uimm__stride(void **state)
 	pair_close(&p);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void recv__bad_arguments(void **state)
 {

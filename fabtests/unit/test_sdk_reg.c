@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Registration of what is sent: who registers what and when, that memory stays registered while packets of it are
- * under way, and that a public send's buffer is its owner's again only when the device has read it.
+ * Registration of what is sent: who registers what and when, that memory stays registered while
+ * packets of it are under way, and that a public send's buffer is its owner's again only when the
+ * device has read it.
  */
 #include "test_sdk.h"
 
@@ -57,7 +58,10 @@ static void reg__one_shot(void **state)
 	pair_close(&p);
 }
 
-/* The device reads late: the send is not over before, and what was in the buffer then is what arrives. */
+/*
+ * The device reads late: the send is not over before, and what was in the buffer then is what
+ * arrives.
+ */
 static void reg__read_late(void **state)
 {
 	uint8_t in[8 * MTU], out[8 * MTU];
@@ -76,8 +80,10 @@ static void reg__read_late(void **state)
 	assert_int_equal(p.net->npkts, 8);
 	assert_true(sdr_context_tx_idle(p.a));
 	assert_int_equal(sdr_send_poll(s), 0);
-	assert_in_range(sdr_context_timeout(p.a), 0, SDR_TX_RETRY_NS); /* nothing wakes who sleeps on it */
-	pattern_fill(in, 1, sizeof(in)); /* the owner may not; the test sees by it when it is read */
+	/* nothing wakes who sleeps on it */
+	assert_in_range(sdr_context_timeout(p.a), 0, SDR_TX_RETRY_NS);
+	/* the owner may not; the test sees by it when it is read */
+	pattern_fill(in, 1, sizeof(in));
 	while (p.net->npkts > 1) {
 		loop_deliver(p.net, 0);
 		assert_int_equal(sdr_send_poll(s), 0);
@@ -266,7 +272,8 @@ static void reg__stream(void **state)
 	part.addr = in + 4 * MTU;
 	part.offset = 4 * MTU;
 	part.length = 4 * MTU;
-	assert_int_equal(sdr_send_stream_continue(s, &part), -EAGAIN); /* the other one is still being read */
+	/* the other one is still being read */
+	assert_int_equal(sdr_send_stream_continue(s, &part), -EAGAIN);
 	assert_int_equal(p.net->npkts, 4);
 	loop_deliver_all(p.net);
 	assert_int_equal(sdr_send_stream_continue(s, &part), 0);
@@ -282,7 +289,9 @@ static void reg__stream(void **state)
 	pair_close(&p);
 }
 
-/* The QP goes while packets are under way and more are in the batch: the registration goes with it. */
+/*
+ * The QP goes while packets are under way and more are in the batch: the registration goes with it.
+ */
 static void reg__qp_destroyed(void **state)
 {
 	static uint8_t in[8 * MTU], out[8 * MTU];

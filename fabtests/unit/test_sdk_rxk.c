@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The receive worker kernel alone: its arithmetic against division, its chunk bits against a slow reference
- * for every chunk size and message length of a range, its refusals, and several threads at once.
+ * The receive worker kernel alone: its arithmetic against division, its chunk bits against a slow
+ * reference for every chunk size and message length of a range, its refusals, and several threads
+ * at once.
  */
 #include "test_sdk.h"
 
@@ -76,7 +77,10 @@ static void rxk__division(void **state)
 	}
 }
 
-/* Every order is as good as a random one; after each packet every chunk bit must be what counting says. */
+/*
+ * Every order is as good as a random one; after each packet every chunk bit must be what counting
+ * says.
+ */
 static void rxk__chunk_bits(void **state)
 {
 	static uint32_t order[400];
@@ -96,7 +100,9 @@ static void rxk__chunk_bits(void **state)
 				order[i] = i;
 			round = (uint32_t)test_rand(&seed) % 3; /* forwards, backwards, shuffled */
 			for (i = 0; round && i < n; i++) {
-				uint32_t j = round == 1 ? n - 1 - i : i + (uint32_t)(test_rand(&seed) % (n - i));
+				uint32_t j = round == 1
+						     ? n - 1 - i
+						     : i + (uint32_t)(test_rand(&seed) % (n - i));
 				uint32_t t = order[i];
 
 				if (round == 1 && i >= n / 2)
@@ -114,19 +120,21 @@ static void rxk__chunk_bits(void **state)
 				c = off / ppc;
 				{
 					uint32_t lo = c * ppc, hi = lo + ppc < n ? lo + ppc : n;
-					bool whole = sdr_bitmap_next_zero(m->pkt_bits, lo, hi) == hi;
+					bool whole =
+						sdr_bitmap_next_zero(m->pkt_bits, lo, hi) == hi;
 
 					assert_int_equal(whole, r == SDR_RXK_CHUNK);
 					assert_int_equal(whole, sdr_bitmap_test(m->chunk_bits, c));
 				}
-				assert_int_equal(sdr_rxk_packet(&w->k, 2, imm, len, &out), SDR_RXK_DUP);
+				assert_int_equal(sdr_rxk_packet(&w->k, 2, imm, len, &out),
+						 SDR_RXK_DUP);
 			}
 			assert_int_equal(full, nchunks);
 			assert_int_equal(sdr_bitmap_next_zero(m->chunk_bits, 0, nchunks), nchunks);
 			/* nothing behind */
-			assert_int_equal(
-				sdr_bitmap_next_one(m->chunk_bits, nchunks, 64 * sdr_bitmap_words(nchunks)),
-				64 * sdr_bitmap_words(nchunks));
+			assert_int_equal(sdr_bitmap_next_one(m->chunk_bits, nchunks,
+							     64 * sdr_bitmap_words(nchunks)),
+					 64 * sdr_bitmap_words(nchunks));
 		}
 	}
 	free(w);
@@ -148,24 +156,32 @@ static void rxk__refusals(void **state)
 	/* generations: only the slot's own; numbers an engine never gives included */
 	for (g = 0; g < 256; g++)
 		if (g != 2)
-			assert_int_equal(sdr_rxk_packet(&w->k, (uint8_t)g, imm, MTU, &out), SDR_RXK_LATE);
+			assert_int_equal(sdr_rxk_packet(&w->k, (uint8_t)g, imm, MTU, &out),
+					 SDR_RXK_LATE);
 	/* slots without message */
 	for (g = 0; g < 16; g++) {
-		assert_int_equal(sdr_rxk_packet(&w->k, (uint8_t)g, sdr_imm_pack(&w->k.split, 0, 0, 0), MTU, &out),
+		assert_int_equal(sdr_rxk_packet(&w->k, (uint8_t)g,
+						sdr_imm_pack(&w->k.split, 0, 0, 0), MTU, &out),
 				 SDR_RXK_LATE);
-		assert_int_equal(sdr_rxk_packet(&w->k, (uint8_t)g, sdr_imm_pack(&w->k.split, 3, 0, 0), MTU, &out),
+		assert_int_equal(sdr_rxk_packet(&w->k, (uint8_t)g,
+						sdr_imm_pack(&w->k.split, 3, 0, 0), MTU, &out),
 				 SDR_RXK_LATE);
 	}
 	/* behind the end */
-	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 5, 0), MTU, &out), SDR_RXK_BAD);
-	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 8, 0), 0, &out), SDR_RXK_BAD);
-	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, (1u << 26) - 1, 0), 0, &out),
+	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 5, 0), MTU, &out),
 			 SDR_RXK_BAD);
+	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 8, 0), 0, &out),
+			 SDR_RXK_BAD);
+	assert_int_equal(
+		sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, (1u << 26) - 1, 0), 0, &out),
+		SDR_RXK_BAD);
 	/* wrong length */
 	assert_int_equal(sdr_rxk_packet(&w->k, 2, imm, MTU - 1, &out), SDR_RXK_BAD);
 	assert_int_equal(sdr_rxk_packet(&w->k, 2, imm, 0, &out), SDR_RXK_BAD);
-	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 4, 0), MTU, &out), SDR_RXK_BAD);
-	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 4, 0), 9, &out), SDR_RXK_BAD);
+	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 4, 0), MTU, &out),
+			 SDR_RXK_BAD);
+	assert_int_equal(sdr_rxk_packet(&w->k, 2, sdr_imm_pack(&w->k.split, 1, 4, 0), 9, &out),
+			 SDR_RXK_BAD);
 	assert_memory_equal(before, w->bits, sizeof(before));
 	assert_int_equal(m->uimm, 0);
 	/* and after closing the good one too */
@@ -175,7 +191,10 @@ static void rxk__refusals(void **state)
 	free(w);
 }
 
-/* All 32-bit immediates of a random sample against one small message: no bit appears that should not. */
+/*
+ * All 32-bit immediates of a random sample against one small message: no bit appears that should
+ * not.
+ */
 static void rxk__forged(void **state)
 {
 	struct world *w = malloc(sizeof(*w));
@@ -188,7 +207,8 @@ static void rxk__forged(void **state)
 	world_init(w, 2);
 	m = world_msg(w, 7, 1);
 	for (i = 0; i < 2000000; i++) {
-		uint32_t imm = (uint32_t)test_rand(&seed), len = (uint32_t)test_rand(&seed) % (MTU + 2);
+		uint32_t imm = (uint32_t)test_rand(&seed),
+			 len = (uint32_t)test_rand(&seed) % (MTU + 2);
 		uint8_t gen = (uint8_t)(test_rand(&seed) % 5);
 		uint32_t id, off;
 
@@ -208,7 +228,7 @@ static void rxk__forged(void **state)
 	free(w);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 #define THREADS 3
 #define TH_PKTS 20000u
@@ -283,7 +303,9 @@ static void rxk__threads(void **state)
 			order[j] = x;
 		}
 		for (i = 0; i < THREADS; i++) {
-			t[i] = (struct th){ .w = w, .m = m, .order = order, .me = i, .bytes = bytes };
+			t[i] = (struct th){
+				.w = w, .m = m, .order = order, .me = i, .bytes = bytes
+			};
 			assert_int_equal(pthread_create(&id[i], NULL, th_run, &t[i]), 0);
 		}
 		for (i = 0; i < THREADS; i++) {
@@ -339,8 +361,9 @@ static void bitmap__words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bitmap__words), cmocka_unit_test(rxk__division), cmocka_unit_test(rxk__chunk_bits),
-		cmocka_unit_test(rxk__refusals), cmocka_unit_test(rxk__forged),	  cmocka_unit_test(rxk__threads),
+		cmocka_unit_test(bitmap__words),   cmocka_unit_test(rxk__division),
+		cmocka_unit_test(rxk__chunk_bits), cmocka_unit_test(rxk__refusals),
+		cmocka_unit_test(rxk__forged),	   cmocka_unit_test(rxk__threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

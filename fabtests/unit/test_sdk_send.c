@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Sends: one-shot, streaming, numbered; credit; full engines that stop in the middle of a run; channels;
- * rate; what is left in the batch when a handle is released.
+ * Sends: one-shot, streaming, numbered; credit; full engines that stop in the middle of a run;
+ * channels; rate; what is left in the batch when a handle is released.
  */
 #include "test_sdk.h"
 
 static uint8_t src[64 * 4096], dst[64 * 4096];
 
-/* ---- one-shot and credit --------------------------------------------------------------------------- */
+/* ---- one-shot and credit --------------------------------------------------------------------- */
 
 static void send__waits_for_buffer(void **state)
 {
@@ -82,7 +82,7 @@ static void send__unconnected(void **state)
 	pair_close(&p);
 }
 
-/* ---- streaming ------------------------------------------------------------------------------------- */
+/* ---- streaming ------------------------------------------------------------------------------- */
 
 static void stream__parts_in_any_order(void **state)
 {
@@ -138,8 +138,10 @@ static void stream__bad_parts(void **state)
 	static const struct {
 		uint64_t off, len;
 	} bad[] = {
-		{ 1, MTU },	{ 0, 5 * MTU + 2 }, { MTU, MTU - 1 },	 { 5 * MTU, 2 },
-		{ 6 * MTU, 0 }, { UINT64_MAX, 2 },  { MTU, UINT64_MAX }, { UINT64_MAX - MTU + 1, MTU },
+		{ 1, MTU },	     { 0, 5 * MTU + 2 },
+		{ MTU, MTU - 1 },    { 5 * MTU, 2 },
+		{ 6 * MTU, 0 },	     { UINT64_MAX, 2 },
+		{ MTU, UINT64_MAX }, { UINT64_MAX - MTU + 1, MTU },
 	};
 
 	(void)state;
@@ -148,7 +150,9 @@ static void stream__bad_parts(void **state)
 	pair_run(&p);
 	assert_int_equal(sdr_send_stream_start(p.s, &w, &s), 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct sdr_continue_wr c = { .addr = src, .offset = bad[i].off, .length = bad[i].len };
+		struct sdr_continue_wr c = { .addr = src,
+					     .offset = bad[i].off,
+					     .length = bad[i].len };
 
 		assert_int_equal(sdr_send_stream_continue(s, &c), -EINVAL);
 	}
@@ -189,7 +193,7 @@ static void stream__immediate_follows_last_packet(void **state)
 	pair_close(&p);
 }
 
-/* ---- full engine ----------------------------------------------------------------------------------- */
+/* ---- full engine ----------------------------------------------------------------------------- */
 
 /* The engine takes a few packets at a time; everything arrives once, in order. */
 static void full__resumes_inside_runs(void **state)
@@ -313,7 +317,8 @@ static void batch__order(void **state)
 			assert_int_equal(sdr_send_packets(s, src, i * 2, 2), 2);
 			c = sdr_context_ctl_alloc(p.a);
 			assert_non_null(c);
-			assert_ptr_equal(sdr_context_ctl_alloc(p.a), c); /* not pushed: the same one */
+			/* not pushed: the same one */
+			assert_ptr_equal(sdr_context_ctl_alloc(p.a), c);
 			c[0] = (uint8_t)i;
 			sdr_context_ctl_push(p.a, &to, 1);
 		}
@@ -323,7 +328,8 @@ static void batch__order(void **state)
 		assert_true(sdr_context_tx_idle(p.a));
 		assert_int_equal(p.net->npkts, 30);
 		for (i = 0; i < 30; i++) {
-			assert_int_equal(p.net->pkts[i]->kind, i % 3 == 2 ? SDR_UC_TX_CTL : SDR_UC_TX_WRITE);
+			assert_int_equal(p.net->pkts[i]->kind,
+					 i % 3 == 2 ? SDR_UC_TX_CTL : SDR_UC_TX_WRITE);
 			if (i % 3 == 2)
 				assert_int_equal(p.net->pkts[i]->buf[0], i / 3);
 			else
@@ -334,7 +340,10 @@ static void batch__order(void **state)
 	pair_close(&p);
 }
 
-/* All data leave the batch, without a look at their bytes, which are gone; control stays, in its order. */
+/*
+ * All data leave the batch, without a look at their bytes, which are gone; control stays, in its
+ * order.
+ */
 static void drop__leaves_control_alone(void **state)
 {
 	static const struct sdr_qp_hooks hooks;
@@ -413,7 +422,7 @@ static void release__takes_packets_back(void **state)
 	pair_close(&p);
 }
 
-/* ---- runs and channels ----------------------------------------------------------------------------- */
+/* ---- runs and channels ----------------------------------------------------------------------- */
 
 static void runs__one_channel(void **state)
 {
@@ -443,7 +452,9 @@ static void runs__one_channel(void **state)
 
 static void runs__channels_in_turn(void **state)
 {
-	struct sdr_qp_attr attr = { .size = sizeof(attr), .mtu = 4096, .channels = 3, .max_msg = 64 * 4096 };
+	struct sdr_qp_attr attr = {
+		.size = sizeof(attr), .mtu = 4096, .channels = 3, .max_msg = 64 * 4096
+	};
 	struct sdr_rcv_handle *r;
 	uint32_t i, seen = 0, runs = 1;
 	struct pair p;
@@ -471,7 +482,7 @@ static void runs__channels_in_turn(void **state)
 	pair_close(&p);
 }
 
-/* ---- rate ------------------------------------------------------------------------------------------ */
+/* ---- rate ------------------------------------------------------------------------------------ */
 
 static void rate__bucket(void **state)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The weather of the simulated network: each impairment does what it says, and the same seed does it again. */
+/*
+ * The weather of the simulated network: each impairment does what it says, and the same seed does
+ * it again.
+ */
 #include <math.h>
 #include "test_sim_util.h"
 
@@ -31,7 +34,8 @@ static int stream(struct pair *t, int n, uint64_t gap)
 static void link__rate_and_delay_are_exact(void **state)
 {
 	/* 1088 bytes at 8 Gbit/s: 1088 ns each */
-	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 8000000000ull, .delay_ns = 12500 * US } };
+	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 8000000000ull,
+						   .delay_ns = 12500 * US } };
 	struct pair t;
 	uint64_t t0;
 
@@ -52,7 +56,8 @@ static void link__rate_and_delay_are_exact(void **state)
 
 static void link__rate_keeps_fractions_of_a_nanosecond(void **state)
 {
-	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 400000000000ull } }; /* 21.76 ns a packet */
+	/* 21.76 ns a packet */
+	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 400000000000ull } };
 	struct pair t;
 	uint64_t t0;
 
@@ -71,7 +76,8 @@ static void link__rate_keeps_fractions_of_a_nanosecond(void **state)
 
 static void link__queue_drops_its_tail(void **state)
 {
-	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 1000000000, .queue_bytes = 10 * PAIR_WIRE } };
+	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 1000000000,
+						   .queue_bytes = 10 * PAIR_WIRE } };
 	struct sdr_sim_link_stats st;
 	struct pair t;
 
@@ -141,7 +147,8 @@ struct bursts {
 	bool in;
 };
 
-static void bursts_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void bursts_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			 const struct sdr_sim_packet *p)
 {
 	struct bursts *b = user;
 
@@ -160,9 +167,10 @@ static void bursts_trace(void *user, uint64_t now, enum sdr_sim_what what, const
 static void link__bursts_have_their_length_and_rate(void **state)
 {
 	struct bursts b = { 0 };
-	struct sdr_sim_world_attr wa = {
-		.seed = 3, .link = { .ge_loss = 0.02, .ge_burst = 16 }, .trace = bursts_trace, .user = &b
-	};
+	struct sdr_sim_world_attr wa = { .seed = 3,
+					 .link = { .ge_loss = 0.02, .ge_burst = 16 },
+					 .trace = bursts_trace,
+					 .user = &b };
 	struct pair t;
 
 	(void)state;
@@ -177,7 +185,10 @@ static void link__bursts_have_their_length_and_rate(void **state)
 #define GE_LOSS 0.02
 #define GE_LEN	16
 
-/* A line of 8 Gbit/s with bursts of 16 full packets; each packet starts gap ns after the one before, or at its end. */
+/*
+ * A line of 8 Gbit/s with bursts of 16 full packets; each packet starts gap ns after the one
+ * before, or at its end.
+ */
 static struct bursts bursts_on_a_line(int n, uint64_t gap, uint32_t ctl)
 {
 	struct bursts b = { 0 };
@@ -220,7 +231,8 @@ static double ge_again(double slots)
 
 static void link__bursts_on_a_line_back_to_back(void **state)
 {
-	struct bursts b = bursts_on_a_line(400000, 1000, 0); /* posted a little faster than they leave */
+	/* posted a little faster than they leave */
+	struct bursts b = bursts_on_a_line(400000, 1000, 0);
 
 	(void)state;
 	assert_in_range(b.lost, 7000, 9000);
@@ -272,12 +284,16 @@ static void link__bursts_of_one_packet_have_no_length_in_time(void **state)
 	pair_close(&t);
 }
 
-/* 1500 bytes at 1 Gbit/s: 12 us on the line.  A queue with Poisson arrivals and constant service, M/D/1. */
+/*
+ * 1500 bytes at 1 Gbit/s: 12 us on the line.  A queue with Poisson arrivals and constant service,
+ * M/D/1.
+ */
 #define CROSS_US 12.0
 
 static void link__cross_traffic_makes_packets_wait(void **state)
 {
-	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 1000000000, .cross_bps = 500000000 } };
+	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 1000000000,
+						   .cross_bps = 500000000 } };
 	double rho = 0.5, wait = rho * CROSS_US / (2 * (1 - rho)), sum = 0;
 	struct sdr_sim_link_stats st;
 	const int n = 20000;
@@ -296,7 +312,8 @@ static void link__cross_traffic_makes_packets_wait(void **state)
 	}
 	sdr_sim_link_stats(t.w, 0, 1, &st);
 	assert_true(fabs(sum / n - wait) < wait / 10);
-	assert_true(fabs((double)st.cross - n * 1000 / CROSS_US * rho) < n * 1000 / CROSS_US * rho / 100);
+	assert_true(fabs((double)st.cross - n * 1000 / CROSS_US * rho) <
+		    n * 1000 / CROSS_US * rho / 100);
 	assert_int_equal(st.cross_dropped, 0);
 	assert_int_equal(st.data, n);
 	pair_close(&t);
@@ -305,7 +322,9 @@ static void link__cross_traffic_makes_packets_wait(void **state)
 static void link__cross_traffic_fills_the_queue(void **state)
 {
 	struct sdr_sim_world_attr wa = {
-		.link = { .rate_bps = 1000000000, .cross_bps = 2000000000, .queue_bytes = 20 * 1500 },
+		.link = { .rate_bps = 1000000000,
+			  .cross_bps = 2000000000,
+			  .queue_bytes = 20 * 1500 },
 	};
 	struct sdr_sim_link_stats st;
 	struct pair t;
@@ -316,7 +335,8 @@ static void link__cross_traffic_fills_the_queue(void **state)
 	got = stream(&t, 10000, 100 * US);
 	sdr_sim_link_stats(t.w, 0, 1, &st);
 	assert_int_equal(got + (int)st.dropped, 10000);
-	assert_true(st.dropped > 2000 && st.dropped < 8000); /* half, more or less: small packets fit more often */
+	/* half, more or less: small packets fit more often */
+	assert_true(st.dropped > 2000 && st.dropped < 8000);
 	assert_true(st.queue_peak <= wa.link.queue_bytes);
 	/* the line is always busy: what got a place fills the second */
 	assert_true(fabs(((double)st.cross * 1500 + (double)got * PAIR_WIRE) * 8 / 1e9 - 1) < 0.01);
@@ -325,7 +345,8 @@ static void link__cross_traffic_fills_the_queue(void **state)
 
 static void link__cross_traffic_leaves_luck_alone(void **state)
 {
-	struct sdr_sim_world_attr wa = { .seed = 3, .link = { .rate_bps = 1000000000, .loss = 0.1 } };
+	struct sdr_sim_world_attr wa = { .seed = 3,
+					 .link = { .rate_bps = 1000000000, .loss = 0.1 } };
 	struct sdr_sim_link_stats a, b, c;
 	struct sdr_sim_link l;
 	struct pair t;
@@ -373,7 +394,8 @@ struct order {
 	uint32_t overtaken;
 };
 
-static void order_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void order_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			const struct sdr_sim_packet *p)
 {
 	struct order *o = user;
 
@@ -389,10 +411,12 @@ static void order_trace(void *user, uint64_t now, enum sdr_sim_what what, const 
 static void link__reordering_holds_packets_back(void **state)
 {
 	struct order o = { 0 };
-	struct sdr_sim_world_attr wa = { .seed = 5,
-					 .link = { .delay_ns = 1000, .reorder = 0.05, .reorder_ns = 950 },
-					 .trace = order_trace,
-					 .user = &o };
+	struct sdr_sim_world_attr wa = {
+		.seed = 5,
+		.link = { .delay_ns = 1000, .reorder = 0.05, .reorder_ns = 950 },
+		.trace = order_trace,
+		.user = &o
+	};
 	struct sdr_sim_link_stats st;
 	struct pair t;
 
@@ -408,9 +432,10 @@ static void link__reordering_holds_packets_back(void **state)
 static void link__jitter_reorders_within_its_bound(void **state)
 {
 	struct order o = { 0 };
-	struct sdr_sim_world_attr wa = {
-		.seed = 5, .link = { .delay_ns = 1000, .jitter_ns = 500 }, .trace = order_trace, .user = &o
-	};
+	struct sdr_sim_world_attr wa = { .seed = 5,
+					 .link = { .delay_ns = 1000, .jitter_ns = 500 },
+					 .trace = order_trace,
+					 .user = &o };
 	struct pair t;
 
 	(void)state;
@@ -504,7 +529,8 @@ static bool script_filter(void *user, struct sdr_sim_packet *p)
 	return !(p->kind == SDR_SIM_CTL && p->src == 0 && p->nth == s->drop_ctl);
 }
 
-static void script_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void script_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			 const struct sdr_sim_packet *p)
 {
 	(void)user;
 	(void)now;
@@ -515,7 +541,9 @@ static void script_trace(void *user, uint64_t now, enum sdr_sim_what what, const
 static void link__filter_drops_the_third_control_datagram(void **state)
 {
 	static struct script s;
-	struct sdr_sim_world_attr wa = { .filter = script_filter, .trace = script_trace, .user = &s };
+	struct sdr_sim_world_attr wa = { .filter = script_filter,
+					 .trace = script_trace,
+					 .user = &s };
 
 	(void)state;
 	pair_open(&s.t, &wa, NULL);
@@ -532,7 +560,9 @@ static void link__filter_drops_the_third_control_datagram(void **state)
 static void link__replay_and_injection_arrive_later(void **state)
 {
 	static struct script s;
-	struct sdr_sim_world_attr wa = { .filter = script_filter, .trace = script_trace, .user = &s };
+	struct sdr_sim_world_attr wa = { .filter = script_filter,
+					 .trace = script_trace,
+					 .user = &s };
 	struct sdr_uc_addr from;
 
 	(void)state;
@@ -603,7 +633,8 @@ static void world__events_run_in_time_order(void **state)
 	(void)state;
 	for (int i = 0; i < 64; i++) {
 		p[i] = count + i;
-		assert_int_equal(sdr_sim_world_at(w, t0 + (uint64_t)(i * 37 % 64) * 10, note, &p[i]), 0);
+		assert_int_equal(
+			sdr_sim_world_at(w, t0 + (uint64_t)(i * 37 % 64) * 10, note, &p[i]), 0);
 	}
 	for (int i = 0; i < 64; i++) {
 		assert_int_equal(sdr_sim_world_next(w), t0 + (uint64_t)i * 10);

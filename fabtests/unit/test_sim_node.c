@@ -170,7 +170,8 @@ static bool forge_filter(void *user, struct sdr_sim_packet *p)
 	return true;
 }
 
-static void forge_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static void forge_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			const struct sdr_sim_packet *p)
 {
 	(void)user;
 	(void)now;
@@ -181,7 +182,9 @@ static void forge_trace(void *user, uint64_t now, enum sdr_sim_what what, const 
 static void node__forged_packets_are_counted_and_refused(void **state)
 {
 	static struct forge f;
-	struct sdr_sim_world_attr wa = { .seed = 1, .filter = forge_filter, .trace = forge_trace, .user = &f };
+	struct sdr_sim_world_attr wa = {
+		.seed = 1, .filter = forge_filter, .trace = forge_trace, .user = &f
+	};
 
 	(void)state;
 	fill();
@@ -295,7 +298,8 @@ static void node__rebind_moves_the_address(void **state)
 	pair_open(&t, &wa, NULL);
 	bind1(&t, 0, 0, 1024);
 	assert_int_equal(sdr_sim_node_rebind(t.w, 1, 1), -EADDRINUSE);
-	post1(&t, pair_write(&t, 0, 0, 0, 0, src, 10)); /* under way when the address changes: lost */
+	/* under way when the address changes: lost */
+	post1(&t, pair_write(&t, 0, 0, 0, 0, src, 10));
 	assert_int_equal(sdr_sim_node_rebind(t.w, 1, 99), 0);
 	post1(&t, pair_write(&t, 0, 0, 0, 0, src, 10)); /* to the old address: lost */
 	pair_drain(&t);
@@ -390,7 +394,8 @@ static void node__geometry_is_checked(void **state)
 	assert_int_equal(t.uc[0]->ops->qp_connect(t.qp[0], &other, NULL), -EINVAL);
 	assert_int_equal(t.uc[0]->ops->qp_connect(t.qp[0], &other, &t.addr[1]), 0);
 	assert_int_equal(t.uc[1]->ops->slot_bind(t.qp[1], 1024, 0, dst, 1, NULL), -EINVAL);
-	assert_int_equal(t.uc[1]->ops->slot_bind(t.qp[1], 0, 0, dst, 1024 * PAIR_MTU + 1, NULL), -EINVAL);
+	assert_int_equal(t.uc[1]->ops->slot_bind(t.qp[1], 0, 0, dst, 1024 * PAIR_MTU + 1, NULL),
+			 -EINVAL);
 	pair_close(&t);
 }
 
@@ -446,7 +451,7 @@ static void node__virtual_payload_touches_no_memory(void **state)
 	pair_close(&t);
 }
 
-/* ---- keyed nodes ----------------------------------------------------------------------------------- */
+/* ---- keyed nodes ----------------------------------------------------------------------------- */
 
 static struct sdr_uc_grant grant1(struct pair *t, size_t at, size_t len)
 {
@@ -457,8 +462,8 @@ static struct sdr_uc_grant grant1(struct pair *t, size_t at, size_t len)
 	return g;
 }
 
-static struct sdr_uc_tx keyed1(struct pair *t, const struct sdr_uc_grant *g, uint32_t slot, uint32_t first,
-			       uint32_t len)
+static struct sdr_uc_tx keyed1(struct pair *t, const struct sdr_uc_grant *g, uint32_t slot,
+			       uint32_t first, uint32_t len)
 {
 	struct sdr_uc_tx tx = pair_write(t, 0, slot, 0, first, src, len);
 
@@ -662,7 +667,8 @@ static void keyed__mixed_pair_works_both_ways(void **state)
 		assert_int_equal(t.uc[1]->ops->qp_create(t.uc[1], &a, &t.qp[1]), 0);
 		t.uc[1]->ops->qp_info(t.qp[1], &t.info[1]);
 		for (int i = 0; i < 2; i++)
-			assert_int_equal(t.uc[i]->ops->qp_connect(t.qp[i], &t.info[1 - i], NULL), 0);
+			assert_int_equal(t.uc[i]->ops->qp_connect(t.qp[i], &t.info[1 - i], NULL),
+					 0);
 		g = grant1(&t, 0, 1000);
 		bind1(&t, 0, 0, 1000);
 		post1(&t, keyed1(&t, &g, 0, 0, 1000)); /* socket to device */

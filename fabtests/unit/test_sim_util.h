@@ -14,8 +14,9 @@
 #include <cmocka.h>
 #include "../../prov/sdr/uc/sdr_sim.h"
 
-#define PAIR_MTU    1024u
-#define PAIR_WIRE   (PAIR_MTU + SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD) /* bytes of a full data packet */
+#define PAIR_MTU 1024u
+/* bytes of a full data packet */
+#define PAIR_WIRE   (PAIR_MTU + SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
 #define PAIR_EVENTS 256
 
 struct pair {
@@ -28,7 +29,8 @@ struct pair {
 	uint64_t hash; /* of the trace */
 };
 
-static inline void pair_trace(void *user, uint64_t now, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static inline void pair_trace(void *user, uint64_t now, enum sdr_sim_what what,
+			      const struct sdr_sim_packet *p)
 {
 	struct pair *t = user;
 	uint64_t v[6] = { now, what, p->seq, p->va, p->imm, p->due };
@@ -52,7 +54,8 @@ static inline struct sdr_uc_qp_attr pair_qp_attr(int node)
 	return a;
 }
 
-static inline void pair_open(struct pair *t, struct sdr_sim_world_attr *wa, const struct sdr_sim_node_attr *na)
+static inline void pair_open(struct pair *t, struct sdr_sim_world_attr *wa,
+			     const struct sdr_sim_node_attr *na)
 {
 	memset(t, 0, sizeof(*t));
 	if (!wa->nodes)
@@ -88,8 +91,8 @@ static inline void pair_close(struct pair *t)
 	sdr_sim_world_destroy(t->w);
 }
 
-static inline struct sdr_uc_tx pair_write(struct pair *t, int from, uint32_t slot, uint8_t gen, uint32_t first,
-					  const void *buf, uint32_t len)
+static inline struct sdr_uc_tx pair_write(struct pair *t, int from, uint32_t slot, uint8_t gen,
+					  uint32_t first, const void *buf, uint32_t len)
 {
 	struct sdr_uc_tx tx = { .kind = SDR_UC_TX_WRITE, .gen = gen, .len = len, .buf = buf };
 

@@ -243,7 +243,8 @@ static void bad__control(void **state)
 		sdr_wire_ctl_encode(pkt, &c, n - SDR_CTL_HDR);
 		if (i == 3)
 			pkt[7] = 2; /* another QPN than 1 */
-		sdr_put_le32(pkt + n, sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, n)));
+		sdr_put_le32(pkt + n,
+			     sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, n)));
 		if (i == 4)
 			pkt[n] ^= 1;
 		raw_send(&f, pkt, n + SDR_ICRC_LEN);
@@ -281,7 +282,8 @@ static void flood(const char *name)
 				d.len = (uint32_t)(rng >> 40) % PAIR_MTU;
 				len = build(&f, pkt, &d);
 				/* Never byte 4: those bits are the network's to change. */
-				pkt[5 + (rng >> 20) % (len - 5)] ^= (uint8_t)(1 + (rng >> 50) % 255);
+				pkt[5 + (rng >> 20) % (len - 5)] ^=
+					(uint8_t)(1 + (rng >> 50) % 255);
 				raw_send(&f, pkt, len);
 			} else {
 				junk[0] = k % 4 ? SDR_OP_UC_WRITE_ONLY_IMM : junk[0];

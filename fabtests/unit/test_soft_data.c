@@ -21,7 +21,8 @@ static void message_check(struct pair *p, uint32_t len, uint32_t slot, uint8_t g
 	assert_int_equal(p->b->ops->slot_bind(p->qb, slot, gen, dst + GUARD, len, NULL), 0);
 	pair_post(p, pair_write(p, slot, gen, src, 0, len));
 	while (seen < npkts) {
-		n = pair_wait(p->b, p->ev, npkts - seen < PAIR_EVS ? (int)(npkts - seen) : PAIR_EVS);
+		n = pair_wait(p->b, p->ev,
+			      npkts - seen < PAIR_EVS ? (int)(npkts - seen) : PAIR_EVS);
 		assert_true(n > 0);
 		for (i = 0; i < (uint32_t)n; i++, seen++) {
 			struct sdr_uc_ev *e = &p->ev[i];
@@ -32,7 +33,8 @@ static void message_check(struct pair *p, uint32_t len, uint32_t slot, uint8_t g
 			assert_int_equal(e->gen, gen);
 			assert_int_equal(e->channel, 0);
 			assert_int_equal(sdr_imm_id(&split, e->p.imm), slot);
-			assert_int_equal(sdr_imm_user(&split, e->p.imm), sdr_imm_frag(&split, 0xa1b2c3d4, off));
+			assert_int_equal(sdr_imm_user(&split, e->p.imm),
+					 sdr_imm_frag(&split, 0xa1b2c3d4, off));
 			assert_true(off < npkts);
 			assert_int_equal(have[off], 0);
 			have[off] = 1;
@@ -229,7 +231,8 @@ static void data__empty_packets_behind_the_end(void **state)
 	assert_int_equal(p.a->ops->post(p.a, v, 8), 8);
 	assert_int_equal(pair_wait(p.b, p.ev, 8), 8);
 	for (i = 0; i < 8; i++)
-		imm |= sdr_imm_user(&split, p.ev[i].p.imm) << (sdr_imm_off(&split, p.ev[i].p.imm) * 4);
+		imm |= sdr_imm_user(&split, p.ev[i].p.imm)
+		       << (sdr_imm_off(&split, p.ev[i].p.imm) * 4);
 	assert_int_equal(imm, 0xa1b2c3d4);
 	assert_memory_equal(dst, src, sizeof(src));
 	pair_close(&p);
@@ -303,7 +306,8 @@ static void data__channels_and_generations(void **state)
 
 			src[0] = (uint8_t)(gen * 16 + ch);
 			t.channel = ch;
-			assert_int_equal(p.b->ops->slot_bind(p.qb, 2, gen, dst, sizeof(dst), NULL), 0);
+			assert_int_equal(p.b->ops->slot_bind(p.qb, 2, gen, dst, sizeof(dst), NULL),
+					 0);
 			pair_post(&p, t);
 			assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
 			assert_int_equal(p.ev[0].gen, gen);

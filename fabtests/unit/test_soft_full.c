@@ -44,7 +44,9 @@ int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
 
 	script.calls++;
 	for (i = 0; i < n; i++) {
-		ssize_t ret = script_refuses(&m[i].msg_hdr) ? -1 : syscall(SYS_sendmsg, fd, &m[i].msg_hdr, flags);
+		ssize_t ret = script_refuses(&m[i].msg_hdr)
+				      ? -1
+				      : syscall(SYS_sendmsg, fd, &m[i].msg_hdr, flags);
 
 		if (ret < 0)
 			return i ? (int)i : -1;

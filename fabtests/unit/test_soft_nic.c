@@ -54,9 +54,11 @@ static void sent(bool v6, uint8_t off, int train_err, uint8_t flags)
 			assert_int_equal(f.d.qpn, b.peer.tpn[3 * 2 + c]);
 			assert_int_equal(f.d.psn, (b.peer.psn + i) & SDR_PSN_MASK);
 			assert_int_equal(f.d.rkey, flags ? BED_RKEY : b.peer.rkey);
-			assert_int_equal(f.d.va, (flags ? BED_VA : 7ull * BED_MSG) + (uint64_t)(2 + i) * BED_MTU);
+			assert_int_equal(f.d.va, (flags ? BED_VA : 7ull * BED_MSG) +
+							 (uint64_t)(2 + i) * BED_MTU);
 			assert_int_equal(f.d.imm,
-					 sdr_imm_pack(&split, 7, 2 + i, sdr_imm_frag(&split, 0xa1b2c3d4, 2 + i)));
+					 sdr_imm_pack(&split, 7, 2 + i,
+						      sdr_imm_frag(&split, 0xa1b2c3d4, 2 + i)));
 			assert_int_equal(f.d.len, i == BED_PKTS - 1 ? BED_MTU - 3 : BED_MTU);
 			assert_memory_equal(f.payload, src + (size_t)i * BED_MTU, f.d.len);
 			if (!c)
@@ -64,7 +66,8 @@ static void sent(bool v6, uint8_t off, int train_err, uint8_t flags)
 		}
 		for (i = 0; i < 2; i++) { /* as between sockets */
 			n = recv(b.ctl, ctl, sizeof(ctl), 0);
-			assert_true(n > 0 && sdr_icrc_check(sdr_icrc_seed_masked(), ctl, (size_t)n));
+			assert_true(n > 0 &&
+				    sdr_icrc_check(sdr_icrc_seed_masked(), ctl, (size_t)n));
 			assert_memory_equal(ctl + SDR_CTL_HDR, i ? "behind" : "before", 6);
 		}
 	}
@@ -215,7 +218,8 @@ static void nic__received_in_trains(void **state)
 		for (i = 0; i < 60; i++, off++) {
 			struct sdr_wire_data d = bed_data(&b, off, BED_MTU);
 
-			len += dev_frame(&b, pkt + len, b.out, DEV, &d, src, (uint16_t)(40000 + 1000 * i));
+			len += dev_frame(&b, pkt + len, b.out, DEV, &d, src,
+					 (uint16_t)(40000 + 1000 * i));
 		}
 		seg = SDR_DATA_OVERHEAD + BED_MTU;
 		assert_int_equal(setsockopt(b.out, IPPROTO_UDP, UDP_SEGMENT, &seg, sizeof(seg)), 0);
@@ -266,18 +270,22 @@ static void refused(bool v6)
 	len = dev_frame(&b, pkt, b.out, DEV, &d, src, 0);
 	dev_send(&b, b.out, pkt, len, b.port);
 	/* The ICRC of soft engines, on either port. */
-	sdr_put_le32(pkt + len - SDR_ICRC_LEN,
-		     sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
+	sdr_put_le32(
+		pkt + len - SDR_ICRC_LEN,
+		sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
 	dev_send(&b, b.out, pkt, len, SDR_ROCE_PORT);
 	dev_send(&b, b.out, pkt, len, b.port);
 	/* Control datagrams belong to the other port. */
 	sdr_wire_ctl_encode(pkt, &c, 4);
 	len = SDR_CTL_OVERHEAD + 4;
-	sdr_put_le32(pkt + len - SDR_ICRC_LEN,
-		     sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
+	sdr_put_le32(
+		pkt + len - SDR_ICRC_LEN,
+		sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
 	dev_send(&b, b.ctl, pkt, len, SDR_ROCE_PORT);
 	pair_quiet(b.uc);
-	/* The two to the engine's own port had no UDP check sum: over IPv6 the kernel keeps them. */
+	/*
+	 * The two to the engine's own port had no UDP check sum: over IPv6 the kernel keeps them.
+	 */
 	assert_int_equal(pair_stats(b.uc).pkts_bad, bad + (v6 ? 4 : 6));
 	assert_int_equal(pair_stats(b.uc).pkts_rx + pair_stats(b.uc).ctl_rx, 0);
 	for (bit = 0; bit < sizeof(dst); bit++)
@@ -322,9 +330,9 @@ static void nic__control_datagrams_first(void **state)
 			sdr_wire_ctl_encode(pkt, &c, 4);
 			len = SDR_CTL_OVERHEAD + 4;
 			sdr_put_le32(pkt + SDR_CTL_HDR, i);
-			sdr_put_le32(
-				pkt + len - SDR_ICRC_LEN,
-				sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
+			sdr_put_le32(pkt + len - SDR_ICRC_LEN,
+				     sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt,
+								     len - SDR_ICRC_LEN)));
 			dev_send(&b, b.ctl, pkt, len, b.port);
 		}
 		d = bed_data(&b, 0, 9);
@@ -333,7 +341,8 @@ static void nic__control_datagrams_first(void **state)
 		for (i = 0, tries = 0; i < rounds + 1 && tries < 1000; tries++) {
 			n = b.uc->ops->poll(b.uc, ev, PAIR_EVS);
 			for (k = 0; k < (uint32_t)n; k++, i++) {
-				assert_int_equal(ev[k].kind, i < rounds ? SDR_UC_EV_CTL : SDR_UC_EV_PLACED);
+				assert_int_equal(ev[k].kind,
+						 i < rounds ? SDR_UC_EV_CTL : SDR_UC_EV_PLACED);
 				assert_true(i < rounds || bound);
 			}
 			/* The last one binds, once its poll has returned. */
@@ -387,7 +396,9 @@ static void own_port(bool v6)
 {
 	static uint8_t src[BED_MTU], dst[BED_MSG], pkt[FRAME_MAX];
 	struct sdr_wire_qp_info soft;
-	struct sdr_uc_qp_attr qa = { .generations = 4, .channels = 2, .mtu = BED_MTU, .max_msg = BED_MSG };
+	struct sdr_uc_qp_attr qa = {
+		.generations = 4, .channels = 2, .mtu = BED_MTU, .max_msg = BED_MSG
+	};
 	struct sdr_uc_qp *q2;
 	struct sdr_wire_data d;
 	struct sdr_uc_ev ev[1];
@@ -416,8 +427,9 @@ static void own_port(bool v6)
 	dev_send(&b, b.out, pkt, len, SDR_ROCE_PORT); /* as from a device: bad */
 	pair_quiet(b.uc);
 	assert_int_equal(pair_stats(b.uc).pkts_bad, 1);
-	sdr_put_le32(pkt + len - SDR_ICRC_LEN,
-		     sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
+	sdr_put_le32(
+		pkt + len - SDR_ICRC_LEN,
+		sdr_icrc_final(sdr_icrc_headers(sdr_icrc_seed_masked(), pkt, len - SDR_ICRC_LEN)));
 	dev_send(&b, b.out, pkt, len, SDR_ROCE_PORT);
 	assert_int_equal(pair_wait(b.uc, ev, 1), 1);
 	assert_memory_equal(dst + BED_MTU, src, BED_MTU);

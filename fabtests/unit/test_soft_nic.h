@@ -3,11 +3,11 @@
 /*
  * A soft engine and an RDMA device that is a socket on UDP port 4791 of another address: it makes
  * and checks ICRCs as devices do.  Where the test may have a network namespace of its own it runs
- * there: nobody else holds the port, and IPv6 gets addresses enough.  Otherwise IPv4 on addresses of
- * 127/8 chosen by process number, and no IPv6.
+ * there: nobody else holds the port, and IPv6 gets addresses enough.  Otherwise IPv4 on addresses
+ * of 127/8 chosen by process number, and no IPv6.
  *
- * The engine's send calls are defined here: they note which segment of a train each packet is, which
- * is its IPv4 identification, and refuse trains when told to.
+ * The engine's send calls are defined here: they note which segment of a train each packet is,
+ * which is its IPv4 identification, and refuse trains when told to.
  */
 #ifndef TEST_SOFT_NIC_H
 #define TEST_SOFT_NIC_H
@@ -70,7 +70,8 @@ static bool private_net; /* a namespace of our own */
 
 static ssize_t script_send(int fd, const struct msghdr *m, int flags)
 {
-	const struct sockaddr_in *to = m->msg_name; /* the port lies at the same place in both families */
+	/* the port lies at the same place in both families */
+	const struct sockaddr_in *to = m->msg_name;
 	uint16_t seg = 0, n = 1, i;
 	size_t bytes = 0, k;
 	ssize_t ret;
@@ -86,7 +87,8 @@ static ssize_t script_send(int fd, const struct msghdr *m, int flags)
 		n = (uint16_t)((bytes + seg - 1) / seg);
 	}
 	ret = syscall(SYS_sendmsg, fd, m, flags);
-	for (i = 0; ret > 0 && to && ntohs(to->sin_port) == SDR_ROCE_PORT && i < n && script.n < 1024; i++)
+	for (i = 0;
+	     ret > 0 && to && ntohs(to->sin_port) == SDR_ROCE_PORT && i < n && script.n < 1024; i++)
 		script.ids[script.n++] = i;
 	return ret;
 }
@@ -151,7 +153,8 @@ static bool port_held_by_all(void)
 	FILE *f = fopen("/proc/net/udp", "r");
 
 	while (f && fgets(line, sizeof(line), f))
-		held |= sscanf(line, "%*[^:]: %x:%x", &ip, &port) == 2 && port == SDR_ROCE_PORT && !ip;
+		held |= sscanf(line, "%*[^:]: %x:%x", &ip, &port) == 2 && port == SDR_ROCE_PORT &&
+			!ip;
 	if (f)
 		fclose(f);
 	return held;
@@ -170,7 +173,8 @@ static int sock_at(bool v6, enum host h, uint16_t port)
 		assert_int_equal(setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_TX, &v, sizeof(v)), 0);
 	if (bind(fd, (struct sockaddr *)&sa, len)) {
 		if (errno == EADDRINUSE && port_held_by_all()) {
-			print_message("UDP port 4791 is taken on all addresses (rdma_rxe?): not tested\n");
+			print_message(
+				"UDP port 4791 is taken on all addresses (rdma_rxe?): not tested\n");
 			skip();
 		}
 		fail_msg("bind: %s", strerror(errno));
@@ -225,7 +229,9 @@ static void bed_addr(const struct bed *b, enum host h, uint16_t port, struct sdr
 static void bed_open(struct bed *b, bool v6, uint16_t port, uint8_t off)
 {
 	struct sdr_uc_open_attr oa = { .off = off, .channels = 2, .mtu = BED_MTU };
-	struct sdr_uc_qp_attr qa = { .generations = 4, .channels = 2, .mtu = BED_MTU, .max_msg = BED_MSG };
+	struct sdr_uc_qp_attr qa = {
+		.generations = 4, .channels = 2, .mtu = BED_MTU, .max_msg = BED_MSG
+	};
 	char name[80], text[64], err[SDR_UC_ERR_LEN] = "";
 	struct sockaddr_storage sa;
 	struct sdr_uc_addr addr;
@@ -296,7 +302,8 @@ static void bed_close(struct bed *b)
 }
 
 /* What a device puts in front of an ICRC. */
-static uint32_t true_seed(bool v6, enum host src, enum host dst, uint16_t sport, uint16_t id, size_t len)
+static uint32_t true_seed(bool v6, enum host src, enum host dst, uint16_t sport, uint16_t id,
+			  size_t len)
 {
 	uint8_t s[16], d[16];
 
@@ -325,10 +332,11 @@ static void dev_recv(struct bed *b, int fd, enum host at, uint16_t id, struct fr
 	assert_int_equal(sdr_wire_data_decode(pkt, (size_t)n, &f->d, &payload), 0);
 	assert_int_equal(pkt[1] & 0xcf, 0x40); /* MigReq, version 0 */
 	memcpy(f->payload, payload, f->d.len);
-	assert_true(sdr_icrc_check(true_seed(b->v6, ENG, at, f->sport, id, (size_t)n), pkt, (size_t)n));
+	assert_true(
+		sdr_icrc_check(true_seed(b->v6, ENG, at, f->sport, id, (size_t)n), pkt, (size_t)n));
 	if (!b->v6) /* and under no other identification */
-		assert_false(
-			sdr_icrc_check(true_seed(b->v6, ENG, at, f->sport, id + 1, (size_t)n), pkt, (size_t)n));
+		assert_false(sdr_icrc_check(true_seed(b->v6, ENG, at, f->sport, id + 1, (size_t)n),
+					    pkt, (size_t)n));
 }
 
 static void dev_silent(int fd)
@@ -349,16 +357,16 @@ static uint16_t sock_port(int fd)
 }
 
 /* Frame from a socket at src to the engine, ICRC included; returns its length. */
-static size_t dev_frame(struct bed *b, uint8_t *pkt, int fd, enum host src, const struct sdr_wire_data *d,
-			const uint8_t *payload, uint16_t id)
+static size_t dev_frame(struct bed *b, uint8_t *pkt, int fd, enum host src,
+			const struct sdr_wire_data *d, const uint8_t *payload, uint16_t id)
 {
 	size_t n = SDR_DATA_HDR + d->len + sdr_wire_pad(d->len), len = n + SDR_ICRC_LEN;
 
 	memset(pkt, 0, len);
 	sdr_wire_data_encode(pkt, d);
 	memcpy(pkt + SDR_DATA_HDR, payload, d->len);
-	sdr_put_le32(pkt + n,
-		     sdr_icrc_final(sdr_icrc_headers(true_seed(b->v6, src, ENG, sock_port(fd), id, len), pkt, n)));
+	sdr_put_le32(pkt + n, sdr_icrc_final(sdr_icrc_headers(
+				      true_seed(b->v6, src, ENG, sock_port(fd), id, len), pkt, n)));
 	return len;
 }
 

@@ -27,8 +27,15 @@ static int open_err(const char *name, struct sdr_uc_open_attr a, char *err)
 static void open__names(void **state)
 {
 	static const char *const good[] = {
-		"soft",	      "soft:",	      "soft:127.0.0.1", "soft:0.0.0.0",	   "soft:127.0.0.1:0",
-		"soft:[::1]", "soft:[::1]:0", "soft:[::]",	"soft:127.0.0.77",
+		"soft",
+		"soft:",
+		"soft:127.0.0.1",
+		"soft:0.0.0.0",
+		"soft:127.0.0.1:0",
+		"soft:[::1]",
+		"soft:[::1]:0",
+		"soft:[::]",
+		"soft:127.0.0.77",
 	};
 	static const char *const bad[] = {
 		"",
@@ -73,12 +80,14 @@ static void open__port_in_use(void **state)
 	(void)state;
 	assert_int_equal(sdr_uc_open("soft:127.0.0.1", NULL, &uc), 0);
 	assert_int_equal(sdr_soft_sockname(uc, &sa), 0);
-	snprintf(name, sizeof(name), "soft:127.0.0.1:%u", ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	snprintf(name, sizeof(name), "soft:127.0.0.1:%u",
+		 ntohs(((struct sockaddr_in *)&sa)->sin_port));
 	assert_int_equal(open_err(name, (struct sdr_uc_open_attr){ 0 }, err), -EADDRINUSE);
 	assert_non_null(strstr(err, "bind"));
 	uc->ops->close(uc);
 	assert_int_equal(open_err(name, (struct sdr_uc_open_attr){ 0 }, err), 0);
-	assert_int_equal(open_err("soft:203.0.113.77", (struct sdr_uc_open_attr){ 0 }, err), -EADDRNOTAVAIL);
+	assert_int_equal(open_err("soft:203.0.113.77", (struct sdr_uc_open_attr){ 0 }, err),
+			 -EADDRNOTAVAIL);
 }
 
 static void open__mtu(void **state)
@@ -97,11 +106,16 @@ static void open__mtu(void **state)
 	assert_false(info.keyed);
 	assert_int_equal(info.addr.len, 7);
 	uc->ops->close(uc);
-	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 8192 }, err), 0);
-	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 256 }, err), 0);
-	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 255 }, err), -EINVAL);
-	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 1027 }, err), -EINVAL);
-	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 9000 }, err), -EINVAL);
+	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 8192 }, err),
+			 0);
+	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 256 }, err),
+			 0);
+	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 255 }, err),
+			 -EINVAL);
+	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 1027 }, err),
+			 -EINVAL);
+	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 9000 }, err),
+			 -EINVAL);
 	assert_non_null(strstr(err, "9000"));
 }
 
@@ -126,12 +140,14 @@ static void open__mtu_of_any_device(void **state)
 	assert_true(info.ctl_max + SDR_CTL_OVERHEAD + 28 <= (uint32_t)dev);
 	uc->ops->close(uc);
 	if (dev < 8192)
-		assert_int_equal(open_err("soft", (struct sdr_uc_open_attr){ .mtu = 8192 }, err), -EMSGSIZE);
+		assert_int_equal(open_err("soft", (struct sdr_uc_open_attr){ .mtu = 8192 }, err),
+				 -EMSGSIZE);
 }
 
 static void open__addresses(void **state)
 {
-	static const char *const text[] = { "1.2.3.4:5", "[::1]:4791", "[2001:db8::1]:65535", "[fe80::1%1]:7" };
+	static const char *const text[] = { "1.2.3.4:5", "[::1]:4791", "[2001:db8::1]:65535",
+					    "[fe80::1%1]:7" };
 	struct sockaddr_storage sa, back;
 	struct sdr_uc_addr a, b;
 	char buf[64];
@@ -171,9 +187,11 @@ static void open__channels_have_ports(void **state)
 	struct sdr_uc *uc, *peer;
 	struct sdr_uc_info info;
 	struct sdr_uc_ev ev[SDR_UC_POLL_MIN];
-	struct sdr_uc_qp_attr qa = {
-		.channels = 4, .generations = 1, .split = SDR_IMM_SPLIT_DEFAULT, .mtu = 1024, .max_msg = 65536
-	};
+	struct sdr_uc_qp_attr qa = { .channels = 4,
+				     .generations = 1,
+				     .split = SDR_IMM_SPLIT_DEFAULT,
+				     .mtu = 1024,
+				     .max_msg = 65536 };
 	struct sockaddr_storage sa;
 	struct sdr_wire_qp_info wi;
 	uint8_t buf[64] = { 0 };
@@ -196,7 +214,9 @@ static void open__channels_have_ports(void **state)
 	sdr_soft_addr_from_sockaddr(&info.addr, (struct sockaddr *)&sa);
 	assert_int_equal(uc->ops->qp_connect(q, &wi, &info.addr), 0);
 	for (i = 0; i < 4; i++) {
-		struct sdr_uc_tx t = { .kind = SDR_UC_TX_WRITE, .channel = (uint8_t)i, .len = 64, .buf = buf };
+		struct sdr_uc_tx t = {
+			.kind = SDR_UC_TX_WRITE, .channel = (uint8_t)i, .len = 64, .buf = buf
+		};
 		uint8_t pkt[256];
 
 		t.w.qp = q;
@@ -228,9 +248,11 @@ static void open__channels_have_ports(void **state)
 
 static void qp__refused_attributes(void **state)
 {
-	static const struct sdr_uc_qp_attr ok = {
-		.channels = 1, .generations = 4, .split = SDR_IMM_SPLIT_DEFAULT, .mtu = 1024, .max_msg = 65536
-	};
+	static const struct sdr_uc_qp_attr ok = { .channels = 1,
+						  .generations = 4,
+						  .split = SDR_IMM_SPLIT_DEFAULT,
+						  .mtu = 1024,
+						  .max_msg = 65536 };
 	struct sdr_uc_qp_attr a;
 	struct sdr_uc_qp *q;
 	struct sdr_uc *uc;
@@ -342,9 +364,11 @@ static void qp__peer_moves(void **state)
 static void qp__numbers(void **state)
 {
 	enum { N = 300 };
-	struct sdr_uc_qp_attr a = {
-		.channels = 2, .generations = 3, .split = SDR_IMM_SPLIT_DEFAULT, .mtu = 1024, .max_msg = 65536
-	};
+	struct sdr_uc_qp_attr a = { .channels = 2,
+				    .generations = 3,
+				    .split = SDR_IMM_SPLIT_DEFAULT,
+				    .mtu = 1024,
+				    .max_msg = 65536 };
 	struct sdr_uc_qp *q[N], *again;
 	struct sdr_wire_qp_info w[N], x;
 	struct sdr_uc *uc;

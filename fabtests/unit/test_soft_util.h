@@ -46,7 +46,9 @@ struct pair_opt {
 
 static inline void pair_open(struct pair *p, const struct pair_opt *opt)
 {
-	struct sdr_uc_open_attr oa = { .off = opt->off, .channels = opt->channels, .mtu = opt->mtu };
+	struct sdr_uc_open_attr oa = { .off = opt->off,
+				       .channels = opt->channels,
+				       .mtu = opt->mtu };
 	struct sdr_uc_qp_attr qa = { .generations = opt->generations ? opt->generations : 4 };
 	const char *name = opt->name ? opt->name : "soft:127.0.0.1";
 	char err[SDR_UC_ERR_LEN] = "";
@@ -87,8 +89,8 @@ static inline void pair_close(struct pair *p)
 	p->b->ops->close(p->b);
 }
 
-static inline struct sdr_uc_tx pair_write(struct pair *p, uint32_t slot, uint8_t gen, const void *buf,
-					  uint32_t first, uint32_t len)
+static inline struct sdr_uc_tx pair_write(struct pair *p, uint32_t slot, uint8_t gen,
+					  const void *buf, uint32_t first, uint32_t len)
 {
 	struct sdr_uc_tx t = { .kind = SDR_UC_TX_WRITE, .gen = gen, .len = len };
 

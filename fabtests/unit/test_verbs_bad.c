@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the verbs engine makes of a device that gives up queue pairs; and how long it says that memory is being read.
- * The device is a table of functions here: queues of completions that a test fills, states that it sets.
+ * What the verbs engine makes of a device that gives up queue pairs; and how long it says that
+ * memory is being read. The device is a table of functions here: queues of completions that a test
+ * fills, states that it sets.
  */
 #include <arpa/inet.h>
 #include <setjmp.h>
@@ -88,7 +89,8 @@ static int dev_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port
 	return 0;
 }
 
-static int dev_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask, struct ibv_qp_init_attr *init)
+static int dev_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
+			struct ibv_qp_init_attr *init)
 {
 	(void)mask;
 	(void)init;
@@ -269,7 +271,10 @@ static void later(void)
 	dev->v.looked = 0;
 }
 
-/* One peer's queue pair is gone: that is told once, with its cookie; what others receive is received. */
+/*
+ * One peer's queue pair is gone: that is told once, with its cookie; what others receive is
+ * received.
+ */
 static void told_of(uint32_t i)
 {
 	void *cookie = NULL;
@@ -427,7 +432,10 @@ static void bad__control(void **state)
 	dev_close();
 }
 
-/* Memory that was given up while the device has packets of it to send is being read until it has sent them. */
+/*
+ * Memory that was given up while the device has packets of it to send is being read until it has
+ * sent them.
+ */
 static void reading__until_the_last_write(void **state)
 {
 	static uint8_t mem[8 * MTU];
@@ -462,7 +470,8 @@ static void reading__until_the_last_write(void **state)
 	assert_true(sdr_verbs_mr_reading(uc, mem + 3 * MTU - 1, 1));
 	assert_false(sdr_verbs_mr_reading(uc, mem + 3 * MTU, MTU));
 	tp = &dev->q[0]->tp[0];
-	dev->sq.wc[dev->sq.n++] = (struct ibv_wc){ .wr_id = (uint64_t)tp->serial << 32 | tp->index };
+	dev->sq.wc[dev->sq.n++] =
+		(struct ibv_wc){ .wr_id = (uint64_t)tp->serial << 32 | tp->index };
 	assert_false(sdr_verbs_mr_reading(uc, mem, sizeof(mem)));
 	assert_int_equal(dev->deregs, 1);
 	assert_null(dev->v.dead_regs);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * libibverbs is loaded or missed with words, and the list of devices says what there is; with or without devices.
- * A broken library is tried in a process of its own (this program again, with an argument), since what was loaded
- * once stays.
+ * libibverbs is loaded or missed with words, and the list of devices says what there is; with or
+ * without devices. A broken library is tried in a process of its own (this program again, with an
+ * argument), since what was loaded once stays.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,8 @@ static void list__says_what_there_is(void **state)
 		assert_true(v[i].port >= 1 && v[i].gid_index >= 0);
 		assert_true(v[i].addr.ss_family == AF_INET || v[i].addr.ss_family == AF_INET6);
 		assert_true(v[i].mtu >= 256 && v[i].mtu <= 4096 && !(v[i].mtu & (v[i].mtu - 1)));
-		assert_true(!strcmp(v[i].late, "root") || !strcmp(v[i].late, "mw") || !strcmp(v[i].late, "mr"));
+		assert_true(!strcmp(v[i].late, "root") || !strcmp(v[i].late, "mw") ||
+			    !strcmp(v[i].late, "mr"));
 		if (strcmp(v[i].driver, "rxe") == 0)
 			assert_string_equal(v[i].late, "mr");
 	}
@@ -117,9 +118,11 @@ static void list__says_what_there_is(void **state)
 
 static void open__verbs_names(void **state)
 {
-	static const char *const bad[] = { "verbs::",	       "verbs::10.0.0.1",	 "verbs:rxe0:localhost",
-					   "verbs:rxe0:1.2.3", "verbs:rxe0:[::1",	 "verbs:rxe0:10.0.0.1:x",
-					   "verbsy",	       "verbs:rxe0:10.0.0.1:1:2" };
+	static const char *const bad[] = {
+		"verbs::",	    "verbs::10.0.0.1",	      "verbs:rxe0:localhost",
+		"verbs:rxe0:1.2.3", "verbs:rxe0:[::1",	      "verbs:rxe0:10.0.0.1:x",
+		"verbsy",	    "verbs:rxe0:10.0.0.1:1:2"
+	};
 	char err[SDR_UC_ERR_LEN], longer[SDR_VERBS_NAME + 16];
 	struct sdr_uc_open_attr a = { .err = err, .err_len = sizeof(err) };
 	struct sdr_uc *uc;

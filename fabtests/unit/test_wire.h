@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the tests of prov/sdr/wire share: cmocka's headers, a generator of repeatable random numbers, a CRC
- * computed bit by bit, and a guarded buffer.
+ * What the tests of prov/sdr/wire share: cmocka's headers, a generator of repeatable random
+ * numbers, a CRC computed bit by bit, and a guarded buffer.
  *
- * The guarded buffer ends where an unmapped page begins: a decoder that reads one byte more than it was
- * given dies in every build, with or without AddressSanitizer.
+ * The guarded buffer ends where an unmapped page begins: a decoder that reads one byte more than it
+ * was given dies in every build, with or without AddressSanitizer.
  */
 #ifndef TEST_WIRE_H
 #define TEST_WIRE_H
@@ -48,7 +48,8 @@ static inline const uint8_t *test_guard(const void *buf, size_t n)
 
 	assert_true(n <= room);
 	if (!end) {
-		uint8_t *m = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		uint8_t *m = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		assert_true(m != MAP_FAILED);
 		end = m + room;
@@ -58,7 +59,10 @@ static inline const uint8_t *test_guard(const void *buf, size_t n)
 	return end - n;
 }
 
-/* Ethernet's CRC from its definition: no table, no library, finished values as sdr_icrc_* uses them. */
+/*
+ * Ethernet's CRC from its definition: no table, no library, finished values as sdr_icrc_* uses
+ * them.
+ */
 static inline uint32_t test_crc(uint32_t crc, const uint8_t *p, size_t n)
 {
 	int k;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Class header, clear to send, keys, QP info: bytes, round trips, every length, every byte damaged, every field
- * just inside and just outside its range.  Also the byte-order helpers that all of them stand on.
+ * Class header, clear to send, keys, QP info: bytes, round trips, every length, every byte damaged,
+ * every field just inside and just outside its range.  Also the byte-order helpers that all of them
+ * stand on.
  */
 #include "test_wire.h"
 
-/* ---- byte order ------------------------------------------------------------------------------------ */
+/* ---- byte order ------------------------------------------------------------------------------ */
 
 static void bytes__order(void **state)
 {
@@ -34,7 +35,7 @@ static void bytes__order(void **state)
 	assert_memory_equal(p, up, 8);
 }
 
-/* ---- class ----------------------------------------------------------------------------------------- */
+/* ---- class ----------------------------------------------------------------------------------- */
 
 static void class__round_trip(void **state)
 {
@@ -46,7 +47,8 @@ static void class__round_trip(void **state)
 		for (t = 0; t < 256; t++) {
 			sdr_class_encode(p, (enum sdr_class)c, (uint8_t)t);
 			type = (uint8_t)~t;
-			assert_int_equal(sdr_class_decode(test_guard(p, sizeof(p)), sizeof(p), &type), c);
+			assert_int_equal(
+				sdr_class_decode(test_guard(p, sizeof(p)), sizeof(p), &type), c);
 			assert_int_equal(type, t);
 		}
 	}
@@ -75,7 +77,8 @@ static void class__refusals(void **state)
 	for (v = 0; v < 256; v++) {
 		p[1] = (uint8_t)v;
 		if (v != SDR_WIRE_VERSION)
-			assert_int_equal(sdr_class_decode(p, SDR_CLASS_LEN, &type), -EPROTONOSUPPORT);
+			assert_int_equal(sdr_class_decode(p, SDR_CLASS_LEN, &type),
+					 -EPROTONOSUPPORT);
 	}
 	p[1] = SDR_WIRE_VERSION;
 	for (v = 0; v < 256; v++) {
@@ -89,12 +92,13 @@ static void class__refusals(void **state)
 	assert_int_equal(type, 9);
 }
 
-/* ---- clear to send --------------------------------------------------------------------------------- */
+/* ---- clear to send --------------------------------------------------------------------------- */
 
 static void cts__round_trip(void **state)
 {
 	static const uint8_t want[] = {
-		0x5d, SDR_WIRE_VERSION, 1, 1, 0x56, 0x34, 0x12, 0, 0xbe, 0xba, 0xfe, 0xca, 4, 3, 2, 1,
+		0x5d, SDR_WIRE_VERSION, 1, 1, 0x56, 0x34, 0x12, 0, 0xbe, 0xba, 0xfe, 0xca, 4, 3, 2,
+		1,
 	};
 	struct sdr_wire_cts c = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 0x01020304 }, d;
 	uint8_t p[SDR_WIRE_CTS_LEN], type;
@@ -128,7 +132,9 @@ static void cts__refusals(void **state)
 	sdr_wire_cts_encode(p, &c);
 	for (n = 0; n < 40; n++)
 		if (n != 12)
-			assert_int_equal(sdr_wire_cts_decode(test_guard(p + SDR_CLASS_LEN, n), n, &d), -EBADMSG);
+			assert_int_equal(
+				sdr_wire_cts_decode(test_guard(p + SDR_CLASS_LEN, n), n, &d),
+				-EBADMSG);
 	for (v = 1; v < 256; v++) {
 		p[SDR_CLASS_LEN + 3] = (uint8_t)v; /* a QPN of more than 24 bits */
 		assert_int_equal(sdr_wire_cts_decode(p + SDR_CLASS_LEN, 12, &d), -EBADMSG);
@@ -136,7 +142,7 @@ static void cts__refusals(void **state)
 	assert_true(d.qpn == 1 && d.rkey == 2 && d.posted == 3);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static size_t keys_make(uint8_t *p, const struct sdr_wire_keys *k, const struct sdr_wire_key *key)
 {
@@ -181,9 +187,11 @@ static void keys__bytes(void **state)
 		{ .va = 0x0102030405060708, .rkey = 0x11223344, .state = SDR_KEY_LIVE },
 		{ .state = SDR_KEY_VOID },
 	};
-	struct sdr_wire_keys k = {
-		.qpn = 0x123456, .rkey = 0xcafebabe, .posted = 0x01020304, .first = 0x01020302, .n = 2
-	};
+	struct sdr_wire_keys k = { .qpn = 0x123456,
+				   .rkey = 0xcafebabe,
+				   .posted = 0x01020304,
+				   .first = 0x01020302,
+				   .n = 2 };
 	uint8_t p[sizeof(want)];
 
 	(void)state;
@@ -227,7 +235,8 @@ static void keys__round_trip(void **state)
 		assert_true(d.first == k.first && d.n == k.n);
 		for (i = 0; i < k.n; i++) {
 			sdr_wire_key_get(&d, i, &one);
-			assert_true(one.va == key[i].va && one.rkey == key[i].rkey && one.state == key[i].state);
+			assert_true(one.va == key[i].va && one.rkey == key[i].rkey &&
+				    one.state == key[i].state);
 		}
 	}
 }
@@ -243,7 +252,9 @@ static int keys_decode(const struct sdr_wire_keys *k, const struct sdr_wire_key 
 
 static void keys__refusals(void **state)
 {
-	const struct sdr_wire_keys good = { .qpn = 7, .rkey = 8, .posted = 12, .first = 10, .n = 2 };
+	const struct sdr_wire_keys good = {
+		.qpn = 7, .rkey = 8, .posted = 12, .first = 10, .n = 2
+	};
 	struct sdr_wire_key key[2] = { { 1, 2, SDR_KEY_LIVE }, { 0, 0, SDR_KEY_VOID } };
 	struct sdr_wire_keys k = good, was, d;
 	static uint8_t p[SDR_CTL_MAX + 64];
@@ -256,7 +267,9 @@ static void keys__refusals(void **state)
 	len = keys_make(p, &k, key) - SDR_CLASS_LEN;
 	for (n = 0; n < len + 2 * SDR_WIRE_KEY_LEN; n++)
 		if (n != len)
-			assert_int_equal(sdr_wire_keys_decode(test_guard(p + SDR_CLASS_LEN, n), n, &d), -EBADMSG);
+			assert_int_equal(
+				sdr_wire_keys_decode(test_guard(p + SDR_CLASS_LEN, n), n, &d),
+				-EBADMSG);
 	for (v = 1; v < 256; v++) {
 		p[SDR_CLASS_LEN + 3] = (uint8_t)v; /* a QPN of more than 24 bits */
 		assert_int_equal(sdr_wire_keys_decode(p + SDR_CLASS_LEN, len, &d), -EBADMSG);
@@ -270,7 +283,9 @@ static void keys__refusals(void **state)
 	}
 	/* n: 0, and more than a datagram carries, with the length that belongs to it */
 	sdr_put_le16(p + 20, 0);
-	assert_int_equal(sdr_wire_keys_decode(p + SDR_CLASS_LEN, SDR_WIRE_KEYS_HDR - SDR_CLASS_LEN, &d), -EBADMSG);
+	assert_int_equal(
+		sdr_wire_keys_decode(p + SDR_CLASS_LEN, SDR_WIRE_KEYS_HDR - SDR_CLASS_LEN, &d),
+		-EBADMSG);
 	k.n = SDR_WIRE_KEYS_MAX + 1;
 	k.posted = 100000;
 	for (v = 0; v < k.n; v++)
@@ -305,7 +320,7 @@ static void keys__refusals(void **state)
 	assert_int_equal(keys_decode(&k, key), 0);
 }
 
-/* ---- QP info --------------------------------------------------------------------------------------- */
+/* ---- QP info --------------------------------------------------------------------------------- */
 
 static const struct sdr_wire_qp_info info_default = {
 	.qpn = 0x123456,
@@ -443,7 +458,8 @@ static void info__round_trip(void **state)
 		if (i.channels * i.generations <= (int)SDR_QP_INFO_TPS_MAX && k & 1)
 			i.ntps = (uint8_t)(i.channels * i.generations);
 		for (t = 0; t < i.ntps; t++)
-			i.tpn[t] = t ? SDR_QPN_MIN + (uint32_t)(test_rand(&s) % (SDR_QPN_MASK - 1)) : i.qpn;
+			i.tpn[t] = t ? SDR_QPN_MIN + (uint32_t)(test_rand(&s) % (SDR_QPN_MASK - 1))
+				     : i.qpn;
 		assert_int_equal(info_decode(&i, &o), 0);
 		assert_info_equal(&i, &o);
 	}

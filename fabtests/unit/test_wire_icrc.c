@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * ICRC: against constants made with another CRC implementation over hand-built pseudo-headers, against a
- * CRC computed bit by bit here, cut at every place, and as a detector of damage.
+ * ICRC: against constants made with another CRC implementation over hand-built pseudo-headers,
+ * against a CRC computed bit by bit here, cut at every place, and as a detector of damage.
  */
 #include "test_wire.h"
 
@@ -43,7 +43,8 @@ static void icrc__known_vectors(void **state)
 	assert_int_equal(n, 44);
 	assert_int_equal(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, true, n), 0x82f66610);
 	assert_int_equal(icrc(0x82f66610, p, n), 0x1ae4b775);
-	assert_int_equal(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0x1234, false, n), 0xed23dda2);
+	assert_int_equal(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0x1234, false, n),
+			 0xed23dda2);
 	assert_int_equal(icrc(0xed23dda2, p, n), 0x4199e0c4);
 	assert_int_equal(sdr_icrc_seed_v6(v6_src, v6_dst, 49152, 4791, n), 0x0417dd71);
 	assert_int_equal(icrc(0x0417dd71, p, n), 0x02f82645);
@@ -52,7 +53,8 @@ static void icrc__known_vectors(void **state)
 	for (i = 0; i < sizeof(big); i++)
 		big[i] = (uint8_t)(i * 7 + 3);
 	n = packet(p, big, sizeof(big));
-	assert_int_equal(icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, true, n), p, n), 0xa60376ce);
+	assert_int_equal(icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, true, n), p, n),
+			 0xa60376ce);
 	assert_int_equal(icrc(sdr_icrc_seed_masked(), p, n), 0x28cfe21a);
 }
 
@@ -65,7 +67,10 @@ static void icrc__masked_seed_is_ones(void **state)
 	assert_int_equal(sdr_icrc_seed_masked(), test_crc(0, ones, sizeof(ones)));
 }
 
-/* Every length 5..600, so that every code path of the library's CRC is met, against the bitwise one. */
+/*
+ * Every length 5..600, so that every code path of the library's CRC is met, against the bitwise
+ * one.
+ */
 static void icrc__matches_bitwise(void **state)
 {
 	uint8_t buf[600], masked[600];
@@ -81,7 +86,8 @@ static void icrc__matches_bitwise(void **state)
 		masked[4] = 0xff;
 		want = test_crc(seed, masked, n);
 		assert_int_equal(sdr_icrc_headers(seed, test_guard(buf, n), n), want);
-		assert_int_equal(sdr_icrc_update(seed, test_guard(buf, n), n), test_crc(seed, buf, n));
+		assert_int_equal(sdr_icrc_update(seed, test_guard(buf, n), n),
+				 test_crc(seed, buf, n));
 	}
 }
 
@@ -116,7 +122,8 @@ static void icrc__seeds_match_bitwise(void **state)
 		h[31] = (uint8_t)dport;
 		h[32] = (uint8_t)((len + 8) >> 8);
 		h[33] = (uint8_t)(len + 8);
-		assert_int_equal(sdr_icrc_seed_v4(src, dst, sport, dport, id, df, len), test_crc(0, h, 36));
+		assert_int_equal(sdr_icrc_seed_v4(src, dst, sport, dport, id, df, len),
+				 test_crc(0, h, 36));
 
 		memmove(h + 48, h + 28, 8); /* the same UDP header behind an IPv6 one */
 		memset(h + 8, 0xff, 40);
@@ -201,7 +208,8 @@ static void icrc__check_refuses_every_truncation(void **state)
 	assert_true(sdr_icrc_check(seed, test_guard(p, n), n));
 	for (k = 0; k < n; k++)
 		assert_false(sdr_icrc_check(seed, test_guard(p, k), k));
-	for (k = SDR_ICRC_LEN; k < SDR_BTH_LEN + SDR_ICRC_LEN; k++) { /* too short, with a CRC that is right */
+	/* too short, with a CRC that is right */
+	for (k = SDR_ICRC_LEN; k < SDR_BTH_LEN + SDR_ICRC_LEN; k++) {
 		memset(p, 0xff, k);
 		sdr_put_le32(p + k - SDR_ICRC_LEN, test_crc(seed, p, k - SDR_ICRC_LEN));
 		assert_false(sdr_icrc_check(seed, test_guard(p, k), k));
@@ -227,7 +235,8 @@ static void icrc__every_id_is_found(void **state)
 		first = (uint32_t)test_rand(&s) % 64;
 		/* All of them once; where a CRC takes long, every 61st. */
 		for (id = lens[i] <= 64 ? 0 : first; id < 65536; id += lens[i] <= 64 ? 1 : 61) {
-			uint32_t seed = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, (uint16_t)id, true, n);
+			uint32_t seed = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, (uint16_t)id,
+							 true, n);
 
 			sdr_put_le32(p + n - SDR_ICRC_LEN, icrc(seed, p, n));
 			got = (uint16_t)~id;
@@ -236,8 +245,9 @@ static void icrc__every_id_is_found(void **state)
 		}
 		/* Other ends, another port, no DF bit: none of the identifications does. */
 		assert_false(sdr_icrc_check_v4_any_id(seed0 ^ 1, back, p, n, &got));
-		sdr_put_le32(p + n - SDR_ICRC_LEN,
-			     icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, false, n), p, n));
+		sdr_put_le32(
+			p + n - SDR_ICRC_LEN,
+			icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, false, n), p, n));
 		assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, n, &got));
 		sdr_put_le32(p + n - SDR_ICRC_LEN,
 			     icrc(sdr_icrc_seed_v4(v4_dst, v4_dst, 49152, 4791, 0, true, n), p, n));
@@ -246,12 +256,13 @@ static void icrc__every_id_is_found(void **state)
 			     icrc(sdr_icrc_seed_v4(v4_src, v4_dst, 49153, 4791, 0, true, n), p, n));
 		assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, n, &got));
 	}
-	assert_false(sdr_icrc_check_v4_any_id(seed0, back, p, SDR_BTH_LEN + SDR_ICRC_LEN - 1, &got));
+	assert_false(
+		sdr_icrc_check_v4_any_id(seed0, back, p, SDR_BTH_LEN + SDR_ICRC_LEN - 1, &got));
 }
 
 /*
- * Damage: every single bit is found, and random damage but for one in 65536.  Of 400,000 spoiled packets 6.1 pass
- * in the mean; the generator is seeded, so the count is always the same one.
+ * Damage: every single bit is found, and random damage but for one in 65536.  Of 400,000 spoiled
+ * packets 6.1 pass in the mean; the generator is seeded, so the count is always the same one.
  */
 static void icrc__any_id_finds_damage(void **state)
 {
@@ -271,7 +282,8 @@ static void icrc__any_id_finds_damage(void **state)
 	memcpy(good, p, n);
 	for (bit = 0; bit < n * 8; bit++) {
 		p[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_int_equal(sdr_icrc_check_v4_any_id(seed0, back, test_guard(p, n), n, &id), bit / 8 == 4);
+		assert_int_equal(sdr_icrc_check_v4_any_id(seed0, back, test_guard(p, n), n, &id),
+				 bit / 8 == 4);
 		p[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 	for (i = 0; i < 400000; i++) {
@@ -290,11 +302,16 @@ static void icrc__any_id_finds_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(icrc__known_vectors),	    cmocka_unit_test(icrc__masked_seed_is_ones),
-		cmocka_unit_test(icrc__matches_bitwise),    cmocka_unit_test(icrc__seeds_match_bitwise),
-		cmocka_unit_test(icrc__chains_at_any_cut),  cmocka_unit_test(icrc__headers_are_not_written),
-		cmocka_unit_test(icrc__check_finds_damage), cmocka_unit_test(icrc__check_refuses_every_truncation),
-		cmocka_unit_test(icrc__every_id_is_found),  cmocka_unit_test(icrc__any_id_finds_damage),
+		cmocka_unit_test(icrc__known_vectors),
+		cmocka_unit_test(icrc__masked_seed_is_ones),
+		cmocka_unit_test(icrc__matches_bitwise),
+		cmocka_unit_test(icrc__seeds_match_bitwise),
+		cmocka_unit_test(icrc__chains_at_any_cut),
+		cmocka_unit_test(icrc__headers_are_not_written),
+		cmocka_unit_test(icrc__check_finds_damage),
+		cmocka_unit_test(icrc__check_refuses_every_truncation),
+		cmocka_unit_test(icrc__every_id_is_found),
+		cmocka_unit_test(icrc__any_id_finds_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

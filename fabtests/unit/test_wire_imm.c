@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The immediate: every triple of numbers is judged, every legal split packs and unpacks, and the user's
- * immediate comes back from its fragments in any order.
+ * The immediate: every triple of numbers is judged, every legal split packs and unpacks, and the
+ * user's immediate comes back from its fragments in any order.
  */
 #include "test_wire.h"
 
@@ -10,7 +10,8 @@
 
 static bool legal(unsigned int id, unsigned int off, unsigned int user)
 {
-	return id >= 1 && id <= SDR_IMM_ID_BITS_MAX && off >= 1 && off <= 30 && id + off + user == 32 &&
+	return id >= 1 && id <= SDR_IMM_ID_BITS_MAX && off >= 1 && off <= 30 &&
+	       id + off + user == 32 &&
 	       (user == 0 || user == 1 || user == 2 || user == 4 || user == 8);
 }
 
@@ -22,7 +23,8 @@ static void split__check_judges_every_triple(void **state)
 	for (id = 0; id < 256; id++) {
 		for (off = 0; off < 256; off++) {
 			for (user = 0; user < 256; user++) {
-				struct sdr_imm_split s = { (uint8_t)id, (uint8_t)off, (uint8_t)user };
+				struct sdr_imm_split s = { (uint8_t)id, (uint8_t)off,
+							   (uint8_t)user };
 				int want = legal(id, off, user) ? 0 : -EINVAL;
 
 				if (sdr_imm_split_check(&s) != want)
@@ -51,7 +53,8 @@ static void split__parse_good(void **state)
 		for (off = 0; off < 100; off++) {
 			for (user = 0; user < 12; user++) {
 				snprintf(str, sizeof(str), "%u+%u+%u", id, off, user);
-				assert_int_equal(sdr_imm_split_parse(str, &s), legal(id, off, user) ? 0 : -EINVAL);
+				assert_int_equal(sdr_imm_split_parse(str, &s),
+						 legal(id, off, user) ? 0 : -EINVAL);
 				if (legal(id, off, user)) {
 					assert_int_equal(s.id_bits, id);
 					assert_int_equal(s.off_bits, off);
@@ -117,12 +120,14 @@ static void split__parse_bad(void **state)
 	(void)state;
 	assert_int_equal(sdr_imm_split_parse(NULL, &s), -EINVAL);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		const uint8_t *g = test_guard(bad[i], strlen(bad[i]) + 1); /* stops at the terminator */
+		/* stops at the terminator */
+		const uint8_t *g = test_guard(bad[i], strlen(bad[i]) + 1);
 
 		if (sdr_imm_split_parse((const char *)g, &s) != -EINVAL)
 			fail_msg("accepted \"%s\"", bad[i]);
 	}
-	assert_true(s.id_bits == 1 && s.off_bits == 2 && s.user_bits == 3); /* untouched on failure */
+	/* untouched on failure */
+	assert_true(s.id_bits == 1 && s.off_bits == 2 && s.user_bits == 3);
 }
 
 /* Random short strings of the characters that matter: no crash, and only legal splits come out. */
@@ -153,7 +158,8 @@ static void each_split(void (*fn)(const struct sdr_imm_split *s, uint64_t *r))
 
 	for (id = 1; id <= SDR_IMM_ID_BITS_MAX; id++) {
 		for (user = 0; user <= 8; user++) {
-			struct sdr_imm_split s = { (uint8_t)id, (uint8_t)(32 - id - user), (uint8_t)user };
+			struct sdr_imm_split s = { (uint8_t)id, (uint8_t)(32 - id - user),
+						   (uint8_t)user };
 
 			if (sdr_imm_split_check(&s) == 0)
 				fn(&s, &r);
@@ -168,7 +174,8 @@ static void pack_one(const struct sdr_imm_split *s, uint64_t *r)
 	int i;
 
 	for (i = 0; i < 2000; i++) {
-		uint32_t id = (uint32_t)test_rand(r) & id_max, off = (uint32_t)test_rand(r) & off_max;
+		uint32_t id = (uint32_t)test_rand(r) & id_max,
+			 off = (uint32_t)test_rand(r) & off_max;
 		uint32_t frag = (uint32_t)test_rand(r) & frag_max, imm;
 
 		if (i < 8) { /* corners */
@@ -206,8 +213,8 @@ static void imm__default_layout(void **state)
 }
 
 /*
- * A receiver that sees packets from a random offset on, in a shuffled order, puts every fragment where its
- * offset says and has the user's immediate when all positions were seen.
+ * A receiver that sees packets from a random offset on, in a shuffled order, puts every fragment
+ * where its offset says and has the user's immediate when all positions were seen.
  */
 static void rebuild_one(const struct sdr_imm_split *s, uint64_t *r)
 {

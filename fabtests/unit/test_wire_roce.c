@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * RoCE headers: the bytes as the standard has them, round trips, every truncation and extension, every value
- * of every header byte, and random garbage.  Inputs end at an unmapped page.
+ * RoCE headers: the bytes as the standard has them, round trips, every truncation and extension,
+ * every value of every header byte, and random garbage.  Inputs end at an unmapped page.
  */
 #include "test_wire.h"
 
@@ -47,8 +47,9 @@ static void assert_data_equal(const struct sdr_wire_data *a, const struct sdr_wi
 static void data__bytes_are_iba(void **state)
 {
 	static const uint8_t want[SDR_DATA_HDR] = {
-		0x2b, 0x70, 0xff, 0xff, 0x00, 0x12, 0x34, 0x56, 0x00, 0xab, 0xcd, 0xef, 0x11, 0x22, 0x33, 0x44,
-		0x55, 0x66, 0x77, 0x88, 0xca, 0xfe, 0xba, 0xbe, 0x00, 0x00, 0x00, 0x05, 0x01, 0x02, 0x03, 0x04,
+		0x2b, 0x70, 0xff, 0xff, 0x00, 0x12, 0x34, 0x56, 0x00, 0xab, 0xcd,
+		0xef, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0xca, 0xfe,
+		0xba, 0xbe, 0x00, 0x00, 0x00, 0x05, 0x01, 0x02, 0x03, 0x04,
 	};
 	struct sdr_wire_data d = {
 		.qpn = 0xff123456,
@@ -167,7 +168,9 @@ static void data__every_other_length_is_refused(void **state)
 		assert_int_equal(sdr_wire_data_decode(test_guard(p, k), k, &e, &payload), -EBADMSG);
 }
 
-/* A control datagram has no length of its own: what is cut at a multiple of four is a shorter one. */
+/*
+ * A control datagram has no length of its own: what is cut at a multiple of four is a shorter one.
+ */
 static void ctl__truncations(void **state)
 {
 	uint8_t p[ROCE_PKT_MAX];
@@ -183,8 +186,9 @@ static void ctl__truncations(void **state)
 		for (k = 0; k < n + 16; k++) {
 			bool ok = k % 4 == 0 && k >= SDR_CTL_OVERHEAD + pad;
 
-			assert_int_equal(sdr_wire_ctl_decode(test_guard(p, k), k, &e, &payload, &got),
-					 ok ? 0 : -EBADMSG);
+			assert_int_equal(
+				sdr_wire_ctl_decode(test_guard(p, k), k, &e, &payload, &got),
+				ok ? 0 : -EBADMSG);
 			if (ok)
 				assert_int_equal(got, k - SDR_CTL_OVERHEAD - pad);
 		}
@@ -231,14 +235,20 @@ static void data__length_must_match(void **state)
 }
 
 /*
- * All 256 values of each header byte: what must be refused is, and what is accepted changes the field it
- * belongs to and nothing else.
+ * All 256 values of each header byte: what must be refused is, and what is accepted changes the
+ * field it belongs to and nothing else.
  */
 static void data__every_header_byte(void **state)
 {
 	uint8_t p[ROCE_PKT_MAX], back[SDR_DATA_HDR];
 	const uint8_t *payload;
-	struct sdr_wire_data d = { .qpn = 0x22, .psn = 9, .va = 77, .rkey = 5, .len = 64, .imm = 1 }, e;
+	struct sdr_wire_data d = { .qpn = 0x22,
+				   .psn = 9,
+				   .va = 77,
+				   .rkey = 5,
+				   .len = 64,
+				   .imm = 1 },
+			     e;
 	size_t n = data_build(p, &d), i;
 	unsigned int v;
 
@@ -264,7 +274,8 @@ static void data__every_header_byte(void **state)
 					 ok ? 0 : -EBADMSG);
 			if (ok) {
 				sdr_wire_data_encode(back, &e);
-				if (i < 5 || i == 8) /* carried, not kept: normalised by the encoder */
+				/* carried, not kept: normalised by the encoder */
+				if (i < 5 || i == 8)
 					p[i] = was;
 				assert_memory_equal(back, p, SDR_DATA_HDR);
 			}
@@ -299,8 +310,9 @@ static void ctl__every_header_byte(void **state)
 			else if (i >= 5 && i < 8)
 				ok = v == was; /* destination QPN */
 			p[i] = (uint8_t)v;
-			assert_int_equal(sdr_wire_ctl_decode(test_guard(p, n), n, &e, &payload, &got),
-					 ok ? 0 : -EBADMSG);
+			assert_int_equal(
+				sdr_wire_ctl_decode(test_guard(p, n), n, &e, &payload, &got),
+				ok ? 0 : -EBADMSG);
 			if (ok) {
 				assert_int_equal(got, 64 - (i == 1 ? v >> 4 & 3 : 0));
 				sdr_wire_ctl_encode(back, &e, 64);
@@ -343,12 +355,14 @@ static void roce__garbage(void **state)
 		if (sdr_wire_data_decode(g, n, &d, &payload) == 0) {
 			hits++;
 			assert_true(payload >= g && payload + d.len + SDR_ICRC_LEN <= g + n);
-			assert_true(d.len <= SDR_MTU_MAX && d.qpn <= SDR_QPN_MASK && d.psn <= SDR_PSN_MASK);
+			assert_true(d.len <= SDR_MTU_MAX && d.qpn <= SDR_QPN_MASK &&
+				    d.psn <= SDR_PSN_MASK);
 		}
 		if (sdr_wire_ctl_decode(g, n, &c, &payload, &len) == 0) {
 			hits++;
 			assert_true(payload >= g && payload + len + SDR_ICRC_LEN <= g + n);
-			assert_true(len <= SDR_CTL_MAX && c.psn <= SDR_PSN_MASK && c.src_qpn <= SDR_QPN_MASK);
+			assert_true(len <= SDR_CTL_MAX && c.psn <= SDR_PSN_MASK &&
+				    c.src_qpn <= SDR_QPN_MASK);
 		}
 	}
 	assert_true(hits > 10000); /* the mutations did not make everything unrecognisable */
@@ -357,12 +371,18 @@ static void roce__garbage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(data__bytes_are_iba),	   cmocka_unit_test(ctl__bytes_are_iba),
-		cmocka_unit_test(data__round_trip),	   cmocka_unit_test(ctl__round_trip),
-		cmocka_unit_test(opcode__needs_a_bth),	   cmocka_unit_test(data__every_other_length_is_refused),
-		cmocka_unit_test(ctl__truncations),	   cmocka_unit_test(roce__limits),
-		cmocka_unit_test(data__length_must_match), cmocka_unit_test(data__every_header_byte),
-		cmocka_unit_test(ctl__every_header_byte),  cmocka_unit_test(roce__garbage),
+		cmocka_unit_test(data__bytes_are_iba),
+		cmocka_unit_test(ctl__bytes_are_iba),
+		cmocka_unit_test(data__round_trip),
+		cmocka_unit_test(ctl__round_trip),
+		cmocka_unit_test(opcode__needs_a_bth),
+		cmocka_unit_test(data__every_other_length_is_refused),
+		cmocka_unit_test(ctl__truncations),
+		cmocka_unit_test(roce__limits),
+		cmocka_unit_test(data__length_must_match),
+		cmocka_unit_test(data__every_header_byte),
+		cmocka_unit_test(ctl__every_header_byte),
+		cmocka_unit_test(roce__garbage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The loopback engine of the tests (see uc_loop.h).  Keeps each node's arrivals in a list of packets that poll
- * turns into events; a packet that was placed on arrival carries the flag `placed`.  No threads, no clock.
+ * The loopback engine of the tests (see uc_loop.h).  Keeps each node's arrivals in a list of
+ * packets that poll turns into events; a packet that was placed on arrival carries the flag
+ * `placed`.  No threads, no clock.
  */
 #include "uc_loop.h"
 
@@ -86,15 +87,15 @@ void loop_addr(uint8_t node, struct sdr_uc_addr *addr)
 	addr->b[0] = (uint8_t)(node + 1);
 }
 
-/* ---- arrival and placement ------------------------------------------------------------------------- */
+/* ---- arrival and placement ------------------------------------------------------------------- */
 
 static struct loop_qp *loop_qp_find(struct loop_node *n, uint32_t qpn)
 {
 	uint32_t i;
 
 	for (i = 0; i < LOOP_QPS; i++)
-		if (n->qps[i] &&
-		    qpn - n->qps[i]->qpn < (uint32_t)n->qps[i]->attr.channels * n->qps[i]->attr.generations)
+		if (n->qps[i] && qpn - n->qps[i]->qpn < (uint32_t)n->qps[i]->attr.channels *
+								n->qps[i]->attr.generations)
 			return n->qps[i];
 	return NULL;
 }
@@ -289,7 +290,8 @@ static void loop_send(struct loop_net *net, struct loop_pkt *p)
 	net->pkts[net->npkts++] = p;
 }
 
-void loop_forge_placed(struct loop_net *net, uint8_t node, void *cookie, uint8_t gen, uint32_t imm, uint32_t len)
+void loop_forge_placed(struct loop_net *net, uint8_t node, void *cookie, uint8_t gen, uint32_t imm,
+		       uint32_t len)
 {
 	struct sdr_uc_ev ev = { .kind = SDR_UC_EV_PLACED, .gen = gen, .len = len };
 
@@ -357,7 +359,7 @@ uint32_t loop_pending(struct loop_net *net, uint8_t node)
 	return net->node[node]->pending;
 }
 
-/* ---- the table of operations ----------------------------------------------------------------------- */
+/* ---- the table of operations ----------------------------------------------------------------- */
 
 static void loop_held_free(struct loop_node *n)
 {
@@ -412,7 +414,8 @@ static uint64_t loop_now(struct sdr_uc *uc)
 	return loop_node_of(uc)->net->now;
 }
 
-static int loop_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, struct sdr_uc_qp **out)
+static int loop_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr,
+			  struct sdr_uc_qp **out)
 {
 	struct loop_node *n = loop_node_of(uc);
 	struct loop_qp *q;
@@ -428,7 +431,8 @@ static int loop_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, 
 	q->qp.uc = uc;
 	q->attr = *attr;
 	q->qpn = n->qpn_next;
-	n->qpn_next = LOOP_QPN_FIRST + ((n->qpn_next + SDR_CHANNELS_MAX * SDR_GENERATIONS_MAX) & 0x7fffffu);
+	n->qpn_next = LOOP_QPN_FIRST +
+		      ((n->qpn_next + SDR_CHANNELS_MAX * SDR_GENERATIONS_MAX) & 0x7fffffu);
 	q->rkey = (uint32_t)attr->rand[0];
 	n->qps[i] = q;
 	*out = &q->qp;
@@ -507,7 +511,8 @@ static void loop_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *ad
 	loop_qp_of(qp)->peer = (uint8_t)(addr->b[0] - 1);
 }
 
-static int loop_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+static int loop_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
+			  void *mr)
 {
 	struct loop_qp *q = loop_qp_of(qp);
 	struct loop_slot *s = &q->slots[slot];
@@ -531,14 +536,16 @@ static void loop_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 	s->buf = NULL;
 }
 
-static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out)
+static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
+		      struct sdr_uc_grant *out)
 {
 	struct loop_node *n = loop_node_of(qp->uc);
 	struct loop_reg *r = mr;
 	struct loop_grant *g;
 
 	assert(loop_is_keyed(n) && buf && len && !out->impl);
-	assert(!r || ((uint8_t *)buf >= r->buf && (size_t)((uint8_t *)buf - r->buf) + len <= r->len));
+	assert(!r ||
+	       ((uint8_t *)buf >= r->buf && (size_t)((uint8_t *)buf - r->buf) + len <= r->len));
 	if (n->net->grant_err)
 		return n->net->grant_err;
 	g = calloc(1, sizeof(*g));
@@ -778,7 +785,7 @@ static const struct sdr_uc_ops loop_ops = {
 	.deadline = loop_deadline,
 };
 
-/* ---- nets and nodes -------------------------------------------------------------------------------- */
+/* ---- nets and nodes -------------------------------------------------------------------------- */
 
 struct loop_net *loop_net_create(enum loop_mode mode, uint32_t mtu)
 {

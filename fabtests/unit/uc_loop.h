@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A loopback engine for tests: a few nodes in one process, and a network that does what the test says.
+ * A loopback engine for tests: a few nodes in one process, and a network that does what the test
+ * says.
  *
- * By itself (auto) every packet posted arrives in order.  With auto off packets stay outstanding until the
- * test delivers, copies or drops each of them, in any order.  Time stands still until the test moves it.
- * post() can be made to stop after a number of packets, in the middle of a run too.
+ * By itself (auto) every packet posted arrives in order.  With auto off packets stay outstanding
+ * until the test delivers, copies or drops each of them, in any order.  Time stands still until the
+ * test moves it. post() can be made to stop after a number of packets, in the middle of a run too.
  *
  * Kinds of receiver (a node's is the net's at the time it was opened):
- *   LOOP_SOFT	 a packet is checked and placed when poll meets it; late ones are counted, not reported
- *   LOOP_HW	 placed or discarded when it arrives, reported always, later (a NULL key per generation)
+ *   LOOP_SOFT	 a packet is checked and placed when poll meets it; late ones are counted, not
+ *   reported
+ *   LOOP_HW	 placed or discarded when it arrives, reported always, later (a NULL key per
+ *   generation)
  *   LOOP_HW_1KEY the same with one key for all generations: what is bound to the slot is written
- *   LOOP_KEYED	 hardware whose messages need a grant; of a packet under an ended one nothing is seen ("mr", "mw")
+ *   LOOP_KEYED	 hardware whose messages need a grant; of a packet under an ended one nothing is
+ *   seen ("mr", "mw")
  *   LOOP_KEYED_ROOT the same, and such a packet is reported although nothing was written ("root")
- * A keyed receiver writes under a living grant whatever slot the packet names, and reports all it has written: what
- * an event means is the SDK's to find out.  Packets without bytes are checked by no key, as on hardware.
+ * A keyed receiver writes under a living grant whatever slot the packet names, and reports all it
+ * has written: what an event means is the SDK's to find out.  Packets without bytes are checked by
+ * no key, as on hardware.
  *
- * Memory that is sent from under a registration (reg_min) is read when it is posted, or, with late_reads, when the
- * packet leaves the network; it must be registered as long.
+ * Memory that is sent from under a registration (reg_min) is read when it is posted, or, with
+ * late_reads, when the packet leaves the network; it must be registered as long.
  *
- * poll returns behind a control datagram, so that what it announces can be bound before data behind it are met.
+ * poll returns behind a control datagram, so that what it announces can be bound before data behind
+ * it are met.
  */
 #ifndef UC_LOOP_H
 #define UC_LOOP_H
@@ -70,10 +76,11 @@ struct loop_net {
 	uint32_t binds;	  /* slots bound now, all QPs */
 	uint32_t reg_min; /* bytes, for engines opened from now on */
 	bool late_reads;
-	int grant_err, reg_err;	     /* what grant and mr_reg say; 0: they work */
-	uint32_t grants, regs;	     /* open now, all nodes */
-	uint64_t granted, reged;     /* made in all */
-	uint64_t key_bad, key_ended; /* keyed packets under no grant of ours, and under one that has ended */
+	int grant_err, reg_err;	 /* what grant and mr_reg say; 0: they work */
+	uint32_t grants, regs;	 /* open now, all nodes */
+	uint64_t granted, reged; /* made in all */
+	/* keyed packets under no grant of ours, and under one that has ended */
+	uint64_t key_bad, key_ended;
 	uint64_t rand;
 	struct loop_grant *grant; /* all that were made on QPs that still exist */
 };
@@ -92,11 +99,16 @@ void loop_drop(struct loop_net *net, uint32_t i);
 void loop_deliver_all(struct loop_net *net);
 void loop_drop_all(struct loop_net *net);
 /* What a broken or hostile peer could make an engine report: an event without a placement. */
-void loop_forge_placed(struct loop_net *net, uint8_t node, void *cookie, uint8_t gen, uint32_t imm, uint32_t len);
-void loop_forge_ctl(struct loop_net *net, uint8_t node, uint8_t from, const void *buf, uint32_t len);
+void loop_forge_placed(struct loop_net *net, uint8_t node, void *cookie, uint8_t gen, uint32_t imm,
+		       uint32_t len);
+void loop_forge_ctl(struct loop_net *net, uint8_t node, uint8_t from, const void *buf,
+		    uint32_t len);
 void loop_forge_error(struct loop_net *net, uint8_t node, int err);
 void loop_forge_broken(struct loop_net *net, uint8_t node, void *cookie, int err); /* of a QP */
-/* Takes back the event that arrived last at the node (hardware modes), to be forged again later; false: none. */
+/*
+ * Takes back the event that arrived last at the node (hardware modes), to be forged again later;
+ * false: none.
+ */
 bool loop_steal(struct loop_net *net, uint8_t node, struct sdr_uc_ev *ev);
 /* The registration that the grant was made with. */
 void *loop_grant_mr(const struct sdr_uc_grant *g);

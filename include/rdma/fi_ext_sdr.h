@@ -6,18 +6,19 @@
  *	struct fi_sdr_ep_ops_1 *ops;
  *	ret = fi_open_ops(&ep->fid, FI_SDR_EP_OPS_1, 0, (void **) &ops, NULL);
  *
- * The table is append-only: `size` says how many bytes of it the provider filled; a member is there when
- * FI_SDR_HAS_OP says so.  A new, incompatible table gets a new name.  Calls that make no sense on an
- * endpoint's type return -FI_EOPNOTSUPP, or NULL with errno EOPNOTSUPP.
+ * The table is append-only: `size` says how many bytes of it the provider filled; a member is there
+ * when FI_SDR_HAS_OP says so.  A new, incompatible table gets a new name.  Calls that make no sense
+ * on an endpoint's type return -FI_EOPNOTSUPP, or NULL with errno EOPNOTSUPP.
  *
- * FI_EP_DGRAM endpoints carry, beside their datagrams, SDR messages: unreliable messages of any length whose
- * partial completion is a bitmap that the application reads.  The calls are those of sdr/sdr.h (where their
- * arguments and results are described) with the endpoint in front: the provider owns the context and the
- * lock.  Results are as there: 0 or a count, or a negative errno.  Endpoints must be enabled; what was
- * created must be destroyed before the endpoint is closed.
+ * FI_EP_DGRAM endpoints carry, beside their datagrams, SDR messages: unreliable messages of any
+ * length whose partial completion is a bitmap that the application reads.  The calls are those of
+ * sdr/sdr.h (where their arguments and results are described) with the endpoint in front: the
+ * provider owns the context and the lock.  Results are as there: 0 or a count, or a negative
+ * errno.  Endpoints must be enabled; what was created must be destroyed before the endpoint is
+ * closed.
  *
- * FI_EP_RDM endpoints have statistics, and settings of their own: those of the environment (fi_info -g sdr),
- * by name, "rate" as well as "FI_SDR_RATE".
+ * FI_EP_RDM endpoints have statistics, and settings of their own: those of the environment (fi_info
+ * -g sdr), by name, "rate" as well as "FI_SDR_RATE".
  */
 #ifndef FI_EXT_SDR_H
 #define FI_EXT_SDR_H
@@ -38,15 +39,17 @@ extern "C" {
 	((ops) && (ops)->size > offsetof(struct fi_sdr_ep_ops_1, member) && (ops)->member)
 
 /*
- * Counters since the endpoint was enabled; gauges say their unit.  Of one peer or of all: then counters are
- * sums and gauges the largest.  chunks_direct + chunks_fec + chunks_rtx are all chunks delivered.
+ * Counters since the endpoint was enabled; gauges say their unit.  Of one peer or of all: then
+ * counters are sums and gauges the largest.  chunks_direct + chunks_fec + chunks_rtx are all chunks
+ * delivered.
  */
 struct fi_sdr_stats {
 	size_t size;		    /* in: sizeof(struct fi_sdr_stats) */
 	uint64_t pkts_tx, bytes_tx; /* data packets and their payload, repairs included */
 	uint64_t pkts_rx, bytes_rx;
 	uint64_t parity_tx, repair_tx;
-	uint64_t rtx_rack, rtx_nack, rtx_tlp, rtx_rto, rtx_spurious; /* repairs by what asked for them */
+	/* repairs by what asked for them */
+	uint64_t rtx_rack, rtx_nack, rtx_tlp, rtx_rto, rtx_spurious;
 	uint64_t pkts_dup, pkts_late, pkts_bad;
 	uint64_t chunks_direct, chunks_fec, chunks_rtx;
 	uint64_t ack_tx, ack_rx, nack_tx, nack_rx;
@@ -65,33 +68,43 @@ struct fi_sdr_stats {
 	char late[16];	 /* what keeps late packets out of memory: "lap", "root", "mw", "mr" */
 	/* what was decided for transfers that this side sends */
 	uint64_t choice_sr, choice_parity; /* transfers sent without parity, with parity */
-	uint64_t code_k, code_m; /* gauges: data and parity symbols of a codeword, last decision; 0: none */
-	uint64_t code_cover_ppm; /* gauge: share of that transfer that got parity, parts per million */
-	uint64_t code_why;	 /* gauge: enum fi_sdr_why of the last decision */
-	uint64_t loss_upper_ppb; /* gauge: 95 % sure that fewer packets are lost, per thousand million */
-	uint64_t burst_milli;	 /* gauge: mean packets lost in a row, thousandths */
-	uint64_t rec_copies;	 /* records of lone packets that travelled twice without being asked */
-	uint64_t rec_refused;	 /* packets whose messages found no room here: the peer repeats them */
+	/* gauges: data and parity symbols of a codeword, last decision; 0: none */
+	uint64_t code_k, code_m;
+	/* gauge: share of that transfer that got parity, parts per million */
+	uint64_t code_cover_ppm;
+	uint64_t code_why; /* gauge: enum fi_sdr_why of the last decision */
+	/* gauge: 95 % sure that fewer packets are lost, per thousand million */
+	uint64_t loss_upper_ppb;
+	uint64_t burst_milli; /* gauge: mean packets lost in a row, thousandths */
+	/* records of lone packets that travelled twice without being asked */
+	uint64_t rec_copies;
+	/* packets whose messages found no room here: the peer repeats them */
+	uint64_t rec_refused;
 };
 
 /* Why transfers to a peer get parity, or do not. */
 enum fi_sdr_why {
-	FI_SDR_WHY_NONE = 0,	 /* nothing was decided: no transfer yet, or a scheme without parity */
-	FI_SDR_WHY_PARITY = 1,	 /* parity: it saves a round trip, or the scheme sends it always */
-	FI_SDR_WHY_NEAR = 2,	 /* none: the peer is near, repairs are cheap */
-	FI_SDR_WHY_CLEAN = 3,	 /* none: no loss is to be expected within the objective */
-	FI_SDR_WHY_OVERHEAD = 4, /* none: what is needed is more than the setting max_overhead allows */
+	/* nothing was decided: no transfer yet, or a scheme without parity */
+	FI_SDR_WHY_NONE = 0,
+	FI_SDR_WHY_PARITY = 1, /* parity: it saves a round trip, or the scheme sends it always */
+	FI_SDR_WHY_NEAR = 2,   /* none: the peer is near, repairs are cheap */
+	FI_SDR_WHY_CLEAN = 3,  /* none: no loss is to be expected within the objective */
+	/* none: what is needed is more than the setting max_overhead allows */
+	FI_SDR_WHY_OVERHEAD = 4,
 	FI_SDR_WHY_HOPELESS = 5, /* none: so much is lost that no parity suffices */
 };
 
 struct fi_sdr_ep_ops_1 {
 	size_t size;
 
-	/* FI_EP_RDM.  peer: FI_ADDR_UNSPEC for the sum over all; one never talked to gives zeros. */
+	/*
+	 * FI_EP_RDM.  peer: FI_ADDR_UNSPEC for the sum over all; one never talked to gives zeros.
+	 */
 	int (*stats)(struct fid_ep *ep, fi_addr_t peer, struct fi_sdr_stats *stats);
 	/*
-	 * Before fi_enable (-FI_EOPBADSTATE after).  -FI_ENOENT: no such setting; -FI_EINVAL: value.  Settings that do
-	 * not go together are found by fi_enable, which returns -FI_EINVAL.  Either way the log has the reason.
+	 * Before fi_enable (-FI_EOPBADSTATE after).  -FI_ENOENT: no such setting; -FI_EINVAL:
+	 * value.  Settings that do not go together are found by fi_enable, which returns
+	 * -FI_EINVAL.  Either way the log has the reason.
 	 */
 	int (*setting_set)(struct fid_ep *ep, const char *name, const char *value);
 	/* The value in force, as text.  -FI_ETOOSMALL. */
@@ -100,14 +113,15 @@ struct fi_sdr_ep_ops_1 {
 	/* FI_EP_DGRAM: queue pairs. */
 	struct sdr_qp *(*qp_create)(struct fid_ep *ep, const struct sdr_qp_attr *attr);
 	int (*qp_destroy)(struct fid_ep *ep, struct sdr_qp *qp);
-	int (*qp_info_get)(struct fid_ep *ep, struct sdr_qp *qp, void *info); /* SDR_QP_INFO_SIZE bytes */
+	/* SDR_QP_INFO_SIZE bytes */
+	int (*qp_info_get)(struct fid_ep *ep, struct sdr_qp *qp, void *info);
 	int (*qp_connect)(struct fid_ep *ep, struct sdr_qp *qp, const void *remote_qp_info);
 	/* Memory; optional on the soft engine. */
 	struct sdr_mr *(*mr_reg)(struct fid_ep *ep, void *addr, size_t length, uint64_t flags);
 	int (*mr_dereg)(struct fid_ep *ep, struct sdr_mr *mr);
 	/* Sending. */
-	int (*send_stream_start)(struct fid_ep *ep, struct sdr_qp *qp, const struct sdr_start_wr *wr,
-				 struct sdr_snd_handle **hdl);
+	int (*send_stream_start)(struct fid_ep *ep, struct sdr_qp *qp,
+				 const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl);
 	int (*send_stream_continue)(struct fid_ep *ep, struct sdr_snd_handle *hdl,
 				    const struct sdr_continue_wr *wr);
 	int (*send_stream_end)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
@@ -117,12 +131,16 @@ struct fi_sdr_ep_ops_1 {
 	/* Receiving.  The bitmaps may be read without a call until recv_complete. */
 	int (*recv_post)(struct fid_ep *ep, struct sdr_qp *qp, const struct sdr_rcv_wr *wr,
 			 struct sdr_rcv_handle **hdl);
-	int (*recv_bitmap_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len);
-	int (*recv_packet_bitmap_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl, const uint8_t **bitmap,
-				      size_t *len);
+	int (*recv_bitmap_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl,
+			       const uint8_t **bitmap, size_t *len);
+	int (*recv_packet_bitmap_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl,
+				      const uint8_t **bitmap, size_t *len);
 	int (*recv_imm_get)(struct fid_ep *ep, struct sdr_rcv_handle *hdl, uint32_t *imm);
 	int (*recv_complete)(struct fid_ep *ep, struct sdr_rcv_handle *hdl);
-	/* Moves packets both ways; returns the number of events.  Reading the endpoint's CQ does so too. */
+	/*
+	 * Moves packets both ways; returns the number of events.  Reading the endpoint's CQ does so
+	 * too.
+	 */
 	int (*progress)(struct fid_ep *ep);
 	int (*dgram_stats)(struct fid_ep *ep, struct sdr_stats *stats);
 };

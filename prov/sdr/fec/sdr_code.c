@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Geometry of a coded segment, and what is missing of it.  Everything follows from the attributes, by division;
- * nothing is stored per packet.  Invariants: every covered data packet and every parity packet belongs to exactly one
- * codeword and position; all packet numbers, one chunk behind the end included, fit 32 bits; nothing is planned that
- * parity_max does not hold.  The attributes may come from the network: any values are safe, refused or not.
+ * Geometry of a coded segment, and what is missing of it.  Everything follows from the attributes,
+ * by division; nothing is stored per packet.  Invariants: every covered data packet and every
+ * parity packet belongs to exactly one codeword and position; all packet numbers, one chunk behind
+ * the end included, fit 32 bits; nothing is planned that parity_max does not hold.  The attributes
+ * may come from the network: any values are safe, refused or not.
  *
- * Counting walks the clear bits of the data bitmap, so its cost grows with what is missing, not with what is there;
- * parity is looked up for codewords that miss something, as far as parity has come.  Between two counts one codeword
- * that lacked is asked instead (the witness): where much is missing it is the one that will be complete last.
- * Allocates when a work area meets a larger segment than ever before.  No timers; one thread a work area.
+ * Counting walks the clear bits of the data bitmap, so its cost grows with what is missing, not
+ * with what is there; parity is looked up for codewords that miss something, as far as parity has
+ * come.  Between two counts one codeword that lacked is asked instead (the witness): where much is
+ * missing it is the one that will be complete last. Allocates when a work area meets a larger
+ * segment than ever before.  No timers; one thread a work area.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "sdr_code_impl.h"
 
-#define SDR_CODE_PKTS_MAX    INT32_MAX /* packets of data, and of parity */
-#define SDR_CODE_DEMAND_MORE 8u	       /* parity rows on demand: half as many as planned, and so many more */
+#define SDR_CODE_PKTS_MAX INT32_MAX /* packets of data, and of parity */
+/* parity rows on demand: half as many as planned, and so many more */
+#define SDR_CODE_DEMAND_MORE 8u
 
 static uint64_t div_up(uint64_t a, uint64_t b)
 {
@@ -30,8 +33,9 @@ static uint64_t min64(uint64_t a, uint64_t b)
 
 static bool attr_sane(const struct sdr_code_attr *a)
 {
-	return (a->kind == SDR_CODE_XOR || a->kind == SDR_CODE_MDS) && !(a->flags & ~SDR_CODE_FLAGS) && a->k &&
-	       a->m && (uint32_t)a->k + a->m <= SDR_FEC_SYMS_MAX && a->mtu && a->chunk_pkts && a->len;
+	return (a->kind == SDR_CODE_XOR || a->kind == SDR_CODE_MDS) &&
+	       !(a->flags & ~SDR_CODE_FLAGS) && a->k && a->m &&
+	       (uint32_t)a->k + a->m <= SDR_FEC_SYMS_MAX && a->mtu && a->chunk_pkts && a->len;
 }
 
 int sdr_code_init(struct sdr_code *g, const struct sdr_code_attr *attr)
@@ -60,14 +64,17 @@ int sdr_code_init(struct sdr_code *g, const struct sdr_code_attr *attr)
 	c.sym_pkts = attr->flags & SDR_CODE_F_CHUNK ? c.a.chunk_pkts : 1;
 	c.rpc = c.a.chunk_pkts / c.sym_pkts;
 
-	row_pkts = c.nsub * chunk_pkts; /* a parity chunk of each submessage; at most twice the covered packets */
+	/* a parity chunk of each submessage; at most twice the covered packets */
+	row_pkts = c.nsub * chunk_pkts;
 	par_chunks = (uint64_t)c.groups * c.plan;
-	if (par_chunks * row_pkts > SDR_CODE_PKTS_MAX || par_chunks * row_pkts * attr->mtu > attr->parity_max)
+	if (par_chunks * row_pkts > SDR_CODE_PKTS_MAX ||
+	    par_chunks * row_pkts * attr->mtu > attr->parity_max)
 		return -EINVAL;
 	c.plan_pkts = (uint32_t)(par_chunks * row_pkts);
 	c.rows = 1;
 	if (attr->kind == SDR_CODE_MDS) {
-		par_chunks = min64(SDR_FEC_SYMS_MAX - c.kmax, mprime + mprime / 2 + SDR_CODE_DEMAND_MORE);
+		par_chunks = min64(SDR_FEC_SYMS_MAX - c.kmax,
+				   mprime + mprime / 2 + SDR_CODE_DEMAND_MORE);
 		par_chunks = min64(par_chunks, SDR_CODE_PKTS_MAX / row_pkts);
 		par_chunks = min64(par_chunks, attr->parity_max / (row_pkts * attr->mtu));
 		c.rows = (uint32_t)par_chunks;
@@ -113,7 +120,8 @@ void sdr_code_line_get(const struct sdr_code *g, uint32_t line, struct sdr_code_
 
 void sdr_code_of_data(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint32_t *pos)
 {
-	uint32_t chunk = (pkt - g->a.first) / g->a.chunk_pkts, row = (pkt - g->a.first) % g->a.chunk_pkts;
+	uint32_t chunk = (pkt - g->a.first) / g->a.chunk_pkts,
+		 row = (pkt - g->a.first) % g->a.chunk_pkts;
 	uint32_t sub, at, lead = g->big * g->kmax; /* chunks of the big ones */
 
 	if (g->a.flags & SDR_CODE_F_INTERLEAVE) {
@@ -135,7 +143,8 @@ void sdr_code_of_parity(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, ui
 	uint32_t chunk = pkt / g->a.chunk_pkts, side = chunk / g->nsub, sub = chunk % g->nsub;
 	bool beside = g->a.kind == SDR_CODE_XOR; /* a parity chunk a group */
 
-	*cw = (sub * g->groups + (beside ? side : 0)) * g->rpc + pkt % g->a.chunk_pkts / g->sym_pkts;
+	*cw = (sub * g->groups + (beside ? side : 0)) * g->rpc +
+	      pkt % g->a.chunk_pkts / g->sym_pkts;
 	*row = beside ? 0 : side;
 }
 
@@ -182,7 +191,9 @@ static int work_ready(const struct sdr_code *g, struct sdr_code_work *w)
 		cap = ((size_t)g->cws + 63) / 64 * 64;
 		free(w->mark);
 		w->cap = w->ntouched = 0;
-		w->mark = calloc(cap / 8 + cap * (sizeof(*w->touched) + sizeof(*w->miss) + sizeof(*w->have)), 1);
+		w->mark = calloc(
+			cap / 8 + cap * (sizeof(*w->touched) + sizeof(*w->miss) + sizeof(*w->have)),
+			1);
 		if (!w->mark)
 			return -ENOMEM;
 		w->touched = (uint32_t *)(w->mark + cap / 64);
@@ -215,14 +226,17 @@ static uint32_t rows_begun(const struct sdr_code *g, const uint64_t *parity)
 	while (i--) {
 		w = parity[i] & (bits ? ~0ull >> (64 - bits) : ~0ull);
 		if (w)
-			return (i * 64 + 63 - (uint32_t)__builtin_clzll(w)) / (g->nsub * g->a.chunk_pkts) + 1;
+			return (i * 64 + 63 - (uint32_t)__builtin_clzll(w)) /
+				       (g->nsub * g->a.chunk_pkts) +
+			       1;
 		bits = 0;
 	}
 	return 0;
 }
 
 /* Parity symbols of a codeword that are there. */
-static uint32_t parity_have(const struct sdr_code *g, const uint64_t *parity, uint32_t cw, uint32_t rows)
+static uint32_t parity_have(const struct sdr_code *g, const uint64_t *parity, uint32_t cw,
+			    uint32_t rows)
 {
 	struct sdr_code_line l;
 	uint32_t j, n = 0;
@@ -266,7 +280,8 @@ static void touch(const struct sdr_code *g, struct sdr_code_work *w, const uint6
 	}
 }
 
-int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data, const uint64_t *parity)
+int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
+		   const uint64_t *parity)
 {
 	uint32_t i, cw, rows;
 	int ret, lack = 0;
@@ -284,7 +299,8 @@ int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint
 	return lack;
 }
 
-static bool cw_lacks(const struct sdr_code *g, const uint64_t *data, const uint64_t *parity, uint32_t cw)
+static bool cw_lacks(const struct sdr_code *g, const uint64_t *data, const uint64_t *parity,
+		     uint32_t cw)
 {
 	uint32_t miss = data_miss(g, data, cw);
 
@@ -297,7 +313,10 @@ bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_work *w, const u
 	uint32_t i, cw;
 	int n, lack, most = 1;
 
-	/* At first the last codeword: as long as data arrive in order it is the last to be complete. */
+	/*
+	 * At first the last codeword: as long as data arrive in order it is the last to be
+	 * complete.
+	 */
 	if (*witness >= g->cws)
 		*witness = g->cws - 1;
 	if (cw_lacks(g, data, parity, *witness))

@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A coded segment: one SDR message of data (the segment) and one of parity, and which packet of either belongs to
- * which codeword.  Pure geometry and bytes: both sides compute the same from the parameters in the record.
+ * A coded segment: one SDR message of data (the segment) and one of parity, and which packet of
+ * either belongs to which codeword.  Pure geometry and bytes: both sides compute the same from the
+ * parameters in the record.
  *
- *   data packets    0 ......... first ................................................ npkts
- *                   not covered  chunk 0    chunk 1    chunk 2 ...  (chunk_pkts packets each, the last may be short)
+ *   data packets    0 ......... first ................................................ npkts not
+ *                   covered  chunk 0    chunk 1    chunk 2 ...  (chunk_pkts packets each, the last
+ *                   may be short)
  *
- * The covered chunks are spread over L = ceil(chunks / k) submessages, as evenly as possible: chunk i belongs to
- * submessage i mod L at position i / L (INTERLEAVE), or the submessages are blocks one behind the other.  Each
- * submessage has m' = ceil(kmax * m / k) parity chunks, kmax being the largest number of data chunks of one: with
- * short submessages the overhead stays what (k, m) promised (the paper's ceil(M m / k), rounded up once).
+ * The covered chunks are spread over L = ceil(chunks / k) submessages, as evenly as possible: chunk
+ * i belongs to submessage i mod L at position i / L (INTERLEAVE), or the submessages are blocks one
+ * behind the other.  Each submessage has m' = ceil(kmax * m / k) parity chunks, kmax being the
+ * largest number of data chunks of one: with short submessages the overhead stays what (k, m)
+ * promised (the paper's ceil(M m / k), rounded up once).
  *
- * A codeword is what is decoded by itself.  Row decoding: packet r of all chunks of a submessage, since parity is
- * byte-wise (symbol: a packet).  CHUNK: the paper's decoder, a chunk counts only when all its packets are there
- * (symbol: a chunk).  XOR(k, m): parity i is the XOR of the data chunks j with j mod m = i, so each submessage is
- * m' codewords (kmax, if that is less) with one parity symbol each; MDS: one codeword with m' rows, and m' / 2 + 8 more
- * on demand, as far as the field and parity_max reach: both sides size the parity message by that.
+ * A codeword is what is decoded by itself.  Row decoding: packet r of all chunks of a submessage,
+ * since parity is byte-wise (symbol: a packet).  CHUNK: the paper's decoder, a chunk counts only
+ * when all its packets are there (symbol: a chunk).  XOR(k, m): parity i is the XOR of the data
+ * chunks j with j mod m = i, so each submessage is m' codewords (kmax, if that is less) with one
+ * parity symbol each; MDS: one codeword with m' rows, and m' / 2 + 8 more on demand, as far as the
+ * field and parity_max reach: both sides size the parity message by that.
  *
- *   codeword = (submessage * groups + group) * rpc + row     groups: m' for XOR, 1 for MDS; rpc: rows of packets, 1
- *   parity packet = ((group + j) * L + submessage) * chunk_pkts + packet in the chunk          j: parity row of the codeword
+ *   codeword = (submessage * groups + group) * rpc + row     groups: m' for XOR, 1 for MDS; rpc:
+ *                                                            rows of packets, 1
+ *   parity packet = ((group + j) * L + submessage) * chunk_pkts + packet in the chunk          j:
+ *                                                                                              parity
+ *                                                                                              row
+ *                                                                                              of
+ *                                                                                              the
+ *                                                                                              codeword
  *
- * so parity packets that follow each other belong to different submessages as soon as a chunk ends, and rows on
- * demand lie behind the planned ones.  Data that do not exist (behind a short last chunk) count as zeros that are
- * there.  Row 0 and k' = 1 is plain repetition.
+ * so parity packets that follow each other belong to different submessages as soon as a chunk ends,
+ * and rows on demand lie behind the planned ones.  Data that do not exist (behind a short last
+ * chunk) count as zeros that are there.  Row 0 and k' = 1 is plain repetition.
  */
 #ifndef SDR_CODE_H
 #define SDR_CODE_H
@@ -40,9 +50,10 @@ enum sdr_code_kind {
 #define SDR_CODE_FLAGS	      0x3
 
 struct sdr_code_attr {
-	uint8_t kind;	     /* enum sdr_code_kind, not NONE */
-	uint8_t flags;	     /* SDR_CODE_F_* */
-	uint16_t k, m;	     /* chunks of a submessage, parity chunks sent unasked; k + m <= SDR_FEC_SYMS_MAX */
+	uint8_t kind;  /* enum sdr_code_kind, not NONE */
+	uint8_t flags; /* SDR_CODE_F_* */
+	/* chunks of a submessage, parity chunks sent unasked; k + m <= SDR_FEC_SYMS_MAX */
+	uint16_t k, m;
 	uint32_t mtu;	     /* bytes a packet */
 	uint32_t chunk_pkts; /* packets a chunk, >= 1 */
 	uint64_t len;	     /* bytes of the segment, > 0 */
@@ -69,16 +80,21 @@ struct sdr_code {
 };
 
 /*
- * -EINVAL: the attributes make no sense (k = 0, m = 0, k + m > 256, chunk_pkts = 0, len = 0, first beyond the end,
- * unknown kind or flag, planned parity does not fit parity_max or 2^31 packets).  A segment with a single covered
- * chunk that is short gets chunk_pkts = its packets.
+ * -EINVAL: the attributes make no sense (k = 0, m = 0, k + m > 256, chunk_pkts = 0, len = 0, first
+ * beyond the end, unknown kind or flag, planned parity does not fit parity_max or 2^31 packets).  A
+ * segment with a single covered chunk that is short gets chunk_pkts = its packets.
  */
 int sdr_code_init(struct sdr_code *g, const struct sdr_code_attr *attr);
 
-/* Codeword and position of a covered data packet (symbol of it); and of a parity packet, pos = its row. */
+/*
+ * Codeword and position of a covered data packet (symbol of it); and of a parity packet, pos = its
+ * row.
+ */
 void sdr_code_of_data(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint32_t *pos);
 void sdr_code_of_parity(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint32_t *row);
-/* First packet of a symbol: of data position pos (>= npkts: does not exist), of parity row `row`. */
+/*
+ * First packet of a symbol: of data position pos (>= npkts: does not exist), of parity row `row`.
+ */
 uint32_t sdr_code_data_pkt(const struct sdr_code *g, uint32_t cw, uint32_t pos);
 uint32_t sdr_code_parity_pkt(const struct sdr_code *g, uint32_t cw, uint32_t row);
 uint32_t sdr_code_positions(const struct sdr_code *g, uint32_t cw); /* k' of the codeword */
@@ -89,48 +105,56 @@ uint32_t sdr_code_positions(const struct sdr_code *g, uint32_t cw); /* k' of the
  */
 struct sdr_code_work {
 	uint16_t *miss, *have; /* by codeword: data symbols missing, parity symbols there */
-	uint32_t *touched;     /* codewords with miss > 0, in ascending order after sdr_code_count */
+	/* codewords with miss > 0, in ascending order after sdr_code_count */
+	uint32_t *touched;
 	uint32_t ntouched;
 	uint32_t cap;	/* codewords it has room for */
 	uint64_t *mark; /* a bit a codeword; the other arrays lie behind it */
 	struct sdr_fec_plan *plan;
-	const struct sdr_fec *plan_of; /* and its size: another code may come to lie at the address */
+	/* and its size: another code may come to lie at the address */
+	const struct sdr_fec *plan_of;
 	uint32_t plan_k, plan_rows;
 };
 void sdr_code_work_destroy(struct sdr_code_work *w);
 /*
- * Fills w: for each codeword with missing data symbols (touched) miss and have.  Returns the number of codewords
- * that cannot be decoded (miss > have), or -ENOMEM.  Cost: packets / 64, and the missing symbols.
+ * Fills w: for each codeword with missing data symbols (touched) miss and have.  Returns the number
+ * of codewords that cannot be decoded (miss > have), or -ENOMEM.  Cost: packets / 64, and the
+ * missing symbols.
  */
-int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data, const uint64_t *parity);
+int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
+		   const uint64_t *parity);
 /*
- * Cheap test between two counts: *witness is a codeword that could not be decoded (UINT32_MAX at first); true as
- * long as it still cannot.  Otherwise counts, and keeps another witness or returns false: everything can be decoded.
+ * Cheap test between two counts: *witness is a codeword that could not be decoded (UINT32_MAX at
+ * first); true as long as it still cannot.  Otherwise counts, and keeps another witness or returns
+ * false: everything can be decoded.
  */
 bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
 		      const uint64_t *parity, uint32_t *witness);
 
 /*
- * Bytes.  base: the segment; par: the parity message (par_pkts * mtu bytes, of which plan_pkts * mtu are written by
- * update).  A short last packet counts as followed by zeros.
+ * Bytes.  base: the segment; par: the parity message (par_pkts * mtu bytes, of which plan_pkts *
+ * mtu are written by update).  A short last packet counts as followed by zeros.
  */
 /* Data packets [pkt, pkt + n), in ascending order over all calls, enter the planned parity. */
-void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-		     uint32_t pkt, uint32_t n);
+void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+		     uint8_t *par, uint32_t pkt, uint32_t n);
 /*
- * Makes the planned parity of one submessage (< nsub) from the data, as update does, but reads and writes each byte
- * once: some three times as fast with 8 rows.  Submessages in any order, by any number of threads.
+ * Makes the planned parity of one submessage (< nsub) from the data, as update does, but reads and
+ * writes each byte once: some three times as fast with 8 rows.  Submessages in any order, by any
+ * number of threads.
  */
-void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-		     uint32_t sub);
+void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+		     uint8_t *par, uint32_t sub);
 /* Makes one parity packet, planned or on demand, from the data. */
-void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-		   uint32_t pkt);
+void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+		   uint8_t *par, uint32_t pkt);
 /*
- * Writes every missing covered data packet into base, and nothing else: call when nothing is lacking.  Returns the
- * packets written, or -ENOMEM (some may have been written: right bytes all the same).
+ * Writes every missing covered data packet into base, and nothing else: call when nothing is
+ * lacking.  Returns the packets written, or -ENOMEM (some may have been written: right bytes all
+ * the same).
  */
-int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w, uint8_t *base,
-		    const uint8_t *par, const uint64_t *data, const uint64_t *parity);
+int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w,
+		    uint8_t *base, const uint8_t *par, const uint64_t *data,
+		    const uint64_t *parity);
 
 #endif /* SDR_CODE_H */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bytes of a coded segment.  Packets of a chunk follow each other in memory, data and parity alike, so whatever has
- * the same pattern in neighbouring packets of the chunks of a line is one call of the code: a whole chunk when it is
- * sent in order, and a whole chunk when it is lost as such.  Only the last chunk of the segment may be short; it is
- * at the last position of its line, and calls are cut where its bytes end: behind that it counts as zeros.
+ * Bytes of a coded segment.  Packets of a chunk follow each other in memory, data and parity alike,
+ * so whatever has the same pattern in neighbouring packets of the chunks of a line is one call of
+ * the code: a whole chunk when it is sent in order, and a whole chunk when it is lost as such.
+ * Only the last chunk of the segment may be short; it is at the last position of its line, and
+ * calls are cut where its bytes end: behind that it counts as zeros.
  *
- * Decoding goes by packets whatever the symbols: with CHUNK, counting has found enough whole chunks, and then there
- * are enough packets in each row.  So nothing but missing packets is computed or written, and no scratch is needed.
- * Codewords that lack are left alone.
+ * Decoding goes by packets whatever the symbols: with CHUNK, counting has found enough whole
+ * chunks, and then there are enough packets in each row.  So nothing but missing packets is
+ * computed or written, and no scratch is needed. Codewords that lack are left alone.
  *
- * No state; allocates the plan of a work area that meets a code for the first time.  Any thread, as long as the
- * calls on one parity message, one segment or one work area do not overlap.
+ * No state; allocates the plan of a work area that meets a code for the first time.  Any thread, as
+ * long as the calls on one parity message, one segment or one work area do not overlap.
  */
 #include <errno.h>
 #include <string.h>
@@ -40,8 +41,8 @@ static void rest_zero(const struct sdr_code *g, uint8_t *par)
 }
 
 /* Packets [pkt, pkt + n) of one chunk. */
-static void chunk_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-			 uint32_t pkt, uint32_t n)
+static void chunk_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+			 uint8_t *par, uint32_t pkt, uint32_t n)
 {
 	uint64_t off = (uint64_t)pkt * g->a.mtu, size = (uint64_t)n * g->a.mtu, len = size;
 	uint32_t cw, pos, j, row = (pkt - g->a.first) % g->a.chunk_pkts;
@@ -59,8 +60,8 @@ static void chunk_update(const struct sdr_code *g, const struct sdr_fec *f, cons
 		memset(out[j] + len, 0, size - len);
 }
 
-void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-		     uint32_t pkt, uint32_t n)
+void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+		     uint8_t *par, uint32_t pkt, uint32_t n)
 {
 	uint32_t end = n < g->npkts - pkt ? pkt + n : g->npkts, run;
 
@@ -78,9 +79,12 @@ void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const ui
 		rest_zero(g, par);
 }
 
-/* Where bytes from `lo` of each chunk of a line are.  At and behind the end of the last chunk: nowhere. */
-static void sources(const struct sdr_code *g, const struct sdr_code_line *l, const uint8_t *base, uint64_t lo,
-		    const uint8_t **src)
+/*
+ * Where bytes from `lo` of each chunk of a line are.  At and behind the end of the last chunk:
+ * nowhere.
+ */
+static void sources(const struct sdr_code *g, const struct sdr_code_line *l, const uint8_t *base,
+		    uint64_t lo, const uint8_t **src)
 {
 	uint64_t pkt = l->data;
 	uint32_t i;
@@ -90,8 +94,9 @@ static void sources(const struct sdr_code *g, const struct sdr_code_line *l, con
 }
 
 /* Bytes [lo, end) of the parity chunks [row, row + n) of a line. */
-static void line_encode(const struct sdr_code *g, const struct sdr_fec *f, const struct sdr_code_line *l,
-			const uint8_t *base, uint8_t *par, uint32_t row, uint32_t n, uint64_t lo, uint64_t end)
+static void line_encode(const struct sdr_code *g, const struct sdr_fec *f,
+			const struct sdr_code_line *l, const uint8_t *base, uint8_t *par,
+			uint32_t row, uint32_t n, uint64_t lo, uint64_t end)
 {
 	const uint8_t *src[SYMS];
 	uint8_t *out[SYMS];
@@ -110,8 +115,8 @@ static void line_encode(const struct sdr_code *g, const struct sdr_fec *f, const
 	}
 }
 
-void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-		   uint32_t pkt)
+void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+		   uint8_t *par, uint32_t pkt)
 {
 	uint64_t lo = (uint64_t)(pkt % g->a.chunk_pkts) * g->a.mtu;
 	struct sdr_code_line l;
@@ -122,15 +127,16 @@ void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint
 	line_encode(g, f, &l, base, par, row, 1, lo, lo + g->a.mtu);
 }
 
-void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base, uint8_t *par,
-		     uint32_t sub)
+void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
+		     uint8_t *par, uint32_t sub)
 {
 	struct sdr_code_line l;
 	uint32_t i;
 
 	for (i = 0; i < g->groups; i++) {
 		sdr_code_line_get(g, sub * g->groups + i, &l);
-		line_encode(g, f, &l, base, par, 0, g->plan, 0, (uint64_t)g->a.chunk_pkts * g->a.mtu);
+		line_encode(g, f, &l, base, par, 0, g->plan, 0,
+			    (uint64_t)g->a.chunk_pkts * g->a.mtu);
 	}
 }
 
@@ -141,9 +147,12 @@ struct pattern {
 	uint8_t pos[SYMS], par[SYMS];
 };
 
-/* What one packet row misses, and the first parity rows that replace it.  Exact for data; false: too few parity rows. */
-static bool pattern_get(const struct sdr_code *g, const struct sdr_code_line *l, const uint64_t *data,
-			const uint64_t *parity, struct pattern *p)
+/*
+ * What one packet row misses, and the first parity rows that replace it.  Exact for data; false:
+ * too few parity rows.
+ */
+static bool pattern_get(const struct sdr_code *g, const struct sdr_code_line *l,
+			const uint64_t *data, const uint64_t *parity, struct pattern *p)
 {
 	uint64_t pkt = l->data + p->row;
 	uint32_t i, have = 0;
@@ -166,8 +175,8 @@ static bool pattern_extends(const struct pattern *p, const struct pattern *q)
 }
 
 /* Decodes what a pattern stands for. */
-static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uint8_t *base, const uint8_t *par,
-			const struct pattern *p)
+static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uint8_t *base,
+			const uint8_t *par, const struct pattern *p)
 {
 	uint64_t lo = (uint64_t)p->row * g->a.mtu, end = lo + (uint64_t)p->n * g->a.mtu, hi;
 	const uint8_t *src[SYMS], *from[SYMS];
@@ -197,7 +206,8 @@ static int plan_ready(struct sdr_code_work *w, const struct sdr_fec *f)
 {
 	int ret;
 
-	if (w->plan && w->plan_of == f && w->plan_k == sdr_fec_k(f) && w->plan_rows == sdr_fec_rows(f))
+	if (w->plan && w->plan_of == f && w->plan_k == sdr_fec_k(f) &&
+	    w->plan_rows == sdr_fec_rows(f))
 		return 0;
 	sdr_fec_plan_destroy(w->plan);
 	w->plan = NULL;
@@ -212,8 +222,8 @@ static int plan_ready(struct sdr_code_work *w, const struct sdr_fec *f)
 	return 0;
 }
 
-int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w, uint8_t *base,
-		    const uint8_t *par, const uint64_t *data, const uint64_t *parity)
+int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w,
+		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity)
 {
 	struct pattern cur = { .n = 0 }, next;
 	uint32_t i, r, cw, written = 0;

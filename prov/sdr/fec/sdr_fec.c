@@ -3,13 +3,15 @@
 /*
  * The code: its matrix, and how a multiplication is cut for a kernel.
  *
- * Row i of position j has 1 / (x_i + y_j) with x_i = 255 - i and y_j = j, times (x_0 + y_j): row 0 is all ones.
- * x and y meet at i + j = 255, which k + rows <= 256 excludes.
+ * Row i of position j has 1 / (x_i + y_j) with x_i = 255 - i and y_j = j, times (x_0 + y_j): row 0
+ * is all ones. x and y meet at i + j = 255, which k + rows <= 256 excludes.
  *
- * A matrix with more outputs than a kernel takes at once is done in strips, and symbols in pieces that stay in a
- * core's cache meanwhile, so that memory is read once whatever the number of outputs.
+ * A matrix with more outputs than a kernel takes at once is done in strips, and symbols in pieces
+ * that stay in a core's cache meanwhile, so that memory is read once whatever the number of
+ * outputs.
  *
- * Which kernel is used is decided once for the process, by the first who asks; a code does not remember it.
+ * Which kernel is used is decided once for the process, by the first who asks; a code does not
+ * remember it.
  */
 #include "sdr_fec_impl.h"
 
@@ -18,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE	  (512u * 1024) /* bytes of input that a core's second cache surely holds beside outputs */
+/* bytes of input that a core's second cache surely holds beside outputs */
+#define CACHE	  (512u * 1024)
 #define PIECE_MIN 2048u
 
 /* In order of preference. */
-static const struct sdr_fec_kernel *const kernels[] = { &sdr_fec_gfni, &sdr_fec_isal, &sdr_fec_base };
+static const struct sdr_fec_kernel *const kernels[] = { &sdr_fec_gfni, &sdr_fec_isal,
+							&sdr_fec_base };
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
 static bool usable[KERNELS];
 static const struct sdr_fec_kernel *current; /* atomic */
@@ -124,13 +128,16 @@ uint32_t sdr_fec_rows(const struct sdr_fec *f)
 	return f->rows;
 }
 
-static void mul_cut(const uint8_t *coef, size_t stride, const uint8_t *col, uint32_t ns, const uint8_t *const *src,
-		    uint32_t nd, uint8_t *const *dst, size_t len, bool ones, bool add)
+static void mul_cut(const uint8_t *coef, size_t stride, const uint8_t *col, uint32_t ns,
+		    const uint8_t *const *src, uint32_t nd, uint8_t *const *dst, size_t len,
+		    bool ones, bool add)
 {
 	const struct sdr_fec_kernel *kernel = sdr_fec_kernel_get();
 	const uint8_t *s[SDR_FEC_SYMS_MAX];
 	uint8_t *d[SDR_FEC_WIDTH_MAX];
-	struct sdr_fec_op op = { .stride = stride, .col = col, .src = s, .dst = d, .ns = ns, .add = add };
+	struct sdr_fec_op op = {
+		.stride = stride, .col = col, .src = s, .dst = d, .ns = ns, .add = add
+	};
 	size_t piece = SDR_FEC_LEN_MAX, off;
 	uint32_t i, j;
 
@@ -155,8 +162,8 @@ static void mul_cut(const uint8_t *coef, size_t stride, const uint8_t *col, uint
 	}
 }
 
-void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns, const uint8_t *const *src, uint32_t nd,
-		 uint8_t *const *dst, size_t len)
+void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns,
+		 const uint8_t *const *src, uint32_t nd, uint8_t *const *dst, size_t len)
 {
 	const uint8_t *there[SDR_FEC_SYMS_MAX];
 	uint8_t col[SDR_FEC_SYMS_MAX];
@@ -174,17 +181,17 @@ void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns, con
 		mul_cut(coef, stride, col, n, there, nd, dst, len, ones, false);
 }
 
-void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, const uint8_t *src, size_t len, uint32_t row, uint32_t n,
-		    uint8_t *const *parity, bool first)
+void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, const uint8_t *src, size_t len,
+		    uint32_t row, uint32_t n, uint8_t *const *parity, bool first)
 {
 	static const uint8_t col = 0;
 
-	mul_cut(f->coef + (size_t)row * f->k + pos, f->k, &col, 1, &src, n, parity, len, row == 0 && n == 1,
-		!first);
+	mul_cut(f->coef + (size_t)row * f->k + pos, f->k, &col, 1, &src, n, parity, len,
+		row == 0 && n == 1, !first);
 }
 
-void sdr_fec_encode(const struct sdr_fec *f, uint32_t k, const uint8_t *const *src, size_t len, uint32_t row,
-		    uint32_t n, uint8_t *const *out)
+void sdr_fec_encode(const struct sdr_fec *f, uint32_t k, const uint8_t *const *src, size_t len,
+		    uint32_t row, uint32_t n, uint8_t *const *out)
 {
 	sdr_fec_mul(f->coef + (size_t)row * f->k, f->k, row == 0 && n == 1, k, src, n, out, len);
 }

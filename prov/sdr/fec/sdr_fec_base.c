@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The field, and the kernel in portable C that the others are tested against: a byte at a time through the
- * multiplication table of the coefficient, which is made anew for each use (it is linear: 255 XORs).  The sum of
- * whole symbols is written with the compiler's vectors and is as fast as memory; the ISA-L kernel uses it, too,
- * because ISA-L's xor_gen wants aligned buffers.
+ * The field, and the kernel in portable C that the others are tested against: a byte at a time
+ * through the multiplication table of the coefficient, which is made anew for each use (it is
+ * linear: 255 XORs).  The sum of whole symbols is written with the compiler's vectors and is as
+ * fast as memory; the ISA-L kernel uses it, too, because ISA-L's xor_gen wants aligned buffers.
  *
  * Nothing here is taken from ISA-L, so that a test that compares compares two implementations.
  */
@@ -70,7 +70,9 @@ static void base_mul(const struct sdr_fec_op *op)
 	}
 }
 
-/* What the compiler has everywhere; eight of them are two lines of cache and half of the registers. */
+/*
+ * What the compiler has everywhere; eight of them are two lines of cache and half of the registers.
+ */
 typedef uint64_t vec __attribute__((vector_size(16), aligned(1), may_alias));
 #define VECS 8u
 #define LINE 64u
@@ -80,7 +82,10 @@ static const vec *vecs(const uint8_t *p)
 	return (const vec *)(const void *)p;
 }
 
-/* d[from..to) (+)= the sum of s[0..ns), while next[0..nn) + ahead is fetched.  Returns how far it came. */
+/*
+ * d[from..to) (+)= the sum of s[0..ns), while next[0..nn) + ahead is fetched.  Returns how far it
+ * came.
+ */
 static size_t part_sum(uint8_t *d, size_t from, size_t to, const uint8_t *const *s, uint32_t ns,
 		       const uint8_t *const *next, uint32_t nn, size_t ahead, bool add)
 {
@@ -122,8 +127,10 @@ void sdr_fec_base_sum(const struct sdr_fec_op *op)
 			bool wrap = op->ns - j <= SDR_FEC_GROUP;
 
 			n = wrap ? op->ns - j : SDR_FEC_GROUP;
-			b = part_sum(op->dst[0], from, to, op->src + j, n, wrap ? op->src : op->src + j + n,
-				     wrap ? op->ns : op->ns - j - n, wrap ? to - from : 0, op->add || j);
+			b = part_sum(op->dst[0], from, to, op->src + j, n,
+				     wrap ? op->src : op->src + j + n,
+				     wrap ? op->ns : op->ns - j - n, wrap ? to - from : 0,
+				     op->add || j);
 		}
 	}
 	for (; b < op->len; b++) {

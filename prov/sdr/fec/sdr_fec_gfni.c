@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The kernel for CPUs with GFNI and AVX-512.  GF2P8MULB knows AES's polynomial only, but multiplication by a
- * constant is linear over bits whatever the polynomial: GF2P8AFFINEQB applies its 8x8 bit matrix to 64 bytes.
+ * The kernel for CPUs with GFNI and AVX-512.  GF2P8MULB knows AES's polynomial only, but
+ * multiplication by a constant is linear over bits whatever the polynomial: GF2P8AFFINEQB applies
+ * its 8x8 bit matrix to 64 bytes.
  *
- * Up to eight outputs are kept in registers over a column of two or four vectors (128 or 256 bytes) while the
- * inputs pass by.  What then decides is memory, so the inputs are walked in an order that it likes: SDR_FEC_BLOCK
- * bytes of SDR_FEC_GROUP inputs, then as much of the next inputs into the same outputs, which are still in the
- * first cache, and so on; while one group is worked on, the next is prefetched, and at the end what lies behind
- * the first inputs: the next row of packets, if chunks are taken row by row.  (All inputs side by side, which
- * is what ISA-L does, is a stream of memory each; at a distance that is a power of two they push each other out
- * of the cache as well.  With 128 inputs of 64 KiB that costs a factor of four.)
+ * Up to eight outputs are kept in registers over a column of two or four vectors (128 or 256 bytes)
+ * while the inputs pass by.  What then decides is memory, so the inputs are walked in an order that
+ * it likes: SDR_FEC_BLOCK bytes of SDR_FEC_GROUP inputs, then as much of the next inputs into the
+ * same outputs, which are still in the first cache, and so on; while one group is worked on, the
+ * next is prefetched, and at the end what lies behind the first inputs: the next row of packets, if
+ * chunks are taken row by row.  (All inputs side by side, which is what ISA-L does, is a stream of
+ * memory each; at a distance that is a power of two they push each other out of the cache as well.
+ * With 128 inputs of 64 KiB that costs a factor of four.)
  *
- * Bytes behind the last whole column are done a vector at a time under a mask; nothing is read or written beyond
- * a symbol.  Every function here has the target attribute; the rest of the program must not be compiled with it.
- * On other CPUs and architectures the kernel says that it cannot, and is not used.
+ * Bytes behind the last whole column are done a vector at a time under a mask; nothing is read or
+ * written beyond a symbol.  Every function here has the target attribute; the rest of the program
+ * must not be compiled with it. On other CPUs and architectures the kernel says that it cannot, and
+ * is not used.
  */
 #include "sdr_fec_impl.h"
 
@@ -26,7 +29,8 @@
 #define INLINE static inline __attribute__((always_inline)) TARGET
 #define VEC    64u /* bytes of a register */
 #define WIDTH  8u
-#define NARROW 4u /* outputs at a time of a single input: more fight for the same lines of the first cache */
+/* outputs at a time of a single input: more fight for the same lines of the first cache */
+#define NARROW 4u
 
 /* A group of inputs, a block of bytes. */
 struct part {
@@ -60,8 +64,8 @@ INLINE __m512i mul(__m512i v, uint64_t m)
 }
 
 /*
- * Whole columns of nv vectors, nd outputs; the arguments behind p are constants where this is inlined.  Returns
- * how far it came.
+ * Whole columns of nv vectors, nd outputs; the arguments behind p are constants where this is
+ * inlined.  Returns how far it came.
  */
 INLINE size_t columns(const struct part *p, uint32_t nd, uint32_t nv, bool ones)
 {
@@ -86,7 +90,8 @@ INLINE size_t columns(const struct part *p, uint32_t nd, uint32_t nv, bool ones)
 				v[q] = _mm512_loadu_si512(p->src[j] + b + q * VEC);
 			sdr_unroll(i, nd)
 				sdr_unroll(q, nv)
-					acc[i][q] = _mm512_xor_si512(acc[i][q], ones ? v[q] : mul(v[q], m[i]));
+					acc[i][q] = _mm512_xor_si512(acc[i][q],
+								     ones ? v[q] : mul(v[q], m[i]));
 		}
 		sdr_unroll(i, nd)
 			sdr_unroll(q, nv)
@@ -168,8 +173,8 @@ TARGET static void walk(const struct sdr_fec_op *op, const uint64_t *mat)
 }
 
 /* Outputs i .. i + nd of a single input: the matrices stay in registers. */
-INLINE size_t spread(const struct sdr_fec_op *op, const uint64_t *mat, uint32_t at, uint32_t nd, size_t b,
-		     size_t to)
+INLINE size_t spread(const struct sdr_fec_op *op, const uint64_t *mat, uint32_t at, uint32_t nd,
+		     size_t b, size_t to)
 {
 	__m512i m[NARROW], v[4];
 	uint32_t i, q;

@@ -3,10 +3,11 @@
 /*
  * Inside of sdr_fec.h: the field, the code, and the table of functions that every kernel fills.
  *
- * All that the code does is one operation: outputs = matrix * inputs, over bytes.  A kernel does it for up to
- * `width` outputs at a time, so that it reads the inputs once; sdr_fec_mul cuts larger matrices and long symbols
- * to fit.  Coefficients are plain field elements everywhere; a kernel looks up what it needs for them in a table
- * of its own (256 entries, filled once in the life of the process), so codes and plans do not know kernels.
+ * All that the code does is one operation: outputs = matrix * inputs, over bytes.  A kernel does it
+ * for up to `width` outputs at a time, so that it reads the inputs once; sdr_fec_mul cuts larger
+ * matrices and long symbols to fit.  Coefficients are plain field elements everywhere; a kernel
+ * looks up what it needs for them in a table of its own (256 entries, filled once in the life of
+ * the process), so codes and plans do not know kernels.
  */
 #ifndef SDR_FEC_IMPL_H
 #define SDR_FEC_IMPL_H
@@ -17,13 +18,16 @@
 #define SDR_FEC_ORDER	  255u /* of the multiplicative group */
 #define SDR_FEC_WIDTH_MAX 8u
 
-/* How inputs are walked: bytes of each at a time (a multiple of every column), inputs of a group. */
+/*
+ * How inputs are walked: bytes of each at a time (a multiple of every column), inputs of a group.
+ */
 #define SDR_FEC_BLOCK 4096u
 #define SDR_FEC_GROUP 16u
 
 /*
- * A loop of at most 8 turns that is written out.  With UBSan clang 14 gives wrong bytes when it unrolls these (without
- * the sanitizer, and with any of gcc's, they are right, and UBSan has nothing to report): there it stays a loop.
+ * A loop of at most 8 turns that is written out.  With UBSan clang 14 gives wrong bytes when it
+ * unrolls these (without the sanitizer, and with any of gcc's, they are right, and UBSan has
+ * nothing to report): there it stays a loop.
  */
 #ifdef __clang__
 #if __has_feature(undefined_behavior_sanitizer)
@@ -47,7 +51,10 @@ struct sdr_fec {
 	uint8_t coef[]; /* rows * k */
 };
 
-/* The inputs are there (no NULL) and ns > 0; output i of input j has the coefficient coef[i * stride + col[j]]. */
+/*
+ * The inputs are there (no NULL) and ns > 0; output i of input j has the coefficient coef[i *
+ * stride + col[j]].
+ */
 struct sdr_fec_op {
 	const uint8_t *coef;
 	size_t stride;
@@ -65,7 +72,8 @@ struct sdr_fec_kernel {
 	uint32_t width;	     /* outputs of a call, at most SDR_FEC_WIDTH_MAX */
 	bool (*start)(void); /* once, before anything else; false: this CPU (or build) cannot */
 	void (*mul)(const struct sdr_fec_op *op);
-	void (*sum)(const struct sdr_fec_op *op); /* one output, all coefficients 1; they are not read */
+	/* one output, all coefficients 1; they are not read */
+	void (*sum)(const struct sdr_fec_op *op);
 };
 extern const struct sdr_fec_kernel sdr_fec_base, sdr_fec_isal, sdr_fec_gfni;
 
@@ -75,10 +83,10 @@ void sdr_fec_base_sum(const struct sdr_fec_op *op);
 void sdr_fec_gf_fill(void);
 
 /*
- * dst[0..nd) = coef * src, or += with add.  src[j] NULL: zeros.  Row i of the matrix begins at coef + i * stride;
- * ones: nd is 1 and all coefficients are 1.
+ * dst[0..nd) = coef * src, or += with add.  src[j] NULL: zeros.  Row i of the matrix begins at coef
+ * + i * stride; ones: nd is 1 and all coefficients are 1.
  */
-void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns, const uint8_t *const *src, uint32_t nd,
-		 uint8_t *const *dst, size_t len);
+void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns,
+		 const uint8_t *const *src, uint32_t nd, uint8_t *const *dst, size_t len);
 
 #endif /* SDR_FEC_IMPL_H */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The kernel that is ISA-L's.  Its tables are opaque: their size by coefficient changed between releases.  Here a
- * table is put together from those of single coefficients, which costs a copy of 8 or 32 bytes each; that a table
- * is such a chain is found out at the start, by comparison with one that ISA-L made in one go.  A release for
- * which it is not gets its tables made by itself for each call: right, and slower with short symbols.
+ * The kernel that is ISA-L's.  Its tables are opaque: their size by coefficient changed between
+ * releases.  Here a table is put together from those of single coefficients, which costs a copy of
+ * 8 or 32 bytes each; that a table is such a chain is found out at the start, by comparison with
+ * one that ISA-L made in one go.  A release for which it is not gets its tables made by itself for
+ * each call: right, and slower with short symbols.
  */
 #include "sdr_fec_impl.h"
 
@@ -64,8 +65,8 @@ static void isal_tables(const struct sdr_fec_op *op, uint8_t *tbl)
 }
 
 /*
- * ISA-L leaves the upper halves of the vector registers as they fall, and then every SSE instruction of whoever
- * runs next waits for them: five times slower, measured.
+ * ISA-L leaves the upper halves of the vector registers as they fall, and then every SSE
+ * instruction of whoever runs next waits for them: five times slower, measured.
  */
 #ifdef __x86_64__
 __attribute__((target("avx"))) static void upper_clear(void)
@@ -97,7 +98,8 @@ static void isal_mul(const struct sdr_fec_op *op)
 		ec_encode_data((int)op->len, (int)op->ns, (int)op->nd, tbl, src, dst);
 	else
 		for (j = 0; j < op->ns; j++)
-			ec_encode_data_update((int)op->len, (int)op->ns, (int)op->nd, (int)j, tbl, src[j], dst);
+			ec_encode_data_update((int)op->len, (int)op->ns, (int)op->nd, (int)j, tbl,
+					      src[j], dst);
 	registers_clean();
 }
 

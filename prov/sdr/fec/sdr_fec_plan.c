@@ -3,19 +3,21 @@
 /*
  * The matrix that gives the missing symbols of an erasure pattern from those that are there.
  *
- * Nothing is inverted by elimination: with a Cauchy matrix the answer is a formula.  Let P be the rows that are
- * used, M the missing positions, s_j = x_0 + y_j the scale of a column, and (all sums in GF(2^8))
+ * Nothing is inverted by elimination: with a Cauchy matrix the answer is a formula.  Let P be the
+ * rows that are used, M the missing positions, s_j = x_0 + y_j the scale of a column, and (all sums
+ * in GF(2^8))
  *
  *   A(y) = product over p in P of (x_p + y)          B(z) = product over m in M of (z + y_m)
  *
- * leaving out the factor that is 0.  The function of y with poles at the x_p that is 1 at y_i and 0 at the other
- * missing positions is known from its zeros; its values at the present positions and its residues at the poles
- * are what a missing symbol i takes of them:
+ * leaving out the factor that is 0.  The function of y with poles at the x_p that is 1 at y_i and 0
+ * at the other missing positions is known from its zeros; its values at the present positions and
+ * its residues at the poles are what a missing symbol i takes of them:
  *
  *   of data j:    A(y_i) / B(y_i) / s_i  *  B(y_j) / A(y_j) * s_j  /  (y_i + y_j)
  *   of parity p:  A(y_i) / B(y_i) / s_i  *  B(x_p) / A(x_p)        /  (y_i + x_p)
  *
- * In logarithms that is one addition and one look-up an entry, n * (k' + n) of them, after as many for A and B.
+ * In logarithms that is one addition and one look-up an entry, n * (k' + n) of them, after as many
+ * for A and B.
  *
  * The pattern is kept beside the matrix; setting it again is a comparison.  One thread at a time.
  */
@@ -61,7 +63,8 @@ static uint32_t log_product(uint8_t z, const uint8_t *v, uint32_t n)
 static bool plan_is(const struct sdr_fec_plan *p, uint32_t k, uint32_t n, const uint8_t *missing,
 		    const uint8_t *rows)
 {
-	return p->k == k && p->n == n && !memcmp(p->missing, missing, n) && !memcmp(p->rows, rows, n);
+	return p->k == k && p->n == n && !memcmp(p->missing, missing, n) &&
+	       !memcmp(p->rows, rows, n);
 }
 
 /* One parity symbol, the XOR of the data: so is the missing symbol. */
@@ -70,7 +73,8 @@ static bool plan_ones(const struct sdr_fec_plan *p)
 	return p->n == 1 && p->rows[0] == 0;
 }
 
-void sdr_fec_plan_set(struct sdr_fec_plan *p, uint32_t k, uint32_t n, const uint8_t *missing, const uint8_t *rows)
+void sdr_fec_plan_set(struct sdr_fec_plan *p, uint32_t k, uint32_t n, const uint8_t *missing,
+		      const uint8_t *rows)
 {
 	const struct sdr_fec_gf *gf = &sdr_fec_gf;
 	uint8_t x[SDR_FEC_SYMS_MAX], out[SDR_FEC_SYMS_MAX];
@@ -100,12 +104,13 @@ void sdr_fec_plan_set(struct sdr_fec_plan *p, uint32_t k, uint32_t n, const uint
 		s = j < k ? gf->log[SDR_FEC_ORDER ^ z] : 0;
 		b = (b + s + SDR_FEC_ORDER - a) % SDR_FEC_ORDER;
 		for (i = 0; i < n; i++)
-			p->coef[i * (k + n) + j] = gf->exp[out[i] + b + SDR_FEC_ORDER - gf->log[z ^ missing[i]]];
+			p->coef[i * (k + n) + j] =
+				gf->exp[out[i] + b + SDR_FEC_ORDER - gf->log[z ^ missing[i]]];
 	}
 }
 
-void sdr_fec_plan_run(const struct sdr_fec_plan *p, const uint8_t *const *src, const uint8_t *const *par,
-		      size_t len, uint8_t *const *out)
+void sdr_fec_plan_run(const struct sdr_fec_plan *p, const uint8_t *const *src,
+		      const uint8_t *const *par, size_t len, uint8_t *const *out)
 {
 	const uint8_t *in[SDR_FEC_SYMS_MAX];
 	uint32_t i;

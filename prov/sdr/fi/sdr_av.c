@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The address vector: fi_addr_t is an index into a table of engine addresses, for FI_AV_TABLE and FI_AV_MAP
- * alike.
+ * The address vector: fi_addr_t is an index into a table of engine addresses, for FI_AV_TABLE and
+ * FI_AV_MAP alike.
  *
- * Indexes are given out in order, freed ones (the latest first) before new ones; the same address inserted
- * twice gets two indexes that mean one peer.  A hash finds the index of an address, for FI_SOURCE.  Endpoints
- * keep the peers they have resolved by index; removing an address makes every bound endpoint forget it before
- * the index can be used again.  With FI_EVENT insertion is done at once and reported through the bound event
- * queue.  Addresses are sockaddr_in and sockaddr_in6, each entry as long as its family says.
+ * Indexes are given out in order, freed ones (the latest first) before new ones; the same address
+ * inserted twice gets two indexes that mean one peer.  A hash finds the index of an address, for
+ * FI_SOURCE.  Endpoints keep the peers they have resolved by index; removing an address makes every
+ * bound endpoint forget it before the index can be used again.  With FI_EVENT insertion is done at
+ * once and reported through the bound event queue.  Addresses are sockaddr_in and sockaddr_in6,
+ * each entry as long as its family says.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -21,7 +22,7 @@
 
 #define SDR_AV_FIRST 64u /* entries of a new table; it doubles */
 
-/* ---- table ----------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static uint32_t sdr_av_hash(const struct sdr_uc_addr *a)
 {
@@ -172,7 +173,7 @@ void sdr_av_ep_del(struct sdr_av *av, struct sdr_ep *ep)
 	pthread_mutex_unlock(&av->eps_lock);
 }
 
-/* ---- insertion ------------------------------------------------------------------------------------- */
+/* ---- insertion ------------------------------------------------------------------------------- */
 
 /* Whether a family fits what fi_getinfo said. */
 static bool sdr_av_family_ok(const struct sdr_av *av, int family)
@@ -226,8 +227,8 @@ static void sdr_av_report(struct sdr_av_report *r, fi_addr_t fi_addr, int err)
 	r->index++;
 }
 
-static int sdr_av_report_init(struct sdr_av_report *r, struct fid_av *fid, fi_addr_t *fi_addr, uint64_t flags,
-			      size_t count, void *context)
+static int sdr_av_report_init(struct sdr_av_report *r, struct fid_av *fid, fi_addr_t *fi_addr,
+			      uint64_t flags, size_t count, void *context)
 {
 	struct sdr_av *av = container_of(fid, struct sdr_av, fid);
 
@@ -264,8 +265,8 @@ static int sdr_av_report_end(struct sdr_av_report *r)
 	return sdr_eq_event(r->av->eq, FI_AV_COMPLETE, &e);
 }
 
-static int sdr_av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr_t *fi_addr, uint64_t flags,
-			 void *context)
+static int sdr_av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr_t *fi_addr,
+			 uint64_t flags, void *context)
 {
 	const uint8_t *p = addr;
 	struct sockaddr_storage sa;
@@ -285,9 +286,10 @@ static int sdr_av_insert(struct fid_av *fid, const void *addr, size_t count, fi_
 		len = sdr_sockaddr_len((struct sockaddr *)&sa);
 		if (!len) {
 			/* where the next one begins is only known when the format says so */
-			len = r.av->dom->addr_format == FI_SOCKADDR_IN	  ? sizeof(struct sockaddr_in)
-			      : r.av->dom->addr_format == FI_SOCKADDR_IN6 ? sizeof(struct sockaddr_in6)
-									  : 0;
+			len = r.av->dom->addr_format == FI_SOCKADDR_IN ? sizeof(struct sockaddr_in)
+			      : r.av->dom->addr_format == FI_SOCKADDR_IN6
+				      ? sizeof(struct sockaddr_in6)
+				      : 0;
 			sdr_av_report(&r, FI_ADDR_NOTAVAIL, -FI_EINVAL);
 			if (!len)
 				break;
@@ -323,8 +325,8 @@ static void sdr_av_insert_name(struct sdr_av_report *r, const char *node, const 
 	sdr_av_report(r, a, ret);
 }
 
-static int sdr_av_insertsvc(struct fid_av *fid, const char *node, const char *service, fi_addr_t *fi_addr,
-			    uint64_t flags, void *context)
+static int sdr_av_insertsvc(struct fid_av *fid, const char *node, const char *service,
+			    fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
 	struct sdr_av_report r;
 	int ret;
@@ -338,7 +340,9 @@ static int sdr_av_insertsvc(struct fid_av *fid, const char *node, const char *se
 	return sdr_av_report_end(&r);
 }
 
-/* The i-th node after `node`: numeric addresses count up, names count up the number they end with. */
+/*
+ * The i-th node after `node`: numeric addresses count up, names count up the number they end with.
+ */
 static int sdr_av_node(const char *node, size_t i, char *buf, size_t len)
 {
 	struct in_addr in;
@@ -366,11 +370,13 @@ static int sdr_av_node(const char *node, size_t i, char *buf, size_t len)
 	v = k == n ? 0 : strtoull(node + k, NULL, 10) + i;
 	if (k == n)
 		return snprintf(buf, len, "%s", node) < (int)len ? 0 : -FI_EINVAL;
-	return snprintf(buf, len, "%.*s%0*llu", (int)k, node, digits, v) < (int)len ? 0 : -FI_EINVAL;
+	return snprintf(buf, len, "%.*s%0*llu", (int)k, node, digits, v) < (int)len ? 0
+										    : -FI_EINVAL;
 }
 
-static int sdr_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt, const char *service,
-			    size_t svccnt, fi_addr_t *fi_addr, uint64_t flags, void *context)
+static int sdr_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,
+			    const char *service, size_t svccnt, fi_addr_t *fi_addr, uint64_t flags,
+			    void *context)
 {
 	struct sdr_av_report r;
 	char host[256], svc[16];
@@ -435,7 +441,8 @@ static int sdr_av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, u
 
 	if (flags)
 		return -FI_EBADFLAGS;
-	for (i = count; i-- > 0;) { /* backwards: inserting again gives the same indexes in the same order */
+	/* backwards: inserting again gives the same indexes in the same order */
+	for (i = count; i-- > 0;) {
 		r = sdr_av_remove_one(av, fi_addr[i]);
 		if (r)
 			ret = r;
@@ -478,16 +485,18 @@ static const char *sdr_av_straddr(struct fid_av *fid, const void *addr, char *bu
 		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&sa)->sin6_addr, ip, sizeof(ip));
 	else
 		snprintf(ip, sizeof(ip), "?");
-	n = snprintf(text, sizeof(text),
-		     family == AF_INET6 ? "fi_sockaddr_in6://[%s]:%u" : "fi_sockaddr_in://%s:%u", ip,
-		     family == AF_INET || family == AF_INET6 ? sdr_sockaddr_port((struct sockaddr *)&sa) : 0u);
+	n = snprintf(
+		text, sizeof(text),
+		family == AF_INET6 ? "fi_sockaddr_in6://[%s]:%u" : "fi_sockaddr_in://%s:%u", ip,
+		family == AF_INET || family == AF_INET6 ? sdr_sockaddr_port((struct sockaddr *)&sa)
+							: 0u);
 	if (buf && *len)
 		snprintf(buf, *len, "%s", text);
 	*len = (size_t)n + 1;
 	return buf;
 }
 
-/* ---- handle ---------------------------------------------------------------------------------------- */
+/* ---- handle ---------------------------------------------------------------------------------- */
 
 static int sdr_av_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
@@ -544,7 +553,8 @@ static struct fi_ops_av sdr_av_ops = {
 	.av_set = sdr_no_av_set,
 };
 
-int sdr_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **fid, void *context)
+int sdr_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **fid,
+		void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
 	struct sdr_av *av;

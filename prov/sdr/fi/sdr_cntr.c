@@ -3,8 +3,8 @@
 /*
  * Counters: how many operations have ended, well and badly.
  *
- * Two atomic words; reading them drives the bound endpoints.  A wait returns when the value has reached the
- * threshold, when an error was counted since it began, or when time is up.
+ * Two atomic words; reading them drives the bound endpoints.  A wait returns when the value has
+ * reached the threshold, when an error was counted since it began, or when time is up.
  */
 #include <errno.h>
 
@@ -164,7 +164,8 @@ static struct fi_ops_cntr sdr_cntr_ops = {
 	.seterr = sdr_cntr_seterr,
 };
 
-int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **fid, void *context)
+int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **fid,
+		  void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
 	struct sdr_cntr *cntr;

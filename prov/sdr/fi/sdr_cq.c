@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The completion queue: a ring of entries, successes and errors in the order in which they happened.
+ * The completion queue: a ring of entries, successes and errors in the order in which they
+ * happened.
  *
- * It never overruns (FI_RM_ENABLED).  The ring doubles when it is full, so its memory follows what is unread;
- * what is unread stays bounded because posting says -FI_EAGAIN from `limit` entries on (those already posted
- * still find room) and because an endpoint is not progressed any more while SDR_CQ_SIZE_MAX entries wait.
- * Reading takes what is there; only when there is nothing it drives the bound endpoints.  While an error is
- * at the head, reads say -FI_EAVAIL and fi_cq_readerr takes it; its text, the peer's address and the cause,
- * lives until the next read of an error.  A blocking read drives the endpoints itself, see sdr_pset.c.
+ * It never overruns (FI_RM_ENABLED).  The ring doubles when it is full, so its memory follows what
+ * is unread; what is unread stays bounded because posting says -FI_EAGAIN from `limit` entries on
+ * (those already posted still find room) and because an endpoint is not progressed any more while
+ * SDR_CQ_SIZE_MAX entries wait. Reading takes what is there; only when there is nothing it drives
+ * the bound endpoints.  While an error is at the head, reads say -FI_EAVAIL and fi_cq_readerr takes
+ * it; its text, the peer's address and the cause, lives until the next read of an error.  A
+ * blocking read drives the endpoints itself, see sdr_pset.c.
  */
 #include <errno.h>
 #include <sched.h>
@@ -120,7 +122,8 @@ static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_a
 		return ret;
 	}
 	/* an application that spins on a processor where its peer wants to run, too */
-	if (atomic_fetch_add_explicit(&cq->idle, 1, memory_order_relaxed) % SDR_YIELD_POLLS == SDR_YIELD_POLLS - 1)
+	if (atomic_fetch_add_explicit(&cq->idle, 1, memory_order_relaxed) % SDR_YIELD_POLLS ==
+	    SDR_YIELD_POLLS - 1)
 		sched_yield();
 	if (cq->wait.obj == FI_WAIT_FD && atomic_load(&cq->wait.raised)) {
 		/* for those who sleep on the descriptor without fi_trywait */
@@ -184,8 +187,8 @@ out:
 }
 
 /*
- * True when fi_cq_signal was called since this read began (it saw `mine` calls then), or before it and nobody has seen
- * it: every read that is blocked returns, or the next one.
+ * True when fi_cq_signal was called since this read began (it saw `mine` calls then), or before it
+ * and nobody has seen it: every read that is blocked returns, or the next one.
  */
 static bool sdr_cq_signaled(struct sdr_cq *cq, uint32_t mine)
 {
@@ -197,8 +200,8 @@ static bool sdr_cq_signaled(struct sdr_cq *cq, uint32_t mine)
 	return true;
 }
 
-static ssize_t sdr_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src, const void *cond,
-				int timeout)
+static ssize_t sdr_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src,
+				const void *cond, int timeout)
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
@@ -241,7 +244,8 @@ static ssize_t sdr_cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_
 	return ret;
 }
 
-static ssize_t sdr_cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond, int timeout)
+static ssize_t sdr_cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond,
+			    int timeout)
 {
 	return sdr_cq_sreadfrom(fid, buf, count, NULL, cond, timeout);
 }
@@ -272,7 +276,8 @@ int sdr_cq_trywait(struct sdr_cq *cq)
 	return -FI_EAGAIN;
 }
 
-static const char *sdr_cq_strerror(struct fid_cq *fid, int prov_errno, const void *err_data, char *buf, size_t len)
+static const char *sdr_cq_strerror(struct fid_cq *fid, int prov_errno, const void *err_data,
+				   char *buf, size_t len)
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 	const char *text = sdr_rel_strerror(prov_errno);
@@ -334,7 +339,8 @@ static struct fi_ops_cq sdr_cq_ops = {
 	.strerror = sdr_cq_strerror,
 };
 
-int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **fid, void *context)
+int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **fid,
+		void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
 	struct sdr_cq *cq;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * FI_EP_DGRAM: one message, one control datagram of class SDR_CLASS_DGRAM, unreliable and unordered.
+ * FI_EP_DGRAM: one message, one control datagram of class SDR_CLASS_DGRAM, unreliable and
+ * unordered.
  *
  *   type 0	the message
  *   type 1	8 bytes of remote CQ data, little-endian, then the message
  *
- * A send is complete when the SDK's batch has it.  Receives are matched in order; datagrams that find none
- * posted wait in a ring of SDR_DGRAM_BACKLOG, further ones are lost, as a network may.  A message longer than
- * its buffer is an error completion (FI_ETRUNC).  Everything under the endpoint's lock; the rings are
- * allocated by fi_enable, nothing later.  SDR messages with bitmaps go beside this, see sdr_ops.c.
+ * A send is complete when the SDK's batch has it.  Receives are matched in order; datagrams that
+ * find none posted wait in a ring of SDR_DGRAM_BACKLOG, further ones are lost, as a network may.  A
+ * message longer than its buffer is an error completion (FI_ETRUNC).  Everything under the
+ * endpoint's lock; the rings are allocated by fi_enable, nothing later.  SDR messages with bitmaps
+ * go beside this, see sdr_ops.c.
  */
 #include <errno.h>
 
@@ -48,8 +50,9 @@ size_t sdr_dgram_max(uint32_t ctl_max)
 }
 
 /* A message meets a receive. */
-static void sdr_dgram_deliver(struct sdr_ep *ep, const struct sdr_dgram_rx *rx, const struct sdr_uc_addr *from,
-			      uint8_t type, const uint8_t *p, size_t len)
+static void sdr_dgram_deliver(struct sdr_ep *ep, const struct sdr_dgram_rx *rx,
+			      const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
+			      size_t len)
 {
 	struct sdr_cqe e = {
 		.ctx = rx->ctx,
@@ -86,14 +89,15 @@ static void sdr_dgram_deliver(struct sdr_ep *ep, const struct sdr_dgram_rx *rx, 
 }
 
 /* From the SDK, inside a round. */
-static void sdr_dgram_arrived(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
-			      size_t len)
+static void sdr_dgram_arrived(void *user, const struct sdr_uc_addr *from, uint8_t type,
+			      const uint8_t *buf, size_t len)
 {
 	struct sdr_ep *ep = user;
 	struct sdr_dgram *dg = ep->dg;
 	struct sdr_dgram_msg *m;
 
-	if (type > SDR_DGRAM_DATA || len > SDR_CTL_MAX || (type == SDR_DGRAM_DATA && len < SDR_DGRAM_DATA_LEN))
+	if (type > SDR_DGRAM_DATA || len > SDR_CTL_MAX ||
+	    (type == SDR_DGRAM_DATA && len < SDR_DGRAM_DATA_LEN))
 		return;
 	if (dg->rx_count) {
 		sdr_dgram_deliver(ep, &dg->rx[dg->rx_head & dg->rx_mask], from, type, buf, len);
@@ -172,7 +176,8 @@ ssize_t sdr_dgram_cancel(struct sdr_ep *ep, void *context)
 		return -FI_ENOENT;
 	e.ctx = context;
 	for (; i + 1 < dg->rx_count; i++)
-		dg->rx[(dg->rx_head + i) & dg->rx_mask] = dg->rx[(dg->rx_head + i + 1) & dg->rx_mask];
+		dg->rx[(dg->rx_head + i) & dg->rx_mask] =
+			dg->rx[(dg->rx_head + i + 1) & dg->rx_mask];
 	dg->rx_count--;
 	if (ep->cntr[SDR_CNTR_RECV])
 		sdr_cntr_bump(ep->cntr[SDR_CNTR_RECV], true);
@@ -180,9 +185,10 @@ ssize_t sdr_dgram_cancel(struct sdr_ep *ep, void *context)
 	return 0;
 }
 
-/* ---- calls ----------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
-static ssize_t sdr_dgram_post_recv(struct fid_ep *fid, void *buf, size_t len, void *context, uint64_t flags)
+static ssize_t sdr_dgram_post_recv(struct fid_ep *fid, void *buf, size_t len, void *context,
+				   uint64_t flags)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_dgram_rx rx = { buf, len, context, flags & FI_COMPLETION ? SDR_UF_CQ : 0 };
@@ -212,11 +218,13 @@ static ssize_t sdr_dgram_post_recv(struct fid_ep *fid, void *buf, size_t len, vo
 	return ret;
 }
 
-static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64_t data,
-				   void *context, uint64_t flags)
+static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+				   uint64_t data, void *context, uint64_t flags)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
-	struct sdr_cqe e = { .ctx = context, .flags = FI_SEND | FI_MSG, .len = len, .src = FI_ADDR_NOTAVAIL };
+	struct sdr_cqe e = {
+		.ctx = context, .flags = FI_SEND | FI_MSG, .len = len, .src = FI_ADDR_NOTAVAIL
+	};
 	struct sdr_uc_addr to;
 	uint8_t *p;
 	size_t head = SDR_CLASS_LEN;
@@ -245,7 +253,8 @@ static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t l
 		ret = -FI_EAGAIN;
 		goto out;
 	}
-	sdr_class_encode(p, SDR_CLASS_DGRAM, flags & FI_REMOTE_CQ_DATA ? SDR_DGRAM_DATA : SDR_DGRAM_PLAIN);
+	sdr_class_encode(p, SDR_CLASS_DGRAM,
+			 flags & FI_REMOTE_CQ_DATA ? SDR_DGRAM_DATA : SDR_DGRAM_PLAIN);
 	if (flags & FI_REMOTE_CQ_DATA) {
 		sdr_put_le64(p + head, data);
 		head += SDR_DGRAM_DATA_LEN;
@@ -263,15 +272,17 @@ out:
 	return ret;
 }
 
-static ssize_t sdr_dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src, void *context)
+static ssize_t sdr_dgram_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+			      void *context)
 {
 	(void)desc;
 	(void)src;
-	return sdr_dgram_post_recv(fid, buf, len, context, container_of(fid, struct sdr_ep, fid)->rx_flags);
+	return sdr_dgram_post_recv(fid, buf, len, context,
+				   container_of(fid, struct sdr_ep, fid)->rx_flags);
 }
 
-static ssize_t sdr_dgram_recvv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count, fi_addr_t src,
-			       void *context)
+static ssize_t sdr_dgram_recvv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
+			       fi_addr_t src, void *context)
 {
 	(void)desc;
 	(void)src;
@@ -287,26 +298,27 @@ static ssize_t sdr_dgram_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, u
 
 	if (count > 1)
 		return -FI_EINVAL;
-	return sdr_dgram_post_recv(fid, count ? msg->msg_iov->iov_base : NULL, count ? msg->msg_iov->iov_len : 0,
-				   msg->context, flags | container_of(fid, struct sdr_ep, fid)->rx_msg_flags);
+	return sdr_dgram_post_recv(fid, count ? msg->msg_iov->iov_base : NULL,
+				   count ? msg->msg_iov->iov_len : 0, msg->context,
+				   flags | container_of(fid, struct sdr_ep, fid)->rx_msg_flags);
 }
 
-static ssize_t sdr_dgram_send(struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
-			      void *context)
+static ssize_t sdr_dgram_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			      fi_addr_t dest, void *context)
 {
 	(void)desc;
 	return sdr_dgram_post_send(fid, buf, len, dest, 0, context,
 				   container_of(fid, struct sdr_ep, fid)->tx_flags);
 }
 
-static ssize_t sdr_dgram_sendv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count, fi_addr_t dest,
-			       void *context)
+static ssize_t sdr_dgram_sendv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
+			       fi_addr_t dest, void *context)
 {
 	(void)desc;
 	if (count > 1)
 		return -FI_EINVAL;
-	return sdr_dgram_post_send(fid, count ? v->iov_base : NULL, count ? v->iov_len : 0, dest, 0, context,
-				   container_of(fid, struct sdr_ep, fid)->tx_flags);
+	return sdr_dgram_post_send(fid, count ? v->iov_base : NULL, count ? v->iov_len : 0, dest, 0,
+				   context, container_of(fid, struct sdr_ep, fid)->tx_flags);
 }
 
 static ssize_t sdr_dgram_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
@@ -315,8 +327,9 @@ static ssize_t sdr_dgram_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, u
 
 	if (count > 1)
 		return -FI_EINVAL;
-	return sdr_dgram_post_send(fid, count ? msg->msg_iov->iov_base : NULL, count ? msg->msg_iov->iov_len : 0,
-				   msg->addr, msg->data, msg->context,
+	return sdr_dgram_post_send(fid, count ? msg->msg_iov->iov_base : NULL,
+				   count ? msg->msg_iov->iov_len : 0, msg->addr, msg->data,
+				   msg->context,
 				   flags | container_of(fid, struct sdr_ep, fid)->tx_msg_flags);
 }
 
@@ -325,15 +338,17 @@ static ssize_t sdr_dgram_inject(struct fid_ep *fid, const void *buf, size_t len,
 	return sdr_dgram_post_send(fid, buf, len, dest, 0, NULL, FI_INJECT);
 }
 
-static ssize_t sdr_dgram_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc, uint64_t data,
-				  fi_addr_t dest, void *context)
+static ssize_t sdr_dgram_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+				  uint64_t data, fi_addr_t dest, void *context)
 {
 	(void)desc;
 	return sdr_dgram_post_send(fid, buf, len, dest, data, context,
-				   container_of(fid, struct sdr_ep, fid)->tx_flags | FI_REMOTE_CQ_DATA);
+				   container_of(fid, struct sdr_ep, fid)->tx_flags |
+					   FI_REMOTE_CQ_DATA);
 }
 
-static ssize_t sdr_dgram_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest)
+static ssize_t sdr_dgram_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+				    fi_addr_t dest)
 {
 	return sdr_dgram_post_send(fid, buf, len, dest, data, NULL, FI_INJECT | FI_REMOTE_CQ_DATA);
 }

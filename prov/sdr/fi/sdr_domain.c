@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The domain: one interface's address family or one RDMA device, its endpoints, its memory regions, its progress
- * thread and its workers.
+ * The domain: one interface's address family or one RDMA device, its endpoints, its memory regions,
+ * its progress thread and its workers.
  *
- * It fixes what fi_getinfo promised for everything opened from it: the settings of the environment as they
- * are now, the registration mode, the progress model.  It closes only when nothing opened from it is left.
+ * It fixes what fi_getinfo promised for everything opened from it: the settings of the environment
+ * as they are now, the registration mode, the progress model.  It closes only when nothing opened
+ * from it is left.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -153,7 +154,8 @@ static int sdr_domain_device(struct sdr_domain *dom, const struct fi_info *info)
 	}
 	if (d) {
 		snprintf(dom->device, sizeof(dom->device), "%s", d->name);
-		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine verbs, late packets: %s\n", d->name, d->late);
+		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine verbs, late packets: %s\n",
+			d->name, d->late);
 	} else {
 		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine soft\n",
 			info->domain_attr->name ? info->domain_attr->name : "");
@@ -163,8 +165,8 @@ static int sdr_domain_device(struct sdr_domain *dom, const struct fi_info *info)
 	return d || dom->env.engine == SDR_ENGINE_AUTO ? 0 : -FI_ENODEV;
 }
 
-int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, uint64_t flags,
-		     void *context)
+int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
+		     uint64_t flags, void *context)
 {
 	struct sdr_fabric *f = container_of(fabric, struct sdr_fabric, fid);
 	struct sdr_domain *dom;
@@ -214,7 +216,8 @@ err:
 	return ret;
 }
 
-int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
+int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
+		    void *context)
 {
 	return sdr_domain_open2(fabric, info, domain, 0, context);
 }

@@ -3,11 +3,11 @@
 /*
  * The traffic side of an endpoint: one round of it, its peers, and what becomes of completions.
  *
- * Completions arrive in sdr_ep_done while a post or a round runs, under the endpoint's lock, and become a CQ
- * entry (errors and the release of a multi-receive's buffer always, successes when the operation asked for one) and a
- * counter's step.  Peers are found by
- * fi_addr in an array that the endpoint fills as addresses are used; the other way round, for FI_SOURCE, the
- * peer carries its fi_addr.  What is decided for a peer goes to the log.  When the engine fails for good the
+ * Completions arrive in sdr_ep_done while a post or a round runs, under the endpoint's lock, and
+ * become a CQ entry (errors and the release of a multi-receive's buffer always, successes when the
+ * operation asked for one) and a counter's step.  Peers are found by fi_addr in an array that the
+ * endpoint fills as addresses are used; the other way round, for FI_SOURCE, the peer carries its
+ * fi_addr.  What is decided for a peer goes to the log.  When the engine fails for good the
  * endpoint stops being driven; its operations have been failed by then.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define SDR_CHOKED_NS 10000000ull /* until an endpoint with too much unread is looked at again */
 
-/* ---- completions ----------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
 static const struct {
 	uint64_t flags;
@@ -64,7 +64,8 @@ static int sdr_ep_fi_err(const struct sdr_rel_cqe *e)
 	}
 }
 
-void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e, const struct sdr_uc_addr *who)
+void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
+		       const struct sdr_uc_addr *who)
 {
 	const char *why = "";
 	char addr[64] = "";
@@ -77,8 +78,8 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e, 
 		why = ep->uc->ops->reason(ep->uc);
 	if (who)
 		sdr_soft_addr_format(who, addr, sizeof(addr));
-	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "", sdr_rel_strerror(e->prov_err),
-		 why[0] ? ": " : "", why);
+	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "",
+		 sdr_rel_strerror(e->prov_err), why[0] ? ": " : "", why);
 	/* peeks that find nothing and cancelled receives are no news */
 	e->text = e->err == FI_ENOMSG || e->err == FI_ECANCELED ? NULL : strdup(text);
 	sdr_cq_push(cq, e);
@@ -128,7 +129,8 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 	if (e->err) {
 		c.err = sdr_ep_fi_err(e);
 		c.prov_err = e->prov_err;
-		FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "operation failed: %s\n", sdr_rel_strerror(e->prov_err));
+		FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "operation failed: %s\n",
+			sdr_rel_strerror(e->prov_err));
 		sdr_ep_done_error(ep, cq, &c, e->peer ? sdr_peer_addr(e->peer) : NULL);
 		return;
 	}
@@ -139,8 +141,12 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 	} else if (!(e->uflags & SDR_UF_CQ)) {
 		if (!e->multi_last)
 			return;
-		/* The buffer's release is told always; of the message itself nobody wants to hear. */
-		c = (struct sdr_cqe){ .ctx = e->ctx, .flags = FI_MULTI_RECV, .src = FI_ADDR_NOTAVAIL };
+		/*
+		 * The buffer's release is told always; of the message itself nobody wants to hear.
+		 */
+		c = (struct sdr_cqe){ .ctx = e->ctx,
+				      .flags = FI_MULTI_RECV,
+				      .src = FI_ADDR_NOTAVAIL };
 		rx = false;
 	}
 	if (!cq)
@@ -150,8 +156,8 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 	sdr_cq_push(cq, &c);
 }
 
-static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
-			 void **region)
+static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
+			 void **va, void **region)
 {
 	return sdr_regions_get(((struct sdr_ep *)user)->dom, key, addr, len, access, va, region);
 }
@@ -177,9 +183,10 @@ static bool sdr_ep_work(void *user, struct sdr_job *job)
 		return false;
 	ret = sdr_work_give(&ep->dom->work, job, ep->env.ec_threads);
 	if (ret && ret != -ECHILD && ret != -ECANCELED)
-		sdr_complain("no thread to make parity with: %s; the sending one does it alone (raise the limit of "
-			     "threads, ulimit -u, or set FI_SDR_EC_THREADS=0)",
-			     strerror(-ret));
+		sdr_complain(
+			"no thread to make parity with: %s; the sending one does it alone (raise the limit of "
+			"threads, ulimit -u, or set FI_SDR_EC_THREADS=0)",
+			strerror(-ret));
 	return ret == 0;
 }
 
@@ -196,13 +203,15 @@ const struct sdr_rel_cbs sdr_ep_cbs = {
 	.unwork = sdr_ep_unwork,
 };
 
-/* ---- driving --------------------------------------------------------------------------------------- */
+/* ---- driving --------------------------------------------------------------------------------- */
 
 /* The rest of a round that has to wait because too much is unread. */
 bool sdr_ep_choked(const struct sdr_ep *ep)
 {
-	return (ep->rx_cq && atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
-	       (ep->tx_cq && atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
+	return (ep->rx_cq &&
+		atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
+	       (ep->tx_cq &&
+		atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
 }
 
 uint64_t sdr_ep_due(struct sdr_ep *ep)
@@ -242,8 +251,8 @@ int sdr_ep_drive(struct sdr_ep *ep)
 	sdr_ep_reason(ep);
 	if (ret < 0 && ret != -EAGAIN) {
 		ep->broken = true;
-		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s (%s)\n", ep->uc->ops->reason(ep->uc),
-			fi_strerror(-ret));
+		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s (%s)\n",
+			ep->uc->ops->reason(ep->uc), fi_strerror(-ret));
 	}
 	return ret;
 }
@@ -265,7 +274,7 @@ int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
 	return ret;
 }
 
-/* ---- peers ----------------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 {

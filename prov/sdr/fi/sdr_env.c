@@ -3,12 +3,12 @@
 /*
  * The table of environment variables and its parser.
  *
- * Every FI_SDR_ variable stands once in sdr_env_vars: name, type, default, unit, range, help, and where in struct
- * sdr_env its value lies; words of a choice have their numbers in sdr_env_words.  A value is taken whole or refused
- * with a sentence that names the variable, the value and what is allowed; there is no silent default.  Variables are
- * independent of each other except where sdr_env_check says: it is asked when all have been set, so that their order
- * does not matter.
- * No I/O except sdr_env_print_man; the environment itself is read in sdr_init.c.
+ * Every FI_SDR_ variable stands once in sdr_env_vars: name, type, default, unit, range, help, and
+ * where in struct sdr_env its value lies; words of a choice have their numbers in sdr_env_words.  A
+ * value is taken whole or refused with a sentence that names the variable, the value and what is
+ * allowed; there is no silent default.  Variables are independent of each other except where
+ * sdr_env_check says: it is asked when all have been set, so that their order does not matter. No
+ * I/O except sdr_env_print_man; the environment itself is read in sdr_init.c.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -32,7 +32,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "Engine that moves the packets: soft is RoCEv2 over a UDP socket, verbs an RDMA device; auto offers "
 	  "devices first, then sockets, and takes a socket where a device cannot be opened.",
 	  AT(engine) },
-	{ "reliability", SDR_ENV_CHOICE, "auto", "", "auto, hybrid, sr, sr_rto, sr_nack, ec, ec_sr", 0, 0,
+	{ "reliability", SDR_ENV_CHOICE, "auto", "", "auto, hybrid, sr, sr_rto, sr_nack, ec, ec_sr",
+	  0, 0,
 	  "How losses are repaired: sr sends again what RACK, tail probes and NACKs show as lost; ec sends "
 	  "parity with everything and more of it on demand; hybrid sends parity where a repair would come too "
 	  "late; auto does as hybrid where that pays, else as sr, judged for each transfer. sr_rto, sr_nack and "
@@ -43,9 +44,11 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "FI_SDR_EC_M groups.",
 	  AT(rel.ec_code) },
 	{ "ec_k", SDR_ENV_UINT, "32", "chunks", "1..255", 1, 255,
-	  "Data chunks of a submessage under ec and ec_sr; 256 at most with FI_SDR_EC_M.", AT(rel.ec_k) },
+	  "Data chunks of a submessage under ec and ec_sr; 256 at most with FI_SDR_EC_M.",
+	  AT(rel.ec_k) },
 	{ "ec_m", SDR_ENV_UINT, "8", "chunks", "1..255", 1, 255,
-	  "Parity chunks of a submessage under ec and ec_sr; 256 at most with FI_SDR_EC_K.", AT(rel.ec_m) },
+	  "Parity chunks of a submessage under ec and ec_sr; 256 at most with FI_SDR_EC_K.",
+	  AT(rel.ec_m) },
 	{ "ec_decode", SDR_ENV_CHOICE, "row", "", "row, chunk", 0, 0,
 	  "What a codeword of ec and ec_sr is made of: the packets at one place of all chunks, or whole chunks as "
 	  "in the SDR "
@@ -61,14 +64,16 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "Completion time that auto and hybrid make small: the mean, or that of 99 or 99.9 % of the transfers.",
 	  AT(rel.objective) },
 	{ "max_overhead", SDR_ENV_REAL, "0.25", "parity bytes per data byte", "0..4", 0, 4,
-	  "Parity that auto and hybrid may send with data; 0 switches it off.", AT(rel.max_overhead) },
+	  "Parity that auto and hybrid may send with data; 0 switches it off.",
+	  AT(rel.max_overhead) },
 	{ "mtu", SDR_ENV_UINT, "0", "bytes", "0, or a multiple of 4 in 256..8192", 0, SDR_MTU_MAX,
 	  "Payload of a packet; 0 is what the interface carries, 4096 at most.", AT(rel.mtu) },
 	{ "chunk_size", SDR_ENV_UINT, "65536", "bytes", "256..1073741824", 256, 1073741824.0,
 	  "Bytes that a bit of the chunk bitmap stands for; rounded to a multiple of the packet's payload.",
 	  AT(rel.chunk) },
-	{ "imm_split", SDR_ENV_STRING, "10+18+4", "bits", "message ID + packet offset + user immediate, 32 in all",
-	  0, 0, "Layout of the 32-bit immediate; both sides must agree.", AT(rel.split) },
+	{ "imm_split", SDR_ENV_STRING, "10+18+4", "bits",
+	  "message ID + packet offset + user immediate, 32 in all", 0, 0,
+	  "Layout of the 32-bit immediate; both sides must agree.", AT(rel.split) },
 	{ "channels", SDR_ENV_UINT, "1", "", "1..16", 1, SDR_CHANNELS_MAX,
 	  "Internal queue pairs of a generation, each with its own source port, over which routers that hash ports "
 	  "spread the load.",
@@ -79,10 +84,11 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "Congestion control: from measured delivery rate and minimum round trip, or the fixed rate of "
 	  "FI_SDR_RATE for provisioned links.",
 	  AT(rel.cc) },
-	{ "rate", SDR_ENV_RATE, "0", "bits per second", "0, or 1000..1000gbit; kbit, mbit, gbit", 0, 1e12,
-	  "Sending rate under FI_SDR_CC=fixed, wire headers counted.", AT(rel.rate_bps) },
+	{ "rate", SDR_ENV_RATE, "0", "bits per second", "0, or 1000..1000gbit; kbit, mbit, gbit", 0,
+	  1e12, "Sending rate under FI_SDR_CC=fixed, wire headers counted.", AT(rel.rate_bps) },
 	{ "rtt_init", SDR_ENV_UINT, "0", "microseconds", "0..10000000", 0, 10000000,
-	  "Round-trip time assumed before the first measurement; 0 is 50 ms.", AT(rel.rtt_init_us) },
+	  "Round-trip time assumed before the first measurement; 0 is 50 ms.",
+	  AT(rel.rtt_init_us) },
 	{ "rto_rtts", SDR_ENV_REAL, "3", "round-trip times", "1..100", 1, 100,
 	  "Retransmission timeout under FI_SDR_RELIABILITY=sr_rto.", AT(rel.rto_rtts) },
 	{ "timeout", SDR_ENV_UINT, "30000", "milliseconds", "100..86400000", 100, 86400000.0,
@@ -102,7 +108,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "e.g. "
 	  "drop=0.01,dup=1e-4,reorder=1e-3,corrupt=1e-4,burst=8,delay=12.5ms,jitter=1ms,rate=1gbit,queue=4m,"
 	  "blackout=2s+10s,seed=7",
-	  0, 0, "Fault injection: spoils what this process sends, packet by packet; for tests.", AT(fault) },
+	  0, 0, "Fault injection: spoils what this process sends, packet by packet; for tests.",
+	  AT(fault) },
 	{ "stats", SDR_ENV_STRING, "", "", "- or the name of a file", 0, 0,
 	  "Statistics when an endpoint closes, one JSON object a line for each peer and one for the sum, on "
 	  "standard output or appended to a file.",
@@ -137,7 +144,8 @@ static const struct {
 };
 #define NWORDS (sizeof(sdr_env_words) / sizeof(sdr_env_words[0]))
 
-static int sdr_env_refuse(char *err, size_t err_len, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int sdr_env_refuse(char *err, size_t err_len, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 static int sdr_env_refuse(char *err, size_t err_len, const char *fmt, ...)
 {
 	va_list ap;
@@ -294,7 +302,8 @@ static void sdr_env_set_choice(struct sdr_env *env, const struct sdr_env_var *v,
 	size_t i;
 
 	for (i = 0; i < NWORDS; i++) {
-		if (strcmp(sdr_env_words[i].name, v->name) == 0 && strcmp(sdr_env_words[i].word, value) == 0) {
+		if (strcmp(sdr_env_words[i].name, v->name) == 0 &&
+		    strcmp(sdr_env_words[i].word, value) == 0) {
 			sdr_env_store(env, v, sdr_env_words[i].value);
 			return;
 		}
@@ -311,25 +320,28 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 	double x;
 
 	if (!v) {
-		sdr_env_refuse(err, err_len, "%s is not a setting of sdr (fi_info -g sdr lists them)", name);
+		sdr_env_refuse(err, err_len,
+			       "%s is not a setting of sdr (fi_info -g sdr lists them)", name);
 		return -ENOENT;
 	}
 	sdr_env_upper(v, full, sizeof(full));
 	switch (v->type) {
 	case SDR_ENV_CHOICE:
 		if (!sdr_env_word(v->range, value))
-			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full, value, v->range);
+			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full,
+					      value, v->range);
 		sdr_env_set_choice(env, v, value);
 		return 0;
 	case SDR_ENV_UINT:
 	case SDR_ENV_REAL:
 	case SDR_ENV_RATE:
 		if (sdr_env_number(v->type, value, &x) || x < v->min || x > v->max ||
-		    (strcmp(v->name, "mtu") == 0 && x > 0 && (x < SDR_MTU_MIN || (uint32_t)x % 4)) ||
+		    (strcmp(v->name, "mtu") == 0 && x > 0 &&
+		     (x < SDR_MTU_MIN || (uint32_t)x % 4)) ||
 		    (strcmp(v->name, "rate") == 0 && x > 0 && x < 1000) ||
 		    (strcmp(v->name, "generations") == 0 && ((uint32_t)x & ((uint32_t)x - 1))))
-			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be %s%s%s", full, value, v->range,
-					      v->unit[0] ? " " : "", v->unit);
+			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be %s%s%s", full,
+					      value, v->range, v->unit[0] ? " " : "", v->unit);
 		if (v->type == SDR_ENV_REAL)
 			memcpy((char *)env + v->off, &x, sizeof(x));
 		else
@@ -339,10 +351,12 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 		break;
 	}
 	if (strlen(value) >= SDR_ENV_TEXT)
-		return sdr_env_refuse(err, err_len, "%s: longer than %u characters", full, SDR_ENV_TEXT - 1);
+		return sdr_env_refuse(err, err_len, "%s: longer than %u characters", full,
+				      SDR_ENV_TEXT - 1);
 	if (strcmp(v->name, "imm_split") == 0) {
 		if (sdr_imm_split_parse(value, &split) || sdr_imm_split_check(&split))
-			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be %s, e.g. 10+18+4 or 8+22+2", full,
+			return sdr_env_refuse(err, err_len,
+					      "%s=\"%s\": must be %s, e.g. 10+18+4 or 8+22+2", full,
 					      value, v->range);
 		env->rel.split = split;
 		return 0;
@@ -362,8 +376,8 @@ static int sdr_env_check_code(const struct sdr_rel_cfg *c, char *err, size_t err
 	if (c->ec_k + c->ec_m > SDR_CODE_SYMS_MAX)
 		return sdr_env_refuse(
 			err, err_len,
-			"FI_SDR_EC_K=%u and FI_SDR_EC_M=%u: must be %u at most together, make one smaller", c->ec_k,
-			c->ec_m, SDR_CODE_SYMS_MAX);
+			"FI_SDR_EC_K=%u and FI_SDR_EC_M=%u: must be %u at most together, make one smaller",
+			c->ec_k, c->ec_m, SDR_CODE_SYMS_MAX);
 	if (c->scheme != SDR_SCHEME_EC && c->scheme != SDR_SCHEME_EC_SR)
 		return 0;
 	if (c->chunk > SDR_REL_EC_CHUNK)
@@ -391,10 +405,13 @@ int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 	uint32_t mtu = env->rel.mtu ? env->rel.mtu : SDR_MTU_MIN;
 
 	if (env->rel.cc == SDR_CC_FIXED && !env->rel.rate_bps)
-		return sdr_env_refuse(err, err_len, "FI_SDR_CC=fixed needs FI_SDR_RATE, e.g. FI_SDR_RATE=10gbit");
+		return sdr_env_refuse(err, err_len,
+				      "FI_SDR_CC=fixed needs FI_SDR_RATE, e.g. FI_SDR_RATE=10gbit");
 	if (env->rel.chunk < mtu)
-		return sdr_env_refuse(err, err_len, "FI_SDR_CHUNK_SIZE=%u is smaller than a packet (FI_SDR_MTU=%u)",
-				      env->rel.chunk, mtu);
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_CHUNK_SIZE=%u is smaller than a packet (FI_SDR_MTU=%u)",
+			env->rel.chunk, mtu);
 	return sdr_env_check_code(&env->rel, err, err_len);
 }
 
@@ -428,8 +445,8 @@ int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t l
 		break;
 	default:
 		if (strcmp(v->name, "imm_split") == 0)
-			n = snprintf(buf, len, "%u+%u+%u", env->rel.split.id_bits, env->rel.split.off_bits,
-				     env->rel.split.user_bits);
+			n = snprintf(buf, len, "%u+%u+%u", env->rel.split.id_bits,
+				     env->rel.split.off_bits, env->rel.split.user_bits);
 		else
 			n = snprintf(buf, len, "%s", text);
 		break;

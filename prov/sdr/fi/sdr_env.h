@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The provider's settings: one table of variables, from which libfabric's parameter list, the man page's
- * section and the parser are made.  No libfabric type here: the table can be printed without libfabric.
+ * The provider's settings: one table of variables, from which libfabric's parameter list, the man
+ * page's section and the parser are made.  No libfabric type here: the table can be printed without
+ * libfabric.
  */
 #ifndef SDR_ENV_H
 #define SDR_ENV_H
@@ -10,7 +11,8 @@
 #include <stdio.h>
 #include "../rel/sdr_rel_cfg.h"
 
-#define SDR_ENV_TEXT 256u /* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS), final zero included */
+/* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS), final zero included */
+#define SDR_ENV_TEXT 256u
 #define SDR_ENV_ERR  512u /* bytes of a reason */
 
 enum sdr_env_engine {
@@ -21,7 +23,10 @@ enum sdr_env_engine {
 
 struct sdr_env {
 	struct sdr_rel_cfg
-		rel; /* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
+		/*
+		 * what the reliable endpoint takes; depths and inject_max are filled per endpoint
+		 */
+		rel;
 	enum sdr_env_engine engine;
 	char late[8];		     /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
 	uint32_t rx_depth, tx_depth; /* likewise; 0: the engine's defaults */
@@ -41,9 +46,10 @@ enum sdr_env_type {
 struct sdr_env_var {
 	const char *name; /* without FI_SDR_, lower case: what fi_param_define wants */
 	enum sdr_env_type type;
-	const char *def;   /* default, as the user would write it; "" none */
-	const char *unit;  /* "" none */
-	const char *range; /* allowed values, for people; of SDR_ENV_CHOICE: words separated by ", " */
+	const char *def;  /* default, as the user would write it; "" none */
+	const char *unit; /* "" none */
+	/* allowed values, for people; of SDR_ENV_CHOICE: words separated by ", " */
+	const char *range;
 	double min, max;   /* of numbers */
 	const char *help;  /* a sentence or two */
 	size_t off, width; /* of the value in struct sdr_env, bytes */
@@ -54,10 +60,11 @@ extern const struct sdr_env_var sdr_env_vars[];
 
 void sdr_env_defaults(struct sdr_env *env);
 /*
- * Sets one variable from a text; name with or without FI_SDR_, any case.  0, -ENOENT (no such variable) or -EINVAL
- * (value), with the reason in err.
+ * Sets one variable from a text; name with or without FI_SDR_, any case.  0, -ENOENT (no such
+ * variable) or -EINVAL (value), with the reason in err.
  */
-int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *err, size_t err_len);
+int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *err,
+		size_t err_len);
 /* The value in force, as text.  0, -ENOENT or -ENOSPC. */
 int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t len);
 /* What no single variable shows.  0 or -EINVAL with the reason. */

@@ -3,10 +3,10 @@
 /*
  * Endpoints: what both types share, and the life of a reliable one.
  *
- * The engine (sdr_ep_engine.c) is opened by fi_enable, or earlier by whoever asks for the name; the reliable
- * endpoint above it by fi_enable.  Everything is bound before that.  Closing takes the endpoint out of every list,
- * so that nobody else drives it, then lets it finish what it has promised, SDR_CLOSE_LINGER_MS at the most.
- * Traffic is in sdr_done.c and sdr_post.c.
+ * The engine (sdr_ep_engine.c) is opened by fi_enable, or earlier by whoever asks for the name; the
+ * reliable endpoint above it by fi_enable.  Everything is bound before that.  Closing takes the
+ * endpoint out of every list, so that nobody else drives it, then lets it finish what it has
+ * promised, SDR_CLOSE_LINGER_MS at the most. Traffic is in sdr_done.c and sdr_post.c.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 
 #include "sdr_fi.h"
 
-/* ---- opening --------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int sdr_ep_rel_open(struct sdr_ep *ep)
 {
@@ -59,7 +59,8 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 
 	if (!ep->av)
 		return -FI_ENOAV;
-	if (tx && !ep->tx_cq && !ep->cntr[SDR_CNTR_SEND] && !ep->cntr[SDR_CNTR_WRITE] && !ep->cntr[SDR_CNTR_READ])
+	if (tx && !ep->tx_cq && !ep->cntr[SDR_CNTR_SEND] && !ep->cntr[SDR_CNTR_WRITE] &&
+	    !ep->cntr[SDR_CNTR_READ])
 		return -FI_ENOCQ;
 	if (rx && !ep->rx_cq && !ep->cntr[SDR_CNTR_RECV])
 		return -FI_ENOCQ;
@@ -82,7 +83,7 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	return ret;
 }
 
-/* ---- handle ---------------------------------------------------------------------------------------- */
+/* ---- handle ---------------------------------------------------------------------------------- */
 
 /* Lets a reliable endpoint finish; under lock but for its sleeps, and nobody else drives it. */
 static void sdr_ep_linger(struct sdr_ep *ep)
@@ -153,7 +154,10 @@ static int sdr_ep_close(struct fid *fid)
 	pthread_mutex_unlock(&ep->lock);
 	sdr_domain_ep_gone(ep->dom, ep);
 
-	/* those who slept on it look again: an application may want to know that nothing comes from here any more */
+	/*
+	 * those who slept on it look again: an application may want to know that nothing comes from
+	 * here any more
+	 */
 	if (ep->tx_cq) {
 		sdr_wait_raise(&ep->tx_cq->wait);
 		atomic_fetch_sub(&ep->tx_cq->refs, 1);
@@ -184,7 +188,8 @@ static int sdr_ep_bind_cq(struct sdr_ep *ep, struct sdr_cq *cq, uint64_t flags)
 	uint64_t comp = flags & FI_SELECTIVE_COMPLETION ? 0 : FI_COMPLETION;
 	int ret;
 
-	if ((flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) || !(flags & (FI_TRANSMIT | FI_RECV)))
+	if ((flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) ||
+	    !(flags & (FI_TRANSMIT | FI_RECV)))
 		return -FI_EBADFLAGS;
 	if (((flags & FI_TRANSMIT) && ep->tx_cq) || ((flags & FI_RECV) && ep->rx_cq))
 		return -FI_EINVAL;
@@ -214,7 +219,8 @@ static int sdr_ep_bind_cntr(struct sdr_ep *ep, struct sdr_cntr *cntr, uint64_t f
 						       FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE };
 	int i, ret;
 
-	if (!flags || (flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)))
+	if (!flags ||
+	    (flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)))
 		return -FI_EBADFLAGS;
 	if (cntr->dom != ep->dom)
 		return -FI_EINVAL;
@@ -365,7 +371,8 @@ static int sdr_ep_setname(fid_t fid, void *addr, size_t addrlen)
 
 	memset(&sa, 0, sizeof(sa));
 	memcpy(&sa, addr, addrlen < sizeof(sa) ? addrlen : sizeof(sa));
-	if (!sdr_sockaddr_len((struct sockaddr *)&sa) || addrlen < sdr_sockaddr_len((struct sockaddr *)&sa))
+	if (!sdr_sockaddr_len((struct sockaddr *)&sa) ||
+	    addrlen < sdr_sockaddr_len((struct sockaddr *)&sa))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->lock);
 	if (ep->ctx)
@@ -467,8 +474,8 @@ static int sdr_ep_src_init(struct sdr_ep *ep, const struct fi_info *info)
 		       : -FI_EINVAL;
 }
 
-int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid, uint64_t flags,
-		 void *context)
+int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid,
+		 uint64_t flags, void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
 	struct sdr_ep *ep;
@@ -480,8 +487,8 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		return -FI_EINVAL;
 	if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_DGRAM)
 		return -FI_EINVAL;
-	if (info->tx_attr->inject_size > SDR_INJECT_SIZE_MAX || info->tx_attr->size > SDR_TX_SIZE_MAX ||
-	    info->rx_attr->size > SDR_RX_SIZE_MAX)
+	if (info->tx_attr->inject_size > SDR_INJECT_SIZE_MAX ||
+	    info->tx_attr->size > SDR_TX_SIZE_MAX || info->rx_attr->size > SDR_RX_SIZE_MAX)
 		return -FI_EINVAL;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * From an endpoint's domain and settings to its engine: a device or a UDP socket, with fault injection over it, and
- * the SDK's context on top.
+ * From an endpoint's domain and settings to its engine: a device or a UDP socket, with fault
+ * injection over it, and the SDK's context on top.
  *
- * A device that nobody named gives way to a socket at the same address when it cannot be opened, with a warning
- * that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name, is an error.  Settings that do not go
- * together are found here, before anything is open: they can still be changed.  Opened once, by fi_enable or by
- * whoever asks for the endpoint's name, under ep->lock.
+ * A device that nobody named gives way to a socket at the same address when it cannot be opened,
+ * with a warning that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name,
+ * is an error.  Settings that do not go together are found here, before anything is open: they can
+ * still be changed.  Opened once, by fi_enable or by whoever asks for the endpoint's name, under
+ * ep->lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,12 +46,14 @@ static int sdr_ep_open_soft(struct sdr_ep *ep, struct sdr_uc **uc, char *err, si
 }
 
 /* The engine of the domain and the settings; *what: words for what was tried last. */
-static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc **uc, const char **what, char *err, size_t err_len)
+static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc **uc, const char **what, char *err,
+			  size_t err_len)
 {
 	bool only = ep->env.engine == SDR_ENGINE_VERBS || ep->dom->device_asked;
 	int ret;
 
-	if (ep->env.engine == SDR_ENGINE_VERBS || (ep->env.engine == SDR_ENGINE_AUTO && ep->dom->device[0])) {
+	if (ep->env.engine == SDR_ENGINE_VERBS ||
+	    (ep->env.engine == SDR_ENGINE_AUTO && ep->dom->device[0])) {
 		*what = ep->dom->device[0] ? ep->dom->device : "an RDMA device";
 		ret = sdr_ep_open_verbs(ep, uc, err, err_len);
 		if (!ret || only)
@@ -108,14 +111,16 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	ep->uc = uc;
 	ep->fd = sdr_context_fd(ep->ctx);
 	uc->ops->info(uc, &info);
-	FI_INFO(&sdr_prov, FI_LOG_EP_CTRL, "endpoint: engine %s%s%s, %u bytes a packet, late packets: %s\n",
-		info.name, strcmp(info.name, "soft") ? " on " : "",
+	FI_INFO(&sdr_prov, FI_LOG_EP_CTRL,
+		"endpoint: engine %s%s%s, %u bytes a packet, late packets: %s\n", info.name,
+		strcmp(info.name, "soft") ? " on " : "",
 		strcmp(info.name, "soft") ? ep->dom->device : "", info.mtu, info.late);
 	return 0;
 complain:
 	if (sdr_soft_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)
 		sdr_soft_addr_format(&addr, name, sizeof(name));
-	sdr_complain("cannot open %s %s: %s%s%s%s", what, name, fi_strerror(-ret), err[0] ? ": " : "", err,
+	sdr_complain("cannot open %s %s: %s%s%s%s", what, name, fi_strerror(-ret),
+		     err[0] ? ": " : "", err,
 		     ret == -EADDRINUSE ? " (another process has it: ss -ulpn shows which)" : "");
 	return ret;
 }

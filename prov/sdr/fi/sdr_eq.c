@@ -3,9 +3,10 @@
 /*
  * The event queue: a list of events in order, errors among them.
  *
- * Control events are rare here (asynchronous address insertion, registrations of a bound domain, what the
- * application writes itself), so each is one allocation, SDR_EQ_SIZE_MAX at the most.  While an error is at
- * the head, reads say -FI_EAVAIL and fi_eq_readerr takes it.  Nothing needs to be driven for events.
+ * Control events are rare here (asynchronous address insertion, registrations of a bound domain,
+ * what the application writes itself), so each is one allocation, SDR_EQ_SIZE_MAX at the most.
+ * While an error is at the head, reads say -FI_EAVAIL and fi_eq_readerr takes it.  Nothing needs to
+ * be driven for events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ static int sdr_eq_put(struct sdr_eq *eq, struct sdr_event *ev)
 	return 0;
 }
 
-static int sdr_eq_event_put(struct sdr_eq *eq, uint32_t event, const void *buf, size_t len, bool provider)
+static int sdr_eq_event_put(struct sdr_eq *eq, uint32_t event, const void *buf, size_t len,
+			    bool provider)
 {
 	struct sdr_event *ev = calloc(1, sizeof(*ev) + len);
 
@@ -78,7 +80,9 @@ void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
 
 	pthread_mutex_lock(&eq->lock);
 	for (p = &eq->head; (ev = *p);) {
-		of = ev->is_err ? ev->err.fid : ev->provider ? ((struct fi_eq_entry *)(void *)ev->data)->fid : NULL;
+		of = ev->is_err	    ? ev->err.fid
+		     : ev->provider ? ((struct fi_eq_entry *)(void *)ev->data)->fid
+				    : NULL;
 		if (of == fid) {
 			*p = ev->next;
 			eq->count--;
@@ -91,7 +95,8 @@ void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
 	pthread_mutex_unlock(&eq->lock);
 }
 
-static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t len, uint64_t flags)
+static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t len,
+			   uint64_t flags)
 {
 	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
 	struct sdr_event *ev;
@@ -112,7 +117,9 @@ static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_
 		if (!(flags & FI_PEEK))
 			sdr_eq_drop(eq);
 	}
-	/* for those who sleep on the descriptor without fi_trywait; who writes raises it after this */
+	/*
+	 * for those who sleep on the descriptor without fi_trywait; who writes raises it after this
+	 */
 	if (ret == -FI_EAGAIN && eq->wait.obj == FI_WAIT_FD && atomic_load(&eq->wait.raised))
 		sdr_wait_drain(&eq->wait);
 	pthread_mutex_unlock(&eq->lock);
@@ -141,7 +148,8 @@ static ssize_t sdr_eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, u
 	return ret;
 }
 
-static ssize_t sdr_eq_write(struct fid_eq *fid, uint32_t event, const void *buf, size_t len, uint64_t flags)
+static ssize_t sdr_eq_write(struct fid_eq *fid, uint32_t event, const void *buf, size_t len,
+			    uint64_t flags)
 {
 	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
 	int ret;
@@ -153,7 +161,8 @@ static ssize_t sdr_eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 	return ret ? ret : (ssize_t)len;
 }
 
-static ssize_t sdr_eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t len, int timeout, uint64_t flags)
+static ssize_t sdr_eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t len, int timeout,
+			    uint64_t flags)
 {
 	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
 	uint64_t until = timeout < 0 ? UINT64_MAX : sdr_mono_ns() + (uint64_t)timeout * 1000000ull;
@@ -191,7 +200,8 @@ int sdr_eq_trywait(struct sdr_eq *eq)
 	return ret;
 }
 
-static const char *sdr_eq_strerror(struct fid_eq *fid, int prov_errno, const void *err_data, char *buf, size_t len)
+static const char *sdr_eq_strerror(struct fid_eq *fid, int prov_errno, const void *err_data,
+				   char *buf, size_t len)
 {
 	const char *text = fi_strerror(prov_errno < 0 ? -prov_errno : prov_errno);
 
@@ -243,7 +253,8 @@ static struct fi_ops_eq sdr_eq_ops = {
 	.strerror = sdr_eq_strerror,
 };
 
-int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **fid, void *context)
+int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **fid,
+		void *context)
 {
 	struct sdr_fabric *f = container_of(fabric, struct sdr_fabric, fid);
 	struct sdr_eq *eq;

@@ -3,13 +3,14 @@
 /*
  * The end of a process that did not close what it opened.
  *
- * All domains stand in one list.  When libfabric cleans up, at exit, each endpoint that is still open tells its peers
- * what it has received (sdr_rel_farewell) and is not driven any more; what fault injection holds back leaves at its
- * time.  Memory of the application is not looked at: destructors may have run.
+ * All domains stand in one list.  When libfabric cleans up, at exit, each endpoint that is still
+ * open tells its peers what it has received (sdr_rel_farewell) and is not driven any more; what
+ * fault injection holds back leaves at its time.  Memory of the application is not looked at:
+ * destructors may have run.
  *
- * Exit must not hang: no lock is waited for beyond SDR_EXIT_LOCK_NS (another thread may be anywhere, for ever, if this
- * one was stopped inside it), and nothing else beyond SDR_CLOSE_LINGER_MS.  A forked child says nothing: the endpoints
- * are its parent's.
+ * Exit must not hang: no lock is waited for beyond SDR_EXIT_LOCK_NS (another thread may be
+ * anywhere, for ever, if this one was stopped inside it), and nothing else beyond
+ * SDR_CLOSE_LINGER_MS.  A forked child says nothing: the endpoints are its parent's.
  */
 #include <errno.h>
 #include <time.h>
@@ -17,7 +18,8 @@
 
 #include "sdr_fi.h"
 
-#define SDR_EXIT_LOCK_NS 200000000ull /* for all locks together: a round of another thread ends in less */
+/* for all locks together: a round of another thread ends in less */
+#define SDR_EXIT_LOCK_NS 200000000ull
 #define SDR_EXIT_NAP_NS	 50000ull
 #define SDR_EXIT_DEV_NS	 2000000ull /* a device sends its last datagrams meanwhile */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The fabric: the root of an application's objects.  It owns nothing but their count; fi_trywait is its one
- * decision, and that is delegated to the queue.
+ * The fabric: the root of an application's objects.  It owns nothing but their count; fi_trywait is
+ * its one decision, and that is delegated to the queue.
  */
 #include <errno.h>
 

@@ -3,9 +3,9 @@
 /*
  * Interfaces, names and socket addresses.
  *
- * Which addresses this machine has, which of them the kernel would use towards a peer, and what a node and a
- * service name mean.  Read anew every time: interfaces come and go.  No state, no threads; name resolution
- * may block as getaddrinfo does.
+ * Which addresses this machine has, which of them the kernel would use towards a peer, and what a
+ * node and a service name mean.  Read anew every time: interfaces come and go.  No state, no
+ * threads; name resolution may block as getaddrinfo does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -108,7 +108,8 @@ static void sdr_iface_fill(struct sdr_iface *f, const struct ifaddrs *ifa)
 /* Order in which applications should try them. */
 static int sdr_iface_rank(const struct sdr_iface *f)
 {
-	return (f->loopback ? 4 : 0) + (f->linklocal ? 2 : 0) + (f->addr.ss_family == AF_INET6 ? 1 : 0);
+	return (f->loopback ? 4 : 0) + (f->linklocal ? 2 : 0) +
+	       (f->addr.ss_family == AF_INET6 ? 1 : 0);
 }
 
 int sdr_iface_list(struct sdr_iface **v, unsigned int *n)
@@ -130,7 +131,8 @@ int sdr_iface_list(struct sdr_iface **v, unsigned int *n)
 	}
 	count = 0;
 	for (ifa = list; ifa; ifa = ifa->ifa_next) {
-		if (!ifa->ifa_addr || !(ifa->ifa_flags & IFF_UP) || !sdr_sockaddr_len(ifa->ifa_addr))
+		if (!ifa->ifa_addr || !(ifa->ifa_flags & IFF_UP) ||
+		    !sdr_sockaddr_len(ifa->ifa_addr))
 			continue;
 		sdr_iface_fill(&f, ifa);
 		for (i = count++; i > 0 && sdr_iface_rank(&out[i - 1]) > sdr_iface_rank(&f); i--)
@@ -143,7 +145,8 @@ int sdr_iface_list(struct sdr_iface **v, unsigned int *n)
 	return 0;
 }
 
-const struct sdr_iface *sdr_iface_find(const struct sdr_iface *v, unsigned int n, const struct sockaddr *sa)
+const struct sdr_iface *sdr_iface_find(const struct sdr_iface *v, unsigned int n,
+				       const struct sockaddr *sa)
 {
 	unsigned int i;
 
@@ -161,13 +164,14 @@ const struct sdr_iface *sdr_iface_find(const struct sdr_iface *v, unsigned int n
 	return NULL;
 }
 
-int sdr_resolve(const char *node, const char *service, uint64_t flags, int family, struct sockaddr_storage *out,
-		int max)
+int sdr_resolve(const char *node, const char *service, uint64_t flags, int family,
+		struct sockaddr_storage *out, int max)
 {
 	struct addrinfo hints = {
 		.ai_family = family,
 		.ai_socktype = SOCK_DGRAM,
-		.ai_flags = (flags & FI_SOURCE ? AI_PASSIVE : 0) | (flags & FI_NUMERICHOST ? AI_NUMERICHOST : 0),
+		.ai_flags = (flags & FI_SOURCE ? AI_PASSIVE : 0) |
+			    (flags & FI_NUMERICHOST ? AI_NUMERICHOST : 0),
 	};
 	struct addrinfo *list, *ai;
 	int ret, n = 0, pass;

@@ -3,12 +3,13 @@
 /*
  * fi_getinfo: what is offered, to whom.
  *
- * One entry for each address of an interface that is up and each endpoint type, reliable ones first; where an
- * RDMA device has the address another one in front of them all, whose domain is the device (FI_SDR_ENGINE says
- * which of the two kinds there are).  Every hint is honoured or makes the entry disappear (-FI_ENODATA, with the
- * reason in the log at level info); what is returned is what the endpoint then does.  The utility providers ask
- * for cores with a private flag: they get nothing, or they would stand in front of the native endpoint.  A wrong
- * environment value leaves no entry at all.  Addresses come from sdr_search.c.
+ * One entry for each address of an interface that is up and each endpoint type, reliable ones
+ * first; where an RDMA device has the address another one in front of them all, whose domain is the
+ * device (FI_SDR_ENGINE says which of the two kinds there are).  Every hint is honoured or makes
+ * the entry disappear (-FI_ENODATA, with the reason in the log at level info); what is returned is
+ * what the endpoint then does.  The utility providers ask for cores with a private flag: they get
+ * nothing, or they would stand in front of the native endpoint.  A wrong environment value leaves
+ * no entry at all.  Addresses come from sdr_search.c.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -21,28 +22,30 @@
 
 #define SDR_CAPS_COMM	(FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define SDR_CAPS_TX_RDM (FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
-#define SDR_CAPS_RX_RDM                                                                                            \
-	(FI_MSG | FI_TAGGED | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_DIRECTED_RECV | FI_SOURCE | \
-	 FI_MULTI_RECV | FI_RMA_EVENT)
+#define SDR_CAPS_RX_RDM                                                             \
+	(FI_MSG | FI_TAGGED | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | \
+	 FI_DIRECTED_RECV | FI_SOURCE | FI_MULTI_RECV | FI_RMA_EVENT)
 #define SDR_CAPS_TX_DG (FI_MSG | FI_SEND)
 #define SDR_CAPS_RX_DG (FI_MSG | FI_RECV | FI_SOURCE)
 /* secondary capabilities that cost nothing: always there */
 #define SDR_CAPS_FREE (SDR_CAPS_COMM | FI_FENCE | FI_MULTI_RECV)
 /* bits of the other side that old applications leave in tx_attr and rx_attr */
-#define SDR_CAPS_TX_IGNORED                                                                          \
-	(FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE | \
-	 FI_RMA_EVENT | SDR_CAPS_COMM)
+#define SDR_CAPS_TX_IGNORED                                                              \
+	(FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_DIRECTED_RECV | FI_MULTI_RECV | \
+	 FI_SOURCE | FI_RMA_EVENT | SDR_CAPS_COMM)
 #define SDR_CAPS_RX_IGNORED (FI_SEND | FI_READ | FI_WRITE | FI_FENCE | SDR_CAPS_COMM)
 
-#define SDR_TX_OP_FLAGS                                                                                           \
-	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MORE | \
-	 FI_FENCE)
-#define SDR_TX_OP_FLAGS_DG (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE)
-#define SDR_RX_OP_FLAGS	   (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)
+#define SDR_TX_OP_FLAGS                                                          \
+	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+	 FI_DELIVERY_COMPLETE | FI_MORE | FI_FENCE)
+#define SDR_TX_OP_FLAGS_DG \
+	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE)
+#define SDR_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)
 
 #define SDR_TAG_FORMAT	 0xaaaaaaaaaaaaaaaaull /* all 64 bits, one field each: the application's */
 #define SDR_MAX_PROGRESS 3		       /* FI_PROGRESS_CONTROL_UNIFIED of libfabric 2 */
-#define SDR_CNT_MAX	 65536u /* CQs, counters, endpoints of a domain: what memory allows, really */
+/* CQs, counters, endpoints of a domain: what memory allows, really */
+#define SDR_CNT_MAX	 65536u
 #define SDR_MR_CNT_MAX	 (1u << 24)
 #define SDR_ERR_DATA_MAX 256u /* bytes of the text with an error */
 
@@ -69,20 +72,24 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 	return type == FI_EP_RDM ? SDR_CAPS_RX_RDM : SDR_CAPS_RX_DG;
 }
 
-/* Bytes of the largest datagram from this address: of a device, what fits its packets if control goes through it. */
+/*
+ * Bytes of the largest datagram from this address: of a device, what fits its packets if control
+ * goes through it.
+ */
 static size_t sdr_info_dgram_max(const struct sdr_cand *c)
 {
 	const struct sockaddr *sa = (const struct sockaddr *)&c->src;
 	int mtu = sdr_soft_device_mtu(sa);
 	uint32_t head = (sa->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD;
-	uint32_t room = mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;
+	uint32_t room =
+		mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;
 
 	if (c->dev && c->dev->mtu >= SDR_CTL_MIN && room > c->dev->mtu)
 		room = c->dev->mtu;
 	return sdr_dgram_max(room < SDR_CTL_MAX ? room : SDR_CTL_MAX);
 }
 
-/* ---- hints ----------------------------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 static int sdr_check_mr_mode(uint32_t version, const struct fi_info *hints)
 {
@@ -93,8 +100,10 @@ static int sdr_check_mr_mode(uint32_t version, const struct fi_info *hints)
 			   "mr_mode 0x%x with API 1.%u\n", (unsigned int)mode, FI_MINOR(version));
 		return 0;
 	}
-	SDR_REFUSE((mode & FI_MR_BASIC) && mode != FI_MR_BASIC, "FI_MR_BASIC with other mr_mode bits\n");
-	SDR_REFUSE((mode & FI_MR_SCALABLE) && mode != FI_MR_SCALABLE, "FI_MR_SCALABLE with other mr_mode bits\n");
+	SDR_REFUSE((mode & FI_MR_BASIC) && mode != FI_MR_BASIC,
+		   "FI_MR_BASIC with other mr_mode bits\n");
+	SDR_REFUSE((mode & FI_MR_SCALABLE) && mode != FI_MR_SCALABLE,
+		   "FI_MR_SCALABLE with other mr_mode bits\n");
 	return 0; /* no bit is required of the application */
 }
 
@@ -102,14 +111,16 @@ static int sdr_check_domain(uint32_t version, const struct fi_info *hints)
 {
 	const struct fi_domain_attr *a = hints->domain_attr;
 
-	SDR_REFUSE((int)a->threading < 0 || a->threading > FI_THREAD_ENDPOINT, "threading %d\n", (int)a->threading);
+	SDR_REFUSE((int)a->threading < 0 || a->threading > FI_THREAD_ENDPOINT, "threading %d\n",
+		   (int)a->threading);
 	SDR_REFUSE((int)a->control_progress < 0 || (int)a->control_progress > SDR_MAX_PROGRESS,
 		   "control progress %d\n", (int)a->control_progress);
-	SDR_REFUSE((int)a->data_progress < 0 || (int)a->data_progress > SDR_MAX_PROGRESS, "data progress %d\n",
-		   (int)a->data_progress);
-	SDR_REFUSE((int)a->resource_mgmt < 0 || a->resource_mgmt > FI_RM_ENABLED, "resource management %d\n",
-		   (int)a->resource_mgmt);
-	SDR_REFUSE((int)a->av_type < 0 || a->av_type > FI_AV_TABLE, "address vector type %d\n", (int)a->av_type);
+	SDR_REFUSE((int)a->data_progress < 0 || (int)a->data_progress > SDR_MAX_PROGRESS,
+		   "data progress %d\n", (int)a->data_progress);
+	SDR_REFUSE((int)a->resource_mgmt < 0 || a->resource_mgmt > FI_RM_ENABLED,
+		   "resource management %d\n", (int)a->resource_mgmt);
+	SDR_REFUSE((int)a->av_type < 0 || a->av_type > FI_AV_TABLE, "address vector type %d\n",
+		   (int)a->av_type);
 	SDR_REFUSE(a->cq_data_size > SDR_CQ_DATA_SIZE, "cq_data_size %zu > %u\n", a->cq_data_size,
 		   SDR_CQ_DATA_SIZE);
 	if (sdr_check_mr_mode(version, hints))
@@ -131,18 +142,20 @@ static int sdr_check_ep(const struct fi_info *hints, size_t max_msg)
 {
 	const struct fi_ep_attr *a = hints->ep_attr;
 
-	SDR_REFUSE(a->protocol != FI_PROTO_UNSPEC && a->protocol != SDR_PROTO, "protocol 0x%x\n", a->protocol);
-	SDR_REFUSE(a->protocol_version > SDR_WIRE_VERSION, "protocol version %u > %u\n", a->protocol_version,
-		   SDR_WIRE_VERSION);
+	SDR_REFUSE(a->protocol != FI_PROTO_UNSPEC && a->protocol != SDR_PROTO, "protocol 0x%x\n",
+		   a->protocol);
+	SDR_REFUSE(a->protocol_version > SDR_WIRE_VERSION, "protocol version %u > %u\n",
+		   a->protocol_version, SDR_WIRE_VERSION);
 	SDR_REFUSE(a->max_msg_size > max_msg, "max_msg_size %zu > %zu\n", a->max_msg_size, max_msg);
 	SDR_REFUSE(a->msg_prefix_size, "message prefixes\n");
-	SDR_REFUSE(a->tx_ctx_cnt > 1, "tx_ctx_cnt %zu (shared and scalable contexts are not there)\n",
-		   a->tx_ctx_cnt);
-	SDR_REFUSE(a->rx_ctx_cnt > 1, "rx_ctx_cnt %zu (shared and scalable contexts are not there)\n",
-		   a->rx_ctx_cnt);
-	SDR_REFUSE((hints->caps & (FI_RMA | FI_ATOMIC)) &&
-			   (a->max_order_raw_size || a->max_order_war_size || a->max_order_waw_size),
-		   "ordering between RMAs\n");
+	SDR_REFUSE(a->tx_ctx_cnt > 1,
+		   "tx_ctx_cnt %zu (shared and scalable contexts are not there)\n", a->tx_ctx_cnt);
+	SDR_REFUSE(a->rx_ctx_cnt > 1,
+		   "rx_ctx_cnt %zu (shared and scalable contexts are not there)\n", a->rx_ctx_cnt);
+	SDR_REFUSE(
+		(hints->caps & (FI_RMA | FI_ATOMIC)) &&
+			(a->max_order_raw_size || a->max_order_war_size || a->max_order_waw_size),
+		"ordering between RMAs\n");
 	SDR_REFUSE(a->auth_key_size > SDR_AUTH_KEY_MAX, "authorization keys\n");
 	return 0;
 }
@@ -152,12 +165,14 @@ static int sdr_check_tx(const struct fi_tx_attr *a, enum fi_ep_type type)
 	uint64_t flags = type == FI_EP_RDM ? SDR_TX_OP_FLAGS : SDR_TX_OP_FLAGS_DG;
 	size_t iov = type == FI_EP_RDM ? SDR_REL_IOV_MAX : 1;
 
-	SDR_REFUSE(a->caps & ~SDR_CAPS_TX_IGNORED & ~sdr_caps_tx(type), "transmit capabilities 0x%llx\n",
-		   (unsigned long long)a->caps);
-	SDR_REFUSE(a->op_flags & ~flags, "transmit op_flags 0x%llx\n", (unsigned long long)(a->op_flags & ~flags));
-	SDR_REFUSE(a->msg_order & ~(type == FI_EP_RDM ? FI_ORDER_SAS : 0), "transmit order 0x%llx\n",
-		   (unsigned long long)a->msg_order);
-	SDR_REFUSE(a->comp_order, "transmit completion order 0x%llx\n", (unsigned long long)a->comp_order);
+	SDR_REFUSE(a->caps & ~SDR_CAPS_TX_IGNORED & ~sdr_caps_tx(type),
+		   "transmit capabilities 0x%llx\n", (unsigned long long)a->caps);
+	SDR_REFUSE(a->op_flags & ~flags, "transmit op_flags 0x%llx\n",
+		   (unsigned long long)(a->op_flags & ~flags));
+	SDR_REFUSE(a->msg_order & ~(type == FI_EP_RDM ? FI_ORDER_SAS : 0),
+		   "transmit order 0x%llx\n", (unsigned long long)a->msg_order);
+	SDR_REFUSE(a->comp_order, "transmit completion order 0x%llx\n",
+		   (unsigned long long)a->comp_order);
 	SDR_REFUSE(a->inject_size > SDR_INJECT_SIZE_MAX ||
 			   (type == FI_EP_DGRAM && a->inject_size > SDR_INJECT_SIZE),
 		   "inject_size %zu\n", a->inject_size);
@@ -172,12 +187,14 @@ static int sdr_check_rx(const struct fi_rx_attr *a, enum fi_ep_type type)
 	uint64_t flags = type == FI_EP_RDM ? SDR_RX_OP_FLAGS : FI_COMPLETION | FI_MORE;
 	size_t iov = type == FI_EP_RDM ? SDR_REL_IOV_MAX : 1;
 
-	SDR_REFUSE(a->caps & ~SDR_CAPS_RX_IGNORED & ~sdr_caps_rx(type), "receive capabilities 0x%llx\n",
-		   (unsigned long long)a->caps);
-	SDR_REFUSE(a->op_flags & ~flags, "receive op_flags 0x%llx\n", (unsigned long long)(a->op_flags & ~flags));
+	SDR_REFUSE(a->caps & ~SDR_CAPS_RX_IGNORED & ~sdr_caps_rx(type),
+		   "receive capabilities 0x%llx\n", (unsigned long long)a->caps);
+	SDR_REFUSE(a->op_flags & ~flags, "receive op_flags 0x%llx\n",
+		   (unsigned long long)(a->op_flags & ~flags));
 	SDR_REFUSE(a->msg_order & ~(type == FI_EP_RDM ? FI_ORDER_SAS : 0), "receive order 0x%llx\n",
 		   (unsigned long long)a->msg_order);
-	SDR_REFUSE(a->comp_order, "receive completion order 0x%llx\n", (unsigned long long)a->comp_order);
+	SDR_REFUSE(a->comp_order, "receive completion order 0x%llx\n",
+		   (unsigned long long)a->comp_order);
 	SDR_REFUSE(a->total_buffered_recv > SDR_REL_UNEXP_TOTAL, "total_buffered_recv %zu > %u\n",
 		   a->total_buffered_recv, SDR_REL_UNEXP_TOTAL);
 	SDR_REFUSE(a->size > SDR_RX_SIZE_MAX, "receive size %zu > %u\n", a->size, SDR_RX_SIZE_MAX);
@@ -198,11 +215,13 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 		   (unsigned long long)(hints->caps & ~all));
 	SDR_REFUSE(hints->addr_format > FI_SOCKADDR_IN6, "address format %u\n", hints->addr_format);
 	if (hints->fabric_attr) {
-		SDR_REFUSE(hints->fabric_attr->prov_version > SDR_PROV_VERSION, "provider version\n");
+		SDR_REFUSE(hints->fabric_attr->prov_version > SDR_PROV_VERSION,
+			   "provider version\n");
 	}
 	if (hints->domain_attr && sdr_check_domain(version, hints))
 		return -FI_ENODATA;
-	if (hints->ep_attr && sdr_check_ep(hints, type == FI_EP_RDM ? SDR_REL_MSG_MAX : SDR_CTL_MAX))
+	if (hints->ep_attr &&
+	    sdr_check_ep(hints, type == FI_EP_RDM ? SDR_REL_MSG_MAX : SDR_CTL_MAX))
 		return -FI_ENODATA;
 	if (hints->tx_attr && sdr_check_tx(hints->tx_attr, type))
 		return -FI_ENODATA;
@@ -212,7 +231,8 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 }
 
 /* What depends on it. */
-static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type, const struct sdr_cand *c)
+static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type,
+			  const struct sdr_cand *c)
 {
 	int family = c->src.ss_family;
 
@@ -231,12 +251,13 @@ static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type, con
 	if (hints->fabric_attr && hints->fabric_attr->name &&
 	    strcasecmp(hints->fabric_attr->name, c->iface->net) != 0)
 		return -FI_ENODATA;
-	if (type == FI_EP_DGRAM && hints->ep_attr && hints->ep_attr->max_msg_size > sdr_info_dgram_max(c))
+	if (type == FI_EP_DGRAM && hints->ep_attr &&
+	    hints->ep_attr->max_msg_size > sdr_info_dgram_max(c))
 		return -FI_ENODATA;
 	return 0;
 }
 
-/* ---- entries --------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static uint64_t sdr_caps_directed(uint64_t caps)
 {
@@ -247,7 +268,8 @@ static uint64_t sdr_caps_directed(uint64_t caps)
 	return caps;
 }
 
-static uint64_t sdr_info_caps(const struct fi_info *hints, enum fi_ep_type type, const struct sdr_cand *c)
+static uint64_t sdr_info_caps(const struct fi_info *hints, enum fi_ep_type type,
+			      const struct sdr_cand *c)
 {
 	uint64_t all = sdr_caps_tx(type) | sdr_caps_rx(type);
 
@@ -257,9 +279,9 @@ static uint64_t sdr_info_caps(const struct fi_info *hints, enum fi_ep_type type,
 }
 
 /*
- * What is required of the application: nothing, so bits that it offers are not returned (as the utility code
- * of libfabric does; some of its tests rely on it).  A domain opened with FI_MR_VIRT_ADDR or FI_MR_PROV_KEY
- * in its info keeps to them.
+ * What is required of the application: nothing, so bits that it offers are not returned (as the
+ * utility code of libfabric does; some of its tests rely on it).  A domain opened with
+ * FI_MR_VIRT_ADDR or FI_MR_PROV_KEY in its info keeps to them.
  */
 static int sdr_info_mr_mode(uint32_t version, const struct fi_info *hints)
 {
@@ -275,10 +297,12 @@ static uint64_t sdr_side_caps(uint64_t caps, uint64_t side, uint64_t asked)
 	caps &= side;
 	if (!asked)
 		return caps;
-	return caps & (sdr_caps_directed(asked) | SDR_CAPS_FREE | FI_SOURCE | FI_RMA_EVENT | FI_DIRECTED_RECV);
+	return caps & (sdr_caps_directed(asked) | SDR_CAPS_FREE | FI_SOURCE | FI_RMA_EVENT |
+		       FI_DIRECTED_RECV);
 }
 
-static void sdr_info_domain(struct fi_domain_attr *d, uint32_t version, const struct fi_info *hints, uint64_t comm)
+static void sdr_info_domain(struct fi_domain_attr *d, uint32_t version, const struct fi_info *hints,
+			    uint64_t comm)
 {
 	const struct fi_domain_attr *h = hints ? hints->domain_attr : NULL;
 
@@ -314,8 +338,8 @@ static void *sdr_addr_dup(const struct sockaddr_storage *sa, size_t *len)
 	return p;
 }
 
-static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hints, enum fi_ep_type type,
-				     const struct sdr_cand *c)
+static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hints,
+				     enum fi_ep_type type, const struct sdr_cand *c)
 {
 	const struct fi_tx_attr *ht = hints ? hints->tx_attr : NULL;
 	const struct fi_rx_attr *hr = hints ? hints->rx_attr : NULL;
@@ -368,7 +392,8 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	if (!i->domain_attr->name || !i->fabric_attr->name)
 		goto nomem;
 	if (c->dev) {
-		i->nic = sdr_nic_make(c->dev, hints && hints->domain_attr && hints->domain_attr->name);
+		i->nic = sdr_nic_make(c->dev,
+				      hints && hints->domain_attr && hints->domain_attr->name);
 		if (!i->nic)
 			goto nomem;
 	}
@@ -378,7 +403,7 @@ nomem:
 	return NULL;
 }
 
-/* ---- the call --------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
@@ -400,16 +425,18 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (sdr_env_read(&env))
 		return -FI_ENODATA;
 	if (env.fault[0])
-		sdr_complain("FAULT INJECTION IS ON (FI_SDR_FAULT=\"%s\"): what this process sends is damaged on "
-			     "purpose",
-			     env.fault);
+		sdr_complain(
+			"FAULT INJECTION IS ON (FI_SDR_FAULT=\"%s\"): what this process sends is damaged on "
+			"purpose",
+			env.fault);
 
 	ret = sdr_iface_list(&s.ifs, &s.nifs);
 	if (ret)
 		return ret;
 	if (!s.nifs) {
-		sdr_complain("no network interface with an IPv4 or IPv6 address is up: not even loopback (ip link "
-			     "set lo up)");
+		sdr_complain(
+			"no network interface with an IPv4 or IPv6 address is up: not even loopback (ip link "
+			"set lo up)");
 		ret = -FI_ENODATA;
 		goto out;
 	}
@@ -422,8 +449,9 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (ret)
 		goto out;
 	if (s.ndevs && !s.soft && !s.n)
-		sdr_complain("FI_SDR_ENGINE=verbs, but no RDMA device has the address to send from (ibv_devinfo -v "
-			     "lists the GIDs, ip route get the address)");
+		sdr_complain(
+			"FI_SDR_ENGINE=verbs, but no RDMA device has the address to send from (ibv_devinfo -v "
+			"lists the GIDs, ip route get the address)");
 	for (t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 		if (sdr_check_hints(version, hints, types[t]))
 			continue;

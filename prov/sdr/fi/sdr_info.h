@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Between the two halves of fi_getinfo: which addresses there are (sdr_search.c), what is offered there (sdr_info.c). */
+/*
+ * Between the two halves of fi_getinfo: which addresses there are (sdr_search.c), what is offered
+ * there (sdr_info.c).
+ */
 #ifndef SDR_INFO_H
 #define SDR_INFO_H
 
@@ -25,7 +28,10 @@ struct sdr_search {
 	unsigned int n, cap;
 };
 
-/* What node, service and hints ask for, as candidates.  0, or -FI_ENODATA and others with a reason in the log. */
+/*
+ * What node, service and hints ask for, as candidates.  0, or -FI_ENODATA and others with a reason
+ * in the log.
+ */
 int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
 		     const struct fi_info *hints);
 /* Fills in the devices, unless only sockets are wanted. */

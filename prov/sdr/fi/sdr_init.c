@@ -3,13 +3,13 @@
 /*
  * The provider itself: entry point, parameters, clean-up.
  *
- * fi_prov_ini runs with libfabric's initialisation lock held, so it only defines parameters.  The provider's
- * struct is writable (the core keeps words of its own in it) and carries the version of the libfabric that
- * loads it, since a provider with a lower version than the application asks for is passed over.  The
- * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once, loudly: on
- * stderr when the log is off, because nobody would see why there is no sdr otherwise.  Clean-up ends the
- * threads of domains that were never closed, in the process that started them, and says the last words of their
- * endpoints (sdr_exit.c).
+ * fi_prov_ini runs with libfabric's initialisation lock held, so it only defines parameters.  The
+ * provider's struct is writable (the core keeps words of its own in it) and carries the version of
+ * the libfabric that loads it, since a provider with a lower version than the application asks for
+ * is passed over.  The environment is read anew by every fi_getinfo and fi_domain; what it says
+ * wrong is told once, loudly: on stderr when the log is off, because nobody would see why there is
+ * no sdr otherwise.  Clean-up ends the threads of domains that were never closed, in the process
+ * that started them, and says the last words of their endpoints (sdr_exit.c).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -89,7 +89,9 @@ static void sdr_env_strangers(void)
 		}
 		if (!v->name) {
 			snprintf(name, sizeof(name), "%.*s", (int)n + 7, *e);
-			sdr_complain("%s is set, but there is no such variable: fi_info -g sdr lists them", name);
+			sdr_complain(
+				"%s is set, but there is no such variable: fi_info -g sdr lists them",
+				name);
 		}
 	}
 }
@@ -126,8 +128,9 @@ FI_EXT_INI
 	const struct sdr_env_var *v;
 
 	for (v = sdr_env_vars; v->name; v++) {
-		fi_param_define(&sdr_prov, v->name, FI_PARAM_STRING, "%s Allowed: %s%s%s. (default: %s)", v->help,
-				v->range, v->unit[0] ? ", in " : "", v->unit, v->def[0] ? v->def : "none");
+		fi_param_define(&sdr_prov, v->name, FI_PARAM_STRING,
+				"%s Allowed: %s%s%s. (default: %s)", v->help, v->range,
+				v->unit[0] ? ", in " : "", v->unit, v->def[0] ? v->def : "none");
 	}
 	sdr_prov.fi_version = fi_version();
 	return &sdr_prov;

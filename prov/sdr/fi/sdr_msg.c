@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * FI_MSG on a reliable endpoint: the nine calls of fi_ops_msg.  Calls without flags use the endpoint's
- * default flags; those with a message structure add only FI_COMPLETION of a non-selective binding.
+ * FI_MSG on a reliable endpoint: the nine calls of fi_ops_msg.  Calls without flags use the
+ * endpoint's default flags; those with a message structure add only FI_COMPLETION of a
+ * non-selective binding.
  */
 #include "sdr_fi.h"
 
-static ssize_t sdr_msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src, void *context)
+static ssize_t sdr_msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+			    void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov = { buf, len };
@@ -16,8 +18,8 @@ static ssize_t sdr_msg_recv(struct fid_ep *fid, void *buf, size_t len, void *des
 	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags);
 }
 
-static ssize_t sdr_msg_recvv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count, fi_addr_t src,
-			     void *context)
+static ssize_t sdr_msg_recvv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
+			     fi_addr_t src, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
@@ -44,8 +46,8 @@ static ssize_t sdr_msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uin
 	return sdr_ep_post_recv(ep, &rr, msg->addr, flags | ep->rx_msg_flags);
 }
 
-static ssize_t sdr_msg_send(struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
-			    void *context)
+static ssize_t sdr_msg_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			    fi_addr_t dest, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
@@ -55,8 +57,8 @@ static ssize_t sdr_msg_send(struct fid_ep *fid, const void *buf, size_t len, voi
 	return sdr_ep_post(ep, &wr, dest, ep->tx_flags);
 }
 
-static ssize_t sdr_msg_sendv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count, fi_addr_t dest,
-			     void *context)
+static ssize_t sdr_msg_sendv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
+			     fi_addr_t dest, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
@@ -74,7 +76,9 @@ static ssize_t sdr_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uin
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
-	struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .iov = iov, .data = msg->data, .ctx = msg->context };
+	struct sdr_rel_wr wr = {
+		.kind = SDR_REL_SEND, .iov = iov, .data = msg->data, .ctx = msg->context
+	};
 	int n = sdr_iov_copy(iov, msg->msg_iov, msg->iov_count);
 
 	if (n < 0)
@@ -92,18 +96,21 @@ static ssize_t sdr_msg_inject(struct fid_ep *fid, const void *buf, size_t len, f
 	return sdr_ep_post_inject(ep, &wr, dest, 0);
 }
 
-static ssize_t sdr_msg_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc, uint64_t data,
-				fi_addr_t dest, void *context)
+static ssize_t sdr_msg_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+				uint64_t data, fi_addr_t dest, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
-	struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .data = data, .ctx = context };
+	struct sdr_rel_wr wr = {
+		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .data = data, .ctx = context
+	};
 
 	(void)desc;
 	return sdr_ep_post(ep, &wr, dest, ep->tx_flags | FI_REMOTE_CQ_DATA);
 }
 
-static ssize_t sdr_msg_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest)
+static ssize_t sdr_msg_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+				  fi_addr_t dest)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };

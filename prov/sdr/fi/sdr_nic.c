@@ -3,10 +3,11 @@
 /*
  * The device behind an entry of fi_getinfo (struct fid_nic of info->nic).
  *
- * Entries of RDMA devices have one; those of sockets have none.  It is one piece of memory: its strings and
- * attributes lie inside it, libfabric copies and frees it through the table below only.  Beside what libfabric
- * prints of any device it says which engine would move the packets and how late ones are kept out, and it carries to
- * fi_domain whether the application asked for the device by name.  No threads.
+ * Entries of RDMA devices have one; those of sockets have none.  It is one piece of memory: its
+ * strings and attributes lie inside it, libfabric copies and frees it through the table below
+ * only.  Beside what libfabric prints of any device it says which engine would move the packets and
+ * how late ones are kept out, and it carries to fi_domain whether the application asked for the
+ * device by name.  No threads.
  */
 #include <stdio.h>
 #include <sys/types.h>
@@ -83,10 +84,10 @@ static int sdr_nic_tostr(const struct fid *fid, char *buf, size_t len)
 		 "            speed: %zu\n"
 		 "            state: FI_LINK_UP\n"
 		 "            network_type: %s\n",
-		 n->d.late, n->d.name, n->d.driver[0] ? n->d.driver : "unknown", n->d.port, n->d.gid_index,
-		 n->d.netdev[0] ? n->d.netdev : "unknown",
-		 n->bus.bus_type == FI_BUS_PCI ? "FI_BUS_PCI" : "FI_BUS_UNKNOWN", n->address, n->link.mtu,
-		 n->link.speed, n->link.network_type);
+		 n->d.late, n->d.name, n->d.driver[0] ? n->d.driver : "unknown", n->d.port,
+		 n->d.gid_index, n->d.netdev[0] ? n->d.netdev : "unknown",
+		 n->bus.bus_type == FI_BUS_PCI ? "FI_BUS_PCI" : "FI_BUS_UNKNOWN", n->address,
+		 n->link.mtu, n->link.speed, n->link.network_type);
 	return 0;
 }
 

@@ -3,9 +3,9 @@
 /*
  * fi_open_ops: the extension of rdma/fi_ext_sdr.h.
  *
- * One table for both endpoint types; a call that makes no sense on a type says so.  Each takes the endpoint's
- * lock around one call of the layer below.  The handle is checked: under FI_HOOK applications hold hook
- * objects of the same class, whose first words are not ours.
+ * One table for both endpoint types; a call that makes no sense on a type says so.  Each takes the
+ * endpoint's lock around one call of the layer below.  The handle is checked: under FI_HOOK
+ * applications hold hook objects of the same class, whose first words are not ours.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +14,10 @@
 #include "sdr_fi.h"
 
 /* The gauge code_why is the decision's number + 1. */
-_Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 && FI_SDR_WHY_NEAR == SDR_CHOICE_NEAR + 1 &&
-		       FI_SDR_WHY_CLEAN == SDR_CHOICE_CLEAN + 1 && FI_SDR_WHY_OVERHEAD == SDR_CHOICE_OVERHEAD + 1 &&
+_Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 &&
+		       FI_SDR_WHY_NEAR == SDR_CHOICE_NEAR + 1 &&
+		       FI_SDR_WHY_CLEAN == SDR_CHOICE_CLEAN + 1 &&
+		       FI_SDR_WHY_OVERHEAD == SDR_CHOICE_OVERHEAD + 1 &&
 		       FI_SDR_WHY_HOPELESS == SDR_CHOICE_HOPELESS + 1,
 	       "the public reasons are those of the layer below");
 
@@ -109,7 +111,7 @@ static int sdr_ops_setting_get(struct fid_ep *fid, const char *name, char *buf, 
 	return ret == -ENOSPC ? -FI_ETOOSMALL : ret;
 }
 
-/* ---- SDR messages on a datagram endpoint ----------------------------------------------------------- */
+/* ---- SDR messages on a datagram endpoint ----------------------------------------------------- */
 
 /* The endpoint if it can take them, locked; else NULL and *ret. */
 static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
@@ -199,8 +201,8 @@ static int sdr_ops_mr_dereg(struct fid_ep *fid, struct sdr_mr *mr)
 	SDR_OPS_CALL(fid, sdr_mr_dereg(mr));
 }
 
-static int sdr_ops_send_stream_start(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_start_wr *wr,
-				     struct sdr_snd_handle **hdl)
+static int sdr_ops_send_stream_start(struct fid_ep *fid, struct sdr_qp *qp,
+				     const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
 {
 	SDR_OPS_CALL(fid, sdr_send_stream_start(qp, wr, hdl));
 }
@@ -233,14 +235,14 @@ static int sdr_ops_recv_post(struct fid_ep *fid, struct sdr_qp *qp, const struct
 	SDR_OPS_CALL(fid, sdr_recv_post(qp, wr, hdl));
 }
 
-static int sdr_ops_recv_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, const uint8_t **bitmap,
-				   size_t *len)
+static int sdr_ops_recv_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl,
+				   const uint8_t **bitmap, size_t *len)
 {
 	SDR_OPS_CALL(fid, sdr_recv_bitmap_get(hdl, bitmap, len));
 }
 
-static int sdr_ops_recv_packet_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, const uint8_t **bitmap,
-					  size_t *len)
+static int sdr_ops_recv_packet_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl,
+					  const uint8_t **bitmap, size_t *len)
 {
 	SDR_OPS_CALL(fid, sdr_recv_packet_bitmap_get(hdl, bitmap, len));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Poll sets: drive several queues and counters with one call, and say which of them have something.  A
- * counter has something when it has moved since the set looked last.
+ * Poll sets: drive several queues and counters with one call, and say which of them have
+ * something.  A counter has something when it has moved since the set looked last.
  */
 #include <errno.h>
 

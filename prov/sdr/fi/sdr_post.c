@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The common way of every operation of a reliable endpoint into the layer below: resolve the address, turn
- * libfabric's flags into its own, post, and when its queue is full run one round and try once more.
+ * The common way of every operation of a reliable endpoint into the layer below: resolve the
+ * address, turn libfabric's flags into its own, post, and when its queue is full run one round and
+ * try once more.
  *
- * One lock, no allocation, no system call of its own unless somebody sleeps on the endpoint and would sleep too long
- * (sdr_ep_unlock).  Posting is not driving: the progress thread goes on meanwhile.  A completion queue with too much
- * unread makes posting say -FI_EAGAIN, so that it stays bounded.  Completion levels: transmit complete (the default)
- * means that the peer's provider has it, delivery complete that it lies in the application's buffer, inject complete
- * that the buffer may be reused.
+ * One lock, no allocation, no system call of its own unless somebody sleeps on the endpoint and
+ * would sleep too long (sdr_ep_unlock).  Posting is not driving: the progress thread goes on
+ * meanwhile.  A completion queue with too much unread makes posting say -FI_EAGAIN, so that it
+ * stays bounded.  Completion levels: transmit complete (the default) means that the peer's provider
+ * has it, delivery complete that it lies in the application's buffer, inject complete that the
+ * buffer may be reused.
  */
 #include <errno.h>
 

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The progress thread, one for a domain: it exists when data progress is automatic or somebody sleeps on a condition
- * variable, and works for applications that are busy elsewhere.
+ * The progress thread, one for a domain: it exists when data progress is automatic or somebody
+ * sleeps on a condition variable, and works for applications that are busy elsewhere.
  *
- * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of their way: an endpoint
- * that the application drove since the thread looked last is left alone for another SDR_THREAD_BACKOFF_NS (four times
- * that after a while); one on which the application sleeps in a blocking read for as long as it does; one on whose
- * descriptor it said it would sleep (fi_trywait) until it has let an event pass.  Posting is not driving.  Only one
- * that was quiet is run by the thread and watched: its two descriptors are in thread_set, and as long as they are,
- * what happens to the endpoint reaches the thread through its alarm (SDR_WATCH_THREAD), like anybody who sleeps.
+ * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of
+ * their way: an endpoint that the application drove since the thread looked last is left alone for
+ * another SDR_THREAD_BACKOFF_NS (four times that after a while); one on which the application
+ * sleeps in a blocking read for as long as it does; one on whose descriptor it said it would sleep
+ * (fi_trywait) until it has let an event pass.  Posting is not driving.  Only one that was quiet is
+ * run by the thread and watched: its two descriptors are in thread_set, and as long as they are,
+ * what happens to the endpoint reaches the thread through its alarm (SDR_WATCH_THREAD), like
+ * anybody who sleeps.
  *
- * So of each endpoint the thread either watches the descriptors, or looks again after a back-off, or has left it to
- * blocking reads.  Of these the last one to go wakes it: the thread says that it relies on them (SDR_WATCH_AWAY) in the
- * word that counts them and only while it is not zero, and who takes the count to zero sees that in the same step.
- * There is nothing that it could miss between a look and its sleep: thread_fd stays readable until it is read.
+ * So of each endpoint the thread either watches the descriptors, or looks again after a back-off,
+ * or has left it to blocking reads.  Of these the last one to go wakes it: the thread says that it
+ * relies on them (SDR_WATCH_AWAY) in the word that counts them and only while it is not zero, and
+ * who takes the count to zero sees that in the same step. There is nothing that it could miss
+ * between a look and its sleep: thread_fd stays readable until it is read.
  *
- * The thread blocks all signals, and holds eps_lock while it runs endpoints, never while it sleeps.  A child process
- * has no thread and never waits for one.
+ * The thread blocks all signals, and holds eps_lock while it runs endpoints, never while it
+ * sleeps.  A child process has no thread and never waits for one.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,11 +33,14 @@
 
 #include "sdr_fi.h"
 
-#define SDR_THREAD_STREAK  16 /* looks in a row at an active application before the thread looks less often */
-#define SDR_THREAD_ROUNDS  64 /* rounds without a pause while there is work, before the lists are looked at again */
-#define SDR_THREAD_COND_NS 50000ull /* until the mutex of a condition is tried again; doubles up to the back-off */
+/* looks in a row at an active application before the thread looks less often */
+#define SDR_THREAD_STREAK 16
+/* rounds without a pause while there is work, before the lists are looked at again */
+#define SDR_THREAD_ROUNDS 64
+/* until the mutex of a condition is tried again; doubles up to the back-off */
+#define SDR_THREAD_COND_NS 50000ull
 
-/* ---- the thread ------------------------------------------------------------------------------------ */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static pthread_mutex_t sdr_threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sdr_domain *sdr_threads; /* domains with a thread */
@@ -57,9 +63,10 @@ static bool sdr_thread_app_active(struct sdr_ep *ep)
 }
 
 /*
- * The application sleeps on a descriptor of ours and will be woken by what wakes us.  First watch without
- * running; once woken, leave it one back-off's time to come; only then believe that it does not.  Returns
- * true while it is left alone; *watch: its descriptors are to be watched.  Under ep->lock.
+ * The application sleeps on a descriptor of ours and will be woken by what wakes us.  First watch
+ * without running; once woken, leave it one back-off's time to come; only then believe that it does
+ * not.  Returns true while it is left alone; *watch: its descriptors are to be watched.  Under
+ * ep->lock.
  */
 static bool sdr_thread_app_waits(struct sdr_ep *ep, bool *watch)
 {
@@ -122,8 +129,8 @@ void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep)
 }
 
 /*
- * One look at an endpoint: true when something happened that asks for another.  Lowers *wait_ns to the time after
- * which it must be looked at again without having been heard of.
+ * One look at an endpoint: true when something happened that asks for another.  Lowers *wait_ns to
+ * the time after which it must be looked at again without having been heard of.
  */
 static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64_t *wait_ns)
 {
@@ -137,7 +144,8 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 	}
 	if (sdr_thread_app_active(ep)) {
 		sdr_thread_forget(dom, ep);
-		again = ep->thread_streak < SDR_THREAD_STREAK ? SDR_THREAD_BACKOFF_NS : 4 * SDR_THREAD_BACKOFF_NS;
+		again = ep->thread_streak < SDR_THREAD_STREAK ? SDR_THREAD_BACKOFF_NS
+							      : 4 * SDR_THREAD_BACKOFF_NS;
 		goto out;
 	}
 	pthread_mutex_lock(&ep->lock);
@@ -177,7 +185,8 @@ static void sdr_thread_sleep(struct sdr_domain *dom, uint64_t ns)
 {
 	struct pollfd pfd[2] = { { .fd = atomic_load(&dom->thread_fd), .events = POLLIN },
 				 { .fd = dom->thread_set, .events = POLLIN } };
-	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000ull), .tv_nsec = (long)(ns % 1000000000ull) };
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000ull),
+			       .tv_nsec = (long)(ns % 1000000000ull) };
 	uint64_t drain;
 
 	if (ppoll(pfd, 2, ns == UINT64_MAX ? NULL : &ts, NULL) > 0 && pfd[0].revents &&
@@ -206,7 +215,8 @@ static void *sdr_thread_main(void *arg)
 			cond_ns = SDR_THREAD_COND_NS;
 		} else {
 			wait_ns = cond_ns < wait_ns ? cond_ns : wait_ns;
-			cond_ns = 2 * cond_ns < SDR_THREAD_BACKOFF_NS ? 2 * cond_ns : SDR_THREAD_BACKOFF_NS;
+			cond_ns = 2 * cond_ns < SDR_THREAD_BACKOFF_NS ? 2 * cond_ns
+								      : SDR_THREAD_BACKOFF_NS;
 		}
 		sdr_thread_sleep(dom, wait_ns);
 	}

@@ -3,14 +3,16 @@
 /*
  * The endpoints that a CQ or a counter drives, and how a thread sleeps on all of them.
  *
- * Reading runs one round of each endpoint that nobody else is running.  A blocking read counts itself in every
- * endpoint (sdr_pset_enter), and from then on every alarm is right for it; each time before it sleeps it runs a round
- * of each (sdr_pset_look), waiting for its lock if need be: somebody else's round is none of ours, as its completions
- * may have been for us and what it left to do is on the alarm.  An endpoint that comes or goes while somebody sleeps
- * takes the count with it.  nap_fd of the wait object follows the set under its lock.
+ * Reading runs one round of each endpoint that nobody else is running.  A blocking read counts
+ * itself in every endpoint (sdr_pset_enter), and from then on every alarm is right for it; each
+ * time before it sleeps it runs a round of each (sdr_pset_look), waiting for its lock if need be:
+ * somebody else's round is none of ours, as its completions may have been for us and what it left
+ * to do is on the alarm.  An endpoint that comes or goes while somebody sleeps takes the count with
+ * it.  nap_fd of the wait object follows the set under its lock.
  *
- * Of an application that polls the descriptor we see fi_trywait before and a read afterwards, but not the sleep.  If
- * only one thread ever called fi_trywait it is awake when it reads; with more than one somebody may sleep at any time.
+ * Of an application that polls the descriptor we see fi_trywait before and a read afterwards, but
+ * not the sleep.  If only one thread ever called fi_trywait it is awake when it reads; with more
+ * than one somebody may sleep at any time.
  */
 #include <errno.h>
 
@@ -50,7 +52,8 @@ int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep)
 		ps->cap += 8;
 	}
 	ps->v[ps->n++] = ep;
-	atomic_fetch_add(&ep->watch, ps->watch); /* who sleeps now has nothing to miss yet: it is not enabled */
+	/* who sleeps now has nothing to miss yet: it is not enabled */
+	atomic_fetch_add(&ep->watch, ps->watch);
 out:
 	pthread_mutex_unlock(&ps->lock);
 	return ret;
@@ -209,7 +212,8 @@ bool sdr_pset_handover(struct sdr_pset *ps)
 	struct sdr_ep *ep;
 
 	pthread_mutex_lock(&ps->lock);
-	ps->napper_one = !ps->napper_known || (ps->napper_one && pthread_equal(ps->napper, pthread_self()));
+	ps->napper_one =
+		!ps->napper_known || (ps->napper_one && pthread_equal(ps->napper, pthread_self()));
 	ps->napper_known = true;
 	ps->napper = pthread_self();
 	pset_nap(ps, true);

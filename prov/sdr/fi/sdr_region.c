@@ -3,19 +3,22 @@
 /*
  * Memory regions: registration, keys, and the check of every remote access.
  *
- * A region has one key.  The application chooses it (mr_mode without FI_MR_PROV_KEY), or it is a sequence
- * number in the low half, used once in 2^32 registrations, and in the high half its SipHash under a secret of the
- * domain: neither an old key opens anything nor one that was guessed from others.  Remote addresses are virtual
- * addresses (FI_MR_VIRT_ADDR) or offsets from the region's start.  An access is granted when key, access right and the
- * whole range are right, checked without overflow, each time.
+ * A region has one key.  The application chooses it (mr_mode without FI_MR_PROV_KEY), or it is a
+ * sequence number in the low half, used once in 2^32 registrations, and in the high half its
+ * SipHash under a secret of the domain: neither an old key opens anything nor one that was guessed
+ * from others.  Remote addresses are virtual addresses (FI_MR_VIRT_ADDR) or offsets from the
+ * region's start.  An access is granted when key, access right and the whole range are right,
+ * checked without overflow, each time.
  *
- * Closing takes the key out of the table first; then each endpoint ends what its peers still do to this region
- * (rel/sdr_remote.c), and they are told so.  It waits for no peer: only for a device that has packets to send
- * which lie in the region.  Local buffers need no registration.  One contiguous range a region.
+ * Closing takes the key out of the table first; then each endpoint ends what its peers still do to
+ * this region (rel/sdr_remote.c), and they are told so.  It waits for no peer: only for a device
+ * that has packets to send which lie in the region.  Local buffers need no registration.  One
+ * contiguous range a region.
  *
- * In the domain of an RDMA device the memory is registered with the device, too, so that its engines need not do it
- * for each message.  Where that fails the call fails, unless the application did not choose the device: then the
- * endpoint may not run on it either, and has words of its own if it does.
+ * In the domain of an RDMA device the memory is registered with the device, too, so that its
+ * engines need not do it for each message.  Where that fails the call fails, unless the application
+ * did not choose the device: then the endpoint may not run on it either, and has words of its own
+ * if it does.
  */
 #include <errno.h>
 #include <sodium.h>
@@ -96,7 +99,8 @@ static void sdr_regions_grow(struct sdr_regions *r)
 	r->mask = mask;
 }
 
-static int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, bool prov_key, uint64_t key)
+static int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, bool prov_key,
+			      uint64_t key)
 {
 	struct sdr_region **p;
 	int ret = 0;
@@ -137,8 +141,8 @@ static void sdr_regions_remove(struct sdr_regions *r, struct sdr_region *reg)
 	pthread_mutex_unlock(&r->lock);
 }
 
-int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
-		    void **region)
+int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len,
+		    uint32_t access, void **va, void **region)
 {
 	struct sdr_regions *r = &dom->regions;
 	struct sdr_region *reg;
@@ -177,7 +181,7 @@ void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* ---- handles --------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 /* From the peers of one endpoint. */
 static void sdr_region_take(struct sdr_region *reg, struct sdr_ep *ep)
@@ -198,7 +202,10 @@ static bool sdr_region_read(struct sdr_region *reg, struct sdr_ep *ep)
 	return reading;
 }
 
-/* From here on no peer reaches it: the key is gone, and what was under way ends, whatever its peer does. */
+/*
+ * From here on no peer reaches it: the key is gone, and what was under way ends, whatever its peer
+ * does.
+ */
 static void sdr_region_revoke(struct sdr_region *reg)
 {
 	struct sdr_domain *dom = reg->dom;
@@ -280,7 +287,8 @@ static int sdr_region_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return 0; /* FI_MR_ENDPOINT is not required, and harmless */
 	if (bfid->fclass != FI_CLASS_CNTR)
 		return -FI_EINVAL;
-	if (!(reg->dom->caps & FI_RMA_EVENT) || (flags & ~(FI_REMOTE_READ | FI_REMOTE_WRITE)) || !flags)
+	if (!(reg->dom->caps & FI_RMA_EVENT) || (flags & ~(FI_REMOTE_READ | FI_REMOTE_WRITE)) ||
+	    !flags)
 		return -FI_EBADFLAGS;
 	cntr = container_of(bfid, struct sdr_cntr, fid.fid);
 	pthread_mutex_lock(&reg->dom->regions.lock);
@@ -340,14 +348,14 @@ static int sdr_region_device(struct sdr_region *reg)
 	ret = sdr_verbs_mem_reg(dom->device, reg->base, reg->len, &reg->mem, why, sizeof(why));
 	if (!ret)
 		return 0;
-	FI_WARN(&sdr_prov, FI_LOG_MR, "cannot register %zu bytes with %s: %s%s%s\n", (size_t)reg->len, dom->device,
-		fi_strerror(-ret), why[0] ? ": " : "", why);
+	FI_WARN(&sdr_prov, FI_LOG_MR, "cannot register %zu bytes with %s: %s%s%s\n",
+		(size_t)reg->len, dom->device, fi_strerror(-ret), why[0] ? ": " : "", why);
 	reg->mem = NULL;
 	return dom->device_asked ? ret : 0;
 }
 
-static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t access, uint64_t key, uint64_t flags,
-			   struct fid_mr **mr, void *context)
+static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t access, uint64_t key,
+			   uint64_t flags, struct fid_mr **mr, void *context)
 {
 	struct sdr_domain *dom;
 	struct sdr_region *reg;
@@ -394,29 +402,33 @@ static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t acce
 	return 0;
 }
 
-static int sdr_mr_ops_reg(struct fid *fid, const void *buf, size_t len, uint64_t access, uint64_t offset,
-			  uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+static int sdr_mr_ops_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
+			  uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr,
+			  void *context)
 {
 	if (offset)
 		return -FI_EINVAL; /* reserved */
 	return sdr_region_open(fid, (void *)(uintptr_t)buf, len, access, key, flags, mr, context);
 }
 
-static int sdr_mr_ops_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access, uint64_t offset,
-			   uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+static int sdr_mr_ops_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access,
+			   uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr,
+			   void *context)
 {
 	if (count > 1 || offset)
 		return -FI_EINVAL;
-	return sdr_region_open(fid, count ? iov->iov_base : NULL, count ? iov->iov_len : 0, access, key, flags, mr,
-			       context);
+	return sdr_region_open(fid, count ? iov->iov_base : NULL, count ? iov->iov_len : 0, access,
+			       key, flags, mr, context);
 }
 
-static int sdr_mr_ops_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags, struct fid_mr **mr)
+static int sdr_mr_ops_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
+			      struct fid_mr **mr)
 {
 	if (flags & ~FI_RMA_EVENT)
-		return -FI_EBADFLAGS; /* FI_MR_DMABUF of libfabric 2 among them: then mr_iov is something else */
-	return sdr_mr_ops_regv(fid, attr->mr_iov, attr->iov_count, attr->access, attr->offset, attr->requested_key,
-			       flags, mr, attr->context);
+		/* FI_MR_DMABUF of libfabric 2 among them: then mr_iov is something else */
+		return -FI_EBADFLAGS;
+	return sdr_mr_ops_regv(fid, attr->mr_iov, attr->iov_count, attr->access, attr->offset,
+			       attr->requested_key, flags, mr, attr->context);
 }
 
 struct fi_ops_mr sdr_mr_ops = {

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * FI_RMA on a reliable endpoint: the nine calls of fi_ops_rma.  Local buffers may be scattered; the remote
- * side is one contiguous range (rma_iov_limit 1) of the same total length.
+ * FI_RMA on a reliable endpoint: the nine calls of fi_ops_rma.  Local buffers may be scattered; the
+ * remote side is one contiguous range (rma_iov_limit 1) of the same total length.
  */
 #include "sdr_fi.h"
 
-static ssize_t sdr_rma_post(struct sdr_ep *ep, uint8_t kind, const struct iovec *v, size_t count, fi_addr_t peer,
-			    uint64_t addr, uint64_t key, uint64_t data, void *context, uint64_t flags)
+static ssize_t sdr_rma_post(struct sdr_ep *ep, uint8_t kind, const struct iovec *v, size_t count,
+			    fi_addr_t peer, uint64_t addr, uint64_t key, uint64_t data,
+			    void *context, uint64_t flags)
 {
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
-	struct sdr_rel_wr wr = {
-		.kind = kind, .iov = iov, .data = data, .rma_addr = addr, .rma_key = key, .ctx = context
-	};
+	struct sdr_rel_wr wr = { .kind = kind,
+				 .iov = iov,
+				 .data = data,
+				 .rma_addr = addr,
+				 .rma_key = key,
+				 .ctx = context };
 	int n = sdr_iov_copy(iov, v, count);
 
 	if (n < 0)
@@ -33,23 +37,25 @@ static int sdr_rma_check(const struct fi_msg_rma *msg)
 	return len == msg->rma_iov[0].len ? 0 : -FI_EINVAL;
 }
 
-static ssize_t sdr_rma_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src, uint64_t addr,
-			    uint64_t key, void *context)
+static ssize_t sdr_rma_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+			    uint64_t addr, uint64_t key, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct iovec v = { buf, len };
 
 	(void)desc;
-	return sdr_rma_post(ep, SDR_REL_READ, &v, 1, src, addr, key, 0, context, ep->tx_flags & ~FI_INJECT);
+	return sdr_rma_post(ep, SDR_REL_READ, &v, 1, src, addr, key, 0, context,
+			    ep->tx_flags & ~FI_INJECT);
 }
 
-static ssize_t sdr_rma_readv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count, fi_addr_t src,
-			     uint64_t addr, uint64_t key, void *context)
+static ssize_t sdr_rma_readv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
+			     fi_addr_t src, uint64_t addr, uint64_t key, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 
 	(void)desc;
-	return sdr_rma_post(ep, SDR_REL_READ, v, count, src, addr, key, 0, context, ep->tx_flags & ~FI_INJECT);
+	return sdr_rma_post(ep, SDR_REL_READ, v, count, src, addr, key, 0, context,
+			    ep->tx_flags & ~FI_INJECT);
 }
 
 static ssize_t sdr_rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
@@ -59,13 +65,13 @@ static ssize_t sdr_rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 
 	if (ret)
 		return ret;
-	return sdr_rma_post(ep, SDR_REL_READ, msg->msg_iov, msg->iov_count, msg->addr, msg->rma_iov->addr,
-			    msg->rma_iov->key, 0, msg->context,
+	return sdr_rma_post(ep, SDR_REL_READ, msg->msg_iov, msg->iov_count, msg->addr,
+			    msg->rma_iov->addr, msg->rma_iov->key, 0, msg->context,
 			    (flags & ~(FI_INJECT | FI_REMOTE_CQ_DATA)) | ep->tx_msg_flags);
 }
 
-static ssize_t sdr_rma_write(struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
-			     uint64_t addr, uint64_t key, void *context)
+static ssize_t sdr_rma_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			     fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct iovec v = { (void *)(uintptr_t)buf, len };
@@ -74,8 +80,8 @@ static ssize_t sdr_rma_write(struct fid_ep *fid, const void *buf, size_t len, vo
 	return sdr_rma_post(ep, SDR_REL_WRITE, &v, 1, dest, addr, key, 0, context, ep->tx_flags);
 }
 
-static ssize_t sdr_rma_writev(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count, fi_addr_t dest,
-			      uint64_t addr, uint64_t key, void *context)
+static ssize_t sdr_rma_writev(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
+			      fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 
@@ -90,22 +96,26 @@ static ssize_t sdr_rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg
 
 	if (ret)
 		return ret;
-	return sdr_rma_post(ep, SDR_REL_WRITE, msg->msg_iov, msg->iov_count, msg->addr, msg->rma_iov->addr,
-			    msg->rma_iov->key, msg->data, msg->context, flags | ep->tx_msg_flags);
+	return sdr_rma_post(ep, SDR_REL_WRITE, msg->msg_iov, msg->iov_count, msg->addr,
+			    msg->rma_iov->addr, msg->rma_iov->key, msg->data, msg->context,
+			    flags | ep->tx_msg_flags);
 }
 
-static ssize_t sdr_rma_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64_t addr,
-			      uint64_t key)
+static ssize_t sdr_rma_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+			      uint64_t addr, uint64_t key)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
-	struct sdr_rel_wr wr = { .kind = SDR_REL_WRITE, .niov = 1, .iov = &iov, .rma_addr = addr, .rma_key = key };
+	struct sdr_rel_wr wr = {
+		.kind = SDR_REL_WRITE, .niov = 1, .iov = &iov, .rma_addr = addr, .rma_key = key
+	};
 
 	return sdr_ep_post_inject(ep, &wr, dest, 0);
 }
 
-static ssize_t sdr_rma_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc, uint64_t data,
-				 fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+static ssize_t sdr_rma_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+				 uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
+				 void *context)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct iovec v = { (void *)(uintptr_t)buf, len };
@@ -115,14 +125,17 @@ static ssize_t sdr_rma_writedata(struct fid_ep *fid, const void *buf, size_t len
 			    ep->tx_flags | FI_REMOTE_CQ_DATA);
 }
 
-static ssize_t sdr_rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest,
-				  uint64_t addr, uint64_t key)
+static ssize_t sdr_rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+				  fi_addr_t dest, uint64_t addr, uint64_t key)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
-	struct sdr_rel_wr wr = {
-		.kind = SDR_REL_WRITE, .niov = 1, .iov = &iov, .data = data, .rma_addr = addr, .rma_key = key
-	};
+	struct sdr_rel_wr wr = { .kind = SDR_REL_WRITE,
+				 .niov = 1,
+				 .iov = &iov,
+				 .data = data,
+				 .rma_addr = addr,
+				 .rma_key = key };
 
 	return sdr_ep_post_inject(ep, &wr, dest, FI_REMOTE_CQ_DATA);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The addresses that fi_getinfo offers endpoints at: pairs of a source and a destination, from a node and a service,
- * from the hints, or all that this machine has.
+ * The addresses that fi_getinfo offers endpoints at: pairs of a source and a destination, from a
+ * node and a service, from the hints, or all that this machine has.
  *
- * A node and service resolve to the destination, or with FI_SOURCE to the address to bind, which must be one of this
- * machine's; a service without a node binds all of them.  Without a source routing chooses it.  Each source is
- * offered with every device that has it and with the socket.  Read anew every time; no state.
+ * A node and service resolve to the destination, or with FI_SOURCE to the address to bind, which
+ * must be one of this machine's; a service without a node binds all of them.  Without a source
+ * routing chooses it.  Each source is offered with every device that has it and with the socket.
+ * Read anew every time; no state.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -41,7 +42,10 @@ static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage 
 	return 0;
 }
 
-/* What an address stands for: devices that have it (all addresses: each device once), and the socket. */
+/*
+ * What an address stands for: devices that have it (all addresses: each device once), and the
+ * socket.
+ */
 static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
 			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
 {
@@ -53,8 +57,10 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 
 	for (i = 0; i < s->ndevs; i++) {
 		d = &s->devs[i];
-		if (any ? d->addr.ss_family != src->ss_family || (before && strcmp(before->name, d->name) == 0)
-			: !sdr_sockaddr_same_ip((const struct sockaddr *)&d->addr, (const struct sockaddr *)src))
+		if (any ? d->addr.ss_family != src->ss_family ||
+				    (before && strcmp(before->name, d->name) == 0)
+			: !sdr_sockaddr_same_ip((const struct sockaddr *)&d->addr,
+						(const struct sockaddr *)src))
 			continue;
 		dev_iface = sdr_iface_find(s->ifs, s->nifs, (const struct sockaddr *)&d->addr);
 		if (!dev_iface)
@@ -67,8 +73,12 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 	return s->soft ? sdr_cand_add_one(s, src, dst, iface, NULL) : 0;
 }
 
-/* The interface that stands for an address to bind: its own, or for all addresses the first of the family. */
-static const struct sdr_iface *sdr_search_iface(const struct sdr_search *s, const struct sockaddr_storage *sa)
+/*
+ * The interface that stands for an address to bind: its own, or for all addresses the first of the
+ * family.
+ */
+static const struct sdr_iface *sdr_search_iface(const struct sdr_search *s,
+						const struct sockaddr_storage *sa)
 {
 	unsigned int i;
 
@@ -91,7 +101,8 @@ static int sdr_search_hint_addr(const void *addr, size_t len, struct sockaddr_st
 	if (len < sizeof(sa.sa_family))
 		return -FI_ENODATA;
 	memcpy(out, addr, len < sizeof(*out) ? len : sizeof(*out));
-	if (!sdr_sockaddr_len((struct sockaddr *)out) || len < sdr_sockaddr_len((struct sockaddr *)out))
+	if (!sdr_sockaddr_len((struct sockaddr *)out) ||
+	    len < sdr_sockaddr_len((struct sockaddr *)out))
 		return -FI_ENODATA;
 	return 1;
 }
@@ -110,7 +121,8 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 		family = AF_INET6;
 
 	if (node || service) {
-		ret = sdr_resolve(node, service, flags, family, flags & FI_SOURCE ? src : dst, SDR_RESOLVE_MAX);
+		ret = sdr_resolve(node, service, flags, family, flags & FI_SOURCE ? src : dst,
+				  SDR_RESOLVE_MAX);
 		if (ret < 0)
 			return ret;
 		if (flags & FI_SOURCE)
@@ -141,7 +153,8 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 		for (i = 0; i < nsrc; i++) {
 			iface = sdr_search_iface(s, &src[i]);
 			if (!iface) {
-				FI_INFO(&sdr_prov, FI_LOG_CORE, "no interface that is up has the source address\n");
+				FI_INFO(&sdr_prov, FI_LOG_CORE,
+					"no interface that is up has the source address\n");
 				continue;
 			}
 			ret = sdr_cand_add(s, &src[i], NULL, iface);
@@ -153,7 +166,8 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 	for (i = 0; i < ndst; i++) {
 		if (!nsrc) {
 			if (sdr_soft_route((struct sockaddr *)&dst[i], &from)) {
-				FI_INFO(&sdr_prov, FI_LOG_CORE, "no route to the destination address\n");
+				FI_INFO(&sdr_prov, FI_LOG_CORE,
+					"no route to the destination address\n");
 				continue;
 			}
 			iface = sdr_search_iface(s, &from);
@@ -162,7 +176,8 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 				return ret;
 		}
 		for (j = 0; j < nsrc; j++) {
-			iface = src[j].ss_family == dst[i].ss_family ? sdr_search_iface(s, &src[j]) : NULL;
+			iface = src[j].ss_family == dst[i].ss_family ? sdr_search_iface(s, &src[j])
+								     : NULL;
 			ret = iface ? sdr_cand_add(s, &src[j], &dst[i], iface) : 0;
 			if (ret)
 				return ret;

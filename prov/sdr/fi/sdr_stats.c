@@ -3,10 +3,11 @@
 /*
  * FI_SDR_STATS: what an endpoint has done, told when it closes.
  *
- * One JSON object a line: {"peer":"ADDRESS:PORT", "name":value, ...} for each peer that ever had a connection
- * and {"peer":"total", ...} for all of them; names as in SDR_REL_STATS.  Every line says the engine and how it keeps
- * late packets out, the last one what only the engine counts.  Written with one call, so that the
- * lines of several processes do not mix.  A file that cannot be written is a warning, no more.
+ * One JSON object a line: {"peer":"ADDRESS:PORT", "name":value, ...} for each peer that ever had a
+ * connection and {"peer":"total", ...} for all of them; names as in SDR_REL_STATS.  Every line says
+ * the engine and how it keeps late packets out, the last one what only the engine counts.  Written
+ * with one call, so that the lines of several processes do not mix.  A file that cannot be written
+ * is a warning, no more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +23,13 @@ struct sdr_stats_out {
 	struct sdr_uc_info engine;
 };
 
-static void sdr_stats_line(const struct sdr_stats_out *o, const char *name, const struct sdr_rel_stats *s,
-			   const struct sdr_uc_stats *uc)
+static void sdr_stats_line(const struct sdr_stats_out *o, const char *name,
+			   const struct sdr_rel_stats *s, const struct sdr_uc_stats *uc)
 {
 	FILE *f = o->f;
 
-	fprintf(f, "{\"peer\":\"%s\",\"engine\":\"%s\",\"late\":\"%s\"", name, o->engine.name, o->engine.late);
+	fprintf(f, "{\"peer\":\"%s\",\"engine\":\"%s\",\"late\":\"%s\"", name, o->engine.name,
+		o->engine.late);
 #define SDR_STATS_PRINT(n) fprintf(f, ",\"" #n "\":%" PRIu64, s->n);
 	SDR_REL_STATS(SDR_STATS_PRINT)
 #undef SDR_STATS_PRINT

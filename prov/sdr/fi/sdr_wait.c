@@ -3,24 +3,27 @@
 /*
  * Wait objects of queues and counters.
  *
- * Publishing costs one load when nobody can be asleep.  A blocking read enters first (sdr_wait_enter), then looks at
- * the queue, then sleeps; a publisher first publishes, then looks at `sleepers`: one of the two sees the other, as all
- * four are sequentially consistent or under the queue's lock.  Each sleeper has an eventfd of its own, so that none
- * takes a raise that another one has not seen: they may wait for different things.  It sleeps on that and on the set of
- * the endpoints' descriptors (nap_fd).  Both are made when they are first needed and kept, so that ten thousand queues
- * do not cost descriptors.
+ * Publishing costs one load when nobody can be asleep.  A blocking read enters first
+ * (sdr_wait_enter), then looks at the queue, then sleeps; a publisher first publishes, then looks
+ * at `sleepers`: one of the two sees the other, as all four are sequentially consistent or under
+ * the queue's lock.  Each sleeper has an eventfd of its own, so that none takes a raise that
+ * another one has not seen: they may wait for different things.  It sleeps on that and on the set
+ * of the endpoints' descriptors (nap_fd).  Both are made when they are first needed and kept, so
+ * that ten thousand queues do not cost descriptors.
  *
- * What FI_GETWAIT hands out for a queue that drives endpoints is an epoll descriptor over an eventfd, raised once
- * until somebody drains it, and the endpoints' descriptors: the application that sleeps on it drives them when it
- * wakes, and no other thread stands in between.
+ * What FI_GETWAIT hands out for a queue that drives endpoints is an epoll descriptor over an
+ * eventfd, raised once until somebody drains it, and the endpoints' descriptors: the application
+ * that sleeps on it drives them when it wakes, and no other thread stands in between.
  *
- * The mutex of FI_WAIT_MUTEX_COND is the application's: it may hold it as long as it likes, and call anything
- * meanwhile.  So nobody here waits for it.  A publisher (who may hold any of our locks) tries it; with the mutex he
- * signals, and whoever looked at the queue before the publication sleeps by now.  Without it somebody may just have
- * looked and be about to sleep: then the object is put into the domain's list, and the progress thread, which a
- * domain with such an object has, tries again until it succeeds.  The mutex is not recursive, because a thread that
- * holds it and publishes by its own post has looked already.  Event queues have no domain: they are written by calls of
- * the application that hold none of our locks, and there the mutex is taken, and recursive.
+ * The mutex of FI_WAIT_MUTEX_COND is the application's: it may hold it as long as it likes, and
+ * call anything meanwhile.  So nobody here waits for it.  A publisher (who may hold any of our
+ * locks) tries it; with the mutex he signals, and whoever looked at the queue before the
+ * publication sleeps by now.  Without it somebody may just have looked and be about to sleep: then
+ * the object is put into the domain's list, and the progress thread, which a domain with such an
+ * object has, tries again until it succeeds.  The mutex is not recursive, because a thread that
+ * holds it and publishes by its own post has looked already.  Event queues have no domain: they are
+ * written by calls of the application that hold none of our locks, and there the mutex is taken,
+ * and recursive.
  */
 #include <errno.h>
 #include <poll.h>
@@ -69,7 +72,8 @@ int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *d
 		break;
 	case FI_WAIT_MUTEX_COND:
 		if (dom)
-			ret = sdr_thread_start(dom); /* signals, and drives: who sleeps there cannot */
+			/* signals, and drives: who sleeps there cannot */
+			ret = sdr_thread_start(dom);
 		break;
 	case FI_WAIT_FD:
 		w->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -116,7 +120,7 @@ void sdr_wait_fini(struct sdr_wait *w)
 	pthread_mutex_destroy(&w->lock);
 }
 
-/* ---- raising --------------------------------------------------------------------------------------- */
+/* ---- raising --------------------------------------------------------------------------------- */
 
 /* True: whoever looked at the queue before this call and sleeps on the condition has been woken. */
 static bool wait_cond_try(struct sdr_wait *w)
@@ -200,13 +204,15 @@ void sdr_wait_drain(struct sdr_wait *w)
 {
 	uint64_t n;
 
-	/* always read: a publisher may have raised and not written yet when somebody drained before */
+	/*
+	 * always read: a publisher may have raised and not written yet when somebody drained before
+	 */
 	if (w->fd >= 0 && read(w->fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return;
 	atomic_store(&w->raised, false);
 }
 
-/* ---- blocking reads -------------------------------------------------------------------------------- */
+/* ---- blocking reads -------------------------------------------------------------------------- */
 
 struct sdr_sleeper *sdr_wait_enter(struct sdr_wait *w)
 {
@@ -264,7 +270,8 @@ void sdr_wait_awake(struct sdr_wait *w, struct sdr_sleeper *s)
 
 int sdr_wait_sleep(struct sdr_wait *w, struct sdr_sleeper *s, uint64_t until_ns)
 {
-	struct pollfd pfd[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = w->nap_fd, .events = POLLIN } };
+	struct pollfd pfd[2] = { { .fd = s->fd, .events = POLLIN },
+				 { .fd = w->nap_fd, .events = POLLIN } };
 	struct timespec ts;
 	uint64_t now;
 
@@ -274,12 +281,13 @@ int sdr_wait_sleep(struct sdr_wait *w, struct sdr_sleeper *s, uint64_t until_ns)
 		ts.tv_sec = (time_t)(now / 1000000000ull);
 		ts.tv_nsec = (long)(now % 1000000000ull);
 	}
-	if (ppoll(pfd, w->nap_fd < 0 ? 1 : 2, until_ns == UINT64_MAX ? NULL : &ts, NULL) < 0 && errno == EINTR)
+	if (ppoll(pfd, w->nap_fd < 0 ? 1 : 2, until_ns == UINT64_MAX ? NULL : &ts, NULL) < 0 &&
+	    errno == EINTR)
 		return -FI_EINTR;
 	return 0;
 }
 
-/* ---- endpoints ------------------------------------------------------------------------------------- */
+/* ---- endpoints ------------------------------------------------------------------------------- */
 
 static int wait_add(int set, int fd)
 {

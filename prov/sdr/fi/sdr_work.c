@@ -3,19 +3,21 @@
 /*
  * Worker threads of a domain: they take a share of long work from whoever drives an endpoint.
  *
- * A job is work that can be done in pieces by any number of threads, whoever comes first; its owner works on it as
- * well and never depends on anybody coming.  So a job waits in a queue without promises: workers go to the oldest one,
- * all of them, and leave it when nothing is left to begin; the owner takes it back when it has no more to begin
- * itself, and then waits for those who are inside, that is for one piece.  It does not sleep for that as long as a piece
- * usually takes, unless it must.
+ * A job is work that can be done in pieces by any number of threads, whoever comes first; its owner
+ * works on it as well and never depends on anybody coming.  So a job waits in a queue without
+ * promises: workers go to the oldest one, all of them, and leave it when nothing is left to begin;
+ * the owner takes it back when it has no more to begin itself, and then waits for those who are
+ * inside, that is for one piece.  It does not sleep for that as long as a piece usually takes,
+ * unless it must.
  *
- * The queue is linked through the jobs, which lie in their owners' memory: nothing is allocated, and what bounds the
- * owners bounds the queue.  After the take the job's memory is the owner's again: a worker's last touch of it is the count
- * of those inside, under the lock.  The lock is a leaf: nothing is called while it is held.
+ * The queue is linked through the jobs, which lie in their owners' memory: nothing is allocated,
+ * and what bounds the owners bounds the queue.  After the take the job's memory is the owner's
+ * again: a worker's last touch of it is the count of those inside, under the lock.  The lock is a
+ * leaf: nothing is called while it is held.
  *
- * Threads start with the first job, block all signals, sleep while there is nothing, and end with the domain or the
- * process.  A forked child has none of them, touches neither lock nor conditions (a thread of the parent may have held
- * them), and works alone.
+ * Threads start with the first job, block all signals, sleep while there is nothing, and end with
+ * the domain or the process.  A forked child has none of them, touches neither lock nor conditions
+ * (a thread of the parent may have held them), and works alone.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Threads that help endpoints with long work (struct sdr_job of sdr_rel.h).  One pool a domain, see sdr_work.c.  No
- * libfabric type here: it can be tested by itself.
+ * Threads that help endpoints with long work (struct sdr_job of sdr_rel.h).  One pool a domain, see
+ * sdr_work.c.  No libfabric type here: it can be tested by itself.
  */
 #ifndef SDR_WORK_H
 #define SDR_WORK_H
@@ -30,14 +30,14 @@ void sdr_work_init(struct sdr_work *w);
 /* All jobs have been taken back. */
 void sdr_work_fini(struct sdr_work *w);
 /*
- * From now on job->run is called, by `threads` (1..SDR_WORK_THREADS_MAX) threads at the most that are started as needed,
- * until a call has returned or the job is taken back.  0; -ECHILD: in a child of the process that has the threads; or why
- * there is none.
+ * From now on job->run is called, by `threads` (1..SDR_WORK_THREADS_MAX) threads at the most that
+ * are started as needed, until a call has returned or the job is taken back.  0; -ECHILD: in a
+ * child of the process that has the threads; or why there is none.
  */
 int sdr_work_give(struct sdr_work *w, struct sdr_job *job, uint32_t threads);
 /*
- * Waits until no thread is in job->run; none will come any more.  Once for each job given.  False: in a child process:
- * what threads of the parent had begun is never finished here.
+ * Waits until no thread is in job->run; none will come any more.  Once for each job given.  False:
+ * in a child process: what threads of the parent had begun is never finished here.
  */
 bool sdr_work_take(struct sdr_work *w, struct sdr_job *job);
 /* At the end of the process: pools that were never closed. */

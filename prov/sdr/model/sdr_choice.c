@@ -3,23 +3,28 @@
 /*
  * The choice of (k, m) for a transfer, in this order:
  *
- *   cover    A packet that leaves r round trips before the end has about r chances.  With loss p and w packets a
- *            round trip, p^r w <= (1 - q) / 50 says how many round trips repairs must have; what leaves later is
- *            covered.
- *   none     if the covered packets lose something with less than 1 - q.  Once a loss was seen it must be ten times
- *            less: parity for what is known to be lost costs a row of 128, ignorance alone is no reason to pay it.
- *   m        by the table, for (1 - q) / 50 over the number of codewords, at the upper bound of the loss rate.  The
- *            codewords of a segment take turns, so a burst continues in one with (1 - 1 / burst)^codewords.  For the
- *            mean: m with the smallest (parity packets / rate + failure * round trip), by halves of the failure.
- *   bounds   max_overhead of the whole transfer's packets (one packet at least: single packets may be repeated), and
- *            k + m <= SDR_CHOICE_SYMS, for which k is halved if overhead is no obstacle.
+ *   cover    A packet that leaves r round trips before the end has about r chances.  With loss p
+ *            and w packets a round trip, p^r w <= (1 - q) / 50 says how many round trips repairs
+ *            must have; what leaves later is covered.
+ *   none     if the covered packets lose something with less than 1 - q.  Once a loss was seen it
+ *            must be ten times less: parity for what is known to be lost costs a row of 128,
+ *            ignorance alone is no reason to pay it.
+ *   m        by the table, for (1 - q) / 50 over the number of codewords, at the upper bound of the
+ *            loss rate.  The codewords of a segment take turns, so a burst continues in one with (1
+ *            - 1 / burst)^codewords.  For the mean: m with the smallest (parity packets / rate +
+ *            failure * round trip), by halves of the failure.
+ *   bounds   max_overhead of the whole transfer's packets (one packet at least: single packets may
+ *            be repeated), and k + m <= SDR_CHOICE_SYMS, for which k is halved if overhead is no
+ *            obstacle.
  *
- * Failure probabilities are sums over codewords, from above.  Pure: no clock, no allocation, no locks.
+ * Failure probabilities are sums over codewords, from above.  Pure: no clock, no allocation, no
+ * locks.
  */
 #include <math.h>
 #include "sdr_choice_table.h"
 
-#define SDR_CHOICE_SPARE     50.0 /* how much surer than the objective parity is made: the mean must not suffer */
+/* how much surer than the objective parity is made: the mean must not suffer */
+#define SDR_CHOICE_SPARE     50.0
 #define SDR_CHOICE_SEEN	     10.0 /* how much surer no parity must be once a loss was seen */
 #define SDR_CHOICE_RTTS_MIN  2.2
 #define SDR_CHOICE_RTTS_MAX  6.0
@@ -74,7 +79,8 @@ static uint64_t sdr_choice_cover(const struct sdr_choice_in *in, const struct sd
 }
 
 /* What is not covered and not repaired in time. */
-static double sdr_choice_early(const struct sdr_choice_in *in, const struct sdr_choice_path *p, uint64_t cover)
+static double sdr_choice_early(const struct sdr_choice_in *in, const struct sdr_choice_path *p,
+			       uint64_t cover)
 {
 	double w = p->rate * (double)in->rtt_ns;
 
@@ -154,7 +160,8 @@ static void sdr_choice_parity(struct sdr_choice_table *t, const struct sdr_choic
 		last = words;
 		k = cover / words + (cover % words != 0);
 		apart = seg / k + (seg % k != 0);
-		rows = sdr_choice_rows(t, p->loss, pow(1 - 1 / p->burst, (double)apart), (uint32_t)k);
+		rows = sdr_choice_rows(t, p->loss, pow(1 - 1 / p->burst, (double)apart),
+				       (uint32_t)k);
 		need = sdr_choice_need(in, p, rows, (double)words);
 		if (!need) {
 			out->why = out->m ? out->why : SDR_CHOICE_CLEAN;
@@ -207,8 +214,8 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
 		sdr_choice_parity(t, in, &p, out);
 }
 
-uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss, uint32_t deficit,
-			   double eps)
+uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss,
+			   uint32_t deficit, double eps)
 {
 	double p = fmin(loss->upper, SDR_CHOICE_LOSS_MAX), s = 1 - 1 / loss->burst;
 	uint32_t i = sdr_choice_rows_eps(eps), alone, m;
@@ -218,7 +225,10 @@ uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_l
 	alone = sdr_choice_rows(t, p, 0, deficit)[i];
 	if (alone == SDR_ROWS_NONE)
 		return SDR_ROWS_SYMS;
-	/* a burst longer than this takes the repair whatever is added to it: another round is cheaper */
+	/*
+	 * a burst longer than this takes the repair whatever is added to it: another round is
+	 * cheaper
+	 */
 	m = sdr_choice_rows(t, p, s, deficit)[i];
 	if (m > alone + deficit + SDR_CHOICE_BURST_MAX)
 		m = alone + deficit + SDR_CHOICE_BURST_MAX;

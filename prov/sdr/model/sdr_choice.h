@@ -3,17 +3,19 @@
 /*
  * Which parity a transfer gets: none, or (k, m) over its last packets.
  *
- * Packets that leave earlier than some round trips before the end are repaired by selective repeat in time; only
- * those behind need parity.  There, codewords of k packets (one symbol each, spread as far apart as possible) get
- * the smallest m with which the whole transfer needs no further round trip but with probability (1 - q) / 50 (q
- * the objective's quantile; for the mean: with which the expected time is smallest), within max_overhead.  If that
- * does not allow as much, what it allows is sent; parity that would fail more often than not is not sent at all.
+ * Packets that leave earlier than some round trips before the end are repaired by selective repeat
+ * in time; only those behind need parity.  There, codewords of k packets (one symbol each, spread
+ * as far apart as possible) get the smallest m with which the whole transfer needs no further round
+ * trip but with probability (1 - q) / 50 (q the objective's quantile; for the mean: with which the
+ * expected time is smallest), within max_overhead.  If that does not allow as much, what it allows
+ * is sent; parity that would fail more often than not is not sent at all.
  *
- * rel/ asks for each transfer with what it has learned about the path (sdr_loss_known), the model's hybrid scheme with
- * a loss that is given (sdr_choice_loss_of): the same code decides.
+ * rel/ asks for each transfer with what it has learned about the path (sdr_loss_known), the model's
+ * hybrid scheme with a loss that is given (sdr_choice_loss_of): the same code decides.
  *
- * m comes from a table by loss rate, burst length and failure probability, filled lazily (sdr_choice_table.h): sums
- * of probabilities are computed once for an entry, never again on the send path.
+ * m comes from a table by loss rate, burst length and failure probability, filled lazily
+ * (sdr_choice_table.h): sums of probabilities are computed once for an entry, never again on the
+ * send path.
  */
 #ifndef SDR_CHOICE_H
 #define SDR_CHOICE_H
@@ -24,15 +26,21 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SDR_CHOICE_K	128u	      /* packets of a codeword at the most */
-#define SDR_CHOICE_SYMS 200u	      /* k + m at the most: the rows left are for repairs */
-#define SDR_CHOICE_SEG	(64ull << 20) /* bytes of a segment at the most: what rel/ cuts transfers into */
-#define SDR_CHOICE_REPEAT \
-	10.0 /* a lone packet is sent twice if lost with more than the quantile's 1 - q over this */
-#define SDR_CHOICE_REPAIR_EPS 1e-4	   /* probability that a round of parity on demand fails, each codeword */
-#define SDR_CHOICE_RTT_MIN    (1000000ull) /* ns: nearer peers get no parity under auto: a repair costs less */
+#define SDR_CHOICE_K	128u /* packets of a codeword at the most */
+#define SDR_CHOICE_SYMS 200u /* k + m at the most: the rows left are for repairs */
+/* bytes of a segment at the most: what rel/ cuts transfers into */
+#define SDR_CHOICE_SEG (64ull << 20)
+/* a lone packet is sent twice if lost with more than the quantile's 1 - q over this */
+#define SDR_CHOICE_REPEAT 10.0
+/* probability that a round of parity on demand fails, each codeword */
+#define SDR_CHOICE_REPAIR_EPS 1e-4
+/* ns: nearer peers get no parity under auto: a repair costs less */
+#define SDR_CHOICE_RTT_MIN (1000000ull)
 
-/* What is known of the path's loss.  The rate of bursts is Gamma(events, pkts), unless the path loses nothing. */
+/*
+ * What is known of the path's loss.  The rate of bursts is Gamma(events, pkts), unless the path
+ * loses nothing.
+ */
 struct sdr_choice_loss {
 	double upper;	     /* bound of the packets' loss rate, 0..1 */
 	double burst;	     /* mean packets lost in a row, >= 1 */
@@ -53,18 +61,21 @@ struct sdr_choice_in {
 };
 
 enum sdr_choice_why {
-	SDR_CHOICE_PARITY,   /* (k, m) is given */
-	SDR_CHOICE_NEAR,     /* auto: repairs are cheap */
-	SDR_CHOICE_CLEAN,    /* no loss to be expected within the objective; mean: parity would cost more time */
-	SDR_CHOICE_OVERHEAD, /* what is needed is more than max_overhead allows; (k, m) is what it allows, or 0 */
+	SDR_CHOICE_PARITY, /* (k, m) is given */
+	SDR_CHOICE_NEAR,   /* auto: repairs are cheap */
+	/* no loss to be expected within the objective; mean: parity would cost more time */
+	SDR_CHOICE_CLEAN,
+	/* what is needed is more than max_overhead allows; (k, m) is what it allows, or 0 */
+	SDR_CHOICE_OVERHEAD,
 	SDR_CHOICE_HOPELESS, /* so much loss that no parity suffices */
 };
 
 struct sdr_choice {
 	enum sdr_choice_why why;
-	uint16_t k, m;	/* packets of a codeword, parity packets; 0: none */
-	uint64_t cover; /* packets at the end of the transfer that get parity: npkts, or some round trips' worth */
-	double fail;	/* predicted probability of a further round trip, from above */
+	uint16_t k, m; /* packets of a codeword, parity packets; 0: none */
+	/* packets at the end of the transfer that get parity: npkts, or some round trips' worth */
+	uint64_t cover;
+	double fail; /* predicted probability of a further round trip, from above */
 };
 
 struct sdr_choice_table; /* one an endpoint; not thread-safe */
@@ -76,15 +87,16 @@ void sdr_choice_loss_of(struct sdr_choice_loss *l, double p, double burst);
 /* Probability that the next n packets lose at least one. */
 double sdr_choice_any(const struct sdr_choice_loss *l, double n);
 
-double sdr_choice_quantile(uint8_t objective); /* 1 - q of enum sdr_objective; the mean's: as p99's */
+/* 1 - q of enum sdr_objective; the mean's: as p99's */
+double sdr_choice_quantile(uint8_t objective);
 
 void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, struct sdr_choice *out);
 /*
- * Packets to send on demand so that `deficit` of them arrive, but with probability eps: deficit + a margin.
- * deficit: 1..255, more is answered with as many; the answer is <= max(255, deficit).
+ * Packets to send on demand so that `deficit` of them arrive, but with probability eps: deficit + a
+ * margin. deficit: 1..255, more is answered with as many; the answer is <= max(255, deficit).
  */
-uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss, uint32_t deficit,
-			   double eps);
+uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss,
+			   uint32_t deficit, double eps);
 const char *sdr_choice_text(enum sdr_choice_why why); /* a reason in words, for the log */
 
 #pragma GCC visibility pop

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The table behind the choice of (k, m).  A column answers all failure probabilities for one (loss, again, k),
- * rounded to steps, always to the safe side: loss up to eighth octaves, again up to half octaves (of 1 - again
- * above 1/2, so that long bursts are told apart), k up to eighths of an octave beyond 16.  Columns are kept in a
- * direct-mapped cache of 128 KiB: a hit is one cache line.
+ * The table behind the choice of (k, m).  A column answers all failure probabilities for one (loss,
+ * again, k), rounded to steps, always to the safe side: loss up to eighth octaves, again up to half
+ * octaves (of 1 - again above 1/2, so that long bursts are told apart), k up to eighths of an
+ * octave beyond 16.  Columns are kept in a direct-mapped cache of 128 KiB: a hit is one cache line.
  *
- * A miss follows the chain of a codeword's packets from the first to the last one that could be needed.  With
- * P(j lost of n, the last arrived / lost) = a(j), b(j),
+ * A miss follows the chain of a codeword's packets from the first to the last one that could be
+ * needed.  With P(j lost of n, the last arrived / lost) = a(j), b(j),
  *
  *   a'(j) = (1 - e) a(j) + (1 - c) b(j),  b'(j + 1) = e a(j) + c b(j),  e = p (1 - c) / (1 - p)
  *
- * where p is the loss, c = again, and e the loss behind a packet that arrived, such that p is stationary.  The tail
- * P(more than m of k + m lost) is read off on the way; all terms are positive, so small ones are exact.  c = p is
- * the binomial distribution.  No allocation after create, no locks: one thread at a time.
+ * where p is the loss, c = again, and e the loss behind a packet that arrived, such that p is
+ * stationary.  The tail P(more than m of k + m lost) is read off on the way; all terms are
+ * positive, so small ones are exact.  c = p is the binomial distribution.  No allocation after
+ * create, no locks: one thread at a time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +55,8 @@ void sdr_choice_table_destroy(struct sdr_choice_table *t)
 
 static void sdr_rows_fill(uint8_t *m, double p, double c, uint32_t k)
 {
-	double a[SDR_ROWS_SYMS + 1], b[SDR_ROWS_SYMS + 1], e = p * (1 - c) / (1 - p), tail, eps = 0.5;
+	double a[SDR_ROWS_SYMS + 1], b[SDR_ROWS_SYMS + 1], e = p * (1 - c) / (1 - p), tail,
+							   eps = 0.5;
 	uint32_t top = 1, low = 0, n, i = 1, j;
 
 	memset(m, SDR_ROWS_NONE, SDR_ROWS_EPS);
@@ -63,7 +65,10 @@ static void sdr_rows_fill(uint8_t *m, double p, double c, uint32_t k)
 	b[0] = 0;
 	a[1] = 0;
 	b[1] = p;
-	/* of n packets, low to top are lost: fewer means that k have arrived, which no further packet changes */
+	/*
+	 * of n packets, low to top are lost: fewer means that k have arrived, which no further
+	 * packet changes
+	 */
 	for (n = 1;; n++) {
 		if (n >= k) {
 			low = n - k + 1;

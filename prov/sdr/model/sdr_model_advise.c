@@ -3,14 +3,15 @@
 /*
  * Advice: every scheme on a link with the best parameters it can have, the best scheme first.
  *
- * Best is what the objective says: mean, p99 or p99.9 of the completion time, each from the scheme's law.  Schemes
- * are taken as the library runs them: packets are repaired, codewords are rows of packets, a fallback sends only what is
- * missing.  Codes are tried with k from 8 to 128 and m in powers of two within max_overhead; a message shorter than k
- * is one codeword.  A scheme that max_overhead leaves no parity at all is no candidate.  Where two need the same time
- * the one that sends less is better, then the plainer one.
+ * Best is what the objective says: mean, p99 or p99.9 of the completion time, each from the
+ * scheme's law.  Schemes are taken as the library runs them: packets are repaired, codewords are
+ * rows of packets, a fallback sends only what is missing.  Codes are tried with k from 8 to 128 and
+ * m in powers of two within max_overhead; a message shorter than k is one codeword.  A scheme that
+ * max_overhead leaves no parity at all is no candidate.  Where two need the same time the one that
+ * sends less is better, then the plainer one.
  *
- * Overhead is what is expected to be sent beyond the data: parity, and repairs, by the probability that they are
- * needed.  Pure; allocates only what the laws do.
+ * Overhead is what is expected to be sent beyond the data: parity, and repairs, by the probability
+ * that they are needed.  Pure; allocates only what the laws do.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +30,12 @@ static double advise_cost(const struct sdr_model_law *law, enum sdr_objective ob
 	return sdr_model_law_quantile(law, objective == SDR_OBJECTIVE_P99 ? 0.99 : 0.999);
 }
 
-/* ---- overhead ----------------------------------------------------------------------------------------- */
+/* ---- overhead -------------------------------------------------------------------------------- */
 
-/* Lost data packets of a codeword of n with its parity if more than m are lost, else none; on average. */
+/*
+ * Lost data packets of a codeword of n with its parity if more than m are lost, else none; on
+ * average.
+ */
 static double advise_missing(double p, uint32_t n, uint32_t m, double data)
 {
 	double lost[SDR_MODEL_SYMS_MAX + 1], sum = 0;
@@ -65,12 +69,13 @@ static double advise_overhead(const struct sdr_model_law *law, const struct sdr_
 	}
 }
 
-/* ---- candidates --------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 /* Of the codes that max_overhead allows the one with the smallest cost.  False: none. */
 static bool advise_code(struct sdr_model_point *p)
 {
-	double chunks = (double)((p->msg_bytes - 1) / p->chunk_bytes + 1), best = INFINITY, cost, parity, last = 0;
+	double chunks = (double)((p->msg_bytes - 1) / p->chunk_bytes + 1), best = INFINITY, cost,
+	       parity, last = 0;
 	struct sdr_model_point try = *p;
 	struct sdr_model_law *law;
 
@@ -80,11 +85,13 @@ static bool advise_code(struct sdr_model_point *p)
 			break;
 		last = try.k;
 		for (try.m = 1; try.m <= try.k && try.k + try.m <= SDR_MODEL_SYMS_MAX; try.m *= 2) {
-			parity = floor(chunks / try.k) * try.m + ceil(fmod(chunks, try.k) * try.m / try.k);
+			parity = floor(chunks / try.k) * try.m +
+				 ceil(fmod(chunks, try.k) * try.m / try.k);
 			if (parity > p->max_overhead * chunks * (1 + ADVISE_SAME))
 				break;
 			/* no time is below that of the injection */
-			if ((chunks + parity) * 8 * p->chunk_bytes / p->bandwidth_bps + p->rtt_s >= best)
+			if ((chunks + parity) * 8 * p->chunk_bytes / p->bandwidth_bps + p->rtt_s >=
+			    best)
 				break;
 			if (sdr_model_law_create(&try, &law, NULL))
 				continue;
@@ -147,8 +154,8 @@ static void advise_why(struct sdr_model_candidate *c)
 
 	if (!c->derived.m) {
 		snprintf(c->why, sizeof(c->why), "a lost packet costs %s; %s lose%s one%s",
-			 advise_time(sdr_model_rto(p), cost, sizeof(cost)), advise_share(any, who, sizeof(who)),
-			 any >= 0.995 || any < 0.01 ? "s" : "",
+			 advise_time(sdr_model_rto(p), cost, sizeof(cost)),
+			 advise_share(any, who, sizeof(who)), any >= 0.995 || any < 0.01 ? "s" : "",
 			 hybrid ? ", and no parity that max_overhead allows would pay" : "");
 		return;
 	}
@@ -159,16 +166,17 @@ static void advise_why(struct sdr_model_candidate *c)
 			 advise_number(100 * c->derived.cover, share, sizeof(share)));
 	advise_time(hybrid ? p->rtt_s : (1 + p->beta) * p->rtt_s, cost, sizeof(cost));
 	if (hybrid && c->derived.chunks == 1)
-		snprintf(c->why, sizeof(c->why), "the packet is sent twice; another round trip of %s: %s", cost,
-			 who);
-	else if (hybrid)
 		snprintf(c->why, sizeof(c->why),
-			 "parity (%u, %u) over %s of the packets takes %s; another round trip of %s: %s",
-			 c->derived.k, c->derived.m, where, takes, cost, who);
+			 "the packet is sent twice; another round trip of %s: %s", cost, who);
+	else if (hybrid)
+		snprintf(
+			c->why, sizeof(c->why),
+			"parity (%u, %u) over %s of the packets takes %s; another round trip of %s: %s",
+			c->derived.k, c->derived.m, where, takes, cost, who);
 	else
 		snprintf(c->why, sizeof(c->why),
-			 "parity (%u, %u) over all chunks takes %s; a fallback of %s and more: %s", c->derived.k,
-			 c->derived.m, takes, cost, who);
+			 "parity (%u, %u) over all chunks takes %s; a fallback of %s and more: %s",
+			 c->derived.k, c->derived.m, takes, cost, who);
 }
 
 static int advise_candidate(struct sdr_model_candidate *c, struct sdr_model_error *err)
@@ -191,8 +199,8 @@ static int advise_candidate(struct sdr_model_candidate *c, struct sdr_model_erro
 		c->point.m = c->derived.m;
 		c->point.cover_bytes = 0; /* all */
 		if (c->derived.m && c->derived.cover < 1)
-			c->point.cover_bytes =
-				rint(c->derived.cover * (double)c->derived.chunks) * c->point.mtu_bytes;
+			c->point.cover_bytes = rint(c->derived.cover * (double)c->derived.chunks) *
+					       c->point.mtu_bytes;
 	}
 	sdr_model_law_destroy(law);
 	advise_why(c);
@@ -207,12 +215,13 @@ static bool advise_better(const struct sdr_model_candidate *a, const struct sdr_
 	return a->overhead < b->overhead * (1 - ADVISE_SAME);
 }
 
-int sdr_model_advise(const struct sdr_model_point *link, struct sdr_model_candidate *out, uint32_t *n,
-		     struct sdr_model_error *err)
+int sdr_model_advise(const struct sdr_model_point *link, struct sdr_model_candidate *out,
+		     uint32_t *n, struct sdr_model_error *err)
 {
 	/* from the plainest on */
-	static const enum sdr_model_scheme schemes[] = { SDR_MODEL_SR_NACK, SDR_MODEL_SR_RTO, SDR_MODEL_HYBRID,
-							 SDR_MODEL_EC_MDS, SDR_MODEL_EC_XOR };
+	static const enum sdr_model_scheme schemes[] = { SDR_MODEL_SR_NACK, SDR_MODEL_SR_RTO,
+							 SDR_MODEL_HYBRID, SDR_MODEL_EC_MDS,
+							 SDR_MODEL_EC_XOR };
 	struct sdr_model_candidate all[sizeof(schemes) / sizeof(schemes[0])], c;
 	struct sdr_model_point p = *link;
 	uint32_t i, j, count = 0;

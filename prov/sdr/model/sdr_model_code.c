@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * One codeword of k data and m parity symbols, lost independently: when it cannot be decoded, and how many of its
- * data symbols are lost then.
+ * One codeword of k data and m parity symbols, lost independently: when it cannot be decoded, and
+ * how many of its data symbols are lost then.
  *
  *   MDS  more than m of the k + m are lost
- *   XOR  two or more are lost in one of m groups: data symbol j is in group j mod m, with that group's parity.
- *	  With m above k some groups are parity alone and never fail.
+ *   XOR  two or more are lost in one of m groups: data symbol j is in group j mod m, with that
+ *	  group's parity. With m above k some groups are parity alone and never fail.
  *
- * Failures are sums over the upper tail, successes over the lower one; neither is 1 minus the other where it is
- * small.  Of XOR, the data lost given failure is a difference: as exact as the loss is large, 1e-16 of it at worst.
+ * Failures are sums over the upper tail, successes over the lower one; neither is 1 minus the other
+ * where it is small.  Of XOR, the data lost given failure is a difference: as exact as the loss is
+ * large, 1e-16 of it at worst.
  */
 #include <math.h>
 #include <string.h>
@@ -55,7 +56,8 @@ static void code_mds(struct sdr_model_code *c, const struct code_loss *l)
 
 	c->lnok = code_tail(l, c->k + c->m, c->m, &c->fail);
 	for (x = 1; x <= c->k; x++)
-		c->lost[x] = code_pmf(l, c->k, x) * code_sum(l, c->m, x > c->m ? 0 : c->m + 1 - x, c->m);
+		c->lost[x] =
+			code_pmf(l, c->k, x) * code_sum(l, c->m, x > c->m ? 0 : c->m + 1 - x, c->m);
 }
 
 static void code_xor(struct sdr_model_code *c, const struct code_loss *l)

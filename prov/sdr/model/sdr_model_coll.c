@@ -3,21 +3,21 @@
 /*
  * Collectives made of transfers: when is the last node done?
  *
- * All kinds are rounds, and in a round some nodes send to others.  A step from node a to node b begins when both
- * have finished their step before, and takes the time of a transfer over the link from a to b and then compute_s
- * at b.
+ * All kinds are rounds, and in a round some nodes send to others.  A step from node a to node b
+ * begins when both have finished their step before, and takes the time of a transfer over the link
+ * from a to b and then compute_s at b.
  *
- *   rings   in every round every node sends buffer / N to the next: the recurrence of the paper's appendix C,
- *           T(i, r) = max(T(i - 1, r - 1), T(i, r - 1)) + step.  As there, the sender does not wait for its own
- *           transfer: its next round depends on what it receives.
- *   tree    binomial: in round s of the first half, nodes whose lowest bit is s send all they have to the node
- *           without that bit; the second half is the first backwards.  A node sends to its children one after the
- *           other, each when the one before is acknowledged.
+ *   rings   in every round every node sends buffer / N to the next: the recurrence of the paper's
+ *           appendix C, T(i, r) = max(T(i - 1, r - 1), T(i, r - 1)) + step.  As there, the sender
+ *           does not wait for its own transfer: its next round depends on what it receives.
+ *   tree    binomial: in round s of the first half, nodes whose lowest bit is s send all they have
+ *           to the node without that bit; the second half is the first backwards.  A node sends to
+ *           its children one after the other, each when the one before is acknowledged.
  *
- * Steps are drawn by the mechanism (sdr_model_draw.c), each by itself: no table between, so atoms and tails are
- * exact.  Links are looked at once, in create; one draw and one mean a link that the collective uses.  With each
- * step replaced by its mean the end is a bound below the mean: it is a maximum of sums, and the maximum of means is
- * not above the mean of the maximum.
+ * Steps are drawn by the mechanism (sdr_model_draw.c), each by itself: no table between, so atoms
+ * and tails are exact.  Links are looked at once, in create; one draw and one mean a link that the
+ * collective uses.  With each step replaced by its mean the end is a bound below the mean: it is a
+ * maximum of sums, and the maximum of means is not above the mean of the maximum.
  *
  * Threads: nothing changes after create.  Memory: 11 KB a link that is used.
  */
@@ -50,8 +50,8 @@ struct sdr_model_coll {
 	double bound_s, ideal_s, step_s;
 	uint32_t nlinks;
 	/*
-	 * 1: of all steps.  Else of a ring [i]: to node i from the one before; of a tree [2 i]: from node i to its
-	 * parent, [2 i + 1]: from there to node i (the first two are not used).
+	 * 1: of all steps.  Else of a ring [i]: to node i from the one before; of a tree [2 i]:
+	 * from node i to its parent, [2 i + 1]: from there to node i (the first two are not used).
 	 */
 	struct coll_link links[];
 };
@@ -79,8 +79,8 @@ static double coll_both(const double *done, uint32_t a, uint32_t b)
 	return done[a] > done[b] ? done[a] : done[b];
 }
 
-static void coll_ring(const struct sdr_model_coll *c, enum coll_what what, struct sdr_model_random *rnd,
-		      double *done)
+static void coll_ring(const struct sdr_model_coll *c, enum coll_what what,
+		      struct sdr_model_random *rnd, double *done)
 {
 	double last, begin;
 
@@ -94,8 +94,8 @@ static void coll_ring(const struct sdr_model_coll *c, enum coll_what what, struc
 	}
 }
 
-static void coll_tree(const struct sdr_model_coll *c, enum coll_what what, struct sdr_model_random *rnd,
-		      double *done)
+static void coll_tree(const struct sdr_model_coll *c, enum coll_what what,
+		      struct sdr_model_random *rnd, double *done)
 {
 	uint32_t half = c->rounds / 2, r, i, bit, parent;
 	double end;
@@ -104,14 +104,16 @@ static void coll_tree(const struct sdr_model_coll *c, enum coll_what what, struc
 		bit = 1u << (r < half ? r : c->rounds - 1 - r);
 		for (i = bit; i < c->nodes; i += 2 * bit) {
 			parent = i - bit;
-			end = coll_both(done, i, parent) + coll_step(c, 2 * i + (r >= half), what, rnd);
+			end = coll_both(done, i, parent) +
+			      coll_step(c, 2 * i + (r >= half), what, rnd);
 			done[r < half ? i : parent] = end;
 			done[r < half ? parent : i] = end + c->compute_s;
 		}
 	}
 }
 
-static double coll_run(const struct sdr_model_coll *c, enum coll_what what, struct sdr_model_random *rnd)
+static double coll_run(const struct sdr_model_coll *c, enum coll_what what,
+		       struct sdr_model_random *rnd)
 {
 	double done[COLL_NODES_MAX], end = 0;
 	uint32_t i;
@@ -128,7 +130,8 @@ static double coll_run(const struct sdr_model_coll *c, enum coll_what what, stru
 	return end;
 }
 
-static int coll_link_init(struct coll_link *l, const struct sdr_model_point *p, struct sdr_model_error *err)
+static int coll_link_init(struct coll_link *l, const struct sdr_model_point *p,
+			  struct sdr_model_error *err)
 {
 	struct sdr_model_derived derived;
 	struct sdr_model_law *law;
@@ -146,8 +149,9 @@ static int coll_link_init(struct coll_link *l, const struct sdr_model_point *p, 
 }
 
 /* The link from node `from` to node `to`; index: where in c->links. */
-static int coll_link_add(struct sdr_model_coll *c, const struct sdr_model_coll_attr *attr, uint64_t step_bytes,
-			 uint32_t index, uint32_t from, uint32_t to, struct sdr_model_error *err)
+static int coll_link_add(struct sdr_model_coll *c, const struct sdr_model_coll_attr *attr,
+			 uint64_t step_bytes, uint32_t index, uint32_t from, uint32_t to,
+			 struct sdr_model_error *err)
 {
 	struct sdr_model_point p = attr->links[c->nlinks > 1 ? (size_t)from * attr->nodes + to : 0];
 	struct sdr_model_error why;
@@ -164,7 +168,8 @@ static int coll_link_add(struct sdr_model_coll *c, const struct sdr_model_coll_a
 	return ret;
 }
 
-static int coll_links(struct sdr_model_coll *c, const struct sdr_model_coll_attr *attr, struct sdr_model_error *err)
+static int coll_links(struct sdr_model_coll *c, const struct sdr_model_coll_attr *attr,
+		      struct sdr_model_error *err)
 {
 	uint64_t share = (attr->buffer_bytes - 1) / attr->nodes + 1;
 	bool tree = c->kind == SDR_MODEL_TREE_ALLREDUCE;
@@ -188,17 +193,20 @@ static int coll_check(const struct sdr_model_coll_attr *a, struct sdr_model_erro
 	if (!sdr_model_coll_name(a->kind))
 		return sdr_model_refuse(err, "kind", "there is no collective %d", (int)a->kind);
 	if (a->nodes < 2 || a->nodes > COLL_NODES_MAX)
-		return sdr_model_refuse(err, "nodes", "%u nodes: 2 to %u", a->nodes, COLL_NODES_MAX);
+		return sdr_model_refuse(err, "nodes", "%u nodes: 2 to %u", a->nodes,
+					COLL_NODES_MAX);
 	if (!a->buffer_bytes || a->buffer_bytes > SDR_MODEL_BYTES_MAX)
-		return sdr_model_refuse(err, "buffer_bytes", "a buffer of %" PRIu64 " bytes: 1 to 2^63",
+		return sdr_model_refuse(err, "buffer_bytes",
+					"a buffer of %" PRIu64 " bytes: 1 to 2^63",
 					a->buffer_bytes);
 	if (!(a->compute_s >= 0 && a->compute_s <= SDR_MODEL_FAR))
-		return sdr_model_refuse(err, "compute_s", "%g s of compute in a step: 0 to %g", a->compute_s,
-					SDR_MODEL_FAR);
+		return sdr_model_refuse(err, "compute_s", "%g s of compute in a step: 0 to %g",
+					a->compute_s, SDR_MODEL_FAR);
 	if (!a->links)
 		return sdr_model_refuse(err, "links", "there are no links");
 	if (a->nlinks != 1 && a->nlinks != a->nodes * a->nodes)
-		return sdr_model_refuse(err, "nlinks", "%u links: 1 (all alike), or of each node to each, %u",
+		return sdr_model_refuse(err, "nlinks",
+					"%u links: 1 (all alike), or of each node to each, %u",
 					a->nlinks, a->nodes * a->nodes);
 	return 0;
 }
@@ -226,7 +234,9 @@ int sdr_model_coll_create(const struct sdr_model_coll_attr *attr, struct sdr_mod
 	ret = coll_check(attr, err);
 	if (ret)
 		return ret;
-	nlinks = attr->nlinks == 1 ? 1 : attr->kind == SDR_MODEL_TREE_ALLREDUCE ? 2 * attr->nodes : attr->nodes;
+	nlinks = attr->nlinks == 1			  ? 1
+		 : attr->kind == SDR_MODEL_TREE_ALLREDUCE ? 2 * attr->nodes
+							  : attr->nodes;
 	c = calloc(1, sizeof(*c) + nlinks * sizeof(c->links[0]));
 	if (!c)
 		return -ENOMEM;
@@ -251,7 +261,8 @@ void sdr_model_coll_destroy(struct sdr_model_coll *coll)
 	free(coll);
 }
 
-void sdr_model_coll_sample(const struct sdr_model_coll *coll, uint64_t seed, uint64_t first, size_t n, double *t_s)
+void sdr_model_coll_sample(const struct sdr_model_coll *coll, uint64_t seed, uint64_t first,
+			   size_t n, double *t_s)
 {
 	struct sdr_model_random rnd;
 

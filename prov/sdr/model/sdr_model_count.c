@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How many of n codewords fail: the binomial weights, from the most likely count outwards until they no longer
- * matter, scaled to a sum of 1, so no factorial is needed.
+ * How many of n codewords fail: the binomial weights, from the most likely count outwards until
+ * they no longer matter, scaled to a sum of 1, so no factorial is needed.
  *
- * Up to SDR_MODEL_COUNTS of them are all there.  For more (n above some 10^6 only) every step-th stands for its
- * neighbours: a bell curve sampled hundreds of times within a standard deviation, so sums over it are exact, and a
- * count is off by less than 1e-6 of n.  Ratios of distant weights are those of Stirling's series then.
+ * Up to SDR_MODEL_COUNTS of them are all there.  For more (n above some 10^6 only) every step-th
+ * stands for its neighbours: a bell curve sampled hundreds of times within a standard deviation, so
+ * sums over it are exact, and a count is off by less than 1e-6 of n.  Ratios of distant weights are
+ * those of Stirling's series then.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,8 +35,8 @@ static double count_log(const struct count_law *l, double x)
 {
 	double y = l->n - x, a = l->n * l->fail, b = l->n * l->ok;
 
-	return -a * count_dev((x - a) / a) - b * count_dev((y - b) / b) - log(x / l->n) / 2 - log(y / l->n) / 2 -
-	       1 / (12 * x) - 1 / (12 * y);
+	return -a * count_dev((x - a) / a) - b * count_dev((y - b) / b) - log(x / l->n) / 2 -
+	       log(y / l->n) / 2 - 1 / (12 * x) - 1 / (12 * y);
 }
 
 /* weight(x + by) / weight(x), by = step or -step */
@@ -51,7 +52,8 @@ static double count_ratio(const struct count_law *l, double x, double by)
 }
 
 /* Fills w[] with what follows mode in direction by; returns how many. */
-static uint32_t count_side(const struct count_law *l, double mode, double by, double *w, uint32_t room)
+static uint32_t count_side(const struct count_law *l, double mode, double by, double *w,
+			   uint32_t room)
 {
 	double v = 1, x;
 	uint32_t n = 0;

@@ -3,23 +3,25 @@
 /*
  * One transfer at random, by the mechanism and not by the law, so that one checks the other.
  *
- * Selective repeat: unit i (1..M) that is lost r times is through at i T + r O, and the transfer when the last one
- * is.  A unit can be that last one only if all behind it were lost less often.  So the walk starts at the end and
- * skips (a geometric gap) to the first unit that is lost at all, draws how often (geometric again), skips on to the
- * first that is lost more often than that, and so forth: log(losses) steps whatever M and P are, nothing is left
- * out.
+ * Selective repeat: unit i (1..M) that is lost r times is through at i T + r O, and the transfer
+ * when the last one is.  A unit can be that last one only if all behind it were lost less often.
+ * So the walk starts at the end and skips (a geometric gap) to the first unit that is lost at all,
+ * draws how often (geometric again), skips on to the first that is lost more often than that, and
+ * so forth: log(losses) steps whatever M and P are, nothing is left out.
  *
- * Erasure coding: lost symbols by geometric gaps over the codewords in the order of sending, data before parity; a
- * codeword of m + 1 losses (MDS), or with two in a group (XOR), fails its submessage, and what the fallback sends
- * is counted.  A symbol is a chunk, or with F_ROWS a packet, and then a submessage has as many codewords as a chunk
- * has packets.  Time: the losses.  Where these are very many, or when asked to be quick, failed submessages are
- * skipped to directly, with the probability that a submessage fails.  With F_MISSING, which asks what was lost, that is
- * done for very many losses only: failed codewords then, and what each has lost, from the law of one codeword.
+ * Erasure coding: lost symbols by geometric gaps over the codewords in the order of sending, data
+ * before parity; a codeword of m + 1 losses (MDS), or with two in a group (XOR), fails its
+ * submessage, and what the fallback sends is counted.  A symbol is a chunk, or with F_ROWS a
+ * packet, and then a submessage has as many codewords as a chunk has packets.  Time: the losses.
+ * Where these are very many, or when asked to be quick, failed submessages are skipped to directly,
+ * with the probability that a submessage fails.  With F_MISSING, which asks what was lost, that is
+ * done for very many losses only: failed codewords then, and what each has lost, from the law of
+ * one codeword.
  *
  * The hybrid scheme is in sdr_model_draw_hybrid.c.
  *
- * No allocation; a draw (struct sdr_model_draw) is made once and only read then.  Numbers of things are double:
- * messages may have 2^63 units, and beyond 2^53 nobody counts.
+ * No allocation; a draw (struct sdr_model_draw) is made once and only read then.  Numbers of things
+ * are double: messages may have 2^63 units, and beyond 2^53 nobody counts.
  */
 #include <string.h>
 #include "sdr_model_draw.h"
@@ -27,7 +29,7 @@
 
 #define DRAW_MANY 1e4 /* failures that are not drawn one by one */
 
-/* ---- selective repeat --------------------------------------------------------------------------------- */
+/* ---- selective repeat ------------------------------------------------------------------------ */
 
 /* -log(1 - exp(-x)) */
 static double draw_other(double x)
@@ -40,7 +42,8 @@ static double draw_sr_rate(const struct sdr_model_draw_sr *s, double r)
 	return draw_other((r + 1) * s->retry);
 }
 
-void sdr_model_draw_sr_init(struct sdr_model_draw_sr *s, const struct sdr_model_units *u, double rto_s)
+void sdr_model_draw_sr_init(struct sdr_model_draw_sr *s, const struct sdr_model_units *u,
+			    double rto_s)
 {
 	s->t_s = u->t_s;
 	s->o_s = rto_s + u->t_s;
@@ -54,8 +57,9 @@ double sdr_model_draw_sr(const struct sdr_model_draw_sr *s, double n, struct sdr
 	double end = n * s->t_s, lost = 0, gap;
 
 	for (;;) {
-		gap = sdr_model_random_misses(rnd, lost < SDR_MODEL_DRAW_RATES ? s->rates[(int)lost]
-									       : draw_sr_rate(s, lost));
+		gap = sdr_model_random_misses(rnd, lost < SDR_MODEL_DRAW_RATES
+							   ? s->rates[(int)lost]
+							   : draw_sr_rate(s, lost));
 		if (!(gap < n))
 			return end;
 		n -= gap;
@@ -65,7 +69,7 @@ double sdr_model_draw_sr(const struct sdr_model_draw_sr *s, double n, struct sdr
 	}
 }
 
-/* ---- codewords ---------------------------------------------------------------------------------------- */
+/* ---- codewords ------------------------------------------------------------------------------- */
 
 /* What a transfer's codewords came to. */
 struct draw_tally {
@@ -89,8 +93,8 @@ static bool draw_set(uint64_t set[4], uint32_t i)
 	return was;
 }
 
-static void draw_lose(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w, struct draw_word *word,
-		      uint32_t symbol)
+static void draw_lose(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
+		      struct draw_word *word, uint32_t symbol)
 {
 	word->lost++;
 	word->data += symbol < w->k;
@@ -107,7 +111,8 @@ static double draw_packets(const struct sdr_model_draw *d, struct sdr_model_rand
 	double all = -expm1(-d->pkt_loss * d->pkts), n = 0;
 	double at = floor(-log1p(-sdr_model_random_unit(rnd) * all) / d->pkt_loss);
 
-	for (at = fmin(at, d->pkts - 1.0); at < d->pkts; at += 1 + sdr_model_random_misses(rnd, d->pkt_loss))
+	for (at = fmin(at, d->pkts - 1.0); at < d->pkts;
+	     at += 1 + sdr_model_random_misses(rnd, d->pkt_loss))
 		n++;
 	return n;
 }
@@ -119,7 +124,8 @@ static bool draw_inside(const struct sdr_model_draw *d)
 }
 
 /* Units that are sent again of some lost symbols. */
-static double draw_again(const struct sdr_model_draw *d, uint32_t symbols, struct sdr_model_random *rnd)
+static double draw_again(const struct sdr_model_draw *d, uint32_t symbols,
+			 struct sdr_model_random *rnd)
 {
 	double n = 0;
 
@@ -139,8 +145,8 @@ static void draw_close(const struct sdr_model_draw *d, struct draw_word *word, s
 }
 
 /* Loss by loss. */
-static void draw_words(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w, struct draw_tally *t,
-		       struct sdr_model_random *rnd)
+static void draw_words(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
+		       struct draw_tally *t, struct sdr_model_random *rnd)
 {
 	double size = (double)w->k + w->m, at = 0, row = 0, sub = 0, skip, words;
 	struct draw_word word;
@@ -177,10 +183,11 @@ static double draw_normal(struct sdr_model_random *rnd)
 }
 
 /*
- * How many of all (submessages or codewords) fail: one by one those that do, or those that do not, whichever are
- * fewer; of very many the number has a normal distribution.
+ * How many of all (submessages or codewords) fail: one by one those that do, or those that do not,
+ * whichever are fewer; of very many the number has a normal distribution.
  */
-static double draw_failures(const struct sdr_model_draw_words *w, double all, struct sdr_model_random *rnd)
+static double draw_failures(const struct sdr_model_draw_words *w, double all,
+			    struct sdr_model_random *rnd)
 {
 	bool rare = w->fail < M_LN2;
 	double rate = rare ? w->fail : draw_other(w->fail), mean = -expm1(-rate) * all, n = 0, at;
@@ -189,12 +196,15 @@ static double draw_failures(const struct sdr_model_draw_words *w, double all, st
 		n = rint(mean + draw_normal(rnd) * sqrt(mean * exp(-rate)));
 		return rare ? n : all - n;
 	}
-	for (at = sdr_model_random_misses(rnd, rate); at < all; at += 1 + sdr_model_random_misses(rnd, rate))
+	for (at = sdr_model_random_misses(rnd, rate); at < all;
+	     at += 1 + sdr_model_random_misses(rnd, rate))
 		n++;
 	return rare ? n : all - n;
 }
 
-/* Units that codewords lack, of those that fail; of very many that has a normal distribution, too. */
+/*
+ * Units that codewords lack, of those that fail; of very many that has a normal distribution, too.
+ */
 static double draw_missing(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
 			   struct sdr_model_random *rnd)
 {
@@ -235,7 +245,7 @@ static double draw_ec(const struct sdr_model_draw *d, struct sdr_model_random *r
 	return d->fallback_s + sdr_model_draw_sr(&d->sr, missing ? t.missing : n, rnd);
 }
 
-/* ---- plans -------------------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 /* P(more than m of n are lost); loss: -log P(one is not). */
 static double draw_tail(uint32_t n, uint32_t m, double loss)
@@ -243,7 +253,8 @@ static double draw_tail(uint32_t n, uint32_t m, double loss)
 	double log_p = log(-expm1(-loss)), q = 0;
 
 	for (uint32_t i = n; i > m; i--)
-		q += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log_p - (n - i) * loss);
+		q += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log_p -
+			 (n - i) * loss);
 	return fmin(q, 1);
 }
 
@@ -281,8 +292,8 @@ static void draw_missing_init(const struct sdr_model_draw *d, struct sdr_model_d
 	w->var = one * (square - mean * mean) + (two - one * one) * mean * mean;
 }
 
-static void draw_words_init(struct sdr_model_draw *d, struct sdr_model_draw_words *w, double subs, uint32_t k,
-			    uint32_t m, bool quick)
+static void draw_words_init(struct sdr_model_draw *d, struct sdr_model_draw_words *w, double subs,
+			    uint32_t k, uint32_t m, bool quick)
 {
 	double losses = subs * (k + m) * d->rows * -expm1(-d->loss);
 
@@ -298,7 +309,8 @@ static void draw_words_init(struct sdr_model_draw *d, struct sdr_model_draw_word
 static void draw_ec_init(struct sdr_model_draw *d, const struct sdr_model_point *p,
 			 const struct sdr_model_units *chunk, bool quick)
 {
-	uint32_t k = (uint32_t)(chunk->count % p->k), m = (uint32_t)(((uint64_t)k * p->m + p->k - 1) / p->k);
+	uint32_t k = (uint32_t)(chunk->count % p->k),
+		 m = (uint32_t)(((uint64_t)k * p->m + p->k - 1) / p->k);
 	double full = (double)(chunk->count / p->k);
 	double base_s = ((double)chunk->count + full * p->m + m) * chunk->t_s;
 

@@ -13,19 +13,20 @@
 
 /* Selective repeat of some units (chunks or packets) sent one behind the other. */
 struct sdr_model_draw_sr {
-	double t_s;			    /* injection of a unit */
-	double o_s;			    /* what a loss costs: timeout and injection */
-	double retry;			    /* -log P(a unit is lost) */
-	double rates[SDR_MODEL_DRAW_RATES]; /* [r]: -log P(a unit is not lost more than r times in a row) */
+	double t_s;   /* injection of a unit */
+	double o_s;   /* what a loss costs: timeout and injection */
+	double retry; /* -log P(a unit is lost) */
+	/* [r]: -log P(a unit is not lost more than r times in a row) */
+	double rates[SDR_MODEL_DRAW_RATES];
 };
 
-SDR_MODEL_HIDDEN void sdr_model_draw_sr_init(struct sdr_model_draw_sr *s, const struct sdr_model_units *u,
-					     double rto_s);
+SDR_MODEL_HIDDEN void sdr_model_draw_sr_init(struct sdr_model_draw_sr *s,
+					     const struct sdr_model_units *u, double rto_s);
 /* From the start of the injection until the last of n units is through, without the RTT. */
 SDR_MODEL_HIDDEN double sdr_model_draw_sr(const struct sdr_model_draw_sr *s, double n,
 					  struct sdr_model_random *rnd);
 
-/* ---- sdr_model_draw_hybrid.c --------------------------------------------------------------------------- */
+/* ---- sdr_model_draw_hybrid.c ----------------------------------------------------------------- */
 
 /* Losses of packets in the order in which a codeword sends them. */
 struct sdr_model_draw_chain {
@@ -48,21 +49,24 @@ struct sdr_model_draw_hybrid {
 	double rtt_s;
 	struct sdr_model_draw_sr sr;
 	struct sdr_model_draw_segs full, last;
-	double lacks[2][SDR_MODEL_SYMS_MAX]; /* quick, by kind: P(lacks so many), of one that fails */
-	uint16_t want[SDR_MODEL_SYMS_MAX];   /* packets that repair so many, on demand */
+	/* quick, by kind: P(lacks so many), of one that fails */
+	double lacks[2][SDR_MODEL_SYMS_MAX];
+	uint16_t want[SDR_MODEL_SYMS_MAX]; /* packets that repair so many, on demand */
 };
 
 /* The point has been checked.  -ENOMEM. */
-SDR_MODEL_HIDDEN int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d, const struct sdr_model_point *p,
-						bool quick);
-SDR_MODEL_HIDDEN double sdr_model_draw_hybrid(const struct sdr_model_draw_hybrid *d, struct sdr_model_random *rnd);
+SDR_MODEL_HIDDEN int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d,
+						const struct sdr_model_point *p, bool quick);
+SDR_MODEL_HIDDEN double sdr_model_draw_hybrid(const struct sdr_model_draw_hybrid *d,
+					      struct sdr_model_random *rnd);
 
-/* ---- any scheme ---------------------------------------------------------------------------------------- */
+/* ---- any scheme ------------------------------------------------------------------------------ */
 
 /* Codewords of the same size: the full submessages, or the short one at the end. */
 struct sdr_model_draw_words {
 	double subs; /* submessages; each has rows codewords */
-	double fail; /* -log P(a submessage, with F_MISSING a codeword, does not fail); NAN: draw the losses */
+	/* -log P(a submessage, with F_MISSING a codeword, does not fail); NAN: draw the losses */
+	double fail;
 	uint32_t k, m;
 	/* F_MISSING, fail given: of a codeword that failed */
 	double upto[SDR_MODEL_SYMS_MAX]; /* [x]: P(x of its data symbols at the most are lost) */
@@ -76,17 +80,19 @@ struct sdr_model_draw {
 	double units;		     /* of selective repeat */
 	struct sdr_model_draw_sr sr; /* EC: of the fallback */
 	/* EC */
-	double fallback_s; /* from the start to that of the fallback's first injection, and its RTT */
-	double loss;	   /* -log P(a symbol of a codeword arrives) */
-	uint32_t rows;	   /* codewords of a submessage */
-	uint32_t pkts;	   /* of a chunk */
-	double pkt_loss;   /* -log P(a packet arrives) */
+	/* from the start to that of the fallback's first injection, and its RTT */
+	double fallback_s;
+	double loss;	 /* -log P(a symbol of a codeword arrives) */
+	uint32_t rows;	 /* codewords of a submessage */
+	uint32_t pkts;	 /* of a chunk */
+	double pkt_loss; /* -log P(a packet arrives) */
 	struct sdr_model_draw_words words[2];
 	struct sdr_model_draw_hybrid hybrid;
 };
 
 /* The point has been checked.  quick: what need not be drawn loss by loss is not.  -ENOMEM. */
-SDR_MODEL_HIDDEN int sdr_model_draw_init(struct sdr_model_draw *d, const struct sdr_model_point *p, bool quick);
+SDR_MODEL_HIDDEN int sdr_model_draw_init(struct sdr_model_draw *d, const struct sdr_model_point *p,
+					 bool quick);
 /* Time of a transfer, s. */
 SDR_MODEL_HIDDEN double sdr_model_draw(const struct sdr_model_draw *d, struct sdr_model_random *r);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * One transfer of the hybrid scheme at random, by the mechanism that sdr_model_hybrid.c has the law of: the head by
- * selective repeat; codewords packet by packet, each a chain of losses; of the last segment the rows of parity that
- * its worst codeword needs; further rounds of an RTT and of what they send, until no codeword lacks anything.
+ * One transfer of the hybrid scheme at random, by the mechanism that sdr_model_hybrid.c has the law
+ * of: the head by selective repeat; codewords packet by packet, each a chain of losses; of the last
+ * segment the rows of parity that its worst codeword needs; further rounds of an RTT and of what
+ * they send, until no codeword lacks anything.
  *
- * Clean codewords are skipped: what is left of an exponential waiting time inside a codeword says where its first
- * loss is.  Time: the losses among the packets that have parity; of segments before the last, where these are many,
- * only the codewords that fail are drawn, with what they lack.  As in the law: codewords lose independently, the
- * head's repairs delay what is behind them by their mean, and no more than SDR_MODEL_HYBRID_ROUNDS are followed.  Unlike
- * there, a round takes what it sends and not the mean of it.
+ * Clean codewords are skipped: what is left of an exponential waiting time inside a codeword says
+ * where its first loss is.  Time: the losses among the packets that have parity; of segments before
+ * the last, where these are many, only the codewords that fail are drawn, with what they lack.  As
+ * in the law: codewords lose independently, the head's repairs delay what is behind them by their
+ * mean, and no more than SDR_MODEL_HYBRID_ROUNDS are followed.  Unlike there, a round takes what it
+ * sends and not the mean of it.
  *
  * No allocation but in init, for the table that says how much repairs send.
  */
@@ -18,7 +20,7 @@
 #include <string.h>
 #include "sdr_model_draw.h"
 
-/* ---- a lone packet ------------------------------------------------------------------------------------ */
+/* ---- a lone packet --------------------------------------------------------------------------- */
 
 static double hybrid_lone(const struct sdr_model_draw_hybrid *d, struct sdr_model_random *rnd)
 {
@@ -37,7 +39,7 @@ static double hybrid_lone(const struct sdr_model_draw_hybrid *d, struct sdr_mode
 	return t;
 }
 
-/* ---- codewords ---------------------------------------------------------------------------------------- */
+/* ---- codewords ------------------------------------------------------------------------------- */
 
 /* What a segment needs. */
 struct hybrid_need {
@@ -54,7 +56,8 @@ static void chain_init(struct sdr_model_draw_chain *c, double p, double again)
 }
 
 /* Where the next loss is after one at `at`. */
-static double chain_next(const struct sdr_model_draw_chain *c, double at, struct sdr_model_random *rnd)
+static double chain_next(const struct sdr_model_draw_chain *c, double at,
+			 struct sdr_model_random *rnd)
 {
 	if (sdr_model_random_unit(rnd) < c->again)
 		return at + 1;
@@ -69,7 +72,8 @@ static double chain_first(const struct sdr_model_draw_chain *c, double x)
 	return 1 + (c->start > 0 ? floor((x - c->first) / c->start) : HUGE_VAL);
 }
 
-static uint32_t chain_lost(const struct sdr_model_draw_chain *c, uint32_t n, struct sdr_model_random *rnd)
+static uint32_t chain_lost(const struct sdr_model_draw_chain *c, uint32_t n,
+			   struct sdr_model_random *rnd)
 {
 	double at = chain_first(c, sdr_model_random_exp(rnd));
 	uint32_t lost = 0;
@@ -80,8 +84,9 @@ static uint32_t chain_lost(const struct sdr_model_draw_chain *c, uint32_t n, str
 }
 
 /* Rounds of repairs of a codeword that lacks some packets. */
-static void hybrid_repair(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g,
-			  uint32_t lacks, struct hybrid_need *need, struct sdr_model_random *rnd)
+static void hybrid_repair(const struct sdr_model_draw_hybrid *d,
+			  const struct sdr_model_draw_segs *g, uint32_t lacks,
+			  struct hybrid_need *need, struct sdr_model_random *rnd)
 {
 	uint32_t want, lost, round;
 
@@ -95,8 +100,9 @@ static void hybrid_repair(const struct sdr_model_draw_hybrid *d, const struct sd
 }
 
 /* A codeword of k whose first loss is at `at`. */
-static void hybrid_word(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g, uint32_t k,
-			double at, struct hybrid_need *need, struct sdr_model_random *rnd)
+static void hybrid_word(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g,
+			uint32_t k, double at, struct hybrid_need *need,
+			struct sdr_model_random *rnd)
 {
 	uint32_t m = g->s.m, lost = 0, rows = 0;
 
@@ -114,7 +120,8 @@ static void hybrid_word(const struct sdr_model_draw_hybrid *d, const struct sdr_
 }
 
 /* Of a codeword that fails: what it lacks. */
-static uint32_t hybrid_lacks(const struct sdr_model_draw_hybrid *d, bool small, struct sdr_model_random *rnd)
+static uint32_t hybrid_lacks(const struct sdr_model_draw_hybrid *d, bool small,
+			     struct sdr_model_random *rnd)
 {
 	double at = sdr_model_random_unit(rnd), sum = 0;
 	uint32_t i;
@@ -128,8 +135,8 @@ static uint32_t hybrid_lacks(const struct sdr_model_draw_hybrid *d, bool small, 
 }
 
 /* When a segment is through that ends `before` earlier than the last of its kind. */
-static double hybrid_end(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g, double before,
-			 const struct hybrid_need *need)
+static double hybrid_end(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g,
+			 double before, const struct hybrid_need *need)
 {
 	double t = g->s.end_s - before + d->rtt_s;
 
@@ -141,8 +148,8 @@ static double hybrid_end(const struct sdr_model_draw_hybrid *d, const struct sdr
 }
 
 /* From the last segment to the first, or to one that is through by then whatever it loses. */
-static double hybrid_segs(const struct sdr_model_draw_hybrid *d, const struct sdr_model_draw_segs *g,
-			  struct sdr_model_random *rnd)
+static double hybrid_segs(const struct sdr_model_draw_hybrid *d,
+			  const struct sdr_model_draw_segs *g, struct sdr_model_random *rnd)
 {
 	const double *rate = g->quick ? g->fails : g->clean;
 	double big = g->s.big * rate[0], all = big + (g->s.words - g->s.big) * rate[1];
@@ -170,8 +177,9 @@ static double hybrid_segs(const struct sdr_model_draw_hybrid *d, const struct sd
 		if (g->quick)
 			hybrid_repair(d, g, hybrid_lacks(d, small, rnd), &need, rnd);
 		else
-			hybrid_word(d, g, g->s.k - small, chain_first(&g->chain, at - base - word * rate[small]),
-				    &need, rnd);
+			hybrid_word(d, g, g->s.k - small,
+				    chain_first(&g->chain, at - base - word * rate[small]), &need,
+				    rnd);
 		at = base + (word + 1) * rate[small];
 	}
 }
@@ -188,9 +196,10 @@ double sdr_model_draw_hybrid(const struct sdr_model_draw_hybrid *d, struct sdr_m
 	return fmax(t, hybrid_segs(d, &d->last, rnd));
 }
 
-/* ---- plan --------------------------------------------------------------------------------------------- */
+/* ---- plan ------------------------------------------------------------------------------------ */
 
-static void segs_init(struct sdr_model_draw_segs *g, const struct sdr_model_hybrid_segs *s, double p)
+static void segs_init(struct sdr_model_draw_segs *g, const struct sdr_model_hybrid_segs *s,
+		      double p)
 {
 	g->s = *s;
 	if (!(s->segs > 0))
@@ -230,7 +239,8 @@ static void hybrid_quick(struct sdr_model_draw_hybrid *d, double p)
 	}
 }
 
-int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d, const struct sdr_model_point *p, bool quick)
+int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d, const struct sdr_model_point *p,
+			       bool quick)
 {
 	struct sdr_choice_table *t = sdr_choice_table_create();
 	struct sdr_model_hybrid_plan *h = &d->plan;
@@ -249,13 +259,15 @@ int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d, const struct sdr
 	if (!h->lone && h->choice.m) {
 		segs_init(&d->full, &h->full, h->loss.upper);
 		segs_init(&d->last, &h->last, h->loss.upper);
-		losses = d->full.s.segs * d->full.s.words * (d->full.s.k + d->full.s.m) * h->loss.upper;
+		losses = d->full.s.segs * d->full.s.words * (d->full.s.k + d->full.s.m) *
+			 h->loss.upper;
 		if (losses > SDR_MODEL_DRAW_LOSSES || (quick && losses > 0))
 			hybrid_quick(d, h->loss.upper);
 		segs_latest(&d->full, d);
 		segs_latest(&d->last, d);
 		for (uint32_t i = 1; i < SDR_MODEL_SYMS_MAX; i++)
-			d->want[i] = (uint16_t)sdr_choice_repair(t, &h->loss, i, SDR_CHOICE_REPAIR_EPS);
+			d->want[i] =
+				(uint16_t)sdr_choice_repair(t, &h->loss, i, SDR_CHOICE_REPAIR_EPS);
 	}
 	sdr_choice_table_destroy(t);
 	return 0;

@@ -4,19 +4,25 @@
  * The law of erasure coding, ec_mds and ec_xor:
  *
  *	base + RTT			    if every submessage can be decoded
- *	base + (2 + beta) RTT + max of D    else, by selective repeat of the D units of those that cannot
+ *	base + (2 + beta) RTT + max of D    else, by selective repeat of the D units of those
+ *	                                    that cannot
  *
- * base is the injection of data and parity.  A last submessage of k' < k chunks has ceil(k' m / k) of parity.  D is
- * random through the number of failures: the others are binomial, the last has one of its own; so there are two
- * combs of D (see sdr_model_mix.c), and mean and distribution are exact.
+ * base is the injection of data and parity.  A last submessage of k' < k chunks has ceil(k' m / k)
+ * of parity.  D is random through the number of failures: the others are binomial, the last has one
+ * of its own; so there are two combs of D (see sdr_model_mix.c), and mean and distribution are
+ * exact.
  *
- * SDR_MODEL_F_ROWS     a submessage is as many codewords as a chunk has packets, of one packet a chunk; it fails if
+ * SDR_MODEL_F_ROWS     a submessage is as many codewords as a chunk has packets, of one packet a
+ * chunk; it fails if
  *			one of them does.
  * SDR_MODEL_F_PACKETS  the repeat is one of packets; the code stays one of chunks.
- * SDR_MODEL_F_MISSING  the repeat is of the lost data of the codewords that failed (of packets, with either of the
+ * SDR_MODEL_F_MISSING  the repeat is of the lost data of the codewords that failed (of packets,
+ * with either of the
  *			flags above).  One failed codeword: the exact
- *			distribution of its losses.  Several: a normal one with their mean and variance, on at most
- *			GRID values.  Means are within 1 % of all patterns of loss (test_model_ec), 2 % with rows.
+ *			distribution of its losses.  Several: a normal one with their mean and
+ *			variance, on at most
+ *			GRID values.  Means are within 1 % of all patterns of loss
+ *			(test_model_ec), 2 % with rows.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,8 +36,9 @@
 struct law_ec {
 	struct sdr_model_law law;
 	struct sdr_model_units unit;
-	double n;			  /* whole submessages */
-	struct sdr_model_code full, last; /* of a submessage, or of one of its rows; last.k: 0 if it is whole too */
+	double n; /* whole submessages */
+	/* of a submessage, or of one of its rows; last.k: 0 if it is whole too */
+	struct sdr_model_code full, last;
 	double fail, lnok, last_fail, last_lnok;
 	double lnone;	    /* log P(nothing failed) */
 	double base_s, t_s; /* t_s: of what is repeated */
@@ -100,11 +107,12 @@ static void law_ec_destroy(void *self)
 	free(l);
 }
 
-/* ---- D is whole submessages ---------------------------------------------------------------------------- */
+/* ---- D is whole submessages ------------------------------------------------------------------ */
 
 static int law_ec_whole(struct law_ec *l, uint32_t per_chunk)
 {
-	double step = (double)l->full.k * per_chunk, late = (double)l->last.k * per_chunk, ok = exp(l->last_lnok);
+	double step = (double)l->full.k * per_chunk, late = (double)l->last.k * per_chunk,
+	       ok = exp(l->last_lnok);
 	struct sdr_model_count *c = &l->count;
 	int ret = sdr_model_count_init(c, l->n, l->fail, l->lnok);
 	uint32_t skip;
@@ -112,14 +120,15 @@ static int law_ec_whole(struct law_ec *l, uint32_t per_chunk)
 	if (ret)
 		return ret;
 	skip = c->first < 1;
-	sdr_model_mix_add(&l->mix, (c->first + skip * c->step) * step, c->step * step, ok, c->n - skip,
-			  c->w + skip);
+	sdr_model_mix_add(&l->mix, (c->first + skip * c->step) * step, c->step * step, ok,
+			  c->n - skip, c->w + skip);
 	if (l->last.k)
-		sdr_model_mix_add(&l->mix, c->first * step + late, c->step * step, l->last_fail, c->n, c->w);
+		sdr_model_mix_add(&l->mix, c->first * step + late, c->step * step, l->last_fail,
+				  c->n, c->w);
 	return 0;
 }
 
-/* ---- D is what was lost -------------------------------------------------------------------------------- */
+/* ---- D is what was lost ---------------------------------------------------------------------- */
 
 /* Units lost of one that failed. */
 struct ec_lost {
@@ -136,7 +145,8 @@ static struct ec_lost ec_lost(const struct sdr_model_code *c, struct ec_lost eac
 		one += x * c->lost[x];
 		two += (double)x * x * c->lost[x];
 	}
-	return (struct ec_lost){ one * each.mean, one * each.var + (two - one * one) * each.mean * each.mean };
+	return (struct ec_lost){ one * each.mean,
+				 one * each.var + (two - one * one) * each.mean * each.mean };
 }
 
 /* Packets lost of a chunk that is lost; just one when that is the unit. */
@@ -151,7 +161,8 @@ static struct ec_lost ec_lost_symbol(const struct law_ec *l, uint32_t per_chunk)
 }
 
 /* Of n codewords that fail alone, given that one of them does. */
-static struct ec_lost ec_lost_any(const struct sdr_model_code *c, struct ec_lost each, double n, double fail)
+static struct ec_lost ec_lost_any(const struct sdr_model_code *c, struct ec_lost each, double n,
+				  double fail)
 {
 	double mean, var;
 
@@ -162,7 +173,8 @@ static struct ec_lost ec_lost_any(const struct sdr_model_code *c, struct ec_lost
 	return (struct ec_lost){ mean * each.mean, mean * each.var + var * each.mean * each.mean };
 }
 
-static void ec_grid_put(struct law_ec *l, double first, double step, double weight, struct ec_lost d)
+static void ec_grid_put(struct law_ec *l, double first, double step, double weight,
+			struct ec_lost d)
 {
 	double sd = fmax(sqrt(d.var), step / 2), sum = 0, x;
 	int64_t at = (int64_t)floor((d.mean - GRID_WIDE * sd - first) / step);
@@ -188,7 +200,8 @@ static struct ec_lost ec_lost_of(double n, struct ec_lost each, uint32_t last, s
 static int law_ec_missing(struct law_ec *l, uint32_t rows, uint32_t per_chunk)
 {
 	bool row = l->law.point.flags & SDR_MODEL_F_ROWS, exact = row || per_chunk == 1;
-	struct ec_lost symbol = ec_lost_symbol(l, row ? 1 : per_chunk), each = ec_lost(&l->full, symbol), also, d;
+	struct ec_lost symbol = ec_lost_symbol(l, row ? 1 : per_chunk),
+		       each = ec_lost(&l->full, symbol), also, d;
 	struct sdr_model_count *c = &l->count;
 	double ok = exp(l->last_lnok), w, f, lo, hi, part = 0;
 	uint32_t i, by, last;
@@ -211,10 +224,11 @@ static int law_ec_missing(struct law_ec *l, uint32_t rows, uint32_t per_chunk)
 			if (f + last < 1)
 				continue;
 			if (exact && f == 1 && !last)
-				sdr_model_mix_add(&l->mix, 1, 1, c->w[i] / part * ok, l->full.k, l->full.lost + 1);
+				sdr_model_mix_add(&l->mix, 1, 1, c->w[i] / part * ok, l->full.k,
+						  l->full.lost + 1);
 			else if (exact && f == 0 && rows == 1)
-				sdr_model_mix_add(&l->mix, 1, 1, c->w[i] / part * l->last_fail, l->last.k,
-						  l->last.lost + 1);
+				sdr_model_mix_add(&l->mix, 1, 1, c->w[i] / part * l->last_fail,
+						  l->last.k, l->last.lost + 1);
 			else
 				ec_grid_put(l, lo, w, c->w[i] / part * (last ? l->last_fail : ok),
 					    ec_lost_of(f, each, last, also));
@@ -224,7 +238,7 @@ static int law_ec_missing(struct law_ec *l, uint32_t rows, uint32_t per_chunk)
 	return 0;
 }
 
-/* ---- set-up -------------------------------------------------------------------------------------------- */
+/* ---- set-up ---------------------------------------------------------------------------------- */
 
 static int law_ec_fallback(struct law_ec *l)
 {
@@ -237,10 +251,12 @@ static int law_ec_fallback(struct law_ec *l)
 	if (packets)
 		sdr_model_units(p, p->mtu_bytes, &u);
 	l->t_s = u.t_s;
-	sdr_model_sr_init_lnq(&l->mix.sr, u.lnq, u.rho, ((double)l->unit.count + l->full.k) * per_chunk);
+	sdr_model_sr_init_lnq(&l->mix.sr, u.lnq, u.rho,
+			      ((double)l->unit.count + l->full.k) * per_chunk);
 	if (!(l->lnone < 0))
 		return 0;
-	return missing ? law_ec_missing(l, row ? l->unit.packets : 1, per_chunk) : law_ec_whole(l, per_chunk);
+	return missing ? law_ec_missing(l, row ? l->unit.packets : 1, per_chunk)
+		       : law_ec_whole(l, per_chunk);
 }
 
 int sdr_model_law_ec(const struct sdr_model_point *p, struct sdr_model_law **law)

@@ -3,23 +3,27 @@
 /*
  * The law of the hybrid scheme as rel/ runs it.  A transfer is over when each of its parts is:
  *
- *   head      what has no parity: selective repeat of single packets, reported one RTT after they left (sdr_model_sr)
- *   segments  with parity, one behind the other.  Of the last one as many rows of parity are waited for as its worst
- *	       codeword needs; if all of them are not enough it is judged an RTT after the last packet, and each
- *	       further round takes an RTT and what it sends.  Earlier segments likewise from where they end: the earlier,
- *	       the more rounds they have before anybody waits for them.
+ *   head      what has no parity: selective repeat of single packets, reported one RTT after they
+ *             left (sdr_model_sr)
+ *   segments  with parity, one behind the other.  Of the last one as many rows of parity are waited
+ *	       for as its worst codeword needs; if all of them are not enough it is judged an RTT
+ *	       after the last packet, and each further round takes an RTT and what it sends.
+ *	       Earlier segments likewise from where they end: the earlier, the more rounds they
+ *	       have before anybody waits for them.
  *   lone      a packet with a record: once or twice, then by the probe's timeout, doubling
  *
- * The parts are independent, so P(T <= t) is a product, in logarithms; each factor is a staircase in t.  Losses of the
- * head delay what is behind it by their expected number, the only mean among the distributions.  When segments with parity
- * are through is in sdr_model_hybrid_part.c.
+ * The parts are independent, so P(T <= t) is a product, in logarithms; each factor is a staircase
+ * in t.  Losses of the head delay what is behind it by their expected number, the only mean among
+ * the distributions.  When segments with parity are through is in sdr_model_hybrid_part.c.
  *
- * Bursts: within a codeword exactly (the chain); between codewords, which take turns, losses count as independent,
- * though a burst hits neighbours: from above.  The head has as many bursts as they are long fewer, each repaired at once.
- * Not in here: losses of what carries no data (records, END, reports), reordering, headers.
+ * Bursts: within a codeword exactly (the chain); between codewords, which take turns, losses count
+ * as independent, though a burst hits neighbours: from above.  The head has as many bursts as they
+ * are long fewer, each repaired at once. Not in here: losses of what carries no data (records, END,
+ * reports), reordering, headers.
  *
- * Mean: the integral of P(T > t) between the steps; exact where they can be told one by one, else by halving
- * intervals until Simpson's rule agrees.  Quantiles by bisection.  No state but the law; no threads.
+ * Mean: the integral of P(T > t) between the steps; exact where they can be told one by one, else
+ * by halving intervals until Simpson's rule agrees.  Quantiles by bisection.  No state but the law;
+ * no threads.
  */
 #include <errno.h>
 #include <math.h>
@@ -41,13 +45,14 @@ struct hybrid_law {
 	struct sdr_model_hybrid_part full, last;
 };
 
-/* ---- distribution ------------------------------------------------------------------------------------- */
+/* ---- distribution ---------------------------------------------------------------------------- */
 
 static double lone_rto(const struct hybrid_law *l, uint32_t i)
 {
 	double rto = ldexp(l->plan.rto_s, (int)i);
 
-	return l->plan.rto_s > SDR_MODEL_HYBRID_BACK ? l->plan.rto_s : fmin(rto, SDR_MODEL_HYBRID_BACK);
+	return l->plan.rto_s > SDR_MODEL_HYBRID_BACK ? l->plan.rto_s
+						     : fmin(rto, SDR_MODEL_HYBRID_BACK);
 }
 
 /* Probability that a lone packet and its copy are lost. */
@@ -86,7 +91,8 @@ static double last_logcdf(const struct hybrid_law *l, double t)
 static double full_logcdf(const struct hybrid_law *l, double t)
 {
 	const struct sdr_model_hybrid_part *p = &l->full;
-	double x = (t - l->law.point.rtt_s - p->s.end_s) / p->round_s + HYBRID_SLACK, before = 0, upto, sum = 0;
+	double x = (t - l->law.point.rtt_s - p->s.end_s) / p->round_s + HYBRID_SLACK, before = 0,
+	       upto, sum = 0;
 	uint32_t g;
 
 	for (g = 0; g < p->nrounds && before < p->s.segs; g++) {
@@ -107,8 +113,9 @@ static double hybrid_logcdf(const struct hybrid_law *l, double t)
 	if (l->plan.lone)
 		return lone_logcdf(l, t);
 	if (l->plan.units > 0)
-		sum += sdr_model_sr_logcdf(&l->sr, l->plan.units,
-					   fmax((t - l->law.point.rtt_s) / l->plan.unit_s - l->plan.units, 0), 0);
+		sum += sdr_model_sr_logcdf(
+			&l->sr, l->plan.units,
+			fmax((t - l->law.point.rtt_s) / l->plan.unit_s - l->plan.units, 0), 0);
 	if (l->full.s.segs > 0)
 		sum += full_logcdf(l, t);
 	if (l->last.s.segs > 0)
@@ -147,7 +154,8 @@ static double hybrid_quantile(const void *self, double q)
 	if (hybrid_logcdf(l, lo) >= want)
 		return lo;
 	if (!l->plan.lone && !(l->last.s.segs > 0))
-		return (l->plan.units + sdr_model_sr_quantile(&l->sr, l->plan.units, want)) * l->plan.unit_s +
+		return (l->plan.units + sdr_model_sr_quantile(&l->sr, l->plan.units, want)) *
+			       l->plan.unit_s +
 		       l->law.point.rtt_s;
 	for (hi = lo + l->law.point.rtt_s, i = 0; i < 1000 && hybrid_logcdf(l, hi) < want; i++)
 		hi = lo + (hi - lo) * 1.5;
@@ -163,7 +171,7 @@ static double hybrid_quantile(const void *self, double q)
 	return hi;
 }
 
-/* ---- mean --------------------------------------------------------------------------------------------- */
+/* ---- mean ------------------------------------------------------------------------------------ */
 
 struct hybrid_steps {
 	double at[HYBRID_STEPS + 16];
@@ -182,9 +190,12 @@ static void steps_add(const struct hybrid_law *l, struct hybrid_steps *s, double
 		s->at[s->n++] = t;
 }
 
-/* Steps of n things, every one d later than the one before: each, or where the stretch begins and ends. */
-static void steps_run(const struct hybrid_law *l, struct hybrid_steps *s, double first, double d, double n,
-		      double room)
+/*
+ * Steps of n things, every one d later than the one before: each, or where the stretch begins and
+ * ends.
+ */
+static void steps_run(const struct hybrid_law *l, struct hybrid_steps *s, double first, double d,
+		      double n, double room)
 {
 	if (n > room) {
 		s->all = false;
@@ -210,8 +221,8 @@ static void steps_of(const struct hybrid_law *l, struct hybrid_steps *s)
 	uint32_t g;
 
 	for (g = 0; g < p->nrounds && p->s.segs > 0; g++)
-		steps_run(l, s, p->s.end_s + rtt + g * p->round_s - (p->s.segs - 1) * p->s.every_s, p->s.every_s,
-			  p->s.segs, room);
+		steps_run(l, s, p->s.end_s + rtt + g * p->round_s - (p->s.segs - 1) * p->s.every_s,
+			  p->s.every_s, p->s.segs, room);
 	p = &l->last;
 	for (g = 1; g <= p->s.m; g++)
 		steps_add(l, s, l->plan.first_s + g * p->s.words * l->plan.t_s);
@@ -221,15 +232,15 @@ static void steps_of(const struct hybrid_law *l, struct hybrid_steps *s)
 		double last = g * l->sr.rho * l->plan.unit_s + rtt + l->plan.units * l->plan.unit_s;
 
 		if (last > l->plan.first_s)
-			steps_run(l, s, last - (l->plan.units - 1) * l->plan.unit_s, l->plan.unit_s, l->plan.units,
-				  1024.0 / l->sr.levels);
+			steps_run(l, s, last - (l->plan.units - 1) * l->plan.unit_s, l->plan.unit_s,
+				  l->plan.units, 1024.0 / l->sr.levels);
 	}
 	qsort(s->at, s->n, sizeof(s->at[0]), steps_order);
 }
 
 /* By Simpson's rule, halved until both halves agree with the whole. */
-static double mean_over(const struct hybrid_law *l, double a, double fa, double b, double fb, double fm,
-			uint32_t depth)
+static double mean_over(const struct hybrid_law *l, double a, double fa, double b, double fb,
+			double fm, uint32_t depth)
 {
 	double m = (a + b) / 2, fl = -expm1(hybrid_logcdf(l, (a + m) / 2)),
 	       fr = -expm1(hybrid_logcdf(l, (m + b) / 2));
@@ -238,7 +249,8 @@ static double mean_over(const struct hybrid_law *l, double a, double fa, double 
 
 	if (!depth || fabs(whole - halves) <= HYBRID_EXACT * l->plan.first_s)
 		return halves;
-	return mean_over(l, a, fa, m, fm, fl, depth - 1) + mean_over(l, m, fm, b, fb, fr, depth - 1);
+	return mean_over(l, a, fa, m, fm, fl, depth - 1) +
+	       mean_over(l, m, fm, b, fb, fr, depth - 1);
 }
 
 static double lone_mean(const struct hybrid_law *l)
@@ -273,15 +285,15 @@ static double hybrid_mean(const void *self)
 			continue;
 		}
 		/* beside the steps at the ends, not on them */
-		sum += mean_over(l, a + width / 1e6, -expm1(hybrid_logcdf(l, a + width / 1e6)), b - width / 1e6,
-				 -expm1(hybrid_logcdf(l, b - width / 1e6)), -expm1(hybrid_logcdf(l, a + width / 2)),
-				 HYBRID_DEPTH) /
+		sum += mean_over(l, a + width / 1e6, -expm1(hybrid_logcdf(l, a + width / 1e6)),
+				 b - width / 1e6, -expm1(hybrid_logcdf(l, b - width / 1e6)),
+				 -expm1(hybrid_logcdf(l, a + width / 2)), HYBRID_DEPTH) /
 		       (1 - 2e-6);
 	}
 	return sum;
 }
 
-/* ---- the law ------------------------------------------------------------------------------------------ */
+/* ---- the law --------------------------------------------------------------------------------- */
 
 static void hybrid_derived(const void *self, struct sdr_model_derived *out)
 {
@@ -325,7 +337,8 @@ static void hybrid_lone(struct hybrid_law *l)
 	l->repairs = l->plan.sends * l->fail / (1 - l->fail);
 }
 
-static void hybrid_part(struct hybrid_law *l, struct sdr_choice_table *t, struct sdr_model_hybrid_part *p)
+static void hybrid_part(struct hybrid_law *l, struct sdr_choice_table *t,
+			struct sdr_model_hybrid_part *p)
 {
 	sdr_model_hybrid_part_init(p, &l->plan, t, l->law.point.rtt_s);
 	l->repairs += p->s.segs * p->sent;
@@ -339,8 +352,8 @@ static void hybrid_parts(struct hybrid_law *l, struct sdr_choice_table *t)
 	double log_all;
 
 	if (h->head > 0)
-		sdr_model_sr_init(&l->sr, h->loss.upper, (sdr_model_rto(&l->law.point) + h->unit_s) / h->unit_s,
-				  h->units);
+		sdr_model_sr_init(&l->sr, h->loss.upper,
+				  (sdr_model_rto(&l->law.point) + h->unit_s) / h->unit_s, h->units);
 	l->repairs = h->head * h->loss.upper / (1 - h->loss.upper);
 	if (!h->choice.m)
 		return;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * When a segment with parity is through: rows of parity that its worst codeword needs, and rounds of repairs when all
- * of them are not enough.  Codewords of k and of k - 1 packets are told apart.
+ * When a segment with parity is through: rows of parity that its worst codeword needs, and rounds
+ * of repairs when all of them are not enough.  Codewords of k and of k - 1 packets are told apart.
  *
- * Rounds follow the deficit of a codeword, which is what the sender asks sdr_choice_repair about: its distribution after
- * the planned parity is that of the chain of losses, and each round thins it out.  A round takes an RTT and, as a mean,
- * what it sends when it is needed at all.  After four rounds the sender turns to data packets (SDR_GROUP_ROUNDS_MAX):
- * so much later that it makes no difference here.  Pure; no allocation.
+ * Rounds follow the deficit of a codeword, which is what the sender asks sdr_choice_repair about:
+ * its distribution after the planned parity is that of the chain of losses, and each round thins it
+ * out.  A round takes an RTT and, as a mean, what it sends when it is needed at all.  After four
+ * rounds the sender turns to data packets (SDR_GROUP_ROUNDS_MAX): so much later that it makes no
+ * difference here.  Pure; no allocation.
  */
 #include <math.h>
 #include <string.h>
 #include "sdr_model_hybrid.h"
 
 /*
- * left[d]: probability that a codeword lacks d packets; one round of repairs makes the next of it.  Returns the
- * packets that the round sends, on average.
+ * left[d]: probability that a codeword lacks d packets; one round of repairs makes the next of it.
+ * Returns the packets that the round sends, on average.
  */
-static double part_round(struct sdr_choice_table *t, const struct sdr_model_hybrid_plan *h, double again,
-			 double *left)
+static double part_round(struct sdr_choice_table *t, const struct sdr_model_hybrid_plan *h,
+			 double again, double *left)
 {
 	double next[SDR_MODEL_SYMS_MAX + 1] = { 0 }, lost[SDR_MODEL_SYMS_MAX + 1], sent = 0;
 	uint32_t d, want, i;
@@ -41,7 +42,8 @@ static double part_round(struct sdr_choice_table *t, const struct sdr_model_hybr
 static double part_words(struct sdr_choice_table *t, const struct sdr_model_hybrid_plan *h,
 			 struct sdr_model_hybrid_part *p, uint32_t k, double n, double *fail)
 {
-	double tail[SDR_MODEL_SYMS_MAX + 1], lost[SDR_MODEL_SYMS_MAX + 1], left[SDR_MODEL_SYMS_MAX + 1] = { 0 };
+	double tail[SDR_MODEL_SYMS_MAX + 1], lost[SDR_MODEL_SYMS_MAX + 1],
+		left[SDR_MODEL_SYMS_MAX + 1] = { 0 };
 	double sent = 0, none, round;
 	uint32_t m = p->s.m, j, g;
 
@@ -56,10 +58,12 @@ static double part_words(struct sdr_choice_table *t, const struct sdr_model_hybr
 	for (none = tail[m], g = 0; g < SDR_MODEL_HYBRID_ROUNDS; g++) {
 		p->rounds[g] += n * log1p(-fmin(none, 1));
 		if (none * n > SDR_MODEL_HYBRID_LEFT && g + 2 > p->nrounds)
-			p->nrounds = g + 2 < SDR_MODEL_HYBRID_ROUNDS ? g + 2 : SDR_MODEL_HYBRID_ROUNDS;
+			p->nrounds =
+				g + 2 < SDR_MODEL_HYBRID_ROUNDS ? g + 2 : SDR_MODEL_HYBRID_ROUNDS;
 		if (!(none * n > SDR_MODEL_HYBRID_LEFT))
 			continue;
-		round = part_round(t, h, fmax(p->s.words > 1 ? 0 : p->s.again, h->loss.upper), left);
+		round = part_round(t, h, fmax(p->s.words > 1 ? 0 : p->s.again, h->loss.upper),
+				   left);
 		sent = g ? sent : round;
 		for (none = 0, j = 1; j <= k; j++)
 			none += left[j];
@@ -67,8 +71,9 @@ static double part_words(struct sdr_choice_table *t, const struct sdr_model_hybr
 	return n * sent;
 }
 
-void sdr_model_hybrid_part_init(struct sdr_model_hybrid_part *p, const struct sdr_model_hybrid_plan *h,
-				struct sdr_choice_table *t, double rtt_s)
+void sdr_model_hybrid_part_init(struct sdr_model_hybrid_part *p,
+				const struct sdr_model_hybrid_plan *h, struct sdr_choice_table *t,
+				double rtt_s)
 {
 	double fail[2] = { 0, 0 }, any;
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How the hybrid scheme lays a transfer out, in the steps of rel/sdr_policy.c: (k, m) and reach are given or chosen by
- * sdr_choose; segments are of even size; what has parity begins at a segment, or inside the last one.  A segment has
- * the fewest codewords that k allows, of even size, which take turns packet by packet (fec/sdr_code.c), and its parity
- * follows its data.
+ * How the hybrid scheme lays a transfer out, in the steps of rel/sdr_policy.c: (k, m) and reach are
+ * given or chosen by sdr_choose; segments are of even size; what has parity begins at a segment, or
+ * inside the last one.  A segment has the fewest codewords that k allows, of even size, which take
+ * turns packet by packet (fec/sdr_code.c), and its parity follows its data.
  *
- * A message that fits a record is a packet of its own, without segments: where losses are to be expected it is sent
- * twice.  Packets are counted by their payload: what headers cost is to be taken from the bandwidth.
+ * A message that fits a record is a packet of its own, without segments: where losses are to be
+ * expected it is sent twice.  Packets are counted by their payload: what headers cost is to be
+ * taken from the bandwidth.
  *
  * Numbers of packets are double, as messages may have 2^63 bytes.  Pure; no allocation.
  */
@@ -15,8 +16,9 @@
 #include <string.h>
 #include "sdr_model_hybrid.h"
 
-#define HYBRID_DELAY  1e-3  /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
-#define HYBRID_RECORD 80.0  /* bytes of a packet that a record with a message in it needs around it */
+#define HYBRID_DELAY 1e-3 /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
+/* bytes of a packet that a record with a message in it needs around it */
+#define HYBRID_RECORD 80.0
 #define HYBRID_TINY   1e-30 /* probabilities below do not matter in any sum here */
 
 void sdr_model_chain(double p, double again, uint32_t n, uint32_t k, double *tail, double *lost)
@@ -90,8 +92,8 @@ static double plan_seg(const struct sdr_model_hybrid_plan *h, uint32_t mtu)
 	return fmin(ceil(h->pkts / ceil(h->pkts / seg)), seg);
 }
 
-static void plan_segs(const struct sdr_model_hybrid_plan *h, struct sdr_model_hybrid_segs *s, double segs,
-		      double pkts, double burst)
+static void plan_segs(const struct sdr_model_hybrid_plan *h, struct sdr_model_hybrid_segs *s,
+		      double segs, double pkts, double burst)
 {
 	double k;
 

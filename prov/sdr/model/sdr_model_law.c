@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The law of one transfer, whatever its scheme: checks the point, has the scheme make its law, and passes the calls
- * on.  What an ideal transfer takes is all here.
+ * The law of one transfer, whatever its scheme: checks the point, has the scheme make its law, and
+ * passes the calls on.  What an ideal transfer takes is all here.
  */
 #include <errno.h>
 #include <float.h>
@@ -27,7 +27,7 @@ double sdr_model_slack(double t_s)
 	return 8 * DBL_EPSILON * fabs(t_s);
 }
 
-/* ---- ideal --------------------------------------------------------------------------------------------- */
+/* ---- ideal ----------------------------------------------------------------------------------- */
 
 static double law_ideal_s(const struct sdr_model_point *p)
 {
@@ -81,9 +81,10 @@ static int law_ideal(const struct sdr_model_point *p, struct sdr_model_law **law
 	return 0;
 }
 
-/* ---- any scheme ---------------------------------------------------------------------------------------- */
+/* ---- any scheme ------------------------------------------------------------------------------ */
 
-int sdr_model_law_create(const struct sdr_model_point *p, struct sdr_model_law **law, struct sdr_model_error *err)
+int sdr_model_law_create(const struct sdr_model_point *p, struct sdr_model_law **law,
+			 struct sdr_model_error *err)
 {
 	int ret = sdr_model_point_check(p, err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The law of selective repeat, sr_rto and sr_nack: (M + U) T + RTT with U of sdr_model_sr.c, M units of T each.  A
- * unit is a chunk, or a packet with SDR_MODEL_F_PACKETS.
+ * The law of selective repeat, sr_rto and sr_nack: (M + U) T + RTT with U of sdr_model_sr.c, M
+ * units of T each.  A unit is a chunk, or a packet with SDR_MODEL_F_PACKETS.
  */
 #include <errno.h>
 #include <math.h>
@@ -40,7 +40,8 @@ static double law_sr_quantile(const void *self, double q)
 {
 	const struct law_sr *l = self;
 
-	return law_sr_time(l, sdr_model_sr_quantile(&l->sr, (double)l->unit.count, log(q * SDR_MODEL_EQUAL)));
+	return law_sr_time(
+		l, sdr_model_sr_quantile(&l->sr, (double)l->unit.count, log(q * SDR_MODEL_EQUAL)));
 }
 
 static void law_sr_derived(const void *self, struct sdr_model_derived *out)
@@ -68,7 +69,8 @@ int sdr_model_law_sr(const struct sdr_model_point *p, struct sdr_model_law **law
 		return -ENOMEM;
 	l->law.ops = &ops;
 	l->law.point = *p;
-	sdr_model_units(p, p->flags & SDR_MODEL_F_PACKETS ? p->mtu_bytes : p->chunk_bytes, &l->unit);
+	sdr_model_units(p, p->flags & SDR_MODEL_F_PACKETS ? p->mtu_bytes : p->chunk_bytes,
+			&l->unit);
 	sdr_model_sr_init_lnq(&l->sr, l->unit.lnq, l->unit.rho, (double)l->unit.count);
 	*law = &l->law;
 	return 0;

@@ -5,12 +5,13 @@
  *
  * D lies on combs: evenly spaced values with a weight each, thousands at times.
  *
- *   distribution  for a given time, log P(max <= at | D) is linear in D between the ends of the levels' ramps, so
- *		   along a comb the probability is a geometric sequence: one multiplication a tooth.  It falls
- *		   with D; the walk ends when nothing is left.
- *   mean	   E[max | D] is smooth in D.  A comb that is spread wide (WIDE teeth a standard deviation) is
- *		   sampled at SPARSE points a standard deviation, which for bell curves is right to 1e-8 and better.
- *		   One that is narrow beside its distance from 0 (FLAT standard deviations) is sampled thrice.
+ *   distribution  for a given time, log P(max <= at | D) is linear in D between the ends of the
+ *		   levels' ramps, so along a comb the probability is a geometric sequence: one
+ *		   multiplication a tooth.  It falls with D; the walk ends when nothing is left.
+ *   mean	   E[max | D] is smooth in D.  A comb that is spread wide (WIDE teeth a standard
+ *		   deviation) is sampled at SPARSE points a standard deviation, which for bell
+ *		   curves is right to 1e-8 and better. One that is narrow beside its distance
+ *		   from 0 (FLAT standard deviations) is sampled thrice.
  *
  * Positions in time are units of the injection of one unit, from the start of the repeat.
  */
@@ -30,7 +31,9 @@ void sdr_model_mix_add(struct sdr_model_mix *x, double first, double step, doubl
 	double one = 0, two = 0;
 	uint32_t i;
 
-	*c = (struct sdr_model_comb){ .first = first, .step = step, .scale = scale, .n = n, .w = w, .by = 1 };
+	*c = (struct sdr_model_comb){
+		.first = first, .step = step, .scale = scale, .n = n, .w = w, .by = 1
+	};
 	for (i = 0; i < n; i++) {
 		c->sum += w[i];
 		one += w[i] * i;
@@ -48,7 +51,7 @@ void sdr_model_mix_add(struct sdr_model_mix *x, double first, double step, doubl
 	x->d_max = fmax(x->d_max, first + (n - 1) * step);
 }
 
-/* ---- the mean ------------------------------------------------------------------------------------------ */
+/* ---- the mean -------------------------------------------------------------------------------- */
 
 static double mix_mean_at(const struct sdr_model_sr *sr, const struct sdr_model_comb *c, double i)
 {
@@ -58,7 +61,8 @@ static double mix_mean_at(const struct sdr_model_sr *sr, const struct sdr_model_
 /* Of a comb that is narrow for its distance from 0: the parabola through three teeth. */
 static double mix_mean_three(const struct sdr_model_sr *sr, const struct sdr_model_comb *c)
 {
-	double mid = fmin(fmax(rint(c->mean), 1), c->n - 2.0), h = fmax(ceil(1.7 * c->sd), 1), at, square, a, b, z;
+	double mid = fmin(fmax(rint(c->mean), 1), c->n - 2.0), h = fmax(ceil(1.7 * c->sd), 1), at,
+	       square, a, b, z;
 
 	h = fmin(h, fmin(mid, c->n - 1 - mid));
 	at = (c->mean - mid) / h;
@@ -92,7 +96,7 @@ double sdr_model_mix_mean(const struct sdr_model_mix *x)
 	return sum;
 }
 
-/* ---- the distribution ---------------------------------------------------------------------------------- */
+/* ---- the distribution ------------------------------------------------------------------------ */
 
 static double mix_comb_far(const struct sdr_model_sr *sr, const struct sdr_model_comb *c, double at)
 {
@@ -122,7 +126,8 @@ static double mix_offset(const struct sdr_model_sr *sr, uint32_t c, double at)
 /* w[0] v + w[1] v f + w[2] v f^2 ..., by fours: the products need not wait for each other */
 static double mix_geometric(const double *w, uint32_t n, double v, double f)
 {
-	double a = v, b = v * f, c = b * f, d = c * f, f4 = f * f * (f * f), sa = 0, sb = 0, sc = 0, sd = 0;
+	double a = v, b = v * f, c = b * f, d = c * f, f4 = f * f * (f * f), sa = 0, sb = 0, sc = 0,
+	       sd = 0;
 	uint32_t i;
 
 	for (i = 0; i + 4 <= n; i += 4) {
@@ -156,7 +161,8 @@ static double mix_comb_cdf(const struct sdr_model_sr *sr, const struct sdr_model
 	b = level <= sr->levels ? sr->lam[level - 1] : 0;
 	while (i < c->n && c->first + i * c->step <= last) {
 		d = c->first + i * c->step;
-		for (end = last; level > 1; level--) { /* which levels end before the last of D units? */
+		/* which levels end before the last of D units? */
+		for (end = last; level > 1; level--) {
 			next = mix_offset(sr, level - 1, at);
 			if (d + next <= 0) {
 				end = fmin(end, -next);
@@ -186,7 +192,8 @@ double sdr_model_mix_cdf(const struct sdr_model_mix *x, double at)
 	if (at < 1)
 		return 0;
 	for (i = 0; i < x->combs; i++)
-		sum += x->sr.far ? mix_comb_far(&x->sr, &x->comb[i], at) : mix_comb_cdf(&x->sr, &x->comb[i], at);
+		sum += x->sr.far ? mix_comb_far(&x->sr, &x->comb[i], at)
+				 : mix_comb_cdf(&x->sr, &x->comb[i], at);
 	return sum;
 }
 
@@ -216,7 +223,8 @@ double sdr_model_mix_quantile(const struct sdr_model_mix *x, double q)
 	hi = x->d_max + sdr_model_sr_quantile(&x->sr, x->d_max, log1p(-DBL_EPSILON));
 	if (isinf(hi))
 		return hi;
-	for (mid = hi / 2; lo < mid && mid < hi && hi - lo > DBL_EPSILON * hi; mid = lo + (hi - lo) / 2) {
+	for (mid = hi / 2; lo < mid && mid < hi && hi - lo > DBL_EPSILON * hi;
+	     mid = lo + (hi - lo) / 2) {
 		if (sdr_model_mix_cdf(x, mid) >= q)
 			hi = mid;
 		else

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Random numbers of the model: a counter, hashed (splitmix64).  A stream belongs to (seed, purpose, index of the
- * sample), so that a sample is the same whoever draws it and whatever was drawn before.  Streams start at hashed
- * places of a circle of 2^64: that two of them meet is no concern for less than about 2^50 numbers in all.
+ * Random numbers of the model: a counter, hashed (splitmix64).  A stream belongs to (seed, purpose,
+ * index of the sample), so that a sample is the same whoever draws it and whatever was drawn
+ * before.  Streams start at hashed places of a circle of 2^64: that two of them meet is no concern
+ * for less than about 2^50 numbers in all.
  */
 #ifndef SDR_MODEL_RANDOM_H
 #define SDR_MODEL_RANDOM_H
@@ -51,8 +52,8 @@ static inline double sdr_model_random_exp(struct sdr_model_random *r)
 }
 
 /*
- * How often a thing does not happen before it does; rate: -log of the probability that it does not, >= 0.
- * Infinite when it never does.
+ * How often a thing does not happen before it does; rate: -log of the probability that it does not,
+ * >= 0. Infinite when it never does.
  */
 static inline double sdr_model_random_misses(struct sdr_model_random *r, double rate)
 {

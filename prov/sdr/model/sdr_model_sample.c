@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Sampling of transfers, and what samples come to.  A sample is a stream of random numbers of its own (see
- * sdr_model_random.h) and one draw of the transfer (sdr_model_draw.c): nothing goes from one sample to the next.
+ * Sampling of transfers, and what samples come to.  A sample is a stream of random numbers of its
+ * own (see sdr_model_random.h) and one draw of the transfer (sdr_model_draw.c): nothing goes from
+ * one sample to the next.
  */
 #include <stdlib.h>
 #include "sdr_model_draw.h"
 
-int sdr_model_sample(const struct sdr_model_point *p, uint64_t seed, uint64_t first, size_t n, double *t_s,
-		     struct sdr_model_error *err)
+int sdr_model_sample(const struct sdr_model_point *p, uint64_t seed, uint64_t first, size_t n,
+		     double *t_s, struct sdr_model_error *err)
 {
 	struct sdr_model_random rnd;
 	struct sdr_model_draw d;
@@ -33,7 +34,10 @@ static int sample_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The share is a product of two roundings: what misses an integer by less than 1e-9 is meant to be it. */
+/*
+ * The share is a product of two roundings: what misses an integer by less than 1e-9 is meant to be
+ * it.
+ */
 static double sample_quantile(const double *t_s, size_t n, double q)
 {
 	double rank = ceil(q * (double)n - 1e-9);

@@ -3,22 +3,23 @@
 /*
  * Selective repeat: the law of U = max(i + rho (Y_i - 1)) - M over i = 1..M, exactly, for any M.
  *
- * With j = M - i, chunk j keeps U at most u with 1 - P^(floor((j + u) / rho) + 1).  The chunks with an exponent of
- * c at the most are the first ceil(c rho - u) of the M, hence
+ * With j = M - i, chunk j keeps U at most u with 1 - P^(floor((j + u) / rho) + 1).  The chunks with
+ * an exponent of c at the most are the first ceil(c rho - u) of the M, hence
  *
- *	log P(U <= u) = sum over c of clamp(ceil(c rho - u), 0, M) d_c,	 d_c = log(1 - P^c) - log(1 - P^(c + 1))
+ *	log P(U <= u) = sum over c of clamp(ceil(c rho - u), 0, M) d_c,	 d_c = log(1 - P^c) -
+ *	log(1 - P^(c + 1))
  *
- * which costs as much as there are levels c that matter: M rho P^c > LEVEL_EPS, 8 to 40 of them at common losses.
- * Each term is constant, then a ramp of unit steps, then 0.  The mean is the integral of P(U > u): between the ends
- * of ramps, log P is the same staircase in each chunk time but for a constant, so every step of it is a geometric
- * series over the chunk times.  Nothing is summed over M and nothing is discretised; what cancels is written with
- * log1p and expm1.
+ * which costs as much as there are levels c that matter: M rho P^c > LEVEL_EPS, 8 to 40 of them at
+ * common losses. Each term is constant, then a ramp of unit steps, then 0.  The mean is the
+ * integral of P(U > u): between the ends of ramps, log P is the same staircase in each chunk time
+ * but for a constant, so every step of it is a geometric series over the chunk times.  Nothing is
+ * summed over M and nothing is discretised; what cancels is written with log1p and expm1.
  *
- * When more than JUMPS (or JUMPS_FEW) ramps are under way at once, those whose steps fall into the same share 1 /
- * JUMPS of a chunk time step together at their mean: an error below 1e-7, and 1e-9 with JUMPS_FEW.  With more
- * than SDR_MODEL_LEVELS levels (P above 0.96 or so) the calls pass to sdr_model_sr_far.c, but where that is coarse, at
- * a rho below RHO_FEW, and the mean costs no more than WORK here.  Positions are doubles:
- * within a few ulp of a jump, u counts as the jump.
+ * When more than JUMPS (or JUMPS_FEW) ramps are under way at once, those whose steps fall into the
+ * same share 1 / JUMPS of a chunk time step together at their mean: an error below 1e-7, and 1e-9
+ * with JUMPS_FEW.  With more than SDR_MODEL_LEVELS levels (P above 0.96 or so) the calls pass to
+ * sdr_model_sr_far.c, but where that is coarse, at a rho below RHO_FEW, and the mean costs no more
+ * than WORK here.  Positions are doubles: within a few ulp of a jump, u counts as the jump.
  */
 #include <float.h>
 #include <math.h>
@@ -47,8 +48,8 @@ void sdr_model_sr_init_lnq(struct sdr_model_sr *s, double lnq, double rho, doubl
 	if (!(s->p > 0) || !(m_max > 0))
 		return;
 	levels = ceil(log(m_max * rho / LEVEL_EPS) / s->h) + 1;
-	s->far = !(levels <= SDR_MODEL_LEVELS ||
-		   (levels <= SDR_MODEL_LEVELS_MAX && rho < RHO_FEW && levels * m_max <= WORK * rho));
+	s->far = !(levels <= SDR_MODEL_LEVELS || (levels <= SDR_MODEL_LEVELS_MAX && rho < RHO_FEW &&
+						  levels * m_max <= WORK * rho));
 	s->levels = s->far ? SDR_MODEL_LEVELS : (uint32_t)levels;
 	for (c = 1; c <= s->levels; c++) {
 		s->lam[c - 1] = log1p(-exp(-s->h * c));
@@ -61,7 +62,7 @@ void sdr_model_sr_init(struct sdr_model_sr *s, double p, double rho, double m_ma
 	sdr_model_sr_init_lnq(s, log1p(-p), rho, m_max);
 }
 
-/* ---- the distribution ---------------------------------------------------------------------------------- */
+/* ---- the distribution ------------------------------------------------------------------------ */
 
 /* ceil(x), or floor(x) + 1, where x may be off by tol. */
 static double sr_count(double x, double tol, int left)
@@ -106,7 +107,8 @@ static double sr_snap(const struct sdr_model_sr *s, double m, double u)
 	for (c = 1; c <= s->levels; c++) {
 		x = c * s->rho - u;
 		r = rint(x);
-		if (r < 0 || r > m - 1 || fabs(x - r) > 16 * DBL_EPSILON * c * s->rho || fabs(x - r) >= best)
+		if (r < 0 || r > m - 1 || fabs(x - r) > 16 * DBL_EPSILON * c * s->rho ||
+		    fabs(x - r) >= best)
 			continue;
 		best = fabs(x - r);
 		at = c * s->rho - r;
@@ -143,7 +145,7 @@ double sdr_model_sr_quantile(const struct sdr_model_sr *s, double m, double logq
 	return sdr_model_sr_logcdf(s, m, mid, 0) >= logq ? mid : hi;
 }
 
-/* ---- the mean ------------------------------------------------------------------------------------------ */
+/* ---- the mean -------------------------------------------------------------------------------- */
 
 /* Of all ramps under way: in each chunk time, log P jumps by d at this share of it. */
 struct sr_jump {
@@ -205,9 +207,12 @@ static void sr_sort(struct sr_jump *j, uint32_t n)
 	}
 }
 
-/* The jumps of levels lo..hi - 1 after x, in order; *base, log P at x, and *rise a chunk time are added to. */
-static uint32_t sr_jumps(const struct sdr_model_sr *s, uint32_t lo, uint32_t hi, double x, struct sr_jump *j,
-			 double *base, double *rise)
+/*
+ * The jumps of levels lo..hi - 1 after x, in order; *base, log P at x, and *rise a chunk time are
+ * added to.
+ */
+static uint32_t sr_jumps(const struct sdr_model_sr *s, uint32_t lo, uint32_t hi, double x,
+			 struct sr_jump *j, double *base, double *rise)
 {
 	uint32_t most = s->rho < RHO_FEW ? JUMPS : JUMPS_FEW;
 	bool merge = hi - lo > most;
@@ -243,8 +248,12 @@ static uint32_t sr_jumps(const struct sdr_model_sr *s, uint32_t lo, uint32_t hi,
 	return k;
 }
 
-/* The integral of P(U > u) over (x, x + len), where ramps lo..hi - 1 are under way and sat is log P of the others. */
-static double sr_interval(const struct sdr_model_sr *s, uint32_t lo, uint32_t hi, double x, double len, double sat)
+/*
+ * The integral of P(U > u) over (x, x + len), where ramps lo..hi - 1 are under way and sat is log P
+ * of the others.
+ */
+static double sr_interval(const struct sdr_model_sr *s, uint32_t lo, uint32_t hi, double x,
+			  double len, double sat)
 {
 	double whole = floor(len), part = len - whole, y = sat, rise = 0, sum = 0, at = 0, end;
 	struct sr_jump j[JUMPS];

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Selective repeat where nearly everything is lost: the law of sdr_model_sr.c for P so near to 1 that thousands of
- * retry levels matter, up to the last double below 1 and, through log(1 - P), beyond.
+ * Selective repeat where nearly everything is lost: the law of sdr_model_sr.c for P so near to 1
+ * that thousands of retry levels matter, up to the last double below 1 and, through log(1 - P),
+ * beyond.
  *
- * The levels are not listed.  l(x) = log(1 - P^x) is so smooth here that a sum of it over x, x + 1, x + 2 ... is a
- * dilogarithm with one term of Euler and Maclaurin; the terms below x = NEAR, where it is not, are added one by one.
+ * The levels are not listed.  l(x) = log(1 - P^x) is so smooth here that a sum of it over x, x + 1,
+ * x + 2 ... is a dilogarithm with one term of Euler and Maclaurin; the terms below x = NEAR, where
+ * it is not, are added one by one.
  *
- *   distribution  chunks are counted level by level, exactly, for TERMS to MORE levels; what is beyond is a
- *		   difference of such sums, where the steps of single chunks are ramps.  Exact for M < TERMS rho,
- *		   else as good as half a chunk time, which then is EXACT of the whole (1e-4 where rho is near 1).
- *   mean	   log P is linear between the ends of ramps (single chunk times are averaged), so the integral over
- *		   one level is closed.  The first BLOCKS are added up; the others are smooth in the level, and their
- *		   sum is a quadrature.  Relative error below 1e-6, but 5e-5 where rho is below 10 and M.
+ *   distribution  chunks are counted level by level, exactly, for TERMS to MORE levels; what is
+ *		   beyond is a difference of such sums, where the steps of single chunks are
+ *		   ramps.  Exact for M < TERMS rho, else as good as half a chunk time, which then
+ *		   is EXACT of the whole (1e-4 where rho is near 1).
+ *   mean	   log P is linear between the ends of ramps (single chunk times are averaged), so the
+ *		   integral over one level is closed.  The first BLOCKS are added up; the others
+ *		   are smooth in the level, and their sum is a quadrature.  Relative error below
+ *		   1e-6, but 5e-5 where rho is below 10 and M.
  *
  * P = 1 (a double cannot tell even log(1 - P) from minus infinity): the time is infinite.
  */
@@ -29,11 +33,13 @@
 #define FAR_LOG 50.0 /* e^-this of a chunk is nothing */
 
 /* Gauss-Legendre, 16 points, half of them. */
-static const double far_at[] = { 0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863,
-				 0.6178762444026437484, 0.7554044083550030339, 0.8656312023878317439,
+static const double far_at[] = { 0.0950125098376374402, 0.2816035507792589132,
+				 0.4580167776572273863, 0.6178762444026437484,
+				 0.7554044083550030339, 0.8656312023878317439,
 				 0.9445750230732325761, 0.9894009349916499326 };
-static const double far_weight[] = { 0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382,
-				     0.1495959888165767321, 0.1246289712555338720, 0.0951585116824927848,
+static const double far_weight[] = { 0.1894506104550684963, 0.1826034150449235889,
+				     0.1691565193950025382, 0.1495959888165767321,
+				     0.1246289712555338720, 0.0951585116824927848,
 				     0.0622535239386478929, 0.0271524594117540949 };
 
 /* log(1 - P^x) */
@@ -79,7 +85,7 @@ static double far_part(const struct sdr_model_sr *s, double x, double n)
 	return sum;
 }
 
-/* ---- the distribution ---------------------------------------------------------------------------------- */
+/* ---- the distribution ------------------------------------------------------------------------ */
 
 /* log P of chunks at z rho and later, as if they were spread evenly. */
 static double far_tail(const struct sdr_model_sr *s, double z)
@@ -125,7 +131,8 @@ double sdr_model_sr_far_quantile(const struct sdr_model_sr *s, double m, double 
 	if (!(s->h > 0))
 		return INFINITY;
 	hi = (log(m * s->rho) + FAR_LOG) / s->h * s->rho;
-	for (mid = hi / 2; lo < mid && mid < hi && hi - lo > DBL_EPSILON * (m + hi); mid = lo + (hi - lo) / 2) {
+	for (mid = hi / 2; lo < mid && mid < hi && hi - lo > DBL_EPSILON * (m + hi);
+	     mid = lo + (hi - lo) / 2) {
 		if (sdr_model_sr_far_logcdf(s, m, mid, 0) >= logq)
 			hi = mid;
 		else
@@ -134,7 +141,7 @@ double sdr_model_sr_far_quantile(const struct sdr_model_sr *s, double m, double 
 	return hi;
 }
 
-/* ---- the mean ------------------------------------------------------------------------------------------ */
+/* ---- the mean -------------------------------------------------------------------------------- */
 
 /* The integral of 1 - e^y over a length, y going from a to b. */
 static double far_linear(double len, double a, double b)
@@ -160,7 +167,8 @@ static double far_block(const struct sdr_model_sr *s, double x, double whole, do
 	return sum;
 }
 
-static double far_panel(const struct sdr_model_sr *s, double x, double len, double whole, double part)
+static double far_panel(const struct sdr_model_sr *s, double x, double len, double whole,
+			double part)
 {
 	double sum = 0, mid = x + len / 2;
 	uint32_t i;

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the receiver says about bulk data, and what follows from it: which packets are delivered, which are
- * lost, and why we think so.
+ * What the receiver says about bulk data, and what follows from it: which packets are delivered,
+ * which are lost, and why we think so.
  *
- * A DACK gives the state of a message's packet bitmap at the receiver.  Newly delivered packets leave the
- * window; the newest transmission among them moves the connection's RACK point.  The transmission log is in
- * the order of sending: from its head, entries that are settled go, entries behind the RACK point by more
- * than the reordering window (zero until reordering was seen), and of which the receiver has spoken, are lost: their
- * undelivered packets get the lost bit and will be sent again.  A packet that is delivered although its bit says lost loses the bit.
- * Of a coded segment losses are only noted: what is to be sent is decided when all of it is accounted for (sdr_code_tx.c).
+ * A DACK gives the state of a message's packet bitmap at the receiver.  Newly delivered packets
+ * leave the window; the newest transmission among them moves the connection's RACK point.  The
+ * transmission log is in the order of sending: from its head, entries that are settled go, entries
+ * behind the RACK point by more than the reordering window (zero until reordering was seen), and of
+ * which the receiver has spoken, are lost: their undelivered packets get the lost bit and will be
+ * sent again.  A packet that is delivered although its bit says lost loses the bit. Of a coded
+ * segment losses are only noted: what is to be sent is decided when all of it is accounted for
+ * (sdr_code_tx.c).
  *
- * Schemes: "sr" does that.  "sr_nack" is the paper's: packets that a DACK reports missing are sent again when
- * their transmission is at least a round trip old, and each transmission has a timeout of about one round
- * trip.  "sr_rto" ignores what is missing and waits cfg.rto_rtts round trips.
+ * Schemes: "sr" does that.  "sr_nack" is the paper's: packets that a DACK reports missing are sent
+ * again when their transmission is at least a round trip old, and each transmission has a timeout
+ * of about one round trip.  "sr_rto" ignores what is missing and waits cfg.rto_rtts round trips.
  *
- * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report (rack), or
- * time (rto).
+ * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report
+ * (rack), or time (rto).
  */
 #include "sdr_rel_priv.h"
 
@@ -51,7 +53,8 @@ static void tlog_arrived(struct sdr_conn *c, struct sdr_txent *e)
 
 static bool ent_delivered(const struct sdr_txent *e)
 {
-	return !e->seg->bulk || sdr_bits_next_zero(e->seg->acked, e->first, e->first + e->n) == e->first + e->n;
+	return !e->seg->bulk ||
+	       sdr_bits_next_zero(e->seg->acked, e->first, e->first + e->n) == e->first + e->n;
 }
 
 void sdr_bulk_tlog_trim(struct sdr_conn *c)
@@ -70,8 +73,8 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
 }
 
 /*
- * The log entry of a packet's latest transmission, if it still stands there.  A run that left in parts has
- * several entries close together; its log position is the last one's.
+ * The log entry of a packet's latest transmission, if it still stands there.  A run that left in
+ * parts has several entries close together; its log position is the last one's.
  */
 static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt)
 {
@@ -80,7 +83,8 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 
 	if (!s->run_ntx[run])
 		return NULL;
-	for (uint32_t k = 0; k < c->run_pkts && pos - c->tl_head < c->tl_tail - c->tl_head; k++, pos--) {
+	for (uint32_t k = 0; k < c->run_pkts && pos - c->tl_head < c->tl_tail - c->tl_head;
+	     k++, pos--) {
 		struct sdr_txent *e = tlog_at(c, pos);
 
 		sdr_rel_step(c->rel);
@@ -145,11 +149,11 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 }
 
 /*
- * A coded segment is complete.  What came out of parity was lost, whether we knew it or not; it says nothing about the
- * order of arrival.  Returns the packets that were news.
+ * A coded segment is complete.  What came out of parity was lost, whether we knew it or not; it
+ * says nothing about the order of arrival.  Returns the packets that were news.
  */
-static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s, const struct sdr_frame_dack *f,
-			    struct sdr_cc_ack *ca)
+static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
+			    const struct sdr_frame_dack *f, struct sdr_cc_ack *ca)
 {
 	bool dec = f->flags & SDR_DACK_DECODED;
 	uint32_t pkts = dec && f->dec_pkts < s->npkts ? f->dec_pkts : dec ? s->npkts : 0;
@@ -165,8 +169,8 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s, const stru
 	return s->inflight - unknown;
 }
 
-static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, uint64_t delay_ns, bool rtt,
-		       struct sdr_cc_ack *ca)
+static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, uint64_t delay_ns,
+		       bool rtt, struct sdr_cc_ack *ca)
 {
 	struct sdr_txent *e = pkt_entry(c, s, pkt);
 	uint64_t now = c->rel->now;
@@ -174,7 +178,9 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 	if (!e || now < e->tx_ns)
 		return;
 	if (s->run_ntx[pkt / c->run_pkts] > 1) {
-		/* Which transmission arrived?  Not the latest if it is younger than any round trip. */
+		/*
+		 * Which transmission arrived?  Not the latest if it is younger than any round trip.
+		 */
 		if (now - e->tx_ns < sdr_rtt_min(&c->rtt))
 			return;
 	} else if (rtt && now > e->tx_ns) {
@@ -207,7 +213,8 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 	if (s->parity && (f->flags & SDR_DACK_COMPLETE))
 		s = s->grp->data;
 	/* Nothing beyond what was sent can have arrived. */
-	if (f->end > s->high || f->cum > s->high || ((f->flags & SDR_DACK_COMPLETE) && s->next != s->npkts)) {
+	if (f->end > s->high || f->cum > s->high ||
+	    ((f->flags & SDR_DACK_COMPLETE) && s->next != s->npkts)) {
 		c->st.pkts_bad++;
 		return;
 	}
@@ -263,7 +270,8 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 
 enum lost_why { WHY_RACK, WHY_NACK, WHY_TLP, WHY_RTO };
 
-static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why, struct sdr_cc_ack *ca)
+static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
+		     struct sdr_cc_ack *ca)
 {
 	struct sdr_seg_tx *s = e->seg;
 	uint32_t hi = e->first + e->n, n = 0, again = 0;
@@ -306,17 +314,22 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 static uint64_t scheme_rto(const struct sdr_conn *c)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
-	/* sr_nack: one round trip and what it varies by, the paper's best case.  Silence doubles it, as anywhere. */
+	/*
+	 * sr_nack: one round trip and what it varies by, the paper's best case.  Silence doubles
+	 * it, as anywhere.
+	 */
 	uint64_t rto = sdr_conn_rto(c, c->rto_shift);
 
-	if (cfg->scheme == SDR_SCHEME_SR_RTO && (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts) > rto)
+	if (cfg->scheme == SDR_SCHEME_SR_RTO &&
+	    (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts) > rto)
 		rto = (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts);
 	return rto;
 }
 
 /*
- * Has the receiver spoken of this transmission?  A report tells of its own message only, and may be lost: what was
- * delivered of others says nothing, unless so much later that a report would have come anyway.
+ * Has the receiver spoken of this transmission?  A report tells of its own message only, and may be
+ * lost: what was delivered of others says nothing, unless so much later that a report would have
+ * come anyway.
  */
 static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
 {
@@ -331,7 +344,8 @@ static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
 	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack_ns;
 }
 
-static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack, enum lost_why *why)
+static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack,
+			enum lost_why *why)
 {
 	uint64_t age = c->rel->now - e->tx_ns;
 
@@ -349,8 +363,8 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack
 }
 
 /*
- * Silence after a timeout doubles the next.  The packets of a flight time out one after the other, each at its own
- * time: that is one silence, until what was sent again could have been answered.
+ * Silence after a timeout doubles the next.  The packets of a flight time out one after the other,
+ * each at its own time: that is one silence, until what was sent again could have been answered.
  */
 static void rto_backoff(struct sdr_conn *c)
 {
@@ -368,7 +382,9 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 	uint32_t open = sdr_scheme_plain(c->rel->cfg.scheme) ? 0 : DETECT_OPEN_MAX, pos;
 	bool timeout = false;
 
-	/* Entries that are neither delivered nor told of do not stand in the way of those behind. */
+	/*
+	 * Entries that are neither delivered nor told of do not stand in the way of those behind.
+	 */
 	for (pos = c->tl_head; pos != c->tl_tail; pos++) {
 		struct sdr_txent *e = tlog_at(c, pos);
 		enum lost_why why;
@@ -411,7 +427,8 @@ void sdr_bulk_probe(struct sdr_conn *c)
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
 		sdr_rel_step(c->rel);
-		if (s->grp && s->grp->asked) { /* answered, and not decoded; or the answer is lost */
+		/* answered, and not decoded; or the answer is lost */
+		if (s->grp && s->grp->asked) {
 			sdr_group_tx_touch(s);
 			sdr_group_tx_judge(c);
 			return;

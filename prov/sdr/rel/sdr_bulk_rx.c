@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is known.  What is told
- * of them, and when, is in sdr_report.c.
+ * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is
+ * known.  What is told of them, and when, is in sdr_report.c.
  *
- * On a keyed engine the place is granted to the peer when the transfer is made here and no longer than it lives:
- * the grant ends before anybody hears that the transfer is over, complete or not, and so before its buffer can
- * be used for something else.  The peer learns of it by CTS (messages, writes) or by the READ itself.
+ * On a keyed engine the place is granted to the peer when the transfer is made here and no longer
+ * than it lives: the grant ends before anybody hears that the transfer is over, complete or not,
+ * and so before its buffer can be used for something else.  The peer learns of it by CTS (messages,
+ * writes) or by the READ itself.
  *
- * A coded segment is two messages: the data, bound in place, and the parity, bound to a buffer of ours
- * (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number is closed with it.
+ * A coded segment is two messages: the data, bound in place, and the parity, bound to a buffer of
+ * ours (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number
+ * is closed with it.
  *
- * A message that nobody has bound (its record is lost, or the receive is not posted) has no state here: END is
- * then acknowledged without a report, which says that nothing sent before it arrived, and the sender repeats.
+ * A message that nobody has bound (its record is lost, or the receive is not posted) has no state
+ * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
+ * and the sender repeats.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -30,7 +33,8 @@ uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
 	return sdr_seq_lt(c->sent_mseq_limit, least) ? least : c->sent_mseq_limit;
 }
 
-int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len, struct sdr_bulk_rx **out)
+int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
+		    struct sdr_bulk_rx **out)
 {
 	struct sdr_bulk_rx *b;
 
@@ -60,7 +64,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	return SDR_REL_OK;
 }
 
-/* ---- by the operation that a BIND names -------------------------------------------------------------- */
+/* ---- by the operation that a BIND names ------------------------------------------------------ */
 
 /* The peer chooses its numbers: hashed with our key. */
 static uint64_t bulk_hash(const struct sdr_conn *c, uint32_t id)
@@ -98,7 +102,7 @@ struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id)
 	return NULL;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 /* Over: from here on nobody writes there. */
 static void bulk_close(struct sdr_bulk_rx *b)
@@ -213,7 +217,8 @@ static bool bulk_bind(struct sdr_bulk_rx *b)
 	struct sdr_conn *c = b->conn;
 	int ret = 0;
 
-	while (!ret && b->bound < b->plan.nmsgs && sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
+	while (!ret && b->bound < b->plan.nmsgs &&
+	       sdr_seq_lt(b->msn + b->bound, sdr_conn_msn_limit(c)))
 		ret = seg_bind(b);
 	sdr_list_del(&b->partial);
 	if (ret && ret != -ENOMEM)
@@ -229,7 +234,8 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 	struct sdr_list *l;
 
 	/* The first must be one that we allowed, and is not over. */
-	if (sdr_bulk_rx_plan(c, f, len, &plan) || f->msn - sdr_qp_recv_base(c->qp) >= sdr_qp_ids(c->qp))
+	if (sdr_bulk_rx_plan(c, f, len, &plan) ||
+	    f->msn - sdr_qp_recv_base(c->qp) >= sdr_qp_ids(c->qp))
 		return false;
 	if (!sdr_msn_beyond(c, f->msn, plan.nmsgs))
 		return true;
@@ -246,7 +252,8 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 	return true;
 }
 
-int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len, struct sdr_plan *plan)
+int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len,
+		     struct sdr_plan *plan)
 {
 	return sdr_plan_init(plan, len, c->seg_bytes, f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
@@ -377,7 +384,8 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	c->st.pkts_rx += st->got;
 	c->st.bytes_rx += st->length;
 	c->st.pkts_dup += st->dups;
-	sdr_report_complete(c, &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec, dec_chunks });
+	sdr_report_complete(
+		c, &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec, dec_chunks });
 	if (parity) {
 		c->st.pkts_rx += sdr_recv_state(parity->h)->got;
 		seg_rx_free(parity);
@@ -440,8 +448,8 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		sdr_conn_kick(c);
 	}
 	/*
-	 * Otherwise nothing is known of it, and the acknowledgement of the END itself says what is lost; or there was no
-	 * memory to bind it, and there may be now.
+	 * Otherwise nothing is known of it, and the acknowledgement of the END itself says what is
+	 * lost; or there was no memory to bind it, and there may be now.
 	 */
 	sdr_bulk_rx_more(c);
 }

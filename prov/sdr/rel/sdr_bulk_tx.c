@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bulk data going out: a transfer is cut into segments, one SDR message each; a segment's packets leave in
- * runs, each run one entry of the connection's transmission log.
+ * Bulk data going out: a transfer is cut into segments, one SDR message each; a segment's packets
+ * leave in runs, each run one entry of the connection's transmission log.
  *
- * Order of sending: what was lost first, then new packets in the order of the operations.  A segment opens
- * when its turn comes and the receiver's credit allows its number.  Window and pacing bound every run.  When
- * everything of a segment has been sent (again), an END follows, so that a lost tail is seen after one round
- * trip and not after a timeout.
+ * Order of sending: what was lost first, then new packets in the order of the operations.  A
+ * segment opens when its turn comes and the receiver's credit allows its number.  Window and pacing
+ * bound every run.  When everything of a segment has been sent (again), an END follows, so that a
+ * lost tail is seen after one round trip and not after a timeout.
  *
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
 
-#define COPY_STEP 8u /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
+/* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
+#define COPY_STEP 8u
 
-/* ---- transfers ---------------------------------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len)
 {
 	(void)len;
-	/* The first segment must be allowed; the others follow as the receiver finishes earlier ones. */
+	/*
+	 * The first segment must be allowed; the others follow as the receiver finishes earlier
+	 * ones.
+	 */
 	return c->state == SDR_CONN_OPEN && sdr_seq_lt(c->tx_msn, c->tx_msn_limit);
 }
 
@@ -46,7 +50,10 @@ int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base, const struct sdr_pla
 	return 0;
 }
 
-/* Without its record all data land nowhere: where losses are to be expected it travels more than once. */
+/*
+ * Without its record all data land nowhere: where losses are to be expected it travels more than
+ * once.
+ */
 static void bulk_copy(struct sdr_bulk_tx *b)
 {
 	struct sdr_conn *c = b->conn;
@@ -64,8 +71,8 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 		bulk_copy(b);
 	b->announced = true;
 	/*
-	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer repairs that while
-	 * it goes on; a short one waits a little behind its record instead.
+	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer
+	 * repairs that while it goes on; a short one waits a little behind its record instead.
 	 */
 	if (c->reo_mult && (double)b->len * 1e9 < (double)c->cc.pacing_Bps * (double)rtt)
 		b->not_before = c->rel->now + rtt / 4;
@@ -111,7 +118,7 @@ void sdr_bulk_tx_destroy(struct sdr_conn *c)
 	}
 }
 
-/* ---- sending ------------------------------------------------------------------------------------------ */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static bool tlog_room(struct sdr_conn *c)
 {
@@ -154,7 +161,10 @@ uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c)
 	return b->announced && b->not_before > c->rel->now ? b->not_before : UINT64_MAX;
 }
 
-/* A segment opens when nothing else is left to send: only the last one can have packets that never left. */
+/*
+ * A segment opens when nothing else is left to send: only the last one can have packets that never
+ * left.
+ */
 static struct sdr_seg_tx *seg_fresh(const struct sdr_conn *c)
 {
 	struct sdr_seg_tx *s;
@@ -176,7 +186,8 @@ bool sdr_bulk_tx_window(const struct sdr_conn *c)
 }
 
 /* Sends [first, first + n) at most; returns the packets taken, 0 when the engine is full. */
-static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t first, uint32_t n, bool again)
+static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t first, uint32_t n,
+			     bool again)
 {
 	struct sdr_rel *rel = c->rel;
 	uint32_t run = first / c->run_pkts, end_run = (run + 1) * c->run_pkts, took;
@@ -192,7 +203,9 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		return 0;
 	bytes = (uint64_t)took * c->mtu;
 	e = &c->tlog[c->tl_tail & (c->tl_cap - 1)];
-	*e = (struct sdr_txent){ .seg = s, .first = first, .n = took, .txc = ++c->txc, .tx_ns = rel->now };
+	*e = (struct sdr_txent){
+		.seg = s, .first = first, .n = took, .txc = ++c->txc, .tx_ns = rel->now
+	};
 	s->run_log[run] = c->tl_tail++;
 	s->nlog++;
 	/* Parts of a run sent one after the other count as one transmission. */
@@ -202,7 +215,8 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		c->last_news = rel->now;
 	sdr_cc_sent(&c->cc, rel->now, bytes, c->inflight, &e->snap);
 	/* A provisioned rate counts what is on the wire; a measured one counts what it measured. */
-	sdr_pacer_sent(&c->pacer, bytes + (c->cc.kind == SDR_CC_FIXED ? took * SDR_WIRE_OVERHEAD : 0));
+	sdr_pacer_sent(&c->pacer,
+		       bytes + (c->cc.kind == SDR_CC_FIXED ? took * SDR_WIRE_OVERHEAD : 0));
 	s->inflight += took;
 	c->inflight += bytes;
 	c->st.pkts_tx += took;
@@ -236,7 +250,8 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 		sdr_bits_set_range(s->chunk_rtx, first, first + took);
 		c->st.repair_tx += took;
 	} else {
-		sdr_bits_set_range(s->chunk_rtx, first / c->chunk_pkts, (first + took - 1) / c->chunk_pkts + 1);
+		sdr_bits_set_range(s->chunk_rtx, first / c->chunk_pkts,
+				   (first + took - 1) / c->chunk_pkts + 1);
 	}
 	if (first + took > s->high)
 		s->high = first + took;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What both congestion controls share: the first window, delivery accounting and rate samples, RTT, rounds,
- * the choice of the algorithm.  `fixed` without a rate is `bbr`.  No clock, no timers, no threads, no
- * allocation.
+ * What both congestion controls share: the first window, delivery accounting and rate samples, RTT,
+ * rounds, the choice of the algorithm.  `fixed` without a rate is `bbr`.  No clock, no timers, no
+ * threads, no allocation.
  */
 #include <string.h>
 #include "sdr_cc_impl.h"
@@ -30,7 +30,8 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 		sdr_cc_bbr_init(cc, now);
 }
 
-void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t inflight, struct sdr_cc_snap *snap)
+void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t inflight,
+		 struct sdr_cc_snap *snap)
 {
 	(void)bytes;
 	if (!inflight) {
@@ -51,7 +52,8 @@ void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight)
 }
 
 /* The rate between the transmission of the packet and its acknowledgement. */
-static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack, struct sdr_cc_rate *rate)
+static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+			       struct sdr_cc_rate *rate)
 {
 	const struct sdr_cc_snap *s = ack->snap;
 	uint64_t tx, rx, interval;
@@ -72,7 +74,8 @@ static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack, 
 	if (!interval || interval < cc->min_rtt || cc->delivered <= s->delivered)
 		return;
 	rate->app_limited = s->app_limited;
-	rate->bw = (uint64_t)((double)(cc->delivered - s->delivered) * SDR_CC_NS_PER_S / (double)interval);
+	rate->bw = (uint64_t)((double)(cc->delivered - s->delivered) * SDR_CC_NS_PER_S /
+			      (double)interval);
 }
 
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)

@@ -1,57 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Congestion control by a model of the path: bandwidth = largest delivery rate of the last ten rounds, round
- * trip = smallest of the last ten seconds.
+ * Congestion control by a model of the path: bandwidth = largest delivery rate of the last ten
+ * rounds, round trip = smallest of the last ten seconds.
  *
- *    STARTUP    gain 2.77 until the rate has not grown by 25 % for three rounds (one, when the RTT grew)
+ *    STARTUP    gain 2.77 until the rate has not grown by 25 % for three rounds (one, when the RTT
+ *               grew)
  *    DRAIN      gain 1/2.77 until what startup queued has gone
  *    PROBE_BW   gains 1.25, 0.75, 1, 1, 1, 1, 1, 1, a round trip each
  *    PROBE_RTT  half a BDP for a round trip, when no sample near the minimum came for ten seconds
  *
- * On a near path (RTT below a millisecond: the same host or rack) clock and scheduling noise exceed the round
- * trip and the receiver's buffer is larger than the path: there the window alone governs, at what the
- * receiver's buffer takes, and pacing only bounds bursts.
+ * On a near path (RTT below a millisecond: the same host or rack) clock and scheduling noise exceed
+ * the round trip and the receiver's buffer is larger than the path: there the window alone governs,
+ * at what the receiver's buffer takes, and pacing only bounds bursts.
  *
- * Loss: where no queue is seen, the rate is raised by what the link loses beyond 3 %, since a delivery rate
- * is a sending rate less losses and would spiral down.  The guard: two rounds above 20 % without growth set
- * the bandwidth to what was delivered in the last (half at the least), and for a while the window to a little
- * less than what did not get lost; if that does not lower the loss, the loss is not ours: the cut is taken back
- * and the guard sleeps ten seconds.
+ * Loss: where no queue is seen, the rate is raised by what the link loses beyond 3 %, since a
+ * delivery rate is a sending rate less losses and would spiral down.  The guard: two rounds above
+ * 20 % without growth set the bandwidth to what was delivered in the last (half at the least), and
+ * for a while the window to a little less than what did not get lost; if that does not lower the
+ * loss, the loss is not ours: the cut is taken back and the guard sleeps ten seconds.
  *
- * Runs only inside acknowledgements: no timers.  A sender whose acknowledgements stop comes back through
- * sdr_cc_timeout.
+ * Runs only inside acknowledgements: no timers.  A sender whose acknowledgements stop comes back
+ * through sdr_cc_timeout.
  */
 #include <string.h>
 #include "sdr_cc_impl.h"
 
-#define SDR_BBR_HIGH_GAIN    2.77 /* 4 ln 2: doubles the delivery rate each round */
-#define SDR_BBR_NEAR_GAIN    2.0
-#define SDR_BBR_FULL_GROWTH  1.25
-#define SDR_BBR_FULL_ROUNDS  3u
-#define SDR_BBR_CYCLES	     8u
-#define SDR_BBR_ROUND_MIN_NS (2 * 1000000ull)	  /* a round of the bandwidth filter lasts at least that */
+#define SDR_BBR_HIGH_GAIN   2.77 /* 4 ln 2: doubles the delivery rate each round */
+#define SDR_BBR_NEAR_GAIN   2.0
+#define SDR_BBR_FULL_GROWTH 1.25
+#define SDR_BBR_FULL_ROUNDS 3u
+#define SDR_BBR_CYCLES	    8u
+/* a round of the bandwidth filter lasts at least that */
+#define SDR_BBR_ROUND_MIN_NS (2 * 1000000ull)
 #define SDR_BBR_GUESS_S	     0.01		  /* s: an unmeasured RTT counts as no more */
 #define SDR_BBR_MIN_RTT_NS   (10 * 1000000000ull) /* without a sample near the minimum */
 #define SDR_BBR_NEAR_NS	     (1 * 1000000ull)	  /* RTT below: near path */
-#define SDR_BBR_NEAR_QUEUE   0.01		  /* s of bandwidth: a near window never queues more */
-#define SDR_BBR_NEAR_WIN \
-	(2.0 * 1024 * 1024)		/* bytes of window on a near path, however large the receiver's buffer */
+/* s of bandwidth: a near window never queues more */
+#define SDR_BBR_NEAR_QUEUE 0.01
+/* bytes of window on a near path, however large the receiver's buffer */
+#define SDR_BBR_NEAR_WIN  (2.0 * 1024 * 1024)
 #define SDR_BBR_SLACK	  (3.0 * 16384) /* bytes above two BDP: sender's and receiver's batches */
 #define SDR_BBR_LOSS_FREE 0.03		/* share of loss that the probing gains pay for */
-#define SDR_BBR_LOSS_PAID \
-	0.9 /* share of the loss beyond that is compensated: below 1, so that it cannot run away */
+/* share of the loss beyond that is compensated: below 1, so that it cannot run away */
+#define SDR_BBR_LOSS_PAID    0.9
 #define SDR_BBR_LOSS_MAX     0.5
 #define SDR_BBR_GUARD_LOSS   0.2
 #define SDR_BBR_GUARD_GROWTH 1.05
 #define SDR_BBR_GUARD_ROUNDS 2u
-#define SDR_BBR_GUARD_COLD   3u		       /* rounds after a cut that still hear of what was sent before */
-#define SDR_BBR_GUARD_HELP   0.75	       /* of the loss before: a cut that leaves more did not help */
-#define SDR_BBR_HOLD_RTTS    16u	       /* a first cut lasts that many round trips ... */
-#define SDR_BBR_HOLD_NS	     (20 * 1000000ull) /* ... and this, each further one four times as long, up to ... */
-#define SDR_BBR_GUARD_NS     (10 * 1000000000ull)
-#define SDR_BBR_GUARD_ROOM   0.85 /* share of what the path held that a cut leaves in flight */
-#define SDR_BBR_GUARD_PKTS   16u  /* a round of fewer packets says nothing */
+/* rounds after a cut that still hear of what was sent before */
+#define SDR_BBR_GUARD_COLD 3u
+/* of the loss before: a cut that leaves more did not help */
+#define SDR_BBR_GUARD_HELP 0.75
+#define SDR_BBR_HOLD_RTTS  16u /* a first cut lasts that many round trips ... */
+/* ... and this, each further one four times as long, up to ... */
+#define SDR_BBR_HOLD_NS	   (20 * 1000000ull)
+#define SDR_BBR_GUARD_NS   (10 * 1000000000ull)
+#define SDR_BBR_GUARD_ROOM 0.85 /* share of what the path held that a cut leaves in flight */
+#define SDR_BBR_GUARD_PKTS 16u	/* a round of fewer packets says nothing */
 
 enum sdr_bbr_state { SDR_BBR_STARTUP, SDR_BBR_DRAIN, SDR_BBR_PROBE_BW, SDR_BBR_PROBE_RTT };
 
@@ -90,7 +96,7 @@ static inline bool sdr_bbr_near(const struct sdr_cc *cc, uint64_t now)
 	return cc->min_rtt && cc->min_rtt < SDR_BBR_NEAR_NS && now >= cc->cut_until;
 }
 
-/* ---- bandwidth filter ------------------------------------------------------------------------------ */
+/* ---- bandwidth filter ------------------------------------------------------------------------ */
 
 static void sdr_bbr_bw_reset(struct sdr_cc *cc, uint64_t bw)
 {
@@ -120,7 +126,7 @@ static void sdr_bbr_bw_update(struct sdr_cc *cc, uint64_t now, const struct sdr_
 			cc->max_bw = cc->bw[i];
 }
 
-/* ---- rounds: loss and guard ------------------------------------------------------------------------ */
+/* ---- rounds: loss and guard ------------------------------------------------------------------ */
 
 static void sdr_bbr_guard(struct sdr_cc *cc, uint64_t now)
 {
@@ -137,7 +143,9 @@ static void sdr_bbr_guard(struct sdr_cc *cc, uint64_t now)
 	}
 	if (now < cc->guard_off_until)
 		return;
-	/* A burst of losses costs a few round trips; a limit that is met again and again is kept. */
+	/*
+	 * A burst of losses costs a few round trips; a limit that is met again and again is kept.
+	 */
 	if (cc->cut_hold && now < cc->guard_stamp + cc->cut_hold + SDR_BBR_GUARD_NS)
 		cc->cut_hold *= 4;
 	else
@@ -145,7 +153,8 @@ static void sdr_bbr_guard(struct sdr_cc *cc, uint64_t now)
 	if (cc->cut_hold > SDR_BBR_GUARD_NS)
 		cc->cut_hold = SDR_BBR_GUARD_NS;
 	cc->cut_until = now + cc->cut_hold;
-	cc->cut_win = (uint64_t)((double)cc->cwnd * (loss < 0.5 ? 1 - loss : 0.5) * SDR_BBR_GUARD_ROOM);
+	cc->cut_win =
+		(uint64_t)((double)cc->cwnd * (loss < 0.5 ? 1 - loss : 0.5) * SDR_BBR_GUARD_ROOM);
 	cc->guard_bw = cc->max_bw;
 	cc->guard_loss = loss;
 	cc->guard_stamp = now;
@@ -180,7 +189,7 @@ static void sdr_bbr_round(struct sdr_cc *cc, uint64_t now)
 	cc->round_delivered = 0;
 }
 
-/* ---- states ---------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static void sdr_bbr_phase(struct sdr_cc *cc, uint64_t now, uint32_t cycle)
 {
@@ -190,14 +199,16 @@ static void sdr_bbr_phase(struct sdr_cc *cc, uint64_t now, uint32_t cycle)
 	cc->pacing_gain = sdr_bbr_gain[cc->cycle];
 }
 
-static void sdr_bbr_startup(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struct sdr_cc_rate *rate)
+static void sdr_bbr_startup(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+			    const struct sdr_cc_rate *rate)
 {
 	if (rate->round_start && !rate->app_limited && rate->bw) {
 		if ((double)cc->max_bw >= (double)cc->full_bw * SDR_BBR_FULL_GROWTH) {
 			cc->full_bw = cc->max_bw;
 			cc->full_count = 0;
 		} else {
-			cc->full_count = sdr_bbr_queued(cc, ack->rtt) ? SDR_BBR_FULL_ROUNDS : cc->full_count + 1;
+			cc->full_count = sdr_bbr_queued(cc, ack->rtt) ? SDR_BBR_FULL_ROUNDS
+								      : cc->full_count + 1;
 		}
 	}
 	if (cc->full_count < SDR_BBR_FULL_ROUNDS)
@@ -219,7 +230,8 @@ static void sdr_bbr_probe_bw(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	bool over = age > sdr_bbr_rtt(cc);
 
 	if (cc->pacing_gain > 1)
-		over = over && (ack->lost || inflight >= cc->pacing_gain * bdp || age > 2 * sdr_bbr_rtt(cc));
+		over = over && (ack->lost || inflight >= cc->pacing_gain * bdp ||
+				age > 2 * sdr_bbr_rtt(cc));
 	else if (cc->pacing_gain < 1)
 		over = over || inflight <= bdp;
 	if (over)
@@ -266,7 +278,7 @@ static void sdr_bbr_min_rtt(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	sdr_bbr_phase(cc, ack->now, 2);
 }
 
-/* ---- outputs --------------------------------------------------------------------------------------- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 /* Window of a near path, bytes: what the receiver's buffer takes, or the path's own need. */
 static double sdr_bbr_near_window(const struct sdr_cc *cc, double bdp, double rxw)
@@ -297,15 +309,20 @@ static double sdr_bbr_far_window(const struct sdr_cc *cc, double bw, double bdp,
 
 static void sdr_bbr_output(struct sdr_cc *cc, uint64_t now)
 {
-	double rtt = (double)sdr_bbr_rtt(cc) / SDR_CC_NS_PER_S, rxw = (double)cc->rx_window * SDR_CC_RX_SHARE;
-	double least = (double)SDR_CC_MIN_PKTS * cc->mtu, first = (double)cc->first_win, gain = cc->pacing_gain;
+	double rtt = (double)sdr_bbr_rtt(cc) / SDR_CC_NS_PER_S,
+	       rxw = (double)cc->rx_window * SDR_CC_RX_SHARE;
+	double least = (double)SDR_CC_MIN_PKTS * cc->mtu, first = (double)cc->first_win,
+	       gain = cc->pacing_gain;
 	double bw = (double)cc->max_bw, win;
 	bool near = sdr_bbr_near(cc, now);
 
 	/* A guess that is too long must not hold back the first window. */
 	if (!cc->min_rtt && rtt > SDR_BBR_GUESS_S)
 		rtt = SDR_BBR_GUESS_S;
-	/* The first samples see only a part of the first window, or only what an idle application had to send. */
+	/*
+	 * The first samples see only a part of the first window, or only what an idle application
+	 * had to send.
+	 */
 	if (cc->state == SDR_BBR_STARTUP && bw * rtt < first)
 		bw = first / rtt;
 	bw *= sdr_bbr_loss_gain(cc);
@@ -331,7 +348,8 @@ static void sdr_bbr_output(struct sdr_cc *cc, uint64_t now)
 	cc->pacing_Bps = (uint64_t)bw + 1;
 }
 
-void sdr_cc_bbr_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struct sdr_cc_rate *rate)
+void sdr_cc_bbr_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+		      const struct sdr_cc_rate *rate)
 {
 	if (rate->bw > cc->round_bw)
 		cc->round_bw = rate->bw;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Coded segments coming in: when parity and data together are enough, what is missing is computed into the user's
- * buffer and the segment is complete.
+ * Coded segments coming in: when parity and data together are enough, what is missing is computed
+ * into the user's buffer and the segment is complete.
  *
- * Whether they are is asked only when it can be: not more data are missing than parity has come, everything that
- * parity does not cover is there, and the codeword that was lacking last time lacks no more.  Decoding happens once
- * a segment, before its completion is told to anybody, and writes only packets that have not come; one that comes
- * while the segment is open brings the same bytes, and later ones meet a closed slot.  Without loss the data are
- * complete before any parity is looked at, and nothing is decoded.
+ * Whether they are is asked only when it can be: not more data are missing than parity has come,
+ * everything that parity does not cover is there, and the codeword that was lacking last time lacks
+ * no more.  Decoding happens once a segment, before its completion is told to anybody, and writes
+ * only packets that have not come; one that comes while the segment is open brings the same bytes,
+ * and later ones meet a closed slot.  Without loss the data are complete before any parity is
+ * looked at, and nothing is decoded.
  *
- * Parity buffers come from the endpoint's scratch.  When there is none, parity is not bound and lands nowhere: the
- * sender sees that and sends data again.
+ * Parity buffers come from the endpoint's scratch.  When there is none, parity is not bound and
+ * lands nowhere: the sender sees that and sends data again.
  */
 #include "sdr_rel_priv.h"
 
-struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan *plan, const struct sdr_plan_msg *m)
+struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan *plan,
+				      const struct sdr_plan_msg *m)
 {
 	struct sdr_rel *rel = c->rel;
 	struct sdr_group_rx *g = sdr_slab_alloc(&rel->grx_pool);
@@ -63,12 +65,14 @@ uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *
 	d = sdr_recv_state(g->data->h);
 	p = sdr_recv_state(g->parity->h);
 	sdr_rel_steps(c->rel, 1 + (d->npkts + p->npkts) / 64);
-	if (d->npkts - d->got > p->got || sdr_bits_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
+	if (d->npkts - d->got > p->got ||
+	    sdr_bits_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
 		return 0;
 	if (sdr_code_lacking(&g->code, w, d->pkt_bits, p->pkt_bits, &g->witness))
 		return 0;
 	if (g->fec) {
-		ret = sdr_code_decode(&g->code, g->fec, w, d->buf, g->scratch, d->pkt_bits, p->pkt_bits);
+		ret = sdr_code_decode(&g->code, g->fec, w, d->buf, g->scratch, d->pkt_bits,
+				      p->pkt_bits);
 		if (ret < 0) {
 			g->dead = true;
 			return 0;

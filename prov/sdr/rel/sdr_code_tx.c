@@ -3,30 +3,34 @@
 /*
  * Coded segments going out: encoding as data leave, and what is sent when parity did not suffice.
  *
- * A group is a data segment and the one with its parity.  Parity is made a submessage at a time, as many as the data
- * sent so far are worth, so encoding overlaps sending without reading and writing parity once a packet (the data are
- * there from the start); it leaves behind the data, then END asks for both.  Where the caller lends threads (cbs->work)
- * they encode, too: submessages are taken from one counter, by them as fast as they can, here what they have not reached
- * when the data have.  No thread is in there any more once the last data packet has left or the data are released: the
- * bytes may be the application's again.  Losses in a group repair themselves or wait: it is judged when everything of it has left and nothing is in flight any more, that is,
- * when loss detection knows the fate of each packet.  The receiver's NACK is its two bitmaps: from them the deficit of
- * every codeword follows.
+ * A group is a data segment and the one with its parity.  Parity is made a submessage at a time, as
+ * many as the data sent so far are worth, so encoding overlaps sending without reading and writing
+ * parity once a packet (the data are there from the start); it leaves behind the data, then END
+ * asks for both.  Where the caller lends threads (cbs->work) they encode, too: submessages are
+ * taken from one counter, by them as fast as they can, here what they have not reached when the
+ * data have.  No thread is in there any more once the last data packet has left or the data are
+ * released: the bytes may be the application's again.  Losses in a group repair themselves or wait:
+ * it is judged when everything of it has left and nothing is in flight any more, that is, when loss
+ * detection knows the fate of each packet.  The receiver's NACK is its two bitmaps: from them the
+ * deficit of every codeword follows.
  *
- *   nothing lacking       the receiver can decode and its COMPLETE is on the way, or lost: END asks again
- *   ec, hybrid, auto      for each lacking codeword that many parity symbols, and a margin for losses among them: such as
- *                         were never sent first (HARQ).  After SDR_GROUP_ROUNDS_MAX rounds, or when no parity at all
- *                         arrives (the receiver has no room for it), as ec_sr
+ *   nothing lacking       the receiver can decode and its COMPLETE is on the way, or lost: END asks
+ *                         again
+ *   ec, hybrid, auto      for each lacking codeword that many parity symbols, and a margin for
+ *                         losses among them: such as were never sent first (HARQ).  After
+ *                         SDR_GROUP_ROUNDS_MAX rounds, or when no parity at all arrives (the
+ *                         receiver has no room for it), as ec_sr
  *   ec_sr, XOR            the missing packets of the lacking codewords (Selective Repeat)
  *
- * Whatever the receiver does with parity, data packets sent again end the story, as without any.  No timers of its
- * own: END wants an answer, and the probe (PTO) repeats it.
+ * Whatever the receiver does with parity, data packets sent again end the story, as without any.
+ * No timers of its own: END wants an answer, and the probe (PTO) repeats it.
  */
 #include "sdr_rel_priv.h"
 
 #define SHARE_BYTES (1u << 20) /* data of a group below which others are not worth calling */
 #define SHARE_SUBS  4u	       /* submessages, likewise */
 
-/* ---- encoding ------------------------------------------------------------------------------------------ */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Until `upto` submessages have been begun.  Any thread. */
 static void group_encode(struct sdr_group_tx *g, uint32_t upto)
@@ -92,9 +96,10 @@ void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
 			sdr_code_make(&g->code, g->fec, g->data->base, g->scratch, first + i);
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
-struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan, const struct sdr_plan_msg *m)
+struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan,
+				      const struct sdr_plan_msg *m)
 {
 	struct sdr_rel *rel = c->rel;
 	struct sdr_group_tx *g = sdr_slab_alloc(&rel->gtx_pool);
@@ -154,7 +159,7 @@ void sdr_group_tx_touch(struct sdr_seg_tx *s)
 		sdr_list_add_tail(&g->judge, &s->bulk->conn->judge);
 }
 
-/* ---- what is missing goes again ------------------------------------------------------------------------ */
+/* ---- what is missing goes again -------------------------------------------------------------- */
 
 static void data_again(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t lo, uint32_t hi)
 {
@@ -202,12 +207,16 @@ static bool row_again(struct sdr_group_tx *g, uint32_t cw, uint32_t row, bool fr
 	return true;
 }
 
-/* Parity on demand for one codeword: rows never sent, then rows that were lost.  False: there are not enough. */
-static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g, const struct sdr_choice_loss *loss,
-			    uint32_t cw, uint32_t deficit)
+/*
+ * Parity on demand for one codeword: rows never sent, then rows that were lost.  False: there are
+ * not enough.
+ */
+static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g,
+			    const struct sdr_choice_loss *loss, uint32_t cw, uint32_t deficit)
 {
 	struct sdr_rel *rel = c->rel;
-	uint32_t want = sdr_choice_repair(rel->choices, loss, deficit, SDR_CHOICE_REPAIR_EPS), got = 0;
+	uint32_t want = sdr_choice_repair(rel->choices, loss, deficit, SDR_CHOICE_REPAIR_EPS),
+		 got = 0;
 	uint32_t free_rows = 0;
 
 	for (uint32_t row = 0; row < g->code.rows && free_rows < deficit; row++) {
@@ -225,11 +234,12 @@ static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g, const st
 
 static bool parity_repairs(const struct sdr_conn *c, const struct sdr_group_tx *g)
 {
-	return c->rel->cfg.scheme != SDR_SCHEME_EC_SR && g->code.a.kind == SDR_CODE_MDS && g->parity->nacked &&
-	       g->rounds <= SDR_GROUP_ROUNDS_MAX && g->asks < SDR_GROUP_ASKS_MAX;
+	return c->rel->cfg.scheme != SDR_SCHEME_EC_SR && g->code.a.kind == SDR_CODE_MDS &&
+	       g->parity->nacked && g->rounds <= SDR_GROUP_ROUNDS_MAX &&
+	       g->asks < SDR_GROUP_ASKS_MAX;
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static void group_ask(struct sdr_conn *c, struct sdr_group_tx *g)
 {
@@ -263,7 +273,8 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 
 			sdr_rel_steps(c->rel, 1 + g->code.rows);
 			if (w->miss[cw] > w->have[cw] &&
-			    (!harq || !codeword_parity(c, g, &loss, cw, (uint32_t)w->miss[cw] - w->have[cw])))
+			    (!harq || !codeword_parity(c, g, &loss, cw,
+						       (uint32_t)w->miss[cw] - w->have[cw])))
 				codeword_again(c, g, cw);
 		}
 	}

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Life of a connection: made when the first operation or the peer's HELLO wants it, open after one exchange,
- * closed by BYE, by a peer that restarted, or by silence.
+ * Life of a connection: made when the first operation or the peer's HELLO wants it, open after one
+ * exchange, closed by BYE, by a peer that restarted, or by silence.
  *
  * Timers, all folded into one node of the endpoint's heap (sdr_conn_rearm computes the earliest):
- *   handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of the loss detection,
- *   delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a connection that waits for
- *   its peer and hears nothing for cfg.timeout_ms fails, and with it each operation, once.  Never a count.
- * Waiting means: something of ours is unanswered, or the peer owes bytes of a transfer it announced, or the message in
- * front of those that came before their turn.
+ *   handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of the loss
+ *   detection,
+ *   delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a connection that
+ *   waits for
+ *   its peer and hears nothing for cfg.timeout_ms fails, and with it each operation, once.  Never a
+ *   count.
+ * Waiting means: something of ours is unanswered, or the peer owes bytes of a transfer it
+ * announced, or the message in front of those that came before their turn.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -69,7 +72,9 @@ static void conn_broken(void *user, int err)
 int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_qp_hooks hooks = { .user = c, .recv_progress = sdr_bulk_rx_progress, .broken = conn_broken };
+	struct sdr_qp_hooks hooks = { .user = c,
+				      .recv_progress = sdr_bulk_rx_progress,
+				      .broken = conn_broken };
 	struct sdr_qp_attr attr = {
 		.size = sizeof(attr),
 		.mtu = mtu,
@@ -99,7 +104,8 @@ void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s)
 	c->qp = s->qp;
 	c->mtu = s->mtu;
 	c->chunk_pkts = s->chunk_pkts;
-	c->run_pkts = SDR_RUN_BYTES / s->mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / s->mtu : SDR_RUN_PKTS_MAX;
+	c->run_pkts = SDR_RUN_BYTES / s->mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / s->mtu
+								: SDR_RUN_PKTS_MAX;
 	c->seg_bytes = s->seg_bytes;
 }
 
@@ -128,7 +134,8 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->born = c->last_rx = c->heard_ns = c->hello_next = rel->now;
 	/* The side that was asked asks itself only if proof does not come by itself. */
 	if (passive)
-		c->hello_next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull : SDR_RTT_INIT_NS);
+		c->hello_next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
+							   : SDR_RTT_INIT_NS);
 	c->cid = sdr_rel_rand(rel);
 	c->ctl_max = rel->ctl_max;
 	sdr_list_init(&c->ready);
@@ -328,7 +335,10 @@ uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)
 {
 	uint64_t rto = sdr_rtt_rto(&c->rtt), t;
 
-	/* Our own bursts queue at a slow link: a round trip measured with a small packet does not know them. */
+	/*
+	 * Our own bursts queue at a slow link: a round trip measured with a small packet does not
+	 * know them.
+	 */
 	if (c->pacer.rate_Bps)
 		rto += 2 * c->pacer.quantum * 1000000000ull / c->pacer.rate_Bps;
 	t = rto << (shift < SDR_PTO_BACKOFF_MAX ? shift : SDR_PTO_BACKOFF_MAX);
@@ -339,14 +349,16 @@ static uint64_t conn_pto_at(const struct sdr_conn *c)
 {
 	if (!conn_unanswered(c))
 		return NEVER;
-	return (c->last_tx > c->last_news ? c->last_tx : c->last_news) + sdr_conn_rto(c, c->pto_count);
+	return (c->last_tx > c->last_news ? c->last_tx : c->last_news) +
+	       sdr_conn_rto(c, c->pto_count);
 }
 
 /* Blocked by the peer's credit with nothing under way that would bring news: ask. */
 static bool conn_starved(const struct sdr_conn *c)
 {
-	return !conn_unanswered(c) && (!sdr_list_empty(&c->msg_q) || !sdr_list_empty(&c->cts_wait) ||
-				       !sdr_list_empty(&c->bulks) || !sdr_list_empty(&c->rec_q));
+	return !conn_unanswered(c) &&
+	       (!sdr_list_empty(&c->msg_q) || !sdr_list_empty(&c->cts_wait) ||
+		!sdr_list_empty(&c->bulks) || !sdr_list_empty(&c->rec_q));
 }
 
 static uint64_t conn_idle_at(const struct sdr_conn *c)
@@ -383,7 +395,10 @@ static uint64_t conn_expiry_at(const struct sdr_conn *c)
 	return sdr_conn_busy(c) ? NEVER : c->born + SDR_CONN_UNPROVEN_NS;
 }
 
-/* We want something of this peer: an answer to our own HELLO proves it, whoever sent the one that opened us. */
+/*
+ * We want something of this peer: an answer to our own HELLO proves it, whoever sent the one that
+ * opened us.
+ */
 static bool conn_asks(const struct sdr_conn *c)
 {
 	return !c->passive || !sdr_list_empty(&c->held);
@@ -430,7 +445,10 @@ void sdr_conn_rearm(struct sdr_conn *c)
 	sdr_timerq_set(&c->rel->timers, &c->timer, d);
 }
 
-/* Until the peer's address is proven: repeat the HELLO (also when the peer's own HELLO opened us meanwhile). */
+/*
+ * Until the peer's address is proven: repeat the HELLO (also when the peer's own HELLO opened us
+ * meanwhile).
+ */
 static void conn_timer_hello(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Messages of a connection that came before their turn: a ring by mseq, as long as the farthest of them needs.
+ * Messages of a connection that came before their turn: a ring by mseq, as long as the farthest of
+ * them needs.
  *
- * A ring of EARLY_MIN is the connection's own and kept; what it is longer is charged to the endpoint with the messages
- * (sdr_unexp.c), and goes with the last of them.  Credit bounds it: SDR_MSEQ_CREDIT entries.
+ * A ring of EARLY_MIN is the connection's own and kept; what it is longer is charged to the
+ * endpoint with the messages (sdr_unexp.c), and goes with the last of them.  Credit bounds it:
+ * SDR_MSEQ_CREDIT entries.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"

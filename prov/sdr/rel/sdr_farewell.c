@@ -3,15 +3,16 @@
 /*
  * The last words of a process that ends without closing its endpoints.
  *
- * An acknowledgement waits for the next round of progress, in case an answer can take it along.  A program that reads
- * its last completion and ends has no next round: its peer would go on asking an address where nobody is, until its
- * patience ends, although everything arrived.  So what is owed is said now: acknowledgements, completed transfers,
- * and records that answer the peer's (DONE, refusals).  Where losses were seen it is said twice, as nobody will be there
- * to be asked again.
+ * An acknowledgement waits for the next round of progress, in case an answer can take it along.  A
+ * program that reads its last completion and ends has no next round: its peer would go on asking an
+ * address where nobody is, until its patience ends, although everything arrived.  So what is owed
+ * is said now: acknowledgements, completed transfers, and records that answer the peer's (DONE,
+ * refusals).  Where losses were seen it is said twice, as nobody will be there to be asked again.
  *
- * Nothing is received, no timer runs, no operation ends, and no memory of the application is looked at: it may be gone.
- * Data that stand in the batch in front of the engine are dropped for that.  What this side has not delivered yet
- * stays undelivered: who wants that to arrive closes its endpoint.
+ * Nothing is received, no timer runs, no operation ends, and no memory of the application is looked
+ * at: it may be gone. Data that stand in the batch in front of the engine are dropped for that.
+ * What this side has not delivered yet stays undelivered: who wants that to arrive closes its
+ * endpoint.
  */
 #include "sdr_rel_priv.h"
 
@@ -29,7 +30,8 @@ static bool answers_open(const struct sdr_list *recs)
 
 static bool conn_owes(const struct sdr_conn *c)
 {
-	if (c->ack_due || c->ack_now || c->comp[0].head != c->comp[0].tail || c->comp[1].head != c->comp[1].tail)
+	if (c->ack_due || c->ack_now || c->comp[0].head != c->comp[0].tail ||
+	    c->comp[1].head != c->comp[1].tail)
 		return true;
 	/* What was said last may be lost, and nobody has had the time to ask again. */
 	if (c->lossy && c->rel->now - c->last_rx < sdr_conn_rto(c, 0))
@@ -39,7 +41,8 @@ static bool conn_owes(const struct sdr_conn *c)
 
 static bool conn_farewell(struct sdr_conn *c)
 {
-	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->proven || !conn_owes(c))
+	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->proven ||
+	    !conn_owes(c))
 		return true;
 	for (uint32_t n = 0; n < (c->lossy ? FAREWELL_TIMES : 1); n++) {
 		/* What would be said a second time later is said now. */

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Opening a connection: HELLO and HELLO_ACK carry everything each side needs to know (connection id, QP info,
- * first credit), so one exchange opens both directions, and when both sides start at once each HELLO serves
- * as the other's answer.
+ * Opening a connection: HELLO and HELLO_ACK carry everything each side needs to know (connection
+ * id, QP info, first credit), so one exchange opens both directions, and when both sides start at
+ * once each HELLO serves as the other's answer.
  *
- * Trust: a HELLO proves nothing.  Its sender gets one answer of the same size and a bounded amount of state;
- * with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open connection (the peer
- * restarted), would change what a connection of ours has told of itself, or would make the engine open a port, the
- * sender must first return a cookie: a keyed hash of its address and of the time, for which nothing is stored.  A HELLO
- * that is refused, or not the last, changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK
- * that echoes our connection id, or by a packet that carries it; before that nothing but HELLOs goes there.
+ * Trust: a HELLO proves nothing.  Its sender gets one answer of the same size and a bounded amount
+ * of state; with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open
+ * connection (the peer restarted), would change what a connection of ours has told of itself, or
+ * would make the engine open a port, the sender must first return a cookie: a keyed hash of its
+ * address and of the time, for which nothing is stored.  A HELLO that is refused, or not the last,
+ * changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK that
+ * echoes our connection id, or by a packet that carries it; before that nothing but HELLOs goes
+ * there.
  *
  * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
  */
 #include "sdr_rel_priv.h"
 
-static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from, uint64_t epoch)
+static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
+			    uint64_t epoch)
 {
 	uint8_t m[sizeof(*from) + 8];
 	uint64_t h;
@@ -31,15 +34,17 @@ static bool cookie_ok(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 {
 	uint64_t epoch = rel->now / SDR_COOKIE_LIFE_NS;
 
-	return cookie && (cookie == cookie_make(rel, from, epoch) || cookie == cookie_make(rel, from, epoch - 1));
+	return cookie && (cookie == cookie_make(rel, from, epoch) ||
+			  cookie == cookie_make(rel, from, epoch - 1));
 }
 
 /*
- * Connections by what their peer calls them, for RESET.  Hashed with our key, since the peer chooses; and one for a number
- * and address, so that whoever calls all of his by the same number makes no chain of them.
+ * Connections by what their peer calls them, for RESET.  Hashed with our key, since the peer
+ * chooses; and one for a number and address, so that whoever calls all of his by the same number
+ * makes no chain of them.
  */
-static struct sdr_conn *peer_cid_find(struct sdr_rel *rel, uint64_t cid, const struct sdr_uc_addr *addr,
-				      uint64_t *hash)
+static struct sdr_conn *peer_cid_find(struct sdr_rel *rel, uint64_t cid,
+				      const struct sdr_uc_addr *addr, uint64_t *hash)
 {
 	uint8_t m[sizeof(*addr) + 8];
 	struct sdr_hnode *n;
@@ -67,7 +72,8 @@ void sdr_conn_peer_note(struct sdr_conn *c)
 	uint64_t h;
 
 	if (!peer_cid_find(c->rel, c->peer_cid, &c->addr, &h))
-		(void)sdr_htab_add(&c->rel->peer_cids, &c->pnode, h); /* no memory: silence will tell, later */
+		/* no memory: silence will tell, later */
+		(void)sdr_htab_add(&c->rel->peer_cids, &c->pnode, h);
 }
 
 static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_hello *h)
@@ -113,8 +119,8 @@ void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 	c->st.ctl_tx++;
 }
 
-static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to, const struct sdr_hello *in,
-			 enum sdr_hello_status status, uint32_t mtu)
+static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to,
+			 const struct sdr_hello *in, enum sdr_hello_status status, uint32_t mtu)
 {
 	struct sdr_hello h = {
 		.instance = rel->instance,
@@ -137,7 +143,8 @@ static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to, cons
 
 static void retry_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
 {
-	struct sdr_retry r = { .cid = cid, .cookie = cookie_make(rel, to, rel->now / SDR_COOKIE_LIFE_NS) };
+	struct sdr_retry r = { .cid = cid,
+			       .cookie = cookie_make(rel, to, rel->now / SDR_COOKIE_LIFE_NS) };
 	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
 
 	if (p)
@@ -154,8 +161,8 @@ void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t 
 }
 
 /*
- * The peer's HELLO or answer becomes part of the connection: it is open.  All of it is judged before anything changes.
- * -EPROTO: the two do not fit together.
+ * The peer's HELLO or answer becomes part of the connection: it is open.  All of it is judged
+ * before anything changes. -EPROTO: the two do not fit together.
  */
 static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const struct sdr_hello *h)
 {
@@ -219,8 +226,9 @@ void sdr_conn_prove(struct sdr_conn *c)
 }
 
 /*
- * An unproven connection has sent and received nothing but HELLOs: another peer may take its place.  Our own side of it
- * stays as it is: a HELLO of ours that is on its way, or its answer, has told of it.
+ * An unproven connection has sent and received nothing but HELLOs: another peer may take its
+ * place.  Our own side of it stays as it is: a HELLO of ours that is on its way, or its answer, has
+ * told of it.
  */
 static void conn_unadopt(struct sdr_conn *c)
 {
@@ -231,14 +239,20 @@ static void conn_unadopt(struct sdr_conn *c)
 	c->ctl_max = c->rel->ctl_max; /* both sides must agree on what fits a datagram */
 }
 
-/* So many do not prove who they are, or are here, that one who wants in has to prove himself first. */
+/*
+ * So many do not prove who they are, or are here, that one who wants in has to prove himself first.
+ */
 static bool hello_crowded(const struct sdr_rel *rel)
 {
 	return rel->nunproven >= SDR_CONN_UNPROVEN_MAX || sdr_conn_crowded(rel);
 }
 
-/* Would it change something that is ours, or another's?  Then its sender must have shown that he is there. */
-static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *c, const struct sdr_hello *h)
+/*
+ * Would it change something that is ours, or another's?  Then its sender must have shown that he is
+ * there.
+ */
+static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *c,
+			      const struct sdr_hello *h)
 {
 	if (rel->info.nic_port && (h->qp.flags & SDR_QP_F_NIC))
 		return true;
@@ -246,22 +260,28 @@ static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *
 }
 
 /*
- * The largest mtu that a HELLO from there may have.  What a HELLO of ours has told of does not grow: one that is on its way
- * would be taken for the truth when it is so no more.
+ * The largest mtu that a HELLO from there may have.  What a HELLO of ours has told of does not
+ * grow: one that is on its way would be taken for the truth when it is so no more.
  */
 static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *c)
 {
 	return c && !c->proven && (!c->peer_known || c->hello_tries) ? c->mtu : rel->mtu;
 }
 
-/* The connection that this HELLO is for: what stood in its place makes room.  NULL: there is no room. */
-static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_addr *from, struct sdr_peer *peer,
-				    uint32_t mtu)
+/*
+ * The connection that this HELLO is for: what stood in its place makes room.  NULL: there is no
+ * room.
+ */
+static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_addr *from,
+				    struct sdr_peer *peer, uint32_t mtu)
 {
 	struct sdr_conn *c = peer ? peer->conn : NULL;
 
 	if (c && c->peer_known && !c->proven && (c->mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
-		/* Whoever opened this never showed that he is there; what we hold is for the one who does. */
+		/*
+		 * Whoever opened this never showed that he is there; what we hold is for the one
+		 * who does.
+		 */
 		conn_unadopt(c);
 		return c;
 	}
@@ -280,7 +300,8 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 	return c;
 }
 
-static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, const struct sdr_hello *h)
+static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
+			  const struct sdr_hello *h)
 {
 	struct sdr_peer *peer = sdr_peer_find(rel, from);
 	struct sdr_conn *c = peer ? peer->conn : NULL;
@@ -309,9 +330,13 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 	}
 	ret = conn_adopt(c, from, h);
 	if (ret) {
-		hello_refuse(rel, from, h, ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH,
+		hello_refuse(rel, from, h,
+			     ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH,
 			     c->mtu);
-		/* What is posted waits for the answer to a HELLO of ours, unless it is known that none will do. */
+		/*
+		 * What is posted waits for the answer to a HELLO of ours, unless it is known that
+		 * none will do.
+		 */
 		if (sdr_list_empty(&c->held) || (paid && ret != -EPROTO))
 			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		else
@@ -326,7 +351,8 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from, c
 	sdr_conn_rearm(c);
 }
 
-static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, const struct sdr_hello *h)
+static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
+			 const struct sdr_hello *h)
 {
 	struct sdr_conn *c = sdr_conn_by_cid(rel, h->echo);
 	uint32_t rtt_us = (uint32_t)(rel->now / 1000) - h->ts_us;
@@ -338,7 +364,10 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 	}
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->peer_known && h->qp.mtu < c->mtu &&
 	    h->qp.mtu >= SDR_MTU_MIN) {
-		/* Follow the smaller side and ask again.  More answers to what was asked before may come: not news. */
+		/*
+		 * Follow the smaller side and ask again.  More answers to what was asked before may
+		 * come: not news.
+		 */
 		c->asked_us = (uint32_t)(rel->now / 1000) | 1;
 		if (sdr_conn_qp_make(c, h->qp.mtu)) {
 			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
@@ -348,13 +377,15 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 		sdr_conn_timer(c);
 		return;
 	}
-	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && c->asked_us && (int32_t)(h->ts_us - c->asked_us) < 0)
+	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && c->asked_us &&
+	    (int32_t)(h->ts_us - c->asked_us) < 0)
 		return;
 	if (h->status) {
 		if (!c->peer_known)
-			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT  ? SDR_REL_ERR_NOMEM
-					 : h->status == SDR_HELLO_REFUSED_PATH ? SDR_REL_ERR_PATH
-									       : SDR_REL_ERR_REFUSED);
+			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT ? SDR_REL_ERR_NOMEM
+					 : h->status == SDR_HELLO_REFUSED_PATH
+						 ? SDR_REL_ERR_PATH
+						 : SDR_REL_ERR_REFUSED);
 		return;
 	}
 	if (c->peer_known && c->peer_cid != h->cid) {
@@ -380,8 +411,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from, co
 	sdr_conn_rearm(c);
 }
 
-void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
-		     size_t len)
+void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
+		     const uint8_t *p, size_t len)
 {
 	struct sdr_hello h;
 
@@ -395,14 +426,17 @@ void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 		hello_answer(rel, from, &h);
 }
 
-void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *p,
-		     size_t len)
+void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
+		     const uint8_t *p, size_t len)
 {
 	struct sdr_retry r;
 	struct sdr_conn *c;
 
 	(void)type;
-	/* Until it is proven, also when a HELLO has opened it: that may have been somebody else's, here and over there. */
+	/*
+	 * Until it is proven, also when a HELLO has opened it: that may have been somebody else's,
+	 * here and over there.
+	 */
 	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->proven ||
 	    !sdr_uc_addr_equal(from, &c->addr)) {
 		rel->closed.pkts_bad++;
@@ -415,7 +449,8 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 	sdr_conn_timer(c);
 }
 
-int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len)
+int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
+		    size_t len)
 {
 	struct sdr_retry r;
 	struct sdr_conn *c;
@@ -424,7 +459,10 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 	if (sdr_retry_decode(p, len, &r) || !(c = peer_cid_find(rel, r.cid, from, &h)))
 		return -EBADMSG;
 	if (!c->proven && !sdr_list_empty(&c->held)) {
-		/* Whoever it was is not there, or never was; what we hold waits for an answer to our own HELLO. */
+		/*
+		 * Whoever it was is not there, or never was; what we hold waits for an answer to
+		 * our own HELLO.
+		 */
 		conn_unadopt(c);
 		sdr_conn_rearm(c);
 		return 0;

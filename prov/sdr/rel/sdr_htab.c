@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Chained hash table of nodes that live in their owners, keyed by a 64-bit hash that the owner computed with a
- * secret key (SipHash-2-4 of libsodium), so that nobody outside can aim for one bucket.  Doubles at load 1.
+ * Chained hash table of nodes that live in their owners, keyed by a 64-bit hash that the owner
+ * computed with a secret key (SipHash-2-4 of libsodium), so that nobody outside can aim for one
+ * bucket.  Doubles at load 1.
  */
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* See sdr_idtab.h.  The table doubles; numbers of freed objects are reused with the next use count. */
+/*
+ * See sdr_idtab.h.  The table doubles; numbers of freed objects are reused with the next use count.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Numbers for objects that the peer refers to: 20 bits of index, 12 bits of use count, so that a late or forged
- * reference to a finished operation finds nothing.
+ * Numbers for objects that the peer refers to: 20 bits of index, 12 bits of use count, so that a
+ * late or forged reference to a finished operation finds nothing.
  */
 #ifndef SDR_IDTAB_H
 #define SDR_IDTAB_H

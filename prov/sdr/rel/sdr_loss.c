@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Loss of a path.  Bursts come as a Poisson process in packets; e bursts seen in s packets leave the rate with the
- * posterior Gamma(e + 1/2, s + SDR_LOSS_PRIOR_PKTS).  The packets' loss rate is that times the mean burst.
+ * Loss of a path.  Bursts come as a Poisson process in packets; e bursts seen in s packets leave
+ * the rate with the posterior Gamma(e + 1/2, s + SDR_LOSS_PRIOR_PKTS).  The packets' loss rate is
+ * that times the mean burst.
  *
- * Whether two stretches, x bursts in r packets and e in s, have the same rate is asked of the likelihood ratio
+ * Whether two stretches, x bursts in r packets and e in s, have the same rate is asked of the
+ * likelihood ratio
  *
  *   G / 2 = x ln(x / (R r)) + e ln(e / (R s)),   R = (x + e) / (r + s)
  *
- * (Wilks: G is chi-squared with one degree of freedom; for x = 0 exp(-G / 2) is exactly the predictive probability
- * of r clean packets).  It is asked when a burst begins, upwards, of the last 2, 4, 8 and 16 bursts against the
- * rest; and downwards of the clean run, by every question and when the run ends.  The answer "no" cuts the memory
- * there: upwards a wrong cut costs a little parity for a while, downwards a round trip, so the bars differ.  A run
- * is only cut off for good when it ends, since losses that a decoder repaired are told after it (recount).
+ * (Wilks: G is chi-squared with one degree of freedom; for x = 0 exp(-G / 2) is exactly the
+ * predictive probability of r clean packets).  It is asked when a burst begins, upwards, of the
+ * last 2, 4, 8 and 16 bursts against the rest; and downwards of the clean run, by every question
+ * and when the run ends.  The answer "no" cuts the memory there: upwards a wrong cut costs a little
+ * parity for a while, downwards a round trip, so the bars differ.  A run is only cut off for good
+ * when it ends, since losses that a decoder repaired are told after it (recount).
  *
- * A path without a burst so far may also be one that loses nothing: even odds before the first packet (any).
+ * A path without a burst so far may also be one that loses nothing: even odds before the first
+ * packet (any).
  *
- * Cost: a few additions a call, some logarithms where a burst begins at another rate than remembered.  No threads.
+ * Cost: a few additions a call, some logarithms where a burst begins at another rate than
+ * remembered.  No threads.
  */
 #include <math.h>
 #include <string.h>
@@ -24,11 +29,12 @@
 
 #define SDR_LOSS_BAR_UP	  8.0  /* G / 2: 3e-5, asked four times a burst */
 #define SDR_LOSS_BAR_DOWN 12.0 /* 6e-6 */
-#define SDR_LOSS_UP_MIN	  2.0  /* rates within this ratio are not worth a logarithm: 16 bursts reach the bar at 3 */
-#define SDR_LOSS_Z95	  1.6448536
-#define SDR_LOSS_PRIOR	  0.5 /* bursts */
-#define SDR_LOSS_FADE	  64  /* counts fade that many times a half-life */
-#define SDR_LOSS_BURSTS	  4.0 /* bursts that say how long bursts are */
+/* rates within this ratio are not worth a logarithm: 16 bursts reach the bar at 3 */
+#define SDR_LOSS_UP_MIN 2.0
+#define SDR_LOSS_Z95	1.6448536
+#define SDR_LOSS_PRIOR	0.5 /* bursts */
+#define SDR_LOSS_FADE	64  /* counts fade that many times a half-life */
+#define SDR_LOSS_BURSTS 4.0 /* bursts that say how long bursts are */
 
 struct sdr_loss_view {
 	double sent, lost, bursts;
@@ -46,7 +52,10 @@ static double sdr_loss_differ(double x, double r, double e, double s)
 	return rate > 0 ? sdr_loss_part(x, rate * r) + sdr_loss_part(e, rate * s) : 0;
 }
 
-/* The run, with x bursts in it of which the place is unknown, has significantly fewer than the packets before. */
+/*
+ * The run, with x bursts in it of which the place is unknown, has significantly fewer than the
+ * packets before.
+ */
 static bool sdr_loss_fell(const struct sdr_loss *l, double x)
 {
 	double s = l->sent - l->run;
@@ -92,7 +101,10 @@ static void sdr_loss_rose(struct sdr_loss *l)
 	uint32_t x;
 
 	for (x = 2; x < SDR_LOSS_MARKS && x < l->marks; x *= 2) {
-		/* x bursts since the mark of the burst before them; the mark of the burst told now is still open */
+		/*
+		 * x bursts since the mark of the burst before them; the mark of the burst told now
+		 * is still open
+		 */
 		uint64_t i = (l->marks - 1 - x) % SDR_LOSS_MARKS;
 		double r = fmax((double)(l->told - l->mark[i].told), SDR_LOSS_FAST_PKTS);
 		double s = l->sent - r, e = l->bursts - x;
@@ -222,14 +234,20 @@ double sdr_loss_mean(const struct sdr_loss *l)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
 
-	return fmin(sdr_loss_length(&v) * (v.bursts + SDR_LOSS_PRIOR) / (v.sent + SDR_LOSS_PRIOR_PKTS), 1);
+	return fmin(sdr_loss_length(&v) * (v.bursts + SDR_LOSS_PRIOR) /
+			    (v.sent + SDR_LOSS_PRIOR_PKTS),
+		    1);
 }
 
 static double sdr_loss_bound_of(const struct sdr_loss_view *v)
 {
-	double g = sdr_loss_length(v), a = v->bursts + SDR_LOSS_PRIOR, b = v->sent + SDR_LOSS_PRIOR_PKTS, h, q;
+	double g = sdr_loss_length(v), a = v->bursts + SDR_LOSS_PRIOR,
+	       b = v->sent + SDR_LOSS_PRIOR_PKTS, h, q;
 
-	/* the lengths of bursts vary, too: a sum of geometric lengths has 2 - 1 / g times the variance */
+	/*
+	 * the lengths of bursts vary, too: a sum of geometric lengths has 2 - 1 / g times the
+	 * variance
+	 */
 	h = a / (2 - 1 / g);
 	/* Wilson and Hilferty: the quantile of Gamma(h, h), mean 1 */
 	q = 1 - 1 / (9 * h) + SDR_LOSS_Z95 / (3 * sqrt(h));
@@ -269,7 +287,10 @@ void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out)
 		.lossy = 1,
 		.seen = v.bursts >= SDR_LOSS_PRIOR,
 	};
-	/* nothing seen: was that luck on a path that loses (clean: the probability), or is it one that does not? */
+	/*
+	 * nothing seen: was that luck on a path that loses (clean: the probability), or is it one
+	 * that does not?
+	 */
 	if (!out->seen) {
 		clean = pow(SDR_LOSS_PRIOR_PKTS / out->pkts, SDR_LOSS_PRIOR);
 		out->lossy = clean / (clean + 1);

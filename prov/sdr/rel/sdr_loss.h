@@ -3,13 +3,14 @@
 /*
  * What a path loses: loss rate with confidence, and the length of bursts.
  *
- * Fed with the fate of data packets in the order of sending.  Losses in a row are one event, a burst.  The memory
- * is as long as the path is steady: it fades with time (half-life SDR_LOSS_SLOW_NS, not below SDR_LOSS_SLOW_PKTS
- * packets) and with volume (the last SDR_LOSS_EVENTS bursts or so, at least SDR_LOSS_KEEP_PKTS packets), and it is
- * cut where the last bursts came significantly closer together than those before, or a run without loss is
- * significantly too long.  Knowing nothing is not "no loss": the rate of bursts has a Gamma posterior (with the
- * prior of half a burst in SDR_LOSS_PRIOR_PKTS packets), whose mean and upper bound shrink with evidence only.
- * Copied from connection to connection of a peer.  No clock; ns are the caller's.
+ * Fed with the fate of data packets in the order of sending.  Losses in a row are one event, a
+ * burst.  The memory is as long as the path is steady: it fades with time (half-life
+ * SDR_LOSS_SLOW_NS, not below SDR_LOSS_SLOW_PKTS packets) and with volume (the last SDR_LOSS_EVENTS
+ * bursts or so, at least SDR_LOSS_KEEP_PKTS packets), and it is cut where the last bursts came
+ * significantly closer together than those before, or a run without loss is significantly too
+ * long.  Knowing nothing is not "no loss": the rate of bursts has a Gamma posterior (with the prior
+ * of half a burst in SDR_LOSS_PRIOR_PKTS packets), whose mean and upper bound shrink with evidence
+ * only. Copied from connection to connection of a peer.  No clock; ns are the caller's.
  */
 #ifndef SDR_LOSS_H
 #define SDR_LOSS_H
@@ -20,14 +21,16 @@
 
 #define SDR_LOSS_SLOW_NS   (30 * 1000000000ull)
 #define SDR_LOSS_SLOW_PKTS 65536u
-#define SDR_LOSS_FAST_PKTS 2048u  /* the shortest stretch that is compared with what came before */
-#define SDR_LOSS_EVENTS	   512u	  /* bursts remembered: the rate is then known to 4 % (1 / sqrt) */
-#define SDR_LOSS_KEEP_PKTS 16384u /* but no fewer packets than that: the prior must not weigh against much loss */
-#define SDR_LOSS_BURST_MAX \
-	256u /* packets of a burst that count: more is an outage, against which no parity helps */
+#define SDR_LOSS_FAST_PKTS 2048u /* the shortest stretch that is compared with what came before */
+#define SDR_LOSS_EVENTS	   512u	 /* bursts remembered: the rate is then known to 4 % (1 / sqrt) */
+/* but no fewer packets than that: the prior must not weigh against much loss */
+#define SDR_LOSS_KEEP_PKTS 16384u
+/* packets of a burst that count: more is an outage, against which no parity helps */
+#define SDR_LOSS_BURST_MAX 256u
 /*
- * A mean of 5e-4 and an upper bound of 1.9e-3 before the first packet: the first large transfer over a WAN survives
- * the usual 1e-3 without a further round trip, and ten thousand clean packets make the prior irrelevant.
+ * A mean of 5e-4 and an upper bound of 1.9e-3 before the first packet: the first large transfer
+ * over a WAN survives the usual 1e-3 without a further round trip, and ten thousand clean packets
+ * make the prior irrelevant.
  */
 #define SDR_LOSS_PRIOR_PKTS 1000u
 #define SDR_LOSS_MARKS	    32u /* bursts of which the place is remembered; power of two */
@@ -49,13 +52,20 @@ void sdr_loss_init(struct sdr_loss *l, uint64_t now);
 /* Next in the order of sending: n packets that arrived; n that were lost. */
 void sdr_loss_arrived(struct sdr_loss *l, uint64_t now, uint64_t n);
 void sdr_loss_lost(struct sdr_loss *l, uint64_t now, uint64_t n);
-/* Losses of which only the number is known (decoded before they were reported): counted as arrived before. */
+/*
+ * Losses of which only the number is known (decoded before they were reported): counted as arrived
+ * before.
+ */
 void sdr_loss_recount(struct sdr_loss *l, uint64_t n);
 
-double sdr_loss_mean(const struct sdr_loss *l);	 /* posterior mean of the packets' loss rate, > 0, <= 1 */
-double sdr_loss_upper(const struct sdr_loss *l); /* 95 % of the posterior lie below, >= mean, <= 1 */
-double sdr_loss_burst(const struct sdr_loss *l); /* mean packets lost in a row, >= 1; 1 before the fourth burst */
-bool sdr_loss_seen(const struct sdr_loss *l);	 /* a loss is remembered: the rate is more than a prior */
+/* posterior mean of the packets' loss rate, > 0, <= 1 */
+double sdr_loss_mean(const struct sdr_loss *l);
+/* 95 % of the posterior lie below, >= mean, <= 1 */
+double sdr_loss_upper(const struct sdr_loss *l);
+/* mean packets lost in a row, >= 1; 1 before the fourth burst */
+double sdr_loss_burst(const struct sdr_loss *l);
+/* a loss is remembered: the rate is more than a prior */
+bool sdr_loss_seen(const struct sdr_loss *l);
 /* All that the choice of parity asks, at once. */
 void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out);
 /* Probability that the next n packets lose at least one, given what is known. */

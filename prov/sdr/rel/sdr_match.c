@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that come early
- * wait), receives in the order of posting; untagged and tagged are separate worlds.
+ * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that
+ * come early wait), receives in the order of posting; untagged and tagged are separate worlds.
  */
 #include "sdr_rel_priv.h"
 
-/* ---- from the network --------------------------------------------------------------------------------- */
+/* ---- from the network ------------------------------------------------------------------------ */
 
 static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
@@ -22,7 +22,7 @@ static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec
 	return NULL;
 }
 
-/* ---- in order ----------------------------------------------------------------------------------------- */
+/* ---- in order -------------------------------------------------------------------------------- */
 
 /* Its sender gave it up before it left: it keeps its place in the order, and meets no receive. */
 static bool msg_is_void(const struct sdr_frame_rec *f)
@@ -64,7 +64,8 @@ uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f
 {
 	uint64_t bytes = sizeof(struct sdr_unexp) + f->payload_len;
 
-	return f->mseq == c->rx_mseq || msg_is_bad(c, f) ? bytes : bytes + sdr_early_growth(c, f->mseq);
+	return f->mseq == c->rx_mseq || msg_is_bad(c, f) ? bytes
+							 : bytes + sdr_early_growth(c, f->mseq);
 }
 
 bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -195,7 +196,8 @@ void sdr_match_done(struct sdr_bulk_rx *b)
 		if (f.flags & SDR_REC_F_DELIVERY)
 			sdr_done_send(c, f.id, SDR_REL_OK);
 		sdr_unexp_free(c->rel, u);
-		sdr_rx_report(c->rel, rx, c->peer, &f, b->rx_off, n, n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_rx_report(c->rel, rx, c->peer, &f, b->rx_off, n,
+			      n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
 	}
 }
 
@@ -223,7 +225,7 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 	sdr_list_del(&c->ready); /* sdr_unexp_free may have kicked it */
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 void sdr_match_cancel_all(struct sdr_rel *rel)
 {
@@ -258,7 +260,8 @@ void sdr_match_destroy(struct sdr_rel *rel)
 {
 	for (int k = 0; k < 2; k++) {
 		while (!sdr_list_empty(&rel->unexp[k])) {
-			struct sdr_unexp *u = sdr_container(rel->unexp[k].next, struct sdr_unexp, link);
+			struct sdr_unexp *u =
+				sdr_container(rel->unexp[k].next, struct sdr_unexp, link);
 
 			u->conn = NULL;
 			sdr_unexp_free(rel, u);

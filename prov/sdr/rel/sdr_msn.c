@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Numbers of the SDR messages that come in on a connection: which may be used, which are over, and which of those were
- * refused.  The message table (sdk) knows what is posted and done; this adds what only a record can tell.
+ * Numbers of the SDR messages that come in on a connection: which may be used, which are over, and
+ * which of those were refused.  The message table (sdk) knows what is posted and done; this adds
+ * what only a record can tell.
  *
- * A number that is refused counts as completed for the table, so that its window moves; but whoever asks for it
- * (END) must not hear "complete".  Ranges beyond the window wait for it.  No timers.
+ * A number that is refused counts as completed for the table, so that its window moves; but whoever
+ * asks for it (END) must not hear "complete".  Ranges beyond the window wait for it.  No timers.
  */
 #include "sdr_rel_priv.h"
 
@@ -14,7 +15,9 @@ uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 	return sdr_qp_recv_base(c->qp) + sdr_qp_ids(c->qp);
 }
 
-/* A refused message counts as completed for the table, but its END must not be answered "complete". */
+/*
+ * A refused message counts as completed for the table, but its END must not be answered "complete".
+ */
 void sdr_msn_skip(struct sdr_conn *c, uint32_t msn)
 {
 	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
@@ -34,7 +37,8 @@ bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn)
 /* Voids what the window reaches of [lo, hi); returns where it stopped. */
 static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
-	uint32_t ids = sdr_qp_ids(c->qp), at = sdr_recv_skip_range(c->qp, lo, hi), id = lo & (ids - 1);
+	uint32_t ids = sdr_qp_ids(c->qp), at = sdr_recv_skip_range(c->qp, lo, hi),
+		 id = lo & (ids - 1);
 	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
 
 	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
@@ -44,8 +48,8 @@ static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 }
 
 /*
- * [lo, hi) will never be bound.  What lies beyond the window waits for it: one range is enough, since the
- * sender numbers nothing else before the window has passed its end.
+ * [lo, hi) will never be bound.  What lies beyond the window waits for it: one range is enough,
+ * since the sender numbers nothing else before the window has passed its end.
  */
 void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {

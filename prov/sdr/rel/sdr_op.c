@@ -3,15 +3,17 @@
 /*
  * Operations: from post to the one report.
  *
- * What fits a datagram travels inside its record; the rest is bulk: the record announces (and binds) it and
- * the data follow at once.  A message is only announced, and waits for the receiver's CTS, when the last
- * rendezvous with this peer met no posted receive; a message or write to a keyed peer always, since only the
- * CTS says under which key its bytes may be written.  Whoever wants message numbers beyond the peer's credit
- * waits for credit.  A READ of a keyed engine takes the key of its landing place along, and costs nothing more.
+ * What fits a datagram travels inside its record; the rest is bulk: the record announces (and
+ * binds) it and the data follow at once.  A message is only announced, and waits for the receiver's
+ * CTS, when the last rendezvous with this peer met no posted receive; a message or write to a keyed
+ * peer always, since only the CTS says under which key its bytes may be written.  Whoever wants
+ * message numbers beyond the peer's credit waits for credit.  A READ of a keyed engine takes the
+ * key of its landing place along, and costs nothing more.
  *
  * An operation ends when nothing is missing:
  *   message    record acknowledged, bulk delivered, and with DELIVERY the receiver's DONE
- *   write      inline: the target's DONE (the key may be wrong); bulk: delivered (a wrong key is never bound)
+ *   write      inline: the target's DONE (the key may be wrong); bulk: delivered (a wrong key is
+ *              never bound)
  *   read       its bytes are here
  * Operations behind a fence, or posted while the handshake runs, are held back in order.
  */
@@ -94,16 +96,18 @@ void sdr_op_advance(struct sdr_op *op)
 		ok = op->data_out && (!op->need_done || op->got_done);
 		break;
 	default:
-		ok = op->rec.acked && op->data_out && !op->waiting && (!op->need_done || op->got_done);
+		ok = op->rec.acked && op->data_out && !op->waiting &&
+		     (!op->need_done || op->got_done);
 	}
 	if (ok)
 		sdr_op_end(op, 0, SDR_REL_OK);
 }
 
 /*
- * The one way to end several operations of a connection.  Each is taken out of its list before it is looked at and
- * put back behind those that stay, so that ending one may end, start or move any other: nothing is remembered across
- * it but the head of a list.  Nothing that is held back starts meanwhile.
+ * The one way to end several operations of a connection.  Each is taken out of its list before it
+ * is looked at and put back behind those that stay, so that ending one may end, start or move any
+ * other: nothing is remembered across it but the head of a list.  Nothing that is held back starts
+ * meanwhile.
  */
 static void ops_end(struct sdr_list *from, bool (*wanted)(const struct sdr_op *op),
 		    void (*end)(struct sdr_op *op, int err), int err)
@@ -135,7 +139,8 @@ static void op_cancel(struct sdr_op *op, int err)
 
 static bool op_unpromised(const struct sdr_op *op)
 {
-	return !op->done && !(op->flags & (SDR_REL_F_SILENT | SDR_REL_F_INJECT)) && op->kind != SDR_REL_READ_SERVE;
+	return !op->done && !(op->flags & (SDR_REL_F_SILENT | SDR_REL_F_INJECT)) &&
+	       op->kind != SDR_REL_READ_SERVE;
 }
 
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err)
@@ -206,9 +211,10 @@ static bool op_is_message(const struct sdr_op *op)
 }
 
 /*
- * A message that comes to nothing here.  Its place in the order is taken: without its record everything behind it would
- * wait for ever.  A record that has not left becomes void: it keeps the place and meets no receive.  One that has left
- * stays as it is, with bytes of its own, as those of the caller are his again.
+ * A message that comes to nothing here.  Its place in the order is taken: without its record
+ * everything behind it would wait for ever.  A record that has not left becomes void: it keeps the
+ * place and meets no receive.  One that has left stays as it is, with bytes of its own, as those of
+ * the caller are his again.
  */
 static void op_void(struct sdr_op *op, int err)
 {
@@ -243,8 +249,8 @@ void sdr_op_cancel(struct sdr_op *op)
 }
 
 /*
- * It cannot be sent for a reason that lies here.  The peer does not wait for it: the next message has its turn, who
- * reads gets an answer, and a receive that has met the announcement ends.
+ * It cannot be sent for a reason that lies here.  The peer does not wait for it: the next message
+ * has its turn, who reads gets an answer, and a receive that has met the announcement ends.
  */
 static void op_abandon(struct sdr_op *op, int err)
 {
@@ -342,7 +348,10 @@ int sdr_op_land(struct sdr_op *op)
 	return err;
 }
 
-/* READ: what does not fit a datagram comes back as bulk; a keyed engine says with the question where to. */
+/*
+ * READ: what does not fit a datagram comes back as bulk; a keyed engine says with the question
+ * where to.
+ */
 static int op_read_key(struct sdr_op *op, struct sdr_frame_rec *f)
 {
 	int err;
@@ -457,7 +466,8 @@ static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
 
 bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
-	struct sdr_op *op = c->nserve < SDR_CONN_SERVES_MAX ? op_new(c->peer, SDR_REL_READ_SERVE) : NULL;
+	struct sdr_op *op =
+		c->nserve < SDR_CONN_SERVES_MAX ? op_new(c->peer, SDR_REL_READ_SERVE) : NULL;
 
 	if (!op)
 		return false;
@@ -484,7 +494,8 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	uint64_t len = 0;
 	uint8_t *to;
 
-	if (wr->niov > SDR_REL_IOV_MAX || wr->kind < SDR_REL_SEND || wr->kind > SDR_REL_READ || !wr->peer)
+	if (wr->niov > SDR_REL_IOV_MAX || wr->kind < SDR_REL_SEND || wr->kind > SDR_REL_READ ||
+	    !wr->peer)
 		return -EINVAL;
 	for (int i = 0; i < wr->niov; i++)
 		len += wr->iov[i].len;
@@ -495,7 +506,10 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	if (rel->failed || rel->closing)
 		return -EIO;
 	rel->now = rel->uc->ops->now(rel->uc);
-	/* The connection comes last: one without an operation would ask for an answer that nobody waits for. */
+	/*
+	 * The connection comes last: one without an operation would ask for an answer that nobody
+	 * waits for.
+	 */
 	op = op_new(wr->peer, wr->kind);
 	if (!op)
 		return -ENOMEM;
@@ -524,7 +538,8 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	op->conn = c;
 	rel->nops++;
 	c->nown++;
-	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) == (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
+	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) ==
+	    (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
 		op_report(op, 0, SDR_REL_OK);
 	if (c->state != SDR_CONN_OPEN || !c->proven || !sdr_list_empty(&c->held) ||
 	    ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Token bucket with hysteresis.  While credit lasts, packets leave as they come; when it is used up the pacer
- * waits until a whole quantum has grown, so that what leaves together fills a batch.  Only a pacer that waits
- * earns more than a quantum (its caller slept too long: at most SDR_PACER_CATCHUP_NS more); an idle one does
- * not.  Depth of the bucket, and so the burst: quantum + rate * SDR_PACER_CATCHUP_NS, plus the packet that
- * takes the last credit.  No clock, no threads.
+ * Token bucket with hysteresis.  While credit lasts, packets leave as they come; when it is used up
+ * the pacer waits until a whole quantum has grown, so that what leaves together fills a batch.
+ * Only a pacer that waits earns more than a quantum (its caller slept too long: at most
+ * SDR_PACER_CATCHUP_NS more); an idle one does not.  Depth of the bucket, and so the burst: quantum
+ * + rate * SDR_PACER_CATCHUP_NS, plus the packet that takes the last credit.  No clock, no threads.
  */
 #include "sdr_pacer.h"
 
@@ -96,6 +96,8 @@ uint64_t sdr_pacer_next(const struct sdr_pacer *p, uint64_t now)
 	need = (double)p->quantum - p->credit;
 	if (need <= 0)
 		return p->last < now ? p->last : now;
-	/* the nanosecond on top: rounding must not wake the caller just before the quantum is there */
+	/*
+	 * the nanosecond on top: rounding must not wake the caller just before the quantum is there
+	 */
 	return p->last + (uint64_t)(need * SDR_NS_PER_S / (double)p->rate_Bps) + 1;
 }

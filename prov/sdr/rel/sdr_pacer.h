@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Leaky bucket: spreads bytes at a rate, in quanta so that a batch stays worth a system call.  Never lets
- * through more than rate * t + burst bytes in any interval t; the burst is a quantum, what the rate gives in
- * SDR_PACER_CATCHUP_NS, and a packet.  Idle time earns at most one quantum.  A late caller (timer slack of a
- * sleeping thread) earns back what it missed up to SDR_PACER_CATCHUP_NS, so that the average rate is met.
+ * Leaky bucket: spreads bytes at a rate, in quanta so that a batch stays worth a system call.
+ * Never lets through more than rate * t + burst bytes in any interval t; the burst is a quantum,
+ * what the rate gives in SDR_PACER_CATCHUP_NS, and a packet.  Idle time earns at most one quantum.
+ * A late caller (timer slack of a sleeping thread) earns back what it missed up to
+ * SDR_PACER_CATCHUP_NS, so that the average rate is met.
  */
 #ifndef SDR_PACER_H
 #define SDR_PACER_H
@@ -28,8 +29,8 @@ struct sdr_pacer {
 void sdr_pacer_init(struct sdr_pacer *p, uint64_t now);
 void sdr_pacer_rate_set(struct sdr_pacer *p, uint64_t rate_Bps, uint64_t now);
 /*
- * Bytes that may leave now (UINT64_MAX when unlimited).  > 0: at least one packet may leave, whatever its size;
- * the debt is paid back later.  0: wait until sdr_pacer_next.
+ * Bytes that may leave now (UINT64_MAX when unlimited).  > 0: at least one packet may leave,
+ * whatever its size; the debt is paid back later.  0: wait until sdr_pacer_next.
  */
 uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now);
 void sdr_pacer_sent(struct sdr_pacer *p, uint64_t bytes);

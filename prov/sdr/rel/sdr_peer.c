@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Peers: one small object per address that matters now, found by a keyed hash.  It carries the caller's word (the
- * provider's fi_addr) and what the path to it is like, and lives as long as something needs it: the caller's hold
- * (sdr_rel_peer), a receive directed at it, an unexpected message from it, a connection.  One that nobody here names
- * (no hold, no directed receive) is a stranger: it goes with its last connection and message.  What is known of the last
- * SDR_REL_PEERS_GONE of those who had proved themselves is kept for when they come back, and for statistics; the counts
- * of others go to the endpoint's total.  Peers with a name are SDR_REL_PEERS_MAX at the most; strangers are bounded by
- * their connections (sdr_conn_admit) and messages (sdr_unexp_room).
+ * Peers: one small object per address that matters now, found by a keyed hash.  It carries the
+ * caller's word (the provider's fi_addr) and what the path to it is like, and lives as long as
+ * something needs it: the caller's hold (sdr_rel_peer), a receive directed at it, an unexpected
+ * message from it, a connection.  One that nobody here names (no hold, no directed receive) is a
+ * stranger: it goes with its last connection and message.  What is known of the last
+ * SDR_REL_PEERS_GONE of those who had proved themselves is kept for when they come back, and for
+ * statistics; the counts of others go to the endpoint's total.  Peers with a name are
+ * SDR_REL_PEERS_MAX at the most; strangers are bounded by their connections (sdr_conn_admit) and
+ * messages (sdr_unexp_room).
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -167,7 +169,8 @@ uint64_t sdr_peer_user(const struct sdr_peer *peer)
 	return peer->user;
 }
 
-void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer), void *user)
+void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer),
+			void *user)
 {
 	for (uint32_t i = 0; rel->peers.bucket && i <= rel->peers.mask; i++) {
 		struct sdr_hnode *n = rel->peers.bucket[i], *next;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Packets from the peer: frames are applied in order, then one look at losses and congestion for all of them
- * together.  The connection id finds the connection, whatever address the packet came from; the newest packet
- * number moves the connection there (address translation, a host that moved).  A packet with any unusable
- * frame is dropped whole and counted.  One with messages for which there is no room is not acknowledged, whatever else
- * of it was taken: records are known by their numbers, so what comes again does no harm.
+ * Packets from the peer: frames are applied in order, then one look at losses and congestion for
+ * all of them together.  The connection id finds the connection, whatever address the packet came
+ * from; the newest packet number moves the connection there (address translation, a host that
+ * moved).  A packet with any unusable frame is dropped whole and counted.  One with messages for
+ * which there is no room is not acknowledged, whatever else of it was taken: records are known by
+ * their numbers, so what comes again does no harm.
  */
 #include "sdr_rel_priv.h"
 
@@ -28,8 +29,8 @@ static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 		return;
 	}
 	/*
-	 * What of ours it has taken and we do not know of yet (its last words may be lost): ask before we believe
-	 * that it is gone.  It repeats the BYE.
+	 * What of ours it has taken and we do not know of yet (its last words may be lost): ask
+	 * before we believe that it is gone.  It repeats the BYE.
 	 */
 	if ((c->pl_live || c->inflight) && ++c->byes < SDR_BYES_ASK) {
 		sdr_pkt_probe(c);
@@ -61,8 +62,9 @@ enum pkt_verdict {
 };
 
 /*
- * Walks the frames once without effect: a record outside our window would be acknowledged but not taken.  One
- * acknowledgement tells all there is to tell; to go through more would be work for nothing.
+ * Walks the frames once without effect: a record outside our window would be acknowledged but not
+ * taken.  One acknowledgement tells all there is to tell; to go through more would be work for
+ * nothing.
  */
 static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)
 {
@@ -93,9 +95,10 @@ static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, co
 /* What one packet leads to beyond its frames. */
 struct pkt_sum {
 	struct sdr_cc_ack ca;
-	bool nack;    /* a gap was reported */
-	bool tight;   /* look at each message and request before it is taken */
-	bool refused; /* one was not: the packet is not acknowledged, its sender repeats what was in it */
+	bool nack;  /* a gap was reported */
+	bool tight; /* look at each message and request before it is taken */
+	/* one was not: the packet is not acknowledged, its sender repeats what was in it */
+	bool refused;
 };
 
 static void pkt_ack_want(struct sdr_conn *c)
@@ -171,7 +174,8 @@ static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uin
 	return true;
 }
 
-void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p, size_t len)
+void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
+		   size_t len)
 {
 	struct pkt_sum sum = { .ca = { .now = rel->now } };
 	const uint8_t *end = p + len;
@@ -192,7 +196,8 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	}
 	p += SDR_PACKET_HDR - SDR_CLASS_LEN;
-	verdict = c->state == SDR_CONN_HELLO || c->state == SDR_CONN_DEAD ? PKT_BAD : pkt_judge(c, p, end);
+	verdict = c->state == SDR_CONN_HELLO || c->state == SDR_CONN_DEAD ? PKT_BAD
+									  : pkt_judge(c, p, end);
 	if (verdict == PKT_BAD) {
 		c->st.pkts_bad++;
 		return;

@@ -3,24 +3,27 @@
 /*
  * Packets to the peer: what goes into one, which are unanswered, which are lost.
  *
- * A packet takes along whatever is owed at the moment, in this order: bitmaps of transfers (DACK), the
- * acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.  A DACK never
- * leaves after the ACK that belongs to it, so that a sender which sees packet n acknowledged and a data
- * packet sent before n not, may call it lost.  Packets without anything that wants an answer are not logged.
+ * A packet takes along whatever is owed at the moment, in this order: bitmaps of transfers (DACK),
+ * the acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.
+ * A DACK never leaves after the ACK that belongs to it, so that a sender which sees packet n
+ * acknowledged and a data packet sent before n not, may call it lost.  Packets without anything
+ * that wants an answer are not logged.
  *
- * An acknowledgement waits for one round of progress: the application that just got its message usually
- * answers in between, and the answer takes the acknowledgement along.
+ * An acknowledgement waits for one round of progress: the application that just got its message
+ * usually answers in between, and the answer takes the acknowledgement along.
  *
- * Records of a lost packet travel again in new packets; a packet number is never used twice.  If it is acknowledged
- * after all, within SDR_RTO_MAX_NS when a probe gave it up, the first SDR_PKT_RSEQS of them count as arrived.  Under
- * hybrid and auto a packet that is alone on its way over a path that loses is followed by a copy of its records.
+ * Records of a lost packet travel again in new packets; a packet number is never used twice.  If it
+ * is acknowledged after all, within SDR_RTO_MAX_NS when a probe gave it up, the first SDR_PKT_RSEQS
+ * of them count as arrived.  Under hybrid and auto a packet that is alone on its way over a path
+ * that loses is followed by a copy of its records.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
 
 /*
- * Timeouts in a row from which on a ping travels without records: they may be what the peer has no room for, and its
- * answer tells that all that was sent before is lost, so that it goes again at once and in order.
+ * Timeouts in a row from which on a ping travels without records: they may be what the peer has no
+ * room for, and its answer tells that all that was sent before is lost, so that it goes again at
+ * once and in order.
  */
 #define PING_ALONE     2u
 #define LAST_WORDS_MAX 64u /* packets */
@@ -65,10 +68,15 @@ static void plog_trim(struct sdr_conn *c)
 	while (c->pl_head != c->pl_tail) {
 		struct sdr_pkt *p = plog_at(c, c->pl_head);
 
-		/* Lost ones stay a while: their late acknowledgement tells of reordering, or of a peer that was slow. */
+		/*
+		 * Lost ones stay a while: their late acknowledgement tells of reordering, or of a
+		 * peer that was slow.
+		 */
 		if (!p->done && !(p->lost && p->tx_ns + pkt_memory(c, p) < c->rel->now))
 			break;
-		/* What a probe gave up may only have been answered late; by now it would have been. */
+		/*
+		 * What a probe gave up may only have been answered late; by now it would have been.
+		 */
 		if (!p->done && p->probed)
 			sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
 		c->pl_head++;
@@ -126,7 +134,8 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 	if (ack_is_due(c) || c->bye_ack_due || !sdr_list_empty(&c->copies))
 		return true;
 	/* What wants an answer needs a place in the log. */
-	return (c->ping_due || c->bye_due || !sdr_list_empty(&c->ends) || rec_allowed(c)) && plog_room(c);
+	return (c->ping_due || c->bye_due || !sdr_list_empty(&c->ends) || rec_allowed(c)) &&
+	       plog_room(c);
 }
 
 /* Frames that want no answer; returns bytes. */
@@ -154,7 +163,8 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 			c->ack_due = c->ack_now = false;
 		}
 	}
-	if (cr.msn_limit != c->sent_msn_limit || cr.mseq_limit != c->sent_mseq_limit || c->ping_due) {
+	if (cr.msn_limit != c->sent_msn_limit || cr.mseq_limit != c->sent_mseq_limit ||
+	    c->ping_due) {
 		k = sdr_frame_credit_encode(p + n, room - n, &cr);
 		n += k;
 		if (k) {
@@ -177,7 +187,10 @@ static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 		if (!k)
 			break;
 		sdr_list_del(&s->end_link);
-		/* Repairs are followed by an END of their own: the answer to the one before still tells of what it was for. */
+		/*
+		 * Repairs are followed by an END of their own: the answer to the one before still
+		 * tells of what it was for.
+		 */
 		if (!s->ended || !sdr_seq_lt(c->ack_txc, s->end_txc))
 			s->end_first = c->txc + 1;
 		else if (!sdr_seq_lt(c->ack_txc, s->end_first))
@@ -224,8 +237,8 @@ static size_t put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
 }
 
 /*
- * A lost announcement makes all data behind it land nowhere: on a path that loses, it travels again behind
- * the first data.  The same record number: the receiver takes one.  Not logged, not awaited.
+ * A lost announcement makes all data behind it land nowhere: on a path that loses, it travels again
+ * behind the first data.  The same record number: the receiver takes one.  Not logged, not awaited.
  */
 static size_t put_copies(struct sdr_conn *c, uint8_t *p, size_t room)
 {
@@ -268,8 +281,8 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 }
 
 /*
- * Records that stand alone answer the peer's: those that it has not acknowledged, once more or for the first time; not
- * logged, not awaited.
+ * Records that stand alone answer the peer's: those that it has not acknowledged, once more or for
+ * the first time; not logged, not awaited.
  */
 static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 {
@@ -377,9 +390,9 @@ static bool pkt_build(struct sdr_conn *c)
 }
 
 /*
- * The packet just sent is alone on its way: nothing behind it would show its loss before a timeout, and nothing but its
- * own bytes pays for a copy.  Where losses are to be expected its records travel twice, as a message of one packet under
- * parity does.
+ * The packet just sent is alone on its way: nothing behind it would show its loss before a timeout,
+ * and nothing but its own bytes pays for a copy.  Where losses are to be expected its records
+ * travel twice, as a message of one packet under parity does.
  */
 static void pkt_repeat(struct sdr_conn *c)
 {
@@ -389,7 +402,8 @@ static void pkt_repeat(struct sdr_conn *c)
 	size_t n;
 
 	if (c->pl_head == c->pl_tail || orig->pn != c->next_pn - 1 || c->pl_live != 1 ||
-	    c->inflight != orig->bytes || sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) || !plog_room(c))
+	    c->inflight != orig->bytes || sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) ||
+	    !plog_room(c))
 		return;
 	to = sdr_context_ctl_alloc(c->rel->ctx);
 	if (!to)
@@ -431,7 +445,7 @@ bool sdr_pkt_send(struct sdr_conn *c)
 	return true;
 }
 
-/* ---- acknowledgement ---------------------------------------------------------------------------------- */
+/* ---- acknowledgement ------------------------------------------------------------------------- */
 
 static uint32_t plog_search(const struct sdr_conn *c, uint32_t pn)
 {
@@ -461,8 +475,8 @@ static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
 }
 
 /*
- * A packet that was given up has arrived: so have its records, which are on their way once more.  Who has them may
- * have ended since, and acknowledges nothing else.
+ * A packet that was given up has arrived: so have its records, which are on their way once more.
+ * Who has them may have ended since, and acknowledges nothing else.
  */
 static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 {
@@ -493,7 +507,10 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (sdr_seq_lt(c->ack_txc, p->txc))
 		c->ack_txc = p->txc;
 	if (p->lost) {
-		/* Given up by a probe: its acknowledgement was lost, or late.  That says nothing of the order. */
+		/*
+		 * Given up by a probe: its acknowledgement was lost, or late.  That says nothing of
+		 * the order.
+		 */
 		if (!p->probed)
 			sdr_conn_spurious(c);
 		c->st.rtx_spurious++;
@@ -537,7 +554,8 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			if (sdr_seq_lt(f->r[i].hi, p->pn))
 				break;
 			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
-				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns, f->delay_us * 1000ull);
+				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns,
+					       f->delay_us * 1000ull);
 				ca->rtt = c->rtt.latest;
 			}
 			pkt_delivered(c, p, ca);

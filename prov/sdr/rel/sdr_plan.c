@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Numbering of a transfer's messages, for both sides: pure arithmetic on what the record says.  The count of messages
- * depends on len, seg and from alone, so that a transfer whose code is refused can be skipped number by number: in one
- * round, which is why there is a limit.
+ * Numbering of a transfer's messages, for both sides: pure arithmetic on what the record says.  The
+ * count of messages depends on len, seg and from alone, so that a transfer whose code is refused
+ * can be skipped number by number: in one round, which is why there is a limit.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,8 +45,8 @@ void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m)
 	m->len = p->len - m->off < p->seg ? p->len - m->off : p->seg;
 }
 
-int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, uint32_t mtu, uint64_t parity_max,
-		      struct sdr_code *g)
+int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, uint32_t mtu,
+		      uint64_t parity_max, struct sdr_code *g)
 {
 	struct sdr_code_attr a = {
 		.kind = p->code.kind,
@@ -65,15 +65,18 @@ int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, ui
 
 int sdr_plan_check(const struct sdr_plan *p, uint32_t mtu, uint64_t max)
 {
-	/* They differ in where they begin and end only: the first coded one, one in the middle, the last. */
+	/*
+	 * They differ in where they begin and end only: the first coded one, one in the middle, the
+	 * last.
+	 */
 	uint32_t last = p->nsegs - 1, segs[] = { p->first_coded, p->first_coded + 1, last };
 	struct sdr_plan_msg m;
 	struct sdr_code g;
 
 	if (!p->code.kind)
 		return 0;
-	if (p->code.from >= p->len || p->seg > max || p->code.chunk % mtu || p->seg % p->code.chunk ||
-	    p->code.from % p->code.chunk)
+	if (p->code.from >= p->len || p->seg > max || p->code.chunk % mtu ||
+	    p->seg % p->code.chunk || p->code.from % p->code.chunk)
 		return -EINVAL;
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t s = segs[i] < last ? segs[i] : last;

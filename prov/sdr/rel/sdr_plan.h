@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How a transfer is laid out in SDR messages: data segments of equal size (the last may be short), and behind each
- * segment that ends beyond code.from the message with its parity.  Message i of the transfer has number msn + i.
+ * How a transfer is laid out in SDR messages: data segments of equal size (the last may be short),
+ * and behind each segment that ends beyond code.from the message with its parity.  Message i of the
+ * transfer has number msn + i.
  *
  *   segment    0   1   2   3          with from inside segment 2:
  *   message    0   1   2   4          parity: messages 3 and 5
@@ -30,12 +31,19 @@ struct sdr_plan_msg { /* message i */
 	uint64_t off, len;  /* of the segment in the transfer, bytes */
 };
 
-/* code NULL: no parity, segments of seg bytes; else seg is code's.  -EINVAL: more than 2^20 messages. */
-int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg, const struct sdr_frame_code *code);
+/*
+ * code NULL: no parity, segments of seg bytes; else seg is code's.  -EINVAL: more than 2^20
+ * messages.
+ */
+int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg,
+		  const struct sdr_frame_code *code);
 void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m);
-/* Geometry of segment m (coded); parity_max: the longest message, bytes.  -EINVAL: nobody can decode this. */
-int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, uint32_t mtu, uint64_t parity_max,
-		      struct sdr_code *g);
+/*
+ * Geometry of segment m (coded); parity_max: the longest message, bytes.  -EINVAL: nobody can
+ * decode this.
+ */
+int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, uint32_t mtu,
+		      uint64_t parity_max, struct sdr_code *g);
 /* Every coded segment has a geometry, and nothing is longer than max: else -EINVAL. */
 int sdr_plan_check(const struct sdr_plan *p, uint32_t mtu, uint64_t max);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The set of packet numbers received from a peer.  Numbers are compared by their distance from the floor,
- * which trails the largest number by SDR_PNSET_SPAN at the most, so the order is never ambiguous.  Invariants:
- * r[0..n) descending, at least one missing number between two ranges, every range at or above the floor.
- * In-order arrival costs one comparison.  No allocation, no timers, no threads.
+ * The set of packet numbers received from a peer.  Numbers are compared by their distance from the
+ * floor, which trails the largest number by SDR_PNSET_SPAN at the most, so the order is never
+ * ambiguous.  Invariants: r[0..n) descending, at least one missing number between two ranges, every
+ * range at or above the floor. In-order arrival costs one comparison.  No allocation, no timers, no
+ * threads.
  */
 #include <string.h>
 #include "sdr_pnset.h"
 
-#define SDR_PNSET_SPAN (1u << 30) /* numbers: how far ahead a packet may be, how far back we remember */
+/* numbers: how far ahead a packet may be, how far back we remember */
+#define SDR_PNSET_SPAN (1u << 30)
 
 void sdr_pnset_init(struct sdr_pnset *s, uint32_t first_pn)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Packet numbers received, as ranges modulo 2^32: tells duplicates and feeds ACK frames.  Bounded: when a new
- * range does not fit, the lowest is forgotten and everything up to it counts as seen (a very late packet is
- * then dropped as a duplicate; its records come again in another packet).
+ * Packet numbers received, as ranges modulo 2^32: tells duplicates and feeds ACK frames.  Bounded:
+ * when a new range does not fit, the lowest is forgotten and everything up to it counts as seen (a
+ * very late packet is then dropped as a duplicate; its records come again in another packet).
  */
 #ifndef SDR_PNSET_H
 #define SDR_PNSET_H
@@ -26,8 +26,8 @@ bool sdr_pnset_add(struct sdr_pnset *s, uint32_t pn);
 /* Fills n and r of an ACK frame from the largest down; n = 0 when nothing was received. */
 void sdr_pnset_ack(const struct sdr_pnset *s, struct sdr_frame_ack *f);
 /*
- * The peer knows (from our ACK) about everything below: ranges below may be forgotten, what is missing there
- * counts as seen.  Clipped to the largest number received plus one.
+ * The peer knows (from our ACK) about everything below: ranges below may be forgotten, what is
+ * missing there counts as seen.  Clipped to the largest number received plus one.
  */
 void sdr_pnset_forget(struct sdr_pnset *s, uint32_t below);
 

@@ -5,12 +5,14 @@
  *
  *   sr, sr_nack, sr_rto   no parity
  *   ec, ec_sr             (k, m) of the settings over all of it, chunks as the bitmap has them
- *   hybrid, auto          (k, m) and reach from sdr_choose, a packet a chunk: every packet of a stretch belongs to another
- *                         codeword, so a burst is spread as far as it can be
+ *   hybrid, auto          (k, m) and reach from sdr_choose, a packet a chunk: every packet of a
+ *                         stretch belongs to another codeword, so a burst is spread as far as it
+ *                         can be
  *
- * A decision is made once, when a transfer gets its message numbers, and travels in its record.  A peer that takes no
- * parity at all (codes 0) gets none; one whose bounds are below fixed settings makes the transfer fail, with a word.
- * The choice is told (note) when it changes in kind or in m, not for each transfer.
+ * A decision is made once, when a transfer gets its message numbers, and travels in its record.  A
+ * peer that takes no parity at all (codes 0) gets none; one whose bounds are below fixed settings
+ * makes the transfer fail, with a word. The choice is told (note) when it changes in kind or in m,
+ * not for each transfer.
  */
 #include <stdio.h>
 #include "sdr_rel_priv.h"
@@ -19,7 +21,10 @@ _Static_assert(SDR_CHOICE_SEG == SDR_REL_SEG_MAX, "the model cuts transfers as w
 
 #define INTERLEAVE_MIN 4u /* submessages of a full segment from which ec interleaves */
 
-/* Data bytes of a segment so that its planned parity fits a message, and half of the parity buffers. */
+/*
+ * Data bytes of a segment so that its planned parity fits a message, and half of the parity
+ * buffers.
+ */
 static uint64_t policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m)
 {
 	uint64_t max = c->seg_bytes, room = c->rel->scratch.limit / 4, seg;
@@ -54,7 +59,8 @@ static int policy_fixed(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	chunk = chunk < max ? chunk : max;
 	if (!chunk)
 		chunk = c->mtu;
-	if (!(c->codes >> code.kind & 1) || (uint32_t)code.k + code.m > c->code_syms || chunk > c->code_chunk)
+	if (!(c->codes >> code.kind & 1) || (uint32_t)code.k + code.m > c->code_syms ||
+	    chunk > c->code_chunk)
 		return SDR_REL_ERR_CODE;
 	code.chunk = (uint32_t)chunk;
 	code.seg = (uint32_t)policy_seg(c, chunk, code.k, code.m);
@@ -63,7 +69,8 @@ static int policy_fixed(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	if (cfg->ec_chunk_decode)
 		code.flags |= SDR_CODE_F_CHUNK;
 	if (sdr_plan_init(plan, len, 0, &code)) /* too many segments: the parity buffers are tiny */
-		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+								    : SDR_REL_OK;
 	if (sdr_plan_check(plan, c->mtu, c->seg_bytes))
 		return SDR_REL_ERR_CODE;
 	c->choice = (struct sdr_choice){ .why = SDR_CHOICE_PARITY, .k = code.k, .m = code.m };
@@ -83,12 +90,13 @@ static void policy_note(struct sdr_conn *c)
 	c->peer->noted = key;
 	if (!rel->cbs->note)
 		return;
-	snprintf(text, sizeof(text),
-		 "%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, "
-		 "rtt %.2f ms, chance of another round trip %.1g",
-		 sdr_choice_text(o->why), o->k, o->m, (double)c->cover_ppm / 1e4, sdr_loss_mean(&c->peer->loss),
-		 sdr_loss_upper(&c->peer->loss), sdr_loss_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6,
-		 o->fail);
+	snprintf(
+		text, sizeof(text),
+		"%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, "
+		"rtt %.2f ms, chance of another round trip %.1g",
+		sdr_choice_text(o->why), o->k, o->m, (double)c->cover_ppm / 1e4,
+		sdr_loss_mean(&c->peer->loss), sdr_loss_upper(&c->peer->loss),
+		sdr_loss_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6, o->fail);
 	rel->cbs->note(rel->user, c->peer, text);
 }
 
@@ -102,7 +110,8 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 		.max_overhead = cfg->max_overhead,
 		.npkts = (len + c->mtu - 1) / c->mtu,
 		.seg_pkts = c->seg_bytes / c->mtu,
-		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt) : c->rtt.srtt,
+		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt)
+								    : c->rtt.srtt,
 		.pkts_ns = (double)c->cc.pacing_Bps / (1e9 * (double)(c->mtu + SDR_WIRE_OVERHEAD)),
 		.loss = &loss,
 	};
@@ -120,10 +129,11 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 		cover = len;
 	c->cover_ppm = (uint64_t)((double)cover * 1e6 / (double)len);
 	policy_note(c);
-	if (!cover || !(c->codes >> SDR_CODE_MDS & 1) || (uint32_t)c->choice.k + c->choice.m > c->code_syms ||
-	    c->mtu > c->code_chunk) {
+	if (!cover || !(c->codes >> SDR_CODE_MDS & 1) ||
+	    (uint32_t)c->choice.k + c->choice.m > c->code_syms || c->mtu > c->code_chunk) {
 		c->choice.m = 0;
-		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+								    : SDR_REL_OK;
 	}
 	code.k = c->choice.k;
 	code.m = c->choice.m;
@@ -133,10 +143,12 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 		code.from = code.from / code.seg * code.seg;
 	else if (code.from % code.seg && code.from / code.seg < (len - 1) / code.seg)
 		code.from =
-			(len - 1) / code.seg * code.seg; /* a little less than asked for: the last segment alone */
+			/* a little less than asked for: the last segment alone */
+			(len - 1) / code.seg * code.seg;
 	if (sdr_plan_init(plan, len, 0, &code)) {
 		c->choice.m = 0;
-		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+								    : SDR_REL_OK;
 	}
 	return sdr_plan_check(plan, c->mtu, c->seg_bytes) ? SDR_REL_ERR_CODE : SDR_REL_OK;
 }
@@ -154,7 +166,8 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	if (err)
 		return err;
 	/* Parity that the peer does not take was no decision of ours. */
-	c->chosen = c->codes && (fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO) &&
+	c->chosen = c->codes &&
+		    (fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO) &&
 		    (plan->code.kind || c->choice.why != SDR_CHOICE_PARITY);
 	c->st.choice_parity += plan->code.kind != 0;
 	c->st.choice_sr += plan->code.kind == 0;
@@ -169,7 +182,8 @@ bool sdr_policy_repeats(const struct sdr_conn *c)
 	if (cfg->scheme != SDR_SCHEME_HYBRID && (cfg->scheme != SDR_SCHEME_AUTO || near))
 		return false;
 	return cfg->max_overhead > 0 && sdr_loss_seen(&c->peer->loss) &&
-	       sdr_loss_any(&c->peer->loss, 1) > sdr_choice_quantile(cfg->objective) / SDR_CHOICE_REPEAT;
+	       sdr_loss_any(&c->peer->loss, 1) >
+		       sdr_choice_quantile(cfg->objective) / SDR_CHOICE_REPEAT;
 }
 
 /* Codes of few sizes serve all: what has more positions or rows than asked for is the same code. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Reliable records.  Outgoing: three queues (lost ones first, then unordered ones, then messages in order as
- * far as the peer's credit goes); a record gets its rseq when it first leaves and keeps it.  At most
- * SDR_REL_CTL_WINDOW records are unacknowledged.  Incoming: a window of the same size tells which rseq were
- * processed, so that a record has its effect exactly once however often it comes.
+ * Reliable records.  Outgoing: three queues (lost ones first, then unordered ones, then messages in
+ * order as far as the peer's credit goes); a record gets its rseq when it first leaves and keeps
+ * it.  At most SDR_REL_CTL_WINDOW records are unacknowledged.  Incoming: a window of the same size
+ * tells which rseq were processed, so that a record has its effect exactly once however often it
+ * comes.
  *
- * Records of unknown operations are ignored: the operation ended meanwhile (or never was), which is no error.
+ * Records of unknown operations are ignored: the operation ended meanwhile (or never was), which is
+ * no error.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -58,7 +60,8 @@ static bool rec_window(const struct sdr_conn *c)
 static bool msg_allowed(const struct sdr_conn *c)
 {
 	return !sdr_list_empty(&c->msg_q) &&
-	       sdr_seq_lt(sdr_container(c->msg_q.next, struct sdr_rec, link)->f.mseq, c->tx_mseq_limit);
+	       sdr_seq_lt(sdr_container(c->msg_q.next, struct sdr_rec, link)->f.mseq,
+			  c->tx_mseq_limit);
 }
 
 bool sdr_rec_sendable(const struct sdr_conn *c)
@@ -170,7 +173,7 @@ void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r)
 	}
 }
 
-/* ---- incoming ----------------------------------------------------------------------------------------- */
+/* ---- incoming -------------------------------------------------------------------------------- */
 
 bool sdr_rec_room(const struct sdr_conn *c, uint32_t rseq)
 {
@@ -212,7 +215,10 @@ void sdr_done_send(struct sdr_conn *c, uint32_t id, int status)
 		return;
 	r = sdr_rec_new(c, SDR_REC_DONE, id);
 	if (!r) {
-		/* The peer waits for it: without memory, or with a peer that takes no answers, there is no going on. */
+		/*
+		 * The peer waits for it: without memory, or with a peer that takes no answers,
+		 * there is no going on.
+		 */
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 		return;
 	}
@@ -244,9 +250,9 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	void *va = NULL, *region = NULL;
 	int ret, err;
 
-	ret = f->flags & SDR_REC_F_RMA
-		      ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_WRITE, &va, &region)
-		      : -EINVAL;
+	ret = f->flags & SDR_REC_F_RMA ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len,
+							  SDR_REL_ACCESS_WRITE, &va, &region)
+				       : -EINVAL;
 	if (ret) {
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
@@ -298,7 +304,8 @@ static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		err = SDR_REL_ERR_PROTO;
 	} else if (!(f->flags & SDR_REC_F_RMA) ||
-		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va, &region)) {
+		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va,
+				    &region)) {
 		err = SDR_REL_ERR_KEY;
 	}
 	if (!err && sdr_op_serve_read(c, f, va, region)) {
@@ -329,7 +336,10 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	int err = SDR_REL_OK;
 
 	if (!op) {
-		/* It ended here, or was refused after all; records may overtake each other.  Nobody will bind these numbers. */
+		/*
+		 * It ended here, or was refused after all; records may overtake each other.  Nobody
+		 * will bind these numbers.
+		 */
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
 		return;
@@ -363,7 +373,9 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_bulk_rx_skip(c, f, op->len);
 	else
 		err = sdr_bulk_rx_start(op->brx, f);
-	/* Its server sends what nobody can take, and cannot be told which of its answers that is. */
+	/*
+	 * Its server sends what nobody can take, and cannot be told which of its answers that is.
+	 */
 	if (err == SDR_REL_ERR_CODE)
 		sdr_conn_fail(c, err);
 	else if (err)
@@ -386,7 +398,8 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	/* The receiver is done with a message, whatever of it is still under way. */
 	if (op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND) {
 		if (op->btx && !status && op->btx->opened == op->btx->plan.nmsgs) {
-			sdr_bulk_tx_delivered(op->btx); /* ends the operation when nothing else is missing */
+			/* ends the operation when nothing else is missing */
+			sdr_bulk_tx_delivered(op->btx);
 			return;
 		}
 		if (op->btx)
@@ -404,9 +417,12 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 	if (!op || op->kind < SDR_REL_SEND || op->kind > SDR_REL_WRITE)
 		return;
-	/* Only what was announced without its bytes, and is not over, can be asked for, and that once. */
-	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done || op->bind ||
-	    (op->kind == SDR_REL_WRITE && !op->waiting))
+	/*
+	 * Only what was announced without its bytes, and is not over, can be asked for, and that
+	 * once.
+	 */
+	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done ||
+	    op->bind || (op->kind == SDR_REL_WRITE && !op->waiting))
 		return;
 	if (!key_expected(c, f, true)) {
 		c->st.pkts_bad++;
@@ -418,7 +434,10 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	op->rkey = f->rkey;
 	if ((f->flags & SDR_REC_F_STATUS) && f->status)
 		c->wait_mode = false; /* the receive was waiting for us: start at once next time */
-	/* Records may overtake each other: a CTS for a bulk under way says that its PARK is still to come. */
+	/*
+	 * Records may overtake each other: a CTS for a bulk under way says that its PARK is still
+	 * to come.
+	 */
 	if (op->btx)
 		sdr_bulk_tx_abort(op->btx);
 	op->waiting = false;
@@ -431,7 +450,8 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_op *op = op_of(c, f->id);
 
-	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) || op->btx->msn != f->msn)
+	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
+	    op->btx->msn != f->msn)
 		return;
 	if (sdr_qp_peer_keyed(c->qp)) { /* it asked for these data itself */
 		c->st.pkts_bad++;
@@ -460,7 +480,10 @@ void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
 		return;
 	}
-	/* Data to a keyed engine wait for its CTS.  Who numbers them before knows nothing of keys: he is no peer. */
+	/*
+	 * Data to a keyed engine wait for its CTS.  Who numbers them before knows nothing of keys:
+	 * he is no peer.
+	 */
 	if ((f->flags & SDR_REC_F_BULK) && f->op <= SDR_REC_WRITE && sdr_qp_keyed(c->qp)) {
 		c->st.pkts_bad++;
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);

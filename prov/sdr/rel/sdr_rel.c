@@ -3,10 +3,10 @@
 /*
  * The endpoint itself: opening, one round of progress, closing.
  *
- * A round reads the engine's clock once, lets the SDK deliver what arrived (control datagrams and touched
- * receives come back through callbacks), runs the timers that are due, and then lets each connection that has
- * something to send have its turn.  Connections that died in the round are freed at its end, so that no
- * callback frees what its caller still holds.
+ * A round reads the engine's clock once, lets the SDK deliver what arrived (control datagrams and
+ * touched receives come back through callbacks), runs the timers that are due, and then lets each
+ * connection that has something to send have its turn.  Connections that died in the round are
+ * freed at its end, so that no callback frees what its caller still holds.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ void sdr_rel_now(struct sdr_rel *rel)
 		rel->now = t;
 }
 
-static void rel_ctl_input(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf, size_t len)
+static void rel_ctl_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
+			  const uint8_t *buf, size_t len)
 {
 	struct sdr_rel *rel = user;
 
@@ -63,7 +64,9 @@ static int rel_geometry(struct sdr_rel *rel)
 	if (sdr_imm_split_check(&rel->cfg.split) || mtu < SDR_MTU_MIN || mtu > rel->info.mtu)
 		return -EINVAL;
 	rel->mtu = mtu;
-	/* Eight reports for each fill of our own buffer, so that the sender's window moves in time. */
+	/*
+	 * Eight reports for each fill of our own buffer, so that the sender's window moves in time.
+	 */
 	rel->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / mtu : SDR_DACK_PKTS;
 	if (rel->dack_pkts > SDR_DACK_PKTS)
 		rel->dack_pkts = SDR_DACK_PKTS;
@@ -123,7 +126,8 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_slab_init(&rel->buf_pool, rel->cfg.inject_max, REL_OPS_LIMIT);
 	sdr_slab_init(&rel->gtx_pool, sizeof(struct sdr_group_tx), 16 * REL_OPS_LIMIT);
 	sdr_slab_init(&rel->grx_pool, sizeof(struct sdr_group_rx), 16 * REL_OPS_LIMIT);
-	sdr_scratch_init(&rel->scratch, rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
+	sdr_scratch_init(&rel->scratch,
+			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
 			 rel->info.no_bytes);
 	sdr_context_ctl_set(ctx, SDR_CLASS_REL, rel_ctl_input, rel);
 	*out = rel;
@@ -231,7 +235,10 @@ void sdr_rel_shutdown(struct sdr_rel *rel)
 	sdr_list_each_safe(l, tmp, &rel->conn_list) {
 		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
 
-		/* What was promised (injected, or reported already) still goes out; the rest is cancelled. */
+		/*
+		 * What was promised (injected, or reported already) still goes out; the rest is
+		 * cancelled.
+		 */
 		sdr_ops_end(c, SDR_OPS_UNPROMISED, SDR_REL_ERR_CANCELED);
 		sdr_conn_kick(c);
 	}
@@ -239,7 +246,8 @@ void sdr_rel_shutdown(struct sdr_rel *rel)
 
 bool sdr_rel_quiet(const struct sdr_rel *rel)
 {
-	return sdr_list_empty(&rel->conn_list) && sdr_list_empty(&rel->dead) && sdr_context_tx_idle(rel->ctx);
+	return sdr_list_empty(&rel->conn_list) && sdr_list_empty(&rel->dead) &&
+	       sdr_context_tx_idle(rel->ctx);
 }
 
 void sdr_rel_close(struct sdr_rel *rel)
@@ -247,7 +255,8 @@ void sdr_rel_close(struct sdr_rel *rel)
 	sdr_context_flush(rel->ctx);
 	rel->closing = true;
 	while (!sdr_list_empty(&rel->conn_list))
-		sdr_conn_fail(sdr_container(rel->conn_list.next, struct sdr_conn, link), SDR_REL_ERR_CANCELED);
+		sdr_conn_fail(sdr_container(rel->conn_list.next, struct sdr_conn, link),
+			      SDR_REL_ERR_CANCELED);
 	rel_reap(rel);
 	sdr_match_cancel_all(rel);
 	sdr_match_destroy(rel);

@@ -3,12 +3,13 @@
 /*
  * The reliable endpoint: what the libfabric objects above ask for.
  *
- * A reliable endpoint owns one SDK context (and so one engine, one UDP port).  It opens a connection to each
- * peer it talks to, matches messages, moves RMA, repairs losses and reports every posted operation exactly
- * once through the `done` callback.  Sans-I/O: it has no clock of its own (the engine's), no thread and no
- * lock; the caller serialises all calls of one endpoint.  Callbacks come from inside post and progress calls
- * and must not call back into the endpoint except where said.  A caller with threads to spare may lend them for
- * long computations (struct sdr_job), which touch nothing of the endpoint but the job.
+ * A reliable endpoint owns one SDK context (and so one engine, one UDP port).  It opens a
+ * connection to each peer it talks to, matches messages, moves RMA, repairs losses and reports
+ * every posted operation exactly once through the `done` callback.  Sans-I/O: it has no clock of
+ * its own (the engine's), no thread and no lock; the caller serialises all calls of one endpoint.
+ * Callbacks come from inside post and progress calls and must not call back into the endpoint
+ * except where said.  A caller with threads to spare may lend them for long computations (struct
+ * sdr_job), which touch nothing of the endpoint but the job.
  */
 #ifndef SDR_REL_H
 #define SDR_REL_H
@@ -28,8 +29,9 @@ enum sdr_rel_kind {
 	SDR_REL_READ,
 	SDR_REL_RECV,
 	SDR_REL_TRECV,
-	SDR_REL_REMOTE_WRITE, /* a peer wrote here: reported when it carried data, or when rma_events is on */
-	SDR_REL_REMOTE_READ,  /* a peer read here: reported when rma_events is on */
+	/* a peer wrote here: reported when it carried data, or when rma_events is on */
+	SDR_REL_REMOTE_WRITE,
+	SDR_REL_REMOTE_READ, /* a peer read here: reported when rma_events is on */
 };
 
 /* Why an operation failed: goes out as prov_errno; text and next step from sdr_rel_strerror. */
@@ -40,8 +42,9 @@ enum sdr_rel_err {
 	SDR_REL_ERR_RESTARTED, /* another process took the peer's address */
 	SDR_REL_ERR_CLOSED,    /* the peer closed its endpoint */
 	SDR_REL_ERR_REFUSED,   /* version, geometry or key of the two sides do not agree */
-	SDR_REL_ERR_KEY,       /* remote key unknown or revoked, out of bounds or access not granted */
-	SDR_REL_ERR_TRUNC,     /* message longer than the receive buffer */
+	/* remote key unknown or revoked, out of bounds or access not granted */
+	SDR_REL_ERR_KEY,
+	SDR_REL_ERR_TRUNC, /* message longer than the receive buffer */
 	SDR_REL_ERR_CANCELED,
 	SDR_REL_ERR_NOMEM,  /* a named limit of this endpoint or the peer's */
 	SDR_REL_ERR_ENGINE, /* the engine failed, or this connection's part of it */
@@ -49,7 +52,8 @@ enum sdr_rel_err {
 	SDR_REL_ERR_REG,    /* a device, here or the peer's, has no memory registration left */
 	SDR_REL_ERR_PROTO,  /* the peer broke the protocol */
 	SDR_REL_ERR_PATH,   /* an engine cannot exchange data with the other side's */
-	SDR_REL_ERR_CODE, /* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
+	/* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
+	SDR_REL_ERR_CODE,
 };
 const char *sdr_rel_strerror(int prov_err);
 
@@ -86,17 +90,22 @@ struct sdr_rel_cbs {
 	/* Exactly one per posted operation (peek included), plus REMOTE_*. */
 	void (*done)(void *user, const struct sdr_rel_cqe *e);
 	/*
-	 * Resolves a peer's (key, addr, len) for access; 0 and *va, or a negative errno.  *region (NULL before): what
-	 * the caller knows the memory by.  It must stay valid until sdr_rel_mr_revoke has been called with that.
+	 * Resolves a peer's (key, addr, len) for access; 0 and *va, or a negative errno.  *region
+	 * (NULL before): what the caller knows the memory by.  It must stay valid until
+	 * sdr_rel_mr_revoke has been called with that.
 	 */
-	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
-		      void **region);
-	/* What was decided for transfers to this peer from now on, in words.  When it changes; may be NULL. */
+	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
+		      void **va, void **region);
+	/*
+	 * What was decided for transfers to this peer from now on, in words.  When it changes; may
+	 * be NULL.
+	 */
 	void (*note)(void *user, struct sdr_peer *peer, const char *text);
 	/*
-	 * Both or neither; they may take a lock, but not the endpoint's.  work: other threads may call job->run from now on,
-	 * until unwork has returned; false: none will, and there is no unwork.  unwork waits for those who are in it; false:
-	 * there is nothing to wait for, but pieces that were begun may never be finished (a child process).
+	 * Both or neither; they may take a lock, but not the endpoint's.  work: other threads may
+	 * call job->run from now on, until unwork has returned; false: none will, and there is no
+	 * unwork.  unwork waits for those who are in it; false: there is nothing to wait for, but
+	 * pieces that were begun may never be finished (a child process).
 	 */
 	bool (*work)(void *user, struct sdr_job *job);
 	bool (*unwork)(void *user, struct sdr_job *job);
@@ -115,43 +124,53 @@ struct sdr_rel_attr {
 /* Takes ownership of ctx. */
 int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struct sdr_rel **rel);
 /*
- * Closing in two steps: shutdown fails what is still posted (-ECANCELED) except what is already promised
- * (injected and completed data not yet acknowledged) and announces the end to all peers; the caller keeps
- * calling progress until quiet() or its patience ends; then close frees everything.
+ * Closing in two steps: shutdown fails what is still posted (-ECANCELED) except what is already
+ * promised (injected and completed data not yet acknowledged) and announces the end to all peers;
+ * the caller keeps calling progress until quiet() or its patience ends; then close frees
+ * everything.
  */
 void sdr_rel_shutdown(struct sdr_rel *rel);
 bool sdr_rel_quiet(const struct sdr_rel *rel);
 void sdr_rel_close(struct sdr_rel *rel);
 
 /*
- * The process ends without closing: tells the peers what it has received and done of theirs, so that they need not wait
- * for it, and nothing else.  Looks at no user memory and does not wait; no round may follow.  False: the engine took
- * less than all, and the call may be repeated.
+ * The process ends without closing: tells the peers what it has received and done of theirs, so
+ * that they need not wait for it, and nothing else.  Looks at no user memory and does not wait; no
+ * round may follow.  False: the engine took less than all, and the call may be repeated.
  */
 bool sdr_rel_farewell(struct sdr_rel *rel);
 
-/* One round: engine events, timers, transmission.  Returns > 0 when anything happened, or a negative errno. */
+/*
+ * One round: engine events, timers, transmission.  Returns > 0 when anything happened, or a
+ * negative errno.
+ */
 int sdr_rel_progress(struct sdr_rel *rel);
-/* Engine time (ns) at which progress must be called even if the engine's fd is silent; UINT64_MAX never. */
+/*
+ * Engine time (ns) at which progress must be called even if the engine's fd is silent; UINT64_MAX
+ * never.
+ */
 uint64_t sdr_rel_deadline(struct sdr_rel *rel);
 struct sdr_context *sdr_rel_context(struct sdr_rel *rel);
 
-/* ---- peers ----------------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 /*
- * Finds or creates, and holds: valid until it is put back as often as it was got, or until close.  What is held is no
- * stranger.  NULL: out of memory, or SDR_REL_PEERS_MAX held.
+ * Finds or creates, and holds: valid until it is put back as often as it was got, or until close.
+ * What is held is no stranger.  NULL: out of memory, or SDR_REL_PEERS_MAX held.
  */
 struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 void sdr_rel_peer_put(struct sdr_peer *peer);
-/* Without a hold: valid until the next call of this endpoint.  NULL: nothing is known of this address. */
+/*
+ * Without a hold: valid until the next call of this endpoint.  NULL: nothing is known of this
+ * address.
+ */
 struct sdr_peer *sdr_rel_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer);
 /* A word of the caller's (the provider keeps the fi_addr_t there); UINT64_MAX at first. */
 void sdr_peer_user_set(struct sdr_peer *peer, uint64_t v);
 uint64_t sdr_peer_user(const struct sdr_peer *peer);
 
-/* ---- operations ------------------------------------------------------------------------------------ */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 #define SDR_REL_IOV_MAX 8
 
@@ -160,12 +179,14 @@ struct sdr_rel_iov {
 	size_t len;
 };
 
-#define SDR_REL_F_INJECT   0x01 /* buffers are copied before post returns; total <= cfg inject_max */
+/* buffers are copied before post returns; total <= cfg inject_max */
+#define SDR_REL_F_INJECT   0x01
 #define SDR_REL_F_DELIVERY 0x02 /* complete when the bytes lie in the receiver's (matched) buffer */
 #define SDR_REL_F_DATA	   0x04 /* data is valid */
 #define SDR_REL_F_SILENT   0x08 /* no `done` on success (inject calls); errors are still reported */
 #define SDR_REL_F_FENCE	   0x10 /* wait for everything posted to this peer before */
-#define SDR_REL_F_EARLY	   0x20 /* complete as soon as the buffer may be reused (injected: at once) */
+/* complete as soon as the buffer may be reused (injected: at once) */
+#define SDR_REL_F_EARLY 0x20
 
 struct sdr_rel_wr {
 	uint8_t kind;	/* SEND, TSEND, WRITE, READ */
@@ -175,16 +196,23 @@ struct sdr_rel_wr {
 	const struct sdr_rel_iov *iov; /* copied; the buffers are the endpoint's until done */
 	uint64_t tag;
 	uint64_t data;
-	uint64_t rma_addr, rma_key; /* WRITE, READ: one contiguous remote range of the iovs' total length */
+	/* WRITE, READ: one contiguous remote range of the iovs' total length */
+	uint64_t rma_addr, rma_key;
 	void *ctx;
 	uint64_t uflags;
 };
-/* 0; -EAGAIN: the transmit queue (cfg tx_depth) is full, progress and repeat; -EMSGSIZE; -EINVAL. No `done` unless 0. */
+/*
+ * 0; -EAGAIN: the transmit queue (cfg tx_depth) is full, progress and repeat; -EMSGSIZE; -EINVAL.
+ * No `done` unless 0.
+ */
 int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr);
 
-#define SDR_REL_R_MULTI	  0x01 /* buffer takes several messages; released when less than min_multi is left */
-#define SDR_REL_R_PEEK	  0x02 /* look at the unexpected messages only; done comes at once (NOMSG if none) */
-#define SDR_REL_R_CLAIM	  0x04 /* with PEEK: reserve the message for ctx; without: receive the one reserved by ctx */
+/* buffer takes several messages; released when less than min_multi is left */
+#define SDR_REL_R_MULTI 0x01
+/* look at the unexpected messages only; done comes at once (NOMSG if none) */
+#define SDR_REL_R_PEEK 0x02
+/* with PEEK: reserve the message for ctx; without: receive the one reserved by ctx */
+#define SDR_REL_R_CLAIM	  0x04
 #define SDR_REL_R_DISCARD 0x08 /* with PEEK or CLAIM: drop the message */
 
 struct sdr_rel_rr {
@@ -200,19 +228,26 @@ struct sdr_rel_rr {
 };
 /* 0; -EAGAIN: the receive queue (cfg rx_depth) is full. */
 int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr);
-/* The oldest receive (kind RECV or TRECV) with this ctx that is not matched yet: done with -ECANCELED. 0 or -ENOENT. */
+/*
+ * The oldest receive (kind RECV or TRECV) with this ctx that is not matched yet: done with
+ * -ECANCELED. 0 or -ENOENT.
+ */
 int sdr_rel_cancel(struct sdr_rel *rel, void *ctx);
 
 /*
- * The region, which mr_get will not name any more, is taken from all peers at once: their transfers into or out of it
- * end, and fail over there with SDR_REL_ERR_KEY; returns how many.  Afterwards nothing is written to its memory, and it
- * is read only while sdr_rel_mr_reading says so.  No transfer of another region is touched.
+ * The region, which mr_get will not name any more, is taken from all peers at once: their transfers
+ * into or out of it end, and fail over there with SDR_REL_ERR_KEY; returns how many.  Afterwards
+ * nothing is written to its memory, and it is read only while sdr_rel_mr_reading says so.  No
+ * transfer of another region is touched.
  */
 uint32_t sdr_rel_mr_revoke(struct sdr_rel *rel, const void *region);
-/* A device still has to read [va, va + len) for packets that were posted before: as long as it takes to send them. */
+/*
+ * A device still has to read [va, va + len) for packets that were posted before: as long as it
+ * takes to send them.
+ */
 bool sdr_rel_mr_reading(struct sdr_rel *rel, const void *va, uint64_t len);
 
-/* ---- statistics ------------------------------------------------------------------------------------ */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 /* Names are contract (charter section 7). */
 /* clang-format off */
@@ -236,7 +271,11 @@ struct sdr_rel_stats {
 };
 /* peer NULL: sum over all peers (gauges: the maximum). */
 void sdr_rel_stats_get(struct sdr_rel *rel, struct sdr_peer *peer, struct sdr_rel_stats *out);
-/* Calls fn for each peer that ever had a connection; strangers who went long ago are in the total alone. */
-void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer), void *user);
+/*
+ * Calls fn for each peer that ever had a connection; strangers who went long ago are in the total
+ * alone.
+ */
+void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer),
+			void *user);
 
 #endif /* SDR_REL_H */

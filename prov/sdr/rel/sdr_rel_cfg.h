@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Settings of a reliable endpoint and its named limits.  The provider fills the settings from its environment
- * table; simulator and tests fill them directly.
+ * Settings of a reliable endpoint and its named limits.  The provider fills the settings from its
+ * environment table; simulator and tests fill them directly.
  */
 #ifndef SDR_REL_CFG_H
 #define SDR_REL_CFG_H
@@ -14,13 +14,17 @@
 #include "../wire/sdr_wire.h"
 
 enum sdr_rel_scheme {
-	SDR_SCHEME_SR,	    /* RACK, tail-loss probe, NACK, RTO backstop */
-	SDR_SCHEME_SR_NACK, /* the paper's: holes reported by the receiver are sent again, RTO 1 RTT + margin */
-	SDR_SCHEME_SR_RTO,  /* the paper's: each chunk has a timeout of rto_rtts RTTs, nothing else */
-	SDR_SCHEME_EC_SR,   /* the paper's: (k, m) parity with everything, what it cannot repair is sent again */
-	SDR_SCHEME_EC,	    /* the same, but more parity on demand repairs the rest (HARQ) */
-	SDR_SCHEME_HYBRID,  /* SR where a repair fits before the end, parity over the last round trips */
-	SDR_SCHEME_AUTO,    /* hybrid where parity pays, else SR; judged for each operation */
+	SDR_SCHEME_SR, /* RACK, tail-loss probe, NACK, RTO backstop */
+	/* the paper's: holes reported by the receiver are sent again, RTO 1 RTT + margin */
+	SDR_SCHEME_SR_NACK,
+	/* the paper's: each chunk has a timeout of rto_rtts RTTs, nothing else */
+	SDR_SCHEME_SR_RTO,
+	/* the paper's: (k, m) parity with everything, what it cannot repair is sent again */
+	SDR_SCHEME_EC_SR,
+	SDR_SCHEME_EC, /* the same, but more parity on demand repairs the rest (HARQ) */
+	/* SR where a repair fits before the end, parity over the last round trips */
+	SDR_SCHEME_HYBRID,
+	SDR_SCHEME_AUTO, /* hybrid where parity pays, else SR; judged for each operation */
 };
 
 enum sdr_cc_kind {
@@ -42,41 +46,55 @@ struct sdr_rel_cfg {
 	uint32_t tx_depth, rx_depth; /* operations posted at a time, each */
 	uint32_t inject_max;	     /* bytes */
 	/* parity */
-	uint8_t ec_code;      /* ec, ec_sr: enum sdr_code_kind */
-	uint16_t ec_k, ec_m;  /* ec, ec_sr: chunks of a submessage, parity chunks; k + m <= SDR_CODE_SYMS_MAX */
-	bool ec_chunk_decode; /* the paper's decoder instead of packet rows; all schemes with parity */
-	uint8_t objective;    /* enum sdr_objective; hybrid, auto */
-	double max_overhead;  /* hybrid, auto: parity bytes per data byte at the most, 0..16; 0: no parity */
-	uint64_t ec_scratch;  /* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
+	uint8_t ec_code; /* ec, ec_sr: enum sdr_code_kind */
+	/* ec, ec_sr: chunks of a submessage, parity chunks; k + m <= SDR_CODE_SYMS_MAX */
+	uint16_t ec_k, ec_m;
+	/* the paper's decoder instead of packet rows; all schemes with parity */
+	bool ec_chunk_decode;
+	uint8_t objective; /* enum sdr_objective; hybrid, auto */
+	/* hybrid, auto: parity bytes per data byte at the most, 0..16; 0: no parity */
+	double max_overhead;
+	/* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
+	uint64_t ec_scratch;
 	/* what strangers may have here */
-	uint32_t strangers_max; /* connections of peers that nobody here names; 0: SDR_REL_STRANGERS_MAX */
-	uint32_t answers_max;	/* answers to strangers under way; 0: SDR_REL_ANSWERS_STRANGERS */
-	uint64_t unexp_max;	/* bytes of unexpected messages of the endpoint; 0: SDR_REL_UNEXP_TOTAL */
+	/* connections of peers that nobody here names; 0: SDR_REL_STRANGERS_MAX */
+	uint32_t strangers_max;
+	uint32_t answers_max; /* answers to strangers under way; 0: SDR_REL_ANSWERS_STRANGERS */
+	/* bytes of unexpected messages of the endpoint; 0: SDR_REL_UNEXP_TOTAL */
+	uint64_t unexp_max;
 };
 
-#define SDR_RTT_INIT_NS (50 * 1000000ull) /* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
-#define SDR_RTO_MIN_NS	(1 * 1000000ull)  /* floor of any retransmission timeout */
-#define SDR_RTO_MAX_NS	(1000 * 1000000ull) /* cap of the exponential backoff: probes come at least once a second */
-#define SDR_ACK_DELAY_MAX_NS \
-	(1 * 1000000ull) /* a data acknowledgement waits at most this long; others a fiftieth */
-#define SDR_KEEPALIVE_NS (15 * 1000000000ull) /* idle time before a connection in use is probed */
+/* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
+#define SDR_RTT_INIT_NS (50 * 1000000ull)
+#define SDR_RTO_MIN_NS	(1 * 1000000ull) /* floor of any retransmission timeout */
+/* cap of the exponential backoff: probes come at least once a second */
+#define SDR_RTO_MAX_NS (1000 * 1000000ull)
+/* a data acknowledgement waits at most this long; others a fiftieth */
+#define SDR_ACK_DELAY_MAX_NS (1 * 1000000ull)
+#define SDR_KEEPALIVE_NS     (15 * 1000000000ull) /* idle time before a connection in use is probed */
 
-#define SDR_REL_PEERS_MAX     65536u /* peers that an endpoint's user names at a time */
-#define SDR_REL_PEERS_GONE    256u   /* strangers who are gone and remembered */
-#define SDR_REL_STRANGERS_MAX 61440u /* connections of others; with so many the one that was silent longest goes */
-#define SDR_REL_CTL_WINDOW    1024u  /* reliable records in flight a connection and direction; power of two */
-#define SDR_REL_UNEXP_PEER \
-	(8u << 20) /* bytes of unexpected inline messages buffered for one peer before its credit stops */
+#define SDR_REL_PEERS_MAX  65536u /* peers that an endpoint's user names at a time */
+#define SDR_REL_PEERS_GONE 256u	  /* strangers who are gone and remembered */
+/* connections of others; with so many the one that was silent longest goes */
+#define SDR_REL_STRANGERS_MAX 61440u
+/* reliable records in flight a connection and direction; power of two */
+#define SDR_REL_CTL_WINDOW 1024u
+/* bytes of unexpected inline messages buffered for one peer before its credit stops */
+#define SDR_REL_UNEXP_PEER (8u << 20)
 /*
- * Bytes of unexpected and early messages of an endpoint, inline and bulk, with what keeps them.  Strangers have half of
- * it, messages before their turn three quarters of what their sender may have: what comes in order finds a place.
+ * Bytes of unexpected and early messages of an endpoint, inline and bulk, with what keeps them.
+ * Strangers have half of it, messages before their turn three quarters of what their sender may
+ * have: what comes in order finds a place.
  */
-#define SDR_REL_UNEXP_TOTAL	  (256u << 20)
-#define SDR_REL_ANSWERS_STRANGERS 65536u /* answers to strangers (WRITE, READ) that they have not acknowledged */
-#define SDR_REL_UNEXP_STRANGERS \
-	32768u /* unexpected and early messages of strangers: each is looked at by a receive */
-#define SDR_REL_UNEXP_BULK (1u << 20)	  /* a bulk message up to this size may land in a bounce buffer */
-#define SDR_REL_SEG_MAX	   (64ull << 20)  /* bytes of one SDR message; longer transfers take several */
+#define SDR_REL_UNEXP_TOTAL (256u << 20)
+/* answers to strangers (WRITE, READ) that they have not acknowledged */
+#define SDR_REL_ANSWERS_STRANGERS 65536u
+/* unexpected and early messages of strangers: each is looked at by a receive */
+#define SDR_REL_UNEXP_STRANGERS 32768u
+/* a bulk message up to this size may land in a bounce buffer */
+#define SDR_REL_UNEXP_BULK (1u << 20)
+/* bytes of one SDR message; longer transfers take several */
+#define SDR_REL_SEG_MAX	   (64ull << 20)
 #define SDR_REL_EC_SCRATCH (512ull << 20) /* default of ec_scratch */
 #define SDR_REL_EC_CHUNK   (16u << 20)	  /* bytes: the largest chunk a peer may code with */
 #define SDR_REL_MSG_MAX	   (1ull << 40)	  /* bytes of one operation */

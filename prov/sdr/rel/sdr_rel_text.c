@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Texts of errors: the cause and one next step, for fi_cq_strerror and logs.  Also the sums of statistics. */
+/*
+ * Texts of errors: the cause and one next step, for fi_cq_strerror and logs.  Also the sums of
+ * statistics.
+ */
 #include "sdr_rel_priv.h"
 
 const char *sdr_rel_strerror(int e)
@@ -59,14 +62,18 @@ const char *sdr_rel_strerror(int e)
 	return "unknown error of the sdr provider";
 }
 
-/* Values, not counts: the largest stands for all.  Of decisions the latest would be better, but nobody knows which is. */
+/*
+ * Values, not counts: the largest stands for all.  Of decisions the latest would be better, but
+ * nobody knows which is.
+ */
 #define GAUGES(X)     \
 	X(rtt_min_ns) \
 	X(srtt_ns)    \
 	X(rttvar_ns)  \
 	X(loss_ppm)   \
 	X(cwnd_bytes) \
-	X(pacing_bps) X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
+	X(pacing_bps) \
+	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
 
 static void stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b)
 {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the sender is told of data coming in: the packet bitmaps of open segments, and which segments are complete.
+ * What the sender is told of data coming in: the packet bitmaps of open segments, and which
+ * segments are complete.
  *
  * When a report (DACK) is owed:
- *   at once        the segment is complete; a gap appeared that was not reported yet; the sender asked (END);
- *                  rel->dack_pkts packets arrived since the last report
- *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first unreported packet
- * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's business, which
- * knows when it sent what.
+ *   at once        the segment is complete; a gap appeared that was not reported yet; the sender
+ *                  asked (END); rel->dack_pkts packets arrived since the last report
+ *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
+ *   unreported packet
+ * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's
+ * business, which knows when it sent what.
  *
- * Completed messages are remembered by the message table's window, so that a lost last report can be repeated.
+ * Completed messages are remembered by the message table's window, so that a lost last report can
+ * be repeated.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -88,8 +91,8 @@ uint64_t sdr_report_deadline(const struct sdr_conn *c)
 }
 
 /*
- * The report that a message is complete is the one whose loss costs the sender a timeout: on a path that
- * loses, it travels twice.
+ * The report that a message is complete is the one whose loss costs the sender a timeout: on a path
+ * that loses, it travels twice.
  */
 static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t room, bool *more)
 {
@@ -99,7 +102,8 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 
 	while ((e = comp_next(r)) && e->at <= c->rel->now) {
 		struct sdr_frame_dack f = {
-			.flags = (uint8_t)(SDR_DACK_COMPLETE | (e->dec_pkts ? SDR_DACK_DECODED : 0)),
+			.flags =
+				(uint8_t)(SDR_DACK_COMPLETE | (e->dec_pkts ? SDR_DACK_DECODED : 0)),
 			.msn = e->msn,
 			.echo = e->echo,
 			.dec_pkts = e->dec_pkts,
@@ -118,8 +122,9 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 		c->st.ack_tx++;
 		if (!again && c->lossy)
 			comp_push(&c->comp[1],
-				  &(struct sdr_complete){ f.msn, f.echo, e->last_ns, c->rel->now + report_delay(c),
-							  f.dec_pkts, f.dec_chunks });
+				  &(struct sdr_complete){ f.msn, f.echo, e->last_ns,
+							  c->rel->now + report_delay(c), f.dec_pkts,
+							  f.dec_chunks });
 	}
 	return n;
 }
@@ -146,8 +151,11 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		};
 		size_t k;
 
-		/* A report starts with a missing packet (or at the top, when nothing is missing). */
-		while (f.base > st->cum && f.base < st->high && (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1)) {
+		/*
+		 * A report starts with a missing packet (or at the top, when nothing is missing).
+		 */
+		while (f.base > st->cum && f.base < st->high &&
+		       (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1)) {
 			sdr_rel_step(c->rel);
 			f.base--;
 		}

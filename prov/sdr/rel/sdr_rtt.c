@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * RTT estimate of a connection.  The minimum takes samples as they are, so a peer that lies about its delay
- * cannot push it down; the smoothed value takes them without the delay.  The minimum is that of two half
- * windows: it forgets a sample after one half to one whole window.  No timers, no threads.
+ * RTT estimate of a connection.  The minimum takes samples as they are, so a peer that lies about
+ * its delay cannot push it down; the smoothed value takes them without the delay.  The minimum is
+ * that of two half windows: it forgets a sample after one half to one whole window.  No timers, no
+ * threads.
  */
 #include "sdr_rtt.h"
 #include "sdr_rel_cfg.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Round-trip time of a connection: RFC 6298 smoothing and a windowed minimum.  All times in ns.  Knows no
- * clock; callers pass now.  min_rtt is the smallest sample of the last SDR_RTT_MIN_WINDOW_NS (two-bucket
- * window), so that a path that became longer is believed within two windows.
+ * Round-trip time of a connection: RFC 6298 smoothing and a windowed minimum.  All times in ns.
+ * Knows no clock; callers pass now.  min_rtt is the smallest sample of the last
+ * SDR_RTT_MIN_WINDOW_NS (two-bucket window), so that a path that became longer is believed within
+ * two windows.
  */
 #ifndef SDR_RTT_H
 #define SDR_RTT_H
@@ -26,8 +27,8 @@ void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns);
 /* delay: what the peer says it waited; subtracted as long as the result is not below min_rtt. */
 void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay);
 /*
- * srtt + max(4 * rttvar, srtt / 8, 1 ms) + ack delay, within SDR_RTO_MIN_NS..SDR_RTO_MAX_NS before backoff; a
- * path whose RTT comes near the cap gets 9/8 srtt + ack delay at the least.
+ * srtt + max(4 * rttvar, srtt / 8, 1 ms) + ack delay, within SDR_RTO_MIN_NS..SDR_RTO_MAX_NS before
+ * backoff; a path whose RTT comes near the cap gets 9/8 srtt + ack delay at the least.
  */
 uint64_t sdr_rtt_rto(const struct sdr_rtt *r);
 /* min_rtt, or the initial guess before the first sample. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A receive: posted, filled, reported.  One that takes several messages (MULTI) hands out its buffer piece by
- * piece, leaves the list of posted ones when less than min_multi is left, and is released with its last
- * transfer; any other is released with its one report.  A scattered receive of bulk data goes through a bounce
- * buffer, since a slot is one range of memory.
+ * A receive: posted, filled, reported.  One that takes several messages (MULTI) hands out its
+ * buffer piece by piece, leaves the list of posted ones when less than min_multi is left, and is
+ * released with its last transfer; any other is released with its one report.  A scattered receive
+ * of bulk data goes through a bounce buffer, since a slot is one range of memory.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -39,8 +39,8 @@ void sdr_rx_fill(const struct sdr_rx *rx, uint64_t off, const uint8_t *p, uint64
 }
 
 /* The one report of a receive (for MULTI: of one message in it). */
-void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer, const struct sdr_frame_rec *f,
-		   uint64_t off, uint64_t got, int prov_err)
+void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer,
+		   const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err)
 {
 	uint64_t len = sdr_msg_len(f);
 	struct sdr_rel_cqe e = {
@@ -113,7 +113,8 @@ uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room)
 	return off;
 }
 
-void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off)
+void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f,
+		      uint64_t off)
 {
 	if (f->flags & SDR_REC_F_BULK)
 		sdr_bulk_rx_skip(c, f, f->len);
@@ -122,8 +123,8 @@ void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_fr
 }
 
 /* Bulk into a receive: now when msn is known, else CTS asks for it. */
-void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off, bool expected,
-		 bool has_msn)
+void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off,
+		 bool expected, bool has_msn)
 {
 	uint8_t *to = rx->niov ? (uint8_t *)rx->iov[0].buf + off : NULL;
 	struct sdr_bulk_rx *b = NULL;
@@ -176,7 +177,7 @@ void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_fram
 		      len > room ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
 }
 
-/* ---- from the caller ---------------------------------------------------------------------------------- */
+/* ---- from the caller ------------------------------------------------------------------------- */
 
 static void recv_peek(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rx *probe)
 {
@@ -233,7 +234,8 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 
 	if (rr->niov > SDR_REL_IOV_MAX || (rr->kind != SDR_REL_RECV && rr->kind != SDR_REL_TRECV))
 		return -EINVAL;
-	if ((rr->flags & SDR_REL_R_MULTI) && (rr->niov != 1 || (rr->flags & (SDR_REL_R_PEEK | SDR_REL_R_CLAIM))))
+	if ((rr->flags & SDR_REL_R_MULTI) &&
+	    (rr->niov != 1 || (rr->flags & (SDR_REL_R_PEEK | SDR_REL_R_CLAIM))))
 		return -EINVAL;
 	if (rel->nrx >= rel->cfg.rx_depth)
 		return -EAGAIN;

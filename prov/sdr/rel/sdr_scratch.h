@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Buffers for parity, of both directions: four sizes an octave from SDR_SCRATCH_MIN bytes, kept for reuse, never more than
- * the limit in all.  Fresh memory is untouched (rows on demand that nobody asked for cost no page).
+ * Buffers for parity, of both directions: four sizes an octave from SDR_SCRATCH_MIN bytes, kept for
+ * reuse, never more than the limit in all.  Fresh memory is untouched (rows on demand that nobody
+ * asked for cost no page).
  */
 #ifndef SDR_SCRATCH_H
 #define SDR_SCRATCH_H

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A segment going out: one SDR message of a transfer, data or parity, from its opening to its release.
+ * A segment going out: one SDR message of a transfer, data or parity, from its opening to its
+ * release.
  *
- * It opens when its turn comes and the receiver's credit allows its number.  A coded segment is two, which make a group
- * (sdr_code_tx.c): the data, and the parity behind them.  When there is no buffer for more parity, the connection waits
- * for its own to come back (back-pressure); one that holds none goes without parity.
+ * It opens when its turn comes and the receiver's credit allows its number.  A coded segment is
+ * two, which make a group (sdr_code_tx.c): the data, and the parity behind them.  When there is no
+ * buffer for more parity, the connection waits for its own to come back (back-pressure); one that
+ * holds none goes without parity.
  *
- * State of a packet: never sent (>= next), in flight, lost (bit), acknowledged (bit).  in flight + lost + acknowledged =
- * packets sent, always.  `again` says which of them are to be sent (once more): without parity all that are lost, of a
- * coded segment what its group asks for.  When all has been sent, END asks for what has arrived.
+ * State of a packet: never sent (>= next), in flight, lost (bit), acknowledged (bit).  in flight +
+ * lost + acknowledged = packets sent, always.  `again` says which of them are to be sent (once
+ * more): without parity all that are lost, of a coded segment what its group asks for.  When all
+ * has been sent, END asks for what has arrived.
  *
- * A released segment lives on while the transmission log names it.  Segments are recycled by size; the steady state
- * allocates nothing.
+ * A released segment lives on while the transmission log names it.  Segments are recycled by size;
+ * the steady state allocates nothing.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -115,7 +118,8 @@ void sdr_seg_tx_sent(struct sdr_seg_tx *s)
 
 	if (s->next < s->goal || s->nagain)
 		return;
-	if (g && (!g->parity || g->parity->next < g->parity->goal || g->parity->nagain || g->data->nagain))
+	if (g && (!g->parity || g->parity->next < g->parity->goal || g->parity->nagain ||
+		  g->data->nagain))
 		return;
 	sdr_seg_tx_end_due(s);
 }
@@ -168,7 +172,8 @@ static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
 }
 
 /* What message i of a transfer carries.  False: no buffer for its parity now. */
-static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct sdr_seg_tx *s)
+static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr_plan_msg *m,
+		     struct sdr_seg_tx *s)
 {
 	struct sdr_group_tx *g = b->grp;
 
@@ -196,7 +201,8 @@ static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr
 	return true;
 }
 
-static uint32_t seg_pkts(const struct sdr_conn *c, const struct sdr_bulk_tx *b, const struct sdr_plan_msg *m)
+static uint32_t seg_pkts(const struct sdr_conn *c, const struct sdr_bulk_tx *b,
+			 const struct sdr_plan_msg *m)
 {
 	return m->parity ? b->grp->code.par_pkts : (uint32_t)((m->len + c->mtu - 1) / c->mtu);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* See sdr_slab.h.  Slabs grow from 8 to 128 objects; freed objects are reused last in, first out (cache-warm). */
+/*
+ * See sdr_slab.h.  Slabs grow from 8 to 128 objects; freed objects are reused last in, first out
+ * (cache-warm).
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "sdr_slab.h"

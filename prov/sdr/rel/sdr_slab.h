@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Freelist of equal objects: allocates in slabs, gives nothing back before destroy, so that a warmed-up
- * endpoint allocates nothing.  alloc returns zeroed memory.  Bounded by a count; NULL beyond it.
+ * Freelist of equal objects: allocates in slabs, gives nothing back before destroy, so that a
+ * warmed-up endpoint allocates nothing.  alloc returns zeroed memory.  Bounded by a count; NULL
+ * beyond it.
  */
 #ifndef SDR_SLAB_H
 #define SDR_SLAB_H

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Connections of strangers, peers that nobody here names: how many there may be, and who goes for one more.
+ * Connections of strangers, peers that nobody here names: how many there may be, and who goes for
+ * one more.
  *
  * The endpoint's connections stand in the order in which they fell silent, to CONN_HEARD_NS.  With
- * SDR_REL_STRANGERS_MAX (cfg.strangers_max) of them a newcomer, who has to come with a cookie then, takes the place of
- * the one that was silent longest among the next CONN_ADMIT_LOOK: first of one on which nothing moves, else of one that
- * was silent for CONN_SILENT_NS although transfers of its own are open.  Nobody goes to whom something of ours is under
- * way.  Looking is bounded: those that stay go to the end, so that the next newcomer looks at others.
+ * SDR_REL_STRANGERS_MAX (cfg.strangers_max) of them a newcomer, who has to come with a cookie then,
+ * takes the place of the one that was silent longest among the next CONN_ADMIT_LOOK: first of one
+ * on which nothing moves, else of one that was silent for CONN_SILENT_NS although transfers of its
+ * own are open.  Nobody goes to whom something of ours is under way.  Looking is bounded: those
+ * that stay go to the end, so that the next newcomer looks at others.
  */
 #include "sdr_rel_priv.h"
 
-#define CONN_HEARD_NS	(100 * MS)  /* accuracy of the order in which connections fell silent */
-#define CONN_SILENT_NS	(1000 * MS) /* a stranger with transfers of its own is not dismissed before */
-#define CONN_ADMIT_LOOK 16u	    /* connections looked at for one that may go */
+#define CONN_HEARD_NS (100 * MS) /* accuracy of the order in which connections fell silent */
+/* a stranger with transfers of its own is not dismissed before */
+#define CONN_SILENT_NS	(1000 * MS)
+#define CONN_ADMIT_LOOK 16u /* connections looked at for one that may go */
 
-/* Something came: it is not the one that was silent longest.  Not with each packet, for the neighbours' cache lines. */
+/*
+ * Something came: it is not the one that was silent longest.  Not with each packet, for the
+ * neighbours' cache lines.
+ */
 void sdr_conn_heard(struct sdr_conn *c)
 {
 	uint64_t now = c->rel->now;
@@ -28,7 +34,10 @@ void sdr_conn_heard(struct sdr_conn *c)
 	sdr_list_add_tail(&c->link, &c->rel->conn_list);
 }
 
-/* A stranger for whom nothing of ours is under way.  One whose own transfers are may go too, but the idle go first. */
+/*
+ * A stranger for whom nothing of ours is under way.  One whose own transfers are may go too, but
+ * the idle go first.
+ */
 static bool conn_expendable(const struct sdr_conn *c, bool idle)
 {
 	if (c->peer->names || c->nown || !c->proven || c->state != SDR_CONN_OPEN)
@@ -46,7 +55,8 @@ static void conn_dismiss(struct sdr_conn *c)
 
 bool sdr_conn_crowded(const struct sdr_rel *rel)
 {
-	return rel->nstrangers >= (rel->cfg.strangers_max ? rel->cfg.strangers_max : SDR_REL_STRANGERS_MAX);
+	return rel->nstrangers >=
+	       (rel->cfg.strangers_max ? rel->cfg.strangers_max : SDR_REL_STRANGERS_MAX);
 }
 
 bool sdr_conn_admit(struct sdr_rel *rel)

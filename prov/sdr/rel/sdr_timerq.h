@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Deadlines of an endpoint's connections: a binary heap of nodes that live in their owners, so that the next
- * deadline is O(1) and moving one is O(log n) without allocation on the data path.
+ * Deadlines of an endpoint's connections: a binary heap of nodes that live in their owners, so that
+ * the next deadline is O(1) and moving one is O(log n) without allocation on the data path.
  */
 #ifndef SDR_TIMERQ_H
 #define SDR_TIMERQ_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Messages that meet no receive, and those that come before their turn.  Inline bytes are kept, and count against the
- * peer's credit; a bulk of up to SDR_REL_UNEXP_BULK bytes lands in a bounce buffer; a larger one, and any for which there
- * is no room, is parked: its data land nowhere, the sender stops and waits for CTS.  What was only announced (always so
- * when our engine is keyed) waits without any memory but its entry.  What is complete stays receivable after its
- * connection is gone.
+ * Messages that meet no receive, and those that come before their turn.  Inline bytes are kept, and
+ * count against the peer's credit; a bulk of up to SDR_REL_UNEXP_BULK bytes lands in a bounce
+ * buffer; a larger one, and any for which there is no room, is parked: its data land nowhere, the
+ * sender stops and waits for CTS.  What was only announced (always so when our engine is keyed)
+ * waits without any memory but its entry.  What is complete stays receivable after its connection
+ * is gone.
  *
- * All of it together, entries included, is bounded by cfg.unexp_max an endpoint: a message beyond it is not taken, its
- * packet is not acknowledged, and the sender repeats it until there is room.  Strangers may use half of that (law 4: they
- * cannot crowd out who has a name), and messages before their turn three quarters of their sender's part, so that
- * the one they wait for finds room.
+ * All of it together, entries included, is bounded by cfg.unexp_max an endpoint: a message beyond
+ * it is not taken, its packet is not acknowledged, and the sender repeats it until there is room.
+ * Strangers may use half of that (law 4: they cannot crowd out who has a name), and messages before
+ * their turn three quarters of their sender's part, so that the one they wait for finds room.
  */
 #include <stdlib.h>
 #include "sdr_rel_priv.h"
@@ -102,7 +103,8 @@ static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
 	sdr_bulk_rx_skip(c, &u->f, u->f.len);
 	r = sdr_rec_new(c, SDR_REC_PARK, u->f.id);
 	u->f.flags &= (uint16_t) ~(SDR_REC_F_BULK |
-				   SDR_REC_F_CODE); /* from here on it waits for CTS like any announced one */
+				   /* from here on it waits for CTS like any announced one */
+				   SDR_REC_F_CODE);
 	c->st.msgs_parked++;
 	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* frees u */
@@ -146,7 +148,8 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 /* An unexpected message goes to a receive posted later. */
 void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx)
 {
-	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rx_take(rx, len, &room), n = len < room ? len : room;
+	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rx_take(rx, len, &room),
+		 n = len < room ? len : room;
 	struct sdr_frame_rec f = u->f;
 
 	if (u->complete) {
@@ -154,7 +157,8 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *
 			sdr_rx_fill(rx, off, u->payload, n);
 		if ((f.flags & SDR_REC_F_DELIVERY) && u->conn)
 			sdr_done_send(u->conn, f.id, SDR_REL_OK);
-		sdr_rx_report(rel, rx, u->peer, &f, off, n, n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_rx_report(rel, rx, u->peer, &f, off, n,
+			      n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
 		sdr_unexp_free(rel, u); /* and perhaps the peer */
 	} else if (u->brx) {
 		/* Still arriving in its bounce buffer. */
@@ -181,24 +185,31 @@ void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
 		u->dropped = true;
 		return;
 	}
-	/* What never came is over for the sender too: to it this is like a receive that was too short. */
+	/*
+	 * What never came is over for the sender too: to it this is like a receive that was too
+	 * short.
+	 */
 	if (u->conn && (!u->complete || (u->f.flags & SDR_REC_F_DELIVERY)))
 		sdr_done_send(u->conn, u->f.id, u->complete ? SDR_REL_OK : SDR_REL_ERR_TRUNC);
 	sdr_unexp_free(rel, u);
 }
 
-static bool unexp_suits(const struct sdr_unexp *u, const struct sdr_rx *rx, bool claimed, const void *ctx)
+static bool unexp_suits(const struct sdr_unexp *u, const struct sdr_rx *rx, bool claimed,
+			const void *ctx)
 {
-	return claimed ? u->claimed && u->claim_ctx == ctx : !u->claimed && sdr_rx_matches(rx, u->peer, u->f.tag);
+	return claimed ? u->claimed && u->claim_ctx == ctx
+		       : !u->claimed && sdr_rx_matches(rx, u->peer, u->f.tag);
 }
 
-struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed, const void *ctx)
+struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed,
+				 const void *ctx)
 {
 	int kind = rx->kind == SDR_REL_TRECV;
 	struct sdr_list *l;
 
-	/* A claim is of one message by its context: the address of the receive that takes it may be anything, and Open MPI's
-	 * is.
+	/*
+	 * A claim is of one message by its context: the address of the receive that takes it may be
+	 * anything, and Open MPI's is.
 	 */
 	if (claimed || !rx->peer) {
 		sdr_list_each(l, &rel->unexp[kind]) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Bitmaps in 64-bit words: bit i is bit i & 63 of word i / 64.  On a little-endian machine that is also bit
- * i & 7 of byte i / 8, which is how the public calls hand them out.  Plain loads and stores: the receive
- * worker has its own atomic access.  No state, no allocation.
+ * Bitmaps in 64-bit words: bit i is bit i & 63 of word i / 64.  On a little-endian machine that is
+ * also bit i & 7 of byte i / 8, which is how the public calls hand them out.  Plain loads and
+ * stores: the receive worker has its own atomic access.  No state, no allocation.
  */
 #ifndef SDR_BITMAP_H
 #define SDR_BITMAP_H

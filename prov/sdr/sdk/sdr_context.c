@@ -3,14 +3,15 @@
 /*
  * The context: one engine, its batch, pools and QPs, and the round in which everything happens.
  *
- * A round polls the engine until it is empty or enough was handled, hands each event to its owner at once
- * (packets to the receive worker, control datagrams to their class), then calls the hook of every receive that
- * got packets, then runs what waits for time (CTS repetition, rate-limited sends), then flushes the batch.
+ * A round polls the engine until it is empty or enough was handled, hands each event to its owner
+ * at once (packets to the receive worker, control datagrams to their class), then calls the hook of
+ * every receive that got packets, then runs what waits for time (CTS repetition, rate-limited
+ * sends), then flushes the batch.
  *
- * Time is the engine's, read once a round.  Callbacks may post, complete, destroy QPs; events of a destroyed QP
- * that were polled already are struck out.  They must not call progress (it returns 0) or destroy the
- * context.  One thread at a time.  Randomness: keys are SipHash of a counter under the 16 bytes given at
- * creation, so that one key tells nothing about the next.
+ * Time is the engine's, read once a round.  Callbacks may post, complete, destroy QPs; events of a
+ * destroyed QP that were polled already are struck out.  They must not call progress (it returns 0)
+ * or destroy the context.  One thread at a time.  Randomness: keys are SipHash of a counter under
+ * the 16 bytes given at creation, so that one key tells nothing about the next.
  */
 #include "sdr_sdk_priv.h"
 
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static inline uint64_t sdr_rotl(uint64_t v, int n)
 {
@@ -69,7 +70,7 @@ void sdr_context_random(struct sdr_context *ctx, uint64_t out[2])
 	out[1] = sdr_sip64(ctx->key, ctx->nonce++);
 }
 
-/* ---- create, destroy ------------------------------------------------------------------------------- */
+/* ---- create, destroy ------------------------------------------------------------------------- */
 
 static int sdr_context_attr_check(const struct sdr_dev_attr *attr, uint32_t *mtu)
 {
@@ -158,7 +159,7 @@ struct sdr_qp *sdr_context_qp_find(struct sdr_context *ctx, uint32_t qpn)
 	return qp;
 }
 
-/* ---- progress -------------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_ev *ev)
 {
@@ -177,7 +178,8 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 		ctx->pkts_bad++;
 		return;
 	}
-	ctx->cls[cls].fn(ctx->cls[cls].user, ev->c.from, type, ev->c.buf + SDR_CLASS_LEN, ev->len - SDR_CLASS_LEN);
+	ctx->cls[cls].fn(ctx->cls[cls].user, ev->c.from, type, ev->c.buf + SDR_CLASS_LEN,
+			 ev->len - SDR_CLASS_LEN);
 }
 
 static void sdr_context_dispatch(struct sdr_context *ctx, int n)
@@ -310,7 +312,7 @@ uint64_t sdr_context_timeout(struct sdr_context *ctx)
 	return due > now ? due - now : 0;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 struct sdr_mr *sdr_mr_reg(struct sdr_context *ctx, void *addr, size_t length, uint64_t flags)
 {
@@ -349,16 +351,18 @@ int sdr_mr_dereg(struct sdr_mr *mr)
 	return 0;
 }
 
-bool sdr_mr_covers(const struct sdr_mr *mr, const struct sdr_context *ctx, const void *addr, uint64_t len)
+bool sdr_mr_covers(const struct sdr_mr *mr, const struct sdr_context *ctx, const void *addr,
+		   uint64_t len)
 {
 	uintptr_t a = (uintptr_t)addr;
 
 	if (!mr)
 		return true;
-	return mr->ctx == ctx && a >= mr->addr && a - mr->addr <= mr->len && len <= mr->len - (a - mr->addr);
+	return mr->ctx == ctx && a >= mr->addr && a - mr->addr <= mr->len &&
+	       len <= mr->len - (a - mr->addr);
 }
 
-/* ---- statistics ------------------------------------------------------------------------------------ */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 int sdr_context_stats(struct sdr_context *ctx, struct sdr_stats *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Opens an engine by name and puts a context on it.  The only file of the SDK that reaches for the system: the
- * engine's open, and the kernel's random numbers when no seed is given.  Everything else of the SDK links
- * without it.
+ * Opens an engine by name and puts a context on it.  The only file of the SDK that reaches for the
+ * system: the engine's open, and the kernel's random numbers when no seed is given.  Everything
+ * else of the SDK links without it.
  */
 #include "sdr_sdk_priv.h"
 #include "../uc/sdr_uc_open.h"

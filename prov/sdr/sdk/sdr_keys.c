@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Keys: what clear to send is where messages need a grant (engines with info.keyed), for QPs without hooks.
+ * Keys: what clear to send is where messages need a grant (engines with info.keyed), for QPs
+ * without hooks.
  *
- * Receiver: each posted buffer has a grant of its own (made in sdr_recv_post_at, ended in sdr_msgtab_close), and
- * KEYS tells the sender its address and key.  A number that was completed or skipped is told as void.  A post
- * tells what was not told before; everything from cts_seen on is told again by CTS's timer (sdr_cts.c) until
- * CTS_SEEN has confirmed it.  A packet of message n proves that the sender knew n's key, and nothing about the
- * keys below: here only CTS_SEEN counts.  Numbers below next - IDs are done and not told: `posted` says it.
+ * Receiver: each posted buffer has a grant of its own (made in sdr_recv_post_at, ended in
+ * sdr_msgtab_close), and KEYS tells the sender its address and key.  A number that was completed or
+ * skipped is told as void.  A post tells what was not told before; everything from cts_seen on is
+ * told again by CTS's timer (sdr_cts.c) until CTS_SEEN has confirmed it.  A packet of message n
+ * proves that the sender knew n's key, and nothing about the keys below: here only CTS_SEEN
+ * counts.  Numbers below next - IDs are done and not told: `posted` says it.
  *
- * Sender: a ring by slot holds what is known of the messages [snd_limit - IDs, snd_limit): nothing, live with a
- * key, or void, and it only grows in this order, so lost, repeated and reordered KEYS are harmless.  A message
- * may be sent when it is live; a void one counts as sent.  Every KEYS is answered with the first number of which
- * nothing is known.  The first key that comes for a message is its key; entries outside the ring are ignored.
+ * Sender: a ring by slot holds what is known of the messages [snd_limit - IDs, snd_limit): nothing,
+ * live with a key, or void, and it only grows in this order, so lost, repeated and reordered KEYS
+ * are harmless.  A message may be sent when it is live; a void one counts as sent.  Every KEYS is
+ * answered with the first number of which nothing is known.  The first key that comes for a message
+ * is its key; entries outside the ring are ignored.
  *
- * Late packets: a grant ends with its message, so bytes of a late packet go nowhere, however late.  Devices may
- * report one all the same ("root"), by slot and generation only: its bit is taken for that of a newer message
- * when it is late by generations * IDs messages, or a multiple.  That is the bound, the same as on hardware with
- * one key (sdr_msgtab.c); nothing of it reaches bytes.
+ * Late packets: a grant ends with its message, so bytes of a late packet go nowhere, however late.
+ * Devices may report one all the same ("root"), by slot and generation only: its bit is taken for
+ * that of a newer message when it is late by generations * IDs messages, or a multiple.  That is
+ * the bound, the same as on hardware with one key (sdr_msgtab.c); nothing of it reaches bytes.
  */
 #include "sdr_sdk_priv.h"
 
@@ -28,7 +31,7 @@ static uint32_t sdr_keys_ids(const struct sdr_qp *qp)
 	return 1u << qp->rxk.split.id_bits;
 }
 
-/* ---- receiver -------------------------------------------------------------------------------------- */
+/* ---- receiver -------------------------------------------------------------------------------- */
 
 /* False: a number that is neither posted nor done, which only posting by number leaves. */
 static bool sdr_keys_entry(const struct sdr_qp *qp, uint32_t msn, struct sdr_wire_key *key)
@@ -69,7 +72,8 @@ void sdr_keys_tell(struct sdr_qp *qp, uint32_t from)
 		k.first = from;
 		k.n = 0;
 		do {
-			sdr_wire_key_put(p + SDR_WIRE_KEYS_HDR + (size_t)k.n++ * SDR_WIRE_KEY_LEN, &key);
+			sdr_wire_key_put(p + SDR_WIRE_KEYS_HDR + (size_t)k.n++ * SDR_WIRE_KEY_LEN,
+					 &key);
 			from++;
 		} while (k.n < most && from != qp->next && sdr_keys_entry(qp, from, &key));
 		sdr_context_ctl_push(qp->ctx, &qp->peer, sdr_wire_keys_encode(p, &k));
@@ -78,7 +82,7 @@ void sdr_keys_tell(struct sdr_qp *qp, uint32_t from)
 	qp->keys_told = from;
 }
 
-/* ---- sender ---------------------------------------------------------------------------------------- */
+/* ---- sender ---------------------------------------------------------------------------------- */
 
 /* Moves the ring up; what leaves it is known to be done. */
 static void sdr_keys_limit(struct sdr_qp *qp, uint32_t posted)

@@ -3,17 +3,18 @@
 /*
  * The receive side's message table: which message numbers are free, live or done.
  *
- * A number belongs to slot (number mod IDs) and generation (number / IDs mod generations).  The window of
- * numbers that may be live is [base, base + window): base is the lowest number that is not done, so two live
- * numbers never share a slot, and a number below base is done for good.  Inside the window a bitmap by slot
- * tells the done ones; the slot words of the receive worker tell the live ones.  Numbers wrap at 2^32, so
- * everything is compared as a distance from base.
+ * A number belongs to slot (number mod IDs) and generation (number / IDs mod generations).  The
+ * window of numbers that may be live is [base, base + window): base is the lowest number that is
+ * not done, so two live numbers never share a slot, and a number below base is done for good.
+ * Inside the window a bitmap by slot tells the done ones; the slot words of the receive worker tell
+ * the live ones.  Numbers wrap at 2^32, so everything is compared as a distance from base.
  *
- * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds the slot and
- * ends the grant, if there is one, so no byte is written; opening is the other way round and happens after the
- * engine has bound the buffer.  A packet of number n can therefore only be taken for n itself or for
- * n + generations * IDs * i: it must be older than generations * IDs messages to do harm, and that bound is exact.
- * (With grants it then sets a bit, and writes nothing: sdr_keys.c.)  No timers.
+ * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds
+ * the slot and ends the grant, if there is one, so no byte is written; opening is the other way
+ * round and happens after the engine has bound the buffer.  A packet of number n can therefore only
+ * be taken for n itself or for n + generations * IDs * i: it must be older than generations * IDs
+ * messages to do harm, and that bound is exact. (With grants it then sets a bit, and writes
+ * nothing: sdr_keys.c.)  No timers.
  */
 #include "sdr_sdk_priv.h"
 
@@ -88,8 +89,9 @@ static bool sdr_msgtab_blank(const struct sdr_qp *qp)
 }
 
 /*
- * A peer may void a million numbers with one record, so nothing is done number by number: words of the window are set at
- * once, and where a range goes on behind an empty window the base goes to its end.
+ * A peer may void a million numbers with one record, so nothing is done number by number: words of
+ * the window are set at once, and where a range goes on behind an empty window the base goes to its
+ * end.
  */
 uint32_t sdr_msgtab_skip(struct sdr_qp *qp, uint32_t lo, uint32_t hi)
 {
@@ -109,7 +111,8 @@ uint32_t sdr_msgtab_skip(struct sdr_qp *qp, uint32_t lo, uint32_t hi)
 
 			n = n < ids - slot ? n : ids - slot;
 			n = n < reach ? n : reach;
-			qp->done[slot / 64] |= sdr_bitmap_mask(slot & 63, (slot & 63) + n) & ~qp->live[slot / 64];
+			qp->done[slot / 64] |=
+				sdr_bitmap_mask(slot & 63, (slot & 63) + n) & ~qp->live[slot / 64];
 			lo += n;
 			reach -= n;
 		}

@@ -3,11 +3,11 @@
 /*
  * Where handles and bitmaps come from.
  *
- * Handles live in slabs that are never moved or given back before the context goes, so that the receive
- * worker may index them; a free handle is on a list.  Bitmaps of short messages lie inside the handle; others
- * come from free lists by size class (powers of two), which keep what was given back up to
- * SDR_BITS_IDLE_MAX.  So a steady state allocates nothing, and memory follows the peak of what was in flight.
- * Decides nothing else.
+ * Handles live in slabs that are never moved or given back before the context goes, so that the
+ * receive worker may index them; a free handle is on a list.  Bitmaps of short messages lie inside
+ * the handle; others come from free lists by size class (powers of two), which keep what was given
+ * back up to SDR_BITS_IDLE_MAX.  So a steady state allocates nothing, and memory follows the peak
+ * of what was in flight. Decides nothing else.
  */
 #include "sdr_sdk_priv.h"
 
@@ -43,7 +43,7 @@ void sdr_pool_free(struct sdr_pool *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* ---- bitmaps --------------------------------------------------------------------------------------- */
+/* ---- bitmaps --------------------------------------------------------------------------------- */
 
 static size_t sdr_pool_cls_bytes(uint8_t cls)
 {
@@ -75,7 +75,7 @@ static void sdr_pool_bits_put(struct sdr_pool *p, uint64_t *words, uint8_t cls)
 	p->bits[cls] = b;
 }
 
-/* ---- receive handles ------------------------------------------------------------------------------- */
+/* ---- receive handles ------------------------------------------------------------------------- */
 
 static bool sdr_pool_rslab_add(struct sdr_pool *p)
 {
@@ -133,7 +133,7 @@ void sdr_pool_rcv_put(struct sdr_pool *p, struct sdr_rcv_handle *h)
 	p->rfree = h;
 }
 
-/* ---- send handles ---------------------------------------------------------------------------------- */
+/* ---- send handles ---------------------------------------------------------------------------- */
 
 static bool sdr_pool_sslab_add(struct sdr_pool *p)
 {

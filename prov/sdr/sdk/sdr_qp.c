@@ -3,12 +3,12 @@
 /*
  * The QP: geometry, identity, connection.
  *
- * Decides what an attribute that was left 0 means and which combinations make no sense.  Generations are a
- * power of two, so that the generation of a number runs on when numbers wrap at 2^32.  The engine's stride of
- * the message table is at least as long as the fragments of a user immediate need packets.  Geometry is
- * compared with the peer's by the engine; the chunk size is the receiver's own matter and is not.
- * Idle memory: this struct, four bytes and one bit an ID; 16 bytes an ID more where the peer is keyed and there are
- * no hooks (sdr_keys.c).  No timers.
+ * Decides what an attribute that was left 0 means and which combinations make no sense.
+ * Generations are a power of two, so that the generation of a number runs on when numbers wrap at
+ * 2^32.  The engine's stride of the message table is at least as long as the fragments of a user
+ * immediate need packets.  Geometry is compared with the peer's by the engine; the chunk size is
+ * the receiver's own matter and is not. Idle memory: this struct, four bytes and one bit an ID; 16
+ * bytes an ID more where the peer is keyed and there are no hooks (sdr_keys.c).  No timers.
  */
 #include "sdr_sdk_priv.h"
 
@@ -65,7 +65,9 @@ static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 	if (qp->chunk % qp->mtu || qp->chunk / qp->mtu > 1u << s.off_bits)
 		return -EINVAL;
 	most = (uint64_t)qp->mtu << s.off_bits;
-	qp->max_msg = a->max_msg ? a->max_msg : most < SDR_MAX_MSG_DEFAULT ? most : SDR_MAX_MSG_DEFAULT;
+	qp->max_msg = a->max_msg		   ? a->max_msg
+		      : most < SDR_MAX_MSG_DEFAULT ? most
+						   : SDR_MAX_MSG_DEFAULT;
 	if (qp->max_msg > most)
 		return -EINVAL;
 	qp->window = 1u << s.id_bits;
@@ -115,7 +117,8 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 		goto out;
 	ids = 1u << a.id_bits;
 	err = -ENOMEM;
-	qp = calloc(1, sizeof(*qp) + 2 * sizeof(uint64_t) * sdr_bitmap_words(ids) + sizeof(uint32_t) * ids);
+	qp = calloc(1, sizeof(*qp) + 2 * sizeof(uint64_t) * sdr_bitmap_words(ids) +
+			       sizeof(uint32_t) * ids);
 	if (!qp)
 		goto out;
 	qp->ctx = ctx;
@@ -180,8 +183,8 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 	ctx = qp->ctx;
 	for (i = 0; qp->nlive && i < 1u << qp->rxk.split.id_bits; i++)
 		if (sdr_bitmap_test(qp->live, i))
-			sdr_recv_free(
-				sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]), struct sdr_rcv_handle, k));
+			sdr_recv_free(sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]),
+						   struct sdr_rcv_handle, k));
 	while (!sdr_dl_empty(&qp->sends))
 		sdr_send_free(sdr_dl_entry(qp->sends.next, struct sdr_snd_handle, all));
 	for (k = ctx->ev_pos; k < ctx->ev_n; k++) {
@@ -225,7 +228,8 @@ int sdr_qp_info_get(struct sdr_qp *qp, void *info)
 	return 0;
 }
 
-int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const struct sdr_uc_addr *addr)
+int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
+			const struct sdr_uc_addr *addr)
 {
 	struct sdr_wire_key *keys = NULL;
 	struct sdr_wire_qp_info i;

@@ -3,17 +3,19 @@
 /*
  * Receives: posting, what a packet changes, completing.
  *
- * A receive is bound to its slot from post to complete; in between its bitmaps are written by the receive
- * worker and its sums (got, cum, high, ...) here, in constant time a packet on average: cum only moves
- * forward, over words.  Receives that got packets in a round are on the context's list and their hook is called
- * once at the round's end.  Completing is final and immediate, in whatever state the message is.
+ * A receive is bound to its slot from post to complete; in between its bitmaps are written by the
+ * receive worker and its sums (got, cum, high, ...) here, in constant time a packet on average: cum
+ * only moves forward, over words.  Receives that got packets in a round are on the context's list
+ * and their hook is called once at the round's end.  Completing is final and immediate, in whatever
+ * state the message is.
  *
- * Where messages need a grant (keyed engines), a QP without hooks makes one here for the posted buffer; with hooks
- * the layer above does.  Packets without bytes are checked by no key, so a message of no bytes has none.
+ * Where messages need a grant (keyed engines), a QP without hooks makes one here for the posted
+ * buffer; with hooks the layer above does.  Packets without bytes are checked by no key, so a
+ * message of no bytes has none.
  *
- * A packet counts only when its length is what belongs at its offset of the posted buffer, so sender and
- * receiver must agree on the message's length: of a shorter message the last, short packet is not counted.
- * A message of no bytes is one empty packet.  No timers.
+ * A packet counts only when its length is what belongs at its offset of the posted buffer, so
+ * sender and receiver must agree on the message's length: of a shorter message the last, short
+ * packet is not counted. A message of no bytes is one empty packet.  No timers.
  */
 #include "sdr_sdk_priv.h"
 
@@ -60,8 +62,8 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 		if (err)
 			goto err_handle;
 	}
-	err = ctx->uc->ops->slot_bind(qp->uqp, sdr_qp_slot(qp, msn), msn >> qp->rxk.split.id_bits, wr->addr,
-				      wr->length, mr);
+	err = ctx->uc->ops->slot_bind(qp->uqp, sdr_qp_slot(qp, msn), msn >> qp->rxk.split.id_bits,
+				      wr->addr, wr->length, mr);
 	if (err)
 		goto err_grant;
 	h->qp = qp;
@@ -119,8 +121,8 @@ struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn)
 {
 	if (sdr_msgtab_state(qp, msn) != SDR_MSG_LIVE)
 		return NULL;
-	return sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]), struct sdr_rcv_handle,
-			    k);
+	return sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]),
+			    struct sdr_rcv_handle, k);
 }
 
 uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)
@@ -128,7 +130,7 @@ uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)
 	return qp->base;
 }
 
-/* ---- packets --------------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------- */
 
 static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
 {
@@ -177,7 +179,8 @@ void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
 void sdr_recv_round_end(struct sdr_context *ctx)
 {
 	while (!sdr_dl_empty(&ctx->touched)) {
-		struct sdr_rcv_handle *h = sdr_dl_entry(ctx->touched.next, struct sdr_rcv_handle, touched);
+		struct sdr_rcv_handle *h =
+			sdr_dl_entry(ctx->touched.next, struct sdr_rcv_handle, touched);
 		struct sdr_qp *qp = h->qp;
 
 		sdr_dl_del(&h->touched);
@@ -186,7 +189,7 @@ void sdr_recv_round_end(struct sdr_context *ctx)
 	}
 }
 
-/* ---- reading and ending ---------------------------------------------------------------------------- */
+/* ---- reading and ending ---------------------------------------------------------------------- */
 
 const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl)
 {

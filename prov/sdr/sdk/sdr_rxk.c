@@ -3,10 +3,11 @@
 /*
  * The receive worker kernel (see sdr_rxk.h for its contract and the argument about order).
  *
- * Decides for one packet: which message, is it of the generation that the slot has now, is it inside the
- * message, is it new, does it complete a chunk.  Trusts nothing in the immediate: the ID indexes a table of
- * exactly 1 << id_bits words, the offset is compared with the message's packets, the length with what belongs
- * at that offset.  Does not look at bytes, does not count, has no timers.
+ * Decides for one packet: which message, is it of the generation that the slot has now, is it
+ * inside the message, is it new, does it complete a chunk.  Trusts nothing in the immediate: the ID
+ * indexes a table of exactly 1 << id_bits words, the offset is compared with the message's packets,
+ * the length with what belongs at that offset.  Does not look at bytes, does not count, has no
+ * timers.
  */
 #include "sdr_rxk.h"
 #include "sdr_bitmap.h"
@@ -14,8 +15,8 @@
 #define SDR_RXK_OFF_BITS 30 /* offsets are below 2^this */
 
 /*
- * Division by an invariant: with s = ceil(log2 d) and m = floor(2^(30+s) / d) + 1 the error of m is at most
- * d <= 2^s in 2^(30+s), too little to change the quotient of a number below 2^30.
+ * Division by an invariant: with s = ceil(log2 d) and m = floor(2^(30+s) / d) + 1 the error of m is
+ * at most d <= 2^s in 2^(30+s), too little to change the quotient of a number below 2^30.
  */
 void sdr_rxk_chunk_set(struct sdr_rxk *k, uint32_t ppc)
 {
@@ -47,7 +48,8 @@ static inline bool sdr_rxk_set(uint64_t *bits, uint32_t i, uint64_t *now)
 	return !(old & bit);
 }
 
-static inline void sdr_rxk_uimm(const struct sdr_rxk *k, struct sdr_rxk_msg *m, uint32_t imm, uint32_t off)
+static inline void sdr_rxk_uimm(const struct sdr_rxk *k, struct sdr_rxk_msg *m, uint32_t imm,
+				uint32_t off)
 {
 	uint32_t n = sdr_imm_frags(&k->split), f;
 	uint64_t have;
@@ -59,13 +61,14 @@ static inline void sdr_rxk_uimm(const struct sdr_rxk *k, struct sdr_rxk_msg *m, 
 	if (have >> (32 + f) & 1)
 		return;
 	__atomic_fetch_or(&m->uimm,
-			  1ull << (32 + f) | (uint64_t)sdr_imm_user(&k->split, imm) << (f * k->split.user_bits),
+			  1ull << (32 + f) | (uint64_t)sdr_imm_user(&k->split, imm)
+						     << (f * k->split.user_bits),
 			  __ATOMIC_RELEASE);
 }
 
 /* w: the word of packet `off`, as it was just after this worker set its bit. */
-static inline bool sdr_rxk_chunk_whole(const struct sdr_rxk_msg *m, uint32_t first, uint32_t end, uint32_t off,
-				       uint64_t w)
+static inline bool sdr_rxk_chunk_whole(const struct sdr_rxk_msg *m, uint32_t first, uint32_t end,
+				       uint32_t off, uint64_t w)
 {
 	uint32_t own = off / 64, a = first / 64, z = (end - 1) / 64, i;
 

@@ -3,21 +3,22 @@
 /*
  * The receive worker kernel: what is done once for every packet that an engine reports.
  *
- * From (generation, immediate, length) it finds the message, checks the generation, sets the packet's bit and,
- * when that was the last packet of its chunk, the chunk's bit.  Free-standing: no allocation, no globals, no
- * calls, no knowledge of QPs; the structs below are its whole world, so it can run on a NIC's cores or on
- * several threads at once.
+ * From (generation, immediate, length) it finds the message, checks the generation, sets the
+ * packet's bit and, when that was the last packet of its chunk, the chunk's bit.  Free-standing: no
+ * allocation, no globals, no calls, no knowledge of QPs; the structs below are its whole world, so
+ * it can run on a NIC's cores or on several threads at once.
  *
- * Order (law 3).  A chunk bit is set only by a worker that has seen all packet bits of the chunk set, and
- * every packet bit is set after its bytes were placed; both with release, read with acquire.  So whoever
- * reads a chunk bit with acquire finds the bytes.  Two workers that set the last two bits of a chunk in
- * different words see each other because bits are set and looked at with sequential consistency: at least one
- * finds the chunk whole, and the fetch-or on the chunk word tells which of them was first.
+ * Order (law 3).  A chunk bit is set only by a worker that has seen all packet bits of the chunk
+ * set, and every packet bit is set after its bytes were placed; both with release, read with
+ * acquire.  So whoever reads a chunk bit with acquire finds the bytes.  Two workers that set the
+ * last two bits of a chunk in different words see each other because bits are set and looked at
+ * with sequential consistency: at least one finds the chunk whole, and the fetch-or on the chunk
+ * word tells which of them was first.
  *
- * The owner (one control thread) opens a slot by storing its word after the engine has bound the buffer, and
- * closes it by storing 0 before the engine unbinds it.  A worker may still hold a message that was open when
- * it looked: the owner may reuse a closed message only when every worker has finished the packet it was at.
- * With one thread that is at once.
+ * The owner (one control thread) opens a slot by storing its word after the engine has bound the
+ * buffer, and closes it by storing 0 before the engine unbinds it.  A worker may still hold a
+ * message that was open when it looked: the owner may reuse a closed message only when every worker
+ * has finished the packet it was at. With one thread that is at once.
  */
 #ifndef SDR_RXK_H
 #define SDR_RXK_H

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The SDK as the layers above it in this tree see it: the public calls of sdr/sdr.h and the doors that a
- * reliability layer needs and an application does not.
+ * The SDK as the layers above it in this tree see it: the public calls of sdr/sdr.h and the doors
+ * that a reliability layer needs and an application does not.
  *
- *   - a context over an engine that is already open (simulator, fault injection, the provider's own socket);
+ *   - a context over an engine that is already open (simulator, fault injection, the provider's own
+ *   socket);
  *   - control datagrams of other classes, in order with the data: one batch, one flush;
- *   - messages addressed by their sequence number (msn), posted in any order, so that a reliability layer
- *     which tells the receiver what is coming can start at once instead of waiting for CTS;
+ *   - messages addressed by their sequence number (msn), posted in any order, so that a reliability
+ *     layer which tells the receiver what is coming can start at once instead of waiting for CTS;
  *   - the packet state of a receive, for acknowledgements and decoders.
  *
  * msn counts messages of one direction of a QP modulo 2^32; slot = msn mod 2^id_bits, generation =
- * (msn / 2^id_bits) mod generations.  A sender may use msn m only while m - limit < 0 (limit: CTS, or sdr_qp_limit_set).
+ * (msn / 2^id_bits) mod generations.  A sender may use msn m only while m - limit < 0 (limit: CTS,
+ * or sdr_qp_limit_set).
  */
 #ifndef SDR_SDK_H
 #define SDR_SDK_H
@@ -19,7 +21,7 @@
 #include <sdr/sdr.h>
 #include "../uc/sdr_uc.h"
 
-/* ---- context --------------------------------------------------------------------------------------- */
+/* ---- context --------------------------------------------------------------------------------- */
 
 /*
  * Takes ownership of uc: closed by sdr_context_destroy.  rand: 16 unpredictable bytes that seed the
@@ -29,26 +31,32 @@ struct sdr_context *sdr_context_create_on(struct sdr_uc *uc, const struct sdr_de
 					  const uint64_t rand[2]);
 struct sdr_uc *sdr_context_uc(struct sdr_context *ctx);
 
-/* buf,len: payload behind the class header.  Called inside progress; must not destroy the context. */
-typedef void (*sdr_ctl_fn)(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
-			   size_t len);
+/*
+ * buf,len: payload behind the class header.  Called inside progress; must not destroy the context.
+ */
+typedef void (*sdr_ctl_fn)(void *user, const struct sdr_uc_addr *from, uint8_t type,
+			   const uint8_t *buf, size_t len);
 /* Datagrams of this class go to fn; without one they are counted as bad. */
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user);
 
 /*
- * Room for one control datagram behind everything queued so far: returns a pointer to at least ctl_max bytes
- * in the context's arena, NULL when the batch is full (flush failed: try after the next progress).  The
- * caller encodes the class header itself and then calls ctl_push with the total length; in between it may queue
- * packets and flush, but alloc again only to drop what it had.
+ * Room for one control datagram behind everything queued so far: returns a pointer to at least
+ * ctl_max bytes in the context's arena, NULL when the batch is full (flush failed: try after the
+ * next progress).  The caller encodes the class header itself and then calls ctl_push with the
+ * total length; in between it may queue packets and flush, but alloc again only to drop what it
+ * had.
  */
 uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx);
 void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
 /*
- * Hands the batch to the engine.  0 everything went, -EAGAIN the engine is full and the rest stays queued in
- * order.  Called by progress, and by whoever wants its packets out now.
+ * Hands the batch to the engine.  0 everything went, -EAGAIN the engine is full and the rest stays
+ * queued in order.  Called by progress, and by whoever wants its packets out now.
  */
 int sdr_context_flush(struct sdr_context *ctx);
-/* Takes the data out of the batch, as if it had been lost: what is left lies in the context's own memory. */
+/*
+ * Takes the data out of the batch, as if it had been lost: what is left lies in the context's own
+ * memory.
+ */
 void sdr_context_data_drop(struct sdr_context *ctx);
 /* True when nothing is queued in front of the engine. */
 bool sdr_context_tx_idle(const struct sdr_context *ctx);
@@ -57,57 +65,70 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events);
 /* Engine time of the last poll, ns. */
 uint64_t sdr_context_now(struct sdr_context *ctx);
 
-/* ---- QPs ------------------------------------------------------------------------------------------- */
+/* ---- QPs ------------------------------------------------------------------------------------- */
 
 struct sdr_qp_hooks {
 	void *user;
 	/*
-	 * Once per progress round for each receive that got packets in it, after the whole round was placed.
-	 * May complete the receive, and any other; may destroy the QP.
+	 * Once per progress round for each receive that got packets in it, after the whole round
+	 * was placed. May complete the receive, and any other; may destroy the QP.
 	 */
 	void (*recv_progress)(void *user, struct sdr_rcv_handle *hdl);
 	/* The QP is broken (err, negative errno) and of no more use.  Once; may destroy it. */
 	void (*broken)(void *user, int err);
 };
-/* As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by sdr_qp_limit_set. */
+/*
+ * As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by
+ * sdr_qp_limit_set.
+ */
 struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp_attr *attr,
 				    const struct sdr_qp_hooks *hooks);
 /* addr: where the peer was seen; NULL: as in the info. */
-/* With hooks also again, to another peer, while nothing has been sent: what this side has told of itself stays true. */
-int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info, const struct sdr_uc_addr *addr);
+/*
+ * With hooks also again, to another peer, while nothing has been sent: what this side has told of
+ * itself stays true.
+ */
+int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
+			const struct sdr_uc_addr *addr);
 void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
 /* Send side: messages below limit may be sent (never moves back). */
 void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit);
 uint32_t
-sdr_qp_ids(const struct sdr_qp *qp); /* window: 1 << id_bits, or max_inflight rounded up to a power of two */
+/* window: 1 << id_bits, or max_inflight rounded up to a power of two */
+sdr_qp_ids(const struct sdr_qp *qp);
 uint32_t sdr_qp_mtu(const struct sdr_qp *qp);
 uint32_t sdr_qp_chunk(const struct sdr_qp *qp); /* bytes */
 uint64_t sdr_qp_max_msg(const struct sdr_qp *qp);
 
 /*
- * Engines with info.keyed: leave for the peer to write into a buffer (one message, or several one behind the
- * other).  The layer above tells the peer va and rkey, and ends the grant before it gives the buffer back.
- * Receives that are posted by number need it; sdr_recv_post does all this by itself.
+ * Engines with info.keyed: leave for the peer to write into a buffer (one message, or several one
+ * behind the other).  The layer above tells the peer va and rkey, and ends the grant before it
+ * gives the buffer back. Receives that are posted by number need it; sdr_recv_post does all this by
+ * itself.
  */
 int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, struct sdr_uc_grant *g);
-void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g); /* harmless on one that is not there */
+/* harmless on one that is not there */
+void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g);
 /* This side's, and the peer's, messages need a grant.  The peer's: known once connected. */
 bool sdr_qp_keyed(const struct sdr_qp *qp);
 bool sdr_qp_peer_keyed(const struct sdr_qp *qp);
 
-/* ---- receive by number ----------------------------------------------------------------------------- */
+/* ---- receive by number ----------------------------------------------------------------------- */
 
 /*
- * Binds the slot of message msn.  -EBUSY: the slot still holds a message, or msn is not below recv_base + ids;
- * -EALREADY: msn was completed or refused before.  sdr_recv_post is this with the next number.
+ * Binds the slot of message msn.  -EBUSY: the slot still holds a message, or msn is not below
+ * recv_base + ids; -EALREADY: msn was completed or refused before.  sdr_recv_post is this with the
+ * next number.
  */
 int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *wr, void *user,
 		     struct sdr_rcv_handle **hdl);
-/* msn will never be bound: it counts as completed.  No effect on a bound one or beyond the window. */
+/*
+ * msn will never be bound: it counts as completed.  No effect on a bound one or beyond the window.
+ */
 void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn);
 /*
- * The same of [lo, hi), as far as the window reaches: returns where it stopped, hi when all are decided.  Costs a look at
- * the window's bitmap, however long the range.
+ * The same of [lo, hi), as far as the window reaches: returns where it stopped, hi when all are
+ * decided.  Costs a look at the window's bitmap, however long the range.
  */
 uint32_t sdr_recv_skip_range(struct sdr_qp *qp, uint32_t lo, uint32_t hi);
 /* The receive bound to msn; NULL none. */
@@ -136,19 +157,25 @@ struct sdr_rcv_state {
 };
 const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl);
 
-/* ---- send by number -------------------------------------------------------------------------------- */
+/* ---- send by number -------------------------------------------------------------------------- */
 
-/* As stream_start with the number chosen by the caller (each number once, within limit: else -EAGAIN). */
-int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl);
 /*
- * Queues packets [first, first + n) of a message whose bytes start at base; base + first * mtu is read.  The
- * run goes into the context's batch; flush sends it.  Returns packets taken (0..n): fewer when the batch is
- * full.  Never blocks.
+ * As stream_start with the number chosen by the caller (each number once, within limit: else
+ * -EAGAIN).
+ */
+int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr,
+		      struct sdr_snd_handle **hdl);
+/*
+ * Queues packets [first, first + n) of a message whose bytes start at base; base + first * mtu is
+ * read.  The run goes into the context's batch; flush sends it.  Returns packets taken (0..n):
+ * fewer when the batch is full.  Never blocks.
  */
 uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n);
 /* Where this message goes at a keyed peer; before its first packet. */
 void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey);
-/* Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it. */
+/*
+ * Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it.
+ */
 void sdr_send_release(struct sdr_snd_handle *hdl);
 
 #endif /* SDR_SDK_H */

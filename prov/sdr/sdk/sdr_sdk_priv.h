@@ -18,8 +18,9 @@
  *   sdr_send_run.c	their packets as descriptors
  *   sdr_strerror.c
  *
- * Ownership: a context owns pools and batch; a QP owns its message table; handles belong to the context's
- * pool and point to their QP.  One thread at a time; only the bitmaps and the slot words are atomic.
+ * Ownership: a context owns pools and batch; a QP owns its message table; handles belong to the
+ * context's pool and point to their QP.  One thread at a time; only the bitmaps and the slot words
+ * are atomic.
  */
 #ifndef SDR_SDK_PRIV_H
 #define SDR_SDK_PRIV_H
@@ -28,17 +29,20 @@
 #include "sdr_bitmap.h"
 #include "sdr_rxk.h"
 
-#define SDR_EV_MAX	    128u	 /* events taken from the engine at a time */
-#define SDR_PROGRESS_EVENTS 256		 /* events a round of sdr_context_progress */
-#define SDR_TX_DESCS	    256u	 /* descriptors in the batch */
-#define SDR_TX_RESERVE	    32u		 /* of them for control datagrams only */
-#define SDR_TX_BYTES	    (1u << 20)	 /* data bytes queued before the engine is asked to take some */
-#define SDR_CTL_SLOTS	    64u		 /* control datagrams queued; power of two */
-#define SDR_TX_RETRY_NS	    100000ull	 /* how soon a full engine is tried again */
-#define SDR_TRAIN_PKTS	    64u		 /* packets of one UDP GSO train, */
-#define SDR_TRAIN_BYTES	    65000u	 /* and its bytes with headers */
-#define SDR_RUN_TRAINS	    4u		 /* trains a descriptor carries where there is one channel */
-#define SDR_SLABS_MAX	    4096u	 /* slabs of handles a context: 256 Ki messages in flight each way */
+#define SDR_EV_MAX	    128u /* events taken from the engine at a time */
+#define SDR_PROGRESS_EVENTS 256	 /* events a round of sdr_context_progress */
+#define SDR_TX_DESCS	    256u /* descriptors in the batch */
+#define SDR_TX_RESERVE	    32u	 /* of them for control datagrams only */
+/* data bytes queued before the engine is asked to take some */
+#define SDR_TX_BYTES	(1u << 20)
+#define SDR_CTL_SLOTS	64u	  /* control datagrams queued; power of two */
+#define SDR_TX_RETRY_NS 100000ull /* how soon a full engine is tried again */
+#define SDR_TRAIN_PKTS	64u	  /* packets of one UDP GSO train, */
+#define SDR_TRAIN_BYTES 65000u	  /* and its bytes with headers */
+/* trains a descriptor carries where there is one channel */
+#define SDR_RUN_TRAINS 4u
+/* slabs of handles a context: 256 Ki messages in flight each way */
+#define SDR_SLABS_MAX	    4096u
 #define SDR_BITS_INLINE	    4u		 /* bitmap words inside a receive handle */
 #define SDR_BITS_CLASSES    32u		 /* class c holds SDR_BITS_INLINE << c words */
 #define SDR_BITS_IDLE_MAX   (16u << 20)	 /* bytes of idle bitmaps kept for reuse */
@@ -47,11 +51,14 @@
 #define SDR_MAX_MSG_DEFAULT (1ull << 30) /* bytes */
 #define SDR_CTS_FIRST_NS    10000000ull	 /* first repetition of an unanswered CTS, doubled up to */
 #define SDR_CTS_MAX_NS	    1000000000ull
-#define SDR_CTS_LINGER_NS   30000000000ull /* how long it is repeated when no receive is posted any more */
-#define SDR_RATE_CATCHUP_NS 1000000ull	   /* a rate-limited sender that was late may make up this much */
-#define SDR_RATE_QUANTUM_NS 100000ull	   /* and injects at most this much (or a packet) at a time */
+/* how long it is repeated when no receive is posted any more */
+#define SDR_CTS_LINGER_NS 30000000000ull
+/* a rate-limited sender that was late may make up this much */
+#define SDR_RATE_CATCHUP_NS 1000000ull
+/* and injects at most this much (or a packet) at a time */
+#define SDR_RATE_QUANTUM_NS 100000ull
 
-/* ---- lists ----------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 struct sdr_dl {
 	struct sdr_dl *prev, *next;
@@ -83,9 +90,10 @@ static inline void sdr_dl_del(struct sdr_dl *e)
 	sdr_dl_init(e);
 }
 
-#define sdr_dl_entry(p, type, member) ((type *)(void *)((uint8_t *)(void *)(p)-offsetof(type, member)))
+#define sdr_dl_entry(p, type, member) \
+	((type *)(void *)((uint8_t *)(void *)(p)-offsetof(type, member)))
 
-/* ---- handles --------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 struct sdr_rcv_handle {
 	struct sdr_rxk_msg k; /* first: the kernel's slabs are these handles */
@@ -142,13 +150,16 @@ struct sdr_pool {
 
 int sdr_pool_init(struct sdr_pool *p);
 void sdr_pool_free(struct sdr_pool *p);
-/* A receive handle with zeroed bitmaps for so many bits; k.npkts and the bitmap pointers are set. NULL: no memory. */
+/*
+ * A receive handle with zeroed bitmaps for so many bits; k.npkts and the bitmap pointers are set.
+ * NULL: no memory.
+ */
 struct sdr_rcv_handle *sdr_pool_rcv_get(struct sdr_pool *p, uint32_t npkts, uint32_t nchunks);
 void sdr_pool_rcv_put(struct sdr_pool *p, struct sdr_rcv_handle *h);
 struct sdr_snd_handle *sdr_pool_snd_get(struct sdr_pool *p);
 void sdr_pool_snd_put(struct sdr_pool *p, struct sdr_snd_handle *h);
 
-/* ---- batch in front of the engine ------------------------------------------------------------------ */
+/* ---- batch in front of the engine ------------------------------------------------------------ */
 
 struct sdr_txq {
 	struct sdr_uc_tx v[SDR_TX_DESCS];
@@ -172,7 +183,7 @@ struct sdr_uc_tx *sdr_txq_push(struct sdr_context *ctx, struct sdr_snd_handle *h
 /* Takes the descriptors of h out of the batch. */
 void sdr_txq_drop(struct sdr_context *ctx, struct sdr_snd_handle *h);
 
-/* ---- context --------------------------------------------------------------------------------------- */
+/* ---- context --------------------------------------------------------------------------------- */
 
 struct sdr_context {
 	struct sdr_uc *uc;
@@ -208,9 +219,10 @@ struct sdr_mr {
 
 void sdr_context_random(struct sdr_context *ctx, uint64_t out[2]);
 struct sdr_qp *sdr_context_qp_find(struct sdr_context *ctx, uint32_t qpn);
-bool sdr_mr_covers(const struct sdr_mr *mr, const struct sdr_context *ctx, const void *addr, uint64_t len);
+bool sdr_mr_covers(const struct sdr_mr *mr, const struct sdr_context *ctx, const void *addr,
+		   uint64_t len);
 
-/* ---- QP -------------------------------------------------------------------------------------------- */
+/* ---- QP -------------------------------------------------------------------------------------- */
 
 struct sdr_qp {
 	struct sdr_context *ctx;
@@ -241,17 +253,21 @@ struct sdr_qp {
 	uint64_t *live; /* by slot: posted and not completed */
 
 	/* receive: clear to send */
-	uint32_t cts_seen;  /* the sender knows of the numbers below this: it used (not keyed) or confirmed them */
-	uint32_t keys_told; /* keyed: those below were told at least once since the repetition began */
+	/* the sender knows of the numbers below this: it used (not keyed) or confirmed them */
+	uint32_t cts_seen;
+	/* keyed: those below were told at least once since the repetition began */
+	uint32_t keys_told;
 	bool cts_armed;
 	uint64_t cts_due, cts_wait; /* ns: next repetition, and the pause after it */
 	uint64_t cts_since;	    /* ns: of the last post */
 
 	/* send */
 	uint32_t snd_next, snd_limit;
-	struct sdr_wire_key *keys; /* by slot, of [snd_limit - IDs, snd_limit), 0: unknown; NULL: none needed */
-	uint32_t snd_known;	   /* the keys of all numbers below are known, or not needed any more */
-	uint32_t nopen;		   /* public handles */
+	/* by slot, of [snd_limit - IDs, snd_limit), 0: unknown; NULL: none needed */
+	struct sdr_wire_key *keys;
+	/* the keys of all numbers below are known, or not needed any more */
+	uint32_t snd_known;
+	uint32_t nopen; /* public handles */
 	struct sdr_dl sends, ready, waiting;
 	uint64_t rate_bps; /* payload bits a second, 0 unlimited */
 	uint64_t rate_at;  /* ns: when the bucket has run out of what was sent */
@@ -278,7 +294,7 @@ void sdr_qp_broken(struct sdr_qp *qp, int err);
 /* Puts the QP on ctx->busy while it has something to do without events. */
 void sdr_qp_busy_update(struct sdr_qp *qp);
 
-/* ---- message table --------------------------------------------------------------------------------- */
+/* ---- message table --------------------------------------------------------------------------- */
 
 enum sdr_msgtab_state {
 	SDR_MSG_FREE,	/* may be posted */
@@ -291,10 +307,13 @@ enum sdr_msgtab_state sdr_msgtab_state(const struct sdr_qp *qp, uint32_t msn);
 void sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h);
 /* LIVE -> DONE; afterwards no packet reaches the message's bits or bytes. */
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h);
-/* FREE -> DONE for all of [lo, hi) that the window reaches; returns where it stopped, hi at the most. */
+/*
+ * FREE -> DONE for all of [lo, hi) that the window reaches; returns where it stopped, hi at the
+ * most.
+ */
 uint32_t sdr_msgtab_skip(struct sdr_qp *qp, uint32_t lo, uint32_t hi);
 
-/* ---- receive, CTS, send ---------------------------------------------------------------------------- */
+/* ---- receive, CTS, send ---------------------------------------------------------------------- */
 
 void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev);
 /* Calls the hooks of all receives touched in the round. */
@@ -326,11 +345,14 @@ uint64_t sdr_send_due(const struct sdr_qp *qp);
 void sdr_send_free(struct sdr_snd_handle *h);
 
 /*
- * Packets [first, first + n), all below h->total, into the batch; buf: bytes of packet first; mr: covers them, or NULL.
- * Returns packets taken.
+ * Packets [first, first + n), all below h->total, into the batch; buf: bytes of packet first; mr:
+ * covers them, or NULL. Returns packets taken.
  */
-uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n, void *mr);
-/* The registration for packets of a message that lies at base as a whole; the first call makes it. */
+uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n,
+		      void *mr);
+/*
+ * The registration for packets of a message that lies at base as a whole; the first call makes it.
+ */
 void *sdr_send_reg(struct sdr_snd_handle *h, const void *base);
 /* The caller's registration, where one pays. */
 void *sdr_send_mr_of(const struct sdr_snd_handle *h, const struct sdr_mr *mr);

@@ -3,27 +3,29 @@
 /*
  * Sends: cutting messages into runs of packets.
  *
- * Public sends have a part (a range of packets) to go.  A one-shot send is a stream with one part that was
- * ended at once.  A message below the QP's limit is `ready` and its part moves into the batch as room and rate
- * allow, oldest first; one at or above the limit is `waiting` until the receiver has posted its buffer (CTS).
- * A message that the receiver is known to have completed is not sent at all, and counts as sent.  To a keyed peer
- * a message is also `waiting` until its key has come; messages do not wait for each other's keys.
- * When the message's last packet goes out, the empty packets that carry the rest of a user immediate follow.
- * Numbered sends (reliability layer) go straight into the batch and know neither limit nor rate beyond start.
+ * Public sends have a part (a range of packets) to go.  A one-shot send is a stream with one part
+ * that was ended at once.  A message below the QP's limit is `ready` and its part moves into the
+ * batch as room and rate allow, oldest first; one at or above the limit is `waiting` until the
+ * receiver has posted its buffer (CTS). A message that the receiver is known to have completed is
+ * not sent at all, and counts as sent.  To a keyed peer a message is also `waiting` until its key
+ * has come; messages do not wait for each other's keys. When the message's last packet goes out,
+ * the empty packets that carry the rest of a user immediate follow. Numbered sends (reliability
+ * layer) go straight into the batch and know neither limit nor rate beyond start.
  *
- * Invariant: a handle is given back to the pool only with no descriptor of it in the batch, and to the user of a
- * public send only when the engine has read its registered memory too (sdr_send_run.c), so an engine never reads a
- * buffer that its owner has taken back.  A numbered send's owner waits for the acknowledgement by itself.  Timer:
- * the leaky bucket of rate_bps, in engine time.
+ * Invariant: a handle is given back to the pool only with no descriptor of it in the batch, and to
+ * the user of a public send only when the engine has read its registered memory too
+ * (sdr_send_run.c), so an engine never reads a buffer that its owner has taken back.  A numbered
+ * send's owner waits for the acknowledgement by itself.  Timer: the leaky bucket of rate_bps, in
+ * engine time.
  */
 #include "sdr_sdk_priv.h"
 
 #include <errno.h>
 
-/* ---- handles --------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
-static int sdr_send_new(struct sdr_qp *qp, uint32_t msn, uint64_t length, uint32_t imm, uint32_t flags,
-			struct sdr_snd_handle **hdl)
+static int sdr_send_new(struct sdr_qp *qp, uint32_t msn, uint64_t length, uint32_t imm,
+			uint32_t flags, struct sdr_snd_handle **hdl)
 {
 	struct sdr_snd_handle *h;
 	uint32_t frags = sdr_imm_frags(&qp->rxk.split);
@@ -73,7 +75,10 @@ static const struct sdr_wire_key *sdr_send_key(const struct sdr_qp *qp, uint32_t
 	return &qp->keys[sdr_qp_slot(qp, msn)];
 }
 
-/* CTS or KEYS says that the receiver has completed this message: packets of it could only do harm (see sdr_cts.c). */
+/*
+ * CTS or KEYS says that the receiver has completed this message: packets of it could only do harm
+ * (see sdr_cts.c).
+ */
 static bool sdr_send_stale(const struct sdr_qp *qp, uint32_t msn)
 {
 	const struct sdr_wire_key *key = sdr_send_key(qp, msn);
@@ -98,9 +103,10 @@ static void sdr_send_key_take(struct sdr_snd_handle *h)
 		sdr_send_key_set(h, key->va, key->rkey);
 }
 
-/* ---- numbered sends -------------------------------------------------------------------------------- */
+/* ---- numbered sends -------------------------------------------------------------------------- */
 
-int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
+int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr,
+		      struct sdr_snd_handle **hdl)
 {
 	int err;
 
@@ -139,7 +145,7 @@ void sdr_send_release(struct sdr_snd_handle *hdl)
 	sdr_send_free(hdl);
 }
 
-/* ---- public sends ---------------------------------------------------------------------------------- */
+/* ---- public sends ---------------------------------------------------------------------------- */
 
 /* Payload bytes per 2^32 would overflow nothing before 2^64 / 8e9 bytes: far beyond a quantum. */
 static uint64_t sdr_rate_ns(const struct sdr_qp *qp, uint64_t bytes)
@@ -188,7 +194,8 @@ static void *sdr_send_part_mr(struct sdr_snd_handle *h)
 void sdr_send_pump(struct sdr_qp *qp)
 {
 	while (!sdr_dl_empty(&qp->ready)) {
-		struct sdr_snd_handle *h = sdr_dl_entry(qp->ready.next, struct sdr_snd_handle, link);
+		struct sdr_snd_handle *h =
+			sdr_dl_entry(qp->ready.next, struct sdr_snd_handle, link);
 
 		while (h->part_next < h->part_end) {
 			uint32_t n = h->part_end - h->part_next, q = sdr_rate_quantum(qp), got;
@@ -312,7 +319,8 @@ static void sdr_send_part(struct sdr_snd_handle *h, const void *addr, uint32_t f
 	sdr_send_kick(qp);
 }
 
-int sdr_send_stream_start(struct sdr_qp *qp, const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
+int sdr_send_stream_start(struct sdr_qp *qp, const struct sdr_start_wr *wr,
+			  struct sdr_snd_handle **hdl)
 {
 	if (!qp || !wr || !hdl)
 		return -EINVAL;
@@ -328,7 +336,8 @@ int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_contin
 	if (!hdl || !hdl->qp || !wr || hdl->ended)
 		return -EINVAL;
 	qp = hdl->qp;
-	if (wr->offset > hdl->length || wr->length > hdl->length - wr->offset || wr->offset % qp->mtu)
+	if (wr->offset > hdl->length || wr->length > hdl->length - wr->offset ||
+	    wr->offset % qp->mtu)
 		return -EINVAL;
 	if (wr->length % qp->mtu && wr->offset + wr->length != hdl->length)
 		return -EINVAL;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Runs: packets of one message as descriptors in the batch, and the registration under which they are read.
+ * Runs: packets of one message as descriptors in the batch, and the registration under which they
+ * are read.
  *
- * One descriptor carries a run of consecutive packets of one message: with several channels one GSO train,
- * channels taken in turn; with one channel a few trains, and a run that continues the last descriptor extends it.
- * All runs of a handle have the same key.
+ * One descriptor carries a run of consecutive packets of one message: with several channels one GSO
+ * train, channels taken in turn; with one channel a few trains, and a run that continues the last
+ * descriptor extends it. All runs of a handle have the same key.
  *
- * Registration: from info.reg_min bytes on, one-shot and numbered sends are registered with the engine at their
- * first packets, for the life of the handle, and then read without a copy; if that fails the engine copies.  A
- * caller's own registration is used instead.  Parts of a stream that come without one are copied.  Registered memory
- * may be read after the descriptors have left the batch: mr_busy says how long.  No timers.
+ * Registration: from info.reg_min bytes on, one-shot and numbered sends are registered with the
+ * engine at their first packets, for the life of the handle, and then read without a copy; if that
+ * fails the engine copies.  A caller's own registration is used instead.  Parts of a stream that
+ * come without one are copied.  Registered memory may be read after the descriptors have left the
+ * batch: mr_busy says how long.  No timers.
  */
 #include "sdr_sdk_priv.h"
 
-/* ---- runs ------------------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
-static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n,
-			    uint32_t bytes, const void *mr)
+static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first,
+			    uint32_t n, uint32_t bytes, const void *mr)
 {
 	struct sdr_uc_tx *t = sdr_txq_last(h->qp->ctx, h);
 	uint32_t mtu = h->qp->mtu;
@@ -31,7 +33,8 @@ static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32
 	return true;
 }
 
-static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t bytes, void *mr)
+static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first,
+			  uint32_t bytes, void *mr)
 {
 	struct sdr_qp *qp = h->qp;
 	struct sdr_uc_tx *t = sdr_txq_push(qp->ctx, h);
@@ -54,7 +57,8 @@ static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t
 		qp->channel = 0;
 }
 
-uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n, void *mr)
+uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t first, uint32_t n,
+		      void *mr)
 {
 	static const uint8_t nothing[1];
 	struct sdr_qp *qp = h->qp;
@@ -88,7 +92,7 @@ uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t fir
 	return n - left;
 }
 
-/* ---- registration ---------------------------------------------------------------------------------- */
+/* ---- registration ---------------------------------------------------------------------------- */
 
 void *sdr_send_reg(struct sdr_snd_handle *h, const void *base)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Texts for the errors of this library: what happened and what to do next, in one line each.  Constant
- * strings, any thread.
+ * Texts for the errors of this library: what happened and what to do next, in one line each.
+ * Constant strings, any thread.
  */
 #include "sdr_sdk_priv.h"
 
@@ -21,20 +21,26 @@ static const struct {
 	  "size field of the attributes" },
 	{ EBUSY, "still in use: destroy the QPs and deregister the memory of the context first" },
 	{ EALREADY, "this message number was completed before: use the next one" },
-	{ ENOMEM, "out of memory, or too many messages in flight: complete receives and poll sends" },
+	{ ENOMEM,
+	  "out of memory, or too many messages in flight: complete receives and poll sends" },
 	{ ENOTCONN, "the QP is not connected: exchange the infos and call sdr_qp_connect" },
 	{ EISCONN, "the QP is connected already: create another QP for another peer" },
-	{ EPROTO, "the two sides' QPs differ: give both the same mtu, max_msg, immediate split, channels and "
-		  "generations, and the same version of sdr" },
-	{ EBADMSG, "these bytes are not a QP info: carry all SDR_QP_INFO_SIZE bytes of sdr_qp_info_get unchanged" },
-	{ EOPNOTSUPP, "the immediate split leaves no bits for the user's immediate: set user_bits" },
+	{ EPROTO,
+	  "the two sides' QPs differ: give both the same mtu, max_msg, immediate split, channels and "
+	  "generations, and the same version of sdr" },
+	{ EBADMSG,
+	  "these bytes are not a QP info: carry all SDR_QP_INFO_SIZE bytes of sdr_qp_info_get unchanged" },
+	{ EOPNOTSUPP,
+	  "the immediate split leaves no bits for the user's immediate: set user_bits" },
 	{ EADDRINUSE, "another process uses this UDP port: choose another port, or none" },
 	{ EADDRNOTAVAIL, "no interface of this machine has this address: see `ip address`" },
-	{ EAFNOSUPPORT, "this machine does not speak this kind of address: try the other of IPv4 and IPv6" },
+	{ EAFNOSUPPORT,
+	  "this machine does not speak this kind of address: try the other of IPv4 and IPv6" },
 	{ EMSGSIZE, "the device cannot carry packets of this size: lower the mtu" },
 	{ ENODEV, "no such device: names are soft, soft:ADDRESS, soft:ADDRESS:PORT" },
 	{ EMFILE, "too many open files in this process: raise `ulimit -n`" },
-	{ ENOBUFS, "the kernel has no buffers for another socket: close some, or raise net.core limits" },
+	{ ENOBUFS,
+	  "the kernel has no buffers for another socket: close some, or raise net.core limits" },
 	{ EACCES, "the system refused the socket: check permissions and firewall rules" },
 	{ EPERM, "the system refused the socket: check permissions and firewall rules" },
 	{ EIO, "the engine broke: destroy the context and create it again" },

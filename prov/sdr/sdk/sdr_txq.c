@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The batch in front of the engine: runs of data packets and control datagrams, in the order in which they
- * were queued, handed over in one call.
+ * The batch in front of the engine: runs of data packets and control datagrams, in the order in
+ * which they were queued, handed over in one call.
  *
- * Invariants: descriptors [head, tail) are to go; a send handle's `queued` is the number of them that are its
- * own, so its buffer may be forgotten when that is 0; the bytes of queued control datagrams lie in a ring of
- * fixed slots in the same order.  Data leaves room for SDR_TX_RESERVE control datagrams and stops at
- * SDR_TX_BYTES, so that an acknowledgement never waits behind more than that.  No timers: a full engine is
- * remembered for the rest of the round (`blocked`) and tried again in the next.
+ * Invariants: descriptors [head, tail) are to go; a send handle's `queued` is the number of them
+ * that are its own, so its buffer may be forgotten when that is 0; the bytes of queued control
+ * datagrams lie in a ring of fixed slots in the same order.  Data leaves room for SDR_TX_RESERVE
+ * control datagrams and stops at SDR_TX_BYTES, so that an acknowledgement never waits behind more
+ * than that.  No timers: a full engine is remembered for the rest of the round (`blocked`) and
+ * tried again in the next.
  */
 #include "sdr_sdk_priv.h"
 
@@ -155,7 +156,7 @@ void sdr_txq_drop(struct sdr_context *ctx, struct sdr_snd_handle *h)
 	sdr_txq_bytes_count(q);
 }
 
-/* ---- control datagrams ----------------------------------------------------------------------------- */
+/* ---- control datagrams ----------------------------------------------------------------------- */
 
 static bool sdr_txq_ctl_has(struct sdr_context *ctx)
 {

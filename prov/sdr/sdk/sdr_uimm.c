@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The user's immediate at the receiver: put together by the receive worker from the fragments in the packets'
- * immediates (fragment = packet offset mod fragments), handed out here once every fragment has come.  A message
- * with fewer packets than fragments is followed by empty packets that carry the rest; they have no bit in the
- * bitmaps.  A sender that gives no immediate sends zeros, which cannot be told from an immediate of zero.
+ * The user's immediate at the receiver: put together by the receive worker from the fragments in
+ * the packets' immediates (fragment = packet offset mod fragments), handed out here once every
+ * fragment has come.  A message with fewer packets than fragments is followed by empty packets that
+ * carry the rest; they have no bit in the bitmaps.  A sender that gives no immediate sends zeros,
+ * which cannot be told from an immediate of zero.
  */
 #include "sdr_sdk_priv.h"
 

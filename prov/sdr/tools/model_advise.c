@@ -3,9 +3,9 @@
 /*
  * sdr_model advise: which scheme for a link, with which parameters, what it costs, and why.
  *
- * The comparison is sdr_model_advise's.  Here the link is put together (options, then a file of measurements, then
- * defaults, which are called guesses), and the answer is put into words and into the environment variables of the
- * provider that ask for it.
+ * The comparison is sdr_model_advise's.  Here the link is put together (options, then a file of
+ * measurements, then defaults, which are called guesses), and the answer is put into words and into
+ * the environment variables of the provider that ask for it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,8 +50,8 @@ static void advise_link(struct advice *a, const struct model_opt *opt)
 			    : asked[i] == MODEL_P	? l->point.p_packet
 							: (double)l->point.msg_bytes,
 			    text);
-		model_note(a->notes, "%s: %s is a guess; %s says what it is", model_column(asked[i]), text,
-			   model_flag(asked[i]));
+		model_note(a->notes, "%s: %s is a guess; %s says what it is",
+			   model_column(asked[i]), text, model_flag(asked[i]));
 	}
 	if (model_row_check(l))
 		model_rows_bad(&none, opt, l);
@@ -63,8 +63,8 @@ static void advise_link(struct advice *a, const struct model_opt *opt)
 }
 
 /* What makes the provider do as the candidate does. */
-static void advise_env(const struct advice *a, const struct model_opt *opt, const struct sdr_model_candidate *c,
-		       char out[ENV_MAX])
+static void advise_env(const struct advice *a, const struct model_opt *opt,
+		       const struct sdr_model_candidate *c, char out[ENV_MAX])
 {
 	const struct sdr_model_point *p = &c->point;
 	struct sdr_model_point at_one = *p;
@@ -134,7 +134,8 @@ static void advise_words(const struct advice *a, const struct model_opt *opt)
 		printf(" with k = %u, m = %u", advise_k(best), advise_m(best));
 	printf(": %s %s, %.*f times the %s of a link that loses nothing; %.*f %% more bytes than the data.\n",
 	       objectives[objective], cost, best->cost_s < 10 * best->derived.ideal_s ? 3 : 0,
-	       best->cost_s / best->derived.ideal_s, ideal, best->overhead < 0.1, best->overhead * 100);
+	       best->cost_s / best->derived.ideal_s, ideal, best->overhead < 0.1,
+	       best->overhead * 100);
 	if (*best->why)
 		printf("%s.\n", best->why);
 	for (uint32_t i = 1; i < a->n; i++) {
@@ -156,20 +157,21 @@ static void advise_table(const struct advice *a, const struct model_opt *opt)
 {
 	const struct sdr_model_point *p = &a->link.point;
 	const struct sdr_model_candidate *c;
-	char bps[TOOL_NUMBER], rtt[TOOL_NUMBER], size[TOOL_NUMBER], code[TOOL_NUMBER], t[4][TOOL_NUMBER];
+	char bps[TOOL_NUMBER], rtt[TOOL_NUMBER], size[TOOL_NUMBER], code[TOOL_NUMBER],
+		t[4][TOOL_NUMBER];
 	const char *note = a->notes, *end;
 
 	tool_human_bps(p->bandwidth_bps, bps);
 	tool_human_s(p->rtt_s, rtt);
 	tool_human_bytes(p->msg_bytes, size);
-	printf("# %s, RTT %s, loss %.3g in bursts of %.3g, %s messages, packets of %u bytes, chunks of %u\n", bps,
-	       rtt, p->p_packet, p->burst_packets, size, p->mtu_bytes, p->chunk_bytes);
+	printf("# %s, RTT %s, loss %.3g in bursts of %.3g, %s messages, packets of %u bytes, chunks of %u\n",
+	       bps, rtt, p->p_packet, p->burst_packets, size, p->mtu_bytes, p->chunk_bytes);
 	for (; *note; note = *end ? end + 1 : end) {
 		end = note + strcspn(note, "\n");
 		printf("# %.*s\n", (int)(end - note), note);
 	}
-	printf("%-9s %9s %12s %12s %12s %12s %10s\n", "scheme", "(k, m)", "mean", "p50", "p99", "p99.9",
-	       "overhead");
+	printf("%-9s %9s %12s %12s %12s %12s %10s\n", "scheme", "(k, m)", "mean", "p50", "p99",
+	       "p99.9", "overhead");
 	for (uint32_t i = 0; i < a->n; i++) {
 		c = &a->cand[i];
 		snprintf(code, sizeof(code), "-");
@@ -179,8 +181,9 @@ static void advise_table(const struct advice *a, const struct model_opt *opt)
 		tool_human_s(c->times.p50_s, t[1]);
 		tool_human_s(c->times.p99_s, t[2]);
 		tool_human_s(c->times.p999_s, t[3]);
-		printf("%-9s %9s %12s %12s %12s %12s %8.2f %%\n", sdr_model_scheme_name(c->point.scheme), code,
-		       t[0], t[1], t[2], t[3], c->overhead * 100);
+		printf("%-9s %9s %12s %12s %12s %12s %8.2f %%\n",
+		       sdr_model_scheme_name(c->point.scheme), code, t[0], t[1], t[2], t[3],
+		       c->overhead * 100);
 	}
 	advise_words(a, opt);
 }
@@ -189,7 +192,9 @@ static void advise_table(const struct advice *a, const struct model_opt *opt)
 
 static const char *advise_unit(const struct sdr_model_candidate *c)
 {
-	return c->point.flags & SDR_MODEL_F_PACKETS || c->point.scheme == SDR_MODEL_HYBRID ? "packet" : "chunk";
+	return c->point.flags & SDR_MODEL_F_PACKETS || c->point.scheme == SDR_MODEL_HYBRID
+		       ? "packet"
+		       : "chunk";
 }
 
 static const char *advise_decode(const struct sdr_model_candidate *c)
@@ -205,8 +210,9 @@ struct advise_number {
 static size_t advise_numbers(const struct sdr_model_candidate *c, struct advise_number out[8])
 {
 	const struct advise_number list[] = {
-		{ "mean_s", c->times.mean_s }, { "p50_s", c->times.p50_s },	  { "p99_s", c->times.p99_s },
-		{ "p999_s", c->times.p999_s }, { "ideal_s", c->derived.ideal_s }, { "overhead", c->overhead },
+		{ "mean_s", c->times.mean_s },	   { "p50_s", c->times.p50_s },
+		{ "p99_s", c->times.p99_s },	   { "p999_s", c->times.p999_s },
+		{ "ideal_s", c->derived.ideal_s }, { "overhead", c->overhead },
 		{ "cost_s", c->cost_s },
 	};
 
@@ -229,7 +235,8 @@ static void advise_csv(const struct advice *a, const struct model_opt *opt)
 
 		printf("%u,%s,", i + 1, sdr_model_scheme_name(c->point.scheme));
 		if (advise_coded(c))
-			printf("%u,%u,%s,%s", advise_k(c), advise_m(c), advise_unit(c), advise_decode(c));
+			printf("%u,%u,%s,%s", advise_k(c), advise_m(c), advise_unit(c),
+			       advise_decode(c));
 		else
 			printf(",,%s,", advise_unit(c));
 		advise_numbers(c, num);
@@ -254,7 +261,8 @@ static void advise_json_link(const struct advice *a)
 	static const enum model_field shown[] = { MODEL_BANDWIDTH, MODEL_RTT, MODEL_P, MODEL_BURST,
 						  MODEL_OVERHEAD };
 	const struct sdr_model_point *p = &a->link.point;
-	const double v[] = { p->bandwidth_bps, p->rtt_s, p->p_packet, p->burst_packets, p->max_overhead };
+	const double v[] = { p->bandwidth_bps, p->rtt_s, p->p_packet, p->burst_packets,
+			     p->max_overhead };
 	const char *note = a->notes, *end;
 	char text[TOOL_NUMBER], line[MODEL_NOTES];
 
@@ -263,7 +271,8 @@ static void advise_json_link(const struct advice *a)
 		tool_number(v[i], text);
 		printf("\"%s\":%s,", model_column(shown[i]), text);
 	}
-	printf("\"msg_bytes\":%" PRIu64 ",\"mtu_bytes\":%u,\"chunk_bytes\":%u,\"objective\":\"%s\"},\n\"notes\":[",
+	printf("\"msg_bytes\":%" PRIu64
+	       ",\"mtu_bytes\":%u,\"chunk_bytes\":%u,\"objective\":\"%s\"},\n\"notes\":[",
 	       p->msg_bytes, p->mtu_bytes, p->chunk_bytes, objectives[p->objective]);
 	for (; *note; note = *end ? end + 1 : end) {
 		end = note + strcspn(note, "\n");
@@ -289,7 +298,8 @@ static void advise_json(const struct advice *a, const struct model_opt *opt)
 		printf("%s\n{\"rank\":%u,\"scheme\":\"%s\",\"unit\":\"%s\"", i ? "," : "", i + 1,
 		       sdr_model_scheme_name(c->point.scheme), advise_unit(c));
 		if (advise_coded(c))
-			printf(",\"k\":%u,\"m\":%u,\"decode\":\"%s\"", advise_k(c), advise_m(c), advise_decode(c));
+			printf(",\"k\":%u,\"m\":%u,\"decode\":\"%s\"", advise_k(c), advise_m(c),
+			       advise_decode(c));
 		n = advise_numbers(c, num);
 		for (k = 0; k < n; k++) {
 			if (!isfinite(num[k].v))

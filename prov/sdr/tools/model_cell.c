@@ -3,8 +3,9 @@
 /*
  * What is in the cells of a result.
  *
- * A field is printed as it holds for the row, defaults filled in; where the scheme does not look at it, only if the
- * row of a batch named it, so that a batch comes back as it went in.  A result that the scheme does not have is empty.
+ * A field is printed as it holds for the row, defaults filled in; where the scheme does not look at
+ * it, only if the row of a batch named it, so that a batch comes back as it went in.  A result that
+ * the scheme does not have is empty.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -39,11 +40,13 @@ static const char *const names[OUTS] = {
 
 void model_columns(struct columns *c, const struct model_rows *rows, const struct model_opt *opt)
 {
-	bool drawn = opt->cmd == MODEL_SIMULATE || opt->cmd == MODEL_ALLREDUCE, coll = opt->cmd == MODEL_ALLREDUCE;
+	bool drawn = opt->cmd == MODEL_SIMULATE || opt->cmd == MODEL_ALLREDUCE,
+	     coll = opt->cmd == MODEL_ALLREDUCE;
 
 	c->n = 0;
 	for (int i = 0; i < OUTS; i++) {
-		if (i == MODEL_DROP || (i >= MODEL_CORE && i < MODEL_FIELDS && !(rows->given >> i & 1)))
+		if (i == MODEL_DROP ||
+		    (i >= MODEL_CORE && i < MODEL_FIELDS && !(rows->given >> i & 1)))
 			continue;
 		if (i >= OUT_QUANTILE && i < OUT_IDEAL && i - OUT_QUANTILE >= (int)opt->nquantiles)
 			continue;
@@ -55,7 +58,8 @@ void model_columns(struct columns *c, const struct model_rows *rows, const struc
 			continue;
 		c->col[c->n].what = i;
 		if (i >= OUT_QUANTILE && i < OUT_IDEAL)
-			snprintf(c->col[c->n].name, TOOL_NUMBER, "q%.12g_s", opt->quantile[i - OUT_QUANTILE]);
+			snprintf(c->col[c->n].name, TOOL_NUMBER, "q%.12g_s",
+				 opt->quantile[i - OUT_QUANTILE]);
 		else
 			snprintf(c->col[c->n].name, TOOL_NUMBER, "%s",
 				 i < MODEL_FIELDS ? model_column((enum model_field)i) : names[i]);
@@ -99,7 +103,8 @@ static bool cell_is_ec(const struct model_row *r)
 }
 
 /* A field as it holds for the row.  False: the scheme does not look at it and nobody named it. */
-static bool cell_field(const struct model_row *r, enum model_field f, bool named, const char **text, double *v)
+static bool cell_field(const struct model_row *r, enum model_field f, bool named, const char **text,
+		       double *v)
 {
 	const struct sdr_model_point *p = &r->point;
 	struct sdr_model_point at_one;
@@ -265,8 +270,8 @@ static bool cell_result(const struct model_row *r, int what, const struct model_
 	return false;
 }
 
-const char *model_cell(const struct model_rows *rows, const struct model_opt *opt, const struct model_row *r,
-		       int what, bool human)
+const char *model_cell(const struct model_rows *rows, const struct model_opt *opt,
+		       const struct model_row *r, int what, bool human)
 {
 	static char buf[sizeof("allreduce_") + TOOL_NUMBER];
 	const char *text = NULL;

@@ -52,10 +52,10 @@ struct columns {
 void model_columns(struct columns *c, const struct model_rows *rows, const struct model_opt *opt);
 enum out_unit model_cell_unit(int what);
 /*
- * The cell as text that lives until the next call; "" where the scheme has no such thing.  human: in five digits and
- * with a unit.
+ * The cell as text that lives until the next call; "" where the scheme has no such thing.  human:
+ * in five digits and with a unit.
  */
-const char *model_cell(const struct model_rows *rows, const struct model_opt *opt, const struct model_row *r,
-		       int what, bool human);
+const char *model_cell(const struct model_rows *rows, const struct model_opt *opt,
+		       const struct model_row *r, int what, bool human);
 
 #endif /* MODEL_CELL_H */

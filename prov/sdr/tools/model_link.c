@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A link as it was measured: from the statistics of an endpoint (FI_SDR_STATS) or from a loss probe (sdr_perf
- * --probe-loss).
+ * A link as it was measured: from the statistics of an endpoint (FI_SDR_STATS) or from a loss probe
+ * (sdr_perf --probe-loss).
  *
- * What an option says is stronger than a file.  Of statistics the last line of the wanted peer counts, for loss the
- * bound that the provider itself goes by; of a probe the row whose packets are most like those of the link.  A loss
- * of which nothing was seen is taken for what could have been missed with 5 %: 3 over the packets sent.  Every value
- * taken gets a note that says from where.
+ * What an option says is stronger than a file.  Of statistics the last line of the wanted peer
+ * counts, for loss the bound that the provider itself goes by; of a probe the row whose packets are
+ * most like those of the link.  A loss of which nothing was seen is taken for what could have been
+ * missed with 5 %: 3 over the packets sent.  Every value taken gets a note that says from where.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -32,7 +32,8 @@ void model_note(char notes[MODEL_NOTES], const char *fmt, ...)
 	va_end(ap);
 }
 
-static void link_take(struct model_row *link, enum model_field f, double v, const char *file, size_t line)
+static void link_take(struct model_row *link, enum model_field f, double v, const char *file,
+		      size_t line)
 {
 	char text[TOOL_NUMBER];
 
@@ -139,8 +140,9 @@ static void stat_find(const char *file, const char *peer, struct stat_line *foun
 		if (!*stat_blank(text))
 			continue;
 		if (!stat_parse(text, &l))
-			tool_bad("%s: line %zu: no line of statistics; FI_SDR_STATS writes one JSON object a line",
-				 file, l.line);
+			tool_bad(
+				"%s: line %zu: no line of statistics; FI_SDR_STATS writes one JSON object a line",
+				file, l.line);
 		if (strcmp(l.peer, peer) == 0)
 			*found = l;
 	}
@@ -148,7 +150,8 @@ static void stat_find(const char *file, const char *peer, struct stat_line *foun
 		tool_bad("--stats: %s: %s", file, strerror(errno));
 	if (!found->line)
 		tool_bad("%s: peer: %s", file,
-			 l.line == 1 ? "the file is empty" : "there is no line of the peer asked for (--peer)");
+			 l.line == 1 ? "the file is empty"
+				     : "there is no line of the peer asked for (--peer)");
 	free(text);
 	if (!in)
 		fclose(f);
@@ -161,12 +164,14 @@ static void link_stats(struct model_row *link, const struct model_opt *opt, char
 	stat_find(opt->stats, opt->peer ? opt->peer : "total", &l);
 	if (link_open(link, MODEL_RTT) && l.v[STAT_RTT] > 0) {
 		link_take(link, MODEL_RTT, l.v[STAT_RTT] * 1e-9, opt->stats, l.line);
-		model_note(notes, "rtt_s: smallest round trip that was measured (%s, line %zu)", opt->stats,
-			   l.line);
+		model_note(notes, "rtt_s: smallest round trip that was measured (%s, line %zu)",
+			   opt->stats, l.line);
 	}
 	if (link_open(link, MODEL_BANDWIDTH) && l.v[STAT_PACE] > 0) {
 		link_take(link, MODEL_BANDWIDTH, l.v[STAT_PACE], opt->stats, l.line);
-		model_note(notes, "bandwidth_bps: pace of the connection at its end; --bandwidth knows better");
+		model_note(
+			notes,
+			"bandwidth_bps: pace of the connection at its end; --bandwidth knows better");
 	}
 	if (link_open(link, MODEL_P) && l.v[STAT_UPPER] > 0) {
 		link_take(link, MODEL_P, l.v[STAT_UPPER] * 1e-9, opt->stats, l.line);
@@ -190,16 +195,18 @@ static double probe_number(const struct tool_csv *c, size_t row, int col)
 	double v;
 
 	if (tool_real(text, &v) || v < 0)
-		tool_bad("%s: line %zu: %s: \"%.40s\" is no number from 0 on", c->name, c->line[row],
-			 tool_csv_cell(c, 0, (size_t)col), text);
+		tool_bad("%s: line %zu: %s: \"%.40s\" is no number from 0 on", c->name,
+			 c->line[row], tool_csv_cell(c, 0, (size_t)col), text);
 	return v;
 }
 
 static void link_probe(struct model_row *link, const struct model_opt *opt, char notes[MODEL_NOTES])
 {
 	enum { PAYLOAD, SENT, LOST, BURST, RTT, COLS, NEEDED = BURST };
-	static const char *const name[COLS] = { "payload_bytes", "sent", "lost", "burst_packets", "rtt_min_s" };
-	double v[COLS], best[COLS] = { 0 }, want = link_open(link, MODEL_MTU) ? PAYLOAD_MAX : link->point.mtu_bytes;
+	static const char *const name[COLS] = { "payload_bytes", "sent", "lost", "burst_packets",
+						"rtt_min_s" };
+	double v[COLS], best[COLS] = { 0 },
+			want = link_open(link, MODEL_MTU) ? PAYLOAD_MAX : link->point.mtu_bytes;
 	size_t row, line = 0;
 	struct tool_csv c;
 	int col[COLS], k;
@@ -208,13 +215,15 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 	for (k = 0; k < COLS; k++) {
 		col[k] = tool_csv_column(&c, name[k]);
 		if (col[k] < 0 && k < NEEDED)
-			tool_bad("%s: line %zu: there is no column %s; sdr_perf --probe-loss writes it", c.name,
-				 c.line[0], name[k]);
+			tool_bad(
+				"%s: line %zu: there is no column %s; sdr_perf --probe-loss writes it",
+				c.name, c.line[0], name[k]);
 	}
 	tool_csv_even(&c, -1);
 	for (row = 1; row < c.n; row++) {
 		for (k = 0; k < COLS; k++)
-			v[k] = col[k] < 0 || (k >= NEEDED && !*tool_csv_cell(&c, row, (size_t)col[k]))
+			v[k] = col[k] < 0 || (k >= NEEDED &&
+					      !*tool_csv_cell(&c, row, (size_t)col[k]))
 				       ? 0
 				       : probe_number(&c, row, col[k]);
 		if (v[LOST] > v[SENT])
@@ -232,16 +241,20 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 		model_note(notes, "mtu_bytes: payload of the probe's packets");
 	}
 	if (link_open(link, MODEL_P)) {
-		link_take(link, MODEL_P, best[LOST] > 0 ? best[LOST] / best[SENT] : 3 / (best[SENT] + 3), c.name,
+		link_take(link, MODEL_P,
+			  best[LOST] > 0 ? best[LOST] / best[SENT] : 3 / (best[SENT] + 3), c.name,
 			  line);
 		if (best[LOST] > 0)
-			model_note(notes, "p_packet: %.0f of %.0f packets of %.0f bytes were lost (%s, line %zu)",
-				   best[LOST], best[SENT], best[PAYLOAD], opt->probe, line);
+			model_note(
+				notes,
+				"p_packet: %.0f of %.0f packets of %.0f bytes were lost (%s, line %zu)",
+				best[LOST], best[SENT], best[PAYLOAD], opt->probe, line);
 		else
-			model_note(notes,
-				   "p_packet: of %.0f packets none was lost: at the most so many, 95 %% sure (%s, "
-				   "line %zu)",
-				   best[SENT], opt->probe, line);
+			model_note(
+				notes,
+				"p_packet: of %.0f packets none was lost: at the most so many, 95 %% sure (%s, "
+				"line %zu)",
+				best[SENT], opt->probe, line);
 	}
 	if (link_open(link, MODEL_BURST) && best[BURST] >= 1) {
 		link_take(link, MODEL_BURST, best[BURST], c.name, line);
@@ -249,7 +262,8 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 	}
 	if (link_open(link, MODEL_RTT) && best[RTT] > 0) {
 		link_take(link, MODEL_RTT, best[RTT], c.name, line);
-		model_note(notes, "rtt_s: smallest round trip that was measured (%s, line %zu)", opt->probe, line);
+		model_note(notes, "rtt_s: smallest round trip that was measured (%s, line %zu)",
+			   opt->probe, line);
 	}
 	tool_csv_free(&c);
 }

@@ -3,8 +3,9 @@
 /*
  * The links of a collective, one by one, from a file.
  *
- * A link has a loss, a bandwidth and a round trip of its own where the file says so, and is otherwise like the row's;
- * one that the file does not name is like the row's in everything.  Each is checked as a row is.
+ * A link has a loss, a bandwidth and a round trip of its own where the file says so, and is
+ * otherwise like the row's; one that the file does not name is like the row's in everything.  Each
+ * is checked as a row is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,15 @@ struct links {
 	bool *seen; /* from * nodes + to, of one row */
 };
 
-static uint32_t links_node(const struct tool_csv *c, size_t line, int col, const struct model_row *r)
+static uint32_t links_node(const struct tool_csv *c, size_t line, int col,
+			   const struct model_row *r)
 {
 	const char *text = tool_csv_cell(c, line, (size_t)col);
 	uint64_t v;
 
 	if (tool_whole(text, false, &v) || v >= r->nodes)
-		tool_bad("%s: line %zu: %s: \"%.40s\" is no node from 0 to %u", c->name, c->line[line],
-			 tool_csv_cell(c, 0, (size_t)col), text, r->nodes - 1);
+		tool_bad("%s: line %zu: %s: \"%.40s\" is no node from 0 to %u", c->name,
+			 c->line[line], tool_csv_cell(c, 0, (size_t)col), text, r->nodes - 1);
 	return (uint32_t)v;
 }
 
@@ -51,8 +53,8 @@ static void links_row(struct links *l, struct model_row *r)
 		to = links_node(c, i, col[LINK_TO], r);
 		where = (size_t)from * r->nodes + to;
 		if (from == to || l->seen[where])
-			tool_bad("%s: line %zu: to: the link from %u to %u %s", c->name, c->line[i], from, to,
-				 from == to ? "leads nowhere" : "is there already");
+			tool_bad("%s: line %zu: to: the link from %u to %u %s", c->name, c->line[i],
+				 from, to, from == to ? "leads nowhere" : "is there already");
 		l->seen[where] = true;
 		link = *r;
 		for (int k = LINK_RTT; k < LINK_COLUMNS; k++) {
@@ -61,15 +63,17 @@ static void links_row(struct links *l, struct model_row *r)
 				break;
 		}
 		if (link.ret || model_row_check(&link))
-			tool_bad("%s: line %zu: the link from %u to %u: %s: %s", c->name, c->line[i], from, to,
-				 link.err.field, link.err.text);
+			tool_bad("%s: line %zu: the link from %u to %u: %s: %s", c->name,
+				 c->line[i], from, to, link.err.field, link.err.text);
 		r->links[where] = link.point;
 	}
 }
 
 void model_links(struct model_rows *rows, const struct model_opt *opt)
 {
-	static const char *const name[] = { "from", "to", "rtt_s", "bandwidth_bps", "p_packet", NULL };
+	static const char *const name[] = {
+		"from", "to", "rtt_s", "bandwidth_bps", "p_packet", NULL
+	};
 	struct links l = { .seen = NULL };
 	const struct tool_csv *c = &l.csv;
 	size_t i;
@@ -77,8 +81,9 @@ void model_links(struct model_rows *rows, const struct model_opt *opt)
 	tool_csv_read(&l.csv, opt->links);
 	for (i = 0; i < tool_csv_cells(c, 0); i++) {
 		if (tool_word(tool_csv_cell(c, 0, i), name) < 0)
-			tool_bad("%s: line %zu: unknown column \"%.64s\": from, to, rtt_s, bandwidth_bps, p_packet",
-				 c->name, c->line[0], tool_csv_cell(c, 0, i));
+			tool_bad(
+				"%s: line %zu: unknown column \"%.64s\": from, to, rtt_s, bandwidth_bps, p_packet",
+				c->name, c->line[0], tool_csv_cell(c, 0, i));
 	}
 	for (i = 0; i < LINK_COLUMNS; i++)
 		l.col[i] = tool_csv_column(c, name[i]);

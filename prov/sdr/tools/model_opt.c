@@ -3,9 +3,9 @@
 /*
  * The command line of sdr_model.
  *
- * One table: what getopt takes, which commands know it, what --help prints.  Options that are fields of a question
- * are kept as texts, which the row reads (model_row.c); the others are read here.  What a command does not know is
- * an error and not a silent nothing.
+ * One table: what getopt takes, which commands know it, what --help prints.  Options that are
+ * fields of a question are kept as texts, which the row reads (model_row.c); the others are read
+ * here.  What a command does not know is an error and not a silent nothing.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -59,28 +59,40 @@ static const struct {
 	{ "schemes", "LIST", MODEL_SCHEME, ROW, "the same" },
 	{ "bandwidth", "BPS", MODEL_BANDWIDTH, ROW | ADV, "bits a second (400e9)" },
 	{ "rtt", "SECONDS", MODEL_RTT, ROW | ADV, "round trip (25e-3)" },
-	{ "drop-packet", "P", MODEL_P, ROW | ADV, "share of packets lost, 0 <= P < 1 (0; advise 1e-4)" },
+	{ "drop-packet", "P", MODEL_P, ROW | ADV,
+	  "share of packets lost, 0 <= P < 1 (0; advise 1e-4)" },
 	{ "drop", "P", MODEL_DROP, ROW, "share of chunks lost, instead" },
 	{ "mtu", "BYTES", MODEL_MTU, ROW | ADV, "payload of a packet (4096)" },
 	{ "chunk", "BYTES", MODEL_CHUNK, ROW | ADV, "chunk (64K)" },
 	{ "size", "BYTES", MODEL_SIZE, ROW | ADV, "message, or buffer of a collective (128M)" },
-	{ "k", "N", MODEL_K, ROW, "data chunks of a submessage; hybrid: packets (32; hybrid: chosen)" },
+	{ "k", "N", MODEL_K, ROW,
+	  "data chunks of a submessage; hybrid: packets (32; hybrid: chosen)" },
 	{ "m", "N", MODEL_M, ROW, "parity of it, k + m <= 256 (8; hybrid: chosen)" },
-	{ "rto-rtts", "X", MODEL_RTO, ROW | ADV, "retransmission timeout, RTTs (3; sr_nack and hybrid 1)" },
+	{ "rto-rtts", "X", MODEL_RTO, ROW | ADV,
+	  "retransmission timeout, RTTs (3; sr_nack and hybrid 1)" },
 	{ "beta", "X", MODEL_BETA, ROW | ADV, "fallback timeout of erasure coding, RTTs (1)" },
-	{ "unit", "WORD", MODEL_UNIT, ROW, "what selective repeat sends again: chunk, packet (chunk)" },
-	{ "decode", "WORD", MODEL_DECODE, ROW, "what a codeword is made of: chunk, row of packets (chunk)" },
-	{ "resend", "WORD", MODEL_RESEND, ROW, "what the fallback sends again: all, missing (all)" },
+	{ "unit", "WORD", MODEL_UNIT, ROW,
+	  "what selective repeat sends again: chunk, packet (chunk)" },
+	{ "decode", "WORD", MODEL_DECODE, ROW,
+	  "what a codeword is made of: chunk, row of packets (chunk)" },
+	{ "resend", "WORD", MODEL_RESEND, ROW,
+	  "what the fallback sends again: all, missing (all)" },
 	{ "burst", "X", MODEL_BURST, ROW | ADV, "hybrid: mean packets lost in a row (1)" },
-	{ "cover", "BYTES", MODEL_COVER, ROW, "hybrid with --k: bytes at the end that have parity (0: all)" },
-	{ "objective", "WORD", MODEL_OBJECTIVE, ROW | ADV, "what a choice makes small: mean, p99, p999 (p99)" },
-	{ "max-overhead", "X", MODEL_OVERHEAD, ROW | ADV, "parity per data at the most of a choice (0.25)" },
+	{ "cover", "BYTES", MODEL_COVER, ROW,
+	  "hybrid with --k: bytes at the end that have parity (0: all)" },
+	{ "objective", "WORD", MODEL_OBJECTIVE, ROW | ADV,
+	  "what a choice makes small: mean, p99, p999 (p99)" },
+	{ "max-overhead", "X", MODEL_OVERHEAD, ROW | ADV,
+	  "parity per data at the most of a choice (0.25)" },
 	{ "nodes", "N", MODEL_NODES, ROW, "nodes of a collective (allreduce: 4)" },
-	{ "collective", "NAME", MODEL_COLLECTIVE, ROW, "ring, tree, reduce_scatter, allgather (ring)" },
+	{ "collective", "NAME", MODEL_COLLECTIVE, ROW,
+	  "ring, tree, reduce_scatter, allgather (ring)" },
 	{ "compute", "SECONDS", MODEL_COMPUTE, ROW, "of each step of a collective (0)" },
-	{ "links", "FILE", OPT_LINKS, ALL, "CSV: from,to,rtt_s,bandwidth_bps,p_packet of links that differ" },
+	{ "links", "FILE", OPT_LINKS, ALL,
+	  "CSV: from,to,rtt_s,bandwidth_bps,p_packet of links that differ" },
 	{ "batch", "FILE", OPT_BATCH, PRE | SIM, "rows from a CSV, - is standard input" },
-	{ "samples", "N", OPT_SAMPLES, ROW, "drawn for a row that is drawn, 1 to 100000000 (100000)" },
+	{ "samples", "N", OPT_SAMPLES, ROW,
+	  "drawn for a row that is drawn, 1 to 100000000 (100000)" },
 	{ "seed", "N", OPT_SEED, ROW, "of them (1)" },
 	{ "jobs", "N", OPT_JOBS, ROW, "threads, 1 to 256 (processors); changes no result" },
 	{ "quantile", "Q", OPT_QUANTILE, ROW, "one more column, 0 <= Q < 1; up to 8 times" },
@@ -102,7 +114,8 @@ static const struct {
 static const struct {
 	const char *name, *args, *help;
 } commands[MODEL_CMDS] = {
-	[MODEL_PREDICT] = { "predict", "[--batch FILE] [OPTION]...", "mean and quantiles of a transfer's time" },
+	[MODEL_PREDICT] = { "predict", "[--batch FILE] [OPTION]...",
+			    "mean and quantiles of a transfer's time" },
 	[MODEL_SWEEP] = { "sweep", "[OPTION]...",
 			  "the same for all combinations of lists a,b,c and ranges lo:hi:xN, lo:hi:+step" },
 	[MODEL_SIMULATE] = { "simulate", "[--batch FILE] [OPTION]...",
@@ -127,12 +140,13 @@ static void opt_help(int cmd)
 		       "Exit status: 0 done, 1 failed, 2 wrong usage or input.\n");
 		exit(TOOL_OK);
 	}
-	printf("usage: sdr_model %s %s\n%c%s. Options (defaults):\n", commands[cmd].name, commands[cmd].args,
-	       commands[cmd].help[0] - 'a' + 'A', commands[cmd].help + 1);
+	printf("usage: sdr_model %s %s\n%c%s. Options (defaults):\n", commands[cmd].name,
+	       commands[cmd].args, commands[cmd].help[0] - 'a' + 'A', commands[cmd].help + 1);
 	for (size_t i = 0; i < OPTIONS; i++) {
 		if (!(table[i].cmds >> cmd & 1))
 			continue;
-		snprintf(left, sizeof(left), "--%s %s", table[i].name, table[i].value ? table[i].value : "");
+		snprintf(left, sizeof(left), "--%s %s", table[i].name,
+			 table[i].value ? table[i].value : "");
 		printf("  %-20s %s\n", left, table[i].help);
 	}
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_model(1).\n");
@@ -144,8 +158,8 @@ static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_
 	uint64_t v;
 
 	if (tool_whole(s, false, &v) || v < min || v > max)
-		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
-			 (unsigned long long)max);
+		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
+			 (unsigned long long)min, (unsigned long long)max);
 	return v;
 }
 
@@ -164,7 +178,8 @@ static void opt_quantile(struct model_opt *opt, const char *s)
 	opt->quantile[opt->nquantiles++] = v;
 }
 
-static void opt_set(struct model_opt *opt, int what, const char *name, const char *arg, bool *formatted)
+static void opt_set(struct model_opt *opt, int what, const char *name, const char *arg,
+		    bool *formatted)
 {
 	static const char *const formats[] = { "table", "csv", "json", NULL };
 	int w;
@@ -287,10 +302,11 @@ void model_options(struct model_opt *opt, int argc, char **argv)
 		if (c == ':')
 			tool_bad("%.64s: its value is missing", argv[optind - 1]);
 		if (c == '?' && optopt > ' ')
-			tool_bad("there is no option -%c; sdr_model %s --help lists them", optopt, argv[1]);
-		if (c == '?')
-			tool_bad("there is no option \"%.64s\"; sdr_model %s --help lists them", argv[optind - 1],
+			tool_bad("there is no option -%c; sdr_model %s --help lists them", optopt,
 				 argv[1]);
+		if (c == '?')
+			tool_bad("there is no option \"%.64s\"; sdr_model %s --help lists them",
+				 argv[optind - 1], argv[1]);
 		if (table[at].what == OPT_HELP)
 			opt_help(cmd);
 		if (table[at].what == OPT_VERSION)

@@ -3,15 +3,16 @@
 /*
  * What is printed of rows: CSV, JSON, and a table for people.
  *
- * One list of columns serves all three.  A cell is empty (in JSON: not there) where the scheme has no such thing.
- * CSV and JSON have numbers with all their digits in the units that the columns' names end with; the table has five
- * digits and units of its own, only the inputs that differ from row to row, and of a single row everything, a line
- * each.
+ * One list of columns serves all three.  A cell is empty (in JSON: not there) where the scheme has
+ * no such thing. CSV and JSON have numbers with all their digits in the units that the columns'
+ * names end with; the table has five digits and units of its own, only the inputs that differ from
+ * row to row, and of a single row everything, a line each.
  */
 #include <string.h>
 #include "model_cell.h"
 
-static void out_csv(const struct columns *c, const struct model_rows *rows, const struct model_opt *opt)
+static void out_csv(const struct columns *c, const struct model_rows *rows,
+		    const struct model_opt *opt)
 {
 	for (unsigned int k = 0; k < c->n; k++)
 		printf("%s%s", k ? "," : "", c->col[k].name);
@@ -20,13 +21,15 @@ static void out_csv(const struct columns *c, const struct model_rows *rows, cons
 		for (unsigned int k = 0; k < c->n; k++) {
 			if (k)
 				putchar(',');
-			tool_csv_text(stdout, model_cell(rows, opt, &rows->row[i], c->col[k].what, false));
+			tool_csv_text(stdout,
+				      model_cell(rows, opt, &rows->row[i], c->col[k].what, false));
 		}
 		putchar('\n');
 	}
 }
 
-static void out_json(const struct columns *c, const struct model_rows *rows, const struct model_opt *opt)
+static void out_json(const struct columns *c, const struct model_rows *rows,
+		     const struct model_opt *opt)
 {
 	const char *cell;
 
@@ -76,7 +79,8 @@ static int out_short(const struct column *c)
 	return (int)n;
 }
 
-static void out_one(const struct columns *c, const struct model_rows *rows, const struct model_opt *opt)
+static void out_one(const struct columns *c, const struct model_rows *rows,
+		    const struct model_opt *opt)
 {
 	const char *cell;
 
@@ -87,7 +91,8 @@ static void out_one(const struct columns *c, const struct model_rows *rows, cons
 	}
 }
 
-static void out_table(const struct columns *c, const struct model_rows *rows, const struct model_opt *opt)
+static void out_table(const struct columns *c, const struct model_rows *rows,
+		      const struct model_opt *opt)
 {
 	int width[OUTS], w, used = 0;
 	unsigned int k;
@@ -96,7 +101,8 @@ static void out_table(const struct columns *c, const struct model_rows *rows, co
 	printf("#");
 	for (k = 0; k < c->n; k++) {
 		const struct column *col = &c->col[k];
-		bool input = col->what < MODEL_FIELDS || col->what == OUT_ROUNDS || col->what >= OUT_SAMPLES;
+		bool input = col->what < MODEL_FIELDS || col->what == OUT_ROUNDS ||
+			     col->what >= OUT_SAMPLES;
 
 		width[k] = 0;
 		if ((input && col->what != MODEL_SCHEME && !out_differs(rows, opt, col->what)) ||
@@ -104,11 +110,12 @@ static void out_table(const struct columns *c, const struct model_rows *rows, co
 			const char *cell = model_cell(rows, opt, &rows->row[0], col->what, true);
 
 			if (*cell && col->what != MODEL_ID)
-				printf("%s %.*s %s", used++ ? "," : "", out_short(col), col->name, cell);
+				printf("%s %.*s %s", used++ ? "," : "", out_short(col), col->name,
+				       cell);
 			continue;
 		}
-		if (col->what > OUT_IDEAL && col->what < OUT_DERIVED_END && col->what != OUT_P_FALLBACK &&
-		    col->what != OUT_BOUND)
+		if (col->what > OUT_IDEAL && col->what < OUT_DERIVED_END &&
+		    col->what != OUT_P_FALLBACK && col->what != OUT_BOUND)
 			continue;
 		for (i = 0; i < rows->n; i++) {
 			w = (int)strlen(model_cell(rows, opt, &rows->row[i], col->what, true));

@@ -3,9 +3,10 @@
 /*
  * sdr_model plot: a picture of a CSV, drawn by gnuplot.
  *
- * The program for gnuplot has the data in it and goes through a pipe; texts of the user are quoted, so that none of
- * them is a command.  The picture is made beside the file that was asked for and takes its place when gnuplot has
- * ended well.  Rows without a value are passed over; anything else that is no number is refused.
+ * The program for gnuplot has the data in it and goes through a pipe; texts of the user are quoted,
+ * so that none of them is a command.  The picture is made beside the file that was asked for and
+ * takes its place when gnuplot has ended well.  Rows without a value are passed over; anything else
+ * that is no number is refused.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -57,9 +58,10 @@ static bool plot_varies(const struct plot *p, int col)
 /* What a sweep swept: the first column of its question that has more than one value. */
 static int plot_swept(const struct plot *p)
 {
-	static const char *const fields[] = { "msg_bytes",   "p_packet",  "rtt_s", "bandwidth_bps",
-					      "chunk_bytes", "mtu_bytes", "k",	   "m",
-					      "n_dc",	     "rto_rtts",  "beta",  "payload_bytes" };
+	static const char *const fields[] = {
+		"msg_bytes", "p_packet", "rtt_s", "bandwidth_bps", "chunk_bytes", "mtu_bytes",
+		"k",	     "m",	 "n_dc",  "rto_rtts",	   "beta",	  "payload_bytes"
+	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		int col = tool_csv_column(&p->csv, fields[i]);
@@ -120,7 +122,9 @@ static bool plot_point(const struct plot *p, size_t row, double *x, double *y)
 	return true;
 }
 
-/* Without --log an axis is logarithmic where its values are positive and spread over two decades. */
+/*
+ * Without --log an axis is logarithmic where its values are positive and spread over two decades.
+ */
 static void plot_axes(struct plot *p)
 {
 	double x, y, low[2] = { INFINITY, INFINITY }, high[2] = { 0, 0 };
@@ -232,7 +236,8 @@ static void plot_axis(FILE *f, char axis, const char *name, bool ratio, bool log
 	else
 		fprintf(f, "set format %c '%%g'\n", axis);
 	if (log)
-		fprintf(f, "set logscale %c%s\n", axis, !ratio && plot_ends(name, "_bytes") ? " 2" : "");
+		fprintf(f, "set logscale %c%s\n", axis,
+			!ratio && plot_ends(name, "_bytes") ? " 2" : "");
 }
 
 static void plot_program(FILE *f, const void *ctx)
@@ -242,8 +247,9 @@ static void plot_program(FILE *f, const void *ctx)
 	size_t i, k;
 
 	fprintf(f, "set encoding utf8\nset terminal %s\nset grid\nset key outside right top\n",
-		plot_ends(p->opt->output, ".png") ? "pngcairo size 1000,640 noenhanced background rgb 'white'"
-						  : "svg size 1000,640 dynamic noenhanced background rgb 'white'");
+		plot_ends(p->opt->output, ".png")
+			? "pngcairo size 1000,640 noenhanced background rgb 'white'"
+			: "svg size 1000,640 dynamic noenhanced background rgb 'white'");
 	if (p->opt->title) {
 		fprintf(f, "set title ");
 		plot_text(f, p->opt->title);

@@ -3,9 +3,10 @@
 /*
  * Threads that share numbered pieces of work, and the line that says how far they are.
  *
- * Every piece is done once, by whoever takes it next, and writes to a place of its own: what comes out does not
- * depend on the number of threads.  The caller works too; a thread that cannot be made is done without.  The caller
- * alone writes the progress line, twice a second at the most and only to a terminal.
+ * Every piece is done once, by whoever takes it next, and writes to a place of its own: what comes
+ * out does not depend on the number of threads.  The caller works too; a thread that cannot be made
+ * is done without.  The caller alone writes the progress line, twice a second at the most and only
+ * to a terminal.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,9 +42,11 @@ static void *pool_thread(void *arg)
 	return NULL;
 }
 
-void model_pool(unsigned int jobs, size_t n, void (*fn)(void *ctx, size_t i), void *ctx, const char *what)
+void model_pool(unsigned int jobs, size_t n, void (*fn)(void *ctx, size_t i), void *ctx,
+		const char *what)
 {
-	static uint64_t last; /* over several calls: many short ones show progress as one long one does */
+	/* over several calls: many short ones show progress as one long one does */
+	static uint64_t last;
 	struct pool p = { .fn = fn, .ctx = ctx, .n = n };
 	bool terminal = what && isatty(STDERR_FILENO);
 	pthread_t thread[JOBS_MAX];

@@ -3,10 +3,11 @@
 /*
  * A row: one question, field by field.
  *
- * Fields come as texts, from the command line or from the cells of a batch, and are read here and nowhere else, so
- * both know the same numbers and words.  What makes no sense by itself is refused when it is set, what makes none
- * together (k + m, a collective of one node) by model_row_check, for which the model has the last word.  A refusal
- * names the field as the batch does; model_row_bad adds where it stands.
+ * Fields come as texts, from the command line or from the cells of a batch, and are read here and
+ * nowhere else, so both know the same numbers and words.  What makes no sense by itself is refused
+ * when it is set, what makes none together (k + m, a collective of one node) by model_row_check,
+ * for which the model has the last word.  A refusal names the field as the batch does;
+ * model_row_bad adds where it stands.
  */
 #include <errno.h>
 #include <math.h>
@@ -131,7 +132,9 @@ static int row_scheme(struct model_row *r, const char *s)
 
 static int row_word(struct model_row *r, enum model_field f, const char *s)
 {
-	static const char *const unit[] = { "chunk", "packet", NULL }, *const decode[] = { "chunk", "row", NULL };
+	static const char *const unit[] = { "chunk", "packet", NULL }, *const decode[] = { "chunk",
+											   "row",
+											   NULL };
 	static const char *const resend[] = { "all", "missing", NULL };
 	static const char *const objective[] = { "mean", "p99", "p999", NULL };
 	static const struct {
@@ -156,7 +159,8 @@ static int row_word(struct model_row *r, enum model_field f, const char *s)
 				return 0;
 			}
 		}
-		return model_row_refuse(r, f, "\"%.40s\" is none of ring, tree, reduce_scatter, allgather", s);
+		return model_row_refuse(
+			r, f, "\"%.40s\" is none of ring, tree, reduce_scatter, allgather", s);
 	}
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		if (list[i].field != f)
@@ -268,12 +272,15 @@ int model_row_set(struct model_row *r, enum model_field f, const char *text)
 	case WHOLE:
 	case BYTES:
 		if (strtod(text, &end) >= 0x1p64 && end != text)
-			return model_row_refuse(r, f, "%.40s is above %s", text, big ? "2^63" : "2^32 - 1");
+			return model_row_refuse(r, f, "%.40s is above %s", text,
+						big ? "2^63" : "2^32 - 1");
 		if (tool_whole(text, fields[f].kind == BYTES, &u))
-			return model_row_refuse(r, f, "\"%.40s\" is no whole number from 0 on%s", text,
-						fields[f].kind == BYTES ? " (K, M, G, T may be behind it)" : "");
+			return model_row_refuse(
+				r, f, "\"%.40s\" is no whole number from 0 on%s", text,
+				fields[f].kind == BYTES ? " (K, M, G, T may be behind it)" : "");
 		if (u > (big ? SDR_MODEL_BYTES_MAX : UINT32_MAX))
-			return model_row_refuse(r, f, "%.40s is above %s", text, big ? "2^63" : "2^32 - 1");
+			return model_row_refuse(r, f, "%.40s is above %s", text,
+						big ? "2^63" : "2^32 - 1");
 		row_whole(r, f, u);
 		return 0;
 	}
@@ -295,8 +302,9 @@ int model_row_check(struct model_row *r)
 		if (!(r->drop < 1))
 			return model_row_refuse(r, MODEL_DROP, "a loss of %g: 0 <= p < 1", r->drop);
 		if (p->chunk_bytes && p->mtu_bytes)
-			p->p_packet = sdr_model_p_packet(r->drop, p->chunk_bytes / p->mtu_bytes +
-									  !!(p->chunk_bytes % p->mtu_bytes));
+			p->p_packet = sdr_model_p_packet(r->drop,
+							 p->chunk_bytes / p->mtu_bytes +
+								 !!(p->chunk_bytes % p->mtu_bytes));
 	}
 	r->ret = sdr_model_point_check(p, &r->err);
 	if (r->ret)
@@ -304,11 +312,13 @@ int model_row_check(struct model_row *r)
 	if (!r->coll)
 		return 0;
 	if (r->nodes < 2 || r->nodes > NODES_MAX)
-		return model_row_refuse(r, MODEL_NODES, "a collective of %u nodes: 2 to %u", r->nodes, NODES_MAX);
+		return model_row_refuse(r, MODEL_NODES, "a collective of %u nodes: 2 to %u",
+					r->nodes, NODES_MAX);
 	return 0;
 }
 
-void model_row_bad(const struct model_row *r, const char *file, const char *const text[MODEL_FIELDS], bool several)
+void model_row_bad(const struct model_row *r, const char *file,
+		   const char *const text[MODEL_FIELDS], bool several)
 {
 	enum model_field f = row_blamed(r->err.field);
 	char where[64] = "";
@@ -316,8 +326,8 @@ void model_row_bad(const struct model_row *r, const char *file, const char *cons
 	if (r->ret != -EINVAL)
 		tool_die("%s", strerror(-r->ret));
 	if (file)
-		tool_bad("%s: line %zu, id \"%.64s\": %s: %s", file, r->line, r->id ? r->id : "", r->err.field,
-			 r->err.text);
+		tool_bad("%s: line %zu, id \"%.64s\": %s: %s", file, r->line, r->id ? r->id : "",
+			 r->err.field, r->err.text);
 	if (several)
 		snprintf(where, sizeof(where), "row %s: ", r->id ? r->id : "?");
 	if (f == MODEL_P && text[MODEL_DROP])

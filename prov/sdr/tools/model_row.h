@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A row: one question to the model or to the simulation, and what the model's tool finds.  sdr_model and sdr_sim read
- * the same texts by the same rules: model_source.c has the texts of each row in turn, from a batch or from what the
- * options list, model_row.c reads them.
+ * A row: one question to the model or to the simulation, and what the model's tool finds.
+ * sdr_model and sdr_sim read the same texts by the same rules: model_source.c has the texts of each
+ * row in turn, from a batch or from what the options list, model_row.c reads them.
  */
 #ifndef SDR_MODEL_ROW_H
 #define SDR_MODEL_ROW_H
@@ -11,7 +11,10 @@
 #include <sdr/model.h>
 #include "tool.h"
 
-/* What can be asked: a column of a batch and an option each, in the order in which columns are printed. */
+/*
+ * What can be asked: a column of a batch and an option each, in the order in which columns are
+ * printed.
+ */
 enum model_field {
 	MODEL_ID,
 	MODEL_SCHEME,
@@ -83,24 +86,31 @@ int model_row_check(struct model_row *r);
 int model_row_refuse(struct model_row *r, enum model_field f, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Exits: what is wrong with a row, by its line of the file and id or by its option.  file NULL: the command line, of
- * which text has what the options said; several: it may be one of many rows.
+ * Exits: what is wrong with a row, by its line of the file and id or by its option.  file NULL: the
+ * command line, of which text has what the options said; several: it may be one of many rows.
  */
-void model_row_bad(const struct model_row *r, const char *file, const char *const text[MODEL_FIELDS], bool several)
-	__attribute__((noreturn));
+void model_row_bad(const struct model_row *r, const char *file,
+		   const char *const text[MODEL_FIELDS], bool several) __attribute__((noreturn));
 
 /* ---- model_source.c: where rows come from ---- */
 
 struct model_source {
 	/* set before model_source_open: */
 	const char *const *text; /* by field, as an option said it; NULL: not given */
-	bool coll;		 /* rows are of collectives, which have a default list of schemes of their own */
-	const char *batch;	 /* file, "-" is standard input; NULL: combinations */
-	size_t max;		 /* rows */
-	/* of the batch: its name for people, NULL without; of combinations: so many in turn differ in the scheme only */
+	/* rows are of collectives, which have a default list of schemes of their own */
+	bool coll;
+	const char *batch; /* file, "-" is standard input; NULL: combinations */
+	size_t max;	   /* rows */
+	/*
+	 * of the batch: its name for people, NULL without; of combinations: so many in turn differ
+	 * in the scheme only
+	 */
 	const char *file;
 	size_t group;
-	/* the row: what is to be set, in this order (what comes later counts), and its line in the file, 0: none */
+	/*
+	 * the row: what is to be set, in this order (what comes later counts), and its line in the
+	 * file, 0: none
+	 */
 	struct model_asked {
 		enum model_field field;
 		const char *text; /* until the next */
@@ -116,7 +126,10 @@ struct model_source {
 	char id[TOOL_NUMBER];
 };
 
-/* Exits unless the batch, its columns, and the lists make sense; what a text means is for the row to say. */
+/*
+ * Exits unless the batch, its columns, and the lists make sense; what a text means is for the row
+ * to say.
+ */
 void model_source_open(struct model_source *s);
 /* The next row, of which there is one at the least; false: there is none. */
 bool model_source_next(struct model_source *s);

@@ -24,16 +24,18 @@ static void rows_one_value(const struct model_opt *opt)
 		enum model_field f = (enum model_field)i;
 
 		if (opt->text[f] && strpbrk(opt->text[f], ",:"))
-			tool_bad("%s (%s): \"%.64s\" is a list; sdr_model sweep takes lists and ranges",
-				 model_flag(f), model_column(f), opt->text[f]);
+			tool_bad(
+				"%s (%s): \"%.64s\" is a list; sdr_model sweep takes lists and ranges",
+				model_flag(f), model_column(f), opt->text[f]);
 	}
 }
 
 void model_rows_read(struct model_rows *rows, const struct model_opt *opt, size_t *group)
 {
-	struct model_source s = {
-		.text = opt->text, .coll = opt->cmd == MODEL_ALLREDUCE, .batch = opt->batch, .max = MODEL_ROWS_MAX
-	};
+	struct model_source s = { .text = opt->text,
+				  .coll = opt->cmd == MODEL_ALLREDUCE,
+				  .batch = opt->batch,
+				  .max = MODEL_ROWS_MAX };
 	struct model_row *r;
 
 	if (opt->cmd == MODEL_PREDICT && !opt->batch)
@@ -55,7 +57,8 @@ void model_rows_read(struct model_rows *rows, const struct model_opt *opt, size_
 	model_source_close(&s);
 }
 
-void model_rows_bad(const struct model_rows *rows, const struct model_opt *opt, const struct model_row *r)
+void model_rows_bad(const struct model_rows *rows, const struct model_opt *opt,
+		    const struct model_row *r)
 {
 	model_row_bad(r, rows->file, opt->text, rows->n > 1);
 }

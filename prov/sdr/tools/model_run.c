@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Computes rows: laws by threads row by row, then what has to be drawn, one row after another, its samples in
- * blocks by threads.  Sample i of a seed is the same whoever draws it, so the number of threads changes nothing.
- * The first row, in their order, that the model refuses ends the run.
+ * Computes rows: laws by threads row by row, then what has to be drawn, one row after another, its
+ * samples in blocks by threads.  Sample i of a seed is the same whoever draws it, so the number of
+ * threads changes nothing. The first row, in their order, that the model refuses ends the run.
  */
 #include <errno.h>
 #include <math.h>
@@ -61,12 +61,14 @@ struct draw {
 static void draw_block(void *ctx, size_t i)
 {
 	struct draw *d = ctx;
-	size_t first = i * BLOCK, n = d->opt->samples - first < BLOCK ? d->opt->samples - first : BLOCK;
+	size_t first = i * BLOCK,
+	       n = d->opt->samples - first < BLOCK ? d->opt->samples - first : BLOCK;
 
 	if (d->coll)
 		sdr_model_coll_sample(d->coll, d->opt->seed, first, n, d->t_s + first);
 	else
-		d->ret[i] = sdr_model_sample(&d->row->point, d->opt->seed, first, n, d->t_s + first, NULL);
+		d->ret[i] = sdr_model_sample(&d->row->point, d->opt->seed, first, n, d->t_s + first,
+					     NULL);
 }
 
 static void draw_row(struct run *run, struct model_row *r, const char *what)

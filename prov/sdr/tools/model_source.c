@@ -3,10 +3,11 @@
 /*
  * Where rows come from: the lines of a batch, or all combinations of what the options list.
  *
- * A batch may have its columns in any order and leave out any but the scheme: what an option says holds where a
- * column or a cell is missing, and the default of the row where there is no option either.  What is wrong with the
- * file or with a list is found before the first row.  The rows' texts are handed on and not read here: a tool reads
- * and checks all rows before it computes anything, so that a mistake in the last line costs no computation.
+ * A batch may have its columns in any order and leave out any but the scheme: what an option says
+ * holds where a column or a cell is missing, and the default of the row where there is no option
+ * either.  What is wrong with the file or with a list is found before the first row.  The rows'
+ * texts are handed on and not read here: a tool reads and checks all rows before it computes
+ * anything, so that a mistake in the last line costs no computation.
  */
 #include <string.h>
 #include "model_row.h"
@@ -29,8 +30,8 @@ static void batch_open(struct model_source *s)
 		name = tool_csv_cell(c, 0, i);
 		f = model_column_find(name);
 		if (f < 0)
-			tool_bad("%s: line %zu: unknown column \"%.64s\"; sdr_model(1) lists them", c->name,
-				 c->line[0], name);
+			tool_bad("%s: line %zu: unknown column \"%.64s\"; sdr_model(1) lists them",
+				 c->name, c->line[0], name);
 		(void)tool_csv_column(c, name); /* there is one of that name */
 		s->field[i] = (enum model_field)f;
 	}
@@ -61,7 +62,8 @@ static void batch_row(struct model_source *s)
 			scheme = true;
 	}
 	if (!scheme)
-		tool_bad("%s: line %zu, id \"%.64s\": scheme: it is empty", s->file, s->line, s->asked[0].text);
+		tool_bad("%s: line %zu, id \"%.64s\": scheme: it is empty", s->file, s->line,
+			 s->asked[0].text);
 	for (int f = MODEL_SCHEME; f < MODEL_FIELDS; f++) {
 		if (s->text[f])
 			source_ask(s, (enum model_field)f, s->text[f]);
@@ -77,22 +79,26 @@ static void batch_row(struct model_source *s)
 
 static void product_open(struct model_source *s)
 {
-	const char *schemes = s->coll ? "sr_rto,sr_nack,ec_mds,hybrid" : "sr_rto,sr_nack,ec_mds,ec_xor,hybrid";
+	const char *schemes =
+		s->coll ? "sr_rto,sr_nack,ec_mds,hybrid" : "sr_rto,sr_nack,ec_mds,ec_xor,hybrid";
 	char why[192];
 
 	for (int i = MODEL_SCHEME; i < MODEL_FIELDS; i++) {
 		enum model_field f = (enum model_field)i;
 		const char *text = s->text[f] || f != MODEL_SCHEME ? s->text[f] : schemes;
 
-		if (text && tool_list_read(&s->list[f], text, model_field_whole(f), why, sizeof(why)))
-			tool_bad("%s (%s): \"%.64s\": %s", model_flag(f), model_column(f), text, why);
+		if (text &&
+		    tool_list_read(&s->list[f], text, model_field_whole(f), why, sizeof(why)))
+			tool_bad("%s (%s): \"%.64s\": %s", model_flag(f), model_column(f), text,
+				 why);
 	}
 	s->group = s->list[MODEL_SCHEME].n;
 	s->end = 1;
 	for (int f = MODEL_SCHEME; f < MODEL_FIELDS; f++) {
 		s->end *= s->list[f].n ? s->list[f].n : 1;
 		if (s->end > s->max)
-			tool_bad("%s: more than %zu combinations in all", model_flag((enum model_field)f), s->max);
+			tool_bad("%s: more than %zu combinations in all",
+				 model_flag((enum model_field)f), s->max);
 	}
 }
 
@@ -104,7 +110,10 @@ static void product_row(struct model_source *s)
 		if (s->list[f].n)
 			source_ask(s, (enum model_field)f, s->list[f].text[s->at[f]]);
 	}
-	/* the scheme changes fastest, so that what is to be compared stands together; then the last field */
+	/*
+	 * the scheme changes fastest, so that what is to be compared stands together; then the last
+	 * field
+	 */
 	f = MODEL_SCHEME;
 	while (++s->at[f] >= (s->list[f].n ? s->list[f].n : 1)) {
 		s->at[f] = 0;

@@ -14,8 +14,8 @@
  * Plain UDP; nothing of libfabric is called.
  *
  *   client                                     server
- *   HELLO {own token, sizes, packets}    ──►   remembers it
- *                                        ◄──   WELCOME {own token, the client's}, or REFUSE {reason}
+ *   HELLO {own token, sizes, packets}    ──►   remembers it ◄──   WELCOME {own token, the
+ *                                        client's}, or REFUSE {reason}
  *   BEGIN {token}                        ──►   it is no forged address: makes room
  *                                        ◄──   BEGUN
  *   DATA {token, flow, number} ...       ──►   counts
@@ -25,9 +25,10 @@
  *                                        ◄──   RESULT {flow, counts}
  *   BYE                                  ──►   ends
  *
- * The client repeats each of its messages until it is answered, for a bounded time; the server only ever
- * answers (but for one STOP when it is interrupted), with no more bytes than it was sent, so it is of no use
- * to somebody who forges addresses.  Whatever has not the right token is not looked at.
+ * The client repeats each of its messages until it is answered, for a bounded time; the server only
+ * ever answers (but for one STOP when it is interrupted), with no more bytes than it was sent, so
+ * it is of no use to somebody who forges addresses.  Whatever has not the right token is not looked
+ * at.
  */
 #ifndef SDR_PROBE_H
 #define SDR_PROBE_H
@@ -39,10 +40,11 @@
 #include "probe_count.h"
 #include "sdr_perf.h"
 
-#define PROBE_MAGIC    0x50524250u /* "PRBP" */
-#define PROBE_VERSION  1u
-#define PROBE_HEAD     32u	      /* bytes, in front of every packet */
-#define PROBE_CONTROL  256u	      /* bytes of every message but DATA, ASK and ECHO: no path fragments them */
+#define PROBE_MAGIC   0x50524250u /* "PRBP" */
+#define PROBE_VERSION 1u
+#define PROBE_HEAD    32u /* bytes, in front of every packet */
+/* bytes of every message but DATA, ASK and ECHO: no path fragments them */
+#define PROBE_CONTROL  256u
 #define PROBE_BATCH    64u	      /* packets of a system call */
 #define PROBE_SAMPLES  4096u	      /* round trips that are kept, of a size */
 #define PROBE_REPEAT   (PERF_SEC / 5) /* ns between repetitions of a message */
@@ -71,14 +73,18 @@ struct probe_head {
 	uint8_t version, type; /* enum probe_type */
 	uint16_t flow;	       /* index of the payload size */
 	uint64_t token;	       /* HELLO: the client's; otherwise the server's */
-	uint64_t n;	       /* number of the packet; WELCOME, REFUSE: the client's token; END: packets sent */
-	uint64_t stamp;	       /* the client's clock, ns, which comes back with the answer */
+	/* number of the packet; WELCOME, REFUSE: the client's token; END: packets sent */
+	uint64_t n;
+	uint64_t stamp; /* the client's clock, ns, which comes back with the answer */
 };
 
 struct probe_peer {
 	struct sockaddr_storage addr;
 	socklen_t len;
-	/* own address that the peer used, as it came and goes with a message: IP_PKTINFO, IPV6_PKTINFO */
+	/*
+	 * own address that the peer used, as it came and goes with a message: IP_PKTINFO,
+	 * IPV6_PKTINFO
+	 */
 	_Alignas(struct cmsghdr) char from[64];
 	size_t from_len;
 };
@@ -114,7 +120,10 @@ uint64_t probe_get64(const uint8_t *p);
 void probe_head_put(uint8_t *p, const struct probe_head *h);
 /* false: not a packet of the probe, of any version */
 bool probe_head_get(const uint8_t *p, size_t len, struct probe_head *h);
-/* Client: connected to the host, *peer_text its address.  Server: bound.  Ends the process on errors. */
+/*
+ * Client: connected to the host, *peer_text its address.  Server: bound.  Ends the process on
+ * errors.
+ */
 int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX], int *family);
 int probe_sock_server(const struct perf_opt *opt);
 /* Until something can be read, or the time (perf_now). */
@@ -161,8 +170,12 @@ int probe_server(const struct perf_opt *opt);
 void probe_send(struct probe_client *c);
 /* A packet that came while sending or waiting. */
 void probe_heard(struct probe_client *c, const struct probe_head *h, uint64_t now);
-/* Reads what is there; hands echoes to probe_heard(); true: another message, in *h and msg, whose length is *len. */
-bool probe_recv(struct probe_client *c, uint8_t msg[PROBE_CONTROL], size_t *len, struct probe_head *h);
+/*
+ * Reads what is there; hands echoes to probe_heard(); true: another message, in *h and msg, whose
+ * length is *len.
+ */
+bool probe_recv(struct probe_client *c, uint8_t msg[PROBE_CONTROL], size_t *len,
+		struct probe_head *h);
 
 void probe_out(const struct probe_out *o);
 /* Before the run: what would make the picture fail at its end. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The client of the drop-rate probe: what will be sent, agreeing on it with the server, and getting the counts.
+ * The client of the drop-rate probe: what will be sent, agreeing on it with the server, and getting
+ * the counts.
  *
- * What will be sent is known, printed and bounded before the first packet leaves.  A message to the server is
- * repeated every 0.2 s, or every round trip where that is longer, and after 5 s without an answer the
- * client gives up (10 s for the results).  Between the last packet and the question for the counts lie two of
- * the longest round trips seen and 50 ms, 4 s at the most: what is not there then is lost.
+ * What will be sent is known, printed and bounded before the first packet leaves.  A message to the
+ * server is repeated every 0.2 s, or every round trip where that is longer, and after 5 s without
+ * an answer the client gives up (10 s for the results).  Between the last packet and the question
+ * for the counts lie two of the longest round trips seen and 50 ms, 4 s at the most: what is not
+ * there then is lost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +28,7 @@
 
 static const uint32_t payload_default[] = { 256, 512, 1024, 1400, 2048, 4096, 8192 };
 
-/* ---- the plan --------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* Bytes at the IP layer; a fragment but the last carries a multiple of 8. */
 static uint32_t wire_bytes(uint32_t payload, int family, uint32_t mtu)
@@ -45,7 +47,8 @@ static void plan_sizes(struct probe_client *c, int family)
 {
 	const struct perf_opt *opt = c->opt;
 	const uint32_t *list = opt->probe.sizes ? opt->probe.payload : payload_default;
-	unsigned int n = opt->probe.sizes ? opt->probe.sizes : sizeof(payload_default) / sizeof(payload_default[0]),
+	unsigned int n = opt->probe.sizes ? opt->probe.sizes
+					  : sizeof(payload_default) / sizeof(payload_default[0]),
 		     i;
 	struct probe_plan *plan = &c->plan;
 	int mtu = 0;
@@ -60,9 +63,10 @@ static void plan_sizes(struct probe_client *c, int family)
 	for (i = 0; i < n; i++) {
 		if (opt->probe.no_fragment && list[i] > room) {
 			if (opt->probe.sizes)
-				perf_usage("--payload: %u bytes in one packet are more than the interface carries "
-					   "(%u); leave that size out, or let it be fragmented (no --no-fragment)",
-					   list[i], room);
+				perf_usage(
+					"--payload: %u bytes in one packet are more than the interface carries "
+					"(%u); leave that size out, or let it be fragmented (no --no-fragment)",
+					list[i], room);
 			continue;
 		}
 		plan->payload[plan->sizes] = list[i];
@@ -81,13 +85,15 @@ static void plan_make(struct probe_client *c, int family)
 	plan->rate = opt->probe.rate;
 	plan->timed = !opt->plan.iters;
 	for (f = 0; f < plan->sizes; f++) {
-		pkts = plan->timed ? (double)opt->plan.duration_ns / 1e9 * plan->rate / (8.0 * plan->wire[f])
+		pkts = plan->timed ? (double)opt->plan.duration_ns / 1e9 * plan->rate /
+					     (8.0 * plan->wire[f])
 				   : (double)opt->plan.iters;
 		if (pkts > PROBE_PKTS_MAX)
 			perf_usage(
 				"--%s: %.0f packets of %u bytes are more than a probe counts (%u); shorten it, or "
 				"lower --rate",
-				plan->timed ? "duration" : "iters", pkts, plan->payload[f], PROBE_PKTS_MAX);
+				plan->timed ? "duration" : "iters", pkts, plan->payload[f],
+				PROBE_PKTS_MAX);
 		plan->pkts[f] = pkts < 1 ? 1 : (uint64_t)pkts;
 		plan->total_pkts += plan->pkts[f];
 		plan->total_bytes += plan->pkts[f] * plan->wire[f];
@@ -105,9 +111,10 @@ static void plan_make(struct probe_client *c, int family)
 	if (plan->rounds > (uint64_t)least)
 		plan->rounds = (uint64_t)least;
 	if (plan->seconds > PROBE_SECONDS_MAX)
-		perf_usage("--%s: at this --rate it would take %.0f s, and %u are the most; ask for less, or raise "
-			   "--rate",
-			   plan->timed ? "duration" : "iters", plan->seconds, PROBE_SECONDS_MAX);
+		perf_usage(
+			"--%s: at this --rate it would take %.0f s, and %u are the most; ask for less, or raise "
+			"--rate",
+			plan->timed ? "duration" : "iters", plan->seconds, PROBE_SECONDS_MAX);
 }
 
 static void plan_say(const struct probe_client *c)
@@ -119,18 +126,20 @@ static void plan_say(const struct probe_client *c)
 			"sdr_perf: sending %" PRIu64
 			" packets of %u sizes, %.1f MB, to %s port %u, at %.6g Mbit/s: about "
 			"%.1f s\n",
-			plan->total_pkts, plan->sizes, (double)plan->total_bytes / 1e6, c->out.peer, c->opt->port,
-			plan->rate / 1e6, plan->seconds);
+			plan->total_pkts, plan->sizes, (double)plan->total_bytes / 1e6, c->out.peer,
+			c->opt->port, plan->rate / 1e6, plan->seconds);
 }
 
-/* ---- messages --------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void say(struct probe_client *c, enum probe_type type, unsigned int flow, uint64_t n,
 		uint8_t msg[PROBE_CONTROL])
 {
-	struct probe_head h = {
-		.type = (uint8_t)type, .flow = (uint16_t)flow, .token = c->token, .n = n, .stamp = perf_now()
-	};
+	struct probe_head h = { .type = (uint8_t)type,
+				.flow = (uint16_t)flow,
+				.token = c->token,
+				.n = n,
+				.stamp = perf_now() };
 
 	probe_head_put(msg, &h);
 	/* one that does not leave is repeated like one that is lost */
@@ -194,12 +203,14 @@ static void ask(struct probe_client *c, enum probe_type what, enum probe_type wa
 			return;
 		}
 	}
-	perf_die("%s %s at UDP port %u (%.0f s); start a server there: sdr_perf --probe-loss -p %u%s",
-		 c->refused ? "nobody listens on" : "no answer from", c->opt->host, c->opt->port,
-		 (double)PROBE_ANSWER / 1e9, c->opt->port, c->refused ? "" : ", and let that port pass firewalls");
+	perf_die(
+		"%s %s at UDP port %u (%.0f s); start a server there: sdr_perf --probe-loss -p %u%s",
+		c->refused ? "nobody listens on" : "no answer from", c->opt->host, c->opt->port,
+		(double)PROBE_ANSWER / 1e9, c->opt->port,
+		c->refused ? "" : ", and let that port pass firewalls");
 }
 
-/* ---- results ---------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void wait_stragglers(struct probe_client *c)
 {
@@ -234,9 +245,10 @@ static void take(struct probe_client *c, const uint8_t *msg, const struct probe_
 	for (i = 0; i < PROBE_HIST; i++)
 		t.hist[i] = probe_get64(p + 48 + 8 * i);
 	if (!probe_tally_ok(&t))
-		perf_die("the server sent counts that make no sense for %u bytes; use the same sdr_perf on both "
-			 "sides",
-			 c->plan.payload[h->flow]);
+		perf_die(
+			"the server sent counts that make no sense for %u bytes; use the same sdr_perf on both "
+			"sides",
+			c->plan.payload[h->flow]);
 	c->out.overflow = probe_get64(p + 40);
 	row->tally = t;
 	row->known = true;
@@ -270,7 +282,8 @@ static void results(struct probe_client *c)
 
 	memset(msg, 0, sizeof(msg));
 	c->refused = false;
-	for (now = begin; missing(c) && now - begin < (c->refused ? REFUSED_WAIT : RESULT_WAIT); now = perf_now()) {
+	for (now = begin; missing(c) && now - begin < (c->refused ? REFUSED_WAIT : RESULT_WAIT);
+	     now = perf_now()) {
 		if (now >= next) {
 			for (f = 0; f < c->plan.sizes; f++) {
 				if (c->sent[f] && !c->out.row[f].known)
@@ -309,7 +322,8 @@ static void rows(struct probe_client *c)
 		if (!row->known)
 			continue;
 		probe_tally_loss(&row->tally, &row->loss);
-		row->rate = 8e9 * (double)row->wire * (double)c->sent[f] / (double)(c->busy_ns[f] + 1);
+		row->rate =
+			8e9 * (double)row->wire * (double)c->sent[f] / (double)(c->busy_ns[f] + 1);
 		if (!c->nrtts[f])
 			continue;
 		qsort(c->rtts[f], c->nrtts[f], sizeof(c->rtts[f][0]), by_value);
@@ -327,7 +341,8 @@ static void remarks(const struct probe_client *c)
 			"--rate, or raise net.core.rmem_max there\n",
 			c->out.overflow);
 	if (c->peer_stopped)
-		fprintf(stderr, "sdr_perf: the server was interrupted; this is what there was until then\n");
+		fprintf(stderr,
+			"sdr_perf: the server was interrupted; this is what there was until then\n");
 	else if (probe_interrupted)
 		fprintf(stderr, "sdr_perf: interrupted; this is what there was until then\n");
 	else if (c->out.interrupted)
@@ -365,13 +380,16 @@ int probe_client(const struct perf_opt *opt)
 	results(&c);
 	rows(&c);
 	if (missing(&c) && !known(&c))
-		perf_die("the server has gone: no counts came from %s; start it and the probe again", opt->host);
+		perf_die(
+			"the server has gone: no counts came from %s; start it and the probe again",
+			opt->host);
 	remarks(&c);
 	probe_out(&c.out);
 	if (opt->probe.plot)
 		probe_plot(&c.out, opt->probe.plot);
 	if (missing(&c))
-		perf_die("the server has gone: no counts of %u sizes; start it and the probe again", missing(&c));
+		perf_die("the server has gone: no counts of %u sizes; start it and the probe again",
+			 missing(&c));
 	for (f = 0; f < c.plan.sizes; f++)
 		free(c.rtts[f]);
 	close(c.fd);

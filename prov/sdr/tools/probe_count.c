@@ -3,15 +3,16 @@
 /*
  * Counting of the drop-rate probe.
  *
- * Bursts are looked for when the flow is over: only then is it known that a packet is not just late.  The map
- * is scanned by words, so that 2^26 packets cost milliseconds.
+ * Bursts are looked for when the flow is over: only then is it known that a packet is not just
+ * late.  The map is scanned by words, so that 2^26 packets cost milliseconds.
  *
- * The interval is that of Clopper and Pearson: it does not collapse when nothing was lost, stays within 0 and 1,
- * and errs on the wide side where losses are few, which is where a probe is used (Wilson's is too narrow
- * there).  It supposes independent packets; losses in bursts say less.  So the number of packets is first divided by
- * the variance inflation (1 + r) / (1 - r) of a chain of two states (Gilbert) with the observed mean burst and
- * drop rate, r being the correlation of successive packets: with independent losses r is 0, and a
- * correlation below it, which would make the interval narrower, counts as 0.
+ * The interval is that of Clopper and Pearson: it does not collapse when nothing was lost, stays
+ * within 0 and 1, and errs on the wide side where losses are few, which is where a probe is used
+ * (Wilson's is too narrow there).  It supposes independent packets; losses in bursts say less.  So
+ * the number of packets is first divided by the variance inflation (1 + r) / (1 - r) of a chain of
+ * two states (Gilbert) with the observed mean burst and drop rate, r being the correlation of
+ * successive packets: with independent losses r is 0, and a correlation below it, which would make
+ * the interval narrower, counts as 0.
  */
 #include <math.h>
 #include <stddef.h>
@@ -19,8 +20,9 @@
 
 #include "probe_count.h"
 
-#define TAIL	 0.025	 /* on each side of the interval */
-#define TERMS	 200000u /* of the continued fraction: it takes some times the root of the packets */
+#define TAIL 0.025 /* on each side of the interval */
+/* of the continued fraction: it takes some times the root of the packets */
+#define TERMS	 200000u
 #define HALVINGS 200u
 #define TINY	 1e-300
 
@@ -80,7 +82,8 @@ void probe_count_close(const struct probe_count *c, uint64_t sent, struct probe_
 				skip = ~lost ? (unsigned int)__builtin_ctzll(~lost) : 64;
 				run += skip;
 			} else {
-				skip = lost ? (unsigned int)__builtin_ctzll(lost) : bits - (unsigned int)n;
+				skip = lost ? (unsigned int)__builtin_ctzll(lost)
+					    : bits - (unsigned int)n;
 				if (run)
 					burst(t, run);
 				run = 0;
@@ -97,8 +100,8 @@ bool probe_tally_ok(const struct probe_tally *t)
 	uint64_t lost = t->sent - t->received, sum = 0;
 	unsigned int i;
 
-	if (t->received > t->sent || t->reordered > t->received || t->bursts > lost || t->longest > lost ||
-	    (lost > 0) != (t->bursts > 0) || (lost > 0) != (t->longest > 0))
+	if (t->received > t->sent || t->reordered > t->received || t->bursts > lost ||
+	    t->longest > lost || (lost > 0) != (t->bursts > 0) || (lost > 0) != (t->longest > 0))
 		return false;
 	for (i = 0; i < PROBE_HIST; i++) {
 		if (t->hist[i] > t->bursts)
@@ -108,7 +111,10 @@ bool probe_tally_ok(const struct probe_tally *t)
 	return sum == t->bursts;
 }
 
-/* The continued fraction of the incomplete beta function, by Lentz's method; x below (a + 1) / (a + b + 2). */
+/*
+ * The continued fraction of the incomplete beta function, by Lentz's method; x below (a + 1) / (a +
+ * b + 2).
+ */
 static double beta_fraction(double x, double a, double b)
 {
 	double c = 1, d = 1 - (a + b) * x / (a + 1), f, step, m, term;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the numbers of the packets that arrived say about a flow: lost, in runs of what length, reordered,
- * duplicated, and between which bounds the path's drop rate is.
+ * What the numbers of the packets that arrived say about a flow: lost, in runs of what length,
+ * reordered, duplicated, and between which bounds the path's drop rate is.
  *
- * Nothing here knows of a socket or a clock, and nothing allocates: the caller gives a map with a bit for each
- * packet that may come.  One thread.
+ * Nothing here knows of a socket or a clock, and nothing allocates: the caller gives a map with a
+ * bit for each packet that may come.  One thread.
  */
 #ifndef SDR_PROBE_COUNT_H
 #define SDR_PROBE_COUNT_H
@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROBE_HIST 16u /* classes of lengths of bursts: 1, 2 to 3, 4 to 7 ... 32768 and more packets */
+/* classes of lengths of bursts: 1, 2 to 3, 4 to 7 ... 32768 and more packets */
+#define PROBE_HIST 16u
 
 /* Words of a map for so many packets. */
 #define PROBE_MAP_WORDS(pkts) (((pkts) + 63) / 64)
@@ -46,7 +47,10 @@ struct probe_loss {
 void probe_count_init(struct probe_count *c, uint64_t *map, uint64_t room);
 /* false: no packet has this number */
 bool probe_count_take(struct probe_count *c, uint64_t n);
-/* Packets 0 to sent - 1 were sent; sent is the room at the most.  What came with other numbers does not count. */
+/*
+ * Packets 0 to sent - 1 were sent; sent is the room at the most.  What came with other numbers does
+ * not count.
+ */
 void probe_count_close(const struct probe_count *c, uint64_t sent, struct probe_tally *t);
 /* false: numbers that no flow has */
 bool probe_tally_ok(const struct probe_tally *t);

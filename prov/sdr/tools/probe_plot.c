@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The picture of the drop-rate probe: drop rate by payload size, logarithmic, with the confidence interval.
+ * The picture of the drop-rate probe: drop rate by payload size, logarithmic, with the confidence
+ * interval.
  *
- * A size without losses has no place on a logarithmic axis: its upper bound is drawn, as a triangle that points down.
+ * A size without losses has no place on a logarithmic axis: its upper bound is drawn, as a triangle
+ * that points down.
  */
 #include <math.h>
 #include <stdio.h>
@@ -42,12 +44,14 @@ void probe_plot_check(const char *file)
 	if (!ends_in(file, ".svg") && !ends_in(file, ".png"))
 		perf_usage("--plot: \"%s\" does not end in .svg or .png", file);
 	if (!gnuplot_there())
-		perf_die("--plot needs gnuplot, which is not installed; install it (package gnuplot-nox or "
-			 "gnuplot), or "
-			 "leave --plot out");
+		perf_die(
+			"--plot needs gnuplot, which is not installed; install it (package gnuplot-nox or "
+			"gnuplot), or "
+			"leave --plot out");
 	err = tool_gnuplot_file(file);
 	if (err)
-		perf_die("--plot: %s cannot be written: %s; name another file", file, strerror(-err));
+		perf_die("--plot: %s cannot be written: %s; name another file", file,
+			 strerror(-err));
 }
 
 /* Points with losses, or those without; returns their number. */
@@ -100,12 +104,14 @@ static void program(FILE *f, const void *ctx)
 		"set logscale x 2\nset logscale y\nset format y '10^{%%L}'\nset grid\n"
 		"set xrange [%g:%g]\nset yrange [%g:%g]\nset key top left\n",
 		d->svg ? "svg size 800,560 background 'white'" : "png size 800,560", o->peer,
-		o->opt->probe.rate / 1e6, o->seconds, x0 / 1.4, x1 * 1.4, y0 / 2, fmin(y1 * 2, 1.2));
+		o->opt->probe.rate / 1e6, o->seconds, x0 / 1.4, x1 * 1.4, y0 / 2,
+		fmin(y1 * 2, 1.2));
 	lost = block(f, o, "lost", true);
 	clean = block(f, o, "clean", false);
 	fprintf(f, "plot ");
 	if (lost)
-		fprintf(f, "$lost using 1:2:3:4 with yerrorbars pt 7 lw 1.5 title 'measured, 95 %% interval'%s",
+		fprintf(f,
+			"$lost using 1:2:3:4 with yerrorbars pt 7 lw 1.5 title 'measured, 95 %% interval'%s",
 			clean ? ", " : "");
 	if (clean)
 		fprintf(f,
@@ -122,7 +128,9 @@ void probe_plot(const struct probe_out *o, const char *file)
 	for (i = 0; i < o->rows && !o->row[i].known; i++)
 		;
 	if (i == o->rows)
-		perf_die("--plot: nothing was measured, so %s was not written; let the probe run longer", file);
+		perf_die(
+			"--plot: nothing was measured, so %s was not written; let the probe run longer",
+			file);
 	if (tool_gnuplot(file, program, &d, why))
 		perf_die("--plot: %s", why);
 }

@@ -3,15 +3,16 @@
 /*
  * The sending of the drop-rate probe.
  *
- * The packets of all sizes are spread over rounds of some 20 ms for each size, so that what changes slowly on
- * the path meets all sizes alike.  Within them packets leave in batches, one system call each, of at most
- * 64 packets or 100 microseconds of the rate.  A batch leaves when its time has come; time that was lost
- * (the process did not run) is made up for up to 1 ms, what is beyond that is forgotten.
+ * The packets of all sizes are spread over rounds of some 20 ms for each size, so that what changes
+ * slowly on the path meets all sizes alike.  Within them packets leave in batches, one system call
+ * each, of at most 64 packets or 100 microseconds of the rate.  A batch leaves when its time has
+ * come; time that was lost (the process did not run) is made up for up to 1 ms, what is beyond that
+ * is forgotten.
  *
- * The first packet of a turn, and some more, ask for an echo.  While it waits for the next batch the loop
- * listens, so that an echo is read when it comes.  No echo for 3 s and two round trips: nobody is
- * there any more, or nothing gets through, and it stops.  It also stops when the time it may take is over, on a
- * signal, and when the server says so.
+ * The first packet of a turn, and some more, ask for an echo.  While it waits for the next batch
+ * the loop listens, so that an echo is read when it comes.  No echo for 3 s and two round trips:
+ * nobody is there any more, or nothing gets through, and it stops.  It also stops when the time it
+ * may take is over, on a signal, and when the server says so.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,8 +28,9 @@
 #define LATE_MAX    (PERF_SEC / 1000) /* ns that are made up for */
 #define SILENCE	    (3 * PERF_SEC)    /* ns, plus two round trips */
 #define PROGRESS_NS (PERF_SEC / 4)    /* between two progress lines */
-#define ASKS	    1024u	      /* packets that ask, of a size, at least if there are so many */
-#define STALE_MAX   (60 * PERF_SEC)   /* ns; an echo that old is no echo */
+/* packets that ask, of a size, at least if there are so many */
+#define ASKS	  1024u
+#define STALE_MAX (60 * PERF_SEC) /* ns; an echo that old is no echo */
 
 /* What a run has besides its client. */
 struct run {
@@ -65,7 +67,8 @@ void probe_heard(struct probe_client *c, const struct probe_head *h, uint64_t no
 	c->rtts[f][c->nrtts[f]++] = rtt;
 }
 
-bool probe_recv(struct probe_client *c, uint8_t msg[PROBE_CONTROL], size_t *len, struct probe_head *h)
+bool probe_recv(struct probe_client *c, uint8_t msg[PROBE_CONTROL], size_t *len,
+		struct probe_head *h)
 {
 	ssize_t n;
 
@@ -106,8 +109,9 @@ static void progress(struct run *r, uint64_t now)
 	if (!terminal || r->c->opt->quiet || now - r->shown < PROGRESS_NS)
 		return;
 	r->shown = now;
-	fprintf(stderr, "\r\033[K%.0f of %.0f s, %.0f %% of the packets", (double)(now - r->begin) / 1e9,
-		r->c->plan.seconds, 100 * (double)r->sent / (double)r->c->plan.total_pkts);
+	fprintf(stderr, "\r\033[K%.0f of %.0f s, %.0f %% of the packets",
+		(double)(now - r->begin) / 1e9, r->c->plan.seconds,
+		100 * (double)r->sent / (double)r->c->plan.total_pkts);
 }
 
 static bool go_on(struct run *r, uint64_t now)
@@ -156,13 +160,16 @@ static void batch_send(struct run *r, unsigned int n)
 			poll(&p, 1, 10);
 			go_on(r, perf_now());
 		} else {
-			perf_die("sending failed: %s; look at the interface and the route to %s", strerror(errno),
-				 r->c->opt->host);
+			perf_die("sending failed: %s; look at the interface and the route to %s",
+				 strerror(errno), r->c->opt->host);
 		}
 	}
 }
 
-/* When the next batch may leave: to it belongs the time until then that the last one has on the wire. */
+/*
+ * When the next batch may leave: to it belongs the time until then that the last one has on the
+ * wire.
+ */
 static uint64_t due(const struct run *r)
 {
 	uint64_t now = perf_now();
@@ -241,7 +248,8 @@ void probe_send(struct probe_client *c)
 	run_init(&r, c);
 	for (round = 1; round <= plan->rounds && !r.stop; round++) {
 		for (f = 0; f < plan->sizes && !r.stop; f++)
-			turn(&r, f, (uint64_t)((unsigned __int128)plan->pkts[f] * round / plan->rounds));
+			turn(&r, f,
+			     (uint64_t)((unsigned __int128)plan->pkts[f] * round / plan->rounds));
 	}
 	c->out.seconds = (double)(perf_now() - r.begin) / 1e9;
 	if (isatty(STDERR_FILENO) && !c->opt->quiet)

@@ -3,12 +3,14 @@
 /*
  * The server of the drop-rate probe: one client, then the end.
  *
- * Until a client has shown with BEGIN that WELCOME reached it, nothing is kept but the last HELLO, and no room is
- * made.  From then on its address and token are the only ones that count; others are refused.  Packets are
- * read in batches, and only their first bytes; the map of a size is all that a packet touches.
+ * Until a client has shown with BEGIN that WELCOME reached it, nothing is kept but the last HELLO,
+ * and no room is made.  From then on its address and token are the only ones that count; others are
+ * refused.  Packets are read in batches, and only their first bytes; the map of a size is all that
+ * a packet touches.
  *
- * Timers: 15 s without a packet of the client's, it has gone; 3 s without a word after the last count was told,
- * it has what it wanted.  SIGINT: the client is told (STOP) and gets its counts; a second one ends at once.
+ * Timers: 15 s without a packet of the client's, it has gone; 3 s without a word after the last
+ * count was told, it has what it wanted.  SIGINT: the client is told (STOP) and gets its counts; a
+ * second one ends at once.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,9 +41,10 @@ struct server {
 	uint64_t token, theirs; /* own, the client's */
 	unsigned int flows, closed;
 	struct flow flow[PROBE_SIZES_MAX];
-	uint64_t *map;		      /* of all flows */
-	uint64_t heard;		      /* perf_now of the last packet of the client's */
-	uint32_t overflow, overflow0; /* packets the socket had no room for: now, at the beginning */
+	uint64_t *map;	/* of all flows */
+	uint64_t heard; /* perf_now of the last packet of the client's */
+	/* packets the socket had no room for: now, at the beginning */
+	uint32_t overflow, overflow0;
 	struct mmsghdr msg[PROBE_BATCH];
 	struct iovec iov[PROBE_BATCH];
 	struct sockaddr_storage addr[PROBE_BATCH];
@@ -49,13 +52,16 @@ struct server {
 	_Alignas(struct cmsghdr) char ctl[PROBE_BATCH][128];
 };
 
-/* ---- answers ---------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* From the address that the peer used. */
-static void reply(struct server *s, struct probe_peer *to, uint8_t *msg, size_t len, const struct probe_head *h)
+static void reply(struct server *s, struct probe_peer *to, uint8_t *msg, size_t len,
+		  const struct probe_head *h)
 {
 	struct iovec iov = { .iov_base = msg, .iov_len = len };
-	struct msghdr m = { .msg_name = &to->addr, .msg_namelen = to->len, .msg_iov = &iov, .msg_iovlen = 1 };
+	struct msghdr m = {
+		.msg_name = &to->addr, .msg_namelen = to->len, .msg_iov = &iov, .msg_iovlen = 1
+	};
 
 	if (to->from_len) {
 		m.msg_control = to->from;
@@ -66,7 +72,8 @@ static void reply(struct server *s, struct probe_peer *to, uint8_t *msg, size_t 
 	(void)!sendmsg(s->fd, &m, MSG_DONTWAIT);
 }
 
-static void refuse(struct server *s, struct probe_peer *to, const struct probe_head *h, const char *why)
+static void refuse(struct server *s, struct probe_peer *to, const struct probe_head *h,
+		   const char *why)
 {
 	struct probe_head answer = { .type = PROBE_REFUSE, .n = h->token, .stamp = h->stamp };
 	uint8_t msg[PROBE_CONTROL] = { 0 };
@@ -77,7 +84,9 @@ static void refuse(struct server *s, struct probe_peer *to, const struct probe_h
 
 static void result(struct server *s, const struct probe_head *h)
 {
-	struct probe_head answer = { .type = PROBE_RESULT, .flow = h->flow, .token = s->token, .stamp = h->stamp };
+	struct probe_head answer = {
+		.type = PROBE_RESULT, .flow = h->flow, .token = s->token, .stamp = h->stamp
+	};
 	uint8_t msg[PROBE_CONTROL] = { 0 }, *p = msg + PROBE_HEAD;
 	struct flow *f = &s->flow[h->flow];
 	unsigned int i;
@@ -99,7 +108,7 @@ static void result(struct server *s, const struct probe_head *h)
 	reply(s, &s->peer, msg, sizeof(msg), &answer);
 }
 
-/* ---- agreeing --------------------------------------------------------------------------------------- */
+/* ---- agreeing -------------------------------------------------------------------------------- */
 
 static bool hello_take(struct server *s, const uint8_t *msg)
 {
@@ -111,8 +120,9 @@ static bool hello_take(struct server *s, const uint8_t *msg)
 	for (i = 0; i < n; i++) {
 		s->flow[i].payload = probe_get32(p + 8 + 8 * i);
 		s->flow[i].pkts = probe_get32(p + 12 + 8 * i);
-		if (s->flow[i].payload < PROBE_PAYLOAD_MIN || s->flow[i].payload > PROBE_PAYLOAD_MAX ||
-		    !s->flow[i].pkts || s->flow[i].pkts > PROBE_PKTS_MAX)
+		if (s->flow[i].payload < PROBE_PAYLOAD_MIN ||
+		    s->flow[i].payload > PROBE_PAYLOAD_MAX || !s->flow[i].pkts ||
+		    s->flow[i].pkts > PROBE_PKTS_MAX)
 			return false;
 	}
 	s->flows = n;
@@ -124,22 +134,26 @@ static bool same(const struct probe_peer *a, const struct sockaddr_storage *addr
 	return a->len == len && memcmp(&a->addr, addr, len) == 0;
 }
 
-static void hello(struct server *s, struct probe_peer *from, const uint8_t *msg, const struct probe_head *h)
+static void hello(struct server *s, struct probe_peer *from, const uint8_t *msg,
+		  const struct probe_head *h)
 {
 	struct probe_head answer = { .type = PROBE_WELCOME, .n = h->token, .stamp = h->stamp };
 	uint8_t out[PROBE_CONTROL] = { 0 };
 	char why[PERF_WHY];
-	bool again = s->state != IDLE && h->token == s->theirs && same(&s->peer, &from->addr, from->len);
+	bool again =
+		s->state != IDLE && h->token == s->theirs && same(&s->peer, &from->addr, from->len);
 
 	if (h->version != PROBE_VERSION) {
-		snprintf(why, sizeof(why),
-			 "it is of version %u of the probe, this client of %u; use the same sdr_perf",
-			 PROBE_VERSION, h->version);
+		snprintf(
+			why, sizeof(why),
+			"it is of version %u of the probe, this client of %u; use the same sdr_perf",
+			PROBE_VERSION, h->version);
 		refuse(s, from, h, why);
 		return;
 	}
 	if (s->state >= BEGUN && !again) {
-		refuse(s, from, h, "it is busy with another client; try again when that one has ended");
+		refuse(s, from, h,
+		       "it is busy with another client; try again when that one has ended");
 		return;
 	}
 	if (s->state < BEGUN && !again) {
@@ -179,11 +193,13 @@ static void begin(struct server *s)
 		fprintf(stderr, "sdr_perf: counting packets of %u sizes\n", s->flows);
 }
 
-/* ---- packets ---------------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------- */
 
 static void control(struct server *s, const struct probe_head *h)
 {
-	struct probe_head answer = { .type = PROBE_BEGUN, .token = s->token, .n = s->token, .stamp = h->stamp };
+	struct probe_head answer = {
+		.type = PROBE_BEGUN, .token = s->token, .n = s->token, .stamp = h->stamp
+	};
 	uint8_t out[PROBE_CONTROL] = { 0 };
 
 	switch (h->type) {
@@ -214,7 +230,8 @@ static void data(struct server *s, size_t len, const struct probe_head *h)
 	if (s->state != BEGUN || h->flow >= s->flows)
 		return;
 	f = &s->flow[h->flow];
-	if (len != f->payload || f->closed || !probe_count_take(&f->count, h->n) || h->type != PROBE_ASK)
+	if (len != f->payload || f->closed || !probe_count_take(&f->count, h->n) ||
+	    h->type != PROBE_ASK)
 		return;
 	answer.type = PROBE_ECHO;
 	reply(s, &s->peer, out, sizeof(out), &answer);
@@ -287,7 +304,7 @@ static void receive(struct server *s)
 	} while (n == (int)PROBE_BATCH && s->state != OVER && !probe_interrupted);
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void say_counts(const struct server *s)
 {
@@ -297,7 +314,8 @@ static void say_counts(const struct server *s)
 	for (i = 0; i < s->flows && !s->opt->quiet; i++) {
 		probe_count_close(&s->flow[i].count, s->flow[i].count.next, &t);
 		fprintf(stderr,
-			"sdr_perf: %u bytes: %" PRIu64 " packets came, %" PRIu64 " before the last did not\n",
+			"sdr_perf: %u bytes: %" PRIu64 " packets came, %" PRIu64
+			" before the last did not\n",
 			s->flow[i].payload, t.received, t.sent - t.received);
 	}
 }
@@ -352,8 +370,9 @@ int probe_server(const struct perf_opt *opt)
 		if (s.state == BEGUN && s.closed == s.flows && now > s.heard + LINGER)
 			s.state = OVER;
 		else if (s.state == BEGUN && now > s.heard + GONE)
-			perf_die("the client has gone: nothing came from it for %.0f s; start both again",
-				 (double)GONE / 1e9);
+			perf_die(
+				"the client has gone: nothing came from it for %.0f s; start both again",
+				(double)GONE / 1e9);
 	}
 	if (!opt->quiet)
 		fprintf(stderr, "sdr_perf: the client has its counts\n");

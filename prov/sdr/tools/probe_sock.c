@@ -3,13 +3,13 @@
 /*
  * Sockets, messages and signals of the drop-rate probe.
  *
- * The send buffer stays as the system has it: a packet counts against it until the interface has taken
- * it, so that the own queue pushes back instead of dropping, which would be counted as loss of the path.  The
- * receive buffer is as large as the system permits, for the opposite reason.
+ * The send buffer stays as the system has it: a packet counts against it until the interface has
+ * taken it, so that the own queue pushes back instead of dropping, which would be counted as loss
+ * of the path.  The receive buffer is as large as the system permits, for the opposite reason.
  *
- * Fragmentation: allowed everywhere by default (no DF bit).  With --no-fragment each packet has the DF bit,
- * and what routers say of their MTU is not listened to: a size that the path does not carry is lost, and that
- * is the answer.
+ * Fragmentation: allowed everywhere by default (no DF bit).  With --no-fragment each packet has the
+ * DF bit, and what routers say of their MTU is not listened to: a size that the path does not carry
+ * is lost, and that is the answer.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -130,14 +130,15 @@ static struct addrinfo *resolve(const char *name, uint16_t port, bool server)
 	snprintf(service, sizeof(service), "%u", port);
 	ret = getaddrinfo(name, service, &hints, &res);
 	if (ret)
-		perf_die("%s: %s; give a name that the system resolves, or an address", name ? name : "any address",
-			 gai_strerror(ret));
+		perf_die("%s: %s; give a name that the system resolves, or an address",
+			 name ? name : "any address", gai_strerror(ret));
 	return res;
 }
 
 static int sock_open(int family)
 {
-	int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP), size = RCVBUF;
+	int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP),
+	    size = RCVBUF;
 
 	if (fd < 0)
 		perf_die("a UDP socket could not be opened: %s", strerror(errno));
@@ -168,8 +169,8 @@ int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX],
 			sock_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
 				 opt->probe.no_fragment ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT);
 		if (!connect(fd, a->ai_addr, a->ai_addrlen)) {
-			if (getnameinfo(a->ai_addr, a->ai_addrlen, peer_text, PERF_NAME_MAX, NULL, 0,
-					NI_NUMERICHOST))
+			if (getnameinfo(a->ai_addr, a->ai_addrlen, peer_text, PERF_NAME_MAX, NULL,
+					0, NI_NUMERICHOST))
 				snprintf(peer_text, PERF_NAME_MAX, "?");
 			break;
 		}
@@ -179,7 +180,8 @@ int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX],
 	}
 	freeaddrinfo(res);
 	if (fd < 0)
-		perf_die("no way to %s: %s; look at the route to it (ip route get)", opt->host, strerror(err));
+		perf_die("no way to %s: %s; look at the route to it (ip route get)", opt->host,
+			 strerror(err));
 	return fd;
 }
 
@@ -194,8 +196,8 @@ int probe_sock_server(const struct perf_opt *opt)
 	else
 		sock_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
 	if (bind(fd, res->ai_addr, res->ai_addrlen))
-		perf_die("UDP port %u of %s: %s; choose another with --port on both sides", opt->port,
-			 opt->address ? opt->address : "any address", strerror(errno));
+		perf_die("UDP port %u of %s: %s; choose another with --port on both sides",
+			 opt->port, opt->address ? opt->address : "any address", strerror(errno));
 	freeaddrinfo(res);
 	return fd;
 }
@@ -204,7 +206,8 @@ void probe_sock_wait(int fd, uint64_t until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t now = perf_now(), left = until > now ? until - now : 0;
-	struct timespec t = { .tv_sec = (time_t)(left / PERF_SEC), .tv_nsec = (long)(left % PERF_SEC) };
+	struct timespec t = { .tv_sec = (time_t)(left / PERF_SEC),
+			      .tv_nsec = (long)(left % PERF_SEC) };
 
 	ppoll(&p, 1, &t, NULL);
 }

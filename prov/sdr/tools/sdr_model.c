@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_model: completion times of reliability schemes over long, lossy links, for people, scripts and figures.
+ * sdr_model: completion times of reliability schemes over long, lossy links, for people, scripts
+ * and figures.
  *
- * An ordinary program on the public calls of sdr/model.h.  Whatever the user gave is checked before anything is
- * computed, and everything is computed before anything is printed: standard output has the whole result or nothing.
- * Threads only compute (model_pool.c); a run's result does not depend on how many there are.
+ * An ordinary program on the public calls of sdr/model.h.  Whatever the user gave is checked before
+ * anything is computed, and everything is computed before anything is printed: standard output has
+ * the whole result or nothing. Threads only compute (model_pool.c); a run's result does not depend
+ * on how many there are.
  */
 #include "model_tool.h"
 

@@ -3,10 +3,10 @@
 /*
  * sdr_perf: bandwidth and latency of the sdr provider between two processes.
  *
- * A client connects, runs and ends.  A server serves one client and ends with its outcome; with --loop a
- * child process serves each client, so that whatever one of them leaves behind is gone with it, and the
- * server goes on unless it cannot even listen.  No libfabric call is made before that fork, and none at all with
- * --probe-loss.
+ * A client connects, runs and ends.  A server serves one client and ends with its outcome; with
+ * --loop a child process serves each client, so that whatever one of them leaves behind is gone
+ * with it, and the server goes on unless it cannot even listen.  No libfabric call is made before
+ * that fork, and none at all with --probe-loss.
  */
 #include <errno.h>
 #include <signal.h>
@@ -130,7 +130,8 @@ static int serve_all(struct perf_opt *opt)
 		if (WIFEXITED(status) && WEXITSTATUS(status) == PERF_EXIT_FAILED)
 			return PERF_EXIT_FAILED;
 		if (WIFSIGNALED(status))
-			fprintf(stderr, "sdr_perf: the process of a client was ended by signal %d\n",
+			fprintf(stderr,
+				"sdr_perf: the process of a client was ended by signal %d\n",
 				WTERMSIG(status));
 	}
 }

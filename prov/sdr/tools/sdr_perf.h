@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the files of sdr_perf share: what the user asked for, the endpoint, what two sides tell each other
- * before a run, and the run's result.
+ * What the files of sdr_perf share: what the user asked for, the endpoint, what two sides tell each
+ * other before a run, and the run's result.
  *
  *   sdr_perf.c       main: one client, or one server after another
  *   sdr_perf_opt.c   command line
@@ -13,8 +13,8 @@
  *   sdr_perf_out.c   table, CSV, JSON, progress line
  *   probe*.c         --probe-loss, which is no run of the provider's: probe.h
  *
- * One thread.  Whatever is wrong ends the process with one sentence (perf_die), except where a server has
- * to tell its client first: those functions return -1 with the sentence in `why`.
+ * One thread.  Whatever is wrong ends the process with one sentence (perf_die), except where a
+ * server has to tell its client first: those functions return -1 with the sentence in `why`.
  */
 #ifndef SDR_PERF_H
 #define SDR_PERF_H
@@ -38,25 +38,36 @@
 #define PERF_SIZE_MAX  (1ull << 30) /* bytes of a message */
 #define PERF_ROOM_MAX  (1ull << 30) /* bytes of a buffer: message size x operations in flight */
 #define PERF_ITERS_MAX (1ull << 40)
-#define PERF_SAMPLES   (1u << 20)    /* round trips of which a latency run keeps the time */
-#define PERF_ALL_MIN   2u	     /* bytes, smallest size of --all */
-#define PERF_ALL_MAX   (8u << 20)    /* bytes, largest */
-#define PERF_WHY       320u	     /* bytes of a sentence that says what is wrong */
-#define PERF_NAME_MAX  64u	     /* bytes of an endpoint's address: a struct sockaddr_in or _in6 */
-#define PERF_TEXT_MAX  32u	     /* bytes of a setting or an engine's name, final zero included */
-#define PERF_SEC       1000000000ull /* ns */
+#define PERF_SAMPLES   (1u << 20) /* round trips of which a latency run keeps the time */
+#define PERF_ALL_MIN   2u	  /* bytes, smallest size of --all */
+#define PERF_ALL_MAX   (8u << 20) /* bytes, largest */
+#define PERF_WHY       320u	  /* bytes of a sentence that says what is wrong */
+/* bytes of an endpoint's address: a struct sockaddr_in or _in6 */
+#define PERF_NAME_MAX 64u
+/* bytes of a setting or an engine's name, final zero included */
+#define PERF_TEXT_MAX 32u
+#define PERF_SEC      1000000000ull /* ns */
 
 enum { PERF_EXIT_OK = 0, PERF_EXIT_FAILED = 1, PERF_EXIT_USAGE = 2, PERF_EXIT_CLIENT = 3 };
 enum perf_opname { PERF_WRITE, PERF_SEND, PERF_TAGGED, PERF_READ, PERF_LAT, PERF_OPS };
 enum perf_wait { PERF_WAIT_AUTO, PERF_WAIT_POLL, PERF_WAIT_SLEEP, PERF_WAITS };
 enum perf_format { PERF_TABLE, PERF_CSV, PERF_JSON };
 /* Settings of the provider that a run fixes for both sides. */
-enum perf_setting { PERF_ENGINE, PERF_MTU, PERF_CHUNK, PERF_CHANNELS, PERF_GENERATIONS, PERF_IMM, PERF_SETTINGS };
+enum perf_setting {
+	PERF_ENGINE,
+	PERF_MTU,
+	PERF_CHUNK,
+	PERF_CHANNELS,
+	PERF_GENERATIONS,
+	PERF_IMM,
+	PERF_SETTINGS
+};
 
 #define PERF_F_BIDIR  1u /* both sides send */
 #define PERF_F_VERIFY 2u /* every byte is checked */
-#define PERF_F_WAIT   4u /* how long to poll before sleeping: enum perf_wait, in two bits from here on */
-#define PERF_F_ALL    15u
+/* how long to poll before sleeping: enum perf_wait, in two bits from here on */
+#define PERF_F_WAIT 4u
+#define PERF_F_ALL  15u
 
 /* What is run; all of it is the client's choice.  Sizes double from the first to the last. */
 struct perf_plan {
@@ -96,7 +107,7 @@ struct perf_opt {
 	struct probe_opt probe;
 };
 
-/* ---- endpoint --------------------------------------------------------------------------------------- */
+/* ---- endpoint -------------------------------------------------------------------------------- */
 
 struct perf_side;
 
@@ -135,7 +146,8 @@ struct perf_ep_attr {
 	const char *host;    /* client's: the server */
 	const char *address; /* server's: to bind, NULL: any */
 	const struct perf_name
-		*like;	    /* server's, if there is no address: prefer the domain that has this IP address */
+		/* server's, if there is no address: prefer the domain that has this IP address */
+		*like;
 	const char *domain; /* NULL: any */
 	uint16_t port;
 	uint64_t spin_ns; /* of struct perf_ep */
@@ -145,8 +157,12 @@ int perf_ep_open(struct perf_ep *p, const struct perf_ep_attr *attr, char *why);
 void perf_ep_close(struct perf_ep *p);
 int perf_ep_peer(struct perf_ep *p, const struct perf_name *name, char *why);
 int perf_ep_name(struct perf_ep *p, struct perf_name *name, char *why);
-struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key, char *why);
-/* Hands each completion to its operation's done(); waits `ms` at the most for the first.  Returns their number. */
+struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key,
+			  char *why);
+/*
+ * Hands each completion to its operation's done(); waits `ms` at the most for the first.  Returns
+ * their number.
+ */
 int perf_ep_progress(struct perf_ep *p, int ms);
 void perf_ep_stats(struct perf_ep *p, struct fi_sdr_stats *stats);
 
@@ -160,7 +176,7 @@ void perf_ep_stats(struct perf_ep *p, struct fi_sdr_stats *stats);
 			perf_die("%s while %s", fi_strerror((int)-ret_), perf_doing); \
 	} while (0)
 
-/* ---- agreement -------------------------------------------------------------------------------------- */
+/* ---- agreement ------------------------------------------------------------------------------- */
 
 /* What one side of a run has; of the other side: what it told. */
 struct perf_end {
@@ -179,27 +195,33 @@ uint64_t perf_plan_spin(const struct perf_plan *plan);
 extern const char *const perf_op_name[PERF_OPS];
 extern const char *const perf_setting_name[PERF_SETTINGS]; /* environment variables */
 
-/* ---- runs ------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 struct perf_result {
 	uint64_t size, iters; /* bytes; messages of this side */
 	uint64_t bytes, ns;
-	double peak, rate;			   /* bytes a second, both sides together if both send */
+	/* bytes a second, both sides together if both send */
+	double peak, rate;
 	double msgs;				   /* messages a second */
 	double lat_min, lat_p50, lat_p99, lat_max; /* us, one way */
-	uint64_t pkts, rtx, rec_rtx;		   /* data packets, those sent again, records; both sides */
+	/* data packets, those sent again, records; both sides */
+	uint64_t pkts, rtx, rec_rtx;
 	uint64_t srtt_ns;
 };
 
 void perf_run(struct perf_side *s, const struct perf_opt *opt);
 
-void perf_out_begin(const struct perf_opt *opt, const struct perf_end *mine, const struct perf_end *theirs);
+void perf_out_begin(const struct perf_opt *opt, const struct perf_end *mine,
+		    const struct perf_end *theirs);
 void perf_out_row(const struct perf_opt *opt, const struct perf_result *r);
 void perf_out_end(const struct perf_opt *opt);
-/* Now and then, while a size runs: bytes that are through, share of the run that is done (0 to 1). */
-void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, uint64_t bytes, double share);
+/*
+ * Now and then, while a size runs: bytes that are through, share of the run that is done (0 to 1).
+ */
+void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, uint64_t bytes,
+		       double share);
 
-/* ---- the process ------------------------------------------------------------------------------------ */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 extern char perf_doing[96]; /* for messages */
 extern bool perf_serving;   /* a client is known: its failure is not the server's */

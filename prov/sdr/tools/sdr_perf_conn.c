@@ -10,14 +10,15 @@
  *   learns address and buffer, or the     ◄──  ANSWER {0, address, buffer}, or {1, reason}
  *     reason                                   closes the front door
  *
- * The front doors are ordinary endpoints of the soft engine with settings of their own: they reach each other
- * whatever the data endpoints are made for.  Those get the settings through the environment, which the
- * provider reads for each domain.  Both sides need the same channels, generations and immediate: the
- * client's are taken, and one of the server's own that differs is a refusal.  Engine, packet size and chunk
- * are each side's own; a server that was not told takes the client's.
+ * The front doors are ordinary endpoints of the soft engine with settings of their own: they reach
+ * each other whatever the data endpoints are made for.  Those get the settings through the
+ * environment, which the provider reads for each domain.  Both sides need the same channels,
+ * generations and immediate: the client's are taken, and one of the server's own that differs is a
+ * refusal.  Engine, packet size and chunk are each side's own; a server that was not told takes the
+ * client's.
  *
- * HELLO and ANSWER begin with what no version may change, so that an old server can refuse a new client.
- * Nothing in them is believed before it was looked at.
+ * HELLO and ANSWER begin with what no version may change, so that an old server can refuse a new
+ * client. Nothing in them is believed before it was looked at.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@
 #define PERF_VERSION 1u
 #define ANSWER_WAIT  60u		/* s for a server to register its buffers */
 #define SPIN_AUTO    (PERF_SEC / 50000) /* ns without a completion until --wait auto sleeps */
-#define DOOR_MTU     "1024"		/* bytes: any path carries it, so nothing has to be found out */
+/* bytes: any path carries it, so nothing has to be found out */
+#define DOOR_MTU "1024"
 
 struct perf_head {
 	uint32_t magic;
@@ -53,14 +55,13 @@ struct perf_answer {
 	struct perf_end end;
 };
 
-const char *const perf_setting_name[PERF_SETTINGS] = {
-	"FI_SDR_ENGINE",   "FI_SDR_MTU",	 "FI_SDR_CHUNK_SIZE",
-	"FI_SDR_CHANNELS", "FI_SDR_GENERATIONS", "FI_SDR_IMM_SPLIT"
-};
+const char *const perf_setting_name[PERF_SETTINGS] = { "FI_SDR_ENGINE",	     "FI_SDR_MTU",
+						       "FI_SDR_CHUNK_SIZE",  "FI_SDR_CHANNELS",
+						       "FI_SDR_GENERATIONS", "FI_SDR_IMM_SPLIT" };
 /* of those that both sides must share: what they are if nobody says anything */
 static const char *const shared_default[PERF_SETTINGS] = { NULL, NULL, NULL, "1", "4", "10+18+4" };
 
-/* ---- settings --------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void setting_put(enum perf_setting i, const char *text)
 {
@@ -90,8 +91,8 @@ static void settings_own(const struct perf_opt *opt, char own[PERF_SETTINGS][PER
 }
 
 /* own[] becomes what a server's data endpoint gets. */
-static int settings_merge(char own[PERF_SETTINGS][PERF_TEXT_MAX], char asked[PERF_SETTINGS][PERF_TEXT_MAX],
-			  char *why)
+static int settings_merge(char own[PERF_SETTINGS][PERF_TEXT_MAX],
+			  char asked[PERF_SETTINGS][PERF_TEXT_MAX], char *why)
 {
 	const char *want;
 	unsigned int i;
@@ -102,9 +103,10 @@ static int settings_merge(char own[PERF_SETTINGS][PERF_TEXT_MAX], char asked[PER
 		if (!own[i][0])
 			memcpy(own[i], asked[i], PERF_TEXT_MAX);
 		else if (shared_default[i] && strcmp(own[i], want) != 0)
-			return perf_why(why,
-					"this server was told %s=%s and the client wants %s: both need the same",
-					perf_setting_name[i], own[i], want);
+			return perf_why(
+				why,
+				"this server was told %s=%s and the client wants %s: both need the same",
+				perf_setting_name[i], own[i], want);
 	}
 	return 0;
 }
@@ -142,7 +144,7 @@ static int door_open(struct perf_ep *door, const struct perf_ep_attr *attr, char
 	return ret;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 struct door_op {
 	struct perf_op op;
@@ -205,7 +207,8 @@ bool perf_plan_ok(const struct perf_plan *p, char *why)
 	else if (!p->in_flight || p->in_flight > PERF_SLOTS_MAX)
 		perf_why(why, "--in-flight: not in the range of 1 to %u", PERF_SLOTS_MAX);
 	else if (p->size_max * p->in_flight > PERF_ROOM_MAX)
-		perf_why(why, "--size times --in-flight is %llu bytes, more than %llu: give -Q %llu",
+		perf_why(why,
+			 "--size times --in-flight is %llu bytes, more than %llu: give -Q %llu",
 			 (unsigned long long)p->size_max * p->in_flight, PERF_ROOM_MAX,
 			 (unsigned long long)(PERF_ROOM_MAX / p->size_max));
 	else if (p->op == PERF_LAT && (p->flags & PERF_F_BIDIR))
@@ -221,7 +224,7 @@ bool perf_plan_ok(const struct perf_plan *p, char *why)
 	return ok;
 }
 
-/* ---- client ----------------------------------------------------------------------------------------- */
+/* ---- client ---------------------------------------------------------------------------------- */
 
 /* A server that listens at every address is found at the one that was called. */
 static void name_complete(struct perf_name *name, const struct perf_name *called)
@@ -240,7 +243,8 @@ static void name_complete(struct perf_name *name, const struct perf_name *called
 	}
 }
 
-static void answer_take(struct perf_side *s, struct perf_answer *a, size_t len, const struct perf_name *called)
+static void answer_take(struct perf_side *s, struct perf_answer *a, size_t len,
+			const struct perf_name *called)
 {
 	char why[PERF_WHY];
 
@@ -250,7 +254,8 @@ static void answer_take(struct perf_side *s, struct perf_answer *a, size_t len, 
 	if (a->head.status)
 		perf_die("the server refused: %s", a->head.reason);
 	if (a->head.version != PERF_VERSION || len != sizeof(*a))
-		perf_die("the server is of version %u, this client of %u", a->head.version, PERF_VERSION);
+		perf_die("the server is of version %u, this client of %u", a->head.version,
+			 PERF_VERSION);
 	s->theirs = a->end;
 	perf_clean(s->theirs.engine, sizeof(s->theirs.engine));
 	perf_clean(s->theirs.domain, sizeof(s->theirs.domain));
@@ -261,9 +266,10 @@ static void answer_take(struct perf_side *s, struct perf_answer *a, size_t len, 
 
 void perf_conn_client(struct perf_side *s, struct perf_opt *opt)
 {
-	struct perf_ep_attr attr = {
-		.host = opt->host, .domain = opt->domain, .port = opt->port, .spin_ns = perf_plan_spin(&opt->plan)
-	};
+	struct perf_ep_attr attr = { .host = opt->host,
+				     .domain = opt->domain,
+				     .port = opt->port,
+				     .spin_ns = perf_plan_spin(&opt->plan) };
 	struct perf_answer answer = { .head.status = 0 };
 	struct perf_hello hello = { .head = { .magic = PERF_MAGIC, .version = PERF_VERSION } };
 	struct door_op tx, rx;
@@ -286,12 +292,14 @@ void perf_conn_client(struct perf_side *s, struct perf_opt *opt)
 	memcpy(hello.server.addr, door.info->dest_addr, hello.server.len);
 	if (perf_ep_peer(&door, &hello.server, why))
 		perf_die("%s", why);
-	snprintf(perf_doing, sizeof(perf_doing), "calling the server %.48s at port %u", opt->host, opt->port);
+	snprintf(perf_doing, sizeof(perf_doing), "calling the server %.48s at port %u", opt->host,
+		 opt->port);
 	door_post(&door, &rx, &answer, sizeof(answer), false);
 	door_post(&door, &tx, &hello, sizeof(hello), true);
 	door_wait(&door, &tx, 0);
 	if (!door_wait(&door, &rx, ANSWER_WAIT))
-		perf_die("the server took the parameters and did not answer within %u s", ANSWER_WAIT);
+		perf_die("the server took the parameters and did not answer within %u s",
+			 ANSWER_WAIT);
 	if (rx.err)
 		perf_die("what answers at that port is not a server of sdr_perf");
 	/* before anything is judged: closing tells the server that its answer has come */
@@ -300,10 +308,10 @@ void perf_conn_client(struct perf_side *s, struct perf_opt *opt)
 	settings_data(hello.setting);
 }
 
-/* ---- server ----------------------------------------------------------------------------------------- */
+/* ---- server ---------------------------------------------------------------------------------- */
 
-static int server_prepare(struct perf_side *s, const struct perf_opt *opt, struct perf_hello *h, size_t len,
-			  char *why)
+static int server_prepare(struct perf_side *s, const struct perf_opt *opt, struct perf_hello *h,
+			  size_t len, char *why)
 {
 	struct perf_ep_attr attr = { .address = opt->address,
 				     .domain = opt->domain,

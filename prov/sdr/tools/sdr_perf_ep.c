@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * One reliable endpoint of the provider with what it needs: fabric, domain, address vector and one completion
- * queue for everything.
+ * One reliable endpoint of the provider with what it needs: fabric, domain, address vector and one
+ * completion queue for everything.
  *
- * Manual progress: what is measured is the thread that runs the test, and nothing else makes it wait.  A
- * server's endpoint is bound to the address that its client used, if a domain has it: so a device is found
- * without being named.  An error completion ends the process with the provider's words for it; only those
- * of receives that were cancelled or too short are handed on.
+ * Manual progress: what is measured is the thread that runs the test, and nothing else makes it
+ * wait.  A server's endpoint is bound to the address that its client used, if a domain has it: so a
+ * device is found without being named.  An error completion ends the process with the provider's
+ * words for it; only those of receives that were cancelled or too short are handed on.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -50,7 +50,8 @@ static bool same_ip(const void *a, const void *b)
 		return false;
 	if (x4->sin_family == AF_INET)
 		return x4->sin_addr.s_addr == y4->sin_addr.s_addr;
-	return x4->sin_family == AF_INET6 && memcmp(&x6->sin6_addr, &y6->sin6_addr, sizeof(x6->sin6_addr)) == 0;
+	return x4->sin_family == AF_INET6 &&
+	       memcmp(&x6->sin6_addr, &y6->sin6_addr, sizeof(x6->sin6_addr)) == 0;
 }
 
 static sa_family_t family_of(const struct perf_name *name)
@@ -68,15 +69,16 @@ static void port_set(void *addr, uint16_t port)
 }
 
 /*
- * The entry of the domain that has the address, or with a domain given its first one; NULL: none.  Everything
- * is looked at, since a name of a domain and an address cannot both be asked for.
+ * The entry of the domain that has the address, or with a domain given its first one; NULL: none.
+ * Everything is looked at, since a name of a domain and an address cannot both be asked for.
  */
 static struct fi_info *info_like(const struct perf_ep_attr *attr, struct fi_info *hints)
 {
 	struct fi_info *list, *i, *found = NULL;
 
 	if (attr->like)
-		hints->addr_format = family_of(attr->like) == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
+		hints->addr_format =
+			family_of(attr->like) == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
 	if (fi_getinfo(PERF_API, NULL, NULL, 0, hints, &list))
 		return NULL;
 	for (i = list; i && !found; i = i->next) {
@@ -196,8 +198,9 @@ failed:
 void perf_ep_close(struct perf_ep *p)
 {
 	struct fid *fid[] = {
-		p->ep ? &p->ep->fid : NULL,	    p->cq ? &p->cq->fid : NULL,		p->av ? &p->av->fid : NULL,
-		p->domain ? &p->domain->fid : NULL, p->fabric ? &p->fabric->fid : NULL,
+		p->ep ? &p->ep->fid : NULL,	    p->cq ? &p->cq->fid : NULL,
+		p->av ? &p->av->fid : NULL,	    p->domain ? &p->domain->fid : NULL,
+		p->fabric ? &p->fabric->fid : NULL,
 	};
 	size_t i;
 
@@ -230,7 +233,8 @@ int perf_ep_name(struct perf_ep *p, struct perf_name *name, char *why)
 	return ret ? perf_why(why, "fi_getname: %s", fi_strerror(-ret)) : 0;
 }
 
-struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key, char *why)
+struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key,
+			  char *why)
 {
 	struct fid_mr *mr;
 	int ret = fi_mr_reg(p->domain, buf, len, access, 0, key, 0, &mr, NULL);
@@ -258,7 +262,8 @@ static void cq_error(struct perf_ep *p)
 		return;
 	}
 	text = fi_cq_strerror(p->cq, e.prov_errno, e.err_data, NULL, 0);
-	perf_die("error completion while %s: %s (%s)", perf_doing, fi_strerror(e.err), text ? text : "-");
+	perf_die("error completion while %s: %s (%s)", perf_doing, fi_strerror(e.err),
+		 text ? text : "-");
 }
 
 /* Nothing has completed for long enough. */

@@ -3,9 +3,10 @@
 /*
  * The command line of sdr_perf.
  *
- * One table: what getopt takes, what --help prints, who may give it and for what.  What is run is the client's to
- * say: an option of that kind given to a server is an error, not a silent nothing, and so is one of the drop-rate
- * probe without --probe-loss, or one of a run with it.  Each error names the option as the user wrote it.
+ * One table: what getopt takes, what --help prints, who may give it and for what.  What is run is
+ * the client's to say: an option of that kind given to a server is an error, not a silent nothing,
+ * and so is one of the drop-rate probe without --probe-loss, or one of a run with it.  Each error
+ * names the option as the user wrote it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -46,7 +47,8 @@ static const struct {
 } table[] = {
 	{ 'p', "port", "PORT", BOTH | ANY,
 	  "UDP port of the server, which also needs the next one (default 18516)" },
-	{ 'A', "address", "ADDR", SERVER | ANY, "local address to listen on (default: all IPv4 addresses)" },
+	{ 'A', "address", "ADDR", SERVER | ANY,
+	  "local address to listen on (default: all IPv4 addresses)" },
 	{ OPT_LOOP, "loop", NULL, SERVER | ANY, "serve one client after another, for ever" },
 	{ OPT_OP, "op", "NAME", CLIENT | RUN,
 	  "write, send, tagged, read: bandwidth; lat: latency of messages (default write)" },
@@ -55,9 +57,12 @@ static const struct {
 	{ 'a', "all", NULL, CLIENT | RUN, "sizes 2, 4, 8 ... 8m instead of one" },
 	{ 'n', "iters", "N", CLIENT | ANY,
 	  "messages (probe: packets) of each size (default: as many as fit into --duration)" },
-	{ 'D', "duration", "SECONDS", CLIENT | ANY, "seconds for each size, 0.01 to 86400 (default 2)" },
-	{ 'Q', "in-flight", "N", CLIENT | RUN, "operations in flight, 1 to 256 (default 16; lat: 1)" },
-	{ 'b', "bidirectional", NULL, CLIENT | RUN, "both sides send; the bandwidth is the sum (not with lat)" },
+	{ 'D', "duration", "SECONDS", CLIENT | ANY,
+	  "seconds for each size, 0.01 to 86400 (default 2)" },
+	{ 'Q', "in-flight", "N", CLIENT | RUN,
+	  "operations in flight, 1 to 256 (default 16; lat: 1)" },
+	{ 'b', "bidirectional", NULL, CLIENT | RUN,
+	  "both sides send; the bandwidth is the sum (not with lat)" },
 	{ OPT_VERIFY, "verify", NULL, CLIENT | RUN, "fill and check every byte (costs time)" },
 	{ OPT_WAIT, "wait", "HOW", CLIENT | RUN,
 	  "for completions: poll, sleep, or auto: poll for 20 us, then sleep (default auto)" },
@@ -75,9 +80,12 @@ static const struct {
 	  "measure the drop rate of UDP packets instead, with no part of the provider (both sides)" },
 	{ OPT_PAYLOAD, "payload", "LIST", CLIENT | PROBE,
 	  "UDP payload sizes, 64 to 65000 (default 256,512,1024,1400,2048,4096,8192)" },
-	{ OPT_RATE, "rate", "RATE", CLIENT | PROBE, "bit/s to send at, 1k to 1t; suffixes k, m, g (default 1g)" },
-	{ OPT_WHOLE, "no-fragment", NULL, CLIENT | PROBE, "forbid fragments (DF), and leave out what needs them" },
-	{ OPT_PLOT, "plot", "FILE", CLIENT | PROBE, "also a picture, .svg or .png (needs gnuplot)" },
+	{ OPT_RATE, "rate", "RATE", CLIENT | PROBE,
+	  "bit/s to send at, 1k to 1t; suffixes k, m, g (default 1g)" },
+	{ OPT_WHOLE, "no-fragment", NULL, CLIENT | PROBE,
+	  "forbid fragments (DF), and leave out what needs them" },
+	{ OPT_PLOT, "plot", "FILE", CLIENT | PROBE,
+	  "also a picture, .svg or .png (needs gnuplot)" },
 	{ OPT_FORMAT, "format", "NAME", CLIENT | ANY, "table, csv or json (default table)" },
 	{ 'q', "quiet", NULL, BOTH | ANY, "no progress line, no word of what a server does" },
 	{ 'h', "help", NULL, BOTH | ANY, "this text" },
@@ -154,8 +162,8 @@ static uint64_t number(int c, const char *s, uint64_t min, uint64_t max)
 	if (end[shift ? 1 : 0])
 		perf_usage("%s: \"%s\" is not a number", shown(c), s);
 	if (v > UINT64_MAX >> shift || v << shift < min || v << shift > max)
-		perf_usage("%s: %s is out of range (%llu to %llu)", shown(c), s, (unsigned long long)min,
-			   (unsigned long long)max);
+		perf_usage("%s: %s is out of range (%llu to %llu)", shown(c), s,
+			   (unsigned long long)min, (unsigned long long)max);
 	return v << shift;
 }
 
@@ -165,7 +173,8 @@ static uint64_t seconds(int c, const char *s)
 	double v = strtod(s, &end);
 
 	if (end == s || *end || !isfinite(v) || v < 0.01 || v > DURATION_MAX)
-		perf_usage("%s: \"%s\" is not a time from 0.01 to %.0f seconds", shown(c), s, DURATION_MAX);
+		perf_usage("%s: \"%s\" is not a time from 0.01 to %.0f seconds", shown(c), s,
+			   DURATION_MAX);
 	return (uint64_t)(v * (double)PERF_SEC);
 }
 
@@ -195,7 +204,8 @@ static double rate(int c, const char *s)
 	if (strcmp(end, "bit") == 0)
 		end += 3;
 	if (*s < '0' || *s > '9' || *end || !(v >= RATE_MIN && v <= RATE_MAX))
-		perf_usage("%s: \"%s\" is not a rate from 1k to 1000g bit/s, such as 500m or 2.5g", shown(c), s);
+		perf_usage("%s: \"%s\" is not a rate from 1k to 1000g bit/s, such as 500m or 2.5g",
+			   shown(c), s);
 	return v;
 }
 
@@ -207,8 +217,8 @@ static void payloads(struct probe_opt *probe, int c, const char *list)
 
 	if (strlen(list) >= sizeof(text) || !*list || strstr(list, ",,") || *list == ',' ||
 	    list[strlen(list) - 1] == ',')
-		perf_usage("%s: \"%.60s\" is not a list of up to %u sizes with commas between them", shown(c), list,
-			   PROBE_SIZES_MAX);
+		perf_usage("%s: \"%.60s\" is not a list of up to %u sizes with commas between them",
+			   shown(c), list, PROBE_SIZES_MAX);
 	strcpy(text, list);
 	probe->sizes = 0;
 	for (at = text; (item = strtok_r(at, ",", &save)) != NULL; at = NULL) {
@@ -223,7 +233,8 @@ static void payloads(struct probe_opt *probe, int c, const char *list)
 	}
 }
 
-static unsigned int word(int c, const char *s, const char *const *words, unsigned int n, const char *allowed)
+static unsigned int word(int c, const char *s, const char *const *words, unsigned int n,
+			 const char *allowed)
 {
 	unsigned int i;
 
@@ -347,7 +358,8 @@ static void defaults(struct perf_opt *opt)
 	struct perf_plan *plan = &opt->plan;
 
 	if (!plan->size_min)
-		plan->size_min = plan->size_max = plan->op == PERF_LAT ? DEFAULT_SIZE_LAT : DEFAULT_SIZE;
+		plan->size_min = plan->size_max =
+			plan->op == PERF_LAT ? DEFAULT_SIZE_LAT : DEFAULT_SIZE;
 	if (!plan->in_flight)
 		plan->in_flight = plan->op == PERF_LAT ? 1 : 16;
 	if (!plan->iters && !plan->duration_ns)
@@ -391,9 +403,11 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	opt->host = argv[optind];
 	for (i = 0; i < OPTIONS; i++) {
 		if (given[i] && !(table[i].who & (opt->probe.on ? PROBE : RUN)))
-			perf_usage("%s %s --probe-loss", shown(table[i].c), opt->probe.on ? "is not for" : "needs");
+			perf_usage("%s %s --probe-loss", shown(table[i].c),
+				   opt->probe.on ? "is not for" : "needs");
 		if (given[i] && !(table[i].who & (opt->host ? CLIENT : SERVER)))
-			perf_usage("%s is for the %s%s", shown(table[i].c), opt->host ? "server" : "client",
+			perf_usage("%s is for the %s%s", shown(table[i].c),
+				   opt->host ? "server" : "client",
 				   opt->host ? "" : ", which says what is run");
 	}
 	exclude("size", "all");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a client prints: a table for people, CSV and JSON for programs, and while a size runs for more than
- * two seconds a progress line on stderr, if that is a terminal.
+ * What a client prints: a table for people, CSV and JSON for programs, and while a size runs for
+ * more than two seconds a progress line on stderr, if that is a terminal.
  *
- * CSV and JSON have the same names, whatever is run; what does not apply is empty, or left out.  JSON is
- * printed when all is done, so that what is printed is whole.
+ * CSV and JSON have the same names, whatever is run; what does not apply is empty, or left out.
+ * JSON is printed when all is done, so that what is printed is whole.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,25 +30,26 @@ static bool is_lat(const struct perf_opt *opt)
 static void table_begin(const struct perf_opt *opt)
 {
 	printf("# sdr_perf %s%s: engine %s, domain %s, to engine %s, domain %s; %u in flight%s\n",
-	       perf_op_name[opt->plan.op], opt->plan.flags & PERF_F_BIDIR ? ", both ways" : "", near_end.engine,
-	       near_end.domain, far_end.engine, far_end.domain, opt->plan.in_flight,
-	       opt->plan.flags & PERF_F_VERIFY ? ", every byte verified" : "");
+	       perf_op_name[opt->plan.op], opt->plan.flags & PERF_F_BIDIR ? ", both ways" : "",
+	       near_end.engine, near_end.domain, far_end.engine, far_end.domain,
+	       opt->plan.in_flight, opt->plan.flags & PERF_F_VERIFY ? ", every byte verified" : "");
 	if (is_lat(opt))
-		printf("%10s %12s %11s %11s %11s %11s %10s\n", "bytes", "round trips", "min us", "median us",
-		       "p99 us", "max us", "sent again");
+		printf("%10s %12s %11s %11s %11s %11s %10s\n", "bytes", "round trips", "min us",
+		       "median us", "p99 us", "max us", "sent again");
 	else
-		printf("%10s %12s %11s %11s %11s %11s %10s\n", "bytes", "iterations", "peak MB/s", "avg MB/s",
-		       "Gbit/s", "Mpps", "sent again");
+		printf("%10s %12s %11s %11s %11s %11s %10s\n", "bytes", "iterations", "peak MB/s",
+		       "avg MB/s", "Gbit/s", "Mpps", "sent again");
 }
 
 static void table_row(const struct perf_opt *opt, const struct perf_result *r)
 {
 	printf("%10" PRIu64 " %12" PRIu64, r->size, r->iters);
 	if (is_lat(opt))
-		printf(" %11.2f %11.2f %11.2f %11.2f", r->lat_min, r->lat_p50, r->lat_p99, r->lat_max);
+		printf(" %11.2f %11.2f %11.2f %11.2f", r->lat_min, r->lat_p50, r->lat_p99,
+		       r->lat_max);
 	else
-		printf(" %11.2f %11.2f %11.4f %11.6f", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9,
-		       r->msgs / 1e6);
+		printf(" %11.2f %11.2f %11.4f %11.6f", r->peak / 1e6, r->rate / 1e6,
+		       r->rate * 8 / 1e9, r->msgs / 1e6);
 	printf(" %10" PRIu64 "\n", r->rtx + r->rec_rtx);
 }
 
@@ -61,13 +62,15 @@ static void csv_begin(void)
 
 static void csv_row(const struct perf_opt *opt, const struct perf_result *r)
 {
-	printf("%s,%s,%s,%s,%s,%d,%d,%u,%" PRIu64 ",%" PRIu64 ",%.6f", perf_op_name[opt->plan.op], near_end.engine,
-	       near_end.domain, far_end.engine, far_end.domain, !!(opt->plan.flags & PERF_F_BIDIR),
-	       !!(opt->plan.flags & PERF_F_VERIFY), opt->plan.in_flight, r->size, r->iters, (double)r->ns / 1e9);
+	printf("%s,%s,%s,%s,%s,%d,%d,%u,%" PRIu64 ",%" PRIu64 ",%.6f", perf_op_name[opt->plan.op],
+	       near_end.engine, near_end.domain, far_end.engine, far_end.domain,
+	       !!(opt->plan.flags & PERF_F_BIDIR), !!(opt->plan.flags & PERF_F_VERIFY),
+	       opt->plan.in_flight, r->size, r->iters, (double)r->ns / 1e9);
 	if (is_lat(opt))
 		printf(",,,,,%.3f,%.3f,%.3f,%.3f", r->lat_min, r->lat_p50, r->lat_p99, r->lat_max);
 	else
-		printf(",%.3f,%.3f,%.6f,%.6f,,,,", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9, r->msgs / 1e6);
+		printf(",%.3f,%.3f,%.6f,%.6f,,,,", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9,
+		       r->msgs / 1e6);
 	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f\n", r->pkts, r->rtx, r->rec_rtx,
 	       (double)r->srtt_ns / 1e3);
 }
@@ -100,8 +103,8 @@ static void json_end(const struct perf_opt *opt)
 	       opt->plan.flags & PERF_F_VERIFY ? "true" : "false", opt->plan.in_flight);
 	for (i = 0; i < nrows; i++) {
 		r = &rows[i];
-		printf("%s\n{\"bytes\":%" PRIu64 ",\"iterations\":%" PRIu64 ",\"seconds\":%.6f", i ? "," : "",
-		       r->size, r->iters, (double)r->ns / 1e9);
+		printf("%s\n{\"bytes\":%" PRIu64 ",\"iterations\":%" PRIu64 ",\"seconds\":%.6f",
+		       i ? "," : "", r->size, r->iters, (double)r->ns / 1e9);
 		if (is_lat(opt))
 			printf(",\"lat_min_us\":%.3f,\"lat_median_us\":%.3f,\"lat_p99_us\":%.3f,\"lat_max_us\":%."
 			       "3f",
@@ -124,7 +127,8 @@ static void line_clear(void)
 	shown = false;
 }
 
-void perf_out_begin(const struct perf_opt *opt, const struct perf_end *mine, const struct perf_end *theirs)
+void perf_out_begin(const struct perf_opt *opt, const struct perf_end *mine,
+		    const struct perf_end *theirs)
 {
 	near_end = *mine;
 	far_end = *theirs;
@@ -155,7 +159,8 @@ void perf_out_end(const struct perf_opt *opt)
 		perf_die("the result could not be written");
 }
 
-void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, uint64_t bytes, double share)
+void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, uint64_t bytes,
+		       double share)
 {
 	static int terminal = -1;
 
@@ -163,7 +168,7 @@ void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, u
 		terminal = isatty(STDERR_FILENO);
 	if (!terminal || opt->quiet || ns < PROGRESS_FROM)
 		return;
-	fprintf(stderr, "\r\033[K%" PRIu64 " bytes: %.0f s, %.0f %%, %.1f MB/s", size, (double)ns / 1e9,
-		share * 100, (double)bytes * 1e3 / (double)ns);
+	fprintf(stderr, "\r\033[K%" PRIu64 " bytes: %.0f s, %.0f %%, %.1f MB/s", size,
+		(double)ns / 1e9, share * 100, (double)bytes * 1e3 / (double)ns);
 	shown = true;
 }

@@ -3,16 +3,16 @@
 /*
  * The runs: bandwidth of one size, latency of one size, and all sizes in turn.
  *
- * Bandwidth: an active side keeps `in_flight` operations posted, each with a place of the buffer to itself,
- * with the endpoint's default completion: a write is complete when it can no longer fail.  The clock runs
- * from the first post to the last completion, from a standing start; nothing is warmed up.  The peak is the
- * best stretch of at least PEAK_NS in which four times the operations in flight completed; a run that is
- * shorter has its average for a peak.
+ * Bandwidth: an active side keeps `in_flight` operations posted, each with a place of the buffer to
+ * itself, with the endpoint's default completion: a write is complete when it can no longer fail.
+ * The clock runs from the first post to the last completion, from a standing start; nothing is
+ * warmed up.  The peak is the best stretch of at least PEAK_NS in which four times the operations
+ * in flight completed; a run that is shorter has its average for a peak.
  *
  * Latency: one message there, one back; half of the round trip, of each.
  *
- * With --verify every message has bytes of its own.  Messages and reads are checked one by one as they come;
- * writes at the end, when each place must hold the last message that was written to it.
+ * With --verify every message has bytes of its own.  Messages and reads are checked one by one as
+ * they come; writes at the end, when each place must hold the last message that was written to it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,10 +42,11 @@ static bool verify(const struct perf_side *s)
 static void size_done(uint64_t want, size_t len)
 {
 	if (len != want)
-		perf_die("a message of %zu bytes came instead of one of %llu", len, (unsigned long long)want);
+		perf_die("a message of %zu bytes came instead of one of %llu", len,
+			 (unsigned long long)want);
 }
 
-/* ---- the target's side ------------------------------------------------------------------------------ */
+/* ---- the target's side ----------------------------------------------------------------------- */
 
 static void recv_post(struct perf_side *s, struct perf_op *op)
 {
@@ -55,7 +56,8 @@ static void recv_post(struct perf_side *s, struct perf_op *op)
 	op->n = run.expected++;
 	run.open++;
 	if (s->plan.op == PERF_TAGGED)
-		PERF_POST(&s->ep, fi_trecv(s->ep.ep, p, s->size, desc, s->ep.peer, PERF_TAG_DATA, 0, op));
+		PERF_POST(&s->ep,
+			  fi_trecv(s->ep.ep, p, s->size, desc, s->ep.peer, PERF_TAG_DATA, 0, op));
 	else
 		PERF_POST(&s->ep, fi_recv(s->ep.ep, p, s->size, desc, s->ep.peer, op));
 }
@@ -110,13 +112,15 @@ static void target_end(struct perf_side *s, const struct perf_sync *done)
 		while (run.open)
 			perf_side_idle(s);
 	}
-	for (i = 0; s->target && s->plan.op == PERF_WRITE && verify(s) && i < s->plan.in_flight; i++) {
-		if (done->last[i] && !perf_filled(s->rx + i * s->size, s->size, done->last[i] - 1, !s->client))
+	for (i = 0; s->target && s->plan.op == PERF_WRITE && verify(s) && i < s->plan.in_flight;
+	     i++) {
+		if (done->last[i] &&
+		    !perf_filled(s->rx + i * s->size, s->size, done->last[i] - 1, !s->client))
 			run.bad++;
 	}
 }
 
-/* ---- the active side -------------------------------------------------------------------------------- */
+/* ---- the active side ------------------------------------------------------------------------- */
 
 static void op_post(struct perf_side *s, struct perf_op *op)
 {
@@ -132,15 +136,16 @@ static void op_post(struct perf_side *s, struct perf_op *op)
 	switch (s->plan.op) {
 	case PERF_WRITE:
 		run.last[op->slot] = op->n + 1;
-		PERF_POST(&s->ep, fi_write(ep, tx, s->size, fi_mr_desc(s->tx_mr), s->ep.peer, s->theirs.addr + at,
-					   s->theirs.key, op));
+		PERF_POST(&s->ep, fi_write(ep, tx, s->size, fi_mr_desc(s->tx_mr), s->ep.peer,
+					   s->theirs.addr + at, s->theirs.key, op));
 		break;
 	case PERF_READ:
 		PERF_POST(&s->ep, fi_read(ep, s->rx + at, s->size, fi_mr_desc(s->rx_mr), s->ep.peer,
 					  s->theirs.addr + at, s->theirs.key, op));
 		break;
 	case PERF_TAGGED:
-		PERF_POST(&s->ep, fi_tsend(ep, tx, s->size, fi_mr_desc(s->tx_mr), s->ep.peer, PERF_TAG_DATA, op));
+		PERF_POST(&s->ep, fi_tsend(ep, tx, s->size, fi_mr_desc(s->tx_mr), s->ep.peer,
+					   PERF_TAG_DATA, op));
 		break;
 	default:
 		PERF_POST(&s->ep, fi_send(ep, tx, s->size, fi_mr_desc(s->tx_mr), s->ep.peer, op));
@@ -192,7 +197,8 @@ static void progress_show(const struct perf_side *s, const struct perf_opt *opt,
 /* All operations of a size; what there is to say of them in *done. */
 static void active_run(struct perf_side *s, const struct perf_opt *opt, struct perf_sync *done)
 {
-	uint64_t start = perf_now(), now = start, shown = start, goal = s->plan.iters ? s->plan.iters : UINT64_MAX;
+	uint64_t start = perf_now(), now = start, shown = start,
+		 goal = s->plan.iters ? s->plan.iters : UINT64_MAX;
 	struct peak peak = { .since = start };
 	uint32_t i;
 
@@ -221,7 +227,7 @@ static void active_run(struct perf_side *s, const struct perf_opt *opt, struct p
 	memcpy(done->last, run.last, sizeof(done->last));
 }
 
-/* ---- latency ---------------------------------------------------------------------------------------- */
+/* ---- latency --------------------------------------------------------------------------------- */
 
 /* The message to the peer; its buffer is free when this returns, or when the operation is over. */
 static void ping_send(struct perf_side *s, uint64_t n)
@@ -271,7 +277,8 @@ static void ping_check(struct perf_side *s, uint64_t n)
 }
 
 /* The client's side; ns of each round trip in sample[], which has room for PERF_SAMPLES. */
-static void ping(struct perf_side *s, const struct perf_opt *opt, struct perf_sync *done, uint64_t *sample)
+static void ping(struct perf_side *s, const struct perf_opt *opt, struct perf_sync *done,
+		 uint64_t *sample)
 {
 	uint64_t start = perf_now(), last = start, now = start, shown = start, n;
 	uint64_t goal = s->plan.iters ? s->plan.iters : PERF_SAMPLES;
@@ -331,15 +338,15 @@ static void latency_fill(struct perf_result *r, uint64_t *v, uint64_t n)
 	r->lat_max = (double)v[n - 1] / 2e3;
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------------ */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static uint64_t rtx_of(const struct fi_sdr_stats *x)
 {
 	return x->rtx_rack + x->rtx_nack + x->rtx_tlp + x->rtx_rto;
 }
 
-static void result_fill(struct perf_result *r, const struct perf_side *s, const struct perf_sync *mine,
-			const struct perf_sync *done)
+static void result_fill(struct perf_result *r, const struct perf_side *s,
+			const struct perf_sync *mine, const struct perf_sync *done)
 {
 	const struct perf_sync *side[] = { mine, done };
 	double rate;
@@ -355,7 +362,8 @@ static void result_fill(struct perf_result *r, const struct perf_side *s, const 
 		r->bytes += side[i]->count * s->size;
 		r->msgs += rate;
 		r->rate += rate * (double)s->size;
-		r->peak += side[i]->peak > rate * (double)s->size ? side[i]->peak : rate * (double)s->size;
+		r->peak += side[i]->peak > rate * (double)s->size ? side[i]->peak
+								  : rate * (double)s->size;
 	}
 }
 
@@ -369,8 +377,8 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 
 	memset(&run, 0, sizeof(run));
 	memset(&mine, 0, sizeof(mine));
-	snprintf(perf_doing, sizeof(perf_doing), "running %s with %llu bytes", perf_op_name[s->plan.op],
-		 (unsigned long long)s->size);
+	snprintf(perf_doing, sizeof(perf_doing), "running %s with %llu bytes",
+		 perf_op_name[s->plan.op], (unsigned long long)s->size);
 	target_begin(s);
 	perf_side_say(s, PERF_READY, &none);
 	perf_side_hear(s, PERF_READY);
@@ -399,9 +407,10 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 	theirs = perf_side_hear(s, PERF_RESULT);
 	bad = run.bad + theirs->bad;
 	if (bad) {
-		perf_side_close(s); /* not to leave the other side waiting: it has the same to say */
-		perf_die("%llu messages of %llu bytes arrived with wrong bytes", (unsigned long long)bad,
-			 (unsigned long long)s->size);
+		/* not to leave the other side waiting: it has the same to say */
+		perf_side_close(s);
+		perf_die("%llu messages of %llu bytes arrived with wrong bytes",
+			 (unsigned long long)bad, (unsigned long long)s->size);
 	}
 	if (!s->client)
 		return;
@@ -425,8 +434,8 @@ void perf_run(struct perf_side *s, const struct perf_opt *opt)
 	if (s->client)
 		perf_out_begin(opt, &s->mine, &s->theirs);
 	else if (!opt->quiet)
-		fprintf(stderr, "sdr_perf: serving %s, engine %s, domain %s\n", perf_op_name[s->plan.op],
-			s->mine.engine, s->mine.domain);
+		fprintf(stderr, "sdr_perf: serving %s, engine %s, domain %s\n",
+			perf_op_name[s->plan.op], s->mine.engine, s->mine.domain);
 	for (;;) {
 		size_run(s, opt, sample);
 		if (s->size > s->plan.size_max / 2)

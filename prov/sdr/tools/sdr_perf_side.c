@@ -3,9 +3,10 @@
 /*
  * Buffers, patterns, and keeping in step: see sdr_perf_side.h.
  *
- * A buffer exists, and is registered, only where the operation needs it: on an RDMA device registered memory
- * is pinned.  Timer: a side that waits asks every ALIVE_EVERY whether the other one is there, one question
- * at a time; that the peer is gone shows as an error completion of the question.
+ * A buffer exists, and is registered, only where the operation needs it: on an RDMA device
+ * registered memory is pinned.  Timer: a side that waits asks every ALIVE_EVERY whether the other
+ * one is there, one question at a time; that the peer is gone shows as an error completion of the
+ * question.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 enum { KEY_TX = 1, KEY_RX, KEY_SYNC };
 
-/* ---- patterns --------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 static uint64_t pattern_word(uint64_t n, uint64_t i, bool client)
 {
@@ -53,12 +54,12 @@ bool perf_filled(const uint8_t *p, size_t len, uint64_t n, bool client)
 	return true;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void sync_post(struct perf_side *s, struct perf_op *op)
 {
-	PERF_POST(&s->ep, fi_trecv(s->ep.ep, &s->sync[op->slot], sizeof(*s->sync), fi_mr_desc(s->sync_mr),
-				   FI_ADDR_UNSPEC, PERF_TAG_SYNC, 0, op));
+	PERF_POST(&s->ep, fi_trecv(s->ep.ep, &s->sync[op->slot], sizeof(*s->sync),
+				   fi_mr_desc(s->sync_mr), FI_ADDR_UNSPEC, PERF_TAG_SYNC, 0, op));
 }
 
 static void sync_came(struct perf_op *op, size_t len, int err)
@@ -92,8 +93,8 @@ void perf_side_say(struct perf_side *s, enum perf_step step, struct perf_sync *m
 	out->step = step;
 	out->size = s->size;
 	s->sync_tx.busy = true;
-	PERF_POST(&s->ep,
-		  fi_tsend(s->ep.ep, out, len, fi_mr_desc(s->sync_mr), s->ep.peer, PERF_TAG_SYNC, &s->sync_tx));
+	PERF_POST(&s->ep, fi_tsend(s->ep.ep, out, len, fi_mr_desc(s->sync_mr), s->ep.peer,
+				   PERF_TAG_SYNC, &s->sync_tx));
 	while (s->sync_tx.busy)
 		perf_ep_progress(&s->ep, IDLE_MS);
 }
@@ -111,8 +112,8 @@ void perf_side_idle(struct perf_side *s)
 	s->alive_tx.n = now;
 	s->alive_tx.busy = true;
 	out->step = PERF_ALIVE;
-	PERF_POST(&s->ep, fi_tsend(s->ep.ep, out, SYNC_SHORT, fi_mr_desc(s->sync_mr), s->ep.peer, PERF_TAG_SYNC,
-				   &s->alive_tx));
+	PERF_POST(&s->ep, fi_tsend(s->ep.ep, out, SYNC_SHORT, fi_mr_desc(s->sync_mr), s->ep.peer,
+				   PERF_TAG_SYNC, &s->alive_tx));
 }
 
 const struct perf_sync *perf_side_hear(struct perf_side *s, enum perf_step step)
@@ -125,11 +126,12 @@ const struct perf_sync *perf_side_hear(struct perf_side *s, enum perf_step step)
 	return &s->said[step];
 }
 
-/* ---- buffers ---------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static uint8_t *room_map(size_t len, char *why)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (p != MAP_FAILED)
 		return p;
@@ -137,7 +139,10 @@ static uint8_t *room_map(size_t len, char *why)
 	return NULL;
 }
 
-/* Who has which buffer, and how large; receives may come twice as many as the peer has sends in flight. */
+/*
+ * Who has which buffer, and how large; receives may come twice as many as the peer has sends in
+ * flight.
+ */
 static void rooms_choose(struct perf_side *s)
 {
 	size_t room = (size_t)s->plan.size_max * s->plan.in_flight;
@@ -186,7 +191,8 @@ static int rooms_open(struct perf_side *s, char *why)
 	base = s->plan.op == PERF_READ ? s->tx : s->rx;
 	if (lent) {
 		s->mine.key = fi_mr_key(lent);
-		s->mine.addr = s->ep.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)base : 0;
+		s->mine.addr =
+			s->ep.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)base : 0;
 	}
 	return 0;
 }
@@ -216,7 +222,8 @@ int perf_side_open(struct perf_side *s, char *why)
 	ops_init(s);
 	if (s->plan.size_max > s->ep.info->ep_attr->max_msg_size)
 		return perf_why(why, "messages of %llu bytes are above the provider's limit of %zu",
-				(unsigned long long)s->plan.size_max, s->ep.info->ep_attr->max_msg_size);
+				(unsigned long long)s->plan.size_max,
+				s->ep.info->ep_attr->max_msg_size);
 	s->sync = calloc(PERF_SYNC_RECVS + 2, sizeof(*s->sync));
 	if (!s->sync)
 		return perf_why(why, "out of memory");

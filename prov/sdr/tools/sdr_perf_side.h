@@ -3,15 +3,16 @@
 /*
  * One side of a run: its endpoint, buffers and operations, and how it stays in step with the other.
  *
- * Both sides run the same code.  A side that is `active` posts operations; one whose peer is active is their
- * target.  For each size they tell each other three things, in messages of their own tag:
+ * Both sides run the same code.  A side that is `active` posts operations; one whose peer is active
+ * is their target.  For each size they tell each other three things, in messages of their own tag:
  *
  *   READY   receives are posted, buffers filled          both wait for it before the clock starts
- *   DONE    everything of mine has completed; how much   so the target knows what to wait for and to check
+ *   DONE    everything of mine has completed; how much   so the target knows what to wait for and
+ *           to check
  *   RESULT  what I found, what I had to send twice       the end of the size
  *
- * Whoever waits for the other asks now and then whether it is still there (ALIVE): a connection on which
- * nothing is under way does not notice a peer that has gone.
+ * Whoever waits for the other asks now and then whether it is still there (ALIVE): a connection on
+ * which nothing is under way does not notice a peer that has gone.
  */
 #ifndef SDR_PERF_SIDE_H
 #define SDR_PERF_SIDE_H
@@ -25,11 +26,12 @@ struct perf_sync {
 	uint32_t zero;
 	uint64_t size; /* bytes, that this is about */
 	uint64_t count;
-	uint64_t ns;		       /* DONE: from the first post to the last completion */
-	uint64_t bad;		       /* RESULT: messages with wrong bytes */
-	uint64_t pkts, rtx, rec_rtx;   /* RESULT: since READY */
-	double peak;		       /* DONE: bytes a second */
-	uint64_t last[PERF_SLOTS_MAX]; /* DONE, of writes: number of the last message + 1 in each slot; 0: none */
+	uint64_t ns;		     /* DONE: from the first post to the last completion */
+	uint64_t bad;		     /* RESULT: messages with wrong bytes */
+	uint64_t pkts, rtx, rec_rtx; /* RESULT: since READY */
+	double peak;		     /* DONE: bytes a second */
+	/* DONE, of writes: number of the last message + 1 in each slot; 0: none */
+	uint64_t last[PERF_SLOTS_MAX];
 };
 
 #define PERF_SYNC_RECVS 4u

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_sim: how long transfers take when the real transport runs over a simulated network, in virtual time.
+ * sdr_sim: how long transfers take when the real transport runs over a simulated network, in
+ * virtual time.
  *
- * All that was asked is checked before anything runs.  The runs of each cell are cut into shards, whose number follows
- * from --runs alone; each shard runs in a process of its own, --jobs at a time, and leaves its times in memory that
- * this process shares with it.  Rows are printed in the order of the cells, each as soon as those before it are.  The
- * same seed gives the same times, whatever --jobs.
+ * All that was asked is checked before anything runs.  The runs of each cell are cut into shards,
+ * whose number follows from --runs alone; each shard runs in a process of its own, --jobs at a
+ * time, and leaves its times in memory that this process shares with it.  Rows are printed in the
+ * order of the cells, each as soon as those before it are.  The same seed gives the same times,
+ * whatever --jobs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ struct sim_run {
 	bool failed;
 };
 
-/* ---- shards ---------------------------------------------------------------------------------------- */
+/* ---- shards ---------------------------------------------------------------------------------- */
 
 static void sim_run_shard(void *ctx, uint32_t i)
 {
@@ -63,7 +65,8 @@ static bool sim_shard_ended(void *ctx, uint32_t i, int sig)
 	struct sim_shard *s = &r->shard[i];
 
 	if (!s->ended)
-		snprintf(s->why, sizeof(s->why), "the process ended by signal %d in run %u", sig, s->done);
+		snprintf(s->why, sizeof(s->why), "the process ended by signal %d in run %u", sig,
+			 s->done);
 	r->left[i / r->nshards]--;
 	for (; r->printed < r->cells.n && !r->left[r->printed]; r->printed++)
 		sim_cell_print(r, r->printed);
@@ -84,11 +87,12 @@ static void sim_progress(void *ctx)
 		done += s->done;
 		all += s->runs + s->warm;
 	}
-	tool_progress("cell %u of %u: %s, %llu of %llu runs", i + 1, r->cells.n, r->cells.cell[i].scheme->name,
-		      (unsigned long long)done, (unsigned long long)all);
+	tool_progress("cell %u of %u: %s, %llu of %llu runs", i + 1, r->cells.n,
+		      r->cells.cell[i].scheme->name, (unsigned long long)done,
+		      (unsigned long long)all);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void sim_memory(struct sim_run *r)
 {
@@ -136,7 +140,9 @@ static void sim_trace_close(struct sim_plan *p)
 int main(int argc, char **argv)
 {
 	static struct sim_run run;
-	struct sim_jobs jobs = { .ctx = &run, .run = sim_run_shard, .end = sim_shard_ended, .tick = sim_progress };
+	struct sim_jobs jobs = {
+		.ctx = &run, .run = sim_run_shard, .end = sim_shard_ended, .tick = sim_progress
+	};
 	int err;
 
 	tool_begin("sdr_sim");

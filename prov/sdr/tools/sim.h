@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the objects of sdr_sim share.  The command line (sim_opt.c) and a batch become cells, each of which is checked
- * (sim_cell.c); their runs are cut into shards, which processes work off (sim_shard.c, sim_jobs.c);
- * rows are printed in the order of the cells (sim_out.c).
+ * What the objects of sdr_sim share.  The command line (sim_opt.c) and a batch become cells, each
+ * of which is checked (sim_cell.c); their runs are cut into shards, which processes work off
+ * (sim_shard.c, sim_jobs.c); rows are printed in the order of the cells (sim_out.c).
  */
 #ifndef SDR_TOOLS_SIM_H
 #define SDR_TOOLS_SIM_H
@@ -70,7 +70,8 @@ struct sim_plan {
 struct sim_cell {
 	enum sim_mode mode;
 	const struct sim_scheme *scheme;
-	struct model_row row; /* what was asked, by the rules of sdr_model; point and nodes of it count */
+	/* what was asked, by the rules of sdr_model; point and nodes of it count */
+	struct model_row row;
 };
 
 struct sim_cells {
@@ -110,8 +111,8 @@ void sim_options(struct sim_plan *plan, struct sim_cells *cells, int argc, char 
 
 /* ---- sim_cell.c ---- */
 /*
- * All of a batch, or else (NULL) all combinations of what the options list; text[f]: as an option said it, NULL: not
- * given.  Exits with the reason unless each makes sense.
+ * All of a batch, or else (NULL) all combinations of what the options list; text[f]: as an option
+ * said it, NULL: not given.  Exits with the reason unless each makes sense.
  */
 void sim_cells_read(const struct sim_plan *plan, struct sim_cells *cells, enum sim_mode mode,
 		    const char *const text[MODEL_FIELDS], const char *batch);
@@ -128,18 +129,18 @@ void sim_shard_init(const struct sim_plan *plan, struct sim_shard *s, uint32_t s
 /* Without loss: data / bandwidth + RTT, of every round. */
 double sim_cell_ideal(const struct sim_cell *c);
 /* Puts the shards together; sorts t_s, the times of all runs. */
-void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c, const struct sim_shard *s, double *t_s,
-		     struct sim_result *r);
+void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c,
+		     const struct sim_shard *s, double *t_s, struct sim_result *r);
 
 /* ---- sim_shard.c ---- */
 /* Runs the shard in this process: t_s has room for the times of its runs. */
-void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell, uint32_t shard,
-		   struct sim_shard *s, double *t_s);
+void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell,
+		   uint32_t shard, struct sim_shard *s, double *t_s);
 
 /* ---- sim_out.c ---- */
 void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells);
-void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uint32_t i, const struct sim_result *r,
-		 bool first_row);
+void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uint32_t i,
+		 const struct sim_result *r, bool first_row);
 void sim_out_end(const struct sim_plan *plan);
 
 #endif /* SDR_TOOLS_SIM_H */

@@ -3,13 +3,15 @@
 /*
  * Nodes of a simulated network, each with a reliable endpoint of its own, in virtual time.
  *
- * All nodes are the real rel and sdk on the simulated engine.  Without verification data packets carry no bytes: the
- * buffers of long messages are addresses that nothing may touch, and are mapped so that it cannot.
+ * All nodes are the real rel and sdk on the simulated engine.  Without verification data packets
+ * carry no bytes: the buffers of long messages are addresses that nothing may touch, and are mapped
+ * so that it cannot.
  *
- * The clock moves as a test bench's does: a node works until it has nothing to do, then the next moment comes at which
- * something can happen; arrivals wait up to a tick for each other, so that a node handles a batch, as with interrupt
- * coalescing.  A node that always finds more to do in one instant, or never does what its deadline asks for, fails
- * the bed instead of hanging it.  What is sent when is for sim_work.c to say.
+ * The clock moves as a test bench's does: a node works until it has nothing to do, then the next
+ * moment comes at which something can happen; arrivals wait up to a tick for each other, so that a
+ * node handles a batch, as with interrupt coalescing.  A node that always finds more to do in one
+ * instant, or never does what its deadline asks for, fails the bed instead of hanging it.  What is
+ * sent when is for sim_work.c to say.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,9 +23,10 @@
 #include "sim_bed.h"
 #include "sim_trace.h"
 
-#define SIM_ROUNDS_MAX	1000000u /* progress calls of a node in one instant */
-#define SIM_IDLE_MAX	8u	 /* and of those that do nothing although the deadline has come */
-#define SIM_INLINE_SIZE 65536u	 /* messages up to this many bytes have memory: they may travel in a datagram */
+#define SIM_ROUNDS_MAX 1000000u /* progress calls of a node in one instant */
+#define SIM_IDLE_MAX   8u	/* and of those that do nothing although the deadline has come */
+/* messages up to this many bytes have memory: they may travel in a datagram */
+#define SIM_INLINE_SIZE 65536u
 
 void sim_bed_fail(struct sim_bed *b, const char *fmt, ...)
 {
@@ -75,7 +78,7 @@ uint64_t sim_bed_packets(struct sim_bed *b)
 	return n;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void sim_done(void *user, const struct sdr_rel_cqe *e)
 {
@@ -85,16 +88,17 @@ static void sim_done(void *user, const struct sdr_rel_cqe *e)
 	if (nd->bed->failed)
 		return; /* whoever waited has gone */
 	if (e->err)
-		sim_bed_fail(nd->bed, "the %s failed: %s (%s)", e->kind == SDR_REL_RECV ? "receive" : "send",
-			     strerror(-e->err), sdr_rel_strerror(e->prov_err));
+		sim_bed_fail(nd->bed, "the %s failed: %s (%s)",
+			     e->kind == SDR_REL_RECV ? "receive" : "send", strerror(-e->err),
+			     sdr_rel_strerror(e->prov_err));
 	op->done = true;
 	op->done_ns = sdr_sim_world_now(nd->bed->w);
 	if (nd->bed->a.trace)
 		sim_trace_done(nd->bed->a.trace, op->done_ns, (uint32_t)(nd - nd->bed->node), e);
 }
 
-static int sim_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
-		      void **region)
+static int sim_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
+		      void **va, void **region)
 {
 	(void)user;
 	(void)region;
@@ -113,7 +117,8 @@ static const struct sdr_rel_cbs sim_cbs = {
 
 static char *sim_area(const struct sim_bed *b)
 {
-	int prot = b->a.verify || b->a.mem_len <= SIM_INLINE_SIZE ? PROT_READ | PROT_WRITE : PROT_NONE;
+	int prot =
+		b->a.verify || b->a.mem_len <= SIM_INLINE_SIZE ? PROT_READ | PROT_WRITE : PROT_NONE;
 	void *p = mmap(NULL, b->areas, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
@@ -164,7 +169,9 @@ static int sim_links_set(struct sim_bed *b)
 
 	if (b->a.nodes == 2) {
 		err = sdr_sim_link_set(b->w, 0, 1, &b->a.forward);
-		return err ? err : sdr_sim_link_set(b->w, 1, 0, b->a.two_way ? &b->a.forward : &b->a.backward);
+		return err ? err
+			   : sdr_sim_link_set(b->w, 1, 0,
+					      b->a.two_way ? &b->a.forward : &b->a.backward);
 	}
 	for (uint32_t i = 0; i < b->a.nodes && !err; i++) {
 		err = sdr_sim_link_set(b->w, i, sim_next(b, i), &b->a.forward);
@@ -182,8 +189,10 @@ bool sim_bed_open(struct sim_bed *b, const struct sim_bed_attr *attr)
 	*b = (struct sim_bed){ .a = *attr, .rng = attr->seed };
 	if (__builtin_mul_overflow(attr->mem_len, (uint64_t)attr->mem_slots, &b->areas) ||
 	    b->areas > SIZE_MAX / 4) {
-		sim_bed_fail(b, "%u messages of %llu bytes at a time do not fit the address space: fewer at a time",
-			     attr->mem_slots, (unsigned long long)attr->mem_len);
+		sim_bed_fail(
+			b,
+			"%u messages of %llu bytes at a time do not fit the address space: fewer at a time",
+			attr->mem_slots, (unsigned long long)attr->mem_len);
 		return false;
 	}
 	wa.seed = sim_bed_rand(b);
@@ -203,7 +212,8 @@ bool sim_bed_open(struct sim_bed *b, const struct sim_bed_attr *attr)
 	if (err == -ENOMEM)
 		sim_bed_fail(b, "no memory for the nodes and their buffers");
 	else if (err)
-		sim_bed_fail(b, "an endpoint does not open: %s; see --mtu, --chunk, --k, --m", strerror(-err));
+		sim_bed_fail(b, "an endpoint does not open: %s; see --mtu, --chunk, --k, --m",
+			     strerror(-err));
 	return !err;
 }
 
@@ -225,13 +235,15 @@ void sim_bed_close(struct sim_bed *b)
 	b->w = NULL;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------ */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 void sim_bed_send(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t len, struct sim_op *op)
 {
 	struct sim_node *nd = &b->node[node];
 	struct sdr_rel_iov iov = { nd->tx + slot * b->a.mem_len, len };
-	struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = nd->next, .ctx = op };
+	struct sdr_rel_wr wr = {
+		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = nd->next, .ctx = op
+	};
 	int err;
 
 	*op = (struct sim_op){ .post_ns = sim_bed_now(b) };
@@ -245,7 +257,9 @@ void sim_bed_recv(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t len,
 {
 	struct sim_node *nd = &b->node[node];
 	struct sdr_rel_iov iov = { nd->rx + slot * b->a.mem_len, len };
-	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .peer = nd->prev, .ctx = op };
+	struct sdr_rel_rr rr = {
+		.kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .peer = nd->prev, .ctx = op
+	};
 	int err;
 
 	*op = (struct sim_op){ .post_ns = sim_bed_now(b) };
@@ -255,7 +269,7 @@ void sim_bed_recv(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t len,
 		sim_bed_fail(b, "post of a receive: %s", strerror(-err));
 }
 
-/* ---- the clock ------------------------------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static void sim_round(struct sim_bed *b, uint32_t node)
 {
@@ -272,12 +286,14 @@ static void sim_round(struct sim_bed *b, uint32_t node)
 			ret = sdr_rel_progress(nd->rel);
 		} while (ret > 0 && ++n < SIM_ROUNDS_MAX);
 		if (ret) {
-			sim_bed_fail(b, "progress: %s", ret < 0 ? strerror(-ret) : "always more to do");
+			sim_bed_fail(b, "progress: %s",
+				     ret < 0 ? strerror(-ret) : "always more to do");
 			return;
 		}
 		nd->deadline = sdr_rel_deadline(nd->rel);
 		if (++idle > SIM_IDLE_MAX) {
-			sim_bed_fail(b, "node %u has nothing to do and its deadline has come", node);
+			sim_bed_fail(b, "node %u has nothing to do and its deadline has come",
+				     node);
 			return;
 		}
 	} while (nd->deadline <= now || nd->dirty);

@@ -3,11 +3,12 @@
 /*
  * A bed: simulated nodes in a ring that run the real transport, and the clock that moves them.
  *
- * Node i has connections to the next node (i + 1) and to the one before it; two nodes are a pair.  Data flow forward,
- * from i to i + 1; what forward links do to packets and what backward links do is given apart.  In a pair whose
- * nodes both send, both links are forward ones.
+ * Node i has connections to the next node (i + 1) and to the one before it; two nodes are a pair.
+ * Data flow forward, from i to i + 1; what forward links do to packets and what backward links do
+ * is given apart.  In a pair whose nodes both send, both links are forward ones.
  *
- * A failure (of an operation, of the simulation) is kept in words; from then on nothing moves.  One thread a bed.
+ * A failure (of an operation, of the simulation) is kept in words; from then on nothing moves.  One
+ * thread a bed.
  */
 #ifndef SDR_TOOLS_SIM_BED_H
 #define SDR_TOOLS_SIM_BED_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Cells: what a name of a scheme stands for, what can be run, all that was asked for, and what came of it.
+ * Cells: what a name of a scheme stands for, what can be run, all that was asked for, and what came
+ * of it.
  *
- * The model's rules are checked first (model_row_check), so that both tools refuse the same; then those of the
- * transport and of the simulation, which are narrower.  The result does not depend on how the shards were spread over
- * processes: their number follows from --runs alone, and their times are put together in order.
+ * The model's rules are checked first (model_row_check), so that both tools refuse the same; then
+ * those of the transport and of the simulation, which are narrower.  The result does not depend on
+ * how the shards were spread over processes: their number follows from --runs alone, and their
+ * times are put together in order.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,20 +46,23 @@ const struct sim_scheme *sim_scheme_find(const char *name)
 	return NULL;
 }
 
-/* ---- what can be run ------------------------------------------------------------------------------- */
+/* ---- what can be run ------------------------------------------------------------------------- */
 
 static int sim_check_packets(struct sim_cell *c)
 {
 	const struct sdr_model_point *pt = &c->row.point;
 
 	if (pt->mtu_bytes < SDR_MTU_MIN || pt->mtu_bytes > SDR_MTU_MAX || pt->mtu_bytes % 4)
-		return model_row_refuse(&c->row, MODEL_MTU,
-					"packets of %u bytes: the transport sends multiples of 4 from %u to %u",
-					pt->mtu_bytes, SDR_MTU_MIN, SDR_MTU_MAX);
-	if (pt->chunk_bytes < pt->mtu_bytes || pt->chunk_bytes % pt->mtu_bytes || pt->chunk_bytes > SIM_EC_CHUNK)
-		return model_row_refuse(&c->row, MODEL_CHUNK,
-					"chunks of %u bytes: whole packets (of %u), at most %u bytes",
-					pt->chunk_bytes, pt->mtu_bytes, SIM_EC_CHUNK);
+		return model_row_refuse(
+			&c->row, MODEL_MTU,
+			"packets of %u bytes: the transport sends multiples of 4 from %u to %u",
+			pt->mtu_bytes, SDR_MTU_MIN, SDR_MTU_MAX);
+	if (pt->chunk_bytes < pt->mtu_bytes || pt->chunk_bytes % pt->mtu_bytes ||
+	    pt->chunk_bytes > SIM_EC_CHUNK)
+		return model_row_refuse(
+			&c->row, MODEL_CHUNK,
+			"chunks of %u bytes: whole packets (of %u), at most %u bytes",
+			pt->chunk_bytes, pt->mtu_bytes, SIM_EC_CHUNK);
 	return 0;
 }
 
@@ -67,22 +72,26 @@ static int sim_check_size(const struct sim_plan *plan, struct sim_cell *c)
 
 	if (c->mode == SIM_ALLREDUCE) {
 		if (c->row.nodes < 2 || c->row.nodes > SIM_NODES_MAX)
-			return model_row_refuse(&c->row, MODEL_NODES, "%u nodes: an allreduce has 2 to %u",
-						c->row.nodes, SIM_NODES_MAX);
+			return model_row_refuse(&c->row, MODEL_NODES,
+						"%u nodes: an allreduce has 2 to %u", c->row.nodes,
+						SIM_NODES_MAX);
 		len = sim_work_step(len, c->row.nodes);
 	}
 	if (len > SDR_REL_MSG_MAX)
-		return model_row_refuse(&c->row, MODEL_SIZE,
-					"a message of %" PRIu64
-					" bytes: the transport carries 2^40 (1 TiB) at the most in one",
-					len);
-	all = len * (c->mode == SIM_STREAM ? plan->window : 1) * (c->mode == SIM_ALLREDUCE ? c->row.nodes : 2);
+		return model_row_refuse(
+			&c->row, MODEL_SIZE,
+			"a message of %" PRIu64
+			" bytes: the transport carries 2^40 (1 TiB) at the most in one",
+			len);
+	all = len * (c->mode == SIM_STREAM ? plan->window : 1) *
+	      (c->mode == SIM_ALLREDUCE ? c->row.nodes : 2);
 	if (plan->verify && all > 8ull << 30)
-		return model_row_refuse(&c->row, MODEL_SIZE,
-					"buffers of %" PRIu64
-					" bytes to verify: 8 GiB at the most; without --verify they "
-					"take no memory",
-					all);
+		return model_row_refuse(
+			&c->row, MODEL_SIZE,
+			"buffers of %" PRIu64
+			" bytes to verify: 8 GiB at the most; without --verify they "
+			"take no memory",
+			all);
 	if (c->mode == SIM_STREAM && all > 1ull << 45)
 		return model_row_refuse(&c->row, MODEL_SIZE,
 					"%u messages of %" PRIu64
@@ -100,27 +109,32 @@ static int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
 	if (model_row_check(&c->row))
 		return -1;
 	if (c->row.kind != SDR_MODEL_RING_ALLREDUCE || c->row.compute_s > 0)
-		return model_row_refuse(&c->row, c->row.compute_s > 0 ? MODEL_COMPUTE : MODEL_COLLECTIVE,
-					"only the ring is simulated, and what nodes compute takes no time");
+		return model_row_refuse(
+			&c->row, c->row.compute_s > 0 ? MODEL_COMPUTE : MODEL_COLLECTIVE,
+			"only the ring is simulated, and what nodes compute takes no time");
 	if (pt->bandwidth_bps < SIM_RATE_MIN || pt->bandwidth_bps > SIM_RATE_MAX)
-		return model_row_refuse(&c->row, MODEL_BANDWIDTH,
-					"a bandwidth of %g bits a second: %g to %g can be simulated",
-					pt->bandwidth_bps, SIM_RATE_MIN, SIM_RATE_MAX);
+		return model_row_refuse(
+			&c->row, MODEL_BANDWIDTH,
+			"a bandwidth of %g bits a second: %g to %g can be simulated",
+			pt->bandwidth_bps, SIM_RATE_MIN, SIM_RATE_MAX);
 	if (pt->rtt_s > SIM_RTT_MAX)
-		return model_row_refuse(&c->row, MODEL_RTT, "a round trip of %g s: at most %g can be simulated",
+		return model_row_refuse(&c->row, MODEL_RTT,
+					"a round trip of %g s: at most %g can be simulated",
 					pt->rtt_s, SIM_RTT_MAX);
 	if (pt->p_packet > SIM_P_MAX)
-		return model_row_refuse(&c->row, MODEL_P, "a loss of %g: at most %g can be simulated", pt->p_packet,
+		return model_row_refuse(&c->row, MODEL_P,
+					"a loss of %g: at most %g can be simulated", pt->p_packet,
 					SIM_P_MAX);
 	if (!(pt->burst_packets >= 1 && pt->burst_packets <= 1e6))
-		return model_row_refuse(&c->row, MODEL_BURST, "a mean burst of %g packets: 1 to 1e6",
-					pt->burst_packets);
+		return model_row_refuse(&c->row, MODEL_BURST,
+					"a mean burst of %g packets: 1 to 1e6", pt->burst_packets);
 	rtts = sdr_model_rto(pt) / pt->rtt_s;
 	if (c->scheme->rel == SDR_SCHEME_SR_RTO && !(rtts > 1 - 1e-9 && rtts <= 100))
-		return model_row_refuse(&c->row, MODEL_RTO, "a timeout of %g RTTs: the transport takes 1 to 100",
-					rtts);
+		return model_row_refuse(&c->row, MODEL_RTO,
+					"a timeout of %g RTTs: the transport takes 1 to 100", rtts);
 	if (!(pt->max_overhead >= 0 && pt->max_overhead <= 16))
-		return model_row_refuse(&c->row, MODEL_OVERHEAD, "an overhead of %g: 0 to 16", pt->max_overhead);
+		return model_row_refuse(&c->row, MODEL_OVERHEAD, "an overhead of %g: 0 to 16",
+					pt->max_overhead);
 	if (plan->cross_bps >= pt->bandwidth_bps && !plan->queue_bytes)
 		return model_row_refuse(
 			&c->row, MODEL_BANDWIDTH,
@@ -146,9 +160,10 @@ static int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text
 	text = sim_scheme_of(text, &ring);
 	c->scheme = sim_scheme_find(text);
 	if (!c->scheme)
-		return model_row_refuse(&c->row, f,
-					"there is no scheme \"%.40s\": %s, or one of them behind " SIM_PREFIX, text,
-					sim_scheme_names);
+		return model_row_refuse(
+			&c->row, f,
+			"there is no scheme \"%.40s\": %s, or one of them behind " SIM_PREFIX, text,
+			sim_scheme_names);
 	if (ring && c->mode == SIM_STREAM)
 		return model_row_refuse(&c->row, f, "an allreduce is no stream of messages");
 	if (ring)
@@ -166,7 +181,7 @@ bool sim_cell_chunk_decode(const struct sim_cell *c)
 	return !(c->row.point.flags & SDR_MODEL_F_ROWS);
 }
 
-/* ---- all cells ------------------------------------------------------------------------------------- */
+/* ---- all cells ------------------------------------------------------------------------------- */
 
 static struct sim_cell *sim_cells_add(struct sim_cells *cells, enum sim_mode mode)
 {
@@ -212,7 +227,7 @@ void sim_cells_free(struct sim_cells *cells)
 	free(cells->cell);
 }
 
-/* ---- runs and shards ------------------------------------------------------------------------------- */
+/* ---- runs and shards ------------------------------------------------------------------------- */
 
 uint32_t sim_cell_samples(const struct sim_plan *plan, const struct sim_cell *c)
 {
@@ -257,7 +272,7 @@ double sim_cell_bytes(const struct sim_cell *c, const struct sim_plan *plan)
 	return (double)c->row.point.msg_bytes * sim_cell_samples(plan, c);
 }
 
-/* ---- results --------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 double sim_cell_ideal(const struct sim_cell *c)
 {
@@ -271,8 +286,8 @@ double sim_cell_ideal(const struct sim_cell *c)
 	return rounds * ((double)len * 8 / c->row.point.bandwidth_bps + c->row.point.rtt_s);
 }
 
-void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c, const struct sim_shard *s, double *t_s,
-		     struct sim_result *r)
+void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c,
+		     const struct sim_shard *s, double *t_s, struct sim_result *r)
 {
 	size_t n = (size_t)plan->runs * sim_cell_samples(plan, c);
 	double cpu = 0, bytes = 0, busy = 0;

@@ -3,9 +3,10 @@
 /*
  * Processes: units of work are started in their order, a fixed number at a time.
  *
- * A process and not a thread for each, because its peak of memory and its processor time can be told apart, and
- * because one that dies takes nothing along.  What a unit has to say goes through memory that both sides map.  The
- * parent sleeps until a child ends.  The caller has no other children, and SIGCHLD is blocked while this runs.
+ * A process and not a thread for each, because its peak of memory and its processor time can be
+ * told apart, and because one that dies takes nothing along.  What a unit has to say goes through
+ * memory that both sides map.  The parent sleeps until a child ends.  The caller has no other
+ * children, and SIGCHLD is blocked while this runs.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +27,8 @@ struct sim_child {
 
 void *sim_jobs_share(size_t len)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }

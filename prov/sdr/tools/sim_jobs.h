@@ -15,7 +15,10 @@ struct sim_jobs {
 	uint32_t n;    /* units of work */
 	void *ctx;
 	void (*run)(void *ctx, uint32_t i); /* unit i, in a process of its own */
-	/* In the parent, after the process of unit i has ended; signal: 0, or what killed it.  False: start no more. */
+	/*
+	 * In the parent, after the process of unit i has ended; signal: 0, or what killed it.
+	 * False: start no more.
+	 */
 	bool (*end)(void *ctx, uint32_t i, int signal);
 	void (*tick)(void *ctx); /* about once a second; may be NULL */
 };

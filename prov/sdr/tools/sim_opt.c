@@ -3,9 +3,9 @@
 /*
  * The command line of sdr_sim.
  *
- * Options that are fields of a question have the names and the texts of sdr_model's and are read by its rules
- * (model_row.c); what only a simulation has (runs, seeds, weather, workload) is read here, into the plan.  What makes
- * no sense ends the program before anything is run or printed.
+ * Options that are fields of a question have the names and the texts of sdr_model's and are read by
+ * its rules (model_row.c); what only a simulation has (runs, seeds, weather, workload) is read
+ * here, into the plan.  What makes no sense ends the program before anything is run or printed.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static const struct {
 	int what;
 	const char *help;
 } table[] = {
-	{ "scheme", "LIST", MODEL_SCHEME, "ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid; sr, ec, auto" },
+	{ "scheme", "LIST", MODEL_SCHEME,
+	  "ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid; sr, ec, auto" },
 	{ "schemes", "LIST", MODEL_SCHEME, NULL },
 	{ "bandwidth", "LIST", MODEL_BANDWIDTH, "bits a second that data get (400e9)" },
 	{ "rtt", "LIST", MODEL_RTT, "round trip, seconds (25e-3)" },
@@ -61,13 +62,16 @@ static const struct {
 	{ "m", "LIST", MODEL_M, "ec: parity chunks of it, k + m <= 256 (8)" },
 	{ "rto-rtts", "LIST", MODEL_RTO, "sr_rto: retransmission timeout, RTTs (3)" },
 	{ "beta", "LIST", MODEL_BETA, "written back; the transport has its own rule" },
-	{ "unit", "WORD", MODEL_UNIT, "taken as sdr_model takes it, without effect: packets are sent again" },
+	{ "unit", "WORD", MODEL_UNIT,
+	  "taken as sdr_model takes it, without effect: packets are sent again" },
 	{ "resend", "WORD", MODEL_RESEND, "the same: what is missing is sent again" },
 	{ "cover", "BYTES", MODEL_COVER, "the same: hybrid chooses" },
 	{ "decode", "WORD", MODEL_DECODE,
 	  "codewords of chunks or of packet rows (ec_mds, ec_xor chunk; else row)" },
-	{ "objective", "WORD", MODEL_OBJECTIVE, "hybrid, auto: make mean, p99 or p999 small (p99)" },
-	{ "max-overhead", "LIST", MODEL_OVERHEAD, "hybrid, auto: parity per data at the most (0.25)" },
+	{ "objective", "WORD", MODEL_OBJECTIVE,
+	  "hybrid, auto: make mean, p99 or p999 small (p99)" },
+	{ "max-overhead", "LIST", MODEL_OVERHEAD,
+	  "hybrid, auto: parity per data at the most (0.25)" },
 	{ "nodes", "LIST", MODEL_NODES, "of an allreduce, 2 to 1024 (4)" },
 	{ "collective", "NAME", MODEL_COLLECTIVE, "ring is all there is" },
 	{ "compute", "SECONDS", MODEL_COMPUTE, "0 is all there is" },
@@ -77,13 +81,15 @@ static const struct {
 	{ "jitter", "SECONDS", OPT_JITTER, "further delay of each packet, uniform up to this (0)" },
 	{ "reorder", "P:SECONDS", OPT_REORDER, "share of packets that are so much later (none)" },
 	{ "queue", "BYTES", OPT_QUEUE, "of the bottleneck, then the tail drops; 0 has no end (0)" },
-	{ "cross", "BPS[:BYTES]", OPT_CROSS, "Poisson traffic on the same line, packets of BYTES (1500)" },
+	{ "cross", "BPS[:BYTES]", OPT_CROSS,
+	  "Poisson traffic on the same line, packets of BYTES (1500)" },
 	{ "cc", "NAME", OPT_CC, "fixed: the sender knows the rate; bbr: it finds out (fixed)" },
 	{ "headers", NULL, OPT_HEADERS, "the bandwidth has to carry the headers too" },
 	{ "messages", "N", OPT_MESSAGES, "of a stream, 1 to 65536 (64)" },
 	{ "window", "N", OPT_WINDOW, "of them under way at a time, 1 to 4096 (4)" },
 	{ "runs", "N", OPT_RUNS, "of a cell, 1 to 1000000 (1000)" },
-	{ "warm", "N", OPT_WARM, "runs before each shard of them, 1 to 1000000 (2; more where a scheme learns)" },
+	{ "warm", "N", OPT_WARM,
+	  "runs before each shard of them, 1 to 1000000 (2; more where a scheme learns)" },
 	{ "seed", "N", OPT_SEED, "of everything random (1)" },
 	{ "jobs", "N", OPT_JOBS, "processes, 1 to 256 (processors); changes no result" },
 	{ "pause", "SECONDS", OPT_PAUSE, "longest pause between two runs (1e-3)" },
@@ -116,7 +122,8 @@ static void opt_help(void)
 	for (size_t i = 0; i < OPTIONS; i++) {
 		if (!table[i].help)
 			continue;
-		snprintf(left, sizeof(left), "--%s %s", table[i].name, table[i].value ? table[i].value : "");
+		snprintf(left, sizeof(left), "--%s %s", table[i].name,
+			 table[i].value ? table[i].value : "");
 		printf("  %-22s %s\n", left, table[i].help);
 	}
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_sim(1).\n"
@@ -129,8 +136,8 @@ static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_
 	uint64_t v;
 
 	if (tool_whole(s, true, &v) || v < min || v > max)
-		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s, (unsigned long long)min,
-			 (unsigned long long)max);
+		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
+			 (unsigned long long)min, (unsigned long long)max);
 	return v;
 }
 
@@ -187,7 +194,8 @@ static double opt_pair(const char *name, const char *s, double min, double max, 
 	return opt_real(name, first, min, max);
 }
 
-static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const char *name, const char *arg)
+static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
+			const char *arg)
 {
 	static const char *const ccs[] = { "bbr", "fixed", NULL };
 	const char *rest;
@@ -224,7 +232,8 @@ static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const
 	}
 }
 
-static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const char *name, const char *arg)
+static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
+		    const char *arg)
 {
 	static const char *const formats[] = { "table", "csv", "json", NULL };
 
@@ -296,7 +305,8 @@ static void opt_parse(struct sim_plan *p, struct sim_asked *a, int argc, char **
 		if (c == ':')
 			tool_bad("%.64s: its value is missing", argv[optind - 1]);
 		if (c == '?')
-			tool_bad("there is no option \"%.64s\"; sdr_sim --help lists them", argv[optind - 1]);
+			tool_bad("there is no option \"%.64s\"; sdr_sim --help lists them",
+				 argv[optind - 1]);
 		if (c == 'h' || table[at].what == OPT_HELP)
 			opt_help();
 		if (table[at].what == OPT_VERSION) {
@@ -340,7 +350,8 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 			opt_parse(p, &a, 3, (char *[]){ argv[0], argv[0], argv[1], NULL });
 	}
 	if (tool_word(argv[1], modes) < 0)
-		tool_bad("\"%.64s\" is none of message, stream, allreduce; see sdr_sim --help", argv[1]);
+		tool_bad("\"%.64s\" is none of message, stream, allreduce; see sdr_sim --help",
+			 argv[1]);
 	a.mode = (enum sim_mode)tool_word(argv[1], modes);
 	opt_parse(p, &a, argc, argv);
 	if (a.text[MODEL_P] && a.text[MODEL_DROP])

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What sdr_sim prints: CSV and JSON with the columns of sdr_model and the simulation's own behind them, and a table for
- * people.
+ * What sdr_sim prints: CSV and JSON with the columns of sdr_model and the simulation's own behind
+ * them, and a table for people.
  *
- * Inputs come first, as they were taken; a cell is empty (in JSON: not there) where the scheme has no such thing.  The
- * last two columns tell how fast the simulation was and are the only ones that another run does not repeat.
+ * Inputs come first, as they were taken; a cell is empty (in JSON: not there) where the scheme has
+ * no such thing.  The last two columns tell how fast the simulation was and are the only ones that
+ * another run does not repeat.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -62,7 +63,8 @@ static bool out_field(const struct sim_cell *c, enum model_field f, double *v, c
 	text[0] = 0;
 	switch (f) {
 	case MODEL_SCHEME:
-		snprintf(text, OUT_BIG, "%s%s", c->mode == SIM_ALLREDUCE ? SIM_PREFIX : "", c->scheme->name);
+		snprintf(text, OUT_BIG, "%s%s", c->mode == SIM_ALLREDUCE ? SIM_PREFIX : "",
+			 c->scheme->name);
 		return false;
 	case MODEL_BANDWIDTH:
 		*v = p->bandwidth_bps;
@@ -164,7 +166,8 @@ static double out_result(const struct sim_result *r, int what)
 	}
 }
 
-static void out_cell(const struct sim_cell *c, const struct sim_result *r, int what, bool json, bool *first)
+static void out_cell(const struct sim_cell *c, const struct sim_result *r, int what, bool json,
+		     bool *first)
 {
 	char text[OUT_BIG], number[TOOL_NUMBER];
 	const char *s = text;
@@ -206,9 +209,9 @@ void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells)
 
 	switch (plan->format) {
 	case TOOL_TABLE:
-		printf("%-4s %-18s %10s %7s %5s %11s %11s %11s %11s %11s %7s %8s %8s %11s %6s\n", "id", "scheme",
-		       "size", "loss", "burst", "mean", "p50", "p99", "p99.9", "ideal", "mean/id", "parity%",
-		       "rtx%", "goodput", "Mpkt/s");
+		printf("%-4s %-18s %10s %7s %5s %11s %11s %11s %11s %11s %7s %8s %8s %11s %6s\n",
+		       "id", "scheme", "size", "loss", "burst", "mean", "p50", "p99", "p99.9",
+		       "ideal", "mean/id", "parity%", "rtx%", "goodput", "Mpkt/s");
 		break;
 	case TOOL_CSV:
 		for (int i = 0; i < OUTS; i++) {
@@ -227,7 +230,8 @@ void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells)
 	fflush(stdout);
 }
 
-static void out_table(const struct sim_plan *plan, const struct sim_cell *c, const struct sim_result *r)
+static void out_table(const struct sim_plan *plan, const struct sim_cell *c,
+		      const struct sim_result *r)
 {
 	char t[5][TOOL_NUMBER], size[TOOL_NUMBER], rate[TOOL_NUMBER], name[OUT_BIG];
 	double data = (double)sim_cell_packets(c, plan) * r->runs, v;
@@ -240,14 +244,14 @@ static void out_table(const struct sim_plan *plan, const struct sim_cell *c, con
 	tool_human_bytes(c->row.point.msg_bytes, size);
 	tool_human_bps(r->goodput_bps, rate);
 	(void)out_field(c, MODEL_SCHEME, &v, name);
-	printf("%-4s %-18s %10s %7.3g %5.3g %11s %11s %11s %11s %11s %7.4g %8.4g %8.4g %11s %6.2f\n", c->row.id,
-	       name, size, c->row.point.p_packet, c->row.point.burst_packets, t[0], t[1], t[2], t[3], t[4],
-	       r->times.mean_s / r->ideal_s, 100 * (double)r->parity / data, 100 * (double)r->rtx / data, rate,
-	       r->mpkt_per_s);
+	printf("%-4s %-18s %10s %7.3g %5.3g %11s %11s %11s %11s %11s %7.4g %8.4g %8.4g %11s %6.2f\n",
+	       c->row.id, name, size, c->row.point.p_packet, c->row.point.burst_packets, t[0], t[1],
+	       t[2], t[3], t[4], r->times.mean_s / r->ideal_s, 100 * (double)r->parity / data,
+	       100 * (double)r->rtx / data, rate, r->mpkt_per_s);
 }
 
-void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uint32_t i, const struct sim_result *r,
-		 bool first_row)
+void sim_out_row(const struct sim_plan *plan, const struct sim_cells *cells, uint32_t i,
+		 const struct sim_result *r, bool first_row)
 {
 	const struct sim_cell *c = &cells->cell[i];
 	bool first = true;

@@ -3,12 +3,13 @@
 /*
  * One shard of a cell: a bed of its own, one run after the other.
  *
- * The settings of the transport and of the links follow from the cell and the plan here.  The first runs (warm-up)
- * open the connections and feed the estimators; schemes that learn get more of them.  Cells of the same size and
- * weather have the same luck, whatever the scheme, and so does each shard of theirs.
+ * The settings of the transport and of the links follow from the cell and the plan here.  The first
+ * runs (warm-up) open the connections and feed the estimators; schemes that learn get more of
+ * them.  Cells of the same size and weather have the same luck, whatever the scheme, and so does
+ * each shard of theirs.
  *
- * The bandwidth of a cell is what data get: the line is faster by the headers of full packets, unless the plan says
- * that the line itself is meant.  The paced sender knows the line's rate.
+ * The bandwidth of a cell is what data get: the line is faster by the headers of full packets,
+ * unless the plan says that the line itself is meant.  The paced sender knows the line's rate.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include "sim.h"
 #include "sim_work.h"
 
-#define SIM_WARM_PKTS  300000u	/* packets that warm-up of a scheme that learns sends, at the least */
+/* packets that warm-up of a scheme that learns sends, at the least */
+#define SIM_WARM_PKTS  300000u
 #define SIM_WARM_MOST  4000000u /* and at the most */
 #define SIM_WARM_SEEN  4.0	/* bursts of losses that it is to meet in between */
 #define SIM_WARM_MAX   16384u	/* but not more runs than these */
@@ -28,8 +30,9 @@
 #define SIM_RTO_RTTS   3	/* of schemes that do not look at it */
 #define SIM_DEPTH      64u
 #define SIM_TIMEOUT_MS 30000u
-#define SIM_SCRATCH    (16ull << 30) /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
-#define SIM_WIRE       (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
+/* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
+#define SIM_SCRATCH (16ull << 30)
+#define SIM_WIRE    (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
 
 static double sim_clock(clockid_t id)
 {
@@ -42,7 +45,9 @@ static double sim_clock(clockid_t id)
 static uint64_t sim_seed(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard)
 {
 	double v[3] = { c->row.point.p_packet, c->row.point.burst_packets, c->row.point.rtt_s };
-	uint64_t seed = sim_mix(plan->seed ^ 0x51ed270b9f86a2c3ull) ^ sim_mix(c->row.point.msg_bytes), x;
+	uint64_t seed = sim_mix(plan->seed ^ 0x51ed270b9f86a2c3ull) ^
+			sim_mix(c->row.point.msg_bytes),
+		 x;
 
 	for (int i = 0; i < 3; i++) {
 		memcpy(&x, &v[i], sizeof(x));
@@ -86,7 +91,8 @@ static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, str
 	}
 }
 
-static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed_attr *a)
+static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
+			 struct sim_bed_attr *a)
 {
 	const struct sdr_model_point *pt = &c->row.point;
 	bool ec = c->scheme->code != SDR_CODE_NONE;
@@ -99,7 +105,8 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c, 
 		.split = SDR_IMM_SPLIT_DEFAULT,
 		.channels = 1,
 		.generations = 4,
-		.rto_rtts = c->scheme->rel == SDR_SCHEME_SR_RTO ? sdr_model_rto(pt) / pt->rtt_s : SIM_RTO_RTTS,
+		.rto_rtts = c->scheme->rel == SDR_SCHEME_SR_RTO ? sdr_model_rto(pt) / pt->rtt_s
+								: SIM_RTO_RTTS,
 		.timeout_ms = SIM_TIMEOUT_MS,
 		.tx_depth = SIM_DEPTH,
 		.rx_depth = SIM_DEPTH,
@@ -118,8 +125,8 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c, 
 		a->cfg.rx_depth = sim_work_rounds(c->row.nodes);
 }
 
-static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard, struct sim_trace *trace,
-		     struct sim_bed *b)
+static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard,
+		     struct sim_trace *trace, struct sim_bed *b)
 {
 	struct sim_bed_attr a = {
 		.seed = sim_seed(plan, c, shard),
@@ -150,15 +157,16 @@ static uint32_t sim_warm(const struct sim_plan *plan, const struct sim_cell *c)
 	if (!c->scheme->learns && plan->cc == SDR_CC_FIXED)
 		return SIM_WARM_PLAIN;
 	if (c->row.point.p_packet > 0)
-		least = fmax(least, SIM_WARM_SEEN * c->row.point.burst_packets / c->row.point.p_packet);
+		least = fmax(least,
+			     SIM_WARM_SEEN * c->row.point.burst_packets / c->row.point.p_packet);
 	runs = (uint64_t)fmin(least, SIM_WARM_MOST) / (pkts ? pkts : 1) + 1;
 	runs = runs < SIM_WARM_PLAIN ? SIM_WARM_PLAIN : runs;
 	return runs < SIM_WARM_MAX ? (uint32_t)runs : SIM_WARM_MAX;
 }
 
 /* One run; t_s, which may be NULL, gets its time or times. */
-static bool sim_one(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed *b, double *t_s,
-		    double *busy_s)
+static bool sim_one(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed *b,
+		    double *t_s, double *busy_s)
 {
 	uint64_t ns = 0;
 	bool ok = false;
@@ -169,7 +177,8 @@ static bool sim_one(const struct sim_plan *plan, const struct sim_cell *c, struc
 		ok = sim_work_message(b, c->row.point.msg_bytes, &ns);
 		break;
 	case SIM_STREAM:
-		ok = sim_work_stream(b, c->row.point.msg_bytes, plan->messages, plan->window, &ns, t_s);
+		ok = sim_work_stream(b, c->row.point.msg_bytes, plan->messages, plan->window, &ns,
+				     t_s);
 		break;
 	case SIM_ALLREDUCE:
 		ok = sim_work_allreduce(b, c->row.point.msg_bytes, &ns);
@@ -193,8 +202,8 @@ static void sim_count(struct sim_bed *b, uint64_t *parity, uint64_t *rtx)
 	}
 }
 
-void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell, uint32_t shard,
-		   struct sim_shard *s, double *t_s)
+void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32_t cell,
+		   uint32_t shard, struct sim_shard *s, double *t_s)
 {
 	struct sim_trace trace = plan->trace, *tr = trace.f ? &trace : NULL;
 	uint32_t samples = sim_cell_samples(plan, c);

@@ -22,10 +22,13 @@ struct sim_trace {
 /* The first line: what the run was asked for, as the inside of a JSON object. */
 void sim_trace_head(struct sim_trace *t, const char *members);
 /* Of struct sdr_sim_world_attr; user is the trace. */
-void sim_trace_packet(void *user, uint64_t now_ns, enum sdr_sim_what what, const struct sdr_sim_packet *p);
+void sim_trace_packet(void *user, uint64_t now_ns, enum sdr_sim_what what,
+		      const struct sdr_sim_packet *p);
 /* An operation of a node was completed. */
-void sim_trace_done(struct sim_trace *t, uint64_t now_ns, uint32_t node, const struct sdr_rel_cqe *e);
+void sim_trace_done(struct sim_trace *t, uint64_t now_ns, uint32_t node,
+		    const struct sdr_rel_cqe *e);
 /* A run of a cell begins or ends. */
-void sim_trace_run(struct sim_trace *t, uint64_t now_ns, bool end, uint32_t cell, uint32_t shard, uint32_t run);
+void sim_trace_run(struct sim_trace *t, uint64_t now_ns, bool end, uint32_t cell, uint32_t shard,
+		   uint32_t run);
 
 #endif /* SDR_TOOLS_SIM_TRACE_H */

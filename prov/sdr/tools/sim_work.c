@@ -3,16 +3,17 @@
 /*
  * Workloads: a message, a stream of messages, a ring allreduce.
  *
- * Receives are posted before what they receive is sent, as a careful application does; the time of a transfer is the
- * sender's, from the post to the completion, which the last acknowledgement brings.  A workload is over when
- * both sides of all its transfers are.
+ * Receives are posted before what they receive is sent, as a careful application does; the time of
+ * a transfer is the sender's, from the post to the completion, which the last acknowledgement
+ * brings.  A workload is over when both sides of all its transfers are.
  *
- * The allreduce is a ring of 2 N - 2 rounds.  In each, every node sends a piece of ceil(len / N) bytes to the next
- * node; it begins round r + 1 when its own send of round r is complete and so is its receive of round r.  What a node
- * computes on a piece takes no time.
+ * The allreduce is a ring of 2 N - 2 rounds.  In each, every node sends a piece of ceil(len / N)
+ * bytes to the next node; it begins round r + 1 when its own send of round r is complete and so is
+ * its receive of round r.  What a node computes on a piece takes no time.
  *
- * With verification each message has bytes of its own, drawn from its number, and each is looked at as soon as the
- * receive is complete.  Work that completes nothing for SIM_LIMIT_NS (and many times what the line would need) fails.
+ * With verification each message has bytes of its own, drawn from its number, and each is looked at
+ * as soon as the receive is complete.  Work that completes nothing for SIM_LIMIT_NS (and many times
+ * what the line would need) fails.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #define SIM_LIMIT_NS 120000000000ull /* virtual time after which a transfer counts as stuck */
 #define SIM_LIMIT_X  64u	     /* and that many times its bytes on the line */
 
-/* ---- bytes ----------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static uint64_t sim_word(uint64_t number, uint64_t i)
 {
@@ -43,7 +44,8 @@ static void sim_fill(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t l
 	}
 }
 
-static void sim_check(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t len, uint64_t number)
+static void sim_check(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t len,
+		      uint64_t number)
 {
 	char *p = b->node[node].rx + slot * b->a.mem_len;
 	uint64_t w;
@@ -53,14 +55,16 @@ static void sim_check(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t 
 	for (uint64_t i = 0; i < len; i += sizeof(w)) {
 		w = sim_word(number, i);
 		if (memcmp(p + i, &w, len - i < sizeof(w) ? len - i : sizeof(w)) != 0) {
-			sim_bed_fail(b, "wrong bytes at offset %" PRIu64 " of message %" PRIu64 " at node %u", i,
-				     number, node);
+			sim_bed_fail(b,
+				     "wrong bytes at offset %" PRIu64 " of message %" PRIu64
+				     " at node %u",
+				     i, number, node);
 			return;
 		}
 	}
 }
 
-/* ---- waiting --------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 struct sim_patience {
 	uint64_t ns, until;
@@ -79,12 +83,13 @@ static void sim_patience_renew(struct sim_bed *b, struct sim_patience *p, uint64
 static void sim_wait(struct sim_bed *b, const struct sim_patience *p)
 {
 	if (sim_bed_now(b) >= p->until)
-		sim_bed_fail(b, "nothing was completed in %" PRIu64 " s of virtual time", p->ns / 1000000000u);
+		sim_bed_fail(b, "nothing was completed in %" PRIu64 " s of virtual time",
+			     p->ns / 1000000000u);
 	if (!b->failed)
 		sim_bed_move(b, p->until);
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 bool sim_work_message(struct sim_bed *b, uint64_t len, uint64_t *ns)
 {
@@ -96,7 +101,8 @@ struct sim_stream {
 	uint32_t posted, sent, recv_posted, received; /* messages, from the first on */
 };
 
-bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t window, uint64_t *ns, double *each_s)
+bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t window, uint64_t *ns,
+		     double *each_s)
 {
 	struct sim_stream *s = malloc(sizeof(*s));
 	struct sim_patience patience;
@@ -112,7 +118,8 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 	while (!b->failed) {
 		uint32_t before = s->sent + s->received;
 
-		for (; s->received < s->recv_posted && s->in[s->received % window].done; s->received++)
+		for (; s->received < s->recv_posted && s->in[s->received % window].done;
+		     s->received++)
 			sim_check(b, 1, s->received % window, len, s->received);
 		for (; s->sent < s->posted && s->out[s->sent % window].done; s->sent++) {
 			op = &s->out[s->sent % window];
@@ -124,8 +131,10 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 			break;
 		if (s->sent + s->received != before)
 			sim_patience_renew(b, &patience, len);
-		for (; s->recv_posted < n && s->recv_posted - s->received < window; s->recv_posted++)
-			sim_bed_recv(b, 1, s->recv_posted % window, len, &s->in[s->recv_posted % window]);
+		for (; s->recv_posted < n && s->recv_posted - s->received < window;
+		     s->recv_posted++)
+			sim_bed_recv(b, 1, s->recv_posted % window, len,
+				     &s->in[s->recv_posted % window]);
 		for (; s->posted < n && s->posted - s->sent < window; s->posted++) {
 			sim_fill(b, 0, s->posted % window, len, s->posted);
 			sim_bed_send(b, 0, s->posted % window, len, &s->out[s->posted % window]);
@@ -139,7 +148,7 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 	return !b->failed;
 }
 
-/* ---- allreduce ------------------------------------------------------------------------------------- */
+/* ---- allreduce ------------------------------------------------------------------------------- */
 
 uint32_t sim_work_rounds(uint32_t nodes)
 {
@@ -165,7 +174,8 @@ static void sim_member_begin(struct sim_bed *b, struct sim_member *m, uint32_t n
 }
 
 /* Looks at what has come, then begins what can begin; true: something did. */
-static bool sim_ring_step(struct sim_bed *b, struct sim_member *all, uint64_t piece, uint32_t *left, uint64_t *end)
+static bool sim_ring_step(struct sim_bed *b, struct sim_member *all, uint64_t piece, uint32_t *left,
+			  uint64_t *end)
 {
 	uint32_t n = b->a.nodes, rounds = sim_work_rounds(n);
 	bool moved = false;

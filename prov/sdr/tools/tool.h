@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the programs for users have in common and what knows nothing of any of them: how they end and what they say,
- * texts and numbers, comma-separated values, and gnuplot.  sdr_perf takes gnuplot alone.
+ * What the programs for users have in common and what knows nothing of any of them: how they end
+ * and what they say, texts and numbers, comma-separated values, and gnuplot.  sdr_perf takes
+ * gnuplot alone.
  */
 #ifndef SDR_TOOL_H
 #define SDR_TOOL_H
@@ -30,14 +31,21 @@ void tool_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noretur
 /* The same, and goes on. */
 void tool_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *tool_alloc(void *old, size_t n, size_t size); /* dies without memory; old as for realloc */
-void tool_written(void);			    /* all that was printed has reached standard output, or dies */
-/* How far the run is, in place of what this said before; whatever else is said clears it.  For a terminal only. */
+/* all that was printed has reached standard output, or dies */
+void tool_written(void);
+/*
+ * How far the run is, in place of what this said before; whatever else is said clears it.  For a
+ * terminal only.
+ */
 void tool_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_clear(void);
 
 /* ---- tool_value.c: numbers and words ---- */
 
-/* Whole texts only; -1: it is none.  No hexadecimals, no "nan"; the sign is for whoever checks the bounds. */
+/*
+ * Whole texts only; -1: it is none.  No hexadecimals, no "nan"; the sign is for whoever checks the
+ * bounds.
+ */
 int tool_real(const char *s, double *v);
 /* A whole number up to 2^64 - 1, also as "65536.0" or "4e9"; with size the suffixes K, M, G, T. */
 int tool_whole(const char *s, bool size, uint64_t *v);
@@ -50,8 +58,8 @@ void tool_human_s(double s, char out[TOOL_NUMBER]);
 void tool_human_bytes(uint64_t v, char out[TOOL_NUMBER]);
 void tool_human_bps(double v, char out[TOOL_NUMBER]);
 /*
- * "a,b,lo:hi:xN,lo:hi:+step" as its elements, which the caller frees with tool_list_free.  whole: a range has whole
- * numbers.  -1: it is no such list, and why says so.
+ * "a,b,lo:hi:xN,lo:hi:+step" as its elements, which the caller frees with tool_list_free.  whole: a
+ * range has whole numbers.  -1: it is no such list, and why says so.
  */
 struct tool_list {
 	char **text;
@@ -74,7 +82,10 @@ struct tool_csv {
 void tool_csv_read(struct tool_csv *c, const char *file);
 size_t tool_csv_cells(const struct tool_csv *c, size_t row);
 const char *tool_csv_cell(const struct tool_csv *c, size_t row, size_t col);
-/* Exits unless every row has as many cells as the header, naming the row by its line and by its cell of column id. */
+/*
+ * Exits unless every row has as many cells as the header, naming the row by its line and by its
+ * cell of column id.
+ */
 void tool_csv_even(const struct tool_csv *c, int id);
 /* Column of that name, or -1; exits if there are two. */
 int tool_csv_column(const struct tool_csv *c, const char *name);
@@ -91,10 +102,11 @@ void tool_json_text(FILE *f, const char *s);
 #define TOOL_WHY 512u /* room for a sentence about a picture */
 
 /*
- * gnuplot draws into file what program, called once, writes; file is there only when all went well, or as it was.
- * -1: why says what went wrong.
+ * gnuplot draws into file what program, called once, writes; file is there only when all went well,
+ * or as it was. -1: why says what went wrong.
  */
-int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), const void *ctx, char why[TOOL_WHY]);
+int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), const void *ctx,
+		 char why[TOOL_WHY]);
 /* Whether file could be made; 0 or a negative errno value.  What is there is not touched. */
 int tool_gnuplot_file(const char *file);
 

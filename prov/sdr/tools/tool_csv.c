@@ -3,9 +3,10 @@
 /*
  * Comma-separated values, read whole (RFC 4180).
  *
- * Lines end with LF or CRLF; a cell may be quoted, a quote in it doubled, and may then have commas and line ends.
- * Blank lines and a byte order mark are passed over, blanks around a cell that is not quoted are dropped.  The file
- * is cut up in place.  Zero bytes and quotes that never end are refused: nothing is guessed.
+ * Lines end with LF or CRLF; a cell may be quoted, a quote in it doubled, and may then have commas
+ * and line ends. Blank lines and a byte order mark are passed over, blanks around a cell that is
+ * not quoted are dropped.  The file is cut up in place.  Zero bytes and quotes that never end are
+ * refused: nothing is guessed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static char *csv_quoted(const struct tool_csv *c, struct csv_at *at)
 		*to++ = *at->p;
 	}
 	if (*at->p && !strchr(",\r\n", *at->p))
-		tool_bad("%s: line %zu: something behind the quote that ends a cell", c->name, line);
+		tool_bad("%s: line %zu: something behind the quote that ends a cell", c->name,
+			 line);
 	*to = 0; /* the quote that ended it or before: what follows is still there */
 	return from;
 }
@@ -180,11 +182,13 @@ void tool_csv_even(const struct tool_csv *c, int id)
 			continue;
 		name = id >= 0 && (size_t)id < have ? tool_csv_cell(c, row, (size_t)id) : "";
 		if (have < want)
-			tool_bad("%s: line %zu, id \"%.64s\": %s: the row ends before it, %zu fields of %zu",
-				 c->name, c->line[row], name, tool_csv_cell(c, 0, have), have, want);
-		tool_bad("%s: line %zu, id \"%.64s\": \"%.40s\": a field too many behind %s, %zu instead of %zu",
-			 c->name, c->line[row], name, tool_csv_cell(c, row, want), tool_csv_cell(c, 0, want - 1),
-			 have, want);
+			tool_bad(
+				"%s: line %zu, id \"%.64s\": %s: the row ends before it, %zu fields of %zu",
+				c->name, c->line[row], name, tool_csv_cell(c, 0, have), have, want);
+		tool_bad(
+			"%s: line %zu, id \"%.64s\": \"%.40s\": a field too many behind %s, %zu instead of %zu",
+			c->name, c->line[row], name, tool_csv_cell(c, row, want),
+			tool_csv_cell(c, 0, want - 1), have, want);
 	}
 }
 
@@ -196,7 +200,8 @@ int tool_csv_column(const struct tool_csv *c, const char *name)
 		if (strcmp(tool_csv_cell(c, 0, i), name) != 0)
 			continue;
 		if (found >= 0)
-			tool_bad("%s: line %zu: there are two columns %s", c->name, c->line[0], name);
+			tool_bad("%s: line %zu: there are two columns %s", c->name, c->line[0],
+				 name);
 		found = (int)i;
 	}
 	return found;

@@ -3,9 +3,10 @@
 /*
  * A picture by gnuplot.
  *
- * gnuplot reads its program from a pipe and writes to a file that this process has opened beside the one that was
- * asked for, so that no name has to be quoted for it.  That file takes the place of the other when gnuplot has ended
- * well and is removed otherwise: a picture is whole or as it was before.  One at a time.
+ * gnuplot reads its program from a pipe and writes to a file that this process has opened beside
+ * the one that was asked for, so that no name has to be quoted for it.  That file takes the place
+ * of the other when gnuplot has ended well and is removed otherwise: a picture is whole or as it
+ * was before.  One at a time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +85,8 @@ out:
 	return err;
 }
 
-int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), const void *ctx, char why[TOOL_WHY])
+int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), const void *ctx,
+		 char why[TOOL_WHY])
 {
 	void (*pipe_signal)(int);
 	int out, err, status, ret = -1;
@@ -94,13 +96,15 @@ int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), co
 
 	out = part_open(file, &part);
 	if (out < 0) {
-		snprintf(why, TOOL_WHY, "%.300s cannot be written: %s; name another file", file, strerror(errno));
+		snprintf(why, TOOL_WHY, "%.300s cannot be written: %s; name another file", file,
+			 strerror(errno));
 		return -1;
 	}
 	err = gnuplot_start(out, &pid, &in);
 	if (err == ENOENT) {
-		snprintf(why, TOOL_WHY,
-			 "gnuplot is not installed; install the package gnuplot-nox (Debian, Ubuntu) or gnuplot");
+		snprintf(
+			why, TOOL_WHY,
+			"gnuplot is not installed; install the package gnuplot-nox (Debian, Ubuntu) or gnuplot");
 		goto out;
 	}
 	if (err) {
@@ -123,7 +127,8 @@ int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), co
 		goto out;
 	}
 	if (rename(part, file)) {
-		snprintf(why, TOOL_WHY, "%.300s cannot be written: %s; name another file", file, strerror(errno));
+		snprintf(why, TOOL_WHY, "%.300s cannot be written: %s; name another file", file,
+			 strerror(errno));
 		goto out;
 	}
 	ret = 0;

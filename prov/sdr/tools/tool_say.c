@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a program says on standard error, and how it ends: one sentence, which tells the cause, and an exit status.
+ * What a program says on standard error, and how it ends: one sentence, which tells the cause, and
+ * an exit status.
  *
- * The progress line, if there is one, is cleared before anything else is said.  By one thread at a time.
+ * The progress line, if there is one, is cleared before anything else is said.  By one thread at a
+ * time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -40,7 +42,10 @@ void tool_progress_clear(void)
 	progress_shown = false;
 }
 
-/* Texts of files come along in what is said: control characters of theirs do not reach the terminal. */
+/*
+ * Texts of files come along in what is said: control characters of theirs do not reach the
+ * terminal.
+ */
 static void say(const char *fmt, va_list ap)
 {
 	char text[1024];
@@ -88,7 +93,8 @@ void *tool_alloc(void *old, size_t n, size_t size)
 	void *p = reallocarray(old, n ? n : 1, size);
 
 	if (!p)
-		tool_die("no memory for %zu times %zu bytes; ask for fewer rows, samples or runs", n, size);
+		tool_die("no memory for %zu times %zu bytes; ask for fewer rows, samples or runs",
+			 n, size);
 	return p;
 }
 

@@ -3,8 +3,8 @@
 /*
  * Texts and values: numbers, words, lists and ranges, and numbers for people.
  *
- * A text is taken whole or not at all: nothing behind a number, no blank in front, no nan, no infinity and no
- * hexadecimals.  What a value means and its bounds are the row's (model_row.c).
+ * A text is taken whole or not at all: nothing behind a number, no blank in front, no nan, no
+ * infinity and no hexadecimals.  What a value means and its bounds are the row's (model_row.c).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,8 @@
 
 int tool_real(const char *s, double *v)
 {
-	const char *d = *s == '-' ? s + 1 : s; /* the sign is read, for whoever checks the bounds to complain of */
+	/* the sign is read, for whoever checks the bounds to complain of */
+	const char *d = *s == '-' ? s + 1 : s;
 	char *end;
 
 	if (!isdigit((unsigned char)*d) && !(*d == '.' && isdigit((unsigned char)d[1])))
@@ -193,12 +194,15 @@ static int list_range(struct tool_list *l, char *s, bool whole, char *why, size_
 	}
 	if (*how == 'x') {
 		if (tool_whole(how + 1, false, &n) || n < 2 || n > TOOL_LIST_MAX || !(lo > 0)) {
-			snprintf(why, why_len, "\"%s\": N of lo:hi:xN is 2 to %u, and lo above 0", how,
-				 TOOL_LIST_MAX);
+			snprintf(why, why_len, "\"%s\": N of lo:hi:xN is 2 to %u, and lo above 0",
+				 how, TOOL_LIST_MAX);
 			return -1;
 		}
 		for (i = 0; i < n; i++) {
-			if (list_point(l, i == n - 1 ? hi : lo * pow(hi / lo, (double)i / (double)(n - 1)), whole))
+			if (list_point(l,
+				       i == n - 1 ? hi
+						  : lo * pow(hi / lo, (double)i / (double)(n - 1)),
+				       whole))
 				goto too_long;
 		}
 		return 0;

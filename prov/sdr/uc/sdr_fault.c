@@ -107,8 +107,8 @@ static void sdr_fault_advance(struct sdr_uc_tx *v, uint32_t pkts)
 }
 
 /* Writes a descriptor for packets [pkt, pkt + n) of v. */
-static void sdr_fault_emit(struct sdr_fault *f, uint32_t i, const struct sdr_uc_tx *v, int d, uint32_t pkt,
-			   uint32_t n, uint32_t resume, unsigned int fate)
+static void sdr_fault_emit(struct sdr_fault *f, uint32_t i, const struct sdr_uc_tx *v, int d,
+			   uint32_t pkt, uint32_t n, uint32_t resume, unsigned int fate)
 {
 	struct sdr_uc_tx *o = &f->out[i];
 
@@ -131,7 +131,8 @@ static void sdr_fault_emit(struct sdr_fault *f, uint32_t i, const struct sdr_uc_
  * Cuts descriptors from v[*d] on, first packet *pkt, into out.  Returns how many were written; *d,
  * *pkt move behind the last packet whose fate is drawn.
  */
-static uint32_t sdr_fault_cut(struct sdr_fault *f, const struct sdr_uc_tx *v, int n, int *d, uint32_t *pkt)
+static uint32_t sdr_fault_cut(struct sdr_fault *f, const struct sdr_uc_tx *v, int n, int *d,
+			      uint32_t *pkt)
 {
 	uint32_t nout = 0;
 
@@ -306,7 +307,8 @@ static uint64_t sdr_fault_now(struct sdr_uc *uc)
 	return f->inner->ops->now(f->inner);
 }
 
-static int sdr_fault_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, struct sdr_uc_qp **qp)
+static int sdr_fault_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr,
+			       struct sdr_uc_qp **qp)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
 	struct sdr_fault_qp *q;
@@ -359,7 +361,8 @@ static void sdr_fault_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_add
 	f->inner->ops->qp_readdress(sdr_fault_qp_of(qp)->inner, addr);
 }
 
-static int sdr_fault_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+static int sdr_fault_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf,
+			       size_t len, void *mr)
 {
 	struct sdr_fault *f = sdr_fault_of(qp->uc);
 
@@ -373,7 +376,8 @@ static void sdr_fault_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 	f->inner->ops->slot_unbind(sdr_fault_qp_of(qp)->inner, slot);
 }
 
-static int sdr_fault_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g)
+static int sdr_fault_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
+			   struct sdr_uc_grant *g)
 {
 	struct sdr_fault *f = sdr_fault_of(qp->uc);
 
@@ -488,8 +492,8 @@ int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec,
 	return 0;
 }
 
-int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct sdr_uc **uc, char *err,
-		   size_t err_len)
+int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct sdr_uc **uc,
+		   char *err, size_t err_len)
 {
 	struct sdr_fault_spec s;
 	int ret;

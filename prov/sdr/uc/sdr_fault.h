@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Fault injection: an engine over any other engine that spoils what is sent through it, data and control,
- * packet by packet as they would appear on the wire.  Nothing received is touched: a round trip sees the sum
- * of what both sides do.
+ * Fault injection: an engine over any other engine that spoils what is sent through it, data and
+ * control, packet by packet as they would appear on the wire.  Nothing received is touched: a round
+ * trip sees the sum of what both sides do.
  *
- *   drop=1e-3	     packets lost, a fraction	     burst=8	mean length of a burst of losses, packets (Gilbert-Elliott)
- *   dup=1e-4	     packets sent twice		     reorder=1e-3	packets held back beyond their turn
+ *   drop=1e-3	     packets lost, a fraction	     burst=8	mean length of a burst of losses,
+ *   packets (Gilbert-Elliott)
+ *   dup=1e-4	     packets sent twice		     reorder=1e-3	packets held back beyond
+ *   their turn
  *   corrupt=1e-4    packets with a flipped bit
  *   delay=12.5ms    one-way delay		     jitter=1ms	added, uniform, order is kept
  *   rate=1gbit	     bits a second (bit, kbit, mbit, gbit), wire headers counted
@@ -35,25 +37,27 @@ struct sdr_fault_spec {
 };
 
 /*
- * 0, or -EINVAL and a text at err (may be NULL) that names the bad token and what was expected.  An empty
- * text is a specification without faults.
+ * 0, or -EINVAL and a text at err (may be NULL) that names the bad token and what was expected.  An
+ * empty text is a specification without faults.
  */
 int sdr_fault_parse(const char *s, struct sdr_fault_spec *out, char *err, size_t err_len);
 
 /*
- * Wraps inner and owns it from then on (closed together; what is held back leaves first, at its time, if that is within
- * SDR_FAULT_DRAIN_NS, else at once); on failure inner stays the caller's.  seed: used
- * when the text has none.
+ * Wraps inner and owns it from then on (closed together; what is held back leaves first, at its
+ * time, if that is within SDR_FAULT_DRAIN_NS, else at once); on failure inner stays the caller's.
+ * seed: used when the text has none.
  */
-int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct sdr_uc **uc, char *err,
-		   size_t err_len);
-int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec, struct sdr_uc **uc);
+int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct sdr_uc **uc,
+		   char *err, size_t err_len);
+int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec,
+			struct sdr_uc **uc);
 /* The engine under fault injection; uc itself when it is none. */
 struct sdr_uc *sdr_fault_inner(struct sdr_uc *uc);
 
 /*
- * Sends what is held back, each packet at its time: sleeps for as long as that takes, patience_ns at the most.  Without
- * effect on other engines, and on the simulated network, where time does not pass meanwhile.
+ * Sends what is held back, each packet at its time: sleeps for as long as that takes, patience_ns
+ * at the most.  Without effect on other engines, and on the simulated network, where time does not
+ * pass meanwhile.
  */
 void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns);
 

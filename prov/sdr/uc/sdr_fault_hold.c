@@ -136,7 +136,8 @@ static void sdr_fault_late_pop(struct sdr_fault_hold *h, struct sdr_fault_pkt *p
 /* ---- holding --------------------------------------------------------------------------------- */
 
 /* Puts a copy of p's bytes into the pool and p into ring or heap. */
-static bool sdr_fault_hold_add(struct sdr_fault *f, struct sdr_fault_pkt *p, const uint8_t *bytes, bool late)
+static bool sdr_fault_hold_add(struct sdr_fault *f, struct sdr_fault_pkt *p, const uint8_t *bytes,
+			       bool late)
 {
 	struct sdr_fault_hold *h = &f->hold;
 
@@ -187,15 +188,16 @@ static uint64_t sdr_fault_extra(struct sdr_fault *f, uint32_t bytes)
 
 	ns = SDR_FAULT_HOLD_MIN_NS + u * (SDR_FAULT_HOLD_MAX_NS - SDR_FAULT_HOLD_MIN_NS);
 	if (f->spec.rate_bps) {
-		double pkts = (1 + u * (SDR_FAULT_HOLD_PKTS - 1)) * bytes * 8e9 / (double)f->spec.rate_bps;
+		double pkts = (1 + u * (SDR_FAULT_HOLD_PKTS - 1)) * bytes * 8e9 /
+			      (double)f->spec.rate_bps;
 
 		ns = pkts > ns ? pkts : ns;
 	}
 	return (uint64_t)ns;
 }
 
-static void sdr_fault_hold_one(struct sdr_fault *f, uint64_t now, struct sdr_fault_pkt *p, const uint8_t *bytes,
-			       unsigned int fate)
+static void sdr_fault_hold_one(struct sdr_fault *f, uint64_t now, struct sdr_fault_pkt *p,
+			       const uint8_t *bytes, unsigned int fate)
 {
 	uint32_t wire = sdr_fault_wire_bytes(p->kind, p->len);
 	struct sdr_fault_hold *h = &f->hold;
@@ -211,7 +213,8 @@ static void sdr_fault_hold_one(struct sdr_fault *f, uint64_t now, struct sdr_fau
 	due = f->spec.rate_bps ? f->opened + (uint64_t)out : now;
 	due += f->spec.delay_ns;
 	if (f->spec.jitter_ns)
-		due += (uint64_t)(sdr_fault_uniform(&f->dice.rng[SDR_FAULT_S_TIME]) * (double)f->spec.jitter_ns);
+		due += (uint64_t)(sdr_fault_uniform(&f->dice.rng[SDR_FAULT_S_TIME]) *
+				  (double)f->spec.jitter_ns);
 	if (due < h->last_due)
 		due = h->last_due;
 	p->due = due;
@@ -253,7 +256,8 @@ void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 				p.rkey = t->w.rkey;
 				p.va = t->w.va;
 				at = (uint64_t)i * p.qp->mtu;
-				p.len = t->len - at < p.qp->mtu ? (uint32_t)(t->len - at) : p.qp->mtu;
+				p.len = t->len - at < p.qp->mtu ? (uint32_t)(t->len - at)
+								: p.qp->mtu;
 			} else if (p.len > SDR_CTL_MAX) {
 				f->queue_drop++;
 				continue;
@@ -300,9 +304,10 @@ static bool sdr_fault_stage_join(struct sdr_fault_stage *s, const struct sdr_fau
 		return false;
 	i = s->n - 1;
 	t = &s->tx[i];
-	if (t->kind != SDR_UC_TX_WRITE || s->qp[i] != p->qp || s->buf[i] != p->buf || t->buf + t->len != p->data ||
-	    t->gen != p->gen || t->channel != p->channel || t->flags != p->flags || t->w.slot != p->slot ||
-	    t->w.user_imm != p->user_imm || t->w.lap != p->lap || t->w.rkey != p->rkey || t->w.va != p->va ||
+	if (t->kind != SDR_UC_TX_WRITE || s->qp[i] != p->qp || s->buf[i] != p->buf ||
+	    t->buf + t->len != p->data || t->gen != p->gen || t->channel != p->channel ||
+	    t->flags != p->flags || t->w.slot != p->slot || t->w.user_imm != p->user_imm ||
+	    t->w.lap != p->lap || t->w.rkey != p->rkey || t->w.va != p->va ||
 	    t->len != s->pkts[i] * p->qp->mtu || t->w.first + s->pkts[i] != p->first)
 		return false;
 	t->len += p->len;
@@ -415,7 +420,8 @@ static uint64_t sdr_fault_hold_last(const struct sdr_fault *f)
 void sdr_fault_hold_drain(struct sdr_fault *f, uint64_t patience_ns)
 {
 	const struct sdr_uc_ops *ops = f->inner->ops;
-	uint64_t last = sdr_fault_hold_last(f), now = ops->now(f->inner), end = now + patience_ns, due;
+	uint64_t last = sdr_fault_hold_last(f), now = ops->now(f->inner), end = now + patience_ns,
+		 due;
 	struct timespec ts;
 
 	if (!last || ops->fd(f->inner) < 0)

@@ -12,17 +12,20 @@
 
 #include "sdr_fault.h"
 
-#define SDR_FAULT_OUT	      128u	   /* descriptors handed to the inner engine in one call */
-#define SDR_FAULT_BUF_LEN     65536u	   /* bytes of a buffer that holds copies of packets */
-#define SDR_FAULT_POOL_MAX    (256u << 20) /* bytes of such buffers; what does not fit is lost as in a full queue */
-#define SDR_FAULT_HELD_MAX    (1u << 18)   /* packets held at a time; likewise */
-#define SDR_FAULT_QUEUE_MIN   (4u << 20)   /* bytes of the default queue of a rate, at the least */
-#define SDR_FAULT_QUEUE_NS    50000000ull  /* and its length in time at that rate: twice 25 ms */
-#define SDR_FAULT_IP_UDP      28u	   /* bytes in front of the BTH that a rate counts (IPv4) */
-#define SDR_FAULT_HOLD_MIN_NS 100000ull	   /* a reordered packet waits 0.1 to 1 ms beyond its turn, */
+#define SDR_FAULT_OUT	  128u	 /* descriptors handed to the inner engine in one call */
+#define SDR_FAULT_BUF_LEN 65536u /* bytes of a buffer that holds copies of packets */
+/* bytes of such buffers; what does not fit is lost as in a full queue */
+#define SDR_FAULT_POOL_MAX  (256u << 20)
+#define SDR_FAULT_HELD_MAX  (1u << 18)	/* packets held at a time; likewise */
+#define SDR_FAULT_QUEUE_MIN (4u << 20)	/* bytes of the default queue of a rate, at the least */
+#define SDR_FAULT_QUEUE_NS  50000000ull /* and its length in time at that rate: twice 25 ms */
+#define SDR_FAULT_IP_UDP    28u		/* bytes in front of the BTH that a rate counts (IPv4) */
+/* a reordered packet waits 0.1 to 1 ms beyond its turn, */
+#define SDR_FAULT_HOLD_MIN_NS 100000ull
 #define SDR_FAULT_HOLD_MAX_NS 1000000ull
-#define SDR_FAULT_HOLD_PKTS   8u       /* or the time of up to so many packets at the rate, if that is longer */
-#define SDR_FAULT_RETRY_NS    50000ull /* wait after the inner engine took no more */
+/* or the time of up to so many packets at the rate, if that is longer */
+#define SDR_FAULT_HOLD_PKTS 8u
+#define SDR_FAULT_RETRY_NS  50000ull /* wait after the inner engine took no more */
 
 enum { /* what happens to a packet */
        SDR_FAULT_DROP = 1,
@@ -88,7 +91,8 @@ struct sdr_fault_hold {
 	uint32_t late_cap, late_count;
 	struct sdr_fault_buf *cur, *free;
 	uint64_t pool_bytes;
-	double wire_free;  /* ns since open: when the last bit of the newest packet has left; fractions add up */
+	/* ns since open: when the last bit of the newest packet has left; fractions add up */
+	double wire_free;
 	uint64_t last_due; /* ns: of the newest packet in fifo */
 	uint64_t retry;	   /* ns: when the stage is tried again; 0: it is empty */
 	uint64_t queue_bytes;
@@ -106,7 +110,8 @@ struct sdr_fault {
 	bool holds;		/* packets take the way through hold */
 	struct sdr_fault_hold hold;
 	struct sdr_uc_tx out[SDR_FAULT_OUT];
-	int out_d[SDR_FAULT_OUT];	 /* where posting resumes when this one is not taken: descriptor, */
+	/* where posting resumes when this one is not taken: descriptor, */
+	int out_d[SDR_FAULT_OUT];
 	uint32_t out_pkt[SDR_FAULT_OUT]; /* packet */
 };
 

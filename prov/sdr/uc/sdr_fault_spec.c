@@ -25,10 +25,12 @@ struct sdr_fault_unit {
 static const struct sdr_fault_unit sdr_fault_times[] = {
 	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 }
 };
-static const struct sdr_fault_unit sdr_fault_rates[] = { { "", 1 },	  { "bit", 1 },	   { "kbit", 1e3 },
-							 { "mbit", 1e6 }, { "gbit", 1e9 }, { NULL, 0 } };
-static const struct sdr_fault_unit sdr_fault_sizes[] = { { "", 1 },	   { "b", 1 },		{ "k", 1024 },
-							 { "m", 1048576 }, { "g", 1073741824 }, { NULL, 0 } };
+static const struct sdr_fault_unit sdr_fault_rates[] = { { "", 1 },	  { "bit", 1 },
+							 { "kbit", 1e3 }, { "mbit", 1e6 },
+							 { "gbit", 1e9 }, { NULL, 0 } };
+static const struct sdr_fault_unit sdr_fault_sizes[] = { { "", 1 },	      { "b", 1 },
+							 { "k", 1024 },	      { "m", 1048576 },
+							 { "g", 1073741824 }, { NULL, 0 } };
 
 static inline bool sdr_fault_digit(char c)
 {
@@ -81,8 +83,8 @@ static const char *sdr_fault_number(const char *s, double *out)
 	return s;
 }
 
-static bool sdr_fault_quantity(const char *s, size_t len, const struct sdr_fault_unit *units, double max,
-			       uint64_t *out)
+static bool sdr_fault_quantity(const char *s, size_t len, const struct sdr_fault_unit *units,
+			       double max, uint64_t *out)
 {
 	const char *end;
 	double v;
@@ -195,10 +197,12 @@ static const char *sdr_fault_set(struct sdr_fault_spec *o, const char *key, cons
 		ok = sdr_fault_time(val, len, &o->jitter_ns);
 	} else if (!strcmp(key, "rate")) {
 		want = "bits a second (bit, kbit, mbit, gbit), such as 1gbit";
-		ok = sdr_fault_quantity(val, len, sdr_fault_rates, SDR_FAULT_RATE_MAX, &o->rate_bps);
+		ok = sdr_fault_quantity(val, len, sdr_fault_rates, SDR_FAULT_RATE_MAX,
+					&o->rate_bps);
 	} else if (!strcmp(key, "queue")) {
 		want = "bytes (k, m, g), such as 4m";
-		ok = sdr_fault_quantity(val, len, sdr_fault_sizes, SDR_FAULT_SIZE_MAX, &o->queue_bytes);
+		ok = sdr_fault_quantity(val, len, sdr_fault_sizes, SDR_FAULT_SIZE_MAX,
+					&o->queue_bytes);
 	} else if (!strcmp(key, "blackout")) {
 		want = "START+DURATION, such as 2s+10s";
 		ok = sdr_fault_blackout(val, &o->blackout_ns, &o->blackout_len_ns);
@@ -224,7 +228,8 @@ int sdr_fault_parse(const char *s, struct sdr_fault_spec *out, char *err, size_t
 		end = strchrnul(s, ',');
 		n = (size_t)(end - s);
 		want = "key=value";
-		snprintf(token, sizeof(token), "%.*s", n < sizeof(token) ? (int)n : (int)sizeof(token) - 1, s);
+		snprintf(token, sizeof(token), "%.*s",
+			 n < sizeof(token) ? (int)n : (int)sizeof(token) - 1, s);
 		eq = n < sizeof(token) ? strchr(token, '=') : NULL;
 		if (eq) {
 			*eq = 0;

@@ -3,14 +3,15 @@
 /*
  * A simulated network and the engines on it.
  *
- * A world has virtual time, nodes and, between any two nodes and for each direction, a link.  Each node
- * carries at most one engine (struct sdr_uc) at a time; everything above the engine is the real code.  The
- * world never looks at a clock and draws every random number from its seed, so a run is a function of the
- * seed and of the calls made: the same calls give the same trace, byte by byte.
+ * A world has virtual time, nodes and, between any two nodes and for each direction, a link.  Each
+ * node carries at most one engine (struct sdr_uc) at a time; everything above the engine is the
+ * real code.  The world never looks at a clock and draws every random number from its seed, so a
+ * run is a function of the seed and of the calls made: the same calls give the same trace, byte by
+ * byte.
  *
- * Time moves only in sdr_sim_world_step and sdr_sim_world_run_until.  A packet posted at time t leaves the
- * sender's queue when the link has serialised it, and lies in the receiver's unread queue `delay` later; it
- * is checked and placed when the receiver polls, as with a socket.
+ * Time moves only in sdr_sim_world_step and sdr_sim_world_run_until.  A packet posted at time t
+ * leaves the sender's queue when the link has serialised it, and lies in the receiver's unread
+ * queue `delay` later; it is checked and placed when the receiver polls, as with a socket.
  *
  * One thread at a time uses a world and all its engines.
  */
@@ -63,41 +64,47 @@ static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
 /*
  * One direction of a link.  All zero: infinitely fast, without delay, perfect.
  *
- * Bursts (Gilbert-Elliott): the link is good or bad, and a packet that meets a bad one is lost.  Where the link has
- * a rate, a burst is a matter of time on the line: the state moves on with the time from the start of one packet to
- * the start of the next, in slots of a full data packet of the sending node (its mtu and headers).  Full packets
- * back to back see bursts of ge_burst packets on average and lose the share ge_loss; after an idle time the state
- * is forgotten; small packets see the same bursts in time, so more of them fall into one.  Without a rate, or with
- * bursts of one packet (which have no length in time), the state moves on with each packet.
+ * Bursts (Gilbert-Elliott): the link is good or bad, and a packet that meets a bad one is lost.
+ * Where the link has a rate, a burst is a matter of time on the line: the state moves on with the
+ * time from the start of one packet to the start of the next, in slots of a full data packet of the
+ * sending node (its mtu and headers).  Full packets back to back see bursts of ge_burst packets on
+ * average and lose the share ge_loss; after an idle time the state is forgotten; small packets see
+ * the same bursts in time, so more of them fall into one.  Without a rate, or with bursts of one
+ * packet (which have no length in time), the state moves on with each packet.
  *
- * Cross traffic takes room in the queue and time on the line, in front of whatever comes later; beyond that nobody sees
- * its packets.  It needs a rate; when it asks for more than the rate, only queue_bytes keeps the queue from growing.
+ * Cross traffic takes room in the queue and time on the line, in front of whatever comes later;
+ * beyond that nobody sees its packets.  It needs a rate; when it asks for more than the rate, only
+ * queue_bytes keeps the queue from growing.
  */
 struct sdr_sim_link {
 	uint64_t rate_bps;    /* wire bits a second; 0 infinite */
 	uint64_t delay_ns;    /* one way */
 	uint64_t queue_bytes; /* waiting bytes beyond which the tail is dropped; 0 unlimited */
-	bool block;	      /* a full queue stops post() instead (the queue is the sender's own) */
-	double loss;	      /* probability a packet, independent */
-	double loss_byte;     /* added for each wire byte */
-	double ge_loss;	      /* Gilbert-Elliott: mean share of packets lost */
-	double ge_burst;      /*	and mean length of a burst, full packets */
-	double dup;	      /* probability that a packet arrives twice */
-	double reorder;	      /* probability that a packet is late by reorder_ns more */
+	/* a full queue stops post() instead (the queue is the sender's own) */
+	bool block;
+	double loss;	  /* probability a packet, independent */
+	double loss_byte; /* added for each wire byte */
+	double ge_loss;	  /* Gilbert-Elliott: mean share of packets lost */
+	double ge_burst;  /*	and mean length of a burst, full packets */
+	double dup;	  /* probability that a packet arrives twice */
+	double reorder;	  /* probability that a packet is late by reorder_ns more */
 	uint64_t reorder_ns;
-	uint64_t jitter_ns;   /* uniform in [0, jitter_ns], each packet for itself: reorders */
-	double corrupt;	      /* probability that the check sum fails at the receiver */
-	uint32_t max_wire;    /* packets with more bytes vanish; 0 no limit */
-	uint64_t cross_bps;   /* cross traffic on the same line: Poisson arrivals, wire bits a second; 0 none */
+	uint64_t jitter_ns; /* uniform in [0, jitter_ns], each packet for itself: reorders */
+	double corrupt;	    /* probability that the check sum fails at the receiver */
+	uint32_t max_wire;  /* packets with more bytes vanish; 0 no limit */
+	/* cross traffic on the same line: Poisson arrivals, wire bits a second; 0 none */
+	uint64_t cross_bps;
 	uint32_t cross_bytes; /* of each of its packets, wire; 0: 1500 */
 };
 
 struct sdr_sim_link_stats {
-	uint64_t data, ctl, bytes;			      /* handed to the link, wire bytes */
-	uint64_t filtered, dropped, lost, blackout, oversize; /* dropped: by the queue; lost: in transit */
+	uint64_t data, ctl, bytes; /* handed to the link, wire bytes */
+	/* dropped: by the queue; lost: in transit */
+	uint64_t filtered, dropped, lost, blackout, oversize;
 	uint64_t dup, reordered, corrupt;
-	uint64_t queue_peak;	       /* bytes */
-	uint64_t cross, cross_dropped; /* packets of cross traffic that got a place, and that did not */
+	uint64_t queue_peak; /* bytes */
+	/* packets of cross traffic that got a place, and that did not */
+	uint64_t cross, cross_dropped;
 };
 
 enum sdr_sim_what {
@@ -125,9 +132,13 @@ struct sdr_sim_world_attr {
 	bool virtual_payload;	  /* data packets carry no bytes; buffers are never touched */
 	struct sdr_sim_link link; /* what every link is at first */
 	void *user;		  /* for the hooks */
-	/* Sees each packet before the link does; false drops it.  May change flags, extra_ns and payload. */
+	/*
+	 * Sees each packet before the link does; false drops it.  May change flags, extra_ns and
+	 * payload.
+	 */
 	bool (*filter)(void *user, struct sdr_sim_packet *pkt);
-	void (*trace)(void *user, uint64_t now_ns, enum sdr_sim_what what, const struct sdr_sim_packet *pkt);
+	void (*trace)(void *user, uint64_t now_ns, enum sdr_sim_what what,
+		      const struct sdr_sim_packet *pkt);
 };
 
 /* NULL: out of memory, or the attributes make no sense. */
@@ -150,31 +161,38 @@ uint64_t sdr_sim_world_arrivals(const struct sdr_sim_world *w);
 /* Wire bytes under way, queues included: a storm shows here first. */
 uint64_t sdr_sim_world_flying(const struct sdr_sim_world *w);
 
-/* ---- links ----------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 /* Packets already under way keep their arrival time. */
-int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to, const struct sdr_sim_link *l);
-int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, const struct sdr_sim_link *l);
+int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+		     const struct sdr_sim_link *l);
+int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b,
+			  const struct sdr_sim_link *l);
 void sdr_sim_link_get(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link *l);
 /* The same at a later time: a path change. */
 int sdr_sim_link_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t from, uint32_t to,
 			const struct sdr_sim_link *l);
 /* Packets that enter the link in [begin, end) vanish. */
-int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin, uint64_t end);
-int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin, uint64_t end);
-void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link_stats *out);
+int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin,
+		     uint64_t end);
+int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin,
+			  uint64_t end);
+void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+			struct sdr_sim_link_stats *out);
 
-/* ---- nodes ----------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 enum sdr_sim_keyed {
 	SDR_SIM_KEYED_NONE = 0, /* root key and slots, as the soft engine */
-	SDR_SIM_KEYED_MR,	/* grants; after its end a packet is dropped in silence (counted pkts_late) */
-	SDR_SIM_KEYED_ROOT,	/* grants; after its end a packet completes and writes nothing */
+	/* grants; after its end a packet is dropped in silence (counted pkts_late) */
+	SDR_SIM_KEYED_MR,
+	SDR_SIM_KEYED_ROOT, /* grants; after its end a packet completes and writes nothing */
 };
 
 struct sdr_sim_node_attr {
-	uint32_t mtu;	     /* payload bytes; 0: SDR_MTU_DEFAULT */
-	uint32_t ctl_max;    /* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
+	uint32_t mtu; /* payload bytes; 0: SDR_MTU_DEFAULT */
+	/* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
+	uint32_t ctl_max;
 	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */
 	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
 	uint8_t keyed;	     /* enum sdr_sim_keyed: info.keyed */
@@ -187,26 +205,43 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 /* At first node n has number n + 1. */
 void sdr_sim_node_addr(const struct sdr_sim_world *w, uint32_t node, struct sdr_uc_addr *addr);
 void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr);
-/* The node gets another address; what is under way to the old one is lost. -EADDRINUSE, -EINVAL (0). */
+/*
+ * The node gets another address; what is under way to the old one is lost. -EADDRINUSE, -EINVAL
+ * (0).
+ */
 int sdr_sim_node_rebind(struct sdr_sim_world *w, uint32_t node, uint32_t number);
-/* A dead node sends and receives nothing; its engine may be closed without a trace on the network. */
+/*
+ * A dead node sends and receives nothing; its engine may be closed without a trace on the network.
+ */
 void sdr_sim_node_kill(struct sdr_sim_world *w, uint32_t node, bool dead);
-/* poll finds nothing and post takes nothing until then; what arrives waits, or overflows the window. */
+/*
+ * poll finds nothing and post takes nothing until then; what arrives waits, or overflows the
+ * window.
+ */
 void sdr_sim_node_stall(struct sdr_sim_world *w, uint32_t node, uint64_t until);
 bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node);
-/* The node's QP with this number (any of its) breaks, as one does that a device gives up: SDR_UC_EV_QP.  -ENOENT. */
+/*
+ * The node's QP with this number (any of its) breaks, as one does that a device gives up:
+ * SDR_UC_EV_QP.  -ENOENT.
+ */
 int sdr_sim_qp_break(struct sdr_sim_world *w, uint32_t node, uint32_t qpn);
 /* True when poll would find something now. */
 bool sdr_sim_node_pending(const struct sdr_sim_world *w, uint32_t node);
 uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node);
-/* Grants of all engines that the node had; those that were open when their engine was closed never end. */
-void sdr_sim_node_grants(const struct sdr_sim_world *w, uint32_t node, uint64_t *made, uint64_t *ended);
+/*
+ * Grants of all engines that the node had; those that were open when their engine was closed never
+ * end.
+ */
+void sdr_sim_node_grants(const struct sdr_sim_world *w, uint32_t node, uint64_t *made,
+			 uint64_t *ended);
 
-/* ---- injection ------------------------------------------------------------------------------------- */
+/* ---- injection ------------------------------------------------------------------------------- */
 
-/* Control datagram from any address, arriving at the node after delay, past all links and filters. */
-int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node, uint64_t delay_ns,
-		       const void *buf, size_t len);
+/*
+ * Control datagram from any address, arriving at the node after delay, past all links and filters.
+ */
+int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node,
+		       uint64_t delay_ns, const void *buf, size_t len);
 /* A copy of a packet seen in a filter or trace, arriving `delay` from now at the same node. */
 int sdr_sim_replay(struct sdr_sim_world *w, const struct sdr_sim_packet *pkt, uint64_t delay_ns);
 

@@ -3,15 +3,16 @@
 /*
  * Grants of a keyed node: a simulated device, whose memory is written by key and not by slot.
  *
- * A device places a packet when it arrives, whether the host looks or not, and knows of keys, addresses and
- * lengths only.  What the slot table says is asked later, when the host polls the completion.  Two kinds:
- * with SDR_SIM_KEYED_MR each grant has a key of its own, and what comes under a key that is not there any more
- * leaves no trace on the host; with SDR_SIM_KEYED_ROOT all have the node's root key and a range of its address
- * space, and what falls beside the ranges of living grants meets the NULL key: completed, written nowhere.
+ * A device places a packet when it arrives, whether the host looks or not, and knows of keys,
+ * addresses and lengths only.  What the slot table says is asked later, when the host polls the
+ * completion.  Two kinds: with SDR_SIM_KEYED_MR each grant has a key of its own, and what comes
+ * under a key that is not there any more leaves no trace on the host; with SDR_SIM_KEYED_ROOT all
+ * have the node's root key and a range of its address space, and what falls beside the ranges of
+ * living grants meets the NULL key: completed, written nowhere.
  *
- * Keys and addresses are drawn from the node's own stream, which a new engine of the node continues from the
- * world's, so that no key comes back.  As on a device, neither the QP nor the immediate is compared with the
- * grant.  Grants that nobody ended die with the engine and count as not ended.
+ * Keys and addresses are drawn from the node's own stream, which a new engine of the node continues
+ * from the world's, so that no key comes back.  As on a device, neither the QP nor the immediate is
+ * compared with the grant.  Grants that nobody ended die with the engine and count as not ended.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +73,8 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct 
 	g->buf = buf;
 	g->len = len;
 	do {
-		g->va = sdr_sim_rng_next(&e->rng) & 0xfffffff000000fffull; /* any offset in a page */
+		/* any offset in a page */
+		g->va = sdr_sim_rng_next(&e->rng) & 0xfffffff000000fffull;
 		g->rkey = e->root;
 		if (e->attr.keyed == SDR_SIM_KEYED_MR)
 			g->rkey = (uint32_t)sdr_sim_rng_next(&e->rng);
@@ -122,8 +124,8 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 	uint64_t off;
 
 	if (p->flags & SDR_SIM_P_CORRUPT || !qp || qp->broken || !(p->flags & SDR_SIM_P_KEYED) ||
-	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations || p->len > qp->mtu ||
-	    (e->attr.keyed == SDR_SIM_KEYED_ROOT && p->rkey != e->root))
+	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations ||
+	    p->len > qp->mtu || (e->attr.keyed == SDR_SIM_KEYED_ROOT && p->rkey != e->root))
 		goto bad;
 	g = *sdr_sim_grant_find(e, p->va, p->rkey);
 	if (!g && e->attr.keyed == SDR_SIM_KEYED_MR) {
@@ -148,7 +150,8 @@ bad:
 	return false;
 }
 
-bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p, struct sdr_uc_ev *ev)
+bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
+			  struct sdr_uc_ev *ev)
 {
 	const struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
 	const struct sdr_sim_slot *slot;
@@ -183,7 +186,8 @@ late:
 	return false;
 }
 
-void sdr_sim_node_grants(const struct sdr_sim_world *w, uint32_t node, uint64_t *made, uint64_t *ended)
+void sdr_sim_node_grants(const struct sdr_sim_world *w, uint32_t node, uint64_t *made,
+			 uint64_t *ended)
 {
 	*made = w->nodes[node].grants_made;
 	*ended = w->nodes[node].grants_ended;

@@ -2,18 +2,19 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the weather, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots, sdr_sim_grant.c the
- * grants of a keyed one.
+ * sdr_sim_link.c the weather, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots,
+ * sdr_sim_grant.c the grants of a keyed one.
  */
 #ifndef SDR_SIM_IMPL_H
 #define SDR_SIM_IMPL_H
 
 #include "sdr_sim.h"
 
-#define SDR_SIM_POOLS	      6u   /* payload pools: 256 << i bytes */
-#define SDR_SIM_POOL_MIN      256u /* bytes of the smallest payload buffer */
-#define SDR_SIM_POOL_NONE     0xffu
-#define SDR_SIM_BLOCK	      256u				       /* packets allocated at a time */
+#define SDR_SIM_POOLS	  6u   /* payload pools: 256 << i bytes */
+#define SDR_SIM_POOL_MIN  256u /* bytes of the smallest payload buffer */
+#define SDR_SIM_POOL_NONE 0xffu
+/* packets allocated at a time */
+#define SDR_SIM_BLOCK	      256u
 #define SDR_SIM_QPN_SPAN      (SDR_CHANNELS_MAX * SDR_GENERATIONS_MAX) /* QPNs of a QP: 256 */
 #define SDR_SIM_GRANT_BUCKETS 64u
 #define SDR_SIM_QPS_MAX	      32768u /* QPs of a node: half of the 2^16 spans */
@@ -27,8 +28,9 @@ struct sdr_sim_fifo {
 };
 
 /*
- * Packets of a link that arrive in the order they were sent wait in its fifo, of which the heap knows the
- * first; a packet that overtakes has its own event.  So the heap stays as small as the number of links.
+ * Packets of a link that arrive in the order they were sent wait in its fifo, of which the heap
+ * knows the first; a packet that overtakes has its own event.  So the heap stays as small as the
+ * number of links.
  */
 struct sdr_sim_lnk {
 	struct sdr_sim_link cfg;
@@ -37,7 +39,9 @@ struct sdr_sim_lnk {
 	struct sdr_sim_link_stats st;
 	uint64_t busy_ps; /* when the last byte will have left, picoseconds */
 	uint32_t down;	  /* blackouts under way */
-	/* Gilbert-Elliott: state, as of the packet whose first byte left at ge_ps; good at time 0 */
+	/*
+	 * Gilbert-Elliott: state, as of the packet whose first byte left at ge_ps; good at time 0
+	 */
 	bool bad;
 	uint64_t ge_ps;
 	/* the last answer to "how long is it on the line": most packets are alike */
@@ -167,13 +171,18 @@ static inline bool sdr_sim_rng_hit(struct sdr_sim_rng *r, double p)
 /* A packet with a payload buffer of len bytes, without one when len is 0.  NULL: no memory. */
 struct sdr_sim_packet *sdr_sim_packet_get(struct sdr_sim_world *w, size_t len);
 void sdr_sim_packet_put(struct sdr_sim_world *w, struct sdr_sim_packet *p);
-/* As sdr_sim_world_at; arg comes from malloc and is freed behind the call, or at the world's end, or on error. */
+/*
+ * As sdr_sim_world_at; arg comes from malloc and is freed behind the call, or at the world's end,
+ * or on error.
+ */
 int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user), void *arg);
 /* Takes the packet; due is set. */
-void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+			     struct sdr_sim_packet *p);
 int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number); /* -1: nobody */
 void sdr_sim_route_build(struct sdr_sim_world *w);
-static inline void sdr_sim_trace(struct sdr_sim_world *w, enum sdr_sim_what what, const struct sdr_sim_packet *p)
+static inline void sdr_sim_trace(struct sdr_sim_world *w, enum sdr_sim_what what,
+				 const struct sdr_sim_packet *p)
 {
 	if (w->attr.trace)
 		w->attr.trace(w->attr.user, w->now, what, p);
@@ -190,13 +199,16 @@ static inline void sdr_sim_fifo_push(struct sdr_sim_fifo *f, struct sdr_sim_pack
 
 /* ---- sdr_sim_link.c ---- */
 struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to);
-/* Time (ns) at which the queue will have room for wire bytes; 0 when it has now, or never blocks. */
+/*
+ * Time (ns) at which the queue will have room for wire bytes; 0 when it has now, or never blocks.
+ */
 uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint32_t wire);
 /* Sends: takes the packet, whatever becomes of it. */
 void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
 
 /* ---- sdr_sim_qp.c ---- */
-struct sdr_sim_qp *sdr_sim_qp_find(struct sdr_sim_eng *e, uint32_t qpn); /* any QPN of it; NULL: none */
+/* any QPN of it; NULL: none */
+struct sdr_sim_qp *sdr_sim_qp_find(struct sdr_sim_eng *e, uint32_t qpn);
 void sdr_sim_qp_free(struct sdr_sim_qp *qp);
 /* Reports QPs that broke: number of events. */
 int sdr_sim_qp_report(struct sdr_sim_eng *e, struct sdr_uc_ev *ev, int max);
@@ -204,8 +216,10 @@ int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct 
 void sdr_sim_qp_destroy(struct sdr_uc_qp *base);
 void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out);
 void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr);
-int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer, const struct sdr_uc_addr *addr);
-int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
+int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer,
+		       const struct sdr_uc_addr *addr);
+int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len,
+		      void *mr);
 void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot);
 
 /* ---- sdr_sim_grant.c ---- */
@@ -216,7 +230,8 @@ void sdr_sim_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
 /* Arrival of a data packet at a keyed node.  False: refused, and the host never hears of it. */
 bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);
 /* Its completion is polled.  True: ev is an event to report. */
-bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p, struct sdr_uc_ev *ev);
+bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
+			  struct sdr_uc_ev *ev);
 
 /* ---- sdr_sim_node.c ---- */
 /* The packet has arrived: takes it. */

@@ -3,15 +3,17 @@
 /*
  * The weather of the simulated network: what a link does to a packet.
  *
- * In this order: the test's filter, the size limit, blackout, the queue in front of the bottleneck (tail
- * drop), serialisation, loss (independent, by size, in bursts), corruption, delay with jitter and
- * reordering, duplication.  A packet lost in transit has used its time on the line; one dropped by the queue
- * has not.  Every link draws from a generator of its own, seeded by the world's seed and the two nodes: the
- * traffic of one link does not change another's luck.  Links come into being when they are first used.
+ * In this order: the test's filter, the size limit, blackout, the queue in front of the bottleneck
+ * (tail drop), serialisation, loss (independent, by size, in bursts), corruption, delay with jitter
+ * and reordering, duplication.  A packet lost in transit has used its time on the line; one dropped
+ * by the queue has not.  Every link draws from a generator of its own, seeded by the world's seed
+ * and the two nodes: the traffic of one link does not change another's luck.  Links come into being
+ * when they are first used.
  *
- * Cross traffic has no events: when somebody looks at the queue, what came since then is put in it first, packet by
- * packet.  After a long silence only the last SDR_SIM_CROSS_MAX of them are drawn: what was before is forgotten, as
- * it would be by a queue that runs empty now and then, or is full all the time.
+ * Cross traffic has no events: when somebody looks at the queue, what came since then is put in it
+ * first, packet by packet.  After a long silence only the last SDR_SIM_CROSS_MAX of them are drawn:
+ * what was before is forgotten, as it would be by a queue that runs empty now and then, or is full
+ * all the time.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,7 +36,8 @@ static void sdr_sim_cross_next(struct sdr_sim_lnk *l, double gap)
 	l->cross_ps += (uint64_t)(-log(u) * gap) + 1;
 }
 
-static void sdr_sim_lnk_set(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, const struct sdr_sim_link *cfg)
+static void sdr_sim_lnk_set(const struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+			    const struct sdr_sim_link *cfg)
 {
 	l->cfg = *cfg;
 	if (!l->cfg.cross_bytes)
@@ -57,8 +60,10 @@ struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return NULL;
-	sdr_sim_rng_seed(&l->rng, w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xd6e8feb86659fd93ull);
-	sdr_sim_rng_seed(&l->cross_rng, w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xa0761d6478bd642full);
+	sdr_sim_rng_seed(&l->rng,
+			 w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xd6e8feb86659fd93ull);
+	sdr_sim_rng_seed(&l->cross_rng,
+			 w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xa0761d6478bd642full);
 	sdr_sim_lnk_set(w, l, &w->attr.link);
 	*slot = l;
 	return l;
@@ -81,10 +86,14 @@ static uint64_t sdr_sim_lnk_waiting(const struct sdr_sim_lnk *l, uint64_t at_ps)
 {
 	if (!l->cfg.rate_bps || l->busy_ps <= at_ps)
 		return 0;
-	return (uint64_t)((double)(l->busy_ps - at_ps) * (double)l->cfg.rate_bps / (8.0 * (double)SDR_SIM_PS));
+	return (uint64_t)((double)(l->busy_ps - at_ps) * (double)l->cfg.rate_bps /
+			  (8.0 * (double)SDR_SIM_PS));
 }
 
-/* A packet finds room when the queue is empty or it fits: otherwise nothing larger than the queue could ever go. */
+/*
+ * A packet finds room when the queue is empty or it fits: otherwise nothing larger than the queue
+ * could ever go.
+ */
 static bool sdr_sim_lnk_full(const struct sdr_sim_lnk *l, uint64_t backlog, uint32_t wire)
 {
 	return l->cfg.queue_bytes && backlog && backlog + wire > l->cfg.queue_bytes;
@@ -137,8 +146,9 @@ uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *
 }
 
 /*
- * Gilbert-Elliott: is the line bad for a packet that starts at start_ps?  The chain forgets by a factor of lambda a
- * slot: P(bad after t slots) = pi + (s - pi) * lambda^t, pi being the share of bad slots and s the state (0, 1).
+ * Gilbert-Elliott: is the line bad for a packet that starts at start_ps?  The chain forgets by a
+ * factor of lambda a slot: P(bad after t slots) = pi + (s - pi) * lambda^t, pi being the share of
+ * bad slots and s the state (0, 1).
  */
 static bool sdr_sim_lnk_bad(struct sdr_sim_lnk *l, uint64_t start_ps, uint32_t slot_bytes)
 {
@@ -146,24 +156,27 @@ static bool sdr_sim_lnk_bad(struct sdr_sim_lnk *l, uint64_t start_ps, uint32_t s
 	double stay = c->ge_burst > 1 ? 1 - 1 / c->ge_burst : 0;
 	double enter = c->ge_loss < 1 ? c->ge_loss * (1 - stay) / (1 - c->ge_loss) : 1;
 	double p = l->bad ? stay : enter, lambda = stay - enter;
-	uint64_t slot_ps = sdr_sim_lnk_ps(l, slot_bytes), gone_ps = start_ps > l->ge_ps ? start_ps - l->ge_ps : 0;
+	uint64_t slot_ps = sdr_sim_lnk_ps(l, slot_bytes),
+		 gone_ps = start_ps > l->ge_ps ? start_ps - l->ge_ps : 0;
 
 	if (slot_ps && lambda > 0 && gone_ps != slot_ps)
-		p = c->ge_loss + (l->bad - c->ge_loss) * pow(lambda, (double)gone_ps / (double)slot_ps);
+		p = c->ge_loss +
+		    (l->bad - c->ge_loss) * pow(lambda, (double)gone_ps / (double)slot_ps);
 	l->ge_ps = start_ps;
 	l->bad = sdr_sim_rng_hit(&l->rng, p);
 	return l->bad;
 }
 
-static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l, const struct sdr_sim_packet *p,
-			     uint64_t start_ps)
+static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+			     const struct sdr_sim_packet *p, uint64_t start_ps)
 {
 	const struct sdr_sim_link *c = &l->cfg;
 	bool lost = false;
 
 	if (c->ge_loss > 0)
 		lost = sdr_sim_lnk_bad(l, start_ps,
-				       w->nodes[p->src].eng->attr.mtu + SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD);
+				       w->nodes[p->src].eng->attr.mtu + SDR_SIM_IP_UDP +
+					       SDR_DATA_OVERHEAD);
 	if (c->loss > 0 && sdr_sim_rng_hit(&l->rng, c->loss))
 		lost = true;
 	if (c->loss_byte > 0 && sdr_sim_rng_hit(&l->rng, c->loss_byte * p->wire))
@@ -171,9 +184,12 @@ static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l, con
 	return lost;
 }
 
-static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w, const struct sdr_sim_packet *p)
+static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w,
+						  const struct sdr_sim_packet *p)
 {
-	size_t len = !p->buf ? 0 : p->kind == SDR_SIM_CTL ? p->len + sizeof(struct sdr_uc_addr) : p->len;
+	size_t len = !p->buf		      ? 0
+		     : p->kind == SDR_SIM_CTL ? p->len + sizeof(struct sdr_uc_addr)
+					      : p->len;
 	struct sdr_sim_packet *c = sdr_sim_packet_get(w, len);
 	uint8_t *buf, pool;
 
@@ -190,7 +206,8 @@ static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w, const
 	return c;
 }
 
-static void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
+static void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+			       struct sdr_sim_packet *p)
 {
 	p->seq = w->seq++;
 	sdr_sim_trace(w, SDR_SIM_T_SENT, p);
@@ -262,9 +279,10 @@ gone:
 	sdr_sim_packet_put(w, p);
 }
 
-/* ---- settings -------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
-int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to, const struct sdr_sim_link *cfg)
+int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+		     const struct sdr_sim_link *cfg)
 {
 	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
 	uint64_t backlog;
@@ -273,11 +291,13 @@ int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to, const 
 		return from < w->attr.nodes && to < w->attr.nodes ? -ENOMEM : -EINVAL;
 	backlog = sdr_sim_lnk_backlog(w, l);
 	sdr_sim_lnk_set(w, l, cfg);
-	l->busy_ps = w->now * 1000 + sdr_sim_lnk_ps(l, backlog); /* what waits, waits at the new rate */
+	/* what waits, waits at the new rate */
+	l->busy_ps = w->now * 1000 + sdr_sim_lnk_ps(l, backlog);
 	return 0;
 }
 
-int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, const struct sdr_sim_link *cfg)
+int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b,
+			  const struct sdr_sim_link *cfg)
 {
 	int err = sdr_sim_link_set(w, a, b, cfg);
 
@@ -291,7 +311,8 @@ void sdr_sim_link_get(struct sdr_sim_world *w, uint32_t from, uint32_t to, struc
 	*cfg = l ? l->cfg : w->attr.link;
 }
 
-void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link_stats *out)
+void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+			struct sdr_sim_link_stats *out)
 {
 	const struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
 
@@ -334,7 +355,8 @@ static void sdr_sim_lnk_up(void *arg)
 	((struct sdr_sim_lnk *)arg)->down--;
 }
 
-int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin, uint64_t end)
+int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin,
+		     uint64_t end)
 {
 	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
 	int err;
@@ -345,17 +367,18 @@ int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64
 	return err ? err : sdr_sim_world_at(w, end, sdr_sim_lnk_up, l);
 }
 
-int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin, uint64_t end)
+int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin,
+			  uint64_t end)
 {
 	int err = sdr_sim_blackout(w, a, b, begin, end);
 
 	return err ? err : sdr_sim_blackout(w, b, a, begin, end);
 }
 
-/* ---- injection ------------------------------------------------------------------------------------- */
+/* ---- injection ------------------------------------------------------------------------------- */
 
-int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node, uint64_t delay_ns,
-		       const void *buf, size_t len)
+int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node,
+		       uint64_t delay_ns, const void *buf, size_t len)
 {
 	struct sdr_sim_packet *p;
 	struct sdr_uc_addr from;

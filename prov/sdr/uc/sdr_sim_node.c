@@ -3,12 +3,13 @@
 /*
  * The simulated engine: one node's end of the network, behind the table of sdr_uc.h.
  *
- * Sending: a run is cut into packets, each of which takes the link to the node that has the peer's address
- * now.  Receiving: what arrives waits in the node's unread queue (bounded by rx_window, as a socket buffer
- * is) and is checked and placed by poll, under the rules of every engine: QPN, root key, slot, generation,
- * agreement of address and immediate, bounds.  With report_late the node behaves as hardware whose root key
- * table has a NULL entry: the bytes go nowhere and the completion is reported all the same.  A keyed node is
- * more of a device: data are placed under their grant when they arrive (sdr_sim_grant.c), and poll only tells.
+ * Sending: a run is cut into packets, each of which takes the link to the node that has the peer's
+ * address now.  Receiving: what arrives waits in the node's unread queue (bounded by rx_window, as
+ * a socket buffer is) and is checked and placed by poll, under the rules of every engine: QPN, root
+ * key, slot, generation, agreement of address and immediate, bounds.  With report_late the node
+ * behaves as hardware whose root key table has a NULL entry: the bytes go nowhere and the
+ * completion is reported all the same.  A keyed node is more of a device: data are placed under
+ * their grant when they arrive (sdr_sim_grant.c), and poll only tells.
  *
  * In a world with virtual payload the same checks are made and no byte is read or written.
  * Time does not move here.
@@ -18,11 +19,14 @@
 #include <string.h>
 #include "sdr_sim_impl.h"
 
-/* ---- sending --------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
-/* The link to an address.  NULL with *err 0: nobody is there, the packet is lost; -EAGAIN: the queue is full. */
-static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t number, uint32_t wire, int *node,
-					   int *err)
+/*
+ * The link to an address.  NULL with *err 0: nobody is there, the packet is lost; -EAGAIN: the
+ * queue is full.
+ */
+static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t number, uint32_t wire,
+					   int *node, int *err)
 {
 	struct sdr_sim_world *w = e->w;
 	struct sdr_sim_lnk *l;
@@ -43,7 +47,8 @@ static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t numbe
 	return l;
 }
 
-static void sdr_sim_launch(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sdr_sim_packet *p, int node)
+static void sdr_sim_launch(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sdr_sim_packet *p,
+			   int node)
 {
 	p->from = e->w->nodes[e->node].addr;
 	p->src = (uint16_t)e->node;
@@ -66,8 +71,8 @@ static int sdr_sim_send_run(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
 	uint32_t len, wire, lane;
 	int node, err;
 
-	if (!qp->connected || qp->broken || tx->gen >= a->generations || tx->channel >= a->channels ||
-	    tx->w.slot >> a->split.id_bits)
+	if (!qp->connected || qp->broken || tx->gen >= a->generations ||
+	    tx->channel >= a->channels || tx->w.slot >> a->split.id_bits)
 		return 0; /* lost */
 	lane = (uint32_t)tx->gen * a->channels + tx->channel;
 	do {
@@ -147,7 +152,8 @@ static int sdr_sim_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 	if (sdr_sim_node_stalled(e->w, e->node))
 		return 0;
 	for (i = 0; i < n; i++) {
-		err = v[i].kind == SDR_UC_TX_WRITE ? sdr_sim_send_run(e, &v[i]) : sdr_sim_send_ctl(e, &v[i]);
+		err = v[i].kind == SDR_UC_TX_WRITE ? sdr_sim_send_run(e, &v[i])
+						   : sdr_sim_send_ctl(e, &v[i]);
 		if (err)
 			break;
 	}
@@ -157,7 +163,7 @@ static int sdr_sim_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 	return i;
 }
 
-/* ---- receiving ------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 {
@@ -185,7 +191,8 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 }
 
 /* The placement rule.  True: ev is an event to report. */
-static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p, struct sdr_uc_ev *ev)
+static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
+			  struct sdr_uc_ev *ev)
 {
 	struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
 	const struct sdr_sim_slot *slot;
@@ -199,8 +206,9 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	lane = p->qpn - qp->qpn;
 	id = p->va / a->max_msg;
 	off = p->va % a->max_msg;
-	if (lane >= (uint32_t)a->channels * a->generations || p->len > qp->mtu || off + p->len > a->max_msg ||
-	    id != sdr_imm_id(&a->split, p->imm) || off != (uint64_t)sdr_imm_off(&a->split, p->imm) * qp->mtu)
+	if (lane >= (uint32_t)a->channels * a->generations || p->len > qp->mtu ||
+	    off + p->len > a->max_msg || id != sdr_imm_id(&a->split, p->imm) ||
+	    off != (uint64_t)sdr_imm_off(&a->split, p->imm) * qp->mtu)
 		goto bad;
 	ev->kind = SDR_UC_EV_PLACED;
 	ev->gen = (uint8_t)(lane / a->channels);
@@ -212,7 +220,8 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	if (!sdr_rkey_near(qp->rkey, p->rkey, slot->bound ? sdr_rkey_lap(qp->rkey, slot->rkey) : 0))
 		goto bad;
 	/* Hardware (report_late) has one key: it cannot tell laps. */
-	if (!slot->bound || slot->gen != ev->gen || (slot->rkey != p->rkey && !e->attr.report_late)) {
+	if (!slot->bound || slot->gen != ev->gen ||
+	    (slot->rkey != p->rkey && !e->attr.report_late)) {
 		e->st.pkts_late++;
 		sdr_sim_trace(e->w, SDR_SIM_T_LATE, p);
 		return e->attr.report_late;
@@ -259,7 +268,8 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		e->unread -= p->wire;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		if (p->kind == SDR_SIM_DATA) {
-			n += e->attr.keyed ? sdr_sim_grant_report(e, p, &ev[n]) : sdr_sim_place(e, p, &ev[n]);
+			n += e->attr.keyed ? sdr_sim_grant_report(e, p, &ev[n])
+					   : sdr_sim_place(e, p, &ev[n]);
 			sdr_sim_packet_put(e->w, p);
 			continue;
 		}
@@ -282,7 +292,7 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	return n;
 }
 
-/* ---- the rest of the table ------------------------------------------------------------------------- */
+/* ---- the rest of the table ------------------------------------------------------------------- */
 
 static int sdr_sim_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
 {
@@ -332,7 +342,9 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->rx_window = e->attr.rx_window;
 	out->keyed = e->attr.keyed != SDR_SIM_KEYED_NONE;
 	out->no_bytes = e->w->attr.virtual_payload;
-	out->late = e->attr.keyed == SDR_SIM_KEYED_MR ? "mr" : e->attr.keyed == SDR_SIM_KEYED_ROOT ? "root" : "lap";
+	out->late = e->attr.keyed == SDR_SIM_KEYED_MR	  ? "mr"
+		    : e->attr.keyed == SDR_SIM_KEYED_ROOT ? "root"
+							  : "lap";
 	sdr_sim_node_addr(e->w, e->node, &out->addr);
 }
 
@@ -415,9 +427,12 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 		e->attr.mtu = SDR_MTU_DEFAULT;
 	room = e->attr.mtu + SDR_DATA_OVERHEAD - SDR_CTL_OVERHEAD;
 	if (!e->attr.ctl_max)
-		e->attr.ctl_max = room < SDR_CTL_MIN ? SDR_CTL_MIN : room > SDR_CTL_MAX ? SDR_CTL_MAX : room;
-	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX || e->attr.ctl_max < SDR_CTL_MIN ||
-	    e->attr.ctl_max > SDR_CTL_MAX || e->attr.keyed > SDR_SIM_KEYED_ROOT) {
+		e->attr.ctl_max = room < SDR_CTL_MIN   ? SDR_CTL_MIN
+				  : room > SDR_CTL_MAX ? SDR_CTL_MAX
+						       : room;
+	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX ||
+	    e->attr.ctl_max < SDR_CTL_MIN || e->attr.ctl_max > SDR_CTL_MAX ||
+	    e->attr.keyed > SDR_SIM_KEYED_ROOT) {
 		free(e);
 		return -EINVAL;
 	}
@@ -430,7 +445,7 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 	return 0;
 }
 
-/* ---- what tests do to nodes ------------------------------------------------------------------------ */
+/* ---- what tests do to nodes ------------------------------------------------------------------ */
 
 void sdr_sim_node_kill(struct sdr_sim_world *w, uint32_t node, bool dead)
 {

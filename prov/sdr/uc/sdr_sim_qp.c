@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * QPs of the simulated engine: QP numbers, what both sides exchange, the slots of the message table.
+ * QPs of the simulated engine: QP numbers, what both sides exchange, the slots of the message
+ * table.
  *
- * A QP takes a span of 256 QP numbers of which channels * generations are in use; the spans of a node are
- * found through a small hash table.  Numbers, root key and first PSN come from the randomness that the
- * caller gives, so they are part of the seed.  Nothing is sent or received here.
+ * A QP takes a span of 256 QP numbers of which channels * generations are in use; the spans of a
+ * node are found through a small hash table.  Numbers, root key and first PSN come from the
+ * randomness that the caller gives, so they are part of the seed.  Nothing is sent or received
+ * here.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sdr_sim_impl.h"
 
-/* ---- QPs ------------------------------------------------------------------------------------------- */
+/* ---- QPs ------------------------------------------------------------------------------------- */
 
 static uint32_t sdr_sim_qp_hash(uint32_t qpn)
 {
@@ -70,8 +72,8 @@ int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct 
 	int err;
 
 	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
-	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) || a->mtu < SDR_MTU_MIN ||
-	    a->mtu > e->attr.mtu || !a->max_msg || a->max_msg % a->mtu ||
+	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) ||
+	    a->mtu < SDR_MTU_MIN || a->mtu > e->attr.mtu || !a->max_msg || a->max_msg % a->mtu ||
 	    a->max_msg > (uint64_t)a->mtu << a->split.off_bits)
 		return -EINVAL;
 	if (e->qps_n >= SDR_SIM_QPS_MAX)
@@ -89,7 +91,8 @@ int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct 
 	sdr_sim_rng_seed(&rng, a->rand[0]);
 	rng.s[1] ^= a->rand[1];
 	do {
-		qp->qpn = (uint32_t)(sdr_sim_rng_next(&rng) & SDR_QPN_MASK) / SDR_SIM_QPN_SPAN * SDR_SIM_QPN_SPAN;
+		qp->qpn = (uint32_t)(sdr_sim_rng_next(&rng) & SDR_QPN_MASK) / SDR_SIM_QPN_SPAN *
+			  SDR_SIM_QPN_SPAN;
 	} while (!qp->qpn || sdr_sim_qp_find(e, qp->qpn)); /* the first span holds SDR_QPN_CTL */
 	qp->rkey = (uint32_t)sdr_sim_rng_next(&rng);
 	qp->first_psn = (uint32_t)sdr_sim_rng_next(&rng) & SDR_PSN_MASK;
@@ -192,14 +195,16 @@ void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr
 	qp->peer_number = sdr_sim_addr_number(addr);
 }
 
-int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer, const struct sdr_uc_addr *addr)
+int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer,
+		       const struct sdr_uc_addr *addr)
 {
 	struct sdr_sim_qp *qp = sdr_sim_qp(base);
 	const struct sdr_uc_qp_attr *a = &qp->attr;
 	struct sdr_uc_addr from_info;
 
-	if (peer->channels != a->channels || peer->generations != a->generations || peer->mtu != a->mtu ||
-	    peer->max_msg != a->max_msg || memcmp(&peer->split, &a->split, sizeof(a->split)))
+	if (peer->channels != a->channels || peer->generations != a->generations ||
+	    peer->mtu != a->mtu || peer->max_msg != a->max_msg ||
+	    memcmp(&peer->split, &a->split, sizeof(a->split)))
 		return -EPROTO;
 	if (!addr) {
 		if (peer->addr_len != 4)
@@ -216,9 +221,10 @@ int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *pe
 	return 0;
 }
 
-/* ---- slots ----------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
-int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len,
+		      void *mr)
 {
 	struct sdr_sim_qp *qp = sdr_sim_qp(base);
 

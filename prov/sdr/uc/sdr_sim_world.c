@@ -3,18 +3,18 @@
 /*
  * The simulated world: virtual time, the event heap, random numbers, packet memory.
  *
- * Events are ordered by (time, creation number), so that two events of the same instant always run in the
- * order in which they were made.  Packets of one link which keep their order cost no heap operation but a
- * replacement of the top.  Packets and payloads come from free lists that only grow: a run allocates as
- * many as were ever under way at once.  Not here: what a link does to a packet (sdr_sim_link.c), what a
- * receiver does with it (sdr_sim_node.c).
+ * Events are ordered by (time, creation number), so that two events of the same instant always run
+ * in the order in which they were made.  Packets of one link which keep their order cost no heap
+ * operation but a replacement of the top.  Packets and payloads come from free lists that only
+ * grow: a run allocates as many as were ever under way at once.  Not here: what a link does to a
+ * packet (sdr_sim_link.c), what a receiver does with it (sdr_sim_node.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sdr_sim_impl.h"
 
-/* ---- random numbers: xoshiro256** seeded by splitmix64 (public domain algorithms) ------------------- */
+/* ---- random numbers: xoshiro256** seeded by splitmix64 (public domain algorithms) ------------ */
 
 static uint64_t sdr_sim_splitmix(uint64_t *x)
 {
@@ -56,7 +56,7 @@ uint64_t sdr_sim_world_random(struct sdr_sim_world *w)
 	return sdr_sim_rng_next(&w->rng);
 }
 
-/* ---- packet memory --------------------------------------------------------------------------------- */
+/* ---- packet memory --------------------------------------------------------------------------- */
 
 static bool sdr_sim_packets_grow(struct sdr_sim_world *w)
 {
@@ -118,7 +118,7 @@ void sdr_sim_packet_put(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 	w->free_pkt = p;
 }
 
-/* ---- events ---------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static inline bool sdr_sim_before(const struct sdr_sim_event *a, const struct sdr_sim_event *b)
 {
@@ -164,7 +164,8 @@ static int sdr_sim_heap_push(struct sdr_sim_world *w, const struct sdr_sim_event
 	return 0;
 }
 
-void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
+void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+			     struct sdr_sim_packet *p)
 {
 	struct sdr_sim_event e = { .due = p->due, .seq = p->seq };
 
@@ -194,7 +195,9 @@ void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l, str
 
 int sdr_sim_world_at(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user), void *user)
 {
-	struct sdr_sim_event e = { .due = when > w->now ? when : w->now, .seq = w->seq++, .user = user };
+	struct sdr_sim_event e = { .due = when > w->now ? when : w->now,
+				   .seq = w->seq++,
+				   .user = user };
 
 	e.kind = SDR_SIM_E_FN;
 	e.fn = fn;
@@ -203,7 +206,9 @@ int sdr_sim_world_at(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *us
 
 int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user), void *arg)
 {
-	struct sdr_sim_event e = { .due = when > w->now ? when : w->now, .seq = w->seq++, .user = arg };
+	struct sdr_sim_event e = { .due = when > w->now ? when : w->now,
+				   .seq = w->seq++,
+				   .user = arg };
 	int err = -ENOMEM;
 
 	e.kind = SDR_SIM_E_FN;
@@ -291,7 +296,7 @@ uint64_t sdr_sim_world_flying(const struct sdr_sim_world *w)
 	return w->flying;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static inline uint32_t sdr_sim_route_hash(uint32_t number)
 {
@@ -346,7 +351,7 @@ int sdr_sim_node_rebind(struct sdr_sim_world *w, uint32_t node, uint32_t number)
 	return 0;
 }
 
-/* ---- creation -------------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 struct sdr_sim_world *sdr_sim_world_create(const struct sdr_sim_world_attr *attr)
 {

@@ -26,7 +26,8 @@
 
 static const struct sdr_uc_ops sdr_soft_ops;
 
-static void __attribute__((format(printf, 2, 3))) sdr_soft_say(const struct sdr_soft_attr *a, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+sdr_soft_say(const struct sdr_soft_attr *a, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -44,8 +45,8 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	int ret;
 
 	if (a->mtu && (a->mtu < SDR_MTU_MIN || a->mtu > SDR_MTU_MAX || a->mtu % 4)) {
-		sdr_soft_say(a, "mtu %u: expected a multiple of 4 from %u to %u bytes, or 0", a->mtu, SDR_MTU_MIN,
-			     SDR_MTU_MAX);
+		sdr_soft_say(a, "mtu %u: expected a multiple of 4 from %u to %u bytes, or 0",
+			     a->mtu, SDR_MTU_MIN, SDR_MTU_MAX);
 		return -EINVAL;
 	}
 	ret = sdr_soft_device_mtu((const struct sockaddr *)&a->bind);
@@ -60,13 +61,14 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	if (s->ctl_max > SDR_CTL_MAX)
 		s->ctl_max = SDR_CTL_MAX;
 	if (s->ctl_max < SDR_CTL_MIN) {
-		sdr_soft_say(a, "the device's MTU of %u bytes is too small: at least %u are needed", dev,
-			     ip + SDR_UDP_LEN + SDR_CTL_OVERHEAD + SDR_CTL_MIN);
+		sdr_soft_say(a, "the device's MTU of %u bytes is too small: at least %u are needed",
+			     dev, ip + SDR_UDP_LEN + SDR_CTL_OVERHEAD + SDR_CTL_MIN);
 		return -EMSGSIZE;
 	}
 	if (a->mtu > fit) {
-		sdr_soft_say(a, "mtu %u: the device's MTU of %u bytes carries packets of %u at the most", a->mtu,
-			     dev, fit);
+		sdr_soft_say(
+			a, "mtu %u: the device's MTU of %u bytes carries packets of %u at the most",
+			a->mtu, dev, fit);
 		return -EMSGSIZE;
 	}
 	if (a->mtu)
@@ -80,7 +82,9 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 
 static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
 {
-	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in), got;
+	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in),
+		  got;
 	struct sockaddr_storage sa = a->bind, name;
 	int channels = a->channels ? a->channels : 1, i, fd;
 	uint32_t window;
@@ -168,7 +172,10 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	if (ret)
 		goto err;
 	s->rx.nic = s->port[0] == SDR_ROCE_PORT;
-	/* The descriptor for sleeping must not change when a device becomes a peer and brings a socket along. */
+	/*
+	 * The descriptor for sleeping must not change when a device becomes a peer and brings a
+	 * socket along.
+	 */
 	if (s->nfd > 1 || !s->rx.nic) {
 		ret = sdr_soft_epoll_open(s);
 		if (ret)
@@ -253,7 +260,8 @@ static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 
-	return sdr_soft_rx_left(&s->rx) || (s->roce && sdr_soft_rx_left(&s->roce->rx)) ? 0 : UINT64_MAX;
+	return sdr_soft_rx_left(&s->rx) || (s->roce && sdr_soft_rx_left(&s->roce->rx)) ? 0
+										       : UINT64_MAX;
 }
 
 static bool sdr_soft_arm(struct sdr_uc *uc)

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The soft engine: RoCEv2 UC in an ordinary UDP socket, no privileges.  One socket carries data packets (UC
- * RDMA WRITE Only with Immediate) and control datagrams (UD SEND Only to QPN 1); further sockets are further
- * source ports (channels), so that routers which hash ports spread the load.  Segmentation and aggregation by
- * the kernel (UDP_SEGMENT, UDP_GRO) are used where they exist.
+ * The soft engine: RoCEv2 UC in an ordinary UDP socket, no privileges.  One socket carries data
+ * packets (UC RDMA WRITE Only with Immediate) and control datagrams (UD SEND Only to QPN 1);
+ * further sockets are further source ports (channels), so that routers which hash ports spread the
+ * load.  Segmentation and aggregation by the kernel (UDP_SEGMENT, UDP_GRO) are used where they
+ * exist.
  *
- * A peer may be an RDMA device (QP info with SDR_QP_F_NIC): its data go to, and come in on, UDP port 4791 with the
- * ICRC that devices check.  An engine that is bound to another port opens that one too with its first such peer.
+ * A peer may be an RDMA device (QP info with SDR_QP_F_NIC): its data go to, and come in on, UDP
+ * port 4791 with the ICRC that devices check.  An engine that is bound to another port opens that
+ * one too with its first such peer.
  *
- * An address (sdr_uc_addr) of this engine is: family (4 or 6), port (2, network order), address (4 or 16),
- * and for IPv6 the scope id (4, little-endian; 0 unless the address is link-local).
+ * An address (sdr_uc_addr) of this engine is: family (4 or 6), port (2, network order), address (4
+ * or 16), and for IPv6 the scope id (4, little-endian; 0 unless the address is link-local).
  */
 #ifndef SDR_SOFT_H
 #define SDR_SOFT_H
@@ -25,12 +27,14 @@
 #define SDR_SOFT_NO_GRO 0x2
 
 struct sdr_soft_attr {
-	struct sockaddr_storage bind; /* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
-	uint32_t mtu;		      /* payload bytes a packet; 0: the device's, at most SDR_MTU_DEFAULT */
-	uint32_t rcvbuf, sndbuf;      /* bytes; 0: the defaults above */
-	uint8_t channels;	      /* sockets; 0: 1 */
-	uint8_t off;		      /* SDR_SOFT_NO_* */
-	char *err;		      /* reason of a failure in words; may be NULL */
+	/* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
+	struct sockaddr_storage bind;
+	/* payload bytes a packet; 0: the device's, at most SDR_MTU_DEFAULT */
+	uint32_t mtu;
+	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */
+	uint8_t channels;	 /* sockets; 0: 1 */
+	uint8_t off;		 /* SDR_SOFT_NO_* */
+	char *err;		 /* reason of a failure in words; may be NULL */
 	size_t err_len;
 };
 
@@ -38,38 +42,45 @@ int sdr_soft_open(const struct sdr_soft_attr *attr, struct sdr_uc **uc);
 
 /* What the engine does that sdr_uc_stats has no place for; all u64, monotonic. */
 struct sdr_soft_stats {
-	uint64_t tx_lost;    /* packets and datagrams that the kernel refused (no route, too long for the path) */
-	uint64_t tx_gso_off; /* messages sent again in single packets because the device cannot segment */
-	uint64_t rx_err;     /* errors that a receive call reported (ICMP and the like); ignored */
-	uint64_t rx_trunc;   /* datagrams longer than any of ours */
+	/* packets and datagrams that the kernel refused (no route, too long for the path) */
+	uint64_t tx_lost;
+	/* messages sent again in single packets because the device cannot segment */
+	uint64_t tx_gso_off;
+	uint64_t rx_err;   /* errors that a receive call reported (ICMP and the like); ignored */
+	uint64_t rx_trunc; /* datagrams longer than any of ours */
 };
 /* Both look through fault injection; counters of an engine that is not soft are zero. */
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out);
 /*
- * Why the last qp_connect failed that had more to say than its errno: cause and remedy (UDP port 4791 is taken);
- * "" when none did.  Lives as long as the engine; looks through fault injection.
+ * Why the last qp_connect failed that had more to say than its errno: cause and remedy (UDP port
+ * 4791 is taken); "" when none did.  Lives as long as the engine; looks through fault injection.
  */
 const char *sdr_soft_reason(struct sdr_uc *uc);
-/* For an engine that uses this one as its socket: where control datagrams say that answers may go. */
+/*
+ * For an engine that uses this one as its socket: where control datagrams say that answers may go.
+ */
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn);
 /* The bound address of the first socket.  0, or -EINVAL when uc is not a soft engine. */
 int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
 
-/* ---- addresses ------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 /* 0 or -EAFNOSUPPORT. */
 int sdr_soft_addr_from_sockaddr(struct sdr_uc_addr *out, const struct sockaddr *sa);
 /* Returns the length of the sockaddr, or -EINVAL. */
 int sdr_soft_addr_to_sockaddr(const struct sdr_uc_addr *a, struct sockaddr_storage *out);
-/* The address that routing sends from towards this one, port 0: asked of a socket, nothing is sent.  0 or negative errno. */
+/*
+ * The address that routing sends from towards this one, port 0: asked of a socket, nothing is
+ * sent.  0 or negative errno.
+ */
 int sdr_soft_route(const struct sockaddr *to, struct sockaddr_storage *from);
 /* "ADDRESS", "ADDRESS:PORT", "[IPV6]:PORT", "" (all of IPv4); numeric.  0 or -EINVAL. */
 int sdr_soft_addr_parse(const char *s, struct sockaddr_storage *out);
 /* Writes "1.2.3.4:5" or "[::1]:5", truncated to len bytes with the final zero. */
 void sdr_soft_addr_format(const struct sdr_uc_addr *a, char *buf, size_t len);
 /*
- * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and not
- * loopback, else loopback).  Negative errno when no device has the address.
+ * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and
+ * not loopback, else loopback).  Negative errno when no device has the address.
  */
 int sdr_soft_device_mtu(const struct sockaddr *sa);
 

@@ -99,7 +99,9 @@ static int sdr_soft_host_parse(char *host, bool v6, struct sockaddr_storage *out
 
 	out->ss_family = v6 ? AF_INET6 : AF_INET;
 	if (!v6)
-		return inet_pton(AF_INET, host, &((struct sockaddr_in *)(void *)out)->sin_addr) == 1 ? 0 : -EINVAL;
+		return inet_pton(AF_INET, host, &((struct sockaddr_in *)(void *)out)->sin_addr) == 1
+			       ? 0
+			       : -EINVAL;
 	zone = strchr(host, '%');
 	if (zone) {
 		*zone++ = 0;
@@ -172,7 +174,8 @@ void sdr_soft_addr_format(const struct sdr_uc_addr *a, char *buf, size_t len)
 
 int sdr_soft_route(const struct sockaddr *to, struct sockaddr_storage *from)
 {
-	socklen_t len = to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	socklen_t len = to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						  : sizeof(struct sockaddr_in);
 	socklen_t got = sizeof(*from);
 	struct sockaddr_storage sa;
 	int fd, ret = 0;
@@ -186,7 +189,8 @@ int sdr_soft_route(const struct sockaddr *to, struct sockaddr_storage *from)
 	if (fd < 0)
 		return -errno;
 	memset(from, 0, sizeof(*from));
-	if (connect(fd, (struct sockaddr *)&sa, len) || getsockname(fd, (struct sockaddr *)from, &got))
+	if (connect(fd, (struct sockaddr *)&sa, len) ||
+	    getsockname(fd, (struct sockaddr *)from, &got))
 		ret = -errno;
 	else
 		((struct sockaddr_in *)(void *)from)->sin_port = 0;
@@ -221,7 +225,9 @@ static bool sdr_soft_addr_same_host(const struct sockaddr *a, const struct socka
 static bool sdr_soft_addr_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)(const void *)sa)->sin_addr.s_addr) >> 24 == 127;
+		return ntohl(((const struct sockaddr_in *)(const void *)sa)->sin_addr.s_addr) >>
+			       24 ==
+		       127;
 	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr);
 }
 
@@ -241,7 +247,8 @@ int sdr_soft_device_mtu(const struct sockaddr *sa)
 	for (i = list; i; i = i->ifa_next) {
 		struct ifreq req;
 
-		if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) || i->ifa_addr->sa_family != sa->sa_family)
+		if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) ||
+		    i->ifa_addr->sa_family != sa->sa_family)
 			continue;
 		memset(&req, 0, sizeof(req));
 		snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", i->ifa_name);

@@ -11,9 +11,10 @@
  *   sdr_soft_nic.c  peers that are RDMA devices: port 4791, their ICRC
  *   sdr_soft_addr.c addresses
  *
- * One thread at a time; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one header arena,
- * both allocated and touched at open; then a QP table that grows with the QPs, and for each QP pages of slots
- * as they are bound.  With the first peer that is a device: receive buffers for port 4791, and a struct a QP.
+ * One thread at a time; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one
+ * header arena, both allocated and touched at open; then a QP table that grows with the QPs, and
+ * for each QP pages of slots as they are bound.  With the first peer that is a device: receive
+ * buffers for port 4791, and a struct a QP.
  */
 #ifndef SDR_SOFT_IMPL_H
 #define SDR_SOFT_IMPL_H
@@ -23,21 +24,26 @@
 #include <sys/uio.h>
 #include "sdr_soft.h"
 
-#define SDR_SOFT_RX_BUFS    8u	    /* datagrams (GRO trains) a receive call may bring */
-#define SDR_SOFT_RX_BUF_LEN 65536u  /* bytes; no UDP datagram is longer */
-#define SDR_SOFT_TX_MSGS    64u	    /* messages a send call takes */
-#define SDR_SOFT_TX_IOVS    1024u   /* pieces of those messages together */
-#define SDR_SOFT_TX_ARENA   65536u  /* bytes of headers, trailers and short payloads of those messages */
-#define SDR_SOFT_TX_BATCH   131072u /* payload bytes after which a call is made: check-summed bytes stay in cache */
-#define SDR_SOFT_PACK_MAX   1024u   /* payload bytes up to which copying beats a further iovec */
-#define SDR_SOFT_GSO_SEGS   64u	    /* packets a train, the kernel's UDP_MAX_SEGMENTS */
-#define SDR_SOFT_GSO_BYTES  65000u  /* bytes a train; IP ends at 65507 */
-#define SDR_SOFT_SLOT_PAGE  64u	    /* slots a page of the slot table */
-#define SDR_SOFT_QPN_BITS   18u	    /* bits of a QPN that index the QP table; those above are random */
-#define SDR_SOFT_QPN_FIRST  16u	    /* lowest index: QPNs 0 and 1 are special in every RoCE network */
-#define SDR_SOFT_QKEY	    0x80010000u /* of control datagrams: the well-known key of QPN 1 */
+#define SDR_SOFT_RX_BUFS    8u	   /* datagrams (GRO trains) a receive call may bring */
+#define SDR_SOFT_RX_BUF_LEN 65536u /* bytes; no UDP datagram is longer */
+#define SDR_SOFT_TX_MSGS    64u	   /* messages a send call takes */
+#define SDR_SOFT_TX_IOVS    1024u  /* pieces of those messages together */
+/* bytes of headers, trailers and short payloads of those messages */
+#define SDR_SOFT_TX_ARENA 65536u
+/* payload bytes after which a call is made: check-summed bytes stay in cache */
+#define SDR_SOFT_TX_BATCH  131072u
+#define SDR_SOFT_PACK_MAX  1024u  /* payload bytes up to which copying beats a further iovec */
+#define SDR_SOFT_GSO_SEGS  64u	  /* packets a train, the kernel's UDP_MAX_SEGMENTS */
+#define SDR_SOFT_GSO_BYTES 65000u /* bytes a train; IP ends at 65507 */
+#define SDR_SOFT_SLOT_PAGE 64u	  /* slots a page of the slot table */
+/* bits of a QPN that index the QP table; those above are random */
+#define SDR_SOFT_QPN_BITS 18u
+/* lowest index: QPNs 0 and 1 are special in every RoCE network */
+#define SDR_SOFT_QPN_FIRST 16u
+#define SDR_SOFT_QKEY	   0x80010000u /* of control datagrams: the well-known key of QPN 1 */
 
-#define SDR_SOFT_NIC_SEEDS  8u	 /* ICRC seeds kept a direction; a peer uses few lengths and ports */
+/* ICRC seeds kept a direction; a peer uses few lengths and ports */
+#define SDR_SOFT_NIC_SEEDS  8u
 #define SDR_SOFT_REASON_LEN 320u /* bytes of sdr_soft_reason */
 
 /* UDP payload of one packet on the wire. */
@@ -66,7 +72,8 @@ struct sdr_soft_seed {
 
 /* A peer that is an RDMA device. */
 struct sdr_soft_nic {
-	uint8_t peer[16], local[16]; /* IP addresses, 4 or 16 bytes: the device's, and ours as it sees it */
+	/* IP addresses, 4 or 16 bytes: the device's, and ours as it sees it */
+	uint8_t peer[16], local[16];
 	struct sdr_soft_seed tx[SDR_SOFT_NIC_SEEDS], rx[SDR_SOFT_NIC_SEEDS];
 	uint32_t tpn[]; /* the device's numbers, by transport QP */
 };
@@ -75,13 +82,15 @@ struct sdr_soft_qp {
 	struct sdr_uc_qp qp;
 	struct sdr_soft *s;
 	void *cookie;
-	uint32_t qpn, rkey, psn0; /* own: base QPN, key and first PSN that the peer uses towards us */
-	uint32_t ntp;		  /* transport QPs: channels * generations */
+	/* own: base QPN, key and first PSN that the peer uses towards us */
+	uint32_t qpn, rkey, psn0;
+	uint32_t ntp; /* transport QPs: channels * generations */
 	uint8_t channels, generations;
 	struct sdr_imm_split split;
-	uint32_t mtu;		      /* bytes */
-	uint64_t max_msg;	      /* bytes */
-	struct sdr_soft_slot **pages; /* 1 << id_bits slots, SDR_SOFT_SLOT_PAGE a page, NULL until bound */
+	uint32_t mtu;	  /* bytes */
+	uint64_t max_msg; /* bytes */
+	/* 1 << id_bits slots, SDR_SOFT_SLOT_PAGE a page, NULL until bound */
+	struct sdr_soft_slot **pages;
 	uint32_t nslots;
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_soft_dest dest; /* of data */
@@ -93,11 +102,12 @@ struct sdr_soft_qp {
 struct sdr_soft_msg {
 	uint32_t niov, seg, nseg; /* pieces; bytes a full segment; segments */
 	uint32_t bytes;		  /* of all segments */
-	int desc;		  /* where to resume if this message does not go: index into post()'s array, */
-	uint32_t desc_pkt;	  /* packets of that descriptor in earlier messages, */
-	uint32_t npkts;		  /* data packets in this one, */
-	uint32_t nctl;		  /* control datagrams, */
-	uint64_t payload;	  /* and bytes of data payload */
+	/* where to resume if this message does not go: index into post()'s array, */
+	int desc;
+	uint32_t desc_pkt; /* packets of that descriptor in earlier messages, */
+	uint32_t npkts;	   /* data packets in this one, */
+	uint32_t nctl;	   /* control datagrams, */
+	uint64_t payload;  /* and bytes of data payload */
 	uint8_t sock;
 	bool closed; /* a short segment ended it, or it must stay alone */
 };
@@ -130,18 +140,21 @@ struct sdr_soft_rx {
 	uint32_t off, seg;  /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	bool have_addr;	    /* addr[cur] is filled */
 	bool many;	    /* the last call brought something: ask for all there is */
-	bool drained;	    /* it did not bring all that it asked for: nothing older is in the socket */
-	bool nic;	    /* read from port 4791: devices may be heard here */
-	bool nic_only;	    /* and nobody else: the socket is there for them */
+	/* it did not bring all that it asked for: nothing older is in the socket */
+	bool drained;
+	bool nic;      /* read from port 4791: devices may be heard here */
+	bool nic_only; /* and nobody else: the socket is there for them */
 	uint8_t *bufs;
 };
 
 /* UDP port 4791 of an engine with peers that are devices. */
 struct sdr_soft_port {
-	int fd;	      /* -1: it is the engine's own */
-	bool ready;   /* what rx holds may be placed: the control datagrams before it were reported */
+	int fd; /* -1: it is the engine's own */
+	/* what rx holds may be placed: the control datagrams before it were reported */
+	bool ready;
 	uint32_t age; /* polls for which it has not been */
-	uint32_t id[SDR_SOFT_GSO_SEGS]; /* what the IPv4 identification changes in a seed, by segment of a train */
+	/* what the IPv4 identification changes in a seed, by segment of a train */
+	uint32_t id[SDR_SOFT_GSO_SEGS];
 	struct sdr_soft_rx rx;
 };
 
@@ -193,8 +206,9 @@ static inline struct sdr_soft_slot *sdr_soft_slot_find(struct sdr_soft_qp *q, ui
 }
 
 /*
- * ICRC state from a seed over a packet's first len bytes, BTH first.  The byte that the network may change is masked in
- * place and put back: one call, where a masked copy needs two and a copy (40 ns a packet).
+ * ICRC state from a seed over a packet's first len bytes, BTH first.  The byte that the network may
+ * change is masked in place and put back: one call, where a masked copy needs two and a copy (40 ns
+ * a packet).
  */
 static inline uint32_t sdr_soft_icrc(uint32_t seed, uint8_t *pkt, size_t len)
 {
@@ -228,13 +242,16 @@ uint32_t sdr_soft_sock_window(int fd, uint32_t mtu);
 int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, struct sdr_uc_qp **qp);
 void sdr_soft_qp_destroy(struct sdr_uc_qp *qp);
 void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out);
-int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer, const struct sdr_uc_addr *addr);
+int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
+			const struct sdr_uc_addr *addr);
 void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
-int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
+int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
+		       void *mr);
 void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot);
 
 /* Where data for this address go.  0 or a negative errno. */
-int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr, struct sdr_soft_dest *out);
+int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
+		       struct sdr_soft_dest *out);
 
 int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
 int sdr_soft_tx_init(struct sdr_soft *s);
@@ -244,10 +261,14 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 int sdr_soft_rx_init(struct sdr_soft_rx *rx);
 void sdr_soft_rx_free(struct sdr_soft_rx *rx);
 void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
-/* One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative errno. */
+/*
+ * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
+ * errno.
+ */
 int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd);
 /* Makes events of what was received; *ctl: control datagrams were among them. */
-int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max, bool *ctl);
+int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,
+		      bool *ctl);
 /* One round over the engine's own sockets.  *drained: what had come before the call is reported. */
 int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl, bool *drained);
 static inline bool sdr_soft_rx_left(const struct sdr_soft_rx *rx)
@@ -255,13 +276,24 @@ static inline bool sdr_soft_rx_left(const struct sdr_soft_rx *rx)
 	return rx->cur < rx->nmsg;
 }
 
-/* Makes the QP's peer a device at addr: opens port 4791 if need be.  On failure the QP is as it was. */
-int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr);
+/*
+ * Makes the QP's peer a device at addr: opens port 4791 if need be.  On failure the QP is as it
+ * was.
+ */
+int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p,
+			 const struct sdr_uc_addr *addr);
 int sdr_soft_nic_readdress(struct sdr_soft_qp *q, const struct sdr_uc_addr *addr);
-/* Seed for the segment'th packet of a train that leaves from this socket with len bytes of UDP payload. */
+/*
+ * Seed for the segment'th packet of a train that leaves from this socket with len bytes of UDP
+ * payload.
+ */
 uint32_t sdr_soft_nic_seed(struct sdr_soft_qp *q, uint8_t sock, uint32_t len, uint32_t segment);
-/* The packet came from the QP's device and its ICRC is right; pkt, len as the decoders have checked them. */
-bool sdr_soft_nic_check(struct sdr_soft_qp *q, const struct sockaddr_storage *from, const uint8_t *pkt, size_t len);
+/*
+ * The packet came from the QP's device and its ICRC is right; pkt, len as the decoders have checked
+ * them.
+ */
+bool sdr_soft_nic_check(struct sdr_soft_qp *q, const struct sockaddr_storage *from,
+			const uint8_t *pkt, size_t len);
 /* Poll of an engine with a socket for port 4791 beside its own. */
 int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max);
 void sdr_soft_nic_close(struct sdr_soft *s);

@@ -31,8 +31,9 @@
 #include "sdr_soft_impl.h"
 
 /*
- * Polls after which data no longer wait for control datagrams, when of those more come than polls report: what a
- * receive buffer holds is reported by then.  Data that are placed too early only cost a repetition.
+ * Polls after which data no longer wait for control datagrams, when of those more come than polls
+ * report: what a receive buffer holds is reported by then.  Data that are placed too early only
+ * cost a repetition.
  */
 #define SDR_SOFT_NIC_PATIENCE 256u
 
@@ -81,9 +82,10 @@ static int sdr_soft_nic_local(struct sdr_soft *s, const struct sdr_soft_dest *to
 	ret = sdr_soft_route((const struct sockaddr *)&to->sa, &sa);
 	if (ret) {
 		sdr_soft_ip_text(&to->sa, text);
-		snprintf(s->reason, sizeof(s->reason),
-			 "no route to the RDMA device %s (%s): bind this endpoint to an address that reaches it",
-			 text, strerror(-ret));
+		snprintf(
+			s->reason, sizeof(s->reason),
+			"no route to the RDMA device %s (%s): bind this endpoint to an address that reaches it",
+			text, strerror(-ret));
 		return ret;
 	}
 	memcpy(out, sdr_soft_ip(&sa), sdr_soft_ip_len(s));
@@ -94,7 +96,8 @@ static int sdr_soft_nic_local(struct sdr_soft *s, const struct sdr_soft_dest *to
 
 static int sdr_soft_port_listen(struct sdr_soft *s, struct sdr_soft_port *r)
 {
-	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	socklen_t len =
+		s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 	struct epoll_event e = { .events = EPOLLIN };
 	char text[INET6_ADDRSTRLEN];
 	struct sockaddr_storage sa;
@@ -110,15 +113,16 @@ static int sdr_soft_port_listen(struct sdr_soft *s, struct sdr_soft_port *r)
 		ret = r->fd;
 		sdr_soft_ip_text(&sa, text);
 		if (ret == -EADDRINUSE)
-			snprintf(s->reason, sizeof(s->reason),
-				 "UDP port %u of %s, where RDMA devices send to, is taken (by another endpoint "
-				 "here, or by "
-				 "the kernel's rdma_rxe module): free it, or bind to an address where it is free",
-				 SDR_ROCE_PORT, text);
+			snprintf(
+				s->reason, sizeof(s->reason),
+				"UDP port %u of %s, where RDMA devices send to, is taken (by another endpoint "
+				"here, or by "
+				"the kernel's rdma_rxe module): free it, or bind to an address where it is free",
+				SDR_ROCE_PORT, text);
 		else
 			snprintf(s->reason, sizeof(s->reason),
-				 "UDP port %u of %s, where RDMA devices send to: %s: %s", SDR_ROCE_PORT, text, what,
-				 strerror(-ret));
+				 "UDP port %u of %s, where RDMA devices send to: %s: %s",
+				 SDR_ROCE_PORT, text, what, strerror(-ret));
 		return ret;
 	}
 	if (s->gro)
@@ -151,7 +155,9 @@ static int sdr_soft_port_open(struct sdr_soft *s)
 	if (!r)
 		return -ENOMEM;
 	r->fd = -1;
-	/* A CRC is linear: what the identification changes is the same whatever stands around it. */
+	/*
+	 * A CRC is linear: what the identification changes is the same whatever stands around it.
+	 */
 	zero = sdr_icrc_seed_v4(none, none, 0, 0, 0, true, 0);
 	for (i = 0; i < SDR_SOFT_GSO_SEGS; i++)
 		r->id[i] = zero ^ sdr_icrc_seed_v4(none, none, 0, 0, (uint16_t)i, true, 0);
@@ -209,7 +215,8 @@ int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 /* ---- peers ----------------------------------------------------------------------------------- */
 
 /* Everything that follows from the peer's address, or nothing. */
-static int sdr_soft_nic_address(struct sdr_soft_qp *q, struct sdr_soft_nic *nic, const struct sdr_uc_addr *addr)
+static int sdr_soft_nic_address(struct sdr_soft_qp *q, struct sdr_soft_nic *nic,
+				const struct sdr_uc_addr *addr)
 {
 	struct sdr_soft *s = q->s;
 	struct sdr_soft_dest to;
@@ -231,7 +238,8 @@ static int sdr_soft_nic_address(struct sdr_soft_qp *q, struct sdr_soft_nic *nic,
 	return 0;
 }
 
-int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr)
+int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p,
+			 const struct sdr_uc_addr *addr)
 {
 	struct sdr_soft_nic *nic = NULL;
 	uint32_t i;
@@ -268,13 +276,14 @@ int sdr_soft_nic_readdress(struct sdr_soft_qp *q, const struct sdr_uc_addr *addr
 /* ---- packets --------------------------------------------------------------------------------- */
 
 /* The one kept for this length and port, or the place for it. */
-static inline struct sdr_soft_seed *sdr_soft_seed_at(struct sdr_soft_seed *v, uint32_t len, uint16_t port)
+static inline struct sdr_soft_seed *sdr_soft_seed_at(struct sdr_soft_seed *v, uint32_t len,
+						     uint16_t port)
 {
 	return &v[(len / 4 + port) % SDR_SOFT_NIC_SEEDS];
 }
 
-static void sdr_soft_seed_fill(const struct sdr_soft *s, struct sdr_soft_seed *e, const uint8_t *src,
-			       const uint8_t *dst, uint16_t port, uint32_t len)
+static void sdr_soft_seed_fill(const struct sdr_soft *s, struct sdr_soft_seed *e,
+			       const uint8_t *src, const uint8_t *dst, uint16_t port, uint32_t len)
 {
 	e->len = len;
 	e->port = port;
@@ -294,13 +303,15 @@ uint32_t sdr_soft_nic_seed(struct sdr_soft_qp *q, uint8_t sock, uint32_t len, ui
 	return s->family == AF_INET6 ? e->seed : e->seed ^ s->roce->id[segment];
 }
 
-bool sdr_soft_nic_check(struct sdr_soft_qp *q, const struct sockaddr_storage *from, const uint8_t *pkt, size_t len)
+bool sdr_soft_nic_check(struct sdr_soft_qp *q, const struct sockaddr_storage *from,
+			const uint8_t *pkt, size_t len)
 {
 	struct sdr_soft *s = q->s;
 	uint16_t port = sdr_soft_port_of(from), id;
 	struct sdr_soft_seed *e = sdr_soft_seed_at(q->nic->rx, (uint32_t)len, port);
 
-	if (from->ss_family != s->family || memcmp(sdr_soft_ip(from), q->nic->peer, sdr_soft_ip_len(s)))
+	if (from->ss_family != s->family ||
+	    memcmp(sdr_soft_ip(from), q->nic->peer, sdr_soft_ip_len(s)))
 		return false;
 	if (e->len != len || e->port != port) {
 		sdr_soft_seed_fill(s, e, q->nic->peer, q->nic->local, port, (uint32_t)len);

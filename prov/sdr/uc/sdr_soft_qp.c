@@ -85,7 +85,8 @@ int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct
 	if (!q)
 		return -ENOMEM;
 	q->nslots = 1u << a->split.id_bits;
-	q->pages = calloc((q->nslots + SDR_SOFT_SLOT_PAGE - 1) / SDR_SOFT_SLOT_PAGE, sizeof(q->pages[0]));
+	q->pages = calloc((q->nslots + SDR_SOFT_SLOT_PAGE - 1) / SDR_SOFT_SLOT_PAGE,
+			  sizeof(q->pages[0]));
 	if (!q->pages) {
 		ret = -ENOMEM;
 		goto err;
@@ -151,7 +152,8 @@ void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	}
 }
 
-int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr, struct sdr_soft_dest *out)
+int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
+		       struct sdr_soft_dest *out)
 {
 	struct sockaddr_storage sa;
 	int len = sdr_soft_addr_to_sockaddr(addr, &sa);
@@ -171,7 +173,8 @@ int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
 	return 0;
 }
 
-int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr)
+int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
+			const struct sdr_uc_addr *addr)
 {
 	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
 	struct sdr_uc_addr from_info = { 0 };
@@ -219,7 +222,8 @@ void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
+		       void *mr)
 {
 	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
 	struct sdr_soft_slot **page, *e;

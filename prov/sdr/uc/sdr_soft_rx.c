@@ -45,7 +45,10 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	q = sdr_soft_qp_find(s, d.qpn);
 	if (!q)
 		goto bad;
-	/* A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with ours. */
+	/*
+	 * A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with
+	 * ours.
+	 */
 	if (q->nic ? !rx->nic || !sdr_soft_nic_check(q, &rx->from[rx->cur], pkt, len)
 		   : rx->nic_only || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
@@ -58,7 +61,8 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	e = sdr_soft_slot_find(q, id);
 	if (!e || !e->bound || e->gen != gen || e->rkey != d.rkey) {
 		/* A forged key is as good as none; one of a lap close by is a late packet's. */
-		if (!sdr_rkey_near(q->rkey, d.rkey, e && e->bound ? sdr_rkey_lap(q->rkey, e->rkey) : 0))
+		if (!sdr_rkey_near(q->rkey, d.rkey,
+				   e && e->bound ? sdr_rkey_lap(q->rkey, e->rkey) : 0))
 			goto bad;
 		s->st.pkts_late++;
 		return false;
@@ -90,11 +94,12 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	const uint8_t *payload;
 	size_t plen;
 
-	if (rx->nic_only || sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) || c.qkey != SDR_SOFT_QKEY ||
-	    plen > SDR_CTL_MAX || !sdr_soft_icrc_check(s, pkt, len))
+	if (rx->nic_only || sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) ||
+	    c.qkey != SDR_SOFT_QKEY || plen > SDR_CTL_MAX || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	if (!rx->have_addr) {
-		if (sdr_soft_addr_from_sockaddr(&rx->addr[rx->cur], (struct sockaddr *)&rx->from[rx->cur]))
+		if (sdr_soft_addr_from_sockaddr(&rx->addr[rx->cur],
+						(struct sockaddr *)&rx->from[rx->cur]))
 			goto bad;
 		rx->have_addr = true;
 	}
@@ -141,7 +146,8 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h)
  * Splits received messages into events until one of the two is used up, or a data packet stands
  * behind a control datagram: that one may bind the packet's slot, so its owner sees it first.
  */
-int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max, bool *ctl)
+int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,
+		      bool *ctl)
 {
 	int n = 0;
 
@@ -163,7 +169,8 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 
 			if (len > rx->seg)
 				len = rx->seg;
-			if (n == max || (*ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
+			if (n == max ||
+			    (*ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
 				return n;
 			rx->off += len;
 			switch (sdr_wire_opcode(pkt, len)) {
@@ -190,7 +197,8 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd)
 
 	for (;;) {
 		if (rx->many) {
-			ret = recvmmsg(fd, &rx->hdr[rx->nmsg], SDR_SOFT_RX_BUFS - rx->nmsg, 0, NULL);
+			ret = recvmmsg(fd, &rx->hdr[rx->nmsg], SDR_SOFT_RX_BUFS - rx->nmsg, 0,
+				       NULL);
 			rx->drained = ret < (int)(SDR_SOFT_RX_BUFS - rx->nmsg);
 		} else {
 			ssize_t len = recvmsg(fd, &rx->hdr[rx->nmsg].msg_hdr, 0);
@@ -281,7 +289,8 @@ int sdr_soft_rx_init(struct sdr_soft_rx *rx)
 {
 	uint32_t i;
 
-	if (posix_memalign((void **)&rx->bufs, 4096, (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN)) {
+	if (posix_memalign((void **)&rx->bufs, 4096,
+			   (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN)) {
 		rx->bufs = NULL;
 		return -ENOMEM;
 	}

@@ -24,7 +24,8 @@
 #define UDP_NO_CHECK6_RX 102 /* Linux 3.16 */
 #endif
 
-#define SDR_SOFT_WINDOW_PKT 1024u /* bytes of payload below which the buffer holds less the smaller packets are */
+/* bytes of payload below which the buffer holds less the smaller packets are */
+#define SDR_SOFT_WINDOW_PKT 1024u
 
 static void sdr_soft_sock_buf(int fd, int force, int plain, uint32_t bytes)
 {

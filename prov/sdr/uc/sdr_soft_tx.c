@@ -56,7 +56,8 @@ static inline bool sdr_soft_tx_valid(const struct sdr_uc_tx *t)
 {
 	const struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
 
-	return q->dest.len && t->gen < q->generations && t->channel < q->channels && t->w.slot < q->nslots;
+	return q->dest.len && t->gen < q->generations && t->channel < q->channels &&
+	       t->w.slot < q->nslots;
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -67,7 +68,8 @@ static inline uint8_t *sdr_soft_arena(struct sdr_soft_tx *tx)
 }
 
 /* Appends a piece to the last message. */
-static inline void sdr_soft_piece(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, const uint8_t *p, size_t len)
+static inline void sdr_soft_piece(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, const uint8_t *p,
+				  size_t len)
 {
 	if (m->niov) {
 		struct iovec *last = &tx->iov[tx->niov - 1];
@@ -83,7 +85,8 @@ static inline void sdr_soft_piece(struct sdr_soft_tx *tx, struct sdr_soft_msg *m
 }
 
 /* The last message, when a packet of this size may still join it. */
-static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_t wire, uint8_t sock)
+static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_t wire,
+						     uint8_t sock)
 {
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_soft_msg *m;
@@ -97,8 +100,9 @@ static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_
 	return m;
 }
 
-static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct sdr_soft_cur *c, uint32_t wire,
-					       uint8_t sock, struct sockaddr_storage *name, socklen_t len)
+static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct sdr_soft_cur *c,
+					       uint32_t wire, uint8_t sock,
+					       struct sockaddr_storage *name, socklen_t len)
 {
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_soft_msg *m = &tx->msg[tx->nmsg];
@@ -128,8 +132,8 @@ static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 }
 
 /* Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC. */
-static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint32_t seed, uint32_t hlen,
-			   const uint8_t *payload, uint32_t len, bool corrupt)
+static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint32_t seed,
+			   uint32_t hlen, const uint8_t *payload, uint32_t len, bool corrupt)
 {
 	uint8_t *h = sdr_soft_arena(tx), *p = h + hlen;
 	uint32_t pad = sdr_wire_pad(len), crc;
@@ -221,7 +225,8 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		d.va = va + (uint64_t)off * q->mtu;
 		d.rkey = rkey;
 		d.len = len;
-		d.imm = sdr_imm_pack(&q->split, t->w.slot, off, sdr_imm_frag(&q->split, t->w.user_imm, off));
+		d.imm = sdr_imm_pack(&q->split, t->w.slot, off,
+				     sdr_imm_frag(&q->split, t->w.user_imm, off));
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
 			seed = sdr_soft_nic_seed(q, sock, wire, m->nseg);
@@ -287,7 +292,8 @@ static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t
 
 	for (d = m->desc; d <= c->d && d < n; d++) {
 		struct sdr_uc_tx *t = &c->v[d];
-		uint32_t built = (d == c->d ? c->pkt : sdr_soft_tx_pkts(t)) - (d == m->desc ? m->desc_pkt : 0);
+		uint32_t built = (d == c->d ? c->pkt : sdr_soft_tx_pkts(t)) -
+				 (d == m->desc ? m->desc_pkt : 0);
 
 		if (t->kind == SDR_UC_TX_CTL) {
 			s->ctl_psn = (s->ctl_psn - built) & SDR_PSN_MASK;
@@ -381,7 +387,8 @@ static bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bo
 			 * EIO: a device without check sums cannot segment; the others: a segment
 			 * does not fit.
 			 */
-			if (tx->msg[i].nseg == 1 || (errno != EIO && errno != EINVAL && errno != EMSGSIZE)) {
+			if (tx->msg[i].nseg == 1 ||
+			    (errno != EIO && errno != EINVAL && errno != EMSGSIZE)) {
 				s->xst.tx_lost += tx->msg[i].npkts + tx->msg[i].nctl;
 				i++;
 				continue;

@@ -3,19 +3,21 @@
 /*
  * The unreliable-write engine: what the SDK asks of a network.
  *
- * An engine moves one-packet RDMA Writes with immediate into slots of a peer's message table, carries small
- * control datagrams, and reports both as events.  It loses, repeats and reorders as the network does, and
- * hides none of it.  Below this table: sockets, verbs, a simulated network.  Above it: nothing that does I/O.
+ * An engine moves one-packet RDMA Writes with immediate into slots of a peer's message table,
+ * carries small control datagrams, and reports both as events.  It loses, repeats and reorders as
+ * the network does, and hides none of it.  Below this table: sockets, verbs, a simulated network.
+ * Above it: nothing that does I/O.
  *
- * Batches cross the boundary: `post` takes an array of descriptors, each a run of packets or a datagram, in
- * the order in which they should leave; `poll` returns an array of events.  An engine is used by one thread
- * at a time (its owner holds a lock); `wake` alone may be called from any thread.
+ * Batches cross the boundary: `post` takes an array of descriptors, each a run of packets or a
+ * datagram, in the order in which they should leave; `poll` returns an array of events.  An engine
+ * is used by one thread at a time (its owner holds a lock); `wake` alone may be called from any
+ * thread.
  *
- * Placement rule (laws 2 and 5): payload reaches memory only when frame, key, QP, slot, the slot's generation
- * and bounds are right at the moment of placement; then, and only then, the event PLACED is reported.  After
- * slot_unbind has returned nothing is written to that slot's buffer.  A packet for an unbound slot or another
- * generation is counted (pkts_late) and not reported; engines on which such a completion cannot be told
- * (hardware) report it, so receivers check again.
+ * Placement rule (laws 2 and 5): payload reaches memory only when frame, key, QP, slot, the slot's
+ * generation and bounds are right at the moment of placement; then, and only then, the event PLACED
+ * is reported.  After slot_unbind has returned nothing is written to that slot's buffer.  A packet
+ * for an unbound slot or another generation is counted (pkts_late) and not reported; engines on
+ * which such a completion cannot be told (hardware) report it, so receivers check again.
  */
 #ifndef SDR_UC_H
 #define SDR_UC_H
@@ -24,8 +26,9 @@
 
 /* An engine's address: opaque above the engine, comparable byte by byte, unused bytes zero. */
 struct sdr_uc_addr {
-	uint8_t len;   /* bytes used in b; 0 = none */
-	uint8_t b[31]; /* soft: family 4 or 6, port (network order), address, scope id; sim: node number */
+	uint8_t len; /* bytes used in b; 0 = none */
+	/* soft: family 4 or 6, port (network order), address, scope id; sim: node number */
+	uint8_t b[31];
 };
 
 struct sdr_uc;
@@ -38,27 +41,35 @@ enum sdr_uc_tx_kind {
 
 /* Test hook, honoured by engines that frame in software; others drop the packet instead. */
 #define SDR_UC_F_CORRUPT 0x1 /* flip a bit after the check sum was made */
-/* WRITE: the message lies at w.va under w.rkey, which its receiver granted; without: in the root key's table. */
+/*
+ * WRITE: the message lies at w.va under w.rkey, which its receiver granted; without: in the root
+ * key's table.
+ */
 #define SDR_UC_F_KEYED 0x2
 
 struct sdr_uc_tx {
 	uint8_t kind; /* enum sdr_uc_tx_kind */
 	uint8_t flags;
-	uint8_t gen;	    /* WRITE: generation, < qp's generations */
-	uint8_t channel;    /* WRITE: channel, < qp's channels */
-	uint32_t len;	    /* bytes: WRITE all payload of the run, CTL payload (class header included) */
+	uint8_t gen;	 /* WRITE: generation, < qp's generations */
+	uint8_t channel; /* WRITE: channel, < qp's channels */
+	/* bytes: WRITE all payload of the run, CTL payload (class header included) */
+	uint32_t len;
 	const uint8_t *buf; /* read during post(), or with mr until that is deregistered */
-	void *mr; /* WRITE: registration that covers buf, from mr_reg; NULL: the engine copies what it must */
+	/* WRITE: registration that covers buf, from mr_reg; NULL: the engine copies what it must */
+	void *mr;
 	union {
+		/* every packet but the last has exactly the qp's mtu bytes; len 0 = one empty packet */
 		struct {
 			struct sdr_uc_qp *qp;
-			uint32_t slot;	   /* message ID at the receiver */
-			uint32_t first;	   /* packet offset of the first packet; byte offset = first * mtu */
+			uint32_t slot; /* message ID at the receiver */
+			/* packet offset of the first packet; byte offset = first * mtu */
+			uint32_t first;
 			uint32_t user_imm; /* fragments are taken from it by packet offset */
 			uint32_t lap;	   /* times all IDs and generations were used before */
 			uint32_t rkey;	   /* F_KEYED */
-			uint64_t va;	   /* F_KEYED: of the message's first byte, as its receiver counts */
-		} w; /* every packet but the run's last has exactly the qp's mtu bytes; len 0 = one empty packet */
+			/* F_KEYED: of the message's first byte, as its receiver counts */
+			uint64_t va;
+		} w;
 		const struct sdr_uc_addr *to; /* CTL */
 	};
 };
@@ -66,8 +77,9 @@ struct sdr_uc_tx {
 enum sdr_uc_ev_kind {
 	SDR_UC_EV_PLACED, /* a packet lies in its slot */
 	SDR_UC_EV_CTL,	  /* a control datagram arrived */
-	SDR_UC_EV_QP,	  /* a QP is broken: nothing arrives or leaves through it any more; reason() says why */
-	SDR_UC_EV_ERROR,  /* the engine is broken: err says how; nothing will arrive any more */
+	/* a QP is broken: nothing arrives or leaves through it any more; reason() says why */
+	SDR_UC_EV_QP,
+	SDR_UC_EV_ERROR, /* the engine is broken: err says how; nothing will arrive any more */
 };
 
 struct sdr_uc_ev {
@@ -82,10 +94,15 @@ struct sdr_uc_ev {
 			uint32_t imm;
 		} p;
 		struct {
-			const uint8_t *buf;		/* CTL: payload, valid until the next poll */
+			/* CTL: payload, valid until the next poll */
+			const uint8_t *buf;
 			const struct sdr_uc_addr *from; /* CTL: likewise */
 			uint32_t
-				qpn; /* CTL: the sender's control QP as the datagram says, SDR_QPN_CTL: its socket */
+				/*
+				 * CTL: the sender's control QP as the datagram says, SDR_QPN_CTL:
+				 * its socket
+				 */
+				qpn;
 		} c;
 		struct {
 			void *cookie; /* QP: as with PLACED */
@@ -99,8 +116,9 @@ struct sdr_uc_qp_attr {
 	uint8_t channels;    /* 1..SDR_CHANNELS_MAX */
 	uint8_t generations; /* 1..SDR_GENERATIONS_MAX */
 	struct sdr_imm_split split;
-	uint32_t mtu;	  /* payload bytes; of both directions; <= the engine's */
-	uint64_t max_msg; /* stride of the message table, bytes; a multiple of mtu, <= mtu << off_bits */
+	uint32_t mtu; /* payload bytes; of both directions; <= the engine's */
+	/* stride of the message table, bytes; a multiple of mtu, <= mtu << off_bits */
+	uint64_t max_msg;
 	void *cookie;
 	uint64_t rand[2]; /* for QPN, root key, first PSN: unpredictable to others */
 };
@@ -119,21 +137,29 @@ struct sdr_uc_stats {
 };
 
 struct sdr_uc_info {
-	const char *name;   /* "soft", "sim", "verbs" */
-	uint32_t mtu;	    /* payload bytes of a data packet the path of the local device carries */
-	uint32_t ctl_max;   /* payload bytes of a control datagram, likewise; SDR_CTL_MIN..SDR_CTL_MAX */
-	uint32_t rx_window; /* bytes that may arrive without being polled before the kernel drops; 0 unknown */
-	bool keyed;	    /* messages to this engine need a grant, told to their sender; else it starts at once */
-	uint32_t reg_min;   /* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
-	bool nic_port;	    /* connecting a QP to a device opens a port of this host's: for proven peers only */
-	bool no_bytes;	    /* payloads are virtual: addresses are never read or written (simulation) */
-	const char *late;   /* protection against late packets: "lap", "root", "mw", "mr" (sdr_verbs.h) */
+	const char *name; /* "soft", "sim", "verbs" */
+	/* payload bytes of a data packet the path of the local device carries */
+	uint32_t mtu;
+	/* payload bytes of a control datagram, likewise; SDR_CTL_MIN..SDR_CTL_MAX */
+	uint32_t ctl_max;
+	/* bytes that may arrive without being polled before the kernel drops; 0 unknown */
+	uint32_t rx_window;
+	/* messages to this engine need a grant, told to their sender; else it starts at once */
+	bool keyed;
+	/* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
+	uint32_t reg_min;
+	/* connecting a QP to a device opens a port of this host's: for proven peers only */
+	bool nic_port;
+	/* payloads are virtual: addresses are never read or written (simulation) */
+	bool no_bytes;
+	/* protection against late packets: "lap", "root", "mw", "mr" (sdr_verbs.h) */
+	const char *late;
 	struct sdr_uc_addr addr; /* own address as others see it, when known */
 };
 
 /*
- * Leave to write into a buffer, for one message or several that lie in it one behind the other.  Engines with
- * info.keyed only.  va and rkey go to the sender, in whatever way the layer above has.
+ * Leave to write into a buffer, for one message or several that lie in it one behind the other.
+ * Engines with info.keyed only.  va and rkey go to the sender, in whatever way the layer above has.
  */
 struct sdr_uc_grant {
 	uint64_t va;
@@ -147,14 +173,19 @@ struct sdr_uc_ops {
 	void (*stats)(struct sdr_uc *uc, struct sdr_uc_stats *out);
 	uint64_t (*now)(struct sdr_uc *uc); /* ns, monotonic: the one clock of everything above */
 
-	/* Receive side may be written as soon as create returned and a slot is bound; sending needs connect. */
-	int (*qp_create)(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr, struct sdr_uc_qp **qp);
+	/*
+	 * Receive side may be written as soon as create returned and a slot is bound; sending needs
+	 * connect.
+	 */
+	int (*qp_create)(struct sdr_uc *uc, const struct sdr_uc_qp_attr *attr,
+			 struct sdr_uc_qp **qp);
 	void (*qp_destroy)(struct sdr_uc_qp *qp);
 	/* Fills qpn, rkey, psn, channels, generations, split, mtu, max_msg, rx_window, addr. */
 	void (*qp_info)(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out);
 	/*
-	 * Geometry (channels, generations, split, mtu, max_msg) must agree: -EPROTO if not. addr may be NULL: from info.
-	 * May be called again while nothing has been sent: then to this peer, and qp_info stays what it was.
+	 * Geometry (channels, generations, split, mtu, max_msg) must agree: -EPROTO if not. addr
+	 * may be NULL: from info. May be called again while nothing has been sent: then to this
+	 * peer, and qp_info stays what it was.
 	 */
 	int (*qp_connect)(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
 			  const struct sdr_uc_addr *addr);
@@ -162,49 +193,69 @@ struct sdr_uc_ops {
 	void (*qp_readdress)(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
 
 	/*
-	 * slot < 1 << split.id_bits; len <= max_msg; rebinding a bound slot is allowed. mr may be NULL (soft, sim).
-	 * use: how often this ID was used before; its generation is use mod generations, the lap use / generations.
+	 * slot < 1 << split.id_bits; len <= max_msg; rebinding a bound slot is allowed. mr may be
+	 * NULL (soft, sim). use: how often this ID was used before; its generation is use mod
+	 * generations, the lap use / generations.
 	 */
-	int (*slot_bind)(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
+	int (*slot_bind)(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
+			 void *mr);
 	void (*slot_unbind)(struct sdr_uc_qp *qp, uint32_t slot);
 
 	/*
-	 * mr: registration that covers buf, or NULL.  0, -ENOMEM, -EAGAIN (none free now), or what the device said.
-	 * After grant_end has returned nothing is written through the grant; g->impl becomes NULL.  Packets of a
-	 * granted message that arrive before slot_bind are placed and reported: their event is held back behind the
-	 * control datagrams that came before it, and counted late if the slot is not bound then.
+	 * mr: registration that covers buf, or NULL.  0, -ENOMEM, -EAGAIN (none free now), or what
+	 * the device said. After grant_end has returned nothing is written through the grant;
+	 * g->impl becomes NULL.  Packets of a granted message that arrive before slot_bind are
+	 * placed and reported: their event is held back behind the control datagrams that came
+	 * before it, and counted late if the slot is not bound then.
 	 */
 	int (*grant)(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g);
 	void (*grant_end)(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
 
-	/* mr_dereg: packets posted before still leave; the engine gives the memory up when they have. */
+	/*
+	 * mr_dereg: packets posted before still leave; the engine gives the memory up when they
+	 * have.
+	 */
 	int (*mr_reg)(struct sdr_uc *uc, void *buf, size_t len, void **mr);
 	void (*mr_dereg)(struct sdr_uc *uc, void *mr);
-	/* Packets posted with mr are still to be read from its memory.  May be NULL: post() reads everything. */
+	/*
+	 * Packets posted with mr are still to be read from its memory.  May be NULL: post() reads
+	 * everything.
+	 */
 	bool (*mr_busy)(struct sdr_uc *uc, void *mr);
-	/* Packets posted under a registration that was given up since are still to be read from there.  May be NULL: never. */
+	/*
+	 * Packets posted under a registration that was given up since are still to be read from
+	 * there.  May be NULL: never.
+	 */
 	bool (*reading)(struct sdr_uc *uc, const void *buf, size_t len);
 
 	/*
-	 * Returns how many descriptors were taken, in order; fewer than n means the network is full now: call
-	 * again later with the rest.  A WRITE taken in part is advanced in place (buf, len, w.first) and not
-	 * counted.  Errors of single packets are losses.  Never blocks.
+	 * Returns how many descriptors were taken, in order; fewer than n means the network is full
+	 * now: call again later with the rest.  A WRITE taken in part is advanced in place (buf,
+	 * len, w.first) and not counted.  Errors of single packets are losses.  Never blocks.
 	 */
 	int (*post)(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
 	/*
-	 * Up to max events (>= SDR_UC_POLL_MIN); 0 when there is nothing.  Never blocks.  No data packet is
-	 * placed in a call that already reports a control datagram which came before it: that one may bind
-	 * the packet's slot.
+	 * Up to max events (>= SDR_UC_POLL_MIN); 0 when there is nothing.  Never blocks.  No data
+	 * packet is placed in a call that already reports a control datagram which came before it:
+	 * that one may bind the packet's slot.
 	 */
 	int (*poll)(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 
-	/* Readable when poll would return something, after arm has returned false; -1: none (sim). */
+	/*
+	 * Readable when poll would return something, after arm has returned false; -1: none (sim).
+	 */
 	int (*fd)(struct sdr_uc *uc);
 	/* Before each sleep on fd.  True: do not sleep, poll. */
 	bool (*arm)(struct sdr_uc *uc);
-	/* Cause and remedy of what failed last, in words; "": nothing to say.  Lives as long as the engine. */
+	/*
+	 * Cause and remedy of what failed last, in words; "": nothing to say.  Lives as long as the
+	 * engine.
+	 */
 	const char *(*reason)(struct sdr_uc *uc);
-	/* ns of now() at which poll must be called even if fd is silent (delayed packets); UINT64_MAX none. */
+	/*
+	 * ns of now() at which poll must be called even if fd is silent (delayed packets);
+	 * UINT64_MAX none.
+	 */
 	uint64_t (*deadline)(struct sdr_uc *uc);
 };
 

@@ -12,7 +12,8 @@
 #include "sdr_uc_open.h"
 #include "sdr_verbs.h"
 
-#define SDR_UC_NAMES "soft, soft:ADDRESS, soft:ADDRESS:PORT, verbs, verbs:DEVICE or verbs:DEVICE:ADDRESS[:PORT]"
+#define SDR_UC_NAMES \
+	"soft, soft:ADDRESS, soft:ADDRESS:PORT, verbs, verbs:DEVICE or verbs:DEVICE:ADDRESS[:PORT]"
 
 static int sdr_uc_open_soft(const char *rest, const struct sdr_uc_open_attr *a, struct sdr_uc **uc)
 {
@@ -52,11 +53,12 @@ static int sdr_uc_open_verbs(const char *rest, const struct sdr_uc_open_attr *a,
 	addr = rest[n] ? rest + n + 1 : "";
 	if (n >= sizeof(device) || (!n && *rest) || sdr_soft_addr_parse(addr, &va.bind)) {
 		if (a->err)
-			snprintf(a->err, a->err_len,
-				 "engine \"verbs:%s\": expected DEVICE and a numeric ADDRESS, ADDRESS:PORT, [IPV6] "
-				 "or "
-				 "[IPV6]:PORT",
-				 rest);
+			snprintf(
+				a->err, a->err_len,
+				"engine \"verbs:%s\": expected DEVICE and a numeric ADDRESS, ADDRESS:PORT, [IPV6] "
+				"or "
+				"[IPV6]:PORT",
+				rest);
 		return -EINVAL;
 	}
 	memcpy(device, rest, n);
@@ -76,7 +78,8 @@ static const struct sdr_uc_kind *sdr_uc_kind_find(const char *name, const char *
 	size_t i, n = name ? strcspn(name, ":") : 0;
 
 	for (i = 0; i < sizeof(sdr_uc_kinds) / sizeof(sdr_uc_kinds[0]); i++) {
-		if (n && strlen(sdr_uc_kinds[i].name) == n && strncmp(name, sdr_uc_kinds[i].name, n) == 0) {
+		if (n && strlen(sdr_uc_kinds[i].name) == n &&
+		    strncmp(name, sdr_uc_kinds[i].name, n) == 0) {
 			*rest = name + n;
 			return &sdr_uc_kinds[i];
 		}
@@ -97,7 +100,8 @@ int sdr_uc_open(const char *name, const struct sdr_uc_open_attr *attr, struct sd
 	kind = sdr_uc_kind_find(name, &rest);
 	if (!kind) {
 		if (a->err)
-			snprintf(a->err, a->err_len, "engine \"%s\": expected " SDR_UC_NAMES, name ? name : "");
+			snprintf(a->err, a->err_len, "engine \"%s\": expected " SDR_UC_NAMES,
+				 name ? name : "");
 		return -EINVAL;
 	}
 	ret = sdr_fault_parse(a->fault, &spec, a->err, a->err_len);

@@ -14,10 +14,12 @@
 #define SDR_UC_ERR_LEN 256u /* bytes that hold every message written to sdr_uc_open_attr.err */
 
 struct sdr_uc_open_attr {
-	uint32_t mtu;	   /* payload bytes a packet; 0: what the local device carries, at most SDR_MTU_DEFAULT */
+	/* payload bytes a packet; 0: what the local device carries, at most SDR_MTU_DEFAULT */
+	uint32_t mtu;
 	const char *fault; /* syntax in sdr_fault.h; NULL or "": none */
 	uint64_t seed;	   /* of fault injection where its text has no seed=; 0 is a seed too */
-	uint32_t rcvbuf; /* soft: socket buffers, bytes asked of the kernel; 0: SDR_SOFT_RCVBUF, SDR_SOFT_SNDBUF */
+	/* soft: socket buffers, bytes asked of the kernel; 0: SDR_SOFT_RCVBUF, SDR_SOFT_SNDBUF */
+	uint32_t rcvbuf;
 	uint32_t sndbuf;
 	uint8_t channels; /* soft: source ports, for ECMP; 0: 1 */
 	uint8_t off;	  /* SDR_SOFT_NO_*: kernel features to do without (tests) */
@@ -26,8 +28,9 @@ struct sdr_uc_open_attr {
 };
 
 /*
- * attr may be NULL.  0, or -EINVAL (name, fault text, mtu out of range), -EADDRINUSE, -EADDRNOTAVAIL,
- * -EMSGSIZE (the device cannot carry the mtu), -EAFNOSUPPORT, -ENODEV (no such RDMA device), -ENOMEM ...
+ * attr may be NULL.  0, or -EINVAL (name, fault text, mtu out of range), -EADDRINUSE,
+ * -EADDRNOTAVAIL, -EMSGSIZE (the device cannot carry the mtu), -EAFNOSUPPORT, -ENODEV (no such RDMA
+ * device), -ENOMEM ...
  */
 int sdr_uc_open(const char *name, const struct sdr_uc_open_attr *attr, struct sdr_uc **uc);
 

@@ -3,15 +3,16 @@
 /*
  * The verbs engine's life: from an address to a device and its queues, and what it tells of itself.
  *
- * An engine is bound to one GID of one port, or to all of one family, and to the same IP address with a UDP port by
- * an ordinary socket (a soft engine inside it), which is where peers meet it.  Completion queues are polled, never waited for by the
- * engine itself; a caller that wants to sleep arms them and sleeps on one descriptor for queues, socket and
- * device.
+ * An engine is bound to one GID of one port, or to all of one family, and to the same IP address
+ * with a UDP port by an ordinary socket (a soft engine inside it), which is where peers meet it.
+ * Completion queues are polled, never waited for by the engine itself; a caller that wants to sleep
+ * arms them and sleeps on one descriptor for queues, socket and device.
  *
- * A device that fails, its control queue pair or a queue that the device gives up, or a port that stays down for
- * SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason in words.  A port that is down for
- * less is like any other silence on the path, unless the device gives queue pairs up for it.  A queue pair of a QP
- * that fails breaks that QP only (sdr_verbs_bad.c): its peer can make it fail.
+ * A device that fails, its control queue pair or a queue that the device gives up, or a port that
+ * stays down for SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason in words.
+ * A port that is down for less is like any other silence on the path, unless the device gives queue
+ * pairs up for it.  A queue pair of a QP that fails breaks that QP only (sdr_verbs_bad.c): its peer
+ * can make it fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +61,8 @@ void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now)
 	uint64_t at = atomic_load(&v->failed_at);
 	struct ibv_port_attr port;
 
-	if (!at || now < at + SDR_VERBS_FAIL_NS || atomic_load(&v->err)) /* at may be later than now */
+	/* at may be later than now */
+	if (!at || now < at + SDR_VERBS_FAIL_NS || atomic_load(&v->err))
 		return;
 	if (!v->ibv->query_port(v->pd->ctx, v->port, &port) && port.state != IBV_PORT_ACTIVE)
 		sdr_verbs_break_now(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
@@ -68,11 +70,12 @@ void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now)
 		sdr_verbs_break_now(v, -EIO, v->failed);
 }
 
-/* ---- opening --------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Takes over what the engine is bound to, and the other addresses that it could be met at. */
-static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *list, unsigned int n,
-			  const struct sdr_verbs_dev_info *found, const struct sdr_verbs_attr *a)
+static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *list,
+			  unsigned int n, const struct sdr_verbs_dev_info *found,
+			  const struct sdr_verbs_attr *a)
 {
 	unsigned int i;
 
@@ -82,7 +85,8 @@ static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *
 	for (i = 0; i < n; i++)
 		if (!strcmp(list[i].name, found->name) && list[i].port == found->port &&
 		    list[i].addr.ss_family == found->addr.ss_family &&
-		    !sdr_soft_addr_from_sockaddr(&v->src[v->nsrc].addr, (const struct sockaddr *)&list[i].addr))
+		    !sdr_soft_addr_from_sockaddr(&v->src[v->nsrc].addr,
+						 (const struct sockaddr *)&list[i].addr))
 			v->src[v->nsrc++].gid_index = list[i].gid_index;
 	snprintf(v->device, sizeof(v->device), "%s", found->name);
 	v->port = found->port;
@@ -91,7 +95,8 @@ static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *
 	sdr_soft_addr_from_sockaddr(&v->addr, (const struct sockaddr *)&found->addr);
 	v->local = v->any ? a->bind : found->addr;
 	/* The port lies at the same place in both families. */
-	((struct sockaddr_in *)&v->local)->sin_port = ((const struct sockaddr_in *)&a->bind)->sin_port;
+	((struct sockaddr_in *)&v->local)->sin_port =
+		((const struct sockaddr_in *)&a->bind)->sin_port;
 	if (!a->late || !strcmp(a->late, "auto"))
 		v->keys = !strcmp(found->late, "root") ? &sdr_verbs_keys_root
 			  : !strcmp(found->late, "mw") ? &sdr_verbs_keys_mw
@@ -118,7 +123,8 @@ static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 	for (i = 0; i < n && !found; i++) {
 		if (a->device && strcmp(list[i].name, a->device))
 			continue;
-		if (sdr_soft_addr_from_sockaddr(&have, (struct sockaddr *)&list[i].addr) || have.b[0] != want.b[0])
+		if (sdr_soft_addr_from_sockaddr(&have, (struct sockaddr *)&list[i].addr) ||
+		    have.b[0] != want.b[0])
 			continue;
 		if (v->any || !memcmp(have.b + 3, want.b + 3, 16))
 			found = &list[i];
@@ -132,9 +138,10 @@ static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 		goto out;
 	if (a->device || !v->any)
 		ret = -EADDRNOTAVAIL;
-	snprintf(v->reason, sizeof(v->reason),
-		 "no active port of %s has this address as a RoCEv2 GID (rdma link; ibv_devinfo -v)",
-		 a->device ? a->device : "an RDMA device");
+	snprintf(
+		v->reason, sizeof(v->reason),
+		"no active port of %s has this address as a RoCEv2 GID (rdma link; ibv_devinfo -v)",
+		a->device ? a->device : "an RDMA device");
 out:
 	free(list);
 	return ret;
@@ -150,15 +157,16 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 			  : !strcmp(a->late, "root") ? &sdr_verbs_keys_root
 						     : NULL;
 		if (!v->keys) {
-			snprintf(v->reason, sizeof(v->reason), "late packets: \"%s\" is none of auto, root, mw, mr",
-				 a->late);
+			snprintf(v->reason, sizeof(v->reason),
+				 "late packets: \"%s\" is none of auto, root, mw, mr", a->late);
 			return -EINVAL;
 		}
 	}
 	if (a->mtu && (a->mtu < SDR_MTU_MIN || a->mtu > port || a->mtu % 4)) {
-		snprintf(v->reason, sizeof(v->reason),
-			 "mtu %u: expected a multiple of 4 from %u to the port's active MTU of %u bytes, or 0",
-			 a->mtu, SDR_MTU_MIN, port);
+		snprintf(
+			v->reason, sizeof(v->reason),
+			"mtu %u: expected a multiple of 4 from %u to the port's active MTU of %u bytes, or 0",
+			a->mtu, SDR_MTU_MIN, port);
 		return -EMSGSIZE;
 	}
 	v->port_mtu = port >= 4096   ? IBV_MTU_4096
@@ -172,8 +180,9 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 	if (v->rx_depth > SDR_VERBS_DEPTH_MAX || v->tx_depth > SDR_VERBS_DEPTH_MAX ||
 	    v->rx_depth < SDR_VERBS_BATCH) {
 		snprintf(v->reason, sizeof(v->reason),
-			 "queue depths %u and %u: expected %u to %u receives, up to %u sends", v->rx_depth,
-			 v->tx_depth, SDR_VERBS_BATCH, SDR_VERBS_DEPTH_MAX, SDR_VERBS_DEPTH_MAX);
+			 "queue depths %u and %u: expected %u to %u receives, up to %u sends",
+			 v->rx_depth, v->tx_depth, SDR_VERBS_BATCH, SDR_VERBS_DEPTH_MAX,
+			 SDR_VERBS_DEPTH_MAX);
 		return -EINVAL;
 	}
 	while (v->tx_depth & (v->tx_depth - 1)) /* rings: a power of two */
@@ -184,7 +193,9 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 
 static int sdr_verbs_socket(struct sdr_verbs *v)
 {
-	struct sdr_soft_attr s = { .bind = v->local, .err = v->reason, .err_len = sizeof(v->reason) };
+	struct sdr_soft_attr s = { .bind = v->local,
+				   .err = v->reason,
+				   .err_len = sizeof(v->reason) };
 	struct sdr_uc_info info;
 	int ret = sdr_soft_open(&s, &v->soft);
 
@@ -332,7 +343,7 @@ err:
 	return ret;
 }
 
-/* ---- the rest of the table ------------------------------------------------------------------------- */
+/* ---- the rest of the table ------------------------------------------------------------------- */
 
 static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 {
@@ -373,7 +384,8 @@ int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq)
 
 	while (!(n = ibv_poll_cq(cq, 1, &wc))) {
 		if (sdr_verbs_now(&v->uc) > until) {
-			sdr_verbs_break(v, -ETIMEDOUT, "the device did not set a key within a second (dmesg)");
+			sdr_verbs_break(v, -ETIMEDOUT,
+					"the device did not set a key within a second (dmesg)");
 			return -ETIMEDOUT;
 		}
 	}
@@ -383,7 +395,8 @@ int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq)
 /* Of a grant of no bytes: there is no key, and devices check none. */
 static char sdr_verbs_nothing;
 
-static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g)
+static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
+			   struct sdr_uc_grant *g)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 	uint32_t i;
@@ -437,8 +450,8 @@ static uint64_t sdr_verbs_deadline(struct sdr_uc *uc)
 	if (atomic_load(&v->failed_at))
 		return atomic_load(&v->failed_at) + SDR_VERBS_FAIL_NS;
 	if (v->hot)
-		due = v->polled +
-		      (v->polled - v->flowed < SDR_VERBS_FLOW_NS ? SDR_VERBS_NAP_NS : SDR_VERBS_REST_NS);
+		due = v->polled + (v->polled - v->flowed < SDR_VERBS_FLOW_NS ? SDR_VERBS_NAP_NS
+									     : SDR_VERBS_REST_NS);
 	if (atomic_load(&v->down) && v->down_since + SDR_VERBS_DOWN_NS < due)
 		due = v->down_since + SDR_VERBS_DOWN_NS + 1;
 	if (v->bad && v->bad->failed_at + SDR_VERBS_FAIL_NS < due)

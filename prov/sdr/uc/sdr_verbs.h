@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The verbs engine: UC queue pairs of an RDMA device (RoCEv2), and what a provider asks before it opens one.
+ * The verbs engine: UC queue pairs of an RDMA device (RoCEv2), and what a provider asks before it
+ * opens one.
  *
- * libibverbs is loaded when the first of these calls needs it, never linked; a machine without it, without
- * /dev/infiniband or without a port that is up has no devices, and nothing else changes.  All calls but those
- * of an engine are thread-safe.
+ * libibverbs is loaded when the first of these calls needs it, never linked; a machine without it,
+ * without /dev/infiniband or without a port that is up has no devices, and nothing else changes.
+ * All calls but those of an engine are thread-safe.
  *
- * An address (sdr_uc_addr) is the soft engine's: family, UDP port, IP address.  The IP address is one of the
- * device's GIDs; the UDP port is an ordinary socket of the kernel on which the engine meets peers for the
- * first time and talks to those that have no device.
+ * An address (sdr_uc_addr) is the soft engine's: family, UDP port, IP address.  The IP address is
+ * one of the device's GIDs; the UDP port is an ordinary socket of the kernel on which the engine
+ * meets peers for the first time and talks to those that have no device.
  *
  * Protection against late packets (law 2), `late`:
- *   "root"  one indirect key whose entries point at granted buffers, and at the NULL memory region when a grant
- *           ends (mlx5): a late packet completes and writes nothing
- *   "mw"    a type 1 memory window for each grant, unbound at its end: a late packet is dropped by the device
- *   "mr"    a registration for each grant, given up at its end: likewise, and giving up waits for a write that
- *           is being placed, on every device
- * By itself: root where the device has it; else mr on rxe, whose windows neither check their bounds nor wait for
- * the responder; else mw where the device has type 1 windows; else mr.
+ *   "root"  one indirect key whose entries point at granted buffers, and at the NULL memory region
+ *           when a grant ends (mlx5): a late packet completes and writes nothing
+ *   "mw"    a type 1 memory window for each grant, unbound at its end: a late packet is dropped by
+ *           the device
+ *   "mr"    a registration for each grant, given up at its end: likewise, and giving up waits for a
+ *           write that is being placed, on every device
+ * By itself: root where the device has it; else mr on rxe, whose windows neither check their bounds
+ * nor wait for the responder; else mw where the device has type 1 windows; else mr.
  */
 #ifndef SDR_VERBS_H
 #define SDR_VERBS_H
@@ -43,21 +45,23 @@ struct sdr_verbs_dev_info {
 };
 
 /*
- * All of them: *v with *n entries, to be freed with free(); 0 entries is no error (err says what is missing), and
- * then nothing needs to be freed.  Negative errno when there are
- * devices that cannot be used, with the reason and the remedy in err (no permission on /dev/infiniband/uverbs0,
+ * All of them: *v with *n entries, to be freed with free(); 0 entries is no error (err says what is
+ * missing), and then nothing needs to be freed.  Negative errno when there are devices that cannot
+ * be used, with the reason and the remedy in err (no permission on /dev/infiniband/uverbs0,
  * libibverbs without a driver for it): the caller says it when verbs was asked for.
  */
 int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, size_t err_len);
 
 struct sdr_verbs_attr {
-	const char *device;	      /* NULL: the one that has the address */
-	struct sockaddr_storage bind; /* a GID of the device; address 0: all of the family; port 0: any */
-	uint32_t mtu;		      /* payload bytes a packet; 0: the port's active MTU */
-	const char *late;	      /* "root", "mw", "mr"; NULL or "auto": by itself */
-	uint32_t rx_depth;	      /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
-	uint32_t tx_depth;	      /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
-	char *err;		      /* reason of a failure in words, with the limit and the remedy; may be NULL */
+	const char *device; /* NULL: the one that has the address */
+	/* a GID of the device; address 0: all of the family; port 0: any */
+	struct sockaddr_storage bind;
+	uint32_t mtu;	   /* payload bytes a packet; 0: the port's active MTU */
+	const char *late;  /* "root", "mw", "mr"; NULL or "auto": by itself */
+	uint32_t rx_depth; /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
+	uint32_t tx_depth; /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
+	/* reason of a failure in words, with the limit and the remedy; may be NULL */
+	char *err;
 	size_t err_len;
 };
 #define SDR_VERBS_RX_DEPTH  1024u
@@ -66,16 +70,20 @@ struct sdr_verbs_attr {
 
 /* 0, or -ENODEV, -EADDRNOTAVAIL, -EINVAL, -EACCES, -ENOMEM ... */
 int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc);
-/* The address of the engine's socket: where others meet it.  Looks through fault injection.  0, or -EINVAL: not verbs. */
+/*
+ * The address of the engine's socket: where others meet it.  Looks through fault injection.  0, or
+ * -EINVAL: not verbs.
+ */
 int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
 
 /*
- * Memory that the application registered itself (fi_mr_reg): engines of this process on this device use the
- * registration instead of making their own, until it is given up.  0, or what the device said, with words.
+ * Memory that the application registered itself (fi_mr_reg): engines of this process on this device
+ * use the registration instead of making their own, until it is given up.  0, or what the device
+ * said, with words.
  */
 struct sdr_verbs_mem;
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem, char *err,
-		      size_t err_len);
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem,
+		      char *err, size_t err_len);
 void sdr_verbs_mem_dereg(struct sdr_verbs_mem *mem);
 
 #endif /* SDR_VERBS_H */

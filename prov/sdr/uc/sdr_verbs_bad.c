@@ -3,13 +3,14 @@
 /*
  * QPs of which the device has given up a queue pair.
  *
- * A completion with an error, a request that the device refuses, an event of a queue pair: the QP is broken, and the
- * engine is not.  A peer can bring it about (a SEND that no receive here has room for), so it must not cost others
- * anything.  Nothing is read from or written to a broken QP any more, and what the device flushes from it is ignored.
+ * A completion with an error, a request that the device refuses, an event of a queue pair: the QP
+ * is broken, and the engine is not.  A peer can bring it about (a SEND that no receive here has
+ * room for), so it must not cost others anything.  Nothing is read from or written to a broken QP
+ * any more, and what the device flushes from it is ignored.
  *
- * It is told SDR_VERBS_FAIL_NS later: devices give up queue pairs, too, when their port goes down, and say of the port
- * a moment afterwards; then the whole engine breaks, with the cause that helps.  In the order of failing: the first in
- * the list is the first to be due.
+ * It is told SDR_VERBS_FAIL_NS later: devices give up queue pairs, too, when their port goes down,
+ * and say of the port a moment afterwards; then the whole engine breaks, with the cause that
+ * helps.  In the order of failing: the first in the list is the first to be due.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +45,8 @@ void sdr_verbs_qp_event(struct sdr_verbs *v)
 	for (i = 0; i < v->ntps; i++) {
 		struct sdr_verbs_tp *t = v->tps[i];
 
-		if (t && t->qp && !t->q->failed_at && !v->ibv->query_qp(t->qp, &a, IBV_QP_STATE, &init) &&
-		    a.qp_state == IBV_QPS_ERR)
+		if (t && t->qp && !t->q->failed_at &&
+		    !v->ibv->query_qp(t->qp, &a, IBV_QP_STATE, &init) && a.qp_state == IBV_QPS_ERR)
 			sdr_verbs_qp_break(t->q, words);
 	}
 }
@@ -57,7 +58,8 @@ int sdr_verbs_qp_report(struct sdr_verbs *v, uint64_t now, struct sdr_uc_ev *ev,
 	int n = 0;
 
 	while (n < max && (q = v->bad) && now >= q->failed_at + SDR_VERBS_FAIL_NS) {
-		if (!n && !v->ibv->query_port(v->pd->ctx, v->port, &port) && port.state != IBV_PORT_ACTIVE) {
+		if (!n && !v->ibv->query_port(v->pd->ctx, v->port, &port) &&
+		    port.state != IBV_PORT_ACTIVE) {
 			sdr_verbs_break(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
 			return 0;
 		}

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Control datagrams of the verbs engine: a UD queue pair between devices, the socket for everybody else.
+ * Control datagrams of the verbs engine: a UD queue pair between devices, the socket for everybody
+ * else.
  *
- * A peer is known by IP address and UDP port.  What is addressed to one whose UD queue pair is known, because it is
- * connected or because its datagrams said so, goes there: the port of the sender travels as immediate, its IP
- * address stands in the header, so the receiver needs no table to say whom a datagram is from.  First contact,
- * peers without a device, and whoever was not heard of for SDR_VERBS_FRESH_NS are met at the socket (of the soft
- * engine inside this one): another process may have taken a peer's place, and its queue pair has another number.
- * Whether the two ways keep the order between them is nobody's concern: control datagrams may be lost and
- * reordered anyway.
+ * A peer is known by IP address and UDP port.  What is addressed to one whose UD queue pair is
+ * known, because it is connected or because its datagrams said so, goes there: the port of the
+ * sender travels as immediate, its IP address stands in the header, so the receiver needs no table
+ * to say whom a datagram is from.  First contact, peers without a device, and whoever was not heard
+ * of for SDR_VERBS_FRESH_NS are met at the socket (of the soft engine inside this one): another
+ * process may have taken a peer's place, and its queue pair has another number. Whether the two
+ * ways keep the order between them is nobody's concern: control datagrams may be lost and reordered
+ * anyway.
  *
- * Datagrams to send are copied into registered slots, used in turn and given back in order by completions.
- * Nothing here is trusted: the layers above check what a datagram says.  A forged one can at the most lead our
- * answers to another queue pair of the address that it names, until the real peer is heard of, or for a second.
- * Peers that are not connected are remembered SDR_VERBS_HEARD to a bucket.
+ * Datagrams to send are copied into registered slots, used in turn and given back in order by
+ * completions. Nothing here is trusted: the layers above check what a datagram says.  A forged one
+ * can at the most lead our answers to another queue pair of the address that it names, until the
+ * real peer is heard of, or for a second. Peers that are not connected are remembered
+ * SDR_VERBS_HEARD to a bucket.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +29,7 @@
 #define SDR_VERBS_UD_SIGNAL 16u /* datagrams a completion */
 #define SDR_VERBS_HEARD	    4u	/* unconnected peers that a bucket of the table remembers */
 
-/* ---- peers ----------------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 static struct sdr_verbs_peer **sdr_verbs_bucket(struct sdr_verbs *v, const struct sdr_uc_addr *addr)
 {
@@ -37,7 +40,8 @@ static struct sdr_verbs_peer **sdr_verbs_bucket(struct sdr_verbs *v, const struc
 	return &v->peers[h % (sizeof(v->peers) / sizeof(v->peers[0]))];
 }
 
-static struct sdr_verbs_peer *sdr_verbs_peer_find(struct sdr_verbs *v, const struct sdr_uc_addr *addr)
+static struct sdr_verbs_peer *sdr_verbs_peer_find(struct sdr_verbs *v,
+						  const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs_peer *p = *sdr_verbs_bucket(v, addr);
 
@@ -58,7 +62,8 @@ static void sdr_verbs_peer_drop(struct sdr_verbs *v, struct sdr_verbs_peer *p)
 	free(p);
 }
 
-static struct sdr_verbs_peer *sdr_verbs_peer_new(struct sdr_verbs *v, const struct sdr_uc_addr *addr, uint32_t qpn)
+static struct sdr_verbs_peer *sdr_verbs_peer_new(struct sdr_verbs *v,
+						 const struct sdr_uc_addr *addr, uint32_t qpn)
 {
 	struct sdr_verbs_peer **q = sdr_verbs_bucket(v, addr), *p = calloc(1, sizeof(*p));
 
@@ -71,7 +76,8 @@ static struct sdr_verbs_peer *sdr_verbs_peer_new(struct sdr_verbs *v, const stru
 	return p;
 }
 
-struct sdr_verbs_peer *sdr_verbs_peer_get(struct sdr_verbs *v, const struct sdr_uc_addr *addr, uint32_t qpn)
+struct sdr_verbs_peer *sdr_verbs_peer_get(struct sdr_verbs *v, const struct sdr_uc_addr *addr,
+					  uint32_t qpn)
 {
 	struct sdr_verbs_peer *p = sdr_verbs_peer_find(v, addr);
 
@@ -101,7 +107,8 @@ void sdr_verbs_peers_free(struct sdr_verbs *v)
 }
 
 /* A datagram came from this address, and says which queue pair its sender has. */
-static void sdr_verbs_peer_heard(struct sdr_verbs *v, const struct sdr_uc_addr *addr, uint32_t qpn, uint64_t now)
+static void sdr_verbs_peer_heard(struct sdr_verbs *v, const struct sdr_uc_addr *addr, uint32_t qpn,
+				 uint64_t now)
 {
 	struct sdr_verbs_peer *p = sdr_verbs_peer_find(v, addr), *old = NULL, *i;
 	uint32_t n = 0;
@@ -122,11 +129,13 @@ static void sdr_verbs_peer_heard(struct sdr_verbs *v, const struct sdr_uc_addr *
 	}
 	if (!p->refs)
 		p->qpn = qpn;
-	p->heard = p->qpn == qpn ? now : 0; /* 0: somebody else is there now; the socket knows who */
+	/* 0: somebody else is there now; the socket knows who */
+	p->heard = p->qpn == qpn ? now : 0;
 }
 
 /* The peer, when its queue pair can be relied on; NULL: to its socket. */
-static struct sdr_verbs_peer *sdr_verbs_peer_fresh(struct sdr_verbs *v, const struct sdr_uc_addr *addr)
+static struct sdr_verbs_peer *sdr_verbs_peer_fresh(struct sdr_verbs *v,
+						   const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs_peer *p = v->ud.qp ? sdr_verbs_peer_find(v, addr) : NULL;
 	struct ibv_ah_attr ah;
@@ -138,7 +147,7 @@ static struct sdr_verbs_peer *sdr_verbs_peer_fresh(struct sdr_verbs *v, const st
 	return p->ah ? p : NULL;
 }
 
-/* ---- sending --------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static void sdr_verbs_ud_reap(struct sdr_verbs *v)
 {
@@ -153,7 +162,8 @@ static void sdr_verbs_ud_reap(struct sdr_verbs *v)
 }
 
 /* False: no slot is free. */
-static bool sdr_verbs_ud_send(struct sdr_verbs *v, const struct sdr_verbs_peer *p, const struct sdr_uc_tx *t)
+static bool sdr_verbs_ud_send(struct sdr_verbs *v, const struct sdr_verbs_peer *p,
+			      const struct sdr_uc_tx *t)
 {
 	struct sdr_verbs_ud *u = &v->ud;
 	uint32_t k = u->tx_tail % SDR_VERBS_UD_TX;
@@ -197,7 +207,7 @@ bool sdr_verbs_ctl_post(struct sdr_verbs *v, struct sdr_uc_tx *t)
 	return true;
 }
 
-/* ---- receiving ------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static int sdr_verbs_ud_recv(struct sdr_verbs *v, uint32_t slot)
 {
@@ -213,10 +223,11 @@ static int sdr_verbs_ud_recv(struct sdr_verbs *v, uint32_t slot)
 }
 
 /* The sender's address: IP from the header before the payload, port from the immediate. */
-static bool sdr_verbs_ud_from(const struct sdr_verbs *v, const struct ibv_wc *wc, const uint8_t *grh,
-			      struct sdr_uc_addr *a)
+static bool sdr_verbs_ud_from(const struct sdr_verbs *v, const struct ibv_wc *wc,
+			      const uint8_t *grh, struct sdr_uc_addr *a)
 {
-	if (!(wc->wc_flags & IBV_WC_GRH) || !(wc->wc_flags & IBV_WC_WITH_IMM) || wc->byte_len < SDR_VERBS_GRH)
+	if (!(wc->wc_flags & IBV_WC_GRH) || !(wc->wc_flags & IBV_WC_WITH_IMM) ||
+	    wc->byte_len < SDR_VERBS_GRH)
 		return false;
 	memset(a, 0, sizeof(*a));
 	a->len = v->addr.len;
@@ -261,10 +272,11 @@ static int sdr_verbs_ud_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 	/* What the last poll reported has been read. */
 	for (i = 0; i < u->rx_need; i++)
 		if (sdr_verbs_ud_recv(v, u->refill[i]))
-			sdr_verbs_break(v, -EIO, "the device took no more receives of control datagrams");
+			sdr_verbs_break(v, -EIO,
+					"the device took no more receives of control datagrams");
 	u->rx_need = 0;
-	while (n < max && n < (int)(sizeof(u->from) / sizeof(u->from[0])) && u->rx_need < SDR_VERBS_UD_RX &&
-	       sdr_verbs_ud_fetch(v)) {
+	while (n < max && n < (int)(sizeof(u->from) / sizeof(u->from[0])) &&
+	       u->rx_need < SDR_VERBS_UD_RX && sdr_verbs_ud_fetch(v)) {
 		const struct ibv_wc *wc = &u->wc[u->pos++];
 		const uint8_t *buf = u->buf + (size_t)wc->wr_id * u->rx_size;
 
@@ -305,12 +317,15 @@ int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool 
 	return n;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int sdr_verbs_ud_connect(struct sdr_verbs *v)
 {
-	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = v->port, .qkey = SDR_VERBS_QKEY };
-	int ret = v->ibv->modify_qp(v->ud.qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT,
+				 .port_num = v->port,
+				 .qkey = SDR_VERBS_QKEY };
+	int ret = v->ibv->modify_qp(v->ud.qp, &a,
+				    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
 
 	if (!ret) {
 		a.qp_state = IBV_QPS_RTR;

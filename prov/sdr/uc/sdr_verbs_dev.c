@@ -3,11 +3,12 @@
 /*
  * Which RDMA devices there are, and under which addresses they can be met.
  *
- * Decides what is usable: a port that is active, with Ethernet below it, and of its RoCEv2 GIDs those whose address
- * an interface has now, because the engine binds a socket to it, too (a port also has GIDs that are no interface's
- * address).  Everything is read anew each time: devices, ports and addresses come and go.  Nothing is loaded or
- * opened on a machine whose sysfs shows no device.  Whether a device can do UC cannot be asked; creating a queue pair
- * will tell.  Any thread; no state.
+ * Decides what is usable: a port that is active, with Ethernet below it, and of its RoCEv2 GIDs
+ * those whose address an interface has now, because the engine binds a socket to it, too (a port
+ * also has GIDs that are no interface's address).  Everything is read anew each time: devices,
+ * ports and addresses come and go.  Nothing is loaded or opened on a machine whose sysfs shows no
+ * device.  Whether a device can do UC cannot be asked; creating a queue pair will tell.  Any
+ * thread; no state.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,9 +22,10 @@
 
 #include "sdr_verbs_impl.h"
 
-#define SDR_VERBS_SYSFS	   "/sys/class/infiniband_verbs"
-#define SDR_VERBS_DEVDIR   "/dev/infiniband"
-#define SDR_VERBS_GIDS_MAX 2000 /* GIDs of a device that are looked at; the kernel takes less than 64 KiB of them */
+#define SDR_VERBS_SYSFS	 "/sys/class/infiniband_verbs"
+#define SDR_VERBS_DEVDIR "/dev/infiniband"
+/* GIDs of a device that are looked at; the kernel takes less than 64 KiB of them */
+#define SDR_VERBS_GIDS_MAX 2000
 
 struct sdr_verbs_search {
 	const struct sdr_ibv *ibv;
@@ -79,12 +81,14 @@ static unsigned int sdr_verbs_sysfs(char *name, size_t len)
 /* "rxe", "mlx5"; "" when sysfs does not say. */
 static void sdr_verbs_driver(const char *device, char *out, size_t len)
 {
-	char path[sizeof("/sys/class/infiniband//device/driver") + SDR_VERBS_NAME], link[256], *name, *tail;
+	char path[sizeof("/sys/class/infiniband//device/driver") + SDR_VERBS_NAME], link[256],
+		*name, *tail;
 	ssize_t n;
 
 	out[0] = 0;
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/parent", device);
-	if (access(path, F_OK) == 0) { /* an attribute of soft RoCE alone: the interface it rides on */
+	/* an attribute of soft RoCE alone: the interface it rides on */
+	if (access(path, F_OK) == 0) {
 		snprintf(out, len, "rxe");
 		return;
 	}
@@ -116,7 +120,8 @@ bool sdr_verbs_root_possible(struct ibv_context *ctx)
 	pd = ibv->alloc_pd(ctx);
 	if (!pd)
 		return false;
-	null_mr = ibv_alloc_null_mr(pd); /* the library has the call for every mlx5, the device perhaps not */
+	/* the library has the call for every mlx5, the device perhaps not */
+	null_mr = ibv_alloc_null_mr(pd);
 	if (null_mr)
 		ibv->dereg_mr(null_mr);
 	ibv->dealloc_pd(pd);
@@ -127,10 +132,12 @@ bool sdr_verbs_root_possible(struct ibv_context *ctx)
 #endif
 }
 
-static const char *sdr_verbs_late(const char *driver, struct ibv_context *ctx, const struct ibv_device_attr *attr)
+static const char *sdr_verbs_late(const char *driver, struct ibv_context *ctx,
+				  const struct ibv_device_attr *attr)
 {
 	if (strcmp(driver, "rxe") == 0)
-		return "mr"; /* its windows do not check their bounds, and ending one does not wait */
+		/* its windows do not check their bounds, and ending one does not wait */
+		return "mr";
 	if (sdr_verbs_root_possible(ctx))
 		return "root";
 	return (attr->device_cap_flags & IBV_DEVICE_MEM_WINDOW) && attr->max_mw > 0 ? "mw" : "mr";
@@ -176,17 +183,19 @@ static bool sdr_verbs_same_ip(const struct sockaddr *a, const struct sockaddr *b
 	if (a->sa_family == AF_INET)
 		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
 	return a->sa_family == AF_INET6 && memcmp(&a6->sin6_addr, &b6->sin6_addr, 16) == 0 &&
-	       (!IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr) || !a6->sin6_scope_id || !b6->sin6_scope_id ||
-		a6->sin6_scope_id == b6->sin6_scope_id);
+	       (!IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr) || !a6->sin6_scope_id ||
+		!b6->sin6_scope_id || a6->sin6_scope_id == b6->sin6_scope_id);
 }
 
 /* The interface that has the address and is up; NULL none. */
-static const struct ifaddrs *sdr_verbs_iface(const struct sdr_verbs_search *s, const struct sockaddr_storage *sa)
+static const struct ifaddrs *sdr_verbs_iface(const struct sdr_verbs_search *s,
+					     const struct sockaddr_storage *sa)
 {
 	const struct ifaddrs *i;
 
 	for (i = s->ifs; i; i = i->ifa_next) {
-		if ((i->ifa_flags & IFF_UP) && sdr_verbs_same_ip(i->ifa_addr, (const struct sockaddr *)sa))
+		if ((i->ifa_flags & IFF_UP) &&
+		    sdr_verbs_same_ip(i->ifa_addr, (const struct sockaddr *)sa))
 			return i;
 	}
 	return NULL;
@@ -199,7 +208,8 @@ static int sdr_verbs_add(struct sdr_verbs_search *s, const struct sdr_verbs_dev_
 
 	for (i = 0; i < s->n; i++) { /* one address may have several GIDs of one type */
 		if (strcmp(s->v[i].name, d->name) == 0 && s->v[i].port == d->port &&
-		    sdr_verbs_same_ip((const struct sockaddr *)&s->v[i].addr, (const struct sockaddr *)&d->addr))
+		    sdr_verbs_same_ip((const struct sockaddr *)&s->v[i].addr,
+				      (const struct sockaddr *)&d->addr))
 			return 0;
 	}
 	if (s->n == s->cap) {
@@ -214,8 +224,8 @@ static int sdr_verbs_add(struct sdr_verbs_search *s, const struct sdr_verbs_dev_
 }
 
 /* d: filled but for port, GID and what follows from them. */
-static int sdr_verbs_list_ports(struct sdr_verbs_search *s, struct ibv_context *ctx, unsigned int nports,
-				struct sdr_verbs_dev_info *d)
+static int sdr_verbs_list_ports(struct sdr_verbs_search *s, struct ibv_context *ctx,
+				unsigned int nports, struct sdr_verbs_dev_info *d)
 {
 	const struct sdr_ibv *ibv = s->ibv;
 	const struct ifaddrs *ifa;
@@ -227,10 +237,12 @@ static int sdr_verbs_list_ports(struct sdr_verbs_search *s, struct ibv_context *
 
 	ngids = ibv->query_gid_table(ctx, s->gids, SDR_VERBS_GIDS_MAX, 0, sizeof(*s->gids));
 	if (ngids < 0)
-		return sdr_verbs_say(s->err, s->err_len, (int)ngids, "%s: cannot read its addresses: %s", d->name,
+		return sdr_verbs_say(s->err, s->err_len, (int)ngids,
+				     "%s: cannot read its addresses: %s", d->name,
 				     strerror((int)-ngids));
 	for (port = 1; port <= nports; port++) {
-		if (ibv->query_port(ctx, (uint8_t)port, &p) || p.link_layer != IBV_LINK_LAYER_ETHERNET)
+		if (ibv->query_port(ctx, (uint8_t)port, &p) ||
+		    p.link_layer != IBV_LINK_LAYER_ETHERNET)
 			continue;
 		if (p.state != IBV_PORT_ACTIVE) {
 			down = ibv->port_state_str(p.state);
@@ -240,7 +252,8 @@ static int sdr_verbs_list_ports(struct sdr_verbs_search *s, struct ibv_context *
 		d->mtu = 128u << p.active_mtu;
 		d->speed_bps = sdr_verbs_speed(&p);
 		for (i = 0; i < ngids; i++) {
-			if (s->gids[i].port_num != port || s->gids[i].gid_type != IBV_GID_TYPE_ROCE_V2)
+			if (s->gids[i].port_num != port ||
+			    s->gids[i].gid_type != IBV_GID_TYPE_ROCE_V2)
 				continue;
 			sdr_verbs_gid_addr(&s->gids[i], &d->addr);
 			ifa = sdr_verbs_iface(s, &d->addr);
@@ -254,16 +267,21 @@ static int sdr_verbs_list_ports(struct sdr_verbs_search *s, struct ibv_context *
 		}
 	}
 	if (!s->n && !s->ret && down)
-		sdr_verbs_say(s->err, s->err_len, 0, "%s: its port is down (%s): ip link set its interface up",
-			      d->name, down);
-	else if (!s->n && !s->ret)
 		sdr_verbs_say(s->err, s->err_len, 0,
-			      "%s: no port that is up has a RoCE v2 address: give its interface an IP address",
-			      d->name);
+			      "%s: its port is down (%s): ip link set its interface up", d->name,
+			      down);
+	else if (!s->n && !s->ret)
+		sdr_verbs_say(
+			s->err, s->err_len, 0,
+			"%s: no port that is up has a RoCE v2 address: give its interface an IP address",
+			d->name);
 	return 0;
 }
 
-/* The library tries several ways to open a device, and leaves the error of the last one: so looks itself. */
+/*
+ * The library tries several ways to open a device, and leaves the error of the last one: so looks
+ * itself.
+ */
 static int sdr_verbs_not_open(struct sdr_verbs_search *s, struct ibv_device *dev, int ret)
 {
 	char node[sizeof(SDR_VERBS_DEVDIR) + sizeof(dev->dev_name) + 1];
@@ -275,7 +293,8 @@ static int sdr_verbs_not_open(struct sdr_verbs_search *s, struct ibv_device *dev
 	case -ENOENT:
 		return sdr_verbs_say(
 			s->err, s->err_len, 0,
-			"%s is not there: hand the device node to this container, or modprobe ib_uverbs", node);
+			"%s is not there: hand the device node to this container, or modprobe ib_uverbs",
+			node);
 	case -EACCES:
 	case -EPERM:
 		s->ret = sdr_verbs_say(
@@ -307,7 +326,8 @@ static int sdr_verbs_list_device(struct sdr_verbs_search *s, struct ibv_device *
 	snprintf(d.name, sizeof(d.name), "%s", ibv->get_device_name(dev));
 	ret = -ibv->query_device(ctx, &attr);
 	if (ret) {
-		s->ret = sdr_verbs_say(s->err, s->err_len, ret, "cannot query %s: %s", d.name, strerror(-ret));
+		s->ret = sdr_verbs_say(s->err, s->err_len, ret, "cannot query %s: %s", d.name,
+				       strerror(-ret));
 		ret = 0;
 		goto out;
 	}
@@ -333,22 +353,25 @@ int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, si
 	*v = NULL;
 	*n = 0;
 	if (!sdr_verbs_sysfs(name, sizeof(name)))
-		return sdr_verbs_say(err, err_len, 0,
-				     "this machine has no RDMA device (%s is empty or missing; soft RoCE: modprobe "
-				     "rdma_rxe, rdma link add rxe0 type rxe netdev INTERFACE)",
-				     SDR_VERBS_SYSFS);
+		return sdr_verbs_say(
+			err, err_len, 0,
+			"this machine has no RDMA device (%s is empty or missing; soft RoCE: modprobe "
+			"rdma_rxe, rdma link add rxe0 type rxe netdev INTERFACE)",
+			SDR_VERBS_SYSFS);
 	if (access(SDR_VERBS_DEVDIR, F_OK))
-		return sdr_verbs_say(err, err_len, 0,
-				     "the kernel has %s, but there is no %s here: hand the device nodes to this "
-				     "container, or modprobe ib_uverbs",
-				     name, SDR_VERBS_DEVDIR);
+		return sdr_verbs_say(
+			err, err_len, 0,
+			"the kernel has %s, but there is no %s here: hand the device nodes to this "
+			"container, or modprobe ib_uverbs",
+			name, SDR_VERBS_DEVDIR);
 	s.ibv = sdr_ibv_get(err, err_len);
 	if (!s.ibv)
 		return 0;
 	list = s.ibv->get_device_list(&count);
 	if (!list || !count) {
-		ret = sdr_verbs_say(err, err_len, -ENODEV,
-				    "libibverbs has no driver for %s: apt-get install ibverbs-providers", name);
+		ret = sdr_verbs_say(
+			err, err_len, -ENODEV,
+			"libibverbs has no driver for %s: apt-get install ibverbs-providers", name);
 		goto out;
 	}
 	s.gids = malloc(SDR_VERBS_GIDS_MAX * sizeof(*s.gids));

@@ -3,9 +3,11 @@
 /*
  * Inside of the verbs engine.
  *
- *   sdr_verbs_pd     one a device and process: context, protection domain, registrations.  Shared by engines and
- *                    threads; its lock is a leaf and is never held over a wait for the network.
- *   sdr_verbs        one an endpoint: UD pair for control, send completion queue, ring of copies, socket (soft)
+ *   sdr_verbs_pd     one a device and process: context, protection domain, registrations.  Shared
+ *                    by engines and threads; its lock is a leaf and is never held over a wait for
+ *                    the network.
+ *   sdr_verbs        one an endpoint: UD pair for control, send completion queue, ring of copies,
+ *                    socket (soft)
  *   sdr_verbs_qp     one a peer: channels * generations transport QPs, the slot table
  *   sdr_verbs_tp     one transport QP: a UC QP and its receive completion queue
  *
@@ -22,31 +24,38 @@
 #include "sdr_verbs.h"
 #include "sdr_verbs_lib.h"
 
-#define SDR_VERBS_REG_MIN    65536u	   /* bytes of a message from which registering beats copying */
-#define SDR_VERBS_COPIES     1024u	   /* packets of unregistered messages under way (each of one MTU) */
-#define SDR_VERBS_SCQ	     4096u	   /* send completions that may be outstanding */
-#define SDR_VERBS_BATCH	     64u	   /* work requests a doorbell */
-#define SDR_VERBS_INLINE     128u	   /* bytes a device is asked to take inside the request */
-#define SDR_VERBS_HELD	     256u	   /* receive completions taken at a time */
-#define SDR_VERBS_UD_RX	     512u	   /* control datagrams that wait unread */
-#define SDR_VERBS_UD_TX	     128u	   /* control datagrams under way */
-#define SDR_VERBS_QKEY	     0x5d725d72u   /* below 0x80000000: no privilege is needed */
-#define SDR_VERBS_SLOT_PAGE  64u	   /* slots a page of the table */
-#define SDR_VERBS_LOOK_NS    50000u	   /* between looks at the socket and at device events, ns */
-#define SDR_VERBS_NAP_NS     500000ull	   /* sleep at the most while data is flowing, ns */
-#define SDR_VERBS_REST_NS    10000000ull   /* sleep at the most while it is only expected, ns */
-#define SDR_VERBS_FLOW_NS    100000000ull  /* so long after the last packet it counts as flowing, ns */
-#define SDR_VERBS_DOWN_NS    5000000000ull /* a port that is down for longer breaks the engine, ns */
+/* bytes of a message from which registering beats copying */
+#define SDR_VERBS_REG_MIN 65536u
+/* packets of unregistered messages under way (each of one MTU) */
+#define SDR_VERBS_COPIES    1024u
+#define SDR_VERBS_SCQ	    4096u	/* send completions that may be outstanding */
+#define SDR_VERBS_BATCH	    64u		/* work requests a doorbell */
+#define SDR_VERBS_INLINE    128u	/* bytes a device is asked to take inside the request */
+#define SDR_VERBS_HELD	    256u	/* receive completions taken at a time */
+#define SDR_VERBS_UD_RX	    512u	/* control datagrams that wait unread */
+#define SDR_VERBS_UD_TX	    128u	/* control datagrams under way */
+#define SDR_VERBS_QKEY	    0x5d725d72u /* below 0x80000000: no privilege is needed */
+#define SDR_VERBS_SLOT_PAGE 64u		/* slots a page of the table */
+/* between looks at the socket and at device events, ns */
+#define SDR_VERBS_LOOK_NS 50000u
+#define SDR_VERBS_NAP_NS  500000ull   /* sleep at the most while data is flowing, ns */
+#define SDR_VERBS_REST_NS 10000000ull /* sleep at the most while it is only expected, ns */
+/* so long after the last packet it counts as flowing, ns */
+#define SDR_VERBS_FLOW_NS 100000000ull
+/* a port that is down for longer breaks the engine, ns */
+#define SDR_VERBS_DOWN_NS    5000000000ull
 #define SDR_VERBS_KEY_NS     1000000000ull /* to set a key: microseconds in practice, ns */
 #define SDR_VERBS_FAIL_NS    200000000ull  /* from a failed write to the search for its cause, ns */
 #define SDR_VERBS_DOWN_WORDS "its port is down: set its interface up (ip link)"
-#define SDR_VERBS_FRESH_NS   1000000000ull /* a peer not heard of for longer is met at its socket, ns */
-#define SDR_VERBS_GRH	     40u	   /* bytes before a UD payload (IBTA 9.6; RoCEv2 IPv4: its last 20) */
+/* a peer not heard of for longer is met at its socket, ns */
+#define SDR_VERBS_FRESH_NS 1000000000ull
+/* bytes before a UD payload (IBTA 9.6; RoCEv2 IPv4: its last 20) */
+#define SDR_VERBS_GRH 40u
 
 struct sdr_verbs;
 struct sdr_verbs_qp;
 
-/* ---- device ---------------------------------------------------------------------------------------- */
+/* ---- device ---------------------------------------------------------------------------------- */
 
 /* A registration: of one message under way or several that share it, or the application's own. */
 struct sdr_verbs_mr {
@@ -76,8 +85,8 @@ struct sdr_verbs_pd {
 bool sdr_verbs_root_possible(struct ibv_context *ctx);
 
 /*
- * True in a forked child: device objects are the parent's, and giving them back would take them from it.  What the
- * child closes loses its memory and descriptors here, and nothing over there.
+ * True in a forked child: device objects are the parent's, and giving them back would take them
+ * from it.  What the child closes loses its memory and descriptors here, and nothing over there.
  */
 static inline bool sdr_verbs_pd_foreign(const struct sdr_verbs_pd *pd)
 {
@@ -89,14 +98,19 @@ void sdr_verbs_pd_put(struct sdr_verbs_pd *pd);
 /* Reads what the device has to say and marks the engines it concerns. */
 void sdr_verbs_pd_events(struct sdr_verbs_pd *pd);
 
-/* A registration of [buf, buf + len) with these rights: one that is there, or a new one.  NULL: errno. */
+/*
+ * A registration of [buf, buf + len) with these rights: one that is there, or a new one.  NULL:
+ * errno.
+ */
 struct sdr_verbs_mr *sdr_verbs_mr_get(struct sdr_verbs_pd *pd, void *buf, size_t len, int access);
 void sdr_verbs_mr_put(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *mr);
 
-/* Words for a failure of the device: what was asked, the limit that stands in the way, the remedy. */
+/*
+ * Words for a failure of the device: what was asked, the limit that stands in the way, the remedy.
+ */
 void sdr_verbs_why(const struct sdr_verbs_pd *pd, int err, const char *what, char *buf, size_t len);
 
-/* ---- transport QPs --------------------------------------------------------------------------------- */
+/* ---- transport QPs --------------------------------------------------------------------------- */
 
 /* Work requests under one signalled completion. */
 struct sdr_verbs_batch {
@@ -114,8 +128,9 @@ struct sdr_verbs_tp {
 	uint32_t rx_need; /* receives that were used */
 	bool rx_on;	  /* receives were posted */
 	uint8_t gen, channel;
-	uint32_t index;		       /* in v->tps */
-	uint32_t serial;	       /* tells its completions from those of an earlier user of the index */
+	uint32_t index; /* in v->tps */
+	/* tells its completions from those of an earlier user of the index */
+	uint32_t serial;
 	struct sdr_verbs_batch *batch; /* ring of tx_depth */
 	uint32_t head, tail;	       /* batches under way, free-running */
 };
@@ -155,13 +170,14 @@ struct sdr_verbs_qp {
 	struct sdr_uc_addr addr;      /* of the peer */
 	struct sdr_verbs_peer *ctl;   /* NULL: it has no device */
 	struct sdr_verbs_slot **pages;
-	uint64_t failed_at;	       /* ns: the device gave up one of its queue pairs; 0: it did not */
+	/* ns: the device gave up one of its queue pairs; 0: it did not */
+	uint64_t failed_at;
 	char failed[96];	       /* what happened */
 	struct sdr_verbs_qp *bad_next; /* v->bad */
 	struct sdr_verbs_tp tp[];
 };
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* One way of giving and ending leave to write. */
 struct sdr_verbs_keys {
@@ -173,13 +189,13 @@ struct sdr_verbs_keys {
 	void (*end)(struct sdr_verbs *v, struct sdr_uc_grant *g);
 };
 /*
- * Waits for the one completion of a request that sets a key.  Without one within SDR_VERBS_KEY_NS the engine is
- * broken: the next wait would take a late one for its own.
+ * Waits for the one completion of a request that sets a key.  Without one within SDR_VERBS_KEY_NS
+ * the engine is broken: the next wait would take a late one for its own.
  */
 int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq);
 extern const struct sdr_verbs_keys sdr_verbs_keys_mr, sdr_verbs_keys_mw, sdr_verbs_keys_root;
 
-/* ---- engine ---------------------------------------------------------------------------------------- */
+/* ---- engine ---------------------------------------------------------------------------------- */
 
 /* What mr_reg hands out. */
 struct sdr_verbs_reg {
@@ -218,7 +234,8 @@ struct sdr_verbs {
 	void *keys_priv;
 	char device[SDR_VERBS_NAME];
 	uint8_t port;
-	bool any;		   /* bound to all addresses of the family: routing chooses one a peer */
+	/* bound to all addresses of the family: routing chooses one a peer */
+	bool any;
 	int gid_index;		   /* of the bound address, or the first */
 	struct sdr_verbs_src *src; /* all of the port, of the family */
 	uint32_t nsrc;
@@ -247,9 +264,11 @@ struct sdr_verbs {
 	struct sdr_verbs_peer *peers[64];
 
 	struct sdr_verbs_qp *hot;
-	struct sdr_verbs_qp *bad;	    /* failed, and not told yet */
-	atomic_int qp_event;		    /* 1 + the last enum ibv_event_type that a queue pair of a QP had */
-	struct ibv_wc held[SDR_VERBS_HELD]; /* completions that wait for the control datagrams before them */
+	struct sdr_verbs_qp *bad; /* failed, and not told yet */
+	/* 1 + the last enum ibv_event_type that a queue pair of a QP had */
+	atomic_int qp_event;
+	/* completions that wait for the control datagrams before them */
+	struct ibv_wc held[SDR_VERBS_HELD];
 	struct sdr_verbs_tp *held_tp[SDR_VERBS_HELD];
 	uint32_t nheld, held_pos;
 	bool held_ready; /* those have been reported */
@@ -279,12 +298,16 @@ static inline struct sdr_verbs_qp *sdr_verbs_qp_of(struct sdr_uc_qp *qp)
 }
 
 /*
- * Breaks the engine: the first reason stays.  what: words.  With -EIO not at once: a device gives queue pairs up when
- * its port goes down and reports the port a moment later, so the cause is looked for after SDR_VERBS_FAIL_NS.
+ * Breaks the engine: the first reason stays.  what: words.  With -EIO not at once: a device gives
+ * queue pairs up when its port goes down and reports the port a moment later, so the cause is
+ * looked for after SDR_VERBS_FAIL_NS.
  */
 void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
 void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now);
-/* Breaks one QP, of which the engine survives: told by poll (SDR_UC_EV_QP), likewise not at once.  The engine's thread. */
+/*
+ * Breaks one QP, of which the engine survives: told by poll (SDR_UC_EV_QP), likewise not at once.
+ * The engine's thread.
+ */
 void sdr_verbs_qp_break(struct sdr_verbs_qp *q, const char *what);
 /* The device has said something of some QP's queue pairs: finds out which. */
 void sdr_verbs_qp_event(struct sdr_verbs *v);
@@ -295,16 +318,20 @@ uint64_t sdr_verbs_now(struct sdr_uc *uc);
 int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **qp);
 void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp);
 void sdr_verbs_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out);
-int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr);
+int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
+			 const struct sdr_uc_addr *addr);
 void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
-int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr);
+int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
+			void *mr);
 void sdr_verbs_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot);
 /* One more, or one less, reason to look at the QP's completion queues. */
 void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta);
 
-static inline struct sdr_verbs_slot *sdr_verbs_slot_find(const struct sdr_verbs_qp *q, uint32_t slot)
+static inline struct sdr_verbs_slot *sdr_verbs_slot_find(const struct sdr_verbs_qp *q,
+							 uint32_t slot)
 {
-	struct sdr_verbs_slot *page = slot < q->nslots ? q->pages[slot / SDR_VERBS_SLOT_PAGE] : NULL;
+	struct sdr_verbs_slot *page =
+		slot < q->nslots ? q->pages[slot / SDR_VERBS_SLOT_PAGE] : NULL;
 
 	return page ? &page[slot % SDR_VERBS_SLOT_PAGE] : NULL;
 }
@@ -330,7 +357,10 @@ void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr);
 
 int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 bool sdr_verbs_arm(struct sdr_uc *uc);
-/* Posts all receives of a transport QP, or those that were used; its QP breaks if the device takes none. */
+/*
+ * Posts all receives of a transport QP, or those that were used; its QP breaks if the device takes
+ * none.
+ */
 void sdr_verbs_rx_fill(struct sdr_verbs_tp *t);
 /* Strikes out held completions of a QP that goes. */
 void sdr_verbs_rx_forget(struct sdr_verbs_qp *q);
@@ -343,7 +373,8 @@ bool sdr_verbs_ctl_post(struct sdr_verbs *v, struct sdr_uc_tx *t);
 int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool socket);
 /* Completions of the UD pair taken in: true when something is there to report. */
 bool sdr_verbs_ud_fetch(struct sdr_verbs *v);
-struct sdr_verbs_peer *sdr_verbs_peer_get(struct sdr_verbs *v, const struct sdr_uc_addr *addr, uint32_t qpn);
+struct sdr_verbs_peer *sdr_verbs_peer_get(struct sdr_verbs *v, const struct sdr_uc_addr *addr,
+					  uint32_t qpn);
 void sdr_verbs_peer_put(struct sdr_verbs *v, struct sdr_verbs_peer *p);
 void sdr_verbs_peers_free(struct sdr_verbs *v);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Grants by registration ("mr"): each grant registers its buffer anew, under a key that is used for it alone, and
- * ends by giving the registration up.  Works on every device; costs a system call and the pinning of the buffer a
- * message.  Giving up returns only when the device has finished with the pages, so nothing is written after it,
- * not even by a packet that was being placed.
+ * Grants by registration ("mr"): each grant registers its buffer anew, under a key that is used for
+ * it alone, and ends by giving the registration up.  Works on every device; costs a system call and
+ * the pinning of the buffer a message.  Giving up returns only when the device has finished with
+ * the pages, so nothing is written after it, not even by a packet that was being placed.
  *
- * Addresses are offsets from the start of the buffer's first page: the peer learns nothing about where the
- * buffer lies but its place in a page, which the kernel insists on.
+ * Addresses are offsets from the start of the buffer's first page: the peer learns nothing about
+ * where the buffer lies but its place in a page, which the kernel insists on.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -21,10 +21,12 @@ static int sdr_verbs_mr_grant(struct sdr_verbs *v, void *buf, size_t len, struct
 	int err;
 
 	errno = 0;
-	mr = v->ibv->reg_mr_iova(v->pd->pd, buf, len, va, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	mr = v->ibv->reg_mr_iova(v->pd->pd, buf, len, va,
+				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!mr) {
 		err = errno ? errno : ENOMEM;
-		sdr_verbs_why(v->pd, err, "cannot register a receive buffer", v->reason, sizeof(v->reason));
+		sdr_verbs_why(v->pd, err, "cannot register a receive buffer", v->reason,
+			      sizeof(v->reason));
 		return -err;
 	}
 	g->va = va;

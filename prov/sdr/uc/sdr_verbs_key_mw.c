@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Grants by memory window ("mw"): a type 1 window is bound to the buffer, under a new key each time, and bound to
- * nothing when the grant ends.  The buffer's registration is shared (sdr_verbs_mr.c), so a buffer that the
- * application registered costs two work requests a message and no system call.
+ * Grants by memory window ("mw"): a type 1 window is bound to the buffer, under a new key each
+ * time, and bound to nothing when the grant ends.  The buffer's registration is shared
+ * (sdr_verbs_mr.c), so a buffer that the application registered costs two work requests a message
+ * and no system call.
  *
- * Windows are bound through a UC queue pair that is connected to itself and carries nothing else; a bind is waited
- * for, SDR_VERBS_KEY_NS at the most (microseconds in practice).  A window that cannot be unbound is given back to
- * the device, which ends its key as well.  Windows are kept for the next grant.
+ * Windows are bound through a UC queue pair that is connected to itself and carries nothing else; a
+ * bind is waited for, SDR_VERBS_KEY_NS at the most (microseconds in practice).  A window that
+ * cannot be unbound is given back to the device, which ends its key as well.  Windows are kept for
+ * the next grant.
  *
- * On rxe an unbound window stops the next packet, not one whose placing has begun, and a packet may write
- * anywhere in the registration: there "mr" is what is used by itself, and this only when asked for.
+ * On rxe an unbound window stops the next packet, not one whose placing has begun, and a packet may
+ * write anywhere in the registration: there "mr" is what is used by itself, and this only when
+ * asked for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +50,8 @@ static int sdr_verbs_mw_qp(struct sdr_verbs *v, struct sdr_verbs_windows *w)
 	w->qp = v->ibv->create_qp(v->pd->pd, &a);
 	if (!w->qp)
 		return -(errno ? errno : ENOMEM);
-	ret = v->ibv->modify_qp(w->qp, &q, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	ret = v->ibv->modify_qp(
+		w->qp, &q, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	if (ret)
 		return -ret;
 	memset(&q, 0, sizeof(q));
@@ -56,7 +60,8 @@ static int sdr_verbs_mw_qp(struct sdr_verbs *v, struct sdr_verbs_windows *w)
 	q.path_mtu = v->port_mtu;
 	q.dest_qp_num = w->qp->qp_num;
 	ret = v->ibv->modify_qp(w->qp, &q,
-				IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+				IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					IBV_QP_RQ_PSN);
 	if (ret)
 		return -ret;
 	q.qp_state = IBV_QPS_RTS;
@@ -64,8 +69,8 @@ static int sdr_verbs_mw_qp(struct sdr_verbs *v, struct sdr_verbs_windows *w)
 }
 
 /* Binds to [buf, buf + len) of mr, or to nothing with len 0, and waits until it is so. */
-static int sdr_verbs_mw_bind(struct sdr_verbs *v, struct sdr_verbs_window *w, struct ibv_mr *mr, void *buf,
-			     size_t len)
+static int sdr_verbs_mw_bind(struct sdr_verbs *v, struct sdr_verbs_window *w, struct ibv_mr *mr,
+			     void *buf, size_t len)
 {
 	struct sdr_verbs_windows *ws = v->keys_priv;
 	struct ibv_mw_bind b = {
@@ -96,8 +101,8 @@ static int sdr_verbs_mw_open(struct sdr_verbs *v)
 	w->cq = v->ibv->create_cq(v->pd->ctx, 8, v, NULL, 0);
 	ret = w->cq ? sdr_verbs_mw_qp(v, w) : -(errno ? errno : ENOMEM);
 	if (ret)
-		sdr_verbs_why(v->pd, ret, "cannot make the queue pair that binds windows", v->reason,
-			      sizeof(v->reason));
+		sdr_verbs_why(v->pd, ret, "cannot make the queue pair that binds windows",
+			      v->reason, sizeof(v->reason));
 	return ret;
 }
 
@@ -181,7 +186,8 @@ static void sdr_verbs_mw_end(struct sdr_verbs *v, struct sdr_uc_grant *g)
 
 	if (sdr_verbs_mw_bind(v, w, w->mr->mr, NULL, 0)) {
 		if (ibv_dealloc_mw(w->mw))
-			sdr_verbs_break(v, -EIO, "a memory window cannot be taken back from the device");
+			sdr_verbs_break(v, -EIO,
+					"a memory window cannot be taken back from the device");
 		w->mw = NULL;
 	}
 	sdr_verbs_mr_put(v->pd, w->mr);

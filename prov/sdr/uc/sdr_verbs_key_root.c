@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Grants by indirect key ("root", mlx5): keys whose entries point at the granted buffer, and at the NULL memory
- * region when the grant ends.  A late packet then completes and writes nothing: the paper's first stage.
+ * Grants by indirect key ("root", mlx5): keys whose entries point at the granted buffer, and at the
+ * NULL memory region when the grant ends.  A late packet then completes and writes nothing: the
+ * paper's first stage.
  *
- * Keys are made once, used in turn and kept, SDR_VERBS_ROOT_KEYS at the most; an indirect key keeps its number,
- * so a packet that is late by a whole turn of the keys would be taken for its successor: the paper's bound, with
- * the number of keys in the place of IDs times generations.  An entry is set by a work request on an RC queue
- * pair that is connected to itself (mlx5dv_wr_mr_list is for RC; a key must be invalidated before it gets another
- * list), and waited for.  Addresses count from 0.  A buffer that needs more than SDR_VERBS_ROOT_SGES entries is
- * granted by registration instead.
+ * Keys are made once, used in turn and kept, SDR_VERBS_ROOT_KEYS at the most; an indirect key keeps
+ * its number, so a packet that is late by a whole turn of the keys would be taken for its
+ * successor: the paper's bound, with the number of keys in the place of IDs times generations.  An
+ * entry is set by a work request on an RC queue pair that is connected to itself (mlx5dv_wr_mr_list
+ * is for RC; a key must be invalidated before it gets another list), and waited for.  Addresses
+ * count from 0.  A buffer that needs more than SDR_VERBS_ROOT_SGES entries is granted by
+ * registration instead.
  *
- * Written against mlx5dv_wr_post(3), mlx5dv_create_mkey(3) and ibv_alloc_null_mr(3); it has not met hardware.
+ * Written against mlx5dv_wr_post(3), mlx5dv_create_mkey(3) and ibv_alloc_null_mr(3); it has not met
+ * hardware.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +78,8 @@ static int sdr_verbs_root_qp(struct sdr_verbs *v, struct sdr_verbs_root *r)
 	r->dvx = r->qpx ? r->dv->qp_ex_from_ibv_qp_ex(r->qpx) : NULL;
 	if (!r->dvx)
 		return -EOPNOTSUPP;
-	ret = v->ibv->modify_qp(r->qp, &q, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	ret = v->ibv->modify_qp(
+		r->qp, &q, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	if (ret)
 		return -ret;
 	memset(&q, 0, sizeof(q));
@@ -86,8 +90,9 @@ static int sdr_verbs_root_qp(struct sdr_verbs *v, struct sdr_verbs_root *r)
 	q.max_dest_rd_atomic = 1;
 	q.min_rnr_timer = 12;
 	ret = v->ibv->modify_qp(r->qp, &q,
-				IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+				IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+					IBV_QP_MIN_RNR_TIMER);
 	if (ret)
 		return -ret;
 	q.qp_state = IBV_QPS_RTS;
@@ -101,8 +106,8 @@ static int sdr_verbs_root_qp(struct sdr_verbs *v, struct sdr_verbs_root *r)
 }
 
 /* Points the key at len bytes from addr under lkey, and waits until it is so. */
-static int sdr_verbs_root_list(struct sdr_verbs *v, struct sdr_verbs_root_key *k, uint64_t addr, size_t len,
-			       uint32_t lkey, bool null)
+static int sdr_verbs_root_list(struct sdr_verbs *v, struct sdr_verbs_root_key *k, uint64_t addr,
+			       size_t len, uint32_t lkey, bool null)
 {
 	struct sdr_verbs_root *r = v->keys_priv;
 	struct ibv_sge sge[SDR_VERBS_ROOT_SGES];
@@ -111,7 +116,8 @@ static int sdr_verbs_root_list(struct sdr_verbs *v, struct sdr_verbs_root_key *k
 
 	for (size_t at = 0; at < len; at += sge[n - 1].length) {
 		sge[n].addr = null ? 0 : addr + at;
-		sge[n].length = len - at < SDR_VERBS_ROOT_SGE ? (uint32_t)(len - at) : SDR_VERBS_ROOT_SGE;
+		sge[n].length =
+			len - at < SDR_VERBS_ROOT_SGE ? (uint32_t)(len - at) : SDR_VERBS_ROOT_SGE;
 		sge[n++].lkey = lkey;
 	}
 	ibv_wr_start(r->qpx);
@@ -120,7 +126,8 @@ static int sdr_verbs_root_list(struct sdr_verbs *v, struct sdr_verbs_root_key *k
 		ibv_wr_local_inv(r->qpx, k->mkey->rkey);
 	}
 	r->qpx->wr_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED | IBV_SEND_FENCE;
-	mlx5dv_wr_mr_list(r->dvx, k->mkey, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, n, sge);
+	mlx5dv_wr_mr_list(r->dvx, k->mkey, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, n,
+			  sge);
 	ret = ibv_wr_complete(r->qpx);
 	if (ret)
 		return -ret;
@@ -147,7 +154,8 @@ static int sdr_verbs_root_open(struct sdr_verbs *v)
 	ret = r->cq ? sdr_verbs_root_qp(v, r) : -(errno ? errno : ENOMEM);
 out:
 	if (ret)
-		sdr_verbs_why(v->pd, ret, "cannot make indirect keys (FI_SDR_VERBS_LATE=mw or mr does without)",
+		sdr_verbs_why(v->pd, ret,
+			      "cannot make indirect keys (FI_SDR_VERBS_LATE=mw or mr does without)",
 			      v->reason, sizeof(v->reason));
 	return ret;
 }
@@ -171,7 +179,10 @@ static void sdr_verbs_root_close(struct sdr_verbs *v)
 	free(r);
 }
 
-/* A new key while there are not many, so that a key rests for long; else the one that has rested longest. */
+/*
+ * A new key while there are not many, so that a key rests for long; else the one that has rested
+ * longest.
+ */
 static struct sdr_verbs_root_key *sdr_verbs_root_key(struct sdr_verbs *v)
 {
 	struct mlx5dv_mkey_init_attr a = {
@@ -235,7 +246,8 @@ static int sdr_verbs_root_grant(struct sdr_verbs *v, void *buf, size_t len, stru
 	ret = k->mr ? sdr_verbs_root_list(v, k, (uintptr_t)buf, len, k->mr->mr->lkey, false)
 		    : -(errno ? errno : ENOMEM);
 	if (ret) {
-		sdr_verbs_why(v->pd, ret, "cannot point a key at a receive buffer", v->reason, sizeof(v->reason));
+		sdr_verbs_why(v->pd, ret, "cannot point a key at a receive buffer", v->reason,
+			      sizeof(v->reason));
 		if (k->mr)
 			sdr_verbs_mr_put(v->pd, k->mr);
 		sdr_verbs_root_rest(r, k);
@@ -269,7 +281,8 @@ static void sdr_verbs_root_end(struct sdr_verbs *v, struct sdr_uc_grant *g)
 
 static int sdr_verbs_root_open(struct sdr_verbs *v)
 {
-	sdr_verbs_why(v->pd, -EOPNOTSUPP, "this build has no indirect keys (infiniband/mlx5dv.h was not there)",
+	sdr_verbs_why(v->pd, -EOPNOTSUPP,
+		      "this build has no indirect keys (infiniband/mlx5dv.h was not there)",
 		      v->reason, sizeof(v->reason));
 	return -EOPNOTSUPP;
 }

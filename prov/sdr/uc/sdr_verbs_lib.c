@@ -3,13 +3,15 @@
 /*
  * Loads libibverbs, and libmlx5 behind it.
  *
- * Loads once a process, at the first call that needs the library; it is never unloaded, since drivers leave exit
- * and fork handlers behind.  Symbols are asked for by the version that the headers stand for: the oldest versions
- * of the same names have other structs.  A library that is missing is looked for again at the next call, which
- * costs a few system calls and spares a restart.
+ * Loads once a process, at the first call that needs the library; it is never unloaded, since
+ * drivers leave exit and fork handlers behind.  Symbols are asked for by the version that the
+ * headers stand for: the oldest versions of the same names have other structs.  A library that is
+ * missing is looked for again at the next call, which costs a few system calls and spares a
+ * restart.
  *
- * Fork: before anything is registered the library is told that the application may fork, unless the kernel copies
- * pinned pages for the child by itself.  No timers; one lock, held while loading only.
+ * Fork: before anything is registered the library is told that the application may fork, unless the
+ * kernel copies pinned pages for the child by itself.  No timers; one lock, held while loading
+ * only.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,8 +35,12 @@ struct sdr_lib_sym {
 static struct sdr_ibv sdr_ibv_tab;
 static _Atomic(const struct sdr_ibv *) sdr_ibv_ready;
 
-/* The library's own query_port fills the older, shorter struct; drivers since 2017 take the size along. */
-static int (*sdr_ibv_query_port_old)(struct ibv_context *ctx, uint8_t port, struct _compat_ibv_port_attr *attr);
+/*
+ * The library's own query_port fills the older, shorter struct; drivers since 2017 take the size
+ * along.
+ */
+static int (*sdr_ibv_query_port_old)(struct ibv_context *ctx, uint8_t port,
+				     struct _compat_ibv_port_attr *attr);
 
 static int sdr_ibv_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr)
 {
@@ -92,7 +98,10 @@ static void *sdr_lib_sym(void *lib, const char *name, const char *version)
 	return p ? p : dlsym(lib, name);
 }
 
-/* Fills a table of function pointers; the name of the first symbol that is missing, NULL: all are there. */
+/*
+ * Fills a table of function pointers; the name of the first symbol that is missing, NULL: all are
+ * there.
+ */
 static const char *sdr_lib_fill(void *lib, void *tab, const struct sdr_lib_sym *v, size_t n)
 {
 	size_t i;
@@ -134,13 +143,15 @@ static int sdr_ibv_load(char *err, size_t len)
 			 p ? (const char *)p : SDR_IBV_SO);
 		return -ENOENT;
 	}
-	missing = sdr_lib_fill(lib, &sdr_ibv_tab, sdr_ibv_syms, sizeof(sdr_ibv_syms) / sizeof(sdr_ibv_syms[0]));
+	missing = sdr_lib_fill(lib, &sdr_ibv_tab, sdr_ibv_syms,
+			       sizeof(sdr_ibv_syms) / sizeof(sdr_ibv_syms[0]));
 	p = sdr_lib_sym(lib, "ibv_query_port", "IBVERBS_1.1");
 	if (!p)
 		missing = "ibv_query_port";
 	if (missing) {
-		snprintf(err, len, "%s has no %s: it is older than rdma-core 32, a newer one is needed", SDR_IBV_SO,
-			 missing);
+		snprintf(err, len,
+			 "%s has no %s: it is older than rdma-core 32, a newer one is needed",
+			 SDR_IBV_SO, missing);
 		dlclose(lib);
 		return -ENOTSUP;
 	}
@@ -189,7 +200,8 @@ static const struct sdr_lib_sym sdr_mlx5dv_syms[] = {
 
 const struct sdr_mlx5dv *sdr_mlx5dv_get(void)
 {
-	const struct sdr_mlx5dv *tab = atomic_load_explicit(&sdr_mlx5dv_ready, memory_order_acquire);
+	const struct sdr_mlx5dv *tab =
+		atomic_load_explicit(&sdr_mlx5dv_ready, memory_order_acquire);
 	void *lib;
 
 	if (tab)

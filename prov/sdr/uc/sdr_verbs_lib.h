@@ -3,11 +3,12 @@
 /*
  * libibverbs at arm's length: loaded when it is first needed, never linked.
  *
- * Calls into the library go through struct sdr_ibv.  The inline calls of <infiniband/verbs.h> that go through a
- * context's own table (ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq, ibv_alloc_mw, ibv_bind_mw,
- * ibv_dealloc_mw, ibv_alloc_null_mr, ibv_create_cq_ex, ibv_create_qp_ex for devices that have them) may be used as
- * they are; whatever else begins with ibv_ would leave an undefined symbol, and the provider would not load where
- * the library is missing.  A test looks for such symbols.
+ * Calls into the library go through struct sdr_ibv.  The inline calls of <infiniband/verbs.h> that
+ * go through a context's own table (ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq,
+ * ibv_alloc_mw, ibv_bind_mw, ibv_dealloc_mw, ibv_alloc_null_mr, ibv_create_cq_ex, ibv_create_qp_ex
+ * for devices that have them) may be used as they are; whatever else begins with ibv_ would leave
+ * an undefined symbol, and the provider would not load where the library is missing.  A test looks
+ * for such symbols.
  */
 #ifndef SDR_VERBS_LIB_H
 #define SDR_VERBS_LIB_H
@@ -25,10 +26,10 @@ struct sdr_ibv {
 	int (*close_device)(struct ibv_context *ctx);
 	int (*query_device)(struct ibv_context *ctx, struct ibv_device_attr *attr);
 	int (*query_port)(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr);
-	int (*query_gid_ex)(struct ibv_context *ctx, uint32_t port, uint32_t index, struct ibv_gid_entry *entry,
-			    uint32_t flags, size_t entry_size);
-	ssize_t (*query_gid_table)(struct ibv_context *ctx, struct ibv_gid_entry *entries, size_t max,
-				   uint32_t flags, size_t entry_size);
+	int (*query_gid_ex)(struct ibv_context *ctx, uint32_t port, uint32_t index,
+			    struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size);
+	ssize_t (*query_gid_table)(struct ibv_context *ctx, struct ibv_gid_entry *entries,
+				   size_t max, uint32_t flags, size_t entry_size);
 	int (*get_async_event)(struct ibv_context *ctx, struct ibv_async_event *ev);
 	void (*ack_async_event)(struct ibv_async_event *ev);
 
@@ -36,7 +37,8 @@ struct sdr_ibv {
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	/* access: without the bits of IBV_ACCESS_OPTIONAL_RANGE */
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t len, int access);
-	struct ibv_mr *(*reg_mr_iova)(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova, int access);
+	struct ibv_mr *(*reg_mr_iova)(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova,
+				      int access);
 	int (*dereg_mr)(struct ibv_mr *mr);
 
 	struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *ctx);
@@ -49,7 +51,8 @@ struct sdr_ibv {
 
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			struct ibv_qp_init_attr *init);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
@@ -60,15 +63,15 @@ struct sdr_ibv {
 	const char *(*port_state_str)(enum ibv_port_state state);
 
 	/*
-	 * True: memory stays right when the application forks: the kernel copies pinned pages for the child, or the
-	 * library keeps them out of the child (kernels before 5.12).
+	 * True: memory stays right when the application forks: the kernel copies pinned pages for
+	 * the child, or the library keeps them out of the child (kernels before 5.12).
 	 */
 	bool fork_safe;
 };
 
 /*
- * The table, the same for ever; NULL when the library is not there or too old, with words (what is missing, which
- * package has it) in err.  err may be NULL.  Any thread.
+ * The table, the same for ever; NULL when the library is not there or too old, with words (what is
+ * missing, which package has it) in err.  err may be NULL.  Any thread.
  */
 const struct sdr_ibv *sdr_ibv_get(char *err, size_t err_len);
 

@@ -3,16 +3,17 @@
 /*
  * Registrations of memory with a device, and who uses them.
  *
- * A registration lives exactly as long as somebody who has a claim on the memory: a message under way (its owner
- * may not free the buffer before the completion), an open grant, or the application that registered it.  Who
- * needs a range that lies inside a living one shares it.  Nothing is kept beyond that: no hooks into malloc, no
- * guess whether a range still means the same pages.  So a buffer used again and again is registered again and
- * again, unless the application registers it (fi_mr_reg, sdr_mr_reg) or its messages overlap in time; messages
- * shorter than SDR_VERBS_REG_MIN are copied instead.
+ * A registration lives exactly as long as somebody who has a claim on the memory: a message under
+ * way (its owner may not free the buffer before the completion), an open grant, or the application
+ * that registered it.  Who needs a range that lies inside a living one shares it.  Nothing is kept
+ * beyond that: no hooks into malloc, no guess whether a range still means the same pages.  So a
+ * buffer used again and again is registered again and again, unless the application registers it
+ * (fi_mr_reg, sdr_mr_reg) or its messages overlap in time; messages shorter than SDR_VERBS_REG_MIN
+ * are copied instead.
  *
- * Order: an array sorted by start; a lookup tries the SDR_VERBS_MR_NEAR that start last before the range.  A
- * miss costs a registration, never correctness.  Memory pinned is the sum of what is under way.
- * Threads: under the device's lock.
+ * Order: an array sorted by start; a lookup tries the SDR_VERBS_MR_NEAR that start last before the
+ * range.  A miss costs a registration, never correctness.  Memory pinned is the sum of what is
+ * under way. Threads: under the device's lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,8 @@ static uint32_t sdr_verbs_mr_above(const struct sdr_verbs_pd *pd, uintptr_t a)
 	return lo;
 }
 
-static struct sdr_verbs_mr *sdr_verbs_mr_find(struct sdr_verbs_pd *pd, uintptr_t lo, uintptr_t hi, int access)
+static struct sdr_verbs_mr *sdr_verbs_mr_find(struct sdr_verbs_pd *pd, uintptr_t lo, uintptr_t hi,
+					      int access)
 {
 	uint32_t i = sdr_verbs_mr_above(pd, lo), k;
 
@@ -124,7 +126,7 @@ void sdr_verbs_mr_put(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *m)
 	pthread_mutex_unlock(&pd->lock);
 }
 
-/* ---- what is sent ---------------------------------------------------------------------------------- */
+/* ---- what is sent ---------------------------------------------------------------------------- */
 
 int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **out)
 {
@@ -135,7 +137,10 @@ int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **out)
 	*out = NULL;
 	if (!r)
 		return -ENOMEM;
-	/* With the rights that grants want, one registration serves both; without, memory may be only readable. */
+	/*
+	 * With the rights that grants want, one registration serves both; without, memory may be
+	 * only readable.
+	 */
 	r->mr = sdr_verbs_mr_get(v->pd, buf, len, v->keys->access);
 	if (!r->mr && v->keys->access)
 		r->mr = sdr_verbs_mr_get(v->pd, buf, len, 0);
@@ -195,15 +200,15 @@ void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr)
 	free(r);
 }
 
-/* ---- what the application registered --------------------------------------------------------------- */
+/* ---- what the application registered --------------------------------------------------------- */
 
 struct sdr_verbs_mem {
 	struct sdr_verbs_pd *pd;
 	struct sdr_verbs_mr *mr;
 };
 
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **out, char *err,
-		      size_t err_len)
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **out,
+		      char *err, size_t err_len)
 {
 	struct sdr_verbs_mem *m = calloc(1, sizeof(*m));
 	int access = IBV_ACCESS_LOCAL_WRITE, ret = -ENOMEM;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A build without the headers of libibverbs: there are no devices, and whoever asks for one is told why.
+ * A build without the headers of libibverbs: there are no devices, and whoever asks for one is told
+ * why.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +12,10 @@
 static int sdr_verbs_none(char *err, size_t err_len, int ret)
 {
 	if (err && err_len)
-		snprintf(err, err_len,
-			 "this build of sdr has no verbs engine (apt-get install libibverbs-dev, then configure "
-			 "again)");
+		snprintf(
+			err, err_len,
+			"this build of sdr has no verbs engine (apt-get install libibverbs-dev, then configure "
+			"again)");
 	return ret;
 }
 
@@ -37,8 +39,8 @@ int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
 	return -EINVAL;
 }
 
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem, char *err,
-		      size_t err_len)
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem,
+		      char *err, size_t err_len)
 {
 	(void)device;
 	(void)buf;

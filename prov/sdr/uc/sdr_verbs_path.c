@@ -3,11 +3,12 @@
 /*
  * Paths: which of its own GIDs an engine uses towards a peer, and the peer's.
  *
- * A GID of RoCEv2 is an IP address.  An engine that is bound to an address uses it for everybody; one that is bound
- * to all asks the kernel's routing, through a socket that is connected and sends nothing, and takes the GID of the
- * address that routing would send from.  A peer that routing reaches through another interface cannot be reached
- * with this device: that is said, not tried.  The next hop's link address is the kernel's to find, when it sees the
- * path.  Hop limit 64, as IP has it.
+ * A GID of RoCEv2 is an IP address.  An engine that is bound to an address uses it for everybody;
+ * one that is bound to all asks the kernel's routing, through a socket that is connected and sends
+ * nothing, and takes the GID of the address that routing would send from.  A peer that routing
+ * reaches through another interface cannot be reached with this device: that is said, not tried.
+ * The next hop's link address is the kernel's to find, when it sees the path.  Hop limit 64, as IP
+ * has it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 
 #include "sdr_verbs_impl.h"
 
-static void sdr_verbs_path_fill(const struct sdr_verbs *v, int gid_index, const struct sdr_uc_addr *addr,
-				struct ibv_ah_attr *ah)
+static void sdr_verbs_path_fill(const struct sdr_verbs *v, int gid_index,
+				const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah)
 {
 	memset(ah, 0, sizeof(*ah));
 	ah->is_global = 1;
@@ -60,11 +61,12 @@ int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct i
 			;
 		if (i == v->nsrc) {
 			sdr_soft_addr_format(addr, peer, sizeof(peer));
-			snprintf(v->reason, sizeof(v->reason),
-				 "%s: %s is reached through another interface than the device's (ip route get): "
-				 "bind to "
-				 "an address of the device, or use FI_SDR_ENGINE=soft",
-				 v->device, peer);
+			snprintf(
+				v->reason, sizeof(v->reason),
+				"%s: %s is reached through another interface than the device's (ip route get): "
+				"bind to "
+				"an address of the device, or use FI_SDR_ENGINE=soft",
+				v->device, peer);
 			return -ENETUNREACH;
 		}
 		gid_index = v->src[i].gid_index;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A device as this process has it open: context, protection domain and what the device reports about itself.
+ * A device as this process has it open: context, protection domain and what the device reports
+ * about itself.
  *
- * All engines on a device share one, so that memory registered once serves all of them.  It is opened by the
- * first and closed by the last; a forked child opens its own, because a protection domain does not survive a
- * fork.  Events (a port that goes down, a queue pair or completion queue that failed, the device's removal) are
- * read by whichever engine looks first and left as marks at the engines they concern.
+ * All engines on a device share one, so that memory registered once serves all of them.  It is
+ * opened by the first and closed by the last; a forked child opens its own, because a protection
+ * domain does not survive a fork.  Events (a port that goes down, a queue pair or completion queue
+ * that failed, the device's removal) are read by whichever engine looks first and left as marks at
+ * the engines they concern.
  *
- * Threads: the list has a lock of its own; a device's lock covers registrations, the list of engines and the
- * reading of events.  Both are leaves.
+ * Threads: the list has a lock of its own; a device's lock covers registrations, the list of
+ * engines and the reading of events.  Both are leaves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +35,11 @@ void sdr_verbs_why(const struct sdr_verbs_pd *pd, int err, const char *what, cha
 		return;
 	err = err < 0 ? -err : err;
 	if (err == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &lock) && lock.rlim_cur != RLIM_INFINITY)
-		snprintf(hint, sizeof(hint),
-			 " (at most %llu KiB may be locked: raise RLIMIT_MEMLOCK, \"ulimit -l unlimited\"; or the "
-			 "device is out of resources: \"rdma resource\")",
-			 (unsigned long long)lock.rlim_cur >> 10);
+		snprintf(
+			hint, sizeof(hint),
+			" (at most %llu KiB may be locked: raise RLIMIT_MEMLOCK, \"ulimit -l unlimited\"; or the "
+			"device is out of resources: \"rdma resource\")",
+			(unsigned long long)lock.rlim_cur >> 10);
 	else if (err == ENOMEM)
 		snprintf(hint, sizeof(hint),
 			 " (the device is out of resources: \"rdma resource\" shows who has them)");
@@ -47,12 +50,16 @@ void sdr_verbs_why(const struct sdr_verbs_pd *pd, int err, const char *what, cha
 		snprintf(hint, sizeof(hint), " (at most %llu files may be open: \"ulimit -n\")",
 			 (unsigned long long)files.rlim_cur);
 	else if (err == EACCES || err == EPERM)
-		snprintf(hint, sizeof(hint),
-			 " (no permission on /dev/infiniband/uverbs*: become a member of its group)");
+		snprintf(
+			hint, sizeof(hint),
+			" (no permission on /dev/infiniband/uverbs*: become a member of its group)");
 	else if (err == EINVAL && pd)
-		snprintf(hint, sizeof(hint), " (the device's limits: %d QPs, %d WRs a QP, %d CQs, %d CQEs, %d MRs)",
-			 pd->attr.max_qp, pd->attr.max_qp_wr, pd->attr.max_cq, pd->attr.max_cqe, pd->attr.max_mr);
-	snprintf(buf, len, "%s%s%s: %s%s", pd ? pd->name : "", pd ? ": " : "", what, strerror(err), hint);
+		snprintf(hint, sizeof(hint),
+			 " (the device's limits: %d QPs, %d WRs a QP, %d CQs, %d CQEs, %d MRs)",
+			 pd->attr.max_qp, pd->attr.max_qp_wr, pd->attr.max_cq, pd->attr.max_cqe,
+			 pd->attr.max_mr);
+	snprintf(buf, len, "%s%s%s: %s%s", pd ? pd->name : "", pd ? ": " : "", what, strerror(err),
+		 hint);
 }
 
 static int sdr_verbs_pd_open(struct sdr_verbs_pd *pd, const char *device, char *err, size_t err_len)
@@ -146,14 +153,15 @@ void sdr_verbs_pd_put(struct sdr_verbs_pd *pd)
 	pthread_mutex_unlock(&sdr_verbs_pds_lock);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void sdr_verbs_event(struct sdr_verbs_pd *pd, const struct ibv_async_event *e)
 {
 	struct sdr_verbs *v;
 	char words[160];
 
-	snprintf(words, sizeof(words), "the device reports: %s", pd->ibv->event_type_str(e->event_type));
+	snprintf(words, sizeof(words), "the device reports: %s",
+		 pd->ibv->event_type_str(e->event_type));
 	for (v = pd->engines; v; v = v->next) {
 		switch (e->event_type) {
 		case IBV_EVENT_QP_FATAL:
@@ -170,7 +178,8 @@ static void sdr_verbs_event(struct sdr_verbs_pd *pd, const struct ibv_async_even
 				sdr_verbs_break(v, -EIO, words);
 			break;
 		case IBV_EVENT_DEVICE_FATAL:
-			sdr_verbs_break(v, -ENODEV, "the device is gone: it was removed, or it failed (dmesg)");
+			sdr_verbs_break(v, -ENODEV,
+					"the device is gone: it was removed, or it failed (dmesg)");
 			break;
 		case IBV_EVENT_PORT_ERR:
 			if (e->element.port_num == v->port && !atomic_load(&v->down)) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * QPs of the verbs engine: channels * generations UC queue pairs a peer, each with its own receive completion
- * queue (as long as its receives, since one that overflows kills its queue pair), all with the engine's send
- * completion queue.
+ * QPs of the verbs engine: channels * generations UC queue pairs a peer, each with its own receive
+ * completion queue (as long as its receives, since one that overflows kills its queue pair), all
+ * with the engine's send completion queue.
  *
- * Queue pairs are made when the connection begins (their numbers are part of the info) and connected when the
- * peer's info is here.  Receives are posted when the first message of a generation is expected, so that a
- * connection that carries no bulk costs queue pairs and little memory.  A QP is looked at (`hot`) while a slot is
- * bound or a grant is open: nothing else can arrive that anybody waits for.
+ * Queue pairs are made when the connection begins (their numbers are part of the info) and
+ * connected when the peer's info is here.  Receives are posted when the first message of a
+ * generation is expected, so that a connection that carries no bulk costs queue pairs and little
+ * memory.  A QP is looked at (`hot`) while a slot is bound or a grant is open: nothing else can
+ * arrive that anybody waits for.
  *
- * A peer that moves: the queue pairs go back to RESET and are connected anew; what was under way is lost.
+ * A peer that moves: the queue pairs go back to RESET and are connected anew; what was under way is
+ * lost.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -34,7 +36,7 @@ static enum ibv_mtu sdr_verbs_path_mtu(uint32_t bytes)
 	return bytes <= 2048 ? IBV_MTU_2048 : IBV_MTU_4096;
 }
 
-/* ---- transport QPs --------------------------------------------------------------------------------- */
+/* ---- transport QPs --------------------------------------------------------------------------- */
 
 static int sdr_verbs_tp_to_init(struct sdr_verbs_tp *t)
 {
@@ -45,7 +47,8 @@ static int sdr_verbs_tp_to_init(struct sdr_verbs_tp *t)
 		.qp_access_flags = sdr_verbs_access,
 	};
 
-	return -v->ibv->modify_qp(t->qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	return -v->ibv->modify_qp(
+		t->qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
 static int sdr_verbs_tp_to_rts(struct sdr_verbs_tp *t, const struct ibv_ah_attr *ah)
@@ -58,8 +61,9 @@ static int sdr_verbs_tp_to_rts(struct sdr_verbs_tp *t, const struct ibv_ah_attr 
 		.rq_psn = q->peer.psn & SDR_PSN_MASK,
 		.ah_attr = *ah,
 	};
-	int ret = q->v->ibv->modify_qp(
-		t->qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+	int ret = q->v->ibv->modify_qp(t->qp, &a,
+				       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+					       IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
 
 	if (ret)
 		return -ret;
@@ -97,19 +101,22 @@ static int sdr_verbs_tp_open(struct sdr_verbs_tp *t)
 	t->rcq = v->ibv->create_cq(v->pd->ctx, (int)v->rx_depth, v, v->chan, 0);
 	if (!t->rcq) {
 		ret = -(errno ? errno : ENOMEM);
-		sdr_verbs_why(v->pd, ret, "cannot make a completion queue", v->reason, sizeof(v->reason));
+		sdr_verbs_why(v->pd, ret, "cannot make a completion queue", v->reason,
+			      sizeof(v->reason));
 		return ret;
 	}
 	a.recv_cq = t->rcq;
 	t->qp = v->ibv->create_qp(v->pd->pd, &a);
 	if (!t->qp) {
 		ret = -(errno ? errno : ENOMEM);
-		sdr_verbs_why(v->pd, ret, "cannot make a UC queue pair", v->reason, sizeof(v->reason));
+		sdr_verbs_why(v->pd, ret, "cannot make a UC queue pair", v->reason,
+			      sizeof(v->reason));
 		return ret;
 	}
 	ret = sdr_verbs_tp_to_init(t);
 	if (ret)
-		sdr_verbs_why(v->pd, ret, "cannot initialise a UC queue pair", v->reason, sizeof(v->reason));
+		sdr_verbs_why(v->pd, ret, "cannot initialise a UC queue pair", v->reason,
+			      sizeof(v->reason));
 	return ret;
 }
 
@@ -127,7 +134,7 @@ static void sdr_verbs_tp_close(struct sdr_verbs_tp *t)
 	free(t->batch);
 }
 
-/* ---- QPs ------------------------------------------------------------------------------------------- */
+/* ---- QPs ------------------------------------------------------------------------------------- */
 
 int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct sdr_uc_qp **qp)
 {
@@ -141,11 +148,12 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 	    a->split.id_bits > SDR_IMM_ID_BITS_MAX)
 		return -EINVAL;
 	if (ntp > SDR_QP_INFO_TPS_MAX) {
-		snprintf(v->reason, sizeof(v->reason),
-			 "%s: %u channels of %u generations are %u queue pairs a peer, and a device takes %u at "
-			 "the most: "
-			 "lower FI_SDR_CHANNELS or FI_SDR_GENERATIONS",
-			 v->device, a->channels, a->generations, ntp, SDR_QP_INFO_TPS_MAX);
+		snprintf(
+			v->reason, sizeof(v->reason),
+			"%s: %u channels of %u generations are %u queue pairs a peer, and a device takes %u at "
+			"the most: "
+			"lower FI_SDR_CHANNELS or FI_SDR_GENERATIONS",
+			v->device, a->channels, a->generations, ntp, SDR_QP_INFO_TPS_MAX);
 		return -EINVAL;
 	}
 	if (!a->mtu || a->mtu > v->mtu || !a->max_msg || a->max_msg % a->mtu ||
@@ -165,7 +173,8 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 	q->nslots = 1u << a->split.id_bits;
 	q->rkey = (uint32_t)a->rand[1];
 	q->psn = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
-	q->pages = calloc((q->nslots + SDR_VERBS_SLOT_PAGE - 1) / SDR_VERBS_SLOT_PAGE, sizeof(q->pages[0]));
+	q->pages = calloc((q->nslots + SDR_VERBS_SLOT_PAGE - 1) / SDR_VERBS_SLOT_PAGE,
+			  sizeof(q->pages[0]));
 	if (!q->pages)
 		goto err;
 	for (i = 0; i < ntp; i++) {
@@ -277,7 +286,8 @@ static int sdr_verbs_qp_path(struct sdr_verbs_qp *q, const struct sdr_uc_addr *a
 		ret = sdr_verbs_tp_to_rts(&q->tp[i], &ah);
 	}
 	if (ret)
-		sdr_verbs_why(v->pd, ret, "cannot connect a UC queue pair (is the peer's address reachable?)",
+		sdr_verbs_why(v->pd, ret,
+			      "cannot connect a UC queue pair (is the peer's address reachable?)",
 			      v->reason, sizeof(v->reason));
 	return ret;
 }
@@ -291,7 +301,8 @@ static void sdr_verbs_qp_ctl(struct sdr_verbs_qp *q)
 		q->ctl = sdr_verbs_peer_get(q->v, &q->addr, q->peer.ctl_qpn);
 }
 
-int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p, const struct sdr_uc_addr *addr)
+int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
+			 const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 	struct sdr_uc_addr from_info = { 0 };
@@ -323,7 +334,8 @@ int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	bool moved = addr->len != q->addr.len || memcmp(addr->b + 3, q->addr.b + 3, sizeof(addr->b) - 3);
+	bool moved =
+		addr->len != q->addr.len || memcmp(addr->b + 3, q->addr.b + 3, sizeof(addr->b) - 3);
 	struct ibv_ah_attr ah;
 	int ret;
 
@@ -338,7 +350,7 @@ void sdr_verbs_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr
 		sdr_verbs_qp_break(q, "a peer has moved and its queue pairs cannot follow");
 }
 
-/* ---- slots ----------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta)
 {
@@ -365,7 +377,8 @@ void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta)
 	}
 }
 
-int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len, void *mr)
+int sdr_verbs_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
+			void *mr)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 	struct sdr_verbs_slot **page, *e;

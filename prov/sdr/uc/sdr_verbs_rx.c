@@ -3,21 +3,23 @@
 /*
  * The verbs engine's poll: completions -> checks -> events, and the receives behind them.
  *
- * The device has placed a packet when its completion is here; what is left is to say whose it is.  It is
- * reported when its immediate names a slot that is bound for the generation of the queue pair it came through
- * and the bytes fit; everything else is late.  Nothing is inferred from how many completions there are: a late
- * packet eats a receive and completes on some devices, and vanishes on others.
+ * The device has placed a packet when its completion is here; what is left is to say whose it is.
+ * It is reported when its immediate names a slot that is bound for the generation of the queue pair
+ * it came through and the bytes fit; everything else is late.  Nothing is inferred from how many
+ * completions there are: a late packet eats a receive and completes on some devices, and vanishes
+ * on others.
  *
- * Order: control and data come through different queues, and a control datagram may bind the slot of data behind
- * it.  So completions are first taken off the data queues (held), then all control datagrams that are there are
- * reported, and only when that has been done are the held ones looked at: whatever was sent before them has been
- * seen by then.  Peers without a device talk through the socket, which costs a system call: it is read when
- * their data is held, and else every SDR_VERBS_LOOK_NS, together with the device's events.
+ * Order: control and data come through different queues, and a control datagram may bind the slot
+ * of data behind it.  So completions are first taken off the data queues (held), then all control
+ * datagrams that are there are reported, and only when that has been done are the held ones looked
+ * at: whatever was sent before them has been seen by then.  Peers without a device talk through the
+ * socket, which costs a system call: it is read when their data is held, and else every
+ * SDR_VERBS_LOOK_NS, together with the device's events.
  *
- * A sleeper is woken by each control datagram, but by data only where the sender asked for it (the end of a batch),
- * and looks again after SDR_VERBS_NAP_NS (SDR_VERBS_REST_NS when nothing flows) while something is expected: the
- * packet that asks may be lost, and senders
- * without a device ask for nothing.
+ * A sleeper is woken by each control datagram, but by data only where the sender asked for it (the
+ * end of a batch), and looks again after SDR_VERBS_NAP_NS (SDR_VERBS_REST_NS when nothing flows)
+ * while something is expected: the packet that asks may be lost, and senders without a device ask
+ * for nothing.
  *
  * Only queue pairs of which something is expected are polled.  Receives are posted again in chains.
  */
@@ -28,9 +30,10 @@
 
 #include "sdr_verbs_impl.h"
 
-#define SDR_VERBS_ROUNDS 8 /* fillings of `held` that a poll goes through without finding an event */
+/* fillings of `held` that a poll goes through without finding an event */
+#define SDR_VERBS_ROUNDS 8
 
-/* ---- receives -------------------------------------------------------------------------------------- */
+/* ---- receives -------------------------------------------------------------------------------- */
 
 void sdr_verbs_rx_fill(struct sdr_verbs_tp *t)
 {
@@ -64,7 +67,7 @@ void sdr_verbs_rx_forget(struct sdr_verbs_qp *q)
 			v->held_tp[i] = NULL;
 }
 
-/* ---- data ------------------------------------------------------------------------------------------ */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void sdr_verbs_hold(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 {
@@ -116,8 +119,8 @@ static void sdr_verbs_hold_all(struct sdr_verbs *v)
 	}
 }
 
-static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc, const struct sdr_verbs_tp *t,
-				 struct sdr_uc_ev *ev)
+static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc,
+				 const struct sdr_verbs_tp *t, struct sdr_uc_ev *ev)
 {
 	struct sdr_verbs_qp *q = t->q;
 	const struct sdr_verbs_slot *e;
@@ -126,7 +129,8 @@ static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc, c
 	char words[96];
 
 	if (wc->status != IBV_WC_SUCCESS) {
-		snprintf(words, sizeof(words), "a receive ended with \"%s\"", v->ibv->wc_status_str(wc->status));
+		snprintf(words, sizeof(words), "a receive ended with \"%s\"",
+			 v->ibv->wc_status_str(wc->status));
 		sdr_verbs_qp_break(q, words);
 		return false;
 	}
@@ -142,7 +146,8 @@ static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc, c
 		v->st.pkts_late++;
 		return false;
 	}
-	if (wc->byte_len > q->mtu || (wc->byte_len && (at > e->len || wc->byte_len > e->len - at))) {
+	if (wc->byte_len > q->mtu ||
+	    (wc->byte_len && (at > e->len || wc->byte_len > e->len - at))) {
 		v->st.pkts_bad++;
 		return false;
 	}
@@ -171,7 +176,7 @@ static int sdr_verbs_held_report(struct sdr_verbs *v, struct sdr_uc_ev *ev, int 
 	return n;
 }
 
-/* ---- poll ------------------------------------------------------------------------------------------ */
+/* ---- poll ------------------------------------------------------------------------------------ */
 
 /* Now and then: what the device says of itself. */
 static void sdr_verbs_look(struct sdr_verbs *v, uint64_t now)
@@ -221,7 +226,10 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 				return n;
 		}
 		n = sdr_verbs_ctl_poll(v, ev, max, sock);
-		/* Every control datagram that came before the held data is in this answer, or it was full. */
+		/*
+		 * Every control datagram that came before the held data is in this answer, or it
+		 * was full.
+		 */
 		v->held_ready = n < max;
 		if (n || v->held_pos == v->nheld)
 			return n;

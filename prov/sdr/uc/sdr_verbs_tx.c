@@ -3,14 +3,16 @@
 /*
  * The verbs engine's post: descriptors -> work requests -> one doorbell a batch.
  *
- * Each packet is one RDMA Write with immediate.  A run of packets becomes batches of up to SDR_VERBS_BATCH
- * requests; the last of a batch asks for a completion, which gives back the whole batch: queue places, copies and
- * the hold on the message's registration.  Payload of registered memory is read by the device; a packet that the
- * device takes inside the request is not even that; other payload is copied once into registered packets of our
- * own.  A transport QP without free places, or no free copies, ends the call: "the network is full".
+ * Each packet is one RDMA Write with immediate.  A run of packets becomes batches of up to
+ * SDR_VERBS_BATCH requests; the last of a batch asks for a completion, which gives back the whole
+ * batch: queue places, copies and the hold on the message's registration.  Payload of registered
+ * memory is read by the device; a packet that the device takes inside the request is not even that;
+ * other payload is copied once into registered packets of our own.  A transport QP without free
+ * places, or no free copies, ends the call: "the network is full".
  *
- * Invariant: requests of a transport QP complete in order, so its batches are a ring.  A completion names its
- * transport QP by index and serial number, since some devices report those of a queue pair that is gone.
+ * Invariant: requests of a transport QP complete in order, so its batches are a ring.  A completion
+ * names its transport QP by index and serial number, since some devices report those of a queue
+ * pair that is gone.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +25,7 @@
 #define SDR_VERBS_TPS_FIRST 64u /* entries the table of transport QPs starts with */
 #define SDR_VERBS_REAP	    32	/* completions taken at a time */
 
-/* ---- transport QPs by index ------------------------------------------------------------------------ */
+/* ---- transport QPs by index ------------------------------------------------------------------ */
 
 int sdr_verbs_tp_add(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 {
@@ -54,7 +56,7 @@ void sdr_verbs_tp_del(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 		v->tps[t->index] = NULL;
 }
 
-/* ---- completions ----------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
 static void sdr_verbs_batch_end(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 {
@@ -107,11 +109,14 @@ void sdr_verbs_tx_reap(struct sdr_verbs *v)
 		sdr_verbs_break(v, -EIO, "polling the send completion queue failed");
 }
 
-/* ---- posting --------------------------------------------------------------------------------------- */
+/* ---- posting --------------------------------------------------------------------------------- */
 
-/* Requests [0, n) in v->swr go out as one batch.  False: the device refused them, and the QP is broken. */
-static bool sdr_verbs_batch_post(struct sdr_verbs *v, struct sdr_verbs_tp *t, uint32_t n, uint32_t copies,
-				 struct sdr_verbs_reg *reg)
+/*
+ * Requests [0, n) in v->swr go out as one batch.  False: the device refused them, and the QP is
+ * broken.
+ */
+static bool sdr_verbs_batch_post(struct sdr_verbs *v, struct sdr_verbs_tp *t, uint32_t n,
+				 uint32_t copies, struct sdr_verbs_reg *reg)
 {
 	struct sdr_verbs_batch *b = &t->batch[t->tail % v->tx_depth];
 	struct ibv_send_wr *bad = NULL;
@@ -138,7 +143,8 @@ static bool sdr_verbs_batch_post(struct sdr_verbs *v, struct sdr_verbs_tp *t, ui
 	return false;
 }
 
-static uint32_t sdr_verbs_copy(struct sdr_verbs *v, const uint8_t *buf, uint32_t len, uint32_t *chain)
+static uint32_t sdr_verbs_copy(struct sdr_verbs *v, const uint8_t *buf, uint32_t len,
+			       uint32_t *chain)
 {
 	uint32_t c = v->copy_free;
 
@@ -152,7 +158,8 @@ static uint32_t sdr_verbs_copy(struct sdr_verbs *v, const uint8_t *buf, uint32_t
 }
 
 /* Address and key of a message's first byte at the peer. */
-static bool sdr_verbs_target(const struct sdr_verbs_qp *q, const struct sdr_uc_tx *t, uint64_t *va, uint32_t *rkey)
+static bool sdr_verbs_target(const struct sdr_verbs_qp *q, const struct sdr_uc_tx *t, uint64_t *va,
+			     uint32_t *rkey)
 {
 	if (t->flags & SDR_UC_F_KEYED) {
 		*va = t->w.va;
@@ -199,7 +206,8 @@ static uint32_t sdr_verbs_write(struct sdr_verbs *v, const struct sdr_uc_tx *d, 
 	uint32_t done = 0, rkey;
 	uint64_t va;
 
-	if (!q->connected || q->failed_at || !sdr_verbs_target(q, d, &va, &rkey) || d->flags & SDR_UC_F_CORRUPT)
+	if (!q->connected || q->failed_at || !sdr_verbs_target(q, d, &va, &rkey) ||
+	    d->flags & SDR_UC_F_CORRUPT)
 		return total; /* lost */
 	while (done < total) {
 		uint32_t n = total - done, chain = SDR_VERBS_NONE, k;
@@ -218,8 +226,9 @@ static uint32_t sdr_verbs_write(struct sdr_verbs *v, const struct sdr_uc_tx *d, 
 
 			if (!sdr_verbs_packet(v, k, d->buf + at, len, reg, &chain))
 				break;
-			w->imm_data = htonl(sdr_imm_pack(&q->split, d->w.slot, off,
-							 sdr_imm_frag(&q->split, d->w.user_imm, off)));
+			w->imm_data =
+				htonl(sdr_imm_pack(&q->split, d->w.slot, off,
+						   sdr_imm_frag(&q->split, d->w.user_imm, off)));
 			w->wr.rdma.remote_addr = va + (uint64_t)off * q->mtu;
 			w->wr.rdma.rkey = rkey;
 			v->st.bytes_tx += len;
@@ -263,7 +272,7 @@ int sdr_verbs_post(struct sdr_uc *uc, struct sdr_uc_tx *d, int n)
 	return i;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 int sdr_verbs_tx_init(struct sdr_verbs *v)
 {
@@ -288,7 +297,8 @@ int sdr_verbs_tx_init(struct sdr_verbs *v)
 	v->copy_mr = sdr_verbs_mr_get(v->pd, v->copy, bytes, IBV_ACCESS_LOCAL_WRITE);
 	if (!v->copy_mr) {
 		ret = -errno;
-		sdr_verbs_why(v->pd, ret, "cannot register the send ring", v->reason, sizeof(v->reason));
+		sdr_verbs_why(v->pd, ret, "cannot register the send ring", v->reason,
+			      sizeof(v->reason));
 		return ret;
 	}
 	return 0;

@@ -2,19 +2,21 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The small messages that are not a reliable endpoint's: the class header in front of every control
- * datagram, the SDK's clear-to-send and keys, and the QP info that two users of the SDK exchange by themselves.
+ * datagram, the SDK's clear-to-send and keys, and the QP info that two users of the SDK exchange by
+ * themselves.
  *
- * Decides whether bytes are one of these, of this version, with every field inside its range; the ranges are
- * such that what is computed from a QP info later (QPNs, slot * stride, packets a message) cannot overflow.
- * It does not decide whether the values fit the local side: the engine and the SDK compare.  A decoder
- * writes its output only when it succeeds.  No state, no timers; any thread.
+ * Decides whether bytes are one of these, of this version, with every field inside its range; the
+ * ranges are such that what is computed from a QP info later (QPNs, slot * stride, packets a
+ * message) cannot overflow. It does not decide whether the values fit the local side: the engine
+ * and the SDK compare.  A decoder writes its output only when it succeeds.  No state, no timers;
+ * any thread.
  */
 #include "sdr_wire.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* ---- class ----------------------------------------------------------------------------------------- */
+/* ---- class ----------------------------------------------------------------------------------- */
 
 void sdr_class_encode(uint8_t *p, enum sdr_class c, uint8_t type)
 {
@@ -41,7 +43,7 @@ int sdr_class_decode(const uint8_t *p, size_t len, uint8_t *type)
 	}
 }
 
-/* ---- clear to send --------------------------------------------------------------------------------- */
+/* ---- clear to send --------------------------------------------------------------------------- */
 
 size_t sdr_wire_cts_encode(uint8_t *p, const struct sdr_wire_cts *c)
 {
@@ -63,7 +65,7 @@ int sdr_wire_cts_decode(const uint8_t *p, size_t len, struct sdr_wire_cts *c)
 	return 0;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 size_t sdr_wire_keys_encode(uint8_t *p, const struct sdr_wire_keys *k)
 {
@@ -129,7 +131,7 @@ int sdr_wire_keys_decode(const uint8_t *p, size_t len, struct sdr_wire_keys *out
 	return 0;
 }
 
-/* ---- QP info --------------------------------------------------------------------------------------- */
+/* ---- QP info --------------------------------------------------------------------------------- */
 
 #define SDR_QP_INFO_ADDR  40u /* offset of addr */
 #define SDR_QP_INFO_FLAGS 59u
@@ -184,7 +186,8 @@ static bool sdr_qp_info_ok(const struct sdr_wire_qp_info *i)
 		return false;
 	if (sdr_imm_split_check(&i->split))
 		return false;
-	if (i->qpn < SDR_QPN_MIN || i->qpn > SDR_QPN_MASK - (i->ntps ? 0u : i->channels * i->generations - 1u))
+	if (i->qpn < SDR_QPN_MIN ||
+	    i->qpn > SDR_QPN_MASK - (i->ntps ? 0u : i->channels * i->generations - 1u))
 		return false;
 	if (i->flags & ~(SDR_QP_F_KEYED | SDR_QP_F_NIC))
 		return false;
@@ -201,7 +204,8 @@ static bool sdr_qp_info_ok(const struct sdr_wire_qp_info *i)
 		return false;
 	if (!i->chunk || i->chunk % i->mtu)
 		return false;
-	if (!i->max_msg || i->max_msg % i->mtu || i->max_msg > (uint64_t)i->mtu << i->split.off_bits)
+	if (!i->max_msg || i->max_msg % i->mtu ||
+	    i->max_msg > (uint64_t)i->mtu << i->split.off_bits)
 		return false;
 	return i->addr_len <= SDR_QP_INFO_ADDR_MAX;
 }
@@ -235,7 +239,8 @@ int sdr_wire_qp_info_decode(const uint8_t *p, size_t len, struct sdr_wire_qp_inf
 	for (k = 0; k < i.ntps && k < SDR_QP_INFO_TPS_MAX; k++)
 		i.tpn[k] = sdr_get_le24(p + SDR_QP_INFO_TPN + 3 * k);
 	if (!sdr_qp_info_ok(&i) ||
-	    !sdr_qp_info_zero(p, SDR_QP_INFO_ADDR + i.addr_len, SDR_QP_INFO_ADDR + SDR_QP_INFO_ADDR_MAX) ||
+	    !sdr_qp_info_zero(p, SDR_QP_INFO_ADDR + i.addr_len,
+			      SDR_QP_INFO_ADDR + SDR_QP_INFO_ADDR_MAX) ||
 	    !sdr_qp_info_zero(p, SDR_QP_INFO_TPN + 3u * i.ntps, SDR_QP_INFO_LEN))
 		return -EBADMSG;
 	memcpy(i.addr, p + SDR_QP_INFO_ADDR, i.addr_len);

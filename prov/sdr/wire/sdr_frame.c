@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Frames of a reliable endpoint's packet.  Layout, little-endian, the type first; [v] is a varint (LEB128,
- * shortest form only, at most 5 bytes, 32 bits):
+ * Frames of a reliable endpoint's packet.  Layout, little-endian, the type first; [v] is a varint
+ * (LEB128, shortest form only, at most 5 bytes, 32 bits):
  *
  *    PAD     0
- *    ACK     1  delay_us[v]  n(1)  hi(4)  span[v]  { gap[v]  span[v] } n - 1 times
- *               span: packets of the range less one; gap: packets missing between two ranges, at least one
- *    DACK    2  flags(1)  runs_len(2)  msn(4)  cum(4)  base(4)  end(4)  echo(4)  echo_delay_us(4)  dups(4)
- *               DECODED: dec_pkts(4)  dec_chunks(4)  else: runs[v]...
+ *    ACK     1  delay_us[v]  n(1)  hi(4)  span[v]  { gap[v]  span[v] } n - 1 times span: packets of
+ *               the range less one; gap: packets missing between two ranges, at least one
+ *    DACK    2  flags(1)  runs_len(2)  msn(4)  cum(4)  base(4)  end(4)  echo(4)  echo_delay_us(4)
+ *               dups(4) DECODED: dec_pkts(4)  dec_chunks(4)  else: runs[v]...
  *    CREDIT  3  msn_limit(4)  mseq_limit(4)
  *    PING    4
  *    END     5  msn(4)
- *    REC     6  op(1)  flags(2)  payload_len(2)  rseq(4)  id(4)  fields  payload
- *               fields, each only with its flag and in this order: mseq(4) len(8) tag(8) data(8) msn(4)
- *               addr(8) key(8) status(2) va(8) rkey(4) code(24), which is
- *               kind(1) flags(1) k(2) m(2) zero(2) chunk(4) seg(4) from(8)
+ *    REC     6  op(1)  flags(2)  payload_len(2)  rseq(4)  id(4)  fields  payload fields, each only
+ *               with its flag and in this order: mseq(4) len(8) tag(8) data(8) msn(4) addr(8)
+ *               key(8) status(2) va(8) rkey(4) code(24), which is kind(1) flags(1) k(2) m(2)
+ *               zero(2) chunk(4) seg(4) from(8)
  *    CLOSE   7  reason(2)
  *
- * A decoded frame is well formed in itself: ranges descend and span less than half the number space, runs add
- * up to exactly [base, end), a record carries the fields without which its operation means nothing, a code has
- * chunks and symbols that some message can have.  What numbers stand for (known messages, open operations, bounds
- * of regions, what was offered for decoding) is checked by who knows them.  Types are not skippable: an unknown one
- * spoils the rest of its packet.  No state, no threads.
+ * A decoded frame is well formed in itself: ranges descend and span less than half the number
+ * space, runs add up to exactly [base, end), a record carries the fields without which its
+ * operation means nothing, a code has chunks and symbols that some message can have.  What numbers
+ * stand for (known messages, open operations, bounds of regions, what was offered for decoding) is
+ * checked by who knows them.  Types are not skippable: an unknown one spoils the rest of its
+ * packet.  No state, no threads.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +36,7 @@
 #define SDR_REC_FIXED  14u	  /* bytes before the optional fields */
 #define SDR_ACK_SPAN   (1u << 31) /* packet numbers that one ACK may cover */
 
-/* ---- varint ---------------------------------------------------------------------------------------- */
+/* ---- varint ---------------------------------------------------------------------------------- */
 
 static inline uint32_t sdr_varint_size(uint32_t v)
 {
@@ -73,7 +74,7 @@ static inline uint32_t sdr_varint_get(const uint8_t *p, const uint8_t *end, uint
 	return i;
 }
 
-/* ---- ACK ------------------------------------------------------------------------------------------- */
+/* ---- ACK ------------------------------------------------------------------------------------- */
 
 size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack *f)
 {
@@ -85,7 +86,8 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 		return 0;
 	size = 1 + sdr_varint_size(f->delay_us) + 1 + 4 + sdr_varint_size(f->r[0].hi - f->r[0].lo);
 	for (i = 1; i < f->n; i++)
-		size += sdr_varint_size(f->r[i - 1].lo - f->r[i].hi - 1) + sdr_varint_size(f->r[i].hi - f->r[i].lo);
+		size += sdr_varint_size(f->r[i - 1].lo - f->r[i].hi - 1) +
+			sdr_varint_size(f->r[i].hi - f->r[i].lo);
 	if (size > room)
 		return 0;
 
@@ -101,7 +103,8 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 	return (size_t)(q - p);
 }
 
-static const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_ack *f)
+static const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end,
+					   struct sdr_frame_ack *f)
 {
 	uint32_t i, k, gap, span;
 	uint64_t used = 0; /* numbers from r[0].hi down to the range's lo */
@@ -138,10 +141,11 @@ static const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end,
 	return p;
 }
 
-/* ---- DACK ------------------------------------------------------------------------------------------ */
+/* ---- DACK ------------------------------------------------------------------------------------ */
 
 /* First packet in [from, limit) whose bit is not `skip` (0 or ~0); limit when there is none. */
-static inline uint32_t sdr_bits_run(const uint64_t *bits, uint32_t from, uint32_t limit, uint64_t skip)
+static inline uint32_t sdr_bits_run(const uint64_t *bits, uint32_t from, uint32_t limit,
+				    uint64_t skip)
 {
 	uint32_t w = from / 64, words = (limit + 63) / 64, at;
 	uint64_t v;
@@ -158,8 +162,8 @@ static inline uint32_t sdr_bits_run(const uint64_t *bits, uint32_t from, uint32_
 	return at < limit ? at : limit;
 }
 
-size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f, const uint64_t *bits,
-			     uint32_t limit)
+size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
+			     const uint64_t *bits, uint32_t limit)
 {
 	const size_t fixed = SDR_DACK_FIXED + (f->flags & SDR_DACK_DECODED ? SDR_DACK_DEC : 0);
 	uint8_t *q = p + fixed;
@@ -225,7 +229,8 @@ static int sdr_dack_run(const struct sdr_frame_dack *f, struct sdr_dack_iter *it
 	return 1;
 }
 
-int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it, uint32_t *first, uint32_t *n)
+int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it, uint32_t *first,
+			uint32_t *n)
 {
 	uint32_t have;
 	int ret;
@@ -245,7 +250,8 @@ int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it
 	return 1;
 }
 
-static const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_dack *f)
+static const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end,
+					    struct sdr_frame_dack *f)
 {
 	struct sdr_dack_iter it = { 0, 0 };
 	uint32_t n;
@@ -292,7 +298,7 @@ static const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end
 	return ret ? NULL : p + f->runs_len;
 }
 
-/* ---- the small ones -------------------------------------------------------------------------------- */
+/* ---- the small ones -------------------------------------------------------------------------- */
 
 size_t sdr_frame_credit_encode(uint8_t *p, size_t room, const struct sdr_frame_credit *f)
 {
@@ -330,7 +336,7 @@ size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_cl
 	return 3;
 }
 
-/* ---- REC ------------------------------------------------------------------------------------------- */
+/* ---- REC ------------------------------------------------------------------------------------- */
 
 /* Bytes of the optional fields. */
 static inline uint32_t sdr_rec_fields(uint32_t flags)
@@ -364,8 +370,8 @@ static bool sdr_rec_code_get(const uint8_t *p, struct sdr_frame_code *c)
 	c->chunk = sdr_get_le32(p + 8);
 	c->seg = sdr_get_le32(p + 12);
 	c->from = sdr_get_le64(p + 16);
-	if (c->kind >= 8 || !(SDR_FRAME_CODE_KINDS >> c->kind & 1) || c->flags & ~SDR_FRAME_CODE_FLAGS ||
-	    sdr_get_le16(p + 6))
+	if (c->kind >= 8 || !(SDR_FRAME_CODE_KINDS >> c->kind & 1) ||
+	    c->flags & ~SDR_FRAME_CODE_FLAGS || sdr_get_le16(p + 6))
 		return false;
 	if (!c->k || !c->m || (uint32_t)c->k + c->m > SDR_CODE_SYMS_MAX)
 		return false;
@@ -452,7 +458,8 @@ static inline uint32_t sdr_rec_must(uint8_t op)
 	}
 }
 
-static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_rec *f)
+static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
+					   struct sdr_frame_rec *f)
 {
 	uint32_t must;
 
@@ -472,7 +479,8 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 		must |= SDR_REC_F_LEN;
 	if ((f->flags & must) != must || f->payload_len > SDR_CTL_MAX)
 		return NULL;
-	if ((f->flags & SDR_REC_F_KEY) && (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
+	if ((f->flags & SDR_REC_F_KEY) &&
+	    (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
 		return NULL;
 	if ((f->flags & SDR_REC_F_CODE) && (f->payload_len || !(f->flags & SDR_REC_F_BULK)))
 		return NULL;
@@ -533,7 +541,7 @@ static const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end,
 	return p + f->payload_len;
 }
 
-/* ---- any ------------------------------------------------------------------------------------------- */
+/* ---- any ------------------------------------------------------------------------------------- */
 
 int sdr_frame_next(const uint8_t **p, const uint8_t *end, struct sdr_frame *out)
 {

@@ -3,18 +3,18 @@
 /*
  * Datagrams of the reliable endpoint (class SDR_CLASS_REL), little-endian, behind the class header.
  *
- * Five types: HELLO and HELLO_ACK open a connection (either side may start, both may at once), RETRY hands
- * out a cookie under load, PACKET carries frames, RESET says that a connection id is unknown here (the
- * process restarted).  A PACKET is
+ * Five types: HELLO and HELLO_ACK open a connection (either side may start, both may at once),
+ * RETRY hands out a cookie under load, PACKET carries frames, RESET says that a connection id is
+ * unknown here (the process restarted).  A PACKET is
  *
  *     0               8       12
  *    +---------------+-------+-----------------------+
  *    | connection id | pn    | frames ...            |
  *    +---------------+-------+-----------------------+
  *
- * The connection id is the receiver's, 64 random bits that it chose in its HELLO: it stands for the peer's
- * address, which may change.  pn counts the sender's packets modulo 2^32; no pn is used twice, a lost
- * packet's records travel again under a new one.
+ * The connection id is the receiver's, 64 random bits that it chose in its HELLO: it stands for the
+ * peer's address, which may change.  pn counts the sender's packets modulo 2^32; no pn is used
+ * twice, a lost packet's records travel again under a new one.
  */
 #ifndef SDR_FRAME_H
 #define SDR_FRAME_H
@@ -29,21 +29,24 @@ enum sdr_rel_type {
 	SDR_REL_RESET = 5,
 };
 
-/* ---- handshake ------------------------------------------------------------------------------------- */
+/* ---- handshake ------------------------------------------------------------------------------- */
 
 /*
- * HELLO and HELLO_ACK have the same form and size, so an answer is never larger than the question.  Lengths are
- * exact; a refusal may come with a bad QP info or bad bounds of parity (what is bad then reads all zero).
+ * HELLO and HELLO_ACK have the same form and size, so an answer is never larger than the question.
+ * Lengths are exact; a refusal may come with a bad QP info or bad bounds of parity (what is bad
+ * then reads all zero).
  */
 #define SDR_HELLO_LEN (SDR_CLASS_LEN + 224u)
 enum sdr_hello_status {
 	SDR_HELLO_OK = 0,
 	SDR_HELLO_REFUSED_GEOMETRY = 1, /* HELLO_ACK only: mtu, split, channels ... do not agree */
 	SDR_HELLO_REFUSED_LIMIT = 2,	/* too many peers here */
-	SDR_HELLO_REFUSED_PATH = 3,	/* the engine here cannot reach the other's device, or socket */
+	/* the engine here cannot reach the other's device, or socket */
+	SDR_HELLO_REFUSED_PATH = 3,
 };
 struct sdr_hello {
-	uint64_t instance;  /* random, one per endpoint incarnation: another one means the peer restarted */
+	/* random, one per endpoint incarnation: another one means the peer restarted */
+	uint64_t instance;
 	uint64_t cid;	    /* the sender's connection id: to be put into packets to it */
 	uint64_t echo;	    /* HELLO_ACK: the cid of the HELLO it answers; HELLO: 0 */
 	uint64_t cookie;    /* HELLO: from RETRY, 0 at first */
@@ -52,15 +55,19 @@ struct sdr_hello {
 	uint32_t msn_limit; /* first credit, see CREDIT */
 	uint32_t mseq_limit;
 	uint32_t ctl_max; /* bytes of the largest control payload the sender takes */
-	uint32_t ts_us;	  /* sender's clock; HELLO_ACK: that of the HELLO, for the first RTT sample */
+	/* sender's clock; HELLO_ACK: that of the HELLO, for the first RTT sample */
+	uint32_t ts_us;
 	struct sdr_wire_qp_info qp;
 	/* Parity that the sender of this can decode. */
-	uint8_t codes;	     /* bit n: code of kind n (struct sdr_frame_code); 0: none, and the other two are 0 */
+	/* bit n: code of kind n (struct sdr_frame_code); 0: none, and the other two are 0 */
+	uint8_t codes;
 	uint16_t code_syms;  /* k + m of a submessage at the most, 2..SDR_CODE_SYMS_MAX */
 	uint32_t code_chunk; /* bytes of a chunk at the most, > 0 */
 };
-size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h); /* class header included */
-int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h); /* p behind the class header */
+/* class header included */
+size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h);
+/* p behind the class header */
+int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h);
 
 struct sdr_retry {
 	uint64_t cid; /* the HELLO's */
@@ -71,10 +78,11 @@ size_t sdr_retry_encode(uint8_t *p, enum sdr_rel_type type,
 			const struct sdr_retry *r); /* RETRY; RESET with cookie 0 */
 int sdr_retry_decode(const uint8_t *p, size_t len, struct sdr_retry *r);
 
-/* ---- packet ---------------------------------------------------------------------------------------- */
+/* ---- packet ---------------------------------------------------------------------------------- */
 
 #define SDR_PACKET_HDR (SDR_CLASS_LEN + 12u)
-size_t sdr_packet_encode(uint8_t *p, uint64_t cid, uint32_t pn); /* class header included: SDR_PACKET_HDR */
+/* class header included: SDR_PACKET_HDR */
+size_t sdr_packet_encode(uint8_t *p, uint64_t cid, uint32_t pn);
 int sdr_packet_decode(const uint8_t *p, size_t len, uint64_t *cid,
 		      uint32_t *pn); /* behind the class header; 12 bytes */
 
@@ -90,8 +98,8 @@ enum sdr_frame_type {
 };
 
 /*
- * Packets received: inclusive ranges in descending order, r[0].hi is the largest.  At least one packet is
- * missing between two ranges, all lie within half the number space.
+ * Packets received: inclusive ranges in descending order, r[0].hi is the largest.  At least one
+ * packet is missing between two ranges, all lie within half the number space.
  */
 #define SDR_ACK_RANGES 24u
 struct sdr_frame_ack {
@@ -103,13 +111,15 @@ struct sdr_frame_ack {
 };
 
 /*
- * Data acknowledgement: the packet bitmap of message msn.  Packets below cum are in place.  In [base, end)
- * missing and received packets alternate as run lengths, the first run is missing (of length 0 when base itself
- * is in place, which happens when a long bitmap is told in several frames).  Nothing is said of packets behind end.
+ * Data acknowledgement: the packet bitmap of message msn.  Packets below cum are in place.  In
+ * [base, end) missing and received packets alternate as run lengths, the first run is missing (of
+ * length 0 when base itself is in place, which happens when a long bitmap is told in several
+ * frames).  Nothing is said of packets behind end.
  */
 #define SDR_DACK_COMPLETE 0x1 /* all packets in place; no runs */
 #define SDR_DACK_GAP	  0x2 /* sent because of a gap: the receiver's NACK */
-#define SDR_DACK_DECODED  0x4 /* with COMPLETE only: dec_pkts, dec_chunks present, 0 < dec_chunks <= dec_pkts */
+/* with COMPLETE only: dec_pkts, dec_chunks present, 0 < dec_chunks <= dec_pkts */
+#define SDR_DACK_DECODED 0x4
 struct sdr_frame_dack {
 	uint8_t flags;
 	uint32_t msn;
@@ -119,23 +129,28 @@ struct sdr_frame_dack {
 	uint32_t echo_delay_us; /* since then */
 	uint32_t dups;		/* packets that came more than once, total of the message */
 	uint32_t dec_pkts;	/* DECODED: packets that came out of parity, */
-	uint32_t dec_chunks;	/* and chunks (of the receiver's bitmap) with such packets; without: 0 */
-	uint32_t runs_len;	/* bytes of runs */
-	const uint8_t *runs;	/* decode: into the datagram; varints (LEB128, <= 5 bytes each) */
+	/* and chunks (of the receiver's bitmap) with such packets; without: 0 */
+	uint32_t dec_chunks;
+	uint32_t runs_len;   /* bytes of runs */
+	const uint8_t *runs; /* decode: into the datagram; varints (LEB128, <= 5 bytes each) */
 };
 /*
- * Encodes into at most room bytes, describing as much of the bitmap from f->base on as fits (sets end and
- * runs_len in *f; bits: word bitmap, limit: 1 + highest packet seen).  Returns the bytes written, 0 if not
- * even the fixed part (32 bytes, DECODED: 40) fits.  COMPLETE: base and end become cum, bits is not read.
+ * Encodes into at most room bytes, describing as much of the bitmap from f->base on as fits (sets
+ * end and runs_len in *f; bits: word bitmap, limit: 1 + highest packet seen).  Returns the bytes
+ * written, 0 if not even the fixed part (32 bytes, DECODED: 40) fits.  COMPLETE: base and end
+ * become cum, bits is not read.
  */
-size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f, const uint64_t *bits,
-			     uint32_t limit);
-/* Walks runs: *it starts at 0; returns 1 and [*first, *first + *n) missing, 0 at the end, -EBADMSG. */
+size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
+			     const uint64_t *bits, uint32_t limit);
+/*
+ * Walks runs: *it starts at 0; returns 1 and [*first, *first + *n) missing, 0 at the end, -EBADMSG.
+ */
 struct sdr_dack_iter {
 	uint32_t off; /* bytes of runs consumed */
 	uint32_t pkt; /* next packet */
 };
-int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it, uint32_t *first, uint32_t *n);
+int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it, uint32_t *first,
+			uint32_t *n);
 
 /* State, not event: the largest value wins (modulo 2^32). */
 struct sdr_frame_credit {
@@ -154,43 +169,57 @@ struct sdr_frame_close {
 };
 
 /*
- * A reliable record.  Processed exactly once (rseq); SEND and TSEND in the order of mseq.  The decoder demands
- * ORDER of SEND and TSEND, RMA of WRITE and READ, BULK of BIND; fields that are not present read 0 (len:
- * payload_len).
+ * A reliable record.  Processed exactly once (rseq); SEND and TSEND in the order of mseq.  The
+ * decoder demands ORDER of SEND and TSEND, RMA of WRITE and READ, BULK of BIND; fields that are not
+ * present read 0 (len: payload_len).
  */
 enum sdr_rec_op {
 	SDR_REC_SEND =
-		1, /* message: inline payload, bulk, or waiting for CTS; with a status: void, it meets no receive */
+		/*
+		 * message: inline payload, bulk, or waiting for CTS; with a status: void, it meets
+		 * no receive
+		 */
+	1,
 	SDR_REC_TSEND = 2,
 	SDR_REC_WRITE = 3,    /* into (addr, key): inline or bulk */
 	SDR_REC_READ = 4,     /* wants len bytes of (addr, key) */
 	SDR_REC_READ_RSP = 5, /* answer to READ `id`: inline or bulk, or a status */
 	SDR_REC_BIND =
-		6, /* bulk of the earlier SEND, TSEND or WRITE `id` starts now at msn; a status: it will not come */
-	SDR_REC_CTS = 7,  /* the peer's SEND, TSEND or WRITE `id` has its buffer: BIND and send */
-	SDR_REC_PARK = 8, /* the peer's SEND `id` found no receive: stop, its msns are void, wait for CTS */
-	SDR_REC_DONE = 9, /* the peer's operation `id` ended with status (delivery report or refusal) */
+		/*
+		 * bulk of the earlier SEND, TSEND or WRITE `id` starts now at msn; a status: it
+		 * will not come
+		 */
+	6,
+	SDR_REC_CTS = 7, /* the peer's SEND, TSEND or WRITE `id` has its buffer: BIND and send */
+	/* the peer's SEND `id` found no receive: stop, its msns are void, wait for CTS */
+	SDR_REC_PARK = 8,
+	/* the peer's operation `id` ended with status (delivery report or refusal) */
+	SDR_REC_DONE = 9,
 };
-#define SDR_REC_F_LEN	   0x001u /* field present */
-#define SDR_REC_F_TAG	   0x002u
-#define SDR_REC_F_DATA	   0x004u
-#define SDR_REC_F_BULK	   0x008u /* msn present: the bytes come as SDR messages msn, msn + 1, ... */
+#define SDR_REC_F_LEN  0x001u /* field present */
+#define SDR_REC_F_TAG  0x002u
+#define SDR_REC_F_DATA 0x004u
+/* msn present: the bytes come as SDR messages msn, msn + 1, ... */
+#define SDR_REC_F_BULK	   0x008u
 #define SDR_REC_F_RMA	   0x010u /* addr, key present */
 #define SDR_REC_F_STATUS   0x020u
 #define SDR_REC_F_ORDER	   0x040u /* mseq present */
 #define SDR_REC_F_DELIVERY 0x080u /* answer with DONE when the bytes lie in the matched buffer */
-#define SDR_REC_F_KEY	   0x100u /* va, rkey present: where the bytes that this record asks for may be written */
-#define SDR_REC_F_CODE	   0x200u /* with BULK and without payload only: the bytes come with parity */
-#define SDR_REC_F_FIELDS   0x3ffu
+/* va, rkey present: where the bytes that this record asks for may be written */
+#define SDR_REC_F_KEY 0x100u
+/* with BULK and without payload only: the bytes come with parity */
+#define SDR_REC_F_CODE	 0x200u
+#define SDR_REC_F_FIELDS 0x3ffu
 /*
- * Parity of a bulk: its bytes come in data segments of seg bytes (the last may be short); each segment that ends
- * behind `from` is coded (prov/sdr/fec/sdr_code.h) and followed by a message of parity.  Messages: the segments that
- * are not coded have msn, msn + 1, ...; then each coded one takes two, data and parity.
+ * Parity of a bulk: its bytes come in data segments of seg bytes (the last may be short); each
+ * segment that ends behind `from` is coded (prov/sdr/fec/sdr_code.h) and followed by a message of
+ * parity.  Messages: the segments that are not coded have msn, msn + 1, ...; then each coded one
+ * takes two, data and parity.
  *
  *    kind(1) flags(1) k(2) m(2) zero(2) chunk(4) seg(4) from(8): 24 bytes
  *
- * The decoder demands: kind 1 or 2, no unknown flag, 1 <= k, 1 <= m, k + m <= SDR_CODE_SYMS_MAX, zero 0, chunk > 0,
- * seg > 0 and a multiple of chunk, from a multiple of chunk.
+ * The decoder demands: kind 1 or 2, no unknown flag, 1 <= k, 1 <= m, k + m <= SDR_CODE_SYMS_MAX,
+ * zero 0, chunk > 0, seg > 0 and a multiple of chunk, from a multiple of chunk.
  */
 #define SDR_CODE_SYMS_MAX    256u
 #define SDR_FRAME_CODE_LEN   24u
@@ -222,7 +251,8 @@ struct sdr_frame_rec {
 	uint32_t payload_len;	    /* inline bytes, <= SDR_CTL_MAX */
 	const uint8_t *payload;
 };
-#define SDR_REC_HDR_MAX 64u /* header bytes of a record with payload, which has neither KEY nor CODE */
+/* header bytes of a record with payload, which has neither KEY nor CODE */
+#define SDR_REC_HDR_MAX 64u
 
 struct sdr_frame {
 	uint8_t type;
@@ -242,13 +272,17 @@ size_t sdr_frame_credit_encode(uint8_t *p, size_t room, const struct sdr_frame_c
 size_t sdr_frame_ping_encode(uint8_t *p, size_t room);
 size_t sdr_frame_end_encode(uint8_t *p, size_t room, const struct sdr_frame_end *f);
 size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_close *f);
-/* Header and payload (payload may be NULL: the caller writes payload_len bytes behind the returned header length itself). */
+/*
+ * Header and payload (payload may be NULL: the caller writes payload_len bytes behind the returned
+ * header length itself).
+ */
 size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec *f);
 size_t sdr_frame_rec_size(const struct sdr_frame_rec *f);
 
 /*
- * Decodes the frame at *p, advances *p; PAD is passed over in silence.  1: a frame; 0: end; -EBADMSG: the rest
- * of the packet is unusable.  A DACK's runs are checked here too, so walking them afterwards cannot fail.
+ * Decodes the frame at *p, advances *p; PAD is passed over in silence.  1: a frame; 0: end;
+ * -EBADMSG: the rest of the packet is unusable.  A DACK's runs are checked here too, so walking
+ * them afterwards cannot fail.
  */
 int sdr_frame_next(const uint8_t **p, const uint8_t *end, struct sdr_frame *out);
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The datagrams of a reliable endpoint that open and reset a connection, and the header of its packets.
+ * The datagrams of a reliable endpoint that open and reset a connection, and the header of its
+ * packets.
  *
  * Layout behind the class header, little-endian:
  *
- *    HELLO, HELLO_ACK   0 instance(8)  8 cid(8)  16 echo(8)  24 cookie(8)  32 status  36 seg_bytes  40 msn_limit
- *                       44 mseq_limit  48 ctl_max  52 ts_us  56 qp_info(160)
- *                       216 codes(1)  217 zero(1)  218 code_syms(2)  220 code_chunk(4); 224 bytes exactly
+ *    HELLO, HELLO_ACK   0 instance(8)  8 cid(8)  16 echo(8)  24 cookie(8)  32 status  36 seg_bytes
+ *                       40 msn_limit 44 mseq_limit  48 ctl_max  52 ts_us  56 qp_info(160) 216
+ *                       codes(1)  217 zero(1)  218 code_syms(2)  220 code_chunk(4); 224 bytes
+ *                       exactly
  *    RETRY, RESET       0 cid(8)  8 cookie(8); 16 bytes exactly
  *    PACKET             0 cid(8)  8 pn(4)  12 frames
  *
- * Decides only whether the bytes are well formed; whether a cookie or a cid is right, and whether the two
- * sides' geometry agrees, is the endpoint's business.  A refusal (status not OK) is accepted with a QP info
- * or bounds of parity that are not: it says why and nothing else counts.  No state, no threads.
+ * Decides only whether the bytes are well formed; whether a cookie or a cid is right, and whether
+ * the two sides' geometry agrees, is the endpoint's business.  A refusal (status not OK) is
+ * accepted with a QP info or bounds of parity that are not: it says why and nothing else counts.
+ * No state, no threads.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The invariant CRC of RoCEv2: Ethernet's CRC-32 (reflected, register preset to ones, complemented at the
- * end) over a pseudo-header in which everything that routers may change is all ones, then over the packet
- * from BTH to the end of the pad.
+ * The invariant CRC of RoCEv2: Ethernet's CRC-32 (reflected, register preset to ones, complemented
+ * at the end) over a pseudo-header in which everything that routers may change is all ones, then
+ * over the packet from BTH to the end of the pad.
  *
- * States are finished CRCs: ISA-L complements on the way in and on the way out, so the value of one call is
- * the start of the next and the last one is the result.  Nothing is kept between calls; any thread.
+ * States are finished CRCs: ISA-L complements on the way in and on the way out, so the value of one
+ * call is the start of the next and the last one is the result.  Nothing is kept between calls; any
+ * thread.
  *
- * What a socket does not tell about a received packet is the IPv4 identification, which a device counts in.
- * CRCs are linear: the difference between the trailer and what it would be for identification 0, taken back
- * over the bytes that follow that field, must be a number of 16 bits, and is the identification.  So 16 of the
- * 32 bits still find damage (all single bits; one random packet in 65536 is taken for sound).
+ * What a socket does not tell about a received packet is the IPv4 identification, which a device
+ * counts in. CRCs are linear: the difference between the trailer and what it would be for
+ * identification 0, taken back over the bytes that follow that field, must be a number of 16 bits,
+ * and is the identification.  So 16 of the 32 bits still find damage (all single bits; one random
+ * packet in 65536 is taken for sound).
  *
  * What it does not do: protect against an attacker; this is a check against accidents.
  */
@@ -29,12 +31,15 @@
 #define SDR_IPV4_ID	4u /* offset of the identification */
 
 /*
- * CRC of 36 bytes of ones: link header, an IPv4 header, a UDP header.  The same for both IP families, so
- * that it survives translation from one to the other.
+ * CRC of 36 bytes of ones: link header, an IPv4 header, a UDP header.  The same for both IP
+ * families, so that it survives translation from one to the other.
  */
 #define SDR_ICRC_SEED_MASKED 0x19990159u
 
-/* Polynomials modulo the CRC's, most significant bit first: x^0 and x^-8 (eight steps of the register backwards). */
+/*
+ * Polynomials modulo the CRC's, most significant bit first: x^0 and x^-8 (eight steps of the
+ * register backwards).
+ */
 #define SDR_CRC_ONE    0x80000000u
 #define SDR_CRC_POLY   0xedb88320u
 #define SDR_CRC_X_BACK 0x6567cb95u
@@ -55,8 +60,8 @@ static void sdr_icrc_udp_fill(uint8_t *p, uint16_t sport, uint16_t dport, size_t
 	sdr_put_be16(p + 6, 0xffff);
 }
 
-uint32_t sdr_icrc_seed_v4(const uint8_t src[4], const uint8_t dst[4], uint16_t sport, uint16_t dport,
-			  uint16_t ip_id, bool df, size_t udp_payload_len)
+uint32_t sdr_icrc_seed_v4(const uint8_t src[4], const uint8_t dst[4], uint16_t sport,
+			  uint16_t dport, uint16_t ip_id, bool df, size_t udp_payload_len)
 {
 	uint8_t h[SDR_LRH_LEN + SDR_IPV4_LEN + SDR_UDP_LEN];
 	uint8_t *ip = h + SDR_LRH_LEN;
@@ -77,8 +82,8 @@ uint32_t sdr_icrc_seed_v4(const uint8_t src[4], const uint8_t dst[4], uint16_t s
 	return crc32_gzip_refl(0, h, sizeof(h));
 }
 
-uint32_t sdr_icrc_seed_v6(const uint8_t src[16], const uint8_t dst[16], uint16_t sport, uint16_t dport,
-			  size_t udp_payload_len)
+uint32_t sdr_icrc_seed_v6(const uint8_t src[16], const uint8_t dst[16], uint16_t sport,
+			  uint16_t dport, size_t udp_payload_len)
 {
 	uint8_t h[SDR_LRH_LEN + SDR_IPV6_LEN + SDR_UDP_LEN];
 	uint8_t *ip = h + SDR_LRH_LEN;
@@ -125,7 +130,7 @@ bool sdr_icrc_check(uint32_t seed, const uint8_t *pkt, size_t len)
 	return sdr_icrc_final(sdr_icrc_headers(seed, pkt, len)) == sdr_get_le32(pkt + len);
 }
 
-/* ---- unknown IPv4 identification --------------------------------------------------------------------- */
+/* ---- unknown IPv4 identification ------------------------------------------------------------- */
 
 /* a * b modulo the CRC's polynomial. */
 static uint32_t sdr_crc_mul(uint32_t a, uint32_t b)
@@ -143,7 +148,10 @@ static uint32_t sdr_crc_mul(uint32_t a, uint32_t b)
 
 uint32_t sdr_icrc_v4_back(size_t len)
 {
-	/* From the identification's first byte, where it goes into the register, to the end of the pad. */
+	/*
+	 * From the identification's first byte, where it goes into the register, to the end of the
+	 * pad.
+	 */
 	size_t n = SDR_IPV4_LEN - SDR_IPV4_ID + SDR_UDP_LEN + len - SDR_ICRC_LEN;
 	uint32_t r = SDR_CRC_ONE, sq = SDR_CRC_X_BACK;
 
@@ -155,7 +163,8 @@ uint32_t sdr_icrc_v4_back(size_t len)
 	return r;
 }
 
-bool sdr_icrc_check_v4_any_id(uint32_t seed, uint32_t back, const uint8_t *pkt, size_t len, uint16_t *id)
+bool sdr_icrc_check_v4_any_id(uint32_t seed, uint32_t back, const uint8_t *pkt, size_t len,
+			      uint16_t *id)
 {
 	uint32_t v;
 

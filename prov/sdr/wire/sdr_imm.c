@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The layouts of the immediate: which splits of its 32 bits into message ID, packet offset and user fragment
- * are legal, and how they are written ("10+18+4").  Packing and unpacking are inline in the header, since
- * they run once a packet.
+ * The layouts of the immediate: which splits of its 32 bits into message ID, packet offset and user
+ * fragment are legal, and how they are written ("10+18+4").  Packing and unpacking are inline in
+ * the header, since they run once a packet.
  *
- * Every split that passes the check has at least as many packet offsets as fragments, so a user immediate
- * always fits a message's offsets.  No state.
+ * Every split that passes the check has at least as many packet offsets as fragments, so a user
+ * immediate always fits a message's offsets.  No state.
  */
 #include "sdr_wire.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * RoCEv2 packets: a data packet is a UC RDMA WRITE Only with Immediate (BTH, RETH, ImmDt), a control
- * datagram a UD SEND Only (BTH, DETH).
+ * RoCEv2 packets: a data packet is a UC RDMA WRITE Only with Immediate (BTH, RETH, ImmDt), a
+ * control datagram a UD SEND Only (BTH, DETH).
  *
- * Decides whether bytes from the network have exactly the shape of one of the two; everything that follows
- * (ICRC, key, slot, bounds) is the engine's.  Invariant: after a successful decode header, payload, pad and
- * ICRC fill the given length to the byte, so nobody above has to look at a length again.  No state, no
- * timers; any thread.
+ * Decides whether bytes from the network have exactly the shape of one of the two; everything that
+ * follows (ICRC, key, slot, bounds) is the engine's.  Invariant: after a successful decode header,
+ * payload, pad and ICRC fill the given length to the byte, so nobody above has to look at a length
+ * again.  No state, no timers; any thread.
  */
 #include "sdr_wire.h"
 
@@ -18,9 +18,11 @@
 #define SDR_BTH_PAD_MASK     3u
 #define SDR_BTH_VERSION_MASK 0x0fu /* transport header version, 0 */
 #define SDR_PKEY_DEFAULT     0xffffu
-#define SDR_PKEY_MASK	     0x7fffu /* the top bit says full or limited member: both are of the partition */
+/* the top bit says full or limited member: both are of the partition */
+#define SDR_PKEY_MASK 0x7fffu
 
-static void sdr_bth_encode(uint8_t *p, uint8_t opcode, uint32_t payload_len, uint32_t qpn, uint32_t psn)
+static void sdr_bth_encode(uint8_t *p, uint8_t opcode, uint32_t payload_len, uint32_t qpn,
+			   uint32_t psn)
 {
 	p[0] = opcode;
 	p[1] = (uint8_t)(SDR_BTH_MIGREQ | sdr_wire_pad(payload_len) << SDR_BTH_PAD_SHIFT);
@@ -30,10 +32,11 @@ static void sdr_bth_encode(uint8_t *p, uint8_t opcode, uint32_t payload_len, uin
 }
 
 /*
- * Payload bytes of a packet whose headers and ICRC take `overhead`, or -EBADMSG.  The length must be a
- * multiple of four: then any pad count that leaves a payload is the right one for it.
+ * Payload bytes of a packet whose headers and ICRC take `overhead`, or -EBADMSG.  The length must
+ * be a multiple of four: then any pad count that leaves a payload is the right one for it.
  */
-static ssize_t sdr_bth_decode(const uint8_t *p, size_t len, uint8_t opcode, size_t overhead, size_t max)
+static ssize_t sdr_bth_decode(const uint8_t *p, size_t len, uint8_t opcode, size_t overhead,
+			      size_t max)
 {
 	size_t pad, n;
 
@@ -59,10 +62,12 @@ void sdr_wire_data_encode(uint8_t *hdr, const struct sdr_wire_data *d)
 	sdr_put_be32(reth + SDR_RETH_LEN, d->imm);
 }
 
-int sdr_wire_data_decode(const uint8_t *pkt, size_t len, struct sdr_wire_data *d, const uint8_t **payload)
+int sdr_wire_data_decode(const uint8_t *pkt, size_t len, struct sdr_wire_data *d,
+			 const uint8_t **payload)
 {
 	const uint8_t *reth = pkt + SDR_BTH_LEN;
-	ssize_t n = sdr_bth_decode(pkt, len, SDR_OP_UC_WRITE_ONLY_IMM, SDR_DATA_OVERHEAD, SDR_MTU_MAX);
+	ssize_t n =
+		sdr_bth_decode(pkt, len, SDR_OP_UC_WRITE_ONLY_IMM, SDR_DATA_OVERHEAD, SDR_MTU_MAX);
 
 	if (n < 0 || sdr_get_be32(reth + 12) != (uint32_t)n)
 		return -EBADMSG;
@@ -85,8 +90,8 @@ void sdr_wire_ctl_encode(uint8_t *hdr, const struct sdr_wire_ctl *c, size_t payl
 	sdr_put_be32(deth + 4, c->src_qpn & SDR_QPN_MASK);
 }
 
-int sdr_wire_ctl_decode(const uint8_t *pkt, size_t len, struct sdr_wire_ctl *c, const uint8_t **payload,
-			size_t *payload_len)
+int sdr_wire_ctl_decode(const uint8_t *pkt, size_t len, struct sdr_wire_ctl *c,
+			const uint8_t **payload, size_t *payload_len)
 {
 	const uint8_t *deth = pkt + SDR_BTH_LEN;
 	ssize_t n = sdr_bth_decode(pkt, len, SDR_OP_UD_SEND_ONLY, SDR_CTL_OVERHEAD, SDR_CTL_MAX);
