@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../prov/sdr/fec/sdr_code.h"
+#include "fec/sdr_code.h"
 #include "ct_sim.h"
 
 static const char *const ct_schemes[] = {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../../prov/sdr/rel/sdr_rel_cfg.h"
+#include "rel/sdr_rel_cfg.h"
 
 #define CT_LIST_MAX  32 /* elements of a list on the command line */
 #define CT_CELLS_MAX 512u

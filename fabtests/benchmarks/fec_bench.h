@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "../../prov/sdr/fec/sdr_fec.h"
+#include "fec/sdr_fec.h"
 
 #define CHUNK  65536u
 #define PACKET 4096u

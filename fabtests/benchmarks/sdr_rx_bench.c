@@ -20,8 +20,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../prov/sdr/sdk/sdr_bitmap.h"
-#include "../../prov/sdr/sdk/sdr_rxk.h"
+#include "sdk/sdr_bitmap.h"
+#include "sdk/sdr_rxk.h"
 
 #define MSGS	    16u
 #define PKTS	    4096u /* a message */

@@ -28,8 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../prov/sdr/uc/sdr_soft.h"
-#include "../../prov/sdr/uc/sdr_uc_open.h"
+#include "uc/soft/sdr_soft.h"
+#include "uc/sdr_uc_open.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103

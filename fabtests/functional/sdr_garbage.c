@@ -25,9 +25,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../prov/sdr/rel/sdr_rel_cfg.h"
-#include "../../prov/sdr/wire/sdr_frame.h"
-#include "../../prov/sdr/wire/sdr_wire.h"
+#include "rel/sdr_rel_cfg.h"
+#include "wire/sdr_frame.h"
+#include "wire/sdr_wire.h"
 
 #define BATCH	    64		/* datagrams a system call */
 #define DGRAM_MAX   9216u	/* bytes */

@@ -19,8 +19,8 @@
 #include <sys/socket.h>
 #include <netinet/in.h>
 
-#include "../../prov/sdr/rel/sdr_rel_cfg.h"
-#include "../../prov/sdr/wire/sdr_frame.h"
+#include "rel/sdr_rel_cfg.h"
+#include "wire/sdr_frame.h"
 
 /* ---- stranger_peer.c: one side of a connection, sans I/O ------------------------------------- */
 

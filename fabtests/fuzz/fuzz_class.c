@@ -6,7 +6,7 @@
  * bytes it came from.
  */
 #include "fuzz.h"
-#include "../../prov/sdr/wire/sdr_wire.h"
+#include "wire/sdr_wire.h"
 
 #define FUZZ_STR_MAX 32u
 

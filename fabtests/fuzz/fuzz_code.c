@@ -8,7 +8,7 @@
  * parity is right or noise.
  */
 #include "fuzz.h"
-#include "../../prov/sdr/fec/sdr_code.h"
+#include "fec/sdr_code.h"
 
 #define CODE_IN	   44u	      /* bytes of an input */
 #define CODE_PKTS  1024u      /* beyond, geometry alone is looked at */

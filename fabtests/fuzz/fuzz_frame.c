@@ -7,7 +7,7 @@
  * (HELLO, records, a COMPLETE) gives the same fields back.
  */
 #include "fuzz.h"
-#include "../../prov/sdr/wire/sdr_frame.h"
+#include "wire/sdr_frame.h"
 
 static void fuzz_hello(const uint8_t *p, size_t n)
 {

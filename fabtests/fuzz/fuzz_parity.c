@@ -13,9 +13,9 @@
  * is the sanitizer's to find).
  */
 #include "fuzz.h"
-#include "../../prov/sdr/rel/sdr_rel_priv.h"
-#include "../../prov/sdr/sdk/sdr_sdk_priv.h"
-#include "../../prov/sdr/uc/sdr_sim.h"
+#include "rel/sdr_rel_priv.h"
+#include "sdk/sdr_sdk_priv.h"
+#include "uc/sim/sdr_sim.h"
 
 #define PAR_STEPS  96u	       /* of a program */
 #define PAR_OPS	   32u	       /* buffers */

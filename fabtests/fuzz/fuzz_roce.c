@@ -6,7 +6,7 @@
  * the check, with the masked byte changed too, and fails it with any other byte changed.
  */
 #include "fuzz.h"
-#include "../../prov/sdr/wire/sdr_wire.h"
+#include "wire/sdr_wire.h"
 
 #define FUZZ_ROCE_SEEDS 24u
 

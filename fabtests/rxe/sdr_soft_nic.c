@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../prov/sdr/uc/sdr_soft.h"
-#include "../../prov/sdr/uc/sdr_uc_open.h"
+#include "uc/soft/sdr_soft.h"
+#include "uc/sdr_uc_open.h"
 
 #define MTU	4096u
 #define GENS	4u

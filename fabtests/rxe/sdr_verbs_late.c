@@ -30,8 +30,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../prov/sdr/uc/sdr_soft.h"
-#include "../../prov/sdr/uc/sdr_verbs.h"
+#include "uc/soft/sdr_soft.h"
+#include "uc/verbs/sdr_verbs.h"
 
 #define PKTS	   64u
 #define RX_DEPTH   256u

@@ -7,7 +7,7 @@
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
-#include "../../prov/sdr/sdk/sdr_sdk_priv.h"
+#include "sdk/sdr_sdk_priv.h"
 #include "../unit/uc_loop.h"
 
 #define IDS	 2u

@@ -33,9 +33,9 @@
 #ifndef LIAR_H
 #define LIAR_H
 
-#include "../../prov/sdr/rel/sdr_rel_priv.h"
-#include "../../prov/sdr/sdk/sdr_sdk_priv.h"
-#include "../../prov/sdr/uc/sdr_sim.h"
+#include "rel/sdr_rel_priv.h"
+#include "sdk/sdr_sdk_priv.h"
+#include "uc/sim/sdr_sim.h"
 
 #define LIAR_NODES    3u
 #define LIAR_OPS      4096u /* of all applications of a run */

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../prov/sdr/fec/sdr_code.h"
+#include "fec/sdr_code.h"
 #include "crash_note.h"
 #include "simnet.h"
 

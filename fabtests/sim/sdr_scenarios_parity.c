@@ -6,8 +6,8 @@
  * in every way there is.
  */
 #include "scenarios.h"
-#include "../../prov/sdr/fec/sdr_code.h"
-#include "../../prov/sdr/wire/sdr_wire.h"
+#include "fec/sdr_code.h"
+#include "wire/sdr_wire.h"
 
 /* ---- every order of arrival ------------------------------------------------------------------ */
 

@@ -23,8 +23,8 @@
 #ifndef SIMNET_H
 #define SIMNET_H
 
-#include "../../prov/sdr/rel/sdr_rel.h"
-#include "../../prov/sdr/uc/sdr_sim.h"
+#include "rel/sdr_rel.h"
+#include "uc/sim/sdr_sim.h"
 
 #define SIMNET_NODES_MAX 64u
 /* bytes in front of, between and behind the parts of a buffer */

@@ -7,7 +7,7 @@
 #ifndef TEST_CHOICE_UTIL_H
 #define TEST_CHOICE_UTIL_H
 
-#include "../../prov/sdr/model/sdr_choice_table.h"
+#include "model/sdr_choice_table.h"
 #include "test_draw.h"
 
 static inline int create(void **state)

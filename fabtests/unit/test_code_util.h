@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../prov/sdr/fec/sdr_code.h"
+#include "fec/sdr_code.h"
 
 struct place {
 	uint32_t cw, pos;   /* of a parity packet: its row */

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/uc/sdr_fault.h"
+#include "uc/fault/sdr_fault.h"
 
 #define REC_MTU	  1000u
 #define REC_BYTES 4u /* of each packet's payload that are kept */

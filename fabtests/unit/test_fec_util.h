@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../prov/sdr/fec/sdr_fec.h"
+#include "fec/sdr_fec.h"
 
 #define SYMS SDR_FEC_SYMS_MAX
 

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/fec/sdr_code.h"
-#include "../../prov/sdr/fi/sdr_env.h"
-#include "../../prov/sdr/uc/sdr_verbs.h"
+#include "fec/sdr_code.h"
+#include "fi/sdr_env.h"
+#include "uc/verbs/sdr_verbs.h"
 
 static void env__defaults(void **state)
 {

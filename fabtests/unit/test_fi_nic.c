@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "../../prov/sdr/fi/sdr_fi.h"
+#include "fi/sdr_fi.h"
 
 static void dev_make(struct sdr_verbs_dev_info *d)
 {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../prov/sdr/fi/sdr_work.h"
+#include "fi/sdr_work.h"
 #include "test_fi_util.h"
 
 #define PIECES 512u

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../prov/sdr/wire/sdr_frame.h"
+#include "wire/sdr_frame.h"
 
 #define FUZZ_ITERATIONS 1000000u
 #define BITS_MAX	4096u /* packets */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "../../prov/sdr/model/sdr_model_draw.h"
+#include "model/sdr_model_draw.h"
 #include "test_draw.h"
 
 #define N 20000u

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../prov/sdr/model/sdr_model_hybrid.h"
+#include "model/sdr_model_hybrid.h"
 
 #define MIB (1ull << 20)
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../prov/sdr/model/sdr_model_impl.h"
+#include "model/sdr_model_impl.h"
 #include "model_golden.h"
 #include "test_model_brute.h"
 

@@ -25,8 +25,8 @@
 #include <string.h>
 #include <errno.h>
 #include <cmocka.h>
-#include "../../prov/sdr/rel/sdr_rel_priv.h"
-#include "../../prov/sdr/uc/sdr_sim.h"
+#include "rel/sdr_rel_priv.h"
+#include "uc/sim/sdr_sim.h"
 
 #define BED_NODES   4u
 #define BED_OPS	    8192u

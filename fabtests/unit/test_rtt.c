@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "../../prov/sdr/rel/sdr_rel_cfg.h"
-#include "../../prov/sdr/rel/sdr_rtt.h"
+#include "rel/sdr_rel_cfg.h"
+#include "rel/sdr_rtt.h"
 
 #define MS 1000000ull
 #define S  (1000 * MS)

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/sdk/sdr_sdk_priv.h"
+#include "sdk/sdr_sdk_priv.h"
 #include "uc_loop.h"
 
 #define MTU 256u

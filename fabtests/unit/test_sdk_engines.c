@@ -18,8 +18,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/sdk/sdr_sdk.h"
-#include "../../prov/sdr/uc/sdr_sim.h"
+#include "sdk/sdr_sdk.h"
+#include "uc/sim/sdr_sim.h"
 
 #define LEN (3u * 1024 * 1024 + 777)
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <errno.h>
 #include <cmocka.h>
-#include "../../prov/sdr/uc/sdr_sim.h"
+#include "uc/sim/sdr_sim.h"
 
 #define PAIR_MTU 1024u
 /* bytes of a full data packet */

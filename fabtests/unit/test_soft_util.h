@@ -18,9 +18,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/uc/sdr_fault.h"
-#include "../../prov/sdr/uc/sdr_soft.h"
-#include "../../prov/sdr/uc/sdr_uc_open.h"
+#include "uc/fault/sdr_fault.h"
+#include "uc/soft/sdr_soft.h"
+#include "uc/sdr_uc_open.h"
 
 #define PAIR_MTU   1024u
 #define PAIR_MSG   (64u * PAIR_MTU)

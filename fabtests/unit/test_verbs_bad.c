@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/uc/sdr_verbs_impl.h"
+#include "uc/verbs/sdr_verbs_impl.h"
 
 #define NQP   3u
 #define MTU   1024u

@@ -18,9 +18,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/uc/sdr_uc_open.h"
-#include "../../prov/sdr/uc/sdr_verbs.h"
-#include "../../prov/sdr/uc/sdr_verbs_lib.h"
+#include "uc/sdr_uc_open.h"
+#include "uc/verbs/sdr_verbs.h"
+#include "uc/verbs/sdr_verbs_lib.h"
 
 #define PROBE "--probe"
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "../../prov/sdr/wire/sdr_wire.h"
+#include "wire/sdr_wire.h"
 
 #define TEST_GUARD_MAX 16384u /* bytes of the largest guarded input */
 

@@ -30,7 +30,7 @@
 #ifndef UC_LOOP_H
 #define UC_LOOP_H
 
-#include "../../prov/sdr/uc/sdr_uc.h"
+#include "uc/sdr_uc.h"
 
 #define LOOP_NODES     4
 #define LOOP_UNLIMITED (-1)

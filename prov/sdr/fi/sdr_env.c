@@ -18,10 +18,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../fec/sdr_code.h"
-#include "../uc/sdr_fault.h"
-#include "../uc/sdr_verbs.h"
-#include "../wire/sdr_frame.h"
+#include "fec/sdr_code.h"
+#include "uc/fault/sdr_fault.h"
+#include "uc/verbs/sdr_verbs.h"
+#include "wire/sdr_frame.h"
 #include "sdr_env.h"
 #include "sdr_work.h"
 

@@ -9,7 +9,7 @@
 #define SDR_ENV_H
 
 #include <stdio.h>
-#include "../rel/sdr_rel_cfg.h"
+#include "rel/sdr_rel_cfg.h"
 
 /* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS), final zero included */
 #define SDR_ENV_TEXT 256u

@@ -45,10 +45,10 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#include "../rel/sdr_rel.h"
-#include "../uc/sdr_fault.h"
-#include "../uc/sdr_soft.h"
-#include "../uc/sdr_verbs.h"
+#include "rel/sdr_rel.h"
+#include "uc/fault/sdr_fault.h"
+#include "uc/soft/sdr_soft.h"
+#include "uc/verbs/sdr_verbs.h"
 #include "sdr_env.h"
 #include "sdr_work.h"
 

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../model/sdr_choice.h"
+#include "model/sdr_choice.h"
 #include "sdr_fi.h"
 
 /* The gauge code_why is the decision's number + 1. */

@@ -8,7 +8,7 @@
 #define SDR_WORK_H
 
 #include <pthread.h>
-#include "../rel/sdr_rel.h"
+#include "rel/sdr_rel.h"
 
 #define SDR_WORK_THREADS_MAX 64u
 

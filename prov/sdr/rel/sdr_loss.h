@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../model/sdr_choice.h"
+#include "model/sdr_choice.h"
 
 #define SDR_LOSS_SLOW_NS   (30 * 1000000000ull)
 #define SDR_LOSS_SLOW_PKTS 65536u

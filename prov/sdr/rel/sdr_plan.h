@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../fec/sdr_code.h"
-#include "../wire/sdr_frame.h"
+#include "fec/sdr_code.h"
+#include "wire/sdr_frame.h"
 
 struct sdr_plan {
 	uint64_t len;		    /* bytes of the transfer, > 0 */

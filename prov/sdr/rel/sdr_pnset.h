@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../wire/sdr_frame.h"
+#include "wire/sdr_frame.h"
 
 #define SDR_PNSET_RANGES 32u
 struct sdr_pnset {

@@ -15,7 +15,7 @@
 #define SDR_REL_H
 
 #include <stdatomic.h>
-#include "../sdk/sdr_sdk.h"
+#include "sdk/sdr_sdk.h"
 #include "sdr_list.h"
 #include "sdr_rel_cfg.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sdr/model.h> /* enum sdr_objective */
-#include "../wire/sdr_wire.h"
+#include "wire/sdr_wire.h"
 
 enum sdr_rel_scheme {
 	SDR_SCHEME_SR, /* RACK, tail-loss probe, NACK, RTO backstop */

@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <string.h>
 #include "sdr_cc.h"
-#include "../model/sdr_choice.h"
+#include "model/sdr_choice.h"
 #include "sdr_idtab.h"
 #include "sdr_list.h"
 #include "sdr_loss.h"
@@ -34,7 +34,7 @@
 #include "sdr_rel.h"
 #include "sdr_rtt.h"
 #include "sdr_timerq.h"
-#include "../wire/sdr_frame.h"
+#include "wire/sdr_frame.h"
 
 #define NEVER UINT64_MAX
 #define MS    1000000ull /* ns */

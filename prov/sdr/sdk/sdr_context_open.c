@@ -6,7 +6,7 @@
  * else of the SDK links without it.
  */
 #include "sdr_sdk_priv.h"
-#include "../uc/sdr_uc_open.h"
+#include "uc/sdr_uc_open.h"
 
 #include <errno.h>
 #include <string.h>

@@ -23,7 +23,7 @@
 #ifndef SDR_RXK_H
 #define SDR_RXK_H
 
-#include "../wire/sdr_wire.h"
+#include "wire/sdr_wire.h"
 
 #define SDR_RXK_SLAB 64u /* messages a slab */
 

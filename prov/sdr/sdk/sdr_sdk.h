@@ -19,7 +19,7 @@
 #define SDR_SDK_H
 
 #include <sdr/sdr.h>
-#include "../uc/sdr_uc.h"
+#include "uc/sdr_uc.h"
 
 /* ---- context --------------------------------------------------------------------------------- */
 

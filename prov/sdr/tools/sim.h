@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../rel/sdr_rel_cfg.h"
+#include "rel/sdr_rel_cfg.h"
 #include "model_row.h"
 #include "sim_trace.h"
 

@@ -13,8 +13,8 @@
 #ifndef SDR_TOOLS_SIM_BED_H
 #define SDR_TOOLS_SIM_BED_H
 
-#include "../rel/sdr_rel.h"
-#include "../uc/sdr_sim.h"
+#include "rel/sdr_rel.h"
+#include "uc/sim/sdr_sim.h"
 
 #define SIM_NS	  1e9
 #define SIM_NEVER UINT64_MAX

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fec/sdr_code.h"
+#include "fec/sdr_code.h"
 #include "sim.h"
 #include "sim_work.h"
 

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../fec/sdr_code.h"
+#include "fec/sdr_code.h"
 #include "sim.h"
 
 enum {

@@ -16,8 +16,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../fec/sdr_code.h"
-#include "../rel/sdr_rel.h"
+#include "fec/sdr_code.h"
+#include "rel/sdr_rel.h"
 #include "sim.h"
 #include "sim_work.h"
 

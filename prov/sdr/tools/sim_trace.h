@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "../rel/sdr_rel.h"
-#include "../uc/sdr_sim.h"
+#include "rel/sdr_rel.h"
+#include "uc/sim/sdr_sim.h"
 
 #define SIM_TRACE_MAX 1000000u /* lines, unless asked otherwise */
 

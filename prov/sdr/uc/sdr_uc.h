@@ -22,7 +22,7 @@
 #ifndef SDR_UC_H
 #define SDR_UC_H
 
-#include "../wire/sdr_wire.h"
+#include "wire/sdr_wire.h"
 
 /* An engine's address: opaque above the engine, comparable byte by byte, unused bytes zero. */
 struct sdr_uc_addr {

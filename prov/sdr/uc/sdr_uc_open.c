@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sdr_fault.h"
-#include "sdr_soft.h"
+#include "uc/fault/sdr_fault.h"
+#include "uc/soft/sdr_soft.h"
 #include "sdr_uc_open.h"
-#include "sdr_verbs.h"
+#include "uc/verbs/sdr_verbs.h"
 
 #define SDR_UC_NAMES \
 	"soft, soft:ADDRESS, soft:ADDRESS:PORT, verbs, verbs:DEVICE or verbs:DEVICE:ADDRESS[:PORT]"

@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "sdr_soft.h"
+#include "uc/soft/sdr_soft.h"
 #include "sdr_verbs.h"
 #include "sdr_verbs_lib.h"
 

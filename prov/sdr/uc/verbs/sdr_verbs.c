@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sdr_fault.h"
+#include "uc/fault/sdr_fault.h"
 #include "sdr_verbs_impl.h"
 
 static const struct sdr_uc_ops sdr_verbs_ops;

@@ -21,7 +21,7 @@
 #ifndef SDR_FAULT_H
 #define SDR_FAULT_H
 
-#include "sdr_uc.h"
+#include "uc/sdr_uc.h"
 
 #define SDR_FAULT_DRAIN_NS 5000000000ull /* closing waits this long for what is held back */
 

@@ -18,7 +18,7 @@
 #ifndef SDR_SIM_H
 #define SDR_SIM_H
 
-#include "sdr_uc.h"
+#include "uc/sdr_uc.h"
 
 #define SDR_SIM_NODES_MAX 4096u /* nodes of a world */
 #define SDR_SIM_IP_UDP	  28u	/* bytes of IPv4 and UDP headers in front of each packet */

@@ -18,7 +18,7 @@
 #define SDR_SOFT_H
 
 #include <sys/socket.h>
-#include "sdr_uc.h"
+#include "uc/sdr_uc.h"
 
 #define SDR_SOFT_RCVBUF (8u << 20) /* bytes asked of the kernel for the receive queue of a socket */
 #define SDR_SOFT_SNDBUF (4u << 20) /* bytes asked for its send queue */

@@ -27,7 +27,7 @@
 
 #include <net/if.h>
 #include <sys/socket.h>
-#include "sdr_uc.h"
+#include "uc/sdr_uc.h"
 
 #define SDR_VERBS_NAME 64u /* bytes of a device's name */
 

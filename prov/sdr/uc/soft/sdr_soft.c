@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sdr_fault.h"
+#include "uc/fault/sdr_fault.h"
 #include "sdr_soft_impl.h"
 
 #define SDR_UDP_LEN	  8u /* bytes of header */
