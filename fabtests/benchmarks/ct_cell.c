@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "tools/sim_work.h"
+#include "tools/sim/sim_work.h"
 #include "ct_sim.h"
 
 #define CT_WARM_PKTS 300000u /* packets that warm-up sends by itself, at the least */

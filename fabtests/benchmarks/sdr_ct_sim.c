@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/sim_jobs.h"
+#include "tools/sim/sim_jobs.h"
 #include "ct_sim.h"
 
 #define CT_PROGRESS_TICKS 5u   /* of about a second: something is said about the cells that run */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "tools/probe_count.h"
+#include "tools/probe/probe_count.h"
 #include "test_draw.h"
 
 #define ROOM 1000u

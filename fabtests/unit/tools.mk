@@ -7,6 +7,6 @@ UNIT_TESTS += test_probe_count
 test_probe_count_SOURCES = \
 	fabtests/unit/test_probe_count.c \
 	fabtests/unit/test_draw.h \
-	prov/sdr/tools/probe_count.c \
-	prov/sdr/tools/probe_count.h
+	prov/sdr/tools/probe/probe_count.c \
+	prov/sdr/tools/probe/probe_count.h
 test_probe_count_LDADD = $(CMOCKA_LIBS) -lm

@@ -7,77 +7,77 @@
 # libsdr_model.la, too.
 noinst_LTLIBRARIES += libsdr_tool.la
 libsdr_tool_la_SOURCES = \
-	prov/sdr/tools/model_row.c \
-	prov/sdr/tools/model_row.h \
-	prov/sdr/tools/model_source.c \
-	prov/sdr/tools/tool.h \
-	prov/sdr/tools/tool_csv.c \
-	prov/sdr/tools/tool_gnuplot.c \
-	prov/sdr/tools/tool_say.c \
-	prov/sdr/tools/tool_text.c \
-	prov/sdr/tools/tool_value.c
+	prov/sdr/tools/common/model_row.c \
+	prov/sdr/tools/common/model_row.h \
+	prov/sdr/tools/common/model_source.c \
+	prov/sdr/tools/common/tool.h \
+	prov/sdr/tools/common/tool_csv.c \
+	prov/sdr/tools/common/tool_gnuplot.c \
+	prov/sdr/tools/common/tool_say.c \
+	prov/sdr/tools/common/tool_text.c \
+	prov/sdr/tools/common/tool_value.c
 
 # An ordinary libfabric program: nothing of the provider is linked into it, and of libsdr_tool.la tool_gnuplot.c alone.
 
 bin_PROGRAMS += sdr_perf
 sdr_perf_SOURCES = \
-	prov/sdr/tools/probe.h \
-	prov/sdr/tools/probe_client.c \
-	prov/sdr/tools/probe_count.c \
-	prov/sdr/tools/probe_count.h \
-	prov/sdr/tools/probe_out.c \
-	prov/sdr/tools/probe_plot.c \
-	prov/sdr/tools/probe_send.c \
-	prov/sdr/tools/probe_server.c \
-	prov/sdr/tools/probe_sock.c \
-	prov/sdr/tools/sdr_perf.c \
-	prov/sdr/tools/sdr_perf.h \
-	prov/sdr/tools/sdr_perf_conn.c \
-	prov/sdr/tools/sdr_perf_ep.c \
-	prov/sdr/tools/sdr_perf_opt.c \
-	prov/sdr/tools/sdr_perf_out.c \
-	prov/sdr/tools/sdr_perf_run.c \
-	prov/sdr/tools/sdr_perf_side.c \
-	prov/sdr/tools/sdr_perf_side.h
+	prov/sdr/tools/probe/probe.h \
+	prov/sdr/tools/probe/probe_client.c \
+	prov/sdr/tools/probe/probe_count.c \
+	prov/sdr/tools/probe/probe_count.h \
+	prov/sdr/tools/probe/probe_out.c \
+	prov/sdr/tools/probe/probe_plot.c \
+	prov/sdr/tools/probe/probe_send.c \
+	prov/sdr/tools/probe/probe_server.c \
+	prov/sdr/tools/probe/probe_sock.c \
+	prov/sdr/tools/perf/sdr_perf.c \
+	prov/sdr/tools/perf/sdr_perf.h \
+	prov/sdr/tools/perf/sdr_perf_conn.c \
+	prov/sdr/tools/perf/sdr_perf_ep.c \
+	prov/sdr/tools/perf/sdr_perf_opt.c \
+	prov/sdr/tools/perf/sdr_perf_out.c \
+	prov/sdr/tools/perf/sdr_perf_run.c \
+	prov/sdr/tools/perf/sdr_perf_side.c \
+	prov/sdr/tools/perf/sdr_perf_side.h
 sdr_perf_LDADD = libsdr_tool.la $(LIBFABRIC_LIBS) -lm
 
 # Linked with the model's objects themselves and not with libsdr.so: it runs where it was built, too.
 bin_PROGRAMS += sdr_model
 sdr_model_SOURCES = \
-	prov/sdr/tools/model_advise.c \
-	prov/sdr/tools/model_cell.c \
-	prov/sdr/tools/model_cell.h \
-	prov/sdr/tools/model_link.c \
-	prov/sdr/tools/model_links.c \
-	prov/sdr/tools/model_opt.c \
-	prov/sdr/tools/model_out.c \
-	prov/sdr/tools/model_plot.c \
-	prov/sdr/tools/model_pool.c \
-	prov/sdr/tools/model_rows.c \
-	prov/sdr/tools/model_run.c \
-	prov/sdr/tools/model_tool.h \
-	prov/sdr/tools/sdr_model.c
+	prov/sdr/tools/model/model_advise.c \
+	prov/sdr/tools/model/model_cell.c \
+	prov/sdr/tools/model/model_cell.h \
+	prov/sdr/tools/model/model_link.c \
+	prov/sdr/tools/model/model_links.c \
+	prov/sdr/tools/model/model_opt.c \
+	prov/sdr/tools/model/model_out.c \
+	prov/sdr/tools/model/model_plot.c \
+	prov/sdr/tools/model/model_pool.c \
+	prov/sdr/tools/model/model_rows.c \
+	prov/sdr/tools/model/model_run.c \
+	prov/sdr/tools/model/model_tool.h \
+	prov/sdr/tools/model/sdr_model.c
 sdr_model_LDADD = libsdr_tool.la libsdr_model.la -lpthread -lm
 
 # sdr_sim is the real transport on the simulated engine; beds, workloads and processes are those of the benchmark
 # sdr_ct_sim too.
 noinst_LTLIBRARIES += libsdr_simbed.la
 libsdr_simbed_la_SOURCES = \
-	prov/sdr/tools/sim_bed.c \
-	prov/sdr/tools/sim_bed.h \
-	prov/sdr/tools/sim_jobs.c \
-	prov/sdr/tools/sim_jobs.h \
-	prov/sdr/tools/sim_trace.c \
-	prov/sdr/tools/sim_trace.h \
-	prov/sdr/tools/sim_work.c \
-	prov/sdr/tools/sim_work.h
+	prov/sdr/tools/sim/sim_bed.c \
+	prov/sdr/tools/sim/sim_bed.h \
+	prov/sdr/tools/sim/sim_jobs.c \
+	prov/sdr/tools/sim/sim_jobs.h \
+	prov/sdr/tools/sim/sim_trace.c \
+	prov/sdr/tools/sim/sim_trace.h \
+	prov/sdr/tools/sim/sim_work.c \
+	prov/sdr/tools/sim/sim_work.h
 
 bin_PROGRAMS += sdr_sim
 sdr_sim_SOURCES = \
-	prov/sdr/tools/sdr_sim.c \
-	prov/sdr/tools/sim.h \
-	prov/sdr/tools/sim_cell.c \
-	prov/sdr/tools/sim_opt.c \
-	prov/sdr/tools/sim_out.c \
-	prov/sdr/tools/sim_shard.c
+	prov/sdr/tools/sim/sdr_sim.c \
+	prov/sdr/tools/sim/sim.h \
+	prov/sdr/tools/sim/sim_cell.c \
+	prov/sdr/tools/sim/sim_opt.c \
+	prov/sdr/tools/sim/sim_out.c \
+	prov/sdr/tools/sim/sim_shard.c
 sdr_sim_LDADD = libsdr_simbed.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

@@ -38,7 +38,7 @@
 #include <sys/socket.h>
 
 #include "probe_count.h"
-#include "sdr_perf.h"
+#include "tools/perf/sdr_perf.h"
 
 #define PROBE_MAGIC   0x50524250u /* "PRBP" */
 #define PROBE_VERSION 1u

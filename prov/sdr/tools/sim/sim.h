@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "rel/sdr_rel_cfg.h"
-#include "model_row.h"
+#include "tools/common/model_row.h"
 #include "sim_trace.h"
 
 enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "tools/probe/probe.h"
 #include "sdr_perf_side.h"
 
 char perf_doing[96] = "starting";

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "probe.h"
-#include "tool.h"
+#include "tools/common/tool.h"
 
 static bool ends_in(const char *s, const char *end)
 {

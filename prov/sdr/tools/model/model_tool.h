@@ -9,7 +9,7 @@
 #ifndef SDR_MODEL_TOOL_H
 #define SDR_MODEL_TOOL_H
 
-#include "model_row.h"
+#include "tools/common/model_row.h"
 
 enum model_cmd {
 	MODEL_PREDICT,
