@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sdk/sdr_bitmap.h"
+#include "base/sdr_bitmap.h"
 #include "sdk/sdr_rxk.h"
 
 #define MSGS	    16u

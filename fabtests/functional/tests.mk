@@ -18,7 +18,7 @@ EXTRA_DIST += fabtests/functional/xfer.sh
 
 noinst_PROGRAMS += sdr_garbage
 sdr_garbage_SOURCES = fabtests/functional/sdr_garbage.c
-sdr_garbage_LDADD = libsdr_wire.la
+sdr_garbage_LDADD = libsdr_wire.la libsdr_base.la
 
 noinst_PROGRAMS += sdr_relay
 sdr_relay_SOURCES = fabtests/functional/sdr_relay.c
@@ -31,7 +31,7 @@ sdr_stranger_SOURCES = \
 	fabtests/functional/stranger.h \
 	fabtests/functional/stranger_link.c \
 	fabtests/functional/stranger_peer.c
-sdr_stranger_LDADD = libsdr_wire.la
+sdr_stranger_LDADD = libsdr_wire.la libsdr_base.la
 sdr_honest_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/functional/sdr_honest.c

@@ -176,7 +176,7 @@ static uint32_t ones(const uint64_t *b, uint32_t n)
 {
 	uint32_t k = 0;
 
-	for (uint32_t i = sdr_bits_next(b, 0, n); i < n; i = sdr_bits_next(b, i + 1, n))
+	for (uint32_t i = sdr_bitmap_next_one(b, 0, n); i < n; i = sdr_bitmap_next_one(b, i + 1, n))
 		k++;
 	return k;
 }

@@ -27,7 +27,7 @@ CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code 
 CLEANFILES += crash-fuzz_liar
 
 FUZZ_LINK = $(AM_LDFLAGS) $(SDR_FUZZ_LDFLAGS)
-FUZZ_WIRE_LIBS = libsdr_wire.la $(ISAL_LIBS)
+FUZZ_WIRE_LIBS = libsdr_wire.la libsdr_base.la $(ISAL_LIBS)
 
 fuzz_roce_SOURCES = fabtests/fuzz/fuzz_roce.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_roce_LDFLAGS = $(FUZZ_LINK)

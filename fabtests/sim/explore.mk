@@ -9,4 +9,4 @@ sdr_explore_SOURCES = \
 	fabtests/sim/sdr_explore.c fabtests/sim/explore_model.c fabtests/sim/explore_real.c \
 	fabtests/sim/explore.h \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
-sdr_explore_LDADD = libsdr_sdk.la libsdr_wire.la
+sdr_explore_LDADD = libsdr_sdk.la libsdr_wire.la libsdr_base.la

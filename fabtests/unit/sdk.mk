@@ -4,7 +4,7 @@
 # prov/sdr/sdk: cmocka programs over an engine in memory (uc_loop) and over those that ship,
 # and the benchmark of the receive worker.  The exhaustive explorer: fabtests/sim/explore.mk.
 
-SDK_TEST_LIBS = libsdr_sdk.la libsdr_wire.la $(CMOCKA_LIBS) -lpthread
+SDK_TEST_LIBS = libsdr_sdk.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) -lpthread
 SDK_TEST_COMMON = \
 	fabtests/unit/test_sdk.h \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
@@ -28,9 +28,9 @@ test_sdk_reg_LDADD = $(SDK_TEST_LIBS)
 
 noinst_PROGRAMS += sdr_rx_bench
 sdr_rx_bench_SOURCES = fabtests/benchmarks/sdr_rx_bench.c
-sdr_rx_bench_LDADD = libsdr_sdk.la libsdr_wire.la -lpthread
+sdr_rx_bench_LDADD = libsdr_sdk.la libsdr_wire.la libsdr_base.la -lpthread
 
 check_PROGRAMS += test_sdk_engines
 TESTS += test_sdk_engines
 test_sdk_engines_SOURCES = fabtests/unit/test_sdk_engines.c
-test_sdk_engines_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm
+test_sdk_engines_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm

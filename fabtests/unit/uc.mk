@@ -27,11 +27,11 @@ if HAVE_VERBS
 UNIT_TESTS += fabtests/unit/test_verbs_lib fabtests/unit/test_verbs_bad
 endif
 fabtests_unit_test_verbs_bad_SOURCES = fabtests/unit/test_verbs_bad.c
-fabtests_unit_test_verbs_bad_LDADD = libsdr_uc.la libsdr_wire.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+fabtests_unit_test_verbs_bad_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c
-fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la libsdr_wire.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
 # Measures the soft engine beside a bare UDP socket; "make" builds it, no test runs it.
 noinst_PROGRAMS += sdr_uc_bench
 sdr_uc_bench_SOURCES = fabtests/benchmarks/sdr_uc_bench.c
-sdr_uc_bench_LDADD = libsdr_uc.la libsdr_wire.la $(SDR_SYS_LIBS)
+sdr_uc_bench_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(SDR_SYS_LIBS)

@@ -4,7 +4,7 @@
 # cmocka programs for prov/sdr/wire, one per object.
 
 WIRE_TESTS = test_wire_roce test_wire_icrc test_wire_imm test_wire_class
-WIRE_TEST_LIBS = libsdr_wire.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+WIRE_TEST_LIBS = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(WIRE_TESTS)
 TESTS += $(WIRE_TESTS)
 

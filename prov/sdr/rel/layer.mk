@@ -9,7 +9,6 @@
 noinst_LTLIBRARIES += libsdr_rel.la
 libsdr_rel_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 libsdr_rel_la_SOURCES = \
-	prov/sdr/rel/sdr_bits.c \
 	prov/sdr/rel/sdr_bulk_ack.c \
 	prov/sdr/rel/sdr_bulk_rx.c \
 	prov/sdr/rel/sdr_bulk_tx.c \
@@ -22,8 +21,6 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_early.c \
 	prov/sdr/rel/sdr_farewell.c \
 	prov/sdr/rel/sdr_handshake.c \
-	prov/sdr/rel/sdr_htab.c \
-	prov/sdr/rel/sdr_idtab.c \
 	prov/sdr/rel/sdr_loss.c \
 	prov/sdr/rel/sdr_match.c \
 	prov/sdr/rel/sdr_msn.c \
@@ -44,14 +41,10 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_rx.c \
 	prov/sdr/rel/sdr_scratch.c \
 	prov/sdr/rel/sdr_seg_tx.c \
-	prov/sdr/rel/sdr_slab.c \
 	prov/sdr/rel/sdr_stranger.c \
-	prov/sdr/rel/sdr_timerq.c \
 	prov/sdr/rel/sdr_unexp.c \
 	prov/sdr/rel/sdr_cc.h \
 	prov/sdr/rel/sdr_cc_impl.h \
-	prov/sdr/rel/sdr_idtab.h \
-	prov/sdr/rel/sdr_list.h \
 	prov/sdr/rel/sdr_loss.h \
 	prov/sdr/rel/sdr_pacer.h \
 	prov/sdr/rel/sdr_plan.h \
@@ -60,6 +53,4 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_rel_cfg.h \
 	prov/sdr/rel/sdr_rel_priv.h \
 	prov/sdr/rel/sdr_rtt.h \
-	prov/sdr/rel/sdr_scratch.h \
-	prov/sdr/rel/sdr_slab.h \
-	prov/sdr/rel/sdr_timerq.h
+	prov/sdr/rel/sdr_scratch.h

@@ -54,7 +54,7 @@ static void tlog_arrived(struct sdr_conn *c, struct sdr_txent *e)
 static bool ent_delivered(const struct sdr_txent *e)
 {
 	return !e->seg->bulk ||
-	       sdr_bits_next_zero(e->seg->acked, e->first, e->first + e->n) == e->first + e->n;
+	       sdr_bitmap_next_zero(e->seg->acked, e->first, e->first + e->n) == e->first + e->n;
 }
 
 void sdr_bulk_tlog_trim(struct sdr_conn *c)
@@ -97,18 +97,19 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 /* Next packet in [from, hi) that was sent and not delivered yet. */
 static uint32_t seg_news(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 {
-	from = sdr_bits_next_zero(s->acked, from, hi);
+	from = sdr_bitmap_next_zero(s->acked, from, hi);
 	/* Of parity only some packets have been sent; nobody can have received the others. */
 	while (s->parity && from < hi && !(s->chunk_rtx[from / 64] >> (from & 63) & 1))
-		from = sdr_bits_next_zero(s->acked, sdr_bits_next(s->chunk_rtx, from, hi), hi);
+		from = sdr_bitmap_next_zero(s->acked, sdr_bitmap_next_one(s->chunk_rtx, from, hi),
+					    hi);
 	return from;
 }
 
 /* And the end of the run that begins there. */
 static uint32_t seg_news_end(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 {
-	hi = sdr_bits_next(s->acked, from, hi);
-	return s->parity ? sdr_bits_next_zero(s->chunk_rtx, from, hi) : hi;
+	hi = sdr_bitmap_next_one(s->acked, from, hi);
+	return s->parity ? sdr_bitmap_next_zero(s->chunk_rtx, from, hi) : hi;
 }
 
 /* Marks [lo, hi) delivered; returns packets that were news. */
@@ -124,14 +125,14 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 			break;
 		b = seg_news_end(s, a, hi);
 		sdr_rel_step(c->rel);
-		n += sdr_bits_set_range(s->acked, a, b);
+		n += sdr_bitmap_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
 		if (a < s->top && s->run_ntx[a / c->run_pkts] == 1)
 			sdr_conn_reordered(c);
 		if (s->nlost)
-			late += sdr_bits_clear_range(s->lost, a, b);
+			late += sdr_bitmap_clear_range(s->lost, a, b);
 		if (s->nagain)
-			unsent += sdr_bits_clear_range(s->again, a, b);
+			unsent += sdr_bitmap_clear_range(s->again, a, b);
 		lo = b;
 	}
 	s->nlost -= late;
@@ -277,22 +278,22 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 	uint32_t hi = e->first + e->n, n = 0, again = 0;
 
 	if (s->bulk) {
-		uint32_t a = sdr_bits_next_zero(s->acked, e->first, hi);
+		uint32_t a = sdr_bitmap_next_zero(s->acked, e->first, hi);
 		/* What parity covers is not sent again for each loss. */
 		uint32_t bare = !s->grp ? hi : s->parity ? 0 : s->grp->code.a.first;
 
 		sdr_loss_arrived(&c->peer->loss, c->rel->now, a - e->first);
 		while (a < hi) {
-			uint32_t b = sdr_bits_next(s->acked, a, hi);
+			uint32_t b = sdr_bitmap_next_one(s->acked, a, hi);
 
 			sdr_rel_step(c->rel);
-			n += sdr_bits_set_range(s->lost, a, b);
+			n += sdr_bitmap_set_range(s->lost, a, b);
 			sdr_loss_lost(&c->peer->loss, c->rel->now, b - a);
 			if (a < bare) {
 				sdr_seg_tx_again(s, a, b < bare ? b : bare);
 				again += (b < bare ? b : bare) - a;
 			}
-			a = sdr_bits_next_zero(s->acked, b, hi);
+			a = sdr_bitmap_next_zero(s->acked, b, hi);
 			sdr_loss_arrived(&c->peer->loss, c->rel->now, a - b);
 		}
 		s->nlost += n;

@@ -229,8 +229,8 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 
 static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
 {
-	uint32_t first = sdr_bits_next(s->again, s->again_hint, s->npkts);
-	uint32_t n = sdr_bits_next_zero(s->again, first, s->npkts) - first, took, twice;
+	uint32_t first = sdr_bitmap_next_one(s->again, s->again_hint, s->npkts);
+	uint32_t n = sdr_bitmap_next_zero(s->again, first, s->npkts) - first, took, twice;
 	uint32_t end_run = (first / c->run_pkts + 1) * c->run_pkts;
 
 	n = n < max ? n : max;
@@ -240,18 +240,18 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 	took = seg_send_run(c, s, first, n, true);
 	if (!took)
 		return false;
-	sdr_bits_clear_range(s->again, first, first + took);
-	twice = sdr_bits_clear_range(s->lost, first, first + took);
+	sdr_bitmap_clear_range(s->again, first, first + took);
+	twice = sdr_bitmap_clear_range(s->lost, first, first + took);
 	s->nlost -= twice;
 	s->rtx += twice;
 	s->nagain -= took;
 	s->again_hint = first + took;
 	if (s->parity) {
-		sdr_bits_set_range(s->chunk_rtx, first, first + took);
+		sdr_bitmap_set_range(s->chunk_rtx, first, first + took);
 		c->st.repair_tx += took;
 	} else {
-		sdr_bits_set_range(s->chunk_rtx, first / c->chunk_pkts,
-				   (first + took - 1) / c->chunk_pkts + 1);
+		sdr_bitmap_set_range(s->chunk_rtx, first / c->chunk_pkts,
+				     (first + took - 1) / c->chunk_pkts + 1);
 	}
 	if (first + took > s->high)
 		s->high = first + took;
@@ -278,7 +278,7 @@ static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max,
 		s->high = s->next;
 	*sent = took;
 	if (s->parity) {
-		sdr_bits_set_range(s->chunk_rtx, first, first + took);
+		sdr_bitmap_set_range(s->chunk_rtx, first, first + took);
 		c->st.parity_tx += took;
 	} else if (s->grp) {
 		sdr_group_tx_sent(s, first, took);

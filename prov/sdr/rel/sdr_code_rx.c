@@ -46,8 +46,8 @@ static uint32_t chunks_holed(const struct sdr_conn *c, const struct sdr_rcv_stat
 {
 	uint32_t n = 0;
 
-	for (uint32_t p = sdr_bits_next_zero(st->pkt_bits, 0, st->npkts); p < st->npkts;
-	     p = sdr_bits_next_zero(st->pkt_bits, p, st->npkts)) {
+	for (uint32_t p = sdr_bitmap_next_zero(st->pkt_bits, 0, st->npkts); p < st->npkts;
+	     p = sdr_bitmap_next_zero(st->pkt_bits, p, st->npkts)) {
 		n++;
 		p = (p / c->chunk_pkts + 1) * c->chunk_pkts;
 	}
@@ -66,7 +66,7 @@ uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *
 	p = sdr_recv_state(g->parity->h);
 	sdr_rel_steps(c->rel, 1 + (d->npkts + p->npkts) / 64);
 	if (d->npkts - d->got > p->got ||
-	    sdr_bits_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
+	    sdr_bitmap_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
 		return 0;
 	if (sdr_code_lacking(&g->code, w, d->pkt_bits, p->pkt_bits, &g->witness))
 		return 0;

@@ -167,8 +167,8 @@ static void data_again(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t lo, 
 
 	if (hi > s->npkts)
 		hi = s->npkts;
-	while ((lo = sdr_bits_next_zero(s->acked, lo, hi)) < hi) {
-		uint32_t end = sdr_bits_next(s->acked, lo, hi);
+	while ((lo = sdr_bitmap_next_zero(s->acked, lo, hi)) < hi) {
+		uint32_t end = sdr_bitmap_next_one(s->acked, lo, hi);
 
 		sdr_seg_tx_again(s, lo, end);
 		c->st.rtx_nack += end - lo;
@@ -194,12 +194,12 @@ static bool row_again(struct sdr_group_tx *g, uint32_t cw, uint32_t row, bool fr
 {
 	struct sdr_seg_tx *s = g->parity;
 	uint32_t lo = sdr_code_parity_pkt(&g->code, cw, row), hi = lo + g->code.sym_pkts;
-	bool sent = sdr_bits_next(s->chunk_rtx, lo, hi) < hi;
+	bool sent = sdr_bitmap_next_one(s->chunk_rtx, lo, hi) < hi;
 
-	if (sent == fresh || sdr_bits_next_zero(s->acked, lo, hi) == hi)
+	if (sent == fresh || sdr_bitmap_next_zero(s->acked, lo, hi) == hi)
 		return false;
-	while ((lo = sdr_bits_next_zero(s->acked, lo, hi)) < hi) {
-		uint32_t end = sdr_bits_next(s->acked, lo, hi);
+	while ((lo = sdr_bitmap_next_zero(s->acked, lo, hi)) < hi) {
+		uint32_t end = sdr_bitmap_next_one(s->acked, lo, hi);
 
 		sdr_seg_tx_again(s, lo, end);
 		lo = end;
@@ -222,7 +222,7 @@ static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g,
 	for (uint32_t row = 0; row < g->code.rows && free_rows < deficit; row++) {
 		uint32_t lo = sdr_code_parity_pkt(&g->code, cw, row), hi = lo + g->code.sym_pkts;
 
-		free_rows += sdr_bits_next_zero(g->parity->acked, lo, hi) < hi;
+		free_rows += sdr_bitmap_next_zero(g->parity->acked, lo, hi) < hi;
 	}
 	if (free_rows < deficit)
 		return false;

@@ -42,8 +42,8 @@ static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
 
 	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
-	sdr_bits_set_range(c->skipped, id, id + first);
-	sdr_bits_set_range(c->skipped, 0, n - first);
+	sdr_bitmap_set_range(c->skipped, id, id + first);
+	sdr_bitmap_set_range(c->skipped, 0, n - first);
 	return at;
 }
 

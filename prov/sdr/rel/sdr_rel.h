@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 #include "sdk/sdr_sdk.h"
-#include "sdr_list.h"
+#include "base/sdr_list.h"
 #include "sdr_rel_cfg.h"
 
 struct sdr_rel;

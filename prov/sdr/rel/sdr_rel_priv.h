@@ -23,17 +23,19 @@
 #include <string.h>
 #include "sdr_cc.h"
 #include "model/sdr_choice.h"
-#include "sdr_idtab.h"
-#include "sdr_list.h"
+#include "base/sdr_idtab.h"
+#include "base/sdr_bitmap.h"
+#include "base/sdr_htab.h"
+#include "base/sdr_list.h"
 #include "sdr_loss.h"
 #include "sdr_pacer.h"
 #include "sdr_plan.h"
 #include "sdr_pnset.h"
 #include "sdr_scratch.h"
-#include "sdr_slab.h"
+#include "base/sdr_slab.h"
 #include "sdr_rel.h"
 #include "sdr_rtt.h"
-#include "sdr_timerq.h"
+#include "base/sdr_timerq.h"
 #include "wire/sdr_frame.h"
 
 #define NEVER UINT64_MAX
@@ -78,23 +80,6 @@
 #define SDR_GROUP_ROUNDS_MAX 4u
 /* reads of a peer being answered; as many bulk writes */
 #define SDR_CONN_SERVES_MAX (4u * SDR_REL_CTL_WINDOW)
-
-/* ---- hashing --------------------------------------------------------------------------------- */
-
-struct sdr_hnode {
-	struct sdr_hnode *next;
-	uint64_t hash;
-};
-struct sdr_htab {
-	struct sdr_hnode **bucket;
-	uint32_t mask, n;
-};
-int sdr_htab_add(struct sdr_htab *t, struct sdr_hnode *n, uint64_t hash);
-void sdr_htab_del(struct sdr_htab *t, struct sdr_hnode *n);
-/* then ->next; compare hash */
-struct sdr_hnode *sdr_htab_first(const struct sdr_htab *t, uint64_t hash);
-void sdr_htab_destroy(struct sdr_htab *t);
-uint64_t sdr_hash64(const void *p, size_t len, uint64_t key);
 
 /* ---- endpoint -------------------------------------------------------------------------------- */
 
@@ -773,13 +758,6 @@ void sdr_bulk_probe(struct sdr_conn *c);
 void sdr_bulk_tx_destroy(struct sdr_conn *c);
 /* these packets are to be sent (again) */
 void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi);
-/* [lo, hi); returns bits newly set */
-uint32_t sdr_bits_set_range(uint64_t *bits, uint32_t lo, uint32_t hi);
-/* returns bits that were set */
-uint32_t sdr_bits_clear_range(uint64_t *bits, uint32_t lo, uint32_t hi);
-/* next set bit, n if none */
-uint32_t sdr_bits_next(const uint64_t *bits, uint32_t from, uint32_t n);
-uint32_t sdr_bits_next_zero(const uint64_t *bits, uint32_t from, uint32_t n);
 
 /* ---- sdr_bulk_rx.c --------------------------------------------------------------------------- */
 /*

@@ -127,7 +127,7 @@ void sdr_seg_tx_sent(struct sdr_seg_tx *s)
 void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 {
 	struct sdr_conn *c = s->bulk->conn;
-	uint32_t n = sdr_bits_set_range(s->again, lo, hi);
+	uint32_t n = sdr_bitmap_set_range(s->again, lo, hi);
 
 	s->nagain += n;
 	if (lo < s->again_hint)

@@ -7,7 +7,6 @@
 
 noinst_LTLIBRARIES += libsdr_sdk.la
 libsdr_sdk_la_SOURCES = \
-	prov/sdr/sdk/sdr_bitmap.h \
 	prov/sdr/sdk/sdr_context.c \
 	prov/sdr/sdk/sdr_context_open.c \
 	prov/sdr/sdk/sdr_cts.c \

@@ -10,7 +10,7 @@
  * timers.
  */
 #include "sdr_rxk.h"
-#include "sdr_bitmap.h"
+#include "base/sdr_bitmap.h"
 
 #define SDR_RXK_OFF_BITS 30 /* offsets are below 2^this */
 

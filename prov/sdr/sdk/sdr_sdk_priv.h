@@ -26,7 +26,7 @@
 #define SDR_SDK_PRIV_H
 
 #include "sdr_sdk.h"
-#include "sdr_bitmap.h"
+#include "base/sdr_bitmap.h"
 #include "sdr_rxk.h"
 
 #define SDR_EV_MAX	    128u /* events taken from the engine at a time */

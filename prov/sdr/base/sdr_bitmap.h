@@ -71,4 +71,8 @@ static inline uint32_t sdr_bitmap_next_one(const uint64_t *b, uint32_t from, uin
 	return nbits;
 }
 
+/* Sets or clears bits [lo, hi); returns how many of them that has changed. */
+uint32_t sdr_bitmap_set_range(uint64_t *b, uint32_t lo, uint32_t hi);
+uint32_t sdr_bitmap_clear_range(uint64_t *b, uint32_t lo, uint32_t hi);
+
 #endif /* SDR_BITMAP_H */

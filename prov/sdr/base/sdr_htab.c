@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/*
- * Chained hash table of nodes that live in their owners, keyed by a 64-bit hash that the owner
- * computed with a secret key (SipHash-2-4 of libsodium), so that nobody outside can aim for one
- * bucket.  Doubles at load 1.
- */
+/* Chained hash table, see sdr_htab.h. */
+#include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include <string.h>
+#include "sdr_endian.h"
+#include "sdr_htab.h"
 
 #define HTAB_FIRST 16u
 

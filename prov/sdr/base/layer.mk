@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# base/: the ground floor, what every layer may use.
+# Every .c and .h of the layer stands in the list: what is not listed is neither built nor
+# distributed.
+
+noinst_LTLIBRARIES += libsdr_base.la
+libsdr_base_la_SOURCES = \
+	prov/sdr/base/sdr_bitmap.c \
+	prov/sdr/base/sdr_bitmap.h \
+	prov/sdr/base/sdr_endian.h \
+	prov/sdr/base/sdr_htab.c \
+	prov/sdr/base/sdr_htab.h \
+	prov/sdr/base/sdr_idtab.c \
+	prov/sdr/base/sdr_idtab.h \
+	prov/sdr/base/sdr_list.h \
+	prov/sdr/base/sdr_slab.c \
+	prov/sdr/base/sdr_slab.h \
+	prov/sdr/base/sdr_timerq.c \
+	prov/sdr/base/sdr_timerq.h
