@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/sdr_cc.h"
-#include "rel/sdr_pacer.h"
+#include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_pacer.h"
 
 #define PKT  4096u	/* bytes */
 #define RING (1u << 16) /* packets in flight at the most; a power of two */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
-#include "rel/sdr_loss.h"
+#include "rel/path/sdr_loss.h"
 #include "test_choice_util.h"
 
 #define MS 1000000ull

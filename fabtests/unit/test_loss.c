@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/sdr_loss.h"
+#include "rel/path/sdr_loss.h"
 #include "test_draw.h"
 
 #define S 1000000000ull

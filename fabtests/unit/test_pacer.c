@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "rel/sdr_pacer.h"
+#include "rel/path/sdr_pacer.h"
 
 #define PKT 4132u /* bytes of a packet on the wire */
 #define S   1000000000ull

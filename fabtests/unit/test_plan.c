@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/sdr_plan.h"
+#include "rel/bulk/sdr_plan.h"
 
 #define MTU 4096u
 #define SEG (16u * MTU)

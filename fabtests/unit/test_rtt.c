@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "rel/sdr_rel_cfg.h"
-#include "rel/sdr_rtt.h"
+#include "rel/path/sdr_rtt.h"
 
 #define MS 1000000ull
 #define S  (1000 * MS)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/sdr_scratch.h"
+#include "rel/bulk/sdr_scratch.h"
 
 #define MIB (1u << 20)
 

@@ -21,20 +21,20 @@
 
 #include <errno.h>
 #include <string.h>
-#include "sdr_cc.h"
+#include "rel/path/sdr_cc.h"
 #include "model/sdr_choice.h"
 #include "base/sdr_idtab.h"
 #include "base/sdr_bitmap.h"
 #include "base/sdr_htab.h"
 #include "base/sdr_list.h"
-#include "sdr_loss.h"
-#include "sdr_pacer.h"
-#include "sdr_plan.h"
-#include "sdr_pnset.h"
-#include "sdr_scratch.h"
+#include "rel/path/sdr_loss.h"
+#include "rel/path/sdr_pacer.h"
+#include "rel/bulk/sdr_plan.h"
+#include "rel/path/sdr_pnset.h"
+#include "rel/bulk/sdr_scratch.h"
 #include "base/sdr_slab.h"
 #include "sdr_rel.h"
-#include "sdr_rtt.h"
+#include "rel/path/sdr_rtt.h"
 #include "base/sdr_timerq.h"
 #include "wire/sdr_frame.h"
 

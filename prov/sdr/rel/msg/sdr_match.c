@@ -4,7 +4,7 @@
  * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that
  * come early wait), receives in the order of posting; untagged and tagged are separate worlds.
  */
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 /* ---- from the network ------------------------------------------------------------------------ */
 

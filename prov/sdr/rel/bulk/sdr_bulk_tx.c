@@ -12,7 +12,7 @@
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
 #define COPY_STEP 8u

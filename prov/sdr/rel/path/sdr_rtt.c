@@ -7,7 +7,7 @@
  * threads.
  */
 #include "sdr_rtt.h"
-#include "sdr_rel_cfg.h"
+#include "rel/sdr_rel_cfg.h"
 
 #define SDR_RTT_MAX_NS	   (1ull << 40) /* 18 minutes: keeps the arithmetic far from overflow */
 #define SDR_RTT_HALF_NS	   (SDR_RTT_MIN_WINDOW_NS / 2)

@@ -8,7 +8,7 @@
  * A number that is refused counts as completed for the table, so that its window moves; but whoever
  * asks for it (END) must not hear "complete".  Ranges beyond the window wait for it.  No timers.
  */
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 {

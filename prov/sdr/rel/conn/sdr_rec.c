@@ -11,7 +11,7 @@
  * no error.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define REC_RING_MIN 16u
 

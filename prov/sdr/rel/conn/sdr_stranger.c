@@ -11,7 +11,7 @@
  * own are open.  Nobody goes to whom something of ours is under way.  Looking is bounded: those
  * that stay go to the end, so that the next newcomer looks at others.
  */
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define CONN_HEARD_NS (100 * MS) /* accuracy of the order in which connections fell silent */
 /* a stranger with transfers of its own is not dismissed before */

@@ -20,7 +20,7 @@
  * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report
  * (rack), or time (rto).
  */
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define DETECT_OPEN_MAX 64u /* undecided entries that loss detection looks past */
 

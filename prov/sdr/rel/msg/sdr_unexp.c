@@ -14,7 +14,7 @@
  * their turn three quarters of their sender's part, so that the one they wait for finds room.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 static uint64_t unexp_max(const struct sdr_rel *rel)
 {

@@ -15,7 +15,7 @@
  * announced, or the message in front of those that came before their turn.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define REO_MULT_MAX	8u  /* quarters of min RTT; the window is capped at one srtt anyway */
 #define PTO_CC_RESET	4u  /* probes without news after which the window starts anew */

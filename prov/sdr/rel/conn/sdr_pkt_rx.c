@@ -8,7 +8,7 @@
  * which there is no room is not acknowledged, whatever else of it was taken: records are known by
  * their numbers, so what comes again does no harm.
  */
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 /* The newest packet came from there: the peer moved, or an address translator changed its mind. */
 static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)

@@ -18,7 +18,7 @@
  * that loses is followed by a copy of its records.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 /*
  * Timeouts in a row from which on a ping travels without records: they may be what the peer has no

@@ -18,7 +18,7 @@
  * the steady state allocates nothing.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define SEG_RING_MIN  16u
 #define SEG_CLASS_MIN 6u /* log2: segments hold at least 64 packets of state */

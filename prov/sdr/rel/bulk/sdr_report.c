@@ -16,7 +16,7 @@
  * be repeated.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define COMP_RING_MIN 8u
 #define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)

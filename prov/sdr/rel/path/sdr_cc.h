@@ -24,7 +24,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "sdr_rel_cfg.h"
+#include "rel/sdr_rel_cfg.h"
 
 /* Stored with each transmission (by the caller). */
 struct sdr_cc_snap {

@@ -7,7 +7,7 @@
  * of bulk data goes through a bounce buffer, since a slot is one range of memory.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
 {

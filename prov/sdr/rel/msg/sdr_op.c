@@ -18,7 +18,7 @@
  * Operations behind a fence, or posted while the handshake runs, are held back in order.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 static void op_report(struct sdr_op *op, int err, int prov_err)
 {

@@ -20,7 +20,7 @@
  * (sdr_rel_mr_reading).
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
 {

@@ -9,7 +9,7 @@
  * SDR_MSEQ_CREDIT entries.
  */
 #include <stdlib.h>
-#include "sdr_rel_priv.h"
+#include "rel/sdr_rel_priv.h"
 
 #define EARLY_MIN 16u /* messages, power of two */
 
