@@ -40,9 +40,9 @@ sdr_fec_bench_SOURCES = \
 	fabtests/benchmarks/fec_bench.h fabtests/benchmarks/fec_bench_out.c \
 	fabtests/benchmarks/fec_bench_work.c \
 	fabtests/benchmarks/sdr_fec_bench.c
-sdr_fec_bench_LDADD = libsdr_fec.la $(ISAL_LIBS) -lpthread
+sdr_fec_bench_LDADD = libsdr_fec.la libsdr_base.la $(ISAL_LIBS) -lpthread
 
 # What a prediction costs; --check has an exit status.
 noinst_PROGRAMS += sdr_model_bench
 sdr_model_bench_SOURCES = fabtests/benchmarks/sdr_model_bench.c
-sdr_model_bench_LDADD = libsdr_model.la -lm
+sdr_model_bench_LDADD = libsdr_model.la libsdr_base.la -lm

@@ -44,7 +44,7 @@ fuzz_frame_LDADD = $(FUZZ_WIRE_LIBS)
 fuzz_code_SOURCES = fabtests/fuzz/fuzz_code.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_code_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
 fuzz_code_LDFLAGS = $(FUZZ_LINK)
-fuzz_code_LDADD = libsdr_fec.la $(ISAL_LIBS)
+fuzz_code_LDADD = libsdr_fec.la libsdr_base.la $(ISAL_LIBS)
 
 fuzz_parity_SOURCES = fabtests/fuzz/fuzz_parity.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_parity_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=2000u

@@ -3,7 +3,7 @@
 #
 # cmocka programs for prov/sdr/fec, one per object.
 
-FEC_TEST_LIBS = libsdr_fec.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+FEC_TEST_LIBS = libsdr_fec.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += test_code test_code_bytes
 TESTS += test_code test_code_bytes
 check_PROGRAMS += test_fec test_fec_plan

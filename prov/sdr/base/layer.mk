@@ -7,6 +7,8 @@
 
 noinst_LTLIBRARIES += libsdr_base.la
 libsdr_base_la_SOURCES = \
+	prov/sdr/base/sdr_assert.c \
+	prov/sdr/base/sdr_assert.h \
 	prov/sdr/base/sdr_bitmap.c \
 	prov/sdr/base/sdr_bitmap.h \
 	prov/sdr/base/sdr_endian.h \

@@ -57,7 +57,7 @@ sdr_model_SOURCES = \
 	prov/sdr/tools/model/model_run.c \
 	prov/sdr/tools/model/model_tool.h \
 	prov/sdr/tools/model/sdr_model.c
-sdr_model_LDADD = libsdr_tool.la libsdr_model.la -lpthread -lm
+sdr_model_LDADD = libsdr_tool.la libsdr_model.la libsdr_base.la -lpthread -lm
 
 # sdr_sim is the real transport on the simulated engine; beds, workloads and processes are those of the benchmark
 # sdr_ct_sim too.

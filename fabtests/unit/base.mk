@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# cmocka programs for prov/sdr/base, one per object; linked with the ground floor alone.
+
+BASE_TESTS = test_base_assert
+BASE_TEST_LIBS = libsdr_base.la $(CMOCKA_LIBS)
+UNIT_TESTS += $(BASE_TESTS)
+
+test_base_assert_SOURCES = fabtests/unit/test_base_assert.c
+test_base_assert_LDADD = $(BASE_TEST_LIBS)
