@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "uc/soft/sdr_soft.h"
 #include "uc/sdr_uc_open.h"
 
@@ -123,7 +124,7 @@ static void sockaddr_of(const char *ip, uint16_t port, struct sockaddr_storage *
 	char text[80];
 
 	snprintf(text, sizeof(text), strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip, port);
-	if (sdr_soft_addr_parse(text, sa))
+	if (sdr_uc_addr_parse(text, sa))
 		DIE("%s: not an address", ip);
 }
 
@@ -330,7 +331,7 @@ static void device_case(struct device *d)
 	}
 	own.qpn = own.tpn[0];
 	sockaddr_of(dev_ip, 5000, &sa);
-	sdr_soft_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
 	own.addr_len = addr.len < sizeof(own.addr) ? addr.len : sizeof(own.addr);
 	memcpy(own.addr, addr.b, own.addr_len);
 	sdr_wire_qp_info_encode(h.info, &own);

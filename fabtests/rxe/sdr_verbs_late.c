@@ -30,6 +30,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "uc/soft/sdr_soft.h"
 #include "uc/verbs/sdr_verbs.h"
 
@@ -85,7 +86,7 @@ static bool side_open(struct side *s, const char *address, const char *late)
 	int ret;
 
 	memset(s, 0, sizeof(*s));
-	ret = sdr_soft_addr_parse(address, &attr.bind);
+	ret = sdr_uc_addr_parse(address, &attr.bind);
 	if (!ret)
 		ret = sdr_verbs_open(&attr, &s->uc);
 	if (ret) {

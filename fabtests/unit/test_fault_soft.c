@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "test_soft_util.h"
 
 #define ROUNDS 100u
@@ -212,7 +213,7 @@ static void soft__everything_passes_through(void **state)
 	assert_string_equal(p.ia.name, "soft");
 	assert_true(p.a->ops->fd(p.a) >= 0);
 	assert_int_equal(sdr_soft_sockname(p.a, &sa), 0);
-	sdr_soft_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
 	assert_true(sdr_uc_addr_equal(&addr, &p.ia.addr));
 	assert_int_equal(p.a->ops->mr_reg(p.a, &sa, sizeof(sa), &mr), 0);
 	p.a->ops->mr_dereg(p.a, mr);

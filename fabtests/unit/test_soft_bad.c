@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "test_soft_util.h"
 
 #define PKT_MAX (SDR_DATA_OVERHEAD + SDR_MTU_MAX)
@@ -27,7 +28,7 @@ static void forge_open(struct forge *f, const char *name)
 	memset(f, 0, sizeof(*f));
 	pair_open(&f->p, &(struct pair_opt){ .name = name });
 	f->split = (struct sdr_imm_split)SDR_IMM_SPLIT_DEFAULT;
-	len = sdr_soft_addr_to_sockaddr(&f->p.ib.addr, &f->to);
+	len = sdr_uc_addr_to_sockaddr(&f->p.ib.addr, &f->to);
 	assert_true(len > 0);
 	f->to_len = (socklen_t)len;
 	f->fd = socket(f->to.ss_family, SOCK_DGRAM, 0);

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "test_soft_util.h"
 
 static struct {
@@ -229,11 +230,11 @@ static void full__psn_goes_back(void **state)
 	script.err = EAGAIN;
 	pair_open(&p, &(struct pair_opt){ .off = SDR_SOFT_NO_GSO });
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	sdr_soft_addr_to_sockaddr(&p.ib.addr, &sa);
+	sdr_uc_addr_to_sockaddr(&p.ib.addr, &sa);
 	((struct sockaddr_in *)&sa)->sin_port = 0;
 	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(struct sockaddr_in)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
-	sdr_soft_addr_from_sockaddr(&to, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&to, (struct sockaddr *)&sa);
 	p.a->ops->qp_readdress(p.qa, &to);
 	t = pair_write(&p, 0, 0, src, 0, sizeof(src));
 	for (i = 0; t.len; i++) {

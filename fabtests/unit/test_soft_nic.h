@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "test_soft_util.h"
 
 #ifndef UDP_SEGMENT
@@ -222,7 +223,7 @@ static void bed_addr(const struct bed *b, enum host h, uint16_t port, struct sdr
 	struct sockaddr_storage sa;
 
 	host_sa(b->v6, h, port, &sa);
-	assert_int_equal(sdr_soft_addr_from_sockaddr(out, (struct sockaddr *)&sa), 0);
+	assert_int_equal(sdr_uc_addr_from_sockaddr(out, (struct sockaddr *)&sa), 0);
 }
 
 /* The engine and its QP; port 0: any.  bed_connect makes the device its peer. */
@@ -247,7 +248,7 @@ static void bed_open(struct bed *b, bool v6, uint16_t port, uint8_t off)
 	}
 	port_free_or_skip();
 	bed_addr(b, ENG, port, &addr);
-	sdr_soft_addr_format(&addr, text, sizeof(text));
+	sdr_uc_addr_format(&addr, text, sizeof(text));
 	snprintf(name, sizeof(name), "soft:%s", text);
 	oa.err = err;
 	oa.err_len = sizeof(err);
@@ -283,7 +284,7 @@ static int bed_try_connect(struct bed *b)
 	struct sdr_uc_addr addr;
 
 	assert_int_equal(getsockname(b->ctl, (struct sockaddr *)&sa, &len), 0);
-	sdr_soft_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
 	return b->uc->ops->qp_connect(b->q, &b->peer, &addr);
 }
 

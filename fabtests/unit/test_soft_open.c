@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
+#include "uc/sdr_uc_net.h"
 #include "test_soft_util.h"
 
 static int open_err(const char *name, struct sdr_uc_open_attr a, char *err)
@@ -129,7 +131,7 @@ static void open__mtu_of_any_device(void **state)
 	int dev;
 
 	(void)state;
-	dev = sdr_soft_device_mtu((struct sockaddr *)&in);
+	dev = sdr_uc_device_mtu((struct sockaddr *)&in);
 	assert_true(dev > 0);
 	assert_int_equal(sdr_uc_open("soft", NULL, &uc), 0);
 	uc->ops->info(uc, &info);
@@ -155,28 +157,28 @@ static void open__addresses(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
-		assert_int_equal(sdr_soft_addr_parse(text[i], &sa), 0);
-		assert_int_equal(sdr_soft_addr_from_sockaddr(&a, (struct sockaddr *)&sa), 0);
-		sdr_soft_addr_format(&a, buf, sizeof(buf));
+		assert_int_equal(sdr_uc_addr_parse(text[i], &sa), 0);
+		assert_int_equal(sdr_uc_addr_from_sockaddr(&a, (struct sockaddr *)&sa), 0);
+		sdr_uc_addr_format(&a, buf, sizeof(buf));
 		assert_string_equal(buf, text[i]);
-		assert_true(sdr_soft_addr_to_sockaddr(&a, &back) > 0);
-		assert_int_equal(sdr_soft_addr_from_sockaddr(&b, (struct sockaddr *)&back), 0);
+		assert_true(sdr_uc_addr_to_sockaddr(&a, &back) > 0);
+		assert_int_equal(sdr_uc_addr_from_sockaddr(&b, (struct sockaddr *)&back), 0);
 		assert_true(sdr_uc_addr_equal(&a, &b));
 	}
 	/* What does not tell peers apart is not compared. */
 	((struct sockaddr_in6 *)&sa)->sin6_flowinfo = 77;
-	assert_int_equal(sdr_soft_addr_from_sockaddr(&b, (struct sockaddr *)&sa), 0);
+	assert_int_equal(sdr_uc_addr_from_sockaddr(&b, (struct sockaddr *)&sa), 0);
 	assert_true(sdr_uc_addr_equal(&a, &b));
-	assert_int_equal(sdr_soft_addr_parse("[2001:db8::1]", &sa), 0);
-	sdr_soft_addr_from_sockaddr(&a, (struct sockaddr *)&sa);
+	assert_int_equal(sdr_uc_addr_parse("[2001:db8::1]", &sa), 0);
+	sdr_uc_addr_from_sockaddr(&a, (struct sockaddr *)&sa);
 	((struct sockaddr_in6 *)&sa)->sin6_scope_id = 3;
-	sdr_soft_addr_from_sockaddr(&b, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&b, (struct sockaddr *)&sa);
 	assert_true(sdr_uc_addr_equal(&a, &b));
 	memset(&a, 0, sizeof(a));
-	assert_int_equal(sdr_soft_addr_to_sockaddr(&a, &sa), -EINVAL);
+	assert_int_equal(sdr_uc_addr_to_sockaddr(&a, &sa), -EINVAL);
 	sa.ss_family = AF_UNIX;
-	assert_int_equal(sdr_soft_addr_from_sockaddr(&a, (struct sockaddr *)&sa), -EAFNOSUPPORT);
-	sdr_soft_addr_format(&a, buf, 3);
+	assert_int_equal(sdr_uc_addr_from_sockaddr(&a, (struct sockaddr *)&sa), -EAFNOSUPPORT);
+	sdr_uc_addr_format(&a, buf, 3);
 	assert_true(strlen(buf) < 3);
 }
 
@@ -211,7 +213,7 @@ static void open__channels_have_ports(void **state)
 	assert_int_equal(uc->ops->qp_create(uc, &qa, &q), 0);
 	assert_int_equal(uc->ops->qp_create(uc, &qa, &qs), 0);
 	uc->ops->qp_info(qs, &wi);
-	sdr_soft_addr_from_sockaddr(&info.addr, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&info.addr, (struct sockaddr *)&sa);
 	assert_int_equal(uc->ops->qp_connect(q, &wi, &info.addr), 0);
 	for (i = 0; i < 4; i++) {
 		struct sdr_uc_tx t = {
@@ -234,7 +236,7 @@ static void open__channels_have_ports(void **state)
 		struct sdr_uc_addr to;
 
 		((struct sockaddr_in *)&sa)->sin_port = port[i];
-		sdr_soft_addr_from_sockaddr(&to, (struct sockaddr *)&sa);
+		sdr_uc_addr_from_sockaddr(&to, (struct sockaddr *)&sa);
 		t.to = &to;
 		assert_int_equal(peer->ops->post(peer, &t, 1), 1);
 		assert_int_equal(pair_wait(uc, ev, 1), 1);

@@ -189,7 +189,7 @@ static int sdr_av_insert_one(struct sdr_av *av, const struct sockaddr *sa, fi_ad
 {
 	struct sdr_uc_addr addr;
 
-	if (!sdr_av_family_ok(av, sa->sa_family) || sdr_soft_addr_from_sockaddr(&addr, sa))
+	if (!sdr_av_family_ok(av, sa->sa_family) || sdr_uc_addr_from_sockaddr(&addr, sa))
 		return -FI_EINVAL;
 	return sdr_av_put(av, &addr, out);
 }
@@ -459,7 +459,7 @@ static int sdr_av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size
 
 	if (sdr_av_addr(av, fi_addr, &a))
 		return -FI_EINVAL;
-	len = sdr_soft_addr_to_sockaddr(&a, &sa);
+	len = sdr_uc_addr_to_sockaddr(&a, &sa);
 	if (len < 0)
 		return -FI_EINVAL;
 	memcpy(addr, &sa, *addrlen < (size_t)len ? *addrlen : (size_t)len);

@@ -77,7 +77,7 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 		       e->prov_err == SDR_REL_ERR_PATH || e->prov_err == SDR_REL_ERR_NOMEM))
 		why = ep->uc->ops->reason(ep->uc);
 	if (who)
-		sdr_soft_addr_format(who, addr, sizeof(addr));
+		sdr_uc_addr_format(who, addr, sizeof(addr));
 	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "",
 		 sdr_rel_strerror(e->prov_err), why[0] ? ": " : "", why);
 	/* peeks that find nothing and cancelled receives are no news */
@@ -170,7 +170,7 @@ static void sdr_ep_note(void *user, struct sdr_peer *peer, const char *text)
 	(void)user;
 	if (!fi_log_enabled(&sdr_prov, FI_LOG_INFO, FI_LOG_EP_DATA))
 		return;
-	sdr_soft_addr_format(sdr_peer_addr(peer), addr, sizeof(addr));
+	sdr_uc_addr_format(sdr_peer_addr(peer), addr, sizeof(addr));
 	FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%s: %s\n", addr, text);
 }
 

@@ -117,8 +117,8 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		strcmp(info.name, "soft") ? ep->dom->device : "", info.mtu, info.late);
 	return 0;
 complain:
-	if (sdr_soft_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)
-		sdr_soft_addr_format(&addr, name, sizeof(name));
+	if (sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)
+		sdr_uc_addr_format(&addr, name, sizeof(name));
 	sdr_complain("cannot open %s %s: %s%s%s%s", what, name, fi_strerror(-ret),
 		     err[0] ? ": " : "", err,
 		     ret == -EADDRINUSE ? " (another process has it: ss -ulpn shows which)" : "");

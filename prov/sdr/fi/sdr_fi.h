@@ -47,6 +47,8 @@
 
 #include "rel/sdr_rel.h"
 #include "uc/fault/sdr_fault.h"
+#include "uc/sdr_uc_addr.h"
+#include "uc/sdr_uc_net.h"
 #include "uc/soft/sdr_soft.h"
 #include "uc/verbs/sdr_verbs.h"
 #include "sdr_env.h"
@@ -216,10 +218,8 @@ const struct sdr_iface *sdr_iface_find(const struct sdr_iface *v, unsigned int n
 int sdr_resolve(const char *node, const char *service, uint64_t flags, int family,
 		struct sockaddr_storage *out, int max);
 socklen_t sdr_sockaddr_len(const struct sockaddr *sa); /* 0: neither IPv4 nor IPv6 */
-bool sdr_sockaddr_any(const struct sockaddr *sa);
 uint16_t sdr_sockaddr_port(const struct sockaddr *sa);
 void sdr_sockaddr_port_set(struct sockaddr *sa, uint16_t port);
-bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b);
 
 /* ---- wait objects (sdr_wait.c) --------------------------------------------------------------- */
 

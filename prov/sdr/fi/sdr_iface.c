@@ -40,13 +40,6 @@ static inline const struct sockaddr_in6 *sdr_in6(const struct sockaddr *sa)
 	return (const void *)sa;
 }
 
-bool sdr_sockaddr_any(const struct sockaddr *sa)
-{
-	if (sa->sa_family == AF_INET)
-		return sdr_in(sa)->sin_addr.s_addr == htonl(INADDR_ANY);
-	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&sdr_in6(sa)->sin6_addr);
-}
-
 uint16_t sdr_sockaddr_port(const struct sockaddr *sa)
 {
 	return ntohs(sa->sa_family == AF_INET ? sdr_in(sa)->sin_port : sdr_in6(sa)->sin6_port);
@@ -58,17 +51,6 @@ void sdr_sockaddr_port_set(struct sockaddr *sa, uint16_t port)
 		((struct sockaddr_in *)(void *)sa)->sin_port = htons(port);
 	else if (sa->sa_family == AF_INET6)
 		((struct sockaddr_in6 *)(void *)sa)->sin6_port = htons(port);
-}
-
-bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b)
-{
-	if (a->sa_family != b->sa_family)
-		return false;
-	if (a->sa_family == AF_INET)
-		return sdr_in(a)->sin_addr.s_addr == sdr_in(b)->sin_addr.s_addr;
-	return memcmp(&sdr_in6(a)->sin6_addr, &sdr_in6(b)->sin6_addr, 16) == 0 &&
-	       (!sdr_in6(a)->sin6_scope_id || !sdr_in6(b)->sin6_scope_id ||
-		sdr_in6(a)->sin6_scope_id == sdr_in6(b)->sin6_scope_id);
 }
 
 static void sdr_iface_fill(struct sdr_iface *f, const struct ifaddrs *ifa)

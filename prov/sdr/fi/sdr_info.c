@@ -79,7 +79,7 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 static size_t sdr_info_dgram_max(const struct sdr_cand *c)
 {
 	const struct sockaddr *sa = (const struct sockaddr *)&c->src;
-	int mtu = sdr_soft_device_mtu(sa);
+	int mtu = sdr_uc_device_mtu(sa);
 	uint32_t head = (sa->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD;
 	uint32_t room =
 		mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;

@@ -139,8 +139,8 @@ struct fid_nic *sdr_nic_make(const struct sdr_verbs_dev_info *d, bool asked)
 	n->link.mtu = d->mtu;
 	n->link.speed = (size_t)d->speed_bps;
 	n->link.state = FI_LINK_UP;
-	if (sdr_soft_addr_from_sockaddr(&addr, (const struct sockaddr *)&d->addr) == 0)
-		sdr_soft_addr_format(&addr, n->address, sizeof(n->address));
+	if (sdr_uc_addr_from_sockaddr(&addr, (const struct sockaddr *)&d->addr) == 0)
+		sdr_uc_addr_format(&addr, n->address, sizeof(n->address));
 	sdr_nic_bus(n);
 	sdr_nic_tie(n);
 	return &n->fid;

@@ -165,7 +165,7 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 	}
 	for (i = 0; i < ndst; i++) {
 		if (!nsrc) {
-			if (sdr_soft_route((struct sockaddr *)&dst[i], &from)) {
+			if (sdr_uc_route((struct sockaddr *)&dst[i], &from)) {
 				FI_INFO(&sdr_prov, FI_LOG_CORE,
 					"no route to the destination address\n");
 				continue;

@@ -44,7 +44,7 @@ static void sdr_stats_peer(void *user, struct sdr_peer *peer)
 	struct sdr_rel_stats s;
 	char name[64];
 
-	sdr_soft_addr_format(sdr_peer_addr(peer), name, sizeof(name));
+	sdr_uc_addr_format(sdr_peer_addr(peer), name, sizeof(name));
 	sdr_rel_stats_get(o->ep->rel, peer, &s);
 	sdr_stats_line(o, name, &s, NULL);
 }

@@ -13,6 +13,10 @@ libsdr_uc_la_SOURCES = \
 	prov/sdr/uc/fault/sdr_fault_impl.h \
 	prov/sdr/uc/fault/sdr_fault_spec.c \
 	prov/sdr/uc/sdr_uc.h \
+	prov/sdr/uc/sdr_uc_addr.c \
+	prov/sdr/uc/sdr_uc_addr.h \
+	prov/sdr/uc/sdr_uc_net.c \
+	prov/sdr/uc/sdr_uc_net.h \
 	prov/sdr/uc/sdr_uc_open.c \
 	prov/sdr/uc/sdr_uc_open.h \
 	prov/sdr/uc/sim/sdr_sim.h \
@@ -24,7 +28,6 @@ libsdr_uc_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim_world.c \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
-	prov/sdr/uc/soft/sdr_soft_addr.c \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
 	prov/sdr/uc/soft/sdr_soft_qp.c \

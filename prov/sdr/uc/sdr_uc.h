@@ -27,7 +27,7 @@
 /* An engine's address: opaque above the engine, comparable byte by byte, unused bytes zero. */
 struct sdr_uc_addr {
 	uint8_t len; /* bytes used in b; 0 = none */
-	/* soft: family 4 or 6, port (network order), address, scope id; sim: node number */
+	/* soft, verbs: sdr_uc_addr.h; sim: node number */
 	uint8_t b[31];
 };
 

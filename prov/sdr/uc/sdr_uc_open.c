@@ -9,6 +9,7 @@
 
 #include "uc/fault/sdr_fault.h"
 #include "uc/soft/sdr_soft.h"
+#include "sdr_uc_addr.h"
 #include "sdr_uc_open.h"
 #include "uc/verbs/sdr_verbs.h"
 
@@ -22,7 +23,7 @@ static int sdr_uc_open_soft(const char *rest, const struct sdr_uc_open_attr *a, 
 	memset(&sa, 0, sizeof(sa));
 	if (*rest == ':')
 		rest++;
-	if (sdr_soft_addr_parse(rest, &sa.bind)) {
+	if (sdr_uc_addr_parse(rest, &sa.bind)) {
 		if (a->err)
 			snprintf(a->err, a->err_len,
 				 "engine \"soft:%s\": expected a numeric ADDRESS, ADDRESS:PORT, "
@@ -51,7 +52,7 @@ static int sdr_uc_open_verbs(const char *rest, const struct sdr_uc_open_attr *a,
 		rest++;
 	n = strcspn(rest, ":");
 	addr = rest[n] ? rest + n + 1 : "";
-	if (n >= sizeof(device) || (!n && *rest) || sdr_soft_addr_parse(addr, &va.bind)) {
+	if (n >= sizeof(device) || (!n && *rest) || sdr_uc_addr_parse(addr, &va.bind)) {
 		if (a->err)
 			snprintf(
 				a->err, a->err_len,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "uc/fault/sdr_fault.h"
+#include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
 
 #define SDR_UDP_LEN	  8u /* bytes of header */
@@ -49,7 +50,7 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 			     a->mtu, SDR_MTU_MIN, SDR_MTU_MAX);
 		return -EINVAL;
 	}
-	ret = sdr_soft_device_mtu((const struct sockaddr *)&a->bind);
+	ret = sdr_uc_device_mtu((const struct sockaddr *)&a->bind);
 	if (ret < 0) {
 		sdr_soft_say(a, "no network device is up for this address");
 		return ret;
@@ -184,7 +185,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_sockname(&s->uc, &sa);
 	if (ret)
 		goto err;
-	sdr_soft_addr_from_sockaddr(&s->addr, (struct sockaddr *)&sa);
+	sdr_uc_addr_from_sockaddr(&s->addr, (struct sockaddr *)&sa);
 	if (s->family == AF_INET6)
 		s->any = IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)&sa)->sin6_addr);
 	else

@@ -10,9 +10,7 @@
  * A peer may be an RDMA device (QP info with SDR_QP_F_NIC): its data go to, and come in on, UDP
  * port 4791 with the ICRC that devices check.  An engine that is bound to another port opens that
  * one too with its first such peer.
- *
- * An address (sdr_uc_addr) of this engine is: family (4 or 6), port (2, network order), address (4
- * or 16), and for IPv6 the scope id (4, little-endian; 0 unless the address is link-local).
+ * Addresses: sdr_uc_addr.h.
  */
 #ifndef SDR_SOFT_H
 #define SDR_SOFT_H
@@ -62,26 +60,5 @@ const char *sdr_soft_reason(struct sdr_uc *uc);
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn);
 /* The bound address of the first socket.  0, or -EINVAL when uc is not a soft engine. */
 int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
-
-/* ---- addresses ------------------------------------------------------------------------------- */
-
-/* 0 or -EAFNOSUPPORT. */
-int sdr_soft_addr_from_sockaddr(struct sdr_uc_addr *out, const struct sockaddr *sa);
-/* Returns the length of the sockaddr, or -EINVAL. */
-int sdr_soft_addr_to_sockaddr(const struct sdr_uc_addr *a, struct sockaddr_storage *out);
-/*
- * The address that routing sends from towards this one, port 0: asked of a socket, nothing is
- * sent.  0 or negative errno.
- */
-int sdr_soft_route(const struct sockaddr *to, struct sockaddr_storage *from);
-/* "ADDRESS", "ADDRESS:PORT", "[IPV6]:PORT", "" (all of IPv4); numeric.  0 or -EINVAL. */
-int sdr_soft_addr_parse(const char *s, struct sockaddr_storage *out);
-/* Writes "1.2.3.4:5" or "[::1]:5", truncated to len bytes with the final zero. */
-void sdr_soft_addr_format(const struct sdr_uc_addr *a, char *buf, size_t len);
-/*
- * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and
- * not loopback, else loopback).  Negative errno when no device has the address.
- */
-int sdr_soft_device_mtu(const struct sockaddr *sa);
 
 #endif /* SDR_SOFT_H */

@@ -9,7 +9,6 @@
  *   sdr_soft_tx.c   post: frames, trains, system calls
  *   sdr_soft_rx.c   poll: system calls, splitting trains, checks, placement
  *   sdr_soft_nic.c  peers that are RDMA devices: port 4791, their ICRC
- *   sdr_soft_addr.c addresses
  *
  * One thread at a time; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one
  * header arena, both allocated and touched at open; then a QP table that grows with the QPs, and
@@ -22,6 +21,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include "uc/sdr_uc_addr.h"
 #include "sdr_soft.h"
 
 #define SDR_SOFT_RX_BUFS    8u	   /* datagrams (GRO trains) a receive call may bring */

@@ -28,6 +28,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
 
 /*
@@ -79,7 +80,7 @@ static int sdr_soft_nic_local(struct sdr_soft *s, const struct sdr_soft_dest *to
 		memcpy(out, s->addr.b + 3, sdr_soft_ip_len(s));
 		return 0;
 	}
-	ret = sdr_soft_route((const struct sockaddr *)&to->sa, &sa);
+	ret = sdr_uc_route((const struct sockaddr *)&to->sa, &sa);
 	if (ret) {
 		sdr_soft_ip_text(&to->sa, text);
 		snprintf(

@@ -156,7 +156,7 @@ int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
 		       struct sdr_soft_dest *out)
 {
 	struct sockaddr_storage sa;
-	int len = sdr_soft_addr_to_sockaddr(addr, &sa);
+	int len = sdr_uc_addr_to_sockaddr(addr, &sa);
 
 	if (len < 0)
 		return len;

@@ -98,8 +98,8 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	    c.qkey != SDR_SOFT_QKEY || plen > SDR_CTL_MAX || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	if (!rx->have_addr) {
-		if (sdr_soft_addr_from_sockaddr(&rx->addr[rx->cur],
-						(struct sockaddr *)&rx->from[rx->cur]))
+		if (sdr_uc_addr_from_sockaddr(&rx->addr[rx->cur],
+					      (struct sockaddr *)&rx->from[rx->cur]))
 			goto bad;
 		rx->have_addr = true;
 	}

@@ -251,7 +251,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	struct sdr_soft_msg *m = NULL;
 	int len;
 
-	len = sdr_soft_addr_to_sockaddr(t->to, &sa);
+	len = sdr_uc_addr_to_sockaddr(t->to, &sa);
 	if (len < 0 || sa.ss_family != s->family || t->len > s->ctl_max) {
 		s->xst.tx_lost++;
 		c->pkt = 1;

@@ -85,14 +85,14 @@ static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *
 	for (i = 0; i < n; i++)
 		if (!strcmp(list[i].name, found->name) && list[i].port == found->port &&
 		    list[i].addr.ss_family == found->addr.ss_family &&
-		    !sdr_soft_addr_from_sockaddr(&v->src[v->nsrc].addr,
-						 (const struct sockaddr *)&list[i].addr))
+		    !sdr_uc_addr_from_sockaddr(&v->src[v->nsrc].addr,
+					       (const struct sockaddr *)&list[i].addr))
 			v->src[v->nsrc++].gid_index = list[i].gid_index;
 	snprintf(v->device, sizeof(v->device), "%s", found->name);
 	v->port = found->port;
 	v->gid_index = found->gid_index;
 	v->mtu = found->mtu;
-	sdr_soft_addr_from_sockaddr(&v->addr, (const struct sockaddr *)&found->addr);
+	sdr_uc_addr_from_sockaddr(&v->addr, (const struct sockaddr *)&found->addr);
 	v->local = v->any ? a->bind : found->addr;
 	/* The port lies at the same place in both families. */
 	((struct sockaddr_in *)&v->local)->sin_port =
@@ -115,7 +115,7 @@ static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 	ret = sdr_verbs_list(&list, &n, v->reason, sizeof(v->reason));
 	if (ret)
 		return ret;
-	ret = sdr_soft_addr_from_sockaddr(&want, (const struct sockaddr *)&a->bind);
+	ret = sdr_uc_addr_from_sockaddr(&want, (const struct sockaddr *)&a->bind);
 	if (ret)
 		goto out;
 	for (v->any = true, i = 3; i < 19; i++)
@@ -123,7 +123,7 @@ static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 	for (i = 0; i < n && !found; i++) {
 		if (a->device && strcmp(list[i].name, a->device))
 			continue;
-		if (sdr_soft_addr_from_sockaddr(&have, (struct sockaddr *)&list[i].addr) ||
+		if (sdr_uc_addr_from_sockaddr(&have, (struct sockaddr *)&list[i].addr) ||
 		    have.b[0] != want.b[0])
 			continue;
 		if (v->any || !memcmp(have.b + 3, want.b + 3, 16))
@@ -492,6 +492,6 @@ int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
 		return -EINVAL;
 	*out = sdr_verbs_of(uc)->local;
 	if (sdr_verbs_of(uc)->any)
-		sdr_soft_addr_to_sockaddr(&sdr_verbs_of(uc)->addr, out);
+		sdr_uc_addr_to_sockaddr(&sdr_verbs_of(uc)->addr, out);
 	return 0;
 }

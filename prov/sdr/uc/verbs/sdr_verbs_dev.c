@@ -173,20 +173,6 @@ static void sdr_verbs_gid_addr(const struct ibv_gid_entry *g, struct sockaddr_st
 		in6->sin6_scope_id = g->ndev_ifindex;
 }
 
-static bool sdr_verbs_same_ip(const struct sockaddr *a, const struct sockaddr *b)
-{
-	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-
-	if (!a || a->sa_family != b->sa_family)
-		return false;
-	if (a->sa_family == AF_INET)
-		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-	return a->sa_family == AF_INET6 && memcmp(&a6->sin6_addr, &b6->sin6_addr, 16) == 0 &&
-	       (!IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr) || !a6->sin6_scope_id ||
-		!b6->sin6_scope_id || a6->sin6_scope_id == b6->sin6_scope_id);
-}
-
 /* The interface that has the address and is up; NULL none. */
 static const struct ifaddrs *sdr_verbs_iface(const struct sdr_verbs_search *s,
 					     const struct sockaddr_storage *sa)
@@ -195,7 +181,7 @@ static const struct ifaddrs *sdr_verbs_iface(const struct sdr_verbs_search *s,
 
 	for (i = s->ifs; i; i = i->ifa_next) {
 		if ((i->ifa_flags & IFF_UP) &&
-		    sdr_verbs_same_ip(i->ifa_addr, (const struct sockaddr *)sa))
+		    sdr_sockaddr_same_ip(i->ifa_addr, (const struct sockaddr *)sa))
 			return i;
 	}
 	return NULL;
@@ -208,8 +194,8 @@ static int sdr_verbs_add(struct sdr_verbs_search *s, const struct sdr_verbs_dev_
 
 	for (i = 0; i < s->n; i++) { /* one address may have several GIDs of one type */
 		if (strcmp(s->v[i].name, d->name) == 0 && s->v[i].port == d->port &&
-		    sdr_verbs_same_ip((const struct sockaddr *)&s->v[i].addr,
-				      (const struct sockaddr *)&d->addr))
+		    sdr_sockaddr_same_ip((const struct sockaddr *)&s->v[i].addr,
+					 (const struct sockaddr *)&d->addr))
 			return 0;
 	}
 	if (s->n == s->cap) {

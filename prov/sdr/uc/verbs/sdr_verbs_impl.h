@@ -20,6 +20,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
+#include "uc/sdr_uc_net.h"
 #include "uc/soft/sdr_soft.h"
 #include "sdr_verbs.h"
 #include "sdr_verbs_lib.h"

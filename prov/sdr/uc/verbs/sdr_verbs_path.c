@@ -36,12 +36,12 @@ static void sdr_verbs_path_fill(const struct sdr_verbs *v, int gid_index,
 static int sdr_verbs_route(const struct sdr_uc_addr *to, struct sdr_uc_addr *from)
 {
 	struct sockaddr_storage sa, src;
-	int ret = sdr_soft_addr_to_sockaddr(to, &sa);
+	int ret = sdr_uc_addr_to_sockaddr(to, &sa);
 
 	if (ret < 0)
 		return ret;
-	ret = sdr_soft_route((struct sockaddr *)&sa, &src);
-	return ret ? ret : sdr_soft_addr_from_sockaddr(from, (struct sockaddr *)&src);
+	ret = sdr_uc_route((struct sockaddr *)&sa, &src);
+	return ret ? ret : sdr_uc_addr_from_sockaddr(from, (struct sockaddr *)&src);
 }
 
 int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct ibv_ah_attr *ah)
@@ -60,7 +60,7 @@ int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct i
 		for (i = 0; i < v->nsrc && !sdr_uc_addr_equal(&v->src[i].addr, &from); i++)
 			;
 		if (i == v->nsrc) {
-			sdr_soft_addr_format(addr, peer, sizeof(peer));
+			sdr_uc_addr_format(addr, peer, sizeof(peer));
 			snprintf(
 				v->reason, sizeof(v->reason),
 				"%s: %s is reached through another interface than the device's (ip route get): "

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* What this host's kernel knows of an IP address. */
+#ifndef SDR_UC_NET_H
+#define SDR_UC_NET_H
+
+#include <sys/socket.h>
+#include "sdr_uc.h"
+
+/* All of the family: no address of its own. */
+bool sdr_sockaddr_any(const struct sockaddr *sa);
+/*
+ * The same host address; ports do not count, and a scope only where both say one and the address is
+ * link-local.  a may be NULL: false.
+ */
+bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b);
+/*
+ * The address that routing sends from towards this one, port 0: asked of a socket, nothing is
+ * sent.  0 or negative errno.
+ */
+int sdr_uc_route(const struct sockaddr *to, struct sockaddr_storage *from);
+/*
+ * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and
+ * not loopback, else loopback).  Negative errno when no device has the address.
+ */
+int sdr_uc_device_mtu(const struct sockaddr *sa);
+
+#endif /* SDR_UC_NET_H */
