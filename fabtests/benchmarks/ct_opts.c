@@ -260,25 +260,7 @@ static const struct option ct_options[] = {
 
 static void ct_defaults(struct ct_opts *o)
 {
-	static const struct sdr_rel_cfg rel = {
-		.cc = SDR_CC_FIXED,
-		.chunk = 65536,
-		.split = SDR_IMM_SPLIT_DEFAULT,
-		.channels = 1,
-		.generations = 4,
-		.rto_rtts = 3,
-		.timeout_ms = 30000,
-		.tx_depth = 64,
-		.rx_depth = 64,
-		.inject_max = 512,
-		/* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
-		.ec_scratch = 16ull << 30,
-		.ec_code = SDR_CODE_MDS,
-		.ec_k = 32,
-		.ec_m = 8,
-		.objective = SDR_OBJECTIVE_P999,
-		.max_overhead = 0.25,
-	};
+	struct sdr_rel_cfg *cfg = &o->plan.cfg;
 
 	o->plan = (struct ct_plan){ .rate_bps = 400e9,
 				    .rtt_s = 25e-3,
@@ -287,8 +269,14 @@ static void ct_defaults(struct ct_opts *o)
 				    .mtu = 4096,
 				    .seed = 1,
 				    .reverse_loss = true,
-				    .warm = UINT32_MAX,
-				    .cfg = rel };
+				    .warm = UINT32_MAX };
+	sdr_rel_cfg_init(cfg);
+	cfg->cc = SDR_CC_FIXED;
+	cfg->tx_depth = cfg->rx_depth = 64;
+	cfg->inject_max = 512;
+	/* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
+	cfg->ec_scratch = 16ull << 30;
+	cfg->objective = SDR_OBJECTIVE_P999;
 	o->jobs = 1;
 }
 

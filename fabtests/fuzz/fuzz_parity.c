@@ -115,39 +115,38 @@ static void bufs_free(void)
 	}
 }
 
+static void par_settings(struct sdr_rel_cfg *cfg, uint8_t how)
+{
+	static const uint16_t code[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
+
+	sdr_rel_cfg_init(cfg);
+	cfg->scheme = how & 128 ? SDR_SCHEME_HYBRID : how & 1 ? SDR_SCHEME_EC : SDR_SCHEME_EC_SR;
+	cfg->max_overhead = 1;
+	cfg->cc = SDR_CC_FIXED;
+	cfg->rate_bps = 1000000000;
+	cfg->chunk = PAR_MTU << (how >> 1 & 1);
+	cfg->split = (struct sdr_imm_split){ 6, 24, 2 };
+	cfg->generations = 2;
+	cfg->tx_depth = cfg->rx_depth = 64;
+	cfg->inject_max = 64;
+	cfg->ec_code = how >> 2 & 1 ? SDR_CODE_XOR : SDR_CODE_MDS;
+	cfg->ec_k = code[how >> 3 & 3][0];
+	cfg->ec_m = code[how >> 3 & 3][1];
+	cfg->ec_chunk_decode = how >> 5 & 1;
+	cfg->ec_scratch = how >> 6 & 1 ? 1 << 16 : 1 << 20;
+}
+
 static void par_open(uint8_t how)
 {
 	static const struct sdr_rel_cbs cbs = { .done = par_done, .mr_get = par_mr_get };
-	static const uint16_t code[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
 	struct sdr_sim_world_attr wa = {
 		.seed = 1, .nodes = 2, .link.delay_ns = 2 * MS, .filter = par_filter
 	};
 	struct sdr_sim_node_attr na = { .mtu = PAR_MTU };
-	struct sdr_rel_cfg cfg = {
-		.scheme = how & 128 ? SDR_SCHEME_HYBRID
-			  : how & 1 ? SDR_SCHEME_EC
-				    : SDR_SCHEME_EC_SR,
-		.max_overhead = 1,
-		.objective = SDR_OBJECTIVE_P99,
-		.cc = SDR_CC_FIXED,
-		.rate_bps = 1000000000,
-		.chunk = PAR_MTU << (how >> 1 & 1),
-		.split = { 6, 24, 2 },
-		.channels = 1,
-		.generations = 2,
-		.rto_rtts = 3,
-		.timeout_ms = 30000,
-		.tx_depth = 64,
-		.rx_depth = 64,
-		.inject_max = 64,
-		.ec_code = how >> 2 & 1 ? SDR_CODE_XOR : SDR_CODE_MDS,
-		.ec_k = code[how >> 3 & 3][0],
-		.ec_m = code[how >> 3 & 3][1],
-		.ec_chunk_decode = how >> 5 & 1,
-		.ec_scratch = how >> 6 & 1 ? 1 << 16 : 1 << 20,
-	};
+	struct sdr_rel_cfg cfg;
 	struct sdr_uc_addr addr[2];
 
+	par_settings(&cfg, how);
 	memset(&par, 0, sizeof(par));
 	par.w = sdr_sim_world_create(&wa);
 	SDR_FUZZ_CHECK(par.w);

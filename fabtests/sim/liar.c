@@ -43,16 +43,12 @@ static void draw_cfg(struct liar *l)
 	struct liar_draw *d = l->d;
 	uint32_t mtu = mtus[liar_below(d, 3)], code = liar_below(d, 4);
 
-	l->cfg = (struct sdr_rel_cfg){
-		.max_overhead = 1,
-		.objective = SDR_OBJECTIVE_P99,
-		.rto_rtts = 3,
-		.timeout_ms = 2000,
-		.tx_depth = LIAR_DEPTH,
-		.rx_depth = LIAR_DEPTH,
-		.ec_k = codes[code][0],
-		.ec_m = codes[code][1],
-	};
+	sdr_rel_cfg_init(&l->cfg);
+	l->cfg.max_overhead = 1;
+	l->cfg.timeout_ms = 2000;
+	l->cfg.tx_depth = l->cfg.rx_depth = LIAR_DEPTH;
+	l->cfg.ec_k = codes[code][0];
+	l->cfg.ec_m = codes[code][1];
 	l->cfg.scheme = (enum sdr_rel_scheme)liar_below(d, SDR_SCHEME_AUTO + 1);
 	l->cfg.cc = liar_one_in(d, 3) ? SDR_CC_BBR : SDR_CC_FIXED;
 	l->cfg.chunk = mtu << liar_below(d, 4);

@@ -185,24 +185,13 @@ struct sdr_peer *simnet_peer(struct simnet *sn, uint32_t node, uint32_t to)
 
 void simnet_cfg_default(struct simnet_cfg *cfg)
 {
-	struct sdr_rel_cfg rel = {
-		.scheme = SDR_SCHEME_SR,
-		.cc = SDR_CC_BBR,
-		.chunk = 65536,
-		.split = SDR_IMM_SPLIT_DEFAULT,
-		.channels = 1,
-		.generations = 4,
-		.rto_rtts = 3,
-		.timeout_ms = 30000,
-		.tx_depth = 1024,
-		.rx_depth = 4096,
-		.inject_max = 512,
-	};
-
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->seed = 1;
 	cfg->nodes = 2;
-	cfg->rel = rel;
+	sdr_rel_cfg_init(&cfg->rel);
+	cfg->rel.scheme = SDR_SCHEME_SR;
+	cfg->rel.inject_max = 512;
+	cfg->rel.max_overhead = 0;
 }
 
 int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)

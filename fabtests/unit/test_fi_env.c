@@ -16,6 +16,7 @@
 
 #include "fec/sdr_code.h"
 #include "fi/sdr_env.h"
+#include "fi/sdr_fi.h"
 #include "uc/verbs/sdr_verbs.h"
 
 static void env__defaults(void **state)
@@ -52,6 +53,49 @@ static void env__defaults(void **state)
 		assert_int_equal(sdr_env_get(&env, v->name, buf, sizeof(buf)), 0);
 		assert_true(strlen(v->help) > 10);
 	}
+}
+
+/* The same defaults for whoever builds an endpoint without the environment. */
+static void env__defaults_are_those_of_rel(void **state)
+{
+	struct sdr_rel_cfg rel;
+	struct sdr_env env;
+
+	(void)state;
+	sdr_rel_cfg_init(&rel);
+	assert_int_equal(rel.tx_depth, SDR_TX_SIZE);
+	assert_int_equal(rel.rx_depth, SDR_RX_SIZE);
+	assert_int_equal(rel.inject_max, SDR_INJECT_SIZE);
+	sdr_env_defaults(&env);
+	/* these come from the endpoint's attributes */
+	env.rel.tx_depth = rel.tx_depth;
+	env.rel.rx_depth = rel.rx_depth;
+	env.rel.inject_max = rel.inject_max;
+#define SAME(m) assert_memory_equal(&env.rel.m, &rel.m, sizeof(rel.m))
+	SAME(scheme);
+	SAME(cc);
+	SAME(rate_bps);
+	SAME(mtu);
+	SAME(chunk);
+	SAME(split.id_bits);
+	SAME(split.off_bits);
+	SAME(split.user_bits);
+	SAME(channels);
+	SAME(generations);
+	SAME(rtt_init_us);
+	SAME(rto_rtts);
+	SAME(timeout_ms);
+	SAME(ec_code);
+	SAME(ec_k);
+	SAME(ec_m);
+	SAME(ec_chunk_decode);
+	SAME(objective);
+	SAME(max_overhead);
+	SAME(ec_scratch);
+	SAME(strangers_max);
+	SAME(answers_max);
+	SAME(unexp_max);
+#undef SAME
 }
 
 static void env__contract_names(void **state)
@@ -388,10 +432,15 @@ static void env__man_names_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(env__defaults),    cmocka_unit_test(env__contract_names),
-		cmocka_unit_test(env__good_values), cmocka_unit_test(env__bad_values),
-		cmocka_unit_test(env__code_fields), cmocka_unit_test(env__code_together),
-		cmocka_unit_test(env__together),    cmocka_unit_test(env__man_names_all),
+		cmocka_unit_test(env__defaults),
+		cmocka_unit_test(env__defaults_are_those_of_rel),
+		cmocka_unit_test(env__contract_names),
+		cmocka_unit_test(env__good_values),
+		cmocka_unit_test(env__bad_values),
+		cmocka_unit_test(env__code_fields),
+		cmocka_unit_test(env__code_together),
+		cmocka_unit_test(env__together),
+		cmocka_unit_test(env__man_names_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

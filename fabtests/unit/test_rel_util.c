@@ -206,22 +206,16 @@ static const struct sdr_rel_cbs bed_cbs = { .done = bed_done, .mr_get = bed_mr_g
 struct bed *bed_new(uint32_t nodes)
 {
 	struct bed *b = calloc(1, sizeof(*b));
-	struct sdr_rel_cfg cfg = {
-		.scheme = SDR_SCHEME_SR,
-		.cc = SDR_CC_FIXED,
-		.rate_bps = 10000000000ull,
-		.chunk = 65536,
-		.split = SDR_IMM_SPLIT_DEFAULT,
-		.channels = 1,
-		.generations = 4,
-		.rto_rtts = 3,
-		.timeout_ms = 30000,
-		.tx_depth = BED_OPS,
-		.rx_depth = BED_OPS,
-		.inject_max = 512,
-	};
+	struct sdr_rel_cfg cfg;
 
 	assert_non_null(b);
+	sdr_rel_cfg_init(&cfg);
+	cfg.scheme = SDR_SCHEME_SR;
+	cfg.cc = SDR_CC_FIXED;
+	cfg.rate_bps = 10000000000ull;
+	cfg.tx_depth = cfg.rx_depth = BED_OPS;
+	cfg.inject_max = 512;
+	cfg.max_overhead = 0;
 	b->op = calloc(BED_OPS, sizeof(*b->op));
 	assert_non_null(b->op);
 	b->n = nodes;

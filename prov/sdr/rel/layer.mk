@@ -21,7 +21,9 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_pnset.c \
 	prov/sdr/rel/path/sdr_pnset.h \
 	prov/sdr/rel/path/sdr_rtt.c \
-	prov/sdr/rel/path/sdr_rtt.h
+	prov/sdr/rel/path/sdr_rtt.h \
+	prov/sdr/rel/sdr_rel_cfg.c \
+	prov/sdr/rel/sdr_rel_cfg.h
 
 noinst_LTLIBRARIES += libsdr_rel_conn.la
 libsdr_rel_conn_la_SOURCES = \
@@ -63,6 +65,5 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_farewell.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel.h \
-	prov/sdr/rel/sdr_rel_cfg.h \
 	prov/sdr/rel/sdr_rel_priv.h \
 	prov/sdr/rel/sdr_rel_text.c

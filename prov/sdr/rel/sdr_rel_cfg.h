@@ -64,6 +64,9 @@ struct sdr_rel_cfg {
 	uint64_t unexp_max;
 };
 
+/* The defaults: auto, MDS (32, 8), p99, 64 KiB chunks, bbr, 30 s.  Callers change what they need. */
+void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
+
 /* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
 #define SDR_RTT_INIT_NS (50 * 1000000ull)
 #define SDR_RTO_MIN_NS	(1 * 1000000ull) /* floor of any retransmission timeout */

@@ -27,9 +27,8 @@
 #define SIM_WARM_SEEN  4.0	/* bursts of losses that it is to meet in between */
 #define SIM_WARM_MAX   16384u	/* but not more runs than these */
 #define SIM_WARM_PLAIN 2u	/* the first opens the connection, the second knows the RTT */
-#define SIM_RTO_RTTS   3	/* of schemes that do not look at it */
-#define SIM_DEPTH      64u
-#define SIM_TIMEOUT_MS 30000u
+#define SIM_DEPTH      64u	/* operations posted at a time, each direction */
+#define SIM_INJECT     512u	/* bytes */
 /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
 #define SIM_SCRATCH (16ull << 30)
 #define SIM_WIRE    (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
@@ -95,34 +94,30 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 			 struct sim_bed_attr *a)
 {
 	const struct sdr_model_point *pt = &c->row.point;
-	bool ec = c->scheme->code != SDR_CODE_NONE;
+	struct sdr_rel_cfg *cfg = &a->cfg;
 
-	a->cfg = (struct sdr_rel_cfg){
-		.scheme = c->scheme->rel,
-		.cc = plan->cc,
-		.rate_bps = plan->cc == SDR_CC_FIXED ? a->forward.rate_bps : 0,
-		.chunk = pt->chunk_bytes,
-		.split = SDR_IMM_SPLIT_DEFAULT,
-		.channels = 1,
-		.generations = 4,
-		.rto_rtts = c->scheme->rel == SDR_SCHEME_SR_RTO ? sdr_model_rto(pt) / pt->rtt_s
-								: SIM_RTO_RTTS,
-		.timeout_ms = SIM_TIMEOUT_MS,
-		.tx_depth = SIM_DEPTH,
-		.rx_depth = SIM_DEPTH,
-		.inject_max = 512,
-		.ec_scratch = SIM_SCRATCH,
-		.ec_code = ec ? c->scheme->code : SDR_CODE_MDS,
-		.ec_k = (uint16_t)(ec ? pt->k : 32),
-		.ec_m = (uint16_t)(ec ? pt->m : 8),
-		.ec_chunk_decode = sim_cell_chunk_decode(c),
-		.objective = (uint8_t)pt->objective,
-		.max_overhead = pt->max_overhead,
-	};
+	sdr_rel_cfg_init(cfg);
+	cfg->scheme = c->scheme->rel;
+	cfg->cc = plan->cc;
+	cfg->rate_bps = plan->cc == SDR_CC_FIXED ? a->forward.rate_bps : 0;
+	cfg->chunk = pt->chunk_bytes;
+	if (c->scheme->rel == SDR_SCHEME_SR_RTO)
+		cfg->rto_rtts = sdr_model_rto(pt) / pt->rtt_s;
+	cfg->tx_depth = cfg->rx_depth = SIM_DEPTH;
+	cfg->inject_max = SIM_INJECT;
+	cfg->ec_scratch = SIM_SCRATCH;
+	cfg->ec_chunk_decode = sim_cell_chunk_decode(c);
+	cfg->objective = (uint8_t)pt->objective;
+	cfg->max_overhead = pt->max_overhead;
+	if (c->scheme->code != SDR_CODE_NONE) {
+		cfg->ec_code = c->scheme->code;
+		cfg->ec_k = (uint16_t)pt->k;
+		cfg->ec_m = (uint16_t)pt->m;
+	}
 	if (c->mode == SIM_STREAM && plan->window > SIM_DEPTH)
-		a->cfg.tx_depth = a->cfg.rx_depth = plan->window;
+		cfg->tx_depth = cfg->rx_depth = plan->window;
 	if (c->mode == SIM_ALLREDUCE && sim_work_rounds(c->row.nodes) > SIM_DEPTH)
-		a->cfg.rx_depth = sim_work_rounds(c->row.nodes);
+		cfg->rx_depth = sim_work_rounds(c->row.nodes);
 }
 
 static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard,
