@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/sdr_rand.h"
 #include "tools/sim/sim_work.h"
 #include "ct_sim.h"
 
@@ -24,11 +25,11 @@
 static uint64_t ct_seed(const struct ct_plan *plan, const struct ct_cell *cell)
 {
 	double v[3] = { cell->loss, cell->ge_loss, cell->ge_burst };
-	uint64_t seed = sim_mix(plan->seed ^ 0x51ed270b9f86a2c3ull) ^ sim_mix(cell->size), x;
+	uint64_t seed = sdr_mix64(plan->seed ^ 0x51ed270b9f86a2c3ull) ^ sdr_mix64(cell->size), x;
 
 	for (int i = 0; i < 3; i++) {
 		memcpy(&x, &v[i], sizeof(x));
-		seed = sim_mix(seed ^ x);
+		seed = sdr_mix64(seed ^ x);
 	}
 	return seed;
 }

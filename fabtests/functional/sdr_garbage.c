@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/sdr_rand.h"
 #include "rel/sdr_rel_cfg.h"
 #include "wire/sdr_frame.h"
 #include "wire/sdr_wire.h"
@@ -44,11 +45,7 @@ static uint64_t rng;
 
 static uint64_t rnd(void)
 {
-	uint64_t v = rng += 0x9e3779b97f4a7c15ull;
-
-	v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9ull;
-	v = (v ^ (v >> 27)) * 0x94d049bb133111ebull;
-	return v ^ (v >> 31);
+	return sdr_rand64(&rng);
 }
 
 /* 0..n-1 */

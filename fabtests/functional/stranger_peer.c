@@ -6,23 +6,17 @@
  * has no timer.
  */
 #include <string.h>
+#include "base/sdr_rand.h"
 #include "stranger.h"
 
 #define STRANGER_CHUNK	   65536u     /* bytes; a HELLO must agree with the defaults to be taken */
 #define STRANGER_RX_WINDOW (4u << 20) /* bytes */
 
-static uint64_t mix(uint64_t v)
-{
-	v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9ull;
-	v = (v ^ (v >> 27)) * 0x94d049bb133111ebull;
-	return v ^ (v >> 31);
-}
-
 void stranger_init(struct stranger *s, uint64_t seed)
 {
 	memset(s, 0, sizeof(*s));
-	s->instance = mix(seed * 2 + 0x9e3779b97f4a7c15ull);
-	s->cid = mix(seed * 2 + 1 + 0x9e3779b97f4a7c15ull);
+	s->instance = sdr_mix64(seed * 2 + SDR_RAND_STEP);
+	s->cid = sdr_mix64(seed * 2 + 1 + SDR_RAND_STEP);
 }
 
 size_t stranger_hello(const struct stranger *s, uint8_t *p)

@@ -11,24 +11,19 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/sdr_rand.h"
+
 #define PATTERN_GUARD	   256 /* bytes before and after a buffer */
 #define PATTERN_GUARD_BYTE 0xa5
 
-static inline uint64_t mix64(uint64_t v)
-{
-	v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9ull;
-	v = (v ^ (v >> 27)) * 0x94d049bb133111ebull;
-	return v ^ (v >> 31);
-}
-
 static inline uint64_t pattern_word(uint64_t base, uint64_t i)
 {
-	return mix64(base + i * 0x9e3779b97f4a7c15ull);
+	return sdr_mix64(base + i * SDR_RAND_STEP);
 }
 
 static inline void pattern_fill(uint8_t *buf, uint64_t len, uint64_t seed, uint64_t seq)
 {
-	uint64_t base = mix64(seed ^ mix64(seq + 1)), i, w;
+	uint64_t base = sdr_mix64(seed ^ sdr_mix64(seq + 1)), i, w;
 
 	for (i = 0; i + 8 <= len; i += 8) {
 		w = pattern_word(base, i);
@@ -42,7 +37,7 @@ static inline void pattern_fill(uint8_t *buf, uint64_t len, uint64_t seed, uint6
 static inline uint64_t pattern_check(const uint8_t *buf, uint64_t len, uint64_t seed, uint64_t seq,
 				     uint64_t *where)
 {
-	uint64_t base = mix64(seed ^ mix64(seq + 1)), i, j, n, w, bad = 0;
+	uint64_t base = sdr_mix64(seed ^ sdr_mix64(seq + 1)), i, j, n, w, bad = 0;
 	const uint8_t *wb = (const uint8_t *)&w;
 
 	*where = 0;

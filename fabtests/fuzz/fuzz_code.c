@@ -7,6 +7,7 @@
  * is decoded must be the segment again.  Nothing but missing packets may be written, whether the
  * parity is right or noise.
  */
+#include "base/sdr_rand.h"
 #include "fuzz.h"
 #include "fec/sdr_code.h"
 
@@ -21,11 +22,7 @@ static uint64_t code_rng;
 
 static uint64_t code_rand(void)
 {
-	uint64_t z = (code_rng += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return sdr_rand64(&code_rng);
 }
 
 static uint64_t get(const uint8_t *p, unsigned int n)

@@ -12,6 +12,7 @@
  * is fatal in every build.  An input that kills the program is left in crash-<program> in the
  * working directory.
  */
+#include "base/sdr_rand.h"
 #include "fuzz.h"
 
 #include <errno.h>
@@ -40,11 +41,8 @@ static char fuzz_crash[256];
 
 static uint32_t fuzz_rand(uint32_t below)
 {
-	uint64_t z = (fuzz_rng += 0x9e3779b97f4a7c15u);
+	uint64_t z = sdr_rand64(&fuzz_rng);
 
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	z ^= z >> 31;
 	return below ? (uint32_t)((z >> 32) * below >> 32) : 0;
 }
 

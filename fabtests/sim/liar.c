@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/sdr_rand.h"
 #include "liar.h"
 #include "liar_heap.h"
 
@@ -15,10 +16,7 @@ uint64_t liar_bits(struct liar_draw *d, uint32_t bytes)
 	uint64_t v = 0;
 
 	if (d->random) {
-		v = (d->rng += 0x9e3779b97f4a7c15ull);
-		v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
-		v = (v ^ v >> 27) * 0x94d049bb133111ebull;
-		v ^= v >> 31;
+		v = sdr_rand64(&d->rng);
 		return bytes < 8 ? v & ((1ull << 8 * bytes) - 1) : v;
 	}
 	for (uint32_t i = 0; i < bytes && d->left; i++, d->left--)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_rand.h"
 #include "simnet.h"
 
 void simnet_fail(struct simnet *sn, const char *fmt, ...)
@@ -36,11 +37,7 @@ uint64_t simnet_now(const struct simnet *sn)
 
 uint64_t simnet_rand(struct simnet *sn)
 {
-	uint64_t z = (sn->rng += 0x9e3779b97f4a7c15ull);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
+	return sdr_rand64(&sn->rng);
 }
 
 uint64_t simnet_below(struct simnet *sn, uint64_t n)
@@ -50,7 +47,7 @@ uint64_t simnet_below(struct simnet *sn, uint64_t n)
 
 bool simnet_chance(struct simnet *sn, double p)
 {
-	return (double)(simnet_rand(sn) >> 11) * 0x1p-53 < p;
+	return sdr_rand_unit(&sn->rng) < p;
 }
 
 /* ---- trace ----------------------------------------------------------------------------------- */
@@ -210,7 +207,7 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 	if (cfg->nodes > SIMNET_NODES_MAX)
 		return -EINVAL;
 	sn->cfg = *cfg;
-	sn->rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1;
+	sn->rng = cfg->seed * SDR_RAND_STEP + 1;
 	if (cfg->filter)
 		wa.filter = simnet_filter;
 	sn->w = sdr_sim_world_create(&wa);

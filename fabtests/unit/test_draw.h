@@ -10,15 +10,13 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/sdr_rand.h"
+
 static uint64_t seed;
 
 static inline double draw(void)
 {
-	uint64_t z = seed += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(sdr_rand64(&seed) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* How often a thing of probability p does not happen before it does. */

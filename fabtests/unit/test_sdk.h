@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <cmocka.h>
 
+#include "base/sdr_rand.h"
 #include "sdk/sdr_sdk_priv.h"
 #include "uc_loop.h"
 
@@ -26,15 +27,6 @@ struct pair {
 	struct sdr_context *a, *b; /* a sends, b receives */
 	struct sdr_qp *s, *r;
 };
-
-static inline uint64_t test_rand(uint64_t *s)
-{
-	uint64_t z = (*s += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
 
 static inline uint8_t pattern(uint32_t msn, uint64_t i)
 {

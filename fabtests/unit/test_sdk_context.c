@@ -637,7 +637,7 @@ static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
 	p.net->automatic = false;
 	p.r->base = p.r->next = p.r->cts_seen = p.s->snd_next = p.s->snd_limit = start;
 	for (i = 0; i < STORM_MSGS; i++) {
-		msg[i].len = test_rand(&seed) % (STORM_LEN + 1);
+		msg[i].len = sdr_rand64(&seed) % (STORM_LEN + 1);
 		msg[i].in = malloc(STORM_LEN);
 		msg[i].out = malloc(STORM_LEN + 2 * GUARD);
 		msg[i].copy = malloc(STORM_LEN + 2 * GUARD);
@@ -650,8 +650,8 @@ static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
 		uint32_t k;
 
 		assert_true(++steps < 1000000);
-		p.net->now += 100000 * (test_rand(&seed) % 50);
-		switch (test_rand(&seed) % 8) {
+		p.net->now += 100000 * (sdr_rand64(&seed) % 50);
+		switch (sdr_rand64(&seed) % 8) {
 		case 0:
 			if (nr == STORM_MSGS)
 				break;
@@ -671,10 +671,10 @@ static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
 				ns++;
 			break;
 		case 2:
-			k = oldest + (uint32_t)(test_rand(&seed) % 4);
+			k = oldest + (uint32_t)(sdr_rand64(&seed) % 4);
 			if (k >= nr || msg[k].done ||
 			    (sdr_recv_state(msg[k].r)->got < sdr_recv_state(msg[k].r)->npkts &&
-			     test_rand(&seed) % 8))
+			     sdr_rand64(&seed) % 8))
 				break;
 			sdr_recv_complete(msg[k].r);
 			msg[k].done = true;
@@ -691,10 +691,10 @@ static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
 		default:
 			if (!p.net->npkts)
 				break;
-			k = (uint32_t)(test_rand(&seed) % p.net->npkts);
-			if (test_rand(&seed) % 10 == 0)
+			k = (uint32_t)(sdr_rand64(&seed) % p.net->npkts);
+			if (sdr_rand64(&seed) % 10 == 0)
 				loop_drop(p.net, k);
-			else if (test_rand(&seed) % 6 == 0)
+			else if (sdr_rand64(&seed) % 6 == 0)
 				loop_deliver_copy(p.net, k);
 			else
 				loop_deliver(p.net, k);

@@ -1026,7 +1026,7 @@ static void storm(enum loop_mode mode, uint64_t seed)
 	start_at(&p, (uint32_t)-300);
 	p.net->automatic = false;
 	for (i = 0; i < STORM; i++) {
-		msg[i] = (struct storm){ .len = (uint32_t)(test_rand(&seed) % (5 * MTU + 1)) };
+		msg[i] = (struct storm){ .len = (uint32_t)(sdr_rand64(&seed) % (5 * MTU + 1)) };
 		msg[i].in = malloc(msg[i].len + 1);
 		msg[i].out = malloc(msg[i].len + 1);
 		msg[i].copy = malloc(msg[i].len + 1);
@@ -1035,7 +1035,7 @@ static void storm(enum loop_mode mode, uint64_t seed)
 		memset(msg[i].out, 0x77, msg[i].len + 1);
 	}
 	while (done < STORM) {
-		for (n = (uint32_t)(test_rand(&seed) % 4); n; n--) {
+		for (n = (uint32_t)(sdr_rand64(&seed) % 4); n; n--) {
 			if (posted < STORM) {
 				rw = (struct sdr_rcv_wr){ .addr = msg[posted].out,
 							  .length = msg[posted].len };
@@ -1050,10 +1050,10 @@ static void storm(enum loop_mode mode, uint64_t seed)
 			}
 		}
 		for (n = p.net->npkts / 2 + 1; n && p.net->npkts; n--) {
-			i = (uint32_t)(test_rand(&seed) % p.net->npkts);
+			i = (uint32_t)(sdr_rand64(&seed) % p.net->npkts);
 			if (p.net->npkts > 200)
 				i = 0; /* nothing grows very old */
-			switch (test_rand(&seed) % 20) {
+			switch (sdr_rand64(&seed) % 20) {
 			case 0:
 				loop_drop(p.net, i);
 				break;
@@ -1080,7 +1080,8 @@ static void storm(enum loop_mode mode, uint64_t seed)
 			/*
 			 * given up when it is sent and old, and now and then for no reason at all
 			 */
-			if (!all && !(i < sent && !m->s && ++m->age > 40) && test_rand(&seed) % 200)
+			if (!all && !(i < sent && !m->s && ++m->age > 40) &&
+			    sdr_rand64(&seed) % 200)
 				continue;
 			for (n = 0; n < m->r->st.npkts; n++) {
 				uint32_t k, at = n * MTU,

@@ -130,13 +130,14 @@ static void window__random(void **state)
 	p.r->base = p.r->next = start;
 	memset(st, 0, sizeof(st));
 	for (i = 0; i < 200000 && base < 4000; i++) {
-		uint32_t m = base + (uint32_t)(test_rand(&seed) % 20);
+		uint32_t m = base + (uint32_t)(sdr_rand64(&seed) % 20);
 		struct sdr_rcv_wr wr = { .addr = buf, .length = MTU };
 		int want, got;
 
-		switch (test_rand(&seed) % 5) {
+		switch (sdr_rand64(&seed) % 5) {
 		case 4: { /* a range, perhaps longer than the window */
-			uint32_t n = (uint32_t)(test_rand(&seed) % (test_rand(&seed) % 8 ? 6 : 40)),
+			uint32_t n = (uint32_t)(sdr_rand64(&seed) %
+						(sdr_rand64(&seed) % 8 ? 6 : 40)),
 				 k;
 
 			for (k = m; k < m + n && k < base + 16; k++) {
@@ -385,7 +386,7 @@ static void recv__forged_events(void **state)
 	assert_int_equal(p.b->pkts_late, 3);
 	assert_int_equal(sdr_recv_state(r)->got, 0);
 	for (i = 0; i < 200000; i++) {
-		uint32_t imm = (uint32_t)test_rand(&seed);
+		uint32_t imm = (uint32_t)sdr_rand64(&seed);
 
 		if (sdr_imm_id(&sp, imm) == 0 && sdr_imm_off(&sp, imm) < 6)
 			continue;
@@ -453,16 +454,16 @@ static void state__sums(void **state)
 		assert_int_equal(p.net->npkts, 62);
 		log.calls = 0;
 		while (p.net->npkts) {
-			uint32_t burst = 1 + (uint32_t)(test_rand(&seed) % 9), k, c;
+			uint32_t burst = 1 + (uint32_t)(sdr_rand64(&seed) % 9), k, c;
 
 			p.net->now += 1000;
 			for (k = 0; k < burst && p.net->npkts; k++) {
-				uint32_t i = (uint32_t)(test_rand(&seed) % p.net->npkts);
+				uint32_t i = (uint32_t)(sdr_rand64(&seed) % p.net->npkts);
 				uint32_t off = p.net->pkts[i]->off;
 
-				if (test_rand(&seed) % 4 == 0) {
+				if (sdr_rand64(&seed) % 4 == 0) {
 					loop_deliver_copy(p.net, i);
-				} else if (test_rand(&seed) % 8 == 0) {
+				} else if (sdr_rand64(&seed) % 8 == 0) {
 					loop_drop(p.net, i);
 					continue;
 				} else {

@@ -65,8 +65,8 @@ static void rxk__division(void **state)
 		}
 	}
 	for (i = 0; i < 1000000; i++) {
-		uint32_t off = (uint32_t)test_rand(&seed) >> 2;
-		uint32_t div = 1 + ((uint32_t)test_rand(&seed) >> (2 + test_rand(&seed) % 28));
+		uint32_t off = (uint32_t)sdr_rand64(&seed) >> 2;
+		uint32_t div = 1 + ((uint32_t)sdr_rand64(&seed) >> (2 + sdr_rand64(&seed) % 28));
 
 		sdr_rxk_chunk_set(&k, div);
 		assert_int_equal(off * k.ppc_mul >> k.ppc_shift, off / div);
@@ -98,11 +98,11 @@ static void rxk__chunk_bits(void **state)
 
 			for (i = 0; i < n; i++)
 				order[i] = i;
-			round = (uint32_t)test_rand(&seed) % 3; /* forwards, backwards, shuffled */
+			round = (uint32_t)sdr_rand64(&seed) % 3; /* forwards, backwards, shuffled */
 			for (i = 0; round && i < n; i++) {
 				uint32_t j = round == 1
 						     ? n - 1 - i
-						     : i + (uint32_t)(test_rand(&seed) % (n - i));
+						     : i + (uint32_t)(sdr_rand64(&seed) % (n - i));
 				uint32_t t = order[i];
 
 				if (round == 1 && i >= n / 2)
@@ -207,9 +207,9 @@ static void rxk__forged(void **state)
 	world_init(w, 2);
 	m = world_msg(w, 7, 1);
 	for (i = 0; i < 2000000; i++) {
-		uint32_t imm = (uint32_t)test_rand(&seed),
-			 len = (uint32_t)test_rand(&seed) % (MTU + 2);
-		uint8_t gen = (uint8_t)(test_rand(&seed) % 5);
+		uint32_t imm = (uint32_t)sdr_rand64(&seed),
+			 len = (uint32_t)sdr_rand64(&seed) % (MTU + 2);
+		uint8_t gen = (uint8_t)(sdr_rand64(&seed) % 5);
 		uint32_t id, off;
 
 		if (i & 1)
@@ -297,7 +297,7 @@ static void rxk__threads(void **state)
 			order[i] = i;
 		/* shuffled inside windows, so that threads meet in the same words all the time */
 		for (i = 0; i + 64 < TH_PKTS; i++) {
-			uint32_t j = i + (uint32_t)(test_rand(&seed) % 64), x = order[i];
+			uint32_t j = i + (uint32_t)(sdr_rand64(&seed) % 64), x = order[i];
 
 			order[i] = order[j];
 			order[j] = x;

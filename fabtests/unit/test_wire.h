@@ -20,23 +20,15 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/sdr_rand.h"
 #include "wire/sdr_wire.h"
 
 #define TEST_GUARD_MAX 16384u /* bytes of the largest guarded input */
 
-static inline uint64_t test_rand(uint64_t *s)
-{
-	uint64_t z = (*s += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static inline void test_fill(uint64_t *s, uint8_t *p, size_t n)
 {
 	while (n--)
-		*p++ = (uint8_t)test_rand(s);
+		*p++ = (uint8_t)sdr_rand64(s);
 }
 
 /* A copy of n bytes whose end is the end of readable memory.  Valid until the next call. */

@@ -110,9 +110,9 @@ static void cts__round_trip(void **state)
 	assert_int_equal(sizeof(want), SDR_WIRE_CTS_LEN);
 	assert_memory_equal(p, want, sizeof(want));
 	for (i = 0; i < 1000; i++) {
-		c.qpn = (uint32_t)test_rand(&s) & SDR_QPN_MASK;
-		c.rkey = (uint32_t)test_rand(&s);
-		c.posted = (uint32_t)test_rand(&s);
+		c.qpn = (uint32_t)sdr_rand64(&s) & SDR_QPN_MASK;
+		c.rkey = (uint32_t)sdr_rand64(&s);
+		c.posted = (uint32_t)sdr_rand64(&s);
 		sdr_wire_cts_encode(p, &c);
 		assert_int_equal(sdr_class_decode(p, sizeof(p), &type), SDR_CLASS_SDK);
 		assert_int_equal(type, SDR_SDK_CTS);
@@ -212,18 +212,19 @@ static void keys__round_trip(void **state)
 
 	(void)state;
 	for (t = 0; t < 500; t++) {
-		k.qpn = (uint32_t)test_rand(&s) & SDR_QPN_MASK;
-		k.rkey = (uint32_t)test_rand(&s);
-		k.first = t & 1 ? (uint32_t)test_rand(&s) : 0xffffff00; /* runs through 0 */
-		k.n = (uint16_t)(t < 2 ? SDR_WIRE_KEYS_MAX : 1 + test_rand(&s) % SDR_WIRE_KEYS_MAX);
-		k.posted = k.first + k.n + (uint32_t)(test_rand(&s) % 3);
+		k.qpn = (uint32_t)sdr_rand64(&s) & SDR_QPN_MASK;
+		k.rkey = (uint32_t)sdr_rand64(&s);
+		k.first = t & 1 ? (uint32_t)sdr_rand64(&s) : 0xffffff00; /* runs through 0 */
+		k.n = (uint16_t)(t < 2 ? SDR_WIRE_KEYS_MAX
+				       : 1 + sdr_rand64(&s) % SDR_WIRE_KEYS_MAX);
+		k.posted = k.first + k.n + (uint32_t)(sdr_rand64(&s) % 3);
 		memset(key, 0, sizeof(key));
 		for (i = 0; i < k.n; i++) {
-			key[i].state = test_rand(&s) % 3 ? SDR_KEY_LIVE : SDR_KEY_VOID;
+			key[i].state = sdr_rand64(&s) % 3 ? SDR_KEY_LIVE : SDR_KEY_VOID;
 			if (key[i].state == SDR_KEY_VOID)
 				continue;
-			key[i].va = test_rand(&s);
-			key[i].rkey = (uint32_t)test_rand(&s);
+			key[i].va = sdr_rand64(&s);
+			key[i].rkey = (uint32_t)sdr_rand64(&s);
 		}
 		n = keys_make(p, &k, key);
 		assert_in_range(n, SDR_WIRE_KEYS_HDR + SDR_WIRE_KEY_LEN, SDR_CTL_MAX);
@@ -439,26 +440,26 @@ static void info__round_trip(void **state)
 	assert_info_equal(&info_nic, &o);
 	for (k = 0; k < 20000; k++) {
 		memset(&i, 0, sizeof(i));
-		i.channels = (uint8_t)(test_rand(&s) % SDR_CHANNELS_MAX + 1);
-		i.generations = (uint8_t)(test_rand(&s) % SDR_GENERATIONS_MAX + 1);
-		i.qpn = SDR_QPN_MIN + (uint32_t)(test_rand(&s) % (SDR_QPN_MASK - 300));
-		i.rkey = (uint32_t)test_rand(&s);
-		i.psn = (uint32_t)test_rand(&s) & SDR_PSN_MASK;
-		i.split.user_bits = user[test_rand(&s) % 5];
-		i.split.id_bits = (uint8_t)(test_rand(&s) % (SDR_IMM_ID_BITS_MAX - 1) + 2);
+		i.channels = (uint8_t)(sdr_rand64(&s) % SDR_CHANNELS_MAX + 1);
+		i.generations = (uint8_t)(sdr_rand64(&s) % SDR_GENERATIONS_MAX + 1);
+		i.qpn = SDR_QPN_MIN + (uint32_t)(sdr_rand64(&s) % (SDR_QPN_MASK - 300));
+		i.rkey = (uint32_t)sdr_rand64(&s);
+		i.psn = (uint32_t)sdr_rand64(&s) & SDR_PSN_MASK;
+		i.split.user_bits = user[sdr_rand64(&s) % 5];
+		i.split.id_bits = (uint8_t)(sdr_rand64(&s) % (SDR_IMM_ID_BITS_MAX - 1) + 2);
 		i.split.off_bits = (uint8_t)(32 - i.split.id_bits - i.split.user_bits);
-		i.mtu = SDR_MTU_MIN + (uint32_t)(test_rand(&s) % (SDR_MTU_MAX - SDR_MTU_MIN + 1));
-		i.chunk = i.mtu * (uint32_t)(test_rand(&s) % 64 + 1);
-		i.max_msg = i.mtu * (test_rand(&s) % (1u << i.split.off_bits) + 1);
-		i.rx_window = (uint32_t)test_rand(&s);
-		i.addr_len = (uint8_t)(test_rand(&s) % (SDR_QP_INFO_ADDR_MAX + 1));
+		i.mtu = SDR_MTU_MIN + (uint32_t)(sdr_rand64(&s) % (SDR_MTU_MAX - SDR_MTU_MIN + 1));
+		i.chunk = i.mtu * (uint32_t)(sdr_rand64(&s) % 64 + 1);
+		i.max_msg = i.mtu * (sdr_rand64(&s) % (1u << i.split.off_bits) + 1);
+		i.rx_window = (uint32_t)sdr_rand64(&s);
+		i.addr_len = (uint8_t)(sdr_rand64(&s) % (SDR_QP_INFO_ADDR_MAX + 1));
 		test_fill(&s, i.addr, i.addr_len);
-		i.flags = (uint8_t)(test_rand(&s) & (SDR_QP_F_KEYED | SDR_QP_F_NIC));
-		i.ctl_qpn = (uint32_t)test_rand(&s) & SDR_QPN_MASK;
+		i.flags = (uint8_t)(sdr_rand64(&s) & (SDR_QP_F_KEYED | SDR_QP_F_NIC));
+		i.ctl_qpn = (uint32_t)sdr_rand64(&s) & SDR_QPN_MASK;
 		if (i.channels * i.generations <= (int)SDR_QP_INFO_TPS_MAX && k & 1)
 			i.ntps = (uint8_t)(i.channels * i.generations);
 		for (t = 0; t < i.ntps; t++)
-			i.tpn[t] = t ? SDR_QPN_MIN + (uint32_t)(test_rand(&s) % (SDR_QPN_MASK - 1))
+			i.tpn[t] = t ? SDR_QPN_MIN + (uint32_t)(sdr_rand64(&s) % (SDR_QPN_MASK - 1))
 				     : i.qpn;
 		assert_int_equal(info_decode(&i, &o), 0);
 		assert_info_equal(&i, &o);
@@ -637,8 +638,8 @@ static void one_form(const struct sdr_wire_qp_info *info)
 	}
 	for (k = 0; k < 100000; k++) {
 		memcpy(q, p, sizeof(q));
-		for (i = test_rand(&s) % 4 + 1; i; i--)
-			q[test_rand(&s) % sizeof(q)] = (uint8_t)test_rand(&s);
+		for (i = sdr_rand64(&s) % 4 + 1; i; i--)
+			q[sdr_rand64(&s) % sizeof(q)] = (uint8_t)sdr_rand64(&s);
 		if (sdr_wire_qp_info_decode(q, sizeof(q), &o))
 			continue;
 		sdr_wire_qp_info_encode(back, &o);

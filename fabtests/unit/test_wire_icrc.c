@@ -81,7 +81,7 @@ static void icrc__matches_bitwise(void **state)
 	(void)state;
 	for (n = 5; n <= sizeof(buf); n++) {
 		test_fill(&s, buf, n);
-		seed = (uint32_t)test_rand(&s);
+		seed = (uint32_t)sdr_rand64(&s);
 		memcpy(masked, buf, n);
 		masked[4] = 0xff;
 		want = test_crc(seed, masked, n);
@@ -99,9 +99,9 @@ static void icrc__seeds_match_bitwise(void **state)
 
 	(void)state;
 	for (i = 0; i < 2000; i++) {
-		uint16_t sport = (uint16_t)test_rand(&s), dport = (uint16_t)test_rand(&s);
-		uint16_t id = (uint16_t)test_rand(&s), len = (uint16_t)(test_rand(&s) % 9000);
-		bool df = test_rand(&s) & 1;
+		uint16_t sport = (uint16_t)sdr_rand64(&s), dport = (uint16_t)sdr_rand64(&s);
+		uint16_t id = (uint16_t)sdr_rand64(&s), len = (uint16_t)(sdr_rand64(&s) % 9000);
+		bool df = sdr_rand64(&s) & 1;
 
 		test_fill(&s, src, 16);
 		test_fill(&s, dst, 16);
@@ -232,7 +232,7 @@ static void icrc__every_id_is_found(void **state)
 		n = packet(p, payload, lens[i]);
 		back = sdr_icrc_v4_back(n);
 		seed0 = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, 0, true, n);
-		first = (uint32_t)test_rand(&s) % 64;
+		first = (uint32_t)sdr_rand64(&s) % 64;
 		/* All of them once; where a CRC takes long, every 61st. */
 		for (id = lens[i] <= 64 ? 0 : first; id < 65536; id += lens[i] <= 64 ? 1 : 61) {
 			uint32_t seed = sdr_icrc_seed_v4(v4_src, v4_dst, 49152, 4791, (uint16_t)id,
@@ -289,9 +289,9 @@ static void icrc__any_id_finds_damage(void **state)
 	for (i = 0; i < 400000; i++) {
 		memcpy(p, good, n);
 		for (k = 0; k < 1 + i % 8; k++) {
-			size_t at = SDR_BTH_LEN + (size_t)(test_rand(&s) % (n - SDR_BTH_LEN));
+			size_t at = SDR_BTH_LEN + (size_t)(sdr_rand64(&s) % (n - SDR_BTH_LEN));
 
-			p[at] = (uint8_t)test_rand(&s);
+			p[at] = (uint8_t)sdr_rand64(&s);
 		}
 		if (memcmp(p, good, n))
 			passed += sdr_icrc_check_v4_any_id(seed0, back, p, n, &id);

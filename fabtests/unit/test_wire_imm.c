@@ -141,9 +141,9 @@ static void split__parse_garbage(void **state)
 
 	(void)state;
 	for (i = 0; i < 200000; i++) {
-		n = (int)(test_rand(&r) % (sizeof(str) - 1));
+		n = (int)(sdr_rand64(&r) % (sizeof(str) - 1));
 		for (k = 0; k < n; k++)
-			str[k] = set[test_rand(&r) % (sizeof(set) - 1)];
+			str[k] = set[sdr_rand64(&r) % (sizeof(set) - 1)];
 		str[n] = 0;
 		if (sdr_imm_split_parse((const char *)test_guard(str, (size_t)n + 1), &s) == 0)
 			assert_true(legal(s.id_bits, s.off_bits, s.user_bits));
@@ -174,9 +174,9 @@ static void pack_one(const struct sdr_imm_split *s, uint64_t *r)
 	int i;
 
 	for (i = 0; i < 2000; i++) {
-		uint32_t id = (uint32_t)test_rand(r) & id_max,
-			 off = (uint32_t)test_rand(r) & off_max;
-		uint32_t frag = (uint32_t)test_rand(r) & frag_max, imm;
+		uint32_t id = (uint32_t)sdr_rand64(r) & id_max,
+			 off = (uint32_t)sdr_rand64(r) & off_max;
+		uint32_t frag = (uint32_t)sdr_rand64(r) & frag_max, imm;
 
 		if (i < 8) { /* corners */
 			id = i & 1 ? id_max : 0;
@@ -227,13 +227,13 @@ static void rebuild_one(const struct sdr_imm_split *s, uint64_t *r)
 	assert_int_equal(n * s->user_bits, 32);
 	assert_true(n <= 1u << s->off_bits);
 	for (round = 0; round < 200; round++) {
-		uint32_t user = (uint32_t)test_rand(r), got = 0, seen = 0;
-		uint32_t first = (uint32_t)test_rand(r) % ((1u << s->off_bits) - n + 1);
+		uint32_t user = (uint32_t)sdr_rand64(r), got = 0, seen = 0;
+		uint32_t first = (uint32_t)sdr_rand64(r) % ((1u << s->off_bits) - n + 1);
 
 		for (i = 0; i < n; i++)
 			order[i] = i;
 		for (i = n; i > 1; i--) {
-			k = (uint32_t)(test_rand(r) % i);
+			k = (uint32_t)(sdr_rand64(r) % i);
 			t = order[i - 1];
 			order[i - 1] = order[k];
 			order[k] = t;

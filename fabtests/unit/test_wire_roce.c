@@ -10,12 +10,12 @@
 
 static void data_random(uint64_t *s, struct sdr_wire_data *d)
 {
-	d->qpn = (uint32_t)test_rand(s) & SDR_QPN_MASK;
-	d->psn = (uint32_t)test_rand(s) & SDR_PSN_MASK;
-	d->va = test_rand(s);
-	d->rkey = (uint32_t)test_rand(s);
-	d->len = (uint32_t)(test_rand(s) % (SDR_MTU_MAX + 1));
-	d->imm = (uint32_t)test_rand(s);
+	d->qpn = (uint32_t)sdr_rand64(s) & SDR_QPN_MASK;
+	d->psn = (uint32_t)sdr_rand64(s) & SDR_PSN_MASK;
+	d->va = sdr_rand64(s);
+	d->rkey = (uint32_t)sdr_rand64(s);
+	d->len = (uint32_t)(sdr_rand64(s) % (SDR_MTU_MAX + 1));
+	d->imm = (uint32_t)sdr_rand64(s);
 }
 
 static size_t data_build(uint8_t *p, const struct sdr_wire_data *d)
@@ -116,9 +116,9 @@ static void ctl__round_trip(void **state)
 
 	(void)state;
 	for (len = 0; len <= SDR_CTL_MAX; len++) {
-		c.qkey = (uint32_t)test_rand(&s);
-		c.psn = (uint32_t)test_rand(&s) & SDR_PSN_MASK;
-		c.src_qpn = (uint32_t)test_rand(&s) & SDR_QPN_MASK;
+		c.qkey = (uint32_t)sdr_rand64(&s);
+		c.psn = (uint32_t)sdr_rand64(&s) & SDR_PSN_MASK;
+		c.src_qpn = (uint32_t)sdr_rand64(&s) & SDR_QPN_MASK;
 		n = ctl_build(p, &c, len);
 		assert_int_equal(sdr_wire_opcode(p, n), SDR_OP_UD_SEND_ONLY);
 		g = test_guard(p, n);
@@ -227,7 +227,7 @@ static void data__length_must_match(void **state)
 
 	(void)state;
 	for (i = 0; i < 20000; i++) {
-		uint32_t v = i < 10000 ? (uint32_t)i : (uint32_t)test_rand(&s);
+		uint32_t v = i < 10000 ? (uint32_t)i : (uint32_t)sdr_rand64(&s);
 
 		sdr_put_be32(p + SDR_BTH_LEN + 12, v);
 		assert_int_equal(sdr_wire_data_decode(p, n, &e, &payload), v == 64 ? 0 : -EBADMSG);
@@ -343,12 +343,12 @@ static void roce__garbage(void **state)
 			d.len %= 200;
 			c.qkey = c.psn = c.src_qpn = d.imm;
 			n = i % 3 == 1 ? data_build(p, &d) : ctl_build(p, &c, d.len);
-			for (k = test_rand(&s) % 3 + 1; k; k--)
-				p[test_rand(&s) % n] = (uint8_t)test_rand(&s);
-			if (test_rand(&s) % 4 == 0)
-				n = test_rand(&s) % (n + 1);
+			for (k = sdr_rand64(&s) % 3 + 1; k; k--)
+				p[sdr_rand64(&s) % n] = (uint8_t)sdr_rand64(&s);
+			if (sdr_rand64(&s) % 4 == 0)
+				n = sdr_rand64(&s) % (n + 1);
 		} else {
-			n = test_rand(&s) % sizeof(p);
+			n = sdr_rand64(&s) % sizeof(p);
 			test_fill(&s, p, n);
 		}
 		g = test_guard(p, n);

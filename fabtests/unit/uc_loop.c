@@ -5,6 +5,7 @@
  * packets that poll turns into events; a packet that was placed on arrival carries the flag
  * `placed`.  No threads, no clock.
  */
+#include "base/sdr_rand.h"
 #include "uc_loop.h"
 
 #include <assert.h>
@@ -111,15 +112,6 @@ static void loop_arrive(struct loop_node *n, struct loop_pkt *p, const struct sd
 	*n->tail = a;
 	n->tail = &a->next;
 	n->pending++;
-}
-
-static uint64_t loop_rand(struct loop_net *net)
-{
-	uint64_t z = (net->rand += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
 }
 
 static bool loop_is_keyed(const struct loop_node *n)
@@ -551,8 +543,8 @@ static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
 	g = calloc(1, sizeof(*g));
 	assert(g);
 	g->qp = loop_qp_of(qp);
-	g->va = loop_rand(n->net) >> 1;
-	g->rkey = (uint32_t)loop_rand(n->net);
+	g->va = sdr_rand64(&n->net->rand) >> 1;
+	g->rkey = (uint32_t)sdr_rand64(&n->net->rand);
 	g->buf = buf;
 	g->len = len;
 	g->mr = mr;

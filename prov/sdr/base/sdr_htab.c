@@ -2,24 +2,11 @@
 /* Copyright (c) the sdr authors. */
 /* Chained hash table, see sdr_htab.h. */
 #include <errno.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sdr_endian.h"
 #include "sdr_htab.h"
 
 #define HTAB_FIRST 16u
-
-uint64_t sdr_hash64(const void *p, size_t len, uint64_t key)
-{
-	uint8_t k[crypto_shorthash_KEYBYTES] = { 0 };
-	uint8_t out[crypto_shorthash_BYTES];
-
-	sdr_put_le64(k, key);
-	sdr_put_le64(k + 8, ~key);
-	crypto_shorthash(out, p, len, k);
-	return sdr_get_le64(out);
-}
 
 static int htab_grow(struct sdr_htab *t)
 {

@@ -2,13 +2,12 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Chained hash table of nodes that live in their owners, keyed by a 64-bit hash that the owner
- * computed with a secret key (SipHash-2-4 of libsodium), so that nobody outside can aim for one
- * bucket.  Doubles at load 1.
+ * computed with a secret key (sdr_hash64), so that nobody outside can aim for one bucket.  Doubles at
+ * load 1.
  */
 #ifndef SDR_HTAB_H
 #define SDR_HTAB_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct sdr_hnode {
@@ -24,6 +23,5 @@ void sdr_htab_del(struct sdr_htab *t, struct sdr_hnode *n);
 /* then ->next; compare hash */
 struct sdr_hnode *sdr_htab_first(const struct sdr_htab *t, uint64_t hash);
 void sdr_htab_destroy(struct sdr_htab *t);
-uint64_t sdr_hash64(const void *p, size_t len, uint64_t key);
 
 #endif /* SDR_HTAB_H */

@@ -21,32 +21,21 @@
  * if it does.
  */
 #include <errno.h>
-#include <sodium.h>
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/sdr_rand.h"
 #include "sdr_fi.h"
 
 #define SDR_REGION_BUCKETS 64u /* first size of the hash table; it doubles */
 
 uint64_t sdr_region_key(const uint8_t secret[SDR_REGION_SECRET], uint64_t n)
 {
-	uint8_t in[8], out[crypto_shorthash_BYTES];
+	uint8_t in[8];
 
-	_Static_assert(SDR_REGION_SECRET == crypto_shorthash_KEYBYTES, "SipHash-2-4");
+	_Static_assert(SDR_REGION_SECRET == SDR_SIPHASH_KEY, "a key of SipHash");
 	sdr_put_le64(in, n);
-	crypto_shorthash(out, in, sizeof(in), secret);
-	return (sdr_get_le64(out) & 0xffffffff00000000ull) | (uint32_t)n;
-}
-
-/* Spreads keys over the buckets. */
-static uint64_t sdr_region_mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ x >> 31;
+	return (sdr_siphash(in, sizeof(in), secret) & 0xffffffff00000000ull) | (uint32_t)n;
 }
 
 int sdr_regions_init(struct sdr_regions *r)
@@ -73,7 +62,7 @@ void sdr_regions_fini(struct sdr_regions *r)
 /* Under lock. */
 static struct sdr_region **sdr_regions_slot(struct sdr_regions *r, uint64_t key)
 {
-	struct sdr_region **p = &r->bucket[sdr_region_mix(key) & r->mask];
+	struct sdr_region **p = &r->bucket[sdr_mix64(key) & r->mask];
 
 	while (*p && (*p)->fid.key != key)
 		p = &(*p)->next;
@@ -90,8 +79,8 @@ static void sdr_regions_grow(struct sdr_regions *r)
 	for (i = 0; i <= r->mask; i++) {
 		for (reg = r->bucket[i]; reg; reg = next) {
 			next = reg->next;
-			reg->next = b[sdr_region_mix(reg->fid.key) & mask];
-			b[sdr_region_mix(reg->fid.key) & mask] = reg;
+			reg->next = b[sdr_mix64(reg->fid.key) & mask];
+			b[sdr_mix64(reg->fid.key) & mask] = reg;
 		}
 	}
 	free(r->bucket);

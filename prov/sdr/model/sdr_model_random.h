@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#define SDR_MODEL_RANDOM_STEP 0x9e3779b97f4a7c15ull
+#include "base/sdr_rand.h"
 
 enum sdr_model_random_purpose {
 	SDR_MODEL_RANDOM_TRANSFER = 1,
@@ -23,26 +23,18 @@ struct sdr_model_random {
 	uint64_t at;
 };
 
-static inline uint64_t sdr_model_random_hash(uint64_t z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 static inline void sdr_model_random_init(struct sdr_model_random *r, uint64_t seed,
 					 enum sdr_model_random_purpose purpose, uint64_t index)
 {
-	uint64_t z = sdr_model_random_hash(seed + (uint64_t)purpose * SDR_MODEL_RANDOM_STEP);
+	uint64_t z = sdr_mix64(seed + (uint64_t)purpose * SDR_RAND_STEP);
 
-	r->at = sdr_model_random_hash(z ^ sdr_model_random_hash(index + SDR_MODEL_RANDOM_STEP));
+	r->at = sdr_mix64(z ^ sdr_mix64(index + SDR_RAND_STEP));
 }
 
 /* In (0, 1), and neither end. */
 static inline double sdr_model_random_unit(struct sdr_model_random *r)
 {
-	r->at += SDR_MODEL_RANDOM_STEP;
-	return ((double)(sdr_model_random_hash(r->at) >> 12) + 0.5) * 0x1p-52;
+	return ((double)(sdr_rand64(&r->at) >> 12) + 0.5) * 0x1p-52;
 }
 
 /* Exponential with mean 1, > 0. */

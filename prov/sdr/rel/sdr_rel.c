@@ -10,6 +10,7 @@
  */
 #include <sodium.h>
 #include <stdlib.h>
+#include "base/sdr_rand.h"
 #include "sdr_rel_priv.h"
 
 #define REL_EVENTS_MAX 512   /* engine events a round */

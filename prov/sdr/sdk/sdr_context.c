@@ -21,53 +21,18 @@
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static inline uint64_t sdr_rotl(uint64_t v, int n)
+static uint64_t sdr_context_number(struct sdr_context *ctx)
 {
-	return v << n | v >> (64 - n);
-}
+	uint8_t in[8];
 
-static void sdr_sip_round(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[1] = sdr_rotl(v[1], 13) ^ v[0];
-	v[0] = sdr_rotl(v[0], 32);
-	v[2] += v[3];
-	v[3] = sdr_rotl(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = sdr_rotl(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = sdr_rotl(v[1], 17) ^ v[2];
-	v[2] = sdr_rotl(v[2], 32);
-}
-
-/* SipHash-2-4 of the eight bytes of x. */
-static uint64_t sdr_sip64(const uint64_t key[2], uint64_t x)
-{
-	uint64_t v[4] = {
-		key[0] ^ 0x736f6d6570736575u,
-		key[1] ^ 0x646f72616e646f6du,
-		key[0] ^ 0x6c7967656e657261u,
-		key[1] ^ 0x7465646279746573u,
-	};
-	uint64_t m[2] = { x, 8ull << 56 };
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		v[3] ^= m[i];
-		sdr_sip_round(v);
-		sdr_sip_round(v);
-		v[0] ^= m[i];
-	}
-	v[2] ^= 0xff;
-	for (i = 0; i < 4; i++)
-		sdr_sip_round(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
+	sdr_put_le64(in, ctx->nonce++);
+	return sdr_siphash(in, sizeof(in), ctx->key);
 }
 
 void sdr_context_random(struct sdr_context *ctx, uint64_t out[2])
 {
-	out[0] = sdr_sip64(ctx->key, ctx->nonce++);
-	out[1] = sdr_sip64(ctx->key, ctx->nonce++);
+	out[0] = sdr_context_number(ctx);
+	out[1] = sdr_context_number(ctx);
 }
 
 /* ---- create, destroy ------------------------------------------------------------------------- */
@@ -100,8 +65,8 @@ struct sdr_context *sdr_context_create_on(struct sdr_uc *uc, const struct sdr_de
 	err = sdr_context_attr_check(attr, &ctx->mtu);
 	if (err)
 		goto out_ctx;
-	ctx->key[0] = rand[0];
-	ctx->key[1] = rand[1];
+	sdr_put_le64(ctx->key, rand[0]);
+	sdr_put_le64(ctx->key + 8, rand[1]);
 	sdr_dl_init(&ctx->qps);
 	sdr_dl_init(&ctx->busy);
 	sdr_dl_init(&ctx->touched);

@@ -27,6 +27,8 @@
 
 #include "sdr_sdk.h"
 #include "base/sdr_bitmap.h"
+#include "base/sdr_endian.h"
+#include "base/sdr_rand.h"
 #include "sdr_rxk.h"
 
 #define SDR_EV_MAX	    128u /* events taken from the engine at a time */
@@ -192,11 +194,12 @@ struct sdr_context {
 	int err;      /* the engine broke: every progress says so */
 	uint64_t now; /* ns, engine time */
 	bool in_progress;
-	bool tx_reading;	/* a send waits for the engine to have read its buffer */
-	uint64_t key[2], nonce; /* generator for keys */
-	struct sdr_dl qps;	/* all */
-	struct sdr_dl busy;	/* with something to send or a CTS to repeat */
-	struct sdr_dl touched;	/* receives with packets in this round */
+	bool tx_reading;	      /* a send waits for the engine to have read its buffer */
+	uint8_t key[SDR_SIPHASH_KEY]; /* generator for keys: the hash of a counter */
+	uint64_t nonce;
+	struct sdr_dl qps;     /* all */
+	struct sdr_dl busy;    /* with something to send or a CTS to repeat */
+	struct sdr_dl touched; /* receives with packets in this round */
 	struct sdr_qp *bucket[SDR_QP_BUCKETS];
 	uint32_t nmrs;
 	struct {

@@ -18,6 +18,7 @@
  * and the sender repeats.
  */
 #include <stdlib.h>
+#include "base/sdr_rand.h"
 #include "rel/sdr_rel_priv.h"
 
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)

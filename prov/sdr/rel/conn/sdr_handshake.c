@@ -16,6 +16,7 @@
  *
  * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
  */
+#include "base/sdr_rand.h"
 #include "rel/sdr_rel_priv.h"
 
 static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from,

@@ -12,6 +12,7 @@
  * messages (sdr_unexp_room).
  */
 #include <stdlib.h>
+#include "base/sdr_rand.h"
 #include "rel/sdr_rel_priv.h"
 
 static uint64_t peer_hash(const struct sdr_rel *rel, const struct sdr_uc_addr *addr)

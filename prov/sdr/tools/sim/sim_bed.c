@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/sdr_rand.h"
 #include "sim_bed.h"
 #include "sim_trace.h"
 
@@ -40,16 +41,9 @@ void sim_bed_fail(struct sim_bed *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-uint64_t sim_mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
-}
-
 uint64_t sim_bed_rand(struct sim_bed *b)
 {
-	return sim_mix(b->rng += 0x9e3779b97f4a7c15ull);
+	return sdr_rand64(&b->rng);
 }
 
 uint64_t sim_bed_now(const struct sim_bed *b)

@@ -67,7 +67,6 @@ bool sim_bed_open(struct sim_bed *b, const struct sim_bed_attr *attr);
 void sim_bed_close(struct sim_bed *b);
 /* The first failure counts. */
 void sim_bed_fail(struct sim_bed *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-uint64_t sim_mix(uint64_t z);
 uint64_t sim_bed_rand(struct sim_bed *b);
 uint64_t sim_bed_now(const struct sim_bed *b);
 /* Packets that have entered any link. */

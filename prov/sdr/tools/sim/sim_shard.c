@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/sdr_rand.h"
 #include "fec/sdr_code.h"
 #include "rel/sdr_rel.h"
 #include "sim.h"
@@ -44,15 +45,15 @@ static double sim_clock(clockid_t id)
 static uint64_t sim_seed(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard)
 {
 	double v[3] = { c->row.point.p_packet, c->row.point.burst_packets, c->row.point.rtt_s };
-	uint64_t seed = sim_mix(plan->seed ^ 0x51ed270b9f86a2c3ull) ^
-			sim_mix(c->row.point.msg_bytes),
+	uint64_t seed = sdr_mix64(plan->seed ^ 0x51ed270b9f86a2c3ull) ^
+			sdr_mix64(c->row.point.msg_bytes),
 		 x;
 
 	for (int i = 0; i < 3; i++) {
 		memcpy(&x, &v[i], sizeof(x));
-		seed = sim_mix(seed ^ x);
+		seed = sdr_mix64(seed ^ x);
 	}
-	return sim_mix(seed ^ ((uint64_t)c->row.nodes << 32 | shard));
+	return sdr_mix64(seed ^ ((uint64_t)c->row.nodes << 32 | shard));
 }
 
 static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed_attr *a)

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_rand.h"
 #include "sim_work.h"
 
 #define SIM_LIMIT_NS 120000000000ull /* virtual time after which a transfer counts as stuck */
@@ -28,7 +29,7 @@
 
 static uint64_t sim_word(uint64_t number, uint64_t i)
 {
-	return sim_mix((number << 40) + i * 0x9e3779b97f4a7c15ull);
+	return sdr_mix64((number << 40) + i * SDR_RAND_STEP);
 }
 
 static void sim_fill(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t len, uint64_t number)

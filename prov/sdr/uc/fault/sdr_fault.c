@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_rand.h"
 #include "sdr_fault_impl.h"
 
 static const struct sdr_uc_ops sdr_fault_ops;
@@ -30,29 +31,13 @@ static inline struct sdr_fault_qp *sdr_fault_qp_of(struct sdr_uc_qp *qp)
 
 /* ---- dice ------------------------------------------------------------------------------------ */
 
-/* splitmix64 */
-uint64_t sdr_fault_rand(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-/* [0, 1) */
-double sdr_fault_uniform(uint64_t *state)
-{
-	return (double)(sdr_fault_rand(state) >> 11) * 0x1p-53;
-}
-
 static void sdr_fault_dice_seed(struct sdr_fault_dice *d, uint64_t seed)
 {
 	int i;
 
 	memset(d, 0, sizeof(*d));
 	for (i = 0; i < SDR_FAULT_STREAMS; i++)
-		d->rng[i] = sdr_fault_rand(&seed);
+		d->rng[i] = sdr_rand64(&seed);
 }
 
 /*
@@ -66,7 +51,7 @@ unsigned int sdr_fault_draw(struct sdr_fault *f)
 	unsigned int fate = 0;
 
 	if (s->drop > 0) {
-		double u = sdr_fault_uniform(&d->rng[SDR_FAULT_S_DROP]);
+		double u = sdr_rand_unit(&d->rng[SDR_FAULT_S_DROP]);
 
 		if (s->burst > 1 && s->drop < 1) {
 			d->bad = d->bad ? u >= f->go_good : u < f->go_bad;
@@ -75,11 +60,11 @@ unsigned int sdr_fault_draw(struct sdr_fault *f)
 			fate |= u < s->drop ? SDR_FAULT_DROP : 0;
 		}
 	}
-	if (s->dup > 0 && sdr_fault_uniform(&d->rng[SDR_FAULT_S_DUP]) < s->dup)
+	if (s->dup > 0 && sdr_rand_unit(&d->rng[SDR_FAULT_S_DUP]) < s->dup)
 		fate |= SDR_FAULT_DUP;
-	if (s->reorder > 0 && sdr_fault_uniform(&d->rng[SDR_FAULT_S_REORDER]) < s->reorder)
+	if (s->reorder > 0 && sdr_rand_unit(&d->rng[SDR_FAULT_S_REORDER]) < s->reorder)
 		fate |= SDR_FAULT_REORDER;
-	if (s->corrupt > 0 && sdr_fault_uniform(&d->rng[SDR_FAULT_S_CORRUPT]) < s->corrupt)
+	if (s->corrupt > 0 && sdr_rand_unit(&d->rng[SDR_FAULT_S_CORRUPT]) < s->corrupt)
 		fate |= SDR_FAULT_CORRUPT;
 	if (fate & SDR_FAULT_DROP) {
 		d->drop++;

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/sdr_rand.h"
 #include "sdr_fault_impl.h"
 
 #define SDR_FAULT_RING_MIN 256u /* packets */
@@ -184,7 +185,7 @@ static bool sdr_fault_link(struct sdr_fault *f, double now, uint32_t bytes, doub
 static uint64_t sdr_fault_extra(struct sdr_fault *f, uint32_t bytes)
 {
 	uint64_t *rng = &f->dice.rng[SDR_FAULT_S_TIME];
-	double u = sdr_fault_uniform(rng), ns;
+	double u = sdr_rand_unit(rng), ns;
 
 	ns = SDR_FAULT_HOLD_MIN_NS + u * (SDR_FAULT_HOLD_MAX_NS - SDR_FAULT_HOLD_MIN_NS);
 	if (f->spec.rate_bps) {
@@ -213,7 +214,7 @@ static void sdr_fault_hold_one(struct sdr_fault *f, uint64_t now, struct sdr_fau
 	due = f->spec.rate_bps ? f->opened + (uint64_t)out : now;
 	due += f->spec.delay_ns;
 	if (f->spec.jitter_ns)
-		due += (uint64_t)(sdr_fault_uniform(&f->dice.rng[SDR_FAULT_S_TIME]) *
+		due += (uint64_t)(sdr_rand_unit(&f->dice.rng[SDR_FAULT_S_TIME]) *
 				  (double)f->spec.jitter_ns);
 	if (due < h->last_due)
 		due = h->last_due;

@@ -115,8 +115,6 @@ struct sdr_fault {
 	uint32_t out_pkt[SDR_FAULT_OUT]; /* packet */
 };
 
-uint64_t sdr_fault_rand(uint64_t *state);
-double sdr_fault_uniform(uint64_t *state);
 unsigned int sdr_fault_draw(struct sdr_fault *f);
 
 static inline uint32_t sdr_fault_pkts(const struct sdr_uc_tx *t)

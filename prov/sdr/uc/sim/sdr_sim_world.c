@@ -12,23 +12,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_rand.h"
 #include "sdr_sim_impl.h"
 
 /* ---- random numbers: xoshiro256** seeded by splitmix64 (public domain algorithms) ------------ */
 
-static uint64_t sdr_sim_splitmix(uint64_t *x)
-{
-	uint64_t z = (*x += 0x9e3779b97f4a7c15ull);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
-}
-
 void sdr_sim_rng_seed(struct sdr_sim_rng *r, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		r->s[i] = sdr_sim_splitmix(&seed);
+		r->s[i] = sdr_rand64(&seed);
 }
 
 static inline uint64_t sdr_sim_rotl(uint64_t x, int k)
