@@ -188,6 +188,7 @@ env_extremes() {
 		"FI_SDR_RELIABILITY=ec FI_SDR_EC_SCRATCH=1m" \
 		"FI_SDR_RELIABILITY=hybrid FI_SDR_MAX_OVERHEAD=0"; do
 		p=$(free_port)
+		# shellcheck disable=SC2163  # several NAME=VALUE, to be split
 		export $settings
 		server_at server "$p" && client_at client "$p" -S 0,8,64k,1000001 -I 2 && both_end_well client server ||
 			{ no "$settings"; return 1; }
@@ -298,8 +299,8 @@ port_of() { # PID : the local UDP port that it has
 }
 
 client_port() { # NAME : once it has one
-	local i p
-	for i in {1..200}; do
+	local p
+	for _ in {1..200}; do
 		p=$(port_of "$(pid_of "$1")")
 		[ -n "$p" ] && { echo "$p"; return 0; }
 		sleep 0.05
@@ -363,7 +364,8 @@ all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_
 	env_extremes settings_differ schemes_differ told_without_log port_in_use port_in_use_by_sdr not_local unknown_host mtu_above_path stats_unwritable
 	garbage_random garbage_mutated hello_flood"
 command -v fi_info >/dev/null || { echo "badinput.sh: fi_info is missing (libfabric-bin)"; exit 77; }
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	run_case "$c" "$c"
 done
 verdict

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
@@ -15,6 +16,7 @@
 set -u
 build=${SDR_BUILDDIR:-$PWD}
 xfer=$build/sdr_xfer
+# shellcheck disable=SC2034  # for those that source this file
 garbage=$build/sdr_garbage
 export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
 host=${SDR_TEST_HOST:-127.0.0.1}
@@ -30,13 +32,13 @@ no() { echo "$*" >>"$tmp/why"; return 1; }
 skip() { echo "$*" >"$tmp/skip"; return 0; }
 
 spawn() { # NAME COMMAND...
-	local name=$1 i
+	local name=$1
 	shift
 	rm -f "$tmp/$name.pid"
 	timeout -s KILL "$LIMIT" bash -c 'echo $$ >"$0"; exec "$@"' "$tmp/$name.pid" "$@" \
 		>"$tmp/$name.txt" 2>&1 </dev/null &
 	job[$name]=$!
-	for i in {1..500}; do
+	for _ in {1..500}; do
 		[ -s "$tmp/$name.pid" ] && return 0
 		sleep 0.02
 	done
@@ -101,10 +103,10 @@ bound() { grep -Eqi " [0-9A-F]+:$(printf '%04X' "$1") 0+:0000 " /proc/net/udp /p
 
 # server_at NAME PORT OPTIONS... : sdr_xfer's server, up and bound.
 server_at() {
-	local name=$1 p=$2 i
+	local name=$1 p=$2
 	shift 2
 	spawn "$name" "$xfer" -A "$host" -B "$p" -T "$LIMIT" "$@" || return 1
-	for i in {1..400}; do
+	for _ in {1..400}; do
 		bound "$p" && return 0
 		alive "$name" || break
 		sleep 0.05

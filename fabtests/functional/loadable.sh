@@ -80,14 +80,14 @@ native_first() {
 }
 
 pingpong() { # OPTIONS...
-	local p rc i
+	local p rc
 	p=$(free_port)
 	of_libfabric fi_pingpong -B "$p" -p sdr -c -I 5 "$@" || return 1
 	job[server]=${job[run]}
 	mv "$tmp/run.pid" "$tmp/server.pid"
 	mv "$tmp/run.txt" "$tmp/server.txt"
 	unset "job[run]"
-	for i in {1..200}; do	# it takes its client's orders over TCP
+	for _ in {1..200}; do	# it takes its client's orders over TCP
 		grep -qi ":$(printf '%04X' "$p") [0-9A-F]*:0000 0A" /proc/net/tcp /proc/net/tcp6 && break
 		sleep 0.05
 	done
@@ -129,9 +129,10 @@ all="lists_endpoints lists_variables native_first pingpong_msg pingpong_tagged p
 [ -f "$so" ] || { echo "FAIL: $so is not there"; exit 1; }
 command -v fi_pingpong >/dev/null || { echo "loadable.sh: fi_pingpong is missing (libfabric-bin)"; exit 77; }
 [ $# -gt 0 ] || { run_case exports exports; run_case no_libibverbs no_libibverbs; }
-under_libfabric "" ${*:-$all}
+[ $# -gt 0 ] || set -- $all
+under_libfabric "" "$@"
 if [ -n "${SDR_LIBFABRIC2:-}" ]; then
 	prefix=$SDR_LIBFABRIC2
-	under_libfabric "$("$prefix/bin/fi_info" --version | sed -n 's/^libfabric: */libfabric-/p')_" ${*:-$all}
+	under_libfabric "$("$prefix/bin/fi_info" --version | sed -n 's/^libfabric: */libfabric-/p')_" "$@"
 fi
 verdict

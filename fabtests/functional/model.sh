@@ -467,7 +467,8 @@ help_lists() {
 all="batch batch_form batch_defaults batch_id drop_of_chunk sweep_rows json jobs simulate links collectives advise_words advise_stats
 	advise_own_stats advise_probe plot no_gnuplot plot_fails peak heat_map row_128m xor_and_mds nack_below_3 crossing allreduce_gain
 	bad_values largest bad_batches bad_links bad_options bad_lists full_disk progress_line help_lists"
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	run_case "$c" "$c"
 done
 verdict

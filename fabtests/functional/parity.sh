@@ -67,7 +67,7 @@ third_lost() { # NAME
 
 ks=(1 2 10 32 64 128)
 ms=(1 2 4 8 16)
-chunks=($mtu 16k 64k 256k)
+chunks=("$mtu" 16k 64k 256k)
 codes=(mds xor)
 decoders=(row chunk)
 coded=(ec ec_sr)
@@ -127,7 +127,7 @@ promised() {
 # data and ends when they are acknowledged: never more than promised, and all of it where the round trip is
 # longer than that takes, unless the machine stops for as long (then once more).
 overhead() {
-	local line code k m chunk size n want try
+	local line code k m chunk size n want
 	clean_path
 	export FI_SDR_RELIABILITY=ec FI_SDR_FAULT=delay=40ms
 	while read -r code k m chunk size n; do
@@ -136,7 +136,7 @@ overhead() {
 		want=$(promised "$code" "$k" "$m" "$chunk" "$size") || return 1
 		# those known without arithmetic check it
 		[ "$n" = - ] || [ "$want" = "$n" ] || { no "$line: promised $want packets, known $n"; return 1; }
-		for try in 1 2 3; do
+		for _ in 1 2 3; do
 			pair -o -S "$size" -I 1 -W 0 && is parity_tx -le "$want" && nothing_repaired || { no "$line"; return 1; }
 			[ "$(value parity_tx)" -lt "$want" ] || break
 		done
@@ -258,7 +258,8 @@ for i in ${!ks[*]}; do
 done
 all="$all long overhead decoded_row decoded_chunk decoded_xor decoded_ec_sr on_demand sr_has_none auto_near auto_clean
 	auto_far_lossy hybrid_far_lossy sides_differ mtu_differs little_scratch"
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	run_case "$c" "$c"
 done
 verdict

@@ -392,7 +392,8 @@ all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged 
 	probe_clean probe_table probe_json probe_known_path probe_netem probe_fragments probe_plot probe_plot_never probe_bad_options
 	probe_no_server probe_client_interrupted probe_server_interrupted probe_server_killed probe_client_killed
 	probe_loop"
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	run_case "$c" "$c"
 done
 verdict

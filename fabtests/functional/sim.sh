@@ -62,9 +62,10 @@ parity_beats_timeouts() {
 }
 
 streams() {
+	local one
 	simulate stream --scheme sr --size 4M --messages 40 --window 1 --runs 4 --format csv || return 1
 	holds "$(col mean_s) < 1.01 * $(col ideal_s)" || return 1
-	local one=$(col goodput_bps)
+	one=$(col goodput_bps)
 	holds "$one > 4194304 * 8 / $(col ideal_s) * 0.98" || return 1
 	simulate stream --scheme sr --size 4M --messages 40 --window 8 --runs 4 --format csv || return 1
 	holds "$(col goodput_bps) > 7 * $one && $(col mean_s) < 1.1 * $(col ideal_s)"
@@ -78,17 +79,19 @@ allreduces() {
 }
 
 bursts() {
+	local burst
 	simulate message --scheme sr --size 64M --loss ge:1e-2:16 --runs 32 --format csv || return 1
 	[ "$(col burst_packets)" = 16 ] && [ "$(col p_packet)" = 0.01 ] || no "$(cat "$tmp/out.txt")" || return 1
 	holds "$(col rtx_pkts) > 16384 * 32 * 0.007 && $(col rtx_pkts) < 16384 * 32 * 0.014" || return 1
-	local burst=$(col p50_s)
+	burst=$(col p50_s)
 	simulate message --scheme sr --size 64M --loss iid:1e-2 --runs 32 --format csv || return 1
 	holds "$(col p50_s) != $burst && $(col rtx_pkts) > 16384 * 32 * 0.009 && $(col rtx_pkts) < 16384 * 32 * 0.011"
 }
 
 crowds() {
+	local alone
 	simulate message --scheme sr --size 64M --runs 8 --format csv || return 1
-	local alone=$(col mean_s)
+	alone=$(col mean_s)
 	simulate message --scheme sr --size 64M --cross 300e9 --runs 8 --format csv || return 1
 	holds "$(col mean_s) > $alone + 0.0005 && $(col rtx_pkts) == 0" || return 1
 	simulate message --scheme sr --size 64M --cross 300e9:9000 --queue 1M --runs 8 --format csv || return 1
@@ -200,7 +203,8 @@ failing() {
 
 all="same_seed_same_result nothing_lost_is_ideal parity_beats_timeouts streams allreduces bursts crowds weather
 	bytes_are_right memory_and_speed traces batches formats bad_input failing"
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	run_case "$c" "$c"
 done
 verdict

@@ -83,7 +83,7 @@ clients_come_and_go() {
 	victim_up && attack clients -n $clients && within $slack_mib || return 1
 	served "after $clients that said goodbye" || return 1
 	echo "a client after $clients: $ms ms" >>"$tmp/say"
-	[ "$(field done)" = $clients ] || no "not all were served: $told"
+	[ "$(field "done")" = $clients ] || no "not all were served: $told"
 }
 
 # speed SECONDS : of a client that streams; in $mbps and $gap.
@@ -152,7 +152,8 @@ shown() {
 [ "${1:-}" = --bars ] && { bars=1; shift; }
 all="early_repeated early_from_many early_and_empty unexpected_inline unexpected_and_empty clients_come_and_go
 	refused_cost ends_cost refused_transfers ends_of_nothing clients_beside idle_crowd"
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	shown "$c"
 done
 verdict

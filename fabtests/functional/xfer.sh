@@ -172,6 +172,7 @@ garbage() {
 refused() {
 	local rc
 	port=$(free_port)
+	# shellcheck disable=SC2163  # $1 is NAME=VALUE
 	(export "$1"; client -T 10 -S 8)
 	rc=$?
 	[ $rc = 1 ] || { echo "$1: exit status $rc instead of 1"; return 1; }
@@ -196,9 +197,11 @@ all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg
 	scheme_sr_rto scheme_sr_nack channels ipv6 mtu_differs peer_killed_tagged peer_killed_write no_peer blackout garbage
 	bad_settings port_in_use"
 
-for c in ${*:-$all}; do
+[ $# -gt 0 ] || set -- $all
+for c; do
 	start=$SECONDS
-	: >"$tmp/client" >"$tmp/server"
+	: >"$tmp/client"
+	: >"$tmp/server"
 	if "$c" >"$tmp/out" 2>&1; then
 		grep '^skip - ' "$tmp/out" || echo "ok - $c ($((SECONDS - start)) s)"
 	else
