@@ -218,7 +218,7 @@ static void full__resumes_inside_runs(void **state)
 		p.net->budget = 0;
 		for (i = 0; i < 8; i++)
 			s[i] = xsend(&p, src, 64 * MTU - i);
-		while (!sdr_context_tx_idle(p.a) || !sdr_dl_empty(&p.s->ready)) {
+		while (!sdr_context_tx_idle(p.a) || !sdr_list_empty(&p.s->ready)) {
 			assert_true(sdr_context_timeout(p.a) <= SDR_TX_RETRY_NS);
 			p.net->budget = step;
 			sdr_context_progress(p.a);

@@ -45,6 +45,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
+#include "base/sdr_list.h"
 #include "rel/sdr_rel.h"
 #include "uc/fault/sdr_fault.h"
 #include "uc/sdr_uc_addr.h"
@@ -54,9 +55,9 @@
 #include "sdr_env.h"
 #include "sdr_work.h"
 
-/* libfabric's own, without the complaint of compilers about alignment */
+/* libfabric's own name and idiom, without the complaint of compilers about alignment */
 #undef container_of
-#define container_of(ptr, type, field) ((type *)(void *)((char *)(ptr)-offsetof(type, field)))
+#define container_of sdr_container
 
 #define SDR_PROV_NAME	   "sdr"
 #define SDR_PROV_VERSION   FI_VERSION(0, 1)

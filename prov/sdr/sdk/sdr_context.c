@@ -67,9 +67,9 @@ struct sdr_context *sdr_context_create_on(struct sdr_uc *uc, const struct sdr_de
 		goto out_ctx;
 	sdr_put_le64(ctx->key, rand[0]);
 	sdr_put_le64(ctx->key + 8, rand[1]);
-	sdr_dl_init(&ctx->qps);
-	sdr_dl_init(&ctx->busy);
-	sdr_dl_init(&ctx->touched);
+	sdr_list_init(&ctx->qps);
+	sdr_list_init(&ctx->busy);
+	sdr_list_init(&ctx->touched);
 	ctx->txq.ctl_size = (ctx->info.ctl_max + 63u) & ~63u;
 	ctx->txq.ctl = malloc((size_t)SDR_CTL_SLOTS * ctx->txq.ctl_size);
 	err = -ENOMEM;
@@ -93,7 +93,7 @@ int sdr_context_destroy(struct sdr_context *ctx)
 {
 	if (!ctx)
 		return -EINVAL;
-	if (!sdr_dl_empty(&ctx->qps) || ctx->nmrs)
+	if (!sdr_list_empty(&ctx->qps) || ctx->nmrs)
 		return -EBUSY;
 	if (!ctx->err)
 		sdr_context_flush(ctx); /* what is queued is the last that leaves */
@@ -177,18 +177,17 @@ static void sdr_context_dispatch(struct sdr_context *ctx, int n)
 
 static void sdr_context_busy_run(struct sdr_context *ctx)
 {
-	struct sdr_dl todo;
+	struct sdr_list todo;
 
-	if (sdr_dl_empty(&ctx->busy))
+	if (sdr_list_empty(&ctx->busy))
 		return;
 	/* Each QP once: it goes back to ctx->busy if it stays busy. */
-	todo = ctx->busy;
-	todo.next->prev = todo.prev->next = &todo;
-	sdr_dl_init(&ctx->busy);
-	while (!sdr_dl_empty(&todo)) {
-		struct sdr_qp *qp = sdr_dl_entry(todo.next, struct sdr_qp, busy);
+	sdr_list_init(&todo);
+	sdr_list_move(&ctx->busy, &todo);
+	while (!sdr_list_empty(&todo)) {
+		struct sdr_qp *qp = sdr_container(todo.next, struct sdr_qp, busy);
 
-		sdr_dl_del(&qp->busy);
+		sdr_list_del(&qp->busy);
 		sdr_cts_run(qp);
 		sdr_send_pump(qp);
 		sdr_qp_busy_update(qp);
@@ -246,7 +245,7 @@ int sdr_context_fd(struct sdr_context *ctx)
 uint64_t sdr_context_timeout(struct sdr_context *ctx)
 {
 	uint64_t now, due = ctx->uc->ops->deadline(ctx->uc), t;
-	struct sdr_dl *e;
+	struct sdr_list *e;
 
 	if (ctx->err)
 		return 0;
@@ -260,8 +259,8 @@ uint64_t sdr_context_timeout(struct sdr_context *ctx)
 		t = ctx->now + SDR_TX_RETRY_NS;
 		due = t < due ? t : due;
 	}
-	for (e = ctx->busy.next; e != &ctx->busy; e = e->next) {
-		const struct sdr_qp *qp = sdr_dl_entry(e, struct sdr_qp, busy);
+	sdr_list_each(e, &ctx->busy) {
+		const struct sdr_qp *qp = sdr_container(e, struct sdr_qp, busy);
 
 		if (qp->cts_armed && qp->cts_due < due)
 			due = qp->cts_due;

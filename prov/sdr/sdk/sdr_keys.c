@@ -44,8 +44,8 @@ static bool sdr_keys_entry(const struct sdr_qp *qp, uint32_t msn, struct sdr_wir
 		key->state = SDR_KEY_VOID;
 		return true;
 	case SDR_MSG_LIVE:
-		h = sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]),
-				 struct sdr_rcv_handle, k);
+		h = sdr_container(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]),
+				  struct sdr_rcv_handle, k);
 		key->va = h->grant.va;
 		key->rkey = h->grant.rkey;
 		key->state = SDR_KEY_LIVE;

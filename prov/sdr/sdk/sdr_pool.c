@@ -119,7 +119,7 @@ struct sdr_rcv_handle *sdr_pool_rcv_get(struct sdr_pool *p, uint32_t npkts, uint
 	h->k.chunk_bits = h->words + pw;
 	h->k.npkts = npkts;
 	h->k.uimm = 0;
-	sdr_dl_init(&h->touched);
+	sdr_list_init(&h->touched);
 	return h;
 }
 
@@ -162,8 +162,8 @@ struct sdr_snd_handle *sdr_pool_snd_get(struct sdr_pool *p)
 	h = p->sfree;
 	p->sfree = h->next;
 	memset(h, 0, sizeof(*h));
-	sdr_dl_init(&h->all);
-	sdr_dl_init(&h->link);
+	sdr_list_init(&h->all);
+	sdr_list_init(&h->link);
 	return h;
 }
 

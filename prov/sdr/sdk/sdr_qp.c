@@ -134,10 +134,10 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 		qp->hooks = *hooks;
 		qp->hooked = true;
 	}
-	sdr_dl_init(&qp->busy);
-	sdr_dl_init(&qp->sends);
-	sdr_dl_init(&qp->ready);
-	sdr_dl_init(&qp->waiting);
+	sdr_list_init(&qp->busy);
+	sdr_list_init(&qp->sends);
+	sdr_list_init(&qp->ready);
+	sdr_list_init(&qp->waiting);
 
 	ua.channels = qp->channels;
 	ua.generations = qp->generations;
@@ -155,7 +155,7 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 	qp->rkey = info.rkey;
 	qp->hash_next = ctx->bucket[qp->qpn % SDR_QP_BUCKETS];
 	ctx->bucket[qp->qpn % SDR_QP_BUCKETS] = qp;
-	sdr_dl_push(&ctx->qps, &qp->link);
+	sdr_list_add_tail(&qp->link, &ctx->qps);
 	return qp;
 
 out_qp:
@@ -183,10 +183,10 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 	ctx = qp->ctx;
 	for (i = 0; qp->nlive && i < 1u << qp->rxk.split.id_bits; i++)
 		if (sdr_bitmap_test(qp->live, i))
-			sdr_recv_free(sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]),
-						   struct sdr_rcv_handle, k));
-	while (!sdr_dl_empty(&qp->sends))
-		sdr_send_free(sdr_dl_entry(qp->sends.next, struct sdr_snd_handle, all));
+			sdr_recv_free(sdr_container(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]),
+						    struct sdr_rcv_handle, k));
+	while (!sdr_list_empty(&qp->sends))
+		sdr_send_free(sdr_container(qp->sends.next, struct sdr_snd_handle, all));
 	for (k = ctx->ev_pos; k < ctx->ev_n; k++) {
 		if (ctx->ev[k].kind == SDR_UC_EV_PLACED && ctx->ev[k].p.cookie == qp)
 			ctx->ev[k].p.cookie = NULL;
@@ -196,8 +196,8 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 	for (p = &ctx->bucket[qp->qpn % SDR_QP_BUCKETS]; *p != qp; p = &(*p)->hash_next)
 		;
 	*p = qp->hash_next;
-	sdr_dl_del(&qp->link);
-	sdr_dl_del(&qp->busy);
+	sdr_list_del(&qp->link);
+	sdr_list_del(&qp->busy);
 	ctx->uc->ops->qp_destroy(qp->uqp);
 	free(qp->keys);
 	free(qp);
@@ -281,12 +281,12 @@ void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr)
 
 void sdr_qp_busy_update(struct sdr_qp *qp)
 {
-	bool want = qp->cts_armed || !sdr_dl_empty(&qp->ready);
+	bool want = qp->cts_armed || !sdr_list_empty(&qp->ready);
 
 	if (!want)
-		sdr_dl_del(&qp->busy);
-	else if (sdr_dl_empty(&qp->busy))
-		sdr_dl_push(&qp->ctx->busy, &qp->busy);
+		sdr_list_del(&qp->busy);
+	else if (sdr_list_empty(&qp->busy))
+		sdr_list_add_tail(&qp->busy, &qp->ctx->busy);
 }
 
 int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, struct sdr_uc_grant *g)

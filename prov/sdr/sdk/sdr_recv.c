@@ -121,8 +121,8 @@ struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn)
 {
 	if (sdr_msgtab_state(qp, msn) != SDR_MSG_LIVE)
 		return NULL;
-	return sdr_dl_entry(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]),
-			    struct sdr_rcv_handle, k);
+	return sdr_container(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]),
+			     struct sdr_rcv_handle, k);
 }
 
 uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)
@@ -160,7 +160,7 @@ void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
 		ctx->pkts_bad++;
 		return;
 	}
-	h = sdr_dl_entry(out.msg, struct sdr_rcv_handle, k);
+	h = sdr_container(out.msg, struct sdr_rcv_handle, k);
 	if (r == SDR_RXK_DUP) {
 		ctx->pkts_dup++;
 		h->st.dups++;
@@ -172,18 +172,18 @@ void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
 		h->st.last = out.off;
 		h->st.last_ns = ctx->now;
 	}
-	if (sdr_dl_empty(&h->touched))
-		sdr_dl_push(&ctx->touched, &h->touched);
+	if (sdr_list_empty(&h->touched))
+		sdr_list_add_tail(&h->touched, &ctx->touched);
 }
 
 void sdr_recv_round_end(struct sdr_context *ctx)
 {
-	while (!sdr_dl_empty(&ctx->touched)) {
+	while (!sdr_list_empty(&ctx->touched)) {
 		struct sdr_rcv_handle *h =
-			sdr_dl_entry(ctx->touched.next, struct sdr_rcv_handle, touched);
+			sdr_container(ctx->touched.next, struct sdr_rcv_handle, touched);
 		struct sdr_qp *qp = h->qp;
 
-		sdr_dl_del(&h->touched);
+		sdr_list_del(&h->touched);
 		if (qp->hooks.recv_progress)
 			qp->hooks.recv_progress(qp->hooks.user, h);
 	}
@@ -219,7 +219,7 @@ void sdr_recv_free(struct sdr_rcv_handle *h)
 	struct sdr_qp *qp = h->qp;
 
 	sdr_msgtab_close(qp, h);
-	sdr_dl_del(&h->touched);
+	sdr_list_del(&h->touched);
 	sdr_pool_rcv_put(&qp->ctx->pool, h);
 }
 

@@ -28,6 +28,7 @@
 #include "sdr_sdk.h"
 #include "base/sdr_bitmap.h"
 #include "base/sdr_endian.h"
+#include "base/sdr_list.h"
 #include "base/sdr_rand.h"
 #include "sdr_rxk.h"
 
@@ -60,41 +61,6 @@
 /* and injects at most this much (or a packet) at a time */
 #define SDR_RATE_QUANTUM_NS 100000ull
 
-/* ---- lists ----------------------------------------------------------------------------------- */
-
-struct sdr_dl {
-	struct sdr_dl *prev, *next;
-};
-
-static inline void sdr_dl_init(struct sdr_dl *h)
-{
-	h->prev = h->next = h;
-}
-
-static inline bool sdr_dl_empty(const struct sdr_dl *h)
-{
-	return h->next == h;
-}
-
-static inline void sdr_dl_push(struct sdr_dl *h, struct sdr_dl *e)
-{
-	e->prev = h->prev;
-	e->next = h;
-	h->prev->next = e;
-	h->prev = e;
-}
-
-/* Leaves e as a list of its own: removing twice is harmless. */
-static inline void sdr_dl_del(struct sdr_dl *e)
-{
-	e->prev->next = e->next;
-	e->next->prev = e->prev;
-	sdr_dl_init(e);
-}
-
-#define sdr_dl_entry(p, type, member) \
-	((type *)(void *)((uint8_t *)(void *)(p)-offsetof(type, member)))
-
 /* ---- handles --------------------------------------------------------------------------------- */
 
 struct sdr_rcv_handle {
@@ -102,7 +68,7 @@ struct sdr_rcv_handle {
 	struct sdr_rcv_state st;
 	struct sdr_qp *qp;	     /* NULL: free */
 	struct sdr_rcv_handle *next; /* free list */
-	struct sdr_dl touched;	     /* packets came in this round */
+	struct sdr_list touched;     /* packets came in this round */
 	uint64_t *words;	     /* both bitmaps, inline or of the pool */
 	struct sdr_uc_grant grant;   /* keyed engine, QP without hooks */
 	uint32_t index;
@@ -113,8 +79,8 @@ struct sdr_rcv_handle {
 struct sdr_snd_handle {
 	struct sdr_qp *qp;	     /* NULL: free */
 	struct sdr_snd_handle *next; /* free list */
-	struct sdr_dl all;	     /* qp->sends */
-	struct sdr_dl link;	     /* qp->ready or qp->waiting while a part is to be sent */
+	struct sdr_list all;	     /* qp->sends */
+	struct sdr_list link;	     /* qp->ready or qp->waiting while a part is to be sent */
 	uint64_t length;	     /* bytes */
 	uint32_t msn;
 	uint32_t npkts; /* with bytes */
@@ -197,9 +163,9 @@ struct sdr_context {
 	bool tx_reading;	      /* a send waits for the engine to have read its buffer */
 	uint8_t key[SDR_SIPHASH_KEY]; /* generator for keys: the hash of a counter */
 	uint64_t nonce;
-	struct sdr_dl qps;     /* all */
-	struct sdr_dl busy;    /* with something to send or a CTS to repeat */
-	struct sdr_dl touched; /* receives with packets in this round */
+	struct sdr_list qps;	 /* all */
+	struct sdr_list busy;	 /* with something to send or a CTS to repeat */
+	struct sdr_list touched; /* receives with packets in this round */
 	struct sdr_qp *bucket[SDR_QP_BUCKETS];
 	uint32_t nmrs;
 	struct {
@@ -230,8 +196,8 @@ bool sdr_mr_covers(const struct sdr_mr *mr, const struct sdr_context *ctx, const
 struct sdr_qp {
 	struct sdr_context *ctx;
 	struct sdr_uc_qp *uqp;
-	struct sdr_dl link; /* ctx->qps */
-	struct sdr_dl busy; /* ctx->busy */
+	struct sdr_list link; /* ctx->qps */
+	struct sdr_list busy; /* ctx->busy */
 	struct sdr_qp *hash_next;
 	struct sdr_qp_hooks hooks;
 	bool hooked, connected;
@@ -271,7 +237,7 @@ struct sdr_qp {
 	/* the keys of all numbers below are known, or not needed any more */
 	uint32_t snd_known;
 	uint32_t nopen; /* public handles */
-	struct sdr_dl sends, ready, waiting;
+	struct sdr_list sends, ready, waiting;
 	uint64_t rate_bps; /* payload bits a second, 0 unlimited */
 	uint64_t rate_at;  /* ns: when the bucket has run out of what was sent */
 };

@@ -50,7 +50,7 @@ static int sdr_send_new(struct sdr_qp *qp, uint32_t msn, uint64_t length, uint32
 		if (h->total < frags)
 			h->total = frags;
 	}
-	sdr_dl_push(&qp->sends, &h->all);
+	sdr_list_add_tail(&h->all, &qp->sends);
 	*hdl = h;
 	return 0;
 }
@@ -62,8 +62,8 @@ void sdr_send_free(struct sdr_snd_handle *h)
 	sdr_txq_drop(h->qp->ctx, h);
 	if (h->mr)
 		uc->ops->mr_dereg(uc, h->mr);
-	sdr_dl_del(&h->link);
-	sdr_dl_del(&h->all);
+	sdr_list_del(&h->link);
+	sdr_list_del(&h->all);
 	sdr_pool_snd_put(&h->qp->ctx->pool, h);
 }
 
@@ -179,7 +179,7 @@ static void sdr_rate_charge(struct sdr_qp *qp, uint32_t pkts)
 
 uint64_t sdr_send_due(const struct sdr_qp *qp)
 {
-	if (sdr_dl_empty(&qp->ready) || qp->ctx->txq.blocked)
+	if (sdr_list_empty(&qp->ready) || qp->ctx->txq.blocked)
 		return UINT64_MAX;
 	return qp->rate_bps ? qp->rate_at : 0;
 }
@@ -193,9 +193,9 @@ static void *sdr_send_part_mr(struct sdr_snd_handle *h)
 
 void sdr_send_pump(struct sdr_qp *qp)
 {
-	while (!sdr_dl_empty(&qp->ready)) {
+	while (!sdr_list_empty(&qp->ready)) {
 		struct sdr_snd_handle *h =
-			sdr_dl_entry(qp->ready.next, struct sdr_snd_handle, link);
+			sdr_container(qp->ready.next, struct sdr_snd_handle, link);
 
 		while (h->part_next < h->part_end) {
 			uint32_t n = h->part_end - h->part_next, q = sdr_rate_quantum(qp), got;
@@ -213,7 +213,7 @@ void sdr_send_pump(struct sdr_qp *qp)
 			if (got < n)
 				return;
 		}
-		sdr_dl_del(&h->link);
+		sdr_list_del(&h->link);
 	}
 }
 
@@ -235,10 +235,10 @@ static void sdr_send_kick(struct sdr_qp *qp)
 /* They are a prefix of all sends, but for those that are void. */
 static void sdr_send_stale_drop(struct sdr_qp *qp, bool voids)
 {
-	struct sdr_dl *e;
+	struct sdr_list *e;
 
-	for (e = qp->sends.next; e != &qp->sends; e = e->next) {
-		struct sdr_snd_handle *h = sdr_dl_entry(e, struct sdr_snd_handle, all);
+	sdr_list_each(e, &qp->sends) {
+		struct sdr_snd_handle *h = sdr_container(e, struct sdr_snd_handle, all);
 
 		if ((int32_t)(h->msn - qp->snd_limit) >= 0)
 			return;
@@ -248,7 +248,7 @@ static void sdr_send_stale_drop(struct sdr_qp *qp, bool voids)
 			continue;
 		}
 		h->part_next = h->part_end;
-		sdr_dl_del(&h->link);
+		sdr_list_del(&h->link);
 		sdr_txq_drop(qp->ctx, h);
 	}
 }
@@ -256,26 +256,25 @@ static void sdr_send_stale_drop(struct sdr_qp *qp, bool voids)
 static void sdr_send_ready(struct sdr_snd_handle *h)
 {
 	sdr_send_key_take(h);
-	sdr_dl_push(&h->qp->ready, &h->link);
+	sdr_list_add_tail(&h->link, &h->qp->ready);
 }
 
 void sdr_send_review(struct sdr_qp *qp, bool voids)
 {
-	struct sdr_dl *e, *next;
+	struct sdr_list *e, *next;
 
 	sdr_send_stale_drop(qp, voids);
-	for (e = qp->waiting.next; e != &qp->waiting; e = next) {
-		struct sdr_snd_handle *h = sdr_dl_entry(e, struct sdr_snd_handle, link);
+	sdr_list_each_safe(e, next, &qp->waiting) {
+		struct sdr_snd_handle *h = sdr_container(e, struct sdr_snd_handle, link);
 
-		next = e->next;
 		if ((int32_t)(h->msn - qp->snd_limit) >= 0)
 			break;
 		if (!sdr_send_allowed(qp, h->msn))
 			continue;
-		sdr_dl_del(&h->link);
+		sdr_list_del(&h->link);
 		sdr_send_ready(h);
 	}
-	if (!sdr_dl_empty(&qp->ready))
+	if (!sdr_list_empty(&qp->ready))
 		sdr_send_kick(qp);
 }
 
@@ -312,7 +311,7 @@ static void sdr_send_part(struct sdr_snd_handle *h, const void *addr, uint32_t f
 	h->part_first = h->part_next = first;
 	h->part_end = end == h->npkts ? h->total : end;
 	if (!sdr_send_allowed(qp, h->msn)) {
-		sdr_dl_push(&qp->waiting, &h->link);
+		sdr_list_add_tail(&h->link, &qp->waiting);
 		return;
 	}
 	sdr_send_ready(h);
