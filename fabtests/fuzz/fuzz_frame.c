@@ -18,7 +18,7 @@ static void fuzz_hello(const uint8_t *p, size_t n)
 		return;
 	SDR_FUZZ_CHECK(n == SDR_HELLO_LEN - SDR_CLASS_LEN);
 	SDR_FUZZ_CHECK(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX && h.seg_bytes);
-	SDR_FUZZ_CHECK(!(h.codes & ~SDR_FRAME_CODE_KINDS));
+	SDR_FUZZ_CHECK(!(h.codes & ~SDR_WIRE_CODE_KINDS));
 	if (h.codes)
 		SDR_FUZZ_CHECK(h.code_syms >= 2 && h.code_syms <= SDR_CODE_SYMS_MAX &&
 			       h.code_chunk);
@@ -96,7 +96,7 @@ static void check_code(const struct sdr_frame_rec *f, const struct sdr_frame_rec
 		return;
 	}
 	SDR_FUZZ_CHECK(f->flags & SDR_REC_F_BULK && !f->payload_len);
-	SDR_FUZZ_CHECK((a->kind == 1 || a->kind == 2) && !(a->flags & ~SDR_FRAME_CODE_FLAGS));
+	SDR_FUZZ_CHECK((a->kind == 1 || a->kind == 2) && !(a->flags & ~SDR_WIRE_CODE_FLAGS));
 	SDR_FUZZ_CHECK(a->k && a->m && a->k + a->m <= (int)SDR_CODE_SYMS_MAX);
 	SDR_FUZZ_CHECK(a->chunk && a->seg && !(a->seg % a->chunk) && !(a->from % a->chunk));
 }
@@ -313,7 +313,7 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		return 1 + SDR_RETRY_LEN - SDR_CLASS_LEN;
 	}
 	if (i == 3)
-		return seed_hello(buf, SDR_FRAME_CODE_KINDS);
+		return seed_hello(buf, SDR_WIRE_CODE_KINDS);
 	if (i == 4)
 		return seed_coded(buf);
 	return 0;

@@ -350,7 +350,7 @@ static struct sdr_frame_code draw_code(void)
 	struct sdr_frame_code f = { .kind = (uint8_t)(1 + (in8() & 1)) };
 	uint32_t how = in8();
 
-	f.flags = how & SDR_FRAME_CODE_FLAGS;
+	f.flags = how & SDR_WIRE_CODE_FLAGS;
 	f.k = (uint16_t)(1 + in8() % (how & 64 ? 255 : 16));
 	f.m = (uint16_t)(1 + in8() % (how & 64 ? 255 : 8));
 	f.chunk = how & 128 ? in32() : PAR_MTU * (1 + in8() % 8);

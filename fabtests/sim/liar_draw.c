@@ -225,7 +225,7 @@ static uint64_t draw_len(struct liar *l, const struct sdr_conn *c)
 static void draw_code(struct liar *l, const struct sdr_conn *c, struct sdr_frame_code *f)
 {
 	f->kind = (uint8_t)(1 + liar_below(l->d, 2));
-	f->flags = liar_below(l->d, 4) & SDR_FRAME_CODE_FLAGS;
+	f->flags = liar_below(l->d, 4) & SDR_WIRE_CODE_FLAGS;
 	f->k = (uint16_t)(1 + liar_below(l->d, liar_wild(l) ? 255 : 16));
 	f->m = (uint16_t)(1 + liar_below(l->d, liar_wild(l) ? 255 : 8));
 	f->chunk = liar_wild(l) ? liar_bits32(l) : c->mtu * (1 + liar_below(l->d, 8));

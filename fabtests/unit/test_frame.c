@@ -593,7 +593,7 @@ static void dack__refuses(void **state)
 static void code_fill(struct sdr_frame_code *c)
 {
 	c->kind = (uint8_t)(1 + rng() % 2);
-	c->flags = (uint8_t)(rng() & SDR_FRAME_CODE_FLAGS);
+	c->flags = (uint8_t)(rng() & SDR_WIRE_CODE_FLAGS);
 	c->k = (uint16_t)(1 + rng() % (SDR_CODE_SYMS_MAX - 1));
 	c->m = (uint16_t)(1 + rng() % (SDR_CODE_SYMS_MAX - c->k));
 	c->chunk = 1 + (uint32_t)(rng() >> (32 + rng() % 32));
@@ -1078,7 +1078,7 @@ static void fuzz__hello(void **state)
 		    h.status == SDR_HELLO_OK) {
 			assert_true(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX &&
 				    h.seg_bytes);
-			assert_true(h.codes && !(h.codes & ~SDR_FRAME_CODE_KINDS) && h.code_chunk);
+			assert_true(h.codes && !(h.codes & ~SDR_WIRE_CODE_KINDS) && h.code_chunk);
 			assert_in_range(h.code_syms, 2, SDR_CODE_SYMS_MAX);
 			ok++;
 		}

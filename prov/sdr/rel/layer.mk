@@ -33,7 +33,9 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_pkt_rx.c \
 	prov/sdr/rel/conn/sdr_pkt_tx.c \
 	prov/sdr/rel/conn/sdr_rec.c \
-	prov/sdr/rel/conn/sdr_stranger.c
+	prov/sdr/rel/conn/sdr_stranger.c \
+	prov/sdr/rel/conn/sdr_wire_err.c \
+	prov/sdr/rel/conn/sdr_wire_err.h
 
 noinst_LTLIBRARIES += libsdr_rel_bulk.la
 libsdr_rel_bulk_la_SOURCES = \

@@ -20,7 +20,9 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "sdr_frame.h"
+#include "base/sdr_endian.h"
+#include "sdr_hello.h"
+#include "sdr_record.h"
 
 #define SDR_HELLO_BODY	(SDR_HELLO_LEN - SDR_CLASS_LEN)
 #define SDR_HELLO_QP	56u /* offset of the QP info */
@@ -56,7 +58,7 @@ static int sdr_hello_codes_decode(const uint8_t *p, struct sdr_hello *h)
 	h->codes = p[0];
 	h->code_syms = sdr_get_le16(p + 2);
 	h->code_chunk = sdr_get_le32(p + 4);
-	if (h->codes & ~SDR_FRAME_CODE_KINDS)
+	if (h->codes & ~SDR_WIRE_CODE_KINDS)
 		return -EBADMSG;
 	if (!h->codes)
 		return h->code_syms || h->code_chunk ? -EBADMSG : 0;

@@ -93,7 +93,7 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hello_ts : (uint32_t)(c->rel->now / 1000);
 	/* Parity needs a place of its own, for which a peer of a keyed engine has no key. */
 	if (!sdr_qp_keyed(c->qp)) {
-		h->codes = 1u << SDR_CODE_XOR | 1u << SDR_CODE_MDS;
+		h->codes = SDR_WIRE_CODE_KINDS;
 		h->code_syms = SDR_CODE_SYMS_MAX;
 		h->code_chunk = SDR_REL_EC_CHUNK;
 	}

@@ -9,6 +9,7 @@
  * their numbers, so what comes again does no harm.
  */
 #include "rel/sdr_rel_priv.h"
+#include "sdr_wire_err.h"
 
 /* The newest packet came from there: the peer moved, or an address translator changed its mind. */
 static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
@@ -124,7 +125,8 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 	}
 }
 
-static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct pkt_sum *sum)
+/* f: a record's status is translated in place. */
+static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *sum)
 {
 	sdr_rel_step(c->rel);
 	switch (f->type) {
@@ -150,6 +152,8 @@ static void pkt_frame(struct sdr_conn *c, const struct sdr_frame *f, struct pkt_
 		break;
 	case SDR_FRAME_REC:
 		pkt_ack_want(c);
+		if (f->rec.op != SDR_REC_CTS)
+			f->rec.status = sdr_rel_err_of_status(f->rec.status);
 		pkt_record(c, &f->rec, sum);
 		break;
 	case SDR_FRAME_CLOSE:

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Reliable records: the frame REC, which carries operations and their answers.  Each is processed
+ * exactly once, however often and in whatever order its packets come.
+ */
+#ifndef SDR_RECORD_H
+#define SDR_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "sdr_status.h"
+
+/*
+ * A reliable record.  Processed exactly once (rseq); SEND and TSEND in the order of mseq.  The
+ * decoder demands ORDER of SEND and TSEND, RMA of WRITE and READ, BULK of BIND; fields that are not
+ * present read 0 (len: payload_len).
+ */
+enum sdr_rec_op {
+	SDR_REC_SEND =
+		/*
+		 * message: inline payload, bulk, or waiting for CTS; with a status: void, it meets
+		 * no receive
+		 */
+	1,
+	SDR_REC_TSEND = 2,
+	SDR_REC_WRITE = 3,    /* into (addr, key): inline or bulk */
+	SDR_REC_READ = 4,     /* wants len bytes of (addr, key) */
+	SDR_REC_READ_RSP = 5, /* answer to READ `id`: inline or bulk, or a status */
+	SDR_REC_BIND =
+		/*
+		 * bulk of the earlier SEND, TSEND or WRITE `id` starts now at msn; a status: it
+		 * will not come
+		 */
+	6,
+	SDR_REC_CTS = 7, /* the peer's SEND, TSEND or WRITE `id` has its buffer: BIND and send */
+	/* the peer's SEND `id` found no receive: stop, its msns are void, wait for CTS */
+	SDR_REC_PARK = 8,
+	/* the peer's operation `id` ended with status (delivery report or refusal) */
+	SDR_REC_DONE = 9,
+};
+#define SDR_REC_F_LEN  0x001u /* field present */
+#define SDR_REC_F_TAG  0x002u
+#define SDR_REC_F_DATA 0x004u
+/* msn present: the bytes come as SDR messages msn, msn + 1, ... */
+#define SDR_REC_F_BULK	   0x008u
+#define SDR_REC_F_RMA	   0x010u /* addr, key present */
+#define SDR_REC_F_STATUS   0x020u
+#define SDR_REC_F_ORDER	   0x040u /* mseq present */
+#define SDR_REC_F_DELIVERY 0x080u /* answer with DONE when the bytes lie in the matched buffer */
+/* va, rkey present: where the bytes that this record asks for may be written */
+#define SDR_REC_F_KEY 0x100u
+/* with BULK and without payload only: the bytes come with parity */
+#define SDR_REC_F_CODE	 0x200u
+#define SDR_REC_F_FIELDS 0x3ffu
+/*
+ * Parity of a bulk: its bytes come in data segments of seg bytes (the last may be short); each
+ * segment that ends behind `from` is coded (prov/sdr/fec/sdr_code.h) and followed by a message of
+ * parity.  Messages: the segments that are not coded have msn, msn + 1, ...; then each coded one
+ * takes two, data and parity.
+ *
+ *    kind(1) flags(1) k(2) m(2) zero(2) chunk(4) seg(4) from(8): 24 bytes
+ *
+ * The decoder demands: kind 1 or 2, no unknown flag, 1 <= k, 1 <= m, k + m <= SDR_CODE_SYMS_MAX,
+ * zero 0, chunk > 0, seg > 0 and a multiple of chunk, from a multiple of chunk.
+ */
+#define SDR_CODE_SYMS_MAX  256u
+#define SDR_FRAME_CODE_LEN 24u
+struct sdr_frame_code {
+	uint8_t kind;	/* enum sdr_wire_code */
+	uint8_t flags;	/* SDR_WIRE_CODE_F_* */
+	uint16_t k, m;	/* chunks of a submessage, parity chunks sent unasked */
+	uint32_t chunk; /* bytes, a multiple of the mtu */
+	uint32_t seg;	/* bytes of a data segment, a multiple of chunk */
+	uint64_t from;	/* bytes of the operation in front of the parity, a multiple of chunk */
+};
+struct sdr_frame_rec {
+	uint8_t op;
+	uint16_t flags;
+	uint32_t rseq;
+	uint32_t id;
+	uint32_t mseq; /* ORDER */
+	uint64_t len;  /* LEN: bytes of the whole operation; without: payload_len */
+	uint64_t tag;
+	uint64_t data;
+	uint32_t msn;	    /* BULK */
+	uint64_t addr, key; /* RMA */
+	uint64_t va;	    /* KEY: READ and CTS only, whose sender's engine is keyed (sdr_uc.h) */
+	uint32_t rkey;
+	int32_t status; /* STATUS: enum sdr_wire_status; CTS: enum sdr_wire_cts_status */
+	struct sdr_frame_code code; /* CODE */
+	uint32_t payload_len;	    /* inline bytes, <= SDR_CTL_MAX */
+	const uint8_t *payload;
+};
+/* header bytes of a record with payload, which has neither KEY nor CODE */
+#define SDR_REC_HDR_MAX 64u
+
+/*
+ * Header and payload (payload may be NULL: the caller writes payload_len bytes behind the returned
+ * header length itself).
+ */
+size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec *f);
+size_t sdr_frame_rec_size(const struct sdr_frame_rec *f);
+
+#endif /* SDR_RECORD_H */
