@@ -472,7 +472,7 @@ static void soft_case(const struct test *t)
 		DIE("QP info of the device is wrong");
 	ret = uc->ops->qp_connect(q, &p, NULL);
 	if (ret)
-		DIE("connect: %s: %s", strerror(-ret), sdr_soft_reason(uc));
+		DIE("connect: %s: %s", strerror(-ret), uc->ops->reason(uc));
 	in_step();
 	soft_send(uc, q, &h, src);
 	soft_receive(uc, q, dst, want);

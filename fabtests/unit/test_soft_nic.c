@@ -369,18 +369,18 @@ static void nic__port_taken(void **state)
 
 	(void)state;
 	bed_open(&b, false, 0, 0);
-	assert_string_equal(sdr_soft_reason(b.uc), "");
+	assert_string_equal(b.uc->ops->reason(b.uc), "");
 	fd = sock_at(false, ENG, SDR_ROCE_PORT);
 	assert_int_equal(bed_try_connect(&b), -EADDRINUSE);
-	assert_non_null(strstr(sdr_soft_reason(b.uc), "UDP port 4791"));
-	assert_non_null(strstr(sdr_soft_reason(b.uc), "rdma_rxe"));
+	assert_non_null(strstr(b.uc->ops->reason(b.uc), "UDP port 4791"));
+	assert_non_null(strstr(b.uc->ops->reason(b.uc), "rdma_rxe"));
 	/* A soft peer does not need it. */
 	b.peer.flags = 0;
 	bed_connect(&b);
 	close(fd);
 	b.peer.flags = SDR_QP_F_NIC | SDR_QP_F_KEYED;
 	bed_connect(&b);
-	assert_string_equal(sdr_soft_reason(b.uc), "");
+	assert_string_equal(b.uc->ops->reason(b.uc), "");
 	t = bed_write(&b, SDR_UC_F_KEYED, (const uint8_t *)"x");
 	t.len = 1;
 	assert_int_equal(b.uc->ops->post(b.uc, &t, 1), 1);

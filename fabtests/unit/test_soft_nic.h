@@ -234,7 +234,6 @@ static void bed_open(struct bed *b, bool v6, uint16_t port, uint8_t off)
 		.generations = 4, .channels = 2, .mtu = BED_MTU, .max_msg = BED_MSG
 	};
 	char name[80], text[64], err[SDR_UC_ERR_LEN] = "";
-	struct sockaddr_storage sa;
 	struct sdr_uc_addr addr;
 	uint32_t i;
 
@@ -254,8 +253,8 @@ static void bed_open(struct bed *b, bool v6, uint16_t port, uint8_t off)
 	oa.err_len = sizeof(err);
 	if (sdr_uc_open(name, &oa, &b->uc))
 		fail_msg("%s: %s", name, err);
-	assert_int_equal(sdr_soft_sockname(b->uc, &sa), 0);
-	b->port = ntohs(((struct sockaddr_in *)(void *)&sa)->sin_port);
+	b->uc->ops->sockname(b->uc, &addr);
+	b->port = sdr_get_be16(addr.b + 1);
 	b->uc->ops->info(b->uc, &b->info);
 	qa.split = (struct sdr_imm_split)SDR_IMM_SPLIT_DEFAULT;
 	qa.cookie = b;

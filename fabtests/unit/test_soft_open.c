@@ -75,15 +75,15 @@ static void open__names(void **state)
 
 static void open__port_in_use(void **state)
 {
-	char name[64], err[SDR_UC_ERR_LEN];
-	struct sockaddr_storage sa;
+	char name[72], text[64], err[SDR_UC_ERR_LEN];
+	struct sdr_uc_addr addr;
 	struct sdr_uc *uc;
 
 	(void)state;
 	assert_int_equal(sdr_uc_open("soft:127.0.0.1", NULL, &uc), 0);
-	assert_int_equal(sdr_soft_sockname(uc, &sa), 0);
-	snprintf(name, sizeof(name), "soft:127.0.0.1:%u",
-		 ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	uc->ops->sockname(uc, &addr);
+	sdr_uc_addr_format(&addr, text, sizeof(text));
+	snprintf(name, sizeof(name), "soft:%s", text);
 	assert_int_equal(open_err(name, (struct sdr_uc_open_attr){ 0 }, err), -EADDRINUSE);
 	assert_non_null(strstr(err, "bind"));
 	uc->ops->close(uc);

@@ -729,6 +729,11 @@ static int loop_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	return k;
 }
 
+static void loop_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
+{
+	loop_addr(loop_node_of(uc)->number, out);
+}
+
 static int loop_fd(struct sdr_uc *uc)
 {
 	(void)uc;
@@ -756,6 +761,7 @@ static const struct sdr_uc_ops loop_ops = {
 	.close = loop_close,
 	.info = loop_info,
 	.stats = loop_stats,
+	.sockname = loop_sockname,
 	.now = loop_now,
 	.qp_create = loop_qp_create,
 	.qp_destroy = loop_qp_destroy,

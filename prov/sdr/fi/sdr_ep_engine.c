@@ -89,12 +89,9 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	ret = sdr_ep_open_uc(ep, &inner, &what, err, sizeof(err));
 	if (ret)
 		goto complain;
-	if (sdr_verbs_sockname(inner, &ep->src))
-		ret = sdr_soft_sockname(inner, &ep->src);
-	if (ret) {
-		inner->ops->close(inner);
-		return ret;
-	}
+	inner->ops->sockname(inner, &addr);
+	memset(&ep->src, 0, sizeof(ep->src));
+	sdr_uc_addr_to_sockaddr(&addr, &ep->src);
 	uc = inner;
 	if (ep->env.fault[0]) {
 		ret = sdr_fault_open(inner, ep->env.fault, rand[2], &uc, err, sizeof(err));

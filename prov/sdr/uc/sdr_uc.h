@@ -171,6 +171,11 @@ struct sdr_uc_ops {
 	void (*close)(struct sdr_uc *uc);
 	void (*info)(struct sdr_uc *uc, struct sdr_uc_info *out);
 	void (*stats)(struct sdr_uc *uc, struct sdr_uc_stats *out);
+	/*
+	 * The address it is bound to, with its port: where others meet it.  Bound to all addresses
+	 * of a family: of no address, or of the first that others reach it at.
+	 */
+	void (*sockname)(struct sdr_uc *uc, struct sdr_uc_addr *out);
 	uint64_t (*now)(struct sdr_uc *uc); /* ns, monotonic: the one clock of everything above */
 
 	/*

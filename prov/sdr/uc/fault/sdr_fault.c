@@ -404,6 +404,13 @@ static bool sdr_fault_reading(struct sdr_uc *uc, const void *buf, size_t len)
 	return f->inner->ops->reading && f->inner->ops->reading(f->inner, buf, len);
 }
 
+static void sdr_fault_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	f->inner->ops->sockname(f->inner, out);
+}
+
 static int sdr_fault_fd(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -429,6 +436,7 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.close = sdr_fault_close,
 	.info = sdr_fault_info,
 	.stats = sdr_fault_stats,
+	.sockname = sdr_fault_sockname,
 	.now = sdr_fault_now,
 	.qp_create = sdr_fault_qp_create,
 	.qp_destroy = sdr_fault_qp_destroy,
@@ -495,11 +503,4 @@ void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns)
 {
 	if (uc->ops == &sdr_fault_ops && sdr_fault_of(uc)->holds)
 		sdr_fault_hold_drain(sdr_fault_of(uc), patience_ns);
-}
-
-struct sdr_uc *sdr_fault_inner(struct sdr_uc *uc)
-{
-	while (uc->ops == &sdr_fault_ops)
-		uc = sdr_fault_of(uc)->inner;
-	return uc;
 }

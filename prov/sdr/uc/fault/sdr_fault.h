@@ -51,8 +51,6 @@ int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct
 		   char *err, size_t err_len);
 int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec,
 			struct sdr_uc **uc);
-/* The engine under fault injection; uc itself when it is none. */
-struct sdr_uc *sdr_fault_inner(struct sdr_uc *uc);
 
 /*
  * Sends what is held back, each packet at its time: sleeps for as long as that takes, patience_ns

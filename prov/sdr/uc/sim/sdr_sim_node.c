@@ -353,6 +353,13 @@ static void sdr_sim_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 	*out = sdr_sim_eng(uc)->st;
 }
 
+static void sdr_sim_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
+{
+	const struct sdr_sim_eng *e = sdr_sim_eng(uc);
+
+	sdr_sim_node_addr(e->w, e->node, out);
+}
+
 static void sdr_sim_close(struct sdr_uc *uc)
 {
 	struct sdr_sim_eng *e = sdr_sim_eng(uc);
@@ -388,6 +395,7 @@ static const struct sdr_uc_ops sdr_sim_ops = {
 	.close = sdr_sim_close,
 	.info = sdr_sim_info,
 	.stats = sdr_sim_stats,
+	.sockname = sdr_sim_sockname,
 	.now = sdr_sim_now,
 	.qp_create = sdr_sim_qp_create,
 	.qp_destroy = sdr_sim_qp_destroy,

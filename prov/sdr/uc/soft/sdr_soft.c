@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "uc/fault/sdr_fault.h"
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
 
@@ -150,6 +149,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 {
 	struct sockaddr_storage sa;
 	struct sdr_soft *s;
+	socklen_t len;
 	int ret;
 
 	if (a->channels > SDR_CHANNELS_MAX)
@@ -182,14 +182,13 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 		if (ret)
 			goto err;
 	}
-	ret = sdr_soft_sockname(&s->uc, &sa);
-	if (ret)
+	len = sizeof(sa);
+	if (getsockname(s->fd[0], (struct sockaddr *)&sa, &len)) {
+		ret = -errno;
 		goto err;
+	}
 	sdr_uc_addr_from_sockaddr(&s->addr, (struct sockaddr *)&sa);
-	if (s->family == AF_INET6)
-		s->any = IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)&sa)->sin6_addr);
-	else
-		s->any = ((struct sockaddr_in *)&sa)->sin_addr.s_addr == 0;
+	s->any = sdr_sockaddr_any((struct sockaddr *)&sa);
 	ret = sdr_soft_tx_init(s);
 	if (ret)
 		goto err;
@@ -221,6 +220,11 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 static void sdr_soft_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 {
 	*out = sdr_soft_of(uc)->st;
+}
+
+static void sdr_soft_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
+{
+	*out = sdr_soft_of(uc)->addr;
 }
 
 static uint64_t sdr_soft_now(struct sdr_uc *uc)
@@ -271,10 +275,16 @@ static bool sdr_soft_arm(struct sdr_uc *uc)
 	return false;
 }
 
+static const char *sdr_soft_reason(struct sdr_uc *uc)
+{
+	return sdr_soft_of(uc)->reason;
+}
+
 static const struct sdr_uc_ops sdr_soft_ops = {
 	.close = sdr_soft_close,
 	.info = sdr_soft_info,
 	.stats = sdr_soft_stats,
+	.sockname = sdr_soft_sockname,
 	.now = sdr_soft_now,
 	.qp_create = sdr_soft_qp_create,
 	.qp_destroy = sdr_soft_qp_destroy,
@@ -295,7 +305,6 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out)
 {
-	uc = sdr_fault_inner(uc);
 	memset(out, 0, sizeof(*out));
 	if (uc->ops == &sdr_soft_ops)
 		*out = sdr_soft_of(uc)->xst;
@@ -304,21 +313,4 @@ void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out)
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn)
 {
 	sdr_soft_of(uc)->ctl_qpn = qpn;
-}
-
-const char *sdr_soft_reason(struct sdr_uc *uc)
-{
-	uc = sdr_fault_inner(uc);
-	return uc->ops == &sdr_soft_ops ? sdr_soft_of(uc)->reason : "";
-}
-
-int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
-{
-	socklen_t len = sizeof(*out);
-
-	uc = sdr_fault_inner(uc);
-	if (uc->ops != &sdr_soft_ops)
-		return -EINVAL;
-	memset(out, 0, sizeof(*out));
-	return getsockname(sdr_soft_of(uc)->fd[0], (struct sockaddr *)out, &len) ? -errno : 0;
 }

@@ -47,18 +47,11 @@ struct sdr_soft_stats {
 	uint64_t rx_err;   /* errors that a receive call reported (ICMP and the like); ignored */
 	uint64_t rx_trunc; /* datagrams longer than any of ours */
 };
-/* Both look through fault injection; counters of an engine that is not soft are zero. */
+/* All zero of an engine that is not soft. */
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out);
-/*
- * Why the last qp_connect failed that had more to say than its errno: cause and remedy (UDP port
- * 4791 is taken); "" when none did.  Lives as long as the engine; looks through fault injection.
- */
-const char *sdr_soft_reason(struct sdr_uc *uc);
 /*
  * For an engine that uses this one as its socket: where control datagrams say that answers may go.
  */
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn);
-/* The bound address of the first socket.  0, or -EINVAL when uc is not a soft engine. */
-int sdr_soft_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
 
 #endif /* SDR_SOFT_H */

@@ -105,8 +105,9 @@ static int sdr_soft_port_listen(struct sdr_soft *s, struct sdr_soft_port *r)
 	const char *what;
 	int ret;
 
-	ret = sdr_soft_sockname(&s->uc, &sa);
-	if (ret)
+	memset(&sa, 0, sizeof(sa));
+	ret = sdr_uc_addr_to_sockaddr(&s->addr, &sa);
+	if (ret < 0)
 		return ret;
 	sdr_soft_port_set(&sa, SDR_ROCE_PORT);
 	r->fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, s->rcvbuf, 0, &what);

@@ -24,7 +24,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "uc/fault/sdr_fault.h"
 #include "sdr_verbs_impl.h"
 
 static const struct sdr_uc_ops sdr_verbs_ops;
@@ -196,15 +195,14 @@ static int sdr_verbs_socket(struct sdr_verbs *v)
 	struct sdr_soft_attr s = { .bind = v->local,
 				   .err = v->reason,
 				   .err_len = sizeof(v->reason) };
+	struct sdr_uc_addr bound;
 	struct sdr_uc_info info;
 	int ret = sdr_soft_open(&s, &v->soft);
 
 	if (ret)
 		return ret;
-	ret = sdr_soft_sockname(v->soft, &v->local);
-	if (ret)
-		return ret;
-	memcpy(v->addr.b + 1, &((struct sockaddr_in *)&v->local)->sin_port, 2);
+	v->soft->ops->sockname(v->soft, &bound);
+	memcpy(v->addr.b + 1, bound.b + 1, 2); /* the port */
 	v->soft->ops->info(v->soft, &info);
 	v->ctl_max = info.ctl_max;
 	return 0;
@@ -376,6 +374,11 @@ static void sdr_verbs_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 	out->regs += atomic_load_explicit(&v->pd->regs, memory_order_relaxed);
 }
 
+static void sdr_verbs_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
+{
+	*out = sdr_verbs_of(uc)->addr;
+}
+
 int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq)
 {
 	uint64_t until = sdr_verbs_now(&v->uc) + SDR_VERBS_KEY_NS;
@@ -463,6 +466,7 @@ static const struct sdr_uc_ops sdr_verbs_ops = {
 	.close = sdr_verbs_close,
 	.info = sdr_verbs_info,
 	.stats = sdr_verbs_stats,
+	.sockname = sdr_verbs_sockname,
 	.now = sdr_verbs_now,
 	.qp_create = sdr_verbs_qp_create,
 	.qp_destroy = sdr_verbs_qp_destroy,
@@ -484,14 +488,3 @@ static const struct sdr_uc_ops sdr_verbs_ops = {
 	.reason = sdr_verbs_reason,
 	.deadline = sdr_verbs_deadline,
 };
-
-int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
-{
-	uc = sdr_fault_inner(uc);
-	if (uc->ops != &sdr_verbs_ops)
-		return -EINVAL;
-	*out = sdr_verbs_of(uc)->local;
-	if (sdr_verbs_of(uc)->any)
-		sdr_uc_addr_to_sockaddr(&sdr_verbs_of(uc)->addr, out);
-	return 0;
-}

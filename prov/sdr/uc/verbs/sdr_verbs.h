@@ -70,11 +70,6 @@ struct sdr_verbs_attr {
 
 /* 0, or -ENODEV, -EADDRNOTAVAIL, -EINVAL, -EACCES, -ENOMEM ... */
 int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc);
-/*
- * The address of the engine's socket: where others meet it.  Looks through fault injection.  0, or
- * -EINVAL: not verbs.
- */
-int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out);
 
 /*
  * Memory that the application registered itself (fi_mr_reg): engines of this process on this device

@@ -241,7 +241,7 @@ struct sdr_verbs {
 	int gid_index;		   /* of the bound address, or the first */
 	struct sdr_verbs_src *src; /* all of the port, of the family */
 	uint32_t nsrc;
-	struct sockaddr_storage local; /* as the socket is bound, with its port */
+	struct sockaddr_storage local; /* what the socket binds */
 	struct sdr_uc_addr addr;       /* where others meet it: bound, or the first */
 	uint32_t mtu, ctl_max;
 	enum ibv_mtu port_mtu;

@@ -32,13 +32,6 @@ int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc)
 	return sdr_verbs_none(attr->err, attr->err_len, -EOPNOTSUPP);
 }
 
-int sdr_verbs_sockname(struct sdr_uc *uc, struct sockaddr_storage *out)
-{
-	(void)uc;
-	(void)out;
-	return -EINVAL;
-}
-
 int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem,
 		      char *err, size_t err_len)
 {
