@@ -391,7 +391,7 @@ static void node__geometry_is_checked(void **state)
 	assert_int_equal(t.uc[0]->ops->qp_connect(t.qp[0], &other, NULL), -EPROTO);
 	other = t.info[1];
 	other.addr_len = 0;
-	assert_int_equal(t.uc[0]->ops->qp_connect(t.qp[0], &other, NULL), -EINVAL);
+	assert_int_equal(t.uc[0]->ops->qp_connect(t.qp[0], &other, NULL), -EDESTADDRREQ);
 	assert_int_equal(t.uc[0]->ops->qp_connect(t.qp[0], &other, &t.addr[1]), 0);
 	assert_int_equal(t.uc[1]->ops->slot_bind(t.qp[1], 1024, 0, dst, 1, NULL), -EINVAL);
 	assert_int_equal(t.uc[1]->ops->slot_bind(t.qp[1], 0, 0, dst, 1024 * PAIR_MTU + 1, NULL),

@@ -19,6 +19,8 @@ libsdr_uc_la_SOURCES = \
 	prov/sdr/uc/sdr_uc_net.h \
 	prov/sdr/uc/sdr_uc_open.c \
 	prov/sdr/uc/sdr_uc_open.h \
+	prov/sdr/uc/sdr_uc_qp.c \
+	prov/sdr/uc/sdr_uc_qp.h \
 	prov/sdr/uc/sim/sdr_sim.h \
 	prov/sdr/uc/sim/sdr_sim_grant.c \
 	prov/sdr/uc/sim/sdr_sim_impl.h \

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "uc/sdr_uc_qp.h"
 #include "sdr_sim_impl.h"
 
 /* ---- QPs ------------------------------------------------------------------------------------- */
@@ -71,10 +73,10 @@ int sdr_sim_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct 
 	struct sdr_sim_qp *qp;
 	int err;
 
-	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
-	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) ||
-	    a->mtu < SDR_MTU_MIN || a->mtu > e->attr.mtu || !a->max_msg || a->max_msg % a->mtu ||
-	    a->max_msg > (uint64_t)a->mtu << a->split.off_bits)
+	err = sdr_uc_qp_attr_check(a, e->attr.mtu);
+	if (err)
+		return err;
+	if (a->mtu < SDR_MTU_MIN)
 		return -EINVAL;
 	if (e->qps_n >= SDR_SIM_QPS_MAX)
 		return -ENOSPC;
@@ -199,20 +201,13 @@ int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *pe
 		       const struct sdr_uc_addr *addr)
 {
 	struct sdr_sim_qp *qp = sdr_sim_qp(base);
-	const struct sdr_uc_qp_attr *a = &qp->attr;
-	struct sdr_uc_addr from_info;
+	struct sdr_uc_addr to;
+	int err;
 
-	if (peer->channels != a->channels || peer->generations != a->generations ||
-	    peer->mtu != a->mtu || peer->max_msg != a->max_msg ||
-	    memcmp(&peer->split, &a->split, sizeof(a->split)))
-		return -EPROTO;
-	if (!addr) {
-		if (peer->addr_len != 4)
-			return -EINVAL;
-		sdr_sim_addr_make(sdr_get_le32(peer->addr), &from_info);
-		addr = &from_info;
-	}
-	sdr_sim_qp_readdress(base, addr);
+	err = sdr_uc_qp_meet(base, peer, addr, &to);
+	if (err)
+		return err;
+	sdr_sim_qp_readdress(base, &to);
 	qp->peer_qpn = peer->qpn;
 	qp->peer_rkey = peer->rkey;
 	for (uint32_t i = 0; i < SDR_SIM_QPN_SPAN; i++)

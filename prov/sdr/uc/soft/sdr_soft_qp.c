@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uc/sdr_uc_qp.h"
 #include "sdr_soft_impl.h"
 
 #define SDR_SOFT_QPN_CAP 256u /* entries the QP table starts with */
@@ -74,13 +75,9 @@ int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct
 	struct sdr_soft_qp *q;
 	int ret;
 
-	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
-	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) ||
-	    a->split.id_bits > SDR_IMM_ID_BITS_MAX)
-		return -EINVAL;
-	if (!a->mtu || a->mtu > s->mtu || !a->max_msg || a->max_msg % a->mtu ||
-	    a->max_msg / a->mtu > 1ull << a->split.off_bits)
-		return -EINVAL;
+	ret = sdr_uc_qp_attr_check(a, s->mtu);
+	if (ret)
+		return ret;
 	q = calloc(1, sizeof(*q) + ntp * sizeof(q->psn[0]));
 	if (!q)
 		return -ENOMEM;
@@ -177,25 +174,17 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 			const struct sdr_uc_addr *addr)
 {
 	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
-	struct sdr_uc_addr from_info = { 0 };
+	struct sdr_uc_addr to;
 	uint32_t i;
 	int ret;
 
-	if (p->channels != q->channels || p->generations != q->generations || p->mtu != q->mtu ||
-	    p->max_msg != q->max_msg || p->split.id_bits != q->split.id_bits ||
-	    p->split.off_bits != q->split.off_bits || p->split.user_bits != q->split.user_bits)
-		return -EPROTO;
-	if (!addr) {
-		if (!p->addr_len || p->addr_len > sizeof(p->addr))
-			return -EDESTADDRREQ;
-		from_info.len = p->addr_len;
-		memcpy(from_info.b, p->addr, p->addr_len);
-		addr = &from_info;
-	}
+	ret = sdr_uc_qp_meet(qp, p, addr, &to);
+	if (ret)
+		return ret;
 	if (p->flags & SDR_QP_F_NIC)
-		ret = sdr_soft_nic_connect(q, p, addr);
+		ret = sdr_soft_nic_connect(q, p, &to);
 	else
-		ret = sdr_soft_dest_make(q->s, addr, &q->dest);
+		ret = sdr_soft_dest_make(q->s, &to, &q->dest);
 	if (ret)
 		return ret;
 	if (!(p->flags & SDR_QP_F_NIC)) {

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_qp.h"
 #include "sdr_verbs_impl.h"
 
 static const uint32_t sdr_verbs_access = IBV_ACCESS_REMOTE_WRITE;
@@ -141,12 +142,11 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 	struct sdr_verbs *v = sdr_verbs_of(uc);
 	uint32_t ntp = (uint32_t)a->channels * a->generations, i;
 	struct sdr_verbs_qp *q;
-	int ret = -ENOMEM;
+	int ret;
 
-	if (!a->channels || a->channels > SDR_CHANNELS_MAX || !a->generations ||
-	    a->generations > SDR_GENERATIONS_MAX || sdr_imm_split_check(&a->split) ||
-	    a->split.id_bits > SDR_IMM_ID_BITS_MAX)
-		return -EINVAL;
+	ret = sdr_uc_qp_attr_check(a, v->mtu);
+	if (ret)
+		return ret;
 	if (ntp > SDR_QP_INFO_TPS_MAX) {
 		snprintf(
 			v->reason, sizeof(v->reason),
@@ -156,9 +156,7 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 			v->device, a->channels, a->generations, ntp, SDR_QP_INFO_TPS_MAX);
 		return -EINVAL;
 	}
-	if (!a->mtu || a->mtu > v->mtu || !a->max_msg || a->max_msg % a->mtu ||
-	    a->max_msg / a->mtu > 1ull << a->split.off_bits)
-		return -EINVAL;
+	ret = -ENOMEM;
 	q = calloc(1, sizeof(*q) + ntp * sizeof(q->tp[0]));
 	if (!q)
 		return ret;
@@ -305,25 +303,17 @@ int sdr_verbs_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 			 const struct sdr_uc_addr *addr)
 {
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
-	struct sdr_uc_addr from_info = { 0 };
+	struct sdr_uc_addr to;
 	int ret;
 
-	if (p->channels != q->channels || p->generations != q->generations || p->mtu != q->mtu ||
-	    p->max_msg != q->max_msg || p->split.id_bits != q->split.id_bits ||
-	    p->split.off_bits != q->split.off_bits || p->split.user_bits != q->split.user_bits)
-		return -EPROTO;
-	if (!addr) {
-		if (!p->addr_len || p->addr_len > sizeof(p->addr))
-			return -EDESTADDRREQ;
-		from_info.len = p->addr_len;
-		memcpy(from_info.b, p->addr, p->addr_len);
-		addr = &from_info;
-	}
+	ret = sdr_uc_qp_meet(qp, p, addr, &to);
+	if (ret)
+		return ret;
 	q->peer = *p;
-	q->addr = *addr;
+	q->addr = to;
 	q->peer_rkey = p->rkey;
 	q->peer_nic = p->flags & SDR_QP_F_NIC;
-	ret = sdr_verbs_qp_path(q, addr);
+	ret = sdr_verbs_qp_path(q, &to);
 	if (ret)
 		return ret;
 	sdr_verbs_qp_ctl(q);
