@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# cmocka programs for prov/sdr/uc, one per object.  They are linked against every layer,
-# cmocka and libfabric without saying so (LDADD of Makefile.am), and run from anywhere:
-# a test that needs a file finds it through $SDR_SRCDIR and $SDR_BUILDDIR.
+# cmocka programs for prov/sdr/uc, one per object.  Those that open engines by name are linked with
+# the whole layer, the others with the one engine that they test: an arrow from it to another does
+# not link.  They run from anywhere: a test that needs a file finds it through $SDR_SRCDIR and
+# $SDR_BUILDDIR.
+
+UC_TEST_LIBS = libsdr_uc_base.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
 UNIT_TESTS += fabtests/unit/test_sim_node fabtests/unit/test_sim_link
+fabtests_unit_test_sim_node_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
+fabtests_unit_test_sim_link_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_node_SOURCES = fabtests/unit/test_sim_node.c fabtests/unit/test_sim_util.h
 fabtests_unit_test_sim_link_SOURCES = fabtests/unit/test_sim_link.c fabtests/unit/test_sim_util.h
 
@@ -23,13 +28,22 @@ fabtests_unit_test_fault_spec_SOURCES = fabtests/unit/test_fault_spec.c fabtests
 fabtests_unit_test_fault_engine_SOURCES = fabtests/unit/test_fault_engine.c fabtests/unit/test_fault_util.h
 fabtests_unit_test_fault_soft_SOURCES = fabtests/unit/test_fault_soft.c fabtests/unit/test_soft_util.h
 
+fabtests_unit_test_fault_spec_LDADD = libsdr_uc_fault.la $(UC_TEST_LIBS)
+fabtests_unit_test_fault_engine_LDADD = libsdr_uc_fault.la $(UC_TEST_LIBS)
+fabtests_unit_test_fault_soft_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+fabtests_unit_test_soft_full_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+fabtests_unit_test_soft_open_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+fabtests_unit_test_soft_data_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+fabtests_unit_test_soft_bad_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+fabtests_unit_test_soft_nic_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+
 if HAVE_VERBS
 UNIT_TESTS += fabtests/unit/test_verbs_lib fabtests/unit/test_verbs_bad
 endif
 fabtests_unit_test_verbs_bad_SOURCES = fabtests/unit/test_verbs_bad.c
-fabtests_unit_test_verbs_bad_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+fabtests_unit_test_verbs_bad_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la $(UC_TEST_LIBS)
 fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c
-fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 
 # Measures the soft engine beside a bare UDP socket; "make" builds it, no test runs it.
 noinst_PROGRAMS += sdr_uc_bench

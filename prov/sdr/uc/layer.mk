@@ -1,33 +1,47 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# uc/: the unreliable-write engines (soft, sim, verbs) and fault injection.
+# uc/: the unreliable-write engines (soft, sim, verbs) and fault injection, each a convenience
+# library of its own over libsdr_uc_base.la; libsdr_uc.la is all of them with what opens them.
+# verbs has a soft engine inside, as its socket; no other knows a second one, and a test that is
+# linked with one of them alone shows it.
 # Every .c and .h of the layer stands in the list (what is not listed is neither built
 # nor distributed).  Without libibverbs one file says so.
 
-noinst_LTLIBRARIES += libsdr_uc.la
-libsdr_uc_la_SOURCES = \
-	prov/sdr/uc/fault/sdr_fault.c \
-	prov/sdr/uc/fault/sdr_fault.h \
-	prov/sdr/uc/fault/sdr_fault_hold.c \
-	prov/sdr/uc/fault/sdr_fault_impl.h \
-	prov/sdr/uc/fault/sdr_fault_spec.c \
+noinst_LTLIBRARIES += \
+	libsdr_uc.la \
+	libsdr_uc_base.la \
+	libsdr_uc_fault.la \
+	libsdr_uc_sim.la \
+	libsdr_uc_soft.la \
+	libsdr_uc_verbs.la
+
+libsdr_uc_base_la_SOURCES = \
 	prov/sdr/uc/sdr_uc.h \
 	prov/sdr/uc/sdr_uc_addr.c \
 	prov/sdr/uc/sdr_uc_addr.h \
 	prov/sdr/uc/sdr_uc_net.c \
 	prov/sdr/uc/sdr_uc_net.h \
-	prov/sdr/uc/sdr_uc_open.c \
-	prov/sdr/uc/sdr_uc_open.h \
 	prov/sdr/uc/sdr_uc_qp.c \
-	prov/sdr/uc/sdr_uc_qp.h \
+	prov/sdr/uc/sdr_uc_qp.h
+
+libsdr_uc_fault_la_SOURCES = \
+	prov/sdr/uc/fault/sdr_fault.c \
+	prov/sdr/uc/fault/sdr_fault.h \
+	prov/sdr/uc/fault/sdr_fault_hold.c \
+	prov/sdr/uc/fault/sdr_fault_impl.h \
+	prov/sdr/uc/fault/sdr_fault_spec.c
+
+libsdr_uc_sim_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim.h \
 	prov/sdr/uc/sim/sdr_sim_grant.c \
 	prov/sdr/uc/sim/sdr_sim_impl.h \
 	prov/sdr/uc/sim/sdr_sim_link.c \
 	prov/sdr/uc/sim/sdr_sim_node.c \
 	prov/sdr/uc/sim/sdr_sim_qp.c \
-	prov/sdr/uc/sim/sdr_sim_world.c \
+	prov/sdr/uc/sim/sdr_sim_world.c
+
+libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
@@ -35,11 +49,12 @@ libsdr_uc_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_qp.c \
 	prov/sdr/uc/soft/sdr_soft_rx.c \
 	prov/sdr/uc/soft/sdr_soft_sock.c \
-	prov/sdr/uc/soft/sdr_soft_tx.c \
-	prov/sdr/uc/verbs/sdr_verbs.h
+	prov/sdr/uc/soft/sdr_soft_tx.c
 
+libsdr_uc_verbs_la_SOURCES = \
+	prov/sdr/uc/verbs/sdr_verbs.h
 if HAVE_VERBS
-libsdr_uc_la_SOURCES += \
+libsdr_uc_verbs_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs.c \
 	prov/sdr/uc/verbs/sdr_verbs_bad.c \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.c \
@@ -57,5 +72,11 @@ libsdr_uc_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_rx.c \
 	prov/sdr/uc/verbs/sdr_verbs_tx.c
 else
-libsdr_uc_la_SOURCES += prov/sdr/uc/verbs/sdr_verbs_none.c
+libsdr_uc_verbs_la_SOURCES += prov/sdr/uc/verbs/sdr_verbs_none.c
 endif
+
+libsdr_uc_la_SOURCES = \
+	prov/sdr/uc/sdr_uc_open.c \
+	prov/sdr/uc/sdr_uc_open.h
+libsdr_uc_la_LIBADD = libsdr_uc_verbs.la libsdr_uc_soft.la libsdr_uc_sim.la libsdr_uc_fault.la \
+	libsdr_uc_base.la
