@@ -45,7 +45,7 @@ void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
 		cq->lost++;
 		pthread_mutex_unlock(&cq->lock);
 		free(e->text);
-		sdr_complain("out of memory: a completion was lost");
+		sdr_warn_once("out of memory: a completion was lost");
 		return;
 	}
 	cq->ring[(cq->head + n) & (cq->cap - 1)] = *e;

@@ -11,7 +11,7 @@
  * find none posted wait in a ring of SDR_DGRAM_BACKLOG, further ones are lost, as a network may.  A
  * message longer than its buffer is an error completion (FI_ETRUNC).  Everything under the
  * endpoint's lock; the rings are allocated by fi_enable, nothing later.  SDR messages with bitmaps
- * go beside this, see sdr_ops.c.
+ * go beside this, see sdr_ext.c.
  */
 #include <errno.h>
 

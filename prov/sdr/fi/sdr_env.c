@@ -8,7 +8,7 @@
  * value is taken whole or refused with a sentence that names the variable, the value and what is
  * allowed; there is no silent default.  Variables are independent of each other except where
  * sdr_env_check says: it is asked when all have been set, so that their order does not matter. No
- * I/O except sdr_env_print_man; the environment itself is read in sdr_init.c.
+ * I/O except sdr_env_print_man; the environment itself is read in sdr_prov.c.
  */
 #include <ctype.h>
 #include <errno.h>

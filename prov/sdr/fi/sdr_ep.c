@@ -6,7 +6,8 @@
  * The engine (sdr_ep_engine.c) is opened by fi_enable, or earlier by whoever asks for the name; the
  * reliable endpoint above it by fi_enable.  Everything is bound before that.  Closing takes the
  * endpoint out of every list, so that nobody else drives it, then lets it finish what it has
- * promised, SDR_CLOSE_LINGER_MS at the most. Traffic is in sdr_done.c and sdr_post.c.
+ * promised, SDR_CLOSE_LINGER_MS at the most. Traffic is in sdr_post.c, sdr_ep_progress.c and
+ * sdr_ep_done.c.
  */
 #include <errno.h>
 #include <poll.h>

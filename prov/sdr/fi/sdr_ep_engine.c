@@ -58,7 +58,7 @@ static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc **uc, const char **wh
 		ret = sdr_ep_open_verbs(ep, uc, err, err_len);
 		if (!ret || only)
 			return ret;
-		sdr_complain(
+		sdr_warn_once(
 			"cannot use %s, takes a UDP socket instead: %s%s%s (FI_SDR_ENGINE=soft takes it at once)",
 			*what, fi_strerror(-ret), err[0] ? ": " : "", err);
 		err[0] = 0;
@@ -81,14 +81,14 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	if (ep->ctx)
 		return 0;
 	if (sdr_env_check(&ep->env, err, sizeof(err))) { /* settings of this endpoint alone */
-		sdr_complain("%s", err);
+		sdr_warn_once("%s", err);
 		return -FI_EINVAL;
 	}
 	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
 		return -FI_EIO;
 	ret = sdr_ep_open_uc(ep, &inner, &what, err, sizeof(err));
 	if (ret)
-		goto complain;
+		goto warn;
 	inner->ops->sockname(inner, &addr);
 	memset(&ep->src, 0, sizeof(ep->src));
 	sdr_uc_addr_to_sockaddr(&addr, &ep->src);
@@ -97,7 +97,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		ret = sdr_fault_open(inner, ep->env.fault, rand[2], &uc, err, sizeof(err));
 		if (ret) {
 			inner->ops->close(inner);
-			goto complain;
+			goto warn;
 		}
 	}
 	ep->ctx = sdr_context_create_on(uc, &dev, rand);
@@ -113,11 +113,11 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		strcmp(info.name, "soft") ? " on " : "",
 		strcmp(info.name, "soft") ? ep->dom->device : "", info.mtu, info.late);
 	return 0;
-complain:
+warn:
 	if (sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)
 		sdr_uc_addr_format(&addr, name, sizeof(name));
-	sdr_complain("cannot open %s %s: %s%s%s%s", what, name, fi_strerror(-ret),
-		     err[0] ? ": " : "", err,
-		     ret == -EADDRINUSE ? " (another process has it: ss -ulpn shows which)" : "");
+	sdr_warn_once("cannot open %s %s: %s%s%s%s", what, name, fi_strerror(-ret),
+		      err[0] ? ": " : "", err,
+		      ret == -EADDRINUSE ? " (another process has it: ss -ulpn shows which)" : "");
 	return ret;
 }

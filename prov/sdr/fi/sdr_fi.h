@@ -105,8 +105,8 @@ extern struct fi_provider sdr_prov;
  * A message for the user that must not get lost: the log when it is on, stderr when not. Once a
  * text.
  */
-void sdr_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The settings of the environment as it is now.  0, or -FI_EINVAL after having complained. */
+void sdr_warn_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The settings of the environment as it is now.  0, or -FI_EINVAL after a warning. */
 int sdr_env_read(struct sdr_env *env);
 
 /* ---- fabric, domain -------------------------------------------------------------------------- */
@@ -580,7 +580,7 @@ uint64_t sdr_ep_due(struct sdr_ep *ep);
 /* Before each sleep on its descriptors, after the last round.  True: do not sleep, run another. */
 bool sdr_ep_arm(struct sdr_ep *ep);
 /* Too much is unread: it is not driven. */
-bool sdr_ep_choked(const struct sdr_ep *ep);
+bool sdr_ep_backpressured(const struct sdr_ep *ep);
 /* Logs what the engine has to say, once: also when no operation here fails of it. */
 void sdr_ep_reason(struct sdr_ep *ep);
 /* Source of a received message, for FI_SOURCE; under lock. */

@@ -425,7 +425,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (sdr_env_read(&env))
 		return -FI_ENODATA;
 	if (env.fault[0])
-		sdr_complain(
+		sdr_warn_once(
 			"FAULT INJECTION IS ON (FI_SDR_FAULT=\"%s\"): what this process sends is damaged on "
 			"purpose",
 			env.fault);
@@ -434,7 +434,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (ret)
 		return ret;
 	if (!s.nifs) {
-		sdr_complain(
+		sdr_warn_once(
 			"no network interface with an IPv4 or IPv6 address is up: not even loopback (ip link "
 			"set lo up)");
 		ret = -FI_ENODATA;
@@ -449,7 +449,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (ret)
 		goto out;
 	if (s.ndevs && !s.soft && !s.n)
-		sdr_complain(
+		sdr_warn_once(
 			"FI_SDR_ENGINE=verbs, but no RDMA device has the address to send from (ibv_devinfo -v "
 			"lists the GIDs, ip route get the address)");
 	for (t = 0; t < sizeof(types) / sizeof(types[0]); t++) {

@@ -153,7 +153,7 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 		work = sdr_ep_drive(ep) > 0;
 	if (ep->broken) {
 		sdr_thread_forget(dom, ep); /* nothing comes any more */
-	} else if (!watch || sdr_ep_choked(ep) || sdr_thread_watch(dom, ep)) {
+	} else if (!watch || sdr_ep_backpressured(ep) || sdr_thread_watch(dom, ep)) {
 		sdr_thread_forget(dom, ep);
 		again = SDR_THREAD_BACKOFF_NS;
 	}

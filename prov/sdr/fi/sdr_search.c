@@ -198,7 +198,7 @@ void sdr_search_devs(struct sdr_search *s, enum sdr_env_engine engine)
 	if (s->ndevs)
 		return;
 	if (!s->soft)
-		sdr_complain("FI_SDR_ENGINE=verbs, but there is no RDMA device to use: %s", why);
+		sdr_warn_once("FI_SDR_ENGINE=verbs, but there is no RDMA device to use: %s", why);
 	else
 		FI_INFO(&sdr_prov, FI_LOG_CORE, "no RDMA device: %s\n", why);
 }

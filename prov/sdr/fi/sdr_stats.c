@@ -86,6 +86,6 @@ void sdr_stats_dump(struct sdr_ep *ep)
 		close(fd);
 	}
 	if (fd < 0 || done < len)
-		sdr_complain("FI_SDR_STATS=\"%s\": %s", ep->env.stats, strerror(errno));
+		sdr_warn_once("FI_SDR_STATS=\"%s\": %s", ep->env.stats, strerror(errno));
 	free(text);
 }

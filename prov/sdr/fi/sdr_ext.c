@@ -24,16 +24,16 @@ _Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 &&
 /* The names of the public struct must be those of the layer below. */
 #define SDR_STATS_COPY(n) out->n = in.n;
 
-static struct sdr_ep *sdr_ops_ep(struct fid_ep *fid)
+static struct sdr_ep *sdr_ext_ep(struct fid_ep *fid)
 {
 	if (!fid || fid->fid.fclass != FI_CLASS_EP || fid->fid.ops->ops_open != sdr_ep_ops_open)
 		return NULL;
 	return container_of(fid, struct sdr_ep, fid);
 }
 
-static int sdr_ops_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_stats *stats)
+static int sdr_ext_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_stats *stats)
 {
-	struct sdr_ep *ep = sdr_ops_ep(fid);
+	struct sdr_ep *ep = sdr_ext_ep(fid);
 	struct fi_sdr_stats full, *out = &full;
 	struct sdr_rel_stats in;
 	struct sdr_uc_addr addr;
@@ -75,9 +75,9 @@ static int sdr_ops_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 	return 0;
 }
 
-static int sdr_ops_setting_set(struct fid_ep *fid, const char *name, const char *value)
+static int sdr_ext_setting_set(struct fid_ep *fid, const char *name, const char *value)
 {
-	struct sdr_ep *ep = sdr_ops_ep(fid);
+	struct sdr_ep *ep = sdr_ext_ep(fid);
 	char err[SDR_ENV_ERR];
 	struct sdr_env env;
 	int ret;
@@ -98,9 +98,9 @@ static int sdr_ops_setting_set(struct fid_ep *fid, const char *name, const char 
 	return ret;
 }
 
-static int sdr_ops_setting_get(struct fid_ep *fid, const char *name, char *buf, size_t len)
+static int sdr_ext_setting_get(struct fid_ep *fid, const char *name, char *buf, size_t len)
 {
-	struct sdr_ep *ep = sdr_ops_ep(fid);
+	struct sdr_ep *ep = sdr_ext_ep(fid);
 	int ret;
 
 	if (!ep || !name || !buf)
@@ -114,9 +114,9 @@ static int sdr_ops_setting_get(struct fid_ep *fid, const char *name, char *buf, 
 /* ---- SDR messages on a datagram endpoint ----------------------------------------------------- */
 
 /* The endpoint if it can take them, locked; else NULL and *ret. */
-static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
+static struct sdr_ep *sdr_ext_lock(struct fid_ep *fid, int *ret)
 {
-	struct sdr_ep *ep = sdr_ops_ep(fid);
+	struct sdr_ep *ep = sdr_ext_ep(fid);
 
 	if (!ep) {
 		*ret = -FI_EINVAL;
@@ -139,7 +139,7 @@ static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
 #define SDR_OPS_CALL(fid, call)                               \
 	do {                                                  \
 		int ret_;                                     \
-		struct sdr_ep *ep = sdr_ops_lock(fid, &ret_); \
+		struct sdr_ep *ep = sdr_ext_lock(fid, &ret_); \
 		if (!ep)                                      \
 			return ret_;                          \
 		ret_ = (call);                                \
@@ -147,11 +147,11 @@ static struct sdr_ep *sdr_ops_lock(struct fid_ep *fid, int *ret)
 		return ret_;                                  \
 	} while (0)
 
-static struct sdr_qp *sdr_ops_qp_create(struct fid_ep *fid, const struct sdr_qp_attr *attr)
+static struct sdr_qp *sdr_ext_qp_create(struct fid_ep *fid, const struct sdr_qp_attr *attr)
 {
 	struct sdr_qp *qp;
 	int ret, err;
-	struct sdr_ep *ep = sdr_ops_lock(fid, &ret);
+	struct sdr_ep *ep = sdr_ext_lock(fid, &ret);
 
 	if (!ep) {
 		errno = -ret;
@@ -164,26 +164,26 @@ static struct sdr_qp *sdr_ops_qp_create(struct fid_ep *fid, const struct sdr_qp_
 	return qp;
 }
 
-static int sdr_ops_qp_destroy(struct fid_ep *fid, struct sdr_qp *qp)
+static int sdr_ext_qp_destroy(struct fid_ep *fid, struct sdr_qp *qp)
 {
 	SDR_OPS_CALL(fid, sdr_qp_destroy(qp));
 }
 
-static int sdr_ops_qp_info_get(struct fid_ep *fid, struct sdr_qp *qp, void *info)
+static int sdr_ext_qp_info_get(struct fid_ep *fid, struct sdr_qp *qp, void *info)
 {
 	SDR_OPS_CALL(fid, sdr_qp_info_get(qp, info));
 }
 
-static int sdr_ops_qp_connect(struct fid_ep *fid, struct sdr_qp *qp, const void *remote)
+static int sdr_ext_qp_connect(struct fid_ep *fid, struct sdr_qp *qp, const void *remote)
 {
 	SDR_OPS_CALL(fid, sdr_qp_connect(qp, remote));
 }
 
-static struct sdr_mr *sdr_ops_mr_reg(struct fid_ep *fid, void *addr, size_t length, uint64_t flags)
+static struct sdr_mr *sdr_ext_mr_reg(struct fid_ep *fid, void *addr, size_t length, uint64_t flags)
 {
 	struct sdr_mr *mr;
 	int ret, err;
-	struct sdr_ep *ep = sdr_ops_lock(fid, &ret);
+	struct sdr_ep *ep = sdr_ext_lock(fid, &ret);
 
 	if (!ep) {
 		errno = -ret;
@@ -196,100 +196,100 @@ static struct sdr_mr *sdr_ops_mr_reg(struct fid_ep *fid, void *addr, size_t leng
 	return mr;
 }
 
-static int sdr_ops_mr_dereg(struct fid_ep *fid, struct sdr_mr *mr)
+static int sdr_ext_mr_dereg(struct fid_ep *fid, struct sdr_mr *mr)
 {
 	SDR_OPS_CALL(fid, sdr_mr_dereg(mr));
 }
 
-static int sdr_ops_send_stream_start(struct fid_ep *fid, struct sdr_qp *qp,
+static int sdr_ext_send_stream_start(struct fid_ep *fid, struct sdr_qp *qp,
 				     const struct sdr_start_wr *wr, struct sdr_snd_handle **hdl)
 {
 	SDR_OPS_CALL(fid, sdr_send_stream_start(qp, wr, hdl));
 }
 
-static int sdr_ops_send_stream_continue(struct fid_ep *fid, struct sdr_snd_handle *hdl,
+static int sdr_ext_send_stream_continue(struct fid_ep *fid, struct sdr_snd_handle *hdl,
 					const struct sdr_continue_wr *wr)
 {
 	SDR_OPS_CALL(fid, sdr_send_stream_continue(hdl, wr));
 }
 
-static int sdr_ops_send_stream_end(struct fid_ep *fid, struct sdr_snd_handle *hdl)
+static int sdr_ext_send_stream_end(struct fid_ep *fid, struct sdr_snd_handle *hdl)
 {
 	SDR_OPS_CALL(fid, sdr_send_stream_end(hdl));
 }
 
-static int sdr_ops_send_post(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_snd_wr *wr,
+static int sdr_ext_send_post(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_snd_wr *wr,
 			     struct sdr_snd_handle **hdl)
 {
 	SDR_OPS_CALL(fid, sdr_send_post(qp, wr, hdl));
 }
 
-static int sdr_ops_send_poll(struct fid_ep *fid, struct sdr_snd_handle *hdl)
+static int sdr_ext_send_poll(struct fid_ep *fid, struct sdr_snd_handle *hdl)
 {
 	SDR_OPS_CALL(fid, sdr_send_poll(hdl));
 }
 
-static int sdr_ops_recv_post(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_rcv_wr *wr,
+static int sdr_ext_recv_post(struct fid_ep *fid, struct sdr_qp *qp, const struct sdr_rcv_wr *wr,
 			     struct sdr_rcv_handle **hdl)
 {
 	SDR_OPS_CALL(fid, sdr_recv_post(qp, wr, hdl));
 }
 
-static int sdr_ops_recv_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl,
+static int sdr_ext_recv_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl,
 				   const uint8_t **bitmap, size_t *len)
 {
 	SDR_OPS_CALL(fid, sdr_recv_bitmap_get(hdl, bitmap, len));
 }
 
-static int sdr_ops_recv_packet_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl,
+static int sdr_ext_recv_packet_bitmap_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl,
 					  const uint8_t **bitmap, size_t *len)
 {
 	SDR_OPS_CALL(fid, sdr_recv_packet_bitmap_get(hdl, bitmap, len));
 }
 
-static int sdr_ops_recv_imm_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, uint32_t *imm)
+static int sdr_ext_recv_imm_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, uint32_t *imm)
 {
 	SDR_OPS_CALL(fid, sdr_recv_imm_get(hdl, imm));
 }
 
-static int sdr_ops_recv_complete(struct fid_ep *fid, struct sdr_rcv_handle *hdl)
+static int sdr_ext_recv_complete(struct fid_ep *fid, struct sdr_rcv_handle *hdl)
 {
 	SDR_OPS_CALL(fid, sdr_recv_complete(hdl));
 }
 
-static int sdr_ops_progress(struct fid_ep *fid)
+static int sdr_ext_progress(struct fid_ep *fid)
 {
 	SDR_OPS_CALL(fid, (sdr_ep_touch(ep), sdr_ep_round(ep, NULL)));
 }
 
-static int sdr_ops_dgram_stats(struct fid_ep *fid, struct sdr_stats *stats)
+static int sdr_ext_dgram_stats(struct fid_ep *fid, struct sdr_stats *stats)
 {
 	SDR_OPS_CALL(fid, sdr_context_stats(ep->ctx, stats));
 }
 
 static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.size = sizeof(struct fi_sdr_ep_ops_1),
-	.stats = sdr_ops_stats,
-	.setting_set = sdr_ops_setting_set,
-	.setting_get = sdr_ops_setting_get,
-	.qp_create = sdr_ops_qp_create,
-	.qp_destroy = sdr_ops_qp_destroy,
-	.qp_info_get = sdr_ops_qp_info_get,
-	.qp_connect = sdr_ops_qp_connect,
-	.mr_reg = sdr_ops_mr_reg,
-	.mr_dereg = sdr_ops_mr_dereg,
-	.send_stream_start = sdr_ops_send_stream_start,
-	.send_stream_continue = sdr_ops_send_stream_continue,
-	.send_stream_end = sdr_ops_send_stream_end,
-	.send_post = sdr_ops_send_post,
-	.send_poll = sdr_ops_send_poll,
-	.recv_post = sdr_ops_recv_post,
-	.recv_bitmap_get = sdr_ops_recv_bitmap_get,
-	.recv_packet_bitmap_get = sdr_ops_recv_packet_bitmap_get,
-	.recv_imm_get = sdr_ops_recv_imm_get,
-	.recv_complete = sdr_ops_recv_complete,
-	.progress = sdr_ops_progress,
-	.dgram_stats = sdr_ops_dgram_stats,
+	.stats = sdr_ext_stats,
+	.setting_set = sdr_ext_setting_set,
+	.setting_get = sdr_ext_setting_get,
+	.qp_create = sdr_ext_qp_create,
+	.qp_destroy = sdr_ext_qp_destroy,
+	.qp_info_get = sdr_ext_qp_info_get,
+	.qp_connect = sdr_ext_qp_connect,
+	.mr_reg = sdr_ext_mr_reg,
+	.mr_dereg = sdr_ext_mr_dereg,
+	.send_stream_start = sdr_ext_send_stream_start,
+	.send_stream_continue = sdr_ext_send_stream_continue,
+	.send_stream_end = sdr_ext_send_stream_end,
+	.send_post = sdr_ext_send_post,
+	.send_poll = sdr_ext_send_poll,
+	.recv_post = sdr_ext_recv_post,
+	.recv_bitmap_get = sdr_ext_recv_bitmap_get,
+	.recv_packet_bitmap_get = sdr_ext_recv_packet_bitmap_get,
+	.recv_imm_get = sdr_ext_recv_imm_get,
+	.recv_complete = sdr_ext_recv_complete,
+	.progress = sdr_ext_progress,
+	.dgram_stats = sdr_ext_dgram_stats,
 };
 
 int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)

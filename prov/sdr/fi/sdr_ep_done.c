@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The traffic side of an endpoint: one round of it, its peers, and what becomes of completions.
+ * What becomes of an endpoint's completions, and the other calls that rel makes back.
  *
- * Completions arrive in sdr_ep_done while a post or a round runs, under the endpoint's lock, and
- * become a CQ entry (errors and the release of a multi-receive's buffer always, successes when the
- * operation asked for one) and a counter's step.  Peers are found by fi_addr in an array that the
- * endpoint fills as addresses are used; the other way round, for FI_SOURCE, the peer carries its
- * fi_addr.  What is decided for a peer goes to the log.  When the engine fails for good the
- * endpoint stops being driven; its operations have been failed by then.
+ * A completion arrives in sdr_ep_done while a post or a round runs, under the endpoint's lock, and
+ * becomes a CQ entry (errors and the release of a multi-receive's buffer always, successes when the
+ * operation asked for one) and a counter's step.  An error's entry says who and why.  What rel
+ * decides for a peer goes to the log.  Remote keys are looked up in the domain's table, and long
+ * work is lent to the domain's threads.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "sdr_fi.h"
-
-#define SDR_CHOKED_NS 10000000ull /* until an endpoint with too much unread is looked at again */
-
-/* ---- completions ----------------------------------------------------------------------------- */
 
 static const struct {
 	uint64_t flags;
@@ -83,21 +78,6 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 	/* peeks that find nothing and cancelled receives are no news */
 	e->text = e->err == FI_ENOMSG || e->err == FI_ECANCELED ? NULL : strdup(text);
 	sdr_cq_push(cq, e);
-}
-
-fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
-{
-	uint64_t a;
-
-	if (!ep->want_src || !peer || !ep->av)
-		return FI_ADDR_NOTAVAIL;
-	a = sdr_peer_user(peer);
-	if (a == UINT64_MAX) {
-		a = sdr_av_find(ep->av, sdr_peer_addr(peer));
-		if (a != FI_ADDR_NOTAVAIL)
-			sdr_peer_user_set(peer, a);
-	}
-	return a;
 }
 
 static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
@@ -183,7 +163,7 @@ static bool sdr_ep_work(void *user, struct sdr_job *job)
 		return false;
 	ret = sdr_work_give(&ep->dom->work, job, ep->env.ec_threads);
 	if (ret && ret != -ECHILD && ret != -ECANCELED)
-		sdr_complain(
+		sdr_warn_once(
 			"no thread to make parity with: %s; the sending one does it alone (raise the limit of "
 			"threads, ulimit -u, or set FI_SDR_EC_THREADS=0)",
 			strerror(-ret));
@@ -202,119 +182,3 @@ const struct sdr_rel_cbs sdr_ep_cbs = {
 	.work = sdr_ep_work,
 	.unwork = sdr_ep_unwork,
 };
-
-/* ---- driving --------------------------------------------------------------------------------- */
-
-/* The rest of a round that has to wait because too much is unread. */
-bool sdr_ep_choked(const struct sdr_ep *ep)
-{
-	return (ep->rx_cq &&
-		atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
-	       (ep->tx_cq &&
-		atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
-}
-
-uint64_t sdr_ep_due(struct sdr_ep *ep)
-{
-	uint64_t ns;
-
-	if (!ep->enabled || ep->broken)
-		return UINT64_MAX;
-	if (ep->rel && !sdr_ep_choked(ep))
-		return sdr_rel_deadline(ep->rel);
-	ns = ep->rel ? SDR_CHOKED_NS : sdr_context_timeout(ep->ctx);
-	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
-}
-
-bool sdr_ep_arm(struct sdr_ep *ep)
-{
-	return ep->enabled && !ep->broken && ep->uc->ops->arm(ep->uc);
-}
-
-void sdr_ep_reason(struct sdr_ep *ep)
-{
-	const char *why = ep->uc->ops->reason(ep->uc);
-
-	if (!why[0] || strncmp(why, ep->told, sizeof(ep->told) - 1) == 0)
-		return;
-	snprintf(ep->told, sizeof(ep->told), "%s", why);
-	FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", ep->told);
-}
-
-int sdr_ep_drive(struct sdr_ep *ep)
-{
-	int ret;
-
-	if (!ep->enabled || ep->broken || sdr_ep_choked(ep))
-		return 0;
-	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);
-	sdr_ep_reason(ep);
-	if (ret < 0 && ret != -EAGAIN) {
-		ep->broken = true;
-		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s (%s)\n",
-			ep->uc->ops->reason(ep->uc), fi_strerror(-ret));
-	}
-	return ret;
-}
-
-int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
-{
-	int ret = sdr_ep_drive(ep);
-	uint64_t due, now;
-
-	if (atomic_load_explicit(&ep->watch, memory_order_relaxed) || ep->alarm_due != UINT64_MAX)
-		sdr_ep_alarm_driven(ep);
-	if (!wait_ns)
-		return ret;
-	due = sdr_ep_due(ep);
-	if (due && sdr_ep_arm(ep))
-		due = 0;
-	now = due && due != UINT64_MAX ? ep->uc->ops->now(ep->uc) : 0;
-	*wait_ns = due == UINT64_MAX ? due : due > now ? due - now : 0;
-	return ret;
-}
-
-/* ---- peers ----------------------------------------------------------------------------------- */
-
-struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
-{
-	struct sdr_uc_addr addr;
-	struct sdr_peer **v, *peer;
-	uint32_t n = ep->npeers ? ep->npeers : 64;
-
-	if (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr))
-		return NULL;
-	while (n <= fi_addr)
-		n *= 2;
-	if (n != ep->npeers) {
-		v = realloc(ep->peers, n * sizeof(*v));
-		if (!v)
-			return NULL;
-		memset(v + ep->npeers, 0, (n - ep->npeers) * sizeof(*v));
-		ep->peers = v;
-		ep->npeers = n;
-	}
-	peer = sdr_rel_peer(ep->rel, &addr);
-	if (peer) {
-		ep->peers[fi_addr] = peer;
-		if (sdr_peer_user(peer) == UINT64_MAX)
-			sdr_peer_user_set(peer, fi_addr);
-	}
-	return peer;
-}
-
-void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_uc_addr *addr)
-{
-	struct sdr_peer *peer, **held;
-
-	pthread_mutex_lock(&ep->lock);
-	peer = ep->rel ? sdr_rel_peer_find(ep->rel, addr) : NULL;
-	if (peer && sdr_peer_user(peer) == fi_addr) /* perhaps known as a source only */
-		sdr_peer_user_set(peer, UINT64_MAX);
-	held = fi_addr < ep->npeers ? &ep->peers[fi_addr] : NULL;
-	if (held && *held) {
-		sdr_rel_peer_put(*held);
-		*held = NULL;
-	}
-	pthread_mutex_unlock(&ep->lock);
-}

@@ -39,7 +39,7 @@ struct fi_provider sdr_prov = {
 /* Texts told already, so that a job that calls fi_getinfo in a loop says things once. */
 #define SDR_TOLD_MAX 32u
 
-void sdr_complain(const char *fmt, ...)
+void sdr_warn_once(const char *fmt, ...)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static uint64_t told[SDR_TOLD_MAX];
@@ -72,7 +72,7 @@ void sdr_complain(const char *fmt, ...)
 }
 
 /* A variable that starts with our prefix and is in no table is most likely misspelt. */
-static void sdr_env_strangers(void)
+static void sdr_env_unknown(void)
 {
 	const struct sdr_env_var *v;
 	char name[64];
@@ -89,7 +89,7 @@ static void sdr_env_strangers(void)
 		}
 		if (!v->name) {
 			snprintf(name, sizeof(name), "%.*s", (int)n + 7, *e);
-			sdr_complain(
+			sdr_warn_once(
 				"%s is set, but there is no such variable: fi_info -g sdr lists them",
 				name);
 		}
@@ -104,18 +104,18 @@ int sdr_env_read(struct sdr_env *env)
 	int ret = 0;
 
 	sdr_env_defaults(env);
-	sdr_env_strangers();
+	sdr_env_unknown();
 	for (v = sdr_env_vars; v->name; v++) {
 		text = NULL;
 		if (fi_param_get_str(&sdr_prov, v->name, &text) || !text || !text[0])
 			continue;
 		if (sdr_env_set(env, v->name, text, err, sizeof(err))) {
-			sdr_complain("%s", err);
+			sdr_warn_once("%s", err);
 			ret = -FI_EINVAL;
 		}
 	}
 	if (!ret && sdr_env_check(env, err, sizeof(err))) {
-		sdr_complain("%s", err);
+		sdr_warn_once("%s", err);
 		ret = -FI_EINVAL;
 	}
 	return ret;

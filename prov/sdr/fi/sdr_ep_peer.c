@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The peers of an endpoint.  They are found by fi_addr in an array that the endpoint fills as
+ * addresses are used; the other way round, for FI_SOURCE, the peer carries its fi_addr.  Each entry
+ * holds its peer until the address leaves the vector or the endpoint is closed.  Under the
+ * endpoint's lock, which sdr_ep_peer_forget takes itself.
+ */
+#include "sdr_fi.h"
+
+struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
+{
+	struct sdr_uc_addr addr;
+	struct sdr_peer **v, *peer;
+	uint32_t n = ep->npeers ? ep->npeers : 64;
+
+	if (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr))
+		return NULL;
+	while (n <= fi_addr)
+		n *= 2;
+	if (n != ep->npeers) {
+		v = realloc(ep->peers, n * sizeof(*v));
+		if (!v)
+			return NULL;
+		memset(v + ep->npeers, 0, (n - ep->npeers) * sizeof(*v));
+		ep->peers = v;
+		ep->npeers = n;
+	}
+	peer = sdr_rel_peer(ep->rel, &addr);
+	if (peer) {
+		ep->peers[fi_addr] = peer;
+		if (sdr_peer_user(peer) == UINT64_MAX)
+			sdr_peer_user_set(peer, fi_addr);
+	}
+	return peer;
+}
+
+void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_uc_addr *addr)
+{
+	struct sdr_peer *peer, **held;
+
+	pthread_mutex_lock(&ep->lock);
+	peer = ep->rel ? sdr_rel_peer_find(ep->rel, addr) : NULL;
+	if (peer && sdr_peer_user(peer) == fi_addr) /* perhaps known as a source only */
+		sdr_peer_user_set(peer, UINT64_MAX);
+	held = fi_addr < ep->npeers ? &ep->peers[fi_addr] : NULL;
+	if (held && *held) {
+		sdr_rel_peer_put(*held);
+		*held = NULL;
+	}
+	pthread_mutex_unlock(&ep->lock);
+}
+
+fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
+{
+	uint64_t a;
+
+	if (!ep->want_src || !peer || !ep->av)
+		return FI_ADDR_NOTAVAIL;
+	a = sdr_peer_user(peer);
+	if (a == UINT64_MAX) {
+		a = sdr_av_find(ep->av, sdr_peer_addr(peer));
+		if (a != FI_ADDR_NOTAVAIL)
+			sdr_peer_user_set(peer, a);
+	}
+	return a;
+}

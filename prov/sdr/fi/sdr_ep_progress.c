@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * One round of an endpoint, and when the next is due.  All under the endpoint's lock.
+ *
+ * An endpoint with SDR_CQ_SIZE_MAX unread entries is not driven until the application has read some;
+ * it is looked at again after SDR_BACKPRESSURE_NS.  When the engine fails for good the endpoint stops
+ * being driven; its operations have been failed by then.  What the engine has to say is logged once.
+ */
+#include <stdio.h>
+
+#include "sdr_fi.h"
+
+#define SDR_BACKPRESSURE_NS \
+	10000000ull /* until an endpoint with too much unread is looked at again */
+
+/* The rest of a round that has to wait because too much is unread. */
+bool sdr_ep_backpressured(const struct sdr_ep *ep)
+{
+	return (ep->rx_cq &&
+		atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
+	       (ep->tx_cq &&
+		atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
+}
+
+uint64_t sdr_ep_due(struct sdr_ep *ep)
+{
+	uint64_t ns;
+
+	if (!ep->enabled || ep->broken)
+		return UINT64_MAX;
+	if (ep->rel && !sdr_ep_backpressured(ep))
+		return sdr_rel_deadline(ep->rel);
+	ns = ep->rel ? SDR_BACKPRESSURE_NS : sdr_context_timeout(ep->ctx);
+	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
+}
+
+bool sdr_ep_arm(struct sdr_ep *ep)
+{
+	return ep->enabled && !ep->broken && ep->uc->ops->arm(ep->uc);
+}
+
+void sdr_ep_reason(struct sdr_ep *ep)
+{
+	const char *why = ep->uc->ops->reason(ep->uc);
+
+	if (!why[0] || strncmp(why, ep->told, sizeof(ep->told) - 1) == 0)
+		return;
+	snprintf(ep->told, sizeof(ep->told), "%s", why);
+	FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", ep->told);
+}
+
+int sdr_ep_drive(struct sdr_ep *ep)
+{
+	int ret;
+
+	if (!ep->enabled || ep->broken || sdr_ep_backpressured(ep))
+		return 0;
+	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);
+	sdr_ep_reason(ep);
+	if (ret < 0 && ret != -EAGAIN) {
+		ep->broken = true;
+		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "endpoint stopped: %s (%s)\n",
+			ep->uc->ops->reason(ep->uc), fi_strerror(-ret));
+	}
+	return ret;
+}
+
+int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
+{
+	int ret = sdr_ep_drive(ep);
+	uint64_t due, now;
+
+	if (atomic_load_explicit(&ep->watch, memory_order_relaxed) || ep->alarm_due != UINT64_MAX)
+		sdr_ep_alarm_driven(ep);
+	if (!wait_ns)
+		return ret;
+	due = sdr_ep_due(ep);
+	if (due && sdr_ep_arm(ep))
+		due = 0;
+	now = due && due != UINT64_MAX ? ep->uc->ops->now(ep->uc) : 0;
+	*wait_ns = due == UINT64_MAX ? due : due > now ? due - now : 0;
+	return ret;
+}
