@@ -16,7 +16,7 @@
 
 #include "fec/sdr_code.h"
 #include "fi/sdr_env.h"
-#include "fi/sdr_fi.h"
+#include "fi/sdr_ep.h"
 #include "uc/verbs/sdr_verbs.h"
 
 static void env__defaults(void **state)

@@ -9,8 +9,10 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string.h>
 
-#include "fi/sdr_fi.h"
+#include "uc/verbs/sdr_verbs.h"
+#include "fi/sdr_nic.h"
 
 static void dev_make(struct sdr_verbs_dev_info *d)
 {

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fi/sdr_fi.h"
+#include "fi/sdr_domain.h"
+#include "fi/sdr_region.h"
 
 /*
  * SipHash-2-4, the vector of its authors (key 00 01 .. 0f, input 00 01 .. 07: 62 24 93 9a 79 f5 f5

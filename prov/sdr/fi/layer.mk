@@ -8,40 +8,65 @@
 noinst_LTLIBRARIES += libsdr_prov.la
 libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_alarm.c \
+	prov/sdr/fi/sdr_alarm.h \
 	prov/sdr/fi/sdr_av.c \
+	prov/sdr/fi/sdr_av.h \
 	prov/sdr/fi/sdr_cntr.c \
+	prov/sdr/fi/sdr_cntr.h \
 	prov/sdr/fi/sdr_cq.c \
+	prov/sdr/fi/sdr_cq.h \
 	prov/sdr/fi/sdr_dgram.c \
+	prov/sdr/fi/sdr_dgram.h \
 	prov/sdr/fi/sdr_domain.c \
+	prov/sdr/fi/sdr_domain.h \
 	prov/sdr/fi/sdr_enosys.c \
+	prov/sdr/fi/sdr_enosys.h \
 	prov/sdr/fi/sdr_env.c \
 	prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_ep.c \
+	prov/sdr/fi/sdr_ep.h \
 	prov/sdr/fi/sdr_ep_done.c \
+	prov/sdr/fi/sdr_ep_done.h \
 	prov/sdr/fi/sdr_ep_engine.c \
+	prov/sdr/fi/sdr_ep_engine.h \
 	prov/sdr/fi/sdr_ep_peer.c \
+	prov/sdr/fi/sdr_ep_peer.h \
 	prov/sdr/fi/sdr_ep_progress.c \
+	prov/sdr/fi/sdr_ep_progress.h \
 	prov/sdr/fi/sdr_eq.c \
+	prov/sdr/fi/sdr_eq.h \
 	prov/sdr/fi/sdr_exit.c \
+	prov/sdr/fi/sdr_exit.h \
 	prov/sdr/fi/sdr_ext.c \
+	prov/sdr/fi/sdr_ext.h \
 	prov/sdr/fi/sdr_fabric.c \
-	prov/sdr/fi/sdr_fi.h \
+	prov/sdr/fi/sdr_fabric.h \
 	prov/sdr/fi/sdr_iface.c \
+	prov/sdr/fi/sdr_iface.h \
 	prov/sdr/fi/sdr_info.c \
 	prov/sdr/fi/sdr_info.h \
 	prov/sdr/fi/sdr_msg.c \
 	prov/sdr/fi/sdr_nic.c \
+	prov/sdr/fi/sdr_nic.h \
 	prov/sdr/fi/sdr_poll.c \
+	prov/sdr/fi/sdr_poll.h \
 	prov/sdr/fi/sdr_post.c \
+	prov/sdr/fi/sdr_post.h \
 	prov/sdr/fi/sdr_progress.c \
+	prov/sdr/fi/sdr_progress.h \
 	prov/sdr/fi/sdr_prov.c \
+	prov/sdr/fi/sdr_prov.h \
 	prov/sdr/fi/sdr_pset.c \
+	prov/sdr/fi/sdr_pset.h \
 	prov/sdr/fi/sdr_region.c \
+	prov/sdr/fi/sdr_region.h \
 	prov/sdr/fi/sdr_rma.c \
 	prov/sdr/fi/sdr_search.c \
 	prov/sdr/fi/sdr_stats.c \
+	prov/sdr/fi/sdr_stats.h \
 	prov/sdr/fi/sdr_tagged.c \
 	prov/sdr/fi/sdr_wait.c \
+	prov/sdr/fi/sdr_wait.h \
 	prov/sdr/fi/sdr_work.c \
 	prov/sdr/fi/sdr_work.h
 

@@ -32,7 +32,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include "uc/sdr_uc.h"
+
+#include "sdr_alarm.h"
+#include "sdr_ep.h"
+#include "sdr_ep_progress.h"
+#include "sdr_progress.h"
 
 int sdr_ep_alarm_open(struct sdr_ep *ep)
 {

@@ -17,8 +17,20 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_addr.h"
+
+#include "sdr_av.h"
+#include "sdr_domain.h"
+#include "sdr_enosys.h"
+#include "sdr_ep.h"
+#include "sdr_ep_peer.h"
+#include "sdr_eq.h"
+#include "sdr_iface.h"
+#include "sdr_prov.h"
 
 #define SDR_AV_FIRST 64u /* entries of a new table; it doubles */
 

@@ -7,8 +7,12 @@
  * reached the threshold, when an error was counted since it began, or when time is up.
  */
 #include <errno.h>
+#include <stdlib.h>
 
-#include "sdr_fi.h"
+#include "sdr_cntr.h"
+#include "sdr_domain.h"
+#include "sdr_enosys.h"
+#include "sdr_prov.h"
 
 void sdr_cntr_bump(struct sdr_cntr *cntr, bool error)
 {

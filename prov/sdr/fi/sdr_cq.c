@@ -15,8 +15,17 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "sdr_cq.h"
+#include "sdr_domain.h"
+#include "sdr_enosys.h"
+#include "sdr_fabric.h"
+#include "sdr_prov.h"
+
+/* reads in a row without an entry before one gives the processor away */
+#define SDR_YIELD_POLLS 128u
 
 /* Under lock.  Twice the room, or -FI_ENOMEM. */
 static int sdr_cq_grow(struct sdr_cq *cq)

@@ -14,8 +14,20 @@
  * go beside this, see sdr_ext.c.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "sdk/sdr_sdk.h"
+#include "uc/sdr_uc.h"
+
+#include "sdr_dgram.h"
+#include "sdr_av.h"
+#include "sdr_cntr.h"
+#include "sdr_cq.h"
+#include "sdr_ep.h"
+#include "sdr_ep_done.h"
+#include "sdr_ep_progress.h"
+#include "sdr_prov.h"
 
 #define SDR_DGRAM_PLAIN	   0
 #define SDR_DGRAM_DATA	   1

@@ -10,10 +10,23 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
 
-#include "sdr_fi.h"
+#include "sdr_domain.h"
+#include "sdr_av.h"
+#include "sdr_cntr.h"
+#include "sdr_cq.h"
+#include "sdr_enosys.h"
+#include "sdr_ep.h"
+#include "sdr_eq.h"
+#include "sdr_exit.h"
+#include "sdr_fabric.h"
+#include "sdr_nic.h"
+#include "sdr_poll.h"
+#include "sdr_progress.h"
+#include "sdr_prov.h"
 
 static int sdr_domain_close(struct fid *fid)
 {

@@ -4,7 +4,9 @@
  * What is not there, said politely: libfabric calls most slots of its tables without looking, so
  * each has a function.  -FI_ENOSYS, or -FI_EOPNOTSUPP where the interface says so.
  */
-#include "sdr_fi.h"
+#include <rdma/fi_errno.h>
+
+#include "sdr_enosys.h"
 
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -22,11 +22,8 @@ enum sdr_env_engine {
 };
 
 struct sdr_env {
-	struct sdr_rel_cfg
-		/*
-		 * what the reliable endpoint takes; depths and inject_max are filled per endpoint
-		 */
-		rel;
+	/* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
+	struct sdr_rel_cfg rel;
 	enum sdr_env_engine engine;
 	char late[8];		     /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
 	uint32_t rx_depth, tx_depth; /* likewise; 0: the engine's defaults */

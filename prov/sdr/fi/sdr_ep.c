@@ -12,10 +12,32 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
-#include "sdr_fi.h"
+#include "sdk/sdr_sdk.h"
+#include "uc/sdr_uc_net.h"
+
+#include "sdr_ep.h"
+#include "sdr_av.h"
+#include "sdr_cntr.h"
+#include "sdr_cq.h"
+#include "sdr_dgram.h"
+#include "sdr_enosys.h"
+#include "sdr_ep_done.h"
+#include "sdr_ep_engine.h"
+#include "sdr_ep_progress.h"
+#include "sdr_eq.h"
+#include "sdr_ext.h"
+#include "sdr_iface.h"
+#include "sdr_post.h"
+#include "sdr_progress.h"
+#include "sdr_prov.h"
+#include "sdr_pset.h"
+#include "sdr_stats.h"
+#include "sdr_wait.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
 

@@ -11,8 +11,20 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_addr.h"
+
+#include "sdr_ep_done.h"
+#include "sdr_cntr.h"
+#include "sdr_cq.h"
+#include "sdr_env.h"
+#include "sdr_ep.h"
+#include "sdr_ep_peer.h"
+#include "sdr_prov.h"
+#include "sdr_region.h"
+#include "sdr_work.h"
 
 static const struct {
 	uint64_t flags;

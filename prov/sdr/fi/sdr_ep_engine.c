@@ -12,9 +12,19 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 
-#include "sdr_fi.h"
+#include "sdk/sdr_sdk.h"
+#include "uc/fault/sdr_fault.h"
+#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_addr.h"
+#include "uc/soft/sdr_soft.h"
+
+#include "sdr_ep_engine.h"
+#include "sdr_env.h"
+#include "sdr_ep.h"
+#include "sdr_prov.h"
 
 static int sdr_ep_open_verbs(struct sdr_ep *ep, struct sdr_uc **uc, char *err, size_t err_len)
 {

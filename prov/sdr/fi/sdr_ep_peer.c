@@ -6,7 +6,13 @@
  * holds its peer until the address leaves the vector or the endpoint is closed.  Under the
  * endpoint's lock, which sdr_ep_peer_forget takes itself.
  */
-#include "sdr_fi.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "uc/sdr_uc.h"
+
+#include "sdr_ep_peer.h"
+#include "sdr_av.h"
 
 struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 {

@@ -8,8 +8,16 @@
  * being driven; its operations have been failed by then.  What the engine has to say is logged once.
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "sdk/sdr_sdk.h"
+#include "uc/sdr_uc.h"
+
+#include "sdr_ep_progress.h"
+#include "sdr_alarm.h"
+#include "sdr_cq.h"
+#include "sdr_ep.h"
+#include "sdr_prov.h"
 
 #define SDR_BACKPRESSURE_NS \
 	10000000ull /* until an endpoint with too much unread is looked at again */

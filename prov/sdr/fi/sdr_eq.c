@@ -10,8 +10,13 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "sdr_eq.h"
+#include "sdr_enosys.h"
+#include "sdr_fabric.h"
+#include "sdr_prov.h"
 
 static int sdr_eq_put(struct sdr_eq *eq, struct sdr_event *ev)
 {

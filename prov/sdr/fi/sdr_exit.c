@@ -16,7 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include "uc/fault/sdr_fault.h"
+
+#include "sdr_exit.h"
+#include "sdr_domain.h"
+#include "sdr_ep.h"
+#include "sdr_wait.h"
 
 /* for all locks together: a round of another thread ends in less */
 #define SDR_EXIT_LOCK_NS 200000000ull

@@ -9,9 +9,20 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#include <rdma/fi_ext_sdr.h>
 
 #include "model/sdr_choice.h"
-#include "sdr_fi.h"
+#include "sdk/sdr_sdk.h"
+#include "uc/sdr_uc.h"
+
+#include "sdr_ext.h"
+#include "sdr_av.h"
+#include "sdr_env.h"
+#include "sdr_ep.h"
+#include "sdr_ep_progress.h"
+#include "sdr_prov.h"
 
 /* The gauge code_why is the decision's number + 1. */
 _Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 &&

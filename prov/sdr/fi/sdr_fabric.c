@@ -5,8 +5,15 @@
  * its one decision, and that is delegated to the queue.
  */
 #include <errno.h>
+#include <stdlib.h>
 
-#include "sdr_fi.h"
+#include "sdr_fabric.h"
+#include "sdr_cntr.h"
+#include "sdr_cq.h"
+#include "sdr_domain.h"
+#include "sdr_enosys.h"
+#include "sdr_eq.h"
+#include "sdr_prov.h"
 
 static int sdr_fabric_close(struct fid *fid)
 {

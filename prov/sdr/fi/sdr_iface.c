@@ -14,8 +14,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include "uc/sdr_uc_net.h"
+
+#include "sdr_iface.h"
+#include "sdr_prov.h"
 
 socklen_t sdr_sockaddr_len(const struct sockaddr *sa)
 {

@@ -14,8 +14,17 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uc/sdr_uc_net.h"
 
 #include "sdr_info.h"
+#include "sdr_dgram.h"
+#include "sdr_ep.h"
+#include "sdr_nic.h"
+#include "sdr_prov.h"
+#include "sdr_region.h"
 
 #define SDR_CORE_PROV_ONLY (1ULL << 59) /* libfabric's private flag of utility providers */
 #define SDR_FLAGS_PRIVATE  (0xfULL << 58)

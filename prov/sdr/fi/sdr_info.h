@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Between the two halves of fi_getinfo: which addresses there are (sdr_search.c), what is offered
+ * fi_getinfo, and what is between its two halves: which addresses there are (sdr_search.c), what is offered
  * there (sdr_info.c).
  */
 #ifndef SDR_INFO_H
 #define SDR_INFO_H
 
-#include "sdr_fi.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <rdma/fabric.h>
+
+#include "sdr_env.h"
+#include "sdr_iface.h"
+
+struct sdr_verbs_dev_info;
+
+/* bytes of auth_key; 0: there are no authenticated connections yet */
+#define SDR_AUTH_KEY_MAX 0u
+#define SDR_CQ_DATA_SIZE 8u /* bytes */
+
+int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		const struct fi_info *hints, struct fi_info **info);
 
 /* One (source, destination) that can be offered. */
 struct sdr_cand {

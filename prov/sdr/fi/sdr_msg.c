@@ -5,7 +5,9 @@
  * endpoint's default flags; those with a message structure add only FI_COMPLETION of a
  * non-selective binding.
  */
-#include "sdr_fi.h"
+#include "sdr_ep.h"
+#include "sdr_post.h"
+#include "sdr_prov.h"
 
 static ssize_t sdr_msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
 			    void *context)

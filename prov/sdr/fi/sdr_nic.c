@@ -10,10 +10,18 @@
  * device by name.  No threads.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_addr.h"
+#include "uc/verbs/sdr_verbs.h"
+
+#include "sdr_nic.h"
+#include "sdr_enosys.h"
+#include "sdr_prov.h"
 
 struct sdr_nic {
 	struct fid_nic fid;

@@ -5,8 +5,15 @@
  * something.  A counter has something when it has moved since the set looked last.
  */
 #include <errno.h>
+#include <stdlib.h>
 
-#include "sdr_fi.h"
+#include "sdr_poll.h"
+#include "sdr_cntr.h"
+#include "sdr_cq.h"
+#include "sdr_domain.h"
+#include "sdr_enosys.h"
+#include "sdr_prov.h"
+#include "sdr_pset.h"
 
 struct sdr_poll {
 	struct fid_poll fid;

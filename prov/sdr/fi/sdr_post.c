@@ -14,7 +14,12 @@
  */
 #include <errno.h>
 
-#include "sdr_fi.h"
+#include "sdr_post.h"
+#include "sdr_cq.h"
+#include "sdr_ep.h"
+#include "sdr_ep_done.h"
+#include "sdr_ep_peer.h"
+#include "sdr_ep_progress.h"
 
 static inline uint16_t sdr_post_flags(uint64_t flags)
 {

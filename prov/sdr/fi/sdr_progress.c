@@ -31,7 +31,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include "sdr_progress.h"
+#include "sdr_alarm.h"
+#include "sdr_domain.h"
+#include "sdr_ep.h"
+#include "sdr_ep_progress.h"
+#include "sdr_prov.h"
+#include "sdr_wait.h"
 
 /* looks in a row at an active application before the thread looks less often */
 #define SDR_THREAD_STREAK 16

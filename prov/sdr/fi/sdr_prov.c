@@ -15,10 +15,17 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include "sdr_prov.h"
+#include "sdr_env.h"
+#include "sdr_exit.h"
+#include "sdr_fabric.h"
+#include "sdr_info.h"
+#include "sdr_progress.h"
+#include "sdr_work.h"
 
 static void sdr_prov_cleanup(void)
 {

@@ -15,8 +15,18 @@
  * than one somebody may sleep at any time.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sdr_fi.h"
+#include <rdma/fi_errno.h>
+
+#include "sdr_pset.h"
+#include "sdr_alarm.h"
+#include "sdr_domain.h"
+#include "sdr_ep.h"
+#include "sdr_ep_progress.h"
+#include "sdr_progress.h"
+#include "sdr_wait.h"
 
 void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w)
 {

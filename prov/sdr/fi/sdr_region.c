@@ -21,11 +21,23 @@
  * if it does.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "base/sdr_rand.h"
-#include "sdr_fi.h"
+
+#include "sdr_region.h"
+#include "sdr_cntr.h"
+#include "sdr_domain.h"
+#include "sdr_enosys.h"
+#include "sdr_env.h"
+#include "sdr_ep.h"
+#include "sdr_ep_progress.h"
+#include "sdr_eq.h"
+#include "sdr_prov.h"
+#include "sdr_wait.h"
 
 #define SDR_REGION_BUCKETS 64u /* first size of the hash table; it doubles */
 

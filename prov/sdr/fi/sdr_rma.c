@@ -4,7 +4,9 @@
  * FI_RMA on a reliable endpoint: the nine calls of fi_ops_rma.  Local buffers may be scattered; the
  * remote side is one contiguous range (rma_iov_limit 1) of the same total length.
  */
-#include "sdr_fi.h"
+#include "sdr_ep.h"
+#include "sdr_post.h"
+#include "sdr_prov.h"
 
 static ssize_t sdr_rma_post(struct sdr_ep *ep, uint8_t kind, const struct iovec *v, size_t count,
 			    fi_addr_t peer, uint64_t addr, uint64_t key, uint64_t data,

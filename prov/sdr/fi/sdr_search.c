@@ -11,8 +11,16 @@
  */
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "uc/sdr_uc_net.h"
+#include "uc/verbs/sdr_verbs.h"
+
+#include "sdr_env.h"
+#include "sdr_iface.h"
 #include "sdr_info.h"
+#include "sdr_prov.h"
 
 #define SDR_RESOLVE_MAX 8 /* addresses of one name that are looked at */
 

@@ -13,9 +13,16 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_addr.h"
+
+#include "sdr_stats.h"
+#include "sdr_ep.h"
+#include "sdr_prov.h"
 
 struct sdr_stats_out {
 	struct sdr_ep *ep;

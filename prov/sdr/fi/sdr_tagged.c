@@ -4,7 +4,9 @@
  * FI_TAGGED on a reliable endpoint: the nine calls of fi_ops_tagged.  All 64 tag bits are the
  * application's. FI_PEEK, FI_CLAIM and FI_DISCARD come through trecvmsg.
  */
-#include "sdr_fi.h"
+#include "sdr_ep.h"
+#include "sdr_post.h"
+#include "sdr_prov.h"
 
 static ssize_t sdr_tagged_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
 			       uint64_t tag, uint64_t ignore, void *context)

@@ -27,12 +27,19 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "sdr_fi.h"
+#include <rdma/fi_errno.h>
+
+#include "sdr_wait.h"
+#include "sdr_domain.h"
+#include "sdr_ep.h"
+#include "sdr_progress.h"
 
 uint64_t sdr_mono_ns(void)
 {

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The alarm of an endpoint, on which everybody sleeps who waits for its deadline (sdr_alarm.c).
+ */
+#ifndef SDR_ALARM_H
+#define SDR_ALARM_H
+
+struct sdr_ep;
+
+/*
+ * Who relies on an endpoint's alarm: ep->watch is the number of blocking reads, and these.
+ */
+/*
+ * Who relies on an endpoint's alarm (sdr_alarm.c): ep->watch is the number of blocking reads, and
+ * these.
+ */
+#define SDR_WATCH_SLEEPERS 0x0000ffffu
+/* times the descriptors on which the application may sleep */
+#define SDR_WATCH_FD 0x00010000u
+/* the progress thread leaves it to them: the last one wakes it */
+#define SDR_WATCH_AWAY	 0x01000000u
+#define SDR_WATCH_THREAD 0x02000000u /* the progress thread sleeps on it */
+
+/* All under ep->lock. */
+/* The alarm (sdr_alarm.c); all under lock. */
+int sdr_ep_alarm_open(struct sdr_ep *ep);
+void sdr_ep_alarm_close(struct sdr_ep *ep);
+/* The deadline may have come nearer. */
+void sdr_ep_alarm_sooner(struct sdr_ep *ep);
+/* After a round: likewise, and an alarm that has rung is set anew. */
+void sdr_ep_alarm_round(struct sdr_ep *ep);
+/* Before a sleep: to the deadline as it is. */
+void sdr_ep_alarm_exact(struct sdr_ep *ep);
+/*
+ * After a round of the application, which comes back or leaves the endpoint to the progress thread.
+ */
+void sdr_ep_alarm_driven(struct sdr_ep *ep);
+
+#endif /* SDR_ALARM_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Counters (sdr_cntr.c).
+ */
+#ifndef SDR_CNTR_H
+#define SDR_CNTR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
+
+#include "sdr_pset.h"
+#include "sdr_wait.h"
+
+struct sdr_cntr {
+	struct fid_cntr fid;
+	struct sdr_domain *dom;
+	atomic_int refs;
+	_Atomic uint64_t val, err;
+	uint64_t polled_val, polled_err; /* at the last fi_poll */
+	struct sdr_wait wait;
+	struct sdr_pset eps;
+};
+
+int sdr_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr, struct fid_cntr **cntr,
+		  void *context);
+void sdr_cntr_bump(struct sdr_cntr *cntr, bool error);
+int sdr_cntr_trywait(struct sdr_cntr *cntr);
+
+#endif /* SDR_CNTR_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What becomes of completions, and what rel calls back for (sdr_ep_done.c).
+ */
+#ifndef SDR_EP_DONE_H
+#define SDR_EP_DONE_H
+
+#include "rel/sdr_rel.h"
+
+struct sdr_cq;
+struct sdr_cqe;
+struct sdr_ep;
+
+/* What the layer below carries for us in uflags. */
+#define SDR_UF_CQ 0x1u /* success makes a CQ entry */
+
+extern const struct sdr_rel_cbs sdr_ep_cbs;
+
+/* Error entry to the CQ of the operation's side, with a text; under lock. */
+void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
+		       const struct sdr_uc_addr *who);
+
+#endif /* SDR_EP_DONE_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Event queues (sdr_eq.c).
+ */
+#ifndef SDR_EQ_H
+#define SDR_EQ_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rdma/fi_eq.h>
+
+#include "sdr_wait.h"
+
+struct sdr_fabric;
+
+#define SDR_EQ_SIZE_MAX 65536u /* events of an event queue before writes fail */
+
+struct sdr_event {
+	struct sdr_event *next;
+	uint32_t event;
+	bool is_err;
+	bool provider; /* written by us: data is a struct fi_eq_entry */
+	struct fi_eq_err_entry err;
+	size_t len; /* bytes of data */
+	uint8_t data[];
+};
+
+struct sdr_eq {
+	struct fid_eq fid;
+	struct sdr_fabric *fabric;
+	atomic_int refs;
+	bool user_writes; /* FI_WRITE */
+	pthread_mutex_t lock;
+	struct sdr_event *head, **tail;
+	uint32_t count;
+	struct sdr_wait wait;
+};
+
+int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq,
+		void *context);
+int sdr_eq_event(struct sdr_eq *eq, uint32_t event, const struct fi_eq_entry *entry);
+int sdr_eq_error(struct sdr_eq *eq, const struct fi_eq_err_entry *err);
+/* fid is about to go: forgets what was reported of it and not read. */
+void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid);
+int sdr_eq_trywait(struct sdr_eq *eq);
+
+#endif /* SDR_EQ_H */
