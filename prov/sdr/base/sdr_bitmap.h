@@ -41,36 +41,41 @@ static inline uint64_t sdr_bitmap_mask(uint32_t lo, uint32_t hi)
 	return ~0ull >> (64 - (hi - lo)) << lo;
 }
 
+/* First bit at or behind `from` that is set in b ^ flip, flip 0 or ~0; nbits when there is none. */
+static inline uint32_t sdr_bitmap_next(const uint64_t *b, uint32_t from, uint32_t nbits,
+				       uint64_t flip)
+{
+	uint32_t w = from / 64, words = sdr_bitmap_words(nbits), at;
+	uint64_t v;
+
+	if (from >= nbits)
+		return nbits;
+	v = (b[w] ^ flip) & ~0ull << (from & 63);
+	while (!v) {
+		if (++w == words)
+			return nbits;
+		v = b[w] ^ flip;
+	}
+	at = w * 64 + (uint32_t)__builtin_ctzll(v);
+	return at < nbits ? at : nbits;
+}
+
 /* First clear bit at or behind `from`, or nbits. */
 static inline uint32_t sdr_bitmap_next_zero(const uint64_t *b, uint32_t from, uint32_t nbits)
 {
-	while (from < nbits) {
-		uint64_t w = ~b[from / 64] >> (from & 63);
-
-		if (w) {
-			from += (uint32_t)__builtin_ctzll(w);
-			return from < nbits ? from : nbits;
-		}
-		from = (from | 63) + 1;
-	}
-	return nbits;
+	return sdr_bitmap_next(b, from, nbits, ~0ull);
 }
 
 /* First set bit at or behind `from`, or nbits. */
 static inline uint32_t sdr_bitmap_next_one(const uint64_t *b, uint32_t from, uint32_t nbits)
 {
-	while (from < nbits) {
-		uint64_t w = b[from / 64] >> (from & 63);
-
-		if (w) {
-			from += (uint32_t)__builtin_ctzll(w);
-			return from < nbits ? from : nbits;
-		}
-		from = (from | 63) + 1;
-	}
-	return nbits;
+	return sdr_bitmap_next(b, from, nbits, 0);
 }
 
+/* One more than the last set bit of the first nbits; 0 when none is set. */
+uint32_t sdr_bitmap_top(const uint64_t *b, uint32_t nbits);
+/* How many of the first nbits are set. */
+uint32_t sdr_bitmap_count(const uint64_t *b, uint32_t nbits);
 /* Sets or clears bits [lo, hi); returns how many of them that has changed. */
 uint32_t sdr_bitmap_set_range(uint64_t *b, uint32_t lo, uint32_t hi);
 uint32_t sdr_bitmap_clear_range(uint64_t *b, uint32_t lo, uint32_t hi);

@@ -188,7 +188,7 @@ static int work_ready(const struct sdr_code *g, struct sdr_code_work *w)
 	size_t cap;
 
 	if (g->cws > w->cap) {
-		cap = ((size_t)g->cws + 63) / 64 * 64;
+		cap = (size_t)sdr_bitmap_words(g->cws) * 64;
 		free(w->mark);
 		w->cap = w->ntouched = 0;
 		w->mark = calloc(
@@ -212,26 +212,18 @@ static bool sym_there(const struct sdr_code *g, const uint64_t *bits, uint64_t p
 {
 	uint64_t end = min64(pkt + g->sym_pkts, npkts);
 
-	return pkt >= end || sdr_code_next_zero(bits, pkt, end) == end;
+	return pkt >= end || sdr_bitmap_next_zero(bits, (uint32_t)pkt, (uint32_t)end) == end;
 }
 
 /* Parity rows of which at least one packet has come; with XOR a codeword has only one anyway. */
 static uint32_t rows_begun(const struct sdr_code *g, const uint64_t *parity)
 {
-	uint32_t i = (g->par_pkts + 63) / 64, bits = g->par_pkts & 63;
-	uint64_t w;
+	uint32_t top;
 
 	if (g->a.kind == SDR_CODE_XOR)
 		return 1;
-	while (i--) {
-		w = parity[i] & (bits ? ~0ull >> (64 - bits) : ~0ull);
-		if (w)
-			return (i * 64 + 63 - (uint32_t)__builtin_clzll(w)) /
-				       (g->nsub * g->a.chunk_pkts) +
-			       1;
-		bits = 0;
-	}
-	return 0;
+	top = sdr_bitmap_top(parity, g->par_pkts);
+	return top ? (top - 1) / (g->nsub * g->a.chunk_pkts) + 1 : 0;
 }
 
 /* Parity symbols of a codeword that are there. */
@@ -265,12 +257,11 @@ static uint32_t data_miss(const struct sdr_code *g, const uint64_t *data, uint32
 /* The codewords with missing symbols, and how many. */
 static void touch(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data)
 {
-	uint32_t cw, pos, i, words = (g->cws + 63) / 64;
-	uint64_t pkt = g->a.first;
+	uint32_t cw, pos, i, words = sdr_bitmap_words(g->cws), pkt = g->a.first;
 
-	while ((pkt = sdr_code_next_zero(data, pkt, g->npkts)) < g->npkts) {
-		sdr_code_of_data(g, (uint32_t)pkt, &cw, &pos);
-		w->mark[cw / 64] |= 1ull << (cw & 63);
+	while ((pkt = sdr_bitmap_next_zero(data, pkt, g->npkts)) < g->npkts) {
+		sdr_code_of_data(g, pkt, &cw, &pos);
+		sdr_bitmap_set(w->mark, cw);
 		w->miss[cw]++;
 		pkt += g->sym_pkts - (pkt - g->a.first) % g->sym_pkts;
 	}

@@ -159,11 +159,11 @@ static bool pattern_get(const struct sdr_code *g, const struct sdr_code_line *l,
 
 	p->miss = 0;
 	for (i = 0; i < l->npos; i++, pkt += l->dstep)
-		if (pkt < g->npkts && !sdr_code_bit(data, pkt))
+		if (pkt < g->npkts && !sdr_bitmap_test(data, (uint32_t)pkt))
 			p->pos[p->miss++] = (uint8_t)i;
 	pkt = l->par + p->row;
 	for (i = 0; i < g->rows && have < p->miss; i++, pkt += l->pstep)
-		if (sdr_code_bit(parity, pkt))
+		if (sdr_bitmap_test(parity, (uint32_t)pkt))
 			p->par[have++] = (uint8_t)i;
 	return have == p->miss;
 }

@@ -24,6 +24,7 @@
  * are double: messages may have 2^63 units, and beyond 2^53 nobody counts.
  */
 #include <string.h>
+#include "base/sdr_bitmap.h"
 #include "sdr_model_draw.h"
 #include "sdr_model_ec.h"
 
@@ -86,10 +87,9 @@ struct draw_word {
 
 static bool draw_set(uint64_t set[4], uint32_t i)
 {
-	uint64_t bit = 1ull << (i & 63);
-	bool was = set[i >> 6] & bit;
+	bool was = sdr_bitmap_test(set, i);
 
-	set[i >> 6] |= bit;
+	sdr_bitmap_set(set, i);
 	return was;
 }
 

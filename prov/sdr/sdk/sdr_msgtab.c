@@ -43,7 +43,7 @@ static void sdr_msgtab_advance(struct sdr_qp *qp)
 
 		if (!n)
 			return;
-		qp->done[slot / 64] &= ~sdr_bitmap_mask(slot & 63, (slot & 63) + n);
+		sdr_bitmap_clear_range(qp->done, slot, slot + n);
 		qp->base += n;
 	}
 }

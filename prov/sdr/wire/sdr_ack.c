@@ -15,6 +15,7 @@
  * state, no threads.
  */
 #include <errno.h>
+#include "base/sdr_bitmap.h"
 #include "base/sdr_endian.h"
 #include "sdr_frame_impl.h"
 #include "sdr_varint.h"
@@ -93,25 +94,6 @@ const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct
 
 /* ---- DACK ------------------------------------------------------------------------------------ */
 
-/* First packet in [from, limit) whose bit is not `skip` (0 or ~0); limit when there is none. */
-static inline uint32_t sdr_bits_run(const uint64_t *bits, uint32_t from, uint32_t limit,
-				    uint64_t skip)
-{
-	uint32_t w = from / 64, words = (limit + 63) / 64, at;
-	uint64_t v;
-
-	if (from >= limit)
-		return limit;
-	v = (bits[w] ^ skip) & (~0ull << (from % 64));
-	while (!v) {
-		if (++w == words)
-			return limit;
-		v = bits[w] ^ skip;
-	}
-	at = w * 64 + (uint32_t)__builtin_ctzll(v);
-	return at < limit ? at : limit;
-}
-
 size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
 			     const uint64_t *bits, uint32_t limit)
 {
@@ -132,7 +114,7 @@ size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
 	}
 	pkt = f->base;
 	while (pkt < limit) {
-		next = sdr_bits_run(bits, pkt, limit, skip);
+		next = sdr_bitmap_next(bits, pkt, limit, skip);
 		n = next - pkt;
 		if ((size_t)(stop - q) < sdr_varint_size(n))
 			break;

@@ -99,7 +99,7 @@ static uint32_t seg_news(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 {
 	from = sdr_bitmap_next_zero(s->acked, from, hi);
 	/* Of parity only some packets have been sent; nobody can have received the others. */
-	while (s->parity && from < hi && !(s->chunk_rtx[from / 64] >> (from & 63) & 1))
+	while (s->parity && from < hi && !sdr_bitmap_test(s->chunk_rtx, from))
 		from = sdr_bitmap_next_zero(s->acked, sdr_bitmap_next_one(s->chunk_rtx, from, hi),
 					    hi);
 	return from;

@@ -24,14 +24,14 @@ void sdr_msn_skip(struct sdr_conn *c, uint32_t msn)
 
 	sdr_rel_step(c->rel);
 	sdr_recv_skip(c->qp, msn);
-	c->skipped[id / 64] |= 1ull << (id & 63);
+	sdr_bitmap_set(c->skipped, id);
 }
 
 bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn)
 {
 	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
 
-	return sdr_recv_is_done(c->qp, msn) && !(c->skipped[id / 64] >> (id & 63) & 1);
+	return sdr_recv_is_done(c->qp, msn) && !sdr_bitmap_test(c->skipped, id);
 }
 
 /* Voids what the window reaches of [lo, hi); returns where it stopped. */
@@ -74,7 +74,7 @@ void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn)
 {
 	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
 
-	c->skipped[id / 64] &= ~(1ull << (id & 63));
+	sdr_bitmap_clear(c->skipped, id);
 }
 
 bool sdr_msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n)

@@ -155,7 +155,7 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		 * A report starts with a missing packet (or at the top, when nothing is missing).
 		 */
 		while (f.base > st->cum && f.base < st->high &&
-		       (st->pkt_bits[f.base / 64] >> (f.base & 63) & 1)) {
+		       sdr_bitmap_test(st->pkt_bits, f.base)) {
 			sdr_rel_step(c->rel);
 			f.base--;
 		}

@@ -32,7 +32,7 @@ static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
 	while ((1u << k) < npkts)
 		k++;
 	cap = 1u << k;
-	words = cap / 64;
+	words = sdr_bitmap_words(cap);
 	s = rel->seg_free[k];
 	if (s)
 		rel->seg_free[k] = *(void **)s;
@@ -262,7 +262,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 	struct sdr_conn *c = b->conn;
 	struct sdr_op *op = b->op;
 	struct sdr_group_tx *g = s->grp;
-	uint32_t rtx = 0, fec;
+	uint32_t rtx, fec;
 
 	if (g) {
 		s = g->data;
@@ -276,8 +276,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 		}
 	}
 	sdr_rel_steps(c->rel, 1 + s->nchunks / 64);
-	for (uint32_t i = 0; i < (s->nchunks + 63) / 64; i++)
-		rtx += (uint32_t)__builtin_popcountll(s->chunk_rtx[i]);
+	rtx = sdr_bitmap_count(s->chunk_rtx, s->nchunks);
 	fec = s->dec_chunks < s->nchunks ? s->dec_chunks : s->nchunks;
 	rtx = rtx < s->nchunks - fec ? rtx : s->nchunks - fec;
 	c->st.chunks_fec += fec;

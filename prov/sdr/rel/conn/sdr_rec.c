@@ -184,25 +184,23 @@ bool sdr_rec_seen(const struct sdr_conn *c, uint32_t rseq)
 {
 	uint32_t bit = rseq & (SDR_REL_CTL_WINDOW - 1);
 
-	return sdr_seq_lt(rseq, c->rx_rseq) || (c->rx_rseq_bits[bit / 64] >> (bit & 63) & 1);
+	return sdr_seq_lt(rseq, c->rx_rseq) || sdr_bitmap_test(c->rx_rseq_bits, bit);
 }
 
 bool sdr_rec_accept(struct sdr_conn *c, uint32_t rseq)
 {
 	uint32_t bit = rseq & (SDR_REL_CTL_WINDOW - 1);
-	uint64_t *w = &c->rx_rseq_bits[bit / 64], m = 1ull << (bit & 63);
 
-	if (sdr_seq_lt(rseq, c->rx_rseq) || rseq - c->rx_rseq >= SDR_REL_CTL_WINDOW || (*w & m))
+	if (sdr_seq_lt(rseq, c->rx_rseq) || rseq - c->rx_rseq >= SDR_REL_CTL_WINDOW ||
+	    sdr_bitmap_test(c->rx_rseq_bits, bit))
 		return false;
-	*w |= m;
+	sdr_bitmap_set(c->rx_rseq_bits, bit);
 	for (;;) {
 		sdr_rel_step(c->rel);
 		bit = c->rx_rseq & (SDR_REL_CTL_WINDOW - 1);
-		w = &c->rx_rseq_bits[bit / 64];
-		m = 1ull << (bit & 63);
-		if (!(*w & m))
+		if (!sdr_bitmap_test(c->rx_rseq_bits, bit))
 			return true;
-		*w &= ~m;
+		sdr_bitmap_clear(c->rx_rseq_bits, bit);
 		c->rx_rseq++;
 	}
 }

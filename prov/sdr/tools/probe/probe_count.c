@@ -4,7 +4,7 @@
  * Counting of the drop-rate probe.
  *
  * Bursts are looked for when the flow is over: only then is it known that a packet is not just
- * late.  The map is scanned by words, so that 2^26 packets cost milliseconds.
+ * late.  The map is scanned by runs, so that 2^26 packets cost milliseconds.
  *
  * The interval is that of Clopper and Pearson: it does not collapse when nothing was lost, stays
  * within 0 and 1, and errs on the wide side where losses are few, which is where a probe is used
@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/sdr_bitmap.h"
 #include "probe_count.h"
 
 #define TAIL 0.025 /* on each side of the interval */
@@ -26,7 +27,7 @@
 #define HALVINGS 200u
 #define TINY	 1e-300
 
-void probe_count_init(struct probe_count *c, uint64_t *map, uint64_t room)
+void probe_count_init(struct probe_count *c, uint64_t *map, uint32_t room)
 {
 	memset(c, 0, sizeof(*c));
 	c->map = map;
@@ -35,15 +36,13 @@ void probe_count_init(struct probe_count *c, uint64_t *map, uint64_t room)
 
 bool probe_count_take(struct probe_count *c, uint64_t n)
 {
-	uint64_t bit = 1ull << (n % 64);
-
 	if (n >= c->room)
 		return false;
-	if (c->map[n / 64] & bit) {
+	if (sdr_bitmap_test(c->map, (uint32_t)n)) {
 		c->duplicates++;
 		return true;
 	}
-	c->map[n / 64] |= bit;
+	sdr_bitmap_set(c->map, (uint32_t)n);
 	if (n < c->next)
 		c->reordered++;
 	else
@@ -63,36 +62,18 @@ static void burst(struct probe_tally *t, uint64_t len)
 
 void probe_count_close(const struct probe_count *c, uint64_t sent, struct probe_tally *t)
 {
-	uint64_t run = 0, lost, i, n;
-	unsigned int bits, skip;
+	uint32_t at = 0, end, n = (uint32_t)(sent < c->room ? sent : c->room);
 
 	memset(t, 0, sizeof(*t));
-	t->sent = sent < c->room ? sent : c->room;
+	t->sent = t->received = n;
 	t->reordered = c->reordered;
 	t->duplicates = c->duplicates;
-	for (i = 0; i < t->sent; i += 64) {
-		bits = t->sent - i < 64 ? (unsigned int)(t->sent - i) : 64;
-		lost = ~c->map[i / 64];
-		if (bits < 64)
-			lost &= (1ull << bits) - 1;
-		t->received += bits - (unsigned int)__builtin_popcountll(lost);
-		/* the run that goes on from the word before, then the runs in this one */
-		for (n = 0; n < bits; n += skip) {
-			if (lost & 1) {
-				skip = ~lost ? (unsigned int)__builtin_ctzll(~lost) : 64;
-				run += skip;
-			} else {
-				skip = lost ? (unsigned int)__builtin_ctzll(lost)
-					    : bits - (unsigned int)n;
-				if (run)
-					burst(t, run);
-				run = 0;
-			}
-			lost = skip < 64 ? lost >> skip : 0;
-		}
+	while ((at = sdr_bitmap_next_zero(c->map, at, n)) < n) {
+		end = sdr_bitmap_next_one(c->map, at, n);
+		burst(t, end - at);
+		t->received -= end - at;
+		at = end;
 	}
-	if (run)
-		burst(t, run);
 }
 
 bool probe_tally_ok(const struct probe_tally *t)

@@ -22,7 +22,7 @@
 /* A flow while it arrives. */
 struct probe_count {
 	uint64_t *map;	     /* bit n: packet n has come */
-	uint64_t room;	     /* packets that the map has bits for */
+	uint32_t room;	     /* packets that the map has bits for */
 	uint64_t next;	     /* one more than the largest number that has come */
 	uint64_t reordered;  /* came for the first time, after a larger number */
 	uint64_t duplicates; /* came again */
@@ -44,7 +44,7 @@ struct probe_loss {
 };
 
 /* map: PROBE_MAP_WORDS(room) words of zeros */
-void probe_count_init(struct probe_count *c, uint64_t *map, uint64_t room);
+void probe_count_init(struct probe_count *c, uint64_t *map, uint32_t room);
 /* false: no packet has this number */
 bool probe_count_take(struct probe_count *c, uint64_t n);
 /*
