@@ -108,7 +108,7 @@ static void ct_account(struct ct_result *r, struct sim_bed *b, const struct sdr_
 {
 	struct sdr_rel_stats tx;
 
-	sdr_rel_stats_get(b->node[0].rel, NULL, &tx);
+	sdr_rel_stats_get(b->node[0].ep->rel, NULL, &tx);
 	r->parity = tx.parity_tx - tx0->parity_tx;
 	r->repair = tx.repair_tx - tx0->repair_tx;
 	r->rtx = tx.rtx_rack + tx.rtx_nack + tx.rtx_tlp + tx.rtx_rto -
@@ -144,20 +144,20 @@ bool ct_cell_run(const struct ct_plan *plan, const struct ct_cell *cell, struct 
 	}
 	if (!ct_open(plan, cell, &b))
 		goto out;
-	for (uint32_t i = 0; i < r->warm && !b.failed; i++, r->done++) {
+	for (uint32_t i = 0; i < r->warm && !b.eps.failed; i++, r->done++) {
 		ct_transfer(&b, cell);
 		sim_work_pause(&b, plan->pause_s);
 	}
-	sdr_rel_stats_get(b.node[0].rel, NULL, &tx0);
+	sdr_rel_stats_get(b.node[0].ep->rel, NULL, &tx0);
 	packets = sim_bed_packets(&b);
 	from_ns = sim_bed_now(&b);
 	real = ct_clock(CLOCK_MONOTONIC);
 	cpu = ct_clock(CLOCK_PROCESS_CPUTIME_ID);
-	for (uint32_t i = 0; i < cell->runs && !b.failed; i++, r->done++) {
+	for (uint32_t i = 0; i < cell->runs && !b.eps.failed; i++, r->done++) {
 		v[i] = ct_transfer(&b, cell);
 		sim_work_pause(&b, plan->pause_s);
 	}
-	if (b.failed)
+	if (b.eps.failed)
 		goto out;
 	r->cpu_s = ct_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	r->real_s = ct_clock(CLOCK_MONOTONIC) - real;
@@ -166,11 +166,11 @@ bool ct_cell_run(const struct ct_plan *plan, const struct ct_cell *cell, struct 
 	ct_summary(r, v, cell->runs);
 	ct_account(r, &b, &tx0);
 out:
-	if (b.failed)
-		snprintf(r->why, sizeof(r->why), "%s", b.why);
+	if (b.eps.failed)
+		snprintf(r->why, sizeof(r->why), "%s", b.eps.why);
 	sim_bed_close(&b);
 	free(v);
 	getrusage(RUSAGE_SELF, &ru);
 	r->rss_kib = (uint64_t)ru.ru_maxrss;
-	return !b.failed;
+	return !b.eps.failed;
 }

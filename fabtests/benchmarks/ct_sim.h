@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "rel/sdr_rel_cfg.h"
+#include "tools/sim/sim_eps.h"
 
 #define CT_LIST_MAX  32 /* elements of a list on the command line */
 #define CT_CELLS_MAX 512u
@@ -58,8 +59,8 @@ struct ct_result {
 	uint64_t code_k, code_m, cover_ppm, loss_ppm; /* as the sender last said */
 	uint64_t packets;			      /* all that entered the links */
 	double virtual_s, real_s, cpu_s;
-	uint64_t rss_kib; /* peak of the process */
-	char why[256];	  /* FAILED */
+	uint64_t rss_kib;      /* peak of the process */
+	char why[SIM_WHY_MAX]; /* FAILED */
 };
 
 enum ct_format {

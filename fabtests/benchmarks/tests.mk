@@ -32,7 +32,7 @@ sdr_ct_sim_SOURCES = \
 	fabtests/benchmarks/ct_sim.h fabtests/benchmarks/ct_cell.c \
 	fabtests/benchmarks/ct_out.c fabtests/benchmarks/ct_opts.c \
 	fabtests/benchmarks/sdr_ct_sim.c
-sdr_ct_sim_LDADD = libsdr_simbed.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_ct_sim_LDADD = libsdr_simbed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 
 # The bytes of the erasure code beside bare ISA-L and beside XOR; --check has an exit status.
 noinst_PROGRAMS += sdr_fec_bench

@@ -61,6 +61,12 @@ sdr_model_LDADD = libsdr_tool.la libsdr_model.la libsdr_base.la -lpthread -lm
 
 # sdr_sim is the real transport on the simulated engine; beds, workloads and processes are those of the benchmark
 # sdr_ct_sim too.
+# Below them, and below every test bed: reliable endpoints on the simulated network and their clock.
+noinst_LTLIBRARIES += libsdr_simeps.la
+libsdr_simeps_la_SOURCES = \
+	prov/sdr/tools/sim/sim_eps.c \
+	prov/sdr/tools/sim/sim_eps.h
+
 noinst_LTLIBRARIES += libsdr_simbed.la
 libsdr_simbed_la_SOURCES = \
 	prov/sdr/tools/sim/sim_bed.c \
@@ -80,4 +86,4 @@ sdr_sim_SOURCES = \
 	prov/sdr/tools/sim/sim_opt.c \
 	prov/sdr/tools/sim/sim_out.c \
 	prov/sdr/tools/sim/sim_shard.c
-sdr_sim_LDADD = libsdr_simbed.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_sim_LDADD = libsdr_simbed.la libsdr_simeps.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

@@ -15,6 +15,7 @@
 
 #include "rel/sdr_rel_cfg.h"
 #include "tools/common/model_row.h"
+#include "sim_eps.h"
 #include "sim_trace.h"
 
 enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };
@@ -91,7 +92,7 @@ struct sim_shard {
 	double bytes, busy_s; /* of messages; virtual time in which they were under way */
 	double cpu_s;
 	uint64_t rss_kib; /* peak of the process */
-	char why[256];
+	char why[SIM_WHY_MAX];
 };
 
 /* What came of a cell. */

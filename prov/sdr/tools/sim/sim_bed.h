@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A bed: simulated nodes in a ring that run the real transport, and the clock that moves them.
+ * A bed: simulated nodes in a ring that run the real transport (sim_eps.h), and their memory.
  *
  * Node i has connections to the next node (i + 1) and to the one before it; two nodes are a pair.
  * Data flow forward, from i to i + 1; what forward links do to packets and what backward links do
  * is given apart.  In a pair whose nodes both send, both links are forward ones.
  *
- * A failure (of an operation, of the simulation) is kept in words; from then on nothing moves.  One
- * thread a bed.
+ * A failure (of an operation, of the simulation) is kept as a text in eps.why; from then on nothing
+ * moves.  One thread per bed.
  */
 #ifndef SDR_TOOLS_SIM_BED_H
 #define SDR_TOOLS_SIM_BED_H
 
-#include "rel/sdr_rel.h"
-#include "uc/sim/sdr_sim.h"
+#include "sim_eps.h"
 
 #define SIM_NS	  1e9
 #define SIM_NEVER UINT64_MAX
@@ -45,28 +44,22 @@ struct sim_op {
 
 struct sim_node {
 	struct sim_bed *bed;
-	struct sdr_rel *rel;
+	struct sim_ep *ep;
 	struct sdr_peer *next, *prev;
-	uint64_t deadline;
-	bool dirty;    /* something was posted */
 	char *tx, *rx; /* mem_slots * mem_len bytes each; may be touched with verify only */
 };
 
 struct sim_bed {
 	struct sim_bed_attr a;
-	struct sdr_sim_world *w;
+	struct sim_eps eps;
 	struct sim_node *node;
 	uint64_t rng;
 	uint64_t areas; /* bytes of a node's tx and of its rx */
-	bool failed;
-	char why[256];
 };
 
 /* False: failed; close it all the same. */
 bool sim_bed_open(struct sim_bed *b, const struct sim_bed_attr *attr);
 void sim_bed_close(struct sim_bed *b);
-/* The first failure counts. */
-void sim_bed_fail(struct sim_bed *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 uint64_t sim_bed_rand(struct sim_bed *b);
 uint64_t sim_bed_now(const struct sim_bed *b);
 /* Packets that have entered any link. */

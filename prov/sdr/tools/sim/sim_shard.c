@@ -192,7 +192,7 @@ static void sim_count(struct sim_bed *b, uint64_t *parity, uint64_t *rtx)
 
 	*parity = *rtx = 0;
 	for (uint32_t i = 0; i < b->a.nodes; i++) {
-		sdr_rel_stats_get(b->node[i].rel, NULL, &st);
+		sdr_rel_stats_get(b->node[i].ep->rel, NULL, &st);
 		*parity += st.parity_tx + st.repair_tx;
 		*rtx += st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto;
 	}
@@ -215,14 +215,14 @@ void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32
 	s->warm = sim_warm(plan, c);
 	if (!sim_open(plan, c, shard, tr, &b))
 		goto out;
-	for (uint32_t i = 0; i < s->warm && !b.failed; i++, s->done++) {
+	for (uint32_t i = 0; i < s->warm && !b.eps.failed; i++, s->done++) {
 		sim_one(plan, c, &b, NULL, &busy);
 		sim_work_pause(&b, plan->pause_s);
 	}
 	sim_count(&b, &parity, &rtx);
 	packets = sim_bed_packets(&b);
 	cpu = sim_clock(CLOCK_PROCESS_CPUTIME_ID);
-	for (uint32_t i = 0; i < s->runs && !b.failed; i++, s->done++) {
+	for (uint32_t i = 0; i < s->runs && !b.eps.failed; i++, s->done++) {
 		if (tr)
 			sim_trace_run(tr, sim_bed_now(&b), false, cell, shard, s->first + i);
 		if (sim_one(plan, c, &b, t_s + (size_t)i * samples, &busy))
@@ -239,8 +239,8 @@ void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32
 	s->data_pkts = sim_cell_packets(c, plan) * s->runs;
 	s->bytes = sim_cell_bytes(c, plan) * s->runs;
 out:
-	s->failed = b.failed;
-	memcpy(s->why, b.why, sizeof(s->why));
+	s->failed = b.eps.failed;
+	memcpy(s->why, b.eps.why, sizeof(s->why));
 	sim_bed_close(&b);
 	getrusage(RUSAGE_SELF, &ru);
 	s->rss_kib = (uint64_t)ru.ru_maxrss;

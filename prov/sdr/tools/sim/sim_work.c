@@ -51,12 +51,12 @@ static void sim_check(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t 
 	char *p = b->node[node].rx + slot * b->a.mem_len;
 	uint64_t w;
 
-	if (!b->a.verify || b->failed)
+	if (!b->a.verify || b->eps.failed)
 		return;
 	for (uint64_t i = 0; i < len; i += sizeof(w)) {
 		w = sim_word(number, i);
 		if (memcmp(p + i, &w, len - i < sizeof(w) ? len - i : sizeof(w)) != 0) {
-			sim_bed_fail(b,
+			sim_eps_fail(&b->eps,
 				     "wrong bytes at offset %" PRIu64 " of message %" PRIu64
 				     " at node %u",
 				     i, number, node);
@@ -84,9 +84,9 @@ static void sim_patience_renew(struct sim_bed *b, struct sim_patience *p, uint64
 static void sim_wait(struct sim_bed *b, const struct sim_patience *p)
 {
 	if (sim_bed_now(b) >= p->until)
-		sim_bed_fail(b, "nothing was completed in %" PRIu64 " s of virtual time",
+		sim_eps_fail(&b->eps, "nothing was completed in %" PRIu64 " s of virtual time",
 			     p->ns / 1000000000u);
-	if (!b->failed)
+	if (!b->eps.failed)
 		sim_bed_move(b, p->until);
 }
 
@@ -111,12 +111,12 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 	struct sim_op *op;
 
 	if (!s) {
-		sim_bed_fail(b, "no memory for a stream");
+		sim_eps_fail(&b->eps, "no memory for a stream");
 		return false;
 	}
 	s->posted = s->sent = s->recv_posted = s->received = 0;
 	sim_patience_renew(b, &patience, len);
-	while (!b->failed) {
+	while (!b->eps.failed) {
 		uint32_t before = s->sent + s->received;
 
 		for (; s->received < s->recv_posted && s->in[s->received % window].done;
@@ -146,7 +146,7 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 	}
 	*ns = end - start;
 	free(s);
-	return !b->failed;
+	return !b->eps.failed;
 }
 
 /* ---- allreduce ------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ bool sim_work_allreduce(struct sim_bed *b, uint64_t len, uint64_t *ns)
 	struct sim_patience patience;
 
 	if (!all || !in) {
-		sim_bed_fail(b, "no memory for %u nodes", n);
+		sim_eps_fail(&b->eps, "no memory for %u nodes", n);
 		goto out;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -224,7 +224,7 @@ bool sim_work_allreduce(struct sim_bed *b, uint64_t len, uint64_t *ns)
 		sim_member_begin(b, &all[i], i, piece);
 	sim_patience_renew(b, &patience, piece);
 	sim_bed_work(b);
-	while (!b->failed) {
+	while (!b->eps.failed) {
 		if (!sim_ring_step(b, all, piece, &left, &end)) {
 			sim_wait(b, &patience);
 			continue;
@@ -238,7 +238,7 @@ bool sim_work_allreduce(struct sim_bed *b, uint64_t len, uint64_t *ns)
 out:
 	free(in);
 	free(all);
-	return !b->failed;
+	return !b->eps.failed;
 }
 
 void sim_work_pause(struct sim_bed *b, double max_s)
@@ -246,6 +246,6 @@ void sim_work_pause(struct sim_bed *b, double max_s)
 	double u = (double)(sim_bed_rand(b) >> 11) * 0x1p-53;
 	uint64_t end = sim_bed_now(b) + (uint64_t)(u * max_s * SIM_NS);
 
-	while (!b->failed && sim_bed_now(b) < end)
+	while (!b->eps.failed && sim_bed_now(b) < end)
 		sim_bed_move(b, end);
 }
