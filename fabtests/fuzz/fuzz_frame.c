@@ -55,13 +55,17 @@ static void check_complete(const struct sdr_frame_dack *f)
 	else
 		SDR_FUZZ_CHECK(!f->dec_chunks && !f->dec_pkts);
 	k = sdr_frame_dack_encode(buf, sizeof(buf), &d, NULL, 0);
-	SDR_FUZZ_CHECK(k == (f->flags & SDR_DACK_DECODED ? 40 : 32));
+	SDR_FUZZ_CHECK(k == 32u + (f->flags & SDR_DACK_DECODED ? 8 : 0) +
+				    (f->flags & SDR_DACK_PATH ? 1 : 0) +
+				    (f->flags & SDR_DACK_ECN ? 12 : 0));
 	SDR_FUZZ_CHECK(sdr_frame_next(&q, buf + k, &again) == 1 && again.type == SDR_FRAME_DACK &&
 		       q == buf + k);
 	SDR_FUZZ_CHECK(again.dack.flags == f->flags && again.dack.msn == f->msn &&
 		       again.dack.cum == f->cum);
 	SDR_FUZZ_CHECK(again.dack.echo == f->echo && again.dack.echo_delay_us == f->echo_delay_us);
-	SDR_FUZZ_CHECK(again.dack.dups == f->dups);
+	SDR_FUZZ_CHECK(again.dack.dups == f->dups && again.dack.path == f->path);
+	SDR_FUZZ_CHECK(again.dack.ecn.ect0 == f->ecn.ect0 && again.dack.ecn.ect1 == f->ecn.ect1 &&
+		       again.dack.ecn.ce == f->ecn.ce);
 	SDR_FUZZ_CHECK(again.dack.dec_pkts == f->dec_pkts &&
 		       again.dack.dec_chunks == f->dec_chunks);
 }
@@ -130,6 +134,35 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 	check_code(f, &again.rec);
 }
 
+/* Encodes again to the same fields. */
+static void check_ack(const struct sdr_frame_ack *f)
+{
+	uint8_t buf[512];
+	const uint8_t *q = buf;
+	struct sdr_frame again;
+	size_t k;
+
+	SDR_FUZZ_CHECK(f->n >= 1 && f->n <= SDR_ACK_RANGES);
+	k = sdr_frame_ack_encode(buf, sizeof(buf), f);
+	SDR_FUZZ_CHECK(k && sdr_frame_next(&q, buf + k, &again) == 1 && q == buf + k);
+	SDR_FUZZ_CHECK(again.type == SDR_FRAME_ACK && again.ack.flags == f->flags &&
+		       again.ack.n == f->n && again.ack.delay_us == f->delay_us);
+	SDR_FUZZ_CHECK(again.ack.path == f->path && again.ack.ecn.ect0 == f->ecn.ect0 &&
+		       again.ack.ecn.ect1 == f->ecn.ect1 && again.ack.ecn.ce == f->ecn.ce);
+	SDR_FUZZ_CHECK(!memcmp(again.ack.r, f->r, f->n * sizeof(f->r[0])));
+}
+
+static void check_long(const struct sdr_frame *f, const uint8_t *before, const uint8_t *at)
+{
+	if (f->type == SDR_FRAME_PATH_CHALLENGE || f->type == SDR_FRAME_PATH_RESPONSE) {
+		SDR_FUZZ_CHECK(
+			!memcmp(f->path.data, at - SDR_FRAME_PATH_DATA, SDR_FRAME_PATH_DATA));
+		return;
+	}
+	SDR_FUZZ_CHECK(f->other.bytes >= before + SDR_FRAME_LONG_HDR &&
+		       f->other.bytes + f->other.len == at);
+}
+
 static void fuzz_frames(const uint8_t *p, size_t n)
 {
 	const uint8_t *at = p, *end = p + n, *before;
@@ -147,7 +180,9 @@ static void fuzz_frames(const uint8_t *p, size_t n)
 		else if (f.type == SDR_FRAME_REC)
 			check_rec(&f.rec, p, end);
 		else if (f.type == SDR_FRAME_ACK)
-			SDR_FUZZ_CHECK(f.ack.n >= 1 && f.ack.n <= SDR_ACK_RANGES);
+			check_ack(&f.ack);
+		else if (f.type & SDR_FRAME_LONG)
+			check_long(&f, before, at);
 	}
 	SDR_FUZZ_CHECK(ret == 0 || ret < 0);
 }
@@ -302,6 +337,35 @@ static size_t seed_coded(uint8_t *buf)
 	return n;
 }
 
+/* What later versions may send, and what is reserved. */
+static size_t seed_long(uint8_t *buf)
+{
+	const size_t room = 1024;
+	struct sdr_frame_ecn ecn = { 300, 2, 1u << 31 };
+	struct sdr_frame_ack a = { .flags = SDR_ACK_PATH | SDR_ACK_ECN,
+				   .path = 3,
+				   .n = 1,
+				   .r = { { 9, 1 } },
+				   .ecn = ecn };
+	struct sdr_frame_dack d = {
+		.flags = SDR_DACK_PATH | SDR_DACK_ECN, .msn = 3, .path = 1, .ecn = ecn
+	};
+	struct sdr_frame_path path = { .path = 2, .data = "unlikely" };
+	uint64_t bits[1] = { 0xf0f1 };
+	size_t n = 1;
+
+	buf[0] = 2;
+	n += sdr_frame_ack_encode(buf + n, room, &a);
+	n += sdr_frame_dack_encode(buf + n, room, &d, bits, 16);
+	d.flags |= SDR_DACK_COMPLETE;
+	n += sdr_frame_dack_encode(buf + n, room, &d, NULL, 0);
+	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_CHALLENGE, &path);
+	n += sdr_frame_long_encode(buf + n, room, 0xee, "later", 5);
+	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_RESPONSE, &path);
+	n += sdr_frame_long_encode(buf + n, room, SDR_FRAME_PADDING, NULL, 40);
+	return n;
+}
+
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 {
 	if (i == 0)
@@ -316,5 +380,7 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		return seed_hello(buf, SDR_WIRE_CODE_KINDS);
 	if (i == 4)
 		return seed_coded(buf);
+	if (i == 5)
+		return seed_long(buf);
 	return 0;
 }

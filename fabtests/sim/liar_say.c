@@ -113,6 +113,16 @@ static bool say_rec(struct liar *l, struct sdr_conn *c)
 
 /* ---- other frames ---------------------------------------------------------------------------- */
 
+/* What is reserved in acknowledgements. */
+static void ack_more(struct liar *l, struct sdr_frame_ack *f)
+{
+	if (!liar_one_in(l->d, 8))
+		return;
+	f->flags = (uint8_t)(liar_below(l->d, 4) * SDR_ACK_PATH);
+	f->path = (uint8_t)liar_below(l->d, 256);
+	f->ecn = (struct sdr_frame_ecn){ liar_bits32(l), liar_bits32(l), liar_bits32(l) };
+}
+
 static bool say_ack(struct liar *l, const struct sdr_conn *c)
 {
 	struct sdr_frame_ack f = { .n = 1 + (liar_one_in(l->d, 4) ? liar_below(l->d, 6) : 0) };
@@ -131,7 +141,29 @@ static bool say_ack(struct liar *l, const struct sdr_conn *c)
 		f.r[i].lo = at;
 		at -= 2;
 	}
+	ack_more(l, &f);
 	return liar_put(l, sdr_frame_ack_encode(l->frames + l->n, liar_room(l), &f));
+}
+
+/* A frame with a length: known, reserved, or of a later version. */
+static bool say_long(struct liar *l)
+{
+	struct sdr_frame_path path = { .path = (uint8_t)liar_below(l->d, 256) };
+	uint32_t how = liar_below(l->d, 4);
+	size_t room = liar_room(l), n;
+
+	if (how < 2) {
+		sdr_put_le64(path.data, liar_bits(l->d, 8));
+		return liar_put(l, sdr_frame_path_encode(l->frames + l->n, room,
+							 how ? SDR_FRAME_PATH_CHALLENGE
+							     : SDR_FRAME_PATH_RESPONSE,
+							 &path));
+	}
+	n = sdr_frame_long_encode(
+		l->frames + l->n, room,
+		how == 2 ? SDR_FRAME_PADDING : (uint8_t)(SDR_FRAME_LONG + liar_below(l->d, 128)),
+		NULL, (uint16_t)liar_below(l->d, liar_one_in(l->d, 8) ? 900 : 20));
+	return liar_put(l, n);
 }
 
 static bool say_dack(struct liar *l, const struct sdr_conn *c)
@@ -149,6 +181,11 @@ static bool say_dack(struct liar *l, const struct sdr_conn *c)
 		f.flags |= SDR_DACK_COMPLETE;
 	if (how & 2)
 		f.flags |= SDR_DACK_GAP;
+	if (how >= 240) {
+		f.flags |= (uint8_t)(liar_below(l->d, 4) * SDR_DACK_PATH);
+		f.path = (uint8_t)liar_below(l->d, 256);
+		f.ecn.ce = liar_bits32(l);
+	}
 	if ((how & 13) == 13) {
 		f.flags |= SDR_DACK_DECODED;
 		f.dec_pkts = 1 + liar_below(l->d, liar_wild(l) ? 65535 : 64);
@@ -285,7 +322,7 @@ static bool say_frame(struct liar *l, struct sdr_conn *c)
 	if (k < 58)
 		return liar_put(l, sdr_frame_ping_encode(l->frames + l->n, liar_room(l)));
 	if (k < 61)
-		return liar_say_help(l, c);
+		return liar_one_in(l->d, 2) ? say_long(l) : liar_say_help(l, c);
 	if (k < 62)
 		return (l->habits & HABIT_CLOSES || liar_one_in(l->d, 8)) && say_close(l);
 	return l->strict || say_bytes(l);

@@ -553,7 +553,7 @@ static void dack__refuses(void **state)
 		memcpy(buf, good, sizeof(buf));
 		switch (i) {
 		case 0:
-			buf[1] = 8;
+			buf[1] = 0x20;
 			break; /* unknown flag */
 		case 1:
 			buf[1] = SDR_DACK_COMPLETE;

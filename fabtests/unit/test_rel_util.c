@@ -43,7 +43,7 @@ static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
 	struct sdr_frame f;
 
 	while (sdr_frame_next(&p, end, &f) > 0) {
-		what |= bit[f.type];
+		what |= f.type < sizeof(bit) / sizeof(bit[0]) ? bit[f.type] : 0;
 		if (f.type == SDR_FRAME_REC)
 			what |= what_of_rec(f.rec.op);
 		if (f.type == SDR_FRAME_DACK && (f.dack.flags & SDR_DACK_COMPLETE))

@@ -80,6 +80,8 @@ struct fi_sdr_stats {
 	uint64_t rec_copies;
 	/* packets whose messages found no room here: the peer repeats them */
 	uint64_t rec_refused;
+	/* frames of the peer that this version passes over */
+	uint64_t frames_skipped;
 };
 
 /* Why transfers to a peer get parity, or do not. */

@@ -264,7 +264,8 @@ bool sdr_rel_mr_reading(struct sdr_rel *rel, const void *va, uint64_t len);
 	X(msgs_tx) X(msgs_rx) X(msgs_unexp) X(msgs_parked) X(ops_failed) \
 	X(choice_sr) X(choice_parity) X(rec_copies) X(rec_refused) \
 	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps) \
-	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
+	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli) \
+	X(frames_skipped)
 /* clang-format on */
 
 struct sdr_rel_stats {

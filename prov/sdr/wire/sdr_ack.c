@@ -4,11 +4,13 @@
  * Acknowledgements: ACK of packets, DACK of a message's data packets.  Layout, little-endian, the
  * type first; [v] is a varint (sdr_varint.h):
  *
- *    ACK     1  delay_us[v]  n(1)  hi(4)  span[v]  { gap[v]  span[v] } n - 1 times
+ *    ACK     1  delay_us[v]  n + flags(1)  hi(4)  span[v]  { gap[v]  span[v] } n - 1 times
+ *               PATH: path(1)   ECN: ect0[v] ect1[v] ce[v]
  *               span: packets of the range less one; gap: packets missing between two ranges, at
  *               least one
  *    DACK    2  flags(1)  runs_len(2)  msn(4)  cum(4)  base(4)  end(4)  echo(4)  echo_delay_us(4)
- *               dups(4)   DECODED: dec_pkts(4)  dec_chunks(4)   else: runs[v]...
+ *               dups(4)   DECODED: dec_pkts(4)  dec_chunks(4)   PATH: path(1)
+ *               ECN: ect0(4)  ect1(4)  ce(4)   not DECODED: runs[v]...
  *
  * A decoded one is well formed in itself: ranges descend and span less than half the number space,
  * runs add up to exactly [base, end).  What the numbers stand for is checked by who knows.  No
@@ -24,7 +26,11 @@
 #define SDR_DACK_FIXED 32u	  /* bytes before the runs */
 #define SDR_DACK_DEC   8u	  /* bytes of what DECODED adds */
 #define SDR_DACK_PKTS  (1u << 30) /* packets of a message at the most: off_bits <= 30 */
-#define SDR_DACK_FLAGS (SDR_DACK_COMPLETE | SDR_DACK_GAP | SDR_DACK_DECODED)
+#define SDR_DACK_ECNS  12u	  /* bytes of what ECN adds */
+#define SDR_DACK_FLAGS \
+	(SDR_DACK_COMPLETE | SDR_DACK_GAP | SDR_DACK_DECODED | SDR_DACK_PATH | SDR_DACK_ECN)
+#define SDR_ACK_N     0x1fu /* of the byte that holds n and flags: n */
+#define SDR_ACK_FLAGS (SDR_ACK_PATH | SDR_ACK_ECN)
 
 /* ---- ACK ------------------------------------------------------------------------------------- */
 
@@ -34,25 +40,59 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 	uint32_t i;
 	size_t size;
 
-	if (!f->n || f->n > SDR_ACK_RANGES)
+	if (!f->n || f->n > SDR_ACK_RANGES || f->flags & ~SDR_ACK_FLAGS)
 		return 0;
 	size = 1 + sdr_varint_size(f->delay_us) + 1 + 4 + sdr_varint_size(f->r[0].hi - f->r[0].lo);
 	for (i = 1; i < f->n; i++)
 		size += sdr_varint_size(f->r[i - 1].lo - f->r[i].hi - 1) +
 			sdr_varint_size(f->r[i].hi - f->r[i].lo);
+	size += f->flags & SDR_ACK_PATH ? 1 : 0;
+	if (f->flags & SDR_ACK_ECN)
+		size += sdr_varint_size(f->ecn.ect0) + sdr_varint_size(f->ecn.ect1) +
+			sdr_varint_size(f->ecn.ce);
 	if (size > room)
 		return 0;
 
 	*q++ = SDR_FRAME_ACK;
 	q = sdr_varint_put(q, f->delay_us);
-	*q++ = (uint8_t)f->n;
+	*q++ = (uint8_t)(f->n | f->flags);
 	sdr_put_le32(q, f->r[0].hi);
 	q = sdr_varint_put(q + 4, f->r[0].hi - f->r[0].lo);
 	for (i = 1; i < f->n; i++) {
 		q = sdr_varint_put(q, f->r[i - 1].lo - f->r[i].hi - 1);
 		q = sdr_varint_put(q, f->r[i].hi - f->r[i].lo);
 	}
+	if (f->flags & SDR_ACK_PATH)
+		*q++ = f->path;
+	if (f->flags & SDR_ACK_ECN) {
+		q = sdr_varint_put(q, f->ecn.ect0);
+		q = sdr_varint_put(q, f->ecn.ect1);
+		q = sdr_varint_put(q, f->ecn.ce);
+	}
 	return (size_t)(q - p);
+}
+
+/* What stands behind the ranges; NULL: malformed. */
+static const uint8_t *sdr_frame_ack_more(const uint8_t *p, const uint8_t *end,
+					 struct sdr_frame_ack *f)
+{
+	uint32_t *count[] = { &f->ecn.ect0, &f->ecn.ect1, &f->ecn.ce };
+	uint32_t i, k;
+
+	f->path = 0;
+	f->ecn = (struct sdr_frame_ecn){ 0 };
+	if (f->flags & SDR_ACK_PATH) {
+		if (p >= end)
+			return NULL;
+		f->path = *p++;
+	}
+	for (i = 0; f->flags & SDR_ACK_ECN && i < 3; i++) {
+		k = sdr_varint_get(p, end, count[i]);
+		if (!k)
+			return NULL;
+		p += k;
+	}
+	return p;
 }
 
 const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_ack *f)
@@ -66,8 +106,9 @@ const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct
 	p += k;
 	if (end - p < 5)
 		return NULL;
-	f->n = *p++;
-	if (!f->n || f->n > SDR_ACK_RANGES)
+	f->n = *p & SDR_ACK_N;
+	f->flags = *p++ & (uint8_t)~SDR_ACK_N;
+	if (!f->n || f->n > SDR_ACK_RANGES || f->flags & ~SDR_ACK_FLAGS)
 		return NULL;
 	f->r[0].hi = sdr_get_le32(p);
 	p += 4;
@@ -89,7 +130,7 @@ const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct
 			return NULL;
 		f->r[i].lo = f->r[i].hi - span;
 	}
-	return p;
+	return sdr_frame_ack_more(p, end, f);
 }
 
 /* ---- DACK ------------------------------------------------------------------------------------ */
@@ -97,9 +138,12 @@ const uint8_t *sdr_frame_ack_decode(const uint8_t *p, const uint8_t *end, struct
 size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
 			     const uint64_t *bits, uint32_t limit)
 {
-	const size_t fixed = SDR_DACK_FIXED + (f->flags & SDR_DACK_DECODED ? SDR_DACK_DEC : 0);
+	const size_t fixed = SDR_DACK_FIXED + (f->flags & SDR_DACK_DECODED ? SDR_DACK_DEC : 0) +
+			     (f->flags & SDR_DACK_PATH ? 1 : 0) +
+			     (f->flags & SDR_DACK_ECN ? SDR_DACK_ECNS : 0);
 	uint8_t *q = p + fixed;
 	const uint8_t *stop;
+	uint8_t *more = p + SDR_DACK_FIXED;
 	uint32_t pkt, next, n;
 	uint64_t skip = 0; /* the first run is missing packets */
 
@@ -140,8 +184,16 @@ size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
 	sdr_put_le32(p + 24, f->echo_delay_us);
 	sdr_put_le32(p + 28, f->dups);
 	if (f->flags & SDR_DACK_DECODED) {
-		sdr_put_le32(p + SDR_DACK_FIXED, f->dec_pkts);
-		sdr_put_le32(p + SDR_DACK_FIXED + 4, f->dec_chunks);
+		sdr_put_le32(more, f->dec_pkts);
+		sdr_put_le32(more + 4, f->dec_chunks);
+		more += SDR_DACK_DEC;
+	}
+	if (f->flags & SDR_DACK_PATH)
+		*more++ = f->path;
+	if (f->flags & SDR_DACK_ECN) {
+		sdr_put_le32(more, f->ecn.ect0);
+		sdr_put_le32(more + 4, f->ecn.ect1);
+		sdr_put_le32(more + 8, f->ecn.ce);
 	}
 	return (size_t)(q - p);
 }
@@ -182,6 +234,39 @@ int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it
 	return 1;
 }
 
+/* What stands between the fixed part and the runs; NULL: malformed. */
+static const uint8_t *sdr_frame_dack_more(const uint8_t *p, const uint8_t *end,
+					  struct sdr_frame_dack *f)
+{
+	f->dec_pkts = 0;
+	f->dec_chunks = 0;
+	f->path = 0;
+	f->ecn = (struct sdr_frame_ecn){ 0 };
+	if (f->flags & SDR_DACK_DECODED) {
+		if (!(f->flags & SDR_DACK_COMPLETE) || end - p < (ptrdiff_t)SDR_DACK_DEC)
+			return NULL;
+		f->dec_pkts = sdr_get_le32(p);
+		f->dec_chunks = sdr_get_le32(p + 4);
+		if (!f->dec_chunks || f->dec_chunks > f->dec_pkts)
+			return NULL;
+		p += SDR_DACK_DEC;
+	}
+	if (f->flags & SDR_DACK_PATH) {
+		if (p >= end)
+			return NULL;
+		f->path = *p++;
+	}
+	if (f->flags & SDR_DACK_ECN) {
+		if (end - p < (ptrdiff_t)SDR_DACK_ECNS)
+			return NULL;
+		f->ecn.ect0 = sdr_get_le32(p);
+		f->ecn.ect1 = sdr_get_le32(p + 4);
+		f->ecn.ce = sdr_get_le32(p + 8);
+		p += SDR_DACK_ECNS;
+	}
+	return p;
+}
+
 const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_dack *f)
 {
 	struct sdr_dack_iter it = { 0, 0 };
@@ -200,19 +285,11 @@ const uint8_t *sdr_frame_dack_decode(const uint8_t *p, const uint8_t *end, struc
 	f->echo_delay_us = sdr_get_le32(p + 23);
 	f->dups = sdr_get_le32(p + 27);
 	p += SDR_DACK_FIXED - 1;
-	f->dec_pkts = 0;
-	f->dec_chunks = 0;
 	if (f->flags & ~SDR_DACK_FLAGS)
 		return NULL;
-	if (f->flags & SDR_DACK_DECODED) {
-		if (!(f->flags & SDR_DACK_COMPLETE) || end - p < (ptrdiff_t)SDR_DACK_DEC)
-			return NULL;
-		f->dec_pkts = sdr_get_le32(p);
-		f->dec_chunks = sdr_get_le32(p + 4);
-		if (!f->dec_chunks || f->dec_chunks > f->dec_pkts)
-			return NULL;
-		p += SDR_DACK_DEC;
-	}
+	p = sdr_frame_dack_more(p, end, f);
+	if (!p)
+		return NULL;
 	f->runs = p;
 	if (f->runs_len > end - p)
 		return NULL;

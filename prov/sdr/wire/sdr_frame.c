@@ -10,9 +10,17 @@
  *    END     5  msn(4)
  *    CLOSE   7  reason(2)
  *
- * Types are not skippable: an unknown one spoils the rest of its packet.  No state, no threads.
+ * and, with a length in front, from SDR_FRAME_LONG on:
+ *
+ *    PADDING         0x80  len(2)  bytes
+ *    PATH_RESPONSE   0x81  len(2)  path(1)  data(8)
+ *    PATH_CHALLENGE  0xc0  len(2)  path(1)  data(8)
+ *    any other       type  len(2)  bytes
+ *
+ * No state, no threads.
  */
 #include <errno.h>
+#include <string.h>
 #include "base/sdr_endian.h"
 #include "sdr_frame_impl.h"
 
@@ -51,6 +59,59 @@ size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_cl
 	sdr_put_le16(p + 1, f->reason);
 	return 3;
 }
+
+/* ---- with a length --------------------------------------------------------------------------- */
+
+size_t sdr_frame_long_encode(uint8_t *p, size_t room, uint8_t type, const void *bytes, uint16_t len)
+{
+	if (!(type & SDR_FRAME_LONG) || room < SDR_FRAME_LONG_HDR + (size_t)len)
+		return 0;
+	p[0] = type;
+	sdr_put_le16(p + 1, len);
+	if (bytes)
+		memcpy(p + SDR_FRAME_LONG_HDR, bytes, len);
+	else
+		memset(p + SDR_FRAME_LONG_HDR, 0, len);
+	return SDR_FRAME_LONG_HDR + (size_t)len;
+}
+
+size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
+			     const struct sdr_frame_path *f)
+{
+	uint8_t b[1 + SDR_FRAME_PATH_DATA];
+
+	b[0] = f->path;
+	memcpy(b + 1, f->data, SDR_FRAME_PATH_DATA);
+	return sdr_frame_long_encode(p, room, (uint8_t)type, b, sizeof(b));
+}
+
+static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end,
+					    struct sdr_frame *f)
+{
+	uint16_t len;
+
+	if (end - p < 2)
+		return NULL;
+	len = sdr_get_le16(p);
+	p += 2;
+	if (len > end - p)
+		return NULL;
+	switch (f->type) {
+	case SDR_FRAME_PATH_RESPONSE:
+	case SDR_FRAME_PATH_CHALLENGE:
+		if (len != 1 + SDR_FRAME_PATH_DATA)
+			return NULL;
+		f->path.path = p[0];
+		memcpy(f->path.data, p + 1, SDR_FRAME_PATH_DATA);
+		break;
+	default:
+		f->other.len = len;
+		f->other.bytes = p;
+	}
+	return p + len;
+}
+
+/* ---- any ------------------------------------------------------------------------------------- */
 
 int sdr_frame_next(const uint8_t **p, const uint8_t *end, struct sdr_frame *out)
 {
@@ -95,7 +156,9 @@ int sdr_frame_next(const uint8_t **p, const uint8_t *end, struct sdr_frame *out)
 		q += 2;
 		break;
 	default:
-		return -EBADMSG;
+		if (!(out->type & SDR_FRAME_LONG))
+			return -EBADMSG;
+		q = sdr_frame_long_decode(q, end, out);
 	}
 	if (!q)
 		return -EBADMSG;

@@ -12,6 +12,15 @@
 #include "sdr_hello.h"
 #include "sdr_record.h"
 
+/*
+ * Types below SDR_FRAME_LONG have a form of their own; an unknown one spoils its packet, so a new one
+ * needs a new version.  All others are followed by a length, type(1) len(2) and len bytes, and are
+ * passed over by who does not know them.  Whether one wants an acknowledgement of its packet stands
+ * in the type, so that both sides agree about it whatever they know.
+ */
+#define SDR_FRAME_LONG	   0x80u
+#define SDR_FRAME_WANTS	   0x40u /* of those: wants an acknowledgement */
+#define SDR_FRAME_LONG_HDR 3u	 /* bytes of type and length */
 enum sdr_frame_type {
 	SDR_FRAME_PAD = 0, /* one byte */
 	SDR_FRAME_ACK = 1,
@@ -21,6 +30,18 @@ enum sdr_frame_type {
 	SDR_FRAME_END = 5,  /* wants an ACK, and the DACK of a message */
 	SDR_FRAME_REC = 6,
 	SDR_FRAME_CLOSE = 7,
+	SDR_FRAME_PADDING = 0x80,	/* any bytes, with no meaning */
+	SDR_FRAME_PATH_RESPONSE = 0x81, /* struct sdr_frame_path: the data of a challenge */
+	SDR_FRAME_PATH_CHALLENGE = 0xc0,
+};
+
+/*
+ * What both acknowledgements may say besides: which path they speak of, and how many packets came
+ * over it (all packets, data and control) with each mark, since the connection was opened, modulo
+ * 2^32.  Without PATH: path 0.  Reserved: decoded, not sent, not used yet.
+ */
+struct sdr_frame_ecn {
+	uint32_t ect0, ect1, ce;
 };
 
 /*
@@ -28,9 +49,14 @@ enum sdr_frame_type {
  * packet is missing between two ranges, all lie within half the number space.
  */
 #define SDR_ACK_RANGES 24u
+#define SDR_ACK_PATH   0x20u /* path is present */
+#define SDR_ACK_ECN    0x40u /* ecn is present */
 struct sdr_frame_ack {
-	uint32_t delay_us; /* since the largest arrived */
-	uint32_t n;	   /* 1..SDR_ACK_RANGES */
+	uint8_t flags;		  /* SDR_ACK_* */
+	uint8_t path;		  /* PATH, else 0 */
+	uint32_t delay_us;	  /* since the largest arrived */
+	uint32_t n;		  /* 1..SDR_ACK_RANGES */
+	struct sdr_frame_ecn ecn; /* ECN, else 0 */
 	struct {
 		uint32_t hi, lo;
 	} r[SDR_ACK_RANGES];
@@ -46,6 +72,8 @@ struct sdr_frame_ack {
 #define SDR_DACK_GAP	  0x2 /* sent because of a gap: the receiver's NACK */
 /* with COMPLETE only: dec_pkts, dec_chunks present, 0 < dec_chunks <= dec_pkts */
 #define SDR_DACK_DECODED 0x4
+#define SDR_DACK_PATH	 0x8  /* path is present: the one over which `echo` came */
+#define SDR_DACK_ECN	 0x10 /* ecn is present */
 struct sdr_frame_dack {
 	uint8_t flags;
 	uint32_t msn;
@@ -57,13 +85,15 @@ struct sdr_frame_dack {
 	uint32_t dec_pkts;	/* DECODED: packets that came out of parity, */
 	/* and chunks (of the receiver's bitmap) with such packets; without: 0 */
 	uint32_t dec_chunks;
-	uint32_t runs_len;   /* bytes of runs */
-	const uint8_t *runs; /* decode: into the datagram; varints (LEB128, <= 5 bytes each) */
+	uint8_t path;		  /* PATH, else 0 */
+	struct sdr_frame_ecn ecn; /* ECN, else 0 */
+	uint32_t runs_len;	  /* bytes of runs */
+	const uint8_t *runs;	  /* decode: into the datagram; varints (LEB128, <= 5 bytes each) */
 };
 /*
  * Encodes into at most room bytes, describing as much of the bitmap from f->base on as fits (sets
  * end and runs_len in *f; bits: word bitmap, limit: 1 + highest packet seen).  Returns the bytes
- * written, 0 if not even the fixed part (32 bytes, DECODED: 40) fits.  COMPLETE: base and end
+ * written, 0 if not even the fixed part (32 bytes, and 8 for DECODED, 1 PATH, 12 ECN) fits.  COMPLETE: base and end
  * become cum, bits is not read.
  */
 size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
@@ -92,6 +122,23 @@ struct sdr_frame_close {
 	uint16_t reason; /* enum sdr_close_reason */
 };
 
+/*
+ * Is its sender where the datagram comes from?  The response goes back over the same path.  The path
+ * gets its number by the challenge: whoever sends it counts the paths that it opens from 0.
+ * Reserved: decoded, not answered yet.
+ */
+#define SDR_FRAME_PATH_DATA 8u
+struct sdr_frame_path {
+	uint8_t path;
+	uint8_t data[SDR_FRAME_PATH_DATA]; /* unpredictable */
+};
+
+/* A frame of a type from SDR_FRAME_LONG on that is not known here. */
+struct sdr_frame_other {
+	uint16_t len;
+	const uint8_t *bytes; /* decode: into the datagram */
+};
+
 struct sdr_frame {
 	uint8_t type;
 	union {
@@ -101,6 +148,8 @@ struct sdr_frame {
 		struct sdr_frame_end end;
 		struct sdr_frame_rec rec;
 		struct sdr_frame_close close;
+		struct sdr_frame_path path;   /* PATH_CHALLENGE, PATH_RESPONSE */
+		struct sdr_frame_other other; /* PADDING, and all that are not known */
 	};
 };
 
@@ -110,10 +159,27 @@ size_t sdr_frame_credit_encode(uint8_t *p, size_t room, const struct sdr_frame_c
 size_t sdr_frame_ping_encode(uint8_t *p, size_t room);
 size_t sdr_frame_end_encode(uint8_t *p, size_t room, const struct sdr_frame_end *f);
 size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_close *f);
+/* type: PATH_CHALLENGE or PATH_RESPONSE */
+size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
+			     const struct sdr_frame_path *f);
+/* Any type from SDR_FRAME_LONG on; bytes NULL: zeros. */
+size_t sdr_frame_long_encode(uint8_t *p, size_t room, uint8_t type, const void *bytes,
+			     uint16_t len);
+
+/* Of whatever type: does the packet that carries it want an acknowledgement? */
+static inline bool sdr_frame_wants(uint8_t type, uint16_t close_reason)
+{
+	if (type & SDR_FRAME_LONG)
+		return type & SDR_FRAME_WANTS;
+	return type == SDR_FRAME_PING || type == SDR_FRAME_END || type == SDR_FRAME_REC ||
+	       (type == SDR_FRAME_CLOSE && close_reason != SDR_CLOSE_BYE_ACK);
+}
+
 /*
  * Decodes the frame at *p, advances *p; PAD is passed over in silence.  1: a frame; 0: end;
  * -EBADMSG: the rest of the packet is unusable.  A DACK's runs are checked here too, so walking
- * them afterwards cannot fail.
+ * them afterwards cannot fail.  A type from SDR_FRAME_LONG on that is not known here is a frame like
+ * others, in `other`.
  */
 int sdr_frame_next(const uint8_t **p, const uint8_t *end, struct sdr_frame *out);
 

@@ -161,6 +161,12 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 			pkt_ack_want(c);
 		conn_closed_by_peer(c, f->close.reason);
 		break;
+	case SDR_FRAME_PADDING:
+		break;
+	default: /* passed over: of a later version, or of a feature that is not in force */
+		c->st.frames_skipped++;
+		if (sdr_frame_wants(f->type, 0))
+			pkt_ack_want(c);
 	}
 }
 

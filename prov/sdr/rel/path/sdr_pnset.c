@@ -91,6 +91,7 @@ void sdr_pnset_ack(const struct sdr_pnset *s, struct sdr_frame_ack *f)
 {
 	uint32_t i;
 
+	f->flags = 0;
 	f->n = s->n < SDR_ACK_RANGES ? s->n : SDR_ACK_RANGES;
 	for (i = 0; i < f->n; i++) {
 		f->r[i].hi = s->r[i].hi;

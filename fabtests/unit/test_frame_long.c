@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Frames with a length, known and not, and what acknowledgements may say of paths and marks: what
+ * is encoded comes back, what is cut short is refused, what is not known is passed over and nothing
+ * behind it is lost.
+ */
+#include "test_wire.h"
+#include "wire/sdr_frame.h"
+
+/* Alone in its packet; every shorter one is refused and reads nothing behind its end. */
+static void one(const uint8_t *buf, size_t len, struct sdr_frame *f)
+{
+	struct sdr_frame cut;
+	const uint8_t *p, *end;
+
+	for (size_t i = 1; i < len; i++) {
+		p = test_guard(buf, i);
+		end = p + i;
+		assert_int_equal(sdr_frame_next(&p, end, &cut), -EBADMSG);
+		assert_ptr_equal(p, end - i);
+	}
+	p = test_guard(buf, len);
+	end = p + len;
+	memset(f, 0xee, sizeof(*f));
+	assert_int_equal(sdr_frame_next(&p, end, f), 1);
+	assert_ptr_equal(p, end);
+	assert_int_equal(sdr_frame_next(&p, end, &cut), 0);
+}
+
+static void long__any_type_is_passed_over(void **state)
+{
+	static const uint8_t bytes[] = { 1, 2, 3, 0xff, 0x80 };
+	uint8_t buf[64];
+	struct sdr_frame f;
+	size_t n;
+
+	(void)state;
+	for (uint32_t type = SDR_FRAME_LONG; type <= 0xff; type++) {
+		if (type == SDR_FRAME_PATH_CHALLENGE || type == SDR_FRAME_PATH_RESPONSE)
+			continue;
+		for (uint16_t len = 0; len <= sizeof(bytes); len++) {
+			n = sdr_frame_long_encode(buf, sizeof(buf), (uint8_t)type, bytes, len);
+			assert_int_equal(n, SDR_FRAME_LONG_HDR + len);
+			one(buf, n, &f);
+			assert_int_equal(f.type, type);
+			assert_int_equal(f.other.len, len);
+			assert_memory_equal(f.other.bytes, bytes, len);
+		}
+	}
+	assert_int_equal(sdr_frame_long_encode(buf, 7, 0x99, bytes, 5), 0);
+	assert_int_equal(sdr_frame_long_encode(buf, sizeof(buf), 0x7f, bytes, 1), 0);
+}
+
+static void long__what_stands_behind_is_not_lost(void **state)
+{
+	uint8_t buf[64];
+	struct sdr_frame_end e = { 77 };
+	struct sdr_frame f;
+	const uint8_t *p = buf;
+	size_t n = 0;
+
+	(void)state;
+	n += sdr_frame_long_encode(buf, sizeof(buf), 0xab, "xyz", 3);
+	n += sdr_frame_end_encode(buf + n, sizeof(buf) - n, &e);
+	n += sdr_frame_long_encode(buf + n, sizeof(buf) - n, SDR_FRAME_PADDING, NULL, 9);
+	n += sdr_frame_ping_encode(buf + n, sizeof(buf) - n);
+	assert_int_equal(sdr_frame_next(&p, buf + n, &f), 1);
+	assert_int_equal(f.type, 0xab);
+	assert_int_equal(sdr_frame_next(&p, buf + n, &f), 1);
+	assert_int_equal(f.type, SDR_FRAME_END);
+	assert_int_equal(f.end.msn, 77);
+	assert_int_equal(sdr_frame_next(&p, buf + n, &f), 1);
+	assert_int_equal(f.type, SDR_FRAME_PADDING);
+	assert_int_equal(sdr_frame_next(&p, buf + n, &f), 1);
+	assert_int_equal(f.type, SDR_FRAME_PING);
+	assert_int_equal(sdr_frame_next(&p, buf + n, &f), 0);
+}
+
+static void long__unknown_types_below_spoil_the_packet(void **state)
+{
+	uint8_t buf[32];
+	struct sdr_frame f;
+
+	(void)state;
+	for (uint32_t type = SDR_FRAME_CLOSE + 1; type < SDR_FRAME_LONG; type++) {
+		const uint8_t *p = buf;
+
+		memset(buf, 0, sizeof(buf));
+		buf[0] = (uint8_t)type;
+		assert_int_equal(sdr_frame_next(&p, buf + sizeof(buf), &f), -EBADMSG);
+		assert_ptr_equal(p, buf);
+	}
+}
+
+/* By the type alone, so that both sides agree also about those that one of them does not know. */
+static void long__the_type_says_what_wants_an_acknowledgement(void **state)
+{
+	(void)state;
+	for (uint32_t type = SDR_FRAME_LONG; type <= 0xff; type++)
+		assert_int_equal(sdr_frame_wants((uint8_t)type, 0), type >= 0xc0);
+	assert_true(sdr_frame_wants(SDR_FRAME_PING, 0) && sdr_frame_wants(SDR_FRAME_END, 0));
+	assert_true(sdr_frame_wants(SDR_FRAME_REC, 0));
+	assert_true(sdr_frame_wants(SDR_FRAME_CLOSE, SDR_CLOSE_BYE));
+	assert_false(sdr_frame_wants(SDR_FRAME_CLOSE, SDR_CLOSE_BYE_ACK));
+	assert_false(sdr_frame_wants(SDR_FRAME_ACK, 0) || sdr_frame_wants(SDR_FRAME_DACK, 0));
+	assert_false(sdr_frame_wants(SDR_FRAME_CREDIT, 0) || sdr_frame_wants(SDR_FRAME_PAD, 0));
+}
+
+static void path__round_trip(void **state)
+{
+	static const enum sdr_frame_type types[] = { SDR_FRAME_PATH_CHALLENGE,
+						     SDR_FRAME_PATH_RESPONSE };
+	struct sdr_frame_path in = { .path = 3, .data = { 1, 2, 3, 4, 5, 6, 7, 0xf8 } };
+	uint8_t buf[32];
+	struct sdr_frame f;
+	const uint8_t *p;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sdr_frame_path_encode(buf, 11, types[i], &in), 0);
+		assert_int_equal(sdr_frame_path_encode(buf, sizeof(buf), types[i], &in), 12);
+		one(buf, 12, &f);
+		assert_int_equal(f.type, types[i]);
+		assert_int_equal(f.path.path, 3);
+		assert_memory_equal(f.path.data, in.data, sizeof(in.data));
+		buf[1] = 8; /* another length than it must have */
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + 11, &f), -EBADMSG);
+		buf[1] = 10;
+		assert_int_equal(sdr_frame_next(&p, buf + 13, &f), -EBADMSG);
+	}
+}
+
+static const struct sdr_frame_ecn marks = { 100000, 0xffffffff, 7 };
+
+static void ack__path_and_marks(void **state)
+{
+	struct sdr_frame_ack a = { .delay_us = 9, .n = 2, .r = { { 90, 80 }, { 70, 1 } } };
+	uint8_t buf[64];
+	struct sdr_frame f;
+	const uint8_t *p;
+	size_t n, plain;
+
+	(void)state;
+	a.path = 200;
+	a.ecn = marks;
+	plain = sdr_frame_ack_encode(buf, sizeof(buf), &a);
+	for (uint8_t flags = 0; flags <= 0x60; flags = (uint8_t)(flags + 0x20)) {
+		a.flags = flags;
+		n = plain + (flags & SDR_ACK_PATH ? 1u : 0) + (flags & SDR_ACK_ECN ? 9u : 0);
+		assert_int_equal(sdr_frame_ack_encode(buf, n - 1, &a), 0);
+		assert_int_equal(sdr_frame_ack_encode(buf, n, &a), n);
+		one(buf, n, &f);
+		assert_int_equal(f.ack.flags, flags);
+		assert_int_equal(f.ack.n, 2);
+		assert_int_equal(f.ack.r[1].lo, 1);
+		assert_int_equal(f.ack.path, flags & SDR_ACK_PATH ? 200 : 0);
+		assert_int_equal(f.ack.ecn.ect0, flags & SDR_ACK_ECN ? marks.ect0 : 0);
+		assert_int_equal(f.ack.ecn.ect1, flags & SDR_ACK_ECN ? marks.ect1 : 0);
+		assert_int_equal(f.ack.ecn.ce, flags & SDR_ACK_ECN ? marks.ce : 0);
+	}
+	buf[2] |= 0x80; /* a flag that means nothing */
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + n, &f), -EBADMSG);
+	a.flags = 0x80;
+	assert_int_equal(sdr_frame_ack_encode(buf, sizeof(buf), &a), 0);
+}
+
+static void dack__path_and_marks(void **state)
+{
+	static const uint8_t how[] = { 0, SDR_DACK_GAP, SDR_DACK_COMPLETE,
+				       SDR_DACK_COMPLETE | SDR_DACK_DECODED };
+	uint64_t bits[2] = { ~6ull, 3 };
+	uint8_t buf[128];
+	struct sdr_frame f;
+	const uint8_t *p;
+	size_t n = 0, fixed;
+
+	(void)state;
+	for (uint32_t i = 0; i < 16; i++) {
+		struct sdr_frame_dack d = { .msn = 5,
+					    .cum = 1,
+					    .base = 1,
+					    .path = 4,
+					    .ecn = marks,
+					    .dec_pkts = 2,
+					    .dec_chunks = 1 };
+
+		d.flags = (uint8_t)(how[i / 4] | (i & 1 ? SDR_DACK_PATH : 0) |
+				    (i & 2 ? SDR_DACK_ECN : 0));
+		fixed = 32 + (d.flags & SDR_DACK_DECODED ? 8u : 0) + (i & 1) + (i & 2 ? 12u : 0);
+		assert_int_equal(sdr_frame_dack_encode(buf, fixed - 1, &d, bits, 66), 0);
+		n = sdr_frame_dack_encode(buf, sizeof(buf), &d, bits, 66);
+		assert_int_equal(n, fixed + d.runs_len);
+		one(buf, n, &f);
+		assert_int_equal(f.dack.flags, d.flags);
+		assert_int_equal(f.dack.end, d.end);
+		assert_int_equal(f.dack.runs_len, d.runs_len);
+		assert_memory_equal(f.dack.runs, d.runs, d.runs_len);
+		assert_int_equal(f.dack.path, i & 1 ? 4 : 0);
+		assert_int_equal(f.dack.ecn.ect0, i & 2 ? marks.ect0 : 0);
+		assert_int_equal(f.dack.ecn.ect1, i & 2 ? marks.ect1 : 0);
+		assert_int_equal(f.dack.ecn.ce, i & 2 ? marks.ce : 0);
+		assert_int_equal(f.dack.dec_pkts, d.flags & SDR_DACK_DECODED ? 2 : 0);
+	}
+	for (uint32_t bad = 0x20; bad <= 0x80; bad <<= 1) {
+		p = buf;
+		buf[1] ^= (uint8_t)bad;
+		assert_int_equal(sdr_frame_next(&p, buf + n, &f), -EBADMSG);
+		buf[1] ^= (uint8_t)bad;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long__any_type_is_passed_over),
+		cmocka_unit_test(long__what_stands_behind_is_not_lost),
+		cmocka_unit_test(long__unknown_types_below_spoil_the_packet),
+		cmocka_unit_test(long__the_type_says_what_wants_an_acknowledgement),
+		cmocka_unit_test(path__round_trip),
+		cmocka_unit_test(ack__path_and_marks),
+		cmocka_unit_test(dack__path_and_marks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
