@@ -43,7 +43,8 @@ static void env__defaults(void **state)
 	assert_int_equal(env.rel.split.id_bits, 10);
 	assert_int_equal(env.rel.channels, 1);
 	assert_int_equal(env.rel.generations, 4);
-	assert_int_equal(env.engine, SDR_ENGINE_AUTO);
+	assert_string_equal(env.engine, "auto");
+	assert_null(sdr_env_engine(&env));
 	assert_string_equal(env.late, "auto");
 	assert_int_equal(env.rx_depth, SDR_VERBS_RX_DEPTH);
 	assert_int_equal(env.tx_depth, SDR_VERBS_TX_DEPTH);

@@ -14,11 +14,12 @@
 #include "uc/verbs/sdr_verbs.h"
 #include "fi/sdr_nic.h"
 
-static void dev_make(struct sdr_verbs_dev_info *d)
+static void dev_make(struct sdr_uc_dev *d)
 {
 	struct sockaddr_in *in = (void *)&d->addr;
 
 	memset(d, 0, sizeof(*d));
+	d->engine = &sdr_verbs_engine;
 	strcpy(d->name, "rxe7");
 	strcpy(d->netdev, "eth9");
 	strcpy(d->late, "mr");
@@ -34,8 +35,8 @@ static void dev_make(struct sdr_verbs_dev_info *d)
 static void nic__copied_printed_freed(void **state)
 {
 	struct fi_info *info = fi_allocinfo(), *dup;
-	const struct sdr_verbs_dev_info *back;
-	struct sdr_verbs_dev_info d;
+	const struct sdr_uc_dev *back;
+	struct sdr_uc_dev d;
 	bool asked = false;
 	char *text;
 

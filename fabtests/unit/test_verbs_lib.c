@@ -88,7 +88,7 @@ static void lib__broken(void **state)
 
 static void list__says_what_there_is(void **state)
 {
-	struct sdr_verbs_dev_info *v = (void *)(uintptr_t)1;
+	struct sdr_uc_dev *v = (void *)(uintptr_t)1;
 	unsigned int n = 77, i;
 	char err[512] = "";
 	int ret = sdr_verbs_list(&v, &n, err, sizeof(err));
@@ -123,7 +123,7 @@ static void open__verbs_names(void **state)
 		"verbs:rxe0:1.2.3", "verbs:rxe0:[::1",	      "verbs:rxe0:10.0.0.1:x",
 		"verbsy",	    "verbs:rxe0:10.0.0.1:1:2"
 	};
-	char err[SDR_UC_ERR_LEN], longer[SDR_VERBS_NAME + 16];
+	char err[SDR_UC_ERR_LEN], longer[SDR_UC_DEV_NAME + 16];
 	struct sdr_uc_open_attr a = { .err = err, .err_len = sizeof(err) };
 	struct sdr_uc *uc;
 	size_t i;

@@ -14,6 +14,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#include "uc/sdr_uc_registry.h"
+
 #include "sdr_domain.h"
 #include "sdr_av.h"
 #include "sdr_cntr.h"
@@ -147,35 +149,56 @@ static struct fi_ops_domain sdr_domain_ops = {
 	.endpoint2 = sdr_ep_open2,
 };
 
+/* The device of this name, of `only` or (NULL) of any engine. */
+static bool sdr_domain_find(const char *name, const struct sdr_uc_engine *only,
+			    struct sdr_uc_dev *out)
+{
+	const struct sdr_uc_engine *const *e;
+	struct sdr_uc_dev *v = NULL;
+	char why[SDR_ENV_ERR] = "";
+	unsigned int n = 0, i;
+	bool found = false;
+
+	for (e = sdr_uc_engines; *e; e++) {
+		if (!only || only == *e)
+			sdr_uc_engine_probe(*e, &v, &n, why, sizeof(why));
+	}
+	for (i = 0; i < n && !found; i++) {
+		found = strcasecmp(v[i].name, name) == 0;
+		if (found)
+			*out = v[i];
+	}
+	free(v);
+	return found;
+}
+
 /* A device that is named in an info nobody got from us counts as asked for. */
 static int sdr_domain_device(struct sdr_domain *dom, const struct fi_info *info)
 {
-	const struct sdr_verbs_dev_info *d = sdr_nic_dev(info->nic, &dom->device_asked);
-	struct sdr_verbs_dev_info *v = NULL;
-	unsigned int n = 0, i;
-	char why[SDR_ENV_ERR] = "";
+	const struct sdr_uc_dev *d = sdr_nic_dev(info->nic, &dom->device_asked);
+	const struct sdr_uc_engine *only = sdr_env_engine(&dom->env);
+	struct sdr_uc_dev named;
 
-	if (dom->env.engine == SDR_ENGINE_SOFT)
+	dom->engine = only ? only : sdr_uc_engine_any();
+	if (!dom->engine->probe && only)
 		return 0;
 	if (!d && info->domain_attr->name) {
-		sdr_verbs_list(&v, &n, why, sizeof(why));
-		for (i = 0; i < n && !d; i++) {
-			if (strcasecmp(v[i].name, info->domain_attr->name) == 0)
-				d = &v[i];
-		}
+		if (sdr_domain_find(info->domain_attr->name, only, &named))
+			d = &named;
 		dom->device_asked = true;
 	}
 	if (d) {
+		dom->engine = d->engine;
 		snprintf(dom->device, sizeof(dom->device), "%s", d->name);
-		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine verbs, late packets: %s\n",
-			d->name, d->late);
+		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine %s, late packets: %s\n",
+			d->name, d->engine->name, d->late);
 	} else {
-		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine soft\n",
-			info->domain_attr->name ? info->domain_attr->name : "");
+		FI_INFO(&sdr_prov, FI_LOG_DOMAIN, "domain %s: engine %s\n",
+			info->domain_attr->name ? info->domain_attr->name : "",
+			sdr_uc_engine_any()->name);
 	}
-	dom->device_asked |= dom->env.engine == SDR_ENGINE_VERBS;
-	free(v);
-	return d || dom->env.engine == SDR_ENGINE_AUTO ? 0 : -FI_ENODEV;
+	dom->device_asked |= only != NULL;
+	return d || !only ? 0 : -FI_ENODEV;
 }
 
 int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,

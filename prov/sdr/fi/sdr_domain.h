@@ -15,7 +15,7 @@
 
 #include <rdma/fi_domain.h>
 
-#include "uc/verbs/sdr_verbs.h"
+#include "uc/sdr_uc_engine.h"
 #include "sdr_env.h"
 #include "sdr_region.h"
 #include "sdr_work.h"
@@ -32,8 +32,10 @@ struct sdr_domain {
 	uint32_t addr_format;
 	uint64_t caps;
 	bool mr_virt, mr_prov_key;
-	char device[SDR_VERBS_NAME]; /* RDMA device; "": none, the soft engine */
-	bool device_asked;	     /* by name: then nothing else will do */
+	const struct sdr_uc_engine
+		*engine;	      /* of its endpoints, unless their settings say another */
+	char device[SDR_UC_DEV_NAME]; /* that engine's; "": it serves any address */
+	bool device_asked;	      /* by name: then nothing else will do */
 	bool auto_progress;
 	struct fid_eq *mr_eq; /* FI_REG_MR */
 	struct sdr_regions regions;

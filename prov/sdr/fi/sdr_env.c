@@ -20,7 +20,7 @@
 
 #include "fec/sdr_code.h"
 #include "uc/fault/sdr_fault.h"
-#include "uc/verbs/sdr_verbs.h"
+#include "uc/sdr_uc_registry.h"
 #include "wire/sdr_frame.h"
 #include "sdr_env.h"
 #include "sdr_work.h"
@@ -28,9 +28,9 @@
 #define AT(m) offsetof(struct sdr_env, m), sizeof(((struct sdr_env *)NULL)->m)
 
 const struct sdr_env_var sdr_env_vars[] = {
-	{ "engine", SDR_ENV_CHOICE, "auto", "", "auto, soft, verbs", 0, 0,
-	  "Engine that moves the packets: soft is RoCEv2 over a UDP socket, verbs an RDMA device; auto offers "
-	  "devices first, then sockets, and takes a socket where a device cannot be opened.",
+	{ "engine", SDR_ENV_CHOICE, "auto", "", NULL, 0, 0,
+	  "Engine that moves the packets: %s; auto offers devices first, then sockets, and takes a socket where a "
+	  "device cannot be opened.",
 	  AT(engine) },
 	{ "reliability", SDR_ENV_CHOICE, "auto", "", "auto, hybrid, sr, sr_rto, sr_nack, ec, ec_sr",
 	  0, 0,
@@ -98,11 +98,11 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  "an indirect key to nothing (mlx5), mw unbinds a memory window, mr gives a registration up; auto chooses "
 	  "by the device.",
 	  AT(late) },
-	{ "verbs_rx_depth", SDR_ENV_UINT, "1024", "packets", "64..16384", 64, SDR_VERBS_DEPTH_MAX,
+	{ "verbs_rx_depth", SDR_ENV_UINT, "1024", "packets", "64..16384", 64, SDR_UC_DEPTH_MAX,
 	  "Receives posted to each internal queue pair of a device: what may arrive before the application "
 	  "looks.",
 	  AT(rx_depth) },
-	{ "verbs_tx_depth", SDR_ENV_UINT, "256", "packets", "16..16384", 16, SDR_VERBS_DEPTH_MAX,
+	{ "verbs_tx_depth", SDR_ENV_UINT, "256", "packets", "16..16384", 16, SDR_UC_DEPTH_MAX,
 	  "Sends that an internal queue pair of a device takes at a time.", AT(tx_depth) },
 	{ "fault", SDR_ENV_STRING, "", "",
 	  "e.g. "
@@ -117,14 +117,11 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = NULL }
 };
 
-/* The numbers of words that are no texts; a choice without any (verbs_late) keeps its word. */
+/* The numbers of words that are no texts; a choice without any (engine) keeps its word. */
 static const struct {
 	const char *name, *word;
 	unsigned int value;
 } sdr_env_words[] = {
-	{ "engine", "auto", SDR_ENGINE_AUTO },
-	{ "engine", "soft", SDR_ENGINE_SOFT },
-	{ "engine", "verbs", SDR_ENGINE_VERBS },
 	{ "reliability", "auto", SDR_SCHEME_AUTO },
 	{ "reliability", "hybrid", SDR_SCHEME_HYBRID },
 	{ "reliability", "sr", SDR_SCHEME_SR },
@@ -286,6 +283,35 @@ static uint64_t sdr_env_load(const struct sdr_env *env, const struct sdr_env_var
 	}
 }
 
+const char *sdr_env_range(const struct sdr_env_var *v, char *buf, size_t len)
+{
+	int n;
+
+	if (v->range)
+		return v->range;
+	n = snprintf(buf, len, "%s, ", v->def);
+	if (n > 0 && (size_t)n < len)
+		sdr_uc_engine_names(buf + n, len - (size_t)n);
+	return buf;
+}
+
+const char *sdr_env_help(const struct sdr_env_var *v, char *buf, size_t len)
+{
+	const char *at = strstr(v->help, "%s");
+	char engines[SDR_ENV_TEXT];
+
+	if (!at)
+		return v->help;
+	sdr_uc_engine_help(engines, sizeof(engines));
+	snprintf(buf, len, "%.*s%s%s", (int)(at - v->help), v->help, engines, at + 2);
+	return buf;
+}
+
+const struct sdr_uc_engine *sdr_env_engine(const struct sdr_env *env)
+{
+	return sdr_uc_engine_find(env->engine, strlen(env->engine));
+}
+
 void sdr_env_defaults(struct sdr_env *env)
 {
 	const struct sdr_env_var *v;
@@ -316,7 +342,8 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 	const struct sdr_env_var *v = sdr_env_find(name);
 	struct sdr_imm_split split;
 	struct sdr_fault_spec spec;
-	char full[64], why[128] = "";
+	char full[64], why[128] = "", words[SDR_ENV_TEXT];
+	const char *range;
 	double x;
 
 	if (!v) {
@@ -325,11 +352,12 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 		return -ENOENT;
 	}
 	sdr_env_upper(v, full, sizeof(full));
+	range = sdr_env_range(v, words, sizeof(words));
 	switch (v->type) {
 	case SDR_ENV_CHOICE:
-		if (!sdr_env_word(v->range, value))
+		if (!sdr_env_word(range, value))
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full,
-					      value, v->range);
+					      value, range);
 		sdr_env_set_choice(env, v, value);
 		return 0;
 	case SDR_ENV_UINT:
@@ -341,7 +369,7 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 		    (strcmp(v->name, "rate") == 0 && x > 0 && x < 1000) ||
 		    (strcmp(v->name, "generations") == 0 && ((uint32_t)x & ((uint32_t)x - 1))))
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be %s%s%s", full,
-					      value, v->range, v->unit[0] ? " " : "", v->unit);
+					      value, range, v->unit[0] ? " " : "", v->unit);
 		if (v->type == SDR_ENV_REAL)
 			memcpy((char *)env + v->off, &x, sizeof(x));
 		else
@@ -357,13 +385,13 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 		if (sdr_imm_split_parse(value, &split) || sdr_imm_split_check(&split))
 			return sdr_env_refuse(err, err_len,
 					      "%s=\"%s\": must be %s, e.g. 10+18+4 or 8+22+2", full,
-					      value, v->range);
+					      value, range);
 		env->rel.split = split;
 		return 0;
 	}
 	if (strcmp(v->name, "fault") == 0 && sdr_fault_parse(value, &spec, why, sizeof(why)))
 		return sdr_env_refuse(err, err_len, "%s=\"%s\": %s; allowed are %s", full, value,
-				      why[0] ? why : "not understood", v->range);
+				      why[0] ? why : "not understood", range);
 	snprintf((char *)env + v->off, v->width, "%s", value);
 	return 0;
 }
@@ -457,11 +485,13 @@ int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t l
 void sdr_env_print_man(FILE *f)
 {
 	const struct sdr_env_var *v;
-	char full[64];
+	char full[64], help[SDR_ENV_HELP], range[SDR_ENV_TEXT];
 
 	for (v = sdr_env_vars; v->name; v++) {
-		fprintf(f, "*%s*\n:   %s\n", sdr_env_upper(v, full, sizeof(full)), v->help);
-		fprintf(f, "    Allowed: %s%s%s.", v->range, v->unit[0] ? ", in " : "", v->unit);
+		fprintf(f, "*%s*\n:   %s\n", sdr_env_upper(v, full, sizeof(full)),
+			sdr_env_help(v, help, sizeof(help)));
+		fprintf(f, "    Allowed: %s%s%s.", sdr_env_range(v, range, sizeof(range)),
+			v->unit[0] ? ", in " : "", v->unit);
 		fprintf(f, " Default: %s.\n\n", v->def[0] ? v->def : "none");
 	}
 }

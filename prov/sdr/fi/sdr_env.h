@@ -10,26 +10,22 @@
 
 #include <stdio.h>
 #include "rel/sdr_rel_cfg.h"
+#include "uc/sdr_uc_engine.h"
 
 /* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS), final zero included */
 #define SDR_ENV_TEXT 256u
 #define SDR_ENV_ERR  512u /* bytes of a reason */
-
-enum sdr_env_engine {
-	SDR_ENGINE_AUTO, /* verbs where there is a device, else soft */
-	SDR_ENGINE_SOFT,
-	SDR_ENGINE_VERBS, /* or nothing */
-};
+#define SDR_ENV_HELP 512u /* bytes that hold every help text */
 
 struct sdr_env {
 	/* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
 	struct sdr_rel_cfg rel;
-	enum sdr_env_engine engine;
-	char late[8];		     /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
-	uint32_t rx_depth, tx_depth; /* likewise; 0: the engine's defaults */
-	uint32_t ec_threads;	     /* workers that encode; 0 none */
-	char fault[SDR_ENV_TEXT];    /* "": none */
-	char stats[SDR_ENV_TEXT];    /* "": none, "-": standard output */
+	char engine[SDR_UC_NAME_MAX]; /* of the registry, or "auto": the first that serves */
+	char late[8];		      /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
+	uint32_t rx_depth, tx_depth;  /* likewise; 0: the engine's defaults */
+	uint32_t ec_threads;	      /* workers that encode; 0 none */
+	char fault[SDR_ENV_TEXT];     /* "": none */
+	char stats[SDR_ENV_TEXT];     /* "": none, "-": standard output */
 };
 
 enum sdr_env_type {
@@ -45,7 +41,10 @@ struct sdr_env_var {
 	enum sdr_env_type type;
 	const char *def;  /* default, as the user would write it; "" none */
 	const char *unit; /* "" none */
-	/* allowed values, for people; of SDR_ENV_CHOICE: words separated by ", " */
+	/*
+	 * allowed values, for people; of SDR_ENV_CHOICE: words separated by ", "; NULL: the default
+	 * and the engines of the registry
+	 */
 	const char *range;
 	double min, max;   /* of numbers */
 	const char *help;  /* a sentence or two */
@@ -54,6 +53,12 @@ struct sdr_env_var {
 
 /* Ends with a NULL name. */
 extern const struct sdr_env_var sdr_env_vars[];
+
+/* v->range and v->help, with what the registry says of engines; buf is used where that is needed. */
+const char *sdr_env_range(const struct sdr_env_var *v, char *buf, size_t len);
+const char *sdr_env_help(const struct sdr_env_var *v, char *buf, size_t len);
+/* The engine that was asked for; NULL: "auto". */
+const struct sdr_uc_engine *sdr_env_engine(const struct sdr_env *env);
 
 void sdr_env_defaults(struct sdr_env *env);
 /*

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * From an endpoint's domain and settings to its engine: a device or a UDP socket, with fault
- * injection over it, and the SDK's context on top.
+ * From an endpoint's domain and settings to its engine, with fault injection over it, and the SDK's
+ * context on top.  Which engines there are is the registry's (uc/sdr_uc_registry.h).
  *
- * A device that nobody named gives way to a socket at the same address when it cannot be opened,
- * with a warning that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name,
+ * A device that nobody named gives way to the engine that serves any address, at the same one, when
+ * it cannot be opened, with a warning that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name,
  * is an error.  Settings that do not go together are found here, before anything is open: they can
  * still be changed.  Opened once, by fi_enable or by whoever asks for the endpoint's name, under
  * ep->lock.
@@ -16,73 +16,63 @@
 #include <sys/random.h>
 
 #include "sdk/sdr_sdk.h"
-#include "uc/fault/sdr_fault.h"
 #include "uc/sdr_uc.h"
 #include "uc/sdr_uc_addr.h"
-#include "uc/soft/sdr_soft.h"
+#include "uc/sdr_uc_open.h"
+#include "uc/sdr_uc_registry.h"
 
 #include "sdr_ep_engine.h"
 #include "sdr_env.h"
 #include "sdr_ep.h"
 #include "sdr_prov.h"
 
-static int sdr_ep_open_verbs(struct sdr_ep *ep, struct sdr_uc **uc, char *err, size_t err_len)
+/*
+ * The engine of the settings, or else the domain's; *e: what was tried last, *what: its name in front
+ * of an address.
+ */
+static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc_open_attr *attr,
+			  const struct sdr_uc_engine **e, const char **what, struct sdr_uc **uc)
 {
-	struct sdr_verbs_attr attr = {
-		.device = ep->dom->device[0] ? ep->dom->device : NULL,
-		.bind = ep->src,
-		.mtu = ep->env.rel.mtu,
-		.late = ep->env.late,
-		.rx_depth = ep->env.rx_depth,
-		.tx_depth = ep->env.tx_depth,
-		.err = err,
-		.err_len = err_len,
-	};
-
-	return sdr_verbs_open(&attr, uc);
-}
-
-static int sdr_ep_open_soft(struct sdr_ep *ep, struct sdr_uc **uc, char *err, size_t err_len)
-{
-	struct sdr_soft_attr attr = {
-		.bind = ep->src,
-		.mtu = ep->env.rel.mtu,
-		.channels = ep->env.rel.channels,
-		.err = err,
-		.err_len = err_len,
-	};
-
-	return sdr_soft_open(&attr, uc);
-}
-
-/* The engine of the domain and the settings; *what: words for what was tried last. */
-static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc **uc, const char **what, char *err,
-			  size_t err_len)
-{
-	bool only = ep->env.engine == SDR_ENGINE_VERBS || ep->dom->device_asked;
+	const struct sdr_uc_engine *only = sdr_env_engine(&ep->env), *any = sdr_uc_engine_any();
 	int ret;
 
-	if (ep->env.engine == SDR_ENGINE_VERBS ||
-	    (ep->env.engine == SDR_ENGINE_AUTO && ep->dom->device[0])) {
-		*what = ep->dom->device[0] ? ep->dom->device : "an RDMA device";
-		ret = sdr_ep_open_verbs(ep, uc, err, err_len);
-		if (!ret || only)
+	*e = only ? only : ep->dom->engine;
+	if ((*e)->probe) {
+		attr->device = ep->dom->device[0] ? ep->dom->device : NULL;
+		*what = attr->device ? attr->device : (*e)->one;
+		ret = sdr_uc_open_engine(*e, attr, uc);
+		if (!ret || only || ep->dom->device_asked)
 			return ret;
 		sdr_warn_once(
-			"cannot use %s, takes a UDP socket instead: %s%s%s (FI_SDR_ENGINE=soft takes it at once)",
-			*what, fi_strerror(-ret), err[0] ? ": " : "", err);
-		err[0] = 0;
+			"cannot use %s, takes %s instead: %s%s%s (FI_SDR_ENGINE=%s takes it at once)",
+			*what, any->one, fi_strerror(-ret), attr->err[0] ? ": " : "", attr->err,
+			any->name);
+		attr->err[0] = 0;
+		attr->device = NULL;
+		*e = any;
 	}
-	*what = "UDP port";
-	return sdr_ep_open_soft(ep, uc, err, err_len);
+	*what = (*e)->what;
+	return sdr_uc_open_engine(*e, attr, uc);
 }
 
 int sdr_ep_engine_open(struct sdr_ep *ep)
 {
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = ep->env.rel.mtu };
 	char err[SDR_ENV_ERR] = "", name[64] = "";
-	struct sdr_uc *inner, *uc;
+	struct sdr_uc_open_attr attr = {
+		.bind = ep->src,
+		.mtu = ep->env.rel.mtu,
+		.fault = ep->env.fault,
+		.channels = ep->env.rel.channels,
+		.late = ep->env.late,
+		.rx_depth = ep->env.rx_depth,
+		.tx_depth = ep->env.tx_depth,
+		.err = err,
+		.err_len = sizeof(err),
+	};
+	const struct sdr_uc_engine *e;
 	const char *what = "";
+	struct sdr_uc *uc;
 	struct sdr_uc_addr addr;
 	struct sdr_uc_info info;
 	uint64_t rand[3]; /* the context's, and the seed of faults */
@@ -96,20 +86,13 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	}
 	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
 		return -FI_EIO;
-	ret = sdr_ep_open_uc(ep, &inner, &what, err, sizeof(err));
+	attr.seed = rand[2];
+	ret = sdr_ep_open_uc(ep, &attr, &e, &what, &uc);
 	if (ret)
 		goto warn;
-	inner->ops->sockname(inner, &addr);
+	uc->ops->sockname(uc, &addr);
 	memset(&ep->src, 0, sizeof(ep->src));
 	sdr_uc_addr_to_sockaddr(&addr, &ep->src);
-	uc = inner;
-	if (ep->env.fault[0]) {
-		ret = sdr_fault_open(inner, ep->env.fault, rand[2], &uc, err, sizeof(err));
-		if (ret) {
-			inner->ops->close(inner);
-			goto warn;
-		}
-	}
 	ep->ctx = sdr_context_create_on(uc, &dev, rand);
 	if (!ep->ctx) {
 		uc->ops->close(uc);
@@ -120,8 +103,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	uc->ops->info(uc, &info);
 	FI_INFO(&sdr_prov, FI_LOG_EP_CTRL,
 		"endpoint: engine %s%s%s, %u bytes a packet, late packets: %s\n", info.name,
-		strcmp(info.name, "soft") ? " on " : "",
-		strcmp(info.name, "soft") ? ep->dom->device : "", info.mtu, info.late);
+		e->probe ? " on " : "", e->probe ? ep->dom->device : "", info.mtu, info.late);
 	return 0;
 warn:
 	if (sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uc/sdr_uc_net.h"
+#include "uc/sdr_uc_engine.h"
 
 #include "sdr_info.h"
 #include "sdr_dgram.h"
@@ -81,21 +81,10 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 	return type == FI_EP_RDM ? SDR_CAPS_RX_RDM : SDR_CAPS_RX_DG;
 }
 
-/*
- * Bytes of the largest datagram from this address: of a device, what fits its packets if control
- * goes through it.
- */
+/* Bytes of the largest datagram from this address. */
 static size_t sdr_info_dgram_max(const struct sdr_cand *c)
 {
-	const struct sockaddr *sa = (const struct sockaddr *)&c->src;
-	int mtu = sdr_uc_device_mtu(sa);
-	uint32_t head = (sa->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD;
-	uint32_t room =
-		mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;
-
-	if (c->dev && c->dev->mtu >= SDR_CTL_MIN && room > c->dev->mtu)
-		room = c->dev->mtu;
-	return sdr_dgram_max(room < SDR_CTL_MAX ? room : SDR_CTL_MAX);
+	return sdr_dgram_max(c->engine->ctl_max((const struct sockaddr *)&c->src, c->dev));
 }
 
 /* ---- hints ----------------------------------------------------------------------------------- */
@@ -453,14 +442,14 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	for (k = 0; k < s.nifs; k++)
 		s.only_loopback &= s.ifs[k].loopback;
 
-	sdr_search_devs(&s, env.engine);
+	sdr_search_devs(&s, &env);
 	ret = sdr_search_addrs(&s, node, service, flags, hints);
 	if (ret)
 		goto out;
-	if (s.ndevs && !s.soft && !s.n)
+	if (s.ndevs && s.only && !s.n)
 		sdr_warn_once(
-			"FI_SDR_ENGINE=verbs, but no RDMA device has the address to send from (ibv_devinfo -v "
-			"lists the GIDs, ip route get the address)");
+			"FI_SDR_ENGINE=%s, but no %s has the address to send from (%s, ip route get the address)",
+			s.only->name, s.only->what, s.only->look);
 	for (t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
 		if (sdr_check_hints(version, hints, types[t]))
 			continue;

@@ -16,7 +16,8 @@
 #include "sdr_env.h"
 #include "sdr_iface.h"
 
-struct sdr_verbs_dev_info;
+struct sdr_uc_dev;
+struct sdr_uc_engine;
 
 /* bytes of auth_key; 0: there are no authenticated connections yet */
 #define SDR_AUTH_KEY_MAX 0u
@@ -27,19 +28,21 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 
 /* One (source, destination) that can be offered. */
 struct sdr_cand {
-	struct sockaddr_storage src, dst;     /* family 0: none */
-	const struct sdr_iface *iface;	      /* names and network */
-	const struct sdr_verbs_dev_info *dev; /* NULL: the soft engine */
-	uint64_t comm;			      /* FI_LOCAL_COMM, FI_REMOTE_COMM */
+	struct sockaddr_storage src, dst;   /* family 0: none */
+	const struct sdr_iface *iface;	    /* names and network */
+	const struct sdr_uc_engine *engine; /* that would serve it */
+	const struct sdr_uc_dev *dev;	    /* NULL: it needs none */
+	uint64_t comm;			    /* FI_LOCAL_COMM, FI_REMOTE_COMM */
 };
 
 struct sdr_search {
 	struct sdr_iface *ifs;
 	unsigned int nifs;
 	bool only_loopback; /* there is no other interface: then it reaches all there is */
-	struct sdr_verbs_dev_info *devs;
+	struct sdr_uc_dev *devs;
 	unsigned int ndevs;
-	bool soft; /* sockets are offered */
+	const struct sdr_uc_engine *only; /* that the settings ask for; NULL: any */
+	const struct sdr_uc_engine *any;  /* offered at every address; NULL: only devices are */
 	struct sdr_cand *v;
 	unsigned int n, cap;
 };
@@ -50,7 +53,7 @@ struct sdr_search {
  */
 int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
 		     const struct fi_info *hints);
-/* Fills in the devices, unless only sockets are wanted. */
-void sdr_search_devs(struct sdr_search *s, enum sdr_env_engine engine);
+/* Fills in the engines and their devices, as the settings want them. */
+void sdr_search_devs(struct sdr_search *s, const struct sdr_env *env);
 
 #endif /* SDR_INFO_H */

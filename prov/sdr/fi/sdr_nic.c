@@ -17,7 +17,7 @@
 
 #include "uc/sdr_uc.h"
 #include "uc/sdr_uc_addr.h"
-#include "uc/verbs/sdr_verbs.h"
+#include "uc/sdr_uc_engine.h"
 
 #include "sdr_nic.h"
 #include "sdr_enosys.h"
@@ -28,7 +28,7 @@ struct sdr_nic {
 	struct fi_device_attr dev;
 	struct fi_bus_attr bus;
 	struct fi_link_attr link;
-	struct sdr_verbs_dev_info d;
+	struct sdr_uc_dev d;
 	bool asked;
 	char address[64];
 };
@@ -78,7 +78,7 @@ static int sdr_nic_tostr(const struct fid *fid, char *buf, size_t len)
 		return -FI_ETOOSMALL;
 	snprintf(buf + at, len - at,
 		 "    fid_nic:\n"
-		 "        sdr engine: verbs\n"
+		 "        sdr engine: %s\n"
 		 "        late packets: %s\n"
 		 "        fi_device_attr:\n"
 		 "            name: %s\n"
@@ -92,8 +92,8 @@ static int sdr_nic_tostr(const struct fid *fid, char *buf, size_t len)
 		 "            speed: %zu\n"
 		 "            state: FI_LINK_UP\n"
 		 "            network_type: %s\n",
-		 n->d.late, n->d.name, n->d.driver[0] ? n->d.driver : "unknown", n->d.port,
-		 n->d.gid_index, n->d.netdev[0] ? n->d.netdev : "unknown",
+		 n->d.engine->name, n->d.late, n->d.name, n->d.driver[0] ? n->d.driver : "unknown",
+		 n->d.port, n->d.gid_index, n->d.netdev[0] ? n->d.netdev : "unknown",
 		 n->bus.bus_type == FI_BUS_PCI ? "FI_BUS_PCI" : "FI_BUS_UNKNOWN", n->address,
 		 n->link.mtu, n->link.speed, n->link.network_type);
 	return 0;
@@ -112,7 +112,7 @@ static struct fi_ops sdr_nic_ops = {
 /* Where it is plugged in, for those who choose devices near a processor. */
 static void sdr_nic_bus(struct sdr_nic *n)
 {
-	char path[sizeof("/sys/class/infiniband//device") + SDR_VERBS_NAME], link[256];
+	char path[sizeof("/sys/class/infiniband//device") + SDR_UC_DEV_NAME], link[256];
 	unsigned int domain, bus, dev, fn;
 	const char *last;
 	ssize_t len;
@@ -132,7 +132,7 @@ static void sdr_nic_bus(struct sdr_nic *n)
 	n->bus.attr.pci.function_id = (uint8_t)fn;
 }
 
-struct fid_nic *sdr_nic_make(const struct sdr_verbs_dev_info *d, bool asked)
+struct fid_nic *sdr_nic_make(const struct sdr_uc_dev *d, bool asked)
 {
 	struct sdr_nic *n = calloc(1, sizeof(*n));
 	struct sdr_uc_addr addr;
@@ -154,7 +154,7 @@ struct fid_nic *sdr_nic_make(const struct sdr_verbs_dev_info *d, bool asked)
 	return &n->fid;
 }
 
-const struct sdr_verbs_dev_info *sdr_nic_dev(const struct fid_nic *nic, bool *asked)
+const struct sdr_uc_dev *sdr_nic_dev(const struct fid_nic *nic, bool *asked)
 {
 	const struct sdr_nic *n = (const struct sdr_nic *)(const void *)nic;
 

@@ -10,11 +10,11 @@
 
 #include <rdma/fabric.h>
 
-struct sdr_verbs_dev_info;
+struct sdr_uc_dev;
 
 /* For info->nic; asked: the application named the device.  NULL: no memory. */
-struct fid_nic *sdr_nic_make(const struct sdr_verbs_dev_info *d, bool asked);
+struct fid_nic *sdr_nic_make(const struct sdr_uc_dev *d, bool asked);
 /* What sdr_nic_make was given; NULL: not one of ours. */
-const struct sdr_verbs_dev_info *sdr_nic_dev(const struct fid_nic *nic, bool *asked);
+const struct sdr_uc_dev *sdr_nic_dev(const struct fid_nic *nic, bool *asked);
 
 #endif /* SDR_NIC_H */

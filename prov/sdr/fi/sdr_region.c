@@ -267,7 +267,7 @@ static int sdr_region_close(struct fid *fid)
 	sdr_region_revoke(reg);
 	sdr_region_drain(reg);
 	if (reg->mem)
-		sdr_verbs_mem_dereg(reg->mem);
+		reg->dom->engine->mem_dereg(reg->mem);
 	if (dom->mr_eq)
 		sdr_eq_purge(container_of(dom->mr_eq, struct sdr_eq, fid), fid);
 	if (reg->rd_cntr)
@@ -344,9 +344,9 @@ static int sdr_region_device(struct sdr_region *reg)
 	char why[SDR_ENV_ERR] = "";
 	int ret;
 
-	if (!dom->device[0] || !reg->len)
+	if (!dom->device[0] || !reg->len || !dom->engine->mem_reg)
 		return 0;
-	ret = sdr_verbs_mem_reg(dom->device, reg->base, reg->len, &reg->mem, why, sizeof(why));
+	ret = dom->engine->mem_reg(dom->device, reg->base, reg->len, &reg->mem, why, sizeof(why));
 	if (!ret)
 		return 0;
 	FI_WARN(&sdr_prov, FI_LOG_MR, "cannot register %zu bytes with %s: %s%s%s\n",
@@ -388,7 +388,7 @@ static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t acce
 		ret = sdr_regions_insert(&dom->regions, reg, dom->mr_prov_key, key);
 	if (ret) {
 		if (reg->mem)
-			sdr_verbs_mem_dereg(reg->mem);
+			reg->dom->engine->mem_dereg(reg->mem);
 		free(reg);
 		return ret;
 	}

@@ -14,7 +14,7 @@
 
 struct sdr_cntr;
 struct sdr_domain;
-struct sdr_verbs_mem;
+struct sdr_uc_mem;
 
 #define SDR_MR_KEY_SIZE	  8u  /* bytes */
 #define SDR_REGION_SECRET 16u /* bytes behind the keys of a domain */
@@ -25,9 +25,9 @@ struct sdr_region {
 	struct sdr_region *next; /* of the bucket */
 	uint8_t *base;
 	uint64_t len;
-	uint64_t access;	   /* FI_REMOTE_READ | FI_REMOTE_WRITE ... */
-	bool on;		   /* in the table */
-	struct sdr_verbs_mem *mem; /* its registration with the domain's device; NULL none */
+	uint64_t access;	/* FI_REMOTE_READ | FI_REMOTE_WRITE ... */
+	bool on;		/* in the table */
+	struct sdr_uc_mem *mem; /* its registration with the domain's device; NULL none */
 	struct sdr_cntr *rd_cntr, *wr_cntr;
 };
 

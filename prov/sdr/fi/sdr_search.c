@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "uc/sdr_uc_net.h"
-#include "uc/verbs/sdr_verbs.h"
+#include "uc/sdr_uc_registry.h"
 
 #include "sdr_env.h"
 #include "sdr_iface.h"
@@ -26,7 +26,7 @@
 
 static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage *src,
 			    const struct sockaddr_storage *dst, const struct sdr_iface *iface,
-			    const struct sdr_verbs_dev_info *dev)
+			    const struct sdr_uc_dev *dev)
 {
 	struct sdr_cand *c;
 
@@ -44,6 +44,7 @@ static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage 
 		c->dst = *dst;
 	c->iface = iface;
 	c->dev = dev;
+	c->engine = dev ? dev->engine : s->any;
 	c->comm = FI_LOCAL_COMM;
 	if (!iface->loopback || s->only_loopback)
 		c->comm |= FI_REMOTE_COMM;
@@ -58,7 +59,7 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 			const struct sockaddr_storage *dst, const struct sdr_iface *iface)
 {
 	bool any = sdr_sockaddr_any((const struct sockaddr *)src);
-	const struct sdr_verbs_dev_info *d, *before = NULL;
+	const struct sdr_uc_dev *d, *before = NULL;
 	const struct sdr_iface *dev_iface;
 	unsigned int i;
 	int ret;
@@ -78,7 +79,7 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 		if (ret)
 			return ret;
 	}
-	return s->soft ? sdr_cand_add_one(s, src, dst, iface, NULL) : 0;
+	return s->any ? sdr_cand_add_one(s, src, dst, iface, NULL) : 0;
 }
 
 /*
@@ -194,19 +195,25 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 	return 0;
 }
 
-/* Devices, as the settings want them. */
-void sdr_search_devs(struct sdr_search *s, enum sdr_env_engine engine)
+void sdr_search_devs(struct sdr_search *s, const struct sdr_env *env)
 {
-	char why[SDR_ENV_ERR] = "";
+	const struct sdr_uc_engine *const *e;
+	char why[SDR_ENV_ERR];
+	int n;
 
-	s->soft = engine != SDR_ENGINE_VERBS;
-	if (engine == SDR_ENGINE_SOFT)
-		return;
-	sdr_verbs_list(&s->devs, &s->ndevs, why, sizeof(why));
-	if (s->ndevs)
-		return;
-	if (!s->soft)
-		sdr_warn_once("FI_SDR_ENGINE=verbs, but there is no RDMA device to use: %s", why);
-	else
-		FI_INFO(&sdr_prov, FI_LOG_CORE, "no RDMA device: %s\n", why);
+	s->only = sdr_env_engine(env);
+	s->any = !s->only ? sdr_uc_engine_any() : !s->only->probe ? s->only : NULL;
+	for (e = sdr_uc_engines; *e; e++) {
+		if (!(*e)->probe || (s->only && s->only != *e))
+			continue;
+		why[0] = 0;
+		n = sdr_uc_engine_probe(*e, &s->devs, &s->ndevs, why, sizeof(why));
+		if (n > 0)
+			continue;
+		if (s->only)
+			sdr_warn_once("FI_SDR_ENGINE=%s, but there is no %s to use: %s", (*e)->name,
+				      (*e)->what, why);
+		else
+			FI_INFO(&sdr_prov, FI_LOG_CORE, "no %s: %s\n", (*e)->what, why);
+	}
 }

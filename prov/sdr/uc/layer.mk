@@ -20,6 +20,7 @@ libsdr_uc_base_la_SOURCES = \
 	prov/sdr/uc/sdr_uc.h \
 	prov/sdr/uc/sdr_uc_addr.c \
 	prov/sdr/uc/sdr_uc_addr.h \
+	prov/sdr/uc/sdr_uc_engine.h \
 	prov/sdr/uc/sdr_uc_net.c \
 	prov/sdr/uc/sdr_uc_net.h \
 	prov/sdr/uc/sdr_uc_qp.c \
@@ -44,6 +45,7 @@ libsdr_uc_sim_la_SOURCES = \
 libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
+	prov/sdr/uc/soft/sdr_soft_engine.c \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
 	prov/sdr/uc/soft/sdr_soft_qp.c \
@@ -52,7 +54,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_tx.c
 
 libsdr_uc_verbs_la_SOURCES = \
-	prov/sdr/uc/verbs/sdr_verbs.h
+	prov/sdr/uc/verbs/sdr_verbs.h \
+	prov/sdr/uc/verbs/sdr_verbs_engine.c
 if HAVE_VERBS
 libsdr_uc_verbs_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs.c \
@@ -77,6 +80,8 @@ endif
 
 libsdr_uc_la_SOURCES = \
 	prov/sdr/uc/sdr_uc_open.c \
-	prov/sdr/uc/sdr_uc_open.h
+	prov/sdr/uc/sdr_uc_open.h \
+	prov/sdr/uc/sdr_uc_registry.c \
+	prov/sdr/uc/sdr_uc_registry.h
 libsdr_uc_la_LIBADD = libsdr_uc_verbs.la libsdr_uc_soft.la libsdr_uc_sim.la libsdr_uc_fault.la \
 	libsdr_uc_base.la

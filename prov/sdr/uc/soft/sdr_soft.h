@@ -16,7 +16,7 @@
 #define SDR_SOFT_H
 
 #include <sys/socket.h>
-#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_engine.h"
 
 #define SDR_SOFT_RCVBUF (8u << 20) /* bytes asked of the kernel for the receive queue of a socket */
 #define SDR_SOFT_SNDBUF (4u << 20) /* bytes asked for its send queue */
@@ -35,6 +35,9 @@ struct sdr_soft_attr {
 	char *err;		 /* reason of a failure in words; may be NULL */
 	size_t err_len;
 };
+
+/* Its row of the registry. */
+extern const struct sdr_uc_engine sdr_soft_engine;
 
 int sdr_soft_open(const struct sdr_soft_attr *attr, struct sdr_uc **uc);
 

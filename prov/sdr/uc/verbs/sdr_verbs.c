@@ -72,9 +72,8 @@ void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now)
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* Takes over what the engine is bound to, and the other addresses that it could be met at. */
-static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *list,
-			  unsigned int n, const struct sdr_verbs_dev_info *found,
-			  const struct sdr_verbs_attr *a)
+static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_uc_dev *list, unsigned int n,
+			  const struct sdr_uc_dev *found, const struct sdr_verbs_attr *a)
 {
 	unsigned int i;
 
@@ -106,7 +105,7 @@ static int sdr_verbs_bind(struct sdr_verbs *v, const struct sdr_verbs_dev_info *
 /* The GID to be bound: of the named device or any, with the address or the first of its family. */
 static int sdr_verbs_choose(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 {
-	struct sdr_verbs_dev_info *list, *found = NULL;
+	struct sdr_uc_dev *list, *found = NULL;
 	struct sdr_uc_addr want, have;
 	unsigned int n, i;
 	int ret;
@@ -176,12 +175,12 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 	v->mtu = a->mtu ? a->mtu : port;
 	v->rx_depth = a->rx_depth ? a->rx_depth : SDR_VERBS_RX_DEPTH;
 	v->tx_depth = a->tx_depth ? a->tx_depth : SDR_VERBS_TX_DEPTH;
-	if (v->rx_depth > SDR_VERBS_DEPTH_MAX || v->tx_depth > SDR_VERBS_DEPTH_MAX ||
+	if (v->rx_depth > SDR_UC_DEPTH_MAX || v->tx_depth > SDR_UC_DEPTH_MAX ||
 	    v->rx_depth < SDR_VERBS_BATCH) {
 		snprintf(v->reason, sizeof(v->reason),
 			 "queue depths %u and %u: expected %u to %u receives, up to %u sends",
-			 v->rx_depth, v->tx_depth, SDR_VERBS_BATCH, SDR_VERBS_DEPTH_MAX,
-			 SDR_VERBS_DEPTH_MAX);
+			 v->rx_depth, v->tx_depth, SDR_VERBS_BATCH, SDR_UC_DEPTH_MAX,
+			 SDR_UC_DEPTH_MAX);
 		return -EINVAL;
 	}
 	while (v->tx_depth & (v->tx_depth - 1)) /* rings: a power of two */

@@ -25,32 +25,17 @@
 #ifndef SDR_VERBS_H
 #define SDR_VERBS_H
 
-#include <net/if.h>
-#include <sys/socket.h>
-#include "uc/sdr_uc.h"
+#include "uc/sdr_uc_engine.h"
 
-#define SDR_VERBS_NAME 64u /* bytes of a device's name */
-
-/* A port's address: one for each RoCEv2 GID of each port that is active. */
-struct sdr_verbs_dev_info {
-	char name[SDR_VERBS_NAME]; /* "rxe0" */
-	char netdev[IF_NAMESIZE];  /* "eth0"; "" unknown */
-	uint8_t port;		   /* from 1 */
-	int gid_index;
-	struct sockaddr_storage addr; /* port 0; IPv6 link-local with its scope */
-	uint32_t mtu;		      /* payload bytes a packet: the port's active MTU, 256..4096 */
-	uint64_t speed_bps;	      /* 0 unknown */
-	char late[8];		      /* what an engine would use */
-	char driver[16];	      /* kernel driver: "rxe", "mlx5"; "" unknown */
-};
+/* Its row of the registry. */
+extern const struct sdr_uc_engine sdr_verbs_engine;
 
 /*
- * All of them: *v with *n entries, to be freed with free(); 0 entries is no error (err says what is
- * missing), and then nothing needs to be freed.  Negative errno when there are devices that cannot
- * be used, with the reason and the remedy in err (no permission on /dev/infiniband/uverbs0,
- * libibverbs without a driver for it): the caller says it when verbs was asked for.
+ * probe of the row, but for the engine: one entry for each RoCEv2 GID of each port that is active,
+ * whose MTU is the port's active one (256..4096).  Errors: no permission on
+ * /dev/infiniband/uverbs0, libibverbs without a driver for it.
  */
-int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, size_t err_len);
+int sdr_verbs_list(struct sdr_uc_dev **v, unsigned int *n, char *err, size_t err_len);
 
 struct sdr_verbs_attr {
 	const char *device; /* NULL: the one that has the address */
@@ -64,21 +49,15 @@ struct sdr_verbs_attr {
 	char *err;
 	size_t err_len;
 };
-#define SDR_VERBS_RX_DEPTH  1024u
-#define SDR_VERBS_TX_DEPTH  256u
-#define SDR_VERBS_DEPTH_MAX 16384u
+#define SDR_VERBS_RX_DEPTH 1024u
+#define SDR_VERBS_TX_DEPTH 256u
 
 /* 0, or -ENODEV, -EADDRNOTAVAIL, -EINVAL, -EACCES, -ENOMEM ... */
 int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc);
 
-/*
- * Memory that the application registered itself (fi_mr_reg): engines of this process on this device
- * use the registration instead of making their own, until it is given up.  0, or what the device
- * said, with words.
- */
-struct sdr_verbs_mem;
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem,
-		      char *err, size_t err_len);
-void sdr_verbs_mem_dereg(struct sdr_verbs_mem *mem);
+/* mem_reg and mem_dereg of the row. */
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_mem **mem, char *err,
+		      size_t err_len);
+void sdr_verbs_mem_dereg(struct sdr_uc_mem *mem);
 
 #endif /* SDR_VERBS_H */

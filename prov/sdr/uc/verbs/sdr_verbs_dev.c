@@ -31,7 +31,7 @@ struct sdr_verbs_search {
 	const struct sdr_ibv *ibv;
 	struct ifaddrs *ifs;
 	struct ibv_gid_entry *gids; /* room for SDR_VERBS_GIDS_MAX */
-	struct sdr_verbs_dev_info *v;
+	struct sdr_uc_dev *v;
 	unsigned int n, cap;
 	int ret; /* why the last device that could not be used could not */
 	char *err;
@@ -81,7 +81,7 @@ static unsigned int sdr_verbs_sysfs(char *name, size_t len)
 /* "rxe", "mlx5"; "" when sysfs does not say. */
 static void sdr_verbs_driver(const char *device, char *out, size_t len)
 {
-	char path[sizeof("/sys/class/infiniband//device/driver") + SDR_VERBS_NAME], link[256],
+	char path[sizeof("/sys/class/infiniband//device/driver") + SDR_UC_DEV_NAME], link[256],
 		*name, *tail;
 	ssize_t n;
 
@@ -187,9 +187,9 @@ static const struct ifaddrs *sdr_verbs_iface(const struct sdr_verbs_search *s,
 	return NULL;
 }
 
-static int sdr_verbs_add(struct sdr_verbs_search *s, const struct sdr_verbs_dev_info *d)
+static int sdr_verbs_add(struct sdr_verbs_search *s, const struct sdr_uc_dev *d)
 {
-	struct sdr_verbs_dev_info *v;
+	struct sdr_uc_dev *v;
 	unsigned int i;
 
 	for (i = 0; i < s->n; i++) { /* one address may have several GIDs of one type */
@@ -211,7 +211,7 @@ static int sdr_verbs_add(struct sdr_verbs_search *s, const struct sdr_verbs_dev_
 
 /* d: filled but for port, GID and what follows from them. */
 static int sdr_verbs_list_ports(struct sdr_verbs_search *s, struct ibv_context *ctx,
-				unsigned int nports, struct sdr_verbs_dev_info *d)
+				unsigned int nports, struct sdr_uc_dev *d)
 {
 	const struct sdr_ibv *ibv = s->ibv;
 	const struct ifaddrs *ifa;
@@ -299,7 +299,7 @@ static int sdr_verbs_not_open(struct sdr_verbs_search *s, struct ibv_device *dev
 static int sdr_verbs_list_device(struct sdr_verbs_search *s, struct ibv_device *dev)
 {
 	const struct sdr_ibv *ibv = s->ibv;
-	struct sdr_verbs_dev_info d;
+	struct sdr_uc_dev d;
 	struct ibv_device_attr attr;
 	struct ibv_context *ctx;
 	int ret;
@@ -329,11 +329,11 @@ out:
 	return ret;
 }
 
-int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, size_t err_len)
+int sdr_verbs_list(struct sdr_uc_dev **v, unsigned int *n, char *err, size_t err_len)
 {
 	struct sdr_verbs_search s = { .err = err, .err_len = err_len };
 	struct ibv_device **list = NULL;
-	char name[SDR_VERBS_NAME];
+	char name[SDR_UC_DEV_NAME];
 	int i, count = 0, ret = 0;
 
 	*v = NULL;

@@ -69,7 +69,7 @@ struct sdr_verbs_mr {
 
 struct sdr_verbs_pd {
 	struct sdr_verbs_pd *next;
-	char name[SDR_VERBS_NAME];
+	char name[SDR_UC_DEV_NAME];
 	pid_t pid; /* a forked child opens its own */
 	uint32_t refs;
 	const struct sdr_ibv *ibv;
@@ -234,7 +234,7 @@ struct sdr_verbs {
 	struct sdr_uc *soft;	/* the socket */
 	const struct sdr_verbs_keys *keys;
 	void *keys_priv;
-	char device[SDR_VERBS_NAME];
+	char device[SDR_UC_DEV_NAME];
 	uint8_t port;
 	/* bound to all addresses of the family: routing chooses one a peer */
 	bool any;

@@ -202,15 +202,15 @@ void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr)
 
 /* ---- what the application registered --------------------------------------------------------- */
 
-struct sdr_verbs_mem {
+struct sdr_uc_mem {
 	struct sdr_verbs_pd *pd;
 	struct sdr_verbs_mr *mr;
 };
 
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **out,
-		      char *err, size_t err_len)
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_mem **out, char *err,
+		      size_t err_len)
 {
-	struct sdr_verbs_mem *m = calloc(1, sizeof(*m));
+	struct sdr_uc_mem *m = calloc(1, sizeof(*m));
 	int access = IBV_ACCESS_LOCAL_WRITE, ret = -ENOMEM;
 
 	if (!m)
@@ -237,7 +237,7 @@ err_mem:
 	return ret;
 }
 
-void sdr_verbs_mem_dereg(struct sdr_verbs_mem *m)
+void sdr_verbs_mem_dereg(struct sdr_uc_mem *m)
 {
 	if (!m || sdr_verbs_pd_foreign(m->pd))
 		return;

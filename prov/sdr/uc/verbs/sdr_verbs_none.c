@@ -19,7 +19,7 @@ static int sdr_verbs_none(char *err, size_t err_len, int ret)
 	return ret;
 }
 
-int sdr_verbs_list(struct sdr_verbs_dev_info **v, unsigned int *n, char *err, size_t err_len)
+int sdr_verbs_list(struct sdr_uc_dev **v, unsigned int *n, char *err, size_t err_len)
 {
 	*v = NULL;
 	*n = 0;
@@ -32,8 +32,8 @@ int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc)
 	return sdr_verbs_none(attr->err, attr->err_len, -EOPNOTSUPP);
 }
 
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verbs_mem **mem,
-		      char *err, size_t err_len)
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_mem **mem, char *err,
+		      size_t err_len)
 {
 	(void)device;
 	(void)buf;
@@ -42,7 +42,7 @@ int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_verb
 	return sdr_verbs_none(err, err_len, -EOPNOTSUPP);
 }
 
-void sdr_verbs_mem_dereg(struct sdr_verbs_mem *mem)
+void sdr_verbs_mem_dereg(struct sdr_uc_mem *mem)
 {
 	(void)mem;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* The soft engine's row of the registry. */
+#include <errno.h>
+
+#include "uc/sdr_uc_net.h"
+#include "sdr_soft.h"
+
+static uint32_t sdr_soft_ctl_max(const struct sockaddr *from, const struct sdr_uc_dev *dev)
+{
+	uint32_t head = (from->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD, room;
+	int mtu = sdr_uc_device_mtu(from);
+
+	(void)dev;
+	room = mtu > (int)(head + SDR_CTL_MIN) ? ((uint32_t)mtu - head) & ~3u : SDR_CTL_MIN;
+	return room < SDR_CTL_MAX ? room : SDR_CTL_MAX;
+}
+
+static int sdr_soft_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc **uc)
+{
+	struct sdr_soft_attr sa = {
+		.bind = a->bind,
+		.mtu = a->mtu,
+		.rcvbuf = a->rcvbuf,
+		.sndbuf = a->sndbuf,
+		.channels = a->channels,
+		.off = a->off,
+		.err = a->err,
+		.err_len = a->err_len,
+	};
+
+	return sdr_soft_open(&sa, uc);
+}
+
+const struct sdr_uc_engine sdr_soft_engine = {
+	.name = "soft",
+	.is = "RoCEv2 over a UDP socket",
+	.one = "a UDP socket",
+	.what = "UDP port",
+	.look = "ip address lists them",
+	.names = "soft, soft:ADDRESS, soft:ADDRESS:PORT",
+	.ctl_max = sdr_soft_ctl_max,
+	.open = sdr_soft_engine_open,
+};
