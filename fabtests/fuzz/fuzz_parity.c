@@ -202,11 +202,11 @@ static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, stru
 		if (!s->parity)
 			SDR_FUZZ_CHECK(!(s->again[i] & ~s->lost[i]));
 	}
-	for (uint32_t i = c->tl_head; i != c->tl_tail; i++)
-		log += c->tlog[i & (c->tl_cap - 1)].seg == s;
+	for (uint32_t i = c->bulk->tx.head; i != c->bulk->tx.tail; i++)
+		log += c->bulk->tx.log[i & (c->bulk->tx.cap - 1)].seg == s;
 	SDR_FUZZ_CHECK(log == s->nlog);
 	SDR_FUZZ_CHECK(sdr_seg_tx_by_msn(c, s->msn) == s);
-	k->inflight += (uint64_t)s->inflight * c->mtu;
+	k->inflight += (uint64_t)s->inflight * c->shape.mtu;
 	if (!s->grp)
 		return;
 	SDR_FUZZ_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s);
@@ -214,14 +214,14 @@ static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, stru
 		return;
 	k->nasked += s->grp->asked;
 	k->ngroups += s->grp->scratch != NULL;
-	k->min += s->grp->scratch ? (uint64_t)s->grp->code.par_pkts * c->mtu : 0;
+	k->min += s->grp->scratch ? (uint64_t)s->grp->code.par_pkts * c->shape.mtu : 0;
 }
 
 static void check_rx(const struct sdr_conn *c, struct books *k)
 {
 	struct sdr_list *l, *m;
 
-	sdr_list_each(l, &c->brx) {
+	sdr_list_each(l, &c->bulk->rx.brx) {
 		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
 		SDR_FUZZ_CHECK(b->conn == c && b->bound <= b->plan.nmsgs &&
@@ -235,7 +235,7 @@ static void check_rx(const struct sdr_conn *c, struct books *k)
 			SDR_FUZZ_CHECK(s->parity ? s->grp->parity == s && s->grp->data
 						 : s->grp->data == s);
 			if (!s->parity && s->grp->scratch)
-				k->min += (uint64_t)s->grp->code.par_pkts * c->mtu;
+				k->min += (uint64_t)s->grp->code.par_pkts * c->shape.mtu;
 		}
 	}
 }
@@ -250,22 +250,22 @@ static void check_books(void)
 		const struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
 		struct books k = { 0 };
 
-		sdr_list_each(m, &c->segs)
+		sdr_list_each(m, &c->bulk->tx.segs)
 			check_seg(c, sdr_container(m, struct sdr_seg_tx, link), &k);
-		for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
-			const struct sdr_pkt *p = &c->plog[i & (c->pl_cap - 1)];
+		for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
+			const struct sdr_pkt *p = &c->tx.log[i & (c->tx.cap - 1)];
 
 			k.inflight += p->done || p->lost ? 0 : p->bytes;
 		}
-		SDR_FUZZ_CHECK(c->inflight == k.inflight && c->nasked == k.nasked &&
-			       c->ngroups == k.ngroups);
-		SDR_FUZZ_CHECK(!c->parity_wait || c->ngroups);
+		SDR_FUZZ_CHECK(c->inflight == k.inflight && c->bulk->tx.nasked == k.nasked &&
+			       c->bulk->tx.ngroups == k.ngroups);
+		SDR_FUZZ_CHECK(!c->bulk->tx.parity_wait || c->bulk->tx.ngroups);
 		check_rx(c, &k);
 		all.min += k.min;
 	}
-	SDR_FUZZ_CHECK(rel->scratch.used >= all.min && !rel->scratch.used == !all.min);
-	SDR_FUZZ_CHECK(rel->scratch.held <= rel->scratch.limit &&
-		       rel->scratch.used <= rel->scratch.held);
+	SDR_FUZZ_CHECK(rel->bulk->scratch.used >= all.min && !rel->bulk->scratch.used == !all.min);
+	SDR_FUZZ_CHECK(rel->bulk->scratch.held <= rel->bulk->scratch.limit &&
+		       rel->bulk->scratch.used <= rel->bulk->scratch.held);
 	SDR_FUZZ_CHECK(rel->unexp_bytes <= SDR_REL_UNEXP_TOTAL);
 }
 
@@ -320,7 +320,7 @@ static void say(size_t n)
 
 	if (!c || !n || SDR_PACKET_HDR + n > sizeof(p))
 		return;
-	h = sdr_packet_encode(p, c->cid, par.pn++);
+	h = sdr_packet_encode(p, c->id.cid, par.pn++);
 	memcpy(p + h, par.frames, n);
 	SDR_FUZZ_CHECK(!sdr_sim_inject_ctl(par.w, 2, 0, 0, p, h + n));
 }
@@ -383,11 +383,11 @@ static void step_rec(uint8_t op)
 	if (op == SDR_REC_DONE || how & 8)
 		f.flags |= SDR_REC_F_STATUS;
 	f.len = draw_len();
-	f.msn = sdr_qp_recv_base(c->qp) + (how & 16 ? in32() : in8() % 8);
-	f.mseq = c->rx_mseq + (how & 32 ? in8() % 4 : 0);
-	f.id = how & 64 || sdr_list_empty(&c->ops)
+	f.msn = sdr_qp_recv_base(c->shape.qp) + (how & 16 ? in32() : in8() % 8);
+	f.mseq = c->rec.rx_mseq + (how & 32 ? in8() % 4 : 0);
+	f.id = how & 64 || sdr_list_empty(&c->msg->ops)
 		       ? in8()
-		       : sdr_container(c->ops.next, struct sdr_op, link)->wire_id;
+		       : sdr_container(c->msg->ops.next, struct sdr_op, link)->wire_id;
 	f.key = PAR_REGION;
 	f.addr = how & 128 ? in16() : 0;
 	f.status = f.flags & SDR_REC_F_STATUS ? (int32_t)(in8() % 18) : 0;
@@ -404,18 +404,18 @@ static void step_data(void)
 	uint32_t msn, at, n, cut;
 	struct sdr_uc_tx tx = { .kind = SDR_UC_TX_WRITE };
 
-	if (!c || !peer || !peer->qp)
+	if (!c || !peer || !peer->shape.qp)
 		return;
-	msn = sdr_qp_recv_base(c->qp) + in8() % 16;
+	msn = sdr_qp_recv_base(c->shape.qp) + in8() % 16;
 	at = in8();
 	n = 1 + in8() % 64;
 	cut = in8();
-	tx.gen = (uint8_t)((msn >> 6) % peer->qp->generations);
+	tx.gen = (uint8_t)((msn >> 6) % peer->shape.qp->generations);
 	tx.len = n * PAR_MTU - (cut & 1 ? cut : 0);
 	tx.buf = bytes;
-	tx.w.qp = peer->qp->uqp;
+	tx.w.qp = peer->shape.qp->uqp;
 	tx.w.slot = msn & 63;
-	tx.w.lap = (msn >> 6) / peer->qp->generations;
+	tx.w.lap = (msn >> 6) / peer->shape.qp->generations;
 	tx.w.first = at;
 	par.rel[1]->uc->ops->post(par.rel[1]->uc, &tx, 1);
 }
@@ -433,7 +433,7 @@ static void step_dack(void)
 	f.flags = how & (SDR_DACK_COMPLETE | SDR_DACK_GAP | SDR_DACK_DECODED);
 	if (!(f.flags & SDR_DACK_COMPLETE))
 		f.flags &= (uint8_t)~SDR_DACK_DECODED;
-	f.msn = c->tx_msn - 1 - in8() % 8;
+	f.msn = c->bulk->tx.msn - 1 - in8() % 8;
 	limit = in8();
 	f.cum = limit ? in8() % (limit + 1) : 0;
 	f.base = f.cum;
@@ -458,7 +458,7 @@ static void step_end(void)
 
 	if (!c)
 		return;
-	f.msn = sdr_qp_recv_base(c->qp) + in8() - 16;
+	f.msn = sdr_qp_recv_base(c->shape.qp) + in8() - 16;
 	say(sdr_frame_end_encode(par.frames, sizeof(par.frames), &f));
 }
 
@@ -469,7 +469,7 @@ static void step_ack(void)
 
 	if (!c)
 		return;
-	f.r[0].hi = c->next_pn - 1 - in8() % 8;
+	f.r[0].hi = c->tx.pn - 1 - in8() % 8;
 	f.r[0].lo = f.r[0].hi - in8() % 4;
 	say(sdr_frame_ack_encode(par.frames, sizeof(par.frames), &f));
 }
@@ -578,8 +578,10 @@ static void par_end(void)
 	sdr_list_each_safe(l, tmp, &rel->conn_list)
 		sdr_conn_fail(sdr_container(l, struct sdr_conn, link), SDR_REL_ERR_STOPPED);
 	sdr_rel_progress(rel);
-	SDR_FUZZ_CHECK(!rel->scratch.used && !rel->gtx_pool.used && !rel->grx_pool.used);
-	SDR_FUZZ_CHECK(!rel->btx_pool.used && !rel->brx_pool.used && !rel->srx_pool.used);
+	SDR_FUZZ_CHECK(!rel->bulk->scratch.used && !rel->bulk->gtx_pool.used &&
+		       !rel->bulk->grx_pool.used);
+	SDR_FUZZ_CHECK(!rel->bulk->btx_pool.used && !rel->bulk->brx_pool.used &&
+		       !rel->bulk->srx_pool.used);
 	for (uint32_t i = 0; i < 2; i++)
 		sdr_rel_close(par.rel[i]);
 	bufs_free();
@@ -595,7 +597,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *in, size_t size)
 	par.in = in + 1;
 	par.left = size - 1;
 	par.pn = 1000;
-	par.rseq = victim()->rx_rseq;
+	par.rseq = victim()->rec.rx_next;
 	for (uint32_t i = 0; i < PAR_STEPS && par.left; i++)
 		step();
 	run_for(50 * MS);

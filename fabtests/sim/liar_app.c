@@ -11,7 +11,9 @@
 
 static size_t draw_len(struct liar *l)
 {
-	uint32_t in = l->node[LIAR_VICTIM].rel ? l->node[LIAR_VICTIM].rel->inline_max : 1000;
+	uint32_t in = l->node[LIAR_VICTIM].rel
+			      ? sdr_op_inline_max(l->node[LIAR_VICTIM].rel->ctl_max)
+			      : 1000;
 
 	switch (liar_below(l->d, 10)) {
 	case 0:

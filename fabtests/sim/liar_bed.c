@@ -33,19 +33,22 @@
 static uint64_t live_most(const struct liar *l)
 {
 	const struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
-	const struct sdr_slab *s[] = { &rel->op_pool,  &rel->rec_pool, &rel->rx_pool,
-				       &rel->btx_pool, &rel->brx_pool, &rel->srx_pool,
-				       &rel->gtx_pool, &rel->grx_pool, &rel->buf_pool };
+	const struct sdr_slab *s[] = { &rel->msg->op_pool,   &rel->rec_pool,
+				       &rel->msg->rx_pool,   &rel->bulk->btx_pool,
+				       &rel->bulk->brx_pool, &rel->bulk->srx_pool,
+				       &rel->bulk->gtx_pool, &rel->bulk->grx_pool,
+				       &rel->msg->buf_pool };
 	struct sdr_list *k;
 	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch +
 		     2 * l->cfg.unexp_max;
 
 	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
 		n += s[i]->total * s[i]->size;
-	n += rel->ids.size * sizeof(struct sdr_idtab_slot) + 2 * l->sent_peak;
+	n += rel->msg->ids.size * sizeof(struct sdr_idtab_slot) + 2 * l->sent_peak;
 	sdr_list_each(k, &rel->conn_list) /* answers whose region is gone have bytes of their own */
-		n += sdr_container(k, struct sdr_conn, link)->nserve * (uint64_t)rel->inline_max;
-	n += rel->brx_pool.total * (uint64_t)HEAP_GRANT + l->conns_peak * (uint64_t)HEAP_CONN;
+		n += sdr_container(k, struct sdr_conn, link)->credit.nserve *
+		     (uint64_t)sdr_op_inline_max(rel->ctl_max);
+	n += rel->bulk->brx_pool.total * (uint64_t)HEAP_GRANT + l->conns_peak * (uint64_t)HEAP_CONN;
 	return n + l->peers_peak * (sizeof(struct sdr_peer) + 64);
 }
 
@@ -57,20 +60,22 @@ static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 	sdr_list_each(k, &rel->conn_list) {
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		proven += c->proven;
-		LIAR_CHECK(c->nserve <= SDR_CONN_SERVES_MAX && c->nwrites <= SDR_CONN_SERVES_MAX &&
-				   c->nrecs <= SDR_CONN_RECS_MAX,
-			   "L4: %u reads, %u writes, %u answers of a connection", c->nserve,
-			   c->nwrites, c->nrecs);
+		proven += c->hs.proven;
+		LIAR_CHECK(c->credit.nserve <= SDR_CONN_SERVES_MAX &&
+				   c->bulk->rx.nwrites <= SDR_CONN_SERVES_MAX &&
+				   c->rec.n <= SDR_CONN_RECS_MAX,
+			   "L4: %u reads, %u writes, %u answers of a connection", c->credit.nserve,
+			   c->bulk->rx.nwrites, c->rec.n);
 	}
-	LIAR_CHECK(rel->brx_pool.used <=
-			   proven * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH + rel->unexp_pool.used,
-		   "L4: %u transfers in", rel->brx_pool.used);
-	LIAR_CHECK(rel->rx_pool.used <= LIAR_DEPTH && rel->nops <= LIAR_DEPTH, "L4: operations");
+	LIAR_CHECK(rel->bulk->brx_pool.used <= proven * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH +
+						       rel->msg->unexp_pool.used,
+		   "L4: %u transfers in", rel->bulk->brx_pool.used);
+	LIAR_CHECK(rel->msg->rx_pool.used <= LIAR_DEPTH && rel->msg->nops <= LIAR_DEPTH,
+		   "L4: operations");
 	LIAR_CHECK(rel->unexp_bytes <= l->cfg.unexp_max, "L4: %llu bytes unexpected",
 		   (unsigned long long)rel->unexp_bytes);
-	LIAR_CHECK(rel->unexp_pool.used * sizeof(struct sdr_unexp) <= l->cfg.unexp_max,
-		   "L4: %u messages unexpected", rel->unexp_pool.used);
+	LIAR_CHECK(rel->msg->unexp_pool.used * sizeof(struct sdr_unexp) <= l->cfg.unexp_max,
+		   "L4: %u messages unexpected", rel->msg->unexp_pool.used);
 	LIAR_CHECK(rel->nunproven <= SDR_CONN_UNPROVEN_MAX + 1, "L4: %u unproven", rel->nunproven);
 }
 
@@ -83,8 +88,9 @@ static uint64_t sent_bytes(const struct sdr_rel *rel)
 	sdr_list_each(k, &rel->conn_list) {
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		n += c->tl_cap * sizeof(*c->tlog) + c->sr_cap * sizeof(*c->seg_ring);
-		sdr_list_each(m, &c->segs)
+		n += c->bulk->tx.cap * sizeof(*c->bulk->tx.log) +
+		     c->bulk->tx.ring_cap * sizeof(*c->bulk->tx.ring);
+		sdr_list_each(m, &c->bulk->tx.segs)
 			n += sizeof(struct sdr_seg_tx) +
 			     SEG_PKT * (sdr_container(m, struct sdr_seg_tx, link)->npkts + 64);
 	}
@@ -103,9 +109,11 @@ static void count_peaks(struct liar *l, const struct sdr_rel *rel)
 
 uint64_t liar_objects(const struct sdr_rel *rel)
 {
-	const struct sdr_slab *s[] = { &rel->op_pool,	 &rel->rec_pool, &rel->rx_pool,
-				       &rel->unexp_pool, &rel->btx_pool, &rel->brx_pool,
-				       &rel->srx_pool,	 &rel->gtx_pool, &rel->grx_pool };
+	const struct sdr_slab *s[] = { &rel->msg->op_pool,   &rel->rec_pool,
+				       &rel->msg->rx_pool,   &rel->msg->unexp_pool,
+				       &rel->bulk->btx_pool, &rel->bulk->brx_pool,
+				       &rel->bulk->srx_pool, &rel->bulk->gtx_pool,
+				       &rel->bulk->grx_pool };
 	uint64_t n = rel->nconns + rel->peers.n;
 	struct sdr_list *k, *m;
 
@@ -114,10 +122,11 @@ uint64_t liar_objects(const struct sdr_rel *rel)
 	sdr_list_each(k, &rel->conn_list) {
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		n += c->tl_tail - c->tl_head;
-		sdr_list_each(m, &c->segs)
+		n += c->bulk->tx.tail - c->bulk->tx.head;
+		sdr_list_each(m, &c->bulk->tx.segs)
 			n += sdr_container(m, struct sdr_seg_tx, link)->npkts;
-		n += c->comp[0].tail - c->comp[0].head + c->comp[1].tail - c->comp[1].head;
+		n += c->bulk->rx.comp[0].tail - c->bulk->rx.comp[0].head +
+		     c->bulk->rx.comp[1].tail - c->bulk->rx.comp[1].head;
 	}
 	return n;
 }
@@ -221,13 +230,15 @@ static void check_quiet(struct liar *l)
 
 	LIAR_CHECK(sdr_rel_quiet(rel), "L6: shut down, and not quiet after %u ms",
 		   (uint32_t)(2 * SDR_LINGER_NS / MS));
-	LIAR_CHECK(!rel->op_pool.used && !rel->rec_pool.used && !rel->rx_pool.used &&
-			   !rel->btx_pool.used && !rel->brx_pool.used && !rel->srx_pool.used &&
-			   !rel->gtx_pool.used && !rel->grx_pool.used && !rel->scratch.used &&
-			   !rel->nops && !rel->nunproven,
+	LIAR_CHECK(!rel->msg->op_pool.used && !rel->rec_pool.used && !rel->msg->rx_pool.used &&
+			   !rel->bulk->btx_pool.used && !rel->bulk->brx_pool.used &&
+			   !rel->bulk->srx_pool.used && !rel->bulk->gtx_pool.used &&
+			   !rel->bulk->grx_pool.used && !rel->bulk->scratch.used &&
+			   !rel->msg->nops && !rel->nunproven,
 		   "L7: no connection, yet ops %u recs %u rx %u btx %u brx %u srx %u gtx %u grx %u",
-		   rel->op_pool.used, rel->rec_pool.used, rel->rx_pool.used, rel->btx_pool.used,
-		   rel->brx_pool.used, rel->srx_pool.used, rel->gtx_pool.used, rel->grx_pool.used);
+		   rel->msg->op_pool.used, rel->rec_pool.used, rel->msg->rx_pool.used,
+		   rel->bulk->btx_pool.used, rel->bulk->brx_pool.used, rel->bulk->srx_pool.used,
+		   rel->bulk->gtx_pool.used, rel->bulk->grx_pool.used);
 }
 
 void liar_shutdown(struct liar *l, uint32_t node)
@@ -270,7 +281,8 @@ static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 		"L4: %llu bytes live, %llu are allowed: %u connections, %u messages unexpected, %u records, %u "
 		"operations, %u transfers in",
 		(unsigned long long)live, (unsigned long long)live_most(l), rel->nconns,
-		rel->unexp_pool.used, rel->rec_pool.used, rel->op_pool.used, rel->brx_pool.used);
+		rel->msg->unexp_pool.used, rel->rec_pool.used, rel->msg->op_pool.used,
+		rel->bulk->brx_pool.used);
 	if (live > l->st.heap_peak)
 		l->st.heap_peak = live;
 	if (++l->checks % 16 == 0)

@@ -35,7 +35,7 @@ static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, stru
 		   s->nlost, s->nacked);
 	LIAR_CHECK(!s->nagain == sdr_list_empty(&s->lost_link), "L7: queued");
 	LIAR_CHECK(sdr_seg_tx_by_msn(c, s->msn) == s, "L7: by number");
-	k->inflight += (uint64_t)s->inflight * c->mtu;
+	k->inflight += (uint64_t)s->inflight * c->shape.mtu;
 	if (!s->grp)
 		return;
 	LIAR_CHECK(s->parity ? s->grp->parity == s && s->grp->data : s->grp->data == s,
@@ -44,14 +44,14 @@ static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, stru
 		return;
 	k->nasked += s->grp->asked;
 	k->ngroups += s->grp->scratch != NULL;
-	k->parity += s->grp->scratch ? (uint64_t)s->grp->code.par_pkts * c->mtu : 0;
+	k->parity += s->grp->scratch ? (uint64_t)s->grp->code.par_pkts * c->shape.mtu : 0;
 }
 
 static void check_in(const struct sdr_conn *c, struct books *k)
 {
 	struct sdr_list *l, *m;
 
-	sdr_list_each(l, &c->brx) {
+	sdr_list_each(l, &c->bulk->rx.brx) {
 		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 
 		LIAR_CHECK(b->conn == c && b->bound <= b->plan.nmsgs && b->done <= b->plan.nsegs,
@@ -61,7 +61,7 @@ static void check_in(const struct sdr_conn *c, struct books *k)
 
 			LIAR_CHECK(s->bulk == b && s->msn - b->msn < b->bound, "L7: segment in");
 			if (s->grp && !s->parity && s->grp->scratch)
-				k->parity += (uint64_t)s->grp->code.par_pkts * c->mtu;
+				k->parity += (uint64_t)s->grp->code.par_pkts * c->shape.mtu;
 		}
 	}
 }
@@ -79,23 +79,24 @@ void liar_books(const struct sdr_rel *rel)
 		n++;
 		if (c->state == SDR_CONN_DEAD)
 			continue;
-		sdr_list_each(m, &c->segs)
+		sdr_list_each(m, &c->bulk->tx.segs)
 			check_seg(c, sdr_container(m, struct sdr_seg_tx, link), &k);
-		for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
-			const struct sdr_pkt *p = &c->plog[i & (c->pl_cap - 1)];
+		for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
+			const struct sdr_pkt *p = &c->tx.log[i & (c->tx.cap - 1)];
 
 			k.inflight += p->done || p->lost ? 0 : p->bytes;
 		}
 		LIAR_CHECK(c->inflight == k.inflight, "L7: %llu bytes in flight, %llu counted",
 			   (unsigned long long)k.inflight, (unsigned long long)c->inflight);
-		LIAR_CHECK(c->nasked == k.nasked && c->ngroups == k.ngroups, "L7: groups");
+		LIAR_CHECK(c->bulk->tx.nasked == k.nasked && c->bulk->tx.ngroups == k.ngroups,
+			   "L7: groups");
 		check_in(c, &k);
 		parity += k.parity;
 	}
 	LIAR_CHECK(n == rel->nconns, "L7: %u connections, %u counted", n, rel->nconns);
-	LIAR_CHECK(rel->scratch.used >= parity && !rel->scratch.used == !parity,
+	LIAR_CHECK(rel->bulk->scratch.used >= parity && !rel->bulk->scratch.used == !parity,
 		   "L7: parity buffers");
-	LIAR_CHECK(rel->scratch.held <= rel->scratch.limit &&
-			   rel->scratch.used <= rel->scratch.held,
+	LIAR_CHECK(rel->bulk->scratch.held <= rel->bulk->scratch.limit &&
+			   rel->bulk->scratch.used <= rel->bulk->scratch.held,
 		   "L7: scratch");
 }

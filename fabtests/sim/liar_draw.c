@@ -62,16 +62,16 @@ struct sdr_conn *liar_conn_pick(struct liar *l)
 
 		if (c->state == SDR_CONN_DEAD || is_honest(&c->peer->addr))
 			continue;
-		if (c->cid == l->cid && !liar_one_in(l->d, 16))
+		if (c->id.cid == l->cid && !liar_one_in(l->d, 16))
 			return c;
 		n++;
 		if (!pick || liar_one_in(l->d, n))
 			pick = c;
 	}
-	if (pick && pick->cid != l->cid) {
-		l->cid = pick->cid;
-		l->pn = pick->rx_pns.n ? pick->rx_pns.r[0].hi + 1000 : 1000;
-		l->rseq = pick->rx_rseq;
+	if (pick && pick->id.cid != l->cid) {
+		l->cid = pick->id.cid;
+		l->pn = pick->rx.pns.n ? pick->rx.pns.r[0].hi + 1000 : 1000;
+		l->rseq = pick->rec.rx_next;
 	}
 	return pick;
 }
@@ -91,7 +91,7 @@ static struct sdr_list *nth(const struct sdr_list *head, uint32_t n)
 
 struct sdr_op *liar_op_pick(struct liar *l, const struct sdr_conn *c)
 {
-	const struct sdr_list *head = liar_one_in(l->d, 8) ? &c->held : &c->ops;
+	const struct sdr_list *head = liar_one_in(l->d, 8) ? &c->msg->held : &c->msg->ops;
 	struct sdr_list *k = nth(head, liar_below(l->d, 64));
 
 	return k ? sdr_container(k, struct sdr_op, link) : NULL;
@@ -99,7 +99,7 @@ struct sdr_op *liar_op_pick(struct liar *l, const struct sdr_conn *c)
 
 struct sdr_bulk_rx *liar_brx_pick(struct liar *l, const struct sdr_conn *c)
 {
-	struct sdr_list *k = nth(&c->brx, liar_below(l->d, 64));
+	struct sdr_list *k = nth(&c->bulk->rx.brx, liar_below(l->d, 64));
 
 	return k ? sdr_container(k, struct sdr_bulk_rx, link) : NULL;
 }
@@ -129,7 +129,7 @@ static uint32_t draw_id(struct liar *l, const struct sdr_conn *c, bool theirs)
 /* A message number of bulk to the victim. */
 uint32_t liar_msn_in(struct liar *l, const struct sdr_conn *c)
 {
-	uint32_t base = sdr_qp_recv_base(c->qp);
+	uint32_t base = sdr_qp_recv_base(c->shape.qp);
 	struct sdr_bulk_rx *b;
 
 	if (liar_wild(l))
@@ -154,33 +154,33 @@ uint32_t liar_msn_in(struct liar *l, const struct sdr_conn *c)
 /* One of bulk from it. */
 uint32_t liar_msn_out(struct liar *l, const struct sdr_conn *c, struct sdr_seg_tx **s)
 {
-	struct sdr_list *k = nth(&c->segs, liar_below(l->d, 64));
+	struct sdr_list *k = nth(&c->bulk->tx.segs, liar_below(l->d, 64));
 
 	*s = k ? sdr_container(k, struct sdr_seg_tx, link) : NULL;
 	if (liar_wild(l))
 		return liar_bits32(l);
 	if (*s && !liar_one_in(l->d, 10))
 		return (*s)->msn;
-	return c->tx_msn + 1 - liar_below(l->d, 6);
+	return c->bulk->tx.msn + 1 - liar_below(l->d, 6);
 }
 
 uint32_t liar_rseq(struct liar *l, const struct sdr_conn *c)
 {
 	/* What was dropped has left holes: they are filled before the window ends. */
-	if (l->rseq - c->rx_rseq > SDR_REL_CTL_WINDOW / 2)
-		l->rseq = c->rx_rseq;
-	while (l->rseq - c->rx_rseq < SDR_REL_CTL_WINDOW - 1 && sdr_rec_seen(c, l->rseq))
+	if (l->rseq - c->rec.rx_next > SDR_REL_CTL_WINDOW / 2)
+		l->rseq = c->rec.rx_next;
+	while (l->rseq - c->rec.rx_next < SDR_REL_CTL_WINDOW - 1 && sdr_rec_seen(c, l->rseq))
 		l->rseq++;
 	switch (liar_below(l->d, 48)) {
 	case 0:
 		return l->rseq - 1 - liar_below(l->d, 4);
 	case 1:
-		return c->rx_rseq + SDR_REL_CTL_WINDOW - 1;
+		return c->rec.rx_next + SDR_REL_CTL_WINDOW - 1;
 	case 2: /* outside: nothing of the packet counts */
 		if (l->strict)
 			return l->rseq++;
 		return liar_wild(l) ? liar_bits32(l)
-				    : c->rx_rseq + SDR_REL_CTL_WINDOW + liar_below(l->d, 2);
+				    : c->rec.rx_next + SDR_REL_CTL_WINDOW + liar_below(l->d, 2);
 	case 3:
 		l->rseq++;
 		/* fall through */
@@ -208,10 +208,10 @@ static uint64_t draw_len(struct liar *l, const struct sdr_conn *c)
 	case 1:
 		return SDR_REL_UNEXP_BULK - 1 + liar_below(l->d, 3);
 	case 2:
-		n = c->seg_bytes * (1 + liar_below(l->d, 3)) - 1;
+		n = c->shape.seg_bytes * (1 + liar_below(l->d, 3)) - 1;
 		return n + liar_below(l->d, 3);
 	case 3:
-		return c->rel->inline_max - 1 + liar_below(l->d, 3);
+		return sdr_op_inline_max(c->rel->ctl_max) - 1 + liar_below(l->d, 3);
 	case 4:
 		op = liar_op_pick(l, c);
 		return op ? op->len : 100;
@@ -228,7 +228,7 @@ static void draw_code(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 	f->flags = liar_below(l->d, 4) & SDR_WIRE_CODE_FLAGS;
 	f->k = (uint16_t)(1 + liar_below(l->d, liar_wild(l) ? 255 : 16));
 	f->m = (uint16_t)(1 + liar_below(l->d, liar_wild(l) ? 255 : 8));
-	f->chunk = liar_wild(l) ? liar_bits32(l) : c->mtu * (1 + liar_below(l->d, 8));
+	f->chunk = liar_wild(l) ? liar_bits32(l) : c->shape.mtu * (1 + liar_below(l->d, 8));
 	f->seg = liar_wild(l) ? liar_bits32(l) : f->chunk * (1 + liar_below(l->d, 64));
 	f->from = (uint64_t)f->chunk * (liar_wild(l) ? liar_bits32(l) : liar_below(l->d, 4));
 }
@@ -279,8 +279,9 @@ static void rec_bytes(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 
 	f->len = draw_len(l, c);
 	if (liar_one_in(l->d, 3) && f->op != SDR_REC_BIND) { /* inline */
-		f->payload_len = (uint32_t)(f->len % (c->rel->inline_max + 1));
-		if (op && op->kind == SDR_REL_READ && op->len <= c->rel->inline_max) {
+		f->payload_len = (uint32_t)(f->len % (sdr_op_inline_max(c->rel->ctl_max) + 1));
+		if (op && op->kind == SDR_REL_READ &&
+		    op->len <= sdr_op_inline_max(c->rel->ctl_max)) {
 			f->id = op->wire_id;
 			f->payload_len = (uint32_t)op->len;
 		}
@@ -307,9 +308,9 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 		if (op == SDR_REC_TSEND)
 			f.flags |= SDR_REC_F_TAG;
 		f.mseq = liar_wild(l)		? liar_bits32(l)
-			 : liar_one_in(l->d, 4) ? c->rx_mseq + liar_below(l->d, 5) - 1
-			 : liar_one_in(l->d, 8) ? c->sent_mseq_limit - 2 + liar_below(l->d, 3)
-						: c->rx_mseq;
+			 : liar_one_in(l->d, 4) ? c->rec.rx_mseq + liar_below(l->d, 5) - 1
+			 : liar_one_in(l->d, 8) ? c->credit.mseq_granted - 2 + liar_below(l->d, 3)
+						: c->rec.rx_mseq;
 	}
 	switch (op) {
 	case SDR_REC_WRITE:
@@ -330,11 +331,11 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	case SDR_REC_READ:
 		f.flags = SDR_REC_F_RMA | SDR_REC_F_LEN;
 		f.len = liar_one_in(l->d, 8) ? draw_len(l, c) : liar_below(l->d, LIAR_REGION);
-		if (sdr_qp_peer_keyed(c->qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
+		if (sdr_qp_peer_keyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
 			f.flags |= SDR_REC_F_KEY;
 		break;
 	case SDR_REC_CTS:
-		if (sdr_qp_peer_keyed(c->qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
+		if (sdr_qp_peer_keyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
 			f.flags |= SDR_REC_F_KEY;
 		if (liar_one_in(l->d, 2))
 			f.flags |= SDR_REC_F_STATUS;

@@ -87,7 +87,7 @@ static void forge_hello(struct liar *l)
 		return;
 	hello_draw(l, rel, &h);
 	if (type == SDR_REL_HELLO_ACK) {
-		h.echo = c && !spoof && !liar_wild(l) ? c->cid : liar_bits(l->d, 8);
+		h.echo = c && !spoof && !liar_wild(l) ? c->id.cid : liar_bits(l->d, 8);
 		h.status = liar_one_in(l->d, 3) ? liar_below(l->d, 5) : 0;
 	} else {
 		h.cookie = spoof		  ? 0
@@ -110,8 +110,8 @@ static void forge_retry(struct liar *l)
 		return;
 	r.cid = spoof && liar_one_in(l->d, 2) ? OWN_CID
 		: spoof || !c || liar_wild(l) ? liar_bits(l->d, 8)
-		: reset			      ? c->peer_cid
-					      : c->cid;
+		: reset			      ? c->id.peer_cid
+					      : c->id.cid;
 	liar_inject(l, spoof ? LIAR_HONEST + 1 : liar_number(l, liar_below(l->d, LIAR_NUMBERS)), p,
 		    sdr_retry_encode(p, reset ? SDR_REL_RESET : SDR_REL_RETRY, &r));
 }
@@ -154,21 +154,21 @@ static void forge_data(struct liar *l)
 	sdr_sim_node_addr(l->w, LIAR_VICTIM, &addr);
 	to = sdr_peer_find(rel, &addr);
 	own = to ? to->conn : NULL;
-	if (!own || !own->qp || own->state == SDR_CONN_DEAD)
+	if (!own || !own->shape.qp || own->state == SDR_CONN_DEAD)
 		return;
 	msn = liar_msn_in(l, c);
 	b = liar_brx_pick(l, c);
 	if (b && b->has_msn && liar_one_in(l->d, 2))
 		msn = b->msn + liar_below(l->d, b->plan.nmsgs < 64 ? b->plan.nmsgs : 64);
-	ids = sdr_qp_ids(c->qp);
+	ids = sdr_qp_ids(c->shape.qp);
 	n = 1 + liar_below(l->d, liar_one_in(l->d, 2) ? 64 : 4);
-	tx.gen = (uint8_t)(msn / ids % own->qp->generations);
-	tx.len = n * own->mtu - (liar_one_in(l->d, 3) ? liar_below(l->d, own->mtu) : 0);
-	tx.w.qp = own->qp->uqp;
+	tx.gen = (uint8_t)(msn / ids % own->shape.qp->generations);
+	tx.len = n * own->shape.mtu - (liar_one_in(l->d, 3) ? liar_below(l->d, own->shape.mtu) : 0);
+	tx.w.qp = own->shape.qp->uqp;
 	tx.w.slot = msn & (ids - 1);
-	tx.w.lap = msn / ids / own->qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
+	tx.w.lap = msn / ids / own->shape.qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
 	tx.w.first = liar_below(l->d, liar_one_in(l->d, 3) ? 4096 : 4);
-	if (b && (sdr_qp_keyed(c->qp) || liar_one_in(l->d, 16))) {
+	if (b && (sdr_qp_keyed(c->shape.qp) || liar_one_in(l->d, 16))) {
 		tx.flags = SDR_UC_F_KEYED;
 		tx.w.va = b->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
 		tx.w.rkey = b->grant.rkey + (liar_one_in(l->d, 16) ? 1 : 0);
@@ -208,10 +208,10 @@ void liar_flood(struct liar *l)
 		f.flags = SDR_REC_F_ORDER;
 		f.payload_len = (uint32_t)(f.len = liar_below(l->d, 16));
 	}
-	mseq = c->rx_mseq + (order == 1);
+	mseq = c->rec.rx_mseq + (order == 1);
 	while (n-- && (c = liar_conn_pick(l)) && c->state == SDR_CONN_OPEN) {
-		if (order < 2 && sdr_seq_lt(mseq, c->rx_mseq))
-			mseq = c->rx_mseq;
+		if (order < 2 && sdr_seq_lt(mseq, c->rec.rx_mseq))
+			mseq = c->rec.rx_mseq;
 		liar_packet_new(l, true);
 		if (answers)
 			liar_say_help(l, c);
@@ -221,8 +221,8 @@ void liar_flood(struct liar *l)
 		} else {
 			do {
 				f.id = k++;
-				f.mseq = order == 2   ? c->rx_mseq + 1
-					 : order == 3 ? c->sent_mseq_limit - 1
+				f.mseq = order == 2   ? c->rec.rx_mseq + 1
+					 : order == 3 ? c->credit.mseq_granted - 1
 						      : mseq++;
 				if (f.flags & SDR_REC_F_BULK && order)
 					f.msn = liar_msn_in(l, c);

@@ -61,7 +61,7 @@ void liar_say(struct liar *l, struct sdr_conn *c)
 	from = liar_number(l, l->habits & HABIT_MOVES && liar_one_in(l->d, 16)
 				      ? liar_below(l->d, LIAR_NUMBERS)
 				      : liar_number_of(&c->addr));
-	n = sdr_packet_encode(p, c->cid, pn);
+	n = sdr_packet_encode(p, c->id.cid, pn);
 	memcpy(p + n, l->frames, l->n);
 	n += l->n;
 	l->n = 0;
@@ -126,7 +126,7 @@ static void ack_more(struct liar *l, struct sdr_frame_ack *f)
 static bool say_ack(struct liar *l, const struct sdr_conn *c)
 {
 	struct sdr_frame_ack f = { .n = 1 + (liar_one_in(l->d, 4) ? liar_below(l->d, 6) : 0) };
-	uint32_t at = c->next_pn - 1;
+	uint32_t at = c->tx.pn - 1;
 
 	if (l->acked && !liar_wild(l))
 		return true;
@@ -219,8 +219,8 @@ bool liar_say_end(struct liar *l, const struct sdr_conn *c)
 
 static bool say_credit(struct liar *l, const struct sdr_conn *c)
 {
-	struct sdr_frame_credit f = { .msn_limit = c->tx_msn_limit - 2,
-				      .mseq_limit = c->tx_mseq_limit - 2 };
+	struct sdr_frame_credit f = { .msn_limit = c->credit.msn_limit - 2,
+				      .mseq_limit = c->credit.mseq_limit - 2 };
 
 	f.msn_limit += liar_below(l->d, 64);
 	f.mseq_limit += liar_below(l->d, 64);
@@ -260,7 +260,7 @@ static bool say_bytes(struct liar *l)
 bool liar_say_help(struct liar *l, struct sdr_conn *c)
 {
 	struct sdr_frame_ack a = {
-		.n = 1, .r = { { c->next_pn - 1, c->next_pn - 1 - liar_below(l->d, 1024) } }
+		.n = 1, .r = { { c->tx.pn - 1, c->tx.pn - 1 - liar_below(l->d, 1024) } }
 	};
 	struct sdr_list *k;
 	uint32_t n = 0;
@@ -268,7 +268,7 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c)
 	if (!l->acked)
 		liar_put(l, sdr_frame_ack_encode(l->frames + l->n, liar_room(l), &a));
 	l->acked = true;
-	sdr_list_each(k, &c->segs) {
+	sdr_list_each(k, &c->bulk->tx.segs) {
 		struct sdr_seg_tx *s = sdr_container(k, struct sdr_seg_tx, link);
 		struct sdr_frame_dack f = {
 			.flags = SDR_DACK_COMPLETE, .msn = s->msn, .cum = s->npkts, .echo = ~0u
@@ -279,7 +279,7 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c)
 		liar_put(l, sdr_frame_dack_encode(l->frames + l->n, liar_room(l), &f, NULL, 0));
 	}
 	n = 0;
-	sdr_list_each(k, &c->ops) {
+	sdr_list_each(k, &c->msg->ops) {
 		struct sdr_op *op = sdr_container(k, struct sdr_op, link);
 		struct sdr_frame_rec f = { .op = SDR_REC_DONE,
 					   .id = op->wire_id,
@@ -291,8 +291,9 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c)
 			continue;
 		if (op->waiting) {
 			f.op = SDR_REC_CTS;
-			f.flags = sdr_qp_peer_keyed(c->qp) ? SDR_REC_F_KEY : 0;
-		} else if (op->kind == SDR_REL_READ && op->len <= c->rel->inline_max) {
+			f.flags = sdr_qp_peer_keyed(c->shape.qp) ? SDR_REC_F_KEY : 0;
+		} else if (op->kind == SDR_REL_READ &&
+			   op->len <= sdr_op_inline_max(c->rel->ctl_max)) {
 			f.op = SDR_REC_READ_RSP;
 			f.payload_len = (uint32_t)op->len;
 		} else if (!op->need_done) {

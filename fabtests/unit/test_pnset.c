@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/path/sdr_pnset.h"
+#include "rel/conn/sdr_pnset.h"
 
 #define MODEL 20000u /* numbers of one run */
 

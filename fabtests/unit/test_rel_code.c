@@ -267,7 +267,7 @@ static void deaf(struct bed *b, uint32_t node)
 
 	if (node == 0 || !c)
 		return;
-	sdr_list_each(l, &c->brx) {
+	sdr_list_each(l, &c->bulk->rx.brx) {
 		sdr_list_each(m, &sdr_container(l, struct sdr_bulk_rx, link)->segs) {
 			struct sdr_seg_rx *s = sdr_container(m, struct sdr_seg_rx, link);
 

@@ -80,7 +80,7 @@ static void bounds__what_the_peer_cannot_decode_is_not_sent(void **state)
 		peer_bounds = cases[i].b;
 		l->ctl = hello_less;
 		boot_watched(l);
-		assert_int_equal(bed_conn(l->b, 0, 1)->codes, peer_bounds.codes);
+		assert_int_equal(bed_conn(l->b, 0, 1)->codes.kinds, peer_bounds.codes);
 		bed_region_add(l->b, 1, 7, p, MIB, SDR_REL_ACCESS_WRITE);
 		s = bed_rma(l->b, 0, 1, SDR_REL_WRITE, bed_buf(l->b, MIB, 3), MIB, 0, 7, 0);
 		bed_wait(l->b, s, BED_SEC);
@@ -259,7 +259,8 @@ static void record__read_answer_of_an_unfit_code_is_refused(void **state)
 		sdr_rel_shutdown(l->b->node[1].rel);
 		l->b->node[1].dirty = true;
 		bed_run(l->b, 4 * BED_SEC);
-		assert_int_equal(l->b->node[0].rel->scratch.used + l->b->node[1].rel->scratch.used,
+		assert_int_equal(l->b->node[0].rel->bulk->scratch.used +
+					 l->b->node[1].rel->bulk->scratch.used,
 				 0);
 		bed_close(l->b);
 		free(l);
@@ -346,7 +347,7 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 		struct sdr_frame_rec f = {
 			.op = SDR_REC_WRITE,
 			.flags = SDR_REC_F_BULK | SDR_REC_F_LEN | SDR_REC_F_RMA | SDR_REC_F_CODE,
-			.rseq = c->rx_rseq,
+			.rseq = c->rec.rx_next,
 			.id = 7,
 			.msn = 0,
 			.len = cases[i].len,
@@ -358,13 +359,14 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 		uint8_t buf[256];
 
 		bed_region_add(b, 1, 7, bed_buf(b, MIB, 0), MIB, SDR_REL_ACCESS_WRITE);
-		bed_forge(b, 0, 1, c->cid, 5000, buf, sdr_frame_rec_encode(buf, sizeof(buf), &f));
+		bed_forge(b, 0, 1, c->id.cid, 5000, buf,
+			  sdr_frame_rec_encode(buf, sizeof(buf), &f));
 		bed_run(b, 10 * BED_RTT);
 		assert_true(bed_stats(b, 1).pkts_bad > bad);
 		bed_send(b, 0, 1, "again", 5, 0)->expect = -1; /* may find the connection gone */
 		bed_run(b, BED_SEC);
 		for (uint32_t k = 0; k < 2; k++)
-			assert_int_equal(b->node[k].rel->scratch.used, 0);
+			assert_int_equal(b->node[k].rel->bulk->scratch.used, 0);
 		bed_warm(b, 0, 1);
 		bed_close(b);
 		free(l);
@@ -385,7 +387,7 @@ static void dack(struct forger *f, struct sdr_frame_dack d, const uint64_t *bits
 	size_t n = sdr_frame_dack_encode(buf, sizeof(buf), &d, bits, limit);
 
 	assert_true(n > 0);
-	bed_forge(f->l->b, 1, 0, f->c->cid, f->pn++, buf, n);
+	bed_forge(f->l->b, 1, 0, f->c->id.cid, f->pn++, buf, n);
 	bed_run(f->l->b, 1000);
 	lab_sane(f->c);
 }
@@ -412,7 +414,7 @@ static void report__untruths_leave_counts_right(void **state)
 		r->expect = s->expect = -1;
 		f.c = bed_conn(b, 0, 1);
 		bed_run(b, at);
-		for (msn = f.c->tx_msn - 2; msn != f.c->tx_msn + 2; msn++) {
+		for (msn = f.c->bulk->tx.msn - 2; msn != f.c->bulk->tx.msn + 2; msn++) {
 			dack(&f, (struct sdr_frame_dack){ .msn = msn, .echo = ~0u }, all, 4096);
 			dack(&f, (struct sdr_frame_dack){ .msn = msn, .echo = 3 }, odd, 100);
 			dack(&f,
@@ -426,7 +428,7 @@ static void report__untruths_leave_counts_right(void **state)
 		/* of the parity first: it is the data's */
 		for (uint32_t k = 0; k < 4; k++)
 			dack(&f,
-			     (struct sdr_frame_dack){ .msn = f.c->tx_msn - 1 - (k & 1),
+			     (struct sdr_frame_dack){ .msn = f.c->bulk->tx.msn - 1 - (k & 1),
 						      .flags = SDR_DACK_COMPLETE | SDR_DACK_DECODED,
 						      .dec_pkts = UINT32_MAX,
 						      .dec_chunks = UINT32_MAX },
@@ -436,12 +438,13 @@ static void report__untruths_leave_counts_right(void **state)
 		assert_true(s->n <= 1 && r->n <= 1);
 		/* a receive whose sender was told lies may wait for ever; the connection may not */
 		if (s->n && !r->n)
-			assert_int_equal(b->node[1].rel->grx_pool.used, 1);
+			assert_int_equal(b->node[1].rel->bulk->grx_pool.used, 1);
 		lab_sane(f.c);
 		sdr_rel_shutdown(b->node[1].rel);
 		b->node[1].dirty = true;
 		bed_run(b, 4 * BED_SEC);
-		assert_int_equal(b->node[0].rel->scratch.used + b->node[1].rel->scratch.used, 0);
+		assert_int_equal(
+			b->node[0].rel->bulk->scratch.used + b->node[1].rel->bulk->scratch.used, 0);
 		bed_close(b);
 		free(f.l);
 	}
@@ -463,15 +466,15 @@ static void report__packets_never_sent_are_not_delivered(void **state)
 	bad = f.c->st.pkts_bad;
 	for (uint32_t k = 0; k < 4; k++)
 		dack(&f,
-		     (struct sdr_frame_dack){ .msn = f.c->tx_msn - 2,
+		     (struct sdr_frame_dack){ .msn = f.c->bulk->tx.msn - 2,
 					      .flags = SDR_DACK_COMPLETE |
 						       (k & 1 ? SDR_DACK_DECODED : 0),
 					      .dec_pkts = 99,
 					      .dec_chunks = 99 },
 		     NULL, 0);
 	assert_int_equal(f.c->st.pkts_bad, bad + 4);
-	dack(&f, (struct sdr_frame_dack){ .msn = f.c->tx_msn - 2, .cum = 4095, .base = 4095 }, NULL,
-	     4095);
+	dack(&f, (struct sdr_frame_dack){ .msn = f.c->bulk->tx.msn - 2, .cum = 4095, .base = 4095 },
+	     NULL, 4095);
 	assert_int_equal(f.c->st.pkts_bad, bad + 5);
 	assert_int_equal(s->n, 0);
 	bed_wait(b, r, BED_SEC);
@@ -505,7 +508,7 @@ static void report__parity_on_demand_before_it_left(void **state)
 	f.l->x = 2;
 	bed_run(b, BED_DELAY);
 	f.c = bed_conn(b, 0, 1);
-	par = sdr_seg_tx_by_msn(f.c, f.c->tx_msn - 1);
+	par = sdr_seg_tx_by_msn(f.c, f.c->bulk->tx.msn - 1);
 	assert_non_null(par);
 	assert_true(par->parity && par->npkts > par->goal && par->high == par->goal);
 	bad = f.c->st.pkts_bad;
@@ -540,7 +543,7 @@ static void report__rows_between_those_on_demand(void **state)
 	f.l->lose = four_of_one;
 	bed_run(b, BED_DELAY);
 	f.c = bed_conn(b, 0, 1);
-	par = sdr_seg_tx_by_msn(f.c, f.c->tx_msn - 1);
+	par = sdr_seg_tx_by_msn(f.c, f.c->bulk->tx.msn - 1);
 	assert_non_null(par);
 	for (uint32_t i = 0; i < 200 && par->high == par->goal; i++)
 		bed_run(b, BED_RTT / 100);
@@ -552,7 +555,8 @@ static void report__rows_between_those_on_demand(void **state)
 	sdr_rel_shutdown(b->node[1].rel);
 	b->node[1].dirty = true;
 	bed_run(b, 4 * BED_SEC);
-	assert_int_equal(b->node[0].rel->scratch.used + b->node[1].rel->scratch.used, 0);
+	assert_int_equal(b->node[0].rel->bulk->scratch.used + b->node[1].rel->bulk->scratch.used,
+			 0);
 	bed_close(b);
 	free(f.l);
 }

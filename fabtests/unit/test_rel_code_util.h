@@ -47,10 +47,10 @@ static inline struct sdr_seg_tx *lab_seg(struct sdr_conn *c, uint32_t id, uint32
 	struct sdr_seg_tx *found = NULL;
 	struct sdr_list *l;
 
-	sdr_list_each(l, &c->segs) {
+	sdr_list_each(l, &c->bulk->tx.segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
-		if ((s->msn & (sdr_qp_ids(c->qp) - 1)) == id && off < s->npkts)
+		if ((s->msn & (sdr_qp_ids(c->shape.qp) - 1)) == id && off < s->npkts)
 			found = s;
 	}
 	return found;
@@ -141,7 +141,7 @@ static inline void lab_sane(struct sdr_conn *c)
 	uint64_t inflight = 0;
 	struct sdr_list *l;
 
-	sdr_list_each(l, &c->segs) {
+	sdr_list_each(l, &c->bulk->tx.segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 		uint32_t sent = s->parity ? lab_bits(s->chunk_rtx, s->npkts) : s->next;
 
@@ -149,10 +149,10 @@ static inline void lab_sane(struct sdr_conn *c)
 		assert_int_equal(lab_bits(s->acked, s->npkts), s->nacked);
 		assert_int_equal(lab_bits(s->lost, s->npkts), s->nlost);
 		assert_int_equal(lab_bits(s->again, s->npkts), s->nagain);
-		inflight += (uint64_t)s->inflight * c->mtu;
+		inflight += (uint64_t)s->inflight * c->shape.mtu;
 	}
-	for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
-		const struct sdr_pkt *p = &c->plog[i & (c->pl_cap - 1)];
+	for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
+		const struct sdr_pkt *p = &c->tx.log[i & (c->tx.cap - 1)];
 
 		inflight += p->done || p->lost ? 0 : p->bytes;
 	}
@@ -166,20 +166,24 @@ static inline void lab_empty(struct lab *l)
 		struct sdr_rel *rel = l->b->node[i].rel;
 		struct sdr_conn *c = bed_conn(l->b, i, 1 - i);
 
-		assert_int_equal(rel->scratch.used, 0);
-		assert_true(rel->scratch.held <= rel->scratch.limit);
-		assert_int_equal(rel->gtx_pool.used + rel->grx_pool.used, 0);
-		assert_int_equal(rel->btx_pool.used + rel->brx_pool.used + rel->srx_pool.used, 0);
-		assert_int_equal(rel->op_pool.used, 0);
+		assert_int_equal(rel->bulk->scratch.used, 0);
+		assert_true(rel->bulk->scratch.held <= rel->bulk->scratch.limit);
+		assert_int_equal(rel->bulk->gtx_pool.used + rel->bulk->grx_pool.used, 0);
+		assert_int_equal(rel->bulk->btx_pool.used + rel->bulk->brx_pool.used +
+					 rel->bulk->srx_pool.used,
+				 0);
+		assert_int_equal(rel->msg->op_pool.used, 0);
 		if (!c)
 			continue;
 		lab_sane(c);
-		assert_true(sdr_list_empty(&c->segs) && sdr_list_empty(&c->judge) &&
-			    sdr_list_empty(&c->bulks));
-		assert_true(sdr_list_empty(&c->cts_wait) && sdr_list_empty(&c->lost_segs));
+		assert_true(sdr_list_empty(&c->bulk->tx.segs) &&
+			    sdr_list_empty(&c->bulk->tx.judge) &&
+			    sdr_list_empty(&c->bulk->tx.bulks));
+		assert_true(sdr_list_empty(&c->msg->cts_wait) &&
+			    sdr_list_empty(&c->bulk->tx.lost_segs));
 		assert_int_equal(c->inflight, 0);
-		assert_int_equal(c->ngroups + c->nasked, 0);
-		assert_false(c->parity_wait);
+		assert_int_equal(c->bulk->tx.ngroups + c->bulk->tx.nasked, 0);
+		assert_false(c->bulk->tx.parity_wait);
 	}
 }
 

@@ -36,7 +36,7 @@ static struct lab *lab_small(enum sdr_rel_scheme scheme, const struct sdr_imm_sp
 	}
 	lab_boot(l);
 	for (uint32_t i = 0; i < 2; i++)
-		bed_conn(l->b, i, 1 - i)->seg_bytes = SEG;
+		bed_conn(l->b, i, 1 - i)->shape.seg_bytes = SEG;
 	return l;
 }
 
@@ -61,7 +61,8 @@ static void ways__any_size(void **state)
 			for (uint32_t i = 0; i < 2; i++) {
 				/* read at each decision */
 				l->b->node[i].rel->cfg.ec_code = (uint8_t)code;
-				lab_move(l, i, l->b->node[i].rel->inline_max + 1, 3, NULL);
+				lab_move(l, i, sdr_op_inline_max(l->b->node[i].rel->ctl_max) + 1, 3,
+					 NULL);
 			}
 			for (uint32_t i = 0; i < 2 * sizeof(len) / sizeof(*len); i++) {
 				l->lose = i & 1 ? every_xth : nothing;
@@ -264,7 +265,7 @@ static void ways__parity_needs_room_and_goes_without(void **state)
 			assert_true(bed_same(p[k], len, 1 + k));
 		}
 		for (uint32_t k = 0; k < 2; k++)
-			assert_true(b->node[k].rel->scratch.held <= b->cfg[k].ec_scratch);
+			assert_true(b->node[k].rel->bulk->scratch.held <= b->cfg[k].ec_scratch);
 		if (i & 1 && room[i % 4] <= 4096) /* the sender holds no row */
 			assert_int_equal(l->parity, 0);
 		lab_close(l);
@@ -308,7 +309,7 @@ static void ways__many_operations_and_few_numbers(void **state)
 		uint8_t *p = bed_buf(b, 40 * len, 0), *q = bed_buf(b, 40 * len, 3);
 		struct bed_op *s[40];
 
-		assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->qp), 16);
+		assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->shape.qp), 16);
 		if (i & 2) {
 			l->lose = every_xth;
 			l->x = 11;
@@ -320,7 +321,7 @@ static void ways__many_operations_and_few_numbers(void **state)
 		for (uint32_t k = 0; k < 40; k++)
 			bed_assert_ok(s[k]);
 		assert_true(bed_same(p, 40 * len, 3));
-		assert_true(bed_conn(b, 0, 1)->tx_msn >= 40);
+		assert_true(bed_conn(b, 0, 1)->bulk->tx.msn >= 40);
 		lab_close(l);
 	}
 }

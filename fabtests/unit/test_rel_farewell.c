@@ -22,7 +22,7 @@ static void end_app(struct bed *b, uint32_t node)
 		return;
 	e->gone = true;
 	if (e->lossy)
-		bed_conn(b, 1, 0)->lossy = true;
+		bed_conn(b, 1, 0)->rack.lossy = true;
 	if (e->speaks) {
 		assert_true(sdr_rel_farewell(b->node[1].rel));
 		assert_true(sdr_rel_farewell(b->node[1].rel)); /* once is enough */

@@ -10,8 +10,8 @@ static void forged__cts_twice_for_one_message(void **state)
 	struct bed_op *s[3];
 
 	(void)state;
-	c->tx_msn_limit = c->tx_msn; /* no credit: what got a CTS waits in the queue */
-	c->wait_mode = true;
+	c->credit.msn_limit = c->bulk->tx.msn; /* no credit: what got a CTS waits in the queue */
+	c->msg->wait_mode = true;
 	for (int i = 0; i < 3; i++) {
 		s[i] = bed_send(l.b, 0, 1, bed_buf(l.b, 100000, 1), 100000, 0);
 		s[i]->expect = -1;
@@ -21,7 +21,7 @@ static void forged__cts_twice_for_one_message(void **state)
 		struct sdr_list *o;
 		uint32_t n = 0;
 
-		sdr_list_each(o, &c->ops) {
+		sdr_list_each(o, &c->msg->ops) {
 			liar_rec(&l,
 				 (struct sdr_frame_rec){
 					 .op = SDR_REC_CTS,
@@ -32,7 +32,7 @@ static void forged__cts_twice_for_one_message(void **state)
 		}
 		liar_say(&l);
 		/* The queue must still be a list of three. */
-		for (o = c->cts_wait.next; o != &c->cts_wait && n < 100; o = o->next)
+		for (o = c->msg->cts_wait.next; o != &c->msg->cts_wait && n < 100; o = o->next)
 			n++;
 		assert_int_equal(n, 3);
 	}
@@ -59,7 +59,8 @@ static void forged__cts_for_an_inline_message(void **state)
 		liar_rec(&l,
 			 (struct sdr_frame_rec){
 				 .op = SDR_REC_CTS,
-				 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id },
+				 .id = sdr_container(c->msg->ops.next, struct sdr_op, link)
+					       ->wire_id },
 			 NULL);
 		liar_say(&l);
 		bed_run(l.b, 100 * MS);
@@ -75,7 +76,7 @@ static void forged__messages_beyond_the_credit(void **state)
 {
 	struct liar l = liar_open();
 	struct sdr_conn *c = bed_conn(l.b, 0, 1);
-	uint32_t mseq = c->rx_mseq + 1; /* the next one never comes: all are early */
+	uint32_t mseq = c->rec.rx_mseq + 1; /* the next one never comes: all are early */
 	uint8_t *p = bed_buf(l.b, 1000, 1);
 
 	(void)state;
@@ -89,7 +90,7 @@ static void forged__messages_beyond_the_credit(void **state)
 						 .len = 1000 },
 			 p);
 	liar_say(&l);
-	assert_true(l.b->node[0].rel->unexp_pool.used <= SDR_MSEQ_CREDIT);
+	assert_true(l.b->node[0].rel->msg->unexp_pool.used <= SDR_MSEQ_CREDIT);
 	liar_close(&l);
 }
 
@@ -98,12 +99,12 @@ static void forged__announcements_without_end(void **state)
 {
 	struct liar l = liar_open();
 	struct sdr_conn *c = bed_conn(l.b, 0, 1);
-	uint32_t mseq = c->rx_mseq, sent = 0;
+	uint32_t mseq = c->rec.rx_mseq, sent = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < 200000; i++) {
 		c = bed_conn(l.b, 0, 1);
-		if (!c || !sdr_seq_lt(mseq + sent, c->sent_mseq_limit))
+		if (!c || !sdr_seq_lt(mseq + sent, c->credit.mseq_granted))
 			break; /* within the credit, as an honest peer */
 		liar_rec(&l,
 			 (struct sdr_frame_rec){ .op = SDR_REC_SEND,
@@ -117,7 +118,7 @@ static void forged__announcements_without_end(void **state)
 			liar_say(&l);
 	}
 	liar_say(&l);
-	assert_true((uint64_t)l.b->node[0].rel->unexp_pool.used * sizeof(struct sdr_unexp) <=
+	assert_true((uint64_t)l.b->node[0].rel->msg->unexp_pool.used * sizeof(struct sdr_unexp) <=
 		    SDR_REL_UNEXP_PEER + SDR_MSEQ_CREDIT * sizeof(struct sdr_unexp));
 	liar_close(&l);
 }
@@ -143,7 +144,7 @@ static void forged__reads_that_are_never_taken(void **state)
 						 .key = 5 },
 			 NULL);
 	liar_say(&l);
-	assert_true(b->node[0].rel->op_pool.used <= 16384);
+	assert_true(b->node[0].rel->msg->op_pool.used <= 16384);
 	liar_close(&l);
 }
 
@@ -181,7 +182,7 @@ static void forged__ends_without_end(void **state)
 			liar_say(&l);
 	}
 	liar_say(&l);
-	assert_true(c->comp[0].cap <= 8192);
+	assert_true(c->bulk->rx.comp[0].cap <= 8192);
 	sdr_sim_link_set(l.b->w, 0, 1, &l.b->link);
 	liar_close(&l);
 }
@@ -190,7 +191,7 @@ static void forged__acknowledgement_of_what_was_never_sent(void **state)
 {
 	struct liar l = liar_open();
 	struct sdr_conn *c = bed_conn(l.b, 0, 1);
-	struct sdr_frame_ack a = { .n = 1, .r = { { c->next_pn + 5, c->next_pn } } };
+	struct sdr_frame_ack a = { .n = 1, .r = { { c->tx.pn + 5, c->tx.pn } } };
 	uint64_t bad = c->st.pkts_bad, cwnd = c->cc.cwnd;
 	struct bed_op *s, *r;
 
@@ -220,7 +221,7 @@ static void forged__dack_beyond_what_was_sent(void **state)
 	s = bed_send(l.b, 0, 1, bed_buf(l.b, 30 << 20, 5), 30 << 20, 0);
 	bed_run(l.b, BED_DELAY);
 	c = bed_conn(l.b, 0, 1);
-	f.msn = c->tx_msn - 1;
+	f.msn = c->bulk->tx.msn - 1;
 	l.n = sdr_frame_dack_encode(l.buf, sizeof(l.buf), &f, NULL, 0);
 	liar_say(&l);
 	assert_int_equal(s->n, 0); /* not everything had been sent */
@@ -253,7 +254,7 @@ static void forged__records_of_operations_that_are_not_its_own(void **state)
 	for (uint32_t k = 0; k < 5; k++) {
 		struct sdr_list *o;
 
-		sdr_list_each(o, &c2->ops) {
+		sdr_list_each(o, &c2->msg->ops) {
 			uint32_t id = sdr_container(o, struct sdr_op, link)->wire_id;
 
 			for (uint32_t v = 0; v < 3; v++)
@@ -298,13 +299,14 @@ static void forged__read_answer_of_another_size(void **state)
 
 		bed_drop(l.b, 0, BED_READ, 0, UINT64_MAX / 2);
 		s = bed_rma(l.b, 0, 1, SDR_REL_READ, bed_buf(l.b, 100, 0), 100, 0, 1, 0);
-		liar_rec(&l,
-			 (struct sdr_frame_rec){
-				 .op = SDR_REC_READ_RSP,
-				 .id = sdr_container(c->ops.next, struct sdr_op, link)->wire_id,
-				 .payload_len = len[i],
-				 .len = len[i] },
-			 junk);
+		liar_rec(
+			&l,
+			(struct sdr_frame_rec){
+				.op = SDR_REC_READ_RSP,
+				.id = sdr_container(c->msg->ops.next, struct sdr_op, link)->wire_id,
+				.payload_len = len[i],
+				.len = len[i] },
+			junk);
 		liar_say(&l);
 		assert_int_equal(s->n, 1);
 		assert_true(s->e.err < 0);
@@ -336,8 +338,8 @@ static void work__refused_transfers_of_a_million_numbers(void **state)
 	for (uint32_t live = 0; live < 2; live++) {
 		struct liar l = liar_open();
 		struct sdr_conn *c = bed_conn(l.b, 0, 1);
-		uint64_t len = (uint64_t)c->seg_bytes << 19;
-		uint32_t at = sdr_qp_recv_base(c->qp);
+		uint64_t len = (uint64_t)c->shape.seg_bytes << 19;
+		uint32_t at = sdr_qp_recv_base(c->shape.qp);
 
 		bed_region_add(l.b, 0, 5, bed_buf(l.b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 		if (live) /* one that stays open, so that the window cannot move on */
@@ -376,7 +378,7 @@ static void work__numbers_outside_of_the_window_end_the_connection(void **state)
 		struct sdr_conn *c = bed_conn(l.b, 0, 1);
 		struct bed_op *s = bed_send(l.b, 0, 1, bed_buf(l.b, 3 << 20, 1), 3 << 20, 0);
 
-		liar_write(&l, 0, sdr_qp_recv_base(c->qp) + off[i], 100000, 99);
+		liar_write(&l, 0, sdr_qp_recv_base(c->shape.qp) + off[i], 100000, 99);
 		liar_say(&l);
 		bed_assert_err(s, SDR_REL_ERR_PROTO);
 		liar_close(&l);
@@ -389,14 +391,14 @@ static void work__numbers_that_are_taken_are_refused(void **state)
 	struct liar l = liar_open();
 	struct bed *b = l.b;
 	struct sdr_conn *c = bed_conn(b, 0, 1);
-	uint32_t at = sdr_qp_recv_base(c->qp);
+	uint32_t at = sdr_qp_recv_base(c->shape.qp);
 
 	(void)state;
 	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 	for (uint32_t i = 0; i < 3000; i++)
 		liar_write(&l, i, at, 100000, 5);
 	liar_say(&l);
-	assert_int_equal(b->node[0].rel->brx_pool.used, 1);
+	assert_int_equal(b->node[0].rel->bulk->brx_pool.used, 1);
 	liar_close(&l);
 }
 
@@ -406,14 +408,14 @@ static void work__ends_of_many_open_transfers(void **state)
 	struct liar l = liar_open();
 	struct bed *b = l.b;
 	struct sdr_conn *c = bed_conn(b, 0, 1);
-	uint32_t at = sdr_qp_recv_base(c->qp);
+	uint32_t at = sdr_qp_recv_base(c->shape.qp);
 
 	(void)state;
 	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 	for (uint32_t i = 0; i < 1024; i++)
 		liar_write(&l, i, at + i, 100000, 5);
 	liar_say(&l);
-	assert_int_equal(b->node[0].rel->brx_pool.used, 1024);
+	assert_int_equal(b->node[0].rel->bulk->brx_pool.used, 1024);
 	for (uint32_t k = 0; k < 50; k++) {
 		for (uint32_t i = 0; l.n < 1900; i++)
 			l.n += sdr_frame_end_encode(
@@ -445,7 +447,7 @@ static void work__binds_of_many_announced_messages(void **state)
 {
 	struct liar l = liar_open();
 	struct bed *b = l.b;
-	uint32_t mseq = bed_conn(b, 0, 1)->rx_mseq;
+	uint32_t mseq = bed_conn(b, 0, 1)->rec.rx_mseq;
 
 	(void)state;
 	for (uint32_t i = 0; i < 900; i++)
@@ -461,7 +463,7 @@ static void work__binds_of_many_announced_messages(void **state)
 						 .len = 5000 },
 			 NULL);
 	liar_say(&l);
-	assert_int_equal(b->node[0].rel->brx_pool.used, 900);
+	assert_int_equal(b->node[0].rel->bulk->brx_pool.used, 900);
 	for (uint32_t k = 0; k < 20; k++) {
 		while (l.n < 1900)
 			liar_rec(&l,

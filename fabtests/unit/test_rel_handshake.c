@@ -173,7 +173,7 @@ static void mtu_case(uint32_t a, uint32_t z, bool both)
 		bed_assert_ok(r);
 		bed_assert_ok(s);
 		assert_true(bed_same(p, 300000, 9));
-		assert_int_equal(bed_conn(b, i, 1 - i)->mtu, a < z ? a : z);
+		assert_int_equal(bed_conn(b, i, 1 - i)->shape.mtu, a < z ? a : z);
 	}
 	bed_close(b);
 }
@@ -205,7 +205,7 @@ static void handshake__refused_twice_follows_once(void **state)
 	oneway(b, 0, 1, BED_SEC, NULL);
 	bed_wait_all(b, BED_SEC);
 	assert_int_equal(r->hit, 1);
-	assert_int_equal(bed_conn(b, 0, 1)->mtu, 1024);
+	assert_int_equal(bed_conn(b, 0, 1)->shape.mtu, 1024);
 	bed_close(b);
 }
 
@@ -556,7 +556,7 @@ static void handshake__reset_of_a_forged_hello_ends_nothing(void **state)
 	s = bed_send(b, 1, 0, bed_buf(b, 100, 7), 100, 0);
 	forge_hello(b, &c, 1, 1, 99);
 	bed_run(b, MS);
-	assert_true(bed_conn(b, 1, 0)->peer_known);
+	assert_true(bed_conn(b, 1, 0)->hs.peer_known);
 	sdr_retry_encode(p, SDR_REL_RESET, &reset);
 	assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, sizeof(p)), 0);
 	bed_run(b, MS);
@@ -654,7 +654,7 @@ static void forged_fields_case(const struct forgery *f, int when)
 	assert_true(bed_same(p[0], 200000, 7));
 	assert_true(bed_same(p[1], 200000, 8));
 	if (when) /* what node 1 offered stands */
-		assert_int_equal(bed_conn(b, 1, 0)->mtu, b->node[1].rel->mtu);
+		assert_int_equal(bed_conn(b, 1, 0)->shape.mtu, b->node[1].rel->mtu);
 	bed_close(b);
 }
 
@@ -697,7 +697,7 @@ static void forged_hello__a_small_one_leaves_the_two_sides_of_one_size(void **st
 			bed_wait(b, op[i], 5 * BED_SEC);
 			bed_assert_ok(op[i]);
 		}
-		assert_int_equal(bed_conn(b, 0, 1)->mtu, bed_conn(b, 1, 0)->mtu);
+		assert_int_equal(bed_conn(b, 0, 1)->shape.mtu, bed_conn(b, 1, 0)->shape.mtu);
 		bed_close(b);
 	}
 }
@@ -740,15 +740,15 @@ static void retry__of_another_address_is_not_believed(void **state)
 	s->expect = -1;
 	bed_run(b, MS);
 	c = bed_conn(b, 1, 0);
-	r.cid = c->cid;
+	r.cid = c->id.cid;
 	sdr_retry_encode(p, SDR_REL_RETRY, &r);
 	assert_int_equal(sdr_sim_inject_ctl(b->w, 3, 1, 0, p, sizeof(p)), 0); /* node 2 */
 	bed_run(b, MS);
-	assert_int_equal(c->cookie, 0);
+	assert_int_equal(c->hs.cookie, 0);
 	assert_int_equal(bed_stats(b, 1).pkts_bad, 1);
 	assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, sizeof(p)), 0);
 	bed_run(b, MS);
-	assert_int_equal(c->cookie, 99);
+	assert_int_equal(c->hs.cookie, 99);
 	bed_close(b);
 }
 
@@ -770,13 +770,13 @@ static void move__only_the_newest_packet_moves_a_connection(void **state)
 	sdr_sim_node_addr(b->w, 1, &here);
 	sdr_sim_node_addr(b->w, 2, &there);
 	bed_drop(b, 2, BED_ALL, 0, UINT64_MAX / 2); /* who is there knows of nothing */
-	bed_forge(b, 2, 0, c->cid, c->rx_pns.r[0].hi + 10, ping, n);
+	bed_forge(b, 2, 0, c->id.cid, c->rx.pns.r[0].hi + 10, ping, n);
 	bed_run(b, MS);
 	assert_true(sdr_uc_addr_equal(&c->addr, &there));
-	bed_forge(b, 1, 0, c->cid, c->rx_pns.r[0].hi - 5, ping, n);
+	bed_forge(b, 1, 0, c->id.cid, c->rx.pns.r[0].hi - 5, ping, n);
 	bed_run(b, MS);
 	assert_true(sdr_uc_addr_equal(&c->addr, &there));
-	bed_forge(b, 1, 0, c->cid, c->rx_pns.r[0].hi + 1, ping, n);
+	bed_forge(b, 1, 0, c->id.cid, c->rx.pns.r[0].hi + 1, ping, n);
 	bed_run(b, MS);
 	assert_true(sdr_uc_addr_equal(&c->addr, &here));
 	bed_close(b);
@@ -795,7 +795,7 @@ static void reset__finds_its_connection_by_number_and_address(void **state)
 	bed_warm(b, 0, 2);
 	s = bed_send(b, 0, 1, bed_buf(b, 3 << 20, 1), 3 << 20, 0);
 	bed_run(b, MS);
-	r.cid = bed_conn(b, 0, 1)->peer_cid;
+	r.cid = bed_conn(b, 0, 1)->id.peer_cid;
 	sdr_retry_encode(p, SDR_REL_RESET, &r);
 	assert_int_equal(sdr_sim_inject_ctl(b->w, 3, 0, 0, p, sizeof(p)), 0);
 	bed_run(b, MS);

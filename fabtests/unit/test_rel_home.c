@@ -11,7 +11,7 @@
 /* No memory for another transfer at this node; returns what restores it. */
 static uint32_t starve(struct bed *b, uint32_t node)
 {
-	struct sdr_slab *s = &b->node[node].rel->btx_pool;
+	struct sdr_slab *s = &b->node[node].rel->bulk->btx_pool;
 	uint32_t limit = s->limit;
 
 	assert_null(s->free);
@@ -45,7 +45,7 @@ static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
 			bed_wait(b, s[1 + i], BED_SEC);
 			bed_assert_ok(s[1 + i]);
 		}
-		b->node[0].rel->btx_pool.limit = limit;
+		b->node[0].rel->bulk->btx_pool.limit = limit;
 		bed_close(b);
 	}
 }
@@ -61,7 +61,7 @@ static void home__a_message_that_fails_after_its_announcement_ends_the_receive(v
 		b->na[1].keyed = keyed ? SDR_SIM_KEYED_MR : 0;
 		bed_boot(b);
 		bed_warm(b, 0, 1);
-		bed_conn(b, 0, 1)->wait_mode = true;
+		bed_conn(b, 0, 1)->msg->wait_mode = true;
 		starve(b, 0);
 		s = bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
 		bed_run(b, 2 * BED_RTT);
@@ -93,7 +93,7 @@ home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target(voi
 	bed_wait(b, s, BED_SEC);
 	bed_assert_err(s, SDR_REL_ERR_NOMEM);
 	bed_run(b, 2 * BED_RTT);
-	assert_int_equal(b->node[1].rel->brx_pool.used, 0);
+	assert_int_equal(b->node[1].rel->bulk->brx_pool.used, 0);
 	assert_int_equal(bed_grants_open(b, 1), 0);
 	bed_close(b);
 }
@@ -116,7 +116,7 @@ static void home__a_read_that_fails_at_its_server_is_answered(void **state)
 static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
 {
 	struct bed *b = bed_pair();
-	struct sdr_slab *pool = &b->node[1].rel->srx_pool;
+	struct sdr_slab *pool = &b->node[1].rel->bulk->srx_pool;
 	uint32_t limit = pool->limit;
 	uint8_t *p = bed_buf(b, 100000, 0);
 	struct bed_op *s, *r;
@@ -171,7 +171,8 @@ static void home__a_cancelled_message_meets_no_receive(void **state)
 
 	(void)state;
 	r = bed_recv(b, 1, p, 100);
-	bed_conn(b, 0, 1)->tx_msn_limit = bed_conn(b, 0, 1)->tx_msn; /* no credit: it waits */
+	bed_conn(b, 0, 1)->credit.msn_limit =
+		bed_conn(b, 0, 1)->bulk->tx.msn; /* no credit: it waits */
 	s = bed_send(b, 0, 1, bed_buf(b, 3 << 20, 1), 3 << 20, 0);
 	bed_send(b, 0, 1, bed_buf(b, 100, 2), 100, INJECT);
 	bed_shut(b, 0);
@@ -212,7 +213,7 @@ static void home__a_post_that_is_refused_leaves_nothing_behind(void **state)
 	for (uint32_t how = 0; how < 2; how++) {
 		struct bed *b = bed_open(2);
 		struct sdr_rel *rel = b->node[0].rel;
-		struct sdr_slab *pool = how ? &rel->buf_pool : &rel->op_pool;
+		struct sdr_slab *pool = how ? &rel->msg->buf_pool : &rel->msg->op_pool;
 		uint32_t limit = pool->limit;
 		struct sdr_rel_iov iov = { .buf = bed_buf(b, 100, 1), .len = 100 };
 		struct sdr_rel_wr wr = { .kind = SDR_REL_SEND,
@@ -224,7 +225,7 @@ static void home__a_post_that_is_refused_leaves_nothing_behind(void **state)
 		pool->limit = 0;
 		assert_int_equal(sdr_rel_post(rel, &wr), -ENOMEM);
 		assert_int_equal(rel->nconns, 0);
-		assert_int_equal(rel->op_pool.used, 0);
+		assert_int_equal(rel->msg->op_pool.used, 0);
 		b->node[0].dirty = true;
 		bed_run(b, 10 * BED_SEC);
 		assert_int_equal(bed_seen(b, 0, BED_ALL), 0);

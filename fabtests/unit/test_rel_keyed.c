@@ -111,7 +111,7 @@ static void keyed__a_transfer_of_several_segments(void **state)
 		}
 		bed_boot(b);
 		bed_warm(b, 0, 1);
-		assert_int_equal(bed_conn(b, 0, 1)->seg_bytes, 1u << 20);
+		assert_int_equal(bed_conn(b, 0, 1)->shape.seg_bytes, 1u << 20);
 		p = bed_buf(b, len, 0);
 		q = bed_buf(b, len, 0);
 		bed_region_add(b, 1, 1, bed_buf(b, len, 7), len, SDR_REL_ACCESS_READ);
@@ -255,12 +255,12 @@ static void keyed__a_sender_that_dies_before_its_data(void **state)
 		bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, LEN, 4), LEN, 0, 2, 0);
 		bed_run(b, BED_RTT * 3 / 4); /* both are announced, the CTS is on its way */
 		assert_int_equal(bed_grants_open(b, 1), 2);
-		assert_false(sdr_list_empty(&b->node[1].rel->remotes));
+		assert_false(sdr_list_empty(&b->node[1].rel->msg->remotes));
 		bed_crash(b, 0);
 		bed_wait(b, r, 4 * BED_SEC);
 		bed_assert_err(r, SDR_REL_ERR_STOPPED);
 		assert_int_equal(bed_grants_open(b, 1), 0);
-		assert_true(sdr_list_empty(&b->node[1].rel->remotes));
+		assert_true(sdr_list_empty(&b->node[1].rel->msg->remotes));
 		assert_true(bed_same(p, LEN, 0) && bed_same(wr, LEN, 0));
 		bed_close(b);
 	}

@@ -34,11 +34,11 @@ static void say_rec(struct liar *l, struct sdr_frame_rec f)
 	uint8_t buf[256];
 	size_t n;
 
-	f.rseq = l->c->rx_rseq;
+	f.rseq = l->c->rec.rx_next;
 	f.payload = bytes;
 	n = sdr_frame_rec_encode(buf, sizeof(buf), &f);
 	assert_true(n > 0);
-	bed_forge(l->b, 1, 0, l->c->cid, l->pn++, buf, n);
+	bed_forge(l->b, 1, 0, l->c->id.cid, l->pn++, buf, n);
 	bed_run(l->b, 1000);
 }
 
@@ -49,8 +49,8 @@ static uint64_t bad(const struct liar *l)
 
 static uint32_t first_op(const struct liar *l)
 {
-	assert_false(sdr_list_empty(&l->c->ops));
-	return sdr_container(l->c->ops.next, struct sdr_op, link)->wire_id;
+	assert_false(sdr_list_empty(&l->c->msg->ops));
+	return sdr_container(l->c->msg->ops.next, struct sdr_op, link)->wire_id;
 }
 
 /* The peer's engine is keyed and its CTS has no key, or it is not and the CTS has one. */
@@ -69,7 +69,7 @@ static void bad__cts_with_the_wrong_idea_of_keys(void **state)
 			continue;
 		}
 		bed_drop(l.b, 1, BED_ALL, 0, UINT64_MAX / 2);
-		l.c->wait_mode = true;
+		l.c->msg->wait_mode = true;
 		s = write ? bed_rma(l.b, 0, 1, SDR_REL_WRITE, bed_buf(l.b, LEN, 1), LEN, 0, 1, 0)
 			  : bed_send(l.b, 0, 1, bed_buf(l.b, LEN, 1), LEN, 0);
 		bed_run(l.b, 2 * BED_RTT);
@@ -107,14 +107,14 @@ static void bad__cts_that_nobody_is_owed(void **state)
 	say_rec(&l, cts);
 	bed_run(l.b, BED_RTT);
 	assert_true(bed_seen(l.b, 0, BED_DATA) > 0);
-	assert_int_equal(l.c->tx_msn, 1);
+	assert_int_equal(l.c->bulk->tx.msn, 1);
 	for (int i = 0; i < 3; i++)
 		say_rec(&l, cts);
-	assert_int_equal(l.c->tx_msn, 1); /* its BIND is not acknowledged: no second one */
+	assert_int_equal(l.c->bulk->tx.msn, 1); /* its BIND is not acknowledged: no second one */
 	say_rec(&l, (struct sdr_frame_rec){
 			    .op = SDR_REC_PARK, .id = cts.id, .flags = SDR_REC_F_BULK });
 	/* it asked for them itself */
-	assert_non_null(sdr_container(l.c->ops.next, struct sdr_op, link)->btx);
+	assert_non_null(sdr_container(l.c->msg->ops.next, struct sdr_op, link)->btx);
 	bed_close(l.b);
 }
 
@@ -143,7 +143,7 @@ static void bad__read_with_the_wrong_idea_of_keys(void **state)
 		bed_run(l.b, 2 * BED_RTT);
 		assert_int_equal(bed_seen(l.b, 0, BED_READ_RSP), 1); /* an answer, and no data */
 		assert_int_equal(bed_seen(l.b, 0, BED_DATA), data);
-		assert_int_equal(l.c->nserve, 0);
+		assert_int_equal(l.c->credit.nserve, 0);
 		f.flags = SDR_REC_F_RMA | SDR_REC_F_LEN;
 		f.len = 100; /* fits: needs no key */
 		say_rec(&l, f);
@@ -175,7 +175,7 @@ static void bad__data_that_did_not_wait(void **state)
 		say_rec(&l,
 			(struct sdr_frame_rec){ .op = op[i],
 						.id = 5,
-						.mseq = l.c->rx_mseq,
+						.mseq = l.c->rec.rx_mseq,
 						.flags = SDR_REC_F_LEN | SDR_REC_F_BULK |
 							 (i < 2 ? SDR_REC_F_ORDER : SDR_REC_F_RMA),
 						.len = LEN,
@@ -259,19 +259,19 @@ static void bad__keys_in_other_records(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(op); i++) {
-		uint32_t rseq = l.c->rx_rseq;
+		uint32_t rseq = l.c->rec.rx_next;
 		uint64_t before = bad(&l);
 
 		say_rec(&l, (struct sdr_frame_rec){ .op = op[i],
 						    .id = 5,
-						    .mseq = l.c->rx_mseq,
+						    .mseq = l.c->rec.rx_mseq,
 						    .flags = SDR_REC_F_KEY | SDR_REC_F_LEN |
 							     SDR_REC_F_BULK | SDR_REC_F_ORDER |
 							     SDR_REC_F_RMA,
 						    .len = LEN,
 						    .va = 1,
 						    .rkey = 2 });
-		assert_int_equal(l.c->rx_rseq, rseq);
+		assert_int_equal(l.c->rec.rx_next, rseq);
 		assert_int_equal(bad(&l), before + 1);
 	}
 	bed_close(l.b);

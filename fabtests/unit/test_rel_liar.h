@@ -28,9 +28,9 @@ static inline struct liar liar_open(void)
 
 	bed_warm(l.b, 0, 1);
 	bed_warm(l.b, 0, 2);
-	l.cid = bed_conn(l.b, 0, 1)->cid;
+	l.cid = bed_conn(l.b, 0, 1)->id.cid;
 	l.pn = 1000;
-	l.rseq = bed_conn(l.b, 0, 1)->rx_rseq;
+	l.rseq = bed_conn(l.b, 0, 1)->rec.rx_next;
 	return l;
 }
 

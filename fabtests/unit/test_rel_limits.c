@@ -29,7 +29,9 @@ static struct liar liar_make(struct bed *b, uint32_t from)
 {
 	struct sdr_conn *c = bed_conn(b, 0, from);
 
-	return (struct liar){ .b = b, .from = from, .cid = c->cid, .pn = 1000, .rseq = c->rx_rseq };
+	return (struct liar){
+		.b = b, .from = from, .cid = c->id.cid, .pn = 1000, .rseq = c->rec.rx_next
+	};
 }
 
 static void liar_message(struct liar *l, uint32_t mseq)
@@ -50,13 +52,13 @@ static void early__the_same_message_again_is_not_kept_again(void **state)
 {
 	struct liar l = liar_open();
 	struct sdr_conn *c = bed_conn(l.b, 0, 1);
-	uint32_t mseq = c->rx_mseq;
+	uint32_t mseq = c->rec.rx_mseq;
 
 	(void)state;
 	for (uint32_t i = 0; i < 20000; i++)
 		liar_message(&l, mseq + 1 + i % 3);
 	liar_say(&l);
-	assert_int_equal(l.b->node[0].rel->unexp_pool.used, 3);
+	assert_int_equal(l.b->node[0].rel->msg->unexp_pool.used, 3);
 	assert_true(c->st.pkts_bad >= 19000);
 	liar_close(&l);
 }
@@ -68,7 +70,7 @@ static void early__of_a_peer_that_fell_silent_go(void **state)
 {
 	struct liar l = liar_open();
 	struct bed *b = l.b;
-	uint32_t mseq = bed_conn(b, 0, 1)->rx_mseq;
+	uint32_t mseq = bed_conn(b, 0, 1)->rec.rx_mseq;
 
 	(void)state;
 	for (uint32_t i = 0; i < 100; i++)
@@ -87,7 +89,7 @@ static void early__any_order_is_put_right(void **state)
 {
 	struct liar l = liar_open();
 	struct bed *b = l.b;
-	uint32_t mseq = bed_conn(b, 0, 1)->rx_mseq, n = 800;
+	uint32_t mseq = bed_conn(b, 0, 1)->rec.rx_mseq, n = 800;
 	struct bed_op *r;
 
 	(void)state;
@@ -131,7 +133,7 @@ static void total__strangers_leave_half_to_others(void **state)
 
 		stranger_in(b, from);
 		l = liar_make(b, from);
-		mseq = bed_conn(b, 0, from)->rx_mseq;
+		mseq = bed_conn(b, 0, from)->rec.rx_mseq;
 		for (uint32_t i = 0; i < 600; i++)
 			/* the first: all before their turn */
 			liar_message(&l, mseq + i + (from == 1));
@@ -199,7 +201,7 @@ static void total__a_message_that_is_waited_for_needs_no_room(void **state)
 	bed_warm(b, 0, 2);
 	stranger_in(b, 1);
 	l = liar_make(b, 1);
-	mseq = bed_conn(b, 0, 1)->rx_mseq;
+	mseq = bed_conn(b, 0, 1)->rec.rx_mseq;
 	for (uint32_t i = 0; i < 400; i++)
 		liar_message(&l, mseq + i);
 	liar_say(&l);
@@ -219,7 +221,7 @@ static void total__a_newcomer_is_served_when_all_is_full(void **state)
 	bed_boot(b);
 	stranger_in(b, 1);
 	l = liar_make(b, 1);
-	mseq = bed_conn(b, 0, 1)->rx_mseq;
+	mseq = bed_conn(b, 0, 1)->rec.rx_mseq;
 	for (uint32_t i = 0; i < 400; i++)
 		liar_message(&l, mseq + i);
 	liar_say(&l);
@@ -254,7 +256,7 @@ static void total__bulk_without_room_is_parked(void **state)
 		s[i] = bed_send(b, 1, 0, bed_buf(b, len, i + 1), len, 0);
 		bed_run(b, 5 * BED_RTT); /* each with its data: nothing waits for CTS yet */
 		if (bed_conn(b, 1, 0))
-			bed_conn(b, 1, 0)->wait_mode = false;
+			bed_conn(b, 1, 0)->msg->wait_mode = false;
 	}
 	assert_true(kept(b) <= 2 << 20);
 	assert_int_equal(bed_stats(b, 0).msgs_parked, 3);
@@ -284,7 +286,7 @@ static void total__default_limit_of_bulk(void **state)
 	for (uint32_t i = 0; i < 280; i++) {
 		bed_send(b, 1, 0, p, len, 0)->expect = -1;
 		bed_run(b, 3 * BED_RTT);
-		bed_conn(b, 1, 0)->wait_mode = false;
+		bed_conn(b, 1, 0)->msg->wait_mode = false;
 	}
 	assert_true(kept(b) <= SDR_REL_UNEXP_TOTAL);
 	assert_true(bed_stats(b, 0).msgs_parked > 20);

@@ -240,7 +240,7 @@ static void match__truncation_of_a_message_that_is_only_announced(void **state)
 	(void)state;
 	first = bed_send(b, 0, 1, bed_buf(b, BIG, 1), BIG, 0);
 	bed_run(b, 5 * BED_RTT);
-	assert_true(bed_conn(b, 0, 1)->wait_mode);
+	assert_true(bed_conn(b, 0, 1)->msg->wait_mode);
 	bed_recv(b, 1, bed_buf(b, BIG, 0), BIG);
 	r = bed_recv(b, 1, bed_buf(b, 10000, 0), 10000);
 	s = bed_send(b, 0, 1, bed_buf(b, 2 * BIG, 2), 2 * BIG, 0); /* no data before CTS */
@@ -402,7 +402,7 @@ static void unexpected__after_a_park_the_next_waits_and_a_posted_receive_ends_th
 		bed_assert_ok(s[i]);
 		bed_assert_ok(r[i]);
 	}
-	assert_false(bed_conn(b, 0, 1)->wait_mode);
+	assert_false(bed_conn(b, 0, 1)->msg->wait_mode);
 	bed_close(b);
 }
 
@@ -562,7 +562,7 @@ static void discard_case(size_t len, bool claimed, uint16_t flags, uint64_t afte
 	bed_wait(b, s, BED_SEC);
 	bed_assert_ok(r);
 	assert_int_equal(b->node[1].rel->unexp_bytes, 0);
-	assert_int_equal(b->node[1].rel->unexp_pool.used, 0);
+	assert_int_equal(b->node[1].rel->msg->unexp_pool.used, 0);
 	bed_close(b);
 }
 
@@ -670,7 +670,7 @@ static void multi__fills_one_buffer_and_releases_it_once(void **state)
 		assert_int_equal(e[i]->multi_last, i == 8);
 		off += 100;
 	}
-	assert_int_equal(b->node[1].rel->nrx, 0);
+	assert_int_equal(b->node[1].rel->msg->nrx, 0);
 	bed_close(b);
 }
 

@@ -49,8 +49,8 @@ static uint32_t revoke(struct bed *b, uint32_t node, uint64_t key)
 /* Every number that one side took is over at the other: nothing waits for what nobody will bind. */
 static void assert_numbers_over(struct bed *b, uint32_t from, uint32_t to)
 {
-	assert_int_equal(sdr_qp_recv_base(bed_conn(b, to, from)->qp),
-			 bed_conn(b, from, to)->tx_msn);
+	assert_int_equal(sdr_qp_recv_base(bed_conn(b, to, from)->shape.qp),
+			 bed_conn(b, from, to)->bulk->tx.msn);
 }
 
 static void assert_ends(struct bed *b, const struct bed_op *op, bool early)
@@ -60,8 +60,8 @@ static void assert_ends(struct bed *b, const struct bed_op *op, bool early)
 		assert_true(op->e.prov_err == SDR_REL_OK || op->e.prov_err == SDR_REL_ERR_KEY);
 	else
 		bed_assert_err(op, SDR_REL_ERR_KEY);
-	assert_true(sdr_list_empty(&b->node[0].rel->remotes));
-	assert_true(sdr_list_empty(&b->node[1].rel->remotes));
+	assert_true(sdr_list_empty(&b->node[0].rel->msg->remotes));
+	assert_true(sdr_list_empty(&b->node[1].rel->msg->remotes));
 	assert_numbers_over(b, 0, 1);
 	assert_numbers_over(b, 1, 0);
 	bed_warm(b, 0, 1);
@@ -183,7 +183,7 @@ static void revoke__reads_that_wait_for_credit(void **state)
 	for (int i = 0; i < N; i++)
 		op[i] = bed_rma(b, 0, 1, SDR_REL_READ, to, EACH, 0, 7, 0);
 	bed_run(b, 5 * BED_RTT);
-	sdr_list_each(l, &bed_conn(b, 1, 0)->cts_wait)
+	sdr_list_each(l, &bed_conn(b, 1, 0)->msg->cts_wait)
 		waiting++;
 	assert_true(waiting > 0);
 	assert_true(revoke(b, 1, 7) > waiting);

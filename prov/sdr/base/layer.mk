@@ -21,6 +21,7 @@ libsdr_base_la_SOURCES = \
 	prov/sdr/base/sdr_rand.h \
 	prov/sdr/base/sdr_ring.c \
 	prov/sdr/base/sdr_ring.h \
+	prov/sdr/base/sdr_seq.h \
 	prov/sdr/base/sdr_slab.c \
 	prov/sdr/base/sdr_slab.h \
 	prov/sdr/base/sdr_timerq.c \

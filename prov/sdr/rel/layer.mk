@@ -18,8 +18,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_loss.h \
 	prov/sdr/rel/path/sdr_pacer.c \
 	prov/sdr/rel/path/sdr_pacer.h \
-	prov/sdr/rel/path/sdr_pnset.c \
-	prov/sdr/rel/path/sdr_pnset.h \
+	prov/sdr/rel/path/sdr_rack.c \
+	prov/sdr/rel/path/sdr_rack.h \
 	prov/sdr/rel/path/sdr_rtt.c \
 	prov/sdr/rel/path/sdr_rtt.h \
 	prov/sdr/rel/sdr_rel_cfg.c \
@@ -28,44 +28,77 @@ libsdr_rel_path_la_SOURCES = \
 noinst_LTLIBRARIES += libsdr_rel_conn.la
 libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn.c \
+	prov/sdr/rel/conn/sdr_conn.h \
+	prov/sdr/rel/conn/sdr_credit.c \
+	prov/sdr/rel/conn/sdr_credit.h \
+	prov/sdr/rel/conn/sdr_endpoint.h \
 	prov/sdr/rel/conn/sdr_handshake.c \
+	prov/sdr/rel/conn/sdr_handshake.h \
 	prov/sdr/rel/conn/sdr_peer.c \
+	prov/sdr/rel/conn/sdr_peer.h \
+	prov/sdr/rel/conn/sdr_pkt.h \
 	prov/sdr/rel/conn/sdr_pkt_rx.c \
 	prov/sdr/rel/conn/sdr_pkt_tx.c \
+	prov/sdr/rel/conn/sdr_pnset.c \
+	prov/sdr/rel/conn/sdr_pnset.h \
 	prov/sdr/rel/conn/sdr_rec.c \
+	prov/sdr/rel/conn/sdr_rec.h \
 	prov/sdr/rel/conn/sdr_stranger.c \
+	prov/sdr/rel/conn/sdr_stranger.h \
 	prov/sdr/rel/conn/sdr_wire_err.c \
 	prov/sdr/rel/conn/sdr_wire_err.h
 
 noinst_LTLIBRARIES += libsdr_rel_bulk.la
 libsdr_rel_bulk_la_SOURCES = \
+	prov/sdr/rel/bulk/sdr_bulk.h \
 	prov/sdr/rel/bulk/sdr_bulk_ack.c \
+	prov/sdr/rel/bulk/sdr_bulk_ack.h \
 	prov/sdr/rel/bulk/sdr_bulk_rx.c \
+	prov/sdr/rel/bulk/sdr_bulk_rx.h \
 	prov/sdr/rel/bulk/sdr_bulk_tx.c \
+	prov/sdr/rel/bulk/sdr_bulk_tx.h \
 	prov/sdr/rel/bulk/sdr_code_rx.c \
+	prov/sdr/rel/bulk/sdr_code_rx.h \
 	prov/sdr/rel/bulk/sdr_code_tx.c \
+	prov/sdr/rel/bulk/sdr_code_tx.h \
 	prov/sdr/rel/bulk/sdr_msn.c \
+	prov/sdr/rel/bulk/sdr_msn.h \
 	prov/sdr/rel/bulk/sdr_plan.c \
 	prov/sdr/rel/bulk/sdr_plan.h \
 	prov/sdr/rel/bulk/sdr_policy.c \
+	prov/sdr/rel/bulk/sdr_policy.h \
 	prov/sdr/rel/bulk/sdr_report.c \
+	prov/sdr/rel/bulk/sdr_report.h \
 	prov/sdr/rel/bulk/sdr_scratch.c \
 	prov/sdr/rel/bulk/sdr_scratch.h \
-	prov/sdr/rel/bulk/sdr_seg_tx.c
+	prov/sdr/rel/bulk/sdr_seg_tx.c \
+	prov/sdr/rel/bulk/sdr_seg_tx.h
 
 noinst_LTLIBRARIES += libsdr_rel_msg.la
 libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_early.c \
+	prov/sdr/rel/msg/sdr_early.h \
 	prov/sdr/rel/msg/sdr_match.c \
+	prov/sdr/rel/msg/sdr_match.h \
+	prov/sdr/rel/msg/sdr_msg.h \
 	prov/sdr/rel/msg/sdr_op.c \
+	prov/sdr/rel/msg/sdr_op.h \
+	prov/sdr/rel/msg/sdr_rec_input.c \
+	prov/sdr/rel/msg/sdr_rec_input.h \
 	prov/sdr/rel/msg/sdr_remote.c \
+	prov/sdr/rel/msg/sdr_remote.h \
 	prov/sdr/rel/msg/sdr_rx.c \
-	prov/sdr/rel/msg/sdr_unexp.c
+	prov/sdr/rel/msg/sdr_rx.h \
+	prov/sdr/rel/msg/sdr_unexp.c \
+	prov/sdr/rel/msg/sdr_unexp.h
 
 noinst_LTLIBRARIES += libsdr_rel.la
 libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_farewell.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel.h \
+	prov/sdr/rel/sdr_rel_cbs.h \
+	prov/sdr/rel/sdr_rel_err.h \
 	prov/sdr/rel/sdr_rel_priv.h \
+	prov/sdr/rel/sdr_rel_stats.h \
 	prov/sdr/rel/sdr_rel_text.c

@@ -30,24 +30,26 @@ static bool answers_open(const struct sdr_list *recs)
 
 static bool conn_owes(const struct sdr_conn *c)
 {
-	if (c->ack_due || c->ack_now || c->comp[0].head != c->comp[0].tail ||
-	    c->comp[1].head != c->comp[1].tail)
+	if (c->rx.ack_due || c->rx.ack_now ||
+	    c->bulk->rx.comp[0].head != c->bulk->rx.comp[0].tail ||
+	    c->bulk->rx.comp[1].head != c->bulk->rx.comp[1].tail)
 		return true;
 	/* What was said last may be lost, and nobody has had the time to ask again. */
-	if (c->lossy && c->rel->now - c->last_rx < sdr_conn_rto(c, 0))
+	if (c->rack.lossy && c->rel->now - c->rx.last_ns < sdr_conn_rto(c, 0))
 		return true;
-	return c->nrecs && (answers_open(&c->rec_q) || answers_open(&c->rec_rtx) || c->lossy);
+	return c->rec.n &&
+	       (answers_open(&c->rec.unordered) || answers_open(&c->rec.rtx) || c->rack.lossy);
 }
 
 static bool conn_farewell(struct sdr_conn *c)
 {
-	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->proven ||
+	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.proven ||
 	    !conn_owes(c))
 		return true;
-	for (uint32_t n = 0; n < (c->lossy ? FAREWELL_TIMES : 1); n++) {
+	for (uint32_t n = 0; n < (c->rack.lossy ? FAREWELL_TIMES : 1); n++) {
 		/* What would be said a second time later is said now. */
-		for (uint32_t i = c->comp[1].head; i != c->comp[1].tail; i++)
-			c->comp[1].e[i & (c->comp[1].cap - 1)].at = 0;
+		for (uint32_t i = c->bulk->rx.comp[1].head; i != c->bulk->rx.comp[1].tail; i++)
+			c->bulk->rx.comp[1].e[i & (c->bulk->rx.comp[1].cap - 1)].at = 0;
 		if (!sdr_pkt_last_words(c))
 			return false;
 	}

@@ -68,32 +68,39 @@ static int rel_geometry(struct sdr_rel *rel)
 	/*
 	 * Eight reports for each fill of our own buffer, so that the sender's window moves in time.
 	 */
-	rel->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / mtu : SDR_DACK_PKTS;
-	if (rel->dack_pkts > SDR_DACK_PKTS)
-		rel->dack_pkts = SDR_DACK_PKTS;
-	if (rel->dack_pkts < SDR_DACK_PKTS_MIN)
-		rel->dack_pkts = SDR_DACK_PKTS_MIN;
+	rel->bulk->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / mtu : SDR_DACK_PKTS;
+	if (rel->bulk->dack_pkts > SDR_DACK_PKTS)
+		rel->bulk->dack_pkts = SDR_DACK_PKTS;
+	if (rel->bulk->dack_pkts < SDR_DACK_PKTS_MIN)
+		rel->bulk->dack_pkts = SDR_DACK_PKTS_MIN;
 	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;
-	rel->inline_max = rel->ctl_max - SDR_PACKET_HDR - SDR_REC_HDR_MAX;
 	return 0;
 }
 
 int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struct sdr_rel **out)
 {
+	struct {
+		struct sdr_rel rel;
+		struct sdr_rel_bulk bulk;
+		struct sdr_rel_msg msg;
+	} * all;
 	struct sdr_rel *rel;
 	int ret;
 
 	if (sodium_init() < 0)
 		return -EIO;
-	rel = calloc(1, sizeof(*rel));
-	if (!rel)
+	all = calloc(1, sizeof(*all));
+	if (!all)
 		return -ENOMEM;
+	rel = &all->rel;
+	rel->bulk = &all->bulk;
+	rel->msg = &all->msg;
 	rel->ctx = ctx;
 	rel->uc = sdr_context_uc(ctx);
 	rel->cfg = *attr->cfg;
 	rel->cbs = attr->cbs;
 	rel->user = attr->user;
-	rel->rma_events = attr->rma_events;
+	rel->msg->rma_events = attr->rma_events;
 	rel->instance = attr->rand[0];
 	rel->rng = attr->rand[1];
 	rel->secret[0] = attr->rand[2];
@@ -102,7 +109,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->uc->ops->info(rel->uc, &rel->info);
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = rel_geometry(rel);
-	if (!ret && !(rel->choices = sdr_choice_table_create()))
+	if (!ret && !(rel->bulk->choices = sdr_choice_table_create()))
 		ret = -ENOMEM;
 	if (ret) {
 		free(rel);
@@ -112,22 +119,22 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->gone);
 	sdr_list_init(&rel->ready);
-	sdr_list_init(&rel->remotes);
+	sdr_list_init(&rel->msg->remotes);
 	for (int i = 0; i < 2; i++) {
-		sdr_list_init(&rel->posted[i]);
-		sdr_list_init(&rel->unexp[i]);
+		sdr_list_init(&rel->msg->posted[i]);
+		sdr_list_init(&rel->msg->unexp[i]);
 	}
-	sdr_slab_init(&rel->op_pool, sizeof(struct sdr_op), REL_OPS_LIMIT);
+	sdr_slab_init(&rel->msg->op_pool, sizeof(struct sdr_op), REL_OPS_LIMIT);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), 4 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->rx_pool, sizeof(struct sdr_rx), REL_OPS_LIMIT);
-	sdr_slab_init(&rel->unexp_pool, sizeof(struct sdr_unexp), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->btx_pool, sizeof(struct sdr_bulk_tx), REL_OPS_LIMIT);
-	sdr_slab_init(&rel->brx_pool, sizeof(struct sdr_bulk_rx), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->srx_pool, sizeof(struct sdr_seg_rx), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->buf_pool, rel->cfg.inject_max, REL_OPS_LIMIT);
-	sdr_slab_init(&rel->gtx_pool, sizeof(struct sdr_group_tx), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->grx_pool, sizeof(struct sdr_group_rx), 16 * REL_OPS_LIMIT);
-	sdr_scratch_init(&rel->scratch,
+	sdr_slab_init(&rel->msg->rx_pool, sizeof(struct sdr_rx), REL_OPS_LIMIT);
+	sdr_slab_init(&rel->msg->unexp_pool, sizeof(struct sdr_unexp), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->bulk->btx_pool, sizeof(struct sdr_bulk_tx), REL_OPS_LIMIT);
+	sdr_slab_init(&rel->bulk->brx_pool, sizeof(struct sdr_bulk_rx), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->bulk->srx_pool, sizeof(struct sdr_seg_rx), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->msg->buf_pool, rel->cfg.inject_max, REL_OPS_LIMIT);
+	sdr_slab_init(&rel->bulk->gtx_pool, sizeof(struct sdr_group_tx), 16 * REL_OPS_LIMIT);
+	sdr_slab_init(&rel->bulk->grx_pool, sizeof(struct sdr_group_rx), 16 * REL_OPS_LIMIT);
+	sdr_scratch_init(&rel->bulk->scratch,
 			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
 			 rel->info.no_bytes);
 	sdr_context_ctl_set(ctx, SDR_CLASS_REL, rel_ctl_input, rel);
@@ -263,33 +270,33 @@ void sdr_rel_close(struct sdr_rel *rel)
 	sdr_match_destroy(rel);
 	sdr_peers_destroy(rel);
 	for (int i = 0; i < 32; i++) {
-		while (rel->seg_free[i]) {
-			void *s = rel->seg_free[i];
+		while (rel->bulk->seg_free[i]) {
+			void *s = rel->bulk->seg_free[i];
 
-			rel->seg_free[i] = *(void **)s;
+			rel->bulk->seg_free[i] = *(void **)s;
 			free(s);
 		}
 	}
 	sdr_htab_destroy(&rel->conns);
 	sdr_htab_destroy(&rel->peer_cids);
-	sdr_htab_destroy(&rel->binds);
+	sdr_htab_destroy(&rel->bulk->binds);
 	sdr_timerq_destroy(&rel->timers);
-	sdr_idtab_destroy(&rel->ids);
-	sdr_slab_destroy(&rel->op_pool);
+	sdr_idtab_destroy(&rel->msg->ids);
+	sdr_slab_destroy(&rel->msg->op_pool);
 	sdr_slab_destroy(&rel->rec_pool);
-	sdr_slab_destroy(&rel->rx_pool);
-	sdr_slab_destroy(&rel->unexp_pool);
-	sdr_slab_destroy(&rel->btx_pool);
-	sdr_slab_destroy(&rel->brx_pool);
-	sdr_slab_destroy(&rel->srx_pool);
-	sdr_slab_destroy(&rel->buf_pool);
-	sdr_slab_destroy(&rel->gtx_pool);
-	sdr_slab_destroy(&rel->grx_pool);
-	sdr_scratch_destroy(&rel->scratch);
-	sdr_code_work_destroy(&rel->code_work);
-	sdr_choice_table_destroy(rel->choices);
+	sdr_slab_destroy(&rel->msg->rx_pool);
+	sdr_slab_destroy(&rel->msg->unexp_pool);
+	sdr_slab_destroy(&rel->bulk->btx_pool);
+	sdr_slab_destroy(&rel->bulk->brx_pool);
+	sdr_slab_destroy(&rel->bulk->srx_pool);
+	sdr_slab_destroy(&rel->msg->buf_pool);
+	sdr_slab_destroy(&rel->bulk->gtx_pool);
+	sdr_slab_destroy(&rel->bulk->grx_pool);
+	sdr_scratch_destroy(&rel->bulk->scratch);
+	sdr_code_work_destroy(&rel->bulk->code_work);
+	sdr_choice_table_destroy(rel->bulk->choices);
 	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
-		sdr_fec_destroy(rel->fecs[i]);
+		sdr_fec_destroy(rel->bulk->fecs[i]);
 	sdr_context_destroy(rel->ctx);
 	free(rel);
 }

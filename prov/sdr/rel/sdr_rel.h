@@ -14,105 +14,13 @@
 #ifndef SDR_REL_H
 #define SDR_REL_H
 
-#include <stdatomic.h>
 #include "sdk/sdr_sdk.h"
-#include "base/sdr_list.h"
+#include "sdr_rel_cbs.h"
 #include "sdr_rel_cfg.h"
+#include "sdr_rel_err.h"
+#include "sdr_rel_stats.h"
 
 struct sdr_rel;
-struct sdr_peer;
-
-enum sdr_rel_kind {
-	SDR_REL_SEND = 1, /* untagged message */
-	SDR_REL_TSEND,	  /* tagged message */
-	SDR_REL_WRITE,
-	SDR_REL_READ,
-	SDR_REL_RECV,
-	SDR_REL_TRECV,
-	/* a peer wrote here: reported when it carried data, or when rma_events is on */
-	SDR_REL_REMOTE_WRITE,
-	SDR_REL_REMOTE_READ, /* a peer read here: reported when rma_events is on */
-};
-
-/*
- * Why an operation failed: goes out as prov_errno; text and next step from sdr_rel_strerror.  Those
- * that peers are told have the values of enum sdr_wire_status.
- */
-enum sdr_rel_err {
-	SDR_REL_OK = 0,
-	SDR_REL_ERR_NO_ANSWER = 1, /* handshake never answered within the timeout */
-	SDR_REL_ERR_STOPPED = 2,   /* the peer answered before and stopped */
-	SDR_REL_ERR_RESTARTED = 3, /* another process took the peer's address */
-	SDR_REL_ERR_CLOSED = 4,	   /* the peer closed its endpoint */
-	SDR_REL_ERR_REFUSED = 5,   /* geometry or key of the two sides do not agree */
-	/* remote key unknown or revoked, out of bounds or access not granted */
-	SDR_REL_ERR_KEY = 6,
-	SDR_REL_ERR_TRUNC = 7, /* message longer than the receive buffer */
-	SDR_REL_ERR_CANCELED = 8,
-	SDR_REL_ERR_NOMEM = 9,	 /* a named limit of this endpoint or the peer's */
-	SDR_REL_ERR_ENGINE = 10, /* the engine failed, or this connection's part of it */
-	SDR_REL_ERR_NOMSG = 11,	 /* peek found nothing */
-	SDR_REL_ERR_REG = 12,	 /* a device, here or the peer's, has no registration left */
-	SDR_REL_ERR_PROTO = 13,	 /* the peer broke the protocol */
-	SDR_REL_ERR_PATH = 14,	 /* an engine cannot exchange data with the other side's */
-	/* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
-	SDR_REL_ERR_CODE = 15,
-};
-const char *sdr_rel_strerror(int prov_err);
-
-struct sdr_rel_cqe {
-	uint8_t kind;	 /* enum sdr_rel_kind */
-	bool has_data;	 /* data is valid (remote CQ data) */
-	bool multi_last; /* multi-receive buffer: this was its last use, it is the caller's again */
-	bool multi_only; /* with multi_last: no message in this entry, only the buffer's release */
-	int err;	 /* 0 or negative errno */
-	int prov_err;	 /* enum sdr_rel_err */
-	void *ctx;	 /* as posted; NULL for REMOTE_* */
-	uint64_t uflags; /* as posted: the caller's own */
-	uint64_t len;	 /* bytes received or moved */
-	uint64_t olen;	 /* with TRUNC: bytes that did not fit */
-	uint64_t tag;
-	uint64_t data;
-	void *buf;	       /* where the bytes lie (receives, REMOTE_WRITE) */
-	struct sdr_peer *peer; /* who; may be NULL with errors */
-	uint64_t key;	       /* REMOTE_*: the region's key */
-};
-
-#define SDR_REL_ACCESS_READ  0x1 /* remote read */
-#define SDR_REL_ACCESS_WRITE 0x2 /* remote write */
-
-/* Work that can be done in pieces, by any number of threads at a time. */
-struct sdr_job {
-	void (*run)(struct sdr_job *job); /* does pieces until none is left to begin; any thread */
-	/* the lender's, from work to unwork */
-	struct sdr_list link;
-	atomic_uint inside; /* threads in run */
-};
-
-struct sdr_rel_cbs {
-	/* Exactly one per posted operation (peek included), plus REMOTE_*. */
-	void (*done)(void *user, const struct sdr_rel_cqe *e);
-	/*
-	 * Resolves a peer's (key, addr, len) for access; 0 and *va, or a negative errno.  *region
-	 * (NULL before): what the caller knows the memory by.  It must stay valid until
-	 * sdr_rel_mr_revoke has been called with that.
-	 */
-	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
-		      void **va, void **region);
-	/*
-	 * What was decided for transfers to this peer from now on, in words.  When it changes; may
-	 * be NULL.
-	 */
-	void (*note)(void *user, struct sdr_peer *peer, const char *text);
-	/*
-	 * Both or neither; they may take a lock, but not the endpoint's.  work: other threads may
-	 * call job->run from now on, until unwork has returned; false: none will, and there is no
-	 * unwork.  unwork waits for those who are in it; false: there is nothing to wait for, but
-	 * pieces that were begun may never be finished (a child process).
-	 */
-	bool (*work)(void *user, struct sdr_job *job);
-	bool (*unwork)(void *user, struct sdr_job *job);
-};
 
 struct sdr_rel_attr {
 	const struct sdr_rel_cfg *cfg; /* copied */
@@ -252,27 +160,6 @@ bool sdr_rel_mr_reading(struct sdr_rel *rel, const void *va, uint64_t len);
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* Names are contract (charter section 7). */
-/* clang-format off */
-#define SDR_REL_STATS(X) \
-	X(pkts_tx) X(bytes_tx) X(pkts_rx) X(bytes_rx) X(parity_tx) X(repair_tx) \
-	X(rtx_rack) X(rtx_nack) X(rtx_tlp) X(rtx_rto) X(rtx_spurious) \
-	X(pkts_dup) X(pkts_late) X(pkts_bad) \
-	X(chunks_direct) X(chunks_fec) X(chunks_rtx) \
-	X(ack_tx) X(ack_rx) X(nack_tx) X(nack_rx) \
-	X(ctl_tx) X(ctl_rx) X(rec_tx) X(rec_rx) X(rec_rtx) \
-	X(msgs_tx) X(msgs_rx) X(msgs_unexp) X(msgs_parked) X(ops_failed) \
-	X(choice_sr) X(choice_parity) X(rec_copies) X(rec_refused) \
-	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps) \
-	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli) \
-	X(frames_skipped)
-/* clang-format on */
-
-struct sdr_rel_stats {
-#define SDR_REL_STAT_FIELD(n) uint64_t n;
-	SDR_REL_STATS(SDR_REL_STAT_FIELD)
-#undef SDR_REL_STAT_FIELD
-};
 /* peer NULL: sum over all peers (gauges: the maximum). */
 void sdr_rel_stats_get(struct sdr_rel *rel, struct sdr_peer *peer, struct sdr_rel_stats *out);
 /*

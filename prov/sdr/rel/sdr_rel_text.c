@@ -93,13 +93,13 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 	out->rtt_min_ns = c->rtt.samples ? c->rtt.min_rtt : 0;
 	out->srtt_ns = c->rtt.samples ? c->rtt.srtt : 0;
 	out->rttvar_ns = c->rtt.samples ? c->rtt.rttvar : 0;
-	out->loss_ppm = c->est_sent ? c->est_lost * 1000000 / c->est_sent : 0;
+	out->loss_ppm = c->est.sent ? c->est.lost * 1000000 / c->est.sent : 0;
 	out->cwnd_bytes = c->cc.cwnd;
 	out->pacing_bps = c->cc.pacing_Bps * 8;
-	out->code_k = c->choice.k;
-	out->code_m = c->choice.m;
-	out->code_cover_ppm = c->cover_ppm;
-	out->code_why = c->chosen ? (uint64_t)c->choice.why + 1 : 0;
+	out->code_k = c->bulk->choice.k;
+	out->code_m = c->bulk->choice.m;
+	out->code_cover_ppm = c->bulk->cover_ppm;
+	out->code_why = c->bulk->chosen ? (uint64_t)c->bulk->choice.why + 1 : 0;
 	out->loss_upper_ppb = (uint64_t)(sdr_loss_upper(&c->peer->loss) * 1e9);
 	out->burst_milli = (uint64_t)(sdr_loss_burst(&c->peer->loss) * 1e3);
 }

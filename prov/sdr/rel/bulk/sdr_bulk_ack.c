@@ -26,7 +26,7 @@
 
 static struct sdr_txent *tlog_at(struct sdr_conn *c, uint32_t pos)
 {
-	return &c->tlog[pos & (c->tl_cap - 1)];
+	return &c->bulk->tx.log[pos & (c->bulk->tx.cap - 1)];
 }
 
 static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
@@ -59,8 +59,8 @@ static bool ent_delivered(const struct sdr_txent *e)
 
 void sdr_bulk_tlog_trim(struct sdr_conn *c)
 {
-	while (c->tl_head != c->tl_tail) {
-		struct sdr_txent *e = tlog_at(c, c->tl_head);
+	while (c->bulk->tx.head != c->bulk->tx.tail) {
+		struct sdr_txent *e = tlog_at(c, c->bulk->tx.head);
 
 		sdr_rel_step(c->rel);
 		if (e->seg) {
@@ -68,7 +68,7 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
 				break;
 			tlog_arrived(c, e);
 		}
-		c->tl_head++;
+		c->bulk->tx.head++;
 	}
 }
 
@@ -78,12 +78,13 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
  */
 static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt)
 {
-	uint32_t run = pkt / c->run_pkts;
+	uint32_t run = pkt / c->shape.run_pkts;
 	uint32_t pos = s->run_log[run];
 
 	if (!s->run_ntx[run])
 		return NULL;
-	for (uint32_t k = 0; k < c->run_pkts && pos - c->tl_head < c->tl_tail - c->tl_head;
+	for (uint32_t k = 0;
+	     k < c->shape.run_pkts && pos - c->bulk->tx.head < c->bulk->tx.tail - c->bulk->tx.head;
 	     k++, pos--) {
 		struct sdr_txent *e = tlog_at(c, pos);
 
@@ -127,8 +128,8 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 		sdr_rel_step(c->rel);
 		n += sdr_bitmap_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
-		if (a < s->top && s->run_ntx[a / c->run_pkts] == 1)
-			sdr_conn_reordered(c);
+		if (a < s->top && s->run_ntx[a / c->shape.run_pkts] == 1)
+			sdr_rack_reordered(&c->rack, c->rel->now);
 		if (s->nlost)
 			late += sdr_bitmap_clear_range(s->lost, a, b);
 		if (s->nagain)
@@ -141,9 +142,9 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 		sdr_list_del(&s->lost_link);
 	s->nacked += n;
 	s->inflight -= n - late;
-	c->inflight -= (uint64_t)(n - late) * c->mtu;
+	c->inflight -= (uint64_t)(n - late) * c->shape.mtu;
 	if (late)
-		sdr_conn_spurious(c);
+		sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
 	if (n && s->grp)
 		sdr_group_tx_touch(s);
 	return n;
@@ -163,10 +164,10 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 	if (unknown > s->inflight)
 		unknown = s->inflight;
 	s->dec_chunks = dec ? f->dec_chunks : 0;
-	ca->lost += (uint64_t)unknown * c->mtu;
-	c->est_lost += unknown;
+	ca->lost += (uint64_t)unknown * c->shape.mtu;
+	c->est.lost += unknown;
 	s->unknown = unknown;
-	c->lossy |= unknown > 0;
+	c->rack.lossy |= unknown > 0;
 	return s->inflight - unknown;
 }
 
@@ -178,7 +179,7 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 
 	if (!e || now < e->tx_ns)
 		return;
-	if (s->run_ntx[pkt / c->run_pkts] > 1) {
+	if (s->run_ntx[pkt / c->shape.run_pkts] > 1) {
 		/*
 		 * Which transmission arrived?  Not the latest if it is younger than any round trip.
 		 */
@@ -192,9 +193,9 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 		ca->snap = &e->snap;
 		ca->snap_tx_ns = e->tx_ns;
 	}
-	sdr_conn_rack(c, e->txc, e->tx_ns);
-	if (sdr_seq_lt(s->rack_txc, e->txc))
-		s->rack_txc = e->txc;
+	sdr_rack_delivered(&c->rack, e->seq, e->tx_ns);
+	if (sdr_seq_lt(s->rack_seq, e->seq))
+		s->rack_seq = e->seq;
 }
 
 void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca)
@@ -247,7 +248,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 	if (news) {
 		if (top > s->top)
 			s->top = top;
-		ca->bytes += (uint64_t)news * c->mtu;
+		ca->bytes += (uint64_t)news * c->shape.mtu;
 		sdr_conn_news(c);
 		/* The packet that came last gives the round trip; it and the topmost give order. */
 		if (f->echo < s->npkts)
@@ -261,7 +262,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		/* Duplicates of what we sent twice were needless; others are the network's. */
 		if (s->rtx) {
 			c->st.rtx_spurious += d < s->rtx ? d : s->rtx;
-			sdr_conn_spurious(c);
+			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
 		}
 	}
 	/* Of parity there may always be more. */
@@ -298,10 +299,10 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		}
 		s->nlost += n;
 		s->inflight -= n;
-		c->inflight -= (uint64_t)n * c->mtu;
-		ca->lost += (uint64_t)n * c->mtu;
-		c->est_lost += n;
-		c->lossy |= n > 0;
+		c->inflight -= (uint64_t)n * c->shape.mtu;
+		ca->lost += (uint64_t)n * c->shape.mtu;
+		c->est.lost += n;
+		c->rack.lossy |= n > 0;
 		c->st.rtx_rack += why == WHY_RACK ? again : 0;
 		c->st.rtx_nack += why == WHY_NACK ? again : 0;
 		c->st.rtx_tlp += why == WHY_TLP ? again : 0;
@@ -319,7 +320,7 @@ static uint64_t scheme_rto(const struct sdr_conn *c)
 	 * sr_nack: one round trip and what it varies by, the paper's best case.  Silence doubles
 	 * it, as anywhere.
 	 */
-	uint64_t rto = sdr_conn_rto(c, c->rto_shift);
+	uint64_t rto = sdr_conn_rto(c, c->pto.rto_shift);
 
 	if (cfg->scheme == SDR_SCHEME_SR_RTO &&
 	    (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts) > rto)
@@ -336,13 +337,14 @@ static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
 {
 	const struct sdr_seg_tx *s = e->seg;
 
-	if (sdr_seq_lt(e->txc, s->rack_txc))
+	if (sdr_seq_lt(e->seq, s->rack_seq))
 		return true;
-	if (s->ended && sdr_seq_lt(e->txc, s->end_txc) && !sdr_seq_lt(c->ack_txc, s->end_txc))
+	if (s->ended && sdr_seq_lt(e->seq, s->end_seq) && !sdr_seq_lt(c->tx.acked_seq, s->end_seq))
 		return true;
-	if (s->ended && sdr_seq_lt(e->txc, s->end_first) && !sdr_seq_lt(c->ack_txc, s->end_first))
+	if (s->ended && sdr_seq_lt(e->seq, s->end_first) &&
+	    !sdr_seq_lt(c->tx.acked_seq, s->end_first))
 		return true;
-	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack_ns;
+	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack.ns;
 }
 
 static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack,
@@ -351,8 +353,9 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack
 	uint64_t age = c->rel->now - e->tx_ns;
 
 	if (!sdr_scheme_plain(c->rel->cfg.scheme)) {
-		*why = c->probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
-		return ent_told(c, e) && sdr_conn_is_lost(c, e->txc, e->tx_ns);
+		*why = c->rack.probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
+		return ent_told(c, e) &&
+		       sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now);
 	}
 	*why = WHY_RTO;
 	if (age >= scheme_rto(c))
@@ -360,7 +363,8 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack
 	if (c->rel->cfg.scheme == SDR_SCHEME_SR_RTO)
 		return false;
 	*why = WHY_NACK;
-	return sdr_conn_is_lost(c, e->txc, e->tx_ns) && age >= sdr_rtt_min(&c->rtt);
+	return sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now) &&
+	       age >= sdr_rtt_min(&c->rtt);
 }
 
 /*
@@ -369,12 +373,12 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack
  */
 static void rto_backoff(struct sdr_conn *c)
 {
-	if (c->last_rto < c->last_news) {
-		c->last_rto = c->rel->now;
-	} else if (c->rel->now - c->last_rto >= c->rtt.srtt) {
-		c->last_rto = c->rel->now;
-		if (c->rto_shift < SDR_PTO_BACKOFF_MAX)
-			c->rto_shift++;
+	if (c->pto.last_rto < c->pto.news_ns) {
+		c->pto.last_rto = c->rel->now;
+	} else if (c->rel->now - c->pto.last_rto >= c->rtt.srtt) {
+		c->pto.last_rto = c->rel->now;
+		if (c->pto.rto_shift < SDR_PTO_BACKOFF_MAX)
+			c->pto.rto_shift++;
 	}
 }
 
@@ -386,7 +390,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 	/*
 	 * Entries that are neither delivered nor told of do not stand in the way of those behind.
 	 */
-	for (pos = c->tl_head; pos != c->tl_tail; pos++) {
+	for (pos = c->bulk->tx.head; pos != c->bulk->tx.tail; pos++) {
 		struct sdr_txent *e = tlog_at(c, pos);
 		enum lost_why why;
 
@@ -398,12 +402,12 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 		} else if (ent_is_lost(c, e, nack, &why)) {
 			ent_lost(c, e, why, ca);
 			timeout |= why == WHY_RTO;
-		} else if (!open-- || !sdr_seq_lt(e->txc, c->rack_txc)) {
+		} else if (!open-- || !sdr_seq_lt(e->seq, c->rack.seq)) {
 			break;
 		}
 	}
-	while (c->tl_head != c->tl_tail && !tlog_at(c, c->tl_head)->seg)
-		c->tl_head++;
+	while (c->bulk->tx.head != c->bulk->tx.tail && !tlog_at(c, c->bulk->tx.head)->seg)
+		c->bulk->tx.head++;
 	if (timeout)
 		rto_backoff(c);
 	sdr_group_tx_judge(c);
@@ -413,9 +417,10 @@ uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
 {
 	const struct sdr_txent *e;
 
-	if (!sdr_scheme_plain(c->rel->cfg.scheme) || c->tl_head == c->tl_tail || !c->inflight)
+	if (!sdr_scheme_plain(c->rel->cfg.scheme) || c->bulk->tx.head == c->bulk->tx.tail ||
+	    !c->inflight)
 		return UINT64_MAX;
-	e = &c->tlog[c->tl_head & (c->tl_cap - 1)];
+	e = &c->bulk->tx.log[c->bulk->tx.head & (c->bulk->tx.cap - 1)];
 	return e->tx_ns + scheme_rto(c);
 }
 
@@ -424,7 +429,7 @@ void sdr_bulk_probe(struct sdr_conn *c)
 {
 	struct sdr_list *l;
 
-	sdr_list_each(l, &c->segs) {
+	sdr_list_each(l, &c->bulk->tx.segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
 		sdr_rel_step(c->rel);

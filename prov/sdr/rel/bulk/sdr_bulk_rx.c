@@ -21,32 +21,19 @@
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel_priv.h"
 
-uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
-{
-	uint32_t least = c->rx_mseq + SDR_MSEQ_LEAST;
-
-	/* Messages nobody asked for fill memory: then credit stands still until some are taken. */
-	if (c->peer->unexp_bytes >= SDR_REL_UNEXP_PEER)
-		return c->sent_mseq_limit;
-	if (sdr_unexp_room(c, 0, true))
-		return c->rx_mseq + SDR_MSEQ_CREDIT;
-	/* Those of others do: what meets a receive needs no room, so that everybody may try. */
-	return sdr_seq_lt(c->sent_mseq_limit, least) ? least : c->sent_mseq_limit;
-}
-
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
 		    struct sdr_bulk_rx **out)
 {
 	struct sdr_bulk_rx *b;
 
 	*out = NULL;
-	if (op == SDR_REC_WRITE && c->nwrites >= SDR_CONN_SERVES_MAX)
+	if (op == SDR_REC_WRITE && c->bulk->rx.nwrites >= SDR_CONN_SERVES_MAX)
 		return SDR_REL_ERR_NOMEM;
-	b = sdr_slab_alloc(&c->rel->brx_pool);
+	b = sdr_slab_alloc(&c->rel->bulk->brx_pool);
 	if (!b)
 		return SDR_REL_ERR_NOMEM;
-	if (sdr_qp_keyed(c->qp) && sdr_qp_grant(c->qp, buf, len, &b->grant)) {
-		sdr_slab_free(&c->rel->brx_pool, b);
+	if (sdr_qp_keyed(c->shape.qp) && sdr_qp_grant(c->shape.qp, buf, len, &b->grant)) {
+		sdr_slab_free(&c->rel->bulk->brx_pool, b);
 		return SDR_REL_ERR_REG;
 	}
 	b->conn = c;
@@ -57,10 +44,10 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	sdr_list_init(&b->segs);
 	sdr_list_init(&b->partial);
 	sdr_list_init(&b->remote.link);
-	sdr_list_add_tail(&b->link, &c->brx);
-	if (!c->wait_since)
-		c->wait_since = c->rel->now;
-	c->nwrites += op == SDR_REC_WRITE;
+	sdr_list_add_tail(&b->link, &c->bulk->rx.brx);
+	if (!c->pto.wait_since)
+		c->pto.wait_since = c->rel->now;
+	c->bulk->rx.nwrites += op == SDR_REC_WRITE;
 	*out = b;
 	return SDR_REL_OK;
 }
@@ -70,21 +57,22 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 /* The peer chooses its numbers: hashed with our key. */
 static uint64_t bulk_hash(const struct sdr_conn *c, uint32_t id)
 {
-	uint64_t m[2] = { c->cid, id };
+	uint64_t m[2] = { c->id.cid, id };
 
 	return sdr_hash64(m, sizeof(m), c->rel->hash_key);
 }
 
 static int bulk_expect(struct sdr_bulk_rx *b)
 {
-	b->expected = !sdr_htab_add(&b->conn->rel->binds, &b->bnode, bulk_hash(b->conn, b->id));
+	b->expected =
+		!sdr_htab_add(&b->conn->rel->bulk->binds, &b->bnode, bulk_hash(b->conn, b->id));
 	return b->expected ? 0 : -ENOMEM;
 }
 
 static void bulk_expected_not(struct sdr_bulk_rx *b)
 {
 	if (b->expected)
-		sdr_htab_del(&b->conn->rel->binds, &b->bnode);
+		sdr_htab_del(&b->conn->rel->bulk->binds, &b->bnode);
 	b->expected = false;
 }
 
@@ -93,7 +81,7 @@ struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id)
 	uint64_t h = bulk_hash(c, id);
 	struct sdr_hnode *n;
 
-	for (n = sdr_htab_first(&c->rel->binds, h); n; n = n->next) {
+	for (n = sdr_htab_first(&c->rel->bulk->binds, h); n; n = n->next) {
 		struct sdr_bulk_rx *b = sdr_container(n, struct sdr_bulk_rx, bnode);
 
 		sdr_rel_step(c->rel);
@@ -112,8 +100,8 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_list_del(&b->partial);
 	bulk_expected_not(b);
 	sdr_list_del(&b->remote.link);
-	b->conn->nwrites -= b->op == SDR_REC_WRITE;
-	sdr_qp_grant_end(b->conn->qp, &b->grant);
+	b->conn->bulk->rx.nwrites -= b->op == SDR_REC_WRITE;
+	sdr_qp_grant_end(b->conn->shape.qp, &b->grant);
 }
 
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
@@ -135,7 +123,7 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 	}
 	r->f.flags = SDR_REC_F_STATUS;
 	r->f.status = expected;
-	if (sdr_qp_keyed(c->qp)) {
+	if (sdr_qp_keyed(c->shape.qp)) {
 		r->f.flags |= SDR_REC_F_KEY;
 		r->f.va = b->grant.va;
 		r->f.rkey = b->grant.rkey;
@@ -152,7 +140,7 @@ static void parity_pass(struct sdr_bulk_rx *b, uint32_t msn)
 	if (b->grp) {
 		sdr_msn_skip(c, msn);
 	} else {
-		sdr_recv_skip(c->qp, msn);
+		sdr_recv_skip(c->shape.qp, msn);
 		sdr_msn_not_skipped(c, msn);
 	}
 	b->grp = NULL;
@@ -175,7 +163,7 @@ static int seg_bind(struct sdr_bulk_rx *b)
 		parity_pass(b, msn);
 		return 0;
 	}
-	s = sdr_slab_alloc(&c->rel->srx_pool);
+	s = sdr_slab_alloc(&c->rel->bulk->srx_pool);
 	if (!s)
 		return -ENOMEM;
 	if (m.coded) {
@@ -185,14 +173,14 @@ static int seg_bind(struct sdr_bulk_rx *b)
 			goto err_seg;
 	}
 	wr.addr = m.parity ? g->scratch : b->buf + m.off;
-	wr.length = m.parity ? (uint64_t)g->code.par_pkts * c->mtu : m.len;
+	wr.length = m.parity ? (uint64_t)g->code.par_pkts * c->shape.mtu : m.len;
 	s->bulk = b;
 	s->msn = msn;
 	s->parity = m.parity;
 	s->grp = m.parity || m.coded ? g : NULL;
 	sdr_list_init(&s->link);
 	sdr_list_init(&s->dirty);
-	ret = sdr_recv_post_at(c->qp, msn, &wr, s, &s->h);
+	ret = sdr_recv_post_at(c->shape.qp, msn, &wr, s, &s->h);
 	if (ret)
 		goto err_group;
 	if (m.parity)
@@ -208,7 +196,7 @@ err_group:
 	if (m.coded)
 		sdr_group_rx_free(c, g);
 err_seg:
-	sdr_slab_free(&c->rel->srx_pool, s);
+	sdr_slab_free(&c->rel->bulk->srx_pool, s);
 	return ret;
 }
 
@@ -225,7 +213,7 @@ static bool bulk_bind(struct sdr_bulk_rx *b)
 	if (ret && ret != -ENOMEM)
 		return false;
 	if (b->bound < b->plan.nmsgs) /* when the window has moved, or there is memory again */
-		sdr_list_add_tail(&b->partial, &c->partial);
+		sdr_list_add_tail(&b->partial, &c->bulk->rx.partial);
 	return true;
 }
 
@@ -236,14 +224,14 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 
 	/* The first must be one that we allowed, and is not over. */
 	if (sdr_bulk_rx_plan(c, f, len, &plan) ||
-	    f->msn - sdr_qp_recv_base(c->qp) >= sdr_qp_ids(c->qp))
+	    f->msn - sdr_qp_recv_base(c->shape.qp) >= sdr_qp_ids(c->shape.qp))
 		return false;
 	if (!sdr_msn_beyond(c, f->msn, plan.nmsgs))
 		return true;
 	/* Who has numbered more than the window waits for it with everything else. */
-	if (c->skip_lo != c->skip_hi)
+	if (c->bulk->rx.skip_lo != c->bulk->rx.skip_hi)
 		return false;
-	sdr_list_each(l, &c->partial) {
+	sdr_list_each(l, &c->bulk->rx.partial) {
 		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, partial);
 
 		sdr_rel_step(c->rel);
@@ -256,14 +244,16 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len,
 		     struct sdr_plan *plan)
 {
-	return sdr_plan_init(plan, len, c->seg_bytes, f->flags & SDR_REC_F_CODE ? &f->code : NULL);
+	return sdr_plan_init(plan, len, c->shape.seg_bytes,
+			     f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
 
 /* False: parity that we, or anybody, cannot decode. */
 static bool plan_taken(const struct sdr_conn *c, const struct sdr_plan *plan)
 {
-	return !plan->code.kind || (!sdr_qp_keyed(c->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
-				    !sdr_plan_check(plan, c->mtu, c->seg_bytes));
+	return !plan->code.kind ||
+	       (!sdr_qp_keyed(c->shape.qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
+		!sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes));
 }
 
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
@@ -285,7 +275,7 @@ void sdr_bulk_rx_more(struct sdr_conn *c)
 
 	sdr_msn_skip_on(c);
 	sdr_list_init(&todo);
-	sdr_list_move(&c->partial, &todo);
+	sdr_list_move(&c->bulk->rx.partial, &todo);
 	while ((l = sdr_list_pop(&todo))) {
 		sdr_rel_step(c->rel);
 		(void)bulk_bind(sdr_container(l, struct sdr_bulk_rx, partial));
@@ -319,7 +309,7 @@ static void seg_rx_free(struct sdr_seg_rx *s)
 			s->bulk->grp = NULL;
 		sdr_group_rx_free(c, g);
 	}
-	sdr_slab_free(&c->rel->srx_pool, s);
+	sdr_slab_free(&c->rel->bulk->srx_pool, s);
 }
 
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
@@ -336,7 +326,7 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 	if (b->has_msn && b->bound < b->plan.nmsgs)
 		sdr_msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
 	bulk_close(b);
-	sdr_slab_free(&c->rel->brx_pool, b);
+	sdr_slab_free(&c->rel->bulk->brx_pool, b);
 }
 
 static void bulk_complete(struct sdr_bulk_rx *b)
@@ -356,7 +346,7 @@ static void bulk_complete(struct sdr_bulk_rx *b)
 			.key = b->key,
 		};
 
-		if (rel->rma_events || b->has_data)
+		if (rel->msg->rma_events || b->has_data)
 			rel->cbs->done(rel->user, &e);
 	} else if (b->op == SDR_REC_READ_RSP) {
 		struct sdr_op *op = b->read;
@@ -371,7 +361,7 @@ static void bulk_complete(struct sdr_bulk_rx *b)
 	} else {
 		sdr_match_done(b);
 	}
-	sdr_slab_free(&rel->brx_pool, b);
+	sdr_slab_free(&rel->bulk->brx_pool, b);
 }
 
 /* All data of a segment are in place, dec packets of them out of parity. */
@@ -412,7 +402,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 
 	sdr_rel_now(c->rel);
 	sdr_conn_heard(c);
-	c->answered = true;
+	c->hs.answered = true;
 	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
 	if (dec || (!s->parity && st->got == st->npkts)) {
 		seg_complete(data, dec, dec_chunks);
@@ -422,8 +412,8 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	}
 	if (holes > s->rep_holes && c->rel->cfg.scheme != SDR_SCHEME_SR_RTO) {
 		sdr_report_now(c, s);
-		s->gap = c->lossy = true;
-	} else if (st->got - s->rep_got >= c->rel->dack_pkts) {
+		s->gap = c->rack.lossy = true;
+	} else if (st->got - s->rep_got >= c->rel->bulk->dack_pkts) {
 		sdr_report_now(c, s);
 	} else {
 		sdr_report_owed(c, s);
@@ -435,7 +425,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 {
-	struct sdr_rcv_handle *h = sdr_recv_find(c->qp, msn);
+	struct sdr_rcv_handle *h = sdr_recv_find(c->shape.qp, msn);
 
 	if (h) {
 		struct sdr_seg_rx *s = sdr_recv_state(h)->user;

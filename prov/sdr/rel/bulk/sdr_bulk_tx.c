@@ -26,13 +26,13 @@ bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len)
 	 * The first segment must be allowed; the others follow as the receiver finishes earlier
 	 * ones.
 	 */
-	return c->state == SDR_CONN_OPEN && sdr_seq_lt(c->tx_msn, c->tx_msn_limit);
+	return c->state == SDR_CONN_OPEN && sdr_seq_lt(c->bulk->tx.msn, c->credit.msn_limit);
 }
 
 int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base, const struct sdr_plan *plan)
 {
 	struct sdr_conn *c = op->conn;
-	struct sdr_bulk_tx *b = sdr_slab_alloc(&c->rel->btx_pool);
+	struct sdr_bulk_tx *b = sdr_slab_alloc(&c->rel->bulk->btx_pool);
 
 	if (!b)
 		return -ENOMEM;
@@ -41,12 +41,12 @@ int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base, const struct sdr_pla
 	b->base = base;
 	b->len = op->len;
 	b->plan = *plan;
-	b->msn = c->tx_msn;
-	c->tx_msn += plan->nmsgs;
+	b->msn = c->bulk->tx.msn;
+	c->bulk->tx.msn += plan->nmsgs;
 	op->btx = b;
 	sdr_list_init(&b->copy);
 	sdr_list_init(&b->segs);
-	sdr_list_add_tail(&b->link, &c->bulks);
+	sdr_list_add_tail(&b->link, &c->bulk->tx.bulks);
 	return 0;
 }
 
@@ -58,8 +58,8 @@ static void bulk_copy(struct sdr_bulk_tx *b)
 {
 	struct sdr_conn *c = b->conn;
 
-	if ((c->lossy || b->plan.code.kind) && sdr_list_empty(&b->copy))
-		sdr_list_add_tail(&b->copy, &c->copies);
+	if ((c->rack.lossy || b->plan.code.kind) && sdr_list_empty(&b->copy))
+		sdr_list_add_tail(&b->copy, &c->bulk->tx.copies);
 }
 
 void sdr_bulk_announced(struct sdr_bulk_tx *b)
@@ -74,7 +74,7 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer
 	 * repairs that while it goes on; a short one waits a little behind its record instead.
 	 */
-	if (c->reo_mult && (double)b->len * 1e9 < (double)c->cc.pacing_Bps * (double)rtt)
+	if (c->rack.reo_mult && (double)b->len * 1e9 < (double)c->cc.pacing_Bps * (double)rtt)
 		b->not_before = c->rel->now + rtt / 4;
 	sdr_conn_kick(c);
 }
@@ -100,7 +100,7 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 	b->op->btx = NULL;
 	sdr_list_del(&b->copy);
 	sdr_list_del(&b->link);
-	sdr_slab_free(&c->rel->btx_pool, b);
+	sdr_slab_free(&c->rel->bulk->btx_pool, b);
 }
 
 void sdr_bulk_tx_destroy(struct sdr_conn *c)
@@ -108,10 +108,10 @@ void sdr_bulk_tx_destroy(struct sdr_conn *c)
 	struct sdr_list *l;
 
 	/* The operations are gone already: only the log still names segments. */
-	while ((l = c->segs.next) != &c->segs)
+	while ((l = c->bulk->tx.segs.next) != &c->bulk->tx.segs)
 		sdr_seg_tx_release(c, sdr_container(l, struct sdr_seg_tx, link));
-	for (; c->tl_head != c->tl_tail; c->tl_head++) {
-		struct sdr_txent *e = &c->tlog[c->tl_head & (c->tl_cap - 1)];
+	for (; c->bulk->tx.head != c->bulk->tx.tail; c->bulk->tx.head++) {
+		struct sdr_txent *e = &c->bulk->tx.log[c->bulk->tx.head & (c->bulk->tx.cap - 1)];
 
 		if (e->seg && --e->seg->nlog == 0 && !e->seg->bulk)
 			sdr_seg_tx_drop(c->rel, e->seg);
@@ -122,21 +122,21 @@ void sdr_bulk_tx_destroy(struct sdr_conn *c)
 
 static bool tlog_room(struct sdr_conn *c)
 {
-	uint32_t cap = c->tl_cap ? c->tl_cap * 2 : SDR_TX_LOG_MIN;
+	uint32_t cap = c->bulk->tx.cap ? c->bulk->tx.cap * 2 : SDR_TX_LOG_MIN;
 	struct sdr_txent *n;
 
-	if (c->tl_tail - c->tl_head < c->tl_cap)
+	if (c->bulk->tx.tail - c->bulk->tx.head < c->bulk->tx.cap)
 		return true;
 	if (cap > SDR_TX_LOG_MAX)
 		return false;
 	n = malloc(cap * sizeof(*n));
 	if (!n)
 		return false;
-	for (uint32_t i = c->tl_head; i != c->tl_tail; i++)
-		n[i & (cap - 1)] = c->tlog[i & (c->tl_cap - 1)];
-	free(c->tlog);
-	c->tlog = n;
-	c->tl_cap = cap;
+	for (uint32_t i = c->bulk->tx.head; i != c->bulk->tx.tail; i++)
+		n[i & (cap - 1)] = c->bulk->tx.log[i & (c->bulk->tx.cap - 1)];
+	free(c->bulk->tx.log);
+	c->bulk->tx.log = n;
+	c->bulk->tx.cap = cap;
 	return true;
 }
 
@@ -144,20 +144,20 @@ static bool bulk_next_ready(const struct sdr_conn *c)
 {
 	const struct sdr_bulk_tx *b;
 
-	if (sdr_list_empty(&c->bulks))
+	if (sdr_list_empty(&c->bulk->tx.bulks))
 		return false;
-	b = sdr_container(c->bulks.next, struct sdr_bulk_tx, link);
-	return b->announced && b->not_before <= c->rel->now && !c->parity_wait &&
-	       sdr_seq_lt(b->msn + b->opened, c->tx_msn_limit);
+	b = sdr_container(c->bulk->tx.bulks.next, struct sdr_bulk_tx, link);
+	return b->announced && b->not_before <= c->rel->now && !c->bulk->tx.parity_wait &&
+	       sdr_seq_lt(b->msn + b->opened, c->credit.msn_limit);
 }
 
 uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c)
 {
 	const struct sdr_bulk_tx *b;
 
-	if (sdr_list_empty(&c->bulks))
+	if (sdr_list_empty(&c->bulk->tx.bulks))
 		return UINT64_MAX;
-	b = sdr_container(c->bulks.next, struct sdr_bulk_tx, link);
+	b = sdr_container(c->bulk->tx.bulks.next, struct sdr_bulk_tx, link);
 	return b->announced && b->not_before > c->rel->now ? b->not_before : UINT64_MAX;
 }
 
@@ -169,20 +169,20 @@ static struct sdr_seg_tx *seg_fresh(const struct sdr_conn *c)
 {
 	struct sdr_seg_tx *s;
 
-	if (sdr_list_empty(&c->segs))
+	if (sdr_list_empty(&c->bulk->tx.segs))
 		return NULL;
-	s = sdr_container(c->segs.prev, struct sdr_seg_tx, link);
+	s = sdr_container(c->bulk->tx.segs.prev, struct sdr_seg_tx, link);
 	return s->next < s->goal ? s : NULL;
 }
 
 bool sdr_bulk_tx_work(const struct sdr_conn *c)
 {
-	return !sdr_list_empty(&c->lost_segs) || seg_fresh(c) || bulk_next_ready(c);
+	return !sdr_list_empty(&c->bulk->tx.lost_segs) || seg_fresh(c) || bulk_next_ready(c);
 }
 
 bool sdr_bulk_tx_window(const struct sdr_conn *c)
 {
-	return !c->inflight || c->inflight + c->mtu <= c->cc.cwnd;
+	return !c->inflight || c->inflight + c->shape.mtu <= c->cc.cwnd;
 }
 
 /* Sends [first, first + n) at most; returns the packets taken, 0 when the engine is full. */
@@ -190,7 +190,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 			     bool again)
 {
 	struct sdr_rel *rel = c->rel;
-	uint32_t run = first / c->run_pkts, end_run = (run + 1) * c->run_pkts, took;
+	uint32_t run = first / c->shape.run_pkts, end_run = (run + 1) * c->shape.run_pkts, took;
 	struct sdr_txent *e;
 	uint64_t bytes;
 
@@ -201,18 +201,18 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	took = sdr_send_packets(s->h, s->base, first, n);
 	if (!took)
 		return 0;
-	bytes = (uint64_t)took * c->mtu;
-	e = &c->tlog[c->tl_tail & (c->tl_cap - 1)];
+	bytes = (uint64_t)took * c->shape.mtu;
+	e = &c->bulk->tx.log[c->bulk->tx.tail & (c->bulk->tx.cap - 1)];
 	*e = (struct sdr_txent){
-		.seg = s, .first = first, .n = took, .txc = ++c->txc, .tx_ns = rel->now
+		.seg = s, .first = first, .n = took, .seq = ++c->tx.seq, .tx_ns = rel->now
 	};
-	s->run_log[run] = c->tl_tail++;
+	s->run_log[run] = c->bulk->tx.tail++;
 	s->nlog++;
 	/* Parts of a run sent one after the other count as one transmission. */
-	if (again || first == run * c->run_pkts)
+	if (again || first == run * c->shape.run_pkts)
 		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
-	if (!c->pl_live && !c->inflight)
-		c->last_news = rel->now;
+	if (!c->tx.live && !c->inflight)
+		c->pto.news_ns = rel->now;
 	sdr_cc_sent(&c->cc, rel->now, bytes, c->inflight, &e->snap);
 	/* A provisioned rate counts what is on the wire; a measured one counts what it measured. */
 	sdr_pacer_sent(&c->pacer,
@@ -221,7 +221,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	c->inflight += bytes;
 	c->st.pkts_tx += took;
 	c->st.bytes_tx += bytes;
-	c->est_sent += took;
+	c->est.sent += took;
 	rel->work++;
 	sdr_conn_sent(c);
 	return took;
@@ -231,7 +231,7 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 {
 	uint32_t first = sdr_bitmap_next_one(s->again, s->again_hint, s->npkts);
 	uint32_t n = sdr_bitmap_next_zero(s->again, first, s->npkts) - first, took, twice;
-	uint32_t end_run = (first / c->run_pkts + 1) * c->run_pkts;
+	uint32_t end_run = (first / c->shape.run_pkts + 1) * c->shape.run_pkts;
 
 	n = n < max ? n : max;
 	n = n < end_run - first ? n : end_run - first;
@@ -250,8 +250,8 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 		sdr_bitmap_set_range(s->chunk_rtx, first, first + took);
 		c->st.repair_tx += took;
 	} else {
-		sdr_bitmap_set_range(s->chunk_rtx, first / c->chunk_pkts,
-				     (first + took - 1) / c->chunk_pkts + 1);
+		sdr_bitmap_set_range(s->chunk_rtx, first / c->shape.chunk_pkts,
+				     (first + took - 1) / c->shape.chunk_pkts + 1);
 	}
 	if (first + took > s->high)
 		s->high = first + took;
@@ -291,10 +291,11 @@ static struct sdr_seg_tx *seg_pick(struct sdr_conn *c)
 {
 	struct sdr_seg_tx *fresh = seg_fresh(c);
 
-	if (!sdr_list_empty(&c->lost_segs))
-		return sdr_container(c->lost_segs.next, struct sdr_seg_tx, lost_link);
+	if (!sdr_list_empty(&c->bulk->tx.lost_segs))
+		return sdr_container(c->bulk->tx.lost_segs.next, struct sdr_seg_tx, lost_link);
 	while (!fresh && bulk_next_ready(c)) {
-		fresh = sdr_seg_tx_open(c, sdr_container(c->bulks.next, struct sdr_bulk_tx, link));
+		fresh = sdr_seg_tx_open(
+			c, sdr_container(c->bulk->tx.bulks.next, struct sdr_bulk_tx, link));
 		if (!fresh)
 			return NULL;
 		if (!fresh->goal)
@@ -307,7 +308,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 {
 	struct sdr_seg_tx *s;
 
-	if (c->state != SDR_CONN_OPEN || !c->proven)
+	if (c->state != SDR_CONN_OPEN || !c->hs.proven)
 		return true;
 	while ((s = seg_pick(c))) {
 		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;
@@ -322,13 +323,14 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 			return true;
 		}
 		room = pace < room ? pace : room;
-		max = (uint32_t)((room < budget ? room : budget) / c->mtu);
+		max = (uint32_t)((room < budget ? room : budget) / c->shape.mtu);
 		if (!(s->nagain ? seg_send_again(c, s, max ? max : 1, &sent)
 				: seg_send_new(c, s, max ? max : 1, &sent)))
 			return false;
-		budget -= (uint64_t)sent * c->mtu < budget ? (uint64_t)sent * c->mtu : budget;
+		budget -= (uint64_t)sent * c->shape.mtu < budget ? (uint64_t)sent * c->shape.mtu
+								 : budget;
 	}
-	if (sdr_list_empty(&c->msg_q))
+	if (sdr_list_empty(&c->rec.ordered))
 		sdr_cc_app_limited(&c->cc, c->inflight);
 	return true;
 }

@@ -20,25 +20,27 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan 
 				      const struct sdr_plan_msg *m)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_group_rx *g = sdr_slab_alloc(&rel->grx_pool);
+	struct sdr_group_rx *g = sdr_slab_alloc(&rel->bulk->grx_pool);
 
 	if (!g)
 		return NULL;
-	if (sdr_plan_geometry(plan, m, c->mtu, c->seg_bytes, &g->code)) {
-		sdr_slab_free(&rel->grx_pool, g);
+	if (sdr_plan_geometry(plan, m, c->shape.mtu, c->shape.seg_bytes, &g->code)) {
+		sdr_slab_free(&rel->bulk->grx_pool, g);
 		return NULL;
 	}
 	g->witness = UINT32_MAX;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
 	if (g->fec || rel->info.no_bytes)
-		g->scratch = sdr_scratch_get(&rel->scratch, (uint64_t)g->code.par_pkts * c->mtu);
+		g->scratch = sdr_scratch_get(&rel->bulk->scratch,
+					     (uint64_t)g->code.par_pkts * c->shape.mtu);
 	return g;
 }
 
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g)
 {
-	sdr_scratch_put(&c->rel->scratch, g->scratch, (uint64_t)g->code.par_pkts * c->mtu);
-	sdr_slab_free(&c->rel->grx_pool, g);
+	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
+			(uint64_t)g->code.par_pkts * c->shape.mtu);
+	sdr_slab_free(&c->rel->bulk->grx_pool, g);
 }
 
 /* Chunks of the bitmap with packets that did not come. */
@@ -49,14 +51,14 @@ static uint32_t chunks_holed(const struct sdr_conn *c, const struct sdr_rcv_stat
 	for (uint32_t p = sdr_bitmap_next_zero(st->pkt_bits, 0, st->npkts); p < st->npkts;
 	     p = sdr_bitmap_next_zero(st->pkt_bits, p, st->npkts)) {
 		n++;
-		p = (p / c->chunk_pkts + 1) * c->chunk_pkts;
+		p = (p / c->shape.chunk_pkts + 1) * c->shape.chunk_pkts;
 	}
 	return n;
 }
 
 uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *chunks)
 {
-	struct sdr_code_work *w = &c->rel->code_work;
+	struct sdr_code_work *w = &c->rel->bulk->code_work;
 	const struct sdr_rcv_state *d, *p;
 	int ret;
 

@@ -102,24 +102,24 @@ struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan 
 				      const struct sdr_plan_msg *m)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_group_tx *g = sdr_slab_alloc(&rel->gtx_pool);
+	struct sdr_group_tx *g = sdr_slab_alloc(&rel->bulk->gtx_pool);
 	uint64_t bytes;
 
 	if (!g)
 		return NULL;
 	sdr_list_init(&g->judge);
-	if (sdr_plan_geometry(plan, m, c->mtu, c->seg_bytes, &g->code))
+	if (sdr_plan_geometry(plan, m, c->shape.mtu, c->shape.seg_bytes, &g->code))
 		goto err;
-	bytes = (uint64_t)g->code.par_pkts * c->mtu;
+	bytes = (uint64_t)g->code.par_pkts * c->shape.mtu;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
 	if (g->fec || rel->info.no_bytes)
-		g->scratch = sdr_scratch_get(&rel->scratch, bytes);
-	if (!g->scratch && c->ngroups)
+		g->scratch = sdr_scratch_get(&rel->bulk->scratch, bytes);
+	if (!g->scratch && c->bulk->tx.ngroups)
 		goto err;
-	c->ngroups += g->scratch != NULL;
+	c->bulk->tx.ngroups += g->scratch != NULL;
 	return g;
 err:
-	sdr_slab_free(&rel->gtx_pool, g);
+	sdr_slab_free(&rel->bulk->gtx_pool, g);
 	return NULL;
 }
 
@@ -134,15 +134,16 @@ void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_se
 		g->parity = NULL;
 	sdr_list_del(&g->judge);
 	if (g->asked)
-		c->nasked--;
+		c->bulk->tx.nasked--;
 	g->asked = false;
 	if (g->data || g->parity)
 		return;
 	if (g->scratch)
-		c->ngroups--;
-	sdr_scratch_put(&c->rel->scratch, g->scratch, (uint64_t)g->code.par_pkts * c->mtu);
-	sdr_slab_free(&c->rel->gtx_pool, g);
-	c->parity_wait = false;
+		c->bulk->tx.ngroups--;
+	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
+			(uint64_t)g->code.par_pkts * c->shape.mtu);
+	sdr_slab_free(&c->rel->bulk->gtx_pool, g);
+	c->bulk->tx.parity_wait = false;
 	sdr_conn_kick(c);
 }
 
@@ -156,7 +157,7 @@ void sdr_group_tx_touch(struct sdr_seg_tx *s)
 	struct sdr_group_tx *g = s->grp;
 
 	if (sdr_list_empty(&g->judge) && seg_settled(g->data) && seg_settled(g->parity))
-		sdr_list_add_tail(&g->judge, &s->bulk->conn->judge);
+		sdr_list_add_tail(&g->judge, &s->bulk->conn->bulk->tx.judge);
 }
 
 /* ---- what is missing goes again -------------------------------------------------------------- */
@@ -215,7 +216,7 @@ static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g,
 			    const struct sdr_choice_loss *loss, uint32_t cw, uint32_t deficit)
 {
 	struct sdr_rel *rel = c->rel;
-	uint32_t want = sdr_choice_repair(rel->choices, loss, deficit, SDR_CHOICE_REPAIR_EPS),
+	uint32_t want = sdr_choice_repair(rel->bulk->choices, loss, deficit, SDR_CHOICE_REPAIR_EPS),
 		 got = 0;
 	uint32_t free_rows = 0;
 
@@ -245,7 +246,7 @@ static void group_ask(struct sdr_conn *c, struct sdr_group_tx *g)
 {
 	g->asks++;
 	if (!g->asked)
-		c->nasked++;
+		c->bulk->tx.nasked++;
 	g->asked = true;
 	sdr_seg_tx_end_due(g->data);
 	sdr_conn_kick(c);
@@ -253,7 +254,7 @@ static void group_ask(struct sdr_conn *c, struct sdr_group_tx *g)
 
 static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 {
-	struct sdr_code_work *w = &c->rel->code_work;
+	struct sdr_code_work *w = &c->rel->bulk->code_work;
 	bool all = g->asks >= SDR_GROUP_ASKS_MAX;
 	int lacking = sdr_code_count(&g->code, w, g->data->acked, g->parity->acked);
 
@@ -282,7 +283,7 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 		group_ask(c, g);
 	} else if (g->asked) {
 		g->asked = false;
-		c->nasked--;
+		c->bulk->tx.nasked--;
 	}
 }
 
@@ -290,7 +291,7 @@ void sdr_group_tx_judge(struct sdr_conn *c)
 {
 	struct sdr_list *l;
 
-	while ((l = sdr_list_pop(&c->judge))) {
+	while ((l = sdr_list_pop(&c->bulk->tx.judge))) {
 		struct sdr_group_tx *g = sdr_container(l, struct sdr_group_tx, judge);
 
 		if (seg_settled(g->data) && seg_settled(g->parity))

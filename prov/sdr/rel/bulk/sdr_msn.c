@@ -10,40 +10,35 @@
  */
 #include "rel/sdr_rel_priv.h"
 
-uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
-{
-	return sdr_qp_recv_base(c->qp) + sdr_qp_ids(c->qp);
-}
-
 /*
  * A refused message counts as completed for the table, but its END must not be answered "complete".
  */
 void sdr_msn_skip(struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+	uint32_t id = msn & (sdr_qp_ids(c->shape.qp) - 1);
 
 	sdr_rel_step(c->rel);
-	sdr_recv_skip(c->qp, msn);
-	sdr_bitmap_set(c->skipped, id);
+	sdr_recv_skip(c->shape.qp, msn);
+	sdr_bitmap_set(c->bulk->rx.skipped, id);
 }
 
 bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+	uint32_t id = msn & (sdr_qp_ids(c->shape.qp) - 1);
 
-	return sdr_recv_is_done(c->qp, msn) && !sdr_bitmap_test(c->skipped, id);
+	return sdr_recv_is_done(c->shape.qp, msn) && !sdr_bitmap_test(c->bulk->rx.skipped, id);
 }
 
 /* Voids what the window reaches of [lo, hi); returns where it stopped. */
 static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
-	uint32_t ids = sdr_qp_ids(c->qp), at = sdr_recv_skip_range(c->qp, lo, hi),
+	uint32_t ids = sdr_qp_ids(c->shape.qp), at = sdr_recv_skip_range(c->shape.qp, lo, hi),
 		 id = lo & (ids - 1);
 	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
 
 	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
-	sdr_bitmap_set_range(c->skipped, id, id + first);
-	sdr_bitmap_set_range(c->skipped, 0, n - first);
+	sdr_bitmap_set_range(c->bulk->rx.skipped, id, id + first);
+	sdr_bitmap_set_range(c->bulk->rx.skipped, 0, n - first);
 	return at;
 }
 
@@ -56,25 +51,26 @@ void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 	lo = msn_skip_some(c, lo, hi);
 	if (lo == hi)
 		return;
-	if (c->skip_lo != c->skip_hi) { /* no honest peer's: its window stands still */
+	if (c->bulk->rx.skip_lo !=
+	    c->bulk->rx.skip_hi) { /* no honest peer's: its window stands still */
 		c->st.pkts_bad++;
 		return;
 	}
-	c->skip_lo = lo;
-	c->skip_hi = hi;
+	c->bulk->rx.skip_lo = lo;
+	c->bulk->rx.skip_hi = hi;
 }
 
 void sdr_msn_skip_on(struct sdr_conn *c)
 {
-	if (c->skip_lo != c->skip_hi)
-		c->skip_lo = msn_skip_some(c, c->skip_lo, c->skip_hi);
+	if (c->bulk->rx.skip_lo != c->bulk->rx.skip_hi)
+		c->bulk->rx.skip_lo = msn_skip_some(c, c->bulk->rx.skip_lo, c->bulk->rx.skip_hi);
 }
 
 void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t id = msn & (sdr_qp_ids(c->qp) - 1);
+	uint32_t id = msn & (sdr_qp_ids(c->shape.qp) - 1);
 
-	sdr_bitmap_clear(c->skipped, id);
+	sdr_bitmap_clear(c->bulk->rx.skipped, id);
 }
 
 bool sdr_msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n)

@@ -27,7 +27,7 @@ _Static_assert(SDR_CHOICE_SEG == SDR_REL_SEG_MAX, "the model cuts transfers as w
  */
 static uint64_t policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m)
 {
-	uint64_t max = c->seg_bytes, room = c->rel->scratch.limit / 4, seg;
+	uint64_t max = c->shape.seg_bytes, room = c->rel->bulk->scratch.limit / 4, seg;
 
 	if (room < max)
 		max = room;
@@ -51,16 +51,17 @@ static uint64_t policy_even(uint64_t len, uint64_t seg, uint64_t unit)
 static int policy_fixed(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
-	uint64_t chunk = (uint64_t)c->chunk_pkts * c->mtu, max = c->seg_bytes / cfg->ec_m;
+	uint64_t chunk = (uint64_t)c->shape.chunk_pkts * c->shape.mtu,
+		 max = c->shape.seg_bytes / cfg->ec_m;
 	struct sdr_frame_code code = { .kind = cfg->ec_code, .k = cfg->ec_k, .m = cfg->ec_m };
 
 	/* The parity of one submessage fits a message. */
-	max = (max < SDR_REL_EC_CHUNK ? max : SDR_REL_EC_CHUNK) / c->mtu * c->mtu;
+	max = (max < SDR_REL_EC_CHUNK ? max : SDR_REL_EC_CHUNK) / c->shape.mtu * c->shape.mtu;
 	chunk = chunk < max ? chunk : max;
 	if (!chunk)
-		chunk = c->mtu;
-	if (!(c->codes >> code.kind & 1) || (uint32_t)code.k + code.m > c->code_syms ||
-	    chunk > c->code_chunk)
+		chunk = c->shape.mtu;
+	if (!(c->codes.kinds >> code.kind & 1) || (uint32_t)code.k + code.m > c->codes.syms ||
+	    chunk > c->codes.chunk)
 		return SDR_REL_ERR_CODE;
 	code.chunk = (uint32_t)chunk;
 	code.seg = (uint32_t)policy_seg(c, chunk, code.k, code.m);
@@ -69,19 +70,19 @@ static int policy_fixed(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	if (cfg->ec_chunk_decode)
 		code.flags |= SDR_CODE_F_CHUNK;
 	if (sdr_plan_init(plan, len, 0, &code)) /* too many segments: the parity buffers are tiny */
-		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO
-								    : SDR_REL_OK;
-	if (sdr_plan_check(plan, c->mtu, c->seg_bytes))
+		return sdr_plan_init(plan, len, c->shape.seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+									  : SDR_REL_OK;
+	if (sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes))
 		return SDR_REL_ERR_CODE;
-	c->choice = (struct sdr_choice){ .why = SDR_CHOICE_PARITY, .k = code.k, .m = code.m };
-	c->cover_ppm = 1000000;
+	c->bulk->choice = (struct sdr_choice){ .why = SDR_CHOICE_PARITY, .k = code.k, .m = code.m };
+	c->bulk->cover_ppm = 1000000;
 	return SDR_REL_OK;
 }
 
 static void policy_note(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
-	const struct sdr_choice *o = &c->choice;
+	const struct sdr_choice *o = &c->bulk->choice;
 	uint32_t key = 1 + (uint32_t)o->why + 8u * o->m;
 	char text[256];
 
@@ -94,7 +95,7 @@ static void policy_note(struct sdr_conn *c)
 		text, sizeof(text),
 		"%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, "
 		"rtt %.2f ms, chance of another round trip %.1g",
-		sdr_choice_text(o->why), o->k, o->m, (double)c->cover_ppm / 1e4,
+		sdr_choice_text(o->why), o->k, o->m, (double)c->bulk->cover_ppm / 1e4,
 		sdr_loss_mean(&c->peer->loss), sdr_loss_upper(&c->peer->loss),
 		sdr_loss_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6, o->fail);
 	rel->cbs->note(rel->user, c->peer, text);
@@ -108,37 +109,40 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 		.far_only = cfg->scheme == SDR_SCHEME_AUTO,
 		.objective = cfg->objective,
 		.max_overhead = cfg->max_overhead,
-		.npkts = (len + c->mtu - 1) / c->mtu,
-		.seg_pkts = c->seg_bytes / c->mtu,
+		.npkts = (len + c->shape.mtu - 1) / c->shape.mtu,
+		.seg_pkts = c->shape.seg_bytes / c->shape.mtu,
 		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt)
 								    : c->rtt.srtt,
-		.pkts_ns = (double)c->cc.pacing_Bps / (1e9 * (double)(c->mtu + SDR_WIRE_OVERHEAD)),
+		.pkts_ns = (double)c->cc.pacing_Bps /
+			   (1e9 * (double)(c->shape.mtu + SDR_WIRE_OVERHEAD)),
 		.loss = &loss,
 	};
 	struct sdr_frame_code code = {
 		.kind = SDR_CODE_MDS,
 		.flags = SDR_CODE_F_INTERLEAVE,
-		.chunk = c->mtu,
+		.chunk = c->shape.mtu,
 	};
 	uint64_t cover;
 
 	sdr_loss_known(&c->peer->loss, &loss);
-	sdr_choose(c->rel->choices, &in, &c->choice);
-	cover = c->choice.m ? c->choice.cover * c->mtu : 0;
+	sdr_choose(c->rel->bulk->choices, &in, &c->bulk->choice);
+	cover = c->bulk->choice.m ? c->bulk->choice.cover * c->shape.mtu : 0;
 	if (cover > len)
 		cover = len;
-	c->cover_ppm = (uint64_t)((double)cover * 1e6 / (double)len);
+	c->bulk->cover_ppm = (uint64_t)((double)cover * 1e6 / (double)len);
 	policy_note(c);
-	if (!cover || !(c->codes >> SDR_CODE_MDS & 1) ||
-	    (uint32_t)c->choice.k + c->choice.m > c->code_syms || c->mtu > c->code_chunk) {
-		c->choice.m = 0;
-		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO
-								    : SDR_REL_OK;
+	if (!cover || !(c->codes.kinds >> SDR_CODE_MDS & 1) ||
+	    (uint32_t)c->bulk->choice.k + c->bulk->choice.m > c->codes.syms ||
+	    c->shape.mtu > c->codes.chunk) {
+		c->bulk->choice.m = 0;
+		return sdr_plan_init(plan, len, c->shape.seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+									  : SDR_REL_OK;
 	}
-	code.k = c->choice.k;
-	code.m = c->choice.m;
-	code.seg = (uint32_t)policy_even(len, policy_seg(c, c->mtu, code.k, code.m), c->mtu);
-	code.from = (len - cover) / c->mtu * c->mtu;
+	code.k = c->bulk->choice.k;
+	code.m = c->bulk->choice.m;
+	code.seg = (uint32_t)policy_even(len, policy_seg(c, c->shape.mtu, code.k, code.m),
+					 c->shape.mtu);
+	code.from = (len - cover) / c->shape.mtu * c->shape.mtu;
 	if (cover > code.seg)
 		code.from = code.from / code.seg * code.seg;
 	else if (code.from % code.seg && code.from / code.seg < (len - 1) / code.seg)
@@ -146,11 +150,12 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 			/* a little less than asked for: the last segment alone */
 			(len - 1) / code.seg * code.seg;
 	if (sdr_plan_init(plan, len, 0, &code)) {
-		c->choice.m = 0;
-		return sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO
-								    : SDR_REL_OK;
+		c->bulk->choice.m = 0;
+		return sdr_plan_init(plan, len, c->shape.seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+									  : SDR_REL_OK;
 	}
-	return sdr_plan_check(plan, c->mtu, c->seg_bytes) ? SDR_REL_ERR_CODE : SDR_REL_OK;
+	return sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes) ? SDR_REL_ERR_CODE
+								      : SDR_REL_OK;
 }
 
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
@@ -159,16 +164,17 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	bool fixed = scheme == SDR_SCHEME_EC || scheme == SDR_SCHEME_EC_SR;
 	int err;
 
-	if (!c->codes || (!fixed && scheme != SDR_SCHEME_HYBRID && scheme != SDR_SCHEME_AUTO))
-		err = sdr_plan_init(plan, len, c->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+	if (!c->codes.kinds || (!fixed && scheme != SDR_SCHEME_HYBRID && scheme != SDR_SCHEME_AUTO))
+		err = sdr_plan_init(plan, len, c->shape.seg_bytes, NULL) ? SDR_REL_ERR_PROTO
+									 : SDR_REL_OK;
 	else
 		err = fixed ? policy_fixed(c, len, plan) : policy_chosen(c, len, plan);
 	if (err)
 		return err;
 	/* Parity that the peer does not take was no decision of ours. */
-	c->chosen = c->codes &&
-		    (fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO) &&
-		    (plan->code.kind || c->choice.why != SDR_CHOICE_PARITY);
+	c->bulk->chosen = c->codes.kinds &&
+			  (fixed || scheme == SDR_SCHEME_HYBRID || scheme == SDR_SCHEME_AUTO) &&
+			  (plan->code.kind || c->bulk->choice.why != SDR_CHOICE_PARITY);
 	c->st.choice_parity += plan->code.kind != 0;
 	c->st.choice_sr += plan->code.kind == 0;
 	return SDR_REL_OK;
@@ -198,7 +204,8 @@ const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code 
 			break;
 		}
 	}
-	if (!rel->fecs[rows] && sdr_fec_create(SDR_FEC_SYMS_MAX - rows, rows, &rel->fecs[rows]))
+	if (!rel->bulk->fecs[rows] &&
+	    sdr_fec_create(SDR_FEC_SYMS_MAX - rows, rows, &rel->bulk->fecs[rows]))
 		return NULL;
-	return rel->fecs[rows];
+	return rel->bulk->fecs[rows];
 }

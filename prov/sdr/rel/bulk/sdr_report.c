@@ -6,7 +6,7 @@
  *
  * When a report (DACK) is owed:
  *   at once        the segment is complete; a gap appeared that was not reported yet; the sender
- *                  asked (END); rel->dack_pkts packets arrived since the last report
+ *                  asked (END); rel->bulk->dack_pkts packets arrived since the last report
  *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
  *   unreported packet
  * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's
@@ -54,7 +54,7 @@ static uint64_t report_delay(const struct sdr_conn *c)
 
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e)
 {
-	comp_push(&c->comp[0], e);
+	comp_push(&c->bulk->rx.comp[0], e);
 }
 
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s)
@@ -63,31 +63,33 @@ void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s)
 
 	if (!sdr_list_empty(&s->dirty))
 		return;
-	if (sdr_list_empty(&c->dirty) || due < c->report_at)
-		c->report_at = due;
-	sdr_list_add_tail(&s->dirty, &c->dirty);
+	if (sdr_list_empty(&c->bulk->rx.dirty) || due < c->bulk->rx.report_at)
+		c->bulk->rx.report_at = due;
+	sdr_list_add_tail(&s->dirty, &c->bulk->rx.dirty);
 }
 
 void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s)
 {
 	sdr_report_owed(c, s);
-	c->report_at = 0;
+	c->bulk->rx.report_at = 0;
 }
 
 bool sdr_report_due(const struct sdr_conn *c, uint64_t now)
 {
-	const struct sdr_complete *again = comp_next(&c->comp[1]);
+	const struct sdr_complete *again = comp_next(&c->bulk->rx.comp[1]);
 
-	return comp_next(&c->comp[0]) || (again && again->at <= now) ||
-	       (c->report_at <= now && !sdr_list_empty(&c->dirty));
+	return comp_next(&c->bulk->rx.comp[0]) || (again && again->at <= now) ||
+	       (c->bulk->rx.report_at <= now && !sdr_list_empty(&c->bulk->rx.dirty));
 }
 
 uint64_t sdr_report_deadline(const struct sdr_conn *c)
 {
-	const struct sdr_complete *again = comp_next(&c->comp[1]);
+	const struct sdr_complete *again = comp_next(&c->bulk->rx.comp[1]);
 	uint64_t d = again ? again->at : UINT64_MAX;
 
-	return c->report_at < d && !sdr_list_empty(&c->dirty) ? c->report_at : d;
+	return c->bulk->rx.report_at < d && !sdr_list_empty(&c->bulk->rx.dirty)
+		       ? c->bulk->rx.report_at
+		       : d;
 }
 
 /*
@@ -96,7 +98,7 @@ uint64_t sdr_report_deadline(const struct sdr_conn *c)
  */
 static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t room, bool *more)
 {
-	struct sdr_comp_ring *r = &c->comp[again];
+	struct sdr_comp_ring *r = &c->bulk->rx.comp[again];
 	const struct sdr_complete *e;
 	size_t n = 0;
 
@@ -120,8 +122,8 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 		n += k;
 		r->head++;
 		c->st.ack_tx++;
-		if (!again && c->lossy)
-			comp_push(&c->comp[1],
+		if (!again && c->rack.lossy)
+			comp_push(&c->bulk->rx.comp[1],
 				  &(struct sdr_complete){ f.msn, f.echo, e->last_ns,
 							  c->rel->now + report_delay(c), f.dec_pkts,
 							  f.dec_chunks });
@@ -137,7 +139,7 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 	*more = false;
 	n = put_complete(c, 0, p, room, more);
 	n += put_complete(c, 1, p + n, room - n, more);
-	sdr_list_each_safe(l, tmp, &c->dirty) {
+	sdr_list_each_safe(l, tmp, &c->bulk->rx.dirty) {
 		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, dirty);
 		const struct sdr_rcv_state *st = sdr_recv_state(s->h);
 		struct sdr_frame_dack f = {
@@ -180,6 +182,6 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		sdr_list_del(&s->dirty);
 	}
 	if (*more)
-		c->report_at = 0;
+		c->bulk->rx.report_at = 0;
 	return n;
 }

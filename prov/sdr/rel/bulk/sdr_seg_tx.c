@@ -33,9 +33,9 @@ static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
 		k++;
 	cap = 1u << k;
 	words = sdr_bitmap_words(cap);
-	s = rel->seg_free[k];
+	s = rel->bulk->seg_free[k];
 	if (s)
-		rel->seg_free[k] = *(void **)s;
+		rel->bulk->seg_free[k] = *(void **)s;
 	else
 		s = malloc(sizeof(*s) + 4 * words * 8 + cap * 5);
 	if (!s)
@@ -61,21 +61,21 @@ void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s)
 {
 	uint32_t k = s->klass;
 
-	*(void **)s = rel->seg_free[k];
-	rel->seg_free[k] = s;
+	*(void **)s = rel->bulk->seg_free[k];
+	rel->bulk->seg_free[k] = s;
 }
 
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 {
-	c->inflight -= (uint64_t)s->inflight * c->mtu;
+	c->inflight -= (uint64_t)s->inflight * c->shape.mtu;
 	s->inflight = 0;
 	s->bulk = NULL;
 	s->nlost = s->nagain = 0;
 	if (s->grp)
 		sdr_group_tx_drop(c, s->grp, s);
 	s->grp = NULL;
-	if (c->seg_ring[s->msn & (c->sr_cap - 1)] == s)
-		c->seg_ring[s->msn & (c->sr_cap - 1)] = NULL;
+	if (c->bulk->tx.ring[s->msn & (c->bulk->tx.ring_cap - 1)] == s)
+		c->bulk->tx.ring[s->msn & (c->bulk->tx.ring_cap - 1)] = NULL;
 	if (s->h)
 		sdr_send_release(s->h);
 	s->h = NULL;
@@ -89,7 +89,8 @@ void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 
 struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
 {
-	struct sdr_seg_tx *s = c->sr_cap ? c->seg_ring[msn & (c->sr_cap - 1)] : NULL;
+	struct sdr_seg_tx *s =
+		c->bulk->tx.ring_cap ? c->bulk->tx.ring[msn & (c->bulk->tx.ring_cap - 1)] : NULL;
 
 	return s && s->msn == msn ? s : NULL;
 }
@@ -97,7 +98,7 @@ struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
 static void seg_end_due(struct sdr_seg_tx *s)
 {
 	if (sdr_list_empty(&s->end_link))
-		sdr_list_add_tail(&s->end_link, &s->bulk->conn->ends);
+		sdr_list_add_tail(&s->end_link, &s->bulk->conn->bulk->tx.ends);
 }
 
 void sdr_seg_tx_end_due(struct sdr_seg_tx *s)
@@ -133,18 +134,18 @@ void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 	if (lo < s->again_hint)
 		s->again_hint = lo;
 	if (n && sdr_list_empty(&s->lost_link))
-		sdr_list_add_tail(&s->lost_link, &c->lost_segs);
+		sdr_list_add_tail(&s->lost_link, &c->bulk->tx.lost_segs);
 	sdr_conn_kick(c);
 }
 
 /* Room for message msn beside those that are open. */
 static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t cap = c->sr_cap ? c->sr_cap : SEG_RING_MIN;
+	uint32_t cap = c->bulk->tx.ring_cap ? c->bulk->tx.ring_cap : SEG_RING_MIN;
 	struct sdr_seg_tx **n;
 	struct sdr_list *l;
 
-	if (c->sr_cap && !c->seg_ring[msn & (c->sr_cap - 1)])
+	if (c->bulk->tx.ring_cap && !c->bulk->tx.ring[msn & (c->bulk->tx.ring_cap - 1)])
 		return 0;
 	for (;; cap *= 2) {
 		bool clash = false;
@@ -154,7 +155,7 @@ static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
 		n = calloc(cap, sizeof(*n));
 		if (!n)
 			return -ENOMEM;
-		sdr_list_each(l, &c->segs) {
+		sdr_list_each(l, &c->bulk->tx.segs) {
 			struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
 			sdr_rel_step(c->rel);
@@ -165,9 +166,9 @@ static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
 			break;
 		free(n);
 	}
-	free(c->seg_ring);
-	c->seg_ring = n;
-	c->sr_cap = cap;
+	free(c->bulk->tx.ring);
+	c->bulk->tx.ring = n;
+	c->bulk->tx.ring_cap = cap;
 	return 0;
 }
 
@@ -181,7 +182,7 @@ static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr
 		s->grp = g;
 		s->parity = true;
 		s->base = g->scratch;
-		s->len = (uint64_t)g->code.par_pkts * c->mtu;
+		s->len = (uint64_t)g->code.par_pkts * c->shape.mtu;
 		s->goal = g->scratch ? g->code.plan_pkts : 0;
 		s->npkts = g->code.par_pkts;
 		g->parity = s;
@@ -197,14 +198,15 @@ static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr
 	}
 	s->base = b->base + m->off;
 	s->len = m->len;
-	s->goal = s->npkts = (uint32_t)((m->len + c->mtu - 1) / c->mtu);
+	s->goal = s->npkts = (uint32_t)((m->len + c->shape.mtu - 1) / c->shape.mtu);
 	return true;
 }
 
 static uint32_t seg_pkts(const struct sdr_conn *c, const struct sdr_bulk_tx *b,
 			 const struct sdr_plan_msg *m)
 {
-	return m->parity ? b->grp->code.par_pkts : (uint32_t)((m->len + c->mtu - 1) / c->mtu);
+	return m->parity ? b->grp->code.par_pkts
+			 : (uint32_t)((m->len + c->shape.mtu - 1) / c->shape.mtu);
 }
 
 struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
@@ -214,7 +216,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	struct sdr_plan_msg m;
 	struct sdr_seg_tx *s;
 
-	if (!sdr_seq_lt(msn, c->tx_msn_limit) || seg_ring_room(c, msn))
+	if (!sdr_seq_lt(msn, c->credit.msn_limit) || seg_ring_room(c, msn))
 		return NULL;
 	sdr_plan_msg(&b->plan, b->opened, &m);
 	s = seg_alloc(c->rel, seg_pkts(c, b, &m));
@@ -223,15 +225,15 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	s->msn = msn;
 	if (!seg_fill(c, b, &m, s)) {
 		sdr_seg_tx_drop(c->rel, s);
-		c->parity_wait = c->ngroups > 0; /* some of its own come back */
+		c->bulk->tx.parity_wait = c->bulk->tx.ngroups > 0; /* some of its own come back */
 		return NULL;
 	}
 	s->bulk = b;
-	s->rack_txc = c->txc;
-	s->nchunks = (s->npkts + c->chunk_pkts - 1) / c->chunk_pkts;
-	s->nruns = (s->npkts + c->run_pkts - 1) / c->run_pkts;
+	s->rack_seq = c->tx.seq;
+	s->nchunks = (s->npkts + c->shape.chunk_pkts - 1) / c->shape.chunk_pkts;
+	s->nruns = (s->npkts + c->shape.run_pkts - 1) / c->shape.run_pkts;
 	wr.length = s->len;
-	if (sdr_send_start_at(c->qp, s->msn, &wr, &s->h)) {
+	if (sdr_send_start_at(c->shape.qp, s->msn, &wr, &s->h)) {
 		if (m.parity)
 			b->grp = s->grp; /* tried again with the next round */
 		if (s->grp)
@@ -244,8 +246,8 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	if (b->op->keyed)
 		sdr_send_key_set(s->h, b->op->va + m.off, b->op->rkey);
 	b->opened++;
-	c->seg_ring[s->msn & (c->sr_cap - 1)] = s;
-	sdr_list_add_tail(&s->link, &c->segs);
+	c->bulk->tx.ring[s->msn & (c->bulk->tx.ring_cap - 1)] = s;
+	sdr_list_add_tail(&s->link, &c->bulk->tx.segs);
 	sdr_list_add_tail(&s->mine, &b->segs);
 	if (b->opened == b->plan.nmsgs)
 		sdr_list_del(&b->link);
@@ -289,7 +291,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 	op->data_out = true;
 	sdr_list_del(&b->copy);
 	sdr_list_del(&b->link);
-	sdr_slab_free(&c->rel->btx_pool, b);
+	sdr_slab_free(&c->rel->bulk->btx_pool, b);
 	/* Bytes lie where the record said: it came, in whichever copy. */
 	sdr_rec_detach(c, &op->rec);
 	sdr_op_advance(op);

@@ -17,9 +17,7 @@
 #include <stdlib.h>
 #include "rel/sdr_rel_priv.h"
 
-#define REO_MULT_MAX	8u  /* quarters of min RTT; the window is capped at one srtt anyway */
-#define PTO_CC_RESET	4u  /* probes without news after which the window starts anew */
-#define REO_FORGET_RTTS 64u /* round trips without evidence after which reordering is forgotten */
+#define PTO_CC_RESET 4u /* probes without news after which the window starts anew */
 
 static uint64_t conn_timeout(const struct sdr_conn *c)
 {
@@ -99,14 +97,14 @@ int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape 
 
 void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s)
 {
-	if (c->qp)
-		sdr_qp_destroy(c->qp);
-	c->qp = s->qp;
-	c->mtu = s->mtu;
-	c->chunk_pkts = s->chunk_pkts;
-	c->run_pkts = SDR_RUN_BYTES / s->mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / s->mtu
-								: SDR_RUN_PKTS_MAX;
-	c->seg_bytes = s->seg_bytes;
+	if (c->shape.qp)
+		sdr_qp_destroy(c->shape.qp);
+	c->shape.qp = s->qp;
+	c->shape.mtu = s->mtu;
+	c->shape.chunk_pkts = s->chunk_pkts;
+	c->shape.run_pkts = SDR_RUN_BYTES / s->mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / s->mtu
+								      : SDR_RUN_PKTS_MAX;
+	c->shape.seg_bytes = s->seg_bytes;
 }
 
 int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
@@ -122,56 +120,64 @@ int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
 struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu)
 {
 	struct sdr_rel *rel = peer->rel;
-	struct sdr_conn *c = calloc(1, sizeof(*c));
+	struct {
+		struct sdr_conn c;
+		struct sdr_conn_bulk bulk;
+		struct sdr_conn_msg msg;
+	} *all = calloc(1, sizeof(*all));
+	struct sdr_conn *c;
 
-	if (!c)
+	if (!all)
 		return NULL;
+	c = &all->c;
+	c->bulk = &all->bulk;
+	c->msg = &all->msg;
 	c->rel = rel;
 	c->peer = peer;
 	c->addr = peer->addr;
-	c->passive = passive;
+	c->hs.passive = passive;
 	c->state = SDR_CONN_HELLO;
-	c->born = c->last_rx = c->heard_ns = c->hello_next = rel->now;
+	c->hs.born = c->rx.last_ns = c->rx.heard_ns = c->hs.next = rel->now;
 	/* The side that was asked asks itself only if proof does not come by itself. */
 	if (passive)
-		c->hello_next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
-							   : SDR_RTT_INIT_NS);
-	c->cid = sdr_rel_rand(rel);
+		c->hs.next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
+							: SDR_RTT_INIT_NS);
+	c->id.cid = sdr_rel_rand(rel);
 	c->ctl_max = rel->ctl_max;
 	sdr_list_init(&c->ready);
-	sdr_list_init(&c->rec_rtx);
-	sdr_list_init(&c->rec_q);
-	sdr_list_init(&c->msg_q);
-	sdr_list_init(&c->ops);
-	sdr_list_init(&c->held);
-	sdr_list_init(&c->bulks);
-	sdr_list_init(&c->segs);
-	sdr_list_init(&c->lost_segs);
-	sdr_list_init(&c->ends);
-	sdr_list_init(&c->copies);
-	sdr_list_init(&c->judge);
-	sdr_list_init(&c->cts_wait);
-	sdr_list_init(&c->brx);
-	sdr_list_init(&c->dirty);
-	sdr_list_init(&c->partial);
+	sdr_list_init(&c->rec.rtx);
+	sdr_list_init(&c->rec.unordered);
+	sdr_list_init(&c->rec.ordered);
+	sdr_list_init(&c->msg->ops);
+	sdr_list_init(&c->msg->held);
+	sdr_list_init(&c->bulk->tx.bulks);
+	sdr_list_init(&c->bulk->tx.segs);
+	sdr_list_init(&c->bulk->tx.lost_segs);
+	sdr_list_init(&c->bulk->tx.ends);
+	sdr_list_init(&c->bulk->tx.copies);
+	sdr_list_init(&c->bulk->tx.judge);
+	sdr_list_init(&c->msg->cts_wait);
+	sdr_list_init(&c->bulk->rx.brx);
+	sdr_list_init(&c->bulk->rx.dirty);
+	sdr_list_init(&c->bulk->rx.partial);
 	sdr_rtt_init(&c->rtt, peer->srtt	     ? peer->srtt
 			      : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
 						     : SDR_RTT_INIT_NS);
-	sdr_pnset_init(&c->rx_pns, 0);
+	sdr_pnset_init(&c->rx.pns, 0);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_conn_qp_make(c, mtu))
 		goto err_free;
-	if (sdr_htab_add(&rel->conns, &c->hnode, c->cid))
+	if (sdr_htab_add(&rel->conns, &c->hnode, c->id.cid))
 		goto err_qp;
 	sdr_list_add_tail(&c->link, &rel->conn_list);
 	rel->nconns++;
 	if (passive)
 		rel->nunproven++;
 	sdr_peer_conn_add(peer, c);
-	c->sent_msn_limit = sdr_conn_msn_limit(c);
-	c->sent_mseq_limit = sdr_conn_mseq_limit(c);
+	c->credit.msn_granted = sdr_conn_msn_limit(c);
+	c->credit.mseq_granted = sdr_conn_mseq_limit(c);
 	return c;
 err_qp:
-	sdr_qp_destroy(c->qp);
+	sdr_qp_destroy(c->shape.qp);
 err_free:
 	free(c);
 	return NULL;
@@ -185,7 +191,7 @@ struct sdr_conn *sdr_conn_get(struct sdr_peer *peer)
 		return c;
 	c = sdr_conn_open(peer, false, peer->rel->mtu);
 	if (c) {
-		c->wait_since = peer->rel->now;
+		c->pto.wait_since = peer->rel->now;
 		sdr_conn_timer(c); /* the first HELLO leaves at once */
 	}
 	return c;
@@ -214,7 +220,7 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 	sdr_conn_peer_forget(c);
 	sdr_list_del(&c->link);
 	sdr_list_add_tail(&c->link, &c->rel->dead);
-	if (c->passive && !c->proven)
+	if (c->hs.passive && !c->hs.proven)
 		c->rel->nunproven--;
 	sdr_ops_end(c, SDR_OPS_ALL, err);
 	sdr_match_conn_gone(c, err);
@@ -235,13 +241,13 @@ void sdr_conn_free(struct sdr_conn *c)
 	sdr_timerq_set(&rel->timers, &c->timer, NEVER);
 	rel->nconns--;
 	sdr_peer_conn_del(c->peer, c);
-	sdr_qp_destroy(c->qp);
-	free(c->plog);
-	free(c->tlog);
-	free(c->rec_ring);
-	free(c->seg_ring);
-	free(c->comp[0].e);
-	free(c->comp[1].e);
+	sdr_qp_destroy(c->shape.qp);
+	free(c->tx.log);
+	free(c->bulk->tx.log);
+	free(c->rec.ring);
+	free(c->bulk->tx.ring);
+	free(c->bulk->rx.comp[0].e);
+	free(c->bulk->rx.comp[1].e);
 	free(c);
 }
 
@@ -253,82 +259,33 @@ void sdr_conn_kick(struct sdr_conn *c)
 
 static bool conn_unanswered(const struct sdr_conn *c)
 {
-	return c->pl_live || c->inflight || c->nasked;
+	return c->tx.live || c->inflight || c->bulk->tx.nasked;
 }
 
 bool sdr_conn_busy(const struct sdr_conn *c)
 {
-	return conn_unanswered(c) || !sdr_list_empty(&c->ops) || !sdr_list_empty(&c->held) ||
-	       !sdr_list_empty(&c->brx) || c->early.n || c->state == SDR_CONN_CLOSING;
+	return conn_unanswered(c) || !sdr_list_empty(&c->msg->ops) ||
+	       !sdr_list_empty(&c->msg->held) || !sdr_list_empty(&c->bulk->rx.brx) ||
+	       c->msg->early.n || c->state == SDR_CONN_CLOSING;
 }
 
 bool sdr_conn_idle(const struct sdr_conn *c)
 {
-	return sdr_list_empty(&c->ops) && sdr_list_empty(&c->held) && sdr_list_empty(&c->rec_q) &&
-	       sdr_list_empty(&c->msg_q) && sdr_list_empty(&c->rec_rtx) && !conn_unanswered(c);
-}
-
-uint64_t sdr_conn_reo_wnd(const struct sdr_conn *c)
-{
-	uint64_t w = sdr_rtt_min(&c->rtt) / 4 * c->reo_mult;
-
-	return w < c->rtt.srtt ? w : c->rtt.srtt;
-}
-
-void sdr_conn_spurious(struct sdr_conn *c)
-{
-	uint64_t now = c->rel->now;
-
-	/* At most one step a round trip: one reordering event shows up in many packets. */
-	if (!c->reo_mult || now - c->reo_grown >= c->rtt.srtt) {
-		if (c->reo_mult < REO_MULT_MAX)
-			c->reo_mult++;
-		c->reo_grown = now;
-	}
-	c->reo_seen = now;
-}
-
-void sdr_conn_reordered(struct sdr_conn *c)
-{
-	if (!c->reo_mult)
-		c->reo_mult = 1;
-	c->reo_seen = c->rel->now;
-}
-
-void sdr_conn_rack(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns)
-{
-	if (sdr_seq_lt(c->rack_txc, txc)) {
-		c->rack_txc = txc;
-		c->rack_ns = tx_ns;
-	}
-}
-
-bool sdr_conn_is_lost(struct sdr_conn *c, uint32_t txc, uint64_t tx_ns)
-{
-	uint64_t wnd = sdr_conn_reo_wnd(c), at;
-
-	if (!sdr_seq_lt(txc, c->rack_txc))
-		return false;
-	if (!wnd || tx_ns + wnd < c->rack_ns)
-		return true;
-	at = tx_ns + c->rtt.latest + wnd;
-	if (at <= c->rel->now)
-		return true;
-	if (at < c->loss_timer)
-		c->loss_timer = at;
-	return false;
+	return sdr_list_empty(&c->msg->ops) && sdr_list_empty(&c->msg->held) &&
+	       sdr_list_empty(&c->rec.unordered) && sdr_list_empty(&c->rec.ordered) &&
+	       sdr_list_empty(&c->rec.rtx) && !conn_unanswered(c);
 }
 
 void sdr_conn_news(struct sdr_conn *c)
 {
-	c->last_news = c->rel->now;
-	c->pto_count = 0;
-	c->rto_shift = 0;
+	c->pto.news_ns = c->rel->now;
+	c->pto.count = 0;
+	c->pto.rto_shift = 0;
 }
 
 void sdr_conn_sent(struct sdr_conn *c)
 {
-	c->last_tx = c->rel->now;
+	c->tx.last_ns = c->rel->now;
 }
 
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)
@@ -349,29 +306,29 @@ static uint64_t conn_pto_at(const struct sdr_conn *c)
 {
 	if (!conn_unanswered(c))
 		return NEVER;
-	return (c->last_tx > c->last_news ? c->last_tx : c->last_news) +
-	       sdr_conn_rto(c, c->pto_count);
+	return (c->tx.last_ns > c->pto.news_ns ? c->tx.last_ns : c->pto.news_ns) +
+	       sdr_conn_rto(c, c->pto.count);
 }
 
 /* Blocked by the peer's credit with nothing under way that would bring news: ask. */
 static bool conn_starved(const struct sdr_conn *c)
 {
 	return !conn_unanswered(c) &&
-	       (!sdr_list_empty(&c->msg_q) || !sdr_list_empty(&c->cts_wait) ||
-		!sdr_list_empty(&c->bulks) || !sdr_list_empty(&c->rec_q));
+	       (!sdr_list_empty(&c->rec.ordered) || !sdr_list_empty(&c->msg->cts_wait) ||
+		!sdr_list_empty(&c->bulk->tx.bulks) || !sdr_list_empty(&c->rec.unordered));
 }
 
 static uint64_t conn_idle_at(const struct sdr_conn *c)
 {
 	uint64_t gap = SDR_KEEPALIVE_NS;
-	uint64_t last = c->last_rx > c->last_tx ? c->last_rx : c->last_tx;
+	uint64_t last = c->rx.last_ns > c->tx.last_ns ? c->rx.last_ns : c->tx.last_ns;
 
 	if (!sdr_conn_busy(c) || conn_unanswered(c))
 		return NEVER;
 	if (gap > conn_timeout(c) / 3)
 		gap = conn_timeout(c) / 3;
 	/* The peer owes us data that we can see coming: ask earlier. */
-	if (conn_starved(c) || !sdr_list_empty(&c->brx)) {
+	if (conn_starved(c) || !sdr_list_empty(&c->bulk->rx.brx)) {
 		uint64_t soon = 4 * sdr_rtt_rto(&c->rtt) + 100 * MS;
 
 		gap = soon < gap ? soon : gap;
@@ -381,7 +338,7 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 
 static uint64_t conn_dead_at(const struct sdr_conn *c)
 {
-	uint64_t from = c->last_rx > c->wait_since ? c->last_rx : c->wait_since;
+	uint64_t from = c->rx.last_ns > c->pto.wait_since ? c->rx.last_ns : c->pto.wait_since;
 	uint64_t at = from + conn_timeout(c);
 
 	if (!sdr_conn_busy(c))
@@ -392,7 +349,7 @@ static uint64_t conn_dead_at(const struct sdr_conn *c)
 /* Nobody here wants this connection and its peer never proved its address. */
 static uint64_t conn_expiry_at(const struct sdr_conn *c)
 {
-	return sdr_conn_busy(c) ? NEVER : c->born + SDR_CONN_UNPROVEN_NS;
+	return sdr_conn_busy(c) ? NEVER : c->hs.born + SDR_CONN_UNPROVEN_NS;
 }
 
 /*
@@ -401,7 +358,7 @@ static uint64_t conn_expiry_at(const struct sdr_conn *c)
  */
 static bool conn_asks(const struct sdr_conn *c)
 {
-	return !c->passive || !sdr_list_empty(&c->held);
+	return !c->hs.passive || !sdr_list_empty(&c->msg->held);
 }
 
 static uint64_t min64(uint64_t a, uint64_t b)
@@ -416,29 +373,29 @@ void sdr_conn_rearm(struct sdr_conn *c)
 	if (c->state == SDR_CONN_DEAD)
 		return;
 	if (!sdr_conn_busy(c))
-		c->wait_since = 0;
-	else if (!c->wait_since)
-		c->wait_since = now;
-	if (!c->proven) {
-		d = conn_asks(c) ? c->hello_next : conn_expiry_at(c);
+		c->pto.wait_since = 0;
+	else if (!c->pto.wait_since)
+		c->pto.wait_since = now;
+	if (!c->hs.proven) {
+		d = conn_asks(c) ? c->hs.next : conn_expiry_at(c);
 		d = min64(d, conn_dead_at(c));
 		if (c->rel->closing && sdr_conn_idle(c))
 			d = now;
 	} else {
 		d = conn_pto_at(c);
 		d = min64(d, sdr_bulk_loss_deadline(c));
-		d = min64(d, c->loss_timer);
+		d = min64(d, c->rack.timer);
 		d = min64(d, sdr_report_deadline(c));
 		d = min64(d, conn_idle_at(c));
 		d = min64(d, conn_dead_at(c));
-		if (c->ack_due)
-			d = min64(d, c->ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
+		if (c->rx.ack_due)
+			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
 		d = min64(d, sdr_bulk_tx_hold(c));
 		if (sdr_list_empty(&c->ready) &&
 		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
 			d = min64(d, sdr_pacer_next(&c->pacer, now));
 		if (c->state == SDR_CONN_CLOSING)
-			d = min64(d, c->bye_next);
+			d = min64(d, c->close.next);
 		else if (c->rel->closing && sdr_conn_idle(c))
 			d = now;
 	}
@@ -454,7 +411,7 @@ static void conn_timer_hello(struct sdr_conn *c)
 	struct sdr_rel *rel = c->rel;
 	uint64_t gap;
 
-	if (c->passive && conn_expiry_at(c) <= rel->now) {
+	if (c->hs.passive && conn_expiry_at(c) <= rel->now) {
 		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
 		return;
 	}
@@ -466,30 +423,30 @@ static void conn_timer_hello(struct sdr_conn *c)
 		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
 		return;
 	}
-	if (conn_asks(c) && c->hello_next <= rel->now) {
+	if (conn_asks(c) && c->hs.next <= rel->now) {
 		sdr_hello_send(c, SDR_REL_HELLO);
 		gap = 2 * c->rtt.srtt;
 		if (gap < SDR_HELLO_INTERVAL_MIN)
 			gap = SDR_HELLO_INTERVAL_MIN;
-		if (++c->hello_tries > SDR_HELLO_TRIES_FAST)
-			gap <<= c->hello_tries - SDR_HELLO_TRIES_FAST < SDR_PTO_BACKOFF_MAX
-					? c->hello_tries - SDR_HELLO_TRIES_FAST
+		if (++c->hs.tries > SDR_HELLO_TRIES_FAST)
+			gap <<= c->hs.tries - SDR_HELLO_TRIES_FAST < SDR_PTO_BACKOFF_MAX
+					? c->hs.tries - SDR_HELLO_TRIES_FAST
 					: SDR_PTO_BACKOFF_MAX;
-		c->hello_next = rel->now + (gap < SDR_RTO_MAX_NS ? gap : SDR_RTO_MAX_NS);
+		c->hs.next = rel->now + (gap < SDR_RTO_MAX_NS ? gap : SDR_RTO_MAX_NS);
 	}
 }
 
 static void conn_timer_closing(struct sdr_conn *c)
 {
-	if (c->bye_next > c->rel->now)
+	if (c->close.next > c->rel->now)
 		return;
-	if (c->bye_tries >= SDR_LINGER_TRIES) {
+	if (c->close.tries >= SDR_LINGER_TRIES) {
 		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 		return;
 	}
-	c->bye_due = true;
-	c->bye_tries++;
-	c->bye_next = c->rel->now + sdr_rtt_rto(&c->rtt);
+	c->close.bye_due = true;
+	c->close.tries++;
+	c->close.next = c->rel->now + sdr_rtt_rto(&c->rtt);
 }
 
 /* Runs whatever is due; sending happens later in the round. */
@@ -500,30 +457,29 @@ void sdr_conn_timer(struct sdr_conn *c)
 
 	if (c->state == SDR_CONN_DEAD)
 		return;
-	if (!c->proven) {
+	if (!c->hs.proven) {
 		conn_timer_hello(c);
 		sdr_conn_rearm(c);
 		return;
 	}
 	if (conn_dead_at(c) <= rel->now) {
-		sdr_conn_fail(c, rel->closing  ? SDR_REL_ERR_CLOSED
-				 : c->answered ? SDR_REL_ERR_STOPPED
-					       : SDR_REL_ERR_NO_ANSWER);
+		sdr_conn_fail(c, rel->closing	  ? SDR_REL_ERR_CLOSED
+				 : c->hs.answered ? SDR_REL_ERR_STOPPED
+						  : SDR_REL_ERR_NO_ANSWER);
 		return;
 	}
 	if (c->state == SDR_CONN_CLOSING) {
 		conn_timer_closing(c);
 	} else if (rel->closing && sdr_conn_idle(c)) {
 		c->state = SDR_CONN_CLOSING;
-		c->bye_next = rel->now;
+		c->close.next = rel->now;
 		conn_timer_closing(c);
 	}
 	if (c->state == SDR_CONN_DEAD)
 		return;
-	if (c->reo_mult && rel->now - c->reo_seen > REO_FORGET_RTTS * c->rtt.srtt + 1000 * MS)
-		c->reo_mult = 0;
-	if (c->loss_timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
-		c->loss_timer = NEVER;
+	sdr_rack_age(&c->rack, &c->rtt, rel->now);
+	if (c->rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
+		c->rack.timer = NEVER;
 		sdr_pkt_detect_lost(c, &ca);
 		sdr_bulk_detect_lost(c, false, &ca);
 		if (ca.lost) {
@@ -533,17 +489,17 @@ void sdr_conn_timer(struct sdr_conn *c)
 		}
 	}
 	if (conn_pto_at(c) <= rel->now) {
-		c->pto_count++;
-		if (c->pto_count == PTO_CC_RESET) {
+		c->pto.count++;
+		if (c->pto.count == PTO_CC_RESET) {
 			sdr_cc_timeout(&c->cc, rel->now);
 			sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 		}
-		c->probed = true;
+		c->rack.probed = true;
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);
-		c->last_tx = rel->now;
+		c->tx.last_ns = rel->now;
 	}
 	if (conn_idle_at(c) <= rel->now)
-		c->ping_due = true;
+		c->tx.ping_due = true;
 	sdr_conn_kick(c); /* its turn to send, later in the round, arms the timer anew */
 }

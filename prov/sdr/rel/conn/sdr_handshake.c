@@ -57,7 +57,7 @@ static struct sdr_conn *peer_cid_find(struct sdr_rel *rel, uint64_t cid,
 		struct sdr_conn *c = sdr_container(n, struct sdr_conn, pnode);
 
 		sdr_rel_step(rel);
-		if (n->hash == *hash && c->peer_cid == cid && sdr_uc_addr_equal(&c->addr, addr))
+		if (n->hash == *hash && c->id.peer_cid == cid && sdr_uc_addr_equal(&c->addr, addr))
 			return c;
 	}
 	return NULL;
@@ -72,7 +72,7 @@ void sdr_conn_peer_note(struct sdr_conn *c)
 {
 	uint64_t h;
 
-	if (!peer_cid_find(c->rel, c->peer_cid, &c->addr, &h))
+	if (!peer_cid_find(c->rel, c->id.peer_cid, &c->addr, &h))
 		/* no memory: silence will tell, later */
 		(void)sdr_htab_add(&c->rel->peer_cids, &c->pnode, h);
 }
@@ -83,21 +83,21 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 
 	memset(h, 0, sizeof(*h));
 	h->instance = c->rel->instance;
-	h->cid = c->cid;
-	h->echo = type == SDR_REL_HELLO_ACK ? c->peer_cid : 0;
-	h->cookie = type == SDR_REL_HELLO ? c->cookie : 0;
-	h->seg_bytes = (uint32_t)c->seg_bytes;
+	h->cid = c->id.cid;
+	h->echo = type == SDR_REL_HELLO_ACK ? c->id.peer_cid : 0;
+	h->cookie = type == SDR_REL_HELLO ? c->hs.cookie : 0;
+	h->seg_bytes = (uint32_t)c->shape.seg_bytes;
 	h->msn_limit = sdr_conn_msn_limit(c);
 	h->mseq_limit = sdr_conn_mseq_limit(c);
 	h->ctl_max = c->rel->ctl_max;
-	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hello_ts : (uint32_t)(c->rel->now / 1000);
+	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hs.ts : (uint32_t)(c->rel->now / 1000);
 	/* Parity needs a place of its own, for which a peer of a keyed engine has no key. */
-	if (!sdr_qp_keyed(c->qp)) {
+	if (!sdr_qp_keyed(c->shape.qp)) {
 		h->codes = SDR_WIRE_CODE_KINDS;
 		h->code_syms = SDR_CODE_SYMS_MAX;
 		h->code_chunk = SDR_REL_EC_CHUNK;
 	}
-	sdr_qp_info_get(c->qp, info);
+	sdr_qp_info_get(c->shape.qp, info);
 	sdr_wire_qp_info_decode(info, sizeof(info), &h->qp);
 }
 
@@ -172,39 +172,39 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	uint8_t info[SDR_QP_INFO_SIZE];
 	int ret;
 
-	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->mtu || h->qp.mtu < SDR_MTU_MIN)
+	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->shape.mtu || h->qp.mtu < SDR_MTU_MIN)
 		return -EPROTO;
-	if (h->qp.mtu < c->mtu) {
+	if (h->qp.mtu < c->shape.mtu) {
 		ret = sdr_conn_shape_make(c, h->qp.mtu, &shape);
 		if (ret)
 			return ret;
 	}
 	ret = -EPROTO;
-	if (h->seg_bytes != (shape.qp ? shape.seg_bytes : c->seg_bytes))
+	if (h->seg_bytes != (shape.qp ? shape.seg_bytes : c->shape.seg_bytes))
 		goto err;
 	sdr_wire_qp_info_encode(info, &h->qp);
-	ret = sdr_qp_connect_addr(shape.qp ? shape.qp : c->qp, info, from);
+	ret = sdr_qp_connect_addr(shape.qp ? shape.qp : c->shape.qp, info, from);
 	if (ret)
 		goto err;
 	if (shape.qp)
 		sdr_conn_shape_take(c, &shape);
 	c->addr = *from;
-	c->peer_cid = h->cid;
-	c->peer_instance = h->instance;
-	c->peer_known = true;
+	c->id.peer_cid = h->cid;
+	c->id.peer_instance = h->instance;
+	c->hs.peer_known = true;
 	sdr_conn_peer_note(c);
-	c->codes = h->codes;
-	c->code_syms = h->code_syms;
-	c->code_chunk = h->code_chunk;
-	c->tx_msn_limit = h->msn_limit;
-	c->tx_mseq_limit = h->mseq_limit;
-	sdr_qp_limit_set(c->qp, h->msn_limit);
+	c->codes.kinds = h->codes;
+	c->codes.syms = h->code_syms;
+	c->codes.chunk = h->code_chunk;
+	c->credit.msn_limit = h->msn_limit;
+	c->credit.mseq_limit = h->mseq_limit;
+	sdr_qp_limit_set(c->shape.qp, h->msn_limit);
 	if (h->ctl_max < c->ctl_max)
 		c->ctl_max = h->ctl_max;
 	c->state = SDR_CONN_OPEN;
 	sdr_conn_heard(c);
-	c->loss_timer = NEVER;
-	sdr_cc_init(&c->cc, &rel->cfg, c->mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
+	c->rack.timer = NEVER;
+	sdr_cc_init(&c->cc, &rel->cfg, c->shape.mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
 	sdr_pacer_init(&c->pacer, rel->now);
 	sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 	sdr_op_release_held(c);
@@ -217,10 +217,10 @@ err:
 
 void sdr_conn_prove(struct sdr_conn *c)
 {
-	if (c->proven)
+	if (c->hs.proven)
 		return;
-	c->proven = c->peer->proved = true;
-	if (c->passive)
+	c->hs.proven = c->peer->proved = true;
+	if (c->hs.passive)
 		c->rel->nunproven--;
 	sdr_op_release_held(c);
 	sdr_conn_kick(c);
@@ -234,7 +234,7 @@ void sdr_conn_prove(struct sdr_conn *c)
 static void conn_unadopt(struct sdr_conn *c)
 {
 	sdr_conn_peer_forget(c);
-	c->peer_known = false;
+	c->hs.peer_known = false;
 	c->state = SDR_CONN_HELLO;
 	c->addr = c->peer->addr;
 	c->ctl_max = c->rel->ctl_max; /* both sides must agree on what fits a datagram */
@@ -257,7 +257,7 @@ static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *
 {
 	if (rel->info.nic_port && (h->qp.flags & SDR_QP_F_NIC))
 		return true;
-	return c ? c->peer_known || h->qp.mtu < c->mtu : hello_crowded(rel);
+	return c ? c->hs.peer_known || h->qp.mtu < c->shape.mtu : hello_crowded(rel);
 }
 
 /*
@@ -266,7 +266,7 @@ static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *
  */
 static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *c)
 {
-	return c && !c->proven && (!c->peer_known || c->hello_tries) ? c->mtu : rel->mtu;
+	return c && !c->hs.proven && (!c->hs.peer_known || c->hs.tries) ? c->shape.mtu : rel->mtu;
 }
 
 /*
@@ -278,7 +278,8 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 {
 	struct sdr_conn *c = peer ? peer->conn : NULL;
 
-	if (c && c->peer_known && !c->proven && (c->mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
+	if (c && c->hs.peer_known && !c->hs.proven &&
+	    (c->shape.mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
 		/*
 		 * Whoever opened this never showed that he is there; what we hold is for the one
 		 * who does.
@@ -286,10 +287,10 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 		conn_unadopt(c);
 		return c;
 	}
-	if (c && !c->peer_known)
+	if (c && !c->hs.peer_known)
 		return c;
 	if (c)
-		sdr_conn_fail(c, c->proven ? SDR_REL_ERR_RESTARTED : SDR_REL_ERR_NOMEM);
+		sdr_conn_fail(c, c->hs.proven ? SDR_REL_ERR_RESTARTED : SDR_REL_ERR_NOMEM);
 	if ((!peer || !peer->names) && !sdr_conn_admit(rel))
 		return NULL;
 	peer = sdr_peer_make(rel, from);
@@ -309,8 +310,9 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	bool paid = cookie_ok(rel, from, h->cookie);
 	int ret;
 
-	if (c && c->peer_known && c->peer_cid == h->cid && c->peer_instance == h->instance) {
-		c->hello_ts = h->ts_us;
+	if (c && c->hs.peer_known && c->id.peer_cid == h->cid &&
+	    c->id.peer_instance == h->instance) {
+		c->hs.ts = h->ts_us;
 		sdr_hello_send(c, SDR_REL_HELLO_ACK);
 		return;
 	}
@@ -333,12 +335,12 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (ret) {
 		hello_refuse(rel, from, h,
 			     ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH,
-			     c->mtu);
+			     c->shape.mtu);
 		/*
 		 * What is posted waits for the answer to a HELLO of ours, unless it is known that
 		 * none will do.
 		 */
-		if (sdr_list_empty(&c->held) || (paid && ret != -EPROTO))
+		if (sdr_list_empty(&c->msg->held) || (paid && ret != -EPROTO))
 			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		else
 			sdr_conn_rearm(c);
@@ -346,7 +348,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	}
 	if (paid)
 		sdr_conn_prove(c);
-	c->hello_ts = h->ts_us;
+	c->hs.ts = h->ts_us;
 	sdr_hello_send(c, SDR_REL_HELLO_ACK);
 	sdr_conn_kick(c);
 	sdr_conn_rearm(c);
@@ -363,49 +365,49 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		rel->closed.pkts_bad++;
 		return;
 	}
-	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->peer_known && h->qp.mtu < c->mtu &&
-	    h->qp.mtu >= SDR_MTU_MIN) {
+	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->hs.peer_known &&
+	    h->qp.mtu < c->shape.mtu && h->qp.mtu >= SDR_MTU_MIN) {
 		/*
 		 * Follow the smaller side and ask again.  More answers to what was asked before may
 		 * come: not news.
 		 */
-		c->asked_us = (uint32_t)(rel->now / 1000) | 1;
+		c->hs.asked_us = (uint32_t)(rel->now / 1000) | 1;
 		if (sdr_conn_qp_make(c, h->qp.mtu)) {
 			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 			return;
 		}
-		c->hello_next = rel->now;
+		c->hs.next = rel->now;
 		sdr_conn_timer(c);
 		return;
 	}
-	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && c->asked_us &&
-	    (int32_t)(h->ts_us - c->asked_us) < 0)
+	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && c->hs.asked_us &&
+	    (int32_t)(h->ts_us - c->hs.asked_us) < 0)
 		return;
 	if (h->status) {
-		if (!c->peer_known)
+		if (!c->hs.peer_known)
 			sdr_conn_fail(c, h->status == SDR_HELLO_REFUSED_LIMIT ? SDR_REL_ERR_NOMEM
 					 : h->status == SDR_HELLO_REFUSED_PATH
 						 ? SDR_REL_ERR_PATH
 						 : SDR_REL_ERR_REFUSED);
 		return;
 	}
-	if (c->peer_known && c->peer_cid != h->cid) {
-		if (c->proven) {
+	if (c->hs.peer_known && c->id.peer_cid != h->cid) {
+		if (c->hs.proven) {
 			rel->closed.pkts_bad++;
 			return;
 		}
 		conn_unadopt(c); /* the HELLO that came before this answer was another's */
 	}
-	if (!c->proven && rtt_us < 60u * 1000000u) {
+	if (!c->hs.proven && rtt_us < 60u * 1000000u) {
 		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
-		c->ping_due = true; /* proves our address to the peer */
+		c->tx.ping_due = true; /* proves our address to the peer */
 	}
-	ret = c->peer_known ? 0 : conn_adopt(c, from, h);
+	ret = c->hs.peer_known ? 0 : conn_adopt(c, from, h);
 	if (ret) {
 		sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		return;
 	}
-	c->answered = true;
+	c->hs.answered = true;
 	sdr_conn_heard(c);
 	sdr_conn_prove(c);
 	sdr_conn_kick(c);
@@ -438,15 +440,15 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 	 * Until it is proven, also when a HELLO has opened it: that may have been somebody else's,
 	 * here and over there.
 	 */
-	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->proven ||
+	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->hs.proven ||
 	    !sdr_uc_addr_equal(from, &c->addr)) {
 		rel->closed.pkts_bad++;
 		return;
 	}
-	if (c->cookie == r.cookie)
+	if (c->hs.cookie == r.cookie)
 		return; /* a repeat: the timer paces us */
-	c->cookie = r.cookie;
-	c->hello_next = rel->now;
+	c->hs.cookie = r.cookie;
+	c->hs.next = rel->now;
 	sdr_conn_timer(c);
 }
 
@@ -459,7 +461,7 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 
 	if (sdr_retry_decode(p, len, &r) || !(c = peer_cid_find(rel, r.cid, from, &h)))
 		return -EBADMSG;
-	if (!c->proven && !sdr_list_empty(&c->held)) {
+	if (!c->hs.proven && !sdr_list_empty(&c->msg->held)) {
 		/*
 		 * Whoever it was is not there, or never was; what we hold waits for an answer to
 		 * our own HELLO.

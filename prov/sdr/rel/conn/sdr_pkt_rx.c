@@ -19,7 +19,7 @@ static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
 	sdr_conn_peer_forget(c);
 	c->addr = *from;
 	sdr_conn_peer_note(c);
-	sdr_qp_readdress(c->qp, from);
+	sdr_qp_readdress(c->shape.qp, from);
 }
 
 static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
@@ -33,27 +33,27 @@ static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 	 * What of ours it has taken and we do not know of yet (its last words may be lost): ask
 	 * before we believe that it is gone.  It repeats the BYE.
 	 */
-	if ((c->pl_live || c->inflight) && ++c->byes < SDR_BYES_ASK) {
+	if ((c->tx.live || c->inflight) && ++c->close.byes < SDR_BYES_ASK) {
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);
 		sdr_conn_kick(c);
 		return;
 	}
 	/* The answer frees the connection; what is still posted ends now. */
-	c->bye_ack_due = true;
+	c->close.bye_ack_due = true;
 	sdr_ops_end(c, SDR_OPS_HELD, SDR_REL_ERR_CLOSED);
 	sdr_conn_kick(c);
 }
 
 static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 {
-	if (sdr_seq_lt(c->tx_msn_limit, f->msn_limit)) {
-		c->tx_msn_limit = f->msn_limit;
-		sdr_qp_limit_set(c->qp, f->msn_limit);
+	if (sdr_seq_lt(c->credit.msn_limit, f->msn_limit)) {
+		c->credit.msn_limit = f->msn_limit;
+		sdr_qp_limit_set(c->shape.qp, f->msn_limit);
 		sdr_op_release_credit(c);
 	}
-	if (sdr_seq_lt(c->tx_mseq_limit, f->mseq_limit))
-		c->tx_mseq_limit = f->mseq_limit;
+	if (sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))
+		c->credit.mseq_limit = f->mseq_limit;
 }
 
 enum pkt_verdict {
@@ -104,10 +104,10 @@ struct pkt_sum {
 
 static void pkt_ack_want(struct sdr_conn *c)
 {
-	if (!c->ack_due) {
-		c->ack_due = true;
-		c->ack_pass = c->rel->pass;
-		c->ack_ns = c->rel->now;
+	if (!c->rx.ack_due) {
+		c->rx.ack_due = true;
+		c->rx.ack_pass = c->rel->pass;
+		c->rx.ack_ns = c->rel->now;
 	}
 }
 
@@ -142,12 +142,12 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		break;
 	case SDR_FRAME_PING:
 		pkt_ack_want(c);
-		c->ack_now = true;
-		c->sent_msn_limit--; /* a ping may ask for credit: repeat it */
+		c->rx.ack_now = true;
+		c->credit.msn_granted--; /* a ping may ask for credit: repeat it */
 		break;
 	case SDR_FRAME_END:
 		pkt_ack_want(c);
-		c->ack_now = true;
+		c->rx.ack_now = true;
 		sdr_bulk_rx_ended(c, f->end.msn);
 		break;
 	case SDR_FRAME_REC:
@@ -173,12 +173,12 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 /* It is acknowledged from now on; false: it was before. */
 static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uint32_t pn)
 {
-	if (!sdr_pnset_add(&c->rx_pns, pn)) {
+	if (!sdr_pnset_add(&c->rx.pns, pn)) {
 		c->st.pkts_dup++;
 		return false;
 	}
-	if (c->rx_pns.r[0].hi == pn) {
-		c->rx_largest_ns = c->rel->now;
+	if (c->rx.pns.r[0].hi == pn) {
+		c->rx.largest_ns = c->rel->now;
 		conn_readdress(c, from);
 	}
 	return true;
@@ -217,7 +217,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	if (!sum.tight && !pkt_received(c, from, pn))
 		return;
 	sdr_conn_heard(c);
-	c->answered = true;
+	c->hs.answered = true;
 	sdr_conn_prove(c);
 	while (c->state != SDR_CONN_DEAD && sdr_frame_next(&p, end, &f) > 0)
 		pkt_frame(c, &f, &sum);
@@ -236,10 +236,10 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 	}
 	sdr_bulk_tlog_trim(c);
-	c->probed = false;
-	if (c->est_sent > (1u << 20)) {
-		c->est_sent /= 2;
-		c->est_lost /= 2;
+	c->rack.probed = false;
+	if (c->est.sent > (1u << 20)) {
+		c->est.sent /= 2;
+		c->est.lost /= 2;
 	}
 	sdr_conn_kick(c);
 }

@@ -30,12 +30,12 @@
 
 static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
 {
-	return &c->plog[pos & (c->pl_cap - 1)];
+	return &c->tx.log[pos & (c->tx.cap - 1)];
 }
 
 static int plog_grow(struct sdr_conn *c)
 {
-	uint32_t cap = c->pl_cap ? c->pl_cap * 2 : SDR_PKT_LOG_MIN;
+	uint32_t cap = c->tx.cap ? c->tx.cap * 2 : SDR_PKT_LOG_MIN;
 	struct sdr_pkt *n;
 
 	if (cap > SDR_REL_CTL_WINDOW)
@@ -43,16 +43,16 @@ static int plog_grow(struct sdr_conn *c)
 	n = calloc(cap, sizeof(*n));
 	if (!n)
 		return -ENOMEM;
-	for (uint32_t i = c->pl_head; i != c->pl_tail; i++) {
+	for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
 		struct sdr_pkt *from = plog_at(c, i), *to = &n[i & (cap - 1)];
 
 		*to = *from;
 		sdr_list_init(&to->recs);
 		sdr_list_move(&from->recs, &to->recs);
 	}
-	free(c->plog);
-	c->plog = n;
-	c->pl_cap = cap;
+	free(c->tx.log);
+	c->tx.log = n;
+	c->tx.cap = cap;
 	return 0;
 }
 
@@ -65,8 +65,8 @@ static uint64_t pkt_memory(const struct sdr_conn *c, const struct sdr_pkt *p)
 
 static void plog_trim(struct sdr_conn *c)
 {
-	while (c->pl_head != c->pl_tail) {
-		struct sdr_pkt *p = plog_at(c, c->pl_head);
+	while (c->tx.head != c->tx.tail) {
+		struct sdr_pkt *p = plog_at(c, c->tx.head);
 
 		/*
 		 * Lost ones stay a while: their late acknowledgement tells of reordering, or of a
@@ -79,17 +79,17 @@ static void plog_trim(struct sdr_conn *c)
 		 */
 		if (!p->done && p->probed)
 			sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
-		c->pl_head++;
+		c->tx.head++;
 	}
 }
 
 static bool plog_room(struct sdr_conn *c)
 {
 	plog_trim(c);
-	if (c->pl_tail - c->pl_head < c->pl_cap || !plog_grow(c))
+	if (c->tx.tail - c->tx.head < c->tx.cap || !plog_grow(c))
 		return true;
-	if (c->pl_head != c->pl_tail && plog_at(c, c->pl_head)->lost) {
-		c->pl_head++;
+	if (c->tx.head != c->tx.tail && plog_at(c, c->tx.head)->lost) {
+		c->tx.head++;
 		return true;
 	}
 	return false;
@@ -98,7 +98,7 @@ static bool plog_room(struct sdr_conn *c)
 /* But for the pacer. */
 static bool rec_ready(const struct sdr_conn *c)
 {
-	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->pl_live);
+	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->tx.live);
 }
 
 static bool rec_allowed(struct sdr_conn *c)
@@ -111,30 +111,24 @@ bool sdr_pkt_paced(const struct sdr_conn *c)
 	return rec_ready(c) && sdr_pacer_next(&c->pacer, c->rel->now) > c->rel->now;
 }
 
-static bool credit_due(const struct sdr_conn *c)
-{
-	uint32_t m = sdr_conn_msn_limit(c) - c->sent_msn_limit;
-	uint32_t q = sdr_conn_mseq_limit(c) - c->sent_mseq_limit;
-
-	return m > sdr_qp_ids(c->qp) / 4 || q > SDR_MSEQ_CREDIT / 4;
-}
-
 static bool ack_is_due(const struct sdr_conn *c)
 {
-	return c->ack_now || (c->ack_due && (c->rel->pass > c->ack_pass || c->rel->closing)) ||
-	       sdr_report_due(c, c->rel->now) || credit_due(c);
+	return c->rx.ack_now ||
+	       (c->rx.ack_due && (c->rel->pass > c->rx.ack_pass || c->rel->closing)) ||
+	       sdr_report_due(c, c->rel->now) || sdr_credit_due(c);
 }
 
 bool sdr_pkt_due(const struct sdr_conn *cc)
 {
 	struct sdr_conn *c = (struct sdr_conn *)(uintptr_t)cc;
 
-	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->proven)
+	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.proven)
 		return false;
-	if (ack_is_due(c) || c->bye_ack_due || !sdr_list_empty(&c->copies))
+	if (ack_is_due(c) || c->close.bye_ack_due || !sdr_list_empty(&c->bulk->tx.copies))
 		return true;
 	/* What wants an answer needs a place in the log. */
-	return (c->ping_due || c->bye_due || !sdr_list_empty(&c->ends) || rec_allowed(c)) &&
+	return (c->tx.ping_due || c->close.bye_due || !sdr_list_empty(&c->bulk->tx.ends) ||
+		rec_allowed(c)) &&
 	       plog_room(c);
 }
 
@@ -149,27 +143,27 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 	n += sdr_report_write(c, p, room, more);
 	if (*more)
 		return n; /* the ACK goes with the last of them */
-	if (c->ack_due || c->ack_now || n) {
-		sdr_pnset_ack(&c->rx_pns, &ack);
+	if (c->rx.ack_due || c->rx.ack_now || n) {
+		sdr_pnset_ack(&c->rx.pns, &ack);
 		if (ack.n) {
-			ack.delay_us = sdr_us_since(c->rel->now, c->rx_largest_ns);
+			ack.delay_us = sdr_us_since(c->rel->now, c->rx.largest_ns);
 			k = sdr_frame_ack_encode(p + n, room - n, &ack);
 			n += k;
 			if (k) {
 				c->st.ack_tx++;
-				c->ack_due = c->ack_now = false;
+				c->rx.ack_due = c->rx.ack_now = false;
 			}
 		} else {
-			c->ack_due = c->ack_now = false;
+			c->rx.ack_due = c->rx.ack_now = false;
 		}
 	}
-	if (cr.msn_limit != c->sent_msn_limit || cr.mseq_limit != c->sent_mseq_limit ||
-	    c->ping_due) {
+	if (cr.msn_limit != c->credit.msn_granted || cr.mseq_limit != c->credit.mseq_granted ||
+	    c->tx.ping_due) {
 		k = sdr_frame_credit_encode(p + n, room - n, &cr);
 		n += k;
 		if (k) {
-			c->sent_msn_limit = cr.msn_limit;
-			c->sent_mseq_limit = cr.mseq_limit;
+			c->credit.msn_granted = cr.msn_limit;
+			c->credit.mseq_granted = cr.mseq_limit;
 		}
 	}
 	return n;
@@ -179,8 +173,9 @@ static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 {
 	size_t n = 0;
 
-	while (!sdr_list_empty(&c->ends)) {
-		struct sdr_seg_tx *s = sdr_container(c->ends.next, struct sdr_seg_tx, end_link);
+	while (!sdr_list_empty(&c->bulk->tx.ends)) {
+		struct sdr_seg_tx *s =
+			sdr_container(c->bulk->tx.ends.next, struct sdr_seg_tx, end_link);
 		struct sdr_frame_end e = { .msn = s->msn };
 		size_t k = sdr_frame_end_encode(p + n, room - n, &e);
 
@@ -191,12 +186,13 @@ static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 		 * Repairs are followed by an END of their own: the answer to the one before still
 		 * tells of what it was for.
 		 */
-		if (!s->ended || !sdr_seq_lt(c->ack_txc, s->end_txc))
-			s->end_first = c->txc + 1;
-		else if (!sdr_seq_lt(c->ack_txc, s->end_first))
-			s->end_first = s->end_txc;
+		if (!s->ended || !sdr_seq_lt(c->tx.acked_seq, s->end_seq))
+			s->end_first = c->tx.seq + 1;
+		else if (!sdr_seq_lt(c->tx.acked_seq, s->end_first))
+			s->end_first = s->end_seq;
 		s->ended = true;
-		s->end_txc = c->txc + 1; /* this packet wants an answer: its number is the next */
+		s->end_seq =
+			c->tx.seq + 1; /* this packet wants an answer: its number is the next */
 		n += k;
 	}
 	return n;
@@ -220,9 +216,9 @@ static size_t put_bye(struct sdr_conn *c, uint8_t *p, size_t room)
 {
 	struct sdr_frame_close f = { SDR_CLOSE_BYE };
 
-	if (!c->bye_due)
+	if (!c->close.bye_due)
 		return 0;
-	c->bye_due = false;
+	c->close.bye_due = false;
 	return sdr_frame_close_encode(p, room, &f);
 }
 
@@ -230,9 +226,9 @@ static size_t put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
 {
 	struct sdr_frame_close f = { SDR_CLOSE_BYE_ACK };
 
-	if (!c->bye_ack_due)
+	if (!c->close.bye_ack_due)
 		return 0;
-	c->bye_ack_due = false;
+	c->close.bye_ack_due = false;
 	return sdr_frame_close_encode(p, room, &f);
 }
 
@@ -244,8 +240,9 @@ static size_t put_copies(struct sdr_conn *c, uint8_t *p, size_t room)
 {
 	size_t n = 0;
 
-	while (!sdr_list_empty(&c->copies)) {
-		struct sdr_bulk_tx *b = sdr_container(c->copies.next, struct sdr_bulk_tx, copy);
+	while (!sdr_list_empty(&c->bulk->tx.copies)) {
+		struct sdr_bulk_tx *b =
+			sdr_container(c->bulk->tx.copies.next, struct sdr_bulk_tx, copy);
 
 		if (b->rec && b->rec->sent && !b->rec->acked) {
 			size_t k = sdr_frame_rec_encode(p + n, room - n, &b->rec->f);
@@ -264,17 +261,17 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 {
 	struct sdr_rel *rel = c->rel;
 
-	pkt->pn = c->next_pn - 1;
-	pkt->txc = ++c->txc;
+	pkt->pn = c->tx.pn - 1;
+	pkt->seq = ++c->tx.seq;
 	pkt->bytes = (uint32_t)n;
 	pkt->tx_ns = rel->now;
-	if (!c->pl_live && !c->inflight)
-		c->last_news = rel->now;
+	if (!c->tx.live && !c->inflight)
+		c->pto.news_ns = rel->now;
 	sdr_cc_sent(&c->cc, rel->now, n, c->inflight, &pkt->snap);
 	sdr_pacer_sent(&c->pacer, n);
 	c->inflight += n;
-	c->pl_tail++;
-	c->pl_live++;
+	c->tx.tail++;
+	c->tx.live++;
 	sdr_conn_sent(c);
 	rel->work++;
 	c->st.ctl_tx++;
@@ -286,7 +283,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
  */
 static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 {
-	struct sdr_list *q[] = { &c->rec_rtx, &c->rec_q }, *l;
+	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered }, *l;
 	size_t n = 0;
 
 	for (int i = 0; i < 2; i++) {
@@ -297,7 +294,7 @@ static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 				n += sdr_frame_rec_encode(p + n, room - n, &r->f);
 		}
 	}
-	for (uint32_t pos = c->pl_head; pos != c->pl_tail; pos++) {
+	for (uint32_t pos = c->tx.head; pos != c->tx.tail; pos++) {
 		sdr_list_each(l, &plog_at(c, pos)->recs) {
 			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
 
@@ -319,13 +316,13 @@ bool sdr_pkt_last_words(struct sdr_conn *c)
 		p = sdr_context_ctl_alloc(c->rel->ctx);
 		if (!p)
 			return false;
-		c->ack_now = true;
-		n = sdr_packet_encode(p, c->peer_cid, c->next_pn);
+		c->rx.ack_now = true;
+		n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
 		n += put_acks(c, p + n, c->ctl_max - n, &more);
 		if (!more)
 			n += put_answers(c, p + n, c->ctl_max - n);
 		sdr_context_ctl_push(c->rel->ctx, &c->addr, n);
-		c->next_pn++;
+		c->tx.pn++;
 		c->rel->work++;
 		c->st.ctl_tx++;
 	}
@@ -345,15 +342,15 @@ static bool pkt_build(struct sdr_conn *c)
 		return false;
 	logged = plog_room(c);
 	if (logged) {
-		pkt = plog_at(c, c->pl_tail);
+		pkt = plog_at(c, c->tx.tail);
 		memset(pkt, 0, sizeof(*pkt));
 		sdr_list_init(&pkt->recs);
 	}
-	n = sdr_packet_encode(p, c->peer_cid, c->next_pn);
+	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
 	room = c->ctl_max;
-	c->ack_now |= c->bye_due; /* our last words say what we have */
+	c->rx.ack_now |= c->close.bye_due; /* our last words say what we have */
 	n += put_acks(c, p + n, room - n, &more);
-	bye = c->bye_ack_due;
+	bye = c->close.bye_ack_due;
 	if (!more) {
 		n += put_copies(c, p + n, room - n);
 		n += put_bye_ack(c, p + n, room - n);
@@ -362,12 +359,12 @@ static bool pkt_build(struct sdr_conn *c)
 		k = put_ends(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
-		alone = c->ping_due && c->pto_count >= PING_ALONE;
-		if (c->ping_due) {
+		alone = c->tx.ping_due && c->pto.count >= PING_ALONE;
+		if (c->tx.ping_due) {
 			k = sdr_frame_ping_encode(p + n, room - n);
 			wants |= k > 0;
 			n += k;
-			c->ping_due = k == 0;
+			c->tx.ping_due = k == 0;
 		}
 		k = put_bye(c, p + n, room - n);
 		wants |= k > 0;
@@ -377,7 +374,7 @@ static bool pkt_build(struct sdr_conn *c)
 		n += k;
 	}
 	sdr_context_ctl_push(rel->ctx, &c->addr, n);
-	c->next_pn++;
+	c->tx.pn++;
 	if (wants) {
 		pkt_log(c, pkt, n);
 	} else {
@@ -396,24 +393,24 @@ static bool pkt_build(struct sdr_conn *c)
  */
 static void pkt_repeat(struct sdr_conn *c)
 {
-	struct sdr_pkt *p, *orig = plog_at(c, c->pl_tail - 1);
+	struct sdr_pkt *p, *orig = plog_at(c, c->tx.tail - 1);
 	struct sdr_list *l;
 	uint8_t *to;
 	size_t n;
 
-	if (c->pl_head == c->pl_tail || orig->pn != c->next_pn - 1 || c->pl_live != 1 ||
+	if (c->tx.head == c->tx.tail || orig->pn != c->tx.pn - 1 || c->tx.live != 1 ||
 	    c->inflight != orig->bytes || sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) ||
 	    !plog_room(c))
 		return;
 	to = sdr_context_ctl_alloc(c->rel->ctx);
 	if (!to)
 		return;
-	orig = plog_at(c, c->pl_tail - 1);
-	p = plog_at(c, c->pl_tail);
+	orig = plog_at(c, c->tx.tail - 1);
+	p = plog_at(c, c->tx.tail);
 	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq };
 	memcpy(p->rseq, orig->rseq, sizeof(p->rseq));
 	sdr_list_init(&p->recs);
-	n = sdr_packet_encode(to, c->peer_cid, c->next_pn);
+	n = sdr_packet_encode(to, c->id.peer_cid, c->tx.pn);
 	sdr_list_each(l, &orig->recs) {
 		struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
 		size_t k = sdr_frame_rec_encode(to + n, c->ctl_max - n, &r->f);
@@ -426,7 +423,7 @@ static void pkt_repeat(struct sdr_conn *c)
 		c->st.rec_copies++;
 	}
 	sdr_context_ctl_push(c->rel->ctx, &c->addr, n);
-	c->next_pn++;
+	c->tx.pn++;
 	pkt_log(c, p, n);
 }
 
@@ -449,7 +446,7 @@ bool sdr_pkt_send(struct sdr_conn *c)
 
 static uint32_t plog_search(const struct sdr_conn *c, uint32_t pn)
 {
-	uint32_t lo = c->pl_head, hi = c->pl_tail;
+	uint32_t lo = c->tx.head, hi = c->tx.tail;
 
 	while (lo != hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -468,7 +465,7 @@ static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
 	uint32_t pos = plog_search(c, pn);
 	struct sdr_list *l;
 
-	if (pos == c->pl_tail || plog_at(c, pos)->pn != pn)
+	if (pos == c->tx.tail || plog_at(c, pos)->pn != pn)
 		return;
 	while (c->state != SDR_CONN_DEAD && (l = sdr_list_pop(&plog_at(c, pos)->recs)))
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
@@ -484,8 +481,8 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 
 	for (uint32_t i = 0; i < was.nrseq && c->state != SDR_CONN_DEAD; i++) {
 		uint32_t rseq = was.rseq[i];
-		struct sdr_rec *r = rseq - c->una_rseq < c->next_rseq - c->una_rseq
-					    ? c->rec_ring[rseq & (c->rr_cap - 1)]
+		struct sdr_rec *r = rseq - c->rec.una < c->rec.next - c->rec.una
+					    ? c->rec.ring[rseq & (c->rec.cap - 1)]
 					    : NULL;
 
 		if (!r)
@@ -504,29 +501,29 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (p->done)
 		return;
 	p->done = true;
-	if (sdr_seq_lt(c->ack_txc, p->txc))
-		c->ack_txc = p->txc;
+	if (sdr_seq_lt(c->tx.acked_seq, p->seq))
+		c->tx.acked_seq = p->seq;
 	if (p->lost) {
 		/*
 		 * Given up by a probe: its acknowledgement was lost, or late.  That says nothing of
 		 * the order.
 		 */
 		if (!p->probed)
-			sdr_conn_spurious(c);
+			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
 		c->st.rtx_spurious++;
 		pkt_late(c, p);
 		return;
 	}
 	sdr_loss_arrived(&c->peer->loss, c->rel->now, 1);
-	c->pl_live--;
+	c->tx.live--;
 	c->inflight -= p->bytes;
 	ca->bytes += p->bytes;
-	c->est_sent++;
+	c->est.sent++;
 	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
 		ca->snap = &p->snap;
 		ca->snap_tx_ns = p->tx_ns;
 	}
-	sdr_conn_rack(c, p->txc, p->tx_ns);
+	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
 	sdr_conn_news(c);
 	while ((l = sdr_list_pop(&p->recs))) {
 		sdr_rel_step(c->rel);
@@ -542,12 +539,12 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 	for (uint32_t i = 0; i < f->n; i++) {
 		uint32_t pos;
 
-		if (!sdr_seq_lt(f->r[i].hi, c->next_pn)) {
+		if (!sdr_seq_lt(f->r[i].hi, c->tx.pn)) {
 			c->st.pkts_bad++; /* acknowledges what was never sent */
 			return;
 		}
 		pos = plog_search(c, f->r[i].lo);
-		for (; pos != c->pl_tail; pos++) {
+		for (; pos != c->tx.tail; pos++) {
 			struct sdr_pkt *p = plog_at(c, pos);
 
 			sdr_rel_step(c->rel);
@@ -573,7 +570,7 @@ static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
 
 		sdr_rel_step(c->rel);
 		sdr_list_del(l);
-		sdr_list_add_head(l, &c->rec_rtx);
+		sdr_list_add_head(l, &c->rec.rtx);
 		c->st.rec_rtx++;
 	}
 }
@@ -583,27 +580,28 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 	p->lost = true;
 	if (!p->probed)
 		sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
-	c->pl_live--;
+	c->tx.live--;
 	c->inflight -= p->bytes;
 	pkt_requeue(c, p);
 }
 
 void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
 {
-	uint32_t pos = c->pl_tail;
+	uint32_t pos = c->tx.tail;
 
 	/* From the newest down, so that requeued records end up oldest first. */
-	while (pos-- != c->pl_head) {
+	while (pos-- != c->tx.head) {
 		struct sdr_pkt *p = plog_at(c, pos);
 
 		sdr_rel_step(c->rel);
-		if (p->done || p->lost || !sdr_conn_is_lost(c, p->txc, p->tx_ns))
+		if (p->done || p->lost ||
+		    !sdr_rack_is_lost(&c->rack, &c->rtt, p->seq, p->tx_ns, c->rel->now))
 			continue;
 		pkt_lost(c, p);
 		ca->lost += p->bytes;
-		c->est_sent++;
-		c->est_lost++;
-		c->lossy = true;
+		c->est.sent++;
+		c->est.lost++;
+		c->rack.lossy = true;
 	}
 	plog_trim(c);
 }
@@ -613,7 +611,7 @@ void sdr_pkt_probe(struct sdr_conn *c)
 	uint32_t n = 0;
 
 	/* The oldest unanswered packet's records, and the newest's if it is another. */
-	for (uint32_t pos = c->pl_head; pos != c->pl_tail && n < 2; pos++) {
+	for (uint32_t pos = c->tx.head; pos != c->tx.tail && n < 2; pos++) {
 		struct sdr_pkt *p = plog_at(c, pos);
 
 		sdr_rel_step(c->rel);
@@ -623,15 +621,15 @@ void sdr_pkt_probe(struct sdr_conn *c)
 		p->probed = true;
 		pkt_lost(c, p);
 	}
-	c->ping_due = true;
+	c->tx.ping_due = true;
 	plog_trim(c);
 }
 
 void sdr_pkt_drop_all(struct sdr_conn *c)
 {
-	struct sdr_list *q[] = { &c->rec_rtx, &c->rec_q, &c->msg_q }, *l;
+	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered, &c->rec.ordered }, *l;
 
-	for (uint32_t pos = c->pl_head; pos != c->pl_tail; pos++)
+	for (uint32_t pos = c->tx.head; pos != c->tx.tail; pos++)
 		while ((l = sdr_list_pop(&plog_at(c, pos)->recs)))
 			if (!sdr_container(l, struct sdr_rec, link)->op)
 				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
@@ -639,6 +637,6 @@ void sdr_pkt_drop_all(struct sdr_conn *c)
 		while ((l = sdr_list_pop(q[i])))
 			if (!sdr_container(l, struct sdr_rec, link)->op)
 				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
-	c->pl_head = c->pl_tail;
-	c->pl_live = 0;
+	c->tx.head = c->tx.tail;
+	c->tx.live = 0;
 }

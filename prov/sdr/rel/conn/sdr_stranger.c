@@ -26,10 +26,10 @@ void sdr_conn_heard(struct sdr_conn *c)
 {
 	uint64_t now = c->rel->now;
 
-	c->last_rx = now;
-	if (now - c->heard_ns < CONN_HEARD_NS)
+	c->rx.last_ns = now;
+	if (now - c->rx.heard_ns < CONN_HEARD_NS)
 		return;
-	c->heard_ns = now;
+	c->rx.heard_ns = now;
 	sdr_list_del(&c->link);
 	sdr_list_add_tail(&c->link, &c->rel->conn_list);
 }
@@ -40,15 +40,15 @@ void sdr_conn_heard(struct sdr_conn *c)
  */
 static bool conn_expendable(const struct sdr_conn *c, bool idle)
 {
-	if (c->peer->names || c->nown || !c->proven || c->state != SDR_CONN_OPEN)
+	if (c->peer->names || c->msg->nown || !c->hs.proven || c->state != SDR_CONN_OPEN)
 		return false;
-	return idle ? !sdr_conn_busy(c) : c->rel->now - c->heard_ns >= CONN_SILENT_NS;
+	return idle ? !sdr_conn_busy(c) : c->rel->now - c->rx.heard_ns >= CONN_SILENT_NS;
 }
 
 /* Says good-bye once; a peer that does not hear it is told by RESET when it comes back. */
 static void conn_dismiss(struct sdr_conn *c)
 {
-	c->bye_due = true;
+	c->close.bye_due = true;
 	sdr_pkt_send(c);
 	sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 }

@@ -26,26 +26,26 @@ static uint64_t early_bytes(uint32_t cap)
 /* Entries that a ring with room for mseq has. */
 static uint32_t early_fit(const struct sdr_conn *c, uint32_t mseq)
 {
-	uint32_t cap = c->early.cap ? c->early.cap : EARLY_MIN;
+	uint32_t cap = c->msg->early.cap ? c->msg->early.cap : EARLY_MIN;
 
-	while (cap <= mseq - c->rx_mseq)
+	while (cap <= mseq - c->rec.rx_mseq)
 		cap *= 2;
 	return cap;
 }
 
 bool sdr_early_has(const struct sdr_conn *c, uint32_t mseq)
 {
-	return mseq - c->rx_mseq < c->early.cap && *early_at(&c->early, mseq);
+	return mseq - c->rec.rx_mseq < c->msg->early.cap && *early_at(&c->msg->early, mseq);
 }
 
 uint64_t sdr_early_growth(const struct sdr_conn *c, uint32_t mseq)
 {
-	return early_bytes(early_fit(c, mseq)) - early_bytes(c->early.cap);
+	return early_bytes(early_fit(c, mseq)) - early_bytes(c->msg->early.cap);
 }
 
 int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 {
-	struct sdr_early *e = &c->early, n = { .cap = early_fit(c, u->f.mseq), .n = e->n };
+	struct sdr_early *e = &c->msg->early, n = { .cap = early_fit(c, u->f.mseq), .n = e->n };
 
 	if (n.cap != e->cap) {
 		n.slot = calloc(n.cap, sizeof(struct sdr_unexp *));
@@ -66,14 +66,14 @@ int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 
 static void early_free(struct sdr_conn *c)
 {
-	c->rel->unexp_bytes -= early_bytes(c->early.cap);
-	free(c->early.slot);
-	c->early = (struct sdr_early){ .slot = NULL };
+	c->rel->unexp_bytes -= early_bytes(c->msg->early.cap);
+	free(c->msg->early.slot);
+	c->msg->early = (struct sdr_early){ .slot = NULL };
 }
 
 struct sdr_unexp *sdr_early_take(struct sdr_conn *c, uint32_t mseq)
 {
-	struct sdr_early *e = &c->early;
+	struct sdr_early *e = &c->msg->early;
 	struct sdr_unexp *u = e->n ? *early_at(e, mseq) : NULL;
 
 	if (!u)
@@ -86,9 +86,9 @@ struct sdr_unexp *sdr_early_take(struct sdr_conn *c, uint32_t mseq)
 
 void sdr_early_drop(struct sdr_conn *c)
 {
-	sdr_rel_steps(c->rel, c->early.cap);
-	for (uint32_t i = 0; i < c->early.cap; i++)
-		if (c->early.slot[i])
-			sdr_unexp_free(c->rel, c->early.slot[i]);
+	sdr_rel_steps(c->rel, c->msg->early.cap);
+	for (uint32_t i = 0; i < c->msg->early.cap; i++)
+		if (c->msg->early.slot[i])
+			sdr_unexp_free(c->rel, c->msg->early.slot[i]);
 	early_free(c);
 }

@@ -10,7 +10,7 @@
 
 static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_list *l, *head = &c->rel->posted[sdr_msg_kind(f->op)];
+	struct sdr_list *l, *head = &c->rel->msg->posted[sdr_msg_kind(f->op)];
 
 	sdr_list_each(l, head) {
 		struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
@@ -35,9 +35,9 @@ static void match_drain(struct sdr_conn *c)
 	struct sdr_unexp *u;
 	struct sdr_rx *rx;
 
-	while (c->state != SDR_CONN_DEAD && (u = sdr_early_take(c, c->rx_mseq))) {
+	while (c->state != SDR_CONN_DEAD && (u = sdr_early_take(c, c->rec.rx_mseq))) {
 		sdr_rel_step(c->rel);
-		c->rx_mseq++;
+		c->rec.rx_mseq++;
 		if (msg_is_void(&u->f)) {
 			sdr_unexp_free(c->rel, u);
 			continue;
@@ -56,21 +56,21 @@ static void match_drain(struct sdr_conn *c)
 /* Refused for ever: before its turn by more than we granted, or there already. */
 static bool msg_is_bad(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	return !(f->flags & SDR_REC_F_ORDER) || sdr_seq_lt(f->mseq, c->rx_mseq) ||
-	       !sdr_seq_lt(f->mseq, c->sent_mseq_limit) || sdr_early_has(c, f->mseq);
+	return !(f->flags & SDR_REC_F_ORDER) || sdr_seq_lt(f->mseq, c->rec.rx_mseq) ||
+	       !sdr_seq_lt(f->mseq, c->credit.mseq_granted) || sdr_early_has(c, f->mseq);
 }
 
 uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	uint64_t bytes = sizeof(struct sdr_unexp) + f->payload_len;
 
-	return f->mseq == c->rx_mseq || msg_is_bad(c, f) ? bytes
-							 : bytes + sdr_early_growth(c, f->mseq);
+	return f->mseq == c->rec.rx_mseq || msg_is_bad(c, f) ? bytes
+							     : bytes + sdr_early_growth(c, f->mseq);
 }
 
 bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	bool next = f->mseq == c->rx_mseq;
+	bool next = f->mseq == c->rec.rx_mseq;
 
 	if (msg_is_bad(c, f) || (next && (msg_is_void(f) || posted_find(c, f))))
 		return true;
@@ -86,10 +86,10 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		return;
 	}
-	if (f->mseq == c->rx_mseq) {
+	if (f->mseq == c->rec.rx_mseq) {
 		rx = msg_is_void(f) ? NULL : posted_find(c, f);
 		if (rx || msg_is_void(f)) {
-			c->rx_mseq++;
+			c->rec.rx_mseq++;
 			if (rx)
 				sdr_rx_deliver(c, rx, f);
 			match_drain(c);
@@ -97,8 +97,8 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		}
 	}
 	u = sdr_unexp_new(c, f);
-	if (u && f->mseq == c->rx_mseq) {
-		c->rx_mseq++;
+	if (u && f->mseq == c->rec.rx_mseq) {
+		c->rec.rx_mseq++;
 		sdr_unexp_add(c, u);
 		match_drain(c);
 		return;
@@ -206,9 +206,9 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 	struct sdr_rel *rel = c->rel;
 	struct sdr_list *l, *tmp;
 
-	while (!sdr_list_empty(&c->brx)) {
+	while (!sdr_list_empty(&c->bulk->rx.brx)) {
 		sdr_rel_step(rel);
-		bulk_end(sdr_container(c->brx.next, struct sdr_bulk_rx, link), err);
+		bulk_end(sdr_container(c->bulk->rx.brx.next, struct sdr_bulk_rx, link), err);
 	}
 	sdr_list_each_safe(l, tmp, &c->peer->unexp) {
 		struct sdr_unexp *u = sdr_container(l, struct sdr_unexp, of_peer);
@@ -232,12 +232,13 @@ void sdr_match_cancel_all(struct sdr_rel *rel)
 	struct sdr_list *l, *m, *tmp;
 
 	for (int k = 0; k < 2; k++)
-		while (!sdr_list_empty(&rel->posted[k]))
-			sdr_rx_cancel(rel, sdr_container(rel->posted[k].next, struct sdr_rx, link));
+		while (!sdr_list_empty(&rel->msg->posted[k]))
+			sdr_rx_cancel(rel,
+				      sdr_container(rel->msg->posted[k].next, struct sdr_rx, link));
 	sdr_list_each(l, &rel->conn_list) {
 		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
 
-		sdr_list_each_safe(m, tmp, &c->brx) {
+		sdr_list_each_safe(m, tmp, &c->bulk->rx.brx) {
 			struct sdr_bulk_rx *b = sdr_container(m, struct sdr_bulk_rx, link);
 			struct sdr_frame_rec f = bulk_frame(b);
 			struct sdr_rx *rx = b->unexp ? b->unexp->rx : b->rx;
@@ -259,9 +260,9 @@ void sdr_match_cancel_all(struct sdr_rel *rel)
 void sdr_match_destroy(struct sdr_rel *rel)
 {
 	for (int k = 0; k < 2; k++) {
-		while (!sdr_list_empty(&rel->unexp[k])) {
+		while (!sdr_list_empty(&rel->msg->unexp[k])) {
 			struct sdr_unexp *u =
-				sdr_container(rel->unexp[k].next, struct sdr_unexp, link);
+				sdr_container(rel->msg->unexp[k].next, struct sdr_unexp, link);
 
 			u->conn = NULL;
 			sdr_unexp_free(rel, u);

@@ -67,20 +67,20 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	if (op->bind)
 		op->bind->op = NULL;
 	if (op->kind != SDR_REL_READ_SERVE) {
-		rel->nops--;
-		c->nown--;
+		rel->msg->nops--;
+		c->msg->nown--;
 	} else {
-		c->nserve--;
+		c->credit.nserve--;
 		rel->nanswers_strangers -= op->stranger;
 	}
-	sdr_idtab_del(&rel->ids, op->id);
+	sdr_idtab_del(&rel->msg->ids, op->id);
 	if (op->copy_pool)
-		sdr_slab_free(&rel->buf_pool, op->copy);
+		sdr_slab_free(&rel->msg->buf_pool, op->copy);
 	else
 		free(op->copy);
-	sdr_slab_free(&rel->op_pool, op);
+	sdr_slab_free(&rel->msg->op_pool, op);
 	rel->work++;
-	if (c->state == SDR_CONN_OPEN && !sdr_list_empty(&c->held))
+	if (c->state == SDR_CONN_OPEN && !sdr_list_empty(&c->msg->held))
 		sdr_op_release_held(c);
 }
 
@@ -145,15 +145,15 @@ static bool op_unpromised(const struct sdr_op *op)
 
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err)
 {
-	bool nested = c->releasing;
+	bool nested = c->msg->releasing;
 
-	c->releasing = true;
+	c->msg->releasing = true;
 	if (which == SDR_OPS_ALL)
-		ops_end(&c->ops, NULL, op_fail, err);
+		ops_end(&c->msg->ops, NULL, op_fail, err);
 	else if (which == SDR_OPS_UNPROMISED)
-		ops_end(&c->ops, op_unpromised, op_cancel, err);
-	ops_end(&c->held, which == SDR_OPS_UNPROMISED ? op_unpromised : NULL, op_fail, err);
-	c->releasing = nested;
+		ops_end(&c->msg->ops, op_unpromised, op_cancel, err);
+	ops_end(&c->msg->held, which == SDR_OPS_UNPROMISED ? op_unpromised : NULL, op_fail, err);
+	c->msg->releasing = nested;
 	sdr_op_release_held(c);
 }
 
@@ -279,20 +279,21 @@ static void op_bulk_or_wait(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
 
-	if (op->kind <= SDR_REL_TSEND ? c->wait_mode || sdr_qp_peer_keyed(c->qp)
-				      : op->kind == SDR_REL_WRITE && sdr_qp_peer_keyed(c->qp)) {
+	if (op->kind <= SDR_REL_TSEND
+		    ? c->msg->wait_mode || sdr_qp_peer_keyed(c->shape.qp)
+		    : op->kind == SDR_REL_WRITE && sdr_qp_peer_keyed(c->shape.qp)) {
 		op->waiting = true;
 		sdr_rec_queue(c, &op->rec);
 		return;
 	}
-	sdr_list_add_tail(&op->credit, &c->cts_wait);
+	sdr_list_add_tail(&op->credit, &c->msg->cts_wait);
 	sdr_op_release_credit(c);
 }
 
 void sdr_op_release_credit(struct sdr_conn *c)
 {
-	while (!sdr_list_empty(&c->cts_wait)) {
-		struct sdr_op *op = sdr_container(c->cts_wait.next, struct sdr_op, credit);
+	while (!sdr_list_empty(&c->msg->cts_wait)) {
+		struct sdr_op *op = sdr_container(c->msg->cts_wait.next, struct sdr_op, credit);
 		const uint8_t *base;
 		struct sdr_rec *r = &op->rec, *bind = NULL;
 		struct sdr_plan plan;
@@ -356,7 +357,7 @@ static int op_read_key(struct sdr_op *op, struct sdr_frame_rec *f)
 {
 	int err;
 
-	if (!sdr_qp_keyed(op->conn->qp) || sdr_op_fits(op->conn, op->len))
+	if (!sdr_qp_keyed(op->conn->shape.qp) || sdr_op_fits(op->conn, op->len))
 		return SDR_REL_OK;
 	err = sdr_op_land(op);
 	if (err)
@@ -374,7 +375,7 @@ void sdr_op_start(struct sdr_op *op)
 	bool fits = sdr_op_fits(c, op->len);
 	int err;
 
-	sdr_list_add_tail(&op->link, &c->ops);
+	sdr_list_add_tail(&op->link, &c->msg->ops);
 	f->id = op->wire_id;
 	f->len = op->len;
 	f->data = op->data;
@@ -389,7 +390,7 @@ void sdr_op_start(struct sdr_op *op)
 		/* fall through */
 	case SDR_REL_SEND:
 		f->op = op->kind == SDR_REL_SEND ? SDR_REC_SEND : SDR_REC_TSEND;
-		f->mseq = c->tx_mseq++;
+		f->mseq = c->rec.mseq++;
 		f->flags |= SDR_REC_F_ORDER;
 		op->need_done = op->flags & SDR_REL_F_DELIVERY;
 		break;
@@ -426,26 +427,26 @@ void sdr_op_start(struct sdr_op *op)
 
 void sdr_op_release_held(struct sdr_conn *c)
 {
-	if (c->releasing)
+	if (c->msg->releasing)
 		return; /* one that ended at its start: the walk goes on below */
-	c->releasing = true;
-	while (c->state == SDR_CONN_OPEN && c->proven && !sdr_list_empty(&c->held)) {
-		struct sdr_op *op = sdr_container(c->held.next, struct sdr_op, link);
+	c->msg->releasing = true;
+	while (c->state == SDR_CONN_OPEN && c->hs.proven && !sdr_list_empty(&c->msg->held)) {
+		struct sdr_op *op = sdr_container(c->msg->held.next, struct sdr_op, link);
 
 		sdr_rel_step(c->rel);
-		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))
+		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops))
 			break;
 		sdr_list_del(&op->link);
 		sdr_op_start(op);
 	}
-	c->releasing = false;
+	c->msg->releasing = false;
 }
 
 /* Its connection is still to be set. */
 static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
 {
 	struct sdr_rel *rel = peer->rel;
-	struct sdr_op *op = sdr_slab_alloc(&rel->op_pool);
+	struct sdr_op *op = sdr_slab_alloc(&rel->msg->op_pool);
 
 	if (!op)
 		return NULL;
@@ -456,8 +457,8 @@ static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
 	sdr_list_init(&op->rec.link);
 	sdr_list_init(&op->remote.link);
 	op->rec.op = op;
-	if (sdr_idtab_add(&rel->ids, op, &op->id)) {
-		sdr_slab_free(&rel->op_pool, op);
+	if (sdr_idtab_add(&rel->msg->ids, op, &op->id)) {
+		sdr_slab_free(&rel->msg->op_pool, op);
 		return NULL;
 	}
 	op->wire_id = op->id;
@@ -467,12 +468,12 @@ static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
 bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
 	struct sdr_op *op =
-		c->nserve < SDR_CONN_SERVES_MAX ? op_new(c->peer, SDR_REL_READ_SERVE) : NULL;
+		c->credit.nserve < SDR_CONN_SERVES_MAX ? op_new(c->peer, SDR_REL_READ_SERVE) : NULL;
 
 	if (!op)
 		return false;
 	op->conn = c;
-	c->nserve++;
+	c->credit.nserve++;
 	op->stranger = !c->peer->names;
 	c->rel->nanswers_strangers += op->stranger;
 	op->niov = 1;
@@ -501,7 +502,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 		len += wr->iov[i].len;
 	if (len > SDR_REL_MSG_MAX || ((wr->flags & SDR_REL_F_INJECT) && len > rel->cfg.inject_max))
 		return -EMSGSIZE;
-	if (rel->nops >= rel->cfg.tx_depth)
+	if (rel->msg->nops >= rel->cfg.tx_depth)
 		return -EAGAIN;
 	if (rel->failed || rel->closing)
 		return -EIO;
@@ -525,7 +526,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	if (wr->niov)
 		memcpy(op->iov, wr->iov, wr->niov * sizeof(op->iov[0]));
 	if ((wr->flags & SDR_REL_F_INJECT) && len) {
-		to = sdr_slab_alloc(&rel->buf_pool);
+		to = sdr_slab_alloc(&rel->msg->buf_pool);
 		if (!to)
 			goto err_op;
 		sdr_op_gather(op, to);
@@ -536,18 +537,18 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	if (!c)
 		goto err_copy;
 	op->conn = c;
-	rel->nops++;
-	c->nown++;
+	rel->msg->nops++;
+	c->msg->nown++;
 	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) ==
 	    (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
 		op_report(op, 0, SDR_REL_OK);
-	if (c->state != SDR_CONN_OPEN || !c->proven || !sdr_list_empty(&c->held) ||
-	    ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->ops))) {
-		sdr_list_add_tail(&op->link, &c->held);
+	if (c->state != SDR_CONN_OPEN || !c->hs.proven || !sdr_list_empty(&c->msg->held) ||
+	    ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops))) {
+		sdr_list_add_tail(&op->link, &c->msg->held);
 	} else {
 		sdr_op_start(op);
 		/* A small operation leaves now: latency. */
-		if (sdr_list_empty(&c->segs) && sdr_pkt_due(c)) {
+		if (sdr_list_empty(&c->bulk->tx.segs) && sdr_pkt_due(c)) {
 			sdr_pkt_send(c);
 			sdr_context_flush(rel->ctx);
 			sdr_list_del(&c->ready);
@@ -559,9 +560,9 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	return 0;
 err_copy:
 	if (op->copy)
-		sdr_slab_free(&rel->buf_pool, op->copy);
+		sdr_slab_free(&rel->msg->buf_pool, op->copy);
 err_op:
-	sdr_idtab_del(&rel->ids, op->id);
-	sdr_slab_free(&rel->op_pool, op);
+	sdr_idtab_del(&rel->msg->ids, op->id);
+	sdr_slab_free(&rel->msg->op_pool, op);
 	return -ENOMEM;
 }

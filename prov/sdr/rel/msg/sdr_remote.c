@@ -25,7 +25,7 @@
 static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
 {
 	r->region = region;
-	sdr_list_add_tail(&r->link, &rel->remotes);
+	sdr_list_add_tail(&r->link, &rel->msg->remotes);
 }
 
 void sdr_remote_write(struct sdr_bulk_rx *b, void *region)
@@ -106,7 +106,7 @@ uint32_t sdr_rel_mr_revoke(struct sdr_rel *rel, const void *region)
 
 	rel->now = rel->uc->ops->now(rel->uc);
 	sdr_list_init(&mine);
-	sdr_list_each_safe(l, tmp, &rel->remotes) {
+	sdr_list_each_safe(l, tmp, &rel->msg->remotes) {
 		if (sdr_container(l, struct sdr_remote, link)->region != region)
 			continue;
 		sdr_list_del(l);

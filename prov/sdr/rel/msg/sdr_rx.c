@@ -15,8 +15,8 @@ void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
 
 	sdr_list_del(&rx->link);
 	free(rx->bounce);
-	rel->nrx--;
-	sdr_slab_free(&rel->rx_pool, rx);
+	rel->msg->nrx--;
+	sdr_slab_free(&rel->msg->rx_pool, rx);
 	if (peer)
 		sdr_peer_unname(peer);
 }
@@ -237,15 +237,15 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	if ((rr->flags & SDR_REL_R_MULTI) &&
 	    (rr->niov != 1 || (rr->flags & (SDR_REL_R_PEEK | SDR_REL_R_CLAIM))))
 		return -EINVAL;
-	if (rel->nrx >= rel->cfg.rx_depth)
+	if (rel->msg->nrx >= rel->cfg.rx_depth)
 		return -EAGAIN;
 	if (rel->failed || rel->closing)
 		return -EIO;
 	rel->now = rel->uc->ops->now(rel->uc);
-	rx = sdr_slab_alloc(&rel->rx_pool);
+	rx = sdr_slab_alloc(&rel->msg->rx_pool);
 	if (!rx)
 		return -ENOMEM;
-	rel->nrx++;
+	rel->msg->nrx++;
 	sdr_list_init(&rx->link);
 	rx->kind = rr->kind;
 	rx->niov = rr->niov;
@@ -272,7 +272,7 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 		return 0;
 	}
 	if (rr->flags & SDR_REL_R_MULTI) {
-		sdr_list_add_tail(&rx->link, &rel->posted[k]);
+		sdr_list_add_tail(&rx->link, &rel->msg->posted[k]);
 		while ((u = sdr_unexp_find(rel, rx, false, NULL))) {
 			bool last = sdr_rx_retires(rx, sdr_msg_len(&u->f));
 
@@ -282,11 +282,11 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 		}
 		return 0;
 	}
-	u = sdr_list_empty(&rel->unexp[k]) ? NULL : sdr_unexp_find(rel, rx, false, NULL);
+	u = sdr_list_empty(&rel->msg->unexp[k]) ? NULL : sdr_unexp_find(rel, rx, false, NULL);
 	if (u)
 		sdr_unexp_deliver(rel, u, rx);
 	else
-		sdr_list_add_tail(&rx->link, &rel->posted[k]);
+		sdr_list_add_tail(&rx->link, &rel->msg->posted[k]);
 	return 0;
 }
 
@@ -316,7 +316,7 @@ int sdr_rel_cancel(struct sdr_rel *rel, void *ctx)
 	struct sdr_list *l;
 
 	for (int k = 0; k < 2; k++) {
-		sdr_list_each(l, &rel->posted[k]) {
+		sdr_list_each(l, &rel->msg->posted[k]) {
 			struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
 
 			if (rx->ctx == ctx) {

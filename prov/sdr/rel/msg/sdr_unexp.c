@@ -7,34 +7,9 @@
  * sender stops and waits for CTS.  What was only announced (always so when our engine is keyed)
  * waits without any memory but its entry.  What is complete stays receivable after its connection
  * is gone.
- *
- * All of it together, entries included, is bounded by cfg.unexp_max an endpoint: a message beyond
- * it is not taken, its packet is not acknowledged, and the sender repeats it until there is room.
- * Strangers may use half of that (law 4: they cannot crowd out who has a name), and messages before
- * their turn three quarters of their sender's part, so that the one they wait for finds room.
  */
 #include <stdlib.h>
 #include "rel/sdr_rel_priv.h"
-
-static uint64_t unexp_max(const struct sdr_rel *rel)
-{
-	return rel->cfg.unexp_max ? rel->cfg.unexp_max : SDR_REL_UNEXP_TOTAL;
-}
-
-bool sdr_unexp_room(const struct sdr_conn *c, uint64_t bytes, bool early)
-{
-	const struct sdr_rel *rel = c->rel;
-	uint64_t max = unexp_max(rel);
-
-	if (!c->peer->names) {
-		max /= 2;
-		if (rel->nunexp_strangers >= SDR_REL_UNEXP_STRANGERS)
-			return false;
-	}
-	if (early)
-		max -= max / 4;
-	return rel->unexp_bytes <= max && bytes <= max - rel->unexp_bytes;
-}
 
 static void unexp_charge(struct sdr_unexp *u, uint64_t bytes)
 {
@@ -61,13 +36,13 @@ void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u)
 		sdr_conn_kick(u->conn); /* credit may move */
 	unexp_unlist(u);
 	free(u->payload);
-	sdr_slab_free(&rel->unexp_pool, u);
+	sdr_slab_free(&rel->msg->unexp_pool, u);
 	sdr_peer_release(peer);
 }
 
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_unexp *u = sdr_slab_alloc(&c->rel->unexp_pool);
+	struct sdr_unexp *u = sdr_slab_alloc(&c->rel->msg->unexp_pool);
 
 	if (!u)
 		return NULL;
@@ -81,7 +56,7 @@ struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *
 		if (f->payload_len) {
 			u->payload = malloc(f->payload_len);
 			if (!u->payload) {
-				sdr_slab_free(&c->rel->unexp_pool, u);
+				sdr_slab_free(&c->rel->msg->unexp_pool, u);
 				return NULL;
 			}
 			memcpy(u->payload, f->payload, f->payload_len);
@@ -121,7 +96,7 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 	int err;
 
 	c->st.msgs_unexp++;
-	sdr_list_add_tail(&u->link, &rel->unexp[sdr_msg_kind(u->f.op)]);
+	sdr_list_add_tail(&u->link, &rel->msg->unexp[sdr_msg_kind(u->f.op)]);
 	sdr_list_add_tail(&u->of_peer, &u->peer->unexp);
 	if (!(u->f.flags & SDR_REC_F_BULK))
 		return;
@@ -212,7 +187,7 @@ struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, b
 	 * anything, and Open MPI's is.
 	 */
 	if (claimed || !rx->peer) {
-		sdr_list_each(l, &rel->unexp[kind]) {
+		sdr_list_each(l, &rel->msg->unexp[kind]) {
 			sdr_rel_step(rel);
 			if (unexp_suits(sdr_container(l, struct sdr_unexp, link), rx, claimed, ctx))
 				return sdr_container(l, struct sdr_unexp, link);

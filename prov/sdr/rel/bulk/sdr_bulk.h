@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the bulk room keeps for an endpoint and for each of its connections.
+ */
+#ifndef SDR_BULK_H
+#define SDR_BULK_H
+
+#include "fec/sdr_code.h"
+#include "fec/sdr_fec.h"
+#include "model/sdr_choice.h"
+#include "rel/conn/sdr_conn.h"
+#include "sdr_scratch.h"
+
+#define SDR_FEC_CACHE	(SDR_FEC_SYMS_MAX + 1u)
+#define SDR_TX_LOG_MIN	64u /* entries of the data transmission log, power of two */
+#define SDR_TX_LOG_MAX	(1u << 20)
+#define SDR_SEG_CLASSES 32u /* log2 of packets */
+
+struct sdr_seg_tx;
+struct sdr_txent;
+
+struct sdr_rel_bulk { /* of an endpoint */
+	struct sdr_slab btx_pool, brx_pool, srx_pool, gtx_pool, grx_pool;
+	void *seg_free[SDR_SEG_CLASSES]; /* freed sdr_seg_tx */
+	struct sdr_htab binds; /* transfers that wait for a BIND, by connection and number */
+	uint32_t dack_pkts;    /* packets a DACK waits for at the most */
+	/* parity */
+	struct sdr_scratch scratch;
+	struct sdr_code_work code_work;
+	struct sdr_choice_table *choices;
+	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
+};
+
+struct sdr_complete { /* a segment that is done, to be reported */
+	uint32_t msn, echo;
+	uint64_t last_ns;
+	uint64_t at; /* not before */
+	uint32_t dec_pkts, dec_chunks;
+};
+struct sdr_comp_ring {
+	struct sdr_complete *e;
+	uint32_t cap, head, tail; /* power of two; free-running */
+};
+
+struct sdr_conn_bulk { /* of a connection */
+	struct {
+		struct sdr_list bulks, segs;
+		struct sdr_list lost_segs, ends, copies;
+		struct sdr_list judge; /* groups of which nothing is in flight */
+		uint32_t nasked;       /* groups whose receiver is asked why it does not decode */
+		uint32_t ngroups;      /* groups with a buffer for parity */
+		bool parity_wait;      /* the next one waits for such a buffer to come back */
+		struct sdr_seg_tx **ring; /* open segments by message number */
+		uint32_t ring_cap;	  /* power of two, more than the span of open numbers */
+		uint32_t msn;		  /* of the next message */
+		struct sdr_txent *log;	  /* transmissions; ring */
+		uint32_t cap, head, tail; /* free-running */
+	} tx;
+	struct {
+		struct sdr_list brx, dirty;
+		struct sdr_list partial; /* of brx, those with messages that are not bound yet */
+		uint32_t nwrites;	 /* of brx, WRITEs of the peer */
+		uint64_t report_at;	 /* ns: what is dirty is reported, all of it together */
+		/* refused messages beyond the window: skipped as it moves */
+		uint32_t skip_lo, skip_hi;
+		/* by ID: its latest message was refused, not completed */
+		uint64_t skipped[(1u << SDR_IMM_ID_BITS_MAX) / 64];
+		/* completions to report: now, and once more a little later */
+		struct sdr_comp_ring comp[2];
+	} rx;
+	struct sdr_choice choice; /* the last decision; why is valid with chosen */
+	uint64_t cover_ppm;	  /* of the transfer */
+	bool chosen;
+};
+
+#endif /* SDR_BULK_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A transfer coming in, see sdr_bulk_rx.c.
+ */
+#ifndef SDR_BULK_RX_H
+#define SDR_BULK_RX_H
+
+#include "sdr_bulk.h"
+#include "sdr_plan.h"
+
+struct sdr_remote {	      /* a peer's transfer into or out of a region */
+	struct sdr_list link; /* rel->remotes */
+	void *region;	      /* as mr_get named it */
+	struct sdr_op *read;  /* one of the two */
+	struct sdr_bulk_rx *write;
+};
+
+struct sdr_bulk_rx {
+	struct sdr_list link;	 /* conn->brx */
+	struct sdr_list partial; /* conn->partial */
+	struct sdr_hnode bnode;	 /* rel->binds, while a BIND is expected */
+	bool expected;
+	struct sdr_conn *conn;
+	uint8_t *buf;
+	uint64_t len;
+	uint32_t id; /* the peer's operation */
+	uint32_t msn;
+	struct sdr_plan plan; /* once has_msn */
+	uint32_t bound;	      /* messages bound or skipped */
+	uint32_t done;	      /* data segments complete */
+	/* of the data segment bound last, until its parity is bound too */
+	struct sdr_group_rx *grp;
+	uint8_t op;   /* enum sdr_rec_op it belongs to */
+	bool has_msn; /* false: waits for BIND, or READ_RSP */
+	bool delivery;
+	struct sdr_rx *rx;	  /* SEND, TSEND matched: the receive */
+	struct sdr_unexp *unexp;  /* or its place in the unexpected list */
+	uint64_t rx_off;	  /* where in the receive (MULTI) */
+	struct sdr_op *read;	  /* READ_RSP: our READ */
+	struct sdr_remote remote; /* WRITE: the region it goes to */
+	uint64_t data, tag, key;
+	bool has_data;
+	struct sdr_list segs; /* sdr_seg_rx, bound */
+	/* own engine keyed: of the whole buffer, as long as this lives */
+	struct sdr_uc_grant grant;
+};
+
+struct sdr_seg_rx {
+	struct sdr_list link; /* bulk's segs */
+	struct sdr_group_rx *grp;
+	bool parity;
+	struct sdr_list dirty; /* conn->dirty: a data acknowledgement is owed */
+	struct sdr_bulk_rx *bulk;
+	struct sdr_rcv_handle *h;
+	uint32_t msn;
+	uint32_t rep_got, rep_holes; /* at the last report */
+	uint32_t base;		     /* packet at which the next report starts */
+	bool gap;
+};
+
+/*
+ * enum sdr_rel_err.  On a keyed engine the buffer is granted to the peer from here to the end of
+ * *out.
+ */
+int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
+		    struct sdr_bulk_rx **out);
+/*
+ * Asks for the data of what was only announced; expected: the receive was there first.  False: the
+ * connection failed.
+ */
+bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
+/*
+ * Binds what the window allows; f: the record that numbers it.  SDR_REL_ERR_CODE: refused, the
+ * numbers are skipped.
+ */
+int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f);
+/* The one that this BIND is for; NULL: it is over, or never was. */
+struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id);
+/* May a record give its bulk these numbers?  Honest peers number within what they were allowed. */
+bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len);
+/*
+ * What a record says of its messages, or could not have (-EINVAL): whether they can be received is
+ * another matter.
+ */
+int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len,
+		     struct sdr_plan *plan);
+void sdr_bulk_rx_more(struct sdr_conn *c);
+void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
+void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
+void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
+		      uint64_t len);			  /* nobody wants these bytes */
+void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
+
+#endif /* SDR_BULK_RX_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A transfer going out: one operation's bytes, in messages.  See sdr_bulk_tx.c.
+ */
+#ifndef SDR_BULK_TX_H
+#define SDR_BULK_TX_H
+
+#include "sdr_bulk.h"
+#include "sdr_plan.h"
+
+struct sdr_group_tx;
+struct sdr_op;
+struct sdr_rec;
+
+struct sdr_bulk_tx {
+	struct sdr_list link; /* conn->bulks: announced, not all segments open; in order */
+	struct sdr_op *op;
+	struct sdr_conn *conn;
+	const uint8_t *base;
+	uint64_t len;
+	uint32_t msn; /* of message 0 */
+	struct sdr_plan plan;
+	uint32_t opened, finished; /* messages */
+	/* of the data segment opened last, until its parity is opened too */
+	struct sdr_group_tx *grp;
+	struct sdr_list segs; /* those open */
+	bool announced;	      /* its record has been sent once: data may follow */
+	/* conn->copies: the record travels a second time behind the first data */
+	struct sdr_list copy;
+	/* packets of the first segment behind which the next copy of the record travels */
+	uint32_t copy_at;
+	struct sdr_rec *rec; /* the record that announces it */
+	uint64_t not_before; /* ns: data wait until no packet sent before can overtake the record */
+};
+
+struct sdr_txent {		/* one transmission of a run of packets */
+	struct sdr_seg_tx *seg; /* NULL: settled */
+	uint32_t first, n;
+	uint32_t seq; /* conn->tx.seq at this transmission */
+	uint64_t tx_ns;
+	struct sdr_cc_snap snap;
+};
+
+int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base,
+		    const struct sdr_plan *plan); /* takes msns: credit was checked */
+bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len);
+void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
+void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
+void sdr_bulk_announced(struct sdr_bulk_tx *b);
+bool sdr_bulk_tx_work(const struct sdr_conn *c);
+/* ns at which the next bulk's data may leave; UINT64_MAX */
+uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c);
+bool sdr_bulk_tx_window(const struct sdr_conn *c); /* room for one packet */
+/* false: engine full */
+bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget);
+void sdr_bulk_tx_destroy(struct sdr_conn *c);
+
+#endif /* SDR_BULK_TX_H */

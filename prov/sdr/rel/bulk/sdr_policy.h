@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * How a transfer travels, see sdr_policy.c.
+ */
+#ifndef SDR_POLICY_H
+#define SDR_POLICY_H
+
+#include "sdr_bulk.h"
+#include "sdr_plan.h"
+#include "fec/sdr_fec.h"
+
+/* How an operation's bytes travel: scheme, segments, parity.  enum sdr_rel_err. */
+int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+bool sdr_policy_repeats(const struct sdr_conn *c); /* a lone packet is worth a copy */
+/* NULL: no memory */
+const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g);
+/* the paper's plain schemes: timeouts, no RACK */
+static inline bool sdr_scheme_plain(enum sdr_rel_scheme s)
+{
+	return s == SDR_SCHEME_SR_NACK || s == SDR_SCHEME_SR_RTO;
+}
+
+#endif /* SDR_POLICY_H */

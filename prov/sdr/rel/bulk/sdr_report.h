@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the sender is told of data coming in, see sdr_report.c.
+ */
+#ifndef SDR_REPORT_H
+#define SDR_REPORT_H
+
+#include "sdr_bulk_rx.h"
+
+/* data packets between two data acknowledgements at the most */
+#define SDR_DACK_PKTS	      64u
+#define SDR_DACK_PKTS_MIN     4u     /* ... however small our buffer is */
+#define SDR_DACK_DELAY_MIN_NS 50000u /* and time, while they trickle */
+
+void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
+void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon */
+void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s);	/* with the next packet */
+bool sdr_report_due(const struct sdr_conn *c, uint64_t now);
+uint64_t sdr_report_deadline(const struct sdr_conn *c);
+/* Writes DACK frames; returns bytes; *more: some did not fit. */
+size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
+
+#endif /* SDR_REPORT_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A segment going out: one SDR message of a transfer.  See sdr_seg_tx.c.
+ */
+#ifndef SDR_SEG_TX_H
+#define SDR_SEG_TX_H
+
+#include "sdr_bulk_tx.h"
+
+struct sdr_seg_tx {
+	struct sdr_list link;	   /* conn->segs, in the order of first sending */
+	struct sdr_list lost_link; /* conn->lost_segs: packets wait to be sent again */
+	struct sdr_list mine;	   /* bulk->segs */
+	struct sdr_list end_link;  /* conn->ends: everything was sent (once more), END is owed */
+	struct sdr_bulk_tx *bulk;  /* NULL: released, only the log names it */
+	struct sdr_snd_handle *h;
+	const uint8_t *base;
+	uint64_t len;
+	struct sdr_group_tx *grp; /* NULL: not coded */
+	bool parity;		  /* carries the group's parity */
+	uint32_t msn, npkts, nchunks, nruns;
+	uint32_t goal; /* packets [0, goal) leave by themselves: all, or the planned parity */
+	uint32_t next; /* packets [next, goal) were never sent */
+	uint32_t high; /* 1 + highest packet ever sent */
+	uint32_t nacked, nlost, nagain, again_hint;
+	uint32_t rack_seq; /* newest transmission of it that was reported delivered */
+	uint32_t end_seq;  /* packet with its latest END */
+	/* packet with the oldest END that was not answered when the next one left */
+	uint32_t end_first;
+	bool ended;
+	uint32_t top;	   /* highest packet known to be delivered */
+	uint32_t inflight; /* packets sent, neither acknowledged nor lost */
+	/* packets that were lost without our hearing of it before it was over */
+	uint32_t unknown;
+	uint32_t dec_chunks; /* chunks that came out of parity, the receiver says */
+	uint32_t rtx, dups;  /* packets sent again, duplicates the receiver reported */
+	uint32_t nlog;	     /* log entries naming this */
+	uint32_t klass;	     /* log2 of capacity, for the free list */
+	/* bitmaps of packets: delivered; sent and lost; to be sent (again) */
+	uint64_t *acked, *lost, *again;
+	/* bitmap of chunks: with packets sent again; parity: of packets ever sent */
+	uint64_t *chunk_rtx;
+	uint32_t *run_log; /* log position of each run's latest transmission */
+	uint8_t *run_ntx;  /* transmissions of each run, saturating */
+};
+
+/* the next of b; NULL: not now */
+struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b);
+void sdr_seg_tx_sent(struct sdr_seg_tx *s); /* END is due if nothing is left to send */
+void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s);
+void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s);
+/* delivered, with its group; true: and the whole transfer */
+bool sdr_seg_tx_end(struct sdr_seg_tx *s);
+struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn);
+void sdr_seg_tx_end_due(struct sdr_seg_tx *s);
+/* these packets are to be sent (again) */
+void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi);
+
+#endif /* SDR_SEG_TX_H */

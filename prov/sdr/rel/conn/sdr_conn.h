@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A connection: its state, by what the parts are about.  What it does in time (timers) is the
+ * top's (sdr_conn_timer.c), since that asks all rooms.
+ */
+#ifndef SDR_CONN_H
+#define SDR_CONN_H
+
+#include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_pacer.h"
+#include "rel/path/sdr_rack.h"
+#include "rel/path/sdr_rtt.h"
+#include "sdr_endpoint.h"
+#include "sdr_peer.h"
+#include "sdr_pnset.h"
+#include "wire/sdr_frame.h"
+
+/* bytes of one transmission entry at the most */
+#define SDR_RUN_BYTES	    65536u
+#define SDR_RUN_PKTS_MAX    64u
+#define SDR_WIRE_OVERHEAD   (SDR_DATA_OVERHEAD + 28u) /* bytes: RoCEv2 frame, UDP, IPv4 */
+#define SDR_PTO_BACKOFF_MAX 10u
+
+struct sdr_conn_bulk;
+struct sdr_conn_msg;
+struct sdr_pkt;
+struct sdr_rec;
+
+enum sdr_conn_state {
+	SDR_CONN_HELLO, /* our HELLO is out, or about to be */
+	SDR_CONN_OPEN,
+	SDR_CONN_CLOSING, /* our BYE is out */
+	SDR_CONN_DEAD,	  /* failed: ends, with all that is its, at the end of the round */
+};
+
+/*
+ * What follows from the size of packets; made beside what is in force, and then taken, or destroyed
+ * with its QP.
+ */
+struct sdr_conn_shape {
+	uint32_t mtu; /* bytes a data packet, both directions */
+	uint32_t chunk_pkts, run_pkts;
+	uint64_t seg_bytes; /* of one SDR message, both directions: the QP's max_msg */
+	struct sdr_qp *qp;
+};
+
+struct sdr_conn {
+	struct sdr_hnode hnode; /* by cid */
+	struct sdr_hnode pnode; /* by the peer's cid and address, while hs.peer_known */
+	struct sdr_list link;	/* rel->conn_list, then rel->dead */
+	struct sdr_list ready;	/* rel->ready */
+	struct sdr_timer timer;
+	struct sdr_rel *rel;
+	struct sdr_peer *peer;
+	struct sdr_uc_addr addr; /* where it was seen last */
+	enum sdr_conn_state state;
+	int err; /* enum sdr_rel_err: why it is DEAD */
+
+	struct {
+		uint64_t cid, peer_cid, peer_instance;
+	} id;
+
+	struct {
+		bool passive;	 /* opened by the peer's HELLO */
+		bool proven;	 /* the peer's address is proven */
+		bool peer_known; /* its HELLO was adopted */
+		bool answered;	 /* anything valid ever arrived */
+		uint64_t cookie;
+		uint32_t ts; /* of the HELLO to be answered */
+		/* when this side followed a smaller mtu, own clock; 0: never */
+		uint32_t asked_us;
+		uint32_t tries;
+		uint64_t next, born; /* ns */
+	} hs;
+
+	struct sdr_conn_shape shape;
+	uint32_t ctl_max; /* bytes, both sides */
+
+	struct {
+		uint8_t kinds;	      /* the peer decodes: bit n, kind n of parity */
+		uint32_t syms, chunk; /* k + m, bytes of a chunk: the peer's bounds */
+	} codes;
+
+	struct sdr_rtt rtt;
+	struct sdr_cc cc;
+	struct sdr_pacer pacer;
+	struct sdr_rack rack;
+	uint64_t inflight; /* bytes */
+
+	struct {	     /* packets out */
+		uint32_t pn; /* of the next one */
+		/* counts transmissions of packets and runs: their order */
+		uint32_t seq;
+		uint32_t acked_seq;	  /* of the newest packet acknowledged */
+		struct sdr_pkt *log;	  /* ring */
+		uint32_t cap, head, tail; /* free-running */
+		uint32_t live;		  /* entries neither acknowledged nor lost */
+		uint64_t last_ns;	  /* last transmission that wants an answer */
+		bool ping_due;
+	} tx;
+
+	struct { /* packets in */
+		struct sdr_pnset pns;
+		bool ack_due, ack_now;
+		uint64_t ack_pass;   /* round in which ack_due was set */
+		uint64_t ack_ns;     /* and when */
+		uint64_t largest_ns; /* arrival of the largest packet number */
+		uint64_t last_ns;    /* anything valid */
+		uint64_t heard_ns;   /* last_ns when it got its place in rel->conn_list */
+	} rx;
+
+	struct { /* records */
+		struct sdr_list rtx, unordered,
+			ordered;       /* lost; both waiting for their first time */
+		struct sdr_rec **ring; /* by rseq, NULL acknowledged */
+		uint32_t cap, next, una;
+		uint32_t n;    /* records that stand alone */
+		uint32_t mseq; /* of the next message */
+		/* in */
+		uint32_t rx_next; /* all below were processed */
+		uint64_t rx_bits[SDR_REL_CTL_WINDOW / 64];
+		uint32_t rx_mseq; /* next ordered record to match */
+	} rec;
+
+	struct {
+		uint32_t msn_limit, mseq_limit;	    /* what the peer grants */
+		uint32_t msn_granted, mseq_granted; /* what it was told it may */
+		uint32_t nserve;		    /* READs of the peer being answered */
+	} credit;
+
+	struct { /* timeouts */
+		/* last acknowledgement of anything new, or first transmission after idle */
+		uint64_t news_ns;
+		uint32_t count;	    /* probes since */
+		uint32_t rto_shift; /* sr_nack, sr_rto: doublings of the timeout */
+		uint64_t last_rto;
+		/* silence is counted from here while we wait for the peer; 0 not waiting */
+		uint64_t wait_since;
+	} pto;
+
+	struct {
+		bool bye_due, bye_ack_due;
+		uint32_t byes; /* the peer's, while something of ours was unanswered */
+		uint32_t tries;
+		uint64_t next; /* ns */
+	} close;
+
+	struct sdr_conn_bulk *bulk;
+	struct sdr_conn_msg *msg;
+
+	struct sdr_rel_stats st;
+	struct {
+		uint64_t sent, lost; /* aged packet counts behind loss_ppm */
+	} est;
+};
+
+struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu);
+int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s);
+void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s);
+int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu);
+/* Opens one if needed; NULL out of memory. */
+struct sdr_conn *sdr_conn_get(struct sdr_peer *peer);
+struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid);
+/*
+ * It is over, for err (enum sdr_rel_err).  Whatever is under way ends, and is reported, at the end
+ * of the round.
+ */
+void sdr_conn_fail(struct sdr_conn *c, int err);
+/* After all rooms have let go of it. */
+void sdr_conn_free(struct sdr_conn *c);
+void sdr_conn_kick(struct sdr_conn *c); /* has something to send */
+/* ns, doubled shift times, capped */
+uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift);
+/* something new was acknowledged */
+void sdr_conn_news(struct sdr_conn *c);
+/* something that wants an answer was sent */
+void sdr_conn_sent(struct sdr_conn *c);
+
+static inline bool sdr_conn_live(const struct sdr_conn *c)
+{
+	return c->state != SDR_CONN_DEAD;
+}
+
+#endif /* SDR_CONN_H */

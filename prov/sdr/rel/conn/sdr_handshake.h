@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Opening a connection, see sdr_handshake.c.
+ */
+#ifndef SDR_HANDSHAKE_H
+#define SDR_HANDSHAKE_H
+
+#include "sdr_conn.h"
+
+/* connections whose peer's address is unproven; beyond: cookies */
+#define SDR_CONN_UNPROVEN_MAX 64u
+#define SDR_CONN_UNPROVEN_NS  (5000 * MS) /* they are dropped after this */
+#define SDR_COOKIE_LIFE_NS    (10000 * MS)
+
+void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
+/*
+ * It is found by what the peer calls it and where the peer is; not any more.  Both change together.
+ */
+void sdr_conn_peer_note(struct sdr_conn *c);
+void sdr_conn_peer_forget(struct sdr_conn *c);
+void sdr_conn_prove(struct sdr_conn *c); /* the peer's address is really its own */
+void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
+		     const uint8_t *p, size_t len);
+void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
+		     const uint8_t *p, size_t len);
+void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid);
+int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
+		    size_t len);
+
+#endif /* SDR_HANDSHAKE_H */

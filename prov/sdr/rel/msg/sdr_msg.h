@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the message room keeps for an endpoint and for each of its connections.
+ */
+#ifndef SDR_MSG_H
+#define SDR_MSG_H
+
+#include "base/sdr_idtab.h"
+#include "rel/bulk/sdr_bulk.h"
+#include "rel/sdr_rel.h"
+
+struct sdr_unexp;
+
+struct sdr_rel_msg { /* of an endpoint */
+	struct sdr_slab op_pool, rx_pool, unexp_pool, buf_pool;
+	struct sdr_idtab ids;
+	uint32_t nops, nrx;
+	bool rma_events;	 /* every remote read and write is reported */
+	struct sdr_list remotes; /* sdr_remote: what peers do to our memory */
+	/* matching: [0] untagged, [1] tagged */
+	struct sdr_list posted[2], unexp[2];
+};
+
+struct sdr_early { /* ordered records that came before their turn, by mseq */
+	struct sdr_unexp **slot;
+	uint32_t cap, n; /* entries, power of two; of them in use */
+};
+
+struct sdr_conn_msg {		   /* of a connection */
+	struct sdr_list ops, held; /* under way; behind a fence or the handshake */
+	bool releasing;		   /* held is being walked */
+	bool wait_mode;		   /* the last rendezvous met no receive (keyed peers: sdr_op.c) */
+	uint32_t nown;		   /* operations posted here, of both */
+	struct sdr_list cts_wait;  /* operations that want message numbers */
+	struct sdr_early early;
+};
+
+static inline int sdr_msg_kind(uint8_t rec_op)
+{
+	return rec_op == SDR_REC_TSEND;
+}
+
+static inline uint64_t sdr_msg_len(const struct sdr_frame_rec *f)
+{
+	return f->flags & SDR_REC_F_LEN ? f->len : f->payload_len;
+}
+
+#endif /* SDR_MSG_H */

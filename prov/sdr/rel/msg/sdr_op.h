@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Operations: from post to the one report.  See sdr_op.c.
+ */
+#ifndef SDR_OP_H
+#define SDR_OP_H
+
+#include "sdr_msg.h"
+#include "rel/conn/sdr_rec.h"
+#include "rel/bulk/sdr_bulk_rx.h"
+#include "rel/bulk/sdr_bulk_tx.h"
+
+#define SDR_REL_READ_SERVE 0x80 /* kind: a peer's READ answered from here */
+/* reads of a peer being answered */
+#define SDR_CONN_SERVES_MAX (4u * SDR_REL_CTL_WINDOW)
+
+struct sdr_op {
+	struct sdr_list link;  /* conn->ops or conn->held */
+	struct sdr_conn *conn; /* NULL while the peer has none */
+	struct sdr_peer *peer;
+	uint8_t kind, niov;
+	uint16_t flags;
+	bool done;		  /* reported (or silent) */
+	bool need_done, got_done; /* DONE record awaited, seen */
+	bool data_out;		  /* bulk finished or there is none */
+	bool data_in;		  /* READ: bytes are here */
+	bool waiting;		  /* announced without data: CTS awaited */
+	bool stranger;		  /* READ_SERVE: counts in rel->nanswers_strangers */
+	uint32_t id;		  /* ours */
+	uint32_t wire_id;	  /* in its record: ours, or the requester's for READ_SERVE */
+	uint64_t len, tag, data, rma_addr, rma_key;
+	void *ctx;
+	uint64_t uflags;
+	uint8_t *copy;	/* injected or gathered bytes */
+	bool copy_pool; /* copy belongs to buf_pool, else malloc */
+	struct sdr_rec rec;
+	struct sdr_rec *bind;	/* its BIND record, while under way */
+	struct sdr_list credit; /* conn->cts_wait: wants message numbers for its bulk */
+	struct sdr_bulk_tx *btx;
+	struct sdr_bulk_rx *brx;  /* READ: its data coming in */
+	struct sdr_remote remote; /* READ_SERVE: the region it reads */
+	bool keyed;		  /* va, rkey are valid */
+	uint32_t rkey;
+	uint64_t va; /* where a keyed peer wants the bulk */
+	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
+};
+
+void sdr_op_advance(struct sdr_op *op);			   /* completes it if nothing is missing */
+void sdr_op_end(struct sdr_op *op, int err, int prov_err); /* reports and frees */
+/* reports; messages keep their place in the order */
+void sdr_op_cancel(struct sdr_op *op);
+/* Several at a time: whatever ends operations of a connection in a row comes here. */
+enum sdr_ops_which {
+	SDR_OPS_ALL,  /* the connection is gone */
+	SDR_OPS_HELD, /* what has not started */
+	/* what the application may still be told has not happened: is cancelled */
+	SDR_OPS_UNPROMISED,
+};
+void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err); /* enum sdr_rel_err */
+void sdr_op_start(struct sdr_op *op); /* gives it to its connection; may end it */
+int sdr_op_land(struct sdr_op *op);   /* READ: its bulk gets its place; enum sdr_rel_err */
+/* Bytes that travel inside a record on a connection with datagrams of that many bytes. */
+static inline uint32_t sdr_op_inline_max(uint32_t ctl_max)
+{
+	return ctl_max - SDR_PACKET_HDR - SDR_REC_HDR_MAX;
+}
+/* Its bytes travel inside its record.  Both sides compute the same. */
+static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
+{
+	return len <= sdr_op_inline_max(c->ctl_max);
+}
+bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region);
+size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
+void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
+void sdr_op_release_held(struct sdr_conn *c);	/* behind a fence or the handshake */
+void sdr_op_release_credit(struct sdr_conn *c); /* waiting for message numbers */
+
+#endif /* SDR_OP_H */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What peers do to our memory, see sdr_remote.c.
+ */
+#ifndef SDR_REMOTE_H
+#define SDR_REMOTE_H
+
+#include "sdr_op.h"
+
+/* From here to its end it stands under this region. */
+void sdr_remote_write(struct sdr_bulk_rx *b, void *region);
+void sdr_remote_read(struct sdr_op *op, void *region);
+/* The peer's READ gets no bytes (any more): err is enum sdr_rel_err. */
+void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err);
+
+#endif /* SDR_REMOTE_H */

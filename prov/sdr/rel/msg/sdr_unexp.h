@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Unexpected messages, see sdr_unexp.c.
+ */
+#ifndef SDR_UNEXP_H
+#define SDR_UNEXP_H
+
+#include "sdr_rx.h"
+
+struct sdr_unexp {
+	struct sdr_list link;	 /* rel->unexp[kind]; not linked: before its turn, or matched */
+	struct sdr_list of_peer; /* peer->unexp, together with link */
+	struct sdr_conn *conn;	 /* NULL: gone; what is complete stays */
+	struct sdr_peer *peer;
+	uint64_t charged; /* bytes: in rel->unexp_bytes */
+	/* the peer had no name when it came: counts in rel->nunexp_strangers */
+	bool stranger;
+	struct sdr_frame_rec f; /* payload: malloc, inline bytes or the bounce buffer of a bulk */
+	uint8_t *payload;
+	bool complete; /* all bytes are in payload */
+	bool claimed;
+	void *claim_ctx;
+	struct sdr_bulk_rx *brx; /* bulk under way into payload */
+	struct sdr_rx *rx;	 /* matched meanwhile: gets the bytes when they are complete */
+	bool dropped;		 /* discarded meanwhile */
+};
+
+void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u);
+struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f);
+void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
+void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx);
+void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u);
+struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed,
+				 const void *ctx);
+
+#endif /* SDR_UNEXP_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Why an operation failed, for people and for programs. */
+#ifndef SDR_REL_ERR_H
+#define SDR_REL_ERR_H
+
+/*
+ * Why an operation failed: goes out as prov_errno; text and next step from sdr_rel_strerror.  Those
+ * that peers are told have the values of enum sdr_wire_status.
+ */
+enum sdr_rel_err {
+	SDR_REL_OK = 0,
+	SDR_REL_ERR_NO_ANSWER = 1, /* handshake never answered within the timeout */
+	SDR_REL_ERR_STOPPED = 2,   /* the peer answered before and stopped */
+	SDR_REL_ERR_RESTARTED = 3, /* another process took the peer's address */
+	SDR_REL_ERR_CLOSED = 4,	   /* the peer closed its endpoint */
+	SDR_REL_ERR_REFUSED = 5,   /* geometry or key of the two sides do not agree */
+	/* remote key unknown or revoked, out of bounds or access not granted */
+	SDR_REL_ERR_KEY = 6,
+	SDR_REL_ERR_TRUNC = 7, /* message longer than the receive buffer */
+	SDR_REL_ERR_CANCELED = 8,
+	SDR_REL_ERR_NOMEM = 9,	 /* a named limit of this endpoint or the peer's */
+	SDR_REL_ERR_ENGINE = 10, /* the engine failed, or this connection's part of it */
+	SDR_REL_ERR_NOMSG = 11,	 /* peek found nothing */
+	SDR_REL_ERR_REG = 12,	 /* a device, here or the peer's, has no registration left */
+	SDR_REL_ERR_PROTO = 13,	 /* the peer broke the protocol */
+	SDR_REL_ERR_PATH = 14,	 /* an engine cannot exchange data with the other side's */
+	/* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
+	SDR_REL_ERR_CODE = 15,
+};
+const char *sdr_rel_strerror(int prov_err); /* the cause and one next step */
+int sdr_rel_errno(int prov_err);	    /* negative errno */
+
+#endif /* SDR_REL_ERR_H */
