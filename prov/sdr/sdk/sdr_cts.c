@@ -43,7 +43,8 @@ static void sdr_cts_send(struct sdr_qp *qp, uint8_t type, uint32_t number)
 	qp->ctx->cts_tx += type == SDR_SDK_CTS;
 }
 
-void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number)
+/* Sends CTS_SEEN. */
+static void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number)
 {
 	sdr_cts_send(qp, SDR_SDK_CTS_SEEN, number);
 }
@@ -125,8 +126,10 @@ void sdr_cts_input(struct sdr_context *ctx, uint8_t type, const uint8_t *buf, si
 	struct sdr_qp *qp;
 
 	if (type == SDR_SDK_KEYS) {
-		if (!sdr_keys_input(ctx, buf, len))
+		if (!sdr_keys_input(ctx, buf, len, &qp))
 			goto bad;
+		if (qp)
+			sdr_cts_confirm(qp, qp->snd_known);
 		return;
 	}
 	if ((type != SDR_SDK_CTS && type != SDR_SDK_CTS_SEEN) || sdr_wire_cts_decode(buf, len, &c))

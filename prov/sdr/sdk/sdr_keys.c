@@ -109,7 +109,7 @@ static bool sdr_keys_take(struct sdr_qp *qp, uint32_t msn, const struct sdr_wire
 	return key->state == SDR_KEY_VOID;
 }
 
-bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len)
+bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len, struct sdr_qp **told)
 {
 	struct sdr_wire_keys k;
 	struct sdr_wire_key key;
@@ -117,6 +117,7 @@ bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len)
 	struct sdr_qp *qp;
 	uint32_t i;
 
+	*told = NULL;
 	if (sdr_wire_keys_decode(buf, len, &k))
 		return false;
 	qp = sdr_context_qp_find(ctx, k.qpn);
@@ -133,6 +134,6 @@ bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len)
 	while (qp->snd_known != qp->snd_limit && qp->keys[sdr_qp_slot(qp, qp->snd_known)].state)
 		qp->snd_known++;
 	sdr_send_review(qp, voids);
-	sdr_cts_confirm(qp, qp->snd_known);
+	*told = qp;
 	return true;
 }

@@ -3,11 +3,14 @@
 /*
  * Insides of the SDK, shared by its files and its tests only.
  *
- *   sdr_context.c	create, destroy, progress, dispatch of events, time
+ *   sdr_context.c	create, destroy
+ *   sdr_context_progress.c	the round, time
+ *   sdr_mr.c		registered memory
  *   sdr_context_open.c	the one file that opens an engine by name
  *   sdr_txq.c		the batch in front of the engine
  *   sdr_pool.c		handles and bitmaps
- *   sdr_qp.c		QPs: geometry, info, connect
+ *   sdr_qp.c		QPs
+ *   sdr_qp_open.c	geometry, connect, destroy
  *   sdr_msgtab.c	the receive side's window of message numbers
  *   sdr_recv.c		receives, and what a packet changes in them
  *   sdr_uimm.c		the user's immediate
@@ -15,6 +18,7 @@
  *   sdr_cts.c		clear to send, both sides
  *   sdr_keys.c		the same where messages need a grant
  *   sdr_send.c		sends
+ *   sdr_send_poll.c	when one has ended
  *   sdr_send_run.c	their packets as descriptors
  *   sdr_strerror.c
  *
@@ -297,13 +301,14 @@ void sdr_cts_seen(struct sdr_qp *qp, uint32_t posted);
 /* True when `next` must not be posted before the sender is known to have come closer. */
 bool sdr_cts_gated(struct sdr_qp *qp);
 void sdr_cts_run(struct sdr_qp *qp);
-/* Sends CTS_SEEN. */
-void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number);
 
 /* Receiver: tells the keys of [from, next). */
 void sdr_keys_tell(struct sdr_qp *qp, uint32_t from);
-/* False: not a KEYS for a QP of ours. */
-bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len);
+/*
+ * False: not a KEYS for a QP of ours.  *told: the QP, if any, whose receiver is to hear that the
+ * numbers below snd_known are understood.
+ */
+bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len, struct sdr_qp **told);
 
 /* The limit has moved, or keys have come; voids: some say that a message is not to be sent. */
 void sdr_send_review(struct sdr_qp *qp, bool voids);

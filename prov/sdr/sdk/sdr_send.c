@@ -386,26 +386,3 @@ int sdr_send_post(struct sdr_qp *qp, const struct sdr_snd_wr *wr, struct sdr_snd
 	sdr_send_part(*hdl, wr->addr, 0, (*hdl)->npkts);
 	return 0;
 }
-
-static bool sdr_send_finished(const struct sdr_snd_handle *h)
-{
-	return h->ended && h->part_next == h->part_end && !h->queued && !sdr_send_reading(h);
-}
-
-int sdr_send_poll(struct sdr_snd_handle *hdl)
-{
-	int err;
-
-	if (!hdl || !hdl->qp)
-		return -EINVAL;
-	if (!sdr_send_finished(hdl)) {
-		err = sdr_context_progress(hdl->qp->ctx);
-		if (err < 0)
-			return err;
-		if (!sdr_send_finished(hdl))
-			return hdl->qp->err;
-	}
-	hdl->qp->nopen--;
-	sdr_send_free(hdl);
-	return 1;
-}

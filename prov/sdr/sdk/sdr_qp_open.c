@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * How a QP is opened, connected and destroyed: geometry, identity, connection.
+ *
+ * Decides what an attribute that was left 0 means and which combinations make no sense.
+ * Generations are a power of two, so that the generation of a number runs on when numbers wrap at
+ * 2^32.  The engine's stride of the message table is at least as long as the fragments of a user
+ * immediate need packets.  Geometry is compared with the peer's by the engine; the chunk size is
+ * the receiver's own matter and is not. Idle memory: this struct, four bytes and one bit an ID; 16
+ * bytes an ID more where the peer is keyed and there are no hooks (sdr_keys.c).  No timers.
+ */
+#include "sdr_sdk_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int sdr_qp_attr_get(const struct sdr_qp_attr *attr, struct sdr_qp_attr *a)
+{
+	static const struct sdr_imm_split def = SDR_IMM_SPLIT_DEFAULT;
+
+	memset(a, 0, sizeof(*a));
+	if (attr) {
+		if (attr->size < sizeof(attr->size))
+			return -EINVAL;
+		memcpy(a, attr, attr->size < sizeof(*a) ? attr->size : sizeof(*a));
+	}
+	if (!a->id_bits && !a->off_bits && !a->user_bits) {
+		a->id_bits = def.id_bits;
+		a->off_bits = def.off_bits;
+		a->user_bits = def.user_bits;
+	}
+	if (!a->channels)
+		a->channels = 1;
+	if (!a->generations)
+		a->generations = 4;
+	return 0;
+}
+
+/* The multiple of the MTU nearest to 64 KiB, but not more than offsets can tell apart. */
+static uint32_t sdr_qp_chunk_default(uint32_t mtu, uint8_t off_bits)
+{
+	uint32_t n = (SDR_CHUNK_DEFAULT + mtu / 2) / mtu;
+
+	if (n > 1u << off_bits)
+		n = 1u << off_bits;
+	return n * mtu;
+}
+
+static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
+{
+	struct sdr_imm_split s = { a->id_bits, a->off_bits, a->user_bits };
+	uint64_t most;
+
+	if (sdr_imm_split_check(&s))
+		return -EINVAL;
+	if (a->channels > SDR_CHANNELS_MAX || a->generations > SDR_GENERATIONS_MAX ||
+	    a->generations & (a->generations - 1u))
+		return -EINVAL;
+	qp->mtu = a->mtu ? a->mtu : qp->ctx->mtu;
+	if (qp->mtu < SDR_MTU_MIN || qp->mtu > qp->ctx->mtu)
+		return -EINVAL;
+	qp->chunk = a->chunk ? a->chunk : sdr_qp_chunk_default(qp->mtu, s.off_bits);
+	if (qp->chunk % qp->mtu || qp->chunk / qp->mtu > 1u << s.off_bits)
+		return -EINVAL;
+	most = (uint64_t)qp->mtu << s.off_bits;
+	qp->max_msg = a->max_msg		   ? a->max_msg
+		      : most < SDR_MAX_MSG_DEFAULT ? most
+						   : SDR_MAX_MSG_DEFAULT;
+	if (qp->max_msg > most)
+		return -EINVAL;
+	qp->window = 1u << s.id_bits;
+	if (a->max_inflight) {
+		while (qp->window / 2 >= a->max_inflight)
+			qp->window /= 2;
+		if (qp->window < a->max_inflight)
+			return -EINVAL;
+	}
+	qp->generations = a->generations;
+	qp->channels = a->channels;
+	qp->rate_bps = a->rate_bps;
+	qp->run_pkts = SDR_TRAIN_BYTES / (qp->mtu + SDR_DATA_OVERHEAD);
+	if (qp->run_pkts > SDR_TRAIN_PKTS)
+		qp->run_pkts = SDR_TRAIN_PKTS;
+	if (qp->channels == 1)
+		qp->run_pkts *= SDR_RUN_TRAINS;
+	qp->rxk.mtu = qp->mtu;
+	qp->rxk.split = s;
+	sdr_rxk_chunk_set(&qp->rxk, qp->chunk / qp->mtu);
+	return 0;
+}
+
+/* Bytes between the messages of the engine's table. */
+static uint64_t sdr_qp_stride(const struct sdr_qp *qp)
+{
+	uint64_t n = (qp->max_msg + qp->mtu - 1) / qp->mtu, frags = sdr_imm_frags(&qp->rxk.split);
+
+	if (n < frags)
+		n = frags;
+	return (n ? n : 1) * qp->mtu;
+}
+
+struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp_attr *attr,
+				    const struct sdr_qp_hooks *hooks)
+{
+	struct sdr_uc_qp_attr ua = { 0 };
+	struct sdr_wire_qp_info info;
+	struct sdr_qp *qp = NULL;
+	struct sdr_qp_attr a;
+	uint32_t ids;
+	int err = -EINVAL;
+
+	if (!ctx || sdr_qp_attr_get(attr, &a))
+		goto out;
+	if (a.id_bits > SDR_IMM_ID_BITS_MAX)
+		goto out;
+	ids = 1u << a.id_bits;
+	err = -ENOMEM;
+	qp = calloc(1, sizeof(*qp) + 2 * sizeof(uint64_t) * sdr_bitmap_words(ids) +
+			       sizeof(uint32_t) * ids);
+	if (!qp)
+		goto out;
+	qp->ctx = ctx;
+	qp->done = (uint64_t *)(void *)(qp + 1);
+	qp->live = qp->done + sdr_bitmap_words(ids);
+	qp->rxk.slots = (uint32_t *)(void *)(qp->live + sdr_bitmap_words(ids));
+	qp->rxk.slabs = ctx->pool.rslab;
+	qp->rxk.stride = sizeof(struct sdr_rcv_handle);
+	err = sdr_qp_geometry(qp, &a);
+	if (err)
+		goto out_qp;
+	if (hooks) {
+		qp->hooks = *hooks;
+		qp->hooked = true;
+	}
+	sdr_list_init(&qp->busy);
+	sdr_list_init(&qp->sends);
+	sdr_list_init(&qp->ready);
+	sdr_list_init(&qp->waiting);
+
+	ua.channels = qp->channels;
+	ua.generations = qp->generations;
+	ua.split = qp->rxk.split;
+	ua.mtu = qp->mtu;
+	ua.max_msg = sdr_qp_stride(qp);
+	ua.cookie = qp;
+	sdr_context_random(ctx, ua.rand);
+	err = ctx->uc->ops->qp_create(ctx->uc, &ua, &qp->uqp);
+	if (err)
+		goto out_qp;
+	memset(&info, 0, sizeof(info));
+	ctx->uc->ops->qp_info(qp->uqp, &info);
+	qp->qpn = info.qpn;
+	qp->rkey = info.rkey;
+	qp->hash_next = ctx->bucket[qp->qpn % SDR_QP_BUCKETS];
+	ctx->bucket[qp->qpn % SDR_QP_BUCKETS] = qp;
+	sdr_list_add_tail(&qp->link, &ctx->qps);
+	return qp;
+
+out_qp:
+	free(qp);
+out:
+	errno = -err;
+	return NULL;
+}
+
+struct sdr_qp *sdr_qp_create(struct sdr_context *ctx, const struct sdr_qp_attr *attr)
+{
+	return sdr_qp_create_hooked(ctx, attr, NULL);
+}
+
+/* Ends all messages of the QP; their handles are gone with it. */
+int sdr_qp_destroy(struct sdr_qp *qp)
+{
+	struct sdr_context *ctx;
+	struct sdr_qp **p;
+	uint32_t i;
+	int k;
+
+	if (!qp)
+		return -EINVAL;
+	ctx = qp->ctx;
+	for (i = 0; qp->nlive && i < 1u << qp->rxk.split.id_bits; i++)
+		if (sdr_bitmap_test(qp->live, i))
+			sdr_recv_free(sdr_container(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[i]),
+						    struct sdr_rcv_handle, k));
+	while (!sdr_list_empty(&qp->sends))
+		sdr_send_free(sdr_container(qp->sends.next, struct sdr_snd_handle, all));
+	for (k = ctx->ev_pos; k < ctx->ev_n; k++) {
+		if (ctx->ev[k].kind == SDR_UC_EV_PLACED && ctx->ev[k].p.cookie == qp)
+			ctx->ev[k].p.cookie = NULL;
+		if (ctx->ev[k].kind == SDR_UC_EV_QP && ctx->ev[k].q.cookie == qp)
+			ctx->ev[k].q.cookie = NULL;
+	}
+	for (p = &ctx->bucket[qp->qpn % SDR_QP_BUCKETS]; *p != qp; p = &(*p)->hash_next)
+		;
+	*p = qp->hash_next;
+	sdr_list_del(&qp->link);
+	sdr_list_del(&qp->busy);
+	ctx->uc->ops->qp_destroy(qp->uqp);
+	free(qp->keys);
+	free(qp);
+	return 0;
+}
+
+int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
+			const struct sdr_uc_addr *addr)
+{
+	struct sdr_wire_key *keys = NULL;
+	struct sdr_wire_qp_info i;
+	int err;
+
+	if (!qp || !remote_qp_info)
+		return -EINVAL;
+	if (qp->connected && !qp->hooked)
+		return -EISCONN;
+	err = sdr_wire_qp_info_decode(remote_qp_info, SDR_QP_INFO_LEN, &i);
+	if (err)
+		return err == -EPROTONOSUPPORT ? -EPROTO : -EBADMSG;
+	if ((i.flags & SDR_QP_F_KEYED) && !qp->hooked) {
+		keys = calloc(1u << qp->rxk.split.id_bits, sizeof(*keys));
+		if (!keys)
+			return -ENOMEM;
+	}
+	err = qp->ctx->uc->ops->qp_connect(qp->uqp, &i, addr);
+	if (err) {
+		free(keys);
+		return err;
+	}
+	qp->keys = keys;
+	qp->peer_qpn = i.qpn;
+	qp->peer_rkey = i.rkey;
+	qp->peer_keyed = i.flags & SDR_QP_F_KEYED;
+	memset(&qp->peer, 0, sizeof(qp->peer));
+	if (addr) {
+		qp->peer = *addr;
+	} else {
+		qp->peer.len = i.addr_len;
+		memcpy(qp->peer.b, i.addr, i.addr_len);
+	}
+	qp->connected = true;
+	sdr_cts_kick(qp);
+	return 0;
+}
+
+int sdr_qp_connect(struct sdr_qp *qp, const void *remote_qp_info)
+{
+	return sdr_qp_connect_addr(qp, remote_qp_info, NULL);
+}
