@@ -14,7 +14,7 @@
  */
 #include "fuzz.h"
 #include "rel/sdr_rel_priv.h"
-#include "sdk/sdr_sdk_priv.h"
+#include "sdk/sdr_qp.h"
 #include "uc/sim/sdr_sim.h"
 
 #define PAR_STEPS  96u	       /* of a program */

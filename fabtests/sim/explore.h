@@ -7,7 +7,9 @@
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
-#include "sdk/sdr_sdk_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdk/sdr_qp.h"
+#include "sdk/sdr_recv.h"
 #include "../unit/uc_loop.h"
 
 #define IDS	 2u

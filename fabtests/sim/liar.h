@@ -34,7 +34,8 @@
 #define LIAR_H
 
 #include "rel/sdr_rel_priv.h"
-#include "sdk/sdr_sdk_priv.h"
+#include "sdk/sdr_context.h"
+#include "sdk/sdr_qp.h"
 #include "uc/sim/sdr_sim.h"
 
 #define LIAR_NODES    3u

@@ -17,7 +17,14 @@
 #include <cmocka.h>
 
 #include "base/sdr_rand.h"
-#include "sdk/sdr_sdk_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdk/sdr_context.h"
+#include "sdk/sdr_cts.h"
+#include "sdk/sdr_mr.h"
+#include "sdk/sdr_qp.h"
+#include "sdk/sdr_recv.h"
+#include "sdk/sdr_send.h"
+#include "sdk/sdr_send_run.h"
 #include "uc_loop.h"
 
 #define MTU 256u

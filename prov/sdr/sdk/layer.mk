@@ -8,23 +8,33 @@
 noinst_LTLIBRARIES += libsdr_sdk.la
 libsdr_sdk_la_SOURCES = \
 	prov/sdr/sdk/sdr_context.c \
+	prov/sdr/sdk/sdr_context.h \
 	prov/sdr/sdk/sdr_context_open.c \
 	prov/sdr/sdk/sdr_context_progress.c \
 	prov/sdr/sdk/sdr_cts.c \
+	prov/sdr/sdk/sdr_cts.h \
 	prov/sdr/sdk/sdr_keys.c \
+	prov/sdr/sdk/sdr_keys.h \
 	prov/sdr/sdk/sdr_mr.c \
+	prov/sdr/sdk/sdr_mr.h \
 	prov/sdr/sdk/sdr_msgtab.c \
+	prov/sdr/sdk/sdr_msgtab.h \
 	prov/sdr/sdk/sdr_pool.c \
+	prov/sdr/sdk/sdr_pool.h \
 	prov/sdr/sdk/sdr_qp.c \
+	prov/sdr/sdk/sdr_qp.h \
 	prov/sdr/sdk/sdr_qp_open.c \
 	prov/sdr/sdk/sdr_recv.c \
+	prov/sdr/sdk/sdr_recv.h \
 	prov/sdr/sdk/sdr_rxk.c \
 	prov/sdr/sdk/sdr_rxk.h \
 	prov/sdr/sdk/sdr_sdk.h \
-	prov/sdr/sdk/sdr_sdk_priv.h \
 	prov/sdr/sdk/sdr_send.c \
+	prov/sdr/sdk/sdr_send.h \
 	prov/sdr/sdk/sdr_send_poll.c \
 	prov/sdr/sdk/sdr_send_run.c \
+	prov/sdr/sdk/sdr_send_run.h \
 	prov/sdr/sdk/sdr_strerror.c \
 	prov/sdr/sdk/sdr_txq.c \
+	prov/sdr/sdk/sdr_txq.h \
 	prov/sdr/sdk/sdr_uimm.c

@@ -8,11 +8,12 @@
  * by then.  Randomness: keys are SipHash of a counter under the 16 bytes given at creation, so that
  * one key tells nothing about the next.  No timers; one thread at a time.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sdr_context.h"
+#include "sdr_qp.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 

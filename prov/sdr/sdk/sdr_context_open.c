@@ -5,12 +5,14 @@
  * system: the engine's open, and the kernel's random numbers when no seed is given.  Everything
  * else of the SDK links without it.
  */
-#include "sdr_sdk_priv.h"
-#include "uc/sdr_uc_open.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+
+#include "uc/sdr_uc_open.h"
+
+#include "sdr_context.h"
+#include "sdr_sdk.h"
 
 static int sdr_context_seed(uint64_t seed, uint64_t out[2])
 {

@@ -12,9 +12,16 @@
  * destroyed QP that were polled already are struck out.  They must not call progress (it returns 0)
  * or destroy the context.  One thread at a time.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
+
+#include "sdr_context.h"
+#include "sdr_cts.h"
+#include "sdr_qp.h"
+#include "sdr_recv.h"
+#include "sdr_sdk.h"
+#include "sdr_send.h"
+
+#define SDR_PROGRESS_EVENTS 256 /* events a round of sdr_context_progress */
 
 static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_ev *ev)
 {

@@ -27,7 +27,11 @@
  * Both sides believe a datagram that carries their own QPN and root key, wherever it came from.
  * QPs with hooks do none of this.
  */
-#include "sdr_sdk_priv.h"
+#include "sdr_cts.h"
+#include "sdr_context.h"
+#include "sdr_keys.h"
+#include "sdr_qp.h"
+#include "sdr_sdk.h"
 
 static void sdr_cts_send(struct sdr_qp *qp, uint8_t type, uint32_t number)
 {

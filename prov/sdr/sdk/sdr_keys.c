@@ -22,9 +22,16 @@
  * that of a newer message when it is late by generations * IDs messages, or a multiple.  That is
  * the bound, the same as on hardware with one key (sdr_msgtab.c); nothing of it reaches bytes.
  */
-#include "sdr_sdk_priv.h"
-
 #include <string.h>
+
+#include "sdr_keys.h"
+#include "sdr_context.h"
+#include "sdr_msgtab.h"
+#include "sdr_qp.h"
+#include "sdr_recv.h"
+#include "sdr_rxk.h"
+#include "sdr_sdk.h"
+#include "sdr_send.h"
 
 static uint32_t sdr_keys_ids(const struct sdr_qp *qp)
 {

@@ -4,10 +4,11 @@
  * Registered memory: a region that the engine knows, so that sends and receives inside it need no
  * registration of their own.  The context counts them and is not destroyed before the last is gone.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
 #include <stdlib.h>
+
+#include "sdr_mr.h"
+#include "sdr_context.h"
 
 struct sdr_mr *sdr_mr_reg(struct sdr_context *ctx, void *addr, size_t length, uint64_t flags)
 {

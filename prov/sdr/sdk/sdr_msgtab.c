@@ -16,7 +16,14 @@
  * messages to do harm, and that bound is exact. (With grants it then sets a bit, and writes
  * nothing: sdr_keys.c.)  No timers.
  */
-#include "sdr_sdk_priv.h"
+#include "base/sdr_bitmap.h"
+
+#include "sdr_msgtab.h"
+#include "sdr_context.h"
+#include "sdr_qp.h"
+#include "sdr_recv.h"
+#include "sdr_rxk.h"
+#include "sdr_sdk.h"
 
 enum sdr_msgtab_state sdr_msgtab_state(const struct sdr_qp *qp, uint32_t msn)
 {

@@ -9,10 +9,17 @@
  * back up to SDR_BITS_IDLE_MAX.  So a steady state allocates nothing, and memory follows the peak
  * of what was in flight. Decides nothing else.
  */
-#include "sdr_sdk_priv.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/sdr_bitmap.h"
+
+#include "sdr_pool.h"
+#include "sdr_recv.h"
+#include "sdr_rxk.h"
+#include "sdr_send.h"
+
+#define SDR_BITS_IDLE_MAX (16u << 20) /* bytes of idle bitmaps kept for reuse */
 
 int sdr_pool_init(struct sdr_pool *p)
 {

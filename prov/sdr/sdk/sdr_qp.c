@@ -5,10 +5,11 @@
  * context's list of those with something to do, and that it is broken.  Opening and closing it is
  * sdr_qp_open.c, which stands above sends and receives; this file stands below them.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "sdr_qp.h"
+#include "sdr_context.h"
 
 /* What is under way ends with the QP; what would be new is refused. */
 void sdr_qp_broken(struct sdr_qp *qp, int err)

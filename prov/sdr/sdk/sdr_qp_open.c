@@ -10,11 +10,23 @@
  * the receiver's own matter and is not. Idle memory: this struct, four bytes and one bit an ID; 16
  * bytes an ID more where the peer is keyed and there are no hooks (sdr_keys.c).  No timers.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/sdr_bitmap.h"
+
+#include "sdr_context.h"
+#include "sdr_cts.h"
+#include "sdr_qp.h"
+#include "sdr_recv.h"
+#include "sdr_rxk.h"
+#include "sdr_sdk.h"
+#include "sdr_send.h"
+#include "sdr_send_run.h"
+
+#define SDR_CHUNK_DEFAULT   65536u	 /* bytes */
+#define SDR_MAX_MSG_DEFAULT (1ull << 30) /* bytes */
 
 static int sdr_qp_attr_get(const struct sdr_qp_attr *attr, struct sdr_qp_attr *a)
 {

@@ -17,9 +17,17 @@
  * sender and receiver must agree on the message's length: of a shorter message the last, short
  * packet is not counted. A message of no bytes is one empty packet.  No timers.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
+
+#include "base/sdr_bitmap.h"
+
+#include "sdr_recv.h"
+#include "sdr_context.h"
+#include "sdr_cts.h"
+#include "sdr_mr.h"
+#include "sdr_msgtab.h"
+#include "sdr_pool.h"
+#include "sdr_qp.h"
 
 int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *wr, void *user,
 		     struct sdr_rcv_handle **hdl)

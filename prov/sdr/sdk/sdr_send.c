@@ -18,9 +18,18 @@
  * send's owner waits for the acknowledgement by itself.  Timer: the leaky bucket of rate_bps, in
  * engine time.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
+
+#include "sdr_send.h"
+#include "sdr_context.h"
+#include "sdr_mr.h"
+#include "sdr_pool.h"
+#include "sdr_qp.h"
+#include "sdr_send_run.h"
+#include "sdr_txq.h"
+
+/* a rate-limited sender injects at most this much (or a packet) at a time */
+#define SDR_RATE_QUANTUM_NS 100000ull
 
 /* ---- handles --------------------------------------------------------------------------------- */
 

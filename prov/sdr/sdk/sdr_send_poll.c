@@ -5,9 +5,11 @@
  * engine has read it.  A call of its own file because it drives the context, which stands above
  * sends.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
+
+#include "sdr_qp.h"
+#include "sdr_send.h"
+#include "sdr_send_run.h"
 
 static bool sdr_send_finished(const struct sdr_snd_handle *h)
 {

@@ -14,7 +14,12 @@
  * come without one are copied.  Registered memory may be read after the descriptors have left the
  * batch: mr_busy says how long.  No timers.
  */
-#include "sdr_sdk_priv.h"
+#include "sdr_send_run.h"
+#include "sdr_context.h"
+#include "sdr_mr.h"
+#include "sdr_qp.h"
+#include "sdr_send.h"
+#include "sdr_txq.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 

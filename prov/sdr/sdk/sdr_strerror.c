@@ -4,9 +4,10 @@
  * Texts for the errors of this library: what happened and what to do next, in one line each.
  * Constant strings, any thread.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
+#include <stddef.h>
+
+#include <sdr/sdr.h>
 
 static const struct {
 	unsigned int err; /* errno */

@@ -11,10 +11,13 @@
  * than that.  No timers: a full engine is remembered for the rest of the round (`blocked`) and
  * tried again in the next.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "sdr_txq.h"
+#include "sdr_context.h"
+#include "sdr_sdk.h"
+#include "sdr_send.h"
 
 static void sdr_txq_taken(struct sdr_txq *q, uint32_t i)
 {

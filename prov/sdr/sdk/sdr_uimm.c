@@ -7,9 +7,10 @@
  * carry the rest; they have no bit in the bitmaps.  A sender that gives no immediate sends zeros,
  * which cannot be told from an immediate of zero.
  */
-#include "sdr_sdk_priv.h"
-
 #include <errno.h>
+
+#include "sdr_qp.h"
+#include "sdr_recv.h"
 
 int sdr_recv_imm_get(struct sdr_rcv_handle *hdl, uint32_t *imm)
 {

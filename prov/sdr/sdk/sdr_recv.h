@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Receives, and what a packet changes in them (sdr_recv.c; the user's immediate: sdr_uimm.c).
+ */
+#ifndef SDR_RECV_H
+#define SDR_RECV_H
+
+#include <stdint.h>
+
+#include "base/sdr_list.h"
+#include "sdr_rxk.h"
+#include "sdr_sdk.h"
+
+struct sdr_context;
+struct sdr_qp;
+
+#define SDR_BITS_INLINE 4u /* bitmap words inside a receive handle */
+
+struct sdr_rcv_handle {
+	struct sdr_rxk_msg k; /* first: the kernel's slabs are these handles */
+	struct sdr_rcv_state st;
+	struct sdr_qp *qp;	     /* NULL: free */
+	struct sdr_rcv_handle *next; /* free list */
+	struct sdr_list touched;     /* packets came in this round */
+	uint64_t *words;	     /* both bitmaps, inline or of the pool */
+	struct sdr_uc_grant grant;   /* keyed engine, QP without hooks */
+	uint32_t index;
+	uint8_t cls;
+	uint64_t inl[SDR_BITS_INLINE];
+};
+
+void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev);
+/* Calls the hooks of all receives touched in the round. */
+void sdr_recv_round_end(struct sdr_context *ctx);
+void sdr_recv_free(struct sdr_rcv_handle *h);
+
+#endif /* SDR_RECV_H */
