@@ -3,8 +3,8 @@
 #
 # cmocka programs for prov/sdr/base, one per object; linked with the ground floor alone.
 
-BASE_TESTS = test_base_assert test_base_bitmap test_base_list test_base_rand \
-	test_base_ring
+BASE_TESTS = test_base_assert test_base_bitmap test_base_htab test_base_idtab \
+	test_base_list test_base_rand test_base_ring test_base_slab test_base_timerq
 BASE_TEST_LIBS = libsdr_base.la $(CMOCKA_LIBS)
 UNIT_TESTS += $(BASE_TESTS)
 
@@ -18,3 +18,11 @@ test_base_rand_SOURCES = fabtests/unit/test_base_rand.c
 test_base_rand_LDADD = $(BASE_TEST_LIBS)
 test_base_ring_SOURCES = fabtests/unit/test_base_ring.c
 test_base_ring_LDADD = $(BASE_TEST_LIBS)
+test_base_htab_SOURCES = fabtests/unit/test_base_htab.c
+test_base_htab_LDADD = $(BASE_TEST_LIBS)
+test_base_idtab_SOURCES = fabtests/unit/test_base_idtab.c
+test_base_idtab_LDADD = $(BASE_TEST_LIBS)
+test_base_slab_SOURCES = fabtests/unit/test_base_slab.c
+test_base_slab_LDADD = $(BASE_TEST_LIBS)
+test_base_timerq_SOURCES = fabtests/unit/test_base_timerq.c
+test_base_timerq_LDADD = $(BASE_TEST_LIBS)
