@@ -19,7 +19,7 @@
 #include <string.h>
 #include <errno.h>
 #include <cmocka.h>
-#include "simnet.h"
+#include "../bed/simnet.h"
 
 #define KB	  1024ull
 #define MB	  (1024 * KB)

@@ -11,7 +11,7 @@
  */
 #include <malloc.h>
 #include <time.h>
-#include "../unit/test_rel_util.h"
+#include "../bed/bed.h"
 #include "../functional/stranger.h"
 
 #define FIRST 1000u /* number of the first stranger's address */
@@ -190,7 +190,7 @@ static void crowd_message(uint32_t i, uint32_t mseq)
 
 static struct sdr_rel *victim(void)
 {
-	return crowd.b->node[0].rel;
+	return crowd.b->node[0].ep->rel;
 }
 
 /*

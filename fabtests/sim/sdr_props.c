@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "fec/sdr_code.h"
 #include "crash_note.h"
-#include "simnet.h"
+#include "../bed/simnet.h"
 
 #define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes at the most */
 #define PROPS_BIG	   (1u << 20)  /* largest single operation */

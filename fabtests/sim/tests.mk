@@ -5,35 +5,33 @@
 # with a main of their own to check_PROGRAMS and TESTS.  Run without arguments sdr_props does
 # 1000 seeds.
 
-SDR_SIMNET = \
-	fabtests/sim/simnet.h \
-	fabtests/sim/simnet.c \
-	fabtests/sim/simnet_bytes.c \
-	fabtests/sim/simnet_check.c \
-	fabtests/sim/simnet_ops.c
-
 SDR_CRASH_NOTE = fabtests/sim/crash_note.c fabtests/sim/crash_note.h fabtests/sim/sim_asan.h
 
 check_PROGRAMS += fabtests/sim/sdr_props
 TESTS += fabtests/sim/sdr_props
-fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_SIMNET) $(SDR_CRASH_NOTE)
+fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_CRASH_NOTE)
+fabtests_sim_sdr_props_LDADD = $(SDR_BED_LIBS)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
 UNIT_TESTS += fabtests/sim/sdr_scenarios_parity
 fabtests_sim_sdr_scenarios_SOURCES = \
-	fabtests/sim/sdr_scenarios.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+	fabtests/sim/sdr_scenarios.c fabtests/sim/scenarios.h
+fabtests_sim_sdr_scenarios_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
 fabtests_sim_sdr_scenarios_ends_SOURCES = \
-	fabtests/sim/sdr_scenarios_ends.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+	fabtests/sim/sdr_scenarios_ends.c fabtests/sim/scenarios.h
+fabtests_sim_sdr_scenarios_ends_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
 fabtests_sim_sdr_scenarios_keyed_SOURCES = \
-	fabtests/sim/sdr_scenarios_keyed.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+	fabtests/sim/sdr_scenarios_keyed.c fabtests/sim/scenarios.h
+fabtests_sim_sdr_scenarios_keyed_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
 fabtests_sim_sdr_scenarios_parity_SOURCES = \
-	fabtests/sim/sdr_scenarios_parity.c fabtests/sim/scenarios.h $(SDR_SIMNET)
+	fabtests/sim/sdr_scenarios_parity.c fabtests/sim/scenarios.h
+fabtests_sim_sdr_scenarios_parity_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
 
 # One endpoint and very many peers.
 UNIT_TESTS += fabtests/sim/sdr_crowd
 fabtests_sim_sdr_crowd_SOURCES = \
 	fabtests/sim/sdr_crowd.c \
-	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c \
-	fabtests/unit/test_rel_util.h fabtests/unit/test_rel_util.c
+	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c
+fabtests_sim_sdr_crowd_LDADD = $(SDR_BED_UNIT_LIBS)
 
 include fabtests/sim/explore.mk

@@ -4,7 +4,7 @@
  * One queue pair breaks: its connection's operations end with that cause, everybody else goes on,
  * and so does the peer.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define LEN (1u << 20)
 

@@ -5,7 +5,7 @@
  * repaired for ever, what comes too late touches nothing, and any number of segments fits any
  * window of message IDs.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define MIB  (1u << 20)
 #define PKTS (MIB / SDR_MTU_DEFAULT) /* data packets of 1 MiB */
@@ -269,8 +269,8 @@ static void bulk__late_packets_touch_nothing_after_a_failure(void **state)
 	r = bed_recv(b, 1, p, MIB);
 	s = bed_send(b, 0, 1, bed_buf(b, MIB, 4), MIB, 0);
 	bed_run(b, 2 * BED_RTT);
-	sdr_rel_shutdown(b->node[0].rel);
-	b->node[0].dirty = true;
+	sdr_rel_shutdown(b->node[0].ep->rel);
+	b->node[0].ep->dirty = true;
 	bed_wait(b, r, 100 * MS);
 	bed_assert_err(r, SDR_REL_ERR_CLOSED);
 	bed_assert_err(s, SDR_REL_ERR_CANCELED);

@@ -256,11 +256,11 @@ static void record__read_answer_of_an_unfit_code_is_refused(void **state)
 		bed_run(l->b, BED_SEC);
 		goes_on(l);
 		/* the liar may still be sending; it ends with the connection */
-		sdr_rel_shutdown(l->b->node[1].rel);
-		l->b->node[1].dirty = true;
+		sdr_rel_shutdown(l->b->node[1].ep->rel);
+		l->b->node[1].ep->dirty = true;
 		bed_run(l->b, 4 * BED_SEC);
-		assert_int_equal(l->b->node[0].rel->bulk->scratch.used +
-					 l->b->node[1].rel->bulk->scratch.used,
+		assert_int_equal(l->b->node[0].ep->rel->bulk->scratch.used +
+					 l->b->node[1].ep->rel->bulk->scratch.used,
 				 0);
 		bed_close(l->b);
 		free(l);
@@ -366,7 +366,7 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 		bed_send(b, 0, 1, "again", 5, 0)->expect = -1; /* may find the connection gone */
 		bed_run(b, BED_SEC);
 		for (uint32_t k = 0; k < 2; k++)
-			assert_int_equal(b->node[k].rel->bulk->scratch.used, 0);
+			assert_int_equal(b->node[k].ep->rel->bulk->scratch.used, 0);
 		bed_warm(b, 0, 1);
 		bed_close(b);
 		free(l);
@@ -438,13 +438,14 @@ static void report__untruths_leave_counts_right(void **state)
 		assert_true(s->n <= 1 && r->n <= 1);
 		/* a receive whose sender was told lies may wait for ever; the connection may not */
 		if (s->n && !r->n)
-			assert_int_equal(b->node[1].rel->bulk->grx_pool.used, 1);
+			assert_int_equal(b->node[1].ep->rel->bulk->grx_pool.used, 1);
 		lab_sane(f.c);
-		sdr_rel_shutdown(b->node[1].rel);
-		b->node[1].dirty = true;
+		sdr_rel_shutdown(b->node[1].ep->rel);
+		b->node[1].ep->dirty = true;
 		bed_run(b, 4 * BED_SEC);
-		assert_int_equal(
-			b->node[0].rel->bulk->scratch.used + b->node[1].rel->bulk->scratch.used, 0);
+		assert_int_equal(b->node[0].ep->rel->bulk->scratch.used +
+					 b->node[1].ep->rel->bulk->scratch.used,
+				 0);
 		bed_close(b);
 		free(f.l);
 	}
@@ -552,11 +553,11 @@ static void report__rows_between_those_on_demand(void **state)
 	dack(&f, (struct sdr_frame_dack){ .msn = par->msn }, all, par->high);
 	assert_int_equal(par->nacked, sent);
 	assert_int_equal(par->inflight, 0);
-	sdr_rel_shutdown(b->node[1].rel);
-	b->node[1].dirty = true;
+	sdr_rel_shutdown(b->node[1].ep->rel);
+	b->node[1].ep->dirty = true;
 	bed_run(b, 4 * BED_SEC);
-	assert_int_equal(b->node[0].rel->bulk->scratch.used + b->node[1].rel->bulk->scratch.used,
-			 0);
+	assert_int_equal(
+		b->node[0].ep->rel->bulk->scratch.used + b->node[1].ep->rel->bulk->scratch.used, 0);
 	bed_close(b);
 	free(f.l);
 }

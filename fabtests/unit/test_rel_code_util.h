@@ -11,7 +11,7 @@
 #ifndef TEST_REL_CODE_UTIL_H
 #define TEST_REL_CODE_UTIL_H
 
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define KIB	 1024u
 #define MIB	 (1u << 20)
@@ -163,7 +163,7 @@ static inline void lab_sane(struct sdr_conn *c)
 static inline void lab_empty(struct lab *l)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		struct sdr_rel *rel = l->b->node[i].rel;
+		struct sdr_rel *rel = l->b->node[i].ep->rel;
 		struct sdr_conn *c = bed_conn(l->b, i, 1 - i);
 
 		assert_int_equal(rel->bulk->scratch.used, 0);

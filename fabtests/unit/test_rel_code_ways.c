@@ -60,8 +60,9 @@ static void ways__any_size(void **state)
 
 			for (uint32_t i = 0; i < 2; i++) {
 				/* read at each decision */
-				l->b->node[i].rel->cfg.ec_code = (uint8_t)code;
-				lab_move(l, i, sdr_op_inline_max(l->b->node[i].rel->ctl_max) + 1, 3,
+				l->b->node[i].ep->rel->cfg.ec_code = (uint8_t)code;
+				lab_move(l, i,
+					 sdr_op_inline_max(l->b->node[i].ep->rel->ctl_max) + 1, 3,
 					 NULL);
 			}
 			for (uint32_t i = 0; i < 2 * sizeof(len) / sizeof(*len); i++) {
@@ -265,7 +266,7 @@ static void ways__parity_needs_room_and_goes_without(void **state)
 			assert_true(bed_same(p[k], len, 1 + k));
 		}
 		for (uint32_t k = 0; k < 2; k++)
-			assert_true(b->node[k].rel->bulk->scratch.held <= b->cfg[k].ec_scratch);
+			assert_true(b->node[k].ep->rel->bulk->scratch.held <= b->cfg[k].ec_scratch);
 		if (i & 1 && room[i % 4] <= 4096) /* the sender holds no row */
 			assert_int_equal(l->parity, 0);
 		lab_close(l);
@@ -350,7 +351,7 @@ static void ways__parity_beyond_the_window(void **state)
 		s[k] = bed_rma(b, 0, 1, SDR_REL_WRITE, q + k * SEG, SEG, k * SEG, 7, 0);
 		bed_rounds(b);
 		/* from the second on: numbers 1 and 2, 3 and 4 ... */
-		b->node[0].rel->cfg.scheme = SDR_SCHEME_EC;
+		b->node[0].ep->rel->cfg.scheme = SDR_SCHEME_EC;
 	}
 	bed_wait(b, s[7], 2 * BED_RTT);
 	assert_int_equal(s[0]->n + s[9]->n, 0);

@@ -4,7 +4,7 @@
  * How a connection ends: in order, with promises kept; by silence; not by a silence that is short
  * enough.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
 
@@ -33,7 +33,7 @@ static void shutdown_case(uint32_t drop_what, uint64_t first, uint64_t n, bool c
 	bed_run(b, 5 * BED_SEC);
 	if (d)
 		assert_int_equal(d->hit, n);
-	assert_true(sdr_rel_quiet(b->node[0].rel));
+	assert_true(sdr_rel_quiet(b->node[0].ep->rel));
 	assert_null(bed_conn(b, 1, 0));
 	bed_close(b);
 }
@@ -64,7 +64,7 @@ static void shutdown__gives_up_after_some_tries_when_nobody_answers(void **state
 	bed_drop(b, 1, BED_ALL, 0, UINT64_MAX / 2);
 	bed_shut(b, 0);
 	bed_run(b, 10 * BED_SEC);
-	assert_true(sdr_rel_quiet(b->node[0].rel));
+	assert_true(sdr_rel_quiet(b->node[0].ep->rel));
 	assert_true(bed_seen(b, 0, BED_BYE) <= SDR_LINGER_TRIES);
 	bed_close(b);
 }
@@ -88,10 +88,10 @@ static void shutdown__cancels_what_is_not_promised_once(void **state)
 		bed_assert_err(s[i], SDR_REL_ERR_CANCELED);
 	}
 	bed_run(b, 5 * BED_SEC);
-	assert_true(sdr_rel_quiet(b->node[0].rel));
+	assert_true(sdr_rel_quiet(b->node[0].ep->rel));
 	assert_int_equal(
-		sdr_rel_post(b->node[0].rel, &(struct sdr_rel_wr){ .kind = SDR_REL_SEND,
-								   .peer = bed_peer(b, 0, 1) }),
+		sdr_rel_post(b->node[0].ep->rel, &(struct sdr_rel_wr){ .kind = SDR_REL_SEND,
+								       .peer = bed_peer(b, 0, 1) }),
 		-EIO);
 	bed_close(b);
 }
@@ -120,7 +120,7 @@ static void shutdown__injected_behind_a_cancelled_message_is_delivered(void **st
 		bed_assert_ok(e);
 		bed_shut(b, 0);
 		bed_run(b, 5 * BED_SEC);
-		assert_true(sdr_rel_quiet(b->node[0].rel));
+		assert_true(sdr_rel_quiet(b->node[0].ep->rel));
 		assert_int_equal(s->n, 1);
 		/*
 		 * the first receive may get the cancelled one, whole or as an error; one of the two
@@ -150,7 +150,7 @@ static void shutdown__peer_with_operations_under_way_hears_of_it(void **state)
 		bed_assert_err(s[i], SDR_REL_ERR_CLOSED);
 	}
 	bed_run(b, BED_SEC);
-	assert_true(sdr_rel_quiet(b->node[1].rel));
+	assert_true(sdr_rel_quiet(b->node[1].ep->rel));
 	bed_close(b);
 }
 
@@ -162,8 +162,8 @@ static void shutdown__of_both_sides_at_once(void **state)
 	bed_shut(b, 0);
 	bed_shut(b, 1);
 	bed_run(b, BED_SEC);
-	assert_true(sdr_rel_quiet(b->node[0].rel));
-	assert_true(sdr_rel_quiet(b->node[1].rel));
+	assert_true(sdr_rel_quiet(b->node[0].ep->rel));
+	assert_true(sdr_rel_quiet(b->node[1].ep->rel));
 	bed_close(b);
 }
 
@@ -181,8 +181,8 @@ static void close__without_shutdown_ends_everything_once(void **state)
 	bed_send(b, 1, 0, bed_buf(b, 10, 0), 10, 0)->expect = -1;
 	bed_send(b, 1, 0, bed_buf(b, 200000, 0), 200000, 0)->expect = -1;
 	bed_run(b, BED_DELAY + MS);
-	sdr_rel_close(b->node[0].rel);
-	b->node[0].rel = NULL;
+	sdr_rel_close(b->node[0].ep->rel);
+	b->node[0].ep->rel = NULL;
 	bed_assert_ok(op[0]);
 	for (int i = 1; i < 4; i++)
 		bed_assert_err(op[i], SDR_REL_ERR_CANCELED);
@@ -223,8 +223,8 @@ static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
 		bed_crash(b, 1);
 		break;
 	default:
-		sdr_rel_close(b->node[0].rel);
-		b->node[0].rel = NULL;
+		sdr_rel_close(b->node[0].ep->rel);
+		b->node[0].ep->rel = NULL;
 		break;
 	}
 	bed_run(b, 40 * BED_SEC);
@@ -285,8 +285,8 @@ static void silence__peer_vanishes_with_everything_under_way(void **state)
 	}
 	bed_run(b, 10 * BED_SEC);
 	assert_int_equal(op[7]->n, 0);
-	assert_int_equal(sdr_rel_cancel(b->node[0].rel, op[7]), 0);
-	assert_int_equal(b->node[0].rel->nconns, 0);
+	assert_int_equal(sdr_rel_cancel(b->node[0].ep->rel, op[7]), 0);
+	assert_int_equal(b->node[0].ep->rel->nconns, 0);
 	bed_close(b);
 }
 
@@ -436,7 +436,7 @@ static void silence__new_operations_open_a_new_connection(void **state)
 	bed_wait(b, r, BED_SEC);
 	bed_assert_ok(s);
 	bed_assert_ok(r);
-	assert_int_equal(b->node[1].rel->nconns, 1);
+	assert_int_equal(b->node[1].ep->rel->nconns, 1);
 	bed_close(b);
 }
 

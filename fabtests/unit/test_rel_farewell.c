@@ -5,7 +5,7 @@
  * farewell between two rounds, as soon as what it waits for is there, and from then on is dead to
  * the network.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 struct end {
 	struct bed_op *last; /* node 1 ends when this has */
@@ -24,8 +24,8 @@ static void end_app(struct bed *b, uint32_t node)
 	if (e->lossy)
 		bed_conn(b, 1, 0)->rack.lossy = true;
 	if (e->speaks) {
-		assert_true(sdr_rel_farewell(b->node[1].rel));
-		assert_true(sdr_rel_farewell(b->node[1].rel)); /* once is enough */
+		assert_true(sdr_rel_farewell(b->node[1].ep->rel));
+		assert_true(sdr_rel_farewell(b->node[1].ep->rel)); /* once is enough */
 	}
 	sdr_sim_node_kill(b->w, 1, true);
 }
@@ -152,7 +152,7 @@ static void farewell__is_silent_when_nothing_is_owed(void **state)
 	bed_warm(b, 2, 1);
 	bed_run(b, BED_SEC);
 	seen = bed_seen(b, 1, BED_ALL);
-	assert_true(sdr_rel_farewell(b->node[1].rel));
+	assert_true(sdr_rel_farewell(b->node[1].ep->rel));
 	assert_int_equal(bed_seen(b, 1, BED_ALL), seen);
 	bed_close(b);
 }

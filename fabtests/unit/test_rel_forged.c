@@ -90,7 +90,7 @@ static void forged__messages_beyond_the_credit(void **state)
 						 .len = 1000 },
 			 p);
 	liar_say(&l);
-	assert_true(l.b->node[0].rel->msg->unexp_pool.used <= SDR_MSEQ_CREDIT);
+	assert_true(l.b->node[0].ep->rel->msg->unexp_pool.used <= SDR_MSEQ_CREDIT);
 	liar_close(&l);
 }
 
@@ -118,7 +118,8 @@ static void forged__announcements_without_end(void **state)
 			liar_say(&l);
 	}
 	liar_say(&l);
-	assert_true((uint64_t)l.b->node[0].rel->msg->unexp_pool.used * sizeof(struct sdr_unexp) <=
+	assert_true((uint64_t)l.b->node[0].ep->rel->msg->unexp_pool.used *
+			    sizeof(struct sdr_unexp) <=
 		    SDR_REL_UNEXP_PEER + SDR_MSEQ_CREDIT * sizeof(struct sdr_unexp));
 	liar_close(&l);
 }
@@ -144,7 +145,7 @@ static void forged__reads_that_are_never_taken(void **state)
 						 .key = 5 },
 			 NULL);
 	liar_say(&l);
-	assert_true(b->node[0].rel->msg->op_pool.used <= 16384);
+	assert_true(b->node[0].ep->rel->msg->op_pool.used <= 16384);
 	liar_close(&l);
 }
 
@@ -162,7 +163,7 @@ static void forged__answers_that_are_never_taken(void **state)
 				 .op = SDR_REC_WRITE, .flags = SDR_REC_F_RMA, .id = i, .key = 99 },
 			 NULL);
 	liar_say(&l);
-	assert_true(b->node[0].rel->rec_pool.used <= 16384);
+	assert_true(b->node[0].ep->rel->rec_pool.used <= 16384);
 	liar_close(&l);
 }
 
@@ -322,7 +323,7 @@ static void forged__read_answer_of_another_size(void **state)
 /* The victim's steps for what is said now, a packet or several. */
 static void say_cheaply(struct liar *l)
 {
-	struct sdr_rel *rel = l->b->node[0].rel;
+	struct sdr_rel *rel = l->b->node[0].ep->rel;
 	uint64_t before = rel->steps, bytes = l->n;
 
 	liar_say(l);
@@ -398,7 +399,7 @@ static void work__numbers_that_are_taken_are_refused(void **state)
 	for (uint32_t i = 0; i < 3000; i++)
 		liar_write(&l, i, at, 100000, 5);
 	liar_say(&l);
-	assert_int_equal(b->node[0].rel->bulk->brx_pool.used, 1);
+	assert_int_equal(b->node[0].ep->rel->bulk->brx_pool.used, 1);
 	liar_close(&l);
 }
 
@@ -415,7 +416,7 @@ static void work__ends_of_many_open_transfers(void **state)
 	for (uint32_t i = 0; i < 1024; i++)
 		liar_write(&l, i, at + i, 100000, 5);
 	liar_say(&l);
-	assert_int_equal(b->node[0].rel->bulk->brx_pool.used, 1024);
+	assert_int_equal(b->node[0].ep->rel->bulk->brx_pool.used, 1024);
 	for (uint32_t k = 0; k < 50; k++) {
 		for (uint32_t i = 0; l.n < 1900; i++)
 			l.n += sdr_frame_end_encode(
@@ -463,7 +464,7 @@ static void work__binds_of_many_announced_messages(void **state)
 						 .len = 5000 },
 			 NULL);
 	liar_say(&l);
-	assert_int_equal(b->node[0].rel->bulk->brx_pool.used, 900);
+	assert_int_equal(b->node[0].ep->rel->bulk->brx_pool.used, 900);
 	for (uint32_t k = 0; k < 20; k++) {
 		while (l.n < 1900)
 			liar_rec(&l,

@@ -4,7 +4,7 @@
  * Opening a connection: one exchange, any of its datagrams lost, both at once, sizes that differ,
  * floods.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 /* One message each way, receives posted before; returns when both have arrived. */
 static uint64_t exchange(struct bed *b, uint32_t x, uint32_t y, uint64_t limit)
@@ -302,8 +302,8 @@ static void handshake__duplicate_hello_and_ack_change_nothing(void **state)
 	bed_assert_ok(r);
 	bed_run(b, BED_SEC);
 	assert_int_equal(bed_stats(b, 0).ops_failed, 0);
-	assert_int_equal(b->node[0].rel->nconns, 1);
-	assert_int_equal(b->node[1].rel->nconns, 1);
+	assert_int_equal(b->node[0].ep->rel->nconns, 1);
+	assert_int_equal(b->node[1].ep->rel->nconns, 1);
 	assert_true(bed_stats(b, 1).pkts_dup > 0);
 	bed_close(b);
 }
@@ -424,15 +424,15 @@ static void cookie__a_flood_leaves_bounded_state_and_a_peer_gets_in(void **state
 		if (i % 100 == 99)
 			bed_run(b, 10000);
 	}
-	assert_true(b->node[1].rel->nunproven == SDR_CONN_UNPROVEN_MAX);
-	assert_true(b->node[1].rel->nconns <= SDR_CONN_UNPROVEN_MAX + 2);
+	assert_true(b->node[1].ep->rel->nunproven == SDR_CONN_UNPROVEN_MAX);
+	assert_true(b->node[1].ep->rel->nconns <= SDR_CONN_UNPROVEN_MAX + 2);
 	oneway(b, 0, 1, BED_SEC, NULL);
 	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1); /* those to nobody are not counted */
 	assert_int_equal(bed_seen(b, 0, BED_HELLO), 2); /* the second with the cookie */
 	bed_run(b, SDR_CONN_UNPROVEN_NS + BED_SEC);
-	assert_int_equal(b->node[1].rel->nunproven, 0); /* they are forgotten */
-	assert_int_equal(b->node[1].rel->nconns, 1);
-	assert_true(b->node[1].rel->peers.n <= 2); /* and so are their addresses */
+	assert_int_equal(b->node[1].ep->rel->nunproven, 0); /* they are forgotten */
+	assert_int_equal(b->node[1].ep->rel->nconns, 1);
+	assert_true(b->node[1].ep->rel->peers.n <= 2); /* and so are their addresses */
 	exchange(b, 0, 1, BED_SEC);
 	bed_close(b);
 }
@@ -654,7 +654,7 @@ static void forged_fields_case(const struct forgery *f, int when)
 	assert_true(bed_same(p[0], 200000, 7));
 	assert_true(bed_same(p[1], 200000, 8));
 	if (when) /* what node 1 offered stands */
-		assert_int_equal(bed_conn(b, 1, 0)->shape.mtu, b->node[1].rel->mtu);
+		assert_int_equal(bed_conn(b, 1, 0)->shape.mtu, b->node[1].ep->rel->mtu);
 	bed_close(b);
 }
 
@@ -713,13 +713,13 @@ static void forged_hello__a_device_must_prove_itself_where_it_costs_a_port(void 
 
 	(void)state;
 	catch_one(b, &c);
-	b->node[1].rel->info.nic_port = true;
+	b->node[1].ep->rel->info.nic_port = true;
 	forge_fields(b, &c, &forgeries[FORGERIES - 1]);
 	bed_run(b, MS);
 	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1);
 	assert_int_equal(bed_seen(b, 1, BED_HELLO_ACK), 0);
-	assert_int_equal(b->node[1].rel->nconns, 0);
-	assert_int_equal(b->node[1].rel->peers.n, 0);
+	assert_int_equal(b->node[1].ep->rel->nconns, 0);
+	assert_int_equal(b->node[1].ep->rel->peers.n, 0);
 	bed_close(b);
 }
 
@@ -865,10 +865,10 @@ static void handshake__self_connection(void **state)
 	bed_wait(b, s, BED_SEC);
 	bed_assert_ok(s);
 	assert_true(bed_same(q, 60000, 8));
-	sdr_rel_shutdown(b->node[0].rel);
-	b->node[0].dirty = true;
+	sdr_rel_shutdown(b->node[0].ep->rel);
+	b->node[0].ep->dirty = true;
 	bed_run(b, BED_SEC);
-	assert_true(sdr_rel_quiet(b->node[0].rel));
+	assert_true(sdr_rel_quiet(b->node[0].ep->rel));
 	bed_close(b);
 }
 

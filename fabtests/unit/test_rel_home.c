@@ -4,14 +4,14 @@
  * What fails on this side, for want of memory or by being cancelled: the peer does not wait for it,
  * and nothing behind it does.  Memory fails where a test says: a pool whose limit is what it has.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
 
 /* No memory for another transfer at this node; returns what restores it. */
 static uint32_t starve(struct bed *b, uint32_t node)
 {
-	struct sdr_slab *s = &b->node[node].rel->bulk->btx_pool;
+	struct sdr_slab *s = &b->node[node].ep->rel->bulk->btx_pool;
 	uint32_t limit = s->limit;
 
 	assert_null(s->free);
@@ -45,7 +45,7 @@ static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
 			bed_wait(b, s[1 + i], BED_SEC);
 			bed_assert_ok(s[1 + i]);
 		}
-		b->node[0].rel->bulk->btx_pool.limit = limit;
+		b->node[0].ep->rel->bulk->btx_pool.limit = limit;
 		bed_close(b);
 	}
 }
@@ -72,7 +72,7 @@ static void home__a_message_that_fails_after_its_announcement_ends_the_receive(v
 		bed_assert_err(s, SDR_REL_ERR_NOMEM);
 		bed_assert_err(r, SDR_REL_ERR_NOMEM);
 		bed_run(b, BED_SEC);
-		assert_int_equal(b->node[0].rel->rec_pool.used, 0);
+		assert_int_equal(b->node[0].ep->rel->rec_pool.used, 0);
 		bed_close(b);
 	}
 }
@@ -93,7 +93,7 @@ home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target(voi
 	bed_wait(b, s, BED_SEC);
 	bed_assert_err(s, SDR_REL_ERR_NOMEM);
 	bed_run(b, 2 * BED_RTT);
-	assert_int_equal(b->node[1].rel->bulk->brx_pool.used, 0);
+	assert_int_equal(b->node[1].ep->rel->bulk->brx_pool.used, 0);
 	assert_int_equal(bed_grants_open(b, 1), 0);
 	bed_close(b);
 }
@@ -116,7 +116,7 @@ static void home__a_read_that_fails_at_its_server_is_answered(void **state)
 static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
 {
 	struct bed *b = bed_pair();
-	struct sdr_slab *pool = &b->node[1].rel->bulk->srx_pool;
+	struct sdr_slab *pool = &b->node[1].ep->rel->bulk->srx_pool;
 	uint32_t limit = pool->limit;
 	uint8_t *p = bed_buf(b, 100000, 0);
 	struct bed_op *s, *r;
@@ -212,7 +212,7 @@ static void home__a_post_that_is_refused_leaves_nothing_behind(void **state)
 	(void)state;
 	for (uint32_t how = 0; how < 2; how++) {
 		struct bed *b = bed_open(2);
-		struct sdr_rel *rel = b->node[0].rel;
+		struct sdr_rel *rel = b->node[0].ep->rel;
 		struct sdr_slab *pool = how ? &rel->msg->buf_pool : &rel->msg->op_pool;
 		uint32_t limit = pool->limit;
 		struct sdr_rel_iov iov = { .buf = bed_buf(b, 100, 1), .len = 100 };
@@ -226,7 +226,7 @@ static void home__a_post_that_is_refused_leaves_nothing_behind(void **state)
 		assert_int_equal(sdr_rel_post(rel, &wr), -ENOMEM);
 		assert_int_equal(rel->nconns, 0);
 		assert_int_equal(rel->msg->op_pool.used, 0);
-		b->node[0].dirty = true;
+		b->node[0].ep->dirty = true;
 		bed_run(b, 10 * BED_SEC);
 		assert_int_equal(bed_seen(b, 0, BED_ALL), 0);
 		pool->limit = limit;

@@ -5,7 +5,7 @@
  * there. Between two devices, from a socket to a device and back; what it costs, what may be lost,
  * how it ends.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define LEN  200000u
 #define KEYS 3u /* SDR_SIM_KEYED_NONE, _MR, _ROOT */
@@ -29,7 +29,7 @@ static struct bed_op *recv_parts(struct bed *b, uint8_t *p, size_t len)
 				      { p + 51000, len - 51000 } };
 	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 3, .iov = iov, .ctx = op };
 
-	assert_int_equal(sdr_rel_recv(b->node[1].rel, &rr), 0);
+	assert_int_equal(sdr_rel_recv(b->node[1].ep->rel, &rr), 0);
 	return op;
 }
 
@@ -44,8 +44,8 @@ static struct bed_op *read_parts(struct bed *b, uint8_t *p, size_t len)
 				 .rma_key = 1,
 				 .ctx = op };
 
-	assert_int_equal(sdr_rel_post(b->node[0].rel, &wr), 0);
-	b->node[0].dirty = true;
+	assert_int_equal(sdr_rel_post(b->node[0].ep->rel, &wr), 0);
+	b->node[0].ep->dirty = true;
 	return op;
 }
 
@@ -255,12 +255,12 @@ static void keyed__a_sender_that_dies_before_its_data(void **state)
 		bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, LEN, 4), LEN, 0, 2, 0);
 		bed_run(b, BED_RTT * 3 / 4); /* both are announced, the CTS is on its way */
 		assert_int_equal(bed_grants_open(b, 1), 2);
-		assert_false(sdr_list_empty(&b->node[1].rel->msg->remotes));
+		assert_false(sdr_list_empty(&b->node[1].ep->rel->msg->remotes));
 		bed_crash(b, 0);
 		bed_wait(b, r, 4 * BED_SEC);
 		bed_assert_err(r, SDR_REL_ERR_STOPPED);
 		assert_int_equal(bed_grants_open(b, 1), 0);
-		assert_true(sdr_list_empty(&b->node[1].rel->msg->remotes));
+		assert_true(sdr_list_empty(&b->node[1].ep->rel->msg->remotes));
 		assert_true(bed_same(p, LEN, 0) && bed_same(wr, LEN, 0));
 		bed_close(b);
 	}
@@ -290,13 +290,13 @@ static void keyed__a_shutdown_takes_the_grants_along(void **state)
 		bed_run(b, 3 * BED_RTT);
 		assert_int_equal(r->n + rd->n, 0);
 		assert_int_equal(bed_grants_open(b, 1), 2);
-		sdr_rel_shutdown(b->node[1].rel);
+		sdr_rel_shutdown(b->node[1].ep->rel);
 		bed_assert_err(r, SDR_REL_ERR_CANCELED);
 		bed_assert_err(rd, SDR_REL_ERR_CANCELED);
 		assert_int_equal(bed_grants_open(b, 1), 0);
 		bed_fill(p, len, 9);
 		bed_fill(q, len, 9);
-		b->node[1].dirty = true;
+		b->node[1].ep->dirty = true;
 		bed_run(b, 10 * BED_RTT);
 		assert_true(bed_same(p, len, 9) && bed_same(q, len, 9));
 		bed_close(b);

@@ -6,7 +6,7 @@
  *
  * Node 0 is the victim; packets come in node 1's name, numbered ahead of the real ones.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define LEN 200000u
 

@@ -11,7 +11,7 @@
 #ifndef TEST_REL_LIAR_H
 #define TEST_REL_LIAR_H
 
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 struct liar {
 	struct bed *b;

@@ -11,7 +11,7 @@
 
 static uint64_t kept(struct bed *b)
 {
-	return b->node[0].rel->unexp_bytes;
+	return b->node[0].ep->rel->unexp_bytes;
 }
 
 /* Node `from` of the bed tells node 0 who it is, and node 0 does not name it. */
@@ -58,7 +58,7 @@ static void early__the_same_message_again_is_not_kept_again(void **state)
 	for (uint32_t i = 0; i < 20000; i++)
 		liar_message(&l, mseq + 1 + i % 3);
 	liar_say(&l);
-	assert_int_equal(l.b->node[0].rel->msg->unexp_pool.used, 3);
+	assert_int_equal(l.b->node[0].ep->rel->msg->unexp_pool.used, 3);
 	assert_true(c->st.pkts_bad >= 19000);
 	liar_close(&l);
 }
@@ -307,7 +307,7 @@ static void answers__to_strangers_are_bounded_together(void **state)
 
 		b->cfg[0].answers_max = 100;
 		bed_boot(b);
-		rel = b->node[0].rel;
+		rel = b->node[0].ep->rel;
 		bed_region_add(b, 0, 5, bed_buf(b, 100, 6), 100,
 			       SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
 		for (uint32_t from = 1; from <= 2; from++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* Messages meet receives: order, wildcards, truncation, peek and claim, cancel, multi-receive. */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define BIG (3u << 20) /* bytes: parks when nobody asks for it */
 
@@ -277,7 +277,7 @@ static void unexpected__inline_bounce_and_parked_are_received_later(void **state
 		assert_true(bed_same(p, len[i], i + 1));
 	}
 	assert_int_equal(bed_stats(b, 1).msgs_unexp, 5);
-	assert_int_equal(b->node[1].rel->unexp_bytes, 0);
+	assert_int_equal(b->node[1].ep->rel->unexp_bytes, 0);
 	assert_int_equal(bed_peer(b, 1, 0)->unexp_bytes, 0);
 	bed_close(b);
 }
@@ -438,8 +438,8 @@ static void unexpected__complete_messages_outlive_their_connection(void **state)
 	bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, 0);
 	bed_send(b, 0, 1, bed_buf(b, 100000, 2), 100000, 0);
 	bed_wait_all(b, BED_SEC);
-	sdr_rel_shutdown(b->node[0].rel);
-	b->node[0].dirty = true;
+	sdr_rel_shutdown(b->node[0].ep->rel);
+	b->node[0].ep->dirty = true;
 	bed_run(b, BED_SEC);
 	assert_null(bed_conn(b, 1, 0));
 	for (int i = 0; i < 2; i++) {
@@ -487,7 +487,7 @@ static void peek__finds_claims_and_discards(void **state)
 		assert_int_equal(c->e.err, 0);
 		assert_int_equal(c->e.len, len[i]);
 		assert_true(bed_same(p, len[i], i + 1));
-		assert_int_equal(sdr_rel_cancel(b->node[1].rel, r), 0);
+		assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, r), 0);
 		bed_assert_err(r, SDR_REL_ERR_CANCELED);
 	}
 	bed_close(b);
@@ -561,8 +561,8 @@ static void discard_case(size_t len, bool claimed, uint16_t flags, uint64_t afte
 	bed_wait(b, r, BED_SEC);
 	bed_wait(b, s, BED_SEC);
 	bed_assert_ok(r);
-	assert_int_equal(b->node[1].rel->unexp_bytes, 0);
-	assert_int_equal(b->node[1].rel->msg->unexp_pool.used, 0);
+	assert_int_equal(b->node[1].ep->rel->unexp_bytes, 0);
+	assert_int_equal(b->node[1].ep->rel->msg->unexp_pool.used, 0);
 	bed_close(b);
 }
 
@@ -609,14 +609,15 @@ static void cancel__only_what_is_not_matched(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		r[i] = bed_recv(b, 1, bed_buf(b, 100000, 0), 100000);
-	assert_int_equal(sdr_rel_cancel(b->node[1].rel, r[1]), 0);
+	assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, r[1]), 0);
 	bed_assert_err(r[1], SDR_REL_ERR_CANCELED);
-	assert_int_equal(sdr_rel_cancel(b->node[1].rel, r[1]), -ENOENT);
+	assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, r[1]), -ENOENT);
 	bed_drop(b, 0, BED_DATA, 0, 5);
 	bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
 	bed_run(b, BED_DELAY + MS);
 	assert_int_equal(r[0]->n, 0);
-	assert_int_equal(sdr_rel_cancel(b->node[1].rel, r[0]), -ENOENT); /* its bytes are coming */
+	assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, r[0]),
+			 -ENOENT); /* its bytes are coming */
 	bed_send(b, 0, 1, "x", 1, 0);
 	bed_wait_all(b, BED_SEC);
 	bed_assert_ok(r[0]);
@@ -670,7 +671,7 @@ static void multi__fills_one_buffer_and_releases_it_once(void **state)
 		assert_int_equal(e[i]->multi_last, i == 8);
 		off += 100;
 	}
-	assert_int_equal(b->node[1].rel->msg->nrx, 0);
+	assert_int_equal(b->node[1].ep->rel->msg->nrx, 0);
 	bed_close(b);
 }
 
@@ -736,7 +737,7 @@ static void multi__cancel_with_transfers_under_way(void **state)
 	bed_drop(b, 0, BED_DATA, 2, 8);
 	bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
 	bed_run(b, BED_DELAY + MS);
-	assert_int_equal(sdr_rel_cancel(b->node[1].rel, m), 0);
+	assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, m), 0);
 	assert_int_equal(m->n, 0);
 	r = bed_recv(b, 1, bed_buf(b, 10, 0), 10);
 	bed_send(b, 0, 1, "x", 1, 0);
@@ -748,7 +749,7 @@ static void multi__cancel_with_transfers_under_way(void **state)
 	assert_int_equal(e[1]->prov_err, SDR_REL_ERR_CANCELED);
 	assert_true(e[1]->multi_last && e[1]->multi_only);
 	assert_true(bed_same(p, 100000, 1));
-	assert_int_equal(sdr_rel_cancel(b->node[1].rel, m), -ENOENT);
+	assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, m), -ENOENT);
 	bed_close(b);
 }
 
@@ -759,15 +760,15 @@ static void multi__cancel_of_an_idle_one_and_shutdown_with_transfers(void **stat
 	struct bed_op *m = multi(b, bed_buf(b, 1000, 0), 1000, 1), *s;
 
 	(void)state;
-	assert_int_equal(sdr_rel_cancel(b->node[1].rel, m), 0);
+	assert_int_equal(sdr_rel_cancel(b->node[1].ep->rel, m), 0);
 	assert_int_equal(log_of(b, m, e, 8), 1);
 	assert_true(e[0]->multi_last && e[0]->multi_only);
 	m = multi(b, bed_buf(b, 300000, 0), 300000, 1);
 	bed_drop(b, 0, BED_DATA, 2, UINT64_MAX / 2);
 	s = bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
 	bed_run(b, BED_DELAY + MS);
-	sdr_rel_shutdown(b->node[1].rel);
-	b->node[1].dirty = true;
+	sdr_rel_shutdown(b->node[1].ep->rel);
+	b->node[1].ep->dirty = true;
 	bed_wait(b, s, BED_SEC);
 	bed_assert_err(s, SDR_REL_ERR_CLOSED);
 	assert_int_equal(log_of(b, m, e, 8), 2);

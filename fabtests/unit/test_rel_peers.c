@@ -4,11 +4,11 @@
  * Who is known here, for how long, and who has to go when there are too many.  Node 0 is the
  * endpoint that others come to; it names them only where a test says so.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 static uint32_t known(struct bed *b)
 {
-	return b->node[0].rel->peers.n - b->node[0].rel->ngone;
+	return b->node[0].ep->rel->peers.n - b->node[0].ep->rel->ngone;
 }
 
 static void visit(struct bed *b, uint32_t from)
@@ -25,11 +25,11 @@ static void visit(struct bed *b, uint32_t from)
 
 static void leave(struct bed *b, uint32_t node)
 {
-	sdr_rel_shutdown(b->node[node].rel);
-	b->node[node].dirty = true;
+	sdr_rel_shutdown(b->node[node].ep->rel);
+	b->node[node].ep->dirty = true;
 	bed_run(b, BED_SEC);
-	assert_true(sdr_rel_quiet(b->node[node].rel));
-	sdr_rel_close(b->node[node].rel);
+	assert_true(sdr_rel_quiet(b->node[node].ep->rel));
+	sdr_rel_close(b->node[node].ep->rel);
 	bed_boot_node(b, node);
 }
 
@@ -50,7 +50,7 @@ static void strangers__go_with_their_connection(void **state)
 		if (bed_conn(b, 0, i))
 			leave(b, i);
 	assert_int_equal(known(b), 0);
-	assert_int_equal(b->node[0].rel->nstrangers, 0);
+	assert_int_equal(b->node[0].ep->rel->nstrangers, 0);
 	assert_int_equal(bed_stats(b, 0).msgs_rx, rx); /* what they did still counts */
 	assert_int_equal(rx, 30);
 	bed_close(b);
@@ -63,7 +63,7 @@ static void strangers__go_with_their_connection(void **state)
 static void strangers__the_last_who_went_are_remembered(void **state)
 {
 	struct bed *b = bed_open(2);
-	struct sdr_rel *rel = b->node[0].rel;
+	struct sdr_rel *rel = b->node[0].ep->rel;
 	struct sdr_uc_addr addr = { .len = 4 };
 	struct sdr_rel_stats st;
 	struct sdr_peer *p;
@@ -101,9 +101,9 @@ static void names__a_hold_keeps_a_peer_until_it_is_put_back(void **state)
 
 	(void)state;
 	visit(b, 1);
-	assert_int_equal(b->node[0].rel->nstrangers, 1);
+	assert_int_equal(b->node[0].ep->rel->nstrangers, 1);
 	p = bed_peer(b, 0, 1);
-	assert_int_equal(b->node[0].rel->nstrangers, 0);
+	assert_int_equal(b->node[0].ep->rel->nstrangers, 0);
 	assert_ptr_equal(bed_peer(b, 0, 1), p);
 	leave(b, 1);
 	assert_int_equal(known(b), 1);
@@ -123,7 +123,7 @@ static void names__given_back_while_connected(void **state)
 	visit(b, 1);
 	sdr_rel_peer_put(bed_conn(b, 0, 1)->peer);
 	assert_int_equal(known(b), 1);
-	assert_int_equal(b->node[0].rel->nstrangers, 1);
+	assert_int_equal(b->node[0].ep->rel->nstrangers, 1);
 	visit(b, 1);
 	leave(b, 1);
 	assert_int_equal(known(b), 0);
@@ -149,7 +149,7 @@ static void names__unexpected_messages_and_directed_receives_keep_a_peer(void **
 
 	r = bed_rr(b, 0, (struct sdr_rel_rr){ .kind = SDR_REL_RECV, .peer = bed_peer(b, 0, 1) },
 		   bed_buf(b, 8, 0), 8);
-	sdr_rel_peer_put(sdr_rel_peer_find(b->node[0].rel, &addr));
+	sdr_rel_peer_put(sdr_rel_peer_find(b->node[0].ep->rel, &addr));
 	assert_int_equal(known(b), 1);
 	s = bed_send(b, 1, 0, "x", 1, 0);
 	bed_wait(b, r, BED_SEC);
@@ -207,7 +207,7 @@ static void crowd__the_stranger_who_was_silent_longest_goes(void **state)
 	assert_null(bed_conn(b, 2, 0)); /* it was told, */
 	visit(b, 2);			/* and may come back */
 	assert_null(bed_conn(b, 0, 1));
-	assert_int_equal(b->node[0].rel->nstrangers, 2);
+	assert_int_equal(b->node[0].ep->rel->nstrangers, 2);
 	bed_close(b);
 }
 

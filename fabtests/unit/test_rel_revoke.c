@@ -5,7 +5,7 @@
  * whatever is still under way; its users fail, once and with the right cause; everybody else goes
  * on, and no message number is lost.
  */
-#include "test_rel_util.h"
+#include "../bed/bed.h"
 
 #define LEN  (1u << 20)
 #define KEYS 3u /* engines: none, and the two kinds that are keyed */
@@ -35,11 +35,11 @@ static uint32_t revoke(struct bed *b, uint32_t node, uint64_t key)
 {
 	struct bed_node *nd = &b->node[node];
 
-	nd->dirty = true;
+	nd->ep->dirty = true;
 	for (uint32_t i = 0; i < nd->nregions; i++) {
 		if (nd->region[i].key == key) {
 			nd->region[i].key = UINT64_MAX;
-			return sdr_rel_mr_revoke(nd->rel, &nd->region[i]);
+			return sdr_rel_mr_revoke(nd->ep->rel, &nd->region[i]);
 		}
 	}
 	fail_msg("no region");
@@ -60,8 +60,8 @@ static void assert_ends(struct bed *b, const struct bed_op *op, bool early)
 		assert_true(op->e.prov_err == SDR_REL_OK || op->e.prov_err == SDR_REL_ERR_KEY);
 	else
 		bed_assert_err(op, SDR_REL_ERR_KEY);
-	assert_true(sdr_list_empty(&b->node[0].rel->msg->remotes));
-	assert_true(sdr_list_empty(&b->node[1].rel->msg->remotes));
+	assert_true(sdr_list_empty(&b->node[0].ep->rel->msg->remotes));
+	assert_true(sdr_list_empty(&b->node[1].ep->rel->msg->remotes));
 	assert_numbers_over(b, 0, 1);
 	assert_numbers_over(b, 1, 0);
 	bed_warm(b, 0, 1);

@@ -13,8 +13,8 @@
  * once and that the guards around each buffer are untouched.  The link has 5 ms one way and no
  * rate; endpoints pace at 10 Gbit/s, so that a round trip is BED_RTT and bytes cost little.
  */
-#ifndef TEST_REL_UTIL_H
-#define TEST_REL_UTIL_H
+#ifndef BED_H
+#define BED_H
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,9 @@
 #include <errno.h>
 #include <cmocka.h>
 #include "rel/sdr_rel_priv.h"
-#include "uc/sim/sdr_sim.h"
+#include "tools/sim/sim_eps.h"
+#include "bed_mem.h"
+#include "bed_what.h"
 
 #define BED_NODES   4u
 #define BED_OPS	    8192u
@@ -34,41 +36,10 @@
 #define BED_BUFS    4096u
 #define BED_REGIONS 8u
 #define BED_LOG	    16384u
-#define BED_GUARD   64u	     /* bytes before and behind each buffer */
 #define BED_DELAY   (5 * MS) /* one way */
 #define BED_RTT	    (2 * BED_DELAY)
 #define BED_SEC	    (1000 * MS)
 #define BED_ANY	    UINT32_MAX
-
-/* What a packet carries: a bit each. */
-enum bed_what {
-	BED_HELLO = 1 << 0,
-	BED_HELLO_ACK = 1 << 1,
-	BED_RETRY = 1 << 2,
-	BED_RESET = 1 << 3,
-	BED_PACKET = 1 << 4, /* any PACKET */
-	BED_ACK = 1 << 5,
-	BED_DACK = 1 << 6,
-	BED_CREDIT = 1 << 7,
-	BED_PING = 1 << 8,
-	BED_END = 1 << 9,
-	BED_CLOSE = 1 << 10,
-	BED_COMPLETE = 1 << 11, /* DACK that says so */
-	BED_DATA = 1 << 12,
-	BED_REC = 1 << 13, /* any record; and by operation: */
-	BED_SEND = 1 << 14,
-	BED_WRITE = 1 << 15,
-	BED_READ = 1 << 16,
-	BED_READ_RSP = 1 << 17,
-	BED_BIND = 1 << 18,
-	BED_CTS = 1 << 19,
-	BED_PARK = 1 << 20,
-	BED_DONE = 1 << 21,
-	BED_BYE = 1 << 22,
-	BED_BYE_ACK = 1 << 23,
-	BED_ALL = 1 << 24,
-};
-#define BED_KINDS 25
 
 struct bed;
 struct bed_op {
@@ -103,20 +74,18 @@ struct bed_buf {
 struct bed_node {
 	struct bed *bed;
 	uint32_t idx;
-	struct sdr_rel *rel;
-	uint64_t deadline;
-	bool dirty;
+	struct sim_ep *ep; /* rel, deadline, dirty */
 	struct bed_region region[BED_REGIONS];
 	uint32_t nregions;
 	struct sdr_rel_cqe log[BED_LOG]; /* all completions, REMOTE_* too */
 	uint32_t nlog;
 	uint64_t seen[BED_KINDS]; /* packets sent by what they carried */
 	uint64_t bytes;		  /* wire bytes sent */
-	uint32_t boots;
 };
 
 struct bed {
-	struct sdr_sim_world *w;
+	struct sim_eps eps;
+	struct sdr_sim_world *w; /* of eps */
 	struct sdr_sim_link link;
 	struct sdr_rel_cfg cfg[BED_NODES];
 	struct sdr_sim_node_attr na[BED_NODES];
@@ -164,9 +133,8 @@ uint64_t bed_grants_open(const struct bed *b, uint32_t node);
 void bed_forge(struct bed *b, uint32_t from, uint32_t to, uint64_t cid, uint32_t pn,
 	       const void *frames, size_t len);
 
-/* Buffers with guards, filled with a pattern of the seed (0: with 0xee). */
+/* Buffers with guards, filled with the pattern of a seed; checked and freed at the end. */
 uint8_t *bed_buf(struct bed *b, size_t len, uint32_t seed);
-void bed_fill(uint8_t *p, size_t len, uint32_t seed);
 bool bed_same(const uint8_t *p, size_t len, uint32_t seed);
 
 /* Posting: fails the test when the endpoint refuses. */
@@ -225,4 +193,4 @@ void bed_recvs(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n);
 /* Nothing was sent twice. */
 void bed_assert_no_repair(struct bed *b);
 
-#endif /* TEST_REL_UTIL_H */
+#endif /* BED_H */

@@ -1,85 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * See test_rel_util.h.  One round of a node is progress until it returns 0, with the application's
- * hook after each call; when no node has anything to do now, time jumps to the next event or
- * deadline.  A node that never comes to rest, or whose deadline stays in the past, fails the test.
+ * See bed.h.  Nodes and time are those of tools/sim/sim_eps.c, with the application's hook after
+ * each call of progress.  A node that never comes to rest, or whose deadline stays in the past,
+ * fails the test.
  */
-#include "test_rel_util.h"
+#include "bed.h"
 
-#define BED_ROUNDS_MAX 20000
+#define BED_ROUNDS_MAX 20000u /* progress calls of a node in one instant */
+#define BED_IDLE_MAX   1000u  /* and those that do nothing although its deadline has passed */
 
-/* ---- what a packet carries ------------------------------------------------------------------- */
-
-static uint32_t what_of_rec(uint8_t op)
-{
-	switch (op) {
-	case SDR_REC_SEND:
-	case SDR_REC_TSEND:
-		return BED_SEND;
-	case SDR_REC_WRITE:
-		return BED_WRITE;
-	case SDR_REC_READ:
-		return BED_READ;
-	case SDR_REC_READ_RSP:
-		return BED_READ_RSP;
-	case SDR_REC_BIND:
-		return BED_BIND;
-	case SDR_REC_CTS:
-		return BED_CTS;
-	case SDR_REC_PARK:
-		return BED_PARK;
-	case SDR_REC_DONE:
-		return BED_DONE;
-	}
-	return 0;
-}
-
-static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
-{
-	static const uint32_t bit[] = { 0,	  BED_ACK, BED_DACK, BED_CREDIT,
-					BED_PING, BED_END, BED_REC,  BED_CLOSE };
-	uint32_t what = BED_PACKET;
-	struct sdr_frame f;
-
-	while (sdr_frame_next(&p, end, &f) > 0) {
-		what |= f.type < sizeof(bit) / sizeof(bit[0]) ? bit[f.type] : 0;
-		if (f.type == SDR_FRAME_REC)
-			what |= what_of_rec(f.rec.op);
-		if (f.type == SDR_FRAME_DACK && (f.dack.flags & SDR_DACK_COMPLETE))
-			what |= BED_COMPLETE;
-		if (f.type == SDR_FRAME_CLOSE)
-			what |= f.close.reason == SDR_CLOSE_BYE ? BED_BYE : BED_BYE_ACK;
-	}
-	return what;
-}
-
-static uint32_t what_of(const struct sdr_sim_packet *p)
-{
-	const uint8_t *b = sdr_sim_packet_payload(p);
-	uint8_t type;
-
-	if (p->kind == SDR_SIM_DATA)
-		return BED_DATA | BED_ALL;
-	if (sdr_class_decode(b, p->len, &type) != SDR_CLASS_REL)
-		return BED_ALL;
-	switch (type) {
-	case SDR_REL_HELLO:
-		return BED_HELLO | BED_ALL;
-	case SDR_REL_HELLO_ACK:
-		return BED_HELLO_ACK | BED_ALL;
-	case SDR_REL_RETRY:
-		return BED_RETRY | BED_ALL;
-	case SDR_REL_RESET:
-		return BED_RESET | BED_ALL;
-	}
-	return what_of_frames(b + SDR_PACKET_HDR, b + p->len) | BED_ALL;
-}
+/* ---- packets --------------------------------------------------------------------------------- */
 
 static bool bed_filter(void *user, struct sdr_sim_packet *p)
 {
 	struct bed *b = user;
-	uint32_t what = what_of(p);
+	uint32_t what = bed_what_of(p);
 	bool pass = true;
 
 	for (uint32_t k = 0; k < BED_KINDS; k++)
@@ -143,10 +79,7 @@ uint64_t bed_grants(const struct bed *b, uint32_t node)
 
 uint64_t bed_grants_open(const struct bed *b, uint32_t node)
 {
-	uint64_t made, ended;
-
-	sdr_sim_node_grants(b->w, node, &made, &ended);
-	return made - ended;
+	return sim_ep_grants(&b->eps.ep[node]);
 }
 
 uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one)
@@ -174,9 +107,11 @@ static void bed_done(void *user, const struct sdr_rel_cqe *e)
 
 	if (nd->nlog < BED_LOG)
 		nd->log[nd->nlog++] = *e;
-	nd->dirty = true;
+	nd->ep->dirty = true;
 	if (!op)
 		return;
+	if (op < nd->bed->op || op >= nd->bed->op + nd->bed->nops || op->node != nd->idx)
+		fail_msg("node %u completes what it was never given", nd->idx);
 	op->n++;
 	op->e = *e;
 	op->at = bed_now(nd->bed);
@@ -232,37 +167,56 @@ struct bed *bed_new(uint32_t nodes)
 void bed_boot_node(struct bed *b, uint32_t node)
 {
 	struct bed_node *nd = &b->node[node];
-	struct sdr_rel_attr attr = {
-		.cfg = &b->cfg[node], .cbs = &bed_cbs, .user = nd, .rma_events = b->rma_events
+	struct sim_ep_attr attr = {
+		.rel = { .cfg = &b->cfg[node],
+			 .cbs = &bed_cbs,
+			 .user = nd,
+			 .rma_events = b->rma_events },
+		.node = b->na[node],
 	};
-	uint64_t rnd[2] = { 77 + node, 1234 + nd->boots };
-	struct sdr_context *ctx;
-	struct sdr_uc *uc;
 
-	assert_int_equal(sdr_sim_node_open(b->w, node, &b->na[node], &uc), 0);
-	ctx = sdr_context_create_on(uc, NULL, rnd);
-	assert_non_null(ctx);
-	for (uint64_t i = 0; i < 4; i++)
-		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull +
-			       nd->boots * 77777ull;
-	assert_int_equal(sdr_rel_open(ctx, &attr, &nd->rel), 0);
-	nd->boots++;
-	nd->dirty = true;
+	sim_ep_identity(nd->ep, &attr);
+	assert_int_equal(sim_ep_boot(nd->ep, &attr), 0);
+}
+
+/* One call of a node, and what its application does then. */
+static int bed_progress(void *user, struct sim_ep *ep)
+{
+	struct bed *b = user;
+	int ret = sdr_rel_progress(ep->rel);
+
+	if (ret >= 0 && b->app)
+		b->app(b, ep->idx);
+	return ret;
+}
+
+static void bed_failed(void *user, const char *why)
+{
+	(void)user;
+	fail_msg("%s", why);
 }
 
 void bed_boot(struct bed *b)
 {
-	struct sdr_sim_world_attr wa = { .seed = 1,
-					 .nodes = b->n,
-					 .link = b->link,
-					 .user = b,
-					 .filter = bed_filter,
-					 .trace = bed_trace };
+	struct sim_eps_attr attr = {
+		.world = { .seed = 1,
+			   .nodes = b->n,
+			   .link = b->link,
+			   .user = b,
+			   .filter = bed_filter,
+			   .trace = bed_trace },
+		.most = { .rounds = BED_ROUNDS_MAX, .idle = BED_IDLE_MAX },
+		.user = b,
+		.progress = bed_progress,
+		.fail = bed_failed,
+	};
 
-	b->w = sdr_sim_world_create(&wa);
-	assert_non_null(b->w);
-	for (uint32_t i = 0; i < b->n; i++)
+	assert_int_equal(sim_eps_open(&b->eps, &attr), 0);
+	b->w = b->eps.w;
+	for (uint32_t i = 0; i < b->n; i++) {
+		b->node[i].ep = &b->eps.ep[i];
 		bed_boot_node(b, i);
+	}
 }
 
 static void forget(struct bed *b, uint32_t node)
@@ -274,11 +228,8 @@ static void forget(struct bed *b, uint32_t node)
 
 void bed_crash(struct bed *b, uint32_t node)
 {
-	sdr_sim_node_kill(b->w, node, true);
 	forget(b, node);
-	sdr_rel_close(b->node[node].rel);
-	b->node[node].rel = NULL;
-	sdr_sim_node_kill(b->w, node, false);
+	sim_ep_crash(b->node[node].ep);
 }
 
 void bed_close(struct bed *b)
@@ -296,46 +247,27 @@ void bed_close(struct bed *b)
 			"%u operations: the first is %u of node %u with %d completions, %d expected",
 			bad, first, b->op[first].node, b->op[first].n, b->op[first].expect);
 	for (uint32_t i = 0; i < b->n; i++)
-		if (b->node[i].rel)
-			sdr_rel_close(b->node[i].rel);
+		sim_ep_close(b->node[i].ep);
 	for (uint32_t i = 0; i < b->n; i++)
 		assert_int_equal(bed_grants_open(b, i), 0);
 	for (uint32_t i = 0; i < b->nbufs; i++) {
-		for (size_t k = 0; k < BED_GUARD; k++) {
-			assert_int_equal(b->buf[i].mem[k], 0xa5);
-			assert_int_equal(b->buf[i].mem[BED_GUARD + b->buf[i].len + k], 0xa5);
-		}
-		free(b->buf[i].mem);
+		assert_true(bed_mem_ok(b->buf[i].mem, b->buf[i].len));
+		bed_mem_free(b->buf[i].mem);
 	}
-	sdr_sim_world_destroy(b->w);
+	sim_eps_close(&b->eps);
 	free(b->op);
 	free(b);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static uint8_t pattern(uint32_t seed, size_t i)
-{
-	uint32_t x = seed * 2654435761u + (uint32_t)i * 40503u;
-
-	return (uint8_t)(x >> 11 ^ x >> 23);
-}
-
-void bed_fill(uint8_t *p, size_t len, uint32_t seed)
-{
-	for (size_t i = 0; i < len; i++)
-		p[i] = seed ? pattern(seed, i) : 0xee;
-}
-
 bool bed_same(const uint8_t *p, size_t len, uint32_t seed)
 {
-	for (size_t i = 0; i < len; i++) {
-		if (p[i] != (seed ? pattern(seed, i) : 0xee)) {
-			print_message("byte %zu of %zu is wrong\n", i, len);
-			return false;
-		}
-	}
-	return true;
+	size_t i = bed_differs(p, len, seed);
+
+	if (i < len)
+		print_message("byte %zu of %zu is wrong\n", i, len);
+	return i == len;
 }
 
 uint8_t *bed_buf(struct bed *b, size_t len, uint32_t seed)
@@ -344,12 +276,10 @@ uint8_t *bed_buf(struct bed *b, size_t len, uint32_t seed)
 
 	assert_true(b->nbufs <= BED_BUFS);
 	f->len = len;
-	f->mem = malloc(len + 2 * BED_GUARD);
+	f->mem = bed_mem_new(len);
 	assert_non_null(f->mem);
-	memset(f->mem, 0xa5, BED_GUARD);
-	memset(f->mem + BED_GUARD + len, 0xa5, BED_GUARD);
-	bed_fill(f->mem + BED_GUARD, len, seed);
-	return f->mem + BED_GUARD;
+	bed_fill(f->mem, len, seed);
+	return f->mem;
 }
 
 void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint64_t len,
@@ -365,11 +295,8 @@ void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint
 
 struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to)
 {
-	struct sdr_uc_addr addr;
-	struct sdr_peer *p;
+	struct sdr_peer *p = sim_ep_peer(b->node[node].ep, to);
 
-	sdr_sim_node_addr(b->w, to, &addr);
-	p = sdr_rel_peer(b->node[node].rel, &addr);
 	assert_non_null(p);
 	return p;
 }
@@ -380,7 +307,7 @@ struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to)
 	struct sdr_peer *p;
 
 	sdr_sim_node_addr(b->w, to, &addr);
-	p = sdr_peer_find(b->node[node].rel, &addr);
+	p = sdr_peer_find(b->node[node].ep->rel, &addr);
 	return p ? p->conn : NULL;
 }
 
@@ -405,8 +332,8 @@ struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_re
 		wr.niov = 1;
 		wr.iov = &iov;
 	}
-	assert_int_equal(sdr_rel_post(b->node[node].rel, &wr), 0);
-	b->node[node].dirty = true;
+	assert_int_equal(sdr_rel_post(b->node[node].ep->rel, &wr), 0);
+	b->node[node].ep->dirty = true;
 	return op;
 }
 
@@ -443,8 +370,8 @@ struct bed_op *bed_rr(struct bed *b, uint32_t node, struct sdr_rel_rr rr, void *
 		rr.niov = 1;
 		rr.iov = &iov;
 	}
-	assert_int_equal(sdr_rel_recv(b->node[node].rel, &rr), 0);
-	b->node[node].dirty = true;
+	assert_int_equal(sdr_rel_recv(b->node[node].ep->rel, &rr), 0);
+	b->node[node].ep->dirty = true;
 	return op;
 }
 
@@ -468,62 +395,14 @@ uint64_t bed_now(const struct bed *b)
 	return sdr_sim_world_now(b->w);
 }
 
-static void round_of(struct bed *b, struct bed_node *nd)
-{
-	uint32_t rounds = 0, idle = 0;
-	int ret;
-
-	if (!nd->rel || sdr_sim_node_stalled(b->w, nd->idx))
-		return;
-	if (!nd->dirty && nd->deadline > bed_now(b) && !sdr_sim_node_pending(b->w, nd->idx))
-		return;
-	do {
-		nd->dirty = false;
-		do {
-			ret = sdr_rel_progress(nd->rel);
-			assert_true(ret >= 0);
-			if (b->app)
-				b->app(b, nd->idx);
-			if (++rounds > BED_ROUNDS_MAX)
-				fail_msg("node %u never comes to rest", nd->idx);
-		} while (ret > 0);
-		nd->deadline = sdr_rel_deadline(nd->rel);
-		if (++idle > 1000)
-			fail_msg("node %u has nothing to do and its deadline has passed", nd->idx);
-	} while (nd->deadline <= bed_now(b) || nd->dirty);
-}
-
 void bed_rounds(struct bed *b)
 {
-	for (uint32_t i = 0; i < b->n; i++)
-		round_of(b, &b->node[i]);
-}
-
-/* To the next moment at which something can happen. */
-static void jump(struct bed *b, uint64_t until)
-{
-	uint64_t t = sdr_sim_world_next(b->w);
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct bed_node *nd = &b->node[i];
-		uint64_t d = nd->dirty ? bed_now(b) : nd->deadline;
-
-		if (nd->rel && !sdr_sim_node_stalled(b->w, i) && d < t)
-			t = d;
-	}
-	sdr_sim_world_run_until(b->w, t < until ? t : until);
+	sim_eps_work(&b->eps);
 }
 
 void bed_run(struct bed *b, uint64_t ns)
 {
-	uint64_t end = bed_now(b) + ns;
-
-	for (;;) {
-		bed_rounds(b);
-		if (bed_now(b) >= end)
-			return;
-		jump(b, end);
-	}
+	sim_eps_run(&b->eps, ns);
 }
 
 static void wait_until(struct bed *b, const struct bed_op *op, uint64_t end)
@@ -537,7 +416,7 @@ static void wait_until(struct bed *b, const struct bed_op *op, uint64_t end)
 		if (bed_now(b) >= end)
 			fail_msg("operation %u of node %u has not ended after %.3f ms",
 				 (uint32_t)(op - b->op), op->node, (double)(end - t0) / 1e6);
-		jump(b, end);
+		sim_eps_jump(&b->eps, end);
 	}
 }
 
@@ -582,8 +461,8 @@ struct bed *bed_pair(void)
 
 void bed_shut(struct bed *b, uint32_t node)
 {
-	sdr_rel_shutdown(b->node[node].rel);
-	b->node[node].dirty = true;
+	sdr_rel_shutdown(b->node[node].ep->rel);
+	b->node[node].ep->dirty = true;
 }
 
 void bed_recvs(struct bed *b, struct bed_op **r, uint8_t **p, uint32_t n)
@@ -598,7 +477,7 @@ struct sdr_rel_stats bed_stats(struct bed *b, uint32_t node)
 {
 	struct sdr_rel_stats st;
 
-	sdr_rel_stats_get(b->node[node].rel, NULL, &st);
+	sdr_rel_stats_get(b->node[node].ep->rel, NULL, &st);
 	return st;
 }
 
@@ -607,7 +486,7 @@ void bed_assert_no_repair(struct bed *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct sdr_rel_stats st;
 
-		if (!b->node[i].rel)
+		if (!b->node[i].ep->rel)
 			continue;
 		st = bed_stats(b, i);
 		assert_int_equal(st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto + st.rec_rtx,

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# The test beds over the simulated network; see README.md there.  libsdr_bed.la needs no cmocka;
+# libsdr_bed_unit.la is the unit tests'.
+
+check_LTLIBRARIES += libsdr_bed.la
+libsdr_bed_la_SOURCES = \
+	fabtests/bed/bed_mem.c \
+	fabtests/bed/bed_mem.h \
+	fabtests/bed/bed_what.c \
+	fabtests/bed/bed_what.h \
+	fabtests/bed/simnet.c \
+	fabtests/bed/simnet.h \
+	fabtests/bed/simnet_bytes.c \
+	fabtests/bed/simnet_check.c \
+	fabtests/bed/simnet_ops.c
+
+if HAVE_CMOCKA
+check_LTLIBRARIES += libsdr_bed_unit.la
+libsdr_bed_unit_la_SOURCES = \
+	fabtests/bed/bed.c \
+	fabtests/bed/bed.h
+endif
+
+# In the order in which the linker wants them.
+SDR_BED_LIBS = libsdr_bed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+SDR_BED_UNIT_LIBS = libsdr_bed_unit.la $(SDR_BED_LIBS) $(CMOCKA_LIBS)
