@@ -45,6 +45,22 @@ fabtests_unit_test_verbs_bad_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la $(UC_T
 fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c
 fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 
+# The conformance suite: what uc/sdr_uc.h promises, clause by clause, for each engine.
+UC_CONFORM = \
+	fabtests/unit/uc_conform.c fabtests/unit/uc_conform.h \
+	fabtests/unit/uc_conform_bed.c fabtests/unit/uc_conform_bed.h
+UNIT_TESTS += fabtests/unit/test_uc_soft fabtests/unit/test_uc_sim fabtests/unit/test_uc_fault
+fabtests_unit_test_uc_soft_SOURCES = fabtests/unit/test_uc_soft.c fabtests/unit/uc_conform_soft.h \
+	$(UC_CONFORM)
+fabtests_unit_test_uc_soft_LDADD = libsdr_uc_soft.la $(UC_TEST_LIBS)
+fabtests_unit_test_uc_sim_SOURCES = fabtests/unit/test_uc_sim.c fabtests/unit/uc_conform_sim.h \
+	$(UC_CONFORM)
+fabtests_unit_test_uc_sim_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
+fabtests_unit_test_uc_fault_SOURCES = fabtests/unit/test_uc_fault.c \
+	fabtests/unit/uc_conform_sim.h fabtests/unit/uc_conform_soft.h $(UC_CONFORM)
+fabtests_unit_test_uc_fault_LDADD = libsdr_uc_soft.la libsdr_uc_sim.la libsdr_uc_fault.la \
+	$(UC_TEST_LIBS)
+
 # Measures the soft engine beside a bare UDP socket; "make" builds it, no test runs it.
 noinst_PROGRAMS += sdr_uc_bench
 sdr_uc_bench_SOURCES = fabtests/benchmarks/sdr_uc_bench.c
