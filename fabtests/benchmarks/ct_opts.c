@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fec/sdr_code.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "ct_sim.h"
 
 static const char *const ct_schemes[] = {
@@ -271,7 +272,7 @@ static void ct_defaults(struct ct_opts *o)
 				    .reverse_loss = true,
 				    .warm = UINT32_MAX };
 	sdr_rel_cfg_init(cfg);
-	cfg->cc = SDR_CC_FIXED;
+	cfg->cc = &sdr_cc_fixed;
 	cfg->tx_depth = cfg->rx_depth = 64;
 	cfg->inject_max = 512;
 	/* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */

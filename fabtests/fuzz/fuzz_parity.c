@@ -13,6 +13,7 @@
  * is the sanitizer's to find).
  */
 #include "fuzz.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "rel/sdr_rel_priv.h"
 #include "sdk/sdr_qp.h"
 #include "uc/sim/sdr_sim.h"
@@ -122,7 +123,7 @@ static void par_settings(struct sdr_rel_cfg *cfg, uint8_t how)
 	sdr_rel_cfg_init(cfg);
 	cfg->scheme = how & 128 ? SDR_SCHEME_HYBRID : how & 1 ? SDR_SCHEME_EC : SDR_SCHEME_EC_SR;
 	cfg->max_overhead = 1;
-	cfg->cc = SDR_CC_FIXED;
+	cfg->cc = &sdr_cc_fixed;
 	cfg->rate_bps = 1000000000;
 	cfg->chunk = PAR_MTU << (how >> 1 & 1);
 	cfg->split = (struct sdr_imm_split){ 6, 24, 2 };

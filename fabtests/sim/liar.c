@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "liar.h"
 #include "liar_heap.h"
 
@@ -48,7 +49,7 @@ static void draw_cfg(struct liar *l)
 	l->cfg.ec_k = codes[code][0];
 	l->cfg.ec_m = codes[code][1];
 	l->cfg.scheme = (enum sdr_rel_scheme)liar_below(d, SDR_SCHEME_AUTO + 1);
-	l->cfg.cc = liar_one_in(d, 3) ? SDR_CC_BBR : SDR_CC_FIXED;
+	l->cfg.cc = liar_one_in(d, 3) ? &sdr_cc_bbr : &sdr_cc_fixed;
 	l->cfg.chunk = mtu << liar_below(d, 4);
 	l->cfg.split = splits[liar_below(d, 5)];
 	l->cfg.channels = (uint8_t)(1 + liar_below(d, 2));
@@ -60,7 +61,7 @@ static void draw_cfg(struct liar *l)
 	l->cfg.ec_scratch = liar_one_in(d, 2) ? 1u << 16 : 1u << 20;
 	l->cfg.strangers_max = 1u << 2 * liar_below(d, 4);
 	l->cfg.unexp_max = 1ull << (16 + 3 * liar_below(d, 3));
-	if (l->cfg.cc == SDR_CC_FIXED)
+	if (l->cfg.cc == &sdr_cc_fixed)
 		l->cfg.rate_bps = 1000000000ull;
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
 		l->na[i].mtu = mtu;
@@ -79,8 +80,8 @@ static void draw_cfg(struct liar *l)
 	if (!l->verbose)
 		return;
 	fprintf(stderr,
-		"  scheme %d cc %d mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
-		l->cfg.scheme, l->cfg.cc, mtu, l->cfg.split.id_bits, l->cfg.split.off_bits,
+		"  scheme %d cc %s mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
+		l->cfg.scheme, l->cfg.cc->name, mtu, l->cfg.split.id_bits, l->cfg.split.off_bits,
 		l->cfg.split.user_bits, l->cfg.chunk, l->na[0].keyed, l->na[1].keyed,
 		l->na[2].keyed, l->rma_events, l->habits);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <errno.h>
 #include <cmocka.h>
+#include "rel/path/sdr_cc_ops.h"
 #include "../bed/simnet.h"
 
 #define KB	  1024ull
@@ -67,7 +68,7 @@ static inline void wan(struct simnet_cfg *c, uint64_t seed, uint64_t rate)
 	simnet_cfg_default(c);
 	c->seed = seed;
 	c->link = (struct sdr_sim_link){ .rate_bps = rate, .delay_ns = WAN_DELAY };
-	c->rel.cc = SDR_CC_FIXED;
+	c->rel.cc = &sdr_cc_fixed;
 	c->rel.rate_bps = rate;
 	c->virtual_payload = true;
 	c->tick_ns = 5 * US_NS;

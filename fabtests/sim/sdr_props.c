@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "fec/sdr_code.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "crash_note.h"
 #include "../bed/simnet.h"
 
@@ -128,8 +129,8 @@ static void draw_cfg(struct props *p)
 	c->rel.ec_scratch = PICK(p, 0, 0, 0, 1 << 20, 1 << 16);
 	c->rel.objective = (uint8_t)simnet_below(sn, 3);
 	c->rel.max_overhead = (double)PICK(p, 0, 25, 25, 100, 400) / 100;
-	c->rel.cc = simnet_chance(sn, 0.5) ? SDR_CC_BBR : SDR_CC_FIXED;
-	if (c->rel.cc == SDR_CC_FIXED)
+	c->rel.cc = simnet_chance(sn, 0.5) ? &sdr_cc_bbr : &sdr_cc_fixed;
+	if (c->rel.cc == &sdr_cc_fixed)
 		c->rel.rate_bps = c->link.rate_bps ? c->link.rate_bps / 10 * 9 : 1000000000;
 	c->rel.chunk = (uint32_t)PICK(p, 1, 4096, 16384, 65536, 65536); /* 1: becomes the mtu */
 	c->rel.split = geo[g].s;
@@ -186,13 +187,13 @@ static void print_cfg(const struct props *p)
 
 	fprintf(stderr,
 		"seed %llu: %s, %u nodes, %u operations, mtu %u chunk %u split %u+%u+%u gens %u channels %u, "
-		"scheme %d cc %d rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
+		"scheme %d cc %s rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
 		"delay %.3f ms queue %llu%s "
 		"loss %g ge %g/%g dup %g reorder %g (%.3f ms) jitter %.3f ms corrupt %g\n",
 		(unsigned long long)p->seed, props_weathers[p->weather], c->nodes, p->ops,
 		c->node.mtu, c->rel.chunk, c->rel.split.id_bits, c->rel.split.off_bits,
 		c->rel.split.user_bits, c->rel.generations, c->rel.channels, (int)c->rel.scheme,
-		(int)c->rel.cc, (double)c->rel.rate_bps, c->rel.tx_depth, c->node.rx_window,
+		c->rel.cc->name, (double)c->rel.rate_bps, c->rel.tx_depth, c->node.rx_window,
 		c->node.report_late ? " late reported" : "", (unsigned long long)c->tick_ns,
 		(double)l->rate_bps, (double)l->delay_ns / 1e6, (unsigned long long)l->queue_bytes,
 		l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst, l->dup, l->reorder,
@@ -605,7 +606,7 @@ static bool no_repair_expected(const struct props *p)
 
 	if (p->weather != PROPS_CLEAN || c->rel.scheme == SDR_SCHEME_SR_RTO)
 		return false;
-	if (c->rel.cc == SDR_CC_FIXED)
+	if (c->rel.cc == &sdr_cc_fixed)
 		return true;
 	return c->rel.scheme != SDR_SCHEME_SR_NACK && queue_ns <= (c->link.delay_ns + MS_NS) / 2;
 }

@@ -107,7 +107,7 @@ static void longrtt__no_spurious_retransmission(void **state)
 	done(&sn);
 }
 
-static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, enum sdr_cc_kind cc,
+static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, const struct sdr_cc_ops *cc,
 		      double bound_rtts)
 {
 	static struct simnet sn;
@@ -121,8 +121,8 @@ static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, enum sdr_cc_kin
 	warm(&sn);
 	t = transfer(&sn, 64 * MB, 60 * S_NS);
 	ideal = ideal_ns(&sn, 64 * MB);
-	say("wan_clean %llu Gbit/s scheme %d cc %d: %.3f ms, ideal %.3f, excess %.2f RTT\n",
-	    (unsigned long long)(rate / GBIT), (int)scheme, (int)cc, ms(t), ms(ideal),
+	say("wan_clean %llu Gbit/s scheme %d cc %s: %.3f ms, ideal %.3f, excess %.2f RTT\n",
+	    (unsigned long long)(rate / GBIT), (int)scheme, cc->name, ms(t), ms(ideal),
 	    ((double)t - (double)ideal) / WAN_RTT);
 	simnet_run_for(&sn, S_NS);
 	simnet_check_no_repair(&sn);
@@ -134,17 +134,17 @@ static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, enum sdr_cc_kin
 static void wan_clean__within_0_3_rtt_and_nothing_sent_twice(void **state)
 {
 	(void)state;
-	clean_run(10 * GBIT, SDR_SCHEME_SR, SDR_CC_FIXED, 0.3);
-	clean_run(GBIT, SDR_SCHEME_SR, SDR_CC_FIXED, 0.3);
-	clean_run(10 * GBIT, SDR_SCHEME_SR_NACK, SDR_CC_FIXED, 0.3);
-	clean_run(10 * GBIT, SDR_SCHEME_SR_RTO, SDR_CC_FIXED, 0.3);
+	clean_run(10 * GBIT, SDR_SCHEME_SR, &sdr_cc_fixed, 0.3);
+	clean_run(GBIT, SDR_SCHEME_SR, &sdr_cc_fixed, 0.3);
+	clean_run(10 * GBIT, SDR_SCHEME_SR_NACK, &sdr_cc_fixed, 0.3);
+	clean_run(10 * GBIT, SDR_SCHEME_SR_RTO, &sdr_cc_fixed, 0.3);
 }
 
 static void wan_clean__bbr_sends_nothing_twice(void **state)
 {
 	(void)state;
-	clean_run(10 * GBIT, SDR_SCHEME_SR, SDR_CC_BBR, 14);
-	clean_run(GBIT, SDR_SCHEME_SR, SDR_CC_BBR, 12);
+	clean_run(10 * GBIT, SDR_SCHEME_SR, &sdr_cc_bbr, 14);
+	clean_run(GBIT, SDR_SCHEME_SR, &sdr_cc_bbr, 12);
 }
 
 static void wan_clean__many_messages_of_all_sizes(void **state)

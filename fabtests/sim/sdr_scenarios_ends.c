@@ -20,7 +20,7 @@ static void slow_rx__stalled_receiver_makes_no_storm(void **state)
 	for (int bbr = 0; bbr < 2; bbr++) {
 		wan(&c, 1, GBIT);
 		c.node.rx_window = 4 * MB;
-		c.rel.cc = bbr ? SDR_CC_BBR : SDR_CC_FIXED;
+		c.rel.cc = bbr ? &sdr_cc_bbr : &sdr_cc_fixed;
 		start(&sn, &c);
 		warm(&sn);
 		t0 = simnet_now(&sn);

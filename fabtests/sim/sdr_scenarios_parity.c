@@ -283,7 +283,7 @@ struct hard {
 	const char *name;
 	double loss, ge_loss, ge_burst, reorder, back;
 	uint64_t jitter, reorder_ns;
-	enum sdr_cc_kind cc;
+	const struct sdr_cc_ops *cc; /* NULL: fixed */
 	uint64_t len;
 	double most; /* packets sent for one of data */
 };
@@ -304,7 +304,7 @@ static const struct hard hards[] = {
 	  .len = 4 * MB,
 	  .most = 3 },
 	{ .name = "acks only", .back = 0.3, .len = 4 * MB, .most = 3 },
-	{ .name = "bbr", .loss = 0.01, .back = 0.01, .cc = SDR_CC_BBR, .len = 4 * MB, .most = 3 },
+	{ .name = "bbr", .loss = 0.01, .back = 0.01, .cc = &sdr_cc_bbr, .len = 4 * MB, .most = 3 },
 };
 
 static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_code_kind code,
@@ -320,8 +320,8 @@ static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_
 	c.virtual_payload = false;
 	c.rel.ec_code = (uint8_t)code;
 	c.rel.ec_chunk_decode = chunks;
-	if (h->cc == SDR_CC_BBR) {
-		c.rel.cc = SDR_CC_BBR;
+	if (h->cc) {
+		c.rel.cc = h->cc;
 		c.rel.rate_bps = 0;
 	}
 	there = back = c.link;

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_cc_bbr.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "rel/path/sdr_pacer.h"
 
 #define PKT  4096u	/* bytes */
@@ -93,9 +94,9 @@ static struct sim *sim_new(uint64_t rate_bps, uint64_t rtt, uint64_t queue, doub
 	return s;
 }
 
-static void sim_start(struct sim *s, enum sdr_cc_kind kind, uint64_t rate_bps)
+static void sim_start(struct sim *s, const struct sdr_cc_ops *ops, uint64_t rate_bps)
 {
-	struct sdr_rel_cfg cfg = { .cc = kind, .rate_bps = rate_bps };
+	struct sdr_rel_cfg cfg = { .cc = ops, .rate_bps = rate_bps };
 
 	s->min_rtt = s->rtt; /* the handshake's sample */
 	sdr_cc_init(&s->cc, &cfg, PKT, s->rx_window, s->rtt, s->now);
@@ -278,6 +279,9 @@ static bool verbose(void)
 
 static void sim_print(const struct sim *s, const char *what)
 {
+	static const struct sdr_bbr none;
+	const struct sdr_bbr *b = s->cc.ops == &sdr_cc_bbr ? sdr_bbr_look(&s->cc) : &none;
+
 	if (verbose())
 		printf("%-34s t %7.1f rtt  use %.3f  lost %.4f  inflight max %.2f bdp  queue max %.2f  cwnd %.2f  "
 		       "pace %.3f  bw %.3f  st %d loss %.3f\n",
@@ -287,7 +291,7 @@ static void sim_print(const struct sim *s, const char *what)
 		       (double)s->max_queue / (double)s->queue,
 		       (double)s->cc.cwnd / (double)sim_bdp(s),
 		       (double)s->cc.pacing_Bps / (double)s->rate,
-		       (double)s->cc.max_bw / (double)s->rate, s->cc.state, s->cc.loss);
+		       (double)b->max_bw / (double)s->rate, b->state, b->loss);
 }
 
 /* The first rounds, one by one (verbose only), then the long run. */
@@ -320,7 +324,7 @@ static double wan_use(double loss, double queue_bdp, double *lost, double *first
 	uint32_t i;
 
 	snprintf(what, sizeof(what), "wan loss %g queue %g", loss, queue_bdp);
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	assert_true(s->cc.cwnd <= WAN_RXW && s->cc.cwnd >= 64 * KIB);
 	sim_rounds(s, what, 12);
 	sim_run(s, s->now + 2 * WAN_RTT);
@@ -332,7 +336,7 @@ static double wan_use(double loss, double queue_bdp, double *lost, double *first
 	use = sim_use(s);
 	for (i = 0; i < 16; i++) {
 		sim_run(s, s->now + WAN_RTT);
-		if (s->cc.pacing_gain <= 1 && loss <= 0.01)
+		if (sdr_bbr_look(&s->cc)->pacing_gain <= 1 && loss <= 0.01)
 			assert_true(s->cc.cwnd <= WAN_BDP * 26 / 25 * 101 / 100 + WAN_RXW);
 	}
 	*lost = (double)s->lost / (double)s->sent;
@@ -387,7 +391,7 @@ static void bbr__runs_loopback_at_full_speed(void **state)
 	struct sim *s = sim_new(NEAR_RATE, NEAR_RTT, NEAR_RXW, 0, NEAR_RXW);
 
 	(void)state;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_rounds(s, "loopback", 20);
 	sim_run(s, s->now + 50 * MS);
 	sim_print(s, "loopback");
@@ -409,7 +413,7 @@ static void bbr__survives_a_stalling_receiver(void **state)
 	(void)state;
 	s->stall_every = 10 * MS;
 	s->stall = 3 * MS;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, s->now + 20 * MS);
 	sim_mark(s);
 	sim_run(s, s->now + 500 * MS);
@@ -425,7 +429,7 @@ static void bbr__near_path_with_a_small_queue(void **state)
 	struct sim *s = sim_new(1000000000ull, 100 * US, 64 * KIB, 0, NEAR_RXW);
 
 	(void)state;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, s->now + 50 * MS);
 	sim_print(s, "rack, begin");
 	sim_mark(s);
@@ -444,7 +448,7 @@ static void bbr__guard_meets_a_policer(void **state)
 	struct sim *s = sim_new(WAN_RATE, WAN_RTT, 48 * KIB, 0, WAN_RXW);
 
 	(void)state;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, s->now + 20 * WAN_RTT);
 	sim_print(s, "policer, begin");
 	sim_mark(s);
@@ -460,7 +464,7 @@ static void bbr__follows_the_rate(void **state)
 	struct sim *s = sim_new(WAN_RATE, WAN_RTT, 2 * WAN_BDP, 0, WAN_RXW);
 
 	(void)state;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, s->now + 40 * WAN_RTT);
 	s->rate /= 4;
 	sim_run(s, s->now + 40 * WAN_RTT);
@@ -486,7 +490,7 @@ static void bbr__comes_back_after_a_blackout(void **state)
 	(void)state;
 	s->dark_from = 50 * WAN_RTT;
 	s->dark_to = 150 * WAN_RTT;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, 152 * WAN_RTT);
 	assert_true(s->cc.cwnd <= WAN_BDP);
 	/* the next probe, then startup as at the beginning */
@@ -507,7 +511,7 @@ static void bbr__shrugs_off_a_burst_of_losses(void **state)
 	(void)state;
 	s->dark_from = 50 * WAN_RTT;
 	s->dark_to = 52 * WAN_RTT;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, 53 * WAN_RTT);
 	sim_mark(s);
 	sim_run(s, s->now + 1 * S);
@@ -523,16 +527,16 @@ static void bbr__application_limit_keeps_the_estimate(void **state)
 	uint64_t bw;
 
 	(void)state;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, s->now + 40 * WAN_RTT);
-	bw = s->cc.max_bw;
+	bw = sdr_bbr_look(&s->cc)->max_bw;
 	s->burst = 4 * PKT;
 	s->gap = 5 * MS;
 	s->supply = 0;
 	s->next_supply = s->now + 5 * MS;
 	sim_run(s, s->now + 400 * WAN_RTT);
 	sim_print(s, "application limited");
-	assert_true(s->cc.max_bw >= bw / 10 * 9);
+	assert_true(sdr_bbr_look(&s->cc)->max_bw >= bw / 10 * 9);
 	s->burst = 0;
 	sim_run(s, s->now + 2 * WAN_RTT);
 	sim_mark(s);
@@ -550,13 +554,13 @@ static void bbr__learns_a_longer_path(void **state)
 	uint32_t i;
 
 	(void)state;
-	sim_start(s, SDR_CC_BBR, 0);
+	sim_start(s, &sdr_cc_bbr, 0);
 	sim_run(s, s->now + 20 * WAN_RTT);
 	for (i = 0; i < 1000; i++) { /* 25 s */
 		sim_mark(s);
 		sim_run(s, s->now + WAN_RTT);
 		low = sim_use(s) < low ? sim_use(s) : low;
-		assert_true(s->cc.probe_rtt_done == 0);
+		assert_true(sdr_bbr_look(&s->cc)->probe_rtt_done == 0);
 	}
 	assert_true(low >= 0.6);
 	s->rtt *= 3;
@@ -570,16 +574,31 @@ static void bbr__learns_a_longer_path(void **state)
 	free(s);
 }
 
+/* ---- the table -------------------------------------------------------------------------------- */
+
+static void table__finds_each_by_its_name(void **state)
+{
+	const struct sdr_cc_ops *const *ops;
+
+	(void)state;
+	assert_ptr_equal(sdr_cc_table[0], &sdr_cc_bbr);
+	for (ops = sdr_cc_table; *ops; ops++)
+		assert_ptr_equal(sdr_cc_find((*ops)->name), *ops);
+	assert_ptr_equal(sdr_cc_find("fixed"), &sdr_cc_fixed);
+	assert_null(sdr_cc_find("Fixed"));
+	assert_null(sdr_cc_find(""));
+}
+
 static void bbr__unknown_receiver_and_guess(void **state)
 {
-	struct sdr_rel_cfg cfg = { .cc = SDR_CC_FIXED, .rate_bps = 0 };
+	struct sdr_rel_cfg cfg = { .cc = &sdr_cc_fixed, .rate_bps = 0 };
 	struct sdr_cc_ack ack = { .now = 1 * S };
 	struct sdr_cc_snap snap;
 	struct sdr_cc cc;
 
 	(void)state;
 	sdr_cc_init(&cc, &cfg, PKT, 0, 0, 0);
-	assert_int_equal(cc.kind, SDR_CC_BBR);
+	assert_ptr_equal(cc.ops, &sdr_cc_bbr);
 	assert_in_range(cc.cwnd, 64 * KIB, 256 * KIB);
 	assert_true(cc.pacing_Bps > 0);
 	sdr_cc_init(&cc, &cfg, PKT, 1, 1, 0);
@@ -616,7 +635,7 @@ static void fixed__is_the_rate(void **state)
 	for (i = 0; i < 4; i++) {
 		struct sim *s = sim_new(WAN_RATE, WAN_RTT, 2 * WAN_BDP, loss[i], WAN_RXW);
 
-		sim_start(s, SDR_CC_FIXED, WAN_RATE);
+		sim_start(s, &sdr_cc_fixed, WAN_RATE);
 		assert_true(s->cc.pacing_Bps == WAN_RATE / 8);
 		sim_run(s, s->now + 2 * WAN_RTT);
 		sim_mark(s);
@@ -647,6 +666,7 @@ int main(void)
 		cmocka_unit_test(bbr__shrugs_off_a_burst_of_losses),
 		cmocka_unit_test(bbr__application_limit_keeps_the_estimate),
 		cmocka_unit_test(bbr__learns_a_longer_path),
+		cmocka_unit_test(table__finds_each_by_its_name),
 		cmocka_unit_test(bbr__unknown_receiver_and_guess),
 		cmocka_unit_test(fixed__is_the_rate),
 	};

@@ -17,6 +17,7 @@
 #include "fec/sdr_code.h"
 #include "fi/sdr_env.h"
 #include "fi/sdr_ep.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "uc/verbs/sdr_verbs.h"
 
 static void env__defaults(void **state)
@@ -37,7 +38,7 @@ static void env__defaults(void **state)
 	assert_true(env.rel.max_overhead == 0.25);
 	assert_int_equal(env.rel.ec_scratch, SDR_REL_EC_SCRATCH);
 	assert_int_equal(env.ec_threads, 1);
-	assert_int_equal(env.rel.cc, SDR_CC_BBR);
+	assert_ptr_equal(env.rel.cc, &sdr_cc_bbr);
 	assert_int_equal(env.rel.timeout_ms, 30000);
 	assert_int_equal(env.rel.chunk, 65536);
 	assert_int_equal(env.rel.split.id_bits, 10);
@@ -97,6 +98,28 @@ static void env__defaults_are_those_of_rel(void **state)
 	SAME(answers_max);
 	SAME(unexp_max);
 #undef SAME
+}
+
+/* Whoever adds a congestion control to its table can choose it. */
+static void env__takes_every_congestion_control_of_the_table(void **state)
+{
+	const struct sdr_cc_ops *const *ops;
+	char text[64], err[SDR_ENV_ERR];
+	struct sdr_env env;
+
+	(void)state;
+	sdr_env_defaults(&env);
+	for (ops = sdr_cc_table; *ops; ops++) {
+		assert_int_equal(sdr_env_set(&env, "FI_SDR_CC", (*ops)->name, err, sizeof(err)), 0);
+		assert_ptr_equal(env.rel.cc, *ops);
+		assert_int_equal(sdr_env_get(&env, "cc", text, sizeof(text)), 0);
+		assert_string_equal(text, (*ops)->name);
+		assert_int_equal(sdr_env_check(&env, err, sizeof(err)),
+				 (*ops)->provisioned ? -EINVAL : 0);
+	}
+	assert_int_equal(sdr_env_set(&env, "FI_SDR_CC", "bbr, fixed", err, sizeof(err)), -EINVAL);
+	for (ops = sdr_cc_table; *ops; ops++)
+		assert_non_null(strstr(err, (*ops)->name));
 }
 
 static void env__contract_names(void **state)
@@ -435,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(env__defaults),
 		cmocka_unit_test(env__defaults_are_those_of_rel),
+		cmocka_unit_test(env__takes_every_congestion_control_of_the_table),
 		cmocka_unit_test(env__contract_names),
 		cmocka_unit_test(env__good_values),
 		cmocka_unit_test(env__bad_values),

@@ -74,4 +74,4 @@ libsdr_prov_la_SOURCES = \
 noinst_PROGRAMS += sdr_env_man
 sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h
 sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
-sdr_env_man_LDADD = $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_env_man_LDADD = libsdr_rel_path.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

@@ -19,6 +19,7 @@
 #include <strings.h>
 
 #include "fec/sdr_code.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "uc/fault/sdr_fault.h"
 #include "uc/sdr_uc_registry.h"
 #include "wire/sdr_frame.h"
@@ -80,7 +81,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  AT(rel.channels) },
 	{ "generations", SDR_ENV_UINT, "4", "", "1, 2, 4, 8 or 16", 1, SDR_GENERATIONS_MAX,
 	  "Internal queue pairs that tell the uses of a message ID apart.", AT(rel.generations) },
-	{ "cc", SDR_ENV_CHOICE, "bbr", "", "bbr, fixed", 0, 0,
+	{ "cc", SDR_ENV_CC, "bbr", "", NULL, 0, 0,
 	  "Congestion control: from measured delivery rate and minimum round trip, or the fixed rate of "
 	  "FI_SDR_RATE for provisioned links.",
 	  AT(rel.cc) },
@@ -136,8 +137,6 @@ static const struct {
 	{ "objective", "mean", SDR_OBJECTIVE_MEAN },
 	{ "objective", "p99", SDR_OBJECTIVE_P99 },
 	{ "objective", "p999", SDR_OBJECTIVE_P999 },
-	{ "cc", "bbr", SDR_CC_BBR },
-	{ "cc", "fixed", SDR_CC_FIXED },
 };
 #define NWORDS (sizeof(sdr_env_words) / sizeof(sdr_env_words[0]))
 
@@ -289,6 +288,10 @@ const char *sdr_env_range(const struct sdr_env_var *v, char *buf, size_t len)
 
 	if (v->range)
 		return v->range;
+	if (v->type == SDR_ENV_CC) {
+		sdr_cc_names(buf, len);
+		return buf;
+	}
 	n = snprintf(buf, len, "%s, ", v->def);
 	if (n > 0 && (size_t)n < len)
 		sdr_uc_engine_names(buf + n, len - (size_t)n);
@@ -359,6 +362,12 @@ int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *
 			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full,
 					      value, range);
 		sdr_env_set_choice(env, v, value);
+		return 0;
+	case SDR_ENV_CC:
+		if (!sdr_cc_find(value))
+			return sdr_env_refuse(err, err_len, "%s=\"%s\": must be one of %s", full,
+					      value, range);
+		env->rel.cc = sdr_cc_find(value);
 		return 0;
 	case SDR_ENV_UINT:
 	case SDR_ENV_REAL:
@@ -432,9 +441,10 @@ int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 {
 	uint32_t mtu = env->rel.mtu ? env->rel.mtu : SDR_MTU_MIN;
 
-	if (env->rel.cc == SDR_CC_FIXED && !env->rel.rate_bps)
+	if (env->rel.cc->provisioned && !env->rel.rate_bps)
 		return sdr_env_refuse(err, err_len,
-				      "FI_SDR_CC=fixed needs FI_SDR_RATE, e.g. FI_SDR_RATE=10gbit");
+				      "FI_SDR_CC=%s needs FI_SDR_RATE, e.g. FI_SDR_RATE=10gbit",
+				      env->rel.cc->name);
 	if (env->rel.chunk < mtu)
 		return sdr_env_refuse(
 			err, err_len,
@@ -462,6 +472,9 @@ int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t l
 	case SDR_ENV_REAL:
 		memcpy(&x, text, sizeof(x));
 		n = snprintf(buf, len, "%g", x);
+		break;
+	case SDR_ENV_CC:
+		n = snprintf(buf, len, "%s", env->rel.cc->name);
 		break;
 	case SDR_ENV_CHOICE:
 		for (i = 0; i < NWORDS; i++) {

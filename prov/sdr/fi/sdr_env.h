@@ -30,6 +30,7 @@ struct sdr_env {
 
 enum sdr_env_type {
 	SDR_ENV_CHOICE, /* one of the words of `range` */
+	SDR_ENV_CC,	/* the name of a congestion control, sdr_cc_table */
 	SDR_ENV_UINT,	/* whole number, suffixes k, m, g (powers of 1024) */
 	SDR_ENV_REAL,
 	SDR_ENV_RATE, /* bits a second: a number, or with kbit, mbit, gbit (powers of 1000) */
@@ -42,8 +43,8 @@ struct sdr_env_var {
 	const char *def;  /* default, as the user would write it; "" none */
 	const char *unit; /* "" none */
 	/*
-	 * allowed values, for people; of SDR_ENV_CHOICE: words separated by ", "; NULL: the default
-	 * and the engines of the registry
+	 * allowed values, for people; of SDR_ENV_CHOICE: words separated by ", "; NULL: the names
+	 * stand in the table of congestion controls, or are the default and the registry's engines
 	 */
 	const char *range;
 	double min, max;   /* of numbers */
@@ -54,7 +55,7 @@ struct sdr_env_var {
 /* Ends with a NULL name. */
 extern const struct sdr_env_var sdr_env_vars[];
 
-/* v->range and v->help, with what the registry says of engines; buf is used where that is needed. */
+/* v->range and v->help, with what other tables say; buf is used where that is needed. */
 const char *sdr_env_range(const struct sdr_env_var *v, char *buf, size_t len);
 const char *sdr_env_help(const struct sdr_env_var *v, char *buf, size_t len);
 /* The engine that was asked for; NULL: "auto". */

@@ -12,8 +12,10 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc.c \
 	prov/sdr/rel/path/sdr_cc.h \
 	prov/sdr/rel/path/sdr_cc_bbr.c \
+	prov/sdr/rel/path/sdr_cc_bbr.h \
 	prov/sdr/rel/path/sdr_cc_fixed.c \
-	prov/sdr/rel/path/sdr_cc_impl.h \
+	prov/sdr/rel/path/sdr_cc_ops.h \
+	prov/sdr/rel/path/sdr_cc_table.c \
 	prov/sdr/rel/path/sdr_loss.c \
 	prov/sdr/rel/path/sdr_loss.h \
 	prov/sdr/rel/path/sdr_pacer.c \

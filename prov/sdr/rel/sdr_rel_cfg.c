@@ -8,13 +8,14 @@
  * two.  What 0 stands for (mtu, rtt_init_us, the limits) is decided where the value is used.
  */
 #include "fec/sdr_code.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "sdr_rel_cfg.h"
 
 void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 {
 	*cfg = (struct sdr_rel_cfg){
 		.scheme = SDR_SCHEME_AUTO,
-		.cc = SDR_CC_BBR,
+		.cc = &sdr_cc_bbr,
 		.chunk = 65536,
 		.split = SDR_IMM_SPLIT_DEFAULT,
 		.channels = 1,

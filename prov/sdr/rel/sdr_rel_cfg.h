@@ -27,15 +27,13 @@ enum sdr_rel_scheme {
 	SDR_SCHEME_AUTO, /* hybrid where parity pays, else SR; judged for each operation */
 };
 
-enum sdr_cc_kind {
-	SDR_CC_BBR,   /* delivery rate and min RTT */
-	SDR_CC_FIXED, /* rate_bps, for provisioned links */
-};
+struct sdr_cc_ops;
 
 struct sdr_rel_cfg {
 	enum sdr_rel_scheme scheme;
-	enum sdr_cc_kind cc;
-	uint64_t rate_bps; /* wire bits a second for fixed; 0 with bbr */
+	/* congestion control, e.g. of sdr_cc_table; NULL: the default */
+	const struct sdr_cc_ops *cc;
+	uint64_t rate_bps; /* wire bits a second for a provisioned controller; else 0 */
 	uint32_t mtu;	   /* payload bytes, 0: the engine's */
 	uint32_t chunk;	   /* bytes a bitmap bit, rounded to a multiple of the mtu */
 	struct sdr_imm_split split;

@@ -12,6 +12,7 @@
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
+#include "rel/path/sdr_cc_ops.h"
 #include "rel/sdr_rel_priv.h"
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
@@ -215,8 +216,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		c->pto.news_ns = rel->now;
 	sdr_cc_sent(&c->cc, rel->now, bytes, c->inflight, &e->snap);
 	/* A provisioned rate counts what is on the wire; a measured one counts what it measured. */
-	sdr_pacer_sent(&c->pacer,
-		       bytes + (c->cc.kind == SDR_CC_FIXED ? took * SDR_WIRE_OVERHEAD : 0));
+	sdr_pacer_sent(&c->pacer, bytes + (c->cc.ops->provisioned ? took * SDR_WIRE_OVERHEAD : 0));
 	s->inflight += took;
 	c->inflight += bytes;
 	c->st.pkts_tx += took;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What both congestion controls share: the first window, delivery accounting and rate samples, RTT,
- * rounds, the choice of the algorithm.  `fixed` without a rate is `bbr`.  No clock, no timers, no
- * threads, no allocation.
+ * What all congestion controllers share: the first window, delivery accounting and rate samples,
+ * RTT, rounds, the choice of the controller.  A provisioned one without a rate gives way to the
+ * default.  No clock, no timers, no threads, no allocation.
  */
 #include <string.h>
-#include "sdr_cc_impl.h"
+#include "rel/path/sdr_cc_ops.h"
 
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
 		 uint64_t rtt_guess_ns, uint64_t now)
 {
 	memset(cc, 0, sizeof(*cc));
-	cc->fixed_Bps = cfg->rate_bps / 8;
-	cc->kind = cfg->cc == SDR_CC_FIXED && cc->fixed_Bps ? SDR_CC_FIXED : SDR_CC_BBR;
+	cc->ops = cfg->cc ? cfg->cc : sdr_cc_table[0];
+	if (cc->ops->provisioned && cfg->rate_bps < 8)
+		cc->ops = sdr_cc_table[0];
 	cc->rx_window = rx_window ? rx_window : SDR_CC_RX_WINDOW;
 	cc->mtu = mtu;
 	cc->rtt_guess = rtt_guess_ns ? rtt_guess_ns : SDR_RTT_INIT_NS;
@@ -24,10 +25,7 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 		cc->first_win = SDR_CC_RX_WINDOW;
 	if (cc->first_win < (uint64_t)SDR_CC_MIN_PKTS * mtu)
 		cc->first_win = (uint64_t)SDR_CC_MIN_PKTS * mtu;
-	if (cc->kind == SDR_CC_FIXED)
-		sdr_cc_fixed_update(cc);
-	else
-		sdr_cc_bbr_init(cc, now);
+	cc->ops->init(cc, cfg, now);
 }
 
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t inflight,
@@ -88,24 +86,15 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		if (cc->app_limited_until && cc->delivered > cc->app_limited_until)
 			cc->app_limited_until = 0;
 	}
-	cc->round_delivered += ack->bytes;
-	cc->round_lost += ack->lost;
-	if (ack->rtt) {
+	if (ack->rtt)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
-		if (cc->srtt > cc->srtt_max)
-			cc->srtt_max = cc->srtt;
-	}
 	sdr_cc_rate_sample(cc, ack, &rate);
-	if (cc->kind == SDR_CC_FIXED)
-		sdr_cc_fixed_update(cc);
-	else
-		sdr_cc_bbr_acked(cc, ack, &rate);
+	cc->ops->acked(cc, ack, &rate);
 }
 
 void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
 {
 	cc->app_limited_until = 0;
 	cc->round_end = cc->delivered;
-	if (cc->kind == SDR_CC_BBR)
-		sdr_cc_bbr_timeout(cc, now);
+	cc->ops->timeout(cc, now);
 }

@@ -3,15 +3,8 @@
 /*
  * Congestion control: how many bytes may be unacknowledged and how fast they leave.
  *
- * `fixed`: the configured rate, window = as much as the rate needs (no guess of ours slows a
- * provisioned link).  `bbr`: models the path by its largest recent delivery rate and its smallest
- * recent RTT: startup (gain 2.77 until the rate stops growing by 25 % over three rounds), drain,
- * then cycling gains; never reacts to single losses, so random loss costs nothing; a guard cuts
- * rate and window when loss stays above 20 % over rounds in which the rate did not grow (that is
- * congestion, or a receiver that cannot keep up), and takes the cut back when it did not help (then
- * the loss is the link's). Both: window <= pacing rate * (RTT + acknowledgement delay) + the
- * receiver's buffer (fixed: twice the first term), so that a receiver that does not read for a
- * moment loses little.  The first window is min(receiver's buffer, 256 KiB).
+ * One struct for all controllers: what they share, the two outputs, and room for the state of the
+ * one that was chosen (sdr_cc_ops.h).  The first window is min(receiver's buffer, 256 KiB).
  *
  * Delivery rate samples follow draft-cheng-iccrg-delivery-rate-estimation: every transmission
  * records (delivered, delivered_time) and its acknowledgement gives the sample; application-limited
@@ -45,47 +38,39 @@ struct sdr_cc_ack { /* one acknowledgement event (all its news together) */
 	uint64_t snap_tx_ns;		/* its send time */
 };
 
-#define SDR_CC_BW_WINDOW 10 /* rounds over which the largest delivery rate is kept */
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
+#define SDR_CC_STATE_MAX 320u /* bytes of a controller's own state */
 
 struct sdr_cc {
-	enum sdr_cc_kind kind;
-	uint64_t fixed_Bps;
-	uint64_t rx_window; /* bytes the peer's buffer takes; 0 unknown (then 256 KiB) */
-	uint32_t mtu;
-	/* outputs */
+	const struct sdr_cc_ops *ops;
+	/* outputs: the controller's */
 	uint64_t cwnd;	     /* bytes */
 	uint64_t pacing_Bps; /* 0: unlimited */
+	/* the path */
+	uint64_t rx_window; /* bytes the peer's buffer takes */
+	uint64_t first_win; /* bytes */
+	uint64_t rtt_guess; /* ns, until min_rtt is known */
+	uint64_t srtt;	    /* ns; 0 unknown */
+	/*
+	 * Kept by a controller that models the path; 0 unknown.  A rate sample that took less is
+	 * none.  ns
+	 */
+	uint64_t min_rtt;
+	uint32_t mtu;
 	/* delivery accounting */
 	uint64_t delivered, delivered_ns, first_tx_ns;
+	uint64_t round_end; /* delivered count that ends the round trip */
 	/* delivered count up to which samples are application limited; 0 none */
 	uint64_t app_limited_until;
-	/* model and state: implementation's own */
-	uint64_t first_win;	       /* bytes */
-	uint64_t rtt_guess;	       /* ns, until min_rtt is known */
-	uint64_t min_rtt;	       /* ns; 0 unknown */
-	uint64_t srtt, srtt_max;       /* ns; 0 unknown */
-	uint64_t bw[SDR_CC_BW_WINDOW]; /* bytes a second: the largest of each round */
-	uint32_t bw_round;	       /* rounds that the filter counted */
-	uint64_t bw_stamp;	       /* when the last of them began, ns */
-	uint64_t max_bw;	       /* largest of bw[], bytes a second; 0 unknown */
-	uint64_t round_end;	       /* delivered count that ends the round trip */
-	uint64_t round_lost, round_delivered, round_bw, last_round_bw;
-	uint64_t full_bw; /* startup: largest rate that was a growth */
-	/* delivered count up to which samples are of the first window only */
-	uint64_t startup_until;
-	uint64_t min_rtt_stamp, phase_stamp, probe_rtt_done, probe_rtt_min; /* ns */
-	/* ns; guard_bw bytes a second */
-	uint64_t guard_bw, guard_stamp, guard_off_until, cut_until;
-	/* bytes, until cut_until */
-	uint64_t cut_win;
-	uint64_t cut_hold; /* ns */
-	uint32_t full_count, cycle, hot_rounds, cold_rounds;
-	int state;
-	double pacing_gain, loss, guard_loss; /* loss: share of bytes, smoothed over rounds */
+	/* the controller's own */
+	_Alignas(8) unsigned char state[SDR_CC_STATE_MAX];
 };
 
+/*
+ * The controller is cfg->cc.  rx_window and rtt_guess_ns: 0 unknown (then 256 KiB and
+ * SDR_RTT_INIT_NS).
+ */
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
 		 uint64_t rtt_guess_ns, uint64_t now);
 /* inflight: before this transmission. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "rel/path/sdr_cc_ops.h"
 #include "rel/sdr_rel_cfg.h"
 #include "tools/common/model_row.h"
 #include "sim_eps.h"
@@ -57,7 +58,7 @@ struct sim_plan {
 	uint64_t queue_bytes; /* of the bottleneck, 0: no limit */
 	double cross_bps;     /* cross traffic, wire bits a second */
 	uint32_t cross_bytes; /* of one of its packets */
-	enum sdr_cc_kind cc;
+	const struct sdr_cc_ops *cc;
 	bool headers; /* the bandwidth has to carry them too */
 	bool verify;
 	enum tool_format format;

@@ -150,12 +150,17 @@ static double opt_real(const char *name, const char *s, double min, double max)
 	return v;
 }
 
+static void opt_unknown(const char *name, const char *s)
+{
+	tool_bad("--%s: \"%.64s\" is none of what it takes; see sdr_sim --help", name, s);
+}
+
 static int opt_word(const char *name, const char *s, const char *const *words)
 {
 	int w = tool_word(s, words);
 
 	if (w < 0)
-		tool_bad("--%s: \"%.64s\" is none of what it takes; see sdr_sim --help", name, s);
+		opt_unknown(name, s);
 	return w;
 }
 
@@ -197,7 +202,6 @@ static double opt_pair(const char *name, const char *s, double min, double max, 
 static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
 			const char *arg)
 {
-	static const char *const ccs[] = { "bbr", "fixed", NULL };
 	const char *rest;
 
 	switch (what) {
@@ -227,7 +231,9 @@ static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const
 			p->cross_bytes = (uint32_t)opt_whole(name, rest, 64, 65536);
 		break;
 	case OPT_CC:
-		p->cc = opt_word(name, arg, ccs) ? SDR_CC_FIXED : SDR_CC_BBR;
+		p->cc = sdr_cc_find(arg);
+		if (!p->cc)
+			opt_unknown(name, arg);
 		break;
 	}
 }
@@ -337,7 +343,7 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 		.pause_s = 1e-3,
 		.tick_s = 5e-6,
 		.cross_bytes = 1500,
-		.cc = SDR_CC_FIXED,
+		.cc = &sdr_cc_fixed,
 		.trace_max = SIM_TRACE_MAX,
 		.progress = isatty(STDERR_FILENO),
 	};

@@ -100,7 +100,7 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 	sdr_rel_cfg_init(cfg);
 	cfg->scheme = c->scheme->rel;
 	cfg->cc = plan->cc;
-	cfg->rate_bps = plan->cc == SDR_CC_FIXED ? a->forward.rate_bps : 0;
+	cfg->rate_bps = plan->cc->provisioned ? a->forward.rate_bps : 0;
 	cfg->chunk = pt->chunk_bytes;
 	if (c->scheme->rel == SDR_SCHEME_SR_RTO)
 		cfg->rto_rtts = sdr_model_rto(pt) / pt->rtt_s;
@@ -150,7 +150,7 @@ static uint32_t sim_warm(const struct sim_plan *plan, const struct sim_cell *c)
 
 	if (plan->warm != SIM_WARM_AUTO)
 		return plan->warm;
-	if (!c->scheme->learns && plan->cc == SDR_CC_FIXED)
+	if (!c->scheme->learns && plan->cc->provisioned)
 		return SIM_WARM_PLAIN;
 	if (c->row.point.p_packet > 0)
 		least = fmax(least,

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What a congestion controller is, for those who write one and those who choose one.
+ *
+ * A controller is a struct sdr_cc_ops in a file of its own and a row of sdr_cc_table.  It sets
+ * cc->cwnd and cc->pacing_Bps in init, and again in acked and timeout; all else that it remembers
+ * lies in cc->state, zeroed before init.  What every controller needs is done before it is called
+ * (sdr_cc.c): delivered bytes, the rate sample, rounds, the smoothed RTT.
+ *
+ * There is no callback per packet sent.  What a controller wants to know of a transmission comes
+ * back with its acknowledgement: the rate sample says what was delivered meanwhile, whether the
+ * application was the limit and whether a round trip is over.
+ *
+ * No clock, no timers, no allocation; called by the thread that owns the connection.
+ */
+#ifndef SDR_CC_OPS_H
+#define SDR_CC_OPS_H
+
+#include <stddef.h>
+#include "rel/path/sdr_cc.h"
+
+#define SDR_CC_NS_PER_S 1e9
+/* of the receiver's buffer: the rest is for control datagrams and bursts */
+#define SDR_CC_RX_SHARE 0.9
+#define SDR_CC_MIN_PKTS 4u /* packets that may always be in flight */
+
+/* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */
+struct sdr_cc_rate {
+	uint64_t bw; /* delivery rate, bytes a second; 0: no valid sample */
+	bool app_limited;
+	bool round_start; /* the packet acknowledged was sent after the last round ended */
+};
+
+struct sdr_cc_ops {
+	const char *name; /* as FI_SDR_CC and sdr_sim --cc have it */
+	/*
+	 * The rate is rate_bps, which the line's owner provides and which counts every byte on the
+	 * wire.  Without a rate the default controller takes its place.
+	 */
+	bool provisioned;
+	/* The first window and rate.  cfg is not kept. */
+	void (*init)(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now);
+	/* An acknowledgement event: bytes delivered or lost, or an RTT sample, or nothing new. */
+	void (*acked)(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+		      const struct sdr_cc_rate *rate);
+	/* Nothing was acknowledged for a retransmission timeout. */
+	void (*timeout)(struct sdr_cc *cc, uint64_t now);
+};
+
+/* Every controller that can be chosen by name; the first is the default.  Ends with NULL. */
+extern const struct sdr_cc_ops *const sdr_cc_table[];
+
+extern const struct sdr_cc_ops sdr_cc_bbr;
+extern const struct sdr_cc_ops sdr_cc_fixed;
+
+/* The controller of that name; NULL: there is none. */
+const struct sdr_cc_ops *sdr_cc_find(const char *name);
+/* All names, separated by ", ", as far as they fit. */
+void sdr_cc_names(char *buf, size_t len);
+
+#endif /* SDR_CC_OPS_H */
