@@ -27,3 +27,8 @@ test_plan_SOURCES = fabtests/unit/test_plan.c
 test_plan_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_scratch_SOURCES = fabtests/unit/test_scratch.c
 test_scratch_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+
+check_PROGRAMS += test_rel_err
+TESTS += test_rel_err
+test_rel_err_SOURCES = fabtests/unit/test_rel_err.c
+test_rel_err_LDADD = libsdr_rel_path.la $(CMOCKA_LIBS)

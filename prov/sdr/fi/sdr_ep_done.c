@@ -41,33 +41,15 @@ static const struct {
 	[SDR_REL_REMOTE_READ] = { FI_REMOTE_READ | FI_RMA, SDR_CNTR_REMOTE_READ, true },
 };
 
-/* What the application sees of a cause. */
-static int sdr_ep_fi_err(const struct sdr_rel_cqe *e)
+int sdr_ep_done_errno(int err)
 {
-	switch (e->prov_err) {
-	case SDR_REL_ERR_NO_ANSWER:
-	case SDR_REL_ERR_STOPPED:
-		return FI_ETIMEDOUT;
-	case SDR_REL_ERR_RESTARTED:
-		return FI_ECONNRESET;
-	case SDR_REL_ERR_CLOSED:
-		return FI_ECONNABORTED;
-	case SDR_REL_ERR_REFUSED:
-		return FI_ECONNREFUSED;
-	case SDR_REL_ERR_KEY:
-		return FI_EACCES;
-	case SDR_REL_ERR_TRUNC:
+	switch (-err) {
+	case 0:
+		return FI_EOTHER;
+	case EMSGSIZE:
 		return FI_ETRUNC;
-	case SDR_REL_ERR_CANCELED:
-		return FI_ECANCELED;
-	case SDR_REL_ERR_NOMEM:
-		return FI_ENOMEM;
-	case SDR_REL_ERR_ENGINE:
-		return FI_EIO;
-	case SDR_REL_ERR_NOMSG:
-		return FI_ENOMSG;
 	default:
-		return e->err ? -e->err : FI_EOTHER;
+		return -err; /* FI_E* are errno values below FI_ERRNO_OFFSET */
 	}
 }
 
@@ -119,7 +101,7 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 		sdr_cntr_bump(cntr, e->err != 0);
 
 	if (e->err) {
-		c.err = sdr_ep_fi_err(e);
+		c.err = sdr_ep_done_errno(e->err);
 		c.prov_err = e->prov_err;
 		FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "operation failed: %s\n",
 			sdr_rel_strerror(e->prov_err));

@@ -17,6 +17,9 @@ struct sdr_ep;
 
 extern const struct sdr_rel_cbs sdr_ep_cbs;
 
+/* The FI error, positive, of a negative errno of rel (sdr_rel_errno). */
+int sdr_ep_done_errno(int err);
+
 /* Error entry to the CQ of the operation's side, with a text; under lock. */
 void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 		       const struct sdr_uc_addr *who);

@@ -25,7 +25,9 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_rtt.c \
 	prov/sdr/rel/path/sdr_rtt.h \
 	prov/sdr/rel/sdr_rel_cfg.c \
-	prov/sdr/rel/sdr_rel_cfg.h
+	prov/sdr/rel/sdr_rel_cfg.h \
+	prov/sdr/rel/sdr_rel_err.c \
+	prov/sdr/rel/sdr_rel_err.h
 
 noinst_LTLIBRARIES += libsdr_rel_conn.la
 libsdr_rel_conn_la_SOURCES = \
@@ -100,7 +102,6 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel.h \
 	prov/sdr/rel/sdr_rel_cbs.h \
-	prov/sdr/rel/sdr_rel_err.h \
 	prov/sdr/rel/sdr_rel_priv.h \
-	prov/sdr/rel/sdr_rel_stats.h \
-	prov/sdr/rel/sdr_rel_text.c
+	prov/sdr/rel/sdr_rel_stats.c \
+	prov/sdr/rel/sdr_rel_stats.h

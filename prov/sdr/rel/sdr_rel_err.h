@@ -27,8 +27,12 @@ enum sdr_rel_err {
 	SDR_REL_ERR_PATH = 14,	 /* an engine cannot exchange data with the other side's */
 	/* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
 	SDR_REL_ERR_CODE = 15,
+	SDR_REL_ERRS, /* how many there are */
 };
-const char *sdr_rel_strerror(int prov_err); /* the cause and one next step */
-int sdr_rel_errno(int prov_err);	    /* negative errno */
+
+/* The cause and one next step. */
+const char *sdr_rel_strerror(int prov_err);
+/* 0 or a negative errno; what is no enum sdr_rel_err: -EIO. */
+int sdr_rel_errno(int prov_err);
 
 #endif /* SDR_REL_ERR_H */

@@ -36,7 +36,7 @@
 #define SDR_LINGER_NS (3000 * MS)
 
 void sdr_conn_stats_fold(struct sdr_conn *c);
-void sdr_peer_stats_fold(struct sdr_peer *p); /* sdr_rel_text.c */
+void sdr_peer_stats_fold(struct sdr_peer *p); /* sdr_rel_stats.c */
 void sdr_conn_rearm(struct sdr_conn *c);
 void sdr_conn_timer(struct sdr_conn *c);
 bool sdr_conn_busy(const struct sdr_conn *c); /* we wait for the peer to answer */

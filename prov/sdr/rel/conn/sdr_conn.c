@@ -24,39 +24,6 @@ static uint64_t conn_timeout(const struct sdr_conn *c)
 	return c->rel->cfg.timeout_ms * MS;
 }
 
-int sdr_rel_errno(int err)
-{
-	switch (err) {
-	case SDR_REL_OK:
-		return 0;
-	case SDR_REL_ERR_NO_ANSWER:
-	case SDR_REL_ERR_STOPPED:
-		return -ETIMEDOUT;
-	case SDR_REL_ERR_RESTARTED:
-	case SDR_REL_ERR_CLOSED:
-		return -ECONNRESET;
-	case SDR_REL_ERR_REFUSED:
-	case SDR_REL_ERR_PATH:
-		return -ECONNREFUSED;
-	case SDR_REL_ERR_KEY:
-		return -EACCES;
-	case SDR_REL_ERR_TRUNC:
-		return -EMSGSIZE;
-	case SDR_REL_ERR_CANCELED:
-		return -ECANCELED;
-	case SDR_REL_ERR_NOMEM:
-	case SDR_REL_ERR_REG:
-		return -ENOMEM;
-	case SDR_REL_ERR_NOMSG:
-		return -ENOMSG;
-	case SDR_REL_ERR_PROTO:
-		return -EPROTO;
-	case SDR_REL_ERR_CODE:
-		return -EOPNOTSUPP;
-	}
-	return -EIO;
-}
-
 /* The SDK's call: our end of it has failed, and that of no other connection. */
 static void conn_broken(void *user, int err)
 {

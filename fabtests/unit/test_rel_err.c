@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Each reason why an operation fails has its errno and its text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "rel/sdr_rel_err.h"
+
+static const int errnos[] = {
+	[SDR_REL_OK] = 0,
+	[SDR_REL_ERR_NO_ANSWER] = ETIMEDOUT,
+	[SDR_REL_ERR_STOPPED] = ETIMEDOUT,
+	[SDR_REL_ERR_RESTARTED] = ECONNRESET,
+	[SDR_REL_ERR_CLOSED] = ECONNABORTED,
+	[SDR_REL_ERR_REFUSED] = ECONNREFUSED,
+	[SDR_REL_ERR_KEY] = EACCES,
+	[SDR_REL_ERR_TRUNC] = EMSGSIZE,
+	[SDR_REL_ERR_CANCELED] = ECANCELED,
+	[SDR_REL_ERR_NOMEM] = ENOMEM,
+	[SDR_REL_ERR_ENGINE] = EIO,
+	[SDR_REL_ERR_NOMSG] = ENOMSG,
+	[SDR_REL_ERR_REG] = ENOMEM,
+	[SDR_REL_ERR_PROTO] = EPROTO,
+	[SDR_REL_ERR_PATH] = ECONNREFUSED,
+	[SDR_REL_ERR_CODE] = EOPNOTSUPP,
+};
+
+static void err__each_has_its_errno(void **state)
+{
+	int e;
+
+	(void)state;
+	assert_int_equal(sizeof(errnos) / sizeof(errnos[0]), SDR_REL_ERRS);
+	for (e = 0; e < SDR_REL_ERRS; e++) {
+		assert_int_equal(sdr_rel_errno(e), -errnos[e]);
+		assert_true(!e == !errnos[e]);
+	}
+	assert_int_equal(sdr_rel_errno(SDR_REL_ERRS), -EIO);
+	assert_int_equal(sdr_rel_errno(-1), -EIO);
+}
+
+/* One line, and none is another's. */
+static void err__each_has_a_text_of_its_own(void **state)
+{
+	const char *unknown = sdr_rel_strerror(SDR_REL_ERRS);
+	int e, f;
+
+	(void)state;
+	assert_string_equal(sdr_rel_strerror(-1), unknown);
+	for (e = 0; e < SDR_REL_ERRS; e++) {
+		assert_non_null(sdr_rel_strerror(e));
+		assert_true(strlen(sdr_rel_strerror(e)) >= strlen("success"));
+		assert_null(strchr(sdr_rel_strerror(e), '\n'));
+		assert_string_not_equal(sdr_rel_strerror(e), unknown);
+		for (f = 0; f < e; f++)
+			assert_string_not_equal(sdr_rel_strerror(e), sdr_rel_strerror(f));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(err__each_has_its_errno),
+		cmocka_unit_test(err__each_has_a_text_of_its_own),
+	};
+
+	return cmocka_run_group_tests_name("rel err", tests, NULL, NULL);
+}

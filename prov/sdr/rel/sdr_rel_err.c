@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * One row for each reason why an operation fails: its errno, and the cause and one next step for
+ * fi_cq_strerror and logs.  Constant, any thread.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "sdr_rel_err.h"
+
+static const struct {
+	int err; /* errno */
+	const char *text;
+} errs[] = {
+	[SDR_REL_OK] = { 0, "success" },
+	[SDR_REL_ERR_NO_ANSWER] = { ETIMEDOUT,
+				    "the peer never answered the handshake: check that its process runs, that "
+				    "the address and port are right, and that UDP passes the firewall both "
+				    "ways" },
+	[SDR_REL_ERR_STOPPED] = { ETIMEDOUT,
+				  "the peer stopped answering: it died or the path is cut; check the remote "
+				  "process and the link, or raise FI_SDR_TIMEOUT if outages this long are "
+				  "normal" },
+	[SDR_REL_ERR_RESTARTED] = { ECONNRESET,
+				    "another process took the peer's address: the peer restarted; resolve its "
+				    "address again and repeat the operation" },
+	[SDR_REL_ERR_CLOSED] = { ECONNABORTED,
+				 "the peer closed its endpoint before the operation was complete: check "
+				 "why it ended early" },
+	[SDR_REL_ERR_REFUSED] = { ECONNREFUSED,
+				  "the peer refused the connection: both sides need the same "
+				  "FI_SDR_IMM_SPLIT, FI_SDR_CHANNELS and FI_SDR_GENERATIONS, and the same "
+				  "version of sdr" },
+	[SDR_REL_ERR_KEY] = { EACCES,
+			      "remote memory access refused: the key is unknown there or was closed "
+			      "meanwhile, the range leaves the region, or the region was registered "
+			      "without that access; check key, address and "
+			      "FI_REMOTE_READ/FI_REMOTE_WRITE" },
+	[SDR_REL_ERR_TRUNC] = { EMSGSIZE,
+				"the message is longer than the receive buffer: post a larger one" },
+	[SDR_REL_ERR_CANCELED] = { ECANCELED, "the operation was cancelled" },
+	[SDR_REL_ERR_NOMEM] = { ENOMEM,
+				"a limit of the endpoint or its peer is reached: post less at a time, or "
+				"raise the process's memory" },
+	[SDR_REL_ERR_ENGINE] = { EIO,
+				 "the network engine failed, or gave up its connection to this peer: see "
+				 "the log (FI_LOG_LEVEL=warn) and repeat the operation; reopen the "
+				 "endpoint if that fails as well" },
+	[SDR_REL_ERR_NOMSG] = { ENOMSG, "no message matches" },
+	[SDR_REL_ERR_REG] = { ENOMEM,
+			      "the device, here or the peer's, has no more memory registrations: have "
+			      "fewer large transfers under way at a time, or raise the limit of locked "
+			      "memory (ulimit -l)" },
+	[SDR_REL_ERR_PATH] = { ECONNREFUSED,
+			       "the two sides hear each other, but one's engine cannot exchange data "
+			       "with the other's device: see that side's log (FI_LOG_LEVEL=warn), or use "
+			       "FI_SDR_ENGINE=soft on both" },
+	[SDR_REL_ERR_CODE] = { EOPNOTSUPP,
+			       "the peer cannot decode the parity of FI_SDR_EC_CODE, FI_SDR_EC_K, "
+			       "FI_SDR_EC_M and FI_SDR_CHUNK_SIZE: use smaller values, or "
+			       "FI_SDR_RELIABILITY=auto" },
+	[SDR_REL_ERR_PROTO] = { EPROTO,
+				"the peer broke the protocol: check that both sides run the same version "
+				"of sdr" },
+};
+
+_Static_assert(sizeof(errs) / sizeof(errs[0]) == SDR_REL_ERRS, "a row for each error");
+
+int sdr_rel_errno(int prov_err)
+{
+	if (prov_err < 0 || prov_err >= SDR_REL_ERRS)
+		return -EIO;
+	return -errs[prov_err].err;
+}
+
+const char *sdr_rel_strerror(int prov_err)
+{
+	if (prov_err < 0 || prov_err >= SDR_REL_ERRS)
+		return "unknown error of the sdr provider";
+	return errs[prov_err].text;
+}
