@@ -54,7 +54,7 @@ static int double_cmp(const void *a, const void *b)
 /* Of one value a round, or of its ratio to another. */
 static double median(const double *v, const double *by)
 {
-	double x[ROUNDS_MAX];
+	double x[ROUNDS_MAX] = { 0 };
 	uint32_t r;
 
 	for (r = 0; r < rounds; r++)

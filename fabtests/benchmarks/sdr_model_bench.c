@@ -77,7 +77,7 @@ static void bench_predict(void)
 							 SDR_MODEL_EC_MDS, SDR_MODEL_EC_XOR };
 	static const double ps[] = { 1e-9, 1e-5, 1e-3, 0.01, 0.1, 0.3, 0.5 };
 	struct sdr_model_point p;
-	double v[ROUNDS_MAX], start;
+	double v[ROUNDS_MAX] = { 0 }, start;
 	uint32_t s, i, r;
 
 	sdr_model_point_init(&p);
@@ -118,7 +118,7 @@ static void bench_heat(void)
 	static const double ps[] = { 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1 };
 	static const uint32_t bits[] = { 17, 20, 21, 22, 23, 24, 25, 27, 29, 30, 33, 35, 37, 40 };
 	struct sdr_model_point p;
-	double v[ROUNDS_MAX], start;
+	double v[ROUNDS_MAX] = { 0 }, start;
 	uint32_t i, b, r;
 
 	sdr_model_point_init(&p);

@@ -212,7 +212,7 @@ static void wan_1e2__parity_beats_repetition(void **state)
 						 SDR_SCHEME_SR };
 	struct sdr_rel_stats st;
 	struct simnet_cfg c;
-	double x[20];
+	double x[20] = { 0 };
 
 	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {

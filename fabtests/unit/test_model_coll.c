@@ -55,7 +55,7 @@ static bool near(double a, double b)
 
 static void coll__golden(void **state)
 {
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 	struct sdr_model_point p;
 	struct sdr_model_coll *c;
 	uint32_t rounds, seen = 0;
@@ -106,7 +106,7 @@ static void coll__two_nodes_exactly(void **state)
 	const int chunks = 64;
 	struct sdr_model_point point;
 	struct sdr_model_coll *c;
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 	double mean = 0, cdf = 0, dev = 0;
 
 	(void)state;
@@ -219,7 +219,7 @@ static void coll__bound_is_below(void **state)
 	static const enum sdr_model_scheme scheme[] = { SDR_MODEL_SR_RTO, SDR_MODEL_SR_NACK,
 							SDR_MODEL_EC_MDS, SDR_MODEL_EC_XOR,
 							SDR_MODEL_HYBRID };
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 	struct sdr_model_coll *c;
 	struct sdr_model_point p;
 
@@ -284,7 +284,7 @@ static void coll__matrix(void **state)
 static void coll__slow_link(void **state)
 {
 	struct sdr_model_point m[16];
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 	struct sdr_model_coll *c;
 	double inj;
 

@@ -36,7 +36,7 @@ static double deviation(const double *t, size_t n, double mean)
 static void sample__golden(void **state)
 {
 	struct sdr_model_point p;
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(golden) / sizeof(*golden); i++) {
@@ -76,7 +76,7 @@ static void check_quantile(const struct sdr_model_law *law, const char *name, do
 static void check_law(const struct sdr_model_point *p, size_t n, double slack)
 {
 	struct sdr_model_law *law;
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 	double far = 0, dev, mean, late, share;
 	char name[96];
 
@@ -277,7 +277,7 @@ static void sample__nothing_lost(void **state)
 /* The ends of what a point may be have a law. */
 static void sample__far_points(void **state)
 {
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 	struct sdr_model_point p;
 
 	(void)state;
@@ -359,7 +359,7 @@ static void sample__refuses(void **state)
 
 static void summary__is_right(void **state)
 {
-	struct sdr_model_times s;
+	struct sdr_model_times s = { .mean_s = 0 };
 
 	(void)state;
 	for (int i = 0; i < 1000; i++)

@@ -51,7 +51,7 @@ static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
 }
 
 /* Announced, matched, asked for, and only then there is no memory: both sides hear of it. */
-static void home__a_message_that_fails_after_its_announcement_ends_the_receive(void **state)
+static void home__a_message_that_fails_after_its_rts_ends_the_receive(void **state)
 {
 	(void)state;
 	for (uint32_t keyed = 0; keyed < 2; keyed++) {
@@ -77,8 +77,7 @@ static void home__a_message_that_fails_after_its_announcement_ends_the_receive(v
 	}
 }
 
-static void
-home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target(void **state)
+static void home__a_write_that_fails_after_its_rts_leaves_nothing_at_the_target(void **state)
 {
 	struct bed *b = bed_new(2);
 	struct bed_op *s;
@@ -239,10 +238,9 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(home__a_message_that_fails_leaves_no_hole_in_the_order),
+		cmocka_unit_test(home__a_message_that_fails_after_its_rts_ends_the_receive),
 		cmocka_unit_test(
-			home__a_message_that_fails_after_its_announcement_ends_the_receive),
-		cmocka_unit_test(
-			home__a_write_that_fails_after_its_announcement_leaves_nothing_at_the_target),
+			home__a_write_that_fails_after_its_rts_leaves_nothing_at_the_target),
 		cmocka_unit_test(home__a_read_that_fails_at_its_server_is_answered),
 		cmocka_unit_test(home__a_segment_that_finds_no_memory_is_bound_later),
 		cmocka_unit_test(home__an_answer_behind_the_pacer_leaves_in_time),

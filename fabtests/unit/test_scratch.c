@@ -58,7 +58,7 @@ static void scratch__sizes_waste_little(void **state)
 static void scratch__the_limit_holds(void **state)
 {
 	struct sdr_scratch s;
-	uint8_t *p[300];
+	uint8_t *p[301];
 	uint32_t n = 0;
 
 	(void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Chained hash table of nodes that live in their owners, keyed by a 64-bit hash that the owner
- * computed with a secret key (sdr_hash64), so that nobody outside can aim for one bucket.  Doubles at
- * load 1.
+ * Chained hash table of nodes that lie in their owners, found by a 64-bit hash that the owner
+ * computed with a secret key (sdr_hash64), so that no peer can aim for one bucket.  It doubles at
+ * a load of 1.
  */
 #ifndef SDR_HTAB_H
 #define SDR_HTAB_H

@@ -22,14 +22,10 @@
  * parity symbol each; MDS: one codeword with m' rows, and m' / 2 + 8 more on demand, as far as the
  * field and parity_max reach: both sides size the parity message by that.
  *
- *   codeword = (submessage * groups + group) * rpc + row     groups: m' for XOR, 1 for MDS; rpc:
- *                                                            rows of packets, 1
- *   parity packet = ((group + j) * L + submessage) * chunk_pkts + packet in the chunk          j:
- *                                                                                              parity
- *                                                                                              row
- *                                                                                              of
- *                                                                                              the
- *                                                                                              codeword
+ *   codeword      = (submessage * groups + group) * rpc + row
+ *   parity packet = ((group + j) * L + submessage) * chunk_pkts + packet in the chunk
+ *
+ *   groups: m' for XOR, 1 for MDS; rpc: rows of packets, 1; j: parity row of the codeword
  *
  * so parity packets that follow each other belong to different submessages as soon as a chunk ends,
  * and rows on demand lie behind the planned ones.  Data that do not exist (behind a short last

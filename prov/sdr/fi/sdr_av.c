@@ -408,7 +408,7 @@ static int sdr_av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt
 	for (i = 0; i < nodecnt; i++) {
 		ret = sdr_av_node(node, i, host, sizeof(host));
 		for (j = 0; j < svccnt; j++) {
-			snprintf(svc, sizeof(svc), "%lu", port + j);
+			snprintf(svc, sizeof(svc), "%lu", (unsigned long)(port + j));
 			if (ret)
 				sdr_av_report(&r, FI_ADDR_NOTAVAIL, ret);
 			else

@@ -454,7 +454,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 		if (sdr_check_hints(version, hints, types[t]))
 			continue;
 		for (k = 0; k < 2 * s.n; k++) { /* devices, then sockets */
-			c = &s.v[k % s.n];
+			c = &s.v[k < s.n ? k : k - s.n];
 			if ((k < s.n) != (c->dev != NULL) || sdr_check_cand(hints, types[t], c))
 				continue;
 			i = sdr_info_make(version, hints, types[t], c);

@@ -220,7 +220,7 @@ static int law_ec_missing(struct law_ec *l, uint32_t rows, uint32_t per_chunk)
 		part += c->w[i];
 	for (i = 0; i < c->n; i += by) {
 		f = c->first + i * c->step;
-		for (last = 0; last <= (l->last.k > 0); last++) {
+		for (last = 0; last < (l->last.k > 0 ? 2u : 1u); last++) {
 			if (f + last < 1)
 				continue;
 			if (exact && f == 1 && !last)

@@ -28,7 +28,7 @@
 #include "sdr_model_impl.h"
 
 #define LEVEL_EPS 1e-20
-#define LOG_ZERO  -45.0 /* e^this is nothing beside 1 */
+#define LOG_ZERO  (-45.0) /* e^this is nothing beside 1 */
 #define JUMPS	  256u
 #define JUMPS_FEW 64u /* when a chunk time is so little of a timeout that nobody can tell: */
 #define RHO_FEW	  10.0

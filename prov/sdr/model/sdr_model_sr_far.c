@@ -13,8 +13,8 @@
  *		   beyond is a difference of such sums, where the steps of single chunks are
  *		   ramps.  Exact for M < TERMS rho, else as good as half a chunk time, which then
  *		   is EXACT of the whole (1e-4 where rho is near 1).
- *   mean	   log P is linear between the ends of ramps (single chunk times are averaged), so the
- *		   integral over one level is closed.  The first BLOCKS are added up; the others
+ *   mean	   log P is linear between the ends of ramps (single chunk times are averaged), so
+ *		   the integral over one level is closed.  The first BLOCKS are added up; the others
  *		   are smooth in the level, and their sum is a quadrature.  Relative error below
  *		   1e-6, but 5e-5 where rho is below 10 and M.
  *

@@ -62,7 +62,7 @@ struct sdr_rel_cfg {
 	uint64_t unexp_max;
 };
 
-/* The defaults: auto, MDS (32, 8), p99, 64 KiB chunks, bbr, 30 s.  Callers change what they need. */
+/* The defaults: auto, MDS (32, 8), p99, 64 KiB chunks, bbr, 30 s.  A caller changes the rest. */
 void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 
 /* before the first sample: RFC 6298 says 1 s, links here are <= 300 ms */
@@ -72,7 +72,8 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 #define SDR_RTO_MAX_NS (1000 * 1000000ull)
 /* a data acknowledgement waits at most this long; others a fiftieth */
 #define SDR_ACK_DELAY_MAX_NS (1 * 1000000ull)
-#define SDR_KEEPALIVE_NS     (15 * 1000000000ull) /* idle time before a connection in use is probed */
+/* idle time before a connection in use is probed */
+#define SDR_KEEPALIVE_NS (15 * 1000000000ull)
 
 #define SDR_REL_PEERS_MAX  65536u /* peers that an endpoint's user names at a time */
 #define SDR_REL_PEERS_GONE 256u	  /* strangers who are gone and remembered */

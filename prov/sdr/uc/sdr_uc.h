@@ -58,7 +58,7 @@ struct sdr_uc_tx {
 	/* WRITE: registration that covers buf, from mr_reg; NULL: the engine copies what it must */
 	void *mr;
 	union {
-		/* every packet but the last has exactly the qp's mtu bytes; len 0 = one empty packet */
+		/* all packets but the last have the qp's mtu bytes; len 0: one empty packet */
 		struct {
 			struct sdr_uc_qp *qp;
 			uint32_t slot; /* message ID at the receiver */

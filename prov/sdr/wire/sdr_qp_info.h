@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Queue pair info: what two ends of a queue pair must know about each other, little-endian.  The SDK
- * hands it out, opaque to its user; a reliable endpoint puts it into HELLO.
+ * Queue pair info: what two ends of a queue pair must know about each other, little-endian.  The
+ * SDK hands it out, opaque to its user; a reliable endpoint puts it into HELLO.
  */
 #ifndef SDR_QP_INFO_H
 #define SDR_QP_INFO_H

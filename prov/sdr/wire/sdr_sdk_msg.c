@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The SDK's clear-to-send and keys.  Decides whether bytes are one of these, with every field inside
- * its range; whether the values fit the local side is the SDK's to decide.  A decoder writes its
- * output only when it succeeds.  No state, no timers; any thread.
+ * The SDK's clear-to-send and keys.  Decides whether bytes are one of these, with every field
+ * inside its range; whether the values fit the local side is for the SDK to decide.  A decoder
+ * writes its output only when it succeeds.  No state, no timers; any thread.
  */
 #include "sdr_wire.h"
 

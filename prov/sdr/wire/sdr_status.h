@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The numbers that stand for a reason or a kind on the wire.  They are fixed: a number is never given
- * another meaning, a new meaning takes a new number.  What is called the same inside a process is
+ * The numbers that stand for a reason or a kind on the wire.  They are fixed: a number never gets
+ * another meaning, a new meaning takes a new number.  What has the same name inside a process is
  * bound to these by assertions (rel/conn/sdr_wire_err.c).
  */
 #ifndef SDR_STATUS_H

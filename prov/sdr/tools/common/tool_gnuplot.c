@@ -92,7 +92,7 @@ int tool_gnuplot(const char *file, void (*program)(FILE *f, const void *ctx), co
 	int out, err, status, ret = -1;
 	char *part;
 	FILE *in = NULL;
-	pid_t pid;
+	pid_t pid = -1;
 
 	out = part_open(file, &part);
 	if (out < 0) {

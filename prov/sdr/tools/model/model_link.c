@@ -214,7 +214,7 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 	tool_csv_read(&c, opt->probe);
 	for (k = 0; k < COLS; k++) {
 		col[k] = tool_csv_column(&c, name[k]);
-		if (col[k] < 0 && k < NEEDED)
+		if (k < NEEDED && col[k] < 0)
 			tool_bad(
 				"%s: line %zu: there is no column %s; sdr_perf --probe-loss writes it",
 				c.name, c.line[0], name[k]);

@@ -94,7 +94,7 @@ static void out_one(const struct columns *c, const struct model_rows *rows,
 static void out_table(const struct columns *c, const struct model_rows *rows,
 		      const struct model_opt *opt)
 {
-	int width[OUTS], w, used = 0;
+	int width[OUTS] = { 0 }, w, used = 0;
 	unsigned int k;
 	size_t i;
 
@@ -104,7 +104,6 @@ static void out_table(const struct columns *c, const struct model_rows *rows,
 		bool input = col->what < MODEL_FIELDS || col->what == OUT_ROUNDS ||
 			     col->what >= OUT_SAMPLES;
 
-		width[k] = 0;
 		if ((input && col->what != MODEL_SCHEME && !out_differs(rows, opt, col->what)) ||
 		    (col->what == MODEL_ID && !rows->file)) {
 			const char *cell = model_cell(rows, opt, &rows->row[0], col->what, true);

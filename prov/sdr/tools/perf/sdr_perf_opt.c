@@ -121,13 +121,21 @@ static void help(void)
 	exit(PERF_EXIT_OK);
 }
 
+/* The row of an option; every one that getopt_long() returns has one. */
+static size_t option_row(int c)
+{
+	size_t i;
+
+	for (i = 0; i < OPTIONS - 1 && table[i].c != c; i++)
+		;
+	return i;
+}
+
 static const char *shown(int c)
 {
 	static char text[64];
-	size_t i;
+	size_t i = option_row(c);
 
-	for (i = 0; i < OPTIONS && table[i].c != c; i++)
-		;
 	if (c < 256)
 		snprintf(text, sizeof(text), "-%c (--%s)", c, table[i].name);
 	else
@@ -219,7 +227,7 @@ static void payloads(struct probe_opt *probe, int c, const char *list)
 	    list[strlen(list) - 1] == ',')
 		perf_usage("%s: \"%.60s\" is not a list of up to %u sizes with commas between them",
 			   shown(c), list, PROBE_SIZES_MAX);
-	strcpy(text, list);
+	snprintf(text, sizeof(text), "%s", list);
 	probe->sizes = 0;
 	for (at = text; (item = strtok_r(at, ",", &save)) != NULL; at = NULL) {
 		v = (uint32_t)number(c, item, PROBE_PAYLOAD_MIN, PROBE_PAYLOAD_MAX);
@@ -393,9 +401,7 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 			perf_usage("there is no option \"%s\"", argv[optind - 1]);
 		if (c == ':')
 			perf_usage("%s: a value is missing", shown(optopt));
-		for (i = 0; i < OPTIONS && table[i].c != c; i++)
-			;
-		given[i] = true;
+		given[option_row(c)] = true;
 		option(opt, c, optarg);
 	}
 	if (argc - optind > 1)

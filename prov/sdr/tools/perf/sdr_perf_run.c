@@ -424,13 +424,10 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 
 void perf_run(struct perf_side *s, const struct perf_opt *opt)
 {
-	uint64_t *sample = NULL;
+	uint64_t *sample = calloc(PERF_SAMPLES, sizeof(*sample));
 
-	if (s->client && s->plan.op == PERF_LAT) {
-		sample = calloc(PERF_SAMPLES, sizeof(*sample));
-		if (!sample)
-			perf_die("out of memory");
-	}
+	if (!sample)
+		perf_die("out of memory");
 	if (s->client)
 		perf_out_begin(opt, &s->mine, &s->theirs);
 	else if (!opt->quiet)

@@ -14,8 +14,8 @@
  * Plain UDP; nothing of libfabric is called.
  *
  *   client                                     server
- *   HELLO {own token, sizes, packets}    ──►   remembers it ◄──   WELCOME {own token, the
- *                                        client's}, or REFUSE {reason}
+ *   HELLO {own token, sizes, packets}    ──►   remembers it
+ *                                        ◄──   WELCOME {both tokens}, or REFUSE {reason}
  *   BEGIN {token}                        ──►   it is no forged address: makes room
  *                                        ◄──   BEGUN
  *   DATA {token, flow, number} ...       ──►   counts

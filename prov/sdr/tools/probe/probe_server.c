@@ -179,7 +179,7 @@ static void begin(struct server *s)
 
 	for (i = 0; i < s->flows; i++)
 		words += PROBE_MAP_WORDS(s->flow[i].pkts);
-	s->map = calloc(words, sizeof(*s->map));
+	s->map = calloc(words ? words : 1, sizeof(*s->map));
 	if (!s->map)
 		perf_die("no memory for the counts of a client (%" PRIu64 " MiB)", words >> 17);
 	for (i = 0, words = 0; i < s->flows; i++) {

