@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-STEPS="format gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi rxe distcheck"
+STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi rxe distcheck"
 
 usage() {
 	cat <<-END
@@ -28,7 +28,7 @@ usage() {
 	  -v              show the output of the steps as well as logging it
 	  -h, --help      this text
 	steps, in order:
-	  format      the sources are as .clang-format wants them
+	  lint        columns, clang-format, shellcheck, cppcheck, clang-tidy (scripts/lint.sh)
 	  gcc         build with gcc, warnings are errors
 	  check       make check: unit tests, simulator seeds, functional tests, fuzz targets
 	  seeds       more seeds of the simulator, with --seeds
@@ -250,9 +250,10 @@ step_fuzz() {
 	[ $n -gt 0 ]
 }
 
-format_check() {
-	find "$SRC/prov" "$SRC/include" "$SRC/fabtests" -name '*.[ch]' -print0 |
-		xargs -0 clang-format --dry-run --Werror
+step_lint() {
+	logged "$LOGS/lint.log" "$SRC/scripts/lint.sh"
+	CHECK_RC=$?
+	count_program lint lint.sh "$LOGS/lint.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
 }
 
 # Names declared in the public header, exported by the library, both ways.
@@ -400,7 +401,7 @@ for s in $STEPS; do
 	say "$s ..."
 	touch "$LOGS/$s.stamp"
 	case $s in
-	format) single format format_check ;;
+	lint) counted lint step_lint ;;
 	gcc) single gcc build_gcc && GCC_BUILT=yes || GCC_BUILT=no ;;
 	check) need_gcc check && counted check step_check ;;
 	seeds)
