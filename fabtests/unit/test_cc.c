@@ -574,7 +574,9 @@ static void bbr__learns_a_longer_path(void **state)
 	free(s);
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/*
+ * ---- the table --------------------------------------------------------------------------------
+ */
 
 static void table__finds_each_by_its_name(void **state)
 {

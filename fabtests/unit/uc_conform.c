@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The clauses.  Each opens a bed of its own, so that one that fails spoils no other.  What an engine
- * may leave out (grants, a descriptor, telling late packets) is asked of it, not of the row; what
- * its network may add (repetition, reordering) is the row's.
+ * The clauses.  Each opens a bed of its own, so that one that fails spoils no other.  What an
+ * engine may leave out (grants, a descriptor, telling late packets) is asked of it, not of the row;
+ * what its network may add (repetition, reordering) is the row's.
  */
 #include <poll.h>
 #include <stdio.h>

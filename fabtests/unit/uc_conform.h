@@ -31,7 +31,9 @@ struct uc_conform {
 	uint32_t flags;	    /* UC_CONFORM_* */
 	uint64_t settle_ns; /* after which what was sent has arrived, if it ever does; 0: 2 ms */
 	const void *arg;    /* the row's */
-	/* Both ends, of which the first can reach the second and back.  0, or 77: not on this host. */
+	/*
+	 * Both ends, of which the first can reach the second and back.  0, or 77: not on this host.
+	 */
 	int (*open)(const struct uc_conform *c, struct uc_net *net);
 	/* After both engines were closed.  May be NULL. */
 	void (*close)(struct uc_net *net);

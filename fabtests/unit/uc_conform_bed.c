@@ -2,7 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The bed of the conformance suite: opens a row's two ends, connects a QP each and keeps count of
- * what they report.  It sleeps as the contract tells a caller to: arm, then descriptor and deadline.
+ * what they report.  It sleeps as the contract tells a caller to: arm, then descriptor and
+ * deadline.
  */
 #include <poll.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The domain: what endpoints, queues, vectors and regions are opened from (sdr_domain.c).  It owns the
- * table of regions, the progress thread and the pool of threads that encode.
+ * The domain: what endpoints, queues, vectors and regions are opened from (sdr_domain.c).  It owns
+ * the table of regions, the progress thread and the pool of threads that encode.
  */
 #ifndef SDR_DOMAIN_H
 #define SDR_DOMAIN_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What is not there: calls that return -FI_ENOSYS or -FI_EINVAL, for the tables of operations (sdr_enosys.c).
+ * What is not there: calls that return -FI_ENOSYS or -FI_EINVAL, for the tables of operations
+ * (sdr_enosys.c).
  */
 #ifndef SDR_ENOSYS_H
 #define SDR_ENOSYS_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Endpoints: the object, which is opened, bound, enabled and closed in sdr_ep.c.  Its traffic side is in
- * the headers beside it: sdr_ep_engine.h, sdr_ep_progress.h, sdr_ep_peer.h, sdr_ep_done.h, sdr_post.h,
- * sdr_alarm.h, sdr_dgram.h.
+ * Endpoints: the object, which is opened, bound, enabled and closed in sdr_ep.c.  Its traffic side
+ * is in the headers beside it: sdr_ep_engine.h, sdr_ep_progress.h, sdr_ep_peer.h, sdr_ep_done.h,
+ * sdr_post.h, sdr_alarm.h, sdr_dgram.h.
  *
- * Everything below this layer is single-threaded per endpoint and knows neither time nor threads; this
- * layer adds both.  Locks, outermost first:
+ * Everything below this layer is single-threaded per endpoint and knows neither time nor threads;
+ * this layer adds both.  Locks, outermost first:
  *
  *   dom->eps_lock   the domain's list of endpoints (progress thread, deregistration)
  *   pset->lock      the endpoints that a CQ or a counter drives
@@ -16,11 +16,11 @@
  *   wait->lock, dom->conds_lock     leaves, like those above, but a region's counters are raised
  *                                   under its lock
  *
- * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and take the
- * queue's own cq->lock for the copy, and wait->lock when somebody sleeps.  The mutex of
- * FI_WAIT_MUTEX_COND is the application's, who may post while it holds it: it stands nowhere in this
- * order, and is only ever tried.  Whoever closes an endpoint takes it out of all lists first and without
- * holding its lock.  Nothing is allocated per operation.
+ * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and
+ * take the queue's own cq->lock for the copy, and wait->lock when somebody sleeps.  The mutex of
+ * FI_WAIT_MUTEX_COND is the application's, who may post while it holds it: it stands nowhere in
+ * this order, and is only ever tried.  Whoever closes an endpoint takes it out of all lists first
+ * and without holding its lock.  Nothing is allocated per operation.
  */
 #ifndef SDR_EP_H
 #define SDR_EP_H

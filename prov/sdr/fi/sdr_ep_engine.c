@@ -5,10 +5,10 @@
  * context on top.  Which engines there are is the registry's (uc/sdr_uc_registry.h).
  *
  * A device that nobody named gives way to the engine that serves any address, at the same one, when
- * it cannot be opened, with a warning that says why; one that was asked for, by FI_SDR_ENGINE or by the domain's name,
- * is an error.  Settings that do not go together are found here, before anything is open: they can
- * still be changed.  Opened once, by fi_enable or by whoever asks for the endpoint's name, under
- * ep->lock.
+ * it cannot be opened, with a warning that says why; one that was asked for, by FI_SDR_ENGINE or by
+ * the domain's name, is an error.  Settings that do not go together are found here, before anything
+ * is open: they can still be changed.  Opened once, by fi_enable or by whoever asks for the
+ * endpoint's name, under ep->lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,8 +27,8 @@
 #include "sdr_prov.h"
 
 /*
- * The engine of the settings, or else the domain's; *e: what was tried last, *what: its name in front
- * of an address.
+ * The engine of the settings, or else the domain's; *e: what was tried last, *what: its name in
+ * front of an address.
  */
 static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc_open_attr *attr,
 			  const struct sdr_uc_engine **e, const char **what, struct sdr_uc **uc)

@@ -3,9 +3,10 @@
 /*
  * One round of an endpoint, and when the next is due.  All under the endpoint's lock.
  *
- * An endpoint with SDR_CQ_SIZE_MAX unread entries is not driven until the application has read some;
- * it is looked at again after SDR_BACKPRESSURE_NS.  When the engine fails for good the endpoint stops
- * being driven; its operations have been failed by then.  What the engine has to say is logged once.
+ * An endpoint with SDR_CQ_SIZE_MAX unread entries is not driven until the application has read
+ * some; it is looked at again after SDR_BACKPRESSURE_NS.  When the engine fails for good the
+ * endpoint stops being driven; its operations have been failed by then.  What the engine has to say
+ * is logged once.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What every file of this layer stands on: the provider's struct, its names and versions, and how the
- * user is warned (sdr_prov.c).
+ * What every file of this layer stands on: the provider's struct, its names and versions, and how
+ * the user is warned (sdr_prov.c).
  */
 #ifndef SDR_PROV_H
 #define SDR_PROV_H

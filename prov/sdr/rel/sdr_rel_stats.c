@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Sums of statistics: a connection's counters and gauges, those of a peer with its past connections,
- * and the endpoint's with what its engine and message tables count.  What has gone stays in the sum.
+ * Sums of statistics: a connection's counters and gauges, those of a peer with its past
+ * connections, and the endpoint's with what its engine and message tables count.  What has gone
+ * stays in the sum.
  */
 #include "sdr_rel_priv.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The context: one engine, its batch, its pools and its QPs.  The object is in sdr_context.c, the round
- * in which everything happens in sdr_context_progress.c.
+ * The context: one engine, its batch, its pools and its QPs.  The object is in sdr_context.c, the
+ * round in which everything happens in sdr_context_progress.c.
  *
  * Ownership: a context owns pools and batch; a QP owns its message table; handles belong to the
- * context's pool and point to their QP.  One thread at a time; only the bitmaps and the slot words are
- * atomic.
+ * context's pool and point to their QP.  One thread at a time; only the bitmaps and the slot words
+ * are atomic.
  */
 #ifndef SDR_CONTEXT_H
 #define SDR_CONTEXT_H

@@ -13,10 +13,10 @@
 #include "sdr_record.h"
 
 /*
- * Types below SDR_FRAME_LONG have a form of their own; an unknown one spoils its packet, so a new one
- * needs a new version.  All others are followed by a length, type(1) len(2) and len bytes, and are
- * passed over by who does not know them.  Whether one wants an acknowledgement of its packet stands
- * in the type, so that both sides agree about it whatever they know.
+ * Types below SDR_FRAME_LONG have a form of their own; an unknown one spoils its packet, so a new
+ * one needs a new version.  All others are followed by a length, type(1) len(2) and len bytes, and
+ * are passed over by who does not know them.  Whether one wants an acknowledgement of its packet
+ * stands in the type, so that both sides agree about it whatever they know.
  */
 #define SDR_FRAME_LONG	   0x80u
 #define SDR_FRAME_WANTS	   0x40u /* of those: wants an acknowledgement */
@@ -93,8 +93,8 @@ struct sdr_frame_dack {
 /*
  * Encodes into at most room bytes, describing as much of the bitmap from f->base on as fits (sets
  * end and runs_len in *f; bits: word bitmap, limit: 1 + highest packet seen).  Returns the bytes
- * written, 0 if not even the fixed part (32 bytes, and 8 for DECODED, 1 PATH, 12 ECN) fits.  COMPLETE: base and end
- * become cum, bits is not read.
+ * written, 0 if not even the fixed part (32 bytes, and 8 for DECODED, 1 PATH, 12 ECN) fits.
+ * COMPLETE: base and end become cum, bits is not read.
  */
 size_t sdr_frame_dack_encode(uint8_t *p, size_t room, struct sdr_frame_dack *f,
 			     const uint64_t *bits, uint32_t limit);
@@ -123,8 +123,8 @@ struct sdr_frame_close {
 };
 
 /*
- * Is its sender where the datagram comes from?  The response goes back over the same path.  The path
- * gets its number by the challenge: whoever sends it counts the paths that it opens from 0.
+ * Is its sender where the datagram comes from?  The response goes back over the same path.  The
+ * path gets its number by the challenge: whoever sends it counts the paths that it opens from 0.
  * Reserved: decoded, not answered yet.
  */
 #define SDR_FRAME_PATH_DATA 8u
@@ -178,8 +178,8 @@ static inline bool sdr_frame_wants(uint8_t type, uint16_t close_reason)
 /*
  * Decodes the frame at *p, advances *p; PAD is passed over in silence.  1: a frame; 0: end;
  * -EBADMSG: the rest of the packet is unusable.  A DACK's runs are checked here too, so walking
- * them afterwards cannot fail.  A type from SDR_FRAME_LONG on that is not known here is a frame like
- * others, in `other`.
+ * them afterwards cannot fail.  A type from SDR_FRAME_LONG on that is not known here is a frame
+ * like others, in `other`.
  */
 int sdr_frame_next(const uint8_t **p, const uint8_t *end, struct sdr_frame *out);
 

@@ -4,7 +4,7 @@
  * What all rooms of an endpoint share: its settings, its time, its engine and its tables of
  * connections and peers.
  *
- *   sdr_rel ──< sdr_peer ──? sdr_conn ──< sdr_op          an operation posted here (or a READ served)
+ *   sdr_rel ──< sdr_peer ──? sdr_conn ──< sdr_op          an operation posted or a READ served
  *      │                        ├──< sdr_rec              a reliable record to the peer
  *      │                        ├──< sdr_bulk_tx ──< sdr_seg_tx   bulk going out, one SDR message a
  *      │                        │                                 segment
