@@ -12,7 +12,8 @@
 static size_t draw_len(struct liar *l)
 {
 	uint32_t in = l->node[LIAR_VICTIM].rel
-			      ? sdr_op_inline_max(l->node[LIAR_VICTIM].rel->ctl_max)
+			      ? sdr_seal_inline_max(l->node[LIAR_VICTIM].rel,
+						    l->node[LIAR_VICTIM].rel->ctl_max)
 			      : 1000;
 
 	switch (liar_below(l->d, 10)) {

@@ -47,7 +47,7 @@ static uint64_t live_most(const struct liar *l)
 	n += rel->msg->ids.size * sizeof(struct sdr_idtab_slot) + 2 * l->sent_peak;
 	sdr_list_each(k, &rel->conn_list) /* answers whose region is gone have bytes of their own */
 		n += sdr_container(k, struct sdr_conn, link)->credit.nserve *
-		     (uint64_t)sdr_op_inline_max(rel->ctl_max);
+		     (uint64_t)sdr_seal_inline_max(rel, rel->ctl_max);
 	n += rel->bulk->brx_pool.total * (uint64_t)HEAP_GRANT + l->conns_peak * (uint64_t)HEAP_CONN;
 	return n + l->peers_peak * (sizeof(struct sdr_peer) + 64);
 }

@@ -211,7 +211,7 @@ static uint64_t draw_len(struct liar *l, const struct sdr_conn *c)
 		n = c->shape.seg_bytes * (1 + liar_below(l->d, 3)) - 1;
 		return n + liar_below(l->d, 3);
 	case 3:
-		return sdr_op_inline_max(c->rel->ctl_max) - 1 + liar_below(l->d, 3);
+		return sdr_seal_inline_max(c->rel, c->rel->ctl_max) - 1 + liar_below(l->d, 3);
 	case 4:
 		op = liar_op_pick(l, c);
 		return op ? op->len : 100;
@@ -279,9 +279,10 @@ static void rec_bytes(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 
 	f->len = draw_len(l, c);
 	if (liar_one_in(l->d, 3) && f->op != SDR_REC_BIND) { /* inline */
-		f->payload_len = (uint32_t)(f->len % (sdr_op_inline_max(c->rel->ctl_max) + 1));
+		f->payload_len =
+			(uint32_t)(f->len % (sdr_seal_inline_max(c->rel, c->rel->ctl_max) + 1));
 		if (op && op->kind == SDR_REL_READ &&
-		    op->len <= sdr_op_inline_max(c->rel->ctl_max)) {
+		    op->len <= sdr_seal_inline_max(c->rel, c->rel->ctl_max)) {
 			f->id = op->wire_id;
 			f->payload_len = (uint32_t)op->len;
 		}

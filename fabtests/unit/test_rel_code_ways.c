@@ -62,8 +62,10 @@ static void ways__any_size(void **state)
 				/* read at each decision */
 				l->b->node[i].ep->rel->cfg.ec_code = (uint8_t)code;
 				lab_move(l, i,
-					 sdr_op_inline_max(l->b->node[i].ep->rel->ctl_max) + 1, 3,
-					 NULL);
+					 sdr_seal_inline_max(l->b->node[i].ep->rel,
+							     l->b->node[i].ep->rel->ctl_max) +
+						 1,
+					 3, NULL);
 			}
 			for (uint32_t i = 0; i < 2 * sizeof(len) / sizeof(*len); i++) {
 				l->lose = i & 1 ? every_xth : nothing;

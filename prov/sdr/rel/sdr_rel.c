@@ -32,33 +32,6 @@ void sdr_rel_now(struct sdr_rel *rel)
 		rel->now = t;
 }
 
-static void rel_ctl_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
-			  const uint8_t *buf, size_t len)
-{
-	struct sdr_rel *rel = user;
-
-	sdr_rel_now(rel);
-	rel->work++;
-	switch (type) {
-	case SDR_REL_PACKET:
-		sdr_pkt_input(rel, from, buf, len);
-		break;
-	case SDR_REL_HELLO:
-	case SDR_REL_HELLO_ACK:
-		sdr_hello_input(rel, from, type, buf, len);
-		break;
-	case SDR_REL_RETRY:
-		sdr_retry_input(rel, from, type, buf, len);
-		break;
-	case SDR_REL_RESET:
-		if (sdr_reset_input(rel, from, buf, len))
-			rel->closed.pkts_bad++;
-		break;
-	default:
-		rel->closed.pkts_bad++;
-	}
-}
-
 static int rel_geometry(struct sdr_rel *rel)
 {
 	uint32_t mtu = rel->cfg.mtu ? rel->cfg.mtu : rel->info.mtu;
@@ -137,7 +110,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_scratch_init(&rel->bulk->scratch,
 			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
 			 rel->info.no_bytes);
-	sdr_context_ctl_set(ctx, SDR_CLASS_REL, rel_ctl_input, rel);
+	sdr_seal_bind(rel);
 	*out = rel;
 	return 0;
 }

@@ -27,9 +27,7 @@ struct sdr_rel_attr {
 	const struct sdr_rel_cbs *cbs; /* kept */
 	void *user;		       /* for the callbacks */
 	bool rma_events;	       /* report every remote read and write */
-	const uint8_t *key;	       /* pre-shared key of auth_key, NULL none */
-	size_t key_len;
-	uint64_t rand[4]; /* unpredictable: identities, cookies, PSNs */
+	uint64_t rand[4];	       /* unpredictable: identities, cookies, PSNs */
 };
 
 /* Takes ownership of ctx. */

@@ -11,6 +11,7 @@
 #include "conn/sdr_handshake.h"
 #include "conn/sdr_pkt.h"
 #include "conn/sdr_rec.h"
+#include "conn/sdr_seal.h"
 #include "conn/sdr_stranger.h"
 #include "bulk/sdr_bulk_ack.h"
 #include "bulk/sdr_code_rx.h"

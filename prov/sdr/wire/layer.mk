@@ -18,6 +18,7 @@ libsdr_wire_la_SOURCES = \
 	prov/sdr/wire/sdr_class.h prov/sdr/wire/sdr_class.c \
 	prov/sdr/wire/sdr_sdk_msg.h prov/sdr/wire/sdr_sdk_msg.c \
 	prov/sdr/wire/sdr_qp_info.h prov/sdr/wire/sdr_qp_info.c \
+	prov/sdr/wire/sdr_tag.h \
 	prov/sdr/wire/sdr_hello.h prov/sdr/wire/sdr_hello.c \
 	prov/sdr/wire/sdr_varint.h \
 	prov/sdr/wire/sdr_frame.h prov/sdr/wire/sdr_frame_impl.h prov/sdr/wire/sdr_frame.c \

@@ -5,6 +5,7 @@
  * version.  No state, no timers; any thread.
  */
 #include "sdr_wire.h"
+#include "sdr_tag.h"
 
 #include <errno.h>
 
@@ -28,6 +29,10 @@ int sdr_class_decode(const uint8_t *p, size_t len, uint8_t *type)
 	case SDR_CLASS_DGRAM:
 		*type = p[3];
 		return p[2];
+	case SDR_CLASS_SDK | SDR_CLASS_SEALED:
+	case SDR_CLASS_REL | SDR_CLASS_SEALED:
+	case SDR_CLASS_DGRAM | SDR_CLASS_SEALED:
+		return len < SDR_CLASS_LEN + SDR_TAG_LEN ? -EBADMSG : -ENOKEY;
 	default:
 		return -EBADMSG;
 	}

@@ -23,9 +23,11 @@ enum sdr_class {
 	/* type 0: the datagram's bytes follow; type 1: 8 bytes of CQ data, then the bytes */
 	SDR_CLASS_DGRAM = 3,
 };
+#define SDR_CLASS_SEALED 0x80u /* bit of the class byte: the datagram ends with a tag (sdr_tag.h) */
 void sdr_class_encode(uint8_t *p, enum sdr_class c, uint8_t type);
 /*
- * Returns the class (> 0) and *type; -EBADMSG (short, magic, class) or -EPROTONOSUPPORT (version).
+ * Returns the class (> 0) and *type; -EBADMSG (short, magic, class), -EPROTONOSUPPORT (version) or
+ * -ENOKEY (a class with a tag).
  */
 int sdr_class_decode(const uint8_t *p, size_t len, uint8_t *type);
 

@@ -64,6 +64,8 @@ struct sdr_rel {
 	uint64_t secret[2]; /* cookies */
 	uint64_t hash_key;
 	uint32_t mtu, ctl_max;
+	/* of every control datagram, what its tag takes (sdr_seal.c); 0: there are no keys */
+	uint32_t tag_len;
 
 	struct sdr_htab peers, conns; /* by address, by cid */
 	struct sdr_htab peer_cids;    /* connections by the peer's cid and address */

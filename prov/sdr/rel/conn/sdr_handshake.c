@@ -18,6 +18,7 @@
  */
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel_priv.h"
+#include "sdr_seal.h"
 
 static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			    uint64_t epoch)
@@ -101,23 +102,16 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	sdr_wire_qp_info_decode(info, sizeof(info), &h->qp);
 }
 
-static void hello_out(struct sdr_rel *rel, const struct sdr_uc_addr *to, enum sdr_rel_type type,
-		      const struct sdr_hello *h)
-{
-	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
-
-	/* A full engine loses it, as the network might; the initiator's timer repeats. */
-	if (p)
-		sdr_context_ctl_push(rel->ctx, to, sdr_hello_encode(p, type, h));
-}
-
+/* A full engine loses it, as the network might; the initiator's timer repeats. */
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 {
+	uint8_t *p = sdr_seal_begin(c->rel);
 	struct sdr_hello h;
 
+	if (!p)
+		return;
 	hello_fill(c, type, &h);
-	hello_out(c->rel, &c->addr, type, &h);
-	c->st.ctl_tx++;
+	sdr_seal_send(c, sdr_hello_encode(p, type, &h));
 }
 
 static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to,
@@ -138,27 +132,29 @@ static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to,
 			.max_msg = mtu,
 			.qpn = SDR_QPN_MIN },
 	};
+	uint8_t *p = sdr_seal_begin(rel);
 
-	hello_out(rel, to, SDR_REL_HELLO_ACK, &h);
+	if (p)
+		sdr_seal_answer(rel, to, sdr_hello_encode(p, SDR_REL_HELLO_ACK, &h));
 }
 
 static void retry_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
 {
 	struct sdr_retry r = { .cid = cid,
 			       .cookie = cookie_make(rel, to, rel->now / SDR_COOKIE_LIFE_NS) };
-	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+	uint8_t *p = sdr_seal_begin(rel);
 
 	if (p)
-		sdr_context_ctl_push(rel->ctx, to, sdr_retry_encode(p, SDR_REL_RETRY, &r));
+		sdr_seal_answer(rel, to, sdr_retry_encode(p, SDR_REL_RETRY, &r));
 }
 
 void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
 {
 	struct sdr_retry r = { .cid = cid };
-	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+	uint8_t *p = sdr_seal_begin(rel);
 
 	if (p)
-		sdr_context_ctl_push(rel->ctx, to, sdr_retry_encode(p, SDR_REL_RESET, &r));
+		sdr_seal_answer(rel, to, sdr_retry_encode(p, SDR_REL_RESET, &r));
 }
 
 /*
@@ -429,13 +425,12 @@ void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 		hello_answer(rel, from, &h);
 }
 
-void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
-		     const uint8_t *p, size_t len)
+void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
+		     size_t len)
 {
 	struct sdr_retry r;
 	struct sdr_conn *c;
 
-	(void)type;
 	/*
 	 * Until it is proven, also when a HELLO has opened it: that may have been somebody else's,
 	 * here and over there.

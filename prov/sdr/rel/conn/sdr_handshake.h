@@ -22,8 +22,8 @@ void sdr_conn_peer_forget(struct sdr_conn *c);
 void sdr_conn_prove(struct sdr_conn *c); /* the peer's address is really its own */
 void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
 		     const uint8_t *p, size_t len);
-void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
-		     const uint8_t *p, size_t len);
+void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
+		     size_t len);
 void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid);
 int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
 		    size_t len);

@@ -19,6 +19,7 @@
  */
 #include <stdlib.h>
 #include "rel/sdr_rel_priv.h"
+#include "sdr_seal.h"
 
 /*
  * Timeouts in a row from which on a ping travels without records: they may be what the peer has no
@@ -274,7 +275,6 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	c->tx.live++;
 	sdr_conn_sent(c);
 	rel->work++;
-	c->st.ctl_tx++;
 }
 
 /*
@@ -307,24 +307,24 @@ static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 
 bool sdr_pkt_last_words(struct sdr_conn *c)
 {
+	size_t room = sdr_seal_room(c->rel, c->ctl_max);
 	uint32_t budget = LAST_WORDS_MAX;
 	bool more = true;
 	uint8_t *p;
 	size_t n;
 
 	while (more && budget--) {
-		p = sdr_context_ctl_alloc(c->rel->ctx);
+		p = sdr_seal_begin(c->rel);
 		if (!p)
 			return false;
 		c->rx.ack_now = true;
 		n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
-		n += put_acks(c, p + n, c->ctl_max - n, &more);
+		n += put_acks(c, p + n, room - n, &more);
 		if (!more)
-			n += put_answers(c, p + n, c->ctl_max - n);
-		sdr_context_ctl_push(c->rel->ctx, &c->addr, n);
+			n += put_answers(c, p + n, room - n);
+		sdr_seal_send(c, n);
 		c->tx.pn++;
 		c->rel->work++;
-		c->st.ctl_tx++;
 	}
 	return true;
 }
@@ -333,7 +333,7 @@ bool sdr_pkt_last_words(struct sdr_conn *c)
 static bool pkt_build(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
-	uint8_t *p = sdr_context_ctl_alloc(rel->ctx);
+	uint8_t *p = sdr_seal_begin(rel);
 	bool wants = false, more, bye, logged, alone;
 	struct sdr_pkt *pkt = NULL;
 	size_t n, k, room;
@@ -347,7 +347,7 @@ static bool pkt_build(struct sdr_conn *c)
 		sdr_list_init(&pkt->recs);
 	}
 	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
-	room = c->ctl_max;
+	room = sdr_seal_room(rel, c->ctl_max);
 	c->rx.ack_now |= c->close.bye_due; /* our last words say what we have */
 	n += put_acks(c, p + n, room - n, &more);
 	bye = c->close.bye_ack_due;
@@ -373,14 +373,12 @@ static bool pkt_build(struct sdr_conn *c)
 		wants |= k > 0;
 		n += k;
 	}
-	sdr_context_ctl_push(rel->ctx, &c->addr, n);
+	sdr_seal_send(c, n);
 	c->tx.pn++;
-	if (wants) {
+	if (wants)
 		pkt_log(c, pkt, n);
-	} else {
+	else
 		rel->work++;
-		c->st.ctl_tx++;
-	}
 	if (bye)
 		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 	return true;
@@ -394,6 +392,7 @@ static bool pkt_build(struct sdr_conn *c)
 static void pkt_repeat(struct sdr_conn *c)
 {
 	struct sdr_pkt *p, *orig = plog_at(c, c->tx.tail - 1);
+	size_t room = sdr_seal_room(c->rel, c->ctl_max);
 	struct sdr_list *l;
 	uint8_t *to;
 	size_t n;
@@ -402,7 +401,7 @@ static void pkt_repeat(struct sdr_conn *c)
 	    c->inflight != orig->bytes || sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) ||
 	    !plog_room(c))
 		return;
-	to = sdr_context_ctl_alloc(c->rel->ctx);
+	to = sdr_seal_begin(c->rel);
 	if (!to)
 		return;
 	orig = plog_at(c, c->tx.tail - 1);
@@ -413,7 +412,7 @@ static void pkt_repeat(struct sdr_conn *c)
 	n = sdr_packet_encode(to, c->id.peer_cid, c->tx.pn);
 	sdr_list_each(l, &orig->recs) {
 		struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
-		size_t k = sdr_frame_rec_encode(to + n, c->ctl_max - n, &r->f);
+		size_t k = sdr_frame_rec_encode(to + n, room - n, &r->f);
 
 		if (!k)
 			return; /* dropped with the next alloc */
@@ -422,7 +421,7 @@ static void pkt_repeat(struct sdr_conn *c)
 		n += k + r->f.payload_len;
 		c->st.rec_copies++;
 	}
-	sdr_context_ctl_push(c->rel->ctx, &c->addr, n);
+	sdr_seal_send(c, n);
 	c->tx.pn++;
 	pkt_log(c, p, n);
 }

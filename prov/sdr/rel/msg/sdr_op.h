@@ -8,6 +8,7 @@
 
 #include "sdr_msg.h"
 #include "rel/conn/sdr_rec.h"
+#include "rel/conn/sdr_seal.h"
 #include "rel/bulk/sdr_bulk_rx.h"
 #include "rel/bulk/sdr_bulk_tx.h"
 
@@ -60,15 +61,10 @@ enum sdr_ops_which {
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err); /* enum sdr_rel_err */
 void sdr_op_start(struct sdr_op *op); /* gives it to its connection; may end it */
 int sdr_op_land(struct sdr_op *op);   /* READ: its bulk gets its place; enum sdr_rel_err */
-/* Bytes that travel inside a record on a connection with datagrams of that many bytes. */
-static inline uint32_t sdr_op_inline_max(uint32_t ctl_max)
-{
-	return ctl_max - SDR_PACKET_HDR - SDR_REC_HDR_MAX;
-}
 /* Its bytes travel inside its record.  Both sides compute the same. */
 static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {
-	return len <= sdr_op_inline_max(c->ctl_max);
+	return len <= sdr_seal_inline_max(c->rel, c->ctl_max);
 }
 bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region);
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);

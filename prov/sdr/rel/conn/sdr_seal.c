@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Control datagrams out and in: everything else of an endpoint writes and reads what stands between
+ * the class header and the tag, and asks here how much room that is.
+ *
+ * There are no keys yet, and so no tag (rel->tag_len is 0).  This is where they will be: sending
+ * sets SDR_CLASS_SEALED in the class header and puts the tag behind the contents (wire/sdr_tag.h),
+ * for which every datagram has the room already; what comes in with a tag is checked, and without
+ * one dropped, before anything of it is looked at.  Until then a datagram with a tag does not get
+ * here: sdr_class_decode refuses it, and it is counted as bad.
+ *
+ * Counts what leaves: with its connection, or with the endpoint where there is none.  No state of
+ * its own, no timers; the endpoint's thread.
+ */
+#include "sdr_handshake.h"
+#include "sdr_pkt.h"
+#include "sdr_seal.h"
+
+uint8_t *sdr_seal_begin(struct sdr_rel *rel)
+{
+	return sdr_context_ctl_alloc(rel->ctx);
+}
+
+static void seal_out(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len)
+{
+	sdr_context_ctl_push(rel->ctx, to, len + rel->tag_len);
+}
+
+void sdr_seal_send(struct sdr_conn *c, size_t len)
+{
+	c->st.ctl_tx++;
+	seal_out(c->rel, &c->addr, len);
+}
+
+void sdr_seal_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len)
+{
+	rel->closed.ctl_tx++;
+	seal_out(rel, to, len);
+}
+
+static void seal_input(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
+		       size_t len)
+{
+	struct sdr_rel *rel = user;
+
+	sdr_rel_now(rel);
+	rel->work++;
+	if (len < rel->tag_len) {
+		rel->closed.pkts_bad++;
+		return;
+	}
+	len -= rel->tag_len;
+	switch (type) {
+	case SDR_REL_PACKET:
+		sdr_pkt_input(rel, from, buf, len);
+		break;
+	case SDR_REL_HELLO:
+	case SDR_REL_HELLO_ACK:
+		sdr_hello_input(rel, from, type, buf, len);
+		break;
+	case SDR_REL_RETRY:
+		sdr_retry_input(rel, from, buf, len);
+		break;
+	case SDR_REL_RESET:
+		if (sdr_reset_input(rel, from, buf, len))
+			rel->closed.pkts_bad++;
+		break;
+	default:
+		rel->closed.pkts_bad++;
+	}
+}
+
+void sdr_seal_bind(struct sdr_rel *rel)
+{
+	sdr_context_ctl_set(rel->ctx, SDR_CLASS_REL, seal_input, rel);
+}
