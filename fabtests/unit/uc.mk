@@ -61,6 +61,15 @@ fabtests_unit_test_uc_fault_SOURCES = fabtests/unit/test_uc_fault.c \
 fabtests_unit_test_uc_fault_LDADD = libsdr_uc_soft.la libsdr_uc_sim.la libsdr_uc_fault.la \
 	$(UC_TEST_LIBS)
 
+UNIT_TESTS += fabtests/unit/test_uc_registry
+fabtests_unit_test_uc_registry_SOURCES = fabtests/unit/test_uc_registry.c
+fabtests_unit_test_uc_registry_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+
+# How much a new engine is: one over a socket pair.
+UNIT_TESTS += fabtests/unit/test_uc_pair
+fabtests_unit_test_uc_pair_SOURCES = fabtests/unit/test_uc_pair.c $(UC_CONFORM)
+fabtests_unit_test_uc_pair_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+
 # Measures the soft engine beside a bare UDP socket; "make" builds it, no test runs it.
 noinst_PROGRAMS += sdr_uc_bench
 sdr_uc_bench_SOURCES = fabtests/benchmarks/sdr_uc_bench.c

@@ -247,7 +247,7 @@ static void bed_check_part(const struct sdr_uc_tx *was, const struct sdr_uc_tx *
 
 void bed_post(struct bed *b, struct sdr_uc_tx *v, int n)
 {
-	uint64_t until = bed_ops(b, 0)->now(b->net.uc[0]) + UC_WAIT_NS;
+	uint64_t until = bed_ops(b, 0)->now(b->net.uc[0]) + UC_WAIT_NS, now;
 	struct sdr_uc_tx was[64];
 	int done = 0, took;
 
@@ -259,7 +259,9 @@ void bed_post(struct bed *b, struct sdr_uc_tx *v, int n)
 		done += took;
 		if (done < n) {
 			bed_check_part(&was[done], &v[done]);
-			assert_true(bed_turn(b, until));
+			now = bed_ops(b, 0)->now(b->net.uc[0]);
+			assert_true(now < until);
+			bed_turn(b, now + BED_RETRY_NS); /* nothing says when there is room */
 		}
 	}
 }

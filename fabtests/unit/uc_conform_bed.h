@@ -15,13 +15,14 @@
 
 #include "uc_conform.h"
 
-#define BED_MTU	  256u
-#define BED_PKTS  64u /* of the longest message */
-#define BED_MSG	  (BED_PKTS * BED_MTU)
-#define BED_SLOT  5u	      /* that cases use unless they need more */
-#define BED_USER  0xa1b2c3d4u /* user immediate */
-#define BED_FILL  0xee	      /* of memory that nothing was written to */
-#define BED_GUARD BED_MTU     /* bytes on both sides of a buffer that stay BED_FILL */
+#define BED_MTU	     256u
+#define BED_PKTS     64u /* of the longest message */
+#define BED_MSG	     (BED_PKTS * BED_MTU)
+#define BED_SLOT     5u		 /* that cases use unless they need more */
+#define BED_USER     0xa1b2c3d4u /* user immediate */
+#define BED_FILL     0xee	 /* of memory that nothing was written to */
+#define BED_RETRY_NS 100000u	 /* after which what the network did not take is posted again */
+#define BED_GUARD    BED_MTU	 /* bytes on both sides of a buffer that stay BED_FILL */
 
 /* What one end has reported since bed_forget(). */
 struct bed_seen {
