@@ -23,6 +23,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_enosys.h \
 	prov/sdr/fi/sdr_env.c \
 	prov/sdr/fi/sdr_env.h \
+	prov/sdr/fi/sdr_env_kind.c \
+	prov/sdr/fi/sdr_env_kind.h \
 	prov/sdr/fi/sdr_ep.c \
 	prov/sdr/fi/sdr_ep.h \
 	prov/sdr/fi/sdr_ep_done.c \
@@ -72,6 +74,7 @@ libsdr_prov_la_SOURCES = \
 
 # Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
 noinst_PROGRAMS += sdr_env_man
-sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h
+sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h \
+	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h
 sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
 sdr_env_man_LDADD = libsdr_rel_path.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

@@ -8,6 +8,7 @@
 #ifndef SDR_ENV_H
 #define SDR_ENV_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "rel/sdr_rel_cfg.h"
 #include "uc/sdr_uc_engine.h"
@@ -28,28 +29,25 @@ struct sdr_env {
 	char stats[SDR_ENV_TEXT];     /* "": none, "-": standard output */
 };
 
-enum sdr_env_type {
-	SDR_ENV_CHOICE, /* one of the words of `range` */
-	SDR_ENV_CC,	/* the name of a congestion control, sdr_cc_table */
-	SDR_ENV_UINT,	/* whole number, suffixes k, m, g (powers of 1024) */
-	SDR_ENV_REAL,
-	SDR_ENV_RATE, /* bits a second: a number, or with kbit, mbit, gbit (powers of 1000) */
-	SDR_ENV_STRING,
+struct sdr_env_kind;
+
+struct sdr_env_word {
+	const char *text; /* NULL: the end */
+	unsigned int value;
 };
 
 struct sdr_env_var {
 	const char *name; /* without FI_SDR_, lower case: what fi_param_define wants */
-	enum sdr_env_type type;
-	const char *def;  /* default, as the user would write it; "" none */
-	const char *unit; /* "" none */
-	/*
-	 * allowed values, for people; of SDR_ENV_CHOICE: words separated by ", "; NULL: the names
-	 * stand in the table of congestion controls, or are the default and the registry's engines
-	 */
-	const char *range;
-	double min, max;   /* of numbers */
-	const char *help;  /* a sentence or two */
-	size_t off, width; /* of the value in struct sdr_env, bytes */
+	const struct sdr_env_kind *kind;
+	const char *def;   /* default, as the user would write it; "" none */
+	const char *unit;  /* NULL none */
+	const char *range; /* allowed values, for people; NULL: the kind's names */
+	const struct sdr_env_word *words;
+	double min, max;	/* of numbers */
+	bool zero;		/* 0 is allowed below min */
+	bool (*rule)(double x); /* what else must hold of a number; NULL nothing */
+	const char *help;	/* a sentence or two */
+	size_t off, width;	/* of the value in struct sdr_env, bytes */
 };
 
 /* Ends with a NULL name. */

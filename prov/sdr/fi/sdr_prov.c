@@ -136,10 +136,11 @@ FI_EXT_INI
 	const struct sdr_env_var *v;
 
 	for (v = sdr_env_vars; v->name; v++) {
-		fi_param_define(
-			&sdr_prov, v->name, FI_PARAM_STRING, "%s Allowed: %s%s%s. (default: %s)",
-			sdr_env_help(v, help, sizeof(help)), sdr_env_range(v, range, sizeof(range)),
-			v->unit[0] ? ", in " : "", v->unit, v->def[0] ? v->def : "none");
+		fi_param_define(&sdr_prov, v->name, FI_PARAM_STRING,
+				"%s Allowed: %s%s%s. (default: %s)",
+				sdr_env_help(v, help, sizeof(help)),
+				sdr_env_range(v, range, sizeof(range)), v->unit ? ", in " : "",
+				v->unit ? v->unit : "", v->def[0] ? v->def : "none");
 	}
 	sdr_prov.fi_version = fi_version();
 	return &sdr_prov;
