@@ -7,6 +7,7 @@ uint32_t sdr_bitmap_set_range(uint64_t *b, uint32_t lo, uint32_t hi)
 {
 	uint32_t n = 0;
 
+	SDR_ASSERT(lo <= hi);
 	while (lo < hi) {
 		uint32_t w = lo / 64, in = lo & 63, k = 64 - in < hi - lo ? 64 - in : hi - lo;
 		uint64_t m = sdr_bitmap_mask(in, in + k);
@@ -22,6 +23,7 @@ uint32_t sdr_bitmap_clear_range(uint64_t *b, uint32_t lo, uint32_t hi)
 {
 	uint32_t n = 0;
 
+	SDR_ASSERT(lo <= hi);
 	while (lo < hi) {
 		uint32_t w = lo / 64, in = lo & 63, k = 64 - in < hi - lo ? 64 - in : hi - lo;
 		uint64_t m = sdr_bitmap_mask(in, in + k);

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sdr_assert.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "bitmaps are handed out as bytes: little-endian machines only"
 #endif
@@ -38,6 +40,7 @@ static inline void sdr_bitmap_clear(uint64_t *b, uint32_t i)
 /* Bits [lo, hi) of one word, 0 <= lo < hi <= 64. */
 static inline uint64_t sdr_bitmap_mask(uint32_t lo, uint32_t hi)
 {
+	SDR_ASSERT(lo < hi && hi <= 64);
 	return ~0ull >> (64 - (hi - lo)) << lo;
 }
 

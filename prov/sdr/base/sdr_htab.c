@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sdr_assert.h"
 #include "sdr_htab.h"
 
 #define HTAB_FIRST 16u
@@ -51,6 +52,7 @@ void sdr_htab_del(struct sdr_htab *t, struct sdr_hnode *n)
 		return;
 	for (p = &t->bucket[n->hash & t->mask]; *p; p = &(*p)->next) {
 		if (*p == n) {
+			SDR_ASSERT(t->n > 0);
 			*p = n->next;
 			t->n--;
 			return;
@@ -65,6 +67,7 @@ struct sdr_hnode *sdr_htab_first(const struct sdr_htab *t, uint64_t hash)
 
 void sdr_htab_destroy(struct sdr_htab *t)
 {
+	SDR_ASSERT(t->bucket || !t->n);
 	free(t->bucket);
 	memset(t, 0, sizeof(*t));
 }

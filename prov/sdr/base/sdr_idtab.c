@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sdr_assert.h"
 #include "sdr_idtab.h"
 
 #define IDTAB_FIRST    64u
@@ -35,13 +36,16 @@ int sdr_idtab_add(struct sdr_idtab *t, void *obj, uint32_t *id)
 	struct sdr_idtab_slot *s;
 	uint32_t i;
 
+	SDR_ASSERT(obj); /* NULL means free */
 	if (!t->free && idtab_grow(t))
 		return -ENOMEM;
 	i = t->free - 1;
 	s = &t->slot[i];
+	SDR_ASSERT(i < t->size && !s->obj);
 	t->free = s->next;
 	s->obj = obj;
 	*id = s->gen << SDR_IDTAB_BITS | i;
+	SDR_ASSERT(sdr_idtab_get(t, *id) == obj);
 	return 0;
 }
 

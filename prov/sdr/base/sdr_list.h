@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sdr_assert.h"
+
 struct sdr_list {
 	struct sdr_list *next, *prev;
 };
@@ -26,6 +28,7 @@ static inline bool sdr_list_empty(const struct sdr_list *l)
 }
 static inline void sdr_list_add_before(struct sdr_list *n, struct sdr_list *at)
 {
+	SDR_ASSERT(n != at && at->prev->next == at);
 	n->next = at;
 	n->prev = at->prev;
 	at->prev->next = n;
@@ -42,6 +45,7 @@ static inline void sdr_list_add_head(struct sdr_list *n, struct sdr_list *head)
 /* Leaves n initialised, so that removing twice is harmless. */
 static inline void sdr_list_del(struct sdr_list *n)
 {
+	SDR_ASSERT(n->prev->next == n && n->next->prev == n);
 	n->prev->next = n->next;
 	n->next->prev = n->prev;
 	sdr_list_init(n);
@@ -58,6 +62,7 @@ static inline struct sdr_list *sdr_list_pop(struct sdr_list *head)
 /* All of from goes to the end of head, in its order. */
 static inline void sdr_list_move(struct sdr_list *from, struct sdr_list *head)
 {
+	SDR_ASSERT(from != head);
 	if (sdr_list_empty(from))
 		return;
 	from->next->prev = head->prev;

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "sdr_assert.h"
 #include "sdr_slab.h"
 
 #define SLAB_ALIGN 16u
@@ -14,6 +15,7 @@
 
 void sdr_slab_init(struct sdr_slab *p, size_t size, uint32_t limit)
 {
+	SDR_ASSERT(size && limit);
 	memset(p, 0, sizeof(*p));
 	p->size = (size + SLAB_ALIGN - 1) & ~(size_t)(SLAB_ALIGN - 1);
 	p->limit = limit;
@@ -54,6 +56,7 @@ void *sdr_slab_alloc(struct sdr_slab *p)
 	obj = p->free;
 	p->free = *(void **)obj;
 	p->used++;
+	SDR_ASSERT(p->used <= p->total && p->total <= p->limit);
 	memset(obj, 0, p->size);
 	return obj;
 }
@@ -62,6 +65,7 @@ void sdr_slab_free(struct sdr_slab *p, void *obj)
 {
 	if (!obj)
 		return;
+	SDR_ASSERT(p->used > 0 && obj != p->free);
 	*(void **)obj = p->free;
 	p->free = obj;
 	p->used--;

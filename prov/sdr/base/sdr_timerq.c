@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sdr_assert.h"
 #include "sdr_timerq.h"
 
 int sdr_timerq_reserve(struct sdr_timerq *q, uint32_t n)
@@ -18,6 +19,7 @@ int sdr_timerq_reserve(struct sdr_timerq *q, uint32_t n)
 	h = realloc(q->heap, cap * sizeof(*h));
 	if (!h)
 		return -ENOMEM;
+	SDR_ASSERT(cap >= n && cap > q->n);
 	q->heap = h;
 	q->cap = cap;
 	return 0;
@@ -57,6 +59,7 @@ static void heap_down(struct sdr_timerq *q, uint32_t i, struct sdr_timer *t)
 
 void sdr_timerq_set(struct sdr_timerq *q, struct sdr_timer *t, uint64_t when)
 {
+	SDR_ASSERT(!t->pos || (t->pos <= q->n && q->heap[t->pos - 1] == t));
 	if (when == UINT64_MAX) {
 		struct sdr_timer *last;
 		uint32_t i;
@@ -75,6 +78,7 @@ void sdr_timerq_set(struct sdr_timerq *q, struct sdr_timer *t, uint64_t when)
 		return;
 	}
 	if (!t->pos) {
+		SDR_ASSERT(q->n < q->cap); /* reserved */
 		t->when = when;
 		q->n++;
 		heap_up(q, q->n - 1, t);
