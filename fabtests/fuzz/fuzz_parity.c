@@ -203,8 +203,8 @@ static void check_seg(const struct sdr_conn *c, const struct sdr_seg_tx *s, stru
 		if (!s->parity)
 			SDR_FUZZ_CHECK(!(s->again[i] & ~s->lost[i]));
 	}
-	for (uint32_t i = c->bulk->tx.head; i != c->bulk->tx.tail; i++)
-		log += c->bulk->tx.log[i & (c->bulk->tx.cap - 1)].seg == s;
+	for (uint32_t i = c->bulk->tx.log.head; i != c->bulk->tx.log.tail; i++)
+		log += sdr_ring_at(&c->bulk->tx.log, struct sdr_txent, i)->seg == s;
 	SDR_FUZZ_CHECK(log == s->nlog);
 	SDR_FUZZ_CHECK(sdr_seg_tx_by_msn(c, s->msn) == s);
 	k->inflight += (uint64_t)s->inflight * c->shape.mtu;
@@ -253,8 +253,8 @@ static void check_books(void)
 
 		sdr_list_each(m, &c->bulk->tx.segs)
 			check_seg(c, sdr_container(m, struct sdr_seg_tx, link), &k);
-		for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
-			const struct sdr_pkt *p = &c->tx.log[i & (c->tx.cap - 1)];
+		for (uint32_t i = c->tx.log.head; i != c->tx.log.tail; i++) {
+			const struct sdr_pkt *p = sdr_ring_at(&c->tx.log, struct sdr_pkt, i);
 
 			k.inflight += p->done || p->lost ? 0 : p->bytes;
 		}

@@ -88,8 +88,8 @@ static uint64_t sent_bytes(const struct sdr_rel *rel)
 	sdr_list_each(k, &rel->conn_list) {
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		n += c->bulk->tx.cap * sizeof(*c->bulk->tx.log) +
-		     c->bulk->tx.ring_cap * sizeof(*c->bulk->tx.ring);
+		n += c->bulk->tx.log.cap * sizeof(struct sdr_txent) +
+		     c->bulk->tx.index.cap * sizeof(struct sdr_seg_tx *);
 		sdr_list_each(m, &c->bulk->tx.segs)
 			n += sizeof(struct sdr_seg_tx) +
 			     SEG_PKT * (sdr_container(m, struct sdr_seg_tx, link)->npkts + 64);
@@ -122,11 +122,10 @@ uint64_t liar_objects(const struct sdr_rel *rel)
 	sdr_list_each(k, &rel->conn_list) {
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		n += c->bulk->tx.tail - c->bulk->tx.head;
+		n += sdr_ring_len(&c->bulk->tx.log);
 		sdr_list_each(m, &c->bulk->tx.segs)
 			n += sdr_container(m, struct sdr_seg_tx, link)->npkts;
-		n += c->bulk->rx.comp[0].tail - c->bulk->rx.comp[0].head +
-		     c->bulk->rx.comp[1].tail - c->bulk->rx.comp[1].head;
+		n += sdr_ring_len(&c->bulk->rx.comp[0]) + sdr_ring_len(&c->bulk->rx.comp[1]);
 	}
 	return n;
 }

@@ -81,8 +81,8 @@ void liar_books(const struct sdr_rel *rel)
 			continue;
 		sdr_list_each(m, &c->bulk->tx.segs)
 			check_seg(c, sdr_container(m, struct sdr_seg_tx, link), &k);
-		for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
-			const struct sdr_pkt *p = &c->tx.log[i & (c->tx.cap - 1)];
+		for (uint32_t i = c->tx.log.head; i != c->tx.log.tail; i++) {
+			const struct sdr_pkt *p = sdr_ring_at(&c->tx.log, struct sdr_pkt, i);
 
 			k.inflight += p->done || p->lost ? 0 : p->bytes;
 		}

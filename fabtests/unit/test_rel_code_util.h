@@ -151,8 +151,8 @@ static inline void lab_sane(struct sdr_conn *c)
 		assert_int_equal(lab_bits(s->again, s->npkts), s->nagain);
 		inflight += (uint64_t)s->inflight * c->shape.mtu;
 	}
-	for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
-		const struct sdr_pkt *p = &c->tx.log[i & (c->tx.cap - 1)];
+	for (uint32_t i = c->tx.log.head; i != c->tx.log.tail; i++) {
+		const struct sdr_pkt *p = sdr_ring_at(&c->tx.log, struct sdr_pkt, i);
 
 		inflight += p->done || p->lost ? 0 : p->bytes;
 	}

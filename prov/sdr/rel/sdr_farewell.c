@@ -30,9 +30,8 @@ static bool answers_open(const struct sdr_list *recs)
 
 static bool conn_owes(const struct sdr_conn *c)
 {
-	if (c->rx.ack_due || c->rx.ack_now ||
-	    c->bulk->rx.comp[0].head != c->bulk->rx.comp[0].tail ||
-	    c->bulk->rx.comp[1].head != c->bulk->rx.comp[1].tail)
+	if (c->rx.ack_due || c->rx.ack_now || !sdr_ring_empty(&c->bulk->rx.comp[0]) ||
+	    !sdr_ring_empty(&c->bulk->rx.comp[1]))
 		return true;
 	/* What was said last may be lost, and nobody has had the time to ask again. */
 	if (c->rack.lossy && c->rel->now - c->rx.last_ns < sdr_conn_rto(c, 0))
@@ -43,13 +42,15 @@ static bool conn_owes(const struct sdr_conn *c)
 
 static bool conn_farewell(struct sdr_conn *c)
 {
+	struct sdr_ring *again = &c->bulk->rx.comp[1];
+
 	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.proven ||
 	    !conn_owes(c))
 		return true;
 	for (uint32_t n = 0; n < (c->rack.lossy ? FAREWELL_TIMES : 1); n++) {
 		/* What would be said a second time later is said now. */
-		for (uint32_t i = c->bulk->rx.comp[1].head; i != c->bulk->rx.comp[1].tail; i++)
-			c->bulk->rx.comp[1].e[i & (c->bulk->rx.comp[1].cap - 1)].at = 0;
+		for (uint32_t i = again->head; i != again->tail; i++)
+			sdr_ring_at(again, struct sdr_complete, i)->at = 0;
 		if (!sdr_pkt_last_words(c))
 			return false;
 	}

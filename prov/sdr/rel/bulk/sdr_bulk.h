@@ -38,11 +38,6 @@ struct sdr_complete { /* a segment that is done, to be reported */
 	uint64_t at; /* not before */
 	uint32_t dec_pkts, dec_chunks;
 };
-struct sdr_comp_ring {
-	struct sdr_complete *e;
-	uint32_t cap, head, tail; /* power of two; free-running */
-};
-
 struct sdr_conn_bulk { /* of a connection */
 	struct {
 		struct sdr_list bulks, segs;
@@ -51,11 +46,9 @@ struct sdr_conn_bulk { /* of a connection */
 		uint32_t nasked;       /* groups whose receiver is asked why it does not decode */
 		uint32_t ngroups;      /* groups with a buffer for parity */
 		bool parity_wait;      /* the next one waits for such a buffer to come back */
-		struct sdr_seg_tx **ring; /* open segments by message number */
-		uint32_t ring_cap;	  /* power of two, more than the span of open numbers */
-		uint32_t msn;		  /* of the next message */
-		struct sdr_txent *log;	  /* transmissions; ring */
-		uint32_t cap, head, tail; /* free-running */
+		struct sdr_ring index; /* of sdr_seg_tx *, open segments by message number */
+		uint32_t msn;	       /* of the next message */
+		struct sdr_ring log;   /* of sdr_txent, transmissions */
 	} tx;
 	struct {
 		struct sdr_list brx, dirty;
@@ -67,7 +60,7 @@ struct sdr_conn_bulk { /* of a connection */
 		/* by ID: its latest message was refused, not completed */
 		uint64_t skipped[(1u << SDR_IMM_ID_BITS_MAX) / 64];
 		/* completions to report: now, and once more a little later */
-		struct sdr_comp_ring comp[2];
+		struct sdr_ring comp[2]; /* of sdr_complete */
 	} rx;
 	struct sdr_choice choice; /* the last decision; why is valid with chosen */
 	uint64_t cover_ppm;	  /* of the transfer */

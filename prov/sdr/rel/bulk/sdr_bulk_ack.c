@@ -26,7 +26,7 @@
 
 static struct sdr_txent *tlog_at(struct sdr_conn *c, uint32_t pos)
 {
-	return &c->bulk->tx.log[pos & (c->bulk->tx.cap - 1)];
+	return sdr_ring_at(&c->bulk->tx.log, struct sdr_txent, pos);
 }
 
 static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
@@ -59,8 +59,8 @@ static bool ent_delivered(const struct sdr_txent *e)
 
 void sdr_bulk_tlog_trim(struct sdr_conn *c)
 {
-	while (c->bulk->tx.head != c->bulk->tx.tail) {
-		struct sdr_txent *e = tlog_at(c, c->bulk->tx.head);
+	while (!sdr_ring_empty(&c->bulk->tx.log)) {
+		struct sdr_txent *e = tlog_at(c, c->bulk->tx.log.head);
 
 		sdr_rel_step(c->rel);
 		if (e->seg) {
@@ -68,7 +68,7 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
 				break;
 			tlog_arrived(c, e);
 		}
-		c->bulk->tx.head++;
+		sdr_ring_pop(&c->bulk->tx.log);
 	}
 }
 
@@ -83,8 +83,7 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 
 	if (!s->run_ntx[run])
 		return NULL;
-	for (uint32_t k = 0;
-	     k < c->shape.run_pkts && pos - c->bulk->tx.head < c->bulk->tx.tail - c->bulk->tx.head;
+	for (uint32_t k = 0; k < c->shape.run_pkts && sdr_ring_has(&c->bulk->tx.log, pos);
 	     k++, pos--) {
 		struct sdr_txent *e = tlog_at(c, pos);
 
@@ -385,12 +384,13 @@ static void rto_backoff(struct sdr_conn *c)
 void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 {
 	uint32_t open = sdr_scheme_plain(c->rel->cfg.scheme) ? 0 : DETECT_OPEN_MAX, pos;
+	struct sdr_ring *log = &c->bulk->tx.log;
 	bool timeout = false;
 
 	/*
 	 * Entries that are neither delivered nor told of do not stand in the way of those behind.
 	 */
-	for (pos = c->bulk->tx.head; pos != c->bulk->tx.tail; pos++) {
+	for (pos = log->head; pos != log->tail; pos++) {
 		struct sdr_txent *e = tlog_at(c, pos);
 		enum lost_why why;
 
@@ -406,8 +406,8 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 			break;
 		}
 	}
-	while (c->bulk->tx.head != c->bulk->tx.tail && !tlog_at(c, c->bulk->tx.head)->seg)
-		c->bulk->tx.head++;
+	while (!sdr_ring_empty(log) && !tlog_at(c, log->head)->seg)
+		sdr_ring_pop(log);
 	if (timeout)
 		rto_backoff(c);
 	sdr_group_tx_judge(c);
@@ -417,10 +417,10 @@ uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
 {
 	const struct sdr_txent *e;
 
-	if (!sdr_scheme_plain(c->rel->cfg.scheme) || c->bulk->tx.head == c->bulk->tx.tail ||
+	if (!sdr_scheme_plain(c->rel->cfg.scheme) || sdr_ring_empty(&c->bulk->tx.log) ||
 	    !c->inflight)
 		return UINT64_MAX;
-	e = &c->bulk->tx.log[c->bulk->tx.head & (c->bulk->tx.cap - 1)];
+	e = sdr_ring_at(&c->bulk->tx.log, struct sdr_txent, c->bulk->tx.log.head);
 	return e->tx_ns + scheme_rto(c);
 }
 

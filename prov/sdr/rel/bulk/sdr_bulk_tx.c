@@ -106,13 +106,14 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 
 void sdr_bulk_tx_destroy(struct sdr_conn *c)
 {
+	struct sdr_ring *log = &c->bulk->tx.log;
 	struct sdr_list *l;
 
 	/* The operations are gone already: only the log still names segments. */
 	while ((l = c->bulk->tx.segs.next) != &c->bulk->tx.segs)
 		sdr_seg_tx_release(c, sdr_container(l, struct sdr_seg_tx, link));
-	for (; c->bulk->tx.head != c->bulk->tx.tail; c->bulk->tx.head++) {
-		struct sdr_txent *e = &c->bulk->tx.log[c->bulk->tx.head & (c->bulk->tx.cap - 1)];
+	for (; !sdr_ring_empty(log); sdr_ring_pop(log)) {
+		struct sdr_txent *e = sdr_ring_at(log, struct sdr_txent, log->head);
 
 		if (e->seg && --e->seg->nlog == 0 && !e->seg->bulk)
 			sdr_seg_tx_drop(c->rel, e->seg);
@@ -123,22 +124,10 @@ void sdr_bulk_tx_destroy(struct sdr_conn *c)
 
 static bool tlog_room(struct sdr_conn *c)
 {
-	uint32_t cap = c->bulk->tx.cap ? c->bulk->tx.cap * 2 : SDR_TX_LOG_MIN;
-	struct sdr_txent *n;
+	static const struct sdr_ring_kind kind = { sizeof(struct sdr_txent), SDR_TX_LOG_MIN,
+						   SDR_TX_LOG_MAX, NULL };
 
-	if (c->bulk->tx.tail - c->bulk->tx.head < c->bulk->tx.cap)
-		return true;
-	if (cap > SDR_TX_LOG_MAX)
-		return false;
-	n = malloc(cap * sizeof(*n));
-	if (!n)
-		return false;
-	for (uint32_t i = c->bulk->tx.head; i != c->bulk->tx.tail; i++)
-		n[i & (cap - 1)] = c->bulk->tx.log[i & (c->bulk->tx.cap - 1)];
-	free(c->bulk->tx.log);
-	c->bulk->tx.log = n;
-	c->bulk->tx.cap = cap;
-	return true;
+	return !sdr_ring_room(&c->bulk->tx.log, &kind);
 }
 
 static bool bulk_next_ready(const struct sdr_conn *c)
@@ -203,11 +192,11 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	if (!took)
 		return 0;
 	bytes = (uint64_t)took * c->shape.mtu;
-	e = &c->bulk->tx.log[c->bulk->tx.tail & (c->bulk->tx.cap - 1)];
+	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){
 		.seg = s, .first = first, .n = took, .seq = ++c->tx.seq, .tx_ns = rel->now
 	};
-	s->run_log[run] = c->bulk->tx.tail++;
+	s->run_log[run] = sdr_ring_push(&c->bulk->tx.log);
 	s->nlog++;
 	/* Parts of a run sent one after the other count as one transmission. */
 	if (again || first == run * c->shape.run_pkts)

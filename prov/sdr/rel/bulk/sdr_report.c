@@ -21,26 +21,19 @@
 #define COMP_RING_MIN 8u
 #define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)
 
-static void comp_push(struct sdr_comp_ring *r, const struct sdr_complete *e)
+static void comp_push(struct sdr_ring *r, const struct sdr_complete *e)
 {
-	if (r->tail - r->head >= r->cap) {
-		uint32_t cap = r->cap ? r->cap * 2 : COMP_RING_MIN;
-		struct sdr_complete *n = cap <= COMP_RING_MAX ? malloc(cap * sizeof(*n)) : NULL;
+	static const struct sdr_ring_kind kind = { sizeof(*e), COMP_RING_MIN, COMP_RING_MAX, NULL };
 
-		if (!n)
-			return; /* the sender will ask again */
-		for (uint32_t i = r->head; i != r->tail; i++)
-			n[i & (cap - 1)] = r->e[i & (r->cap - 1)];
-		free(r->e);
-		r->e = n;
-		r->cap = cap;
-	}
-	r->e[r->tail++ & (r->cap - 1)] = *e;
+	if (sdr_ring_room(r, &kind))
+		return; /* the sender will ask again */
+	*sdr_ring_spare(r, struct sdr_complete) = *e;
+	sdr_ring_push(r);
 }
 
-static const struct sdr_complete *comp_next(const struct sdr_comp_ring *r)
+static const struct sdr_complete *comp_next(const struct sdr_ring *r)
 {
-	return r->head != r->tail ? &r->e[r->head & (r->cap - 1)] : NULL;
+	return sdr_ring_empty(r) ? NULL : sdr_ring_at(r, struct sdr_complete, r->head);
 }
 
 static uint64_t report_delay(const struct sdr_conn *c)
@@ -98,7 +91,7 @@ uint64_t sdr_report_deadline(const struct sdr_conn *c)
  */
 static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t room, bool *more)
 {
-	struct sdr_comp_ring *r = &c->bulk->rx.comp[again];
+	struct sdr_ring *r = &c->bulk->rx.comp[again];
 	const struct sdr_complete *e;
 	size_t n = 0;
 
@@ -120,7 +113,7 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 			break;
 		}
 		n += k;
-		r->head++;
+		sdr_ring_pop(r);
 		c->st.ack_tx++;
 		if (!again && c->rack.lossy)
 			comp_push(&c->bulk->rx.comp[1],

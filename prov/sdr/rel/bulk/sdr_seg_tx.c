@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include "rel/sdr_rel_priv.h"
 
-#define SEG_RING_MIN  16u
+#define SEG_INDEX_MIN 16u
 #define SEG_CLASS_MIN 6u /* log2: segments hold at least 64 packets of state */
 
 static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
@@ -65,6 +65,47 @@ void sdr_seg_tx_drop(struct sdr_rel *rel, struct sdr_seg_tx *s)
 	rel->bulk->seg_free[k] = s;
 }
 
+/* ---- the index of open segments by message number -------------------------------------------- */
+
+static struct sdr_seg_tx **seg_index(const struct sdr_conn *c, uint32_t msn)
+{
+	return sdr_ring_at(&c->bulk->tx.index, struct sdr_seg_tx *, msn);
+}
+
+static void seg_index_trim(struct sdr_conn *c)
+{
+	struct sdr_ring *r = &c->bulk->tx.index;
+
+	while (!sdr_ring_empty(r) && !*seg_index(c, r->head)) {
+		sdr_rel_step(c->rel);
+		sdr_ring_pop(r);
+	}
+}
+
+/* Room for message msn beside those that are open. */
+static int seg_index_room(struct sdr_conn *c, uint32_t msn)
+{
+	static const struct sdr_ring_kind kind = { sizeof(struct sdr_seg_tx *), SEG_INDEX_MIN,
+						   SDR_TX_LOG_MAX, NULL };
+
+	seg_index_trim(c);
+	return sdr_ring_reach(&c->bulk->tx.index, &kind, msn);
+}
+
+static void seg_unindex(struct sdr_conn *c, const struct sdr_seg_tx *s)
+{
+	if (sdr_seg_tx_by_msn(c, s->msn) == s)
+		*seg_index(c, s->msn) = NULL;
+	seg_index_trim(c);
+}
+
+struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
+{
+	return sdr_ring_has(&c->bulk->tx.index, msn) ? *seg_index(c, msn) : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 {
 	c->inflight -= (uint64_t)s->inflight * c->shape.mtu;
@@ -74,8 +115,7 @@ void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 	if (s->grp)
 		sdr_group_tx_drop(c, s->grp, s);
 	s->grp = NULL;
-	if (c->bulk->tx.ring[s->msn & (c->bulk->tx.ring_cap - 1)] == s)
-		c->bulk->tx.ring[s->msn & (c->bulk->tx.ring_cap - 1)] = NULL;
+	seg_unindex(c, s);
 	if (s->h)
 		sdr_send_release(s->h);
 	s->h = NULL;
@@ -85,14 +125,6 @@ void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 	sdr_list_del(&s->end_link);
 	if (!s->nlog)
 		sdr_seg_tx_drop(c->rel, s);
-}
-
-struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
-{
-	struct sdr_seg_tx *s =
-		c->bulk->tx.ring_cap ? c->bulk->tx.ring[msn & (c->bulk->tx.ring_cap - 1)] : NULL;
-
-	return s && s->msn == msn ? s : NULL;
 }
 
 static void seg_end_due(struct sdr_seg_tx *s)
@@ -136,40 +168,6 @@ void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 	if (n && sdr_list_empty(&s->lost_link))
 		sdr_list_add_tail(&s->lost_link, &c->bulk->tx.lost_segs);
 	sdr_conn_kick(c);
-}
-
-/* Room for message msn beside those that are open. */
-static int seg_ring_room(struct sdr_conn *c, uint32_t msn)
-{
-	uint32_t cap = c->bulk->tx.ring_cap ? c->bulk->tx.ring_cap : SEG_RING_MIN;
-	struct sdr_seg_tx **n;
-	struct sdr_list *l;
-
-	if (c->bulk->tx.ring_cap && !c->bulk->tx.ring[msn & (c->bulk->tx.ring_cap - 1)])
-		return 0;
-	for (;; cap *= 2) {
-		bool clash = false;
-
-		if (cap > SDR_TX_LOG_MAX)
-			return -ENOMEM;
-		n = calloc(cap, sizeof(*n));
-		if (!n)
-			return -ENOMEM;
-		sdr_list_each(l, &c->bulk->tx.segs) {
-			struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
-
-			sdr_rel_step(c->rel);
-			clash |= n[s->msn & (cap - 1)] != NULL;
-			n[s->msn & (cap - 1)] = s;
-		}
-		if (!clash && !n[msn & (cap - 1)])
-			break;
-		free(n);
-	}
-	free(c->bulk->tx.ring);
-	c->bulk->tx.ring = n;
-	c->bulk->tx.ring_cap = cap;
-	return 0;
 }
 
 /* What message i of a transfer carries.  False: no buffer for its parity now. */
@@ -216,7 +214,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	struct sdr_plan_msg m;
 	struct sdr_seg_tx *s;
 
-	if (!sdr_seq_lt(msn, c->credit.msn_limit) || seg_ring_room(c, msn))
+	if (!sdr_seq_lt(msn, c->credit.msn_limit) || seg_index_room(c, msn))
 		return NULL;
 	sdr_plan_msg(&b->plan, b->opened, &m);
 	s = seg_alloc(c->rel, seg_pkts(c, b, &m));
@@ -246,7 +244,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	if (b->op->keyed)
 		sdr_send_key_set(s->h, b->op->va + m.off, b->op->rkey);
 	b->opened++;
-	c->bulk->tx.ring[s->msn & (c->bulk->tx.ring_cap - 1)] = s;
+	*seg_index(c, s->msn) = s;
 	sdr_list_add_tail(&s->link, &c->bulk->tx.segs);
 	sdr_list_add_tail(&s->mine, &b->segs);
 	if (b->opened == b->plan.nmsgs)

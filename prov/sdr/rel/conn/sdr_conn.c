@@ -209,12 +209,12 @@ void sdr_conn_free(struct sdr_conn *c)
 	rel->nconns--;
 	sdr_peer_conn_del(c->peer, c);
 	sdr_qp_destroy(c->shape.qp);
-	free(c->tx.log);
-	free(c->bulk->tx.log);
-	free(c->rec.ring);
-	free(c->bulk->tx.ring);
-	free(c->bulk->rx.comp[0].e);
-	free(c->bulk->rx.comp[1].e);
+	sdr_ring_destroy(&c->tx.log);
+	sdr_ring_destroy(&c->rec.ring);
+	sdr_ring_destroy(&c->bulk->tx.log);
+	sdr_ring_destroy(&c->bulk->tx.index);
+	sdr_ring_destroy(&c->bulk->rx.comp[0]);
+	sdr_ring_destroy(&c->bulk->rx.comp[1]);
 	free(c);
 }
 

@@ -11,6 +11,7 @@
 #include "rel/path/sdr_pacer.h"
 #include "rel/path/sdr_rack.h"
 #include "rel/path/sdr_rtt.h"
+#include "base/sdr_ring.h"
 #include "sdr_endpoint.h"
 #include "sdr_peer.h"
 #include "sdr_pnset.h"
@@ -92,11 +93,10 @@ struct sdr_conn {
 		uint32_t pn; /* of the next one */
 		/* counts transmissions of packets and runs: their order */
 		uint32_t seq;
-		uint32_t acked_seq;	  /* of the newest packet acknowledged */
-		struct sdr_pkt *log;	  /* ring */
-		uint32_t cap, head, tail; /* free-running */
-		uint32_t live;		  /* entries neither acknowledged nor lost */
-		uint64_t last_ns;	  /* last transmission that wants an answer */
+		uint32_t acked_seq;  /* of the newest packet acknowledged */
+		struct sdr_ring log; /* of sdr_pkt, by pn */
+		uint32_t live;	     /* entries neither acknowledged nor lost */
+		uint64_t last_ns;    /* last transmission that wants an answer */
 		bool ping_due;
 	} tx;
 
@@ -112,9 +112,9 @@ struct sdr_conn {
 
 	struct { /* records */
 		struct sdr_list rtx, unordered,
-			ordered;       /* lost; both waiting for their first time */
-		struct sdr_rec **ring; /* by rseq, NULL acknowledged */
-		uint32_t cap, next, una;
+			ordered; /* lost; both waiting for their first time */
+		/* of sdr_rec *, by rseq: from the oldest that is not acknowledged; NULL: it is */
+		struct sdr_ring ring;
 		uint32_t n;    /* records that stand alone */
 		uint32_t mseq; /* of the next message */
 		/* in */

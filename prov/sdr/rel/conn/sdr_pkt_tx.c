@@ -31,31 +31,20 @@
 
 static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
 {
-	return &c->tx.log[pos & (c->tx.cap - 1)];
+	return sdr_ring_at(&c->tx.log, struct sdr_pkt, pos);
 }
 
-static int plog_grow(struct sdr_conn *c)
+static void pkt_move(void *to, void *from)
 {
-	uint32_t cap = c->tx.cap ? c->tx.cap * 2 : SDR_PKT_LOG_MIN;
-	struct sdr_pkt *n;
+	struct sdr_pkt *a = to, *b = from;
 
-	if (cap > SDR_REL_CTL_WINDOW)
-		return -ENOMEM;
-	n = calloc(cap, sizeof(*n));
-	if (!n)
-		return -ENOMEM;
-	for (uint32_t i = c->tx.head; i != c->tx.tail; i++) {
-		struct sdr_pkt *from = plog_at(c, i), *to = &n[i & (cap - 1)];
-
-		*to = *from;
-		sdr_list_init(&to->recs);
-		sdr_list_move(&from->recs, &to->recs);
-	}
-	free(c->tx.log);
-	c->tx.log = n;
-	c->tx.cap = cap;
-	return 0;
+	*a = *b;
+	sdr_list_init(&a->recs);
+	sdr_list_move(&b->recs, &a->recs);
 }
+
+static const struct sdr_ring_kind plog_kind = { sizeof(struct sdr_pkt), SDR_PKT_LOG_MIN,
+						SDR_REL_CTL_WINDOW, pkt_move };
 
 static uint64_t pkt_memory(const struct sdr_conn *c, const struct sdr_pkt *p)
 {
@@ -66,8 +55,8 @@ static uint64_t pkt_memory(const struct sdr_conn *c, const struct sdr_pkt *p)
 
 static void plog_trim(struct sdr_conn *c)
 {
-	while (c->tx.head != c->tx.tail) {
-		struct sdr_pkt *p = plog_at(c, c->tx.head);
+	while (!sdr_ring_empty(&c->tx.log)) {
+		struct sdr_pkt *p = plog_at(c, c->tx.log.head);
 
 		/*
 		 * Lost ones stay a while: their late acknowledgement tells of reordering, or of a
@@ -80,17 +69,17 @@ static void plog_trim(struct sdr_conn *c)
 		 */
 		if (!p->done && p->probed)
 			sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
-		c->tx.head++;
+		sdr_ring_pop(&c->tx.log);
 	}
 }
 
 static bool plog_room(struct sdr_conn *c)
 {
 	plog_trim(c);
-	if (c->tx.tail - c->tx.head < c->tx.cap || !plog_grow(c))
+	if (!sdr_ring_room(&c->tx.log, &plog_kind))
 		return true;
-	if (c->tx.head != c->tx.tail && plog_at(c, c->tx.head)->lost) {
-		c->tx.head++;
+	if (!sdr_ring_empty(&c->tx.log) && plog_at(c, c->tx.log.head)->lost) {
+		sdr_ring_pop(&c->tx.log);
 		return true;
 	}
 	return false;
@@ -271,7 +260,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	sdr_cc_sent(&c->cc, rel->now, n, c->inflight, &pkt->snap);
 	sdr_pacer_sent(&c->pacer, n);
 	c->inflight += n;
-	c->tx.tail++;
+	sdr_ring_push(&c->tx.log);
 	c->tx.live++;
 	sdr_conn_sent(c);
 	rel->work++;
@@ -294,7 +283,7 @@ static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 				n += sdr_frame_rec_encode(p + n, room - n, &r->f);
 		}
 	}
-	for (uint32_t pos = c->tx.head; pos != c->tx.tail; pos++) {
+	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail; pos++) {
 		sdr_list_each(l, &plog_at(c, pos)->recs) {
 			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
 
@@ -342,7 +331,7 @@ static bool pkt_build(struct sdr_conn *c)
 		return false;
 	logged = plog_room(c);
 	if (logged) {
-		pkt = plog_at(c, c->tx.tail);
+		pkt = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
 		memset(pkt, 0, sizeof(*pkt));
 		sdr_list_init(&pkt->recs);
 	}
@@ -391,21 +380,23 @@ static bool pkt_build(struct sdr_conn *c)
  */
 static void pkt_repeat(struct sdr_conn *c)
 {
-	struct sdr_pkt *p, *orig = plog_at(c, c->tx.tail - 1);
 	size_t room = sdr_seal_room(c->rel, c->ctl_max);
+	struct sdr_pkt *p, *orig;
 	struct sdr_list *l;
 	uint8_t *to;
 	size_t n;
 
-	if (c->tx.head == c->tx.tail || orig->pn != c->tx.pn - 1 || c->tx.live != 1 ||
-	    c->inflight != orig->bytes || sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) ||
-	    !plog_room(c))
+	if (sdr_ring_empty(&c->tx.log))
+		return;
+	orig = plog_at(c, c->tx.log.tail - 1);
+	if (orig->pn != c->tx.pn - 1 || c->tx.live != 1 || c->inflight != orig->bytes ||
+	    sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) || !plog_room(c))
 		return;
 	to = sdr_seal_begin(c->rel);
 	if (!to)
 		return;
-	orig = plog_at(c, c->tx.tail - 1);
-	p = plog_at(c, c->tx.tail);
+	orig = plog_at(c, c->tx.log.tail - 1);
+	p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
 	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq };
 	memcpy(p->rseq, orig->rseq, sizeof(p->rseq));
 	sdr_list_init(&p->recs);
@@ -445,7 +436,7 @@ bool sdr_pkt_send(struct sdr_conn *c)
 
 static uint32_t plog_search(const struct sdr_conn *c, uint32_t pn)
 {
-	uint32_t lo = c->tx.head, hi = c->tx.tail;
+	uint32_t lo = c->tx.log.head, hi = c->tx.log.tail;
 
 	while (lo != hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -464,7 +455,7 @@ static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
 	uint32_t pos = plog_search(c, pn);
 	struct sdr_list *l;
 
-	if (pos == c->tx.tail || plog_at(c, pos)->pn != pn)
+	if (pos == c->tx.log.tail || plog_at(c, pos)->pn != pn)
 		return;
 	while (c->state != SDR_CONN_DEAD && (l = sdr_list_pop(&plog_at(c, pos)->recs)))
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
@@ -480,9 +471,7 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 
 	for (uint32_t i = 0; i < was.nrseq && c->state != SDR_CONN_DEAD; i++) {
 		uint32_t rseq = was.rseq[i];
-		struct sdr_rec *r = rseq - c->rec.una < c->rec.next - c->rec.una
-					    ? c->rec.ring[rseq & (c->rec.cap - 1)]
-					    : NULL;
+		struct sdr_rec *r = sdr_rec_by_rseq(c, rseq);
 
 		if (!r)
 			continue;
@@ -543,7 +532,7 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			return;
 		}
 		pos = plog_search(c, f->r[i].lo);
-		for (; pos != c->tx.tail; pos++) {
+		for (; pos != c->tx.log.tail; pos++) {
 			struct sdr_pkt *p = plog_at(c, pos);
 
 			sdr_rel_step(c->rel);
@@ -586,10 +575,10 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 
 void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
 {
-	uint32_t pos = c->tx.tail;
+	uint32_t pos = c->tx.log.tail;
 
 	/* From the newest down, so that requeued records end up oldest first. */
-	while (pos-- != c->tx.head) {
+	while (pos-- != c->tx.log.head) {
 		struct sdr_pkt *p = plog_at(c, pos);
 
 		sdr_rel_step(c->rel);
@@ -610,7 +599,7 @@ void sdr_pkt_probe(struct sdr_conn *c)
 	uint32_t n = 0;
 
 	/* The oldest unanswered packet's records, and the newest's if it is another. */
-	for (uint32_t pos = c->tx.head; pos != c->tx.tail && n < 2; pos++) {
+	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail && n < 2; pos++) {
 		struct sdr_pkt *p = plog_at(c, pos);
 
 		sdr_rel_step(c->rel);
@@ -628,7 +617,7 @@ void sdr_pkt_drop_all(struct sdr_conn *c)
 {
 	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered, &c->rec.ordered }, *l;
 
-	for (uint32_t pos = c->tx.head; pos != c->tx.tail; pos++)
+	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail; pos++)
 		while ((l = sdr_list_pop(&plog_at(c, pos)->recs)))
 			if (!sdr_container(l, struct sdr_rec, link)->op)
 				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
@@ -636,6 +625,6 @@ void sdr_pkt_drop_all(struct sdr_conn *c)
 		while ((l = sdr_list_pop(q[i])))
 			if (!sdr_container(l, struct sdr_rec, link)->op)
 				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
-	c->tx.head = c->tx.tail;
+	c->tx.log.head = c->tx.log.tail;
 	c->tx.live = 0;
 }

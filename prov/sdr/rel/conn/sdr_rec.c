@@ -43,7 +43,7 @@ void sdr_rec_queue(struct sdr_conn *c, struct sdr_rec *r)
 
 static bool rec_window(const struct sdr_conn *c)
 {
-	return c->rec.next - c->rec.una < SDR_REL_CTL_WINDOW;
+	return sdr_ring_len(&c->rec.ring) < SDR_REL_CTL_WINDOW;
 }
 
 static bool msg_allowed(const struct sdr_conn *c)
@@ -60,19 +60,23 @@ bool sdr_rec_sendable(const struct sdr_conn *c)
 	return rec_window(c) && (!sdr_list_empty(&c->rec.unordered) || msg_allowed(c));
 }
 
-static int ring_grow(struct sdr_conn *c)
+struct sdr_rec *sdr_rec_by_rseq(const struct sdr_conn *c, uint32_t rseq)
 {
-	uint32_t cap = c->rec.cap ? c->rec.cap * 2 : REC_RING_MIN;
-	struct sdr_rec **n = calloc(cap, sizeof(*n));
+	return sdr_ring_has(&c->rec.ring, rseq) ? *sdr_ring_at(&c->rec.ring, struct sdr_rec *, rseq)
+						: NULL;
+}
 
-	if (!n)
-		return -ENOMEM;
-	for (uint32_t i = c->rec.una; i != c->rec.next; i++)
-		n[i & (cap - 1)] = c->rec.ring[i & (c->rec.cap - 1)];
-	free(c->rec.ring);
-	c->rec.ring = n;
-	c->rec.cap = cap;
-	return 0;
+/* The next number is r's.  False: no memory. */
+static bool rec_number(struct sdr_conn *c, struct sdr_rec *r)
+{
+	static const struct sdr_ring_kind kind = { sizeof(r), REC_RING_MIN, SDR_REL_CTL_WINDOW,
+						   NULL };
+
+	if (sdr_ring_room(&c->rec.ring, &kind))
+		return false;
+	*sdr_ring_spare(&c->rec.ring, struct sdr_rec *) = r;
+	r->f.rseq = sdr_ring_push(&c->rec.ring);
+	return true;
 }
 
 struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room)
@@ -92,12 +96,8 @@ struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room)
 	}
 	if (sdr_frame_rec_size(&r->f) > room)
 		return NULL;
-	if (!r->sent) {
-		if (c->rec.next - c->rec.una >= c->rec.cap && ring_grow(c))
-			return NULL;
-		r->f.rseq = c->rec.next++;
-		c->rec.ring[r->f.rseq & (c->rec.cap - 1)] = r;
-	}
+	if (!r->sent && !rec_number(c, r))
+		return NULL;
 	sdr_list_del(&r->link);
 	return r;
 }
@@ -106,10 +106,8 @@ bool sdr_rec_number(struct sdr_conn *c, struct sdr_rec *r)
 {
 	if (r->sent)
 		return true;
-	if (!rec_window(c) || (c->rec.next - c->rec.una >= c->rec.cap && ring_grow(c)))
+	if (!rec_window(c) || !rec_number(c, r))
 		return false;
-	r->f.rseq = c->rec.next++;
-	c->rec.ring[r->f.rseq & (c->rec.cap - 1)] = r;
 	r->sent = true;
 	c->st.rec_tx++;
 	return true;
@@ -155,10 +153,11 @@ void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r)
 	if (!r->sent || r->acked)
 		return;
 	r->acked = true;
-	c->rec.ring[r->f.rseq & (c->rec.cap - 1)] = NULL;
-	while (c->rec.una != c->rec.next && !c->rec.ring[c->rec.una & (c->rec.cap - 1)]) {
+	*sdr_ring_at(&c->rec.ring, struct sdr_rec *, r->f.rseq) = NULL;
+	while (!sdr_ring_empty(&c->rec.ring) &&
+	       !*sdr_ring_at(&c->rec.ring, struct sdr_rec *, c->rec.ring.head)) {
 		sdr_rel_step(c->rel);
-		c->rec.una++;
+		sdr_ring_pop(&c->rec.ring);
 	}
 }
 

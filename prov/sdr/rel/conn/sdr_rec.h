@@ -28,6 +28,8 @@ bool sdr_rec_sendable(const struct sdr_conn *c);
 struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room);
 /* One that stands alone gets its rseq where it is, if it has none; false: not now. */
 bool sdr_rec_number(struct sdr_conn *c, struct sdr_rec *r);
+/* The one that is not acknowledged, or NULL. */
+struct sdr_rec *sdr_rec_by_rseq(const struct sdr_conn *c, uint32_t rseq);
 size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t room);
 /* The unacknowledged record of that number; NULL: there is none. */
 struct sdr_rec *sdr_rec_by_rseq(const struct sdr_conn *c, uint32_t rseq);
