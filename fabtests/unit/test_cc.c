@@ -17,7 +17,6 @@
 #include <cmocka.h>
 #include "rel/path/sdr_cc_bbr.h"
 #include "rel/path/sdr_cc_ops.h"
-#include "rel/path/sdr_pacer.h"
 
 #define PKT  4096u	/* bytes */
 #define RING (1u << 16) /* packets in flight at the most; a power of two */
@@ -55,7 +54,6 @@ struct sim {
 	uint64_t max_inflight, max_queue, mark;
 	/* state */
 	struct sdr_cc cc;
-	struct sdr_pacer pacer;
 	uint64_t now, free_at; /* ns; when the bottleneck has sent everything */
 	/* packet counts: next to send, next to look at in the receiver, oldest in flight */
 	uint64_t snd, rcv, una;
@@ -100,8 +98,6 @@ static void sim_start(struct sim *s, const struct sdr_cc_ops *ops, uint64_t rate
 
 	s->min_rtt = s->rtt; /* the handshake's sample */
 	sdr_cc_init(&s->cc, &cfg, PKT, s->rx_window, s->rtt, s->now);
-	sdr_pacer_init(&s->pacer, s->now);
-	sdr_pacer_rate_set(&s->pacer, s->cc.pacing_Bps, s->now);
 	s->last_news = s->now;
 	s->next_supply = s->now;
 	s->mark = s->now;
@@ -131,8 +127,7 @@ static void sim_send(struct sim *s)
 	uint64_t start;
 
 	assert_true(s->snd - s->una < RING);
-	sdr_cc_sent(&s->cc, s->now, PKT, s->inflight, &p->snap);
-	sdr_pacer_sent(&s->pacer, PKT);
+	sdr_cc_sent(&s->cc, s->now, PKT, 0, s->inflight, &p->snap);
 	if (!s->inflight)
 		s->last_news = s->now;
 	s->inflight += PKT;
@@ -201,7 +196,7 @@ static void sim_ack_arrives(struct sim *s)
 	ack.min_rtt = s->min_rtt;
 	s->last_news = s->now;
 	sdr_cc_acked(&s->cc, &ack);
-	sdr_pacer_rate_set(&s->pacer, s->cc.pacing_Bps, s->now);
+	assert_true(s->cc.pacer.rate_Bps == s->cc.pacing_Bps);
 }
 
 static uint64_t sim_min(uint64_t a, uint64_t b)
@@ -240,7 +235,7 @@ static void sim_run(struct sim *s, uint64_t end)
 			s->rcv = s->snd;
 			s->last_news = s->now;
 			sdr_cc_timeout(&s->cc, s->now);
-			sdr_pacer_rate_set(&s->pacer, s->cc.pacing_Bps, s->now);
+			assert_true(s->cc.pacer.rate_Bps == s->cc.pacing_Bps);
 		}
 		while (s->burst && s->now >= s->next_supply) {
 			s->supply += s->burst;
@@ -248,8 +243,8 @@ static void sim_run(struct sim *s, uint64_t end)
 		}
 		next = UINT64_MAX;
 		while (s->inflight + PKT <= s->cc.cwnd && (!s->burst || s->supply >= PKT)) {
-			if (!sdr_pacer_allow(&s->pacer, s->now)) {
-				next = sdr_pacer_next(&s->pacer, s->now);
+			if (!sdr_pacer_allow(&s->cc.pacer, s->now)) {
+				next = sdr_pacer_next(&s->cc.pacer, s->now);
 				break;
 			}
 			sim_send(s);
@@ -612,7 +607,7 @@ static void bbr__unknown_receiver_and_guess(void **state)
 	ack.min_rtt = UINT64_MAX;
 	ack.lost = UINT32_MAX;
 	sdr_cc_acked(&cc, &ack);
-	sdr_cc_sent(&cc, 1 * S, PKT, 0, &snap);
+	sdr_cc_sent(&cc, 1 * S, PKT, 0, 0, &snap);
 	ack.snap = &snap;
 	ack.snap_tx_ns = 1 * S;
 	ack.bytes = PKT;
@@ -654,6 +649,30 @@ static void fixed__is_the_rate(void **state)
 	}
 }
 
+/* Headers count where the rate is one of the wire, and only there. */
+static void fixed__pays_for_headers(void **state)
+{
+	static const struct {
+		const struct sdr_cc_ops *ops;
+		double pays; /* bytes of a packet with 100 of headers */
+	} rows[] = { { &sdr_cc_fixed, PKT + 100 }, { &sdr_cc_bbr, PKT } };
+	struct sdr_cc_snap snap;
+	struct sdr_cc cc;
+	double credit;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct sdr_rel_cfg cfg = { .cc = rows[i].ops, .rate_bps = WAN_RATE };
+
+		sdr_cc_init(&cc, &cfg, PKT, WAN_RXW, WAN_RTT, 1 * S);
+		assert_true(cc.pacer.rate_Bps == cc.pacing_Bps);
+		credit = cc.pacer.credit;
+		sdr_cc_sent(&cc, 1 * S, PKT, 100, 0, &snap);
+		assert_true(credit - cc.pacer.credit == rows[i].pays);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -671,6 +690,7 @@ int main(void)
 		cmocka_unit_test(table__finds_each_by_its_name),
 		cmocka_unit_test(bbr__unknown_receiver_and_guess),
 		cmocka_unit_test(fixed__is_the_rate),
+		cmocka_unit_test(fixed__pays_for_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
-#include "rel/path/sdr_cc_ops.h"
 #include "rel/sdr_rel_priv.h"
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
@@ -203,9 +202,8 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
 	if (!c->tx.live && !c->inflight)
 		c->pto.news_ns = rel->now;
-	sdr_cc_sent(&c->cc, rel->now, bytes, c->inflight, &e->snap);
-	/* A provisioned rate counts what is on the wire; a measured one counts what it measured. */
-	sdr_pacer_sent(&c->pacer, bytes + (c->cc.ops->provisioned ? took * SDR_WIRE_OVERHEAD : 0));
+	sdr_cc_sent(&c->cc, rel->now, bytes, (uint64_t)took * SDR_WIRE_OVERHEAD, c->inflight,
+		    &e->snap);
 	s->inflight += took;
 	c->inflight += bytes;
 	c->st.pkts_tx += took;
@@ -301,7 +299,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 		return true;
 	while ((s = seg_pick(c))) {
 		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;
-		uint64_t pace = sdr_pacer_allow(&c->pacer, c->rel->now);
+		uint64_t pace = sdr_pacer_allow(&c->cc.pacer, c->rel->now);
 		uint32_t max, sent = 0;
 
 		/* The pacer's timer or an acknowledgement brings us back. */

@@ -263,8 +263,8 @@ uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)
 	 * Our own bursts queue at a slow link: a round trip measured with a small packet does not
 	 * know them.
 	 */
-	if (c->pacer.rate_Bps)
-		rto += 2 * c->pacer.quantum * 1000000000ull / c->pacer.rate_Bps;
+	if (c->cc.pacer.rate_Bps)
+		rto += 2 * c->cc.pacer.quantum * 1000000000ull / c->cc.pacer.rate_Bps;
 	t = rto << (shift < SDR_PTO_BACKOFF_MAX ? shift : SDR_PTO_BACKOFF_MAX);
 	return t < SDR_RTO_MAX_NS ? t : SDR_RTO_MAX_NS > rto ? SDR_RTO_MAX_NS : rto;
 }
@@ -360,7 +360,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = min64(d, sdr_bulk_tx_hold(c));
 		if (sdr_list_empty(&c->ready) &&
 		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
-			d = min64(d, sdr_pacer_next(&c->pacer, now));
+			d = min64(d, sdr_pacer_next(&c->cc.pacer, now));
 		if (c->state == SDR_CONN_CLOSING)
 			d = min64(d, c->close.next);
 		else if (c->rel->closing && sdr_conn_idle(c))
@@ -452,15 +452,12 @@ void sdr_conn_timer(struct sdr_conn *c)
 		if (ca.lost) {
 			ca.inflight = c->inflight;
 			sdr_cc_acked(&c->cc, &ca);
-			sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 		}
 	}
 	if (conn_pto_at(c) <= rel->now) {
 		c->pto.count++;
-		if (c->pto.count == PTO_CC_RESET) {
+		if (c->pto.count == PTO_CC_RESET)
 			sdr_cc_timeout(&c->cc, rel->now);
-			sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
-		}
 		c->rack.probed = true;
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);

@@ -8,7 +8,6 @@
 #define SDR_CONN_H
 
 #include "rel/path/sdr_cc.h"
-#include "rel/path/sdr_pacer.h"
 #include "rel/path/sdr_rack.h"
 #include "rel/path/sdr_rtt.h"
 #include "base/sdr_ring.h"
@@ -85,7 +84,6 @@ struct sdr_conn {
 
 	struct sdr_rtt rtt;
 	struct sdr_cc cc;
-	struct sdr_pacer pacer;
 	struct sdr_rack rack;
 	uint64_t inflight; /* bytes */
 

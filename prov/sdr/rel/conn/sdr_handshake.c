@@ -201,8 +201,6 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	sdr_conn_heard(c);
 	c->rack.timer = NEVER;
 	sdr_cc_init(&c->cc, &rel->cfg, c->shape.mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
-	sdr_pacer_init(&c->pacer, rel->now);
-	sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 	sdr_op_release_held(c);
 	return 0;
 err:

@@ -233,7 +233,6 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		sum.ca.inflight = c->inflight;
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
 		sdr_cc_acked(&c->cc, &sum.ca);
-		sdr_pacer_rate_set(&c->pacer, c->cc.pacing_Bps, rel->now);
 	}
 	sdr_bulk_tlog_trim(c);
 	c->rack.probed = false;

@@ -93,12 +93,12 @@ static bool rec_ready(const struct sdr_conn *c)
 
 static bool rec_allowed(struct sdr_conn *c)
 {
-	return rec_ready(c) && sdr_pacer_allow(&c->pacer, c->rel->now) > 0;
+	return rec_ready(c) && sdr_pacer_allow(&c->cc.pacer, c->rel->now) > 0;
 }
 
 bool sdr_pkt_paced(const struct sdr_conn *c)
 {
-	return rec_ready(c) && sdr_pacer_next(&c->pacer, c->rel->now) > c->rel->now;
+	return rec_ready(c) && sdr_pacer_next(&c->cc.pacer, c->rel->now) > c->rel->now;
 }
 
 static bool ack_is_due(const struct sdr_conn *c)
@@ -257,8 +257,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	pkt->tx_ns = rel->now;
 	if (!c->tx.live && !c->inflight)
 		c->pto.news_ns = rel->now;
-	sdr_cc_sent(&c->cc, rel->now, n, c->inflight, &pkt->snap);
-	sdr_pacer_sent(&c->pacer, n);
+	sdr_cc_sent(&c->cc, rel->now, n, 0, c->inflight, &pkt->snap);
 	c->inflight += n;
 	sdr_ring_push(&c->tx.log);
 	c->tx.live++;

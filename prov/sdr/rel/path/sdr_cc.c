@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * What all congestion controllers share: the first window, delivery accounting and rate samples,
- * RTT, rounds, the choice of the controller.  A provisioned one without a rate gives way to the
+ * RTT, rounds, the pacer, the choice of the controller.  A provisioned one without a rate gives way to the
  * default.  No clock, no timers, no threads, no allocation.
  */
 #include <string.h>
@@ -26,12 +26,13 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 	if (cc->first_win < (uint64_t)SDR_CC_MIN_PKTS * mtu)
 		cc->first_win = (uint64_t)SDR_CC_MIN_PKTS * mtu;
 	cc->ops->init(cc, cfg, now);
+	sdr_pacer_init(&cc->pacer, now);
+	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
 }
 
-void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t inflight,
-		 struct sdr_cc_snap *snap)
+void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
+		 uint64_t inflight, struct sdr_cc_snap *snap)
 {
-	(void)bytes;
 	if (!inflight) {
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
@@ -40,6 +41,7 @@ void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t infli
 	snap->delivered_ns = cc->delivered_ns;
 	snap->first_tx_ns = cc->first_tx_ns;
 	snap->app_limited = cc->app_limited_until != 0;
+	sdr_pacer_sent(&cc->pacer, bytes + (cc->ops->provisioned ? overhead : 0));
 }
 
 void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight)
@@ -90,6 +92,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
 	sdr_cc_rate_sample(cc, ack, &rate);
 	cc->ops->acked(cc, ack, &rate);
+	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, ack->now);
 }
 
 void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
@@ -97,4 +100,5 @@ void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
 	cc->app_limited_until = 0;
 	cc->round_end = cc->delivered;
 	cc->ops->timeout(cc, now);
+	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
 }

@@ -4,7 +4,8 @@
  * Congestion control: how many bytes may be unacknowledged and how fast they leave.
  *
  * One struct for all controllers: what they share, the two outputs, and room for the state of the
- * one that was chosen (sdr_cc_ops.h).  The first window is min(receiver's buffer, 256 KiB).
+ * one that was chosen (sdr_cc_ops.h).  The pacer is part of it: every event that may change the
+ * rate also sets the pacer, so that no caller can forget to.  The first window is min(receiver's buffer, 256 KiB).
  *
  * Delivery rate samples follow draft-cheng-iccrg-delivery-rate-estimation: every transmission
  * records (delivered, delivered_time) and its acknowledgement gives the sample; application-limited
@@ -17,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "rel/path/sdr_pacer.h"
 #include "rel/sdr_rel_cfg.h"
 
 /* Stored with each transmission (by the caller). */
@@ -45,8 +47,9 @@ struct sdr_cc_ack { /* one acknowledgement event (all its news together) */
 struct sdr_cc {
 	const struct sdr_cc_ops *ops;
 	/* outputs: the controller's */
-	uint64_t cwnd;	     /* bytes */
-	uint64_t pacing_Bps; /* 0: unlimited */
+	uint64_t cwnd;		/* bytes */
+	uint64_t pacing_Bps;	/* 0: unlimited */
+	struct sdr_pacer pacer; /* spreads what is sent at pacing_Bps */
 	/* the path */
 	uint64_t rx_window; /* bytes the peer's buffer takes */
 	uint64_t first_win; /* bytes */
@@ -73,11 +76,16 @@ struct sdr_cc {
  */
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
 		 uint64_t rtt_guess_ns, uint64_t now);
-/* inflight: before this transmission. */
-void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t inflight,
-		 struct sdr_cc_snap *snap);
+/*
+ * Takes a transmission from the pacer and notes in snap what its acknowledgement will be compared
+ * with.  overhead: what its packets have on the wire besides bytes; a provisioned rate pays for it,
+ * a measured one counts what it measured.  inflight: before this transmission.
+ */
+void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
+		 uint64_t inflight, struct sdr_cc_snap *snap);
 /* There was nothing to send although window and pacing allowed it. */
 void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight);
+/* An acknowledgement, or losses found without one: window, rate and pacer follow. */
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack);
 /*
  * A retransmission timeout without any news for a while: start again from the first window, keep
