@@ -246,6 +246,13 @@ mpi() { # ARGUMENTS of sdr_mpi...
 verbs_mpi() { mpi; }
 verbs_mpi_short() { mpi --only sizes,modes,order,coll_all,osc_fence; }
 
+# The contract of uc/sdr_uc.h, clause by clause, between the two devices.
+verbs_conform() {
+	spawn conform "$build/fabtests/unit/test_uc_verbs" || return 1
+	await conform || { no "exit status $?: $(grep -a -A 1 'LINE\|FAILED' "$tmp/conform.txt" | head -n 6)"; return 1; }
+	said conform 'PASSED'
+}
+
 # The functional tests with this engine: how things end, faults inside the provider.
 verbs_faults() { functional verbs xfer faults_tagged; }
 verbs_faults_write() { functional verbs xfer faults_write; }
@@ -429,7 +436,7 @@ run_named() {
 
 all="env_devices env_perftest
 	soft_xfer soft_xfer_ipv6 soft_pingpong_rdm soft_pingpong_dgram
-	verbs_info verbs_first verbs_uc_qps
+	verbs_info verbs_first verbs_conform verbs_uc_qps
 	verbs_xfer_tagged verbs_xfer_msg verbs_xfer_write verbs_xfer_ipv6 verbs_xfer_channels
 	verbs_pingpong_rdm verbs_pingpong_dgram
 	verbs_mpi verbs_faults verbs_faults_write verbs_no_repair verbs_nack verbs_mtu_differs

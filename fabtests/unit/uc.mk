@@ -65,6 +65,11 @@ UNIT_TESTS += fabtests/unit/test_uc_registry
 fabtests_unit_test_uc_registry_SOURCES = fabtests/unit/test_uc_registry.c
 fabtests_unit_test_uc_registry_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 
+# Skipped where there is no RDMA device; fabtests/rxe/guest.sh runs it where there are two.
+UNIT_TESTS += fabtests/unit/test_uc_verbs
+fabtests_unit_test_uc_verbs_SOURCES = fabtests/unit/test_uc_verbs.c $(UC_CONFORM)
+fabtests_unit_test_uc_verbs_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la $(UC_TEST_LIBS)
+
 # How much a new engine is: one over a socket pair.
 UNIT_TESTS += fabtests/unit/test_uc_pair
 fabtests_unit_test_uc_pair_SOURCES = fabtests/unit/test_uc_pair.c $(UC_CONFORM)

@@ -470,11 +470,14 @@ static void qp__refusals(void **state)
 	REFUSED(generations, 0);
 	REFUSED(generations, SDR_GENERATIONS_MAX + 1);
 	REFUSED(mtu, 0);
-	REFUSED(mtu, b->ui[0].mtu + 4);
 	REFUSED(max_msg, 0);
 	REFUSED(max_msg, BED_MTU + 1);
 	REFUSED(split.user_bits, 3);
 #undef REFUSED
+	a = bed_qp_attr(b, 0);
+	a.mtu = b->ui[0].mtu + 4;
+	a.max_msg = 4ull * a.mtu;
+	assert_int_equal(o->qp_create(b->net.uc[0], &a, &qp), -EINVAL);
 #define DISAGREES(field, value)                                                         \
 	do {                                                                            \
 		peer = b->qpi[1];                                                       \

@@ -21,8 +21,9 @@
 #define BED_SLOT     5u		 /* that cases use unless they need more */
 #define BED_USER     0xa1b2c3d4u /* user immediate */
 #define BED_FILL     0xee	 /* of memory that nothing was written to */
-#define BED_RETRY_NS 100000u	 /* after which what the network did not take is posted again */
-#define BED_GUARD    BED_MTU	 /* bytes on both sides of a buffer that stay BED_FILL */
+#define BED_ROUNDS   1000000u
+#define BED_RETRY_NS 100000u /* after which what the network did not take is posted again */
+#define BED_GUARD    BED_MTU /* bytes on both sides of a buffer that stay BED_FILL */
 
 /* What one end has reported since bed_forget(). */
 struct bed_seen {
