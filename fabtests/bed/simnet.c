@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The bench's nodes and its clock.
- *
- * One round of a node: progress until it returns 0, then its deadline.  A node gets a round when a
- * packet waits for it, something was posted, or its deadline has come; a stalled node gets none.
- * When no node has anything left to do now, time moves to the earlier of the next event of the
- * network and the next deadline.
+ * The bench's nodes and its clock: those of tools/sim/sim_eps.c, whose failures are the bench's.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -52,30 +47,12 @@ bool simnet_chance(struct simnet *sn, double p)
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 
-static void simnet_mix(struct simnet *sn, uint64_t v)
-{
-	sn->trace = (sn->trace ^ v) * 0x9fb21c651e98df25ull;
-	sn->trace ^= sn->trace >> 29;
-}
-
 static void simnet_trace(void *user, uint64_t now, enum sdr_sim_what what,
 			 const struct sdr_sim_packet *p)
 {
 	struct simnet *sn = user;
-	const uint8_t *b;
-	uint64_t v;
 
-	simnet_mix(sn, now << 4 ^ what);
-	simnet_mix(sn, p->seq ^ (uint64_t)p->len << 40 ^ (uint64_t)p->kind << 60);
-	simnet_mix(sn, p->va ^ (uint64_t)p->imm << 32);
-	if (what == SDR_SIM_T_SENT && p->kind == SDR_SIM_CTL) {
-		b = sdr_sim_packet_payload(p);
-		for (uint32_t i = 0; i < p->len; i += 8) {
-			v = 0;
-			memcpy(&v, b + i, p->len - i < 8 ? p->len - i : 8);
-			simnet_mix(sn, v);
-		}
-	}
+	sim_hash_packet(&sn->trace, now, what, p, what == SDR_SIM_T_SENT);
 	if (sn->cfg.verbose > 1)
 		fprintf(stderr,
 			"%12.6f ms    %s %s %u -> %u, %u bytes, va %llx imm %08x due %.6f\n",
@@ -103,48 +80,27 @@ static const struct sdr_rel_cbs simnet_cbs = {
 int simnet_boot(struct simnet *sn, uint32_t node)
 {
 	struct simnet_node *nd = &sn->nodes[node];
-	struct sdr_rel_attr attr = { .cfg = &sn->cfg.rel, .cbs = &simnet_cbs, .user = nd };
-	struct sdr_sim_node_attr na = sn->cfg.node;
-	struct sdr_context *ctx;
-	struct sdr_uc *uc;
-	uint64_t rnd[2];
-	int err;
+	struct sim_ep_attr attr = {
+		.rel = { .cfg = &sn->cfg.rel,
+			 .cbs = &simnet_cbs,
+			 .user = nd,
+			 .rma_events = sn->cfg.rma_events },
+		.node = sn->cfg.node,
+	};
 
-	na.keyed = sn->cfg.keyed[node];
-	err = sdr_sim_node_open(sn->w, node, &na, &uc);
-	if (err)
-		return err;
-	rnd[0] = simnet_rand(sn);
-	rnd[1] = simnet_rand(sn);
-	ctx = sdr_context_create_on(uc, NULL, rnd);
-	if (!ctx) {
-		err = -errno;
-		uc->ops->close(uc);
-		return err ? err : -ENOMEM;
-	}
+	attr.node.keyed = sn->cfg.keyed[node];
+	for (int i = 0; i < 2; i++)
+		attr.context[i] = simnet_rand(sn);
 	for (int i = 0; i < 4; i++)
-		attr.rand[i] = simnet_rand(sn);
-	attr.rma_events = sn->cfg.rma_events;
-	err = sdr_rel_open(ctx, &attr, &nd->rel);
-	if (err) {
-		sdr_context_destroy(ctx);
-		return err;
-	}
-	nd->opened++;
-	nd->dirty = true;
+		attr.rel.rand[i] = simnet_rand(sn);
 	memset(nd->peers, 0, sizeof(nd->peers));
-	return 0;
+	return sim_ep_boot(nd->ep, &attr);
 }
 
 void simnet_crash(struct simnet *sn, uint32_t node)
 {
-	struct simnet_node *nd = &sn->nodes[node];
-
-	sdr_sim_node_kill(sn->w, node, true);
 	simnet_ops_close_node(sn, node);
-	sdr_rel_close(nd->rel);
-	nd->rel = NULL;
-	sdr_sim_node_kill(sn->w, node, false);
+	sim_ep_crash(sn->nodes[node].ep);
 }
 
 bool simnet_shutdown(struct simnet *sn, uint32_t node, uint64_t limit_ns)
@@ -153,25 +109,22 @@ bool simnet_shutdown(struct simnet *sn, uint32_t node, uint64_t limit_ns)
 	uint64_t end = simnet_now(sn) + limit_ns;
 	bool quiet;
 
-	sdr_rel_shutdown(nd->rel);
-	nd->dirty = true;
-	while (!(quiet = sdr_rel_quiet(nd->rel)) && simnet_now(sn) < end)
+	sdr_rel_shutdown(nd->ep->rel);
+	nd->ep->dirty = true;
+	while (!(quiet = sdr_rel_quiet(nd->ep->rel)) && simnet_now(sn) < end)
 		if (!simnet_advance(sn, end))
 			break;
 	simnet_ops_close_node(sn, node);
-	sdr_rel_close(nd->rel);
-	nd->rel = NULL;
+	sim_ep_close(nd->ep);
 	return quiet;
 }
 
 struct sdr_peer *simnet_peer(struct simnet *sn, uint32_t node, uint32_t to)
 {
 	struct simnet_node *nd = &sn->nodes[node];
-	struct sdr_uc_addr addr;
 
 	if (!nd->peers[to]) {
-		sdr_sim_node_addr(sn->w, to, &addr);
-		nd->peers[to] = sdr_rel_peer(nd->rel, &addr);
+		nd->peers[to] = sim_ep_peer(nd->ep, to);
 		if (nd->peers[to])
 			sdr_peer_user_set(nd->peers[to], to);
 		else
@@ -191,15 +144,36 @@ void simnet_cfg_default(struct simnet_cfg *cfg)
 	cfg->rel.max_overhead = 0;
 }
 
+/* Once something failed nothing moves, whatever it was. */
+static int simnet_progress(void *user, struct sim_ep *ep)
+{
+	struct simnet *sn = user;
+
+	return sn->failed ? 0 : sdr_rel_progress(ep->rel);
+}
+
+static void simnet_eps_failed(void *user, const char *why)
+{
+	simnet_fail(user, "I13: %s", why);
+}
+
 int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 {
-	struct sdr_sim_world_attr wa = {
-		.seed = cfg->seed,
-		.nodes = cfg->nodes,
-		.virtual_payload = cfg->virtual_payload,
-		.link = cfg->link,
+	struct sim_eps_attr attr = {
+		.world = { .seed = cfg->seed,
+			   .nodes = cfg->nodes,
+			   .virtual_payload = cfg->virtual_payload,
+			   .link = cfg->link,
+			   .user = sn,
+			   .filter = cfg->filter ? simnet_filter : NULL,
+			   .trace = simnet_trace },
+		.most = { .rounds = SIMNET_ROUNDS_MAX,
+			  .idle = SIMNET_IDLE_MAX,
+			  .wakes = SIMNET_WAKES_MAX,
+			  .flying = SIMNET_FLYING_MAX },
 		.user = sn,
-		.trace = simnet_trace,
+		.progress = simnet_progress,
+		.fail = simnet_eps_failed,
 	};
 	int err;
 
@@ -207,16 +181,15 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 	if (cfg->nodes > SIMNET_NODES_MAX)
 		return -EINVAL;
 	sn->cfg = *cfg;
-	sn->rng = cfg->seed * SDR_RAND_STEP + 1;
-	if (cfg->filter)
-		wa.filter = simnet_filter;
-	sn->w = sdr_sim_world_create(&wa);
-	if (!sn->w)
-		return -ENOMEM;
+	sn->rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1;
+	err = sim_eps_open(&sn->eps, &attr);
+	if (err)
+		return err;
+	sn->w = sn->eps.w;
 	for (uint32_t i = 0; i < cfg->nodes; i++) {
 		sn->nodes[i].sn = sn;
 		sn->nodes[i].idx = i;
-		sn->nodes[i].deadline = UINT64_MAX;
+		sn->nodes[i].ep = &sn->eps.ep[i];
 		simnet_region_init(sn, &sn->nodes[i]);
 		err = simnet_boot(sn, i);
 		if (err) {
@@ -229,14 +202,10 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 
 static void check_grants(struct simnet *sn)
 {
-	uint64_t made, ended;
-
-	for (uint32_t i = 0; i < sn->cfg.nodes; i++) {
-		sdr_sim_node_grants(sn->w, i, &made, &ended);
-		if (made != ended)
-			simnet_fail(sn, "I14: node %u made %llu grants and ended %llu", i,
-				    (unsigned long long)made, (unsigned long long)ended);
-	}
+	for (uint32_t i = 0; i < sn->cfg.nodes; i++)
+		if (sim_ep_grants(&sn->eps.ep[i]))
+			simnet_fail(sn, "I14: node %u has %llu grants that did not end", i,
+				    (unsigned long long)sim_ep_grants(&sn->eps.ep[i]));
 }
 
 bool simnet_close(struct simnet *sn, char *why_out, size_t why_len)
@@ -246,11 +215,10 @@ bool simnet_close(struct simnet *sn, char *why_out, size_t why_len)
 	if (sn->w && !sn->failed)
 		simnet_check_memory(sn, 1);
 	for (uint32_t i = 0; sn->w && i < sn->cfg.nodes; i++) {
-		if (!sn->nodes[i].rel)
+		if (!sn->eps.ep[i].rel)
 			continue;
 		simnet_ops_close_node(sn, i);
-		sdr_rel_close(sn->nodes[i].rel);
-		sn->nodes[i].rel = NULL;
+		sim_ep_close(&sn->eps.ep[i]);
 	}
 	if (sn->w && !sn->failed)
 		simnet_check_memory(sn, 1); /* closing wrote nowhere */
@@ -260,91 +228,26 @@ bool simnet_close(struct simnet *sn, char *why_out, size_t why_len)
 	if (why_out && why_len)
 		snprintf(why_out, why_len, "%s", sn->why);
 	simnet_ops_free(sn);
-	sdr_sim_world_destroy(sn->w);
+	sim_eps_close(&sn->eps);
 	sn->w = NULL;
 	return ok;
 }
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
-static void simnet_round(struct simnet *sn, struct simnet_node *nd)
-{
-	uint64_t now = simnet_now(sn), ms = now / MS_NS;
-	bool asked = nd->dirty || sdr_sim_node_pending(sn->w, nd->idx);
-	uint32_t n = 0, idle = 0;
-	int ret;
-
-	if (!nd->rel || sdr_sim_node_stalled(sn->w, nd->idx))
-		return;
-	if (!asked && nd->deadline > now)
-		return;
-	if (!asked) {
-		if (nd->wakes_ms != ms) {
-			nd->wakes_ms = ms;
-			nd->wakes = 0;
-		}
-		if (++nd->wakes > SIMNET_WAKES_MAX) {
-			simnet_fail(sn,
-				    "I13: node %u woke up %u times in one ms with nothing to do",
-				    nd->idx, SIMNET_WAKES_MAX);
-			return;
-		}
-	}
-	do {
-		nd->dirty = false;
-		while ((ret = sdr_rel_progress(nd->rel)) > 0) {
-			sn->rounds++;
-			if (sn->failed)
-				return;
-			if (++n > SIMNET_ROUNDS_MAX) {
-				simnet_fail(sn, "I13: node %u always has more to do", nd->idx);
-				return;
-			}
-			if (sdr_sim_world_flying(sn->w) > SIMNET_FLYING_MAX) {
-				simnet_fail(
-					sn,
-					"I13: storm: node %u sent until %llu MiB were under way",
-					nd->idx,
-					(unsigned long long)sdr_sim_world_flying(sn->w) >> 20);
-				return;
-			}
-		}
-		sn->rounds++;
-		if (ret < 0) {
-			simnet_fail(sn, "node %u: progress says %s", nd->idx, strerror(-ret));
-			return;
-		}
-		nd->deadline = sdr_rel_deadline(nd->rel);
-		if (++idle > SIMNET_IDLE_MAX) {
-			simnet_fail(
-				sn,
-				"I13: node %u has nothing to do and its deadline is %llu ns ago",
-				nd->idx, (unsigned long long)(now - nd->deadline));
-			return;
-		}
-	} while (nd->deadline <= now && !nd->dirty);
-}
-
 bool simnet_advance(struct simnet *sn, uint64_t until)
 {
-	uint64_t t, d;
+	uint64_t t, due;
 
 	if (sn->failed)
 		return false;
-	for (uint32_t i = 0; i < sn->cfg.nodes; i++)
-		simnet_round(sn, &sn->nodes[i]);
+	sim_eps_work(&sn->eps);
 	sn->last_round = simnet_now(sn);
 	if (sn->failed)
 		return false;
 	t = sdr_sim_world_next(sn->w);
-	for (uint32_t i = 0; i < sn->cfg.nodes; i++) {
-		struct simnet_node *nd = &sn->nodes[i];
-
-		if (!nd->rel || sdr_sim_node_stalled(sn->w, i))
-			continue; /* the end of a stall is an event of the world */
-		d = nd->dirty ? simnet_now(sn) : nd->deadline;
-		t = d < t ? d : t;
-	}
+	due = sim_eps_due(&sn->eps);
+	t = due < t ? due : t;
 	if (sn->cfg.tick_ns && t < sn->last_round + sn->cfg.tick_ns)
 		t = sn->last_round + sn->cfg.tick_ns;
 	sdr_sim_world_run_until(sn->w, t < until ? t : until);
@@ -423,21 +326,13 @@ bool simnet_run_all(struct simnet *sn, uint64_t limit_ns)
 void simnet_node_stats(struct simnet *sn, uint32_t node, struct sdr_rel_stats *out)
 {
 	memset(out, 0, sizeof(*out));
-	if (sn->nodes[node].rel)
-		sdr_rel_stats_get(sn->nodes[node].rel, NULL, out);
+	if (sn->nodes[node].ep->rel)
+		sdr_rel_stats_get(sn->nodes[node].ep->rel, NULL, out);
 }
 
 void simnet_stats(struct simnet *sn, struct sdr_rel_stats *out)
 {
-	struct sdr_rel_stats one;
-
-	memset(out, 0, sizeof(*out));
-	for (uint32_t i = 0; i < sn->cfg.nodes; i++) {
-		simnet_node_stats(sn, i, &one);
-#define SIMNET_ADD(n) out->n += one.n;
-		SDR_REL_STATS(SIMNET_ADD)
-#undef SIMNET_ADD
-	}
+	sim_eps_stats(&sn->eps, out);
 }
 
 bool simnet_check_no_repair(struct simnet *sn)

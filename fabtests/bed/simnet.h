@@ -23,8 +23,7 @@
 #ifndef SIMNET_H
 #define SIMNET_H
 
-#include "rel/sdr_rel.h"
-#include "uc/sim/sdr_sim.h"
+#include "tools/sim/sim_eps.h"
 
 #define SIMNET_NODES_MAX 64u
 /* bytes in front of, between and behind the parts of a buffer */
@@ -93,15 +92,11 @@ struct simnet_region {
 struct simnet_node {
 	struct simnet *sn;
 	uint32_t idx;
-	struct sdr_rel *rel; /* NULL: down */
+	struct sim_ep *ep; /* rel, deadline, dirty */
 	struct sdr_peer *peers[SIMNET_NODES_MAX];
 	struct simnet_region ro, wo;
-	uint64_t deadline;	  /* as of its last round */
-	bool dirty;		  /* something was posted: progress before time moves */
-	uint64_t wakes_ms, wakes; /* window (ms) and rounds in it */
-	uint64_t opened;	  /* incarnations so far */
-	uint64_t remote_writes;	  /* events */
-	uint64_t late_done;	  /* completions of operations closed before: a failure */
+	uint64_t remote_writes; /* events */
+	uint64_t late_done;	/* completions of operations closed before: a failure */
 };
 
 struct simnet_cfg {
@@ -130,7 +125,8 @@ struct simnet_match { /* a receive got a message by matching */
 
 struct simnet {
 	struct simnet_cfg cfg;
-	struct sdr_sim_world *w;
+	struct sim_eps eps;
+	struct sdr_sim_world *w; /* of eps */
 	struct simnet_node nodes[SIMNET_NODES_MAX];
 	struct simnet_op **ops;
 	uint32_t nops, ops_cap;
@@ -141,7 +137,6 @@ struct simnet {
 	uint64_t last_round;
 	uint64_t trace; /* hash */
 	uint64_t rng;
-	uint64_t rounds;
 	bool failed;
 	char why[512];
 };

@@ -82,7 +82,7 @@ static void op_enter(struct simnet *sn, struct simnet_op *op)
 {
 	sn->ops[sn->nops++] = op;
 	sn->open += op->expect;
-	sn->nodes[op->node].dirty = true;
+	sn->nodes[op->node].ep->dirty = true;
 	if (sn->cfg.verbose)
 		fprintf(stderr, "%12.6f ms  node %u: %s %u peer %d len %llu flags %x tag %llx\n",
 			(double)simnet_now(sn) / 1e6, op->node, simnet_kind_name(op->kind), op->id,
@@ -110,7 +110,7 @@ static struct simnet_op *post_recv(struct simnet *sn, struct simnet_op *op,
 	if (!sn->cfg.virtual_payload)
 		simnet_parts_set(op, SIMNET_FRESH);
 	op_enter(sn, op); /* a peek is done before recv returns */
-	err = sdr_rel_recv(sn->nodes[op->node].rel, &rr);
+	err = sdr_rel_recv(sn->nodes[op->node].ep->rel, &rr);
 	if (!err)
 		return op;
 	sn->nops--;
@@ -128,7 +128,7 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 	struct sdr_rel_wr wr;
 	int err;
 
-	if (sn->failed || !nd->rel)
+	if (sn->failed || !nd->ep->rel)
 		return NULL;
 	op = op_new(sn, node, w);
 	if (simnet_is_recv(w->kind))
@@ -162,7 +162,7 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 		.peer = simnet_peer(sn, node, w->peer),
 	};
 	op_enter(sn, op); /* an early completion comes before post returns */
-	err = sdr_rel_post(nd->rel, &wr);
+	err = sdr_rel_post(nd->ep->rel, &wr);
 	if (err) {
 		sn->nops--;
 		sn->open -= op->expect;
@@ -214,8 +214,8 @@ bool simnet_claim(struct simnet *sn, struct simnet_op *peek, uint16_t flags)
 	peek->flags = rr.flags;
 	peek->expect++;
 	sn->open++;
-	sn->nodes[peek->node].dirty = true;
-	err = sdr_rel_recv(sn->nodes[peek->node].rel, &rr);
+	sn->nodes[peek->node].ep->dirty = true;
+	err = sdr_rel_recv(sn->nodes[peek->node].ep->rel, &rr);
 	if (err) {
 		peek->expect--;
 		sn->open--;
@@ -233,8 +233,8 @@ int simnet_cancel(struct simnet *sn, struct simnet_op *op)
 	int err;
 
 	op->canceled = true;
-	sn->nodes[op->node].dirty = true;
-	err = sdr_rel_cancel(sn->nodes[op->node].rel, op);
+	sn->nodes[op->node].ep->dirty = true;
+	err = sdr_rel_cancel(sn->nodes[op->node].ep->rel, op);
 	if (err) {
 		op->canceled = before;
 		if (err != -ENOENT)

@@ -578,7 +578,7 @@ static void check_stats(struct props *p)
 	if (st.loss_ppm > 1000000 * p->cfg.nodes)
 		simnet_fail(sn, "loss estimate %llu ppm", (unsigned long long)st.loss_ppm);
 	for (uint32_t i = 0; i < p->cfg.nodes; i++) {
-		sdr_context_stats(sdr_rel_context(sn->nodes[i].rel), &sdk);
+		sdr_context_stats(sdr_rel_context(sn->nodes[i].ep->rel), &sdk);
 		chunks += sdk.chunks_rx;
 	}
 	for (uint32_t i = 0; i < sn->nops; i++) /* what was refused or cut was sent in part */

@@ -522,7 +522,7 @@ static void wrap__late_packets_never_reach_newer_messages(void **state)
 	t0 = simnet_now(&sn);
 	stream_messages(&sn, 6000, 5000, 8);
 	must(&sn);
-	uc = sdr_context_uc(sdr_rel_context(sn.nodes[1].rel));
+	uc = sdr_context_uc(sdr_rel_context(sn.nodes[1].ep->rel));
 	uc->ops->stats(uc, &st);
 	say("wrap: 6000 messages in %.3f ms, %llu packets came late\n", ms(simnet_now(&sn) - t0),
 	    (unsigned long long)st.pkts_late);
