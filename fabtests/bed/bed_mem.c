@@ -38,19 +38,19 @@ uint8_t bed_pattern(uint32_t seed, size_t i)
 {
 	uint32_t x = seed * 2654435761u + (uint32_t)i * 40503u;
 
-	return seed ? (uint8_t)(x >> 11 ^ x >> 23) : BED_FRESH;
+	return (uint8_t)(x >> 11 ^ x >> 23);
 }
 
 void bed_fill(uint8_t *p, size_t len, uint32_t seed)
 {
 	for (size_t i = 0; i < len; i++)
-		p[i] = bed_pattern(seed, i);
+		p[i] = seed ? bed_pattern(seed, i) : BED_FRESH;
 }
 
 size_t bed_differs(const uint8_t *p, size_t len, uint32_t seed)
 {
 	for (size_t i = 0; i < len; i++)
-		if (p[i] != bed_pattern(seed, i))
+		if (p[i] != (seed ? bed_pattern(seed, i) : BED_FRESH))
 			return i;
 	return len;
 }

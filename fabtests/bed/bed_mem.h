@@ -21,8 +21,9 @@
 uint8_t *bed_mem_new(size_t len);
 bool bed_mem_ok(const uint8_t *p, size_t len); /* the guards are untouched */
 void bed_mem_free(uint8_t *p);
-/* Byte i of the pattern of a seed; seed 0: BED_FRESH. */
+/* Byte i of the pattern of a seed. */
 uint8_t bed_pattern(uint32_t seed, size_t i);
+/* All len bytes; seed 0: BED_FRESH instead of a pattern. */
 void bed_fill(uint8_t *p, size_t len, uint32_t seed);
 /* Offset of the first byte that is not the pattern's; len if there is none. */
 size_t bed_differs(const uint8_t *p, size_t len, uint32_t seed);

@@ -16,15 +16,16 @@
 #include "rel/path/sdr_cc_ops.h"
 #include "rel/sdr_rel_priv.h"
 #include "sdk/sdr_qp.h"
-#include "uc/sim/sdr_sim.h"
+#include "tools/sim/sim_eps.h"
+#include "../bed/bed_mem.h"
 
 #define PAR_STEPS  96u	       /* of a program */
 #define PAR_OPS	   32u	       /* buffers */
 #define PAR_BYTES  (48u << 10) /* of a buffer at the most */
-#define PAR_GUARD  64u
 #define PAR_MTU	   256u
 #define PAR_REGION 7u	 /* key of the victim's region */
 #define PAR_ROUNDS 5000u /* progress calls of a node in one instant */
+#define PAR_IDLE   8u	 /* and those that do nothing although its deadline has passed */
 
 struct par_buf {
 	uint8_t *mem;
@@ -34,8 +35,8 @@ struct par_buf {
 static struct par {
 	const uint8_t *in;
 	size_t left;
-	struct sdr_sim_world *w;
-	struct sdr_rel *rel[2]; /* 0: the victim */
+	struct sim_eps eps;
+	struct sim_ep *ep; /* two; 0: the victim */
 	struct sdr_peer *peer[2];
 	struct par_buf buf[PAR_OPS];
 	uint32_t nbufs;
@@ -99,20 +100,16 @@ static uint8_t *par_buf(size_t len)
 	struct par_buf *b = &par.buf[par.nbufs++];
 
 	b->len = len;
-	b->mem = malloc(len + 2 * PAR_GUARD);
+	b->mem = bed_mem_new(len);
 	SDR_FUZZ_CHECK(b->mem);
-	memset(b->mem, 0xa5, len + 2 * PAR_GUARD);
-	return b->mem + PAR_GUARD;
+	return b->mem;
 }
 
 static void bufs_free(void)
 {
 	for (uint32_t i = 0; i < par.nbufs; i++) {
-		for (uint32_t k = 0; k < PAR_GUARD; k++) {
-			SDR_FUZZ_CHECK(par.buf[i].mem[k] == 0xa5);
-			SDR_FUZZ_CHECK(par.buf[i].mem[PAR_GUARD + par.buf[i].len + k] == 0xa5);
-		}
-		free(par.buf[i].mem);
+		SDR_FUZZ_CHECK(bed_mem_ok(par.buf[i].mem, par.buf[i].len));
+		bed_mem_free(par.buf[i].mem);
 	}
 }
 
@@ -137,36 +134,36 @@ static void par_settings(struct sdr_rel_cfg *cfg, uint8_t how)
 	cfg->ec_scratch = how >> 6 & 1 ? 1 << 16 : 1 << 20;
 }
 
+static void par_failed(void *user, const char *why)
+{
+	(void)user;
+	fprintf(stderr, "%s\n", why);
+	SDR_FUZZ_CHECK(false);
+}
+
 static void par_open(uint8_t how)
 {
 	static const struct sdr_rel_cbs cbs = { .done = par_done, .mr_get = par_mr_get };
-	struct sdr_sim_world_attr wa = {
-		.seed = 1, .nodes = 2, .link.delay_ns = 2 * MS, .filter = par_filter
+	struct sim_eps_attr ea = {
+		.world = { .seed = 1, .nodes = 2, .link.delay_ns = 2 * MS, .filter = par_filter },
+		.most = { .rounds = PAR_ROUNDS, .idle = PAR_IDLE },
+		.fail = par_failed,
 	};
-	struct sdr_sim_node_attr na = { .mtu = PAR_MTU };
 	struct sdr_rel_cfg cfg;
-	struct sdr_uc_addr addr[2];
 
 	par_settings(&cfg, how);
 	memset(&par, 0, sizeof(par));
-	par.w = sdr_sim_world_create(&wa);
-	SDR_FUZZ_CHECK(par.w);
+	SDR_FUZZ_CHECK(!sim_eps_open(&par.eps, &ea));
+	par.ep = par.eps.ep;
 	for (uint32_t i = 0; i < 2; i++) {
-		struct sdr_rel_attr attr = { .cfg = &cfg,
-					     .cbs = &cbs,
-					     .rand = { i + 1, i + 2, i + 3, i + 4 } };
-		uint64_t rnd[2] = { i + 5, i + 6 };
-		struct sdr_context *ctx;
-		struct sdr_uc *uc;
+		struct sim_ep_attr a = { .rel = { .cfg = &cfg, .cbs = &cbs },
+					 .node = { .mtu = PAR_MTU } };
 
-		SDR_FUZZ_CHECK(!sdr_sim_node_open(par.w, i, &na, &uc));
-		ctx = sdr_context_create_on(uc, NULL, rnd);
-		SDR_FUZZ_CHECK(ctx && !sdr_rel_open(ctx, &attr, &par.rel[i]));
-		sdr_sim_node_addr(par.w, i, &addr[i]);
+		sim_ep_identity(&par.ep[i], &a);
+		SDR_FUZZ_CHECK(!sim_ep_boot(&par.ep[i], &a));
+		par.peer[i] = sim_ep_peer(&par.ep[i], 1 - i);
+		SDR_FUZZ_CHECK(par.peer[i]);
 	}
-	par.peer[0] = sdr_rel_peer(par.rel[0], &addr[1]);
-	par.peer[1] = sdr_rel_peer(par.rel[1], &addr[0]);
-	SDR_FUZZ_CHECK(par.peer[0] && par.peer[1]);
 	par.region = par_buf(PAR_BYTES);
 }
 
@@ -243,7 +240,7 @@ static void check_rx(const struct sdr_conn *c, struct books *k)
 
 static void check_books(void)
 {
-	struct sdr_rel *rel = par.rel[0];
+	struct sdr_rel *rel = par.ep[0].rel;
 	struct books all = { 0 };
 	struct sdr_list *l, *m;
 
@@ -274,33 +271,25 @@ static void check_books(void)
 
 static void rounds(void)
 {
-	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t n = 0;
-		int ret;
-
-		while (par.rel[i] && (ret = sdr_rel_progress(par.rel[i]))) {
-			SDR_FUZZ_CHECK(ret > 0);
-			SDR_FUZZ_CHECK(++n < PAR_ROUNDS);
-		}
-	}
+	par.ep[0].dirty = par.ep[1].dirty = true; /* steps post and break things behind its back */
+	sim_eps_work(&par.eps);
 	check_books();
 }
 
 static void run_for(uint64_t ns)
 {
-	uint64_t now = sdr_sim_world_now(par.w), end = now + ns, t;
+	uint64_t now = sim_eps_now(&par.eps), end = now + ns, t, due;
 
 	for (uint32_t n = 0; n < 20000; n++) {
 		rounds();
-		now = sdr_sim_world_now(par.w);
+		now = sim_eps_now(&par.eps);
 		if (now >= end)
 			return;
-		t = sdr_sim_world_next(par.w);
-		for (uint32_t i = 0; i < 2; i++)
-			if (par.rel[i] && sdr_rel_deadline(par.rel[i]) < t)
-				t = sdr_rel_deadline(par.rel[i]);
+		t = sdr_sim_world_next(par.eps.w);
+		due = sim_eps_due(&par.eps);
+		t = due < t ? due : t;
 		/* A little further each time: what matters here is order, not time. */
-		sdr_sim_world_run_until(par.w, t < end ? (t > now ? t : now + 1000) : end);
+		sdr_sim_world_run_until(par.eps.w, t < end ? (t > now ? t : now + 1000) : end);
 	}
 }
 
@@ -323,7 +312,7 @@ static void say(size_t n)
 		return;
 	h = sdr_packet_encode(p, c->id.cid, par.pn++);
 	memcpy(p + h, par.frames, n);
-	SDR_FUZZ_CHECK(!sdr_sim_inject_ctl(par.w, 2, 0, 0, p, h + n));
+	SDR_FUZZ_CHECK(!sdr_sim_inject_ctl(par.eps.w, 2, 0, 0, p, h + n));
 }
 
 static void step_raw(void)
@@ -418,7 +407,7 @@ static void step_data(void)
 	tx.w.slot = msn & 63;
 	tx.w.lap = (msn >> 6) / peer->shape.qp->generations;
 	tx.w.first = at;
-	par.rel[1]->uc->ops->post(par.rel[1]->uc, &tx, 1);
+	par.ep[1].rel->uc->ops->post(par.ep[1].rel->uc, &tx, 1);
 }
 
 static void step_dack(void)
@@ -486,7 +475,7 @@ static void step_op(uint32_t node, uint8_t kind)
 	if (par.nbufs == PAR_OPS)
 		return;
 	iov.buf = par_buf(len);
-	(void)sdr_rel_post(par.rel[node], &wr);
+	(void)sdr_rel_post(par.ep[node].rel, &wr);
 }
 
 static void step_recv(uint32_t node)
@@ -498,7 +487,7 @@ static void step_recv(uint32_t node)
 	if (par.nbufs == PAR_OPS)
 		return;
 	iov.buf = par_buf(len);
-	(void)sdr_rel_recv(par.rel[node], &rr);
+	(void)sdr_rel_recv(par.ep[node].rel, &rr);
 }
 
 static void step(void)
@@ -564,7 +553,7 @@ static bool par_warm(void)
 		};
 		struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov };
 
-		if (sdr_rel_recv(par.rel[!i], &rr) || sdr_rel_post(par.rel[i], &wr))
+		if (sdr_rel_recv(par.ep[!i].rel, &rr) || sdr_rel_post(par.ep[i].rel, &wr))
 			return false;
 		run_for(20 * MS);
 	}
@@ -573,7 +562,7 @@ static bool par_warm(void)
 
 static void par_end(void)
 {
-	struct sdr_rel *rel = par.rel[0];
+	struct sdr_rel *rel = par.ep[0].rel;
 	struct sdr_list *l, *tmp;
 
 	sdr_list_each_safe(l, tmp, &rel->conn_list)
@@ -583,10 +572,8 @@ static void par_end(void)
 		       !rel->bulk->grx_pool.used);
 	SDR_FUZZ_CHECK(!rel->bulk->btx_pool.used && !rel->bulk->brx_pool.used &&
 		       !rel->bulk->srx_pool.used);
-	for (uint32_t i = 0; i < 2; i++)
-		sdr_rel_close(par.rel[i]);
+	sim_eps_close(&par.eps);
 	bufs_free();
-	sdr_sim_world_destroy(par.w);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *in, size_t size)

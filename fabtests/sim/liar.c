@@ -96,49 +96,46 @@ static bool liar_filter(void *user, struct sdr_sim_packet *p)
 		 p->kind == SDR_SIM_CTL);
 }
 
-static void mix(struct liar *l, uint64_t v)
-{
-	l->st.trace = (l->st.trace ^ v) * 0x9fb21c651e98df25ull;
-	l->st.trace ^= l->st.trace >> 29;
-}
-
 static void liar_trace(void *user, uint64_t now, enum sdr_sim_what what,
 		       const struct sdr_sim_packet *p)
 {
 	struct liar *l = user;
-	const uint8_t *b;
+	bool sent = what == SDR_SIM_T_SENT || what == SDR_SIM_T_NOROUTE;
 
-	mix(l, now << 4 ^ what);
-	mix(l, p->seq ^ (uint64_t)p->len << 40 ^ (uint64_t)p->kind << 60);
-	mix(l, p->va ^ (uint64_t)p->imm << 32);
-	if (what != SDR_SIM_T_SENT && what != SDR_SIM_T_NOROUTE)
-		return;
-	liar_seen(l, p);
-	b = sdr_sim_packet_payload(p);
-	for (uint32_t i = 0; p->kind == SDR_SIM_CTL && i < p->len; i += 8) {
-		uint64_t v = 0;
+	sim_hash_packet(&l->st.trace, now, what, p, sent);
+	if (sent)
+		liar_seen(l, p);
+}
 
-		memcpy(&v, b + i, p->len - i < 8 ? p->len - i : 8);
-		mix(l, v);
-	}
+static void liar_eps_failed(void *user, const char *why)
+{
+	(void)user;
+	LIAR_CHECK(false, "L6: %s", why);
 }
 
 static void world_open(struct liar *l)
 {
-	struct sdr_sim_world_attr wa = { .seed = 1,
-					 .nodes = LIAR_NODES,
-					 .user = l,
-					 .filter = liar_filter,
-					 .trace = liar_trace };
+	struct sim_eps_attr attr = {
+		.world = { .seed = 1,
+			   .nodes = LIAR_NODES,
+			   .user = l,
+			   .filter = liar_filter,
+			   .trace = liar_trace },
+		.most = { .rounds = LIAR_ROUNDS_MAX, .idle = LIAR_IDLE_MAX },
+		.user = l,
+		.progress = liar_progress,
+		.fail = liar_eps_failed,
+	};
 	struct sdr_sim_link clean = { .delay_ns = l->honest_delay };
 
-	l->w = sdr_sim_world_create(&wa);
-	LIAR_CHECK(l->w, "no world");
+	LIAR_CHECK(!sim_eps_open(&l->eps, &attr), "no world");
+	l->w = l->eps.w;
 	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_HONEST, &clean);
 	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_PEER, &l->weather);
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
 		l->node[i].l = l;
 		l->node[i].idx = i;
+		l->node[i].ep = &l->eps.ep[i];
 		liar_regions(l, i);
 		liar_boot(l, i);
 	}
@@ -262,7 +259,7 @@ void liar_run(struct liar_draw *d, uint32_t steps, bool verbose, struct liar_sta
 {
 	static struct liar_op ops[LIAR_OPS];
 	static struct liar l;
-	uint64_t made, ended;
+	uint64_t grants;
 
 	memset(&l, 0, sizeof(l));
 	l.d = d;
@@ -277,13 +274,13 @@ void liar_run(struct liar_draw *d, uint32_t steps, bool verbose, struct liar_sta
 	finish(&l);
 	liar_ops_check(&l);
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
-		sdr_sim_node_grants(l.w, i, &made, &ended);
-		LIAR_CHECK(made == ended, "L2: node %u made %llu grants and ended %llu", i,
-			   (unsigned long long)made, (unsigned long long)ended);
+		grants = sim_ep_grants(&l.eps.ep[i]);
+		LIAR_CHECK(!grants, "L2: node %u has %llu grants that did not end", i,
+			   (unsigned long long)grants);
 	}
 	l.st.ns = sdr_sim_world_now(l.w);
 	liar_ops_free(&l);
 	liar_regions_free(&l);
-	sdr_sim_world_destroy(l.w);
+	sim_eps_close(&l.eps);
 	*out = l.st;
 }

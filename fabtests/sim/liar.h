@@ -36,12 +36,12 @@
 #include "rel/sdr_rel_priv.h"
 #include "sdk/sdr_context.h"
 #include "sdk/sdr_qp.h"
-#include "uc/sim/sdr_sim.h"
+#include "tools/sim/sim_eps.h"
+#include "../bed/bed_mem.h"
 
 #define LIAR_NODES    3u
 #define LIAR_OPS      4096u /* of all applications of a run */
 #define LIAR_OPS_OPEN 40u   /* the victim's own to the liar at a time: below what its queues take */
-#define LIAR_GUARD    64u   /* bytes before and behind each buffer */
 #define LIAR_REGION   65536u
 #define LIAR_DEPTH    256u
 /* addresses that the liar speaks from: its own and others behind which there is nobody */
@@ -133,7 +133,8 @@ struct liar {
 	struct liar_draw *d;
 	struct liar_stats st;
 	bool verbose;
-	struct sdr_sim_world *w;
+	struct sim_eps eps;
+	struct sdr_sim_world *w; /* of eps */
 	struct sdr_rel_cfg cfg;
 	struct sdr_sim_node_attr na[LIAR_NODES];
 	bool rma_events;
@@ -143,10 +144,8 @@ struct liar {
 
 	struct node {
 		struct liar *l;
-		uint32_t idx, boots;
-		struct sdr_rel *rel; /* NULL: down */
-		uint64_t deadline;
-		bool dirty;
+		uint32_t idx;
+		struct sim_ep *ep;
 		struct liar_region region[LIAR_REGIONS];
 		struct sdr_peer *peer[LIAR_NODES]; /* held; NULL: not named */
 	} node[LIAR_NODES];
@@ -201,6 +200,7 @@ void liar_close(struct liar *l, uint32_t node, bool crash); /* without a word; L
 void liar_shutdown(struct liar *l, uint32_t node);	    /* in order, and closed; L6 */
 void liar_rounds(struct liar *l);			    /* all that is due now */
 void liar_pass(struct liar *l, uint64_t ns);
+int liar_progress(void *user, struct sim_ep *ep); /* hook of eps: L4, L5, L7 */
 uint64_t liar_objects(const struct sdr_rel *rel);
 
 /* ---- liar_books.c: L7 ------------------------------------------------------------------------ */

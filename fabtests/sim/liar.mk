@@ -24,4 +24,4 @@ check_PROGRAMS += fabtests/sim/sdr_liar
 TESTS += fabtests/sim/sdr_liar
 fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR) $(SDR_CRASH_NOTE)
 fabtests_sim_sdr_liar_LDFLAGS = $(AM_LDFLAGS) $(SDR_LIAR_WRAP)
-fabtests_sim_sdr_liar_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+fabtests_sim_sdr_liar_LDADD = $(SDR_BED_LIBS)

@@ -11,9 +11,9 @@
 
 static size_t draw_len(struct liar *l)
 {
-	uint32_t in = l->node[LIAR_VICTIM].rel
-			      ? sdr_seal_inline_max(l->node[LIAR_VICTIM].rel,
-						    l->node[LIAR_VICTIM].rel->ctl_max)
+	uint32_t in = l->node[LIAR_VICTIM].ep->rel
+			      ? sdr_seal_inline_max(l->node[LIAR_VICTIM].ep->rel,
+						    l->node[LIAR_VICTIM].ep->rel->ctl_max)
 			      : 1000;
 
 	switch (liar_below(l->d, 10)) {
@@ -143,9 +143,9 @@ static void app_cancel(struct liar *l, uint32_t node)
 		if (op->node != node || op->over || liar_op_sends(op) || op->honest || n--)
 			continue;
 		liar_heap_own(node == LIAR_VICTIM);
-		sdr_rel_cancel(l->node[node].rel, op);
+		sdr_rel_cancel(l->node[node].ep->rel, op);
 		liar_heap_own(false);
-		l->node[node].dirty = true;
+		l->node[node].ep->dirty = true;
 		return;
 	}
 }
@@ -171,13 +171,13 @@ static void app_revoke(struct liar *l, uint32_t node)
 	struct liar_region *r = &l->node[node].region[liar_below(l->d, LIAR_REGIONS - 1)];
 
 	liar_heap_own(node == LIAR_VICTIM);
-	sdr_rel_mr_revoke(l->node[node].rel, r->mem);
+	sdr_rel_mr_revoke(l->node[node].ep->rel, r->mem);
 	liar_heap_own(false);
-	l->node[node].dirty = true;
-	LIAR_CHECK(!sdr_rel_mr_reading(l->node[node].rel, r->mem, LIAR_REGION),
+	l->node[node].ep->dirty = true;
+	LIAR_CHECK(!sdr_rel_mr_reading(l->node[node].ep->rel, r->mem, LIAR_REGION),
 		   "L2: the simulated engine reads at once");
 	liar_guards_check(r->mem, LIAR_REGION);
-	free(r->mem - LIAR_GUARD);
+	bed_mem_free(r->mem);
 	liar_region_make(r, node);
 }
 
@@ -185,7 +185,7 @@ void liar_app_step(struct liar *l, uint32_t node)
 {
 	uint32_t n = 1 + (liar_one_in(l->d, 8) ? liar_below(l->d, 24) : liar_below(l->d, 3));
 
-	if (!l->node[node].rel || l->node[node].rel->closing)
+	if (!l->node[node].ep->rel || l->node[node].ep->rel->closing)
 		return;
 	switch (liar_below(l->d, 16)) {
 	case 0:

@@ -32,7 +32,7 @@
 
 static uint64_t live_most(const struct liar *l)
 {
-	const struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	const struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
 	const struct sdr_slab *s[] = { &rel->msg->op_pool,   &rel->rec_pool,
 				       &rel->msg->rx_pool,   &rel->bulk->btx_pool,
 				       &rel->bulk->brx_pool, &rel->bulk->srx_pool,
@@ -171,31 +171,27 @@ static const struct sdr_rel_cbs bed_cbs = { .done = liar_done, .mr_get = liar_mr
 void liar_boot(struct liar *l, uint32_t node)
 {
 	struct node *nd = &l->node[node];
-	struct sdr_rel_attr attr = {
-		.cfg = &l->cfg, .cbs = &bed_cbs, .user = nd, .rma_events = l->rma_events
+	struct sim_ep_attr attr = {
+		.rel = { .cfg = &l->cfg, .cbs = &bed_cbs, .user = nd, .rma_events = l->rma_events },
+		.node = l->na[node],
 	};
-	uint64_t rnd[2] = { 77 + node, 1234 + nd->boots };
 	struct sdr_context *ctx;
-	struct sdr_uc *uc;
+	int err;
 
-	for (uint64_t i = 0; i < 4; i++)
-		attr.rand[i] = (i + 1) * 0x9e3779b97f4a7c15ull + node * 0x1000003ull +
-			       nd->boots * 77777ull;
+	sim_ep_identity(nd->ep, &attr);
 	liar_heap_own(node == LIAR_VICTIM);
-	LIAR_CHECK(!sdr_sim_node_open(l->w, node, &l->na[node], &uc), "no engine");
-	ctx = sdr_context_create_on(uc, NULL, rnd);
-	LIAR_CHECK(ctx && !sdr_rel_open(ctx, &attr, &nd->rel), "no endpoint");
+	err = sim_ep_boot(nd->ep, &attr);
 	liar_heap_own(false);
-	nd->boots++;
-	nd->dirty = true;
+	LIAR_CHECK(!err, "no endpoint: %s", strerror(-err));
 	memset(nd->peer, 0, sizeof(nd->peer));
 	if (node != LIAR_VICTIM)
 		return;
 	bed_victim = l;
-	l->uc_real = uc->ops;
-	l->uc_ops = *uc->ops;
+	ctx = sdr_rel_context(nd->ep->rel);
+	l->uc_real = ctx->uc->ops;
+	l->uc_ops = *l->uc_real;
 	l->uc_ops.post = bed_post;
-	uc->ops = &l->uc_ops;
+	ctx->uc->ops = &l->uc_ops;
 	l->ctl = ctx->cls[SDR_CLASS_REL].fn;
 	ctx->cls[SDR_CLASS_REL].fn = bed_ctl;
 	l->heap_open = liar_heap_live();
@@ -207,14 +203,13 @@ void liar_close(struct liar *l, uint32_t node, bool crash)
 {
 	struct node *nd = &l->node[node];
 
-	if (!nd->rel)
+	if (!nd->ep->rel)
 		return;
 	if (crash)
 		sdr_sim_node_kill(l->w, node, true);
 	liar_heap_own(node == LIAR_VICTIM);
-	sdr_rel_close(nd->rel);
+	sim_ep_close(nd->ep);
 	liar_heap_own(false);
-	nd->rel = NULL;
 	if (crash)
 		sdr_sim_node_kill(l->w, node, false);
 	liar_ops_over(l, node, true);
@@ -225,7 +220,7 @@ void liar_close(struct liar *l, uint32_t node, bool crash)
 
 static void check_quiet(struct liar *l)
 {
-	const struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	const struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
 
 	LIAR_CHECK(sdr_rel_quiet(rel), "L6: shut down, and not quiet after %u ms",
 		   (uint32_t)(2 * SDR_LINGER_NS / MS));
@@ -245,13 +240,13 @@ void liar_shutdown(struct liar *l, uint32_t node)
 	struct node *nd = &l->node[node];
 	uint64_t end = sdr_sim_world_now(l->w) + 2 * SDR_LINGER_NS;
 
-	if (!nd->rel)
+	if (!nd->ep->rel)
 		return;
 	liar_heap_own(node == LIAR_VICTIM);
-	sdr_rel_shutdown(nd->rel);
+	sdr_rel_shutdown(nd->ep->rel);
 	liar_heap_own(false);
-	nd->dirty = true;
-	while (!sdr_rel_quiet(nd->rel) && sdr_sim_world_now(l->w) < end)
+	nd->ep->dirty = true;
+	while (!sdr_rel_quiet(nd->ep->rel) && sdr_sim_world_now(l->w) < end)
 		liar_pass(l, 50 * MS);
 	if (node == LIAR_VICTIM)
 		check_quiet(l);
@@ -262,7 +257,7 @@ void liar_shutdown(struct liar *l, uint32_t node)
 
 static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 {
-	struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
 	uint64_t after = liar_objects(rel), most, live = liar_heap_live();
 
 	if (after > objects)
@@ -288,64 +283,36 @@ static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 		liar_books(rel);
 }
 
-static int node_progress(struct liar *l, struct node *nd)
+int liar_progress(void *user, struct sim_ep *ep)
 {
-	uint64_t steps = nd->rel->steps, objects;
+	struct liar *l = user;
+	uint64_t steps = ep->rel->steps, objects;
 	int ret;
 
-	if (nd->idx != LIAR_VICTIM)
-		return sdr_rel_progress(nd->rel);
-	objects = liar_objects(nd->rel);
+	if (ep->idx != LIAR_VICTIM)
+		return sdr_rel_progress(ep->rel);
+	objects = liar_objects(ep->rel);
 	l->ctl_steps = l->ctl_seen = 0;
 	liar_heap_own(true);
-	ret = sdr_rel_progress(nd->rel);
+	ret = sdr_rel_progress(ep->rel);
 	liar_heap_own(false);
-	check_victim(l, nd->rel->steps - steps - l->ctl_steps, objects);
+	check_victim(l, ep->rel->steps - steps - l->ctl_steps, objects);
 	return ret;
-}
-
-static void node_round(struct liar *l, struct node *nd)
-{
-	uint64_t now = sdr_sim_world_now(l->w);
-	uint32_t n = 0, idle = 0;
-	int ret;
-
-	if (!nd->rel || (!nd->dirty && nd->deadline > now && !sdr_sim_node_pending(l->w, nd->idx)))
-		return;
-	do {
-		nd->dirty = false;
-		while ((ret = node_progress(l, nd)) > 0) {
-			LIAR_CHECK(++n < LIAR_ROUNDS_MAX, "L6: node %u always has more to do",
-				   nd->idx);
-		}
-		LIAR_CHECK(!ret, "node %u: progress says %d", nd->idx, ret);
-		nd->deadline = sdr_rel_deadline(nd->rel);
-		LIAR_CHECK(++idle <= LIAR_IDLE_MAX,
-			   "L6: node %u has nothing to do and its deadline is %llu ns ago", nd->idx,
-			   (unsigned long long)(now - nd->deadline));
-	} while (nd->deadline <= now && !nd->dirty);
 }
 
 void liar_rounds(struct liar *l)
 {
 	sdr_sim_world_run_until(l->w, sdr_sim_world_now(l->w)); /* what arrives now */
-	for (uint32_t i = 0; i < LIAR_NODES; i++)
-		node_round(l, &l->node[i]);
+	sim_eps_work(&l->eps);
 	liar_talk(l);
 }
 
 /* To the next moment at which something can happen, but not beyond `until`. */
 static void jump(struct liar *l, uint64_t until)
 {
-	uint64_t now = sdr_sim_world_now(l->w), t = sdr_sim_world_next(l->w);
+	uint64_t t = sdr_sim_world_next(l->w), due = sim_eps_due(&l->eps);
 
-	for (uint32_t i = 0; i < LIAR_NODES; i++) {
-		const struct node *nd = &l->node[i];
-		uint64_t d = nd->dirty ? now : nd->deadline;
-
-		if (nd->rel && d < t)
-			t = d;
-	}
+	t = due < t ? due : t;
 	if (liar_talk_at(l) < t)
 		t = liar_talk_at(l);
 	sdr_sim_world_run_until(l->w, t > until ? until : t);

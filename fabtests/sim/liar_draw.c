@@ -50,7 +50,7 @@ bool liar_wild(struct liar *l)
 /* One of the victim's connections to the liar, by any address. */
 struct sdr_conn *liar_conn_pick(struct liar *l)
 {
-	struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
 	struct sdr_conn *pick = NULL;
 	struct sdr_list *k;
 	uint32_t n = 0;

@@ -75,7 +75,7 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 /* From the liar's addresses, or, off the path, in the honest node's name. */
 static void forge_hello(struct liar *l)
 {
-	struct sdr_rel *rel = l->node[LIAR_VICTIM].rel;
+	struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
 	struct sdr_conn *c = liar_conn_pick(l);
 	uint32_t i = liar_below(l->d, LIAR_NUMBERS);
 	bool spoof = liar_one_in(l->d, 4);
@@ -141,7 +141,7 @@ static void forge_stray(struct liar *l)
 static void forge_data(struct liar *l)
 {
 	static uint8_t bytes[64 * SDR_MTU_MAX];
-	struct sdr_rel *rel = l->node[LIAR_PEER].rel;
+	struct sdr_rel *rel = l->node[LIAR_PEER].ep->rel;
 	struct sdr_uc_tx tx = { .kind = SDR_UC_TX_WRITE, .buf = bytes };
 	struct sdr_conn *c = liar_conn_pick(l), *own;
 	struct sdr_uc_addr addr;

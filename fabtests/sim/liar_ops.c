@@ -19,32 +19,21 @@
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
 
-#define GUARD_BYTE 0xa5
 #define ENDED_BYTE 0xdd
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-uint8_t liar_pattern(uint32_t seed, size_t i)
-{
-	uint32_t x = seed * 2654435761u + (uint32_t)i * 40503u;
-
-	return (uint8_t)(x >> 11 ^ x >> 23);
-}
-
 uint8_t *liar_guarded(size_t len)
 {
-	uint8_t *p = malloc(len + 2 * LIAR_GUARD);
+	uint8_t *p = bed_mem_new(len);
 
 	LIAR_CHECK(p, "no memory");
-	memset(p, GUARD_BYTE, len + 2 * LIAR_GUARD);
-	return p + LIAR_GUARD;
+	return p;
 }
 
 void liar_guards_check(const uint8_t *p, size_t len)
 {
-	for (size_t i = 0; i < LIAR_GUARD; i++)
-		LIAR_CHECK(p[-1 - (ptrdiff_t)i] == GUARD_BYTE && p[len + i] == GUARD_BYTE,
-			   "L2: a byte beside a buffer of %zu was written", len);
+	LIAR_CHECK(bed_mem_ok(p, len), "L2: a byte beside a buffer of %zu was written", len);
 }
 
 static void op_seal(struct liar_op *op)
@@ -79,7 +68,7 @@ void liar_ops_check(struct liar *l)
 
 			liar_guards_check(r->mem, LIAR_REGION);
 			for (size_t k = 0; r->key == LIAR_KEY_RO && k < LIAR_REGION; k++)
-				LIAR_CHECK(r->mem[k] == liar_pattern(n, k),
+				LIAR_CHECK(r->mem[k] == bed_pattern(n, k),
 					   "L2: a region that may be read was written");
 		}
 	}
@@ -89,7 +78,7 @@ void liar_ops_free(struct liar *l)
 {
 	for (uint32_t i = 0; i < l->nops; i++)
 		if (l->op[i].mem)
-			free(l->op[i].mem - LIAR_GUARD);
+			bed_mem_free(l->op[i].mem);
 	l->nops = 0;
 }
 
@@ -97,7 +86,7 @@ void liar_region_make(struct liar_region *r, uint32_t node)
 {
 	r->mem = liar_guarded(LIAR_REGION);
 	for (size_t k = 0; k < LIAR_REGION; k++)
-		r->mem[k] = liar_pattern(node, k);
+		r->mem[k] = bed_pattern(node, k);
 }
 
 void liar_regions(struct liar *l, uint32_t node)
@@ -121,7 +110,7 @@ void liar_regions_free(struct liar *l)
 {
 	for (uint32_t n = 0; n < LIAR_NODES; n++)
 		for (uint32_t i = 0; i < LIAR_REGIONS; i++)
-			free(l->node[n].region[i].mem - LIAR_GUARD);
+			bed_mem_free(l->node[n].region[i].mem);
 }
 
 int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access, void **va,
@@ -167,7 +156,7 @@ struct liar_op *liar_op_new(struct liar *l, uint32_t node, uint8_t kind, size_t 
 void liar_op_drop(struct liar *l, struct liar_op *op)
 {
 	if (op->mem)
-		free(op->mem - LIAR_GUARD);
+		bed_mem_free(op->mem);
 	l->nops--;
 }
 
@@ -180,7 +169,7 @@ static struct sdr_peer *peer_of(struct liar *l, uint32_t node, uint32_t to)
 		return *p;
 	sdr_sim_node_addr(l->w, to, &addr);
 	liar_heap_own(node == LIAR_VICTIM);
-	*p = sdr_rel_peer(l->node[node].rel, &addr);
+	*p = sdr_rel_peer(l->node[node].ep->rel, &addr);
 	liar_heap_own(false);
 	LIAR_CHECK(*p, "L3: no peer");
 	return *p;
@@ -217,12 +206,12 @@ bool liar_op_post(struct liar *l, struct liar_op *op, struct sdr_rel_wr *wr, uin
 	}
 	op->silent = op->flags & SDR_REL_F_SILENT;
 	liar_heap_own(op->node == LIAR_VICTIM);
-	ret = sdr_rel_post(l->node[op->node].rel, wr);
+	ret = sdr_rel_post(l->node[op->node].ep->rel, wr);
 	liar_heap_own(false);
 	LIAR_CHECK(ret == 0 || !op->honest, "L3: a message to the honest node is refused: %d", ret);
 	if (!ret && (op->flags & SDR_REL_F_INJECT))
 		op_seal(op); /* the bytes are copied */
-	l->node[op->node].dirty = true;
+	l->node[op->node].ep->dirty = true;
 	return !ret;
 }
 
@@ -240,10 +229,10 @@ bool liar_op_recv(struct liar *l, struct liar_op *op, struct sdr_rel_rr *rr, uin
 	op->owed = rr->niov > 1 ? op->len : 0;
 	op->multi = op->flags & SDR_REL_R_MULTI;
 	liar_heap_own(op->node == LIAR_VICTIM);
-	ret = sdr_rel_recv(l->node[op->node].rel, rr);
+	ret = sdr_rel_recv(l->node[op->node].ep->rel, rr);
 	liar_heap_own(false);
 	LIAR_CHECK(ret == 0 || !op->honest, "L3: a receive is refused: %d", ret);
-	l->node[op->node].dirty = true;
+	l->node[op->node].ep->dirty = true;
 	return !ret;
 }
 
@@ -259,10 +248,10 @@ static void honest_check(const struct liar *l, const struct liar_op *op,
 	LIAR_CHECK(e->len == op->len, "L3: %llu bytes instead of %zu", (unsigned long long)e->len,
 		   op->len);
 	for (size_t i = 0; i < op->len; i++)
-		LIAR_CHECK(op->mem[i] ==
-				   liar_pattern(op->kind == SDR_REL_READ ? l->node[op->peer].idx
-									 : op->word,
-						op->kind == SDR_REL_READ ? i + op->region : i),
+		LIAR_CHECK(op->mem[i] == bed_pattern(op->kind == SDR_REL_READ
+							     ? l->node[op->peer].idx
+							     : op->word,
+						     op->kind == SDR_REL_READ ? i + op->region : i),
 			   "L3: byte %zu of %zu of message %u", i, op->len, op->word);
 }
 

@@ -8,9 +8,7 @@
 
 #define LIAR_TALK_TAG (1ull << 63) /* bit of the tags of the conversation, and of no other */
 
-/* Byte i of what a seed stands for. */
-uint8_t liar_pattern(uint32_t seed, size_t i);
-/* Bytes with guards around them; freed from LIAR_GUARD in front. */
+/* Bytes with guards around them, to be freed with bed_mem_free. */
 uint8_t *liar_guarded(size_t len);
 void liar_guards_check(const uint8_t *p, size_t len);
 /* NULL: there were enough.  One that is not taken is dropped at once. */

@@ -24,7 +24,8 @@ void liar_inject(struct liar *l, uint32_t from, const uint8_t *p, size_t len)
 
 size_t liar_room(const struct liar *l)
 {
-	size_t most = l->node[LIAR_VICTIM].rel ? l->node[LIAR_VICTIM].rel->ctl_max : SDR_CTL_MIN;
+	size_t most =
+		l->node[LIAR_VICTIM].ep->rel ? l->node[LIAR_VICTIM].ep->rel->ctl_max : SDR_CTL_MIN;
 
 	return most - SDR_PACKET_HDR - l->n;
 }

@@ -19,7 +19,7 @@
 static void talk_fill(struct liar_op *op)
 {
 	for (size_t i = 0; i < op->len; i++)
-		op->mem[i] = liar_pattern(op->word, i);
+		op->mem[i] = bed_pattern(op->word, i);
 }
 
 static struct liar_op *talk_op(struct liar *l, struct liar_talk *t, uint32_t node, uint32_t peer,
@@ -92,14 +92,14 @@ static void talk_free(struct liar_op *op)
 	if (!op || !op->mem)
 		return;
 	liar_op_check(op);
-	free(op->mem - LIAR_GUARD);
+	bed_mem_free(op->mem);
 	op->mem = NULL;
 }
 
 static bool talk_on(const struct liar *l)
 {
-	return l->node[LIAR_VICTIM].rel && l->node[LIAR_HONEST].rel &&
-	       !l->node[LIAR_VICTIM].rel->closing;
+	return l->node[LIAR_VICTIM].ep->rel && l->node[LIAR_HONEST].ep->rel &&
+	       !l->node[LIAR_VICTIM].ep->rel->closing;
 }
 
 uint64_t liar_talk_at(const struct liar *l)
