@@ -149,6 +149,7 @@ bool bed_turn(struct bed *b, uint64_t until)
 	uint64_t now, due = until;
 	int i;
 
+	assert_true(++b->rounds < BED_ROUNDS); /* an engine that never falls silent */
 	if (bed_poll(b, 0) + bed_poll(b, 1))
 		return true;
 	now = bed_ops(b, 0)->now(b->net.uc[0]);
@@ -184,10 +185,9 @@ void bed_settle(struct bed *b)
 {
 	uint64_t ns = b->row->settle_ns ? b->row->settle_ns : 2000000u;
 	uint64_t until = bed_ops(b, 0)->now(b->net.uc[0]) + ns;
-	uint32_t rounds = 0;
 
 	while (bed_turn(b, until))
-		assert_true(++rounds < BED_ROUNDS); /* an engine that never falls silent */
+		;
 }
 
 void bed_give(struct bed *b, uint32_t use, size_t len)

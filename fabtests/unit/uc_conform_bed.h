@@ -46,6 +46,7 @@ struct bed {
 	struct sdr_uc_info ui[2];
 	struct sdr_uc_addr addr[2];
 	struct bed_seen seen[2];
+	uint32_t rounds;
 	struct sdr_uc_grant grant; /* of the receiver's BED_SLOT */
 	uint8_t src[BED_MSG];
 	uint8_t room[BED_MSG + 2 * BED_GUARD], *dst; /* dst: between the guards */
