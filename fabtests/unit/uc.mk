@@ -22,6 +22,7 @@ fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/u
 fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
 UNIT_TESTS += fabtests/unit/test_soft_nic
 fabtests_unit_test_soft_nic_SOURCES = fabtests/unit/test_soft_nic.c fabtests/unit/test_soft_nic.h \
+	fabtests/unit/test_soft_nic_host.h \
 	fabtests/unit/test_soft_util.h
 UNIT_TESTS += fabtests/unit/test_fault_spec fabtests/unit/test_fault_engine fabtests/unit/test_fault_soft
 fabtests_unit_test_fault_spec_SOURCES = fabtests/unit/test_fault_spec.c fabtests/unit/test_fault_util.h
