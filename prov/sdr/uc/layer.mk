@@ -48,10 +48,15 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_engine.c \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
+	prov/sdr/uc/soft/sdr_soft_nic.h \
 	prov/sdr/uc/soft/sdr_soft_qp.c \
+	prov/sdr/uc/soft/sdr_soft_qp.h \
 	prov/sdr/uc/soft/sdr_soft_rx.c \
+	prov/sdr/uc/soft/sdr_soft_rx.h \
 	prov/sdr/uc/soft/sdr_soft_sock.c \
-	prov/sdr/uc/soft/sdr_soft_tx.c
+	prov/sdr/uc/soft/sdr_soft_sock.h \
+	prov/sdr/uc/soft/sdr_soft_tx.c \
+	prov/sdr/uc/soft/sdr_soft_tx.h
 
 libsdr_uc_verbs_la_SOURCES = \
 	prov/sdr/uc/verbs/sdr_verbs.h \
@@ -61,8 +66,10 @@ libsdr_uc_verbs_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs.c \
 	prov/sdr/uc/verbs/sdr_verbs_bad.c \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.c \
+	prov/sdr/uc/verbs/sdr_verbs_ctl.h \
 	prov/sdr/uc/verbs/sdr_verbs_dev.c \
 	prov/sdr/uc/verbs/sdr_verbs_impl.h \
+	prov/sdr/uc/verbs/sdr_verbs_key.h \
 	prov/sdr/uc/verbs/sdr_verbs_key_mr.c \
 	prov/sdr/uc/verbs/sdr_verbs_key_mw.c \
 	prov/sdr/uc/verbs/sdr_verbs_key_root.c \
@@ -71,9 +78,13 @@ libsdr_uc_verbs_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_mr.c \
 	prov/sdr/uc/verbs/sdr_verbs_path.c \
 	prov/sdr/uc/verbs/sdr_verbs_pd.c \
+	prov/sdr/uc/verbs/sdr_verbs_pd.h \
 	prov/sdr/uc/verbs/sdr_verbs_qp.c \
+	prov/sdr/uc/verbs/sdr_verbs_qp.h \
 	prov/sdr/uc/verbs/sdr_verbs_rx.c \
-	prov/sdr/uc/verbs/sdr_verbs_tx.c
+	prov/sdr/uc/verbs/sdr_verbs_rx.h \
+	prov/sdr/uc/verbs/sdr_verbs_tx.c \
+	prov/sdr/uc/verbs/sdr_verbs_tx.h
 else
 libsdr_uc_verbs_la_SOURCES += prov/sdr/uc/verbs/sdr_verbs_none.c
 endif

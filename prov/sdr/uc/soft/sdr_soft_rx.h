@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * poll: system calls, splitting trains, checks, placement (sdr_soft_rx.c).
+ */
+#ifndef SDR_SOFT_RX_H
+#define SDR_SOFT_RX_H
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include "sdr_soft.h"
+
+struct sdr_soft;
+
+#define SDR_SOFT_RX_BUFS    8u	   /* datagrams (GRO trains) a receive call may bring */
+#define SDR_SOFT_RX_BUF_LEN 65536u /* bytes; no UDP datagram is longer */
+
+struct sdr_soft_rx {
+	struct mmsghdr hdr[SDR_SOFT_RX_BUFS];
+	struct iovec iov[SDR_SOFT_RX_BUFS];
+	struct sockaddr_storage from[SDR_SOFT_RX_BUFS];
+	struct sdr_uc_addr addr[SDR_SOFT_RX_BUFS]; /* of control events */
+	union {
+		char buf[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} cmsg[SDR_SOFT_RX_BUFS];
+	uint32_t nmsg, cur; /* received, and the one being split */
+	uint32_t off, seg;  /* in it: byte offset of the next packet; segment size, 0 = not begun */
+	bool have_addr;	    /* addr[cur] is filled */
+	bool many;	    /* the last call brought something: ask for all there is */
+	/* it did not bring all that it asked for: nothing older is in the socket */
+	bool drained;
+	bool nic;      /* read from port 4791: devices may be heard here */
+	bool nic_only; /* and nobody else: the socket is there for them */
+	uint8_t *bufs;
+};
+
+int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
+int sdr_soft_rx_init(struct sdr_soft_rx *rx);
+void sdr_soft_rx_free(struct sdr_soft_rx *rx);
+void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
+/*
+ * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
+ * errno.
+ */
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd);
+/* Makes events of what was received; *ctl: control datagrams were among them. */
+int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,
+		      bool *ctl);
+/* One round over the engine's own sockets.  *drained: what had come before the call is reported. */
+int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl, bool *drained);
+static inline bool sdr_soft_rx_left(const struct sdr_soft_rx *rx)
+{
+	return rx->cur < rx->nmsg;
+}
+
+#endif /* SDR_SOFT_RX_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Sockets: options, buffers, what the kernel can do (sdr_soft_sock.c).
+ */
+#ifndef SDR_SOFT_SOCK_H
+#define SDR_SOFT_SOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Socket: bound, non-blocking, with buffers.  Returns the descriptor or a negative errno. */
+int sdr_soft_sock_open(const struct sockaddr *sa, socklen_t len, uint32_t rcvbuf, uint32_t sndbuf,
+		       const char **what);
+/* Turns the feature on or tells that it is not there. */
+bool sdr_soft_sock_gro(int fd);
+bool sdr_soft_sock_gso(int fd);
+/* IPv6: takes datagrams without a check sum too, which devices send.  0 or a negative errno. */
+int sdr_soft_sock_no_check(int fd, int family);
+/* Bytes of payload that the socket's receive queue holds at least, in packets of mtu bytes. */
+uint32_t sdr_soft_sock_window(int fd, uint32_t mtu);
+
+#endif /* SDR_SOFT_SOCK_H */

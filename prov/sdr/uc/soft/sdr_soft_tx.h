@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * post: frames, trains, system calls (sdr_soft_tx.c).
+ */
+#ifndef SDR_SOFT_TX_H
+#define SDR_SOFT_TX_H
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include "sdr_soft_qp.h"
+
+#define SDR_SOFT_TX_MSGS 64u   /* messages a send call takes */
+#define SDR_SOFT_TX_IOVS 1024u /* pieces of those messages together */
+/* bytes of headers, trailers and short payloads of those messages */
+#define SDR_SOFT_TX_ARENA 65536u
+/* payload bytes after which a call is made: check-summed bytes stay in cache */
+#define SDR_SOFT_TX_BATCH  131072u
+#define SDR_SOFT_PACK_MAX  1024u  /* payload bytes up to which copying beats a further iovec */
+#define SDR_SOFT_GSO_BYTES 65000u /* bytes a train; IP ends at 65507 */
+#define SDR_SOFT_GSO_SEGS  64u	  /* packets a train, the kernel's UDP_MAX_SEGMENTS */
+
+/* One message of a send call: a train, or a single packet. */
+struct sdr_soft_msg {
+	uint32_t niov, seg, nseg; /* pieces; bytes a full segment; segments */
+	uint32_t bytes;		  /* of all segments */
+	/* where to resume if this message does not go: index into post()'s array, */
+	int desc;
+	uint32_t desc_pkt; /* packets of that descriptor in earlier messages, */
+	uint32_t npkts;	   /* data packets in this one, */
+	uint32_t nctl;	   /* control datagrams, */
+	uint64_t payload;  /* and bytes of data payload */
+	uint8_t sock;
+	bool closed; /* a short segment ended it, or it must stay alone */
+};
+
+struct sdr_soft_tx {
+	struct mmsghdr hdr[SDR_SOFT_TX_MSGS];
+	struct sdr_soft_msg msg[SDR_SOFT_TX_MSGS];
+	union {
+		char buf[CMSG_SPACE(sizeof(uint16_t))];
+		struct cmsghdr align;
+	} cmsg[SDR_SOFT_TX_MSGS];
+	struct sdr_soft_dest dest[SDR_SOFT_TX_MSGS];
+	struct iovec iov[SDR_SOFT_TX_IOVS];
+	uint32_t nmsg, niov, arena_len;
+	uint64_t bytes;	 /* payload in the batch */
+	uint32_t single; /* segments still to be sent one by one after a refused train */
+	uint8_t *arena;
+};
+
+int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
+int sdr_soft_tx_init(struct sdr_soft *s);
+void sdr_soft_tx_free(struct sdr_soft *s);
+
+#endif /* SDR_SOFT_TX_H */
