@@ -4,8 +4,8 @@
 # cmocka programs for the objects of prov/sdr/rel that know nothing of connections, and
 # for the frame codec of prov/sdr/wire.
 
-check_PROGRAMS += test_frame test_pnset test_rtt test_pacer test_cc test_loss test_choice
-TESTS += test_frame test_pnset test_rtt test_pacer test_cc test_loss test_choice
+check_PROGRAMS += test_frame test_pnset test_rtt test_pacer test_cc test_loss_est test_choice
+TESTS += test_frame test_pnset test_rtt test_pacer test_cc test_loss_est test_choice
 test_frame_SOURCES = fabtests/unit/test_frame.c
 test_frame_LDADD = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_pnset_SOURCES = fabtests/unit/test_pnset.c
@@ -16,8 +16,8 @@ test_pacer_SOURCES = fabtests/unit/test_pacer.c
 test_pacer_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_cc_SOURCES = fabtests/unit/test_cc.c
 test_cc_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
-test_loss_SOURCES = fabtests/unit/test_loss.c fabtests/unit/test_draw.h
-test_loss_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_loss_est_SOURCES = fabtests/unit/test_loss_est.c fabtests/unit/test_draw.h
+test_loss_est_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)
 test_choice_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
-#include "rel/path/sdr_loss.h"
+#include "rel/path/sdr_loss_est.h"
 #include "test_choice_util.h"
 
 #define MS 1000000ull
@@ -24,13 +24,13 @@
 static struct sdr_choice_loss path_of(double p, double burst, double pkts)
 {
 	struct sdr_choice_loss known;
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
-	sdr_loss_init(&l, 0);
+	sdr_loss_est_init(&l, 0);
 	l.sent = pkts;
 	l.lost = p * pkts;
 	l.bursts = l.lost / burst;
-	sdr_loss_known(&l, &known);
+	sdr_loss_est_known(&l, &known);
 	return known;
 }
 
@@ -273,24 +273,24 @@ static void choice__none_where_none_is_needed(void **state)
 	struct sdr_choice_loss l;
 	struct sdr_choice_in in = wish(&l, 16384);
 	struct sdr_choice c;
-	struct sdr_loss seen;
+	struct sdr_loss_est seen;
 
 	/* a fresh path is not trusted */
-	sdr_loss_init(&seen, 0);
-	sdr_loss_known(&seen, &l);
+	sdr_loss_est_init(&seen, 0);
+	sdr_loss_est_known(&seen, &l);
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_PARITY);
 	/* a few hundred thousand clean packets are */
-	sdr_loss_arrived(&seen, 0, 300000);
-	sdr_loss_known(&seen, &l);
+	sdr_loss_est_arrived(&seen, 0, 300000);
+	sdr_loss_est_known(&seen, &l);
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_CLEAN);
 	assert_true(c.m == 0 && c.fail < 0.01);
 	in.npkts = 1u << 28;
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_PARITY);
-	sdr_loss_arrived(&seen, 0, 10000000);
-	sdr_loss_known(&seen, &l);
+	sdr_loss_est_arrived(&seen, 0, 10000000);
+	sdr_loss_est_known(&seen, &l);
 	sdr_choose(*state, &in, &c);
 	assert_int_equal(c.why, SDR_CHOICE_CLEAN);
 	/* once it is known to lose, rare loss is worth a row */

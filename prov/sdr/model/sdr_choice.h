@@ -10,8 +10,8 @@
  * expected time is smallest), within max_overhead.  If that does not allow as much, what it allows
  * is sent; parity that would fail more often than not is not sent at all.
  *
- * rel/ asks for each transfer with what it has learned about the path (sdr_loss_known), the model's
- * hybrid scheme with a loss that is given (sdr_choice_loss_of): the same code decides.
+ * rel/ asks for each transfer with what it has learned about the path (sdr_loss_est_known), the
+ * model's hybrid scheme with a loss that is given (sdr_choice_loss_of): the same code decides.
  *
  * m comes from a table by loss rate, burst length and failure probability, filled lazily
  * (sdr_choice_table.h): sums of probabilities are computed once for an entry, never again on the

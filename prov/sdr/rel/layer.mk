@@ -16,8 +16,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc_fixed.c \
 	prov/sdr/rel/path/sdr_cc_ops.h \
 	prov/sdr/rel/path/sdr_cc_table.c \
-	prov/sdr/rel/path/sdr_loss.c \
-	prov/sdr/rel/path/sdr_loss.h \
+	prov/sdr/rel/path/sdr_loss_est.c \
+	prov/sdr/rel/path/sdr_loss_est.h \
 	prov/sdr/rel/path/sdr_pacer.c \
 	prov/sdr/rel/path/sdr_pacer.h \
 	prov/sdr/rel/path/sdr_rack.c \

@@ -45,8 +45,8 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 	out->code_m = c->bulk->choice.m;
 	out->code_cover_ppm = c->bulk->cover_ppm;
 	out->code_why = c->bulk->chosen ? (uint64_t)c->bulk->choice.why + 1 : 0;
-	out->loss_upper_ppb = (uint64_t)(sdr_loss_upper(&c->peer->loss) * 1e9);
-	out->burst_milli = (uint64_t)(sdr_loss_burst(&c->peer->loss) * 1e3);
+	out->loss_upper_ppb = (uint64_t)(sdr_loss_est_upper(&c->peer->loss) * 1e9);
+	out->burst_milli = (uint64_t)(sdr_loss_est_burst(&c->peer->loss) * 1e3);
 }
 
 void sdr_conn_stats_fold(struct sdr_conn *c)

@@ -37,7 +37,7 @@ static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
 	if (!s || --s->nlog)
 		return;
 	/* All of it has been told: some of what counted as arrived came out of parity. */
-	sdr_loss_recount(&c->peer->loss, s->unknown);
+	sdr_loss_est_recount(&c->peer->loss, s->unknown);
 	s->unknown = 0;
 	if (!s->bulk)
 		sdr_seg_tx_drop(c->rel, s);
@@ -47,7 +47,7 @@ static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
 static void tlog_arrived(struct sdr_conn *c, struct sdr_txent *e)
 {
 	if (e->seg->bulk || !e->seg->parity)
-		sdr_loss_arrived(&c->peer->loss, c->rel->now, e->n);
+		sdr_loss_est_arrived(&c->peer->loss, c->rel->now, e->n);
 	tlog_settle(c, e);
 }
 
@@ -282,19 +282,19 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		/* What parity covers is not sent again for each loss. */
 		uint32_t bare = !s->grp ? hi : s->parity ? 0 : s->grp->code.a.first;
 
-		sdr_loss_arrived(&c->peer->loss, c->rel->now, a - e->first);
+		sdr_loss_est_arrived(&c->peer->loss, c->rel->now, a - e->first);
 		while (a < hi) {
 			uint32_t b = sdr_bitmap_next_one(s->acked, a, hi);
 
 			sdr_rel_step(c->rel);
 			n += sdr_bitmap_set_range(s->lost, a, b);
-			sdr_loss_lost(&c->peer->loss, c->rel->now, b - a);
+			sdr_loss_est_lost(&c->peer->loss, c->rel->now, b - a);
 			if (a < bare) {
 				sdr_seg_tx_again(s, a, b < bare ? b : bare);
 				again += (b < bare ? b : bare) - a;
 			}
 			a = sdr_bitmap_next_zero(s->acked, b, hi);
-			sdr_loss_arrived(&c->peer->loss, c->rel->now, a - b);
+			sdr_loss_est_arrived(&c->peer->loss, c->rel->now, a - b);
 		}
 		s->nlost += n;
 		s->inflight -= n;

@@ -266,7 +266,7 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 		struct sdr_choice_loss loss;
 		bool harq;
 
-		sdr_loss_known(&c->peer->loss, &loss);
+		sdr_loss_est_known(&c->peer->loss, &loss);
 		g->rounds++;
 		harq = parity_repairs(c, g);
 		for (uint32_t i = 0; i < w->ntouched; i++) {

@@ -96,8 +96,8 @@ static void policy_note(struct sdr_conn *c)
 		"%s: k %u m %u over %.0f %% of the transfer; loss %.2g (at most %.2g), bursts of %.1f, "
 		"rtt %.2f ms, chance of another round trip %.1g",
 		sdr_choice_text(o->why), o->k, o->m, (double)c->bulk->cover_ppm / 1e4,
-		sdr_loss_mean(&c->peer->loss), sdr_loss_upper(&c->peer->loss),
-		sdr_loss_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6, o->fail);
+		sdr_loss_est_mean(&c->peer->loss), sdr_loss_est_upper(&c->peer->loss),
+		sdr_loss_est_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6, o->fail);
 	rel->cbs->note(rel->user, c->peer, text);
 }
 
@@ -124,7 +124,7 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 	};
 	uint64_t cover;
 
-	sdr_loss_known(&c->peer->loss, &loss);
+	sdr_loss_est_known(&c->peer->loss, &loss);
 	sdr_choose(c->rel->bulk->choices, &in, &c->bulk->choice);
 	cover = c->bulk->choice.m ? c->bulk->choice.cover * c->shape.mtu : 0;
 	if (cover > len)
@@ -187,8 +187,8 @@ bool sdr_policy_repeats(const struct sdr_conn *c)
 
 	if (cfg->scheme != SDR_SCHEME_HYBRID && (cfg->scheme != SDR_SCHEME_AUTO || near))
 		return false;
-	return cfg->max_overhead > 0 && sdr_loss_seen(&c->peer->loss) &&
-	       sdr_loss_any(&c->peer->loss, 1) >
+	return cfg->max_overhead > 0 && sdr_loss_est_seen(&c->peer->loss) &&
+	       sdr_loss_est_any(&c->peer->loss, 1) >
 		       sdr_choice_quantile(cfg->objective) / SDR_CHOICE_REPEAT;
 }
 

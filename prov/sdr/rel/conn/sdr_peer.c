@@ -48,7 +48,7 @@ struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *ad
 	p->user = UINT64_MAX;
 	sdr_list_init(&p->unexp);
 	sdr_list_init(&p->gone);
-	sdr_loss_init(&p->loss, rel->now);
+	sdr_loss_est_init(&p->loss, rel->now);
 	if (sdr_htab_add(&rel->peers, &p->hnode, peer_hash(rel, addr))) {
 		free(p);
 		return NULL;

@@ -4,7 +4,7 @@
 #ifndef SDR_PEER_H
 #define SDR_PEER_H
 
-#include "rel/path/sdr_loss.h"
+#include "rel/path/sdr_loss_est.h"
 #include "sdr_endpoint.h"
 
 struct sdr_conn;
@@ -25,7 +25,7 @@ struct sdr_peer {
 	bool proved;		   /* its address was its own, once */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
-	struct sdr_loss loss;	   /* what the path to it loses */
+	struct sdr_loss_est loss;  /* what the path to it loses */
 	uint64_t srtt;		   /* ns, of the last connection; 0 unknown */
 	uint32_t noted;		   /* the decision that was told last; 0: none */
 	bool used;

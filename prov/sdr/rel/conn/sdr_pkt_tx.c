@@ -68,7 +68,7 @@ static void plog_trim(struct sdr_conn *c)
 		 * What a probe gave up may only have been answered late; by now it would have been.
 		 */
 		if (!p->done && p->probed)
-			sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
+			sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
 		sdr_ring_pop(&c->tx.log);
 	}
 }
@@ -501,7 +501,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		pkt_late(c, p);
 		return;
 	}
-	sdr_loss_arrived(&c->peer->loss, c->rel->now, 1);
+	sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
 	c->tx.live--;
 	c->inflight -= p->bytes;
 	ca->bytes += p->bytes;
@@ -566,7 +566,7 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 {
 	p->lost = true;
 	if (!p->probed)
-		sdr_loss_lost(&c->peer->loss, c->rel->now, 1);
+		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
 	c->tx.live--;
 	c->inflight -= p->bytes;
 	pkt_requeue(c, p);

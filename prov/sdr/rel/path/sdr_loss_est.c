@@ -25,7 +25,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "sdr_loss.h"
+#include "sdr_loss_est.h"
 
 #define SDR_LOSS_BAR_UP	  8.0  /* G / 2: 3e-5, asked four times a burst */
 #define SDR_LOSS_BAR_DOWN 12.0 /* 6e-6 */
@@ -56,7 +56,7 @@ static double sdr_loss_differ(double x, double r, double e, double s)
  * The run, with x bursts in it of which the place is unknown, has significantly fewer than the
  * packets before.
  */
-static bool sdr_loss_fell(const struct sdr_loss *l, double x)
+static bool sdr_loss_fell(const struct sdr_loss_est *l, double x)
 {
 	double s = l->sent - l->run;
 
@@ -66,7 +66,7 @@ static bool sdr_loss_fell(const struct sdr_loss *l, double x)
 	return sdr_loss_differ(x, l->run, l->bursts, s) > SDR_LOSS_BAR_DOWN;
 }
 
-static void sdr_loss_scale(struct sdr_loss *l, double f)
+static void sdr_loss_scale(struct sdr_loss_est *l, double f)
 {
 	l->sent *= f;
 	l->lost *= f;
@@ -74,7 +74,7 @@ static void sdr_loss_scale(struct sdr_loss *l, double f)
 	l->run *= f;
 }
 
-static void sdr_loss_fade(struct sdr_loss *l, uint64_t now)
+static void sdr_loss_fade(struct sdr_loss_est *l, uint64_t now)
 {
 	double f;
 
@@ -87,7 +87,7 @@ static void sdr_loss_fade(struct sdr_loss *l, uint64_t now)
 	sdr_loss_scale(l, fmax(f, SDR_LOSS_SLOW_PKTS / l->sent));
 }
 
-static void sdr_loss_cut_run(struct sdr_loss *l)
+static void sdr_loss_cut_run(struct sdr_loss_est *l)
 {
 	l->sent = l->run;
 	l->lost = 0;
@@ -96,7 +96,7 @@ static void sdr_loss_cut_run(struct sdr_loss *l)
 }
 
 /* A burst has begun: are the last ones closer together than those before? */
-static void sdr_loss_rose(struct sdr_loss *l)
+static void sdr_loss_rose(struct sdr_loss_est *l)
 {
 	uint32_t x;
 
@@ -120,7 +120,7 @@ static void sdr_loss_rose(struct sdr_loss *l)
 	}
 }
 
-static void sdr_loss_mark(struct sdr_loss *l, uint64_t told)
+static void sdr_loss_mark(struct sdr_loss_est *l, uint64_t told)
 {
 	uint64_t i = (l->marks - 1) % SDR_LOSS_MARKS;
 
@@ -128,19 +128,19 @@ static void sdr_loss_mark(struct sdr_loss *l, uint64_t told)
 	l->mark[i].lost = l->told_lost;
 }
 
-static void sdr_loss_bound(struct sdr_loss *l)
+static void sdr_loss_bound(struct sdr_loss_est *l)
 {
 	if (l->bursts > SDR_LOSS_EVENTS && l->sent > SDR_LOSS_KEEP_PKTS)
 		sdr_loss_scale(l, fmax(SDR_LOSS_EVENTS / l->bursts, SDR_LOSS_KEEP_PKTS / l->sent));
 }
 
-void sdr_loss_init(struct sdr_loss *l, uint64_t now)
+void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now)
 {
 	memset(l, 0, sizeof(*l));
 	l->faded_ns = now;
 }
 
-void sdr_loss_arrived(struct sdr_loss *l, uint64_t now, uint64_t n)
+void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 {
 	if (!n)
 		return;
@@ -151,7 +151,7 @@ void sdr_loss_arrived(struct sdr_loss *l, uint64_t now, uint64_t n)
 	l->in_burst = false;
 }
 
-void sdr_loss_lost(struct sdr_loss *l, uint64_t now, uint64_t n)
+void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 {
 	bool first = !l->in_burst;
 	uint64_t room;
@@ -181,14 +181,14 @@ void sdr_loss_lost(struct sdr_loss *l, uint64_t now, uint64_t n)
 	sdr_loss_bound(l);
 }
 
-void sdr_loss_recount(struct sdr_loss *l, uint64_t n)
+void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n)
 {
 	uint64_t run, spread, i;
 	double bursts;
 
 	if (!n)
 		return;
-	bursts = fmax((double)n / sdr_loss_burst(l), 1);
+	bursts = fmax((double)n / sdr_loss_est_burst(l), 1);
 	if (sdr_loss_fell(l, bursts))
 		sdr_loss_cut_run(l);
 	/* no more than the memory holds: the caller's numbers may come from a peer */
@@ -210,7 +210,7 @@ void sdr_loss_recount(struct sdr_loss *l, uint64_t n)
 	sdr_loss_bound(l);
 }
 
-static struct sdr_loss_view sdr_loss_look(const struct sdr_loss *l)
+static struct sdr_loss_view sdr_loss_look(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = { l->sent, l->lost, l->bursts };
 
@@ -230,7 +230,7 @@ static double sdr_loss_length(const struct sdr_loss_view *v)
 	return fmax((v->lost + SDR_LOSS_BURSTS - 1) / (v->bursts + SDR_LOSS_BURSTS - 1), 1);
 }
 
-double sdr_loss_mean(const struct sdr_loss *l)
+double sdr_loss_est_mean(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
 
@@ -255,26 +255,26 @@ static double sdr_loss_bound_of(const struct sdr_loss_view *v)
 	return fmin(q * g * a / b, 1);
 }
 
-double sdr_loss_upper(const struct sdr_loss *l)
+double sdr_loss_est_upper(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
 
 	return sdr_loss_bound_of(&v);
 }
 
-double sdr_loss_burst(const struct sdr_loss *l)
+double sdr_loss_est_burst(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
 
 	return v.bursts >= SDR_LOSS_BURSTS ? sdr_loss_length(&v) : 1;
 }
 
-bool sdr_loss_seen(const struct sdr_loss *l)
+bool sdr_loss_est_seen(const struct sdr_loss_est *l)
 {
 	return sdr_loss_look(l).bursts >= SDR_LOSS_PRIOR;
 }
 
-void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out)
+void sdr_loss_est_known(const struct sdr_loss_est *l, struct sdr_choice_loss *out)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
 	double clean;
@@ -297,10 +297,10 @@ void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out)
 	}
 }
 
-double sdr_loss_any(const struct sdr_loss *l, double n)
+double sdr_loss_est_any(const struct sdr_loss_est *l, double n)
 {
 	struct sdr_choice_loss known;
 
-	sdr_loss_known(l, &known);
+	sdr_loss_est_known(l, &known);
 	return sdr_choice_any(&known, n);
 }

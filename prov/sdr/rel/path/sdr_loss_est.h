@@ -12,8 +12,8 @@
  * of half a burst in SDR_LOSS_PRIOR_PKTS packets), whose mean and upper bound shrink with evidence
  * only. Copied from connection to connection of a peer.  No clock; ns are the caller's.
  */
-#ifndef SDR_LOSS_H
-#define SDR_LOSS_H
+#ifndef SDR_LOSS_EST_H
+#define SDR_LOSS_EST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@
 #define SDR_LOSS_PRIOR_PKTS 1000u
 #define SDR_LOSS_MARKS	    32u /* bursts of which the place is remembered; power of two */
 
-struct sdr_loss {
+struct sdr_loss_est {
 	double sent, lost, bursts; /* remembered (faded counts) */
 	double run;		   /* of sent: since the last loss */
 	uint64_t faded_ns;	   /* when the counts faded last */
@@ -48,27 +48,27 @@ struct sdr_loss {
 	bool in_burst;		     /* the packet told last was lost */
 };
 
-void sdr_loss_init(struct sdr_loss *l, uint64_t now);
+void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now);
 /* Next in the order of sending: n packets that arrived; n that were lost. */
-void sdr_loss_arrived(struct sdr_loss *l, uint64_t now, uint64_t n);
-void sdr_loss_lost(struct sdr_loss *l, uint64_t now, uint64_t n);
+void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n);
+void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 /*
  * Losses of which only the number is known (decoded before they were reported): counted as arrived
  * before.
  */
-void sdr_loss_recount(struct sdr_loss *l, uint64_t n);
+void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n);
 
 /* posterior mean of the packets' loss rate, > 0, <= 1 */
-double sdr_loss_mean(const struct sdr_loss *l);
+double sdr_loss_est_mean(const struct sdr_loss_est *l);
 /* 95 % of the posterior lie below, >= mean, <= 1 */
-double sdr_loss_upper(const struct sdr_loss *l);
+double sdr_loss_est_upper(const struct sdr_loss_est *l);
 /* mean packets lost in a row, >= 1; 1 before the fourth burst */
-double sdr_loss_burst(const struct sdr_loss *l);
+double sdr_loss_est_burst(const struct sdr_loss_est *l);
 /* a loss is remembered: the rate is more than a prior */
-bool sdr_loss_seen(const struct sdr_loss *l);
+bool sdr_loss_est_seen(const struct sdr_loss_est *l);
 /* All that the choice of parity asks, at once. */
-void sdr_loss_known(const struct sdr_loss *l, struct sdr_choice_loss *out);
+void sdr_loss_est_known(const struct sdr_loss_est *l, struct sdr_choice_loss *out);
 /* Probability that the next n packets lose at least one, given what is known. */
-double sdr_loss_any(const struct sdr_loss *l, double n);
+double sdr_loss_est_any(const struct sdr_loss_est *l, double n);
 
-#endif /* SDR_LOSS_H */
+#endif /* SDR_LOSS_EST_H */

@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/path/sdr_loss.h"
+#include "rel/path/sdr_loss_est.h"
 #include "test_draw.h"
 
 #define S 1000000000ull
 
 /* n packets, runs of mean `burst` lost, loss p; burst 0: independent losses. */
-static void feed(struct sdr_loss *l, uint64_t now, double p, double burst, uint64_t n)
+static void feed(struct sdr_loss_est *l, uint64_t now, double p, double burst, uint64_t n)
 {
 	double stop = burst > 0 ? 1 / burst : 1 - p, start = p * stop / (1 - p);
 	uint64_t run;
@@ -25,74 +25,75 @@ static void feed(struct sdr_loss *l, uint64_t now, double p, double burst, uint6
 	for (;;) {
 		run = misses(start);
 		run = run < n ? run : n;
-		sdr_loss_arrived(l, now, run);
+		sdr_loss_est_arrived(l, now, run);
 		n -= run;
 		if (!n)
 			return;
 		run = 1 + misses(stop);
 		run = run < n ? run : n;
-		sdr_loss_lost(l, now, run);
+		sdr_loss_est_lost(l, now, run);
 		n -= run;
 		/* at least one arrives between bursts, as the chain has it */
 		if (!n--)
 			return;
-		sdr_loss_arrived(l, now, 1);
+		sdr_loss_est_arrived(l, now, 1);
 	}
 }
 
-static void sane(const struct sdr_loss *l)
+static void sane(const struct sdr_loss_est *l)
 {
-	double mean = sdr_loss_mean(l), upper = sdr_loss_upper(l), any = sdr_loss_any(l, 1000);
+	double mean = sdr_loss_est_mean(l), upper = sdr_loss_est_upper(l),
+	       any = sdr_loss_est_any(l, 1000);
 
 	assert_true(mean > 0 && mean <= 1);
 	assert_true(upper >= mean && upper <= 1);
-	assert_true(sdr_loss_burst(l) >= 1 && isfinite(sdr_loss_burst(l)));
+	assert_true(sdr_loss_est_burst(l) >= 1 && isfinite(sdr_loss_est_burst(l)));
 	assert_true(any > 0 && any <= 1);
-	assert_true(sdr_loss_any(l, 0) == 0);
-	assert_true(sdr_loss_any(l, 2000) >= any);
+	assert_true(sdr_loss_est_any(l, 0) == 0);
+	assert_true(sdr_loss_est_any(l, 2000) >= any);
 }
 
 static void loss__knowing_nothing_is_not_no_loss(void **state)
 {
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
 	(void)state;
-	sdr_loss_init(&l, 7);
+	sdr_loss_est_init(&l, 7);
 	sane(&l);
-	assert_true(sdr_loss_mean(&l) == 0.5 / SDR_LOSS_PRIOR_PKTS);
+	assert_true(sdr_loss_est_mean(&l) == 0.5 / SDR_LOSS_PRIOR_PKTS);
 	/* 95 % of Gamma(1/2, 1) lie below 1.9207 */
-	assert_true(fabs(sdr_loss_upper(&l) * SDR_LOSS_PRIOR_PKTS / 1.9207 - 1) < 0.05);
-	assert_true(sdr_loss_burst(&l) == 1);
-	assert_false(sdr_loss_seen(&l));
-	assert_true(sdr_loss_any(&l, 256) > 0.01);
+	assert_true(fabs(sdr_loss_est_upper(&l) * SDR_LOSS_PRIOR_PKTS / 1.9207 - 1) < 0.05);
+	assert_true(sdr_loss_est_burst(&l) == 1);
+	assert_false(sdr_loss_est_seen(&l));
+	assert_true(sdr_loss_est_any(&l, 256) > 0.01);
 }
 
 static void loss__none_in_ten_thousand_is_not_zero(void **state)
 {
 	double before = 1, n;
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
 	(void)state;
-	sdr_loss_init(&l, 0);
-	sdr_loss_arrived(&l, 0, 10000);
-	assert_true(sdr_loss_upper(&l) > 1e-4 && sdr_loss_upper(&l) < 3e-4);
-	assert_true(sdr_loss_any(&l, 10000) > 0.01);
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 10000);
+	assert_true(sdr_loss_est_upper(&l) > 1e-4 && sdr_loss_est_upper(&l) < 3e-4);
+	assert_true(sdr_loss_est_any(&l, 10000) > 0.01);
 	/* but evidence counts, and a path that never lost is believed in the end */
 	for (n = 1e5; n < 1e9; n *= 10) {
-		sdr_loss_arrived(&l, 0, (uint64_t)n);
+		sdr_loss_est_arrived(&l, 0, (uint64_t)n);
 		sane(&l);
-		assert_true(sdr_loss_upper(&l) < before / 5);
-		assert_true(sdr_loss_any(&l, 1e4) < 0.01);
-		before = sdr_loss_upper(&l);
+		assert_true(sdr_loss_est_upper(&l) < before / 5);
+		assert_true(sdr_loss_est_any(&l, 1e4) < 0.01);
+		before = sdr_loss_est_upper(&l);
 	}
-	assert_true(sdr_loss_any(&l, 3e5) < 1e-4);
-	assert_false(sdr_loss_seen(&l));
+	assert_true(sdr_loss_est_any(&l, 3e5) < 1e-4);
+	assert_false(sdr_loss_est_seen(&l));
 }
 
 static void loss__rate_is_learnt(void **state)
 {
 	static const double rate[] = { 1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 0.5 };
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 	double p, sd;
 	unsigned i;
 
@@ -100,15 +101,15 @@ static void loss__rate_is_learnt(void **state)
 	seed = 1;
 	for (i = 0; i < sizeof(rate) / sizeof(*rate); i++) {
 		p = rate[i];
-		sdr_loss_init(&l, 0);
+		sdr_loss_est_init(&l, 0);
 		feed(&l, 0, p, 0, 1000000);
 		sane(&l);
-		assert_true(sdr_loss_seen(&l));
+		assert_true(sdr_loss_est_seen(&l));
 		/* a hundred bursts are known to 10 %; the prior is 6 % of the shortest memory */
 		sd = sqrt(1 / fmin(p * 1e6, SDR_LOSS_EVENTS));
-		assert_true(fabs(sdr_loss_mean(&l) / p - 1) < 4 * sd + 0.07);
-		assert_true(sdr_loss_upper(&l) < p * (1 + 6 * sd));
-		assert_true(fabs(sdr_loss_burst(&l) * (1 - p) - 1) < 0.15);
+		assert_true(fabs(sdr_loss_est_mean(&l) / p - 1) < 4 * sd + 0.07);
+		assert_true(sdr_loss_est_upper(&l) < p * (1 + 6 * sd));
+		assert_true(fabs(sdr_loss_est_burst(&l) * (1 - p) - 1) < 0.15);
 	}
 }
 
@@ -116,15 +117,15 @@ static void loss__upper_bound_holds(void **state)
 {
 	static const double burst[] = { 0, 8 };
 	unsigned i, run, held;
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
 	(void)state;
 	seed = 2;
 	for (i = 0; i < 2; i++) {
 		for (held = 0, run = 0; run < 400; run++) {
-			sdr_loss_init(&l, 0);
+			sdr_loss_est_init(&l, 0);
 			feed(&l, 0, burst[i] > 0 ? 8e-3 : 1e-3, burst[i], 20000);
-			held += sdr_loss_upper(&l) >= (burst[i] > 0 ? 8e-3 : 1e-3);
+			held += sdr_loss_est_upper(&l) >= (burst[i] > 0 ? 8e-3 : 1e-3);
 		}
 		/*
 		 * 95 % of 400 are 380; the prior, a twentieth of the evidence here, pulls down a
@@ -138,7 +139,7 @@ static void loss__prediction_comes_true(void **state)
 {
 	double sum = 0;
 	unsigned run, lost = 0;
-	struct sdr_loss l, next;
+	struct sdr_loss_est l, next;
 
 	(void)state;
 	seed = 3;
@@ -146,9 +147,9 @@ static void loss__prediction_comes_true(void **state)
 	for (run = 0; run < 4000; run++) {
 		double p = pow(10, -5 + 3 * draw());
 
-		sdr_loss_init(&l, 0);
+		sdr_loss_est_init(&l, 0);
 		feed(&l, 0, p, 0, 5000);
-		sum += sdr_loss_any(&l, 500);
+		sum += sdr_loss_est_any(&l, 500);
 		next = l;
 		feed(&next, 0, p, 0, 500);
 		lost += next.told_lost > l.told_lost;
@@ -159,52 +160,53 @@ static void loss__prediction_comes_true(void **state)
 static void loss__bursts(void **state)
 {
 	static const double burst[] = { 8, 64 };
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 	unsigned i;
 
 	(void)state;
 	seed = 4;
 	for (i = 0; i < 2; i++) {
-		sdr_loss_init(&l, 0);
+		sdr_loss_est_init(&l, 0);
 		feed(&l, 0, 1e-2, burst[i], 1000000);
 		sane(&l);
-		assert_true(fabs(sdr_loss_burst(&l) / burst[i] - 1) < 0.25);
-		assert_true(fabs(sdr_loss_mean(&l) / 1e-2 - 1) < 0.4);
+		assert_true(fabs(sdr_loss_est_burst(&l) / burst[i] - 1) < 0.25);
+		assert_true(fabs(sdr_loss_est_mean(&l) / 1e-2 - 1) < 0.4);
 		/* they come as bursts: fewer transfers are hit */
-		assert_true(fabs(sdr_loss_any(&l, 500) / -expm1(-500 * 1e-2 / burst[i]) - 1) < 0.3);
+		assert_true(fabs(sdr_loss_est_any(&l, 500) / -expm1(-500 * 1e-2 / burst[i]) - 1) <
+			    0.3);
 	}
 	/* told in pieces is the same burst; three bursts say nothing about length yet */
-	sdr_loss_init(&l, 0);
+	sdr_loss_est_init(&l, 0);
 	for (i = 0; i < 4; i++) {
-		assert_true(sdr_loss_burst(&l) == 1);
-		sdr_loss_arrived(&l, 0, 1000);
-		sdr_loss_lost(&l, 0, 6);
-		sdr_loss_lost(&l, 0, 0);
-		sdr_loss_lost(&l, 0, 4);
-		sdr_loss_arrived(&l, 0, 0);
+		assert_true(sdr_loss_est_burst(&l) == 1);
+		sdr_loss_est_arrived(&l, 0, 1000);
+		sdr_loss_est_lost(&l, 0, 6);
+		sdr_loss_est_lost(&l, 0, 0);
+		sdr_loss_est_lost(&l, 0, 4);
+		sdr_loss_est_arrived(&l, 0, 0);
 	}
-	assert_true(sdr_loss_burst(&l) == 10);
+	assert_true(sdr_loss_est_burst(&l) == 10);
 }
 
 static void loss__new_loss_shows_soon(void **state)
 {
 	static const double before[] = { 0, 0, 1e-5, 1e-4 }, after[] = { 1e-3, 1e-2, 1e-2, 3e-2 };
 	unsigned i, run, good;
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
 	(void)state;
 	seed = 5;
 	for (i = 0; i < 4; i++) {
 		for (good = 0, run = 0; run < 100; run++) {
-			sdr_loss_init(&l, 0);
+			sdr_loss_est_init(&l, 0);
 			if (before[i] > 0)
 				feed(&l, 0, before[i], 0, 3000000);
 			else
-				sdr_loss_arrived(&l, 0, 300000000);
-			assert_true(sdr_loss_upper(&l) < 10 * before[i] + 1e-6);
+				sdr_loss_est_arrived(&l, 0, 300000000);
+			assert_true(sdr_loss_est_upper(&l) < 10 * before[i] + 1e-6);
 			feed(&l, 0, after[i], 0, 6000);
-			good += sdr_loss_mean(&l) > after[i] / 3 &&
-				sdr_loss_mean(&l) < after[i] * 3;
+			good += sdr_loss_est_mean(&l) > after[i] / 3 &&
+				sdr_loss_est_mean(&l) < after[i] * 3;
 		}
 		assert_in_range(good, 90, 100);
 	}
@@ -213,39 +215,39 @@ static void loss__new_loss_shows_soon(void **state)
 static void loss__gone_loss_is_forgotten(void **state)
 {
 	static const double before[] = { 1e-3, 1e-2, 0.1 };
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 	unsigned i;
 
 	(void)state;
 	seed = 6;
 	for (i = 0; i < 3; i++) {
-		sdr_loss_init(&l, 0);
+		sdr_loss_est_init(&l, 0);
 		feed(&l, 0, before[i], 0, 1000000);
-		assert_true(sdr_loss_upper(&l) > 0.9 * before[i]);
+		assert_true(sdr_loss_est_upper(&l) > 0.9 * before[i]);
 		feed(&l, 0, 1e-9, 0, 100000);
-		assert_true(sdr_loss_upper(&l) < 3e-5);
+		assert_true(sdr_loss_est_upper(&l) < 3e-5);
 		feed(&l, 0, 1e-9, 0, 1000000);
-		assert_true(sdr_loss_any(&l, 30000) < 0.01);
+		assert_true(sdr_loss_est_any(&l, 30000) < 0.01);
 		/* less is not none */
-		sdr_loss_init(&l, 0);
+		sdr_loss_est_init(&l, 0);
 		feed(&l, 0, before[i], 0, 1000000);
 		feed(&l, 0, before[i] / 10, 0, 500000);
-		assert_true(fabs(sdr_loss_mean(&l) / before[i] * 10 - 1) < 0.6);
+		assert_true(fabs(sdr_loss_est_mean(&l) / before[i] * 10 - 1) < 0.6);
 	}
 }
 
 static void loss__steady_loss_is_steady(void **state)
 {
 	unsigned i, odd = 0;
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
 	(void)state;
 	seed = 7;
-	sdr_loss_init(&l, 0);
+	sdr_loss_est_init(&l, 0);
 	feed(&l, 0, 1e-3, 0, 300000);
 	for (i = 0; i < 20000; i++) {
 		feed(&l, 0, 1e-3, 0, 500);
-		odd += sdr_loss_mean(&l) < 0.7e-3 || sdr_loss_upper(&l) > 1.6e-3;
+		odd += sdr_loss_est_mean(&l) < 0.7e-3 || sdr_loss_est_upper(&l) > 1.6e-3;
 	}
 	/*
 	 * ten thousand bursts, each asked whether all has changed: a wrong "yes" is rare and
@@ -256,99 +258,99 @@ static void loss__steady_loss_is_steady(void **state)
 
 static void loss__time_fades(void **state)
 {
-	struct sdr_loss l, old;
+	struct sdr_loss_est l, old;
 	double mean;
 
 	(void)state;
 	seed = 8;
-	sdr_loss_init(&l, 0);
+	sdr_loss_est_init(&l, 0);
 	feed(&l, 0, 1e-4, 0, 3000000);
 	old = l;
-	mean = sdr_loss_mean(&l);
+	mean = sdr_loss_est_mean(&l);
 	/* the rate stays, the weight goes: half in SDR_LOSS_SLOW_NS */
-	sdr_loss_arrived(&l, SDR_LOSS_SLOW_NS, 1);
+	sdr_loss_est_arrived(&l, SDR_LOSS_SLOW_NS, 1);
 	assert_true(fabs(l.sent / old.sent - 0.5) < 0.01 &&
 		    fabs(l.bursts / old.bursts - 0.5) < 0.01);
-	assert_true(fabs(sdr_loss_mean(&l) / mean - 1) < 0.05);
+	assert_true(fabs(sdr_loss_est_mean(&l) / mean - 1) < 0.05);
 	/* old knowledge is worth SDR_LOSS_SLOW_PKTS at last, and is asked again */
-	sdr_loss_arrived(&l, SDR_LOSS_SLOW_NS + 3600 * S, 1);
+	sdr_loss_est_arrived(&l, SDR_LOSS_SLOW_NS + 3600 * S, 1);
 	assert_true(fabs(l.sent - SDR_LOSS_SLOW_PKTS) < 2);
-	assert_true(fabs(sdr_loss_mean(&l) / mean - 1) < 0.2);
-	assert_true(sdr_loss_upper(&l) > sdr_loss_upper(&old));
+	assert_true(fabs(sdr_loss_est_mean(&l) / mean - 1) < 0.2);
+	assert_true(sdr_loss_est_upper(&l) > sdr_loss_est_upper(&old));
 	/* a clock that stands or goes back changes nothing */
-	sdr_loss_arrived(&l, 1, 1);
+	sdr_loss_est_arrived(&l, 1, 1);
 	sane(&l);
 	assert_true(fabs(l.sent - SDR_LOSS_SLOW_PKTS) < 3);
 }
 
 static void loss__recounted(void **state)
 {
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 	unsigned i;
 
 	(void)state;
-	sdr_loss_init(&l, 0);
-	sdr_loss_arrived(&l, 0, 1000000);
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 1000000);
 	/* segments that a decoder repaired: 16 of 16384 */
 	for (i = 0; i < 4; i++) {
-		sdr_loss_arrived(&l, 0, 16384);
-		sdr_loss_recount(&l, 16);
-		sdr_loss_recount(&l, 0);
+		sdr_loss_est_arrived(&l, 0, 16384);
+		sdr_loss_est_recount(&l, 16);
+		sdr_loss_est_recount(&l, 0);
 		sane(&l);
 	}
-	assert_true(fabs(sdr_loss_mean(&l) / (16.0 / 16384) - 1) < 0.3);
+	assert_true(fabs(sdr_loss_est_mean(&l) / (16.0 / 16384) - 1) < 0.3);
 	/* and then only one */
 	for (i = 0; i < 40; i++) {
-		sdr_loss_arrived(&l, 0, 16384);
-		sdr_loss_recount(&l, 1);
+		sdr_loss_est_arrived(&l, 0, 16384);
+		sdr_loss_est_recount(&l, 1);
 		sane(&l);
 	}
-	assert_true(sdr_loss_mean(&l) > 0.5 / 16384 && sdr_loss_mean(&l) < 3.0 / 16384);
+	assert_true(sdr_loss_est_mean(&l) > 0.5 / 16384 && sdr_loss_est_mean(&l) < 3.0 / 16384);
 }
 
 static void loss__outage(void **state)
 {
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 
 	(void)state;
-	sdr_loss_init(&l, 0);
-	sdr_loss_arrived(&l, 0, 1000000);
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 1000000);
 	/* a second without the link: one event, and no reason to double everything that follows */
-	sdr_loss_lost(&l, S, 10000000);
-	sdr_loss_arrived(&l, S, 1);
+	sdr_loss_est_lost(&l, S, 10000000);
+	sdr_loss_est_arrived(&l, S, 1);
 	sane(&l);
-	assert_true(sdr_loss_mean(&l) < 1e-3);
-	assert_true(sdr_loss_any(&l, 1000) < 0.01);
+	assert_true(sdr_loss_est_mean(&l) < 1e-3);
+	assert_true(sdr_loss_est_any(&l, 1000) < 0.01);
 }
 
 static void loss__absurd_numbers(void **state)
 {
-	struct sdr_loss l;
+	struct sdr_loss_est l;
 	unsigned i;
 
 	(void)state;
-	sdr_loss_init(&l, 0);
-	sdr_loss_recount(&l, UINT64_MAX);
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_recount(&l, UINT64_MAX);
 	sane(&l);
 	for (i = 0; i < 100; i++) {
-		sdr_loss_lost(&l, UINT64_MAX - i, UINT64_MAX);
+		sdr_loss_est_lost(&l, UINT64_MAX - i, UINT64_MAX);
 		sane(&l);
-		sdr_loss_recount(&l, UINT64_MAX);
+		sdr_loss_est_recount(&l, UINT64_MAX);
 		sane(&l);
-		sdr_loss_arrived(&l, i, 1);
+		sdr_loss_est_arrived(&l, i, 1);
 		sane(&l);
 	}
-	assert_true(sdr_loss_mean(&l) > 0.5);
-	sdr_loss_arrived(&l, 0, UINT64_MAX);
-	sdr_loss_recount(&l, UINT64_MAX);
+	assert_true(sdr_loss_est_mean(&l) > 0.5);
+	sdr_loss_est_arrived(&l, 0, UINT64_MAX);
+	sdr_loss_est_recount(&l, UINT64_MAX);
 	sane(&l);
 	/* nearly all is lost */
 	seed = 9;
-	sdr_loss_init(&l, 0);
+	sdr_loss_est_init(&l, 0);
 	feed(&l, 0, 0.98, 0, 100000);
 	sane(&l);
-	assert_true(sdr_loss_mean(&l) > 0.85);
-	assert_true(sdr_loss_burst(&l) > 35);
+	assert_true(sdr_loss_est_mean(&l) > 0.85);
+	assert_true(sdr_loss_est_burst(&l) > 35);
 }
 
 int main(void)
