@@ -2,24 +2,32 @@
 # Copyright (c) the sdr authors.
 #
 # cmocka programs for the objects of prov/sdr/rel that know nothing of connections, and
-# for the frame codec of prov/sdr/wire.
+# for the frame codec of prov/sdr/wire.  Those of a room are linked with that room and what is
+# below it, so that an arrow that points up does not link.
 
-check_PROGRAMS += test_frame test_pnset test_rtt test_pacer test_cc test_loss_est test_choice
-TESTS += test_frame test_pnset test_rtt test_pacer test_cc test_loss_est test_choice
+REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
+REL_PATH_TESTS = test_rtt test_pacer test_cc test_loss_est test_rack test_choice
+UNIT_TESTS += $(REL_PATH_TESTS)
+
+
+check_PROGRAMS += test_frame test_pnset
+TESTS += test_frame test_pnset
 test_frame_SOURCES = fabtests/unit/test_frame.c
 test_frame_LDADD = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_pnset_SOURCES = fabtests/unit/test_pnset.c
 test_pnset_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_rtt_SOURCES = fabtests/unit/test_rtt.c
-test_rtt_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_rtt_LDADD = $(REL_PATH_TEST_LIBS)
 test_pacer_SOURCES = fabtests/unit/test_pacer.c
-test_pacer_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_pacer_LDADD = $(REL_PATH_TEST_LIBS)
 test_cc_SOURCES = fabtests/unit/test_cc.c
-test_cc_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_cc_LDADD = $(REL_PATH_TEST_LIBS)
 test_loss_est_SOURCES = fabtests/unit/test_loss_est.c fabtests/unit/test_draw.h
-test_loss_est_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_loss_est_LDADD = $(REL_PATH_TEST_LIBS)
+test_rack_SOURCES = fabtests/unit/test_rack.c
+test_rack_LDADD = $(REL_PATH_TEST_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)
-test_choice_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_choice_LDADD = $(REL_PATH_TEST_LIBS)
 
 check_PROGRAMS += test_plan test_scratch
 TESTS += test_plan test_scratch
