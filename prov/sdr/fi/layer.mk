@@ -11,14 +11,19 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_alarm.h \
 	prov/sdr/fi/sdr_av.c \
 	prov/sdr/fi/sdr_av.h \
+	prov/sdr/fi/sdr_av_table.c \
+	prov/sdr/fi/sdr_av_table.h \
 	prov/sdr/fi/sdr_cntr.c \
 	prov/sdr/fi/sdr_cntr.h \
+	prov/sdr/fi/sdr_conds.c \
+	prov/sdr/fi/sdr_conds.h \
 	prov/sdr/fi/sdr_cq.c \
 	prov/sdr/fi/sdr_cq.h \
 	prov/sdr/fi/sdr_dgram.c \
 	prov/sdr/fi/sdr_dgram.h \
 	prov/sdr/fi/sdr_domain.c \
 	prov/sdr/fi/sdr_domain.h \
+	prov/sdr/fi/sdr_domain_eps.c \
 	prov/sdr/fi/sdr_enosys.c \
 	prov/sdr/fi/sdr_enosys.h \
 	prov/sdr/fi/sdr_env.c \
@@ -47,6 +52,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_iface.h \
 	prov/sdr/fi/sdr_info.c \
 	prov/sdr/fi/sdr_info.h \
+	prov/sdr/fi/sdr_init.c \
 	prov/sdr/fi/sdr_msg.c \
 	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_nic.h \

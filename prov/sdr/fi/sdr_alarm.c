@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The alarm of an endpoint: a timer descriptor that becomes readable when the endpoint wants a
+ * When an endpoint wants its next round, and its alarm: a timer descriptor that becomes readable when the endpoint wants a
  * round.
  *
  * Whoever sleeps on an endpoint, a blocking read, an application on the descriptor of FI_GETWAIT or
@@ -32,12 +32,37 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "rel/sdr_rel.h"
+#include "sdk/sdr_sdk.h"
 #include "uc/sdr_uc.h"
 
 #include "sdr_alarm.h"
+#include "sdr_cq.h"
 #include "sdr_ep.h"
-#include "sdr_ep_progress.h"
 #include "sdr_progress.h"
+
+/* until an endpoint with too much unread is looked at again */
+#define SDR_BACKPRESSURE_NS 10000000ull
+
+bool sdr_ep_backpressured(const struct sdr_ep *ep)
+{
+	return (ep->rx_cq &&
+		atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
+	       (ep->tx_cq &&
+		atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
+}
+
+uint64_t sdr_ep_due(struct sdr_ep *ep)
+{
+	uint64_t ns;
+
+	if (!ep->enabled || ep->broken)
+		return UINT64_MAX;
+	if (ep->rel && !sdr_ep_backpressured(ep))
+		return sdr_rel_deadline(ep->rel);
+	ns = ep->rel ? SDR_BACKPRESSURE_NS : sdr_context_timeout(ep->ctx);
+	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
+}
 
 int sdr_ep_alarm_open(struct sdr_ep *ep)
 {

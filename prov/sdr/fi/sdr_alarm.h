@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The alarm of an endpoint, on which everybody sleeps who waits for its deadline (sdr_alarm.c).
+ * When an endpoint wants its next round, and its alarm, on which everybody sleeps who waits for its deadline (sdr_alarm.c).
  */
 #ifndef SDR_ALARM_H
 #define SDR_ALARM_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct sdr_ep;
 
@@ -23,6 +26,10 @@ struct sdr_ep;
 #define SDR_WATCH_THREAD 0x02000000u /* the progress thread sleeps on it */
 
 /* All under ep->lock. */
+/* Too much is unread: it is not driven. */
+bool sdr_ep_backpressured(const struct sdr_ep *ep);
+/* Engine time at which it wants a round; UINT64_MAX never. */
+uint64_t sdr_ep_due(struct sdr_ep *ep);
 /* The alarm (sdr_alarm.c); all under lock. */
 int sdr_ep_alarm_open(struct sdr_ep *ep);
 void sdr_ep_alarm_close(struct sdr_ep *ep);

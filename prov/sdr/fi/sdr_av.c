@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The address vector: fi_addr_t is an index into a table of engine addresses, for FI_AV_TABLE and
- * FI_AV_MAP alike.
+ * The address vector: the calls of libfabric around its table (sdr_av_table.c), where fi_addr_t is an
+ * index for FI_AV_TABLE and FI_AV_MAP alike.
  *
- * Indexes are given out in order, freed ones (the latest first) before new ones; the same address
- * inserted twice gets two indexes that mean one peer.  A hash finds the index of an address, for
- * FI_SOURCE.  Endpoints keep the peers they have resolved by index; removing an address makes every
+ * Endpoints keep the peers they have resolved by index; removing an address makes every
  * bound endpoint forget it before the index can be used again.  With FI_EVENT insertion is done at
  * once and reported through the bound event queue.  Addresses are sockaddr_in and sockaddr_in6,
  * each entry as long as its family says.
@@ -24,6 +22,7 @@
 #include "uc/sdr_uc_addr.h"
 
 #include "sdr_av.h"
+#include "sdr_av_table.h"
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
 #include "sdr_ep.h"
@@ -33,120 +32,6 @@
 #include "sdr_prov.h"
 
 #define SDR_AV_FIRST 64u /* entries of a new table; it doubles */
-
-/* ---- table ----------------------------------------------------------------------------------- */
-
-static uint32_t sdr_av_hash(const struct sdr_uc_addr *a)
-{
-	uint64_t h = 14695981039346656037ull;
-	unsigned int i;
-
-	for (i = 0; i < a->len; i++)
-		h = (h ^ a->b[i]) * 1099511628211ull;
-	return (uint32_t)(h ^ h >> 32);
-}
-
-static void sdr_av_link(struct sdr_av *av, uint32_t idx)
-{
-	uint32_t *p = &av->bucket[sdr_av_hash(&av->tab[idx].addr) & av->mask];
-
-	/* behind those that are there: the first index of an address is the one reported */
-	while (*p)
-		p = &av->tab[*p - 1].next;
-	av->tab[idx].next = 0;
-	*p = idx + 1;
-}
-
-static void sdr_av_unlink(struct sdr_av *av, uint32_t idx)
-{
-	uint32_t *p = &av->bucket[sdr_av_hash(&av->tab[idx].addr) & av->mask];
-
-	while (*p != idx + 1)
-		p = &av->tab[*p - 1].next;
-	*p = av->tab[idx].next;
-}
-
-static int sdr_av_grow(struct sdr_av *av, uint32_t cap)
-{
-	struct sdr_av_entry *tab;
-	uint32_t *bucket, i;
-
-	if (cap > SDR_AV_COUNT_MAX)
-		cap = SDR_AV_COUNT_MAX;
-	if (cap <= av->cap)
-		return -FI_ENOSPC;
-	bucket = calloc(cap, sizeof(*bucket));
-	tab = realloc(av->tab, (size_t)cap * sizeof(*tab));
-	if (tab)
-		av->tab = tab;
-	if (!bucket || !tab) {
-		free(bucket);
-		return -FI_ENOMEM;
-	}
-	free(av->bucket);
-	av->bucket = bucket;
-	av->mask = cap - 1;
-	av->cap = cap;
-	for (i = 0; i < av->n; i++) {
-		if (av->tab[i].used)
-			sdr_av_link(av, i);
-	}
-	return 0;
-}
-
-static int sdr_av_put(struct sdr_av *av, const struct sdr_uc_addr *addr, fi_addr_t *out)
-{
-	uint32_t idx;
-	int ret = 0;
-
-	pthread_mutex_lock(&av->lock);
-	if (av->free) {
-		idx = av->free - 1;
-		av->free = av->tab[idx].next;
-	} else {
-		if (av->n == av->cap)
-			ret = sdr_av_grow(av, av->cap * 2);
-		if (ret)
-			goto out;
-		idx = av->n++;
-	}
-	av->tab[idx].addr = *addr;
-	av->tab[idx].used = true;
-	sdr_av_link(av, idx);
-	*out = idx;
-out:
-	pthread_mutex_unlock(&av->lock);
-	return ret;
-}
-
-int sdr_av_addr(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out)
-{
-	int ret = -FI_EINVAL;
-
-	pthread_mutex_lock(&av->lock);
-	if (fi_addr < av->n && av->tab[fi_addr].used) {
-		*out = av->tab[fi_addr].addr;
-		ret = 0;
-	}
-	pthread_mutex_unlock(&av->lock);
-	return ret;
-}
-
-fi_addr_t sdr_av_find(struct sdr_av *av, const struct sdr_uc_addr *addr)
-{
-	fi_addr_t ret = FI_ADDR_NOTAVAIL;
-	uint32_t i;
-
-	pthread_mutex_lock(&av->lock);
-	for (i = av->bucket[sdr_av_hash(addr) & av->mask]; i; i = av->tab[i - 1].next) {
-		if (sdr_uc_addr_equal(&av->tab[i - 1].addr, addr)) {
-			ret = i - 1;
-			break;
-		}
-	}
-	pthread_mutex_unlock(&av->lock);
-	return ret;
-}
 
 int sdr_av_ep_add(struct sdr_av *av, struct sdr_ep *ep)
 {
@@ -423,25 +308,15 @@ static int sdr_av_remove_one(struct sdr_av *av, fi_addr_t a)
 	struct sdr_uc_addr addr;
 	unsigned int i;
 
-	pthread_mutex_lock(&av->lock);
-	if (a >= av->n || !av->tab[a].used) {
-		pthread_mutex_unlock(&av->lock);
+	if (!sdr_av_take(av, a, &addr))
 		return -FI_EINVAL;
-	}
-	addr = av->tab[a].addr;
-	av->tab[a].used = false;
-	sdr_av_unlink(av, (uint32_t)a);
-	pthread_mutex_unlock(&av->lock);
 
 	pthread_mutex_lock(&av->eps_lock);
 	for (i = 0; i < av->neps; i++)
 		sdr_ep_peer_forget(av->eps[i], a, &addr);
 	pthread_mutex_unlock(&av->eps_lock);
 
-	pthread_mutex_lock(&av->lock);
-	av->tab[a].next = av->free;
-	av->free = (uint32_t)a + 1;
-	pthread_mutex_unlock(&av->lock);
+	sdr_av_put_back(av, a);
 	return 0;
 }
 

@@ -44,10 +44,6 @@ struct sdr_av {
 };
 
 int sdr_av_open(struct fid_domain *dom, struct fi_av_attr *attr, struct fid_av **av, void *context);
-/* 0 or -FI_EINVAL. */
-int sdr_av_addr(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out);
-/* FI_ADDR_NOTAVAIL when it is not in the table. */
-fi_addr_t sdr_av_find(struct sdr_av *av, const struct sdr_uc_addr *addr);
 int sdr_av_ep_add(struct sdr_av *av, struct sdr_ep *ep);
 void sdr_av_ep_del(struct sdr_av *av, struct sdr_ep *ep);
 

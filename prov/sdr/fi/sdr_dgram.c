@@ -21,7 +21,7 @@
 #include "uc/sdr_uc.h"
 
 #include "sdr_dgram.h"
-#include "sdr_av.h"
+#include "sdr_av_table.h"
 #include "sdr_cntr.h"
 #include "sdr_cq.h"
 #include "sdr_ep.h"

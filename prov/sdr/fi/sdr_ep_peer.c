@@ -12,7 +12,7 @@
 #include "uc/sdr_uc.h"
 
 #include "sdr_ep_peer.h"
-#include "sdr_av.h"
+#include "sdr_av_table.h"
 
 struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * One round of an endpoint, and when the next is due.  All under the endpoint's lock.
+ * One round of an endpoint.  All under the endpoint's lock.
  *
  * An endpoint with SDR_CQ_SIZE_MAX unread entries is not driven until the application has read
- * some; it is looked at again after SDR_BACKPRESSURE_NS.  When the engine fails for good the
- * endpoint stops being driven; its operations have been failed by then.  What the engine has to say
- * is logged once.
+ * some.  When the engine fails for good the endpoint stops being driven; its operations have been
+ * failed by then.  What the engine has to say is logged once.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,33 +15,8 @@
 
 #include "sdr_ep_progress.h"
 #include "sdr_alarm.h"
-#include "sdr_cq.h"
 #include "sdr_ep.h"
 #include "sdr_prov.h"
-
-#define SDR_BACKPRESSURE_NS \
-	10000000ull /* until an endpoint with too much unread is looked at again */
-
-/* The rest of a round that has to wait because too much is unread. */
-bool sdr_ep_backpressured(const struct sdr_ep *ep)
-{
-	return (ep->rx_cq &&
-		atomic_load_explicit(&ep->rx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX) ||
-	       (ep->tx_cq &&
-		atomic_load_explicit(&ep->tx_cq->count, memory_order_relaxed) >= SDR_CQ_SIZE_MAX);
-}
-
-uint64_t sdr_ep_due(struct sdr_ep *ep)
-{
-	uint64_t ns;
-
-	if (!ep->enabled || ep->broken)
-		return UINT64_MAX;
-	if (ep->rel && !sdr_ep_backpressured(ep))
-		return sdr_rel_deadline(ep->rel);
-	ns = ep->rel ? SDR_BACKPRESSURE_NS : sdr_context_timeout(ep->ctx);
-	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
-}
 
 bool sdr_ep_arm(struct sdr_ep *ep)
 {

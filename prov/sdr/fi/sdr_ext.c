@@ -18,7 +18,7 @@
 #include "uc/sdr_uc.h"
 
 #include "sdr_ext.h"
-#include "sdr_av.h"
+#include "sdr_av_table.h"
 #include "sdr_env.h"
 #include "sdr_ep.h"
 #include "sdr_ep_progress.h"

@@ -33,11 +33,11 @@
 
 #include "sdr_progress.h"
 #include "sdr_alarm.h"
+#include "sdr_conds.h"
 #include "sdr_domain.h"
 #include "sdr_ep.h"
 #include "sdr_ep_progress.h"
 #include "sdr_prov.h"
-#include "sdr_wait.h"
 
 /* looks in a row at an active application before the thread looks less often */
 #define SDR_THREAD_STREAK 16
@@ -217,7 +217,7 @@ static void *sdr_thread_main(void *arg)
 			wait_ns = 0;
 		}
 		rounds = 0;
-		if (!sdr_wait_conds(dom)) {
+		if (!sdr_conds_signal(dom)) {
 			cond_ns = SDR_THREAD_COND_NS;
 		} else {
 			wait_ns = cond_ns < wait_ns ? cond_ns : wait_ns;

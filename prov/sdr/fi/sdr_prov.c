@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The provider itself: entry point, parameters, clean-up.
+ * What every file of this layer stands on: the provider's struct, the settings of the environment, and
+ * warnings.
  *
- * fi_prov_ini runs with libfabric's initialisation lock held, so it only defines parameters.  The
- * provider's struct is writable (the core keeps words of its own in it) and carries the version of
- * the libfabric that loads it, since a provider with a lower version than the application asks for
- * is passed over.  The environment is read anew by every fi_getinfo and fi_domain; what it says
- * wrong is told once, loudly: on stderr when the log is off, because nobody would see why there is
- * no sdr otherwise.  Clean-up ends the threads of domains that were never closed, in the process
- * that started them, and says the last words of their endpoints (sdr_exit.c).
+ * The struct is writable: the core keeps words of its own in it, and sdr_init.c completes it.  The
+ * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once,
+ * loudly: on stderr when the log is off, because nobody would see why there is no sdr otherwise.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,26 +19,11 @@
 
 #include "sdr_prov.h"
 #include "sdr_env.h"
-#include "sdr_exit.h"
-#include "sdr_fabric.h"
-#include "sdr_info.h"
-#include "sdr_progress.h"
-#include "sdr_work.h"
-
-static void sdr_prov_cleanup(void)
-{
-	sdr_thread_stop_all();
-	sdr_exit_farewell();
-	sdr_work_stop_all();
-}
 
 struct fi_provider sdr_prov = {
 	.version = SDR_PROV_VERSION,
 	.fi_version = SDR_FI_API_VERSION, /* the loading library's, once loaded */
 	.name = SDR_PROV_NAME,
-	.getinfo = sdr_getinfo,
-	.fabric = sdr_fabric_open,
-	.cleanup = sdr_prov_cleanup,
 };
 
 /* Texts told already, so that a job that calls fi_getinfo in a loop says things once. */
@@ -126,22 +109,4 @@ int sdr_env_read(struct sdr_env *env)
 		ret = -FI_EINVAL;
 	}
 	return ret;
-}
-
-struct fi_provider *fi_prov_ini(void);
-
-FI_EXT_INI
-{
-	char help[SDR_ENV_HELP], range[SDR_ENV_TEXT];
-	const struct sdr_env_var *v;
-
-	for (v = sdr_env_vars; v->name; v++) {
-		fi_param_define(&sdr_prov, v->name, FI_PARAM_STRING,
-				"%s Allowed: %s%s%s. (default: %s)",
-				sdr_env_help(v, help, sizeof(help)),
-				sdr_env_range(v, range, sizeof(range)), v->unit ? ", in " : "",
-				v->unit ? v->unit : "", v->def[0] ? v->def : "none");
-	}
-	sdr_prov.fi_version = fi_version();
-	return &sdr_prov;
 }

@@ -37,6 +37,7 @@
 #include <rdma/fi_errno.h>
 
 #include "sdr_wait.h"
+#include "sdr_conds.h"
 #include "sdr_domain.h"
 #include "sdr_ep.h"
 #include "sdr_progress.h"
@@ -98,19 +99,10 @@ int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *d
 
 void sdr_wait_fini(struct sdr_wait *w)
 {
-	struct sdr_wait **p;
 	struct sdr_sleeper *s;
 
-	if (w->dom && w->obj == FI_WAIT_MUTEX_COND) {
-		pthread_mutex_lock(&w->dom->conds_lock);
-		for (p = &w->dom->conds; *p; p = &(*p)->cond_next) {
-			if (*p == w) {
-				*p = w->cond_next;
-				break;
-			}
-		}
-		pthread_mutex_unlock(&w->dom->conds_lock);
-	}
+	if (w->dom && w->obj == FI_WAIT_MUTEX_COND)
+		sdr_conds_del(w->dom, w);
 	while ((s = w->list)) {
 		w->list = s->next;
 		close(s->fd);
@@ -129,16 +121,6 @@ void sdr_wait_fini(struct sdr_wait *w)
 
 /* ---- raising --------------------------------------------------------------------------------- */
 
-/* True: whoever looked at the queue before this call and sleeps on the condition has been woken. */
-static bool wait_cond_try(struct sdr_wait *w)
-{
-	if (pthread_mutex_trylock(&w->mutex))
-		return false;
-	pthread_cond_broadcast(&w->cond);
-	pthread_mutex_unlock(&w->mutex);
-	return true;
-}
-
 static void wait_cond_raise(struct sdr_wait *w)
 {
 	struct sdr_domain *dom = w->dom;
@@ -149,35 +131,8 @@ static void wait_cond_raise(struct sdr_wait *w)
 		pthread_mutex_unlock(&w->mutex);
 		return;
 	}
-	if (wait_cond_try(w))
-		return;
-	pthread_mutex_lock(&dom->conds_lock);
-	if (!w->cond_due) {
-		w->cond_due = true;
-		w->cond_next = dom->conds;
-		dom->conds = w;
-	}
-	pthread_mutex_unlock(&dom->conds_lock);
-	sdr_thread_wake(dom);
-}
-
-bool sdr_wait_conds(struct sdr_domain *dom)
-{
-	struct sdr_wait **p, *w;
-	bool left;
-
-	pthread_mutex_lock(&dom->conds_lock);
-	for (p = &dom->conds; (w = *p);) {
-		if (wait_cond_try(w)) {
-			w->cond_due = false;
-			*p = w->cond_next;
-		} else {
-			p = &w->cond_next;
-		}
-	}
-	left = dom->conds;
-	pthread_mutex_unlock(&dom->conds_lock);
-	return left;
+	if (!sdr_conds_raise(dom, w))
+		sdr_thread_wake(dom);
 }
 
 static void wait_sleepers_raise(struct sdr_wait *w)

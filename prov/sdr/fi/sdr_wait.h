@@ -70,8 +70,6 @@ void sdr_wait_nap_close(struct sdr_wait *w); /* nobody sleeps on it */
  */
 int sdr_wait_watch(struct sdr_wait *w, const struct sdr_ep *ep);
 void sdr_wait_unwatch(struct sdr_wait *w, const struct sdr_ep *ep);
-/* Signals what is due and free; true when something is left. */
-bool sdr_wait_conds(struct sdr_domain *dom);
 /* FI_GETWAIT and FI_GETWAITOBJ. */
 int sdr_wait_control(struct sdr_wait *w, int command, void *arg);
 uint64_t sdr_mono_ns(void); /* CLOCK_MONOTONIC */
