@@ -2,7 +2,7 @@
 # Copyright (c) the sdr authors.
 #
 # wire/: RoCEv2 headers and ICRC, the immediate codec, control messages, frames.
-# Every .c and .h of the layer stands in the list (what is not listed is neither built
+# Every .c and .h of the layer is in the list (what is not listed is neither built
 # nor distributed).
 
 EXTRA_DIST += prov/sdr/wire/README.md

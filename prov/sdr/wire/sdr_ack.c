@@ -25,7 +25,7 @@
 #define SDR_ACK_SPAN   (1u << 31) /* packet numbers that one ACK may cover */
 #define SDR_DACK_FIXED 32u	  /* bytes before the runs */
 #define SDR_DACK_DEC   8u	  /* bytes of what DECODED adds */
-#define SDR_DACK_PKTS  (1u << 30) /* packets of a message at the most: off_bits <= 30 */
+#define SDR_DACK_PKTS  (1u << 30) /* maximum packets per message: off_bits <= 30 */
 #define SDR_DACK_ECNS  12u	  /* bytes of what ECN adds */
 #define SDR_DACK_FLAGS \
 	(SDR_DACK_COMPLETE | SDR_DACK_GAP | SDR_DACK_DECODED | SDR_DACK_PATH | SDR_DACK_ECN)
@@ -72,7 +72,7 @@ size_t sdr_frame_ack_encode(uint8_t *p, size_t room, const struct sdr_frame_ack 
 	return (size_t)(q - p);
 }
 
-/* What stands behind the ranges; NULL: malformed. */
+/* What follows the ranges; NULL: malformed. */
 static const uint8_t *sdr_frame_ack_more(const uint8_t *p, const uint8_t *end,
 					 struct sdr_frame_ack *f)
 {
@@ -234,7 +234,7 @@ int sdr_frame_dack_next(const struct sdr_frame_dack *f, struct sdr_dack_iter *it
 	return 1;
 }
 
-/* What stands between the fixed part and the runs; NULL: malformed. */
+/* What lies between the fixed part and the runs; NULL: malformed. */
 static const uint8_t *sdr_frame_dack_more(const uint8_t *p, const uint8_t *end,
 					  struct sdr_frame_dack *f)
 {

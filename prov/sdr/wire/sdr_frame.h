@@ -13,10 +13,10 @@
 #include "sdr_record.h"
 
 /*
- * Types below SDR_FRAME_LONG have a form of their own; an unknown one spoils its packet, so a new
- * one needs a new version.  All others are followed by a length, type(1) len(2) and len bytes, and
- * are passed over by who does not know them.  Whether one wants an acknowledgement of its packet
- * stands in the type, so that both sides agree about it whatever they know.
+ * Types below SDR_FRAME_LONG have a form of their own; an unknown one invalidates its packet, so a
+ * new one needs a new version.  All others are followed by a length, type(1) len(2) and len bytes,
+ * and a receiver that does not know them skips them.  Whether one wants an acknowledgement of its
+ * packet stands in the type, so that both sides agree about it whatever they know.
  */
 #define SDR_FRAME_LONG	   0x80u
 #define SDR_FRAME_WANTS	   0x40u /* of those: wants an acknowledgement */
@@ -65,7 +65,7 @@ struct sdr_frame_ack {
 /*
  * Data acknowledgement: the packet bitmap of message msn.  Packets below cum are in place.  In
  * [base, end) missing and received packets alternate as run lengths, the first run is missing (of
- * length 0 when base itself is in place, which happens when a long bitmap is told in several
+ * length 0 when base itself is in place, which happens when a long bitmap is reported in several
  * frames).  Nothing is said of packets behind end.
  */
 #define SDR_DACK_COMPLETE 0x1 /* all packets in place; no runs */
@@ -124,7 +124,7 @@ struct sdr_frame_close {
 
 /*
  * Is its sender where the datagram comes from?  The response goes back over the same path.  The
- * path gets its number by the challenge: whoever sends it counts the paths that it opens from 0.
+ * path gets its number by the challenge: its sender counts the paths that it opens from 0.
  * Reserved: decoded, not answered yet.
  */
 #define SDR_FRAME_PATH_DATA 8u

@@ -12,7 +12,7 @@
  *    | connection id | pn    | frames ...            |
  *    +---------------+-------+-----------------------+
  *
- * The connection id is the receiver's, 64 random bits that it chose in its HELLO: it stands for the
+ * The connection id is the receiver's, 64 random bits that it chose in its HELLO: it identifies the
  * peer's address, which may change.  pn counts the sender's packets modulo 2^32; no pn is used
  * twice, a lost packet's records travel again under a new one.
  */
@@ -59,8 +59,8 @@ struct sdr_hello {
 	/* Parity that the sender of this can decode. */
 	/* bit n: code of kind n (struct sdr_frame_code); 0: none, and the other two are 0 */
 	uint8_t codes;
-	uint16_t code_syms;  /* k + m of a submessage at the most, 2..SDR_CODE_SYMS_MAX */
-	uint32_t code_chunk; /* bytes of a chunk at the most, > 0 */
+	uint16_t code_syms;  /* maximum k + m of a submessage, 2..SDR_CODE_SYMS_MAX */
+	uint32_t code_chunk; /* maximum bytes per chunk, > 0 */
 };
 /* class header included */
 size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h);

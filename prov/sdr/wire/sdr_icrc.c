@@ -173,7 +173,7 @@ bool sdr_icrc_check_v4_any_id(uint32_t seed, uint32_t back, const uint8_t *pkt, 
 	len -= SDR_ICRC_LEN;
 	v = sdr_icrc_final(sdr_icrc_headers(seed, pkt, len)) ^ sdr_get_le32(pkt + len);
 	v = sdr_crc_mul(v, back);
-	/* As it stands in the header: first byte lowest. */
+	/* As in the header: first byte lowest. */
 	*id = (uint16_t)(v << 8 | (v >> 8 & 0xff));
 	return v >> 16 == 0;
 }

@@ -41,7 +41,7 @@ bool sdr_icrc_check(uint32_t seed, const uint8_t *pkt, size_t len);
  * The same for a packet from a device over IPv4, whose identification a socket does not tell: true
  * when there is one with which the trailer is right, which is then *id.  seed: sdr_icrc_seed_v4
  * with ip_id 0.  back: what sdr_icrc_v4_back says for this length (some 1 us; the caller keeps it;
- * 16 bytes at the least).  Of damaged packets one in 65536 passes.
+ * at least 16 bytes).  Of damaged packets one in 65536 passes.
  */
 uint32_t sdr_icrc_v4_back(size_t udp_payload_len);
 bool sdr_icrc_check_v4_any_id(uint32_t seed, uint32_t back, const uint8_t *pkt, size_t len,

@@ -2,16 +2,16 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The version of the wire, and the limits that both sides must agree on whatever they talk about.
- * A limit that belongs to one object stands with that object.
+ * A limit that belongs to one object is beside that object.
  */
 #ifndef SDR_LIMITS_H
 #define SDR_LIMITS_H
 
 #define SDR_WIRE_VERSION 1     /* of everything below RoCE; a peer with another one is refused */
-#define SDR_MTU_MIN	 256u  /* payload bytes a packet */
+#define SDR_MTU_MIN	 256u  /* payload bytes per packet */
 #define SDR_MTU_MAX	 8192u /* more than RoCE's 4096: soft engine only */
 #define SDR_MTU_DEFAULT	 4096u
-/* bytes of a control datagram's payload at the most, path MTU permitting */
+/* maximum payload bytes of a control datagram, path MTU permitting */
 #define SDR_CTL_MAX	    4096u
 #define SDR_CTL_MIN	    1024u /* every path carries control payloads of this size */
 #define SDR_CHANNELS_MAX    16u

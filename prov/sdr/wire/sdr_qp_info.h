@@ -30,9 +30,9 @@
 #define SDR_QP_INFO_MAGIC    0x51
 #define SDR_QPN_MIN	     2u /* 0 and 1 are the managers' */
 #define SDR_QP_INFO_ADDR_MAX 19u
-#define SDR_QP_INFO_TPS_MAX  32u /* channels * generations of a device at the most */
+#define SDR_QP_INFO_TPS_MAX  32u /* maximum channels * generations of a device */
 /*
- * The owner's messages need a grant: each has an address and a key of its own, told by its
+ * The owner's messages need a grant: each has an address and a key of its own, sent by its
  * receiver.
  */
 #define SDR_QP_F_KEYED 0x1
@@ -52,9 +52,9 @@ struct sdr_wire_qp_info {
 	uint32_t psn;  /* first PSN, 24 bits */
 	uint8_t channels, generations;
 	struct sdr_imm_split split;
-	/* payload bytes a packet the owner can receive, SDR_MTU_MIN..SDR_MTU_MAX */
+	/* payload bytes per packet the owner can receive, SDR_MTU_MIN..SDR_MTU_MAX */
 	uint32_t mtu;
-	uint32_t chunk; /* bytes a chunk bit, a multiple of mtu and not 0 */
+	uint32_t chunk; /* bytes per chunk bit, a multiple of mtu and not 0 */
 	/* stride of the message table, bytes: a multiple of mtu, mtu..mtu << off_bits */
 	uint64_t max_msg;
 	/* bytes the owner's socket or receive queue takes in without reading; 0 unknown */

@@ -156,7 +156,7 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 	if (f->op < SDR_REC_SEND || f->op > SDR_REC_DONE || f->flags & ~SDR_REC_F_FIELDS)
 		return NULL;
 	must = sdr_rec_must(f->op);
-	/* Whoever says where the bytes come says how many; a PARK has none. */
+	/* A record that says where the bytes come says how many; a PARK has none. */
 	if ((f->flags & SDR_REC_F_BULK) && f->op != SDR_REC_PARK)
 		must |= SDR_REC_F_LEN;
 	if ((f->flags & must) != must || f->payload_len > SDR_CTL_MAX)

@@ -6,8 +6,8 @@
  *
  * Decides whether bytes from the network have exactly the shape of one of the two; everything that
  * follows (ICRC, key, slot, bounds) is the engine's.  Invariant: after a successful decode header,
- * payload, pad and ICRC fill the given length to the byte, so nobody above has to look at a length
- * again.  No state, no timers; any thread.
+ * payload, pad and ICRC fill the given length to the byte, so no layer above has to look at a
+ * length again.  No state, no timers; any thread.
  */
 #include "sdr_wire.h"
 

@@ -44,7 +44,7 @@
  */
 struct sdr_wire_data {
 	uint32_t qpn; /* 24 bits: identifies connection, generation and channel at the receiver */
-	uint32_t psn; /* 24 bits, counts the sender's packets a channel; never used to drop */
+	uint32_t psn; /* 24 bits, counts the sender's packets per channel; never used to drop */
 	uint64_t va;  /* slot * max_msg + byte offset */
 	uint32_t rkey;
 	uint32_t len; /* payload bytes, 0..MTU, without pad */
@@ -88,7 +88,7 @@ static inline uint32_t sdr_wire_pad(uint32_t len)
 
 /*
  * Soft and simulated engines: the R_Key of a message is the root key moved on with each lap of the
- * message numbers through all IDs and generations, so that a packet of an earlier lap is told from
+ * message numbers through all IDs and generations, so that a packet of an earlier lap differs from
  * its successor in the same slot and generation however late it comes.  Hardware keeps the root
  * key: there the generations are all there is.
  */

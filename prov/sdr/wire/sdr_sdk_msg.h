@@ -29,7 +29,7 @@ enum sdr_sdk_type {
  */
 struct sdr_wire_cts {
 	uint32_t qpn;	 /* the addressee's base QPN */
-	uint32_t rkey;	 /* the addressee's root key: proves that the sender saw its qp_info */
+	uint32_t rkey;	 /* the addressee's root key: shows that the sender saw its qp_info */
 	uint32_t posted; /* message sequence number, exclusive, modulo 2^32 */
 };
 #define SDR_WIRE_CTS_LEN (SDR_CLASS_LEN + 12u)

@@ -4,7 +4,7 @@
  * The authentication of a control datagram.  Reserved: nothing here has a key yet.
  *
  * A datagram whose class byte has SDR_CLASS_SEALED ends with a trailer; the class header in front
- * stays in the clear, what stands between the two may be encrypted:
+ * stays in the clear, what lies between the two may be encrypted:
  *
  *    class header(4)  body ...  nonce(12)  tag(16)  key(4)
  *

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Everything that crosses the network below the reliable endpoint, in one include.  Every struct,
- * limit and number that both sides must agree on stands in this folder and nowhere else.
+ * limit and number that both sides must agree on is in this folder and nowhere else.
  *
  * Three layers share one UDP port:
  *
