@@ -9,7 +9,7 @@
  *
  * Counting walks the clear bits of the data bitmap, so its cost grows with what is missing, not
  * with what is there; parity is looked up for codewords that miss something, as far as parity has
- * come.  Between two counts one codeword that lacked is asked instead (the witness): where much is
+ * come.  Between two counts one codeword that lacked is looked at instead: where much is
  * missing it is the one that will be complete last. Allocates when a work area meets a larger
  * segment than ever before.  No timers; one thread a work area.
  */

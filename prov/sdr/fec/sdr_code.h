@@ -50,8 +50,8 @@ struct sdr_code_attr {
 	uint8_t flags; /* SDR_CODE_F_* */
 	/* chunks of a submessage, parity chunks sent unasked; k + m <= SDR_FEC_SYMS_MAX */
 	uint16_t k, m;
-	uint32_t mtu;	     /* bytes a packet */
-	uint32_t chunk_pkts; /* packets a chunk, >= 1 */
+	uint32_t mtu;	     /* bytes per packet */
+	uint32_t chunk_pkts; /* packets per chunk, >= 1 */
 	uint64_t len;	     /* bytes of the segment, > 0 */
 	uint32_t first;	     /* first covered packet, < npkts */
 	uint64_t parity_max; /* bytes that the parity message may have: rows on demand end there */

@@ -174,7 +174,7 @@ static bool pattern_extends(const struct pattern *p, const struct pattern *q)
 	       !memcmp(p->pos, q->pos, p->miss) && !memcmp(p->par, q->par, p->miss);
 }
 
-/* Decodes what a pattern stands for. */
+/* Decodes what a pattern describes. */
 static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uint8_t *base,
 			const uint8_t *par, const struct pattern *p)
 {

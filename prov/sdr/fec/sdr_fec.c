@@ -10,7 +10,7 @@
  * that stay in a core's cache meanwhile, so that memory is read once whatever the number of
  * outputs.
  *
- * Which kernel is used is decided once for the process, by the first who asks; a code does not
+ * Which kernel is used is decided once for the process, by the first call; a code does not
  * remember it.
  */
 #include "sdr_fec_impl.h"

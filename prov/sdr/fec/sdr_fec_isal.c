@@ -66,7 +66,7 @@ static void isal_tables(const struct sdr_fec_op *op, uint8_t *tbl)
 
 /*
  * ISA-L leaves the upper halves of the vector registers as they fall, and then every SSE
- * instruction of whoever runs next waits for them: five times slower, measured.
+ * instruction that runs next waits for them: five times slower, measured.
  */
 #ifdef __x86_64__
 __attribute__((target("avx"))) static void upper_clear(void)
