@@ -2,7 +2,7 @@
 # Copyright (c) the sdr authors.
 #
 # model/: completion times, as laws, by sampling and of collectives, and the choice of a scheme.  Part of libsdr.so;
-# rel/ stands on it.  It stands on nothing but libm.
+# rel/ uses it.  It uses nothing but libm.
 
 noinst_LTLIBRARIES += libsdr_model.la
 libsdr_model_la_SOURCES = \

@@ -4,7 +4,7 @@
  * The choice of (k, m) for a transfer, in this order:
  *
  *   cover    A packet that leaves r round trips before the end has about r chances.  With loss p
- *            and w packets a round trip, p^r w <= (1 - q) / 50 says how many round trips repairs
+ *            and w packets per round trip, p^r w <= (1 - q) / 50 says how many round trips repairs
  *            must have; what leaves later is covered.
  *   none     if the covered packets lose something with less than 1 - q.  Once a loss was seen it
  *            must be ten times less: parity for what is known to be lost costs a row of 128,
@@ -31,7 +31,7 @@
 #define SDR_CHOICE_K_MIN     8u	  /* k is not halved below */
 #define SDR_CHOICE_HOPE	     0.5  /* parity that fails more often is not sent */
 #define SDR_CHOICE_LOSS_MAX  0.9  /* repairs are not made for more loss */
-#define SDR_CHOICE_BURST_MAX 3u	  /* and deficit: packets that bursts add to a repair at the most */
+#define SDR_CHOICE_BURST_MAX 3u	  /* and deficit: at most so many packets for bursts */
 #define SDR_CHOICE_CERTAIN   1e60 /* packets seen, as good as infinitely many */
 
 struct sdr_choice_path {
@@ -182,7 +182,7 @@ static void sdr_choice_parity(struct sdr_choice_table *t, const struct sdr_choic
 			out->why = SDR_CHOICE_PARITY;
 			break;
 		}
-		/* fewer packets a codeword need more overhead, not less */
+		/* fewer packets per codeword need more overhead, not less */
 		if (cap / (double)words < (double)(SDR_CHOICE_SYMS - k))
 			break;
 	}

@@ -10,8 +10,9 @@
  * expected time is smallest), within max_overhead.  If that does not allow as much, what it allows
  * is sent; parity that would fail more often than not is not sent at all.
  *
- * rel/ asks for each transfer with what it has learned about the path (sdr_loss_est_known), the
- * model's hybrid scheme with a loss that is given (sdr_choice_loss_of): the same code decides.
+ * rel/ makes a choice for each transfer with what it has learned about the path
+ * (sdr_loss_est_known), the model's hybrid scheme with a loss that is given (sdr_choice_loss_of):
+ * the same code decides.
  *
  * m comes from a table by loss rate, burst length and failure probability, filled lazily
  * (sdr_choice_table.h): sums of probabilities are computed once for an entry, never again on the
@@ -26,9 +27,9 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SDR_CHOICE_K	128u /* packets of a codeword at the most */
-#define SDR_CHOICE_SYMS 200u /* k + m at the most: the rows left are for repairs */
-/* bytes of a segment at the most: what rel/ cuts transfers into */
+#define SDR_CHOICE_K	128u /* maximum packets per codeword */
+#define SDR_CHOICE_SYMS 200u /* maximum k + m: the rows left are for repairs */
+/* maximum bytes per segment: what rel/ cuts transfers into */
 #define SDR_CHOICE_SEG (64ull << 20)
 /* a lone packet is sent twice if lost with more than the quantile's 1 - q over this */
 #define SDR_CHOICE_REPEAT 10.0
@@ -78,7 +79,7 @@ struct sdr_choice {
 	double fail; /* predicted probability of a further round trip, from above */
 };
 
-struct sdr_choice_table; /* one an endpoint; not thread-safe */
+struct sdr_choice_table; /* one per endpoint; not thread-safe */
 struct sdr_choice_table *sdr_choice_table_create(void);
 void sdr_choice_table_destroy(struct sdr_choice_table *t);
 
@@ -97,7 +98,7 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
  */
 uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss,
 			   uint32_t deficit, double eps);
-const char *sdr_choice_text(enum sdr_choice_why why); /* a reason in words, for the log */
+const char *sdr_choice_text(enum sdr_choice_why why); /* a reason as text, for the log */
 
 #pragma GCC visibility pop
 

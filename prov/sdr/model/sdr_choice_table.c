@@ -3,7 +3,7 @@
 /*
  * The table behind the choice of (k, m).  A column answers all failure probabilities for one (loss,
  * again, k), rounded to steps, always to the safe side: loss up to eighth octaves, again up to half
- * octaves (of 1 - again above 1/2, so that long bursts are told apart), k up to eighths of an
+ * octaves (of 1 - again above 1/2, so that long bursts differ), k up to eighths of an
  * octave beyond 16.  Columns are kept in a direct-mapped cache of 128 KiB: a hit is one cache line.
  *
  * A miss follows the chain of a codeword's packets from the first to the last one that could be

@@ -17,7 +17,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SDR_ROWS_SYMS 255u /* k + m at the most */
+#define SDR_ROWS_SYMS 255u /* at most, k + m */
 #define SDR_ROWS_EPS  45u  /* powers of 1/2 that a column holds: 2^0 .. 2^-44 */
 #define SDR_ROWS_NONE 255u /* no m with k + m <= SDR_ROWS_SYMS is enough */
 

@@ -5,7 +5,7 @@
  * they no longer matter, scaled to a sum of 1, so no factorial is needed.
  *
  * Up to SDR_MODEL_COUNTS of them are all there.  For more (n above some 10^6 only) every step-th
- * stands for its neighbours: a bell curve sampled hundreds of times within a standard deviation, so
+ * represents its neighbours: a bell curve sampled hundreds of times within a standard deviation, so
  * sums over it are exact, and a count is off by less than 1e-6 of n.  Ratios of distant weights are
  * those of Stirling's series then.
  */

@@ -13,7 +13,7 @@
  * before parity; a codeword of m + 1 losses (MDS), or with two in a group (XOR), fails its
  * submessage, and what the fallback sends is counted.  A symbol is a chunk, or with F_ROWS a
  * packet, and then a submessage has as many codewords as a chunk has packets.  Time: the losses.
- * Where these are very many, or when asked to be quick, failed submessages are skipped to directly,
+ * Where these are very many, or when told to be quick, failed submessages are skipped to directly,
  * with the probability that a submessage fails.  With F_MISSING, which asks what was lost, that is
  * done for very many losses only: failed codewords then, and what each has lost, from the law of
  * one codeword.
@@ -21,7 +21,7 @@
  * The hybrid scheme is in sdr_model_draw_hybrid.c.
  *
  * No allocation; a draw (struct sdr_model_draw) is made once and only read then.  Numbers of things
- * are double: messages may have 2^63 units, and beyond 2^53 nobody counts.
+ * are double: messages may have 2^63 units, and beyond 2^53 no count is exact.
  */
 #include <string.h>
 #include "base/sdr_bitmap.h"

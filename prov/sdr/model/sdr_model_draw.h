@@ -69,7 +69,7 @@ struct sdr_model_draw_words {
 	double fail;
 	uint32_t k, m;
 	/* F_MISSING, fail given: of a codeword that failed */
-	double upto[SDR_MODEL_SYMS_MAX]; /* [x]: P(x of its data symbols at the most are lost) */
+	double upto[SDR_MODEL_SYMS_MAX]; /* [x]: P(at most x of its data symbols are lost) */
 	double mean, var;		 /* units that are sent again */
 };
 

@@ -55,7 +55,7 @@ struct sdr_model_comb {
 };
 
 /*
- * max over D units, in units of their injection; the weights of all combs add up to 1 at the most.
+ * max over D units, in units of their injection; the weights of all combs add up to at most 1.
  */
 struct sdr_model_mix {
 	struct sdr_model_sr sr;

@@ -6,10 +6,10 @@
  *   head      what has no parity: selective repeat of single packets, reported one RTT after they
  *             left (sdr_model_sr)
  *   segments  with parity, one behind the other.  Of the last one as many rows of parity are waited
- *	       for as its worst codeword needs; if all of them are not enough it is judged an RTT
+ *	       for as its worst codeword needs; if all of them are not enough it is evaluated an RTT
  *	       after the last packet, and each further round takes an RTT and what it sends.
  *	       Earlier segments likewise from where they end: the earlier, the more rounds they
- *	       have before anybody waits for them.
+ *	       have before the sender waits for them.
  *   lone      a packet with a record: once or twice, then by the probe's timeout, doubling
  *
  * The parts are independent, so P(T <= t) is a product, in logarithms; each factor is a staircase
@@ -21,7 +21,7 @@
  * are long fewer, each repaired at once. Not in here: losses of what carries no data (records, END,
  * reports), reordering, headers.
  *
- * Mean: the integral of P(T > t) between the steps; exact where they can be told one by one, else
+ * Mean: the integral of P(T > t) between the steps; exact where they can be listed one by one, else
  * by halving intervals until Simpson's rule agrees.  Quantiles by bisection.  No state but the law;
  * no threads.
  */
@@ -31,7 +31,7 @@
 #include <string.h>
 #include "sdr_model_hybrid.h"
 
-#define HYBRID_STEPS 4096u /* of the staircase that are told one by one */
+#define HYBRID_STEPS 4096u /* of the staircase that are listed one by one */
 #define HYBRID_SLACK 1e-9  /* of a step: rounding does not decide on which side of it a time is */
 #define HYBRID_DEPTH 14u   /* of halving */
 #define HYBRID_EXACT 1e-9  /* of the lossless time, of the mean */

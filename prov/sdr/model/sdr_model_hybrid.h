@@ -32,7 +32,7 @@ struct sdr_model_hybrid_plan {
 	double parity; /* packets */
 	/* one packet that travels in a record: no segment, no report but its acknowledgement */
 	bool lone;
-	uint32_t sends; /* lone: times that it is sent without being asked, 1 or 2 */
+	uint32_t sends; /* lone: copies sent ahead of any loss, 1 or 2 */
 	double rto_s;	/* lone: of its probe; it doubles up to SDR_MODEL_HYBRID_BACK */
 	double first_s; /* nothing comes earlier: the time of a transfer that loses nothing */
 	/* the head by what is lost as one, bursts; injection of such a unit */

@@ -2,9 +2,10 @@
 /* Copyright (c) the sdr authors. */
 /*
  * When a segment with parity is through: rows of parity that its worst codeword needs, and rounds
- * of repairs when all of them are not enough.  Codewords of k and of k - 1 packets are told apart.
+ * of repairs when all of them are not enough.  Codewords of k and of k - 1 packets are counted
+ * separately.
  *
- * Rounds follow the deficit of a codeword, which is what the sender asks sdr_choice_repair about:
+ * Rounds follow the deficit of a codeword, which is what the sender gives sdr_choice_repair:
  * its distribution after the planned parity is that of the chain of losses, and each round thins it
  * out.  A round takes an RTT and, as a mean, what it sends when it is needed at all.  After four
  * rounds the sender turns to data packets (SDR_GROUP_ROUNDS_MAX): so much later that it makes no

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The question that the model is asked: its defaults, what makes sense, and the names of schemes.
+ * A question to the model: its defaults, what makes sense, and the names of schemes.
  *
  * A refusal names the field as the tools call it, the value and the bounds.  Comparisons are
  * written so that NaN fails them.  Numbers that no link has (SDR_MODEL_FAR) are refused, so that
@@ -98,7 +98,7 @@ static bool model_not_negative(double v)
 	return v >= 0 && v <= SDR_MODEL_FAR;
 }
 
-/* What to add to the bounds of a value that is beyond the upper one, which nobody would ask for. */
+/* Added to the bounds in the message for a value that is beyond the upper one. */
 static const char *model_limit(double v)
 {
 	return v > SDR_MODEL_FAR ? ", at most 1e30" : "";
@@ -151,11 +151,11 @@ int sdr_model_point_check(const struct sdr_model_point *p, struct sdr_model_erro
 		return sdr_model_refuse(err, "scheme", "there is no scheme %d", (int)p->scheme);
 	if (!(p->bandwidth_bps > 0))
 		return sdr_model_refuse(err, "bandwidth_bps",
-					"a bandwidth of %g bits a second: it is positive",
+					"a bandwidth of %g bits per second: it is positive",
 					p->bandwidth_bps);
 	if (p->bandwidth_bps < 1 / SDR_MODEL_FAR || p->bandwidth_bps > SDR_MODEL_FAR)
 		return sdr_model_refuse(err, "bandwidth_bps",
-					"a bandwidth of %g bits a second: %g to %g",
+					"a bandwidth of %g bits per second: %g to %g",
 					p->bandwidth_bps, 1 / SDR_MODEL_FAR, SDR_MODEL_FAR);
 	if (!(p->rtt_s > 0 && p->rtt_s <= SDR_MODEL_FAR))
 		return sdr_model_refuse(err, "rtt_s", "a round trip of %g s: it is positive%s",

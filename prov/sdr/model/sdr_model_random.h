@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Random numbers of the model: a counter, hashed (splitmix64).  A stream belongs to (seed, purpose,
- * index of the sample), so that a sample is the same whoever draws it and whatever was drawn
+ * index of the sample), so that a sample is the same in whatever thread and order it is drawn
  * before.  Streams start at hashed places of a circle of 2^64: that two of them meet is no concern
  * for less than about 2^50 numbers in all.
  */

@@ -4,7 +4,7 @@
  * Selective repeat: the law of U = max(i + rho (Y_i - 1)) - M over i = 1..M, exactly, for any M.
  *
  * With j = M - i, chunk j keeps U at most u with 1 - P^(floor((j + u) / rho) + 1).  The chunks with
- * an exponent of c at the most are the first ceil(c rho - u) of the M, hence
+ * an exponent of at most c are the first ceil(c rho - u) of the M, hence
  *
  *	log P(U <= u) = sum over c of clamp(ceil(c rho - u), 0, M) d_c,	 d_c = log(1 - P^c) -
  *	log(1 - P^(c + 1))
@@ -30,7 +30,7 @@
 #define LEVEL_EPS 1e-20
 #define LOG_ZERO  (-45.0) /* e^this is nothing beside 1 */
 #define JUMPS	  256u
-#define JUMPS_FEW 64u /* when a chunk time is so little of a timeout that nobody can tell: */
+#define JUMPS_FEW 64u /* when a chunk time is negligible beside a timeout: */
 #define RHO_FEW	  10.0
 #define SMALL	  0.05
 #define WORK	  1e6 /* ramps of all levels */
