@@ -6,8 +6,8 @@
  *
  * splitmix64 is a counter, hashed: a stream is its 64-bit state, and the same state gives the same
  * stream on every machine, which simulations and their golden tests rely on.  It is for
- * simulation, fault injection, models, test patterns and the spreading of numbers that nobody
- * chooses; whoever sees one number knows the next.  What a peer must not guess or aim at (keys,
+ * simulation, fault injection, models, test patterns and the spreading of numbers that no
+ * peer chooses; one number gives away the next.  What a peer must not guess or aim at (keys,
  * cookies, buckets) is a keyed hash under a secret.  Where the secret comes from is for the caller
  * to say: no entropy is drawn here.  No state, any thread.
  */

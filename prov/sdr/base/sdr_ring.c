@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The ring's memory, see sdr_ring.h.  It doubles: what growing costs is paid by what was pushed. */
+/*
+ * The ring's memory, see sdr_ring.h.  It doubles, so growing costs constant time per item pushed.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
