@@ -2,7 +2,7 @@
 # Copyright (c) the sdr authors.
 #
 # sdk/: the SDR middleware; with uc/ and wire/ below it, it is libsdr.so.
-# Every .c and .h of the layer stands in the list: what is not listed is neither built nor
+# Every .c and .h of the layer is in the list: what is not listed is neither built nor
 # distributed.
 
 noinst_LTLIBRARIES += libsdr_sdk.la

@@ -6,7 +6,7 @@
  *
  * It takes the engine that it is given and closes it at its end; QPs and registrations must be gone
  * by then.  Randomness: keys are SipHash of a counter under the 16 bytes given at creation, so that
- * one key tells nothing about the next.  No timers; one thread at a time.
+ * one key reveals nothing about the next.  No timers; one thread at a time.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Clear to send: the receiver tells its number of posted messages, the sender takes the highest it
- * hears of.
+ * Clear to send: the receiver reports how many messages it has posted, the sender takes the highest
+ * report.
  *
  * A state, not an event, so repeating and reordering are harmless and losing one only costs time:
  * it is sent when a receive is posted and repeated after 10 ms, doubling to 1 s, until the sender
  * is known to know the newest number: it has used it, or it has confirmed it (CTS_SEEN, the answer
- * to a CTS that was no news).  When every receive has been completed without such a sign the
+ * to a CTS that said nothing new).  When every receive has been completed without such a sign the
  * repetition ends after SDR_CTS_LINGER_NS.
  *
  * Keyed receivers send KEYS in its place (sdr_keys.c), with the same timer and the same answer;
  * there CTS_SEEN is the only sign, since a message may be sent before its predecessors' keys have
  * come.
  *
- * Two rules keep a sender that hears late from writing into a newer message (law 2), because to the
- * receiver a message sent late looks like a packet that came late.  The sender leaves out messages
- * below limit - IDs: the receiver's window says that they were completed.  And the receiver posts
- * number n only when the sender is known to know of a number above n - (generations - 1) * IDs, so
- * what it may still send is younger than n - generations * IDs.  Only a receiver that completes
- * thousands of messages unseen ever waits for that. Both hold with keys as well: who confirms
- * number n has heard of posted >= n, so its limit is not below n.  They are still needed there: a
- * message sent late meets an ended grant and writes nothing, but a device may report it
- * (sdr_keys.c), and the bit that it then names must not be a newer message's.
+ * Two rules keep a sender that is informed late from writing into a newer message (law 2), because
+ * to the receiver a message sent late looks like a packet that came late.  The sender leaves out
+ * messages below limit - IDs: the receiver's window says that they were completed.  And the
+ * receiver posts number n only when the sender is known to know of a number above n - (generations
+ * - 1) * IDs, so what it may still send is younger than n - generations * IDs.  Only a receiver
+ * that completes thousands of messages unseen ever waits for that. Both hold with keys as well: a
+ * sender that confirms number n knows of posted >= n, so its limit is not below n.  They are still
+ * needed there: a message sent late meets an ended grant and writes nothing, but a device may
+ * report it (sdr_keys.c), and the bit that it then names must not be a newer message's.
  *
  * Both sides believe a datagram that carries their own QPN and root key, wherever it came from.
  * QPs with hooks do none of this.
@@ -53,12 +53,12 @@ static void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number)
 	sdr_cts_send(qp, SDR_SDK_CTS_SEEN, number);
 }
 
-/* What the sender may not know; news: what it was not told since the repetition began. */
-static void sdr_cts_tell(struct sdr_qp *qp, bool news)
+/* What the sender may not know; fresh: what was not sent since the repetition began. */
+static void sdr_cts_tell(struct sdr_qp *qp, bool fresh)
 {
 	if (!qp->ctx->info.keyed)
 		sdr_cts_send(qp, SDR_SDK_CTS, qp->next);
-	else if (news && (int32_t)(qp->keys_told - qp->cts_seen) > 0)
+	else if (fresh && (int32_t)(qp->keys_told - qp->cts_seen) > 0)
 		sdr_keys_tell(qp, qp->keys_told);
 	else
 		sdr_keys_tell(qp, qp->cts_seen);
@@ -75,7 +75,8 @@ void sdr_cts_kick(struct sdr_qp *qp)
 	sdr_cts_tell(qp, qp->cts_armed);
 	qp->cts_since = ctx->now;
 	/*
-	 * News say nothing of keys that were lost: frequent posts must not put off the repetition.
+	 * New keys say nothing of those that were lost: frequent posts must not delay the
+	 * repetition.
 	 */
 	if (!ctx->info.keyed || !qp->cts_armed || qp->cts_wait != SDR_CTS_FIRST_NS) {
 		qp->cts_wait = SDR_CTS_FIRST_NS;

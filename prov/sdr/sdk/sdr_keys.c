@@ -5,11 +5,11 @@
  * without hooks.
  *
  * Receiver: each posted buffer has a grant of its own (made in sdr_recv_post_at, ended in
- * sdr_msgtab_close), and KEYS tells the sender its address and key.  A number that was completed or
- * skipped is told as void.  A post tells what was not told before; everything from cts_seen on is
- * told again by CTS's timer (sdr_cts.c) until CTS_SEEN has confirmed it.  A packet of message n
- * proves that the sender knew n's key, and nothing about the keys below: here only CTS_SEEN
- * counts.  Numbers below next - IDs are done and not told: `posted` says it.
+ * sdr_msgtab_close), and KEYS carries its address and key to the sender.  A number that was
+ * completed or skipped is reported as void.  A post sends what was not sent before; everything from
+ * cts_seen on is sent again by CTS's timer (sdr_cts.c) until CTS_SEEN has confirmed it.  A packet
+ * of message n shows that the sender knew n's key, and nothing about the keys below: here only
+ * CTS_SEEN counts.  Numbers below next - IDs are done and not sent: `posted` says it.
  *
  * Sender: a ring by slot holds what is known of the messages [snd_limit - IDs, snd_limit): nothing,
  * live with a key, or void, and it only grows in this order, so lost, repeated and reordered KEYS
@@ -75,7 +75,7 @@ void sdr_keys_tell(struct sdr_qp *qp, uint32_t from)
 	while (from != qp->next && sdr_keys_entry(qp, from, &key)) {
 		p = sdr_context_ctl_alloc(qp->ctx);
 		if (!p)
-			break; /* the timer tells it */
+			break; /* the timer sends it */
 		k.first = from;
 		k.n = 0;
 		do {
@@ -116,7 +116,8 @@ static bool sdr_keys_take(struct sdr_qp *qp, uint32_t msn, const struct sdr_wire
 	return key->state == SDR_KEY_VOID;
 }
 
-bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len, struct sdr_qp **told)
+bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len,
+		    struct sdr_qp **informed)
 {
 	struct sdr_wire_keys k;
 	struct sdr_wire_key key;
@@ -124,7 +125,7 @@ bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len, str
 	struct sdr_qp *qp;
 	uint32_t i;
 
-	*told = NULL;
+	*informed = NULL;
 	if (sdr_wire_keys_decode(buf, len, &k))
 		return false;
 	qp = sdr_context_qp_find(ctx, k.qpn);
@@ -141,6 +142,6 @@ bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len, str
 	while (qp->snd_known != qp->snd_limit && qp->keys[sdr_qp_slot(qp, qp->snd_known)].state)
 		qp->snd_known++;
 	sdr_send_review(qp, voids);
-	*told = qp;
+	*informed = qp;
 	return true;
 }

@@ -13,12 +13,13 @@
 struct sdr_context;
 struct sdr_qp;
 
-/* Receiver: tells the keys of [from, next). */
+/* Receiver: sends the keys of [from, next). */
 void sdr_keys_tell(struct sdr_qp *qp, uint32_t from);
 /*
- * False: not a KEYS for a QP of ours.  *told: the QP, if any, whose receiver is to hear that the
- * numbers below snd_known are understood.
+ * False: not a KEYS for a QP of ours.  *informed: the QP, if any, whose receiver is to learn that
+ * the numbers below snd_known are understood.
  */
-bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len, struct sdr_qp **told);
+bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len,
+		    struct sdr_qp **informed);
 
 #endif /* SDR_KEYS_H */

@@ -6,7 +6,7 @@
  * A number belongs to slot (number mod IDs) and generation (number / IDs mod generations).  The
  * window of numbers that may be live is [base, base + window): base is the lowest number that is
  * not done, so two live numbers never share a slot, and a number below base is done for good.
- * Inside the window a bitmap by slot tells the done ones; the slot words of the receive worker tell
+ * Inside the window a bitmap by slot marks the done ones; the slot words of the receive worker mark
  * the live ones.  Numbers wrap at 2^32, so everything is compared as a distance from base.
  *
  * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds

@@ -3,7 +3,7 @@
 /*
  * The QP as everything else here finds it: what it says of itself, its grants, whether it is on its
  * context's list of those with something to do, and that it is broken.  Opening and closing it is
- * sdr_qp_open.c, which stands above sends and receives; this file stands below them.
+ * sdr_qp_open.c, which is above sends and receives; this file is below them.
  */
 #include <errno.h>
 #include <string.h>

@@ -47,7 +47,7 @@ struct sdr_qp {
 	/* receive: clear to send */
 	/* the sender knows of the numbers below this: it used (not keyed) or confirmed them */
 	uint32_t cts_seen;
-	/* keyed: those below were told at least once since the repetition began */
+	/* keyed: those below were sent at least once since the repetition began */
 	uint32_t keys_told;
 	bool cts_armed;
 	uint64_t cts_due, cts_wait; /* ns: next repetition, and the pause after it */
@@ -61,7 +61,7 @@ struct sdr_qp {
 	uint32_t snd_known;
 	uint32_t nopen; /* public handles */
 	struct sdr_list sends, ready, waiting;
-	uint64_t rate_bps; /* payload bits a second, 0 unlimited */
+	uint64_t rate_bps; /* payload bits per second, 0 unlimited */
 	uint64_t rate_at;  /* ns: when the bucket has run out of what was sent */
 };
 

@@ -10,7 +10,7 @@
  *
  * Order (law 3).  A chunk bit is set only by a worker that has seen all packet bits of the chunk
  * set, and every packet bit is set after its bytes were placed; both with release, read with
- * acquire.  So whoever reads a chunk bit with acquire finds the bytes.  Two workers that set the
+ * acquire.  So a reader of a chunk bit with acquire finds the bytes.  Two workers that set the
  * last two bits of a chunk in different words see each other because bits are set and looked at
  * with sequential consistency: at least one finds the chunk whole, and the fetch-or on the chunk
  * word tells which of them was first.
@@ -40,7 +40,7 @@ struct sdr_rxk {
 	void *const *slabs; /* message i is element i % SDR_RXK_SLAB of slab i / SDR_RXK_SLAB */
 	uint32_t stride;    /* bytes from one message to the next in a slab */
 	uint32_t mtu;	    /* bytes */
-	uint32_t ppc;	    /* packets a chunk */
+	uint32_t ppc;	    /* packets per chunk */
 	uint32_t ppc_shift;
 	uint64_t ppc_mul; /* off / ppc == off * ppc_mul >> ppc_shift for off < 2^30 */
 	struct sdr_imm_split split;

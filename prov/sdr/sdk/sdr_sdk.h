@@ -5,10 +5,11 @@
  * that a reliability layer needs and an application does not.
  *
  *   - a context over an engine that is already open (simulator, fault injection, the provider's own
- *   socket);
+ *     socket);
  *   - control datagrams of other classes, in order with the data: one batch, one flush;
  *   - messages addressed by their sequence number (msn), posted in any order, so that a reliability
- *     layer which tells the receiver what is coming can start at once instead of waiting for CTS;
+ *     layer which announces to the receiver what is coming can start at once, without waiting for
+ *     CTS;
  *   - the packet state of a receive, for acknowledgements and decoders.
  *
  * msn counts messages of one direction of a QP modulo 2^32; slot = msn mod 2^id_bits, generation =
@@ -50,7 +51,7 @@ uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx);
 void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
 /*
  * Hands the batch to the engine.  0 everything went, -EAGAIN the engine is full and the rest stays
- * queued in order.  Called by progress, and by whoever wants its packets out now.
+ * queued in order.  Called by progress, and by a caller that wants its packets out now.
  */
 int sdr_context_flush(struct sdr_context *ctx);
 /*
@@ -85,7 +86,7 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 				    const struct sdr_qp_hooks *hooks);
 /* addr: where the peer was seen; NULL: as in the info. */
 /*
- * With hooks also again, to another peer, while nothing has been sent: what this side has told of
+ * With hooks also again, to another peer, while nothing has been sent: what this side has said of
  * itself stays true.
  */
 int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
@@ -102,7 +103,7 @@ uint64_t sdr_qp_max_msg(const struct sdr_qp *qp);
 
 /*
  * Engines with info.keyed: leave for the peer to write into a buffer (one message, or several one
- * behind the other).  The layer above tells the peer va and rkey, and ends the grant before it
+ * behind the other).  The layer above sends the peer va and rkey, and ends the grant before it
  * gives the buffer back. Receives that are posted by number need it; sdr_recv_post does all this by
  * itself.
  */

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Polling a public send until its buffer is the application's again: every part is sent and the
- * engine has read it.  A call of its own file because it drives the context, which stands above
+ * engine has read it.  A call of its own file because it drives the context, which is above
  * sends.
  */
 #include <errno.h>

@@ -16,7 +16,7 @@ struct sdr_snd_handle;
 
 #define SDR_TX_DESCS   256u /* descriptors in the batch */
 #define SDR_TX_RESERVE 32u  /* of them for control datagrams only */
-/* data bytes queued before the engine is asked to take some */
+/* data bytes queued before the engine is offered some */
 #define SDR_TX_BYTES  (1u << 20)
 #define SDR_CTL_SLOTS 64u /* control datagrams queued; power of two */
 
@@ -33,7 +33,7 @@ struct sdr_txq {
 	struct sdr_uc_addr to[SDR_CTL_SLOTS];
 };
 
-/* True when one more data descriptor has room; asks the engine to take some if not. */
+/* True when one more data descriptor has room; offers the engine some if not. */
 bool sdr_txq_room(struct sdr_context *ctx);
 /* The last descriptor if it is a WRITE of h, else NULL. */
 struct sdr_uc_tx *sdr_txq_last(struct sdr_context *ctx, const struct sdr_snd_handle *h);

@@ -5,7 +5,7 @@
  * the packets' immediates (fragment = packet offset mod fragments), handed out here once every
  * fragment has come.  A message with fewer packets than fragments is followed by empty packets that
  * carry the rest; they have no bit in the bitmaps.  A sender that gives no immediate sends zeros,
- * which cannot be told from an immediate of zero.
+ * which looks like an immediate of zero.
  */
 #include <errno.h>
 
