@@ -5,7 +5,7 @@
 # library of its own over libsdr_uc_base.la; libsdr_uc.la is all of them with what opens them.
 # verbs has a soft engine inside, as its socket; no other knows a second one, and a test that is
 # linked with one of them alone shows it.
-# Every .c and .h of the layer stands in the list (what is not listed is neither built
+# Every .c and .h of the layer is in the list (what is not listed is neither built
 # nor distributed).  Without libibverbs one file says so.
 
 noinst_LTLIBRARIES += \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The unreliable-write engine: what the SDK asks of a network.
+ * The unreliable-write engine: what the SDK needs of a network.
  *
  * An engine moves one-packet RDMA Writes with immediate into slots of a peer's message table,
  * carries small control datagrams, and reports both as events.  It loses, repeats and reorders as
@@ -17,7 +17,7 @@
  * generation and bounds are right at the moment of placement; then, and only then, the event PLACED
  * is reported.  After slot_unbind has returned nothing is written to that slot's buffer.  A packet
  * for an unbound slot or another generation is counted (pkts_late) and not reported; engines on
- * which such a completion cannot be told (hardware) report it, so receivers check again.
+ * which such a completion cannot be recognised (hardware) report it, so receivers check again.
  */
 #ifndef SDR_UC_H
 #define SDR_UC_H
@@ -144,11 +144,11 @@ struct sdr_uc_info {
 	uint32_t ctl_max;
 	/* bytes that may arrive without being polled before the kernel drops; 0 unknown */
 	uint32_t rx_window;
-	/* messages to this engine need a grant, told to their sender; else it starts at once */
+	/* messages to this engine need a grant, sent to their sender; else it starts at once */
 	bool keyed;
 	/* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
 	uint32_t reg_min;
-	/* connecting a QP to a device opens a port of this host's: for proven peers only */
+	/* connecting a QP to a device opens a port of this host's: for validated peers only */
 	bool nic_port;
 	/* payloads are virtual: addresses are never read or written (simulation) */
 	bool no_bytes;
@@ -228,7 +228,7 @@ struct sdr_uc_ops {
 	 */
 	bool (*mr_busy)(struct sdr_uc *uc, void *mr);
 	/*
-	 * Packets posted under a registration that was given up since are still to be read from
+	 * Packets posted under a registration that was released since are still to be read from
 	 * there.  May be NULL: never.
 	 */
 	bool (*reading)(struct sdr_uc *uc, const void *buf, size_t len);
@@ -253,7 +253,7 @@ struct sdr_uc_ops {
 	/* Before each sleep on fd.  True: do not sleep, poll. */
 	bool (*arm)(struct sdr_uc *uc);
 	/*
-	 * Cause and remedy of what failed last, in words; "": nothing to say.  Lives as long as the
+	 * Cause and remedy of what failed last, as text; "": nothing failed.  Lives as long as the
 	 * engine.
 	 */
 	const char *(*reason)(struct sdr_uc *uc);

@@ -5,7 +5,7 @@
  *
  * Layout of sdr_uc_addr there: family (1 byte, 4 or 6), UDP port (2, network order), IP address (4
  * or 16), and for IPv6 the scope id (4, little-endian; 0 unless the address is link-local).  Layers
- * above compare addresses and hand them on; only fi, where users meet them, asks what they say.
+ * above compare addresses and hand them on; only fi, where users see them, looks inside.
  */
 #ifndef SDR_UC_ADDR_H
 #define SDR_UC_ADDR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What an engine tells of itself before one is open: one row of the registry (sdr_uc_registry.h).
+ * What an engine says of itself before one is open: one row of the registry (sdr_uc_registry.h).
  *
  * An engine either serves devices, which it can list (probe), or any address of this host (probe is
  * NULL).  Beside its row nothing of an engine is known to the layers above, by name or otherwise.
@@ -45,7 +45,7 @@ struct sdr_uc_open_attr {
 	uint32_t mtu;
 	const char *fault; /* syntax in sdr_fault.h; NULL or "": none */
 	uint64_t seed;	   /* of fault injection where its text has no seed=; 0 is a seed too */
-	/* sockets: buffers, bytes asked of the kernel; 0: the engine's defaults */
+	/* sockets: buffers, bytes requested of the kernel; 0: the engine's defaults */
 	uint32_t rcvbuf;
 	uint32_t sndbuf;
 	uint8_t channels; /* sockets: source ports, for ECMP; 0: 1 */
@@ -78,7 +78,7 @@ struct sdr_uc_engine {
 	int (*open)(const struct sdr_uc_open_attr *a, struct sdr_uc **uc);
 	/*
 	 * Memory that the application registered itself (fi_mr_reg): engines of this process on
-	 * this device use the registration instead of making their own, until it is given up.  0,
+	 * this device use the registration instead of making their own, until it is released.  0,
 	 * or what the device said, with a reason.  NULL: there is nothing to register with.
 	 */
 	int (*mem_reg)(const char *device, void *buf, size_t len, struct sdr_uc_mem **mem,

@@ -15,7 +15,7 @@ bool sdr_sockaddr_any(const struct sockaddr *sa);
  */
 bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b);
 /*
- * The address that routing sends from towards this one, port 0: asked of a socket, nothing is
+ * The address that routing sends from towards this one, port 0: found with a socket, nothing is
  * sent.  0 or negative errno.
  */
 int sdr_uc_route(const struct sockaddr *to, struct sockaddr_storage *from);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Opens an engine of the registry, with fault injection over it where that is asked for.
+ * Opens an engine of the registry, with fault injection over it where that is configured.
  *
  * Names: "soft" (any IPv4 address, any port), "soft:ADDRESS", "soft:ADDRESS:PORT"; "verbs" (the
  * first RDMA device), "verbs:DEVICE", "verbs:DEVICE:ADDRESS", "verbs:DEVICE:ADDRESS:PORT"; IPv6
  * addresses in brackets, with an interface where they need one: "soft:[fe80::1%eth0]:4791".
- * Addresses are numeric: nothing here asks a name server.
+ * Addresses are numeric: there is no name lookup here.
  */
 #ifndef SDR_UC_OPEN_H
 #define SDR_UC_OPEN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Fault injection: an engine over any other engine that spoils what is sent through it, data and
+ * Fault injection: an engine over any other engine that impairs what is sent through it, data and
  * control, packet by packet as they would appear on the wire.  Nothing received is touched: a round
  * trip sees the sum of what both sides do.
  *
@@ -11,7 +11,7 @@
  *   their turn
  *   corrupt=1e-4    packets with a flipped bit
  *   delay=12.5ms    one-way delay		     jitter=1ms	added, uniform, order is kept
- *   rate=1gbit	     bits a second (bit, kbit, mbit, gbit), wire headers counted
+ *   rate=1gbit	     bits per second (bit, kbit, mbit, gbit), wire headers counted
  *   queue=4m	     bytes before that rate's queue overflows (b, k, m, g; powers of 1024)
  *   blackout=2s+10s nothing sent passes from 2 s to 12 s after the engine was opened
  *   seed=7	     of the random numbers: the same text makes the same decisions
@@ -54,7 +54,7 @@ int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec,
 
 /*
  * Sends what is held back, each packet at its time: sleeps for as long as that takes, patience_ns
- * at the most.  Without effect on other engines, and on the simulated network, where time does not
+ *, at most.  Without effect on other engines, and on the simulated network, where time does not
  * pass meanwhile.
  */
 void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns);

@@ -17,7 +17,7 @@
 /* bytes of such buffers; what does not fit is lost as in a full queue */
 #define SDR_FAULT_POOL_MAX  (256u << 20)
 #define SDR_FAULT_HELD_MAX  (1u << 18)	/* packets held at a time; likewise */
-#define SDR_FAULT_QUEUE_MIN (4u << 20)	/* bytes of the default queue of a rate, at the least */
+#define SDR_FAULT_QUEUE_MIN (4u << 20)	/* minimum bytes of a rate's default queue */
 #define SDR_FAULT_QUEUE_NS  50000000ull /* and its length in time at that rate: twice 25 ms */
 #define SDR_FAULT_IP_UDP    28u		/* bytes in front of the BTH that a rate counts (IPv4) */
 /* a reordered packet waits 0.1 to 1 ms beyond its turn, */

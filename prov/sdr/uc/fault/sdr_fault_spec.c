@@ -14,7 +14,7 @@
 
 #define SDR_FAULT_TOKEN_MAX 64u	 /* bytes of a key=value */
 #define SDR_FAULT_TIME_MAX  1e15 /* ns: 1e6 s */
-#define SDR_FAULT_RATE_MAX  1e13 /* bits a second */
+#define SDR_FAULT_RATE_MAX  1e13 /* bits per second */
 #define SDR_FAULT_SIZE_MAX  1e12 /* bytes */
 #define SDR_FAULT_BURST_MAX 1e6	 /* packets */
 
@@ -196,7 +196,7 @@ static const char *sdr_fault_set(struct sdr_fault_spec *o, const char *key, cons
 		want = time;
 		ok = sdr_fault_time(val, len, &o->jitter_ns);
 	} else if (!strcmp(key, "rate")) {
-		want = "bits a second (bit, kbit, mbit, gbit), such as 1gbit";
+		want = "bits per second (bit, kbit, mbit, gbit), such as 1gbit";
 		ok = sdr_fault_quantity(val, len, sdr_fault_rates, SDR_FAULT_RATE_MAX,
 					&o->rate_bps);
 	} else if (!strcmp(key, "queue")) {

@@ -73,11 +73,11 @@ static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
  * packet (which have no length in time), the state moves on with each packet.
  *
  * Cross traffic takes room in the queue and time on the line, in front of whatever comes later;
- * beyond that nobody sees its packets.  It needs a rate; when it asks for more than the rate, only
+ * beyond that its packets are not seen.  It needs a rate; when it offers more than the rate, only
  * queue_bytes keeps the queue from growing.
  */
 struct sdr_sim_link {
-	uint64_t rate_bps;    /* wire bits a second; 0 infinite */
+	uint64_t rate_bps;    /* wire bits per second; 0 infinite */
 	uint64_t delay_ns;    /* one way */
 	uint64_t queue_bytes; /* waiting bytes beyond which the tail is dropped; 0 unlimited */
 	/* a full queue stops post() instead (the queue is the sender's own) */
@@ -92,7 +92,7 @@ struct sdr_sim_link {
 	uint64_t jitter_ns; /* uniform in [0, jitter_ns], each packet for itself: reorders */
 	double corrupt;	    /* probability that the check sum fails at the receiver */
 	uint32_t max_wire;  /* packets with more bytes vanish; 0 no limit */
-	/* cross traffic on the same line: Poisson arrivals, wire bits a second; 0 none */
+	/* cross traffic on the same line: Poisson arrivals, wire bits per second; 0 none */
 	uint64_t cross_bps;
 	uint32_t cross_bytes; /* of each of its packets, wire; 0: 1500 */
 };
@@ -114,7 +114,7 @@ enum sdr_sim_what {
 	SDR_SIM_T_LOST,
 	SDR_SIM_T_BLACKOUT,
 	SDR_SIM_T_OVERSIZE,
-	SDR_SIM_T_NOROUTE, /* nobody has the address, or the node is dead */
+	SDR_SIM_T_NOROUTE, /* no node has the address, or it is dead */
 	SDR_SIM_T_RCVBUF,  /* the receiver's unread queue was full */
 	SDR_SIM_T_ARRIVED, /* in the receiver's unread queue */
 	SDR_SIM_T_PLACED,
@@ -221,7 +221,7 @@ void sdr_sim_node_kill(struct sdr_sim_world *w, uint32_t node, bool dead);
 void sdr_sim_node_stall(struct sdr_sim_world *w, uint32_t node, uint64_t until);
 bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node);
 /*
- * The node's QP with this number (any of its) breaks, as one does that a device gives up:
+ * The node's QP with this number (any of its) breaks, as one does that a device disables:
  * SDR_UC_EV_QP.  -ENOENT.
  */
 int sdr_sim_qp_break(struct sdr_sim_world *w, uint32_t node, uint32_t qpn);

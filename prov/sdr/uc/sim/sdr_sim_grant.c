@@ -4,7 +4,7 @@
  * Grants of a keyed node: a simulated device, whose memory is written by key and not by slot.
  *
  * A device places a packet when it arrives, whether the host looks or not, and knows of keys,
- * addresses and lengths only.  What the slot table says is asked later, when the host polls the
+ * addresses and lengths only.  What the slot table says is looked up later, when the host polls the
  * completion.  Two kinds: with SDR_SIM_KEYED_MR each grant has a key of its own, and what comes
  * under a key that is not there any more leaves no trace on the host; with SDR_SIM_KEYED_ROOT all
  * have the node's root key and a range of its address space, and what falls beside the ranges of
@@ -12,7 +12,7 @@
  *
  * Keys and addresses are drawn from the node's own stream, which a new engine of the node continues
  * from the world's, so that no key comes back.  As on a device, neither the QP nor the immediate is
- * compared with the grant.  Grants that nobody ended die with the engine and count as not ended.
+ * compared with the grant.  Grants that were not ended die with the engine and count as not ended.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void sdr_sim_grants_init(struct sdr_sim_eng *e)
 	e->root = (uint32_t)sdr_sim_rng_next(&e->rng);
 }
 
-/* What tells grants apart: MR the key, ROOT the high bits of the address. */
+/* What identifies a grant: MR the key, ROOT the high bits of the address. */
 static inline uint32_t sdr_sim_grant_tag(const struct sdr_sim_eng *e, uint64_t va, uint32_t rkey)
 {
 	return e->attr.keyed == SDR_SIM_KEYED_MR ? rkey : (uint32_t)(va >> SDR_SIM_GRANT_SHIFT);

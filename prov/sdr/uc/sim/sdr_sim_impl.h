@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the weather, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots,
+ * sdr_sim_link.c the impairments, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots,
  * sdr_sim_grant.c the grants of a keyed one.
  */
 #ifndef SDR_SIM_IMPL_H
@@ -179,7 +179,7 @@ int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user
 /* Takes the packet; due is set. */
 void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 			     struct sdr_sim_packet *p);
-int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number); /* -1: nobody */
+int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number); /* -1: none */
 void sdr_sim_route_build(struct sdr_sim_world *w);
 static inline void sdr_sim_trace(struct sdr_sim_world *w, enum sdr_sim_what what,
 				 const struct sdr_sim_packet *p)
@@ -227,7 +227,7 @@ void sdr_sim_grants_init(struct sdr_sim_eng *e);
 void sdr_sim_grants_free(struct sdr_sim_eng *e);
 int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out);
 void sdr_sim_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
-/* Arrival of a data packet at a keyed node.  False: refused, and the host never hears of it. */
+/* Arrival of a data packet at a keyed node.  False: refused, and the host never learns of it. */
 bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);
 /* Its completion is polled.  True: ev is an event to report. */
 bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The weather of the simulated network: what a link does to a packet.
+ * The impairments of the simulated network: what a link does to a packet.
  *
  * In this order: the test's filter, the size limit, blackout, the queue in front of the bottleneck
  * (tail drop), serialisation, loss (independent, by size, in bursts), corruption, delay with jitter
@@ -10,7 +10,7 @@
  * and the two nodes: the traffic of one link does not change another's luck.  Links come into being
  * when they are first used.
  *
- * Cross traffic has no events: when somebody looks at the queue, what came since then is put in it
+ * Cross traffic has no events: when the queue is looked at, what came since then is put in it
  * first, packet by packet.  After a long silence only the last SDR_SIM_CROSS_MAX of them are drawn:
  * what was before is forgotten, as it would be by a queue that runs empty now and then, or is full
  * all the time.

@@ -9,7 +9,7 @@
  * key, slot, generation, agreement of address and immediate, bounds.  With report_late the node
  * behaves as hardware whose root key table has a NULL entry: the bytes go nowhere and the
  * completion is reported all the same.  A keyed node is more of a device: data are placed under
- * their grant when they arrive (sdr_sim_grant.c), and poll only tells.
+ * their grant when they arrive (sdr_sim_grant.c), and poll only reports.
  *
  * In a world with virtual payload the same checks are made and no byte is read or written.
  * Time does not move here.
@@ -22,7 +22,7 @@
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /*
- * The link to an address.  NULL with *err 0: nobody is there, the packet is lost; -EAGAIN: the
+ * The link to an address.  NULL with *err 0: no node is there, the packet is lost; -EAGAIN: the
  * queue is full.
  */
 static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t number, uint32_t wire,

@@ -66,9 +66,9 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 		return -EMSGSIZE;
 	}
 	if (a->mtu > fit) {
-		sdr_soft_say(
-			a, "mtu %u: the device's MTU of %u bytes carries packets of %u at the most",
-			a->mtu, dev, fit);
+		sdr_soft_say(a,
+			     "mtu %u: the device's MTU of %u bytes carries packets of at most %u",
+			     a->mtu, dev, fit);
 		return -EMSGSIZE;
 	}
 	if (a->mtu)
@@ -107,7 +107,7 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 		window = sdr_soft_sock_window(fd, s->mtu);
 		if (!i || window < s->rx_window)
 			s->rx_window = window;
-		/* Further source ports are of no importance to anyone but the routers. */
+		/* Further source ports matter to routers only. */
 		((struct sockaddr_in *)&sa)->sin_port = 0;
 	}
 	return 0;

@@ -18,8 +18,9 @@
 #include <sys/socket.h>
 #include "uc/sdr_uc_engine.h"
 
-#define SDR_SOFT_RCVBUF (8u << 20) /* bytes asked of the kernel for the receive queue of a socket */
-#define SDR_SOFT_SNDBUF (4u << 20) /* bytes asked for its send queue */
+#define SDR_SOFT_RCVBUF \
+	(8u << 20) /* bytes requested of the kernel for the receive queue of a socket */
+#define SDR_SOFT_SNDBUF (4u << 20) /* bytes requested for its send queue */
 
 #define SDR_SOFT_NO_GSO 0x1 /* sdr_soft_attr.off */
 #define SDR_SOFT_NO_GRO 0x2
@@ -27,12 +28,12 @@
 struct sdr_soft_attr {
 	/* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
 	struct sockaddr_storage bind;
-	/* payload bytes a packet; 0: the device's, at most SDR_MTU_DEFAULT */
+	/* payload bytes per packet; 0: the device's, at most SDR_MTU_DEFAULT */
 	uint32_t mtu;
 	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */
 	uint8_t channels;	 /* sockets; 0: 1 */
 	uint8_t off;		 /* SDR_SOFT_NO_* */
-	char *err;		 /* reason of a failure in words; may be NULL */
+	char *err;		 /* reason of a failure as text; may be NULL */
 	size_t err_len;
 };
 

@@ -43,7 +43,7 @@ struct sdr_soft {
 	bool gso, gro;
 	bool any;			  /* bound to all addresses */
 	uint32_t mtu, ctl_max, rx_window; /* bytes */
-	uint32_t rcvbuf;		  /* bytes asked for */
+	uint32_t rcvbuf;		  /* bytes requested */
 	uint32_t icrc_seed;
 	uint32_t ctl_qpn; /* that control datagrams say they come from */
 	uint32_t ctl_psn;
@@ -63,7 +63,7 @@ static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)
 	return (struct sdr_soft *)uc;
 }
 
-/* Receiver's side of a transport QP number; NULL when it is nobody's. */
+/* Receiver's side of a transport QP number; NULL when it belongs to no QP. */
 static inline struct sdr_soft_qp *sdr_soft_qp_find(struct sdr_soft *s, uint32_t qpn)
 {
 	uint32_t i = qpn & ((1u << SDR_SOFT_QPN_BITS) - 1);

@@ -158,7 +158,7 @@ static int sdr_soft_port_open(struct sdr_soft *s)
 		return -ENOMEM;
 	r->fd = -1;
 	/*
-	 * A CRC is linear: what the identification changes is the same whatever stands around it.
+	 * A CRC is linear: what the identification changes is the same whatever lies around it.
 	 */
 	zero = sdr_icrc_seed_v4(none, none, 0, 0, 0, true, 0);
 	for (i = 0; i < SDR_SOFT_GSO_SEGS; i++)

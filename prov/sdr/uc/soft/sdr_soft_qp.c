@@ -4,7 +4,7 @@
  * QPs of the soft engine.  A QP is channels * generations transport QPs with consecutive numbers;
  * the low bits of a number index a flat table, the rest is random, and all 24 are compared. Numbers
  * are given out in turn, so that one is not used again until all others were: packets of a
- * connection that is gone find nobody.
+ * connection that is gone find no QP.
  *
  * The slot table is the root key's table of the paper: slot -> user buffer or nothing (the NULL
  * key), with the generation that may write there.  Pages of it appear when a slot in them is bound

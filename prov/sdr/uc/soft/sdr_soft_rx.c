@@ -10,7 +10,7 @@
  * inside the bound buffer.  An empty packet places nothing and may lie behind the end: it carries a
  * piece of the user's immediate.
  *
- * Where the last call found nothing the next one asks for a single message: a lone datagram, which
+ * Where the last call found nothing the next one receives a single message: a lone datagram, which
  * is what latency is made of, is a third cheaper that way.
  *
  * Events may be fewer than packets: the rest of the buffers waits for the next poll, and no buffer
@@ -143,7 +143,7 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h)
 }
 
 /*
- * Splits received messages into events until one of the two is used up, or a data packet stands
+ * Splits received messages into events until one of the two is used up, or a data packet is
  * behind a control datagram: that one may bind the packet's slot, so its owner sees it first.
  */
 int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,

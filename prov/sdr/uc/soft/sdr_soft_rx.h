@@ -28,10 +28,10 @@ struct sdr_soft_rx {
 	uint32_t off, seg;  /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	bool have_addr;	    /* addr[cur] is filled */
 	bool many;	    /* the last call brought something: ask for all there is */
-	/* it did not bring all that it asked for: nothing older is in the socket */
+	/* it brought less than it had room for: nothing older is in the socket */
 	bool drained;
 	bool nic;      /* read from port 4791: devices may be heard here */
-	bool nic_only; /* and nobody else: the socket is there for them */
+	bool nic_only; /* and no others: the socket is there for them */
 	uint8_t *bufs;
 };
 

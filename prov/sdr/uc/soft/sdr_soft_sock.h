@@ -13,7 +13,7 @@
 /* Socket: bound, non-blocking, with buffers.  Returns the descriptor or a negative errno. */
 int sdr_soft_sock_open(const struct sockaddr *sa, socklen_t len, uint32_t rcvbuf, uint32_t sndbuf,
 		       const char **what);
-/* Turns the feature on or tells that it is not there. */
+/* Turns the feature on or says that it is not there. */
 bool sdr_soft_sock_gro(int fd);
 bool sdr_soft_sock_gso(int fd);
 /* IPv6: takes datagrams without a check sum too, which devices send.  0 or a negative errno. */

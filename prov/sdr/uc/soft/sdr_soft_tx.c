@@ -29,7 +29,7 @@
 
 #define SDR_SOFT_TRAILER_MAX (3u + SDR_ICRC_LEN) /* bytes: pad and ICRC */
 
-/* Where building stands: packets of v[d] that are in messages already. */
+/* How far building is: packets of v[d] that are in messages already. */
 struct sdr_soft_cur {
 	struct sdr_uc_tx *v;
 	int d;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The verbs engine's life: from an address to a device and its queues, and what it tells of itself.
+ * The verbs engine's life: from an address to a device and its queues, and what it reports of
+ * itself.
  *
  * An engine is bound to one GID of one port, or to all of one family, and to the same IP address
  * with a UDP port by an ordinary socket (a soft engine inside it), which is where peers meet it.
  * Completion queues are polled, never waited for by the engine itself; a caller that wants to sleep
  * arms them and sleeps on one descriptor for queues, socket and device.
  *
- * A device that fails, its control queue pair or a queue that the device gives up, or a port that
- * stays down for SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason in words.
+ * A device that fails, its control queue pair or a queue that the device disables, or a port that
+ * stays down for SDR_VERBS_DOWN_NS, breaks the engine: poll says so once, with a reason as text.
  * A port that is down for less is like any other silence on the path, unless the device gives queue
  * pairs up for it.  A queue pair of a QP that fails breaks that QP only (sdr_verbs_bad.c): its peer
  * can make it fail.

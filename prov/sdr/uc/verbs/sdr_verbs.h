@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The verbs engine: UC queue pairs of an RDMA device (RoCEv2), and what a provider asks before it
- * opens one.
+ * The verbs engine: UC queue pairs of an RDMA device (RoCEv2), and what a provider needs to know
+ * before it opens one.
  *
  * libibverbs is loaded when the first of these calls needs it, never linked; a machine without it,
  * without /dev/infiniband or without a port that is up has no devices, and nothing else changes.
@@ -17,7 +17,7 @@
  *           when a grant ends (mlx5): a late packet completes and writes nothing
  *   "mw"    a type 1 memory window for each grant, unbound at its end: a late packet is dropped by
  *           the device
- *   "mr"    a registration for each grant, given up at its end: likewise, and giving up waits for a
+ *   "mr"    a registration for each grant, released at its end: likewise, and releasing waits for a
  *           write that is being placed, on every device
  * By itself: root where the device has it; else mr on rxe, whose windows neither check their bounds
  * nor wait for the responder; else mw where the device has type 1 windows; else mr.
@@ -41,11 +41,11 @@ struct sdr_verbs_attr {
 	const char *device; /* NULL: the one that has the address */
 	/* a GID of the device; address 0: all of the family; port 0: any */
 	struct sockaddr_storage bind;
-	uint32_t mtu;	   /* payload bytes a packet; 0: the port's active MTU */
+	uint32_t mtu;	   /* payload bytes per packet; 0: the port's active MTU */
 	const char *late;  /* "root", "mw", "mr"; NULL or "auto": by itself */
 	uint32_t rx_depth; /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
 	uint32_t tx_depth; /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
-	/* reason of a failure in words, with the limit and the remedy; may be NULL */
+	/* reason of a failure as text, with the limit and the remedy; may be NULL */
 	char *err;
 	size_t err_len;
 };

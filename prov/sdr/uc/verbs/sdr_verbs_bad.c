@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * QPs of which the device has given up a queue pair.
+ * QPs of which the device has disabled a queue pair.
  *
  * A completion with an error, a request that the device refuses, an event of a queue pair: the QP
  * is broken, and the engine is not.  A peer can bring it about (a SEND that no receive here has
  * room for), so it must not cost others anything.  Nothing is read from or written to a broken QP
  * any more, and what the device flushes from it is ignored.
  *
- * It is told SDR_VERBS_FAIL_NS later: devices give up queue pairs, too, when their port goes down,
- * and say of the port a moment afterwards; then the whole engine breaks, with the cause that
+ * It is reported SDR_VERBS_FAIL_NS later: devices disable queue pairs, too, when their port goes
+ * down, and say of the port a moment afterwards; then the whole engine breaks, with the cause that
  * helps.  In the order of failing: the first in the list is the first to be due.
  */
 #include <errno.h>

@@ -6,16 +6,16 @@
  *
  * A peer is known by IP address and UDP port.  What is addressed to one whose UD queue pair is
  * known, because it is connected or because its datagrams said so, goes there: the port of the
- * sender travels as immediate, its IP address stands in the header, so the receiver needs no table
- * to say whom a datagram is from.  First contact, peers without a device, and whoever was not heard
- * of for SDR_VERBS_FRESH_NS are met at the socket (of the soft engine inside this one): another
- * process may have taken a peer's place, and its queue pair has another number. Whether the two
- * ways keep the order between them is nobody's concern: control datagrams may be lost and reordered
+ * sender travels as immediate, its IP address is in the header, so the receiver needs no table to
+ * say whom a datagram is from.  First contact, peers without a device, and peers that were not
+ * heard of for SDR_VERBS_FRESH_NS are met at the socket (of the soft engine inside this one):
+ * another process may have taken a peer's place, and its queue pair has another number. Whether the
+ * two ways keep the order between them does not matter: control datagrams may be lost and reordered
  * anyway.
  *
  * Datagrams to send are copied into registered slots, used in turn and given back in order by
  * completions. Nothing here is trusted: the layers above check what a datagram says.  A forged one
- * can at the most lead our answers to another queue pair of the address that it names, until the
+ * can at most lead our answers to another queue pair of the address that it names, until the
  * real peer is heard of, or for a second. Peers that are not connected are remembered
  * SDR_VERBS_HEARD to a bucket.
  */
@@ -129,7 +129,7 @@ static void sdr_verbs_peer_heard(struct sdr_verbs *v, const struct sdr_uc_addr *
 	}
 	if (!p->refs)
 		p->qpn = qpn;
-	/* 0: somebody else is there now; the socket knows who */
+	/* 0: another peer is there now; the socket knows which */
 	p->heard = p->qpn == qpn ? now : 0;
 }
 

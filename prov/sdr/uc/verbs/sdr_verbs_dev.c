@@ -7,7 +7,7 @@
  * those whose address an interface has now, because the engine binds a socket to it, too (a port
  * also has GIDs that are no interface's address).  Everything is read anew each time: devices,
  * ports and addresses come and go.  Nothing is loaded or opened on a machine whose sysfs shows no
- * device.  Whether a device can do UC cannot be asked; creating a queue pair will tell.  Any
+ * device.  Whether a device can do UC cannot be queried; creating a queue pair shows it.  Any
  * thread; no state.
  */
 #include <dirent.h>

@@ -37,8 +37,8 @@
 #define SDR_VERBS_HELD	 256u  /* receive completions taken at a time */
 /* between looks at the socket and at device events, ns */
 #define SDR_VERBS_LOOK_NS 50000u
-#define SDR_VERBS_NAP_NS  500000ull   /* sleep at the most while data is flowing, ns */
-#define SDR_VERBS_REST_NS 10000000ull /* sleep at the most while it is only expected, ns */
+#define SDR_VERBS_NAP_NS  500000ull   /* maximum sleep while data is flowing, ns */
+#define SDR_VERBS_REST_NS 10000000ull /* maximum sleep while it is only expected, ns */
 /* so long after the last packet it counts as flowing, ns */
 #define SDR_VERBS_FLOW_NS 100000000ull
 /* a port that is down for longer breaks the engine, ns */
@@ -62,7 +62,7 @@ struct sdr_verbs {
 	void *keys_priv;
 	char device[SDR_UC_DEV_NAME];
 	uint8_t port;
-	/* bound to all addresses of the family: routing chooses one a peer */
+	/* bound to all addresses of the family: routing chooses one per peer */
 	bool any;
 	int gid_index;		   /* of the bound address, or the first */
 	struct sdr_verbs_src *src; /* all of the port, of the family */
@@ -77,7 +77,7 @@ struct sdr_verbs {
 	struct ibv_comp_channel *chan;
 	struct ibv_cq *scq;
 	uint32_t nsignal;		 /* send completions outstanding */
-	struct sdr_verbs_reg *dead_regs; /* given up, and still to be read */
+	struct sdr_verbs_reg *dead_regs; /* released, and still to be read */
 	struct sdr_verbs_tp **tps;	 /* by index; NULL: free */
 	uint32_t ntps, tps_cap, serial;
 	struct sdr_verbs_mr *copy_mr;
@@ -92,7 +92,7 @@ struct sdr_verbs {
 	struct sdr_verbs_peer *peers[64];
 
 	struct sdr_verbs_qp *hot;
-	struct sdr_verbs_qp *bad; /* failed, and not told yet */
+	struct sdr_verbs_qp *bad; /* failed, and not reported yet */
 	/* 1 + the last enum ibv_event_type that a queue pair of a QP had */
 	atomic_int qp_event;
 	/* completions that wait for the control datagrams before them */
@@ -121,9 +121,9 @@ static inline struct sdr_verbs *sdr_verbs_of(struct sdr_uc *uc)
 }
 
 /*
- * Breaks the engine: the first reason stays.  what: words.  With -EIO not at once: a device gives
- * queue pairs up when its port goes down and reports the port a moment later, so the cause is
- * looked for after SDR_VERBS_FAIL_NS.
+ * Breaks the engine: the first reason stays.  what: a text.  With -EIO not at once: a device
+ * disables queue pairs up when its port goes down and reports the port a moment later, so the cause
+ * is looked for after SDR_VERBS_FAIL_NS.
  */
 void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
 void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now);

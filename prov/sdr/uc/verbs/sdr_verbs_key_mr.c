@@ -3,7 +3,7 @@
 /*
  * Grants by registration ("mr"): each grant registers its buffer anew, under a key that is used for
  * it alone, and ends by giving the registration up.  Works on every device; costs a system call and
- * the pinning of the buffer a message.  Giving up returns only when the device has finished with
+ * the pinning of the buffer per message.  Releasing returns only when the device has finished with
  * the pages, so nothing is written after it, not even by a packet that was being placed.
  *
  * Addresses are offsets from the start of the buffer's first page: the peer learns nothing about

@@ -3,11 +3,11 @@
 /*
  * Grants by memory window ("mw"): a type 1 window is bound to the buffer, under a new key each
  * time, and bound to nothing when the grant ends.  The buffer's registration is shared
- * (sdr_verbs_mr.c), so a buffer that the application registered costs two work requests a message
+ * (sdr_verbs_mr.c), so a buffer that the application registered costs two work requests per message
  * and no system call.
  *
  * Windows are bound through a UC queue pair that is connected to itself and carries nothing else; a
- * bind is waited for, SDR_VERBS_KEY_NS at the most (microseconds in practice).  A window that
+ * bind is waited for, at most SDR_VERBS_KEY_NS (microseconds in practice).  A window that
  * cannot be unbound is given back to the device, which ends its key as well.  Windows are kept for
  * the next grant.
  *

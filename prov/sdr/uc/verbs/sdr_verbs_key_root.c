@@ -5,7 +5,7 @@
  * NULL memory region when the grant ends.  A late packet then completes and writes nothing: the
  * paper's first stage.
  *
- * Keys are made once, used in turn and kept, SDR_VERBS_ROOT_KEYS at the most; an indirect key keeps
+ * Keys are made once, used in turn and kept, at most SDR_VERBS_ROOT_KEYS; an indirect key keeps
  * its number, so a packet that is late by a whole turn of the keys would be taken for its
  * successor: the paper's bound, with the number of keys in the place of IDs times generations.  An
  * entry is set by a work request on an RC queue pair that is connected to itself (mlx5dv_wr_mr_list

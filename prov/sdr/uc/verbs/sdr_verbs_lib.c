@@ -9,7 +9,7 @@
  * missing is looked for again at the next call, which costs a few system calls and spares a
  * restart.
  *
- * Fork: before anything is registered the library is told that the application may fork, unless the
+ * Fork: before anything is registered the library learns that the application may fork, unless the
  * kernel copies pinned pages for the child by itself.  No timers; one lock, held while loading
  * only.
  */

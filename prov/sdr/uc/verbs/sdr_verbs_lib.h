@@ -70,7 +70,7 @@ struct sdr_ibv {
 };
 
 /*
- * The table, the same for ever; NULL when the library is not there or too old, with words (what is
+ * The table, the same for ever; NULL when the library is not there or too old, with a text (what is
  * missing, which package has it) in err.  err may be NULL.  Any thread.
  */
 const struct sdr_ibv *sdr_ibv_get(char *err, size_t err_len);

@@ -3,7 +3,7 @@
 /*
  * Registrations of memory with a device, and who uses them.
  *
- * A registration lives exactly as long as somebody who has a claim on the memory: a message under
+ * A registration lives exactly as long as something has a claim on the memory: a message under
  * way (its owner may not free the buffer before the completion), an open grant, or the application
  * that registered it.  Who needs a range that lies inside a living one shares it.  Nothing is kept
  * beyond that: no hooks into malloc, no guess whether a range still means the same pages.  So a
@@ -162,7 +162,7 @@ bool sdr_verbs_mr_busy(struct sdr_uc *uc, void *mr)
 	return r->batches;
 }
 
-/* Registrations of those who gave up their packets: few, and for the time it takes to send them. */
+/* Registrations whose owners abandoned their packets: few, and until those are sent. */
 bool sdr_verbs_mr_reading(struct sdr_uc *uc, const void *buf, size_t len)
 {
 	struct sdr_verbs *v = sdr_verbs_of(uc);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A build without the headers of libibverbs: there are no devices, and whoever asks for one is told
- * why.
+ * A build without the headers of libibverbs: there are no devices, and a request for one is
+ * answered why.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * Paths: which of its own GIDs an engine uses towards a peer, and the peer's.
  *
  * A GID of RoCEv2 is an IP address.  An engine that is bound to an address uses it for everybody;
- * one that is bound to all asks the kernel's routing, through a socket that is connected and sends
+ * one that is bound to all uses the kernel's routing, through a socket that is connected and sends
  * nothing, and takes the GID of the address that routing would send from.  A peer that routing
  * reaches through another interface cannot be reached with this device: that is said, not tried.
  * The next hop's link address is the kernel's to find, when it sees the path.  Hop limit 64, as IP

@@ -65,7 +65,7 @@ struct sdr_verbs_mr *sdr_verbs_mr_get(struct sdr_verbs_pd *pd, void *buf, size_t
 void sdr_verbs_mr_put(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *mr);
 
 /*
- * Words for a failure of the device: what was asked, the limit that stands in the way, the remedy.
+ * Text for a failure of the device: what was requested, the limit in the way, the remedy.
  */
 void sdr_verbs_why(const struct sdr_verbs_pd *pd, int err, const char *what, char *buf, size_t len);
 

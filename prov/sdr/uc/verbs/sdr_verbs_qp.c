@@ -9,7 +9,7 @@
  * connected when the peer's info is here.  Receives are posted when the first message of a
  * generation is expected, so that a connection that carries no bulk costs queue pairs and little
  * memory.  A QP is looked at (`hot`) while a slot is bound or a grant is open: nothing else can
- * arrive that anybody waits for.
+ * arrive that a receive waits for.
  *
  * A peer that moves: the queue pairs go back to RESET and are connected anew; what was under way is
  * lost.
@@ -244,7 +244,9 @@ void sdr_verbs_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	memcpy(out->addr, v->addr.b, out->addr_len);
 }
 
-/* Back to where a queue pair can be told another peer; its number, and what is bound, stay. */
+/*
+ * Back to where a queue pair can be connected to another peer; its number, and what is bound, stay.
+ */
 static int sdr_verbs_qp_rewind(struct sdr_verbs_qp *q)
 {
 	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RESET };
@@ -349,7 +351,7 @@ void sdr_verbs_qp_expect(struct sdr_verbs_qp *q, int delta)
 
 	q->expected += (uint32_t)delta;
 	if (!was && q->expected) {
-		/* Somebody may be asleep on the engine's descriptor already. */
+		/* A thread may be asleep on the engine's descriptor already. */
 		for (uint32_t i = 0; i < q->ntp; i++)
 			ibv_req_notify_cq(q->tp[i].rcq, 1);
 		q->hot_prev = NULL;

@@ -14,8 +14,8 @@ struct sdr_verbs;
 struct sdr_verbs_qp;
 
 #define SDR_VERBS_SLOT_PAGE 64u	 /* slots a page of the table */
-#define SDR_VERBS_BATCH	    64u	 /* work requests a doorbell */
-#define SDR_VERBS_INLINE    128u /* bytes a device is asked to take inside the request */
+#define SDR_VERBS_BATCH	    64u	 /* work requests per doorbell */
+#define SDR_VERBS_INLINE    128u /* bytes that a device takes inside the request */
 
 /* Work requests under one signalled completion. */
 struct sdr_verbs_batch {
@@ -34,7 +34,7 @@ struct sdr_verbs_tp {
 	bool rx_on;	  /* receives were posted */
 	uint8_t gen, channel;
 	uint32_t index; /* in v->tps */
-	/* tells its completions from those of an earlier user of the index */
+	/* separates its completions from those of an earlier user of the index */
 	uint32_t serial;
 	struct sdr_verbs_batch *batch; /* ring of tx_depth */
 	uint32_t head, tail;	       /* batches under way, free-running */
@@ -56,7 +56,7 @@ struct sdr_verbs_qp {
 	struct sdr_imm_split split;
 	uint32_t mtu, nslots, ntp;
 	uint64_t max_msg;
-	uint32_t rkey, psn; /* own; the key only proves that a peer has seen our info */
+	uint32_t rkey, psn; /* own; the key only shows that a peer has seen our info */
 	bool connected;
 	bool on_way; /* its transports have left INIT, perhaps not all */
 	bool peer_nic;
@@ -65,7 +65,7 @@ struct sdr_verbs_qp {
 	struct sdr_uc_addr addr;      /* of the peer */
 	struct sdr_verbs_peer *ctl;   /* NULL: it has no device */
 	struct sdr_verbs_slot **pages;
-	/* ns: the device gave up one of its queue pairs; 0: it did not */
+	/* ns: the device disabled one of its queue pairs; 0: it did not */
 	uint64_t failed_at;
 	char failed[96];	       /* what happened */
 	struct sdr_verbs_qp *bad_next; /* v->bad */
@@ -78,8 +78,8 @@ static inline struct sdr_verbs_qp *sdr_verbs_qp_of(struct sdr_uc_qp *qp)
 }
 
 /*
- * Breaks one QP, of which the engine survives: told by poll (SDR_UC_EV_QP), likewise not at once.
- * The engine's thread.
+ * Breaks one QP, of which the engine survives: reported by poll (SDR_UC_EV_QP), likewise not at
+ * once. The engine's thread.
  */
 void sdr_verbs_qp_break(struct sdr_verbs_qp *q, const char *what);
 /* The device has said something of some QP's queue pairs: finds out which. */

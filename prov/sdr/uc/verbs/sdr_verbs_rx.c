@@ -16,10 +16,10 @@
  * socket, which costs a system call: it is read when their data is held, and else every
  * SDR_VERBS_LOOK_NS, together with the device's events.
  *
- * A sleeper is woken by each control datagram, but by data only where the sender asked for it (the
+ * A sleeper is woken by each control datagram, but by data only where the sender requests it (the
  * end of a batch), and looks again after SDR_VERBS_NAP_NS (SDR_VERBS_REST_NS when nothing flows)
- * while something is expected: the packet that asks may be lost, and senders without a device ask
- * for nothing.
+ * while something is expected: the packet that requests it may be lost, and senders without a
+ * device request for nothing.
  *
  * Only queue pairs of which something is expected are polled.  Receives are posted again in chains.
  */
