@@ -4,10 +4,10 @@
  * A row: one question, field by field.
  *
  * Fields come as texts, from the command line or from the cells of a batch, and are read here and
- * nowhere else, so both know the same numbers and words.  What makes no sense by itself is refused
+ * nowhere else, so both know the same numbers and names.  What makes no sense by itself is refused
  * when it is set, what makes none together (k + m, a collective of one node) by model_row_check,
- * for which the model has the last word.  A refusal names the field as the batch does;
- * model_row_bad adds where it stands.
+ * on which the model decides.  A refusal names the field as the batch does;
+ * model_row_bad adds where it is.
  */
 #include <errno.h>
 #include <math.h>

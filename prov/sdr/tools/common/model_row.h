@@ -12,7 +12,7 @@
 #include "tool.h"
 
 /*
- * What can be asked: a column of a batch and an option each, in the order in which columns are
+ * What can be given: a column of a batch and an option each, in the order in which columns are
  * printed.
  */
 enum model_field {
@@ -131,7 +131,7 @@ struct model_source {
  * to say.
  */
 void model_source_open(struct model_source *s);
-/* The next row, of which there is one at the least; false: there is none. */
+/* The next row, of which there is at least one; false: there is none. */
 bool model_source_next(struct model_source *s);
 void model_source_close(struct model_source *s);
 

@@ -111,7 +111,7 @@ static void product_row(struct model_source *s)
 			source_ask(s, (enum model_field)f, s->list[f].text[s->at[f]]);
 	}
 	/*
-	 * the scheme changes fastest, so that what is to be compared stands together; then the last
+	 * the scheme changes fastest, so that what is to be compared is together; then the last
 	 * field
 	 */
 	f = MODEL_SCHEME;

@@ -40,16 +40,16 @@ void tool_written(void);
 void tool_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_clear(void);
 
-/* ---- tool_value.c: numbers and words ---- */
+/* ---- tool_value.c: numbers and names ---- */
 
 /*
- * Whole texts only; -1: it is none.  No hexadecimals, no "nan"; the sign is for whoever checks the
- * bounds.
+ * Whole texts only; -1: it is none.  No hexadecimals, no "nan"; the sign is for the caller that
+ * checks the bounds.
  */
 int tool_real(const char *s, double *v);
 /* A whole number up to 2^64 - 1, also as "65536.0" or "4e9"; with size the suffixes K, M, G, T. */
 int tool_whole(const char *s, bool size, uint64_t *v);
-/* Place of the word in a list that ends with NULL, or -1. */
+/* Place of the name in a list that ends with NULL, or -1. */
 int tool_word(const char *s, const char *const *words);
 /* The shortest text that reads back as v. */
 void tool_number(double v, char out[TOOL_NUMBER]);

@@ -4,7 +4,7 @@
  * A picture by gnuplot.
  *
  * gnuplot reads its program from a pipe and writes to a file that this process has opened beside
- * the one that was asked for, so that no name has to be quoted for it.  That file takes the place
+ * the one that was given, so that no name has to be quoted for it.  That file takes the place
  * of the other when gnuplot has ended well and is removed otherwise: a picture is whole or as it
  * was before.  One at a time.
  */

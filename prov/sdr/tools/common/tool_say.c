@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a program says on standard error, and how it ends: one sentence, which tells the cause, and
+ * What a program says on standard error, and how it ends: one sentence, which names the cause, and
  * an exit status.
  *
  * The progress line, if there is one, is cleared before anything else is said.  By one thread at a
@@ -20,7 +20,8 @@ static bool progress_shown;
 void tool_begin(const char *name)
 {
 	tool_name = name;
-	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of writing, with a word */
+	signal(SIGPIPE,
+	       SIG_IGN); /* a reader that went away is an error of writing, with a message */
 }
 
 void tool_progress(const char *fmt, ...)

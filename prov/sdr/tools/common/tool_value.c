@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Texts and values: numbers, words, lists and ranges, and numbers for people.
+ * Texts and values: numbers, names, lists and ranges, and numbers for people.
  *
  * A text is taken whole or not at all: nothing behind a number, no blank in front, no nan, no
  * infinity and no hexadecimals.  What a value means and its bounds are the row's (model_row.c).
@@ -16,7 +16,7 @@
 
 int tool_real(const char *s, double *v)
 {
-	/* the sign is read, for whoever checks the bounds to complain of */
+	/* the sign is read, so that the caller's bounds can refuse it */
 	const char *d = *s == '-' ? s + 1 : s;
 	char *end;
 

@@ -4,8 +4,8 @@
  * sdr_model advise: which scheme for a link, with which parameters, what it costs, and why.
  *
  * The comparison is sdr_model_advise's.  Here the link is put together (options, then a file of
- * measurements, then defaults, which are called guesses), and the answer is put into words and into
- * the environment variables of the provider that ask for it.
+ * measurements, then defaults, which are called guesses), and the answer is written as text and
+ * into the environment variables of the provider that ask for it.
  */
 #include <errno.h>
 #include <inttypes.h>

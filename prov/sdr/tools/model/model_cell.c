@@ -102,7 +102,7 @@ static bool cell_is_ec(const struct model_row *r)
 	return r->point.scheme == SDR_MODEL_EC_MDS || r->point.scheme == SDR_MODEL_EC_XOR;
 }
 
-/* A field as it holds for the row.  False: the scheme does not look at it and nobody named it. */
+/* A field as it holds for the row.  False: the scheme does not look at it and it was not given. */
 static bool cell_field(const struct model_row *r, enum model_field f, bool named, const char **text,
 		       double *v)
 {

@@ -151,7 +151,7 @@ static void stat_find(const char *file, const char *peer, struct stat_line *foun
 	if (!found->line)
 		tool_bad("%s: peer: %s", file,
 			 l.line == 1 ? "the file is empty"
-				     : "there is no line of the peer asked for (--peer)");
+				     : "there is no line of the peer given with --peer");
 	free(text);
 	if (!in)
 		fclose(f);
@@ -175,7 +175,7 @@ static void link_stats(struct model_row *link, const struct model_opt *opt, char
 	}
 	if (link_open(link, MODEL_P) && l.v[STAT_UPPER] > 0) {
 		link_take(link, MODEL_P, l.v[STAT_UPPER] * 1e-9, opt->stats, l.line);
-		model_note(notes, "p_packet: loss at the most, 95 %% sure, of %.0f packets",
+		model_note(notes, "p_packet: upper bound (95 %%) of the loss of %.0f packets",
 			   fmax(l.v[STAT_SENT], 0));
 	} else if (link_open(link, MODEL_P) && l.v[STAT_PPM] >= 0) {
 		link_take(link, MODEL_P, l.v[STAT_PPM] * 1e-6, opt->stats, l.line);
@@ -252,7 +252,7 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 		else
 			model_note(
 				notes,
-				"p_packet: of %.0f packets none was lost: at the most so many, 95 %% sure (%s, "
+				"p_packet: none of %.0f packets was lost: upper bound (95 %%) (%s, "
 				"line %zu)",
 				best[SENT], opt->probe, line);
 	}

@@ -4,7 +4,7 @@
  * sdr_model plot: a picture of a CSV, drawn by gnuplot.
  *
  * The program for gnuplot has the data in it and goes through a pipe; texts of the user are quoted,
- * so that none of them is a command.  The picture is made beside the file that was asked for and
+ * so that none of them is a command.  The picture is made beside the file that was given and
  * takes its place when gnuplot has ended well.  Rows without a value are passed over; anything else
  * that is no number is refused.
  */
@@ -36,7 +36,7 @@ static int plot_column(const struct plot *p, const char *option, const char *nam
 	return col;
 }
 
-/* From one row of a scheme to its next: between schemes much differs that nobody swept. */
+/* From one row of a scheme to its next: between schemes much differs that was not swept. */
 static bool plot_varies(const struct plot *p, int col)
 {
 	int scheme = tool_csv_column(&p->csv, "scheme");

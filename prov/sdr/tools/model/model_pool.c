@@ -3,10 +3,10 @@
 /*
  * Threads that share numbered pieces of work, and the line that says how far they are.
  *
- * Every piece is done once, by whoever takes it next, and writes to a place of its own: what comes
- * out does not depend on the number of threads.  The caller works too; a thread that cannot be made
- * is done without.  The caller alone writes the progress line, twice a second at the most and only
- * to a terminal.
+ * Every piece is done once, by the thread that takes it next, and writes to a place of its own:
+ * what comes out does not depend on the number of threads.  The caller works too; a thread that
+ * cannot be made is done without.  The caller alone writes the progress line, at most twice a
+ * second and only to a terminal.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,9 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Computes rows: laws by threads row by row, then what has to be drawn, one row after another, its
- * samples in blocks by threads.  Sample i of a seed is the same whoever draws it, so the number of
- * threads changes nothing. The first row, in their order, that the model refuses ends the run.
+ * samples in blocks by threads.  Sample i of a seed is the same whichever thread draws it, so the
+ * number of threads changes nothing. The first row, in their order, that the model refuses ends the
+ * run.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the files of sdr_perf share: what the user asked for, the endpoint, what two sides tell each
+ * What the files of sdr_perf share: what the user wants, the endpoint, what two sides send each
  * other before a run, and the run's result.
  *
  *   sdr_perf.c       main: one client, or one server after another
@@ -160,7 +160,7 @@ int perf_ep_name(struct perf_ep *p, struct perf_name *name, char *why);
 struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key,
 			  char *why);
 /*
- * Hands each completion to its operation's done(); waits `ms` at the most for the first.  Returns
+ * Hands each completion to its operation's done(); waits at most `ms` for the first.  Returns
  * their number.
  */
 int perf_ep_progress(struct perf_ep *p, int ms);
@@ -178,7 +178,7 @@ void perf_ep_stats(struct perf_ep *p, struct fi_sdr_stats *stats);
 
 /* ---- agreement ------------------------------------------------------------------------------- */
 
-/* What one side of a run has; of the other side: what it told. */
+/* What one side of a run has; of the other side: what it sent. */
 struct perf_end {
 	struct perf_name name;
 	uint64_t addr, key; /* of the buffer that its peer writes to or reads from */
@@ -200,9 +200,9 @@ extern const char *const perf_setting_name[PERF_SETTINGS]; /* environment variab
 struct perf_result {
 	uint64_t size, iters; /* bytes; messages of this side */
 	uint64_t bytes, ns;
-	/* bytes a second, both sides together if both send */
+	/* bytes per second, both sides together if both send */
 	double peak, rate;
-	double msgs;				   /* messages a second */
+	double msgs;				   /* messages per second */
 	double lat_min, lat_p50, lat_p99, lat_max; /* us, one way */
 	/* data packets, those sent again, records; both sides */
 	uint64_t pkts, rtx, rec_rtx;

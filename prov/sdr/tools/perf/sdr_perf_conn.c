@@ -14,8 +14,8 @@
  * each other whatever the data endpoints are made for.  Those get the settings through the
  * environment, which the provider reads for each domain.  Both sides need the same channels,
  * generations and immediate: the client's are taken, and one of the server's own that differs is a
- * refusal.  Engine, packet size and chunk are each side's own; a server that was not told takes the
- * client's.
+ * refusal.  Engine, packet size and chunk are each side's own; a server that was not given one
+ * takes the client's.
  *
  * HELLO and ANSWER begin with what no version may change, so that an old server can refuse a new
  * client. Nothing in them is believed before it was looked at.
@@ -58,7 +58,7 @@ struct perf_answer {
 const char *const perf_setting_name[PERF_SETTINGS] = { "FI_SDR_ENGINE",	     "FI_SDR_MTU",
 						       "FI_SDR_CHUNK_SIZE",  "FI_SDR_CHANNELS",
 						       "FI_SDR_GENERATIONS", "FI_SDR_IMM_SPLIT" };
-/* of those that both sides must share: what they are if nobody says anything */
+/* of those that both sides must share: what they are when neither side sets them */
 static const char *const shared_default[PERF_SETTINGS] = { NULL, NULL, NULL, "1", "4", "10+18+4" };
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static int settings_merge(char own[PERF_SETTINGS][PERF_TEXT_MAX],
 		else if (shared_default[i] && strcmp(own[i], want) != 0)
 			return perf_why(
 				why,
-				"this server was told %s=%s and the client wants %s: both need the same",
+				"this server was given %s=%s and the client wants %s: both need the same",
 				perf_setting_name[i], own[i], want);
 	}
 	return 0;
@@ -302,7 +302,7 @@ void perf_conn_client(struct perf_side *s, struct perf_opt *opt)
 			 ANSWER_WAIT);
 	if (rx.err)
 		perf_die("what answers at that port is not a server of sdr_perf");
-	/* before anything is judged: closing tells the server that its answer has come */
+	/* before anything is checked: closing shows the server that its answer has come */
 	perf_ep_close(&door);
 	answer_take(s, &answer, rx.len, &hello.server);
 	settings_data(hello.setting);
@@ -357,7 +357,7 @@ void perf_conn_server(struct perf_side *s, struct perf_opt *opt)
 	do {
 		door_post(&door, &rx, &hello, sizeof(hello), false);
 		door_wait(&door, &rx, 0);
-		/* somebody else's message: not worth a word */
+		/* another program's message: not worth a warning */
 	} while (rx.err || rx.len < sizeof(hello.head) || hello.head.magic != PERF_MAGIC ||
 		 perf_ep_peer(&door, &hello.head.door, why));
 	perf_serving = true;

@@ -7,7 +7,7 @@
  * Manual progress: what is measured is the thread that runs the test, and nothing else makes it
  * wait.  A server's endpoint is bound to the address that its client used, if a domain has it: so a
  * device is found without being named.  An error completion ends the process with the provider's
- * words for it; only those of receives that were cancelled or too short are handed on.
+ * text for it; only those of receives that were cancelled or too short are handed on.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static sa_family_t family_of(const struct perf_name *name)
 	return sa.sa_family;
 }
 
-/* The port stands at the same place for both families. */
+/* The port is at the same place for both families. */
 static void port_set(void *addr, uint16_t port)
 {
 	((struct sockaddr_in *)addr)->sin_port = htons(port);
@@ -70,7 +70,7 @@ static void port_set(void *addr, uint16_t port)
 
 /*
  * The entry of the domain that has the address, or with a domain given its first one; NULL: none.
- * Everything is looked at, since a name of a domain and an address cannot both be asked for.
+ * Everything is looked at, since a name of a domain and an address cannot both be given as hints.
  */
 static struct fi_info *info_like(const struct perf_ep_attr *attr, struct fi_info *hints)
 {
@@ -189,7 +189,7 @@ int perf_ep_open(struct perf_ep *p, const struct perf_ep_attr *attr, char *why)
 		goto failed;
 	return 0;
 failed:
-	perf_why(why, "%s: %s (domain %s%s); FI_LOG_LEVEL=warn tells more", step, fi_strerror(-ret),
+	perf_why(why, "%s: %s (domain %s%s); FI_LOG_LEVEL=warn says more", step, fi_strerror(-ret),
 		 p->info->domain_attr->name, port);
 	perf_ep_close(p);
 	return -1;

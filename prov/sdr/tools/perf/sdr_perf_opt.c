@@ -87,7 +87,7 @@ static const struct {
 	{ OPT_PLOT, "plot", "FILE", CLIENT | PROBE,
 	  "also a picture, .svg or .png (needs gnuplot)" },
 	{ OPT_FORMAT, "format", "NAME", CLIENT | ANY, "table, csv or json (default table)" },
-	{ 'q', "quiet", NULL, BOTH | ANY, "no progress line, no word of what a server does" },
+	{ 'q', "quiet", NULL, BOTH | ANY, "no progress line, no messages of what a server does" },
 	{ 'h', "help", NULL, BOTH | ANY, "this text" },
 };
 #define OPTIONS (sizeof(table) / sizeof(table[0]))

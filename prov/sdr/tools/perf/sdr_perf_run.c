@@ -168,7 +168,7 @@ static void op_done(struct perf_op *op, size_t len, int err)
 /* The best stretch so far. */
 struct peak {
 	uint64_t since, completed; /* its beginning */
-	double best;		   /* messages a second */
+	double best;		   /* messages per second */
 };
 
 static void peak_look(struct peak *k, const struct perf_side *s, uint64_t now)

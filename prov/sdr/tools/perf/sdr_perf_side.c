@@ -4,7 +4,7 @@
  * Buffers, patterns, and keeping in step: see sdr_perf_side.h.
  *
  * A buffer exists, and is registered, only where the operation needs it: on an RDMA device
- * registered memory is pinned.  Timer: a side that waits asks every ALIVE_EVERY whether the other
+ * registered memory is pinned.  Timer: a side that waits checks every ALIVE_EVERY whether the other
  * one is there, one question at a time; that the peer is gone shows as an error completion of the
  * question.
  */

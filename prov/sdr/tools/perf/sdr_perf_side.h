@@ -11,7 +11,7 @@
  *           to check
  *   RESULT  what I found, what I had to send twice       the end of the size
  *
- * Whoever waits for the other asks now and then whether it is still there (ALIVE): a connection on
+ * A side that waits checks now and then whether the other is still there (ALIVE): a connection on
  * which nothing is under way does not notice a peer that has gone.
  */
 #ifndef SDR_PERF_SIDE_H
@@ -29,7 +29,7 @@ struct perf_sync {
 	uint64_t ns;		     /* DONE: from the first post to the last completion */
 	uint64_t bad;		     /* RESULT: messages with wrong bytes */
 	uint64_t pkts, rtx, rec_rtx; /* RESULT: since READY */
-	double peak;		     /* DONE: bytes a second */
+	double peak;		     /* DONE: bytes per second */
 	/* DONE, of writes: number of the last message + 1 in each slot; 0: none */
 	uint64_t last[PERF_SLOTS_MAX];
 };

@@ -27,8 +27,7 @@
  *
  * The client repeats each of its messages until it is answered, for a bounded time; the server only
  * ever answers (but for one STOP when it is interrupted), with no more bytes than it was sent, so
- * it is of no use to somebody who forges addresses.  Whatever has not the right token is not looked
- * at.
+ * it cannot be used as an amplifier by forging addresses.  What lacks the right token is ignored.
  */
 #ifndef SDR_PROBE_H
 #define SDR_PROBE_H
@@ -96,7 +95,7 @@ struct probe_row {
 	struct probe_loss loss;
 	double rtt_min, rtt_median; /* s; 0: no echo came */
 	double rate;		    /* bit/s that were sent, of wire bytes */
-	bool known;		    /* something was sent, and the server told what came */
+	bool known;		    /* something was sent, and the server reported what came */
 };
 
 struct probe_out {
@@ -155,7 +154,7 @@ struct probe_client {
 	uint64_t rtt;	   /* ns, of the handshake; then the largest seen */
 	uint64_t rtt0;	   /* ns, of the handshake */
 	uint64_t heard;	   /* when the last echo came */
-	bool refused;	   /* ICMP: nobody listens there */
+	bool refused;	   /* ICMP: nothing listens there */
 	bool silent;	   /* no echo for too long */
 	bool peer_stopped; /* the server was interrupted */
 	uint64_t sent[PROBE_SIZES_MAX], busy_ns[PROBE_SIZES_MAX];

@@ -6,8 +6,8 @@
  *
  * What will be sent is known, printed and bounded before the first packet leaves.  A message to the
  * server is repeated every 0.2 s, or every round trip where that is longer, and after 5 s without
- * an answer the client gives up (10 s for the results).  Between the last packet and the question
- * for the counts lie two of the longest round trips seen and 50 ms, 4 s at the most: what is not
+ * an answer the client aborts (10 s for the results).  Between the last packet and the question
+ * for the counts lie two of the longest round trips seen and 50 ms, at most 4 s: what is not
  * there then is lost.
  */
 #include <errno.h>
@@ -22,9 +22,9 @@
 #define ROUND_NS     20e6
 #define ROUNDS_MAX   65536.0
 #define ROUNDS_MIN   8.0
-#define STRAGGLERS   (4 * PERF_SEC) /* ns, at the most */
+#define STRAGGLERS   (4 * PERF_SEC) /* maximum, ns */
 #define RESULT_WAIT  (10 * PERF_SEC)
-#define REFUSED_WAIT (2 * PERF_SEC) /* ns, when the host says that nobody listens */
+#define REFUSED_WAIT (2 * PERF_SEC) /* ns, when the host says that nothing listens */
 
 static const uint32_t payload_default[] = { 256, 512, 1024, 1400, 2048, 4096, 8192 };
 
@@ -205,7 +205,7 @@ static void ask(struct probe_client *c, enum probe_type what, enum probe_type wa
 	}
 	perf_die(
 		"%s %s at UDP port %u (%.0f s); start a server there: sdr_perf --probe-loss -p %u%s",
-		c->refused ? "nobody listens on" : "no answer from", c->opt->host, c->opt->port,
+		c->refused ? "nothing listens on" : "no answer from", c->opt->host, c->opt->port,
 		(double)PROBE_ANSWER / 1e9, c->opt->port,
 		c->refused ? "" : ", and let that port pass firewalls");
 }

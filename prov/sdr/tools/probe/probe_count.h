@@ -48,7 +48,7 @@ void probe_count_init(struct probe_count *c, uint64_t *map, uint32_t room);
 /* false: no packet has this number */
 bool probe_count_take(struct probe_count *c, uint64_t n);
 /*
- * Packets 0 to sent - 1 were sent; sent is the room at the most.  What came with other numbers does
+ * Packets 0 to sent - 1 were sent; sent is at most the room.  What came with other numbers does
  * not count.
  */
 void probe_count_close(const struct probe_count *c, uint64_t sent, struct probe_tally *t);

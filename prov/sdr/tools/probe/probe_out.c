@@ -4,7 +4,7 @@
  * What the drop-rate probe prints: a table for people, CSV and JSON for programs.
  *
  * The columns of the CSV are read by `sdr_model advise --probe`: names and order stay.  A size of
- * which nothing was sent, or whose counts never came, has no line; a round-trip time that nobody
+ * which nothing was sent, or whose counts never came, has no line; a round-trip time that was not
  * measured is empty in CSV and left out in JSON.
  */
 #include <inttypes.h>

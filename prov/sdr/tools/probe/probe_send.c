@@ -11,7 +11,7 @@
  *
  * The first packet of a turn, and some more, ask for an echo.  While it waits for the next batch
  * the loop listens, so that an echo is read when it comes.  No echo for 3 s and two round trips:
- * nobody is there any more, or nothing gets through, and it stops.  It also stops when the time it
+ * the server is gone, or nothing gets through, and it stops.  It also stops when the time it
  * may take is over, on a signal, and when the server says so.
  */
 #include <errno.h>
@@ -142,7 +142,7 @@ static bool pace(struct run *r)
 	return go_on(r, now);
 }
 
-/* Hands `n` packets to the kernel, with patience where it has no room. */
+/* Hands `n` packets to the kernel, and waits where it has no room. */
 static void batch_send(struct run *r, unsigned int n)
 {
 	struct pollfd p = { .fd = r->c->fd, .events = POLLOUT };

@@ -8,9 +8,9 @@
  * refused.  Packets are read in batches, and only their first bytes; the map of a size is all that
  * a packet touches.
  *
- * Timers: 15 s without a packet of the client's, it has gone; 3 s without a word after the last
- * count was told, it has what it wanted.  SIGINT: the client is told (STOP) and gets its counts; a
- * second one ends at once.
+ * Timers: 15 s without a packet of the client's, it has gone; 3 s without a message after the last
+ * count was sent, it has what it wanted.  SIGINT: the client is informed (STOP) and gets its
+ * counts; a second one ends at once.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static void reply(struct server *s, struct probe_peer *to, uint8_t *msg, size_t 
 		m.msg_controllen = to->from_len;
 	}
 	probe_head_put(msg, h);
-	/* one that does not leave is lost: the client asks again */
+	/* one that does not leave is lost: the client repeats its message */
 	(void)!sendmsg(s->fd, &m, MSG_DONTWAIT);
 }
 

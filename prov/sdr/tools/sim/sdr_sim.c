@@ -4,7 +4,7 @@
  * sdr_sim: how long transfers take when the real transport runs over a simulated network, in
  * virtual time.
  *
- * All that was asked is checked before anything runs.  The runs of each cell are cut into shards,
+ * All options are checked before anything runs.  The runs of each cell are cut into shards,
  * whose number follows from --runs alone; each shard runs in a process of its own, --jobs at a
  * time, and leaves its times in memory that this process shares with it.  Rows are printed in the
  * order of the cells, each as soon as those before it are.  The same seed gives the same times,

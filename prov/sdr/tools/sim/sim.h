@@ -21,8 +21,8 @@
 
 enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };
 
-#define SIM_SHARDS	 8u  /* parts of a cell's runs, at the most: the same whatever --jobs is */
-#define SIM_SHARD_RUNS	 16u /* and at the least so many runs in each, where there are so many */
+#define SIM_SHARDS	 8u  /* maximum parts of a cell's runs, whatever --jobs is */
+#define SIM_SHARD_RUNS	 16u /* minimum runs of each, where there are so many */
 #define SIM_CELLS_MAX	 100000u
 #define SIM_RUNS_MAX	 1000000u
 #define SIM_SAMPLES_MAX	 100000000u /* of all cells */
@@ -43,7 +43,7 @@ struct sim_scheme {
 
 /* The scheme of a name, NULL: none. */
 const struct sim_scheme *sim_scheme_find(const char *name);
-/* All names, in words, for messages. */
+/* All names, for messages. */
 extern const char sim_scheme_names[];
 
 /* What all cells have in common. */
@@ -56,7 +56,7 @@ struct sim_plan {
 	double reverse_p; /* loss on the way back; < 0: as on the way there */
 	double jitter_s, reorder_p, reorder_s;
 	uint64_t queue_bytes; /* of the bottleneck, 0: no limit */
-	double cross_bps;     /* cross traffic, wire bits a second */
+	double cross_bps;     /* cross traffic, wire bits per second */
 	uint32_t cross_bytes; /* of one of its packets */
 	const struct sdr_cc_ops *cc;
 	bool headers; /* the bandwidth has to carry them too */
@@ -72,7 +72,7 @@ struct sim_plan {
 struct sim_cell {
 	enum sim_mode mode;
 	const struct sim_scheme *scheme;
-	/* what was asked, by the rules of sdr_model; point and nodes of it count */
+	/* the question, by the rules of sdr_model; point and nodes of it count */
 	struct model_row row;
 };
 

@@ -62,7 +62,7 @@ static void sim_done(void *user, const struct sdr_rel_cqe *e)
 	struct sim_op *op = e->ctx;
 
 	if (nd->bed->eps.failed)
-		return; /* whoever waited has gone */
+		return; /* the waiting side has gone */
 	if (e->err)
 		sim_eps_fail(&nd->bed->eps, "the %s failed: %s (%s)",
 			     e->kind == SDR_REL_RECV ? "receive" : "send", strerror(-e->err),

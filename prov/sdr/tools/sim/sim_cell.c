@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Cells: what a name of a scheme stands for, what can be run, all that was asked for, and what came
+ * Cells: what a name of a scheme means, what can be run, all that was given, and what came
  * of it.
  *
  * The model's rules are checked first (model_row_check), so that both tools refuse the same; then
@@ -17,7 +17,7 @@
 #include "sim.h"
 #include "sim_work.h"
 
-#define SIM_RATE_MIN 1e6 /* bits a second */
+#define SIM_RATE_MIN 1e6 /* bits per second */
 #define SIM_RATE_MAX 1e13
 #define SIM_RTT_MAX  10.0 /* s */
 #define SIM_P_MAX    0.9
@@ -78,20 +78,18 @@ static int sim_check_size(const struct sim_plan *plan, struct sim_cell *c)
 		len = sim_work_step(len, c->row.nodes);
 	}
 	if (len > SDR_REL_MSG_MAX)
-		return model_row_refuse(
-			&c->row, MODEL_SIZE,
-			"a message of %" PRIu64
-			" bytes: the transport carries 2^40 (1 TiB) at the most in one",
-			len);
+		return model_row_refuse(&c->row, MODEL_SIZE,
+					"a message of %" PRIu64
+					" bytes: the transport carries at most 2^40 (1 TiB) in one",
+					len);
 	all = len * (c->mode == SIM_STREAM ? plan->window : 1) *
 	      (c->mode == SIM_ALLREDUCE ? c->row.nodes : 2);
 	if (plan->verify && all > 8ull << 30)
-		return model_row_refuse(
-			&c->row, MODEL_SIZE,
-			"buffers of %" PRIu64
-			" bytes to verify: 8 GiB at the most; without --verify they "
-			"take no memory",
-			all);
+		return model_row_refuse(&c->row, MODEL_SIZE,
+					"buffers of %" PRIu64
+					" bytes to verify: at most 8 GiB; without --verify they "
+					"take no memory",
+					all);
 	if (c->mode == SIM_STREAM && all > 1ull << 45)
 		return model_row_refuse(&c->row, MODEL_SIZE,
 					"%u messages of %" PRIu64
@@ -115,7 +113,7 @@ static int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
 	if (pt->bandwidth_bps < SIM_RATE_MIN || pt->bandwidth_bps > SIM_RATE_MAX)
 		return model_row_refuse(
 			&c->row, MODEL_BANDWIDTH,
-			"a bandwidth of %g bits a second: %g to %g can be simulated",
+			"a bandwidth of %g bits per second: %g to %g can be simulated",
 			pt->bandwidth_bps, SIM_RATE_MIN, SIM_RATE_MAX);
 	if (pt->rtt_s > SIM_RTT_MAX)
 		return model_row_refuse(&c->row, MODEL_RTT,
@@ -138,7 +136,7 @@ static int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
 	if (plan->cross_bps >= pt->bandwidth_bps && !plan->queue_bytes)
 		return model_row_refuse(
 			&c->row, MODEL_BANDWIDTH,
-			"cross traffic of %g bits a second fills the line: it needs a queue with a limit (--queue)",
+			"cross traffic of %g bits per second fills the line: it needs a queue with a limit (--queue)",
 			plan->cross_bps);
 	return sim_check_packets(c) || sim_check_size(plan, c) ? -1 : 0;
 }

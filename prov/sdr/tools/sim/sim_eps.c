@@ -138,7 +138,7 @@ static bool ep_runs(const struct sim_ep *ep)
 	return ep->rel && !sdr_sim_node_stalled(ep->eps->w, ep->idx);
 }
 
-/* A wake-up that nobody asked for. */
+/* A wake-up without a cause. */
 static bool wakes_allowed(struct sim_eps *e, struct sim_ep *ep)
 {
 	uint64_t ms = sim_eps_now(e) / SIM_NS_MS;

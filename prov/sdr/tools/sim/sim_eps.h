@@ -41,7 +41,7 @@ struct sim_ep {
 struct sim_eps_limits {
 	uint32_t rounds; /* progress calls of a node in one instant */
 	uint32_t idle;	 /* and those that do nothing although the deadline has come */
-	uint32_t wakes;	 /* rounds of a node per virtual ms that no packet and no post asked for */
+	uint32_t wakes;	 /* rounds of a node per virtual ms that no packet and no post caused */
 	uint64_t flying; /* wire bytes under way: more is a storm */
 };
 

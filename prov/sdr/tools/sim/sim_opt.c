@@ -4,7 +4,7 @@
  * The command line of sdr_sim.
  *
  * Options that are fields of a question have the names and the texts of sdr_model's and are read by
- * its rules (model_row.c); what only a simulation has (runs, seeds, weather, workload) is read
+ * its rules (model_row.c); what only a simulation has (runs, seeds, impairments, workload) is read
  * here, into the plan.  What makes no sense ends the program before anything is run or printed.
  */
 #include <getopt.h>
@@ -70,8 +70,7 @@ static const struct {
 	  "codewords of chunks or of packet rows (ec_mds, ec_xor chunk; else row)" },
 	{ "objective", "WORD", MODEL_OBJECTIVE,
 	  "hybrid, auto: make mean, p99 or p999 small (p99)" },
-	{ "max-overhead", "LIST", MODEL_OVERHEAD,
-	  "hybrid, auto: parity per data at the most (0.25)" },
+	{ "max-overhead", "LIST", MODEL_OVERHEAD, "hybrid, auto: maximum parity per data (0.25)" },
 	{ "nodes", "LIST", MODEL_NODES, "of an allreduce, 2 to 1024 (4)" },
 	{ "collective", "NAME", MODEL_COLLECTIVE, "ring is all there is" },
 	{ "compute", "SECONDS", MODEL_COMPUTE, "0 is all there is" },

@@ -4,8 +4,8 @@
  * One shard of a cell: a bed of its own, one run after the other.
  *
  * The settings of the transport and of the links follow from the cell and the plan here.  The first
- * runs (warm-up) open the connections and feed the estimators; schemes that learn get more of
- * them.  Cells of the same size and weather have the same luck, whatever the scheme, and so does
+ * runs (warm-up) open the connections and feed the estimators; schemes that learn get more of them.
+ * Cells of the same size and impairments have the same losses, whatever the scheme, and so does
  * each shard of theirs.
  *
  * The bandwidth of a cell is what data get: the line is faster by the headers of full packets,
@@ -22,14 +22,14 @@
 #include "sim.h"
 #include "sim_work.h"
 
-/* packets that warm-up of a scheme that learns sends, at the least */
+/* minimum and maximum of the packets that warm up a scheme that learns */
 #define SIM_WARM_PKTS  300000u
-#define SIM_WARM_MOST  4000000u /* and at the most */
-#define SIM_WARM_SEEN  4.0	/* bursts of losses that it is to meet in between */
-#define SIM_WARM_MAX   16384u	/* but not more runs than these */
-#define SIM_WARM_PLAIN 2u	/* the first opens the connection, the second knows the RTT */
-#define SIM_DEPTH      64u	/* operations posted at a time, each direction */
-#define SIM_INJECT     512u	/* bytes */
+#define SIM_WARM_MOST  4000000u
+#define SIM_WARM_SEEN  4.0    /* bursts of losses that it is to meet in between */
+#define SIM_WARM_MAX   16384u /* but not more runs than these */
+#define SIM_WARM_PLAIN 2u     /* the first opens the connection, the second knows the RTT */
+#define SIM_DEPTH      64u    /* operations posted at a time, each direction */
+#define SIM_INJECT     512u   /* bytes */
 /* counted only: 400 Gbit/s over 25 ms have 1.25 GB under way */
 #define SIM_SCRATCH (16ull << 30)
 #define SIM_WIRE    (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
@@ -73,7 +73,7 @@ static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, str
 	a->forward.jitter_ns = (uint64_t)llround(plan->jitter_s * SIM_NS);
 	a->forward.reorder = plan->reorder_p;
 	a->forward.reorder_ns = (uint64_t)llround(plan->reorder_s * SIM_NS);
-	a->backward = a->forward; /* the same weather, but no crowd */
+	a->backward = a->forward; /* the same impairments, but no cross traffic */
 	a->forward.cross_bps = (uint64_t)llround(plan->cross_bps);
 	a->forward.cross_bytes = plan->cross_bytes;
 	if (bursts) {

@@ -9,7 +9,7 @@
 #include "rel/sdr_rel.h"
 #include "uc/sim/sdr_sim.h"
 
-#define SIM_TRACE_MAX 1000000u /* lines, unless asked otherwise */
+#define SIM_TRACE_MAX 1000000u /* lines, unless set otherwise */
 
 struct sim_trace {
 	FILE *f;
@@ -19,7 +19,7 @@ struct sim_trace {
 	bool on; /* not in warm-up */
 };
 
-/* The first line: what the run was asked for, as the inside of a JSON object. */
+/* The first line: the options of the run, as the inside of a JSON object. */
 void sim_trace_head(struct sim_trace *t, const char *members);
 /* Of struct sdr_sim_world_attr; user is the trace. */
 void sim_trace_packet(void *user, uint64_t now_ns, enum sdr_sim_what what,
