@@ -48,7 +48,7 @@ struct fi_sdr_stats {
 	uint64_t pkts_tx, bytes_tx; /* data packets and their payload, repairs included */
 	uint64_t pkts_rx, bytes_rx;
 	uint64_t parity_tx, repair_tx;
-	/* repairs by what asked for them */
+	/* repairs by what triggered them */
 	uint64_t rtx_rack, rtx_nack, rtx_tlp, rtx_rto, rtx_spurious;
 	uint64_t pkts_dup, pkts_late, pkts_bad;
 	uint64_t chunks_direct, chunks_fec, chunks_rtx;
@@ -60,7 +60,7 @@ struct fi_sdr_stats {
 	uint64_t rtt_min_ns, srtt_ns, rttvar_ns; /* gauges, ns */
 	uint64_t loss_ppm;			 /* gauge, packets per million */
 	uint64_t cwnd_bytes;			 /* gauge, bytes */
-	uint64_t pacing_bps;			 /* gauge, bits a second */
+	uint64_t pacing_bps;			 /* gauge, bits per second */
 	/* of the endpoint's engine, 0 in the counters of one peer */
 	uint64_t grants; /* leave given to devices' peers to write, a message each */
 	uint64_t regs;	 /* registrations of memory with the device, of all endpoints on it */
@@ -76,7 +76,7 @@ struct fi_sdr_stats {
 	/* gauge: 95 % sure that fewer packets are lost, per thousand million */
 	uint64_t loss_upper_ppb;
 	uint64_t burst_milli; /* gauge: mean packets lost in a row, thousandths */
-	/* records of lone packets that travelled twice without being asked */
+	/* records of lone packets that were sent twice ahead of any loss */
 	uint64_t rec_copies;
 	/* packets whose messages found no room here: the peer repeats them */
 	uint64_t rec_refused;

@@ -33,7 +33,9 @@ enum sdr_model_scheme {
 	SDR_MODEL_IDEAL,   /* nothing is lost: data / bandwidth + RTT */
 	SDR_MODEL_SR_RTO,  /* selective repeat by timeout, rto_rtts (default 3) */
 	SDR_MODEL_SR_NACK, /* selective repeat by reports of the receiver: the same with 1 RTT */
-	/* k data and m parity chunks a submessage, any k of them suffice; else selective repeat */
+	/*
+	 * k data and m parity chunks per submessage, any k of them suffice; else selective repeat
+	 */
 	SDR_MODEL_EC_MDS,
 	/* the paper's XOR code: parity i protects the chunks j with j mod m = i */
 	SDR_MODEL_EC_XOR,
@@ -49,7 +51,7 @@ enum sdr_objective {
 	SDR_OBJECTIVE_P999,
 };
 
-#define SDR_MODEL_SYMS_MAX  256u	 /* k + m at the most */
+#define SDR_MODEL_SYMS_MAX  256u	 /* at most, k + m */
 #define SDR_MODEL_BYTES_MAX (1ull << 63) /* of a message */
 
 /*
@@ -75,7 +77,7 @@ struct sdr_model_point {
 	/* HYBRID with k > 0: bytes at the end that have parity; 0: all */
 	double cover_bytes;
 	enum sdr_objective objective; /* HYBRID with k = 0: of the choice (P99) */
-	/* HYBRID with k = 0: parity per data at the most, >= 0 (0.25) */
+	/* HYBRID with k = 0: at most so much parity per data, >= 0 (0.25) */
 	double max_overhead;
 };
 
@@ -168,7 +170,7 @@ int sdr_model_predict(const struct sdr_model_point *p, struct sdr_model_times *t
  * Draws transfers: the lost packets or chunks that decide, each by itself, and not the inverse of
  * the law, so that one checks the other.  Time a sample: for selective repeat the logarithm of the
  * number of losses, for codes that number up to about a thousand; beyond, that of the failures, up
- * to about ten thousand.  Sample i of a seed is the same number whoever draws it and in whatever
+ * to about ten thousand.  Sample i of a seed is the same number in whatever thread and in whatever
  * order, so threads may share the work: first is the index of t_s[0], n counts.
  */
 int sdr_model_sample(const struct sdr_model_point *p, uint64_t seed, uint64_t first, size_t n,

@@ -38,7 +38,7 @@ struct sdr_rcv_handle;
 
 struct sdr_dev_attr {
 	size_t size;	   /* sizeof(struct sdr_dev_attr), for growth */
-	uint32_t mtu;	   /* payload bytes a packet; 0: what the path of the device carries */
+	uint32_t mtu;	   /* payload bytes per packet; 0: what the path of the device carries */
 	const char *fault; /* fault injection, syntax of FI_SDR_FAULT; NULL: none */
 	uint64_t seed;	   /* for keys and QP numbers; 0: from the system */
 };
@@ -87,7 +87,7 @@ struct sdr_qp_attr {
 	uint8_t id_bits, off_bits, user_bits; /* split of the 32-bit immediate; all 0: 10+18+4 */
 	uint8_t channels;		      /* transport QPs a generation; 0: 1 */
 	uint8_t generations;		      /* a power of two; 0: 4 */
-	/* payload bits a second at which this QP injects; 0: as fast as the engine takes */
+	/* payload bits per second at which this QP injects; 0: as fast as the engine takes */
 	uint64_t rate_bps;
 };
 
