@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Addresses for an engine and a device on one host.  Where the test may have a network namespace of
- * its own it runs there: nobody else holds UDP port 4791, and IPv6 gets addresses enough.  Otherwise
- * IPv4 on addresses of 127/8 chosen by process number, and no IPv6.
+ * its own it runs there: nobody else holds UDP port 4791, and IPv6 gets addresses enough.
+ * Otherwise IPv4 on addresses of 127/8 chosen by process number, and no IPv6.
  */
 #ifndef TEST_SOFT_NIC_HOST_H
 #define TEST_SOFT_NIC_HOST_H

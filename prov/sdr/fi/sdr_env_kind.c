@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The kinds of values that settings have: how each is read from a text, written as one, and what its
- * names are.
+ * The kinds of values that settings have: how each is read from a text, written as one, and what
+ * its names are.
  *
  * A value is read whole or not at all; `why` then completes the sentence "NAME=VALUE: ...".  Whole
  * numbers lie in fields of any width.  No state, no I/O.

@@ -13,8 +13,8 @@
 void sdr_seal_bind(struct sdr_rel *rel);
 
 /*
- * A place for one datagram, class header included: sdr_seal_room() bytes.  NULL: the engine is full.
- * What is not sent is dropped with the next begin.
+ * A place for one datagram, class header included: sdr_seal_room() bytes.  NULL: the engine is
+ * full. What is not sent is dropped with the next begin.
  */
 uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */

@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * What all congestion controllers share: the first window, delivery accounting and rate samples,
- * RTT, rounds, the pacer, the choice of the controller.  A provisioned one without a rate gives way to the
- * default.  No clock, no timers, no threads, no allocation.
+ * RTT, rounds, the pacer, the choice of the controller.  A provisioned one without a rate gives way
+ * to the default.  No clock, no timers, no threads, no allocation.
  */
 #include <string.h>
 #include "rel/path/sdr_cc_ops.h"

@@ -5,7 +5,8 @@
  *
  * One struct for all controllers: what they share, the two outputs, and room for the state of the
  * one that was chosen (sdr_cc_ops.h).  The pacer is part of it: every event that may change the
- * rate also sets the pacer, so that no caller can forget to.  The first window is min(receiver's buffer, 256 KiB).
+ * rate also sets the pacer, so that no caller can forget to.  The first window is min(receiver's
+ * buffer, 256 KiB).
  *
  * Delivery rate samples follow draft-cheng-iccrg-delivery-rate-estimation: every transmission
  * records (delivered, delivered_time) and its acknowledgement gives the sample; application-limited
