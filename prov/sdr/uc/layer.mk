@@ -8,6 +8,8 @@
 # Every .c and .h of the layer is in the list (what is not listed is neither built
 # nor distributed).  Without libibverbs one file says so.
 
+EXTRA_DIST += prov/sdr/uc/README.md
+
 noinst_LTLIBRARIES += \
 	libsdr_uc.la \
 	libsdr_uc_base.la \
