@@ -7,6 +7,7 @@
 
 static const struct uc_sim_arg late = { .node = { .report_late = true } };
 static const struct uc_sim_arg mr = { .node = { .keyed = SDR_SIM_KEYED_MR } };
+static const struct uc_sim_arg few = { .node = { .keyed = SDR_SIM_KEYED_MR, .grants_max = 4 } };
 static const struct uc_sim_arg root = { .node = { .keyed = SDR_SIM_KEYED_ROOT } };
 static const struct uc_sim_arg slow = {
 	.link = { .rate_bps = 100000000, .delay_ns = 12500000, .queue_bytes = 3000, .block = true }
@@ -24,6 +25,7 @@ static const struct uc_conform rows[] = {
 	  .arg = &late,
 	  .flags = UC_CONFORM_ONE_KEY },
 	{ .name = "sim mr", .open = uc_sim_open, UC_SIM_HOOKS, .arg = &mr },
+	{ .name = "sim mr, four grants", .open = uc_sim_open, UC_SIM_HOOKS, .arg = &few },
 	{ .name = "sim root", .open = uc_sim_open, UC_SIM_HOOKS, .arg = &root },
 	{ .name = "sim, a short queue", .open = uc_sim_open, UC_SIM_HOOKS, .arg = &slow },
 	{ .name = "sim, repeating",

@@ -12,7 +12,8 @@
 #include "uc_conform.h"
 #include "uc_conform_bed.h"
 
-#define PKTS 20u /* of a message that is not meant to be long */
+#define PKTS   20u /* of a message that is not meant to be long */
+#define GRANTS 32u /* that are open at a time */
 
 static struct bed bed; /* of the clause that runs: some 100 KiB */
 
@@ -449,6 +450,29 @@ out:
 	bed_close(b);
 }
 
+/* Grants may run out; one that ends makes room for another. */
+static void grant__runs_out(void **state)
+{
+	struct bed *b = open_bed(state);
+	struct sdr_uc_grant g[GRANTS], more;
+	int n = 0, ret = 0;
+
+	while (b->ui[1].keyed && n < (int)GRANTS && !ret) {
+		ret = bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, &g[n]);
+		n += !ret;
+	}
+	if (ret) {
+		assert_true(n > 0 && (ret == -EAGAIN || ret == -ENOMEM));
+		bed_ops(b, 1)->grant_end(b->qp[1], &g[--n]);
+		assert_null(g[n].impl);
+		assert_int_equal(bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, &more), 0);
+		g[n++] = more;
+	}
+	while (n--)
+		bed_ops(b, 1)->grant_end(b->qp[1], &g[n]);
+	bed_close(b);
+}
+
 /* ---- QPs ------------------------------------------------------------------------------------- */
 
 static void qp__refusals(void **state)
@@ -633,6 +657,7 @@ static const struct {
 	CLAUSE(stats__count_what_went),
 	CLAUSE(wake__descriptor_or_deadline),
 	CLAUSE(grant__ends_and_begins_again),
+	CLAUSE(grant__runs_out),
 	CLAUSE(qp__refusals),
 	CLAUSE(qp__connected_again),
 	CLAUSE(qp__two_of_one_engine),
