@@ -70,8 +70,6 @@ static void pnset_model_run(uint32_t first, uint32_t loss_pct, uint32_t window)
 			fresh++;
 		}
 		pnset_sane(&s);
-		if (i % 1000 == 999)
-			sdr_pnset_forget(&s, first + i - 300);
 		if (i % 97)
 			continue;
 		floor = s.floor - first;
@@ -201,30 +199,6 @@ static void pnset__far_ahead_and_far_behind(void **state)
 	assert_true(s.r[0].hi - s.floor <= 1u << 30);
 }
 
-static void pnset__forget(void **state)
-{
-	struct sdr_pnset s;
-
-	(void)state;
-	sdr_pnset_init(&s, 0);
-	assert_true(sdr_pnset_add(&s, 2));
-	assert_true(sdr_pnset_add(&s, 5));
-	assert_true(sdr_pnset_add(&s, 6));
-	sdr_pnset_forget(&s, 0);
-	assert_int_equal(s.n, 2);
-	sdr_pnset_forget(&s, 6);
-	assert_int_equal(s.n, 1);
-	assert_int_equal(s.r[0].lo, 6);
-	assert_false(sdr_pnset_add(&s, 4));
-	sdr_pnset_forget(&s, 3); /* older news */
-	assert_int_equal(s.floor, 6);
-	sdr_pnset_forget(&s, 1000); /* nobody can know of what did not come */
-	assert_int_equal(s.n, 0);
-	assert_int_equal(s.floor, 7);
-	assert_false(sdr_pnset_add(&s, 6));
-	assert_true(sdr_pnset_add(&s, 7));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,7 +207,6 @@ int main(void)
 		cmocka_unit_test(pnset__joins_neighbours),
 		cmocka_unit_test(pnset__forgets_the_lowest_when_full),
 		cmocka_unit_test(pnset__far_ahead_and_far_behind),
-		cmocka_unit_test(pnset__forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

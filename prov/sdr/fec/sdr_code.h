@@ -129,15 +129,11 @@ bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_work *w, const u
 
 /*
  * Bytes.  base: the segment; par: the parity message (par_pkts * mtu bytes, of which plan_pkts *
- * mtu are written by update).  A short last packet counts as followed by zeros.
+ * mtu are written by encode).  A short last packet counts as followed by zeros.
  */
-/* Data packets [pkt, pkt + n), in ascending order over all calls, enter the planned parity. */
-void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
-		     uint8_t *par, uint32_t pkt, uint32_t n);
 /*
- * Makes the planned parity of one submessage (< nsub) from the data, as update does, but reads and
- * writes each byte once: some three times as fast with 8 rows.  Submessages in any order, by any
- * number of threads.
+ * Makes the planned parity of one submessage (< nsub) from the data in one pass over memory.
+ * Submessages in any order, by any number of threads.
  */
 void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
 		     uint8_t *par, uint32_t sub);

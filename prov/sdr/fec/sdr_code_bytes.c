@@ -3,7 +3,7 @@
 /*
  * Bytes of a coded segment.  Packets of a chunk follow each other in memory, data and parity alike,
  * so whatever has the same pattern in neighbouring packets of the chunks of a line is one call of
- * the code: a whole chunk when it is sent in order, and a whole chunk when it is lost as such.
+ * the code: a whole chunk when it is encoded, and a whole chunk when it is lost as such.
  * Only the last chunk of the segment may be short; it is at the last position of its line, and
  * calls are cut where its bytes end: behind that it counts as zeros.
  *
@@ -19,65 +19,6 @@
 #include "sdr_code_impl.h"
 
 #define SYMS SDR_FEC_SYMS_MAX
-
-/* Every planned parity packet that no data packet exists for is zeros. */
-static void rest_zero(const struct sdr_code *g, uint8_t *par)
-{
-	uint64_t pkts = g->a.chunk_pkts, chunk_bytes = pkts * g->a.mtu;
-	struct sdr_code_line l;
-	uint32_t cw, pos, j;
-	uint64_t off;
-
-	/* Behind a short chunk that is alone in its line. */
-	sdr_code_of_data(g, g->npkts - 1, &cw, &pos);
-	sdr_code_line_get(g, cw / g->rpc, &l);
-	off = (l.tail + g->a.mtu - 1) / g->a.mtu;
-	for (j = 0; pos == 0 && j < g->plan; j++)
-		memset(par + (l.par + j * l.pstep + off) * g->a.mtu, 0, (pkts - off) * g->a.mtu);
-	/* The last group of short submessages, when there are as many groups as data chunks. */
-	if (g->groups == g->kmax && g->big < g->nsub)
-		memset(par + ((uint64_t)(g->groups - 1) * g->nsub + g->big) * chunk_bytes, 0,
-		       (g->nsub - g->big) * chunk_bytes);
-}
-
-/* Packets [pkt, pkt + n) of one chunk. */
-static void chunk_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
-			 uint8_t *par, uint32_t pkt, uint32_t n)
-{
-	uint64_t off = (uint64_t)pkt * g->a.mtu, size = (uint64_t)n * g->a.mtu, len = size;
-	uint32_t cw, pos, j, row = (pkt - g->a.first) % g->a.chunk_pkts;
-	struct sdr_code_line l;
-	uint8_t *out[SYMS];
-
-	if (len > g->a.len - off)
-		len = g->a.len - off;
-	sdr_code_of_data(g, pkt, &cw, &pos);
-	sdr_code_line_get(g, cw / g->rpc, &l);
-	for (j = 0; j < g->plan; j++)
-		out[j] = par + (l.par + j * l.pstep + row) * g->a.mtu;
-	sdr_fec_update(f, pos, base + off, len, 0, g->plan, out, pos == 0);
-	for (j = 0; pos == 0 && len < size && j < g->plan; j++)
-		memset(out[j] + len, 0, size - len);
-}
-
-void sdr_code_update(const struct sdr_code *g, const struct sdr_fec *f, const uint8_t *base,
-		     uint8_t *par, uint32_t pkt, uint32_t n)
-{
-	uint32_t end = n < g->npkts - pkt ? pkt + n : g->npkts, run;
-
-	if (end <= g->a.first)
-		return;
-	if (pkt < g->a.first)
-		pkt = g->a.first;
-	for (; pkt < end; pkt += run) {
-		run = g->a.chunk_pkts - (pkt - g->a.first) % g->a.chunk_pkts;
-		if (run > end - pkt)
-			run = end - pkt;
-		chunk_update(g, f, base, par, pkt, run);
-	}
-	if (end == g->npkts)
-		rest_zero(g, par);
-}
 
 /*
  * Where bytes from `lo` of each chunk of a line are.  At and behind the end of the last chunk:

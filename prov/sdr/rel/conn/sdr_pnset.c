@@ -98,14 +98,3 @@ void sdr_pnset_ack(const struct sdr_pnset *s, struct sdr_frame_ack *f)
 		f->r[i].lo = s->r[i].lo;
 	}
 }
-
-void sdr_pnset_forget(struct sdr_pnset *s, uint32_t below)
-{
-	uint32_t end = s->n ? s->r[0].hi + 1 : s->floor;
-
-	if ((int32_t)(below - s->floor) <= 0)
-		return;
-	if ((int32_t)(below - end) > 0)
-		below = end;
-	sdr_pnset_floor_set(s, below);
-}

@@ -25,10 +25,5 @@ void sdr_pnset_init(struct sdr_pnset *s, uint32_t first_pn);
 bool sdr_pnset_add(struct sdr_pnset *s, uint32_t pn);
 /* Fills n and r of an ACK frame from the largest down; n = 0 when nothing was received. */
 void sdr_pnset_ack(const struct sdr_pnset *s, struct sdr_frame_ack *f);
-/*
- * The peer knows (from our ACK) about everything below: ranges below may be forgotten, what is
- * missing there counts as seen.  Clipped to the largest number received plus one.
- */
-void sdr_pnset_forget(struct sdr_pnset *s, uint32_t below);
 
 #endif

@@ -15,8 +15,7 @@
 
 #include "sim_eps.h"
 
-#define SIM_NS	  1e9
-#define SIM_NEVER UINT64_MAX
+#define SIM_NS 1e9
 
 struct sim_trace;
 
