@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_context.h"
 #include "sdr_qp.h"
 
@@ -93,6 +94,7 @@ int sdr_context_destroy(struct sdr_context *ctx)
 		return -EBUSY;
 	if (!ctx->err)
 		sdr_context_flush(ctx); /* what is queued is the last that leaves */
+	SDR_ASSERT(sdr_list_empty(&ctx->busy) && sdr_list_empty(&ctx->touched));
 	ctx->uc->ops->close(ctx->uc);
 	sdr_pool_free(&ctx->pool);
 	free(ctx->txq.ctl);
@@ -107,6 +109,7 @@ struct sdr_uc *sdr_context_uc(struct sdr_context *ctx)
 
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user)
 {
+	SDR_ASSERT((unsigned int)cls < sizeof(ctx->cls) / sizeof(ctx->cls[0]));
 	ctx->cls[cls].fn = fn;
 	ctx->cls[cls].user = user;
 }

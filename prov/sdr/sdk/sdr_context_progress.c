@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_context.h"
 #include "sdr_cts.h"
 #include "sdr_qp.h"
@@ -110,6 +111,7 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 		if (n > (int)SDR_EV_MAX)
 			n = SDR_EV_MAX;
 		n = ctx->uc->ops->poll(ctx->uc, ctx->ev, n);
+		SDR_ASSERT(n <= (int)SDR_EV_MAX); /* of the engine */
 		if (n <= 0)
 			break;
 		/* A round may take milliseconds: arrival times must not be older than the poll. */
@@ -120,6 +122,7 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 	sdr_recv_round_end(ctx);
 	sdr_context_busy_run(ctx);
 	sdr_context_flush(ctx);
+	SDR_ASSERT(sdr_list_empty(&ctx->touched));
 	ctx->in_progress = false;
 	return ctx->err ? ctx->err : handled;
 }

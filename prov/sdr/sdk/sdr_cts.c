@@ -27,6 +27,7 @@
  * Both sides believe a datagram that carries their own QPN and root key, wherever it came from.
  * QPs with hooks do none of this.
  */
+#include "base/sdr_assert.h"
 #include "sdr_cts.h"
 #include "sdr_context.h"
 #include "sdr_keys.h"
@@ -90,6 +91,7 @@ void sdr_cts_kick(struct sdr_qp *qp)
 
 void sdr_cts_seen(struct sdr_qp *qp, uint32_t posted)
 {
+	SDR_ASSERT((int32_t)(qp->next - posted) >= 0); /* sdr_cts_input asked */
 	if ((int32_t)(posted - qp->cts_seen) > 0)
 		qp->cts_seen = posted;
 	if (qp->cts_seen == qp->next && qp->cts_armed) {

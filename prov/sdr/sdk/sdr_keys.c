@@ -24,6 +24,7 @@
  */
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_keys.h"
 #include "sdr_context.h"
 #include "sdr_msgtab.h"
@@ -70,6 +71,7 @@ void sdr_keys_tell(struct sdr_qp *qp, uint32_t from)
 	struct sdr_wire_key key;
 	uint8_t *p;
 
+	SDR_ASSERT(qp->ctx->info.keyed && most > 0);
 	if ((int32_t)(low - from) > 0)
 		from = low;
 	while (from != qp->next && sdr_keys_entry(qp, from, &key)) {
@@ -141,6 +143,7 @@ bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len,
 	}
 	while (qp->snd_known != qp->snd_limit && qp->keys[sdr_qp_slot(qp, qp->snd_known)].state)
 		qp->snd_known++;
+	SDR_ASSERT((int32_t)(qp->snd_limit - qp->snd_known) >= 0);
 	sdr_send_review(qp, voids);
 	*informed = qp;
 	return true;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_mr.h"
 #include "sdr_context.h"
 
@@ -41,6 +42,7 @@ int sdr_mr_dereg(struct sdr_mr *mr)
 {
 	if (!mr)
 		return -EINVAL;
+	SDR_ASSERT(mr->ctx->nmrs > 0);
 	mr->ctx->uc->ops->mr_dereg(mr->ctx->uc, mr->uc_mr);
 	mr->ctx->nmrs--;
 	free(mr);

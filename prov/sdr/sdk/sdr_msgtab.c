@@ -16,6 +16,7 @@
  * messages to do harm, and that bound is exact. (With grants it then sets a bit, and writes
  * nothing: sdr_keys.c.)  No timers.
  */
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 
 #include "sdr_msgtab.h"
@@ -65,21 +66,25 @@ void sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 {
 	uint32_t msn = h->st.msn;
 
+	SDR_ASSERT(h->qp == qp && sdr_msgtab_state(qp, msn) == SDR_MSG_FREE);
 	sdr_rxk_open(&qp->rxk, sdr_qp_slot(qp, msn), sdr_qp_gen(qp, msn), h->index);
 	sdr_bitmap_set(qp->live, sdr_qp_slot(qp, msn));
 	qp->nlive++;
+	SDR_ASSERT(qp->nlive <= qp->window);
 }
 
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 {
 	uint32_t slot = sdr_qp_slot(qp, h->st.msn);
 
+	SDR_ASSERT(qp->nlive > 0 && sdr_msgtab_state(qp, h->st.msn) == SDR_MSG_LIVE);
 	sdr_rxk_close(&qp->rxk, slot);
 	sdr_bitmap_clear(qp->live, slot);
 	qp->ctx->uc->ops->slot_unbind(qp->uqp, slot);
 	sdr_qp_grant_end(qp, &h->grant);
 	qp->nlive--;
 	sdr_msgtab_done(qp, h->st.msn);
+	SDR_ASSERT(!sdr_bitmap_test(qp->done, sdr_qp_slot(qp, qp->base)));
 }
 
 /* Nothing in the window is posted or done. */
@@ -104,6 +109,7 @@ uint32_t sdr_msgtab_skip(struct sdr_qp *qp, uint32_t lo, uint32_t hi)
 {
 	uint32_t ids = 1u << qp->rxk.split.id_bits;
 
+	SDR_ASSERT((int32_t)(hi - lo) >= 0);
 	if ((int32_t)(lo - qp->base) < 0)
 		lo = (int32_t)(hi - qp->base) < 0 ? hi : qp->base;
 	while (lo != hi && lo - qp->base < qp->window) {

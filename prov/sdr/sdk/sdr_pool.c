@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 
 #include "sdr_pool.h"
@@ -64,6 +65,7 @@ static uint64_t *sdr_pool_bits_get(struct sdr_pool *p, uint8_t cls)
 	if (!b)
 		return malloc(sdr_pool_cls_bytes(cls));
 	p->bits[cls] = b->next;
+	SDR_ASSERT(p->idle_bytes >= sdr_pool_cls_bytes(cls));
 	p->idle_bytes -= sdr_pool_cls_bytes(cls);
 	return (uint64_t *)(void *)b;
 }
@@ -109,6 +111,7 @@ struct sdr_rcv_handle *sdr_pool_rcv_get(struct sdr_pool *p, uint32_t npkts, uint
 	struct sdr_rcv_handle *h;
 	uint8_t cls = 0;
 
+	SDR_ASSERT(npkts && nchunks && nchunks <= npkts);
 	while ((uint64_t)SDR_BITS_INLINE << cls < words)
 		cls++;
 	if (!p->rfree && !sdr_pool_rslab_add(p))
@@ -117,6 +120,7 @@ struct sdr_rcv_handle *sdr_pool_rcv_get(struct sdr_pool *p, uint32_t npkts, uint
 	h->words = cls ? sdr_pool_bits_get(p, cls) : h->inl;
 	if (!h->words)
 		return NULL;
+	SDR_ASSERT(!h->qp && cls < SDR_BITS_CLASSES);
 	p->rfree = h->next;
 	h->cls = cls;
 	memset(h->words, 0, sizeof(uint64_t) * words);
@@ -132,6 +136,7 @@ struct sdr_rcv_handle *sdr_pool_rcv_get(struct sdr_pool *p, uint32_t npkts, uint
 
 void sdr_pool_rcv_put(struct sdr_pool *p, struct sdr_rcv_handle *h)
 {
+	SDR_ASSERT(h->words && sdr_list_empty(&h->touched));
 	if (h->cls)
 		sdr_pool_bits_put(p, h->words, h->cls);
 	h->words = NULL;
@@ -167,6 +172,7 @@ struct sdr_snd_handle *sdr_pool_snd_get(struct sdr_pool *p)
 	if (!p->sfree && !sdr_pool_sslab_add(p))
 		return NULL;
 	h = p->sfree;
+	SDR_ASSERT(!h->qp);
 	p->sfree = h->next;
 	memset(h, 0, sizeof(*h));
 	sdr_list_init(&h->all);
@@ -176,6 +182,7 @@ struct sdr_snd_handle *sdr_pool_snd_get(struct sdr_pool *p)
 
 void sdr_pool_snd_put(struct sdr_pool *p, struct sdr_snd_handle *h)
 {
+	SDR_ASSERT(sdr_list_empty(&h->all) && sdr_list_empty(&h->link));
 	h->qp = NULL;
 	h->next = p->sfree;
 	p->sfree = h;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 
 #include "sdr_context.h"
@@ -99,6 +100,7 @@ static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 		qp->run_pkts *= SDR_RUN_TRAINS;
 	qp->rxk.mtu = qp->mtu;
 	qp->rxk.split = s;
+	SDR_ASSERT(qp->run_pkts > 0 && qp->window > 0 && qp->chunk % qp->mtu == 0);
 	sdr_rxk_chunk_set(&qp->rxk, qp->chunk / qp->mtu);
 	return 0;
 }

@@ -19,6 +19,7 @@
  */
 #include <errno.h>
 
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 
 #include "sdr_recv.h"
@@ -150,6 +151,7 @@ static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
 		st->high = off + 1;
 	if (off == st->cum)
 		st->cum = sdr_bitmap_next_zero(st->pkt_bits, off + 1, st->npkts);
+	SDR_ASSERT(st->cum <= st->got && st->got <= st->high && st->high <= st->npkts);
 }
 
 void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
@@ -191,6 +193,7 @@ void sdr_recv_round_end(struct sdr_context *ctx)
 			sdr_container(ctx->touched.next, struct sdr_rcv_handle, touched);
 		struct sdr_qp *qp = h->qp;
 
+		SDR_ASSERT(qp);
 		sdr_list_del(&h->touched);
 		if (qp->hooks.recv_progress)
 			qp->hooks.recv_progress(qp->hooks.user, h);
@@ -226,6 +229,7 @@ void sdr_recv_free(struct sdr_rcv_handle *h)
 {
 	struct sdr_qp *qp = h->qp;
 
+	SDR_ASSERT(qp); /* not freed yet */
 	sdr_msgtab_close(qp, h);
 	sdr_list_del(&h->touched);
 	sdr_pool_rcv_put(&qp->ctx->pool, h);

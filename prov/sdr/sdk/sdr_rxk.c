@@ -9,6 +9,7 @@
  * the length with what belongs at that offset.  Does not look at bytes, does not count, has no
  * timers.
  */
+#include "base/sdr_assert.h"
 #include "sdr_rxk.h"
 #include "base/sdr_bitmap.h"
 
@@ -22,6 +23,7 @@ void sdr_rxk_chunk_set(struct sdr_rxk *k, uint32_t ppc)
 {
 	uint32_t s = 0;
 
+	SDR_ASSERT(ppc > 0);
 	while (1ull << s < ppc)
 		s++;
 	k->ppc = ppc;
@@ -72,6 +74,7 @@ static inline bool sdr_rxk_chunk_whole(const struct sdr_rxk_msg *m, uint32_t fir
 {
 	uint32_t own = off / 64, a = first / 64, z = (end - 1) / 64, i;
 
+	SDR_ASSERT(first <= off && off < end);
 	for (i = own;;) {
 		uint32_t lo = i == a ? first & 63 : 0, hi = i == z ? ((end - 1) & 63) + 1 : 64;
 		uint64_t mask = sdr_bitmap_mask(lo, hi);

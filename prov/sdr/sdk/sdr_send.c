@@ -20,6 +20,7 @@
  */
 #include <errno.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_send.h"
 #include "sdr_context.h"
 #include "sdr_mr.h"
@@ -68,11 +69,13 @@ void sdr_send_free(struct sdr_snd_handle *h)
 {
 	struct sdr_uc *uc = h->qp->ctx->uc;
 
+	SDR_ASSERT(!sdr_list_empty(&h->all)); /* one of qp->sends */
 	sdr_txq_drop(h->qp->ctx, h);
 	if (h->mr)
 		uc->ops->mr_dereg(uc, h->mr);
 	sdr_list_del(&h->link);
 	sdr_list_del(&h->all);
+	SDR_ASSERT(!h->queued);
 	sdr_pool_snd_put(&h->qp->ctx->pool, h);
 }
 
@@ -133,6 +136,7 @@ uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t
 {
 	const uint8_t *buf = base;
 
+	SDR_ASSERT(hdl->qp && hdl->npkts <= hdl->total);
 	if (first >= hdl->total)
 		return 0;
 	if (n > hdl->total - first)
@@ -217,6 +221,7 @@ void sdr_send_pump(struct sdr_qp *qp)
 			if (h->part_next < h->npkts && h->length)
 				buf += (uint64_t)(h->part_next - h->part_first) * qp->mtu;
 			got = sdr_send_run(h, buf, h->part_next, n, sdr_send_part_mr(h));
+			SDR_ASSERT(got <= n);
 			sdr_rate_charge(qp, got);
 			h->part_next += got;
 			if (got < n)
@@ -307,6 +312,7 @@ static int sdr_send_open(struct sdr_qp *qp, uint64_t length, uint32_t imm, uint3
 		return err;
 	qp->snd_next++;
 	qp->nopen++;
+	SDR_ASSERT(qp->nopen <= qp->window);
 	return 0;
 }
 
@@ -316,6 +322,7 @@ static void sdr_send_part(struct sdr_snd_handle *h, const void *addr, uint32_t f
 
 	if (sdr_send_stale(qp, h->msn))
 		return;
+	SDR_ASSERT(first <= end && end <= h->npkts && sdr_list_empty(&h->link));
 	h->part = addr;
 	h->part_first = h->part_next = first;
 	h->part_end = end == h->npkts ? h->total : end;

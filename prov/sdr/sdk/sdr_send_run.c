@@ -14,6 +14,7 @@
  * come without one are copied.  Registered memory may be read after the descriptors have left the
  * batch: mr_busy says how long.  No timers.
  */
+#include "base/sdr_assert.h"
 #include "sdr_send_run.h"
 #include "sdr_context.h"
 #include "sdr_mr.h"
@@ -69,6 +70,7 @@ uint32_t sdr_send_run(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t fir
 	struct sdr_qp *qp = h->qp;
 	uint32_t left = n;
 
+	SDR_ASSERT(first <= h->total && n <= h->total - first);
 	while (left) {
 		uint32_t run = left < qp->run_pkts ? left : qp->run_pkts, bytes = 0;
 

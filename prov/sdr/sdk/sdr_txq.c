@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_txq.h"
 #include "sdr_context.h"
 #include "sdr_sdk.h"
@@ -25,6 +26,7 @@ static void sdr_txq_taken(struct sdr_txq *q, uint32_t i)
 		q->ctl_head++;
 	else
 		q->own[i]->queued--;
+	SDR_ASSERT((int32_t)(q->ctl_tail - q->ctl_head) >= 0);
 }
 
 static void sdr_txq_bytes_count(struct sdr_txq *q)
@@ -62,6 +64,7 @@ int sdr_context_flush(struct sdr_context *ctx)
 	n = ctx->uc->ops->post(ctx->uc, q->v + q->head, want);
 	if (n < 0)
 		n = 0;
+	SDR_ASSERT(n <= want); /* of the engine */
 	for (i = 0; i < n; i++)
 		sdr_txq_taken(q, q->head++);
 	if (q->head < q->tail) {
@@ -116,6 +119,7 @@ struct sdr_uc_tx *sdr_txq_push(struct sdr_context *ctx, struct sdr_snd_handle *h
 {
 	struct sdr_txq *q = &ctx->txq;
 
+	SDR_ASSERT(q->tail < SDR_TX_DESCS); /* sdr_txq_room said so */
 	q->own[q->tail] = h;
 	h->queued++;
 	return &q->v[q->tail++];
@@ -177,6 +181,7 @@ uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx)
 		if (!sdr_txq_ctl_has(ctx))
 			return NULL;
 	}
+	SDR_ASSERT(q->head <= q->tail && q->tail - q->head < SDR_TX_DESCS);
 	q->ctl_open = true;
 	return q->ctl + (size_t)(q->ctl_tail % SDR_CTL_SLOTS) * q->ctl_size;
 }
@@ -187,6 +192,7 @@ void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to,
 	uint32_t slot = q->ctl_tail % SDR_CTL_SLOTS;
 	struct sdr_uc_tx *t;
 
+	SDR_ASSERT(q->ctl_open && len && len <= ctx->info.ctl_max);
 	if (q->tail == SDR_TX_DESCS)
 		sdr_txq_compact(q);
 	t = &q->v[q->tail];
