@@ -44,7 +44,7 @@ static void quantile_in(double got, const double want[3], const char *id)
 		fail_msg("%s: quantile %.15g, want %.15g to %.15g", id, got, want[0], want[2]);
 }
 
-static void test_golden(void **state)
+static void ec__golden(void **state)
 {
 	const struct model_golden *g;
 	struct sdr_model_point p;
@@ -227,7 +227,7 @@ static void patterns_check(struct pattern *w, double rto_rtts, uint32_t flags, d
 static const double losses[] = { 1e-9, 0.01, 0.1, 0.5 };
 static const double rtos[] = { 0.003, 0.8, 3 }; /* shorter than a chunk, longer */
 
-static void test_patterns(void **state)
+static void ec__patterns(void **state)
 {
 	static const uint8_t codes[][3] = { { 1, 1, 1 }, { 1, 1, 5 }, { 2, 1, 5 },
 					    { 2, 3, 3 }, { 3, 2, 7 }, { 5, 2, 8 },
@@ -251,7 +251,7 @@ static void test_patterns(void **state)
 	}
 }
 
-static void test_patterns_rows(void **state)
+static void ec__patterns_rows(void **state)
 {
 	struct pattern w;
 	uint32_t c, l;
@@ -274,7 +274,7 @@ static void test_patterns_rows(void **state)
 }
 
 /* One codeword: exact.  Several may fail at once: nearly. */
-static void test_patterns_missing(void **state)
+static void ec__patterns_missing(void **state)
 {
 	struct pattern w;
 	uint32_t c, l;
@@ -313,7 +313,7 @@ static void test_patterns_missing(void **state)
 /* ---- term by term ---------------------------------------------------------------------------- */
 
 /* Sums over every count of failures, each with its own E[max] and its own distribution. */
-static void test_terms(void **state)
+static void ec__terms(void **state)
 {
 	static const struct {
 		double n, fail, k, p, rho, rel;
@@ -361,7 +361,7 @@ static void test_terms(void **state)
 }
 
 /* The weights against the factorials, whose logarithms are good to 1e-9 here. */
-static void test_count(void **state)
+static void ec__count(void **state)
 {
 	static const double ns[] = { 0, 1, 7, 100, 1e5, 1e8, 0x1p40 };
 	static const double fails[] = { 0, 1e-300, 1e-9, 0.01, 0.5, 0.99, 1 };
@@ -401,7 +401,7 @@ static void test_count(void **state)
 }
 
 /* Failure probabilities that are lost beside 1, or 1 beside them: by their largest terms. */
-static void test_code_small(void **state)
+static void ec__code_small(void **state)
 {
 	struct sdr_model_code c;
 	double p = 1e-9, sum;
@@ -464,7 +464,7 @@ static void law_check(const struct sdr_model_point *p)
 	sdr_model_law_destroy(law);
 }
 
-static void test_law(void **state)
+static void ec__law(void **state)
 {
 	static const uint64_t sizes[] = { 1,	      65537,	  5046272,   128u << 20,
 					  1ull << 40, 1ull << 56, 1ull << 63 };
@@ -491,7 +491,7 @@ static void test_law(void **state)
 }
 
 /* What each flag may change, and in which direction. */
-static void test_flags(void **state)
+static void ec__flags(void **state)
 {
 	static const double ps[] = { 1e-3, 3e-3, 5e-3, 0.01, 0.03 };
 	struct sdr_model_times chunk, packet, row, missing, least;
@@ -530,7 +530,7 @@ static void test_flags(void **state)
 }
 
 /* 2^63 bytes in chunks of one, 255 of parity for each: counts saturate, times do not. */
-static void test_huge(void **state)
+static void ec__huge(void **state)
 {
 	struct sdr_model_derived d;
 	struct sdr_model_times t;
@@ -551,11 +551,11 @@ static void test_huge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),	      cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_patterns_rows), cmocka_unit_test(test_patterns_missing),
-		cmocka_unit_test(test_terms),	      cmocka_unit_test(test_count),
-		cmocka_unit_test(test_code_small),    cmocka_unit_test(test_law),
-		cmocka_unit_test(test_flags),	      cmocka_unit_test(test_huge),
+		cmocka_unit_test(ec__golden),	     cmocka_unit_test(ec__patterns),
+		cmocka_unit_test(ec__patterns_rows), cmocka_unit_test(ec__patterns_missing),
+		cmocka_unit_test(ec__terms),	     cmocka_unit_test(ec__count),
+		cmocka_unit_test(ec__code_small),    cmocka_unit_test(ec__law),
+		cmocka_unit_test(ec__flags),	     cmocka_unit_test(ec__huge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void quantile_in(double got, const double want[3], const char *id)
 		fail_msg("%s: quantile %.15g, want %.15g to %.15g", id, got, want[0], want[2]);
 }
 
-static void test_golden(void **state)
+static void sr__golden(void **state)
 {
 	const struct model_golden *g;
 	struct sdr_model_point p;
@@ -68,7 +68,7 @@ static void test_golden(void **state)
 /* ---- against the definition ------------------------------------------------------------------ */
 
 /* All outcomes of three chunks with fewer than 60 tries each. */
-static void test_enumerated(void **state)
+static void sr__enumerated(void **state)
 {
 	static const double p = 0.3, some[] = { 1, 1.25, 2, 3.7, 40 };
 	double rho, weight, max, at[3];
@@ -99,7 +99,7 @@ static void test_enumerated(void **state)
 	}
 }
 
-static void test_by_chunk(void **state)
+static void sr__by_chunk(void **state)
 {
 	uint32_t i, r, s, n;
 	char what[96];
@@ -133,7 +133,7 @@ static void test_by_chunk(void **state)
 }
 
 /* Many ramps at once, some of which are merged, and many messages of chunks a timeout. */
-static void test_large_by_chunk(void **state)
+static void sr__large_by_chunk(void **state)
 {
 	static const struct {
 		double p, rho, rel;
@@ -157,7 +157,7 @@ static void test_large_by_chunk(void **state)
 }
 
 /* One chunk is a geometric variable; without loss there is none. */
-static void test_closed(void **state)
+static void sr__closed(void **state)
 {
 	uint32_t i;
 
@@ -175,7 +175,7 @@ static void test_closed(void **state)
 
 /* ---- quantiles ------------------------------------------------------------------------------- */
 
-static void test_quantile(void **state)
+static void sr__quantile(void **state)
 {
 	static const double qs[] = { 0, 1e-9, 0.1, 0.5, 0.9, 0.99, 0.999, 0.999999, 1 - 1e-12 };
 	static const double ms[] = { 1, 2, 57, 5000, 1e6, 0x1p24 };
@@ -203,7 +203,7 @@ static void test_quantile(void **state)
 }
 
 /* P(T <= M T + RTT) of one chunk is 1 - p, which is to count as the decimal number that it is. */
-static void test_quantile_equal(void **state)
+static void sr__quantile_equal(void **state)
 {
 	struct sdr_model_point p;
 	struct sdr_model_times t;
@@ -231,7 +231,7 @@ static struct sdr_model_law *law_of(const struct sdr_model_point *p)
 	return law;
 }
 
-static void test_law(void **state)
+static void sr__law(void **state)
 {
 	static const double qs[] = { 0, 0.3, 0.5, 0.99, 0.999 };
 	struct sdr_model_point p;
@@ -277,7 +277,7 @@ static void test_law(void **state)
 	}
 }
 
-static void test_packets(void **state)
+static void sr__packets(void **state)
 {
 	struct sdr_model_point p, q;
 	struct sdr_model_times a, b;
@@ -300,7 +300,7 @@ static void test_packets(void **state)
 	assert_true(b.mean_s > a.mean_s);
 }
 
-static void test_ideal(void **state)
+static void sr__ideal(void **state)
 {
 	struct sdr_model_point p;
 	struct sdr_model_times t;
@@ -324,7 +324,7 @@ static void test_ideal(void **state)
 /* ---- the ends of the range ------------------------------------------------------------------- */
 
 /* 1 - (1 - P)^M <= P(U > 0) counts all, and no chunk is slower than the sum of all. */
-static void test_many_chunks(void **state)
+static void sr__many_chunks(void **state)
 {
 	static const double ms[] = { 0x1p24, 0x1p40, 0x1p47, 0x1p63 };
 	double mean, most, was, p;
@@ -357,7 +357,7 @@ static void test_many_chunks(void **state)
 }
 
 /* Nearly everything is lost: against chunk by chunk, and one chunk against its closed form. */
-static void test_far(void **state)
+static void sr__far(void **state)
 {
 	static const struct {
 		double p, rho, rel;
@@ -408,7 +408,7 @@ static void test_far(void **state)
 }
 
 /* The near and the far way of the same question, on either side of where they meet. */
-static void test_far_meets(void **state)
+static void sr__far_meets(void **state)
 {
 	static const double ms[] = { 1, 100, 1e4, 0x1p24 };
 	double p, rho = 19073.48, mean[2], half[2];
@@ -432,13 +432,13 @@ static void test_far_meets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),	       cmocka_unit_test(test_enumerated),
-		cmocka_unit_test(test_by_chunk),       cmocka_unit_test(test_large_by_chunk),
-		cmocka_unit_test(test_closed),	       cmocka_unit_test(test_quantile),
-		cmocka_unit_test(test_quantile_equal), cmocka_unit_test(test_law),
-		cmocka_unit_test(test_packets),	       cmocka_unit_test(test_ideal),
-		cmocka_unit_test(test_many_chunks),    cmocka_unit_test(test_far),
-		cmocka_unit_test(test_far_meets),
+		cmocka_unit_test(sr__golden),	      cmocka_unit_test(sr__enumerated),
+		cmocka_unit_test(sr__by_chunk),	      cmocka_unit_test(sr__large_by_chunk),
+		cmocka_unit_test(sr__closed),	      cmocka_unit_test(sr__quantile),
+		cmocka_unit_test(sr__quantile_equal), cmocka_unit_test(sr__law),
+		cmocka_unit_test(sr__packets),	      cmocka_unit_test(sr__ideal),
+		cmocka_unit_test(sr__many_chunks),    cmocka_unit_test(sr__far),
+		cmocka_unit_test(sr__far_meets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
