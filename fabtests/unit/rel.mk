@@ -11,6 +11,10 @@ UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_
 UNIT_TESTS += test_rel_seal
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
 
+UNIT_TESTS += test_bed
+test_bed_SOURCES = fabtests/unit/test_bed.c
+test_bed_LDADD = $(SDR_BED_UNIT_LIBS)
+
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c
 test_rel_handshake_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_match_SOURCES = fabtests/unit/test_rel_match.c
