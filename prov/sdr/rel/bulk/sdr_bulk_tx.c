@@ -19,9 +19,8 @@
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len)
+bool sdr_bulk_tx_credit(const struct sdr_conn *c)
 {
-	(void)len;
 	/*
 	 * The first segment must be allowed; the others follow as the receiver finishes earlier
 	 * ones.

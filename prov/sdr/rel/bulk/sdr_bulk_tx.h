@@ -44,7 +44,7 @@ struct sdr_txent {		/* one transmission of a run of packets */
 
 int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base,
 		    const struct sdr_plan *plan); /* takes msns: credit was checked */
-bool sdr_bulk_tx_credit(const struct sdr_conn *c, uint64_t len);
+bool sdr_bulk_tx_credit(const struct sdr_conn *c);
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
 void sdr_bulk_announced(struct sdr_bulk_tx *b);

@@ -300,7 +300,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		int err;
 
 		sdr_rel_step(c->rel);
-		if (!sdr_bulk_tx_credit(c, op->len))
+		if (!sdr_bulk_tx_credit(c))
 			return;
 		sdr_list_del(&op->credit);
 		err = sdr_policy_plan(c, op->len, &plan);
