@@ -184,31 +184,15 @@ static bool cell_field(const struct model_row *r, enum model_field f, bool named
 	return true;
 }
 
-/* A result.  False: there is none. */
-static bool cell_result(const struct model_row *r, int what, const struct model_opt *opt, double *v)
+/* What the model found on the way to a result.  False: there is none. */
+static bool cell_derived(const struct model_row *r, int what, double *v)
 {
 	const struct sdr_model_derived *d = &r->derived;
-	bool ec = cell_is_ec(r), coded = ec || (r->point.scheme == SDR_MODEL_HYBRID && d->k);
+	bool coded = cell_is_ec(r) || (r->point.scheme == SDR_MODEL_HYBRID && d->k);
 
-	if (what >= OUT_QUANTILE && what < OUT_IDEAL) {
-		*v = r->quantile[what - OUT_QUANTILE];
-		return true;
-	}
 	if (r->links && what >= OUT_T_INJ && what < OUT_BOUND)
 		return false; /* every link has its own */
 	switch (what) {
-	case OUT_MEAN:
-		*v = r->times.mean_s;
-		return true;
-	case OUT_P50:
-		*v = r->times.p50_s;
-		return true;
-	case OUT_P99:
-		*v = r->times.p99_s;
-		return true;
-	case OUT_P999:
-		*v = r->times.p999_s;
-		return true;
 	case OUT_IDEAL:
 		*v = d->ideal_s;
 		return true;
@@ -236,15 +220,39 @@ static bool cell_result(const struct model_row *r, int what, const struct model_
 	case OUT_FAILURES:
 		*v = d->e_failures;
 		return coded;
+	case OUT_COVER:
+		*v = d->cover;
+		return r->point.scheme == SDR_MODEL_HYBRID;
+	}
+	return false;
+}
+
+/* A result.  False: there is none. */
+static bool cell_result(const struct model_row *r, int what, const struct model_opt *opt, double *v)
+{
+	if (what >= OUT_QUANTILE && what < OUT_IDEAL) {
+		*v = r->quantile[what - OUT_QUANTILE];
+		return true;
+	}
+	switch (what) {
+	case OUT_MEAN:
+		*v = r->times.mean_s;
+		return true;
+	case OUT_P50:
+		*v = r->times.p50_s;
+		return true;
+	case OUT_P99:
+		*v = r->times.p99_s;
+		return true;
+	case OUT_P999:
+		*v = r->times.p999_s;
+		return true;
 	case OUT_BOUND:
 		*v = r->bound_s;
 		return r->coll;
 	case OUT_STEP:
 		*v = r->step_s;
 		return r->coll;
-	case OUT_COVER:
-		*v = d->cover;
-		return r->point.scheme == SDR_MODEL_HYBRID;
 	case OUT_ROUNDS:
 		*v = r->rounds;
 		return r->coll;
@@ -267,7 +275,7 @@ static bool cell_result(const struct model_row *r, int what, const struct model_
 		*v = (double)opt->seed;
 		return r->sampled;
 	}
-	return false;
+	return cell_derived(r, what, v);
 }
 
 const char *model_cell(const struct model_rows *rows, const struct model_opt *opt,

@@ -121,12 +121,12 @@ static void help(void)
 	exit(PERF_EXIT_OK);
 }
 
-/* The row of an option; every one that getopt_long() returns has one. */
+/* The row of an option; OPTIONS: there is none, which getopt_long() never returns. */
 static size_t option_row(int c)
 {
 	size_t i;
 
-	for (i = 0; i < OPTIONS - 1 && table[i].c != c; i++)
+	for (i = 0; i < OPTIONS && table[i].c != c; i++)
 		;
 	return i;
 }
@@ -136,6 +136,8 @@ static const char *shown(int c)
 	static char text[64];
 	size_t i = option_row(c);
 
+	if (i == OPTIONS)
+		return "?";
 	if (c < 256)
 		snprintf(text, sizeof(text), "-%c (--%s)", c, table[i].name);
 	else
@@ -253,26 +255,12 @@ static unsigned int word(int c, const char *s, const char *const *words, unsigne
 	perf_usage("%s: \"%s\" is not one of %s", shown(c), s, allowed);
 }
 
-static void option(struct perf_opt *opt, int c, const char *arg)
+/* What the plan that both sides follow says.  False: no option of it. */
+static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 {
-	static const char *const formats[] = { "table", "csv", "json" };
 	static const char *const waits[] = { "auto", "poll", "sleep" };
-	static const char *const engines[] = { "soft", "verbs", "auto" };
-	struct perf_plan *plan = &opt->plan;
 
 	switch (c) {
-	case 'p':
-		opt->port = (uint16_t)number(c, arg, 1, 65534);
-		break;
-	case 'A':
-		opt->address = arg;
-		break;
-	case 'd':
-		opt->domain = arg;
-		break;
-	case OPT_LOOP:
-		opt->loop = true;
-		break;
 	case OPT_OP:
 		plan->op = word(c, arg, perf_op_name, PERF_OPS, "write, send, tagged, read, lat");
 		break;
@@ -302,11 +290,25 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		plan->flags &= ~(3 * PERF_F_WAIT);
 		plan->flags |= PERF_F_WAIT * word(c, arg, waits, PERF_WAITS, "auto, poll, sleep");
 		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Settings of the provider, which knows their ranges; here it is said which option they came from.
+ * False: no option for one.
+ */
+static bool setting_option(struct perf_opt *opt, int c, const char *arg)
+{
+	static const char *const engines[] = { "soft", "verbs", "auto" };
+
+	switch (c) {
 	case 'e':
 		word(c, arg, engines, 3, "soft, verbs, auto");
 		opt->setting[PERF_ENGINE] = arg;
 		break;
-	/* the provider knows the ranges of these; here it is said which option they came from */
 	case 'm':
 		if (number(c, arg, 0, 8192) && (number(c, arg, 256, 8192) & 3))
 			perf_usage("%s: %s is not a multiple of 4", shown(c), arg);
@@ -320,20 +322,56 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		number(c, arg, 1, 16);
 		opt->setting[PERF_CHANNELS] = arg;
 		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* False: no option of the probe. */
+static bool probe_option(struct probe_opt *probe, int c, const char *arg)
+{
+	switch (c) {
 	case OPT_PROBE:
-		opt->probe.on = true;
+		probe->on = true;
 		break;
 	case OPT_PAYLOAD:
-		payloads(&opt->probe, c, arg);
+		payloads(probe, c, arg);
 		break;
 	case OPT_RATE:
-		opt->probe.rate = rate(c, arg);
+		probe->rate = rate(c, arg);
 		break;
 	case OPT_WHOLE:
-		opt->probe.no_fragment = true;
+		probe->no_fragment = true;
 		break;
 	case OPT_PLOT:
-		opt->probe.plot = arg;
+		probe->plot = arg;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static void option(struct perf_opt *opt, int c, const char *arg)
+{
+	static const char *const formats[] = { "table", "csv", "json" };
+
+	if (plan_option(&opt->plan, c, arg) || setting_option(opt, c, arg) ||
+	    probe_option(&opt->probe, c, arg))
+		return;
+	switch (c) {
+	case 'p':
+		opt->port = (uint16_t)number(c, arg, 1, 65534);
+		break;
+	case 'A':
+		opt->address = arg;
+		break;
+	case 'd':
+		opt->domain = arg;
+		break;
+	case OPT_LOOP:
+		opt->loop = true;
 		break;
 	case OPT_FORMAT:
 		opt->format = (enum perf_format)word(c, arg, formats, 3, "table, csv, json");
@@ -401,7 +439,10 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 			perf_usage("there is no option \"%s\"", argv[optind - 1]);
 		if (c == ':')
 			perf_usage("%s: a value is missing", shown(optopt));
-		given[option_row(c)] = true;
+		i = option_row(c);
+		if (i == OPTIONS)
+			perf_usage("there is no option \"%s\"", argv[optind - 1]);
+		given[i] = true;
 		option(opt, c, optarg);
 	}
 	if (argc - optind > 1)
