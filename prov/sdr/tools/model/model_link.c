@@ -175,7 +175,7 @@ static void link_stats(struct model_row *link, const struct model_opt *opt, char
 	}
 	if (link_open(link, MODEL_P) && l.v[STAT_UPPER] > 0) {
 		link_take(link, MODEL_P, l.v[STAT_UPPER] * 1e-9, opt->stats, l.line);
-		model_note(notes, "p_packet: upper bound (95 %%) of the loss of %.0f packets",
+		model_note(notes, "p_packet: upper bound of the loss, 95 %% sure, of %.0f packets",
 			   fmax(l.v[STAT_SENT], 0));
 	} else if (link_open(link, MODEL_P) && l.v[STAT_PPM] >= 0) {
 		link_take(link, MODEL_P, l.v[STAT_PPM] * 1e-6, opt->stats, l.line);
@@ -252,7 +252,7 @@ static void link_probe(struct model_row *link, const struct model_opt *opt, char
 		else
 			model_note(
 				notes,
-				"p_packet: none of %.0f packets was lost: upper bound (95 %%) (%s, "
+				"p_packet: of %.0f packets none was lost: an upper bound, 95 %% sure (%s, "
 				"line %zu)",
 				best[SENT], opt->probe, line);
 	}
