@@ -99,7 +99,11 @@ free_port() {
 	echo $p
 }
 
-bound() { grep -Eqi " [0-9A-F]+:$(printf '%04X' "$1") 0+:0000 " /proc/net/udp /proc/net/udp6 2>/dev/null; }
+# bound PORT : an UDP socket has it, or a TCP socket listens there.
+bound() {
+	grep -Eqi " [0-9A-F]+:$(printf '%04X' "$1") 0+:0000 " \
+		/proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null
+}
 
 # server_at NAME PORT OPTIONS... : sdr_xfer's server, up and bound.
 server_at() {

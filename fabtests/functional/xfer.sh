@@ -4,61 +4,35 @@
 #
 # Verified transfers between two processes through the provider: clean, under faults, with a
 # peer that dies, through a blackout, under a rain of garbage, and with settings that are wrong.
-# Prints "ok - name" or "not ok - name" for each case; exit status 1 if one failed.
+# Exit status 1 if a case failed.
 #
 #   xfer.sh [CASE...]        names of cases, default all
 #   PROV="tcp;ofi_rxm" xfer.sh clean_tagged clean_msg clean_write     another provider
 #   SDR_TEST_HOST=ADDRESS, SDR_TEST_ENGINE=NAME                        as in cases.sh
 
-set -u
-build=${SDR_BUILDDIR:-$PWD}
-xfer=$build/sdr_xfer
+LIMIT=${LIMIT:-120}
+. "$(dirname "$0")/cases.sh"
 prov=${PROV:-sdr}
-export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
-host=${SDR_TEST_HOST:-127.0.0.1}
-[ -z "${SDR_TEST_ENGINE:-}" ] || export FI_SDR_ENGINE=$SDR_TEST_ENGINE
 faults="drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=1"
-tmp=$(mktemp -d)
-server=
-failed=0
-trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null; rm -rf "$tmp"' EXIT
 
-free_port() {
-	local p
-	while :; do
-		p=$((20000 + RANDOM % 12000))
-		# local ports of /proc/net/udp* and tcp* are hexadecimal
-		grep -qi ":$(printf '%04X' $p) " /proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null ||
-			break
-	done
-	echo $p
-}
-
-server_start() { # options of sdr_xfer
+server() { # up, at a port of its own
 	port=$(free_port)
-	"$xfer" -p "$prov" -B "$port" -A "$host" "$@" >"$tmp/server" 2>&1 </dev/null &
-	server=$!
-	sleep 0.3
+	server_at server "$port" -p "$prov"
 }
 
-client() { # options of sdr_xfer
-	timeout -s KILL 120 "$xfer" -p "$prov" -B "$port" "$@" "$host" >"$tmp/client" 2>&1 </dev/null
+client() { # OPTIONS... : its exit status
+	client_at client "$port" -p "$prov" "$@" && await client
 }
 
-# Waits for the server; its exit status.
-server_end() {
-	local rc
-	wait "$server"
-	rc=$?
-	server=
-	return $rc
-}
-
-# both NAME OPTIONS... : a whole transfer, both sides verified.
+# both OPTIONS... : a whole transfer, both sides verified.
 both() {
-	server_start -T 100
-	client -T 90 "$@" || { kill -9 "$server" 2>/dev/null; server_end; return 1; }
-	server_end
+	server && client_at client "$port" -p "$prov" "$@" && both_end_well client server
+}
+
+# ended_with_error STATUS : the client's, with an error completion that it has printed.
+ended_with_error() {
+	[ "$1" = 1 ] || no "exit status $1 instead of 1" || return 1
+	said client "error completion"
 }
 
 clean() { both -m "$1" -S 0,1,8,1000,4k,64k,1m,5000001 -I 3; }
@@ -83,56 +57,43 @@ scheme_sr_nack() { scheme sr_nack; }
 channels() { FI_SDR_CHANNELS=4 FI_SDR_FAULT=drop=0.01,seed=6 both -m tagged -S 8,4m -I 2; }
 
 ipv6() {
-	grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || { echo "skip - ipv6: the loopback has no ::1"; return 0; }
-	local host=::1
-	both -m tagged -S 8,64k,1m -I 2
+	grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || { skip "the loopback has no ::1"; return; }
+	host=::1 both -m tagged -S 8,64k,1m -I 2
 }
 
 # Both follow the smaller packet size, whichever side has it.
 mtu_differs() {
-	export FI_SDR_MTU=1024
-	server_start -T 60
-	unset FI_SDR_MTU
-	client -T 50 -S 8,64k,1m -I 2 || { kill -9 "$server" 2>/dev/null; server_end; return 1; }
-	server_end || return 1
-	server_start -T 60
-	FI_SDR_MTU=1024 client -T 50 -S 8,64k,1m -I 2 || { kill -9 "$server" 2>/dev/null; server_end; return 1; }
-	server_end
+	FI_SDR_MTU=1024 server && client_at client "$port" -p "$prov" -S 8,64k,1m -I 2 &&
+		both_end_well client server || return 1
+	server && FI_SDR_MTU=1024 client_at client "$port" -p "$prov" -S 8,64k,1m -I 2 &&
+		both_end_well client server
 }
 
 # Law 6: no loss means that nothing is sent again.
 clean_no_repair() {
-	rm -f "$tmp/stats"
 	FI_SDR_STATS=$tmp/stats FI_SDR_FAULT=delay=5ms FI_SDR_CC=fixed FI_SDR_RATE=500000000 \
 		both -m tagged -S 8,4m -I 3 || return 1
-	[ -s "$tmp/stats" ] || { echo "no statistics were written"; return 1; }
+	[ -s "$tmp/stats" ] || no "no statistics were written" || return 1
 	! grep -oE '"(rtx_(rack|nack|tlp|rto)|nack_tx)": *[1-9][0-9]*' "$tmp/stats"
 }
 
 # The peer dies in the middle: an error completion with a reason, in bounded time, no hang.
 peer_killed() {
-	local rc
 	export FI_SDR_TIMEOUT=2000
 	export FI_SDR_CC=fixed FI_SDR_RATE=12000000	# 8 MiB take more than 5 s
-	server_start -T 100
-	(sleep 2; kill -9 "$server") 2>/dev/null &
-	client -T 60 -m "$1" -S 8m -I 1 -W 0 -o
-	rc=$?
-	unset FI_SDR_TIMEOUT FI_SDR_CC FI_SDR_RATE
-	server_end 2>/dev/null
-	[ $rc = 1 ] || { echo "exit status $rc instead of 1"; return 1; }
-	grep -q "error completion" "$tmp/client"
+	server && client_at client "$port" -p "$prov" -T 60 -m "$1" -S 8m -I 1 -W 0 -o || return 1
+	sleep 2
+	kill9 server
+	await client
+	ended_with_error $?
 }
 peer_killed_tagged() { peer_killed tagged; }
 peer_killed_write() { peer_killed write; }
 
 no_peer() {
-	local rc
 	port=$(free_port)
 	FI_SDR_TIMEOUT=1000 client -T 60 -S 8
-	rc=$?
-	[ $rc = 1 ] || { echo "exit status $rc instead of 1"; return 1; }
-	grep -q "error completion" "$tmp/client"
+	ended_with_error $?
 }
 
 # Silence shorter than the timeout only costs time.
@@ -142,9 +103,9 @@ blackout() {
 
 # Random datagrams at the server's port while it works.
 garbage() {
-	local rain
-	command -v python3 >/dev/null || { echo "skip - garbage: python3 is missing"; return 0; }
-	server_start -T 100
+	local rain rc
+	command -v python3 >/dev/null || { skip "python3 is missing"; return; }
+	server || return 1
 	python3 - "$port" <<-'PY' &
 	import os, random, socket, sys
 	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -163,9 +124,11 @@ garbage() {
 	        pass
 	PY
 	rain=$!
-	client -T 90 -m tagged -S 8,64k,4m -I 10 || { kill -9 "$rain" "$server" 2>/dev/null; wait "$rain"; server_end; return 1; }
-	wait "$rain"
-	server_end
+	client_at client "$port" -p "$prov" -m tagged -S 8,64k,4m -I 10 && both_end_well client server
+	rc=$?
+	kill -9 "$rain" 2>/dev/null
+	wait "$rain" 2>/dev/null
+	return $rc
 }
 
 # refused NAME=VALUE : the variable is named, nothing starts.
@@ -173,10 +136,10 @@ refused() {
 	local rc
 	port=$(free_port)
 	# shellcheck disable=SC2163  # $1 is NAME=VALUE
-	(export "$1"; client -T 10 -S 8)
+	(export "$1"; exec timeout -s KILL "$LIMIT" "$xfer" -p "$prov" -B "$port" -T 10 -S 8 "$host") >"$tmp/client.txt" 2>&1
 	rc=$?
-	[ $rc = 1 ] || { echo "$1: exit status $rc instead of 1"; return 1; }
-	grep -q "${1%%=*}" "$tmp/client" || { echo "$1: the message does not name it"; return 1; }
+	[ $rc = 1 ] || no "$1: exit status $rc instead of 1" || return 1
+	grep -q "${1%%=*}" "$tmp/client.txt" || no "$1: the message does not name it"
 }
 bad_settings() {
 	refused FI_SDR_MTU=1 && refused FI_SDR_MTU=x && refused FI_SDR_FAULT=drop=2 && refused FI_SDR_FAULT=nonsense &&
@@ -185,12 +148,11 @@ bad_settings() {
 
 port_in_use() {
 	local rc
-	server_start -T 20
-	timeout -s KILL 60 "$xfer" -p "$prov" -B "$port" -A "$host" -T 5 >"$tmp/client" 2>&1
+	server || return 1
+	spawn second "$xfer" -p "$prov" -B "$port" -A "$host" -T 5 || return 1
+	await second
 	rc=$?
-	kill -9 "$server" 2>/dev/null
-	server_end 2>/dev/null
-	[ $rc = 1 ] || { echo "exit status $rc instead of 1"; return 1; }
+	[ $rc = 1 ] || no "exit status $rc instead of 1"
 }
 
 all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg faults_write wan_loss
@@ -199,15 +161,6 @@ all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg
 
 [ $# -gt 0 ] || set -- $all
 for c; do
-	start=$SECONDS
-	: >"$tmp/client"
-	: >"$tmp/server"
-	if "$c" >"$tmp/out" 2>&1; then
-		grep '^skip - ' "$tmp/out" || echo "ok - $c ($((SECONDS - start)) s)"
-	else
-		echo "not ok - $c ($((SECONDS - start)) s)"
-		failed=1
-		tail -n 5 "$tmp/out" "$tmp/client" "$tmp/server" | awk '{ print "    " $0 }'
-	fi
+	run_case "$c" "$c"
 done
-exit $failed
+verdict
