@@ -619,124 +619,182 @@ static void storm_check(const struct storm_msg *m)
 	}
 }
 
-static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
-{
-	static struct storm_msg msg[STORM_MSGS];
-	struct sdr_qp_attr attr = attr_small();
-	uint32_t nr = 0, ns = 0, oldest = 0, i, bound, steps = 0;
-	struct pair p;
+#define STORM_IDS   4u
+#define STORM_BOUND 8u /* generations * IDs: older messages have left the network */
 
-	memset(msg, 0, sizeof(msg));
+static struct storm {
+	struct pair p;
+	struct storm_msg msg[STORM_MSGS];
+	enum loop_mode mode;
+	uint64_t seed;
+	uint32_t start;		 /* number of the first message */
+	uint32_t nr, ns, oldest; /* received, sent; the oldest that is not complete */
+} st;
+
+static uint32_t storm_below(uint32_t n)
+{
+	return (uint32_t)(sdr_rand64(&st.seed) % n);
+}
+
+static void storm_open(enum loop_mode mode, uint64_t seed, uint32_t start)
+{
+	struct sdr_qp_attr attr = attr_small();
+
+	memset(&st, 0, sizeof(st));
+	st.mode = mode;
+	st.seed = seed;
+	st.start = start;
 	attr.id_bits = 2;
 	attr.off_bits = 26;
 	attr.generations = 2;
 	attr.chunk = 2 * MTU;
 	attr.channels = 2;
-	bound = 8;
-	pair_open(&p, mode, &attr, NULL);
-	p.net->automatic = false;
-	p.r->base = p.r->next = p.r->cts_seen = p.s->snd_next = p.s->snd_limit = start;
-	for (i = 0; i < STORM_MSGS; i++) {
-		msg[i].len = sdr_rand64(&seed) % (STORM_LEN + 1);
-		msg[i].in = malloc(STORM_LEN);
-		msg[i].out = malloc(STORM_LEN + 2 * GUARD);
-		msg[i].copy = malloc(STORM_LEN + 2 * GUARD);
-		pattern_fill(msg[i].in, i, STORM_LEN);
-		memset(msg[i].out, 0xaa, STORM_LEN + 2 * GUARD);
-	}
-	while (oldest < STORM_MSGS) {
-		struct sdr_rcv_wr rw;
-		struct sdr_snd_wr sw;
-		uint32_t k;
+	pair_open(&st.p, mode, &attr, NULL);
+	st.p.net->automatic = false;
+	st.p.r->base = st.p.r->next = st.p.r->cts_seen = start;
+	st.p.s->snd_next = st.p.s->snd_limit = start;
+	for (uint32_t i = 0; i < STORM_MSGS; i++) {
+		struct storm_msg *m = &st.msg[i];
 
+		m->len = storm_below(STORM_LEN + 1);
+		m->in = malloc(STORM_LEN);
+		m->out = malloc(STORM_LEN + 2 * GUARD);
+		m->copy = malloc(STORM_LEN + 2 * GUARD);
+		pattern_fill(m->in, i, STORM_LEN);
+		memset(m->out, 0xaa, STORM_LEN + 2 * GUARD);
+	}
+}
+
+static void storm_recv(void)
+{
+	struct storm_msg *m = &st.msg[st.nr];
+	struct sdr_rcv_wr wr;
+
+	if (st.nr == STORM_MSGS)
+		return;
+	wr = (struct sdr_rcv_wr){ .addr = m->out + GUARD, .length = m->len };
+	if (sdr_recv_post(st.p.r, &wr, &m->r) == 0)
+		st.nr++;
+}
+
+static void storm_send(void)
+{
+	struct storm_msg *m = &st.msg[st.ns];
+	struct sdr_snd_wr wr;
+
+	if (st.ns == STORM_MSGS)
+		return;
+	wr = (struct sdr_snd_wr){
+		.addr = m->in, .length = m->len, .imm = st.ns, .flags = SDR_SEND_IMM
+	};
+	if (sdr_send_post(st.p.s, &wr, &m->s) == 0)
+		st.ns++;
+}
+
+/* One of the oldest receives, most often when it is whole. */
+static void storm_complete(void)
+{
+	uint32_t k = st.oldest + storm_below(4);
+	struct storm_msg *m = &st.msg[k];
+
+	if (k >= st.nr || m->done ||
+	    (sdr_recv_state(m->r)->got < sdr_recv_state(m->r)->npkts && storm_below(8)))
+		return;
+	sdr_recv_complete(m->r);
+	m->done = true;
+	memcpy(m->copy, m->out, STORM_LEN + 2 * GUARD);
+	while (st.oldest < st.nr && st.msg[st.oldest].done)
+		st.oldest++;
+}
+
+/* Any packet is lost, repeated or arrives. */
+static void storm_packet(void)
+{
+	uint32_t k;
+
+	if (!st.p.net->npkts)
+		return;
+	k = storm_below(st.p.net->npkts);
+	if (storm_below(10) == 0)
+		loop_drop(st.p.net, k);
+	else if (storm_below(6) == 0)
+		loop_deliver_copy(st.p.net, k);
+	else
+		loop_deliver(st.p.net, k);
+	if (st.mode == LOOP_SOFT)
+		sdr_context_progress(st.p.b);
+}
+
+/* What is older than the bound has left the network. */
+static void storm_expire(void)
+{
+	struct loop_net *net = st.p.net;
+
+	for (uint32_t i = 0; i < net->npkts;) {
+		const struct loop_pkt *q = net->pkts[i];
+		/*
+		 * against the newest number below the receiver's next + bound that has this slot
+		 * and generation
+		 */
+		uint32_t age = ((st.nr + st.start - 1) - ((uint32_t)q->gen * STORM_IDS + q->slot)) %
+			       STORM_BOUND;
+
+		if (q->kind == SDR_UC_TX_WRITE && age >= STORM_BOUND - STORM_IDS)
+			loop_drop(net, i);
+		else
+			i++;
+	}
+}
+
+static void storm_step(void)
+{
+	st.p.net->now += 100000 * (uint64_t)storm_below(50);
+	switch (storm_below(8)) {
+	case 0:
+		storm_recv();
+		break;
+	case 1:
+		storm_send();
+		break;
+	case 2:
+		storm_complete();
+		break;
+	case 3:
+		sdr_context_progress(st.p.a);
+		break;
+	case 4:
+		sdr_context_progress(st.p.b);
+		break;
+	default:
+		storm_packet();
+	}
+	for (uint32_t i = 0; i < st.ns; i++)
+		if (st.msg[i].s && sdr_send_poll(st.msg[i].s) == 1)
+			st.msg[i].s = NULL;
+	storm_expire();
+	for (uint32_t i = st.oldest < 12 ? 0 : st.oldest - 12; i < st.nr; i++)
+		storm_check(&st.msg[i]);
+}
+
+static void storm(enum loop_mode mode, uint64_t seed, uint32_t start)
+{
+	uint32_t steps = 0;
+
+	storm_open(mode, seed, start);
+	while (st.oldest < STORM_MSGS) {
 		assert_true(++steps < 1000000);
-		p.net->now += 100000 * (sdr_rand64(&seed) % 50);
-		switch (sdr_rand64(&seed) % 8) {
-		case 0:
-			if (nr == STORM_MSGS)
-				break;
-			rw = (struct sdr_rcv_wr){ .addr = msg[nr].out + GUARD,
-						  .length = msg[nr].len };
-			if (sdr_recv_post(p.r, &rw, &msg[nr].r) == 0)
-				nr++;
-			break;
-		case 1:
-			if (ns == STORM_MSGS)
-				break;
-			sw = (struct sdr_snd_wr){ .addr = msg[ns].in,
-						  .length = msg[ns].len,
-						  .imm = ns,
-						  .flags = SDR_SEND_IMM };
-			if (sdr_send_post(p.s, &sw, &msg[ns].s) == 0)
-				ns++;
-			break;
-		case 2:
-			k = oldest + (uint32_t)(sdr_rand64(&seed) % 4);
-			if (k >= nr || msg[k].done ||
-			    (sdr_recv_state(msg[k].r)->got < sdr_recv_state(msg[k].r)->npkts &&
-			     sdr_rand64(&seed) % 8))
-				break;
-			sdr_recv_complete(msg[k].r);
-			msg[k].done = true;
-			memcpy(msg[k].copy, msg[k].out, STORM_LEN + 2 * GUARD);
-			while (oldest < nr && msg[oldest].done)
-				oldest++;
-			break;
-		case 3:
-			sdr_context_progress(p.a);
-			break;
-		case 4:
-			sdr_context_progress(p.b);
-			break;
-		default:
-			if (!p.net->npkts)
-				break;
-			k = (uint32_t)(sdr_rand64(&seed) % p.net->npkts);
-			if (sdr_rand64(&seed) % 10 == 0)
-				loop_drop(p.net, k);
-			else if (sdr_rand64(&seed) % 6 == 0)
-				loop_deliver_copy(p.net, k);
-			else
-				loop_deliver(p.net, k);
-			if (mode != LOOP_SOFT)
-				break;
-			sdr_context_progress(p.b);
-		}
-		for (i = 0; i < ns; i++)
-			if (msg[i].s && sdr_send_poll(msg[i].s) == 1)
-				msg[i].s = NULL;
-		/* The bound: what is older than generations * IDs messages has left the network. */
-		for (i = 0; i < p.net->npkts;) {
-			const struct loop_pkt *q = p.net->pkts[i];
-			uint32_t age;
-
-			if (q->kind != SDR_UC_TX_WRITE) {
-				i++;
-				continue;
-			}
-			/*
-			 * the newest number below the receiver's `next + bound` that has this slot
-			 * and generation
-			 */
-			age = ((nr + start - 1) - ((uint32_t)q->gen * 4 + q->slot)) % bound;
-			if (age >= bound - 4)
-				loop_drop(p.net, i);
-			else
-				i++;
-		}
-		for (i = oldest < 12 ? 0 : oldest - 12; i < nr; i++)
-			storm_check(&msg[i]);
+		storm_step();
 	}
-	for (i = 0; i < STORM_MSGS; i++) {
-		storm_check(&msg[i]);
-		free(msg[i].in);
-		free(msg[i].out);
-		free(msg[i].copy);
+	for (uint32_t i = 0; i < STORM_MSGS; i++) {
+		storm_check(&st.msg[i]);
+		free(st.msg[i].in);
+		free(st.msg[i].out);
+		free(st.msg[i].copy);
 	}
-	assert_int_equal(sdr_qp_recv_base(p.r), start + STORM_MSGS);
-	assert_int_equal(p.b->pkts_bad, 0);
-	assert_true(p.b->pkts_dup > 0);
-	pair_close(&p);
+	assert_int_equal(sdr_qp_recv_base(st.p.r), start + STORM_MSGS);
+	assert_int_equal(st.p.b->pkts_bad, 0);
+	assert_true(st.p.b->pkts_dup > 0);
+	pair_close(&st.p);
 }
 
 static void storm__soft(void **state)

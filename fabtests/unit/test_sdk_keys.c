@@ -1012,114 +1012,149 @@ struct storm {
  * random order, now and then twice or never.  Receives are completed when whole, or early.  Nothing
  * changes in a completed buffer.
  */
-static void storm(enum loop_mode mode, uint64_t seed)
+static struct storm_run {
+	struct pair p;
+	struct storm msg[STORM];
+	uint64_t seed;
+	uint32_t posted, sent, done;
+	uint32_t whole; /* were complete when they were given back */
+} st;
+
+static void storm_open(enum loop_mode mode, uint64_t seed)
 {
-	static struct storm msg[STORM];
 	struct sdr_qp_attr attr = attr_small();
-	uint32_t posted = 0, sent = 0, done = 0, i, n, whole = 0, sides;
+
+	memset(&st, 0, sizeof(st));
+	st.seed = seed;
+	attr.generations = 16; /* the network never keeps a packet for 256 messages here */
+	pair_open(&st.p, mode, &attr, NULL);
+	start_at(&st.p, (uint32_t)-300);
+	st.p.net->automatic = false;
+	for (uint32_t i = 0; i < STORM; i++) {
+		struct storm *m = &st.msg[i];
+
+		m->len = (uint32_t)(sdr_rand64(&st.seed) % (5 * MTU + 1));
+		m->in = malloc(m->len + 1);
+		m->out = malloc(m->len + 1);
+		m->copy = malloc(m->len + 1);
+		assert_true(m->in && m->out && m->copy);
+		pattern_fill(m->in, i, m->len);
+		memset(m->out, 0x77, m->len + 1);
+	}
+}
+
+/* A receive and a send, as far as the QPs take them. */
+static void storm_post(void)
+{
+	struct storm *r = &st.msg[st.posted], *s = &st.msg[st.sent];
 	struct sdr_rcv_wr rw;
 	struct sdr_snd_wr sw;
-	struct pair p;
 
-	attr.generations = 16; /* the network never keeps a packet for 256 messages here */
-	pair_open(&p, mode, &attr, NULL);
-	start_at(&p, (uint32_t)-300);
-	p.net->automatic = false;
-	for (i = 0; i < STORM; i++) {
-		msg[i] = (struct storm){ .len = (uint32_t)(sdr_rand64(&seed) % (5 * MTU + 1)) };
-		msg[i].in = malloc(msg[i].len + 1);
-		msg[i].out = malloc(msg[i].len + 1);
-		msg[i].copy = malloc(msg[i].len + 1);
-		assert_true(msg[i].in && msg[i].out && msg[i].copy);
-		pattern_fill(msg[i].in, i, msg[i].len);
-		memset(msg[i].out, 0x77, msg[i].len + 1);
+	if (st.posted < STORM) {
+		rw = (struct sdr_rcv_wr){ .addr = r->out, .length = r->len };
+		if (!sdr_recv_post(st.p.r, &rw, &r->r))
+			st.posted++;
 	}
-	while (done < STORM) {
-		for (n = (uint32_t)(sdr_rand64(&seed) % 4); n; n--) {
-			if (posted < STORM) {
-				rw = (struct sdr_rcv_wr){ .addr = msg[posted].out,
-							  .length = msg[posted].len };
-				if (!sdr_recv_post(p.r, &rw, &msg[posted].r))
-					posted++;
-			}
-			if (sent < STORM) {
-				sw = (struct sdr_snd_wr){ .addr = msg[sent].in,
-							  .length = msg[sent].len };
-				if (!sdr_send_post(p.s, &sw, &msg[sent].s))
-					sent++;
-			}
-		}
-		for (n = p.net->npkts / 2 + 1; n && p.net->npkts; n--) {
-			i = (uint32_t)(sdr_rand64(&seed) % p.net->npkts);
-			if (p.net->npkts > 200)
-				i = 0; /* nothing grows very old */
-			switch (sdr_rand64(&seed) % 20) {
-			case 0:
-				loop_drop(p.net, i);
-				break;
-			case 1:
-				loop_deliver_copy(p.net, i);
-				break;
-			default:
-				loop_deliver(p.net, i);
-			}
-		}
-		p.net->now += SDR_CTS_FIRST_NS / 2;
-		run_a(&p);
-		run_b(&p);
-		for (i = 0; i < sent; i++)
-			if (msg[i].s && sdr_send_poll(msg[i].s) == 1)
-				msg[i].s = NULL;
-		for (i = 0; i < posted; i++) {
-			struct storm *m = &msg[i];
-			bool all;
+	if (st.sent < STORM) {
+		sw = (struct sdr_snd_wr){ .addr = s->in, .length = s->len };
+		if (!sdr_send_post(st.p.s, &sw, &s->s))
+			st.sent++;
+	}
+}
 
-			if (m->done)
-				continue;
-			all = m->r->st.got == m->r->st.npkts;
-			/*
-			 * given up when it is sent and old, and now and then for no reason at all
-			 */
-			if (!all && !(i < sent && !m->s && ++m->age > 40) &&
-			    sdr_rand64(&seed) % 200)
-				continue;
-			for (n = 0; n < m->r->st.npkts; n++) {
-				uint32_t k, at = n * MTU,
-					    end = m->len - at < MTU ? m->len : at + MTU;
+/* Any packet is lost, repeated or arrives. */
+static void storm_packet(void)
+{
+	uint32_t i = (uint32_t)(sdr_rand64(&st.seed) % st.p.net->npkts);
 
-				if (!sdr_bitmap_test(m->r->st.pkt_bits, n))
-					continue;
-				for (k = at; k < end; k++)
-					assert_int_equal(m->out[k], pattern(i, k));
-			}
-			assert_int_equal(m->out[m->len], 0x77);
-			whole += all;
-			assert_int_equal(sdr_recv_complete(m->r), 0);
-			memcpy(m->copy, m->out, m->len + 1);
-			m->done = true;
-			done++;
-		}
+	if (st.p.net->npkts > 200)
+		i = 0; /* nothing grows very old */
+	switch (sdr_rand64(&st.seed) % 20) {
+	case 0:
+		loop_drop(st.p.net, i);
+		break;
+	case 1:
+		loop_deliver_copy(st.p.net, i);
+		break;
+	default:
+		loop_deliver(st.p.net, i);
 	}
-	p.net->automatic = true;
-	loop_deliver_all(p.net);
-	for (sides = 0; sides < 20; sides++) {
-		p.net->now += SDR_CTS_MAX_NS;
-		pair_run(&p);
+}
+
+/* Every bit tells the truth, and nothing lies behind the end. */
+static void storm_check(const struct storm *m, uint32_t number)
+{
+	for (uint32_t n = 0; n < m->r->st.npkts; n++) {
+		uint32_t at = n * MTU, end = m->len - at < MTU ? m->len : at + MTU;
+
+		if (!sdr_bitmap_test(m->r->st.pkt_bits, n))
+			continue;
+		for (uint32_t k = at; k < end; k++)
+			assert_int_equal(m->out[k], pattern(number, k));
 	}
-	for (i = 0; i < sent; i++)
-		if (msg[i].s)
-			assert_int_equal(sdr_send_poll(msg[i].s), 1);
-	assert_int_equal(p.net->grants, 0);
-	assert_int_equal(p.net->key_bad, 0);
-	assert_true(whole > STORM / 4); /* there was something to lose */
-	assert_true(p.net->key_ended > 0);
-	for (i = 0; i < STORM; i++) {
-		assert_memory_equal(msg[i].out, msg[i].copy, msg[i].len + 1);
-		free(msg[i].in);
-		free(msg[i].out);
-		free(msg[i].copy);
+	assert_int_equal(m->out[m->len], 0x77);
+}
+
+/* Gives a receive back: whole, sent and old, or now and then for no reason at all. */
+static void storm_complete(uint32_t i)
+{
+	struct storm *m = &st.msg[i];
+	bool all;
+
+	if (m->done)
+		return;
+	all = m->r->st.got == m->r->st.npkts;
+	if (!all && !(i < st.sent && !m->s && ++m->age > 40) && sdr_rand64(&st.seed) % 200)
+		return;
+	storm_check(m, i);
+	st.whole += all;
+	assert_int_equal(sdr_recv_complete(m->r), 0);
+	memcpy(m->copy, m->out, m->len + 1);
+	m->done = true;
+	st.done++;
+}
+
+static void storm_step(void)
+{
+	for (uint64_t n = sdr_rand64(&st.seed) % 4; n; n--)
+		storm_post();
+	for (uint32_t n = st.p.net->npkts / 2 + 1; n && st.p.net->npkts; n--)
+		storm_packet();
+	st.p.net->now += SDR_CTS_FIRST_NS / 2;
+	run_a(&st.p);
+	run_b(&st.p);
+	for (uint32_t i = 0; i < st.sent; i++)
+		if (st.msg[i].s && sdr_send_poll(st.msg[i].s) == 1)
+			st.msg[i].s = NULL;
+	for (uint32_t i = 0; i < st.posted; i++)
+		storm_complete(i);
+}
+
+static void storm(enum loop_mode mode, uint64_t seed)
+{
+	storm_open(mode, seed);
+	while (st.done < STORM)
+		storm_step();
+	st.p.net->automatic = true;
+	loop_deliver_all(st.p.net);
+	for (uint32_t n = 0; n < 20; n++) {
+		st.p.net->now += SDR_CTS_MAX_NS;
+		pair_run(&st.p);
 	}
-	pair_close(&p);
+	for (uint32_t i = 0; i < st.sent; i++)
+		if (st.msg[i].s)
+			assert_int_equal(sdr_send_poll(st.msg[i].s), 1);
+	assert_int_equal(st.p.net->grants, 0);
+	assert_int_equal(st.p.net->key_bad, 0);
+	assert_true(st.whole > STORM / 4); /* there was something to lose */
+	assert_true(st.p.net->key_ended > 0);
+	for (uint32_t i = 0; i < STORM; i++) {
+		assert_memory_equal(st.msg[i].out, st.msg[i].copy, st.msg[i].len + 1);
+		free(st.msg[i].in);
+		free(st.msg[i].out);
+		free(st.msg[i].copy);
+	}
+	pair_close(&st.p);
 }
 
 static void keys__storm(void **state)
