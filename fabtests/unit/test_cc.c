@@ -569,9 +569,23 @@ static void bbr__learns_a_longer_path(void **state)
 	free(s);
 }
 
-/*
- * ---- the table --------------------------------------------------------------------------------
- */
+/* A path of less than a packet and a receiver of less than one: four may always be in flight. */
+static void bbr__never_falls_below_four_packets(void **state)
+{
+	struct sim *s = sim_new(WAN_RATE / 1000, 5 * MS, 64 * KIB, 0, KIB);
+	uint32_t i;
+
+	(void)state;
+	sim_start(s, &sdr_cc_bbr, 0);
+	for (i = 0; i < 100; i++) {
+		sim_run(s, s->now + 100 * MS);
+		assert_true(s->cc.cwnd >= 4 * PKT);
+	}
+	assert_true(sdr_bbr_look(&s->cc)->state != SDR_BBR_STARTUP);
+	free(s);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void table__finds_each_by_its_name(void **state)
 {
@@ -687,6 +701,7 @@ int main(void)
 		cmocka_unit_test(bbr__shrugs_off_a_burst_of_losses),
 		cmocka_unit_test(bbr__application_limit_keeps_the_estimate),
 		cmocka_unit_test(bbr__learns_a_longer_path),
+		cmocka_unit_test(bbr__never_falls_below_four_packets),
 		cmocka_unit_test(table__finds_each_by_its_name),
 		cmocka_unit_test(bbr__unknown_receiver_and_guess),
 		cmocka_unit_test(fixed__is_the_rate),

@@ -6,11 +6,25 @@
  * to the default.  No clock, no timers, no threads, no allocation.
  */
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "rel/path/sdr_cc_ops.h"
+
+#define SDR_CC_RATE_MAX (1ull << 60) /* bytes a second: more is a number gone wrong */
+
+/* What every controller owes, and what the accounting keeps. */
+static void sdr_cc_check(const struct sdr_cc *cc)
+{
+	SDR_ASSERT(cc->cwnd >= (uint64_t)SDR_CC_MIN_PKTS * cc->mtu);
+	SDR_ASSERT(cc->pacing_Bps <= SDR_CC_RATE_MAX);
+	SDR_ASSERT(cc->pacer.rate_Bps == cc->pacing_Bps);
+	SDR_ASSERT(cc->round_end <= cc->delivered);
+	SDR_ASSERT(!cc->app_limited_until || cc->app_limited_until >= cc->delivered);
+}
 
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
 		 uint64_t rtt_guess_ns, uint64_t now)
 {
+	SDR_ASSERT(mtu);
 	memset(cc, 0, sizeof(*cc));
 	cc->ops = cfg->cc ? cfg->cc : sdr_cc_table[0];
 	if (cc->ops->provisioned && cfg->rate_bps < 8)
@@ -25,14 +39,17 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 		cc->first_win = SDR_CC_RX_WINDOW;
 	if (cc->first_win < (uint64_t)SDR_CC_MIN_PKTS * mtu)
 		cc->first_win = (uint64_t)SDR_CC_MIN_PKTS * mtu;
+	SDR_ASSERT(cc->ops->name && cc->ops->init && cc->ops->acked && cc->ops->timeout);
 	cc->ops->init(cc, cfg, now);
 	sdr_pacer_init(&cc->pacer, now);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
+	sdr_cc_check(cc);
 }
 
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap)
 {
+	SDR_ASSERT(cc->ops); /* opened */
 	if (!inflight) {
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
@@ -90,9 +107,11 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	}
 	if (ack->rtt)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
+	SDR_ASSERT(!ack->snap || ack->snap->delivered <= cc->delivered);
 	sdr_cc_rate_sample(cc, ack, &rate);
 	cc->ops->acked(cc, ack, &rate);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, ack->now);
+	sdr_cc_check(cc);
 }
 
 void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
@@ -101,4 +120,5 @@ void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
 	cc->round_end = cc->delivered;
 	cc->ops->timeout(cc, now);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
+	sdr_cc_check(cc);
 }

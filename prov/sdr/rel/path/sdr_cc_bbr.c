@@ -26,6 +26,7 @@
  * through sdr_cc_timeout.
  */
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "rel/path/sdr_cc_bbr.h"
 #include "rel/path/sdr_cc_ops.h"
 
@@ -371,6 +372,18 @@ static void sdr_bbr_output(struct sdr_cc *cc, uint64_t now)
 	cc->pacing_Bps = (uint64_t)bw + 1;
 }
 
+static void sdr_bbr_check(const struct sdr_cc *cc)
+{
+	const struct sdr_bbr *b = sdr_bbr_look(cc);
+
+	SDR_ASSERT(b->state <= SDR_BBR_PROBE_RTT && b->cycle < SDR_BBR_CYCLES);
+	SDR_ASSERT(b->max_bw >= b->bw[b->bw_round % SDR_BBR_BW_WINDOW]);
+	SDR_ASSERT(b->loss >= 0 && b->loss <= 1 && b->guard_loss >= 0 && b->guard_loss <= 1);
+	SDR_ASSERT(b->pacing_gain > 0 && b->pacing_gain <= SDR_BBR_HIGH_GAIN);
+	SDR_ASSERT(b->cold_rounds <= SDR_BBR_GUARD_COLD);
+	SDR_ASSERT(b->cut_hold <= SDR_BBR_GUARD_NS);
+}
+
 static void sdr_bbr_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 			  const struct sdr_cc_rate *rate)
 {
@@ -391,6 +404,7 @@ static void sdr_bbr_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		sdr_bbr_probe_bw(cc, ack);
 	sdr_bbr_min_rtt(cc, ack);
 	sdr_bbr_output(cc, ack->now);
+	sdr_bbr_check(cc);
 }
 
 /* The model starts anew, but for the RTT and for what the guard knows. */
@@ -411,6 +425,7 @@ static void sdr_bbr_timeout(struct sdr_cc *cc, uint64_t now)
 	b->bw_stamp = now;
 	sdr_bbr_bw_reset(cc, 0);
 	sdr_bbr_output(cc, now);
+	sdr_bbr_check(cc);
 }
 
 static void sdr_bbr_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)

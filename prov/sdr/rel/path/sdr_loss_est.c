@@ -25,6 +25,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_loss_est.h"
 
 #define SDR_LOSS_BAR_UP	  8.0  /* G / 2: 3e-5, asked four times a burst */
@@ -64,6 +65,18 @@ static bool sdr_loss_fell(const struct sdr_loss_est *l, double x)
 	if (s <= 0 || x * s >= l->bursts * l->run || l->bursts * l->run <= SDR_LOSS_BAR_DOWN * s)
 		return false;
 	return sdr_loss_differ(x, l->run, l->bursts, s) > SDR_LOSS_BAR_DOWN;
+}
+
+/* A part of what was sent was lost, in fewer bursts than packets; rounding is forgiven. */
+static void sdr_loss_check(const struct sdr_loss_est *l)
+{
+	double most = l->sent * (1 + 1e-9) + 1e-6;
+
+	SDR_ASSERT(isfinite(l->sent) && l->sent >= 0);
+	SDR_ASSERT(l->run >= 0 && l->run <= most);
+	SDR_ASSERT(l->lost >= 0 && l->lost <= most);
+	SDR_ASSERT(l->bursts >= 0 && l->bursts <= most);
+	SDR_ASSERT(l->burst <= SDR_LOSS_BURST_MAX && l->told_lost <= l->told);
 }
 
 static void sdr_loss_scale(struct sdr_loss_est *l, double f)
@@ -149,6 +162,7 @@ void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	l->run += (double)n;
 	l->told += n;
 	l->in_burst = false;
+	sdr_loss_check(l);
 }
 
 void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
@@ -179,6 +193,7 @@ void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	if (first)
 		sdr_loss_rose(l);
 	sdr_loss_bound(l);
+	sdr_loss_check(l);
 }
 
 void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n)
@@ -208,6 +223,7 @@ void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n)
 	l->in_burst = false;
 	sdr_loss_rose(l);
 	sdr_loss_bound(l);
+	sdr_loss_check(l);
 }
 
 static struct sdr_loss_view sdr_loss_look(const struct sdr_loss_est *l)
@@ -233,10 +249,11 @@ static double sdr_loss_length(const struct sdr_loss_view *v)
 double sdr_loss_est_mean(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = sdr_loss_look(l);
+	double mean =
+		sdr_loss_length(&v) * (v.bursts + SDR_LOSS_PRIOR) / (v.sent + SDR_LOSS_PRIOR_PKTS);
 
-	return fmin(sdr_loss_length(&v) * (v.bursts + SDR_LOSS_PRIOR) /
-			    (v.sent + SDR_LOSS_PRIOR_PKTS),
-		    1);
+	SDR_ASSERT(mean > 0);
+	return fmin(mean, 1);
 }
 
 static double sdr_loss_bound_of(const struct sdr_loss_view *v)
@@ -252,6 +269,7 @@ static double sdr_loss_bound_of(const struct sdr_loss_view *v)
 	/* Wilson and Hilferty: the quantile of Gamma(h, h), mean 1 */
 	q = 1 - 1 / (9 * h) + SDR_LOSS_Z95 / (3 * sqrt(h));
 	q = fmax(q * q * q, 1);
+	SDR_ASSERT(g >= 1 && q * g * a / b > 0);
 	return fmin(q * g * a / b, 1);
 }
 

@@ -7,6 +7,7 @@
  * SDR_PACER_CATCHUP_NS more); an idle one does not.  Depth of the bucket, and so the burst: quantum
  * + rate * SDR_PACER_CATCHUP_NS, plus the packet that takes the last credit.  No clock, no threads.
  */
+#include "base/sdr_assert.h"
 #include "sdr_pacer.h"
 
 #define SDR_NS_PER_S 1e9
@@ -14,6 +15,14 @@
 static double sdr_pacer_catchup(const struct sdr_pacer *p)
 {
 	return (double)p->rate_Bps * ((double)SDR_PACER_CATCHUP_NS / SDR_NS_PER_S);
+}
+
+static void sdr_pacer_check(const struct sdr_pacer *p)
+{
+	SDR_ASSERT(p->quantum >= SDR_PACER_QUANTUM_MIN && p->quantum <= SDR_PACER_QUANTUM_MAX);
+	/* + 1: the quantum is rounded to bytes */
+	SDR_ASSERT(!p->rate_Bps || p->credit <= (double)p->quantum + sdr_pacer_catchup(p) + 1);
+	SDR_ASSERT(!p->rate_Bps || p->waiting || p->credit >= 1);
 }
 
 static void sdr_pacer_earn(struct sdr_pacer *p, uint64_t now)
@@ -66,6 +75,7 @@ void sdr_pacer_rate_set(struct sdr_pacer *p, uint64_t rate_Bps, uint64_t now)
 	depth = quantum + sdr_pacer_catchup(p);
 	if (p->credit > depth)
 		p->credit = depth;
+	sdr_pacer_check(p);
 }
 
 uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now)
@@ -75,6 +85,7 @@ uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now)
 	sdr_pacer_earn(p, now);
 	if (p->waiting && p->credit >= (double)p->quantum)
 		p->waiting = false;
+	sdr_pacer_check(p);
 	return p->waiting || p->credit < 1 ? 0 : (uint64_t)p->credit;
 }
 
@@ -85,6 +96,7 @@ void sdr_pacer_sent(struct sdr_pacer *p, uint64_t bytes)
 	p->credit -= (double)bytes;
 	if (p->credit < 1)
 		p->waiting = true;
+	sdr_pacer_check(p);
 }
 
 uint64_t sdr_pacer_next(const struct sdr_pacer *p, uint64_t now)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* Loss detection by time and order, see sdr_rack.h. */
+#include "base/sdr_assert.h"
 #include "base/sdr_seq.h"
 #include "sdr_rack.h"
 
@@ -12,11 +13,13 @@ uint64_t sdr_rack_window(const struct sdr_rack *r, const struct sdr_rtt *rtt)
 {
 	uint64_t w = sdr_rtt_min(rtt) / 4 * r->reo_mult;
 
+	SDR_ASSERT(r->reo_mult <= REO_MULT_MAX);
 	return w < rtt->srtt ? w : rtt->srtt;
 }
 
 void sdr_rack_spurious(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now)
 {
+	SDR_ASSERT(now >= r->reo_grown && now >= r->reo_seen);
 	/* At most one step a round trip: one reordering event shows up in many packets. */
 	if (!r->reo_mult || now - r->reo_grown >= rtt->srtt) {
 		if (r->reo_mult < REO_MULT_MAX)
@@ -35,6 +38,7 @@ void sdr_rack_reordered(struct sdr_rack *r, uint64_t now)
 
 void sdr_rack_age(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t now)
 {
+	SDR_ASSERT(now >= r->reo_seen);
 	if (r->reo_mult && now - r->reo_seen > REO_FORGET_RTTS * rtt->srtt + REO_FORGET_NS)
 		r->reo_mult = 0;
 }

@@ -6,6 +6,7 @@
  * that of two half windows: it forgets a sample after one half to one whole window.  No timers, no
  * threads.
  */
+#include "base/sdr_assert.h"
 #include "sdr_rtt.h"
 #include "rel/sdr_rel_cfg.h"
 
@@ -27,6 +28,17 @@ void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns)
 	r->bucket_min[1] = UINT64_MAX;
 	r->bucket_start = 0;
 	r->samples = 0;
+}
+
+/*
+ * srtt may lie below min_rtt for a while: the minimum of a path that became longer is new, the
+ * smoothed value still remembers.
+ */
+static void sdr_rtt_check(const struct sdr_rtt *r)
+{
+	SDR_ASSERT(r->srtt && r->srtt <= SDR_RTT_MAX_NS && r->rttvar <= SDR_RTT_MAX_NS);
+	SDR_ASSERT(r->min_rtt && r->min_rtt <= r->latest && r->latest <= SDR_RTT_MAX_NS);
+	SDR_ASSERT(r->min_rtt <= r->bucket_min[0] && r->min_rtt <= r->bucket_min[1]);
 }
 
 static void sdr_rtt_min_update(struct sdr_rtt *r, uint64_t now, uint64_t rtt)
@@ -62,11 +74,13 @@ void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t dela
 	if (!r->samples++) {
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
+		sdr_rtt_check(r);
 		return;
 	}
 	err = r->srtt > rtt ? r->srtt - rtt : rtt - r->srtt;
 	r->rttvar = (3 * r->rttvar + err) / 4;
 	r->srtt = (7 * r->srtt + rtt) / 8;
+	sdr_rtt_check(r);
 }
 
 uint64_t sdr_rtt_rto(const struct sdr_rtt *r)
@@ -83,6 +97,7 @@ uint64_t sdr_rtt_rto(const struct sdr_rtt *r)
 	/* The cap must not cut below what was measured. */
 	if (rto > SDR_RTO_MAX_NS)
 		rto = least > SDR_RTO_MAX_NS ? least : SDR_RTO_MAX_NS;
+	SDR_ASSERT(rto > r->srtt && rto >= SDR_RTO_MIN_NS);
 	return rto;
 }
 
