@@ -84,3 +84,4 @@ sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/f
 	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h
 sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
 sdr_env_man_LDADD = libsdr_rel_path.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+EXTRA_DIST += prov/sdr/fi/README.md

@@ -38,3 +38,4 @@ libsdr_sdk_la_SOURCES = \
 	prov/sdr/sdk/sdr_txq.c \
 	prov/sdr/sdk/sdr_txq.h \
 	prov/sdr/sdk/sdr_uimm.c
+EXTRA_DIST += prov/sdr/sdk/README.md
