@@ -23,7 +23,7 @@ usage() {
 	cat <<-END
 	usage: rxe-net.sh up [MTU]          rxe0 and rxe1 on a veth pair (MTU 4180 to 65535, default 5000)
 	       rxe-net.sh soft [MTU]        rxe2, connected to the network namespace "soft"
-	       rxe-net.sh netem SPEC|off    weather on both ends of each pair, as tc-netem(8) has it:
+	       rxe-net.sh netem SPEC|off    impairments on both ends of each pair, as tc-netem(8) has it:
 	                                    rxe-net.sh netem "delay 5ms loss 1%"; each end applies it to what
 	                                    it sends, so a round trip sees it twice
 	       rxe-net.sh sent DEVICE       packets that an RDMA device has sent

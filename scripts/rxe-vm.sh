@@ -51,14 +51,14 @@ usage() {
 	  RXE_VM_CACHE    where the kernel lies (now $CACHE)
 	  RXE_VM_KERNEL   another kernel package (now $KERNEL)
 	In the guest: rxe0 (va, 10.9.0.1, fd09::1) and rxe1 (vb, 10.9.0.2, fd09::2); scripts/rxe-net.sh makes a
-	third one with a peer in a namespace, and weather.  RXE_VM=1 is set.  Process start is slow there
+	third one with a peer in a namespace, and netem.  RXE_VM=1 is set.  Process start is slow there
 	(0.1 s): run few and long ones.  Do not edit a script while the guest runs it: the tree is shared.
 	END
 }
 
 # Loaded before the command: what the root needs, then what it is all for.
 MODULES="virtio_pci 9pnet_virtio 9p overlay crc32_generic veth ib_uverbs rdma_ucm rdma_rxe sch_netem"
-# Loaded by the kernel if somebody asks for them.
+# Loaded by the kernel on demand.
 MODULES_SPARE="ib_umad tun dummy ifb act_mirred cls_u32 cls_matchall sch_ingress sch_prio sch_tbf sch_fq"
 
 # ---- prepare -------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ static inline struct bed *bed_open(uint32_t nodes)
 	return b;
 }
 void bed_boot_node(struct bed *b, uint32_t node);
-void bed_crash(struct bed *b, uint32_t node); /* without a word; its operations are forgotten */
+void bed_crash(struct bed *b, uint32_t node); /* without a farewell; its operations are forgotten */
 void bed_close(struct bed *b);		      /* with the checks */
 
 /* Rules; the returned one may be read later. */
@@ -164,7 +164,7 @@ void bed_run(struct bed *b, uint64_t ns);
 /* Until it ended; fails the test when it takes longer. */
 void bed_wait(struct bed *b, struct bed_op *op, uint64_t limit);
 void bed_wait_all(struct bed *b, uint64_t limit);
-/* One small message each way: both sides open and proven, RTT known. */
+/* One small message each way: both sides open and validated, RTT known. */
 void bed_warm(struct bed *b, uint32_t x, uint32_t y);
 struct sdr_rel_stats bed_stats(struct bed *b, uint32_t node);
 

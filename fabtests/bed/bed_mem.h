@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Buffers between guards, and bytes that can be told apart.
+ * Buffers between guards, and bytes that identify their place.
  *
  * A buffer has BED_GUARD bytes of a fixed value in front of it and behind it: what is written
  * beside it is found when it is checked, without a sanitizer, too.

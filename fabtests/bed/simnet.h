@@ -32,7 +32,7 @@
 /* and of those that do nothing while the deadline is not in the future */
 #define SIMNET_IDLE_MAX	  8u
 #define SIMNET_FLYING_MAX (768ull << 20) /* wire bytes under way: more is a storm */
-/* rounds of a node in a virtual ms that no packet and no post asked for */
+/* rounds of a node in a virtual ms that no packet and no post caused */
 #define SIMNET_WAKES_MAX  1000u
 #define SIMNET_NOBODY	  UINT32_MAX
 #define SIMNET_GUARD_BYTE 0xa5
@@ -51,7 +51,7 @@
 
 struct simnet;
 
-/* An operation: what was asked, what came of it. */
+/* An operation: what was posted, what came of it. */
 struct simnet_op {
 	struct simnet *sn;
 	uint32_t id; /* index in simnet.ops; a message's name */
@@ -69,7 +69,7 @@ struct simnet_op {
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 	uint32_t expect, done; /* completions owed, seen */
 	bool silent;	       /* no completion expected on success */
-	bool canceled;	       /* we asked for it */
+	bool canceled;	       /* we cancelled it */
 	bool closed;	       /* its endpoint is gone */
 	bool may_fail;	       /* the test expects an error, or does not care */
 	bool must_fail;
@@ -133,7 +133,7 @@ struct simnet {
 	uint32_t open; /* completions owed */
 	struct simnet_match *matches;
 	uint32_t nmatches, matches_cap;
-	uint32_t unknown; /* messages received that could not be told apart */
+	uint32_t unknown; /* messages received that could not be identified */
 	uint64_t last_round;
 	uint64_t trace; /* hash */
 	uint64_t rng;
@@ -156,7 +156,7 @@ uint64_t simnet_below(struct simnet *sn, uint64_t n); /* uniform in [0, n) */
 bool simnet_chance(struct simnet *sn, double p);
 
 /* ---- nodes ---- */
-/* The endpoint disappears without a word; what it had posted counts as closed. */
+/* The endpoint disappears without a farewell; what it had posted counts as closed. */
 void simnet_crash(struct simnet *sn, uint32_t node);
 /*
  * In order: shutdown, and progress until it is quiet or limit_ns have passed.  False: it was not
@@ -221,7 +221,7 @@ bool simnet_check_end(struct simnet *sn);
 /* Sum over all nodes that are up. */
 void simnet_stats(struct simnet *sn, struct sdr_rel_stats *out);
 void simnet_node_stats(struct simnet *sn, uint32_t node, struct sdr_rel_stats *out);
-/* I9: fails when anything was sent again, asked again or came twice. */
+/* I9: fails when anything was sent or requested again or came twice. */
 bool simnet_check_no_repair(struct simnet *sn);
 
 /* ---- inside the bench ---- */

@@ -19,7 +19,7 @@ static bool op_matches(const struct simnet_op *recv, const struct simnet_op *msg
 	       (recv->kind == SDR_REL_RECV || !((msg->tag ^ recv->tag) & ~recv->ignore));
 }
 
-/* Which message a receive or peek speaks of; NULL: cannot be told. */
+/* Which message a receive or peek speaks of; NULL: unknown. */
 static struct simnet_op *message_of(struct simnet *sn, const struct simnet_op *op,
 				    const struct sdr_rel_cqe *e, bool bytes)
 {
@@ -42,7 +42,7 @@ static struct simnet_op *message_of(struct simnet *sn, const struct simnet_op *o
 		return NULL;
 	}
 	if (id >= sn->nops || !simnet_is_send(sn->ops[id]->kind)) {
-		simnet_fail(sn, "I2: receive %u got a message that nobody sent (%llx)", op->id,
+		simnet_fail(sn, "I2: receive %u got a message that was not sent (%llx)", op->id,
 			    (unsigned long long)id);
 		return NULL;
 	}
@@ -127,7 +127,7 @@ static void recv_done(struct simnet *sn, struct simnet_op *op, const struct sdr_
 		simnet_fail(sn, "I2: receive %u says tag %llx, sent was %llx", op->id,
 			    (unsigned long long)e->tag, (unsigned long long)msg->tag);
 	if (e->has_data && (!(msg->flags & SDR_REL_F_DATA) || e->data != msg->data))
-		simnet_fail(sn, "I2: receive %u has remote data of nobody", op->id);
+		simnet_fail(sn, "I2: receive %u has remote data that was not sent", op->id);
 	if (!e->has_data && msg->flags & SDR_REL_F_DATA)
 		simnet_fail(sn, "I2: receive %u lost the remote data of message %u", op->id,
 			    msg->id);
@@ -160,7 +160,7 @@ static void remote_done(struct simnet *sn, struct simnet_node *nd, const struct 
 	op = e->data < sn->nops ? sn->ops[e->data] : NULL;
 	if (!op || op->kind != SDR_REL_WRITE || op->peer != nd->idx ||
 	    !(op->flags & SDR_REL_F_DATA)) {
-		simnet_fail(sn, "I2: node %u: write with data of nobody (%llx)", nd->idx,
+		simnet_fail(sn, "I2: node %u: write with data that was not sent (%llx)", nd->idx,
 			    (unsigned long long)e->data);
 		return;
 	}
@@ -319,7 +319,7 @@ static void check_order(struct simnet *sn)
 				continue;
 			if ((r1->flags | r2->flags) & SDR_REL_R_MULTI && r1 != r2)
 				continue;
-			if (r1 == r2) /* in one buffer the place tells the order */
+			if (r1 == r2) /* in one buffer the place gives the order */
 				swapped = sn->matches[i].len && sn->matches[k].len &&
 					  (sn->matches[i].at < sn->matches[k].at) !=
 						  (m1->id < m2->id);

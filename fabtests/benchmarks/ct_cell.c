@@ -18,10 +18,10 @@
 #include "tools/sim/sim_work.h"
 #include "ct_sim.h"
 
-#define CT_WARM_PKTS 300000u /* packets that warm-up sends by itself, at the least */
+#define CT_WARM_PKTS 300000u /* minimum packets of a warm-up */
 #define CT_WARM_MAX  30u     /* but not more transfers than these */
 
-/* Cells of the same size and weather have the same luck, whatever the scheme. */
+/* Cells of the same size and impairments have the same losses, whatever the scheme. */
 static uint64_t ct_seed(const struct ct_plan *plan, const struct ct_cell *cell)
 {
 	double v[3] = { cell->loss, cell->ge_loss, cell->ge_burst };
@@ -113,7 +113,7 @@ static void ct_account(struct ct_result *r, struct sim_bed *b, const struct sdr_
 	r->repair = tx.repair_tx - tx0->repair_tx;
 	r->rtx = tx.rtx_rack + tx.rtx_nack + tx.rtx_tlp + tx.rtx_rto -
 		 (tx0->rtx_rack + tx0->rtx_nack + tx0->rtx_tlp + tx0->rtx_rto);
-	r->decoded = tx.chunks_fec - tx0->chunks_fec; /* as its peer told it */
+	r->decoded = tx.chunks_fec - tx0->chunks_fec; /* as its peer reported it */
 	r->choice_sr = tx.choice_sr - tx0->choice_sr;
 	r->choice_parity = tx.choice_parity - tx0->choice_parity;
 	r->code_k = tx.code_k;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The command line of sdr_ct_sim: defaults, words, numbers, lists.
+ * The command line of sdr_ct_sim: defaults, names, numbers, lists.
  *
- * Every value is checked here for its range; what only the transport can judge (a chunk that is no
+ * Every value is checked here for its range; what only the transport can check (a chunk that is no
  * multiple of the mtu, say) is refused by the endpoint when a cell opens.
  */
 #include <errno.h>
@@ -34,7 +34,7 @@ static void ct_usage(FILE *f)
 	fprintf(f,
 		"usage: sdr_ct_sim [OPTION]...\n"
 		"Completion times of transfers between two simulated nodes that run the real transport.\n\n"
-		"  --rate BPS          link and sender, bits a second (400e9)\n"
+		"  --rate BPS          link and sender, bits per second (400e9)\n"
 		"  --rtt SECONDS       (25e-3)\n"
 		"  --mtu BYTES         payload of a packet (4096)\n"
 		"  --sizes LIST        bytes, with K, M, G (128M)\n"
@@ -50,13 +50,13 @@ static void ct_usage(FILE *f)
 		"  --max-overhead X    parity per data of hybrid and auto (0.25)\n"
 		"  --rto-rtts X        of sr_rto (3)\n"
 		"  --runs N            transfers measured a cell (1000)\n"
-		"  --warm N            and before them (300000 packets, 30 transfers at the most)\n"
+		"  --warm N            and before them (300000 packets, at most 30 transfers)\n"
 		"  --pause SECONDS     longest pause between two (1e-3)\n"
 		"  --tick SECONDS      packets wait so long to be handled together (5e-6)\n"
 		"  --seed N            (1)\n"
 		"  --jobs N            cells at a time (1)\n"
 		"  --csv, --json       instead of the table\n"
-		"  --bars              run what the project promises, and judge it\n"
+		"  --bars              run what the project promises, and check it\n"
 		"  --quick             with --bars: 50 runs, nothing above 1 GiB\n"
 		"  --help\n");
 }
@@ -128,7 +128,7 @@ static int ct_list(struct ct_opts *o, const char *name, char *arg)
 	return 0;
 }
 
-/* The word's place in a list that ends with NULL, or -1. */
+/* The name's place in a list that ends with NULL, or -1. */
 static int ct_word(const char *s, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -174,7 +174,7 @@ static int ct_option(struct ct_opts *o, const char *name, char *arg)
 			const char *name, *want;
 			double lo, hi;
 		} num[] = {
-			{ "rate", "1e6..1e13 bits a second", 1e6, 1e13 },
+			{ "rate", "1e6..1e13 bits per second", 1e6, 1e13 },
 			{ "rtt", "0..10 seconds", 0, 10 },
 			{ "mtu", "a multiple of 4 in 256..8192", SDR_MTU_MIN, SDR_MTU_MAX },
 			{ "chunk", "256 bytes..16 MiB", 256, SDR_REL_EC_CHUNK },
@@ -318,7 +318,7 @@ int ct_opts_parse(struct ct_opts *o, int argc, char **argv)
 	}
 	if (o->plan.mtu % 4 || o->plan.cfg.ec_k + o->plan.cfg.ec_m > SDR_FEC_SYMS_MAX) {
 		fprintf(stderr,
-			"sdr_ct_sim: --mtu must be a multiple of 4, --k and --m together %u at the most\n",
+			"sdr_ct_sim: --mtu must be a multiple of 4, --k and --m together at most %u\n",
 			SDR_FEC_SYMS_MAX);
 		return -EINVAL;
 	}

@@ -131,7 +131,7 @@ static void ct_row_json(const struct ct_cell *cell, const struct ct_result *r, d
 	if (cell->mean_max > 0 || cell->tail_max > 0)
 		printf("\"bar\":\"%s\",", ct_verdict(cell, r));
 	if (r->state != CT_DONE) {
-		/* our own words: nothing in them needs quoting */
+		/* our own names: nothing in them needs quoting */
 		printf("\"error\":\"%s\"}", r->why);
 		return;
 	}

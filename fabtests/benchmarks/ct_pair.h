@@ -15,7 +15,7 @@
 
 struct ct_run {
 	const char *scheme, *loss; /* FI_SDR_RELIABILITY; drop= of both sides */
-	double rate;		   /* FI_SDR_RATE, bits a second */
+	double rate;		   /* FI_SDR_RATE, bits per second */
 	double rtt_ms;
 	uint32_t mtu;	    /* bytes */
 	unsigned long seed; /* of the losses */

@@ -29,7 +29,7 @@ struct ct_plan {
 	struct sdr_rel_cfg cfg; /* scheme is the cell's */
 };
 
-/* One row of the table: a size, a weather, a scheme. */
+/* One row of the table: a size, impairments, a scheme. */
 struct ct_cell {
 	uint64_t size; /* bytes */
 	double loss;   /* share of packets, independent; 0 with bursts */
@@ -69,7 +69,7 @@ enum ct_format {
 	CT_JSON,
 };
 
-/* What was asked for. */
+/* The options. */
 struct ct_opts {
 	struct ct_plan plan;
 	enum ct_format format;

@@ -13,7 +13,7 @@
  *   tagged_bw   tagged sends, a window in flight
  *
  * Each stream runs twice: a short warm-up whose every byte is verified and which says how many
- * operations fill the asked seconds, then the measured run, where each message still carries and
+ * operations fill the given seconds, then the measured run, where each message still carries and
  * is checked for its number. The clock stops when the receiver has said that it has everything.
  * Times are wall clock; both processes spin on their CQ. Nothing is pinned.
  */
@@ -157,7 +157,7 @@ static void ops_wait(uint32_t n)
 
 /* ---- the two processes in step ------------------------------------------------------------ */
 
-/* each tells the other a number, by message; returns the other's */
+/* each sends the other a number, by message; returns the other's */
 static uint64_t sync_value(uint64_t mine)
 {
 	static struct {
@@ -373,7 +373,7 @@ static void stream_send(uint64_t count)
 	ops_wait(stream.window);
 }
 
-/* seconds for count messages, from the first post to the receiver's word (client) */
+/* seconds for count messages, from the first post to the receiver's answer (client) */
 static double stream_run(uint64_t count, bool verify)
 {
 	double start;
@@ -407,7 +407,7 @@ static void test_stream(bool tagged, size_t size, uint64_t tag)
 	stream.size = size;
 	stream.tag = tag;
 	stream_run(count, true);
-	/* a longer look at the speed, to fill the time asked for */
+	/* a longer look at the speed, to fill the time given */
 	for (int i = 0; i < 2; i++) {
 		t = stream_run(count, true);
 		if (side.client) {

@@ -84,7 +84,7 @@ static void path_set(struct ct_run *r, double rate)
 	r->seed = opt.seed;
 }
 
-/* where words go that are no results */
+/* where messages go that are no results */
 static FILE *note(void)
 {
 	return opt.format == FORMAT_TABLE ? stdout : stderr;
@@ -111,7 +111,7 @@ static bool sustained(double rate)
 	return good;
 }
 
-/* bits a second; ends the program where not even the first will do */
+/* bits per second; ends the program where not even the first will do */
 static double rate_find(void)
 {
 	char *item[MAX_LIST];

@@ -4,12 +4,12 @@
  * sdr_ct_sim: completion time, simulated.  How long does a transfer take over a long lossy link, on
  * average and at the tail, under each scheme?
  *
- * The plan is a list of cells (size, weather, scheme).  Each cell runs in a process of its own,
+ * The plan is a list of cells (size, impairments, scheme).  Each cell runs in a process of its own,
  * --jobs at a time, and leaves its result in memory that this process shares with it; rows are
  * printed in the order of the plan.  What a cell does is in ct_cell.c, what is printed in ct_out.c,
  * the command line in ct_opts.c.  The same seed gives the same times, whatever --jobs.
  *
- * --bars runs the cells for which the project has promised something and judges them; the exit
+ * --bars runs the cells for which the project has promised something and checks them; the exit
  * status is 1 when a bar is missed and 2 when a cell failed.
  */
 #include <errno.h>

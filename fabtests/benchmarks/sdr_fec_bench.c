@@ -21,7 +21,7 @@
  *   scaling  encode by threads, beside one
  *   figure   XOR(32,8) and MDS(32,8) by threads: 128 MiB in chunks of 64 KiB (the paper's figure)
  *
- * Time is CPU time of the thread (of the slowest, with several): somebody else's load counts only
+ * Time is CPU time of the thread (of the slowest, with several): other programs' load counts only
  * as far as it takes memory away.  With more threads than CPUs it is the clock on the wall.
  * --check: exit status 1 when a bar is missed.
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What peers and endpoints cost that nobody talks to.
+ * What peers and endpoints cost that are idle.
  *
  *   reads     nanoseconds of an fi_cq_read that finds nothing, beside 0 to 60,000 idle connections
  *   latency   8 bytes there and back with one honest peer, beside 1 and beside 1000 idle
  *             connections
  *   wakes     how often this process is woken in ten seconds by 200 idle endpoints of one domain
  *
- * The idle connections are those of sdr_stranger, a program beside this one: opened, proven, and
+ * The idle connections are those of sdr_stranger, a program beside this one: opened, validated, and
  * silent.  Reads and latency are measured with manual progress, wakes with automatic.  --check has
  * an exit status for the project's limits.  Others use the machine, too: figures are the tenth
  * percentile of many short batches, and what is compared takes turns.
@@ -30,17 +30,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READS	       2001u /* batches of reads at the most */
+#define READS	       2001u /* batches of reads, at most */
 #define READS_SECONDS  4.0   /* ... and what they may take */
 #define TRIPS	       101u  /* batches of round trips */
 #define BATCH_SECONDS  2e-4  /* a batch of reads, about: less than a turn of the scheduler */
-#define BATCH_TRIPS    50u   /* round trips a batch */
+#define BATCH_TRIPS    50u   /* round trips per batch */
 #define SETTLE_SECONDS 0.3   /* after the last connection, before anything is measured */
 #define WAKE_SETTLE    2u    /* s */
 /* limit: a read beside any number of connections, to one beside none */
 #define READ_SPREAD 0.20
 #define TRIP_RATIO  1.15 /* limit: round trip beside 1000 to beside 1 */
-#define WAKES_MAX   3u	 /* limit: this program's own, nobody else's */
+#define WAKES_MAX   3u	 /* limit: this program's own, no other's */
 #define TIMEOUT	    300u /* s, whole run */
 #define TAG	    0x1d1eull
 
@@ -251,7 +251,7 @@ static void tell(struct bench_ep *b, fi_addr_t to, uint64_t word)
 
 #define BESIDE 2 /* endpoints whose round trips are compared */
 
-/* The honest peer of both: says to whom it hears what it heard, as often as it is told. */
+/* The honest peer of both: sends what it receives to its sender, as often as it is set to. */
 static void answer(int rd, int wr)
 {
 	struct bench_name name;
@@ -404,7 +404,7 @@ static void usage(FILE *f)
 {
 	fprintf(f,
 		"usage: sdr_idle [options] [reads] [latency] [wakes]   default: all three\n"
-		"  -n N          idle connections at the most, for reads (default %u)\n"
+		"  -n N          maximum idle connections, for reads (default %u)\n"
 		"  -e N          endpoints (default %u)\n"
 		"  -t S          seconds in which wake-ups are counted (default %u)\n"
 		"  --check       status 1 when a limit of the project is not kept: a read within %.0f %%, a round\n"

@@ -30,7 +30,7 @@
 #define PEER_RSS_MAX (1024.0 * 1024 * 1024)
 #define HUB_RECVS    64u		   /* receives that the hub keeps posted */
 #define LIMIT_CONN   (64.0 * 1024)	   /* bytes an idle connection */
-#define LIMIT_TOTAL  (256.0 * 1024 * 1024) /* bytes an endpoint with all its peers */
+#define LIMIT_TOTAL  (256.0 * 1024 * 1024) /* bytes per endpoint with all its peers */
 
 static struct {
 	const char *prov;
@@ -145,7 +145,7 @@ static void peer_start(struct peer *p, uint32_t index, const struct bench_name *
 	}
 }
 
-/* peers first, first + step, ...: as many as the hub asks for, one number at a time */
+/* peers first, first + step, ...: as many as the hub wants, one number at a time */
 static void peers_run(uint32_t first, uint32_t step, int in, int out)
 {
 	uint32_t room = opt.peers / step + 1, n = 0, wanted;
@@ -234,7 +234,7 @@ static void hub_received(struct bench_op *op, const struct fi_cq_tagged_entry *e
 	uint64_t peer = hub.rx[i];
 
 	if (e->len != 8 || peer >= opt.peers) {
-		fprintf(stderr, "hub: a message that nobody sent\n");
+		fprintf(stderr, "hub: a message that was not sent\n");
 		_exit(1);
 	}
 	while (hub.addr[peer] == FI_ADDR_UNSPEC)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How many packets a second the receive worker kernel takes: completion -> generation check ->
+ * How many packets per second the receive worker kernel takes: completion -> generation check ->
  * packet bit -> chunk bit, on one core and on two.
  *
  *   sdr_rx_bench [ROUNDS]
@@ -151,7 +151,7 @@ static void completions_make(struct worker *w, int nworkers, enum how how, enum 
 	}
 }
 
-/* Best rate of all rounds, packets a second. */
+/* Best rate of all rounds, packets per second. */
 static double measure(int nworkers, uint32_t ppc, enum how how, enum split split)
 {
 	struct worker w[WORKERS_MAX];

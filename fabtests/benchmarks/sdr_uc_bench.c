@@ -40,9 +40,9 @@
 
 #define BENCH_ROUNDS_MAX 99
 #define BENCH_BUFS	 16	/* receive buffers of the bare loop, as in the engine */
-#define BENCH_TRAIN	 65000u /* bytes a train at the most */
+#define BENCH_TRAIN	 65000u /* bytes per train, at most */
 #define BENCH_EVS	 512
-#define BENCH_POST	 65536u /* bytes a call of post */
+#define BENCH_POST	 65536u /* bytes per call of post */
 #define BENCH_HDR	 32u
 #define BENCH_IDLE	 1000 /* empty polls behind the end */
 #define BENCH_TRAILER	 4u
@@ -87,7 +87,7 @@ static void pin(int cpu)
 	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-/* Runs the receiver in a thread and the sender here; payload bits a second. */
+/* Runs the receiver in a thread and the sender here; payload bits per second. */
 static double goodput(void (*send_loop)(void), void *(*recv_loop)(void *))
 {
 	double t0, t1, c0;

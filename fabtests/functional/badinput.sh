@@ -4,7 +4,7 @@
 #
 # What the provider does with what it should not be given: settings that make no sense, alone or
 # together, ports and addresses that are not to be had, files that cannot be
-# written, and datagrams that nobody meant well.
+# written, and malicious datagrams.
 #
 #   badinput.sh [CASE...]    names of cases, default all
 
@@ -92,7 +92,7 @@ env_STATS() {
 	grep -q 'FI_SDR_STATS.*longer' "$log" || no "the line does not name FI_SDR_STATS"
 }
 
-# A value as long as a page breaks nothing and is still told by name.
+# A value as long as a page breaks nothing and is still named.
 env_long_values() {
 	local n rc long
 	long=$(printf '%04096d' 0)x
@@ -227,7 +227,7 @@ told_without_log() {
 	export FI_SDR_MTU=1
 	client_at client "$(free_port)" -S 8
 	await client && { no "FI_SDR_MTU=1 was taken"; return 1; }
-	[ "$(grep -c 'FI_SDR_MTU="1": must be' "$tmp/client.txt")" = 1 ] || no "not told exactly once"
+	[ "$(grep -c 'FI_SDR_MTU="1": must be' "$tmp/client.txt")" = 1 ] || no "not reported exactly once"
 }
 
 # ---- addresses and ports -----------------------------------------------------------------------
@@ -334,7 +334,7 @@ garbage_mutated() { rain -s 2 -m 200000; }
 
 rss_kib() { awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"; }
 
-# Handshakes by the thousand that nobody goes on with: our own peer still gets through, memory
+# Handshakes by the thousand that are not continued: our own peer still gets through, memory
 # stays where it was, and what is answered is no more than three times what was asked.
 hello_flood() {
 	local p pid before after

@@ -49,7 +49,7 @@ sender_killed() {
 	ended_by server $timeout_s 'error completion.*stopped answering'
 }
 
-# Another process at the address of the one that died: told at once, not when time is up (30 s).
+# Another process at the address of the one that died: reported at once, not when time is up (30 s).
 peer_restarts() {
 	transfer_midway || return 1
 	kill9 server
@@ -85,7 +85,7 @@ nobody_there() {
 	ended_by client $timeout_s 'error completion.*never answered'
 }
 
-# Faults delay what a side sends, its last words too: no round trip is shorter than both delays.
+# Faults delay what a side sends, its farewell too: no round trip is shorter than both delays.
 close_keeps_the_delay() {
 	local side ns
 	export FI_SDR_FAULT=delay=25ms

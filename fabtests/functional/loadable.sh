@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# The provider as a file that somebody else's libfabric loads: what it exports, what fi_info says
+# The provider as a file that another libfabric loads: what it exports, what fi_info says
 # of it, and libfabric's own fi_pingpong over it, clean and under faults.
 #
 # SDR_LIBFABRIC2=PREFIX runs it all under the libfabric installed there too.

@@ -105,7 +105,7 @@ nothing_repaired() {
 }
 
 # promised CODE K M CHUNK SIZE : packets of parity of a message, from the geometry of sdr_code.h.  That is m/k of the
-# data and at most two chunks a submessage more: m/k is rounded up, and the last chunk of the data may be short.
+# data and at most two chunks per submessage more: m/k is rounded up, and the last chunk of the data may be short.
 promised() {
 	local k=$2 m=$3 chunk pkts cp chunks subs kmax rows n
 	chunk=$(bytes "$4")

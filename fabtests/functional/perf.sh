@@ -113,7 +113,7 @@ json() {
 	PY
 }
 
-# Only the client is told; the handshake fails when one side has not got it.
+# Only the client has the option; the handshake fails when one side has not got it.
 settings() {
 	runs -C 3 -c 128k -m 1024 -s 100k -n 20 --verify --format csv || return 1
 	# 98 packets of 1024 bytes, 20 times
@@ -290,7 +290,7 @@ probe_known_path() {
 		probe_is 1000 300,0,0,0,0 500,0,0,0,80 700,0,0,20,0 1000,30,3,0,0
 }
 
-# The same with the kernel's own losses, where it has them: a namespace, so that nobody else is hurt.
+# The same with the kernel's own losses, where it has them: a namespace, so that nothing else is affected.
 probe_netem() {
 	unshare -n true 2>/dev/null || { skip "no network namespace without root"; return 0; }
 	unshare -n sh -c 'ip link set lo up && tc qdisc add dev lo root netem limit 100000 loss 10%' 2>/dev/null ||
@@ -374,7 +374,7 @@ probe_client_killed() {
 	ends_with server 1 'the client has gone'
 }
 
-# A second client is told; a server goes on to the next one afterwards, with garbage at its port.
+# A second client is refused with a reason; a server goes on to the next one afterwards, with garbage at its port.
 probe_loop() {
 	perf_server --probe-loss --loop && perf_client --probe-loss -D 20 --rate 20m --payload 300 && until_said server counting 20 || return 1
 	spawn second "$perf" --probe-loss -p "$port" "$host" && ends_with second 1 'refused: it is busy' || return 1

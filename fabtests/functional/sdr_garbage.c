@@ -11,7 +11,7 @@
  *
  * Everything comes from one seed, so a run can be repeated.  It never retries and never waits for
  * an answer, except for a moment at the end of the HELLOs.  It knows nothing of a live connection
- * (no connection id, no key), as little as anybody does who is not on the path.
+ * (no connection id, no key), as little as any sender does that is not on the path.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_honest: the endpoint that strangers visit, and a client of it that wants its service all the
- * same.
+ * sdr_honest: the endpoint that strangers contact, and a client of it that wants its service all
+ * the same.
  *
  * The server does what a server does: it has receives posted for its clients' tag, reads its
  * completion queue and posts each receive anew.  What comes with another tag, or without, is
@@ -171,7 +171,7 @@ static int stream(void)
 	printf("stream MBps=%.1f gap_ms=%.1f\n",
 	       (double)h.msgs * MSG_BYTES / 1e6 / (bench_now() - start), h.gap * 1e3);
 	fflush(stdout);
-	_exit(0); /* what is under way is nobody's concern */
+	_exit(0); /* what is under way does not matter */
 }
 
 static void usage(FILE *f)

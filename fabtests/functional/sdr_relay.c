@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * sdr_relay: a UDP path over the loopback that loses, swaps and doubles exactly what it is told to.
+ * sdr_relay: a UDP path over the loopback that loses, swaps and doubles exactly what its options
+ * say.
  *
  *   sdr_relay PORT SERVER_PORT [drop|swap|double SIZE EVERY COUNT]...
  *

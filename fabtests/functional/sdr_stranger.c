@@ -4,14 +4,14 @@
  * sdr_stranger: what hosts that can reach an sdr endpoint's port can do to it, one way a run.
  *
  *   early       messages that come before their turn, which never comes
- *   unexpected  messages that nobody receives, from connections that follow each other
- *   clients     clients at many addresses: each connects, proves its address, says BYE and is gone
- *   idle        connections at many addresses, proven and left alone
+ *   unexpected  messages that are never received, from connections that follow each other
+ *   clients     clients at many addresses: each connects, is validated, says BYE and is gone
+ *   idle        connections at many addresses, validated and left alone
  *   refused     transfers of 2^20 message numbers that the victim refuses, some sixty a packet
  *   ends        a long list of transfers that never come, and then ENDs
  *
- * Each is bounded in count and in time, tells what it did in one line, and ends well when it could
- * do it all.  A victim may defend itself: connections that it closes or leaves unanswered are
+ * Each is bounded in count and in time, reports what it did in one line, and ends well when it
+ * could do it all.  A victim may defend itself: connections that it closes or leaves unanswered are
  * counted and opened anew, up to a limit, after which the run ends early and says so (status 3).
  */
 #include <arpa/inet.h>
@@ -446,7 +446,7 @@ static void client_begin(struct client *c)
 		c->fd = stranger_socket(++crowd.next);
 		if (c->fd >= 0)
 			break;
-		crowd.taken++; /* somebody else's port */
+		crowd.taken++; /* another program's port */
 	}
 	if (c->fd < 0 || epoll_ctl(crowd.ep, EPOLL_CTL_ADD, c->fd, &ev)) {
 		perror("sdr_stranger: socket");
@@ -516,9 +516,9 @@ static const struct mode {
 } modes[] = {
 	{ "early", early, 1, 240000000,
 	  "-M bytes of messages before their turn, over -n connections" },
-	{ "unexpected", unexpected, 0, 100000000, "-M bytes of messages that nobody receives" },
-	{ "clients", clients, 66500, 0, "-n clients: connect, prove, BYE" },
-	{ "idle", idle, 10000, 0, "-n connections, proven, that nobody speaks on any more" },
+	{ "unexpected", unexpected, 0, 100000000, "-M bytes of messages that are never received" },
+	{ "clients", clients, 66500, 0, "-n clients: connect, validate, BYE" },
+	{ "idle", idle, 10000, 0, "-n connections, validated and then silent" },
 	{ "refused", refused, 600, 0, "-n transfers of 2^20 message numbers, all refused" },
 	{ "ends", ends, 100, 0, "a list of transfers, then -n packets full of ENDs" },
 };
@@ -535,12 +535,12 @@ static void usage(FILE *f)
 		"  -n N     how many; each mode has its own default\n"
 		"  -M N     bytes, for early and unexpected; k, m and g are understood\n"
 		"  -p N     bytes of a message's payload, 0..3900 (default 3900)\n"
-		"  -r N     packets a second, for refused and ends (default: as fast as it goes)\n"
-		"  -T N     seconds at the most (default 60)\n"
+		"  -r N     packets per second, for refused and ends (default: as fast as it goes)\n"
+		"  -T N     maximum seconds (default 60)\n"
 		"  -g N     connections that may fail before the run ends (default 64)\n"
 		"  -s N     ms without an acknowledgement after which a connection has failed (default 5000)\n"
 		"  -a N     first address of a crowd: another run does not use the same ones\n"
-		"  -w       when done, wait for the end of standard input before the last word\n"
+		"  -w       when done, wait for the end of standard input before the last packet\n"
 		"status: 0 all done, 3 the victim let less happen, 1 it could not be tried, 2 usage\n");
 }
 

@@ -4,7 +4,7 @@
  * sdr_xfer: a verified transfer between two processes through any libfabric provider.
  *
  * A plain libfabric program (API 1.17, FI_EP_RDM); nothing in it knows sdr.  The server
- * binds a port; the client resolves host and port with fi_getinfo, says hello, and tells
+ * binds a port; the client resolves host and port with fi_getinfo, says hello, and sends
  * the server everything else (mode, sizes, repetitions, seed), so both walk the same list
  * of messages.  Every message goes through the same four steps, in one direction and then
  * in the other:
@@ -20,7 +20,7 @@
  * messages, untagged messages or RMA writes.  The first `warm-up` messages of every size
  * are verified and not timed, so that no connection set-up is measured.
  *
- * One thread.  It waits in fi_cq_sread where the provider can, and gives up by itself after
+ * One thread.  It waits in fi_cq_sread where the provider can, and ends by itself after
  * -T seconds; a call that never comes back is ended by SIGALRM.  It does not measure
  * bandwidth with a window of messages: one message is in flight at a time.
  *
@@ -292,14 +292,14 @@ static void usage(FILE *f)
 		"  -p PROV   libfabric provider (default sdr; e.g. \"tcp;ofi_rxm\")\n"
 		"  -B PORT   the server's port (default 9229)\n"
 		"  -A ADDR   server: local address to bind (default: any)\n"
-		"  -m MODE   tagged, msg or write (default tagged; a server not told serves all three)\n"
+		"  -m MODE   tagged, msg or write (default tagged; a server without it serves all three)\n"
 		"  -S LIST   message sizes, with k, m, g suffixes (default 8,4k,64k,1m,16m)\n"
 		"  -I N      timed messages of each size and direction (default 10)\n"
 		"  -W N      verified, untimed messages before them (default 1)\n"
 		"  -o        one way only: client to server\n"
 		"  -s SEED   of the byte pattern (default 1)\n"
 		"  -b        poll for completions instead of sleeping\n"
-		"  -T SEC    give up after this many seconds (default 120)\n"
+		"  -T SEC    end with an error after this many seconds (default 120)\n"
 		"  -C, -J    print CSV, JSON instead of a table\n"
 		"  -h        this text\n"
 		"Exit status: 0 all verified, 1 wrong bytes or an error, 2 usage, 3 out of time.\n");

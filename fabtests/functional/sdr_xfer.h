@@ -77,7 +77,7 @@ struct op {
 	bool done;
 	int err; /* positive FI_E* of an error completion */
 	size_t len;
-	char text[512]; /* the provider's words for it */
+	char text[512]; /* the provider's text for it */
 };
 
 extern struct xfer {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# sdr_sim: what it prints is true and comes again, for every workload and kind of weather.
+# sdr_sim: what it prints is true and comes again, for every workload and kind of impairment.
 #
 # usage: sim.sh [CASE...]
 

@@ -7,7 +7,7 @@
  * Two parts.  struct stranger is the protocol alone, without any I/O: it makes the datagrams of one
  * connection and understands the answers, on real sockets (sdr_stranger) as in the simulated
  * network (sdr_crowd).  struct stranger_link is one such connection over a UDP socket, with as much
- * repair as it takes to get all its packets processed.  Nothing here knows more than anybody who
+ * repair as it takes to get all its packets processed.  Nothing here knows more than any host that
  * can send datagrams does.
  */
 #ifndef STRANGER_H
@@ -46,7 +46,7 @@ enum stranger_event {
 	STRANGER_PACKET,
 };
 
-/* What a packet of the victim said that strangers care for. */
+/* What a packet of the victim said, as far as strangers need it. */
 struct stranger_news {
 	struct sdr_frame_ack ack; /* n == 0: none */
 	bool bye, bye_ack;
@@ -81,7 +81,7 @@ struct stranger_link {
 	} flight[LINK_FLIGHT];
 };
 
-extern uint64_t link_silence_ms; /* of the victim, after which all below give up */
+extern uint64_t link_silence_ms; /* of the victim, after which all below end with an error */
 
 uint64_t now_ms(void);
 /* A socket at the nth of many loopback addresses (0: any port); -1: it is taken. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# A server (sdr_honest) whose port anybody can reach, and strangers (sdr_stranger) who do.  Whatever
+# A server (sdr_honest) whose port any host can reach, and strangers (sdr_stranger) that do.  Whatever
 # they do, the server's memory stays within its limits, it lives, and a client who comes afterwards is
 # served.  How fast all that is depends on the machine: it is printed, and judged with --bars only.
 #
@@ -104,7 +104,7 @@ beside() {
 	victim_up && stream_start 1 && stream_end || return 1
 	alone=$mbps
 	stream_start 3 && attack "$@" && stream_end || return 1
-	echo "transfer: $alone MB/s alone, $mbps MB/s beside it, $gap ms without a byte at the most" >>"$tmp/say"
+	echo "transfer: $alone MB/s alone, $mbps MB/s beside it, $gap ms without a byte at most" >>"$tmp/say"
 	served "after it" || return 1
 	[ -z "$bars" ] || awk -v a="$alone" -v b="$mbps" -v g="$gap" -v l="$least" -v m="$most" \
 		'BEGIN { exit !(b * 100 >= a * l && g <= m) }' ||
@@ -121,7 +121,7 @@ worth() {
 	attack "$@" && served "after it" || return 1
 	cpu=$(($(cpu_ms) - cpu0))
 	echo "processor: $cpu ms for $(field packets) packets and a client, limit $most" >>"$tmp/say"
-	[ $cpu -le $most ] || no "$cpu ms of a processor for $(field packets) packets, $most at the most"
+	[ $cpu -le $most ] || no "$cpu ms of a processor for $(field packets) packets, at most $most"
 }
 
 refused_cost() { worth 2000 refused -n 2400; }

@@ -4,7 +4,7 @@
  * A stranger's connection over a UDP socket, see stranger.h.  What was sent is kept until it is
  * acknowledged and sent again when nothing was for a while, so that an attack is what it says it is
  * although the victim's socket overflows.  Each wait has an end: a victim that stays silent is
- * given up.
+ * abandoned.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define SOCK_BYTES  (1 << 20)	/* of a socket's buffers */
 #define HELLO_MS    50		/* between two HELLOs */
 #define HELLO_TRIES 100
-/* without news, then everything in flight goes again */
+/* without an acknowledgement, then everything in flight goes again */
 #define REPEAT_MS  20
 #define RSEQ_SPAN  (SDR_REL_CTL_WINDOW - 24u) /* records in flight */
 #define HOSTS	   200u			      /* loopback addresses 127.1.1.1, ... */

@@ -24,7 +24,7 @@ noinst_PROGRAMS += sdr_relay
 sdr_relay_SOURCES = fabtests/functional/sdr_relay.c
 sdr_relay_LDADD =
 
-# Whoever can reach the port, and whom he visits.
+# A host that can reach the port, and the endpoint behind it.
 noinst_PROGRAMS += sdr_stranger sdr_honest
 sdr_stranger_SOURCES = \
 	fabtests/functional/sdr_stranger.c \

@@ -4,7 +4,7 @@
  * The libfabric half of sdr_xfer: objects, registered buffers, completions, control messages.
  *
  * One completion queue takes everything; what is posted has a struct op as its context, and
- * whoever posted it waits for it with op_wait, which also watches the clock.  Control receives
+ * its poster waits for it with op_wait, which also watches the clock.  Control receives
  * are always posted and complete in the order in which they were posted.
  */
 #include "sdr_xfer.h"
@@ -148,7 +148,7 @@ static struct fi_info *fabric_hints(void)
 	if (!h)
 		die(EXIT_BAD, "fi_allocinfo: out of memory");
 	h->ep_attr->type = FI_EP_RDM;
-	/* A server that was not told must be ready for every mode. */
+	/* A server without -m must be ready for every mode. */
 	h->caps = x.client || x.mode_given ? mode_caps(x.mode) : FI_TAGGED | FI_MSG | FI_RMA;
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
 	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;

@@ -16,7 +16,7 @@
 #define CODE_BYTES (1u << 16) /* likewise: data, and parity */
 #define CODE_GUARD 64u
 
-/* by rows; the same for the same number, whoever asks */
+/* by rows; the same for the same number */
 static struct sdr_fec *fecs[SDR_FEC_SYMS_MAX];
 static uint64_t code_rng;
 

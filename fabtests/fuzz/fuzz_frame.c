@@ -40,7 +40,7 @@ static void fuzz_retry(const uint8_t *p, size_t n)
 		SDR_FUZZ_CHECK(n >= SDR_PACKET_HDR - SDR_CLASS_LEN);
 }
 
-/* Has no bitmap, so it can be told again. */
+/* Has no bitmap, so it can be encoded again. */
 static void check_complete(const struct sdr_frame_dack *f)
 {
 	struct sdr_frame_dack d = *f;

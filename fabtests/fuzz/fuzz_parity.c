@@ -21,7 +21,7 @@
 
 #define PAR_STEPS  96u	       /* of a program */
 #define PAR_OPS	   32u	       /* buffers */
-#define PAR_BYTES  (48u << 10) /* of a buffer at the most */
+#define PAR_BYTES  (48u << 10) /* of a buffer, at most */
 #define PAR_MTU	   256u
 #define PAR_REGION 7u	 /* key of the victim's region */
 #define PAR_ROUNDS 5000u /* progress calls of a node in one instant */
@@ -595,7 +595,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *in, size_t size)
 
 /*
  * Programs that reach far: coded transfers both ways, what was announced and is then lost, refused,
- * or told twice.
+ * or reported twice.
  */
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 {

@@ -17,7 +17,7 @@ struct window {
 	size_t region; /* bytes a rank owns in everybody's window, canary included */
 };
 
-#define CANARY 64u /* bytes at the end of every region that nobody writes */
+#define CANARY 64u /* bytes at the end of every region that are not written */
 
 static struct window window_new(size_t payload)
 {
@@ -83,7 +83,7 @@ void mt_osc_fence(void)
 		MT_MPI(MPI_Win_fence(0, w.win));
 		window_check(&w, len, i, true, "Put");
 		MT_MPI(MPI_Win_fence(0, w.win));
-		/* read back what the right neighbour told each other rank */
+		/* read back what the right neighbour sent each other rank */
 		for (int r = 0; r < mt.size; r++)
 			MT_MPI(MPI_Get(in + len * (size_t)r, (int)len, MPI_BYTE, r,
 				       disp(&w, (mt.rank + 1) % mt.size), (int)len, MPI_BYTE,

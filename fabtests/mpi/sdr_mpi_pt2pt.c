@@ -279,7 +279,7 @@ void mt_probe(void)
 	MPI_Status st;
 
 	MT_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, mt.comm, &flag, &st));
-	MT_CHECK(!flag, "a probe finds a message that nobody sent");
+	MT_CHECK(!flag, "a probe finds a message that was not sent");
 	MT_MPI(MPI_Barrier(mt.comm));
 	for (int i = 0; i < 6; i++)
 		for (int method = 0; method < 8; method++) {

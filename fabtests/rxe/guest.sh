@@ -150,7 +150,7 @@ env_devices() {
 		"$tmp/info.txt" || no "rxe0, rxe1 and rxe2 are not all active with packets of 4096 bytes"
 }
 
-# Somebody else's program over UC queue pairs, and the counters that cases go by.
+# Another project's program over UC queue pairs, and the counters that cases go by.
 env_perftest() {
 	local before n
 	before=$(sent_by rxe0)
@@ -199,7 +199,7 @@ verbs_xfer_ipv6() { transfer verbs "$host6" verbs "$(free_port)" -S 8,4k,64k,1m 
 verbs_xfer_channels() { FI_SDR_CHANNELS=3 transfer verbs "$host" verbs "$(free_port)" -S 8,64k,1m -I 2; }
 verbs_pingpong_rdm() { sizes=10 pingpong verbs rxe1 rxe0 -e rdm -S all -I $iters; }
 # Through the UD queue pairs.  A datagram that is lost stays lost, and fi_pingpong waits for it for ever: in bad
-# weather another run may do.
+# impairments another run may do.
 verbs_pingpong_dgram() {
 	local tries=1 i LIMIT=20
 	[ "$weather_now" = off ] || tries=5
@@ -227,7 +227,7 @@ verbs_uc_qps() {
 	done
 	both_end_well client server || return 1
 	i=$(($(sent_by rxe0) - before0))
-	[ $i -ge $((20 * 1024)) ] || no "80 MiB in packets of 4096 bytes at the most, and rxe0 sent $i packets"
+	[ $i -ge $((20 * 1024)) ] || no "80 MiB in packets of at most 4096 bytes, and rxe0 sent $i packets"
 }
 
 # Two ranks, each at its own device.
@@ -330,7 +330,7 @@ bad_memlock() {
 		prlimit --memlock=65536 $plain "$xfer" -A "$host" -B "$(free_port)" -T 10
 }
 
-# Too few objects of the device: a control group's limit stands for any.
+# Too few objects of the device: a control group's limit serves as an example.
 bad_limits() {
 	local group=$tmp/cgroup/few rc
 	mkdir -p "$tmp/cgroup" && mount -t cgroup2 none "$tmp/cgroup" && echo +rdma >"$tmp/cgroup/cgroup.subtree_control" &&
@@ -384,7 +384,7 @@ bad_port_down() {
 }
 
 # rdma_rxe cannot take a device from those who use it: its removal waits until they have ended, and
-# nobody is told.  So the transfer ends well, the removal then happens, and there is no device.
+# nothing is reported.  So the transfer ends well, the removal then happens, and there is no device.
 bad_device_removed() {
 	local rc
 	midway 16m || return 1
@@ -396,7 +396,7 @@ bad_device_removed() {
 	return $rc
 }
 
-# ---- weather -----------------------------------------------------------------------------------
+# ---- impairments -------------------------------------------------------------------------------
 
 # Counters of netem at one end of the veth pair: packets, dropped, sent ahead of others.
 loss_seen() {
@@ -415,7 +415,7 @@ weather() { # SPEC
 	weather_now=$1
 }
 
-# run_named NAME : under the weather that it says, with the proof that it needs.
+# run_named NAME : under the impairments that it names, with the proof that it needs.
 run_named() {
 	local name=$1 run=$1 spec=off
 	iters=3

@@ -40,7 +40,7 @@ command -v ib_write_bw >/dev/null || die "ib_write_bw is missing (apt-get instal
 [ -x "$build/sdr_perf" ] || die "there is no build in $build (SDR_BUILDDIR names it)"
 [ -d /sys/class/infiniband/rxe1 ] || die "there is no rxe1: this runs in the guest of scripts/rxe-vm.sh"
 
-# Index of an IPv4 address in the device's table of GIDs, where it stands at the end.
+# Index of an IPv4 address in the device's table of GIDs, where it is the last.
 gid() { # DEVICE ADDRESS
 	local hex g i
 	# shellcheck disable=SC2086

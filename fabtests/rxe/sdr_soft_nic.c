@@ -37,7 +37,7 @@
 #define TAIL	3u    /* bytes by which its last packet is shorter */
 #define WINDOW	32u   /* packets under way */
 #define LAP	7u    /* of the messages to the engine */
-#define SOUND	50u   /* bytes of the packet behind the spoiled ones, which are longer */
+#define SOUND	50u   /* bytes of the packet behind the damaged ones, which are longer */
 #define WAIT_MS 20000 /* that the other side may take; emulated machines are slow */
 
 #define DIE(...)                                                                  \
@@ -265,7 +265,7 @@ static void device_receive(struct device *d, const uint8_t *want)
 				in_step();
 		}
 	}
-	/* Spoiled packets, then a sound one: that is all that comes. */
+	/* Damaged packets, then a sound one: that is all that comes. */
 	device_complete(d->rcq, &wc);
 	if (wc.byte_len != SOUND || wc.qp_num != d->qp[GENS - 1]->qp_num)
 		DIE("a corrupt packet was taken");

@@ -197,7 +197,7 @@ static const char *message(uint32_t slot, uint32_t use, uint32_t pkts, bool ahea
 	if (!why && !send_at(slot, use, g.va, g.rkey, pkts))
 		why = "not sent";
 	if (!why && ahead) {
-		/* They lie in memory before anybody has bound them, and nobody has polled. */
+		/* They lie in memory before they are bound, and before a poll. */
 		for (until = now() + WAIT_NS;
 		     memcmp(dst, src, (size_t)pkts * mtu) && now() < until;)
 			__asm__ volatile("" ::: "memory");
@@ -273,7 +273,7 @@ static const char *forged(void)
 	return why ? why : message(9, 1, PKTS, false);
 }
 
-/* Nobody reads: receives run out, packets are dropped, and the queue pair lives. */
+/* Nothing polls: receives run out, packets are dropped, and the queue pair lives. */
 static const char *unread(void)
 {
 	struct sdr_uc_grant g;

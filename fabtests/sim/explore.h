@@ -50,13 +50,13 @@ enum { KEY_NONE, KEY_LIVE, KEY_VOID };
 enum { ACT_POST, ACT_COMPLETE, ACT_CTS, ACT_KEY, ACT_SEEN, ACT_SEND, ACT_DELIVER, ACT_EVENT };
 
 struct act {
-	uint8_t kind, m, p; /* CTS, SEEN: m is the number told; KEY: p is what is told of m */
+	uint8_t kind, m, p; /* CTS, SEEN: m is the number sent; KEY: p is what is said of m */
 };
 
 struct world {
 	const char *name;
 	enum loop_mode mode;
-	uint32_t ppc; /* packets a chunk */
+	uint32_t ppc; /* packets per chunk */
 	uint32_t msgs;
 	uint32_t start;	    /* first message number */
 	bool bounded;	    /* no packet is late by BOUND messages */

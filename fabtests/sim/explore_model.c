@@ -49,7 +49,7 @@ bool model_may_post(const struct model *s)
 
 /*
  * Each message's key by itself, with the least `posted` that it can come with: larger datagrams are
- * the same as several of these.  Those that were told while the receive was posted may come at any
+ * the same as several of these.  Those that were sent while the receive was posted may come at any
  * time after.
  */
 static uint32_t model_acts_keys(const struct model *s, struct act *a, uint32_t n)
@@ -116,7 +116,7 @@ static void model_send(struct model *s)
 		s->p[m][p].copies = model_stale(s, m) ? 0 : w->copies;
 }
 
-/* The sender hears of message a.m; what may go now goes, those in a hurry. */
+/* The sender learns of message a.m; what may go now goes, those in a hurry. */
 static void model_key_take(struct model *s, struct act a)
 {
 	uint32_t m, p;

@@ -25,7 +25,7 @@ static struct {
 	struct sdr_uc_ev ev[MSGS_MAX][PKTS];
 	/* the engine reported nothing: out of bounds, or the grant has ended */
 	bool no_ev[MSGS_MAX][PKTS];
-	struct sdr_wire_key key[MSGS_MAX]; /* keyed: as it was told when message m was posted */
+	struct sdr_wire_key key[MSGS_MAX]; /* keyed: as it was sent when message m was posted */
 } real;
 
 char why[256];
@@ -106,7 +106,7 @@ void real_close(void)
 	loop_net_destroy(real.net);
 }
 
-/* What the receiver tells is what is so. */
+/* What the receiver says is true. */
 static bool real_keys_check(const struct model *s, const struct loop_pkt *p)
 {
 	struct sdr_wire_keys k;
@@ -129,7 +129,7 @@ static bool real_keys_check(const struct model *s, const struct loop_pkt *p)
 	return true;
 }
 
-/* Takes what the two sides told each other off the network; the model says when it is heard. */
+/* Takes what the two sides sent each other off the network; the model says when it is heard. */
 static bool real_cts_take(const struct model *s)
 {
 	struct sdr_wire_cts c;
@@ -230,7 +230,7 @@ static bool real_deliver(const struct model *before, struct act a)
 	return true;
 }
 
-/* The sender hears of one message. */
+/* The sender learns of one message. */
 static bool real_key(const struct model *after, struct act a)
 {
 	struct sdr_wire_keys k = {

@@ -44,7 +44,7 @@
 #define LIAR_OPS_OPEN 40u   /* the victim's own to the liar at a time: below what its queues take */
 #define LIAR_REGION   65536u
 #define LIAR_DEPTH    256u
-/* addresses that the liar speaks from: its own and others behind which there is nobody */
+/* addresses that the liar sends from: its own and others behind which there is no node */
 #define LIAR_NUMBERS 8u
 
 /* L3: a clean path of some milliseconds. */
@@ -196,7 +196,7 @@ void liar_run(struct liar_draw *d, uint32_t steps, bool verbose, struct liar_sta
 
 /* ---- liar_bed.c: nodes and time, the oracles that go with each round ------------------------- */
 void liar_boot(struct liar *l, uint32_t node);
-void liar_close(struct liar *l, uint32_t node, bool crash); /* without a word; L1, L4 */
+void liar_close(struct liar *l, uint32_t node, bool crash); /* without a farewell; L1, L4 */
 void liar_shutdown(struct liar *l, uint32_t node);	    /* in order, and closed; L6 */
 void liar_rounds(struct liar *l);			    /* all that is due now */
 void liar_pass(struct liar *l, uint64_t ns);

@@ -98,7 +98,7 @@ static void app_recv(struct liar *l, uint32_t node)
 		liar_op_drop(l, op);
 }
 
-/* Looks at what nobody asked for; takes it, or throws it away. */
+/* Looks at unexpected messages; takes one, or discards it. */
 static void app_peek(struct liar *l, uint32_t node)
 {
 	static const uint16_t flags[] = { 0, SDR_REL_R_CLAIM, SDR_REL_R_CLAIM, SDR_REL_R_DISCARD };
@@ -164,7 +164,8 @@ static void app_forget(struct liar *l, uint32_t node)
 }
 
 /*
- * A region is taken back, and another one has its key: from the call on the old memory is nobody's.
+ * A region is taken back, and another one has its key: from the call on the old memory must not
+ * change.
  */
 static void app_revoke(struct liar *l, uint32_t node)
 {

@@ -3,7 +3,7 @@
 /*
  * See liar.h: nodes and their time.
  *
- * The victim's endpoint is entered through here alone, so that its heap can be told from everybody
+ * The victim's endpoint is entered through here alone, so that its heap is separate from everybody
  * else's.  Its input of datagrams is hooked to count the steps of each packet, and its engine's
  * post() to leave the network's own memory out.
  */
@@ -19,7 +19,7 @@
  *   for what it sends     segments, whose memory is kept too, and the log of their packets
  *   for each connection   the state itself, its engine's table of messages, logs and rings
  *   for each peer         its name
- *   in all                cfg.unexp_max of messages nobody asked for, twice: early, and complete;
+ *   in all                cfg.unexp_max of unexpected messages, twice: early, and complete;
  *                         cfg.ec_scratch; and HEAP_ENDPOINT of handles and bitmaps of messages
  *                         under way, codes and tables
  */
@@ -132,7 +132,7 @@ uint64_t liar_objects(const struct sdr_rel *rel)
 
 /* ---- the victim's hooks ---------------------------------------------------------------------- */
 
-static struct liar *bed_victim; /* whose engine it is: operations have no word for the caller */
+static struct liar *bed_victim; /* whose engine it is: operations have no field for the caller */
 
 static int bed_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 {

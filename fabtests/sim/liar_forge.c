@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * See liar.h: what the liar does at a step: a packet, a handshake, data, a flood.  In the honest
- * node's name come only datagrams of somebody off the path: he knows no connection id.
+ * node's name come only datagrams of a sender off the path, who knows no connection id.
  */
 #include <stdio.h>
 #include <stdlib.h>

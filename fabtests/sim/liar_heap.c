@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * See liar_heap.h.  Owned blocks stand in a hash table of addresses (linear probing, at most half
- * full), which is allocated past the wrappers.  A block that is not in it was allocated by somebody
- * else.
+ * full), which is allocated past the wrappers.  A block that is not in it was allocated by
+ * something else.
  */
 #include <stddef.h>
 #include <stdio.h>

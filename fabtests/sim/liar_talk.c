@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * See liar.h: the conversation of victim and honest node, one message each way at a time, each with
- * a receive of its own, by tags that nobody else uses; some are writes and reads of a region whose
- * key nobody else has (L3).
+ * a receive of its own, by tags that no other uses; some are writes and reads of a region whose
+ * key no other node has (L3).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "liar_heap.h"
 
 #define TALK_GAP_NS (20 * MS)
-/* of this many messages one follows one that nobody has the memory for */
+/* of this many messages one follows one that no node has the memory for */
 #define TALK_HUGE 11u
 /* bytes of each of two parts: together the largest operation there is */
 #define HUGE_PART (1ull << 39)

@@ -112,7 +112,7 @@ static void say(uint32_t i, const void *frames, size_t n)
 	assert_int_equal(sdr_sim_inject_ctl(crowd.b->w, FIRST + i, 0, 0, p, len), 0);
 }
 
-/* Their acknowledgements, and the frames they are told to say. */
+/* Their acknowledgements, and the frames they are to send. */
 static void say_with_acks(uint32_t i, const void *frames, size_t n)
 {
 	uint8_t f[STRANGER_FRAMES_MAX];
@@ -272,7 +272,10 @@ static void crowd__seventy_thousand_over_a_life(void **state)
 	crowd_close();
 }
 
-/* What somebody said before he went is still his: the peer stays until nobody can ask for it. */
+/*
+ * What a stranger sent before it went is still its own: the peer stays until nothing can refer to
+ * it.
+ */
 static void crowd__last_words_are_heard(void **state)
 {
 	bool heard_of[GROUP] = { false };
@@ -384,7 +387,7 @@ static void crowd__idle_peers_cost_nothing(void **state)
 #define NAMED  3u
 #define TALKER 7u
 
-/* Who says nothing longest goes first, and is told; who has a name, or talks, stays. */
+/* The one silent longest goes first, with a CLOSE; one that has a name, or sends, stays. */
 static void crowd__more_than_there_are_places(void **state)
 {
 	struct sdr_uc_addr addr;
@@ -424,8 +427,9 @@ static void crowd__more_than_there_are_places(void **state)
 }
 
 /*
- * Strangers leave messages that nobody receives until no more are taken, and stay.  One who comes
- * now, whom the endpoint does not know either, finds the receive that is posted for his message.
+ * Strangers leave messages that are never received until no more are taken, and stay.  One who
+ * comes now, whom the endpoint does not know either, finds the receive that is posted for his
+ * message.
  */
 static void crowd__full_of_messages_serves_who_is_waited_for(void **state)
 {

@@ -6,7 +6,7 @@
  *
  * The world: 2 message IDs, 2 generations, messages of 2 packets (a chunk is 1 or 2 of them), 5 or
  * 6 messages, so that every ID and every generation is used again.  The receiver posts the next
- * buffer whenever it may and completes a receive at any time, whole or not.  The sender hears of
+ * buffer whenever it may and completes a receive at any time, whole or not.  The sender learns of
  * posted buffers late, out of order or never, and sends as soon as it may, or (lazy) at any later
  * time.  The network delivers each packet never, once or twice, each copy at any time after it was
  * sent: that is every drop, one duplication of every packet, and every order. On hardware the
@@ -24,9 +24,9 @@
  * The known limit: a packet that is late by generations * IDs = 4 messages passes for the packet of
  * a newer message.  With the network bounded to less, no step fails; without the bound the failing
  * steps are exactly those that deliver a packet of message m while message m + 4 is posted, all of
- * them and no others. Keyed worlds (each message has a grant of its own): the sender hears of each
+ * them and no others. Keyed worlds (each message has a grant of its own): the sender learns of each
  * message's key by itself, at any time or never, also after the receive was completed, and then may
- * hear that it is void.  Bytes are written under a living grant only; of a packet that comes later
+ * learn that it is void.  Bytes are written under a living grant only; of a packet that comes later
  * nothing is seen ("mr", "mw"), or it is reported although nothing was written ("root").  So no
  * delivery can fail there, however late.  An event can: an event that is taken when message m + 4
  * is posted sets that message's bit, and those are, without the bound, exactly the failing steps.

@@ -42,7 +42,7 @@ static void run_once(const struct opts *o, uint64_t seed, struct liar_stats *st)
 		fprintf(stderr,
 			"  %llu forged, %llu floods, %llu operations, %llu exchanges with the honest node, %llu "
 			"restarts, "
-			"%llu bytes at the peak, %llu steps a packet, %llu a round, %.3f s virtual, trace "
+			"%llu bytes at the peak, %llu steps per packet, %llu per round, %.3f s virtual, trace "
 			"%016llx\n",
 			(unsigned long long)st->forged, (unsigned long long)st->floods,
 			(unsigned long long)st->ops, (unsigned long long)st->talks,
@@ -51,7 +51,7 @@ static void run_once(const struct opts *o, uint64_t seed, struct liar_stats *st)
 			(double)st->ns / 1e9, (unsigned long long)st->trace);
 }
 
-/* One seed; twice when asked, or now and then: the two must be the same to the bit. */
+/* One seed; twice on request, or now and then: the two must be the same to the bit. */
 static uint64_t run_seed(const struct opts *o, uint64_t seed)
 {
 	struct liar_stats st, again;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Random properties: from a seed, a network, its weather, the settings of the endpoints and a
- * program of operations; then the weather clears, everything must complete, and the bench must have
+ * Random properties: from a seed, a network, its impairments, the settings of the endpoints and a
+ * program of operations; then the network heals, everything must complete, and the bench must have
  * nothing to object.
  *
  *   sdr_props [--seed N] [--first N] [--count M] [--twice] [--keep-going] [-v] [-vv]
@@ -10,7 +10,7 @@
  * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice,
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
  * with the command that replays it; --keep-going goes on after it.  -v prints operations, -vv
- * packets too.  Three kinds of weather: clean (nothing may be sent twice), mild, and brutal.
+ * packets too.  Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@
 #include "crash_note.h"
 #include "../bed/simnet.h"
 
-#define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes at the most */
+#define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes, at most */
 #define PROPS_BIG	   (1u << 20)  /* largest single operation */
 #define PROPS_DRAIN	   8u	       /* receives kept posted while draining, each node and kind */
-#define PROPS_HEAL_NS	   (20 * S_NS) /* all must be done so long after the weather has cleared */
+#define PROPS_HEAL_NS	   (20 * S_NS) /* all must be done so long after the network has healed */
 #define PROPS_TAGS	   4u
-#define PROPS_FIRST_WINDOW (256u << 10) /* bytes bbr starts with at the most */
+#define PROPS_FIRST_WINDOW (256u << 10) /* bytes bbr starts with, at most */
 #define PROPS_HANG_S	   120u		/* real seconds after which a seed counts as hung */
 
 enum props_weather { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
@@ -242,7 +242,7 @@ static void set_weather(struct props *p)
 	}
 }
 
-/* The weather clears; delays, rates and the receivers' windows stay. */
+/* The network heals; delays, rates and the receivers' windows stay. */
 static void heal(struct props *p)
 {
 	struct sdr_sim_link l;

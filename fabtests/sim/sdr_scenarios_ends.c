@@ -89,7 +89,7 @@ static void rebind__address_changes_every_second(void **state)
 	say("rebind: %.3f s, ideal %.3f, %u addresses\n", ms(r[0]->done_ns - t0) / 1e3,
 	    ms(ideal) / 1e3, number - 100);
 	assert_in_range(r[0]->done_ns - t0, 0, ideal + (number - 100) * 8 * WAN_RTT);
-	/* a word from the last address, and the answer goes there */
+	/* a packet from the last address, and the answer goes there */
 	simnet_run_for(&sn, S_NS);
 	simnet_recv(&sn, 1, SIMNET_NOBODY, 100);
 	simnet_send(&sn, 0, 1, 100, 0);
@@ -309,7 +309,7 @@ struct flood {
 	struct simnet *sn;
 	uint8_t hello[2048];
 	uint32_t len; /* of the captured HELLO */
-	uint64_t out; /* wire bytes sent by node 1 to nobody */
+	uint64_t out; /* wire bytes sent by node 1 to no node */
 	uint64_t in;  /* wire bytes injected */
 };
 
@@ -357,7 +357,7 @@ static void flood__state_stays_bounded_and_a_peer_gets_in(void **state)
 	assert_true(f.len > SDR_CLASS_LEN + 16);
 	before = mallinfo2();
 	for (uint32_t i = 0; i < 100000; i++) {
-		for (int k = 0; k < 2; k++) { /* instance and connection id of somebody else */
+		for (int k = 0; k < 2; k++) { /* instance and connection id of another peer */
 			v = simnet_rand(&sn);
 			memcpy(f.hello + SDR_CLASS_LEN + 8 * k, &v, 8);
 		}

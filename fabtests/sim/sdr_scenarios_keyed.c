@@ -102,7 +102,7 @@ static void watch_done(void *user, struct simnet_op *op)
 }
 
 /*
- * One operation at a time: when its completion is reported, its buffer is nobody's but the
+ * One operation at a time: when its completion is reported, its buffer belongs to none but the
  * caller's.
  */
 static void ends__before_the_completion_is_reported(void **state)
@@ -220,7 +220,7 @@ static void ends__either_side_dies_at_any_time(void **state)
 		simnet_run_op(&sn, left[2], S_NS);
 		must(&sn);
 		assert_int_equal(left[2]->cqe.prov_err, SDR_REL_ERR_STOPPED);
-		/* the peer's write too, whose end nobody reports */
+		/* the peer's write too, whose end is not reported */
 		assert_int_equal(grants_open(&sn, stays), 0);
 		assert_int_equal(simnet_boot(&sn, dies), 0);
 		sn.nodes[stays].peers[dies] = NULL;
@@ -233,10 +233,10 @@ static void ends__either_side_dies_at_any_time(void **state)
 	}
 }
 
-/* ---- weather --------------------------------------------------------------------------------- */
+/* ---- impairments ----------------------------------------------------------------------------- */
 
 /*
- * Loss, and data that overtake their BIND: they lie in memory unreported, and are asked for again.
+ * Loss, and data that overtake their BIND: they lie in memory unreported, and are requested again.
  */
 static void weather__loss_and_reordering(void **state)
 {

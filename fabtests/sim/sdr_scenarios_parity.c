@@ -38,7 +38,7 @@ static bool tiny_filter(void *user, struct sdr_sim_packet *p)
 		return true;
 	i = t->sent++;
 	/*
-	 * All in the order asked for, behind the record; repairs come a round trip later, on their
+	 * All in the planned order, behind the record; repairs come a round trip later, on their
 	 * own.
 	 */
 	p->extra_ns = MS_NS + t->order[i] * 100 * US_NS;
@@ -277,7 +277,7 @@ static void auto__parity_comes_and_goes_with_the_loss(void **state)
 	done(&sn);
 }
 
-/* ---- hard weather ---------------------------------------------------------------------------- */
+/* ---- hard impairments ----------------------------------------------------------------------- */
 
 struct hard {
 	const char *name;

@@ -19,7 +19,7 @@
 #include "rel/path/sdr_cc_ops.h"
 
 #define PKT  4096u	/* bytes */
-#define RING (1u << 16) /* packets in flight at the most; a power of two */
+#define RING (1u << 16) /* packets in flight, at most; a power of two */
 #define US   1000ull
 #define MS   1000000ull
 #define S    1000000000ull
@@ -39,7 +39,7 @@ struct ack {
 
 struct sim {
 	/* the path */
-	uint64_t rate;	/* bytes a second, of the bottleneck */
+	uint64_t rate;	/* bytes per second, of the bottleneck */
 	uint64_t rtt;	/* ns */
 	uint64_t queue; /* bytes it holds */
 	double loss;
@@ -47,7 +47,7 @@ struct sim {
 	uint32_t ack_every;	     /* packets */
 	uint64_t ack_delay;	     /* ns */
 	uint64_t dark_from, dark_to; /* everything sent between is lost */
-	uint64_t stall_every, stall; /* the bottleneck (a receiver's thread) stands still */
+	uint64_t stall_every, stall; /* the bottleneck (a receiver's thread) pauses */
 	uint64_t burst, gap;	     /* application: bytes every gap ns; 0 greedy */
 	/* results, cleared by sim_mark */
 	uint64_t good, lost, sent; /* bytes */
@@ -304,7 +304,7 @@ static void sim_rounds(struct sim *s, const char *what, uint32_t n)
 
 /* ---- long fat path --------------------------------------------------------------------------- */
 
-#define WAN_RATE 1000000000ull /* bits a second */
+#define WAN_RATE 1000000000ull /* bits per second */
 #define WAN_RTT	 (25 * MS)
 #define WAN_BDP	 3125000ull /* bytes */
 #define WAN_RXW	 (208 * KIB)
@@ -616,7 +616,7 @@ static void bbr__unknown_receiver_and_guess(void **state)
 	assert_true(cc.cwnd == 4 * PKT);
 	sdr_cc_init(&cc, &cfg, PKT, 1ull << 32, 1, 0);
 	assert_true(cc.cwnd == 256 * KIB);
-	/* events without any news, samples of no duration, times that run backwards */
+	/* events that say nothing new, samples of no duration, times that run backwards */
 	sdr_cc_acked(&cc, &ack);
 	ack.min_rtt = UINT64_MAX;
 	ack.lost = UINT32_MAX;

@@ -423,7 +423,7 @@ static double since(const struct timespec *a)
 	return (double)(b.tv_sec - a->tv_sec) * 1e9 + (double)(b.tv_nsec - a->tv_nsec);
 }
 
-/* What it costs is printed, not judged: the machine may be busy. */
+/* What it costs is printed, not checked: the machine may be busy. */
 static void choice__cost(void **state)
 {
 	struct sdr_choice_loss l = path(1e-3, 1);

@@ -375,7 +375,7 @@ static void code__xor_groups(void **state)
 		for (i = lack = 0; i < 4; i++) {
 			for (j = i, lost = !(par >> i & 1); j < 8; j += 4)
 				lost += !(data >> j & 1);
-			/* Lost parity alone hurts nobody. */
+			/* Lost parity alone does no harm. */
 			lack += lost > 1 && (data >> i & 1) + (data >> (i + 4) & 1) < 2;
 		}
 		assert_int_equal(sdr_code_count(&g, &w, &data, &par), lack);

@@ -220,7 +220,7 @@ static void seg_lose(struct seg *s)
 	}
 	if (rng(3) == 0)
 		bit_set(s->data_bits, g->npkts - 1, false);
-	if (rng(2)) /* nothing was asked for */
+	if (rng(2)) /* nothing was wanted */
 		for (i = g->plan_pkts; i < g->par_pkts; i++)
 			bit_set(s->par_bits, i, false);
 }
@@ -328,7 +328,7 @@ static void bytes__what_is_there_is_not_written(void **state)
 	sdr_code_work_destroy(&w);
 }
 
-/* One submessage, one packet a chunk: decodable is what k' symbols are left of, in each group. */
+/* One submessage, one packet per chunk: decodable is what k' symbols are left of, in each group. */
 static void bytes__all_patterns_of_small_codes(void **state)
 {
 	struct sdr_code_work w = { 0 };

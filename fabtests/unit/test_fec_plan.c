@@ -121,7 +121,7 @@ static void decode__random_patterns_of_large_codes(void **state)
 }
 
 /*
- * Symbols that are zeros need not exist; what stands at the place of a missing one is not looked
+ * Symbols that are zeros need not exist; what lies at the place of a missing one is not looked
  * at.
  */
 static void decode__with_zeros_and_rubbish(void **state)
@@ -222,7 +222,7 @@ static void threads__share_a_code(void **state)
 	bed_close(&b);
 }
 
-/* Must be the first of all: nobody has asked for a kernel before. */
+/* Must be the first of all: no kernel was chosen before. */
 static void *first_run(void *arg)
 {
 	struct sdr_fec *f = NULL;

@@ -57,7 +57,7 @@ static void env__defaults(void **state)
 	}
 }
 
-/* The same defaults for whoever builds an endpoint without the environment. */
+/* The same defaults for an endpoint that is built without the environment. */
 static void env__defaults_are_those_of_rel(void **state)
 {
 	struct sdr_rel_cfg rel;
@@ -100,7 +100,7 @@ static void env__defaults_are_those_of_rel(void **state)
 #undef SAME
 }
 
-/* Whoever adds a congestion control to its table can choose it. */
+/* A congestion control that is added to the table can be chosen. */
 static void env__takes_every_congestion_control_of_the_table(void **state)
 {
 	const struct sdr_cc_ops *const *ops;
@@ -312,7 +312,7 @@ static void env__bad_values(void **state)
 	}
 }
 
-/* Words and numbers arrive in the fields that the reliable endpoint reads, and nowhere else. */
+/* Names and numbers arrive in the fields that the reliable endpoint reads, and nowhere else. */
 static void env__code_fields(void **state)
 {
 	static const struct {

@@ -386,7 +386,7 @@ static void msg__source_and_directed(void **state)
 }
 
 /*
- * Something that nobody receives, a fence behind it and more behind that: either side may close,
+ * Something that is never received, a fence behind it and more behind that: either side may close,
  * and each of them ends.
  */
 static void close__with_operations_behind_a_fence(void **state)
@@ -518,7 +518,7 @@ static void msg__multi_recv(void **state)
 
 /*
  * fi_msg(3): the entry that gives the buffer back is always made; without it a program that counts
- * messages could never use the buffer again.  The others only where they were asked for.
+ * messages could never use the buffer again.  The others only where they were requested.
  */
 static void msg__multi_recv_selective(void **state)
 {
@@ -678,7 +678,7 @@ static void cq__selective(void **state)
 	assert_ok(fi_inject(p.s[0].ep, tx, 8, p.s[0].peer));
 	assert_ok(fi_cntr_wait(p.s[0].send, 3, TEST_GUARD_S * 1000));
 	assert_ok(fi_cntr_wait(p.s[1].recv, 3, TEST_GUARD_S * 1000));
-	/* errors are told even so */
+	/* errors are reported even so */
 	assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, &rx));
 	assert_ok(fi_cancel(&p.s[1].ep->fid, &rx));
 	assert_int_equal(test_wait(&p, 1, &e, NULL), -FI_EAVAIL);
@@ -698,7 +698,7 @@ static void cq__more_than_its_size(void **state)
 
 	(void)state;
 	test_pair_open(&p, &o);
-	/* nobody reads the sender's queue: posting stops, nothing is lost */
+	/* the sender's queue is not read: posting stops, nothing is lost */
 	while (posted < N) {
 		v = (uint32_t)posted;
 		ret = fi_send(p.s[0].ep, &v, 4, NULL, p.s[0].peer, NULL);

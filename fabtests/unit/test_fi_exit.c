@@ -3,7 +3,7 @@
 /*
  * A process that ends without closing anything has acknowledged what it received.
  *
- * The receiver is this program again, in a process of its own: it tells its address through a pipe,
+ * The receiver is this program again, in a process of its own: it sends its address through a pipe,
  * takes two messages and ends, in the way that its argument says.  (The first opens the connection,
  * and is acknowledged at once.)  The sender's second send then ends well; it would take
  * FI_SDR_TIMEOUT to end with an error.
@@ -15,7 +15,7 @@
 
 #include "test_fi_util.h"
 
-#define PATIENCE "10000" /* ms of a sender whose receiver may say something late */
+#define PATIENCE "10000" /* give-up time, ms, of a sender whose receiver may answer late */
 #define NO_HOPE	 "1500"	 /* of one whose receiver will say nothing */
 #define LEN	 100
 
@@ -192,7 +192,7 @@ static void exit__acknowledges_what_was_received(void **state)
 		assert_int_equal(send_to(how[i], PATIENCE), 1);
 }
 
-/* Another thread sits in a blocking read: it is in nobody's way, and nobody in its. */
+/* Another thread sits in a blocking read: neither is in the other's way. */
 static void exit__while_a_thread_sleeps(void **state)
 {
 	(void)state;
@@ -200,7 +200,7 @@ static void exit__while_a_thread_sleeps(void **state)
 		assert_int_equal(send_to(i % 2 ? "sleeper,auto" : "sleeper", PATIENCE), 1);
 }
 
-/* The last words are delayed as all others are. */
+/* The farewell is delayed as everything else is. */
 static void exit__waits_for_what_faults_delay(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void exit__waits_for_what_faults_delay(void **state)
 }
 
 /*
- * A child that ends speaks for nobody; and a process that is ended without clean-up says nothing.
+ * A child that ends sends nothing; and a process that is ended without clean-up says nothing.
  */
 static void exit__of_a_child_is_silent(void **state)
 {

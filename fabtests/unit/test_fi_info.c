@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* fi_getinfo: every hint is honoured or refused, and what is returned is what was asked for. */
+/* fi_getinfo: every hint is honoured or refused, and what is returned is what was requested. */
 #include "test_fi_util.h"
 
 static void info__both_types_rdm_first(void **state)

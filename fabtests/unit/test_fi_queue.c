@@ -77,7 +77,7 @@ static void av__insert_lookup_remove(void **state)
 		assert_int_equal(len, sizeof(got));
 		assert_memory_equal(&got, &a[i], sizeof(got));
 	}
-	len = 4; /* truncated, but the length is told */
+	len = 4; /* truncated, but the length is reported */
 	assert_ok(fi_av_lookup(av, 0, &got, &len));
 	assert_int_equal(len, sizeof(got));
 	gone[0] = 5;

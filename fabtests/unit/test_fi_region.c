@@ -12,7 +12,7 @@
 
 /*
  * SipHash-2-4, the vector of its authors (key 00 01 .. 0f, input 00 01 .. 07: 62 24 93 9a 79 f5 f5
- * 93): whoever wants to tell a key from others has to break that.
+ * 93): telling a key from others means breaking that.
  */
 static void key__is_a_keyed_hash_of_its_number(void **state)
 {

@@ -7,7 +7,7 @@
 
 #define BIG   (8u << 20)
 #define LEN   (256 * 1024) /* bytes of the target region */
-#define GUARD 64	   /* bytes before and behind it that nobody may write */
+#define GUARD 64	   /* bytes before and behind it that must not be written */
 
 struct target {
 	uint8_t *mem; /* GUARD, LEN, GUARD */
@@ -75,7 +75,7 @@ static void region__keys(void **state)
 			 -FI_EINVAL);
 	test_pair_close(&p);
 
-	o.mr_mode = FI_MR_PROV_KEY; /* keys of the provider: never twice, whatever was asked */
+	o.mr_mode = FI_MR_PROV_KEY; /* keys of the provider: never twice, whatever was requested */
 	test_pair_open(&p, &o);
 	for (i = 0; i < 100; i++) {
 		assert_ok(fi_mr_reg(p.domain, buf, 8, FI_REMOTE_READ, 0, 5, 0, &mr[i], NULL));
@@ -254,7 +254,7 @@ static void revoked(bool write, enum fi_progress progress)
 	assert_true(mem && was && mine);
 	setenv("FI_SDR_CC", "fixed", 1);
 	setenv("FI_SDR_RATE", "200000000", 1);
-	setenv("FI_SDR_TIMEOUT", "3000", 1); /* nobody here waits as long */
+	setenv("FI_SDR_TIMEOUT", "3000", 1); /* nothing here waits as long */
 	test_pair_open(&p, &o);
 	memset(mem, write ? 1 : 2, BIG);
 	memset(mine, write ? 2 : 1, BIG);

@@ -189,7 +189,7 @@ static ssize_t nap_entry(struct nap *n, ssize_t ret)
 	return ret;
 }
 
-/* A counter's news: 1 reached, or an error, or -FI_EAGAIN. */
+/* A counter's state: 1 reached, or an error, or -FI_EAGAIN. */
 static ssize_t nap_count(struct nap *n)
 {
 	if (fi_cntr_read(n->b->cntr) >= n->threshold)
@@ -333,8 +333,7 @@ static ssize_t nap_join(struct nap *n)
 	ts.tv_sec += TEST_GUARD_S;
 	if (pthread_timedjoin_np(n->thread, NULL, &ts)) {
 		/* it uses what is on our stack, and cannot be ended */
-		fprintf(stderr, "[  FAILED  ] nobody has woken the sleeper (%s)\n",
-			hows[n->how].name);
+		fprintf(stderr, "[  FAILED  ] the sleeper was not woken (%s)\n", hows[n->how].name);
 		_exit(1);
 	}
 	return n->ret;
@@ -564,7 +563,7 @@ static void several__one_leaves(void **state)
 	bed_close(&b);
 }
 
-/* Different thresholds of one counter: nobody takes the wake-up that was another's. */
+/* Different thresholds of one counter: no waiter takes another's wake-up. */
 static void several__on_one_counter(void **state)
 {
 	const struct tale *t = *state;
@@ -643,7 +642,7 @@ static void several__signal(void **state)
 	assert_ok(fi_cq_signal(b.tx[0]));
 	for (k = 0; k < 4; k++)
 		assert_int_equal(nap_join(&n[k]), -FI_EAGAIN);
-	/* and one that nobody waits for is for the next read */
+	/* and one without a waiter is for the next read */
 	assert_ok(fi_cq_signal(b.tx[0]));
 	nap_start(&n[0], &b, SREAD);
 	assert_int_equal(nap_join(&n[0]), -FI_EAGAIN);
@@ -700,7 +699,7 @@ static int thread_look(void)
 }
 
 /*
- * The domain's thread, which may not have told its name yet; there is one domain with automatic
+ * The domain's thread, which may not have set its name yet; there is one domain with automatic
  * progress.
  */
 static int thread_find(void)
@@ -713,7 +712,9 @@ static int thread_find(void)
 	return tid;
 }
 
-/* Nobody calls the provider after the post: the thread, which slept, does it all. */
+/*
+ * The application does not call the provider after the post: the thread, which slept, does it all.
+ */
 static void thread__hears_of_posts(void **state)
 {
 	struct timespec ts = { .tv_nsec = 1000000 };

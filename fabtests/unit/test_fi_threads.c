@@ -16,7 +16,7 @@
 struct job {
 	struct test_pair *p;
 	int id;
-	int done; /* receives completed, counted by whoever reads the entry */
+	int done; /* receives completed, counted by the thread that reads the entry */
 	int failed;
 };
 

@@ -146,7 +146,10 @@ static void wait__progress_thread(void **state)
 	test_fill(tx, BIG, 9);
 	assert_ok(fi_recv(p.s[1].ep, rx, BIG, NULL, FI_ADDR_UNSPEC, NULL));
 	assert_ok(fi_send(p.s[0].ep, tx, BIG, NULL, p.s[0].peer, NULL));
-	/* nobody calls the provider: the thread does it all, and the first read finds the entry */
+	/*
+	 * the application does not call the provider: the thread does it all, and the first read
+	 * finds the entry
+	 */
 	do {
 		assert_true(test_now_s() < end);
 		nanosleep(&ts, NULL);
@@ -174,7 +177,7 @@ static void close__delivers_what_was_injected(void **state)
 	for (i = 0; i < 10; i++)
 		assert_ok(fi_inject(p.s[0].ep, "promise", 8, p.s[0].peer));
 	/*
-	 * the handshake needs both sides; then this one closes without having been told that all
+	 * the handshake needs both sides; then this one closes without knowing that all
 	 * arrived
 	 */
 	for (i = 0; i < 200; i++) {

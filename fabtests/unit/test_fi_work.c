@@ -170,7 +170,7 @@ struct owner {
 };
 
 /*
- * Jobs that are finished by both, and such as are given up in the middle; their memory goes at
+ * Jobs that are finished by both, and such as are abandoned in the middle; their memory goes at
  * once.
  */
 static void *owner_main(void *arg)
@@ -218,7 +218,7 @@ static void pool__many_owners(void **state)
 		pthread_join(t[i], NULL);
 		assert_int_equal(o[i].failed, 0);
 	}
-	assert_int_equal(w.on, 4); /* as many as the one who wanted most */
+	assert_int_equal(w.on, 4); /* the largest number wanted */
 	sdr_work_fini(&w);
 }
 
@@ -292,7 +292,7 @@ static unsigned int workers(unsigned int *unmasked)
 }
 
 /*
- * They come with the first job, and the end of a process ends those of a pool that nobody closed.
+ * They come with the first job, and the end of a process ends those of a pool that was not closed.
  */
 static void pool__names_and_signals(void **state)
 {
@@ -426,7 +426,7 @@ struct reader {
 	int reported;
 };
 
-/* The moment a send is reported its buffer is gone: whoever still reads it dies. */
+/* The moment a send is reported its buffer is gone: a thread that still reads it dies. */
 static void *reader_main(void *arg)
 {
 	struct reader *r = arg;
@@ -467,7 +467,7 @@ static void ec__closed_in_the_middle(void **state)
 		r.cq = p.s[0].cq;
 		assert_ok(fi_recv(p.s[1].ep, rx, len, NULL, FI_ADDR_UNSPEC, NULL));
 		assert_ok(fi_send(p.s[0].ep, r.tx, len, NULL, p.s[0].peer, NULL));
-		/* data are leaving: somebody encodes; then a little more, each time */
+		/* data are leaving: a worker encodes; then a little more, each time */
 		until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0),
 		       workers(&open) > 0));
 		for (polls = 0; polls < 3 * i; polls++) {

@@ -175,7 +175,7 @@ static void loss__bursts(void **state)
 		assert_true(fabs(sdr_loss_est_any(&l, 500) / -expm1(-500 * 1e-2 / burst[i]) - 1) <
 			    0.3);
 	}
-	/* told in pieces is the same burst; three bursts say nothing about length yet */
+	/* reported in pieces it is the same burst; three bursts say nothing about length yet */
 	sdr_loss_est_init(&l, 0);
 	for (i = 0; i < 4; i++) {
 		assert_true(sdr_loss_est_burst(&l) == 1);
@@ -250,7 +250,7 @@ static void loss__steady_loss_is_steady(void **state)
 		odd += sdr_loss_est_mean(&l) < 0.7e-3 || sdr_loss_est_upper(&l) > 1.6e-3;
 	}
 	/*
-	 * ten thousand bursts, each asked whether all has changed: a wrong "yes" is rare and
+	 * ten thousand bursts, each checked for a change: a wrong "yes" is rare and
 	 * repaired
 	 */
 	assert_in_range(odd, 0, 200);
@@ -272,12 +272,12 @@ static void loss__time_fades(void **state)
 	assert_true(fabs(l.sent / old.sent - 0.5) < 0.01 &&
 		    fabs(l.bursts / old.bursts - 0.5) < 0.01);
 	assert_true(fabs(sdr_loss_est_mean(&l) / mean - 1) < 0.05);
-	/* old knowledge is worth SDR_LOSS_SLOW_PKTS at last, and is asked again */
+	/* old knowledge is worth SDR_LOSS_SLOW_PKTS at last, and is checked again */
 	sdr_loss_est_arrived(&l, SDR_LOSS_SLOW_NS + 3600 * S, 1);
 	assert_true(fabs(l.sent - SDR_LOSS_SLOW_PKTS) < 2);
 	assert_true(fabs(sdr_loss_est_mean(&l) / mean - 1) < 0.2);
 	assert_true(sdr_loss_est_upper(&l) > sdr_loss_est_upper(&old));
-	/* a clock that stands or goes back changes nothing */
+	/* a clock that stops or goes back changes nothing */
 	sdr_loss_est_arrived(&l, 1, 1);
 	sane(&l);
 	assert_true(fabs(l.sent - SDR_LOSS_SLOW_PKTS) < 3);

@@ -62,9 +62,9 @@ static void advise__known_regimes(void **state)
 		    out[0].point.scheme == SDR_MODEL_EC_MDS);
 	assert_true(of(SDR_MODEL_SR_NACK)->cost_s > 2 * out[0].cost_s);
 	assert_true(of(SDR_MODEL_SR_RTO)->cost_s > of(SDR_MODEL_SR_NACK)->cost_s);
-	/* XOR has given up where MDS still holds */
+	/* XOR fails where MDS still holds */
 	assert_true(of(SDR_MODEL_EC_XOR)->cost_s > 1.5 * of(SDR_MODEL_EC_MDS)->cost_s);
-	/* a quarter of the messages loses a packet: a round trip, in words */
+	/* a quarter of the messages loses a packet: a round trip, in the text */
 	ask(128 * MIB, 1e-5, 25e-3, SDR_OBJECTIVE_P99, 0.25);
 	assert_string_equal(of(SDR_MODEL_SR_NACK)->why,
 			    "a lost packet costs 25 ms; 28 % of messages lose one");
@@ -147,7 +147,7 @@ static void advise__holds_its_bounds(void **state)
 			assert_true(c->overhead >= parity * (1 - 1e-9) && isfinite(c->overhead));
 			assert_true(strlen(c->why) > 20 && strlen(c->why) < sizeof(c->why) - 1);
 			assert_null(strstr(c->why, "nan"));
-			/* the point asked again says the same */
+			/* the same point gives the same answer */
 			assert_int_equal(sdr_model_predict(&c->point, &t, &d, NULL), 0);
 			if (c->point.scheme != SDR_MODEL_HYBRID || c->point.m) {
 				assert_true(fabs(t.mean_s / c->times.mean_s - 1) < 1e-9);
@@ -175,7 +175,7 @@ static void advise__plain_words(void **state)
 	uint32_t i;
 
 	(void)state;
-	/* nothing is lost: nobody is told otherwise */
+	/* nothing is lost: the text does not say otherwise */
 	ask(128 << 20, 0, 25e-3, SDR_OBJECTIVE_P99, 0.25);
 	for (i = 0; i < count; i++)
 		assert_non_null(strstr(out[i].why, "no message"));
@@ -186,7 +186,7 @@ static void advise__plain_words(void **state)
 			assert_null(strstr(out[j].why, "e+"));
 	}
 	/*
-	 * bursts are the hybrid scheme's: the others lose packets one by one, in law and in words
+	 * bursts are the hybrid scheme's: the others lose packets one by one, in law and in text
 	 */
 	sdr_model_point_init(&p);
 	p.p_packet = 0.01;

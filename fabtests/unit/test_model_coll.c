@@ -191,7 +191,7 @@ static void coll__lossless(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(way) / sizeof(*way); i++) {
 		for (int scheme = SDR_MODEL_IDEAL; scheme <= SDR_MODEL_EC_XOR; scheme++) {
-			/* 8 chunks a step, 2 parity chunks with (8, 2) */
+			/* 8 chunks per step, 2 parity chunks with (8, 2) */
 			sdr_model_point_init(&p);
 			p.scheme = (enum sdr_model_scheme)scheme;
 			p.k = 8;

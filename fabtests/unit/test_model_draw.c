@@ -52,7 +52,7 @@ static bool any_lost(double p, uint32_t n)
 	return lost;
 }
 
-/* What is sent again is packets: when asked for, and what rows miss. */
+/* What is sent again is packets: when requested, and what rows miss. */
 static bool in_packets(const struct sdr_model_point *p)
 {
 	const uint32_t lost_rows = SDR_MODEL_F_ROWS | SDR_MODEL_F_MISSING;

@@ -156,7 +156,7 @@ static void sample__law_of_ec(void **state)
 			}
 		}
 	}
-	/* so many fail that nobody counts them */
+	/* so many fail that they are not counted */
 	p.flags = 0;
 	p.scheme = SDR_MODEL_EC_XOR;
 	p.k = 8;

@@ -89,7 +89,7 @@ static void probe__numbers_that_do_not_exist(void **state)
 	assert_false(probe_count_take(&c, UINT64_MAX));
 	assert_true(probe_count_take(&c, 69));
 	assert_int_equal(map[2], 0);
-	/* the sender says that it sent 10 only: 69 is somebody's invention */
+	/* the sender says that it sent 10 only: 69 is invented */
 	probe_count_close(&c, 10, &t);
 	assert_int_equal(t.sent, 10);
 	assert_int_equal(t.received, 0);

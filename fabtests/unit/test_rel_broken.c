@@ -61,8 +61,8 @@ static void broken__ends_one_connection(void **state)
 		bed_assert_err(r[0], SDR_REL_ERR_ENGINE);
 		bed_assert_err(w, SDR_REL_ERR_ENGINE);
 		/*
-		 * The peer hears of it as of a process that is not the same any more, long before
-		 * its patience ends.
+		 * The peer sees it as a process that is not the same any more, long before
+		 * its give-up time.
 		 */
 		bed_wait(b, s[0], BED_SEC);
 		bed_assert_err(s[0], SDR_REL_ERR_RESTARTED);
@@ -83,7 +83,7 @@ static void broken__ends_one_connection(void **state)
 	}
 }
 
-/* It may break when nobody needs it: then nobody hears of it. */
+/* It may break when it is not needed: then nothing is reported. */
 static void broken__while_idle(void **state)
 {
 	struct bed *b = three(0);

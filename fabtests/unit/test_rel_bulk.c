@@ -228,7 +228,7 @@ static void bulk__reordering_is_learned(void **state)
 	for (int i = 0; i < 20; i++)
 		move(b, MIB, 5, BED_SEC, NULL);
 	assert_true(bed_conn(b, 0, 1)->rack.reo_mult > 0);
-	/* a round trip's worth at the most while it is learned, a few per mille afterwards */
+	/* at most a round trip's worth while it is learned, a few per mille afterwards */
 	assert_in_range(rtx_of(b), 0, PKTS + 20 * PKTS / 200);
 	assert_true(bed_stats(b, 0).rtx_spurious <= rtx_of(b));
 	bed_close(b);
@@ -282,7 +282,7 @@ static void bulk__late_packets_touch_nothing_after_a_failure(void **state)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* 4096 IDs of 1 MiB at 256 bytes a packet */
+/* 4096 IDs of 1 MiB at 256 bytes per packet */
 static const struct sdr_imm_split SEG_1M = { 12, 12, 8 };
 
 static void segments__a_message_of_several(void **state)

@@ -93,7 +93,7 @@ static void code__losses_within_parity_cost_nothing(void **state)
 	}
 }
 
-/* Two more than parity repairs: the two are asked for, as parity, and nothing else. */
+/* Two more than parity repairs: the two are requested, as parity, and nothing else. */
 static void code__one_more_round_trip_brings_parity_on_demand(void **state)
 {
 	(void)state;
@@ -257,7 +257,7 @@ static void code__a_chunk_counts_whole_for_the_papers_decoder(void **state)
 }
 
 /*
- * It has everything it needs and cannot decode (out of memory): it is asked a few times, then gets
+ * It has everything it needs and cannot decode (out of memory): it gets a few ENDs, then
  * the data.
  */
 static void deaf(struct bed *b, uint32_t node)
@@ -375,8 +375,8 @@ static void code__control_packets_may_be_lost(void **state)
 }
 
 /*
- * The lost record travelled once more behind the data: COMPLETE says that it came, nobody waits for
- * its packet.
+ * The lost record travelled once more behind the data: COMPLETE says that it came, nothing waits
+ * for its packet.
  */
 static void code__a_lost_record_does_not_delay_the_sender(void **state)
 {
@@ -417,7 +417,7 @@ static void code__any_one_datagram_may_be_lost(void **state)
 /* ---- what comes late ------------------------------------------------------------------------- */
 
 /*
- * Data packets that were given up and computed come at last, when the buffer belongs to somebody
+ * Data packets that were skipped and computed come at last, when the buffer belongs to something
  * else.
  */
 static void code__late_packets_touch_nothing(void **state)

@@ -147,7 +147,7 @@ static bool rewrite(struct lab *l, struct sdr_sim_packet *p, uint32_t what)
 	return true;
 }
 
-/* Nobody can decode that.  None of them changes how many messages the transfer has, but "from". */
+/* That cannot be decoded.  None of them changes how many messages the transfer has, but "from". */
 static const struct sdr_frame_code UNFIT[] = {
 	{ .chunk = 2048 },			/* not of whole packets */
 	{ .seg = 128 * MIB },			/* longer than a message */
@@ -436,7 +436,9 @@ static void report__untruths_leave_counts_right(void **state)
 		bed_run(b, BED_SEC);
 		lab_sane(f.c);
 		assert_true(s->n <= 1 && r->n <= 1);
-		/* a receive whose sender was told lies may wait for ever; the connection may not */
+		/*
+		 * a receive whose sender was misinformed may wait for ever; the connection may not
+		 */
 		if (s->n && !r->n)
 			assert_int_equal(b->node[1].ep->rel->bulk->grx_pool.used, 1);
 		lab_sane(f.c);
@@ -492,7 +494,7 @@ static bool four_of_one(struct lab *l, struct pk *k)
 	return !k->parity && !k->nth && k->cw == 11 && k->pos < 4;
 }
 
-/* Rows on demand: "came" before anybody asked for them. */
+/* Rows on demand: "came" before they were requested. */
 static void report__parity_on_demand_before_it_left(void **state)
 {
 	struct forger f = { .l = lab_open(SDR_SCHEME_EC), .pn = 5000 };

@@ -136,7 +136,7 @@ static void ways__messages_that_wait(void **state)
 {
 	(void)state;
 	for (uint32_t k = 0; k < 8; k++) {
-		/* into a bounce buffer, or parked: announced, refused, asked for */
+		/* into a bounce buffer, or parked: announced, refused, requested */
 		size_t len = k & 1 ? 3 * MIB : MIB / 2 + 5;
 		struct lab *l = lab_small(SCHEMES[k / 2], NULL);
 		struct bed *b = l->b;

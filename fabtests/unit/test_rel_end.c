@@ -194,8 +194,9 @@ static void close__without_shutdown_ends_everything_once(void **state)
 enum fence_end { FENCE_SHUTDOWN, FENCE_PEER_CLOSES, FENCE_PEER_GONE, FENCE_CLOSE, FENCE_ENDS };
 
 /*
- * Something under way that nobody receives, a fence behind it, and more behind the fence: as soon
- * as the first ends, the others may start, while whoever ended it is still going through them.
+ * Something under way that is never received, a fence behind it, and more behind the fence: as soon
+ * as the first ends, the others may start, while the call that ended it is still going through
+ * them.
  */
 static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
 {
@@ -422,7 +423,8 @@ static void silence__new_operations_open_a_new_connection(void **state)
 
 	(void)state;
 	/*
-	 * both sides alive, the path is cut longer than node 0's patience; node 1 saw nothing of it
+	 * both sides alive, the path is cut longer than node 0's give-up time; node 1 saw nothing
+	 * of it
 	 */
 	end = bed_now(b) + 5 * BED_SEC;
 	sdr_sim_blackout_both(b->w, 0, 1, bed_now(b), end);

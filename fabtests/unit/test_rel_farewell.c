@@ -74,7 +74,7 @@ static void farewell__acknowledges(void **state)
 	static const size_t len[] = { 0, 100, 4000, 100000, 4 << 20 };
 
 	(void)state;
-	message(&(struct end){ 0 }, 100, 0, 0, 0, false); /* without it nobody knows */
+	message(&(struct end){ 0 }, 100, 0, 0, 0, false); /* without it the peer does not know */
 	for (int i = 0; i < 5; i++) {
 		message(&(struct end){ .speaks = true }, len[i], 0, 0, 0, true);
 		message(&(struct end){ .speaks = true }, len[i], SDR_REL_F_DELIVERY, 0, 0, true);
@@ -82,7 +82,7 @@ static void farewell__acknowledges(void **state)
 	}
 }
 
-/* Once lost, and nobody is left to be asked: where losses were seen it is said twice. */
+/* Once lost it cannot be requested again: where losses were seen it is sent twice. */
 static void farewell__twice_on_a_path_that_loses(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void farewell__twice_on_a_path_that_loses(void **state)
 }
 
 /*
- * It comes so late that the peer has asked meanwhile, in a packet that nobody reads any more: what
+ * It comes so late that the peer has probed meanwhile, in a packet that is not read any more: what
  * is acknowledged is the packet before that, and it is enough.
  */
 static void farewell__of_a_slow_process(void **state)

@@ -94,7 +94,7 @@ static void forged__messages_beyond_the_credit(void **state)
 	liar_close(&l);
 }
 
-/* Announcements without bytes cost memory too, and nobody may pile them up without end. */
+/* Announcements without bytes cost memory too, and a peer may not pile them up without end. */
 static void forged__announcements_without_end(void **state)
 {
 	struct liar l = liar_open();
@@ -286,7 +286,7 @@ static void forged__records_of_operations_that_are_not_its_own(void **state)
 	liar_close(&l);
 }
 
-/* A read's answer with other sizes than asked for writes nowhere else. */
+/* A read's answer with other sizes than requested writes nowhere else. */
 static void forged__read_answer_of_another_size(void **state)
 {
 	static const uint32_t len[] = { 0, 1, 99, 101, 1500 };
@@ -362,13 +362,13 @@ static void work__refused_transfers_of_a_million_numbers(void **state)
 			if (!bed_conn(l.b, 0, 1))
 				break;
 		}
-		/* more than the window, twice: nobody does that */
+		/* more than the window, twice: no correct peer does that */
 		assert_int_equal(!bed_conn(l.b, 0, 1), live);
 		liar_close(&l);
 	}
 }
 
-/* Numbers that nobody was allowed, or that are over. */
+/* Numbers that were not granted, or that are over. */
 static void work__numbers_outside_of_the_window_end_the_connection(void **state)
 {
 	static const uint32_t off[] = { 0u - 1, 0u - 1000, 1u << 31, 1024, 1u << 20 };
@@ -386,7 +386,7 @@ static void work__numbers_outside_of_the_window_end_the_connection(void **state)
 	}
 }
 
-/* Two transfers under the same numbers: the second is nobody's. */
+/* Two transfers under the same numbers: the second finds no transfer. */
 static void work__numbers_that_are_taken_are_refused(void **state)
 {
 	struct liar l = liar_open();
@@ -427,7 +427,7 @@ static void work__ends_of_many_open_transfers(void **state)
 	liar_close(&l);
 }
 
-/* One acknowledgement a packet: the walk over what is unanswered cannot be asked for 200 times. */
+/* One acknowledgement a packet: the walk over what is unanswered cannot be triggered 200 times. */
 static void work__many_acknowledgements_in_a_packet(void **state)
 {
 	struct liar l = liar_open();
@@ -443,7 +443,7 @@ static void work__many_acknowledgements_in_a_packet(void **state)
 	liar_close(&l);
 }
 
-/* Announcements that were asked for, and BINDs for none of them. */
+/* RTS that got a CTS, and BINDs for none of them. */
 static void work__binds_of_many_announced_messages(void **state)
 {
 	struct liar l = liar_open();

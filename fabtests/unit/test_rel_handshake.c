@@ -351,7 +351,7 @@ static void handshake__restarted_peer_that_speaks_first(void **state)
 	oneway(b, 1, 0, BED_SEC, NULL);
 	bed_wait(b, s, BED_RTT);
 	bed_assert_err(s, SDR_REL_ERR_RESTARTED);
-	assert_true(bed_seen(b, 0, BED_RETRY) > 0); /* it had to prove its address first */
+	assert_true(bed_seen(b, 0, BED_RETRY) > 0); /* its address had to be validated first */
 	exchange(b, 0, 1, BED_SEC);
 	bed_close(b);
 }
@@ -427,7 +427,7 @@ static void cookie__a_flood_leaves_bounded_state_and_a_peer_gets_in(void **state
 	assert_true(b->node[1].ep->rel->nunproven == SDR_CONN_UNPROVEN_MAX);
 	assert_true(b->node[1].ep->rel->nconns <= SDR_CONN_UNPROVEN_MAX + 2);
 	oneway(b, 0, 1, BED_SEC, NULL);
-	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1); /* those to nobody are not counted */
+	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1); /* those to no node are not counted */
 	assert_int_equal(bed_seen(b, 0, BED_HELLO), 2); /* the second with the cookie */
 	bed_run(b, SDR_CONN_UNPROVEN_NS + BED_SEC);
 	assert_int_equal(b->node[1].ep->rel->nunproven, 0); /* they are forgotten */
@@ -462,7 +462,7 @@ static void cookie__of_another_address_is_worth_nothing(void **state)
 }
 
 /*
- * Somebody sends one HELLO with node 0's address before the two ever spoke.  It proves nothing, so
+ * A forged HELLO comes with node 0's address before the two ever spoke.  It validates nothing, so
  * it must not keep node 1 from reaching node 0, nor fail what node 1 posts.
  */
 static void handshake__forged_hello_does_not_block_the_real_peer(void **state)
@@ -507,7 +507,7 @@ static void handshake__forged_hello_does_not_fail_what_is_posted(void **state)
 }
 
 /*
- * Both are told of a peer that is not there, in the other's name, and then start at once: each asks
+ * Both get a forged HELLO in the other's name, and then start at once: each requests
  * the other for a cookie, and each returns it though it takes itself for connected.
  */
 static void handshake__forged_hellos_to_both_sides_keep_nobody_apart(void **state)
@@ -633,7 +633,7 @@ static void forged_fields_case(const struct forgery *f, int when)
 		bed_run(b, MS);
 	}
 	if (when == 2)
-		bed_drop(b, 1, BED_HELLO, 0, 2); /* nobody answers yet */
+		bed_drop(b, 1, BED_HELLO, 0, 2); /* no answer yet */
 	for (uint32_t i = 0; i < 2; i++) {
 		p[i] = bed_buf(b, 200000, 0);
 		op[i] = bed_recv(b, i, p[i], 200000);
@@ -653,7 +653,7 @@ static void forged_fields_case(const struct forgery *f, int when)
 	}
 	assert_true(bed_same(p[0], 200000, 7));
 	assert_true(bed_same(p[1], 200000, 8));
-	if (when) /* what node 1 offered stands */
+	if (when) /* what node 1 offered holds */
 		assert_int_equal(bed_conn(b, 1, 0)->shape.mtu, b->node[1].ep->rel->mtu);
 	bed_close(b);
 }
@@ -725,7 +725,7 @@ static void forged_hello__a_device_must_prove_itself_where_it_costs_a_port(void 
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* Whoever has seen a HELLO of ours could hand out a cookie, and make us repeat ourselves. */
+/* An observer of our HELLO could hand out a cookie, and make us repeat ourselves. */
 static void retry__of_another_address_is_not_believed(void **state)
 {
 	struct bed *b = bed_open(4);

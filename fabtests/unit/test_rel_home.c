@@ -50,7 +50,7 @@ static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
 	}
 }
 
-/* Announced, matched, asked for, and only then there is no memory: both sides hear of it. */
+/* RTS, matched, CTS, and only then there is no memory: both sides report it. */
 static void home__a_message_that_fails_after_its_rts_ends_the_receive(void **state)
 {
 	(void)state;
@@ -136,7 +136,7 @@ static void home__a_segment_that_finds_no_memory_is_bound_later(void **state)
 	bed_close(b);
 }
 
-/* What is cancelled before it left takes nobody's receive. */
+/* What is cancelled before it left takes no receive. */
 /*
  * Nothing is under way, and what the peer waits for is held back by the pacer alone: it wakes us
  * when it is time.

@@ -72,7 +72,8 @@ static void keyed__every_kind_of_transfer_between_every_kind_of_engine(void **st
 		op[n++] = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, LEN, 4), LEN, 0, 2, 0);
 		op[n++] = bed_rma(b, 0, 1, SDR_REL_READ, p[3], LEN, 0, 1, 0);
 		op[n++] = read_parts(b, p[4], LEN);
-		op[n++] = bed_tsend(b, 0, 1, 6, bed_buf(b, LEN, 6), LEN); /* nobody wants it yet */
+		op[n++] =
+			bed_tsend(b, 0, 1, 6, bed_buf(b, LEN, 6), LEN); /* no receive for it yet */
 		bed_run(b, 5 * BED_RTT);
 		op[n++] = bed_trecv(b, 1, 6, 0, p[5], LEN);
 		bed_wait_all(b, 5 * BED_SEC);
@@ -266,7 +267,7 @@ static void keyed__a_sender_that_dies_before_its_data(void **state)
 	}
 }
 
-/* In the middle of the data the receiver gives up: what is under way then goes nowhere. */
+/* In the middle of the data the receiver aborts: what is under way then goes nowhere. */
 static void keyed__a_shutdown_takes_the_grants_along(void **state)
 {
 	(void)state;

@@ -56,7 +56,7 @@ static void link__rate_and_delay_are_exact(void **state)
 
 static void link__rate_keeps_fractions_of_a_nanosecond(void **state)
 {
-	/* 21.76 ns a packet */
+	/* 21.76 ns per packet */
 	struct sdr_sim_world_attr wa = { .link = { .rate_bps = 400000000000ull } };
 	struct pair t;
 	uint64_t t0;

@@ -128,7 +128,7 @@ static void bed_open(struct bed *b, bool v6, uint16_t port, uint8_t off)
 	b->v6 = v6;
 	b->dev = b->out = b->ctl = -1;
 	if (v6 && !private_net) {
-		print_message("no network namespace with IPv6 to be had: not tested\n");
+		print_message("no network namespace with IPv6 available: not tested\n");
 		skip();
 	}
 	port_free_or_skip();

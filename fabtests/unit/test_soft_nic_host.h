@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Addresses for an engine and a device on one host.  Where the test may have a network namespace of
- * its own it runs there: nobody else holds UDP port 4791, and IPv6 gets addresses enough.
+ * its own it runs there: no other program holds UDP port 4791, and IPv6 gets addresses enough.
  * Otherwise IPv4 on addresses of 127/8 chosen by process number, and no IPv6.
  */
 #ifndef TEST_SOFT_NIC_HOST_H
@@ -57,7 +57,10 @@ static socklen_t host_sa(bool v6, enum host h, uint16_t port, struct sockaddr_st
 	return sizeof(*in);
 }
 
-/* Somebody is bound to port 4791 of all addresses: the kernel's rdma_rxe, or another program. */
+/*
+ * Another program is bound to port 4791 of all addresses: the kernel's rdma_rxe, or another
+ * program.
+ */
 static bool port_held_by_all(void)
 {
 	unsigned int ip, port;

@@ -25,7 +25,7 @@
 #define PAIR_MTU   1024u
 #define PAIR_MSG   (64u * PAIR_MTU)
 #define PAIR_EVS   256
-#define PAIR_TRIES 200 /* polls without an event before waiting is given up */
+#define PAIR_TRIES 200 /* polls without an event before waiting ends */
 
 struct pair {
 	struct sdr_uc *a, *b; /* a sends, b receives */

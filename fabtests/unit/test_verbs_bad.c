@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the verbs engine makes of a device that gives up queue pairs; and how long it says that
+ * What the verbs engine makes of a device that disables queue pairs; and how long it says that
  * memory is being read. The device is a table of functions here: queues of completions that a test
  * fills, states that it sets.
  */
@@ -272,7 +272,7 @@ static void later(void)
 }
 
 /*
- * One peer's queue pair is gone: that is told once, with its cookie; what others receive is
+ * One peer's queue pair is gone: that is reported once, with its cookie; what others receive is
  * received.
  */
 static void told_of(uint32_t i)
@@ -337,7 +337,7 @@ static void bad__write(void **state)
 		.wr_id = (uint64_t)tp->serial << 32 | tp->index,
 	};
 	told_of(1);
-	/* What is given to it goes nowhere, and holds nobody up. */
+	/* What is given to it goes nowhere, and delays no other. */
 	assert_int_equal(sdr_verbs_post(&dev->v.uc, &t, 1), 1);
 	assert_int_equal(dev->posted, 1);
 	t.w.qp = &dev->q[0]->qp;
@@ -361,7 +361,7 @@ static void bad__refused_write(void **state)
 	dev_close();
 }
 
-/* An event names a queue pair, and may be read by anybody's thread: its own asks for the state. */
+/* An event names a queue pair, and may be read by any thread: its own queries the state. */
 static void bad__event(void **state)
 {
 	void *cookie;
@@ -377,7 +377,7 @@ static void bad__event(void **state)
 	dev_close();
 }
 
-/* Several at a time, one of which is destroyed before it is told. */
+/* Several at a time, one of which is destroyed before it is reported. */
 static void bad__several(void **state)
 {
 	void *cookie;
@@ -433,7 +433,7 @@ static void bad__control(void **state)
 }
 
 /*
- * Memory that was given up while the device has packets of it to send is being read until it has
+ * Memory that was released while the device has packets of it to send is being read until it has
  * sent them.
  */
 static void reading__until_the_last_write(void **state)

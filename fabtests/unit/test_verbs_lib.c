@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * libibverbs is loaded or missed with words, and the list of devices says what there is; with or
+ * libibverbs is loaded or missed with a text, and the list of devices says what there is; with or
  * without devices. A broken library is tried in a process of its own (this program again, with an
  * argument), since what was loaded once stays.
  */

@@ -580,7 +580,7 @@ static void info__device(void **state)
 	x.ntps = 36;
 	assert_int_equal(info_decode(&x, &o), 0);
 	assert_int_equal(o.ntps, 0);
-	/* zeros where nothing stands */
+	/* zeros where there is nothing */
 	sdr_wire_qp_info_encode(p, &info_nic);
 	for (i = 64 + 3 * 8; i < SDR_QP_INFO_LEN; i++) {
 		p[i] = 1;

@@ -261,7 +261,7 @@ static void icrc__every_id_is_found(void **state)
 }
 
 /*
- * Damage: every single bit is found, and random damage but for one in 65536.  Of 400,000 spoiled
+ * Damage: every single bit is found, and random damage but for one in 65536.  Of 400,000 damaged
  * packets 6.1 pass in the mean; the generator is seeded, so the count is always the same one.
  */
 static void icrc__any_id_finds_damage(void **state)

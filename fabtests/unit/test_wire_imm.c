@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The immediate: every triple of numbers is judged, every legal split packs and unpacks, and the
+ * The immediate: every triple of numbers is checked, every legal split packs and unpacks, and the
  * user's immediate comes back from its fragments in any order.
  */
 #include "test_wire.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The clauses.  Each opens a bed of its own, so that one that fails spoils no other.  What an
- * engine may leave out (grants, a descriptor, telling late packets) is asked of it, not of the row;
+ * The clauses.  Each opens a bed of its own, so that one that fails harms no other.  What an
+ * engine may leave out (grants, a descriptor, telling late packets) it says itself, not the row;
  * what its network may add (repetition, reordering) is the row's.
  */
 #include <poll.h>
@@ -325,7 +325,7 @@ static void post__a_batch_of_everything(void **state)
 	bed_close(b);
 }
 
-/* What lies in a registration leaves, though that is given up at once. */
+/* What lies in a registration leaves, though that is released at once. */
 static void post__out_of_a_registration(void **state)
 {
 	struct bed *b = open_bed(state);
@@ -524,7 +524,7 @@ static void qp__refusals(void **state)
 	bed_close(b);
 }
 
-/* Connecting again before anything was sent changes nothing that the peer was told. */
+/* Connecting again before anything was sent changes nothing that the peer knows. */
 static void qp__connected_again(void **state)
 {
 	struct bed *b = open_bed(state);

@@ -5,8 +5,9 @@
  * says.
  *
  * By itself (auto) every packet posted arrives in order.  With auto off packets stay outstanding
- * until the test delivers, copies or drops each of them, in any order.  Time stands still until the
- * test moves it. post() can be made to stop after a number of packets, in the middle of a run too.
+ * until the test delivers, copies or drops each of them, in any order.  Time does not move until
+ * the test moves it. post() can be made to stop after a number of packets, in the middle of a run
+ * too.
  *
  * Kinds of receiver (a node's is the net's at the time it was opened):
  *   LOOP_SOFT	 a packet is checked and placed when poll meets it; late ones are counted, not

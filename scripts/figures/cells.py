@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
-"""Cells: one transfer (or collective) of one scheme over one link, asked of the model or run by the real code.
+"""Cells: one transfer (or collective) of one scheme over one link, computed by the model or run by the real code.
 
-Everything that a figure shows of a protocol comes through here.  The model is asked in batches (sdr_model predict
+Everything that a figure shows of a protocol comes through here.  The model is run in batches (sdr_model predict
 --batch), the real code one process a cell (sdr_sim), as many at a time as there are jobs.  A cell that two figures
 want is run once, with the larger number of runs.
 """

@@ -12,7 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Captions(html.parser.HTMLParser):
-    """id of a figure -> words of its caption."""
+    """id of a figure -> text of its caption."""
 
     def __init__(self):
         super().__init__()

@@ -22,7 +22,7 @@ unset label 1
 unset logscale
 set title "(b) rate of one receive worker"
 set xlabel "packets of 4 KiB in a chunk, order of their arrival" offset 0,-0.9
-set ylabel "million packets a second" offset 0.5,0
+set ylabel "million packets per second" offset 0.5,0
 set format y "%g"
 n = words(bars)
 set xrange [-0.6:n - 0.4]

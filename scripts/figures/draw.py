@@ -87,7 +87,7 @@ def draw(fig, out):
 
 
 def finish(path, fig):
-    """Words for those who do not see the picture; fewer bytes for everybody."""
+    """Text for those who do not see the picture; fewer bytes for all."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
     with open(path, "w", encoding="utf-8") as f:

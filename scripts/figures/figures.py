@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
-"""Draws the figures that scripts/figures.sh was asked for; that script checks and builds, this one runs."""
+"""Draws the figures that scripts/figures.sh wants; that script checks and builds, this one runs."""
 import argparse
 import os
 import signal
@@ -25,7 +25,7 @@ FIGURES = {
     "allreduce": (allreduce, "ring allreduce, p99.9 speed-up: model and real code"),
     "chunk": (chunk, "size of a chunk: its drop probability, and the receive worker's rate measured here"),
     "encode": (encode, "XOR and MDS encoding, measured here"),
-    "receive": (receive, "packets a second of the receive worker, measured here"),
+    "receive": (receive, "packets per second of the receive worker, measured here"),
     "ours": (ours, "hybrid and auto over ideal, size x drop rate: model and real code"),
     "agreement": (agreement, "real code over model, and the cells where they differ"),
 }

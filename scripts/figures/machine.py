@@ -76,7 +76,7 @@ def rx_rows(ctx):
 
 
 def receive(ctx):
-    fig = Figure("receive", "Receive worker: packets a second by workers, measured here", 1000, 520)
+    fig = Figure("receive", "Receive worker: packets per second by workers, measured here", 1000, 520)
     rows = rx_rows(ctx)
     pick = [("in order, chunk of 16 packets", "order16"), ("in order, chunk of 1 packet", "order1"),
             ("shuffled over 64, chunk of 16 packets", "shuffled16")]

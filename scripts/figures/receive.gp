@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
-# One panel: packets a second by workers, with the rates of links.
+# One panel: packets per second by workers, with the rates of links.
 
 set lmargin 9; set rmargin 3; set tmargin 4; set bmargin 4
-set title "Receive worker: packets a second, measured here" font ",16"
+set title "Receive worker: packets per second, measured here" font ",16"
 set xlabel "workers (cores)"
-set ylabel "million packets a second" offset 0.5,0
+set ylabel "million packets per second" offset 0.5,0
 set xrange [0.8:workers + 0.2]
 set xtics 1
 set yrange [0:ymax]

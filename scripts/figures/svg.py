@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
-"""What gnuplot writes as SVG, with words for those who do not see the picture and a third of the bytes.
+"""What gnuplot writes as SVG, with text for those who do not see the picture and a third of the bytes.
 
 Nothing that is drawn changes: attributes with their default values, groups around nothing, groups around one text and
 the second outline of a tile go; the name of the font moves to the root.  The result is the same for the same input.
