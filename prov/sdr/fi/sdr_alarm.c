@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * When an endpoint wants its next round, and its alarm: a timer descriptor that becomes readable when the endpoint wants a
- * round.
+ * When an endpoint wants its next round, and its alarm: a timer descriptor that becomes readable
+ * when the endpoint wants a round.
  *
  * Whoever sleeps on an endpoint, a blocking read, an application on the descriptor of FI_GETWAIT or
  * the progress thread, sleeps on two descriptors: the engine's and this one.  Nobody sleeps with a

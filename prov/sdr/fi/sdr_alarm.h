@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * When an endpoint wants its next round, and its alarm, on which everybody sleeps who waits for its deadline (sdr_alarm.c).
+ * When an endpoint wants its next round, and its alarm, on which everybody sleeps who waits for its
+ * deadline (sdr_alarm.c).
  */
 #ifndef SDR_ALARM_H
 #define SDR_ALARM_H

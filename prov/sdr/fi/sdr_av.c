@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The address vector: the calls of libfabric around its table (sdr_av_table.c), where fi_addr_t is an
- * index for FI_AV_TABLE and FI_AV_MAP alike.
+ * The address vector: the calls of libfabric around its table (sdr_av_table.c), where fi_addr_t is
+ * an index for FI_AV_TABLE and FI_AV_MAP alike.
  *
  * Endpoints keep the peers they have resolved by index; removing an address makes every
  * bound endpoint forget it before the index can be used again.  With FI_EVENT insertion is done at

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The table of an address vector: entries by index, and a hash that finds the index of an address, for
- * FI_SOURCE.  All under av->lock.
+ * The table of an address vector: entries by index, and a hash that finds the index of an address,
+ * for FI_SOURCE.  All under av->lock.
  *
  * Indexes are given out in order, freed ones (the latest first) before new ones; the same address
  * inserted twice gets two indexes that mean one peer.

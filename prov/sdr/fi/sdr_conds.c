@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Condition variables to signal when their mutex, which is the application's, is free (sdr_wait.c says
- * why).  A domain's list, under dom->conds_lock; the progress thread tries again until it is empty.
+ * Condition variables to signal when their mutex, which is the application's, is free (sdr_wait.c
+ * says why).  A domain's list, under dom->conds_lock; the progress thread tries again until it is
+ * empty.
  */
 #include "sdr_conds.h"
 #include "sdr_domain.h"

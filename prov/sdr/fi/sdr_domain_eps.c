@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A domain's endpoints: those that its progress thread drives, and those that are being closed, whose
- * peers may still use its regions.  Both lists are under dom->eps_lock.
+ * A domain's endpoints: those that its progress thread drives, and those that are being closed,
+ * whose peers may still use its regions.  Both lists are under dom->eps_lock.
  */
 #include <stdlib.h>
 

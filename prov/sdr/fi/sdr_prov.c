@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What every file of this layer stands on: the provider's struct, the settings of the environment, and
- * warnings.
+ * What every file of this layer stands on: the provider's struct, the settings of the environment,
+ * and warnings.
  *
  * The struct is writable: the core keeps words of its own in it, and sdr_init.c completes it.  The
  * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once,
