@@ -68,6 +68,12 @@ uint32_t bed_what_of(const struct sdr_sim_packet *p)
 		return BED_RETRY | BED_ALL;
 	case SDR_REL_RESET:
 		return BED_RESET | BED_ALL;
+	case SDR_REL_VERSION:
+		return BED_VERSION | BED_ALL;
+	case SDR_REL_PACKET:
+		break;
+	default:
+		return BED_ALL;
 	}
 	return what_of_frames(b + SDR_PACKET_HDR, b + p->len) | BED_ALL;
 }

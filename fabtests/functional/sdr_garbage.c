@@ -28,6 +28,7 @@
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel_cfg.h"
 #include "wire/sdr_frame.h"
+#include "wire/sdr_version.h"
 #include "wire/sdr_wire.h"
 
 #define BATCH	    64		/* datagrams a system call */
@@ -102,7 +103,7 @@ static void hello_make(struct sdr_hello *h)
 {
 	struct sdr_imm_split split = SDR_IMM_SPLIT_DEFAULT;
 
-	memset(h, 0, sizeof(*h));
+	sdr_hello_init(h);
 	h->instance = rnd();
 	h->cid = rnd();
 	h->seg_bytes = SDR_REL_SEG_MAX / SDR_MTU_DEFAULT * SDR_MTU_DEFAULT;
@@ -135,10 +136,11 @@ static size_t ctl_payload(uint8_t *p)
 				    .rkey = (uint32_t)rnd(),
 				    .posted = (uint32_t)rnd() };
 	struct sdr_retry retry = { .cid = rnd(), .cookie = rnd() };
+	struct sdr_version version = { rnd(), (uint8_t)(1 + below(3)), (uint8_t)(3 + below(3)) };
 	struct sdr_hello h;
 	size_t n;
 
-	switch (below(9)) {
+	switch (below(10)) {
 	case 0:
 		n = below(SDR_CTL_MAX + 1);
 		fill(p, n);
@@ -169,6 +171,13 @@ static size_t ctl_payload(uint8_t *p)
 	case 7:
 		n = sdr_wire_cts_encode(p, &cts);
 		p[3] = (uint8_t)below(4);
+		return below(8) ? n : below((uint32_t)n);
+	case 8: /* of another version: asked in, or what answers it */
+		n = below(2)   ? sdr_v1_hello_encode(p, rnd(), rnd())
+		    : below(2) ? sdr_v1_refusal_encode(p, &version)
+			       : sdr_version_encode(p, &version);
+		p[1] = (uint8_t)(below(2) ? p[1] : below(6));
+		spoil(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, below(3));
 		return below(8) ? n : below((uint32_t)n);
 	default:
 		n = SDR_CLASS_LEN + below(1400);

@@ -22,8 +22,9 @@ void stranger_init(struct stranger *s, uint64_t seed)
 size_t stranger_hello(const struct stranger *s, uint8_t *p)
 {
 	struct sdr_imm_split split = SDR_IMM_SPLIT_DEFAULT;
-	struct sdr_hello h = { 0 };
+	struct sdr_hello h;
 
+	sdr_hello_init(&h);
 	h.instance = s->instance;
 	h.cid = s->cid;
 	h.cookie = s->cookie;

@@ -53,7 +53,7 @@ static void fuzz_class(const uint8_t *p, size_t n)
 static void fuzz_qp_info(const uint8_t *p, size_t n)
 {
 	uint8_t back[SDR_QP_INFO_LEN];
-	struct sdr_wire_qp_info i;
+	struct sdr_wire_qp_info i, again;
 	uint64_t span;
 	uint32_t g, c;
 
@@ -77,7 +77,9 @@ static void fuzz_qp_info(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(!(i.flags & ~(SDR_QP_F_KEYED | SDR_QP_F_NIC)) && i.ctl_qpn <= SDR_QPN_MASK);
 	SDR_FUZZ_CHECK(i.addr_len <= SDR_QP_INFO_ADDR_MAX);
 	sdr_wire_qp_info_encode(back, &i);
-	SDR_FUZZ_CHECK(memcmp(back, p, n) == 0);
+	SDR_FUZZ_CHECK(memcmp(back, p, 64 + 3 * i.ntps) == 0); /* then, extensions */
+	SDR_FUZZ_CHECK(!sdr_wire_qp_info_decode(back, n, &again) && again.nports == i.nports &&
+		       !memcmp(again.port, i.port, sizeof(i.port)));
 }
 
 static void fuzz_split(const uint8_t *p, size_t n)
@@ -135,7 +137,9 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		  .mtu = 4096,
 		  .chunk = 65536,
 		  .max_msg = 1u << 30,
-		  .rx_window = 212992 },
+		  .rx_window = 212992,
+		  .nports = 3,
+		  .port = { 1, 2, 60000 } },
 		{ .qpn = 2,
 		  .rkey = 1,
 		  .channels = 16,

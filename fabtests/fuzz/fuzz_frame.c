@@ -8,15 +8,25 @@
  */
 #include "fuzz.h"
 #include "wire/sdr_frame.h"
+#include "wire/sdr_tlv.h"
+#include "wire/sdr_version.h"
 
 static void fuzz_hello(const uint8_t *p, size_t n)
 {
-	uint8_t back[SDR_HELLO_LEN];
-	struct sdr_hello h;
+	uint8_t back[SDR_HELLO_LEN + SDR_HELLO_EXT_MAX];
+	struct sdr_hello_addr a;
+	const uint8_t *at;
+	struct sdr_hello h, again;
+	size_t k;
 
 	if (sdr_hello_decode(p, n, &h) || h.status)
 		return;
-	SDR_FUZZ_CHECK(n == SDR_HELLO_LEN - SDR_CLASS_LEN);
+	SDR_FUZZ_CHECK(n == SDR_HELLO_LEN - SDR_CLASS_LEN + h.ext_len);
+	SDR_FUZZ_CHECK(h.version_min <= SDR_WIRE_VERSION && SDR_WIRE_VERSION <= h.version_max);
+	SDR_FUZZ_CHECK(h.ext_len <= SDR_HELLO_EXT_MAX && h.ext + h.ext_len == p + n);
+	SDR_FUZZ_CHECK(!h.probe_max || h.probe_max >= SDR_CTL_MIN);
+	for (at = h.addrs; at && at < h.addrs + h.addrs_len;)
+		SDR_FUZZ_CHECK(sdr_hello_addr_next(&at, h.addrs + h.addrs_len, &a) == 1 && a.port);
 	SDR_FUZZ_CHECK(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX && h.seg_bytes);
 	SDR_FUZZ_CHECK(!(h.codes & ~SDR_WIRE_CODE_KINDS));
 	if (h.codes)
@@ -24,8 +34,35 @@ static void fuzz_hello(const uint8_t *p, size_t n)
 			       h.code_chunk);
 	else
 		SDR_FUZZ_CHECK(!h.code_syms && !h.code_chunk);
-	SDR_FUZZ_CHECK(sdr_hello_encode(back, SDR_REL_HELLO, &h) == SDR_HELLO_LEN);
-	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, n) == 0);
+	k = sdr_hello_encode(back, SDR_REL_HELLO, &h);
+	SDR_FUZZ_CHECK(k == n + SDR_CLASS_LEN);
+	/* The same bytes, but for what was not known and is gone. */
+	SDR_FUZZ_CHECK(!memcmp(back + SDR_CLASS_LEN, p, 64));
+	SDR_FUZZ_CHECK(!memcmp(back + SDR_HELLO_LEN, h.ext, h.ext_len));
+	SDR_FUZZ_CHECK(!sdr_hello_decode(back + SDR_CLASS_LEN, n, &again));
+	SDR_FUZZ_CHECK(again.codes == h.codes && again.qp.nports == h.qp.nports &&
+		       again.probe_max == h.probe_max && again.addrs_len == h.addrs_len);
+}
+
+/* Whole datagrams of other versions, and what answers them. */
+static void fuzz_foreign(const uint8_t *p, size_t n)
+{
+	uint8_t back[SDR_V1_HELLO_LEN];
+	struct sdr_foreign f, again;
+	struct sdr_version v;
+
+	if (n >= SDR_CLASS_LEN && !sdr_version_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &v))
+		SDR_FUZZ_CHECK(v.min && v.min <= v.max);
+	if (sdr_foreign_decode(p, n, &f))
+		return;
+	if (f.kind == SDR_FOREIGN_ASKS) { /* never less than its answer */
+		SDR_FUZZ_CHECK(n >= (f.version == 1 ? SDR_V1_HELLO_LEN : SDR_VERSION_LEN));
+		return;
+	}
+	SDR_FUZZ_CHECK(f.kind == SDR_FOREIGN_SAYS && f.v.min && f.v.min <= f.v.max);
+	SDR_FUZZ_CHECK(sdr_v1_refusal_encode(back, &f.v) == sizeof(back));
+	SDR_FUZZ_CHECK(!sdr_foreign_decode(back, sizeof(back), &again));
+	SDR_FUZZ_CHECK(again.v.cid == f.v.cid && again.v.min == f.v.min && again.v.max == f.v.max);
 }
 
 static void fuzz_retry(const uint8_t *p, size_t n)
@@ -191,12 +228,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
-	switch (data[0] % 3) {
+	switch (data[0] % 4) {
 	case 0:
 		fuzz_hello(data + 1, size - 1);
 		break;
 	case 1:
 		fuzz_retry(data + 1, size - 1);
+		break;
+	case 3:
+		fuzz_foreign(data + 1, size - 1);
 		break;
 	default:
 		fuzz_frames(data + 1, size - 1);
@@ -204,9 +244,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
+/* With extensions: addresses, a probe, one that is not known. */
+static size_t seed_ext(uint8_t *p)
+{
+	static const struct sdr_hello_addr addr[] = { { .port = 1 },
+						      { .family = 4, .port = 2 },
+						      { .family = 6, .port = 3 } };
+	uint8_t b[64], max[4];
+	size_t n = 0, k = 0;
+
+	for (int i = 0; i < 3; i++)
+		k += sdr_hello_addr_put(b + k, sizeof(b) - k, &addr[i]);
+	n += sdr_tlv_put(p, 128, 0x77, "later", 5);
+	n += sdr_tlv_put(p + n, 128, SDR_HELLO_ADDRESSES, b, (uint16_t)k);
+	sdr_put_le32(max, 9000);
+	n += sdr_tlv_put(p + n, 128, SDR_HELLO_PROBE_MAX, max, 4);
+	return n;
+}
+
 static size_t seed_hello(uint8_t *buf, uint8_t codes)
 {
+	uint8_t ext[256];
 	struct sdr_hello h = {
+		.version_min = 1,
+		.version_max = 9,
+		.ext = ext,
+		.ext_len = codes ? (uint32_t)seed_ext(ext) : 0,
 		.instance = 1,
 		.cid = 2,
 		.seg_bytes = 1u << 20,
@@ -224,7 +287,7 @@ static size_t seed_hello(uint8_t *buf, uint8_t codes)
 		.code_syms = codes ? 256 : 0,
 		.code_chunk = codes ? 16u << 20 : 0,
 	};
-	uint8_t msg[SDR_HELLO_LEN];
+	uint8_t msg[SDR_HELLO_LEN + sizeof(ext)];
 	size_t n = sdr_hello_encode(msg, SDR_REL_HELLO, &h) - SDR_CLASS_LEN;
 
 	buf[0] = 0;
@@ -366,6 +429,18 @@ static size_t seed_long(uint8_t *buf)
 	return n;
 }
 
+static size_t seed_foreign(uint8_t *buf, unsigned int i)
+{
+	struct sdr_version v = { 0x1122334455667788, 3, 5 };
+
+	buf[0] = 3;
+	if (i == 0)
+		return 1 + sdr_v1_hello_encode(buf + 1, 1, v.cid);
+	if (i == 1)
+		return 1 + sdr_v1_refusal_encode(buf + 1, &v);
+	return 1 + sdr_version_encode(buf + 1, &v);
+}
+
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 {
 	if (i == 0)
@@ -382,5 +457,7 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		return seed_coded(buf);
 	if (i == 5)
 		return seed_long(buf);
+	if (i >= 6 && i <= 8)
+		return seed_foreign(buf, i - 6);
 	return 0;
 }

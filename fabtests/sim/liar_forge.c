@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "liar_say.h"
+#include "wire/sdr_tlv.h"
+#include "wire/sdr_version.h"
 
 /* ---- handshake ------------------------------------------------------------------------------- */
 
@@ -29,7 +31,11 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 {
 	uint64_t seg = (uint64_t)rel->mtu << rel->cfg.split.off_bits;
 
-	memset(h, 0, sizeof(*h));
+	sdr_hello_init(h);
+	h->version_max = (uint8_t)(h->version_max + liar_below(l->d, 3));
+	if (liar_one_in(l->d, 12))
+		h->version_min = (uint8_t)liar_below(l->d, 5);
+	h->features = liar_one_in(l->d, 2) ? liar_bits(l->d, 8) : 0;
 	h->instance = 1 + liar_below(l->d, 3);
 	h->cid = liar_one_in(l->d, 2) ? OWN_CID : liar_bits(l->d, 8);
 	h->seg_bytes =
@@ -72,6 +78,33 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 		h->qp.generations ^= 2;
 }
 
+/* Extensions: right ones, unknown ones, and some that are not well formed. */
+static uint32_t ext_draw(struct liar *l, uint8_t *p)
+{
+	uint32_t n = 0, k = 1 + liar_below(l->d, 4);
+	uint8_t v[64];
+
+	while (k--) {
+		uint16_t len = (uint16_t)liar_below(l->d, sizeof(v));
+		uint8_t type = (uint8_t)liar_below(l->d, liar_one_in(l->d, 2) ? 4 : 256);
+
+		for (uint32_t i = 0; i < len; i++)
+			v[i] = (uint8_t)liar_bits(l->d, 1);
+		if (type == SDR_HELLO_PROBE_MAX && !liar_wild(l)) {
+			sdr_put_le32(v, SDR_CTL_MIN + liar_below(l->d, 9000));
+			len = 4;
+		}
+		if (type == SDR_HELLO_ADDRESSES && !liar_wild(l)) {
+			struct sdr_hello_addr a = { .family = 4,
+						    .port = (uint16_t)(1 + liar_below(l->d, 9)) };
+
+			len = (uint16_t)sdr_hello_addr_put(v, sizeof(v), &a);
+		}
+		n += (uint32_t)sdr_tlv_put(p + n, SDR_HELLO_EXT_MAX - n, type, v, len);
+	}
+	return liar_wild(l) ? n / 2 : n;
+}
+
 /* From the liar's addresses, or, off the path, in the honest node's name. */
 static void forge_hello(struct liar *l)
 {
@@ -80,15 +113,17 @@ static void forge_hello(struct liar *l)
 	uint32_t i = liar_below(l->d, LIAR_NUMBERS);
 	bool spoof = liar_one_in(l->d, 4);
 	enum sdr_rel_type type = liar_one_in(l->d, 3) ? SDR_REL_HELLO_ACK : SDR_REL_HELLO;
-	uint8_t p[SDR_HELLO_LEN];
+	uint8_t p[SDR_HELLO_LEN + SDR_HELLO_EXT_MAX], ext[SDR_HELLO_EXT_MAX];
 	struct sdr_hello h;
 
 	if (!rel)
 		return;
 	hello_draw(l, rel, &h);
+	h.ext = ext;
+	h.ext_len = liar_one_in(l->d, 3) ? ext_draw(l, ext) : 0;
 	if (type == SDR_REL_HELLO_ACK) {
 		h.echo = c && !spoof && !liar_wild(l) ? c->id.cid : liar_bits(l->d, 8);
-		h.status = liar_one_in(l->d, 3) ? liar_below(l->d, 5) : 0;
+		h.status = liar_one_in(l->d, 3) ? (uint16_t)liar_below(l->d, 5) : 0;
 	} else {
 		h.cookie = spoof		  ? 0
 			   : liar_one_in(l->d, 2) ? l->cookie[i]
@@ -116,6 +151,34 @@ static void forge_retry(struct liar *l)
 		    sdr_retry_encode(p, reset ? SDR_REL_RESET : SDR_REL_RETRY, &r));
 }
 
+/* Which versions it speaks, or asked in one that is not ours. */
+static void forge_version(struct liar *l)
+{
+	struct sdr_conn *c = liar_conn_pick(l);
+	bool spoof = liar_one_in(l->d, 4);
+	uint32_t how = liar_below(l->d, 4), i = liar_below(l->d, LIAR_NUMBERS);
+	struct sdr_version v = { c && !spoof && !liar_wild(l) ? c->id.cid : liar_bits(l->d, 8),
+				 (uint8_t)liar_below(l->d, 6), (uint8_t)liar_below(l->d, 6) };
+	uint8_t p[SDR_HELLO_LEN];
+	struct sdr_hello h;
+	size_t n;
+
+	if (how == 0) {
+		n = sdr_version_encode(p, &v);
+	} else if (how == 1) {
+		n = sdr_v1_refusal_encode(p, &v);
+	} else if (how == 2) {
+		n = sdr_v1_hello_encode(p, 1, v.cid);
+	} else {
+		sdr_hello_init(&h);
+		h.cid = v.cid;
+		n = sdr_hello_encode(p, SDR_REL_HELLO, &h);
+	}
+	if (how != 1 && how != 2 && liar_one_in(l->d, 2))
+		p[1] = (uint8_t)liar_below(l->d, 6);
+	liar_inject(l, spoof ? LIAR_HONEST + 1 : liar_number(l, i), p, n);
+}
+
 static void forge_stray(struct liar *l)
 {
 	uint8_t p[SDR_CTL_MAX];
@@ -130,7 +193,7 @@ static void forge_stray(struct liar *l)
 	from = liar_one_in(l->d, 2) ? LIAR_HONEST + 1
 				    : liar_number(l, liar_below(l->d, LIAR_NUMBERS));
 	cls = liar_one_in(l->d, 8) ? SDR_CLASS_SDK : SDR_CLASS_REL;
-	sdr_class_encode(p, cls, (uint8_t)liar_below(l->d, 7));
+	sdr_class_encode(p, cls, (uint8_t)liar_below(l->d, 8));
 	for (size_t i = 0; i < n; i++)
 		p[SDR_CLASS_LEN + i] = (uint8_t)liar_bits(l->d, 1);
 	liar_inject(l, from, p, SDR_CLASS_LEN + n);
@@ -256,7 +319,7 @@ void liar_forge(struct liar *l)
 	if (k < (l->habits & HABIT_HELLOS ? 8u : 2u))
 		forge_hello(l);
 	else if (k < (l->habits & HABIT_HELLOS ? 10u : 3u))
-		forge_retry(l);
+		liar_one_in(l->d, 3) ? forge_version(l) : forge_retry(l);
 	else if (k == 11)
 		forge_stray(l);
 	else if (k < (l->habits & HABIT_DATA ? 20u : 14u))

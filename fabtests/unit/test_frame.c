@@ -68,7 +68,8 @@ static void hello_fill(struct sdr_hello *h)
 {
 	uint32_t i;
 
-	memset(h, 0, sizeof(*h));
+	sdr_hello_init(h);
+	h->features = rng();
 	h->instance = rng();
 	h->cid = rng();
 	h->echo = rng();
@@ -98,20 +99,32 @@ static void hello_fill(struct sdr_hello *h)
 	h->code_chunk = 0x01020304;
 }
 
+#define HELLO_QP    64u /* offsets behind the class header */
+#define HELLO_CODES (HELLO_QP + SDR_QP_INFO_LEN)
+
+/* g was decoded from what h encodes, without extensions. */
+static void hello_same(const struct sdr_hello *h, struct sdr_hello *g)
+{
+	assert_int_equal(g->ext_len, 0);
+	assert_int_equal(g->ext_unknown, 0);
+	g->ext = h->ext;
+	assert_memory_equal(h, g, sizeof(*h));
+}
+
 static void hello__round_trip(void **state)
 {
 	uint8_t buf[SDR_HELLO_LEN], type;
 	struct sdr_hello h, g;
 
 	(void)state;
-	assert_int_equal(SDR_HELLO_LEN, 4 + 56 + 160 + 8);
+	assert_int_equal(SDR_HELLO_LEN, 4 + 64 + 160 + 8);
 	hello_fill(&h);
 	assert_int_equal(sdr_hello_encode(buf, SDR_REL_HELLO_ACK, &h), SDR_HELLO_LEN);
 	assert_int_equal(sdr_class_decode(buf, sizeof(buf), &type), SDR_CLASS_REL);
 	assert_int_equal(type, SDR_REL_HELLO_ACK);
 	memset(&g, 0, sizeof(g));
 	assert_int_equal(sdr_hello_decode(buf + SDR_CLASS_LEN, sizeof(buf) - SDR_CLASS_LEN, &g), 0);
-	assert_memory_equal(&h, &g, sizeof(h));
+	hello_same(&h, &g);
 }
 
 static void hello__refuses(void **state)
@@ -125,13 +138,16 @@ static void hello__refuses(void **state)
 	hello_fill(&h);
 	sdr_hello_encode(buf, SDR_REL_HELLO, &h);
 	assert_int_equal(sdr_hello_decode(body, len - 1, &g), -EBADMSG);
+	body[len] = SDR_HELLO_PROBE_MAX; /* an extension that is cut short */
 	assert_int_equal(sdr_hello_decode(body, len + 1, &g), -EBADMSG);
-	for (i = 56; i < len; i++) { /* the zeros of the QP info and behind it */
+	body[len] = 0;
+	assert_int_equal(sdr_hello_decode(body, len + 1, &g), 0);
+	for (i = HELLO_QP; i < len; i++) { /* the zeros of the QP info and behind it */
 		if (body[i])
 			continue;
 		body[i] = 0xff;
 		/* code_syms has a zero in its low byte: 0x1ff symbols are too many */
-		if (i >= 56 + SDR_QP_INFO_LEN || i >= 56 + 64 + 3 * 8)
+		if (i >= HELLO_CODES || i > HELLO_QP + 64 + 3 * 8)
 			assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
 		body[i] = 0;
 	}
@@ -153,11 +169,11 @@ static void hello__refuses(void **state)
 	h.seg_bytes = 1;
 	sdr_hello_encode(buf, SDR_REL_HELLO, &h);
 	assert_int_equal(sdr_hello_decode(body, len, &g), 0);
-	body[56]++; /* QP info's magic */
+	body[HELLO_QP]++; /* QP info's magic */
 	assert_int_not_equal(sdr_hello_decode(body, len, &g), 0);
 	h.status = SDR_HELLO_REFUSED_LIMIT;
 	sdr_hello_encode(buf, SDR_REL_HELLO_ACK, &h);
-	body[56]++;
+	body[HELLO_QP]++;
 	assert_int_equal(sdr_hello_decode(body, len, &g), 0);
 	assert_int_equal(g.status, SDR_HELLO_REFUSED_LIMIT);
 	assert_int_equal(g.qp.qpn, 0);
@@ -172,16 +188,30 @@ static void hello__codes(void **state)
 		uint32_t chunk;
 		bool ok;
 	} t[] = {
-		{ 0, 0, 0, true },	    { 2, 2, 1, true },	    { 4, 256, ~0u, true },
-		{ 6, 255, 1u << 16, true }, { 0, 2, 0, false },	    { 0, 0, 1, false },
-		{ 0, 2, 1, false },	    { 6, 0, 4096, false },  { 6, 1, 4096, false },
-		{ 6, 2, 0, false },	    { 6, 257, 1, false },   { 6, 0xffff, 1, false },
-		{ 1, 40, 4096, false },	    { 7, 40, 1, false },    { 8, 40, 1, false },
-		{ 14, 40, 1, false },	    { 0x82, 40, 1, false }, { 0xff, 40, 1, false },
+		{ 0, 0, 0, true },
+		{ 2, 2, 1, true },
+		{ 4, 256, ~0u, true },
+		{ 6, 255, 1u << 16, true },
+		{ 0, 2, 0, false },
+		{ 0, 0, 1, false },
+		{ 0, 2, 1, false },
+		{ 6, 0, 4096, false },
+		{ 6, 1, 4096, false },
+		{ 6, 2, 0, false },
+		{ 6, 257, 1, false },
+		{ 6, 0xffff, 1, false },
+		/* kinds that are not known here */
+		{ 1, 40, 4096, true },
+		{ 7, 40, 1, true },
+		{ 8, 40, 1, true },
+		{ 14, 40, 1, true },
+		{ 0x82, 40, 1, true },
+		{ 0xff, 1, 1, false },
 	};
 	const size_t len = SDR_HELLO_LEN - SDR_CLASS_LEN;
 	uint8_t buf[SDR_HELLO_LEN], *body = buf + SDR_CLASS_LEN;
 	struct sdr_hello h, g;
+	uint32_t known;
 	size_t i;
 
 	(void)state;
@@ -192,15 +222,23 @@ static void hello__codes(void **state)
 		h.code_chunk = t[i].chunk;
 		h.status = SDR_HELLO_OK;
 		sdr_hello_encode(buf, SDR_REL_HELLO, &h);
-		assert_int_equal(body[216], t[i].codes);
-		assert_int_equal(body[217], 0);
-		assert_int_equal(sdr_get_le16(body + 218), t[i].syms);
-		assert_int_equal(sdr_get_le32(body + 220), t[i].chunk);
+		assert_int_equal(body[HELLO_CODES], t[i].codes);
+		assert_int_equal(body[HELLO_CODES + 1], 0);
+		assert_int_equal(sdr_get_le16(body + HELLO_CODES + 2), t[i].syms);
+		assert_int_equal(sdr_get_le32(body + HELLO_CODES + 4), t[i].chunk);
 		memset(&g, 0, sizeof(g));
 		assert_int_equal(sdr_hello_decode(body, len, &g), t[i].ok ? 0 : -EBADMSG);
-		if (t[i].ok)
-			assert_memory_equal(&h, &g, sizeof(h));
-		body[217] = 1;
+		known = t[i].ok ? t[i].codes & SDR_WIRE_CODE_KINDS : 0;
+		if (t[i].ok) {
+			h.codes = (uint8_t)known;
+			h.code_syms = known ? t[i].syms : 0;
+			h.code_chunk = known ? t[i].chunk : 0;
+			hello_same(&h, &g);
+			h.codes = t[i].codes;
+			h.code_syms = t[i].syms;
+			h.code_chunk = t[i].chunk;
+		}
+		body[HELLO_CODES + 1] = 1;
 		assert_int_equal(sdr_hello_decode(body, len, &g), -EBADMSG);
 
 		/* A refusal says why, and nothing that is not well formed. */
@@ -210,9 +248,9 @@ static void hello__codes(void **state)
 		assert_int_equal(sdr_hello_decode(body, len, &g), 0);
 		assert_int_equal(g.status, SDR_HELLO_REFUSED_GEOMETRY);
 		assert_int_equal(g.qp.mtu, h.qp.mtu);
-		assert_int_equal(g.codes, t[i].ok ? t[i].codes : 0);
-		assert_int_equal(g.code_syms, t[i].ok ? t[i].syms : 0);
-		assert_int_equal(g.code_chunk, t[i].ok ? t[i].chunk : 0);
+		assert_int_equal(g.codes, known);
+		assert_int_equal(g.code_syms, known ? t[i].syms : 0);
+		assert_int_equal(g.code_chunk, known ? t[i].chunk : 0);
 	}
 }
 
@@ -1078,8 +1116,9 @@ static void fuzz__hello(void **state)
 		    h.status == SDR_HELLO_OK) {
 			assert_true(h.ctl_max >= SDR_CTL_MIN && h.ctl_max <= SDR_CTL_MAX &&
 				    h.seg_bytes);
-			assert_true(h.codes && !(h.codes & ~SDR_WIRE_CODE_KINDS) && h.code_chunk);
-			assert_in_range(h.code_syms, 2, SDR_CODE_SYMS_MAX);
+			assert_true(!(h.codes & ~SDR_WIRE_CODE_KINDS));
+			assert_true(!h.codes == !h.code_chunk);
+			assert_in_range(h.code_syms, h.codes ? 2 : 0, SDR_CODE_SYMS_MAX);
 			ok++;
 		}
 	}

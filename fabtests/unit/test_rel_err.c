@@ -29,6 +29,7 @@ static const int errnos[] = {
 	[SDR_REL_ERR_PROTO] = EPROTO,
 	[SDR_REL_ERR_PATH] = ECONNREFUSED,
 	[SDR_REL_ERR_CODE] = EOPNOTSUPP,
+	[SDR_REL_ERR_VERSION] = EPROTONOSUPPORT,
 };
 
 static void err__each_has_its_errno(void **state)
@@ -63,11 +64,34 @@ static void err__each_has_a_text_of_its_own(void **state)
 	}
 }
 
+/* The peer's versions travel in the number itself. */
+static void err__of_versions_names_both_sides(void **state)
+{
+	char text[SDR_REL_ERR_TEXT];
+	int e = sdr_rel_err_version(3, 5);
+
+	(void)state;
+	assert_int_equal(sdr_rel_err_kind(e), SDR_REL_ERR_VERSION);
+	assert_int_equal(sdr_rel_errno(e), -EPROTONOSUPPORT);
+	assert_string_equal(sdr_rel_strerror(e), sdr_rel_strerror(SDR_REL_ERR_VERSION));
+	sdr_rel_err_text(e, text, sizeof(text));
+	assert_non_null(strstr(text, "versions 3 to 5"));
+	assert_non_null(strstr(text, "version 2"));
+	sdr_rel_err_text(sdr_rel_err_version(255, 255), text, sizeof(text));
+	assert_non_null(strstr(text, "version 255"));
+	for (e = 0; e < SDR_REL_ERRS; e++) { /* all others are as they are */
+		sdr_rel_err_text(e, text, sizeof(text));
+		assert_string_equal(text, sdr_rel_strerror(e));
+		assert_int_equal(sdr_rel_err_kind(e), e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(err__each_has_its_errno),
 		cmocka_unit_test(err__each_has_a_text_of_its_own),
+		cmocka_unit_test(err__of_versions_names_both_sides),
 	};
 
 	return cmocka_run_group_tests_name("rel err", tests, NULL, NULL);

@@ -6,6 +6,7 @@
  * stand on.
  */
 #include "test_wire.h"
+#include "wire/sdr_tlv.h"
 
 /* ---- byte order ------------------------------------------------------------------------------ */
 
@@ -610,10 +611,24 @@ static void info__tpn(void **state)
 			assert_int_equal(sdr_wire_tpn(&x, g, c), x.qpn + 3 * g + c);
 }
 
-/* What is accepted encodes to the very same bytes: nothing in the 160 bytes is without meaning. */
+/*
+ * What is accepted encodes to the very same bytes, but for extensions that are not known: nothing else
+ * in the 160 bytes is without meaning.
+ */
+static void encodes_again(const uint8_t *q, const struct sdr_wire_qp_info *o)
+{
+	uint8_t back[SDR_QP_INFO_LEN];
+	struct sdr_wire_qp_info again;
+
+	sdr_wire_qp_info_encode(back, o);
+	assert_memory_equal(back, q, 64u + 3u * o->ntps);
+	assert_int_equal(sdr_wire_qp_info_decode(back, sizeof(back), &again), 0);
+	assert_memory_equal(&again, o, sizeof(again));
+}
+
 static void one_form(const struct sdr_wire_qp_info *info)
 {
-	uint8_t p[SDR_QP_INFO_LEN], q[SDR_QP_INFO_LEN], back[SDR_QP_INFO_LEN];
+	uint8_t p[SDR_QP_INFO_LEN], q[SDR_QP_INFO_LEN];
 	struct sdr_wire_qp_info o;
 	uint64_t s = 3;
 	unsigned int v;
@@ -630,20 +645,16 @@ static void one_form(const struct sdr_wire_qp_info *info)
 			rc = sdr_wire_qp_info_decode(q, sizeof(q), &o);
 			assert_int_equal(rc == -EPROTONOSUPPORT, want_version);
 			assert_true(rc == 0 || rc == -EBADMSG || want_version);
-			if (rc)
-				continue;
-			sdr_wire_qp_info_encode(back, &o);
-			assert_memory_equal(back, q, sizeof(q));
+			if (!rc)
+				encodes_again(q, &o);
 		}
 	}
 	for (k = 0; k < 100000; k++) {
 		memcpy(q, p, sizeof(q));
 		for (i = sdr_rand64(&s) % 4 + 1; i; i--)
 			q[sdr_rand64(&s) % sizeof(q)] = (uint8_t)sdr_rand64(&s);
-		if (sdr_wire_qp_info_decode(q, sizeof(q), &o))
-			continue;
-		sdr_wire_qp_info_encode(back, &o);
-		assert_memory_equal(back, q, sizeof(q));
+		if (!sdr_wire_qp_info_decode(q, sizeof(q), &o))
+			encodes_again(q, &o);
 	}
 }
 
@@ -652,6 +663,44 @@ static void info__one_form(void **state)
 	(void)state;
 	one_form(&info_default);
 	one_form(&info_nic);
+}
+
+/* Ports of the owner, between extensions that are not known. */
+static void info__ports(void **state)
+{
+	struct sdr_wire_qp_info in = info_default, o;
+	uint8_t p[SDR_QP_INFO_LEN], ext[64];
+	size_t n;
+
+	(void)state;
+	for (in.nports = 0; in.nports <= SDR_QP_INFO_PORTS_MAX; in.nports++) {
+		assert_int_equal(info_decode(&in, &o), 0);
+		assert_int_equal(o.nports, in.nports);
+		assert_memory_equal(o.port, in.port, sizeof(in.port));
+		if (in.nports < SDR_QP_INFO_PORTS_MAX)
+			in.port[in.nports] = (uint16_t)(60000 + in.nports);
+	}
+	in.nports = 2;
+	sdr_wire_qp_info_encode(p, &in);
+	assert_int_equal(p[64], SDR_QP_INFO_PORTS);
+	memcpy(ext, p + 64, 7);
+	n = sdr_tlv_put(p + 64, 64, 0x99, "any", 3);
+	memcpy(p + 64 + n, ext, 7);
+	n += 7;
+	n += sdr_tlv_put(p + 64 + n, 64, 0x9a, "", 0);
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), 0);
+	assert_int_equal(o.nports, 2);
+	assert_int_equal(o.port[1], 60001);
+	memcpy(p + 64 + n, ext, 7); /* twice */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	sdr_wire_qp_info_encode(p, &in);
+	p[67] = p[68] = 0; /* port 0 */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	sdr_wire_qp_info_encode(p, &in);
+	p[65] = 3; /* half a port */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	p[65] = 97; /* beyond the end */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
 }
 
 static void info__untouched_on_failure(void **state)
@@ -684,6 +733,7 @@ int main(void)
 		cmocka_unit_test(info__every_length), cmocka_unit_test(info__ranges),
 		cmocka_unit_test(info__device),	      cmocka_unit_test(info__tpn),
 		cmocka_unit_test(info__one_form),     cmocka_unit_test(info__untouched_on_failure),
+		cmocka_unit_test(info__ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

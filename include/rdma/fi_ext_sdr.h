@@ -82,6 +82,8 @@ struct fi_sdr_stats {
 	uint64_t rec_refused;
 	/* frames of the peer that this version passes over */
 	uint64_t frames_skipped;
+	/* connections that peers tried to open in a version that is not spoken here */
+	uint64_t hello_other;
 };
 
 /* Why transfers to a peer get parity, or do not. */

@@ -291,12 +291,18 @@ static const char *sdr_cq_strerror(struct fid_cq *fid, int prov_errno, const voi
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 	const char *text = sdr_rel_strerror(prov_errno);
 
-	/* the text with the peer's address, if that is what the caller shows us */
+	/*
+	 * The text with the peer's address, if that is what the caller shows us; numbers only where
+	 * the caller has room for them.
+	 */
 	pthread_mutex_lock(&cq->lock);
 	if (err_data && err_data == cq->err_text)
 		text = cq->err_text;
 	if (buf && len) {
-		snprintf(buf, len, "%s", text);
+		if (text == cq->err_text)
+			snprintf(buf, len, "%s", text);
+		else
+			sdr_rel_err_text(prov_errno, buf, len);
 		text = buf;
 	}
 	pthread_mutex_unlock(&cq->lock);

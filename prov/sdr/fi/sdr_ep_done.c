@@ -58,7 +58,7 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 {
 	const char *why = "";
 	char addr[64] = "";
-	char text[SDR_ENV_ERR];
+	char text[SDR_ENV_ERR], cause[SDR_REL_ERR_TEXT];
 
 	if (!cq)
 		return;
@@ -67,8 +67,9 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 		why = ep->uc->ops->reason(ep->uc);
 	if (who)
 		sdr_uc_addr_format(who, addr, sizeof(addr));
-	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "",
-		 sdr_rel_strerror(e->prov_err), why[0] ? ": " : "", why);
+	sdr_rel_err_text(e->prov_err, cause, sizeof(cause));
+	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "", cause,
+		 why[0] ? ": " : "", why);
 	/* peeks that find nothing and cancelled receives are no news */
 	e->text = e->err == FI_ENOMSG || e->err == FI_ECANCELED ? NULL : strdup(text);
 	sdr_cq_push(cq, e);

@@ -6,8 +6,10 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "sdr_rel_err.h"
+#include "wire/sdr_limits.h"
 
 static const struct {
 	int err; /* errno */
@@ -63,12 +65,16 @@ static const struct {
 	[SDR_REL_ERR_PROTO] = { EPROTO,
 				"the peer broke the protocol: check that both sides run the same version "
 				"of sdr" },
+	[SDR_REL_ERR_VERSION] = { EPROTONOSUPPORT,
+				  "the two sides have no version of the protocol in common: install the "
+				  "same release of sdr on both" },
 };
 
 _Static_assert(sizeof(errs) / sizeof(errs[0]) == SDR_REL_ERRS, "a row for each error");
 
 int sdr_rel_errno(int prov_err)
 {
+	prov_err = sdr_rel_err_kind(prov_err);
 	if (prov_err < 0 || prov_err >= SDR_REL_ERRS)
 		return -EIO;
 	return -errs[prov_err].err;
@@ -76,7 +82,34 @@ int sdr_rel_errno(int prov_err)
 
 const char *sdr_rel_strerror(int prov_err)
 {
+	prov_err = sdr_rel_err_kind(prov_err);
 	if (prov_err < 0 || prov_err >= SDR_REL_ERRS)
 		return "unknown error of the sdr provider";
 	return errs[prov_err].text;
+}
+
+/* "version 2", "versions 3 to 5" */
+static void versions_text(uint32_t min, uint32_t max, char *buf, size_t len)
+{
+	if (min == max)
+		snprintf(buf, len, "version %u", min);
+	else
+		snprintf(buf, len, "versions %u to %u", min, max);
+}
+
+void sdr_rel_err_text(int prov_err, char *buf, size_t len)
+{
+	char peer[32], own[32];
+
+	if (sdr_rel_err_kind(prov_err) != SDR_REL_ERR_VERSION || !(prov_err >> 8)) {
+		snprintf(buf, len, "%s", sdr_rel_strerror(prov_err));
+		return;
+	}
+	versions_text(prov_err >> 8 & 0xff, prov_err >> 16 & 0xff, peer, sizeof(peer));
+	versions_text(SDR_WIRE_VERSION_MIN, SDR_WIRE_VERSION_MAX, own, sizeof(own));
+	snprintf(
+		buf, len,
+		"the peer speaks %s of the protocol, this side %s: install the same release of sdr on "
+		"both",
+		peer, own);
 }

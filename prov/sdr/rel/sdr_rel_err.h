@@ -4,6 +4,9 @@
 #ifndef SDR_REL_ERR_H
 #define SDR_REL_ERR_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * Why an operation failed: goes out as prov_errno; text and next step from sdr_rel_strerror.  Those
  * that peers are told have the values of enum sdr_wire_status.
@@ -27,11 +30,30 @@ enum sdr_rel_err {
 	SDR_REL_ERR_PATH = 14,	 /* an engine cannot exchange data with the other side's */
 	/* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
 	SDR_REL_ERR_CODE = 15,
+	/* the two sides have no version of the wire in common; see sdr_rel_err_version */
+	SDR_REL_ERR_VERSION = 16,
 	SDR_REL_ERRS, /* how many there are */
 };
 
+/*
+ * A prov_errno of kind VERSION says besides which versions the peer speaks: bits 8 to 15 the lowest,
+ * 16 to 23 the highest.
+ */
+static inline int sdr_rel_err_version(uint8_t min, uint8_t max)
+{
+	return SDR_REL_ERR_VERSION | min << 8 | max << 16;
+}
+/* enum sdr_rel_err */
+static inline int sdr_rel_err_kind(int prov_err)
+{
+	return (prov_err & 0xff) == SDR_REL_ERR_VERSION ? SDR_REL_ERR_VERSION : prov_err;
+}
+
 /* The cause and one next step. */
 const char *sdr_rel_strerror(int prov_err);
+#define SDR_REL_ERR_TEXT 384u /* bytes that hold any text */
+/* The same, with the versions of both sides where they are the cause. */
+void sdr_rel_err_text(int prov_err, char *buf, size_t len);
 /* 0 or a negative errno; what is no enum sdr_rel_err: -EIO. */
 int sdr_rel_errno(int prov_err);
 

@@ -107,6 +107,12 @@ struct sdr_uc *sdr_context_uc(struct sdr_context *ctx)
 	return ctx->uc;
 }
 
+void sdr_context_ctl_other_set(struct sdr_context *ctx, sdr_ctl_other_fn fn, void *user)
+{
+	ctx->other.fn = fn;
+	ctx->other.user = user;
+}
+
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user)
 {
 	SDR_ASSERT((unsigned int)cls < sizeof(ctx->cls) / sizeof(ctx->cls[0]));

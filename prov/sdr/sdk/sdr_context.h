@@ -43,6 +43,10 @@ struct sdr_context {
 		sdr_ctl_fn fn;
 		void *user;
 	} cls[SDR_CLASS_DGRAM + 1];
+	struct {
+		sdr_ctl_other_fn fn;
+		void *user;
+	} other; /* of another version */
 	uint64_t pkts_dup, pkts_late, pkts_bad, chunks_rx, cts_tx, cts_rx;
 	struct sdr_uc_ev ev[SDR_EV_MAX];
 	int ev_pos, ev_n; /* [ev_pos, ev_n) are not dispatched yet */

@@ -19,6 +19,8 @@ libsdr_wire_la_SOURCES = \
 	prov/sdr/wire/sdr_sdk_msg.h prov/sdr/wire/sdr_sdk_msg.c \
 	prov/sdr/wire/sdr_qp_info.h prov/sdr/wire/sdr_qp_info.c \
 	prov/sdr/wire/sdr_tag.h \
+	prov/sdr/wire/sdr_tlv.h \
+	prov/sdr/wire/sdr_version.h prov/sdr/wire/sdr_version.c \
 	prov/sdr/wire/sdr_hello.h prov/sdr/wire/sdr_hello.c \
 	prov/sdr/wire/sdr_varint.h \
 	prov/sdr/wire/sdr_frame.h prov/sdr/wire/sdr_frame_impl.h prov/sdr/wire/sdr_frame.c \

@@ -14,6 +14,8 @@
  *  +--------+---------+-------+-------+
  *  | 0x5d   | version | class | type  |
  *  +--------+---------+-------+-------+
+ *
+ * The same in all versions.
  */
 #define SDR_CLASS_LEN	4u
 #define SDR_CLASS_MAGIC 0x5d

@@ -6,10 +6,7 @@
  *
  * Layout behind the class header, little-endian:
  *
- *    HELLO, HELLO_ACK   0 instance(8)  8 cid(8)  16 echo(8)  24 cookie(8)  32 status  36 seg_bytes
- *                       40 msn_limit 44 mseq_limit  48 ctl_max  52 ts_us  56 qp_info(160) 216
- *                       codes(1)  217 zero(1)  218 code_syms(2)  220 code_chunk(4); 224 bytes
- *                       exactly
+ *    HELLO, HELLO_ACK   see struct sdr_hello
  *    RETRY, RESET       0 cid(8)  8 cookie(8); 16 bytes exactly
  *    PACKET             0 cid(8)  8 pn(4)  12 frames
  *
@@ -23,12 +20,55 @@
 #include "base/sdr_endian.h"
 #include "sdr_hello.h"
 #include "sdr_record.h"
+#include "sdr_tlv.h"
 
 #define SDR_HELLO_BODY	(SDR_HELLO_LEN - SDR_CLASS_LEN)
-#define SDR_HELLO_QP	56u /* offset of the QP info */
+#define SDR_HELLO_QP	64u /* offset of the QP info */
 #define SDR_HELLO_CODES (SDR_HELLO_QP + SDR_QP_INFO_LEN)
 #define SDR_RETRY_BODY	(SDR_RETRY_LEN - SDR_CLASS_LEN)
 #define SDR_PACKET_BODY (SDR_PACKET_HDR - SDR_CLASS_LEN)
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* Bytes of the address, or -1: no such family. */
+static int sdr_hello_family_len(uint8_t family)
+{
+	return family == 0 ? 0 : family == 4 ? 4 : family == 6 ? 16 : -1;
+}
+
+int sdr_hello_addr_next(const uint8_t **p, const uint8_t *end, struct sdr_hello_addr *a)
+{
+	const uint8_t *q = *p;
+	int n;
+
+	if (q == end)
+		return 0;
+	n = sdr_hello_family_len(q[0]);
+	if (n < 0 || end - q < 3 + n)
+		return -EBADMSG;
+	memset(a, 0, sizeof(*a));
+	a->family = q[0];
+	a->port = sdr_get_be16(q + 1);
+	memcpy(a->ip, q + 3, (size_t)n);
+	if (!a->port)
+		return -EBADMSG;
+	*p = q + 3 + n;
+	return 1;
+}
+
+size_t sdr_hello_addr_put(uint8_t *p, size_t room, const struct sdr_hello_addr *a)
+{
+	int n = sdr_hello_family_len(a->family);
+
+	if (n < 0 || room < 3 + (size_t)n)
+		return 0;
+	p[0] = a->family;
+	sdr_put_be16(p + 1, a->port);
+	memcpy(p + 3, a->ip, (size_t)n);
+	return 3 + (size_t)n;
+}
+
+/* ---- HELLO ----------------------------------------------------------------------------------- */
 
 size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h)
 {
@@ -38,32 +78,84 @@ size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hel
 	sdr_put_le64(p + 8, h->cid);
 	sdr_put_le64(p + 16, h->echo);
 	sdr_put_le64(p + 24, h->cookie);
-	sdr_put_le32(p + 32, h->status);
-	sdr_put_le32(p + 36, h->seg_bytes);
-	sdr_put_le32(p + 40, h->msn_limit);
-	sdr_put_le32(p + 44, h->mseq_limit);
-	sdr_put_le32(p + 48, h->ctl_max);
-	sdr_put_le32(p + 52, h->ts_us);
+	p[32] = h->version_min;
+	p[33] = h->version_max;
+	sdr_put_le16(p + 34, h->status);
+	sdr_put_le32(p + 36, h->ctl_max);
+	sdr_put_le64(p + 40, h->features);
+	sdr_put_le32(p + 48, h->seg_bytes);
+	sdr_put_le32(p + 52, h->msn_limit);
+	sdr_put_le32(p + 56, h->mseq_limit);
+	sdr_put_le32(p + 60, h->ts_us);
 	sdr_wire_qp_info_encode(p + SDR_HELLO_QP, &h->qp);
 	p += SDR_HELLO_CODES;
 	p[0] = h->codes;
 	p[1] = 0;
 	sdr_put_le16(p + 2, h->code_syms);
 	sdr_put_le32(p + 4, h->code_chunk);
-	return SDR_HELLO_LEN;
+	if (h->ext_len)
+		memcpy(p + 8, h->ext, h->ext_len);
+	return SDR_HELLO_LEN + h->ext_len;
+}
+
+static int sdr_hello_addrs_check(const uint8_t *p, const uint8_t *end)
+{
+	struct sdr_hello_addr a;
+	uint32_t n = 0;
+	int ret;
+
+	while ((ret = sdr_hello_addr_next(&p, end, &a)) > 0)
+		if (++n > SDR_HELLO_ADDRS_MAX)
+			return -EBADMSG;
+	return ret;
+}
+
+static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *h)
+{
+	const uint8_t *end = p + len;
+	struct sdr_tlv t;
+	int ret;
+
+	h->ext = p;
+	h->ext_len = (uint32_t)len;
+	h->ext_unknown = 0;
+	h->addrs = NULL;
+	h->addrs_len = 0;
+	h->probe_max = 0;
+	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
+		switch (t.type) {
+		case SDR_HELLO_ADDRESSES:
+			if (h->addrs || sdr_hello_addrs_check(t.value, t.value + t.len))
+				return -EBADMSG;
+			h->addrs = t.value;
+			h->addrs_len = t.len;
+			break;
+		case SDR_HELLO_PROBE_MAX:
+			if (h->probe_max || t.len != 4 || sdr_get_le32(t.value) < SDR_CTL_MIN)
+				return -EBADMSG;
+			h->probe_max = sdr_get_le32(t.value);
+			break;
+		default:
+			h->ext_unknown++;
+		}
+	}
+	return ret;
 }
 
 static int sdr_hello_codes_decode(const uint8_t *p, struct sdr_hello *h)
 {
-	h->codes = p[0];
+	/* Kinds of later versions are as good as none. */
+	h->codes = p[0] & SDR_WIRE_CODE_KINDS;
 	h->code_syms = sdr_get_le16(p + 2);
 	h->code_chunk = sdr_get_le32(p + 4);
-	if (h->codes & ~SDR_WIRE_CODE_KINDS)
-		return -EBADMSG;
-	if (!h->codes)
+	if (!p[0])
 		return h->code_syms || h->code_chunk ? -EBADMSG : 0;
 	if (h->code_syms < 2 || h->code_syms > SDR_CODE_SYMS_MAX || !h->code_chunk)
 		return -EBADMSG;
+	if (!h->codes) {
+		h->code_syms = 0;
+		h->code_chunk = 0;
+	}
 	return 0;
 }
 
@@ -71,19 +163,29 @@ int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h)
 {
 	int ret, bad;
 
-	if (len != SDR_HELLO_BODY || p[SDR_HELLO_CODES + 1])
+	if (len < SDR_HELLO_BODY || len > SDR_HELLO_BODY + SDR_HELLO_EXT_MAX)
 		return -EBADMSG;
 	h->instance = sdr_get_le64(p);
 	h->cid = sdr_get_le64(p + 8);
 	h->echo = sdr_get_le64(p + 16);
 	h->cookie = sdr_get_le64(p + 24);
-	h->status = sdr_get_le32(p + 32);
-	h->seg_bytes = sdr_get_le32(p + 36);
-	h->msn_limit = sdr_get_le32(p + 40);
-	h->mseq_limit = sdr_get_le32(p + 44);
-	h->ctl_max = sdr_get_le32(p + 48);
-	h->ts_us = sdr_get_le32(p + 52);
-	ret = sdr_wire_qp_info_decode(p + SDR_HELLO_QP, SDR_QP_INFO_LEN, &h->qp);
+	h->version_min = p[32];
+	h->version_max = p[33];
+	if (!h->version_min || h->version_min > h->version_max)
+		return -EBADMSG;
+	if (SDR_WIRE_VERSION < h->version_min || SDR_WIRE_VERSION > h->version_max)
+		return -EPROTONOSUPPORT;
+	if (p[SDR_HELLO_CODES + 1] ||
+	    sdr_hello_ext_decode(p + SDR_HELLO_BODY, len - SDR_HELLO_BODY, h))
+		return -EBADMSG;
+	h->status = sdr_get_le16(p + 34);
+	h->ctl_max = sdr_get_le32(p + 36);
+	h->features = sdr_get_le64(p + 40);
+	h->seg_bytes = sdr_get_le32(p + 48);
+	h->msn_limit = sdr_get_le32(p + 52);
+	h->mseq_limit = sdr_get_le32(p + 56);
+	h->ts_us = sdr_get_le32(p + 60);
+	ret = sdr_wire_qp_info_decode(p + SDR_HELLO_QP, SDR_QP_INFO_LEN, &h->qp) ? -EBADMSG : 0;
 	if (!ret && (!h->seg_bytes || h->ctl_max < SDR_CTL_MIN || h->ctl_max > SDR_CTL_MAX))
 		ret = -EBADMSG;
 	bad = sdr_hello_codes_decode(p + SDR_HELLO_CODES, h);

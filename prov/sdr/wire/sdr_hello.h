@@ -3,9 +3,10 @@
 /*
  * Datagrams of the reliable endpoint (class SDR_CLASS_REL), little-endian, behind the class header.
  *
- * Five types: HELLO and HELLO_ACK open a connection (either side may start, both may at once),
+ * Six types: HELLO and HELLO_ACK open a connection (either side may start, both may at once),
  * RETRY hands out a cookie under load, PACKET carries frames, RESET says that a connection id is
- * unknown here (the process restarted).  A PACKET is
+ * unknown here (the process restarted), VERSION that a HELLO speaks another version (sdr_version.h).
+ * A PACKET is
  *
  *     0               8       12
  *    +---------------+-------+-----------------------+
@@ -32,23 +33,71 @@ enum sdr_rel_type {
 	SDR_REL_RETRY = 3,
 	SDR_REL_PACKET = 4,
 	SDR_REL_RESET = 5,
+	SDR_REL_VERSION = 6, /* struct sdr_version */
 };
 
 /* ---- handshake ------------------------------------------------------------------------------- */
 
 /*
- * HELLO and HELLO_ACK have the same form and size, so an answer is never larger than the question.
- * Lengths are exact; a refusal may come with a bad QP info or bad bounds of parity (what is bad
- * then reads all zero).
+ * HELLO and HELLO_ACK have the same form: a fixed part, then extensions (sdr_tlv.h).  The whole
+ * datagram has at most SDR_CTL_MIN bytes, so that it fits every path, and an answer at most three
+ * times the bytes of the question.  A refusal may come with a bad QP info or bad bounds of parity
+ * (what is bad then reads all zero).
+ *
+ *     0          8     16     24       32    33    34       36        40         48
+ *    +----------+-----+------+--------+-----+-----+--------+---------+----------+-----------+
+ *    | instance | cid | echo | cookie | min | max | status | ctl_max | features | seg_bytes |
+ *    +----------+-----+------+--------+-----+-----+--------+---------+----------+-----------+
+ *     52          56           60      64        224     225    226         228          232
+ *    +-----------+------------+-------+---------+-------+------+-----------+------------+-----
+ *    | msn_limit | mseq_limit | ts_us | qp info | codes | zero | code_syms | code_chunk | ...
+ *    +-----------+------------+-------+---------+-------+------+-----------+------------+-----
+ *
+ * From 232 on: extensions.
  */
-#define SDR_HELLO_LEN (SDR_CLASS_LEN + 224u)
+#define SDR_HELLO_LEN	  (SDR_CLASS_LEN + 232u) /* without extensions */
+#define SDR_HELLO_EXT_MAX (SDR_CTL_MIN - SDR_HELLO_LEN)
+#define SDR_HELLO_HEAD	  34u /* bytes behind the class header that are the same in all versions */
+
+/*
+ * What may be used between the two: a bit that both sides set is in force from the handshake on, any
+ * other is as if it were not there.  Reserved: none is set yet.
+ */
+#define SDR_FEATURE_PATHS (1ull << 0) /* PATH_CHALLENGE is answered, acknowledgements have paths */
+#define SDR_FEATURE_ECN	  (1ull << 1) /* acknowledgements count marks */
+#define SDR_FEATURE_PROBE (1ull << 2) /* PROBE_MAX is obeyed */
+
+/* Extensions; unknown ones are passed over. */
+enum sdr_hello_ext {
+	/*
+	 * Addresses and ports besides that of the HELLO at which its sender takes datagrams, each
+	 * family(1: 0, 4 or 6) port(2, network order) address(0, 4 or 16): family 0 is another port at
+	 * the address of the HELLO.  Reserved: checked, not used yet.
+	 */
+	SDR_HELLO_ADDRESSES = 1,
+	/*
+	 * bytes(4): of the largest control payload that its sender takes, beyond ctl_max, from a probe
+	 * of the path.  Reserved: checked, not used yet.
+	 */
+	SDR_HELLO_PROBE_MAX = 2,
+};
+#define SDR_HELLO_ADDRS_MAX 32u
+struct sdr_hello_addr {
+	uint8_t family; /* 0: that of the HELLO */
+	uint16_t port;	/* not 0 */
+	uint8_t ip[16]; /* network order; 4 or 16 bytes by family */
+};
+
 struct sdr_hello {
 	/* random, one per endpoint incarnation: another one means the peer restarted */
 	uint64_t instance;
-	uint64_t cid;	    /* the sender's connection id: to be put into packets to it */
-	uint64_t echo;	    /* HELLO_ACK: the cid of the HELLO it answers; HELLO: 0 */
-	uint64_t cookie;    /* HELLO: from RETRY, 0 at first */
-	uint32_t status;    /* enum sdr_hello_status */
+	uint64_t cid;	 /* the sender's connection id: to be put into packets to it */
+	uint64_t echo;	 /* HELLO_ACK: the cid of the HELLO it answers; HELLO: 0 */
+	uint64_t cookie; /* HELLO: from RETRY, 0 at first */
+	/* versions that the sender speaks; SDR_WIRE_VERSION is among them */
+	uint8_t version_min, version_max;
+	uint16_t status;    /* enum sdr_hello_status */
+	uint64_t features;  /* SDR_FEATURE_* that the sender knows, and bits of later versions */
 	uint32_t seg_bytes; /* bytes of one SDR message in bulk transfers to the sender of this */
 	uint32_t msn_limit; /* first credit, see CREDIT */
 	uint32_t mseq_limit;
@@ -61,11 +110,32 @@ struct sdr_hello {
 	uint8_t codes;
 	uint16_t code_syms;  /* maximum k + m of a submessage, 2..SDR_CODE_SYMS_MAX */
 	uint32_t code_chunk; /* maximum bytes per chunk, > 0 */
+	/* Extensions. */
+	const uint8_t *ext;   /* all of them, as they travel; decode: into the datagram */
+	uint32_t ext_len;     /* bytes, <= SDR_HELLO_EXT_MAX */
+	uint32_t ext_unknown; /* decode: passed over */
+	const uint8_t *addrs; /* decode: ADDRESSES, NULL without */
+	uint32_t addrs_len;
+	uint32_t probe_max; /* decode: PROBE_MAX, 0 without */
 };
-/* class header included */
+/* Writes the versions that are spoken here; everything else is 0. */
+static inline void sdr_hello_init(struct sdr_hello *h)
+{
+	*h = (struct sdr_hello){ .version_min = SDR_WIRE_VERSION_MIN,
+				 .version_max = SDR_WIRE_VERSION_MAX };
+}
+/* class header included; SDR_HELLO_LEN + ext_len bytes */
 size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h);
-/* p behind the class header */
+/*
+ * p behind the class header.  -EPROTONOSUPPORT: its versions do not include this one; head and cid are
+ * valid.  -EBADMSG.
+ */
 int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h);
+
+/* Advances *p through h->addrs.  1; 0: at the end; -EBADMSG. */
+int sdr_hello_addr_next(const uint8_t **p, const uint8_t *end, struct sdr_hello_addr *a);
+/* Bytes written, 0 when room is too small. */
+size_t sdr_hello_addr_put(uint8_t *p, size_t room, const struct sdr_hello_addr *a);
 
 struct sdr_retry {
 	uint64_t cid; /* the HELLO's */

@@ -7,10 +7,16 @@
 #ifndef SDR_LIMITS_H
 #define SDR_LIMITS_H
 
-#define SDR_WIRE_VERSION 1     /* of everything below RoCE; a peer with another one is refused */
-#define SDR_MTU_MIN	 256u  /* payload bytes per packet */
-#define SDR_MTU_MAX	 8192u /* more than RoCE's 4096: soft engine only */
-#define SDR_MTU_DEFAULT	 4096u
+/*
+ * The version of everything below RoCE, in every control datagram and queue pair info; and the range
+ * of versions that are spoken here (sdr_version.h).
+ */
+#define SDR_WIRE_VERSION     2u
+#define SDR_WIRE_VERSION_MIN 2u
+#define SDR_WIRE_VERSION_MAX 2u
+#define SDR_MTU_MIN	     256u  /* payload bytes per packet */
+#define SDR_MTU_MAX	     8192u /* more than RoCE's 4096: soft engine only */
+#define SDR_MTU_DEFAULT	     4096u
 /* maximum payload bytes of a control datagram, path MTU permitting */
 #define SDR_CTL_MAX	    4096u
 #define SDR_CTL_MIN	    1024u /* every path carries control payloads of this size */

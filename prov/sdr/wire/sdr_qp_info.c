@@ -9,6 +9,7 @@
  * compare.  The decoder writes its output only when it succeeds.  No state, no timers; any thread.
  */
 #include "sdr_wire.h"
+#include "sdr_tlv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,6 +19,19 @@
 #define SDR_QP_INFO_CTL	  60u
 #define SDR_QP_INFO_NTPS  63u
 #define SDR_QP_INFO_TPN	  64u
+
+/* Room for them all there is with few numbers in tpn: devices, which have many, have one port. */
+static void sdr_qp_info_ports_put(uint8_t *p, const uint8_t *end, const struct sdr_wire_qp_info *i)
+{
+	uint8_t b[2 * SDR_QP_INFO_PORTS_MAX];
+	uint32_t k;
+
+	if (!i->nports || i->nports > SDR_QP_INFO_PORTS_MAX)
+		return;
+	for (k = 0; k < i->nports; k++)
+		sdr_put_be16(b + 2 * k, i->port[k]);
+	sdr_tlv_put(p, (size_t)(end - p), SDR_QP_INFO_PORTS, b, (uint16_t)(2 * i->nports));
+}
 
 void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_qp_info *i)
 {
@@ -46,6 +60,27 @@ void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_q
 	p[SDR_QP_INFO_NTPS] = i->ntps <= SDR_QP_INFO_TPS_MAX ? i->ntps : 0;
 	for (k = 0; k < p[SDR_QP_INFO_NTPS]; k++)
 		sdr_put_le24(p + SDR_QP_INFO_TPN + 3 * k, i->tpn[k]);
+	sdr_qp_info_ports_put(p + SDR_QP_INFO_TPN + 3 * k, p + SDR_QP_INFO_LEN, i);
+}
+
+/* Extensions of a whole info; those that are known go into *i. */
+static int sdr_qp_info_ext_get(const uint8_t *p, const uint8_t *end, struct sdr_wire_qp_info *i)
+{
+	struct sdr_tlv t;
+	int ret;
+
+	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
+		if (t.type != SDR_QP_INFO_PORTS)
+			continue;
+		if (i->nports || !t.len || t.len % 2 || t.len / 2 > SDR_QP_INFO_PORTS_MAX)
+			return -EBADMSG;
+		for (; i->nports < t.len / 2; i->nports++) {
+			i->port[i->nports] = sdr_get_be16(t.value + 2 * i->nports);
+			if (!i->port[i->nports])
+				return -EBADMSG;
+		}
+	}
+	return ret;
 }
 
 static bool sdr_qp_info_zero(const uint8_t *p, size_t from, size_t end)
@@ -121,7 +156,7 @@ int sdr_wire_qp_info_decode(const uint8_t *p, size_t len, struct sdr_wire_qp_inf
 	if (!sdr_qp_info_ok(&i) ||
 	    !sdr_qp_info_zero(p, SDR_QP_INFO_ADDR + i.addr_len,
 			      SDR_QP_INFO_ADDR + SDR_QP_INFO_ADDR_MAX) ||
-	    !sdr_qp_info_zero(p, SDR_QP_INFO_TPN + 3u * i.ntps, SDR_QP_INFO_LEN))
+	    sdr_qp_info_ext_get(p + SDR_QP_INFO_TPN + 3u * i.ntps, p + SDR_QP_INFO_LEN, &i))
 		return -EBADMSG;
 	memcpy(i.addr, p + SDR_QP_INFO_ADDR, i.addr_len);
 	*out = i;

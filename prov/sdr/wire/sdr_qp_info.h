@@ -20,10 +20,10 @@
  *  +------+---------+----------+-------------+---------+----------+-----------+----------+
  *  8 qpn, 12 rkey, 16 psn, 20 mtu, 24 chunk, 28 rx_window, 32 max_msg (8 bytes), 40 addr (19), 59
  *  flags,
- *  60 ctl_qpn (3 bytes), 63 ntps, 64 tpn (3 bytes each, 32 of them)
+ *  60 ctl_qpn (3 bytes), 63 ntps, 64 tpn (3 bytes each, ntps of them), then extensions (sdr_tlv.h)
  *
  * The decoder demands: SDR_QP_INFO_LEN bytes; all fields in the ranges below; zeros where nothing
- * stands. -EPROTONOSUPPORT for another version, -EBADMSG for the rest.  What addr says is the
+ * stands; extensions that are well formed. -EPROTONOSUPPORT for another version, -EBADMSG for the rest.  What addr says is the
  * engine's to check.
  */
 #define SDR_QP_INFO_LEN	     160u
@@ -41,6 +41,15 @@
  * lap keys.
  */
 #define SDR_QP_F_NIC 0x2
+/* Extensions of the info; unknown ones are passed over. */
+enum sdr_qp_info_ext {
+	/*
+	 * n times port(2, network order): UDP ports besides the one of addr at which the owner takes
+	 * data packets, at the same address.  Reserved: checked, not used yet.
+	 */
+	SDR_QP_INFO_PORTS = 1,
+};
+#define SDR_QP_INFO_PORTS_MAX 16u
 struct sdr_wire_qp_info {
 	uint32_t
 		/*
@@ -68,6 +77,8 @@ struct sdr_wire_qp_info {
 	uint32_t ctl_qpn;
 	uint8_t ntps; /* numbers in tpn: 0 (they are consecutive) or channels * generations */
 	uint32_t tpn[SDR_QP_INFO_TPS_MAX]; /* SDR_QPN_MIN..SDR_QPN_MASK; tpn[0] = qpn */
+	uint8_t nports;			   /* PORTS; 0: without that extension */
+	uint16_t port[SDR_QP_INFO_PORTS_MAX];
 };
 void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_qp_info *i);
 int sdr_wire_qp_info_decode(const uint8_t *p, size_t len, struct sdr_wire_qp_info *i);

@@ -67,7 +67,8 @@ struct sdr_conn {
 		bool peer_known; /* its HELLO was adopted */
 		bool answered;	 /* anything valid ever arrived */
 		uint64_t cookie;
-		uint32_t ts; /* of the HELLO to be answered */
+		uint64_t features; /* SDR_FEATURE_* in force: both sides know them */
+		uint32_t ts;	   /* of the HELLO to be answered */
 		/* when this side followed a smaller mtu, own clock; 0: never */
 		uint32_t asked_us;
 		uint32_t tries;

@@ -63,6 +63,7 @@ struct sdr_rel {
 	uint64_t rng;	    /* counter that is hashed for ids */
 	uint64_t secret[2]; /* cookies */
 	uint64_t hash_key;
+	uint64_t features; /* SDR_FEATURE_* that this side knows */
 	uint32_t mtu, ctl_max;
 	/* of every control datagram, what its tag takes (sdr_seal.c); 0: there are no keys */
 	uint32_t tag_len;

@@ -19,6 +19,7 @@
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel_priv.h"
 #include "sdr_seal.h"
+#include "sdr_versions.h"
 
 static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			    uint64_t epoch)
@@ -82,7 +83,8 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 {
 	uint8_t info[SDR_QP_INFO_SIZE];
 
-	memset(h, 0, sizeof(*h));
+	sdr_hello_init(h);
+	h->features = c->rel->features;
 	h->instance = c->rel->instance;
 	h->cid = c->id.cid;
 	h->echo = type == SDR_REL_HELLO_ACK ? c->id.peer_cid : 0;
@@ -112,12 +114,17 @@ void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 		return;
 	hello_fill(c, type, &h);
 	sdr_seal_send(c, sdr_hello_encode(p, type, &h));
+	if (type == SDR_REL_HELLO && c->hs.tries >= SDR_HELLO_TRIES_ASK)
+		sdr_versions_ask(c);
 }
 
 static void hello_refuse(struct sdr_rel *rel, const struct sdr_uc_addr *to,
 			 const struct sdr_hello *in, enum sdr_hello_status status, uint32_t mtu)
 {
 	struct sdr_hello h = {
+		.version_min = SDR_WIRE_VERSION_MIN,
+		.version_max = SDR_WIRE_VERSION_MAX,
+		.features = rel->features,
 		.instance = rel->instance,
 		.echo = in->cid,
 		.status = status,
@@ -188,6 +195,8 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	c->id.peer_cid = h->cid;
 	c->id.peer_instance = h->instance;
 	c->hs.peer_known = true;
+	c->hs.features = h->features & rel->features;
+	c->st.frames_skipped += h->ext_unknown;
 	sdr_conn_peer_note(c);
 	c->codes.kinds = h->codes;
 	c->codes.syms = h->code_syms;
@@ -412,15 +421,21 @@ void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 		     const uint8_t *p, size_t len)
 {
 	struct sdr_hello h;
+	struct sdr_version v;
+	int ret = sdr_hello_decode(p, len, &h);
 
-	if (sdr_hello_decode(p, len, &h)) {
+	if (ret == -EPROTONOSUPPORT && type == SDR_REL_HELLO) {
+		sdr_versions_answer(rel, from, h.cid);
+	} else if (ret == -EPROTONOSUPPORT) {
+		v = (struct sdr_version){ h.echo, h.version_min, h.version_max };
+		sdr_versions_said(rel, from, &v);
+	} else if (ret) {
 		rel->closed.pkts_bad++;
-		return;
-	}
-	if (type == SDR_REL_HELLO)
+	} else if (type == SDR_REL_HELLO) {
 		hello_request(rel, from, &h);
-	else
+	} else {
 		hello_answer(rel, from, &h);
+	}
 }
 
 void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,

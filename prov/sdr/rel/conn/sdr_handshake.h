@@ -12,6 +12,8 @@
 #define SDR_CONN_UNPROVEN_MAX 64u
 #define SDR_CONN_UNPROVEN_NS  (5000 * MS) /* they are dropped after this */
 #define SDR_COOKIE_LIFE_NS    (10000 * MS)
+/* HELLOs without an answer from which on each is followed by one of version 1 */
+#define SDR_HELLO_TRIES_ASK 2u
 
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
 /*

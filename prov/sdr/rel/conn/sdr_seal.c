@@ -16,6 +16,7 @@
 #include "sdr_handshake.h"
 #include "sdr_pkt.h"
 #include "sdr_seal.h"
+#include "sdr_versions.h"
 
 uint8_t *sdr_seal_begin(struct sdr_rel *rel)
 {
@@ -43,6 +44,7 @@ static void seal_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
 		       size_t len)
 {
 	struct sdr_rel *rel = user;
+	struct sdr_version v;
 
 	sdr_rel_now(rel);
 	rel->work++;
@@ -66,12 +68,30 @@ static void seal_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
 		if (sdr_reset_input(rel, from, buf, len))
 			rel->closed.pkts_bad++;
 		break;
+	case SDR_REL_VERSION:
+		if (sdr_version_decode(buf, len, &v))
+			rel->closed.pkts_bad++;
+		else
+			sdr_versions_said(rel, from, &v);
+		break;
 	default:
 		rel->closed.pkts_bad++;
 	}
 }
 
+/* Of another version: there are no keys for it. */
+static void seal_other_input(void *user, const struct sdr_uc_addr *from, const uint8_t *buf,
+			     size_t len)
+{
+	struct sdr_rel *rel = user;
+
+	sdr_rel_now(rel);
+	rel->work++;
+	sdr_versions_input(rel, from, buf, len);
+}
+
 void sdr_seal_bind(struct sdr_rel *rel)
 {
 	sdr_context_ctl_set(rel->ctx, SDR_CLASS_REL, seal_input, rel);
+	sdr_context_ctl_other_set(rel->ctx, seal_other_input, rel);
 }
