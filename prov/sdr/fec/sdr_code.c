@@ -15,6 +15,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "sdr_code_impl.h"
 
 #define SDR_CODE_PKTS_MAX INT32_MAX /* packets of data, and of parity */
@@ -81,6 +82,7 @@ int sdr_code_init(struct sdr_code *g, const struct sdr_code_attr *attr)
 	}
 	c.par_pkts = (uint32_t)(par_chunks * row_pkts);
 	c.cws = (uint32_t)((uint64_t)c.nsub * c.groups * c.rpc);
+	SDR_ASSERT(c.k_cw + c.rows <= SDR_FEC_SYMS_MAX && c.plan_pkts <= c.par_pkts);
 	*g = c;
 	return 0;
 }
@@ -105,6 +107,7 @@ void sdr_code_line_get(const struct sdr_code *g, uint32_t line, struct sdr_code_
 	uint64_t pkts = g->a.chunk_pkts, step = g->a.flags & SDR_CODE_F_INTERLEAVE ? g->nsub : 1;
 	uint64_t last; /* chunk at the last position */
 
+	SDR_ASSERT(sub < g->nsub && n <= g->kmax);
 	l->npos = (n - group + g->groups - 1) / g->groups;
 	l->data = g->a.first + (sub_first(g, sub) + group * step) * pkts;
 	l->dstep = g->groups * step * pkts;
@@ -116,6 +119,7 @@ void sdr_code_line_get(const struct sdr_code *g, uint32_t line, struct sdr_code_
 	last = l->data + (l->npos - 1) * l->dstep;
 	if (g->a.len - last * g->a.mtu < l->tail)
 		l->tail = g->a.len - last * g->a.mtu;
+	SDR_ASSERT(l->npos <= g->k_cw && l->tail > 0);
 }
 
 void sdr_code_of_data(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint32_t *pos)
@@ -124,6 +128,7 @@ void sdr_code_of_data(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint
 		 row = (pkt - g->a.first) % g->a.chunk_pkts;
 	uint32_t sub, at, lead = g->big * g->kmax; /* chunks of the big ones */
 
+	SDR_ASSERT(pkt >= g->a.first && pkt < g->npkts);
 	if (g->a.flags & SDR_CODE_F_INTERLEAVE) {
 		sub = chunk % g->nsub;
 		at = chunk / g->nsub;
@@ -136,6 +141,7 @@ void sdr_code_of_data(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint
 	}
 	*cw = (sub * g->groups + at % g->groups) * g->rpc + row / g->sym_pkts;
 	*pos = at / g->groups;
+	SDR_ASSERT(*cw < g->cws && *pos < g->k_cw);
 }
 
 void sdr_code_of_parity(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, uint32_t *row)
@@ -143,9 +149,11 @@ void sdr_code_of_parity(const struct sdr_code *g, uint32_t pkt, uint32_t *cw, ui
 	uint32_t chunk = pkt / g->a.chunk_pkts, side = chunk / g->nsub, sub = chunk % g->nsub;
 	bool beside = g->a.kind == SDR_CODE_XOR; /* a parity chunk a group */
 
+	SDR_ASSERT(pkt < g->par_pkts);
 	*cw = (sub * g->groups + (beside ? side : 0)) * g->rpc +
 	      pkt % g->a.chunk_pkts / g->sym_pkts;
 	*row = beside ? 0 : side;
+	SDR_ASSERT(*cw < g->cws && *row < g->rows);
 }
 
 uint32_t sdr_code_data_pkt(const struct sdr_code *g, uint32_t cw, uint32_t pos)
@@ -285,6 +293,7 @@ int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint
 	for (i = 0; i < w->ntouched; i++) {
 		cw = w->touched[i];
 		w->have[cw] = (uint16_t)parity_have(g, parity, cw, rows);
+		SDR_ASSERT(w->miss[cw] && w->miss[cw] <= g->k_cw && w->have[cw] <= g->rows);
 		lack += w->miss[cw] > w->have[cw];
 	}
 	return lack;

@@ -16,6 +16,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_code_impl.h"
 
 #define SYMS SDR_FEC_SYMS_MAX
@@ -74,6 +75,7 @@ void sdr_code_encode(const struct sdr_code *g, const struct sdr_fec *f, const ui
 	struct sdr_code_line l;
 	uint32_t i;
 
+	SDR_ASSERT(sub < g->nsub && sdr_fec_k(f) >= g->k_cw && sdr_fec_rows(f) >= g->plan);
 	for (i = 0; i < g->groups; i++) {
 		sdr_code_line_get(g, sub * g->groups + i, &l);
 		line_encode(g, f, &l, base, par, 0, g->plan, 0,
@@ -138,6 +140,7 @@ static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uin
 			src[p->pos[i]] = NULL;
 			from[i] = par + (l.par + p->par[i] * l.pstep) * g->a.mtu + lo;
 		}
+		SDR_ASSERT(miss <= l.npos);
 		sdr_fec_plan_set(plan, l.npos, miss, p->pos, p->par);
 		sdr_fec_plan_run(plan, src, from, hi - lo, out);
 	}
@@ -171,6 +174,7 @@ int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sd
 	struct sdr_code_line l;
 	int ret;
 
+	SDR_ASSERT(sdr_fec_k(f) >= g->k_cw && sdr_fec_rows(f) >= g->rows);
 	ret = sdr_code_count(g, w, data, parity);
 	if (ret < 0)
 		return ret;

@@ -13,6 +13,7 @@
  * Which kernel is used is decided once for the process, by the first call; a code does not
  * remember it.
  */
+#include "base/sdr_assert.h"
 #include "sdr_fec_impl.h"
 
 #include <errno.h>
@@ -89,6 +90,7 @@ static uint8_t coef_make(uint32_t row, uint32_t pos)
 
 uint8_t sdr_fec_coef(uint32_t row, uint32_t pos)
 {
+	SDR_ASSERT(row + pos <= SDR_FEC_SYMS_MAX - 2);
 	sdr_fec_start();
 	return coef_make(row, pos);
 }
@@ -141,6 +143,7 @@ static void mul_cut(const uint8_t *coef, size_t stride, const uint8_t *col, uint
 	size_t piece = SDR_FEC_LEN_MAX, off;
 	uint32_t i, j;
 
+	SDR_ASSERT(ns && nd && ns <= SDR_FEC_SYMS_MAX && kernel->width <= SDR_FEC_WIDTH_MAX);
 	if (nd > kernel->width) {
 		piece = CACHE / ns / PIECE_MIN * PIECE_MIN;
 		piece = piece ? piece : PIECE_MIN;
@@ -169,6 +172,7 @@ void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns,
 	uint8_t col[SDR_FEC_SYMS_MAX];
 	uint32_t n = 0, j;
 
+	SDR_ASSERT(ns <= SDR_FEC_SYMS_MAX && ns <= stride);
 	for (j = 0; j < ns; j++) {
 		if (src[j]) {
 			there[n] = src[j];
@@ -186,6 +190,7 @@ void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, const uint8_t *src, s
 {
 	static const uint8_t col = 0;
 
+	SDR_ASSERT(pos < f->k && row < f->rows && n <= f->rows - row);
 	mul_cut(f->coef + (size_t)row * f->k + pos, f->k, &col, 1, &src, n, parity, len,
 		row == 0 && n == 1, !first);
 }
@@ -193,5 +198,6 @@ void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, const uint8_t *src, s
 void sdr_fec_encode(const struct sdr_fec *f, uint32_t k, const uint8_t *const *src, size_t len,
 		    uint32_t row, uint32_t n, uint8_t *const *out)
 {
+	SDR_ASSERT(k <= f->k && row < f->rows && n <= f->rows - row);
 	sdr_fec_mul(f->coef + (size_t)row * f->k, f->k, row == 0 && n == 1, k, src, n, out, len);
 }

@@ -21,6 +21,7 @@
  *
  * The pattern is kept beside the matrix; setting it again is a comparison.  One thread at a time.
  */
+#include "base/sdr_assert.h"
 #include "sdr_fec_impl.h"
 
 #include <errno.h>
@@ -80,6 +81,7 @@ void sdr_fec_plan_set(struct sdr_fec_plan *p, uint32_t k, uint32_t n, const uint
 	uint8_t x[SDR_FEC_SYMS_MAX], out[SDR_FEC_SYMS_MAX];
 	uint32_t i, j, a, b, s;
 
+	SDR_ASSERT(n <= k && k < SDR_FEC_SYMS_MAX && (!n || missing[n - 1] < k));
 	if (plan_is(p, k, n, missing, rows))
 		return;
 	p->k = k;
@@ -115,6 +117,7 @@ void sdr_fec_plan_run(const struct sdr_fec_plan *p, const uint8_t *const *src,
 	const uint8_t *in[SDR_FEC_SYMS_MAX];
 	uint32_t i;
 
+	SDR_ASSERT(p->k); /* a pattern is set */
 	memcpy(in, src, p->k * sizeof(in[0]));
 	memcpy(in + p->k, par, p->n * sizeof(in[0]));
 	for (i = 0; i < p->n; i++)
