@@ -21,6 +21,7 @@
  * locks.
  */
 #include <math.h>
+#include "base/sdr_assert.h"
 #include "sdr_choice_table.h"
 
 /* how much surer than the objective parity is made: the mean must not suffer */
@@ -212,6 +213,7 @@ void sdr_choose(struct sdr_choice_table *t, const struct sdr_choice_in *in, stru
 		sdr_choice_none(out, SDR_CHOICE_CLEAN, p.any);
 	else
 		sdr_choice_parity(t, in, &p, out);
+	SDR_ASSERT(out->cover <= in->npkts && out->k + out->m <= SDR_ROWS_SYMS);
 }
 
 uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_loss *loss,
@@ -220,6 +222,7 @@ uint32_t sdr_choice_repair(struct sdr_choice_table *t, const struct sdr_choice_l
 	double p = fmin(loss->upper, SDR_CHOICE_LOSS_MAX), s = 1 - 1 / loss->burst;
 	uint32_t i = sdr_choice_rows_eps(eps), alone, m;
 
+	SDR_ASSERT(loss->burst >= 1);
 	if (!deficit || deficit >= SDR_ROWS_SYMS)
 		return deficit;
 	alone = sdr_choice_rows(t, p, 0, deficit)[i];

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_choice_table.h"
 
 #define SDR_ROWS_COLS	   2048u
@@ -143,6 +144,7 @@ const uint8_t *sdr_choice_rows(struct sdr_choice_table *t, double loss, double a
 	struct sdr_rows_col *col;
 
 	k = sdr_rows_k(k);
+	SDR_ASSERT(k && k < SDR_ROWS_SYMS && ci < 256);
 	key = pi << 16 | ci << 8 | k;
 	col = &t->col[(key * 2654435761u >> 16) % SDR_ROWS_COLS];
 	if (col->key != key) {

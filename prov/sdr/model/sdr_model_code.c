@@ -14,6 +14,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_ec.h"
 
 struct code_loss {
@@ -86,6 +87,7 @@ void sdr_model_code_init(struct sdr_model_code *c, double lnq, uint32_t k, uint3
 	double sum = 0;
 	uint32_t x;
 
+	SDR_ASSERT(lnq <= 0 && k <= SDR_MODEL_SYMS_MAX && m <= SDR_MODEL_SYMS_MAX - k);
 	memset(c, 0, sizeof(*c));
 	c->k = k;
 	c->m = m;

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_ec.h"
 
 #define CUT   3e-20 /* of the largest */
@@ -73,6 +74,7 @@ int sdr_model_count_init(struct sdr_model_count *c, double n, double fail, doubl
 	double mode, sum = 0, *w, t;
 	uint32_t room, down, up, i;
 
+	SDR_ASSERT(n >= 0 && lnok <= 0);
 	l.odds = fail / l.ok;
 	memset(c, 0, sizeof(*c));
 	c->sd = sqrt(n * fail * l.ok);
@@ -97,6 +99,7 @@ int sdr_model_count_init(struct sdr_model_count *c, double n, double fail, doubl
 	c->w = w;
 	for (i = 0; i < c->n; i++)
 		sum += w[i];
+	SDR_ASSERT(sum >= 1 && c->first >= 0); /* the mode weighs 1 */
 	for (i = 0; i < c->n; i++)
 		w[i] /= sum;
 	return 0;

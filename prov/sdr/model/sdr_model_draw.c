@@ -24,6 +24,7 @@
  * are double: messages may have 2^63 units, and beyond 2^53 no count is exact.
  */
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_model_draw.h"
 #include "sdr_model_ec.h"
@@ -330,6 +331,7 @@ int sdr_model_draw_init(struct sdr_model_draw *d, const struct sdr_model_point *
 	bool pkts = p->flags & SDR_MODEL_F_PACKETS || (p->flags & lost_rows) == lost_rows;
 	struct sdr_model_units chunk, unit;
 
+	SDR_ASSERT(!sdr_model_point_check(p, NULL));
 	memset(d, 0, sizeof(*d));
 	d->scheme = p->scheme;
 	d->flags = p->flags;

@@ -14,6 +14,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_hybrid.h"
 
 #define HYBRID_DELAY 1e-3 /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
@@ -27,6 +28,7 @@ void sdr_model_chain(double p, double again, uint32_t n, uint32_t k, double *tai
 	double c = fmax(again, p), e = p < 1 ? p * (1 - c) / (1 - p) : 1, sum;
 	uint32_t top = 1, at, j;
 
+	SDR_ASSERT(n && n <= SDR_MODEL_SYMS_MAX && p >= 0 && p <= 1);
 	a[0] = 1 - p;
 	b[1] = p;
 	for (at = 1;; at++) {
@@ -179,4 +181,5 @@ void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_mod
 	if (h->choice.m)
 		plan_cover(h, p);
 	plan_times(h, p->rtt_s);
+	SDR_ASSERT(h->pkts >= 1 && h->sends >= 1);
 }

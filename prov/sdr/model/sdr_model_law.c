@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_impl.h"
 
 void sdr_model_units(const struct sdr_model_point *p, uint32_t bytes, struct sdr_model_units *u)
@@ -112,7 +113,10 @@ void sdr_model_law_destroy(struct sdr_model_law *law)
 
 double sdr_model_law_mean(const struct sdr_model_law *law)
 {
-	return law->ops->mean(law);
+	double mean = law->ops->mean(law);
+
+	SDR_ASSERT(mean >= 0);
+	return mean;
 }
 
 double sdr_model_law_cdf(const struct sdr_model_law *law, double t_s)

@@ -17,6 +17,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_ec.h"
 
 #define WIDE	6.0
@@ -31,6 +32,7 @@ void sdr_model_mix_add(struct sdr_model_mix *x, double first, double step, doubl
 	double one = 0, two = 0;
 	uint32_t i;
 
+	SDR_ASSERT(x->combs < sizeof(x->comb) / sizeof(x->comb[0]));
 	*c = (struct sdr_model_comb){
 		.first = first, .step = step, .scale = scale, .n = n, .w = w, .by = 1
 	};

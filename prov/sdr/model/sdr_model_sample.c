@@ -6,6 +6,7 @@
  * one sample to the next.
  */
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_draw.h"
 
 int sdr_model_sample(const struct sdr_model_point *p, uint64_t seed, uint64_t first, size_t n,
@@ -49,6 +50,7 @@ void sdr_model_summary(double *t_s, size_t n, struct sdr_model_times *times)
 {
 	double sum = 0;
 
+	SDR_ASSERT(n > 0);
 	qsort(t_s, n, sizeof(*t_s), sample_compare);
 	/* about the median: a mean of equal times is that time */
 	times->p50_s = sample_quantile(t_s, n, 0.5);

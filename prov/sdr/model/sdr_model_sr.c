@@ -25,6 +25,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_model_impl.h"
 
 #define LEVEL_EPS 1e-20
@@ -40,6 +41,7 @@ void sdr_model_sr_init_lnq(struct sdr_model_sr *s, double lnq, double rho, doubl
 	double q = exp(lnq), levels;
 	uint32_t c;
 
+	SDR_ASSERT(lnq <= 0 && rho > 0);
 	s->p = -expm1(lnq);
 	s->rho = rho;
 	s->h = s->p < 0.5 ? -log(s->p) : -log1p(-q);
@@ -51,6 +53,7 @@ void sdr_model_sr_init_lnq(struct sdr_model_sr *s, double lnq, double rho, doubl
 	s->far = !(levels <= SDR_MODEL_LEVELS || (levels <= SDR_MODEL_LEVELS_MAX && rho < RHO_FEW &&
 						  levels * m_max <= WORK * rho));
 	s->levels = s->far ? SDR_MODEL_LEVELS : (uint32_t)levels;
+	SDR_ASSERT(s->levels <= sizeof(s->lam) / sizeof(s->lam[0]));
 	for (c = 1; c <= s->levels; c++) {
 		s->lam[c - 1] = log1p(-exp(-s->h * c));
 		s->d[c - 1] = log1p(exp(-s->h * c) * q / expm1(-s->h * (c + 1)));
