@@ -4,6 +4,7 @@
  * The class header in front of every control datagram.  Decides whether bytes are one, and of this
  * version.  No state, no timers; any thread.
  */
+#include "base/sdr_assert.h"
 #include "sdr_wire.h"
 #include "sdr_tag.h"
 
@@ -11,6 +12,7 @@
 
 void sdr_class_encode(uint8_t *p, enum sdr_class c, uint8_t type)
 {
+	SDR_ASSERT((unsigned int)c <= UINT8_MAX && c > 0);
 	p[0] = SDR_CLASS_MAGIC;
 	p[1] = SDR_WIRE_VERSION;
 	p[2] = (uint8_t)c;

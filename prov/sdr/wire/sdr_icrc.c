@@ -17,6 +17,7 @@
  *
  * What it does not do: protect against an attacker; this is a check against accidents.
  */
+#include "base/sdr_assert.h"
 #include "sdr_wire.h"
 
 #include <string.h>
@@ -105,6 +106,7 @@ uint32_t sdr_icrc_headers(uint32_t seed, const uint8_t *hdr, size_t len)
 	uint8_t h[SDR_ICRC_HDR_COPY];
 	size_t n = len < sizeof(h) ? len : sizeof(h);
 
+	SDR_ASSERT(len > SDR_BTH_FECN);
 	/* A masked copy and one call: cheaper than three calls of a few bytes. */
 	memcpy(h, hdr, n);
 	h[SDR_BTH_FECN] = 0xff;

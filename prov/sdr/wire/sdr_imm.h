@@ -7,6 +7,8 @@
 #define SDR_IMM_H
 
 #include <stdint.h>
+
+#include "base/sdr_assert.h"
 #include "sdr_limits.h"
 
 /*
@@ -44,6 +46,7 @@ static inline uint32_t sdr_imm_frag(const struct sdr_imm_split *s, uint32_t user
 static inline uint32_t sdr_imm_pack(const struct sdr_imm_split *s, uint32_t id, uint32_t off,
 				    uint32_t frag)
 {
+	SDR_ASSERT(id >> s->id_bits == 0 && off >> s->off_bits == 0 && frag >> s->user_bits == 0);
 	return id << (32 - s->id_bits) | off << s->user_bits | frag;
 }
 static inline uint32_t sdr_imm_id(const struct sdr_imm_split *s, uint32_t imm)

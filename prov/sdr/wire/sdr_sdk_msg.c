@@ -5,6 +5,7 @@
  * inside its range; whether the values fit the local side is for the SDK to decide.  A decoder
  * writes its output only when it succeeds.  No state, no timers; any thread.
  */
+#include "base/sdr_assert.h"
 #include "sdr_wire.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ void sdr_wire_key_get(const struct sdr_wire_keys *k, uint32_t i, struct sdr_wire
 {
 	const uint8_t *entry = k->entry + (size_t)i * SDR_WIRE_KEY_LEN;
 
+	SDR_ASSERT(i < k->n);
 	key->va = sdr_get_le64(entry);
 	key->rkey = sdr_get_le32(entry + 8);
 	key->state = entry[12];
