@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "sdr_fault_impl.h"
 
@@ -58,6 +59,7 @@ static struct sdr_fault_buf *sdr_fault_buf_get(struct sdr_fault_hold *h, uint32_
 
 static void sdr_fault_buf_put(struct sdr_fault_hold *h, struct sdr_fault_buf *b, uint32_t refs)
 {
+	SDR_ASSERT(b->refs >= refs);
 	b->refs -= refs;
 	if (!b->refs && b != h->cur) {
 		b->next = h->free;
@@ -122,6 +124,7 @@ static void sdr_fault_late_pop(struct sdr_fault_hold *h, struct sdr_fault_pkt *p
 	struct sdr_fault_pkt last = h->late[--h->late_count];
 	uint32_t i = 0, down;
 
+	SDR_ASSERT(h->late_count < h->late_cap);
 	*p = h->late[0];
 	for (; (down = 2 * i + 1) < h->late_count; i = down) {
 		if (down + 1 < h->late_count && h->late[down + 1].due < h->late[down].due)
@@ -151,6 +154,7 @@ static bool sdr_fault_hold_add(struct sdr_fault *f, struct sdr_fault_pkt *p, con
 	if (p->len)
 		memcpy(p->buf->data + p->buf->used, bytes, p->len);
 	p->buf->used += p->len;
+	SDR_ASSERT(p->buf->used <= sizeof(p->buf->data));
 	p->buf->refs++;
 	if (late)
 		sdr_fault_late_push(h, p);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "sdr_sim_impl.h"
 
@@ -100,6 +101,7 @@ struct sdr_sim_packet *sdr_sim_packet_get(struct sdr_sim_world *w, size_t len)
 
 void sdr_sim_packet_put(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 {
+	SDR_ASSERT(p->pool == SDR_SIM_POOL_NONE || (p->pool < SDR_SIM_POOLS && p->buf));
 	if (p->pool != SDR_SIM_POOL_NONE) {
 		memcpy(p->buf, &w->free_buf[p->pool], sizeof(void *));
 		w->free_buf[p->pool] = p->buf;
@@ -161,6 +163,7 @@ void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 {
 	struct sdr_sim_event e = { .due = p->due, .seq = p->seq };
 
+	SDR_ASSERT(p->due >= w->now);
 	w->flying += p->wire;
 	if (l && l->fly.head) {
 		if (p->due >= l->fly.tail->due) {
@@ -215,6 +218,7 @@ int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user
 
 static void sdr_sim_heap_pop(struct sdr_sim_world *w)
 {
+	SDR_ASSERT(w->heap_n);
 	w->heap[0] = w->heap[--w->heap_n];
 	if (w->heap_n > 1)
 		sdr_sim_heap_down(w);
@@ -228,6 +232,7 @@ bool sdr_sim_world_step(struct sdr_sim_world *w)
 	if (!w->heap_n)
 		return false;
 	e = w->heap[0];
+	SDR_ASSERT(e.due >= w->now); /* time does not go back */
 	w->now = e.due;
 	switch ((enum sdr_sim_evk)e.kind) {
 	case SDR_SIM_E_LINK:

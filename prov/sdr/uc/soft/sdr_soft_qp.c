@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "uc/sdr_uc_qp.h"
 #include "sdr_soft_impl.h"
 
@@ -103,8 +104,10 @@ int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct
 	q->qpn = ((uint32_t)(a->rand[0] << SDR_SOFT_QPN_BITS) | index) & SDR_QPN_MASK;
 	q->psn0 = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
 	q->rkey = (uint32_t)a->rand[1];
-	for (i = 0; i < ntp; i++)
+	for (i = 0; i < ntp; i++) {
+		SDR_ASSERT(index + i < s->qpn_cap && !s->qpn[index + i]);
 		s->qpn[index + i] = q;
+	}
 	*qp = &q->qp;
 	return 0;
 err:
@@ -118,8 +121,10 @@ void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
 	uint32_t index = q->qpn & ((1u << SDR_SOFT_QPN_BITS) - 1), i;
 
-	for (i = 0; i < q->ntp; i++)
+	for (i = 0; i < q->ntp; i++) {
+		SDR_ASSERT(q->s->qpn[index + i] == q);
 		q->s->qpn[index + i] = NULL;
+	}
 	for (i = 0; i < q->nslots; i += SDR_SOFT_SLOT_PAGE)
 		free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
 	free(q->pages);

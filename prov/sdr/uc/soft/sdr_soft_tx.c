@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_soft_impl.h"
 
 #ifndef UDP_SEGMENT
@@ -79,6 +80,7 @@ static inline void sdr_soft_piece(struct sdr_soft_tx *tx, struct sdr_soft_msg *m
 			return;
 		}
 	}
+	SDR_ASSERT(tx->niov < SDR_SOFT_TX_IOVS);
 	tx->iov[tx->niov].iov_base = (void *)(uintptr_t)p;
 	tx->iov[tx->niov++].iov_len = len;
 	m->niov++;
@@ -108,6 +110,7 @@ static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct 
 	struct sdr_soft_msg *m = &tx->msg[tx->nmsg];
 	struct msghdr *h = &tx->hdr[tx->nmsg].msg_hdr;
 
+	SDR_ASSERT(tx->nmsg < SDR_SOFT_TX_MSGS);
 	memset(m, 0, sizeof(*m));
 	m->seg = wire;
 	m->desc = c->d;
@@ -126,6 +129,7 @@ static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct 
 
 static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 {
+	SDR_ASSERT(!m->nseg || (wire <= m->seg && m->nseg < SDR_SOFT_GSO_SEGS));
 	m->nseg++;
 	m->bytes += wire;
 	m->closed |= wire < m->seg;
@@ -165,6 +169,7 @@ static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint3
 		p += pad + SDR_ICRC_LEN;
 	}
 	tx->arena_len = (uint32_t)(p - tx->arena);
+	SDR_ASSERT(tx->arena_len <= SDR_SOFT_TX_ARENA);
 }
 
 /* False when the batch has to leave first. */
