@@ -48,6 +48,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_ext.h \
 	prov/sdr/fi/sdr_fabric.c \
 	prov/sdr/fi/sdr_fabric.h \
+	prov/sdr/fi/sdr_held.h \
 	prov/sdr/fi/sdr_iface.c \
 	prov/sdr/fi/sdr_iface.h \
 	prov/sdr/fi/sdr_info.c \

@@ -40,6 +40,7 @@
 #include "sdr_cq.h"
 #include "sdr_ep.h"
 #include "sdr_progress.h"
+#include "sdr_held.h"
 
 /* until an endpoint with too much unread is looked at again */
 #define SDR_BACKPRESSURE_NS 10000000ull
@@ -56,6 +57,7 @@ uint64_t sdr_ep_due(struct sdr_ep *ep)
 {
 	uint64_t ns;
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->enabled || ep->broken)
 		return UINT64_MAX;
 	if (ep->rel && !sdr_ep_backpressured(ep))
@@ -85,6 +87,7 @@ static void alarm_set(struct sdr_ep *ep, uint64_t due)
 	struct itimerspec it = { .it_value = { 0, 0 } };
 	uint64_t now, ns;
 
+	SDR_ASSERT(ep->alarm_fd >= 0);
 	if (due != UINT64_MAX) {
 		now = ep->uc->ops->now(ep->uc);
 		ns = due > now ? due - now : 1; /* zero would disarm */
@@ -111,6 +114,7 @@ void sdr_ep_alarm_round(struct sdr_ep *ep)
 	bool rang = ep->alarm_due != UINT64_MAX &&
 		    (!ep->enabled || ep->alarm_due <= ep->uc->ops->now(ep->uc));
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (due < ep->alarm_due || (due > ep->alarm_due && rang))
 		alarm_set(ep, due);
 }
@@ -119,6 +123,7 @@ void sdr_ep_alarm_exact(struct sdr_ep *ep)
 {
 	uint64_t due = sdr_ep_due(ep);
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (due != ep->alarm_due)
 		alarm_set(ep, due);
 }
@@ -127,6 +132,7 @@ void sdr_ep_alarm_driven(struct sdr_ep *ep)
 {
 	uint64_t due, soon;
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if ((atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_AWAY) !=
 	    SDR_WATCH_THREAD) {
 		sdr_ep_alarm_round(ep);

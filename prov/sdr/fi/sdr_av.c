@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "uc/sdr_uc.h"
 #include "uc/sdr_uc_addr.h"
 
@@ -409,6 +410,7 @@ static int sdr_av_close(struct fid *fid)
 		sdr_eq_purge(av->eq, fid);
 		atomic_fetch_sub(&av->eq->refs, 1);
 	}
+	SDR_ASSERT(!av->neps);
 	pthread_mutex_destroy(&av->lock);
 	pthread_mutex_destroy(&av->eps_lock);
 	free(av->eps);

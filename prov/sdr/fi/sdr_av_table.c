@@ -12,6 +12,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "base/sdr_assert.h"
 #include "uc/sdr_uc.h"
 
 #include "sdr_av_table.h"
@@ -31,6 +32,7 @@ static void sdr_av_link(struct sdr_av *av, uint32_t idx)
 {
 	uint32_t *p = &av->bucket[sdr_av_hash(&av->tab[idx].addr) & av->mask];
 
+	SDR_ASSERT(idx < av->n && idx < av->cap);
 	/* behind those that are there: the first index of an address is the one reported */
 	while (*p)
 		p = &av->tab[*p - 1].next;
@@ -42,6 +44,7 @@ static void sdr_av_unlink(struct sdr_av *av, uint32_t idx)
 {
 	uint32_t *p = &av->bucket[sdr_av_hash(&av->tab[idx].addr) & av->mask];
 
+	SDR_ASSERT(idx < av->n && idx < av->cap);
 	while (*p != idx + 1)
 		p = &av->tab[*p - 1].next;
 	*p = av->tab[idx].next;
@@ -147,6 +150,7 @@ bool sdr_av_take(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out)
 void sdr_av_put_back(struct sdr_av *av, fi_addr_t fi_addr)
 {
 	pthread_mutex_lock(&av->lock);
+	SDR_ASSERT(fi_addr < av->n && !av->tab[fi_addr].used);
 	av->tab[fi_addr].next = av->free;
 	av->free = (uint32_t)fi_addr + 1;
 	pthread_mutex_unlock(&av->lock);

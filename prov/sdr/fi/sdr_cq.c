@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
+
 #include "sdr_cq.h"
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
@@ -57,6 +59,7 @@ void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
 		sdr_warn_once("out of memory: a completion was lost");
 		return;
 	}
+	SDR_ASSERT(n < cq->cap && !(cq->cap & (cq->cap - 1)));
 	cq->ring[(cq->head + n) & (cq->cap - 1)] = *e;
 	atomic_store(&cq->count, n + 1); /* before the look at the sleepers */
 	pthread_mutex_unlock(&cq->lock);
@@ -107,6 +110,7 @@ static ssize_t sdr_cq_take(struct sdr_cq *cq, void *buf, size_t count, fi_addr_t
 		if (src)
 			src[i] = e->src;
 	}
+	SDR_ASSERT(i <= n && n <= cq->cap);
 	cq->head += (uint32_t)i;
 	atomic_store_explicit(&cq->count, n - (uint32_t)i, memory_order_relaxed);
 	pthread_mutex_unlock(&cq->lock);

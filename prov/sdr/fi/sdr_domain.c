@@ -14,6 +14,7 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#include "base/sdr_assert.h"
 #include "uc/sdr_uc_registry.h"
 
 #include "sdr_domain.h"
@@ -36,6 +37,7 @@ static int sdr_domain_close(struct fid *fid)
 
 	if (atomic_load(&dom->refs))
 		return -FI_EBUSY;
+	SDR_ASSERT(!dom->neps && !dom->closing);
 	sdr_exit_domain_del(dom);
 	sdr_thread_stop(dom);
 	sdr_work_fini(&dom->work);

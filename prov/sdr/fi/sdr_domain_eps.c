@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "base/sdr_assert.h"
+
 #include "sdr_domain.h"
 #include "sdr_ep.h"
 #include "sdr_progress.h"
@@ -44,6 +46,7 @@ void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep)
 			break;
 		}
 	}
+	SDR_ASSERT(!ep->thread_in);
 	ep->closing_next = dom->closing;
 	dom->closing = ep;
 	pthread_mutex_unlock(&dom->eps_lock);
@@ -55,11 +58,9 @@ void sdr_domain_ep_gone(struct sdr_domain *dom, struct sdr_ep *ep)
 	struct sdr_ep **p;
 
 	pthread_mutex_lock(&dom->eps_lock);
-	for (p = &dom->closing; *p; p = &(*p)->closing_next) {
-		if (*p == ep) {
-			*p = ep->closing_next;
-			break;
-		}
-	}
+	for (p = &dom->closing; *p && *p != ep; p = &(*p)->closing_next)
+		;
+	SDR_ASSERT(*p == ep); /* sdr_domain_ep_del put it there */
+	*p = ep->closing_next;
 	pthread_mutex_unlock(&dom->eps_lock);
 }

@@ -17,6 +17,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/sdr_assert.h"
 #include "sdk/sdr_sdk.h"
 #include "uc/sdr_uc_net.h"
 
@@ -201,6 +202,7 @@ static int sdr_ep_close(struct fid *fid)
 		atomic_fetch_sub(&ep->eq->refs, 1);
 	atomic_fetch_sub(&ep->dom->refs, 1);
 	pthread_mutex_destroy(&ep->lock);
+	SDR_ASSERT(!ep->rel && !ep->ctx && ep->alarm_fd < 0);
 	free(ep->peers);
 	free(ep);
 	return 0;

@@ -25,6 +25,7 @@
 #include "sdr_prov.h"
 #include "sdr_region.h"
 #include "sdr_work.h"
+#include "sdr_held.h"
 
 static const struct {
 	uint64_t flags;
@@ -60,6 +61,7 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 	char addr[64] = "";
 	char text[SDR_ENV_ERR], cause[SDR_REL_ERR_TEXT];
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (!cq)
 		return;
 	if (ep->uc && (e->prov_err == SDR_REL_ERR_ENGINE || e->prov_err == SDR_REL_ERR_REG ||
@@ -92,6 +94,7 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 		.olen = e->olen,
 	};
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (e->has_data)
 		c.flags |= FI_REMOTE_CQ_DATA;
 	if (e->multi_last)

@@ -25,6 +25,7 @@
 #include "sdr_env.h"
 #include "sdr_ep.h"
 #include "sdr_prov.h"
+#include "sdr_held.h"
 
 /*
  * The engine of the settings, or else the domain's; *e: what was tried last, *what: its name in
@@ -57,6 +58,7 @@ static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc_open_attr *attr,
 
 int sdr_ep_engine_open(struct sdr_ep *ep)
 {
+	SDR_ASSERT_HELD(&ep->lock);
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = ep->env.rel.mtu };
 	char err[SDR_ENV_ERR] = "", name[64] = "";
 	struct sdr_uc_open_attr attr = {

@@ -13,6 +13,7 @@
 
 #include "sdr_ep_peer.h"
 #include "sdr_av_table.h"
+#include "sdr_held.h"
 
 struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 {
@@ -20,6 +21,7 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 	struct sdr_peer **v, *peer;
 	uint32_t n = ep->npeers ? ep->npeers : 64;
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr))
 		return NULL;
 	while (n <= fi_addr)
@@ -61,6 +63,7 @@ fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
 {
 	uint64_t a;
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->want_src || !peer || !ep->av)
 		return FI_ADDR_NOTAVAIL;
 	a = sdr_peer_user(peer);

@@ -17,9 +17,11 @@
 #include "sdr_alarm.h"
 #include "sdr_ep.h"
 #include "sdr_prov.h"
+#include "sdr_held.h"
 
 bool sdr_ep_arm(struct sdr_ep *ep)
 {
+	SDR_ASSERT_HELD(&ep->lock);
 	return ep->enabled && !ep->broken && ep->uc->ops->arm(ep->uc);
 }
 
@@ -27,6 +29,7 @@ void sdr_ep_reason(struct sdr_ep *ep)
 {
 	const char *why = ep->uc->ops->reason(ep->uc);
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (!why[0] || strncmp(why, ep->told, sizeof(ep->told) - 1) == 0)
 		return;
 	snprintf(ep->told, sizeof(ep->told), "%s", why);
@@ -37,6 +40,7 @@ int sdr_ep_drive(struct sdr_ep *ep)
 {
 	int ret;
 
+	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->enabled || ep->broken || sdr_ep_backpressured(ep))
 		return 0;
 	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
+
 #include "sdr_eq.h"
 #include "sdr_enosys.h"
 #include "sdr_fabric.h"
@@ -97,6 +99,7 @@ void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
 		}
 	}
 	eq->tail = p;
+	SDR_ASSERT(!eq->count == !eq->head);
 	pthread_mutex_unlock(&eq->lock);
 }
 
@@ -227,6 +230,7 @@ static int sdr_eq_close(struct fid *fid)
 		return -FI_EBUSY;
 	while (eq->head)
 		sdr_eq_drop(eq);
+	SDR_ASSERT(!eq->count);
 	sdr_wait_fini(&eq->wait);
 	pthread_mutex_destroy(&eq->lock);
 	atomic_fetch_sub(&eq->fabric->refs, 1);

@@ -38,6 +38,7 @@
 #include "sdr_ep.h"
 #include "sdr_ep_progress.h"
 #include "sdr_prov.h"
+#include "sdr_held.h"
 
 /* looks in a row at an active application before the thread looks less often */
 #define SDR_THREAD_STREAK 16
@@ -126,6 +127,7 @@ void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep)
 {
 	struct epoll_event ev = { .events = 0 };
 
+	SDR_ASSERT_HELD(&dom->eps_lock);
 	if (!ep->thread_in)
 		return;
 	atomic_fetch_and(&ep->watch, ~SDR_WATCH_THREAD);

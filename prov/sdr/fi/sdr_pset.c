@@ -27,6 +27,7 @@
 #include "sdr_ep_progress.h"
 #include "sdr_progress.h"
 #include "sdr_wait.h"
+#include "sdr_held.h"
 
 void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w)
 {
@@ -37,6 +38,7 @@ void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w)
 
 void sdr_pset_fini(struct sdr_pset *ps)
 {
+	SDR_ASSERT(!ps->n && !(ps->watch & SDR_WATCH_SLEEPERS));
 	free(ps->v);
 	pthread_mutex_destroy(&ps->lock);
 }
@@ -84,6 +86,7 @@ static bool pset_ep_left(struct sdr_ep *ep, unsigned int watch)
 {
 	unsigned int old = atomic_fetch_sub(&ep->watch, watch);
 
+	SDR_ASSERT((old & SDR_WATCH_SLEEPERS) >= (watch & SDR_WATCH_SLEEPERS));
 	if (((old - watch) & SDR_WATCH_SLEEPERS) || !(old & SDR_WATCH_AWAY))
 		return false;
 	atomic_fetch_and(&ep->watch, ~SDR_WATCH_AWAY);
@@ -112,6 +115,7 @@ static void pset_nap(struct sdr_pset *ps, bool naps)
 {
 	unsigned int i;
 
+	SDR_ASSERT_HELD(&ps->lock);
 	if (ps->naps == naps)
 		return;
 	ps->naps = naps;
@@ -203,6 +207,7 @@ void sdr_pset_leave(struct sdr_pset *ps, struct sdr_sleeper *s)
 	unsigned int i;
 
 	pthread_mutex_lock(&ps->lock);
+	SDR_ASSERT(ps->watch & SDR_WATCH_SLEEPERS);
 	ps->watch--;
 	for (i = 0; i < ps->n; i++) {
 		sdr_ep_touch(ps->v[i]);

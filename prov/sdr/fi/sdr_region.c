@@ -26,6 +26,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 
 #include "sdr_region.h"
@@ -67,6 +68,7 @@ int sdr_regions_init(struct sdr_regions *r)
 
 void sdr_regions_fini(struct sdr_regions *r)
 {
+	SDR_ASSERT(!r->count);
 	pthread_mutex_destroy(&r->lock);
 	free(r->bucket);
 }
@@ -117,6 +119,7 @@ static int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, boo
 		ret = -FI_ENOKEY;
 		goto out;
 	}
+	SDR_ASSERT(!reg->on);
 	reg->fid.key = key;
 	reg->next = NULL;
 	reg->on = true;
@@ -135,6 +138,7 @@ static void sdr_regions_remove(struct sdr_regions *r, struct sdr_region *reg)
 	pthread_mutex_lock(&r->lock);
 	p = sdr_regions_slot(r, reg->fid.key);
 	if (reg->on && *p == reg) {
+		SDR_ASSERT(r->count);
 		*p = reg->next;
 		r->count--;
 		reg->on = false;

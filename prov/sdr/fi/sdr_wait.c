@@ -36,6 +36,8 @@
 
 #include <rdma/fi_errno.h>
 
+#include "base/sdr_assert.h"
+
 #include "sdr_wait.h"
 #include "sdr_conds.h"
 #include "sdr_domain.h"
@@ -101,6 +103,7 @@ void sdr_wait_fini(struct sdr_wait *w)
 {
 	struct sdr_sleeper *s;
 
+	SDR_ASSERT(!atomic_load(&w->sleepers));
 	if (w->dom && w->obj == FI_WAIT_MUTEX_COND)
 		sdr_conds_del(w->dom, w);
 	while ((s = w->list)) {
@@ -215,6 +218,7 @@ static void sleeper_drain(struct sdr_sleeper *s)
 void sdr_wait_leave(struct sdr_wait *w, struct sdr_sleeper *s)
 {
 	pthread_mutex_lock(&w->lock);
+	SDR_ASSERT(s->on && atomic_load(&w->sleepers) > 0);
 	sleeper_drain(s);
 	s->on = false;
 	atomic_fetch_sub(&w->sleepers, 1);

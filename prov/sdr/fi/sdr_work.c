@@ -27,6 +27,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/sdr_assert.h"
+
 #include "sdr_work.h"
 
 #define SDR_WORK_SPINS 4096 /* looks before the owner sleeps: some 100 us */
@@ -105,6 +107,7 @@ int sdr_work_give(struct sdr_work *w, struct sdr_job *job, uint32_t threads)
 {
 	int ret = -ECANCELED;
 
+	SDR_ASSERT(threads && threads <= SDR_WORK_THREADS_MAX);
 	if (w->pid != getpid())
 		return -ECHILD;
 	sdr_list_init(&job->link);
@@ -176,6 +179,7 @@ void sdr_work_fini(struct sdr_work *w)
 	pthread_mutex_unlock(&sdr_works_lock);
 	if (w->pid != getpid())
 		return; /* a condition that a thread of the parent sleeps on would be waited for */
+	SDR_ASSERT(sdr_list_empty(&w->jobs) && !w->takers);
 	sdr_work_stop(w);
 	pthread_cond_destroy(&w->left);
 	pthread_cond_destroy(&w->more);
