@@ -7,6 +7,8 @@
 # Every .c and .h of the layer stands in a list: what is not listed is neither built nor
 # distributed.
 
+EXTRA_DIST += prov/sdr/rel/path/README.md
+
 noinst_LTLIBRARIES += libsdr_rel_path.la
 libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc.c \
