@@ -67,28 +67,15 @@ static void sdr_fault_buf_put(struct sdr_fault_hold *h, struct sdr_fault_buf *b,
 	}
 }
 
-/* Room for one more; false when there is none. */
-static bool sdr_fault_fifo_grow(struct sdr_fault_hold *h)
-{
-	uint32_t cap = h->cap ? h->cap * 2 : SDR_FAULT_RING_MIN, i;
-	struct sdr_fault_pkt *ring;
+static const struct sdr_ring_kind sdr_fault_fifo = { sizeof(struct sdr_fault_pkt),
+						     SDR_FAULT_RING_MIN, SDR_FAULT_HELD_MAX, NULL };
 
-	if (h->count < h->cap)
-		return true;
-	if (cap > SDR_FAULT_HELD_MAX)
-		return false;
-	ring = malloc(cap * sizeof(*ring));
-	if (!ring)
-		return false;
-	for (i = 0; i < h->count; i++)
-		ring[i] = h->fifo[(h->head + i) & (h->cap - 1)];
-	free(h->fifo);
-	h->fifo = ring;
-	h->cap = cap;
-	h->head = 0;
-	return true;
+static struct sdr_fault_pkt *sdr_fault_fifo_at(const struct sdr_fault_hold *h, uint32_t pos)
+{
+	return sdr_ring_at(&h->fifo, struct sdr_fault_pkt, pos);
 }
 
+/* Room for one more; false when there is none. */
 static bool sdr_fault_late_grow(struct sdr_fault_hold *h)
 {
 	uint32_t cap = h->late_cap ? h->late_cap * 2 : SDR_FAULT_RING_MIN;
@@ -145,7 +132,7 @@ static bool sdr_fault_hold_add(struct sdr_fault *f, struct sdr_fault_pkt *p, con
 {
 	struct sdr_fault_hold *h = &f->hold;
 
-	if (late ? !sdr_fault_late_grow(h) : !sdr_fault_fifo_grow(h))
+	if (late ? !sdr_fault_late_grow(h) : sdr_ring_room(&h->fifo, &sdr_fault_fifo) != 0)
 		return false;
 	p->buf = sdr_fault_buf_get(h, p->len);
 	if (!p->buf)
@@ -156,10 +143,12 @@ static bool sdr_fault_hold_add(struct sdr_fault *f, struct sdr_fault_pkt *p, con
 	p->buf->used += p->len;
 	SDR_ASSERT(p->buf->used <= sizeof(p->buf->data));
 	p->buf->refs++;
-	if (late)
+	if (late) {
 		sdr_fault_late_push(h, p);
-	else
-		h->fifo[(h->head + h->count++) & (h->cap - 1)] = *p;
+		return true;
+	}
+	*sdr_ring_spare(&h->fifo, struct sdr_fault_pkt) = *p;
+	sdr_ring_push(&h->fifo);
 	return true;
 }
 
@@ -283,13 +272,13 @@ void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 /* Takes the next packet that is due. */
 static bool sdr_fault_next(struct sdr_fault_hold *h, uint64_t now, struct sdr_fault_pkt *p)
 {
-	const struct sdr_fault_pkt *a = h->count ? &h->fifo[h->head] : NULL;
+	const struct sdr_fault_pkt *a =
+		sdr_ring_empty(&h->fifo) ? NULL : sdr_fault_fifo_at(h, h->fifo.head);
 	const struct sdr_fault_pkt *b = h->late_count ? &h->late[0] : NULL;
 
 	if (a && a->due <= now && (!b || a->due <= b->due)) {
 		*p = *a;
-		h->head = (h->head + 1) & (h->cap - 1);
-		h->count--;
+		sdr_ring_pop(&h->fifo);
 		return true;
 	}
 	if (b && b->due <= now) {
@@ -395,8 +384,8 @@ uint64_t sdr_fault_hold_deadline(const struct sdr_fault *f)
 
 	if (h->stage.n)
 		return h->retry;
-	if (h->count)
-		due = h->fifo[h->head].due;
+	if (!sdr_ring_empty(&h->fifo))
+		due = sdr_fault_fifo_at(h, h->fifo.head)->due;
 	if (h->late_count && h->late[0].due < due)
 		due = h->late[0].due;
 	return due;
@@ -409,8 +398,8 @@ static uint64_t sdr_fault_hold_last(const struct sdr_fault *f)
 	uint64_t last = h->stage.n ? h->retry : 0;
 	uint32_t i;
 
-	for (i = 0; i < h->count; i++) {
-		const struct sdr_fault_pkt *p = &h->fifo[(h->head + i) & (h->cap - 1)];
+	for (i = h->fifo.head; i != h->fifo.tail; i++) {
+		const struct sdr_fault_pkt *p = sdr_fault_fifo_at(h, i);
 
 		if ((p->kind == SDR_UC_TX_CTL || p->qp) && p->due > last)
 			last = p->due;
@@ -453,8 +442,8 @@ void sdr_fault_hold_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
 	struct sdr_fault_stage *s = &h->stage;
 	uint32_t i, to = s->pos;
 
-	for (i = 0; i < h->count; i++) {
-		struct sdr_fault_pkt *p = &h->fifo[(h->head + i) & (h->cap - 1)];
+	for (i = h->fifo.head; i != h->fifo.tail; i++) {
+		struct sdr_fault_pkt *p = sdr_fault_fifo_at(h, i);
 
 		if (p->qp == qp)
 			p->qp = NULL;
@@ -497,8 +486,8 @@ void sdr_fault_hold_free(struct sdr_fault *f)
 
 	for (; s->pos < s->n; s->pos++)
 		sdr_fault_buf_drop(h, s->buf[s->pos], s->pkts[s->pos]);
-	for (; h->count; h->count--, h->head = (h->head + 1) & (h->cap - 1))
-		sdr_fault_buf_drop(h, h->fifo[h->head].buf, 1);
+	for (; !sdr_ring_empty(&h->fifo); sdr_ring_pop(&h->fifo))
+		sdr_fault_buf_drop(h, sdr_fault_fifo_at(h, h->fifo.head)->buf, 1);
 	while (h->late_count)
 		sdr_fault_buf_drop(h, h->late[--h->late_count].buf, 1);
 	while ((b = h->free)) {
@@ -506,6 +495,6 @@ void sdr_fault_hold_free(struct sdr_fault *f)
 		free(b);
 	}
 	free(h->cur);
-	free(h->fifo);
+	sdr_ring_destroy(&h->fifo);
 	free(h->late);
 }

@@ -10,6 +10,7 @@
 #ifndef SDR_FAULT_IMPL_H
 #define SDR_FAULT_IMPL_H
 
+#include "base/sdr_ring.h"
 #include "sdr_fault.h"
 
 #define SDR_FAULT_OUT	  128u	 /* descriptors handed to the inner engine in one call */
@@ -85,8 +86,7 @@ struct sdr_fault_stage {
 };
 
 struct sdr_fault_hold {
-	struct sdr_fault_pkt *fifo; /* ring: order of sending, due never falls */
-	uint32_t cap, head, count;
+	struct sdr_ring fifo;	    /* of sdr_fault_pkt, in order of sending: due never falls */
 	struct sdr_fault_pkt *late; /* binary heap by due: reordered packets */
 	uint32_t late_cap, late_count;
 	struct sdr_fault_buf *cur, *free;
