@@ -5,6 +5,8 @@
 # Every .c and .h of the layer is in the list: what is not listed is neither built nor
 # distributed.
 
+EXTRA_DIST += prov/sdr/base/README.md
+
 noinst_LTLIBRARIES += libsdr_base.la
 libsdr_base_la_SOURCES = \
 	prov/sdr/base/sdr_assert.c \
