@@ -15,6 +15,15 @@ UNIT_TESTS += test_bed
 test_bed_SOURCES = fabtests/unit/test_bed.c
 test_bed_LDADD = $(SDR_BED_UNIT_LIBS)
 
+# A connection whose peer is the test: no simulated network.
+UNIT_TESTS += test_rel_conn
+test_rel_conn_SOURCES = \
+	fabtests/unit/test_rel_conn.c \
+	fabtests/bed/bed_conn.c fabtests/bed/bed_conn.h \
+	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c \
+	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
+test_rel_conn_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c
 test_rel_handshake_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_match_SOURCES = fabtests/unit/test_rel_match.c
