@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uc/fault/sdr_fault.h"
 #include "uc/verbs/sdr_verbs.h"
 #include "uc_conform.h"
 
@@ -34,26 +35,38 @@ static const struct sdr_uc_dev *dev_find(const struct sdr_uc_dev *v, unsigned in
 	return found;
 }
 
+struct verbs_arg {
+	int family;
+	const char *fault; /* NULL: nothing over it */
+};
+
+static int verbs_open_one(const struct sdr_uc_dev *d, const char *fault, struct sdr_uc **uc)
+{
+	struct sdr_uc_open_attr a = { .device = d->name, .bind = d->addr };
+	struct sdr_uc *inner;
+	int ret = sdr_verbs_engine.open(&a, &inner);
+
+	if (ret)
+		return ret;
+	*uc = inner;
+	return fault ? sdr_fault_open(inner, fault, 5, uc, NULL, 0) : 0;
+}
+
 static int verbs_open(const struct uc_conform *c, struct uc_net *net)
 {
-	int family = c->arg ? *(const int *)c->arg : AF_INET, ret;
+	const struct verbs_arg *arg = c->arg;
 	const struct sdr_uc_dev *d;
 	struct sdr_uc_dev *v;
 	unsigned int n, i;
 	char err[256];
+	int ret;
 
 	ret = sdr_verbs_engine.probe(&v, &n, err, sizeof(err));
 	if (ret || !n)
 		return 77;
 	for (i = 0; i < 2 && !ret; i++) {
-		d = dev_find(v, n, family, i);
-		if (d) {
-			struct sdr_uc_open_attr a = { .device = d->name, .bind = d->addr };
-
-			ret = sdr_verbs_engine.open(&a, &net->uc[i]);
-		} else {
-			ret = 77;
-		}
+		d = dev_find(v, n, arg->family, i);
+		ret = d ? verbs_open_one(d, arg->fault, &net->uc[i]) : 77;
 	}
 	if (ret && i == 2)
 		net->uc[0]->ops->close(net->uc[0]);
@@ -61,13 +74,18 @@ static int verbs_open(const struct uc_conform *c, struct uc_net *net)
 	return ret;
 }
 
-static const int v6 = AF_INET6;
+static const struct verbs_arg v4 = { .family = AF_INET };
+static const struct verbs_arg v6 = { .family = AF_INET6 };
+static const struct verbs_arg none = { .family = AF_INET, .fault = "drop=0" };
+static const struct verbs_arg delay = { .family = AF_INET, .fault = "delay=5ms" };
 
 #define SETTLE .settle_ns = 100000000 /* ns: the guest is emulated */
 
 static const struct uc_conform rows[] = {
-	{ .name = "verbs", .open = verbs_open, SETTLE },
+	{ .name = "verbs", .open = verbs_open, .arg = &v4, SETTLE },
 	{ .name = "verbs, IPv6", .open = verbs_open, .arg = &v6, SETTLE },
+	{ .name = "verbs under drop=0", .open = verbs_open, .arg = &none, SETTLE },
+	{ .name = "verbs under delay=5ms", .open = verbs_open, .arg = &delay, SETTLE },
 };
 
 int main(int argc, char **argv)

@@ -69,7 +69,8 @@ fabtests_unit_test_uc_registry_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 # Skipped where there is no RDMA device; fabtests/rxe/guest.sh runs it where there are two.
 UNIT_TESTS += fabtests/unit/test_uc_verbs
 fabtests_unit_test_uc_verbs_SOURCES = fabtests/unit/test_uc_verbs.c $(UC_CONFORM)
-fabtests_unit_test_uc_verbs_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la $(UC_TEST_LIBS)
+fabtests_unit_test_uc_verbs_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la libsdr_uc_fault.la \
+	$(UC_TEST_LIBS)
 
 # How much a new engine is: one over a socket pair.
 UNIT_TESTS += fabtests/unit/test_uc_pair
