@@ -35,8 +35,11 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf_conn.c \
 	prov/sdr/tools/perf/sdr_perf_ep.c \
 	prov/sdr/tools/perf/sdr_perf_opt.c \
+	prov/sdr/tools/perf/sdr_perf_opt.h \
 	prov/sdr/tools/perf/sdr_perf_out.c \
 	prov/sdr/tools/perf/sdr_perf_run.c \
+	prov/sdr/tools/perf/sdr_perf_say.c \
+	prov/sdr/tools/perf/sdr_perf_say.h \
 	prov/sdr/tools/perf/sdr_perf_side.c \
 	prov/sdr/tools/perf/sdr_perf_side.h
 sdr_perf_LDADD = libsdr_tool.la $(LIBFABRIC_LIBS) -lm

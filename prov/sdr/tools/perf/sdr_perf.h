@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the files of sdr_perf share: what the user wants, the endpoint, what two sides send each
- * other before a run, and the run's result.
+ * What the files of sdr_perf share: the endpoint, what two sides send each other before a run, and
+ * the run's result.
  *
  *   sdr_perf.c       main: one client, or one server after another
+ *   sdr_perf_say.c   messages, exits, clock
  *   sdr_perf_opt.c   command line
  *   sdr_perf_ep.c    libfabric objects and completions
  *   sdr_perf_conn.c  how client and server find each other and agree
@@ -32,81 +33,10 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#define PERF_API       FI_VERSION(1, 17)
-#define PERF_PORT      18516u	    /* UDP, the server's; its data endpoint has the next one */
-#define PERF_SLOTS_MAX 256u	    /* operations in flight */
-#define PERF_SIZE_MAX  (1ull << 30) /* bytes of a message */
-#define PERF_ROOM_MAX  (1ull << 30) /* bytes of a buffer: message size x operations in flight */
-#define PERF_ITERS_MAX (1ull << 40)
-#define PERF_SAMPLES   (1u << 20) /* round trips of which a latency run keeps the time */
-#define PERF_ALL_MIN   2u	  /* bytes, smallest size of --all */
-#define PERF_ALL_MAX   (8u << 20) /* bytes, largest */
-#define PERF_WHY       320u	  /* bytes of a sentence that says what is wrong */
-/* bytes of an endpoint's address: a struct sockaddr_in or _in6 */
-#define PERF_NAME_MAX 64u
-/* bytes of a setting or an engine's name, final zero included */
-#define PERF_TEXT_MAX 32u
-#define PERF_SEC      1000000000ull /* ns */
+#include "sdr_perf_opt.h"
+#include "sdr_perf_say.h"
 
-enum { PERF_EXIT_OK = 0, PERF_EXIT_FAILED = 1, PERF_EXIT_USAGE = 2, PERF_EXIT_CLIENT = 3 };
-enum perf_opname { PERF_WRITE, PERF_SEND, PERF_TAGGED, PERF_READ, PERF_LAT, PERF_OPS };
-enum perf_wait { PERF_WAIT_AUTO, PERF_WAIT_POLL, PERF_WAIT_SLEEP, PERF_WAITS };
-enum perf_format { PERF_TABLE, PERF_CSV, PERF_JSON };
-/* Settings of the provider that a run fixes for both sides. */
-enum perf_setting {
-	PERF_ENGINE,
-	PERF_MTU,
-	PERF_CHUNK,
-	PERF_CHANNELS,
-	PERF_GENERATIONS,
-	PERF_IMM,
-	PERF_SETTINGS
-};
-
-#define PERF_F_BIDIR  1u /* both sides send */
-#define PERF_F_VERIFY 2u /* every byte is checked */
-/* how long to poll before sleeping: enum perf_wait, in two bits from here on */
-#define PERF_F_WAIT 4u
-#define PERF_F_ALL  15u
-
-/* What is run; all of it is the client's choice.  Sizes double from the first to the last. */
-struct perf_plan {
-	uint32_t op; /* enum perf_opname */
-	uint32_t flags;
-	uint32_t in_flight;
-	uint32_t zero;
-	uint64_t size_min, size_max; /* bytes */
-	uint64_t iters;		     /* of each size; 0: as many as fit into the duration */
-	uint64_t duration_ns;	     /* of each size */
-};
-
-/* --probe-loss */
-#define PROBE_SIZES_MAX	  16u
-#define PROBE_PAYLOAD_MIN 64u
-#define PROBE_PAYLOAD_MAX 65000u
-#define PROBE_PKTS_MAX	  (1u << 26) /* of a size: 8 MiB of map at the server */
-#define PROBE_SECONDS_MAX 86400u
-
-struct probe_opt {
-	bool on, no_fragment;
-	unsigned int sizes;		   /* 0: the default ones */
-	uint32_t payload[PROBE_SIZES_MAX]; /* bytes */
-	double rate;			   /* bit/s, of IP packets */
-	const char *plot;		   /* file; NULL: none */
-};
-
-struct perf_opt {
-	const char *host;    /* NULL: server */
-	const char *address; /* server: to bind, NULL any */
-	const char *domain;  /* NULL any */
-	uint16_t port;
-	enum perf_format format;
-	bool loop, quiet;
-	const char *setting[PERF_SETTINGS]; /* given as options; NULL: not */
-	struct perf_plan plan;
-	struct probe_opt probe;
-};
-
+#define PERF_API FI_VERSION(1, 17)
 /* ---- endpoint -------------------------------------------------------------------------------- */
 
 struct perf_side;
@@ -192,7 +122,6 @@ void perf_conn_server(struct perf_side *s, struct perf_opt *opt);
 bool perf_plan_ok(const struct perf_plan *plan, char *why);
 /* spin_ns of the endpoint */
 uint64_t perf_plan_spin(const struct perf_plan *plan);
-extern const char *const perf_op_name[PERF_OPS];
 extern const char *const perf_setting_name[PERF_SETTINGS]; /* environment variables */
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -220,18 +149,5 @@ void perf_out_end(const struct perf_opt *opt);
  */
 void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, uint64_t bytes,
 		       double share);
-
-/* ---- the process ----------------------------------------------------------------------------- */
-
-extern char perf_doing[96]; /* for messages */
-extern bool perf_serving;   /* a client is known: its failure is not the server's */
-uint64_t perf_now(void);    /* ns, monotonic */
-void perf_die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-void perf_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* fills `why`; returns -1 */
-int perf_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* text from the network as a line that does no harm to a terminal */
-void perf_clean(char *text, size_t size);
-void perf_options(struct perf_opt *opt, int argc, char **argv);
 
 #endif /* SDR_PERF_H */

@@ -37,7 +37,8 @@
 #include <sys/socket.h>
 
 #include "probe_count.h"
-#include "tools/perf/sdr_perf.h"
+#include "tools/perf/sdr_perf_opt.h"
+#include "tools/perf/sdr_perf_say.h"
 
 #define PROBE_MAGIC   0x50524250u /* "PRBP" */
 #define PROBE_VERSION 1u
