@@ -53,8 +53,7 @@ void ct_out_begin(enum ct_format f, const struct ct_plan *plan)
 	switch (f) {
 	case CT_TABLE:
 		printf("# completion time in simulation: %g Gbit/s, RTT %g ms, mtu %u, chunk %u, (%u,%u) %s, %s "
-		       "decoding, "
-		       "max_overhead %g, seed %" PRIu64 "%s; times in ms\n",
+		       "decoding, max_overhead %g, seed %" PRIu64 "%s; times in ms\n",
 		       plan->rate_bps / CT_NS, plan->rtt_s * CT_MS, plan->mtu, c->chunk, c->ec_k,
 		       c->ec_m, c->ec_code == 1 ? "xor" : "mds",
 		       c->ec_chunk_decode ? "chunk" : "row", c->max_overhead, plan->seed,

@@ -46,8 +46,7 @@ static void csv(const struct probe_out *o)
 	unsigned int i;
 
 	printf("payload_bytes,wire_bytes,sent,received,lost,loss,loss_low,loss_high,burst_packets,reordered,"
-	       "duplicates,"
-	       "rtt_min_s,rtt_median_s,rate_bps\n");
+	       "duplicates,rtt_min_s,rtt_median_s,rate_bps\n");
 	for (i = 0; i < o->rows; i++) {
 		r = &o->row[i];
 		if (!r->known)

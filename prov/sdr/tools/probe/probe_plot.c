@@ -46,8 +46,7 @@ void probe_plot_check(const char *file)
 	if (!gnuplot_there())
 		perf_die(
 			"--plot needs gnuplot, which is not installed; install it (package gnuplot-nox or "
-			"gnuplot), or "
-			"leave --plot out");
+			"gnuplot), or leave --plot out");
 	err = tool_gnuplot_file(file);
 	if (err)
 		perf_die("--plot: %s cannot be written: %s; name another file", file,

@@ -64,8 +64,7 @@ int sdr_verbs_path(struct sdr_verbs *v, const struct sdr_uc_addr *addr, struct i
 			snprintf(
 				v->reason, sizeof(v->reason),
 				"%s: %s is reached through another interface than the device's (ip route get): "
-				"bind to "
-				"an address of the device, or use FI_SDR_ENGINE=soft",
+				"bind to an address of the device, or use FI_SDR_ENGINE=soft",
 				v->device, peer);
 			return -ENETUNREACH;
 		}

@@ -151,8 +151,7 @@ int sdr_verbs_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struc
 		snprintf(
 			v->reason, sizeof(v->reason),
 			"%s: %u channels of %u generations are %u queue pairs a peer, and a device takes %u at "
-			"the most: "
-			"lower FI_SDR_CHANNELS or FI_SDR_GENERATIONS",
+			"the most: lower FI_SDR_CHANNELS or FI_SDR_GENERATIONS",
 			v->device, a->channels, a->generations, ntp, SDR_QP_INFO_TPS_MAX);
 		return -EINVAL;
 	}
