@@ -606,6 +606,30 @@ static void close__with_everything_under_way(void **state)
 	bed_close(b);
 }
 
+/* What an engine holds back leaves when it is drained: its sender is not polled any more. */
+static void drain__sends_what_is_held(void **state)
+{
+	static const uint8_t text[] = "held back";
+	struct bed *b = open_bed(state);
+	const struct sdr_uc_ops *o = bed_ops(b, 1);
+	struct sdr_uc_ev ev[SDR_UC_POLL_MIN];
+	struct pollfd fd = { .events = POLLIN };
+
+	fd.fd = o->fd(b->net.uc[1]);
+	if (!bed_ops(b, 0)->drain || fd.fd < 0)
+		goto out; /* a simulated clock stands still meanwhile */
+	bed_settle(b);
+	bed_post_one(b, bed_ctl(b, text, sizeof(text)));
+	bed_ops(b, 0)->drain(b->net.uc[0], UC_WAIT_NS);
+	while (!o->poll(b->net.uc[1], ev, SDR_UC_POLL_MIN)) {
+		if (!o->arm(b->net.uc[1]))
+			assert_int_equal(poll(&fd, 1, (int)(UC_WAIT_NS / 1000000u)), 1);
+	}
+	assert_int_equal(ev[0].kind, SDR_UC_EV_CTL);
+out:
+	bed_close(b);
+}
+
 /* A QP that breaks is reported once; its neighbours and the engine live on. */
 static void qp__breaks_alone(void **state)
 {
@@ -663,6 +687,7 @@ static const struct {
 	CLAUSE(qp__two_of_one_engine),
 	CLAUSE(qp__destroyed_with_packets_under_way),
 	CLAUSE(qp__breaks_alone),
+	CLAUSE(drain__sends_what_is_held),
 	CLAUSE(close__with_everything_under_way),
 };
 #define NCLAUSES (sizeof(clauses) / sizeof(clauses[0]))

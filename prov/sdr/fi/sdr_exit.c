@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "uc/fault/sdr_fault.h"
+#include "uc/sdr_uc.h"
 
 #include "sdr_exit.h"
 #include "sdr_domain.h"
@@ -82,7 +82,8 @@ static void sdr_exit_ep(struct sdr_ep *ep, uint64_t until)
 	while (ep->rel && !sdr_rel_farewell(ep->rel) && sdr_mono_ns() < until)
 		sdr_exit_nap(SDR_EXIT_NAP_NS);
 	now = sdr_mono_ns();
-	sdr_fault_drain(ep->uc, now < until ? until - now : 0);
+	if (ep->uc->ops->drain)
+		ep->uc->ops->drain(ep->uc, now < until ? until - now : 0);
 }
 
 void sdr_exit_farewell(void)

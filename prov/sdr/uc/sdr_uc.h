@@ -262,6 +262,11 @@ struct sdr_uc_ops {
 	 * UINT64_MAX none.
 	 */
 	uint64_t (*deadline)(struct sdr_uc *uc);
+	/*
+	 * Sends what the engine itself holds back, each packet at its time: sleeps for as long as
+	 * that takes, at most patience_ns.  May be NULL: nothing is held back.
+	 */
+	void (*drain)(struct sdr_uc *uc, uint64_t patience_ns);
 };
 
 #define SDR_UC_POLL_MIN 64 /* smallest event array poll accepts */

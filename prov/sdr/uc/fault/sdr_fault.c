@@ -432,6 +432,15 @@ static bool sdr_fault_arm(struct sdr_uc *uc)
 	return f->inner->ops->arm(f->inner);
 }
 
+/* No effect on the simulated network, where time does not pass meanwhile. */
+static void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	if (f->holds)
+		sdr_fault_hold_drain(f, patience_ns);
+}
+
 static const struct sdr_uc_ops sdr_fault_ops = {
 	.close = sdr_fault_close,
 	.info = sdr_fault_info,
@@ -457,6 +466,7 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.arm = sdr_fault_arm,
 	.reason = sdr_fault_reason,
 	.deadline = sdr_fault_deadline,
+	.drain = sdr_fault_drain,
 };
 
 int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec, struct sdr_uc **uc)
@@ -497,10 +507,4 @@ int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct
 	if (!s.has_seed)
 		s.seed = seed;
 	return sdr_fault_open_spec(inner, &s, uc);
-}
-
-void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns)
-{
-	if (uc->ops == &sdr_fault_ops && sdr_fault_of(uc)->holds)
-		sdr_fault_hold_drain(sdr_fault_of(uc), patience_ns);
 }

@@ -52,11 +52,4 @@ int sdr_fault_open(struct sdr_uc *inner, const char *spec, uint64_t seed, struct
 int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec,
 			struct sdr_uc **uc);
 
-/*
- * Sends what is held back, each packet at its time: sleeps for as long as that takes, patience_ns
- *, at most.  Without effect on other engines, and on the simulated network, where time does not
- * pass meanwhile.
- */
-void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns);
-
 #endif /* SDR_FAULT_H */

@@ -136,7 +136,7 @@ static inline bool sdr_fault_black(const struct sdr_fault *f, uint64_t now)
 void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n);
 /* Sends what is due. */
 void sdr_fault_hold_release(struct sdr_fault *f, uint64_t now);
-/* sdr_fault_drain */
+/* sdr_uc_ops.drain */
 void sdr_fault_hold_drain(struct sdr_fault *f, uint64_t patience_ns);
 uint64_t sdr_fault_hold_deadline(const struct sdr_fault *f);
 void sdr_fault_hold_purge(struct sdr_fault *f, struct sdr_fault_qp *qp);
