@@ -764,22 +764,22 @@ static void forge(struct pair *p, const struct sdr_wire_keys *k, const struct sd
 	run_a(p);
 }
 
-static void keys__forged(void **state)
+static const struct sdr_wire_key evil[2] = { { 0x1000, 0x666, SDR_KEY_LIVE },
+					     { 0x2000, 0x667, SDR_KEY_LIVE } };
+
+/* Of another QP, or to one that asks for none: counted, nothing else. */
+static void keys__forged_without_proof(void **state)
 {
 	static const struct sdr_qp_hooks hooks;
 	struct sdr_qp_attr attr = attr_small();
-	struct sdr_wire_key evil[2] = { { 0x1000, 0x666, SDR_KEY_LIVE },
-					{ 0x2000, 0x667, SDR_KEY_LIVE } };
-	uint8_t in[MTU], out[MTU] = { 0 }, dg[64];
-	struct sdr_wire_cts c;
 	struct sdr_wire_keys k;
-	struct sdr_rcv_handle *r;
+	struct sdr_wire_cts c;
 	struct sdr_qp *hooked;
+	uint8_t dg[64];
 	uint64_t bad;
 	struct pair p;
 
 	(void)state;
-	pattern_fill(in, 1, MTU);
 	pair_open(&p, LOOP_KEYED, &attr, NULL);
 	hooked = sdr_qp_create_hooked(p.a, &attr, &hooks);
 	assert_non_null(hooked);
@@ -801,10 +801,31 @@ static void keys__forged(void **state)
 	run_a(&p);
 	assert_int_equal(p.a->pkts_bad, ++bad);
 	assert_true(p.s->snd_limit == 0 && p.s->snd_known == 0);
-	/* to a QP whose peer is not keyed: the receiver's own, made to look so */
-	sdr_context_progress(p.b);
+	assert_int_equal(sdr_qp_destroy(hooked), 0);
+	pair_close(&p);
 
-	/* From here on they carry the right proof.  A key that came first stays. */
+	/* a receiver that has no keys to ask for refuses them */
+	pair_open(&p, LOOP_SOFT, &attr, NULL);
+	bad = p.a->pkts_bad;
+	k = (struct sdr_wire_keys){ .qpn = p.s->qpn, .rkey = p.s->rkey, .posted = 2, .n = 2 };
+	forge(&p, &k, evil);
+	assert_int_equal(p.a->pkts_bad, bad + 1);
+	assert_int_equal(p.s->snd_limit, 0);
+	pair_close(&p);
+}
+
+/* The right proof, and lies: a key that came first stays, a lie costs the message it is about. */
+static void keys__forged(void **state)
+{
+	struct sdr_qp_attr attr = attr_small();
+	uint8_t in[MTU], out[MTU] = { 0 };
+	struct sdr_rcv_handle *r;
+	struct sdr_wire_keys k;
+	struct pair p;
+
+	(void)state;
+	pattern_fill(in, 1, MTU);
+	pair_open(&p, LOOP_KEYED, &attr, NULL);
 	r = post(&p, out, MTU);
 	run_a(&p);
 	assert_int_equal(p.s->snd_known, 1);
@@ -824,9 +845,7 @@ static void keys__forged(void **state)
 	k.first = (uint32_t)-2;
 	forge(&p, &k, evil);
 	assert_int_equal(p.s->snd_known, 1);
-	/*
-	 * a lie about a message to come costs that message: its packets are dropped by the receiver
-	 */
+	/* of a message to come: its packets are dropped by the receiver */
 	k = (struct sdr_wire_keys){
 		.qpn = p.s->qpn, .rkey = p.s->rkey, .posted = 2, .first = 1, .n = 1
 	};
@@ -839,25 +858,35 @@ static void keys__forged(void **state)
 	assert_int_equal(p.net->key_bad, 1);
 	assert_int_equal(r->st.got, 0);
 	assert_int_equal(out[0], 0x77);
-	/* CTS_SEEN above what was posted */
+	pair_close(&p);
+}
+
+/* CTS_SEEN above what was posted. */
+static void keys__forged_seen(void **state)
+{
+	struct sdr_qp_attr attr = attr_small();
+	struct sdr_wire_cts c;
+	uint8_t out[MTU], dg[64];
+	struct pair p;
+	uint64_t bad;
+
+	(void)state;
+	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	post(&p, out, MTU);
+	run_a(&p);
 	bad = p.b->pkts_bad;
-	c = (struct sdr_wire_cts){ .qpn = p.r->qpn, .rkey = p.r->rkey, .posted = 3 };
-	sdr_class_encode(dg, SDR_CLASS_SDK, SDR_SDK_CTS_SEEN);
+	c = (struct sdr_wire_cts){ .qpn = p.r->qpn, .rkey = p.r->rkey, .posted = 2 };
 	sdr_wire_cts_encode(dg, &c);
 	sdr_class_encode(dg, SDR_CLASS_SDK, SDR_SDK_CTS_SEEN);
 	loop_forge_ctl(p.net, 1, 0, dg, SDR_WIRE_CTS_LEN);
 	run_b(&p);
 	assert_int_equal(p.b->pkts_bad, bad + 1);
-	/* a receiver that has no keys to ask for refuses them */
-	assert_int_equal(sdr_qp_destroy(hooked), 0);
-	pair_close(&p);
-
-	pair_open(&p, LOOP_SOFT, &attr, NULL);
-	bad = p.a->pkts_bad;
-	k = (struct sdr_wire_keys){ .qpn = p.s->qpn, .rkey = p.s->rkey, .posted = 2, .n = 2 };
-	forge(&p, &k, evil);
-	assert_int_equal(p.a->pkts_bad, bad + 1);
-	assert_int_equal(p.s->snd_limit, 0);
+	c.posted = 1; /* what is true counts as nothing bad */
+	sdr_wire_cts_encode(dg, &c);
+	sdr_class_encode(dg, SDR_CLASS_SDK, SDR_SDK_CTS_SEEN);
+	loop_forge_ctl(p.net, 1, 0, dg, SDR_WIRE_CTS_LEN);
+	run_b(&p);
+	assert_int_equal(p.b->pkts_bad, bad + 1);
 	pair_close(&p);
 }
 
@@ -1185,7 +1214,9 @@ int main(void)
 		cmocka_unit_test(keys__late_packets),
 		cmocka_unit_test(keys__late_by_all_generations),
 		cmocka_unit_test(keys__qp_destroy),
+		cmocka_unit_test(keys__forged_without_proof),
 		cmocka_unit_test(keys__forged),
+		cmocka_unit_test(keys__forged_seen),
 		cmocka_unit_test(keys__jump),
 		cmocka_unit_test(keys__grant_fails),
 		cmocka_unit_test(keys__hooked),
