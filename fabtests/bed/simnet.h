@@ -6,7 +6,7 @@
  *
  * The bench owns a world, one endpoint a node, and every operation posted.  It lets each endpoint
  * progress until it has nothing to do, then jumps to the next moment at which something can
- * happen.  While doing so it checks (numbers as in the list of invariants of the project):
+ * happen.  While doing so it checks (numbers as in DESIGN.md, Invariants):
  *
  *   I1   each posted operation ends exactly once, and a claimed one twice
  *   I2   each message is delivered once at most, to a receive that it matches, in the order sent,

@@ -103,7 +103,7 @@ static void ct_bar(enum sdr_rel_scheme scheme, uint64_t size, double loss, doubl
 	}
 }
 
-/* What was promised: charter and acceptance of the schemes with parity. */
+/* What was promised of the schemes with parity. */
 static void ct_cells_bars(void)
 {
 	static const enum sdr_rel_scheme judged[] = { SDR_SCHEME_AUTO, SDR_SCHEME_HYBRID };

@@ -11,8 +11,8 @@
  * rounds, outside the time.  With two workers the completions are divided in two ways: each worker
  * has its own messages (a channel group carries a message), or every run of 15 packets goes to the
  * next worker (channels taken in turn, all bitmap words shared). Reported is the best round of
- * ROUNDS; linearity is the rate of two over twice the rate of one.  The charter wants 15 Mpps a
- * core; the last column is the ratio to that.
+ * ROUNDS; linearity is the rate of two over twice the rate of one.  The goal is 15 Mpps per core;
+ * the last column is the ratio to that.
  */
 #include <pthread.h>
 #include <stdio.h>

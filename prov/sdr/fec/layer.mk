@@ -3,6 +3,8 @@
 #
 # fec/: erasure codes and which packet belongs to which codeword.
 
+EXTRA_DIST += prov/sdr/fec/README.md
+
 noinst_LTLIBRARIES += libsdr_fec.la
 libsdr_fec_la_CPPFLAGS = $(AM_CPPFLAGS)
 libsdr_fec_la_SOURCES = \

@@ -4,6 +4,8 @@
 # model/: completion times, as laws, by sampling and of collectives, and the choice of a scheme.  Part of libsdr.so;
 # rel/ uses it.  It uses nothing but libm.
 
+EXTRA_DIST += prov/sdr/model/README.md
+
 noinst_LTLIBRARIES += libsdr_model.la
 libsdr_model_la_SOURCES = \
 	prov/sdr/model/sdr_choice.c \

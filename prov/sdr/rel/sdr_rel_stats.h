@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Names are contract (charter section 7). */
+/* Names are contract: fi_sdr(7) lists them. */
 /* clang-format off */
 #define SDR_REL_STATS(X) \
 	X(pkts_tx) X(bytes_tx) X(pkts_rx) X(bytes_rx) X(parity_tx) X(repair_tx) \

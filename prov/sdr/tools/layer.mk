@@ -3,6 +3,8 @@
 #
 # tools/: programs for users.
 
+EXTRA_DIST += prov/sdr/tools/README.md
+
 # What they have in common.  A row (model_row.c, model_source.c) is a question to the model: who reads rows links
 # libsdr_model.la, too.
 noinst_LTLIBRARIES += libsdr_tool.la
