@@ -25,7 +25,7 @@
 #include <string.h>
 #include <errno.h>
 #include <cmocka.h>
-#include "rel/sdr_rel_priv.h"
+#include "rel_inside.h"
 #include "tools/sim/sim_eps.h"
 #include "bed_mem.h"
 #include "bed_what.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# The test beds over the simulated network; see README.md there.  libsdr_bed.la needs no cmocka;
+# The test beds over the simulated network, see fabtests/README.md.  libsdr_bed.la needs no cmocka;
 # libsdr_bed_unit.la is the unit tests'.
 
 check_LTLIBRARIES += libsdr_bed.la
@@ -10,6 +10,7 @@ libsdr_bed_la_SOURCES = \
 	fabtests/bed/bed_mem.h \
 	fabtests/bed/bed_what.c \
 	fabtests/bed/bed_what.h \
+	fabtests/bed/rel_inside.h \
 	fabtests/bed/simnet.c \
 	fabtests/bed/simnet.h \
 	fabtests/bed/simnet_bytes.c \

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "rel/sdr_rel_priv.h"
+#include "rel_inside.h"
 #include "../functional/stranger.h"
 #include "../unit/uc_loop.h"
 

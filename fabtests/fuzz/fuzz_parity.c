@@ -14,7 +14,7 @@
  */
 #include "fuzz.h"
 #include "rel/path/sdr_cc_ops.h"
-#include "rel/sdr_rel_priv.h"
+#include "../bed/rel_inside.h"
 #include "sdk/sdr_qp.h"
 #include "tools/sim/sim_eps.h"
 #include "../bed/bed_mem.h"

@@ -33,7 +33,7 @@
 #ifndef LIAR_H
 #define LIAR_H
 
-#include "rel/sdr_rel_priv.h"
+#include "../bed/rel_inside.h"
 #include "sdk/sdr_context.h"
 #include "sdk/sdr_qp.h"
 #include "tools/sim/sim_eps.h"

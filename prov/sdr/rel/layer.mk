@@ -35,13 +35,19 @@ noinst_LTLIBRARIES += libsdr_rel_conn.la
 libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn.c \
 	prov/sdr/rel/conn/sdr_conn.h \
+	prov/sdr/rel/conn/sdr_conn_ops.h \
 	prov/sdr/rel/conn/sdr_credit.c \
 	prov/sdr/rel/conn/sdr_credit.h \
+	prov/sdr/rel/conn/sdr_ctl_input.c \
+	prov/sdr/rel/conn/sdr_ctl_input.h \
+	prov/sdr/rel/conn/sdr_endpoint.c \
 	prov/sdr/rel/conn/sdr_endpoint.h \
 	prov/sdr/rel/conn/sdr_handshake.c \
 	prov/sdr/rel/conn/sdr_handshake.h \
 	prov/sdr/rel/conn/sdr_peer.c \
 	prov/sdr/rel/conn/sdr_peer.h \
+	prov/sdr/rel/conn/sdr_peer_cid.c \
+	prov/sdr/rel/conn/sdr_peer_cid.h \
 	prov/sdr/rel/conn/sdr_pkt.h \
 	prov/sdr/rel/conn/sdr_pkt_rx.c \
 	prov/sdr/rel/conn/sdr_pkt_tx.c \
@@ -60,9 +66,12 @@ libsdr_rel_conn_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_rel_bulk.la
 libsdr_rel_bulk_la_SOURCES = \
+	prov/sdr/rel/bulk/sdr_bulk.c \
 	prov/sdr/rel/bulk/sdr_bulk.h \
 	prov/sdr/rel/bulk/sdr_bulk_ack.c \
 	prov/sdr/rel/bulk/sdr_bulk_ack.h \
+	prov/sdr/rel/bulk/sdr_bulk_put.c \
+	prov/sdr/rel/bulk/sdr_bulk_put.h \
 	prov/sdr/rel/bulk/sdr_bulk_rx.c \
 	prov/sdr/rel/bulk/sdr_bulk_rx.h \
 	prov/sdr/rel/bulk/sdr_bulk_tx.c \
@@ -90,6 +99,7 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_early.h \
 	prov/sdr/rel/msg/sdr_match.c \
 	prov/sdr/rel/msg/sdr_match.h \
+	prov/sdr/rel/msg/sdr_msg.c \
 	prov/sdr/rel/msg/sdr_msg.h \
 	prov/sdr/rel/msg/sdr_op.c \
 	prov/sdr/rel/msg/sdr_op.h \
@@ -104,10 +114,15 @@ libsdr_rel_msg_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_rel.la
 libsdr_rel_la_SOURCES = \
+	prov/sdr/rel/sdr_conn_timer.c \
+	prov/sdr/rel/sdr_conn_timer.h \
 	prov/sdr/rel/sdr_farewell.c \
+	prov/sdr/rel/sdr_post.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel.h \
 	prov/sdr/rel/sdr_rel_cbs.h \
-	prov/sdr/rel/sdr_rel_priv.h \
 	prov/sdr/rel/sdr_rel_stats.c \
-	prov/sdr/rel/sdr_rel_stats.h
+	prov/sdr/rel/sdr_rel_stats.h \
+	prov/sdr/rel/sdr_rel_sum.h \
+	prov/sdr/rel/sdr_rooms.c \
+	prov/sdr/rel/sdr_rooms.h

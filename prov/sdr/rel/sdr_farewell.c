@@ -14,7 +14,11 @@
  * What this side has not delivered yet stays undelivered: who wants that to arrive closes its
  * endpoint.
  */
-#include "sdr_rel_priv.h"
+#include <errno.h>
+#include "bulk/sdr_bulk.h"
+#include "conn/sdr_pkt.h"
+#include "conn/sdr_rec.h"
+#include "sdr_rel.h"
 
 #define FAREWELL_TIMES 2u /* on a path that loses */
 

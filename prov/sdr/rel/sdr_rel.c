@@ -5,32 +5,31 @@
  *
  * A round reads the engine's clock once, lets the SDK deliver what arrived (control datagrams and
  * touched receives come back through callbacks), runs the timers that are due, and then lets each
- * connection that has something to send have its turn.  Connections that died in the round are
- * freed at its end, so that no callback frees what its caller still holds.
+ * connection that has something to send have its turn.  Connections that failed in the
+ * round end, and are freed, when it is over: in one place, so that no call frees what its caller
+ * still holds.
  */
+#include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
-#include "sdr_rel_priv.h"
+#include "bulk/sdr_bulk_tx.h"
+#include "conn/sdr_ctl_input.h"
+#include "conn/sdr_pkt.h"
+#include "conn/sdr_rec.h"
+#include "conn/sdr_seal.h"
+#include "conn/sdr_versions.h"
+#include "msg/sdr_match.h"
+#include "msg/sdr_op.h"
+#include "sdr_conn_timer.h"
+#include "sdr_rel_sum.h"
+#include "sdr_rooms.h"
 
 #define REL_EVENTS_MAX 512   /* engine events a round */
 #define REL_RETRY_NS   50000 /* after the engine was full */
-#define REL_OPS_LIMIT  SDR_IDTAB_MAX
-
-uint64_t sdr_rel_rand(struct sdr_rel *rel)
-{
-	uint64_t in = rel->rng++;
-
-	return sdr_hash64(&in, sizeof(in), rel->secret[1]);
-}
-
-void sdr_rel_now(struct sdr_rel *rel)
-{
-	uint64_t t = sdr_context_now(rel->ctx);
-
-	if (t > rel->now)
-		rel->now = t;
-}
+#define REL_RECS_MAX   (4 * SDR_IDTAB_MAX)
+/* bytes one connection sends before the next has its turn */
+#define REL_TX_BUDGET (256u * 1024)
 
 static int rel_geometry(struct sdr_rel *rel)
 {
@@ -38,25 +37,19 @@ static int rel_geometry(struct sdr_rel *rel)
 	if (sdr_imm_split_check(&rel->cfg.split) || mtu < SDR_MTU_MIN || mtu > rel->info.mtu)
 		return -EINVAL;
 	rel->mtu = mtu;
-	/*
-	 * Eight reports for each fill of our own buffer, so that the sender's window moves in time.
-	 */
-	rel->bulk->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / mtu : SDR_DACK_PKTS;
-	if (rel->bulk->dack_pkts > SDR_DACK_PKTS)
-		rel->bulk->dack_pkts = SDR_DACK_PKTS;
-	if (rel->bulk->dack_pkts < SDR_DACK_PKTS_MIN)
-		rel->bulk->dack_pkts = SDR_DACK_PKTS_MIN;
 	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;
 	return 0;
 }
 
+struct rel_parts { /* one allocation */
+	struct sdr_rel rel;
+	struct sdr_rel_bulk bulk;
+	struct sdr_rel_msg msg;
+};
+
 int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struct sdr_rel **out)
 {
-	struct {
-		struct sdr_rel rel;
-		struct sdr_rel_bulk bulk;
-		struct sdr_rel_msg msg;
-	} * all;
+	struct rel_parts *all;
 	struct sdr_rel *rel;
 	int ret;
 
@@ -68,6 +61,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel = &all->rel;
 	rel->bulk = &all->bulk;
 	rel->msg = &all->msg;
+	rel->ops = &sdr_rooms;
 	rel->ctx = ctx;
 	rel->uc = sdr_context_uc(ctx);
 	rel->cfg = *attr->cfg;
@@ -82,35 +76,19 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->uc->ops->info(rel->uc, &rel->info);
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = rel_geometry(rel);
-	if (!ret && !(rel->bulk->choices = sdr_choice_table_create()))
-		ret = -ENOMEM;
+	if (!ret)
+		ret = sdr_bulk_open(rel);
 	if (ret) {
-		free(rel);
+		free(all);
 		return ret;
 	}
 	sdr_list_init(&rel->conn_list);
 	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->gone);
 	sdr_list_init(&rel->ready);
-	sdr_list_init(&rel->msg->remotes);
-	for (int i = 0; i < 2; i++) {
-		sdr_list_init(&rel->msg->posted[i]);
-		sdr_list_init(&rel->msg->unexp[i]);
-	}
-	sdr_slab_init(&rel->msg->op_pool, sizeof(struct sdr_op), REL_OPS_LIMIT);
-	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), 4 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->msg->rx_pool, sizeof(struct sdr_rx), REL_OPS_LIMIT);
-	sdr_slab_init(&rel->msg->unexp_pool, sizeof(struct sdr_unexp), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->bulk->btx_pool, sizeof(struct sdr_bulk_tx), REL_OPS_LIMIT);
-	sdr_slab_init(&rel->bulk->brx_pool, sizeof(struct sdr_bulk_rx), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->bulk->srx_pool, sizeof(struct sdr_seg_rx), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->msg->buf_pool, rel->cfg.inject_max, REL_OPS_LIMIT);
-	sdr_slab_init(&rel->bulk->gtx_pool, sizeof(struct sdr_group_tx), 16 * REL_OPS_LIMIT);
-	sdr_slab_init(&rel->bulk->grx_pool, sizeof(struct sdr_group_rx), 16 * REL_OPS_LIMIT);
-	sdr_scratch_init(&rel->bulk->scratch,
-			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
-			 rel->info.no_bytes);
-	sdr_seal_bind(rel);
+	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), REL_RECS_MAX);
+	sdr_msg_open(rel);
+	sdr_seal_bind(rel, sdr_ctl_input, sdr_versions_input);
 	*out = rel;
 	return 0;
 }
@@ -120,10 +98,21 @@ struct sdr_context *sdr_rel_context(struct sdr_rel *rel)
 	return rel->ctx;
 }
 
+/*
+ * The one place where connections that failed end: their operations and transfers are reported,
+ * then all rooms let go of them.
+ */
 static void rel_reap(struct sdr_rel *rel)
 {
-	while (!sdr_list_empty(&rel->dead))
-		sdr_conn_free(sdr_container(rel->dead.next, struct sdr_conn, link));
+	while (!sdr_list_empty(&rel->dead)) {
+		struct sdr_conn *c = sdr_container(rel->dead.next, struct sdr_conn, link);
+
+		sdr_msg_conn_end(c);
+		sdr_conn_stats_fold(c);
+		sdr_bulk_conn_free(c);
+		sdr_pkt_conn_free(c);
+		sdr_conn_free(c);
+	}
 }
 
 static void rel_send(struct sdr_rel *rel)
@@ -142,7 +131,7 @@ static void rel_send(struct sdr_rel *rel)
 			continue;
 		room = sdr_pkt_send(c);
 		if (room && c->state != SDR_CONN_DEAD)
-			room = sdr_bulk_tx_send(c, SDR_TX_BUDGET);
+			room = sdr_bulk_tx_send(c, REL_TX_BUDGET);
 		/* Data may have made an END due, and a record may have announced data. */
 		if (room && sdr_pkt_due(c))
 			room = sdr_pkt_send(c);
@@ -175,6 +164,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 			sdr_conn_fail(sdr_container(rel->conn_list.next, struct sdr_conn, link),
 				      SDR_REL_ERR_ENGINE);
 		rel->failed = true;
+		rel_reap(rel);
 		return ret;
 	}
 	while ((t = sdr_timerq_due(&rel->timers, rel->now))) {
@@ -194,6 +184,8 @@ uint64_t sdr_rel_deadline(struct sdr_rel *rel)
 	uint64_t d = sdr_timerq_next(&rel->timers);
 	uint64_t e = rel->uc->ops->deadline(rel->uc);
 
+	if (!sdr_list_empty(&rel->dead))
+		return rel->now;
 	if (!sdr_list_empty(&rel->ready) || !sdr_context_tx_idle(rel->ctx)) {
 		bool full = rel->blocked || !sdr_context_tx_idle(rel->ctx);
 		uint64_t soon = full ? rel->now + REL_RETRY_NS : rel->now;
@@ -239,37 +231,13 @@ void sdr_rel_close(struct sdr_rel *rel)
 		sdr_conn_fail(sdr_container(rel->conn_list.next, struct sdr_conn, link),
 			      SDR_REL_ERR_CANCELED);
 	rel_reap(rel);
-	sdr_match_cancel_all(rel);
-	sdr_match_destroy(rel);
+	sdr_msg_close(rel);
+	sdr_bulk_close(rel);
 	sdr_peers_destroy(rel);
-	for (int i = 0; i < 32; i++) {
-		while (rel->bulk->seg_free[i]) {
-			void *s = rel->bulk->seg_free[i];
-
-			rel->bulk->seg_free[i] = *(void **)s;
-			free(s);
-		}
-	}
 	sdr_htab_destroy(&rel->conns);
 	sdr_htab_destroy(&rel->peer_cids);
-	sdr_htab_destroy(&rel->bulk->binds);
 	sdr_timerq_destroy(&rel->timers);
-	sdr_idtab_destroy(&rel->msg->ids);
-	sdr_slab_destroy(&rel->msg->op_pool);
 	sdr_slab_destroy(&rel->rec_pool);
-	sdr_slab_destroy(&rel->msg->rx_pool);
-	sdr_slab_destroy(&rel->msg->unexp_pool);
-	sdr_slab_destroy(&rel->bulk->btx_pool);
-	sdr_slab_destroy(&rel->bulk->brx_pool);
-	sdr_slab_destroy(&rel->bulk->srx_pool);
-	sdr_slab_destroy(&rel->msg->buf_pool);
-	sdr_slab_destroy(&rel->bulk->gtx_pool);
-	sdr_slab_destroy(&rel->bulk->grx_pool);
-	sdr_scratch_destroy(&rel->bulk->scratch);
-	sdr_code_work_destroy(&rel->bulk->code_work);
-	sdr_choice_table_destroy(rel->bulk->choices);
-	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
-		sdr_fec_destroy(rel->bulk->fecs[i]);
 	sdr_context_destroy(rel->ctx);
 	free(rel);
 }

@@ -5,32 +5,11 @@
  * connections, and the endpoint's with what its engine and message tables count.  What has gone
  * stays in the sum.
  */
-#include "sdr_rel_priv.h"
-
-/*
- * Values, not counts: the largest stands for all.  Of decisions the latest would be better, but
- * nobody knows which is.
- */
-#define GAUGES(X)     \
-	X(rtt_min_ns) \
-	X(srtt_ns)    \
-	X(rttvar_ns)  \
-	X(loss_ppm)   \
-	X(cwnd_bytes) \
-	X(pacing_bps) \
-	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
-
-static void stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b)
-{
-	struct sdr_rel_stats g = *a;
-
-#define X(n) a->n += b->n;
-	SDR_REL_STATS(X)
-#undef X
-#define X(n) a->n = g.n > b->n ? g.n : b->n;
-	GAUGES(X)
-#undef X
-}
+#include <string.h>
+#include "bulk/sdr_bulk.h"
+#include "conn/sdr_peer.h"
+#include "sdr_rel.h"
+#include "sdr_rel_sum.h"
 
 static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 {
@@ -54,23 +33,17 @@ void sdr_conn_stats_fold(struct sdr_conn *c)
 	struct sdr_rel_stats s;
 
 	conn_stats(c, &s);
-	stats_add(&c->peer->past, &s);
-}
-
-/* It goes; what its connections did stays in the total. */
-void sdr_peer_stats_fold(struct sdr_peer *p)
-{
-	stats_add(&p->rel->closed, &p->past);
+	sdr_rel_stats_add(&c->peer->past, &s);
 }
 
 static void peer_stats(struct sdr_peer *p, struct sdr_rel_stats *out)
 {
 	struct sdr_rel_stats s;
 
-	stats_add(out, &p->past);
+	sdr_rel_stats_add(out, &p->past);
 	if (p->conn) {
 		conn_stats(p->conn, &s);
-		stats_add(out, &s);
+		sdr_rel_stats_add(out, &s);
 	}
 }
 

@@ -67,4 +67,10 @@ struct sdr_conn_bulk { /* of a connection */
 	bool chosen;
 };
 
+int sdr_bulk_open(struct sdr_rel *rel); /* 0 or -ENOMEM */
+void sdr_bulk_close(struct sdr_rel *rel);
+void sdr_bulk_conn_init(struct sdr_conn *c);
+/* No operation is under way any more. */
+void sdr_bulk_conn_free(struct sdr_conn *c);
+
 #endif /* SDR_BULK_H */

@@ -20,7 +20,11 @@
  * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report
  * (rack), or time (rto).
  */
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdr_bulk_ack.h"
+#include "sdr_code_tx.h"
+#include "sdr_policy.h"
+#include "sdr_seg_tx.h"
 
 #define DETECT_OPEN_MAX 64u /* undecided entries that loss detection looks past */
 

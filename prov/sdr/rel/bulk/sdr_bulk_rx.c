@@ -17,12 +17,20 @@
  * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
  * and the sender repeats.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_rand.h"
+#include "rel/conn/sdr_credit.h"
+#include "rel/conn/sdr_rec.h"
+#include "rel/conn/sdr_stranger.h"
+#include "sdr_bulk_rx.h"
+#include "sdr_code_rx.h"
+#include "sdr_msn.h"
+#include "sdr_report.h"
 
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
-		    struct sdr_bulk_rx **out)
+		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out)
 {
 	struct sdr_bulk_rx *b;
 
@@ -37,6 +45,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 		return SDR_REL_ERR_REG;
 	}
 	b->conn = c;
+	b->arrived = arrived;
 	b->op = op;
 	b->id = id;
 	b->buf = buf;
@@ -331,36 +340,10 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 
 static void bulk_complete(struct sdr_bulk_rx *b)
 {
-	struct sdr_conn *c = b->conn;
-	struct sdr_rel *rel = c->rel;
+	struct sdr_rel *rel = b->conn->rel;
 
 	bulk_close(b);
-	if (b->op == SDR_REC_WRITE) {
-		struct sdr_rel_cqe e = {
-			.kind = SDR_REL_REMOTE_WRITE,
-			.has_data = b->has_data,
-			.data = b->data,
-			.len = b->len,
-			.buf = b->buf,
-			.peer = c->peer,
-			.key = b->key,
-		};
-
-		if (rel->msg->rma_events || b->has_data)
-			rel->cbs->done(rel->user, &e);
-	} else if (b->op == SDR_REC_READ_RSP) {
-		struct sdr_op *op = b->read;
-
-		if (op) {
-			op->brx = NULL;
-			if (op->niov > 1)
-				sdr_op_scatter(op, op->copy, op->len);
-			op->data_in = true;
-			sdr_op_advance(op);
-		}
-	} else {
-		sdr_match_done(b);
-	}
+	b->arrived(b);
 	sdr_slab_free(&rel->bulk->brx_pool, b);
 }
 

@@ -22,6 +22,7 @@ struct sdr_bulk_rx {
 	struct sdr_hnode bnode;	 /* rel->binds, while a BIND is expected */
 	bool expected;
 	struct sdr_conn *conn;
+	void (*arrived)(struct sdr_bulk_rx *b); /* all bytes are in place; it is freed afterwards */
 	uint8_t *buf;
 	uint64_t len;
 	uint32_t id; /* the peer's operation */
@@ -64,7 +65,7 @@ struct sdr_seg_rx {
  * *out.
  */
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
-		    struct sdr_bulk_rx **out);
+		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out);
 /*
  * Asks for the data of what was only announced; expected: the receive was there first.  False: the
  * connection failed.

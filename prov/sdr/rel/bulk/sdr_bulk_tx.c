@@ -12,7 +12,10 @@
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdr_bulk_tx.h"
+#include "sdr_code_tx.h"
+#include "sdr_seg_tx.h"
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
 #define COPY_STEP 8u
@@ -28,25 +31,23 @@ bool sdr_bulk_tx_credit(const struct sdr_conn *c)
 	return c->state == SDR_CONN_OPEN && sdr_seq_lt(c->bulk->tx.msn, c->credit.msn_limit);
 }
 
-int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base, const struct sdr_plan *plan)
+struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uint64_t len,
+				    const struct sdr_plan *plan)
 {
-	struct sdr_conn *c = op->conn;
 	struct sdr_bulk_tx *b = sdr_slab_alloc(&c->rel->bulk->btx_pool);
 
 	if (!b)
-		return -ENOMEM;
-	b->op = op;
+		return NULL;
 	b->conn = c;
 	b->base = base;
-	b->len = op->len;
+	b->len = len;
 	b->plan = *plan;
 	b->msn = c->bulk->tx.msn;
 	c->bulk->tx.msn += plan->nmsgs;
-	op->btx = b;
 	sdr_list_init(&b->copy);
 	sdr_list_init(&b->segs);
 	sdr_list_add_tail(&b->link, &c->bulk->tx.bulks);
-	return 0;
+	return b;
 }
 
 /*
@@ -96,7 +97,6 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 		sdr_rel_step(c->rel);
 		sdr_seg_tx_release(c, sdr_container(b->segs.next, struct sdr_seg_tx, mine));
 	}
-	b->op->btx = NULL;
 	sdr_list_del(&b->copy);
 	sdr_list_del(&b->link);
 	sdr_slab_free(&c->rel->bulk->btx_pool, b);

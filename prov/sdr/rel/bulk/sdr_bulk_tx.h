@@ -15,7 +15,8 @@ struct sdr_rec;
 
 struct sdr_bulk_tx {
 	struct sdr_list link; /* conn->bulks: announced, not all segments open; in order */
-	struct sdr_op *op;
+	struct sdr_op *op;    /* whose bytes they are: the room above's, not looked at here */
+	void (*done)(struct sdr_op *op); /* all delivered; this is gone */
 	struct sdr_conn *conn;
 	const uint8_t *base;
 	uint64_t len;
@@ -31,6 +32,9 @@ struct sdr_bulk_tx {
 	/* packets of the first segment behind which the next copy of the record travels */
 	uint32_t copy_at;
 	struct sdr_rec *rec; /* the record that announces it */
+	bool keyed;	     /* the peer says where its bytes go: rkey, va */
+	uint32_t rkey;
+	uint64_t va;
 	uint64_t not_before; /* ns: data wait until no packet sent before can overtake the record */
 };
 
@@ -42,8 +46,9 @@ struct sdr_txent {		/* one transmission of a run of packets */
 	struct sdr_cc_snap snap;
 };
 
-int sdr_bulk_tx_new(struct sdr_op *op, const uint8_t *base,
-		    const struct sdr_plan *plan); /* takes msns: credit was checked */
+/* Takes message numbers: credit was checked.  What follows from op is the caller's to fill. */
+struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uint64_t len,
+				    const struct sdr_plan *plan);
 bool sdr_bulk_tx_credit(const struct sdr_conn *c);
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */

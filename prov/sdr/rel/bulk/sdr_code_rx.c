@@ -14,7 +14,9 @@
  * Parity buffers come from the endpoint's scratch.  When there is none, parity is not bound and
  * lands nowhere: the sender sees that and sends data again.
  */
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdr_code_rx.h"
+#include "sdr_policy.h"
 
 struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan *plan,
 				      const struct sdr_plan_msg *m)

@@ -25,7 +25,9 @@
  * Whatever the receiver does with parity, data packets sent again end the story, as without any.
  * No timers of its own: END wants an answer, and the probe (PTO) repeats it.
  */
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdr_code_tx.h"
+#include "sdr_policy.h"
 
 #define SHARE_BYTES (1u << 20) /* data of a group below which others are not worth calling */
 #define SHARE_SUBS  4u	       /* submessages, likewise */

@@ -8,7 +8,9 @@
  * A number that is refused counts as completed for the table, so that its window moves; but whoever
  * asks for it (END) must not hear "complete".  Ranges beyond the window wait for it.  No timers.
  */
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_bitmap.h"
+#include "rel/conn/sdr_credit.h"
+#include "sdr_msn.h"
 
 /*
  * A refused message counts as completed for the table, but its END must not be answered "complete".

@@ -15,7 +15,7 @@
  * not for each transfer.
  */
 #include <stdio.h>
-#include "rel/sdr_rel_priv.h"
+#include "sdr_policy.h"
 
 _Static_assert(SDR_CHOICE_SEG == SDR_REL_SEG_MAX, "the model cuts transfers as we do");
 

@@ -16,7 +16,8 @@
  * be repeated.
  */
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include "base/sdr_bitmap.h"
+#include "sdr_report.h"
 
 #define COMP_RING_MIN 8u
 #define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)
@@ -67,8 +68,9 @@ void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s)
 	c->bulk->rx.report_at = 0;
 }
 
-bool sdr_report_due(const struct sdr_conn *c, uint64_t now)
+bool sdr_report_due(const struct sdr_conn *c)
 {
+	uint64_t now = c->rel->now;
 	const struct sdr_complete *again = comp_next(&c->bulk->rx.comp[1]);
 
 	return comp_next(&c->bulk->rx.comp[0]) || (again && again->at <= now) ||

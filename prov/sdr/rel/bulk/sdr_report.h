@@ -16,7 +16,7 @@
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon */
 void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s);	/* with the next packet */
-bool sdr_report_due(const struct sdr_conn *c, uint64_t now);
+bool sdr_report_due(const struct sdr_conn *c);
 uint64_t sdr_report_deadline(const struct sdr_conn *c);
 /* Writes DACK frames; returns bytes; *more: some did not fit. */
 size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);

@@ -17,8 +17,13 @@
  * A released segment lives on while the transmission log names it.  Segments are recycled by size;
  * the steady state allocates nothing.
  */
+#include <errno.h>
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <string.h>
+#include "base/sdr_bitmap.h"
+#include "sdr_bulk_tx.h"
+#include "sdr_code_tx.h"
+#include "sdr_seg_tx.h"
 
 #define SEG_INDEX_MIN 16u
 #define SEG_CLASS_MIN 6u /* log2: segments hold at least 64 packets of state */
@@ -241,8 +246,8 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}
-	if (b->op->keyed)
-		sdr_send_key_set(s->h, b->op->va + m.off, b->op->rkey);
+	if (b->keyed)
+		sdr_send_key_set(s->h, b->va + m.off, b->rkey);
 	b->opened++;
 	*seg_index(c, s->msn) = s;
 	sdr_list_add_tail(&s->link, &c->bulk->tx.segs);
@@ -260,6 +265,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 {
 	struct sdr_bulk_tx *b = s->bulk;
 	struct sdr_conn *c = b->conn;
+	void (*done)(struct sdr_op * op) = b->done;
 	struct sdr_op *op = b->op;
 	struct sdr_group_tx *g = s->grp;
 	uint32_t rtx, fec;
@@ -285,13 +291,9 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 	sdr_seg_tx_release(c, s);
 	if (++b->finished < b->plan.nmsgs)
 		return false;
-	op->btx = NULL;
-	op->data_out = true;
 	sdr_list_del(&b->copy);
 	sdr_list_del(&b->link);
 	sdr_slab_free(&c->rel->bulk->btx_pool, b);
-	/* Bytes lie where the record said: it came, in whichever copy. */
-	sdr_rec_detach(c, &op->rec);
-	sdr_op_advance(op);
+	done(op);
 	return true;
 }

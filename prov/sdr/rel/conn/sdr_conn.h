@@ -154,12 +154,11 @@ struct sdr_conn {
 	} est;
 };
 
+/* Handshakes begin with the next round: the caller wakes it. */
 struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu);
 int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s);
 void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s);
 int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu);
-/* Opens one if needed; NULL out of memory. */
-struct sdr_conn *sdr_conn_get(struct sdr_peer *peer);
 struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid);
 /*
  * It is over, for err (enum sdr_rel_err).  Whatever is under way ends, and is reported, at the end
@@ -169,6 +168,7 @@ void sdr_conn_fail(struct sdr_conn *c, int err);
 /* After all rooms have let go of it. */
 void sdr_conn_free(struct sdr_conn *c);
 void sdr_conn_kick(struct sdr_conn *c); /* has something to send */
+void sdr_conn_wake(struct sdr_conn *c); /* its timers are looked at in this round */
 /* ns, doubled shift times, capped */
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift);
 /* something new was acknowledged */

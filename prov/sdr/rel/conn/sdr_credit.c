@@ -16,7 +16,6 @@
  * No timers and no memory: counters that others keep.
  */
 #include "sdr_credit.h"
-#include "sdr_rec.h"
 
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 {

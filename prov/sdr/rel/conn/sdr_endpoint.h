@@ -40,8 +40,16 @@
 #define MS    1000000ull /* ns */
 
 struct sdr_conn_ops;
+struct sdr_rel;
 struct sdr_rel_bulk;
 struct sdr_rel_msg;
+
+/* A control datagram without its class header and tag; type is enum sdr_rel_type. */
+typedef void sdr_rel_input_fn(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
+			      const uint8_t *buf, size_t len);
+/* One of another version, whole. */
+typedef void sdr_rel_other_fn(struct sdr_rel *rel, const struct sdr_uc_addr *from,
+			      const uint8_t *buf, size_t len);
 
 struct sdr_rel {
 	struct sdr_context *ctx;
@@ -51,6 +59,8 @@ struct sdr_rel {
 	const struct sdr_rel_cbs *cbs;
 	void *user;
 	const struct sdr_conn_ops *ops; /* what the rooms above do for a connection */
+	sdr_rel_input_fn *ctl_input;
+	sdr_rel_other_fn *ctl_other;
 	struct sdr_rel_bulk *bulk;
 	struct sdr_rel_msg *msg;
 

@@ -17,8 +17,14 @@
  * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
  */
 #include "base/sdr_rand.h"
-#include "rel/sdr_rel_priv.h"
+#include <errno.h>
+#include <string.h>
+#include "sdr_conn_ops.h"
+#include "sdr_credit.h"
+#include "sdr_handshake.h"
+#include "sdr_peer_cid.h"
 #include "sdr_seal.h"
+#include "sdr_stranger.h"
 #include "sdr_versions.h"
 
 static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
@@ -39,44 +45,6 @@ static bool cookie_ok(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 
 	return cookie && (cookie == cookie_make(rel, from, epoch) ||
 			  cookie == cookie_make(rel, from, epoch - 1));
-}
-
-/*
- * Connections by what their peer calls them, for RESET.  Hashed with our key, since the peer
- * chooses; and one for a number and address, so that whoever calls all of his by the same number
- * makes no chain of them.
- */
-static struct sdr_conn *peer_cid_find(struct sdr_rel *rel, uint64_t cid,
-				      const struct sdr_uc_addr *addr, uint64_t *hash)
-{
-	uint8_t m[sizeof(*addr) + 8];
-	struct sdr_hnode *n;
-
-	memcpy(m, addr, sizeof(*addr));
-	sdr_put_le64(m + sizeof(*addr), cid);
-	*hash = sdr_hash64(m, sizeof(m), rel->hash_key);
-	for (n = sdr_htab_first(&rel->peer_cids, *hash); n; n = n->next) {
-		struct sdr_conn *c = sdr_container(n, struct sdr_conn, pnode);
-
-		sdr_rel_step(rel);
-		if (n->hash == *hash && c->id.peer_cid == cid && sdr_uc_addr_equal(&c->addr, addr))
-			return c;
-	}
-	return NULL;
-}
-
-void sdr_conn_peer_forget(struct sdr_conn *c)
-{
-	sdr_htab_del(&c->rel->peer_cids, &c->pnode);
-}
-
-void sdr_conn_peer_note(struct sdr_conn *c)
-{
-	uint64_t h;
-
-	if (!peer_cid_find(c->rel, c->id.peer_cid, &c->addr, &h))
-		/* no memory: silence will tell, later */
-		(void)sdr_htab_add(&c->rel->peer_cids, &c->pnode, h);
 }
 
 static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_hello *h)
@@ -210,7 +178,7 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	sdr_conn_heard(c);
 	c->rack.timer = NEVER;
 	sdr_cc_init(&c->cc, &rel->cfg, c->shape.mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
-	sdr_op_release_held(c);
+	c->rel->ops->opened(c);
 	return 0;
 err:
 	if (shape.qp)
@@ -225,7 +193,7 @@ void sdr_conn_prove(struct sdr_conn *c)
 	c->hs.proven = c->peer->proved = true;
 	if (c->hs.passive)
 		c->rel->nunproven--;
-	sdr_op_release_held(c);
+	c->rel->ops->opened(c);
 	sdr_conn_kick(c);
 }
 
@@ -343,10 +311,10 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		 * What is posted waits for the answer to a HELLO of ours, unless it is known that
 		 * none will do.
 		 */
-		if (sdr_list_empty(&c->msg->held) || (paid && ret != -EPROTO))
+		if (!c->rel->ops->wanted(c) || (paid && ret != -EPROTO))
 			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		else
-			sdr_conn_rearm(c);
+			sdr_conn_wake(c);
 		return;
 	}
 	if (paid)
@@ -354,7 +322,6 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	c->hs.ts = h->ts_us;
 	sdr_hello_send(c, SDR_REL_HELLO_ACK);
 	sdr_conn_kick(c);
-	sdr_conn_rearm(c);
 }
 
 static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
@@ -380,7 +347,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			return;
 		}
 		c->hs.next = rel->now;
-		sdr_conn_timer(c);
+		sdr_conn_wake(c);
 		return;
 	}
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && c->hs.asked_us &&
@@ -414,7 +381,6 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	sdr_conn_heard(c);
 	sdr_conn_prove(c);
 	sdr_conn_kick(c);
-	sdr_conn_rearm(c);
 }
 
 void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
@@ -457,7 +423,7 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const 
 		return; /* a repeat: the timer paces us */
 	c->hs.cookie = r.cookie;
 	c->hs.next = rel->now;
-	sdr_conn_timer(c);
+	sdr_conn_wake(c);
 }
 
 int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
@@ -465,17 +431,16 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 {
 	struct sdr_retry r;
 	struct sdr_conn *c;
-	uint64_t h;
 
-	if (sdr_retry_decode(p, len, &r) || !(c = peer_cid_find(rel, r.cid, from, &h)))
+	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_peer(rel, r.cid, from)))
 		return -EBADMSG;
-	if (!c->hs.proven && !sdr_list_empty(&c->msg->held)) {
+	if (!c->hs.proven && c->rel->ops->wanted(c)) {
 		/*
 		 * Whoever it was is not there, or never was; what we hold waits for an answer to
 		 * our own HELLO.
 		 */
 		conn_unadopt(c);
-		sdr_conn_rearm(c);
+		sdr_conn_wake(c);
 		return 0;
 	}
 	sdr_conn_fail(c, c->state == SDR_CONN_CLOSING ? SDR_REL_ERR_CLOSED : SDR_REL_ERR_RESTARTED);

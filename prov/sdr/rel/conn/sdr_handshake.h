@@ -16,11 +16,6 @@
 #define SDR_HELLO_TRIES_ASK 2u
 
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
-/*
- * It is found by what the peer calls it and where the peer is; not any more.  Both change together.
- */
-void sdr_conn_peer_note(struct sdr_conn *c);
-void sdr_conn_peer_forget(struct sdr_conn *c);
 void sdr_conn_prove(struct sdr_conn *c); /* the peer's address is really its own */
 void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
 		     const uint8_t *p, size_t len);

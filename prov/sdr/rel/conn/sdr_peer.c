@@ -13,7 +13,9 @@
  */
 #include <stdlib.h>
 #include "base/sdr_rand.h"
-#include "rel/sdr_rel_priv.h"
+#include "rel/sdr_rel.h"
+#include "sdr_conn.h"
+#include "sdr_peer.h"
 
 static uint64_t peer_hash(const struct sdr_rel *rel, const struct sdr_uc_addr *addr)
 {
@@ -63,7 +65,7 @@ static bool peer_needed(const struct sdr_peer *p)
 
 static void peer_free(struct sdr_peer *p)
 {
-	sdr_peer_stats_fold(p);
+	sdr_rel_stats_add(&p->rel->closed, &p->past);
 	sdr_htab_del(&p->rel->peers, &p->hnode);
 	free(p);
 }

@@ -38,7 +38,8 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca);
 /* PTO: the records of the oldest packets travel again. */
 void sdr_pkt_probe(struct sdr_conn *c);
-void sdr_pkt_drop_all(struct sdr_conn *c);
+/* No operation is under way any more. */
+void sdr_pkt_conn_free(struct sdr_conn *c);
 /*
  * What was received and what was done, in packets that want no answer.  False: the engine is full.
  */

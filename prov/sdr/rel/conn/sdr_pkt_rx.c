@@ -8,7 +8,13 @@
  * which there is no room is not acknowledged, whatever else of it was taken: records are known by
  * their numbers, so what comes again does no harm.
  */
-#include "rel/sdr_rel_priv.h"
+#include "sdr_conn_ops.h"
+#include "sdr_credit.h"
+#include "sdr_handshake.h"
+#include "sdr_peer_cid.h"
+#include "sdr_pkt.h"
+#include "sdr_rec.h"
+#include "sdr_stranger.h"
 #include "sdr_wire_err.h"
 
 /* The newest packet came from there: the peer moved, or an address translator changed its mind. */
@@ -35,13 +41,13 @@ static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 	 */
 	if ((c->tx.live || c->inflight) && ++c->close.byes < SDR_BYES_ASK) {
 		sdr_pkt_probe(c);
-		sdr_bulk_probe(c);
+		c->rel->ops->probe(c);
 		sdr_conn_kick(c);
 		return;
 	}
 	/* The answer frees the connection; what is still posted ends now. */
 	c->close.bye_ack_due = true;
-	sdr_ops_end(c, SDR_OPS_HELD, SDR_REL_ERR_CLOSED);
+	c->rel->ops->closed(c);
 	sdr_conn_kick(c);
 }
 
@@ -50,7 +56,7 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 	if (sdr_seq_lt(c->credit.msn_limit, f->msn_limit)) {
 		c->credit.msn_limit = f->msn_limit;
 		sdr_qp_limit_set(c->shape.qp, f->msn_limit);
-		sdr_op_release_credit(c);
+		c->rel->ops->credit(c);
 	}
 	if (sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))
 		c->credit.mseq_limit = f->mseq_limit;
@@ -83,7 +89,7 @@ static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, co
 		if (!sdr_rec_room(c, f.rec.rseq))
 			return PKT_BAD;
 		if (sdr_rec_is_message(&f.rec))
-			kept += sdr_match_bytes(c, &f.rec);
+			kept += c->rel->ops->bytes(c, &f.rec);
 		asked += sdr_rec_is_request(&f.rec);
 	}
 	if (ret < 0)
@@ -114,14 +120,14 @@ static void pkt_ack_want(struct sdr_conn *c)
 static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct pkt_sum *sum)
 {
 	if (sum->tight && !sdr_rec_seen(c, f->rseq) &&
-	    ((sdr_rec_is_message(f) && !sdr_match_room(c, f)) ||
+	    ((sdr_rec_is_message(f) && !c->rel->ops->room(c, f)) ||
 	     (sdr_rec_is_request(f) && !sdr_rec_answerable(c, 1)))) {
 		sum->refused = true;
 		return;
 	}
 	if (sdr_rec_accept(c, f->rseq)) {
 		c->st.rec_rx++;
-		sdr_rec_input(c, f);
+		c->rel->ops->record(c, f);
 	}
 }
 
@@ -135,7 +141,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		break;
 	case SDR_FRAME_DACK:
 		sum->nack |= f->dack.flags & SDR_DACK_GAP;
-		sdr_bulk_dack(c, &f->dack, &sum->ca);
+		c->rel->ops->dack(c, &f->dack, &sum->ca);
 		break;
 	case SDR_FRAME_CREDIT:
 		conn_credit(c, &f->credit);
@@ -148,7 +154,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	case SDR_FRAME_END:
 		pkt_ack_want(c);
 		c->rx.ack_now = true;
-		sdr_bulk_rx_ended(c, f->end.msn);
+		c->rel->ops->end(c, f->end.msn);
 		break;
 	case SDR_FRAME_REC:
 		pkt_ack_want(c);
@@ -228,13 +234,13 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	else if (sum.tight)
 		pkt_received(c, from, pn);
 	sdr_pkt_detect_lost(c, &sum.ca);
-	sdr_bulk_detect_lost(c, sum.nack, &sum.ca);
+	rel->ops->detect_lost(c, sum.nack, &sum.ca);
 	if (sum.ca.bytes || sum.ca.lost) {
 		sum.ca.inflight = c->inflight;
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
 		sdr_cc_acked(&c->cc, &sum.ca);
 	}
-	sdr_bulk_tlog_trim(c);
+	rel->ops->settled(c);
 	c->rack.probed = false;
 	if (c->est.sent > (1u << 20)) {
 		c->est.sent /= 2;

@@ -18,7 +18,12 @@
  * that loses is followed by a copy of its records.
  */
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <errno.h>
+#include <string.h>
+#include "sdr_conn_ops.h"
+#include "sdr_credit.h"
+#include "sdr_pkt.h"
+#include "sdr_rec.h"
 #include "sdr_seal.h"
 
 /*
@@ -105,7 +110,7 @@ static bool ack_is_due(const struct sdr_conn *c)
 {
 	return c->rx.ack_now ||
 	       (c->rx.ack_due && (c->rel->pass > c->rx.ack_pass || c->rel->closing)) ||
-	       sdr_report_due(c, c->rel->now) || sdr_credit_due(c);
+	       c->rel->ops->reports_due(c) || sdr_credit_due(c);
 }
 
 bool sdr_pkt_due(const struct sdr_conn *cc)
@@ -114,11 +119,10 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 
 	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.proven)
 		return false;
-	if (ack_is_due(c) || c->close.bye_ack_due || !sdr_list_empty(&c->bulk->tx.copies))
+	if (ack_is_due(c) || c->close.bye_ack_due || c->rel->ops->copies_due(c))
 		return true;
 	/* What wants an answer needs a place in the log. */
-	return (c->tx.ping_due || c->close.bye_due || !sdr_list_empty(&c->bulk->tx.ends) ||
-		rec_allowed(c)) &&
+	return (c->tx.ping_due || c->close.bye_due || c->rel->ops->ends_due(c) || rec_allowed(c)) &&
 	       plog_room(c);
 }
 
@@ -130,7 +134,7 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 	size_t n = 0, k;
 
 	*more = false;
-	n += sdr_report_write(c, p, room, more);
+	n += c->rel->ops->put_reports(c, p, room, more);
 	if (*more)
 		return n; /* the ACK goes with the last of them */
 	if (c->rx.ack_due || c->rx.ack_now || n) {
@@ -155,35 +159,6 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 			c->credit.msn_granted = cr.msn_limit;
 			c->credit.mseq_granted = cr.mseq_limit;
 		}
-	}
-	return n;
-}
-
-static size_t put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
-{
-	size_t n = 0;
-
-	while (!sdr_list_empty(&c->bulk->tx.ends)) {
-		struct sdr_seg_tx *s =
-			sdr_container(c->bulk->tx.ends.next, struct sdr_seg_tx, end_link);
-		struct sdr_frame_end e = { .msn = s->msn };
-		size_t k = sdr_frame_end_encode(p + n, room - n, &e);
-
-		if (!k)
-			break;
-		sdr_list_del(&s->end_link);
-		/*
-		 * Repairs are followed by an END of their own: the answer to the one before still
-		 * tells of what it was for.
-		 */
-		if (!s->ended || !sdr_seq_lt(c->tx.acked_seq, s->end_seq))
-			s->end_first = c->tx.seq + 1;
-		else if (!sdr_seq_lt(c->tx.acked_seq, s->end_first))
-			s->end_first = s->end_seq;
-		s->ended = true;
-		s->end_seq =
-			c->tx.seq + 1; /* this packet wants an answer: its number is the next */
-		n += k;
 	}
 	return n;
 }
@@ -220,30 +195,6 @@ static size_t put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
 		return 0;
 	c->close.bye_ack_due = false;
 	return sdr_frame_close_encode(p, room, &f);
-}
-
-/*
- * A lost announcement makes all data behind it land nowhere: on a path that loses, it travels again
- * behind the first data.  The same record number: the receiver takes one.  Not logged, not awaited.
- */
-static size_t put_copies(struct sdr_conn *c, uint8_t *p, size_t room)
-{
-	size_t n = 0;
-
-	while (!sdr_list_empty(&c->bulk->tx.copies)) {
-		struct sdr_bulk_tx *b =
-			sdr_container(c->bulk->tx.copies.next, struct sdr_bulk_tx, copy);
-
-		if (b->rec && b->rec->sent && !b->rec->acked) {
-			size_t k = sdr_frame_rec_encode(p + n, room - n, &b->rec->f);
-
-			if (!k)
-				break;
-			n += k;
-		}
-		sdr_list_del(&b->copy);
-	}
-	return n;
 }
 
 /* Packet next_pn - 1 wants an answer. */
@@ -340,11 +291,11 @@ static bool pkt_build(struct sdr_conn *c)
 	n += put_acks(c, p + n, room - n, &more);
 	bye = c->close.bye_ack_due;
 	if (!more) {
-		n += put_copies(c, p + n, room - n);
+		n += rel->ops->put_copies(c, p + n, room - n);
 		n += put_bye_ack(c, p + n, room - n);
 	}
 	if (!more && logged) {
-		k = put_ends(c, p + n, room - n);
+		k = rel->ops->put_ends(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
 		alone = c->tx.ping_due && c->pto.count >= PING_ALONE;
@@ -389,7 +340,7 @@ static void pkt_repeat(struct sdr_conn *c)
 		return;
 	orig = plog_at(c, c->tx.log.tail - 1);
 	if (orig->pn != c->tx.pn - 1 || c->tx.live != 1 || c->inflight != orig->bytes ||
-	    sdr_list_empty(&orig->recs) || !sdr_policy_repeats(c) || !plog_room(c))
+	    sdr_list_empty(&orig->recs) || !c->rel->ops->repeats(c) || !plog_room(c))
 		return;
 	to = sdr_seal_begin(c->rel);
 	if (!to)
@@ -407,7 +358,7 @@ static void pkt_repeat(struct sdr_conn *c)
 		if (!k)
 			return; /* dropped with the next alloc */
 		if (r->f.payload_len)
-			sdr_op_gather(r->op, to + n + k);
+			c->rel->ops->gather(r, to + n + k);
 		n += k + r->f.payload_len;
 		c->st.rec_copies++;
 	}
@@ -612,7 +563,7 @@ void sdr_pkt_probe(struct sdr_conn *c)
 	plog_trim(c);
 }
 
-void sdr_pkt_drop_all(struct sdr_conn *c)
+void sdr_pkt_conn_free(struct sdr_conn *c)
 {
 	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered, &c->rec.ordered }, *l;
 
@@ -626,4 +577,6 @@ void sdr_pkt_drop_all(struct sdr_conn *c)
 				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
 	c->tx.log.head = c->tx.log.tail;
 	c->tx.live = 0;
+	sdr_ring_destroy(&c->tx.log);
+	sdr_ring_destroy(&c->rec.ring);
 }

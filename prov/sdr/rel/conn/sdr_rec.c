@@ -8,7 +8,10 @@
  * comes.  What they mean is the room above's (sdr_rec_input.c).
  */
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <errno.h>
+#include "base/sdr_bitmap.h"
+#include "sdr_conn_ops.h"
+#include "sdr_rec.h"
 
 #define REC_RING_MIN 16u
 
@@ -118,38 +121,29 @@ size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t r
 	size_t n = sdr_frame_rec_encode(p, room, &r->f);
 
 	if (r->f.payload_len)
-		sdr_op_gather(r->op, p + n);
+		c->rel->ops->gather(r, p + n);
 	n += r->f.payload_len;
 	if (!r->sent) {
 		r->sent = true;
 		c->st.rec_tx++;
-		if (r->op && r->op->btx && (r->f.flags & SDR_REC_F_BULK)) {
-			r->op->btx->rec = r;
-			sdr_bulk_announced(r->op->btx);
-		}
+		if (r->op)
+			c->rel->ops->written(c, r);
 	}
 	return n;
 }
 
 void sdr_rec_acked(struct sdr_conn *c, struct sdr_rec *r)
 {
-	struct sdr_op *op = r->op;
-
 	sdr_rec_detach(c, r);
-	if (op && r == &op->rec) {
-		sdr_op_advance(op);
-		return;
-	}
-	if (op && r == op->bind)
-		op->bind = NULL;
-	sdr_rec_free(c, r);
+	if (r->op)
+		c->rel->ops->acked(c, r);
+	else
+		sdr_rec_free(c, r);
 }
 
 void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r)
 {
 	sdr_list_del(&r->link);
-	if (r->op && r->op->btx && r->op->btx->rec == r)
-		r->op->btx->rec = NULL;
 	if (!r->sent || r->acked)
 		return;
 	r->acked = true;

@@ -8,6 +8,8 @@
 
 /* answers a peer may leave unacknowledged before we give it up */
 #define SDR_CONN_RECS_MAX 16384u
+/* reads of a peer being answered; as many bulk writes */
+#define SDR_CONN_SERVES_MAX (4u * SDR_REL_CTL_WINDOW)
 
 struct sdr_op;
 
@@ -31,8 +33,6 @@ bool sdr_rec_number(struct sdr_conn *c, struct sdr_rec *r);
 /* The one that is not acknowledged, or NULL. */
 struct sdr_rec *sdr_rec_by_rseq(const struct sdr_conn *c, uint32_t rseq);
 size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t room);
-/* The unacknowledged record of that number; NULL: there is none. */
-struct sdr_rec *sdr_rec_by_rseq(const struct sdr_conn *c, uint32_t rseq);
 void sdr_rec_acked(struct sdr_conn *c, struct sdr_rec *r);
 void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r); /* must not be sent again */
 /* false: seen before or outside the window. */

@@ -13,10 +13,7 @@
  * Counts what leaves: with its connection, or with the endpoint where there is none.  No state of
  * its own, no timers; the endpoint's thread.
  */
-#include "sdr_handshake.h"
-#include "sdr_pkt.h"
 #include "sdr_seal.h"
-#include "sdr_versions.h"
 
 uint8_t *sdr_seal_begin(struct sdr_rel *rel)
 {
@@ -44,7 +41,6 @@ static void seal_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
 		       size_t len)
 {
 	struct sdr_rel *rel = user;
-	struct sdr_version v;
 
 	sdr_rel_now(rel);
 	rel->work++;
@@ -53,30 +49,7 @@ static void seal_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
 		return;
 	}
 	len -= rel->tag_len;
-	switch (type) {
-	case SDR_REL_PACKET:
-		sdr_pkt_input(rel, from, buf, len);
-		break;
-	case SDR_REL_HELLO:
-	case SDR_REL_HELLO_ACK:
-		sdr_hello_input(rel, from, type, buf, len);
-		break;
-	case SDR_REL_RETRY:
-		sdr_retry_input(rel, from, buf, len);
-		break;
-	case SDR_REL_RESET:
-		if (sdr_reset_input(rel, from, buf, len))
-			rel->closed.pkts_bad++;
-		break;
-	case SDR_REL_VERSION:
-		if (sdr_version_decode(buf, len, &v))
-			rel->closed.pkts_bad++;
-		else
-			sdr_versions_said(rel, from, &v);
-		break;
-	default:
-		rel->closed.pkts_bad++;
-	}
+	rel->ctl_input(rel, from, type, buf, len);
 }
 
 /* Of another version: there are no keys for it. */
@@ -87,11 +60,13 @@ static void seal_other_input(void *user, const struct sdr_uc_addr *from, const u
 
 	sdr_rel_now(rel);
 	rel->work++;
-	sdr_versions_input(rel, from, buf, len);
+	rel->ctl_other(rel, from, buf, len);
 }
 
-void sdr_seal_bind(struct sdr_rel *rel)
+void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_fn *other)
 {
+	rel->ctl_input = input;
+	rel->ctl_other = other;
 	sdr_context_ctl_set(rel->ctx, SDR_CLASS_REL, seal_input, rel);
 	sdr_context_ctl_other_set(rel->ctx, seal_other_input, rel);
 }

@@ -9,8 +9,11 @@
 
 #include "sdr_conn.h"
 
-/* What comes for the endpoint arrives here from now on. */
-void sdr_seal_bind(struct sdr_rel *rel);
+/*
+ * What comes for the endpoint arrives here from now on, and goes on: to input, or, of another
+ * version, to other.
+ */
+void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_fn *other);
 
 /*
  * A place for one datagram, class header included: sdr_seal_room() bytes.  NULL: the engine is

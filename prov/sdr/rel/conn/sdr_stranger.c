@@ -11,7 +11,9 @@
  * own are open.  Nobody goes to whom something of ours is under way.  Looking is bounded: those
  * that stay go to the end, so that the next newcomer looks at others.
  */
-#include "rel/sdr_rel_priv.h"
+#include "sdr_conn_ops.h"
+#include "sdr_pkt.h"
+#include "sdr_stranger.h"
 
 #define CONN_HEARD_NS (100 * MS) /* accuracy of the order in which connections fell silent */
 /* a stranger with transfers of its own is not dismissed before */
@@ -40,9 +42,9 @@ void sdr_conn_heard(struct sdr_conn *c)
  */
 static bool conn_expendable(const struct sdr_conn *c, bool idle)
 {
-	if (c->peer->names || c->msg->nown || !c->hs.proven || c->state != SDR_CONN_OPEN)
+	if (c->peer->names || c->rel->ops->owned(c) || !c->hs.proven || c->state != SDR_CONN_OPEN)
 		return false;
-	return idle ? !sdr_conn_busy(c) : c->rel->now - c->rx.heard_ns >= CONN_SILENT_NS;
+	return idle ? !c->rel->ops->busy(c) : c->rel->now - c->rx.heard_ns >= CONN_SILENT_NS;
 }
 
 /* Says good-bye once; a peer that does not hear it is told by RESET when it comes back. */

@@ -8,8 +8,10 @@
  * endpoint with the messages (sdr_unexp.c), and goes with the last of them.  Credit bounds it:
  * SDR_MSEQ_CREDIT entries.
  */
+#include <errno.h>
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include "sdr_early.h"
+#include "sdr_unexp.h"
 
 #define EARLY_MIN 16u /* messages, power of two */
 

@@ -4,7 +4,13 @@
  * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that
  * come early wait), receives in the order of posting; untagged and tagged are separate worlds.
  */
-#include "rel/sdr_rel_priv.h"
+#include "rel/conn/sdr_credit.h"
+#include "rel/conn/sdr_rec.h"
+#include "sdr_early.h"
+#include "sdr_match.h"
+#include "sdr_op.h"
+#include "sdr_rx.h"
+#include "sdr_unexp.h"
 
 /* ---- from the network ------------------------------------------------------------------------ */
 

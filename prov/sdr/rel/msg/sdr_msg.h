@@ -36,6 +36,12 @@ struct sdr_conn_msg {		   /* of a connection */
 	struct sdr_early early;
 };
 
+void sdr_msg_open(struct sdr_rel *rel);
+void sdr_msg_close(struct sdr_rel *rel); /* what is posted is cancelled, and reported */
+void sdr_msg_conn_init(struct sdr_conn *c);
+/* The connection has failed: whatever belongs to it ends, and is reported, with c->err. */
+void sdr_msg_conn_end(struct sdr_conn *c);
+
 static inline int sdr_msg_kind(uint8_t rec_op)
 {
 	return rec_op == SDR_REC_TSEND;

@@ -17,10 +17,13 @@
  *   read       its bytes are here
  * Operations behind a fence, or posted while the handshake runs, are held back in order.
  */
+#include <errno.h>
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <string.h>
+#include "rel/bulk/sdr_policy.h"
+#include "sdr_op.h"
 
-static void op_report(struct sdr_op *op, int err, int prov_err)
+void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 {
 	struct sdr_rel *rel = op->peer->rel;
 	struct sdr_rel_cqe e = {
@@ -46,6 +49,13 @@ static void op_report(struct sdr_op *op, int err, int prov_err)
 		rel->cbs->done(rel->user, &e);
 }
 
+void sdr_op_bulk_abort(struct sdr_op *op)
+{
+	if (op->btx)
+		sdr_bulk_tx_abort(op->btx);
+	op->btx = NULL;
+}
+
 void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 {
 	struct sdr_conn *c = op->conn;
@@ -57,9 +67,8 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 		sdr_bulk_rx_abort(op->brx);
 		op->brx = NULL;
 	}
-	if (op->btx)
-		sdr_bulk_tx_abort(op->btx);
-	op_report(op, err, prov_err);
+	sdr_op_bulk_abort(op);
+	sdr_op_report(op, err, prov_err);
 	sdr_list_del(&op->link);
 	sdr_list_del(&op->credit);
 	sdr_list_del(&op->remote.link);
@@ -157,6 +166,37 @@ void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err)
 	sdr_op_release_held(c);
 }
 
+/* ---- its records ---- */
+
+size_t sdr_op_rec_gather(const struct sdr_rec *r, uint8_t *p)
+{
+	return sdr_op_gather(r->op, p);
+}
+
+void sdr_op_rec_written(struct sdr_conn *c, struct sdr_rec *r)
+{
+	(void)c;
+	if (r->op->btx && (r->f.flags & SDR_REC_F_BULK)) {
+		r->op->btx->rec = r;
+		sdr_bulk_announced(r->op->btx);
+	}
+}
+
+void sdr_op_rec_acked(struct sdr_conn *c, struct sdr_rec *r)
+{
+	struct sdr_op *op = r->op;
+
+	if (op->btx && op->btx->rec == r)
+		op->btx->rec = NULL;
+	if (r == &op->rec) {
+		sdr_op_advance(op);
+		return;
+	}
+	if (r == op->bind)
+		op->bind = NULL;
+	sdr_rec_free(c, r);
+}
+
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p)
 {
 	size_t n = 0;
@@ -220,8 +260,7 @@ static void op_void(struct sdr_op *op, int err)
 {
 	struct sdr_rec *r = &op->rec;
 
-	if (op->btx)
-		sdr_bulk_tx_abort(op->btx);
+	sdr_op_bulk_abort(op);
 	sdr_list_del(&op->credit);
 	if (!r->sent) {
 		r->f.flags = SDR_REC_F_ORDER | SDR_REC_F_STATUS | (r->f.flags & SDR_REC_F_TAG);
@@ -233,7 +272,7 @@ static void op_void(struct sdr_op *op, int err)
 		sdr_conn_fail(op->conn, SDR_REL_ERR_NOMEM);
 		return;
 	}
-	op_report(op, sdr_rel_errno(err), err);
+	sdr_op_report(op, sdr_rel_errno(err), err);
 	op->waiting = false;
 	op->need_done = false;
 	op->data_out = true;
@@ -290,6 +329,15 @@ static void op_bulk_or_wait(struct sdr_op *op)
 	sdr_op_release_credit(c);
 }
 
+/* Its bytes lie where the record said: it came, in whichever copy. */
+static void op_delivered(struct sdr_op *op)
+{
+	op->btx = NULL;
+	op->data_out = true;
+	sdr_rec_detach(op->conn, &op->rec);
+	sdr_op_advance(op);
+}
+
 void sdr_op_release_credit(struct sdr_conn *c)
 {
 	while (!sdr_list_empty(&c->msg->cts_wait)) {
@@ -311,12 +359,18 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		base = op_base(op);
 		if (r->sent) /* announced before, CTS came: the numbers travel in a BIND */
 			r = bind = sdr_rec_new(c, SDR_REC_BIND, op->id);
-		if (!base || !r || sdr_bulk_tx_new(op, base, &plan)) {
+		op->btx = base && r ? sdr_bulk_tx_new(c, base, op->len, &plan) : NULL;
+		if (!op->btx) {
 			if (bind)
 				sdr_rec_free(c, bind);
 			op_abandon(op, SDR_REL_ERR_NOMEM);
 			continue;
 		}
+		op->btx->op = op;
+		op->btx->done = op_delivered;
+		op->btx->keyed = op->keyed;
+		op->btx->va = op->va;
+		op->btx->rkey = op->rkey;
 		if (bind) {
 			r->op = op;
 			r->f.len = op->len;
@@ -333,6 +387,20 @@ void sdr_op_release_credit(struct sdr_conn *c)
 	}
 }
 
+/* All bytes of a READ are here. */
+static void op_landed(struct sdr_bulk_rx *b)
+{
+	struct sdr_op *op = b->read;
+
+	if (!op)
+		return;
+	op->brx = NULL;
+	if (op->niov > 1)
+		sdr_op_scatter(op, op->copy, op->len);
+	op->data_in = true;
+	sdr_op_advance(op);
+}
+
 int sdr_op_land(struct sdr_op *op)
 {
 	uint8_t *to;
@@ -343,7 +411,8 @@ int sdr_op_land(struct sdr_op *op)
 	to = op->niov > 1 ? op->copy : op->iov[0].buf;
 	if (!to)
 		return SDR_REL_ERR_NOMEM;
-	err = sdr_bulk_rx_new(op->conn, SDR_REC_READ_RSP, op->wire_id, to, op->len, &op->brx);
+	err = sdr_bulk_rx_new(op->conn, SDR_REC_READ_RSP, op->wire_id, to, op->len, op_landed,
+			      &op->brx);
 	if (!err)
 		op->brx->read = op;
 	return err;
@@ -443,7 +512,7 @@ void sdr_op_release_held(struct sdr_conn *c)
 }
 
 /* Its connection is still to be set. */
-static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
+struct sdr_op *sdr_op_new(struct sdr_peer *peer, uint8_t kind)
 {
 	struct sdr_rel *rel = peer->rel;
 	struct sdr_op *op = sdr_slab_alloc(&rel->msg->op_pool);
@@ -463,106 +532,4 @@ static struct sdr_op *op_new(struct sdr_peer *peer, uint8_t kind)
 	}
 	op->wire_id = op->id;
 	return op;
-}
-
-bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
-{
-	struct sdr_op *op =
-		c->credit.nserve < SDR_CONN_SERVES_MAX ? op_new(c->peer, SDR_REL_READ_SERVE) : NULL;
-
-	if (!op)
-		return false;
-	op->conn = c;
-	c->credit.nserve++;
-	op->stranger = !c->peer->names;
-	c->rel->nanswers_strangers += op->stranger;
-	op->niov = 1;
-	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
-	op->len = f->len;
-	op->wire_id = f->id;
-	op->keyed = f->flags & SDR_REC_F_KEY;
-	op->va = f->va;
-	op->rkey = f->rkey;
-	sdr_remote_read(op, region);
-	sdr_op_start(op);
-	return true;
-}
-
-int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
-{
-	struct sdr_conn *c;
-	struct sdr_op *op;
-	uint64_t len = 0;
-	uint8_t *to;
-
-	if (wr->niov > SDR_REL_IOV_MAX || wr->kind < SDR_REL_SEND || wr->kind > SDR_REL_READ ||
-	    !wr->peer)
-		return -EINVAL;
-	for (int i = 0; i < wr->niov; i++)
-		len += wr->iov[i].len;
-	if (len > SDR_REL_MSG_MAX || ((wr->flags & SDR_REL_F_INJECT) && len > rel->cfg.inject_max))
-		return -EMSGSIZE;
-	if (rel->msg->nops >= rel->cfg.tx_depth)
-		return -EAGAIN;
-	if (rel->failed || rel->closing)
-		return -EIO;
-	rel->now = rel->uc->ops->now(rel->uc);
-	/*
-	 * The connection comes last: one without an operation would ask for an answer that nobody
-	 * waits for.
-	 */
-	op = op_new(wr->peer, wr->kind);
-	if (!op)
-		return -ENOMEM;
-	op->flags = wr->flags;
-	op->niov = wr->niov;
-	op->len = len;
-	op->tag = wr->tag;
-	op->data = wr->data;
-	op->rma_addr = wr->rma_addr;
-	op->rma_key = wr->rma_key;
-	op->ctx = wr->ctx;
-	op->uflags = wr->uflags;
-	if (wr->niov)
-		memcpy(op->iov, wr->iov, wr->niov * sizeof(op->iov[0]));
-	if ((wr->flags & SDR_REL_F_INJECT) && len) {
-		to = sdr_slab_alloc(&rel->msg->buf_pool);
-		if (!to)
-			goto err_op;
-		sdr_op_gather(op, to);
-		op->copy = to;
-		op->copy_pool = true;
-	}
-	c = sdr_conn_get(wr->peer);
-	if (!c)
-		goto err_copy;
-	op->conn = c;
-	rel->msg->nops++;
-	c->msg->nown++;
-	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) ==
-	    (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
-		op_report(op, 0, SDR_REL_OK);
-	if (c->state != SDR_CONN_OPEN || !c->hs.proven || !sdr_list_empty(&c->msg->held) ||
-	    ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops))) {
-		sdr_list_add_tail(&op->link, &c->msg->held);
-	} else {
-		sdr_op_start(op);
-		/* A small operation leaves now: latency. */
-		if (sdr_list_empty(&c->bulk->tx.segs) && sdr_pkt_due(c)) {
-			sdr_pkt_send(c);
-			sdr_context_flush(rel->ctx);
-			sdr_list_del(&c->ready);
-			if (sdr_pkt_due(c) || sdr_bulk_tx_work(c))
-				sdr_conn_kick(c);
-		}
-	}
-	sdr_conn_rearm(c);
-	return 0;
-err_copy:
-	if (op->copy)
-		sdr_slab_free(&rel->msg->buf_pool, op->copy);
-err_op:
-	sdr_idtab_del(&rel->msg->ids, op->id);
-	sdr_slab_free(&rel->msg->op_pool, op);
-	return -ENOMEM;
 }

@@ -13,9 +13,6 @@
 #include "rel/bulk/sdr_bulk_tx.h"
 
 #define SDR_REL_READ_SERVE 0x80 /* kind: a peer's READ answered from here */
-/* reads of a peer being answered */
-#define SDR_CONN_SERVES_MAX (4u * SDR_REL_CTL_WINDOW)
-
 struct sdr_op {
 	struct sdr_list link;  /* conn->ops or conn->held */
 	struct sdr_conn *conn; /* NULL while the peer has none */
@@ -47,6 +44,14 @@ struct sdr_op {
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 
+/* Its connection is still to be set.  NULL: no memory. */
+struct sdr_op *sdr_op_new(struct sdr_peer *peer, uint8_t kind);
+void sdr_op_report(struct sdr_op *op, int err, int prov_err); /* once */
+void sdr_op_bulk_abort(struct sdr_op *op);		      /* if there is any */
+/* What its records do, see sdr_conn_ops.h. */
+size_t sdr_op_rec_gather(const struct sdr_rec *r, uint8_t *p);
+void sdr_op_rec_written(struct sdr_conn *c, struct sdr_rec *r);
+void sdr_op_rec_acked(struct sdr_conn *c, struct sdr_rec *r);
 void sdr_op_advance(struct sdr_op *op);			   /* completes it if nothing is missing */
 void sdr_op_end(struct sdr_op *op, int err, int prov_err); /* reports and frees */
 /* reports; messages keep their place in the order */
@@ -66,7 +71,6 @@ static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {
 	return len <= sdr_seal_inline_max(c->rel, c->ctl_max);
 }
-bool sdr_op_serve_read(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region);
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
 void sdr_op_release_held(struct sdr_conn *c);	/* behind a fence or the handshake */

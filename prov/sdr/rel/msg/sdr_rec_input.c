@@ -8,7 +8,12 @@
  * Records of unknown operations are ignored: the operation ended meanwhile (or never was), which is
  * no error.
  */
-#include "rel/sdr_rel_priv.h"
+#include <errno.h>
+#include <string.h>
+#include "sdr_match.h"
+#include "sdr_op.h"
+#include "sdr_rec_input.h"
+#include "sdr_remote.h"
 
 static void remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_rec *f, void *va)
 {
@@ -24,6 +29,24 @@ static void remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_fra
 
 	if (c->rel->msg->rma_events || e.has_data)
 		c->rel->cbs->done(c->rel->user, &e);
+}
+
+/* A peer's WRITE is complete. */
+static void write_done(struct sdr_bulk_rx *b)
+{
+	struct sdr_rel *rel = b->conn->rel;
+	struct sdr_rel_cqe e = {
+		.kind = SDR_REL_REMOTE_WRITE,
+		.has_data = b->has_data,
+		.data = b->data,
+		.len = b->len,
+		.buf = b->buf,
+		.peer = b->conn->peer,
+		.key = b->key,
+	};
+
+	if (rel->msg->rma_events || b->has_data)
+		rel->cbs->done(rel->user, &e);
 }
 
 static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -49,7 +72,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		remote_report(c, SDR_REL_REMOTE_WRITE, f, va);
 		return;
 	}
-	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, &b);
+	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, write_done, &b);
 	if (err) {
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
@@ -91,7 +114,7 @@ static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 				    &region)) {
 		err = SDR_REL_ERR_KEY;
 	}
-	if (!err && sdr_op_serve_read(c, f, va, region)) {
+	if (!err && sdr_remote_serve(c, f, va, region)) {
 		remote_report(c, SDR_REL_REMOTE_READ, f, va);
 		return;
 	}
@@ -185,8 +208,7 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 			sdr_bulk_tx_delivered(op->btx);
 			return;
 		}
-		if (op->btx)
-			sdr_bulk_tx_abort(op->btx);
+		sdr_op_bulk_abort(op);
 		sdr_list_del(&op->credit);
 		op->waiting = false;
 		op->data_out = true;
@@ -222,8 +244,7 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	 * Records may overtake each other: a CTS for a bulk under way says that its PARK is still
 	 * to come.
 	 */
-	if (op->btx)
-		sdr_bulk_tx_abort(op->btx);
+	sdr_op_bulk_abort(op);
 	op->waiting = false;
 	sdr_list_del(&op->credit);
 	sdr_list_add_tail(&op->credit, &c->msg->cts_wait);
@@ -241,7 +262,7 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		return;
 	}
-	sdr_bulk_tx_abort(op->btx);
+	sdr_op_bulk_abort(op);
 	op->waiting = true;
 	c->msg->wait_mode = true;
 }

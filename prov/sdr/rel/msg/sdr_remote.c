@@ -20,7 +20,8 @@
  * (sdr_rel_mr_reading).
  */
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <string.h>
+#include "sdr_remote.h"
 
 static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
 {
@@ -34,10 +35,29 @@ void sdr_remote_write(struct sdr_bulk_rx *b, void *region)
 	remote_add(b->conn->rel, &b->remote, region);
 }
 
-void sdr_remote_read(struct sdr_op *op, void *region)
+bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
+	struct sdr_op *op = c->credit.nserve < SDR_CONN_SERVES_MAX
+				    ? sdr_op_new(c->peer, SDR_REL_READ_SERVE)
+				    : NULL;
+
+	if (!op)
+		return false;
+	op->conn = c;
+	c->credit.nserve++;
+	op->stranger = !c->peer->names;
+	c->rel->nanswers_strangers += op->stranger;
+	op->niov = 1;
+	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
+	op->len = f->len;
+	op->wire_id = f->id;
+	op->keyed = f->flags & SDR_REC_F_KEY;
+	op->va = f->va;
+	op->rkey = f->rkey;
 	op->remote.read = op;
-	remote_add(op->conn->rel, &op->remote, region);
+	remote_add(c->rel, &op->remote, region);
+	sdr_op_start(op);
+	return true;
 }
 
 void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err)
@@ -90,7 +110,7 @@ static void read_revoke(struct sdr_op *op)
 	if (!(op->rec.f.flags & SDR_REC_F_LEN) && op->rec.sent && read_keep(op))
 		return;
 	if (op->btx) { /* numbered: its record must arrive */
-		sdr_bulk_tx_abort(op->btx);
+		sdr_op_bulk_abort(op);
 		op->data_out = true;
 		sdr_op_advance(op);
 	} else {

@@ -6,8 +6,13 @@
  * released with its last transfer; any other is released with its one report.  A scattered receive
  * of bulk data goes through a bounce buffer, since a slot is one range of memory.
  */
+#include <errno.h>
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <string.h>
+#include "rel/conn/sdr_rec.h"
+#include "sdr_match.h"
+#include "sdr_rx.h"
+#include "sdr_unexp.h"
 
 void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
 {
@@ -133,7 +138,7 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 	if (rx->niov > 1)
 		to = rx->bounce = malloc(f->len);
 	if (to)
-		err = sdr_bulk_rx_new(c, f->op, f->id, to, f->len, &b);
+		err = sdr_bulk_rx_new(c, f->op, f->id, to, f->len, sdr_match_done, &b);
 	if (!b) {
 		if (has_msn)
 			sdr_bulk_rx_skip(c, f, f->len);
@@ -156,7 +161,7 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
 	}
-	sdr_conn_rearm(c);
+	sdr_conn_kick(c);
 }
 
 void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f)

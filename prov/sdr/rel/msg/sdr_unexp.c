@@ -9,7 +9,11 @@
  * is gone.
  */
 #include <stdlib.h>
-#include "rel/sdr_rel_priv.h"
+#include <string.h>
+#include "rel/conn/sdr_credit.h"
+#include "rel/conn/sdr_rec.h"
+#include "sdr_match.h"
+#include "sdr_unexp.h"
 
 static void unexp_charge(struct sdr_unexp *u, uint64_t bytes)
 {
@@ -104,7 +108,8 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 		u->payload = malloc(u->f.len);
 		if (u->payload) {
 			unexp_charge(u, u->f.len);
-			(void)sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len, &u->brx);
+			(void)sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len,
+					      sdr_match_done, &u->brx);
 		}
 		if (u->brx) {
 			u->brx->unexp = u;

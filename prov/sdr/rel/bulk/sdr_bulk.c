@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* What the bulk room keeps, made and freed.  See sdr_bulk.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/sdr_idtab.h"
+#include "model/sdr_choice_table.h"
+#include "sdr_bulk.h"
+#include "sdr_code_rx.h"
+#include "sdr_code_tx.h"
+#include "sdr_report.h"
+
+/* objects of an endpoint */
+#define BULK_TX_MAX SDR_IDTAB_MAX
+#define BULK_RX_MAX (16 * SDR_IDTAB_MAX)
+
+int sdr_bulk_open(struct sdr_rel *rel)
+{
+	struct sdr_rel_bulk *b = rel->bulk;
+
+	b->choices = sdr_choice_table_create();
+	if (!b->choices)
+		return -ENOMEM;
+	/*
+	 * Eight reports for each fill of our own buffer, so that the sender's window moves in time.
+	 */
+	b->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / rel->mtu : SDR_DACK_PKTS;
+	if (b->dack_pkts > SDR_DACK_PKTS)
+		b->dack_pkts = SDR_DACK_PKTS;
+	if (b->dack_pkts < SDR_DACK_PKTS_MIN)
+		b->dack_pkts = SDR_DACK_PKTS_MIN;
+	sdr_slab_init(&b->btx_pool, sizeof(struct sdr_bulk_tx), BULK_TX_MAX);
+	sdr_slab_init(&b->brx_pool, sizeof(struct sdr_bulk_rx), BULK_RX_MAX);
+	sdr_slab_init(&b->srx_pool, sizeof(struct sdr_seg_rx), BULK_RX_MAX);
+	sdr_slab_init(&b->gtx_pool, sizeof(struct sdr_group_tx), BULK_RX_MAX);
+	sdr_slab_init(&b->grx_pool, sizeof(struct sdr_group_rx), BULK_RX_MAX);
+	sdr_scratch_init(&b->scratch,
+			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
+			 rel->info.no_bytes);
+	return 0;
+}
+
+void sdr_bulk_close(struct sdr_rel *rel)
+{
+	struct sdr_rel_bulk *b = rel->bulk;
+
+	for (uint32_t i = 0; i < SDR_SEG_CLASSES; i++) {
+		while (b->seg_free[i]) {
+			void *s = b->seg_free[i];
+
+			b->seg_free[i] = *(void **)s;
+			free(s);
+		}
+	}
+	sdr_htab_destroy(&b->binds);
+	sdr_slab_destroy(&b->btx_pool);
+	sdr_slab_destroy(&b->brx_pool);
+	sdr_slab_destroy(&b->srx_pool);
+	sdr_slab_destroy(&b->gtx_pool);
+	sdr_slab_destroy(&b->grx_pool);
+	sdr_scratch_destroy(&b->scratch);
+	sdr_code_work_destroy(&b->code_work);
+	sdr_choice_table_destroy(b->choices);
+	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
+		sdr_fec_destroy(b->fecs[i]);
+}
+
+void sdr_bulk_conn_init(struct sdr_conn *c)
+{
+	struct sdr_conn_bulk *b = c->bulk;
+
+	sdr_list_init(&b->tx.bulks);
+	sdr_list_init(&b->tx.segs);
+	sdr_list_init(&b->tx.lost_segs);
+	sdr_list_init(&b->tx.ends);
+	sdr_list_init(&b->tx.copies);
+	sdr_list_init(&b->tx.judge);
+	sdr_list_init(&b->rx.brx);
+	sdr_list_init(&b->rx.dirty);
+	sdr_list_init(&b->rx.partial);
+}
+
+void sdr_bulk_conn_free(struct sdr_conn *c)
+{
+	sdr_bulk_tx_destroy(c);
+	sdr_ring_destroy(&c->bulk->tx.log);
+	sdr_ring_destroy(&c->bulk->tx.index);
+	sdr_ring_destroy(&c->bulk->rx.comp[0]);
+	sdr_ring_destroy(&c->bulk->rx.comp[1]);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What the rooms above do for a connection, and are told of it: the one way in which this room
+ * calls up.  The top fills the table (sdr_rooms.c); a test of this room alone brings its own.
+ *
+ * All calls are made inside a round, with the connection alive.  None may free it: sdr_conn_fail
+ * puts off whatever ends with it to the end of the round.
+ */
+#ifndef SDR_CONN_OPS_H
+#define SDR_CONN_OPS_H
+
+#include "sdr_conn.h"
+
+struct sdr_conn_ops {
+	/* ---- life ---- */
+	size_t bulk_size, msg_size; /* bytes of their parts of a connection, zeroed at first */
+	void (*init)(struct sdr_conn *c);
+	/* Operations wait for the handshake; something is under way that the peer must answer. */
+	bool (*wanted)(const struct sdr_conn *c);
+	bool (*busy)(const struct sdr_conn *c);
+	bool (*owned)(const struct sdr_conn *c); /* some operation of this side's is posted */
+	void (*opened)(struct sdr_conn *c);	 /* operations may start */
+	void (*closed)(struct sdr_conn *c);	 /* by the peer: what has not started has failed */
+
+	/* ---- packets in ---- */
+	void (*record)(struct sdr_conn *c, const struct sdr_frame_rec *f); /* once each */
+	/* Can this message be taken now?  And the bytes that it costs at most to keep it. */
+	bool (*room)(struct sdr_conn *c, const struct sdr_frame_rec *f);
+	uint64_t (*bytes)(const struct sdr_conn *c, const struct sdr_frame_rec *f);
+	void (*dack)(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca);
+	void (*end)(struct sdr_conn *c, uint32_t msn);
+	void (*credit)(struct sdr_conn *c); /* for more message numbers */
+	/* After all frames of a packet: which data are lost?  nack: a gap was reported. */
+	void (*detect_lost)(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca);
+	void (*settled)(struct sdr_conn *c); /* and congestion control has heard of it */
+	/* Nothing is heard: ask about data. */
+	void (*probe)(struct sdr_conn *c);
+
+	/* ---- packets out ---- */
+	bool (*reports_due)(const struct sdr_conn *c);
+	/* Frames that want no answer; returns bytes.  more: some did not fit. */
+	size_t (*put_reports)(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
+	bool (*copies_due)(const struct sdr_conn *c);
+	size_t (*put_copies)(struct sdr_conn *c, uint8_t *p, size_t room);
+	/* Frames that want an answer. */
+	bool (*ends_due)(const struct sdr_conn *c);
+	size_t (*put_ends)(struct sdr_conn *c, uint8_t *p, size_t room);
+	/* A packet that is alone on its way is worth a copy. */
+	bool (*repeats)(const struct sdr_conn *c);
+
+	/* ---- records, those with an owner ---- */
+	size_t (*gather)(const struct sdr_rec *r, uint8_t *p);	/* its payload; returns bytes */
+	void (*written)(struct sdr_conn *c, struct sdr_rec *r); /* for the first time */
+	void (*acked)(struct sdr_conn *c, struct sdr_rec *r);	/* not in the window any more */
+
+	/* ---- data in: the SDK's call after a round in which packets were placed ---- */
+	void (*placed)(void *conn, struct sdr_rcv_handle *h);
+};
+
+#endif /* SDR_CONN_OPS_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* What all rooms of an endpoint share, see sdr_endpoint.h. */
+#include "base/sdr_rand.h"
+#include "sdr_endpoint.h"
+
+uint64_t sdr_rel_rand(struct sdr_rel *rel)
+{
+	uint64_t in = rel->rng++;
+
+	return sdr_hash64(&in, sizeof(in), rel->secret[1]);
+}
+
+void sdr_rel_now(struct sdr_rel *rel)
+{
+	uint64_t t = sdr_context_now(rel->ctx);
+
+	if (t > rel->now)
+		rel->now = t;
+}
+
+/*
+ * Values, not counts: the largest stands for all.  Of decisions the latest would be better, but
+ * nobody knows which is.
+ */
+#define GAUGES(X)     \
+	X(rtt_min_ns) \
+	X(srtt_ns)    \
+	X(rttvar_ns)  \
+	X(loss_ppm)   \
+	X(cwnd_bytes) \
+	X(pacing_bps) \
+	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
+
+void sdr_rel_stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b)
+{
+	struct sdr_rel_stats g = *a;
+
+#define X(n) a->n += b->n;
+	SDR_REL_STATS(X)
+#undef X
+#define X(n) a->n = g.n > b->n ? g.n : b->n;
+	GAUGES(X)
+#undef X
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* What the message room keeps, made and freed.  See sdr_msg.h. */
+#include "sdr_match.h"
+#include "sdr_op.h"
+#include "sdr_rx.h"
+#include "sdr_unexp.h"
+
+/* objects of an endpoint */
+#define MSG_OPS_MAX   SDR_IDTAB_MAX
+#define MSG_UNEXP_MAX (16 * SDR_IDTAB_MAX)
+
+void sdr_msg_open(struct sdr_rel *rel)
+{
+	struct sdr_rel_msg *m = rel->msg;
+
+	sdr_list_init(&m->remotes);
+	for (int i = 0; i < 2; i++) {
+		sdr_list_init(&m->posted[i]);
+		sdr_list_init(&m->unexp[i]);
+	}
+	sdr_slab_init(&m->op_pool, sizeof(struct sdr_op), MSG_OPS_MAX);
+	sdr_slab_init(&m->rx_pool, sizeof(struct sdr_rx), MSG_OPS_MAX);
+	sdr_slab_init(&m->unexp_pool, sizeof(struct sdr_unexp), MSG_UNEXP_MAX);
+	sdr_slab_init(&m->buf_pool, rel->cfg.inject_max, MSG_OPS_MAX);
+}
+
+void sdr_msg_close(struct sdr_rel *rel)
+{
+	struct sdr_rel_msg *m = rel->msg;
+
+	sdr_match_cancel_all(rel);
+	sdr_match_destroy(rel);
+	sdr_idtab_destroy(&m->ids);
+	sdr_slab_destroy(&m->op_pool);
+	sdr_slab_destroy(&m->rx_pool);
+	sdr_slab_destroy(&m->unexp_pool);
+	sdr_slab_destroy(&m->buf_pool);
+}
+
+void sdr_msg_conn_init(struct sdr_conn *c)
+{
+	sdr_list_init(&c->msg->ops);
+	sdr_list_init(&c->msg->held);
+	sdr_list_init(&c->msg->cts_wait);
+}
+
+void sdr_msg_conn_end(struct sdr_conn *c)
+{
+	sdr_ops_end(c, SDR_OPS_ALL, c->err);
+	sdr_match_conn_gone(c, c->err);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What a connection does in time, asked of all rooms.
+ *
+ * Its timers are folded into one node of the endpoint's heap (sdr_conn_rearm computes the
+ * earliest): handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of loss
+ * detection, delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a
+ * connection that waits for its peer and hears nothing for cfg.timeout_ms fails, and with it each
+ * operation, once.  Never a count.  Waiting means: something of ours is unanswered, or the peer
+ * owes bytes of a transfer it announced, or the message in front of those that came before their
+ * turn.
+ */
+#include "msg/sdr_msg.h"
+#include "bulk/sdr_bulk_ack.h"
+#include "bulk/sdr_bulk_tx.h"
+#include "bulk/sdr_report.h"
+#include "conn/sdr_handshake.h"
+#include "conn/sdr_pkt.h"
+#include "sdr_conn_timer.h"
+
+#define HELLO_TRIES_FAST   2u /* handshake repeats before the interval doubles */
+#define HELLO_INTERVAL_MIN (20 * MS)
+#define PTO_CC_RESET	   4u /* probes without news after which the window starts anew */
+
+static uint64_t conn_timeout(const struct sdr_conn *c)
+{
+	return c->rel->cfg.timeout_ms * MS;
+}
+
+static bool conn_unanswered(const struct sdr_conn *c)
+{
+	return c->tx.live || c->inflight || c->bulk->tx.nasked;
+}
+
+bool sdr_conn_busy(const struct sdr_conn *c)
+{
+	return conn_unanswered(c) || !sdr_list_empty(&c->msg->ops) ||
+	       !sdr_list_empty(&c->msg->held) || !sdr_list_empty(&c->bulk->rx.brx) ||
+	       c->msg->early.n || c->state == SDR_CONN_CLOSING;
+}
+
+bool sdr_conn_idle(const struct sdr_conn *c)
+{
+	return sdr_list_empty(&c->msg->ops) && sdr_list_empty(&c->msg->held) &&
+	       sdr_list_empty(&c->rec.unordered) && sdr_list_empty(&c->rec.ordered) &&
+	       sdr_list_empty(&c->rec.rtx) && !conn_unanswered(c);
+}
+
+static uint64_t conn_pto_at(const struct sdr_conn *c)
+{
+	if (!conn_unanswered(c))
+		return NEVER;
+	return (c->tx.last_ns > c->pto.news_ns ? c->tx.last_ns : c->pto.news_ns) +
+	       sdr_conn_rto(c, c->pto.count);
+}
+
+/* Blocked by the peer's credit with nothing under way that would bring news: ask. */
+static bool conn_starved(const struct sdr_conn *c)
+{
+	return !conn_unanswered(c) &&
+	       (!sdr_list_empty(&c->rec.ordered) || !sdr_list_empty(&c->msg->cts_wait) ||
+		!sdr_list_empty(&c->bulk->tx.bulks) || !sdr_list_empty(&c->rec.unordered));
+}
+
+static uint64_t conn_idle_at(const struct sdr_conn *c)
+{
+	uint64_t gap = SDR_KEEPALIVE_NS;
+	uint64_t last = c->rx.last_ns > c->tx.last_ns ? c->rx.last_ns : c->tx.last_ns;
+
+	if (!sdr_conn_busy(c) || conn_unanswered(c))
+		return NEVER;
+	if (gap > conn_timeout(c) / 3)
+		gap = conn_timeout(c) / 3;
+	/* The peer owes us data that we can see coming: ask earlier. */
+	if (conn_starved(c) || !sdr_list_empty(&c->bulk->rx.brx)) {
+		uint64_t soon = 4 * sdr_rtt_rto(&c->rtt) + 100 * MS;
+
+		gap = soon < gap ? soon : gap;
+	}
+	return last + gap;
+}
+
+static uint64_t conn_dead_at(const struct sdr_conn *c)
+{
+	uint64_t from = c->rx.last_ns > c->pto.wait_since ? c->rx.last_ns : c->pto.wait_since;
+	uint64_t at = from + conn_timeout(c);
+
+	if (!sdr_conn_busy(c))
+		return NEVER;
+	return c->rel->closing && c->rel->close_by < at ? c->rel->close_by : at;
+}
+
+/* Nobody here wants this connection and its peer never proved its address. */
+static uint64_t conn_expiry_at(const struct sdr_conn *c)
+{
+	return sdr_conn_busy(c) ? NEVER : c->hs.born + SDR_CONN_UNPROVEN_NS;
+}
+
+/*
+ * We want something of this peer: an answer to our own HELLO proves it, whoever sent the one that
+ * opened us.
+ */
+static bool conn_asks(const struct sdr_conn *c)
+{
+	return !c->hs.passive || !sdr_list_empty(&c->msg->held);
+}
+
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void sdr_conn_rearm(struct sdr_conn *c)
+{
+	uint64_t d = NEVER, now = c->rel->now;
+
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	if (!sdr_conn_busy(c))
+		c->pto.wait_since = 0;
+	else if (!c->pto.wait_since)
+		c->pto.wait_since = now;
+	if (!c->hs.proven) {
+		d = conn_asks(c) ? c->hs.next : conn_expiry_at(c);
+		d = min64(d, conn_dead_at(c));
+		if (c->rel->closing && sdr_conn_idle(c))
+			d = now;
+	} else {
+		d = conn_pto_at(c);
+		d = min64(d, sdr_bulk_loss_deadline(c));
+		d = min64(d, c->rack.timer);
+		d = min64(d, sdr_report_deadline(c));
+		d = min64(d, conn_idle_at(c));
+		d = min64(d, conn_dead_at(c));
+		if (c->rx.ack_due)
+			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
+		d = min64(d, sdr_bulk_tx_hold(c));
+		if (sdr_list_empty(&c->ready) &&
+		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
+			d = min64(d, sdr_pacer_next(&c->cc.pacer, now));
+		if (c->state == SDR_CONN_CLOSING)
+			d = min64(d, c->close.next);
+		else if (c->rel->closing && sdr_conn_idle(c))
+			d = now;
+	}
+	sdr_timerq_set(&c->rel->timers, &c->timer, d);
+}
+
+/*
+ * Until the peer's address is proven: repeat the HELLO (also when the peer's own HELLO opened us
+ * meanwhile).
+ */
+static void conn_timer_hello(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	uint64_t gap;
+
+	if (c->hs.passive && conn_expiry_at(c) <= rel->now) {
+		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
+		return;
+	}
+	if (rel->closing && sdr_conn_idle(c)) {
+		sdr_conn_fail(c, SDR_REL_ERR_CANCELED);
+		return;
+	}
+	if (conn_dead_at(c) <= rel->now) {
+		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
+		return;
+	}
+	if (conn_asks(c) && c->hs.next <= rel->now) {
+		sdr_hello_send(c, SDR_REL_HELLO);
+		gap = 2 * c->rtt.srtt;
+		if (gap < HELLO_INTERVAL_MIN)
+			gap = HELLO_INTERVAL_MIN;
+		if (++c->hs.tries > HELLO_TRIES_FAST)
+			gap <<= c->hs.tries - HELLO_TRIES_FAST < SDR_PTO_BACKOFF_MAX
+					? c->hs.tries - HELLO_TRIES_FAST
+					: SDR_PTO_BACKOFF_MAX;
+		c->hs.next = rel->now + (gap < SDR_RTO_MAX_NS ? gap : SDR_RTO_MAX_NS);
+	}
+}
+
+static void conn_timer_closing(struct sdr_conn *c)
+{
+	if (c->close.next > c->rel->now)
+		return;
+	if (c->close.tries >= SDR_LINGER_TRIES) {
+		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
+		return;
+	}
+	c->close.bye_due = true;
+	c->close.tries++;
+	c->close.next = c->rel->now + sdr_rtt_rto(&c->rtt);
+}
+
+/* Runs whatever is due; sending happens later in the round. */
+void sdr_conn_timer(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_cc_ack ca = { .now = rel->now };
+
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	if (!c->hs.proven) {
+		conn_timer_hello(c);
+		sdr_conn_rearm(c);
+		return;
+	}
+	if (conn_dead_at(c) <= rel->now) {
+		sdr_conn_fail(c, rel->closing	  ? SDR_REL_ERR_CLOSED
+				 : c->hs.answered ? SDR_REL_ERR_STOPPED
+						  : SDR_REL_ERR_NO_ANSWER);
+		return;
+	}
+	if (c->state == SDR_CONN_CLOSING) {
+		conn_timer_closing(c);
+	} else if (rel->closing && sdr_conn_idle(c)) {
+		c->state = SDR_CONN_CLOSING;
+		c->close.next = rel->now;
+		conn_timer_closing(c);
+	}
+	if (c->state == SDR_CONN_DEAD)
+		return;
+	sdr_rack_age(&c->rack, &c->rtt, rel->now);
+	if (c->rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
+		c->rack.timer = NEVER;
+		sdr_pkt_detect_lost(c, &ca);
+		sdr_bulk_detect_lost(c, false, &ca);
+		if (ca.lost) {
+			ca.inflight = c->inflight;
+			sdr_cc_acked(&c->cc, &ca);
+		}
+	}
+	if (conn_pto_at(c) <= rel->now) {
+		c->pto.count++;
+		if (c->pto.count == PTO_CC_RESET)
+			sdr_cc_timeout(&c->cc, rel->now);
+		c->rack.probed = true;
+		sdr_pkt_probe(c);
+		sdr_bulk_probe(c);
+		c->tx.last_ns = rel->now;
+	}
+	if (conn_idle_at(c) <= rel->now)
+		c->tx.ping_due = true;
+	sdr_conn_kick(c); /* its turn to send, later in the round, arms the timer anew */
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* What a connection does in time, see sdr_conn_timer.c. */
+#ifndef SDR_CONN_TIMER_H
+#define SDR_CONN_TIMER_H
+
+#include "conn/sdr_conn.h"
+
+#define SDR_LINGER_TRIES 6u /* BYE repeats */
+/* what a shut down endpoint has promised is given up after this */
+#define SDR_LINGER_NS (3000 * MS)
+
+/* The earliest of all its deadlines. */
+void sdr_conn_rearm(struct sdr_conn *c);
+/* Runs whatever is due; sending happens later in the round. */
+void sdr_conn_timer(struct sdr_conn *c);
+bool sdr_conn_busy(const struct sdr_conn *c); /* we wait for the peer to answer */
+/* Nothing under way in either direction that we promised. */
+bool sdr_conn_idle(const struct sdr_conn *c);
+
+#endif /* SDR_CONN_TIMER_H */

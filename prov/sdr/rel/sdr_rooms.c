@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* What the rooms above do for a connection: the table of sdr_conn_ops.h, filled. */
+#include "bulk/sdr_bulk_ack.h"
+#include "bulk/sdr_bulk_put.h"
+#include "bulk/sdr_bulk_rx.h"
+#include "bulk/sdr_policy.h"
+#include "bulk/sdr_report.h"
+#include "msg/sdr_match.h"
+#include "msg/sdr_op.h"
+#include "msg/sdr_rec_input.h"
+#include "sdr_conn_timer.h"
+#include "sdr_rooms.h"
+
+static void rooms_init(struct sdr_conn *c)
+{
+	sdr_bulk_conn_init(c);
+	sdr_msg_conn_init(c);
+}
+
+static bool rooms_wanted(const struct sdr_conn *c)
+{
+	return !sdr_list_empty(&c->msg->held);
+}
+
+static bool rooms_owned(const struct sdr_conn *c)
+{
+	return c->msg->nown;
+}
+
+static void rooms_closed(struct sdr_conn *c)
+{
+	sdr_ops_end(c, SDR_OPS_HELD, SDR_REL_ERR_CLOSED);
+}
+
+const struct sdr_conn_ops sdr_rooms = {
+	.bulk_size = sizeof(struct sdr_conn_bulk),
+	.msg_size = sizeof(struct sdr_conn_msg),
+	.init = rooms_init,
+	.wanted = rooms_wanted,
+	.busy = sdr_conn_busy,
+	.owned = rooms_owned,
+	.opened = sdr_op_release_held,
+	.closed = rooms_closed,
+	.record = sdr_rec_input,
+	.room = sdr_match_room,
+	.bytes = sdr_match_bytes,
+	.dack = sdr_bulk_dack,
+	.end = sdr_bulk_rx_ended,
+	.credit = sdr_op_release_credit,
+	.detect_lost = sdr_bulk_detect_lost,
+	.settled = sdr_bulk_tlog_trim,
+	.probe = sdr_bulk_probe,
+	.reports_due = sdr_report_due,
+	.put_reports = sdr_report_write,
+	.copies_due = sdr_bulk_copies_due,
+	.put_copies = sdr_bulk_put_copies,
+	.ends_due = sdr_bulk_ends_due,
+	.put_ends = sdr_bulk_put_ends,
+	.repeats = sdr_policy_repeats,
+	.gather = sdr_op_rec_gather,
+	.written = sdr_op_rec_written,
+	.acked = sdr_op_rec_acked,
+	.placed = sdr_bulk_rx_progress,
+};
