@@ -95,6 +95,8 @@ libsdr_rel_bulk_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_rel_msg.la
 libsdr_rel_msg_la_SOURCES = \
+	prov/sdr/rel/msg/sdr_deliver.c \
+	prov/sdr/rel/msg/sdr_deliver.h \
 	prov/sdr/rel/msg/sdr_early.c \
 	prov/sdr/rel/msg/sdr_early.h \
 	prov/sdr/rel/msg/sdr_match.c \
@@ -105,6 +107,7 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_op.h \
 	prov/sdr/rel/msg/sdr_rec_input.c \
 	prov/sdr/rel/msg/sdr_rec_input.h \
+	prov/sdr/rel/msg/sdr_recv.c \
 	prov/sdr/rel/msg/sdr_remote.c \
 	prov/sdr/rel/msg/sdr_remote.h \
 	prov/sdr/rel/msg/sdr_rx.c \

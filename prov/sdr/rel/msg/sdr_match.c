@@ -6,11 +6,10 @@
  */
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
+#include "sdr_deliver.h"
 #include "sdr_early.h"
 #include "sdr_match.h"
 #include "sdr_op.h"
-#include "sdr_rx.h"
-#include "sdr_unexp.h"
 
 /* ---- from the network ------------------------------------------------------------------------ */
 
@@ -117,26 +116,11 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 }
 
-/* A receive's frame again, from its bulk. */
-static struct sdr_frame_rec bulk_frame(const struct sdr_bulk_rx *b)
-{
-	struct sdr_frame_rec f = {
-		.op = b->op,
-		.id = b->id,
-		.len = b->len,
-		.tag = b->tag,
-		.data = b->data,
-		.flags = (uint16_t)(SDR_REC_F_LEN | (b->has_data ? SDR_REC_F_DATA : 0)),
-	};
-
-	return f;
-}
-
 /* Over for whoever waits for it here. */
 static void bulk_end(struct sdr_bulk_rx *b, int err)
 {
 	struct sdr_unexp *u = b->unexp;
-	struct sdr_frame_rec f = u ? u->f : bulk_frame(b);
+	struct sdr_frame_rec f = u ? u->f : sdr_bulk_frame(b);
 	struct sdr_rx *rx = u ? u->rx : b->rx;
 	struct sdr_conn *c = b->conn;
 	uint64_t off = b->rx_off;
@@ -173,38 +157,6 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	sdr_done_send(c, b->id, err);
 	if (c->state != SDR_CONN_DEAD) /* else it has ended with the connection */
 		bulk_end(b, err);
-}
-
-void sdr_match_done(struct sdr_bulk_rx *b)
-{
-	struct sdr_conn *c = b->conn;
-	struct sdr_unexp *u = b->unexp;
-	struct sdr_frame_rec f = bulk_frame(b);
-
-	if (!u) {
-		if (b->rx->bounce)
-			sdr_rx_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
-		if (b->delivery)
-			sdr_done_send(c, b->id, SDR_REL_OK);
-		sdr_rx_report(c->rel, b->rx, c->peer, &f, b->rx_off, b->len, SDR_REL_OK);
-		return;
-	}
-	u->complete = true;
-	u->brx = NULL;
-	if (u->dropped) {
-		sdr_unexp_drop(c->rel, u);
-	} else if (u->rx) {
-		struct sdr_rx *rx = u->rx;
-		uint64_t room = rx->total - b->rx_off, n = b->len < room ? b->len : room;
-
-		sdr_rx_fill(rx, b->rx_off, u->payload, n);
-		f = u->f;
-		if (f.flags & SDR_REC_F_DELIVERY)
-			sdr_done_send(c, f.id, SDR_REL_OK);
-		sdr_unexp_free(c->rel, u);
-		sdr_rx_report(c->rel, rx, c->peer, &f, b->rx_off, n,
-			      n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
-	}
 }
 
 void sdr_match_conn_gone(struct sdr_conn *c, int err)
@@ -246,7 +198,7 @@ void sdr_match_cancel_all(struct sdr_rel *rel)
 
 		sdr_list_each_safe(m, tmp, &c->bulk->rx.brx) {
 			struct sdr_bulk_rx *b = sdr_container(m, struct sdr_bulk_rx, link);
-			struct sdr_frame_rec f = bulk_frame(b);
+			struct sdr_frame_rec f = sdr_bulk_frame(b);
 			struct sdr_rx *rx = b->unexp ? b->unexp->rx : b->rx;
 			uint64_t off = b->rx_off;
 

@@ -31,11 +31,6 @@ void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer
 		   const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err);
 bool sdr_rx_retires(const struct sdr_rx *rx, uint64_t len);
 uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room);
-void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f,
-		      uint64_t off);
-void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off,
-		 bool expected, bool has_msn);
-void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f);
 void sdr_rx_cancel(struct sdr_rel *rel, struct sdr_rx *rx);
 
 static inline bool sdr_rx_matches(const struct sdr_rx *rx, const struct sdr_peer *peer,

@@ -26,11 +26,10 @@ struct sdr_unexp {
 	bool dropped;		 /* discarded meanwhile */
 };
 
+void sdr_unexp_charge(struct sdr_unexp *u, uint64_t bytes); /* to the endpoint's account */
+void sdr_unexp_unlist(struct sdr_unexp *u);		    /* no receive finds it any more */
 void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u);
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f);
-void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
-void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx);
-void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u);
 struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed,
 				 const void *ctx);
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Messages go where their receive wants them, at once or when their bytes have come; those that
+ * meet no receive are kept or parked.
+ *
+ * A bulk of up to SDR_REL_UNEXP_BULK bytes without a receive lands in a bounce buffer; a larger
+ * one, and any for which there is no room, is parked: its data land nowhere, the sender stops and
+ * waits for CTS.  What was only announced (always so when our engine is keyed) waits without any
+ * memory but its entry.
+ */
+#include <stdlib.h>
+#include "rel/conn/sdr_credit.h"
+#include "rel/conn/sdr_rec.h"
+#include "sdr_deliver.h"
+
+/* A receive's frame again, from its bulk. */
+struct sdr_frame_rec sdr_bulk_frame(const struct sdr_bulk_rx *b)
+{
+	struct sdr_frame_rec f = {
+		.op = b->op,
+		.id = b->id,
+		.len = b->len,
+		.tag = b->tag,
+		.data = b->data,
+		.flags = (uint16_t)(SDR_REC_F_LEN | (b->has_data ? SDR_REC_F_DATA : 0)),
+	};
+
+	return f;
+}
+
+void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f,
+		      uint64_t off)
+{
+	if (f->flags & SDR_REC_F_BULK)
+		sdr_bulk_rx_skip(c, f, f->len);
+	sdr_done_send(c, f->id, SDR_REL_ERR_TRUNC);
+	sdr_rx_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_TRUNC);
+}
+
+void sdr_deliver_done(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+	struct sdr_unexp *u = b->unexp;
+	struct sdr_frame_rec f = sdr_bulk_frame(b);
+
+	if (!u) {
+		if (b->rx->bounce)
+			sdr_rx_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
+		if (b->delivery)
+			sdr_done_send(c, b->id, SDR_REL_OK);
+		sdr_rx_report(c->rel, b->rx, c->peer, &f, b->rx_off, b->len, SDR_REL_OK);
+		return;
+	}
+	u->complete = true;
+	u->brx = NULL;
+	if (u->dropped) {
+		sdr_unexp_drop(c->rel, u);
+	} else if (u->rx) {
+		struct sdr_rx *rx = u->rx;
+		uint64_t room = rx->total - b->rx_off, n = b->len < room ? b->len : room;
+
+		sdr_rx_fill(rx, b->rx_off, u->payload, n);
+		f = u->f;
+		if (f.flags & SDR_REC_F_DELIVERY)
+			sdr_done_send(c, f.id, SDR_REL_OK);
+		sdr_unexp_free(c->rel, u);
+		sdr_rx_report(c->rel, rx, c->peer, &f, b->rx_off, n,
+			      n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+	}
+}
+
+/* Bulk into a receive: now when msn is known, else CTS asks for it. */
+void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off,
+		 bool expected, bool has_msn)
+{
+	uint8_t *to = rx->niov ? (uint8_t *)rx->iov[0].buf + off : NULL;
+	struct sdr_bulk_rx *b = NULL;
+	int err = SDR_REL_ERR_NOMEM;
+
+	if (rx->niov > 1)
+		to = rx->bounce = malloc(f->len);
+	if (to)
+		err = sdr_bulk_rx_new(c, f->op, f->id, to, f->len, sdr_deliver_done, &b);
+	if (!b) {
+		if (has_msn)
+			sdr_bulk_rx_skip(c, f, f->len);
+		sdr_done_send(c, f->id, err);
+		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
+		return;
+	}
+	b->rx = rx;
+	b->rx_off = off;
+	b->tag = f->tag;
+	b->data = f->data;
+	b->has_data = f->flags & SDR_REC_F_DATA;
+	b->delivery = f->flags & SDR_REC_F_DELIVERY;
+	if (!has_msn) {
+		if (!sdr_bulk_rx_cts(b, expected))
+			return;
+	} else if ((err = sdr_bulk_rx_start(b, f))) {
+		sdr_bulk_rx_abort(b);
+		sdr_done_send(c, f->id, err);
+		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
+		return;
+	}
+	sdr_conn_kick(c);
+}
+
+void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f)
+{
+	uint64_t len = sdr_msg_len(f), room, off = sdr_rx_take(rx, len, &room);
+
+	if (f->flags & SDR_REC_F_LEN) {
+		if (len > room)
+			sdr_rx_truncated(c, rx, f, off);
+		else
+			sdr_rx_bulk(c, rx, f, off, true, f->flags & SDR_REC_F_BULK);
+		return;
+	}
+	sdr_rx_fill(rx, off, f->payload, len < room ? len : room);
+	if (f->flags & SDR_REC_F_DELIVERY)
+		sdr_done_send(c, f->id, SDR_REL_OK);
+	sdr_rx_report(c->rel, rx, c->peer, f, off, len < room ? len : room,
+		      len > room ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+}
+
+/* ---- without a receive ----------------------------------------------------------------------- */
+
+static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	struct sdr_rec *r;
+
+	sdr_bulk_rx_skip(c, &u->f, u->f.len);
+	r = sdr_rec_new(c, SDR_REC_PARK, u->f.id);
+	u->f.flags &= (uint16_t) ~(SDR_REC_F_BULK |
+				   /* from here on it waits for CTS like any announced one */
+				   SDR_REC_F_CODE);
+	c->st.msgs_parked++;
+	if (!r) {
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* frees u */
+		return;
+	}
+	r->f.flags = SDR_REC_F_BULK;
+	r->f.msn = u->f.msn;
+	sdr_rec_queue(c, r);
+}
+
+void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	struct sdr_rel *rel = c->rel;
+	int err;
+
+	c->st.msgs_unexp++;
+	sdr_list_add_tail(&u->link, &rel->msg->unexp[sdr_msg_kind(u->f.op)]);
+	sdr_list_add_tail(&u->of_peer, &u->peer->unexp);
+	if (!(u->f.flags & SDR_REC_F_BULK))
+		return;
+	if (u->f.len <= SDR_REL_UNEXP_BULK && sdr_unexp_room(c, u->f.len, true)) {
+		u->payload = malloc(u->f.len);
+		if (u->payload) {
+			sdr_unexp_charge(u, u->f.len);
+			(void)sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len,
+					      sdr_deliver_done, &u->brx);
+		}
+		if (u->brx) {
+			u->brx->unexp = u;
+			err = sdr_bulk_rx_start(u->brx, &u->f);
+			if (!err)
+				return;
+			sdr_bulk_rx_abort(u->brx); /* nobody has seen it yet, and nobody will */
+			sdr_done_send(c, u->f.id, err);
+			sdr_unexp_free(rel, u);
+			return;
+		}
+	}
+	unexp_park(c, u);
+}
+
+/* An unexpected message goes to a receive posted later. */
+void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx)
+{
+	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rx_take(rx, len, &room),
+		 n = len < room ? len : room;
+	struct sdr_frame_rec f = u->f;
+
+	if (u->complete) {
+		if (n)
+			sdr_rx_fill(rx, off, u->payload, n);
+		if ((f.flags & SDR_REC_F_DELIVERY) && u->conn)
+			sdr_done_send(u->conn, f.id, SDR_REL_OK);
+		sdr_rx_report(rel, rx, u->peer, &f, off, n,
+			      n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_unexp_free(rel, u); /* and perhaps the peer */
+	} else if (u->brx) {
+		/* Still arriving in its bounce buffer. */
+		sdr_unexp_unlist(u);
+		u->rx = rx;
+		u->brx->rx_off = off;
+	} else {
+		struct sdr_conn *c = u->conn;
+
+		f.flags &= (uint16_t) ~(SDR_REC_F_BULK | SDR_REC_F_CODE);
+		sdr_unexp_free(rel, u);
+		if (len > room)
+			sdr_rx_truncated(c, rx, &f, off);
+		else
+			sdr_rx_bulk(c, rx, &f, off, false, false);
+	}
+}
+
+void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
+{
+	if (u->brx) {
+		/* Let it arrive; nobody gets it. */
+		sdr_unexp_unlist(u);
+		u->dropped = true;
+		return;
+	}
+	/*
+	 * What never came is over for the sender too: to it this is like a receive that was too
+	 * short.
+	 */
+	if (u->conn && (!u->complete || (u->f.flags & SDR_REC_F_DELIVERY)))
+		sdr_done_send(u->conn, u->f.id, u->complete ? SDR_REL_OK : SDR_REL_ERR_TRUNC);
+	sdr_unexp_free(rel, u);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Receives as the caller posts them: looked for among the unexpected messages, or put in line;
+ * peeked, claimed, discarded, cancelled.
+ */
+#include <errno.h>
+#include "sdr_deliver.h"
+
+static void recv_peek(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rx *probe)
+{
+	struct sdr_unexp *u = sdr_unexp_find(rel, probe, false, NULL);
+	struct sdr_rel_cqe e = { .kind = rr->kind, .ctx = rr->ctx, .uflags = rr->uflags };
+
+	if (!u) {
+		e.err = -ENOMSG;
+		e.prov_err = SDR_REL_ERR_NOMSG;
+	} else {
+		e.len = sdr_msg_len(&u->f);
+		e.tag = u->f.tag;
+		e.data = u->f.data;
+		e.has_data = u->f.flags & SDR_REC_F_DATA;
+		e.peer = u->peer;
+		if (rr->flags & SDR_REL_R_CLAIM) {
+			u->claimed = true;
+			u->claim_ctx = rr->ctx;
+		}
+	}
+	rel->cbs->done(rel->user, &e);
+	if (u && (rr->flags & SDR_REL_R_DISCARD))
+		sdr_unexp_drop(rel, u); /* and perhaps its peer */
+}
+
+static void recv_claimed(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rx *rx)
+{
+	struct sdr_unexp *u = sdr_unexp_find(rel, rx, true, rr->ctx);
+	struct sdr_rel_cqe e = { .kind = rr->kind, .ctx = rr->ctx, .uflags = rr->uflags };
+
+	if (u && !(rr->flags & SDR_REL_R_DISCARD)) {
+		sdr_unexp_deliver(rel, u, rx);
+		return;
+	}
+	if (u) {
+		e.len = sdr_msg_len(&u->f);
+		e.tag = u->f.tag;
+		e.peer = u->peer;
+	} else {
+		e.err = -ENOMSG;
+		e.prov_err = SDR_REL_ERR_NOMSG;
+	}
+	rel->cbs->done(rel->user, &e);
+	if (u)
+		sdr_unexp_drop(rel, u);
+	sdr_rx_free(rel, rx);
+}
+
+int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
+{
+	struct sdr_unexp *u;
+	struct sdr_rx *rx;
+	int k = rr->kind == SDR_REL_TRECV;
+
+	if (rr->niov > SDR_REL_IOV_MAX || (rr->kind != SDR_REL_RECV && rr->kind != SDR_REL_TRECV))
+		return -EINVAL;
+	if ((rr->flags & SDR_REL_R_MULTI) &&
+	    (rr->niov != 1 || (rr->flags & (SDR_REL_R_PEEK | SDR_REL_R_CLAIM))))
+		return -EINVAL;
+	if (rel->msg->nrx >= rel->cfg.rx_depth)
+		return -EAGAIN;
+	if (rel->failed || rel->closing)
+		return -EIO;
+	rel->now = rel->uc->ops->now(rel->uc);
+	rx = sdr_slab_alloc(&rel->msg->rx_pool);
+	if (!rx)
+		return -ENOMEM;
+	rel->msg->nrx++;
+	sdr_list_init(&rx->link);
+	rx->kind = rr->kind;
+	rx->niov = rr->niov;
+	rx->flags = rr->flags;
+	rx->peer = rr->peer;
+	if (rx->peer)
+		sdr_peer_name(rx->peer);
+	rx->tag = k ? rr->tag : 0;
+	rx->ignore = k ? rr->ignore : UINT64_MAX;
+	rx->min_multi = rr->min_multi ? rr->min_multi : 1;
+	rx->ctx = rr->ctx;
+	rx->uflags = rr->uflags;
+	for (int i = 0; i < rr->niov; i++) {
+		rx->iov[i] = rr->iov[i];
+		rx->total += rr->iov[i].len;
+	}
+	if (rr->flags & SDR_REL_R_PEEK) {
+		recv_peek(rel, rr, rx);
+		sdr_rx_free(rel, rx);
+		return 0;
+	}
+	if (rr->flags & SDR_REL_R_CLAIM) {
+		recv_claimed(rel, rr, rx);
+		return 0;
+	}
+	if (rr->flags & SDR_REL_R_MULTI) {
+		sdr_list_add_tail(&rx->link, &rel->msg->posted[k]);
+		while ((u = sdr_unexp_find(rel, rx, false, NULL))) {
+			bool last = sdr_rx_retires(rx, sdr_msg_len(&u->f));
+
+			sdr_unexp_deliver(rel, u, rx);
+			if (last)
+				break; /* rx may be gone */
+		}
+		return 0;
+	}
+	u = sdr_list_empty(&rel->msg->unexp[k]) ? NULL : sdr_unexp_find(rel, rx, false, NULL);
+	if (u)
+		sdr_unexp_deliver(rel, u, rx);
+	else
+		sdr_list_add_tail(&rx->link, &rel->msg->posted[k]);
+	return 0;
+}
+
+int sdr_rel_cancel(struct sdr_rel *rel, void *ctx)
+{
+	struct sdr_list *l;
+
+	for (int k = 0; k < 2; k++) {
+		sdr_list_each(l, &rel->msg->posted[k]) {
+			struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
+
+			if (rx->ctx == ctx) {
+				sdr_rx_cancel(rel, rx);
+				return 0;
+			}
+		}
+	}
+	return -ENOENT;
+}
