@@ -137,94 +137,87 @@ static int ct_word(const char *s, const char *const *words)
 	return -1;
 }
 
+/* Options that are numbers, and where they go. */
+static const struct ct_num {
+	const char *name, *want;
+	double lo, hi;
+	size_t off, width; /* in struct ct_opts; width 0: a double */
+} ct_nums[] = {
+#define CT_AT(m)   offsetof(struct ct_opts, m), sizeof(((struct ct_opts *)NULL)->m)
+#define CT_REAL(m) offsetof(struct ct_opts, m), 0
+	{ "rate", "1e6..1e13 bits a second", 1e6, 1e13, CT_REAL(plan.rate_bps) },
+	{ "rtt", "0..10 seconds", 0, 10, CT_REAL(plan.rtt_s) },
+	{ "mtu", "a multiple of 4 in 256..8192", SDR_MTU_MIN, SDR_MTU_MAX, CT_AT(plan.mtu) },
+	{ "chunk", "256 bytes..16 MiB", 256, SDR_REL_EC_CHUNK, CT_AT(plan.cfg.chunk) },
+	{ "k", "1..255", 1, 255, CT_AT(plan.cfg.ec_k) },
+	{ "m", "1..255", 1, 255, CT_AT(plan.cfg.ec_m) },
+	{ "max-overhead", "0..16", 0, 16, CT_REAL(plan.cfg.max_overhead) },
+	{ "rto-rtts", "1..100", 1, 100, CT_REAL(plan.cfg.rto_rtts) },
+	{ "runs", "1..1000000", 1, CT_RUNS_MAX, CT_AT(runs) },
+	{ "warm", "1..1000000", 1, CT_RUNS_MAX, CT_AT(plan.warm) },
+	{ "pause", "0..10 seconds", 0, 10, CT_REAL(plan.pause_s) },
+	{ "tick", "0..1e-3 seconds", 0, 1e-3, CT_REAL(plan.tick_s) },
+	{ "seed", "0..2^53", 0, 0x1p53, CT_AT(plan.seed) },
+	{ "jobs", "1..256", 1, 256, CT_AT(jobs) },
+#undef CT_AT
+#undef CT_REAL
+};
+
+static int ct_num_option(struct ct_opts *o, const char *name, const char *arg)
+{
+	const struct ct_num *n = ct_nums;
+	double v;
+	char *at;
+
+	while (strcmp(n->name, name) != 0)
+		n++;
+	if (!ct_number(arg, n->lo, n->hi, &v))
+		return ct_bad(name, arg, n->want);
+	at = (char *)o + n->off;
+	if (n->width == 0)
+		*(double *)(void *)at = v;
+	else if (n->width == sizeof(uint16_t))
+		*(uint16_t *)(void *)at = (uint16_t)v;
+	else if (n->width == sizeof(uint32_t))
+		*(uint32_t *)(void *)at = (uint32_t)v;
+	else
+		*(uint64_t *)(void *)at = (uint64_t)v;
+	return 0;
+}
+
 static int ct_option(struct ct_opts *o, const char *name, char *arg)
 {
-	static const char *const yes[] = { "no", "yes", NULL }, *const code[] = { "xor", "mds",
-										  NULL };
-	static const char *const decode[] = { "row", "chunk", NULL }, *const obj[] = {
-		"mean", "p99", "p999", NULL
+	static const struct {
+		const char *name, *want, *words[4];
+	} choice[] = {
+		{ "reverse-loss", "yes or no", { "no", "yes" } },
+		{ "code", "mds or xor", { "xor", "mds" } },
+		{ "decode", "row or chunk", { "row", "chunk" } },
+		{ "objective", "mean, p99 or p999", { "mean", "p99", "p999" } },
 	};
 	struct ct_plan *p = &o->plan;
-	double v = 0;
+	size_t i;
 	int w;
 
-#define CT_WORD(list, want)                             \
-	do {                                            \
-		w = ct_word(arg, list);                 \
-		if (w < 0)                              \
-			return ct_bad(name, arg, want); \
-	} while (0)
-	if (strcmp(name, "reverse-loss") == 0) {
-		CT_WORD(yes, "yes or no");
-		p->reverse_loss = w;
-	} else if (strcmp(name, "code") == 0) {
-		CT_WORD(code, "mds or xor");
-		p->cfg.ec_code = w ? SDR_CODE_MDS : SDR_CODE_XOR;
-	} else if (strcmp(name, "decode") == 0) {
-		CT_WORD(decode, "row or chunk");
-		p->cfg.ec_chunk_decode = w;
-	} else if (strcmp(name, "objective") == 0) {
-		CT_WORD(obj, "mean, p99 or p999");
-		p->cfg.objective = (uint8_t)w;
-	} else if (strcmp(name, "sizes") == 0 || strcmp(name, "loss") == 0 ||
-		   strcmp(name, "ge") == 0 || strcmp(name, "schemes") == 0) {
+	if (strcmp(name, "sizes") == 0 || strcmp(name, "loss") == 0 || strcmp(name, "ge") == 0 ||
+	    strcmp(name, "schemes") == 0)
 		return ct_list(o, name, arg);
-	} else {
-		static const struct {
-			const char *name, *want;
-			double lo, hi;
-		} num[] = {
-			{ "rate", "1e6..1e13 bits per second", 1e6, 1e13 },
-			{ "rtt", "0..10 seconds", 0, 10 },
-			{ "mtu", "a multiple of 4 in 256..8192", SDR_MTU_MIN, SDR_MTU_MAX },
-			{ "chunk", "256 bytes..16 MiB", 256, SDR_REL_EC_CHUNK },
-			{ "k", "1..255", 1, 255 },
-			{ "m", "1..255", 1, 255 },
-			{ "max-overhead", "0..16", 0, 16 },
-			{ "rto-rtts", "1..100", 1, 100 },
-			{ "runs", "1..1000000", 1, CT_RUNS_MAX },
-			{ "warm", "1..1000000", 1, CT_RUNS_MAX },
-			{ "pause", "0..10 seconds", 0, 10 },
-			{ "tick", "0..1e-3 seconds", 0, 1e-3 },
-			{ "seed", "0..2^53", 0, 0x1p53 },
-			{ "jobs", "1..256", 1, 256 },
-		};
-		size_t i;
-
-		for (i = 0; strcmp(num[i].name, name) != 0; i++)
-			;
-		if (!ct_number(arg, num[i].lo, num[i].hi, &v))
-			return ct_bad(name, arg, num[i].want);
-	}
-#undef CT_WORD
-	if (strcmp(name, "rate") == 0)
-		p->rate_bps = v;
-	else if (strcmp(name, "rtt") == 0)
-		p->rtt_s = v;
-	else if (strcmp(name, "mtu") == 0)
-		p->mtu = (uint32_t)v;
-	else if (strcmp(name, "chunk") == 0)
-		p->cfg.chunk = (uint32_t)v;
-	else if (strcmp(name, "k") == 0)
-		p->cfg.ec_k = (uint16_t)v;
-	else if (strcmp(name, "m") == 0)
-		p->cfg.ec_m = (uint16_t)v;
-	else if (strcmp(name, "max-overhead") == 0)
-		p->cfg.max_overhead = v;
-	else if (strcmp(name, "rto-rtts") == 0)
-		p->cfg.rto_rtts = v;
-	else if (strcmp(name, "runs") == 0)
-		o->runs = (uint32_t)v;
-	else if (strcmp(name, "warm") == 0)
-		p->warm = (uint32_t)v;
-	else if (strcmp(name, "pause") == 0)
-		p->pause_s = v;
-	else if (strcmp(name, "tick") == 0)
-		p->tick_s = v;
-	else if (strcmp(name, "seed") == 0)
-		p->seed = (uint64_t)v;
-	else if (strcmp(name, "jobs") == 0)
-		o->jobs = (uint32_t)v;
+	for (i = 0; i < sizeof(choice) / sizeof(choice[0]); i++)
+		if (strcmp(choice[i].name, name) == 0)
+			break;
+	if (i == sizeof(choice) / sizeof(choice[0]))
+		return ct_num_option(o, name, arg);
+	w = ct_word(arg, choice[i].words);
+	if (w < 0)
+		return ct_bad(name, arg, choice[i].want);
+	if (i == 0)
+		p->reverse_loss = w;
+	else if (i == 1)
+		p->cfg.ec_code = w ? SDR_CODE_MDS : SDR_CODE_XOR;
+	else if (i == 2)
+		p->cfg.ec_chunk_decode = w;
+	else
+		p->cfg.objective = (uint8_t)w;
 	return 0;
 }
 
