@@ -49,7 +49,8 @@ fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 # The conformance suite: what uc/sdr_uc.h promises, clause by clause, for each engine.
 UC_CONFORM = \
 	fabtests/unit/uc_conform.c fabtests/unit/uc_conform.h \
-	fabtests/unit/uc_conform_bed.c fabtests/unit/uc_conform_bed.h
+	fabtests/unit/uc_conform_bed.c fabtests/unit/uc_conform_bed.h \
+	fabtests/unit/uc_conform_calls.c fabtests/unit/uc_conform_memory.c
 UNIT_TESTS += fabtests/unit/test_uc_soft fabtests/unit/test_uc_sim fabtests/unit/test_uc_fault
 fabtests_unit_test_uc_soft_SOURCES = fabtests/unit/test_uc_soft.c fabtests/unit/uc_conform_soft.h \
 	$(UC_CONFORM)

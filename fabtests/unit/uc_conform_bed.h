@@ -25,6 +25,8 @@
 #define BED_RETRY_NS 100000u /* after which what the network did not take is posted again */
 #define BED_GUARD    BED_MTU /* bytes on both sides of a buffer that stay BED_FILL */
 
+#define BED_ROOM (BED_MSG + 2 * BED_GUARD)
+
 /* What one end has reported since bed_forget(). */
 struct bed_seen {
 	uint32_t placed[BED_PKTS]; /* of message BED_SLOT, by packet offset */
@@ -49,7 +51,7 @@ struct bed {
 	uint32_t rounds;
 	struct sdr_uc_grant grant; /* of the receiver's BED_SLOT */
 	uint8_t src[BED_MSG];
-	uint8_t room[BED_MSG + 2 * BED_GUARD], *dst; /* dst: between the guards */
+	uint8_t room[BED_ROOM], *dst; /* dst: between the guards */
 	/* called for each datagram at the receiver, inside the round */
 	void (*on_ctl)(struct bed *b);
 };
@@ -88,5 +90,21 @@ static inline void bed_post_one(struct bed *b, struct sdr_uc_tx t)
 void bed_check(const struct bed *b, size_t at, size_t len);
 /* Packets [first, first + n) were reported, once each where the network does not repeat. */
 void bed_check_placed(const struct bed *b, uint32_t first, uint32_t n);
+
+/* The bed of the clause that runs, open on the row that cmocka hands it; skips if it is not here. */
+struct bed *bed_of(void **state);
+
+/* ---- clauses --------------------------------------------------------------------------------- */
+
+struct uc_clause {
+	const char *name;
+	void (*run)(void **state);
+};
+#define UC_CLAUSE(f)   \
+	{              \
+#f, f, \
+	}
+/* Each ends with a NULL name. */
+extern const struct uc_clause uc_clauses_memory[], uc_clauses_calls[];
 
 #endif /* UC_CONFORM_BED_H */
