@@ -728,6 +728,7 @@ static void error__no_answer(void **state)
 	struct test_opts o = { .not_enabled = true };
 	struct fi_cq_err_entry err;
 	struct test_pair p;
+	char buf[384];
 	const char *text;
 	fi_addr_t a;
 
@@ -746,6 +747,11 @@ static void error__no_answer(void **state)
 	text = fi_cq_strerror(p.s[0].cq, err.prov_errno, err.err_data, NULL, 0);
 	assert_non_null(strstr(text, "127.0.0.1:9")); /* who */
 	assert_non_null(strstr(text, "check"));	      /* what next */
+	/* numbers of which no fixed text can speak */
+	text = fi_cq_strerror(p.s[0].cq, 16 | 3 << 8 | 5 << 16, NULL, buf, sizeof(buf));
+	assert_ptr_equal(text, buf);
+	assert_non_null(strstr(text, "versions 3 to 5"));
+	assert_non_null(strstr(text, "version 2"));
 	test_pair_close(&p);
 }
 
