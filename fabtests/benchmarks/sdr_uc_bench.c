@@ -462,6 +462,33 @@ static void account(double cost[3])
 	cost[2] += bench.cpu_rx;
 }
 
+/* A line for each packet size.  True: one is below the ratio. */
+static int bench_goodputs(const uint32_t *mtus, int nmtu, int rounds, const char *only, double min)
+{
+	double raw[BENCH_ROUNDS_MAX], eng[BENCH_ROUNDS_MAX], r, e;
+	int i, k, bad = 0;
+
+	for (k = 0; k < nmtu; k++) {
+		double cost[2][3] = { { 0 } };
+
+		bench.mtu = mtus[k];
+		for (i = 0; i < rounds; i++) {
+			raw[i] = strcmp(only, "engine") ? bare_goodput() : 1;
+			account(cost[0]);
+			eng[i] = strcmp(only, "bare") ? engine_goodput() : 1;
+			account(cost[1]);
+		}
+		r = median(raw, rounds);
+		e = median(eng, rounds);
+		bad |= e / r < min;
+		printf("%5u B    %8.2f Gb/s %6.2f Gb/s %6.2f   %.2f + %.2f, %.2f + %.2f\n", mtus[k],
+		       r / 1e9, e / 1e9, e / r, cost[0][1] / cost[0][0], cost[0][2] / cost[0][0],
+		       cost[1][1] / cost[1][0], cost[1][2] / cost[1][0]);
+		fflush(stdout);
+	}
+	return bad;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option opts[] = { { "seconds", required_argument, NULL, 't' },
@@ -473,7 +500,7 @@ int main(int argc, char **argv)
 					      { NULL, 0, NULL, 0 } };
 	uint32_t mtus[8] = { 1024, 4096, 8192 };
 	double raw[BENCH_ROUNDS_MAX], eng[BENCH_ROUNDS_MAX], min = 0, r, e;
-	int nmtu = 3, rounds = 5, c, i, k, bad = 0;
+	int nmtu = 3, rounds = 5, c, i, bad = 0;
 	const char *only = "";
 	bool first = true;
 
@@ -520,24 +547,8 @@ int main(int argc, char **argv)
 	bench.window = 4u << 20;
 	printf("%-10s %12s %12s %7s   %s\n", "test", "bare UDP", "soft engine", "ratio",
 	       "CPU s/GB, tx + rx: bare, engine");
-	for (k = 0; k < nmtu && strcmp(only, "latency"); k++) {
-		double cost[2][3] = { { 0 } };
-
-		bench.mtu = mtus[k];
-		for (i = 0; i < rounds; i++) {
-			raw[i] = strcmp(only, "engine") ? bare_goodput() : 1;
-			account(cost[0]);
-			eng[i] = strcmp(only, "bare") ? engine_goodput() : 1;
-			account(cost[1]);
-		}
-		r = median(raw, rounds);
-		e = median(eng, rounds);
-		bad |= e / r < min;
-		printf("%5u B    %8.2f Gb/s %6.2f Gb/s %6.2f   %.2f + %.2f, %.2f + %.2f\n", mtus[k],
-		       r / 1e9, e / 1e9, e / r, cost[0][1] / cost[0][0], cost[0][2] / cost[0][0],
-		       cost[1][1] / cost[1][0], cost[1][2] / cost[1][0]);
-		fflush(stdout);
-	}
+	if (strcmp(only, "latency"))
+		bad = bench_goodputs(mtus, nmtu, rounds, only, min);
 	if (*only && strcmp(only, "latency"))
 		return bad;
 	for (i = 0; i < rounds; i++) {

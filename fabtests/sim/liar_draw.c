@@ -296,6 +296,19 @@ static void rec_bytes(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 		f->flags |= SDR_REC_F_CODE;
 }
 
+/* Where a message stands in the order of all. */
+static void rec_message(struct liar *l, struct sdr_conn *c, struct sdr_frame_rec *f)
+{
+	f->flags = SDR_REC_F_ORDER;
+	f->tag = liar_below(l->d, 4);
+	if (f->op == SDR_REC_TSEND)
+		f->flags |= SDR_REC_F_TAG;
+	f->mseq = liar_wild(l)		 ? liar_bits32(l)
+		  : liar_one_in(l->d, 4) ? c->rec.rx_mseq + liar_below(l->d, 5) - 1
+		  : liar_one_in(l->d, 8) ? c->credit.mseq_granted - 2 + liar_below(l->d, 3)
+					 : c->rec.rx_mseq;
+}
+
 struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t op)
 {
 	struct sdr_frame_rec f = { .op = op, .payload = liar_junk() };
@@ -303,16 +316,8 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 
 	f.id = draw_id(l, c, op <= SDR_REC_READ || op == SDR_REC_BIND);
 	f.data = 0xdead;
-	if (liar_rec_is_message(op)) {
-		f.flags = SDR_REC_F_ORDER;
-		f.tag = liar_below(l->d, 4);
-		if (op == SDR_REC_TSEND)
-			f.flags |= SDR_REC_F_TAG;
-		f.mseq = liar_wild(l)		? liar_bits32(l)
-			 : liar_one_in(l->d, 4) ? c->rec.rx_mseq + liar_below(l->d, 5) - 1
-			 : liar_one_in(l->d, 8) ? c->credit.mseq_granted - 2 + liar_below(l->d, 3)
-						: c->rec.rx_mseq;
-	}
+	if (liar_rec_is_message(op))
+		rec_message(l, c, &f);
 	switch (op) {
 	case SDR_REC_WRITE:
 		f.flags = SDR_REC_F_RMA;

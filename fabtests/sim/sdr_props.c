@@ -95,6 +95,35 @@ static void draw_link(struct props *p, struct sdr_sim_link *l, bool other)
 	}
 }
 
+/* Lengths around everything that the code counts in. */
+static void draw_sizes(struct props *p)
+{
+	const struct simnet_cfg *c = &p->cfg;
+
+	p->sizes_n = 0;
+#define SIZE(s) (p->sizes[p->sizes_n++] = (s))
+	SIZE(0);
+	SIZE(1);
+	SIZE(7);
+	SIZE(8);
+	SIZE(64);
+	SIZE(300);
+	SIZE(1000);
+	SIZE(c->node.mtu - 1);
+	SIZE(c->node.mtu);
+	SIZE(c->node.mtu + 1);
+	SIZE(c->rel.chunk > 1 ? c->rel.chunk - 1 : 1);
+	SIZE(c->rel.chunk);
+	SIZE(c->rel.chunk + 1);
+	SIZE(10000);
+	SIZE(65536);
+	SIZE(3 * c->rel.chunk + 5);
+	SIZE(200000);
+	if (p->weather != PROPS_BRUTAL)
+		SIZE(PROPS_BIG);
+#undef SIZE
+}
+
 static void draw_cfg(struct props *p)
 {
 	static const struct {
@@ -156,28 +185,7 @@ static void draw_cfg(struct props *p)
 				c->keyed[i] =
 					(uint8_t)PICK(p, SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT);
 	}
-	p->sizes_n = 0;
-#define SIZE(s) (p->sizes[p->sizes_n++] = (s))
-	SIZE(0);
-	SIZE(1);
-	SIZE(7);
-	SIZE(8);
-	SIZE(64);
-	SIZE(300);
-	SIZE(1000);
-	SIZE(c->node.mtu - 1);
-	SIZE(c->node.mtu);
-	SIZE(c->node.mtu + 1);
-	SIZE(c->rel.chunk > 1 ? c->rel.chunk - 1 : 1);
-	SIZE(c->rel.chunk);
-	SIZE(c->rel.chunk + 1);
-	SIZE(10000);
-	SIZE(65536);
-	SIZE(3 * c->rel.chunk + 5);
-	SIZE(200000);
-	if (p->weather != PROPS_BRUTAL)
-		SIZE(PROPS_BIG);
-#undef SIZE
+	draw_sizes(p);
 }
 
 static void print_cfg(const struct props *p)

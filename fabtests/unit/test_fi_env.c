@@ -224,75 +224,76 @@ static void env__good_values(void **state)
 	}
 }
 
+static const char *const bad_values[][2] = {
+	{ "rate", "abc" },
+	{ "rate", "-1" },
+	{ "rate", "5x" },
+	{ "rate", "10" },
+	{ "rate", "1e13" },
+	{ "rate", "1gbits" },
+	{ "rate", " 5" },
+	{ "rate", "nan" },
+	{ "rate", "inf" },
+	{ "rate", "0x10" },
+	{ "rate", "1e999" },
+	{ "mtu", "255" },
+	{ "mtu", "8193" },
+	{ "mtu", "1.5" },
+	{ "mtu", "" },
+	{ "mtu", "1500 " },
+	{ "chunk_size", "0" },
+	{ "chunk_size", "2g" },
+	{ "channels", "0" },
+	{ "channels", "17" },
+	{ "generations", "0" },
+	{ "imm_split", "10+18" },
+	{ "imm_split", "10+18+5" },
+	{ "imm_split", "13+15+4" },
+	{ "imm_split", "x" },
+	{ "rto_rtts", "0.5" },
+	{ "rto_rtts", "101" },
+	{ "timeout", "99" },
+	{ "timeout", "1k5" },
+	{ "reliability", "SR" },
+	{ "reliability", "s" },
+	{ "reliability", "sr,ec" },
+	{ "reliability", "" },
+	{ "reliability", "bogus" },
+	{ "reliability", "ec,ec_sr" },
+	{ "engine", "hard" },
+	{ "cc", "cubic" },
+	{ "ec_code", "rs" },
+	{ "ec_code", "xor,mds" },
+	{ "ec_code", "2" },
+	{ "ec_k", "0" },
+	{ "ec_k", "256" },
+	{ "ec_k", "2.5" },
+	{ "ec_m", "0" },
+	{ "ec_m", "256" },
+	{ "ec_m", "-8" },
+	{ "ec_scratch", "0" },
+	{ "ec_scratch", "1048575" },
+	{ "ec_scratch", "65g" },
+	{ "ec_threads", "65" },
+	{ "ec_threads", "-1" },
+	{ "ec_decode", "rows" },
+	{ "objective", "p50" },
+	{ "objective", "p9" },
+	{ "max_overhead", "5" },
+	{ "max_overhead", "-1" },
+	{ "max_overhead", "nan" },
+	{ "max_overhead", "25%" },
+	{ "fault", "drop=2" },
+	{ "fault", "nonsense=1" },
+	{ "rtt_init", "10000001" },
+	{ "verbs_late", "lap" },
+	{ "verbs_rx_depth", "63" },
+	{ "verbs_rx_depth", "16385" },
+	{ "verbs_tx_depth", "0" },
+};
+
 static void env__bad_values(void **state)
 {
-	static const char *const v[][2] = {
-		{ "rate", "abc" },
-		{ "rate", "-1" },
-		{ "rate", "5x" },
-		{ "rate", "10" },
-		{ "rate", "1e13" },
-		{ "rate", "1gbits" },
-		{ "rate", " 5" },
-		{ "rate", "nan" },
-		{ "rate", "inf" },
-		{ "rate", "0x10" },
-		{ "rate", "1e999" },
-		{ "mtu", "255" },
-		{ "mtu", "8193" },
-		{ "mtu", "1.5" },
-		{ "mtu", "" },
-		{ "mtu", "1500 " },
-		{ "chunk_size", "0" },
-		{ "chunk_size", "2g" },
-		{ "channels", "0" },
-		{ "channels", "17" },
-		{ "generations", "0" },
-		{ "imm_split", "10+18" },
-		{ "imm_split", "10+18+5" },
-		{ "imm_split", "13+15+4" },
-		{ "imm_split", "x" },
-		{ "rto_rtts", "0.5" },
-		{ "rto_rtts", "101" },
-		{ "timeout", "99" },
-		{ "timeout", "1k5" },
-		{ "reliability", "SR" },
-		{ "reliability", "s" },
-		{ "reliability", "sr,ec" },
-		{ "reliability", "" },
-		{ "reliability", "bogus" },
-		{ "reliability", "ec,ec_sr" },
-		{ "engine", "hard" },
-		{ "cc", "cubic" },
-		{ "ec_code", "rs" },
-		{ "ec_code", "xor,mds" },
-		{ "ec_code", "2" },
-		{ "ec_k", "0" },
-		{ "ec_k", "256" },
-		{ "ec_k", "2.5" },
-		{ "ec_m", "0" },
-		{ "ec_m", "256" },
-		{ "ec_m", "-8" },
-		{ "ec_scratch", "0" },
-		{ "ec_scratch", "1048575" },
-		{ "ec_scratch", "65g" },
-		{ "ec_threads", "65" },
-		{ "ec_threads", "-1" },
-		{ "ec_decode", "rows" },
-		{ "objective", "p50" },
-		{ "objective", "p9" },
-		{ "max_overhead", "5" },
-		{ "max_overhead", "-1" },
-		{ "max_overhead", "nan" },
-		{ "max_overhead", "25%" },
-		{ "fault", "drop=2" },
-		{ "fault", "nonsense=1" },
-		{ "rtt_init", "10000001" },
-		{ "verbs_late", "lap" },
-		{ "verbs_rx_depth", "63" },
-		{ "verbs_rx_depth", "16385" },
-		{ "verbs_tx_depth", "0" },
-	};
 	char err[SDR_ENV_ERR], full[64];
 	struct sdr_env env, before;
 	size_t i;
@@ -300,14 +301,15 @@ static void env__bad_values(void **state)
 	(void)state;
 	sdr_env_defaults(&env);
 	before = env;
-	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+	for (i = 0; i < sizeof(bad_values) / sizeof(bad_values[0]); i++) {
 		err[0] = 0;
-		if (sdr_env_set(&env, v[i][0], v[i][1], err, sizeof(err)) != -EINVAL)
-			fail_msg("%s=\"%s\" was taken", v[i][0], v[i][1]);
+		if (sdr_env_set(&env, bad_values[i][0], bad_values[i][1], err, sizeof(err)) !=
+		    -EINVAL)
+			fail_msg("%s=\"%s\" was taken", bad_values[i][0], bad_values[i][1]);
 		/* the reason names variable and value */
-		snprintf(full, sizeof(full), "FI_SDR_%c", v[i][0][0] - 'a' + 'A');
+		snprintf(full, sizeof(full), "FI_SDR_%c", bad_values[i][0][0] - 'a' + 'A');
 		assert_non_null(strstr(err, full));
-		assert_non_null(strstr(err, v[i][1]));
+		assert_non_null(strstr(err, bad_values[i][1]));
 		assert_memory_equal(&env, &before, sizeof(env));
 	}
 }

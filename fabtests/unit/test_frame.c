@@ -652,6 +652,45 @@ static void code_equal(const struct sdr_frame_code *a, const struct sdr_frame_co
 	assert_true(a->from == b->from);
 }
 
+/* A record with something in each field that its flags announce. */
+static void rec_fill(struct sdr_frame_rec *r, uint32_t op, uint32_t flags, const uint8_t *payload,
+		     size_t max)
+{
+	memset(r, 0, sizeof(*r));
+	r->op = (uint8_t)op;
+	r->flags = (uint16_t)flags;
+	r->rseq = (uint32_t)rng();
+	r->id = (uint32_t)rng();
+	r->payload_len = (uint32_t)(rng() % max);
+	/* KEY and CODE go without payload */
+	if ((flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)) && flags % 3)
+		r->payload_len = 0;
+	r->payload = payload;
+	r->len = r->payload_len;
+	if (flags & SDR_REC_F_ORDER)
+		r->mseq = (uint32_t)rng();
+	if (flags & SDR_REC_F_LEN)
+		r->len = rng();
+	if (flags & SDR_REC_F_TAG)
+		r->tag = rng();
+	if (flags & SDR_REC_F_DATA)
+		r->data = rng();
+	if (flags & SDR_REC_F_BULK)
+		r->msn = (uint32_t)rng();
+	if (flags & SDR_REC_F_RMA) {
+		r->addr = rng();
+		r->key = rng();
+	}
+	if (flags & SDR_REC_F_STATUS)
+		r->status = (int32_t)(rng() % 65536) - 32768;
+	if (flags & SDR_REC_F_KEY) {
+		r->va = rng();
+		r->rkey = (uint32_t)rng();
+	}
+	if (flags & SDR_REC_F_CODE)
+		code_fill(&r->code);
+}
+
 static void rec__round_trip(void **state)
 {
 	static const uint8_t payload[100] = "0123456789";
@@ -673,39 +712,7 @@ static void rec__round_trip(void **state)
 
 			if ((flags & SDR_REC_F_BULK) && op != SDR_REC_PARK)
 				must |= SDR_REC_F_LEN;
-			memset(&r, 0, sizeof(r));
-			r.op = (uint8_t)op;
-			r.flags = (uint16_t)flags;
-			r.rseq = (uint32_t)rng();
-			r.id = (uint32_t)rng();
-			r.payload_len = (uint32_t)(rng() % sizeof(payload));
-			/* KEY and CODE go without payload */
-			if ((flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)) && flags % 3)
-				r.payload_len = 0;
-			r.payload = payload;
-			r.len = r.payload_len;
-			if (flags & SDR_REC_F_ORDER)
-				r.mseq = (uint32_t)rng();
-			if (flags & SDR_REC_F_LEN)
-				r.len = rng();
-			if (flags & SDR_REC_F_TAG)
-				r.tag = rng();
-			if (flags & SDR_REC_F_DATA)
-				r.data = rng();
-			if (flags & SDR_REC_F_BULK)
-				r.msn = (uint32_t)rng();
-			if (flags & SDR_REC_F_RMA) {
-				r.addr = rng();
-				r.key = rng();
-			}
-			if (flags & SDR_REC_F_STATUS)
-				r.status = (int32_t)(rng() % 65536) - 32768;
-			if (flags & SDR_REC_F_KEY) {
-				r.va = rng();
-				r.rkey = (uint32_t)rng();
-			}
-			if (flags & SDR_REC_F_CODE)
-				code_fill(&r.code);
+			rec_fill(&r, op, flags, payload, sizeof(payload));
 			code_ok = !(flags & SDR_REC_F_CODE) ||
 				  (!r.payload_len && (flags & SDR_REC_F_BULK));
 			key_ok = !(flags & SDR_REC_F_KEY) ||
@@ -830,6 +837,37 @@ static void rec__code_layout(void **state)
 	frame_cut(buf, len);
 }
 
+static const struct {
+	struct sdr_frame_code c;
+	bool ok;
+} rec_codes[] = {
+	{ { 1, 0, 1, 1, 1, 1, 0 }, true },
+	{ { 2, 3, 255, 1, 65536, 65536, 0 }, true },
+	{ { 2, 1, 1, 255, 65536, 1u << 26, 1ull << 63 }, true },
+	{ { 1, 2, 128, 128, ~0u, ~0u, 3ull * ~0u }, true },
+	{ { 0, 0, 32, 8, 4096, 4096, 0 }, false }, /* kind */
+	{ { 3, 0, 32, 8, 4096, 4096, 0 }, false },
+	{ { 9, 0, 32, 8, 4096, 4096, 0 }, false },
+	{ { 255, 0, 32, 8, 4096, 4096, 0 }, false },
+	{ { 2, 4, 32, 8, 4096, 4096, 0 }, false }, /* flags */
+	{ { 2, 0x80, 32, 8, 4096, 4096, 0 }, false },
+	{ { 2, 0, 0, 8, 4096, 4096, 0 }, false }, /* k, m */
+	{ { 2, 0, 32, 0, 4096, 4096, 0 }, false },
+	{ { 2, 0, 0, 0, 4096, 4096, 0 }, false },
+	{ { 2, 0, 255, 2, 4096, 4096, 0 }, false },
+	{ { 1, 0, 256, 1, 4096, 4096, 0 }, false },
+	{ { 1, 0, 0xffff, 0xffff, 4096, 4096, 0 }, false },
+	{ { 1, 0, 0xffff, 1, 4096, 4096, 0 }, false },
+	{ { 2, 0, 32, 8, 0, 4096, 0 }, false }, /* chunk, seg, from */
+	{ { 2, 0, 32, 8, 0, 0, 0 }, false },
+	{ { 2, 0, 32, 8, 4096, 0, 0 }, false },
+	{ { 2, 0, 32, 8, 4096, 2048, 0 }, false },
+	{ { 2, 0, 32, 8, 4096, 4097, 0 }, false },
+	{ { 2, 0, 32, 8, 4096, 8192, 1 }, false },
+	{ { 2, 0, 32, 8, 4096, 8192, (1ull << 32) + 2048 }, false },
+	{ { 2, 0, 32, 8, 4096, 8192, ~0ull }, false },
+};
+
 static void rec__code_refuses(void **state)
 {
 	static const struct sdr_frame_code good = { .kind = 2,
@@ -839,36 +877,6 @@ static void rec__code_refuses(void **state)
 						    .chunk = 65536,
 						    .seg = 1u << 20,
 						    .from = 131072 };
-	static const struct {
-		struct sdr_frame_code c;
-		bool ok;
-	} t[] = {
-		{ { 1, 0, 1, 1, 1, 1, 0 }, true },
-		{ { 2, 3, 255, 1, 65536, 65536, 0 }, true },
-		{ { 2, 1, 1, 255, 65536, 1u << 26, 1ull << 63 }, true },
-		{ { 1, 2, 128, 128, ~0u, ~0u, 3ull * ~0u }, true },
-		{ { 0, 0, 32, 8, 4096, 4096, 0 }, false }, /* kind */
-		{ { 3, 0, 32, 8, 4096, 4096, 0 }, false },
-		{ { 9, 0, 32, 8, 4096, 4096, 0 }, false },
-		{ { 255, 0, 32, 8, 4096, 4096, 0 }, false },
-		{ { 2, 4, 32, 8, 4096, 4096, 0 }, false }, /* flags */
-		{ { 2, 0x80, 32, 8, 4096, 4096, 0 }, false },
-		{ { 2, 0, 0, 8, 4096, 4096, 0 }, false }, /* k, m */
-		{ { 2, 0, 32, 0, 4096, 4096, 0 }, false },
-		{ { 2, 0, 0, 0, 4096, 4096, 0 }, false },
-		{ { 2, 0, 255, 2, 4096, 4096, 0 }, false },
-		{ { 1, 0, 256, 1, 4096, 4096, 0 }, false },
-		{ { 1, 0, 0xffff, 0xffff, 4096, 4096, 0 }, false },
-		{ { 1, 0, 0xffff, 1, 4096, 4096, 0 }, false },
-		{ { 2, 0, 32, 8, 0, 4096, 0 }, false }, /* chunk, seg, from */
-		{ { 2, 0, 32, 8, 0, 0, 0 }, false },
-		{ { 2, 0, 32, 8, 4096, 0, 0 }, false },
-		{ { 2, 0, 32, 8, 4096, 2048, 0 }, false },
-		{ { 2, 0, 32, 8, 4096, 4097, 0 }, false },
-		{ { 2, 0, 32, 8, 4096, 8192, 1 }, false },
-		{ { 2, 0, 32, 8, 4096, 8192, (1ull << 32) + 2048 }, false },
-		{ { 2, 0, 32, 8, 4096, 8192, ~0ull }, false },
-	};
 	struct sdr_frame_rec r = { .op = SDR_REC_READ_RSP,
 				   .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_CODE,
 				   .rseq = 5,
@@ -881,13 +889,13 @@ static void rec__code_refuses(void **state)
 	size_t i, len;
 
 	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		r.code = t[i].c;
+	for (i = 0; i < sizeof(rec_codes) / sizeof(rec_codes[0]); i++) {
+		r.code = rec_codes[i].c;
 		len = sdr_frame_rec_encode(buf, sizeof(buf), &r);
 		assert_int_equal(len, 14 + 8 + 4 + 24);
-		if (t[i].ok) {
+		if (rec_codes[i].ok) {
 			frame_one(buf, len, f);
-			code_equal(&f[0].rec.code, &t[i].c);
+			code_equal(&f[0].rec.code, &rec_codes[i].c);
 			continue;
 		}
 		p = buf;

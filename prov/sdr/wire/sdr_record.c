@@ -141,34 +141,9 @@ static inline uint32_t sdr_rec_must(uint8_t op)
 	}
 }
 
-const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_rec *f)
+/* What the flags announce, in this order; NULL: parity that cannot be. */
+static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec *f)
 {
-	uint32_t must;
-
-	if (end - p < (ptrdiff_t)SDR_REC_FIXED - 1)
-		return NULL;
-	f->op = p[0];
-	f->flags = sdr_get_le16(p + 1);
-	f->payload_len = sdr_get_le16(p + 3);
-	f->rseq = sdr_get_le32(p + 5);
-	f->id = sdr_get_le32(p + 9);
-	p += SDR_REC_FIXED - 1;
-	if (f->op < SDR_REC_SEND || f->op > SDR_REC_DONE || f->flags & ~SDR_REC_F_FIELDS)
-		return NULL;
-	must = sdr_rec_must(f->op);
-	/* A record that says where the bytes come says how many; a PARK has none. */
-	if ((f->flags & SDR_REC_F_BULK) && f->op != SDR_REC_PARK)
-		must |= SDR_REC_F_LEN;
-	if ((f->flags & must) != must || f->payload_len > SDR_CTL_MAX)
-		return NULL;
-	if ((f->flags & SDR_REC_F_KEY) &&
-	    (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
-		return NULL;
-	if ((f->flags & SDR_REC_F_CODE) && (f->payload_len || !(f->flags & SDR_REC_F_BULK)))
-		return NULL;
-	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
-		return NULL;
-
 	f->mseq = 0;
 	f->len = f->payload_len;
 	f->tag = 0;
@@ -219,6 +194,40 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 			return NULL;
 		p += SDR_FRAME_CODE_LEN;
 	}
+	return p;
+}
+
+const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct sdr_frame_rec *f)
+{
+	uint32_t must;
+
+	if (end - p < (ptrdiff_t)SDR_REC_FIXED - 1)
+		return NULL;
+	f->op = p[0];
+	f->flags = sdr_get_le16(p + 1);
+	f->payload_len = sdr_get_le16(p + 3);
+	f->rseq = sdr_get_le32(p + 5);
+	f->id = sdr_get_le32(p + 9);
+	p += SDR_REC_FIXED - 1;
+	if (f->op < SDR_REC_SEND || f->op > SDR_REC_DONE || f->flags & ~SDR_REC_F_FIELDS)
+		return NULL;
+	must = sdr_rec_must(f->op);
+	/* A record that says where the bytes come says how many; a PARK has none. */
+	if ((f->flags & SDR_REC_F_BULK) && f->op != SDR_REC_PARK)
+		must |= SDR_REC_F_LEN;
+	if ((f->flags & must) != must || f->payload_len > SDR_CTL_MAX)
+		return NULL;
+	if ((f->flags & SDR_REC_F_KEY) &&
+	    (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
+		return NULL;
+	if ((f->flags & SDR_REC_F_CODE) && (f->payload_len || !(f->flags & SDR_REC_F_BULK)))
+		return NULL;
+	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
+		return NULL;
+
+	p = sdr_rec_fields_get(p, f);
+	if (!p)
+		return NULL;
 	f->payload = p;
 	return p + f->payload_len;
 }
