@@ -15,6 +15,8 @@ libsdr_tool_la_SOURCES = \
 	prov/sdr/tools/common/tool.h \
 	prov/sdr/tools/common/tool_csv.c \
 	prov/sdr/tools/common/tool_gnuplot.c \
+	prov/sdr/tools/common/tool_opt.c \
+	prov/sdr/tools/common/tool_opt.h \
 	prov/sdr/tools/common/tool_say.c \
 	prov/sdr/tools/common/tool_text.c \
 	prov/sdr/tools/common/tool_value.c

@@ -7,11 +7,11 @@
  * fields of a question are kept as texts, which the row reads (model_row.c); the others are read
  * here.  What a command does not know is an error and not a silent nothing.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "model_tool.h"
+#include "tools/common/tool_opt.h"
 
 #define SAMPLES_DEFAULT 100000u
 #define JOBS_MAX	256u
@@ -49,11 +49,7 @@ enum {
 	OPT_VERSION
 };
 
-static const struct {
-	const char *name, *value;
-	int what, cmds;
-	const char *help;
-} table[] = {
+static const struct tool_option table[] = {
 	{ "scheme", "NAME", MODEL_SCHEME, ROW,
 	  "ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid, or several with commas (all that can lose)" },
 	{ "schemes", "LIST", MODEL_SCHEME, ROW, "the same" },
@@ -129,8 +125,6 @@ static const struct {
 
 static void opt_help(int cmd)
 {
-	char left[48];
-
 	if (cmd < 0) {
 		printf("usage: sdr_model COMMAND [OPTION]...\n"
 		       "Completion times of reliability schemes over long, lossy links. Commands:\n");
@@ -142,13 +136,7 @@ static void opt_help(int cmd)
 	}
 	printf("usage: sdr_model %s %s\n%c%s. Options (defaults):\n", commands[cmd].name,
 	       commands[cmd].args, commands[cmd].help[0] - 'a' + 'A', commands[cmd].help + 1);
-	for (size_t i = 0; i < OPTIONS; i++) {
-		if (!(table[i].cmds >> cmd & 1))
-			continue;
-		snprintf(left, sizeof(left), "--%s %s", table[i].name,
-			 table[i].value ? table[i].value : "");
-		printf("  %-20s %s\n", left, table[i].help);
-	}
+	tool_opt_help(table, OPTIONS, cmd, 20);
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_model(1).\n");
 	exit(TOOL_OK);
 }
@@ -271,10 +259,11 @@ static void opt_together(const struct model_opt *opt)
 
 void model_options(struct model_opt *opt, int argc, char **argv)
 {
-	struct option longs[OPTIONS + 1];
+	const struct tool_option *o;
 	bool formatted = false;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int c, cmd, at;
+	char help[48];
+	int cmd;
 
 	if (argc < 2)
 		tool_bad("a command is missing; sdr_model --help lists them");
@@ -289,31 +278,15 @@ void model_options(struct model_opt *opt, int argc, char **argv)
 	opt->seed = 1;
 	opt->samples = SAMPLES_DEFAULT;
 	opt->jobs = cpus < 1 ? 1 : cpus > (long)JOBS_MAX ? JOBS_MAX : (unsigned int)cpus;
-	memset(longs, 0, sizeof(longs));
-	for (size_t i = 0; i < OPTIONS; i++) {
-		longs[i].name = table[i].name;
-		longs[i].has_arg = table[i].value ? required_argument : no_argument;
-	}
-	opterr = 0;
-	optind = 2;
-	while ((c = getopt_long(argc, argv, ":h", longs, &at)) != -1) {
-		if (c == 'h')
+	snprintf(help, sizeof(help), "sdr_model %s --help", argv[1]);
+	while ((o = tool_opt_next(table, OPTIONS, argc, argv, help))) {
+		if (o->what == OPT_HELP)
 			opt_help(cmd);
-		if (c == ':')
-			tool_bad("%.64s: its value is missing", argv[optind - 1]);
-		if (c == '?' && optopt > ' ')
-			tool_bad("there is no option -%c; sdr_model %s --help lists them", optopt,
-				 argv[1]);
-		if (c == '?')
-			tool_bad("there is no option \"%.64s\"; sdr_model %s --help lists them",
-				 argv[optind - 1], argv[1]);
-		if (table[at].what == OPT_HELP)
-			opt_help(cmd);
-		if (table[at].what == OPT_VERSION)
+		if (o->what == OPT_VERSION)
 			opt_version();
-		if (!(table[at].cmds >> cmd & 1))
-			tool_bad("--%s is no option of sdr_model %s", table[at].name, argv[1]);
-		opt_set(opt, table[at].what, table[at].name, optarg, &formatted);
+		if (!(o->cmds >> cmd & 1))
+			tool_bad("--%s is no option of sdr_model %s", o->name, argv[1]);
+		opt_set(opt, o->what, o->name, optarg, &formatted);
 	}
 	if (opt->cmd == MODEL_PLOT && optind < argc)
 		opt->input = argv[optind++];

@@ -7,7 +7,6 @@
  * its rules (model_row.c); what only a simulation has (runs, seeds, impairments, workload) is read
  * here, into the plan.  What makes no sense ends the program before anything is run or printed.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "sim.h"
 #include "sim_jobs.h"
 #include "sim_work.h"
+#include "tools/common/tool_opt.h"
 
 enum {
 	OPT_BATCH = MODEL_FIELDS,
@@ -42,63 +42,63 @@ enum {
 	OPT_VERSION
 };
 
-static const struct {
-	const char *name, *value;
-	int what;
-	const char *help;
-} table[] = {
-	{ "scheme", "LIST", MODEL_SCHEME,
+static const struct tool_option table[] = {
+	{ "scheme", "LIST", MODEL_SCHEME, 1,
 	  "ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid; sr, ec, auto" },
-	{ "schemes", "LIST", MODEL_SCHEME, NULL },
-	{ "bandwidth", "LIST", MODEL_BANDWIDTH, "bits a second that data get (400e9)" },
-	{ "rtt", "LIST", MODEL_RTT, "round trip, seconds (25e-3)" },
-	{ "drop-packet", "LIST", MODEL_P, "share of packets lost, 0 to 0.9 (0)" },
-	{ "drop", "LIST", MODEL_DROP, "share of chunks lost, instead" },
-	{ "burst", "LIST", MODEL_BURST, "mean packets lost in a row (1)" },
-	{ "mtu", "LIST", MODEL_MTU, "payload of a packet, 256 to 8192 (4096)" },
-	{ "chunk", "LIST", MODEL_CHUNK, "chunk (64K)" },
-	{ "size", "LIST", MODEL_SIZE, "message, or buffer of an allreduce, up to 1T (128M)" },
-	{ "k", "LIST", MODEL_K, "ec: data chunks of a submessage (32)" },
-	{ "m", "LIST", MODEL_M, "ec: parity chunks of it, k + m <= 256 (8)" },
-	{ "rto-rtts", "LIST", MODEL_RTO, "sr_rto: retransmission timeout, RTTs (3)" },
-	{ "beta", "LIST", MODEL_BETA, "written back; the transport has its own rule" },
-	{ "unit", "WORD", MODEL_UNIT,
+	{ "schemes", "LIST", MODEL_SCHEME, 1, NULL },
+	{ "bandwidth", "LIST", MODEL_BANDWIDTH, 1, "bits a second that data get (400e9)" },
+	{ "rtt", "LIST", MODEL_RTT, 1, "round trip, seconds (25e-3)" },
+	{ "drop-packet", "LIST", MODEL_P, 1, "share of packets lost, 0 to 0.9 (0)" },
+	{ "drop", "LIST", MODEL_DROP, 1, "share of chunks lost, instead" },
+	{ "burst", "LIST", MODEL_BURST, 1, "mean packets lost in a row (1)" },
+	{ "mtu", "LIST", MODEL_MTU, 1, "payload of a packet, 256 to 8192 (4096)" },
+	{ "chunk", "LIST", MODEL_CHUNK, 1, "chunk (64K)" },
+	{ "size", "LIST", MODEL_SIZE, 1, "message, or buffer of an allreduce, up to 1T (128M)" },
+	{ "k", "LIST", MODEL_K, 1, "ec: data chunks of a submessage (32)" },
+	{ "m", "LIST", MODEL_M, 1, "ec: parity chunks of it, k + m <= 256 (8)" },
+	{ "rto-rtts", "LIST", MODEL_RTO, 1, "sr_rto: retransmission timeout, RTTs (3)" },
+	{ "beta", "LIST", MODEL_BETA, 1, "written back; the transport has its own rule" },
+	{ "unit", "WORD", MODEL_UNIT, 1,
 	  "taken as sdr_model takes it, without effect: packets are sent again" },
-	{ "resend", "WORD", MODEL_RESEND, "the same: what is missing is sent again" },
-	{ "cover", "BYTES", MODEL_COVER, "the same: hybrid chooses" },
-	{ "decode", "WORD", MODEL_DECODE,
+	{ "resend", "WORD", MODEL_RESEND, 1, "the same: what is missing is sent again" },
+	{ "cover", "BYTES", MODEL_COVER, 1, "the same: hybrid chooses" },
+	{ "decode", "WORD", MODEL_DECODE, 1,
 	  "codewords of chunks or of packet rows (ec_mds, ec_xor chunk; else row)" },
-	{ "objective", "WORD", MODEL_OBJECTIVE,
+	{ "objective", "WORD", MODEL_OBJECTIVE, 1,
 	  "hybrid, auto: make mean, p99 or p999 small (p99)" },
-	{ "max-overhead", "LIST", MODEL_OVERHEAD, "hybrid, auto: maximum parity per data (0.25)" },
-	{ "nodes", "LIST", MODEL_NODES, "of an allreduce, 2 to 1024 (4)" },
-	{ "collective", "NAME", MODEL_COLLECTIVE, "ring is all there is" },
-	{ "compute", "SECONDS", MODEL_COMPUTE, "0 is all there is" },
-	{ "batch", "FILE", OPT_BATCH, "cells from a CSV, - is standard input" },
-	{ "loss", "MODEL", OPT_LOSS, "iid:P or ge:SHARE:BURST, for --drop-packet and --burst" },
-	{ "reverse-loss", "WHAT", OPT_REVERSE, "on the way back: none, same or a share (none)" },
-	{ "jitter", "SECONDS", OPT_JITTER, "further delay of each packet, uniform up to this (0)" },
-	{ "reorder", "P:SECONDS", OPT_REORDER, "share of packets that are so much later (none)" },
-	{ "queue", "BYTES", OPT_QUEUE, "of the bottleneck, then the tail drops; 0 has no end (0)" },
-	{ "cross", "BPS[:BYTES]", OPT_CROSS,
+	{ "max-overhead", "LIST", MODEL_OVERHEAD, 1,
+	  "hybrid, auto: maximum parity per data (0.25)" },
+	{ "nodes", "LIST", MODEL_NODES, 1, "of an allreduce, 2 to 1024 (4)" },
+	{ "collective", "NAME", MODEL_COLLECTIVE, 1, "ring is all there is" },
+	{ "compute", "SECONDS", MODEL_COMPUTE, 1, "0 is all there is" },
+	{ "batch", "FILE", OPT_BATCH, 1, "cells from a CSV, - is standard input" },
+	{ "loss", "MODEL", OPT_LOSS, 1, "iid:P or ge:SHARE:BURST, for --drop-packet and --burst" },
+	{ "reverse-loss", "WHAT", OPT_REVERSE, 1, "on the way back: none, same or a share (none)" },
+	{ "jitter", "SECONDS", OPT_JITTER, 1,
+	  "further delay of each packet, uniform up to this (0)" },
+	{ "reorder", "P:SECONDS", OPT_REORDER, 1,
+	  "share of packets that are so much later (none)" },
+	{ "queue", "BYTES", OPT_QUEUE, 1,
+	  "of the bottleneck, then the tail drops; 0 has no end (0)" },
+	{ "cross", "BPS[:BYTES]", OPT_CROSS, 1,
 	  "Poisson traffic on the same line, packets of BYTES (1500)" },
-	{ "cc", "NAME", OPT_CC, "fixed: the sender knows the rate; bbr: it finds out (fixed)" },
-	{ "headers", NULL, OPT_HEADERS, "the bandwidth has to carry the headers too" },
-	{ "messages", "N", OPT_MESSAGES, "of a stream, 1 to 65536 (64)" },
-	{ "window", "N", OPT_WINDOW, "of them under way at a time, 1 to 4096 (4)" },
-	{ "runs", "N", OPT_RUNS, "of a cell, 1 to 1000000 (1000)" },
-	{ "warm", "N", OPT_WARM,
+	{ "cc", "NAME", OPT_CC, 1, "fixed: the sender knows the rate; bbr: it finds out (fixed)" },
+	{ "headers", NULL, OPT_HEADERS, 1, "the bandwidth has to carry the headers too" },
+	{ "messages", "N", OPT_MESSAGES, 1, "of a stream, 1 to 65536 (64)" },
+	{ "window", "N", OPT_WINDOW, 1, "of them under way at a time, 1 to 4096 (4)" },
+	{ "runs", "N", OPT_RUNS, 1, "of a cell, 1 to 1000000 (1000)" },
+	{ "warm", "N", OPT_WARM, 1,
 	  "runs before each shard of them, 1 to 1000000 (2; more where a scheme learns)" },
-	{ "seed", "N", OPT_SEED, "of everything random (1)" },
-	{ "jobs", "N", OPT_JOBS, "processes, 1 to 256 (processors); changes no result" },
-	{ "pause", "SECONDS", OPT_PAUSE, "longest pause between two runs (1e-3)" },
-	{ "tick", "SECONDS", OPT_TICK, "packets wait so long to be handled together (5e-6)" },
-	{ "verify", NULL, OPT_VERIFY, "packets carry bytes, and each is looked at" },
-	{ "trace", "FILE", OPT_TRACE, "what happened, JSON lines" },
-	{ "trace-max", "LINES", OPT_TRACE_MAX, "at the most (1000000)" },
-	{ "format", "NAME", OPT_FORMAT, "table, csv or json (table; with --batch csv)" },
-	{ "help", NULL, OPT_HELP, "this text" },
-	{ "version", NULL, OPT_VERSION, "the version" },
+	{ "seed", "N", OPT_SEED, 1, "of everything random (1)" },
+	{ "jobs", "N", OPT_JOBS, 1, "processes, 1 to 256 (processors); changes no result" },
+	{ "pause", "SECONDS", OPT_PAUSE, 1, "longest pause between two runs (1e-3)" },
+	{ "tick", "SECONDS", OPT_TICK, 1, "packets wait so long to be handled together (5e-6)" },
+	{ "verify", NULL, OPT_VERIFY, 1, "packets carry bytes, and each is looked at" },
+	{ "trace", "FILE", OPT_TRACE, 1, "what happened, JSON lines" },
+	{ "trace-max", "LINES", OPT_TRACE_MAX, 1, "at the most (1000000)" },
+	{ "format", "NAME", OPT_FORMAT, 1, "table, csv or json (table; with --batch csv)" },
+	{ "help", NULL, OPT_HELP, 1, "this text" },
+	{ "version", NULL, OPT_VERSION, 1, "the version" },
 };
 #define OPTIONS (sizeof(table) / sizeof(table[0]))
 
@@ -113,18 +113,10 @@ struct sim_asked {
 
 static void opt_help(void)
 {
-	char left[48];
-
 	printf("usage: sdr_sim message|stream|allreduce [--batch FILE] [OPTION]...\n"
 	       "Times of transfers between simulated nodes that run the real transport, in virtual time.\n"
 	       "Options (defaults); lists are a,b,c, ranges lo:hi:xN and lo:hi:+step:\n");
-	for (size_t i = 0; i < OPTIONS; i++) {
-		if (!table[i].help)
-			continue;
-		snprintf(left, sizeof(left), "--%s %s", table[i].name,
-			 table[i].value ? table[i].value : "");
-		printf("  %-22s %s\n", left, table[i].help);
-	}
+	tool_opt_help(table, OPTIONS, 0, 22);
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_sim(1).\n"
 	       "Exit status: 0 done, 1 failed, 2 wrong usage or input.\n");
 	exit(TOOL_OK);
@@ -296,29 +288,16 @@ static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const cha
 
 static void opt_parse(struct sim_plan *p, struct sim_asked *a, int argc, char **argv)
 {
-	struct option longs[OPTIONS + 1];
-	int c, at;
+	const struct tool_option *o;
 
-	memset(longs, 0, sizeof(longs));
-	for (size_t i = 0; i < OPTIONS; i++) {
-		longs[i].name = table[i].name;
-		longs[i].has_arg = table[i].value ? required_argument : no_argument;
-	}
-	opterr = 0;
-	optind = 2;
-	while ((c = getopt_long(argc, argv, ":h", longs, &at)) != -1) {
-		if (c == ':')
-			tool_bad("%.64s: its value is missing", argv[optind - 1]);
-		if (c == '?')
-			tool_bad("there is no option \"%.64s\"; sdr_sim --help lists them",
-				 argv[optind - 1]);
-		if (c == 'h' || table[at].what == OPT_HELP)
+	while ((o = tool_opt_next(table, OPTIONS, argc, argv, "sdr_sim --help"))) {
+		if (o->what == OPT_HELP)
 			opt_help();
-		if (table[at].what == OPT_VERSION) {
+		if (o->what == OPT_VERSION) {
 			printf("sdr_sim (sdr) %s\n", PACKAGE_VERSION);
 			exit(TOOL_OK);
 		}
-		opt_set(p, a, table[at].what, table[at].name, optarg);
+		opt_set(p, a, o->what, o->name, optarg);
 	}
 	if (optind < argc)
 		tool_bad("\"%.64s\" is no option", argv[optind]);
