@@ -194,6 +194,8 @@ static void forge_stray(struct liar *l)
 				    : liar_number(l, liar_below(l->d, LIAR_NUMBERS));
 	cls = liar_one_in(l->d, 8) ? SDR_CLASS_SDK : SDR_CLASS_REL;
 	sdr_class_encode(p, cls, (uint8_t)liar_below(l->d, 8));
+	if (liar_one_in(l->d, 8)) /* with a tag */
+		p[2] |= SDR_CLASS_SEALED;
 	for (size_t i = 0; i < n; i++)
 		p[SDR_CLASS_LEN + i] = (uint8_t)liar_bits(l->d, 1);
 	liar_inject(l, from, p, SDR_CLASS_LEN + n);
