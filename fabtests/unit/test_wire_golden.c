@@ -423,7 +423,8 @@ static void golden__numbers(void **state)
 	assert_true(SDR_HELLO_REFUSED_LIMIT == 2 && SDR_HELLO_REFUSED_PATH == 3);
 	assert_true(SDR_WIRE_CODE_XOR == 1 && SDR_WIRE_CODE_MDS == 2);
 	assert_true(SDR_WIRE_CODE_F_INTERLEAVE == 1 && SDR_WIRE_CODE_F_CHUNK == 2);
-	assert_true(SDR_QP_INFO_PORTS == 1 && SDR_HELLO_ADDRESSES == 1 && SDR_HELLO_PROBE_MAX == 2);
+	assert_true(SDR_QP_INFO_PORTS == 1 && SDR_HELLO_ADDRESSES == 1);
+	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

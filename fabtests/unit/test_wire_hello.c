@@ -9,7 +9,7 @@
 #include "wire/sdr_tlv.h"
 #include "wire/sdr_version.h"
 
-static uint8_t buf[SDR_CTL_MAX];
+static uint8_t buf[SDR_CTL_MAX + 64];
 
 static void hello_fill(struct sdr_hello *h)
 {
@@ -146,7 +146,17 @@ static void hello__extensions_are_bounded(void **state)
 	memset(ext, 0, sizeof(ext));
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), 0);
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX + 1, &h), -EBADMSG);
-	assert_int_equal(SDR_HELLO_LEN + SDR_HELLO_EXT_MAX, SDR_CTL_MIN); /* fits every path */
+	/* filled up to the largest datagram, it is a probe of the path */
+	assert_int_equal(SDR_HELLO_LEN + SDR_HELLO_EXT_MAX, SDR_CTL_MAX);
+	assert_true(SDR_HELLO_LEN < SDR_CTL_MIN);
+	ext[0] = SDR_HELLO_SEEN;
+	ext[1] = 4;
+	sdr_put_le32(ext + 3, 3000);
+	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), 0);
+	assert_int_equal(h.seen, 3000);
+	assert_int_equal(h.ext_unknown, 0);
+	memcpy(ext + 7, ext, 7);
+	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), -EBADMSG);
 }
 
 static void hello__bad_extensions(void **state)
@@ -159,6 +169,8 @@ static void hello__bad_extensions(void **state)
 		{ SDR_HELLO_PROBE_MAX, 3, { 0, 16, 0 } },
 		{ SDR_HELLO_PROBE_MAX, 5, { 0, 16, 0, 0, 0 } },
 		{ SDR_HELLO_PROBE_MAX, 4, { 0xff, 3, 0, 0 } }, /* less than every path carries */
+		{ SDR_HELLO_SEEN, 4, { 0 } },
+		{ SDR_HELLO_SEEN, 2, { 0, 4 } },
 		{ SDR_HELLO_ADDRESSES, 2, { 0, 1 } },
 		{ SDR_HELLO_ADDRESSES, 3, { 0, 0, 0 } }, /* port 0 */
 		{ SDR_HELLO_ADDRESSES, 3, { 5, 0, 1 } }, /* no such family */

@@ -122,6 +122,7 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 	h->addrs = NULL;
 	h->addrs_len = 0;
 	h->probe_max = 0;
+	h->seen = 0;
 	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
 		switch (t.type) {
 		case SDR_HELLO_ADDRESSES:
@@ -134,6 +135,11 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 			if (h->probe_max || t.len != 4 || sdr_get_le32(t.value) < SDR_CTL_MIN)
 				return -EBADMSG;
 			h->probe_max = sdr_get_le32(t.value);
+			break;
+		case SDR_HELLO_SEEN:
+			if (h->seen || t.len != 4 || !sdr_get_le32(t.value))
+				return -EBADMSG;
+			h->seen = sdr_get_le32(t.value);
 			break;
 		default:
 			h->ext_unknown++;

@@ -39,10 +39,10 @@ enum sdr_rel_type {
 /* ---- handshake ------------------------------------------------------------------------------- */
 
 /*
- * HELLO and HELLO_ACK have the same form: a fixed part, then extensions (sdr_tlv.h).  The whole
- * datagram has at most SDR_CTL_MIN bytes, so that it fits every path, and an answer at most three
- * times the bytes of the question.  A refusal may come with a bad QP info or bad bounds of parity
- * (what is bad then reads all zero).
+ * HELLO and HELLO_ACK have the same form: a fixed part, then extensions (sdr_tlv.h).  At most
+ * SDR_CTL_MIN bytes fit every path; a longer HELLO, filled up with zeros, is a probe of the path at
+ * the same time.  An answer has at most three times the bytes of the question.  A refusal may come
+ * with a bad QP info or bad bounds of parity (what is bad then reads all zero).
  *
  *     0          8     16     24       32    33    34       36        40         48
  *    +----------+-----+------+--------+-----+-----+--------+---------+----------+-----------+
@@ -56,7 +56,7 @@ enum sdr_rel_type {
  * From 232 on: extensions.
  */
 #define SDR_HELLO_LEN	  (SDR_CLASS_LEN + 232u) /* without extensions */
-#define SDR_HELLO_EXT_MAX (SDR_CTL_MIN - SDR_HELLO_LEN)
+#define SDR_HELLO_EXT_MAX (SDR_CTL_MAX - SDR_HELLO_LEN)
 #define SDR_HELLO_HEAD	  34u /* bytes behind the class header that are the same in all versions */
 
 /*
@@ -80,6 +80,11 @@ enum sdr_hello_ext {
 	 * of the path.  Reserved: checked, not used yet.
 	 */
 	SDR_HELLO_PROBE_MAX = 2,
+	/*
+	 * HELLO_ACK: bytes(4) of the control payload with the HELLO that it answers.  Reserved: checked,
+	 * not used yet.
+	 */
+	SDR_HELLO_SEEN = 3,
 };
 #define SDR_HELLO_ADDRS_MAX 32u
 struct sdr_hello_addr {
@@ -117,6 +122,7 @@ struct sdr_hello {
 	const uint8_t *addrs; /* decode: ADDRESSES, NULL without */
 	uint32_t addrs_len;
 	uint32_t probe_max; /* decode: PROBE_MAX, 0 without */
+	uint32_t seen;	    /* decode: SEEN, 0 without */
 };
 /* Writes the versions that are spoken here; everything else is 0. */
 static inline void sdr_hello_init(struct sdr_hello *h)
