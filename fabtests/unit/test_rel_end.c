@@ -6,6 +6,7 @@
  */
 #include "../bed/bed.h"
 
+#define LEN    (4u << 20)
 #define INJECT (SDR_REL_F_INJECT | SDR_REL_F_EARLY)
 
 /* ---- in order -------------------------------------------------------------------------------- */
@@ -442,6 +443,37 @@ static void silence__new_operations_open_a_new_connection(void **state)
 	bed_close(b);
 }
 
+/* ---- in one place ---------------------------------------------------------------------------- */
+
+/*
+ * A connection that has failed ends with the round.  Data that its queue pair still takes in it
+ * bring nothing back to life.
+ */
+static void fail__data_of_the_same_round_are_ignored(void **state)
+{
+	struct bed *b = bed_pair();
+	struct sdr_rel *rel = b->node[1].ep->rel;
+	struct bed_op *r, *s;
+	struct sdr_conn *c;
+
+	(void)state;
+	bed_warm(b, 0, 1);
+	r = bed_recv(b, 1, bed_buf(b, LEN, 0), LEN);
+	s = bed_send(b, 0, 1, bed_buf(b, LEN, 3), LEN, 0);
+	c = bed_conn(b, 1, 0);
+	while (sdr_list_empty(&c->bulk->rx.brx))
+		bed_run(b, MS / 10);
+	c->rx.heard_ns = 0; /* silent for long: what comes moves it to the end of the silent */
+	sdr_conn_fail(c, SDR_REL_ERR_RESTARTED);
+	assert_int_equal(sdr_rel_deadline(rel), rel->now);
+	sdr_sim_world_run_until(b->w, bed_now(b) + MS); /* packets of data wait for the round */
+	bed_wait(b, r, BED_SEC);
+	assert_int_equal(r->e.prov_err, SDR_REL_ERR_RESTARTED);
+	assert_true(sdr_list_empty(&rel->dead) && sdr_list_empty(&rel->conn_list));
+	bed_wait(b, s, 60 * BED_SEC);
+	bed_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +495,7 @@ int main(int argc, char **argv)
 			keepalive__waits_for_a_parked_message_for_ever_while_the_peer_lives),
 		cmocka_unit_test(keepalive__finds_a_dead_peer_behind_a_parked_message),
 		cmocka_unit_test(keepalive__receiver_of_a_matched_message_finds_its_sender_dead),
+		cmocka_unit_test(fail__data_of_the_same_round_are_ignored),
 	};
 
 	if (argc > 1)

@@ -11,6 +11,7 @@
  * owes bytes of a transfer it announced, or the message in front of those that came before their
  * turn.
  */
+#include "base/sdr_assert.h"
 #include "msg/sdr_msg.h"
 #include "bulk/sdr_bulk_ack.h"
 #include "bulk/sdr_bulk_tx.h"
@@ -115,7 +116,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 {
 	uint64_t d = NEVER, now = c->rel->now;
 
-	if (c->state == SDR_CONN_DEAD)
+	if (!sdr_conn_live(c))
 		return;
 	if (!sdr_conn_busy(c))
 		c->pto.wait_since = 0;
@@ -200,8 +201,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 	struct sdr_rel *rel = c->rel;
 	struct sdr_cc_ack ca = { .now = rel->now };
 
-	if (c->state == SDR_CONN_DEAD)
-		return;
+	SDR_ASSERT(sdr_conn_live(c));
 	if (!c->hs.proven) {
 		conn_timer_hello(c);
 		sdr_conn_rearm(c);
@@ -220,7 +220,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 		c->close.next = rel->now;
 		conn_timer_closing(c);
 	}
-	if (c->state == SDR_CONN_DEAD)
+	if (!sdr_conn_live(c))
 		return;
 	sdr_rack_age(&c->rack, &c->rtt, rel->now);
 	if (c->rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {

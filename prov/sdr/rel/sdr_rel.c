@@ -127,10 +127,8 @@ static void rel_send(struct sdr_rel *rel)
 		bool room = true;
 
 		sdr_rel_step(rel);
-		if (c->state == SDR_CONN_DEAD)
-			continue;
 		room = sdr_pkt_send(c);
-		if (room && c->state != SDR_CONN_DEAD)
+		if (room)
 			room = sdr_bulk_tx_send(c, REL_TX_BUDGET);
 		/* Data may have made an END due, and a record may have announced data. */
 		if (room && sdr_pkt_due(c))

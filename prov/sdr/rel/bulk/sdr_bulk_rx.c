@@ -383,14 +383,16 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	struct sdr_seg_rx *s = st->user, *data = s->grp ? s->grp->data : s;
 	uint32_t holes = st->high - st->got, dec, dec_chunks = 0;
 
+	/* It failed in this round: what it was for ends when the round does. */
+	if (!sdr_conn_live(c))
+		return;
 	sdr_rel_now(c->rel);
 	sdr_conn_heard(c);
 	c->hs.answered = true;
 	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
 	if (dec || (!s->parity && st->got == st->npkts)) {
 		seg_complete(data, dec, dec_chunks);
-		if (c->state != SDR_CONN_DEAD)
-			sdr_conn_kick(c);
+		sdr_conn_kick(c);
 		return;
 	}
 	if (holes > s->rep_holes && c->rel->cfg.scheme != SDR_SCHEME_SR_RTO) {

@@ -331,7 +331,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	uint32_t rtt_us = (uint32_t)(rel->now / 1000) - h->ts_us;
 	int ret;
 
-	if (!c || c->state == SDR_CONN_DEAD) {
+	if (!c) {
 		rel->closed.pkts_bad++;
 		return;
 	}

@@ -212,8 +212,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	}
 	p += SDR_PACKET_HDR - SDR_CLASS_LEN;
-	verdict = c->state == SDR_CONN_HELLO || c->state == SDR_CONN_DEAD ? PKT_BAD
-									  : pkt_judge(c, p, end);
+	verdict = c->state == SDR_CONN_HELLO ? PKT_BAD : pkt_judge(c, p, end);
 	if (verdict == PKT_BAD) {
 		c->st.pkts_bad++;
 		return;
@@ -225,9 +224,9 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	sdr_conn_heard(c);
 	c->hs.answered = true;
 	sdr_conn_prove(c);
-	while (c->state != SDR_CONN_DEAD && sdr_frame_next(&p, end, &f) > 0)
+	while (sdr_conn_live(c) && sdr_frame_next(&p, end, &f) > 0)
 		pkt_frame(c, &f, &sum);
-	if (c->state == SDR_CONN_DEAD)
+	if (!sdr_conn_live(c))
 		return;
 	if (sum.refused)
 		c->st.rec_refused++;

@@ -377,7 +377,7 @@ bool sdr_pkt_send(struct sdr_conn *c)
 		if (c->state != SDR_CONN_DEAD)
 			pkt_repeat(c);
 	}
-	if (c->state != SDR_CONN_DEAD && sdr_pkt_due(c))
+	if (sdr_pkt_due(c))
 		sdr_conn_kick(c);
 	return true;
 }
@@ -407,7 +407,7 @@ static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
 
 	if (pos == c->tx.log.tail || plog_at(c, pos)->pn != pn)
 		return;
-	while (c->state != SDR_CONN_DEAD && (l = sdr_list_pop(&plog_at(c, pos)->recs)))
+	while ((l = sdr_list_pop(&plog_at(c, pos)->recs)))
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
 }
 
@@ -419,7 +419,7 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 {
 	struct sdr_pkt was = *p;
 
-	for (uint32_t i = 0; i < was.nrseq && c->state != SDR_CONN_DEAD; i++) {
+	for (uint32_t i = 0; i < was.nrseq; i++) {
 		uint32_t rseq = was.rseq[i];
 		struct sdr_rec *r = sdr_rec_by_rseq(c, rseq);
 
@@ -494,8 +494,6 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 				ca->rtt = c->rtt.latest;
 			}
 			pkt_delivered(c, p, ca);
-			if (c->state == SDR_CONN_DEAD)
-				return;
 		}
 	}
 }

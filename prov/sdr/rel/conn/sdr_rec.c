@@ -191,8 +191,6 @@ void sdr_done_send(struct sdr_conn *c, uint32_t id, int status)
 {
 	struct sdr_rec *r;
 
-	if (c->state == SDR_CONN_DEAD)
-		return;
 	r = sdr_rec_new(c, SDR_REC_DONE, id);
 	if (!r) {
 		/*

@@ -11,6 +11,7 @@
  * own are open.  Nobody goes to whom something of ours is under way.  Looking is bounded: those
  * that stay go to the end, so that the next newcomer looks at others.
  */
+#include "base/sdr_assert.h"
 #include "sdr_conn_ops.h"
 #include "sdr_pkt.h"
 #include "sdr_stranger.h"
@@ -28,6 +29,7 @@ void sdr_conn_heard(struct sdr_conn *c)
 {
 	uint64_t now = c->rel->now;
 
+	SDR_ASSERT(sdr_conn_live(c));
 	c->rx.last_ns = now;
 	if (now - c->rx.heard_ns < CONN_HEARD_NS)
 		return;

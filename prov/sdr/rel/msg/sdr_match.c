@@ -40,7 +40,7 @@ static void match_drain(struct sdr_conn *c)
 	struct sdr_unexp *u;
 	struct sdr_rx *rx;
 
-	while (c->state != SDR_CONN_DEAD && (u = sdr_early_take(c, c->rec.rx_mseq))) {
+	while ((u = sdr_early_take(c, c->rec.rx_mseq))) {
 		sdr_rel_step(c->rel);
 		c->rec.rx_mseq++;
 		if (msg_is_void(&u->f)) {
@@ -155,8 +155,7 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	/* Its bytes come in a way that cannot be received: over for both sides. */
 	sdr_done_send(c, b->id, err);
-	if (c->state != SDR_CONN_DEAD) /* else it has ended with the connection */
-		bulk_end(b, err);
+	bulk_end(b, err);
 }
 
 void sdr_match_conn_gone(struct sdr_conn *c, int err)

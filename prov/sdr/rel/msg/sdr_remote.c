@@ -64,8 +64,6 @@ void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err)
 {
 	struct sdr_rec *r;
 
-	if (c->state == SDR_CONN_DEAD)
-		return;
 	r = sdr_rec_new(c, SDR_REC_READ_RSP, id);
 	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
