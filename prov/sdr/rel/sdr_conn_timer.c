@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a connection does in time, asked of all rooms.
+ * What a connection does in time, for all rooms.
  *
  * Its timers are folded into one node of the endpoint's heap (sdr_conn_rearm computes the
  * earliest): handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of loss
  * detection, delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a
- * connection that waits for its peer and hears nothing for cfg.timeout_ms fails, and with it each
- * operation, once.  Never a count.  Waiting means: something of ours is unanswered, or the peer
- * owes bytes of a transfer it announced, or the message in front of those that came before their
- * turn.
+ * connection that waits for its peer and receives nothing for cfg.timeout_ms fails, and with it
+ * each operation, once.  Never a count.  Waiting means: something of ours is unanswered, or the
+ * peer owes bytes of a transfer it announced, or the message in front of those that came before
+ * their turn.
  */
 #include "base/sdr_assert.h"
 #include "msg/sdr_msg.h"
@@ -22,7 +22,7 @@
 
 #define HELLO_TRIES_FAST   2u /* handshake repeats before the interval doubles */
 #define HELLO_INTERVAL_MIN (20 * MS)
-#define PTO_CC_RESET	   4u /* probes without news after which the window starts anew */
+#define PTO_CC_RESET	   4u /* probes without progress after which the window starts anew */
 
 static uint64_t conn_timeout(const struct sdr_conn *c)
 {
@@ -56,7 +56,7 @@ static uint64_t conn_pto_at(const struct sdr_conn *c)
 	       sdr_conn_rto(c, c->pto.count);
 }
 
-/* Blocked by the peer's credit with nothing under way that would bring news: ask. */
+/* Blocked by the peer's credit with nothing under way that would bring progress: ask. */
 static bool conn_starved(const struct sdr_conn *c)
 {
 	return !conn_unanswered(c) &&
@@ -92,15 +92,15 @@ static uint64_t conn_dead_at(const struct sdr_conn *c)
 	return c->rel->closing && c->rel->close_by < at ? c->rel->close_by : at;
 }
 
-/* Nobody here wants this connection and its peer never proved its address. */
+/* This side does not need this connection and its peer was never validated. */
 static uint64_t conn_expiry_at(const struct sdr_conn *c)
 {
 	return sdr_conn_busy(c) ? NEVER : c->hs.born + SDR_CONN_UNPROVEN_NS;
 }
 
 /*
- * We want something of this peer: an answer to our own HELLO proves it, whoever sent the one that
- * opened us.
+ * We want something of this peer: an answer to our own HELLO validates it, whatever sent the one
+ * that opened us.
  */
 static bool conn_asks(const struct sdr_conn *c)
 {

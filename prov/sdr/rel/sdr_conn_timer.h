@@ -7,7 +7,7 @@
 #include "conn/sdr_conn.h"
 
 #define SDR_LINGER_TRIES 6u /* BYE repeats */
-/* what a shut down endpoint has promised is given up after this */
+/* what a shut down endpoint has promised is abandoned after this */
 #define SDR_LINGER_NS (3000 * MS)
 
 /* The earliest of all its deadlines. */

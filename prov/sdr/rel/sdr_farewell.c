@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The last words of a process that ends without closing its endpoints.
+ * The farewell of a process that ends without closing its endpoints.
  *
  * An acknowledgement waits for the next round of progress, in case an answer can take it along.  A
  * program that reads its last completion and ends has no next round: its peer would go on asking an
- * address where nobody is, until its patience ends, although everything arrived.  So what is owed
- * is said now: acknowledgements, completed transfers, and records that answer the peer's (DONE,
- * refusals).  Where losses were seen it is said twice, as nobody will be there to be asked again.
+ * address where no endpoint is, until its give-up time, although everything arrived.  So what is
+ * owed is said now: acknowledgements, completed transfers, and records that answer the peer's
+ * (DONE, refusals).  Where losses were seen it is sent twice, as no repetition can be requested
+ * later.
  *
  * Nothing is received, no timer runs, no operation ends, and no memory of the application is looked
  * at: it may be gone. Data that stand in the batch in front of the engine are dropped for that.
@@ -37,7 +38,7 @@ static bool conn_owes(const struct sdr_conn *c)
 	if (c->rx.ack_due || c->rx.ack_now || !sdr_ring_empty(&c->bulk->rx.comp[0]) ||
 	    !sdr_ring_empty(&c->bulk->rx.comp[1]))
 		return true;
-	/* What was said last may be lost, and nobody has had the time to ask again. */
+	/* What was sent last may be lost, and there was no time for a repetition. */
 	if (c->rack.lossy && c->rel->now - c->rx.last_ns < sdr_conn_rto(c, 0))
 		return true;
 	return c->rec.n &&

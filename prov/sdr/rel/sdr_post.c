@@ -46,8 +46,8 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 		return -EIO;
 	rel->now = rel->uc->ops->now(rel->uc);
 	/*
-	 * The connection comes last: one without an operation would ask for an answer that nobody
-	 * waits for.
+	 * The connection comes last: one without an operation would request an answer that no
+	 * operation waits for.
 	 */
 	op = sdr_op_new(wr->peer, wr->kind);
 	if (!op)

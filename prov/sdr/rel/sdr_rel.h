@@ -35,7 +35,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 /*
  * Closing in two steps: shutdown fails what is still posted (-ECANCELED) except what is already
  * promised (injected and completed data not yet acknowledged) and announces the end to all peers;
- * the caller keeps calling progress until quiet() or its patience ends; then close frees
+ * the caller keeps calling progress until quiet() or its own limit; then close frees
  * everything.
  */
 void sdr_rel_shutdown(struct sdr_rel *rel);
@@ -43,9 +43,9 @@ bool sdr_rel_quiet(const struct sdr_rel *rel);
 void sdr_rel_close(struct sdr_rel *rel);
 
 /*
- * The process ends without closing: tells the peers what it has received and done of theirs, so
- * that they need not wait for it, and nothing else.  Looks at no user memory and does not wait; no
- * round may follow.  False: the engine took less than all, and the call may be repeated.
+ * The process ends without closing: reports to the peers what it has received and done of theirs,
+ * so that they need not wait for it, and nothing else.  Looks at no user memory and does not wait;
+ * no round may follow.  False: the engine took less than all, and the call may be repeated.
  */
 bool sdr_rel_farewell(struct sdr_rel *rel);
 
@@ -65,7 +65,7 @@ struct sdr_context *sdr_rel_context(struct sdr_rel *rel);
 
 /*
  * Finds or creates, and holds: valid until it is put back as often as it was got, or until close.
- * What is held is no stranger.  NULL: out of memory, or SDR_REL_PEERS_MAX held.
+ * A peer that is held is no stranger.  NULL: out of memory, or SDR_REL_PEERS_MAX held.
  */
 struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 void sdr_rel_peer_put(struct sdr_peer *peer);
@@ -75,7 +75,7 @@ void sdr_rel_peer_put(struct sdr_peer *peer);
  */
 struct sdr_peer *sdr_rel_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer);
-/* A word of the caller's (the provider keeps the fi_addr_t there); UINT64_MAX at first. */
+/* A value of the caller's (the provider keeps the fi_addr_t there); UINT64_MAX at first. */
 void sdr_peer_user_set(struct sdr_peer *peer, uint64_t v);
 uint64_t sdr_peer_user(const struct sdr_peer *peer);
 
@@ -161,7 +161,7 @@ bool sdr_rel_mr_reading(struct sdr_rel *rel, const void *va, uint64_t len);
 /* peer NULL: sum over all peers (gauges: the maximum). */
 void sdr_rel_stats_get(struct sdr_rel *rel, struct sdr_peer *peer, struct sdr_rel_stats *out);
 /*
- * Calls fn for each peer that ever had a connection; strangers who went long ago are in the total
+ * Calls fn for each peer that ever had a connection; strangers that went long ago are in the total
  * alone.
  */
 void sdr_rel_peers_walk(struct sdr_rel *rel, void (*fn)(void *user, struct sdr_peer *peer),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a reliable endpoint asks of its caller, and tells it: completions, memory, threads.
+ * What a reliable endpoint needs of its caller, and reports to it: completions, memory, threads.
  */
 #ifndef SDR_REL_CBS_H
 #define SDR_REL_CBS_H
@@ -65,7 +65,7 @@ struct sdr_rel_cbs {
 	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
 		      void **va, void **region);
 	/*
-	 * What was decided for transfers to this peer from now on, in words.  When it changes; may
+	 * What was decided for transfers to this peer from now on, as text.  When it changes; may
 	 * be NULL.
 	 */
 	void (*note)(void *user, struct sdr_peer *peer, const char *text);

@@ -24,7 +24,7 @@ enum sdr_rel_scheme {
 	SDR_SCHEME_EC, /* the same, but more parity on demand repairs the rest (HARQ) */
 	/* SR where a repair fits before the end, parity over the last round trips */
 	SDR_SCHEME_HYBRID,
-	SDR_SCHEME_AUTO, /* hybrid where parity pays, else SR; judged for each operation */
+	SDR_SCHEME_AUTO, /* hybrid where parity pays, else SR; decided for each operation */
 };
 
 struct sdr_cc_ops;
@@ -33,9 +33,9 @@ struct sdr_rel_cfg {
 	enum sdr_rel_scheme scheme;
 	/* congestion control, e.g. of sdr_cc_table; NULL: the default */
 	const struct sdr_cc_ops *cc;
-	uint64_t rate_bps; /* wire bits a second for a provisioned controller; else 0 */
+	uint64_t rate_bps; /* wire bits per second for a provisioned controller; else 0 */
 	uint32_t mtu;	   /* payload bytes, 0: the engine's */
-	uint32_t chunk;	   /* bytes a bitmap bit, rounded to a multiple of the mtu */
+	uint32_t chunk;	   /* bytes per bitmap bit, rounded to a multiple of the mtu */
 	struct sdr_imm_split split;
 	uint8_t channels, generations;
 	uint32_t rtt_init_us;	     /* first RTT guess, 0: SDR_RTT_INIT_NS */
@@ -50,12 +50,12 @@ struct sdr_rel_cfg {
 	/* the paper's decoder instead of packet rows; all schemes with parity */
 	bool ec_chunk_decode;
 	uint8_t objective; /* enum sdr_objective; hybrid, auto */
-	/* hybrid, auto: parity bytes per data byte at the most, 0..16; 0: no parity */
+	/* hybrid, auto: maximum parity bytes per data byte, 0..16; 0: no parity */
 	double max_overhead;
 	/* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
 	uint64_t ec_scratch;
 	/* what strangers may have here */
-	/* connections of peers that nobody here names; 0: SDR_REL_STRANGERS_MAX */
+	/* connections of strangers; 0: SDR_REL_STRANGERS_MAX */
 	uint32_t strangers_max;
 	uint32_t answers_max; /* answers to strangers under way; 0: SDR_REL_ANSWERS_STRANGERS */
 	/* bytes of unexpected messages of the endpoint; 0: SDR_REL_UNEXP_TOTAL */
@@ -76,7 +76,7 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 #define SDR_KEEPALIVE_NS (15 * 1000000000ull)
 
 #define SDR_REL_PEERS_MAX  65536u /* peers that an endpoint's user names at a time */
-#define SDR_REL_PEERS_GONE 256u	  /* strangers who are gone and remembered */
+#define SDR_REL_PEERS_GONE 256u	  /* strangers that are gone and remembered */
 /* connections of others; with so many the one that was silent longest goes */
 #define SDR_REL_STRANGERS_MAX 61440u
 /* reliable records in flight a connection and direction; power of two */

@@ -46,7 +46,7 @@ static const struct {
 				"a limit of the endpoint or its peer is reached: post less at a time, or "
 				"raise the process's memory" },
 	[SDR_REL_ERR_ENGINE] = { EIO,
-				 "the network engine failed, or gave up its connection to this peer: see "
+				 "the network engine failed, or ended its connection to this peer: see "
 				 "the log (FI_LOG_LEVEL=warn) and repeat the operation; reopen the "
 				 "endpoint if that fails as well" },
 	[SDR_REL_ERR_NOMSG] = { ENOMSG, "no message matches" },
@@ -55,7 +55,7 @@ static const struct {
 			      "fewer large transfers under way at a time, or raise the limit of locked "
 			      "memory (ulimit -l)" },
 	[SDR_REL_ERR_PATH] = { ECONNREFUSED,
-			       "the two sides hear each other, but one's engine cannot exchange data "
+			       "the two sides reach each other, but one's engine cannot exchange data "
 			       "with the other's device: see that side's log (FI_LOG_LEVEL=warn), or use "
 			       "FI_SDR_ENGINE=soft on both" },
 	[SDR_REL_ERR_CODE] = { EOPNOTSUPP,

@@ -9,7 +9,7 @@
 
 /*
  * Why an operation failed: goes out as prov_errno; text and next step from sdr_rel_strerror.  Those
- * that peers are told have the values of enum sdr_wire_status.
+ * that peers receive have the values of enum sdr_wire_status.
  */
 enum sdr_rel_err {
 	SDR_REL_OK = 0,
@@ -28,7 +28,7 @@ enum sdr_rel_err {
 	SDR_REL_ERR_REG = 12,	 /* a device, here or the peer's, has no registration left */
 	SDR_REL_ERR_PROTO = 13,	 /* the peer broke the protocol */
 	SDR_REL_ERR_PATH = 14,	 /* an engine cannot exchange data with the other side's */
-	/* the peer cannot decode the parity that the settings ask for, or sent what nobody can */
+	/* the peer cannot decode the parity of the settings, or sent what cannot be decoded */
 	SDR_REL_ERR_CODE = 15,
 	/* the two sides have no version of the wire in common; see sdr_rel_err_version */
 	SDR_REL_ERR_VERSION = 16,
@@ -36,8 +36,8 @@ enum sdr_rel_err {
 };
 
 /*
- * A prov_errno of kind VERSION says besides which versions the peer speaks: bits 8 to 15 the lowest,
- * 16 to 23 the highest.
+ * A prov_errno of kind VERSION says besides which versions the peer speaks: bits 8 to 15 the
+ * lowest, 16 to 23 the highest.
  */
 static inline int sdr_rel_err_version(uint8_t min, uint8_t max)
 {

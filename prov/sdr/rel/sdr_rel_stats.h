@@ -28,7 +28,7 @@ struct sdr_rel_stats {
 #undef SDR_REL_STAT_FIELD
 };
 
-/* Adds b to a; of gauges the larger value stands. */
+/* Adds b to a; of gauges the larger value counts. */
 void sdr_rel_stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b);
 
 #endif /* SDR_REL_STATS_H */

@@ -24,7 +24,7 @@ struct sdr_rel_bulk { /* of an endpoint */
 	struct sdr_slab btx_pool, brx_pool, srx_pool, gtx_pool, grx_pool;
 	void *seg_free[SDR_SEG_CLASSES]; /* freed sdr_seg_tx */
 	struct sdr_htab binds; /* transfers that wait for a BIND, by connection and number */
-	uint32_t dack_pkts;    /* packets a DACK waits for at the most */
+	uint32_t dack_pkts;    /* maximum packets that a DACK waits for */
 	/* parity */
 	struct sdr_scratch scratch;
 	struct sdr_code_work code_work;
@@ -43,7 +43,7 @@ struct sdr_conn_bulk { /* of a connection */
 		struct sdr_list bulks, segs;
 		struct sdr_list lost_segs, ends, copies;
 		struct sdr_list judge; /* groups of which nothing is in flight */
-		uint32_t nasked;       /* groups whose receiver is asked why it does not decode */
+		uint32_t nasked;       /* groups whose receiver got END although it could decode */
 		uint32_t ngroups;      /* groups with a buffer for parity */
 		bool parity_wait;      /* the next one waits for such a buffer to come back */
 		struct sdr_ring index; /* of sdr_seg_tx *, open segments by message number */

@@ -40,14 +40,14 @@ static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
 	e->seg = NULL;
 	if (!s || --s->nlog)
 		return;
-	/* All of it has been told: some of what counted as arrived came out of parity. */
+	/* All of it has been reported: some of what counted as arrived came out of parity. */
 	sdr_loss_est_recount(&c->peer->loss, s->unknown);
 	s->unknown = 0;
 	if (!s->bulk)
 		sdr_seg_tx_drop(c->rel, s);
 }
 
-/* Delivered, as far as anybody knows.  Of the rest of a segment's parity nobody ever hears. */
+/* Delivered, as far as is known.  The rest of a segment's parity is never reported. */
 static void tlog_arrived(struct sdr_conn *c, struct sdr_txent *e)
 {
 	if (e->seg->bulk || !e->seg->parity)
@@ -77,7 +77,7 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
 }
 
 /*
- * The log entry of a packet's latest transmission, if it still stands there.  A run that left in
+ * The log entry of a packet's latest transmission, if it is still there.  A run that left in
  * parts has several entries close together; its log position is the last one's.
  */
 static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt)
@@ -102,7 +102,7 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 static uint32_t seg_news(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 {
 	from = sdr_bitmap_next_zero(s->acked, from, hi);
-	/* Of parity only some packets have been sent; nobody can have received the others. */
+	/* Of parity only some packets have been sent; the others cannot have been received. */
 	while (s->parity && from < hi && !sdr_bitmap_test(s->chunk_rtx, from))
 		from = sdr_bitmap_next_zero(s->acked, sdr_bitmap_next_one(s->chunk_rtx, from, hi),
 					    hi);
@@ -116,7 +116,7 @@ static uint32_t seg_news_end(const struct sdr_seg_tx *s, uint32_t from, uint32_t
 	return s->parity ? sdr_bitmap_next_zero(s->chunk_rtx, from, hi) : hi;
 }
 
-/* Marks [lo, hi) delivered; returns packets that were news. */
+/* Marks [lo, hi) delivered; returns packets that are new. */
 static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 {
 	uint32_t n = 0, late = 0, unsent = 0;
@@ -155,7 +155,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 
 /*
  * A coded segment is complete.  What came out of parity was lost, whether we knew it or not; it
- * says nothing about the order of arrival.  Returns the packets that were news.
+ * says nothing about the order of arrival.  Returns the packets that are new.
  */
 static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 			    const struct sdr_frame_dack *f, struct sdr_cc_ack *ca)
@@ -332,7 +332,7 @@ static uint64_t scheme_rto(const struct sdr_conn *c)
 }
 
 /*
- * Has the receiver spoken of this transmission?  A report tells of its own message only, and may be
+ * Has the receiver spoken of this transmission?  A report covers its own message only, and may be
  * lost: what was delivered of others says nothing, unless so much later that a report would have
  * come anyway.
  */
@@ -392,7 +392,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 	bool timeout = false;
 
 	/*
-	 * Entries that are neither delivered nor told of do not stand in the way of those behind.
+	 * Entries that are neither delivered nor reported do not block those behind.
 	 */
 	for (pos = log->head; pos != log->tail; pos++) {
 		struct sdr_txent *e = tlog_at(c, pos);

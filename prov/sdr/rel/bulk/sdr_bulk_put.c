@@ -33,7 +33,7 @@ size_t sdr_bulk_put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 		sdr_list_del(&s->end_link);
 		/*
 		 * Repairs are followed by an END of their own: the answer to the one before still
-		 * tells of what it was for.
+		 * says what it was for.
 		 */
 		if (!s->ended || !sdr_seq_lt(c->tx.acked_seq, s->end_seq))
 			s->end_first = c->tx.seq + 1;

@@ -2,10 +2,10 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is
- * known.  What is told of them, and when, is in sdr_report.c.
+ * known.  What is reported of them, and when, is in sdr_report.c.
  *
  * On a keyed engine the place is granted to the peer when the transfer is made here and no longer
- * than it lives: the grant ends before anybody hears that the transfer is over, complete or not,
+ * than it lives: the grant ends before the end of the transfer is reported, complete or not,
  * and so before its buffer can be used for something else.  The peer learns of it by CTS (messages,
  * writes) or by the READ itself.
  *
@@ -13,7 +13,7 @@
  * ours (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number
  * is closed with it.
  *
- * A message that nobody has bound (its record is lost, or the receive is not posted) has no state
+ * A message that is not bound (its record is lost, or the receive is not posted) has no state
  * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
  * and the sender repeats.
  */
@@ -102,7 +102,7 @@ struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Over: from here on nobody writes there. */
+/* Over: from here on nothing is written there. */
 static void bulk_close(struct sdr_bulk_rx *b)
 {
 	sdr_list_del(&b->link);
@@ -118,7 +118,7 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 	struct sdr_conn *c = b->conn;
 	struct sdr_rec *r;
 
-	/* Two announcements under one number: which of them a BIND means nobody could say. */
+	/* Two RTS under one number: a BIND could mean either. */
 	if (sdr_bulk_rx_expected(c, b->id)) {
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO); /* ends the transfer too */
 		return false;
@@ -257,7 +257,7 @@ int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, ui
 			     f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
 
-/* False: parity that we, or anybody, cannot decode. */
+/* False: parity that cannot be decoded, here or at all. */
 static bool plan_taken(const struct sdr_conn *c, const struct sdr_plan *plan)
 {
 	return !plan->code.kind ||
@@ -308,7 +308,7 @@ static void seg_rx_free(struct sdr_seg_rx *s)
 
 	sdr_list_del(&s->link);
 	sdr_list_del(&s->dirty);
-	sdr_recv_complete(s->h); /* from here on nobody writes there */
+	sdr_recv_complete(s->h); /* from here on nothing is written there */
 	if (g && s->parity)
 		g->parity = NULL;
 	else if (g)

@@ -67,7 +67,7 @@ struct sdr_seg_rx {
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
 		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out);
 /*
- * Asks for the data of what was only announced; expected: the receive was there first.  False: the
+ * Requests the data of an RTS without data; expected: the receive was there first.  False: the
  * connection failed.
  */
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
@@ -90,7 +90,7 @@ void sdr_bulk_rx_more(struct sdr_conn *c);
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
-		      uint64_t len);			  /* nobody wants these bytes */
+		      uint64_t len);			  /* these bytes have no receiver */
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */
 
 #endif /* SDR_BULK_RX_H */

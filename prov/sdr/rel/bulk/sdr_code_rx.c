@@ -4,9 +4,9 @@
  * Coded segments coming in: when parity and data together are enough, what is missing is computed
  * into the user's buffer and the segment is complete.
  *
- * Whether they are is asked only when it can be: not more data are missing than parity has come,
+ * Whether they are is counted only when it can be: not more data are missing than parity has come,
  * everything that parity does not cover is there, and the codeword that was lacking last time lacks
- * no more.  Decoding happens once a segment, before its completion is told to anybody, and writes
+ * no more.  Decoding happens once a segment, before its completion is reported, and writes
  * only packets that have not come; one that comes while the segment is open brings the same bytes,
  * and later ones meet a closed slot.  Without loss the data are complete before any parity is
  * looked at, and nothing is decoded.

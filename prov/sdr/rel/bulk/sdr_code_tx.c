@@ -10,9 +10,9 @@
  * taken from one counter, by them as fast as they can, here what they have not reached when the
  * data have.  No thread is in there any more once the last data packet has left or the data are
  * released: the bytes may be the application's again.  Losses in a group repair themselves or wait:
- * it is judged when everything of it has left and nothing is in flight any more, that is, when loss
- * detection knows the fate of each packet.  The receiver's NACK is its two bitmaps: from them the
- * deficit of every codeword follows.
+ * it is evaluated when everything of it has left and nothing is in flight any more, that is, when
+ * loss detection knows the fate of each packet.  The receiver's NACK is its two bitmaps: from them
+ * the deficit of every codeword follows.
  *
  *   nothing lacking       the receiver can decode and its COMPLETE is on the way, or lost: END asks
  *                         again
@@ -60,7 +60,7 @@ static void group_share(struct sdr_rel *rel, struct sdr_group_tx *g, uint64_t le
 	g->shared = rel->cbs->work(rel->user, &g->job);
 }
 
-/* Nobody else encodes any more.  False: what others had begun may be missing. */
+/* No other thread encodes any more.  False: what others had begun may be missing. */
 static bool group_unshare(struct sdr_rel *rel, struct sdr_group_tx *g)
 {
 	bool shared = g->shared;
@@ -192,7 +192,7 @@ static void codeword_again(struct sdr_conn *c, struct sdr_group_tx *g, uint32_t 
 	}
 }
 
-/* A parity symbol of which packets are missing; asks for them.  Its packets follow each other. */
+/* A parity symbol of which packets are missing; requests them.  Its packets follow each other. */
 static bool row_again(struct sdr_group_tx *g, uint32_t cw, uint32_t row, bool fresh)
 {
 	struct sdr_seg_tx *s = g->parity;

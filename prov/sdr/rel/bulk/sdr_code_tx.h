@@ -10,14 +10,14 @@
 #include "fec/sdr_code.h"
 #include "fec/sdr_fec.h"
 
-/* times a receiver that could decode is asked why it does not, before data go again */
+/* ENDs to a receiver that could decode and does not, before data go again */
 #define SDR_GROUP_ASKS_MAX 3u
 /* rounds of parity on demand before data go again */
 #define SDR_GROUP_ROUNDS_MAX 4u
 
 /*
  * A coded segment: data and parity.  Losses of either are only noted; when all of both has left and
- * nothing of it is in flight, the group is judged by what the receiver has (sdr_code_tx.c).
+ * nothing of it is in flight, the group is evaluated by what the receiver has (sdr_code_tx.c).
  */
 struct sdr_group_tx {
 	struct sdr_list judge;	   /* conn->judge: nothing in flight any more */
@@ -26,7 +26,7 @@ struct sdr_group_tx {
 	const struct sdr_fec *fec; /* NULL: no bytes (simulation) */
 	uint8_t *scratch;	   /* parity, code.par_pkts * mtu bytes */
 	const uint8_t *base;	   /* of the data, once some have left */
-	/* submessages whose encoding was begun; whoever adds one encodes it */
+	/* submessages whose encoding was begun; the thread that adds one encodes it */
 	atomic_uint begun;
 	bool shared; /* job is lent: others may encode */
 	struct sdr_job job;

@@ -5,8 +5,8 @@
  * which of those were refused.  The message table (sdk) knows what is posted and done; this adds
  * what only a record can tell.
  *
- * A number that is refused counts as completed for the table, so that its window moves; but whoever
- * asks for it (END) must not hear "complete".  Ranges beyond the window wait for it.  No timers.
+ * A number that is refused counts as completed for the table, so that its window moves; but an END
+ * for it must not be answered with "complete".  Ranges beyond the window wait for it.  No timers.
  */
 #include "base/sdr_bitmap.h"
 #include "rel/conn/sdr_credit.h"
@@ -54,7 +54,7 @@ void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 	if (lo == hi)
 		return;
 	if (c->bulk->rx.skip_lo !=
-	    c->bulk->rx.skip_hi) { /* no honest peer's: its window stands still */
+	    c->bulk->rx.skip_hi) { /* no honest peer's: its window does not move */
 		c->st.pkts_bad++;
 		return;
 	}

@@ -39,7 +39,7 @@ int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg,
 		  const struct sdr_frame_code *code);
 void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m);
 /*
- * Geometry of segment m (coded); parity_max: the longest message, bytes.  -EINVAL: nobody can
+ * Geometry of segment m (coded); parity_max: the longest message, bytes.  -EINVAL: it cannot
  * decode this.
  */
 int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, uint32_t mtu,

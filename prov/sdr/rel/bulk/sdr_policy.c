@@ -5,14 +5,14 @@
  *
  *   sr, sr_nack, sr_rto   no parity
  *   ec, ec_sr             (k, m) of the settings over all of it, chunks as the bitmap has them
- *   hybrid, auto          (k, m) and reach from sdr_choose, a packet a chunk: every packet of a
+ *   hybrid, auto          (k, m) and reach from sdr_choose, a packet per chunk: every packet of a
  *                         stretch belongs to another codeword, so a burst is spread as far as it
  *                         can be
  *
  * A decision is made once, when a transfer gets its message numbers, and travels in its record.  A
  * peer that takes no parity at all (codes 0) gets none; one whose bounds are below fixed settings
- * makes the transfer fail, with a word. The choice is told (note) when it changes in kind or in m,
- * not for each transfer.
+ * makes the transfer fail, with a text. The choice is reported (note) when it changes in kind or in
+ * m, not for each transfer.
  */
 #include <stdio.h>
 #include "sdr_policy.h"
@@ -147,7 +147,7 @@ static int policy_chosen(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan
 		code.from = code.from / code.seg * code.seg;
 	else if (code.from % code.seg && code.from / code.seg < (len - 1) / code.seg)
 		code.from =
-			/* a little less than asked for: the last segment alone */
+			/* a little less than wanted: the last segment alone */
 			(len - 1) / code.seg * code.seg;
 	if (sdr_plan_init(plan, len, 0, &code)) {
 		c->bulk->choice.m = 0;
@@ -192,7 +192,7 @@ bool sdr_policy_repeats(const struct sdr_conn *c)
 		       sdr_choice_quantile(cfg->objective) / SDR_CHOICE_REPEAT;
 }
 
-/* Codes of few sizes serve all: what has more positions or rows than asked for is the same code. */
+/* Codes of few sizes serve all: what has more positions or rows than needed is the same code. */
 const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g)
 {
 	static const uint16_t sizes[] = { 32, 64, 128 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the sender is told of data coming in: the packet bitmaps of open segments, and which
+ * What the sender learns of data coming in: the packet bitmaps of open segments, and which
  * segments are complete.
  *
  * When a report (DACK) is owed:
@@ -9,8 +9,8 @@
  *                  asked (END); rel->bulk->dack_pkts packets arrived since the last report
  *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
  *   unreported packet
- * A gap is reported when it is seen; judging whether it is loss or reordering is the sender's
- * business, which knows when it sent what.
+ * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide
+ * the sender's business, which knows when it sent what.
  *
  * Completed messages are remembered by the message table's window, so that a lost last report can
  * be repeated.

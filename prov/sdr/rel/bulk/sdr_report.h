@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the sender is told of data coming in, see sdr_report.c.
+ * What the sender learns of data coming in, see sdr_report.c.
  */
 #ifndef SDR_REPORT_H
 #define SDR_REPORT_H
 
 #include "sdr_bulk_rx.h"
 
-/* data packets between two data acknowledgements at the most */
+/* maximum data packets between two data acknowledgements */
 #define SDR_DACK_PKTS	      64u
 #define SDR_DACK_PKTS_MIN     4u     /* ... however small our buffer is */
 #define SDR_DACK_DELAY_MIN_NS 50000u /* and time, while they trickle */

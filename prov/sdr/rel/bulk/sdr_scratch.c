@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Parity buffers by size class.  When the limit stands in the way of a class, idle buffers of
+ * Parity buffers by size class.  When the limit blocks a class, idle buffers of
  * others are given back first.  Not per packet: one get and one put a coded segment.  One thread.
  */
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Buffers for parity, of both directions: four sizes an octave from SDR_SCRATCH_MIN bytes, kept for
- * reuse, never more than the limit in all.  Fresh memory is untouched (rows on demand that nobody
- * asked for cost no page).
+ * reuse, never more than the limit in all.  Fresh memory is untouched (rows on demand that were not
+ * needed cost no page).
  */
 #ifndef SDR_SCRATCH_H
 #define SDR_SCRATCH_H
@@ -16,7 +16,7 @@
 
 struct sdr_scratch {
 	uint64_t limit, held, used; /* bytes: allowed, allocated, given out */
-	bool no_bytes;		    /* counts, and hands out an address that nobody reads */
+	bool no_bytes;		    /* counts, and hands out an address that is not read */
 	void *idle[SDR_SCRATCH_CLASSES];
 };
 

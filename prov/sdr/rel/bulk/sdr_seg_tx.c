@@ -11,8 +11,8 @@
  *
  * State of a packet: never sent (>= next), in flight, lost (bit), acknowledged (bit).  in flight +
  * lost + acknowledged = packets sent, always.  `again` says which of them are to be sent (once
- * more): without parity all that are lost, of a coded segment what its group asks for.  When all
- * has been sent, END asks for what has arrived.
+ * more): without parity all that are lost, of a coded segment what its group needs.  When all
+ * has been sent, END requests a report.
  *
  * A released segment lives on while the transmission log names it.  Segments are recycled by size;
  * the steady state allocates nothing.
@@ -275,7 +275,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 		b->finished++;
 		if (g->parity) {
 			sdr_seg_tx_release(c, g->parity);
-		} else { /* nobody needs it any more: its number is passed over */
+		} else { /* it is not needed any more: its number is passed over */
 			b->grp = NULL;
 			if (++b->opened == b->plan.nmsgs)
 				sdr_list_del(&b->link);

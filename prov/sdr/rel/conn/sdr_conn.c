@@ -109,7 +109,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->hs.passive = passive;
 	c->state = SDR_CONN_HELLO;
 	c->hs.born = c->rx.last_ns = c->rx.heard_ns = c->hs.next = rel->now;
-	/* The side that was asked asks itself only if proof does not come by itself. */
+	/* The passive side sends HELLO only if it is not validated without. */
 	if (passive)
 		c->hs.next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
 							: SDR_RTT_INIT_NS);

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * A connection: its state, by what the parts are about.  What it does in time (timers) is the
- * top's (sdr_conn_timer.c), since that asks all rooms.
+ * top's (sdr_conn_timer.c), since that needs all rooms.
  */
 #ifndef SDR_CONN_H
 #define SDR_CONN_H
@@ -16,7 +16,7 @@
 #include "sdr_pnset.h"
 #include "wire/sdr_frame.h"
 
-/* bytes of one transmission entry at the most */
+/* maximum bytes of one transmission entry */
 #define SDR_RUN_BYTES	    65536u
 #define SDR_RUN_PKTS_MAX    64u
 #define SDR_WIRE_OVERHEAD   (SDR_DATA_OVERHEAD + 28u) /* bytes: RoCEv2 frame, UDP, IPv4 */
@@ -124,7 +124,7 @@ struct sdr_conn {
 
 	struct {
 		uint32_t msn_limit, mseq_limit;	    /* what the peer grants */
-		uint32_t msn_granted, mseq_granted; /* what it was told it may */
+		uint32_t msn_granted, mseq_granted; /* what was granted to it */
 		uint32_t nserve;		    /* READs of the peer being answered */
 	} credit;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the rooms above do for a connection, and are told of it: the one way in which this room
+ * What the rooms above do for a connection, and learn of it: the one way in which this room
  * calls up.  The top fills the table (sdr_rooms.c); a test of this room alone brings its own.
  *
  * All calls are made inside a round, with the connection alive.  None may free it: sdr_conn_fail

@@ -4,12 +4,12 @@
  * Credit: what a peer may send and ask for, computed from what is kept for it already.
  *
  * Message numbers are those that the table of messages has room for.  Ordered records may run
- * SDR_MSEQ_CREDIT ahead of matching, until unexpected messages fill memory: then credit stands
+ * SDR_MSEQ_CREDIT ahead of matching, until unexpected messages fill memory: then credit stops
  * still until some are taken.
  *
  * Unexpected messages, entries included, are bounded by cfg.unexp_max an endpoint: a message beyond
  * it is not taken, its packet is not acknowledged, and the sender repeats it until there is room.
- * Strangers may use half of that (law 4: they cannot crowd out who has a name), and messages before
+ * Strangers may use half of that (law 4: they cannot crowd out named peers), and messages before
  * their turn three quarters of their sender's part, so that the one they wait for finds room.
  * Answers to strangers are bounded together; a few each are always allowed.
  *
@@ -46,7 +46,7 @@ uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c)
 {
 	uint32_t least = c->rec.rx_mseq + SDR_MSEQ_LEAST;
 
-	/* Messages nobody asked for fill memory: then credit stands still until some are taken. */
+	/* Unexpected messages fill memory: then credit stops until some are taken. */
 	if (c->peer->unexp_bytes >= SDR_REL_UNEXP_PEER)
 		return c->credit.mseq_granted;
 	if (sdr_unexp_room(c, 0, true))

@@ -10,13 +10,13 @@
 #include "sdr_conn.h"
 
 #define SDR_MSEQ_CREDIT	  1024u /* ordered records a peer may send ahead of matching */
-#define SDR_ANSWERS_LEAST 8u	/* a stranger may leave unacknowledged whatever others do */
+#define SDR_ANSWERS_LEAST 8u	/* that each stranger may leave unacknowledged */
 /* ... and if others have filled the room for those without a receive */
 #define SDR_MSEQ_LEAST 16u
 
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c);
 uint32_t sdr_conn_mseq_limit(const struct sdr_conn *c);
-bool sdr_credit_due(const struct sdr_conn *c); /* the limits have moved enough to be told */
+bool sdr_credit_due(const struct sdr_conn *c); /* the limits have moved enough to be sent */
 /* May so many bytes of messages of this peer be kept; early: that are not the next in order? */
 bool sdr_unexp_room(const struct sdr_conn *c, uint64_t bytes, bool early);
 /*

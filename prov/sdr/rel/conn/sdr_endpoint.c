@@ -20,8 +20,8 @@ void sdr_rel_now(struct sdr_rel *rel)
 }
 
 /*
- * Values, not counts: the largest stands for all.  Of decisions the latest would be better, but
- * nobody knows which is.
+ * Values, not counts: the largest represents all.  Of decisions the latest would be better, but
+ * it is not known which that is.
  */
 #define GAUGES(X)     \
 	X(rtt_min_ns) \

@@ -10,7 +10,7 @@
  *      │                        │                                 segment
  *      │                        └──< sdr_bulk_rx ──< sdr_seg_rx   bulk coming in
  *      │                  sdr_group_tx, sdr_group_rx: a data segment and the one with its parity
- *      ├──< sdr_rx      a posted receive           └──< sdr_unexp  a message nobody asked for yet
+ *      ├──< sdr_rx      a posted receive           └──< sdr_unexp  an unexpected message
  *
  * An operation lives from post to its completion; a record from post to its acknowledgement; a
  * segment until the receiver reported it complete and no entry of the transmission log names it any
@@ -87,10 +87,10 @@ struct sdr_rel {
 	struct sdr_timerq timers;
 	struct sdr_slab rec_pool;
 	uint32_t nunproven, nconns;
-	uint32_t npeers_named; /* peers that somebody here names */
+	uint32_t npeers_named; /* peers that something on this side names */
 	uint32_t ngone;	       /* peers that are only remembered */
 	struct sdr_list gone;  /* they, the oldest first */
-	uint32_t nstrangers;   /* connections of peers that nobody here names */
+	uint32_t nstrangers;   /* connections of strangers */
 
 	/* what peers keep here (sdr_credit.h) */
 	uint64_t unexp_bytes; /* of all unexpected and early messages, with what keeps them */
@@ -100,7 +100,7 @@ struct sdr_rel {
 
 	bool closing, blocked, failed;
 	bool parted;		     /* said farewell */
-	uint64_t close_by;	     /* ns: closing: the end of patience */
+	uint64_t close_by;	     /* ns: closing: the latest end */
 	struct sdr_rel_stats closed; /* of connections that are gone */
 };
 

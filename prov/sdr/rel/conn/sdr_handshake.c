@@ -5,9 +5,9 @@
  * id, QP info, first credit), so one exchange opens both directions, and when both sides start at
  * once each HELLO serves as the other's answer.
  *
- * Trust: a HELLO proves nothing.  Its sender gets one answer of the same size and a bounded amount
- * of state; with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open
- * connection (the peer restarted), would change what a connection of ours has told of itself, or
+ * Trust: a HELLO validates nothing.  Its sender gets one answer of the same size and a bounded
+ * amount of state; with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open
+ * connection (the peer restarted), would change what a connection of ours has said of itself, or
  * would make the engine open a port, the sender must first return a cookie: a keyed hash of its
  * address and of the time, for which nothing is stored.  A HELLO that is refused, or not the last,
  * changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK that
@@ -133,7 +133,7 @@ void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t 
 }
 
 /*
- * The peer's HELLO or answer becomes part of the connection: it is open.  All of it is judged
+ * The peer's HELLO or answer becomes part of the connection: it is open.  All of it is checked
  * before anything changes. -EPROTO: the two do not fit together.
  */
 static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const struct sdr_hello *h)
@@ -200,7 +200,7 @@ void sdr_conn_prove(struct sdr_conn *c)
 /*
  * An unproven connection has sent and received nothing but HELLOs: another peer may take its
  * place.  Our own side of it stays as it is: a HELLO of ours that is on its way, or its answer, has
- * told of it.
+ * reported.
  */
 static void conn_unadopt(struct sdr_conn *c)
 {
@@ -212,7 +212,7 @@ static void conn_unadopt(struct sdr_conn *c)
 }
 
 /*
- * So many do not prove who they are, or are here, that one who wants in has to prove himself first.
+ * So many are not validated, or are here, that a new peer has to be validated first.
  */
 static bool hello_crowded(const struct sdr_rel *rel)
 {
@@ -232,7 +232,7 @@ static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *
 }
 
 /*
- * The largest mtu that a HELLO from there may have.  What a HELLO of ours has told of does not
+ * The largest mtu that a HELLO from there may have.  What a HELLO of ours has announced does not
  * grow: one that is on its way would be taken for the truth when it is so no more.
  */
 static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *c)
@@ -252,7 +252,7 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 	if (c && c->hs.peer_known && !c->hs.proven &&
 	    (c->shape.mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
 		/*
-		 * Whoever opened this never showed that he is there; what we hold is for the one
+		 * The opener of this was never validated; what we hold is for the one
 		 * who does.
 		 */
 		conn_unadopt(c);
@@ -338,8 +338,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->hs.peer_known &&
 	    h->qp.mtu < c->shape.mtu && h->qp.mtu >= SDR_MTU_MIN) {
 		/*
-		 * Follow the smaller side and ask again.  More answers to what was asked before may
-		 * come: not news.
+		 * Follow the smaller side and send HELLO again.  More answers to the one before may
+		 * come: nothing new.
 		 */
 		c->hs.asked_us = (uint32_t)(rel->now / 1000) | 1;
 		if (sdr_conn_qp_make(c, h->qp.mtu)) {
@@ -370,7 +370,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	}
 	if (!c->hs.proven && rtt_us < 60u * 1000000u) {
 		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
-		c->tx.ping_due = true; /* proves our address to the peer */
+		c->tx.ping_due = true; /* validates our address for the peer */
 	}
 	ret = c->hs.peer_known ? 0 : conn_adopt(c, from, h);
 	if (ret) {
@@ -411,7 +411,7 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const 
 	struct sdr_conn *c;
 
 	/*
-	 * Until it is proven, also when a HELLO has opened it: that may have been somebody else's,
+	 * Until it is proven, also when a HELLO has opened it: that may have been another's,
 	 * here and over there.
 	 */
 	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->hs.proven ||
@@ -436,7 +436,7 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 		return -EBADMSG;
 	if (!c->hs.proven && c->rel->ops->wanted(c)) {
 		/*
-		 * Whoever it was is not there, or never was; what we hold waits for an answer to
+		 * Its sender is not there, or never was; what we hold waits for an answer to
 		 * our own HELLO.
 		 */
 		conn_unadopt(c);

@@ -4,12 +4,12 @@
  * Peers: one small object per address that matters now, found by a keyed hash.  It carries the
  * caller's word (the provider's fi_addr) and what the path to it is like, and lives as long as
  * something needs it: the caller's hold (sdr_rel_peer), a receive directed at it, an unexpected
- * message from it, a connection.  One that nobody here names (no hold, no directed receive) is a
- * stranger: it goes with its last connection and message.  What is known of the last
- * SDR_REL_PEERS_GONE of those who had proved themselves is kept for when they come back, and for
- * statistics; the counts of others go to the endpoint's total.  Peers with a name are
- * SDR_REL_PEERS_MAX at the most; strangers are bounded by their connections (sdr_conn_admit) and
- * messages (sdr_unexp_room).
+ * message from it, a connection.  One that nothing on this side names (no hold, no directed
+ * receive) is a stranger: it goes with its last connection and message.  What is known of the last
+ * SDR_REL_PEERS_GONE of those that were validated is kept for when they come back, and for
+ * statistics; the counts of others go to the endpoint's total.  Peers with a name are at most
+ * SDR_REL_PEERS_MAX; strangers are bounded by their connections (sdr_conn_admit) and messages
+ * (sdr_unexp_room).
  */
 #include <stdlib.h>
 #include "base/sdr_rand.h"

@@ -27,12 +27,12 @@ struct sdr_peer {
 	struct sdr_rel_stats past; /* of earlier connections */
 	struct sdr_loss_est loss;  /* what the path to it loses */
 	uint64_t srtt;		   /* ns, of the last connection; 0 unknown */
-	uint32_t noted;		   /* the decision that was told last; 0: none */
+	uint32_t noted;		   /* the decision that was reported last; 0: none */
 	bool used;
 };
 
 struct sdr_peer *sdr_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
-/* Finds or creates.  What nobody wants afterwards is to be released. */
+/* Finds or creates.  What is not used afterwards is to be released. */
 struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 void sdr_peer_release(struct sdr_peer *p); /* frees it if nothing needs it any more */
 void sdr_peer_name(struct sdr_peer *p);

@@ -21,7 +21,7 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	uint64_t tx_ns;
 	struct sdr_list recs; /* records whose latest transmission this is */
 	struct sdr_cc_snap snap;
-	bool done; /* acknowledged or given up */
+	bool done; /* acknowledged or abandoned */
 	bool lost;
 	bool probed; /* lost: by a probe */
 	bool copy;   /* carries the records of packet copy_of once more; they belong to that one */

@@ -36,7 +36,7 @@ static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 		return;
 	}
 	/*
-	 * What of ours it has taken and we do not know of yet (its last words may be lost): ask
+	 * What of ours it has taken and we do not know of yet (its farewell may be lost): ask
 	 * before we believe that it is gone.  It repeats the BYE.
 	 */
 	if ((c->tx.live || c->inflight) && ++c->close.byes < SDR_BYES_ASK) {
@@ -64,13 +64,13 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 
 enum pkt_verdict {
 	PKT_TAKE,
-	PKT_BAD,   /* nobody sends this: dropped whole */
+	PKT_BAD,   /* no peer sends this: dropped whole */
 	PKT_TIGHT, /* there may be no room for all of its messages, or for answers to it */
 };
 
 /*
  * Walks the frames once without effect: a record outside our window would be acknowledged but not
- * taken.  One acknowledgement tells all there is to tell; to go through more would be work for
+ * taken.  One acknowledgement says all there is to say; to go through more would be work for
  * nothing.
  */
 static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)

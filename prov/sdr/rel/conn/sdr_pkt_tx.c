@@ -28,7 +28,7 @@
 
 /*
  * Timeouts in a row from which on a ping travels without records: they may be what the peer has no
- * room for, and its answer tells that all that was sent before is lost, so that it goes again at
+ * room for, and its answer shows that all that was sent before is lost, so that it goes again at
  * once and in order.
  */
 #define PING_ALONE     2u
@@ -64,13 +64,14 @@ static void plog_trim(struct sdr_conn *c)
 		struct sdr_pkt *p = plog_at(c, c->tx.log.head);
 
 		/*
-		 * Lost ones stay a while: their late acknowledgement tells of reordering, or of a
+		 * Lost ones stay a while: their late acknowledgement shows reordering, or of a
 		 * peer that was slow.
 		 */
 		if (!p->done && !(p->lost && p->tx_ns + pkt_memory(c, p) < c->rel->now))
 			break;
 		/*
-		 * What a probe gave up may only have been answered late; by now it would have been.
+		 * What a probe declared lost may only have been answered late; by now it would have
+		 * been.
 		 */
 		if (!p->done && p->probed)
 			sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
@@ -287,7 +288,7 @@ static bool pkt_build(struct sdr_conn *c)
 	}
 	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
 	room = sdr_seal_room(rel, c->ctl_max);
-	c->rx.ack_now |= c->close.bye_due; /* our last words say what we have */
+	c->rx.ack_now |= c->close.bye_due; /* our last packets say what we have */
 	n += put_acks(c, p + n, room - n, &more);
 	bye = c->close.bye_ack_due;
 	if (!more) {
@@ -412,8 +413,8 @@ static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
 }
 
 /*
- * A packet that was given up has arrived: so have its records, which are on their way once more.
- * Who has them may have ended since, and acknowledges nothing else.
+ * A packet that was declared lost has arrived: so have its records, which are on their way once
+ * more. Who has them may have ended since, and acknowledges nothing else.
  */
 static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 {
@@ -443,8 +444,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		c->tx.acked_seq = p->seq;
 	if (p->lost) {
 		/*
-		 * Given up by a probe: its acknowledgement was lost, or late.  That says nothing of
-		 * the order.
+		 * Declared lost by a probe: its acknowledgement was lost, or late.  That says
+		 * nothing of the order.
 		 */
 		if (!p->probed)
 			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);

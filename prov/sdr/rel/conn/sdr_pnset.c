@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The set of packet numbers received from a peer.  Numbers are compared by their distance from the
- * floor, which trails the largest number by SDR_PNSET_SPAN at the most, so the order is never
+ * floor, which trails the largest number by at most SDR_PNSET_SPAN, so the order is never
  * ambiguous.  Invariants: r[0..n) descending, at least one missing number between two ranges, every
  * range at or above the floor. In-order arrival costs one comparison.  No allocation, no timers, no
  * threads.

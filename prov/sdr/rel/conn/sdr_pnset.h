@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Packet numbers received, as ranges modulo 2^32: tells duplicates and feeds ACK frames.  Bounded:
- * when a new range does not fit, the lowest is forgotten and everything up to it counts as seen (a
- * very late packet is then dropped as a duplicate; its records come again in another packet).
+ * Packet numbers received, as ranges modulo 2^32: recognises duplicates and feeds ACK frames.
+ * Bounded: when a new range does not fit, the lowest is forgotten and everything up to it counts as
+ * seen (a very late packet is then dropped as a duplicate; its records come again in another
+ * packet).
  */
 #ifndef SDR_PNSET_H
 #define SDR_PNSET_H

@@ -4,7 +4,7 @@
  * Reliable records.  Outgoing: three queues (lost ones first, then unordered ones, then messages in
  * order as far as the peer's credit goes); a record gets its rseq when it first leaves and keeps
  * it.  At most SDR_REL_CTL_WINDOW records are unacknowledged.  Incoming: a window of the same size
- * tells which rseq were processed, so that a record has its effect exactly once however often it
+ * shows which rseq were processed, so that a record has its effect exactly once however often it
  * comes.  What they mean is the room above's (sdr_rec_input.c).
  */
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Control datagrams out and in: everything else of an endpoint writes and reads what stands between
- * the class header and the tag, and asks here how much room that is.
+ * Control datagrams out and in: everything else of an endpoint writes and reads what lies between
+ * the class header and the tag, and takes its room from here.
  *
  * There are no keys yet, and so no tag (rel->tag_len is 0).  This is where they will be: sending
  * sets SDR_CLASS_SEALED in the class header and puts the tag behind the contents (wire/sdr_tag.h),

@@ -21,12 +21,12 @@ void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_f
  */
 uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */
-/* To somebody with whom there is no connection. */
+/* To a peer without a connection. */
 void sdr_seal_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len);
 
 /*
- * Of a datagram of at most ctl_max bytes of payload: those that its class header and what stands
- * behind it may take.  The rest is the tag's.
+ * Of a datagram of at most ctl_max bytes of payload: those that its class header and what follows
+ * may take.  The rest is the tag's.
  */
 static inline uint32_t sdr_seal_room(const struct sdr_rel *rel, uint32_t ctl_max)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Connections of strangers, peers that nobody here names: how many there may be, and who goes for
- * one more.
+ * Connections of strangers, peers that nothing on this side names: how many there may be, and which
+ * goes for one more.
  *
  * The endpoint's connections stand in the order in which they fell silent, to CONN_HEARD_NS.  With
  * SDR_REL_STRANGERS_MAX (cfg.strangers_max) of them a newcomer, who has to come with a cookie then,
  * takes the place of the one that was silent longest among the next CONN_ADMIT_LOOK: first of one
  * on which nothing moves, else of one that was silent for CONN_SILENT_NS although transfers of its
- * own are open.  Nobody goes to whom something of ours is under way.  Looking is bounded: those
+ * own are open.  None goes to which something of ours is under way.  Looking is bounded: those
  * that stay go to the end, so that the next newcomer looks at others.
  */
 #include "base/sdr_assert.h"
@@ -39,7 +39,7 @@ void sdr_conn_heard(struct sdr_conn *c)
 }
 
 /*
- * A stranger for whom nothing of ours is under way.  One whose own transfers are may go too, but
+ * A stranger to which nothing of ours is under way.  One whose own transfers are may go too, but
  * the idle go first.
  */
 static bool conn_expendable(const struct sdr_conn *c, bool idle)
@@ -49,7 +49,7 @@ static bool conn_expendable(const struct sdr_conn *c, bool idle)
 	return idle ? !c->rel->ops->busy(c) : c->rel->now - c->rx.heard_ns >= CONN_SILENT_NS;
 }
 
-/* Says good-bye once; a peer that does not hear it is told by RESET when it comes back. */
+/* Sends one BYE; a peer that does not get it meets a RESET when it comes back. */
 static void conn_dismiss(struct sdr_conn *c)
 {
 	c->close.bye_due = true;
@@ -79,7 +79,7 @@ bool sdr_conn_admit(struct sdr_rel *rel)
 		}
 		if (!second && conn_expendable(c, false))
 			second = c;
-		/* The next who asks looks at others. */
+		/* The next call looks at others. */
 		sdr_list_del(&c->link);
 		sdr_list_add_tail(&c->link, &rel->conn_list);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Two ends that have no version of the wire in common: each is told, and what the initiator has
+ * Two ends that have no version of the wire in common: each learns it, and what the initiator has
  * posted ends with an error that names the versions of both.  wire/sdr_version.h has the forms.
  *
  * Trust: a HELLO in another version costs one answer that is no longer than itself, and no state.

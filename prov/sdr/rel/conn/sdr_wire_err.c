@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Binds the numbers of the wire (wire/sdr_status.h) to those that rel and fec call the same: a line
- * inserted into an enum here cannot change what peers are told.  And translates what peers say.
+ * inserted into an enum here cannot change what peers receive.  And translates what peers say.
  */
 #include "fec/sdr_code.h"
 #include "sdr_wire_err.h"

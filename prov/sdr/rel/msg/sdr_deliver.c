@@ -70,7 +70,7 @@ void sdr_deliver_done(struct sdr_bulk_rx *b)
 	}
 }
 
-/* Bulk into a receive: now when msn is known, else CTS asks for it. */
+/* Bulk into a receive: now when msn is known, else CTS requests it. */
 void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off,
 		 bool expected, bool has_msn)
 {
@@ -168,7 +168,7 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 			err = sdr_bulk_rx_start(u->brx, &u->f);
 			if (!err)
 				return;
-			sdr_bulk_rx_abort(u->brx); /* nobody has seen it yet, and nobody will */
+			sdr_bulk_rx_abort(u->brx); /* it was not reported yet, and will not be */
 			sdr_done_send(c, u->f.id, err);
 			sdr_unexp_free(rel, u);
 			return;
@@ -212,7 +212,7 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *
 void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u)
 {
 	if (u->brx) {
-		/* Let it arrive; nobody gets it. */
+		/* Let it arrive; it is not delivered. */
 		sdr_unexp_unlist(u);
 		u->dropped = true;
 		return;

@@ -116,7 +116,7 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 }
 
-/* Over for whoever waits for it here. */
+/* Over for what waits for it here. */
 static void bulk_end(struct sdr_bulk_rx *b, int err)
 {
 	struct sdr_unexp *u = b->unexp;

@@ -10,7 +10,7 @@
 #include "rel/bulk/sdr_bulk_rx.h"
 
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f); /* in order of mseq */
-/* Can it be taken now?  And the bytes that it costs at the most to keep it. */
+/* Can it be taken now?  And the bytes that it costs at most to keep it. */
 bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f);
 uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f);
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f);

@@ -6,9 +6,9 @@
  * What fits a datagram travels inside its record; the rest is bulk: the record announces (and
  * binds) it and the data follow at once.  A message is only announced, and waits for the receiver's
  * CTS, when the last rendezvous with this peer met no posted receive; a message or write to a keyed
- * peer always, since only the CTS says under which key its bytes may be written.  Whoever wants
- * message numbers beyond the peer's credit waits for credit.  A READ of a keyed engine takes the
- * key of its landing place along, and costs nothing more.
+ * peer always, since only the CTS says under which key its bytes may be written.  A caller that
+ * wants message numbers beyond the peer's credit waits for credit.  A READ of a keyed engine takes
+ * the key of its landing place along, and costs nothing more.
  *
  * An operation ends when nothing is missing:
  *   message    record acknowledged, bulk delivered, and with DELIVERY the receiver's DONE

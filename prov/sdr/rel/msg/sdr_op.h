@@ -60,7 +60,7 @@ void sdr_op_cancel(struct sdr_op *op);
 enum sdr_ops_which {
 	SDR_OPS_ALL,  /* the connection is gone */
 	SDR_OPS_HELD, /* what has not started */
-	/* what the application may still be told has not happened: is cancelled */
+	/* what may still be reported as not done: is cancelled */
 	SDR_OPS_UNPROMISED,
 };
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err); /* enum sdr_rel_err */

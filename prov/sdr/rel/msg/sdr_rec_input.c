@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a record of the peer means here: it asks for memory (WRITE, READ), answers an operation of
+ * What a record of the peer means here: it needs memory (WRITE, READ), answers an operation of
  * ours (READ_RSP, DONE, CTS, PARK), or carries a message (SEND, TSEND, BIND), which sdr_match.c
  * takes.
  *
@@ -180,7 +180,7 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	else
 		err = sdr_bulk_rx_start(op->brx, f);
 	/*
-	 * Its server sends what nobody can take, and cannot be told which of its answers that is.
+	 * Its server sends what cannot be taken, and cannot learn which of its answers that is.
 	 */
 	if (err == SDR_REL_ERR_CODE)
 		sdr_conn_fail(c, err);
@@ -223,7 +223,7 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (!op || op->kind < SDR_REL_SEND || op->kind > SDR_REL_WRITE)
 		return;
 	/*
-	 * Only what was announced without its bytes, and is not over, can be asked for, and that
+	 * Only what was announced without its bytes, and is not over, can be requested, and that
 	 * once.
 	 */
 	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done ||
@@ -258,7 +258,7 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
 	    op->btx->msn != f->msn)
 		return;
-	if (sdr_qp_peer_keyed(c->shape.qp)) { /* it asked for these data itself */
+	if (sdr_qp_peer_keyed(c->shape.qp)) { /* it requested these data itself */
 		c->st.pkts_bad++;
 		return;
 	}

@@ -3,7 +3,7 @@
 /*
  * What peers do to memory of ours, and its end when the memory is no longer theirs.
  *
- * Each WRITE that comes in as bulk and each READ that is being answered stands in one list of the
+ * Each WRITE that comes in as bulk and each READ that is being answered is in one list of the
  * endpoint, under the region that mr_get named, from the check of its key to its end.  (An inline
  * WRITE is over when its record has been read.)  Revoking a region ends those that stand under it,
  * and looks at nothing else: no connection without one of them, no other region, no address.
@@ -16,7 +16,7 @@
  *   READ, inline   an answer that has left keeps its bytes: they are copied, so that it can be
  *                  repeated without the region; one that has not says that the key is gone
  *
- * Nothing here waits for a peer.  What a device was told to read before is read a little later
+ * Nothing here waits for a peer.  What a device was given to read before is read a little later
  * (sdr_rel_mr_reading).
  */
 #include <stdlib.h>

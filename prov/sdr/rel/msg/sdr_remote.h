@@ -8,7 +8,7 @@
 
 #include "sdr_op.h"
 
-/* From here to its end it stands under this region. */
+/* From here to its end it belongs to this region. */
 void sdr_remote_write(struct sdr_bulk_rx *b, void *region);
 /* Answers a READ, under this region.  False: no memory, or too many of them. */
 bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region);

@@ -9,7 +9,7 @@
 #include "base/sdr_assert.h"
 #include "rel/path/sdr_cc_ops.h"
 
-#define SDR_CC_RATE_MAX (1ull << 60) /* bytes a second: more is a number gone wrong */
+#define SDR_CC_RATE_MAX (1ull << 60) /* bytes per second: more is a mistake */
 
 /* What every controller owes, and what the accounting keeps. */
 static void sdr_cc_check(const struct sdr_cc *cc)

@@ -30,7 +30,7 @@ struct sdr_cc_snap {
 	bool app_limited;
 };
 
-struct sdr_cc_ack { /* one acknowledgement event (all its news together) */
+struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) */
 	uint64_t now;
 	uint64_t bytes;			/* newly delivered */
 	uint64_t lost;			/* newly declared lost */
@@ -89,8 +89,8 @@ void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight);
 /* An acknowledgement, or losses found without one: window, rate and pacer follow. */
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack);
 /*
- * A retransmission timeout without any news for a while: start again from the first window, keep
- * the model's RTT.
+ * A retransmission timeout without any progress for a while: start again from the first window,
+ * keep the model's RTT.
  */
 void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now);
 

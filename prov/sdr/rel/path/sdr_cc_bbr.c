@@ -52,7 +52,7 @@
 #define SDR_BBR_GUARD_LOSS   0.2
 #define SDR_BBR_GUARD_GROWTH 1.05
 #define SDR_BBR_GUARD_ROUNDS 2u
-/* rounds after a cut that still hear of what was sent before */
+/* rounds after a cut in which what was sent before is still acknowledged */
 #define SDR_BBR_GUARD_COLD 3u
 /* of the loss before: a cut that leaves more did not help */
 #define SDR_BBR_GUARD_HELP 0.75
@@ -79,7 +79,7 @@ static double sdr_bbr_bdp(const struct sdr_cc *cc)
 	return (double)b->max_bw * (double)sdr_bbr_rtt(cc) / SDR_CC_NS_PER_S;
 }
 
-/* The RTT is well above the minimum: somebody queues. */
+/* The RTT is well above the minimum: there is a queue. */
 static bool sdr_bbr_queued(const struct sdr_cc *cc, uint64_t rtt)
 {
 	uint64_t noise = cc->min_rtt < SDR_ACK_DELAY_MAX_NS ? cc->min_rtt : SDR_ACK_DELAY_MAX_NS;

@@ -11,7 +11,7 @@
 #define SDR_CC_FIXED_RTT_MAX (2 * 1000000000ull) /* ns: no longer round trip is believed */
 
 struct sdr_cc_fixed {
-	uint64_t rate_Bps; /* bytes a second on the wire */
+	uint64_t rate_Bps; /* bytes per second on the wire */
 	uint64_t srtt_max; /* ns; 0 unknown */
 };
 

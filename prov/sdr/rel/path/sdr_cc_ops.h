@@ -27,7 +27,7 @@
 
 /* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */
 struct sdr_cc_rate {
-	uint64_t bw; /* delivery rate, bytes a second; 0: no valid sample */
+	uint64_t bw; /* delivery rate, bytes per second; 0: no valid sample */
 	bool app_limited;
 	bool round_start; /* the packet acknowledged was sent after the last round ended */
 };

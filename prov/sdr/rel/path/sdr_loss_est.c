@@ -5,17 +5,17 @@
  * the rate with the posterior Gamma(e + 1/2, s + SDR_LOSS_PRIOR_PKTS).  The packets' loss rate is
  * that times the mean burst.
  *
- * Whether two stretches, x bursts in r packets and e in s, have the same rate is asked of the
+ * Whether two stretches, x bursts in r packets and e in s, have the same rate is decided by the
  * likelihood ratio
  *
  *   G / 2 = x ln(x / (R r)) + e ln(e / (R s)),   R = (x + e) / (r + s)
  *
  * (Wilks: G is chi-squared with one degree of freedom; for x = 0 exp(-G / 2) is exactly the
- * predictive probability of r clean packets).  It is asked when a burst begins, upwards, of the
+ * predictive probability of r clean packets).  It is tested when a burst begins, upwards, of the
  * last 2, 4, 8 and 16 bursts against the rest; and downwards of the clean run, by every question
  * and when the run ends.  The answer "no" cuts the memory there: upwards a wrong cut costs a little
  * parity for a while, downwards a round trip, so the bars differ.  A run is only cut off for good
- * when it ends, since losses that a decoder repaired are told after it (recount).
+ * when it ends, since losses that a decoder repaired are reported after it (recount).
  *
  * A path without a burst so far may also be one that loses nothing: even odds before the first
  * packet (any).
@@ -28,7 +28,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_loss_est.h"
 
-#define SDR_LOSS_BAR_UP	  8.0  /* G / 2: 3e-5, asked four times a burst */
+#define SDR_LOSS_BAR_UP	  8.0  /* G / 2: 3e-5, tested four times per burst */
 #define SDR_LOSS_BAR_DOWN 12.0 /* 6e-6 */
 /* rates within this ratio are not worth a logarithm: 16 bursts reach the bar at 3 */
 #define SDR_LOSS_UP_MIN 2.0
@@ -115,8 +115,8 @@ static void sdr_loss_rose(struct sdr_loss_est *l)
 
 	for (x = 2; x < SDR_LOSS_MARKS && x < l->marks; x *= 2) {
 		/*
-		 * x bursts since the mark of the burst before them; the mark of the burst told now
-		 * is still open
+		 * x bursts since the mark of the burst before them; the mark of the burst reported
+		 * now is still open
 		 */
 		uint64_t i = (l->marks - 1 - x) % SDR_LOSS_MARKS;
 		double r = fmax((double)(l->told - l->mark[i].told), SDR_LOSS_FAST_PKTS);

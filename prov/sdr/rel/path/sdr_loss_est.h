@@ -39,13 +39,13 @@ struct sdr_loss_est {
 	double sent, lost, bursts; /* remembered (faded counts) */
 	double run;		   /* of sent: since the last loss */
 	uint64_t faded_ns;	   /* when the counts faded last */
-	uint64_t told, told_lost;  /* packets ever told, and the lost ones that count */
+	uint64_t told, told_lost;  /* packets ever reported, and the lost ones that count */
 	struct {
 		uint64_t told, lost; /* both counters behind the burst */
 	} mark[SDR_LOSS_MARKS];	     /* ring: burst i in i % SDR_LOSS_MARKS */
 	uint64_t marks;		     /* bursts marked since the memory was cut last */
-	uint32_t burst;		     /* packets of the burst told last */
-	bool in_burst;		     /* the packet told last was lost */
+	uint32_t burst;		     /* packets of the burst reported last */
+	bool in_burst;		     /* the packet reported last was lost */
 };
 
 void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now);
@@ -66,7 +66,7 @@ double sdr_loss_est_upper(const struct sdr_loss_est *l);
 double sdr_loss_est_burst(const struct sdr_loss_est *l);
 /* a loss is remembered: the rate is more than a prior */
 bool sdr_loss_est_seen(const struct sdr_loss_est *l);
-/* All that the choice of parity asks, at once. */
+/* All that the choice of parity needs, at once. */
 void sdr_loss_est_known(const struct sdr_loss_est *l, struct sdr_choice_loss *out);
 /* Probability that the next n packets lose at least one, given what is known. */
 double sdr_loss_est_any(const struct sdr_loss_est *l, double n);

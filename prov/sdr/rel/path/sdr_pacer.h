@@ -19,7 +19,7 @@
 #define SDR_PACER_CATCHUP_NS  2000000ull
 
 struct sdr_pacer {
-	uint64_t rate_Bps; /* bytes a second; 0: unlimited */
+	uint64_t rate_Bps; /* bytes per second; 0: unlimited */
 	uint64_t quantum;  /* bytes */
 	double credit;	   /* bytes, may be negative after a large packet */
 	uint64_t last;	   /* ns */
@@ -30,11 +30,11 @@ void sdr_pacer_init(struct sdr_pacer *p, uint64_t now);
 void sdr_pacer_rate_set(struct sdr_pacer *p, uint64_t rate_Bps, uint64_t now);
 /*
  * Bytes that may leave now (UINT64_MAX when unlimited).  > 0: at least one packet may leave,
- * whatever its size; the debt is paid back later.  0: wait until sdr_pacer_next.
+ * whatever its size; the debt is returned later.  0: wait until sdr_pacer_next.
  */
 uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now);
 void sdr_pacer_sent(struct sdr_pacer *p, uint64_t bytes);
-/* When a quantum will be allowed: <= now if it is; ns.  To be asked when allow said 0. */
+/* When a quantum will be allowed: <= now if it is; ns.  To be called when allow said 0. */
 uint64_t sdr_pacer_next(const struct sdr_pacer *p, uint64_t now);
 
 #endif

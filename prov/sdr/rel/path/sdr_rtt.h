@@ -28,7 +28,7 @@ void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns);
 void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay);
 /*
  * srtt + max(4 * rttvar, srtt / 8, 1 ms) + ack delay, within SDR_RTO_MIN_NS..SDR_RTO_MAX_NS before
- * backoff; a path whose RTT comes near the cap gets 9/8 srtt + ack delay at the least.
+ * backoff; a path whose RTT comes near the cap gets at least 9/8 srtt + ack delay.
  */
 uint64_t sdr_rtt_rto(const struct sdr_rtt *r);
 /* min_rtt, or the initial guess before the first sample. */
