@@ -2,7 +2,7 @@
 # Copyright (c) the sdr authors.
 #
 # fi/: the libfabric objects; with all layers below, they are libsdr-fi.so.
-# Every .c and .h of the layer stands in the list: what is not listed is neither built nor
+# Every .c and .h of the layer is in the list: what is not listed is neither built nor
 # distributed.
 
 noinst_LTLIBRARIES += libsdr_prov.la

@@ -4,27 +4,28 @@
  * When an endpoint wants its next round, and its alarm: a timer descriptor that becomes readable
  * when the endpoint wants a round.
  *
- * Whoever sleeps on an endpoint, a blocking read, an application on the descriptor of FI_GETWAIT or
- * the progress thread, sleeps on two descriptors: the engine's and this one.  Nobody sleeps with a
- * deadline of his own, so nobody has to be told when it changes: a post, a cancelled receive or
+ * What sleeps on an endpoint, a blocking read, an application on the descriptor of FI_GETWAIT or
+ * the progress thread, sleeps on two descriptors: the engine's and this one.  No sleeper has a
+ * deadline of its own, so none has to be notified when it changes: a post, a cancelled receive or
  * another thread's round sets the alarm forward, and all sleepers have heard of it.  With something
  * left to send it rings at once.
  *
- * ep->watch counts and names those who rely on it.  They enter, then run a round under ep->lock and
- * set the alarm before they release it; whoever changes the endpoint looks at ep->watch under the
- * same lock, after the change.  So one of the two sets the alarm for the deadline as it is when
- * both are through: who has looked and does not sleep yet finds the descriptor readable.  With
- * nobody asleep it costs one load.  To leave takes no lock: an alarm that rings for nobody does no
+ * ep->watch counts and names those that rely on it.  They enter, then run a round under ep->lock
+ * and set the alarm before they release it; a thread that changes the endpoint looks at ep->watch
+ * under the same lock, after the change.  So one of the two sets the alarm for the deadline as it
+ * is when both are through: who has looked and does not sleep yet finds the descriptor readable.
+ * With no sleeper it costs one load.  To leave takes no lock: an alarm without a sleeper does no
  * harm.
  *
  * An alarm is only ever too early.  What moves the deadline back between two rounds leaves it, and
- * so does a round of somebody who only reads, unless it has rung.  Who is about to sleep sets it to
- * the deadline as it is: one timer call a sleep, which is cheaper than it looks, as it takes about
- * as long as an answer from the same host, and that then finds the sleeper awake (measured: without
- * it two processes that block took two to three times as long for a round trip). One that rang and
- * for which nobody sleeps any more is stopped: it is in the descriptors that applications poll.
+ * so does a round of a thread that only reads, unless it has rung.  One that is about to sleep sets
+ * it to the deadline as it is: one timer call a sleep, which is cheaper than it looks, as it takes
+ * about as long as an answer from the same host, and that then finds the sleeper awake (measured:
+ * without it two processes that block took two to three times as long for a round trip). One that
+ * rang and for which no thread sleeps any more is stopped: it is in the descriptors that
+ * applications poll.
  *
- * A round of the application rings for the progress thread, when nobody else sleeps, after the
+ * A round of the application rings for the progress thread, when no other thread sleeps, after the
  * back-off only: it would see that the application drives, and go.  So the thread finds out once,
  * whatever it is that the application polls for.
  */

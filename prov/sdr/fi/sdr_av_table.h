@@ -23,7 +23,7 @@ int sdr_av_addr(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out);
 /* FI_ADDR_NOTAVAIL when it is not in the table. */
 fi_addr_t sdr_av_find(struct sdr_av *av, const struct sdr_uc_addr *addr);
 /*
- * Removing in two steps: take says what it was, and nobody finds it any more; put_back gives the
+ * Removing in two steps: take says what it was, and it is not found any more; put_back gives the
  * index free, when all have forgotten it.  take: false: there is no such entry.
  */
 bool sdr_av_take(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out);

@@ -3,7 +3,7 @@
 /*
  * Counters: how many operations have ended, well and badly.
  *
- * Two atomic words; reading them drives the bound endpoints.  A wait returns when the value has
+ * Two atomic values; reading them drives the bound endpoints.  A wait returns when the value has
  * reached the threshold, when an error was counted since it began, or when time is up.
  */
 #include <errno.h>

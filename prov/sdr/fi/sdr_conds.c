@@ -9,7 +9,10 @@
 #include "sdr_domain.h"
 #include "sdr_wait.h"
 
-/* True: whoever looked at the queue before this call and sleeps on the condition has been woken. */
+/*
+ * True: a thread that looked at the queue before this call and sleeps on the condition has been
+ * woken.
+ */
 static bool sdr_conds_try(struct sdr_wait *w)
 {
 	if (pthread_mutex_trylock(&w->mutex))

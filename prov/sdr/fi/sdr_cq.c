@@ -201,7 +201,7 @@ out:
 
 /*
  * True when fi_cq_signal was called since this read began (it saw `mine` calls then), or before it
- * and nobody has seen it: every read that is blocked returns, or the next one.
+ * and it was not read: every read that is blocked returns, or the next one.
  */
 static bool sdr_cq_signaled(struct sdr_cq *cq, uint32_t mine)
 {

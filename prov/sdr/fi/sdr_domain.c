@@ -120,7 +120,7 @@ static bool sdr_domain_find(const char *name, const struct sdr_uc_engine *only,
 	return found;
 }
 
-/* A device that is named in an info nobody got from us counts as asked for. */
+/* A device that is named in an info that is not from us counts as requested. */
 static int sdr_domain_device(struct sdr_domain *dom, const struct fi_info *info)
 {
 	const struct sdr_uc_dev *d = sdr_nic_dev(info->nic, &dom->device_asked);

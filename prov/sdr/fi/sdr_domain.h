@@ -71,7 +71,7 @@ int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_
 int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **dom,
 		     uint64_t flags, void *context);
 int sdr_domain_ep_add(struct sdr_domain *dom, struct sdr_ep *ep);
-/* It closes: nobody here drives it any more; regions that close find it until it is gone. */
+/* It closes: no thread drives it any more; regions that close find it until it is gone. */
 void sdr_domain_ep_del(struct sdr_domain *dom, struct sdr_ep *ep);
 void sdr_domain_ep_gone(struct sdr_domain *dom, struct sdr_ep *ep);
 

@@ -3,11 +3,11 @@
 /*
  * The table of environment variables.
  *
- * Every FI_SDR_ variable stands once in sdr_env_vars: name, kind of value, default, unit, what is
+ * Every FI_SDR_ variable is once in sdr_env_vars: name, kind of value, default, unit, what is
  * allowed, help, and where in struct sdr_env its value lies.  How a kind is read and written is in
  * sdr_env_kind.c; no variable is known by its name.  A value is taken whole or refused with a
  * sentence that names the variable, the value and what is allowed; there is no silent default.
- * Variables are independent of each other except where sdr_env_check says: it is asked when all
+ * Variables are independent of each other except where sdr_env_check says: it is called when all
  * have been set, so that their order does not matter.  No I/O except sdr_env_print_man; the
  * environment itself is read in sdr_prov.c.
  */
@@ -28,7 +28,7 @@
 
 #define AT(m) .off = offsetof(struct sdr_env, m), .width = sizeof(((struct sdr_env *)NULL)->m)
 
-/* The words of choices and their numbers; of a label the word itself is kept. */
+/* The names of choices and their numbers; of a label the name itself is kept. */
 static const struct sdr_env_word sdr_reliability_words[] = {
 	{ "auto", SDR_SCHEME_AUTO },	   { "hybrid", SDR_SCHEME_HYBRID },
 	{ "sr", SDR_SCHEME_SR },	   { "sr_rto", SDR_SCHEME_SR_RTO },
@@ -80,7 +80,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .help = "How losses are repaired: sr sends again what RACK, tail probes and "
 		  "NACKs show as lost; ec sends parity with everything and more of it on "
 		  "demand; hybrid sends parity where a repair would come too late; auto "
-		  "does as hybrid where that pays, else as sr, judged for each transfer. "
+		  "does as hybrid where that pays, else as sr, decided for each transfer. "
 		  "sr_rto, sr_nack and ec_sr are the plain schemes of the SDR paper, for "
 		  "comparison.",
 	  AT(rel.scheme) },
@@ -171,7 +171,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .range = "256..1073741824",
 	  .min = 256,
 	  .max = 1073741824.0,
-	  .help = "Bytes that a bit of the chunk bitmap stands for; rounded to a multiple "
+	  .help = "Bytes per bit of the chunk bitmap; rounded to a multiple "
 		  "of the packet's payload.",
 	  AT(rel.chunk) },
 	{ .name = "imm_split",
@@ -275,7 +275,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .def = "",
 	  .range =
 		  "e.g. drop=0.01,dup=1e-4,reorder=1e-3,corrupt=1e-4,burst=8,delay=12.5ms,jitter=1ms,rate=1gbit,queue=4m,blackout=2s+10s,seed=7",
-	  .help = "Fault injection: spoils what this process sends, packet by packet; for "
+	  .help = "Fault injection: impairs what this process sends, packet by packet; for "
 		  "tests.",
 	  AT(fault) },
 	{ .name = "stats",

@@ -56,7 +56,7 @@ extern const struct sdr_env_var sdr_env_vars[];
 /* v->range and v->help, with what other tables say; buf is used where that is needed. */
 const char *sdr_env_range(const struct sdr_env_var *v, char *buf, size_t len);
 const char *sdr_env_help(const struct sdr_env_var *v, char *buf, size_t len);
-/* The engine that was asked for; NULL: "auto". */
+/* The engine that was chosen; NULL: "auto". */
 const struct sdr_uc_engine *sdr_env_engine(const struct sdr_env *env);
 
 void sdr_env_defaults(struct sdr_env *env);

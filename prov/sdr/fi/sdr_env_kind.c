@@ -156,7 +156,7 @@ const struct sdr_env_kind sdr_kind_uint = { .parse = sdr_uint_parse, .format = s
 const struct sdr_env_kind sdr_kind_rate = { .parse = sdr_rate_parse, .format = sdr_whole_format };
 const struct sdr_env_kind sdr_kind_real = { .parse = sdr_real_parse, .format = sdr_real_format };
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const struct sdr_env_word *sdr_word_find(const struct sdr_env_var *v, const char *text)
 {

@@ -3,10 +3,10 @@
 /*
  * Endpoints: what both types share, and the life of a reliable one.
  *
- * The engine (sdr_ep_engine.c) is opened by fi_enable, or earlier by whoever asks for the name; the
- * reliable endpoint above it by fi_enable.  Everything is bound before that.  Closing takes the
- * endpoint out of every list, so that nobody else drives it, then lets it finish what it has
- * promised, SDR_CLOSE_LINGER_MS at the most. Traffic is in sdr_post.c, sdr_ep_progress.c and
+ * The engine (sdr_ep_engine.c) is opened by fi_enable, or earlier by a call that needs the name;
+ * the reliable endpoint above it by fi_enable.  Everything is bound before that.  Closing takes the
+ * endpoint out of every list, so that no other thread drives it, then lets it finish what it has
+ * promised, for at most SDR_CLOSE_LINGER_MS. Traffic is in sdr_post.c, sdr_ep_progress.c and
  * sdr_ep_done.c.
  */
 #include <errno.h>
@@ -109,7 +109,7 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 
 /* ---- handle ---------------------------------------------------------------------------------- */
 
-/* Lets a reliable endpoint finish; under lock but for its sleeps, and nobody else drives it. */
+/* Lets a reliable endpoint finish; under lock but for its sleeps, and no other thread drives it. */
 static void sdr_ep_linger(struct sdr_ep *ep)
 {
 	uint64_t until = sdr_mono_ns() + SDR_CLOSE_LINGER_MS * 1000000ull, wait_ns, now;

@@ -17,10 +17,10 @@
  *                                   under its lock
  *
  * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and
- * take the queue's own cq->lock for the copy, and wait->lock when somebody sleeps.  The mutex of
- * FI_WAIT_MUTEX_COND is the application's, who may post while it holds it: it stands nowhere in
- * this order, and is only ever tried.  Whoever closes an endpoint takes it out of all lists first
- * and without holding its lock.  Nothing is allocated per operation.
+ * take the queue's own cq->lock for the copy, and wait->lock when a thread sleeps.  The mutex of
+ * FI_WAIT_MUTEX_COND is the application's, which may post while it holds it: it has no place in
+ * this order, and is only ever tried.  A thread that closes an endpoint takes it out of all lists
+ * first and without holding its lock.  Nothing is allocated per operation.
  */
 #ifndef SDR_EP_H
 #define SDR_EP_H
@@ -126,7 +126,7 @@ static inline void sdr_ep_touch(struct sdr_ep *ep)
 }
 
 /*
- * After anything that may have given the endpoint work: releases the lock, and those who sleep hear
+ * After anything that may have given the endpoint work: releases the lock, and sleepers learn
  * of it.
  */
 static inline void sdr_ep_unlock(struct sdr_ep *ep)

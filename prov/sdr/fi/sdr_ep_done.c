@@ -5,7 +5,7 @@
  *
  * A completion arrives in sdr_ep_done while a post or a round runs, under the endpoint's lock, and
  * becomes a CQ entry (errors and the release of a multi-receive's buffer always, successes when the
- * operation asked for one) and a counter's step.  An error's entry says who and why.  What rel
+ * operation requested one) and a counter's step.  An error's entry says who and why.  What rel
  * decides for a peer goes to the log.  Remote keys are looked up in the domain's table, and long
  * work is lent to the domain's threads.
  */
@@ -72,7 +72,7 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 	sdr_rel_err_text(e->prov_err, cause, sizeof(cause));
 	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "", cause,
 		 why[0] ? ": " : "", why);
-	/* peeks that find nothing and cancelled receives are no news */
+	/* peeks that find nothing and cancelled receives are not reported */
 	e->text = e->err == FI_ENOMSG || e->err == FI_ECANCELED ? NULL : strdup(text);
 	sdr_cq_push(cq, e);
 }
@@ -120,7 +120,7 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 		if (!e->multi_last)
 			return;
 		/*
-		 * The buffer's release is told always; of the message itself nobody wants to hear.
+		 * The buffer's release is always reported; the message itself is not.
 		 */
 		c = (struct sdr_cqe){ .ctx = e->ctx,
 				      .flags = FI_MULTI_RECV,

@@ -4,11 +4,11 @@
  * From an endpoint's domain and settings to its engine, with fault injection over it, and the SDK's
  * context on top.  Which engines there are is the registry's (uc/sdr_uc_registry.h).
  *
- * A device that nobody named gives way to the engine that serves any address, at the same one, when
- * it cannot be opened, with a warning that says why; one that was asked for, by FI_SDR_ENGINE or by
- * the domain's name, is an error.  Settings that do not go together are found here, before anything
- * is open: they can still be changed.  Opened once, by fi_enable or by whoever asks for the
- * endpoint's name, under ep->lock.
+ * A device that was not named gives way to the engine that serves any address, at the same one,
+ * when it cannot be opened, with a warning that says why; one that was chosen, by FI_SDR_ENGINE or
+ * by the domain's name, is an error.  Settings that do not go together are found here, before
+ * anything is open: they can still be changed.  Opened once, by fi_enable or by a call that needs
+ * the endpoint's name, under ep->lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	ep->fd = sdr_context_fd(ep->ctx);
 	uc->ops->info(uc, &info);
 	FI_INFO(&sdr_prov, FI_LOG_EP_CTRL,
-		"endpoint: engine %s%s%s, %u bytes a packet, late packets: %s\n", info.name,
+		"endpoint: engine %s%s%s, %u bytes per packet, late packets: %s\n", info.name,
 		e->probe ? " on " : "", e->probe ? ep->dom->device : "", info.mtu, info.late);
 	return 0;
 warn:

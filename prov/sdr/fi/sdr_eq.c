@@ -4,7 +4,7 @@
  * The event queue: a list of events in order, errors among them.
  *
  * Control events are rare here (asynchronous address insertion, registrations of a bound domain,
- * what the application writes itself), so each is one allocation, SDR_EQ_SIZE_MAX at the most.
+ * what the application writes itself), so each is one allocation, at most SDR_EQ_SIZE_MAX of them.
  * While an error is at the head, reads say -FI_EAVAIL and fi_eq_readerr takes it.  Nothing needs to
  * be driven for events.
  */

@@ -4,8 +4,8 @@
  * The end of a process that did not close what it opened.
  *
  * All domains stand in one list.  When libfabric cleans up, at exit, each endpoint that is still
- * open tells its peers what it has received (sdr_rel_farewell) and is not driven any more; what
- * fault injection holds back leaves at its time.  Memory of the application is not looked at:
+ * open reports to its peers what it has received (sdr_rel_farewell) and is not driven any more;
+ * what fault injection holds back leaves at its time.  Memory of the application is not looked at:
  * destructors may have run.
  *
  * Exit must not hang: no lock is waited for beyond SDR_EXIT_LOCK_NS (another thread may be
@@ -78,7 +78,7 @@ static void sdr_exit_ep(struct sdr_ep *ep, uint64_t until)
 
 	if (!ep->uc || ep->broken)
 		return;
-	ep->broken = true; /* nobody drives it from here on */
+	ep->broken = true; /* no thread drives it from here on */
 	while (ep->rel && !sdr_rel_farewell(ep->rel) && sdr_mono_ns() < until)
 		sdr_exit_nap(SDR_EXIT_NAP_NS);
 	now = sdr_mono_ns();

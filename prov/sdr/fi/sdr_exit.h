@@ -9,7 +9,7 @@
 struct sdr_domain;
 
 /*
- * Between the two the process's end is told to the peers of the domain's endpoints, by
+ * Between the two the process's end is announced to the peers of the domain's endpoints, by
  * sdr_exit_farewell.
  */
 void sdr_exit_domain_add(struct sdr_domain *dom);

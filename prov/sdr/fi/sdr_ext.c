@@ -5,7 +5,7 @@
  *
  * One table for both endpoint types; a call that makes no sense on a type says so.  Each takes the
  * endpoint's lock around one call of the layer below.  The handle is checked: under FI_HOOK
- * applications hold hook objects of the same class, whose first words are not ours.
+ * applications hold hook objects of the same class, whose first fields are not ours.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * For assertions: somebody holds this lock.  Whether it is the caller a plain mutex cannot tell; that
- * nobody does is the bug that is looked for.
+ * For assertions: some thread holds this lock.  Whether it is the caller a plain mutex cannot say;
+ * that none does is the bug that is looked for.
  */
 #ifndef SDR_HELD_H
 #define SDR_HELD_H

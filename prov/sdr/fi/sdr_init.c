@@ -5,9 +5,9 @@
  *
  * fi_prov_ini runs with libfabric's initialisation lock held, so it only defines parameters and
  * completes the provider's struct, which carries the version of the libfabric that loads it, since
- * a provider with a lower version than the application asks for is passed over.  Clean-up ends the
+ * a provider with a lower version than the application wants is passed over.  Clean-up ends the
  * threads of domains that were never closed, in the process that started them, and says the last
- * words of their endpoints (sdr_exit.c).
+ * packets of their endpoints (sdr_exit.c).
  */
 #include <rdma/providers/fi_prov.h>
 

@@ -6,7 +6,7 @@
  * Entries of RDMA devices have one; those of sockets have none.  It is one piece of memory: its
  * strings and attributes lie inside it, libfabric copies and frees it through the table below
  * only.  Beside what libfabric prints of any device it says which engine would move the packets and
- * how late ones are kept out, and it carries to fi_domain whether the application asked for the
+ * how late ones are kept out, and it carries to fi_domain whether the application named the
  * device by name.  No threads.
  */
 #include <stdio.h>

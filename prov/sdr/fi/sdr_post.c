@@ -5,7 +5,7 @@
  * address, turn libfabric's flags into its own, post, and when its queue is full run one round and
  * try once more.
  *
- * One lock, no allocation, no system call of its own unless somebody sleeps on the endpoint and
+ * One lock, no allocation, no system call of its own unless a thread sleeps on the endpoint and
  * would sleep too long (sdr_ep_unlock).  Posting is not driving: the progress thread goes on
  * meanwhile.  A completion queue with too much unread makes posting say -FI_EAGAIN, so that it
  * stays bounded.  Completion levels: transmit complete (the default) means that the peer's provider

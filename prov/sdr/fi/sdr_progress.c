@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The progress thread, one for a domain: it exists when data progress is automatic or somebody
+ * The progress thread, one for a domain: it exists when data progress is automatic or a thread
  * sleeps on a condition variable, and works for applications that are busy elsewhere.
  *
  * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of
@@ -11,7 +11,7 @@
  * (fi_trywait) until it has let an event pass.  Posting is not driving.  Only one that was quiet is
  * run by the thread and watched: its two descriptors are in thread_set, and as long as they are,
  * what happens to the endpoint reaches the thread through its alarm (SDR_WATCH_THREAD), like
- * anybody who sleeps.
+ * any sleeper.
  *
  * So of each endpoint the thread either watches the descriptors, or looks again after a back-off,
  * or has left it to blocking reads.  Of these the last one to go wakes it: the thread says that it
@@ -137,7 +137,7 @@ void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep)
 }
 
 /*
- * One look at an endpoint: true when something happened that asks for another.  Lowers *wait_ns to
+ * One look at an endpoint: true when something happened that needs another.  Lowers *wait_ns to
  * the time after which it must be looked at again without having been heard of.
  */
 static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64_t *wait_ns)

@@ -4,9 +4,9 @@
  * What every file of this layer stands on: the provider's struct, the settings of the environment,
  * and warnings.
  *
- * The struct is writable: the core keeps words of its own in it, and sdr_init.c completes it.  The
- * environment is read anew by every fi_getinfo and fi_domain; what it says wrong is told once,
- * loudly: on stderr when the log is off, because nobody would see why there is no sdr otherwise.
+ * The struct is writable: the core keeps fields of its own in it, and sdr_init.c completes it.  The
+ * environment is read anew by every fi_getinfo and fi_domain; what is wrong in it is reported once:
+ * on stderr when the log is off, because otherwise nothing would say why there is no sdr.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ struct fi_provider sdr_prov = {
 	.name = SDR_PROV_NAME,
 };
 
-/* Texts told already, so that a job that calls fi_getinfo in a loop says things once. */
+/* Texts reported already, so that a job that calls fi_getinfo in a loop says things once. */
 #define SDR_TOLD_MAX 32u
 
 void sdr_warn_once(const char *fmt, ...)

@@ -3,16 +3,16 @@
 /*
  * The endpoints that a CQ or a counter drives, and how a thread sleeps on all of them.
  *
- * Reading runs one round of each endpoint that nobody else is running.  A blocking read counts
+ * Reading runs one round of each endpoint that no other thread is running.  A blocking read counts
  * itself in every endpoint (sdr_pset_enter), and from then on every alarm is right for it; each
  * time before it sleeps it runs a round of each (sdr_pset_look), waiting for its lock if need be:
- * somebody else's round is none of ours, as its completions may have been for us and what it left
- * to do is on the alarm.  An endpoint that comes or goes while somebody sleeps takes the count with
+ * another thread's round is none of ours, as its completions may have been for us and what it left
+ * to do is on the alarm.  An endpoint that comes or goes while a thread sleeps takes the count with
  * it.  nap_fd of the wait object follows the set under its lock.
  *
  * Of an application that polls the descriptor we see fi_trywait before and a read afterwards, but
  * not the sleep.  If only one thread ever called fi_trywait it is awake when it reads; with more
- * than one somebody may sleep at any time.
+ * than one a thread may sleep at any time.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -22,9 +22,9 @@ struct sdr_pset {
 	/* of all, in each endpoint's watch: reads between enter and leave, SDR_WATCH_FD */
 	unsigned int watch;
 	pthread_t napper;  /* who called fi_trywait last */
-	bool napper_known; /* somebody did */
-	bool napper_one;   /* and nobody else ever */
-	bool naps;	   /* somebody may sleep on the descriptor */
+	bool napper_known; /* a thread did */
+	bool napper_one;   /* and no other ever */
+	bool naps;	   /* a thread may sleep on the descriptor */
 };
 
 void sdr_pset_init(struct sdr_pset *ps, struct sdr_wait *w);
@@ -33,7 +33,7 @@ int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep);
 /* ep has got its descriptors. */
 int sdr_pset_watch(struct sdr_pset *ps, struct sdr_ep *ep);
 void sdr_pset_del(struct sdr_pset *ps, struct sdr_ep *ep);
-/* Drives all endpoints of the set that nobody else is driving. */
+/* Drives all endpoints of the set that no other thread is driving. */
 void sdr_pset_progress(struct sdr_pset *ps);
 /*
  * A blocking read: enter; then, until it has what it wants, sdr_wait_awake, sdr_pset_look, its own

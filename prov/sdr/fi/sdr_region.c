@@ -11,14 +11,14 @@
  * checked without overflow, each time.
  *
  * Closing takes the key out of the table first; then each endpoint ends what its peers still do to
- * this region (rel/sdr_remote.c), and they are told so.  It waits for no peer: only for a device
- * that has packets to send which lie in the region.  Local buffers need no registration.  One
- * contiguous range a region.
+ * this region (rel/msg/sdr_remote.c), which is reported to them.  It waits for no peer: only for a
+ * device that has packets to send which lie in the region.  Local buffers need no registration.
+ * One contiguous range a region.
  *
  * In the domain of an RDMA device the memory is registered with the device, too, so that its
  * engines need not do it for each message.  Where that fails the call fails, unless the application
- * did not choose the device: then the endpoint may not run on it either, and has words of its own
- * if it does.
+ * did not choose the device: then the endpoint may not run on it either, and has messages of its
+ * own if it does.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ static void sdr_region_take(struct sdr_region *reg, struct sdr_ep *ep)
 {
 	pthread_mutex_lock(&ep->lock);
 	if (ep->rel && sdr_rel_mr_revoke(ep->rel, reg))
-		sdr_ep_round(ep, NULL); /* tells the peers */
+		sdr_ep_round(ep, NULL); /* informs the peers */
 	sdr_ep_unlock(ep);
 }
 

@@ -52,7 +52,7 @@ static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage 
 }
 
 /*
- * What an address stands for: devices that have it (all addresses: each device once), and the
+ * What an address selects: devices that have it (all addresses: each device once), and the
  * socket.
  */
 static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src,
@@ -83,7 +83,7 @@ static int sdr_cand_add(struct sdr_search *s, const struct sockaddr_storage *src
 }
 
 /*
- * The interface that stands for an address to bind: its own, or for all addresses the first of the
+ * The interface of an address to bind: its own, or for all addresses the first of the
  * family.
  */
 static const struct sdr_iface *sdr_search_iface(const struct sdr_search *s,

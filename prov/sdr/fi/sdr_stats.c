@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * FI_SDR_STATS: what an endpoint has done, told when it closes.
+ * FI_SDR_STATS: what an endpoint has done, written when it closes.
  *
  * One JSON object a line: {"peer":"ADDRESS:PORT", "name":value, ...} for each peer that ever had a
  * connection and {"peer":"total", ...} for all of them; names as in SDR_REL_STATS.  Every line says

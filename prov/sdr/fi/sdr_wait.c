@@ -3,7 +3,7 @@
 /*
  * Wait objects of queues and counters.
  *
- * Publishing costs one load when nobody can be asleep.  A blocking read enters first
+ * Publishing costs one load when no thread can be asleep.  A blocking read enters first
  * (sdr_wait_enter), then looks at the queue, then sleeps; a publisher first publishes, then looks
  * at `sleepers`: one of the two sees the other, as all four are sequentially consistent or under
  * the queue's lock.  Each sleeper has an eventfd of its own, so that none takes a raise that
@@ -12,13 +12,13 @@
  * that ten thousand queues do not cost descriptors.
  *
  * What FI_GETWAIT hands out for a queue that drives endpoints is an epoll descriptor over an
- * eventfd, raised once until somebody drains it, and the endpoints' descriptors: the application
- * that sleeps on it drives them when it wakes, and no other thread stands in between.
+ * eventfd, raised once until it is drained, and the endpoints' descriptors: the application
+ * that sleeps on it drives them when it wakes, and no other thread is in between.
  *
  * The mutex of FI_WAIT_MUTEX_COND is the application's: it may hold it as long as it likes, and
- * call anything meanwhile.  So nobody here waits for it.  A publisher (who may hold any of our
- * locks) tries it; with the mutex he signals, and whoever looked at the queue before the
- * publication sleeps by now.  Without it somebody may just have looked and be about to sleep: then
+ * call anything meanwhile.  So nothing here waits for it.  A publisher (which may hold any of our
+ * locks) tries it; with the mutex it signals, and a thread that looked at the queue before the
+ * publication sleeps by now.  Without it a thread may just have looked and be about to sleep: then
  * the object is put into the domain's list, and the progress thread, which a domain with such an
  * object has, tries again until it succeeds.  The mutex is not recursive, because a thread that
  * holds it and publishes by its own post has looked already.  Event queues have no domain: they are
@@ -170,7 +170,7 @@ void sdr_wait_drain(struct sdr_wait *w)
 	uint64_t n;
 
 	/*
-	 * always read: a publisher may have raised and not written yet when somebody drained before
+	 * always read: a publisher may have raised and not written yet when it was drained before
 	 */
 	if (w->fd >= 0 && read(w->fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Wait objects: what somebody sleeps on (sdr_wait.c).  Each queue and each counter has one.
+ * Wait objects: what threads sleep on (sdr_wait.c).  Each queue and each counter has one.
  */
 #ifndef SDR_WAIT_H
 #define SDR_WAIT_H
@@ -46,7 +46,7 @@ int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *d
 void sdr_wait_fini(struct sdr_wait *w);
 /* Something was published: wakes everybody who sleeps on w. */
 void sdr_wait_raise(struct sdr_wait *w);
-/* Forgets earlier raises of the descriptor; whoever calls this looks again afterwards. */
+/* Forgets earlier raises of the descriptor; the caller looks again afterwards. */
 void sdr_wait_drain(struct sdr_wait *w);
 /* Blocking reads: in, before the look that decides whether to sleep; NULL and errno. */
 struct sdr_sleeper *sdr_wait_enter(struct sdr_wait *w);
@@ -64,7 +64,7 @@ int sdr_wait_drives(struct sdr_wait *w);
  * endpoints.
  */
 int sdr_wait_nap_open(struct sdr_wait *w);
-void sdr_wait_nap_close(struct sdr_wait *w); /* nobody sleeps on it */
+void sdr_wait_nap_close(struct sdr_wait *w); /* no thread sleeps on it */
 /*
  * Endpoints of the sets: the engine's descriptor and the alarm.  Under the lock of w's endpoints.
  */

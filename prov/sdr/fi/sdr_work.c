@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Worker threads of a domain: they take a share of long work from whoever drives an endpoint.
+ * Worker threads of a domain: they take a share of long work from the thread that drives an
+ * endpoint.
  *
- * A job is work that can be done in pieces by any number of threads, whoever comes first; its owner
- * works on it as well and never depends on anybody coming.  So a job waits in a queue without
+ * A job is work that can be done in pieces by any number of threads, in any order; its owner
+ * works on it as well and never depends on another coming.  So a job waits in a queue without
  * promises: workers go to the oldest one, all of them, and leave it when nothing is left to begin;
  * the owner takes it back when it has no more to begin itself, and then waits for those who are
  * inside, that is for one piece.  It does not sleep for that as long as a piece usually takes,

@@ -15,7 +15,7 @@
 struct sdr_work {
 	pthread_mutex_t lock;
 	pthread_cond_t more;   /* a job came, or the end */
-	pthread_cond_t left;   /* a thread left a job that somebody takes back */
+	pthread_cond_t left;   /* a thread left a job that its owner takes back */
 	struct sdr_list jobs;  /* with work to share, oldest first */
 	unsigned int takers;   /* who waits for `left` */
 	unsigned int on;       /* threads that run */
@@ -30,7 +30,7 @@ void sdr_work_init(struct sdr_work *w);
 /* All jobs have been taken back. */
 void sdr_work_fini(struct sdr_work *w);
 /*
- * From now on job->run is called, by `threads` (1..SDR_WORK_THREADS_MAX) threads at the most that
+ * From now on job->run is called, by at most `threads` (1..SDR_WORK_THREADS_MAX) threads that
  * are started as needed, until a call has returned or the job is taken back.  0; -ECHILD: in a
  * child of the process that has the threads; or why there is none.
  */
