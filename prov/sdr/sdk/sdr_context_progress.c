@@ -8,7 +8,7 @@
  * every receive that got packets, then runs what waits for time (CTS repetition, rate-limited
  * sends), then flushes the batch.
  *
- * Time is the engine's, read once a poll.  Callbacks may post, complete, destroy QPs; events of a
+ * Time is the engine's, read once per poll.  Callbacks may post, complete, destroy QPs; events of a
  * destroyed QP that were polled already are struck out.  They must not call progress (it returns 0)
  * or destroy the context.  One thread at a time.
  */

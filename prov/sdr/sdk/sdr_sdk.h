@@ -41,8 +41,8 @@ typedef void (*sdr_ctl_fn)(void *user, const struct sdr_uc_addr *from, uint8_t t
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user);
 
 /*
- * Datagrams of ours in another version than SDR_WIRE_VERSION: buf,len with the class header.  Without
- * a function they are counted as bad.
+ * Datagrams of ours in another version than SDR_WIRE_VERSION: buf,len with the class header.
+ * Without a function they are counted as bad.
  */
 typedef void (*sdr_ctl_other_fn)(void *user, const struct sdr_uc_addr *from, const uint8_t *buf,
 				 size_t len);
