@@ -3,10 +3,10 @@
 /*
  * Datagrams of the reliable endpoint (class SDR_CLASS_REL), little-endian, behind the class header.
  *
- * Six types: HELLO and HELLO_ACK open a connection (either side may start, both may at once),
- * RETRY hands out a cookie under load, PACKET carries frames, RESET says that a connection id is
- * unknown here (the process restarted), VERSION that a HELLO speaks another version (sdr_version.h).
- * A PACKET is
+ * Six types: HELLO and HELLO_ACK open a connection (either side may start, both may at once), RETRY
+ * hands out a cookie under load, PACKET carries frames, RESET says that a connection id is unknown
+ * here (the process restarted), VERSION that a HELLO speaks another version (sdr_version.h). A
+ * PACKET is
  *
  *     0               8       12
  *    +---------------+-------+-----------------------+
@@ -60,8 +60,8 @@ enum sdr_rel_type {
 #define SDR_HELLO_HEAD	  34u /* bytes behind the class header that are the same in all versions */
 
 /*
- * What may be used between the two: a bit that both sides set is in force from the handshake on, any
- * other is as if it were not there.  Reserved: none is set yet.
+ * What may be used between the two: a bit that both sides set is in force from the handshake on,
+ * any other is as if it were not there.  Reserved: none is set yet.
  */
 #define SDR_FEATURE_PATHS (1ull << 0) /* PATH_CHALLENGE is answered, acknowledgements have paths */
 #define SDR_FEATURE_ECN	  (1ull << 1) /* acknowledgements count marks */
@@ -71,18 +71,18 @@ enum sdr_rel_type {
 enum sdr_hello_ext {
 	/*
 	 * Addresses and ports besides that of the HELLO at which its sender takes datagrams, each
-	 * family(1: 0, 4 or 6) port(2, network order) address(0, 4 or 16): family 0 is another port at
-	 * the address of the HELLO.  Reserved: checked, not used yet.
+	 * family(1: 0, 4 or 6) port(2, network order) address(0, 4 or 16): family 0 is another port
+	 * at the address of the HELLO.  Reserved: checked, not used yet.
 	 */
 	SDR_HELLO_ADDRESSES = 1,
 	/*
-	 * bytes(4): of the largest control payload that its sender takes, beyond ctl_max, from a probe
-	 * of the path.  Reserved: checked, not used yet.
+	 * bytes(4): of the largest control payload that its sender takes, beyond ctl_max, from a
+	 * probe of the path.  Reserved: checked, not used yet.
 	 */
 	SDR_HELLO_PROBE_MAX = 2,
 	/*
-	 * HELLO_ACK: bytes(4) of the control payload with the HELLO that it answers.  Reserved: checked,
-	 * not used yet.
+	 * HELLO_ACK: bytes(4) of the control payload with the HELLO that it answers.  Reserved:
+	 * checked, not used yet.
 	 */
 	SDR_HELLO_SEEN = 3,
 };
@@ -133,8 +133,8 @@ static inline void sdr_hello_init(struct sdr_hello *h)
 /* class header included; SDR_HELLO_LEN + ext_len bytes */
 size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h);
 /*
- * p behind the class header.  -EPROTONOSUPPORT: its versions do not include this one; head and cid are
- * valid.  -EBADMSG.
+ * p behind the class header.  -EPROTONOSUPPORT: its versions do not include this one; head and cid
+ * are valid.  -EBADMSG.
  */
 int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h);
 

@@ -8,8 +8,8 @@
 #define SDR_LIMITS_H
 
 /*
- * The version of everything below RoCE, in every control datagram and queue pair info; and the range
- * of versions that are spoken here (sdr_version.h).
+ * The version of everything below RoCE, in every control datagram and queue pair info; and the
+ * range of versions that are spoken here (sdr_version.h).
  */
 #define SDR_WIRE_VERSION     2u
 #define SDR_WIRE_VERSION_MIN 2u

@@ -23,8 +23,8 @@
  *  60 ctl_qpn (3 bytes), 63 ntps, 64 tpn (3 bytes each, ntps of them), then extensions (sdr_tlv.h)
  *
  * The decoder demands: SDR_QP_INFO_LEN bytes; all fields in the ranges below; zeros where nothing
- * stands; extensions that are well formed. -EPROTONOSUPPORT for another version, -EBADMSG for the rest.  What addr says is the
- * engine's to check.
+ * stands; extensions that are well formed. -EPROTONOSUPPORT for another version, -EBADMSG for the
+ * rest.  What addr says is the engine's to check.
  */
 #define SDR_QP_INFO_LEN	     160u
 #define SDR_QP_INFO_MAGIC    0x51
@@ -44,8 +44,8 @@
 /* Extensions of the info; unknown ones are passed over. */
 enum sdr_qp_info_ext {
 	/*
-	 * n times port(2, network order): UDP ports besides the one of addr at which the owner takes
-	 * data packets, at the same address.  Reserved: checked, not used yet.
+	 * n times port(2, network order): UDP ports besides the one of addr at which the owner
+	 * takes data packets, at the same address.  Reserved: checked, not used yet.
 	 */
 	SDR_QP_INFO_PORTS = 1,
 };

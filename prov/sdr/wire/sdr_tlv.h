@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Extensions: type(1) len(2) and len bytes, one behind the other, little-endian.  They stand behind
- * the fixed part of HELLO and of the queue pair info; what is not known is passed over, the order is
- * free, and what is known may stand there once.
+ * the fixed part of HELLO and of the queue pair info; what is not known is passed over, the order
+ * is free, and what is known may stand there once.
  */
 #ifndef SDR_TLV_H
 #define SDR_TLV_H

@@ -6,7 +6,7 @@
  * What never changes, whatever the version:
  *
  *   the class header (sdr_class.h): magic, version, class, type;
- *   HELLO from version 2 on: 0 instance(8)  8 cid(8)  16 echo(8)  24 cookie(8)  32 min(1)  33 max(1)
+ *   HELLO from version 2 on: 0 instance(8) 8 cid(8) 16 echo(8) 24 cookie(8) 32 min(1) 33 max(1)
  *   VERSION: 0 cid(8)  8 min(1)  9 max(1)  10 zero(6)
  *
  * A HELLO in a version that its receiver does not speak, or that names none of those, is answered
@@ -14,8 +14,8 @@
  * is no longer than the question, nothing is stored for it, and nothing answers it.
  *
  * Version 1 knew none of this: it dropped what was of another version in silence.  It is recognised
- * by the form of its datagrams, and spoken to in it: a refusal of version 1 answers its HELLO, and a
- * HELLO of version 1 that cannot be accepted finds out whether a silent peer speaks it.
+ * by the form of its datagrams, and spoken to in it: a refusal of version 1 answers its HELLO, and
+ * a HELLO of version 1 that cannot be accepted finds out whether a silent peer speaks it.
  */
 #ifndef SDR_VERSION_H
 #define SDR_VERSION_H
