@@ -3,8 +3,8 @@
 /*
  * Messages, exits and the clock of sdr_perf.
  *
- * Whatever is wrong ends the process with one sentence on stderr.  The server with --loop serves each
- * client in a child; one that fails because of its client says so by its exit status.
+ * Whatever is wrong ends the process with one sentence on stderr.  The server with --loop serves
+ * each client in a child; one that fails because of its client says so by its exit status.
  */
 #include <stdarg.h>
 #include <stdio.h>
