@@ -612,8 +612,8 @@ static void info__tpn(void **state)
 }
 
 /*
- * What is accepted encodes to the very same bytes, but for extensions that are not known: nothing else
- * in the 160 bytes is without meaning.
+ * What is accepted encodes to the very same bytes, but for extensions that are not known: nothing
+ * else in the 160 bytes is without meaning.
  */
 static void encodes_again(const uint8_t *q, const struct sdr_wire_qp_info *o)
 {

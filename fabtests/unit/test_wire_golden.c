@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The bytes of everything that crosses the network, spelled out: the wire cannot change by accident.
- * A vector that no longer holds means another version, or a mistake; it is not to be adapted.  Some
- * are the examples of sdr-protocol(7).
+ * The bytes of everything that crosses the network, spelled out: the wire cannot change by
+ * accident. A vector that no longer holds means another version, or a mistake; it is not to be
+ * adapted.  Some are the examples of sdr-protocol(7).
  */
 #include <stdio.h>
 #include <stdlib.h>

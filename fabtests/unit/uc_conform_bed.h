@@ -91,7 +91,9 @@ void bed_check(const struct bed *b, size_t at, size_t len);
 /* Packets [first, first + n) were reported, once each where the network does not repeat. */
 void bed_check_placed(const struct bed *b, uint32_t first, uint32_t n);
 
-/* The bed of the clause that runs, open on the row that cmocka hands it; skips if it is not here. */
+/*
+ * The bed of the clause that runs, open on the row that cmocka hands it; skips if it is not here.
+ */
 struct bed *bed_of(void **state);
 
 /* ---- clauses --------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Clauses on the calls: datagrams, batches, registrations, statistics, sleeping, QPs, closing.  Each
- * opens a bed of its own, so that one that fails spoils no other.
+ * Clauses on the calls: datagrams, batches, registrations, statistics, sleeping, QPs, closing.
+ * Each opens a bed of its own, so that one that fails spoils no other.
  */
 #include <poll.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Clauses on memory: what is placed where, slots, the order of control and data, grants.  Each opens
- * a bed of its own, so that one that fails spoils no other.
+ * Clauses on memory: what is placed where, slots, the order of control and data, grants.  Each
+ * opens a bed of its own, so that one that fails spoils no other.
  */
 
 #include "uc_conform_bed.h"
