@@ -281,7 +281,7 @@ static void rec_bytes(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 	if (liar_one_in(l->d, 3) && f->op != SDR_REC_BIND) { /* inline */
 		f->payload_len =
 			(uint32_t)(f->len % (sdr_seal_inline_max(c->rel, c->rel->ctl_max) + 1));
-		if (op && op->kind == SDR_REL_READ &&
+		if (op && op->kind->number == SDR_REL_READ &&
 		    op->len <= sdr_seal_inline_max(c->rel, c->rel->ctl_max)) {
 			f->id = op->wire_id;
 			f->payload_len = (uint32_t)op->len;

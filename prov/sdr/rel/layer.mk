@@ -105,6 +105,11 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_msg.h \
 	prov/sdr/rel/msg/sdr_op.c \
 	prov/sdr/rel/msg/sdr_op.h \
+	prov/sdr/rel/msg/sdr_op_kind.h \
+	prov/sdr/rel/msg/sdr_op_read.c \
+	prov/sdr/rel/msg/sdr_op_send.c \
+	prov/sdr/rel/msg/sdr_op_table.c \
+	prov/sdr/rel/msg/sdr_op_write.c \
 	prov/sdr/rel/msg/sdr_rec_input.c \
 	prov/sdr/rel/msg/sdr_rec_input.h \
 	prov/sdr/rel/msg/sdr_recv.c \

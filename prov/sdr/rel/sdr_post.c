@@ -28,13 +28,13 @@ static struct sdr_conn *conn_get(struct sdr_peer *peer)
 
 int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 {
+	const struct sdr_op_kind *kind = sdr_op_kind(rel->msg->kinds, wr->kind);
 	struct sdr_conn *c;
 	struct sdr_op *op;
 	uint64_t len = 0;
 	uint8_t *to;
 
-	if (wr->niov > SDR_REL_IOV_MAX || wr->kind < SDR_REL_SEND || wr->kind > SDR_REL_READ ||
-	    !wr->peer)
+	if (wr->niov > SDR_REL_IOV_MAX || !kind || !wr->peer)
 		return -EINVAL;
 	for (int i = 0; i < wr->niov; i++)
 		len += wr->iov[i].len;
@@ -49,7 +49,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	 * The connection comes last: one without an operation would request an answer that no
 	 * operation waits for.
 	 */
-	op = sdr_op_new(wr->peer, wr->kind);
+	op = sdr_op_new(wr->peer, kind);
 	if (!op)
 		return -ENOMEM;
 	op->flags = wr->flags;

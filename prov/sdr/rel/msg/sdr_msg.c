@@ -14,6 +14,7 @@ void sdr_msg_open(struct sdr_rel *rel)
 {
 	struct sdr_rel_msg *m = rel->msg;
 
+	m->kinds = &sdr_op_table;
 	sdr_list_init(&m->remotes);
 	for (int i = 0; i < 2; i++) {
 		sdr_list_init(&m->posted[i]);

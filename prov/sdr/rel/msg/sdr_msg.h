@@ -10,9 +10,11 @@
 #include "rel/bulk/sdr_bulk.h"
 #include "rel/sdr_rel.h"
 
+struct sdr_op_table;
 struct sdr_unexp;
 
-struct sdr_rel_msg { /* of an endpoint */
+struct sdr_rel_msg {			  /* of an endpoint */
+	const struct sdr_op_table *kinds; /* what can be posted */
 	struct sdr_slab op_pool, rx_pool, unexp_pool, buf_pool;
 	struct sdr_idtab ids;
 	uint32_t nops, nrx;

@@ -4,18 +4,10 @@
  * Operations: from post to the one report.
  *
  * What fits a datagram travels inside its record; the rest is bulk: the record announces (and
- * binds) it and the data follow at once.  A message is only announced, and waits for the receiver's
- * CTS, when the last rendezvous with this peer met no posted receive; a message or write to a keyed
- * peer always, since only the CTS says under which key its bytes may be written.  A caller that
- * wants message numbers beyond the peer's credit waits for credit.  A READ of a keyed engine takes
- * the key of its landing place along, and costs nothing more.
- *
- * An operation ends when nothing is missing:
- *   message    record acknowledged, bulk delivered, and with DELIVERY the receiver's DONE
- *   write      inline: the target's DONE (the key may be wrong); bulk: delivered (a wrong key is
- *              never bound)
- *   read       its bytes are here
- * Operations behind a fence, or posted while the handshake runs, are held back in order.
+ * binds) it and the data follow at once, or, where the operation's kind says so, when the peer's
+ * CTS has come.  An operation that wants message numbers beyond the peer's credit waits for credit.
+ * When it ends is its kind's to say (sdr_op_kind.h).  Operations behind a fence, or posted while
+ * the handshake runs, are held back in order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +19,7 @@ void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 {
 	struct sdr_rel *rel = op->peer->rel;
 	struct sdr_rel_cqe e = {
-		.kind = op->kind,
+		.kind = op->kind->number,
 		.err = err,
 		.prov_err = prov_err,
 		.ctx = op->ctx,
@@ -38,7 +30,7 @@ void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 		.peer = op->peer,
 	};
 
-	if (op->done || op->kind == SDR_REL_READ_SERVE)
+	if (op->done || op->kind->served)
 		return;
 	op->done = true;
 	if (err)
@@ -75,7 +67,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
-	if (op->kind != SDR_REL_READ_SERVE) {
+	if (!op->kind->served) {
 		rel->msg->nops--;
 		c->msg->nown--;
 	} else {
@@ -95,20 +87,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 
 void sdr_op_advance(struct sdr_op *op)
 {
-	bool ok;
-
-	switch (op->kind) {
-	case SDR_REL_READ:
-		ok = op->data_in;
-		break;
-	case SDR_REL_WRITE:
-		ok = op->data_out && (!op->need_done || op->got_done);
-		break;
-	default:
-		ok = op->rec.acked && op->data_out && !op->waiting &&
-		     (!op->need_done || op->got_done);
-	}
-	if (ok)
+	if (op->kind->complete(op))
 		sdr_op_end(op, 0, SDR_REL_OK);
 }
 
@@ -149,7 +128,7 @@ static void op_cancel(struct sdr_op *op, int err)
 static bool op_unpromised(const struct sdr_op *op)
 {
 	return !op->done && !(op->flags & (SDR_REL_F_SILENT | SDR_REL_F_INJECT)) &&
-	       op->kind != SDR_REL_READ_SERVE;
+	       !op->kind->served;
 }
 
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err)
@@ -245,11 +224,6 @@ static const uint8_t *op_base(struct sdr_op *op)
 	return !op->copy && op->niov == 1 ? op->iov[0].buf : op_copy(op);
 }
 
-static bool op_is_message(const struct sdr_op *op)
-{
-	return op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND;
-}
-
 /*
  * A message that comes to nothing here.  Its place in the order is taken: without its record
  * everything behind it would wait for ever.  A record that has not left becomes void: it keeps the
@@ -281,7 +255,7 @@ static void op_void(struct sdr_op *op, int err)
 
 void sdr_op_cancel(struct sdr_op *op)
 {
-	if (!op_is_message(op) || op->rec.acked)
+	if (!op->kind->ordered || op->rec.acked)
 		sdr_op_end(op, -ECANCELED, SDR_REL_ERR_CANCELED);
 	else
 		op_void(op, SDR_REL_ERR_CANCELED);
@@ -296,12 +270,12 @@ static void op_abandon(struct sdr_op *op, int err)
 	struct sdr_conn *c = op->conn;
 	struct sdr_rec *r;
 
-	if (op_is_message(op) && !op->rec.sent) {
+	if (op->kind->ordered && !op->rec.sent) {
 		op_void(op, err);
 		return;
 	}
-	if (op->rec.sent || op->kind == SDR_REL_READ_SERVE) {
-		r = sdr_rec_new(c, op->rec.sent ? SDR_REC_BIND : SDR_REC_READ_RSP, op->wire_id);
+	if (op->rec.sent || op->kind->served) {
+		r = sdr_rec_new(c, op->rec.sent ? SDR_REC_BIND : op->kind->rec, op->wire_id);
 		if (!r) {
 			sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the operation too */
 			return;
@@ -318,9 +292,7 @@ static void op_bulk_or_wait(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
 
-	if (op->kind <= SDR_REL_TSEND
-		    ? c->msg->wait_mode || sdr_qp_peer_keyed(c->shape.qp)
-		    : op->kind == SDR_REL_WRITE && sdr_qp_peer_keyed(c->shape.qp)) {
+	if (op->kind->waits && op->kind->waits(op)) {
 		op->waiting = true;
 		sdr_rec_queue(c, &op->rec);
 		return;
@@ -387,56 +359,6 @@ void sdr_op_release_credit(struct sdr_conn *c)
 	}
 }
 
-/* All bytes of a READ are here. */
-static void op_landed(struct sdr_bulk_rx *b)
-{
-	struct sdr_op *op = b->read;
-
-	if (!op)
-		return;
-	op->brx = NULL;
-	if (op->niov > 1)
-		sdr_op_scatter(op, op->copy, op->len);
-	op->data_in = true;
-	sdr_op_advance(op);
-}
-
-int sdr_op_land(struct sdr_op *op)
-{
-	uint8_t *to;
-	int err;
-
-	if (op->niov > 1 && !op->copy)
-		op->copy = malloc(op->len);
-	to = op->niov > 1 ? op->copy : op->iov[0].buf;
-	if (!to)
-		return SDR_REL_ERR_NOMEM;
-	err = sdr_bulk_rx_new(op->conn, SDR_REC_READ_RSP, op->wire_id, to, op->len, op_landed,
-			      &op->brx);
-	if (!err)
-		op->brx->read = op;
-	return err;
-}
-
-/*
- * READ: what does not fit a datagram comes back as bulk; a keyed engine says with the question
- * where to.
- */
-static int op_read_key(struct sdr_op *op, struct sdr_frame_rec *f)
-{
-	int err;
-
-	if (!sdr_qp_keyed(op->conn->shape.qp) || sdr_op_fits(op->conn, op->len))
-		return SDR_REL_OK;
-	err = sdr_op_land(op);
-	if (err)
-		return err;
-	f->flags |= SDR_REC_F_KEY;
-	f->va = op->brx->grant.va;
-	f->rkey = op->brx->grant.rkey;
-	return SDR_REL_OK;
-}
-
 void sdr_op_start(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
@@ -452,35 +374,13 @@ void sdr_op_start(struct sdr_op *op)
 		f->flags |= SDR_REC_F_DATA;
 	if (op->flags & SDR_REL_F_DELIVERY)
 		f->flags |= SDR_REC_F_DELIVERY;
-	switch (op->kind) {
-	case SDR_REL_TSEND:
-		f->tag = op->tag;
-		f->flags |= SDR_REC_F_TAG;
-		/* fall through */
-	case SDR_REL_SEND:
-		f->op = op->kind == SDR_REL_SEND ? SDR_REC_SEND : SDR_REC_TSEND;
-		f->mseq = c->rec.mseq++;
-		f->flags |= SDR_REC_F_ORDER;
-		op->need_done = op->flags & SDR_REL_F_DELIVERY;
-		break;
-	case SDR_REL_WRITE:
-	case SDR_REL_READ:
-		f->op = op->kind == SDR_REL_WRITE ? SDR_REC_WRITE : SDR_REC_READ;
-		f->addr = op->rma_addr;
-		f->key = op->rma_key;
-		f->flags |= SDR_REC_F_RMA;
-		op->need_done = op->kind == SDR_REL_WRITE && fits;
-		break;
-	case SDR_REL_READ_SERVE:
-		f->op = SDR_REC_READ_RSP;
-		break;
+	f->op = op->kind->rec;
+	err = op->kind->fill ? op->kind->fill(op, f, fits) : SDR_REL_OK;
+	if (err) {
+		sdr_op_end(op, sdr_rel_errno(err), err);
+		return;
 	}
-	if (op->kind == SDR_REL_READ) {
-		err = op_read_key(op, f);
-		if (err) {
-			sdr_op_end(op, sdr_rel_errno(err), err);
-			return;
-		}
+	if (op->kind->asks) {
 		f->flags |= SDR_REC_F_LEN;
 		op->data_out = true;
 	} else if (fits) {
@@ -512,7 +412,7 @@ void sdr_op_release_held(struct sdr_conn *c)
 }
 
 /* Its connection is still to be set. */
-struct sdr_op *sdr_op_new(struct sdr_peer *peer, uint8_t kind)
+struct sdr_op *sdr_op_new(struct sdr_peer *peer, const struct sdr_op_kind *kind)
 {
 	struct sdr_rel *rel = peer->rel;
 	struct sdr_op *op = sdr_slab_alloc(&rel->msg->op_pool);
@@ -531,5 +431,21 @@ struct sdr_op *sdr_op_new(struct sdr_peer *peer, uint8_t kind)
 		return NULL;
 	}
 	op->wire_id = op->id;
+	return op;
+}
+
+struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
+			    const struct sdr_frame_rec *f)
+{
+	struct sdr_op *op =
+		c->credit.nserve < SDR_CONN_SERVES_MAX ? sdr_op_new(c->peer, kind) : NULL;
+
+	if (!op)
+		return NULL;
+	op->conn = c;
+	c->credit.nserve++;
+	op->stranger = !c->peer->names;
+	c->rel->nanswers_strangers += op->stranger;
+	op->wire_id = f->id;
 	return op;
 }

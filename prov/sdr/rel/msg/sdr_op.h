@@ -7,17 +7,18 @@
 #define SDR_OP_H
 
 #include "sdr_msg.h"
+#include "sdr_op_kind.h"
 #include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_seal.h"
 #include "rel/bulk/sdr_bulk_rx.h"
 #include "rel/bulk/sdr_bulk_tx.h"
 
-#define SDR_REL_READ_SERVE 0x80 /* kind: a peer's READ answered from here */
 struct sdr_op {
 	struct sdr_list link;  /* conn->ops or conn->held */
 	struct sdr_conn *conn; /* NULL while the peer has none */
 	struct sdr_peer *peer;
-	uint8_t kind, niov;
+	const struct sdr_op_kind *kind;
+	uint8_t niov;
 	uint16_t flags;
 	bool done;		  /* reported (or silent) */
 	bool need_done, got_done; /* DONE record awaited, seen */
@@ -26,7 +27,7 @@ struct sdr_op {
 	bool waiting;		  /* announced without data: CTS awaited */
 	bool stranger;		  /* READ_SERVE: counts in rel->nanswers_strangers */
 	uint32_t id;		  /* ours */
-	uint32_t wire_id;	  /* in its record: ours, or the requester's for READ_SERVE */
+	uint32_t wire_id;	  /* in its record: ours, or the requester's where it is served */
 	uint64_t len, tag, data, rma_addr, rma_key;
 	void *ctx;
 	uint64_t uflags;
@@ -45,7 +46,10 @@ struct sdr_op {
 };
 
 /* Its connection is still to be set.  NULL: no memory. */
-struct sdr_op *sdr_op_new(struct sdr_peer *peer, uint8_t kind);
+struct sdr_op *sdr_op_new(struct sdr_peer *peer, const struct sdr_op_kind *kind);
+/* One that answers the peer's record.  NULL: no memory, or too many of them. */
+struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
+			    const struct sdr_frame_rec *f);
 void sdr_op_report(struct sdr_op *op, int err, int prov_err); /* once */
 void sdr_op_bulk_abort(struct sdr_op *op);		      /* if there is any */
 /* What its records do, see sdr_conn_ops.h. */
@@ -64,8 +68,8 @@ enum sdr_ops_which {
 	SDR_OPS_UNPROMISED,
 };
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err); /* enum sdr_rel_err */
-void sdr_op_start(struct sdr_op *op); /* gives it to its connection; may end it */
-int sdr_op_land(struct sdr_op *op);   /* READ: its bulk gets its place; enum sdr_rel_err */
+void sdr_op_start(struct sdr_op *op);	 /* gives it to its connection; may end it */
+int sdr_op_read_land(struct sdr_op *op); /* READ: its bulk gets its place; enum sdr_rel_err */
 /* Its bytes travel inside its record.  Both sides compute the same. */
 static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {

@@ -133,7 +133,7 @@ static struct sdr_op *read_of(struct sdr_conn *c, uint32_t id)
 {
 	struct sdr_op *op = op_of(c, id);
 
-	return op && op->kind == SDR_REL_READ && !op->data_in ? op : NULL;
+	return op && op->kind == &sdr_op_read && !op->data_in ? op : NULL;
 }
 
 static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -173,7 +173,7 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		err = SDR_REL_ERR_PROTO;
 	} else if (!op->brx) {
-		err = sdr_op_land(op);
+		err = sdr_op_read_land(op);
 	}
 	if (err)
 		sdr_bulk_rx_skip(c, f, op->len);
@@ -193,7 +193,7 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	struct sdr_op *op = op_of(c, f->id);
 	int status = f->flags & SDR_REC_F_STATUS ? f->status : SDR_REL_OK;
 
-	if (!op || op->kind == SDR_REL_READ_SERVE)
+	if (!op || op->kind->served)
 		return;
 	/* A truncated receive is the receiver's error: here the message is delivered. */
 	if (status && status != SDR_REL_ERR_TRUNC) {
@@ -201,33 +201,24 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	}
 	op->got_done = true;
-	/* The receiver is done with a message, whatever of it is still under way. */
-	if (op->kind == SDR_REL_SEND || op->kind == SDR_REL_TSEND) {
-		if (op->btx && !status && op->btx->opened == op->btx->plan.nmsgs) {
-			/* ends the operation when nothing else is missing */
-			sdr_bulk_tx_delivered(op->btx);
-			return;
-		}
-		sdr_op_bulk_abort(op);
-		sdr_list_del(&op->credit);
-		op->waiting = false;
-		op->data_out = true;
-	}
-	sdr_op_advance(op);
+	if (op->kind->done)
+		op->kind->done(op, status);
+	else
+		sdr_op_advance(op);
 }
 
 static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_op *op = op_of(c, f->id);
 
-	if (!op || op->kind < SDR_REL_SEND || op->kind > SDR_REL_WRITE)
+	if (!op || !op->kind->waits)
 		return;
 	/*
 	 * Only what was announced without its bytes, and is not over, can be requested, and that
 	 * once.
 	 */
 	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done ||
-	    op->bind || (op->kind == SDR_REL_WRITE && !op->waiting))
+	    op->bind || (!op->kind->ordered && !op->waiting))
 		return;
 	if (!key_expected(c, f, true)) {
 		c->st.pkts_bad++;

@@ -37,20 +37,13 @@ void sdr_remote_write(struct sdr_bulk_rx *b, void *region)
 
 bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
-	struct sdr_op *op = c->credit.nserve < SDR_CONN_SERVES_MAX
-				    ? sdr_op_new(c->peer, SDR_REL_READ_SERVE)
-				    : NULL;
+	struct sdr_op *op = sdr_op_serve(c, &sdr_op_read_serve, f);
 
 	if (!op)
 		return false;
-	op->conn = c;
-	c->credit.nserve++;
-	op->stranger = !c->peer->names;
-	c->rel->nanswers_strangers += op->stranger;
 	op->niov = 1;
 	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
 	op->len = f->len;
-	op->wire_id = f->id;
 	op->keyed = f->flags & SDR_REC_F_KEY;
 	op->va = f->va;
 	op->rkey = f->rkey;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What operations and records mean: one row for each operation that can be posted, one for each
+ * record that can come in, and the table of both (sdr_op_table.c).
+ *
+ * The life of an operation is the same for all (sdr_op.c): held back or started, sent in its record
+ * or as bulk, reported once, when nothing is missing or something fails.  Where they differ, its
+ * row is asked, and nobody tests which operation it is.  A new operation is a file with its rows, a
+ * line of the table each, and its record's number in wire/sdr_record.h.
+ *
+ * Rows are constant, and outlive every endpoint.  An endpoint reads its table through a pointer
+ * (sdr_rel_msg.kinds), which may be exchanged before anything is posted or has come in: by tests
+ * that bring an operation of their own.
+ */
+#ifndef SDR_OP_KIND_H
+#define SDR_OP_KIND_H
+
+#include "rel/sdr_rel_cbs.h"
+#include "wire/sdr_record.h"
+
+struct sdr_op;
+
+struct sdr_op_kind {
+	const char *name;
+	uint8_t number; /* enum sdr_rel_kind, in its report */
+	uint8_t rec;	/* enum sdr_rec_op of its record */
+	/*
+	 * A message: its record has a place in the order of the connection, which it keeps when the
+	 * operation comes to nothing, so it cannot be taken back once that place is given; what
+	 * meets no receive may be parked by the peer.  Others are cancelled where they are.
+	 */
+	bool ordered;
+	bool served; /* answers the peer: is not posted, and not reported */
+	bool asks;   /* its bytes come from the peer: its record says how many, and carries none */
+	/*
+	 * What its record says beside number, length, data and payload, and which answers the
+	 * operation waits for.  fits: its bytes travel inside the record.  enum sdr_rel_err.
+	 */
+	int (*fill)(struct sdr_op *op, struct sdr_frame_rec *f, bool fits);
+	/* Nothing is missing: it ends well. */
+	bool (*complete)(const struct sdr_op *op);
+	/*
+	 * Its bulk is only announced now, and waits for the peer's CTS.  NULL: that is never so, and
+	 * a CTS for it is not heard.
+	 */
+	bool (*waits)(const struct sdr_op *op);
+	/*
+	 * The peer's DONE says that it is over; status: 0 or SDR_REL_ERR_TRUNC.  It may be ended
+	 * here.  NULL: nothing follows but what `complete` sees.
+	 */
+	void (*done)(struct sdr_op *op, int status);
+};
+
+#define SDR_OP_KINDS 16u /* kinds have numbers below */
+
+struct sdr_op_table {
+	const struct sdr_op_kind *op[SDR_OP_KINDS]; /* by enum sdr_rel_kind; NULL: not posted */
+};
+
+extern const struct sdr_op_table sdr_op_table;
+
+static inline const struct sdr_op_kind *sdr_op_kind(const struct sdr_op_table *t, uint8_t number)
+{
+	return number < SDR_OP_KINDS ? t->op[number] : NULL;
+}
+
+/* ---- the rows: sdr_op_send.c, sdr_op_write.c, sdr_op_read.c ---- */
+extern const struct sdr_op_kind sdr_op_send, sdr_op_tsend;
+extern const struct sdr_op_kind sdr_op_write;
+extern const struct sdr_op_kind sdr_op_read, sdr_op_read_serve;
+
+#endif /* SDR_OP_KIND_H */
