@@ -207,6 +207,7 @@ void bed_boot(struct bed *b)
 			   .filter = bed_filter,
 			   .trace = bed_trace },
 		.most = { .rounds = BED_ROUNDS_MAX, .idle = BED_IDLE_MAX },
+		.books = 1,
 		.user = b,
 		.progress = bed_progress,
 		.fail = bed_failed,
@@ -247,8 +248,10 @@ void bed_close(struct bed *b)
 		fail_msg(
 			"%u operations: the first is %u of node %u with %d completions, %d expected",
 			bad, first, b->op[first].node, b->op[first].n, b->op[first].expect);
-	for (uint32_t i = 0; i < b->n; i++)
+	for (uint32_t i = 0; i < b->n; i++) {
+		sim_ep_books(b->node[i].ep);
 		sim_ep_close(b->node[i].ep);
+	}
 	for (uint32_t i = 0; i < b->n; i++)
 		assert_int_equal(bed_grants_open(b, i), 0);
 	for (uint32_t i = 0; i < b->nbufs; i++) {

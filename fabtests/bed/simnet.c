@@ -171,6 +171,7 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 			  .idle = SIMNET_IDLE_MAX,
 			  .wakes = SIMNET_WAKES_MAX,
 			  .flying = SIMNET_FLYING_MAX },
+		.books = SIMNET_BOOKS,
 		.user = sn,
 		.progress = simnet_progress,
 		.fail = simnet_eps_failed,

@@ -31,6 +31,7 @@
 #define SIMNET_ROUNDS_MAX 10000u /* progress calls of a node in one instant */
 /* and of those that do nothing while the deadline is not in the future */
 #define SIMNET_IDLE_MAX	  8u
+#define SIMNET_BOOKS	  1u		 /* progress calls from one look at all books to the next */
 #define SIMNET_FLYING_MAX (768ull << 20) /* wire bytes under way: more is a storm */
 /* rounds of a node in a virtual ms that no packet and no post caused */
 #define SIMNET_WAKES_MAX  1000u

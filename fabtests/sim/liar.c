@@ -110,7 +110,7 @@ static void liar_trace(void *user, uint64_t now, enum sdr_sim_what what,
 static void liar_eps_failed(void *user, const char *why)
 {
 	(void)user;
-	LIAR_CHECK(false, "L6: %s", why);
+	LIAR_CHECK(false, "L6, L7: %s", why);
 }
 
 static void world_open(struct liar *l)
@@ -122,6 +122,7 @@ static void world_open(struct liar *l)
 			   .filter = liar_filter,
 			   .trace = liar_trace },
 		.most = { .rounds = LIAR_ROUNDS_MAX, .idle = LIAR_IDLE_MAX },
+		.books = LIAR_BOOKS,
 		.user = l,
 		.progress = liar_progress,
 		.fail = liar_eps_failed,

@@ -25,7 +25,7 @@
  *	  round below LIAR_ROUND_*
  *   L6   the victim comes to rest, its deadlines lie in the future, and a shut down endpoint
  *        becomes quiet
- *   L7   its books add up: bytes in flight, records, parity buffers
+ *   L7   its books add up (rel/sdr_rel_books.h)
  *   L8   when the liar is gone, what the victim has posted to it ends within the timeout
  *
  * What is wrong is said on stderr, and abort() ends the program.
@@ -65,6 +65,7 @@
 /* 64 packets of a turn, twice: each may look at all reports that are owed */
 #define LIAR_ROUND_OBJ	128u
 #define LIAR_ROUNDS_MAX 5000u /* progress calls of a node in one instant */
+#define LIAR_BOOKS	4u    /* of these from one look at all books to the next */
 #define LIAR_IDLE_MAX	8u    /* of these without anything to do while the deadline has passed */
 
 enum liar_node { LIAR_VICTIM, LIAR_PEER, LIAR_HONEST };
@@ -178,7 +179,6 @@ struct liar {
 	bool acked;  /* has an ACK, of which there is one */
 
 	struct liar_talk to, from; /* the victim's messages to the honest node, and its */
-	uint32_t checks;
 };
 
 #define LIAR_CHECK(cond, ...)                                                              \
@@ -200,11 +200,8 @@ void liar_close(struct liar *l, uint32_t node, bool crash); /* without a farewel
 void liar_shutdown(struct liar *l, uint32_t node);	    /* in order, and closed; L6 */
 void liar_rounds(struct liar *l);			    /* all that is due now */
 void liar_pass(struct liar *l, uint64_t ns);
-int liar_progress(void *user, struct sim_ep *ep); /* hook of eps: L4, L5, L7 */
+int liar_progress(void *user, struct sim_ep *ep); /* hook of eps: L4, L5 */
 uint64_t liar_objects(const struct sdr_rel *rel);
-
-/* ---- liar_books.c: L7 ------------------------------------------------------------------------ */
-void liar_books(const struct sdr_rel *rel);
 
 /* ---- liar_ops.c, liar_app.c, liar_talk.c: applications --------------------------------------- */
 void liar_regions(struct liar *l, uint32_t node);

@@ -7,7 +7,6 @@ SDR_LIAR = \
 	fabtests/sim/liar.c \
 	fabtests/sim/liar_app.c \
 	fabtests/sim/liar_bed.c \
-	fabtests/sim/liar_books.c \
 	fabtests/sim/liar_draw.c \
 	fabtests/sim/liar_forge.c \
 	fabtests/sim/liar_heap.c \

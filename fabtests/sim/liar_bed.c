@@ -279,8 +279,6 @@ static void check_victim(struct liar *l, uint64_t steps, uint64_t objects)
 		rel->bulk->brx_pool.used);
 	if (live > l->st.heap_peak)
 		l->st.heap_peak = live;
-	if (++l->checks % 16 == 0)
-		liar_books(rel);
 }
 
 int liar_progress(void *user, struct sim_ep *ep)

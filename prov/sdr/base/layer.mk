@@ -13,6 +13,8 @@ libsdr_base_la_SOURCES = \
 	prov/sdr/base/sdr_assert.h \
 	prov/sdr/base/sdr_bitmap.c \
 	prov/sdr/base/sdr_bitmap.h \
+	prov/sdr/base/sdr_books.c \
+	prov/sdr/base/sdr_books.h \
 	prov/sdr/base/sdr_endian.h \
 	prov/sdr/base/sdr_htab.c \
 	prov/sdr/base/sdr_htab.h \

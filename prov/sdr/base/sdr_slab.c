@@ -71,6 +71,15 @@ void sdr_slab_free(struct sdr_slab *p, void *obj)
 	p->used--;
 }
 
+bool sdr_slab_sound(const struct sdr_slab *p)
+{
+	uint32_t n = 0;
+
+	for (void *obj = p->free; obj && n <= p->total; obj = *(void **)obj)
+		n++;
+	return p->total <= p->limit && p->used <= p->total && n == p->total - p->used;
+}
+
 void sdr_slab_destroy(struct sdr_slab *p)
 {
 	while (p->slabs) {

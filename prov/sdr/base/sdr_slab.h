@@ -8,6 +8,7 @@
 #ifndef SDR_SLAB_H
 #define SDR_SLAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct sdr_slab {
 void sdr_slab_init(struct sdr_slab *p, size_t size, uint32_t limit);
 void *sdr_slab_alloc(struct sdr_slab *p);
 void sdr_slab_free(struct sdr_slab *p, void *obj);
+/* Those that are not used are on the free list.  Looks at all of them. */
+bool sdr_slab_sound(const struct sdr_slab *p);
 void sdr_slab_destroy(struct sdr_slab *p);
 
 #endif /* SDR_SLAB_H */

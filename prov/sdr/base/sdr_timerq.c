@@ -104,6 +104,15 @@ struct sdr_timer *sdr_timerq_due(struct sdr_timerq *q, uint64_t now)
 	return t;
 }
 
+bool sdr_timerq_sound(const struct sdr_timerq *q)
+{
+	for (uint32_t i = 0; i < q->n; i++)
+		if (q->heap[i]->pos != i + 1 ||
+		    (i && q->heap[(i - 1) / 2]->when > q->heap[i]->when))
+			return false;
+	return q->n <= q->cap;
+}
+
 void sdr_timerq_destroy(struct sdr_timerq *q)
 {
 	free(q->heap);

@@ -7,6 +7,7 @@
 #ifndef SDR_TIMERQ_H
 #define SDR_TIMERQ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sdr_timer {
@@ -28,6 +29,8 @@ static inline uint64_t sdr_timerq_next(const struct sdr_timerq *q)
 {
 	return q->n ? q->heap[0]->when : UINT64_MAX;
 }
+/* Every timer stands where it says, and none before an earlier one.  Looks at all. */
+bool sdr_timerq_sound(const struct sdr_timerq *q);
 void sdr_timerq_destroy(struct sdr_timerq *q);
 
 #endif /* SDR_TIMERQ_H */

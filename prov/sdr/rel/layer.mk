@@ -35,6 +35,8 @@ noinst_LTLIBRARIES += libsdr_rel_conn.la
 libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn.c \
 	prov/sdr/rel/conn/sdr_conn.h \
+	prov/sdr/rel/conn/sdr_conn_books.c \
+	prov/sdr/rel/conn/sdr_conn_books.h \
 	prov/sdr/rel/conn/sdr_conn_ops.h \
 	prov/sdr/rel/conn/sdr_credit.c \
 	prov/sdr/rel/conn/sdr_credit.h \
@@ -70,6 +72,8 @@ libsdr_rel_bulk_la_SOURCES = \
 	prov/sdr/rel/bulk/sdr_bulk.h \
 	prov/sdr/rel/bulk/sdr_bulk_ack.c \
 	prov/sdr/rel/bulk/sdr_bulk_ack.h \
+	prov/sdr/rel/bulk/sdr_bulk_books.c \
+	prov/sdr/rel/bulk/sdr_bulk_books.h \
 	prov/sdr/rel/bulk/sdr_bulk_put.c \
 	prov/sdr/rel/bulk/sdr_bulk_put.h \
 	prov/sdr/rel/bulk/sdr_bulk_rx.c \
@@ -103,6 +107,8 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_match.h \
 	prov/sdr/rel/msg/sdr_msg.c \
 	prov/sdr/rel/msg/sdr_msg.h \
+	prov/sdr/rel/msg/sdr_msg_books.c \
+	prov/sdr/rel/msg/sdr_msg_books.h \
 	prov/sdr/rel/msg/sdr_op.c \
 	prov/sdr/rel/msg/sdr_op.h \
 	prov/sdr/rel/msg/sdr_op_kind.h \
@@ -128,6 +134,8 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_post.c \
 	prov/sdr/rel/sdr_rel.c \
 	prov/sdr/rel/sdr_rel.h \
+	prov/sdr/rel/sdr_rel_books.c \
+	prov/sdr/rel/sdr_rel_books.h \
 	prov/sdr/rel/sdr_rel_cbs.h \
 	prov/sdr/rel/sdr_rel_stats.c \
 	prov/sdr/rel/sdr_rel_stats.h \

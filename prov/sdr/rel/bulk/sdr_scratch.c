@@ -87,3 +87,18 @@ void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes)
 	memcpy(p, &s->idle[k], sizeof(void *));
 	s->idle[k] = p;
 }
+
+uint64_t sdr_scratch_charge(uint64_t bytes)
+{
+	return scratch_size(scratch_class(bytes));
+}
+
+uint64_t sdr_scratch_idle(const struct sdr_scratch *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < SDR_SCRATCH_CLASSES; k++)
+		for (const void *p = s->idle[k]; p; memcpy(&p, p, sizeof(p)))
+			n += scratch_size(k);
+	return n;
+}

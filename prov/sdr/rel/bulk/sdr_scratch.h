@@ -26,4 +26,9 @@ void sdr_scratch_destroy(struct sdr_scratch *s);
 uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes);
 void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes); /* NULL: nothing */
 
+/* Of a buffer for so many bytes: what it counts in used and held. */
+uint64_t sdr_scratch_charge(uint64_t bytes);
+/* Of the buffers kept for reuse.  Looks at all of them. */
+uint64_t sdr_scratch_idle(const struct sdr_scratch *s);
+
 #endif /* SDR_SCRATCH_H */

@@ -45,6 +45,11 @@ uint64_t sdr_early_growth(const struct sdr_conn *c, uint32_t mseq)
 	return early_bytes(early_fit(c, mseq)) - early_bytes(c->msg->early.cap);
 }
 
+uint64_t sdr_early_charge(const struct sdr_conn *c)
+{
+	return early_bytes(c->msg->early.cap);
+}
+
 int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_early *e = &c->msg->early, n = { .cap = early_fit(c, u->f.mseq), .n = e->n };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rel/sdr_rel_books.h"
 #include "sim_eps.h"
 
 #define SIM_NS_MS 1000000u
@@ -108,6 +109,15 @@ struct sdr_peer *sim_ep_peer(struct sim_ep *ep, uint32_t to)
 	return sdr_rel_peer(ep->rel, &addr);
 }
 
+void sim_ep_books(struct sim_ep *ep)
+{
+	struct sdr_books k;
+	const char *why = ep->rel ? sdr_rel_books(ep->rel, &k) : NULL;
+
+	if (why)
+		sim_eps_fail(ep->eps, "books of node %u: %s", ep->idx, why);
+}
+
 uint64_t sim_ep_grants(const struct sim_ep *ep)
 {
 	uint64_t made, ended;
@@ -163,6 +173,8 @@ static bool ep_progress(struct sim_eps *e, struct sim_ep *ep, uint32_t *n)
 	do {
 		ret = e->a.progress ? e->a.progress(e->a.user, ep) : sdr_rel_progress(ep->rel);
 		e->rounds++;
+		if (ret >= 0 && e->a.books && e->rounds % e->a.books == 0)
+			sim_ep_books(ep);
 		if (ret < 0)
 			sim_eps_fail(e, "node %u: progress: %s", ep->idx, strerror(-ret));
 		else if (ret && most->rounds && ++*n > most->rounds)

@@ -48,6 +48,8 @@ struct sim_eps_limits {
 struct sim_eps_attr {
 	struct sdr_sim_world_attr world;
 	struct sim_eps_limits most;
+	/* The endpoints' books are checked after every that many calls of progress; 0: never. */
+	uint32_t books;
 	void *user; /* for the hooks */
 	/* In place of sdr_rel_progress; NULL: none. */
 	int (*progress)(void *user, struct sim_ep *ep);
@@ -93,6 +95,8 @@ void sim_ep_close(struct sim_ep *ep);
 void sim_ep_crash(struct sim_ep *ep);
 /* Held: to be put back, or kept until the endpoint closes. */
 struct sdr_peer *sim_ep_peer(struct sim_ep *ep, uint32_t to);
+/* Fails when what it counts is not what there is (rel/sdr_rel_books.h).  Costs what there is. */
+void sim_ep_books(struct sim_ep *ep);
 /* Grants of a keyed node that have not ended. */
 uint64_t sim_ep_grants(const struct sim_ep *ep);
 /* Sums over all endpoints that are up. */
