@@ -8,8 +8,8 @@
  * victim's own operations, losses, time.
  *
  * After each round the books of both must add up (rel/sdr_rel_books.h).  At the end the connection
- * fails and nothing of it may be left.  Bytes around each buffer stay as they are (what is written elsewhere
- * is the sanitizer's to find).
+ * fails and nothing of it may be left.  Bytes around each buffer stay as they are (what is written
+ * elsewhere is the sanitizer's to find).
  */
 #include "fuzz.h"
 #include "rel/path/sdr_cc_ops.h"

@@ -33,8 +33,8 @@ struct sdr_conn_ops {
 	void (*credit)(struct sdr_conn *c); /* for more message numbers */
 	/* After all frames of a packet: which data are lost?  nack: a gap was reported. */
 	void (*detect_lost)(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca);
-	void (*settled)(struct sdr_conn *c); /* and congestion control has heard of it */
-	/* Nothing is heard: ask about data. */
+	void (*settled)(struct sdr_conn *c); /* and congestion control knows of it */
+	/* Nothing arrives: ask about data. */
 	void (*probe)(struct sdr_conn *c);
 
 	/* ---- packets out ---- */

@@ -2,8 +2,8 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Connections by what their peer calls them, for RESET.  Hashed with our key, since the peer
- * chooses; and one for a number and address, so that whoever calls all of his by the same number
- * makes no chain of them.
+ * chooses; and one for a number and address, so that a peer that gives
+ * all of them the same number makes no chain of them.
  */
 #include <string.h>
 #include "base/sdr_endian.h"

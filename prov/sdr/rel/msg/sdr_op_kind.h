@@ -6,7 +6,7 @@
  *
  * The life of an operation is the same for all (sdr_op.c): held back or started, sent in its record
  * or as bulk, reported once, when nothing is missing or something fails.  Where they differ, its
- * row is asked, and nobody tests which operation it is.  A new operation is a file with its rows, a
+ * row is used, and no code tests which operation it is.  A new operation is a file with its rows, a
  * line of the table each, and its record's number in wire/sdr_record.h.
  *
  * Rows are constant, and outlive every endpoint.  An endpoint reads its table through a pointer
@@ -41,8 +41,8 @@ struct sdr_op_kind {
 	/* Nothing is missing: it ends well. */
 	bool (*complete)(const struct sdr_op *op);
 	/*
-	 * Its bulk is only announced now, and waits for the peer's CTS.  NULL: that is never so, and
-	 * a CTS for it is not heard.
+	 * Its RTS goes without data, and waits for the peer's CTS.  NULL: that is never so, and
+	 * a CTS for it is ignored.
 	 */
 	bool (*waits)(const struct sdr_op *op);
 	/*

@@ -5,7 +5,7 @@
  *
  * A read ends when its bytes are here: inside the answer's record, or as bulk, which lands in the
  * buffer when that is one piece, else in a copy.  A keyed engine says with the question where a
- * bulk may be written.  An answer (READ_SERVE) is an operation of the target's that nobody has
+ * bulk may be written.  An answer (READ_SERVE) is an operation of the target's that was not
  * posted and that is not reported; it ends when its record is acknowledged and its bulk delivered.
  */
 #include <stdlib.h>

@@ -143,8 +143,8 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 	if (!op) {
 		/*
-		 * It ended here, or was refused after all; records may overtake each other.  Nobody
-		 * will bind these numbers.
+		 * It ended here, or was refused after all; records may overtake each other.
+		 * Nothing will bind these numbers.
 		 */
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);

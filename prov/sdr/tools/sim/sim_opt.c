@@ -95,7 +95,7 @@ static const struct tool_option table[] = {
 	{ "tick", "SECONDS", OPT_TICK, 1, "packets wait so long to be handled together (5e-6)" },
 	{ "verify", NULL, OPT_VERIFY, 1, "packets carry bytes, and each is looked at" },
 	{ "trace", "FILE", OPT_TRACE, 1, "what happened, JSON lines" },
-	{ "trace-max", "LINES", OPT_TRACE_MAX, 1, "at the most (1000000)" },
+	{ "trace-max", "LINES", OPT_TRACE_MAX, 1, "maximum (1000000)" },
 	{ "format", "NAME", OPT_FORMAT, 1, "table, csv or json (table; with --batch csv)" },
 	{ "help", NULL, OPT_HELP, 1, "this text" },
 	{ "version", NULL, OPT_VERSION, 1, "the version" },
