@@ -5,6 +5,7 @@
  * each call of progress.  A node that never comes to rest, or whose deadline stays in the past,
  * fails the test.
  */
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "bed.h"
 
@@ -146,7 +147,7 @@ struct bed *bed_new(uint32_t nodes)
 
 	assert_non_null(b);
 	sdr_rel_cfg_init(&cfg);
-	cfg.scheme = SDR_SCHEME_SR;
+	cfg.scheme = &sdr_scheme_sr;
 	cfg.cc = &sdr_cc_fixed;
 	cfg.rate_bps = 10000000000ull;
 	cfg.tx_depth = cfg.rx_depth = BED_OPS;

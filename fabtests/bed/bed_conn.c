@@ -73,7 +73,7 @@ void bed_conn_open(struct bed_conn *b, const struct sdr_rel_cfg *cfg)
 
 	memset(b, 0, sizeof(*b));
 	sdr_rel_cfg_init(&own);
-	own.scheme = SDR_SCHEME_SR;
+	own.scheme = &sdr_scheme_sr;
 	b->net = loop_net_create(LOOP_SOFT, SDR_MTU_DEFAULT);
 	assert_int_equal(loop_open(b->net, HERE, &uc), 0);
 	b->net->automatic = false;

@@ -20,6 +20,7 @@
 #include "rel/bulk/sdr_msn.h"
 #include "rel/bulk/sdr_policy.h"
 #include "rel/bulk/sdr_report.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/msg/sdr_deliver.h"
 #include "rel/msg/sdr_early.h"
 #include "rel/msg/sdr_match.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_rand.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "simnet.h"
 
 void simnet_fail(struct simnet *sn, const char *fmt, ...)
@@ -139,7 +140,7 @@ void simnet_cfg_default(struct simnet_cfg *cfg)
 	cfg->seed = 1;
 	cfg->nodes = 2;
 	sdr_rel_cfg_init(&cfg->rel);
-	cfg->rel.scheme = SDR_SCHEME_SR;
+	cfg->rel.scheme = &sdr_scheme_sr;
 	cfg->rel.inject_max = 512;
 	cfg->rel.max_overhead = 0;
 }

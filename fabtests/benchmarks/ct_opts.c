@@ -13,24 +13,17 @@
 #include <string.h>
 
 #include "fec/sdr_code.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "ct_sim.h"
 
-static const char *const ct_schemes[] = {
-	[SDR_SCHEME_SR] = "sr",		[SDR_SCHEME_SR_NACK] = "sr_nack",
-	[SDR_SCHEME_SR_RTO] = "sr_rto", [SDR_SCHEME_EC_SR] = "ec_sr",
-	[SDR_SCHEME_EC] = "ec",		[SDR_SCHEME_HYBRID] = "hybrid",
-	[SDR_SCHEME_AUTO] = "auto",
-};
-#define CT_SCHEMES (sizeof(ct_schemes) / sizeof(*ct_schemes))
-
-const char *ct_scheme_name(enum sdr_rel_scheme scheme)
-{
-	return ct_schemes[scheme];
-}
+#define CT_NAMES_MAX 256u /* bytes of all names of schemes */
 
 static void ct_usage(FILE *f)
 {
+	char names[CT_NAMES_MAX];
+
+	sdr_scheme_names(names, sizeof(names));
 	fprintf(f,
 		"usage: sdr_ct_sim [OPTION]...\n"
 		"Completion times of transfers between two simulated nodes that run the real transport.\n\n"
@@ -41,7 +34,7 @@ static void ct_usage(FILE *f)
 		"  --loss LIST         shares of packets lost, independently (0,1e-5,1e-4,1e-3,1e-2)\n"
 		"  --ge LIST           share:burst, losses in bursts of so many packets (none)\n"
 		"  --reverse-loss yes|no   are acknowledgements lost too? (yes)\n"
-		"  --schemes LIST      auto hybrid sr sr_rto sr_nack ec ec_sr (sr,sr_nack,sr_rto)\n"
+		"  --schemes LIST      %s (sr,sr_nack,sr_rto)\n"
 		"  --chunk BYTES       (65536)\n"
 		"  --k N --m N         of ec and ec_sr (32, 8)\n"
 		"  --code mds|xor      of ec and ec_sr (mds)\n"
@@ -58,7 +51,8 @@ static void ct_usage(FILE *f)
 		"  --csv, --json       instead of the table\n"
 		"  --bars              run what the project promises, and check it\n"
 		"  --quick             with --bars: 50 runs, nothing above 1 GiB\n"
-		"  --help\n");
+		"  --help\n",
+		names);
 }
 
 static int ct_bad(const char *name, const char *arg, const char *want)
@@ -95,7 +89,6 @@ static bool ct_element(struct ct_opts *o, const char *name, const char *s)
 {
 	double v, b;
 	char *end;
-	size_t i;
 
 	if (strcmp(name, "sizes") == 0)
 		return o->nsizes < CT_LIST_MAX && ct_size(s, &o->sizes[o->nsizes++]);
@@ -110,11 +103,9 @@ static bool ct_element(struct ct_opts *o, const char *name, const char *s)
 		o->ge_burst[o->nge++] = b;
 		return true;
 	}
-	for (i = 0; i < CT_SCHEMES && strcmp(s, ct_schemes[i]) != 0; i++)
-		;
-	if (i == CT_SCHEMES || o->nschemes >= CT_LIST_MAX)
+	if (o->nschemes >= CT_LIST_MAX || !sdr_scheme_find(s))
 		return false;
-	o->schemes[o->nschemes++] = (enum sdr_rel_scheme)i;
+	o->schemes[o->nschemes++] = sdr_scheme_find(s);
 	return true;
 }
 

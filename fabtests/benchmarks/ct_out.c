@@ -86,7 +86,7 @@ static void ct_row_table(const struct ct_cell *cell, const struct ct_result *r, 
 {
 	char size[32];
 
-	printf("%-8s %6s %7.1g %5g ", ct_scheme_name(cell->scheme),
+	printf("%-8s %6s %7.1g %5g ", cell->scheme->name,
 	       ct_size_text(cell->size, size, sizeof(size)), loss, burst);
 	if (r->state != CT_DONE) {
 		printf("failed: %s\n", r->why);
@@ -104,7 +104,7 @@ static void ct_row_table(const struct ct_cell *cell, const struct ct_result *r, 
 static void ct_row_csv(const struct ct_cell *cell, const struct ct_result *r, double loss,
 		       double burst)
 {
-	printf("%s,%" PRIu64 ",%g,%g,%u,%u,", ct_scheme_name(cell->scheme), cell->size, loss, burst,
+	printf("%s,%" PRIu64 ",%g,%g,%u,%u,", cell->scheme->name, cell->size, loss, burst,
 	       cell->runs, r->warm);
 	if (r->state != CT_DONE) {
 		printf(",,,,,,,,,,,,,,,,,,,,,,,%s,%s\n", ct_verdict(cell, r), r->why);
@@ -126,7 +126,7 @@ static void ct_row_json(const struct ct_cell *cell, const struct ct_result *r, d
 {
 	printf("\n{\"scheme\":\"%s\",\"size\":%" PRIu64
 	       ",\"loss\":%g,\"burst\":%g,\"runs\":%u,\"warm\":%u,",
-	       ct_scheme_name(cell->scheme), cell->size, loss, burst, cell->runs, r->warm);
+	       cell->scheme->name, cell->size, loss, burst, cell->runs, r->warm);
 	if (cell->mean_max > 0 || cell->tail_max > 0)
 		printf("\"bar\":\"%s\",", ct_verdict(cell, r));
 	if (r->state != CT_DONE) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/sdr_rel_cfg.h"
 #include "tools/sim/sim_eps.h"
 
@@ -34,7 +35,7 @@ struct ct_cell {
 	uint64_t size; /* bytes */
 	double loss;   /* share of packets, independent; 0 with bursts */
 	double ge_loss, ge_burst;
-	enum sdr_rel_scheme scheme;
+	const struct sdr_scheme_ops *scheme;
 	uint32_t runs;
 	double mean_max; /* bar, s; 0: none */
 	double tail_max; /* bar for p99.9, s; 0: none */
@@ -77,7 +78,7 @@ struct ct_opts {
 	bool bars, quick;
 	uint64_t sizes[CT_LIST_MAX];
 	double loss[CT_LIST_MAX], ge_loss[CT_LIST_MAX], ge_burst[CT_LIST_MAX];
-	enum sdr_rel_scheme schemes[CT_LIST_MAX];
+	const struct sdr_scheme_ops *schemes[CT_LIST_MAX];
 	int nsizes, nloss, nge, nschemes;
 	struct ct_cell cells[CT_CELLS_MAX];
 	uint32_t ncells;
@@ -86,7 +87,6 @@ struct ct_opts {
 /* 0; 1: --help was answered; -EINVAL: said why. */
 int ct_opts_parse(struct ct_opts *o, int argc, char **argv);
 
-const char *ct_scheme_name(enum sdr_rel_scheme scheme);
 /* Runs a cell in this process.  False: r->why says how it went wrong. */
 bool ct_cell_run(const struct ct_plan *plan, const struct ct_cell *cell, struct ct_result *r);
 

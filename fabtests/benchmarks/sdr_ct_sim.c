@@ -31,7 +31,7 @@ static int ct_bad_cells; /* exit status: 1 a bar was missed, 2 a cell failed */
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 static struct ct_cell *ct_cell_add(uint64_t size, double loss, double burst,
-				   enum sdr_rel_scheme scheme, uint32_t runs)
+				   const struct sdr_scheme_ops *scheme, uint32_t runs)
 {
 	struct ct_cell *c;
 
@@ -52,8 +52,8 @@ static struct ct_cell *ct_cell_add(uint64_t size, double loss, double burst,
 
 static void ct_cells_given(void)
 {
-	static const enum sdr_rel_scheme plain[] = { SDR_SCHEME_SR, SDR_SCHEME_SR_NACK,
-						     SDR_SCHEME_SR_RTO };
+	static const struct sdr_scheme_ops *const plain[] = { &sdr_scheme_sr, &sdr_scheme_sr_nack,
+							      &sdr_scheme_sr_rto };
 	static const double loss[] = { 0, 1e-5, 1e-4, 1e-3, 1e-2 };
 	uint32_t runs = ct.runs ? ct.runs : 1000;
 
@@ -76,7 +76,7 @@ static void ct_cells_given(void)
 	}
 }
 
-static bool ct_wanted(enum sdr_rel_scheme scheme)
+static bool ct_wanted(const struct sdr_scheme_ops *scheme)
 {
 	for (int i = 0; i < ct.nschemes; i++)
 		if (ct.schemes[i] == scheme)
@@ -84,7 +84,7 @@ static bool ct_wanted(enum sdr_rel_scheme scheme)
 	return !ct.nschemes;
 }
 
-static void ct_bar(enum sdr_rel_scheme scheme, uint64_t size, double loss, double burst)
+static void ct_bar(const struct sdr_scheme_ops *scheme, uint64_t size, double loss, double burst)
 {
 	uint32_t runs = ct.runs ? ct.runs : ct.quick ? 50 : 1000;
 	double ideal = (double)size * 8 / ct.plan.rate_bps + ct.plan.rtt_s;
@@ -106,9 +106,11 @@ static void ct_bar(enum sdr_rel_scheme scheme, uint64_t size, double loss, doubl
 /* What was promised of the schemes with parity. */
 static void ct_cells_bars(void)
 {
-	static const enum sdr_rel_scheme judged[] = { SDR_SCHEME_AUTO, SDR_SCHEME_HYBRID };
-	static const enum sdr_rel_scheme beside[] = { SDR_SCHEME_SR_RTO, SDR_SCHEME_SR_NACK,
-						      SDR_SCHEME_EC_SR };
+	static const struct sdr_scheme_ops *const judged[] = { &sdr_scheme_auto,
+							       &sdr_scheme_hybrid };
+	static const struct sdr_scheme_ops *const beside[] = { &sdr_scheme_sr_rto,
+							       &sdr_scheme_sr_nack,
+							       &sdr_scheme_ec_sr };
 	static const uint64_t other[] = { 1ull << 20, 16ull << 20, 1ull << 30, 8ull << 30 };
 	static const double loss[] = { 1e-5, 1e-4, 1e-3, 1e-2 };
 	static const uint64_t size = 128ull << 20;
@@ -154,7 +156,7 @@ static void ct_progress(void *ctx)
 		if (res[i].state == CT_RUNS)
 			fprintf(stderr,
 				"sdr_ct_sim: cell %u of %u: %s, %s, loss %g: %u of %u transfers\n",
-				i + 1, ct.ncells, ct_scheme_name(c->scheme),
+				i + 1, ct.ncells, c->scheme->name,
 				ct_size_text(c->size, size, sizeof(size)),
 				c->ge_loss > 0 ? c->ge_loss : c->loss, res[i].done,
 				res[i].warm + c->runs);

@@ -12,6 +12,7 @@
  * elsewhere is the sanitizer's to find).
  */
 #include "fuzz.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "../bed/rel_inside.h"
 #include "sdk/sdr_qp.h"
@@ -117,7 +118,7 @@ static void par_settings(struct sdr_rel_cfg *cfg, uint8_t how)
 	static const uint16_t code[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
 
 	sdr_rel_cfg_init(cfg);
-	cfg->scheme = how & 128 ? SDR_SCHEME_HYBRID : how & 1 ? SDR_SCHEME_EC : SDR_SCHEME_EC_SR;
+	cfg->scheme = how & 128 ? &sdr_scheme_hybrid : how & 1 ? &sdr_scheme_ec : &sdr_scheme_ec_sr;
 	cfg->max_overhead = 1;
 	cfg->cc = &sdr_cc_fixed;
 	cfg->rate_bps = 1000000000;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "liar.h"
 #include "liar_heap.h"
@@ -37,6 +38,10 @@ static void draw_cfg(struct liar *l)
 	static const struct sdr_imm_split splits[] = {
 		{ 10, 18, 4 }, { 6, 24, 2 }, { 12, 12, 8 }, { 10, 14, 8 }, { 4, 24, 4 }
 	};
+	static const struct sdr_scheme_ops *const schemes[] = {
+		&sdr_scheme_sr, &sdr_scheme_sr_nack, &sdr_scheme_sr_rto, &sdr_scheme_ec_sr,
+		&sdr_scheme_ec, &sdr_scheme_hybrid,  &sdr_scheme_auto,
+	};
 	static const uint32_t mtus[] = { 256, 1024, 4096 };
 	static const uint16_t codes[][2] = { { 2, 1 }, { 8, 4 }, { 1, 3 }, { 32, 8 } };
 	struct liar_draw *d = l->d;
@@ -48,7 +53,7 @@ static void draw_cfg(struct liar *l)
 	l->cfg.tx_depth = l->cfg.rx_depth = LIAR_DEPTH;
 	l->cfg.ec_k = codes[code][0];
 	l->cfg.ec_m = codes[code][1];
-	l->cfg.scheme = (enum sdr_rel_scheme)liar_below(d, SDR_SCHEME_AUTO + 1);
+	l->cfg.scheme = schemes[liar_below(d, 7)];
 	l->cfg.cc = liar_one_in(d, 3) ? &sdr_cc_bbr : &sdr_cc_fixed;
 	l->cfg.chunk = mtu << liar_below(d, 4);
 	l->cfg.split = splits[liar_below(d, 5)];
@@ -80,10 +85,10 @@ static void draw_cfg(struct liar *l)
 	if (!l->verbose)
 		return;
 	fprintf(stderr,
-		"  scheme %d cc %s mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
-		l->cfg.scheme, l->cfg.cc->name, mtu, l->cfg.split.id_bits, l->cfg.split.off_bits,
-		l->cfg.split.user_bits, l->cfg.chunk, l->na[0].keyed, l->na[1].keyed,
-		l->na[2].keyed, l->rma_events, l->habits);
+		"  scheme %s cc %s mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
+		l->cfg.scheme->name, l->cfg.cc->name, mtu, l->cfg.split.id_bits,
+		l->cfg.split.off_bits, l->cfg.split.user_bits, l->cfg.chunk, l->na[0].keyed,
+		l->na[1].keyed, l->na[2].keyed, l->rma_events, l->habits);
 }
 
 /* ---- world ----------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "fec/sdr_code.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "crash_note.h"
 #include "../bed/simnet.h"
@@ -134,6 +135,11 @@ static void draw_cfg(struct props *p)
 		{ { 4, 24, 4 }, 16 }, { { 6, 22, 4 }, 8 },  { { 12, 16, 4 }, 2 },
 		{ { 10, 22, 0 }, 4 },
 	};
+	static const struct sdr_scheme_ops *const schemes[] = {
+		&sdr_scheme_sr,	    &sdr_scheme_sr,    &sdr_scheme_sr, &sdr_scheme_sr_nack,
+		&sdr_scheme_sr_rto, &sdr_scheme_ec_sr, &sdr_scheme_ec, &sdr_scheme_ec,
+		&sdr_scheme_hybrid, &sdr_scheme_auto,
+	};
 	struct simnet_cfg *c = &p->cfg;
 	struct simnet *sn = &p->sn;
 	uint32_t g = (uint32_t)simnet_below(sn, sizeof(geo) / sizeof(*geo));
@@ -147,10 +153,7 @@ static void draw_cfg(struct props *p)
 	c->node.report_late = simnet_chance(sn, 0.1);
 	if (p->weather != PROPS_CLEAN && simnet_chance(sn, 0.25))
 		c->node.rx_window = (uint32_t)PICK(p, 65536, 131072, 212992);
-	c->rel.scheme = (enum sdr_rel_scheme)PICK(p, SDR_SCHEME_SR, SDR_SCHEME_SR, SDR_SCHEME_SR,
-						  SDR_SCHEME_SR_NACK, SDR_SCHEME_SR_RTO,
-						  SDR_SCHEME_EC_SR, SDR_SCHEME_EC, SDR_SCHEME_EC,
-						  SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO);
+	c->rel.scheme = schemes[simnet_below(sn, sizeof(schemes) / sizeof(*schemes))];
 	c->rel.ec_code = (uint8_t)PICK(p, SDR_CODE_MDS, SDR_CODE_MDS, SDR_CODE_XOR);
 	c->rel.ec_k = (uint16_t)PICK(p, 1, 2, 10, 32, 32, 64, 128);
 	c->rel.ec_m = (uint16_t)PICK(p, 1, 2, 4, 8, 8, 16);
@@ -195,18 +198,18 @@ static void print_cfg(const struct props *p)
 
 	fprintf(stderr,
 		"seed %llu: %s, %u nodes, %u operations, mtu %u chunk %u split %u+%u+%u gens %u channels %u, "
-		"scheme %d cc %s rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
+		"scheme %s cc %s rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
 		"delay %.3f ms queue %llu%s "
 		"loss %g ge %g/%g dup %g reorder %g (%.3f ms) jitter %.3f ms corrupt %g\n",
 		(unsigned long long)p->seed, props_weathers[p->weather], c->nodes, p->ops,
 		c->node.mtu, c->rel.chunk, c->rel.split.id_bits, c->rel.split.off_bits,
-		c->rel.split.user_bits, c->rel.generations, c->rel.channels, (int)c->rel.scheme,
+		c->rel.split.user_bits, c->rel.generations, c->rel.channels, c->rel.scheme->name,
 		c->rel.cc->name, (double)c->rel.rate_bps, c->rel.tx_depth, c->node.rx_window,
 		c->node.report_late ? " late reported" : "", (unsigned long long)c->tick_ns,
 		(double)l->rate_bps, (double)l->delay_ns / 1e6, (unsigned long long)l->queue_bytes,
 		l->block ? " blocking" : "", l->loss, l->ge_loss, l->ge_burst, l->dup, l->reorder,
 		(double)l->reorder_ns / 1e6, (double)l->jitter_ns / 1e6, l->corrupt);
-	if (c->rel.scheme >= SDR_SCHEME_EC_SR)
+	if (c->rel.scheme->plan)
 		fprintf(stderr,
 			"  parity: code %u k %u m %u%s, buffers %llu, objective %u, at most %.2f of the data\n",
 			c->rel.ec_code, c->rel.ec_k, c->rel.ec_m,
@@ -593,9 +596,8 @@ static void check_stats(struct props *p)
 		failed |= sn->ops[i]->cqe.err && sn->ops[i]->cqe.err != -ECANCELED &&
 			  sn->ops[i]->cqe.err != -ENOMSG;
 	/* With parity the message tables count its chunks, too, and none that came out of it. */
-	if (p->cfg.rel.scheme < SDR_SCHEME_EC_SR &&
-	    (st.chunks_fec || st.parity_tx || st.repair_tx ||
-	     (!failed && st.chunks_direct + st.chunks_rtx != chunks)))
+	if (!p->cfg.rel.scheme->plan && (st.chunks_fec || st.parity_tx || st.repair_tx ||
+					 (!failed && st.chunks_direct + st.chunks_rtx != chunks)))
 		simnet_fail(sn,
 			    "I10: %llu chunks direct, %llu sent again, %llu decoded; %llu arrived",
 			    (unsigned long long)st.chunks_direct, (unsigned long long)st.chunks_rtx,
@@ -612,11 +614,11 @@ static bool no_repair_expected(const struct props *p)
 	const struct simnet_cfg *c = &p->cfg;
 	uint64_t queue_ns = c->link.rate_bps ? PROPS_FIRST_WINDOW * 8 * S_NS / c->link.rate_bps : 0;
 
-	if (p->weather != PROPS_CLEAN || c->rel.scheme == SDR_SCHEME_SR_RTO)
+	if (p->weather != PROPS_CLEAN || c->rel.scheme == &sdr_scheme_sr_rto)
 		return false;
 	if (c->rel.cc == &sdr_cc_fixed)
 		return true;
-	return c->rel.scheme != SDR_SCHEME_SR_NACK && queue_ns <= (c->link.delay_ns + MS_NS) / 2;
+	return c->rel.scheme != &sdr_scheme_sr_nack && queue_ns <= (c->link.delay_ns + MS_NS) / 2;
 }
 
 /* Runs one seed; true when all was well. *hash: of the trace. */

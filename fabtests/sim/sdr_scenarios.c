@@ -5,6 +5,7 @@
  * on the completion time or on a count.
  */
 #include "scenarios.h"
+#include "rel/bulk/sdr_scheme.h"
 
 #define SEEDS 11 /* a median is taken over so many */
 
@@ -107,8 +108,8 @@ static void longrtt__no_spurious_retransmission(void **state)
 	done(&sn);
 }
 
-static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, const struct sdr_cc_ops *cc,
-		      double bound_rtts)
+static void clean_run(uint64_t rate, const struct sdr_scheme_ops *scheme,
+		      const struct sdr_cc_ops *cc, double bound_rtts)
 {
 	static struct simnet sn;
 	struct simnet_cfg c;
@@ -121,8 +122,8 @@ static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, const struct sd
 	warm(&sn);
 	t = transfer(&sn, 64 * MB, 60 * S_NS);
 	ideal = ideal_ns(&sn, 64 * MB);
-	say("wan_clean %llu Gbit/s scheme %d cc %s: %.3f ms, ideal %.3f, excess %.2f RTT\n",
-	    (unsigned long long)(rate / GBIT), (int)scheme, cc->name, ms(t), ms(ideal),
+	say("wan_clean %llu Gbit/s scheme %s cc %s: %.3f ms, ideal %.3f, excess %.2f RTT\n",
+	    (unsigned long long)(rate / GBIT), scheme->name, cc->name, ms(t), ms(ideal),
 	    ((double)t - (double)ideal) / WAN_RTT);
 	simnet_run_for(&sn, S_NS);
 	simnet_check_no_repair(&sn);
@@ -134,17 +135,17 @@ static void clean_run(uint64_t rate, enum sdr_rel_scheme scheme, const struct sd
 static void wan_clean__within_0_3_rtt_and_nothing_sent_twice(void **state)
 {
 	(void)state;
-	clean_run(10 * GBIT, SDR_SCHEME_SR, &sdr_cc_fixed, 0.3);
-	clean_run(GBIT, SDR_SCHEME_SR, &sdr_cc_fixed, 0.3);
-	clean_run(10 * GBIT, SDR_SCHEME_SR_NACK, &sdr_cc_fixed, 0.3);
-	clean_run(10 * GBIT, SDR_SCHEME_SR_RTO, &sdr_cc_fixed, 0.3);
+	clean_run(10 * GBIT, &sdr_scheme_sr, &sdr_cc_fixed, 0.3);
+	clean_run(GBIT, &sdr_scheme_sr, &sdr_cc_fixed, 0.3);
+	clean_run(10 * GBIT, &sdr_scheme_sr_nack, &sdr_cc_fixed, 0.3);
+	clean_run(10 * GBIT, &sdr_scheme_sr_rto, &sdr_cc_fixed, 0.3);
 }
 
 static void wan_clean__bbr_sends_nothing_twice(void **state)
 {
 	(void)state;
-	clean_run(10 * GBIT, SDR_SCHEME_SR, &sdr_cc_bbr, 14);
-	clean_run(GBIT, SDR_SCHEME_SR, &sdr_cc_bbr, 12);
+	clean_run(10 * GBIT, &sdr_scheme_sr, &sdr_cc_bbr, 14);
+	clean_run(GBIT, &sdr_scheme_sr, &sdr_cc_bbr, 12);
 }
 
 static void wan_clean__many_messages_of_all_sizes(void **state)
@@ -225,9 +226,9 @@ static void schemes__sr_is_not_worse_than_the_plain_ones(void **state)
 	wan(&c, 1, 10 * GBIT);
 	c.link.loss = 1e-3;
 	sr = median_excess("sr", &c, &c.link, 16 * MB, 120 * S_NS);
-	c.rel.scheme = SDR_SCHEME_SR_NACK;
+	c.rel.scheme = &sdr_scheme_sr_nack;
 	nack = median_excess("sr_nack", &c, &c.link, 16 * MB, 120 * S_NS);
-	c.rel.scheme = SDR_SCHEME_SR_RTO;
+	c.rel.scheme = &sdr_scheme_sr_rto;
 	rto = median_excess("sr_rto", &c, &c.link, 16 * MB, 120 * S_NS);
 	assert_true(sr <= nack + 0.3);
 	assert_true(nack < rto);
@@ -267,7 +268,7 @@ static void sr_rto__each_packet_of_a_flight_waits_its_own_time(void **state)
 
 	(void)state;
 	wan(&c, 1, 10 * GBIT);
-	c.rel.scheme = SDR_SCHEME_SR_RTO;
+	c.rel.scheme = &sdr_scheme_sr_rto;
 	c.filter = comb_filter;
 	c.user = &t;
 	start(&sn, &c);

@@ -7,6 +7,7 @@
  */
 #include "scenarios.h"
 #include "fec/sdr_code.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "wire/sdr_wire.h"
 
 /* ---- every order of arrival ------------------------------------------------------------------ */
@@ -78,7 +79,7 @@ static void tiny_open(struct tiny *t, struct simnet_cfg *c)
 	c->node.mtu = TINY_MTU;
 	c->link.rate_bps = 0;
 	c->rel.rate_bps = 10 * GBIT;
-	c->rel.scheme = SDR_SCHEME_EC;
+	c->rel.scheme = &sdr_scheme_ec;
 	c->rel.ec_code = SDR_CODE_MDS;
 	c->rel.ec_k = 2;
 	c->rel.ec_m = 1;
@@ -170,7 +171,12 @@ static void orders__each_with_each_packet_lost_twice_or_late(void **state)
 
 /* ---- completion times ------------------------------------------------------------------------ */
 
-static void lossy(struct simnet_cfg *c, uint64_t seed, enum sdr_rel_scheme scheme)
+/* Those with parity; the first two with as much as the settings say. */
+static const struct sdr_scheme_ops *const coded[] = { &sdr_scheme_ec_sr, &sdr_scheme_ec,
+						      &sdr_scheme_hybrid, &sdr_scheme_auto };
+#define CODED 4
+
+static void lossy(struct simnet_cfg *c, uint64_t seed, const struct sdr_scheme_ops *scheme)
 {
 	wan(c, seed, 10 * GBIT);
 	c->rel.scheme = scheme;
@@ -208,8 +214,8 @@ static void times(struct simnet_cfg *c, const struct sdr_sim_link *bad, uint32_t
 
 static void wan_1e2__parity_beats_repetition(void **state)
 {
-	static const enum sdr_rel_scheme s[] = { SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO, SDR_SCHEME_EC,
-						 SDR_SCHEME_SR };
+	static const struct sdr_scheme_ops *const s[] = { &sdr_scheme_hybrid, &sdr_scheme_auto,
+							  &sdr_scheme_ec, &sdr_scheme_sr };
 	struct sdr_rel_stats st;
 	struct simnet_cfg c;
 	double x[20] = { 0 };
@@ -222,12 +228,12 @@ static void wan_1e2__parity_beats_repetition(void **state)
 		bad = c.link;
 		bad.loss = 1e-2;
 		times(&c, &bad, 4, x, 20, 16 * MB, &st);
-		say("wan_1e2 scheme %d: x ideal min %.3f median %.3f max %.3f; parity %llu repair %llu of %llu\n",
-		    (int)s[i], x[0], x[10], x[19], (unsigned long long)st.parity_tx,
+		say("wan_1e2 scheme %s: x ideal min %.3f median %.3f max %.3f; parity %llu repair %llu of %llu\n",
+		    s[i]->name, x[0], x[10], x[19], (unsigned long long)st.parity_tx,
 		    (unsigned long long)st.repair_tx, (unsigned long long)st.pkts_tx);
-		if (s[i] == SDR_SCHEME_SR)
+		if (s[i] == &sdr_scheme_sr)
 			assert_true(x[10] > 1.3);
-		else if (s[i] == SDR_SCHEME_EC) /* a quarter more bytes: 13.4 of 39 ms */
+		else if (s[i] == &sdr_scheme_ec) /* a quarter more bytes: 13.4 of 39 ms */
 			assert_true(x[19] <= 1.25);
 		else
 			assert_true(x[19] <= 1.1);
@@ -255,7 +261,7 @@ static void auto__parity_comes_and_goes_with_the_loss(void **state)
 	uint64_t clean, loss, again, left;
 
 	(void)state;
-	lossy(&c, 3, SDR_SCHEME_AUTO);
+	lossy(&c, 3, &sdr_scheme_auto);
 	bad = c.link;
 	bad.loss = 1e-2;
 	start(&sn, &c);
@@ -307,8 +313,8 @@ static const struct hard hards[] = {
 	{ .name = "bbr", .loss = 0.01, .back = 0.01, .cc = &sdr_cc_bbr, .len = 4 * MB, .most = 3 },
 };
 
-static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_code_kind code,
-		     bool chunks)
+static void hard_run(const struct hard *h, const struct sdr_scheme_ops *scheme,
+		     enum sdr_code_kind code, bool chunks)
 {
 	static struct simnet sn;
 	struct simnet_cfg c;
@@ -342,11 +348,11 @@ static void hard_run(const struct hard *h, enum sdr_rel_scheme scheme, enum sdr_
 	simnet_run_for(&sn, S_NS);
 	simnet_stats(&sn, &st);
 	pkts = 3 * (h->len / SDR_MTU_DEFAULT);
-	say("%s, scheme %d code %d chunks %d: %.1f ms a transfer, %.2f packets for one, decoded %llu\n",
-	    h->name, (int)scheme, (int)code, chunks, ms(t / 3), (double)st.pkts_tx / (double)pkts,
+	say("%s, scheme %s code %d chunks %d: %.1f ms a transfer, %.2f packets for one, decoded %llu\n",
+	    h->name, scheme->name, (int)code, chunks, ms(t / 3), (double)st.pkts_tx / (double)pkts,
 	    (unsigned long long)st.chunks_fec);
 	if ((double)st.pkts_tx > h->most * (double)pkts)
-		fail_msg("%s, scheme %d code %d: %llu packets sent for %llu", h->name, (int)scheme,
+		fail_msg("%s, scheme %s code %d: %llu packets sent for %llu", h->name, scheme->name,
 			 (int)code, (unsigned long long)st.pkts_tx, (unsigned long long)pkts);
 	simnet_check_end(&sn);
 	done(&sn);
@@ -356,13 +362,13 @@ static void hard__every_scheme_and_code_completes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(hards) / sizeof(*hards); i++) {
-		for (int s = SDR_SCHEME_EC_SR; s <= SDR_SCHEME_EC; s++) {
-			hard_run(&hards[i], (enum sdr_rel_scheme)s, SDR_CODE_MDS, false);
-			hard_run(&hards[i], (enum sdr_rel_scheme)s, SDR_CODE_MDS, true);
-			hard_run(&hards[i], (enum sdr_rel_scheme)s, SDR_CODE_XOR, false);
+		for (int s = 0; s < 2; s++) {
+			hard_run(&hards[i], coded[s], SDR_CODE_MDS, false);
+			hard_run(&hards[i], coded[s], SDR_CODE_MDS, true);
+			hard_run(&hards[i], coded[s], SDR_CODE_XOR, false);
 		}
-		hard_run(&hards[i], SDR_SCHEME_HYBRID, SDR_CODE_MDS, false);
-		hard_run(&hards[i], SDR_SCHEME_AUTO, SDR_CODE_MDS, false);
+		hard_run(&hards[i], &sdr_scheme_hybrid, SDR_CODE_MDS, false);
+		hard_run(&hards[i], &sdr_scheme_auto, SDR_CODE_MDS, false);
 	}
 }
 
@@ -375,15 +381,15 @@ static void blackout__three_seconds_inside_a_coded_transfer(void **state)
 	uint64_t t0, t;
 
 	(void)state;
-	for (int s = SDR_SCHEME_EC_SR; s <= SDR_SCHEME_AUTO; s++) {
-		lossy(&c, 9, (enum sdr_rel_scheme)s);
+	for (int s = 0; s < CODED; s++) {
+		lossy(&c, 9, coded[s]);
 		c.link.rate_bps = c.rel.rate_bps = GBIT;
 		start(&sn, &c);
 		warm(&sn);
 		t0 = simnet_now(&sn);
 		sdr_sim_blackout_both(sn.w, 0, 1, t0 + 60 * MS_NS, t0 + 3060 * MS_NS);
 		t = transfer(&sn, 32 * MB, 20 * S_NS);
-		say("blackout scheme %d: %.3f s, ideal %.3f\n", s, ms(t) / 1e3,
+		say("blackout scheme %s: %.3f s, ideal %.3f\n", coded[s]->name, ms(t) / 1e3,
 		    ms(ideal_ns(&sn, 32 * MB)) / 1e3);
 		/* the longest pause between probes, and what was in flight twice */
 		assert_in_range(t, 0, 2 * ideal_ns(&sn, 32 * MB) + 4500 * MS_NS);
@@ -399,8 +405,8 @@ static void path__changes_inside_a_coded_transfer(void **state)
 	uint64_t t0;
 
 	(void)state;
-	for (int s = SDR_SCHEME_EC_SR; s <= SDR_SCHEME_AUTO; s++) {
-		lossy(&c, 11, (enum sdr_rel_scheme)s);
+	for (int s = 0; s < CODED; s++) {
+		lossy(&c, 11, coded[s]);
 		c.virtual_payload = false;
 		c.link.rate_bps = c.rel.rate_bps = GBIT;
 		start(&sn, &c);
@@ -427,7 +433,7 @@ static void peers__all_to_all_with_parity(void **state)
 	struct simnet_cfg c;
 
 	(void)state;
-	lossy(&c, 13, SDR_SCHEME_EC);
+	lossy(&c, 13, &sdr_scheme_ec);
 	c.nodes = 4;
 	c.virtual_payload = false;
 	c.link.loss = 0.01;
@@ -456,7 +462,7 @@ static void keyed__receives_without_and_sends_with_parity(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
-		lossy(&c, 17, SDR_SCHEME_EC);
+		lossy(&c, 17, &sdr_scheme_ec);
 		c.virtual_payload = false;
 		c.keyed[1] = how[i];
 		c.link.loss = 0.01;

@@ -5,6 +5,7 @@
  * halved for good by a timeout, with its tests on the simulated network.  To be chosen by name it
  * would be a row of sdr_cc_table more; here the settings name it directly.
  */
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "../bed/bed.h"
 
@@ -77,7 +78,7 @@ static struct bed *pair(void)
 	struct bed *b = bed_new(2);
 
 	for (uint32_t i = 0; i < 2; i++) {
-		b->cfg[i].scheme = SDR_SCHEME_SR;
+		b->cfg[i].scheme = &sdr_scheme_sr;
 		b->cfg[i].cc = &cc_window;
 	}
 	bed_boot(b);

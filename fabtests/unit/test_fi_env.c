@@ -17,6 +17,7 @@
 #include "fec/sdr_code.h"
 #include "fi/sdr_env.h"
 #include "fi/sdr_ep.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "uc/verbs/sdr_verbs.h"
 
@@ -29,7 +30,7 @@ static void env__defaults(void **state)
 	(void)state;
 	sdr_env_defaults(&env);
 	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), 0);
-	assert_int_equal(env.rel.scheme, SDR_SCHEME_AUTO);
+	assert_ptr_equal(env.rel.scheme, &sdr_scheme_auto);
 	assert_int_equal(env.rel.ec_code, SDR_CODE_MDS);
 	assert_int_equal(env.rel.ec_k, 32);
 	assert_int_equal(env.rel.ec_m, 8);
@@ -74,7 +75,9 @@ static void env__defaults_are_those_of_rel(void **state)
 	env.rel.rx_depth = rel.rx_depth;
 	env.rel.inject_max = rel.inject_max;
 #define SAME(m) assert_memory_equal(&env.rel.m, &rel.m, sizeof(rel.m))
-	SAME(scheme);
+	/* NULL: the first of the table */
+	assert_null(rel.scheme);
+	assert_ptr_equal(env.rel.scheme, sdr_scheme_table[0]);
 	SAME(cc);
 	SAME(rate_bps);
 	SAME(mtu);
@@ -119,6 +122,30 @@ static void env__takes_every_congestion_control_of_the_table(void **state)
 	}
 	assert_int_equal(sdr_env_set(&env, "FI_SDR_CC", "bbr, fixed", err, sizeof(err)), -EINVAL);
 	for (ops = sdr_cc_table; *ops; ops++)
+		assert_non_null(strstr(err, (*ops)->name));
+}
+
+/* A scheme that is added to the table can be chosen. */
+static void env__takes_every_scheme_of_the_table(void **state)
+{
+	const struct sdr_scheme_ops *const *ops;
+	char text[64], err[SDR_ENV_ERR];
+	struct sdr_env env;
+
+	(void)state;
+	sdr_env_defaults(&env);
+	for (ops = sdr_scheme_table; *ops; ops++) {
+		assert_ptr_equal(sdr_scheme_find((*ops)->name), *ops);
+		assert_int_equal(
+			sdr_env_set(&env, "FI_SDR_RELIABILITY", (*ops)->name, err, sizeof(err)), 0);
+		assert_ptr_equal(env.rel.scheme, *ops);
+		assert_int_equal(sdr_env_get(&env, "reliability", text, sizeof(text)), 0);
+		assert_string_equal(text, (*ops)->name);
+	}
+	assert_null(sdr_scheme_find("SR"));
+	assert_null(sdr_scheme_find(""));
+	assert_int_equal(sdr_env_set(&env, "reliability", "sr, ec", err, sizeof(err)), -EINVAL);
+	for (ops = sdr_scheme_table; *ops; ops++)
 		assert_non_null(strstr(err, (*ops)->name));
 }
 
@@ -319,12 +346,12 @@ static void env__code_fields(void **state)
 {
 	static const struct {
 		const char *word;
-		enum sdr_rel_scheme scheme;
+		const struct sdr_scheme_ops *scheme;
 	} schemes[] = {
-		{ "auto", SDR_SCHEME_AUTO },	   { "hybrid", SDR_SCHEME_HYBRID },
-		{ "sr", SDR_SCHEME_SR },	   { "sr_rto", SDR_SCHEME_SR_RTO },
-		{ "sr_nack", SDR_SCHEME_SR_NACK }, { "ec", SDR_SCHEME_EC },
-		{ "ec_sr", SDR_SCHEME_EC_SR },
+		{ "auto", &sdr_scheme_auto },	    { "hybrid", &sdr_scheme_hybrid },
+		{ "sr", &sdr_scheme_sr },	    { "sr_rto", &sdr_scheme_sr_rto },
+		{ "sr_nack", &sdr_scheme_sr_nack }, { "ec", &sdr_scheme_ec },
+		{ "ec_sr", &sdr_scheme_ec_sr },
 	};
 	struct sdr_env env, want;
 	char err[SDR_ENV_ERR];
@@ -461,6 +488,7 @@ int main(void)
 		cmocka_unit_test(env__defaults),
 		cmocka_unit_test(env__defaults_are_those_of_rel),
 		cmocka_unit_test(env__takes_every_congestion_control_of_the_table),
+		cmocka_unit_test(env__takes_every_scheme_of_the_table),
 		cmocka_unit_test(env__contract_names),
 		cmocka_unit_test(env__good_values),
 		cmocka_unit_test(env__bad_values),

@@ -70,7 +70,7 @@ static void code__losses_within_parity_cost_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
-		struct lab *l = lab_open(i & 1 ? SDR_SCHEME_EC_SR : SDR_SCHEME_EC);
+		struct lab *l = lab_open(i & 1 ? &sdr_scheme_ec_sr : &sdr_scheme_ec);
 		uint64_t sender, t, wire = lab_wire(l, PKTS + PARITY);
 		struct sdr_rel_stats st;
 
@@ -98,7 +98,7 @@ static void code__one_more_round_trip_brings_parity_on_demand(void **state)
 {
 	(void)state;
 	for (uint32_t more = 1; more <= 3; more++) {
-		struct lab *l = lab_open(SDR_SCHEME_EC);
+		struct lab *l = lab_open(&sdr_scheme_ec);
 		uint64_t wire = lab_wire(l, PKTS + PARITY), t;
 		struct sdr_rel_stats st;
 
@@ -118,7 +118,7 @@ static void code__one_more_round_trip_brings_parity_on_demand(void **state)
 
 static void code__parity_on_demand_may_be_lost_too(void **state)
 {
-	struct lab *l = lab_open(SDR_SCHEME_EC);
+	struct lab *l = lab_open(&sdr_scheme_ec);
 	uint64_t t;
 
 	(void)state;
@@ -139,8 +139,9 @@ static void code__parity_on_demand_may_be_lost_too(void **state)
  */
 static void code__everything_lost_once(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
-						       SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO };
+	static const struct sdr_scheme_ops *const schemes[] = { &sdr_scheme_ec, &sdr_scheme_ec_sr,
+								&sdr_scheme_hybrid,
+								&sdr_scheme_auto };
 
 	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -160,20 +161,20 @@ static void code__everything_lost_once(void **state)
 static void code__data_again_are_exactly_the_missing(void **state)
 {
 	static const struct {
-		enum sdr_rel_scheme scheme;
+		const struct sdr_scheme_ops *scheme;
 		uint8_t code;
 		bool (*lose)(struct lab *l, struct pk *k);
 		uint32_t x; /* data packets of a codeword that are lost */
 	} cases[] = {
 		/* the receiver has no room for parity */
-		{ SDR_SCHEME_EC, SDR_CODE_MDS, no_parity, 3 },
-		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, no_parity, 1 }, /* the same */
+		{ &sdr_scheme_ec, SDR_CODE_MDS, no_parity, 3 },
+		{ &sdr_scheme_ec_sr, SDR_CODE_MDS, no_parity, 1 }, /* the same */
 		/* one more than parity repairs */
-		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, of_one_codeword, 3 },
-		{ SDR_SCHEME_EC_SR, SDR_CODE_MDS, of_one_codeword, 8 }, /* all of it */
-		{ SDR_SCHEME_EC_SR, SDR_CODE_XOR, of_one_codeword, 2 },
+		{ &sdr_scheme_ec_sr, SDR_CODE_MDS, of_one_codeword, 3 },
+		{ &sdr_scheme_ec_sr, SDR_CODE_MDS, of_one_codeword, 8 }, /* all of it */
+		{ &sdr_scheme_ec_sr, SDR_CODE_XOR, of_one_codeword, 2 },
 		/* XOR has no more parity to give */
-		{ SDR_SCHEME_EC, SDR_CODE_XOR, of_one_codeword, 2 },
+		{ &sdr_scheme_ec, SDR_CODE_XOR, of_one_codeword, 2 },
 	};
 
 	(void)state;
@@ -203,7 +204,7 @@ static void code__data_again_are_exactly_the_missing(void **state)
 /* Each group of XOR repairs one. */
 static void code__xor_repairs_one_of_a_group(void **state)
 {
-	struct lab *l = lab_new(SDR_SCHEME_EC);
+	struct lab *l = lab_new(&sdr_scheme_ec);
 	uint64_t t;
 
 	(void)state;
@@ -238,7 +239,7 @@ static void code__a_chunk_counts_whole_for_the_papers_decoder(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		bool by_chunk = i & 1, much = i & 2;
-		struct lab *l = lab_new(SDR_SCHEME_EC_SR);
+		struct lab *l = lab_new(&sdr_scheme_ec_sr);
 		uint64_t t;
 
 		l->b->cfg[0].ec_chunk_decode = by_chunk;
@@ -279,8 +280,8 @@ static void deaf(struct bed *b, uint32_t node)
 
 static void code__a_receiver_that_cannot_decode_gets_data(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
-						       SDR_SCHEME_HYBRID };
+	static const struct sdr_scheme_ops *const schemes[] = { &sdr_scheme_ec, &sdr_scheme_ec_sr,
+								&sdr_scheme_hybrid };
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
@@ -311,7 +312,7 @@ static bool of_the_front(struct lab *l, struct pk *k)
  */
 static void code__hybrid_repairs_the_front_while_it_sends(void **state)
 {
-	struct lab *l = lab_new(SDR_SCHEME_HYBRID);
+	struct lab *l = lab_new(&sdr_scheme_hybrid);
 	uint64_t t, len = 32 * MIB - 5;
 	struct sdr_rel_stats st;
 
@@ -357,7 +358,7 @@ static void code__control_packets_may_be_lost(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
-		struct lab *l = lab_open(SDR_SCHEME_EC);
+		struct lab *l = lab_open(&sdr_scheme_ec);
 		uint64_t wire = lab_wire(l, PKTS + PARITY), t, sender;
 		struct bed_rule *d = bed_drop(l->b, cases[i / 2].src, cases[i / 2].what,
 					      cases[i / 2].first, cases[i / 2].n);
@@ -380,7 +381,7 @@ static void code__control_packets_may_be_lost(void **state)
  */
 static void code__a_lost_record_does_not_delay_the_sender(void **state)
 {
-	struct lab *l = lab_open(SDR_SCHEME_EC);
+	struct lab *l = lab_open(&sdr_scheme_ec);
 	struct bed_rule *d = bed_drop(l->b, 0, BED_SEND, 0, 1);
 	uint64_t sender, t = lab_move(l, 0, 64 * KIB, 5, &sender);
 
@@ -393,7 +394,8 @@ static void code__a_lost_record_does_not_delay_the_sender(void **state)
 /* Every datagram of a transfer lost in turn. */
 static void code__any_one_datagram_may_be_lost(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_HYBRID };
+	static const struct sdr_scheme_ops *const schemes[] = { &sdr_scheme_ec,
+								&sdr_scheme_hybrid };
 	uint64_t n[2];
 
 	(void)state;
@@ -424,7 +426,7 @@ static void code__late_packets_touch_nothing(void **state)
 {
 	(void)state;
 	for (int with_repair = 0; with_repair < 2; with_repair++) {
-		struct lab *l = lab_open(SDR_SCHEME_EC);
+		struct lab *l = lab_open(&sdr_scheme_ec);
 		struct bed *b = l->b;
 		uint8_t *p = bed_buf(b, MIB, 0);
 		struct bed_op *r = bed_recv(b, 1, p, MIB),
@@ -457,7 +459,7 @@ static void code__data_and_parity_may_change_places(void **state)
 {
 	(void)state;
 	for (uint64_t late = 50000; late < 4 * MS; late += 150000) {
-		struct lab *l = lab_open(SDR_SCHEME_EC);
+		struct lab *l = lab_open(&sdr_scheme_ec);
 
 		l->lose = of_data;
 		l->x = 4; /* more than parity repairs: some of them must come */
@@ -472,8 +474,9 @@ static void code__data_and_parity_may_change_places(void **state)
 
 static void code__nothing_lost_nothing_decoded(void **state)
 {
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR,
-						       SDR_SCHEME_HYBRID, SDR_SCHEME_AUTO };
+	static const struct sdr_scheme_ops *const schemes[] = { &sdr_scheme_ec, &sdr_scheme_ec_sr,
+								&sdr_scheme_hybrid,
+								&sdr_scheme_auto };
 	static const size_t len[] = { 4096, 4097, 65536, 100001, MIB, 5 * MIB + 1 };
 
 	(void)state;
@@ -497,7 +500,7 @@ static void code__nothing_lost_nothing_decoded(void **state)
 
 static void code__auto_sends_no_parity_to_the_near(void **state)
 {
-	struct lab *l = lab_new(SDR_SCHEME_AUTO);
+	struct lab *l = lab_new(&sdr_scheme_auto);
 
 	(void)state;
 	l->b->link.delay_ns = 100000;

@@ -49,26 +49,26 @@ static void bounds__what_the_peer_cannot_decode_is_not_sent(void **state)
 {
 	enum { CODED, PLAIN, FAILS };
 	static const struct {
-		enum sdr_rel_scheme scheme;
+		const struct sdr_scheme_ops *scheme;
 		struct bounds b;
 		int want;
 	} cases[] = {
-		{ SDR_SCHEME_EC, { 0x6, 256, 1 << 24 }, CODED },
-		{ SDR_SCHEME_EC, { 0x6, 10, 65536 }, CODED },
-		{ SDR_SCHEME_EC, { 0x4, 10, 65536 }, CODED },
-		{ SDR_SCHEME_EC, { 0x6, 9, 65536 }, FAILS },
-		{ SDR_SCHEME_EC, { 0x6, 256, 65535 }, FAILS },
-		{ SDR_SCHEME_EC, { 0x2, 256, 1 << 24 }, FAILS },
-		{ SDR_SCHEME_EC, { 0, 0, 0 }, PLAIN },
-		{ SDR_SCHEME_EC_SR, { 0x6, 2, 65536 }, FAILS },
-		{ SDR_SCHEME_EC_SR, { 0, 0, 0 }, PLAIN },
-		{ SDR_SCHEME_HYBRID, { 0x6, 256, 4096 }, CODED },
-		{ SDR_SCHEME_HYBRID, { 0x6, 256, 4095 }, PLAIN },
-		{ SDR_SCHEME_HYBRID, { 0x6, 2, 4096 }, PLAIN },
-		{ SDR_SCHEME_HYBRID, { 0x2, 256, 4096 }, PLAIN },
-		{ SDR_SCHEME_HYBRID, { 0, 0, 0 }, PLAIN },
-		{ SDR_SCHEME_AUTO, { 0x6, 2, 1 }, PLAIN },
-		{ SDR_SCHEME_AUTO, { 0, 0, 0 }, PLAIN },
+		{ &sdr_scheme_ec, { 0x6, 256, 1 << 24 }, CODED },
+		{ &sdr_scheme_ec, { 0x6, 10, 65536 }, CODED },
+		{ &sdr_scheme_ec, { 0x4, 10, 65536 }, CODED },
+		{ &sdr_scheme_ec, { 0x6, 9, 65536 }, FAILS },
+		{ &sdr_scheme_ec, { 0x6, 256, 65535 }, FAILS },
+		{ &sdr_scheme_ec, { 0x2, 256, 1 << 24 }, FAILS },
+		{ &sdr_scheme_ec, { 0, 0, 0 }, PLAIN },
+		{ &sdr_scheme_ec_sr, { 0x6, 2, 65536 }, FAILS },
+		{ &sdr_scheme_ec_sr, { 0, 0, 0 }, PLAIN },
+		{ &sdr_scheme_hybrid, { 0x6, 256, 4096 }, CODED },
+		{ &sdr_scheme_hybrid, { 0x6, 256, 4095 }, PLAIN },
+		{ &sdr_scheme_hybrid, { 0x6, 2, 4096 }, PLAIN },
+		{ &sdr_scheme_hybrid, { 0x2, 256, 4096 }, PLAIN },
+		{ &sdr_scheme_hybrid, { 0, 0, 0 }, PLAIN },
+		{ &sdr_scheme_auto, { 0x6, 2, 1 }, PLAIN },
+		{ &sdr_scheme_auto, { 0, 0, 0 }, PLAIN },
 	};
 
 	(void)state;
@@ -160,7 +160,7 @@ static const struct sdr_frame_code UNFIT[] = {
 
 static struct lab *liar_lab(void)
 {
-	struct lab *l = lab_open(SDR_SCHEME_EC);
+	struct lab *l = lab_open(&sdr_scheme_ec);
 
 	l->ctl = rewrite;
 	lie = (struct sdr_frame_code){ 0 };
@@ -341,7 +341,7 @@ static void record__lengths_without_sense_end_the_connection(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct lab *l = lab_open(SDR_SCHEME_EC);
+		struct lab *l = lab_open(&sdr_scheme_ec);
 		struct bed *b = l->b;
 		struct sdr_conn *c = bed_conn(b, 1, 0);
 		struct sdr_frame_rec f = {
@@ -397,7 +397,7 @@ static void report__untruths_leave_counts_right(void **state)
 {
 	(void)state;
 	for (uint64_t at = 100000; at < BED_RTT + 4 * MS; at += 700000) {
-		struct forger f = { .l = lab_open(SDR_SCHEME_EC), .pn = 5000 };
+		struct forger f = { .l = lab_open(&sdr_scheme_ec), .pn = 5000 };
 		struct bed *b = f.l->b;
 		uint8_t *p = bed_buf(b, 4 * MIB, 0);
 		struct bed_op *r = bed_recv(b, 1, p, 4 * MIB);
@@ -456,7 +456,7 @@ static void report__untruths_leave_counts_right(void **state)
 /* Parity that never left cannot have come, and completion of what did not leave is none. */
 static void report__packets_never_sent_are_not_delivered(void **state)
 {
-	struct forger f = { .l = lab_open(SDR_SCHEME_EC), .pn = 5000 };
+	struct forger f = { .l = lab_open(&sdr_scheme_ec), .pn = 5000 };
 	struct bed *b = f.l->b;
 	uint8_t *p = bed_buf(b, 16 * MIB, 0);
 	struct bed_op *r = bed_recv(b, 1, p, 16 * MIB);
@@ -497,7 +497,7 @@ static bool four_of_one(struct lab *l, struct pk *k)
 /* Rows on demand: "came" before they were requested. */
 static void report__parity_on_demand_before_it_left(void **state)
 {
-	struct forger f = { .l = lab_open(SDR_SCHEME_EC), .pn = 5000 };
+	struct forger f = { .l = lab_open(&sdr_scheme_ec), .pn = 5000 };
 	struct bed *b = f.l->b;
 	uint8_t *p = bed_buf(b, MIB, 0);
 	struct bed_op *r = bed_recv(b, 1, p, MIB);
@@ -532,7 +532,7 @@ static void report__parity_on_demand_before_it_left(void **state)
  */
 static void report__rows_between_those_on_demand(void **state)
 {
-	struct forger f = { .l = lab_open(SDR_SCHEME_EC), .pn = 5000 };
+	struct forger f = { .l = lab_open(&sdr_scheme_ec), .pn = 5000 };
 	struct bed *b = f.l->b;
 	struct bed_op *r = bed_recv(b, 1, bed_buf(b, MIB, 0), MIB);
 	struct bed_op *s = bed_send(b, 0, 1, bed_buf(b, MIB, 3), MIB, 0);

@@ -87,7 +87,7 @@ static inline bool lab_filter(struct bed *b, struct sdr_sim_packet *p, uint32_t 
 }
 
 /* Two nodes, not booted: scheme with MDS, 8 + 2 chunks of 64 KiB. */
-static inline struct lab *lab_new(enum sdr_rel_scheme scheme)
+static inline struct lab *lab_new(const struct sdr_scheme_ops *scheme)
 {
 	struct lab *l = calloc(1, sizeof(*l));
 
@@ -115,7 +115,7 @@ static inline void lab_boot(struct lab *l)
 	l->b->filter = lab_filter;
 }
 
-static inline struct lab *lab_open(enum sdr_rel_scheme scheme)
+static inline struct lab *lab_open(const struct sdr_scheme_ops *scheme)
 {
 	struct lab *l = lab_new(scheme);
 

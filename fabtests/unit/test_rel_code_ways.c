@@ -23,7 +23,7 @@ static bool nothing(struct lab *l, struct pk *k)
 }
 
 /* 128 KiB segments from the start, by a message table with this many bits of message number. */
-static struct lab *lab_small(enum sdr_rel_scheme scheme, const struct sdr_imm_split *split)
+static struct lab *lab_small(const struct sdr_scheme_ops *scheme, const struct sdr_imm_split *split)
 {
 	struct lab *l = lab_new(scheme);
 
@@ -40,8 +40,8 @@ static struct lab *lab_small(enum sdr_rel_scheme scheme, const struct sdr_imm_sp
 	return l;
 }
 
-static const enum sdr_rel_scheme SCHEMES[] = { SDR_SCHEME_EC, SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID,
-					       SDR_SCHEME_AUTO };
+static const struct sdr_scheme_ops *const SCHEMES[] = { &sdr_scheme_ec, &sdr_scheme_ec_sr,
+							&sdr_scheme_hybrid, &sdr_scheme_auto };
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -85,7 +85,7 @@ static void ways__a_short_last_segment_is_covered(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 5; i++) {
-		struct lab *l = lab_small(SDR_SCHEME_EC, NULL);
+		struct lab *l = lab_small(&sdr_scheme_ec, NULL);
 		uint64_t t;
 
 		l->lose = every_xth;
@@ -211,10 +211,10 @@ static void ways__scattered_and_multi(void **state)
 /* Each side codes as its own settings say, and decodes what comes. */
 static void ways__two_sides_that_differ(void **state)
 {
-	static const enum sdr_rel_scheme all[] = { SDR_SCHEME_SR,     SDR_SCHEME_SR_NACK,
-						   SDR_SCHEME_SR_RTO, SDR_SCHEME_EC_SR,
-						   SDR_SCHEME_EC,     SDR_SCHEME_HYBRID,
-						   SDR_SCHEME_AUTO };
+	static const struct sdr_scheme_ops *const all[] = { &sdr_scheme_sr,	&sdr_scheme_sr_nack,
+							    &sdr_scheme_sr_rto, &sdr_scheme_ec_sr,
+							    &sdr_scheme_ec,	&sdr_scheme_hybrid,
+							    &sdr_scheme_auto };
 
 	(void)state;
 	for (uint32_t i = 0; i < 49; i++) {
@@ -280,7 +280,7 @@ static void ways__parity_needs_room_and_goes_without(void **state)
  */
 static void ways__a_receiver_without_room_gets_data_again(void **state)
 {
-	struct lab *l = lab_new(SDR_SCHEME_EC);
+	struct lab *l = lab_new(&sdr_scheme_ec);
 	uint64_t t;
 
 	(void)state;
@@ -301,8 +301,9 @@ static void ways__a_receiver_without_room_gets_data_again(void **state)
 static void ways__many_operations_and_few_numbers(void **state)
 {
 	static const struct sdr_imm_split few = { 4, 20, 8 };
-	static const enum sdr_rel_scheme schemes[] = { SDR_SCHEME_SR, SDR_SCHEME_EC,
-						       SDR_SCHEME_EC_SR, SDR_SCHEME_HYBRID };
+	static const struct sdr_scheme_ops *const schemes[] = { &sdr_scheme_sr, &sdr_scheme_ec,
+								&sdr_scheme_ec_sr,
+								&sdr_scheme_hybrid };
 
 	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
@@ -341,7 +342,7 @@ static bool first_message_thrice(struct lab *l, struct pk *k)
 static void ways__parity_beyond_the_window(void **state)
 {
 	static const struct sdr_imm_split few = { 4, 20, 8 };
-	struct lab *l = lab_small(SDR_SCHEME_SR, &few);
+	struct lab *l = lab_small(&sdr_scheme_sr, &few);
 	struct bed *b = l->b;
 	uint8_t *p = bed_buf(b, 40 * SEG, 0), *q = bed_buf(b, 40 * SEG, 3);
 	struct bed_op *s[40];
@@ -353,7 +354,7 @@ static void ways__parity_beyond_the_window(void **state)
 		s[k] = bed_rma(b, 0, 1, SDR_REL_WRITE, q + k * SEG, SEG, k * SEG, 7, 0);
 		bed_rounds(b);
 		/* from the second on: numbers 1 and 2, 3 and 4 ... */
-		b->node[0].ep->rel->cfg.scheme = SDR_SCHEME_EC;
+		b->node[0].ep->rel->cfg.scheme = &sdr_scheme_ec;
 	}
 	bed_wait(b, s[7], 2 * BED_RTT);
 	assert_int_equal(s[0]->n + s[9]->n, 0);

@@ -12,7 +12,7 @@
 #define STEP (MS / 2)
 #define LAST (40 * MS) /* everything is over by then: 1 MiB takes 9 ms and three ways of 5 ms */
 
-static struct bed *slow_pair(uint8_t key, enum sdr_rel_scheme scheme)
+static struct bed *slow_pair(uint8_t key, const struct sdr_scheme_ops *scheme)
 {
 	struct bed *b = bed_new(3);
 
@@ -70,7 +70,8 @@ static void assert_ends(struct bed *b, const struct bed_op *op, bool early)
 /*
  * A WRITE is cut off at a time; drop: what is lost meanwhile.  Returns bytes of it that had come.
  */
-static size_t write_cut(uint64_t at, uint8_t key, enum sdr_rel_scheme scheme, uint32_t drop)
+static size_t write_cut(uint64_t at, uint8_t key, const struct sdr_scheme_ops *scheme,
+			uint32_t drop)
 {
 	struct bed *b = slow_pair(key, scheme);
 	uint8_t *to = bed_buf(b, LEN, 0), *was = malloc(LEN);
@@ -103,20 +104,20 @@ static void revoke__write_at_any_time(void **state)
 	(void)state;
 	for (uint64_t t = 0; t < LAST; t += STEP) {
 		for (uint8_t key = 0; key < KEYS; key++) {
-			size_t n = write_cut(t, key, SDR_SCHEME_SR, 0);
+			size_t n = write_cut(t, key, &sdr_scheme_sr, 0);
 
 			part |= n && n < LEN;
 		}
-		write_cut(t, 0, SDR_SCHEME_EC, 0);
+		write_cut(t, 0, &sdr_scheme_ec, 0);
 		/* The peer does not hear of it at first, and goes on. */
-		write_cut(t, 0, SDR_SCHEME_SR, BED_DONE);
-		write_cut(t, 1, SDR_SCHEME_SR, BED_CTS | BED_BIND);
+		write_cut(t, 0, &sdr_scheme_sr, BED_DONE);
+		write_cut(t, 1, &sdr_scheme_sr, BED_CTS | BED_BIND);
 	}
 	assert_true(part);
 }
 
 /* What a READ brought is what the memory was before it changed hands.  True: it did not get all. */
-static bool read_cut(uint64_t at, uint8_t key, enum sdr_rel_scheme scheme, uint32_t drop)
+static bool read_cut(uint64_t at, uint8_t key, const struct sdr_scheme_ops *scheme, uint32_t drop)
 {
 	struct bed *b = slow_pair(key, scheme);
 	uint8_t *from = bed_buf(b, LEN, 3), *was = bed_buf(b, LEN, 3), *to = bed_buf(b, LEN, 0);
@@ -148,8 +149,8 @@ static void revoke__read_at_any_time(void **state)
 		bool must = t > 6 * MS && t < 12 * MS; /* some has left, and some not */
 
 		for (uint8_t key = 0; key < KEYS; key++)
-			assert_true(read_cut(t, key, SDR_SCHEME_SR, 0) || !must);
-		assert_true(read_cut(t, 0, SDR_SCHEME_EC, 0) || !must);
+			assert_true(read_cut(t, key, &sdr_scheme_sr, 0) || !must);
+		assert_true(read_cut(t, 0, &sdr_scheme_ec, 0) || !must);
 	}
 }
 
@@ -161,9 +162,9 @@ static void revoke__read_whose_answer_is_overtaken(void **state)
 {
 	(void)state;
 	for (uint64_t t = 5 * MS; t < 16 * MS; t += STEP) {
-		read_cut(t, 0, SDR_SCHEME_SR, BED_READ_RSP);
-		read_cut(t, 1, SDR_SCHEME_SR, BED_READ_RSP);
-		read_cut(t, 0, SDR_SCHEME_EC, BED_READ_RSP);
+		read_cut(t, 0, &sdr_scheme_sr, BED_READ_RSP);
+		read_cut(t, 1, &sdr_scheme_sr, BED_READ_RSP);
+		read_cut(t, 0, &sdr_scheme_ec, BED_READ_RSP);
 	}
 }
 
@@ -171,7 +172,7 @@ static void revoke__read_whose_answer_is_overtaken(void **state)
 static void revoke__reads_that_wait_for_credit(void **state)
 {
 	enum { N = 1500, EACH = 8192 };
-	struct bed *b = slow_pair(0, SDR_SCHEME_SR);
+	struct bed *b = slow_pair(0, &sdr_scheme_sr);
 	uint8_t *from = bed_buf(b, EACH, 3), *to = bed_buf(b, EACH, 0);
 	struct bed_op *op[N];
 	uint32_t waiting = 0;
@@ -201,7 +202,7 @@ static void revoke__inline_read_is_repeated_from_a_copy(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct bed *b = slow_pair(0, SDR_SCHEME_SR);
+		struct bed *b = slow_pair(0, &sdr_scheme_sr);
 		uint8_t *from = bed_buf(b, 1000, 3), *to = bed_buf(b, 1000, 0);
 		struct bed_rule *d = bed_drop(b, 1, BED_READ_RSP, 0, 1);
 		struct bed_op *op;
@@ -223,7 +224,7 @@ static void revoke__inline_read_is_repeated_from_a_copy(void **state)
 /* Others go on: of the same peer and another, even where their regions are the same memory. */
 static void revoke__touches_no_other_region(void **state)
 {
-	struct bed *b = slow_pair(0, SDR_SCHEME_SR);
+	struct bed *b = slow_pair(0, &sdr_scheme_sr);
 	uint8_t *mem = bed_buf(b, LEN, 0), *src = bed_buf(b, LEN, 5), *got = bed_buf(b, LEN, 0);
 	struct bed_op *w[2], *r, *gone;
 

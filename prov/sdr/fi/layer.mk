@@ -84,5 +84,6 @@ noinst_PROGRAMS += sdr_env_man
 sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h
 sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
-sdr_env_man_LDADD = libsdr_rel_path.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_env_man_LDADD = libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la libsdr_fec.la \
+	libsdr_model.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 EXTRA_DIST += prov/sdr/fi/README.md

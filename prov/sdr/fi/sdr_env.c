@@ -19,6 +19,7 @@
 #include <strings.h>
 
 #include "fec/sdr_code.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "uc/sdr_uc_registry.h"
 #include "wire/sdr_frame.h"
@@ -29,12 +30,6 @@
 #define AT(m) .off = offsetof(struct sdr_env, m), .width = sizeof(((struct sdr_env *)NULL)->m)
 
 /* The names of choices and their numbers; of a label the name itself is kept. */
-static const struct sdr_env_word sdr_reliability_words[] = {
-	{ "auto", SDR_SCHEME_AUTO },	   { "hybrid", SDR_SCHEME_HYBRID },
-	{ "sr", SDR_SCHEME_SR },	   { "sr_rto", SDR_SCHEME_SR_RTO },
-	{ "sr_nack", SDR_SCHEME_SR_NACK }, { "ec", SDR_SCHEME_EC },
-	{ "ec_sr", SDR_SCHEME_EC_SR },	   { NULL, 0 },
-};
 static const struct sdr_env_word sdr_ec_code_words[] = {
 	{ "mds", SDR_CODE_MDS },
 	{ "xor", SDR_CODE_XOR },
@@ -74,9 +69,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 		  "sockets, and takes a socket where a device cannot be opened.",
 	  AT(engine) },
 	{ .name = "reliability",
-	  .kind = &sdr_kind_choice,
+	  .kind = &sdr_kind_scheme,
 	  .def = "auto",
-	  .words = sdr_reliability_words,
 	  .help = "How losses are repaired: sr sends again what RACK, tail probes and "
 		  "NACKs show as lost; ec sends parity with everything and more of it on "
 		  "demand; hybrid sends parity where a repair would come too late; auto "
@@ -391,13 +385,13 @@ static int sdr_env_check_code(const struct sdr_rel_cfg *c, char *err, size_t err
 			err, err_len,
 			"FI_SDR_EC_K=%u and FI_SDR_EC_M=%u: must be %u at most together, make one smaller",
 			c->ec_k, c->ec_m, SDR_CODE_SYMS_MAX);
-	if (c->scheme != SDR_SCHEME_EC && c->scheme != SDR_SCHEME_EC_SR)
+	if (!c->scheme->fixed_code)
 		return 0;
 	if (c->chunk > SDR_REL_EC_CHUNK)
 		return sdr_env_refuse(
 			err, err_len,
-			"FI_SDR_CHUNK_SIZE=%u: must be %u bytes at most with FI_SDR_RELIABILITY=ec or ec_sr",
-			c->chunk, SDR_REL_EC_CHUNK);
+			"FI_SDR_CHUNK_SIZE=%u: must be %u bytes at most with FI_SDR_RELIABILITY=%s",
+			c->chunk, SDR_REL_EC_CHUNK, c->scheme->name);
 	if (parity > SDR_REL_SEG_MAX)
 		return sdr_env_refuse(
 			err, err_len,

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "uc/fault/sdr_fault.h"
 #include "uc/sdr_uc_registry.h"
@@ -274,7 +275,34 @@ static int sdr_cc_format(const struct sdr_env_var *v, const void *at, char *buf,
 	return snprintf(buf, len, "%s", (*cc)->name);
 }
 
+static void sdr_scheme_kind_names(const struct sdr_env_var *v, char *buf, size_t len)
+{
+	(void)v;
+	sdr_scheme_names(buf, len);
+}
+
+static int sdr_scheme_parse(const struct sdr_env_var *v, const char *text, void *at, char *why,
+			    size_t len)
+{
+	const struct sdr_scheme_ops **scheme = at;
+
+	if (!sdr_scheme_find(text))
+		return sdr_words_refuse(v, why, len);
+	*scheme = sdr_scheme_find(text);
+	return 0;
+}
+
+static int sdr_scheme_format(const struct sdr_env_var *v, const void *at, char *buf, size_t len)
+{
+	const struct sdr_scheme_ops *const *scheme = at;
+
+	(void)v;
+	return snprintf(buf, len, "%s", (*scheme)->name);
+}
+
 const struct sdr_env_kind sdr_kind_engine = { sdr_engine_parse, sdr_text_format, sdr_engine_names };
+const struct sdr_env_kind sdr_kind_scheme = { sdr_scheme_parse, sdr_scheme_format,
+					      sdr_scheme_kind_names };
 const struct sdr_env_kind sdr_kind_cc = { sdr_cc_parse, sdr_cc_format, sdr_cc_kind_names };
 
 /* ---- texts ----------------------------------------------------------------------------------- */

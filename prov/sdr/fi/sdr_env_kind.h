@@ -24,6 +24,7 @@ struct sdr_env_kind {
 extern const struct sdr_env_kind sdr_kind_choice; /* one of v->words: its value */
 extern const struct sdr_env_kind sdr_kind_label;  /* one of v->words: the name */
 extern const struct sdr_env_kind sdr_kind_engine; /* the default, or one of the registry */
+extern const struct sdr_env_kind sdr_kind_scheme; /* a scheme, sdr_scheme_table */
 extern const struct sdr_env_kind sdr_kind_cc;	  /* a congestion control, sdr_cc_table */
 extern const struct sdr_env_kind sdr_kind_uint;	  /* whole, suffixes k, m, g (powers of 1024) */
 extern const struct sdr_env_kind sdr_kind_real;

@@ -92,6 +92,12 @@ libsdr_rel_bulk_la_SOURCES = \
 	prov/sdr/rel/bulk/sdr_policy.h \
 	prov/sdr/rel/bulk/sdr_report.c \
 	prov/sdr/rel/bulk/sdr_report.h \
+	prov/sdr/rel/bulk/sdr_scheme.h \
+	prov/sdr/rel/bulk/sdr_scheme_auto.c \
+	prov/sdr/rel/bulk/sdr_scheme_ec.c \
+	prov/sdr/rel/bulk/sdr_scheme_plain.c \
+	prov/sdr/rel/bulk/sdr_scheme_sr.c \
+	prov/sdr/rel/bulk/sdr_scheme_table.c \
 	prov/sdr/rel/bulk/sdr_scratch.c \
 	prov/sdr/rel/bulk/sdr_scratch.h \
 	prov/sdr/rel/bulk/sdr_seg_tx.c \

@@ -5,7 +5,7 @@
  *
  * They are here once for all who build an endpoint by hand: simulator, tests, fuzzers.  The
  * provider's variables have defaults of their own, as text (fi/sdr_env.c); test_fi_env compares the
- * two.  What 0 means (mtu, rtt_init_us, the limits) is decided where the value is used.
+ * two.  What 0 means (scheme, mtu, rtt_init_us, the limits) is decided where the value is used.
  */
 #include "fec/sdr_code.h"
 #include "rel/path/sdr_cc_ops.h"
@@ -14,7 +14,6 @@
 void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 {
 	*cfg = (struct sdr_rel_cfg){
-		.scheme = SDR_SCHEME_AUTO,
 		.cc = &sdr_cc_bbr,
 		.chunk = 65536,
 		.split = SDR_IMM_SPLIT_DEFAULT,

@@ -13,24 +13,12 @@
 #include <sdr/model.h> /* enum sdr_objective */
 #include "wire/sdr_wire.h"
 
-enum sdr_rel_scheme {
-	SDR_SCHEME_SR, /* RACK, tail-loss probe, NACK, RTO backstop */
-	/* the paper's: holes reported by the receiver are sent again, RTO 1 RTT + margin */
-	SDR_SCHEME_SR_NACK,
-	/* the paper's: each chunk has a timeout of rto_rtts RTTs, nothing else */
-	SDR_SCHEME_SR_RTO,
-	/* the paper's: (k, m) parity with everything, what it cannot repair is sent again */
-	SDR_SCHEME_EC_SR,
-	SDR_SCHEME_EC, /* the same, but more parity on demand repairs the rest (HARQ) */
-	/* SR where a repair fits before the end, parity over the last round trips */
-	SDR_SCHEME_HYBRID,
-	SDR_SCHEME_AUTO, /* hybrid where parity pays, else SR; decided for each operation */
-};
-
 struct sdr_cc_ops;
+struct sdr_scheme_ops;
 
 struct sdr_rel_cfg {
-	enum sdr_rel_scheme scheme;
+	/* how losses are repaired, e.g. of sdr_scheme_table; NULL: the default */
+	const struct sdr_scheme_ops *scheme;
 	/* congestion control, e.g. of sdr_cc_table; NULL: the default */
 	const struct sdr_cc_ops *cc;
 	uint64_t rate_bps; /* wire bits per second for a provisioned controller; else 0 */

@@ -9,6 +9,7 @@
 #include "sdr_code_rx.h"
 #include "sdr_code_tx.h"
 #include "sdr_report.h"
+#include "sdr_scheme.h"
 
 /* objects of an endpoint */
 #define BULK_TX_MAX SDR_IDTAB_MAX
@@ -18,6 +19,8 @@ int sdr_bulk_open(struct sdr_rel *rel)
 {
 	struct sdr_rel_bulk *b = rel->bulk;
 
+	if (!rel->cfg.scheme)
+		rel->cfg.scheme = sdr_scheme_table[0];
 	b->choices = sdr_choice_table_create();
 	if (!b->choices)
 		return -ENOMEM;

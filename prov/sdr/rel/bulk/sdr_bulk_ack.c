@@ -13,9 +13,9 @@
  * segment losses are only noted: what is to be sent is decided when all of it is accounted for
  * (sdr_code_tx.c).
  *
- * Schemes: "sr" does that.  "sr_nack" is the paper's: packets that a DACK reports missing are sent
- * again when their transmission is at least a round trip old, and each transmission has a timeout
- * of about one round trip.  "sr_rto" ignores what is missing and waits cfg.rto_rtts round trips.
+ * That is with a scheme that leaves losses to RACK.  One with a timeout of its own (sdr_scheme.h)
+ * has a transmission lost when it is that old, or, unless the scheme ignores gaps, when a report
+ * shows it missing and it is at least a round trip old.
  *
  * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report
  * (rack), or time (rto).
@@ -23,7 +23,7 @@
 #include "base/sdr_bitmap.h"
 #include "sdr_bulk_ack.h"
 #include "sdr_code_tx.h"
-#include "sdr_policy.h"
+#include "sdr_scheme.h"
 #include "sdr_seg_tx.h"
 
 #define DETECT_OPEN_MAX 64u /* undecided entries that loss detection looks past */
@@ -316,21 +316,6 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 	tlog_settle(c, e);
 }
 
-static uint64_t scheme_rto(const struct sdr_conn *c)
-{
-	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
-	/*
-	 * sr_nack: one round trip and what it varies by, the paper's best case.  Silence doubles
-	 * it, as anywhere.
-	 */
-	uint64_t rto = sdr_conn_rto(c, c->pto.rto_shift);
-
-	if (cfg->scheme == SDR_SCHEME_SR_RTO &&
-	    (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts) > rto)
-		rto = (uint64_t)((double)c->rtt.srtt * cfg->rto_rtts);
-	return rto;
-}
-
 /*
  * Has the receiver spoken of this transmission?  A report covers its own message only, and may be
  * lost: what was delivered of others says nothing, unless so much later that a report would have
@@ -350,20 +335,21 @@ static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
 	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack.ns;
 }
 
-static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, bool nack,
+/* rto: of the scheme, ns; 0: it has none. */
+static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, uint64_t rto, bool nack,
 			enum lost_why *why)
 {
 	uint64_t age = c->rel->now - e->tx_ns;
 
-	if (!sdr_scheme_plain(c->rel->cfg.scheme)) {
+	if (!rto) {
 		*why = c->rack.probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
 		return ent_told(c, e) &&
 		       sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now);
 	}
 	*why = WHY_RTO;
-	if (age >= scheme_rto(c))
+	if (age >= rto)
 		return true;
-	if (c->rel->cfg.scheme == SDR_SCHEME_SR_RTO)
+	if (c->rel->cfg.scheme->ignores_gaps)
 		return false;
 	*why = WHY_NACK;
 	return sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now) &&
@@ -387,7 +373,9 @@ static void rto_backoff(struct sdr_conn *c)
 
 void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 {
-	uint32_t open = sdr_scheme_plain(c->rel->cfg.scheme) ? 0 : DETECT_OPEN_MAX, pos;
+	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	uint64_t rto = ops->rto ? ops->rto(c) : 0;
+	uint32_t open = ops->rto ? 0 : DETECT_OPEN_MAX, pos;
 	struct sdr_ring *log = &c->bulk->tx.log;
 	bool timeout = false;
 
@@ -403,7 +391,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 			continue;
 		if (ent_delivered(e)) {
 			tlog_arrived(c, e);
-		} else if (ent_is_lost(c, e, nack, &why)) {
+		} else if (ent_is_lost(c, e, rto, nack, &why)) {
 			ent_lost(c, e, why, ca);
 			timeout |= why == WHY_RTO;
 		} else if (!open-- || !sdr_seq_lt(e->seq, c->rack.seq)) {
@@ -419,13 +407,13 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 
 uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
 {
+	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
 	const struct sdr_txent *e;
 
-	if (!sdr_scheme_plain(c->rel->cfg.scheme) || sdr_ring_empty(&c->bulk->tx.log) ||
-	    !c->inflight)
+	if (!ops->rto || sdr_ring_empty(&c->bulk->tx.log) || !c->inflight)
 		return UINT64_MAX;
 	e = sdr_ring_at(&c->bulk->tx.log, struct sdr_txent, c->bulk->tx.log.head);
-	return e->tx_ns + scheme_rto(c);
+	return e->tx_ns + ops->rto(c);
 }
 
 /* PTO: ask about the oldest segment that is not finished. */

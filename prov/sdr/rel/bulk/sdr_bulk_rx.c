@@ -28,6 +28,7 @@
 #include "sdr_code_rx.h"
 #include "sdr_msn.h"
 #include "sdr_report.h"
+#include "sdr_scheme.h"
 
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
 		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out)
@@ -395,7 +396,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 		sdr_conn_kick(c);
 		return;
 	}
-	if (holes > s->rep_holes && c->rel->cfg.scheme != SDR_SCHEME_SR_RTO) {
+	if (holes > s->rep_holes && !c->rel->cfg.scheme->ignores_gaps) {
 		sdr_report_now(c, s);
 		s->gap = c->rack.lossy = true;
 	} else if (st->got - s->rep_got >= c->rel->bulk->dack_pkts) {

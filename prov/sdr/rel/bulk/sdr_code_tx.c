@@ -28,6 +28,7 @@
 #include "base/sdr_bitmap.h"
 #include "sdr_code_tx.h"
 #include "sdr_policy.h"
+#include "sdr_scheme.h"
 
 #define SHARE_BYTES (1u << 20) /* data of a group below which others are not worth calling */
 #define SHARE_SUBS  4u	       /* submessages, likewise */
@@ -237,7 +238,7 @@ static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g,
 
 static bool parity_repairs(const struct sdr_conn *c, const struct sdr_group_tx *g)
 {
-	return c->rel->cfg.scheme != SDR_SCHEME_EC_SR && g->code.a.kind == SDR_CODE_MDS &&
+	return c->rel->cfg.scheme->parity_on_demand && g->code.a.kind == SDR_CODE_MDS &&
 	       g->parity->nacked && g->rounds <= SDR_GROUP_ROUNDS_MAX &&
 	       g->asks < SDR_GROUP_ASKS_MAX;
 }

@@ -10,15 +10,17 @@
 #include "sdr_plan.h"
 #include "fec/sdr_fec.h"
 
-/* How an operation's bytes travel: scheme, segments, parity.  enum sdr_rel_err. */
+/* How an operation's bytes travel: segments, parity.  enum sdr_rel_err. */
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+/* Without parity; enum sdr_rel_err. */
+int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+/*
+ * Data bytes of a segment, in chunks, so that its planned parity fits a message, and half of the
+ * parity buffers.
+ */
+uint64_t sdr_policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m);
 bool sdr_policy_repeats(const struct sdr_conn *c); /* a lone packet is worth a copy */
 /* NULL: no memory */
 const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g);
-/* the paper's plain schemes: timeouts, no RACK */
-static inline bool sdr_scheme_plain(enum sdr_rel_scheme s)
-{
-	return s == SDR_SCHEME_SR_NACK || s == SDR_SCHEME_SR_RTO;
-}
 
 #endif /* SDR_POLICY_H */

@@ -52,7 +52,7 @@ static void sim_cell_print(struct sim_run *r, uint32_t i)
 	sim_cell_result(&r->plan, c, &r->shard[(size_t)i * r->nshards], r->t_s + r->first[i], &res);
 	tool_progress_clear();
 	if (res.failed) {
-		tool_warn("id %s (%s): %s", c->row.id, c->scheme->name, res.why);
+		tool_warn("id %s (%s): %s", c->row.id, c->scheme.name, res.why);
 		r->failed = true;
 		return;
 	}
@@ -88,7 +88,7 @@ static void sim_progress(void *ctx)
 		all += s->runs + s->warm;
 	}
 	tool_progress("cell %u of %u: %s, %llu of %llu runs", i + 1, r->cells.n,
-		      r->cells.cell[i].scheme->name, (unsigned long long)done,
+		      r->cells.cell[i].scheme.name, (unsigned long long)done,
 		      (unsigned long long)all);
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "rel/sdr_rel_cfg.h"
 #include "tools/common/model_row.h"
@@ -35,16 +36,11 @@ enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };
 struct sim_scheme {
 	const char *name;
 	enum sdr_model_scheme model; /* by whose rules its parameters are checked */
-	enum sdr_rel_scheme rel;
+	const struct sdr_scheme_ops *rel;
 	uint8_t code;  /* enum sdr_code_kind */
 	bool lossless; /* nothing is lost */
 	bool learns;   /* what it does depends on what it has seen before */
 };
-
-/* The scheme of a name, NULL: none. */
-const struct sim_scheme *sim_scheme_find(const char *name);
-/* All names, for messages. */
-extern const char sim_scheme_names[];
 
 /* What all cells have in common. */
 struct sim_plan {
@@ -71,7 +67,7 @@ struct sim_plan {
 /* One row of the result. */
 struct sim_cell {
 	enum sim_mode mode;
-	const struct sim_scheme *scheme;
+	struct sim_scheme scheme;
 	/* the question, by the rules of sdr_model; point and nodes of it count */
 	struct model_row row;
 };

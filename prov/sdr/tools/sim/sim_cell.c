@@ -17,33 +17,55 @@
 #include "sim.h"
 #include "sim_work.h"
 
-#define SIM_RATE_MIN 1e6 /* bits per second */
-#define SIM_RATE_MAX 1e13
-#define SIM_RTT_MAX  10.0 /* s */
-#define SIM_P_MAX    0.9
-#define SIM_EC_CHUNK SDR_REL_EC_CHUNK
+#define SIM_RATE_MIN  1e6 /* bits per second */
+#define SIM_RATE_MAX  1e13
+#define SIM_RTT_MAX   10.0 /* s */
+#define SIM_P_MAX     0.9
+#define SIM_EC_CHUNK  SDR_REL_EC_CHUNK
+#define SIM_NAMES_MAX 256u /* bytes of all names of schemes */
 
+/* Names that are the model's alone; the others are those of sdr_scheme_table. */
 static const struct sim_scheme schemes[] = {
-	{ "ideal", SDR_MODEL_IDEAL, SDR_SCHEME_SR, SDR_CODE_NONE, true, false },
-	{ "sr_rto", SDR_MODEL_SR_RTO, SDR_SCHEME_SR_RTO, SDR_CODE_NONE, false, false },
-	{ "sr_nack", SDR_MODEL_SR_NACK, SDR_SCHEME_SR_NACK, SDR_CODE_NONE, false, false },
-	{ "ec_mds", SDR_MODEL_EC_MDS, SDR_SCHEME_EC_SR, SDR_CODE_MDS, false, false },
-	{ "ec_xor", SDR_MODEL_EC_XOR, SDR_SCHEME_EC_SR, SDR_CODE_XOR, false, false },
-	{ "hybrid", SDR_MODEL_HYBRID, SDR_SCHEME_HYBRID, SDR_CODE_NONE, false, true },
-	{ "sr", SDR_MODEL_SR_NACK, SDR_SCHEME_SR, SDR_CODE_NONE, false, false },
-	{ "ec", SDR_MODEL_EC_MDS, SDR_SCHEME_EC, SDR_CODE_MDS, false, false },
-	{ "auto", SDR_MODEL_HYBRID, SDR_SCHEME_AUTO, SDR_CODE_NONE, false, true },
+	{ "ideal", SDR_MODEL_IDEAL, &sdr_scheme_sr, SDR_CODE_NONE, true, false },
+	{ "ec_mds", SDR_MODEL_EC_MDS, &sdr_scheme_ec_sr, SDR_CODE_MDS, false, false },
+	{ "ec_xor", SDR_MODEL_EC_XOR, &sdr_scheme_ec_sr, SDR_CODE_XOR, false, false },
 };
 #define SIM_SCHEMES (sizeof(schemes) / sizeof(*schemes))
 
-const char sim_scheme_names[] = "ideal, sr_rto, sr_nack, ec_mds, ec_xor, hybrid, sr, ec, auto";
-
-const struct sim_scheme *sim_scheme_find(const char *name)
+static void sim_scheme_names(char *buf, size_t len)
 {
-	for (size_t i = 0; i < SIM_SCHEMES; i++)
-		if (strcmp(name, schemes[i].name) == 0)
-			return &schemes[i];
-	return NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < SIM_SCHEMES && n < len; i++)
+		n += (size_t)snprintf(buf + n, len - n, "%s, ", schemes[i].name);
+	if (n < len)
+		sdr_scheme_names(buf + n, len - n);
+}
+
+/* What the simulation has to know of a scheme follows from what the scheme says of itself. */
+static bool sim_scheme_find(const char *name, struct sim_scheme *s)
+{
+	const struct sdr_scheme_ops *ops = sdr_scheme_find(name);
+
+	for (size_t i = 0; i < SIM_SCHEMES; i++) {
+		if (strcmp(name, schemes[i].name) == 0) {
+			*s = schemes[i];
+			return true;
+		}
+	}
+	if (!ops)
+		return false;
+	*s = (struct sim_scheme){
+		.name = ops->name,
+		.model = ops->fixed_code ? SDR_MODEL_EC_MDS
+			 : ops->plan	 ? SDR_MODEL_HYBRID
+			 : ops->rto_rtts ? SDR_MODEL_SR_RTO
+					 : SDR_MODEL_SR_NACK,
+		.rel = ops,
+		.code = ops->fixed_code ? SDR_CODE_MDS : SDR_CODE_NONE,
+		.learns = ops->plan && !ops->fixed_code,
+	};
+	return true;
 }
 
 /* ---- what can be run ------------------------------------------------------------------------- */
@@ -127,7 +149,7 @@ static int sim_cell_check(const struct sim_plan *plan, struct sim_cell *c)
 		return model_row_refuse(&c->row, MODEL_BURST,
 					"a mean burst of %g packets: 1 to 1e6", pt->burst_packets);
 	rtts = sdr_model_rto(pt) / pt->rtt_s;
-	if (c->scheme->rel == SDR_SCHEME_SR_RTO && !(rtts > 1 - 1e-9 && rtts <= 100))
+	if (c->scheme.rel->rto_rtts && !(rtts > 1 - 1e-9 && rtts <= 100))
 		return model_row_refuse(&c->row, MODEL_RTO,
 					"a timeout of %g RTTs: the transport takes 1 to 100", rtts);
 	if (!(pt->max_overhead >= 0 && pt->max_overhead <= 16))
@@ -151,28 +173,30 @@ static const char *sim_scheme_of(const char *name, bool *ring)
 
 static int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text)
 {
+	char names[SIM_NAMES_MAX];
 	bool ring;
 
 	if (f != MODEL_SCHEME)
 		return model_row_set(&c->row, f, text);
 	text = sim_scheme_of(text, &ring);
-	c->scheme = sim_scheme_find(text);
-	if (!c->scheme)
+	if (!sim_scheme_find(text, &c->scheme)) {
+		sim_scheme_names(names, sizeof(names));
 		return model_row_refuse(
 			&c->row, f,
 			"there is no scheme \"%.40s\": %s, or one of them behind " SIM_PREFIX, text,
-			sim_scheme_names);
+			names);
+	}
 	if (ring && c->mode == SIM_STREAM)
 		return model_row_refuse(&c->row, f, "an allreduce is no stream of messages");
 	if (ring)
 		c->mode = SIM_ALLREDUCE;
 	c->row.coll = c->mode == SIM_ALLREDUCE;
-	return model_row_set(&c->row, f, sdr_model_scheme_name(c->scheme->model));
+	return model_row_set(&c->row, f, sdr_model_scheme_name(c->scheme.model));
 }
 
 bool sim_cell_chunk_decode(const struct sim_cell *c)
 {
-	bool paper = strncmp(c->scheme->name, "ec_", 3) == 0;
+	bool paper = strncmp(c->scheme.name, "ec_", 3) == 0;
 
 	if (!(c->row.given >> MODEL_DECODE & 1))
 		return paper;

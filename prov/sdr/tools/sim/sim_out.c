@@ -66,13 +66,13 @@ static bool out_field(const struct sim_cell *c, enum model_field f, double *v, c
 {
 	const struct sdr_model_point *p = &c->row.point;
 	struct sdr_model_point at_one;
-	bool ec = c->scheme->code != SDR_CODE_NONE, named = c->row.given >> f & 1;
+	bool ec = c->scheme.code != SDR_CODE_NONE, named = c->row.given >> f & 1;
 
 	text[0] = 0;
 	switch (f) {
 	case MODEL_SCHEME:
 		snprintf(text, OUT_BIG, "%s%s", c->mode == SIM_ALLREDUCE ? SIM_PREFIX : "",
-			 c->scheme->name);
+			 c->scheme.name);
 		return false;
 	case MODEL_BANDWIDTH:
 		*v = p->bandwidth_bps;
@@ -84,7 +84,7 @@ static bool out_field(const struct sim_cell *c, enum model_field f, double *v, c
 		at_one = *p;
 		at_one.rtt_s = 1;
 		*v = sdr_model_rto(&at_one); /* in RTTs, to the last digit */
-		return named || !c->scheme->lossless;
+		return named || !c->scheme.lossless;
 	case MODEL_BETA:
 		*v = p->beta;
 		return named || ec;

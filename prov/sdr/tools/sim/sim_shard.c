@@ -18,6 +18,7 @@
 
 #include "base/sdr_rand.h"
 #include "fec/sdr_code.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "rel/sdr_rel.h"
 #include "sim.h"
 #include "sim_work.h"
@@ -67,7 +68,7 @@ static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, str
 	a->forward.rate_bps = (uint64_t)llround(line);
 	a->forward.delay_ns = (uint64_t)llround(pt->rtt_s / 2 * SIM_NS);
 	a->backward = a->forward;
-	if (c->scheme->lossless)
+	if (c->scheme.lossless)
 		return; /* nor is anything else in the way */
 	a->forward.queue_bytes = plan->queue_bytes;
 	a->forward.jitter_ns = (uint64_t)llround(plan->jitter_s * SIM_NS);
@@ -98,11 +99,11 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 	struct sdr_rel_cfg *cfg = &a->cfg;
 
 	sdr_rel_cfg_init(cfg);
-	cfg->scheme = c->scheme->rel;
+	cfg->scheme = c->scheme.rel;
 	cfg->cc = plan->cc;
 	cfg->rate_bps = plan->cc->provisioned ? a->forward.rate_bps : 0;
 	cfg->chunk = pt->chunk_bytes;
-	if (c->scheme->rel == SDR_SCHEME_SR_RTO)
+	if (c->scheme.rel->rto_rtts)
 		cfg->rto_rtts = sdr_model_rto(pt) / pt->rtt_s;
 	cfg->tx_depth = cfg->rx_depth = SIM_DEPTH;
 	cfg->inject_max = SIM_INJECT;
@@ -110,8 +111,8 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 	cfg->ec_chunk_decode = sim_cell_chunk_decode(c);
 	cfg->objective = (uint8_t)pt->objective;
 	cfg->max_overhead = pt->max_overhead;
-	if (c->scheme->code != SDR_CODE_NONE) {
-		cfg->ec_code = c->scheme->code;
+	if (c->scheme.code != SDR_CODE_NONE) {
+		cfg->ec_code = c->scheme.code;
 		cfg->ec_k = (uint16_t)pt->k;
 		cfg->ec_m = (uint16_t)pt->m;
 	}
@@ -150,7 +151,7 @@ static uint32_t sim_warm(const struct sim_plan *plan, const struct sim_cell *c)
 
 	if (plan->warm != SIM_WARM_AUTO)
 		return plan->warm;
-	if (!c->scheme->learns && plan->cc->provisioned)
+	if (!c->scheme.learns && plan->cc->provisioned)
 		return SIM_WARM_PLAIN;
 	if (c->row.point.p_packet > 0)
 		least = fmax(least,
