@@ -148,7 +148,8 @@ static size_t ctl_payload(uint8_t *p)
 	case 1:
 		n = SDR_CLASS_LEN + below(400);
 		fill(p, n);
-		sdr_class_encode(p, (enum sdr_class)below(6), (uint8_t)below(12));
+		sdr_class_encode(p, SDR_CLASS_REL, (uint8_t)below(12));
+		p[2] = (uint8_t)below(6); /* perhaps no class at all */
 		return n;
 	case 2:
 	case 3:
