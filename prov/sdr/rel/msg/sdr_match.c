@@ -32,7 +32,7 @@ static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec
 /* Its sender gave it up before it left: it keeps its place in the order, and meets no receive. */
 static bool msg_is_void(const struct sdr_frame_rec *f)
 {
-	return (f->flags & SDR_REC_F_STATUS) && f->status;
+	return sdr_msg_status(f);
 }
 
 static void match_drain(struct sdr_conn *c)

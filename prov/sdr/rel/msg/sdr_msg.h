@@ -14,7 +14,7 @@ struct sdr_op_table;
 struct sdr_unexp;
 
 struct sdr_rel_msg {			  /* of an endpoint */
-	const struct sdr_op_table *kinds; /* what can be posted */
+	const struct sdr_op_table *kinds; /* what can be posted, and come in */
 	struct sdr_slab op_pool, rx_pool, unexp_pool, buf_pool;
 	struct sdr_idtab ids;
 	uint32_t nops, nrx;
@@ -52,6 +52,12 @@ static inline int sdr_msg_kind(uint8_t rec_op)
 static inline uint64_t sdr_msg_len(const struct sdr_frame_rec *f)
 {
 	return f->flags & SDR_REC_F_LEN ? f->len : f->payload_len;
+}
+
+/* enum sdr_rel_err; without one: 0. */
+static inline int sdr_msg_status(const struct sdr_frame_rec *f)
+{
+	return f->flags & SDR_REC_F_STATUS ? f->status : SDR_REL_OK;
 }
 
 #endif /* SDR_MSG_H */

@@ -434,6 +434,13 @@ struct sdr_op *sdr_op_new(struct sdr_peer *peer, const struct sdr_op_kind *kind)
 	return op;
 }
 
+struct sdr_op *sdr_op_find(struct sdr_conn *c, uint32_t id)
+{
+	struct sdr_op *op = sdr_idtab_get(&c->rel->msg->ids, id);
+
+	return op && op->conn == c ? op : NULL;
+}
+
 struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 			    const struct sdr_frame_rec *f)
 {

@@ -47,6 +47,8 @@ struct sdr_op {
 
 /* Its connection is still to be set.  NULL: no memory. */
 struct sdr_op *sdr_op_new(struct sdr_peer *peer, const struct sdr_op_kind *kind);
+/* Of this connection, by number; NULL: it ended, or never was. */
+struct sdr_op *sdr_op_find(struct sdr_conn *c, uint32_t id);
 /* One that answers the peer's record.  NULL: no memory, or too many of them. */
 struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 			    const struct sdr_frame_rec *f);
@@ -68,12 +70,19 @@ enum sdr_ops_which {
 	SDR_OPS_UNPROMISED,
 };
 void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err); /* enum sdr_rel_err */
-void sdr_op_start(struct sdr_op *op);	 /* gives it to its connection; may end it */
-int sdr_op_read_land(struct sdr_op *op); /* READ: its bulk gets its place; enum sdr_rel_err */
+void sdr_op_start(struct sdr_op *op); /* gives it to its connection; may end it */
 /* Its bytes travel inside its record.  Both sides compute the same. */
 static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {
 	return len <= sdr_seal_inline_max(c->rel, c->ctl_max);
+}
+/* A keyed peer says where a bulk may go, and no other has a key to give. */
+static inline bool sdr_op_key_expected(const struct sdr_conn *c, const struct sdr_frame_rec *f,
+				       bool bulk)
+{
+	bool key = f->flags & SDR_REC_F_KEY;
+
+	return sdr_qp_peer_keyed(c->shape.qp) ? key || !bulk : !key;
 }
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);

@@ -19,6 +19,7 @@
 #include "rel/sdr_rel_cbs.h"
 #include "wire/sdr_record.h"
 
+struct sdr_conn;
 struct sdr_op;
 
 struct sdr_op_kind {
@@ -52,10 +53,23 @@ struct sdr_op_kind {
 	void (*done)(struct sdr_op *op, int status);
 };
 
+struct sdr_rec_kind {
+	const char *name;
+	/* Once for each record, in whatever order they come. */
+	void (*input)(struct sdr_conn *c, const struct sdr_frame_rec *f);
+	/*
+	 * One with BULK: false, its message numbers are not about to be used; else the bytes that
+	 * they stand for.  NULL: those that it says.
+	 */
+	bool (*numbers)(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t *len);
+	bool starts; /* one with BULK announces data that follow at once */
+};
+
 #define SDR_OP_KINDS 16u /* kinds have numbers below */
 
 struct sdr_op_table {
-	const struct sdr_op_kind *op[SDR_OP_KINDS]; /* by enum sdr_rel_kind; NULL: not posted */
+	const struct sdr_op_kind *op[SDR_OP_KINDS];    /* by enum sdr_rel_kind; NULL: not posted */
+	const struct sdr_rec_kind *rec[UINT8_MAX + 1]; /* by enum sdr_rec_op; NULL: unknown */
 };
 
 extern const struct sdr_op_table sdr_op_table;
@@ -65,9 +79,14 @@ static inline const struct sdr_op_kind *sdr_op_kind(const struct sdr_op_table *t
 	return number < SDR_OP_KINDS ? t->op[number] : NULL;
 }
 
-/* ---- the rows: sdr_op_send.c, sdr_op_write.c, sdr_op_read.c ---- */
+/* ---- the rows: sdr_op_send.c, sdr_op_write.c, sdr_op_read.c, sdr_rec_input.c ---- */
 extern const struct sdr_op_kind sdr_op_send, sdr_op_tsend;
 extern const struct sdr_op_kind sdr_op_write;
 extern const struct sdr_op_kind sdr_op_read, sdr_op_read_serve;
+extern const struct sdr_rec_kind sdr_rec_kind_send;
+extern const struct sdr_rec_kind sdr_rec_kind_write;
+extern const struct sdr_rec_kind sdr_rec_kind_read, sdr_rec_kind_read_rsp;
+extern const struct sdr_rec_kind sdr_rec_kind_bind, sdr_rec_kind_cts, sdr_rec_kind_park,
+	sdr_rec_kind_done;
 
 #endif /* SDR_OP_KIND_H */

@@ -8,8 +8,11 @@
  * bulk may be written.  An answer (READ_SERVE) is an operation of the target's that was not
  * posted and that is not reported; it ends when its record is acknowledged and its bulk delivered.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include "rel/conn/sdr_rec.h"
 #include "sdr_op.h"
+#include "sdr_remote.h"
 
 /* All bytes of a bulk are here. */
 static void read_landed(struct sdr_bulk_rx *b)
@@ -25,7 +28,7 @@ static void read_landed(struct sdr_bulk_rx *b)
 	sdr_op_advance(op);
 }
 
-int sdr_op_read_land(struct sdr_op *op)
+static int read_land(struct sdr_op *op)
 {
 	uint8_t *to;
 	int err;
@@ -51,7 +54,7 @@ static int read_fill(struct sdr_op *op, struct sdr_frame_rec *f, bool fits)
 	f->flags |= SDR_REC_F_RMA;
 	if (fits || !sdr_qp_keyed(op->conn->shape.qp))
 		return SDR_REL_OK;
-	err = sdr_op_read_land(op);
+	err = read_land(op);
 	if (err)
 		return err;
 	f->flags |= SDR_REC_F_KEY;
@@ -74,7 +77,7 @@ const struct sdr_op_kind sdr_op_read = {
 	.complete = read_complete,
 };
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- at the target ----------------------------------------------------------------------------- */
 
 static bool serve_complete(const struct sdr_op *op)
 {
@@ -86,4 +89,107 @@ const struct sdr_op_kind sdr_op_read_serve = {
 	.rec = SDR_REC_READ_RSP,
 	.served = true,
 	.complete = serve_complete,
+};
+
+static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_rel *rel = c->rel;
+	void *va = NULL, *region = NULL;
+	int err = SDR_REL_OK;
+
+	if (!sdr_op_key_expected(c, f, !sdr_op_fits(c, f->len))) {
+		c->st.pkts_bad++;
+		err = SDR_REL_ERR_PROTO;
+	} else if (!(f->flags & SDR_REC_F_RMA) ||
+		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va,
+				    &region)) {
+		err = SDR_REL_ERR_KEY;
+	}
+	if (!err && sdr_remote_serve(c, f, va, region)) {
+		sdr_remote_report(c, SDR_REL_REMOTE_READ, f, va);
+		return;
+	}
+	sdr_remote_read_refuse(c, f->id, err ? err : SDR_REL_ERR_NOMEM);
+}
+
+const struct sdr_rec_kind sdr_rec_kind_read = {
+	.name = "read",
+	.input = read_input,
+};
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* A READ that waits for its answer. */
+static struct sdr_op *read_of(struct sdr_conn *c, uint32_t id)
+{
+	struct sdr_op *op = sdr_op_find(c, id);
+
+	return op && op->kind == &sdr_op_read && !op->data_in ? op : NULL;
+}
+
+static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_op *op = read_of(c, f->id);
+	int err = SDR_REL_OK;
+
+	if (!op) {
+		/*
+		 * It ended here, or was refused after all; records may overtake each other.
+		 * Nothing will bind these numbers.
+		 */
+		if (f->flags & SDR_REC_F_BULK)
+			sdr_bulk_rx_skip(c, f, f->len);
+		return;
+	}
+	if (sdr_msg_status(f)) {
+		sdr_op_end(op, sdr_rel_errno(f->status), f->status);
+		return;
+	}
+	if (!(f->flags & SDR_REC_F_BULK)) {
+		if (f->payload_len != op->len) {
+			c->st.pkts_bad++;
+			sdr_op_end(op, -EIO, SDR_REL_ERR_NOMEM);
+			return;
+		}
+		if (op->brx) /* the place for a bulk that did not come */
+			sdr_bulk_rx_abort(op->brx);
+		op->brx = NULL;
+		sdr_op_scatter(op, f->payload, f->payload_len);
+		op->data_in = true;
+		sdr_op_advance(op);
+		return;
+	}
+	/* A keyed engine has made its place already; it takes one answer. */
+	if (op->brx ? op->brx->has_msn : sdr_qp_keyed(c->shape.qp)) {
+		c->st.pkts_bad++;
+		err = SDR_REL_ERR_PROTO;
+	} else if (!op->brx) {
+		err = read_land(op);
+	}
+	if (err)
+		sdr_bulk_rx_skip(c, f, op->len);
+	else
+		err = sdr_bulk_rx_start(op->brx, f);
+	/*
+	 * Its server sends what cannot be taken, and cannot learn which of its answers that is.
+	 */
+	if (err == SDR_REL_ERR_CODE)
+		sdr_conn_fail(c, err);
+	else if (err)
+		sdr_op_end(op, sdr_rel_errno(err), err);
+}
+
+/* It says how much it brings; what was wanted counts. */
+static bool rsp_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t *len)
+{
+	const struct sdr_op *op = read_of(c, f->id);
+
+	*len = op ? op->len : f->len;
+	return true;
+}
+
+const struct sdr_rec_kind sdr_rec_kind_read_rsp = {
+	.name = "read_rsp",
+	.input = read_rsp_input,
+	.numbers = rsp_numbers,
 };

@@ -8,6 +8,7 @@
  * posted receive, and to a keyed one, which alone says under which key its bytes may be written:
  * there it is announced, and waits for CTS.
  */
+#include "sdr_match.h"
 #include "sdr_op.h"
 
 static int message_fill(struct sdr_op *op, struct sdr_frame_rec *f, bool fits)
@@ -71,4 +72,10 @@ const struct sdr_op_kind sdr_op_tsend = {
 	.complete = message_complete,
 	.waits = message_waits,
 	.done = message_done,
+};
+
+const struct sdr_rec_kind sdr_rec_kind_send = {
+	.name = "send",
+	.input = sdr_match_input,
+	.starts = true,
 };

@@ -5,9 +5,14 @@
  *
  * One whose bytes travel inside its record ends with the target's DONE, since its key may be wrong.
  * A bulk ends when it is delivered: with a wrong key it is never bound.  To a keyed peer it is only
- * announced, and waits for CTS.
+ * announced, and waits for CTS.  At the target each is checked before a byte of it is placed, and
+ * answered with DONE when it is refused.
  */
+#include <errno.h>
+#include <string.h>
+#include "rel/conn/sdr_rec.h"
 #include "sdr_op.h"
+#include "sdr_remote.h"
 
 static int write_fill(struct sdr_op *op, struct sdr_frame_rec *f, bool fits)
 {
@@ -35,4 +40,73 @@ const struct sdr_op_kind sdr_op_write = {
 	.fill = write_fill,
 	.complete = write_complete,
 	.waits = write_waits,
+};
+
+/* ---- at the target --------------------------------------------------------------------------- */
+
+/* A peer's WRITE is complete. */
+static void write_done(struct sdr_bulk_rx *b)
+{
+	struct sdr_rel *rel = b->conn->rel;
+	struct sdr_rel_cqe e = {
+		.kind = SDR_REL_REMOTE_WRITE,
+		.has_data = b->has_data,
+		.data = b->data,
+		.len = b->len,
+		.buf = b->buf,
+		.peer = b->conn->peer,
+		.key = b->key,
+	};
+
+	if (rel->msg->rma_events || b->has_data)
+		rel->cbs->done(rel->user, &e);
+}
+
+static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_rel *rel = c->rel;
+	struct sdr_bulk_rx *b;
+	void *va = NULL, *region = NULL;
+	int ret, err;
+
+	ret = f->flags & SDR_REC_F_RMA ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len,
+							  SDR_REL_ACCESS_WRITE, &va, &region)
+				       : -EINVAL;
+	if (ret) {
+		if (f->flags & SDR_REC_F_BULK)
+			sdr_bulk_rx_skip(c, f, f->len);
+		sdr_done_send(c, f->id, SDR_REL_ERR_KEY);
+		return;
+	}
+	if (!(f->flags & SDR_REC_F_LEN)) {
+		if (f->payload_len)
+			memcpy(va, f->payload, f->payload_len);
+		sdr_done_send(c, f->id, SDR_REL_OK);
+		sdr_remote_report(c, SDR_REL_REMOTE_WRITE, f, va);
+		return;
+	}
+	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, write_done, &b);
+	if (err) {
+		if (f->flags & SDR_REC_F_BULK)
+			sdr_bulk_rx_skip(c, f, f->len);
+		sdr_done_send(c, f->id, err);
+		return;
+	}
+	sdr_remote_write(b, region);
+	b->has_data = f->flags & SDR_REC_F_DATA;
+	b->data = f->data;
+	b->key = f->key;
+	b->delivery = f->flags & SDR_REC_F_DELIVERY;
+	if (!(f->flags & SDR_REC_F_BULK)) {
+		(void)sdr_bulk_rx_cts(b, true);
+	} else if ((err = sdr_bulk_rx_start(b, f))) {
+		sdr_bulk_rx_abort(b);
+		sdr_done_send(c, f->id, err);
+	}
+}
+
+const struct sdr_rec_kind sdr_rec_kind_write = {
+	.name = "write",
+	.input = write_input,
+	.starts = true,
 };

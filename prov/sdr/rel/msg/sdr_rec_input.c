@@ -1,197 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What a record of the peer means here: it needs memory (WRITE, READ), answers an operation of
- * ours (READ_RSP, DONE, CTS, PARK), or carries a message (SEND, TSEND, BIND), which sdr_match.c
- * takes.
+ * Records of the peer: each goes to the row of its number (sdr_op_kind.h), once its message numbers
+ * have been checked.  Here are those that all operations share: what the peer says of an operation
+ * of ours (CTS, PARK, DONE), and which numbers its announced bulk got (BIND).
  *
- * Records of unknown operations are ignored: the operation ended meanwhile (or never was), which is
- * no error.
+ * A record that names an operation which is not here is ignored: it ended meanwhile (or never was),
+ * which is no error.
  */
-#include <errno.h>
-#include <string.h>
 #include "sdr_match.h"
 #include "sdr_op.h"
 #include "sdr_rec_input.h"
-#include "sdr_remote.h"
-
-static void remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_rec *f, void *va)
-{
-	struct sdr_rel_cqe e = {
-		.kind = kind,
-		.has_data = f->flags & SDR_REC_F_DATA,
-		.len = f->len,
-		.data = f->data,
-		.buf = va,
-		.peer = c->peer,
-		.key = f->key,
-	};
-
-	if (c->rel->msg->rma_events || e.has_data)
-		c->rel->cbs->done(c->rel->user, &e);
-}
-
-/* A peer's WRITE is complete. */
-static void write_done(struct sdr_bulk_rx *b)
-{
-	struct sdr_rel *rel = b->conn->rel;
-	struct sdr_rel_cqe e = {
-		.kind = SDR_REL_REMOTE_WRITE,
-		.has_data = b->has_data,
-		.data = b->data,
-		.len = b->len,
-		.buf = b->buf,
-		.peer = b->conn->peer,
-		.key = b->key,
-	};
-
-	if (rel->msg->rma_events || b->has_data)
-		rel->cbs->done(rel->user, &e);
-}
-
-static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
-{
-	struct sdr_rel *rel = c->rel;
-	struct sdr_bulk_rx *b;
-	void *va = NULL, *region = NULL;
-	int ret, err;
-
-	ret = f->flags & SDR_REC_F_RMA ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len,
-							  SDR_REL_ACCESS_WRITE, &va, &region)
-				       : -EINVAL;
-	if (ret) {
-		if (f->flags & SDR_REC_F_BULK)
-			sdr_bulk_rx_skip(c, f, f->len);
-		sdr_done_send(c, f->id, SDR_REL_ERR_KEY);
-		return;
-	}
-	if (!(f->flags & SDR_REC_F_LEN)) {
-		if (f->payload_len)
-			memcpy(va, f->payload, f->payload_len);
-		sdr_done_send(c, f->id, SDR_REL_OK);
-		remote_report(c, SDR_REL_REMOTE_WRITE, f, va);
-		return;
-	}
-	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, write_done, &b);
-	if (err) {
-		if (f->flags & SDR_REC_F_BULK)
-			sdr_bulk_rx_skip(c, f, f->len);
-		sdr_done_send(c, f->id, err);
-		return;
-	}
-	sdr_remote_write(b, region);
-	b->has_data = f->flags & SDR_REC_F_DATA;
-	b->data = f->data;
-	b->key = f->key;
-	b->delivery = f->flags & SDR_REC_F_DELIVERY;
-	if (!(f->flags & SDR_REC_F_BULK)) {
-		(void)sdr_bulk_rx_cts(b, true);
-	} else if ((err = sdr_bulk_rx_start(b, f))) {
-		sdr_bulk_rx_abort(b);
-		sdr_done_send(c, f->id, err);
-	}
-}
-
-/* A keyed peer says where a bulk may go, and no other has a key to give. */
-static bool key_expected(const struct sdr_conn *c, const struct sdr_frame_rec *f, bool bulk)
-{
-	bool key = f->flags & SDR_REC_F_KEY;
-
-	return sdr_qp_peer_keyed(c->shape.qp) ? key || !bulk : !key;
-}
-
-static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
-{
-	struct sdr_rel *rel = c->rel;
-	void *va = NULL, *region = NULL;
-	int err = SDR_REL_OK;
-
-	if (!key_expected(c, f, !sdr_op_fits(c, f->len))) {
-		c->st.pkts_bad++;
-		err = SDR_REL_ERR_PROTO;
-	} else if (!(f->flags & SDR_REC_F_RMA) ||
-		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va,
-				    &region)) {
-		err = SDR_REL_ERR_KEY;
-	}
-	if (!err && sdr_remote_serve(c, f, va, region)) {
-		remote_report(c, SDR_REL_REMOTE_READ, f, va);
-		return;
-	}
-	sdr_remote_read_refuse(c, f->id, err ? err : SDR_REL_ERR_NOMEM);
-}
-
-static struct sdr_op *op_of(struct sdr_conn *c, uint32_t id)
-{
-	struct sdr_op *op = sdr_idtab_get(&c->rel->msg->ids, id);
-
-	return op && op->conn == c ? op : NULL;
-}
-
-/* A READ that waits for its answer. */
-static struct sdr_op *read_of(struct sdr_conn *c, uint32_t id)
-{
-	struct sdr_op *op = op_of(c, id);
-
-	return op && op->kind == &sdr_op_read && !op->data_in ? op : NULL;
-}
-
-static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
-{
-	struct sdr_op *op = read_of(c, f->id);
-	int err = SDR_REL_OK;
-
-	if (!op) {
-		/*
-		 * It ended here, or was refused after all; records may overtake each other.
-		 * Nothing will bind these numbers.
-		 */
-		if (f->flags & SDR_REC_F_BULK)
-			sdr_bulk_rx_skip(c, f, f->len);
-		return;
-	}
-	if ((f->flags & SDR_REC_F_STATUS) && f->status) {
-		sdr_op_end(op, sdr_rel_errno(f->status), f->status);
-		return;
-	}
-	if (!(f->flags & SDR_REC_F_BULK)) {
-		if (f->payload_len != op->len) {
-			c->st.pkts_bad++;
-			sdr_op_end(op, -EIO, SDR_REL_ERR_NOMEM);
-			return;
-		}
-		if (op->brx) /* the place for a bulk that did not come */
-			sdr_bulk_rx_abort(op->brx);
-		op->brx = NULL;
-		sdr_op_scatter(op, f->payload, f->payload_len);
-		op->data_in = true;
-		sdr_op_advance(op);
-		return;
-	}
-	/* A keyed engine has made its place already; it takes one answer. */
-	if (op->brx ? op->brx->has_msn : sdr_qp_keyed(c->shape.qp)) {
-		c->st.pkts_bad++;
-		err = SDR_REL_ERR_PROTO;
-	} else if (!op->brx) {
-		err = sdr_op_read_land(op);
-	}
-	if (err)
-		sdr_bulk_rx_skip(c, f, op->len);
-	else
-		err = sdr_bulk_rx_start(op->brx, f);
-	/*
-	 * Its server sends what cannot be taken, and cannot learn which of its answers that is.
-	 */
-	if (err == SDR_REL_ERR_CODE)
-		sdr_conn_fail(c, err);
-	else if (err)
-		sdr_op_end(op, sdr_rel_errno(err), err);
-}
 
 static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_op *op = op_of(c, f->id);
-	int status = f->flags & SDR_REC_F_STATUS ? f->status : SDR_REL_OK;
+	struct sdr_op *op = sdr_op_find(c, f->id);
+	int status = sdr_msg_status(f);
 
 	if (!op || op->kind->served)
 		return;
@@ -209,7 +33,7 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_op *op = op_of(c, f->id);
+	struct sdr_op *op = sdr_op_find(c, f->id);
 
 	if (!op || !op->kind->waits)
 		return;
@@ -220,7 +44,7 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done ||
 	    op->bind || (!op->kind->ordered && !op->waiting))
 		return;
-	if (!key_expected(c, f, true)) {
+	if (!sdr_op_key_expected(c, f, true)) {
 		c->st.pkts_bad++;
 		sdr_op_end(op, sdr_rel_errno(SDR_REL_ERR_PROTO), SDR_REL_ERR_PROTO);
 		return;
@@ -228,7 +52,7 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	op->keyed = f->flags & SDR_REC_F_KEY;
 	op->va = f->va;
 	op->rkey = f->rkey;
-	if ((f->flags & SDR_REC_F_STATUS) && f->status)
+	if (sdr_msg_status(f))
 		c->msg->wait_mode =
 			false; /* the receive was waiting for us: start at once next time */
 	/*
@@ -244,7 +68,7 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	struct sdr_op *op = op_of(c, f->id);
+	struct sdr_op *op = sdr_op_find(c, f->id);
 
 	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
 	    op->btx->msn != f->msn)
@@ -258,60 +82,73 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	c->msg->wait_mode = true;
 }
 
-/* Of a record that numbers messages here: as many as there can be, and where its sender may be. */
-static bool rec_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f)
-{
-	const struct sdr_op *op = f->op == SDR_REC_READ_RSP ? read_of(c, f->id) : NULL;
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-	if (!(f->flags & SDR_REC_F_BULK) || f->op == SDR_REC_PARK ||
-	    (f->op == SDR_REC_BIND && (f->flags & SDR_REC_F_STATUS) && f->status))
+/* With a status: what was announced will not come. */
+static bool bind_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t *len)
+{
+	(void)c;
+	*len = f->len;
+	return !sdr_msg_status(f);
+}
+
+/* Those of a bulk that we sent. */
+static bool park_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t *len)
+{
+	(void)c;
+	(void)f;
+	(void)len;
+	return false;
+}
+
+const struct sdr_rec_kind sdr_rec_kind_bind = {
+	.name = "bind",
+	.input = sdr_match_bind,
+	.numbers = bind_numbers,
+};
+
+const struct sdr_rec_kind sdr_rec_kind_cts = {
+	.name = "cts",
+	.input = cts_input,
+};
+
+const struct sdr_rec_kind sdr_rec_kind_park = {
+	.name = "park",
+	.input = park_input,
+	.numbers = park_numbers,
+};
+
+const struct sdr_rec_kind sdr_rec_kind_done = {
+	.name = "done",
+	.input = done_input,
+};
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Are its message numbers such as an honest peer may use now? */
+static bool rec_numbers(struct sdr_conn *c, const struct sdr_rec_kind *k,
+			const struct sdr_frame_rec *f)
+{
+	uint64_t len = f->len;
+
+	if (!(f->flags & SDR_REC_F_BULK) || (k->numbers && !k->numbers(c, f, &len)))
 		return true;
-	return sdr_bulk_rx_numbers(c, f, op ? op->len : f->len);
+	/* Data to a keyed engine wait for its CTS: a peer that sends them before has no key. */
+	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_keyed(c->shape.qp));
 }
 
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	if (!rec_numbers(c, f)) {
+	const struct sdr_rec_kind *k = c->rel->msg->kinds->rec[f->op];
+
+	if (!k) {
+		c->st.pkts_bad++;
+		return;
+	}
+	if (!rec_numbers(c, k, f)) {
 		c->st.pkts_bad++;
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
 		return;
 	}
-	/*
-	 * Data to a keyed engine wait for its CTS.  Who numbers them before knows nothing of keys:
-	 * he is no peer.
-	 */
-	if ((f->flags & SDR_REC_F_BULK) && f->op <= SDR_REC_WRITE && sdr_qp_keyed(c->shape.qp)) {
-		c->st.pkts_bad++;
-		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
-		return;
-	}
-	switch (f->op) {
-	case SDR_REC_SEND:
-	case SDR_REC_TSEND:
-		sdr_match_input(c, f);
-		break;
-	case SDR_REC_WRITE:
-		write_input(c, f);
-		break;
-	case SDR_REC_READ:
-		read_input(c, f);
-		break;
-	case SDR_REC_READ_RSP:
-		read_rsp_input(c, f);
-		break;
-	case SDR_REC_BIND:
-		sdr_match_bind(c, f);
-		break;
-	case SDR_REC_CTS:
-		cts_input(c, f);
-		break;
-	case SDR_REC_PARK:
-		park_input(c, f);
-		break;
-	case SDR_REC_DONE:
-		done_input(c, f);
-		break;
-	default:
-		c->st.pkts_bad++;
-	}
+	k->input(c, f);
 }

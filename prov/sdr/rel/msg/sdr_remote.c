@@ -35,6 +35,22 @@ void sdr_remote_write(struct sdr_bulk_rx *b, void *region)
 	remote_add(b->conn->rel, &b->remote, region);
 }
 
+void sdr_remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_rec *f, void *va)
+{
+	struct sdr_rel_cqe e = {
+		.kind = kind,
+		.has_data = f->flags & SDR_REC_F_DATA,
+		.len = f->len,
+		.data = f->data,
+		.buf = va,
+		.peer = c->peer,
+		.key = f->key,
+	};
+
+	if (c->rel->msg->rma_events || e.has_data)
+		c->rel->cbs->done(c->rel->user, &e);
+}
+
 bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
 {
 	struct sdr_op *op = sdr_op_serve(c, &sdr_op_read_serve, f);

@@ -15,4 +15,7 @@ bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *v
 /* The peer's READ gets no bytes (any more): err is enum sdr_rel_err. */
 void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err);
 
+/* To the application, if it wants to know: kind is REMOTE_READ or REMOTE_WRITE. */
+void sdr_remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_rec *f, void *va);
+
 #endif /* SDR_REMOTE_H */
