@@ -6,9 +6,11 @@
 MODEL_TEST_LIBS = libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
 
 TEST_CHOICE_UTIL = fabtests/unit/test_choice_util.h fabtests/unit/test_draw.h
-UNIT_TESTS += test_choice_table
+UNIT_TESTS += test_choice_table test_choice_layout
 test_choice_table_SOURCES = fabtests/unit/test_choice_table.c $(TEST_CHOICE_UTIL)
 test_choice_table_LDADD = $(MODEL_TEST_LIBS)
+test_choice_layout_SOURCES = fabtests/unit/test_choice_layout.c
+test_choice_layout_LDADD = $(MODEL_TEST_LIBS)
 
 UNIT_TESTS += test_model_sample test_model_draw test_model_coll
 test_model_sample_SOURCES = fabtests/unit/test_model_sample.c fabtests/unit/test_model_golden_mc.h

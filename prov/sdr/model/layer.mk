@@ -9,6 +9,8 @@ EXTRA_DIST += prov/sdr/model/README.md
 noinst_LTLIBRARIES += libsdr_model.la
 libsdr_model_la_SOURCES = \
 	prov/sdr/model/sdr_choice.c \
+	prov/sdr/model/sdr_choice_layout.c \
+	prov/sdr/model/sdr_choice_layout.h \
 	prov/sdr/model/sdr_choice_table.c \
 	prov/sdr/model/sdr_choice.h \
 	prov/sdr/model/sdr_choice_table.h \

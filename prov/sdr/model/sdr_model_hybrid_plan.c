@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How the hybrid scheme lays a transfer out, in the steps of rel/sdr_policy.c: (k, m) and reach are
- * given or chosen by sdr_choose; segments are of even size; what has parity begins at a segment, or
- * inside the last one.  A segment has the fewest codewords that k allows, of even size, which take
- * turns packet by packet (fec/sdr_code.c), and its parity follows its data.
+ * How the hybrid scheme lays a transfer out: (k, m) and reach are given or chosen by sdr_choose, and
+ * sdr_choice_layout, which rel/ uses too, says where segments end and where parity begins.  A segment
+ * has the fewest codewords that k allows, of even size, which take turns packet by packet
+ * (fec/sdr_code.c), and its parity follows its data.
  *
  * A message that fits a record is a packet of its own, without segments: where losses are to be
  * expected it is sent twice.  Packets are counted by their payload: what headers cost is to be
@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/sdr_assert.h"
+#include "sdr_choice_layout.h"
 #include "sdr_model_hybrid.h"
 
 #define HYBRID_DELAY 1e-3 /* s: SDR_ACK_DELAY_MAX_NS, and the least variance */
@@ -82,18 +83,6 @@ static void plan_choose(struct sdr_model_hybrid_plan *h, const struct sdr_model_
 	sdr_choose(t, &in, &h->choice);
 }
 
-/* Data packets of a segment: its parity fits a message, all are about as long. */
-static double plan_seg(const struct sdr_model_hybrid_plan *h, uint32_t mtu)
-{
-	double seg = fmax(floor((double)SDR_CHOICE_SEG / mtu), 1), k = h->choice.k, m = h->choice.m;
-
-	if (m > k)
-		seg = fmax(floor(seg / m * k), 1);
-	if (seg > k)
-		seg = floor(seg / k) * k;
-	return fmin(ceil(h->pkts / ceil(h->pkts / seg)), seg);
-}
-
 static void plan_segs(const struct sdr_model_hybrid_plan *h, struct sdr_model_hybrid_segs *s,
 		      double segs, double pkts, double burst)
 {
@@ -146,18 +135,20 @@ static void plan_lone(struct sdr_model_hybrid_plan *h, const struct sdr_model_po
 	}
 }
 
-/* What has parity, in whole segments where there are several. */
+/* What has parity, and in which segments: laid out as rel/ does, the last packet counted as full. */
 static void plan_cover(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p)
 {
-	double seg = plan_seg(h, p->mtu_bytes), cover = fmin((double)h->choice.cover, h->pkts);
-	double from = h->pkts - cover;
+	uint64_t mtu = p->mtu_bytes, pkts = (p->msg_bytes - 1) / mtu + 1,
+		 max = SDR_CHOICE_SEG / mtu;
+	struct sdr_choice_layout layout;
+	double seg, cover;
 
-	if (cover > seg)
-		from = floor(from / seg) * seg;
-	else if (fmod(from, seg) > 0 && floor(from / seg) < floor((h->pkts - 1) / seg))
-		from = floor((h->pkts - 1) / seg) * seg;
-	h->head = from;
-	cover = h->pkts - from;
+	sdr_choice_layout(&layout, pkts * mtu,
+			  (h->choice.cover < pkts ? h->choice.cover : pkts) * mtu,
+			  sdr_choice_seg(max * mtu, mtu, h->choice.k, h->choice.m), mtu);
+	seg = (double)(layout.seg / mtu);
+	h->head = (double)(layout.from / mtu);
+	cover = h->pkts - h->head;
 	plan_segs(h, &h->full, cover > seg ? ceil(cover / seg) - 1 : 0, seg, p->burst_packets);
 	plan_segs(h, &h->last, 1, cover - h->full.segs * h->full.pkts, p->burst_packets);
 	h->parity = h->full.segs * h->full.words * h->full.m + h->last.words * h->last.m;

@@ -8,6 +8,7 @@
  * without parity, the length of a segment whose parity fits a message, and the codes, which are
  * made once and kept.
  */
+#include "model/sdr_choice_layout.h"
 #include "sdr_policy.h"
 #include "sdr_scheme.h"
 
@@ -18,16 +19,9 @@ int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *pl
 
 uint64_t sdr_policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m)
 {
-	uint64_t max = c->shape.seg_bytes, room = c->rel->bulk->scratch.limit / 4, seg;
+	uint64_t max = c->shape.seg_bytes, room = c->rel->bulk->scratch.limit / 4;
 
-	if (room < max)
-		max = room;
-	seg = m > k ? max / m * k : max;
-	if (seg > k * chunk)
-		seg = seg / (k * chunk) * (k * chunk);
-	else
-		seg = seg / chunk * chunk;
-	return seg > chunk ? seg : chunk;
+	return sdr_choice_seg(room < max ? room : max, chunk, k, m);
 }
 
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)

@@ -13,19 +13,11 @@
  * likelier than the objective bears.
  */
 #include <stdio.h>
+#include "model/sdr_choice_layout.h"
 #include "sdr_policy.h"
 #include "sdr_scheme.h"
 
 _Static_assert(SDR_CHOICE_SEG == SDR_REL_SEG_MAX, "the model cuts transfers as we do");
-
-/* All segments about as long: a short last one would have little parity. */
-static uint64_t auto_even(uint64_t len, uint64_t seg, uint64_t unit)
-{
-	uint64_t n = (len + seg - 1) / seg, even = (len + n - 1) / n;
-
-	even = (even + unit - 1) / unit * unit;
-	return even < seg ? even : seg;
-}
 
 static void auto_note(struct sdr_conn *c)
 {
@@ -70,6 +62,7 @@ static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 		.flags = SDR_CODE_F_INTERLEAVE,
 		.chunk = c->shape.mtu,
 	};
+	struct sdr_choice_layout layout;
 	uint64_t cover;
 
 	sdr_loss_est_known(&c->peer->loss, &loss);
@@ -87,15 +80,10 @@ static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	}
 	code.k = c->bulk->choice.k;
 	code.m = c->bulk->choice.m;
-	code.seg = (uint32_t)auto_even(len, sdr_policy_seg(c, c->shape.mtu, code.k, code.m),
-				       c->shape.mtu);
-	code.from = (len - cover) / c->shape.mtu * c->shape.mtu;
-	if (cover > code.seg)
-		code.from = code.from / code.seg * code.seg;
-	else if (code.from % code.seg && code.from / code.seg < (len - 1) / code.seg)
-		code.from =
-			/* a little less than wanted: the last segment alone */
-			(len - 1) / code.seg * code.seg;
+	sdr_choice_layout(&layout, len, cover, sdr_policy_seg(c, c->shape.mtu, code.k, code.m),
+			  c->shape.mtu);
+	code.seg = (uint32_t)layout.seg;
+	code.from = layout.from;
 	if (sdr_plan_init(plan, len, 0, &code)) {
 		c->bulk->choice.m = 0;
 		return sdr_policy_plain(c, len, plan);
