@@ -65,3 +65,8 @@ test_rel_code_bad_LDADD = $(SDR_BED_UNIT_LIBS)
 UNIT_TESTS += test_cc_window
 test_cc_window_SOURCES = fabtests/unit/test_cc_window.c
 test_cc_window_LDADD = $(SDR_BED_UNIT_LIBS)
+
+# And a new scheme: one that sends everything twice.
+UNIT_TESTS += test_scheme_twice
+test_scheme_twice_SOURCES = fabtests/unit/test_scheme_twice.c fabtests/unit/test_rel_code_util.h
+test_scheme_twice_LDADD = $(SDR_BED_UNIT_LIBS)
