@@ -777,6 +777,13 @@ static void rec__refuses(void **state)
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[1] = SDR_REC_DONE + 1;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
+	buf[1] = SDR_REC_TEST - 1;
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
+	buf[1] = SDR_REC_TEST;
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + len, &f), 1);
+	p = buf;
 	buf[1] = SDR_REC_DONE;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), 1);
 	buf[3] = 4; /* flag 0x400 */

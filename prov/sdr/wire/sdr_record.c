@@ -209,7 +209,8 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 	f->rseq = sdr_get_le32(p + 5);
 	f->id = sdr_get_le32(p + 9);
 	p += SDR_REC_FIXED - 1;
-	if (f->op < SDR_REC_SEND || f->op > SDR_REC_DONE || f->flags & ~SDR_REC_F_FIELDS)
+	if (f->op < SDR_REC_SEND || (f->op > SDR_REC_DONE && f->op < SDR_REC_TEST) ||
+	    f->flags & ~SDR_REC_F_FIELDS)
 		return NULL;
 	must = sdr_rec_must(f->op);
 	/* A record that says where the bytes come says how many; a PARK has none. */
