@@ -70,3 +70,8 @@ test_cc_window_LDADD = $(SDR_BED_UNIT_LIBS)
 UNIT_TESTS += test_scheme_twice
 test_scheme_twice_SOURCES = fabtests/unit/test_scheme_twice.c fabtests/unit/test_rel_code_util.h
 test_scheme_twice_LDADD = $(SDR_BED_UNIT_LIBS)
+
+# How much a new operation is: one whose target sends the bytes back.
+UNIT_TESTS += test_op_echo
+test_op_echo_SOURCES = fabtests/unit/test_op_echo.c
+test_op_echo_LDADD = $(SDR_BED_UNIT_LIBS)
