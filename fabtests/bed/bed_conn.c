@@ -57,7 +57,7 @@ static enum stranger_event answer(struct bed_conn *b)
 
 void bed_conn_open(struct bed_conn *b, const struct sdr_rel_cfg *cfg)
 {
-	struct sdr_rel_cfg own;
+	struct sdr_rel_cfg own = { 0 };
 	struct sdr_rel_attr attr = {
 		.cfg = cfg ? cfg : &own,
 		.cbs = &conn_cbs,

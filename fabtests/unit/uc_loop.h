@@ -15,8 +15,8 @@
  *   LOOP_HW            placed or discarded when it arrives, reported always, later (a NULL key per
  *                      generation)
  *   LOOP_HW_1KEY       one key for all generations: what is bound to the slot is written
- *   LOOP_KEYED         hardware whose messages need a grant; of a packet under an ended one nothing
- *                      is seen ("mr", "mw")
+ *   LOOP_KEYED         hardware whose messages need a grant; of a packet under an ended one
+ *                      nothing is seen ("mr", "mw")
  *   LOOP_KEYED_ROOT    the same, but such a packet is reported, with nothing written ("root")
  * A keyed receiver writes under a living grant whatever slot the packet names, and reports all it
  * has written: what an event means is the SDK's to find out.  Packets without bytes are checked by

@@ -77,7 +77,9 @@ const struct sdr_op_kind sdr_op_read = {
 	.complete = read_complete,
 };
 
-/* ---- at the target ----------------------------------------------------------------------------- */
+/*
+ * ---- at the target -----------------------------------------------------------------------------
+ */
 
 static bool serve_complete(const struct sdr_op *op)
 {
