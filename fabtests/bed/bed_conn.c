@@ -3,6 +3,7 @@
 /*
  * See bed_conn.h.
  */
+#include "rel/sdr_rel_books.h"
 #include "bed_conn.h"
 
 #define BED_CONN_ROUNDS 1000u /* progress calls in one instant */
@@ -34,6 +35,8 @@ static const struct sdr_rel_cbs conn_cbs = { .done = conn_done, .mr_get = conn_m
 
 static void work(struct bed_conn *b)
 {
+	struct sdr_books k;
+	const char *why;
 	uint32_t n = 0;
 	int ret;
 
@@ -41,6 +44,9 @@ static void work(struct bed_conn *b)
 		ret = sdr_rel_progress(b->rel);
 		assert_true(ret >= 0);
 		assert_true(++n < BED_CONN_ROUNDS);
+		why = sdr_rel_books(b->rel, &k);
+		if (why)
+			fail_msg("%s", why);
 	} while (ret > 0 || sdr_rel_deadline(b->rel) <= b->net->now);
 }
 

@@ -5,6 +5,7 @@
 # simulated network, one per subject.
 
 include fabtests/unit/rel_leaf.mk
+include fabtests/unit/rel_conn.mk
 
 UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_forged
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken

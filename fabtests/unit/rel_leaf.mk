@@ -10,12 +10,10 @@ REL_PATH_TESTS = test_rtt test_pacer test_cc test_loss_est test_rack test_choice
 UNIT_TESTS += $(REL_PATH_TESTS)
 
 
-check_PROGRAMS += test_frame test_pnset
-TESTS += test_frame test_pnset
+check_PROGRAMS += test_frame
+TESTS += test_frame
 test_frame_SOURCES = fabtests/unit/test_frame.c
 test_frame_LDADD = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
-test_pnset_SOURCES = fabtests/unit/test_pnset.c
-test_pnset_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_rtt_SOURCES = fabtests/unit/test_rtt.c
 test_rtt_LDADD = $(REL_PATH_TEST_LIBS)
 test_pacer_SOURCES = fabtests/unit/test_pacer.c
