@@ -107,6 +107,7 @@ static void rel_reap(struct sdr_rel *rel)
 	while (!sdr_list_empty(&rel->dead)) {
 		struct sdr_conn *c = sdr_container(rel->dead.next, struct sdr_conn, link);
 
+		SDR_ASSERT(!sdr_conn_live(c));
 		sdr_msg_conn_end(c);
 		sdr_conn_stats_fold(c);
 		sdr_bulk_conn_free(c);

@@ -57,6 +57,7 @@ int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape 
 
 void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s)
 {
+	SDR_ASSERT(s->qp && s->mtu && s->chunk_pkts && s->seg_bytes >= s->mtu);
 	if (c->shape.qp)
 		sdr_qp_destroy(c->shape.qp);
 	c->shape.qp = s->qp;
@@ -101,6 +102,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	struct sdr_rel *rel = peer->rel;
 	struct sdr_conn *c = conn_alloc(rel);
 
+	SDR_ASSERT(!peer->conn && mtu && mtu <= rel->mtu);
 	if (!c)
 		return NULL;
 	c->rel = rel;
@@ -159,6 +161,7 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 {
 	if (c->state == SDR_CONN_DEAD)
 		return;
+	SDR_ASSERT(err != SDR_REL_OK && sdr_conn_by_cid(c->rel, c->id.cid) == c);
 	c->state = SDR_CONN_DEAD;
 	c->err = err;
 	if (c->peer->conn == c)
@@ -167,8 +170,10 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 	sdr_conn_peer_forget(c);
 	sdr_list_del(&c->link);
 	sdr_list_add_tail(&c->link, &c->rel->dead);
-	if (c->hs.passive && !c->hs.proven)
+	if (c->hs.passive && !c->hs.proven) {
+		SDR_ASSERT(c->rel->nunproven);
 		c->rel->nunproven--;
+	}
 	sdr_timerq_set(&c->rel->timers, &c->timer, NEVER);
 	sdr_list_del(&c->ready);
 	c->rel->work++;
@@ -178,6 +183,11 @@ void sdr_conn_free(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
 
+	SDR_ASSERT(!sdr_conn_live(c) && c->err && rel->nconns);
+	/* All rooms have let go of it. */
+	SDR_ASSERT(!c->rec.n && !c->tx.live && sdr_ring_empty(&c->tx.log) && !c->timer.pos);
+	SDR_ASSERT(!c->credit.nserve && sdr_list_empty(&c->rec.ordered) &&
+		   sdr_list_empty(&c->rec.unordered) && sdr_list_empty(&c->rec.rtx));
 	sdr_list_del(&c->link);
 	sdr_list_del(&c->ready);
 	rel->nconns--;

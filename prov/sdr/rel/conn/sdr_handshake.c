@@ -143,6 +143,7 @@ static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const 
 	uint8_t info[SDR_QP_INFO_SIZE];
 	int ret;
 
+	SDR_ASSERT(c->state == SDR_CONN_HELLO && !c->hs.peer_known);
 	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->shape.mtu || h->qp.mtu < SDR_MTU_MIN)
 		return -EPROTO;
 	if (h->qp.mtu < c->shape.mtu) {
@@ -190,6 +191,7 @@ void sdr_conn_prove(struct sdr_conn *c)
 {
 	if (c->hs.proven)
 		return;
+	SDR_ASSERT(sdr_conn_live(c) && c->hs.peer_known && (!c->hs.passive || c->rel->nunproven));
 	c->hs.proven = c->peer->proved = true;
 	if (c->hs.passive)
 		c->rel->nunproven--;
@@ -204,6 +206,7 @@ void sdr_conn_prove(struct sdr_conn *c)
  */
 static void conn_unadopt(struct sdr_conn *c)
 {
+	SDR_ASSERT(c->hs.peer_known && !c->hs.proven && !c->tx.live && !c->inflight);
 	sdr_conn_peer_forget(c);
 	c->hs.peer_known = false;
 	c->state = SDR_CONN_HELLO;

@@ -65,6 +65,7 @@ static bool peer_needed(const struct sdr_peer *p)
 
 static void peer_free(struct sdr_peer *p)
 {
+	SDR_ASSERT(!peer_needed(p) && sdr_list_empty(&p->gone) && !p->unexp_bytes);
 	sdr_rel_stats_add(&p->rel->closed, &p->past);
 	sdr_htab_del(&p->rel->peers, &p->hnode);
 	free(p);
@@ -89,6 +90,7 @@ void sdr_peer_release(struct sdr_peer *p)
 		peer_free(p);
 		return;
 	}
+	SDR_ASSERT(sdr_list_empty(&p->gone) && !p->conn && sdr_list_empty(&p->unexp));
 	sdr_list_add_tail(&p->gone, &rel->gone);
 	if (++rel->ngone <= SDR_REL_PEERS_GONE)
 		return;
@@ -108,6 +110,7 @@ void sdr_peer_name(struct sdr_peer *p)
 
 void sdr_peer_unname(struct sdr_peer *p)
 {
+	SDR_ASSERT(p->names);
 	if (!--p->names) {
 		p->rel->npeers_named--;
 		p->rel->nstrangers += p->nconns;
@@ -117,6 +120,7 @@ void sdr_peer_unname(struct sdr_peer *p)
 
 void sdr_peer_conn_add(struct sdr_peer *p, struct sdr_conn *c)
 {
+	SDR_ASSERT(!p->conn && c->peer == p);
 	peer_gone_del(p);
 	p->conn = c;
 	p->nconns++;
@@ -129,6 +133,7 @@ void sdr_peer_conn_del(struct sdr_peer *p, struct sdr_conn *c)
 	if (p->conn == c)
 		p->conn = NULL;
 	p->srtt = c->rtt.samples ? c->rtt.srtt : p->srtt;
+	SDR_ASSERT(p->nconns && (p->names || p->rel->nstrangers));
 	p->nconns--;
 	p->rel->nstrangers -= !p->names;
 	sdr_peer_release(p);

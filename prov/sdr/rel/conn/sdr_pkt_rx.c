@@ -134,6 +134,7 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 /* f: a record's status is translated in place. */
 static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *sum)
 {
+	SDR_ASSERT(sdr_conn_live(c) && c->state != SDR_CONN_HELLO && c->hs.proven);
 	sdr_rel_step(c->rel);
 	switch (f->type) {
 	case SDR_FRAME_ACK:

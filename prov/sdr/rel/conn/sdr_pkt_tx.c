@@ -157,6 +157,9 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		k = sdr_frame_credit_encode(p + n, room - n, &cr);
 		n += k;
 		if (k) {
+			/* What was granted stays granted. */
+			SDR_ASSERT(!sdr_seq_lt(cr.msn_limit, c->credit.msn_granted) &&
+				   !sdr_seq_lt(cr.mseq_limit, c->credit.mseq_granted));
 			c->credit.msn_granted = cr.msn_limit;
 			c->credit.mseq_granted = cr.mseq_limit;
 		}
@@ -203,6 +206,9 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 {
 	struct sdr_rel *rel = c->rel;
 
+	SDR_ASSERT(n && n <= c->ctl_max && c->hs.proven);
+	SDR_ASSERT(sdr_ring_empty(&c->tx.log) ||
+		   sdr_seq_lt(plog_at(c, c->tx.log.tail - 1)->pn, c->tx.pn - 1));
 	pkt->pn = c->tx.pn - 1;
 	pkt->seq = ++c->tx.seq;
 	pkt->bytes = (uint32_t)n;
@@ -454,6 +460,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		return;
 	}
 	sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
+	SDR_ASSERT(c->tx.live && c->inflight >= p->bytes);
 	c->tx.live--;
 	c->inflight -= p->bytes;
 	ca->bytes += p->bytes;
@@ -514,6 +521,7 @@ static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
 
 static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 {
+	SDR_ASSERT(!p->done && !p->lost && c->tx.live && c->inflight >= p->bytes);
 	p->lost = true;
 	if (!p->probed)
 		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);

@@ -8,6 +8,7 @@
  * threads.
  */
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_pnset.h"
 
 /* numbers: how far ahead a packet may be, how far back we remember */
@@ -84,6 +85,7 @@ bool sdr_pnset_add(struct sdr_pnset *s, uint32_t pn)
 		sdr_pnset_insert(s, i, pn);
 	}
 	sdr_pnset_trim(s);
+	SDR_ASSERT(s->n <= SDR_PNSET_RANGES && s->r[0].hi - s->floor <= SDR_PNSET_SPAN);
 	return true;
 }
 

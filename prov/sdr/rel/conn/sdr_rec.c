@@ -32,6 +32,8 @@ struct sdr_rec *sdr_rec_new(struct sdr_conn *c, uint8_t op, uint32_t id)
 
 void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r)
 {
+	SDR_ASSERT(c->rec.n && sdr_list_empty(&r->link));
+	SDR_ASSERT(!r->stranger || c->rel->nanswers_strangers);
 	c->rec.n--;
 	c->rel->nanswers_strangers -= r->stranger;
 	sdr_slab_free(&c->rel->rec_pool, r);
@@ -39,6 +41,7 @@ void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r)
 
 void sdr_rec_queue(struct sdr_conn *c, struct sdr_rec *r)
 {
+	SDR_ASSERT(sdr_list_empty(&r->link) && !r->acked);
 	sdr_list_add_tail(&r->link,
 			  r->f.flags & SDR_REC_F_ORDER ? &c->rec.ordered : &c->rec.unordered);
 	sdr_conn_kick(c);
@@ -77,6 +80,7 @@ static bool rec_number(struct sdr_conn *c, struct sdr_rec *r)
 
 	if (sdr_ring_room(&c->rec.ring, &kind))
 		return false;
+	SDR_ASSERT(!r->sent && !r->acked && rec_window(c));
 	*sdr_ring_spare(&c->rec.ring, struct sdr_rec *) = r;
 	r->f.rseq = sdr_ring_push(&c->rec.ring);
 	return true;
@@ -146,6 +150,7 @@ void sdr_rec_detach(struct sdr_conn *c, struct sdr_rec *r)
 	sdr_list_del(&r->link);
 	if (!r->sent || r->acked)
 		return;
+	SDR_ASSERT(sdr_rec_by_rseq(c, r->f.rseq) == r);
 	r->acked = true;
 	*sdr_ring_at(&c->rec.ring, struct sdr_rec *, r->f.rseq) = NULL;
 	while (!sdr_ring_empty(&c->rec.ring) &&

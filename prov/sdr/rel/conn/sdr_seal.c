@@ -27,12 +27,14 @@ static void seal_out(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t l
 
 void sdr_seal_send(struct sdr_conn *c, size_t len)
 {
+	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
 	c->st.ctl_tx++;
 	seal_out(c->rel, &c->addr, len);
 }
 
 void sdr_seal_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len)
 {
+	SDR_ASSERT(len && len <= sdr_seal_room(rel, rel->ctl_max));
 	rel->closed.ctl_tx++;
 	seal_out(rel, to, len);
 }

@@ -30,6 +30,7 @@ void sdr_conn_heard(struct sdr_conn *c)
 	uint64_t now = c->rel->now;
 
 	SDR_ASSERT(sdr_conn_live(c));
+	SDR_ASSERT(sdr_conn_live(c) && now >= c->rx.heard_ns);
 	c->rx.last_ns = now;
 	if (now - c->rx.heard_ns < CONN_HEARD_NS)
 		return;
@@ -52,6 +53,7 @@ static bool conn_expendable(const struct sdr_conn *c, bool idle)
 /* Sends one BYE; a peer that does not get it meets a RESET when it comes back. */
 static void conn_dismiss(struct sdr_conn *c)
 {
+	SDR_ASSERT(!c->peer->names && c->rel->nstrangers);
 	c->close.bye_due = true;
 	sdr_pkt_send(c);
 	sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
