@@ -71,12 +71,12 @@ cppcheck_() {
 	return "${PIPESTATUS[0]}"
 }
 
-# With the flags of Makefile.am, and verbs/ whether or not this machine has the library.
+# With the flags of Makefile.am, assertions, and verbs whether or not this machine has the library.
 tidy() {
 	# shellcheck disable=SC2016  # for the shell that xargs starts
 	files 'prov/*.c' | xargs -P "$JOBS" -n 8 sh -c 'clang-tidy --quiet "$@" -- \
 		-std=gnu11 -D_GNU_SOURCE -Iinclude -Iprov/sdr -DPACKAGE_VERSION=\"lint\" \
-		-DSDR_HAVE_VERBS=1 -DSDR_HAVE_MLX5DV=1 2>&1' lint | grep -v ' warnings\{0,1\} generated\.$'
+		-DSDR_HAVE_VERBS=1 -DSDR_HAVE_MLX5DV=1 -DSDR_ASSERTS=1 2>&1' lint | grep -v ' warnings\{0,1\} generated\.$'
 	return "${PIPESTATUS[1]}"
 }
 
