@@ -20,6 +20,7 @@
  * Counters say what uncovered a loss: a probe (tlp), a report of a gap (nack), an ordinary report
  * (rack), or time (rto).
  */
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_bulk_ack.h"
 #include "sdr_code_tx.h"
@@ -37,6 +38,7 @@ static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
 {
 	struct sdr_seg_tx *s = e->seg;
 
+	SDR_ASSERT(!s || s->nlog);
 	e->seg = NULL;
 	if (!s || --s->nlog)
 		return;
@@ -144,8 +146,10 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 	if (!s->nagain)
 		sdr_list_del(&s->lost_link);
 	s->nacked += n;
+	SDR_ASSERT(n >= late && s->inflight >= n - late);
 	s->inflight -= n - late;
 	c->inflight -= (uint64_t)(n - late) * c->shape.mtu;
+	SDR_ASSERT(sdr_seg_tx_counts(s));
 	if (late)
 		sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
 	if (n && s->grp)
@@ -300,8 +304,10 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 			a = sdr_bitmap_next_zero(s->acked, b, hi);
 			sdr_loss_est_arrived(&c->peer->loss, c->rel->now, a - b);
 		}
+		SDR_ASSERT(s->inflight >= n && c->inflight >= (uint64_t)n * c->shape.mtu);
 		s->nlost += n;
 		s->inflight -= n;
+		SDR_ASSERT(sdr_seg_tx_counts(s));
 		c->inflight -= (uint64_t)n * c->shape.mtu;
 		ca->lost += (uint64_t)n * c->shape.mtu;
 		c->est.lost += n;

@@ -19,7 +19,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "base/sdr_rand.h"
+#include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
@@ -367,6 +367,7 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	}
 	seg_rx_free(s);
 	b->done++;
+	SDR_ASSERT(b->done <= b->plan.nsegs && b->done <= b->bound && b->bound <= b->plan.nmsgs);
 	sdr_bulk_rx_more(c);
 	if (b->done == b->plan.nsegs) {
 		/* The last parity may not have been bound yet. */

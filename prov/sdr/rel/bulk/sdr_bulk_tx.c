@@ -12,6 +12,7 @@
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_bulk_tx.h"
 #include "sdr_code_tx.h"
@@ -244,6 +245,7 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 	*sent = took;
 	if (!s->nagain)
 		sdr_list_del(&s->lost_link);
+	SDR_ASSERT(sdr_seg_tx_counts(s));
 	sdr_seg_tx_sent(s);
 	return true;
 }
@@ -269,6 +271,7 @@ static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max,
 	} else if (s->grp) {
 		sdr_group_tx_sent(s, first, took);
 	}
+	SDR_ASSERT(sdr_seg_tx_counts(s));
 	sdr_seg_tx_sent(s);
 	return true;
 }

@@ -25,6 +25,7 @@
  * Whatever the receiver does with parity, data packets sent again end the story, as without any.
  * No timers of its own: END wants an answer, and the probe (PTO) repeats it.
  */
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_code_tx.h"
 #include "sdr_policy.h"
@@ -136,11 +137,13 @@ void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_se
 	if (g->parity == s)
 		g->parity = NULL;
 	sdr_list_del(&g->judge);
+	SDR_ASSERT(!g->asked || c->bulk->tx.nasked);
 	if (g->asked)
 		c->bulk->tx.nasked--;
 	g->asked = false;
 	if (g->data || g->parity)
 		return;
+	SDR_ASSERT(!g->scratch || c->bulk->tx.ngroups);
 	if (g->scratch)
 		c->bulk->tx.ngroups--;
 	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
@@ -260,6 +263,9 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 	struct sdr_code_work *w = &c->rel->bulk->code_work;
 	bool all = g->asks >= SDR_GROUP_ASKS_MAX;
 	int lacking = sdr_code_count(&g->code, w, g->data->acked, g->parity->acked);
+
+	SDR_ASSERT(!g->data->inflight && !g->parity->inflight);
+	SDR_ASSERT(!g->data->nagain && !g->parity->nagain);
 
 	/* Uncovered packets have no other way. */
 	data_again(c, g, 0, g->code.a.first);

@@ -8,6 +8,7 @@
  * A number that is refused counts as completed for the table, so that its window moves; but an END
  * for it must not be answered with "complete".  Ranges beyond the window wait for it.  No timers.
  */
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "rel/conn/sdr_credit.h"
 #include "sdr_msn.h"
@@ -50,7 +51,9 @@ static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
  */
 void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
+	SDR_ASSERT(!sdr_seq_lt(hi, lo));
 	lo = msn_skip_some(c, lo, hi);
+	SDR_ASSERT(!sdr_seq_lt(hi, lo));
 	if (lo == hi)
 		return;
 	if (c->bulk->rx.skip_lo !=

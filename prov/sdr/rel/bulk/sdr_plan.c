@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_plan.h"
 
 #define PLAN_MSGS_MAX (1u << 20)
@@ -29,11 +30,14 @@ int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg, const struct s
 		p->first_coded = (uint32_t)(code->from / p->seg);
 		p->nmsgs += p->nsegs - p->first_coded;
 	}
+	SDR_ASSERT(p->first_coded <= p->nsegs && p->nmsgs <= PLAN_MSGS_MAX);
+	SDR_ASSERT(p->nmsgs == 2 * p->nsegs - p->first_coded);
 	return 0;
 }
 
 void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m)
 {
+	SDR_ASSERT(i < p->nmsgs);
 	m->parity = false;
 	m->seg = i;
 	if (i >= p->first_coded) {
@@ -43,6 +47,7 @@ void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m)
 	m->coded = m->seg >= p->first_coded && !m->parity;
 	m->off = m->seg * p->seg;
 	m->len = p->len - m->off < p->seg ? p->len - m->off : p->seg;
+	SDR_ASSERT(m->seg < p->nsegs && m->off < p->len && m->len);
 }
 
 int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, uint32_t mtu,

@@ -8,6 +8,7 @@
  * without parity, the length of a segment whose parity fits a message, and the codes, which are
  * made once and kept.
  */
+#include "base/sdr_assert.h"
 #include "model/sdr_choice_layout.h"
 #include "sdr_policy.h"
 #include "sdr_scheme.h"
@@ -32,6 +33,8 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 
 	if (err)
 		return err;
+	SDR_ASSERT(plan->len == len && plan->nmsgs);
+	SDR_ASSERT(!plan->code.kind || (asked && c->codes.kinds >> plan->code.kind & 1));
 	/* Parity that the peer does not take was no decision of ours. */
 	c->bulk->chosen = asked && (plan->code.kind || c->bulk->choice.why != SDR_CHOICE_PARITY);
 	c->st.choice_parity += plan->code.kind != 0;

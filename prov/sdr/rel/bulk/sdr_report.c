@@ -16,6 +16,7 @@
  * be repeated.
  */
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_report.h"
 
@@ -161,6 +162,7 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 			*more = true;
 			break;
 		}
+		SDR_ASSERT(k <= room - n && f.base <= f.end && f.end <= st->high);
 		sdr_rel_steps(c->rel, 1 + (f.end - f.base) / 64);
 		n += k;
 		c->st.ack_tx++;
@@ -178,5 +180,6 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 	}
 	if (*more)
 		c->bulk->rx.report_at = 0;
+	SDR_ASSERT(n <= room && (*more || sdr_list_empty(&c->bulk->rx.dirty)));
 	return n;
 }

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_scratch.h"
 
 #define ALIGN 64u /* a cache line, and what the kernels of fec/ like */
@@ -72,6 +73,7 @@ uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes)
 		s->held += size;
 	}
 	s->used += size;
+	SDR_ASSERT(s->used <= s->held && s->held <= s->limit);
 	return p;
 }
 
@@ -81,6 +83,7 @@ void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes)
 
 	if (!p)
 		return;
+	SDR_ASSERT(k < SDR_SCRATCH_CLASSES && s->used >= scratch_size(k));
 	s->used -= scratch_size(k);
 	if (s->no_bytes)
 		return;

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_bulk_tx.h"
 #include "sdr_code_tx.h"
@@ -113,6 +114,7 @@ struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
 
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 {
+	SDR_ASSERT(s->bulk && c->inflight >= (uint64_t)s->inflight * c->shape.mtu);
 	c->inflight -= (uint64_t)s->inflight * c->shape.mtu;
 	s->inflight = 0;
 	s->bulk = NULL;
@@ -167,7 +169,9 @@ void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 	struct sdr_conn *c = s->bulk->conn;
 	uint32_t n = sdr_bitmap_set_range(s->again, lo, hi);
 
+	SDR_ASSERT(lo < hi && hi <= s->npkts);
 	s->nagain += n;
+	SDR_ASSERT(s->nagain <= s->npkts - s->nacked);
 	if (lo < s->again_hint)
 		s->again_hint = lo;
 	if (n && sdr_list_empty(&s->lost_link))
@@ -248,6 +252,8 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	}
 	if (b->keyed)
 		sdr_send_key_set(s->h, b->va + m.off, b->rkey);
+	SDR_ASSERT(b->opened < b->plan.nmsgs && !*seg_index(c, s->msn));
+	SDR_ASSERT(sdr_seg_tx_counts(s));
 	b->opened++;
 	*seg_index(c, s->msn) = s;
 	sdr_list_add_tail(&s->link, &c->bulk->tx.segs);
@@ -291,6 +297,7 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 	sdr_seg_tx_release(c, s);
 	if (++b->finished < b->plan.nmsgs)
 		return false;
+	SDR_ASSERT(b->opened == b->plan.nmsgs && sdr_list_empty(&b->segs));
 	sdr_list_del(&b->copy);
 	sdr_list_del(&b->link);
 	sdr_slab_free(&c->rel->bulk->btx_pool, b);

@@ -45,6 +45,16 @@ struct sdr_seg_tx {
 	uint8_t *run_ntx;  /* transmissions of each run, saturating */
 };
 
+/* in flight + lost + acknowledged = sent; of parity, what was sent is a bitmap: at most all */
+static inline bool sdr_seg_tx_counts(const struct sdr_seg_tx *s)
+{
+	uint64_t known = (uint64_t)s->inflight + s->nlost + s->nacked;
+
+	return s->next <= s->goal && s->goal <= s->npkts && s->high <= s->npkts &&
+	       s->nagain <= s->npkts - s->nacked &&
+	       (s->parity ? known <= s->npkts : known == s->next);
+}
+
 /* the next of b; NULL: not now */
 struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b);
 void sdr_seg_tx_sent(struct sdr_seg_tx *s); /* END is due if nothing is left to send */
