@@ -27,12 +27,18 @@ test_rack_LDADD = $(REL_PATH_TEST_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)
 test_choice_LDADD = $(REL_PATH_TEST_LIBS)
 
-check_PROGRAMS += test_plan test_scratch
-TESTS += test_plan test_scratch
+REL_BULK_TEST_LIBS = libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la libsdr_fec.la libsdr_model.la \
+	$(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+UNIT_TESTS += test_plan test_scratch test_rel_room_bulk
 test_plan_SOURCES = fabtests/unit/test_plan.c
-test_plan_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_plan_LDADD = $(REL_BULK_TEST_LIBS)
 test_scratch_SOURCES = fabtests/unit/test_scratch.c
-test_scratch_LDADD = libsdr_rel.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_scratch_LDADD = $(REL_BULK_TEST_LIBS)
+test_rel_room_bulk_SOURCES = \
+	fabtests/unit/test_rel_room_bulk.c \
+	fabtests/bed/bed_bulk.c fabtests/bed/bed_bulk.h \
+	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
+test_rel_room_bulk_LDADD = $(REL_BULK_TEST_LIBS)
 
 check_PROGRAMS += test_rel_err
 TESTS += test_rel_err
