@@ -40,6 +40,7 @@ struct sim_scheme {
 	uint8_t code;  /* enum sdr_code_kind */
 	bool lossless; /* nothing is lost */
 	bool learns;   /* what it does depends on what it has seen before */
+	bool chunks;   /* parity repairs chunks, not packet rows, unless told otherwise */
 };
 
 /* What all cells have in common. */

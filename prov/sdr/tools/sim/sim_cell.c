@@ -26,9 +26,9 @@
 
 /* Names that are the model's alone; the others are those of sdr_scheme_table. */
 static const struct sim_scheme schemes[] = {
-	{ "ideal", SDR_MODEL_IDEAL, &sdr_scheme_sr, SDR_CODE_NONE, true, false },
-	{ "ec_mds", SDR_MODEL_EC_MDS, &sdr_scheme_ec_sr, SDR_CODE_MDS, false, false },
-	{ "ec_xor", SDR_MODEL_EC_XOR, &sdr_scheme_ec_sr, SDR_CODE_XOR, false, false },
+	{ "ideal", SDR_MODEL_IDEAL, &sdr_scheme_sr, SDR_CODE_NONE, .lossless = true },
+	{ "ec_mds", SDR_MODEL_EC_MDS, &sdr_scheme_ec_sr, SDR_CODE_MDS, .chunks = true },
+	{ "ec_xor", SDR_MODEL_EC_XOR, &sdr_scheme_ec_sr, SDR_CODE_XOR, .chunks = true },
 };
 #define SIM_SCHEMES (sizeof(schemes) / sizeof(*schemes))
 
@@ -196,10 +196,8 @@ static int sim_cell_set(struct sim_cell *c, enum model_field f, const char *text
 
 bool sim_cell_chunk_decode(const struct sim_cell *c)
 {
-	bool paper = strncmp(c->scheme.name, "ec_", 3) == 0;
-
 	if (!(c->row.given >> MODEL_DECODE & 1))
-		return paper;
+		return c->scheme.chunks;
 	return !(c->row.point.flags & SDR_MODEL_F_ROWS);
 }
 
