@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "sdr_early.h"
 #include "sdr_unexp.h"
 
@@ -54,6 +55,7 @@ int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_early *e = &c->msg->early, n = { .cap = early_fit(c, u->f.mseq), .n = e->n };
 
+	SDR_ASSERT(u->conn == c && u->f.mseq != c->rec.rx_mseq && !sdr_early_has(c, u->f.mseq));
 	if (n.cap != e->cap) {
 		n.slot = calloc(n.cap, sizeof(struct sdr_unexp *));
 		if (!n.slot)
@@ -66,6 +68,7 @@ int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 		free(e->slot);
 		*e = n;
 	}
+	SDR_ASSERT(!(e->cap & (e->cap - 1)) && e->n < e->cap && !*early_at(e, u->f.mseq));
 	*early_at(e, u->f.mseq) = u;
 	e->n++;
 	return 0;
@@ -73,6 +76,7 @@ int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 
 static void early_free(struct sdr_conn *c)
 {
+	SDR_ASSERT(c->rel->unexp_bytes >= early_bytes(c->msg->early.cap));
 	c->rel->unexp_bytes -= early_bytes(c->msg->early.cap);
 	free(c->msg->early.slot);
 	c->msg->early = (struct sdr_early){ .slot = NULL };
@@ -85,6 +89,7 @@ struct sdr_unexp *sdr_early_take(struct sdr_conn *c, uint32_t mseq)
 
 	if (!u)
 		return NULL;
+	SDR_ASSERT(u->f.mseq == mseq);
 	*early_at(e, mseq) = NULL;
 	if (!--e->n && e->cap > EARLY_MIN)
 		early_free(c);

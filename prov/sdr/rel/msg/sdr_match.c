@@ -4,6 +4,7 @@
  * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that
  * come early wait), receives in the order of posting; untagged and tagged are separate worlds.
  */
+#include "base/sdr_assert.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_deliver.h"
@@ -101,6 +102,7 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 			return;
 		}
 	}
+	SDR_ASSERT(!sdr_early_has(c, c->rec.rx_mseq)); /* else it would have been its turn */
 	u = sdr_unexp_new(c, f);
 	if (u && f->mseq == c->rec.rx_mseq) {
 		c->rec.rx_mseq++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* What the message room keeps, made and freed.  See sdr_msg.h. */
+#include "base/sdr_assert.h"
 #include "sdr_match.h"
 #include "sdr_op.h"
 #include "sdr_rx.h"
@@ -32,6 +33,7 @@ void sdr_msg_close(struct sdr_rel *rel)
 
 	sdr_match_cancel_all(rel);
 	sdr_match_destroy(rel);
+	SDR_ASSERT(!m->nops && !m->nrx && sdr_list_empty(&m->remotes));
 	sdr_idtab_destroy(&m->ids);
 	sdr_slab_destroy(&m->op_pool);
 	sdr_slab_destroy(&m->rx_pool);

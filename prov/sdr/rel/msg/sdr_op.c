@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "rel/bulk/sdr_policy.h"
 #include "sdr_op.h"
 
@@ -53,6 +54,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	struct sdr_conn *c = op->conn;
 	struct sdr_rel *rel = c->rel;
 
+	SDR_ASSERT(!sdr_list_empty(&op->link)); /* in a list of its connection's until now */
 	/* First: once reported, buffers are the caller's. */
 	if (op->brx) {
 		op->brx->read = NULL;
@@ -68,9 +70,12 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	if (op->bind)
 		op->bind->op = NULL;
 	if (!op->kind->served) {
+		SDR_ASSERT(op->done && c->msg->nown && rel->msg->nops >= c->msg->nown);
 		rel->msg->nops--;
 		c->msg->nown--;
 	} else {
+		SDR_ASSERT(!op->done && c->credit.nserve);
+		SDR_ASSERT(rel->nanswers_strangers >= op->stranger);
 		c->credit.nserve--;
 		rel->nanswers_strangers -= op->stranger;
 	}
@@ -165,6 +170,7 @@ void sdr_op_rec_acked(struct sdr_conn *c, struct sdr_rec *r)
 {
 	struct sdr_op *op = r->op;
 
+	SDR_ASSERT(r->acked && (r == &op->rec || r == op->bind));
 	if (op->btx && op->btx->rec == r)
 		op->btx->rec = NULL;
 	if (r == &op->rec) {
@@ -234,6 +240,7 @@ static void op_void(struct sdr_op *op, int err)
 {
 	struct sdr_rec *r = &op->rec;
 
+	SDR_ASSERT(op->kind->ordered && !r->acked && !sdr_list_empty(&op->link));
 	sdr_op_bulk_abort(op);
 	sdr_list_del(&op->credit);
 	if (!r->sent) {
@@ -304,6 +311,7 @@ static void op_bulk_or_wait(struct sdr_op *op)
 /* Its bytes lie where the record said: it came, in whichever copy. */
 static void op_delivered(struct sdr_op *op)
 {
+	SDR_ASSERT(op->btx && !op->data_out);
 	op->btx = NULL;
 	op->data_out = true;
 	sdr_rec_detach(op->conn, &op->rec);
@@ -366,6 +374,7 @@ void sdr_op_start(struct sdr_op *op)
 	bool fits = sdr_op_fits(c, op->len);
 	int err;
 
+	SDR_ASSERT(sdr_list_empty(&op->link) && !op->rec.sent && op->conn == c);
 	sdr_list_add_tail(&op->link, &c->msg->ops);
 	f->id = op->wire_id;
 	f->len = op->len;
@@ -419,6 +428,7 @@ struct sdr_op *sdr_op_new(struct sdr_peer *peer, const struct sdr_op_kind *kind)
 
 	if (!op)
 		return NULL;
+	SDR_ASSERT(kind->complete && kind->rec);
 	op->kind = kind;
 	op->peer = peer;
 	sdr_list_init(&op->link);
@@ -449,6 +459,7 @@ struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 
 	if (!op)
 		return NULL;
+	SDR_ASSERT(kind->served);
 	op->conn = c;
 	c->credit.nserve++;
 	op->stranger = !c->peer->names;

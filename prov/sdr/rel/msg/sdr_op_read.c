@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sdr_assert.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_op.h"
 #include "sdr_remote.h"
@@ -33,6 +34,7 @@ static int read_land(struct sdr_op *op)
 	uint8_t *to;
 	int err;
 
+	SDR_ASSERT(!op->brx && !op->data_in);
 	if (op->niov > 1 && !op->copy)
 		op->copy = malloc(op->len);
 	to = op->niov > 1 ? op->copy : op->iov[0].buf;

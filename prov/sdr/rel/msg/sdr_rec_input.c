@@ -8,6 +8,7 @@
  * A record that names an operation which is not here is ignored: it ended meanwhile (or never was),
  * which is no error.
  */
+#include "base/sdr_assert.h"
 #include "sdr_match.h"
 #include "sdr_op.h"
 #include "sdr_rec_input.h"
@@ -141,6 +142,7 @@ void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	const struct sdr_rec_kind *k = c->rel->msg->kinds->rec[f->op];
 
+	SDR_ASSERT(sdr_conn_live(c));
 	if (!k) {
 		c->st.pkts_bad++;
 		return;

@@ -21,10 +21,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_remote.h"
 
 static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
 {
+	SDR_ASSERT(sdr_list_empty(&r->link) && !r->read != !r->write);
 	r->region = region;
 	sdr_list_add_tail(&r->link, &rel->msg->remotes);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_match.h"
 #include "sdr_rx.h"
@@ -18,6 +19,7 @@ void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
 {
 	struct sdr_peer *peer = rx->peer;
 
+	SDR_ASSERT(rel->msg->nrx && !rx->refs);
 	sdr_list_del(&rx->link);
 	free(rx->bounce);
 	rel->msg->nrx--;
@@ -66,7 +68,9 @@ void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer
 
 	if (prov_err != SDR_REL_ERR_TRUNC)
 		e.olen = 0;
+	SDR_ASSERT(sdr_list_empty(&rx->link) || (multi && !rx->retired));
 	if (multi) {
+		SDR_ASSERT(rx->refs);
 		rx->refs--;
 		e.multi_last = rx->retired && !rx->refs && !rx->canceled;
 	}
@@ -104,6 +108,7 @@ uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room)
 {
 	uint64_t off = rx->off;
 
+	SDR_ASSERT(!rx->retired && off <= rx->total);
 	*room = rx->total - off;
 	if (!(rx->flags & SDR_REL_R_MULTI)) {
 		sdr_list_del(&rx->link);

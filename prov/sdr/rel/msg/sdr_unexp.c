@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_match.h"
@@ -32,6 +33,8 @@ void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u)
 {
 	struct sdr_peer *peer = u->peer;
 
+	SDR_ASSERT(rel->unexp_bytes >= u->charged && rel->nunexp_strangers >= u->stranger);
+	SDR_ASSERT(peer->nunexp && peer->unexp_bytes >= u->f.payload_len + sizeof(*u));
 	rel->unexp_bytes -= u->charged;
 	rel->nunexp_strangers -= u->stranger;
 	peer->unexp_bytes -= u->f.payload_len + sizeof(*u);
