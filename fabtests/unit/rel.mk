@@ -76,3 +76,10 @@ test_scheme_twice_LDADD = $(SDR_BED_UNIT_LIBS)
 UNIT_TESTS += test_op_echo
 test_op_echo_SOURCES = fabtests/unit/test_op_echo.c
 test_op_echo_LDADD = $(SDR_BED_UNIT_LIBS)
+
+# The room msg alone, with what is below it: an arrow that points up does not link.
+REL_MSG_TEST_LIBS = libsdr_rel_msg.la libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la \
+	libsdr_fec.la libsdr_model.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+UNIT_TESTS += test_msg_room
+test_msg_room_SOURCES = fabtests/unit/test_msg_room.c fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
+test_msg_room_LDADD = $(REL_MSG_TEST_LIBS)
