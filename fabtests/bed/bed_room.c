@@ -180,8 +180,12 @@ static void books(const struct room *r)
 	struct sdr_books k = { 0 };
 	const struct sdr_list *l;
 
-	sdr_list_each(l, &r->rel.conn_list)
-		sdr_conn_books(&k, sdr_container(l, struct sdr_conn, link), &s);
+	sdr_list_each(l, &r->rel.conn_list) {
+		const struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		sdr_conn_books(&k, c, &s);
+		SDR_BOOK_EQ(&k, c->inflight, s.inflight); /* there are no data */
+	}
 	sdr_list_each(l, &r->rel.dead)
 		sdr_conn_books(&k, sdr_container(l, struct sdr_conn, link), &s);
 	sdr_endpoint_books(&k, &r->rel, &s);

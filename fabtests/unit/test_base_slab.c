@@ -72,6 +72,24 @@ static void slab__gives_the_limit_and_no_more(void **state)
 	}
 }
 
+static void slab__sound_means_none_is_missing(void **state)
+{
+	struct sdr_slab p;
+	void *obj;
+
+	(void)state;
+	sdr_slab_init(&p, 64, 100);
+	assert_true(sdr_slab_sound(&p));
+	obj = sdr_slab_alloc(&p);
+	assert_true(sdr_slab_sound(&p));
+	p.used++;
+	assert_false(sdr_slab_sound(&p));
+	p.used--;
+	sdr_slab_free(&p, obj);
+	assert_true(sdr_slab_sound(&p));
+	sdr_slab_destroy(&p);
+}
+
 /* Once warm it allocates nothing. */
 static void slab__grows_to_what_was_used_at_once(void **state)
 {
@@ -101,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slab__objects_are_zeroed_aligned_and_apart),
 		cmocka_unit_test(slab__gives_the_limit_and_no_more),
+		cmocka_unit_test(slab__sound_means_none_is_missing),
 		cmocka_unit_test(slab__grows_to_what_was_used_at_once),
 	};
 

@@ -62,6 +62,25 @@ static void timerq__is_a_heap_whatever_is_set(void **state)
 	sdr_timerq_destroy(&q);
 }
 
+static void timerq__sound_means_a_heap(void **state)
+{
+	struct sdr_timer t[3] = { { 0 } };
+	struct sdr_timerq q = { 0 };
+
+	(void)state;
+	assert_int_equal(sdr_timerq_reserve(&q, 3), 0);
+	assert_true(sdr_timerq_sound(&q));
+	for (uint64_t i = 0; i < 3; i++)
+		sdr_timerq_set(&q, &t[i], i);
+	assert_true(sdr_timerq_sound(&q));
+	t[1].pos++;
+	assert_false(sdr_timerq_sound(&q));
+	t[1].pos--;
+	t[0].when = 9; /* behind the queue's back */
+	assert_false(sdr_timerq_sound(&q));
+	sdr_timerq_destroy(&q);
+}
+
 static void timerq__fires_in_order_and_not_before_time(void **state)
 {
 	struct sdr_timerq q = { 0 };
@@ -111,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timerq__is_a_heap_whatever_is_set),
+		cmocka_unit_test(timerq__sound_means_a_heap),
 		cmocka_unit_test(timerq__fires_in_order_and_not_before_time),
 		cmocka_unit_test(timerq__disarming_what_is_not_armed_is_harmless),
 	};

@@ -137,6 +137,35 @@ static void conn__records_that_overtake_wait(void **state)
 	bed_conn_close(&b);
 }
 
+/* The answer stands until the peer has it, and no longer. */
+static void conn__a_read_is_served_once(void **state)
+{
+	struct sdr_frame_rec rec = { .op = SDR_REC_READ,
+				     .flags = SDR_REC_F_RMA | SDR_REC_F_LEN,
+				     .len = 5 };
+	struct bed_conn_pkt p;
+	struct sdr_frame f;
+	struct bed_conn b;
+	size_t n;
+
+	(void)state;
+	bed_conn_open(&b, NULL);
+	memcpy(b.region, "bytes", 5);
+	rec.key = BED_CONN_KEY;
+	n = stranger_rec(&b.s, b.frames, sizeof(b.frames), rec, NULL);
+	bed_conn_say(&b, b.frames, n);
+	bed_conn_say(&b, b.frames, n);
+	assert_int_equal(b.c->credit.nserve, 1);
+	assert_true(bed_conn_hear(&b, &p) && bed_conn_frame(&p, SDR_FRAME_REC, &f));
+	assert_int_equal(f.rec.op, SDR_REC_READ_RSP);
+	assert_int_equal(f.rec.payload_len, 5);
+	assert_memory_equal(f.rec.payload, "bytes", 5);
+	loop_drop_all(b.net);
+	bed_conn_ack(&b, p.pn);
+	assert_int_equal(b.c->credit.nserve, 0);
+	bed_conn_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +174,7 @@ int main(void)
 		cmocka_unit_test(conn__a_record_is_repeated_until_it_is_acknowledged),
 		cmocka_unit_test(conn__a_record_counts_once_however_often_it_comes),
 		cmocka_unit_test(conn__records_that_overtake_wait),
+		cmocka_unit_test(conn__a_read_is_served_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
