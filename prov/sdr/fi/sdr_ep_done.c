@@ -27,20 +27,30 @@
 #include "sdr_work.h"
 #include "sdr_held.h"
 
+/* What libfabric calls each kind of report, its counter, whether it is a receiver's, a peer's. */
+#define SDR_KIND_ROWS(X)                                                                     \
+	X(SDR_REL_SEND, FI_SEND | FI_MSG, SDR_CNTR_SEND, false, false)                       \
+	X(SDR_REL_TSEND, FI_SEND | FI_TAGGED, SDR_CNTR_SEND, false, false)                   \
+	X(SDR_REL_WRITE, FI_WRITE | FI_RMA, SDR_CNTR_WRITE, false, false)                    \
+	X(SDR_REL_READ, FI_READ | FI_RMA, SDR_CNTR_READ, false, false)                       \
+	X(SDR_REL_RECV, FI_RECV | FI_MSG, SDR_CNTR_RECV, true, false)                        \
+	X(SDR_REL_TRECV, FI_RECV | FI_TAGGED, SDR_CNTR_RECV, true, false)                    \
+	X(SDR_REL_REMOTE_WRITE, FI_REMOTE_WRITE | FI_RMA, SDR_CNTR_REMOTE_WRITE, true, true) \
+	X(SDR_REL_REMOTE_READ, FI_REMOTE_READ | FI_RMA, SDR_CNTR_REMOTE_READ, true, true)
+
 static const struct {
 	uint64_t flags;
 	uint8_t cntr;
-	bool rx;
+	bool rx, remote;
 } sdr_kinds[] = {
-	[SDR_REL_SEND] = { FI_SEND | FI_MSG, SDR_CNTR_SEND, false },
-	[SDR_REL_TSEND] = { FI_SEND | FI_TAGGED, SDR_CNTR_SEND, false },
-	[SDR_REL_WRITE] = { FI_WRITE | FI_RMA, SDR_CNTR_WRITE, false },
-	[SDR_REL_READ] = { FI_READ | FI_RMA, SDR_CNTR_READ, false },
-	[SDR_REL_RECV] = { FI_RECV | FI_MSG, SDR_CNTR_RECV, true },
-	[SDR_REL_TRECV] = { FI_RECV | FI_TAGGED, SDR_CNTR_RECV, true },
-	[SDR_REL_REMOTE_WRITE] = { FI_REMOTE_WRITE | FI_RMA, SDR_CNTR_REMOTE_WRITE, true },
-	[SDR_REL_REMOTE_READ] = { FI_REMOTE_READ | FI_RMA, SDR_CNTR_REMOTE_READ, true },
+#define X(kind, flags, cntr, rx, remote) [kind] = { flags, cntr, rx, remote },
+	SDR_KIND_ROWS(X)
+#undef X
 };
+/* Two rows of one kind are an error of their own. */
+#define X(...) +1
+_Static_assert(SDR_KIND_ROWS(X) == SDR_REL_KINDS - 1, "a row for each kind of report");
+#undef X
 
 int sdr_ep_done_errno(int err)
 {
@@ -80,7 +90,7 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 {
 	struct sdr_ep *ep = user;
-	bool rx = sdr_kinds[e->kind].rx, remote = e->kind >= SDR_REL_REMOTE_WRITE;
+	bool rx = sdr_kinds[e->kind].rx, remote = sdr_kinds[e->kind].remote;
 	struct sdr_cq *cq = rx ? ep->rx_cq : ep->tx_cq;
 	struct sdr_cntr *cntr = ep->cntr[sdr_kinds[e->kind].cntr];
 	struct sdr_cqe c = {

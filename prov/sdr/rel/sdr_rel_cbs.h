@@ -23,6 +23,7 @@ enum sdr_rel_kind {
 	/* a peer wrote here: reported when it carried data, or when rma_events is on */
 	SDR_REL_REMOTE_WRITE,
 	SDR_REL_REMOTE_READ, /* a peer read here: reported when rma_events is on */
+	SDR_REL_KINDS,	     /* how many there are, with 0, which is none */
 };
 
 struct sdr_rel_cqe {

@@ -66,6 +66,7 @@ struct sdr_rec_kind {
 };
 
 #define SDR_OP_KINDS 16u /* kinds have numbers below */
+_Static_assert(SDR_REL_KINDS <= SDR_OP_KINDS, "each kind of report has a place in the table");
 
 struct sdr_op_table {
 	const struct sdr_op_kind *op[SDR_OP_KINDS];    /* by enum sdr_rel_kind; NULL: not posted */
