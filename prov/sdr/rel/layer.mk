@@ -7,7 +7,8 @@
 # Every .c and .h of the layer stands in a list: what is not listed is neither built nor
 # distributed.
 
-EXTRA_DIST += prov/sdr/rel/README.md prov/sdr/rel/path/README.md prov/sdr/rel/bulk/README.md
+EXTRA_DIST += prov/sdr/rel/README.md prov/sdr/rel/path/README.md prov/sdr/rel/bulk/README.md \
+	prov/sdr/rel/msg/README.md
 
 noinst_LTLIBRARIES += libsdr_rel_path.la
 libsdr_rel_path_la_SOURCES = \
