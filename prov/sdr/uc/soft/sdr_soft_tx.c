@@ -319,6 +319,9 @@ static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
 	struct cmsghdr *cm;
 	uint16_t seg = (uint16_t)tx->msg[i].seg;
 
+	/* All segments but the last are full. */
+	SDR_ASSERT(tx->msg[i].nseg && tx->msg[i].bytes <= tx->msg[i].nseg * tx->msg[i].seg &&
+		   tx->msg[i].bytes > (tx->msg[i].nseg - 1) * tx->msg[i].seg);
 	h->msg_iovlen = tx->msg[i].niov;
 	if (tx->msg[i].nseg == 1) {
 		h->msg_control = NULL;
