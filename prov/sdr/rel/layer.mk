@@ -52,8 +52,11 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_peer_cid.c \
 	prov/sdr/rel/conn/sdr_peer_cid.h \
 	prov/sdr/rel/conn/sdr_pkt.h \
+	prov/sdr/rel/conn/sdr_pkt_ack.c \
 	prov/sdr/rel/conn/sdr_pkt_rx.c \
 	prov/sdr/rel/conn/sdr_pkt_tx.c \
+	prov/sdr/rel/conn/sdr_plog.c \
+	prov/sdr/rel/conn/sdr_plog.h \
 	prov/sdr/rel/conn/sdr_pnset.c \
 	prov/sdr/rel/conn/sdr_pnset.h \
 	prov/sdr/rel/conn/sdr_rec.c \

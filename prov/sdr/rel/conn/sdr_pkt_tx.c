@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Packets to the peer: what goes into one, which are unanswered, which are lost.
+ * Packets to the peer: what goes into one.
  *
  * A packet takes along whatever is owed at the moment, in this order: bitmaps of transfers (DACK),
  * the acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.
@@ -12,17 +12,14 @@
  * An acknowledgement waits for one round of progress: the application that just got its message
  * usually answers in between, and the answer takes the acknowledgement along.
  *
- * Records of a lost packet travel again in new packets; a packet number is never used twice.  If it
- * is acknowledged after all, within SDR_RTO_MAX_NS when a probe gave it up, the first SDR_PKT_RSEQS
- * of them count as arrived.  Under hybrid and auto a packet that is alone on its way over a path
- * that loses is followed by a copy of its records.
+ * Under hybrid and auto a packet that is alone on its way over a path that loses is followed by a
+ * copy of its records.
  */
-#include <stdlib.h>
-#include <errno.h>
 #include <string.h>
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
 #include "sdr_pkt.h"
+#include "sdr_plog.h"
 #include "sdr_rec.h"
 #include "sdr_seal.h"
 
@@ -33,63 +30,6 @@
  */
 #define PING_ALONE     2u
 #define LAST_WORDS_MAX 64u /* packets */
-
-static struct sdr_pkt *plog_at(const struct sdr_conn *c, uint32_t pos)
-{
-	return sdr_ring_at(&c->tx.log, struct sdr_pkt, pos);
-}
-
-static void pkt_move(void *to, void *from)
-{
-	struct sdr_pkt *a = to, *b = from;
-
-	*a = *b;
-	sdr_list_init(&a->recs);
-	sdr_list_move(&b->recs, &a->recs);
-}
-
-static const struct sdr_ring_kind plog_kind = { sizeof(struct sdr_pkt), SDR_PKT_LOG_MIN,
-						SDR_REL_CTL_WINDOW, pkt_move };
-
-static uint64_t pkt_memory(const struct sdr_conn *c, const struct sdr_pkt *p)
-{
-	uint64_t t = 4 * c->rtt.srtt;
-
-	return p->probed && t < SDR_RTO_MAX_NS ? SDR_RTO_MAX_NS : t;
-}
-
-static void plog_trim(struct sdr_conn *c)
-{
-	while (!sdr_ring_empty(&c->tx.log)) {
-		struct sdr_pkt *p = plog_at(c, c->tx.log.head);
-
-		/*
-		 * Lost ones stay a while: their late acknowledgement shows reordering, or of a
-		 * peer that was slow.
-		 */
-		if (!p->done && !(p->lost && p->tx_ns + pkt_memory(c, p) < c->rel->now))
-			break;
-		/*
-		 * What a probe declared lost may only have been answered late; by now it would have
-		 * been.
-		 */
-		if (!p->done && p->probed)
-			sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
-		sdr_ring_pop(&c->tx.log);
-	}
-}
-
-static bool plog_room(struct sdr_conn *c)
-{
-	plog_trim(c);
-	if (!sdr_ring_room(&c->tx.log, &plog_kind))
-		return true;
-	if (!sdr_ring_empty(&c->tx.log) && plog_at(c, c->tx.log.head)->lost) {
-		sdr_ring_pop(&c->tx.log);
-		return true;
-	}
-	return false;
-}
 
 /* But for the pacer. */
 static bool rec_ready(const struct sdr_conn *c)
@@ -124,7 +64,7 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 		return true;
 	/* What wants an answer needs a place in the log. */
 	return (c->tx.ping_due || c->close.bye_due || c->rel->ops->ends_due(c) || rec_allowed(c)) &&
-	       plog_room(c);
+	       sdr_plog_room(c);
 }
 
 /* Frames that want no answer; returns bytes. */
@@ -208,7 +148,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 
 	SDR_ASSERT(n && n <= c->ctl_max && c->hs.proven);
 	SDR_ASSERT(sdr_ring_empty(&c->tx.log) ||
-		   sdr_seq_lt(plog_at(c, c->tx.log.tail - 1)->pn, c->tx.pn - 1));
+		   sdr_seq_lt(sdr_plog_at(c, c->tx.log.tail - 1)->pn, c->tx.pn - 1));
 	pkt->pn = c->tx.pn - 1;
 	pkt->seq = ++c->tx.seq;
 	pkt->bytes = (uint32_t)n;
@@ -241,7 +181,7 @@ static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 		}
 	}
 	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail; pos++) {
-		sdr_list_each(l, &plog_at(c, pos)->recs) {
+		sdr_list_each(l, &sdr_plog_at(c, pos)->recs) {
 			struct sdr_rec *r = sdr_container(l, struct sdr_rec, link);
 
 			if (!r->op)
@@ -286,7 +226,7 @@ static bool pkt_build(struct sdr_conn *c)
 
 	if (!p)
 		return false;
-	logged = plog_room(c);
+	logged = sdr_plog_room(c);
 	if (logged) {
 		pkt = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
 		memset(pkt, 0, sizeof(*pkt));
@@ -345,14 +285,14 @@ static void pkt_repeat(struct sdr_conn *c)
 
 	if (sdr_ring_empty(&c->tx.log))
 		return;
-	orig = plog_at(c, c->tx.log.tail - 1);
+	orig = sdr_plog_at(c, c->tx.log.tail - 1);
 	if (orig->pn != c->tx.pn - 1 || c->tx.live != 1 || c->inflight != orig->bytes ||
-	    sdr_list_empty(&orig->recs) || !c->rel->ops->repeats(c) || !plog_room(c))
+	    sdr_list_empty(&orig->recs) || !c->rel->ops->repeats(c) || !sdr_plog_room(c))
 		return;
 	to = sdr_seal_begin(c->rel);
 	if (!to)
 		return;
-	orig = plog_at(c, c->tx.log.tail - 1);
+	orig = sdr_plog_at(c, c->tx.log.tail - 1);
 	p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
 	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq };
 	memcpy(p->rseq, orig->rseq, sizeof(p->rseq));
@@ -387,203 +327,4 @@ bool sdr_pkt_send(struct sdr_conn *c)
 	if (sdr_pkt_due(c))
 		sdr_conn_kick(c);
 	return true;
-}
-
-/* ---- acknowledgement ------------------------------------------------------------------------- */
-
-static uint32_t plog_search(const struct sdr_conn *c, uint32_t pn)
-{
-	uint32_t lo = c->tx.log.head, hi = c->tx.log.tail;
-
-	while (lo != hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (sdr_seq_lt(plog_at(c, mid)->pn, pn))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* A copy arrived: so did its records, whatever became of the packet that carried them first. */
-static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
-{
-	uint32_t pos = plog_search(c, pn);
-	struct sdr_list *l;
-
-	if (pos == c->tx.log.tail || plog_at(c, pos)->pn != pn)
-		return;
-	while ((l = sdr_list_pop(&plog_at(c, pos)->recs)))
-		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
-}
-
-/*
- * A packet that was declared lost has arrived: so have its records, which are on their way once
- * more. Who has them may have ended since, and acknowledges nothing else.
- */
-static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
-{
-	struct sdr_pkt was = *p;
-
-	for (uint32_t i = 0; i < was.nrseq; i++) {
-		uint32_t rseq = was.rseq[i];
-		struct sdr_rec *r = sdr_rec_by_rseq(c, rseq);
-
-		if (!r)
-			continue;
-		sdr_conn_news(c);
-		sdr_rec_acked(c, r);
-	}
-}
-
-static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_ack *ca)
-{
-	uint32_t copy_of = p->copy_of;
-	bool copy = p->copy;
-	struct sdr_list *l;
-
-	if (p->done)
-		return;
-	p->done = true;
-	if (sdr_seq_lt(c->tx.acked_seq, p->seq))
-		c->tx.acked_seq = p->seq;
-	if (p->lost) {
-		/*
-		 * Declared lost by a probe: its acknowledgement was lost, or late.  That says
-		 * nothing of the order.
-		 */
-		if (!p->probed)
-			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
-		c->st.rtx_spurious++;
-		pkt_late(c, p);
-		return;
-	}
-	sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
-	SDR_ASSERT(c->tx.live && c->inflight >= p->bytes);
-	c->tx.live--;
-	c->inflight -= p->bytes;
-	ca->bytes += p->bytes;
-	c->est.sent++;
-	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
-		ca->snap = &p->snap;
-		ca->snap_tx_ns = p->tx_ns;
-	}
-	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
-	sdr_conn_news(c);
-	while ((l = sdr_list_pop(&p->recs))) {
-		sdr_rel_step(c->rel);
-		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
-	}
-	if (copy)
-		pkt_copy_delivered(c, copy_of);
-}
-
-void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
-{
-	c->st.ack_rx++;
-	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t pos;
-
-		if (!sdr_seq_lt(f->r[i].hi, c->tx.pn)) {
-			c->st.pkts_bad++; /* acknowledges what was never sent */
-			return;
-		}
-		pos = plog_search(c, f->r[i].lo);
-		for (; pos != c->tx.log.tail; pos++) {
-			struct sdr_pkt *p = plog_at(c, pos);
-
-			sdr_rel_step(c->rel);
-			if (sdr_seq_lt(f->r[i].hi, p->pn))
-				break;
-			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
-				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns,
-					       f->delay_us * 1000ull);
-				ca->rtt = c->rtt.latest;
-			}
-			pkt_delivered(c, p, ca);
-		}
-	}
-}
-
-/* Puts the records back in front of everything, in their old order. */
-static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
-{
-	while (!sdr_list_empty(&p->recs)) {
-		struct sdr_list *l = p->recs.prev;
-
-		sdr_rel_step(c->rel);
-		sdr_list_del(l);
-		sdr_list_add_head(l, &c->rec.rtx);
-		c->st.rec_rtx++;
-	}
-}
-
-static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
-{
-	SDR_ASSERT(!p->done && !p->lost && c->tx.live && c->inflight >= p->bytes);
-	p->lost = true;
-	if (!p->probed)
-		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
-	c->tx.live--;
-	c->inflight -= p->bytes;
-	pkt_requeue(c, p);
-}
-
-void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
-{
-	uint32_t pos = c->tx.log.tail;
-
-	/* From the newest down, so that requeued records end up oldest first. */
-	while (pos-- != c->tx.log.head) {
-		struct sdr_pkt *p = plog_at(c, pos);
-
-		sdr_rel_step(c->rel);
-		if (p->done || p->lost ||
-		    !sdr_rack_is_lost(&c->rack, &c->rtt, p->seq, p->tx_ns, c->rel->now))
-			continue;
-		pkt_lost(c, p);
-		ca->lost += p->bytes;
-		c->est.sent++;
-		c->est.lost++;
-		c->rack.lossy = true;
-	}
-	plog_trim(c);
-}
-
-void sdr_pkt_probe(struct sdr_conn *c)
-{
-	uint32_t n = 0;
-
-	/* The oldest unanswered packet's records, and the newest's if it is another. */
-	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail && n < 2; pos++) {
-		struct sdr_pkt *p = plog_at(c, pos);
-
-		sdr_rel_step(c->rel);
-		if (p->done || p->lost)
-			continue;
-		n++;
-		p->probed = true;
-		pkt_lost(c, p);
-	}
-	c->tx.ping_due = true;
-	plog_trim(c);
-}
-
-void sdr_pkt_conn_free(struct sdr_conn *c)
-{
-	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered, &c->rec.ordered }, *l;
-
-	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail; pos++)
-		while ((l = sdr_list_pop(&plog_at(c, pos)->recs)))
-			if (!sdr_container(l, struct sdr_rec, link)->op)
-				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
-	for (int i = 0; i < 3; i++)
-		while ((l = sdr_list_pop(q[i])))
-			if (!sdr_container(l, struct sdr_rec, link)->op)
-				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
-	c->tx.log.head = c->tx.log.tail;
-	c->tx.live = 0;
-	sdr_ring_destroy(&c->tx.log);
-	sdr_ring_destroy(&c->rec.ring);
 }

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Packets to the peer: which are delivered, which are lost, and what becomes of their records.
+ *
+ * Records of a lost packet travel again in new packets; a packet number is never used twice.  If it
+ * is acknowledged after all, within SDR_RTO_MAX_NS when a probe declared it lost, the first
+ * SDR_PKT_RSEQS of them count as arrived.
+ */
+#include "base/sdr_assert.h"
+#include "sdr_pkt.h"
+#include "sdr_plog.h"
+#include "sdr_rec.h"
+
+/* A copy arrived: so did its records, whatever became of the packet that carried them first. */
+static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
+{
+	uint32_t pos = sdr_plog_search(c, pn);
+	struct sdr_list *l;
+
+	if (pos == c->tx.log.tail || sdr_plog_at(c, pos)->pn != pn)
+		return;
+	while ((l = sdr_list_pop(&sdr_plog_at(c, pos)->recs)))
+		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
+}
+
+/*
+ * A packet that was declared lost has arrived: so have its records, which are on their way once
+ * more. Who has them may have ended since, and acknowledges nothing else.
+ */
+static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
+{
+	struct sdr_pkt was = *p;
+
+	for (uint32_t i = 0; i < was.nrseq; i++) {
+		uint32_t rseq = was.rseq[i];
+		struct sdr_rec *r = sdr_rec_by_rseq(c, rseq);
+
+		if (!r)
+			continue;
+		sdr_conn_news(c);
+		sdr_rec_acked(c, r);
+	}
+}
+
+static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_ack *ca)
+{
+	uint32_t copy_of = p->copy_of;
+	bool copy = p->copy;
+	struct sdr_list *l;
+
+	if (p->done)
+		return;
+	p->done = true;
+	if (sdr_seq_lt(c->tx.acked_seq, p->seq))
+		c->tx.acked_seq = p->seq;
+	if (p->lost) {
+		/*
+		 * Declared lost by a probe: its acknowledgement was lost, or late.  That says
+		 * nothing of the order.
+		 */
+		if (!p->probed)
+			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
+		c->st.rtx_spurious++;
+		pkt_late(c, p);
+		return;
+	}
+	sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
+	SDR_ASSERT(c->tx.live && c->inflight >= p->bytes);
+	c->tx.live--;
+	c->inflight -= p->bytes;
+	ca->bytes += p->bytes;
+	c->est.sent++;
+	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
+		ca->snap = &p->snap;
+		ca->snap_tx_ns = p->tx_ns;
+	}
+	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
+	sdr_conn_news(c);
+	while ((l = sdr_list_pop(&p->recs))) {
+		sdr_rel_step(c->rel);
+		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
+	}
+	if (copy)
+		pkt_copy_delivered(c, copy_of);
+}
+
+void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
+{
+	c->st.ack_rx++;
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint32_t pos;
+
+		if (!sdr_seq_lt(f->r[i].hi, c->tx.pn)) {
+			c->st.pkts_bad++; /* acknowledges what was never sent */
+			return;
+		}
+		pos = sdr_plog_search(c, f->r[i].lo);
+		for (; pos != c->tx.log.tail; pos++) {
+			struct sdr_pkt *p = sdr_plog_at(c, pos);
+
+			sdr_rel_step(c->rel);
+			if (sdr_seq_lt(f->r[i].hi, p->pn))
+				break;
+			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
+				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns,
+					       f->delay_us * 1000ull);
+				ca->rtt = c->rtt.latest;
+			}
+			pkt_delivered(c, p, ca);
+		}
+	}
+}
+
+/* Puts the records back in front of everything, in their old order. */
+static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
+{
+	while (!sdr_list_empty(&p->recs)) {
+		struct sdr_list *l = p->recs.prev;
+
+		sdr_rel_step(c->rel);
+		sdr_list_del(l);
+		sdr_list_add_head(l, &c->rec.rtx);
+		c->st.rec_rtx++;
+	}
+}
+
+static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
+{
+	SDR_ASSERT(!p->done && !p->lost && c->tx.live && c->inflight >= p->bytes);
+	p->lost = true;
+	if (!p->probed)
+		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
+	c->tx.live--;
+	c->inflight -= p->bytes;
+	pkt_requeue(c, p);
+}
+
+void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
+{
+	uint32_t pos = c->tx.log.tail;
+
+	/* From the newest down, so that requeued records end up oldest first. */
+	while (pos-- != c->tx.log.head) {
+		struct sdr_pkt *p = sdr_plog_at(c, pos);
+
+		sdr_rel_step(c->rel);
+		if (p->done || p->lost ||
+		    !sdr_rack_is_lost(&c->rack, &c->rtt, p->seq, p->tx_ns, c->rel->now))
+			continue;
+		pkt_lost(c, p);
+		ca->lost += p->bytes;
+		c->est.sent++;
+		c->est.lost++;
+		c->rack.lossy = true;
+	}
+	sdr_plog_trim(c);
+}
+
+void sdr_pkt_probe(struct sdr_conn *c)
+{
+	uint32_t n = 0;
+
+	/* The oldest unanswered packet's records, and the newest's if it is another. */
+	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail && n < 2; pos++) {
+		struct sdr_pkt *p = sdr_plog_at(c, pos);
+
+		sdr_rel_step(c->rel);
+		if (p->done || p->lost)
+			continue;
+		n++;
+		p->probed = true;
+		pkt_lost(c, p);
+	}
+	c->tx.ping_due = true;
+	sdr_plog_trim(c);
+}
+
+void sdr_pkt_conn_free(struct sdr_conn *c)
+{
+	struct sdr_list *q[] = { &c->rec.rtx, &c->rec.unordered, &c->rec.ordered }, *l;
+
+	for (uint32_t pos = c->tx.log.head; pos != c->tx.log.tail; pos++)
+		while ((l = sdr_list_pop(&sdr_plog_at(c, pos)->recs)))
+			if (!sdr_container(l, struct sdr_rec, link)->op)
+				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
+	for (int i = 0; i < 3; i++)
+		while ((l = sdr_list_pop(q[i])))
+			if (!sdr_container(l, struct sdr_rec, link)->op)
+				sdr_rec_free(c, sdr_container(l, struct sdr_rec, link));
+	c->tx.log.head = c->tx.log.tail;
+	c->tx.live = 0;
+	sdr_ring_destroy(&c->tx.log);
+	sdr_ring_destroy(&c->rec.ring);
+}
