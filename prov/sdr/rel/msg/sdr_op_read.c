@@ -109,7 +109,7 @@ static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 				    &region)) {
 		err = SDR_REL_ERR_KEY;
 	}
-	if (!err && sdr_remote_serve(c, f, va, region)) {
+	if (!err && sdr_remote_serve(c, &sdr_op_read_serve, f, va, region)) {
 		sdr_remote_report(c, SDR_REL_REMOTE_READ, f, va);
 		return;
 	}

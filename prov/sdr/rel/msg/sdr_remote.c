@@ -53,9 +53,10 @@ void sdr_remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_
 		c->rel->cbs->done(c->rel->user, &e);
 }
 
-bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region)
+bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
+		      const struct sdr_frame_rec *f, void *va, void *region)
 {
-	struct sdr_op *op = sdr_op_serve(c, &sdr_op_read_serve, f);
+	struct sdr_op *op = sdr_op_serve(c, kind, f);
 
 	if (!op)
 		return false;

@@ -10,8 +10,12 @@
 
 /* From here to its end it belongs to this region. */
 void sdr_remote_write(struct sdr_bulk_rx *b, void *region);
-/* Answers a READ, under this region.  False: no memory, or too many of them. */
-bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_frame_rec *f, void *va, void *region);
+/*
+ * Answers a READ by an operation of this kind, under this region.  False: no memory, or too many of
+ * them.
+ */
+bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
+		      const struct sdr_frame_rec *f, void *va, void *region);
 /* The peer's READ gets no bytes (any more): err is enum sdr_rel_err. */
 void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err);
 
