@@ -126,7 +126,7 @@ struct bed_rule *bed_drop(struct bed *b, uint32_t src, uint32_t what, uint64_t f
 struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t first, uint64_t n,
 			  uint64_t delay);
 uint64_t bed_seen(const struct bed *b, uint32_t node, enum bed_what one);
-/* Grants of a keyed node: made, and still open.  bed_close demands that none is. */
+/* Grants of an rkeyed node: made, and still open.  bed_close demands that none is. */
 uint64_t bed_grants(const struct bed *b, uint32_t node);
 uint64_t bed_grants_open(const struct bed *b, uint32_t node);
 /* Injects a REL packet with these frames to a node, as if its peer had sent it. */

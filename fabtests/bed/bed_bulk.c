@@ -82,7 +82,7 @@ static void side_adopt(struct bed_bulk *b, uint8_t node)
 	c->rack.timer = NEVER;
 	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape.mtu, 0, c->rtt.srtt, c->rel->now);
 	c->state = SDR_CONN_OPEN;
-	c->hs.proven = true;
+	c->hs.validated = true;
 }
 
 void bed_bulk_open(struct bed_bulk *b, const struct sdr_rel_cfg *cfg)

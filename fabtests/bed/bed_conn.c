@@ -97,7 +97,7 @@ void bed_conn_open(struct bed_conn *b, const struct sdr_rel_cfg *cfg)
 	assert_int_equal(answer(b), STRANGER_OPEN);
 	b->c = b->peer->conn;
 	bed_conn_say(b, b->frames, sdr_frame_ping_encode(b->frames, sizeof(b->frames)));
-	assert_true(b->c && b->c->state == SDR_CONN_OPEN && b->c->hs.proven);
+	assert_true(b->c && b->c->state == SDR_CONN_OPEN && b->c->hs.validated);
 	bed_conn_pass(b, BED_CONN_MS); /* what it has to say about that */
 	loop_drop_all(b->net);
 }

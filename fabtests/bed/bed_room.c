@@ -214,8 +214,8 @@ static void work(struct room *r)
 	uint64_t before;
 
 	do {
-		before = rel->work;
-		rel->pass++;
+		before = rel->activity;
+		rel->round++;
 		rel->now = r->net->now;
 		assert_true(sdr_context_progress_max(rel->ctx, 512) >= 0);
 		while ((t = sdr_timerq_due(&rel->timers, rel->now)))
@@ -232,7 +232,7 @@ static void work(struct room *r)
 		sdr_context_flush(rel->ctx);
 		books(r);
 		reap(r);
-	} while (rel->work != before || loop_pending(r->net, HERE));
+	} while (rel->activity != before || loop_pending(r->net, HERE));
 	books(r);
 }
 
@@ -294,7 +294,7 @@ void room_meet(struct room *r)
 	r->c = r->peer->conn;
 	assert_non_null(r->c);
 	room_say(r, r->frames, sdr_frame_ping_encode(r->frames, sizeof(r->frames)));
-	assert_true(r->c->state == SDR_CONN_OPEN && r->c->hs.proven);
+	assert_true(r->c->state == SDR_CONN_OPEN && r->c->hs.validated);
 	room_pass(r, ROOM_MS);
 	loop_drop_all(r->net);
 }

@@ -27,7 +27,7 @@
 #include "rel/msg/sdr_op.h"
 #include "rel/msg/sdr_rec_input.h"
 #include "rel/msg/sdr_remote.h"
-#include "rel/msg/sdr_rx.h"
+#include "rel/msg/sdr_recv_entry.h"
 #include "rel/msg/sdr_unexp.h"
 #include "rel/sdr_conn_timer.h"
 #include "rel/sdr_rel.h"

@@ -89,7 +89,7 @@ int simnet_boot(struct simnet *sn, uint32_t node)
 		.node = sn->cfg.node,
 	};
 
-	attr.node.keyed = sn->cfg.keyed[node];
+	attr.node.rkeyed = sn->cfg.rkeyed[node];
 	for (int i = 0; i < 2; i++)
 		attr.context[i] = simnet_rand(sn);
 	for (int i = 0; i < 4; i++)

@@ -12,7 +12,7 @@
  *   I2   each message is delivered once at most, to a receive that it matches, in the order sent,
  *        and its bytes are those of the sender at the time of the post
  *   I3   the bytes around each buffer, and each buffer after its completion, stay as they are
- *   I14  each grant of a keyed node ended, before its endpoint was closed
+ *   I14  each grant of an rkeyed node ended, before its endpoint was closed
  *   I11  the hash over the trace of all packets (the caller compares two runs)
  *   I13  progress comes to an end, deadlines lie in the future, wake-ups without an arrival are few
  *
@@ -107,7 +107,7 @@ struct simnet_cfg {
 	bool rma_events;
 	struct sdr_sim_link link;
 	struct sdr_sim_node_attr node;
-	uint8_t keyed[SIMNET_NODES_MAX]; /* enum sdr_sim_keyed, in place of node.keyed */
+	uint8_t rkeyed[SIMNET_NODES_MAX]; /* enum sdr_sim_rkeyed, in place of node.rkeyed */
 	struct sdr_rel_cfg rel;
 	uint64_t tick_ns;	 /* least time between two rounds: interrupt coalescing; 0 none */
 	uint64_t ro_len, wo_len; /* bytes of each node's regions */

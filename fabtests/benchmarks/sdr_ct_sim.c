@@ -106,8 +106,8 @@ static void ct_bar(const struct sdr_scheme_ops *scheme, uint64_t size, double lo
 /* What was promised of the schemes with parity. */
 static void ct_cells_bars(void)
 {
-	static const struct sdr_scheme_ops *const judged[] = { &sdr_scheme_auto,
-							       &sdr_scheme_hybrid };
+	static const struct sdr_scheme_ops *const checked[] = { &sdr_scheme_auto,
+								&sdr_scheme_hybrid };
 	static const struct sdr_scheme_ops *const beside[] = { &sdr_scheme_sr_rto,
 							       &sdr_scheme_sr_nack,
 							       &sdr_scheme_ec_sr };
@@ -117,13 +117,13 @@ static void ct_cells_bars(void)
 
 	for (int s = 0; s < 2; s++) {
 		for (int l = 0; l < 4; l++)
-			ct_bar(judged[s], size, loss[l], 0);
-		ct_bar(judged[s], size, 3e-2, 0);
-		ct_bar(judged[s], size, 1e-2, 8);
-		ct_bar(judged[s], size, 1e-2, 64);
+			ct_bar(checked[s], size, loss[l], 0);
+		ct_bar(checked[s], size, 3e-2, 0);
+		ct_bar(checked[s], size, 1e-2, 8);
+		ct_bar(checked[s], size, 1e-2, 64);
 		for (int i = 0; i < (ct.quick ? 3 : 4); i++) {
-			ct_bar(judged[s], other[i], 1e-5, 0);
-			ct_bar(judged[s], other[i], 1e-3, 0);
+			ct_bar(checked[s], other[i], 1e-5, 0);
+			ct_bar(checked[s], other[i], 1e-3, 0);
 		}
 	}
 	for (int l = 0; l < 4; l++)

@@ -59,7 +59,7 @@ static struct {
 static char stranger[4096]; /* path */
 static uint32_t failures;
 
-static void judge(const char *what, double value, double least, double most)
+static void check_bar(const char *what, double value, double least, double most)
 {
 	bool ok = value >= least && value <= most;
 
@@ -216,7 +216,7 @@ static void reads(void)
 		printf("%12u %14.1f %14.1f %8.3f\n", opt.count[i], ns, ref, ns / ref);
 		fflush(stdout);
 		snprintf(what, sizeof(what), "idle read beside %u connections", opt.count[i]);
-		judge(what, ns / ref, 1 - READ_SPREAD, 1 + READ_SPREAD);
+		check_bar(what, ns / ref, 1 - READ_SPREAD, 1 + READ_SPREAD);
 	}
 	bench_close(&alone);
 	bench_close(&b);
@@ -333,7 +333,7 @@ static void latency(void)
 		printf("%12u %14.2f %8.3f\n", beside[i], us[i], us[i] / us[0]);
 	}
 	fflush(stdout);
-	judge("round trip beside 1000 connections, to beside 1", us[1] / us[0], 0, TRIP_RATIO);
+	check_bar("round trip beside 1000 connections, to beside 1", us[1] / us[0], 0, TRIP_RATIO);
 	for (i = 0; i < BESIDE; i++)
 		drive(&b[i], 0.1);
 	bench_write_all(to_peer[1], &end, sizeof(end));
@@ -391,7 +391,7 @@ static void wakes(void)
 	n = switches() - before;
 	printf("%u idle endpoints: %" PRIu64 " wake-ups of the process in %u s\n", opt.endpoints, n,
 	       opt.seconds);
-	judge("wake-ups", (double)n, 0, WAKES_MAX);
+	check_bar("wake-ups", (double)n, 0, WAKES_MAX);
 	for (i = 1; i < opt.endpoints; i++)
 		fi_close(&ep[i]->fid);
 	free(ep);

@@ -72,7 +72,7 @@ env_CC() { env_case CC magic "bbr, fixed" BBR; }
 env_RATE() { env_case RATE -1 5 1foo 2000gbit 10gbps; }
 env_RTT_INIT() { env_case RTT_INIT -5 10000001 25ms; }
 env_RTO_RTTS() { env_case RTO_RTTS 0 0.5 101 x; }
-env_VERBS_LATE() { env_case VERBS_LATE lap MR "root,mw" 1; }
+env_VERBS_LATE() { env_case VERBS_LATE epoch MR "root,mw" 1; }
 env_VERBS_RX_DEPTH() { env_case VERBS_RX_DEPTH 0 63 16385 -1 x; }
 env_VERBS_TX_DEPTH() { env_case VERBS_TX_DEPTH 0 15 16385 1.5; }
 env_TIMEOUT() { env_case TIMEOUT 0 99 30s 99999999999; }

@@ -123,7 +123,7 @@ static void hello_make(struct sdr_hello *h)
 	h->qp.max_msg = h->seg_bytes;
 }
 
-static void spoil(uint8_t *p, size_t n, unsigned int times)
+static void damage(uint8_t *p, size_t n, unsigned int times)
 {
 	while (n && times--)
 		p[below((uint32_t)n)] = (uint8_t)rnd();
@@ -158,7 +158,7 @@ static size_t ctl_payload(uint8_t *p)
 		h.cookie = below(2) ? rnd() : 0;
 		h.status = below(4) ? 0 : below(5);
 		n = sdr_hello_encode(p, below(2) ? SDR_REL_HELLO : SDR_REL_HELLO_ACK, &h);
-		spoil(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, below(4));
+		damage(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, below(4));
 		return below(8) ? n : below((uint32_t)n);
 	case 4:
 		n = sdr_retry_encode(p, below(2) ? SDR_REL_RETRY : SDR_REL_RESET, &retry);
@@ -178,7 +178,7 @@ static size_t ctl_payload(uint8_t *p)
 		    : below(2) ? sdr_v1_refusal_encode(p, &version)
 			       : sdr_version_encode(p, &version);
 		p[1] = (uint8_t)(below(2) ? p[1] : below(6));
-		spoil(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, below(3));
+		damage(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, below(3));
 		return below(8) ? n : below((uint32_t)n);
 	default:
 		n = SDR_CLASS_LEN + below(1400);
@@ -223,7 +223,7 @@ static size_t mutated_make(uint8_t *buf)
 	case 2:
 		return below((uint32_t)len);
 	case 3:
-		spoil(buf, hdr, 1 + below(3)); /* and the ICRC agrees with it */
+		damage(buf, hdr, 1 + below(3)); /* and the ICRC agrees with it */
 		return seal(buf, hdr, n);
 	default:
 		return len;

@@ -74,7 +74,7 @@ static void fuzz_qp_info(const uint8_t *p, size_t n)
 			SDR_FUZZ_CHECK(sdr_wire_tpn(&i, g, c) >= SDR_QPN_MIN &&
 				       sdr_wire_tpn(&i, g, c) <= SDR_QPN_MASK);
 	SDR_FUZZ_CHECK(i.ntps || i.qpn + i.channels * i.generations - 1u <= SDR_QPN_MASK);
-	SDR_FUZZ_CHECK(!(i.flags & ~(SDR_QP_F_KEYED | SDR_QP_F_NIC)) && i.ctl_qpn <= SDR_QPN_MASK);
+	SDR_FUZZ_CHECK(!(i.flags & ~(SDR_QP_F_RKEYED | SDR_QP_F_NIC)) && i.ctl_qpn <= SDR_QPN_MASK);
 	SDR_FUZZ_CHECK(i.addr_len <= SDR_QP_INFO_ADDR_MAX);
 	sdr_wire_qp_info_encode(back, &i);
 	SDR_FUZZ_CHECK(memcmp(back, p, 64 + 3 * i.ntps) == 0); /* then, extensions */
@@ -168,7 +168,7 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		  .mtu = 1024,
 		  .chunk = 1024,
 		  .max_msg = 1u << 20,
-		  .flags = SDR_QP_F_KEYED | SDR_QP_F_NIC,
+		  .flags = SDR_QP_F_RKEYED | SDR_QP_F_NIC,
 		  .ctl_qpn = 0x12,
 		  .ntps = 4,
 		  .tpn = { 0x11, 0x15, 0xffffff, 2 } },

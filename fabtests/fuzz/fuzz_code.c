@@ -157,8 +157,8 @@ static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t l
 		     noise;
 	uint64_t *have = malloc((g->npkts / 64 + 1) * 8),
 		 *rows = malloc((g->par_pkts / 64 + 1) * 8);
-	uint32_t witness = UINT32_MAX, missing = 0;
-	struct sdr_code_work w = { 0 };
+	uint32_t stuck_cw = UINT32_MAX, missing = 0;
+	struct sdr_code_scratch w = { 0 };
 	bool right = !(how & 1);
 	int lack, ret;
 
@@ -194,15 +194,15 @@ static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t l
 	bytes_keep(&par);
 	lack = sdr_code_count(g, &w, have, rows);
 	SDR_FUZZ_CHECK(lack >= 0 && (uint32_t)lack <= g->cws);
-	SDR_FUZZ_CHECK(sdr_code_lacking(g, &w, have, rows, &witness) == (lack > 0));
-	SDR_FUZZ_CHECK(!lack || witness < g->cws);
+	SDR_FUZZ_CHECK(sdr_code_lacking(g, &w, have, rows, &stuck_cw) == (lack > 0));
+	SDR_FUZZ_CHECK(!lack || stuck_cw < g->cws);
 	ret = sdr_code_decode(g, fecs[g->rows], &w, bytes_at(&data), bytes_at(&par), have, rows);
 	SDR_FUZZ_CHECK(ret >= 0 && (uint32_t)ret <= missing && (lack || (uint32_t)ret == missing));
 	check_decoded(g, &data, &noise, have, !lack, right);
 	guards_check(&data);
 	guards_check(&par);
 	SDR_FUZZ_CHECK(!memcmp(bytes_at(&par), par.was + CODE_GUARD, par.len));
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 	bytes_free(&data);
 	bytes_free(&par);
 	bytes_free(&noise);

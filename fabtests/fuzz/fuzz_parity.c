@@ -305,7 +305,7 @@ static void step_data(void)
 	tx.buf = bytes;
 	tx.w.qp = peer->shape.qp->uqp;
 	tx.w.slot = msn & 63;
-	tx.w.lap = (msn >> 6) / peer->shape.qp->generations;
+	tx.w.epoch = (msn >> 6) / peer->shape.qp->generations;
 	tx.w.first = at;
 	par.ep[1].rel->uc->ops->post(par.ep[1].rel->uc, &tx, 1);
 }

@@ -169,27 +169,27 @@ have_atomics=
 if [ "$PROV" = sdr ] || [ -n "${OSC_RDMA:-}" ]; then
 	fi_info -p "$PROV" -t FI_EP_RDM -c 'FI_RMA|FI_ATOMIC' > /dev/null 2>&1 && have_atomics=1
 fi
-weathers=clean
-if [ "$PROV" = sdr ]; then weathers="clean fault"; fi
-for weather in $weathers; do
-	if [ $weather = fault ]; then export FI_SDR_FAULT=$FAULT; fi
+networks=clean
+if [ "$PROV" = sdr ]; then networks="clean fault"; fi
+for network in $networks; do
+	if [ $network = fault ]; then export FI_SDR_FAULT=$FAULT; fi
 	for np in $NP; do
 		# shellcheck disable=SC2086
-		case_mpi "mpi-np$np-$weather" "$np" $quick
+		case_mpi "mpi-np$np-$network" "$np" $quick
 		if [ -n "$have_atomics" ]; then
 			# shellcheck disable=SC2086
-			case_mpi "osc-rdma-np$np-$weather" "$np" $quick \
+			case_mpi "osc-rdma-np$np-$network" "$np" $quick \
 				--only osc_fence,osc_lock,osc_pscw -- \
 				--mca btl self,ofi --mca btl_ofi_mode 2 --mca btl_ofi_provider_include "$PROV" \
 				--mca osc rdma --mca osc_rdma_btls ofi
 		fi
 	done
-	if [ $weather = fault ]; then
-		case_netpipe netpipe-$weather 5 1048576
-		case_netpipe netpipe-both-$weather 5 131072 -2 -a
+	if [ $network = fault ]; then
+		case_netpipe netpipe-$network 5 1048576
+		case_netpipe netpipe-both-$network 5 131072 -2 -a
 	else
-		case_netpipe netpipe-$weather 200 1048576
-		case_netpipe netpipe-both-$weather 100 131072 -2 -a
+		case_netpipe netpipe-$network 200 1048576
+		case_netpipe netpipe-both-$network 100 131072 -2 -a
 	fi
 	unset FI_SDR_FAULT
 done

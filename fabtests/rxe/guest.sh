@@ -202,7 +202,7 @@ verbs_pingpong_rdm() { sizes=10 pingpong verbs rxe1 rxe0 -e rdm -S all -I $iters
 # impairments another run may do.
 verbs_pingpong_dgram() {
 	local tries=1 i LIMIT=20
-	[ "$weather_now" = off ] || tries=5
+	[ "$network_now" = off ] || tries=5
 	for ((i = 0; i < tries; i++)); do
 		rm -f "$tmp/why"
 		pingpong verbs rxe1 rxe0 -e dgram -I 3 && return 0
@@ -408,11 +408,11 @@ reorder_seen() {
 
 # ---- the run -----------------------------------------------------------------------------------
 
-weather_now=off
-weather() { # SPEC
-	[ "$weather_now" != "$1" ] || return 0
+network_now=off
+impair() { # SPEC
+	[ "$network_now" != "$1" ] || return 0
 	bash "$net" netem "$1" || exit 1
-	weather_now=$1
+	network_now=$1
 }
 
 # run_named NAME : under the impairments that it names, with the proof that it needs.
@@ -420,12 +420,12 @@ run_named() {
 	local name=$1 run=$1 spec=off
 	iters=3
 	case $name in
-	*_seen) spec=$weather_now ;;
+	*_seen) spec=$network_now ;;
 	loss_*) spec=$loss run=${name#loss_} iters=1 ;;
 	late_*) spec=$far_away ;;
 	reorder_*) spec=$reorder run=${name#reorder_} iters=1 ;;
 	esac
-	weather "$spec"
+	impair "$spec"
 	case $run in
 	verbs_info | verbs_first | verbs_nobody_there) run_case "$name" "$run" ;;
 	verbs_* | late_*) run_case "$name" through_devices "$run" ;;
@@ -468,7 +468,7 @@ for pattern; do
 	done
 	[ $n -gt 0 ] || { echo "FAIL: there is no case \"$pattern\""; failed=$((failed + 1)); }
 done
-weather off
+impair off
 verdict
 exit
 }

@@ -291,7 +291,7 @@ static void device_send(struct device *d, const struct sdr_wire_qp_info *p)
 			wr.send_flags = IBV_SEND_SIGNALED;
 			wr.imm_data = htonl(sdr_imm_pack(&split, 20 + g, i, 0));
 			wr.wr.rdma.remote_addr = (20 + g) * MSG + (uint64_t)i * MTU;
-			wr.wr.rdma.rkey = sdr_rkey_of_lap(p->rkey, LAP);
+			wr.wr.rdma.rkey = sdr_rkey_of_epoch(p->rkey, LAP);
 			if (ibv_post_send(d->qp[g], &wr, &bad))
 				DIE("post: %s", strerror(errno));
 			device_complete(d->scq, &wc);
@@ -322,7 +322,7 @@ static void device_case(struct device *d)
 	if (sdr_wire_qp_info_decode(h.info, sizeof(h.info), &p) || p.flags || p.ntps || p.ctl_qpn)
 		DIE("QP info of a soft engine is wrong");
 	own = p;
-	own.flags = SDR_QP_F_NIC | SDR_QP_F_KEYED;
+	own.flags = SDR_QP_F_NIC | SDR_QP_F_RKEYED;
 	own.ntps = GENS;
 	own.psn = 0xfffff0;
 	for (g = 0; g < GENS; g++) {
@@ -373,7 +373,7 @@ static void soft_send(struct sdr_uc *uc, struct sdr_uc_qp *q, const struct hello
 		for (i = 0; i < PKTS; i += WINDOW) {
 			memset(&t, 0, sizeof(t));
 			t.kind = SDR_UC_TX_WRITE;
-			t.flags = SDR_UC_F_KEYED;
+			t.flags = SDR_UC_F_RKEYED;
 			t.gen = (uint8_t)g;
 			t.buf = src + g * MSG + (uint64_t)i * MTU;
 			t.len = WINDOW * MTU - (i + WINDOW == PKTS ? TAIL : 0);
@@ -387,12 +387,12 @@ static void soft_send(struct sdr_uc *uc, struct sdr_uc_qp *q, const struct hello
 		}
 	}
 	for (i = 0; i < WINDOW; i++) {
-		t.flags = SDR_UC_F_KEYED | SDR_UC_F_CORRUPT;
+		t.flags = SDR_UC_F_RKEYED | SDR_UC_F_CORRUPT;
 		t.buf = src + i;
 		t.len = 100 + i;
 		soft_post(uc, &t);
 	}
-	t.flags = SDR_UC_F_KEYED;
+	t.flags = SDR_UC_F_RKEYED;
 	t.len = SOUND;
 	soft_post(uc, &t);
 	in_step();

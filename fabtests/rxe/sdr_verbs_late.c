@@ -158,7 +158,7 @@ static bool send_at(uint32_t slot, uint32_t use, uint64_t va, uint32_t rkey, uin
 {
 	struct sdr_uc_tx t = {
 		.kind = SDR_UC_TX_WRITE,
-		.flags = SDR_UC_F_KEYED,
+		.flags = SDR_UC_F_RKEYED,
 		.gen = (uint8_t)(use % 4),
 		.len = pkts * mtu,
 		.buf = src,

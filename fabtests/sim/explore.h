@@ -41,7 +41,7 @@ struct model {
 	uint8_t seen;	/* that the receiver knows the sender to know of */
 	/* messages that the sender's user has posted; not lazy: those below limit */
 	uint8_t sent;
-	/* keyed: */
+	/* rkeyed: */
 	uint8_t key[MSGS_MAX]; /* what the sender knows of a message */
 	uint8_t went;	       /* not lazy: bit m: message m went onto the network, or never will */
 };
@@ -70,9 +70,9 @@ struct world {
 
 extern const struct world *w; /* the one being explored */
 
-static inline bool world_keyed(void)
+static inline bool world_rkeyed(void)
 {
-	return w->mode == LOOP_KEYED || w->mode == LOOP_KEYED_ROOT;
+	return w->mode == LOOP_RKEYED || w->mode == LOOP_RKEYED_ROOT;
 }
 
 /* The whole state, exactly: no two states have the same key; b never has its top bit. */
@@ -81,7 +81,7 @@ struct key {
 };
 struct key model_key(const struct model *s);
 uint8_t model_base(const struct model *s);
-/* Keyed: what the sender's CTS_SEEN says. */
+/* Rkey-addressed: what the sender's CTS_SEEN says. */
 uint8_t model_known(const struct model *s);
 bool model_may_post(const struct model *s);
 /* All steps that are possible; returns how many of the ACTS_MAX were filled. */

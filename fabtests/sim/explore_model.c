@@ -69,7 +69,7 @@ static uint32_t model_acts_keys(const struct model *s, struct act *a, uint32_t n
 uint32_t model_acts(const struct model *s, struct act *a)
 {
 	uint32_t n = 0, m, p, ev = model_events(s),
-		 known = world_keyed() ? model_known(s) : s->limit;
+		 known = world_rkeyed() ? model_known(s) : s->limit;
 
 	if (s->posted < w->msgs && model_may_post(s))
 		a[n++] = (struct act){ ACT_POST, s->posted, 0 };
@@ -83,15 +83,15 @@ uint32_t model_acts(const struct model *s, struct act *a)
 				a[n++] = (struct act){ ACT_EVENT, (uint8_t)m, (uint8_t)p };
 		}
 	}
-	if (world_keyed())
+	if (world_rkeyed())
 		n = model_acts_keys(s, a, n);
 	/* newer ones, and one that says nothing new */
-	for (m = s->limit ? s->limit : 1u; !world_keyed() && m <= s->posted; m++)
+	for (m = s->limit ? s->limit : 1u; !world_rkeyed() && m <= s->posted; m++)
 		a[n++] = (struct act){ ACT_CTS, (uint8_t)m, 0 };
 	for (m = s->seen + 1u; m <= known; m++)
 		a[n++] = (struct act){ ACT_SEEN, (uint8_t)m, 0 };
 	if (w->lazy && s->sent < s->limit &&
-	    (!world_keyed() || s->key[s->sent] || model_stale(s, s->sent)))
+	    (!world_rkeyed() || s->key[s->sent] || model_stale(s, s->sent)))
 		a[n++] = (struct act){ ACT_SEND, s->sent, 0 };
 	return n;
 }
@@ -101,7 +101,7 @@ static void model_bit(struct model *s, struct act a)
 	if (s->rx[a.m] != RX_LIVE)
 		return;
 	s->p[a.m][a.p].bit = true;
-	if (s->seen <= a.m && !world_keyed())
+	if (s->seen <= a.m && !world_rkeyed())
 		s->seen = a.m + 1;
 }
 
@@ -170,7 +170,7 @@ void model_step(struct model *s, struct act a)
 			k->bytes = true;
 		if (w->mode == LOOP_SOFT)
 			model_bit(s, a);
-		else if (w->mode != LOOP_KEYED || s->rx[a.m] == RX_LIVE)
+		else if (w->mode != LOOP_RKEYED || s->rx[a.m] == RX_LIVE)
 			k->events++;
 		break;
 	case ACT_EVENT:

@@ -25,7 +25,7 @@ static struct {
 	struct sdr_uc_ev ev[MSGS_MAX][PKTS];
 	/* the engine reported nothing: out of bounds, or the grant has ended */
 	bool no_ev[MSGS_MAX][PKTS];
-	struct sdr_wire_key key[MSGS_MAX]; /* keyed: as it was sent when message m was posted */
+	struct sdr_wire_key key[MSGS_MAX]; /* rkeyed: as it was sent when message m was posted */
 } real;
 
 char why[256];
@@ -69,7 +69,7 @@ void real_reset(void)
 		die("no QPs");
 	real.r->base = real.r->next = real.r->cts_seen = real.s->snd_next = real.s->snd_limit =
 		w->start;
-	real.r->keys_told = real.s->snd_known = w->start;
+	real.r->keys_sent = real.s->snd_known = w->start;
 	memset(real.rx, 0, sizeof(real.rx));
 	memset(real.tx, 0, sizeof(real.tx));
 	memset(real.buf, FILL, sizeof(real.buf));
@@ -143,7 +143,7 @@ static bool real_cts_take(const struct model *s)
 			i++;
 			continue;
 		}
-		if (cts && p->buf[3] == SDR_SDK_KEYS && world_keyed()) {
+		if (cts && p->buf[3] == SDR_SDK_KEYS && world_rkeyed()) {
 			if (!real_keys_check(s, p))
 				return false;
 			loop_drop(real.net, i);
@@ -151,13 +151,13 @@ static bool real_cts_take(const struct model *s)
 		}
 		CHECK(p->buf[3] == (cts ? SDR_SDK_CTS : SDR_SDK_CTS_SEEN), "datagram of type %u",
 		      p->buf[3]);
-		CHECK(!cts || !world_keyed(), "CTS of a keyed receiver");
+		CHECK(!cts || !world_rkeyed(), "CTS of an rkeyed receiver");
 		CHECK(!sdr_wire_cts_decode(p->buf + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &c),
 		      "not a CTS");
 		CHECK(c.qpn == (cts ? real.s : real.r)->qpn &&
 			      c.rkey == (cts ? real.s : real.r)->rkey,
 		      "CTS to another");
-		n = cts ? s->posted : world_keyed() ? model_known(s) : s->limit;
+		n = cts ? s->posted : world_rkeyed() ? model_known(s) : s->limit;
 		CHECK(c.posted == w->start + n, "%s says %u", cts ? "CTS" : "SEEN", c.posted);
 		loop_drop(real.net, i);
 	}

@@ -70,25 +70,25 @@ static void draw_cfg(struct liar *l)
 		l->cfg.rate_bps = 1000000000ull;
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
 		l->na[i].mtu = mtu;
-		l->na[i].keyed = (uint8_t)(liar_one_in(d, 3) ? 1 + liar_below(d, 2) : 0);
+		l->na[i].rkeyed = (uint8_t)(liar_one_in(d, 3) ? 1 + liar_below(d, 2) : 0);
 	}
 	l->rma_events = liar_one_in(d, 2);
 	l->habits = (uint32_t)liar_bits(d, 2);
 	l->habits &= (uint32_t)liar_bits(d, 2);
 	l->honest_delay = (1 + liar_below(d, 10)) * MS;
-	l->weather = (struct sdr_sim_link){ .delay_ns = (1 + liar_below(d, 4)) * MS };
+	l->network = (struct sdr_sim_link){ .delay_ns = (1 + liar_below(d, 4)) * MS };
 	if (liar_one_in(d, 4)) {
-		l->weather.loss = 0.02;
-		l->weather.dup = 0.02;
-		l->weather.jitter_ns = MS;
+		l->network.loss = 0.02;
+		l->network.dup = 0.02;
+		l->network.jitter_ns = MS;
 	}
 	if (!l->verbose)
 		return;
 	fprintf(stderr,
-		"  scheme %s cc %s mtu %u split %u+%u+%u chunk %u keyed %u %u %u rma_events %d habits %03x\n",
+		"  scheme %s cc %s mtu %u split %u+%u+%u chunk %u rkeyed %u %u %u rma_events %d habits %03x\n",
 		l->cfg.scheme->name, l->cfg.cc->name, mtu, l->cfg.split.id_bits,
-		l->cfg.split.off_bits, l->cfg.split.user_bits, l->cfg.chunk, l->na[0].keyed,
-		l->na[1].keyed, l->na[2].keyed, l->rma_events, l->habits);
+		l->cfg.split.off_bits, l->cfg.split.user_bits, l->cfg.chunk, l->na[0].rkeyed,
+		l->na[1].rkeyed, l->na[2].rkeyed, l->rma_events, l->habits);
 }
 
 /* ---- world ----------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static void world_open(struct liar *l)
 	LIAR_CHECK(!sim_eps_open(&l->eps, &attr), "no world");
 	l->w = l->eps.w;
 	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_HONEST, &clean);
-	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_PEER, &l->weather);
+	sdr_sim_link_set_both(l->w, LIAR_VICTIM, LIAR_PEER, &l->network);
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
 		l->node[i].l = l;
 		l->node[i].idx = i;

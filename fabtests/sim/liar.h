@@ -139,8 +139,8 @@ struct liar {
 	struct sdr_rel_cfg cfg;
 	struct sdr_sim_node_attr na[LIAR_NODES];
 	bool rma_events;
-	bool keyed;
-	struct sdr_sim_link weather; /* of the liar's path */
+	bool rkeyed;
+	struct sdr_sim_link network; /* of the liar's path */
 	uint64_t honest_delay;
 
 	struct node {

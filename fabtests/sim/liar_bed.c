@@ -55,19 +55,19 @@ static uint64_t live_most(const struct liar *l)
 static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 {
 	struct sdr_list *k;
-	uint32_t proven = 0;
+	uint32_t validated = 0;
 
 	sdr_list_each(k, &rel->conn_list) {
 		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		proven += c->hs.proven;
+		validated += c->hs.validated;
 		LIAR_CHECK(c->credit.nserve <= SDR_CONN_SERVES_MAX &&
 				   c->bulk->rx.nwrites <= SDR_CONN_SERVES_MAX &&
 				   c->rec.n <= SDR_CONN_RECS_MAX,
 			   "L4: %u reads, %u writes, %u answers of a connection", c->credit.nserve,
 			   c->bulk->rx.nwrites, c->rec.n);
 	}
-	LIAR_CHECK(rel->bulk->brx_pool.used <= proven * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH +
+	LIAR_CHECK(rel->bulk->brx_pool.used <= validated * SDR_CONN_SERVES_MAX + 2 * LIAR_DEPTH +
 						       rel->msg->unexp_pool.used,
 		   "L4: %u transfers in", rel->bulk->brx_pool.used);
 	LIAR_CHECK(rel->msg->rx_pool.used <= LIAR_DEPTH && rel->msg->nops <= LIAR_DEPTH,
@@ -76,7 +76,8 @@ static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 		   (unsigned long long)rel->unexp_bytes);
 	LIAR_CHECK(rel->msg->unexp_pool.used * sizeof(struct sdr_unexp) <= l->cfg.unexp_max,
 		   "L4: %u messages unexpected", rel->msg->unexp_pool.used);
-	LIAR_CHECK(rel->nunproven <= SDR_CONN_UNPROVEN_MAX + 1, "L4: %u unproven", rel->nunproven);
+	LIAR_CHECK(rel->nunvalidated <= SDR_CONN_UNVALIDATED_MAX + 1, "L4: %u unvalidated",
+		   rel->nunvalidated);
 }
 
 /* Bytes for what is being sent, packet by packet. */
@@ -228,7 +229,7 @@ static void check_quiet(struct liar *l)
 			   !rel->bulk->btx_pool.used && !rel->bulk->brx_pool.used &&
 			   !rel->bulk->srx_pool.used && !rel->bulk->gtx_pool.used &&
 			   !rel->bulk->grx_pool.used && !rel->bulk->scratch.used &&
-			   !rel->msg->nops && !rel->nunproven,
+			   !rel->msg->nops && !rel->nunvalidated,
 		   "L7: no connection, yet ops %u recs %u rx %u btx %u brx %u srx %u gtx %u grx %u",
 		   rel->msg->op_pool.used, rel->rec_pool.used, rel->msg->rx_pool.used,
 		   rel->bulk->btx_pool.used, rel->bulk->brx_pool.used, rel->bulk->srx_pool.used,

@@ -91,7 +91,7 @@ static struct sdr_list *nth(const struct sdr_list *head, uint32_t n)
 
 struct sdr_op *liar_op_pick(struct liar *l, const struct sdr_conn *c)
 {
-	const struct sdr_list *head = liar_one_in(l->d, 8) ? &c->msg->held : &c->msg->ops;
+	const struct sdr_list *head = liar_one_in(l->d, 8) ? &c->msg->deferred : &c->msg->ops;
 	struct sdr_list *k = nth(head, liar_below(l->d, 64));
 
 	return k ? sdr_container(k, struct sdr_op, link) : NULL;
@@ -337,11 +337,11 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	case SDR_REC_READ:
 		f.flags = SDR_REC_F_RMA | SDR_REC_F_LEN;
 		f.len = liar_one_in(l->d, 8) ? draw_len(l, c) : liar_below(l->d, LIAR_REGION);
-		if (sdr_qp_peer_keyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
+		if (sdr_qp_peer_rkeyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
 			f.flags |= SDR_REC_F_KEY;
 		break;
 	case SDR_REC_CTS:
-		if (sdr_qp_peer_keyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
+		if (sdr_qp_peer_rkeyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
 			f.flags |= SDR_REC_F_KEY;
 		if (liar_one_in(l->d, 2))
 			f.flags |= SDR_REC_F_STATUS;

@@ -231,10 +231,10 @@ static void forge_data(struct liar *l)
 	tx.len = n * own->shape.mtu - (liar_one_in(l->d, 3) ? liar_below(l->d, own->shape.mtu) : 0);
 	tx.w.qp = own->shape.qp->uqp;
 	tx.w.slot = msn & (ids - 1);
-	tx.w.lap = msn / ids / own->shape.qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
+	tx.w.epoch = msn / ids / own->shape.qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
 	tx.w.first = liar_below(l->d, liar_one_in(l->d, 3) ? 4096 : 4);
-	if (b && (sdr_qp_keyed(c->shape.qp) || liar_one_in(l->d, 16))) {
-		tx.flags = SDR_UC_F_KEYED;
+	if (b && (sdr_qp_rkeyed(c->shape.qp) || liar_one_in(l->d, 16))) {
+		tx.flags = SDR_UC_F_RKEYED;
 		tx.w.va = b->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
 		tx.w.rkey = b->grant.rkey + (liar_one_in(l->d, 16) ? 1 : 0);
 	}

@@ -15,7 +15,7 @@
 #include "../functional/stranger.h"
 
 #define FIRST 1000u /* number of the first stranger's address */
-#define GROUP 48u   /* fewer than SDR_CONN_UNPROVEN_MAX */
+#define GROUP 48u   /* fewer than SDR_CONN_UNVALIDATED_MAX */
 #define MANY  10000u
 #define LIFE  70000u   /* more than SDR_REL_PEERS_MAX */
 #define TURN  (1 * MS) /* virtual: between what a group says and what it says next */
@@ -135,7 +135,7 @@ static void hellos(uint32_t first, uint32_t end)
 	bed_run(crowd.b, TURN);
 }
 
-/* Connections [first, end) are open and proven. */
+/* Connections [first, end) are open and validated. */
 static void crowd_come(uint32_t first, uint32_t end)
 {
 	uint8_t f[8];

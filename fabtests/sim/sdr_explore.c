@@ -24,12 +24,13 @@
  * The known limit: a packet that is late by generations * IDs = 4 messages passes for the packet of
  * a newer message.  With the network bounded to less, no step fails; without the bound the failing
  * steps are exactly those that deliver a packet of message m while message m + 4 is posted, all of
- * them and no others. Keyed worlds (each message has a grant of its own): the sender learns of each
- * message's key by itself, at any time or never, also after the receive was completed, and then may
- * learn that it is void.  Bytes are written under a living grant only; of a packet that comes later
- * nothing is seen ("mr", "mw"), or it is reported although nothing was written ("root").  So no
- * delivery can fail there, however late.  An event can: an event that is taken when message m + 4
- * is posted sets that message's bit, and those are, without the bound, exactly the failing steps.
+ * them and no others. Rkey-addressed worlds (each message has a grant of its own): the sender
+ * learns of each message's key by itself, at any time or never, also after the receive was
+ * completed, and then may learn that it is void.  Bytes are written under a living grant only; of a
+ * packet that comes later nothing is seen ("mr", "mw"), or it is reported although nothing was
+ * written ("root").  So no delivery can fail there, however late.  An event can: an event that is
+ * taken when message m + 4 is posted sets that message's bit, and those are, without the bound,
+ * exactly the failing steps.
  *
  * Hardware with one key for all generations (LOOP_HW_1KEY) must fail: the generation check saves
  * the bitmap there, not the bytes.
@@ -147,14 +148,14 @@ static bool is_alias(const struct model *s, struct act a)
 {
 	if (a.kind != ACT_DELIVER && a.kind != ACT_EVENT)
 		return false;
-	if (world_keyed() &&
+	if (world_rkeyed() &&
 	    (a.kind == ACT_DELIVER || (a.m + BOUND < w->msgs && s->p[a.m + BOUND][a.p].bit)))
 		return false; /* written elsewhere or nowhere; no bit that was not set */
 	return a.m + BOUND < w->msgs && s->rx[a.m + BOUND] == RX_LIVE;
 }
 
 /* True when everything below may be searched. */
-static bool step_judge(const struct model *s, struct act a, bool ok)
+static bool step_check(const struct model *s, struct act a, bool ok)
 {
 	bool alias = is_alias(s, a);
 
@@ -204,7 +205,7 @@ static void explore(const struct model *s)
 		search.steps++;
 		search.dirty = true;
 		ok = real_step(s, &next, acts[i]) && real_check(&next);
-		if (step_judge(s, acts[i], ok) && set_add(model_key(&next))) {
+		if (step_check(s, acts[i], ok) && set_add(model_key(&next))) {
 			search.dirty = false;
 			explore(&next);
 			search.dirty = true;
@@ -262,22 +263,26 @@ int main(int argc, char **argv)
 		  true },
 		{ "hardware, without the bound", LOOP_HW, 2, 5, 0xfffffffc, false, 1, 1, 0, false,
 		  true },
-		{ "keyed, 3 messages", LOOP_KEYED, 1, 3, 0xfffffffe, true, 1, 2, 0, false, false },
-		{ "keyed, 3 messages, reported", LOOP_KEYED_ROOT, 1, 3, 0, true, 1, 2, 0, false,
+		{ "rkeyed, 3 messages", LOOP_RKEYED, 1, 3, 0xfffffffe, true, 1, 2, 0, false,
 		  false },
-		{ "keyed, 4 messages", LOOP_KEYED, 2, 4, 0xfffffffc, true, 1, 1, 1, false, false },
-		{ "keyed, 4 messages, reported", LOOP_KEYED_ROOT, 2, 4, 0, true, 1, 1, 1, false,
+		{ "rkeyed, 3 messages, reported", LOOP_RKEYED_ROOT, 1, 3, 0, true, 1, 2, 0, false,
 		  false },
-		{ "keyed, sender in no hurry", LOOP_KEYED_ROOT, 1, 3, 0xfffffffe, true, 1, 1, 1,
+		{ "rkeyed, 4 messages", LOOP_RKEYED, 2, 4, 0xfffffffc, true, 1, 1, 1, false,
+		  false },
+		{ "rkeyed, 4 messages, reported", LOOP_RKEYED_ROOT, 2, 4, 0, true, 1, 1, 1, false,
+		  false },
+		{ "rkeyed, sender in no hurry", LOOP_RKEYED_ROOT, 1, 3, 0xfffffffe, true, 1, 1, 1,
 		  true, false },
-		{ "keyed, duplicates", LOOP_KEYED, 1, 3, 0xfffffffe, true, 2, 2, 2, false, false },
-		{ "keyed, duplicates, reported", LOOP_KEYED_ROOT, 1, 3, 0, true, 2, 2, 2, false,
+		{ "rkeyed, duplicates", LOOP_RKEYED, 1, 3, 0xfffffffe, true, 2, 2, 2, false,
 		  false },
-		{ "keyed, 5 messages", LOOP_KEYED, 2, 5, 0xfffffffc, true, 1, 1, 2, false, false },
-		{ "keyed, 5 messages, reported", LOOP_KEYED_ROOT, 2, 5, 0xfffffffc, true, 1, 1, 2,
+		{ "rkeyed, duplicates, reported", LOOP_RKEYED_ROOT, 1, 3, 0, true, 2, 2, 2, false,
+		  false },
+		{ "rkeyed, 5 messages", LOOP_RKEYED, 2, 5, 0xfffffffc, true, 1, 1, 2, false,
+		  false },
+		{ "rkeyed, 5 messages, reported", LOOP_RKEYED_ROOT, 2, 5, 0xfffffffc, true, 1, 1, 2,
 		  false, false },
-		{ "keyed, without the bound", LOOP_KEYED, 2, 5, 0, false, 1, 1, 2, false, true },
-		{ "keyed, the same, reported", LOOP_KEYED_ROOT, 2, 5, 0xfffffffc, false, 1, 1, 2,
+		{ "rkeyed, without the bound", LOOP_RKEYED, 2, 5, 0, false, 1, 1, 2, false, true },
+		{ "rkeyed, the same, reported", LOOP_RKEYED_ROOT, 2, 5, 0xfffffffc, false, 1, 1, 2,
 		  false, true },
 		{ "hardware, one key for all", LOOP_HW_1KEY, 2, 3, 0, true, 2, 2, 0, false, true },
 	};

@@ -31,12 +31,12 @@
 #define PROPS_FIRST_WINDOW (256u << 10) /* bytes bbr starts with, at most */
 #define PROPS_HANG_S	   120u		/* real seconds after which a seed counts as hung */
 
-enum props_weather { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
+enum props_network { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
 
 struct props {
 	struct simnet sn;
 	struct simnet_cfg cfg;
-	enum props_weather weather;
+	enum props_network network;
 	uint64_t seed;
 	uint64_t bytes;	   /* drawn so far */
 	uint64_t quiet_at; /* when the last blackout ends */
@@ -46,7 +46,7 @@ struct props {
 	uint64_t sizes[20];
 };
 
-static const char *const props_weathers[] = { "clean", "mild", "brutal" };
+static const char *const props_networks[] = { "clean", "mild", "brutal" };
 
 static uint64_t pick(struct props *p, const uint64_t *v, uint32_t n)
 {
@@ -68,9 +68,9 @@ static void draw_link(struct props *p, struct sdr_sim_link *l, bool other)
 	} else if (simnet_chance(sn, 0.3)) { /* asymmetric */
 		l->delay_ns = l->delay_ns / 2 + simnet_below(sn, l->delay_ns + 1);
 	}
-	if (p->weather == PROPS_CLEAN)
+	if (p->network == PROPS_CLEAN)
 		return;
-	if (p->weather == PROPS_MILD) {
+	if (p->network == PROPS_MILD) {
 		l->loss = simnet_chance(sn, 0.7) ? (double)PICK(p, 100, 1000, 10000) / 1e6 : 0;
 		l->dup = simnet_chance(sn, 0.3) ? 0.001 : 0;
 		l->reorder = simnet_chance(sn, 0.3) ? 0.01 : 0;
@@ -90,7 +90,7 @@ static void draw_link(struct props *p, struct sdr_sim_link *l, bool other)
 		l->loss_byte = simnet_chance(sn, 0.2) ? 2e-5 : 0;
 	}
 	l->reorder_ns = l->delay_ns / PICK(p, 1, 3, 10) + 100 * US_NS;
-	if (simnet_chance(sn, p->weather == PROPS_BRUTAL ? 0.3 : 0.15)) {
+	if (simnet_chance(sn, p->network == PROPS_BRUTAL ? 0.3 : 0.15)) {
 		l->queue_bytes = PICK(p, 16000, 64000, 250000);
 		l->block = simnet_chance(sn, 0.3);
 	}
@@ -120,7 +120,7 @@ static void draw_sizes(struct props *p)
 	SIZE(65536);
 	SIZE(3 * c->rel.chunk + 5);
 	SIZE(200000);
-	if (p->weather != PROPS_BRUTAL)
+	if (p->network != PROPS_BRUTAL)
 		SIZE(PROPS_BIG);
 #undef SIZE
 }
@@ -145,13 +145,13 @@ static void draw_cfg(struct props *p)
 	uint32_t g = (uint32_t)simnet_below(sn, sizeof(geo) / sizeof(*geo));
 
 	c->nodes = (uint32_t)PICK(p, 2, 2, 2, 3, 4);
-	p->weather = simnet_chance(sn, 0.2)   ? PROPS_CLEAN
+	p->network = simnet_chance(sn, 0.2)   ? PROPS_CLEAN
 		     : simnet_chance(sn, 0.7) ? PROPS_MILD
 					      : PROPS_BRUTAL;
 	draw_link(p, &c->link, false);
 	c->node.mtu = (uint32_t)PICK(p, 256, 512, 1024, 1408, 2048, 4096, 4096);
 	c->node.report_late = simnet_chance(sn, 0.1);
-	if (p->weather != PROPS_CLEAN && simnet_chance(sn, 0.25))
+	if (p->network != PROPS_CLEAN && simnet_chance(sn, 0.25))
 		c->node.rx_window = (uint32_t)PICK(p, 65536, 131072, 212992);
 	c->rel.scheme = schemes[simnet_below(sn, sizeof(schemes) / sizeof(*schemes))];
 	c->rel.ec_code = (uint8_t)PICK(p, SDR_CODE_MDS, SDR_CODE_MDS, SDR_CODE_XOR);
@@ -185,8 +185,8 @@ static void draw_cfg(struct props *p)
 
 		for (uint32_t i = 0; i < c->nodes; i++)
 			if (all || simnet_chance(sn, 0.5))
-				c->keyed[i] =
-					(uint8_t)PICK(p, SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT);
+				c->rkeyed[i] =
+					(uint8_t)PICK(p, SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_ROOT);
 	}
 	draw_sizes(p);
 }
@@ -201,7 +201,7 @@ static void print_cfg(const struct props *p)
 		"scheme %s cc %s rate %.3g, tx_depth %u, rx_window %u%s, tick %llu ns\n  first link: rate %.3g "
 		"delay %.3f ms queue %llu%s "
 		"loss %g ge %g/%g dup %g reorder %g (%.3f ms) jitter %.3f ms corrupt %g\n",
-		(unsigned long long)p->seed, props_weathers[p->weather], c->nodes, p->ops,
+		(unsigned long long)p->seed, props_networks[p->network], c->nodes, p->ops,
 		c->node.mtu, c->rel.chunk, c->rel.split.id_bits, c->rel.split.off_bits,
 		c->rel.split.user_bits, c->rel.generations, c->rel.channels, c->rel.scheme->name,
 		c->rel.cc->name, (double)c->rel.rate_bps, c->rel.tx_depth, c->node.rx_window,
@@ -217,12 +217,12 @@ static void print_cfg(const struct props *p)
 			(unsigned long long)c->rel.ec_scratch, c->rel.objective,
 			c->rel.max_overhead);
 	for (uint32_t i = 0; i < c->nodes; i++)
-		if (c->keyed[i])
-			fprintf(stderr, "  node %u is keyed: %s\n", i,
-				c->keyed[i] == SDR_SIM_KEYED_MR ? "mr" : "root");
+		if (c->rkeyed[i])
+			fprintf(stderr, "  node %u is rkeyed: %s\n", i,
+				c->rkeyed[i] == SDR_SIM_RKEYED_MR ? "mr" : "root");
 }
 
-static void set_weather(struct props *p)
+static void set_impairments(struct props *p)
 {
 	struct simnet *sn = &p->sn;
 	uint64_t now = simnet_now(sn), from, len;
@@ -240,7 +240,7 @@ static void set_weather(struct props *p)
 				draw_link(p, &l, true);
 			}
 			sdr_sim_link_set(sn->w, a, b, &l);
-			if (a == b || p->weather != PROPS_BRUTAL || !simnet_chance(sn, 0.3))
+			if (a == b || p->network != PROPS_BRUTAL || !simnet_chance(sn, 0.3))
 				continue;
 			from = now + simnet_below(sn, 300 * MS_NS);
 			len = simnet_below(sn, simnet_chance(sn, 0.3) ? 2 * S_NS : 100 * MS_NS);
@@ -428,7 +428,7 @@ static void do_trouble(struct props *p)
 		 b = (uint32_t)simnet_below(sn, p->cfg.nodes);
 	struct sdr_sim_link l;
 
-	if (p->weather == PROPS_CLEAN)
+	if (p->network == PROPS_CLEAN)
 		return;
 	if (simnet_chance(sn, 0.5)) {
 		sdr_sim_node_stall(sn->w, a, simnet_now(sn) + simnet_below(sn, 200 * MS_NS));
@@ -461,7 +461,7 @@ static void post_ahead(struct props *p)
 static void program(struct props *p)
 {
 	struct simnet *sn = &p->sn;
-	bool clean = p->weather == PROPS_CLEAN;
+	bool clean = p->network == PROPS_CLEAN;
 	double x;
 
 	if (clean) {
@@ -614,7 +614,7 @@ static bool no_repair_expected(const struct props *p)
 	const struct simnet_cfg *c = &p->cfg;
 	uint64_t queue_ns = c->link.rate_bps ? PROPS_FIRST_WINDOW * 8 * S_NS / c->link.rate_bps : 0;
 
-	if (p->weather != PROPS_CLEAN || c->rel.scheme == &sdr_scheme_sr_rto)
+	if (p->network != PROPS_CLEAN || c->rel.scheme == &sdr_scheme_sr_rto)
 		return false;
 	if (c->rel.cc == &sdr_cc_fixed)
 		return true;
@@ -638,7 +638,7 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 		print_cfg(&p);
 	p.cfg.verbose = verbose;
 	if (!simnet_open(sn, &p.cfg)) {
-		set_weather(&p);
+		set_impairments(&p);
 		program(&p);
 		if (simnet_now(sn) < p.quiet_at)
 			simnet_run_for(sn, p.quiet_at - simnet_now(sn));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Scenarios of keyed nodes (devices): what a grant costs on a long path, and that none outlives its
- * operation, whatever the path, the peer or the caller does.  Each run ends with the bench's own
- * demand that every grant that was made has ended.
+ * Scenarios of rkeyed nodes (devices): what a grant costs on a long path, and that none outlives
+ * its operation, whatever the path, the peer or the caller does.  Each run ends with the bench's
+ * own demand that every grant that was made has ended.
  */
 #include "scenarios.h"
 
 #define SIZE (64 * MB)
 
-static const uint8_t kinds[] = { SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT };
+static const uint8_t kinds[] = { SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_ROOT };
 
 static uint64_t grants_open(const struct simnet *sn, uint32_t node)
 {
@@ -39,8 +39,8 @@ static uint64_t one(uint8_t k0, uint8_t k1, uint8_t kind)
 	uint64_t t0, t;
 
 	wan(&c, 1, 10 * GBIT);
-	c.keyed[0] = k0;
-	c.keyed[1] = k1;
+	c.rkeyed[0] = k0;
+	c.rkeyed[1] = k1;
 	c.ro_len = c.wo_len = SIZE;
 	start(&sn, &c);
 	warm(&sn);
@@ -67,7 +67,7 @@ static void clean__a_send_to_a_device_costs_one_round_trip_a_read_none(void **st
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		for (int both = 0; both < 2; both++) {
-			uint8_t other = both ? kinds[k] : SDR_SIM_KEYED_NONE;
+			uint8_t other = both ? kinds[k] : SDR_SIM_RKEYED_NONE;
 			uint64_t send = one(other, 0, SDR_REL_SEND),
 				 write = one(other, 0, SDR_REL_WRITE);
 			uint64_t read = one(0, other, SDR_REL_READ), ks, kw, kr;
@@ -75,7 +75,7 @@ static void clean__a_send_to_a_device_costs_one_round_trip_a_read_none(void **st
 			ks = one(other, kinds[k], SDR_REL_SEND);
 			kw = one(other, kinds[k], SDR_REL_WRITE);
 			kr = one(kinds[k], other, SDR_REL_READ);
-			say("clean: send %.3f ms, keyed %.3f; write %.3f, keyed %.3f; read %.3f, keyed %.3f\n",
+			say("clean: send %.3f ms, rkeyed %.3f; write %.3f, rkeyed %.3f; read %.3f, rkeyed %.3f\n",
 			    ms(send), ms(ks), ms(write), ms(kw), ms(read), ms(kr));
 			assert_in_range(ks, send + WAN_RTT - slack, send + WAN_RTT + slack);
 			assert_in_range(kw, write + WAN_RTT - slack, write + WAN_RTT + slack);
@@ -116,7 +116,7 @@ static void ends__before_the_completion_is_reported(void **state)
 	for (int k = 0; k < 2; k++) {
 		wan(&c, 1, GBIT);
 		c.virtual_payload = false;
-		c.keyed[0] = c.keyed[1] = kinds[k];
+		c.rkeyed[0] = c.rkeyed[1] = kinds[k];
 		c.ro_len = c.wo_len = 4 * MB;
 		c.rma_events = true;
 		start(&sn, &c);
@@ -157,7 +157,7 @@ static void ends__cancel_comes_too_late_for_a_matched_receive(void **state)
 	for (int k = 0; k < 2; k++) {
 		wan(&c, 1, GBIT);
 		c.virtual_payload = false;
-		c.keyed[1] = kinds[k];
+		c.rkeyed[1] = kinds[k];
 		start(&sn, &c);
 		warm(&sn);
 		r = simnet_recv(&sn, 1, 0, MB);
@@ -203,7 +203,7 @@ static void ends__either_side_dies_at_any_time(void **state)
 
 		wan(&c, i, GBIT);
 		c.virtual_payload = false;
-		c.keyed[0] = c.keyed[1] = kinds[i >> 1 & 1];
+		c.rkeyed[0] = c.rkeyed[1] = kinds[i >> 1 & 1];
 		c.rel.timeout_ms = 3000;
 		c.ro_len = c.wo_len = 32 * MB;
 		start(&sn, &c);
@@ -238,7 +238,7 @@ static void ends__either_side_dies_at_any_time(void **state)
 /*
  * Loss, and data that overtake their BIND: they lie in memory unreported, and are requested again.
  */
-static void weather__loss_and_reordering(void **state)
+static void impaired__loss_and_reordering(void **state)
 {
 	static struct simnet sn;
 	struct sdr_rel_stats st;
@@ -249,7 +249,7 @@ static void weather__loss_and_reordering(void **state)
 	for (uint64_t seed = 0; seed < 8; seed++) {
 		wan(&c, seed, GBIT);
 		c.virtual_payload = false;
-		c.keyed[1] = kinds[seed & 1];
+		c.rkeyed[1] = kinds[seed & 1];
 		c.link.loss = seed & 2 ? 0.01 : 0.001;
 		c.link.jitter_ns = seed & 4 ? 200 * US_NS : 0;
 		c.link.dup = 0.001;
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ends__before_the_completion_is_reported),
 		cmocka_unit_test(ends__cancel_comes_too_late_for_a_matched_receive),
 		cmocka_unit_test(ends__either_side_dies_at_any_time),
-		cmocka_unit_test(weather__loss_and_reordering),
+		cmocka_unit_test(impaired__loss_and_reordering),
 	};
 
 	if (argc > 1)

@@ -425,7 +425,9 @@ static void path__changes_inside_a_coded_transfer(void **state)
 	}
 }
 
-/* ---- several peers, and keyed ones ----------------------------------------------------------- */
+/*
+ * ---- several peers, and rkeyed ones -----------------------------------------------------------
+ */
 
 static void peers__all_to_all_with_parity(void **state)
 {
@@ -455,7 +457,7 @@ static void peers__all_to_all_with_parity(void **state)
 
 static void keyed__receives_without_and_sends_with_parity(void **state)
 {
-	static const uint8_t how[] = { SDR_SIM_KEYED_MR, SDR_SIM_KEYED_ROOT };
+	static const uint8_t how[] = { SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_ROOT };
 	static struct simnet sn;
 	struct sdr_rel_stats st[2];
 	struct simnet_cfg c;
@@ -464,7 +466,7 @@ static void keyed__receives_without_and_sends_with_parity(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		lossy(&c, 17, &sdr_scheme_ec);
 		c.virtual_payload = false;
-		c.keyed[1] = how[i];
+		c.rkeyed[1] = how[i];
 		c.link.loss = 0.01;
 		start(&sn, &c);
 		for (int n = 0; n < 3; n++) {

@@ -59,7 +59,7 @@ struct sim {
 	uint64_t snd, rcv, una;
 	uint64_t rx_got, rx_first, rx_last, rx_acked;
 	uint64_t q_head, q_bytes; /* the bottleneck's queue: oldest packet in it */
-	uint64_t inflight, min_rtt, last_news, supply, next_supply;
+	uint64_t inflight, min_rtt, last_progress, supply, next_supply;
 	uint64_t acks_head, acks_tail;
 	struct pkt p[RING];
 	struct ack a[RING];
@@ -98,7 +98,7 @@ static void sim_start(struct sim *s, const struct sdr_cc_ops *ops, uint64_t rate
 
 	s->min_rtt = s->rtt; /* the handshake's sample */
 	sdr_cc_init(&s->cc, &cfg, PKT, s->rx_window, s->rtt, s->now);
-	s->last_news = s->now;
+	s->last_progress = s->now;
 	s->next_supply = s->now;
 	s->mark = s->now;
 }
@@ -129,7 +129,7 @@ static void sim_send(struct sim *s)
 	assert_true(s->snd - s->una < RING);
 	sdr_cc_sent(&s->cc, s->now, PKT, 0, s->inflight, &p->snap);
 	if (!s->inflight)
-		s->last_news = s->now;
+		s->last_progress = s->now;
 	s->inflight += PKT;
 	s->sent += PKT;
 	if (s->inflight > s->max_inflight)
@@ -194,7 +194,7 @@ static void sim_ack_arrives(struct sim *s)
 	s->lost += ack.lost;
 	ack.inflight = s->inflight;
 	ack.min_rtt = s->min_rtt;
-	s->last_news = s->now;
+	s->last_progress = s->now;
 	sdr_cc_acked(&s->cc, &ack);
 	assert_true(s->cc.pacer.rate_Bps == s->cc.pacing_Bps);
 }
@@ -228,12 +228,12 @@ static void sim_run(struct sim *s, uint64_t end)
 		while (s->acks_head < s->acks_tail && s->a[s->acks_head % RING].at <= s->now)
 			sim_ack_arrives(s);
 		rto = 2 * s->rtt + 10 * MS + (s->queue * S) / s->rate;
-		if (s->inflight && s->now >= s->last_news + rto) {
+		if (s->inflight && s->now >= s->last_progress + rto) {
 			s->lost += s->inflight;
 			s->inflight = 0;
 			s->una = s->snd;
 			s->rcv = s->snd;
-			s->last_news = s->now;
+			s->last_progress = s->now;
 			sdr_cc_timeout(&s->cc, s->now);
 			assert_true(s->cc.pacer.rate_Bps == s->cc.pacing_Bps);
 		}
@@ -262,7 +262,7 @@ static void sim_run(struct sim *s, uint64_t end)
 		if (s->acks_head < s->acks_tail)
 			next = sim_min(next, s->a[s->acks_head % RING].at);
 		if (s->inflight)
-			next = sim_min(next, s->last_news + rto);
+			next = sim_min(next, s->last_progress + rto);
 		s->now = next > s->now ? next : s->now + 1;
 	}
 }

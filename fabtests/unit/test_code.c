@@ -257,7 +257,7 @@ static void code_random(struct sdr_code *g, uint32_t max)
 	}
 }
 
-static void count_check(struct model *m, struct sdr_code_work *w, const uint64_t *data,
+static void count_check(struct model *m, struct sdr_code_scratch *w, const uint64_t *data,
 			const uint64_t *par)
 {
 	uint32_t i, n = 0, lack = model_count(m, data, par);
@@ -277,7 +277,7 @@ static void count_check(struct model *m, struct sdr_code_work *w, const uint64_t
 static void code__counts_as_the_model(void **state)
 {
 	static const uint32_t ppm[] = { 0, 1000, 30000, 200000, 700000, 1000000 };
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	uint64_t *data, *par;
 	struct model m;
 	uint32_t i, j;
@@ -297,15 +297,15 @@ static void code__counts_as_the_model(void **state)
 		free(data);
 		free(par);
 	}
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 	assert_null(w.touched);
 }
 
 /* Packets arrive in some order: first data, then parity, with reordering; or anyhow. */
 static void code__lacks_until_it_does_not(void **state)
 {
-	uint32_t i, j, k, total, swap, witness, *order, decodable = 0;
-	struct sdr_code_work w = { 0 };
+	uint32_t i, j, k, total, swap, stuck_cw, *order, decodable = 0;
+	struct sdr_code_scratch w = { 0 };
 	uint64_t *data, *par;
 	bool lacking, lacks;
 	struct model m;
@@ -326,7 +326,7 @@ static void code__lacks_until_it_does_not(void **state)
 			order[j] = order[k];
 			order[k] = swap;
 		}
-		witness = UINT32_MAX;
+		stuck_cw = UINT32_MAX;
 		lacks = true;
 		for (j = 0; j < total && lacks; j++) {
 			if (rng(20) == 0)
@@ -336,10 +336,10 @@ static void code__lacks_until_it_does_not(void **state)
 			else
 				bit_set(par, order[j] - m.g.npkts, true);
 			lacks = model_count(&m, data, par) > 0;
-			lacking = sdr_code_lacking(&m.g, &w, data, par, &witness);
+			lacking = sdr_code_lacking(&m.g, &w, data, par, &stuck_cw);
 			assert_int_equal(lacking, lacks);
 			if (lacking)
-				assert_true(m.miss[witness] > m.have[witness]);
+				assert_true(m.miss[stuck_cw] > m.have[stuck_cw]);
 		}
 		decodable += !lacks;
 		model_free(&m);
@@ -348,7 +348,7 @@ static void code__lacks_until_it_does_not(void **state)
 		free(order);
 	}
 	assert_in_range(decodable, 50, 250);
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 /*
@@ -361,7 +361,7 @@ static void code__xor_groups(void **state)
 		.kind = SDR_CODE_XOR, .k = 8, .m = 4, .mtu = 1, .chunk_pkts = 1, .len = 8
 	};
 	uint32_t pattern, i, j, lost, lack;
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	uint64_t data, par;
 	struct sdr_code g;
 
@@ -380,7 +380,7 @@ static void code__xor_groups(void **state)
 		}
 		assert_int_equal(sdr_code_count(&g, &w, &data, &par), lack);
 	}
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 int main(void)

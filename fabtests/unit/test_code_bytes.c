@@ -123,7 +123,7 @@ static void seg_receive(struct seg *s)
  * What can be decoded is, nothing else is written.  Packets of codewords that miss nothing are
  * poisoned as well: they are neither sources nor destinations.
  */
-static bool seg_decode(struct seg *s, struct sdr_code_work *w)
+static bool seg_decode(struct seg *s, struct sdr_code_scratch *w)
 {
 	const struct sdr_code *g = &s->m.g;
 	uint32_t i, written = 0, lack = model_count(&s->m, s->data_bits, s->par_bits);
@@ -227,7 +227,7 @@ static void seg_lose(struct seg *s)
 
 static void bytes__decode(void **state)
 {
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	uint32_t i, j, good = 0, bad = 0;
 	struct sdr_code_attr a;
 	struct seg s;
@@ -246,13 +246,13 @@ static void bytes__decode(void **state)
 		seg_close(&s);
 	}
 	assert_true(good > 1000 && bad > 500);
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 /* What whole chunks can replace, packets can: and the bytes are the same. */
 static void bytes__chunk_against_row(void **state)
 {
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	struct sdr_code_attr a;
 	uint32_t i, n = 0;
 	struct seg s, t;
@@ -278,7 +278,7 @@ static void bytes__chunk_against_row(void **state)
 		seg_close(&t);
 	}
 	assert_true(n > 50);
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 /* Each packet on a page of its own, which is read-only where the packet is there. */
@@ -287,7 +287,7 @@ static void bytes__what_is_there_is_not_written(void **state)
 	struct sdr_code_attr a = {
 		.mtu = 4096, .k = 5, .m = 2, .chunk_pkts = 4, .parity_max = UINT64_MAX
 	};
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	uint32_t i, j, lack;
 	uint8_t *map, *heap;
 	struct seg s;
@@ -325,13 +325,13 @@ static void bytes__what_is_there_is_not_written(void **state)
 		assert_int_equal(munmap(map, s.m.g.npkts * 4096ul), 0);
 		seg_close(&s);
 	}
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 /* One submessage, one packet per chunk: decodable is what k' symbols are left of, in each group. */
 static void bytes__all_patterns_of_small_codes(void **state)
 {
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	struct sdr_code_attr a = { .mtu = 3, .chunk_pkts = 1 };
 	uint32_t kind, k, m, np, p;
 	struct seg s;
@@ -363,7 +363,7 @@ static void bytes__all_patterns_of_small_codes(void **state)
 			}
 		}
 	}
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 /* A work area goes from code to code, also where another one comes to lie at the same address. */
@@ -372,7 +372,7 @@ static void bytes__work_is_used_again(void **state)
 	struct sdr_code_attr a = {
 		.kind = SDR_CODE_MDS, .mtu = 16, .chunk_pkts = 1, .parity_max = UINT64_MAX
 	};
-	struct sdr_code_work w = { 0 };
+	struct sdr_code_scratch w = { 0 };
 	struct seg s;
 	uint32_t i;
 
@@ -392,7 +392,7 @@ static void bytes__work_is_used_again(void **state)
 		assert_int_equal(w.plan_rows, s.m.g.rows);
 		seg_close(&s);
 	}
-	sdr_code_work_destroy(&w);
+	sdr_code_scratch_destroy(&w);
 }
 
 int main(void)

@@ -33,12 +33,12 @@ static void hello__opens_and_a_packet_validates(void **state)
 	room_open(&r);
 	assert_int_equal(hello(&r, &r.s, 1), STRANGER_OPEN);
 	r.c = r.peer->conn;
-	assert_true(r.c->hs.passive && r.c->hs.peer_known && !r.c->hs.proven);
-	assert_int_equal(r.rel.nunproven, 1);
+	assert_true(r.c->hs.passive && r.c->hs.peer_known && !r.c->hs.validated);
+	assert_int_equal(r.rel.nunvalidated, 1);
 	assert_ptr_equal(sdr_conn_by_cid(&r.rel, r.s.peer_cid), r.c);
 	say_ping(&r, &r.s, 1);
-	assert_true(r.c->hs.proven);
-	assert_int_equal(r.rel.nunproven, 0);
+	assert_true(r.c->hs.validated);
+	assert_int_equal(r.rel.nunvalidated, 0);
 	assert_int_equal(r.above.opened, 2);
 	room_close(&r);
 }
@@ -74,7 +74,7 @@ static void hello__takes_a_place_with_a_cookie_only(void **state)
 	assert_int_equal(hello(&r, &other, 1), STRANGER_AGAIN);
 	assert_ptr_equal(r.peer->conn, r.c);
 	assert_int_equal(hello(&r, &other, 1), STRANGER_OPEN);
-	assert_true(r.peer->conn->hs.proven);
+	assert_true(r.peer->conn->hs.validated);
 	assert_int_equal(r.rel.nconns, 1);
 	room_close(&r);
 }

@@ -159,7 +159,7 @@ static void pkt__numbers_are_never_used_twice(void **state)
 			(void)room_recs(&p, &first);
 		}
 	}
-	assert_true(sdr_pkt_last_words(r.c));
+	assert_true(sdr_pkt_farewell(r.c));
 	room_pass(&r, 0);
 	assert_true(room_hear(&r, &p));
 	assert_int_equal(p.pn, next);

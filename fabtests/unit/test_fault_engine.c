@@ -533,8 +533,8 @@ static void fault__qp_gone_while_held(void **state)
 }
 
 /*
- * Keyed packets: each keeps its message's key, whatever is done to it, and messages that lie one
- * behind the other in memory are not joined into one run.  What is held was copied: the
+ * Rkey-addressed packets: each keeps its message's key, whatever is done to it, and messages that
+ * lie one behind the other in memory are not joined into one run.  What is held was copied: the
  * registration is not passed on.
  */
 static void fault__keys(void **state)
@@ -554,7 +554,7 @@ static void fault__keys(void **state)
 		bad_net_open(&b, specs[k]);
 		for (m = 0; m < MSGS; m++) {
 			t = bad_net_write(&b, buf, m * PKTS, PKTS);
-			t.flags = SDR_UC_F_KEYED;
+			t.flags = SDR_UC_F_RKEYED;
 			t.w.first = m / 2 * PKTS; /* the even ones run on in number too */
 			t.w.va = 0x10000 + m;
 			t.w.rkey = m / 3;
@@ -567,7 +567,7 @@ static void fault__keys(void **state)
 			const struct rec_pkt *p = &b.r.pkt[i];
 
 			m = p->head / PKTS;
-			assert_true(p->flags & SDR_UC_F_KEYED);
+			assert_true(p->flags & SDR_UC_F_RKEYED);
 			assert_true(p->va == 0x10000 + m && p->rkey == m / 3);
 			assert_int_equal(p->first, m / 2 * PKTS + p->head % PKTS);
 			if (k)

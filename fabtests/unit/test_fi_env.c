@@ -313,7 +313,7 @@ static const char *const bad_values[][2] = {
 	{ "fault", "drop=2" },
 	{ "fault", "nonsense=1" },
 	{ "rtt_init", "10000001" },
-	{ "verbs_late", "lap" },
+	{ "verbs_late", "epoch" },
 	{ "verbs_rx_depth", "63" },
 	{ "verbs_rx_depth", "16385" },
 	{ "verbs_tx_depth", "0" },

@@ -89,7 +89,7 @@ static void hello_fill(struct sdr_hello *h)
 	h->qp.chunk = 65536;
 	h->qp.max_msg = 64u << 20;
 	h->qp.rx_window = 212992;
-	h->qp.flags = SDR_QP_F_KEYED | SDR_QP_F_NIC;
+	h->qp.flags = SDR_QP_F_RKEYED | SDR_QP_F_NIC;
 	h->qp.ctl_qpn = 0x1233;
 	h->qp.ntps = 8;
 	for (i = 0; i < h->qp.ntps; i++)

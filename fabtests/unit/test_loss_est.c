@@ -152,7 +152,7 @@ static void loss__prediction_comes_true(void **state)
 		sum += sdr_loss_est_any(&l, 500);
 		next = l;
 		feed(&next, 0, p, 0, 500);
-		lost += next.told_lost > l.told_lost;
+		lost += next.reported_lost > l.reported_lost;
 	}
 	assert_true(lost > 0.8 * sum && lost < 1.25 * sum);
 }

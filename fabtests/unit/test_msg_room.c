@@ -112,7 +112,7 @@ static int setup(void **state)
 	R->c = sdr_conn_open(R->peer, false, rel->mtu);
 	assert_non_null(R->c);
 	R->c->state = SDR_CONN_OPEN;
-	R->c->hs.proven = true;
+	R->c->hs.validated = true;
 	R->c->ctl_max = rel->ctl_max;
 	R->c->credit.mseq_limit = R->c->credit.mseq_granted = CREDIT;
 	return 0;
@@ -159,8 +159,8 @@ static struct sdr_op *post(uint8_t kind, uint16_t flags, size_t len)
 	op->conn = R->c;
 	R->msg.nops++;
 	R->c->msg->nown++;
-	sdr_list_add_tail(&op->link, &R->c->msg->held);
-	sdr_op_release_held(R->c);
+	sdr_list_add_tail(&op->link, &R->c->msg->deferred);
+	sdr_op_release_deferred(R->c);
 	return op;
 }
 
@@ -228,7 +228,7 @@ static void op__behind_a_fence_waits_for_all_before(void **state)
 	assert_int_equal(R->n, 1);
 	assert_ptr_equal(R->got[0].ctx, a);
 	assert_ptr_equal(leave(), &b->rec);
-	assert_true(sdr_list_empty(&R->c->msg->held) && R->c->msg->nown == 2);
+	assert_true(sdr_list_empty(&R->c->msg->deferred) && R->c->msg->nown == 2);
 }
 
 static void op__canceled_before_it_left_is_void(void **state)

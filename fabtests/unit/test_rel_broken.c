@@ -24,7 +24,7 @@ static struct bed *three(uint8_t key)
 	struct bed *b = bed_new(3);
 
 	for (uint32_t i = 0; i < 3; i++) {
-		b->na[i].keyed = key;
+		b->na[i].rkeyed = key;
 		b->cfg[i].rate_bps = 1000000000;
 		b->cfg[i].timeout_ms = 3000;
 	}

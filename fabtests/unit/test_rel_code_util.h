@@ -177,12 +177,12 @@ static inline void lab_empty(struct lab *l)
 			continue;
 		lab_sane(c);
 		assert_true(sdr_list_empty(&c->bulk->tx.segs) &&
-			    sdr_list_empty(&c->bulk->tx.judge) &&
+			    sdr_list_empty(&c->bulk->tx.evaluate) &&
 			    sdr_list_empty(&c->bulk->tx.bulks));
 		assert_true(sdr_list_empty(&c->msg->cts_wait) &&
 			    sdr_list_empty(&c->bulk->tx.lost_segs));
 		assert_int_equal(c->inflight, 0);
-		assert_int_equal(c->bulk->tx.ngroups + c->bulk->tx.nasked, 0);
+		assert_int_equal(c->bulk->tx.ngroups + c->bulk->tx.nend_probed, 0);
 		assert_false(c->bulk->tx.parity_wait);
 	}
 }

@@ -213,7 +213,7 @@ static void fence_case(enum fence_end how, uint32_t under_way, uint16_t flags)
 	s[n++] = bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, SDR_REL_F_FENCE);
 	s[n++] = bed_rma(b, 0, 1, SDR_REL_READ, bed_buf(b, 100, 0), 100, 0, 9, 0);
 	bed_run(b, 5 * BED_RTT);
-	assert_false(sdr_list_empty(&bed_conn(b, 0, 1)->msg->held));
+	assert_false(sdr_list_empty(&bed_conn(b, 0, 1)->msg->deferred));
 	switch (how) {
 	case FENCE_SHUTDOWN:
 		bed_shut(b, 0);

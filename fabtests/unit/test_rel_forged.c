@@ -11,7 +11,7 @@ static void forged__cts_twice_for_one_message(void **state)
 
 	(void)state;
 	c->credit.msn_limit = c->bulk->tx.msn; /* no credit: what got a CTS waits in the queue */
-	c->msg->wait_mode = true;
+	c->msg->rnr_mode = true;
 	for (int i = 0; i < 3; i++) {
 		s[i] = bed_send(l.b, 0, 1, bed_buf(l.b, 100000, 1), 100000, 0);
 		s[i]->expect = -1;

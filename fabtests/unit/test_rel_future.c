@@ -407,7 +407,7 @@ static void version__is_believed_of_who_knows_the_hello(void **state)
 	bed_assert_ok(s);
 	bed_assert_ok(rx);
 	cid = bed_conn(b, 0, 1)->id.cid;
-	inject_version(b, 2, cid, 3, 5); /* it is proven that it speaks our version */
+	inject_version(b, 2, cid, 3, 5); /* it is certain that it speaks our version */
 	assert_ptr_not_equal(bed_conn(b, 0, 1), NULL);
 	assert_int_equal(bed_stats(b, 0).pkts_bad, 5);
 	bed_warm(b, 0, 1);

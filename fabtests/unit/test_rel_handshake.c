@@ -423,13 +423,13 @@ static void cookie__a_flood_leaves_bounded_state_and_a_peer_gets_in(void **state
 		if (i % 100 == 99)
 			bed_run(b, 10000);
 	}
-	assert_true(b->node[1].ep->rel->nunproven == SDR_CONN_UNPROVEN_MAX);
-	assert_true(b->node[1].ep->rel->nconns <= SDR_CONN_UNPROVEN_MAX + 2);
+	assert_true(b->node[1].ep->rel->nunvalidated == SDR_CONN_UNVALIDATED_MAX);
+	assert_true(b->node[1].ep->rel->nconns <= SDR_CONN_UNVALIDATED_MAX + 2);
 	oneway(b, 0, 1, BED_SEC, NULL);
 	assert_int_equal(bed_seen(b, 1, BED_RETRY), 1); /* those to no node are not counted */
 	assert_int_equal(bed_seen(b, 0, BED_HELLO), 2); /* the second with the cookie */
-	bed_run(b, SDR_CONN_UNPROVEN_NS + BED_SEC);
-	assert_int_equal(b->node[1].ep->rel->nunproven, 0); /* they are forgotten */
+	bed_run(b, SDR_CONN_UNVALIDATED_NS + BED_SEC);
+	assert_int_equal(b->node[1].ep->rel->nunvalidated, 0); /* they are forgotten */
 	assert_int_equal(b->node[1].ep->rel->nconns, 1);
 	assert_true(b->node[1].ep->rel->peers.n <= 2); /* and so are their addresses */
 	exchange(b, 0, 1, BED_SEC);

@@ -54,14 +54,14 @@ static void home__a_message_that_fails_leaves_no_hole_in_the_order(void **state)
 static void home__a_message_that_fails_after_its_rts_ends_the_receive(void **state)
 {
 	(void)state;
-	for (uint32_t keyed = 0; keyed < 2; keyed++) {
+	for (uint32_t rkeyed = 0; rkeyed < 2; rkeyed++) {
 		struct bed *b = bed_new(2);
 		struct bed_op *s, *r;
 
-		b->na[1].keyed = keyed ? SDR_SIM_KEYED_MR : 0;
+		b->na[1].rkeyed = rkeyed ? SDR_SIM_RKEYED_MR : 0;
 		bed_boot(b);
 		bed_warm(b, 0, 1);
-		bed_conn(b, 0, 1)->msg->wait_mode = true;
+		bed_conn(b, 0, 1)->msg->rnr_mode = true;
 		starve(b, 0);
 		s = bed_send(b, 0, 1, bed_buf(b, 100000, 1), 100000, 0);
 		bed_run(b, 2 * BED_RTT);
@@ -83,7 +83,7 @@ static void home__a_write_that_fails_after_its_rts_leaves_nothing_at_the_target(
 	struct bed_op *s;
 
 	(void)state;
-	b->na[1].keyed = SDR_SIM_KEYED_MR;
+	b->na[1].rkeyed = SDR_SIM_RKEYED_MR;
 	bed_boot(b);
 	bed_warm(b, 0, 1);
 	bed_region_add(b, 1, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Keyed engines: transfers to a device, whose receiver must grant each buffer before a byte may go
- * there. Between two devices, from a socket to a device and back; what it costs, what may be lost,
- * how it ends.
+ * Rkey-addressed engines: transfers to a device, whose receiver must grant each buffer before a
+ * byte may go there. Between two devices, from a socket to a device and back; what it costs, what
+ * may be lost, how it ends.
  */
 #include "../bed/bed.h"
 
 #define LEN  200000u
-#define KEYS 3u /* SDR_SIM_KEYED_NONE, _MR, _ROOT */
+#define KEYS 3u /* SDR_SIM_RKEYED_NONE, _MR, _ROOT */
 
-static struct bed *keyed_open(uint8_t k0, uint8_t k1)
+static struct bed *rkeyed_open(uint8_t k0, uint8_t k1)
 {
 	struct bed *b = bed_new(2);
 
-	b->na[0].keyed = k0;
-	b->na[1].keyed = k1;
+	b->na[0].rkeyed = k0;
+	b->na[1].rkeyed = k1;
 	bed_boot(b);
 	bed_warm(b, 0, 1);
 	return b;
@@ -54,7 +54,7 @@ static void keyed__every_kind_of_transfer_between_every_kind_of_engine(void **st
 	(void)state;
 	for (uint8_t k = 0; k < KEYS * KEYS; k++) {
 		uint8_t k0 = k / KEYS, k1 = k % KEYS;
-		struct bed *b = keyed_open(k0, k1);
+		struct bed *b = rkeyed_open(k0, k1);
 		uint8_t *rd = bed_buf(b, LEN, 7), *wr = bed_buf(b, LEN, 0), *p[6];
 		struct bed_op *op[12];
 		int n = 0;
@@ -106,7 +106,7 @@ static void keyed__a_transfer_of_several_segments(void **state)
 		struct bed_op *op[3];
 
 		for (uint32_t i = 0; i < 2; i++) {
-			b->na[i].keyed = key;
+			b->na[i].rkeyed = key;
 			b->cfg[i].mtu = 256;
 			b->cfg[i].split = (struct sdr_imm_split){ 12, 12, 8 };
 		}
@@ -132,7 +132,7 @@ static void keyed__a_transfer_of_several_segments(void **state)
 
 static uint64_t time_of(uint8_t k0, uint8_t k1, uint8_t kind)
 {
-	struct bed *b = keyed_open(k0, k1);
+	struct bed *b = rkeyed_open(k0, k1);
 	uint8_t *p = bed_buf(b, LEN, 0);
 	uint64_t t0 = bed_now(b), t;
 	struct bed_op *r = NULL, *s;
@@ -184,8 +184,8 @@ static void keyed__any_one_datagram_may_be_lost(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 2 * sizeof(drop) / sizeof(*drop); i++) {
-		uint8_t key = i & 1 ? SDR_SIM_KEYED_MR : SDR_SIM_KEYED_ROOT;
-		struct bed *b = keyed_open(key, key);
+		uint8_t key = i & 1 ? SDR_SIM_RKEYED_MR : SDR_SIM_RKEYED_ROOT;
+		struct bed *b = rkeyed_open(key, key);
 		uint8_t *rd = bed_buf(b, LEN, 7), *wr = bed_buf(b, LEN, 0), *p = bed_buf(b, LEN, 0);
 		uint8_t *q = bed_buf(b, LEN, 0);
 		struct bed_rule *rule = bed_drop(b, drop[i / 2].src, drop[i / 2].what, 0, 1);
@@ -214,7 +214,7 @@ static void keyed__late_packets_touch_nothing(void **state)
 {
 	(void)state;
 	for (uint8_t key = 1; key < KEYS; key++) {
-		struct bed *b = keyed_open(SDR_SIM_KEYED_NONE, key);
+		struct bed *b = rkeyed_open(SDR_SIM_RKEYED_NONE, key);
 		uint8_t *p = bed_buf(b, LEN, 0);
 		struct bed_op *r, *s;
 		uint64_t t0 = bed_now(b);
@@ -246,7 +246,7 @@ static void keyed__a_sender_that_dies_before_its_data(void **state)
 		uint8_t *p = bed_buf(b, LEN, 0), *wr = bed_buf(b, LEN, 0);
 		struct bed_op *r;
 
-		b->na[1].keyed = key;
+		b->na[1].rkeyed = key;
 		b->cfg[1].timeout_ms = 3000;
 		bed_boot(b);
 		bed_warm(b, 0, 1);
@@ -277,7 +277,7 @@ static void keyed__a_shutdown_takes_the_grants_along(void **state)
 		uint8_t *p, *q;
 		struct bed_op *r, *rd, *s;
 
-		b->na[0].keyed = b->na[1].keyed = key;
+		b->na[0].rkeyed = b->na[1].rkeyed = key;
 		b->cfg[0].rate_bps = b->cfg[1].rate_bps = 1000000000;
 		bed_boot(b);
 		bed_warm(b, 0, 1);
@@ -313,7 +313,7 @@ static void keyed__no_grant_left_is_an_error_that_says_so(void **state)
 			       *q = bed_buf(b, LEN, 0);
 		struct bed_op *r[2], *s[2], *w, *d[2];
 
-		b->na[0].keyed = b->na[1].keyed = key;
+		b->na[0].rkeyed = b->na[1].rkeyed = key;
 		b->na[0].grants_max = b->na[1].grants_max = 1;
 		bed_boot(b);
 		bed_warm(b, 0, 1);
@@ -363,7 +363,7 @@ static void keyed__many_reads_that_cannot_start(void **state)
 
 	(void)state;
 	assert_non_null(op);
-	b->na[0].keyed = SDR_SIM_KEYED_MR;
+	b->na[0].rkeyed = SDR_SIM_RKEYED_MR;
 	b->na[0].grants_max = 1;
 	bed_boot(b);
 	bed_region_add(b, 1, 1, bed_buf(b, LEN, 7), LEN, SDR_REL_ACCESS_READ);
@@ -382,7 +382,7 @@ static void keyed__many_reads_that_cannot_start(void **state)
 /* A message too long for its receive, an unknown key: nothing is granted for what is refused. */
 static void keyed__what_is_refused_gets_no_grant(void **state)
 {
-	struct bed *b = keyed_open(SDR_SIM_KEYED_MR, SDR_SIM_KEYED_MR);
+	struct bed *b = rkeyed_open(SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_MR);
 	struct bed_op *r, *s, *w;
 
 	(void)state;

@@ -20,8 +20,8 @@ static struct liar liar_open(uint8_t k0, uint8_t k1)
 {
 	struct liar l = { .b = bed_new(2), .pn = 1000 };
 
-	l.b->na[0].keyed = k0;
-	l.b->na[1].keyed = k1;
+	l.b->na[0].rkeyed = k0;
+	l.b->na[1].rkeyed = k1;
 	bed_boot(l.b);
 	bed_warm(l.b, 0, 1);
 	l.c = bed_conn(l.b, 0, 1);
@@ -53,29 +53,29 @@ static uint32_t first_op(const struct liar *l)
 	return sdr_container(l->c->msg->ops.next, struct sdr_op, link)->wire_id;
 }
 
-/* The peer's engine is keyed and its CTS has no key, or it is not and the CTS has one. */
+/* The peer's engine is rkeyed and its CTS has no key, or it is not and the CTS has one. */
 static void bad__cts_with_the_wrong_idea_of_keys(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		bool keyed = i & 1, write = i & 2;
-		struct liar l = liar_open(SDR_SIM_KEYED_NONE,
-					  keyed ? SDR_SIM_KEYED_MR : SDR_SIM_KEYED_NONE);
+		bool rkeyed = i & 1, write = i & 2;
+		struct liar l = liar_open(SDR_SIM_RKEYED_NONE,
+					  rkeyed ? SDR_SIM_RKEYED_MR : SDR_SIM_RKEYED_NONE);
 		uint64_t before = bad(&l);
 		struct bed_op *s;
 
-		if (!keyed && write) {
+		if (!rkeyed && write) {
 			bed_close(l.b); /* such a write is never announced alone */
 			continue;
 		}
 		bed_drop(l.b, 1, BED_ALL, 0, UINT64_MAX / 2);
-		l.c->msg->wait_mode = true;
+		l.c->msg->rnr_mode = true;
 		s = write ? bed_rma(l.b, 0, 1, SDR_REL_WRITE, bed_buf(l.b, LEN, 1), LEN, 0, 1, 0)
 			  : bed_send(l.b, 0, 1, bed_buf(l.b, LEN, 1), LEN, 0);
 		bed_run(l.b, 2 * BED_RTT);
 		say_rec(&l, (struct sdr_frame_rec){ .op = SDR_REC_CTS,
 						    .id = first_op(&l),
-						    .flags = keyed ? 0 : SDR_REC_F_KEY,
+						    .flags = rkeyed ? 0 : SDR_REC_F_KEY,
 						    .va = 0x1000,
 						    .rkey = 7 });
 		bed_assert_err(s, SDR_REL_ERR_PROTO);
@@ -92,7 +92,7 @@ static void bad__cts_with_the_wrong_idea_of_keys(void **state)
  */
 static void bad__cts_that_nobody_is_owed(void **state)
 {
-	struct liar l = liar_open(SDR_SIM_KEYED_NONE, SDR_SIM_KEYED_MR);
+	struct liar l = liar_open(SDR_SIM_RKEYED_NONE, SDR_SIM_RKEYED_MR);
 	struct sdr_frame_rec cts = {
 		.op = SDR_REC_CTS, .flags = SDR_REC_F_KEY, .va = 0x1000, .rkey = 7
 	};
@@ -119,15 +119,15 @@ static void bad__cts_that_nobody_is_owed(void **state)
 }
 
 /*
- * A keyed peer reads more than a datagram holds and does not say where it may go; or has no keys
+ * An rkeyed peer reads more than a datagram holds and does not say where it may go; or has no keys
  * and gives one.
  */
 static void bad__read_with_the_wrong_idea_of_keys(void **state)
 {
 	(void)state;
-	for (int keyed = 0; keyed < 2; keyed++) {
-		struct liar l = liar_open(SDR_SIM_KEYED_NONE,
-					  keyed ? SDR_SIM_KEYED_ROOT : SDR_SIM_KEYED_NONE);
+	for (int rkeyed = 0; rkeyed < 2; rkeyed++) {
+		struct liar l = liar_open(SDR_SIM_RKEYED_NONE,
+					  rkeyed ? SDR_SIM_RKEYED_ROOT : SDR_SIM_RKEYED_NONE);
 		uint64_t before = bad(&l), data = bed_seen(l.b, 0, BED_DATA);
 		struct sdr_frame_rec f = { .op = SDR_REC_READ,
 					   .flags = SDR_REC_F_RMA | SDR_REC_F_LEN,
@@ -136,7 +136,7 @@ static void bad__read_with_the_wrong_idea_of_keys(void **state)
 					   .key = 1 };
 
 		bed_region_add(l.b, 0, 1, bed_buf(l.b, LEN, 3), LEN, SDR_REL_ACCESS_READ);
-		if (!keyed)
+		if (!rkeyed)
 			f.flags |= SDR_REC_F_KEY;
 		say_rec(&l, f);
 		assert_int_equal(bad(&l), before + 1);
@@ -161,7 +161,7 @@ static void bad__data_that_did_not_wait(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
-		struct liar l = liar_open(SDR_SIM_KEYED_MR, SDR_SIM_KEYED_NONE);
+		struct liar l = liar_open(SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_NONE);
 		uint8_t *p = bed_buf(l.b, LEN, 0);
 		struct bed_op *r = i < 2 ? bed_op(l.b, 0, -1) : NULL, *s;
 		uint64_t made = bed_grants(l.b, 0);
@@ -201,7 +201,7 @@ static void bad__read_answers_that_were_not_asked_for(void **state)
 {
 	(void)state;
 	for (int fits = 0; fits < 2; fits++) {
-		struct liar l = liar_open(SDR_SIM_KEYED_ROOT, SDR_SIM_KEYED_NONE);
+		struct liar l = liar_open(SDR_SIM_RKEYED_ROOT, SDR_SIM_RKEYED_NONE);
 		size_t len = fits ? 100 : LEN;
 		uint8_t *p = bed_buf(l.b, len, 0);
 		struct sdr_frame_rec rsp = { .op = SDR_REC_READ_RSP,
@@ -231,7 +231,7 @@ static void bad__read_answers_that_were_not_asked_for(void **state)
  */
 static void bad__refusals_end_the_grant_of_a_read(void **state)
 {
-	struct liar l = liar_open(SDR_SIM_KEYED_MR, SDR_SIM_KEYED_MR);
+	struct liar l = liar_open(SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_MR);
 	struct bed_op *r = bed_rma(l.b, 0, 1, SDR_REL_READ, bed_buf(l.b, LEN, 0), LEN, 0, 99, 0);
 
 	(void)state;
@@ -255,7 +255,7 @@ static void bad__keys_in_other_records(void **state)
 {
 	static const uint8_t op[] = { SDR_REC_SEND, SDR_REC_TSEND, SDR_REC_WRITE, SDR_REC_READ_RSP,
 				      SDR_REC_BIND, SDR_REC_PARK,  SDR_REC_DONE };
-	struct liar l = liar_open(SDR_SIM_KEYED_NONE, SDR_SIM_KEYED_MR);
+	struct liar l = liar_open(SDR_SIM_RKEYED_NONE, SDR_SIM_RKEYED_MR);
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(op); i++) {
@@ -283,7 +283,7 @@ static void bad__keys_in_other_records(void **state)
  */
 static void bad__writes_announced_without_end(void **state)
 {
-	struct liar l = liar_open(SDR_SIM_KEYED_MR, SDR_SIM_KEYED_NONE);
+	struct liar l = liar_open(SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_NONE);
 	uint8_t *p = bed_buf(l.b, LEN, 0);
 	uint64_t most = 0;
 

@@ -256,7 +256,7 @@ static void total__bulk_without_room_is_parked(void **state)
 		s[i] = bed_send(b, 1, 0, bed_buf(b, len, i + 1), len, 0);
 		bed_run(b, 5 * BED_RTT); /* each with its data: nothing waits for CTS yet */
 		if (bed_conn(b, 1, 0))
-			bed_conn(b, 1, 0)->msg->wait_mode = false;
+			bed_conn(b, 1, 0)->msg->rnr_mode = false;
 	}
 	assert_true(kept(b) <= 2 << 20);
 	assert_int_equal(bed_stats(b, 0).msgs_parked, 3);
@@ -286,7 +286,7 @@ static void total__default_limit_of_bulk(void **state)
 	for (uint32_t i = 0; i < 280; i++) {
 		bed_send(b, 1, 0, p, len, 0)->expect = -1;
 		bed_run(b, 3 * BED_RTT);
-		bed_conn(b, 1, 0)->msg->wait_mode = false;
+		bed_conn(b, 1, 0)->msg->rnr_mode = false;
 	}
 	assert_true(kept(b) <= SDR_REL_UNEXP_TOTAL);
 	assert_true(bed_stats(b, 0).msgs_parked > 20);

@@ -232,7 +232,7 @@ static void match__truncation_of_a_message_that_is_only_announced(void **state)
 	(void)state;
 	first = bed_send(b, 0, 1, bed_buf(b, BIG, 1), BIG, 0);
 	bed_run(b, 5 * BED_RTT);
-	assert_true(bed_conn(b, 0, 1)->msg->wait_mode);
+	assert_true(bed_conn(b, 0, 1)->msg->rnr_mode);
 	bed_recv(b, 1, bed_buf(b, BIG, 0), BIG);
 	r = bed_recv(b, 1, bed_buf(b, 10000, 0), 10000);
 	s = bed_send(b, 0, 1, bed_buf(b, 2 * BIG, 2), 2 * BIG, 0); /* no data before CTS */
@@ -363,7 +363,7 @@ static void unexpected__after_a_park_the_next_waits_and_a_posted_receive_ends_th
 		bed_assert_ok(s[i]);
 		bed_assert_ok(r[i]);
 	}
-	assert_false(bed_conn(b, 0, 1)->msg->wait_mode);
+	assert_false(bed_conn(b, 0, 1)->msg->rnr_mode);
 	bed_close(b);
 }
 

@@ -85,7 +85,7 @@ static void strangers__the_last_who_went_are_remembered(void **state)
 		addr.b[2] = (uint8_t)(1 + i / 255);
 		p = sdr_rel_peer(rel, &addr);
 		assert_non_null(p);
-		p->proved = i % 2; /* who never proved himself is not remembered */
+		p->validated = i % 2; /* who never proved himself is not remembered */
 		sdr_rel_peer_put(p);
 		assert_true(rel->peers.n <= SDR_REL_PEERS_GONE);
 	}

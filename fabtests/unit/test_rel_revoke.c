@@ -8,7 +8,7 @@
 #include "../bed/bed.h"
 
 #define LEN  (1u << 20)
-#define KEYS 3u /* engines: none, and the two kinds that are keyed */
+#define KEYS 3u /* engines: none, and the two kinds that are rkeyed */
 #define STEP (MS / 2)
 #define LAST (40 * MS) /* everything is over by then: 1 MiB takes 9 ms and three ways of 5 ms */
 
@@ -17,7 +17,7 @@ static struct bed *slow_pair(uint8_t key, const struct sdr_scheme_ops *scheme)
 	struct bed *b = bed_new(3);
 
 	for (uint32_t i = 0; i < 3; i++) {
-		b->na[i].keyed = key;
+		b->na[i].rkeyed = key;
 		b->cfg[i].rate_bps = 1000000000;
 		b->cfg[i].scheme = scheme;
 		b->cfg[i].ec_code = SDR_CODE_MDS;

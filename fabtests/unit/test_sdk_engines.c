@@ -265,9 +265,9 @@ static void soft__bad_names(void **state)
 
 /* ---- sim ------------------------------------------------------------------------------------- */
 
-static void sim_with(bool report_late, uint8_t keyed, uint64_t seed)
+static void sim_with(bool report_late, uint8_t rkeyed, uint64_t seed)
 {
-	struct sdr_sim_node_attr na = { .report_late = report_late, .keyed = keyed };
+	struct sdr_sim_node_attr na = { .report_late = report_late, .rkeyed = rkeyed };
 	struct sdr_sim_world_attr wa = { .seed = seed, .nodes = 2 };
 	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 65536, .rate_bps = 4000000000 };
 	struct sdr_sim_world *w;
@@ -307,7 +307,7 @@ static void sim__seeds(void **state)
 
 	(void)state;
 	for (seed = 1; seed <= 10; seed++)
-		sim_with(seed & 1, SDR_SIM_KEYED_NONE, seed);
+		sim_with(seed & 1, SDR_SIM_RKEYED_NONE, seed);
 }
 
 static void sim__keyed(void **state)
@@ -316,7 +316,7 @@ static void sim__keyed(void **state)
 
 	(void)state;
 	for (seed = 1; seed <= 10; seed++)
-		sim_with(false, seed & 1 ? SDR_SIM_KEYED_MR : SDR_SIM_KEYED_ROOT, seed);
+		sim_with(false, seed & 1 ? SDR_SIM_RKEYED_MR : SDR_SIM_RKEYED_ROOT, seed);
 }
 
 int main(void)

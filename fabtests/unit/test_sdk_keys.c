@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Messages that need a grant: what a keyed receiver tells, what its sender makes of it when it is
+ * Messages that need a grant: what an rkeyed receiver tells, what its sender makes of it when it is
  * lost, repeated, reordered or forged, and that nothing is ever written after a grant has ended.
  */
 #include "test_sdk.h"
 
-static const enum loop_mode keyed_modes[] = { LOOP_KEYED, LOOP_KEYED_ROOT };
+static const enum loop_mode rkeyed_modes[] = { LOOP_RKEYED, LOOP_RKEYED_ROOT };
 #define EACH_MODE(m) for (m = 0; m < 2; m++)
 
 static void start_at(struct pair *p, uint32_t n)
 {
 	p->s->snd_next = p->s->snd_limit = p->s->snd_known = n;
-	p->r->base = p->r->next = p->r->cts_seen = p->r->keys_told = n;
+	p->r->base = p->r->next = p->r->cts_seen = p->r->keys_sent = n;
 }
 
 /* The outstanding datagram i as a KEYS from b to a; false: it is something else. */
@@ -95,10 +95,10 @@ static void keys__transfer(void **state)
 	{
 		struct pair p;
 
-		pair_open(&p, keyed_modes[m], &attr, NULL);
+		pair_open(&p, rkeyed_modes[m], &attr, NULL);
 		/* the numbers wrap, and every ID and generation is used again */
 		start_at(&p, 0xffffffe0);
-		assert_true(sdr_qp_keyed(p.r) && sdr_qp_peer_keyed(p.s));
+		assert_true(sdr_qp_rkeyed(p.r) && sdr_qp_peer_rkeyed(p.s));
 		for (i = 0; i < 200; i++) {
 			uint32_t len = i * 37 % (sizeof(in) + 1);
 			struct sdr_rcv_handle *r;
@@ -122,11 +122,11 @@ static void keys__transfer(void **state)
 	}
 }
 
-/* Soft peers of keyed ones: each direction by itself. */
+/* Soft peers of rkeyed ones: each direction by itself. */
 static void keys__mixed(void **state)
 {
-	static const enum loop_mode modes[2][2] = { { LOOP_SOFT, LOOP_KEYED },
-						    { LOOP_KEYED, LOOP_SOFT } };
+	static const enum loop_mode modes[2][2] = { { LOOP_SOFT, LOOP_RKEYED },
+						    { LOOP_RKEYED, LOOP_SOFT } };
 	static const uint64_t rand[2] = { 1, 2 };
 	struct sdr_qp_attr attr = attr_small();
 	static uint8_t in[3 * MTU], out[2][3 * MTU];
@@ -186,7 +186,7 @@ static void keys__empty_and_immediate(void **state)
 	pattern_fill(in, 3, sizeof(in));
 	EACH_MODE(m)
 	{
-		pair_open(&p, keyed_modes[m], &attr, NULL);
+		pair_open(&p, rkeyed_modes[m], &attr, NULL);
 		for (wr.length = 0; wr.length <= MTU + 1; wr.length += MTU + 1) {
 			wr.addr = in;
 			r = post(&p, out, wr.length);
@@ -217,7 +217,7 @@ static void keys__told_until_confirmed(void **state)
 	int i;
 
 	(void)state;
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	p.net->automatic = false;
 	for (i = 0; i < 3; i++) {
 		h[i] = post(&p, out[i], MTU); /* a post tells what is new */
@@ -271,7 +271,7 @@ static void keys__posts_do_not_delay_repetition(void **state)
 	struct pair p;
 
 	(void)state;
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	p.net->automatic = false;
 	for (i = 0; i < 16; i++) {
 		post(&p, out[i], MTU);
@@ -301,7 +301,7 @@ static void keys__only_seen_counts(void **state)
 
 	(void)state;
 	pattern_fill(in, 1, MTU);
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	p.net->automatic = false;
 	s[0] = xsend(&p, in, MTU);
 	s[1] = xsend(&p, in, MTU);
@@ -346,7 +346,7 @@ static void keys__lost_repeated_reordered(void **state)
 	struct pair p;
 
 	(void)state;
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	p.net->automatic = false;
 	for (i = 0; i < 4; i++) {
 		pattern_fill(in[i], i, MTU);
@@ -411,7 +411,7 @@ static void keys__void(void **state)
 
 	(void)state;
 	pattern_fill(in, 1, MTU);
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	p.net->automatic = false;
 	sdr_recv_skip(p.r, 1);
 	r[0] = post(&p, out[0], MTU);
@@ -468,7 +468,7 @@ static void keys__stream(void **state)
 
 	(void)state;
 	pattern_fill(in, 1, sizeof(in));
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(sdr_send_stream_start(p.s, &start, &s[i]), 0);
 	part.addr = in;
@@ -518,7 +518,7 @@ static void keys__several_datagrams(void **state)
 	(void)state;
 	attr.id_bits = 9;
 	attr.off_bits = 19;
-	pair_open(&p, LOOP_KEYED, NULL, NULL);
+	pair_open(&p, LOOP_RKEYED, NULL, NULL);
 	p.net->automatic = false;
 	p.s = sdr_qp_create(p.a, &attr);
 	p.r = sdr_qp_create(p.b, &attr);
@@ -579,7 +579,7 @@ static void keys__far_ahead(void **state)
 
 	(void)state;
 	pattern_fill(in, 1, MTU);
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	p.net->automatic = false;
 	for (i = 0; i < 3 * 16; i++)
 		assert_int_equal(sdr_recv_complete(post(&p, out, MTU)), 0);
@@ -629,7 +629,7 @@ static void keys__late_packets(void **state)
 	(void)state;
 	EACH_MODE(m)
 	{
-		pair_open(&p, keyed_modes[m], &attr, NULL);
+		pair_open(&p, rkeyed_modes[m], &attr, NULL);
 		for (i = 0; i < 2; i++)
 			pattern_fill(in[i], i + 1, sizeof(in[i]));
 		memset(out, 0, sizeof(out));
@@ -695,7 +695,7 @@ static void keys__late_by_all_generations(void **state)
 	pattern_fill(in, 1, MTU);
 	EACH_MODE(m)
 	{
-		pair_open(&p, keyed_modes[m], &attr, NULL);
+		pair_open(&p, rkeyed_modes[m], &attr, NULL);
 		r = post(&p, out, MTU);
 		pair_run(&p);
 		p.net->automatic = false;
@@ -729,7 +729,7 @@ static void keys__qp_destroy(void **state)
 	(void)state;
 	EACH_MODE(m)
 	{
-		pair_open(&p, keyed_modes[m], &attr, NULL);
+		pair_open(&p, rkeyed_modes[m], &attr, NULL);
 		for (i = 0; i < 8; i++)
 			post(&p, out[i], sizeof(out[i]));
 		pair_run(&p);
@@ -780,7 +780,7 @@ static void keys__forged_without_proof(void **state)
 	struct pair p;
 
 	(void)state;
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	hooked = sdr_qp_create_hooked(p.a, &attr, &hooks);
 	assert_non_null(hooked);
 	bad = p.a->pkts_bad;
@@ -825,7 +825,7 @@ static void keys__forged(void **state)
 
 	(void)state;
 	pattern_fill(in, 1, MTU);
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	r = post(&p, out, MTU);
 	run_a(&p);
 	assert_int_equal(p.s->snd_known, 1);
@@ -871,7 +871,7 @@ static void keys__forged_seen(void **state)
 	uint64_t bad;
 
 	(void)state;
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	post(&p, out, MTU);
 	run_a(&p);
 	bad = p.b->pkts_bad;
@@ -902,7 +902,7 @@ static void keys__jump(void **state)
 	(void)state;
 	for (i = 0; i < 8; i++)
 		none[i] = (struct sdr_wire_key){ .state = SDR_KEY_VOID };
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	k.qpn = p.s->qpn;
 	k.rkey = p.s->rkey;
 	forge(&p, &k, none);
@@ -927,7 +927,7 @@ static void keys__grant_fails(void **state)
 	struct pair p;
 
 	(void)state;
-	pair_open(&p, LOOP_KEYED, &attr, NULL);
+	pair_open(&p, LOOP_RKEYED, &attr, NULL);
 	wr.addr = out;
 	p.net->grant_err = -EAGAIN;
 	assert_int_equal(sdr_recv_post(p.r, &wr, &h), -EAGAIN);
@@ -970,7 +970,7 @@ static void keys__hooked(void **state)
 	pattern_fill(in, 1, sizeof(in));
 	EACH_MODE(m)
 	{
-		pair_open(&p, keyed_modes[m], &attr, &hooks);
+		pair_open(&p, rkeyed_modes[m], &attr, &hooks);
 		memset(out, 0, sizeof(out));
 		assert_null(p.s->keys);
 		assert_int_equal(sdr_qp_grant(p.r, out, sizeof(out), &g), 0);
@@ -993,7 +993,7 @@ static void keys__hooked(void **state)
 		for (i = 0; i < 2; i++) {
 			const struct sdr_uc_tx *t = &p.a->txq.v[p.a->txq.head + i];
 
-			assert_int_equal(t->flags, SDR_UC_F_KEYED);
+			assert_int_equal(t->flags, SDR_UC_F_RKEYED);
 			assert_true(t->w.va == g.va + i * 4 * MTU && t->w.rkey == g.rkey);
 		}
 		pair_run(&p);
@@ -1194,7 +1194,7 @@ static void keys__storm(void **state)
 	(void)state;
 	EACH_MODE(m)
 	for (seed = 1; seed <= 10; seed++)
-		storm(keyed_modes[m], seed);
+		storm(rkeyed_modes[m], seed);
 }
 
 int main(void)

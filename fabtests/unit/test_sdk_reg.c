@@ -35,7 +35,7 @@ static void reg__one_shot(void **state)
 	uint64_t len, made = 0;
 
 	(void)state;
-	reg_open(&p, LOOP_KEYED, NULL);
+	reg_open(&p, LOOP_RKEYED, NULL);
 	for (len = REG_MIN - 1; len <= REG_MIN + 1; len++) {
 		struct sdr_rcv_handle *r;
 		bool want = len >= REG_MIN;
@@ -70,7 +70,7 @@ static void reg__read_late(void **state)
 	struct pair p;
 
 	(void)state;
-	reg_open(&p, LOOP_KEYED, NULL);
+	reg_open(&p, LOOP_RKEYED, NULL);
 	r = post(&p, out, sizeof(out));
 	pair_run(&p);
 	p.net->automatic = false;
@@ -112,7 +112,7 @@ static void reg__callers(void **state)
 	struct pair p;
 
 	(void)state;
-	reg_open(&p, LOOP_KEYED, NULL);
+	reg_open(&p, LOOP_RKEYED, NULL);
 	pattern_fill(in, 1, sizeof(in));
 	ms = sdr_mr_reg(p.a, in, sizeof(in), 0);
 	mr = sdr_mr_reg(p.b, out, sizeof(out), 0);
@@ -163,7 +163,7 @@ static void reg__fails(void **state)
 	struct pair p;
 
 	(void)state;
-	reg_open(&p, LOOP_KEYED, NULL);
+	reg_open(&p, LOOP_RKEYED, NULL);
 	pattern_fill(in, 1, sizeof(in));
 	p.net->reg_err = -ENOMEM;
 	p.net->late_reads = true;
@@ -252,7 +252,7 @@ static void reg__stream(void **state)
 
 	(void)state;
 	pattern_fill(in, 1, sizeof(in));
-	reg_open(&p, LOOP_KEYED, NULL);
+	reg_open(&p, LOOP_RKEYED, NULL);
 	r = post(&p, out, sizeof(out));
 	pair_run(&p);
 	p.net->automatic = false;
@@ -298,7 +298,7 @@ static void reg__qp_destroyed(void **state)
 	struct pair p;
 
 	(void)state;
-	reg_open(&p, LOOP_KEYED_ROOT, NULL);
+	reg_open(&p, LOOP_RKEYED_ROOT, NULL);
 	post(&p, out, sizeof(out));
 	pair_run(&p);
 	p.net->automatic = false;

@@ -579,7 +579,7 @@ static void link__replay_and_injection_arrive_later(void **state)
 	pair_close(&s.t);
 }
 
-static uint64_t foul_weather(uint64_t seed, int *got)
+static uint64_t foul_network(uint64_t seed, int *got)
 {
 	struct sdr_sim_world_attr wa = { .seed = seed,
 					 .link = { .rate_bps = 1000000000,
@@ -607,12 +607,12 @@ static uint64_t foul_weather(uint64_t seed, int *got)
 static void world__same_seed_same_trace(void **state)
 {
 	int a, b, c;
-	uint64_t h = foul_weather(1, &a);
+	uint64_t h = foul_network(1, &a);
 
 	(void)state;
-	assert_true(h == foul_weather(1, &b));
+	assert_true(h == foul_network(1, &b));
 	assert_int_equal(a, b);
-	assert_true(h != foul_weather(2, &c));
+	assert_true(h != foul_network(2, &c));
 	assert_true(a < 20000 && a > 15000);
 }
 

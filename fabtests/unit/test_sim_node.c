@@ -451,7 +451,9 @@ static void node__virtual_payload_touches_no_memory(void **state)
 	pair_close(&t);
 }
 
-/* ---- keyed nodes ----------------------------------------------------------------------------- */
+/*
+ * ---- rkeyed nodes -----------------------------------------------------------------------------
+ */
 
 static struct sdr_uc_grant grant1(struct pair *t, size_t at, size_t len)
 {
@@ -467,14 +469,14 @@ static struct sdr_uc_tx keyed1(struct pair *t, const struct sdr_uc_grant *g, uin
 {
 	struct sdr_uc_tx tx = pair_write(t, 0, slot, 0, first, src, len);
 
-	tx.flags = SDR_UC_F_KEYED;
+	tx.flags = SDR_UC_F_RKEYED;
 	tx.w.va = g->va;
 	tx.w.rkey = g->rkey;
 	return tx;
 }
 
-static const struct sdr_sim_node_attr keyed_attr[2] = { { .keyed = SDR_SIM_KEYED_MR },
-							{ .keyed = SDR_SIM_KEYED_ROOT } };
+static const struct sdr_sim_node_attr rkeyed_attr[2] = { { .rkeyed = SDR_SIM_RKEYED_MR },
+							 { .rkeyed = SDR_SIM_RKEYED_ROOT } };
 
 static void keyed__says_so_and_grants_differ(void **state)
 {
@@ -488,11 +490,11 @@ static void keyed__says_so_and_grants_differ(void **state)
 		uint64_t made, ended;
 		struct pair t;
 
-		pair_open(&t, &wa, &keyed_attr[k]);
+		pair_open(&t, &wa, &rkeyed_attr[k]);
 		t.uc[1]->ops->info(t.uc[1], &info);
-		assert_true(info.keyed);
+		assert_true(info.rkeyed);
 		assert_string_equal(info.late, late[k]);
-		assert_int_equal(t.info[1].flags, SDR_QP_F_KEYED);
+		assert_int_equal(t.info[1].flags, SDR_QP_F_RKEYED);
 		a = grant1(&t, 0, 100);
 		b = grant1(&t, 0, 100);
 		assert_true(a.va != b.va);
@@ -517,7 +519,7 @@ static void keyed__writes_go_to_the_grant_at_arrival(void **state)
 		struct pair t;
 
 		fill();
-		pair_open(&t, &wa, &keyed_attr[k]);
+		pair_open(&t, &wa, &rkeyed_attr[k]);
 		g = grant1(&t, 10, 3000);
 		bind1(&t, 3, 0, 3000);
 		assert_int_equal(post1(&t, keyed1(&t, &g, 3, 0, 3000)), 1);
@@ -542,7 +544,7 @@ static void keyed__packet_ahead_of_its_bind_waits_behind_the_datagram(void **sta
 
 	(void)state;
 	fill();
-	pair_open(&t, &wa, &keyed_attr[0]);
+	pair_open(&t, &wa, &rkeyed_attr[0]);
 	g = grant1(&t, 0, 200);
 	pair_ctl(&t, 0, "bind", 4);
 	post1(&t, keyed1(&t, &g, 0, 0, 100));
@@ -571,7 +573,7 @@ static void keyed__after_the_end_nothing_is_written(void **state)
 		struct pair t;
 
 		fill();
-		pair_open(&t, &wa, &keyed_attr[k]);
+		pair_open(&t, &wa, &rkeyed_attr[k]);
 		g = grant1(&t, 0, PAIR_MTU);
 		bind1(&t, 0, 0, PAIR_MTU);
 		post1(&t, keyed1(&t, &g, 0, 0, PAIR_MTU)); /* under way when the grant ends */
@@ -598,7 +600,7 @@ static void keyed__bounds_keys_and_kinds_are_checked(void **state)
 		struct pair t;
 
 		fill();
-		pair_open(&t, &wa, &keyed_attr[k]);
+		pair_open(&t, &wa, &rkeyed_attr[k]);
 		g = grant1(&t, 0, 1000);
 		bind1(&t, 0, 0, sizeof(dst));
 		post1(&t, keyed1(&t, &g, 0, 0, 1001)); /* a byte too long */
@@ -607,7 +609,7 @@ static void keyed__bounds_keys_and_kinds_are_checked(void **state)
 		off.va--; /* in front */
 		post1(&t, keyed1(&t, &off, 0, 0, 10));
 		tx = keyed1(&t, &g, 0, 0, 10);
-		tx.flags = SDR_UC_F_CORRUPT | SDR_UC_F_KEYED;
+		tx.flags = SDR_UC_F_CORRUPT | SDR_UC_F_RKEYED;
 		post1(&t, tx);
 		post1(&t, pair_write(&t, 0, 0, 0, 0, src, 10)); /* root key and slot: not here */
 		pair_drain(&t);
@@ -629,7 +631,7 @@ static void keyed__bounds_keys_and_kinds_are_checked(void **state)
 
 static void keyed__grants_run_out_and_come_back(void **state)
 {
-	struct sdr_sim_node_attr na = { .keyed = SDR_SIM_KEYED_MR, .grants_max = 2 };
+	struct sdr_sim_node_attr na = { .rkeyed = SDR_SIM_RKEYED_MR, .grants_max = 2 };
 	struct sdr_sim_world_attr wa = { .seed = 1 };
 	struct sdr_uc_grant g[2], more;
 	struct pair t;
@@ -647,7 +649,7 @@ static void keyed__grants_run_out_and_come_back(void **state)
 	pair_close(&t);
 }
 
-/* A keyed node and one that is not: a device and a socket. */
+/* An rkeyed node and one that is not: a device and a socket. */
 static void keyed__mixed_pair_works_both_ways(void **state)
 {
 	(void)state;
@@ -661,7 +663,7 @@ static void keyed__mixed_pair_works_both_ways(void **state)
 		pair_open(&t, &wa, NULL);
 		t.uc[1]->ops->qp_destroy(t.qp[1]);
 		t.uc[1]->ops->close(t.uc[1]);
-		assert_int_equal(sdr_sim_node_open(t.w, 1, &keyed_attr[k], &t.uc[1]), 0);
+		assert_int_equal(sdr_sim_node_open(t.w, 1, &rkeyed_attr[k], &t.uc[1]), 0);
 		struct sdr_uc_qp_attr a = pair_qp_attr(1);
 
 		assert_int_equal(t.uc[1]->ops->qp_create(t.uc[1], &a, &t.qp[1]), 0);
@@ -681,7 +683,7 @@ static void keyed__mixed_pair_works_both_ways(void **state)
 		tx = pair_write(&t, 1, 5, 0, 0, src, 1000); /* device to socket: slots as ever */
 		assert_int_equal(t.uc[1]->ops->post(t.uc[1], &tx, 1), 1);
 		tx = pair_write(&t, 1, 5, 0, 0, src, 10);
-		tx.flags = SDR_UC_F_KEYED; /* keys mean nothing there */
+		tx.flags = SDR_UC_F_RKEYED; /* keys mean nothing there */
 		assert_int_equal(t.uc[1]->ops->post(t.uc[1], &tx, 1), 1);
 		pair_drain(&t);
 		assert_int_equal(pair_poll(&t, 0), 1);

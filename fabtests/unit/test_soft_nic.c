@@ -18,7 +18,7 @@ static struct sdr_uc_tx bed_write(struct bed *b, uint8_t flags, const uint8_t *s
 	t.w.slot = 7;
 	t.w.first = 2;
 	t.w.user_imm = 0xa1b2c3d4;
-	t.w.lap = 9;
+	t.w.epoch = 9;
 	t.w.va = BED_VA;
 	t.w.rkey = BED_RKEY;
 	return t;
@@ -85,13 +85,13 @@ static void sent(bool v6, uint8_t off, int train_err, uint8_t flags)
 static void nic__sent_in_trains(void **state)
 {
 	(void)state;
-	sent(false, 0, 0, SDR_UC_F_KEYED);
+	sent(false, 0, 0, SDR_UC_F_RKEYED);
 }
 
 static void nic__sent_alone(void **state)
 {
 	(void)state;
-	sent(false, SDR_SOFT_NO_GSO, 0, SDR_UC_F_KEYED);
+	sent(false, SDR_SOFT_NO_GSO, 0, SDR_UC_F_RKEYED);
 }
 
 static void nic__sent_without_a_grant(void **state)
@@ -104,15 +104,15 @@ static void nic__sent_without_a_grant(void **state)
 static void nic__sent_after_a_refused_train(void **state)
 {
 	(void)state;
-	sent(false, 0, EIO, SDR_UC_F_KEYED);
-	sent(false, 0, EINVAL, SDR_UC_F_KEYED);
+	sent(false, 0, EIO, SDR_UC_F_RKEYED);
+	sent(false, 0, EINVAL, SDR_UC_F_RKEYED);
 }
 
 static void nic__sent_over_ipv6(void **state)
 {
 	(void)state;
-	sent(true, 0, 0, SDR_UC_F_KEYED);
-	sent(true, SDR_SOFT_NO_GSO, 0, SDR_UC_F_KEYED);
+	sent(true, 0, 0, SDR_UC_F_RKEYED);
+	sent(true, SDR_SOFT_NO_GSO, 0, SDR_UC_F_RKEYED);
 }
 
 /* Short payloads take the other way through the arena; corruption is seen. */
@@ -130,7 +130,7 @@ static void nic__sent_short_and_corrupt(void **state)
 	bed_open(&b, false, 0, 0);
 	bed_connect(&b);
 	for (len = 0; len < 9; len++) {
-		t = bed_write(&b, SDR_UC_F_KEYED, (const uint8_t *)"12345678");
+		t = bed_write(&b, SDR_UC_F_RKEYED, (const uint8_t *)"12345678");
 		t.len = len;
 		assert_int_equal(b.uc->ops->post(b.uc, &t, 1), 1);
 		dev_recv(&b, b.dev, DEV, 0, &f);
@@ -378,10 +378,10 @@ static void nic__port_taken(void **state)
 	b.peer.flags = 0;
 	bed_connect(&b);
 	close(fd);
-	b.peer.flags = SDR_QP_F_NIC | SDR_QP_F_KEYED;
+	b.peer.flags = SDR_QP_F_NIC | SDR_QP_F_RKEYED;
 	bed_connect(&b);
 	assert_string_equal(b.uc->ops->reason(b.uc), "");
-	t = bed_write(&b, SDR_UC_F_KEYED, (const uint8_t *)"x");
+	t = bed_write(&b, SDR_UC_F_RKEYED, (const uint8_t *)"x");
 	t.len = 1;
 	assert_int_equal(b.uc->ops->post(b.uc, &t, 1), 1);
 	dev_recv(&b, b.dev, DEV, 0, &f);
@@ -466,7 +466,7 @@ static void nic__moves(void **state)
 	memset(dst, 0, sizeof(dst));
 	fill(src, sizeof(src), 9);
 	bed_bind(&b, dst);
-	t = bed_write(&b, SDR_UC_F_KEYED, src);
+	t = bed_write(&b, SDR_UC_F_RKEYED, src);
 	t.len = 100;
 	assert_int_equal(b.uc->ops->post(b.uc, &t, 1), 1);
 	dev_recv(&b, b.dev, DEV, 0, &f);
@@ -478,7 +478,7 @@ static void nic__moves(void **state)
 	bed_addr(&b, OTHER, 5000, &to);
 	b.uc->ops->qp_readdress(b.q, &to);
 	b.uc->ops->qp_readdress(b.q, &v6); /* nonsense: stays */
-	t = bed_write(&b, SDR_UC_F_KEYED, src);
+	t = bed_write(&b, SDR_UC_F_RKEYED, src);
 	t.len = 100; /* the same length: seeds were not kept */
 	assert_int_equal(b.uc->ops->post(b.uc, &t, 1), 1);
 	dev_recv(&b, other, OTHER, 0, &f);

@@ -153,7 +153,7 @@ static void bed_open(struct bed *b, bool v6, uint16_t port, uint8_t off)
 	b->out = sock_at(v6, DEV, 0);
 	b->ctl = sock_at(v6, DEV, 0);
 	b->peer = b->own;
-	b->peer.flags = SDR_QP_F_NIC | SDR_QP_F_KEYED;
+	b->peer.flags = SDR_QP_F_NIC | SDR_QP_F_RKEYED;
 	b->peer.rkey = 0x5eed5eed;
 	b->peer.psn = 0xfffff0; /* wraps soon */
 	b->peer.ntps = BED_TPS;
@@ -264,7 +264,7 @@ static void dev_send(struct bed *b, int fd, const uint8_t *pkt, size_t len, uint
 	assert_int_equal(sendto(fd, pkt, len, 0, (struct sockaddr *)&sa, sa_len), len);
 }
 
-/* The packet at offset off of slot 5 in generation 1, lap 3, which is what bed_bind binds. */
+/* The packet at offset off of slot 5 in generation 1, epoch 3, which is what bed_bind binds. */
 #define BED_SLOT 5u
 #define BED_USE	 13u
 static struct sdr_wire_data bed_data(const struct bed *b, uint32_t off, uint32_t len)
@@ -273,7 +273,7 @@ static struct sdr_wire_data bed_data(const struct bed *b, uint32_t off, uint32_t
 
 	d.qpn = b->own.qpn + 1 * 2 + off % 2; /* either channel */
 	d.va = BED_SLOT * (uint64_t)BED_MSG + (uint64_t)off * BED_MTU;
-	d.rkey = sdr_rkey_of_lap(b->own.rkey, 3);
+	d.rkey = sdr_rkey_of_epoch(b->own.rkey, 3);
 	d.imm = sdr_imm_pack(&b->own.split, BED_SLOT, off, 0);
 	return d;
 }

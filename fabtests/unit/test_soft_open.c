@@ -105,7 +105,7 @@ static void open__mtu(void **state)
 	assert_int_equal(info.mtu, 4096);
 	assert_int_equal(info.ctl_max, SDR_CTL_MAX);
 	assert_true(info.rx_window > 0);
-	assert_false(info.keyed);
+	assert_false(info.rkeyed);
 	assert_int_equal(info.addr.len, 7);
 	uc->ops->close(uc);
 	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 8192 }, err),

@@ -28,8 +28,8 @@ static int over_open(const struct uc_conform *c, struct uc_net *net)
 	return ret;
 }
 
-static const struct uc_sim_arg mr = { .node = { .keyed = SDR_SIM_KEYED_MR } };
-static const struct uc_sim_arg root = { .node = { .keyed = SDR_SIM_KEYED_ROOT } };
+static const struct uc_sim_arg mr = { .node = { .rkeyed = SDR_SIM_RKEYED_MR } };
+static const struct uc_sim_arg root = { .node = { .rkeyed = SDR_SIM_RKEYED_ROOT } };
 
 #define SOFT                                         \
 	{                                            \

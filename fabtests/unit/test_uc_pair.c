@@ -5,9 +5,9 @@
  * and its rows of the conformance suite, under fault injection too.
  *
  * Of two that are opened one after the other each holds one end.  A packet is one datagram: struct
- * pair_pkt in front of its payload, nothing is copied in between.  The lap and generation of a slot
- * are compared as the one number they were made from.  Logic: pair_send, pair_place, pair_poll; the
- * rest is bookkeeping that every engine has.  One thread, as with any engine.
+ * pair_pkt in front of its payload, nothing is copied in between.  The epoch and generation of a
+ * slot are compared as the one number they were made from.  Logic: pair_send, pair_place,
+ * pair_poll; the rest is bookkeeping that every engine has.  One thread, as with any engine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static bool pair_send_run(struct pair *p, struct sdr_uc_tx *t)
 	const struct sdr_imm_split *s = &q->attr.split;
 	struct pair_pkt k = { .kind = SDR_UC_TX_WRITE, .qpn = q->peer_qpn, .rkey = q->peer_rkey };
 
-	k.use = t->w.lap * q->attr.generations + t->gen;
+	k.use = t->w.epoch * q->attr.generations + t->gen;
 	k.channel = t->channel;
 	do {
 		k.len = t->len < q->attr.mtu ? t->len : q->attr.mtu;
@@ -289,7 +289,7 @@ static void pair_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->name = "pair";
 	out->mtu = PAIR_MTU;
 	out->ctl_max = SDR_CTL_MAX;
-	out->late = "lap";
+	out->late = "epoch";
 	out->addr = pair_of(uc)->addr;
 }
 

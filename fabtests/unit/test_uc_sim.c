@@ -6,9 +6,9 @@
 #include "uc_conform_sim.h"
 
 static const struct uc_sim_arg late = { .node = { .report_late = true } };
-static const struct uc_sim_arg mr = { .node = { .keyed = SDR_SIM_KEYED_MR } };
-static const struct uc_sim_arg few = { .node = { .keyed = SDR_SIM_KEYED_MR, .grants_max = 4 } };
-static const struct uc_sim_arg root = { .node = { .keyed = SDR_SIM_KEYED_ROOT } };
+static const struct uc_sim_arg mr = { .node = { .rkeyed = SDR_SIM_RKEYED_MR } };
+static const struct uc_sim_arg few = { .node = { .rkeyed = SDR_SIM_RKEYED_MR, .grants_max = 4 } };
+static const struct uc_sim_arg root = { .node = { .rkeyed = SDR_SIM_RKEYED_ROOT } };
 static const struct uc_sim_arg slow = {
 	.link = { .rate_bps = 100000000, .delay_ns = 12500000, .queue_bytes = 3000, .block = true }
 };

@@ -351,7 +351,7 @@ static const struct sdr_wire_qp_info info_nic = {
 	.max_msg = 1u << 30,
 	.addr_len = 7,
 	.addr = { 4, 0x12, 0xb7, 192, 0, 2, 1 },
-	.flags = SDR_QP_F_KEYED | SDR_QP_F_NIC,
+	.flags = SDR_QP_F_RKEYED | SDR_QP_F_NIC,
 	.ctl_qpn = 0xa1b2c3,
 	.ntps = 8,
 	.tpn = { 0x123456, 0xfedcba, 2, 0xffffff, 5, 4, 0x10, 0x11 },
@@ -455,7 +455,7 @@ static void info__round_trip(void **state)
 		i.rx_window = (uint32_t)sdr_rand64(&s);
 		i.addr_len = (uint8_t)(sdr_rand64(&s) % (SDR_QP_INFO_ADDR_MAX + 1));
 		test_fill(&s, i.addr, i.addr_len);
-		i.flags = (uint8_t)(sdr_rand64(&s) & (SDR_QP_F_KEYED | SDR_QP_F_NIC));
+		i.flags = (uint8_t)(sdr_rand64(&s) & (SDR_QP_F_RKEYED | SDR_QP_F_NIC));
 		i.ctl_qpn = (uint32_t)sdr_rand64(&s) & SDR_QPN_MASK;
 		if (i.channels * i.generations <= (int)SDR_QP_INFO_TPS_MAX && k & 1)
 			i.ntps = (uint8_t)(i.channels * i.generations);

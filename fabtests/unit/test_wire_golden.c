@@ -99,7 +99,7 @@ static void golden__immediate(void **state)
 	assert_int_equal(sdr_imm_pack(&split, 3, 2, 0), 0x00c00020);
 	assert_int_equal(sdr_imm_pack(&other, 0x81, 0x200001, 3), 0x81800007);
 	assert_int_equal(sdr_imm_frag(&split, 0x12345678, 1), 7);
-	assert_int_equal(sdr_rkey_of_lap(0x11223344, 2), 0x4d9126a6);
+	assert_int_equal(sdr_rkey_of_epoch(0x11223344, 2), 0x4d9126a6);
 }
 
 static void golden__class(void **state)

@@ -18,7 +18,7 @@
 /* What the network of a row does beside delivering: clauses that this voids are left out. */
 #define UC_CONFORM_DUPS	    0x1 /* packets arrive more than once */
 #define UC_CONFORM_REORDERS 0x2 /* packets overtake each other */
-/* A receiver with one key for a slot, which cannot tell one lap from the next. */
+/* A receiver with one key for a slot, which cannot tell one epoch from the next. */
 #define UC_CONFORM_ONE_KEY 0x4
 
 struct uc_net {

@@ -203,7 +203,7 @@ void bed_settle(struct bed *b)
 
 void bed_give(struct bed *b, uint32_t use, size_t len)
 {
-	if (b->ui[1].keyed)
+	if (b->ui[1].rkeyed)
 		assert_int_equal(bed_ops(b, 1)->grant(b->qp[1], b->dst, len, NULL, &b->grant), 0);
 	assert_int_equal(bed_ops(b, 1)->slot_bind(b->qp[1], BED_SLOT, use, b->dst, len, NULL), 0);
 }
@@ -225,8 +225,8 @@ struct sdr_uc_tx bed_write(struct bed *b, uint32_t first, uint32_t len)
 	t.w.slot = BED_SLOT;
 	t.w.first = first;
 	t.w.user_imm = BED_USER;
-	if (b->ui[1].keyed) {
-		t.flags = SDR_UC_F_KEYED;
+	if (b->ui[1].rkeyed) {
+		t.flags = SDR_UC_F_RKEYED;
 		t.w.va = b->grant.va;
 		t.w.rkey = b->grant.rkey;
 	}

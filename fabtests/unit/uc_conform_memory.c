@@ -113,7 +113,7 @@ static void slot__unbound(void **state)
 	bed_check(b, 0, 0);
 	bed_ops(b, 1)->stats(b->net.uc[1], &st);
 	/* a device that drops a packet for its key does not tell */
-	if (!b->ui[1].keyed)
+	if (!b->ui[1].rkeyed)
 		assert_true(st.pkts_late + b->seen[1].nplaced >= 3);
 	assert_int_equal(st.pkts_rx, 0);
 	bed_close(b);
@@ -135,14 +135,14 @@ static void slot__nothing_after_unbind(void **state)
 	bed_close(b);
 }
 
-/* A packet of another generation, or of an earlier lap, than the slot's is late. */
+/* A packet of another generation, or of an earlier epoch, than the slot's is late. */
 static void slot__generations_and_laps(void **state)
 {
 	struct bed *b = bed_of(state);
 	struct sdr_uc_tx t;
 	uint32_t use;
 
-	if (b->ui[1].keyed)
+	if (b->ui[1].rkeyed)
 		goto out; /* grants tell uses apart there */
 	for (use = 1; use < 4; use++) {
 		bed_give(b, use, BED_MSG);
@@ -153,7 +153,7 @@ static void slot__generations_and_laps(void **state)
 		bed_check(b, 0, 0);
 	}
 	bed_forget(b);
-	bed_give(b, 4, BED_MSG); /* generation 0 again, second lap */
+	bed_give(b, 4, BED_MSG); /* generation 0 again, second epoch */
 	t = bed_write(b, 0, BED_MTU);
 	bed_post_one(b, t);
 	bed_settle(b);
@@ -162,7 +162,7 @@ static void slot__generations_and_laps(void **state)
 		bed_check(b, 0, 0);
 	}
 	t = bed_write(b, 0, BED_MTU);
-	t.w.lap = 1;
+	t.w.epoch = 1;
 	bed_forget(b);
 	bed_post_one(b, t);
 	bed_wait(b, &b->seen[1].nplaced, 1);
@@ -200,7 +200,7 @@ static void slot__rebind(void **state)
 	static uint8_t other[BED_MSG];
 	struct bed *b = bed_of(state);
 
-	if (!b->ui[1].keyed) {
+	if (!b->ui[1].rkeyed) {
 		assert_int_equal(
 			bed_ops(b, 1)->slot_bind(b->qp[1], BED_SLOT, 0, other, sizeof(other), NULL),
 			0);
@@ -212,7 +212,7 @@ static void slot__rebind(void **state)
 	bed_wait(b, &b->seen[1].nplaced, 2);
 	bed_settle(b);
 	bed_check(b, 0, 2 * BED_MTU);
-	assert_true(b->ui[1].keyed || (other[0] == BED_FILL && other[BED_MTU] == BED_FILL));
+	assert_true(b->ui[1].rkeyed || (other[0] == BED_FILL && other[BED_MTU] == BED_FILL));
 	bed_close(b);
 }
 
@@ -269,7 +269,7 @@ static void grant__ends_and_begins_again(void **state)
 	struct sdr_uc_grant old;
 	struct sdr_uc_tx t;
 
-	if (!b->ui[1].keyed)
+	if (!b->ui[1].rkeyed)
 		goto out;
 	bed_give(b, 0, BED_MSG);
 	old = b->grant;
@@ -299,7 +299,7 @@ static void grant__runs_out(void **state)
 	struct sdr_uc_grant g[GRANTS], more;
 	int n = 0, ret = 0;
 
-	while (b->ui[1].keyed && n < (int)GRANTS && !ret) {
+	while (b->ui[1].rkeyed && n < (int)GRANTS && !ret) {
 		ret = bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, &g[n]);
 		n += !ret;
 	}

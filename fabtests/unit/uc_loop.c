@@ -114,13 +114,14 @@ static void loop_arrive(struct loop_node *n, struct loop_pkt *p, const struct sd
 	n->pending++;
 }
 
-static bool loop_is_keyed(const struct loop_node *n)
+static bool loop_is_rkeyed(const struct loop_node *n)
 {
-	return n->mode == LOOP_KEYED || n->mode == LOOP_KEYED_ROOT;
+	return n->mode == LOOP_RKEYED || n->mode == LOOP_RKEYED_ROOT;
 }
 
 /* Under a grant.  True when *ev, which is filled, is to be reported. */
-static bool loop_place_keyed(struct loop_node *n, const struct loop_pkt *p, const struct loop_qp *q)
+static bool loop_place_rkeyed(struct loop_node *n, const struct loop_pkt *p,
+			      const struct loop_qp *q)
 {
 	struct loop_grant *g;
 	uint64_t at;
@@ -130,14 +131,14 @@ static bool loop_place_keyed(struct loop_node *n, const struct loop_pkt *p, cons
 	for (g = n->net->grant; g && g->rkey != p->rkey; g = g->next)
 		;
 	at = g ? p->va - g->va : 0;
-	if (!p->keyed || !g || g->qp != q || at > g->len || p->len > g->len - at) {
+	if (!p->rkeyed || !g || g->qp != q || at > g->len || p->len > g->len - at) {
 		n->st.pkts_bad++;
 		n->net->key_bad++;
 		return false;
 	}
 	if (!g->open) {
 		n->net->key_ended++;
-		return n->mode == LOOP_KEYED_ROOT;
+		return n->mode == LOOP_RKEYED_ROOT;
 	}
 	memcpy(g->buf + at, p->buf, p->len);
 	n->st.pkts_rx++;
@@ -154,14 +155,14 @@ static bool loop_place(struct loop_node *n, const struct loop_pkt *p, struct sdr
 	bool hit;
 
 	memset(ev, 0, sizeof(*ev));
-	if (!q || (!loop_is_keyed(n) && (p->keyed || q->rkey != p->rkey)) ||
+	if (!q || (!loop_is_rkeyed(n) && (p->rkeyed || q->rkey != p->rkey)) ||
 	    p->slot >= 1u << q->attr.split.id_bits || p->len > q->attr.mtu) {
 		n->st.pkts_bad++;
 		return false;
 	}
 	stride = q->attr.max_msg;
 	at = (uint64_t)p->off * q->attr.mtu;
-	if (!loop_is_keyed(n) && (at >= stride || p->len > stride - at)) {
+	if (!loop_is_rkeyed(n) && (at >= stride || p->len > stride - at)) {
 		n->st.pkts_bad++;
 		return false;
 	}
@@ -171,8 +172,8 @@ static bool loop_place(struct loop_node *n, const struct loop_pkt *p, struct sdr
 	ev->len = p->len;
 	ev->p.cookie = q->attr.cookie;
 	ev->p.imm = p->imm;
-	if (loop_is_keyed(n))
-		return loop_place_keyed(n, p, q);
+	if (loop_is_rkeyed(n))
+		return loop_place_rkeyed(n, p, q);
 	s = &q->slots[p->slot];
 	hit = s->bound && (s->gen == ev->gen || n->mode == LOOP_HW_1KEY);
 	if (!hit) {
@@ -390,9 +391,9 @@ static void loop_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->name = "loop";
 	out->mtu = n->net->mtu;
 	out->ctl_max = SDR_CTL_MIN;
-	out->keyed = loop_is_keyed(n);
+	out->rkeyed = loop_is_rkeyed(n);
 	out->reg_min = n->reg_min;
-	out->late = n->mode == LOOP_KEYED_ROOT ? "root" : out->keyed ? "mr" : "lap";
+	out->late = n->mode == LOOP_RKEYED_ROOT ? "root" : out->rkeyed ? "mr" : "epoch";
 	loop_addr(n->number, &out->addr);
 }
 
@@ -475,7 +476,7 @@ static void loop_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	out->mtu = q->attr.mtu;
 	out->chunk = q->attr.mtu;
 	out->max_msg = q->attr.max_msg;
-	out->flags = loop_is_keyed(loop_node_of(qp->uc)) ? SDR_QP_F_KEYED : 0;
+	out->flags = loop_is_rkeyed(loop_node_of(qp->uc)) ? SDR_QP_F_RKEYED : 0;
 	out->addr_len = 1;
 	out->addr[0] = (uint8_t)(loop_node_of(qp->uc)->number + 1);
 }
@@ -514,7 +515,7 @@ static int loop_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, voi
 	loop_node_of(qp->uc)->net->binds += !s->bound;
 	s->buf = buf;
 	s->len = len;
-	s->gen = (uint8_t)(use % q->attr.generations); /* hardware's world: no laps */
+	s->gen = (uint8_t)(use % q->attr.generations); /* hardware's world: no epochs */
 	s->bound = true;
 	return 0;
 }
@@ -535,7 +536,7 @@ static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
 	struct loop_reg *r = mr;
 	struct loop_grant *g;
 
-	assert(loop_is_keyed(n) && buf && len && !out->impl);
+	assert(loop_is_rkeyed(n) && buf && len && !out->impl);
 	assert(!r ||
 	       ((uint8_t *)buf >= r->buf && (size_t)((uint8_t *)buf - r->buf) + len <= r->len));
 	if (n->net->grant_err)
@@ -634,9 +635,9 @@ static bool loop_post_packet(struct loop_node *n, struct sdr_uc_tx *t)
 	p->channel = t->channel;
 	p->gen = t->gen;
 	p->qpn = q->peer_qpn + (uint32_t)t->gen * q->attr.channels + t->channel;
-	p->keyed = t->flags & SDR_UC_F_KEYED;
-	p->rkey = p->keyed ? t->w.rkey : q->peer_rkey;
-	p->va = p->keyed ? t->w.va + (uint64_t)t->w.first * q->attr.mtu : 0;
+	p->rkeyed = t->flags & SDR_UC_F_RKEYED;
+	p->rkey = p->rkeyed ? t->w.rkey : q->peer_rkey;
+	p->va = p->rkeyed ? t->w.va + (uint64_t)t->w.first * q->attr.mtu : 0;
 	p->slot = t->w.slot;
 	p->off = t->w.first;
 	p->imm = sdr_imm_pack(&q->attr.split, t->w.slot, t->w.first,

@@ -15,10 +15,10 @@
  *   LOOP_HW            placed or discarded when it arrives, reported always, later (a NULL key per
  *                      generation)
  *   LOOP_HW_1KEY       one key for all generations: what is bound to the slot is written
- *   LOOP_KEYED         hardware whose messages need a grant; of a packet under an ended one
+ *   LOOP_RKEYED         hardware whose messages need a grant; of a packet under an ended one
  *                      nothing is seen ("mr", "mw")
- *   LOOP_KEYED_ROOT    the same, but such a packet is reported, with nothing written ("root")
- * A keyed receiver writes under a living grant whatever slot the packet names, and reports all it
+ *   LOOP_RKEYED_ROOT    the same, but such a packet is reported, with nothing written ("root")
+ * An rkeyed receiver writes under a living grant whatever slot the packet names, and reports all it
  * has written: what an event means is the SDK's to find out.  Packets without bytes are checked by
  * no key, as on hardware.
  *
@@ -40,8 +40,8 @@ enum loop_mode {
 	LOOP_SOFT,
 	LOOP_HW,
 	LOOP_HW_1KEY,
-	LOOP_KEYED,
-	LOOP_KEYED_ROOT,
+	LOOP_RKEYED,
+	LOOP_RKEYED_ROOT,
 };
 
 struct loop_reg;
@@ -56,8 +56,8 @@ struct loop_pkt {
 	uint32_t imm;
 	uint32_t len; /* bytes */
 	uint32_t tag; /* free for the test */
-	bool keyed;
-	uint64_t va;	      /* keyed: where the first byte goes */
+	bool rkeyed;
+	uint64_t va;	      /* rkeyed: where the first byte goes */
 	struct loop_reg *reg; /* whose memory is still to be read */
 	const uint8_t *unread;
 	uint8_t buf[];
@@ -80,7 +80,7 @@ struct loop_net {
 	int grant_err, reg_err;	 /* what grant and mr_reg say; 0: they work */
 	uint32_t grants, regs;	 /* open now, all nodes */
 	uint64_t granted, reged; /* made in all */
-	/* keyed packets under no grant of ours, and under one that has ended */
+	/* rkeyed packets under no grant of ours, and under one that has ended */
 	uint64_t key_bad, key_ended;
 	uint64_t rand;
 	struct loop_grant *grant; /* all that were made on QPs that still exist */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* Keyed hashes, see sdr_rand.h. */
+/* Rkey-addressed hashes, see sdr_rand.h. */
 #include "sdr_rand.h"
 
 #include <sodium.h>

@@ -182,15 +182,15 @@ uint32_t sdr_code_positions(const struct sdr_code *g, uint32_t cw)
 	return l.npos;
 }
 
-void sdr_code_work_destroy(struct sdr_code_work *w)
+void sdr_code_scratch_destroy(struct sdr_code_scratch *w)
 {
 	free(w->mark);
 	sdr_fec_plan_destroy(w->plan);
-	*w = (struct sdr_code_work){ 0 };
+	*w = (struct sdr_code_scratch){ 0 };
 }
 
 /* Room for the codewords of g, with no codeword touched. */
-static int work_ready(const struct sdr_code *g, struct sdr_code_work *w)
+static int work_ready(const struct sdr_code *g, struct sdr_code_scratch *w)
 {
 	uint32_t i;
 	size_t cap;
@@ -263,7 +263,7 @@ static uint32_t data_miss(const struct sdr_code *g, const uint64_t *data, uint32
 }
 
 /* The codewords with missing symbols, and how many. */
-static void touch(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data)
+static void touch(const struct sdr_code *g, struct sdr_code_scratch *w, const uint64_t *data)
 {
 	uint32_t cw, pos, i, words = sdr_bitmap_words(g->cws), pkt = g->a.first;
 
@@ -279,7 +279,7 @@ static void touch(const struct sdr_code *g, struct sdr_code_work *w, const uint6
 	}
 }
 
-int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
+int sdr_code_count(const struct sdr_code *g, struct sdr_code_scratch *w, const uint64_t *data,
 		   const uint64_t *parity)
 {
 	uint32_t i, cw, rows;
@@ -307,8 +307,8 @@ static bool cw_lacks(const struct sdr_code *g, const uint64_t *data, const uint6
 	return miss && miss > parity_have(g, parity, cw, g->rows);
 }
 
-bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
-		      const uint64_t *parity, uint32_t *witness)
+bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_scratch *w, const uint64_t *data,
+		      const uint64_t *parity, uint32_t *stuck_cw)
 {
 	uint32_t i, cw;
 	int n, lack, most = 1;
@@ -317,18 +317,18 @@ bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_work *w, const u
 	 * At first the last codeword: as long as data arrive in order it is the last to be
 	 * complete.
 	 */
-	if (*witness >= g->cws)
-		*witness = g->cws - 1;
-	if (cw_lacks(g, data, parity, *witness))
+	if (*stuck_cw >= g->cws)
+		*stuck_cw = g->cws - 1;
+	if (cw_lacks(g, data, parity, *stuck_cw))
 		return true;
 	n = sdr_code_count(g, w, data, parity);
-	*witness = UINT32_MAX;
+	*stuck_cw = UINT32_MAX;
 	for (i = 0; n > 0 && i < w->ntouched; i++) {
 		cw = w->touched[i];
 		lack = w->miss[cw] - w->have[cw];
 		if (lack >= most) {
 			most = lack;
-			*witness = cw;
+			*stuck_cw = cw;
 		}
 	}
 	return n != 0;

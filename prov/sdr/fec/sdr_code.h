@@ -97,9 +97,9 @@ uint32_t sdr_code_positions(const struct sdr_code *g, uint32_t cw); /* k' of the
 
 /*
  * What is missing.  Bitmaps are words of 64 packets, as the SDK's; a bit set: the packet is there.
- * struct sdr_code_work is scratch that keeps its memory; one user at a time.
+ * struct sdr_code_scratch is scratch that keeps its memory; one user at a time.
  */
-struct sdr_code_work {
+struct sdr_code_scratch {
 	uint16_t *miss, *have; /* by codeword: data symbols missing, parity symbols there */
 	/* codewords with miss > 0, in ascending order after sdr_code_count */
 	uint32_t *touched;
@@ -111,21 +111,21 @@ struct sdr_code_work {
 	const struct sdr_fec *plan_of;
 	uint32_t plan_k, plan_rows;
 };
-void sdr_code_work_destroy(struct sdr_code_work *w);
+void sdr_code_scratch_destroy(struct sdr_code_scratch *w);
 /*
  * Fills w: for each codeword with missing data symbols (touched) miss and have.  Returns the number
  * of codewords that cannot be decoded (miss > have), or -ENOMEM.  Cost: packets / 64, and the
  * missing symbols.
  */
-int sdr_code_count(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
+int sdr_code_count(const struct sdr_code *g, struct sdr_code_scratch *w, const uint64_t *data,
 		   const uint64_t *parity);
 /*
- * Cheap test between two counts: *witness is a codeword that could not be decoded (UINT32_MAX at
- * first); true as long as it still cannot.  Otherwise counts, and keeps another witness or returns
+ * Cheap test between two counts: *stuck_cw is a codeword that could not be decoded (UINT32_MAX at
+ * first); true as long as it still cannot.  Otherwise counts, and keeps another stuck_cw or returns
  * false: everything can be decoded.
  */
-bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_work *w, const uint64_t *data,
-		      const uint64_t *parity, uint32_t *witness);
+bool sdr_code_lacking(const struct sdr_code *g, struct sdr_code_scratch *w, const uint64_t *data,
+		      const uint64_t *parity, uint32_t *stuck_cw);
 
 /*
  * Bytes.  base: the segment; par: the parity message (par_pkts * mtu bytes, of which plan_pkts *
@@ -145,7 +145,7 @@ void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint
  * lacking.  Returns the packets written, or -ENOMEM (some may have been written: right bytes all
  * the same).
  */
-int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w,
+int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
 		    uint8_t *base, const uint8_t *par, const uint64_t *data,
 		    const uint64_t *parity);
 

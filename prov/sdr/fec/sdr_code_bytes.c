@@ -146,7 +146,7 @@ static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uin
 	}
 }
 
-static int plan_ready(struct sdr_code_work *w, const struct sdr_fec *f)
+static int plan_ready(struct sdr_code_scratch *w, const struct sdr_fec *f)
 {
 	int ret;
 
@@ -166,7 +166,7 @@ static int plan_ready(struct sdr_code_work *w, const struct sdr_fec *f)
 	return 0;
 }
 
-int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_work *w,
+int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
 		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity)
 {
 	struct pattern cur = { .n = 0 }, next;

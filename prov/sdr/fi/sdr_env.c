@@ -30,23 +30,23 @@
 #define AT(m) .off = offsetof(struct sdr_env, m), .width = sizeof(((struct sdr_env *)NULL)->m)
 
 /* The names of choices and their numbers; of a label the name itself is kept. */
-static const struct sdr_env_word sdr_ec_code_words[] = {
+static const struct sdr_env_name sdr_ec_code_names[] = {
 	{ "mds", SDR_CODE_MDS },
 	{ "xor", SDR_CODE_XOR },
 	{ NULL, 0 },
 };
-static const struct sdr_env_word sdr_ec_decode_words[] = {
+static const struct sdr_env_name sdr_ec_decode_names[] = {
 	{ "row", false },
 	{ "chunk", true },
 	{ NULL, 0 },
 };
-static const struct sdr_env_word sdr_objective_words[] = {
+static const struct sdr_env_name sdr_objective_names[] = {
 	{ "mean", SDR_OBJECTIVE_MEAN },
 	{ "p99", SDR_OBJECTIVE_P99 },
 	{ "p999", SDR_OBJECTIVE_P999 },
 	{ NULL, 0 },
 };
-static const struct sdr_env_word sdr_verbs_late_words[] = {
+static const struct sdr_env_name sdr_verbs_late_names[] = {
 	{ "auto", 0 }, { "root", 0 }, { "mw", 0 }, { "mr", 0 }, { NULL, 0 },
 };
 
@@ -81,7 +81,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "ec_code",
 	  .kind = &sdr_kind_choice,
 	  .def = "mds",
-	  .words = sdr_ec_code_words,
+	  .names = sdr_ec_code_names,
 	  .help = "Erasure code of ec and ec_sr: mds repairs any FI_SDR_EC_M losses of a "
 		  "codeword, xor one in each of FI_SDR_EC_M groups.",
 	  AT(rel.ec_code) },
@@ -108,7 +108,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "ec_decode",
 	  .kind = &sdr_kind_choice,
 	  .def = "row",
-	  .words = sdr_ec_decode_words,
+	  .names = sdr_ec_decode_names,
 	  .help = "What a codeword of ec and ec_sr is made of: the packets at one place "
 		  "of all chunks, or whole chunks as in the SDR paper.",
 	  AT(rel.ec_chunk_decode) },
@@ -134,7 +134,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "objective",
 	  .kind = &sdr_kind_choice,
 	  .def = "p99",
-	  .words = sdr_objective_words,
+	  .names = sdr_objective_names,
 	  .help = "Completion time that auto and hybrid make small: the mean, or that of "
 		  "99 or 99.9 % of the transfers.",
 	  AT(rel.objective) },
@@ -239,7 +239,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "verbs_late",
 	  .kind = &sdr_kind_label,
 	  .def = "auto",
-	  .words = sdr_verbs_late_words,
+	  .names = sdr_verbs_late_names,
 	  .help = "How a device keeps packets that come late out of memory that is used "
 		  "for something else: root switches an indirect key to nothing (mlx5), "
 		  "mw unbinds a memory window, mr gives a registration up; auto chooses "

@@ -31,7 +31,7 @@ struct sdr_env {
 
 struct sdr_env_kind;
 
-struct sdr_env_word {
+struct sdr_env_name {
 	const char *text; /* NULL: the end */
 	unsigned int value;
 };
@@ -42,7 +42,7 @@ struct sdr_env_var {
 	const char *def;   /* default, as the user would write it; "" none */
 	const char *unit;  /* NULL none */
 	const char *range; /* allowed values, for people; NULL: the kind's names */
-	const struct sdr_env_word *words;
+	const struct sdr_env_name *names;
 	double min, max;	/* of numbers */
 	bool zero;		/* 0 is allowed below min */
 	bool (*rule)(double x); /* what else must hold of a number; NULL nothing */

@@ -159,29 +159,29 @@ const struct sdr_env_kind sdr_kind_real = { .parse = sdr_real_parse, .format = s
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const struct sdr_env_word *sdr_word_find(const struct sdr_env_var *v, const char *text)
+static const struct sdr_env_name *sdr_choice_find(const struct sdr_env_var *v, const char *text)
 {
-	const struct sdr_env_word *w;
+	const struct sdr_env_name *w;
 
-	for (w = v->words; w->text; w++) {
+	for (w = v->names; w->text; w++) {
 		if (strcmp(w->text, text) == 0)
 			return w;
 	}
 	return NULL;
 }
 
-static void sdr_words_names(const struct sdr_env_var *v, char *buf, size_t len)
+static void sdr_choice_list(const struct sdr_env_var *v, char *buf, size_t len)
 {
-	const struct sdr_env_word *w;
+	const struct sdr_env_name *w;
 	size_t n = 0;
 
 	buf[0] = 0;
-	for (w = v->words; w->text && n < len; w++)
+	for (w = v->names; w->text && n < len; w++)
 		n += (size_t)snprintf(buf + n, len - n, "%s%s", n ? ", " : "", w->text);
 }
 
 /* "must be one of ..."; -EINVAL. */
-static int sdr_words_refuse(const struct sdr_env_var *v, char *why, size_t len)
+static int sdr_choice_refuse(const struct sdr_env_var *v, char *why, size_t len)
 {
 	char names[SDR_ENV_TEXT];
 
@@ -193,17 +193,17 @@ static int sdr_words_refuse(const struct sdr_env_var *v, char *why, size_t len)
 static int sdr_choice_parse(const struct sdr_env_var *v, const char *text, void *at, char *why,
 			    size_t len)
 {
-	const struct sdr_env_word *w = sdr_word_find(v, text);
+	const struct sdr_env_name *w = sdr_choice_find(v, text);
 
 	if (!w)
-		return sdr_words_refuse(v, why, len);
+		return sdr_choice_refuse(v, why, len);
 	sdr_store(at, v->width, w->value);
 	return 0;
 }
 
 static int sdr_choice_format(const struct sdr_env_var *v, const void *at, char *buf, size_t len)
 {
-	const struct sdr_env_word *w = v->words;
+	const struct sdr_env_name *w = v->names;
 
 	while (w->text && w->value != sdr_load(at, v->width))
 		w++;
@@ -225,12 +225,13 @@ static int sdr_text_format(const struct sdr_env_var *v, const void *at, char *bu
 static int sdr_label_parse(const struct sdr_env_var *v, const char *text, void *at, char *why,
 			   size_t len)
 {
-	return sdr_word_find(v, text) ? sdr_text_put(v, text, at) : sdr_words_refuse(v, why, len);
+	return sdr_choice_find(v, text) ? sdr_text_put(v, text, at)
+					: sdr_choice_refuse(v, why, len);
 }
 
 const struct sdr_env_kind sdr_kind_choice = { sdr_choice_parse, sdr_choice_format,
-					      sdr_words_names };
-const struct sdr_env_kind sdr_kind_label = { sdr_label_parse, sdr_text_format, sdr_words_names };
+					      sdr_choice_list };
+const struct sdr_env_kind sdr_kind_label = { sdr_label_parse, sdr_text_format, sdr_choice_list };
 
 /* ---- names of other tables ------------------------------------------------------------------- */
 
@@ -246,7 +247,7 @@ static int sdr_engine_parse(const struct sdr_env_var *v, const char *text, void 
 			    size_t len)
 {
 	if (strcmp(text, v->def) != 0 && !sdr_uc_engine_find(text, strlen(text)))
-		return sdr_words_refuse(v, why, len);
+		return sdr_choice_refuse(v, why, len);
 	return sdr_text_put(v, text, at);
 }
 
@@ -262,7 +263,7 @@ static int sdr_cc_parse(const struct sdr_env_var *v, const char *text, void *at,
 	const struct sdr_cc_ops **cc = at;
 
 	if (!sdr_cc_find(text))
-		return sdr_words_refuse(v, why, len);
+		return sdr_choice_refuse(v, why, len);
 	*cc = sdr_cc_find(text);
 	return 0;
 }
@@ -287,7 +288,7 @@ static int sdr_scheme_parse(const struct sdr_env_var *v, const char *text, void 
 	const struct sdr_scheme_ops **scheme = at;
 
 	if (!sdr_scheme_find(text))
-		return sdr_words_refuse(v, why, len);
+		return sdr_choice_refuse(v, why, len);
 	*scheme = sdr_scheme_find(text);
 	return 0;
 }

@@ -21,8 +21,8 @@ struct sdr_env_kind {
 	void (*names)(const struct sdr_env_var *v, char *buf, size_t len);
 };
 
-extern const struct sdr_env_kind sdr_kind_choice; /* one of v->words: its value */
-extern const struct sdr_env_kind sdr_kind_label;  /* one of v->words: the name */
+extern const struct sdr_env_kind sdr_kind_choice; /* one of v->names: its value */
+extern const struct sdr_env_kind sdr_kind_label;  /* one of v->names: the name */
 extern const struct sdr_env_kind sdr_kind_engine; /* the default, or one of the registry */
 extern const struct sdr_env_kind sdr_kind_scheme; /* a scheme, sdr_scheme_table */
 extern const struct sdr_env_kind sdr_kind_cc;	  /* a congestion control, sdr_cc_table */

@@ -112,7 +112,7 @@ struct sdr_ep {
 	uint8_t thread_grace;	/* how far the thread has got in believing that it has */
 	uint32_t thread_seen;	/* app_polls when the progress thread looked last */
 	uint32_t thread_streak; /* looks in a row that found the application active */
-	char told[128];		/* what the engine said last */
+	char reported[128];	/* what the engine said last */
 };
 
 int sdr_ep_open(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep, void *context);

@@ -162,7 +162,7 @@ static void sdr_ep_note(void *user, struct sdr_peer *peer, const char *text)
 	FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%s: %s\n", addr, text);
 }
 
-static bool sdr_ep_work(void *user, struct sdr_job *job)
+static bool sdr_ep_lend(void *user, struct sdr_job *job)
 {
 	struct sdr_ep *ep = user;
 	int ret;
@@ -178,7 +178,7 @@ static bool sdr_ep_work(void *user, struct sdr_job *job)
 	return ret == 0;
 }
 
-static bool sdr_ep_unwork(void *user, struct sdr_job *job)
+static bool sdr_ep_reclaim(void *user, struct sdr_job *job)
 {
 	return sdr_work_take(&((struct sdr_ep *)user)->dom->work, job);
 }
@@ -187,6 +187,6 @@ const struct sdr_rel_cbs sdr_ep_cbs = {
 	.done = sdr_ep_done,
 	.mr_get = sdr_ep_mr_get,
 	.note = sdr_ep_note,
-	.work = sdr_ep_work,
-	.unwork = sdr_ep_unwork,
+	.lend = sdr_ep_lend,
+	.reclaim = sdr_ep_reclaim,
 };

@@ -30,10 +30,10 @@ void sdr_ep_reason(struct sdr_ep *ep)
 	const char *why = ep->uc->ops->reason(ep->uc);
 
 	SDR_ASSERT_HELD(&ep->lock);
-	if (!why[0] || strncmp(why, ep->told, sizeof(ep->told) - 1) == 0)
+	if (!why[0] || strncmp(why, ep->reported, sizeof(ep->reported) - 1) == 0)
 		return;
-	snprintf(ep->told, sizeof(ep->told), "%s", why);
-	FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", ep->told);
+	snprintf(ep->reported, sizeof(ep->reported), "%s", why);
+	FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", ep->reported);
 }
 
 int sdr_ep_drive(struct sdr_ep *ep)

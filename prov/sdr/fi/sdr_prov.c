@@ -27,13 +27,13 @@ struct fi_provider sdr_prov = {
 };
 
 /* Texts reported already, so that a job that calls fi_getinfo in a loop says things once. */
-#define SDR_TOLD_MAX 32u
+#define SDR_WARNED_MAX 32u
 
 void sdr_warn_once(const char *fmt, ...)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static uint64_t told[SDR_TOLD_MAX];
-	static unsigned int ntold;
+	static uint64_t warned[SDR_WARNED_MAX];
+	static unsigned int nwarned;
 	char text[SDR_ENV_ERR + 128];
 	uint64_t h = 14695981039346656037ull;
 	unsigned int i;
@@ -46,13 +46,13 @@ void sdr_warn_once(const char *fmt, ...)
 		h = (h ^ (uint8_t)text[i]) * 1099511628211ull;
 
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < ntold; i++) {
-		if (told[i] == h)
+	for (i = 0; i < nwarned; i++) {
+		if (warned[i] == h)
 			break;
 	}
-	if (i == ntold) {
-		if (ntold < SDR_TOLD_MAX)
-			told[ntold++] = h;
+	if (i == nwarned) {
+		if (nwarned < SDR_WARNED_MAX)
+			warned[nwarned++] = h;
 		if (fi_log_enabled(&sdr_prov, FI_LOG_WARN, FI_LOG_CORE))
 			FI_WARN(&sdr_prov, FI_LOG_CORE, "%s\n", text);
 		else

@@ -94,7 +94,7 @@ static bool draw_set(uint64_t set[4], uint32_t i)
 	return was;
 }
 
-static void draw_lose(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
+static void draw_lose(const struct sdr_model_draw *d, const struct sdr_model_draw_codewords *w,
 		      struct draw_word *word, uint32_t symbol)
 {
 	word->lost++;
@@ -146,8 +146,8 @@ static void draw_close(const struct sdr_model_draw *d, struct draw_word *word, s
 }
 
 /* Loss by loss. */
-static void draw_words(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
-		       struct draw_tally *t, struct sdr_model_random *rnd)
+static void draw_codewords(const struct sdr_model_draw *d, const struct sdr_model_draw_codewords *w,
+			   struct draw_tally *t, struct sdr_model_random *rnd)
 {
 	double size = (double)w->k + w->m, at = 0, row = 0, sub = 0, skip, words;
 	struct draw_word word;
@@ -187,7 +187,7 @@ static double draw_normal(struct sdr_model_random *rnd)
  * How many of all (submessages or codewords) fail: one by one those that do, or those that do not,
  * whichever are fewer; of very many the number has a normal distribution.
  */
-static double draw_failures(const struct sdr_model_draw_words *w, double all,
+static double draw_failures(const struct sdr_model_draw_codewords *w, double all,
 			    struct sdr_model_random *rnd)
 {
 	bool rare = w->fail < M_LN2;
@@ -206,7 +206,7 @@ static double draw_failures(const struct sdr_model_draw_words *w, double all,
 /*
  * Units that codewords lack, of those that fail; of very many that has a normal distribution, too.
  */
-static double draw_missing(const struct sdr_model_draw *d, const struct sdr_model_draw_words *w,
+static double draw_missing(const struct sdr_model_draw *d, const struct sdr_model_draw_codewords *w,
 			   struct sdr_model_random *rnd)
 {
 	double n = draw_failures(w, w->subs * d->rows, rnd), sum = 0, at;
@@ -227,14 +227,14 @@ static double draw_ec(const struct sdr_model_draw *d, struct sdr_model_random *r
 {
 	bool missing = d->flags & SDR_MODEL_F_MISSING;
 	struct draw_tally t = { 0, 0 };
-	const struct sdr_model_draw_words *w;
+	const struct sdr_model_draw_codewords *w;
 	double n;
 
-	for (w = d->words; w < d->words + 2; w++) {
+	for (w = d->codewords; w < d->codewords + 2; w++) {
 		if (!(w->subs > 0))
 			continue;
 		if (isnan(w->fail))
-			draw_words(d, w, &t, rnd);
+			draw_codewords(d, w, &t, rnd);
 		else if (missing)
 			t.missing += draw_missing(d, w, rnd);
 		else
@@ -272,7 +272,7 @@ static double draw_word_fail(const struct sdr_model_draw *d, uint32_t k, uint32_
 }
 
 /* What a codeword that fails has lost. */
-static void draw_missing_init(const struct sdr_model_draw *d, struct sdr_model_draw_words *w)
+static void draw_missing_init(const struct sdr_model_draw *d, struct sdr_model_draw_codewords *w)
 {
 	double one = 0, two = 0, mean = 1, square = 1, n = d->pkts, p = -expm1(-d->pkt_loss);
 	struct sdr_model_code c;
@@ -293,12 +293,12 @@ static void draw_missing_init(const struct sdr_model_draw *d, struct sdr_model_d
 	w->var = one * (square - mean * mean) + (two - one * one) * mean * mean;
 }
 
-static void draw_words_init(struct sdr_model_draw *d, struct sdr_model_draw_words *w, double subs,
-			    uint32_t k, uint32_t m, bool quick)
+static void draw_codewords_init(struct sdr_model_draw *d, struct sdr_model_draw_codewords *w,
+				double subs, uint32_t k, uint32_t m, bool quick)
 {
 	double losses = subs * (k + m) * d->rows * -expm1(-d->loss);
 
-	*w = (struct sdr_model_draw_words){ .subs = subs, .k = k, .m = m, .fail = NAN };
+	*w = (struct sdr_model_draw_codewords){ .subs = subs, .k = k, .m = m, .fail = NAN };
 	if (!(losses > SDR_MODEL_DRAW_LOSSES || (quick && d->loss > 0)))
 		return;
 	if (!(d->flags & SDR_MODEL_F_MISSING))
@@ -321,8 +321,8 @@ static void draw_ec_init(struct sdr_model_draw *d, const struct sdr_model_point 
 	d->rows = p->flags & SDR_MODEL_F_ROWS ? d->pkts : 1;
 	d->pkt_loss = -log1p(-p->p_packet);
 	d->loss = d->rows > 1 ? d->pkt_loss : -chunk->lnq;
-	draw_words_init(d, &d->words[0], full, p->k, p->m, quick);
-	draw_words_init(d, &d->words[1], k ? 1 : 0, k, m, quick);
+	draw_codewords_init(d, &d->codewords[0], full, p->k, p->m, quick);
+	draw_codewords_init(d, &d->codewords[1], k ? 1 : 0, k, m, quick);
 }
 
 int sdr_model_draw_init(struct sdr_model_draw *d, const struct sdr_model_point *p, bool quick)

@@ -63,7 +63,7 @@ SDR_MODEL_HIDDEN double sdr_model_draw_hybrid(const struct sdr_model_draw_hybrid
 /* ---- any scheme ------------------------------------------------------------------------------ */
 
 /* Codewords of the same size: the full submessages, or the short one at the end. */
-struct sdr_model_draw_words {
+struct sdr_model_draw_codewords {
 	double subs; /* submessages; each has rows codewords */
 	/* -log P(a submessage, with F_MISSING a codeword, does not fail); NAN: draw the losses */
 	double fail;
@@ -86,7 +86,7 @@ struct sdr_model_draw {
 	uint32_t rows;	 /* codewords of a submessage */
 	uint32_t pkts;	 /* of a chunk */
 	double pkt_loss; /* -log P(a packet arrives) */
-	struct sdr_model_draw_words words[2];
+	struct sdr_model_draw_codewords codewords[2];
 	struct sdr_model_draw_hybrid hybrid;
 };
 

@@ -141,7 +141,8 @@ static double hybrid_end(const struct sdr_model_draw_hybrid *d, const struct sdr
 	double t = g->s.end_s - before + d->rtt_s;
 
 	if (!need->rounds)
-		return g == &d->last ? d->plan.first_s + need->rows * g->s.words * d->plan.t_s : t;
+		return g == &d->last ? d->plan.first_s + need->rows * g->s.codewords * d->plan.t_s
+				     : t;
 	for (uint32_t i = 0; i < need->rounds; i++)
 		t += d->rtt_s + need->sent[i] * d->plan.t_s;
 	return t;
@@ -152,7 +153,7 @@ static double hybrid_segs(const struct sdr_model_draw_hybrid *d,
 			  const struct sdr_model_draw_segs *g, struct sdr_model_random *rnd)
 {
 	const double *rate = g->quick ? g->fails : g->clean;
-	double big = g->s.big * rate[0], all = big + (g->s.words - g->s.big) * rate[1];
+	double big = g->s.big * rate[0], all = big + (g->s.codewords - g->s.big) * rate[1];
 	double at = 0, seg = 0, skip, word, base, end = d->plan.first_s;
 	struct hybrid_need need;
 	bool small;
@@ -205,7 +206,7 @@ static void segs_init(struct sdr_model_draw_segs *g, const struct sdr_model_hybr
 	if (!(s->segs > 0))
 		return;
 	chain_init(&g->chain, p, s->again);
-	chain_init(&g->repair, p, s->words > 1 ? 0 : s->again);
+	chain_init(&g->repair, p, s->codewords > 1 ? 0 : s->again);
 	g->clean[0] = g->chain.first + (s->k + s->m - 1.0) * g->chain.start;
 	g->clean[1] = g->clean[0] - g->chain.start;
 }
@@ -213,7 +214,7 @@ static void segs_init(struct sdr_model_draw_segs *g, const struct sdr_model_hybr
 /* As many rounds as there can be, in each of which every codeword is sent as much as can be. */
 static void segs_latest(struct sdr_model_draw_segs *g, const struct sdr_model_draw_hybrid *d)
 {
-	double round_s = d->rtt_s + g->s.words * SDR_MODEL_SYMS_MAX * d->plan.t_s;
+	double round_s = d->rtt_s + g->s.codewords * SDR_MODEL_SYMS_MAX * d->plan.t_s;
 
 	g->latest_s = g->s.end_s + d->rtt_s + SDR_MODEL_HYBRID_ROUNDS * round_s;
 }
@@ -259,7 +260,7 @@ int sdr_model_draw_hybrid_init(struct sdr_model_draw_hybrid *d, const struct sdr
 	if (!h->lone && h->choice.m) {
 		segs_init(&d->full, &h->full, h->loss.upper);
 		segs_init(&d->last, &h->last, h->loss.upper);
-		losses = d->full.s.segs * d->full.s.words * (d->full.s.k + d->full.s.m) *
+		losses = d->full.s.segs * d->full.s.codewords * (d->full.s.k + d->full.s.m) *
 			 h->loss.upper;
 		if (losses > SDR_MODEL_DRAW_LOSSES || (quick && losses > 0))
 			hybrid_quick(d, h->loss.upper);

@@ -80,7 +80,7 @@ static double last_logcdf(const struct hybrid_law *l, double t)
 	double all = p->s.end_s + l->law.point.rtt_s, n;
 
 	if (t < all - HYBRID_SLACK * l->plan.t_s) {
-		n = floor((t - l->plan.first_s) / (p->s.words * l->plan.t_s) + HYBRID_SLACK);
+		n = floor((t - l->plan.first_s) / (p->s.codewords * l->plan.t_s) + HYBRID_SLACK);
 		return p->rows[n < p->s.m ? (uint32_t)fmax(n, 0) : p->s.m - 1];
 	}
 	n = floor((t - all) / p->round_s + HYBRID_SLACK);
@@ -225,7 +225,7 @@ static void steps_of(const struct hybrid_law *l, struct hybrid_steps *s)
 			  p->s.every_s, p->s.segs, room);
 	p = &l->last;
 	for (g = 1; g <= p->s.m; g++)
-		steps_add(l, s, l->plan.first_s + g * p->s.words * l->plan.t_s);
+		steps_add(l, s, l->plan.first_s + g * p->s.codewords * l->plan.t_s);
 	for (g = 0; g < p->nrounds; g++)
 		steps_add(l, s, p->s.end_s + rtt + g * p->round_s);
 	for (g = 1; g <= l->sr.levels && l->plan.units > 0; g++) {

@@ -13,11 +13,11 @@
 
 /* Segments with parity that are alike. */
 struct sdr_model_hybrid_segs {
-	double segs;   /* how many */
-	double pkts;   /* data packets of each that have parity */
-	double words;  /* codewords of each; they take turns in the order of sending */
-	double big;    /* of them with k data packets, the others have k - 1 */
-	uint32_t k, m; /* packets of a codeword */
+	double segs;	  /* how many */
+	double pkts;	  /* data packets of each that have parity */
+	double codewords; /* codewords of each; they take turns in the order of sending */
+	double big;	  /* of them with k data packets, the others have k - 1 */
+	uint32_t k, m;	  /* packets of a codeword */
 	/* probability that the next packet of a codeword is lost when this one was */
 	double again;
 	/* when the last of them has been sent, and how much earlier the one before */

@@ -40,8 +40,8 @@ static double part_round(struct sdr_choice_table *t, const struct sdr_model_hybr
 }
 
 /* Codewords of k packets, n of them: adds the logarithms of their success. */
-static double part_words(struct sdr_choice_table *t, const struct sdr_model_hybrid_plan *h,
-			 struct sdr_model_hybrid_part *p, uint32_t k, double n, double *fail)
+static double part_codewords(struct sdr_choice_table *t, const struct sdr_model_hybrid_plan *h,
+			     struct sdr_model_hybrid_part *p, uint32_t k, double n, double *fail)
 {
 	double tail[SDR_MODEL_SYMS_MAX + 1], lost[SDR_MODEL_SYMS_MAX + 1],
 		left[SDR_MODEL_SYMS_MAX + 1] = { 0 };
@@ -63,7 +63,7 @@ static double part_words(struct sdr_choice_table *t, const struct sdr_model_hybr
 				g + 2 < SDR_MODEL_HYBRID_ROUNDS ? g + 2 : SDR_MODEL_HYBRID_ROUNDS;
 		if (!(none * n > SDR_MODEL_HYBRID_LEFT))
 			continue;
-		round = part_round(t, h, fmax(p->s.words > 1 ? 0 : p->s.again, h->loss.upper),
+		round = part_round(t, h, fmax(p->s.codewords > 1 ? 0 : p->s.again, h->loss.upper),
 				   left);
 		sent = g ? sent : round;
 		for (none = 0, j = 1; j <= k; j++)
@@ -81,10 +81,10 @@ void sdr_model_hybrid_part_init(struct sdr_model_hybrid_part *p,
 	if (!(p->s.segs > 0))
 		return;
 	p->nrounds = 1;
-	p->sent = part_words(t, h, p, p->s.k, p->s.big, &fail[0]);
-	p->sent += part_words(t, h, p, p->s.k - 1, p->s.words - p->s.big, &fail[1]);
+	p->sent = part_codewords(t, h, p, p->s.k, p->s.big, &fail[0]);
+	p->sent += part_codewords(t, h, p, p->s.k - 1, p->s.codewords - p->s.big, &fail[1]);
 	any = -expm1(p->rounds[0]);
 	p->round_s = rtt_s + (any > 0 ? p->sent / any * h->t_s : 0);
 	p->fail = fail[0];
-	p->failures = fail[0] * p->s.big + fail[1] * (p->s.words - p->s.big);
+	p->failures = fail[0] * p->s.big + fail[1] * (p->s.codewords - p->s.big);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How the hybrid scheme lays a transfer out: (k, m) and reach are given or chosen by sdr_choose, and
- * sdr_choice_layout, which rel/ uses too, says where segments end and where parity begins.  A segment
- * has the fewest codewords that k allows, of even size, which take turns packet by packet
+ * How the hybrid scheme lays a transfer out: (k, m) and reach are given or chosen by sdr_choose,
+ * and sdr_choice_layout, which rel/ uses too, says where segments end and where parity begins.  A
+ * segment has the fewest codewords that k allows, of even size, which take turns packet by packet
  * (fec/sdr_code.c), and its parity follows its data.
  *
  * A message that fits a record is a packet of its own, without segments: where losses are to be
@@ -93,12 +93,12 @@ static void plan_segs(const struct sdr_model_hybrid_plan *h, struct sdr_model_hy
 		return;
 	s->segs = segs;
 	s->pkts = pkts;
-	s->words = ceil(pkts / h->choice.k);
-	k = ceil(pkts / s->words);
-	s->big = pkts - s->words * (k - 1);
+	s->codewords = ceil(pkts / h->choice.k);
+	k = ceil(pkts / s->codewords);
+	s->big = pkts - s->codewords * (k - 1);
 	s->k = (uint32_t)k;
 	s->m = (uint32_t)ceil(k * h->choice.m / h->choice.k);
-	s->again = pow(1 - 1 / burst, s->words);
+	s->again = pow(1 - 1 / burst, s->codewords);
 }
 
 /* When what is sent; the head's repairs delay what is behind it by their mean. */
@@ -113,10 +113,10 @@ static void plan_times(struct sdr_model_hybrid_plan *h, double rtt_s)
 	}
 	if (!h->choice.m)
 		return;
-	h->full.every_s = (h->full.pkts + h->full.words * h->full.m) * h->t_s;
+	h->full.every_s = (h->full.pkts + h->full.codewords * h->full.m) * h->t_s;
 	h->full.end_s = (h->head + again) * h->t_s + h->full.segs * h->full.every_s;
 	h->last.end_s = (h->pkts + again + h->parity) * h->t_s;
-	h->first_s = h->last.end_s - h->last.words * h->last.m * h->t_s + rtt_s;
+	h->first_s = h->last.end_s - h->last.codewords * h->last.m * h->t_s + rtt_s;
 }
 
 static void plan_lone(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p)
@@ -135,7 +135,9 @@ static void plan_lone(struct sdr_model_hybrid_plan *h, const struct sdr_model_po
 	}
 }
 
-/* What has parity, and in which segments: laid out as rel/ does, the last packet counted as full. */
+/*
+ * What has parity, and in which segments: laid out as rel/ does, the last packet counted as full.
+ */
 static void plan_cover(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p)
 {
 	uint64_t mtu = p->mtu_bytes, pkts = (p->msg_bytes - 1) / mtu + 1,
@@ -151,7 +153,7 @@ static void plan_cover(struct sdr_model_hybrid_plan *h, const struct sdr_model_p
 	cover = h->pkts - h->head;
 	plan_segs(h, &h->full, cover > seg ? ceil(cover / seg) - 1 : 0, seg, p->burst_packets);
 	plan_segs(h, &h->last, 1, cover - h->full.segs * h->full.pkts, p->burst_packets);
-	h->parity = h->full.segs * h->full.words * h->full.m + h->last.words * h->last.m;
+	h->parity = h->full.segs * h->full.codewords * h->full.m + h->last.codewords * h->last.m;
 }
 
 void sdr_model_hybrid_plan(struct sdr_model_hybrid_plan *h, const struct sdr_model_point *p,

@@ -131,8 +131,8 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_recv.c \
 	prov/sdr/rel/msg/sdr_remote.c \
 	prov/sdr/rel/msg/sdr_remote.h \
-	prov/sdr/rel/msg/sdr_rx.c \
-	prov/sdr/rel/msg/sdr_rx.h \
+	prov/sdr/rel/msg/sdr_recv_entry.c \
+	prov/sdr/rel/msg/sdr_recv_entry.h \
 	prov/sdr/rel/msg/sdr_unexp.c \
 	prov/sdr/rel/msg/sdr_unexp.h
 

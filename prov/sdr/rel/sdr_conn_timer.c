@@ -31,19 +31,19 @@ static uint64_t conn_timeout(const struct sdr_conn *c)
 
 static bool conn_unanswered(const struct sdr_conn *c)
 {
-	return c->tx.live || c->inflight || c->bulk->tx.nasked;
+	return c->tx.live || c->inflight || c->bulk->tx.nend_probed;
 }
 
 bool sdr_conn_busy(const struct sdr_conn *c)
 {
 	return conn_unanswered(c) || !sdr_list_empty(&c->msg->ops) ||
-	       !sdr_list_empty(&c->msg->held) || !sdr_list_empty(&c->bulk->rx.brx) ||
+	       !sdr_list_empty(&c->msg->deferred) || !sdr_list_empty(&c->bulk->rx.brx) ||
 	       c->msg->early.n || c->state == SDR_CONN_CLOSING;
 }
 
 bool sdr_conn_idle(const struct sdr_conn *c)
 {
-	return sdr_list_empty(&c->msg->ops) && sdr_list_empty(&c->msg->held) &&
+	return sdr_list_empty(&c->msg->ops) && sdr_list_empty(&c->msg->deferred) &&
 	       sdr_list_empty(&c->rec.unordered) && sdr_list_empty(&c->rec.ordered) &&
 	       sdr_list_empty(&c->rec.rtx) && !conn_unanswered(c);
 }
@@ -52,7 +52,7 @@ static uint64_t conn_pto_at(const struct sdr_conn *c)
 {
 	if (!conn_unanswered(c))
 		return NEVER;
-	return (c->tx.last_ns > c->pto.news_ns ? c->tx.last_ns : c->pto.news_ns) +
+	return (c->tx.last_ns > c->pto.progress_ns ? c->tx.last_ns : c->pto.progress_ns) +
 	       sdr_conn_rto(c, c->pto.count);
 }
 
@@ -95,7 +95,7 @@ static uint64_t conn_dead_at(const struct sdr_conn *c)
 /* This side does not need this connection and its peer was never validated. */
 static uint64_t conn_expiry_at(const struct sdr_conn *c)
 {
-	return sdr_conn_busy(c) ? NEVER : c->hs.born + SDR_CONN_UNPROVEN_NS;
+	return sdr_conn_busy(c) ? NEVER : c->hs.born + SDR_CONN_UNVALIDATED_NS;
 }
 
 /*
@@ -104,7 +104,7 @@ static uint64_t conn_expiry_at(const struct sdr_conn *c)
  */
 static bool conn_asks(const struct sdr_conn *c)
 {
-	return !c->hs.passive || !sdr_list_empty(&c->msg->held);
+	return !c->hs.passive || !sdr_list_empty(&c->msg->deferred);
 }
 
 static uint64_t min64(uint64_t a, uint64_t b)
@@ -122,7 +122,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		c->pto.wait_since = 0;
 	else if (!c->pto.wait_since)
 		c->pto.wait_since = now;
-	if (!c->hs.proven) {
+	if (!c->hs.validated) {
 		d = conn_asks(c) ? c->hs.next : conn_expiry_at(c);
 		d = min64(d, conn_dead_at(c));
 		if (c->rel->closing && sdr_conn_idle(c))
@@ -136,7 +136,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = min64(d, conn_dead_at(c));
 		if (c->rx.ack_due)
 			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
-		d = min64(d, sdr_bulk_tx_hold(c));
+		d = min64(d, sdr_bulk_tx_deferral(c));
 		if (sdr_list_empty(&c->ready) &&
 		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
 			d = min64(d, sdr_pacer_next(&c->cc.pacer, now));
@@ -149,7 +149,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 }
 
 /*
- * Until the peer's address is proven: repeat the HELLO (also when the peer's own HELLO opened us
+ * Until the peer's address is validated: repeat the HELLO (also when the peer's own HELLO opened us
  * meanwhile).
  */
 static void conn_timer_hello(struct sdr_conn *c)
@@ -202,7 +202,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 	struct sdr_cc_ack ca = { .now = rel->now };
 
 	SDR_ASSERT(sdr_conn_live(c));
-	if (!c->hs.proven) {
+	if (!c->hs.validated) {
 		conn_timer_hello(c);
 		sdr_conn_rearm(c);
 		return;

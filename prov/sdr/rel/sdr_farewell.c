@@ -49,14 +49,14 @@ static bool conn_farewell(struct sdr_conn *c)
 {
 	struct sdr_ring *again = &c->bulk->rx.comp[1];
 
-	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.proven ||
+	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.validated ||
 	    !conn_owes(c))
 		return true;
 	for (uint32_t n = 0; n < (c->rack.lossy ? FAREWELL_TIMES : 1); n++) {
 		/* What would be said a second time later is said now. */
 		for (uint32_t i = again->head; i != again->tail; i++)
 			sdr_ring_at(again, struct sdr_complete, i)->at = 0;
-		if (!sdr_pkt_last_words(c))
+		if (!sdr_pkt_farewell(c))
 			return false;
 	}
 	return true;

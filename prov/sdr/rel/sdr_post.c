@@ -80,9 +80,9 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	if ((wr->flags & (SDR_REL_F_EARLY | SDR_REL_F_INJECT)) ==
 	    (SDR_REL_F_EARLY | SDR_REL_F_INJECT))
 		sdr_op_report(op, 0, SDR_REL_OK);
-	if (c->state != SDR_CONN_OPEN || !c->hs.proven || !sdr_list_empty(&c->msg->held) ||
+	if (c->state != SDR_CONN_OPEN || !c->hs.validated || !sdr_list_empty(&c->msg->deferred) ||
 	    ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops))) {
-		sdr_list_add_tail(&op->link, &c->msg->held);
+		sdr_list_add_tail(&op->link, &c->msg->deferred);
 	} else {
 		sdr_op_start(op);
 		/* A small operation leaves now: latency. */

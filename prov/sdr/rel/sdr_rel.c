@@ -147,14 +147,14 @@ static void rel_send(struct sdr_rel *rel)
 
 int sdr_rel_progress(struct sdr_rel *rel)
 {
-	uint64_t work = rel->work;
+	uint64_t work = rel->activity;
 	struct sdr_timer *t;
 	bool again = false;
 	int ret;
 
 	if (rel->failed)
 		return -EIO;
-	rel->pass++;
+	rel->round++;
 	rel->blocked = false;
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = sdr_context_progress_max(rel->ctx, REL_EVENTS_MAX);
@@ -167,7 +167,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 		return ret;
 	}
 	while ((t = sdr_timerq_due(&rel->timers, rel->now))) {
-		rel->work++;
+		rel->activity++;
 		sdr_conn_timer(sdr_container(t, struct sdr_conn, timer));
 	}
 	rel_send(rel);
@@ -175,7 +175,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 	rel_reap(rel);
 	/* Data that the budget, not pacing or window, held back wants another round at once. */
 	again = !sdr_list_empty(&rel->ready) && !rel->blocked && sdr_context_tx_idle(rel->ctx);
-	return ret > 0 || rel->work != work || again;
+	return ret > 0 || rel->activity != work || again;
 }
 
 uint64_t sdr_rel_deadline(struct sdr_rel *rel)

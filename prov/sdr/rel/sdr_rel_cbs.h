@@ -50,7 +50,7 @@ struct sdr_rel_cqe {
 /* Work that can be done in pieces, by any number of threads at a time. */
 struct sdr_job {
 	void (*run)(struct sdr_job *job); /* does pieces until none is left to begin; any thread */
-	/* the lender's, from work to unwork */
+	/* the lender's, from lend to reclaim */
 	struct sdr_list link;
 	atomic_uint inside; /* threads in run */
 };
@@ -72,12 +72,12 @@ struct sdr_rel_cbs {
 	void (*note)(void *user, struct sdr_peer *peer, const char *text);
 	/*
 	 * Both or neither; they may take a lock, but not the endpoint's.  work: other threads may
-	 * call job->run from now on, until unwork has returned; false: none will, and there is no
-	 * unwork.  unwork waits for those who are in it; false: there is nothing to wait for, but
+	 * call job->run from now on, until reclaim has returned; false: none will, and there is no
+	 * reclaim.  reclaim waits for those who are in it; false: there is nothing to wait for, but
 	 * pieces that were begun may never be finished (a child process).
 	 */
-	bool (*work)(void *user, struct sdr_job *job);
-	bool (*unwork)(void *user, struct sdr_job *job);
+	bool (*lend)(void *user, struct sdr_job *job);
+	bool (*reclaim)(void *user, struct sdr_job *job);
 };
 
 #endif /* SDR_REL_CBS_H */

@@ -20,7 +20,7 @@ static void rooms_init(struct sdr_conn *c)
 
 static bool rooms_wanted(const struct sdr_conn *c)
 {
-	return !sdr_list_empty(&c->msg->held);
+	return !sdr_list_empty(&c->msg->deferred);
 }
 
 static bool rooms_owned(const struct sdr_conn *c)
@@ -40,7 +40,7 @@ const struct sdr_conn_ops sdr_rooms = {
 	.wanted = rooms_wanted,
 	.busy = sdr_conn_busy,
 	.owned = rooms_owned,
-	.opened = sdr_op_release_held,
+	.opened = sdr_op_release_deferred,
 	.closed = rooms_closed,
 	.record = sdr_rec_input,
 	.room = sdr_match_room,

@@ -10,9 +10,9 @@
  * to a CTS that said nothing new).  When every receive has been completed without such a sign the
  * repetition ends after SDR_CTS_LINGER_NS.
  *
- * Keyed receivers send KEYS in its place (sdr_keys.c), with the same timer and the same answer;
- * there CTS_SEEN is the only sign, since a message may be sent before its predecessors' keys have
- * come.
+ * Rkey-addressed receivers send KEYS in its place (sdr_keys.c), with the same timer and the same
+ * answer; there CTS_SEEN is the only sign, since a message may be sent before its predecessors'
+ * keys have come.
  *
  * Two rules keep a sender that is informed late from writing into a newer message (law 2), because
  * to the receiver a message sent late looks like a packet that came late.  The sender leaves out
@@ -57,10 +57,10 @@ static void sdr_cts_confirm(struct sdr_qp *qp, uint32_t number)
 /* What the sender may not know; fresh: what was not sent since the repetition began. */
 static void sdr_cts_tell(struct sdr_qp *qp, bool fresh)
 {
-	if (!qp->ctx->info.keyed)
+	if (!qp->ctx->info.rkeyed)
 		sdr_cts_send(qp, SDR_SDK_CTS, qp->next);
-	else if (fresh && (int32_t)(qp->keys_told - qp->cts_seen) > 0)
-		sdr_keys_tell(qp, qp->keys_told);
+	else if (fresh && (int32_t)(qp->keys_sent - qp->cts_seen) > 0)
+		sdr_keys_tell(qp, qp->keys_sent);
 	else
 		sdr_keys_tell(qp, qp->cts_seen);
 }
@@ -79,7 +79,7 @@ void sdr_cts_kick(struct sdr_qp *qp)
 	 * New keys say nothing of those that were lost: frequent posts must not delay the
 	 * repetition.
 	 */
-	if (!ctx->info.keyed || !qp->cts_armed || qp->cts_wait != SDR_CTS_FIRST_NS) {
+	if (!ctx->info.rkeyed || !qp->cts_armed || qp->cts_wait != SDR_CTS_FIRST_NS) {
 		qp->cts_wait = SDR_CTS_FIRST_NS;
 		qp->cts_due = ctx->now + qp->cts_wait;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Keys: what clear to send is where messages need a grant (engines with info.keyed), for QPs
+ * Keys: what clear to send is where messages need a grant (engines with info.rkeyed), for QPs
  * without hooks.
  *
  * Receiver: each posted buffer has a grant of its own (made in sdr_recv_post_at, ended in
@@ -71,7 +71,7 @@ void sdr_keys_tell(struct sdr_qp *qp, uint32_t from)
 	struct sdr_wire_key key;
 	uint8_t *p;
 
-	SDR_ASSERT(qp->ctx->info.keyed && most > 0);
+	SDR_ASSERT(qp->ctx->info.rkeyed && most > 0);
 	if ((int32_t)(low - from) > 0)
 		from = low;
 	while (from != qp->next && sdr_keys_entry(qp, from, &key)) {
@@ -88,7 +88,7 @@ void sdr_keys_tell(struct sdr_qp *qp, uint32_t from)
 		sdr_context_ctl_push(qp->ctx, &qp->peer, sdr_wire_keys_encode(p, &k));
 		qp->ctx->cts_tx++;
 	}
-	qp->keys_told = from;
+	qp->keys_sent = from;
 }
 
 /* ---- sender ---------------------------------------------------------------------------------- */

@@ -62,14 +62,14 @@ void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g)
 		qp->ctx->uc->ops->grant_end(qp->uqp, g);
 }
 
-bool sdr_qp_keyed(const struct sdr_qp *qp)
+bool sdr_qp_rkeyed(const struct sdr_qp *qp)
 {
-	return qp->ctx->info.keyed;
+	return qp->ctx->info.rkeyed;
 }
 
-bool sdr_qp_peer_keyed(const struct sdr_qp *qp)
+bool sdr_qp_peer_rkeyed(const struct sdr_qp *qp)
 {
-	return qp->peer_keyed;
+	return qp->peer_rkeyed;
 }
 
 uint32_t sdr_qp_ids(const struct sdr_qp *qp)

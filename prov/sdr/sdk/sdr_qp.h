@@ -24,7 +24,7 @@ struct sdr_qp {
 	struct sdr_qp *hash_next;
 	struct sdr_qp_hooks hooks;
 	bool hooked, connected;
-	bool peer_keyed;	       /* its messages need a grant */
+	bool peer_rkeyed;	       /* its messages need a grant */
 	int err;		       /* negative errno: broken */
 	uint8_t generations, channels; /* both sides' */
 	uint8_t channel;	       /* of the next run */
@@ -45,10 +45,10 @@ struct sdr_qp {
 	uint64_t *live; /* by slot: posted and not completed */
 
 	/* receive: clear to send */
-	/* the sender knows of the numbers below this: it used (not keyed) or confirmed them */
+	/* the sender knows of the numbers below this: it used (not rkeyed) or confirmed them */
 	uint32_t cts_seen;
-	/* keyed: those below were sent at least once since the repetition began */
-	uint32_t keys_told;
+	/* rkeyed: those below were sent at least once since the repetition began */
+	uint32_t keys_sent;
 	bool cts_armed;
 	uint64_t cts_due, cts_wait; /* ns: next repetition, and the pause after it */
 	uint64_t cts_since;	    /* ns: of the last post */

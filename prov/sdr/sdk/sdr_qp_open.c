@@ -8,7 +8,7 @@
  * 2^32.  The engine's stride of the message table is at least as long as the fragments of a user
  * immediate need packets.  Geometry is compared with the peer's by the engine; the chunk size is
  * the receiver's own matter and is not. Idle memory: this struct, four bytes and one bit an ID; 16
- * bytes an ID more where the peer is keyed and there are no hooks (sdr_keys.c).  No timers.
+ * bytes an ID more where the peer is rkeyed and there are no hooks (sdr_keys.c).  No timers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 	err = sdr_wire_qp_info_decode(remote_qp_info, SDR_QP_INFO_LEN, &i);
 	if (err)
 		return err == -EPROTONOSUPPORT ? -EPROTO : -EBADMSG;
-	if ((i.flags & SDR_QP_F_KEYED) && !qp->hooked) {
+	if ((i.flags & SDR_QP_F_RKEYED) && !qp->hooked) {
 		keys = calloc(1u << qp->rxk.split.id_bits, sizeof(*keys));
 		if (!keys)
 			return -ENOMEM;
@@ -245,7 +245,7 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 	qp->keys = keys;
 	qp->peer_qpn = i.qpn;
 	qp->peer_rkey = i.rkey;
-	qp->peer_keyed = i.flags & SDR_QP_F_KEYED;
+	qp->peer_rkeyed = i.flags & SDR_QP_F_RKEYED;
 	memset(&qp->peer, 0, sizeof(qp->peer));
 	if (addr) {
 		qp->peer = *addr;

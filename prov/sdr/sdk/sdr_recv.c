@@ -9,7 +9,7 @@
  * and their hook is called once at the round's end.  Completing is final and immediate, in whatever
  * state the message is.
  *
- * Where messages need a grant (keyed engines), a QP without hooks makes one here for the posted
+ * Where messages need a grant (rkeyed engines), a QP without hooks makes one here for the posted
  * buffer; with hooks the layer above does.  Packets without bytes are checked by no key, so a
  * message of no bytes has none.
  *
@@ -66,7 +66,7 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 	h->st.buf = wr->addr;
 	h->st.length = wr->length;
 	mr = wr->mr ? wr->mr->uc_mr : NULL;
-	if (ctx->info.keyed && !qp->hooked && wr->length) {
+	if (ctx->info.rkeyed && !qp->hooked && wr->length) {
 		err = ctx->uc->ops->grant(qp->uqp, wr->addr, wr->length, mr, &h->grant);
 		if (err)
 			goto err_handle;
@@ -145,7 +145,7 @@ static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
 {
 	struct sdr_rcv_state *st = &h->st;
 
-	if (!st->got++ && !h->qp->hooked && !h->qp->ctx->info.keyed)
+	if (!st->got++ && !h->qp->hooked && !h->qp->ctx->info.rkeyed)
 		sdr_cts_seen(h->qp, st->msn + 1);
 	if (off >= st->high)
 		st->high = off + 1;

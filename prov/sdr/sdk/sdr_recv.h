@@ -24,7 +24,7 @@ struct sdr_rcv_handle {
 	struct sdr_rcv_handle *next; /* free list */
 	struct sdr_list touched;     /* packets came in this round */
 	uint64_t *words;	     /* both bitmaps, inline or of the pool */
-	struct sdr_uc_grant grant;   /* keyed engine, QP without hooks */
+	struct sdr_uc_grant grant;   /* rkeyed engine, QP without hooks */
 	uint32_t index;
 	uint8_t cls;
 	uint64_t inl[SDR_BITS_INLINE];

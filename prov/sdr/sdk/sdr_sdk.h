@@ -110,7 +110,7 @@ uint32_t sdr_qp_chunk(const struct sdr_qp *qp); /* bytes */
 uint64_t sdr_qp_max_msg(const struct sdr_qp *qp);
 
 /*
- * Engines with info.keyed: leave for the peer to write into a buffer (one message, or several one
+ * Engines with info.rkeyed: leave for the peer to write into a buffer (one message, or several one
  * behind the other).  The layer above sends the peer va and rkey, and ends the grant before it
  * gives the buffer back. Receives that are posted by number need it; sdr_recv_post does all this by
  * itself.
@@ -119,8 +119,8 @@ int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, struct sdr_uc_grant *
 /* harmless on one that is not there */
 void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g);
 /* This side's, and the peer's, messages need a grant.  The peer's: known once connected. */
-bool sdr_qp_keyed(const struct sdr_qp *qp);
-bool sdr_qp_peer_keyed(const struct sdr_qp *qp);
+bool sdr_qp_rkeyed(const struct sdr_qp *qp);
+bool sdr_qp_peer_rkeyed(const struct sdr_qp *qp);
 
 /* ---- receive by number ----------------------------------------------------------------------- */
 
@@ -180,7 +180,7 @@ int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr
  * fewer when the batch is full.  Never blocks.
  */
 uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n);
-/* Where this message goes at a keyed peer; before its first packet. */
+/* Where this message goes at an rkeyed peer; before its first packet. */
 void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey);
 /*
  * Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it.

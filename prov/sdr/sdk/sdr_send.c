@@ -7,7 +7,7 @@
  * that was ended at once.  A message below the QP's limit is `ready` and its part moves into the
  * batch as room and rate allow, oldest first; one at or above the limit is `waiting` until the
  * receiver has posted its buffer (CTS). A message that the receiver is known to have completed is
- * not sent at all, and counts as sent.  To a keyed peer a message is also `waiting` until its key
+ * not sent at all, and counts as sent.  To an rkeyed peer a message is also `waiting` until its key
  * has come; messages do not wait for each other's keys. When the message's last packet goes out,
  * the empty packets that carry the rest of a user immediate follow. Numbered sends (reliability
  * layer) go straight into the batch and know neither limit nor rate beyond start.
@@ -79,7 +79,7 @@ void sdr_send_free(struct sdr_snd_handle *h)
 	sdr_pool_snd_put(&h->qp->ctx->pool, h);
 }
 
-/* What is known of a message of a keyed peer: an entry of the ring, or NULL outside it. */
+/* What is known of a message of an rkeyed peer: an entry of the ring, or NULL outside it. */
 static const struct sdr_wire_key *sdr_send_key(const struct sdr_qp *qp, uint32_t msn)
 {
 	if (!qp->keys || qp->snd_limit - msn - 1 >= 1u << qp->rxk.split.id_bits)
@@ -150,7 +150,7 @@ void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey)
 {
 	hdl->va = va;
 	hdl->key = rkey;
-	hdl->keyed = true;
+	hdl->rkeyed = true;
 }
 
 void sdr_send_release(struct sdr_snd_handle *hdl)

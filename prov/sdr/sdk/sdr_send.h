@@ -28,9 +28,9 @@ struct sdr_snd_handle {
 	uint32_t total; /* npkts and the empty ones behind for the user's immediate */
 	uint32_t tail;	/* bytes of packet npkts - 1 */
 	uint32_t uimm;
-	uint64_t va; /* keyed: where the message lies at the receiver */
+	uint64_t va; /* rkeyed: where the message lies at the receiver */
 	uint32_t key;
-	bool keyed;
+	bool rkeyed;
 	bool whole; /* one part is the message: it may be registered */
 	bool reg_tried;
 	void *mr; /* own registration, of [mr_base, mr_base + length); NULL: none */

@@ -46,7 +46,7 @@ static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t
 	struct sdr_uc_tx *t = sdr_txq_push(qp->ctx, h);
 
 	t->kind = SDR_UC_TX_WRITE;
-	t->flags = h->keyed ? SDR_UC_F_KEYED : 0;
+	t->flags = h->rkeyed ? SDR_UC_F_RKEYED : 0;
 	t->mr = bytes ? mr : NULL;
 	t->w.rkey = h->key;
 	t->w.va = h->va;
@@ -58,7 +58,7 @@ static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t
 	t->w.slot = sdr_qp_slot(qp, h->msn);
 	t->w.first = first;
 	t->w.user_imm = h->uimm;
-	t->w.lap = (h->msn >> qp->rxk.split.id_bits) / qp->generations;
+	t->w.epoch = (h->msn >> qp->rxk.split.id_bits) / qp->generations;
 	if (++qp->channel == qp->channels)
 		qp->channel = 0;
 }

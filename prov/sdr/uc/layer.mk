@@ -31,7 +31,7 @@ libsdr_uc_base_la_SOURCES = \
 libsdr_uc_fault_la_SOURCES = \
 	prov/sdr/uc/fault/sdr_fault.c \
 	prov/sdr/uc/fault/sdr_fault.h \
-	prov/sdr/uc/fault/sdr_fault_hold.c \
+	prov/sdr/uc/fault/sdr_fault_delayq.c \
 	prov/sdr/uc/fault/sdr_fault_impl.h \
 	prov/sdr/uc/fault/sdr_fault_spec.c
 

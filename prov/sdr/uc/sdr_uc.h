@@ -45,7 +45,7 @@ enum sdr_uc_tx_kind {
  * WRITE: the message lies at w.va under w.rkey, which its receiver granted; without: in the root
  * key's table.
  */
-#define SDR_UC_F_KEYED 0x2
+#define SDR_UC_F_RKEYED 0x2
 
 struct sdr_uc_tx {
 	uint8_t kind; /* enum sdr_uc_tx_kind */
@@ -65,9 +65,9 @@ struct sdr_uc_tx {
 			/* packet offset of the first packet; byte offset = first * mtu */
 			uint32_t first;
 			uint32_t user_imm; /* fragments are taken from it by packet offset */
-			uint32_t lap;	   /* times all IDs and generations were used before */
-			uint32_t rkey;	   /* F_KEYED */
-			/* F_KEYED: of the message's first byte, as its receiver counts */
+			uint32_t epoch;	   /* times all IDs and generations were used before */
+			uint32_t rkey;	   /* F_RKEYED */
+			/* F_RKEYED: of the message's first byte, as its receiver counts */
 			uint64_t va;
 		} w;
 		const struct sdr_uc_addr *to; /* CTL */
@@ -145,21 +145,22 @@ struct sdr_uc_info {
 	/* bytes that may arrive without being polled before the kernel drops; 0 unknown */
 	uint32_t rx_window;
 	/* messages to this engine need a grant, sent to their sender; else it starts at once */
-	bool keyed;
+	bool rkeyed;
 	/* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
 	uint32_t reg_min;
 	/* connecting a QP to a device opens a port of this host's: for validated peers only */
 	bool nic_port;
 	/* payloads are virtual: addresses are never read or written (simulation) */
 	bool no_bytes;
-	/* protection against late packets: "lap", "root", "mw", "mr" (sdr_verbs.h) */
+	/* protection against late packets: "epoch", "root", "mw", "mr" (sdr_verbs.h) */
 	const char *late;
 	struct sdr_uc_addr addr; /* own address as others see it, when known */
 };
 
 /*
  * Leave to write into a buffer, for one message or several that lie in it one behind the other.
- * Engines with info.keyed only.  va and rkey go to the sender, in whatever way the layer above has.
+ * Engines with info.rkeyed only.  va and rkey go to the sender, in whatever way the layer above
+ * has.
  */
 struct sdr_uc_grant {
 	uint64_t va;
@@ -200,7 +201,7 @@ struct sdr_uc_ops {
 	/*
 	 * slot < 1 << split.id_bits; len <= max_msg; rebinding a bound slot is allowed. mr may be
 	 * NULL (soft, sim). use: how often this ID was used before; its generation is use mod
-	 * generations, the lap use / generations.
+	 * generations, the epoch use / generations.
 	 */
 	int (*slot_bind)(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
 			 void *mr);

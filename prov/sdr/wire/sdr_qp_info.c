@@ -104,7 +104,7 @@ static bool sdr_qp_info_ok(const struct sdr_wire_qp_info *i)
 	if (i->qpn < SDR_QPN_MIN ||
 	    i->qpn > SDR_QPN_MASK - (i->ntps ? 0u : i->channels * i->generations - 1u))
 		return false;
-	if (i->flags & ~(SDR_QP_F_KEYED | SDR_QP_F_NIC))
+	if (i->flags & ~(SDR_QP_F_RKEYED | SDR_QP_F_NIC))
 		return false;
 	if (i->ntps && (i->ntps != i->channels * i->generations || i->ntps > SDR_QP_INFO_TPS_MAX))
 		return false;

@@ -35,10 +35,10 @@
  * The owner's messages need a grant: each has an address and a key of its own, sent by its
  * receiver.
  */
-#define SDR_QP_F_KEYED 0x1
+#define SDR_QP_F_RKEYED 0x1
 /*
  * The owner is an RDMA device: data goes to UDP port 4791, with the ICRC that devices check and no
- * lap keys.
+ * epoch keys.
  */
 #define SDR_QP_F_NIC 0x2
 /* Extensions of the info; unknown ones are passed over. */

@@ -90,7 +90,7 @@ struct sdr_frame_rec {
 	uint64_t data;
 	uint32_t msn;	    /* BULK */
 	uint64_t addr, key; /* RMA */
-	uint64_t va;	    /* KEY: READ and CTS only, whose sender's engine is keyed (sdr_uc.h) */
+	uint64_t va;	    /* KEY: READ and CTS only, whose sender's engine is rkeyed (sdr_uc.h) */
 	uint32_t rkey;
 	int32_t status; /* STATUS: enum sdr_wire_status; CTS: enum sdr_wire_cts_status */
 	struct sdr_frame_code code; /* CODE */

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * RoCEv2 packets (IBTA vol. 1, 9.2-9.4 and annex A17), big-endian: a data packet is a UC RDMA WRITE
- * Only with Immediate, a control datagram a UD SEND Only.  And the R_Keys of successive laps.
+ * Only with Immediate, a control datagram a UD SEND Only.  And the R_Keys of successive epochs.
  */
 #ifndef SDR_ROCE_H
 #define SDR_ROCE_H
@@ -84,31 +84,33 @@ static inline uint32_t sdr_wire_pad(uint32_t len)
 	return (0u - len) & 3u;
 }
 
-/* ---- keys of laps ---------------------------------------------------------------------------- */
+/*
+ * ---- keys of epochs ----------------------------------------------------------------------------
+ */
 
 /*
- * Soft and simulated engines: the R_Key of a message is the root key moved on with each lap of the
- * message numbers through all IDs and generations, so that a packet of an earlier lap differs from
- * its successor in the same slot and generation however late it comes.  Hardware keeps the root
- * key: there the generations are all there is.
+ * Soft and simulated engines: the R_Key of a message is the root key moved on with each epoch of
+ * the message numbers through all IDs and generations, so that a packet of an earlier epoch differs
+ * from its successor in the same slot and generation however late it comes.  Hardware keeps the
+ * root key: there the generations are all there is.
  */
-#define SDR_RKEY_LAP	 0x9e3779b1u /* odd: a bijection of laps */
+#define SDR_RKEY_EPOCH	 0x9e3779b1u /* odd: a bijection of epochs */
 #define SDR_RKEY_LAP_INV 0xe8b2f51u  /* its inverse modulo 2^32 */
-/* laps behind or ahead that count as late and not as forged */
-#define SDR_RKEY_LAPS_NEAR (1u << 16)
-static inline uint32_t sdr_rkey_of_lap(uint32_t root, uint32_t lap)
+/* epochs behind or ahead that count as late and not as forged */
+#define SDR_RKEY_EPOCHS_NEAR (1u << 16)
+static inline uint32_t sdr_rkey_of_epoch(uint32_t root, uint32_t epoch)
 {
-	return root + lap * SDR_RKEY_LAP;
+	return root + epoch * SDR_RKEY_EPOCH;
 }
-static inline uint32_t sdr_rkey_lap(uint32_t root, uint32_t rkey)
+static inline uint32_t sdr_rkey_epoch(uint32_t root, uint32_t rkey)
 {
 	return (rkey - root) * SDR_RKEY_LAP_INV;
 }
-static inline bool sdr_rkey_near(uint32_t root, uint32_t rkey, uint32_t lap)
+static inline bool sdr_rkey_near(uint32_t root, uint32_t rkey, uint32_t epoch)
 {
-	uint32_t d = sdr_rkey_lap(root, rkey) - lap + SDR_RKEY_LAPS_NEAR;
+	uint32_t d = sdr_rkey_epoch(root, rkey) - epoch + SDR_RKEY_EPOCHS_NEAR;
 
-	return d <= 2 * SDR_RKEY_LAPS_NEAR;
+	return d <= 2 * SDR_RKEY_EPOCHS_NEAR;
 }
 
 #endif /* SDR_ROCE_H */

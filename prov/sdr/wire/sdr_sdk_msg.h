@@ -16,7 +16,7 @@ enum sdr_sdk_type {
 	SDR_SDK_CTS = 1,
 	/* same layout: the answer to a CTS that brought nothing new, and to every KEYS */
 	SDR_SDK_CTS_SEEN = 2,
-	SDR_SDK_KEYS = 3, /* instead of CTS, where messages need a grant (SDR_QP_F_KEYED) */
+	SDR_SDK_KEYS = 3, /* instead of CTS, where messages need a grant (SDR_QP_F_RKEYED) */
 };
 /*
  * Sent by a receive side for its QP: messages below `posted` may be sent.  A state, not an event:
@@ -39,7 +39,7 @@ size_t sdr_wire_cts_encode(uint8_t *p, const struct sdr_wire_cts *c);
 int sdr_wire_cts_decode(const uint8_t *p, size_t len, struct sdr_wire_cts *c);
 
 /*
- * A keyed receiver's CTS: `posted` as there, and where the messages [first, first + n) lie.  A
+ * An rkeyed receiver's CTS: `posted` as there, and where the messages [first, first + n) lie.  A
  * message's state only grows (unknown, live, void), and it has one key for good: repeating,
  * reordering and losing these is harmless too.
  *

@@ -62,7 +62,7 @@ void sdr_bulk_close(struct sdr_rel *rel)
 	sdr_slab_destroy(&b->gtx_pool);
 	sdr_slab_destroy(&b->grx_pool);
 	sdr_scratch_destroy(&b->scratch);
-	sdr_code_work_destroy(&b->code_work);
+	sdr_code_scratch_destroy(&b->code_scratch);
 	sdr_choice_table_destroy(b->choices);
 	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
 		sdr_fec_destroy(b->fecs[i]);
@@ -77,7 +77,7 @@ void sdr_bulk_conn_init(struct sdr_conn *c)
 	sdr_list_init(&b->tx.lost_segs);
 	sdr_list_init(&b->tx.ends);
 	sdr_list_init(&b->tx.copies);
-	sdr_list_init(&b->tx.judge);
+	sdr_list_init(&b->tx.evaluate);
 	sdr_list_init(&b->rx.brx);
 	sdr_list_init(&b->rx.dirty);
 	sdr_list_init(&b->rx.partial);

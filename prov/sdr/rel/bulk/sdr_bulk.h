@@ -27,7 +27,7 @@ struct sdr_rel_bulk { /* of an endpoint */
 	uint32_t dack_pkts;    /* maximum packets that a DACK waits for */
 	/* parity */
 	struct sdr_scratch scratch;
-	struct sdr_code_work code_work;
+	struct sdr_code_scratch code_scratch;
 	struct sdr_choice_table *choices;
 	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
 };
@@ -42,8 +42,8 @@ struct sdr_conn_bulk { /* of a connection */
 	struct {
 		struct sdr_list bulks, segs;
 		struct sdr_list lost_segs, ends, copies;
-		struct sdr_list judge; /* groups of which nothing is in flight */
-		uint32_t nasked;       /* groups whose receiver got END although it could decode */
+		struct sdr_list evaluate; /* groups of which nothing is in flight */
+		uint32_t nend_probed;  /* groups whose receiver got END although it could decode */
 		uint32_t ngroups;      /* groups with a buffer for parity */
 		bool parity_wait;      /* the next one waits for such a buffer to come back */
 		struct sdr_ring index; /* of sdr_seg_tx *, open segments by message number */

@@ -101,7 +101,7 @@ static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uin
 }
 
 /* Next packet in [from, hi) that was sent and not delivered yet. */
-static uint32_t seg_news(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
+static uint32_t seg_new_first(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 {
 	from = sdr_bitmap_next_zero(s->acked, from, hi);
 	/* Of parity only some packets have been sent; the others cannot have been received. */
@@ -112,7 +112,7 @@ static uint32_t seg_news(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 }
 
 /* And the end of the run that begins there. */
-static uint32_t seg_news_end(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
+static uint32_t seg_new_end(const struct sdr_seg_tx *s, uint32_t from, uint32_t hi)
 {
 	hi = sdr_bitmap_next_one(s->acked, from, hi);
 	return s->parity ? sdr_bitmap_next_zero(s->chunk_rtx, from, hi) : hi;
@@ -125,11 +125,11 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 
 	sdr_rel_steps(c->rel, 1 + (lo < hi ? (hi - lo) / 64 : 0));
 	while (lo < hi) {
-		uint32_t a = seg_news(s, lo, hi), b;
+		uint32_t a = seg_new_first(s, lo, hi), b;
 
 		if (a == hi)
 			break;
-		b = seg_news_end(s, a, hi);
+		b = seg_new_end(s, a, hi);
 		sdr_rel_step(c->rel);
 		n += sdr_bitmap_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
@@ -256,7 +256,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		if (top > s->top)
 			s->top = top;
 		ca->bytes += (uint64_t)news * c->shape.mtu;
-		sdr_conn_news(c);
+		sdr_conn_progressed(c);
 		/* The packet that came last gives the round trip; it and the topmost give order. */
 		if (f->echo < s->npkts)
 			seg_newest(c, s, f->echo, f->echo_delay_us * 1000ull, true, ca);
@@ -327,7 +327,7 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
  * lost: what was delivered of others says nothing, unless so much later that a report would have
  * come anyway.
  */
-static bool ent_told(const struct sdr_conn *c, const struct sdr_txent *e)
+static bool ent_reported(const struct sdr_conn *c, const struct sdr_txent *e)
 {
 	const struct sdr_seg_tx *s = e->seg;
 
@@ -349,7 +349,7 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, uint64_t 
 
 	if (!rto) {
 		*why = c->rack.probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
-		return ent_told(c, e) &&
+		return ent_reported(c, e) &&
 		       sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now);
 	}
 	*why = WHY_RTO;
@@ -368,7 +368,7 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, uint64_t 
  */
 static void rto_backoff(struct sdr_conn *c)
 {
-	if (c->pto.last_rto < c->pto.news_ns) {
+	if (c->pto.last_rto < c->pto.progress_ns) {
 		c->pto.last_rto = c->rel->now;
 	} else if (c->rel->now - c->pto.last_rto >= c->rtt.srtt) {
 		c->pto.last_rto = c->rel->now;
@@ -408,7 +408,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 		sdr_ring_pop(log);
 	if (timeout)
 		rto_backoff(c);
-	sdr_group_tx_judge(c);
+	sdr_group_tx_evaluate(c);
 }
 
 uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
@@ -432,9 +432,9 @@ void sdr_bulk_probe(struct sdr_conn *c)
 
 		sdr_rel_step(c->rel);
 		/* answered, and not decoded; or the answer is lost */
-		if (s->grp && s->grp->asked) {
+		if (s->grp && s->grp->end_probed) {
 			sdr_group_tx_touch(s);
-			sdr_group_tx_judge(c);
+			sdr_group_tx_evaluate(c);
 			return;
 		}
 		if (s->inflight) {

@@ -25,8 +25,8 @@
 struct bulk_walk { /* of one connection */
 	const struct sdr_conn *c;
 	uint64_t inflight; /* bytes */
-	uint32_t nasked, ngroups, nlog, nindex;
-	uint32_t lost_segs, ends, copies, judge; /* linked */
+	uint32_t nend_probed, ngroups, nlog, nindex;
+	uint32_t lost_segs, ends, copies, evaluate; /* linked */
 	uint32_t nwrites, partial, dirty;
 };
 
@@ -71,8 +71,8 @@ static void group_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct 
 		return;
 	SDR_BOOK(k, !g->parity || g->parity->grp == g);
 	sums->gtx++;
-	w->judge += !sdr_list_empty(&g->judge);
-	w->nasked += g->asked;
+	w->evaluate += !sdr_list_empty(&g->evaluate);
+	w->nend_probed += g->end_probed;
 	w->ngroups += g->scratch != NULL;
 	if (g->scratch)
 		sums->scratch += sdr_scratch_charge((uint64_t)g->code.par_pkts * w->c->shape.mtu);
@@ -161,13 +161,13 @@ static void tx_books(struct sdr_books *k, struct bulk_walk *w, uint64_t packets,
 		indexed += *sdr_ring_at(index, struct sdr_seg_tx *, i) != NULL;
 	SDR_BOOK_EQ(k, indexed, w->nindex);
 	SDR_BOOK_EQ(k, c->inflight, packets + w->inflight);
-	SDR_BOOK_EQ(k, c->bulk->tx.nasked, w->nasked);
+	SDR_BOOK_EQ(k, c->bulk->tx.nend_probed, w->nend_probed);
 	SDR_BOOK_EQ(k, c->bulk->tx.ngroups, w->ngroups);
 	SDR_BOOK(k, !c->bulk->tx.parity_wait || c->bulk->tx.ngroups);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->tx.lost_segs), w->lost_segs);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->tx.ends), w->ends);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->tx.copies), w->copies);
-	SDR_BOOK_EQ(k, list_len(&c->bulk->tx.judge), w->judge);
+	SDR_BOOK_EQ(k, list_len(&c->bulk->tx.evaluate), w->evaluate);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * Bulk data coming in: binds the slots of a transfer's segments as soon as its place in memory is
  * known.  What is reported of them, and when, is in sdr_report.c.
  *
- * On a keyed engine the place is granted to the peer when the transfer is made here and no longer
+ * On an rkeyed engine the place is granted to the peer when the transfer is made here and no longer
  * than it lives: the grant ends before the end of the transfer is reported, complete or not,
  * and so before its buffer can be used for something else.  The peer learns of it by CTS (messages,
  * writes) or by the READ itself.
@@ -41,7 +41,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	b = sdr_slab_alloc(&c->rel->bulk->brx_pool);
 	if (!b)
 		return SDR_REL_ERR_NOMEM;
-	if (sdr_qp_keyed(c->shape.qp) && sdr_qp_grant(c->shape.qp, buf, len, &b->grant)) {
+	if (sdr_qp_rkeyed(c->shape.qp) && sdr_qp_grant(c->shape.qp, buf, len, &b->grant)) {
 		sdr_slab_free(&c->rel->bulk->brx_pool, b);
 		return SDR_REL_ERR_REG;
 	}
@@ -133,7 +133,7 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 	}
 	r->f.flags = SDR_REC_F_STATUS;
 	r->f.status = expected;
-	if (sdr_qp_keyed(c->shape.qp)) {
+	if (sdr_qp_rkeyed(c->shape.qp)) {
 		r->f.flags |= SDR_REC_F_KEY;
 		r->f.va = b->grant.va;
 		r->f.rkey = b->grant.rkey;
@@ -262,7 +262,7 @@ int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, ui
 static bool plan_taken(const struct sdr_conn *c, const struct sdr_plan *plan)
 {
 	return !plan->code.kind ||
-	       (!sdr_qp_keyed(c->shape.qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
+	       (!sdr_qp_rkeyed(c->shape.qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
 		!sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes));
 }
 

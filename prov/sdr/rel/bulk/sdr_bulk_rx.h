@@ -35,7 +35,7 @@ struct sdr_bulk_rx {
 	uint8_t op;   /* enum sdr_rec_op it belongs to */
 	bool has_msn; /* false: waits for BIND, or READ_RSP */
 	bool delivery;
-	struct sdr_rx *rx;	  /* SEND, TSEND matched: the receive */
+	struct sdr_rxe *rx;	  /* SEND, TSEND matched: the receive */
 	struct sdr_unexp *unexp;  /* or its place in the unexpected list */
 	uint64_t rx_off;	  /* where in the receive (MULTI) */
 	struct sdr_op *read;	  /* READ_RSP: our READ */
@@ -43,7 +43,7 @@ struct sdr_bulk_rx {
 	uint64_t data, tag, key;
 	bool has_data;
 	struct sdr_list segs; /* sdr_seg_rx, bound */
-	/* own engine keyed: of the whole buffer, as long as this lives */
+	/* own engine rkeyed: of the whole buffer, as long as this lives */
 	struct sdr_uc_grant grant;
 };
 
@@ -61,7 +61,7 @@ struct sdr_seg_rx {
 };
 
 /*
- * enum sdr_rel_err.  On a keyed engine the buffer is granted to the peer from here to the end of
+ * enum sdr_rel_err.  On an rkeyed engine the buffer is granted to the peer from here to the end of
  * *out.
  */
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,

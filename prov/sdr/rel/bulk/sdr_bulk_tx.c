@@ -140,7 +140,7 @@ static bool bulk_next_ready(const struct sdr_conn *c)
 	       sdr_seq_lt(b->msn + b->opened, c->credit.msn_limit);
 }
 
-uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c)
+uint64_t sdr_bulk_tx_deferral(const struct sdr_conn *c)
 {
 	const struct sdr_bulk_tx *b;
 
@@ -201,7 +201,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	if (again || first == run * c->shape.run_pkts)
 		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
 	if (!c->tx.live && !c->inflight)
-		c->pto.news_ns = rel->now;
+		c->pto.progress_ns = rel->now;
 	sdr_cc_sent(&c->cc, rel->now, bytes, (uint64_t)took * SDR_WIRE_OVERHEAD, c->inflight,
 		    &e->snap);
 	s->inflight += took;
@@ -209,7 +209,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	c->st.pkts_tx += took;
 	c->st.bytes_tx += bytes;
 	c->est.sent += took;
-	rel->work++;
+	rel->activity++;
 	sdr_conn_sent(c);
 	return took;
 }
@@ -297,7 +297,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 {
 	struct sdr_seg_tx *s;
 
-	if (c->state != SDR_CONN_OPEN || !c->hs.proven)
+	if (c->state != SDR_CONN_OPEN || !c->hs.validated)
 		return true;
 	while ((s = seg_pick(c))) {
 		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;

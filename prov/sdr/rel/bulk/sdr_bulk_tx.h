@@ -32,7 +32,7 @@ struct sdr_bulk_tx {
 	/* packets of the first segment behind which the next copy of the record travels */
 	uint32_t copy_at;
 	struct sdr_rec *rec; /* the record that announces it */
-	bool keyed;	     /* the peer says where its bytes go: rkey, va */
+	bool rkeyed;	     /* the peer says where its bytes go: rkey, va */
 	uint32_t rkey;
 	uint64_t va;
 	uint64_t not_before; /* ns: data wait until no packet sent before can overtake the record */
@@ -55,7 +55,7 @@ void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver sa
 void sdr_bulk_announced(struct sdr_bulk_tx *b);
 bool sdr_bulk_tx_work(const struct sdr_conn *c);
 /* ns at which the next bulk's data may leave; UINT64_MAX */
-uint64_t sdr_bulk_tx_hold(const struct sdr_conn *c);
+uint64_t sdr_bulk_tx_deferral(const struct sdr_conn *c);
 bool sdr_bulk_tx_window(const struct sdr_conn *c); /* room for one packet */
 /* false: engine full */
 bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget);

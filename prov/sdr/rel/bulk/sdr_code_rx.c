@@ -30,7 +30,7 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan 
 		sdr_slab_free(&rel->bulk->grx_pool, g);
 		return NULL;
 	}
-	g->witness = UINT32_MAX;
+	g->stuck_cw = UINT32_MAX;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
 	if (g->fec || rel->info.no_bytes)
 		g->scratch = sdr_scratch_get(&rel->bulk->scratch,
@@ -60,7 +60,7 @@ static uint32_t chunks_holed(const struct sdr_conn *c, const struct sdr_rcv_stat
 
 uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *chunks)
 {
-	struct sdr_code_work *w = &c->rel->bulk->code_work;
+	struct sdr_code_scratch *w = &c->rel->bulk->code_scratch;
 	const struct sdr_rcv_state *d, *p;
 	int ret;
 
@@ -72,7 +72,7 @@ uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *
 	if (d->npkts - d->got > p->got ||
 	    sdr_bitmap_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
 		return 0;
-	if (sdr_code_lacking(&g->code, w, d->pkt_bits, p->pkt_bits, &g->witness))
+	if (sdr_code_lacking(&g->code, w, d->pkt_bits, p->pkt_bits, &g->stuck_cw))
 		return 0;
 	if (g->fec) {
 		ret = sdr_code_decode(&g->code, g->fec, w, d->buf, g->scratch, d->pkt_bits,

@@ -6,7 +6,7 @@
  * A group is a data segment and the one with its parity.  Parity is made a submessage at a time, as
  * many as the data sent so far are worth, so encoding overlaps sending without reading and writing
  * parity once a packet (the data are there from the start); it leaves behind the data, then END
- * asks for both.  Where the caller lends threads (cbs->work) they encode, too: submessages are
+ * asks for both.  Where the caller lends threads (cbs->lend) they encode, too: submessages are
  * taken from one counter, by them as fast as they can, here what they have not reached when the
  * data have.  No thread is in there any more once the last data packet has left or the data are
  * released: the bytes may be the application's again.  Losses in a group repair themselves or wait:
@@ -56,10 +56,10 @@ static void group_run(struct sdr_job *job)
 
 static void group_share(struct sdr_rel *rel, struct sdr_group_tx *g, uint64_t len)
 {
-	if (!rel->cbs->work || len < SHARE_BYTES || g->code.nsub < SHARE_SUBS)
+	if (!rel->cbs->lend || len < SHARE_BYTES || g->code.nsub < SHARE_SUBS)
 		return;
 	g->job.run = group_run;
-	g->shared = rel->cbs->work(rel->user, &g->job);
+	g->shared = rel->cbs->lend(rel->user, &g->job);
 }
 
 /* No other thread encodes any more.  False: what others had begun may be missing. */
@@ -68,7 +68,7 @@ static bool group_unshare(struct sdr_rel *rel, struct sdr_group_tx *g)
 	bool shared = g->shared;
 
 	g->shared = false;
-	return !shared || rel->cbs->unwork(rel->user, &g->job);
+	return !shared || rel->cbs->reclaim(rel->user, &g->job);
 }
 
 void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
@@ -111,7 +111,7 @@ struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan 
 
 	if (!g)
 		return NULL;
-	sdr_list_init(&g->judge);
+	sdr_list_init(&g->evaluate);
 	if (sdr_plan_geometry(plan, m, c->shape.mtu, c->shape.seg_bytes, &g->code))
 		goto err;
 	bytes = (uint64_t)g->code.par_pkts * c->shape.mtu;
@@ -136,11 +136,11 @@ void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_se
 	}
 	if (g->parity == s)
 		g->parity = NULL;
-	sdr_list_del(&g->judge);
-	SDR_ASSERT(!g->asked || c->bulk->tx.nasked);
-	if (g->asked)
-		c->bulk->tx.nasked--;
-	g->asked = false;
+	sdr_list_del(&g->evaluate);
+	SDR_ASSERT(!g->end_probed || c->bulk->tx.nend_probed);
+	if (g->end_probed)
+		c->bulk->tx.nend_probed--;
+	g->end_probed = false;
 	if (g->data || g->parity)
 		return;
 	SDR_ASSERT(!g->scratch || c->bulk->tx.ngroups);
@@ -162,8 +162,8 @@ void sdr_group_tx_touch(struct sdr_seg_tx *s)
 {
 	struct sdr_group_tx *g = s->grp;
 
-	if (sdr_list_empty(&g->judge) && seg_settled(g->data) && seg_settled(g->parity))
-		sdr_list_add_tail(&g->judge, &s->bulk->conn->bulk->tx.judge);
+	if (sdr_list_empty(&g->evaluate) && seg_settled(g->data) && seg_settled(g->parity))
+		sdr_list_add_tail(&g->evaluate, &s->bulk->conn->bulk->tx.evaluate);
 }
 
 /* ---- what is missing goes again -------------------------------------------------------------- */
@@ -246,21 +246,21 @@ static bool parity_repairs(const struct sdr_conn *c, const struct sdr_group_tx *
 	       g->asks < SDR_GROUP_ASKS_MAX;
 }
 
-/* ---- judging --------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 static void group_ask(struct sdr_conn *c, struct sdr_group_tx *g)
 {
 	g->asks++;
-	if (!g->asked)
-		c->bulk->tx.nasked++;
-	g->asked = true;
+	if (!g->end_probed)
+		c->bulk->tx.nend_probed++;
+	g->end_probed = true;
 	sdr_seg_tx_end_due(g->data);
 	sdr_conn_kick(c);
 }
 
-static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
+static void group_evaluate(struct sdr_conn *c, struct sdr_group_tx *g)
 {
-	struct sdr_code_work *w = &c->rel->bulk->code_work;
+	struct sdr_code_scratch *w = &c->rel->bulk->code_scratch;
 	bool all = g->asks >= SDR_GROUP_ASKS_MAX;
 	int lacking = sdr_code_count(&g->code, w, g->data->acked, g->parity->acked);
 
@@ -290,20 +290,20 @@ static void group_judge(struct sdr_conn *c, struct sdr_group_tx *g)
 	}
 	if (!g->data->nagain && !g->parity->nagain) {
 		group_ask(c, g);
-	} else if (g->asked) {
-		g->asked = false;
-		c->bulk->tx.nasked--;
+	} else if (g->end_probed) {
+		g->end_probed = false;
+		c->bulk->tx.nend_probed--;
 	}
 }
 
-void sdr_group_tx_judge(struct sdr_conn *c)
+void sdr_group_tx_evaluate(struct sdr_conn *c)
 {
 	struct sdr_list *l;
 
-	while ((l = sdr_list_pop(&c->bulk->tx.judge))) {
-		struct sdr_group_tx *g = sdr_container(l, struct sdr_group_tx, judge);
+	while ((l = sdr_list_pop(&c->bulk->tx.evaluate))) {
+		struct sdr_group_tx *g = sdr_container(l, struct sdr_group_tx, evaluate);
 
 		if (seg_settled(g->data) && seg_settled(g->parity))
-			group_judge(c, g);
+			group_evaluate(c, g);
 	}
 }

@@ -20,7 +20,7 @@
  * nothing of it is in flight, the group is evaluated by what the receiver has (sdr_code_tx.c).
  */
 struct sdr_group_tx {
-	struct sdr_list judge;	   /* conn->judge: nothing in flight any more */
+	struct sdr_list evaluate;  /* conn->evaluate: nothing in flight any more */
 	struct sdr_seg_tx *data;   /* NULL: released */
 	struct sdr_seg_tx *parity; /* NULL: not opened yet, or released */
 	const struct sdr_fec *fec; /* NULL: no bytes (simulation) */
@@ -31,7 +31,7 @@ struct sdr_group_tx {
 	bool shared; /* job is lent: others may encode */
 	struct sdr_job job;
 	uint32_t rounds, asks;
-	bool asked; /* could be decoded as far as we know: its answer is awaited */
+	bool end_probed; /* could be decoded as far as we know: its answer is awaited */
 	struct sdr_code code;
 };
 
@@ -44,6 +44,6 @@ void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first,
 void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first,
 		       uint32_t n);	       /* parity about to leave: rows on demand */
 void sdr_group_tx_touch(struct sdr_seg_tx *s); /* something of it left the network */
-void sdr_group_tx_judge(struct sdr_conn *c);
+void sdr_group_tx_evaluate(struct sdr_conn *c);
 
 #endif /* SDR_CODE_TX_H */

@@ -250,7 +250,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}
-	if (b->keyed)
+	if (b->rkeyed)
 		sdr_send_key_set(s->h, b->va + m.off, b->rkey);
 	SDR_ASSERT(b->opened < b->plan.nmsgs && !*seg_index(c, s->msn));
 	SDR_ASSERT(sdr_seg_tx_counts(s));

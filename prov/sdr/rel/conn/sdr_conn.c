@@ -133,7 +133,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_list_add_tail(&c->link, &rel->conn_list);
 	rel->nconns++;
 	if (passive)
-		rel->nunproven++;
+		rel->nunvalidated++;
 	sdr_peer_conn_add(peer, c);
 	c->credit.msn_granted = sdr_conn_msn_limit(c);
 	c->credit.mseq_granted = sdr_conn_mseq_limit(c);
@@ -170,13 +170,13 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 	sdr_conn_peer_forget(c);
 	sdr_list_del(&c->link);
 	sdr_list_add_tail(&c->link, &c->rel->dead);
-	if (c->hs.passive && !c->hs.proven) {
-		SDR_ASSERT(c->rel->nunproven);
-		c->rel->nunproven--;
+	if (c->hs.passive && !c->hs.validated) {
+		SDR_ASSERT(c->rel->nunvalidated);
+		c->rel->nunvalidated--;
 	}
 	sdr_timerq_set(&c->rel->timers, &c->timer, NEVER);
 	sdr_list_del(&c->ready);
-	c->rel->work++;
+	c->rel->activity++;
 }
 
 void sdr_conn_free(struct sdr_conn *c)
@@ -208,9 +208,9 @@ void sdr_conn_wake(struct sdr_conn *c)
 		sdr_timerq_set(&c->rel->timers, &c->timer, c->rel->now);
 }
 
-void sdr_conn_news(struct sdr_conn *c)
+void sdr_conn_progressed(struct sdr_conn *c)
 {
-	c->pto.news_ns = c->rel->now;
+	c->pto.progress_ns = c->rel->now;
 	c->pto.count = 0;
 	c->pto.rto_shift = 0;
 }

@@ -63,8 +63,8 @@ struct sdr_conn {
 
 	struct {
 		bool passive;	 /* opened by the peer's HELLO */
-		bool proven;	 /* the peer's address is proven */
-		bool peer_known; /* its HELLO was adopted */
+		bool validated;	 /* the peer's address is validated */
+		bool peer_known; /* its HELLO was accepted */
 		bool answered;	 /* anything valid ever arrived */
 		uint64_t cookie;
 		uint64_t features; /* SDR_FEATURE_* in force: both sides know them */
@@ -102,7 +102,7 @@ struct sdr_conn {
 	struct { /* packets in */
 		struct sdr_pnset pns;
 		bool ack_due, ack_now;
-		uint64_t ack_pass;   /* round in which ack_due was set */
+		uint64_t ack_round;  /* round in which ack_due was set */
 		uint64_t ack_ns;     /* and when */
 		uint64_t largest_ns; /* arrival of the largest packet number */
 		uint64_t last_ns;    /* anything valid */
@@ -130,7 +130,7 @@ struct sdr_conn {
 
 	struct { /* timeouts */
 		/* last acknowledgement of anything new, or first transmission after idle */
-		uint64_t news_ns;
+		uint64_t progress_ns;
 		uint32_t count;	    /* probes since */
 		uint32_t rto_shift; /* sr_nack, sr_rto: doublings of the timeout */
 		uint64_t last_rto;
@@ -172,7 +172,7 @@ void sdr_conn_wake(struct sdr_conn *c); /* its timers are looked at in this roun
 /* ns, doubled shift times, capped */
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift);
 /* something new was acknowledged */
-void sdr_conn_news(struct sdr_conn *c);
+void sdr_conn_progressed(struct sdr_conn *c);
 /* something that wants an answer was sent */
 void sdr_conn_sent(struct sdr_conn *c);
 

@@ -158,7 +158,7 @@ void sdr_conn_books(struct sdr_books *k, const struct sdr_conn *c, struct sdr_co
 	in_books(k, c);
 	if (sdr_conn_live(c)) {
 		life_books(k, c);
-		s->unproven += c->hs.passive && !c->hs.proven;
+		s->unvalidated += c->hs.passive && !c->hs.validated;
 		s->armed += c->timer.pos != 0;
 		return;
 	}
@@ -192,7 +192,7 @@ static void peer_books(struct sdr_books *k, const struct sdr_peer *p, struct pee
 		return;
 	}
 	s->gone++;
-	SDR_BOOK(k, p->proved && !p->names && !p->nconns && !p->nunexp);
+	SDR_BOOK(k, p->validated && !p->names && !p->nconns && !p->nunexp);
 }
 
 static void peers_books(struct sdr_books *k, const struct sdr_rel *rel)
@@ -219,8 +219,8 @@ void sdr_endpoint_books(struct sdr_books *k, const struct sdr_rel *rel,
 
 	peers_books(k, rel);
 	SDR_BOOK_EQ(k, rel->nconns, s->conns);
-	SDR_BOOK_EQ(k, rel->nunproven, s->unproven);
-	SDR_BOOK_IS(k, rel->nunproven, <=, SDR_CONN_UNPROVEN_MAX);
+	SDR_BOOK_EQ(k, rel->nunvalidated, s->unvalidated);
+	SDR_BOOK_IS(k, rel->nunvalidated, <=, SDR_CONN_UNVALIDATED_MAX);
 	SDR_BOOK_EQ(k, rel->timers.n, s->armed);
 	SDR_BOOK(k, sdr_timerq_sound(&rel->timers));
 	SDR_BOOK_EQ(k, rel->rec_pool.used, s->recs);

@@ -9,7 +9,7 @@
 
 /* Sums over the connections looked at, for what is counted elsewhere. */
 struct sdr_conn_sums {
-	uint32_t conns, unproven, armed;
+	uint32_t conns, unvalidated, armed;
 	uint32_t recs, answers; /* records that stand alone; of them, for strangers */
 	/* of the connection looked at last */
 	uint64_t inflight;     /* bytes of packets of records and frames */

@@ -10,7 +10,7 @@
  *      │                        │                                 segment
  *      │                        └──< sdr_bulk_rx ──< sdr_seg_rx   bulk coming in
  *      │                  sdr_group_tx, sdr_group_rx: a data segment and the one with its parity
- *      ├──< sdr_rx      a posted receive           └──< sdr_unexp  an unexpected message
+ *      ├──< sdr_rxe      a posted receive           └──< sdr_unexp  an unexpected message
  *
  * An operation lives from post to its completion; a record from post to its acknowledgement; a
  * segment until the receiver reported it complete and no entry of the transmission log names it any
@@ -64,10 +64,10 @@ struct sdr_rel {
 	struct sdr_rel_bulk *bulk;
 	struct sdr_rel_msg *msg;
 
-	uint64_t now;	/* ns: of the round's start, then of the engine's last poll */
-	uint64_t pass;	/* rounds so far */
-	uint64_t work;	/* counts everything done, for progress's return value */
-	uint64_t steps; /* see sdr_rel_step */
+	uint64_t now;	   /* ns: of the round's start, then of the engine's last poll */
+	uint64_t round;	   /* rounds so far */
+	uint64_t activity; /* counts everything done, for progress's return value */
+	uint64_t steps;	   /* see sdr_rel_step */
 
 	uint64_t instance;
 	uint64_t rng;	    /* counter that is hashed for ids */
@@ -86,7 +86,7 @@ struct sdr_rel {
 	struct sdr_list ready; /* connections with something to send now */
 	struct sdr_timerq timers;
 	struct sdr_slab rec_pool;
-	uint32_t nunproven, nconns;
+	uint32_t nunvalidated, nconns;
 	uint32_t npeers_named; /* peers that something on this side names */
 	uint32_t ngone;	       /* peers that are only remembered */
 	struct sdr_list gone;  /* they, the oldest first */

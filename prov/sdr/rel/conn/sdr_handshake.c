@@ -6,11 +6,11 @@
  * once each HELLO serves as the other's answer.
  *
  * Trust: a HELLO validates nothing.  Its sender gets one answer of the same size and a bounded
- * amount of state; with SDR_CONN_UNPROVEN_MAX such states open, or when a HELLO would end an open
- * connection (the peer restarted), would change what a connection of ours has said of itself, or
- * would make the engine open a port, the sender must first return a cookie: a keyed hash of its
+ * amount of state; with SDR_CONN_UNVALIDATED_MAX such states open, or when a HELLO would end an
+ * open connection (the peer restarted), would change what a connection of ours has said of itself,
+ * or would make the engine open a port, the sender must first return a cookie: a keyed hash of its
  * address and of the time, for which nothing is stored.  A HELLO that is refused, or not the last,
- * changes nothing of what is posted.  An address is proven by the cookie, by a HELLO_ACK that
+ * changes nothing of what is posted.  An address is validated by the cookie, by a HELLO_ACK that
  * echoes our connection id, or by a packet that carries it; before that nothing but HELLOs goes
  * there.
  *
@@ -62,8 +62,8 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	h->mseq_limit = sdr_conn_mseq_limit(c);
 	h->ctl_max = c->rel->ctl_max;
 	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hs.ts : (uint32_t)(c->rel->now / 1000);
-	/* Parity needs a place of its own, for which a peer of a keyed engine has no key. */
-	if (!sdr_qp_keyed(c->shape.qp)) {
+	/* Parity needs a place of its own, for which a peer of an rkeyed engine has no key. */
+	if (!sdr_qp_rkeyed(c->shape.qp)) {
 		h->codes = SDR_WIRE_CODE_KINDS;
 		h->code_syms = SDR_CODE_SYMS_MAX;
 		h->code_chunk = SDR_REL_EC_CHUNK;
@@ -136,7 +136,8 @@ void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t 
  * The peer's HELLO or answer becomes part of the connection: it is open.  All of it is checked
  * before anything changes. -EPROTO: the two do not fit together.
  */
-static int conn_adopt(struct sdr_conn *c, const struct sdr_uc_addr *from, const struct sdr_hello *h)
+static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
+		       const struct sdr_hello *h)
 {
 	struct sdr_conn_shape shape = { .qp = NULL };
 	struct sdr_rel *rel = c->rel;
@@ -187,26 +188,27 @@ err:
 	return ret == -EBADMSG ? -EPROTO : ret;
 }
 
-void sdr_conn_prove(struct sdr_conn *c)
+void sdr_conn_validate(struct sdr_conn *c)
 {
-	if (c->hs.proven)
+	if (c->hs.validated)
 		return;
-	SDR_ASSERT(sdr_conn_live(c) && c->hs.peer_known && (!c->hs.passive || c->rel->nunproven));
-	c->hs.proven = c->peer->proved = true;
+	SDR_ASSERT(sdr_conn_live(c) && c->hs.peer_known &&
+		   (!c->hs.passive || c->rel->nunvalidated));
+	c->hs.validated = c->peer->validated = true;
 	if (c->hs.passive)
-		c->rel->nunproven--;
+		c->rel->nunvalidated--;
 	c->rel->ops->opened(c);
 	sdr_conn_kick(c);
 }
 
 /*
- * An unproven connection has sent and received nothing but HELLOs: another peer may take its
+ * An unvalidated connection has sent and received nothing but HELLOs: another peer may take its
  * place.  Our own side of it stays as it is: a HELLO of ours that is on its way, or its answer, has
  * reported.
  */
-static void conn_unadopt(struct sdr_conn *c)
+static void conn_unaccept(struct sdr_conn *c)
 {
-	SDR_ASSERT(c->hs.peer_known && !c->hs.proven && !c->tx.live && !c->inflight);
+	SDR_ASSERT(c->hs.peer_known && !c->hs.validated && !c->tx.live && !c->inflight);
 	sdr_conn_peer_forget(c);
 	c->hs.peer_known = false;
 	c->state = SDR_CONN_HELLO;
@@ -219,15 +221,15 @@ static void conn_unadopt(struct sdr_conn *c)
  */
 static bool hello_crowded(const struct sdr_rel *rel)
 {
-	return rel->nunproven >= SDR_CONN_UNPROVEN_MAX || sdr_conn_crowded(rel);
+	return rel->nunvalidated >= SDR_CONN_UNVALIDATED_MAX || sdr_conn_crowded(rel);
 }
 
 /*
  * Would it change something that is ours, or another's?  Then its sender must have shown that he is
  * there.
  */
-static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *c,
-			      const struct sdr_hello *h)
+static bool hello_needs_cookie(const struct sdr_rel *rel, const struct sdr_conn *c,
+			       const struct sdr_hello *h)
 {
 	if (rel->info.nic_port && (h->qp.flags & SDR_QP_F_NIC))
 		return true;
@@ -240,7 +242,8 @@ static bool hello_needs_proof(const struct sdr_rel *rel, const struct sdr_conn *
  */
 static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *c)
 {
-	return c && !c->hs.proven && (!c->hs.peer_known || c->hs.tries) ? c->shape.mtu : rel->mtu;
+	return c && !c->hs.validated && (!c->hs.peer_known || c->hs.tries) ? c->shape.mtu
+									   : rel->mtu;
 }
 
 /*
@@ -252,19 +255,19 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 {
 	struct sdr_conn *c = peer ? peer->conn : NULL;
 
-	if (c && c->hs.peer_known && !c->hs.proven &&
+	if (c && c->hs.peer_known && !c->hs.validated &&
 	    (c->shape.mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
 		/*
 		 * The opener of this was never validated; what we hold is for the one
 		 * who does.
 		 */
-		conn_unadopt(c);
+		conn_unaccept(c);
 		return c;
 	}
 	if (c && !c->hs.peer_known)
 		return c;
 	if (c)
-		sdr_conn_fail(c, c->hs.proven ? SDR_REL_ERR_RESTARTED : SDR_REL_ERR_NOMEM);
+		sdr_conn_fail(c, c->hs.validated ? SDR_REL_ERR_RESTARTED : SDR_REL_ERR_NOMEM);
 	if ((!peer || !peer->names) && !sdr_conn_admit(rel))
 		return NULL;
 	peer = sdr_peer_make(rel, from);
@@ -281,7 +284,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 {
 	struct sdr_peer *peer = sdr_peer_find(rel, from);
 	struct sdr_conn *c = peer ? peer->conn : NULL;
-	bool paid = cookie_ok(rel, from, h->cookie);
+	bool cookie_valid = cookie_ok(rel, from, h->cookie);
 	int ret;
 
 	if (c && c->hs.peer_known && c->id.peer_cid == h->cid &&
@@ -292,7 +295,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	}
 	if (rel->closing)
 		return;
-	if (!paid && hello_needs_proof(rel, c, h)) {
+	if (!cookie_valid && hello_needs_cookie(rel, c, h)) {
 		retry_send(rel, from, h->cid);
 		return;
 	}
@@ -305,7 +308,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT, rel->mtu);
 		return;
 	}
-	ret = conn_adopt(c, from, h);
+	ret = conn_accept(c, from, h);
 	if (ret) {
 		hello_refuse(rel, from, h,
 			     ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH,
@@ -314,14 +317,14 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		 * What is posted waits for the answer to a HELLO of ours, unless it is known that
 		 * none will do.
 		 */
-		if (!c->rel->ops->wanted(c) || (paid && ret != -EPROTO))
+		if (!c->rel->ops->wanted(c) || (cookie_valid && ret != -EPROTO))
 			sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		else
 			sdr_conn_wake(c);
 		return;
 	}
-	if (paid)
-		sdr_conn_prove(c);
+	if (cookie_valid)
+		sdr_conn_validate(c);
 	c->hs.ts = h->ts_us;
 	sdr_hello_send(c, SDR_REL_HELLO_ACK);
 	sdr_conn_kick(c);
@@ -365,24 +368,24 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		return;
 	}
 	if (c->hs.peer_known && c->id.peer_cid != h->cid) {
-		if (c->hs.proven) {
+		if (c->hs.validated) {
 			rel->closed.pkts_bad++;
 			return;
 		}
-		conn_unadopt(c); /* the HELLO that came before this answer was another's */
+		conn_unaccept(c); /* the HELLO that came before this answer was another's */
 	}
-	if (!c->hs.proven && rtt_us < 60u * 1000000u) {
+	if (!c->hs.validated && rtt_us < 60u * 1000000u) {
 		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
 		c->tx.ping_due = true; /* validates our address for the peer */
 	}
-	ret = c->hs.peer_known ? 0 : conn_adopt(c, from, h);
+	ret = c->hs.peer_known ? 0 : conn_accept(c, from, h);
 	if (ret) {
 		sdr_conn_fail(c, ret == -EPROTO ? SDR_REL_ERR_REFUSED : SDR_REL_ERR_PATH);
 		return;
 	}
 	c->hs.answered = true;
 	sdr_conn_heard(c);
-	sdr_conn_prove(c);
+	sdr_conn_validate(c);
 	sdr_conn_kick(c);
 }
 
@@ -414,10 +417,10 @@ void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const 
 	struct sdr_conn *c;
 
 	/*
-	 * Until it is proven, also when a HELLO has opened it: that may have been another's,
+	 * Until it is validated, also when a HELLO has opened it: that may have been another's,
 	 * here and over there.
 	 */
-	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->hs.proven ||
+	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_cid(rel, r.cid)) || c->hs.validated ||
 	    !sdr_uc_addr_equal(from, &c->addr)) {
 		rel->closed.pkts_bad++;
 		return;
@@ -437,12 +440,12 @@ int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const u
 
 	if (sdr_retry_decode(p, len, &r) || !(c = sdr_conn_by_peer(rel, r.cid, from)))
 		return -EBADMSG;
-	if (!c->hs.proven && c->rel->ops->wanted(c)) {
+	if (!c->hs.validated && c->rel->ops->wanted(c)) {
 		/*
 		 * Its sender is not there, or never was; what we hold waits for an answer to
 		 * our own HELLO.
 		 */
-		conn_unadopt(c);
+		conn_unaccept(c);
 		sdr_conn_wake(c);
 		return 0;
 	}

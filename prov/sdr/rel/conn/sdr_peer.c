@@ -86,7 +86,7 @@ void sdr_peer_release(struct sdr_peer *p)
 
 	if (peer_needed(p))
 		return;
-	if (!p->proved) {
+	if (!p->validated) {
 		peer_free(p);
 		return;
 	}

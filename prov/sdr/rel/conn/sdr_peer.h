@@ -22,7 +22,7 @@ struct sdr_peer {
 	/* their inline bytes, with what keeps them: beyond SDR_REL_UNEXP_PEER credit stops */
 	uint64_t unexp_bytes;
 	struct sdr_list gone;	   /* rel->gone: nothing needs it, it is remembered */
-	bool proved;		   /* its address was its own, once */
+	bool validated;		   /* its address was its own, once */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
 	struct sdr_loss_est loss;  /* what the path to it loses */

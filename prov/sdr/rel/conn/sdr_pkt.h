@@ -43,7 +43,7 @@ void sdr_pkt_conn_free(struct sdr_conn *c);
 /*
  * What was received and what was done, in packets that want no answer.  False: the engine is full.
  */
-bool sdr_pkt_last_words(struct sdr_conn *c);
+bool sdr_pkt_farewell(struct sdr_conn *c);
 
 void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
 		   size_t len);

@@ -38,7 +38,7 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 
 		if (!r)
 			continue;
-		sdr_conn_news(c);
+		sdr_conn_progressed(c);
 		sdr_rec_acked(c, r);
 	}
 }
@@ -76,7 +76,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		ca->snap_tx_ns = p->tx_ns;
 	}
 	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
-	sdr_conn_news(c);
+	sdr_conn_progressed(c);
 	while ((l = sdr_list_pop(&p->recs))) {
 		sdr_rel_step(c->rel);
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));

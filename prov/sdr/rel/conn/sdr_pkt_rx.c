@@ -73,7 +73,7 @@ enum pkt_verdict {
  * taken.  One acknowledgement says all there is to say; to go through more would be work for
  * nothing.
  */
-static enum pkt_verdict pkt_judge(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)
+static enum pkt_verdict pkt_classify(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)
 {
 	uint64_t kept = 0;
 	struct sdr_frame f;
@@ -112,7 +112,7 @@ static void pkt_ack_want(struct sdr_conn *c)
 {
 	if (!c->rx.ack_due) {
 		c->rx.ack_due = true;
-		c->rx.ack_pass = c->rel->pass;
+		c->rx.ack_round = c->rel->round;
 		c->rx.ack_ns = c->rel->now;
 	}
 }
@@ -134,7 +134,7 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 /* f: a record's status is translated in place. */
 static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *sum)
 {
-	SDR_ASSERT(sdr_conn_live(c) && c->state != SDR_CONN_HELLO && c->hs.proven);
+	SDR_ASSERT(sdr_conn_live(c) && c->state != SDR_CONN_HELLO && c->hs.validated);
 	sdr_rel_step(c->rel);
 	switch (f->type) {
 	case SDR_FRAME_ACK:
@@ -213,7 +213,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	}
 	p += SDR_PACKET_HDR - SDR_CLASS_LEN;
-	verdict = c->state == SDR_CONN_HELLO ? PKT_BAD : pkt_judge(c, p, end);
+	verdict = c->state == SDR_CONN_HELLO ? PKT_BAD : pkt_classify(c, p, end);
 	if (verdict == PKT_BAD) {
 		c->st.pkts_bad++;
 		return;
@@ -224,7 +224,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	sdr_conn_heard(c);
 	c->hs.answered = true;
-	sdr_conn_prove(c);
+	sdr_conn_validate(c);
 	while (sdr_conn_live(c) && sdr_frame_next(&p, end, &f) > 0)
 		pkt_frame(c, &f, &sum);
 	if (!sdr_conn_live(c))

@@ -50,7 +50,7 @@ bool sdr_pkt_paced(const struct sdr_conn *c)
 static bool ack_is_due(const struct sdr_conn *c)
 {
 	return c->rx.ack_now ||
-	       (c->rx.ack_due && (c->rel->pass > c->rx.ack_pass || c->rel->closing)) ||
+	       (c->rx.ack_due && (c->rel->round > c->rx.ack_round || c->rel->closing)) ||
 	       c->rel->ops->reports_due(c) || sdr_credit_due(c);
 }
 
@@ -58,7 +58,7 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 {
 	struct sdr_conn *c = (struct sdr_conn *)(uintptr_t)cc;
 
-	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.proven)
+	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.validated)
 		return false;
 	if (ack_is_due(c) || c->close.bye_ack_due || c->rel->ops->copies_due(c))
 		return true;
@@ -146,7 +146,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 {
 	struct sdr_rel *rel = c->rel;
 
-	SDR_ASSERT(n && n <= c->ctl_max && c->hs.proven);
+	SDR_ASSERT(n && n <= c->ctl_max && c->hs.validated);
 	SDR_ASSERT(sdr_ring_empty(&c->tx.log) ||
 		   sdr_seq_lt(sdr_plog_at(c, c->tx.log.tail - 1)->pn, c->tx.pn - 1));
 	pkt->pn = c->tx.pn - 1;
@@ -154,13 +154,13 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	pkt->bytes = (uint32_t)n;
 	pkt->tx_ns = rel->now;
 	if (!c->tx.live && !c->inflight)
-		c->pto.news_ns = rel->now;
+		c->pto.progress_ns = rel->now;
 	sdr_cc_sent(&c->cc, rel->now, n, 0, c->inflight, &pkt->snap);
 	c->inflight += n;
 	sdr_ring_push(&c->tx.log);
 	c->tx.live++;
 	sdr_conn_sent(c);
-	rel->work++;
+	rel->activity++;
 }
 
 /*
@@ -191,7 +191,7 @@ static size_t put_answers(struct sdr_conn *c, uint8_t *p, size_t room)
 	return n;
 }
 
-bool sdr_pkt_last_words(struct sdr_conn *c)
+bool sdr_pkt_farewell(struct sdr_conn *c)
 {
 	size_t room = sdr_seal_room(c->rel, c->ctl_max);
 	uint32_t budget = LAST_WORDS_MAX;
@@ -210,7 +210,7 @@ bool sdr_pkt_last_words(struct sdr_conn *c)
 			n += put_answers(c, p + n, room - n);
 		sdr_seal_send(c, n);
 		c->tx.pn++;
-		c->rel->work++;
+		c->rel->activity++;
 	}
 	return true;
 }
@@ -264,7 +264,7 @@ static bool pkt_build(struct sdr_conn *c)
 	if (wants)
 		pkt_log(c, pkt, n);
 	else
-		rel->work++;
+		rel->activity++;
 	if (bye)
 		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 	return true;

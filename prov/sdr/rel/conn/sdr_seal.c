@@ -45,7 +45,7 @@ static void seal_input(void *user, const struct sdr_uc_addr *from, uint8_t type,
 	struct sdr_rel *rel = user;
 
 	sdr_rel_now(rel);
-	rel->work++;
+	rel->activity++;
 	if (len < rel->tag_len) {
 		rel->closed.pkts_bad++;
 		return;
@@ -61,7 +61,7 @@ static void seal_other_input(void *user, const struct sdr_uc_addr *from, const u
 	struct sdr_rel *rel = user;
 
 	sdr_rel_now(rel);
-	rel->work++;
+	rel->activity++;
 	rel->ctl_other(rel, from, buf, len);
 }
 

@@ -45,7 +45,8 @@ void sdr_conn_heard(struct sdr_conn *c)
  */
 static bool conn_expendable(const struct sdr_conn *c, bool idle)
 {
-	if (c->peer->names || c->rel->ops->owned(c) || !c->hs.proven || c->state != SDR_CONN_OPEN)
+	if (c->peer->names || c->rel->ops->owned(c) || !c->hs.validated ||
+	    c->state != SDR_CONN_OPEN)
 		return false;
 	return idle ? !c->rel->ops->busy(c) : c->rel->now - c->rx.heard_ns >= CONN_SILENT_NS;
 }

@@ -22,7 +22,7 @@ void sdr_versions_said(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	bool ours = v->min <= SDR_WIRE_VERSION_MAX && v->max >= SDR_WIRE_VERSION_MIN;
 
 	if (!c || !sdr_conn_live(c) || !sdr_uc_addr_equal(from, &c->addr) ||
-	    (c->hs.proven && !ours)) {
+	    (c->hs.validated && !ours)) {
 		rel->closed.pkts_bad++;
 		return;
 	}

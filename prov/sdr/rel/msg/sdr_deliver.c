@@ -6,7 +6,7 @@
  *
  * A bulk of up to SDR_REL_UNEXP_BULK bytes without a receive lands in a bounce buffer; a larger
  * one, and any for which there is no room, is parked: its data land nowhere, the sender stops and
- * waits for CTS.  What was only announced (always so when our engine is keyed) waits without any
+ * waits for CTS.  What was only announced (always so when our engine is rkeyed) waits without any
  * memory but its entry.
  */
 #include <stdlib.h>
@@ -29,13 +29,13 @@ struct sdr_frame_rec sdr_bulk_frame(const struct sdr_bulk_rx *b)
 	return f;
 }
 
-void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f,
-		      uint64_t off)
+void sdr_rxe_truncated(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
+		       uint64_t off)
 {
 	if (f->flags & SDR_REC_F_BULK)
 		sdr_bulk_rx_skip(c, f, f->len);
 	sdr_done_send(c, f->id, SDR_REL_ERR_TRUNC);
-	sdr_rx_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_TRUNC);
+	sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_TRUNC);
 }
 
 void sdr_deliver_done(struct sdr_bulk_rx *b)
@@ -46,10 +46,10 @@ void sdr_deliver_done(struct sdr_bulk_rx *b)
 
 	if (!u) {
 		if (b->rx->bounce)
-			sdr_rx_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
+			sdr_rxe_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
 		if (b->delivery)
 			sdr_done_send(c, b->id, SDR_REL_OK);
-		sdr_rx_report(c->rel, b->rx, c->peer, &f, b->rx_off, b->len, SDR_REL_OK);
+		sdr_rxe_report(c->rel, b->rx, c->peer, &f, b->rx_off, b->len, SDR_REL_OK);
 		return;
 	}
 	u->complete = true;
@@ -57,22 +57,22 @@ void sdr_deliver_done(struct sdr_bulk_rx *b)
 	if (u->dropped) {
 		sdr_unexp_drop(c->rel, u);
 	} else if (u->rx) {
-		struct sdr_rx *rx = u->rx;
+		struct sdr_rxe *rx = u->rx;
 		uint64_t room = rx->total - b->rx_off, n = b->len < room ? b->len : room;
 
-		sdr_rx_fill(rx, b->rx_off, u->payload, n);
+		sdr_rxe_fill(rx, b->rx_off, u->payload, n);
 		f = u->f;
 		if (f.flags & SDR_REC_F_DELIVERY)
 			sdr_done_send(c, f.id, SDR_REL_OK);
 		sdr_unexp_free(c->rel, u);
-		sdr_rx_report(c->rel, rx, c->peer, &f, b->rx_off, n,
-			      n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_rxe_report(c->rel, rx, c->peer, &f, b->rx_off, n,
+			       n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
 	}
 }
 
 /* Bulk into a receive: now when msn is known, else CTS requests it. */
-void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off,
-		 bool expected, bool has_msn)
+void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
+		  uint64_t off, bool expected, bool has_msn)
 {
 	uint8_t *to = rx->niov ? (uint8_t *)rx->iov[0].buf + off : NULL;
 	struct sdr_bulk_rx *b = NULL;
@@ -86,7 +86,7 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 		if (has_msn)
 			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, err);
-		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
+		sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
 	}
 	b->rx = rx;
@@ -101,28 +101,28 @@ void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_r
 	} else if ((err = sdr_bulk_rx_start(b, f))) {
 		sdr_bulk_rx_abort(b);
 		sdr_done_send(c, f->id, err);
-		sdr_rx_report(c->rel, rx, c->peer, f, off, 0, err);
+		sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, err);
 		return;
 	}
 	sdr_conn_kick(c);
 }
 
-void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f)
+void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f)
 {
-	uint64_t len = sdr_msg_len(f), room, off = sdr_rx_take(rx, len, &room);
+	uint64_t len = sdr_msg_len(f), room, off = sdr_rxe_take(rx, len, &room);
 
 	if (f->flags & SDR_REC_F_LEN) {
 		if (len > room)
-			sdr_rx_truncated(c, rx, f, off);
+			sdr_rxe_truncated(c, rx, f, off);
 		else
-			sdr_rx_bulk(c, rx, f, off, true, f->flags & SDR_REC_F_BULK);
+			sdr_rxe_bulk(c, rx, f, off, true, f->flags & SDR_REC_F_BULK);
 		return;
 	}
-	sdr_rx_fill(rx, off, f->payload, len < room ? len : room);
+	sdr_rxe_fill(rx, off, f->payload, len < room ? len : room);
 	if (f->flags & SDR_REC_F_DELIVERY)
 		sdr_done_send(c, f->id, SDR_REL_OK);
-	sdr_rx_report(c->rel, rx, c->peer, f, off, len < room ? len : room,
-		      len > room ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+	sdr_rxe_report(c->rel, rx, c->peer, f, off, len < room ? len : room,
+		       len > room ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
 }
 
 /* ---- without a receive ----------------------------------------------------------------------- */
@@ -178,19 +178,19 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 }
 
 /* An unexpected message goes to a receive posted later. */
-void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx)
+void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe *rx)
 {
-	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rx_take(rx, len, &room),
+	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rxe_take(rx, len, &room),
 		 n = len < room ? len : room;
 	struct sdr_frame_rec f = u->f;
 
 	if (u->complete) {
 		if (n)
-			sdr_rx_fill(rx, off, u->payload, n);
+			sdr_rxe_fill(rx, off, u->payload, n);
 		if ((f.flags & SDR_REC_F_DELIVERY) && u->conn)
 			sdr_done_send(u->conn, f.id, SDR_REL_OK);
-		sdr_rx_report(rel, rx, u->peer, &f, off, n,
-			      n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_rxe_report(rel, rx, u->peer, &f, off, n,
+			       n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
 		sdr_unexp_free(rel, u); /* and perhaps the peer */
 	} else if (u->brx) {
 		/* Still arriving in its bounce buffer. */
@@ -203,9 +203,9 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *
 		f.flags &= (uint16_t) ~(SDR_REC_F_BULK | SDR_REC_F_CODE);
 		sdr_unexp_free(rel, u);
 		if (len > room)
-			sdr_rx_truncated(c, rx, &f, off);
+			sdr_rxe_truncated(c, rx, &f, off);
 		else
-			sdr_rx_bulk(c, rx, &f, off, false, false);
+			sdr_rxe_bulk(c, rx, &f, off, false, false);
 	}
 }
 

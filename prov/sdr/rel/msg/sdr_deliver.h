@@ -4,19 +4,19 @@
 #ifndef SDR_DELIVER_H
 #define SDR_DELIVER_H
 
-#include "sdr_rx.h"
+#include "sdr_recv_entry.h"
 #include "sdr_unexp.h"
 
 /* A receive's frame again, from its bulk. */
 struct sdr_frame_rec sdr_bulk_frame(const struct sdr_bulk_rx *b);
 void sdr_deliver_done(struct sdr_bulk_rx *b); /* bulk of a message is complete */
-void sdr_rx_truncated(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f,
-		      uint64_t off);
-void sdr_rx_bulk(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f, uint64_t off,
-		 bool expected, bool has_msn);
-void sdr_rx_deliver(struct sdr_conn *c, struct sdr_rx *rx, const struct sdr_frame_rec *f);
+void sdr_rxe_truncated(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
+		       uint64_t off);
+void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
+		  uint64_t off, bool expected, bool has_msn);
+void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f);
 void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
-void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rx *rx);
+void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe *rx);
 void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u);
 
 #endif /* SDR_DELIVER_H */

@@ -14,15 +14,15 @@
 
 /* ---- from the network ------------------------------------------------------------------------ */
 
-static struct sdr_rx *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f)
+static struct sdr_rxe *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_list *l, *head = &c->rel->msg->posted[sdr_msg_kind(f->op)];
 
 	sdr_list_each(l, head) {
-		struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
+		struct sdr_rxe *rx = sdr_container(l, struct sdr_rxe, link);
 
 		sdr_rel_step(c->rel);
-		if (sdr_rx_matches(rx, c->peer, f->tag))
+		if (sdr_rxe_matches(rx, c->peer, f->tag))
 			return rx;
 	}
 	return NULL;
@@ -39,7 +39,7 @@ static bool msg_is_void(const struct sdr_frame_rec *f)
 static void match_drain(struct sdr_conn *c)
 {
 	struct sdr_unexp *u;
-	struct sdr_rx *rx;
+	struct sdr_rxe *rx;
 
 	while ((u = sdr_early_take(c, c->rec.rx_mseq))) {
 		sdr_rel_step(c->rel);
@@ -51,7 +51,7 @@ static void match_drain(struct sdr_conn *c)
 		rx = posted_find(c, &u->f);
 		if (rx) {
 			u->f.payload = u->payload;
-			sdr_rx_deliver(c, rx, &u->f);
+			sdr_rxe_deliver(c, rx, &u->f);
 			sdr_unexp_free(c->rel, u);
 		} else {
 			sdr_unexp_add(c, u);
@@ -86,7 +86,7 @@ bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_unexp *u;
-	struct sdr_rx *rx;
+	struct sdr_rxe *rx;
 
 	if (msg_is_bad(c, f)) {
 		c->st.pkts_bad++;
@@ -97,7 +97,7 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		if (rx || msg_is_void(f)) {
 			c->rec.rx_mseq++;
 			if (rx)
-				sdr_rx_deliver(c, rx, f);
+				sdr_rxe_deliver(c, rx, f);
 			match_drain(c);
 			return;
 		}
@@ -123,7 +123,7 @@ static void bulk_end(struct sdr_bulk_rx *b, int err)
 {
 	struct sdr_unexp *u = b->unexp;
 	struct sdr_frame_rec f = u ? u->f : sdr_bulk_frame(b);
-	struct sdr_rx *rx = u ? u->rx : b->rx;
+	struct sdr_rxe *rx = u ? u->rx : b->rx;
 	struct sdr_conn *c = b->conn;
 	uint64_t off = b->rx_off;
 
@@ -135,7 +135,7 @@ static void bulk_end(struct sdr_bulk_rx *b, int err)
 		sdr_unexp_free(c->rel, u);
 	}
 	if (rx)
-		sdr_rx_report(c->rel, rx, c->peer, &f, off, 0, err);
+		sdr_rxe_report(c->rel, rx, c->peer, &f, off, 0, err);
 }
 
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -192,15 +192,15 @@ void sdr_match_cancel_all(struct sdr_rel *rel)
 
 	for (int k = 0; k < 2; k++)
 		while (!sdr_list_empty(&rel->msg->posted[k]))
-			sdr_rx_cancel(rel,
-				      sdr_container(rel->msg->posted[k].next, struct sdr_rx, link));
+			sdr_rxe_cancel(
+				rel, sdr_container(rel->msg->posted[k].next, struct sdr_rxe, link));
 	sdr_list_each(l, &rel->conn_list) {
 		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
 
 		sdr_list_each_safe(m, tmp, &c->bulk->rx.brx) {
 			struct sdr_bulk_rx *b = sdr_container(m, struct sdr_bulk_rx, link);
 			struct sdr_frame_rec f = sdr_bulk_frame(b);
-			struct sdr_rx *rx = b->unexp ? b->unexp->rx : b->rx;
+			struct sdr_rxe *rx = b->unexp ? b->unexp->rx : b->rx;
 			uint64_t off = b->rx_off;
 
 			if (!rx)
@@ -211,7 +211,7 @@ void sdr_match_cancel_all(struct sdr_rel *rel)
 			} else {
 				sdr_bulk_rx_abort(b);
 			}
-			sdr_rx_report(rel, rx, c->peer, &f, off, 0, SDR_REL_ERR_CANCELED);
+			sdr_rxe_report(rel, rx, c->peer, &f, off, 0, SDR_REL_ERR_CANCELED);
 		}
 	}
 }

@@ -4,7 +4,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_match.h"
 #include "sdr_op.h"
-#include "sdr_rx.h"
+#include "sdr_recv_entry.h"
 #include "sdr_unexp.h"
 
 /* objects of an endpoint */
@@ -22,7 +22,7 @@ void sdr_msg_open(struct sdr_rel *rel)
 		sdr_list_init(&m->unexp[i]);
 	}
 	sdr_slab_init(&m->op_pool, sizeof(struct sdr_op), MSG_OPS_MAX);
-	sdr_slab_init(&m->rx_pool, sizeof(struct sdr_rx), MSG_OPS_MAX);
+	sdr_slab_init(&m->rx_pool, sizeof(struct sdr_rxe), MSG_OPS_MAX);
 	sdr_slab_init(&m->unexp_pool, sizeof(struct sdr_unexp), MSG_UNEXP_MAX);
 	sdr_slab_init(&m->buf_pool, rel->cfg.inject_max, MSG_OPS_MAX);
 }
@@ -44,7 +44,7 @@ void sdr_msg_close(struct sdr_rel *rel)
 void sdr_msg_conn_init(struct sdr_conn *c)
 {
 	sdr_list_init(&c->msg->ops);
-	sdr_list_init(&c->msg->held);
+	sdr_list_init(&c->msg->deferred);
 	sdr_list_init(&c->msg->cts_wait);
 }
 

@@ -29,12 +29,12 @@ struct sdr_early { /* ordered records that came before their turn, by mseq */
 	uint32_t cap, n; /* entries, power of two; of them in use */
 };
 
-struct sdr_conn_msg {		   /* of a connection */
-	struct sdr_list ops, held; /* under way; behind a fence or the handshake */
-	bool releasing;		   /* held is being walked */
-	bool wait_mode;		   /* the last rendezvous met no receive (keyed peers: sdr_op.c) */
-	uint32_t nown;		   /* operations posted here, of both */
-	struct sdr_list cts_wait;  /* operations that want message numbers */
+struct sdr_conn_msg {		       /* of a connection */
+	struct sdr_list ops, deferred; /* under way; behind a fence or the handshake */
+	bool releasing;		       /* deferred is being walked */
+	bool rnr_mode;		  /* the last rendezvous met no receive (rkeyed peers: sdr_op.c) */
+	uint32_t nown;		  /* operations posted here, of both */
+	struct sdr_list cts_wait; /* operations that want message numbers */
 	struct sdr_early early;
 };
 

@@ -57,7 +57,7 @@ static void ops_books(struct sdr_books *k, const struct sdr_conn *c, uint32_t al
 
 	sdr_list_each(l, &c->msg->ops)
 		op_books(k, sdr_container(l, struct sdr_op, link), &w, s);
-	sdr_list_each(l, &c->msg->held) {
+	sdr_list_each(l, &c->msg->deferred) {
 		const struct sdr_op *op = sdr_container(l, struct sdr_op, link);
 
 		op_books(k, op, &w, s);
@@ -117,7 +117,7 @@ static void landing_books(struct sdr_books *k, const struct sdr_conn *c, struct 
 	sdr_list_each(l, &c->bulk->rx.brx) {
 		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 		const struct sdr_unexp *u = b->unexp;
-		const struct sdr_rx *rx = u ? u->rx : b->rx;
+		const struct sdr_rxe *rx = u ? u->rx : b->rx;
 
 		s->remotes += !sdr_list_empty(&b->remote.link);
 		if (u) {
@@ -151,7 +151,7 @@ static void posted_books(struct sdr_books *k, const struct sdr_rel *rel,
 
 	for (int i = 0; i < 2; i++) {
 		sdr_list_each(l, &rel->msg->posted[i]) {
-			const struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
+			const struct sdr_rxe *rx = sdr_container(l, struct sdr_rxe, link);
 
 			SDR_BOOK(k, (rx->kind == SDR_REL_TRECV) == i && !rx->retired);
 			SDR_BOOK(k, rx->off <= rx->total && rx->refs <= s->multi);

@@ -85,9 +85,9 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	else
 		free(op->copy);
 	sdr_slab_free(&rel->msg->op_pool, op);
-	rel->work++;
-	if (c->state == SDR_CONN_OPEN && !sdr_list_empty(&c->msg->held))
-		sdr_op_release_held(c);
+	rel->activity++;
+	if (c->state == SDR_CONN_OPEN && !sdr_list_empty(&c->msg->deferred))
+		sdr_op_release_deferred(c);
 }
 
 void sdr_op_advance(struct sdr_op *op)
@@ -145,9 +145,10 @@ void sdr_ops_end(struct sdr_conn *c, enum sdr_ops_which which, int err)
 		ops_end(&c->msg->ops, NULL, op_fail, err);
 	else if (which == SDR_OPS_UNPROMISED)
 		ops_end(&c->msg->ops, op_unpromised, op_cancel, err);
-	ops_end(&c->msg->held, which == SDR_OPS_UNPROMISED ? op_unpromised : NULL, op_fail, err);
+	ops_end(&c->msg->deferred, which == SDR_OPS_UNPROMISED ? op_unpromised : NULL, op_fail,
+		err);
 	c->msg->releasing = nested;
-	sdr_op_release_held(c);
+	sdr_op_release_deferred(c);
 }
 
 /* ---- its records ---- */
@@ -348,7 +349,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		}
 		op->btx->op = op;
 		op->btx->done = op_delivered;
-		op->btx->keyed = op->keyed;
+		op->btx->rkeyed = op->rkeyed;
 		op->btx->va = op->va;
 		op->btx->rkey = op->rkey;
 		if (bind) {
@@ -403,13 +404,13 @@ void sdr_op_start(struct sdr_op *op)
 	sdr_rec_queue(c, &op->rec);
 }
 
-void sdr_op_release_held(struct sdr_conn *c)
+void sdr_op_release_deferred(struct sdr_conn *c)
 {
 	if (c->msg->releasing)
 		return; /* one that ended at its start: the walk goes on below */
 	c->msg->releasing = true;
-	while (c->state == SDR_CONN_OPEN && c->hs.proven && !sdr_list_empty(&c->msg->held)) {
-		struct sdr_op *op = sdr_container(c->msg->held.next, struct sdr_op, link);
+	while (c->state == SDR_CONN_OPEN && c->hs.validated && !sdr_list_empty(&c->msg->deferred)) {
+		struct sdr_op *op = sdr_container(c->msg->deferred.next, struct sdr_op, link);
 
 		sdr_rel_step(c->rel);
 		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops))

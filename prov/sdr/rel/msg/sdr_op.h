@@ -14,7 +14,7 @@
 #include "rel/bulk/sdr_bulk_tx.h"
 
 struct sdr_op {
-	struct sdr_list link;  /* conn->ops or conn->held */
+	struct sdr_list link;  /* conn->ops or conn->deferred */
 	struct sdr_conn *conn; /* NULL while the peer has none */
 	struct sdr_peer *peer;
 	const struct sdr_op_kind *kind;
@@ -39,9 +39,9 @@ struct sdr_op {
 	struct sdr_bulk_tx *btx;
 	struct sdr_bulk_rx *brx;  /* READ: its data coming in */
 	struct sdr_remote remote; /* READ_SERVE: the region it reads */
-	bool keyed;		  /* va, rkey are valid */
+	bool rkeyed;		  /* va, rkey are valid */
 	uint32_t rkey;
-	uint64_t va; /* where a keyed peer wants the bulk */
+	uint64_t va; /* where an rkeyed peer wants the bulk */
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 
@@ -76,17 +76,17 @@ static inline bool sdr_op_fits(const struct sdr_conn *c, uint64_t len)
 {
 	return len <= sdr_seal_inline_max(c->rel, c->ctl_max);
 }
-/* A keyed peer says where a bulk may go, and no other has a key to give. */
+/* An rkeyed peer says where a bulk may go, and no other has a key to give. */
 static inline bool sdr_op_key_expected(const struct sdr_conn *c, const struct sdr_frame_rec *f,
 				       bool bulk)
 {
 	bool key = f->flags & SDR_REC_F_KEY;
 
-	return sdr_qp_peer_keyed(c->shape.qp) ? key || !bulk : !key;
+	return sdr_qp_peer_rkeyed(c->shape.qp) ? key || !bulk : !key;
 }
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
-void sdr_op_release_held(struct sdr_conn *c);	/* behind a fence or the handshake */
-void sdr_op_release_credit(struct sdr_conn *c); /* waiting for message numbers */
+void sdr_op_release_deferred(struct sdr_conn *c); /* behind a fence or the handshake */
+void sdr_op_release_credit(struct sdr_conn *c);	  /* waiting for message numbers */
 
 #endif /* SDR_OP_H */

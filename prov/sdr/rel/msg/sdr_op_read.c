@@ -4,7 +4,7 @@
  * Reads of memory of the peer, and their answers.
  *
  * A read ends when its bytes are here: inside the answer's record, or as bulk, which lands in the
- * buffer when that is one piece, else in a copy.  A keyed engine says with the question where a
+ * buffer when that is one piece, else in a copy.  An rkeyed engine says with the question where a
  * bulk may be written.  An answer (READ_SERVE) is an operation of the target's that was not
  * posted and that is not reported; it ends when its record is acknowledged and its bulk delivered.
  */
@@ -54,7 +54,7 @@ static int read_fill(struct sdr_op *op, struct sdr_frame_rec *f, bool fits)
 	f->addr = op->rma_addr;
 	f->key = op->rma_key;
 	f->flags |= SDR_REC_F_RMA;
-	if (fits || !sdr_qp_keyed(op->conn->shape.qp))
+	if (fits || !sdr_qp_rkeyed(op->conn->shape.qp))
 		return SDR_REL_OK;
 	err = read_land(op);
 	if (err)
@@ -163,8 +163,8 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_op_advance(op);
 		return;
 	}
-	/* A keyed engine has made its place already; it takes one answer. */
-	if (op->brx ? op->brx->has_msn : sdr_qp_keyed(c->shape.qp)) {
+	/* An rkeyed engine has made its place already; it takes one answer. */
+	if (op->brx ? op->brx->has_msn : sdr_qp_rkeyed(c->shape.qp)) {
 		c->st.pkts_bad++;
 		err = SDR_REL_ERR_PROTO;
 	} else if (!op->brx) {

@@ -5,7 +5,7 @@
  *
  * One ends when its record is acknowledged, its bulk delivered, and with DELIVERY the receiver's
  * DONE is here.  Its bulk follows its record at once, except to a peer whose last rendezvous met no
- * posted receive, and to a keyed one, which alone says under which key its bytes may be written:
+ * posted receive, and to an rkeyed one, which alone says under which key its bytes may be written:
  * there it is announced, and waits for CTS.
  */
 #include "sdr_match.h"
@@ -34,7 +34,7 @@ static bool message_complete(const struct sdr_op *op)
 
 static bool message_waits(const struct sdr_op *op)
 {
-	return op->conn->msg->wait_mode || sdr_qp_peer_keyed(op->conn->shape.qp);
+	return op->conn->msg->rnr_mode || sdr_qp_peer_rkeyed(op->conn->shape.qp);
 }
 
 /* The receiver is done with it, whatever of it is still under way. */

@@ -4,9 +4,9 @@
  * Writes into memory of the peer.
  *
  * One whose bytes travel inside its record ends with the target's DONE, since its key may be wrong.
- * A bulk ends when it is delivered: with a wrong key it is never bound.  To a keyed peer it is only
- * announced, and waits for CTS.  At the target each is checked before a byte of it is placed, and
- * answered with DONE when it is refused.
+ * A bulk ends when it is delivered: with a wrong key it is never bound.  To an rkeyed peer it is
+ * only announced, and waits for CTS.  At the target each is checked before a byte of it is placed,
+ * and answered with DONE when it is refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool write_complete(const struct sdr_op *op)
 
 static bool write_waits(const struct sdr_op *op)
 {
-	return sdr_qp_peer_keyed(op->conn->shape.qp);
+	return sdr_qp_peer_rkeyed(op->conn->shape.qp);
 }
 
 const struct sdr_op_kind sdr_op_write = {

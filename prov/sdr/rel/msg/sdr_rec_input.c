@@ -50,11 +50,11 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_op_end(op, sdr_rel_errno(SDR_REL_ERR_PROTO), SDR_REL_ERR_PROTO);
 		return;
 	}
-	op->keyed = f->flags & SDR_REC_F_KEY;
+	op->rkeyed = f->flags & SDR_REC_F_KEY;
 	op->va = f->va;
 	op->rkey = f->rkey;
 	if (sdr_msg_status(f))
-		c->msg->wait_mode =
+		c->msg->rnr_mode =
 			false; /* the receive was waiting for us: start at once next time */
 	/*
 	 * Records may overtake each other: a CTS for a bulk under way says that its PARK is still
@@ -74,13 +74,13 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
 	    op->btx->msn != f->msn)
 		return;
-	if (sdr_qp_peer_keyed(c->shape.qp)) { /* it requested these data itself */
+	if (sdr_qp_peer_rkeyed(c->shape.qp)) { /* it requested these data itself */
 		c->st.pkts_bad++;
 		return;
 	}
 	sdr_op_bulk_abort(op);
 	op->waiting = true;
-	c->msg->wait_mode = true;
+	c->msg->rnr_mode = true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -134,8 +134,8 @@ static bool rec_numbers(struct sdr_conn *c, const struct sdr_rec_kind *k,
 
 	if (!(f->flags & SDR_REC_F_BULK) || (k->numbers && !k->numbers(c, f, &len)))
 		return true;
-	/* Data to a keyed engine wait for its CTS: a peer that sends them before has no key. */
-	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_keyed(c->shape.qp));
+	/* Data to an rkeyed engine wait for its CTS: a peer that sends them before has no key. */
+	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_rkeyed(c->shape.qp));
 }
 
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include "sdr_deliver.h"
 
-static void recv_peek(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rx *probe)
+static void recv_peek(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rxe *probe)
 {
 	struct sdr_unexp *u = sdr_unexp_find(rel, probe, false, NULL);
 	struct sdr_rel_cqe e = { .kind = rr->kind, .ctx = rr->ctx, .uflags = rr->uflags };
@@ -31,7 +31,7 @@ static void recv_peek(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct s
 		sdr_unexp_drop(rel, u); /* and perhaps its peer */
 }
 
-static void recv_claimed(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rx *rx)
+static void recv_claimed(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struct sdr_rxe *rx)
 {
 	struct sdr_unexp *u = sdr_unexp_find(rel, rx, true, rr->ctx);
 	struct sdr_rel_cqe e = { .kind = rr->kind, .ctx = rr->ctx, .uflags = rr->uflags };
@@ -51,13 +51,13 @@ static void recv_claimed(struct sdr_rel *rel, const struct sdr_rel_rr *rr, struc
 	rel->cbs->done(rel->user, &e);
 	if (u)
 		sdr_unexp_drop(rel, u);
-	sdr_rx_free(rel, rx);
+	sdr_rxe_free(rel, rx);
 }
 
 int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 {
 	struct sdr_unexp *u;
-	struct sdr_rx *rx;
+	struct sdr_rxe *rx;
 	int k = rr->kind == SDR_REL_TRECV;
 
 	if (rr->niov > SDR_REL_IOV_MAX || (rr->kind != SDR_REL_RECV && rr->kind != SDR_REL_TRECV))
@@ -92,7 +92,7 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	}
 	if (rr->flags & SDR_REL_R_PEEK) {
 		recv_peek(rel, rr, rx);
-		sdr_rx_free(rel, rx);
+		sdr_rxe_free(rel, rx);
 		return 0;
 	}
 	if (rr->flags & SDR_REL_R_CLAIM) {
@@ -102,7 +102,7 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	if (rr->flags & SDR_REL_R_MULTI) {
 		sdr_list_add_tail(&rx->link, &rel->msg->posted[k]);
 		while ((u = sdr_unexp_find(rel, rx, false, NULL))) {
-			bool last = sdr_rx_retires(rx, sdr_msg_len(&u->f));
+			bool last = sdr_rxe_retires(rx, sdr_msg_len(&u->f));
 
 			sdr_unexp_deliver(rel, u, rx);
 			if (last)
@@ -124,10 +124,10 @@ int sdr_rel_cancel(struct sdr_rel *rel, void *ctx)
 
 	for (int k = 0; k < 2; k++) {
 		sdr_list_each(l, &rel->msg->posted[k]) {
-			struct sdr_rx *rx = sdr_container(l, struct sdr_rx, link);
+			struct sdr_rxe *rx = sdr_container(l, struct sdr_rxe, link);
 
 			if (rx->ctx == ctx) {
-				sdr_rx_cancel(rel, rx);
+				sdr_rxe_cancel(rel, rx);
 				return 0;
 			}
 		}

@@ -63,7 +63,7 @@ bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 	op->niov = 1;
 	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
 	op->len = f->len;
-	op->keyed = f->flags & SDR_REC_F_KEY;
+	op->rkeyed = f->flags & SDR_REC_F_KEY;
 	op->va = f->va;
 	op->rkey = f->rkey;
 	op->remote.read = op;

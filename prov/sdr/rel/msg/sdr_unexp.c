@@ -4,7 +4,7 @@
  * Messages that meet no receive, and those that come before their turn.  Inline bytes are kept, and
  * count against the peer's credit; a bulk of up to SDR_REL_UNEXP_BULK bytes lands in a bounce
  * buffer; a larger one, and any for which there is no room, is parked: its data land nowhere, the
- * sender stops and waits for CTS.  What was only announced (always so when our engine is keyed)
+ * sender stops and waits for CTS.  What was only announced (always so when our engine is rkeyed)
  * waits without any memory but its entry.  What is complete stays receivable after its connection
  * is gone.
  */
@@ -78,14 +78,14 @@ struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *
 	return u;
 }
 
-static bool unexp_suits(const struct sdr_unexp *u, const struct sdr_rx *rx, bool claimed,
+static bool unexp_suits(const struct sdr_unexp *u, const struct sdr_rxe *rx, bool claimed,
 			const void *ctx)
 {
 	return claimed ? u->claimed && u->claim_ctx == ctx
-		       : !u->claimed && sdr_rx_matches(rx, u->peer, u->f.tag);
+		       : !u->claimed && sdr_rxe_matches(rx, u->peer, u->f.tag);
 }
 
-struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed,
+struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rxe *rx, bool claimed,
 				 const void *ctx)
 {
 	int kind = rx->kind == SDR_REL_TRECV;

@@ -6,7 +6,7 @@
 #ifndef SDR_UNEXP_H
 #define SDR_UNEXP_H
 
-#include "sdr_rx.h"
+#include "sdr_recv_entry.h"
 
 struct sdr_unexp {
 	struct sdr_list link;	 /* rel->unexp[kind]; not linked: before its turn, or matched */
@@ -22,7 +22,7 @@ struct sdr_unexp {
 	bool claimed;
 	void *claim_ctx;
 	struct sdr_bulk_rx *brx; /* bulk under way into payload */
-	struct sdr_rx *rx;	 /* matched meanwhile: gets the bytes when they are complete */
+	struct sdr_rxe *rx;	 /* matched meanwhile: gets the bytes when they are complete */
 	bool dropped;		 /* discarded meanwhile */
 };
 
@@ -30,7 +30,7 @@ void sdr_unexp_charge(struct sdr_unexp *u, uint64_t bytes); /* to the endpoint's
 void sdr_unexp_unlist(struct sdr_unexp *u);		    /* no receive finds it any more */
 void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u);
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f);
-struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rx *rx, bool claimed,
+struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rxe *rx, bool claimed,
 				 const void *ctx);
 
 #endif /* SDR_UNEXP_H */

@@ -76,7 +76,7 @@ static void sdr_loss_check(const struct sdr_loss_est *l)
 	SDR_ASSERT(l->run >= 0 && l->run <= most);
 	SDR_ASSERT(l->lost >= 0 && l->lost <= most);
 	SDR_ASSERT(l->bursts >= 0 && l->bursts <= most);
-	SDR_ASSERT(l->burst <= SDR_LOSS_BURST_MAX && l->told_lost <= l->told);
+	SDR_ASSERT(l->burst <= SDR_LOSS_BURST_MAX && l->reported_lost <= l->reported);
 }
 
 static void sdr_loss_scale(struct sdr_loss_est *l, double f)
@@ -119,7 +119,7 @@ static void sdr_loss_rose(struct sdr_loss_est *l)
 		 * now is still open
 		 */
 		uint64_t i = (l->marks - 1 - x) % SDR_LOSS_MARKS;
-		double r = fmax((double)(l->told - l->mark[i].told), SDR_LOSS_FAST_PKTS);
+		double r = fmax((double)(l->reported - l->mark[i].reported), SDR_LOSS_FAST_PKTS);
 		double s = l->sent - r, e = l->bursts - x;
 
 		if (s <= 0 || e < 0 || x * s < SDR_LOSS_UP_MIN * e * r)
@@ -128,17 +128,17 @@ static void sdr_loss_rose(struct sdr_loss_est *l)
 			continue;
 		l->sent = r;
 		l->bursts = x;
-		l->lost = (double)(l->told_lost - l->mark[i].lost);
+		l->lost = (double)(l->reported_lost - l->mark[i].lost);
 		return;
 	}
 }
 
-static void sdr_loss_mark(struct sdr_loss_est *l, uint64_t told)
+static void sdr_loss_mark(struct sdr_loss_est *l, uint64_t reported)
 {
 	uint64_t i = (l->marks - 1) % SDR_LOSS_MARKS;
 
-	l->mark[i].told = told;
-	l->mark[i].lost = l->told_lost;
+	l->mark[i].reported = reported;
+	l->mark[i].lost = l->reported_lost;
 }
 
 static void sdr_loss_bound(struct sdr_loss_est *l)
@@ -160,7 +160,7 @@ void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	sdr_loss_fade(l, now);
 	l->sent += (double)n;
 	l->run += (double)n;
-	l->told += n;
+	l->reported += n;
 	l->in_burst = false;
 	sdr_loss_check(l);
 }
@@ -187,9 +187,9 @@ void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	l->run = 0;
 	l->sent += (double)n;
 	l->lost += (double)n;
-	l->told += n;
-	l->told_lost += n;
-	sdr_loss_mark(l, l->told);
+	l->reported += n;
+	l->reported_lost += n;
+	sdr_loss_mark(l, l->reported);
 	if (first)
 		sdr_loss_rose(l);
 	sdr_loss_bound(l);
@@ -210,14 +210,15 @@ void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n)
 	l->lost = fmin(l->lost + (double)n, l->sent);
 	l->bursts = fmin(l->bursts + bursts, l->sent);
 	run = (uint64_t)l->run;
-	run = run < l->told ? run : l->told;
+	run = run < l->reported ? run : l->reported;
 	n = n < run ? n : run;
 	spread = bursts < SDR_LOSS_MARKS ? (uint64_t)bursts : SDR_LOSS_MARKS;
 	for (i = 1; i <= spread; i++) {
 		l->marks++;
-		l->told_lost += n * i / spread - n * (i - 1) / spread;
+		l->reported_lost += n * i / spread - n * (i - 1) / spread;
 		/* the last ones of many: as far apart as all of them */
-		sdr_loss_mark(l, l->told - (uint64_t)((double)run * (double)(spread - i) / bursts));
+		sdr_loss_mark(l, l->reported -
+					 (uint64_t)((double)run * (double)(spread - i) / bursts));
 	}
 	l->run = 0;
 	l->in_burst = false;

@@ -36,16 +36,16 @@
 #define SDR_LOSS_MARKS	    32u /* bursts of which the place is remembered; power of two */
 
 struct sdr_loss_est {
-	double sent, lost, bursts; /* remembered (faded counts) */
-	double run;		   /* of sent: since the last loss */
-	uint64_t faded_ns;	   /* when the counts faded last */
-	uint64_t told, told_lost;  /* packets ever reported, and the lost ones that count */
+	double sent, lost, bursts;	  /* remembered (faded counts) */
+	double run;			  /* of sent: since the last loss */
+	uint64_t faded_ns;		  /* when the counts faded last */
+	uint64_t reported, reported_lost; /* packets ever reported, and the lost ones that count */
 	struct {
-		uint64_t told, lost; /* both counters behind the burst */
-	} mark[SDR_LOSS_MARKS];	     /* ring: burst i in i % SDR_LOSS_MARKS */
-	uint64_t marks;		     /* bursts marked since the memory was cut last */
-	uint32_t burst;		     /* packets of the burst reported last */
-	bool in_burst;		     /* the packet reported last was lost */
+		uint64_t reported, lost; /* both counters behind the burst */
+	} mark[SDR_LOSS_MARKS];		 /* ring: burst i in i % SDR_LOSS_MARKS */
+	uint64_t marks;			 /* bursts marked since the memory was cut last */
+	uint32_t burst;			 /* packets of the burst reported last */
+	bool in_burst;			 /* the packet reported last was lost */
 };
 
 void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now);

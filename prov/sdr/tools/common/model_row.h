@@ -115,7 +115,7 @@ struct model_source {
 		enum model_field field;
 		const char *text; /* until the next */
 	} asked[2 * MODEL_FIELDS];
-	unsigned int nasked;
+	unsigned int nend_probed;
 	size_t line;
 	/* its own */
 	struct tool_csv csv;

@@ -14,7 +14,7 @@
 
 static void source_ask(struct model_source *s, enum model_field f, const char *text)
 {
-	s->asked[s->nasked++] = (struct model_asked){ f, text };
+	s->asked[s->nend_probed++] = (struct model_asked){ f, text };
 }
 
 /* ---- a batch ---- */
@@ -138,7 +138,7 @@ bool model_source_next(struct model_source *s)
 	if (s->next == s->end)
 		return false;
 	s->next++;
-	s->nasked = 0;
+	s->nend_probed = 0;
 	snprintf(s->id, sizeof(s->id), "%zu", s->next);
 	source_ask(s, MODEL_ID, s->id); /* unless it has its own */
 	if (s->batch)

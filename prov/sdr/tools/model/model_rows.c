@@ -46,7 +46,7 @@ void model_rows_read(struct model_rows *rows, const struct model_opt *opt, size_
 	while (model_source_next(&s)) {
 		r = rows_add(rows, opt);
 		r->line = s.line;
-		for (unsigned int i = 0; i < s.nasked; i++) {
+		for (unsigned int i = 0; i < s.nend_probed; i++) {
 			if (model_row_set(r, s.asked[i].field, s.asked[i].text))
 				model_rows_bad(rows, opt, r);
 		}

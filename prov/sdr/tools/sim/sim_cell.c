@@ -230,7 +230,7 @@ void sim_cells_read(const struct sim_plan *plan, struct sim_cells *cells, enum s
 	while (model_source_next(&s)) {
 		c = sim_cells_add(cells, mode);
 		c->row.line = s.line;
-		for (unsigned int i = 0; i < s.nasked; i++) {
+		for (unsigned int i = 0; i < s.nend_probed; i++) {
 			if (sim_cell_set(c, s.asked[i].field, s.asked[i].text))
 				model_row_bad(&c->row, cells->file, text, false);
 		}

@@ -97,7 +97,7 @@ void sim_ep_crash(struct sim_ep *ep);
 struct sdr_peer *sim_ep_peer(struct sim_ep *ep, uint32_t to);
 /* Fails when what it counts is not what there is (rel/sdr_rel_books.h).  Costs what there is. */
 void sim_ep_books(struct sim_ep *ep);
-/* Grants of a keyed node that have not ended. */
+/* Grants of an rkeyed node that have not ended. */
 uint64_t sim_ep_grants(const struct sim_ep *ep);
 /* Sums over all endpoints that are up. */
 void sim_eps_stats(struct sim_eps *e, struct sdr_rel_stats *out);

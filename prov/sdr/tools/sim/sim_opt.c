@@ -190,8 +190,8 @@ static double opt_pair(const char *name, const char *s, double min, double max, 
 	return opt_real(name, first, min, max);
 }
 
-static void opt_weather(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
-			const char *arg)
+static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
+			    const char *arg)
 {
 	const char *rest;
 
@@ -282,7 +282,7 @@ static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const cha
 		if (what < MODEL_FIELDS)
 			a->text[what] = arg;
 		else
-			opt_weather(p, a, what, name, arg);
+			opt_impairments(p, a, what, name, arg);
 	}
 }
 

@@ -67,11 +67,11 @@ static void sim_check(struct sim_bed *b, uint32_t node, uint32_t slot, uint64_t 
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-struct sim_patience {
+struct sim_limit {
 	uint64_t ns, until;
 };
 
-static void sim_patience_renew(struct sim_bed *b, struct sim_patience *p, uint64_t len)
+static void sim_limit_renew(struct sim_bed *b, struct sim_limit *p, uint64_t len)
 {
 	uint64_t rate = b->a.forward.rate_bps;
 
@@ -81,7 +81,7 @@ static void sim_patience_renew(struct sim_bed *b, struct sim_patience *p, uint64
 	p->until = sim_bed_now(b) + p->ns;
 }
 
-static void sim_wait(struct sim_bed *b, const struct sim_patience *p)
+static void sim_wait(struct sim_bed *b, const struct sim_limit *p)
 {
 	if (sim_bed_now(b) >= p->until)
 		sim_eps_fail(&b->eps, "nothing was completed in %" PRIu64 " s of virtual time",
@@ -106,7 +106,7 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 		     double *each_s)
 {
 	struct sim_stream *s = malloc(sizeof(*s));
-	struct sim_patience patience;
+	struct sim_limit limit;
 	uint64_t start = sim_bed_now(b), end = start;
 	struct sim_op *op;
 
@@ -115,7 +115,7 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 		return false;
 	}
 	s->posted = s->sent = s->recv_posted = s->received = 0;
-	sim_patience_renew(b, &patience, len);
+	sim_limit_renew(b, &limit, len);
 	while (!b->eps.failed) {
 		uint32_t before = s->sent + s->received;
 
@@ -131,7 +131,7 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 		if (s->sent == n && s->received == n)
 			break;
 		if (s->sent + s->received != before)
-			sim_patience_renew(b, &patience, len);
+			sim_limit_renew(b, &limit, len);
 		for (; s->recv_posted < n && s->recv_posted - s->received < window;
 		     s->recv_posted++)
 			sim_bed_recv(b, 1, s->recv_posted % window, len,
@@ -142,7 +142,7 @@ bool sim_work_stream(struct sim_bed *b, uint64_t len, uint32_t n, uint32_t windo
 		}
 		sim_bed_work(b);
 		if (s->sent == s->posted || !s->out[s->sent % window].done)
-			sim_wait(b, &patience);
+			sim_wait(b, &limit);
 	}
 	*ns = end - start;
 	free(s);
@@ -209,7 +209,7 @@ bool sim_work_allreduce(struct sim_bed *b, uint64_t len, uint64_t *ns)
 	uint64_t piece = sim_work_step(len, n), start = sim_bed_now(b), end = start;
 	struct sim_member *all = calloc(n, sizeof(*all));
 	struct sim_op *in = calloc((size_t)n * rounds, sizeof(*in));
-	struct sim_patience patience;
+	struct sim_limit limit;
 
 	if (!all || !in) {
 		sim_eps_fail(&b->eps, "no memory for %u nodes", n);
@@ -222,16 +222,16 @@ bool sim_work_allreduce(struct sim_bed *b, uint64_t len, uint64_t *ns)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		sim_member_begin(b, &all[i], i, piece);
-	sim_patience_renew(b, &patience, piece);
+	sim_limit_renew(b, &limit, piece);
 	sim_bed_work(b);
 	while (!b->eps.failed) {
 		if (!sim_ring_step(b, all, piece, &left, &end)) {
-			sim_wait(b, &patience);
+			sim_wait(b, &limit);
 			continue;
 		}
 		if (!left)
 			break;
-		sim_patience_renew(b, &patience, piece);
+		sim_limit_renew(b, &limit, piece);
 		sim_bed_work(b);
 	}
 	*ns = end - start;

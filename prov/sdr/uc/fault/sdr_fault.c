@@ -229,7 +229,7 @@ static int sdr_fault_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 	}
 	if (!f->holds)
 		return sdr_fault_post_now(f, v, n);
-	sdr_fault_hold_post(f, v, n);
+	sdr_fault_delayq_post(f, v, n);
 	return n;
 }
 
@@ -239,8 +239,8 @@ static int sdr_fault_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
 
-	if (f->holds && sdr_fault_hold_deadline(f) != UINT64_MAX)
-		sdr_fault_hold_release(f, f->inner->ops->now(f->inner));
+	if (f->holds && sdr_fault_delayq_deadline(f) != UINT64_MAX)
+		sdr_fault_delayq_release(f, f->inner->ops->now(f->inner));
 	return f->inner->ops->poll(f->inner, ev, max);
 }
 
@@ -248,7 +248,7 @@ static uint64_t sdr_fault_deadline(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
 	uint64_t in = f->inner->ops->deadline(f->inner);
-	uint64_t held = f->holds ? sdr_fault_hold_deadline(f) : UINT64_MAX;
+	uint64_t held = f->holds ? sdr_fault_delayq_deadline(f) : UINT64_MAX;
 
 	return in < held ? in : held;
 }
@@ -259,9 +259,9 @@ static void sdr_fault_close(struct sdr_uc *uc)
 
 	/* A network delivers what was sent before the socket was closed, and no sooner for that. */
 	if (f->holds) {
-		sdr_fault_hold_drain(f, SDR_FAULT_DRAIN_NS);
-		sdr_fault_hold_release(f, UINT64_MAX);
-		sdr_fault_hold_free(f);
+		sdr_fault_delayq_drain(f, SDR_FAULT_DRAIN_NS);
+		sdr_fault_delayq_release(f, UINT64_MAX);
+		sdr_fault_delayq_free(f);
 	}
 	f->inner->ops->close(f->inner);
 	free(f);
@@ -319,7 +319,7 @@ static void sdr_fault_qp_destroy(struct sdr_uc_qp *qp)
 	struct sdr_fault *f = sdr_fault_of(qp->uc);
 
 	if (f->holds)
-		sdr_fault_hold_purge(f, q);
+		sdr_fault_delayq_purge(f, q);
 	f->inner->ops->qp_destroy(q->inner);
 	free(q);
 }
@@ -438,7 +438,7 @@ static void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns)
 	struct sdr_fault *f = sdr_fault_of(uc);
 
 	if (f->holds)
-		sdr_fault_hold_drain(f, patience_ns);
+		sdr_fault_delayq_drain(f, patience_ns);
 }
 
 static const struct sdr_uc_ops sdr_fault_ops = {
@@ -484,11 +484,12 @@ int sdr_fault_open_spec(struct sdr_uc *inner, const struct sdr_fault_spec *spec,
 		f->go_good = 1 / spec->burst;
 		f->go_bad = spec->drop / (1 - spec->drop) / spec->burst;
 	}
-	f->hold.queue_bytes = spec->queue_bytes;
-	if (!f->hold.queue_bytes) {
-		f->hold.queue_bytes = (uint64_t)((double)spec->rate_bps / 8e9 * SDR_FAULT_QUEUE_NS);
-		if (f->hold.queue_bytes < SDR_FAULT_QUEUE_MIN)
-			f->hold.queue_bytes = SDR_FAULT_QUEUE_MIN;
+	f->delayq.queue_bytes = spec->queue_bytes;
+	if (!f->delayq.queue_bytes) {
+		f->delayq.queue_bytes =
+			(uint64_t)((double)spec->rate_bps / 8e9 * SDR_FAULT_QUEUE_NS);
+		if (f->delayq.queue_bytes < SDR_FAULT_QUEUE_MIN)
+			f->delayq.queue_bytes = SDR_FAULT_QUEUE_MIN;
 	}
 	sdr_fault_dice_seed(&f->dice, spec->seed);
 	*uc = &f->uc;

@@ -5,7 +5,7 @@
  *
  *   sdr_fault_spec.c  the text
  *   sdr_fault.c       the engine: operations, the dice, packets that leave at once
- *   sdr_fault_hold.c  packets that leave later: rate, delay, jitter, reordering
+ *   sdr_fault_delayq.c  packets that leave later: rate, delay, jitter, reordering
  */
 #ifndef SDR_FAULT_IMPL_H
 #define SDR_FAULT_IMPL_H
@@ -69,7 +69,7 @@ struct sdr_fault_pkt {
 	struct sdr_fault_buf *buf;
 	const uint8_t *data;
 	struct sdr_fault_qp *qp; /* WRITE; NULL: of a QP that is gone */
-	uint32_t len, slot, first, user_imm, lap, rkey;
+	uint32_t len, slot, first, user_imm, epoch, rkey;
 	uint64_t va;
 	uint8_t kind, flags, gen, channel;
 	struct sdr_uc_addr to; /* CTL */
@@ -85,7 +85,7 @@ struct sdr_fault_stage {
 	uint32_t pos, n;
 };
 
-struct sdr_fault_hold {
+struct sdr_fault_delayq {
 	struct sdr_ring fifo;	    /* of sdr_fault_pkt, in order of sending: due never falls */
 	struct sdr_fault_pkt *late; /* binary heap by due: reordered packets */
 	uint32_t late_cap, late_count;
@@ -108,7 +108,7 @@ struct sdr_fault {
 	uint64_t opened;	/* ns */
 	uint64_t queue_drop;	/* packets lost to a full queue or pool, blackouts included */
 	bool holds;		/* packets take the way through hold */
-	struct sdr_fault_hold hold;
+	struct sdr_fault_delayq delayq;
 	struct sdr_uc_tx out[SDR_FAULT_OUT];
 	/* where posting resumes when this one is not taken: descriptor, */
 	int out_d[SDR_FAULT_OUT];
@@ -133,13 +133,13 @@ static inline bool sdr_fault_black(const struct sdr_fault *f, uint64_t now)
 }
 
 /* Takes every descriptor; what has no room is lost. */
-void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n);
+void sdr_fault_delayq_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n);
 /* Sends what is due. */
-void sdr_fault_hold_release(struct sdr_fault *f, uint64_t now);
+void sdr_fault_delayq_release(struct sdr_fault *f, uint64_t now);
 /* sdr_uc_ops.drain */
-void sdr_fault_hold_drain(struct sdr_fault *f, uint64_t patience_ns);
-uint64_t sdr_fault_hold_deadline(const struct sdr_fault *f);
-void sdr_fault_hold_purge(struct sdr_fault *f, struct sdr_fault_qp *qp);
-void sdr_fault_hold_free(struct sdr_fault *f);
+void sdr_fault_delayq_drain(struct sdr_fault *f, uint64_t patience_ns);
+uint64_t sdr_fault_delayq_deadline(const struct sdr_fault *f);
+void sdr_fault_delayq_purge(struct sdr_fault *f, struct sdr_fault_qp *qp);
+void sdr_fault_delayq_free(struct sdr_fault *f);
 
 #endif /* SDR_FAULT_IMPL_H */

@@ -32,9 +32,9 @@ enum sdr_sim_kind {
 
 #define SDR_SIM_P_CORRUPT 0x1  /* the check sum at the receiver will fail */
 #define SDR_SIM_P_COPY	  0x2  /* a duplicate or replay */
-#define SDR_SIM_P_KEYED	  0x4  /* DATA: va and rkey are of a grant */
-#define SDR_SIM_P_WRITTEN 0x8  /* keyed node, arrived: lies in its grant's buffer */
-#define SDR_SIM_P_NULL	  0x10 /* keyed node, arrived: met the NULL key */
+#define SDR_SIM_P_RKEYED  0x4  /* DATA: va and rkey are of a grant */
+#define SDR_SIM_P_WRITTEN 0x8  /* rkeyed node, arrived: lies in its grant's buffer */
+#define SDR_SIM_P_NULL	  0x10 /* rkeyed node, arrived: met the NULL key */
 
 /* A packet under way, as filters and traces see it. */
 struct sdr_sim_packet {
@@ -44,7 +44,7 @@ struct sdr_sim_packet {
 	uint8_t *buf;		      /* see sdr_sim_packet_payload */
 	uint64_t nth;		      /* DATA, CTL: the nth of its kind on this link, from 1 */
 	uint64_t extra_ns;	      /* a filter may set it: further delay of this packet */
-	uint64_t va;		      /* DATA: slot * max_msg + offset; KEYED: in the grant */
+	uint64_t va;		      /* DATA: slot * max_msg + offset; RKEYED: in the grant */
 	uint32_t len;		      /* payload bytes */
 	uint32_t wire;		      /* bytes with all headers */
 	uint32_t qpn, psn, rkey, imm; /* DATA */
@@ -182,11 +182,11 @@ void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-enum sdr_sim_keyed {
-	SDR_SIM_KEYED_NONE = 0, /* root key and slots, as the soft engine */
+enum sdr_sim_rkeyed {
+	SDR_SIM_RKEYED_NONE = 0, /* root key and slots, as the soft engine */
 	/* grants; after its end a packet is dropped in silence (counted pkts_late) */
-	SDR_SIM_KEYED_MR,
-	SDR_SIM_KEYED_ROOT, /* grants; after its end a packet completes and writes nothing */
+	SDR_SIM_RKEYED_MR,
+	SDR_SIM_RKEYED_ROOT, /* grants; after its end a packet completes and writes nothing */
 };
 
 struct sdr_sim_node_attr {
@@ -195,8 +195,8 @@ struct sdr_sim_node_attr {
 	uint32_t ctl_max;
 	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */
 	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
-	uint8_t keyed;	     /* enum sdr_sim_keyed: info.keyed */
-	uint32_t grants_max; /* keyed: grants that can be open at a time; 0 no limit */
+	uint8_t rkeyed;	     /* enum sdr_sim_rkeyed: info.rkeyed */
+	uint32_t grants_max; /* rkeyed: grants that can be open at a time; 0 no limit */
 };
 
 /* Opens the node's engine; attr may be NULL. -EBUSY: it has one already. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Grants of a keyed node: a simulated device, whose memory is written by key and not by slot.
+ * Grants of an rkeyed node: a simulated device, whose memory is written by key and not by slot.
  *
  * A device places a packet when it arrives, whether the host looks or not, and knows of keys,
  * addresses and lengths only.  What the slot table says is looked up later, when the host polls the
- * completion.  Two kinds: with SDR_SIM_KEYED_MR each grant has a key of its own, and what comes
- * under a key that is not there any more leaves no trace on the host; with SDR_SIM_KEYED_ROOT all
+ * completion.  Two kinds: with SDR_SIM_RKEYED_MR each grant has a key of its own, and what comes
+ * under a key that is not there any more leaves no trace on the host; with SDR_SIM_RKEYED_ROOT all
  * have the node's root key and a range of its address space, and what falls beside the ranges of
  * living grants meets the NULL key: completed, written nowhere.
  *
@@ -31,7 +31,7 @@ struct sdr_sim_grant {
 
 void sdr_sim_grants_init(struct sdr_sim_eng *e)
 {
-	if (!e->attr.keyed)
+	if (!e->attr.rkeyed)
 		return;
 	sdr_sim_rng_seed(&e->rng, sdr_sim_rng_next(&e->w->rng));
 	e->root = (uint32_t)sdr_sim_rng_next(&e->rng);
@@ -40,7 +40,7 @@ void sdr_sim_grants_init(struct sdr_sim_eng *e)
 /* What identifies a grant: MR the key, ROOT the high bits of the address. */
 static inline uint32_t sdr_sim_grant_tag(const struct sdr_sim_eng *e, uint64_t va, uint32_t rkey)
 {
-	return e->attr.keyed == SDR_SIM_KEYED_MR ? rkey : (uint32_t)(va >> SDR_SIM_GRANT_SHIFT);
+	return e->attr.rkeyed == SDR_SIM_RKEYED_MR ? rkey : (uint32_t)(va >> SDR_SIM_GRANT_SHIFT);
 }
 
 static struct sdr_sim_grant **sdr_sim_grant_find(struct sdr_sim_eng *e, uint64_t va, uint32_t rkey)
@@ -61,7 +61,7 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct 
 
 	(void)mr;
 	memset(out, 0, sizeof(*out));
-	if (!e->attr.keyed)
+	if (!e->attr.rkeyed)
 		return -EOPNOTSUPP;
 	if (len >> SDR_SIM_GRANT_SHIFT)
 		return -EINVAL;
@@ -76,7 +76,7 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct 
 		/* any offset in a page */
 		g->va = sdr_sim_rng_next(&e->rng) & 0xfffffff000000fffull;
 		g->rkey = e->root;
-		if (e->attr.keyed == SDR_SIM_KEYED_MR)
+		if (e->attr.rkeyed == SDR_SIM_RKEYED_MR)
 			g->rkey = (uint32_t)sdr_sim_rng_next(&e->rng);
 		at = sdr_sim_grant_find(e, g->va, g->rkey);
 	} while (*at);
@@ -123,12 +123,12 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 	const struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
 	uint64_t off;
 
-	if (p->flags & SDR_SIM_P_CORRUPT || !qp || qp->broken || !(p->flags & SDR_SIM_P_KEYED) ||
+	if (p->flags & SDR_SIM_P_CORRUPT || !qp || qp->broken || !(p->flags & SDR_SIM_P_RKEYED) ||
 	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations ||
-	    p->len > qp->mtu || (e->attr.keyed == SDR_SIM_KEYED_ROOT && p->rkey != e->root))
+	    p->len > qp->mtu || (e->attr.rkeyed == SDR_SIM_RKEYED_ROOT && p->rkey != e->root))
 		goto bad;
 	g = *sdr_sim_grant_find(e, p->va, p->rkey);
-	if (!g && e->attr.keyed == SDR_SIM_KEYED_MR) {
+	if (!g && e->attr.rkeyed == SDR_SIM_RKEYED_MR) {
 		e->st.pkts_late++;
 		sdr_sim_trace(e->w, SDR_SIM_T_LATE, p);
 		return false;

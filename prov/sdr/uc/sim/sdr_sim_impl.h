@@ -3,7 +3,7 @@
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
  * sdr_sim_link.c the impairments, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots,
- * sdr_sim_grant.c the grants of a keyed one.
+ * sdr_sim_grant.c the grants of an rkeyed one.
  */
 #ifndef SDR_SIM_IMPL_H
 #define SDR_SIM_IMPL_H
@@ -107,7 +107,7 @@ struct sdr_sim_slot {
 	uint64_t len;
 	bool bound;
 	uint8_t gen;
-	uint32_t rkey; /* of its lap */
+	uint32_t rkey; /* of its epoch */
 };
 
 struct sdr_sim_qp {
@@ -120,7 +120,7 @@ struct sdr_sim_qp {
 	uint32_t psn[SDR_SIM_QPN_SPAN];
 	struct sdr_sim_slot *slots;
 	bool connected;
-	bool broken, told; /* by sdr_sim_qp_break; and reported */
+	bool broken, reported; /* by sdr_sim_qp_break; and reported */
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_uc_addr peer;
 	uint32_t peer_number;
@@ -140,8 +140,8 @@ struct sdr_sim_eng {
 	uint64_t unread;	     /* wire bytes in rx */
 	struct sdr_sim_packet *held; /* control datagrams that the last poll showed */
 	uint64_t blocked_until;
-	struct sdr_sim_rng rng; /* keyed: keys and addresses */
-	uint32_t root;		/* keyed: R_Key of all grants of SDR_SIM_KEYED_ROOT */
+	struct sdr_sim_rng rng; /* rkeyed: keys and addresses */
+	uint32_t root;		/* rkeyed: R_Key of all grants of SDR_SIM_RKEYED_ROOT */
 	uint32_t grants_n;	/* open */
 	struct sdr_sim_grant *grants[SDR_SIM_GRANT_BUCKETS];
 };
@@ -227,7 +227,7 @@ void sdr_sim_grants_init(struct sdr_sim_eng *e);
 void sdr_sim_grants_free(struct sdr_sim_eng *e);
 int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out);
 void sdr_sim_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
-/* Arrival of a data packet at a keyed node.  False: refused, and the host never learns of it. */
+/* Arrival of a data packet at an rkeyed node.  False: refused, and the host never learns of it. */
 bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);
 /* Its completion is polled.  True: ev is an event to report. */
 bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,

@@ -8,7 +8,7 @@
  * a socket buffer is) and is checked and placed by poll, under the rules of every engine: QPN, root
  * key, slot, generation, agreement of address and immediate, bounds.  With report_late the node
  * behaves as hardware whose root key table has a NULL entry: the bytes go nowhere and the
- * completion is reported all the same.  A keyed node is more of a device: data are placed under
+ * completion is reported all the same.  An rkeyed node is more of a device: data are placed under
  * their grant when they arrive (sdr_sim_grant.c), and poll only reports.
  *
  * In a world with virtual payload the same checks are made and no byte is read or written.
@@ -95,10 +95,10 @@ static int sdr_sim_send_run(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
 		p->to = qp->peer_number;
 		p->qpn = qp->peer_qpn + lane;
 		p->psn = qp->psn[lane]++ & SDR_PSN_MASK;
-		p->rkey = sdr_rkey_of_lap(qp->peer_rkey, tx->w.lap);
+		p->rkey = sdr_rkey_of_epoch(qp->peer_rkey, tx->w.epoch);
 		p->va = tx->w.slot * a->max_msg + (uint64_t)tx->w.first * qp->mtu;
-		if (tx->flags & SDR_UC_F_KEYED) {
-			p->flags |= SDR_SIM_P_KEYED;
+		if (tx->flags & SDR_UC_F_RKEYED) {
+			p->flags |= SDR_SIM_P_RKEYED;
 			p->rkey = tx->w.rkey;
 			p->va = tx->w.va + (uint64_t)tx->w.first * qp->mtu;
 		}
@@ -181,7 +181,7 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 		sdr_sim_packet_put(w, p);
 		return;
 	}
-	if (p->kind == SDR_SIM_DATA && e->attr.keyed && !sdr_sim_grant_write(e, p)) {
+	if (p->kind == SDR_SIM_DATA && e->attr.rkeyed && !sdr_sim_grant_write(e, p)) {
 		sdr_sim_packet_put(w, p);
 		return;
 	}
@@ -200,7 +200,7 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	uint64_t id, off;
 	uint32_t lane;
 
-	if (p->flags & (SDR_SIM_P_CORRUPT | SDR_SIM_P_KEYED) || !qp || qp->broken)
+	if (p->flags & (SDR_SIM_P_CORRUPT | SDR_SIM_P_RKEYED) || !qp || qp->broken)
 		goto bad;
 	a = &qp->attr;
 	lane = p->qpn - qp->qpn;
@@ -217,9 +217,10 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	ev->p.cookie = a->cookie;
 	ev->p.imm = p->imm;
 	slot = &qp->slots[id];
-	if (!sdr_rkey_near(qp->rkey, p->rkey, slot->bound ? sdr_rkey_lap(qp->rkey, slot->rkey) : 0))
+	if (!sdr_rkey_near(qp->rkey, p->rkey,
+			   slot->bound ? sdr_rkey_epoch(qp->rkey, slot->rkey) : 0))
 		goto bad;
-	/* Hardware (report_late) has one key: it cannot tell laps. */
+	/* Hardware (report_late) has one key: it cannot tell epochs. */
 	if (!slot->bound || slot->gen != ev->gen ||
 	    (slot->rkey != p->rkey && !e->attr.report_late)) {
 		e->st.pkts_late++;
@@ -268,8 +269,8 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		e->unread -= p->wire;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		if (p->kind == SDR_SIM_DATA) {
-			n += e->attr.keyed ? sdr_sim_grant_report(e, p, &ev[n])
-					   : sdr_sim_place(e, p, &ev[n]);
+			n += e->attr.rkeyed ? sdr_sim_grant_report(e, p, &ev[n])
+					    : sdr_sim_place(e, p, &ev[n]);
 			sdr_sim_packet_put(e->w, p);
 			continue;
 		}
@@ -340,11 +341,11 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = e->attr.mtu;
 	out->ctl_max = e->attr.ctl_max;
 	out->rx_window = e->attr.rx_window;
-	out->keyed = e->attr.keyed != SDR_SIM_KEYED_NONE;
+	out->rkeyed = e->attr.rkeyed != SDR_SIM_RKEYED_NONE;
 	out->no_bytes = e->w->attr.virtual_payload;
-	out->late = e->attr.keyed == SDR_SIM_KEYED_MR	  ? "mr"
-		    : e->attr.keyed == SDR_SIM_KEYED_ROOT ? "root"
-							  : "lap";
+	out->late = e->attr.rkeyed == SDR_SIM_RKEYED_MR	    ? "mr"
+		    : e->attr.rkeyed == SDR_SIM_RKEYED_ROOT ? "root"
+							    : "epoch";
 	sdr_sim_node_addr(e->w, e->node, &out->addr);
 }
 
@@ -440,7 +441,7 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 						       : room;
 	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX ||
 	    e->attr.ctl_max < SDR_CTL_MIN || e->attr.ctl_max > SDR_CTL_MAX ||
-	    e->attr.keyed > SDR_SIM_KEYED_ROOT) {
+	    e->attr.rkeyed > SDR_SIM_RKEYED_ROOT) {
 		free(e);
 		return -EINVAL;
 	}

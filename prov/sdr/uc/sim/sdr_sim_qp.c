@@ -128,9 +128,9 @@ int sdr_sim_qp_report(struct sdr_sim_eng *e, struct sdr_uc_ev *ev, int max)
 	for (uint32_t i = 0; e->broken && n < max && i <= e->qps_mask; i++) {
 		struct sdr_sim_qp *qp = e->qps[i];
 
-		if (!qp || !qp->broken || qp->told)
+		if (!qp || !qp->broken || qp->reported)
 			continue;
-		qp->told = true;
+		qp->reported = true;
 		e->broken--;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		ev[n].kind = SDR_UC_EV_QP;
@@ -153,7 +153,7 @@ void sdr_sim_qp_destroy(struct sdr_uc_qp *base)
 	uint32_t i, j;
 
 	e->last = NULL;
-	e->broken -= qp->broken && !qp->told;
+	e->broken -= qp->broken && !qp->reported;
 	for (i = sdr_sim_qp_hash(qp->qpn) & e->qps_mask; e->qps[i] != qp; i = (i + 1) & e->qps_mask)
 		;
 	e->qps[i] = NULL; /* and those that it had pushed aside move up */
@@ -184,7 +184,7 @@ void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out)
 	memset(out->addr, 0, sizeof(out->addr));
 	out->addr_len = 4;
 	sdr_put_le32(out->addr, e->w->nodes[e->node].addr);
-	out->flags = e->attr.keyed ? SDR_QP_F_KEYED : 0;
+	out->flags = e->attr.rkeyed ? SDR_QP_F_RKEYED : 0;
 	out->ctl_qpn = 0;
 	out->ntps = 0;
 }
@@ -231,7 +231,7 @@ int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void 
 		.len = len,
 		.bound = true,
 		.gen = (uint8_t)(use % qp->attr.generations),
-		.rkey = sdr_rkey_of_lap(qp->rkey, use / qp->attr.generations),
+		.rkey = sdr_rkey_of_epoch(qp->rkey, use / qp->attr.generations),
 	};
 	return 0;
 }

@@ -211,7 +211,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = s->mtu;
 	out->ctl_max = s->ctl_max;
 	out->rx_window = s->rx_window;
-	out->late = "lap";
+	out->late = "epoch";
 	out->nic_port = true;
 	if (!s->any)
 		out->addr = s->addr;

@@ -235,7 +235,7 @@ int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *
 	e->buf = buf;
 	e->len = len;
 	e->gen = (uint8_t)(use % q->generations);
-	e->rkey = sdr_rkey_of_lap(q->rkey, use / q->generations);
+	e->rkey = sdr_rkey_of_epoch(q->rkey, use / q->generations);
 	e->bound = true;
 	return 0;
 }

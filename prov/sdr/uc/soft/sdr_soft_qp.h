@@ -21,7 +21,7 @@ struct sdr_soft_nic;
 struct sdr_soft_slot {
 	uint8_t *buf;
 	uint64_t len;  /* bytes */
-	uint32_t rkey; /* of its lap */
+	uint32_t rkey; /* of its epoch */
 	uint8_t gen;
 	bool bound;
 };

@@ -60,9 +60,9 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	gen = q->channels == 1 ? tp : tp / q->channels;
 	e = sdr_soft_slot_find(q, id);
 	if (!e || !e->bound || e->gen != gen || e->rkey != d.rkey) {
-		/* A forged key is as good as none; one of a lap close by is a late packet's. */
+		/* A forged key is as good as none; one of an epoch close by is a late packet's. */
 		if (!sdr_rkey_near(q->rkey, d.rkey,
-				   e && e->bound ? sdr_rkey_lap(q->rkey, e->rkey) : 0))
+				   e && e->bound ? sdr_rkey_epoch(q->rkey, e->rkey) : 0))
 			goto bad;
 		s->st.pkts_late++;
 		return false;

@@ -202,12 +202,12 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		return true;
 	}
 	qpn = q->nic ? q->nic->tpn[tp] : (q->peer_qpn + tp) & SDR_QPN_MASK;
-	if (t->flags & SDR_UC_F_KEYED) {
+	if (t->flags & SDR_UC_F_RKEYED) {
 		va = t->w.va;
 		rkey = t->w.rkey;
 	} else {
 		va = (uint64_t)t->w.slot * q->max_msg;
-		rkey = q->nic ? q->peer_rkey : sdr_rkey_of_lap(q->peer_rkey, t->w.lap);
+		rkey = q->nic ? q->peer_rkey : sdr_rkey_of_epoch(q->peer_rkey, t->w.epoch);
 	}
 	h = tx->nmsg ? &tx->hdr[tx->nmsg - 1].msg_hdr : NULL;
 	join = h && h->msg_namelen == q->dest.len && !memcmp(h->msg_name, &q->dest.sa, q->dest.len);

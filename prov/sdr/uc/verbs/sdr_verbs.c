@@ -56,7 +56,7 @@ void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what)
 		snprintf(v->failed, sizeof(v->failed), "%s", what);
 }
 
-void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now)
+void sdr_verbs_fail_check(struct sdr_verbs *v, uint64_t now)
 {
 	uint64_t at = atomic_load(&v->failed_at);
 	struct ibv_port_attr port;
@@ -352,7 +352,7 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = v->mtu;
 	out->ctl_max = v->ctl_max;
 	out->rx_window = v->rx_depth * v->mtu;
-	out->keyed = true;
+	out->rkeyed = true;
 	out->reg_min = SDR_VERBS_REG_MIN;
 	out->late = v->keys->name;
 	out->addr = v->addr;

@@ -34,7 +34,7 @@
 /* packets of unregistered messages under way (each of one MTU) */
 #define SDR_VERBS_COPIES 1024u
 #define SDR_VERBS_SCQ	 4096u /* send completions that may be outstanding */
-#define SDR_VERBS_HELD	 256u  /* receive completions taken at a time */
+#define SDR_VERBS_STAGED 256u  /* receive completions taken at a time */
 /* between looks at the socket and at device events, ns */
 #define SDR_VERBS_LOOK_NS 50000u
 #define SDR_VERBS_NAP_NS  500000ull   /* maximum sleep while data is flowing, ns */
@@ -96,11 +96,11 @@ struct sdr_verbs {
 	/* 1 + the last enum ibv_event_type that a queue pair of a QP had */
 	atomic_int qp_event;
 	/* completions that wait for the control datagrams before them */
-	struct ibv_wc held[SDR_VERBS_HELD];
-	struct sdr_verbs_tp *held_tp[SDR_VERBS_HELD];
-	uint32_t nheld, held_pos;
-	bool held_ready; /* those have been reported */
-	bool held_sock;	 /* some are of peers that talk through the socket */
+	struct ibv_wc staged[SDR_VERBS_STAGED];
+	struct sdr_verbs_tp *staged_tp[SDR_VERBS_STAGED];
+	uint32_t nstaged, staged_pos;
+	bool staged_ready; /* those have been reported */
+	bool staged_sock;  /* some are of peers that talk through the socket */
 
 	atomic_ullong failed_at; /* ns: first thing that failed; 0: none */
 	char failed[160];	 /* what it was */
@@ -126,7 +126,7 @@ static inline struct sdr_verbs *sdr_verbs_of(struct sdr_uc *uc)
  * is looked for after SDR_VERBS_FAIL_NS.
  */
 void sdr_verbs_break(struct sdr_verbs *v, int err, const char *what);
-void sdr_verbs_judge(struct sdr_verbs *v, uint64_t now);
+void sdr_verbs_fail_check(struct sdr_verbs *v, uint64_t now);
 uint64_t sdr_verbs_now(struct sdr_uc *uc);
 
 /* Path to a peer: its GID from its address, ours as bound or as routing has it. */

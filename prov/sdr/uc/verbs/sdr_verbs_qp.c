@@ -224,7 +224,7 @@ void sdr_verbs_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	uint32_t i;
 
 	memset(out, 0, sizeof(*out));
-	out->flags = SDR_QP_F_NIC | SDR_QP_F_KEYED;
+	out->flags = SDR_QP_F_NIC | SDR_QP_F_RKEYED;
 	out->qpn = q->tp[0].qp->qp_num;
 	out->ntps = (uint8_t)q->ntp;
 	for (i = 0; i < q->ntp; i++)

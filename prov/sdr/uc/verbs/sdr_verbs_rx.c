@@ -62,21 +62,21 @@ void sdr_verbs_rx_forget(struct sdr_verbs_qp *q)
 	struct sdr_verbs *v = q->v;
 	uint32_t i;
 
-	for (i = v->held_pos; i < v->nheld; i++)
-		if (v->held_tp[i] && v->held_tp[i]->q == q)
-			v->held_tp[i] = NULL;
+	for (i = v->staged_pos; i < v->nstaged; i++)
+		if (v->staged_tp[i] && v->staged_tp[i]->q == q)
+			v->staged_tp[i] = NULL;
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static void sdr_verbs_hold(struct sdr_verbs *v, struct sdr_verbs_tp *t)
+static void sdr_verbs_stage(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 {
-	uint32_t room = SDR_VERBS_HELD - v->nheld, i;
+	uint32_t room = SDR_VERBS_STAGED - v->nstaged, i;
 	int n;
 
 	if (!t->rx_on || !room || t->q->failed_at)
 		return;
-	n = ibv_poll_cq(t->rcq, (int)room, v->held + v->nheld);
+	n = ibv_poll_cq(t->rcq, (int)room, v->staged + v->nstaged);
 	if (n < 0) {
 		sdr_verbs_qp_break(t->q, "polling a receive completion queue failed");
 		return;
@@ -84,27 +84,27 @@ static void sdr_verbs_hold(struct sdr_verbs *v, struct sdr_verbs_tp *t)
 	if (!n)
 		return;
 	for (i = 0; i < (uint32_t)n; i++)
-		v->held_tp[v->nheld + i] = t;
-	v->nheld += (uint32_t)n;
+		v->staged_tp[v->nstaged + i] = t;
+	v->nstaged += (uint32_t)n;
 	v->flowed = v->polled;
-	v->held_sock |= !t->q->ctl;
+	v->staged_sock |= !t->q->ctl;
 	t->rx_need += (uint32_t)n;
 	if (t->rx_need >= v->rx_depth / 8)
 		sdr_verbs_rx_fill(t);
 }
 
-static void sdr_verbs_hold_all(struct sdr_verbs *v)
+static void sdr_verbs_stage_all(struct sdr_verbs *v)
 {
 	struct sdr_verbs_qp *q;
 	uint32_t i;
 
-	v->nheld = v->held_pos = 0;
-	v->held_ready = v->held_sock = false;
-	for (q = v->hot; q && v->nheld < SDR_VERBS_HELD; q = q->hot_next)
+	v->nstaged = v->staged_pos = 0;
+	v->staged_ready = v->staged_sock = false;
+	for (q = v->hot; q && v->nstaged < SDR_VERBS_STAGED; q = q->hot_next)
 		for (i = 0; i < q->ntp; i++)
-			sdr_verbs_hold(v, &q->tp[i]);
+			sdr_verbs_stage(v, &q->tp[i]);
 	/* The first shall be the last: no queue pair keeps the others from being read. */
-	if (v->nheld == SDR_VERBS_HELD && v->hot && v->hot->hot_next) {
+	if (v->nstaged == SDR_VERBS_STAGED && v->hot && v->hot->hot_next) {
 		q = v->hot;
 		v->hot = q->hot_next;
 		v->hot->hot_prev = NULL;
@@ -163,14 +163,15 @@ static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc,
 	return true;
 }
 
-static int sdr_verbs_held_report(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
+static int sdr_verbs_staged_report(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 {
 	int n = 0;
 
-	while (v->held_pos < v->nheld && n < max) {
-		uint32_t i = v->held_pos++;
+	while (v->staged_pos < v->nstaged && n < max) {
+		uint32_t i = v->staged_pos++;
 
-		if (v->held_tp[i] && sdr_verbs_event_make(v, &v->held[i], v->held_tp[i], &ev[n]))
+		if (v->staged_tp[i] &&
+		    sdr_verbs_event_make(v, &v->staged[i], v->staged_tp[i], &ev[n]))
 			n++;
 	}
 	return n;
@@ -184,7 +185,7 @@ static void sdr_verbs_look(struct sdr_verbs *v, uint64_t now)
 	sdr_verbs_pd_events(v->pd);
 	if (atomic_load(&v->qp_event))
 		sdr_verbs_qp_event(v);
-	sdr_verbs_judge(v, now);
+	sdr_verbs_fail_check(v, now);
 	if (atomic_load(&v->down) && now - v->down_since > SDR_VERBS_DOWN_NS)
 		sdr_verbs_break(v, -ENETDOWN, SDR_VERBS_DOWN_WORDS);
 }
@@ -198,15 +199,15 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 
 	sdr_verbs_tx_reap(v);
 	for (round = 0; round < SDR_VERBS_ROUNDS; round++) {
-		if (v->held_ready && v->held_pos < v->nheld) {
-			n = sdr_verbs_held_report(v, ev, max);
+		if (v->staged_ready && v->staged_pos < v->nstaged) {
+			n = sdr_verbs_staged_report(v, ev, max);
 			if (n)
 				return n;
 		}
-		if (v->held_pos == v->nheld)
-			sdr_verbs_hold_all(v);
+		if (v->staged_pos == v->nstaged)
+			sdr_verbs_stage_all(v);
 		now = v->polled = sdr_verbs_now(uc);
-		sock = v->held_sock || now - v->looked >= SDR_VERBS_LOOK_NS;
+		sock = v->staged_sock || now - v->looked >= SDR_VERBS_LOOK_NS;
 		if (now - v->looked >= SDR_VERBS_LOOK_NS) {
 			v->looked = now;
 			sdr_verbs_look(v, now);
@@ -230,8 +231,8 @@ int sdr_verbs_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		 * Every control datagram that came before the held data is in this answer, or it
 		 * was full.
 		 */
-		v->held_ready = n < max;
-		if (n || v->held_pos == v->nheld)
+		v->staged_ready = n < max;
+		if (n || v->staged_pos == v->nstaged)
 			return n;
 	}
 	return 0; /* nothing but late packets for a while: others want to run too */
@@ -254,7 +255,7 @@ bool sdr_verbs_arm(struct sdr_uc *uc)
 		for (i = 0; i < q->ntp; i++)
 			ibv_req_notify_cq(q->tp[i].rcq, 1);
 	v->looked = 0; /* the socket and the device may be what wakes us */
-	if (v->held_pos == v->nheld)
-		sdr_verbs_hold_all(v);
-	return v->held_pos < v->nheld || sdr_verbs_ud_fetch(v) || v->soft->ops->arm(v->soft);
+	if (v->staged_pos == v->nstaged)
+		sdr_verbs_stage_all(v);
+	return v->staged_pos < v->nstaged || sdr_verbs_ud_fetch(v) || v->soft->ops->arm(v->soft);
 }

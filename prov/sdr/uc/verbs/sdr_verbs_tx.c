@@ -161,13 +161,13 @@ static uint32_t sdr_verbs_copy(struct sdr_verbs *v, const uint8_t *buf, uint32_t
 static bool sdr_verbs_target(const struct sdr_verbs_qp *q, const struct sdr_uc_tx *t, uint64_t *va,
 			     uint32_t *rkey)
 {
-	if (t->flags & SDR_UC_F_KEYED) {
+	if (t->flags & SDR_UC_F_RKEYED) {
 		*va = t->w.va;
 		*rkey = t->w.rkey;
 		return true;
 	}
 	*va = (uint64_t)t->w.slot * q->max_msg;
-	*rkey = sdr_rkey_of_lap(q->peer_rkey, t->w.lap);
+	*rkey = sdr_rkey_of_epoch(q->peer_rkey, t->w.epoch);
 	return !q->peer_nic; /* a device takes nothing without a grant */
 }
 

@@ -27,7 +27,7 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static struct sdr_fault_buf *sdr_fault_buf_get(struct sdr_fault_hold *h, uint32_t len)
+static struct sdr_fault_buf *sdr_fault_buf_get(struct sdr_fault_delayq *h, uint32_t len)
 {
 	struct sdr_fault_buf *b = h->cur;
 
@@ -57,7 +57,7 @@ static struct sdr_fault_buf *sdr_fault_buf_get(struct sdr_fault_hold *h, uint32_
 	return b;
 }
 
-static void sdr_fault_buf_put(struct sdr_fault_hold *h, struct sdr_fault_buf *b, uint32_t refs)
+static void sdr_fault_buf_put(struct sdr_fault_delayq *h, struct sdr_fault_buf *b, uint32_t refs)
 {
 	SDR_ASSERT(b->refs >= refs);
 	b->refs -= refs;
@@ -70,13 +70,13 @@ static void sdr_fault_buf_put(struct sdr_fault_hold *h, struct sdr_fault_buf *b,
 static const struct sdr_ring_kind sdr_fault_fifo = { sizeof(struct sdr_fault_pkt),
 						     SDR_FAULT_RING_MIN, SDR_FAULT_HELD_MAX, NULL };
 
-static struct sdr_fault_pkt *sdr_fault_fifo_at(const struct sdr_fault_hold *h, uint32_t pos)
+static struct sdr_fault_pkt *sdr_fault_fifo_at(const struct sdr_fault_delayq *h, uint32_t pos)
 {
 	return sdr_ring_at(&h->fifo, struct sdr_fault_pkt, pos);
 }
 
 /* Room for one more; false when there is none. */
-static bool sdr_fault_late_grow(struct sdr_fault_hold *h)
+static bool sdr_fault_late_grow(struct sdr_fault_delayq *h)
 {
 	uint32_t cap = h->late_cap ? h->late_cap * 2 : SDR_FAULT_RING_MIN;
 	struct sdr_fault_pkt *heap;
@@ -93,7 +93,7 @@ static bool sdr_fault_late_grow(struct sdr_fault_hold *h)
 	return true;
 }
 
-static void sdr_fault_late_push(struct sdr_fault_hold *h, const struct sdr_fault_pkt *p)
+static void sdr_fault_late_push(struct sdr_fault_delayq *h, const struct sdr_fault_pkt *p)
 {
 	uint32_t i = h->late_count++, up;
 
@@ -106,7 +106,7 @@ static void sdr_fault_late_push(struct sdr_fault_hold *h, const struct sdr_fault
 	h->late[i] = *p;
 }
 
-static void sdr_fault_late_pop(struct sdr_fault_hold *h, struct sdr_fault_pkt *p)
+static void sdr_fault_late_pop(struct sdr_fault_delayq *h, struct sdr_fault_pkt *p)
 {
 	struct sdr_fault_pkt last = h->late[--h->late_count];
 	uint32_t i = 0, down;
@@ -127,10 +127,10 @@ static void sdr_fault_late_pop(struct sdr_fault_hold *h, struct sdr_fault_pkt *p
 /* ---- holding --------------------------------------------------------------------------------- */
 
 /* Puts a copy of p's bytes into the pool and p into ring or heap. */
-static bool sdr_fault_hold_add(struct sdr_fault *f, struct sdr_fault_pkt *p, const uint8_t *bytes,
-			       bool late)
+static bool sdr_fault_delayq_add(struct sdr_fault *f, struct sdr_fault_pkt *p, const uint8_t *bytes,
+				 bool late)
 {
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 
 	if (late ? !sdr_fault_late_grow(h) : sdr_ring_room(&h->fifo, &sdr_fault_fifo) != 0)
 		return false;
@@ -161,7 +161,7 @@ static uint32_t sdr_fault_wire_bytes(uint8_t kind, uint32_t len)
 /* Through queue and link: ns since open at which the last bit is out.  False: the queue is full. */
 static bool sdr_fault_link(struct sdr_fault *f, double now, uint32_t bytes, double *out)
 {
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 	double start = h->wire_free > now ? h->wire_free : now;
 
 	if (!f->spec.rate_bps) {
@@ -190,11 +190,11 @@ static uint64_t sdr_fault_extra(struct sdr_fault *f, uint32_t bytes)
 	return (uint64_t)ns;
 }
 
-static void sdr_fault_hold_one(struct sdr_fault *f, uint64_t now, struct sdr_fault_pkt *p,
-			       const uint8_t *bytes, unsigned int fate)
+static void sdr_fault_delayq_one(struct sdr_fault *f, uint64_t now, struct sdr_fault_pkt *p,
+				 const uint8_t *bytes, unsigned int fate)
 {
 	uint32_t wire = sdr_fault_wire_bytes(p->kind, p->len);
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 	double out;
 	uint64_t due;
 
@@ -216,11 +216,11 @@ static void sdr_fault_hold_one(struct sdr_fault *f, uint64_t now, struct sdr_fau
 		p->due += sdr_fault_extra(f, wire);
 	else
 		h->last_due = due;
-	if (!sdr_fault_hold_add(f, p, bytes, fate & SDR_FAULT_REORDER))
+	if (!sdr_fault_delayq_add(f, p, bytes, fate & SDR_FAULT_REORDER))
 		f->queue_drop++;
 }
 
-void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
+void sdr_fault_delayq_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 {
 	uint64_t now = f->inner->ops->now(f->inner);
 	int d;
@@ -246,7 +246,7 @@ void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 				p.slot = t->w.slot;
 				p.first = t->w.first + i;
 				p.user_imm = t->w.user_imm;
-				p.lap = t->w.lap;
+				p.epoch = t->w.epoch;
 				p.rkey = t->w.rkey;
 				p.va = t->w.va;
 				at = (uint64_t)i * p.qp->mtu;
@@ -259,18 +259,18 @@ void sdr_fault_hold_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 			p.flags = t->flags;
 			if (fate & SDR_FAULT_CORRUPT)
 				p.flags |= SDR_UC_F_CORRUPT;
-			sdr_fault_hold_one(f, now, &p, t->buf + at, fate);
+			sdr_fault_delayq_one(f, now, &p, t->buf + at, fate);
 			if (fate & SDR_FAULT_DUP)
-				sdr_fault_hold_one(f, now, &p, t->buf + at, fate);
+				sdr_fault_delayq_one(f, now, &p, t->buf + at, fate);
 		}
 	}
-	sdr_fault_hold_release(f, now);
+	sdr_fault_delayq_release(f, now);
 }
 
 /* ---- releasing ------------------------------------------------------------------------------- */
 
 /* Takes the next packet that is due. */
-static bool sdr_fault_next(struct sdr_fault_hold *h, uint64_t now, struct sdr_fault_pkt *p)
+static bool sdr_fault_next(struct sdr_fault_delayq *h, uint64_t now, struct sdr_fault_pkt *p)
 {
 	const struct sdr_fault_pkt *a =
 		sdr_ring_empty(&h->fifo) ? NULL : sdr_fault_fifo_at(h, h->fifo.head);
@@ -301,7 +301,7 @@ static bool sdr_fault_stage_join(struct sdr_fault_stage *s, const struct sdr_fau
 	if (t->kind != SDR_UC_TX_WRITE || s->qp[i] != p->qp || s->buf[i] != p->buf ||
 	    t->buf + t->len != p->data || t->gen != p->gen || t->channel != p->channel ||
 	    t->flags != p->flags || t->w.slot != p->slot || t->w.user_imm != p->user_imm ||
-	    t->w.lap != p->lap || t->w.rkey != p->rkey || t->w.va != p->va ||
+	    t->w.epoch != p->epoch || t->w.rkey != p->rkey || t->w.va != p->va ||
 	    t->len != s->pkts[i] * p->qp->mtu || t->w.first + s->pkts[i] != p->first)
 		return false;
 	t->len += p->len;
@@ -332,7 +332,7 @@ static void sdr_fault_stage_push(struct sdr_fault_stage *s, const struct sdr_fau
 		t->w.slot = p->slot;
 		t->w.first = p->first;
 		t->w.user_imm = p->user_imm;
-		t->w.lap = p->lap;
+		t->w.epoch = p->epoch;
 		t->w.rkey = p->rkey;
 		t->w.va = p->va;
 	}
@@ -341,7 +341,7 @@ static void sdr_fault_stage_push(struct sdr_fault_stage *s, const struct sdr_fau
 /* False when the inner engine took less than all. */
 static bool sdr_fault_stage_send(struct sdr_fault *f)
 {
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 	struct sdr_fault_stage *s = &h->stage;
 	int taken;
 
@@ -355,9 +355,9 @@ static bool sdr_fault_stage_send(struct sdr_fault *f)
 	return true;
 }
 
-void sdr_fault_hold_release(struct sdr_fault *f, uint64_t now)
+void sdr_fault_delayq_release(struct sdr_fault *f, uint64_t now)
 {
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 	struct sdr_fault_stage *s = &h->stage;
 	struct sdr_fault_pkt p;
 
@@ -377,9 +377,9 @@ void sdr_fault_hold_release(struct sdr_fault *f, uint64_t now)
 	}
 }
 
-uint64_t sdr_fault_hold_deadline(const struct sdr_fault *f)
+uint64_t sdr_fault_delayq_deadline(const struct sdr_fault *f)
 {
-	const struct sdr_fault_hold *h = &f->hold;
+	const struct sdr_fault_delayq *h = &f->delayq;
 	uint64_t due = UINT64_MAX;
 
 	if (h->stage.n)
@@ -392,9 +392,9 @@ uint64_t sdr_fault_hold_deadline(const struct sdr_fault *f)
 }
 
 /* When the last packet leaves that still has somewhere to go; 0: there is none. */
-static uint64_t sdr_fault_hold_last(const struct sdr_fault *f)
+static uint64_t sdr_fault_delayq_last(const struct sdr_fault *f)
 {
-	const struct sdr_fault_hold *h = &f->hold;
+	const struct sdr_fault_delayq *h = &f->delayq;
 	uint64_t last = h->stage.n ? h->retry : 0;
 	uint32_t i;
 
@@ -411,22 +411,22 @@ static uint64_t sdr_fault_hold_last(const struct sdr_fault *f)
 	return last;
 }
 
-void sdr_fault_hold_drain(struct sdr_fault *f, uint64_t patience_ns)
+void sdr_fault_delayq_drain(struct sdr_fault *f, uint64_t patience_ns)
 {
 	const struct sdr_uc_ops *ops = f->inner->ops;
-	uint64_t last = sdr_fault_hold_last(f), now = ops->now(f->inner), end = now + patience_ns,
+	uint64_t last = sdr_fault_delayq_last(f), now = ops->now(f->inner), end = now + patience_ns,
 		 due;
 	struct timespec ts;
 
 	if (!last || ops->fd(f->inner) < 0)
 		return;
 	for (;;) {
-		sdr_fault_hold_release(f, now);
-		due = sdr_fault_hold_deadline(f);
-		if (now >= end || due == UINT64_MAX || (now >= last && !f->hold.stage.n))
+		sdr_fault_delayq_release(f, now);
+		due = sdr_fault_delayq_deadline(f);
+		if (now >= end || due == UINT64_MAX || (now >= last && !f->delayq.stage.n))
 			return;
 		due = due < end ? due : end;
-		due = due < last || f->hold.stage.n ? due : last;
+		due = due < last || f->delayq.stage.n ? due : last;
 		if (due > now) {
 			ts.tv_sec = (time_t)((due - now) / 1000000000ull);
 			ts.tv_nsec = (long)((due - now) % 1000000000ull);
@@ -436,9 +436,9 @@ void sdr_fault_hold_drain(struct sdr_fault *f, uint64_t patience_ns)
 	}
 }
 
-void sdr_fault_hold_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
+void sdr_fault_delayq_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
 {
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 	struct sdr_fault_stage *s = &h->stage;
 	uint32_t i, to = s->pos;
 
@@ -471,16 +471,16 @@ void sdr_fault_hold_purge(struct sdr_fault *f, struct sdr_fault_qp *qp)
 		s->pos = s->n = 0;
 }
 
-static void sdr_fault_buf_drop(struct sdr_fault_hold *h, struct sdr_fault_buf *b, uint32_t refs)
+static void sdr_fault_buf_drop(struct sdr_fault_delayq *h, struct sdr_fault_buf *b, uint32_t refs)
 {
 	b->refs -= refs;
 	if (b != h->cur && !b->refs)
 		free(b);
 }
 
-void sdr_fault_hold_free(struct sdr_fault *f)
+void sdr_fault_delayq_free(struct sdr_fault *f)
 {
-	struct sdr_fault_hold *h = &f->hold;
+	struct sdr_fault_delayq *h = &f->delayq;
 	struct sdr_fault_stage *s = &h->stage;
 	struct sdr_fault_buf *b;
 

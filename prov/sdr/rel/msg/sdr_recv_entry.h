@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Posted receives, see sdr_rx.c.
+ * Posted receives, see sdr_recv_entry.c.
  */
-#ifndef SDR_RX_H
-#define SDR_RX_H
+#ifndef SDR_RECV_ENTRY_H
+#define SDR_RECV_ENTRY_H
 
 #include "sdr_msg.h"
 #include "rel/bulk/sdr_bulk_rx.h"
 
-struct sdr_rx {
+struct sdr_rxe {
 	struct sdr_list link; /* rel->posted[kind], or unlinked when matched */
 	uint8_t kind, niov;
 	uint16_t flags;
@@ -25,18 +25,18 @@ struct sdr_rx {
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 
-void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx);
-void sdr_rx_fill(const struct sdr_rx *rx, uint64_t off, const uint8_t *p, uint64_t n);
-void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer,
-		   const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err);
-bool sdr_rx_retires(const struct sdr_rx *rx, uint64_t len);
-uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room);
-void sdr_rx_cancel(struct sdr_rel *rel, struct sdr_rx *rx);
+void sdr_rxe_free(struct sdr_rel *rel, struct sdr_rxe *rx);
+void sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint64_t n);
+void sdr_rxe_report(struct sdr_rel *rel, struct sdr_rxe *rx, struct sdr_peer *peer,
+		    const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err);
+bool sdr_rxe_retires(const struct sdr_rxe *rx, uint64_t len);
+uint64_t sdr_rxe_take(struct sdr_rxe *rx, uint64_t len, uint64_t *room);
+void sdr_rxe_cancel(struct sdr_rel *rel, struct sdr_rxe *rx);
 
-static inline bool sdr_rx_matches(const struct sdr_rx *rx, const struct sdr_peer *peer,
-				  uint64_t tag)
+static inline bool sdr_rxe_matches(const struct sdr_rxe *rx, const struct sdr_peer *peer,
+				   uint64_t tag)
 {
 	return (!rx->peer || rx->peer == peer) && ((tag ^ rx->tag) & ~rx->ignore) == 0;
 }
 
-#endif /* SDR_RX_H */
+#endif /* SDR_RECV_ENTRY_H */

@@ -12,10 +12,10 @@
 #include "base/sdr_assert.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_match.h"
-#include "sdr_rx.h"
+#include "sdr_recv_entry.h"
 #include "sdr_unexp.h"
 
-void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
+void sdr_rxe_free(struct sdr_rel *rel, struct sdr_rxe *rx)
 {
 	struct sdr_peer *peer = rx->peer;
 
@@ -28,7 +28,7 @@ void sdr_rx_free(struct sdr_rel *rel, struct sdr_rx *rx)
 		sdr_peer_unname(peer);
 }
 
-void sdr_rx_fill(const struct sdr_rx *rx, uint64_t off, const uint8_t *p, uint64_t n)
+void sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint64_t n)
 {
 	for (int i = 0; i < rx->niov && n; i++) {
 		size_t k;
@@ -46,8 +46,8 @@ void sdr_rx_fill(const struct sdr_rx *rx, uint64_t off, const uint8_t *p, uint64
 }
 
 /* The one report of a receive (for MULTI: of one message in it). */
-void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer,
-		   const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err)
+void sdr_rxe_report(struct sdr_rel *rel, struct sdr_rxe *rx, struct sdr_peer *peer,
+		    const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err)
 {
 	uint64_t len = sdr_msg_len(f);
 	struct sdr_rel_cqe e = {
@@ -77,7 +77,7 @@ void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer
 	if (peer->conn)
 		peer->conn->st.msgs_rx++;
 	rel->cbs->done(rel->user, &e);
-	rel->work++;
+	rel->activity++;
 	if (multi && rx->canceled && !rx->refs) {
 		struct sdr_rel_cqe x = {
 			.kind = rx->kind,
@@ -92,11 +92,11 @@ void sdr_rx_report(struct sdr_rel *rel, struct sdr_rx *rx, struct sdr_peer *peer
 		rel->cbs->done(rel->user, &x);
 	}
 	if (!multi || (rx->retired && !rx->refs))
-		sdr_rx_free(rel, rx);
+		sdr_rxe_free(rel, rx);
 }
 
 /* MULTI: does a message of len leave too little? */
-bool sdr_rx_retires(const struct sdr_rx *rx, uint64_t len)
+bool sdr_rxe_retires(const struct sdr_rxe *rx, uint64_t len)
 {
 	uint64_t room = rx->total - rx->off;
 
@@ -104,7 +104,7 @@ bool sdr_rx_retires(const struct sdr_rx *rx, uint64_t len)
 }
 
 /* Reserves room for a message: offset in the receive; *room bytes are there. */
-uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room)
+uint64_t sdr_rxe_take(struct sdr_rxe *rx, uint64_t len, uint64_t *room)
 {
 	uint64_t off = rx->off;
 
@@ -115,7 +115,7 @@ uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room)
 		return 0;
 	}
 	rx->refs++;
-	if (sdr_rx_retires(rx, len)) {
+	if (sdr_rxe_retires(rx, len)) {
 		rx->retired = true;
 		sdr_list_del(&rx->link);
 	}
@@ -123,7 +123,7 @@ uint64_t sdr_rx_take(struct sdr_rx *rx, uint64_t len, uint64_t *room)
 	return off;
 }
 
-void sdr_rx_cancel(struct sdr_rel *rel, struct sdr_rx *rx)
+void sdr_rxe_cancel(struct sdr_rel *rel, struct sdr_rxe *rx)
 {
 	struct sdr_rel_cqe e = {
 		.kind = rx->kind,
@@ -141,5 +141,5 @@ void sdr_rx_cancel(struct sdr_rel *rel, struct sdr_rx *rx)
 		e.multi_last = e.multi_only = true;
 	}
 	rel->cbs->done(rel->user, &e);
-	sdr_rx_free(rel, rx);
+	sdr_rxe_free(rel, rx);
 }
