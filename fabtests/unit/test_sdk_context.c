@@ -695,10 +695,12 @@ static void storm_send(void)
 static void storm_complete(void)
 {
 	uint32_t k = st.oldest + storm_below(4);
-	struct storm_msg *m = &st.msg[k];
+	struct storm_msg *m;
 
-	if (k >= st.nr || m->done ||
-	    (sdr_recv_state(m->r)->got < sdr_recv_state(m->r)->npkts && storm_below(8)))
+	if (k >= st.nr)
+		return;
+	m = &st.msg[k];
+	if (m->done || (sdr_recv_state(m->r)->got < sdr_recv_state(m->r)->npkts && storm_below(8)))
 		return;
 	sdr_recv_complete(m->r);
 	m->done = true;
