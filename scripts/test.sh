@@ -34,7 +34,8 @@ usage() {
 	  seeds       more seeds of the simulator, with --seeds
 	  quickstart  what the README shows first: scripts/quickstart.sh, in short
 	  figures     scripts/figures.sh, in short: every figure is drawn and has its caption
-	  exports     what the two libraries export is what their headers promise
+	  exports     what the two libraries export is what their headers promise; and no more than two
+	              files of rel call each other (scripts/cycles.py, by the objects' symbols)
 	  man         man pages are made; every FI_SDR_ variable of the provider is in fi_sdr(7)
 	  clang       build with clang and without assertions, warnings are errors; unit tests
 	  asan        AddressSanitizer + UBSan: every test program
@@ -267,6 +268,10 @@ exports_check() {
 	diff <(echo "$want") <(echo "$have") || { echo "(<: declared in include/sdr, >: exported by libsdr.so; prov/sdr/sdk/libsdr.map decides)"; return 1; }
 }
 
+cycles_check() {
+	python3 "$SRC/scripts/cycles.py" "$BUILD" prov/sdr/rel 2
+}
+
 # Every parameter of the provider is in the man page that was made, and the other way round.
 man_check() {
 	local page=$BUILD/man/fi_sdr.7 vars v bad=0
@@ -412,7 +417,7 @@ for s in $STEPS; do
 		fi ;;
 	quickstart) need_gcc quickstart && single quickstart run_quickstart ;;
 	figures) need_gcc figures && single figures run_figures ;;
-	exports) need_gcc exports && single exports exports_check ;;
+	exports) need_gcc exports && { single exports exports_check; single cycles cycles_check; } ;;
 	man) need_gcc man && single man man_check ;;
 	clang) single clang-build build_clang && counted clang step_clang ;;
 	asan) single asan-build build_asan && counted asan step_asan ;;

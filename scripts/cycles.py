@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+"""Which files of a layer call each other in a circle, by the symbols of their objects.
+
+usage: cycles.py BUILDDIR LAYER [MAX]     for instance: cycles.py build prov/sdr/rel 2
+
+Prints each circle (files that reach each other through undefined symbols), and fails when one has
+more than MAX files (default 2), or when there is no object to look at.
+"""
+import pathlib
+import subprocess
+import sys
+
+
+def symbols(obj):
+    """Names that an object defines for others, and those that it wants."""
+    out = subprocess.run(["nm", "-P", obj], check=True, capture_output=True, text=True).stdout
+    rows = [line.split() for line in out.splitlines()]
+    return ({r[0] for r in rows if r[1] in "TDBRC"}, {r[0] for r in rows if r[1] == "U"})
+
+
+def circles(graph):
+    """Strongly connected components of more than one node (Tarjan)."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            part = []
+            while not part or part[-1] != node:
+                part.append(stack.pop())
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return found
+
+
+def main(build, layer, most=2):
+    objs = sorted(pathlib.Path(build, layer).glob("**/.libs/*.o"))
+    defined, wanted = {}, {}
+    for obj in objs:
+        name = obj.stem.rpartition("-")[2]
+        have, wanted[name] = symbols(obj)
+        defined.update(dict.fromkeys(have, name))
+    graph = {f: {defined[s] for s in wanted[f] if s in defined} - {f} for f in wanted}
+    found = circles(graph)
+    for part in found:
+        print(len(part), "files call each other:", ", ".join(f + ".c" for f in part))
+    print(f"{layer}: {len(objs)} objects, {len(found)} circles")
+    return 0 if objs and all(len(part) <= int(most) for part in found) else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
