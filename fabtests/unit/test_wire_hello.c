@@ -209,7 +209,7 @@ static void version__round_trip(void **state)
 	assert_int_equal(sdr_class_decode(buf, SDR_VERSION_LEN, &type), SDR_CLASS_REL);
 	assert_int_equal(type, SDR_REL_VERSION);
 	assert_int_equal(sdr_version_decode(test_guard(body, len), len, &o), 0);
-	assert_memory_equal(&v, &o, sizeof(v));
+	assert_true(o.cid == v.cid && o.min == v.min && o.max == v.max);
 	for (size_t n = 0; n <= len + 1; n++)
 		if (n != len)
 			assert_int_equal(sdr_version_decode(test_guard(body, n), n, &o), -EBADMSG);
