@@ -48,9 +48,13 @@ static const struct {
 #undef X
 };
 /* Two rows of one kind are an error of their own. */
-#define X(...) +1
-_Static_assert(SDR_KIND_ROWS(X) == SDR_REL_KINDS - 1, "a row for each kind of report");
+enum {
+#define X(kind, ...) SDR_ROW_##kind,
+	SDR_KIND_ROWS(X)
 #undef X
+		SDR_KIND_NROWS
+};
+_Static_assert(SDR_KIND_NROWS == SDR_REL_KINDS - 1, "a row for each kind of report");
 
 int sdr_ep_done_errno(int err)
 {

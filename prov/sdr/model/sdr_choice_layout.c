@@ -6,9 +6,10 @@
 
 uint64_t sdr_choice_seg(uint64_t max, uint64_t unit, uint32_t k, uint32_t m)
 {
-	uint64_t seg = m > k ? max / m * k : max, whole = k * unit;
+	uint64_t seg, whole = k * unit;
 
 	SDR_ASSERT(unit && k && m);
+	seg = m > k ? max / m * k : max;
 	seg = seg > whole ? seg / whole * whole : seg / unit * unit;
 	return seg > unit ? seg : unit;
 }
