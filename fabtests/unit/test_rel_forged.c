@@ -286,6 +286,43 @@ static void forged__records_of_operations_that_are_not_its_own(void **state)
 	liar_close(&l);
 }
 
+/* Only a message may be parked: who parks its own WRITE or READ gets it all the same. */
+static void forged__only_messages_can_be_parked(void **state)
+{
+	static const uint8_t kinds[] = { SDR_REL_WRITE, SDR_REL_READ };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct liar l = liar_open();
+		uint32_t owner = kinds[i] == SDR_REL_WRITE ? 0 : 1; /* who sends the data */
+		uint8_t *mem = bed_buf(l.b, 4 << 20, 1), *mine = bed_buf(l.b, 4 << 20, 2);
+		struct sdr_conn *c = bed_conn(l.b, owner, 1 - owner);
+		struct sdr_op *op;
+		struct bed_op *s;
+		uint8_t buf[200];
+		size_t n;
+
+		bed_region_add(l.b, 1, 7, mem, 4 << 20, SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
+		s = bed_rma(l.b, 0, 1, kinds[i], mine, 4 << 20, 0, 7, 0);
+		while (sdr_list_empty(&c->msg->ops) || !c->bulk->tx.msn ||
+		       sdr_list_empty(&c->bulk->tx.segs))
+			bed_run(l.b, MS / 10);
+		op = sdr_container(c->msg->ops.next, struct sdr_op, link);
+		n = sdr_frame_rec_encode(buf, sizeof(buf),
+					 &(struct sdr_frame_rec){ .op = SDR_REC_PARK,
+								  .rseq = c->rec.rx_next,
+								  .id = op->id,
+								  .flags = SDR_REC_F_BULK,
+								  .msn = op->btx->msn });
+		bed_forge(l.b, 1 - owner, owner, c->id.cid, 5000, buf, n);
+		bed_wait(l.b, s, 10 * BED_SEC);
+		bed_assert_ok(s);
+		assert_int_equal(memcmp(mem, mine, 4 << 20), 0);
+		assert_int_equal(c->st.pkts_bad, 1);
+		liar_close(&l);
+	}
+}
+
 /* A read's answer with other sizes than requested writes nowhere else. */
 static void forged__read_answer_of_another_size(void **state)
 {
@@ -492,6 +529,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(forged__acknowledgement_of_what_was_never_sent),
 		cmocka_unit_test(forged__dack_beyond_what_was_sent),
 		cmocka_unit_test(forged__records_of_operations_that_are_not_its_own),
+		cmocka_unit_test(forged__only_messages_can_be_parked),
 		cmocka_unit_test(forged__read_answer_of_another_size),
 		cmocka_unit_test(work__refused_transfers_of_a_million_numbers),
 		cmocka_unit_test(work__numbers_outside_of_the_window_end_the_connection),

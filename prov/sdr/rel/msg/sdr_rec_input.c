@@ -74,7 +74,8 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
 	    op->btx->msn != f->msn)
 		return;
-	if (sdr_qp_peer_rkeyed(c->shape.qp)) { /* it requested these data itself */
+	/* Only a message may be parked; and a peer with keys requested these data itself. */
+	if (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape.qp)) {
 		c->st.pkts_bad++;
 		return;
 	}
