@@ -3,7 +3,7 @@
 /*
  * The layouts of the immediate: which splits of its 32 bits into message ID, packet offset and user
  * fragment are legal, and how they are written ("10+18+4").  Packing and unpacking are inline in
- * the header, since they run once a packet.
+ * the header, since they run once per packet.
  *
  * Every split that passes the check has at least as many packet offsets as fragments, so a user
  * immediate always fits a message's offsets.  No state.

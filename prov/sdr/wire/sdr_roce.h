@@ -20,7 +20,7 @@
 #define SDR_DETH_LEN  8u
 #define SDR_ICRC_LEN  4u
 #define SDR_DATA_HDR  (SDR_BTH_LEN + SDR_RETH_LEN + SDR_IMM_LEN) /* 32, before the payload */
-/* 36 bytes a data packet, plus pad */
+/* 36 bytes per data packet, plus pad */
 #define SDR_DATA_OVERHEAD (SDR_DATA_HDR + SDR_ICRC_LEN)
 #define SDR_CTL_HDR	  (SDR_BTH_LEN + SDR_DETH_LEN) /* 20 */
 #define SDR_CTL_OVERHEAD  (SDR_CTL_HDR + SDR_ICRC_LEN)

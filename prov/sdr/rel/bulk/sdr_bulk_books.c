@@ -98,7 +98,7 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 	w->ends += !sdr_list_empty(&s->end_link);
 	if (s->grp)
 		group_books(k, s, w, sums);
-	if (b->segs.next == &s->mine) { /* once a transfer */
+	if (b->segs.next == &s->mine) { /* once per transfer */
 		SDR_BOOK_EQ(k, b->opened - b->finished, list_len(&b->segs));
 		SDR_BOOK(k, (b->opened < b->plan.nmsgs) == !sdr_list_empty(&b->link));
 		w->copies += !sdr_list_empty(&b->copy);

@@ -6,7 +6,7 @@
  *
  * Whether they are is counted only when it can be: not more data are missing than parity has come,
  * everything that parity does not cover is there, and the codeword that was lacking last time lacks
- * no more.  Decoding happens once a segment, before its completion is reported, and writes
+ * no more.  Decoding happens once per segment, before its completion is reported, and writes
  * only packets that have not come; one that comes while the segment is open brings the same bytes,
  * and later ones meet a closed slot.  Without loss the data are complete before any parity is
  * looked at, and nothing is decoded.

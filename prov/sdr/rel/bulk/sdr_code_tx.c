@@ -5,7 +5,7 @@
  *
  * A group is a data segment and the one with its parity.  Parity is made a submessage at a time, as
  * many as the data sent so far are worth, so encoding overlaps sending without reading and writing
- * parity once a packet (the data are there from the start); it leaves behind the data, then END
+ * parity once per packet (the data are there from the start); it leaves behind the data, then END
  * asks for both.  Where the caller lends threads (cbs->lend) they encode, too: submessages are
  * taken from one counter, by them as fast as they can, here what they have not reached when the
  * data have.  No thread is in there any more once the last data packet has left or the data are

@@ -39,7 +39,7 @@ enum sdr_conn_state {
  * with its QP.
  */
 struct sdr_conn_shape {
-	uint32_t mtu; /* bytes a data packet, both directions */
+	uint32_t mtu; /* bytes per data packet, both directions */
 	uint32_t chunk_pkts, run_pkts;
 	uint64_t seg_bytes; /* of one SDR message, both directions: the QP's max_msg */
 	struct sdr_qp *qp;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What the rooms above do for a connection, and learn of it: the one way in which this room
- * calls up.  The top fills the table (sdr_rooms.c); a test of this room alone brings its own.
+ * What the rooms above do for a connection, and learn of it: the one way in which this room calls
+ * up.  The top fills the table (sdr_rooms.c); a test of this room alone brings its own.
  *
- * All calls are made inside a round, with the connection alive.  None may free it: sdr_conn_fail
- * puts off whatever ends with it to the end of the round.
+ * Calls come from inside a call of the endpoint, by its thread.  None may free the connection: what
+ * ends with it (sdr_conn_fail) ends with the round.
  */
 #ifndef SDR_CONN_OPS_H
 #define SDR_CONN_OPS_H
