@@ -91,10 +91,10 @@ static void up_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 	(void)ca;
 }
 
-static bool up_no(const struct sdr_conn *c)
+static uint32_t up_due(const struct sdr_conn *c)
 {
 	(void)c;
-	return false;
+	return 0;
 }
 
 static bool up_repeats(const struct sdr_conn *c)
@@ -159,11 +159,9 @@ static const struct sdr_conn_ops up = {
 	.detect_lost = up_detect_lost,
 	.settled = up_nothing,
 	.probe = up_nothing,
-	.reports_due = up_no,
+	.due = up_due,
 	.put_reports = up_put_reports,
-	.copies_due = up_no,
 	.put_copies = up_put,
-	.ends_due = up_no,
 	.put_ends = up_put,
 	.repeats = up_repeats,
 	.gather = up_gather,

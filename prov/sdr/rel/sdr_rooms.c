@@ -33,6 +33,13 @@ static void rooms_closed(struct sdr_conn *c)
 	sdr_ops_end(c, SDR_OPS_HELD, SDR_REL_ERR_CLOSED);
 }
 
+static uint32_t rooms_due(const struct sdr_conn *c)
+{
+	uint32_t tell = sdr_report_due(c) || sdr_bulk_copies_due(c) ? SDR_DUE_TELL : 0;
+
+	return tell | (sdr_bulk_ends_due(c) ? SDR_DUE_ASK : 0);
+}
+
 const struct sdr_conn_ops sdr_rooms = {
 	.bulk_size = sizeof(struct sdr_conn_bulk),
 	.msg_size = sizeof(struct sdr_conn_msg),
@@ -51,11 +58,9 @@ const struct sdr_conn_ops sdr_rooms = {
 	.detect_lost = sdr_bulk_detect_lost,
 	.settled = sdr_bulk_tlog_trim,
 	.probe = sdr_bulk_probe,
-	.reports_due = sdr_report_due,
+	.due = rooms_due,
 	.put_reports = sdr_report_write,
-	.copies_due = sdr_bulk_copies_due,
 	.put_copies = sdr_bulk_put_copies,
-	.ends_due = sdr_bulk_ends_due,
 	.put_ends = sdr_bulk_put_ends,
 	.repeats = sdr_policy_repeats,
 	.gather = sdr_op_rec_gather,

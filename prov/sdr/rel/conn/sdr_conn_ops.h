@@ -12,6 +12,10 @@
 
 #include "sdr_conn.h"
 
+/* Frames of the rooms above that are owed. */
+#define SDR_DUE_TELL 0x1u /* that want no answer: reports, copies */
+#define SDR_DUE_ASK  0x2u /* that want one: ENDs */
+
 struct sdr_conn_ops {
 	/* ---- life ---- */
 	size_t bulk_size, msg_size; /* bytes of their parts of a connection, zeroed at first */
@@ -38,13 +42,11 @@ struct sdr_conn_ops {
 	void (*probe)(struct sdr_conn *c);
 
 	/* ---- packets out ---- */
-	bool (*reports_due)(const struct sdr_conn *c);
+	uint32_t (*due)(const struct sdr_conn *c); /* SDR_DUE_* */
 	/* Frames that want no answer; returns bytes.  more: some did not fit. */
 	size_t (*put_reports)(struct sdr_conn *c, uint8_t *p, size_t room, bool *more);
-	bool (*copies_due)(const struct sdr_conn *c);
 	size_t (*put_copies)(struct sdr_conn *c, uint8_t *p, size_t room);
 	/* Frames that want an answer. */
-	bool (*ends_due)(const struct sdr_conn *c);
 	size_t (*put_ends)(struct sdr_conn *c, uint8_t *p, size_t room);
 	/* A packet that is alone on its way is worth a copy. */
 	bool (*repeats)(const struct sdr_conn *c);

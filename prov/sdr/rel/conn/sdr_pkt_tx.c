@@ -51,19 +51,23 @@ static bool ack_is_due(const struct sdr_conn *c)
 {
 	return c->rx.ack_now ||
 	       (c->rx.ack_due && (c->rel->round > c->rx.ack_round || c->rel->closing)) ||
-	       c->rel->ops->reports_due(c) || sdr_credit_due(c);
+	       sdr_credit_due(c);
 }
 
 bool sdr_pkt_due(const struct sdr_conn *cc)
 {
 	struct sdr_conn *c = (struct sdr_conn *)(uintptr_t)cc;
+	uint32_t due;
 
 	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.validated)
 		return false;
-	if (ack_is_due(c) || c->close.bye_ack_due || c->rel->ops->copies_due(c))
+	if (ack_is_due(c) || c->close.bye_ack_due)
+		return true;
+	due = c->rel->ops->due(c);
+	if (due & SDR_DUE_TELL)
 		return true;
 	/* What wants an answer needs a place in the log. */
-	return (c->tx.ping_due || c->close.bye_due || c->rel->ops->ends_due(c) || rec_allowed(c)) &&
+	return (c->tx.ping_due || c->close.bye_due || (due & SDR_DUE_ASK) || rec_allowed(c)) &&
 	       sdr_plog_room(c);
 }
 
