@@ -18,11 +18,9 @@ void sdr_versions_said(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		       const struct sdr_version *v)
 {
 	struct sdr_conn *c = sdr_conn_by_cid(rel, v->cid);
-
 	bool ours = v->min <= SDR_WIRE_VERSION_MAX && v->max >= SDR_WIRE_VERSION_MIN;
 
-	if (!c || !sdr_conn_live(c) || !sdr_uc_addr_equal(from, &c->addr) ||
-	    (c->hs.validated && !ours)) {
+	if (!c || !sdr_uc_addr_equal(from, &c->addr) || (c->hs.validated && !ours)) {
 		rel->closed.pkts_bad++;
 		return;
 	}
@@ -31,7 +29,9 @@ void sdr_versions_said(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	sdr_conn_fail(c, sdr_rel_err_version(v->min, v->max));
 }
 
-void sdr_versions_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
+/* Which versions we speak, in a form that the peer knows. */
+static void versions_say(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid,
+			 size_t (*encode)(uint8_t *p, const struct sdr_version *v))
 {
 	const struct sdr_version v = { cid, SDR_WIRE_VERSION_MIN, SDR_WIRE_VERSION_MAX };
 	uint8_t *p;
@@ -41,20 +41,12 @@ void sdr_versions_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint
 		return;
 	p = sdr_seal_begin(rel);
 	if (p)
-		sdr_seal_answer(rel, to, sdr_version_encode(p, &v));
+		sdr_seal_answer(rel, to, encode(p, &v));
 }
 
-static void v1_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
+void sdr_versions_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid)
 {
-	const struct sdr_version v = { cid, SDR_WIRE_VERSION_MIN, SDR_WIRE_VERSION_MAX };
-	uint8_t *p;
-
-	rel->closed.hello_other++;
-	if (rel->closing)
-		return;
-	p = sdr_seal_begin(rel);
-	if (p)
-		sdr_seal_answer(rel, to, sdr_v1_refusal_encode(p, &v));
+	versions_say(rel, to, cid, sdr_version_encode);
 }
 
 void sdr_versions_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
@@ -69,7 +61,7 @@ void sdr_versions_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, con
 	if (f.kind == SDR_FOREIGN_SAYS)
 		sdr_versions_said(rel, from, &f.v);
 	else if (f.version == 1)
-		v1_answer(rel, from, f.v.cid);
+		versions_say(rel, from, f.v.cid, sdr_v1_refusal_encode);
 	else
 		sdr_versions_answer(rel, from, f.v.cid);
 }
