@@ -60,7 +60,7 @@ struct sdr_conn *liar_conn_pick(struct liar *l)
 	sdr_list_each(k, &rel->conn_list) {
 		struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
 
-		if (c->state == SDR_CONN_DEAD || is_honest(&c->peer->addr))
+		if (!sdr_conn_live(c) || is_honest(&c->peer->addr))
 			continue;
 		if (c->id.cid == l->cid && !liar_one_in(l->d, 16))
 			return c;

@@ -219,7 +219,7 @@ static void forge_data(struct liar *l)
 	sdr_sim_node_addr(l->w, LIAR_VICTIM, &addr);
 	to = sdr_peer_find(rel, &addr);
 	own = to ? to->conn : NULL;
-	if (!own || !own->shape.qp || own->state == SDR_CONN_DEAD)
+	if (!own || !own->shape.qp || !sdr_conn_live(own))
 		return;
 	msn = liar_msn_in(l, c);
 	b = liar_brx_pick(l, c);

@@ -124,7 +124,7 @@ static int teardown(void **state)
 
 	(void)state;
 	rel->closing = true;
-	if (R->c->state != SDR_CONN_DEAD)
+	if (sdr_conn_live(R->c))
 		sdr_conn_fail(R->c, SDR_REL_ERR_CANCELED);
 	sdr_msg_conn_end(R->c);
 	sdr_bulk_conn_free(R->c);

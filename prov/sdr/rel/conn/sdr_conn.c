@@ -159,7 +159,7 @@ struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
 
 void sdr_conn_fail(struct sdr_conn *c, int err)
 {
-	if (c->state == SDR_CONN_DEAD)
+	if (!sdr_conn_live(c))
 		return;
 	SDR_ASSERT(err != SDR_REL_OK && sdr_conn_by_cid(c->rel, c->id.cid) == c);
 	c->state = SDR_CONN_DEAD;
@@ -198,13 +198,13 @@ void sdr_conn_free(struct sdr_conn *c)
 
 void sdr_conn_kick(struct sdr_conn *c)
 {
-	if (c->state != SDR_CONN_DEAD && sdr_list_empty(&c->ready))
+	if (sdr_conn_live(c) && sdr_list_empty(&c->ready))
 		sdr_list_add_tail(&c->ready, &c->rel->ready);
 }
 
 void sdr_conn_wake(struct sdr_conn *c)
 {
-	if (c->state != SDR_CONN_DEAD)
+	if (sdr_conn_live(c))
 		sdr_timerq_set(&c->rel->timers, &c->timer, c->rel->now);
 }
 

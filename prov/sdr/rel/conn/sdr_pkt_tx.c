@@ -325,7 +325,7 @@ bool sdr_pkt_send(struct sdr_conn *c)
 	while (budget-- && sdr_pkt_due(c)) {
 		if (!pkt_build(c))
 			return false;
-		if (c->state != SDR_CONN_DEAD)
+		if (sdr_conn_live(c))
 			pkt_repeat(c);
 	}
 	if (sdr_pkt_due(c))

@@ -29,7 +29,6 @@ void sdr_conn_heard(struct sdr_conn *c)
 {
 	uint64_t now = c->rel->now;
 
-	SDR_ASSERT(sdr_conn_live(c));
 	SDR_ASSERT(sdr_conn_live(c) && now >= c->rx.heard_ns);
 	c->rx.last_ns = now;
 	if (now - c->rx.heard_ns < CONN_HEARD_NS)
