@@ -46,6 +46,11 @@ enum sdr_uc_tx_kind {
  * key's table.
  */
 #define SDR_UC_F_RKEYED 0x2
+/*
+ * CTL: a probe of the path: may be longer than ctl_max, up to info.probe_max; lost without a word
+ * where something on the way does not carry it
+ */
+#define SDR_UC_F_PROBE 0x4
 
 struct sdr_uc_tx {
 	uint8_t kind; /* enum sdr_uc_tx_kind */
@@ -79,6 +84,8 @@ enum sdr_uc_ev_kind {
 	SDR_UC_EV_CTL,	  /* a control datagram arrived */
 	/* a QP is broken: nothing arrives or leaves through it any more; reason() says why */
 	SDR_UC_EV_QP,
+	/* this host has learned what the way to an address carries (its route, ICMP) */
+	SDR_UC_EV_PATH,
 	SDR_UC_EV_ERROR, /* the engine is broken: err says how; nothing will arrive any more */
 };
 
@@ -108,6 +115,10 @@ struct sdr_uc_ev {
 			void *cookie; /* QP: as with PLACED */
 			int err;      /* negative errno */
 		} q;
+		struct {
+			const struct sdr_uc_addr *to; /* PATH: valid until the next poll */
+			uint32_t bytes;		      /* of the largest IP packet; as path_mtu */
+		} path;
 		int err; /* ERROR: negative errno */
 	};
 };
@@ -133,6 +144,13 @@ struct sdr_uc_stats {
 	uint64_t tx_again;	    /* post() stopped because the network was full */
 	uint64_t sys_tx, sys_rx;    /* system calls that moved packets */
 	uint64_t grants, regs;	    /* grants made; registrations of memory with a device */
+	uint64_t pieces_tx, pieces_rx; /* datagrams with a piece of a data packet */
+	/* lost at home: packets that this host did not send, by cause; all are in tx_lost */
+	uint64_t tx_lost;
+	uint64_t tx_toobig; /* longer than the route carries (EMSGSIZE) */
+	uint64_t tx_nobufs; /* no memory for it (ENOBUFS), after it was tried again */
+	uint64_t tx_denied; /* a firewall of this host (EPERM, EACCES) */
+	uint64_t rx_full;   /* datagrams that came while the receive buffer was full (SO_RXQ_OVFL) */
 	uint64_t fault_drop, fault_dup, fault_reorder, fault_corrupt; /* by fault injection */
 };
 
@@ -144,6 +162,15 @@ struct sdr_uc_info {
 	uint32_t ctl_max;
 	/* bytes that may arrive without being polled before the kernel drops; 0 unknown */
 	uint32_t rx_window;
+	/*
+	 * payload bytes of the largest control datagram that it sends as a probe, and takes in:
+	 * what the local device carries, at least ctl_max; 0: the path is not for us to probe
+	 */
+	uint32_t probe_max;
+	/* bytes of an IP packet besides the payload of a data packet, of a control datagram */
+	uint32_t data_over, ctl_over;
+	/* data packets can travel in pieces (qp_path), and pieces are put together */
+	bool cuts;
 	/* messages to this engine need a grant, sent to their sender; else it starts at once */
 	bool rkeyed;
 	/* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
@@ -197,6 +224,20 @@ struct sdr_uc_ops {
 			  const struct sdr_uc_addr *addr);
 	/* The peer moved. */
 	void (*qp_readdress)(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
+	/*
+	 * From now on no IP packet with data to this peer is longer than that, 0: as long as the
+	 * local device carries.  A data packet that does not fit travels in pieces: all of them
+	 * are placed as they come, and it is reported (PLACED) once, when it is whole; a lost
+	 * piece loses all of it.  Engines with info.cuts only, to peers that put pieces together.
+	 * An engine that is refused a packet by its host (EMSGSIZE) lowers it by itself, and says
+	 * so (SDR_UC_EV_PATH).
+	 */
+	void (*qp_path)(struct sdr_uc_qp *qp, uint32_t bytes);
+	/*
+	 * What this host knows now of the way to addr (route, ICMP that came): bytes of the largest
+	 * IP packet; 0: nothing.  Costs system calls: not for each packet.  May be NULL.
+	 */
+	uint32_t (*path_mtu)(struct sdr_uc *uc, const struct sdr_uc_addr *to);
 
 	/*
 	 * slot < 1 << split.id_bits; len <= max_msg; rebinding a bound slot is allowed. mr may be
