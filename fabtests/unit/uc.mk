@@ -8,6 +8,10 @@
 
 UC_TEST_LIBS = libsdr_uc_base.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
+UNIT_TESTS += fabtests/unit/test_uc_piece
+fabtests_unit_test_uc_piece_SOURCES = fabtests/unit/test_uc_piece.c
+fabtests_unit_test_uc_piece_LDADD = $(UC_TEST_LIBS)
+
 UNIT_TESTS += fabtests/unit/test_sim_node fabtests/unit/test_sim_link
 fabtests_unit_test_sim_node_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_link_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)

@@ -25,6 +25,8 @@ libsdr_uc_base_la_SOURCES = \
 	prov/sdr/uc/sdr_uc_engine.h \
 	prov/sdr/uc/sdr_uc_net.c \
 	prov/sdr/uc/sdr_uc_net.h \
+	prov/sdr/uc/sdr_uc_piece.c \
+	prov/sdr/uc/sdr_uc_piece.h \
 	prov/sdr/uc/sdr_uc_qp.c \
 	prov/sdr/uc/sdr_uc_qp.h
 
