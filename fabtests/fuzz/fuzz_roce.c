@@ -41,7 +41,7 @@ static void fuzz_decode(const uint8_t *p, size_t n)
 	}
 	if (sdr_wire_ctl_decode(p, n, &c, &payload, &len) == 0) {
 		SDR_FUZZ_CHECK(sdr_wire_opcode(p, n) == SDR_OP_UD_SEND_ONLY);
-		SDR_FUZZ_CHECK(payload == p + SDR_CTL_HDR && len <= SDR_CTL_MAX);
+		SDR_FUZZ_CHECK(payload == p + SDR_CTL_HDR && len <= SDR_PROBE_MAX);
 		SDR_FUZZ_CHECK(SDR_CTL_OVERHEAD + len + sdr_wire_pad((uint32_t)len) == n);
 		memcpy(was, p, SDR_CTL_HDR);
 		fuzz_bth_normalise(was);

@@ -10,7 +10,7 @@
 #include "uc/sdr_uc_addr.h"
 #include "test_soft_util.h"
 
-#define PKT_MAX (SDR_DATA_OVERHEAD + SDR_MTU_MAX)
+#define PKT_MAX (SDR_DATA_OVERHEAD + SDR_PROBE_MAX)
 
 struct forge {
 	struct pair p;
@@ -240,7 +240,7 @@ static void bad__control(void **state)
 		memset(pkt, 0, sizeof(pkt));
 		c.qkey = i == 1 ? 5 : 0x80010000u;
 		if (i == 2)
-			n = SDR_CTL_HDR + SDR_CTL_MAX + 4;
+			n = SDR_CTL_HDR + SDR_PROBE_MAX + 4;
 		sdr_wire_ctl_encode(pkt, &c, n - SDR_CTL_HDR);
 		if (i == 3)
 			pkt[7] = 2; /* another QPN than 1 */

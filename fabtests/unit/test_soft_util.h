@@ -121,7 +121,7 @@ static inline void pair_post(struct pair *p, struct sdr_uc_tx t)
  */
 static inline int pair_wait(struct sdr_uc *uc, struct sdr_uc_ev *ev, int n)
 {
-	static uint8_t buf[PAIR_EVS][SDR_CTL_MAX];
+	static uint8_t buf[PAIR_EVS][SDR_PROBE_MAX];
 	static struct sdr_uc_addr from[PAIR_EVS];
 	int got = 0, idle = 0, k;
 

@@ -6,7 +6,7 @@
  */
 #include "test_wire.h"
 
-#define ROCE_PKT_MAX (SDR_DATA_OVERHEAD + SDR_MTU_MAX + 16u)
+#define ROCE_PKT_MAX (SDR_DATA_HDR + SDR_PROBE_MAX + 16)
 
 static void data_random(uint64_t *s, struct sdr_wire_data *d)
 {
@@ -115,7 +115,7 @@ static void ctl__round_trip(void **state)
 	uint64_t s = 2;
 
 	(void)state;
-	for (len = 0; len <= SDR_CTL_MAX; len++) {
+	for (len = 0; len <= SDR_PROBE_MAX; len++) {
 		c.qkey = (uint32_t)sdr_rand64(&s);
 		c.psn = (uint32_t)sdr_rand64(&s) & SDR_PSN_MASK;
 		c.src_qpn = (uint32_t)sdr_rand64(&s) & SDR_QPN_MASK;
@@ -209,9 +209,9 @@ static void roce__limits(void **state)
 	d.len++;
 	n = data_build(p, &d);
 	assert_int_equal(sdr_wire_data_decode(test_guard(p, n), n, &e, &payload), -EBADMSG);
-	n = ctl_build(p, &c, SDR_CTL_MAX);
+	n = ctl_build(p, &c, SDR_PROBE_MAX);
 	assert_int_equal(sdr_wire_ctl_decode(p, n, &f, &payload, &got), 0);
-	n = ctl_build(p, &c, SDR_CTL_MAX + 1);
+	n = ctl_build(p, &c, SDR_PROBE_MAX + 1);
 	assert_int_equal(sdr_wire_ctl_decode(test_guard(p, n), n, &f, &payload, &got), -EBADMSG);
 }
 
@@ -361,7 +361,7 @@ static void roce__garbage(void **state)
 		if (sdr_wire_ctl_decode(g, n, &c, &payload, &len) == 0) {
 			hits++;
 			assert_true(payload >= g && payload + len + SDR_ICRC_LEN <= g + n);
-			assert_true(len <= SDR_CTL_MAX && c.psn <= SDR_PSN_MASK &&
+			assert_true(len <= SDR_PROBE_MAX && c.psn <= SDR_PSN_MASK &&
 				    c.src_qpn <= SDR_QPN_MASK);
 		}
 	}

@@ -35,7 +35,7 @@ struct bed_seen {
 	uint8_t gen, channel; /* of the last placed */
 	uint32_t bytes;
 	void *cookie;
-	uint8_t ctl[SDR_CTL_MAX]; /* the last datagram */
+	uint8_t ctl[SDR_PROBE_MAX]; /* the last datagram */
 	uint32_t ctl_len;
 	struct sdr_uc_addr from;
 };

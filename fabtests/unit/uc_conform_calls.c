@@ -30,6 +30,34 @@ static void ctl__longest_and_from_whom(void **state)
 	bed_close(b);
 }
 
+/* Longer ones are probes of the path and nothing else: what is not marked as one is lost. */
+static void ctl__a_probe_may_be_longer(void **state)
+{
+	struct bed *b = bed_of(state);
+	uint32_t most = b->ui[0].probe_max;
+	struct sdr_uc_tx t;
+
+	if (most <= b->ui[0].ctl_max) {
+		assert_true(!most || most == b->ui[0].ctl_max);
+		bed_close(b);
+		skip();
+	}
+	assert_true(most <= SDR_PROBE_MAX && most <= BED_MSG);
+	assert_true(b->ui[0].data_over && b->ui[0].ctl_over);
+	bed_post_one(b, bed_ctl(b, b->src, most));
+	t = bed_ctl(b, b->src, most + 4);
+	t.flags = SDR_UC_F_PROBE;
+	bed_post_one(b, t);
+	bed_settle(b);
+	assert_int_equal(b->seen[1].nctl, 0);
+	t.len = most;
+	bed_post_one(b, t);
+	bed_wait(b, &b->seen[1].nctl, 1);
+	assert_int_equal(b->seen[1].ctl_len, most);
+	assert_memory_equal(b->seen[1].ctl, b->src, most);
+	bed_close(b);
+}
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* Runs and datagrams in one call, more than the network takes at once: all of it arrives. */
@@ -332,6 +360,7 @@ out:
 
 const struct uc_clause uc_clauses_calls[] = {
 	UC_CLAUSE(ctl__longest_and_from_whom),
+	UC_CLAUSE(ctl__a_probe_may_be_longer),
 	UC_CLAUSE(post__a_batch_of_everything),
 	UC_CLAUSE(post__out_of_a_registration),
 	UC_CLAUSE(stats__count_what_went),

@@ -67,7 +67,7 @@ struct sdr_context *sdr_context_create_on(struct sdr_uc *uc, const struct sdr_de
 	sdr_list_init(&ctx->qps);
 	sdr_list_init(&ctx->busy);
 	sdr_list_init(&ctx->touched);
-	ctx->txq.ctl_size = (ctx->info.ctl_max + 63u) & ~63u;
+	ctx->txq.ctl_size = sdr_txq_ctl_most(&ctx->info);
 	ctx->txq.ctl = malloc((size_t)SDR_CTL_SLOTS * ctx->txq.ctl_size);
 	err = -ENOMEM;
 	if (!ctx->txq.ctl)
@@ -111,6 +111,12 @@ void sdr_context_ctl_other_set(struct sdr_context *ctx, sdr_ctl_other_fn fn, voi
 {
 	ctx->other.fn = fn;
 	ctx->other.user = user;
+}
+
+void sdr_context_path_set(struct sdr_context *ctx, sdr_path_fn fn, void *user)
+{
+	ctx->path.fn = fn;
+	ctx->path.user = user;
 }
 
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user)

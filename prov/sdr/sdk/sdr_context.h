@@ -47,6 +47,10 @@ struct sdr_context {
 		sdr_ctl_other_fn fn;
 		void *user;
 	} other; /* of another version */
+	struct {
+		sdr_path_fn fn;
+		void *user;
+	} path; /* what this host learns of ways */
 	uint64_t pkts_dup, pkts_late, pkts_bad, chunks_rx, cts_tx, cts_rx;
 	struct sdr_uc_ev ev[SDR_EV_MAX];
 	int ev_pos, ev_n; /* [ev_pos, ev_n) are not dispatched yet */

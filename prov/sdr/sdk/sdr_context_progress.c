@@ -69,6 +69,10 @@ static void sdr_context_dispatch(struct sdr_context *ctx, int n)
 			if (ev->q.cookie)
 				sdr_qp_broken(ev->q.cookie, ev->q.err < 0 ? ev->q.err : -EIO);
 			break;
+		case SDR_UC_EV_PATH:
+			if (ctx->path.fn)
+				ctx->path.fn(ctx->path.user, ev->path.to, ev->path.bytes);
+			break;
 		case SDR_UC_EV_ERROR:
 			ctx->err = ev->err < 0 ? ev->err : -EIO;
 			break;

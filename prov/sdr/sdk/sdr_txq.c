@@ -186,13 +186,14 @@ uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx)
 	return q->ctl + (size_t)(q->ctl_tail % SDR_CTL_SLOTS) * q->ctl_size;
 }
 
-void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
+static void sdr_txq_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len,
+			     uint8_t flags)
 {
 	struct sdr_txq *q = &ctx->txq;
 	uint32_t slot = q->ctl_tail % SDR_CTL_SLOTS;
 	struct sdr_uc_tx *t;
 
-	SDR_ASSERT(q->ctl_open && len && len <= ctx->info.ctl_max);
+	SDR_ASSERT(q->ctl_open && len);
 	if (q->tail == SDR_TX_DESCS)
 		sdr_txq_compact(q);
 	t = &q->v[q->tail];
@@ -202,7 +203,20 @@ void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to,
 	q->ctl_open = false;
 	memset(t, 0, sizeof(*t));
 	t->kind = SDR_UC_TX_CTL;
+	t->flags = flags;
 	t->len = (uint32_t)len;
 	t->buf = q->ctl + (size_t)slot * q->ctl_size;
 	t->to = &q->to[slot];
+}
+
+void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
+{
+	SDR_ASSERT(len <= ctx->info.ctl_max);
+	sdr_txq_ctl_push(ctx, to, len, 0);
+}
+
+void sdr_context_ctl_push_probe(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
+{
+	SDR_ASSERT(len <= ctx->info.probe_max);
+	sdr_txq_ctl_push(ctx, to, len, SDR_UC_F_PROBE);
 }

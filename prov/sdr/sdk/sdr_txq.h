@@ -33,6 +33,14 @@ struct sdr_txq {
 	struct sdr_uc_addr to[SDR_CTL_SLOTS];
 };
 
+/* Bytes that a control datagram's slot has: probes are the longest. */
+static inline uint32_t sdr_txq_ctl_most(const struct sdr_uc_info *info)
+{
+	uint32_t most = info->probe_max > info->ctl_max ? info->probe_max : info->ctl_max;
+
+	return (most + 63u) & ~63u;
+}
+
 /* True when one more data descriptor has room; offers the engine some if not. */
 bool sdr_txq_room(struct sdr_context *ctx);
 /* The last descriptor if it is a WRITE of h, else NULL. */

@@ -7,6 +7,15 @@
 #include <sys/socket.h>
 #include "sdr_uc.h"
 
+#define SDR_UC_V4_HEAD 28u /* bytes of IP and UDP header */
+#define SDR_UC_V6_HEAD 48u
+
+/* Of a datagram to an address of this family. */
+static inline uint32_t sdr_uc_head(sa_family_t family)
+{
+	return family == AF_INET6 ? SDR_UC_V6_HEAD : SDR_UC_V4_HEAD;
+}
+
 /* All of the family: no address of its own. */
 bool sdr_sockaddr_any(const struct sockaddr *sa);
 /*

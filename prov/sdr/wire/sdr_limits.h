@@ -18,7 +18,9 @@
 #define SDR_MTU_MAX	     8192u /* more than RoCE's 4096: soft engine only */
 #define SDR_MTU_DEFAULT	     4096u
 /* maximum payload bytes of a control datagram, path MTU permitting */
-#define SDR_CTL_MAX	    4096u
+#define SDR_CTL_MAX 4096u
+/* likewise of one that probes the path: its packet is as long as one with SDR_MTU_MAX of data */
+#define SDR_PROBE_MAX	    (SDR_MTU_MAX + 64u)
 #define SDR_CTL_MIN	    1024u /* every path carries control payloads of this size */
 #define SDR_CHANNELS_MAX    16u
 #define SDR_GENERATIONS_MAX 16u

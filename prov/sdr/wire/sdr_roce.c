@@ -94,7 +94,7 @@ int sdr_wire_ctl_decode(const uint8_t *pkt, size_t len, struct sdr_wire_ctl *c,
 			const uint8_t **payload, size_t *payload_len)
 {
 	const uint8_t *deth = pkt + SDR_BTH_LEN;
-	ssize_t n = sdr_bth_decode(pkt, len, SDR_OP_UD_SEND_ONLY, SDR_CTL_OVERHEAD, SDR_CTL_MAX);
+	ssize_t n = sdr_bth_decode(pkt, len, SDR_OP_UD_SEND_ONLY, SDR_CTL_OVERHEAD, SDR_PROBE_MAX);
 
 	if (n < 0 || (sdr_get_be32(pkt + 4) & SDR_QPN_MASK) != SDR_QPN_CTL)
 		return -EBADMSG;

@@ -60,7 +60,7 @@ struct sdr_wire_ctl {
 /*
  * Encoders write SDR_DATA_HDR or SDR_CTL_HDR bytes; the pad count is derived from the length.
  * Decoders check opcode, header version, partition (the default one), lengths against each other
- * and against SDR_MTU_MAX or SDR_CTL_MAX, and for control the destination QPN.  They ignore what
+ * and against SDR_MTU_MAX or SDR_PROBE_MAX, and for control the destination QPN.  They ignore what
  * the network may change (FECN, BECN) and what a receiver must ignore (reserved bits, solicited
  * event, AckReq).  The ICRC is a call of its own.
  */

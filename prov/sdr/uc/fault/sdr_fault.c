@@ -346,6 +346,20 @@ static void sdr_fault_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_add
 	f->inner->ops->qp_readdress(sdr_fault_qp_of(qp)->inner, addr);
 }
 
+static void sdr_fault_qp_path(struct sdr_uc_qp *qp, uint32_t bytes)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	f->inner->ops->qp_path(sdr_fault_qp_of(qp)->inner, bytes);
+}
+
+static uint32_t sdr_fault_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->path_mtu ? f->inner->ops->path_mtu(f->inner, to) : 0;
+}
+
 static int sdr_fault_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf,
 			       size_t len, void *mr)
 {
@@ -452,6 +466,8 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.qp_info = sdr_fault_qp_info,
 	.qp_connect = sdr_fault_qp_connect,
 	.qp_readdress = sdr_fault_qp_readdress,
+	.qp_path = sdr_fault_qp_path,
+	.path_mtu = sdr_fault_path_mtu,
 	.slot_bind = sdr_fault_slot_bind,
 	.slot_unbind = sdr_fault_slot_unbind,
 	.grant = sdr_fault_grant,

@@ -252,7 +252,7 @@ void sdr_fault_delayq_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 				at = (uint64_t)i * p.qp->mtu;
 				p.len = t->len - at < p.qp->mtu ? (uint32_t)(t->len - at)
 								: p.qp->mtu;
-			} else if (p.len > SDR_CTL_MAX) {
+			} else if (p.len > SDR_PROBE_MAX) {
 				f->queue_drop++;
 				continue;
 			}

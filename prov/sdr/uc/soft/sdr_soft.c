@@ -19,9 +19,6 @@
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
 
-#define SDR_UDP_LEN	  8u /* bytes of header */
-#define SDR_IPV4_LEN	  20u
-#define SDR_IPV6_LEN	  40u
 #define SDR_SOFT_MTU_STEP 64u /* below the default the payload is a multiple of this */
 
 static const struct sdr_uc_ops sdr_soft_ops;
@@ -41,7 +38,7 @@ sdr_soft_say(const struct sdr_soft_attr *a, const char *fmt, ...)
 /* Payload sizes of data packets and control datagrams for this device. */
 static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 {
-	uint32_t ip = s->family == AF_INET6 ? SDR_IPV6_LEN : SDR_IPV4_LEN, dev, room, fit;
+	uint32_t head = sdr_uc_head((sa_family_t)s->family), dev, room, fit;
 	int ret;
 
 	if (a->mtu && (a->mtu < SDR_MTU_MIN || a->mtu > SDR_MTU_MAX || a->mtu % 4)) {
@@ -55,14 +52,15 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 		return ret;
 	}
 	dev = (uint32_t)ret;
-	room = dev > ip + SDR_UDP_LEN ? dev - ip - SDR_UDP_LEN : 0;
+	room = dev > head ? dev - head : 0;
 	fit = room > SDR_DATA_OVERHEAD ? (room - SDR_DATA_OVERHEAD) & ~3u : 0;
-	s->ctl_max = room > SDR_CTL_OVERHEAD ? (room - SDR_CTL_OVERHEAD) & ~3u : 0;
-	if (s->ctl_max > SDR_CTL_MAX)
-		s->ctl_max = SDR_CTL_MAX;
+	s->probe_max = room > SDR_CTL_OVERHEAD ? (room - SDR_CTL_OVERHEAD) & ~3u : 0;
+	if (s->probe_max > SDR_PROBE_MAX)
+		s->probe_max = SDR_PROBE_MAX;
+	s->ctl_max = s->probe_max < SDR_CTL_MAX ? s->probe_max : SDR_CTL_MAX;
 	if (s->ctl_max < SDR_CTL_MIN) {
 		sdr_soft_say(a, "the device's MTU of %u bytes is too small: at least %u are needed",
-			     dev, ip + SDR_UDP_LEN + SDR_CTL_OVERHEAD + SDR_CTL_MIN);
+			     dev, head + SDR_CTL_OVERHEAD + SDR_CTL_MIN);
 		return -EMSGSIZE;
 	}
 	if (a->mtu > fit) {
@@ -211,6 +209,9 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = s->mtu;
 	out->ctl_max = s->ctl_max;
 	out->rx_window = s->rx_window;
+	out->probe_max = s->probe_max;
+	out->data_over = sdr_uc_head((sa_family_t)s->family) + SDR_DATA_OVERHEAD;
+	out->ctl_over = sdr_uc_head((sa_family_t)s->family) + SDR_CTL_OVERHEAD;
 	out->late = "epoch";
 	out->nic_port = true;
 	if (!s->any)

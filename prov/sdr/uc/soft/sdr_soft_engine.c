@@ -8,7 +8,7 @@
 
 static uint32_t sdr_soft_ctl_max(const struct sockaddr *from, const struct sdr_uc_dev *dev)
 {
-	uint32_t head = (from->sa_family == AF_INET ? 20u : 40u) + 8u + SDR_CTL_OVERHEAD, room;
+	uint32_t head = sdr_uc_head(from->sa_family) + SDR_CTL_OVERHEAD, room;
 	int mtu = sdr_uc_device_mtu(from);
 
 	(void)dev;

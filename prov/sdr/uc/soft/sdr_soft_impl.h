@@ -43,6 +43,7 @@ struct sdr_soft {
 	bool gso, gro;
 	bool any;			  /* bound to all addresses */
 	uint32_t mtu, ctl_max, rx_window; /* bytes */
+	uint32_t probe_max;		  /* bytes */
 	uint32_t rcvbuf;		  /* bytes requested */
 	uint32_t icrc_seed;
 	uint32_t ctl_qpn; /* that control datagrams say they come from */

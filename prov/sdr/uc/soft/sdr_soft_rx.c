@@ -95,7 +95,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	size_t plen;
 
 	if (rx->nic_only || sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) ||
-	    c.qkey != SDR_SOFT_QKEY || plen > SDR_CTL_MAX || !sdr_soft_icrc_check(s, pkt, len))
+	    c.qkey != SDR_SOFT_QKEY || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	if (!rx->have_addr) {
 		if (sdr_uc_addr_from_sockaddr(&rx->addr[rx->cur],

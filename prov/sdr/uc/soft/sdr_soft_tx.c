@@ -257,7 +257,8 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	int len;
 
 	len = sdr_uc_addr_to_sockaddr(t->to, &sa);
-	if (len < 0 || sa.ss_family != s->family || t->len > s->ctl_max) {
+	if (len < 0 || sa.ss_family != s->family ||
+	    t->len > (t->flags & SDR_UC_F_PROBE ? s->probe_max : s->ctl_max)) {
 		s->xst.tx_lost++;
 		c->pkt = 1;
 		return true;

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "uc/sdr_uc_net.h"
 #include "sdr_verbs_impl.h"
 
 static const struct sdr_uc_ops sdr_verbs_ops;
@@ -352,6 +353,9 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = v->mtu;
 	out->ctl_max = v->ctl_max;
 	out->rx_window = v->rx_depth * v->mtu;
+	/* Without probes: the port's MTU is the path's, and pieces need a socket that frames them. */
+	out->data_over = sdr_uc_head(v->local.ss_family) + SDR_DATA_OVERHEAD;
+	out->ctl_over = sdr_uc_head(v->local.ss_family) + SDR_CTL_OVERHEAD + SDR_IMM_LEN;
 	out->rkeyed = true;
 	out->reg_min = SDR_VERBS_REG_MIN;
 	out->late = v->keys->name;

@@ -306,15 +306,21 @@ static int sdr_verbs_ud_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 
 int sdr_verbs_ctl_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max, bool socket)
 {
-	int n = v->ud.qp ? sdr_verbs_ud_poll(v, ev, max) : 0, i;
+	int n = v->ud.qp ? sdr_verbs_ud_poll(v, ev, max) : 0, i, kept = 0;
 
 	if (n || (!socket && v->ud.qp))
 		return n;
 	n = v->soft->ops->poll(v->soft, ev, max);
-	for (i = 0; i < n && v->ud.qp; i++)
-		if (ev[i].kind == SDR_UC_EV_CTL && ev[i].c.qpn != SDR_QPN_CTL)
+	for (i = 0; i < n; i++) {
+		if (ev[i].kind == SDR_UC_EV_PATH)
+			continue; /* of the socket's way, not of the device's */
+		if (v->ud.qp && ev[i].kind == SDR_UC_EV_CTL && ev[i].c.qpn != SDR_QPN_CTL)
 			sdr_verbs_peer_heard(v, ev[i].c.from, ev[i].c.qpn, sdr_verbs_now(&v->uc));
-	return n;
+		if (i != kept)
+			ev[kept] = ev[i];
+		kept++;
+	}
+	return kept;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
