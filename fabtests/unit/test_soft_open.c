@@ -92,6 +92,80 @@ static void open__port_in_use(void **state)
 			 -EADDRNOTAVAIL);
 }
 
+/* An address of this host that nothing else here binds to, so that all its ports are free. */
+static void own_address(char *text, size_t len)
+{
+	unsigned int pid = (unsigned int)getpid();
+
+	snprintf(text, len, "soft:127.%u.%u.%u", 64 + pid % 64, pid / 64 % 256, pid / 16384 % 256);
+}
+
+static uint16_t port_of(struct sdr_uc *uc)
+{
+	struct sdr_uc_addr addr;
+
+	uc->ops->sockname(uc, &addr);
+	return (uint16_t)(addr.b[1] << 8 | addr.b[2]);
+}
+
+/* Every socket takes a port of the range; when none is left the text says which range it was. */
+static void open__port_range(void **state)
+{
+	struct sdr_uc_open_attr oa = { .port_lo = 20100, .port_hi = 20105 };
+	char name[64], err[SDR_UC_ERR_LEN];
+	struct sdr_uc *uc[6];
+	uint32_t seen = 0;
+	uint16_t port;
+	int i;
+
+	(void)state;
+	own_address(name, sizeof(name));
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(sdr_uc_open(name, &oa, &uc[i]), 0);
+		port = port_of(uc[i]);
+		assert_in_range(port, 20100, 20105);
+		assert_false(seen & 1u << (port - 20100));
+		seen |= 1u << (port - 20100);
+	}
+	assert_int_equal(open_err(name, oa, err), -EADDRINUSE);
+	assert_non_null(strstr(err, "20100-20105"));
+	assert_non_null(strstr(err, "all 6"));
+	/* one that is given back is found */
+	port = port_of(uc[3]);
+	uc[3]->ops->close(uc[3]);
+	assert_int_equal(sdr_uc_open(name, &oa, &uc[3]), 0);
+	assert_int_equal(port_of(uc[3]), port);
+	for (i = 0; i < 6; i++)
+		uc[i]->ops->close(uc[i]);
+	/* the further source ports are of the range, too */
+	oa.channels = 6;
+	assert_int_equal(open_err(name, oa, err), 0);
+	oa.channels = 7;
+	assert_int_equal(open_err(name, oa, err), -EADDRINUSE);
+	snprintf(name + strlen(name), sizeof(name) - strlen(name), ":30000");
+	assert_int_equal(open_err(name, oa, err), 0);
+	oa.channels = 8;
+	assert_int_equal(open_err(name, oa, err), -EADDRINUSE);
+}
+
+/* The port of devices is never taken by chance. */
+static void open__port_range_leaves_4791(void **state)
+{
+	struct sdr_uc_open_attr oa = { .port_lo = 4790, .port_hi = 4792 };
+	char name[64], err[SDR_UC_ERR_LEN];
+	struct sdr_uc *a, *b;
+
+	(void)state;
+	own_address(name, sizeof(name));
+	assert_int_equal(sdr_uc_open(name, &oa, &a), 0);
+	assert_int_equal(sdr_uc_open(name, &oa, &b), 0);
+	assert_int_equal(port_of(a) + port_of(b), 4790 + 4792);
+	assert_int_equal(open_err(name, oa, err), -EADDRINUSE);
+	assert_non_null(strstr(err, "all 2"));
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
 static void open__mtu(void **state)
 {
 	struct sdr_uc_info info;
@@ -411,6 +485,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open__names),
 		cmocka_unit_test(open__port_in_use),
+		cmocka_unit_test(open__port_range),
+		cmocka_unit_test(open__port_range_leaves_4791),
 		cmocka_unit_test(open__mtu),
 		cmocka_unit_test(open__mtu_of_any_device),
 		cmocka_unit_test(open__addresses),

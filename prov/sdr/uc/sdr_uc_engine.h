@@ -40,6 +40,12 @@ struct sdr_uc_dev {
 struct sdr_uc_open_attr {
 	/* port 0: any; address 0: all of the family; family 0: all of IPv4 */
 	struct sockaddr_storage bind;
+	/*
+	 * Where any port does, and for every further source port: one that is free in lo..hi, 4791
+	 * left out, which belongs to devices; -EADDRINUSE when there is none.  0, 0: the kernel's
+	 * choice.
+	 */
+	uint16_t port_lo, port_hi;
 	const char *device; /* NULL: the one that has the address */
 	/* payload bytes per packet; 0: what the local device carries, at most SDR_MTU_DEFAULT */
 	uint32_t mtu;

@@ -84,17 +84,27 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 					      : sizeof(struct sockaddr_in),
 		  got;
 	struct sockaddr_storage sa = a->bind, name = a->bind;
+	uint32_t sndbuf = a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, window;
 	int channels = a->channels ? a->channels : 1, i, fd;
-	uint32_t window;
+	bool ranged;
 	const char *what;
 
 	for (i = 0; i < channels; i++) {
-		fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, s->rcvbuf,
-					a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, &what);
-		if (fd < 0) {
+		ranged = a->port_lo && !((struct sockaddr_in *)&sa)->sin_port;
+		if (ranged)
+			fd = sdr_soft_range_open(&sa, a->port_lo, a->port_hi, s->rcvbuf, sndbuf,
+						 &what);
+		else
+			fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, s->rcvbuf, sndbuf,
+						&what);
+		if (fd == -EADDRINUSE && ranged)
+			sdr_soft_say(a, "no UDP port of %u-%u is free: all %u are taken",
+				     a->port_lo, a->port_hi,
+				     sdr_soft_range_size(a->port_lo, a->port_hi));
+		else if (fd < 0)
 			sdr_soft_say(a, "%s: %s", what, strerror(-fd));
+		if (fd < 0)
 			return fd;
-		}
 		s->fd[s->nfd++] = fd;
 		got = sizeof(name);
 		if (getsockname(fd, (struct sockaddr *)&name, &got))

@@ -28,6 +28,7 @@
 struct sdr_soft_attr {
 	/* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
 	struct sockaddr_storage bind;
+	uint16_t port_lo, port_hi; /* as in sdr_uc_open_attr */
 	/* payload bytes per packet; 0: the device's, at most SDR_MTU_DEFAULT */
 	uint32_t mtu;
 	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */

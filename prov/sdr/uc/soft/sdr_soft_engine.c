@@ -20,6 +20,8 @@ static int sdr_soft_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc 
 {
 	struct sdr_soft_attr sa = {
 		.bind = a->bind,
+		.port_lo = a->port_lo,
+		.port_hi = a->port_hi,
 		.mtu = a->mtu,
 		.rcvbuf = a->rcvbuf,
 		.sndbuf = a->sndbuf,

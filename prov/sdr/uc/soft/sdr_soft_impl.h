@@ -4,6 +4,7 @@
  * Inside of the soft engine: the engine itself (sdr_soft.c).  Beside it a header for each object:
  *
  *   sdr_soft_sock.h  sockets: options, buffers, what the kernel can do
+ *   sdr_soft_range.h which of a range of ports a socket gets
  *   sdr_soft_qp.h    QPs, the QPN table, slots
  *   sdr_soft_tx.h    post: frames, trains, system calls
  *   sdr_soft_rx.h    poll: system calls, splitting trains, checks, placement
@@ -24,6 +25,7 @@
 #include "sdr_soft.h"
 #include "sdr_soft_nic.h"
 #include "sdr_soft_qp.h"
+#include "sdr_soft_range.h"
 #include "sdr_soft_rx.h"
 #include "sdr_soft_sock.h"
 #include "sdr_soft_tx.h"

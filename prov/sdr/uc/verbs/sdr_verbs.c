@@ -191,9 +191,11 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 	return 0;
 }
 
-static int sdr_verbs_socket(struct sdr_verbs *v)
+static int sdr_verbs_socket(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 {
 	struct sdr_soft_attr s = { .bind = v->local,
+				   .port_lo = a->port_lo,
+				   .port_hi = a->port_hi,
 				   .err = v->reason,
 				   .err_len = sizeof(v->reason) };
 	struct sdr_uc_addr bound;
@@ -317,7 +319,7 @@ int sdr_verbs_open(const struct sdr_verbs_attr *a, struct sdr_uc **uc)
 	if (ret)
 		goto err;
 	v->ibv = v->pd->ibv;
-	ret = sdr_verbs_socket(v);
+	ret = sdr_verbs_socket(v, a);
 	if (ret)
 		goto err;
 	ret = sdr_verbs_queues(v);

@@ -41,10 +41,11 @@ struct sdr_verbs_attr {
 	const char *device; /* NULL: the one that has the address */
 	/* a GID of the device; address 0: all of the family; port 0: any */
 	struct sockaddr_storage bind;
-	uint32_t mtu;	   /* payload bytes per packet; 0: the port's active MTU */
-	const char *late;  /* "root", "mw", "mr"; NULL or "auto": by itself */
-	uint32_t rx_depth; /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
-	uint32_t tx_depth; /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
+	uint16_t port_lo, port_hi; /* as in sdr_uc_open_attr */
+	uint32_t mtu;		   /* payload bytes per packet; 0: the port's active MTU */
+	const char *late;	   /* "root", "mw", "mr"; NULL or "auto": by itself */
+	uint32_t rx_depth;	   /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
+	uint32_t tx_depth;	   /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
 	/* reason of a failure as text, with the limit and the remedy; may be NULL */
 	char *err;
 	size_t err_len;

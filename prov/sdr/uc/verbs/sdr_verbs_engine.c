@@ -30,6 +30,8 @@ static int sdr_verbs_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc
 	struct sdr_verbs_attr va = {
 		.device = a->device,
 		.bind = a->bind,
+		.port_lo = a->port_lo,
+		.port_hi = a->port_hi,
 		.mtu = a->mtu,
 		.late = a->late,
 		.rx_depth = a->rx_depth,
