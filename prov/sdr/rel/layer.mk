@@ -23,6 +23,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_loss_est.h \
 	prov/sdr/rel/path/sdr_pacer.c \
 	prov/sdr/rel/path/sdr_pacer.h \
+	prov/sdr/rel/path/sdr_pmtu.c \
+	prov/sdr/rel/path/sdr_pmtu.h \
 	prov/sdr/rel/path/sdr_rack.c \
 	prov/sdr/rel/path/sdr_rack.h \
 	prov/sdr/rel/path/sdr_rtt.c \

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The search for the largest packet that a path carries (RFC 8899), without knowing packets.
+ *
+ * The size in force is one that has arrived, or the base, which is relied on.  It grows by probes:
+ * packets of a larger size that carry nothing that matters.  They go in rounds: the usual sizes of
+ * links and tunnels between what passes and what does not, all at once, then what halves the rest.
+ * A size is too large when it was the smallest missing one in SDR_PMTU_TRIES rounds, so a single
+ * loss says nothing.  It shrinks at once when this host says so (its route, ICMP), never below
+ * `least`: what is smaller is a lie, or a path that nothing works on.
+ *
+ * Black hole: of packets above the base several in a row were lost, over a round trip at least,
+ * while a small one sent later has arrived.  The size falls to the base, and the search begins anew
+ * at once: had the loss another cause, one round trip finds the old size again.
+ *
+ * A round lasts a retransmission timeout.  When nothing is left to find the search rests for
+ * SDR_PMTU_RAISE_NS.  It is the caller who looks at the deadline, and only while the connection is
+ * in use.  No allocation, no threads.
+ *
+ * Not here: what a packet of some size can carry, and what is done with those that were made
+ * before the size shrank.
+ */
+#include <string.h>
+#include "base/sdr_assert.h"
+#include "base/sdr_seq.h"
+#include "sdr_pmtu.h"
+
+#define HOLE_PACKETS 3u /* large ones lost in a row: fewer are bad luck */
+
+/*
+ * IPv6's least; tunnels over 1500 (IPsec, WireGuard, VXLAN, GRE); Ethernet; what carries 4 KiB and
+ * 8 KiB of payload.  The largest of the range is always tried besides.
+ */
+static const uint16_t usual[] = { 1280, 1400, 1450, 1500, 4200, 8300 };
+
+static void pmtu_check(const struct sdr_pmtu *p)
+{
+	SDR_ASSERT(p->least <= p->size && p->size <= p->max);
+	SDR_ASSERT(p->size < p->ceil && p->ceil <= p->max + 1);
+}
+
+static void search_begin(struct sdr_pmtu *p, uint64_t now)
+{
+	p->nprobes = 0;
+	p->tries = 0;
+	p->failed = 0;
+	p->searching = p->ceil - p->size > 1;
+	p->next_ns = p->searching ? now : UINT64_MAX;
+}
+
+void sdr_pmtu_init(struct sdr_pmtu *p, uint32_t least, uint32_t max, uint64_t now)
+{
+	memset(p, 0, sizeof(*p));
+	p->next_ns = UINT64_MAX;
+	if (!max)
+		return;
+	SDR_ASSERT(least && least <= max);
+	p->least = least;
+	p->max = max;
+	p->ceil = max + 1;
+	p->size = SDR_PMTU_BASE < least ? least : SDR_PMTU_BASE < max ? SDR_PMTU_BASE : max;
+	search_begin(p, now);
+	pmtu_check(p);
+}
+
+/* Nothing is left that is worth a probe. */
+static void search_end_if_done(struct sdr_pmtu *p, uint64_t now)
+{
+	if (p->ceil - p->size > 1 &&
+	    (p->ceil > p->max || p->told || p->ceil - p->size > SDR_PMTU_GRAIN))
+		return;
+	p->searching = false;
+	p->nprobes = 0;
+	/* What did not pass may pass later; what was never forbidden has nothing above it. */
+	p->next_ns = p->size < p->max ? now + SDR_PMTU_RAISE_NS : UINT64_MAX;
+}
+
+static bool size_set(struct sdr_pmtu *p, uint32_t size, enum sdr_pmtu_how how)
+{
+	bool changed = size != p->size;
+
+	if (changed) {
+		p->size = size;
+		p->how = (uint8_t)how;
+		p->lost = 0;
+		p->small_lives = false;
+	}
+	return changed;
+}
+
+bool sdr_pmtu_arrived(struct sdr_pmtu *p, uint32_t size, enum sdr_pmtu_how how, uint64_t now)
+{
+	bool changed;
+
+	if (!p->size || size <= p->size)
+		return false;
+	if (size > p->max)
+		size = p->max;
+	if (size >= p->ceil)
+		p->ceil = size + 1;
+	changed = size_set(p, size, how);
+	if (p->searching)
+		search_end_if_done(p, now);
+	pmtu_check(p);
+	return changed;
+}
+
+bool sdr_pmtu_limit(struct sdr_pmtu *p, uint32_t size, enum sdr_pmtu_how how, uint64_t now)
+{
+	bool changed = false;
+
+	if (!p->size || size >= p->max)
+		return false;
+	if (size < p->least)
+		size = p->least;
+	if (how == SDR_PMTU_BY_PEER)
+		p->max = size;
+	if (size + 1 >= p->ceil && size >= p->size)
+		return false;
+	p->ceil = size + 1;
+	p->told = true;
+	if (size < p->size)
+		changed = size_set(p, size, how);
+	search_begin(p, now);
+	search_end_if_done(p, now);
+	pmtu_check(p);
+	return changed;
+}
+
+bool sdr_pmtu_acked(struct sdr_pmtu *p, uint32_t lo, uint32_t hi, uint64_t now)
+{
+	uint32_t top = 0;
+
+	for (uint32_t i = 0; i < p->nprobes; i++) {
+		uint32_t pn = p->probe[i].pn;
+
+		if (sdr_seq_lt(pn, lo) || sdr_seq_lt(hi, pn) || !p->probe[i].size)
+			continue;
+		if (p->probe[i].size > top)
+			top = p->probe[i].size;
+		p->probe[i].size = 0;
+	}
+	return top && sdr_pmtu_arrived(p, top, SDR_PMTU_BY_PROBE, now);
+}
+
+bool sdr_pmtu_lost(struct sdr_pmtu *p, uint32_t n, uint32_t size, uint64_t tx_ns, uint64_t rtt,
+		   uint64_t now)
+{
+	uint32_t least;
+
+	if (!p->size || !n || size <= p->least ||
+	    (size <= SDR_PMTU_BASE && p->size > SDR_PMTU_BASE))
+		return false;
+	if (!p->lost) {
+		p->lost_ns = tx_ns;
+		p->small_lives = false;
+	}
+	p->lost += n;
+	if (p->lost < HOLE_PACKETS || !p->small_lives || tx_ns < p->lost_ns + rtt)
+		return false;
+	least = p->size > SDR_PMTU_BASE && SDR_PMTU_BASE > p->least ? SDR_PMTU_BASE : p->least;
+	p->ceil = p->max + 1;
+	size_set(p, least, SDR_PMTU_BY_HOLE);
+	search_begin(p, now);
+	pmtu_check(p);
+	return true;
+}
+
+void sdr_pmtu_passed(struct sdr_pmtu *p, uint32_t size, uint64_t tx_ns)
+{
+	if (!p->lost)
+		return;
+	if (size > SDR_PMTU_BASE || (size > p->least && p->size <= SDR_PMTU_BASE))
+		p->lost = 0;
+	else if (tx_ns > p->lost_ns)
+		p->small_lives = true;
+}
+
+bool sdr_pmtu_restart(struct sdr_pmtu *p, uint64_t now)
+{
+	uint32_t base;
+	bool changed;
+
+	if (!p->size)
+		return false;
+	base = SDR_PMTU_BASE < p->least ? p->least
+	       : SDR_PMTU_BASE < p->max ? SDR_PMTU_BASE
+					: p->max;
+	p->ceil = p->max + 1;
+	changed = size_set(p, base, SDR_PMTU_BY_BASE);
+	search_begin(p, now);
+	pmtu_check(p);
+	return changed;
+}
+
+/* ---- probes ---------------------------------------------------------------------------------- */
+
+/* The time of the probes on their way is over. */
+static void round_end(struct sdr_pmtu *p, uint64_t now)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < p->nprobes; i++) {
+		uint32_t size = p->probe[i].size;
+
+		if (size > p->size && (!missing || size < missing))
+			missing = size;
+	}
+	p->nprobes = 0;
+	if (missing) {
+		p->tries = missing == p->failed ? p->tries + 1 : 1;
+		p->failed = missing;
+		if (p->tries >= SDR_PMTU_TRIES) {
+			p->ceil = missing;
+			p->told = false;
+			p->tries = 0;
+			p->failed = 0;
+		}
+	}
+	search_end_if_done(p, now);
+}
+
+uint32_t sdr_pmtu_probes(struct sdr_pmtu *p, uint64_t now, uint32_t size[SDR_PMTU_PROBES])
+{
+	uint32_t n = 0, top = p->ceil - 1;
+
+	if (!p->size || p->next_ns > now)
+		return 0;
+	if (!p->searching) { /* larger sizes may pass by now */
+		p->ceil = p->max + 1;
+		search_begin(p, now);
+		top = p->ceil - 1;
+	} else if (p->nprobes) {
+		round_end(p, now);
+		top = p->ceil - 1;
+	}
+	if (!p->searching)
+		return 0;
+	for (uint32_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (usual[i] > p->size && usual[i] < top)
+			size[n++] = usual[i];
+	if (p->ceil > p->max || p->told)
+		size[n++] = top;
+	else if (!n) /* no usual size is left, and the top does not pass: halve */
+		size[n++] = p->size + (p->ceil - p->size) / 2;
+	SDR_ASSERT(n && n <= SDR_PMTU_PROBES);
+	return n;
+}
+
+void sdr_pmtu_sent(struct sdr_pmtu *p, uint32_t pn, uint32_t size, uint64_t now, uint64_t rto)
+{
+	SDR_ASSERT(p->nprobes < SDR_PMTU_PROBES && size > p->size);
+	p->probe[p->nprobes].pn = pn;
+	p->probe[p->nprobes++].size = size;
+	p->next_ns = now + rto;
+}
