@@ -483,7 +483,7 @@ static void link__size_decides_loss(void **state)
 	assert_in_range(got, 9780, 9900);
 	sdr_sim_link_get(t.w, 0, 1, &l);
 	l.loss_byte = 0;
-	l.max_wire = PAIR_WIRE - 1;
+	l.mtu = PAIR_WIRE - 1;
 	sdr_sim_link_set(t.w, 0, 1, &l);
 	assert_int_equal(stream(&t, 10, 100), 0);
 	pair_ctl(&t, 0, src, 36);

@@ -43,7 +43,9 @@ libsdr_uc_sim_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim_impl.h \
 	prov/sdr/uc/sim/sdr_sim_link.c \
 	prov/sdr/uc/sim/sdr_sim_node.c \
+	prov/sdr/uc/sim/sdr_sim_path.c \
 	prov/sdr/uc/sim/sdr_sim_qp.c \
+	prov/sdr/uc/sim/sdr_sim_tx.c \
 	prov/sdr/uc/sim/sdr_sim_world.c
 
 libsdr_uc_soft_la_SOURCES = \

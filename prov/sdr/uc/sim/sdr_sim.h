@@ -22,12 +22,18 @@
 
 #define SDR_SIM_NODES_MAX 4096u /* nodes of a world */
 #define SDR_SIM_IP_UDP	  28u	/* bytes of IPv4 and UDP headers in front of each packet */
+/* bytes of an IP packet besides the payload of a data packet, of a control datagram */
+#define SDR_SIM_DATA_OVER (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
+#define SDR_SIM_CTL_OVER  (SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD)
+/* payload bytes of a control datagram as long as the largest data packet there is */
+#define SDR_SIM_PROBE_MAX (SDR_MTU_MAX + SDR_DATA_OVERHEAD - SDR_CTL_OVERHEAD)
 
 struct sdr_sim_world;
 
 enum sdr_sim_kind {
 	SDR_SIM_DATA = 1,
 	SDR_SIM_CTL,
+	SDR_SIM_ICMP, /* to the sender of a packet: it was too long for its way */
 };
 
 #define SDR_SIM_P_CORRUPT 0x1  /* the check sum at the receiver will fail */
@@ -35,6 +41,7 @@ enum sdr_sim_kind {
 #define SDR_SIM_P_RKEYED  0x4  /* DATA: va and rkey are of a grant */
 #define SDR_SIM_P_WRITTEN 0x8  /* rkeyed node, arrived: lies in its grant's buffer */
 #define SDR_SIM_P_NULL	  0x10 /* rkeyed node, arrived: met the NULL key */
+#define SDR_SIM_P_PROBE	  0x20 /* CTL: SDR_UC_F_PROBE */
 
 /* A packet under way, as filters and traces see it. */
 struct sdr_sim_packet {
@@ -48,17 +55,19 @@ struct sdr_sim_packet {
 	uint32_t len;		      /* payload bytes */
 	uint32_t wire;		      /* bytes with all headers */
 	uint32_t qpn, psn, rkey, imm; /* DATA */
-	uint32_t from, to;	      /* addresses (numbers) */
-	uint16_t src, dst;	      /* nodes */
-	uint8_t kind;		      /* enum sdr_sim_kind */
-	uint8_t flags;		      /* SDR_SIM_P_*; a filter may set CORRUPT */
+	/* DATA: a piece, of a packet of that many bytes in pieces of that size; 0: not cut */
+	uint16_t whole, piece;
+	uint32_t from, to; /* addresses (numbers) */
+	uint16_t src, dst; /* nodes */
+	uint8_t kind;	   /* enum sdr_sim_kind */
+	uint8_t flags;	   /* SDR_SIM_P_*; a filter may set CORRUPT */
 	uint8_t pool;
 };
 
 /* Payload bytes of a packet (len of them), NULL when virtual. */
 static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
 {
-	return p->kind == SDR_SIM_CTL ? p->buf + sizeof(struct sdr_uc_addr) : p->buf;
+	return p->kind == SDR_SIM_DATA ? p->buf : p->buf + sizeof(struct sdr_uc_addr);
 }
 
 /*
@@ -72,10 +81,15 @@ static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
  * the same bursts in time, so more of them fall into one.  Without a rate, or with bursts of one
  * packet (which have no length in time), the state moves on with each packet.
  *
+ * Somewhere on the way no packet may be longer than mtu.  With icmp its sender is told, unless the
+ * answer is lost (it passes half of the way there and half of the way back) or one was sent less
+ * than SDR_SIM_ICMP_NS ago, as routers do: SDR_UC_EV_PATH.
+ *
  * Cross traffic takes room in the queue and time on the line, in front of whatever comes later;
  * beyond that its packets are not seen.  It needs a rate; when it offers more than the rate, only
  * queue_bytes keeps the queue from growing.
  */
+#define SDR_SIM_ICMP_NS 1000000u
 struct sdr_sim_link {
 	uint64_t rate_bps;    /* wire bits per second; 0 infinite */
 	uint64_t delay_ns;    /* one way */
@@ -91,7 +105,8 @@ struct sdr_sim_link {
 	uint64_t reorder_ns;
 	uint64_t jitter_ns; /* uniform in [0, jitter_ns], each packet for itself: reorders */
 	double corrupt;	    /* probability that the check sum fails at the receiver */
-	uint32_t max_wire;  /* packets with more bytes vanish; 0 no limit */
+	uint32_t mtu;	    /* bytes of the largest IP packet; longer ones vanish; 0 no limit */
+	bool icmp;	    /* and their sender is told */
 	/* cross traffic on the same line: Poisson arrivals, wire bits per second; 0 none */
 	uint64_t cross_bps;
 	uint32_t cross_bytes; /* of each of its packets, wire; 0: 1500 */
@@ -99,8 +114,9 @@ struct sdr_sim_link {
 
 struct sdr_sim_link_stats {
 	uint64_t data, ctl, bytes; /* handed to the link, wire bytes */
-	/* dropped: by the queue; lost: in transit */
-	uint64_t filtered, dropped, lost, blackout, oversize;
+	/* dropped: by the queue; lost: in transit; drop_mtu: longer than mtu */
+	uint64_t filtered, dropped, lost, blackout, drop_mtu;
+	uint64_t icmp; /* answers sent to those */
 	uint64_t dup, reordered, corrupt;
 	uint64_t queue_peak; /* bytes */
 	/* packets of cross traffic that got a place, and that did not */
@@ -113,14 +129,14 @@ enum sdr_sim_what {
 	SDR_SIM_T_QUEUE,
 	SDR_SIM_T_LOST,
 	SDR_SIM_T_BLACKOUT,
-	SDR_SIM_T_OVERSIZE,
-	SDR_SIM_T_NOROUTE, /* no node has the address, or it is dead */
-	SDR_SIM_T_RCVBUF,  /* the receiver's unread queue was full */
-	SDR_SIM_T_ARRIVED, /* in the receiver's unread queue */
+	SDR_SIM_T_OVERSIZE, /* longer than the link's mtu, or than the sender's route carries */
+	SDR_SIM_T_NOROUTE,  /* no node has the address, or it is dead */
+	SDR_SIM_T_RCVBUF,   /* the receiver's unread queue was full */
+	SDR_SIM_T_ARRIVED,  /* in the receiver's unread queue */
 	SDR_SIM_T_PLACED,
 	SDR_SIM_T_LATE,
 	SDR_SIM_T_BAD,
-	SDR_SIM_T_READ, /* fate when polled; READ: control */
+	SDR_SIM_T_READ, /* fate when polled; READ: control, ICMP */
 };
 
 /* A name for a trace record's kind. */
@@ -172,6 +188,10 @@ void sdr_sim_link_get(struct sdr_sim_world *w, uint32_t from, uint32_t to, struc
 /* The same at a later time: a path change. */
 int sdr_sim_link_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t from, uint32_t to,
 			const struct sdr_sim_link *l);
+/* Only mtu and icmp of it: now, at a later time. */
+int sdr_sim_link_mtu(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint32_t mtu, bool icmp);
+int sdr_sim_link_mtu_at(struct sdr_sim_world *w, uint64_t when, uint32_t from, uint32_t to,
+			uint32_t mtu, bool icmp);
 /* Packets that enter the link in [begin, end) vanish. */
 int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin,
 		     uint64_t end);
@@ -193,6 +213,9 @@ struct sdr_sim_node_attr {
 	uint32_t mtu; /* payload bytes; 0: SDR_MTU_DEFAULT */
 	/* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
 	uint32_t ctl_max;
+	/* payload bytes of the largest control datagram sent and taken; 0: SDR_SIM_PROBE_MAX */
+	uint32_t probe_max;
+	bool no_probe;	     /* info.probe_max is 0: nothing beyond ctl_max */
 	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */
 	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
 	uint8_t rkeyed;	     /* enum sdr_sim_rkeyed: info.rkeyed */
@@ -210,6 +233,11 @@ void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr);
  * (0).
  */
 int sdr_sim_node_rebind(struct sdr_sim_world *w, uint32_t node, uint32_t number);
+/*
+ * No IP packet longer than that leaves the node, whose host knows of it: what is longer is refused
+ * (EMSGSIZE), and all but probes with SDR_UC_EV_PATH.  0: none is too long.
+ */
+void sdr_sim_node_route(struct sdr_sim_world *w, uint32_t node, uint32_t mtu);
 /*
  * A dead node sends and receives nothing; its engine may be closed without a trace on the network.
  */

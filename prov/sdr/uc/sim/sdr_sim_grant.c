@@ -124,7 +124,7 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 	uint64_t off;
 
 	if (p->flags & SDR_SIM_P_CORRUPT || !qp || qp->broken || !(p->flags & SDR_SIM_P_RKEYED) ||
-	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations ||
+	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations || p->piece ||
 	    p->len > qp->mtu || (e->attr.rkeyed == SDR_SIM_RKEYED_ROOT && p->rkey != e->root))
 		goto bad;
 	g = *sdr_sim_grant_find(e, p->va, p->rkey);

@@ -2,15 +2,17 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the impairments, sdr_sim_node.c the engine, sdr_sim_qp.c its QPs and slots,
+ * sdr_sim_link.c the impairments, sdr_sim_path.c how long packets may be and who learns of it,
+ * sdr_sim_node.c the engine, sdr_sim_tx.c what it sends, sdr_sim_qp.c its QPs and slots,
  * sdr_sim_grant.c the grants of an rkeyed one.
  */
 #ifndef SDR_SIM_IMPL_H
 #define SDR_SIM_IMPL_H
 
+#include "uc/sdr_uc_piece.h"
 #include "sdr_sim.h"
 
-#define SDR_SIM_POOLS	  6u   /* payload pools: 256 << i bytes */
+#define SDR_SIM_POOLS	  7u   /* payload pools: 256 << i bytes */
 #define SDR_SIM_POOL_MIN  256u /* bytes of the smallest payload buffer */
 #define SDR_SIM_POOL_NONE 0xffu
 /* packets allocated at a time */
@@ -49,6 +51,10 @@ struct sdr_sim_lnk {
 	/* cross traffic: when its next packet comes, and luck of its own */
 	struct sdr_sim_rng cross_rng;
 	uint64_t cross_ps;
+	/* the next ICMP not before; what the node at its begin knows of it, and until when */
+	uint64_t icmp_next;
+	uint32_t known;
+	uint64_t known_until;
 };
 
 enum sdr_sim_evk {
@@ -76,6 +82,7 @@ struct sdr_sim_node {
 	struct sdr_sim_eng *eng;
 	struct sdr_sim_lnk **out; /* by destination; NULL not used yet */
 	uint32_t addr;		  /* number */
+	uint32_t route;		  /* bytes of the longest IP packet that leaves it; 0 any */
 	bool dead;
 	uint64_t stall_until;
 	uint64_t rcvbuf_drops;
@@ -107,7 +114,8 @@ struct sdr_sim_slot {
 	uint64_t len;
 	bool bound;
 	uint8_t gen;
-	uint32_t rkey; /* of its epoch */
+	uint32_t rkey;	  /* of its epoch */
+	uint32_t *pieces; /* of each packet, as sdr_uc_piece_take; NULL: none came */
 };
 
 struct sdr_sim_qp {
@@ -124,6 +132,7 @@ struct sdr_sim_qp {
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_uc_addr peer;
 	uint32_t peer_number;
+	uint32_t path; /* no data packet to the peer is longer, headers included; 0 any */
 };
 
 struct sdr_sim_eng {
@@ -206,6 +215,22 @@ uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *
 /* Sends: takes the packet, whatever becomes of it. */
 void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
 
+void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+
+/* ---- sdr_sim_path.c ---- */
+/* The link has dropped the packet for its length: its sender may be told. */
+void sdr_sim_path_icmp(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+		       const struct sdr_sim_packet *p);
+/* The node's own host refuses the packet for its length, and says so at once. */
+void sdr_sim_path_refuse(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+/* The host hears of a packet that was too long. */
+void sdr_sim_path_hear(struct sdr_sim_world *w, const struct sdr_sim_packet *p);
+uint32_t sdr_sim_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to);
+void sdr_sim_qp_path(struct sdr_uc_qp *base, uint32_t bytes);
+
+/* ---- sdr_sim_tx.c ---- */
+int sdr_sim_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
+
 /* ---- sdr_sim_qp.c ---- */
 /* any QPN of it; NULL: none */
 struct sdr_sim_qp *sdr_sim_qp_find(struct sdr_sim_eng *e, uint32_t qpn);
@@ -221,6 +246,9 @@ int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *pe
 int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len,
 		      void *mr);
 void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot);
+/* A piece of a packet of a bound slot was placed.  True: it was the last one. */
+bool sdr_sim_slot_whole(struct sdr_sim_qp *qp, struct sdr_sim_slot *slot, uint32_t pkt,
+			const struct sdr_uc_piece *piece);
 
 /* ---- sdr_sim_grant.c ---- */
 void sdr_sim_grants_init(struct sdr_sim_eng *e);

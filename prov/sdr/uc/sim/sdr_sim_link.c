@@ -175,8 +175,7 @@ static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 
 	if (c->ge_loss > 0)
 		lost = sdr_sim_lnk_bad(l, start_ps,
-				       w->nodes[p->src].eng->attr.mtu + SDR_SIM_IP_UDP +
-					       SDR_DATA_OVERHEAD);
+				       w->nodes[p->src].eng->attr.mtu + SDR_SIM_DATA_OVER);
 	if (c->loss > 0 && sdr_sim_rng_hit(&l->rng, c->loss))
 		lost = true;
 	if (c->loss_byte > 0 && sdr_sim_rng_hit(&l->rng, c->loss_byte * p->wire))
@@ -187,9 +186,9 @@ static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w,
 						  const struct sdr_sim_packet *p)
 {
-	size_t len = !p->buf		      ? 0
-		     : p->kind == SDR_SIM_CTL ? p->len + sizeof(struct sdr_uc_addr)
-					      : p->len;
+	size_t len = !p->buf		       ? 0
+		     : p->kind == SDR_SIM_DATA ? p->len
+					       : p->len + sizeof(struct sdr_uc_addr);
 	struct sdr_sim_packet *c = sdr_sim_packet_get(w, len);
 	uint8_t *buf, pool;
 
@@ -206,8 +205,7 @@ static struct sdr_sim_packet *sdr_sim_packet_copy(struct sdr_sim_world *w,
 	return c;
 }
 
-static void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
-			       struct sdr_sim_packet *p)
+void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
 {
 	p->seq = w->seq++;
 	sdr_sim_trace(w, SDR_SIM_T_SENT, p);
@@ -228,9 +226,10 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 		fate = SDR_SIM_T_FILTERED;
 		goto gone;
 	}
-	if (c->max_wire && p->wire > c->max_wire) {
-		l->st.oversize++;
+	if (c->mtu && p->wire > c->mtu) {
+		l->st.drop_mtu++;
 		fate = SDR_SIM_T_OVERSIZE;
+		sdr_sim_path_icmp(w, l, p);
 		goto gone;
 	}
 	if (l->down) {
@@ -239,7 +238,8 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 		goto gone;
 	}
 	backlog = sdr_sim_lnk_backlog(w, l);
-	if (sdr_sim_lnk_full(l, backlog, p->wire)) {
+	/* where it blocks, the sender has asked: for all pieces of a packet before the first */
+	if (!c->block && sdr_sim_lnk_full(l, backlog, p->wire)) {
 		l->st.dropped++;
 		fate = SDR_SIM_T_QUEUE;
 		goto gone;
@@ -383,7 +383,7 @@ int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t n
 	struct sdr_sim_packet *p;
 	struct sdr_uc_addr from;
 
-	if (node >= w->attr.nodes || len > SDR_CTL_MAX)
+	if (node >= w->attr.nodes || len > SDR_SIM_PROBE_MAX)
 		return -EINVAL;
 	p = sdr_sim_packet_get(w, len + sizeof(from));
 	if (!p)
@@ -394,7 +394,7 @@ int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t n
 	p->kind = SDR_SIM_CTL;
 	p->flags = SDR_SIM_P_COPY;
 	p->len = (uint32_t)len;
-	p->wire = SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD + p->len + sdr_wire_pad(p->len);
+	p->wire = SDR_SIM_CTL_OVER + p->len + sdr_wire_pad(p->len);
 	p->from = from_number;
 	p->to = w->nodes[node].addr;
 	p->src = p->dst = (uint16_t)node;

@@ -3,8 +3,7 @@
 /*
  * The simulated engine: one node's end of the network, behind the table of sdr_uc.h.
  *
- * Sending: a run is cut into packets, each of which takes the link to the node that has the peer's
- * address now.  Receiving: what arrives waits in the node's unread queue (bounded by rx_window, as
+ * Sending is sdr_sim_tx.c.  Receiving: what arrives waits in the node's unread queue (bounded by rx_window, as
  * a socket buffer is) and is checked and placed by poll, under the rules of every engine: QPN, root
  * key, slot, generation, agreement of address and immediate, bounds.  With report_late the node
  * behaves as hardware whose root key table has a NULL entry: the bytes go nowhere and the
@@ -18,150 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sdr_sim_impl.h"
-
-/* ---- sending --------------------------------------------------------------------------------- */
-
-/*
- * The link to an address.  NULL with *err 0: no node is there, the packet is lost; -EAGAIN: the
- * queue is full.
- */
-static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t number, uint32_t wire,
-					   int *node, int *err)
-{
-	struct sdr_sim_world *w = e->w;
-	struct sdr_sim_lnk *l;
-	uint64_t until;
-
-	*err = 0;
-	*node = w->nodes[e->node].dead ? -1 : sdr_sim_node_by_addr(w, number);
-	if (*node < 0)
-		return NULL;
-	l = sdr_sim_lnk_get(w, e->node, (uint32_t)*node);
-	until = l ? sdr_sim_lnk_blocked(w, l, wire) : 0;
-	if (until) {
-		if (until < e->blocked_until || e->blocked_until <= w->now)
-			e->blocked_until = until;
-		*err = -EAGAIN;
-		return NULL;
-	}
-	return l;
-}
-
-static void sdr_sim_launch(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sdr_sim_packet *p,
-			   int node)
-{
-	p->from = e->w->nodes[e->node].addr;
-	p->src = (uint16_t)e->node;
-	if (l) {
-		p->dst = (uint16_t)node;
-		sdr_sim_lnk_send(e->w, l, p);
-		return;
-	}
-	p->seq = e->w->seq++;
-	sdr_sim_trace(e->w, SDR_SIM_T_NOROUTE, p);
-	sdr_sim_packet_put(e->w, p);
-}
-
-static int sdr_sim_send_run(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
-{
-	struct sdr_sim_qp *qp = sdr_sim_qp(tx->w.qp);
-	const struct sdr_uc_qp_attr *a = &qp->attr;
-	struct sdr_sim_packet *p;
-	struct sdr_sim_lnk *l;
-	uint32_t len, wire, lane;
-	int node, err;
-
-	if (!qp->connected || qp->broken || tx->gen >= a->generations ||
-	    tx->channel >= a->channels || tx->w.slot >> a->split.id_bits)
-		return 0; /* lost */
-	lane = (uint32_t)tx->gen * a->channels + tx->channel;
-	do {
-		len = tx->len < qp->mtu ? tx->len : qp->mtu;
-		if (tx->w.first >> a->split.off_bits)
-			return 0;
-		wire = SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
-		l = sdr_sim_link_to(e, qp->peer_number, wire, &node, &err);
-		if (err)
-			return err;
-		p = sdr_sim_packet_get(e->w, e->w->attr.virtual_payload ? 0 : len);
-		if (!p)
-			return -EAGAIN;
-		if (p->buf)
-			memcpy(p->buf, tx->buf, len);
-		p->kind = SDR_SIM_DATA;
-		p->flags = tx->flags & SDR_UC_F_CORRUPT ? SDR_SIM_P_CORRUPT : 0;
-		p->len = len;
-		p->wire = wire;
-		p->to = qp->peer_number;
-		p->qpn = qp->peer_qpn + lane;
-		p->psn = qp->psn[lane]++ & SDR_PSN_MASK;
-		p->rkey = sdr_rkey_of_epoch(qp->peer_rkey, tx->w.epoch);
-		p->va = tx->w.slot * a->max_msg + (uint64_t)tx->w.first * qp->mtu;
-		if (tx->flags & SDR_UC_F_RKEYED) {
-			p->flags |= SDR_SIM_P_RKEYED;
-			p->rkey = tx->w.rkey;
-			p->va = tx->w.va + (uint64_t)tx->w.first * qp->mtu;
-		}
-		p->imm = sdr_imm_pack(&a->split, tx->w.slot, tx->w.first,
-				      sdr_imm_frag(&a->split, tx->w.user_imm, tx->w.first));
-		e->st.pkts_tx++;
-		e->st.bytes_tx += len;
-		sdr_sim_launch(e, l, p, node);
-		if (len)
-			tx->buf += len;
-		tx->len -= len;
-		tx->w.first++;
-	} while (tx->len);
-	return 0;
-}
-
-static int sdr_sim_send_ctl(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
-{
-	uint32_t wire = SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD + tx->len + sdr_wire_pad(tx->len);
-	struct sdr_sim_packet *p;
-	struct sdr_uc_addr from;
-	struct sdr_sim_lnk *l;
-	int node, err;
-
-	if (tx->len > e->attr.ctl_max)
-		return 0; /* lost */
-	l = sdr_sim_link_to(e, sdr_sim_addr_number(tx->to), wire, &node, &err);
-	if (err)
-		return err;
-	p = sdr_sim_packet_get(e->w, sizeof(from) + tx->len);
-	if (!p)
-		return -EAGAIN;
-	sdr_sim_node_addr(e->w, e->node, &from);
-	memcpy(p->buf, &from, sizeof(from));
-	memcpy(p->buf + sizeof(from), tx->buf, tx->len);
-	p->kind = SDR_SIM_CTL;
-	p->flags = tx->flags & SDR_UC_F_CORRUPT ? SDR_SIM_P_CORRUPT : 0;
-	p->len = tx->len;
-	p->wire = wire;
-	p->to = sdr_sim_addr_number(tx->to);
-	e->st.ctl_tx++;
-	sdr_sim_launch(e, l, p, node);
-	return 0;
-}
-
-static int sdr_sim_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
-{
-	struct sdr_sim_eng *e = sdr_sim_eng(uc);
-	int i, err = 0;
-
-	if (sdr_sim_node_stalled(e->w, e->node))
-		return 0;
-	for (i = 0; i < n; i++) {
-		err = v[i].kind == SDR_UC_TX_WRITE ? sdr_sim_send_run(e, &v[i])
-						   : sdr_sim_send_ctl(e, &v[i]);
-		if (err)
-			break;
-	}
-	if (err)
-		e->st.tx_again++;
-	e->st.sys_tx++;
-	return i;
-}
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
@@ -181,6 +36,8 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 		sdr_sim_packet_put(w, p);
 		return;
 	}
+	if (p->kind == SDR_SIM_ICMP)
+		sdr_sim_path_hear(w, p);
 	if (p->kind == SDR_SIM_DATA && e->attr.rkeyed && !sdr_sim_grant_write(e, p)) {
 		sdr_sim_packet_put(w, p);
 		return;
@@ -190,13 +47,20 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 	sdr_sim_fifo_push(&e->rx, p);
 }
 
+/* It lies where its immediate says: a packet in one datagram, or a piece of one. */
+static bool sdr_sim_part_check(const struct sdr_uc_piece *p, uint32_t mtu)
+{
+	return p->size ? sdr_uc_piece_check(p, mtu) : !p->off && p->len <= mtu;
+}
+
 /* The placement rule.  True: ev is an event to report. */
 static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 			  struct sdr_uc_ev *ev)
 {
+	struct sdr_uc_piece part = { .len = p->len, .whole = p->len, .size = p->piece };
 	struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
-	const struct sdr_sim_slot *slot;
 	const struct sdr_uc_qp_attr *a;
+	struct sdr_sim_slot *slot;
 	uint64_t id, off;
 	uint32_t lane;
 
@@ -206,14 +70,16 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	lane = p->qpn - qp->qpn;
 	id = p->va / a->max_msg;
 	off = p->va % a->max_msg;
-	if (lane >= (uint32_t)a->channels * a->generations || p->len > qp->mtu ||
-	    off + p->len > a->max_msg || id != sdr_imm_id(&a->split, p->imm) ||
-	    off != (uint64_t)sdr_imm_off(&a->split, p->imm) * qp->mtu)
+	part.off = off - (uint64_t)sdr_imm_off(&a->split, p->imm) * qp->mtu;
+	if (part.size)
+		part.whole = p->whole;
+	if (lane >= (uint32_t)a->channels * a->generations || off + p->len > a->max_msg ||
+	    id != sdr_imm_id(&a->split, p->imm) || !sdr_sim_part_check(&part, qp->mtu))
 		goto bad;
 	ev->kind = SDR_UC_EV_PLACED;
 	ev->gen = (uint8_t)(lane / a->channels);
 	ev->channel = (uint8_t)(lane % a->channels);
-	ev->len = p->len;
+	ev->len = part.whole;
 	ev->p.cookie = a->cookie;
 	ev->p.imm = p->imm;
 	slot = &qp->slots[id];
@@ -225,15 +91,18 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	    (slot->rkey != p->rkey && !e->attr.report_late)) {
 		e->st.pkts_late++;
 		sdr_sim_trace(e->w, SDR_SIM_T_LATE, p);
-		return e->attr.report_late;
+		return e->attr.report_late && !part.size;
 	}
-	if (p->len && off + p->len > slot->len)
+	if (part.whole && off - part.off + part.whole > slot->len)
 		goto bad;
 	if (p->buf)
 		memcpy(slot->buf + off, p->buf, p->len);
-	e->st.pkts_rx++;
-	e->st.bytes_rx += p->len;
 	sdr_sim_trace(e->w, SDR_SIM_T_PLACED, p);
+	e->st.pieces_rx += part.size != 0;
+	if (part.size && !sdr_sim_slot_whole(qp, slot, sdr_imm_off(&a->split, p->imm), &part))
+		return false;
+	e->st.pkts_rx++;
+	e->st.bytes_rx += part.whole;
 	return true;
 bad:
 	e->st.pkts_bad++;
@@ -249,6 +118,25 @@ static void sdr_sim_held_free(struct sdr_sim_eng *e)
 		e->held = p->next;
 		sdr_sim_packet_put(e->w, p);
 	}
+}
+
+/* A control datagram or a message about the path. */
+static void sdr_sim_show(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
+			 struct sdr_uc_ev *ev)
+{
+	const struct sdr_uc_addr *addr = (const struct sdr_uc_addr *)(const void *)p->buf;
+
+	if (p->kind == SDR_SIM_ICMP) {
+		ev->kind = SDR_UC_EV_PATH;
+		ev->path.to = addr;
+		ev->path.bytes = sdr_get_le32(sdr_sim_packet_payload(p));
+		return;
+	}
+	e->st.ctl_rx++;
+	ev->kind = SDR_UC_EV_CTL;
+	ev->len = p->len;
+	ev->c.from = addr;
+	ev->c.buf = sdr_sim_packet_payload(p);
 }
 
 static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
@@ -274,19 +162,14 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 			sdr_sim_packet_put(e->w, p);
 			continue;
 		}
-		if (p->flags & SDR_SIM_P_CORRUPT) {
+		if (p->flags & SDR_SIM_P_CORRUPT || p->len > e->attr.probe_max) {
 			e->st.pkts_bad++;
 			sdr_sim_trace(e->w, SDR_SIM_T_BAD, p);
 			sdr_sim_packet_put(e->w, p);
 			continue;
 		}
-		e->st.ctl_rx++;
 		sdr_sim_trace(e->w, SDR_SIM_T_READ, p);
-		ev[n].kind = SDR_UC_EV_CTL;
-		ev[n].len = p->len;
-		ev[n].c.from = (const struct sdr_uc_addr *)(const void *)p->buf;
-		ev[n].c.buf = p->buf + sizeof(struct sdr_uc_addr);
-		n++;
+		sdr_sim_show(e, p, &ev[n++]);
 		p->next = e->held;
 		e->held = p;
 	}
@@ -341,6 +224,10 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = e->attr.mtu;
 	out->ctl_max = e->attr.ctl_max;
 	out->rx_window = e->attr.rx_window;
+	out->probe_max = e->attr.no_probe ? 0 : e->attr.probe_max;
+	out->data_over = SDR_SIM_DATA_OVER;
+	out->ctl_over = SDR_SIM_CTL_OVER;
+	out->cuts = e->attr.rkeyed == SDR_SIM_RKEYED_NONE;
 	out->rkeyed = e->attr.rkeyed != SDR_SIM_RKEYED_NONE;
 	out->no_bytes = e->w->attr.virtual_payload;
 	out->late = e->attr.rkeyed == SDR_SIM_RKEYED_MR	    ? "mr"
@@ -403,6 +290,8 @@ static const struct sdr_uc_ops sdr_sim_ops = {
 	.qp_info = sdr_sim_qp_info,
 	.qp_connect = sdr_sim_qp_connect,
 	.qp_readdress = sdr_sim_qp_readdress,
+	.qp_path = sdr_sim_qp_path,
+	.path_mtu = sdr_sim_path_mtu,
 	.slot_bind = sdr_sim_slot_bind,
 	.slot_unbind = sdr_sim_slot_unbind,
 	.grant = sdr_sim_grant,
@@ -439,8 +328,11 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 		e->attr.ctl_max = room < SDR_CTL_MIN   ? SDR_CTL_MIN
 				  : room > SDR_CTL_MAX ? SDR_CTL_MAX
 						       : room;
+	if (!e->attr.probe_max)
+		e->attr.probe_max = SDR_SIM_PROBE_MAX;
 	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX ||
 	    e->attr.ctl_max < SDR_CTL_MIN || e->attr.ctl_max > SDR_CTL_MAX ||
+	    e->attr.probe_max < e->attr.ctl_max || e->attr.probe_max > SDR_SIM_PROBE_MAX ||
 	    e->attr.rkeyed > SDR_SIM_RKEYED_ROOT) {
 		free(e);
 		return -EINVAL;

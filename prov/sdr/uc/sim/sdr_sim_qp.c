@@ -8,6 +8,8 @@
  * node are found through a small hash table.  Numbers, root key and first PSN come from the
  * randomness that the caller gives, so they are part of the seed.  Nothing is sent or received
  * here.
+ * A slot that gets its first piece of a packet gets 32 bits for each of its packets, until it is
+ * bound anew.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -142,6 +144,8 @@ int sdr_sim_qp_report(struct sdr_sim_eng *e, struct sdr_uc_ev *ev, int max)
 
 void sdr_sim_qp_free(struct sdr_sim_qp *qp)
 {
+	for (uint32_t i = 0; i < 1u << qp->attr.split.id_bits; i++)
+		free(qp->slots[i].pieces);
 	free(qp->slots);
 	free(qp);
 }
@@ -226,6 +230,7 @@ int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void 
 	(void)mr;
 	if (slot >> qp->attr.split.id_bits || len > qp->attr.max_msg)
 		return -EINVAL;
+	free(qp->slots[slot].pieces);
 	qp->slots[slot] = (struct sdr_sim_slot){
 		.buf = buf,
 		.len = len,
@@ -240,6 +245,19 @@ void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot)
 {
 	struct sdr_sim_qp *qp = sdr_sim_qp(base);
 
-	if (!(slot >> qp->attr.split.id_bits))
-		qp->slots[slot] = (struct sdr_sim_slot){ 0 };
+	if (slot >> qp->attr.split.id_bits)
+		return;
+	free(qp->slots[slot].pieces);
+	qp->slots[slot] = (struct sdr_sim_slot){ 0 };
+}
+
+bool sdr_sim_slot_whole(struct sdr_sim_qp *qp, struct sdr_sim_slot *slot, uint32_t pkt,
+			const struct sdr_uc_piece *piece)
+{
+	if (!slot->pieces) {
+		slot->pieces = calloc((slot->len + qp->mtu - 1) / qp->mtu, sizeof(uint32_t));
+		if (!slot->pieces)
+			return false; /* out of memory: a loss */
+	}
+	return sdr_uc_piece_take(&slot->pieces[pkt], piece) == SDR_UC_PIECE_WHOLE;
 }
