@@ -72,15 +72,15 @@ static void side_adopt(struct bed_bulk *b, uint8_t node)
 	struct sdr_uc_addr addr;
 
 	loop_addr(!node, &addr);
-	sdr_qp_info_get(other->shape.qp, info);
-	assert_int_equal(sdr_qp_connect_addr(c->shape.qp, info, &addr), 0);
+	sdr_qp_info_get(other->shape->qp, info);
+	assert_int_equal(sdr_qp_connect_addr(c->shape->qp, info, &addr), 0);
 	c->credit.msn_limit = other->credit.msn_granted;
-	sdr_qp_limit_set(c->shape.qp, c->credit.msn_limit);
+	sdr_qp_limit_set(c->shape->qp, c->credit.msn_limit);
 	c->codes.kinds = 1u << SDR_CODE_MDS | 1u << SDR_CODE_XOR;
 	c->codes.syms = SDR_CODE_SYMS_MAX;
 	c->codes.chunk = SDR_REL_EC_CHUNK;
 	c->rack.timer = NEVER;
-	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape.mtu, 0, c->rtt.srtt, c->rel->now);
+	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, 0, c->rtt.srtt, c->rel->now);
 	c->state = SDR_CONN_OPEN;
 	c->hs.validated = true;
 }

@@ -273,7 +273,7 @@ static void step_rec(uint8_t op)
 	if (op == SDR_REC_DONE || how & 8)
 		f.flags |= SDR_REC_F_STATUS;
 	f.len = draw_len();
-	f.msn = sdr_qp_recv_base(c->shape.qp) + (how & 16 ? in32() : in8() % 8);
+	f.msn = sdr_qp_recv_base(c->shape->qp) + (how & 16 ? in32() : in8() % 8);
 	f.mseq = c->rec.rx_mseq + (how & 32 ? in8() % 4 : 0);
 	f.id = how & 64 || sdr_list_empty(&c->msg->ops)
 		       ? in8()
@@ -294,18 +294,18 @@ static void step_data(void)
 	uint32_t msn, at, n, cut;
 	struct sdr_uc_tx tx = { .kind = SDR_UC_TX_WRITE };
 
-	if (!c || !peer || !peer->shape.qp)
+	if (!c || !peer || !peer->shape->qp)
 		return;
-	msn = sdr_qp_recv_base(c->shape.qp) + in8() % 16;
+	msn = sdr_qp_recv_base(c->shape->qp) + in8() % 16;
 	at = in8();
 	n = 1 + in8() % 64;
 	cut = in8();
-	tx.gen = (uint8_t)((msn >> 6) % peer->shape.qp->generations);
+	tx.gen = (uint8_t)((msn >> 6) % peer->shape->qp->generations);
 	tx.len = n * PAR_MTU - (cut & 1 ? cut : 0);
 	tx.buf = bytes;
-	tx.w.qp = peer->shape.qp->uqp;
+	tx.w.qp = peer->shape->qp->uqp;
 	tx.w.slot = msn & 63;
-	tx.w.epoch = (msn >> 6) / peer->shape.qp->generations;
+	tx.w.epoch = (msn >> 6) / peer->shape->qp->generations;
 	tx.w.first = at;
 	par.ep[1].rel->uc->ops->post(par.ep[1].rel->uc, &tx, 1);
 }
@@ -348,7 +348,7 @@ static void step_end(void)
 
 	if (!c)
 		return;
-	f.msn = sdr_qp_recv_base(c->shape.qp) + in8() - 16;
+	f.msn = sdr_qp_recv_base(c->shape->qp) + in8() - 16;
 	say(sdr_frame_end_encode(par.frames, sizeof(par.frames), &f));
 }
 

@@ -129,7 +129,7 @@ static uint32_t draw_id(struct liar *l, const struct sdr_conn *c, bool theirs)
 /* A message number of bulk to the victim. */
 uint32_t liar_msn_in(struct liar *l, const struct sdr_conn *c)
 {
-	uint32_t base = sdr_qp_recv_base(c->shape.qp);
+	uint32_t base = sdr_qp_recv_base(c->shape->qp);
 	struct sdr_bulk_rx *b;
 
 	if (liar_wild(l))
@@ -208,7 +208,7 @@ static uint64_t draw_len(struct liar *l, const struct sdr_conn *c)
 	case 1:
 		return SDR_REL_UNEXP_BULK - 1 + liar_below(l->d, 3);
 	case 2:
-		n = c->shape.seg_bytes * (1 + liar_below(l->d, 3)) - 1;
+		n = c->shape->seg_bytes * (1 + liar_below(l->d, 3)) - 1;
 		return n + liar_below(l->d, 3);
 	case 3:
 		return sdr_seal_inline_max(c->rel, c->rel->ctl_max) - 1 + liar_below(l->d, 3);
@@ -228,7 +228,7 @@ static void draw_code(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 	f->flags = liar_below(l->d, 4) & SDR_WIRE_CODE_FLAGS;
 	f->k = (uint16_t)(1 + liar_below(l->d, liar_wild(l) ? 255 : 16));
 	f->m = (uint16_t)(1 + liar_below(l->d, liar_wild(l) ? 255 : 8));
-	f->chunk = liar_wild(l) ? liar_bits32(l) : c->shape.mtu * (1 + liar_below(l->d, 8));
+	f->chunk = liar_wild(l) ? liar_bits32(l) : c->shape->mtu * (1 + liar_below(l->d, 8));
 	f->seg = liar_wild(l) ? liar_bits32(l) : f->chunk * (1 + liar_below(l->d, 64));
 	f->from = (uint64_t)f->chunk * (liar_wild(l) ? liar_bits32(l) : liar_below(l->d, 4));
 }
@@ -337,11 +337,13 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	case SDR_REC_READ:
 		f.flags = SDR_REC_F_RMA | SDR_REC_F_LEN;
 		f.len = liar_one_in(l->d, 8) ? draw_len(l, c) : liar_below(l->d, LIAR_REGION);
-		if (sdr_qp_peer_rkeyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
+		if (sdr_qp_peer_rkeyed(c->shape->qp) ? !liar_one_in(l->d, 8)
+						     : liar_one_in(l->d, 32))
 			f.flags |= SDR_REC_F_KEY;
 		break;
 	case SDR_REC_CTS:
-		if (sdr_qp_peer_rkeyed(c->shape.qp) ? !liar_one_in(l->d, 8) : liar_one_in(l->d, 32))
+		if (sdr_qp_peer_rkeyed(c->shape->qp) ? !liar_one_in(l->d, 8)
+						     : liar_one_in(l->d, 32))
 			f.flags |= SDR_REC_F_KEY;
 		if (liar_one_in(l->d, 2))
 			f.flags |= SDR_REC_F_STATUS;

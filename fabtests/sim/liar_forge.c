@@ -219,21 +219,22 @@ static void forge_data(struct liar *l)
 	sdr_sim_node_addr(l->w, LIAR_VICTIM, &addr);
 	to = sdr_peer_find(rel, &addr);
 	own = to ? to->conn : NULL;
-	if (!own || !own->shape.qp || !sdr_conn_live(own))
+	if (!own || !own->shape->qp || !sdr_conn_live(own))
 		return;
 	msn = liar_msn_in(l, c);
 	b = liar_brx_pick(l, c);
 	if (b && b->has_msn && liar_one_in(l->d, 2))
 		msn = b->msn + liar_below(l->d, b->plan.nmsgs < 64 ? b->plan.nmsgs : 64);
-	ids = sdr_qp_ids(c->shape.qp);
+	ids = sdr_qp_ids(c->shape->qp);
 	n = 1 + liar_below(l->d, liar_one_in(l->d, 2) ? 64 : 4);
-	tx.gen = (uint8_t)(msn / ids % own->shape.qp->generations);
-	tx.len = n * own->shape.mtu - (liar_one_in(l->d, 3) ? liar_below(l->d, own->shape.mtu) : 0);
-	tx.w.qp = own->shape.qp->uqp;
+	tx.gen = (uint8_t)(msn / ids % own->shape->qp->generations);
+	tx.len = n * own->shape->mtu -
+		 (liar_one_in(l->d, 3) ? liar_below(l->d, own->shape->mtu) : 0);
+	tx.w.qp = own->shape->qp->uqp;
 	tx.w.slot = msn & (ids - 1);
-	tx.w.epoch = msn / ids / own->shape.qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
+	tx.w.epoch = msn / ids / own->shape->qp->generations + (liar_one_in(l->d, 16) ? 1 : 0);
 	tx.w.first = liar_below(l->d, liar_one_in(l->d, 3) ? 4096 : 4);
-	if (b && (sdr_qp_rkeyed(c->shape.qp) || liar_one_in(l->d, 16))) {
+	if (b && (sdr_qp_rkeyed(c->shape->qp) || liar_one_in(l->d, 16))) {
 		tx.flags = SDR_UC_F_RKEYED;
 		tx.w.va = b->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
 		tx.w.rkey = b->grant.rkey + (liar_one_in(l->d, 16) ? 1 : 0);

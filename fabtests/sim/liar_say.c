@@ -292,7 +292,7 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c)
 			continue;
 		if (op->waiting) {
 			f.op = SDR_REC_CTS;
-			f.flags = sdr_qp_peer_rkeyed(c->shape.qp) ? SDR_REC_F_KEY : 0;
+			f.flags = sdr_qp_peer_rkeyed(c->shape->qp) ? SDR_REC_F_KEY : 0;
 		} else if (op->kind->number == SDR_REL_READ &&
 			   op->len <= sdr_seal_inline_max(c->rel, c->rel->ctl_max)) {
 			f.op = SDR_REC_READ_RSP;

@@ -93,7 +93,7 @@ static void never_more(struct bed *b, uint32_t node)
 	struct sdr_conn *c = bed_conn(b, node, 1 - node);
 
 	if (c && c->state == SDR_CONN_OPEN)
-		assert_true(c->inflight <= c->cc.cwnd + c->shape.mtu);
+		assert_true(c->inflight <= c->cc.cwnd + c->shape->mtu);
 }
 
 /* One message 0 -> 1: ns until the receiver has it. */

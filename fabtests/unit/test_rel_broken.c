@@ -13,7 +13,7 @@ static void qp_break(struct bed *b, uint32_t node, uint32_t to)
 	uint8_t info[SDR_QP_INFO_SIZE];
 	struct sdr_wire_qp_info i;
 
-	assert_int_equal(sdr_qp_info_get(bed_conn(b, node, to)->shape.qp, info), 0);
+	assert_int_equal(sdr_qp_info_get(bed_conn(b, node, to)->shape->qp, info), 0);
 	assert_int_equal(sdr_wire_qp_info_decode(info, sizeof(info), &i), 0);
 	assert_int_equal(sdr_sim_qp_break(b->w, node, i.qpn + 1), 0); /* any of the transport's */
 	assert_int_equal(sdr_sim_qp_break(b->w, node, i.qpn), 0);     /* it is one */

@@ -294,7 +294,7 @@ static void segments__a_message_of_several(void **state)
 	struct bed *b = pair_with(&sdr_scheme_sr, &SEG_1M, 256);
 
 	(void)state;
-	assert_int_equal(bed_conn(b, 0, 1)->shape.seg_bytes, MIB);
+	assert_int_equal(bed_conn(b, 0, 1)->shape->seg_bytes, MIB);
 	for (size_t i = 0; i < 4; i++)
 		move(b, len[i], 1 + (uint32_t)i, BED_SEC, NULL);
 	bed_drop(b, 0, BED_DATA, 4090, 10); /* across a border */
@@ -320,7 +320,7 @@ static struct bed *few_ids(void)
 static void small_segments(struct bed *b)
 {
 	for (uint32_t i = 0; i < 2; i++)
-		bed_conn(b, i, 1 - i)->shape.seg_bytes = SEG;
+		bed_conn(b, i, 1 - i)->shape->seg_bytes = SEG;
 }
 
 static void segments__more_than_the_window_of_ids(void **state)
@@ -331,7 +331,7 @@ static void segments__more_than_the_window_of_ids(void **state)
 
 	(void)state;
 	small_segments(b);
-	assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->shape.qp), IDS);
+	assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->shape->qp), IDS);
 	for (int i = 0; i < 2; i++)
 		move(b, 50 * SEG + 9, 3, 5 * BED_SEC, NULL);
 	bed_drop(b, 0, BED_DATA, 15 * (SEG / 4096), 70);

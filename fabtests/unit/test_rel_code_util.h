@@ -50,7 +50,7 @@ static inline struct sdr_seg_tx *lab_seg(struct sdr_conn *c, uint32_t id, uint32
 	sdr_list_each(l, &c->bulk->tx.segs) {
 		struct sdr_seg_tx *s = sdr_container(l, struct sdr_seg_tx, link);
 
-		if ((s->msn & (sdr_qp_ids(c->shape.qp) - 1)) == id && off < s->npkts)
+		if ((s->msn & (sdr_qp_ids(c->shape->qp) - 1)) == id && off < s->npkts)
 			found = s;
 	}
 	return found;
@@ -149,7 +149,7 @@ static inline void lab_sane(struct sdr_conn *c)
 		assert_int_equal(lab_bits(s->acked, s->npkts), s->nacked);
 		assert_int_equal(lab_bits(s->lost, s->npkts), s->nlost);
 		assert_int_equal(lab_bits(s->again, s->npkts), s->nagain);
-		inflight += (uint64_t)s->inflight * c->shape.mtu;
+		inflight += (uint64_t)s->inflight * c->shape->mtu;
 	}
 	for (uint32_t i = c->tx.log.head; i != c->tx.log.tail; i++) {
 		const struct sdr_pkt *p = sdr_ring_at(&c->tx.log, struct sdr_pkt, i);

@@ -36,7 +36,7 @@ static struct lab *lab_small(const struct sdr_scheme_ops *scheme, const struct s
 	}
 	lab_boot(l);
 	for (uint32_t i = 0; i < 2; i++)
-		bed_conn(l->b, i, 1 - i)->shape.seg_bytes = SEG;
+		bed_conn(l->b, i, 1 - i)->shape->seg_bytes = SEG;
 	return l;
 }
 
@@ -313,7 +313,7 @@ static void ways__many_operations_and_few_numbers(void **state)
 		uint8_t *p = bed_buf(b, 40 * len, 0), *q = bed_buf(b, 40 * len, 3);
 		struct bed_op *s[40];
 
-		assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->shape.qp), 16);
+		assert_int_equal(sdr_qp_ids(bed_conn(b, 0, 1)->shape->qp), 16);
 		if (i & 2) {
 			l->lose = every_xth;
 			l->x = 11;

@@ -376,8 +376,8 @@ static void work__refused_transfers_of_a_million_numbers(void **state)
 	for (uint32_t live = 0; live < 2; live++) {
 		struct liar l = liar_open();
 		struct sdr_conn *c = bed_conn(l.b, 0, 1);
-		uint64_t len = (uint64_t)c->shape.seg_bytes << 19;
-		uint32_t at = sdr_qp_recv_base(c->shape.qp);
+		uint64_t len = (uint64_t)c->shape->seg_bytes << 19;
+		uint32_t at = sdr_qp_recv_base(c->shape->qp);
 
 		bed_region_add(l.b, 0, 5, bed_buf(l.b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
 		if (live) /* one that stays open, so that the window cannot move on */
@@ -416,7 +416,7 @@ static void work__numbers_outside_of_the_window_end_the_connection(void **state)
 		struct sdr_conn *c = bed_conn(l.b, 0, 1);
 		struct bed_op *s = bed_send(l.b, 0, 1, bed_buf(l.b, 3 << 20, 1), 3 << 20, 0);
 
-		liar_write(&l, 0, sdr_qp_recv_base(c->shape.qp) + off[i], 100000, 99);
+		liar_write(&l, 0, sdr_qp_recv_base(c->shape->qp) + off[i], 100000, 99);
 		liar_say(&l);
 		bed_assert_err(s, SDR_REL_ERR_PROTO);
 		liar_close(&l);
@@ -429,7 +429,7 @@ static void work__numbers_that_are_taken_are_refused(void **state)
 	struct liar l = liar_open();
 	struct bed *b = l.b;
 	struct sdr_conn *c = bed_conn(b, 0, 1);
-	uint32_t at = sdr_qp_recv_base(c->shape.qp);
+	uint32_t at = sdr_qp_recv_base(c->shape->qp);
 
 	(void)state;
 	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);
@@ -446,7 +446,7 @@ static void work__ends_of_many_open_transfers(void **state)
 	struct liar l = liar_open();
 	struct bed *b = l.b;
 	struct sdr_conn *c = bed_conn(b, 0, 1);
-	uint32_t at = sdr_qp_recv_base(c->shape.qp);
+	uint32_t at = sdr_qp_recv_base(c->shape->qp);
 
 	(void)state;
 	bed_region_add(b, 0, 5, bed_buf(b, 100000, 0), 100000, SDR_REL_ACCESS_WRITE);

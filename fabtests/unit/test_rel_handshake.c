@@ -172,7 +172,7 @@ static void mtu_case(uint32_t a, uint32_t z, bool both)
 		bed_assert_ok(r);
 		bed_assert_ok(s);
 		assert_true(bed_same(p, 300000, 9));
-		assert_int_equal(bed_conn(b, i, 1 - i)->shape.mtu, a < z ? a : z);
+		assert_int_equal(bed_conn(b, i, 1 - i)->shape->mtu, a < z ? a : z);
 	}
 	bed_close(b);
 }
@@ -204,7 +204,7 @@ static void handshake__refused_twice_follows_once(void **state)
 	oneway(b, 0, 1, BED_SEC, NULL);
 	bed_wait_all(b, BED_SEC);
 	assert_int_equal(r->hit, 1);
-	assert_int_equal(bed_conn(b, 0, 1)->shape.mtu, 1024);
+	assert_int_equal(bed_conn(b, 0, 1)->shape->mtu, 1024);
 	bed_close(b);
 }
 
@@ -653,7 +653,7 @@ static void forged_fields_case(const struct forgery *f, int when)
 	assert_true(bed_same(p[0], 200000, 7));
 	assert_true(bed_same(p[1], 200000, 8));
 	if (when) /* what node 1 offered holds */
-		assert_int_equal(bed_conn(b, 1, 0)->shape.mtu, b->node[1].ep->rel->mtu);
+		assert_int_equal(bed_conn(b, 1, 0)->shape->mtu, b->node[1].ep->rel->mtu);
 	bed_close(b);
 }
 
@@ -696,7 +696,7 @@ static void forged_hello__a_small_one_leaves_the_two_sides_of_one_size(void **st
 			bed_wait(b, op[i], 5 * BED_SEC);
 			bed_assert_ok(op[i]);
 		}
-		assert_int_equal(bed_conn(b, 0, 1)->shape.mtu, bed_conn(b, 1, 0)->shape.mtu);
+		assert_int_equal(bed_conn(b, 0, 1)->shape->mtu, bed_conn(b, 1, 0)->shape->mtu);
 		bed_close(b);
 	}
 }

@@ -112,7 +112,7 @@ static void keyed__a_transfer_of_several_segments(void **state)
 		}
 		bed_boot(b);
 		bed_warm(b, 0, 1);
-		assert_int_equal(bed_conn(b, 0, 1)->shape.seg_bytes, 1u << 20);
+		assert_int_equal(bed_conn(b, 0, 1)->shape->seg_bytes, 1u << 20);
 		p = bed_buf(b, len, 0);
 		q = bed_buf(b, len, 0);
 		bed_region_add(b, 1, 1, bed_buf(b, len, 7), len, SDR_REL_ACCESS_READ);

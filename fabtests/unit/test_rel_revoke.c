@@ -49,7 +49,7 @@ static uint32_t revoke(struct bed *b, uint32_t node, uint64_t key)
 /* Every number that one side took is over at the other: nothing waits for what nobody will bind. */
 static void assert_numbers_over(struct bed *b, uint32_t from, uint32_t to)
 {
-	assert_int_equal(sdr_qp_recv_base(bed_conn(b, to, from)->shape.qp),
+	assert_int_equal(sdr_qp_recv_base(bed_conn(b, to, from)->shape->qp),
 			 bed_conn(b, from, to)->bulk->tx.msn);
 }
 

@@ -221,7 +221,7 @@ static void msn__refused(void **state)
 
 	(void)state;
 	bed_bulk_open(&b, NULL);
-	ids = sdr_qp_ids(b.rx->shape.qp);
+	ids = sdr_qp_ids(b.rx->shape->qp);
 	assert_false(sdr_msn_beyond(b.rx, 0, ids));
 	assert_true(sdr_msn_beyond(b.rx, 0, ids + 1));
 	sdr_msn_skip(b.rx, 0);
@@ -230,7 +230,7 @@ static void msn__refused(void **state)
 	sdr_msn_skip_range(b.rx, 1, 1 + 3 * ids);
 	while (b.rx->bulk->rx.skip_lo != b.rx->bulk->rx.skip_hi)
 		sdr_msn_skip_on(b.rx);
-	assert_int_equal(sdr_qp_recv_base(b.rx->shape.qp), 1 + 3 * ids);
+	assert_int_equal(sdr_qp_recv_base(b.rx->shape->qp), 1 + 3 * ids);
 	assert_false(sdr_msn_complete(b.rx, 3 * ids));
 	bed_bulk_close(&b);
 }

@@ -17,19 +17,19 @@
 static int twice_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
 	struct sdr_frame_code code = {
-		.kind = SDR_CODE_XOR, .k = 1, .m = 1, .chunk = c->shape.mtu
+		.kind = SDR_CODE_XOR, .k = 1, .m = 1, .chunk = c->shape->mtu
 	};
 	struct sdr_choice_layout o;
 
 	if (!(c->codes.kinds >> SDR_CODE_XOR & 1) || c->codes.syms < 2 ||
-	    c->codes.chunk < c->shape.mtu)
+	    c->codes.chunk < c->shape->mtu)
 		return sdr_policy_plain(c, len, plan);
-	sdr_choice_layout(&o, len, len, sdr_policy_seg(c, c->shape.mtu, 1, 1), c->shape.mtu);
+	sdr_choice_layout(&o, len, len, sdr_policy_seg(c, c->shape->mtu, 1, 1), c->shape->mtu);
 	code.seg = (uint32_t)o.seg;
 	if (sdr_plan_init(plan, len, 0, &code))
 		return sdr_policy_plain(c, len, plan);
-	return sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes) ? SDR_REL_ERR_CODE
-								      : SDR_REL_OK;
+	return sdr_plan_check(plan, c->shape->mtu, c->shape->seg_bytes) ? SDR_REL_ERR_CODE
+									: SDR_REL_OK;
 }
 
 static bool twice_repeats(const struct sdr_conn *c)

@@ -75,6 +75,12 @@ struct sdr_code {
 	uint32_t k_cw;	    /* data positions of the largest codeword: kmax / groups, rounded up */
 };
 
+/* Of the parity message. */
+static inline uint64_t sdr_code_parity_bytes(const struct sdr_code *g)
+{
+	return (uint64_t)g->par_pkts * g->a.mtu;
+}
+
 /*
  * -EINVAL: the attributes make no sense (k = 0, m = 0, k + m > 256, chunk_pkts = 0, len = 0, first
  * beyond the end, unknown kind or flag, planned parity does not fit parity_max or 2^31 packets).  A

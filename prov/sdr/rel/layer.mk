@@ -65,6 +65,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_rec.h \
 	prov/sdr/rel/conn/sdr_seal.c \
 	prov/sdr/rel/conn/sdr_seal.h \
+	prov/sdr/rel/conn/sdr_shape.c \
+	prov/sdr/rel/conn/sdr_shape.h \
 	prov/sdr/rel/conn/sdr_stranger.c \
 	prov/sdr/rel/conn/sdr_stranger.h \
 	prov/sdr/rel/conn/sdr_versions.c \

@@ -24,14 +24,6 @@ int sdr_bulk_open(struct sdr_rel *rel)
 	b->choices = sdr_choice_table_create();
 	if (!b->choices)
 		return -ENOMEM;
-	/*
-	 * Eight reports for each fill of our own buffer, so that the sender's window moves in time.
-	 */
-	b->dack_pkts = rel->info.rx_window ? rel->info.rx_window / 8 / rel->mtu : SDR_DACK_PKTS;
-	if (b->dack_pkts > SDR_DACK_PKTS)
-		b->dack_pkts = SDR_DACK_PKTS;
-	if (b->dack_pkts < SDR_DACK_PKTS_MIN)
-		b->dack_pkts = SDR_DACK_PKTS_MIN;
 	sdr_slab_init(&b->btx_pool, sizeof(struct sdr_bulk_tx), BULK_TX_MAX);
 	sdr_slab_init(&b->brx_pool, sizeof(struct sdr_bulk_rx), BULK_RX_MAX);
 	sdr_slab_init(&b->srx_pool, sizeof(struct sdr_seg_rx), BULK_RX_MAX);

@@ -24,7 +24,6 @@ struct sdr_rel_bulk { /* of an endpoint */
 	struct sdr_slab btx_pool, brx_pool, srx_pool, gtx_pool, grx_pool;
 	void *seg_free[SDR_SEG_CLASSES]; /* freed sdr_seg_tx */
 	struct sdr_htab binds; /* transfers that wait for a BIND, by connection and number */
-	uint32_t dack_pkts;    /* maximum packets that a DACK waits for */
 	/* parity */
 	struct sdr_scratch scratch;
 	struct sdr_code_scratch code_scratch;

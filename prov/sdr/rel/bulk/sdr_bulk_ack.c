@@ -84,12 +84,12 @@ void sdr_bulk_tlog_trim(struct sdr_conn *c)
  */
 static struct sdr_txent *pkt_entry(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt)
 {
-	uint32_t run = pkt / c->shape.run_pkts;
+	uint32_t run = pkt / s->shape->run_pkts;
 	uint32_t pos = s->run_log[run];
 
 	if (!s->run_ntx[run])
 		return NULL;
-	for (uint32_t k = 0; k < c->shape.run_pkts && sdr_ring_has(&c->bulk->tx.log, pos);
+	for (uint32_t k = 0; k < s->shape->run_pkts && sdr_ring_has(&c->bulk->tx.log, pos);
 	     k++, pos--) {
 		struct sdr_txent *e = tlog_at(c, pos);
 
@@ -133,7 +133,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 		sdr_rel_step(c->rel);
 		n += sdr_bitmap_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
-		if (a < s->top && s->run_ntx[a / c->shape.run_pkts] == 1)
+		if (a < s->top && s->run_ntx[a / s->shape->run_pkts] == 1)
 			sdr_rack_reordered(&c->rack, c->rel->now);
 		if (s->nlost)
 			late += sdr_bitmap_clear_range(s->lost, a, b);
@@ -148,7 +148,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 	s->nacked += n;
 	SDR_ASSERT(n >= late && s->inflight >= n - late);
 	s->inflight -= n - late;
-	c->inflight -= (uint64_t)(n - late) * c->shape.mtu;
+	c->inflight -= (uint64_t)(n - late) * s->shape->mtu;
 	SDR_ASSERT(sdr_seg_tx_counts(s));
 	if (late)
 		sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
@@ -171,7 +171,7 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 	if (unknown > s->inflight)
 		unknown = s->inflight;
 	s->dec_chunks = dec ? f->dec_chunks : 0;
-	ca->lost += (uint64_t)unknown * c->shape.mtu;
+	ca->lost += (uint64_t)unknown * s->shape->mtu;
 	c->est.lost += unknown;
 	s->unknown = unknown;
 	c->rack.lossy |= unknown > 0;
@@ -186,7 +186,7 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 
 	if (!e || now < e->tx_ns)
 		return;
-	if (s->run_ntx[pkt / c->shape.run_pkts] > 1) {
+	if (s->run_ntx[pkt / s->shape->run_pkts] > 1) {
 		/*
 		 * Which transmission arrived?  Not the latest if it is younger than any round trip.
 		 */
@@ -255,7 +255,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 	if (news) {
 		if (top > s->top)
 			s->top = top;
-		ca->bytes += (uint64_t)news * c->shape.mtu;
+		ca->bytes += (uint64_t)news * s->shape->mtu;
 		sdr_conn_progressed(c);
 		/* The packet that came last gives the round trip; it and the topmost give order. */
 		if (f->echo < s->npkts)
@@ -304,12 +304,12 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 			a = sdr_bitmap_next_zero(s->acked, b, hi);
 			sdr_loss_est_arrived(&c->peer->loss, c->rel->now, a - b);
 		}
-		SDR_ASSERT(s->inflight >= n && c->inflight >= (uint64_t)n * c->shape.mtu);
+		SDR_ASSERT(s->inflight >= n && c->inflight >= (uint64_t)n * s->shape->mtu);
 		s->nlost += n;
 		s->inflight -= n;
 		SDR_ASSERT(sdr_seg_tx_counts(s));
-		c->inflight -= (uint64_t)n * c->shape.mtu;
-		ca->lost += (uint64_t)n * c->shape.mtu;
+		c->inflight -= (uint64_t)n * s->shape->mtu;
+		ca->lost += (uint64_t)n * s->shape->mtu;
 		c->est.lost += n;
 		c->rack.lossy |= n > 0;
 		c->st.rtx_rack += why == WHY_RACK ? again : 0;

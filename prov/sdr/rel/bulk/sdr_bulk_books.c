@@ -75,7 +75,7 @@ static void group_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct 
 	w->nend_probed += g->end_probed;
 	w->ngroups += g->scratch != NULL;
 	if (g->scratch)
-		sums->scratch += sdr_scratch_charge((uint64_t)g->code.par_pkts * w->c->shape.mtu);
+		sums->scratch += sdr_scratch_charge(sdr_code_parity_bytes(&g->code));
 }
 
 static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bulk_walk *w,
@@ -91,7 +91,7 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 	SDR_BOOK(k, sdr_seq_lt(s->msn, w->c->credit.msn_limit));
 	bits_books(k, s);
 	SDR_BOOK(k, sdr_seg_tx_by_msn(w->c, s->msn) == s);
-	w->inflight += (uint64_t)s->inflight * w->c->shape.mtu;
+	w->inflight += (uint64_t)s->inflight * s->shape->mtu;
 	w->nlog += s->nlog;
 	w->nindex++;
 	w->lost_segs += !sdr_list_empty(&s->lost_link);
@@ -189,7 +189,7 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 	sdr_books_of(k, s->parity ? "parity segment in" : "segment in", s->msn);
 	SDR_BOOK(k, s->bulk == b && st->user == s && st->msn == s->msn);
 	SDR_BOOK_IS(k, s->msn - b->msn, <, b->bound);
-	SDR_BOOK(k, sdr_recv_find(w->c->shape.qp, s->msn) == s->h);
+	SDR_BOOK(k, sdr_recv_find(b->shape->qp, s->msn) == s->h);
 	SDR_BOOK(k, s->rep_got <= st->got && s->base <= st->npkts);
 	arrived_books(k, st);
 	sums->srx++;
@@ -201,7 +201,7 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 		return;
 	sums->grx++;
 	if (g->scratch)
-		sums->scratch += sdr_scratch_charge((uint64_t)g->code.par_pkts * w->c->shape.mtu);
+		sums->scratch += sdr_scratch_charge(sdr_code_parity_bytes(&g->code));
 }
 
 static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, struct bulk_walk *w,

@@ -41,7 +41,7 @@ int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint
 	b = sdr_slab_alloc(&c->rel->bulk->brx_pool);
 	if (!b)
 		return SDR_REL_ERR_NOMEM;
-	if (sdr_qp_rkeyed(c->shape.qp) && sdr_qp_grant(c->shape.qp, buf, len, &b->grant)) {
+	if (sdr_qp_rkeyed(c->shape->qp) && sdr_qp_grant(c->shape->qp, buf, len, &b->grant)) {
 		sdr_slab_free(&c->rel->bulk->brx_pool, b);
 		return SDR_REL_ERR_REG;
 	}
@@ -111,7 +111,7 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	bulk_expected_not(b);
 	sdr_list_del(&b->remote.link);
 	b->conn->bulk->rx.nwrites -= b->op == SDR_REC_WRITE;
-	sdr_qp_grant_end(b->conn->shape.qp, &b->grant);
+	sdr_qp_grant_end(b->conn->shape->qp, &b->grant);
 }
 
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
@@ -133,7 +133,7 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 	}
 	r->f.flags = SDR_REC_F_STATUS;
 	r->f.status = expected;
-	if (sdr_qp_rkeyed(c->shape.qp)) {
+	if (sdr_qp_rkeyed(c->shape->qp)) {
 		r->f.flags |= SDR_REC_F_KEY;
 		r->f.va = b->grant.va;
 		r->f.rkey = b->grant.rkey;
@@ -150,7 +150,7 @@ static void parity_pass(struct sdr_bulk_rx *b, uint32_t msn)
 	if (b->grp) {
 		sdr_msn_skip(c, msn);
 	} else {
-		sdr_recv_skip(c->shape.qp, msn);
+		sdr_recv_skip(b->shape->qp, msn);
 		sdr_msn_not_skipped(c, msn);
 	}
 	b->grp = NULL;
@@ -177,20 +177,20 @@ static int seg_bind(struct sdr_bulk_rx *b)
 	if (!s)
 		return -ENOMEM;
 	if (m.coded) {
-		g = sdr_group_rx_new(c, &b->plan, &m);
+		g = sdr_group_rx_new(b, &m);
 		ret = -ENOMEM;
 		if (!g)
 			goto err_seg;
 	}
 	wr.addr = m.parity ? g->scratch : b->buf + m.off;
-	wr.length = m.parity ? (uint64_t)g->code.par_pkts * c->shape.mtu : m.len;
+	wr.length = m.parity ? sdr_code_parity_bytes(&g->code) : m.len;
 	s->bulk = b;
 	s->msn = msn;
 	s->parity = m.parity;
 	s->grp = m.parity || m.coded ? g : NULL;
 	sdr_list_init(&s->link);
 	sdr_list_init(&s->dirty);
-	ret = sdr_recv_post_at(c->shape.qp, msn, &wr, s, &s->h);
+	ret = sdr_recv_post_at(b->shape->qp, msn, &wr, s, &s->h);
 	if (ret)
 		goto err_group;
 	if (m.parity)
@@ -234,7 +234,7 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 
 	/* The first must be one that we allowed, and is not over. */
 	if (sdr_bulk_rx_plan(c, f, len, &plan) ||
-	    f->msn - sdr_qp_recv_base(c->shape.qp) >= sdr_qp_ids(c->shape.qp))
+	    f->msn - sdr_qp_recv_base(c->shape->qp) >= sdr_qp_ids(c->shape->qp))
 		return false;
 	if (!sdr_msn_beyond(c, f->msn, plan.nmsgs))
 		return true;
@@ -254,7 +254,7 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len,
 		     struct sdr_plan *plan)
 {
-	return sdr_plan_init(plan, len, c->shape.seg_bytes,
+	return sdr_plan_init(plan, len, c->shape->seg_bytes,
 			     f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
 
@@ -262,12 +262,13 @@ int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, ui
 static bool plan_taken(const struct sdr_conn *c, const struct sdr_plan *plan)
 {
 	return !plan->code.kind ||
-	       (!sdr_qp_rkeyed(c->shape.qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
-		!sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes));
+	       (!sdr_qp_rkeyed(c->shape->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
+		!sdr_plan_check(plan, c->shape->mtu, c->shape->seg_bytes));
 }
 
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 {
+	b->shape = b->conn->shape;
 	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->conn, &b->plan)) {
 		b->conn->st.pkts_bad++;
 		sdr_bulk_rx_skip(b->conn, f, b->len);
@@ -400,7 +401,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	if (holes > s->rep_holes && !c->rel->cfg.scheme->ignores_gaps) {
 		sdr_report_now(c, s);
 		s->gap = c->rack.lossy = true;
-	} else if (st->got - s->rep_got >= c->rel->bulk->dack_pkts) {
+	} else if (st->got - s->rep_got >= s->bulk->shape->dack_pkts) {
 		sdr_report_now(c, s);
 	} else {
 		sdr_report_owed(c, s);
@@ -412,7 +413,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 {
-	struct sdr_rcv_handle *h = sdr_recv_find(c->shape.qp, msn);
+	struct sdr_rcv_handle *h = sdr_recv_find(c->shape->qp, msn);
 
 	if (h) {
 		struct sdr_seg_rx *s = sdr_recv_state(h)->user;

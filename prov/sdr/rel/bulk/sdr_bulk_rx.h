@@ -27,9 +27,10 @@ struct sdr_bulk_rx {
 	uint64_t len;
 	uint32_t id; /* the peer's operation */
 	uint32_t msn;
-	struct sdr_plan plan; /* once has_msn */
-	uint32_t bound;	      /* messages bound or skipped */
-	uint32_t done;	      /* data segments complete */
+	struct sdr_conn_shape *shape; /* that its messages are numbered on, once has_msn */
+	struct sdr_plan plan;	      /* likewise */
+	uint32_t bound;		      /* messages bound or skipped */
+	uint32_t done;		      /* data segments complete */
 	/* of the data segment bound last, until its parity is bound too */
 	struct sdr_group_rx *grp;
 	uint8_t op;   /* enum sdr_rec_op it belongs to */

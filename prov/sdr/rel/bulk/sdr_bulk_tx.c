@@ -43,6 +43,7 @@ struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uin
 	b->base = base;
 	b->len = len;
 	b->plan = *plan;
+	b->shape = c->shape;
 	b->msn = c->bulk->tx.msn;
 	c->bulk->tx.msn += plan->nmsgs;
 	sdr_list_init(&b->copy);
@@ -171,7 +172,7 @@ bool sdr_bulk_tx_work(const struct sdr_conn *c)
 
 bool sdr_bulk_tx_window(const struct sdr_conn *c)
 {
-	return !c->inflight || c->inflight + c->shape.mtu <= c->cc.cwnd;
+	return !c->inflight || c->inflight + c->shape->mtu <= c->cc.cwnd;
 }
 
 /* Sends [first, first + n) at most; returns the packets taken, 0 when the engine is full. */
@@ -179,7 +180,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 			     bool again)
 {
 	struct sdr_rel *rel = c->rel;
-	uint32_t run = first / c->shape.run_pkts, end_run = (run + 1) * c->shape.run_pkts, took;
+	uint32_t run = first / s->shape->run_pkts, end_run = (run + 1) * s->shape->run_pkts, took;
 	struct sdr_txent *e;
 	uint64_t bytes;
 
@@ -190,7 +191,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	took = sdr_send_packets(s->h, s->base, first, n);
 	if (!took)
 		return 0;
-	bytes = (uint64_t)took * c->shape.mtu;
+	bytes = (uint64_t)took * s->shape->mtu;
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){
 		.seg = s, .first = first, .n = took, .seq = ++c->tx.seq, .tx_ns = rel->now
@@ -198,7 +199,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	s->run_log[run] = sdr_ring_push(&c->bulk->tx.log);
 	s->nlog++;
 	/* Parts of a run sent one after the other count as one transmission. */
-	if (again || first == run * c->shape.run_pkts)
+	if (again || first == run * s->shape->run_pkts)
 		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
 	if (!c->tx.live && !c->inflight)
 		c->pto.progress_ns = rel->now;
@@ -218,7 +219,7 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 {
 	uint32_t first = sdr_bitmap_next_one(s->again, s->again_hint, s->npkts);
 	uint32_t n = sdr_bitmap_next_zero(s->again, first, s->npkts) - first, took, twice;
-	uint32_t end_run = (first / c->shape.run_pkts + 1) * c->shape.run_pkts;
+	uint32_t end_run = (first / s->shape->run_pkts + 1) * s->shape->run_pkts;
 
 	n = n < max ? n : max;
 	n = n < end_run - first ? n : end_run - first;
@@ -237,8 +238,8 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 		sdr_bitmap_set_range(s->chunk_rtx, first, first + took);
 		c->st.repair_tx += took;
 	} else {
-		sdr_bitmap_set_range(s->chunk_rtx, first / c->shape.chunk_pkts,
-				     (first + took - 1) / c->shape.chunk_pkts + 1);
+		sdr_bitmap_set_range(s->chunk_rtx, first / s->shape->chunk_pkts,
+				     (first + took - 1) / s->shape->chunk_pkts + 1);
 	}
 	if (first + took > s->high)
 		s->high = first + took;
@@ -312,12 +313,12 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 			return true;
 		}
 		room = pace < room ? pace : room;
-		max = (uint32_t)((room < budget ? room : budget) / c->shape.mtu);
+		max = (uint32_t)((room < budget ? room : budget) / s->shape->mtu);
 		if (!(s->nagain ? seg_send_again(c, s, max ? max : 1, &sent)
 				: seg_send_new(c, s, max ? max : 1, &sent)))
 			return false;
-		budget -= (uint64_t)sent * c->shape.mtu < budget ? (uint64_t)sent * c->shape.mtu
-								 : budget;
+		budget -= (uint64_t)sent * s->shape->mtu < budget ? (uint64_t)sent * s->shape->mtu
+								  : budget;
 	}
 	if (sdr_list_empty(&c->rec.ordered))
 		sdr_cc_app_limited(&c->cc, c->inflight);

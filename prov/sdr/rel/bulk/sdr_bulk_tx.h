@@ -18,6 +18,7 @@ struct sdr_bulk_tx {
 	struct sdr_op *op;    /* whose bytes they are: the room above's, not looked at here */
 	void (*done)(struct sdr_op *op); /* all delivered; this is gone */
 	struct sdr_conn *conn;
+	struct sdr_conn_shape *shape; /* that all of it is numbered on */
 	const uint8_t *base;
 	uint64_t len;
 	uint32_t msn; /* of message 0 */

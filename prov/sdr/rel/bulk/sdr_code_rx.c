@@ -18,42 +18,39 @@
 #include "sdr_code_rx.h"
 #include "sdr_policy.h"
 
-struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan *plan,
-				      const struct sdr_plan_msg *m)
+struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_plan_msg *m)
 {
-	struct sdr_rel *rel = c->rel;
+	struct sdr_rel *rel = b->conn->rel;
 	struct sdr_group_rx *g = sdr_slab_alloc(&rel->bulk->grx_pool);
 
 	if (!g)
 		return NULL;
-	if (sdr_plan_geometry(plan, m, c->shape.mtu, c->shape.seg_bytes, &g->code)) {
+	if (sdr_plan_geometry(&b->plan, m, b->shape->mtu, b->shape->seg_bytes, &g->code)) {
 		sdr_slab_free(&rel->bulk->grx_pool, g);
 		return NULL;
 	}
 	g->stuck_cw = UINT32_MAX;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
 	if (g->fec || rel->info.no_bytes)
-		g->scratch = sdr_scratch_get(&rel->bulk->scratch,
-					     (uint64_t)g->code.par_pkts * c->shape.mtu);
+		g->scratch = sdr_scratch_get(&rel->bulk->scratch, sdr_code_parity_bytes(&g->code));
 	return g;
 }
 
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g)
 {
-	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
-			(uint64_t)g->code.par_pkts * c->shape.mtu);
+	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch, sdr_code_parity_bytes(&g->code));
 	sdr_slab_free(&c->rel->bulk->grx_pool, g);
 }
 
 /* Chunks of the bitmap with packets that did not come. */
-static uint32_t chunks_holed(const struct sdr_conn *c, const struct sdr_rcv_state *st)
+static uint32_t chunks_holed(uint32_t chunk_pkts, const struct sdr_rcv_state *st)
 {
 	uint32_t n = 0;
 
 	for (uint32_t p = sdr_bitmap_next_zero(st->pkt_bits, 0, st->npkts); p < st->npkts;
 	     p = sdr_bitmap_next_zero(st->pkt_bits, p, st->npkts)) {
 		n++;
-		p = (p / c->shape.chunk_pkts + 1) * c->shape.chunk_pkts;
+		p = (p / chunk_pkts + 1) * chunk_pkts;
 	}
 	return n;
 }
@@ -82,6 +79,6 @@ uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *
 			return 0;
 		}
 	}
-	*chunks = chunks_holed(c, d);
+	*chunks = chunks_holed(g->data->bulk->shape->chunk_pkts, d);
 	return d->npkts - d->got;
 }

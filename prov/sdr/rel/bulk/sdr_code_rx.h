@@ -19,8 +19,7 @@ struct sdr_group_rx {
 	struct sdr_code code;
 };
 
-struct sdr_group_rx *sdr_group_rx_new(struct sdr_conn *c, const struct sdr_plan *plan,
-				      const struct sdr_plan_msg *m);
+struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_plan_msg *m);
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g);
 /*
  * Packets of either came: decodes if that completes the data.  > 0: packets decoded, the segment is

@@ -102,22 +102,20 @@ void sdr_group_tx_make(struct sdr_seg_tx *s, uint32_t first, uint32_t n)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan,
-				      const struct sdr_plan_msg *m)
+struct sdr_group_tx *sdr_group_tx_new(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m)
 {
+	struct sdr_conn *c = b->conn;
 	struct sdr_rel *rel = c->rel;
 	struct sdr_group_tx *g = sdr_slab_alloc(&rel->bulk->gtx_pool);
-	uint64_t bytes;
 
 	if (!g)
 		return NULL;
 	sdr_list_init(&g->evaluate);
-	if (sdr_plan_geometry(plan, m, c->shape.mtu, c->shape.seg_bytes, &g->code))
+	if (sdr_plan_geometry(&b->plan, m, b->shape->mtu, b->shape->seg_bytes, &g->code))
 		goto err;
-	bytes = (uint64_t)g->code.par_pkts * c->shape.mtu;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
 	if (g->fec || rel->info.no_bytes)
-		g->scratch = sdr_scratch_get(&rel->bulk->scratch, bytes);
+		g->scratch = sdr_scratch_get(&rel->bulk->scratch, sdr_code_parity_bytes(&g->code));
 	if (!g->scratch && c->bulk->tx.ngroups)
 		goto err;
 	c->bulk->tx.ngroups += g->scratch != NULL;
@@ -146,8 +144,7 @@ void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g, struct sdr_se
 	SDR_ASSERT(!g->scratch || c->bulk->tx.ngroups);
 	if (g->scratch)
 		c->bulk->tx.ngroups--;
-	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
-			(uint64_t)g->code.par_pkts * c->shape.mtu);
+	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch, sdr_code_parity_bytes(&g->code));
 	sdr_slab_free(&c->rel->bulk->gtx_pool, g);
 	c->bulk->tx.parity_wait = false;
 	sdr_conn_kick(c);

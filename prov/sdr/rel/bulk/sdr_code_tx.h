@@ -35,8 +35,7 @@ struct sdr_group_tx {
 	struct sdr_code code;
 };
 
-struct sdr_group_tx *sdr_group_tx_new(struct sdr_conn *c, const struct sdr_plan *plan,
-				      const struct sdr_plan_msg *m);
+struct sdr_group_tx *sdr_group_tx_new(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m);
 void sdr_group_tx_drop(struct sdr_conn *c, struct sdr_group_tx *g,
 		       struct sdr_seg_tx *s); /* s goes; the last one ends it */
 void sdr_group_tx_sent(struct sdr_seg_tx *s, uint32_t first,

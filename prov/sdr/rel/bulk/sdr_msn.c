@@ -18,24 +18,24 @@
  */
 void sdr_msn_skip(struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t id = msn & (sdr_qp_ids(c->shape.qp) - 1);
+	uint32_t id = msn & (sdr_qp_ids(c->shape->qp) - 1);
 
 	sdr_rel_step(c->rel);
-	sdr_recv_skip(c->shape.qp, msn);
+	sdr_recv_skip(c->shape->qp, msn);
 	sdr_bitmap_set(c->bulk->rx.skipped, id);
 }
 
 bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t id = msn & (sdr_qp_ids(c->shape.qp) - 1);
+	uint32_t id = msn & (sdr_qp_ids(c->shape->qp) - 1);
 
-	return sdr_recv_is_done(c->shape.qp, msn) && !sdr_bitmap_test(c->bulk->rx.skipped, id);
+	return sdr_recv_is_done(c->shape->qp, msn) && !sdr_bitmap_test(c->bulk->rx.skipped, id);
 }
 
 /* Voids what the window reaches of [lo, hi); returns where it stopped. */
 static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
-	uint32_t ids = sdr_qp_ids(c->shape.qp), at = sdr_recv_skip_range(c->shape.qp, lo, hi),
+	uint32_t ids = sdr_qp_ids(c->shape->qp), at = sdr_recv_skip_range(c->shape->qp, lo, hi),
 		 id = lo & (ids - 1);
 	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
 
@@ -73,7 +73,7 @@ void sdr_msn_skip_on(struct sdr_conn *c)
 
 void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn)
 {
-	uint32_t id = msn & (sdr_qp_ids(c->shape.qp) - 1);
+	uint32_t id = msn & (sdr_qp_ids(c->shape->qp) - 1);
 
 	sdr_bitmap_clear(c->bulk->rx.skipped, id);
 }

@@ -15,12 +15,12 @@
 
 int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
-	return sdr_plan_init(plan, len, c->shape.seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
+	return sdr_plan_init(plan, len, c->shape->seg_bytes, NULL) ? SDR_REL_ERR_PROTO : SDR_REL_OK;
 }
 
 uint64_t sdr_policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m)
 {
-	uint64_t max = c->shape.seg_bytes, room = c->rel->bulk->scratch.limit / 4;
+	uint64_t max = c->shape->seg_bytes, room = c->rel->bulk->scratch.limit / 4;
 
 	return sdr_choice_seg(room < max ? room : max, chunk, k, m);
 }

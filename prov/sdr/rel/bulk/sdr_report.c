@@ -6,7 +6,7 @@
  *
  * When a report (DACK) is owed:
  *   at once        the segment is complete; a gap appeared that was not reported yet; the sender
- *                  asked (END); rel->bulk->dack_pkts packets arrived since the last report
+ *                  asked (END); shape->dack_pkts packets arrived since the last report
  *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
  *   unreported packet
  * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide

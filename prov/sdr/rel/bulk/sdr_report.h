@@ -8,10 +8,7 @@
 
 #include "sdr_bulk_rx.h"
 
-/* maximum data packets between two data acknowledgements */
-#define SDR_DACK_PKTS	      64u
-#define SDR_DACK_PKTS_MIN     4u     /* ... however small our buffer is */
-#define SDR_DACK_DELAY_MIN_NS 50000u /* and time, while they trickle */
+#define SDR_DACK_DELAY_MIN_NS 50000u /* between two reports, while packets trickle */
 
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon */

@@ -49,47 +49,47 @@ static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 		.far_only = cfg->scheme->far_only,
 		.objective = cfg->objective,
 		.max_overhead = cfg->max_overhead,
-		.npkts = (len + c->shape.mtu - 1) / c->shape.mtu,
-		.seg_pkts = c->shape.seg_bytes / c->shape.mtu,
+		.npkts = (len + c->shape->mtu - 1) / c->shape->mtu,
+		.seg_pkts = c->shape->seg_bytes / c->shape->mtu,
 		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt)
 								    : c->rtt.srtt,
 		.pkts_ns = (double)c->cc.pacing_Bps /
-			   (1e9 * (double)(c->shape.mtu + SDR_WIRE_OVERHEAD)),
+			   (1e9 * (double)(c->shape->mtu + SDR_WIRE_OVERHEAD)),
 		.loss = &loss,
 	};
 	struct sdr_frame_code code = {
 		.kind = SDR_CODE_MDS,
 		.flags = SDR_CODE_F_INTERLEAVE,
-		.chunk = c->shape.mtu,
+		.chunk = c->shape->mtu,
 	};
 	struct sdr_choice_layout layout;
 	uint64_t cover;
 
 	sdr_loss_est_known(&c->peer->loss, &loss);
 	sdr_choose(c->rel->bulk->choices, &in, &c->bulk->choice);
-	cover = c->bulk->choice.m ? c->bulk->choice.cover * c->shape.mtu : 0;
+	cover = c->bulk->choice.m ? c->bulk->choice.cover * c->shape->mtu : 0;
 	if (cover > len)
 		cover = len;
 	c->bulk->cover_ppm = (uint64_t)((double)cover * 1e6 / (double)len);
 	auto_note(c);
 	if (!cover || !(c->codes.kinds >> SDR_CODE_MDS & 1) ||
 	    (uint32_t)c->bulk->choice.k + c->bulk->choice.m > c->codes.syms ||
-	    c->shape.mtu > c->codes.chunk) {
+	    c->shape->mtu > c->codes.chunk) {
 		c->bulk->choice.m = 0;
 		return sdr_policy_plain(c, len, plan);
 	}
 	code.k = c->bulk->choice.k;
 	code.m = c->bulk->choice.m;
-	sdr_choice_layout(&layout, len, cover, sdr_policy_seg(c, c->shape.mtu, code.k, code.m),
-			  c->shape.mtu);
+	sdr_choice_layout(&layout, len, cover, sdr_policy_seg(c, c->shape->mtu, code.k, code.m),
+			  c->shape->mtu);
 	code.seg = (uint32_t)layout.seg;
 	code.from = layout.from;
 	if (sdr_plan_init(plan, len, 0, &code)) {
 		c->bulk->choice.m = 0;
 		return sdr_policy_plain(c, len, plan);
 	}
-	return sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes) ? SDR_REL_ERR_CODE
-								      : SDR_REL_OK;
+	return sdr_plan_check(plan, c->shape->mtu, c->shape->seg_bytes) ? SDR_REL_ERR_CODE
+									: SDR_REL_OK;
 }
 
 static bool auto_repeats(const struct sdr_conn *c)

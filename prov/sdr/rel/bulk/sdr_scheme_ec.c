@@ -17,15 +17,15 @@
 static int ec_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
-	uint64_t chunk = (uint64_t)c->shape.chunk_pkts * c->shape.mtu,
-		 max = c->shape.seg_bytes / cfg->ec_m;
+	uint64_t chunk = (uint64_t)c->shape->chunk_pkts * c->shape->mtu,
+		 max = c->shape->seg_bytes / cfg->ec_m;
 	struct sdr_frame_code code = { .kind = cfg->ec_code, .k = cfg->ec_k, .m = cfg->ec_m };
 
 	/* The parity of one submessage fits a message. */
-	max = (max < SDR_REL_EC_CHUNK ? max : SDR_REL_EC_CHUNK) / c->shape.mtu * c->shape.mtu;
+	max = (max < SDR_REL_EC_CHUNK ? max : SDR_REL_EC_CHUNK) / c->shape->mtu * c->shape->mtu;
 	chunk = chunk < max ? chunk : max;
 	if (!chunk)
-		chunk = c->shape.mtu;
+		chunk = c->shape->mtu;
 	if (!(c->codes.kinds >> code.kind & 1) || (uint32_t)code.k + code.m > c->codes.syms ||
 	    chunk > c->codes.chunk)
 		return SDR_REL_ERR_CODE;
@@ -37,7 +37,7 @@ static int ec_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 		code.flags |= SDR_CODE_F_CHUNK;
 	if (sdr_plan_init(plan, len, 0, &code)) /* too many segments: the parity buffers are tiny */
 		return sdr_policy_plain(c, len, plan);
-	if (sdr_plan_check(plan, c->shape.mtu, c->shape.seg_bytes))
+	if (sdr_plan_check(plan, c->shape->mtu, c->shape->seg_bytes))
 		return SDR_REL_ERR_CODE;
 	c->bulk->choice = (struct sdr_choice){ .why = SDR_CHOICE_PARITY, .k = code.k, .m = code.m };
 	c->bulk->cover_ppm = 1000000;

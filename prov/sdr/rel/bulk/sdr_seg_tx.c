@@ -114,8 +114,8 @@ struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
 
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 {
-	SDR_ASSERT(s->bulk && c->inflight >= (uint64_t)s->inflight * c->shape.mtu);
-	c->inflight -= (uint64_t)s->inflight * c->shape.mtu;
+	SDR_ASSERT(s->bulk && c->inflight >= (uint64_t)s->inflight * s->shape->mtu);
+	c->inflight -= (uint64_t)s->inflight * s->shape->mtu;
 	s->inflight = 0;
 	s->bulk = NULL;
 	s->nlost = s->nagain = 0;
@@ -180,8 +180,7 @@ void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 }
 
 /* What message i of a transfer carries.  False: no buffer for its parity now. */
-static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr_plan_msg *m,
-		     struct sdr_seg_tx *s)
+static bool seg_fill(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct sdr_seg_tx *s)
 {
 	struct sdr_group_tx *g = b->grp;
 
@@ -189,7 +188,7 @@ static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr
 		s->grp = g;
 		s->parity = true;
 		s->base = g->scratch;
-		s->len = (uint64_t)g->code.par_pkts * c->shape.mtu;
+		s->len = sdr_code_parity_bytes(&g->code);
 		s->goal = g->scratch ? g->code.plan_pkts : 0;
 		s->npkts = g->code.par_pkts;
 		g->parity = s;
@@ -197,7 +196,7 @@ static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr
 		return true;
 	}
 	if (m->coded) {
-		g = sdr_group_tx_new(c, &b->plan, m);
+		g = sdr_group_tx_new(b, m);
 		if (!g)
 			return false;
 		s->grp = b->grp = g;
@@ -205,15 +204,13 @@ static bool seg_fill(struct sdr_conn *c, struct sdr_bulk_tx *b, const struct sdr
 	}
 	s->base = b->base + m->off;
 	s->len = m->len;
-	s->goal = s->npkts = (uint32_t)((m->len + c->shape.mtu - 1) / c->shape.mtu);
+	s->goal = s->npkts = sdr_shape_pkts(b->shape, m->len);
 	return true;
 }
 
-static uint32_t seg_pkts(const struct sdr_conn *c, const struct sdr_bulk_tx *b,
-			 const struct sdr_plan_msg *m)
+static uint32_t seg_pkts(const struct sdr_bulk_tx *b, const struct sdr_plan_msg *m)
 {
-	return m->parity ? b->grp->code.par_pkts
-			 : (uint32_t)((m->len + c->shape.mtu - 1) / c->shape.mtu);
+	return m->parity ? b->grp->code.par_pkts : sdr_shape_pkts(b->shape, m->len);
 }
 
 struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
@@ -226,21 +223,22 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	if (!sdr_seq_lt(msn, c->credit.msn_limit) || seg_index_room(c, msn))
 		return NULL;
 	sdr_plan_msg(&b->plan, b->opened, &m);
-	s = seg_alloc(c->rel, seg_pkts(c, b, &m));
+	s = seg_alloc(c->rel, seg_pkts(b, &m));
 	if (!s)
 		return NULL;
 	s->msn = msn;
-	if (!seg_fill(c, b, &m, s)) {
+	if (!seg_fill(b, &m, s)) {
 		sdr_seg_tx_drop(c->rel, s);
 		c->bulk->tx.parity_wait = c->bulk->tx.ngroups > 0; /* some of its own come back */
 		return NULL;
 	}
 	s->bulk = b;
+	s->shape = b->shape;
 	s->rack_seq = c->tx.seq;
-	s->nchunks = (s->npkts + c->shape.chunk_pkts - 1) / c->shape.chunk_pkts;
-	s->nruns = (s->npkts + c->shape.run_pkts - 1) / c->shape.run_pkts;
+	s->nchunks = (s->npkts + s->shape->chunk_pkts - 1) / s->shape->chunk_pkts;
+	s->nruns = (s->npkts + s->shape->run_pkts - 1) / s->shape->run_pkts;
 	wr.length = s->len;
-	if (sdr_send_start_at(c->shape.qp, s->msn, &wr, &s->h)) {
+	if (sdr_send_start_at(s->shape->qp, s->msn, &wr, &s->h)) {
 		if (m.parity)
 			b->grp = s->grp; /* tried again with the next round */
 		if (s->grp)

@@ -14,6 +14,7 @@ struct sdr_seg_tx {
 	struct sdr_list mine;	   /* bulk->segs */
 	struct sdr_list end_link;  /* conn->ends: everything was sent (once more), END is owed */
 	struct sdr_bulk_tx *bulk;  /* NULL: released, only the log names it */
+	const struct sdr_conn_shape *shape; /* that it is numbered on */
 	struct sdr_snd_handle *h;
 	const uint8_t *base;
 	uint64_t len;

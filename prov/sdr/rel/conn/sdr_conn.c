@@ -8,7 +8,6 @@
  * what belongs to it ends, and is reported, in one place at the end of the round.  So no call may
  * free what its caller still holds, and none has to ask.  What it does in time is the top's.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "sdr_conn.h"
 #include "sdr_conn_ops.h"
@@ -16,67 +15,6 @@
 #include "sdr_peer_cid.h"
 
 #define PART_ALIGN 64u /* bytes: a cache line */
-
-/* The SDK's call: our end of it has failed, and that of no other connection. */
-static void conn_broken(void *user, int err)
-{
-	struct sdr_conn *c = user;
-
-	(void)err;
-	sdr_rel_now(c->rel);
-	sdr_conn_fail(c, SDR_REL_ERR_ENGINE);
-}
-
-int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
-{
-	struct sdr_rel *rel = c->rel;
-	struct sdr_qp_hooks hooks = { .user = c,
-				      .recv_progress = rel->ops->placed,
-				      .broken = conn_broken };
-	struct sdr_qp_attr attr = {
-		.size = sizeof(attr),
-		.mtu = mtu,
-		.id_bits = rel->cfg.split.id_bits,
-		.off_bits = rel->cfg.split.off_bits,
-		.user_bits = rel->cfg.split.user_bits,
-		.channels = rel->cfg.channels,
-		.generations = rel->cfg.generations,
-	};
-	uint64_t seg = (uint64_t)mtu << rel->cfg.split.off_bits;
-
-	s->mtu = mtu;
-	s->chunk_pkts = rel->cfg.chunk / mtu ? rel->cfg.chunk / mtu : 1;
-	if (s->chunk_pkts > 1u << rel->cfg.split.off_bits)
-		s->chunk_pkts = 1u << rel->cfg.split.off_bits;
-	s->seg_bytes = seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / mtu * mtu : seg;
-	attr.chunk = s->chunk_pkts * mtu;
-	attr.max_msg = s->seg_bytes;
-	s->qp = sdr_qp_create_hooked(rel->ctx, &attr, &hooks);
-	return s->qp ? 0 : -ENOMEM;
-}
-
-void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s)
-{
-	SDR_ASSERT(s->qp && s->mtu && s->chunk_pkts && s->seg_bytes >= s->mtu);
-	if (c->shape.qp)
-		sdr_qp_destroy(c->shape.qp);
-	c->shape.qp = s->qp;
-	c->shape.mtu = s->mtu;
-	c->shape.chunk_pkts = s->chunk_pkts;
-	c->shape.run_pkts = SDR_RUN_BYTES / s->mtu < SDR_RUN_PKTS_MAX ? SDR_RUN_BYTES / s->mtu
-								      : SDR_RUN_PKTS_MAX;
-	c->shape.seg_bytes = s->seg_bytes;
-}
-
-int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu)
-{
-	struct sdr_conn_shape s;
-	int ret = sdr_conn_shape_make(c, mtu, &s);
-
-	if (!ret)
-		sdr_conn_shape_take(c, &s);
-	return ret;
-}
 
 /* The parts of the rooms above lie behind it, each where any type may lie. */
 static size_t conn_part(size_t bytes)
@@ -125,8 +63,9 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 			      : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
 						     : SDR_RTT_INIT_NS);
 	sdr_pnset_init(&c->rx.pns, 0);
+	c->shape = &c->shapes[0];
 	rel->ops->init(c);
-	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_conn_qp_make(c, mtu))
+	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_shape_qp_make(c, mtu))
 		goto err_free;
 	if (sdr_htab_add(&rel->conns, &c->hnode, c->id.cid))
 		goto err_qp;
@@ -139,7 +78,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->credit.mseq_granted = sdr_conn_mseq_limit(c);
 	return c;
 err_qp:
-	sdr_qp_destroy(c->shape.qp);
+	sdr_qp_destroy(c->shape->qp);
 err_free:
 	free(c);
 	return NULL;
@@ -192,7 +131,7 @@ void sdr_conn_free(struct sdr_conn *c)
 	sdr_list_del(&c->ready);
 	rel->nconns--;
 	sdr_peer_conn_del(c->peer, c);
-	sdr_qp_destroy(c->shape.qp);
+	sdr_qp_destroy(c->shape->qp);
 	free(c);
 }
 

@@ -14,11 +14,9 @@
 #include "sdr_endpoint.h"
 #include "sdr_peer.h"
 #include "sdr_pnset.h"
+#include "sdr_shape.h"
 #include "wire/sdr_frame.h"
 
-/* maximum bytes of one transmission entry */
-#define SDR_RUN_BYTES	    65536u
-#define SDR_RUN_PKTS_MAX    64u
 #define SDR_WIRE_OVERHEAD   (SDR_DATA_OVERHEAD + 28u) /* bytes: RoCEv2 frame, UDP, IPv4 */
 #define SDR_PTO_BACKOFF_MAX 10u
 
@@ -32,17 +30,6 @@ enum sdr_conn_state {
 	SDR_CONN_OPEN,
 	SDR_CONN_CLOSING, /* our BYE is out */
 	SDR_CONN_DEAD,	  /* failed: ends, with all that is its, at the end of the round */
-};
-
-/*
- * What follows from the size of packets; made beside what is in force, and then taken, or destroyed
- * with its QP.
- */
-struct sdr_conn_shape {
-	uint32_t mtu; /* bytes per data packet, both directions */
-	uint32_t chunk_pkts, run_pkts;
-	uint64_t seg_bytes; /* of one SDR message, both directions: the QP's max_msg */
-	struct sdr_qp *qp;
 };
 
 struct sdr_conn {
@@ -75,8 +62,9 @@ struct sdr_conn {
 		uint64_t next, born; /* ns */
 	} hs;
 
-	struct sdr_conn_shape shape;
-	uint32_t ctl_max; /* bytes, both sides */
+	struct sdr_conn_shape shapes[2];
+	struct sdr_conn_shape *shape; /* of what is numbered next: one of shapes */
+	uint32_t ctl_max;	      /* bytes, both sides */
 
 	struct {
 		uint8_t kinds;	      /* the peer decodes: bit n, kind n of parity */
@@ -156,9 +144,6 @@ struct sdr_conn {
 
 /* Handshakes begin with the next round: the caller wakes it. */
 struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu);
-int sdr_conn_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s);
-void sdr_conn_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s);
-int sdr_conn_qp_make(struct sdr_conn *c, uint32_t mtu);
 struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid);
 /*
  * It is over, for err (enum sdr_rel_err).  Whatever is under way ends, and is reported, at the end

@@ -144,8 +144,8 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, !c->timer.pos || (c->timer.pos <= rel->timers.n &&
 				      rel->timers.heap[c->timer.pos - 1] == &c->timer));
 	SDR_BOOK(k, c->timer.pos || turn || !(c->tx.live || c->inflight));
-	SDR_BOOK(k, c->shape.qp && c->shape.mtu && c->shape.chunk_pkts && c->shape.run_pkts &&
-			    c->shape.run_pkts <= SDR_RUN_PKTS_MAX);
+	SDR_BOOK(k, c->shape->qp && c->shape->mtu && c->shape->chunk_pkts && c->shape->run_pkts &&
+			    c->shape->run_pkts <= SDR_RUN_PKTS_MAX);
 	SDR_BOOK_IS(k, c->ctl_max, <=, rel->ctl_max);
 	SDR_BOOK(k, c->state == SDR_CONN_HELLO || (c->cc.cwnd >= c->cc.mtu && c->cc.mtu));
 }

@@ -19,7 +19,7 @@
 
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 {
-	return sdr_qp_recv_base(c->shape.qp) + sdr_qp_ids(c->shape.qp);
+	return sdr_qp_recv_base(c->shape->qp) + sdr_qp_ids(c->shape->qp);
 }
 
 static uint64_t unexp_max(const struct sdr_rel *rel)
@@ -60,7 +60,7 @@ bool sdr_credit_due(const struct sdr_conn *c)
 	uint32_t m = sdr_conn_msn_limit(c) - c->credit.msn_granted;
 	uint32_t q = sdr_conn_mseq_limit(c) - c->credit.mseq_granted;
 
-	return m > sdr_qp_ids(c->shape.qp) / 4 || q > SDR_MSEQ_CREDIT / 4;
+	return m > sdr_qp_ids(c->shape->qp) / 4 || q > SDR_MSEQ_CREDIT / 4;
 }
 
 bool sdr_rec_answerable(const struct sdr_conn *c, uint32_t n)

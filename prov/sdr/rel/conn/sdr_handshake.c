@@ -57,18 +57,18 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	h->cid = c->id.cid;
 	h->echo = type == SDR_REL_HELLO_ACK ? c->id.peer_cid : 0;
 	h->cookie = type == SDR_REL_HELLO ? c->hs.cookie : 0;
-	h->seg_bytes = (uint32_t)c->shape.seg_bytes;
+	h->seg_bytes = (uint32_t)c->shape->seg_bytes;
 	h->msn_limit = sdr_conn_msn_limit(c);
 	h->mseq_limit = sdr_conn_mseq_limit(c);
 	h->ctl_max = c->rel->ctl_max;
 	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hs.ts : (uint32_t)(c->rel->now / 1000);
 	/* Parity needs a place of its own, for which a peer of an rkeyed engine has no key. */
-	if (!sdr_qp_rkeyed(c->shape.qp)) {
+	if (!sdr_qp_rkeyed(c->shape->qp)) {
 		h->codes = SDR_WIRE_CODE_KINDS;
 		h->code_syms = SDR_CODE_SYMS_MAX;
 		h->code_chunk = SDR_REL_EC_CHUNK;
 	}
-	sdr_qp_info_get(c->shape.qp, info);
+	sdr_qp_info_get(c->shape->qp, info);
 	sdr_wire_qp_info_decode(info, sizeof(info), &h->qp);
 }
 
@@ -145,22 +145,22 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	int ret;
 
 	SDR_ASSERT(c->state == SDR_CONN_HELLO && !c->hs.peer_known);
-	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->shape.mtu || h->qp.mtu < SDR_MTU_MIN)
+	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->shape->mtu || h->qp.mtu < SDR_MTU_MIN)
 		return -EPROTO;
-	if (h->qp.mtu < c->shape.mtu) {
-		ret = sdr_conn_shape_make(c, h->qp.mtu, &shape);
+	if (h->qp.mtu < c->shape->mtu) {
+		ret = sdr_shape_make(c, h->qp.mtu, &shape);
 		if (ret)
 			return ret;
 	}
 	ret = -EPROTO;
-	if (h->seg_bytes != (shape.qp ? shape.seg_bytes : c->shape.seg_bytes))
+	if (h->seg_bytes != (shape.qp ? shape.seg_bytes : c->shape->seg_bytes))
 		goto err;
 	sdr_wire_qp_info_encode(info, &h->qp);
-	ret = sdr_qp_connect_addr(shape.qp ? shape.qp : c->shape.qp, info, from);
+	ret = sdr_qp_connect_addr(shape.qp ? shape.qp : c->shape->qp, info, from);
 	if (ret)
 		goto err;
 	if (shape.qp)
-		sdr_conn_shape_take(c, &shape);
+		sdr_shape_take(c, &shape);
 	c->addr = *from;
 	c->id.peer_cid = h->cid;
 	c->id.peer_instance = h->instance;
@@ -173,13 +173,13 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->codes.chunk = h->code_chunk;
 	c->credit.msn_limit = h->msn_limit;
 	c->credit.mseq_limit = h->mseq_limit;
-	sdr_qp_limit_set(c->shape.qp, h->msn_limit);
+	sdr_qp_limit_set(c->shape->qp, h->msn_limit);
 	if (h->ctl_max < c->ctl_max)
 		c->ctl_max = h->ctl_max;
 	c->state = SDR_CONN_OPEN;
 	sdr_conn_heard(c);
 	c->rack.timer = NEVER;
-	sdr_cc_init(&c->cc, &rel->cfg, c->shape.mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
+	sdr_cc_init(&c->cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
 	c->rel->ops->opened(c);
 	return 0;
 err:
@@ -233,7 +233,7 @@ static bool hello_needs_cookie(const struct sdr_rel *rel, const struct sdr_conn 
 {
 	if (rel->info.nic_port && (h->qp.flags & SDR_QP_F_NIC))
 		return true;
-	return c ? c->hs.peer_known || h->qp.mtu < c->shape.mtu : hello_crowded(rel);
+	return c ? c->hs.peer_known || h->qp.mtu < c->shape->mtu : hello_crowded(rel);
 }
 
 /*
@@ -242,7 +242,7 @@ static bool hello_needs_cookie(const struct sdr_rel *rel, const struct sdr_conn 
  */
 static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *c)
 {
-	return c && !c->hs.validated && (!c->hs.peer_known || c->hs.tries) ? c->shape.mtu
+	return c && !c->hs.validated && (!c->hs.peer_known || c->hs.tries) ? c->shape->mtu
 									   : rel->mtu;
 }
 
@@ -256,7 +256,7 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 	struct sdr_conn *c = peer ? peer->conn : NULL;
 
 	if (c && c->hs.peer_known && !c->hs.validated &&
-	    (c->shape.mtu == mtu || !sdr_conn_qp_make(c, mtu))) {
+	    (c->shape->mtu == mtu || !sdr_shape_qp_make(c, mtu))) {
 		/*
 		 * The opener of this was never validated; what we hold is for the one
 		 * who does.
@@ -312,7 +312,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (ret) {
 		hello_refuse(rel, from, h,
 			     ret == -EPROTO ? SDR_HELLO_REFUSED_GEOMETRY : SDR_HELLO_REFUSED_PATH,
-			     c->shape.mtu);
+			     c->shape->mtu);
 		/*
 		 * What is posted waits for the answer to a HELLO of ours, unless it is known that
 		 * none will do.
@@ -342,13 +342,13 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		return;
 	}
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->hs.peer_known &&
-	    h->qp.mtu < c->shape.mtu && h->qp.mtu >= SDR_MTU_MIN) {
+	    h->qp.mtu < c->shape->mtu && h->qp.mtu >= SDR_MTU_MIN) {
 		/*
 		 * Follow the smaller side and send HELLO again.  More answers to the one before may
 		 * come: nothing new.
 		 */
 		c->hs.asked_us = (uint32_t)(rel->now / 1000) | 1;
-		if (sdr_conn_qp_make(c, h->qp.mtu)) {
+		if (sdr_shape_qp_make(c, h->qp.mtu)) {
 			sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
 			return;
 		}

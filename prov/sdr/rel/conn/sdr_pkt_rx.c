@@ -25,7 +25,7 @@ static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
 	sdr_conn_peer_forget(c);
 	c->addr = *from;
 	sdr_conn_peer_note(c);
-	sdr_qp_readdress(c->shape.qp, from);
+	sdr_qp_readdress(c->shape->qp, from);
 }
 
 static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
@@ -55,7 +55,7 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 {
 	if (sdr_seq_lt(c->credit.msn_limit, f->msn_limit)) {
 		c->credit.msn_limit = f->msn_limit;
-		sdr_qp_limit_set(c->shape.qp, f->msn_limit);
+		sdr_qp_limit_set(c->shape->qp, f->msn_limit);
 		c->rel->ops->credit(c);
 	}
 	if (sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))

@@ -82,7 +82,7 @@ static inline bool sdr_op_key_expected(const struct sdr_conn *c, const struct sd
 {
 	bool key = f->flags & SDR_REC_F_KEY;
 
-	return sdr_qp_peer_rkeyed(c->shape.qp) ? key || !bulk : !key;
+	return sdr_qp_peer_rkeyed(c->shape->qp) ? key || !bulk : !key;
 }
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
 void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);

@@ -54,7 +54,7 @@ static int read_fill(struct sdr_op *op, struct sdr_frame_rec *f, bool fits)
 	f->addr = op->rma_addr;
 	f->key = op->rma_key;
 	f->flags |= SDR_REC_F_RMA;
-	if (fits || !sdr_qp_rkeyed(op->conn->shape.qp))
+	if (fits || !sdr_qp_rkeyed(op->conn->shape->qp))
 		return SDR_REL_OK;
 	err = read_land(op);
 	if (err)
@@ -164,7 +164,7 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	}
 	/* An rkeyed engine has made its place already; it takes one answer. */
-	if (op->brx ? op->brx->has_msn : sdr_qp_rkeyed(c->shape.qp)) {
+	if (op->brx ? op->brx->has_msn : sdr_qp_rkeyed(c->shape->qp)) {
 		c->st.pkts_bad++;
 		err = SDR_REL_ERR_PROTO;
 	} else if (!op->brx) {

@@ -34,7 +34,7 @@ static bool message_complete(const struct sdr_op *op)
 
 static bool message_waits(const struct sdr_op *op)
 {
-	return op->conn->msg->rnr_mode || sdr_qp_peer_rkeyed(op->conn->shape.qp);
+	return op->conn->msg->rnr_mode || sdr_qp_peer_rkeyed(op->conn->shape->qp);
 }
 
 /* The receiver is done with it, whatever of it is still under way. */

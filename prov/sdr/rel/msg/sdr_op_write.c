@@ -30,7 +30,7 @@ static bool write_complete(const struct sdr_op *op)
 
 static bool write_waits(const struct sdr_op *op)
 {
-	return sdr_qp_peer_rkeyed(op->conn->shape.qp);
+	return sdr_qp_peer_rkeyed(op->conn->shape->qp);
 }
 
 const struct sdr_op_kind sdr_op_write = {

@@ -75,7 +75,7 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	    op->btx->msn != f->msn)
 		return;
 	/* Only a message may be parked; and a peer with keys requested these data itself. */
-	if (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape.qp)) {
+	if (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape->qp)) {
 		c->st.pkts_bad++;
 		return;
 	}
@@ -136,7 +136,7 @@ static bool rec_numbers(struct sdr_conn *c, const struct sdr_rec_kind *k,
 	if (!(f->flags & SDR_REC_F_BULK) || (k->numbers && !k->numbers(c, f, &len)))
 		return true;
 	/* Data to an rkeyed engine wait for its CTS: a peer that sends them before has no key. */
-	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_rkeyed(c->shape.qp));
+	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_rkeyed(c->shape->qp));
 }
 
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)

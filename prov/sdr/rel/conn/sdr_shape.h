@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The shape of a connection's data, see sdr_shape.c.
+ */
+#ifndef SDR_SHAPE_H
+#define SDR_SHAPE_H
+
+#include <stdint.h>
+
+/* maximum bytes of one transmission entry */
+#define SDR_RUN_BYTES	 65536u
+#define SDR_RUN_PKTS_MAX 64u
+/* maximum data packets between two data acknowledgements */
+#define SDR_DACK_PKTS	  64u
+#define SDR_DACK_PKTS_MIN 4u /* ... however small our buffer is */
+
+struct sdr_conn;
+struct sdr_qp;
+
+/*
+ * What follows from the size of packets; made beside what is in force, and then taken, or destroyed
+ * with its QP.
+ */
+struct sdr_conn_shape {
+	uint32_t mtu; /* bytes per data packet, both directions */
+	uint32_t chunk_pkts, run_pkts;
+	uint32_t dack_pkts; /* maximum packets that a DACK waits for */
+	uint64_t seg_bytes; /* of one SDR message, both directions: the QP's max_msg */
+	struct sdr_qp *qp;
+};
+
+/* 0 or -ENOMEM. */
+int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s);
+/* s is what is numbered from now on; nothing was, on the one before, which is gone. */
+void sdr_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s);
+/* Both. */
+int sdr_shape_qp_make(struct sdr_conn *c, uint32_t mtu);
+
+/* Packets of so many bytes. */
+static inline uint32_t sdr_shape_pkts(const struct sdr_conn_shape *s, uint64_t len)
+{
+	return (uint32_t)((len + s->mtu - 1) / s->mtu);
+}
+
+#endif /* SDR_SHAPE_H */
