@@ -31,7 +31,7 @@ static void post1(struct pair *t, uint32_t first, uint32_t len)
 
 static void probe(struct pair *t, uint32_t len)
 {
-	static uint8_t buf[SDR_SIM_PROBE_MAX + 1];
+	static uint8_t buf[SDR_PROBE_MAX + 1];
 	struct sdr_uc_tx tx = {
 		.kind = SDR_UC_TX_CTL, .flags = SDR_UC_F_PROBE, .len = len, .buf = buf
 	};

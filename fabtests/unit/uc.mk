@@ -56,7 +56,8 @@ fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 UC_CONFORM = \
 	fabtests/unit/uc_conform.c fabtests/unit/uc_conform.h \
 	fabtests/unit/uc_conform_bed.c fabtests/unit/uc_conform_bed.h \
-	fabtests/unit/uc_conform_calls.c fabtests/unit/uc_conform_memory.c
+	fabtests/unit/uc_conform_calls.c fabtests/unit/uc_conform_memory.c \
+	fabtests/unit/uc_conform_pieces.c
 UNIT_TESTS += fabtests/unit/test_uc_soft fabtests/unit/test_uc_sim fabtests/unit/test_uc_fault
 fabtests_unit_test_uc_soft_SOURCES = fabtests/unit/test_uc_soft.c fabtests/unit/uc_conform_soft.h \
 	$(UC_CONFORM)

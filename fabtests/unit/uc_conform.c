@@ -12,7 +12,8 @@
 
 #define CLAUSES_MAX 64u
 
-static const struct uc_clause *const all[] = { uc_clauses_memory, uc_clauses_calls };
+static const struct uc_clause *const all[] = { uc_clauses_memory, uc_clauses_calls,
+					       uc_clauses_pieces };
 
 int uc_conform_run(const struct uc_conform *rows, unsigned int n, int argc, char **argv)
 {

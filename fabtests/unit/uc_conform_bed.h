@@ -107,6 +107,6 @@ struct uc_clause {
 #f, f, \
 	}
 /* Each ends with a NULL name. */
-extern const struct uc_clause uc_clauses_memory[], uc_clauses_calls[];
+extern const struct uc_clause uc_clauses_memory[], uc_clauses_calls[], uc_clauses_pieces[];
 
 #endif /* UC_CONFORM_BED_H */

@@ -25,8 +25,6 @@
 /* bytes of an IP packet besides the payload of a data packet, of a control datagram */
 #define SDR_SIM_DATA_OVER (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
 #define SDR_SIM_CTL_OVER  (SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD)
-/* payload bytes of a control datagram as long as the largest data packet there is */
-#define SDR_SIM_PROBE_MAX (SDR_MTU_MAX + SDR_DATA_OVERHEAD - SDR_CTL_OVERHEAD)
 
 struct sdr_sim_world;
 
@@ -213,7 +211,7 @@ struct sdr_sim_node_attr {
 	uint32_t mtu; /* payload bytes; 0: SDR_MTU_DEFAULT */
 	/* payload bytes; 0: what fits the same packet as mtu, within the wire's limits */
 	uint32_t ctl_max;
-	/* payload bytes of the largest control datagram sent and taken; 0: SDR_SIM_PROBE_MAX */
+	/* payload bytes of the largest control datagram sent and taken; 0: SDR_PROBE_MAX */
 	uint32_t probe_max;
 	bool no_probe;	     /* info.probe_max is 0: nothing beyond ctl_max */
 	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */

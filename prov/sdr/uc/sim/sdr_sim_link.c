@@ -383,7 +383,7 @@ int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t n
 	struct sdr_sim_packet *p;
 	struct sdr_uc_addr from;
 
-	if (node >= w->attr.nodes || len > SDR_SIM_PROBE_MAX)
+	if (node >= w->attr.nodes || len > SDR_PROBE_MAX)
 		return -EINVAL;
 	p = sdr_sim_packet_get(w, len + sizeof(from));
 	if (!p)

@@ -329,10 +329,10 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 				  : room > SDR_CTL_MAX ? SDR_CTL_MAX
 						       : room;
 	if (!e->attr.probe_max)
-		e->attr.probe_max = SDR_SIM_PROBE_MAX;
+		e->attr.probe_max = SDR_PROBE_MAX;
 	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX ||
 	    e->attr.ctl_max < SDR_CTL_MIN || e->attr.ctl_max > SDR_CTL_MAX ||
-	    e->attr.probe_max < e->attr.ctl_max || e->attr.probe_max > SDR_SIM_PROBE_MAX ||
+	    e->attr.probe_max < e->attr.ctl_max || e->attr.probe_max > SDR_PROBE_MAX ||
 	    e->attr.rkeyed > SDR_SIM_RKEYED_ROOT) {
 		free(e);
 		return -EINVAL;
