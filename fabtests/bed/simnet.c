@@ -57,7 +57,10 @@ static void simnet_trace(void *user, uint64_t now, enum sdr_sim_what what,
 	if (sn->cfg.verbose > 1)
 		fprintf(stderr,
 			"%12.6f ms    %s %s %u -> %u, %u bytes, va %llx imm %08x due %.6f\n",
-			(double)now / 1e6, p->kind == SDR_SIM_DATA ? "data" : "ctl",
+			(double)now / 1e6,
+			p->kind == SDR_SIM_DATA	 ? "data"
+			: p->kind == SDR_SIM_CTL ? "ctl"
+						 : "icmp",
 			sdr_sim_what_name(what), p->src, p->dst, p->len, (unsigned long long)p->va,
 			p->imm, (double)p->due / 1e6);
 	if (sn->cfg.on_trace)

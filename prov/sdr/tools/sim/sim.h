@@ -55,6 +55,8 @@ struct sim_plan {
 	uint64_t queue_bytes; /* of the bottleneck, 0: no limit */
 	double cross_bps;     /* cross traffic, wire bits per second */
 	uint32_t cross_bytes; /* of one of its packets */
+	uint32_t path_mtu;    /* bytes of the largest IP packet, 0: no limit */
+	bool path_icmp;	      /* senders of longer ones are told */
 	const struct sdr_cc_ops *cc;
 	bool headers; /* the bandwidth has to carry them too */
 	bool verify;

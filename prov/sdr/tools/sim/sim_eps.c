@@ -265,7 +265,7 @@ void sim_hash_packet(uint64_t *hash, uint64_t now, enum sdr_sim_what what,
 	h = hash_mix(h, now << 4 ^ what);
 	h = hash_mix(h, p->seq ^ (uint64_t)p->len << 40 ^ (uint64_t)p->kind << 60);
 	h = hash_mix(h, p->va ^ (uint64_t)p->imm << 32);
-	for (uint32_t i = 0; bytes && p->kind == SDR_SIM_CTL && i < p->len; i += 8) {
+	for (uint32_t i = 0; bytes && p->kind != SDR_SIM_DATA && i < p->len; i += 8) {
 		v = 0;
 		memcpy(&v, b + i, p->len - i < 8 ? p->len - i : 8);
 		h = hash_mix(h, v);

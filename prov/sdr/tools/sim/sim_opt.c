@@ -24,6 +24,7 @@ enum {
 	OPT_REORDER,
 	OPT_QUEUE,
 	OPT_CROSS,
+	OPT_PATH_MTU,
 	OPT_CC,
 	OPT_HEADERS,
 	OPT_RUNS,
@@ -82,6 +83,8 @@ static const struct tool_option table[] = {
 	  "of the bottleneck, then the tail drops; 0 has no end (0)" },
 	{ "cross", "BPS[:BYTES]", OPT_CROSS, 1,
 	  "Poisson traffic on the same line, packets of BYTES (1500)" },
+	{ "path-mtu", "BYTES[:icmp]", OPT_PATH_MTU, 1,
+	  "largest IP packet, 576 to 65535; icmp: senders are told (no limit)" },
 	{ "cc", "NAME", OPT_CC, 1, "fixed: the sender knows the rate; bbr: it finds out (fixed)" },
 	{ "headers", NULL, OPT_HEADERS, 1, "the bandwidth has to carry the headers too" },
 	{ "messages", "N", OPT_MESSAGES, 1, "of a stream, 1 to 65536 (64)" },
@@ -220,6 +223,12 @@ static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, c
 		p->cross_bps = opt_pair(name, arg, 0, 1e13, &rest);
 		if (rest)
 			p->cross_bytes = (uint32_t)opt_whole(name, rest, 64, 65536);
+		break;
+	case OPT_PATH_MTU:
+		p->path_mtu = (uint32_t)opt_pair(name, arg, 576, 65535, &rest);
+		p->path_icmp = rest != NULL;
+		if (rest && strcmp(rest, "icmp") != 0)
+			opt_unknown(name, arg);
 		break;
 	case OPT_CC:
 		p->cc = sdr_cc_find(arg);

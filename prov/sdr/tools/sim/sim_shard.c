@@ -70,6 +70,8 @@ static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, str
 	a->backward = a->forward;
 	if (c->scheme.lossless)
 		return; /* nor is anything else in the way */
+	a->forward.mtu = plan->path_mtu;
+	a->forward.icmp = plan->path_icmp;
 	a->forward.queue_bytes = plan->queue_bytes;
 	a->forward.jitter_ns = (uint64_t)llround(plan->jitter_s * SIM_NS);
 	a->forward.reorder = plan->reorder_p;

@@ -53,7 +53,8 @@ void sim_trace_packet(void *user, uint64_t now_ns, enum sdr_sim_what what,
 		"\"kind\":\"data\",\"len\":%u,\"qpn\":%u,\"psn\":%u,\"slot\":%u,\"offset\":%" PRIu64
 		"}\n",
 		p->len, p->qpn, p->psn, sdr_imm_id(&t->split, p->imm),
-		(uint64_t)sdr_imm_off(&t->split, p->imm) * t->mtu);
+		(uint64_t)sdr_imm_off(&t->split, p->imm) * t->mtu +
+			(p->piece ? p->va % t->mtu : 0));
 }
 
 void sim_trace_done(struct sim_trace *t, uint64_t now_ns, uint32_t node,
