@@ -33,6 +33,8 @@ static void fuzz_decode(const uint8_t *p, size_t n)
 	if (sdr_wire_data_decode(p, n, &d, &payload) == 0) {
 		SDR_FUZZ_CHECK(sdr_wire_opcode(p, n) == SDR_OP_UC_WRITE_ONLY_IMM);
 		SDR_FUZZ_CHECK(payload == p + SDR_DATA_HDR && d.len <= SDR_MTU_MAX);
+		SDR_FUZZ_CHECK(!d.piece || (d.len && d.len <= d.piece && d.piece < d.whole &&
+					    d.whole <= SDR_MTU_MAX));
 		SDR_FUZZ_CHECK(SDR_DATA_OVERHEAD + d.len + sdr_wire_pad(d.len) == n);
 		memcpy(was, p, sizeof(was));
 		fuzz_bth_normalise(was);
@@ -101,6 +103,8 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 			.rkey = 0xcafebabe,
 			.len = len,
 			.imm = i << 22 | 16,
+			.piece = i % 4 || !len ? 0 : (uint16_t)(len & ~3u),
+			.whole = (uint16_t)(2 * len),
 		};
 
 		sdr_wire_data_encode(buf, &d);

@@ -63,7 +63,7 @@ int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
  * ctl, run of 200, ctl, run of 56 less 3 bytes: posted until all are taken; checks that all came,
  * in order.
  */
-static void message_through(uint8_t off, long budget, int err, int train_err)
+static void message_in_pieces(uint8_t off, long budget, int err, int train_err, uint32_t path)
 {
 	struct sdr_imm_split split = SDR_IMM_SPLIT_DEFAULT;
 	uint8_t *src = malloc(MSG), *dst = calloc(1, MSG);
@@ -76,6 +76,8 @@ static void message_through(uint8_t off, long budget, int err, int train_err)
 	script.budget = -1;
 	fill(src, MSG, 23);
 	pair_open(&p, &(struct pair_opt){ .msg = MSG, .off = off });
+	if (path)
+		p.a->ops->qp_path(p.qa, p.ia.data_over + path);
 	assert_int_equal(p.b->ops->slot_bind(p.qb, 1, 2, dst, MSG, NULL), 0);
 	v[0] = pair_ctl(&p.ib.addr, "one", 3);
 	v[1] = pair_write(&p, 1, 2, src, 0, RUN * PAIR_MTU);
@@ -89,7 +91,7 @@ static void message_through(uint8_t off, long budget, int err, int train_err)
 		assert_true(ret >= 0 && ret <= left);
 		t += ret;
 		left -= ret;
-		assert_true(++tries < 1000);
+		assert_true(++tries < (path ? 10000 : 1000));
 		/* What is left of a run says where it goes on. */
 		if (left && t->kind == SDR_UC_TX_WRITE) {
 			assert_ptr_equal(t->buf, src + (size_t)t->w.first * PAIR_MTU);
@@ -120,6 +122,31 @@ static void message_through(uint8_t off, long budget, int err, int train_err)
 	pair_close(&p);
 	free(src);
 	free(dst);
+}
+
+static void message_through(uint8_t off, long budget, int err, int train_err)
+{
+	message_in_pieces(off, budget, err, train_err, 0);
+}
+
+/* No piece is sent twice, none is left out, whatever the kernel takes at a time. */
+static void full__in_the_middle_of_a_packet(void **state)
+{
+	static const uint32_t paths[] = { PAIR_MTU / 4, 300, 64, PAIR_MTU - 4 };
+	uint32_t i;
+	long b;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		for (b = 1; b < 5; b++) {
+			message_in_pieces(0, b, EAGAIN, 0, paths[i]);
+			message_in_pieces(SDR_SOFT_NO_GSO, 3 * b - 2, EAGAIN, 0, paths[i]);
+		}
+		message_in_pieces(0, -1, 0, EIO, paths[i]);
+		message_in_pieces(0, -1, 0, EINVAL, paths[i]);
+		message_in_pieces(0, 13, EAGAIN, EINVAL, paths[i]);
+		message_in_pieces(0, 5, EAGAIN, EINVAL, paths[i]);
+	}
 }
 
 static void full__at_every_message(void **state)
@@ -260,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full__at_every_message),
+		cmocka_unit_test(full__in_the_middle_of_a_packet),
 		cmocka_unit_test(full__nothing_taken),
 		cmocka_unit_test(full__device_cannot_segment),
 		cmocka_unit_test(full__segmentation_is_given_up),

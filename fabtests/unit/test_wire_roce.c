@@ -16,6 +16,7 @@ static void data_random(uint64_t *s, struct sdr_wire_data *d)
 	d->rkey = (uint32_t)sdr_rand64(s);
 	d->len = (uint32_t)(sdr_rand64(s) % (SDR_MTU_MAX + 1));
 	d->imm = (uint32_t)sdr_rand64(s);
+	d->piece = d->whole = 0;
 }
 
 static size_t data_build(uint8_t *p, const struct sdr_wire_data *d)
@@ -42,6 +43,8 @@ static void assert_data_equal(const struct sdr_wire_data *a, const struct sdr_wi
 	assert_int_equal(a->rkey, b->rkey);
 	assert_int_equal(a->len, b->len);
 	assert_int_equal(a->imm, b->imm);
+	assert_int_equal(a->piece, b->piece);
+	assert_int_equal(a->whole, b->whole);
 }
 
 static void data__bytes_are_iba(void **state)
@@ -215,23 +218,58 @@ static void roce__limits(void **state)
 	assert_int_equal(sdr_wire_ctl_decode(test_guard(p, n), n, &f, &payload, &got), -EBADMSG);
 }
 
-/* RETH's length lies: any other value than what is there is refused, in particular huge ones. */
+/* A piece with 64 bytes may say this. */
+static bool piece_of_64(uint32_t v)
+{
+	uint32_t size = v >> 16, whole = v & 0xffff;
+
+	return size && size % 4 == 0 && whole > size && whole <= SDR_MTU_MAX &&
+	       (size == 64 || whole % size == 64);
+}
+
+/*
+ * RETH's length lies: any other value than what is there is refused, in particular huge ones; but
+ * for those of a piece.
+ */
 static void data__length_must_match(void **state)
 {
 	uint8_t p[ROCE_PKT_MAX];
 	const uint8_t *payload;
 	struct sdr_wire_data d = { .len = 64 }, e;
+	uint8_t back[SDR_DATA_HDR];
 	size_t n = data_build(p, &d);
+	uint32_t pieces = 0;
 	uint64_t s = 4;
 	int i;
 
 	(void)state;
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < 40000; i++) {
 		uint32_t v = i < 10000 ? (uint32_t)i : (uint32_t)sdr_rand64(&s);
+		bool piece;
 
+		if (i >= 20000)
+			v = (v & 0x1ffc0000) >> (i & 3) | (v & 0x1fff);
+		if (i >= 30000)
+			v = 64u << 16 | (v & 0x3fff);
+		piece = piece_of_64(v);
+		pieces += piece;
 		sdr_put_be32(p + SDR_BTH_LEN + 12, v);
-		assert_int_equal(sdr_wire_data_decode(p, n, &e, &payload), v == 64 ? 0 : -EBADMSG);
+		assert_int_equal(sdr_wire_data_decode(p, n, &e, &payload),
+				 v == 64 || piece ? 0 : -EBADMSG);
+		if (v != 64 && !piece)
+			continue;
+		assert_int_equal(e.len, 64);
+		assert_int_equal(e.piece, v >> 16);
+		assert_int_equal(e.whole, piece ? v & 0xffff : 0);
+		sdr_wire_data_encode(back, &e);
+		assert_memory_equal(back, p, sizeof(back));
 	}
+	assert_true(pieces > 4000);
+	/* Nor is an empty one a piece. */
+	d.len = 0;
+	n = data_build(p, &d);
+	sdr_put_be32(p + SDR_BTH_LEN + 12, 64u << 16 | 128);
+	assert_int_equal(sdr_wire_data_decode(p, n, &e, &payload), -EBADMSG);
 }
 
 /*

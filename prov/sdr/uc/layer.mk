@@ -55,6 +55,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
 	prov/sdr/uc/soft/sdr_soft_nic.h \
+	prov/sdr/uc/soft/sdr_soft_piece.c \
+	prov/sdr/uc/soft/sdr_soft_piece.h \
 	prov/sdr/uc/soft/sdr_soft_qp.c \
 	prov/sdr/uc/soft/sdr_soft_qp.h \
 	prov/sdr/uc/soft/sdr_soft_range.c \

@@ -58,8 +58,15 @@ void sdr_wire_data_encode(uint8_t *hdr, const struct sdr_wire_data *d)
 	sdr_bth_encode(hdr, SDR_OP_UC_WRITE_ONLY_IMM, d->len, d->qpn, d->psn);
 	sdr_put_be64(reth, d->va);
 	sdr_put_be32(reth + 8, d->rkey);
-	sdr_put_be32(reth + 12, d->len);
+	sdr_put_be32(reth + 12, d->piece ? (uint32_t)d->piece << 16 | d->whole : d->len);
 	sdr_put_be32(reth + SDR_RETH_LEN, d->imm);
+}
+
+/* What RETH says of a piece, against the n bytes that are there. */
+static bool sdr_wire_piece_is(const struct sdr_wire_data *d, uint32_t n)
+{
+	return d->piece % 4 == 0 && d->whole > d->piece && d->whole <= SDR_MTU_MAX && n &&
+	       (n == d->piece || n == d->whole % d->piece);
 }
 
 int sdr_wire_data_decode(const uint8_t *pkt, size_t len, struct sdr_wire_data *d,
@@ -69,7 +76,14 @@ int sdr_wire_data_decode(const uint8_t *pkt, size_t len, struct sdr_wire_data *d
 	ssize_t n =
 		sdr_bth_decode(pkt, len, SDR_OP_UC_WRITE_ONLY_IMM, SDR_DATA_OVERHEAD, SDR_MTU_MAX);
 
-	if (n < 0 || sdr_get_be32(reth + 12) != (uint32_t)n)
+	uint32_t said;
+
+	if (n < 0)
+		return -EBADMSG;
+	said = sdr_get_be32(reth + 12);
+	d->piece = (uint16_t)(said >> 16);
+	d->whole = d->piece ? (uint16_t)said : 0;
+	if (d->piece ? !sdr_wire_piece_is(d, (uint32_t)n) : said != (uint32_t)n)
 		return -EBADMSG;
 	d->qpn = sdr_get_be32(pkt + 4) & SDR_QPN_MASK;
 	d->psn = sdr_get_be32(pkt + 8) & SDR_PSN_MASK;

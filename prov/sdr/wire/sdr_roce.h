@@ -41,6 +41,10 @@
  *
  * In the soft engine the virtual address is slot * max_msg + offset (the paper's zero-based root
  * key), and the R_Key is the connection's random root key.
+ *
+ * A piece of a data packet (sdr_uc_piece.h) is the same, but for RETH: the virtual address of its
+ * first byte, and as length the payload bytes of the whole packet in the low half, the size of the
+ * packet's pieces in the high half.
  */
 struct sdr_wire_data {
 	uint32_t qpn; /* 24 bits: identifies connection, generation and channel at the receiver */
@@ -49,6 +53,8 @@ struct sdr_wire_data {
 	uint32_t rkey;
 	uint32_t len; /* payload bytes, 0..MTU, without pad */
 	uint32_t imm;
+	uint16_t piece; /* bytes of its packet's pieces but the last; 0: it is no piece */
+	uint16_t whole; /* a piece: payload bytes of its packet */
 };
 
 struct sdr_wire_ctl {

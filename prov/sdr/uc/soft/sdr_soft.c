@@ -222,6 +222,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->probe_max = s->probe_max;
 	out->data_over = sdr_uc_head((sa_family_t)s->family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head((sa_family_t)s->family) + SDR_CTL_OVERHEAD;
+	out->cuts = true;
 	out->late = "epoch";
 	out->nic_port = true;
 	if (!s->any)
@@ -302,6 +303,7 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.qp_info = sdr_soft_qp_info,
 	.qp_connect = sdr_soft_qp_connect,
 	.qp_readdress = sdr_soft_qp_readdress,
+	.qp_path = sdr_soft_qp_path,
 	.slot_bind = sdr_soft_slot_bind,
 	.slot_unbind = sdr_soft_slot_unbind,
 	.mr_reg = sdr_soft_mr_reg,

@@ -6,13 +6,15 @@
  *   sdr_soft_sock.h  sockets: options, buffers, what the kernel can do
  *   sdr_soft_range.h which of a range of ports a socket gets
  *   sdr_soft_qp.h    QPs, the QPN table, slots
+ *   sdr_soft_piece.h data packets in pieces
  *   sdr_soft_tx.h    post: frames, trains, system calls
  *   sdr_soft_rx.h    poll: system calls, splitting trains, checks, placement
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC
  *
  * One thread at a time; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one
  * header arena, both allocated and touched at open; then a QP table that grows with the QPs, and
- * for each QP pages of slots as they are bound.  With the first peer that is a device: receive
+ * for each QP pages of slots as they are bound, and a word a packet of a bound buffer that pieces
+ * come for.  With the first peer that is a device: receive
  * buffers for port 4791, and a struct a QP.
  */
 #ifndef SDR_SOFT_IMPL_H

@@ -18,6 +18,7 @@
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_qp.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_piece.h"
 
 #define SDR_SOFT_QPN_CAP 256u /* entries the QP table starts with */
 
@@ -104,6 +105,7 @@ int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct
 	q->qpn = ((uint32_t)(a->rand[0] << SDR_SOFT_QPN_BITS) | index) & SDR_QPN_MASK;
 	q->psn0 = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
 	q->rkey = (uint32_t)a->rand[1];
+	q->whole = UINT32_MAX;
 	for (i = 0; i < ntp; i++) {
 		SDR_ASSERT(index + i < s->qpn_cap && !s->qpn[index + i]);
 		s->qpn[index + i] = q;
@@ -116,6 +118,15 @@ err:
 	return ret;
 }
 
+static void sdr_soft_page_free(struct sdr_soft_slot *page)
+{
+	uint32_t i;
+
+	for (i = 0; page && i < SDR_SOFT_SLOT_PAGE; i++)
+		sdr_soft_piece_forget(&page[i]);
+	free(page);
+}
+
 void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 {
 	struct sdr_soft_qp *q = sdr_soft_qp_of(qp);
@@ -126,7 +137,7 @@ void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 		q->s->qpn[index + i] = NULL;
 	}
 	for (i = 0; i < q->nslots; i += SDR_SOFT_SLOT_PAGE)
-		free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
+		sdr_soft_page_free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
 	free(q->pages);
 	free(q->nic);
 	free(q);
@@ -200,7 +211,13 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 	q->peer_rkey = p->rkey;
 	for (i = 0; i < q->ntp; i++)
 		q->psn[i] = p->psn & SDR_PSN_MASK;
+	sdr_soft_piece_limit(q, q->path); /* devices get no pieces */
 	return 0;
+}
+
+void sdr_soft_qp_path(struct sdr_uc_qp *qp, uint32_t bytes)
+{
+	sdr_soft_piece_limit(sdr_soft_qp_of(qp), bytes);
 }
 
 void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
@@ -232,6 +249,7 @@ int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *
 			return -ENOMEM;
 	}
 	e = &(*page)[slot % SDR_SOFT_SLOT_PAGE];
+	sdr_soft_piece_forget(e);
 	e->buf = buf;
 	e->len = len;
 	e->gen = (uint8_t)(use % q->generations);
@@ -244,6 +262,8 @@ void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 {
 	struct sdr_soft_slot *e = sdr_soft_slot_find(sdr_soft_qp_of(qp), slot);
 
-	if (e)
-		memset(e, 0, sizeof(*e));
+	if (!e)
+		return;
+	sdr_soft_piece_forget(e);
+	memset(e, 0, sizeof(*e));
 }

@@ -20,8 +20,9 @@ struct sdr_soft_nic;
 
 struct sdr_soft_slot {
 	uint8_t *buf;
-	uint64_t len;  /* bytes */
-	uint32_t rkey; /* of its epoch */
+	uint64_t len;	  /* bytes */
+	uint32_t *pieces; /* what came of each packet in pieces; NULL: no piece came */
+	uint32_t rkey;	  /* of its epoch */
 	uint8_t gen;
 	bool bound;
 };
@@ -46,6 +47,9 @@ struct sdr_soft_qp {
 	struct sdr_soft_slot **pages;
 	uint32_t nslots;
 	uint32_t peer_qpn, peer_rkey;
+	uint32_t path;	/* bytes of the longest IP packet that goes to the peer; 0: the device's */
+	uint32_t whole; /* payload bytes up to which a packet goes in one datagram, */
+	uint32_t piece; /* and the size in which longer ones are cut */
 	struct sdr_soft_dest dest; /* of data */
 	struct sdr_soft_nic *nic;  /* NULL: the peer is a soft engine */
 	uint32_t psn[];		   /* next PSN of each transport QP towards the peer */
@@ -64,6 +68,7 @@ void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out);
 int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
 			const struct sdr_uc_addr *addr);
 void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
+void sdr_soft_qp_path(struct sdr_uc_qp *qp, uint32_t bytes);
 int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
 		       void *mr);
 void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot);

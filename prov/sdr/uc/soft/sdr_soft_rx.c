@@ -8,7 +8,8 @@
  * order: the frame is sound, its QPN is ours, the ICRC is right, address, immediate and length
  * agree with the geometry, the slot is bound to the generation and key it came with, and it lies
  * inside the bound buffer.  An empty packet places nothing and may lie behind the end: it carries a
- * piece of the user's immediate.
+ * fragment of the user's immediate.  A packet in pieces (sdr_soft_piece.c) is checked as a whole with
+ * each of them, and reported with the last that comes.
  *
  * Where the last call found nothing the next one receives a single message: a lone datagram, which
  * is what latency is made of, is a third cheaper that way.
@@ -22,22 +23,25 @@
 #include <string.h>
 
 #include "sdr_soft_impl.h"
+#include "sdr_soft_piece.h"
 
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
 
-#define SDR_SOFT_RX_ERRS 8 /* errors in a row that a poll steps over */
+#define SDR_SOFT_RX_ERRS 8  /* errors in a row that a poll steps over */
+#define SDR_SOFT_RX_MORE 16 /* rounds of a poll in which nothing but pieces came */
 
 /* True when an event was made. */
 static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
 			     struct sdr_uc_ev *ev)
 {
+	struct sdr_uc_piece p = { .off = 0 };
+	uint32_t id, off, tp, gen, whole;
 	struct sdr_wire_data d;
 	struct sdr_soft_slot *e;
 	struct sdr_soft_qp *q;
 	const uint8_t *payload;
-	uint32_t id, tp, gen;
 	uint64_t at;
 
 	if (sdr_wire_data_decode(pkt, len, &d, &payload))
@@ -53,8 +57,11 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 		   : rx->nic_only || !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	id = sdr_imm_id(&q->split, d.imm);
-	at = (uint64_t)sdr_imm_off(&q->split, d.imm) * q->mtu;
-	if (d.len > q->mtu || d.va != id * q->max_msg + at)
+	off = sdr_imm_off(&q->split, d.imm);
+	at = (uint64_t)off * q->mtu;
+	whole = d.piece ? d.whole : d.len;
+	if (d.piece ? !sdr_soft_piece_of(q, &d, id * q->max_msg + at, &p)
+		    : d.len > q->mtu || d.va != id * q->max_msg + at)
 		goto bad;
 	tp = (d.qpn - q->qpn) & SDR_QPN_MASK;
 	gen = q->channels == 1 ? tp : tp / q->channels;
@@ -67,18 +74,23 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 		s->st.pkts_late++;
 		return false;
 	}
-	if (d.len) {
-		if (at > e->len || d.len > e->len - at)
+	if (whole) {
+		if (at > e->len || whole > e->len - at)
 			goto bad;
-		memcpy(e->buf + at, payload, d.len);
+		memcpy(e->buf + at + p.off, payload, d.len);
+	}
+	if (d.piece) {
+		s->st.pieces_rx++;
+		if (!sdr_soft_piece_enter(q, e, off, &p))
+			return false;
 	}
 	s->st.pkts_rx++;
-	s->st.bytes_rx += d.len;
+	s->st.bytes_rx += whole;
 	ev->kind = SDR_UC_EV_PLACED;
 	ev->gen = (uint8_t)gen;
 	ev->channel = (uint8_t)(tp - gen * q->channels);
 	ev->rsvd = 0;
-	ev->len = d.len;
+	ev->len = whole;
 	ev->p.cookie = q->cookie;
 	ev->p.imm = d.imm;
 	return true;
@@ -279,10 +291,20 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 	bool ctl, drained;
+	uint64_t pieces;
+	int n, i;
 
-	if (s->roce && s->roce->fd >= 0)
-		return sdr_soft_nic_poll(s, ev, max);
-	return sdr_soft_rx_own(s, ev, max, &ctl, &drained);
+	/* Pieces that make no packet whole are no event, and no reason to say that nothing came. */
+	for (i = 0; i < SDR_SOFT_RX_MORE; i++) {
+		pieces = s->st.pieces_rx;
+		if (s->roce && s->roce->fd >= 0)
+			n = sdr_soft_nic_poll(s, ev, max);
+		else
+			n = sdr_soft_rx_own(s, ev, max, &ctl, &drained);
+		if (n || s->st.pieces_rx == pieces)
+			break;
+	}
+	return n;
 }
 
 int sdr_soft_rx_init(struct sdr_soft_rx *rx)

@@ -11,6 +11,7 @@
  * header of the next are one iovec.  Long payloads are gathered straight from the user's memory,
  * check-summed just before the kernel copies them.
  *
+ * A packet that is longer than the path goes in pieces, in one train with all of them
  * Each message remembers the descriptor and packet it began with: when the kernel takes no more,
  * the cursor goes back there, PSNs included, and post reports what is left.  A train that the
  * device cannot segment is built again as single packets.  What the kernel refuses for good (no
@@ -68,9 +69,9 @@ static inline uint8_t *sdr_soft_arena(struct sdr_soft_tx *tx)
 	return tx->arena + tx->arena_len;
 }
 
-/* Appends a piece to the last message. */
-static inline void sdr_soft_piece(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, const uint8_t *p,
-				  size_t len)
+/* Appends bytes to the last message. */
+static inline void sdr_soft_iov(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, const uint8_t *p,
+				size_t len)
 {
 	if (m->niov) {
 		struct iovec *last = &tx->iov[tx->niov - 1];
@@ -156,16 +157,16 @@ static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint3
 
 			h[at == 4 ? 5 : at] ^= (uint8_t)(1u << (crc >> 29));
 		}
-		sdr_soft_piece(tx, m, h, (size_t)(p - h));
+		sdr_soft_iov(tx, m, h, (size_t)(p - h));
 	} else {
-		sdr_soft_piece(tx, m, h, hlen);
-		sdr_soft_piece(tx, m, payload, len);
+		sdr_soft_iov(tx, m, h, hlen);
+		sdr_soft_iov(tx, m, payload, len);
 		memset(p, 0, pad);
 		crc = sdr_icrc_update(sdr_soft_icrc(seed, h, hlen), payload, len);
 		if (pad)
 			crc = sdr_icrc_update(crc, p, pad);
 		sdr_put_le32(p + pad, sdr_icrc_final(crc));
-		sdr_soft_piece(tx, m, p, pad + SDR_ICRC_LEN);
+		sdr_soft_iov(tx, m, p, pad + SDR_ICRC_LEN);
 		p += pad + SDR_ICRC_LEN;
 	}
 	tx->arena_len = (uint32_t)(p - tx->arena);
@@ -181,6 +182,87 @@ static inline bool sdr_soft_room(const struct sdr_soft_tx *tx, uint32_t len, boo
 		need += len;
 	return tx->arena_len + need <= SDR_SOFT_TX_ARENA && tx->niov + 3 <= SDR_SOFT_TX_IOVS &&
 	       tx->nmsg < SDR_SOFT_TX_MSGS && tx->bytes < SDR_SOFT_TX_BATCH;
+}
+
+/* The first piece of the packet to send: others before it left when it was posted before. */
+static uint32_t sdr_soft_rest_take(struct sdr_soft_tx *tx, const struct sdr_uc_tx *t, uint32_t off,
+				   uint32_t size)
+{
+	const struct sdr_soft_rest *r = &tx->rest;
+	bool same = r->qp == t->w.qp && r->slot == t->w.slot && r->epoch == t->w.epoch &&
+		    r->off == off && r->size == size && r->gen == t->gen;
+
+	tx->rest.qp = NULL;
+	return same ? r->piece : 0;
+}
+
+/* Message m does not go: what it begins with, if that is not the start of a packet. */
+static void sdr_soft_rest_set(struct sdr_soft_tx *tx, const struct sdr_soft_msg *m,
+			      const struct sdr_uc_tx *t)
+{
+	if (!m->first)
+		return;
+	tx->rest = (struct sdr_soft_rest){
+		.qp = t->w.qp,
+		.slot = t->w.slot,
+		.epoch = t->w.epoch,
+		.off = t->w.first + m->desc_pkt,
+		.size = sdr_soft_tx_qp(t)->piece,
+		.piece = m->first,
+		.gen = t->gen,
+	};
+}
+
+/*
+ * Appends a packet that is longer than the path carries; d: its header, in one datagram.  All of it
+ * goes into one train, whatever room the last one has; without trains the kernel may take some of
+ * its pieces and not the others, which go first next time.
+ */
+static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c, bool corrupt,
+			       uint8_t sock, struct sdr_wire_data *d, const uint8_t *payload,
+			       bool join)
+{
+	const struct sdr_uc_tx *t = &c->v[c->d];
+	struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
+	uint32_t whole = d->len, size = q->piece, n = (whole + size - 1) / size, k, at, len, wire;
+	uint32_t need = n * (SDR_DATA_HDR + SDR_SOFT_TRAILER_MAX);
+	struct sdr_soft_tx *tx = &s->tx;
+	struct sdr_soft_msg *m;
+	bool train;
+
+	train = s->gso && !tx->single;
+	need += size <= SDR_SOFT_PACK_MAX || corrupt ? whole : SDR_SOFT_PACK_MAX;
+	if (tx->arena_len + need > SDR_SOFT_TX_ARENA || tx->niov + 3 * n > SDR_SOFT_TX_IOVS ||
+	    tx->nmsg + (train ? 1 : n) > SDR_SOFT_TX_MSGS || tx->bytes >= SDR_SOFT_TX_BATCH)
+		return false;
+	if (join) {
+		m = &tx->msg[tx->nmsg - 1];
+		join = m->seg == SDR_DATA_OVERHEAD + size && m->nseg + n <= SDR_SOFT_GSO_SEGS &&
+		       m->bytes + n * (SDR_DATA_OVERHEAD + size) <= SDR_SOFT_GSO_BYTES;
+	}
+	d->piece = (uint16_t)size;
+	d->whole = (uint16_t)whole;
+	k = sdr_soft_rest_take(tx, t, t->w.first + c->pkt, size);
+	d->va += (uint64_t)k * size;
+	for (at = k * size; at < whole; at += len, d->va += len, k++) {
+		len = whole - at < size ? whole - at : size;
+		wire = SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
+		m = join ? sdr_soft_msg_open(s, wire, sock) : NULL;
+		if (!m) {
+			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
+			m->first = k;
+		}
+		join = true;
+		d->len = len;
+		sdr_wire_data_encode(sdr_soft_arena(tx), d);
+		sdr_soft_frame(tx, m, s->icrc_seed, SDR_DATA_HDR, payload + at, len, corrupt);
+		sdr_soft_msg_add(m, wire);
+		m->npieces++;
+		m->npkts += at + len == whole;
+		m->payload += len;
+	}
+	tx->bytes += whole;
+	return true;
 }
 
 /* Appends packets of the WRITE under the cursor until the batch is full; false then. */
@@ -219,12 +301,6 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		struct sdr_wire_data d;
 		struct sdr_soft_msg *m;
 
-		if (!sdr_soft_room(tx, len, corrupt))
-			return false;
-		m = join ? sdr_soft_msg_open(s, wire, sock) : NULL;
-		if (!m)
-			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
-		join = true;
 		d.qpn = qpn;
 		d.psn = q->psn[tp];
 		d.va = va + (uint64_t)off * q->mtu;
@@ -232,6 +308,20 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		d.len = len;
 		d.imm = sdr_imm_pack(&q->split, t->w.slot, off,
 				     sdr_imm_frag(&q->split, t->w.user_imm, off));
+		d.piece = 0;
+		if (len > q->whole) {
+			if (!sdr_soft_build_cut(s, c, corrupt, sock, &d, t->buf + at, join))
+				return false;
+			q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
+			join = true;
+			continue;
+		}
+		if (!sdr_soft_room(tx, len, corrupt))
+			return false;
+		m = join ? sdr_soft_msg_open(s, wire, sock) : NULL;
+		if (!m)
+			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
+		join = true;
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
 			seed = sdr_soft_nic_seed(q, sock, wire, m->nseg);
@@ -312,6 +402,7 @@ static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t
 	}
 	c->d = m->desc;
 	c->pkt = m->desc_pkt;
+	sdr_soft_rest_set(&s->tx, m, &c->v[m->desc]);
 }
 
 static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
@@ -344,6 +435,7 @@ static void sdr_soft_sent(struct sdr_soft *s, uint32_t i, uint32_t n)
 		s->st.pkts_tx += s->tx.msg[i].npkts;
 		s->st.bytes_tx += s->tx.msg[i].payload;
 		s->st.ctl_tx += s->tx.msg[i].nctl;
+		s->st.pieces_tx += s->tx.msg[i].npieces;
 	}
 }
 
@@ -398,7 +490,7 @@ static bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bo
 			 */
 			if (tx->msg[i].nseg == 1 ||
 			    (errno != EIO && errno != EINVAL && errno != EMSGSIZE)) {
-				s->xst.tx_lost += tx->msg[i].npkts + tx->msg[i].nctl;
+				s->xst.tx_lost += tx->msg[i].nseg;
 				i++;
 				continue;
 			}

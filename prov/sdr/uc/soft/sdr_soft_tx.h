@@ -27,11 +27,21 @@ struct sdr_soft_msg {
 	/* where to resume if this message does not go: index into post()'s array, */
 	int desc;
 	uint32_t desc_pkt; /* packets of that descriptor in earlier messages, */
+	uint32_t first;	   /* piece of the packet that it begins with, */
 	uint32_t npkts;	   /* data packets in this one, */
 	uint32_t nctl;	   /* control datagrams, */
+	uint32_t npieces;  /* pieces of packets, the last of which counts as the packet, */
 	uint64_t payload;  /* and bytes of data payload */
 	uint8_t sock;
 	bool closed; /* a short segment ended it, or it must stay alone */
+};
+
+/* A packet of which the kernel took some pieces: where it goes on when it is posted again. */
+struct sdr_soft_rest {
+	const struct sdr_uc_qp *qp; /* NULL: none */
+	uint32_t slot, epoch, off, size;
+	uint32_t piece; /* the first that was not taken */
+	uint8_t gen;
 };
 
 struct sdr_soft_tx {
@@ -46,6 +56,7 @@ struct sdr_soft_tx {
 	uint32_t nmsg, niov, arena_len;
 	uint64_t bytes;	 /* payload in the batch */
 	uint32_t single; /* segments still to be sent one by one after a refused train */
+	struct sdr_soft_rest rest;
 	uint8_t *arena;
 };
 
