@@ -196,6 +196,10 @@ static void check_long(const struct sdr_frame *f, const uint8_t *before, const u
 			!memcmp(f->path.data, at - SDR_FRAME_PATH_DATA, SDR_FRAME_PATH_DATA));
 		return;
 	}
+	if (f->type == SDR_FRAME_DROPS) {
+		SDR_FUZZ_CHECK(f->drops.count == sdr_get_le32(at - 4));
+		return;
+	}
 	SDR_FUZZ_CHECK(f->other.bytes >= before + SDR_FRAME_LONG_HDR &&
 		       f->other.bytes + f->other.len == at);
 }
@@ -425,6 +429,8 @@ static size_t seed_long(uint8_t *buf)
 	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_CHALLENGE, &path);
 	n += sdr_frame_long_encode(buf + n, room, 0xee, "later", 5);
 	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_RESPONSE, &path);
+	n += sdr_frame_held_encode(buf + n, room);
+	n += sdr_frame_drops_encode(buf + n, room, &(struct sdr_frame_drops){ 0x12345678 });
 	n += sdr_frame_long_encode(buf + n, room, SDR_FRAME_PADDING, NULL, 40);
 	return n;
 }

@@ -37,7 +37,8 @@ static void long__any_type_is_passed_over(void **state)
 
 	(void)state;
 	for (uint32_t type = SDR_FRAME_LONG; type <= 0xff; type++) {
-		if (type == SDR_FRAME_PATH_CHALLENGE || type == SDR_FRAME_PATH_RESPONSE)
+		if (type == SDR_FRAME_PATH_CHALLENGE || type == SDR_FRAME_PATH_RESPONSE ||
+		    type == SDR_FRAME_DROPS)
 			continue;
 		for (uint16_t len = 0; len <= sizeof(bytes); len++) {
 			n = sdr_frame_long_encode(buf, sizeof(buf), (uint8_t)type, bytes, len);
@@ -134,6 +135,34 @@ static void path__round_trip(void **state)
 
 static const struct sdr_frame_ecn marks = { 100000, 0xffffffff, 7 };
 
+static void drops__round_trip(void **state)
+{
+	static const uint32_t counts[] = { 0, 1, 0x80000000, UINT32_MAX };
+	uint8_t buf[16];
+	struct sdr_frame f;
+	const uint8_t *p;
+	size_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		n = sdr_frame_drops_encode(buf, sizeof(buf),
+					   &(struct sdr_frame_drops){ counts[i] });
+		assert_int_equal(n, SDR_FRAME_LONG_HDR + 4);
+		one(buf, n, &f);
+		assert_int_equal(f.type, SDR_FRAME_DROPS);
+		assert_int_equal(f.drops.count, counts[i]);
+		assert_int_equal(sdr_frame_drops_encode(buf, n - 1, &f.drops), 0);
+	}
+	/* Nothing else has its length. */
+	for (uint16_t len = 0; len < 8; len++) {
+		n = sdr_frame_long_encode(buf, sizeof(buf), SDR_FRAME_DROPS, NULL, len);
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + n, &f), len == 4 ? 1 : -EBADMSG);
+	}
+	assert_int_equal(sdr_frame_held_encode(buf, SDR_FRAME_LONG_HDR - 1), 0);
+	assert_int_equal(sdr_frame_held_encode(buf, sizeof(buf)), SDR_FRAME_LONG_HDR);
+}
+
 static void ack__path_and_marks(void **state)
 {
 	struct sdr_frame_ack a = { .delay_us = 9, .n = 2, .r = { { 90, 80 }, { 70, 1 } } };
@@ -220,6 +249,7 @@ int main(void)
 		cmocka_unit_test(long__unknown_types_below_spoil_the_packet),
 		cmocka_unit_test(long__the_type_says_what_wants_an_acknowledgement),
 		cmocka_unit_test(path__round_trip),
+		cmocka_unit_test(drops__round_trip),
 		cmocka_unit_test(ack__path_and_marks),
 		cmocka_unit_test(dack__path_and_marks),
 	};

@@ -270,6 +270,7 @@ static void golden__frames(void **state)
 	static const struct sdr_frame_credit cr = { 1024, 2048 };
 	static const struct sdr_frame_end e = { 0x01020304 };
 	static const struct sdr_frame_close bye = { SDR_CLOSE_BYE }, ack = { SDR_CLOSE_BYE_ACK };
+	static const struct sdr_frame_drops drops = { 0x01020304 };
 	static const struct sdr_frame_path path = { 2, { 1, 2, 3, 4, 5, 6, 7, 8 } };
 	uint8_t p[64];
 
@@ -288,6 +289,9 @@ static void golden__frames(void **state)
 	golden_frame("path response", p,
 		     sdr_frame_path_encode(p, sizeof(p), SDR_FRAME_PATH_RESPONSE, &path),
 		     SDR_FRAME_PATH_RESPONSE, "81 0900 02 0102030405060708");
+	golden_frame("held", p, sdr_frame_held_encode(p, sizeof(p)), SDR_FRAME_HELD, "82 0000");
+	golden_frame("drops", p, sdr_frame_drops_encode(p, sizeof(p), &drops), SDR_FRAME_DROPS,
+		     "83 0400 04030201");
 	golden_frame("path challenge", p,
 		     sdr_frame_path_encode(p, sizeof(p), SDR_FRAME_PATH_CHALLENGE, &path),
 		     SDR_FRAME_PATH_CHALLENGE, "c0 0900 02 0102030405060708");

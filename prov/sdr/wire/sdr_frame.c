@@ -14,6 +14,8 @@
  *
  *    PADDING         0x80  len(2)  bytes
  *    PATH_RESPONSE   0x81  len(2)  path(1)  data(8)
+ *    HELD            0x82  len(2)  bytes of later versions
+ *    DROPS           0x83  len(2)  count(4)
  *    PATH_CHALLENGE  0xc0  len(2)  path(1)  data(8)
  *    any other       type  len(2)  bytes
  *
@@ -85,6 +87,19 @@ size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
 	return sdr_frame_long_encode(p, room, (uint8_t)type, b, sizeof(b));
 }
 
+size_t sdr_frame_held_encode(uint8_t *p, size_t room)
+{
+	return sdr_frame_long_encode(p, room, SDR_FRAME_HELD, NULL, 0);
+}
+
+size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_drops *f)
+{
+	uint8_t b[4];
+
+	sdr_put_le32(b, f->count);
+	return sdr_frame_long_encode(p, room, SDR_FRAME_DROPS, b, sizeof(b));
+}
+
 static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end,
 					    struct sdr_frame *f)
 {
@@ -103,6 +118,11 @@ static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end
 			return NULL;
 		f->path.path = p[0];
 		memcpy(f->path.data, p + 1, SDR_FRAME_PATH_DATA);
+		break;
+	case SDR_FRAME_DROPS:
+		if (len != 4)
+			return NULL;
+		f->drops.count = sdr_get_le32(p);
 		break;
 	default:
 		f->other.len = len;

@@ -32,6 +32,12 @@ enum sdr_frame_type {
 	SDR_FRAME_CLOSE = 7,
 	SDR_FRAME_PADDING = 0x80,	/* any bytes, with no meaning */
 	SDR_FRAME_PATH_RESPONSE = 0x81, /* struct sdr_frame_path: the data of a challenge */
+	/*
+	 * A record of the other side's came for which there was no room: its packet is not
+	 * acknowledged, and it will be taken when there is.  No bytes that mean anything yet.
+	 */
+	SDR_FRAME_HELD = 0x82,
+	SDR_FRAME_DROPS = 0x83, /* struct sdr_frame_drops */
 	SDR_FRAME_PATH_CHALLENGE = 0xc0,
 };
 
@@ -133,6 +139,15 @@ struct sdr_frame_path {
 	uint8_t data[SDR_FRAME_PATH_DATA]; /* unpredictable */
 };
 
+/*
+ * Datagrams that reached the sender of this and found its receive buffer full, from whomever they
+ * came, since the connection was opened: losses of its own and not of the path.  State, not event:
+ * the largest value wins (modulo 2^32).
+ */
+struct sdr_frame_drops {
+	uint32_t count;
+};
+
 /* A frame of a type from SDR_FRAME_LONG on that is not known here. */
 struct sdr_frame_other {
 	uint16_t len;
@@ -148,8 +163,9 @@ struct sdr_frame {
 		struct sdr_frame_end end;
 		struct sdr_frame_rec rec;
 		struct sdr_frame_close close;
-		struct sdr_frame_path path;   /* PATH_CHALLENGE, PATH_RESPONSE */
-		struct sdr_frame_other other; /* PADDING, and all that are not known */
+		struct sdr_frame_path path; /* PATH_CHALLENGE, PATH_RESPONSE */
+		struct sdr_frame_drops drops;
+		struct sdr_frame_other other; /* PADDING, HELD, and all that are not known */
 	};
 };
 
@@ -159,6 +175,8 @@ size_t sdr_frame_credit_encode(uint8_t *p, size_t room, const struct sdr_frame_c
 size_t sdr_frame_ping_encode(uint8_t *p, size_t room);
 size_t sdr_frame_end_encode(uint8_t *p, size_t room, const struct sdr_frame_end *f);
 size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_close *f);
+size_t sdr_frame_held_encode(uint8_t *p, size_t room);
+size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_drops *f);
 /* type: PATH_CHALLENGE or PATH_RESPONSE */
 size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
 			     const struct sdr_frame_path *f);
