@@ -37,8 +37,9 @@ enum bed_what {
 	BED_BYE_ACK = 1 << 23,
 	BED_ALL = 1 << 24,
 	BED_VERSION = 1 << 25,
+	BED_HELD = 1 << 26,
 };
-#define BED_KINDS 26
+#define BED_KINDS 27
 
 /* enum bed_what bits of everything in it, BED_ALL always. */
 uint32_t bed_what_of(const struct sdr_sim_packet *p);

@@ -233,12 +233,35 @@ static void step(struct liar *l)
 	}
 }
 
+/* It answers nothing of what is due, and shows for ever that it lives. */
+static void ping_on(struct liar *l)
+{
+	const struct sdr_rel *rel;
+	struct sdr_list *k;
+
+	liar_close(l, LIAR_PEER, true);
+	for (uint32_t i = 0; i < l->cfg.timeout_ms + 1500; i += 100) {
+		liar_ping(l);
+		liar_pass(l, 100 * MS);
+	}
+	rel = l->node[LIAR_VICTIM].ep->rel;
+	sdr_list_each(k, &rel->conn_list) {
+		const struct sdr_conn *c = sdr_container(k, struct sdr_conn, link);
+
+		LIAR_CHECK(!c->pto.due_since ||
+				   rel->now - c->pto.due_since <= l->cfg.timeout_ms * MS,
+			   "L8: what a peer that only pings owes is waited for");
+	}
+}
+
 /* The lies have ended; so must the rest. */
 static void finish(struct liar *l)
 {
-	uint32_t how = liar_below(l->d, 4);
+	uint32_t how = liar_below(l->d, 5);
 
 	liar_rounds(l);
+	if (how == 4)
+		ping_on(l);
 	if (how == 0) {
 		liar_close(l, LIAR_PEER, true);
 		liar_pass(l, (l->cfg.timeout_ms + 1500) * MS);

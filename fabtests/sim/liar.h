@@ -26,7 +26,8 @@
  *   L6   the victim comes to rest, its deadlines lie in the future, and a shut down endpoint
  *        becomes quiet
  *   L7   its books add up (rel/sdr_rel_books.h)
- *   L8   when the liar is gone, what the victim has posted to it ends within the timeout
+ *   L8   when the liar is gone, what the victim has posted to it ends within the timeout; when it
+ *        only shows that it lives, nothing that it owes is waited for any longer
  *
  * What is wrong is said on stderr, and abort() ends the program.
  */
@@ -220,6 +221,7 @@ bool liar_ops_to_peer(const struct liar *l); /* the victim has some under way */
 
 /* ---- liar_forge.c: lies ---------------------------------------------------------------------- */
 void liar_forge(struct liar *l); /* one packet or several */
+void liar_ping(struct liar *l);
 void liar_flood(struct liar *l); /* many of one kind */
 void liar_seen(struct liar *l, const struct sdr_sim_packet *p);
 

@@ -313,6 +313,17 @@ void liar_flood(struct liar *l)
 	}
 }
 
+void liar_ping(struct liar *l)
+{
+	struct sdr_conn *c = liar_conn_pick(l);
+
+	if (!c || c->state != SDR_CONN_OPEN)
+		return;
+	liar_packet_new(l, true);
+	liar_put(l, sdr_frame_ping_encode(l->frames + l->n, liar_room(l)));
+	liar_say(l, c);
+}
+
 /* ---- one step -------------------------------------------------------------------------------- */
 
 void liar_forge(struct liar *l)

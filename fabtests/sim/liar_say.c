@@ -150,9 +150,17 @@ static bool say_ack(struct liar *l, const struct sdr_conn *c)
 static bool say_long(struct liar *l)
 {
 	struct sdr_frame_path path = { .path = (uint8_t)liar_below(l->d, 256) };
-	uint32_t how = liar_below(l->d, 4);
+	uint32_t how = liar_below(l->d, 6);
 	size_t room = liar_room(l), n;
 
+	if (how == 4)
+		return liar_put(l, sdr_frame_held_encode(l->frames + l->n, room));
+	if (how == 5)
+		return liar_put(
+			l, sdr_frame_drops_encode(l->frames + l->n, room,
+						  &(struct sdr_frame_drops){
+							  liar_wild(l) ? liar_bits32(l)
+								       : liar_below(l->d, 100) }));
 	if (how < 2) {
 		sdr_put_le64(path.data, liar_bits(l->d, 8));
 		return liar_put(l, sdr_frame_path_encode(l->frames + l->n, room,

@@ -7,7 +7,7 @@
 include fabtests/unit/rel_leaf.mk
 include fabtests/unit/rel_conn.mk
 
-UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_forged
+UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_wait test_rel_forged
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
 UNIT_TESTS += test_rel_seal test_rel_future
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
@@ -33,6 +33,8 @@ test_rel_bulk_SOURCES = fabtests/unit/test_rel_bulk.c
 test_rel_bulk_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_end_SOURCES = fabtests/unit/test_rel_end.c
 test_rel_end_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_wait_SOURCES = fabtests/unit/test_rel_wait.c fabtests/unit/test_rel_liar.h
+test_rel_wait_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_limits_SOURCES = fabtests/unit/test_rel_limits.c fabtests/unit/test_rel_liar.h
 test_rel_limits_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_peers_SOURCES = fabtests/unit/test_rel_peers.c

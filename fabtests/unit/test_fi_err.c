@@ -39,6 +39,7 @@ static const struct {
 	ERR(PATH, FI_ECONNREFUSED),
 	ERR(CODE, FI_EOPNOTSUPP),
 	ERR(VERSION, EPROTONOSUPPORT),
+	ERR(STALLED, FI_ETIMEDOUT),
 };
 
 static void err__applications_see_the_errno_of_rel(void **state)

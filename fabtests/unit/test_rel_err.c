@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rel/sdr_rel_err.h"
@@ -30,6 +31,7 @@ static const int errnos[] = {
 	[SDR_REL_ERR_PATH] = ECONNREFUSED,
 	[SDR_REL_ERR_CODE] = EOPNOTSUPP,
 	[SDR_REL_ERR_VERSION] = EPROTONOSUPPORT,
+	[SDR_REL_ERR_STALLED] = ETIMEDOUT,
 };
 
 static void err__each_has_its_errno(void **state)
@@ -86,12 +88,35 @@ static void err__of_versions_names_both_sides(void **state)
 	}
 }
 
+/* And so does the size of datagrams that may be too long for the path. */
+static void err__of_a_stall_names_the_size_to_try(void **state)
+{
+	static const uint32_t bytes[] = { 256, 1472, 8972, 65535 };
+	char text[SDR_REL_ERR_TEXT], size[32];
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		int e = sdr_rel_err_stalled(bytes[i]);
+
+		assert_true(e > 0);
+		assert_int_equal(sdr_rel_err_kind(e), SDR_REL_ERR_STALLED);
+		assert_int_equal(sdr_rel_errno(e), -ETIMEDOUT);
+		assert_string_equal(sdr_rel_strerror(e), sdr_rel_strerror(SDR_REL_ERR_STALLED));
+		sdr_rel_err_text(e, text, sizeof(text));
+		snprintf(size, sizeof(size), " %u bytes", bytes[i]);
+		assert_non_null(strstr(text, size));
+		assert_non_null(strstr(text, "FI_SDR_MTU"));
+		assert_true(strlen(text) < sizeof(text) - 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(err__each_has_its_errno),
 		cmocka_unit_test(err__each_has_a_text_of_its_own),
 		cmocka_unit_test(err__of_versions_names_both_sides),
+		cmocka_unit_test(err__of_a_stall_names_the_size_to_try),
 	};
 
 	return cmocka_run_group_tests_name("rel err", tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void future__the_type_says_whether_a_frame_is_acknowledged(void **state)
 	static const struct {
 		uint8_t type;
 		bool wants;
-	} t[] = { { 0x82, false },
+	} t[] = { { 0xb2, false },
 		  { 0xbf, false },
 		  { 0xc1, true },
 		  { 0xff, true },

@@ -234,7 +234,10 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .range = "100..86400000",
 	  .min = 100,
 	  .max = 86400000.0,
-	  .help = "Time without any progress before an operation fails.",
+	  .help = "Operations with a peer fail after this time in which nothing came of what "
+		  "its endpoint owes by itself (acknowledgements, answers to reads and writes, "
+		  "announced bytes), even if it answers probes, or without a sign of it at all.  "
+		  "A receive that is not posted yet is waited for as long as the peer answers.",
 	  AT(rel.timeout_ms) },
 	{ .name = "verbs_late",
 	  .kind = &sdr_kind_label,

@@ -5,11 +5,20 @@
  *
  * Its timers are folded into one node of the endpoint's heap (sdr_conn_rearm computes the
  * earliest): handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of loss
- * detection, delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time: a
- * connection that waits for its peer and receives nothing for cfg.timeout_ms fails, and with it
- * each operation, once.  Never a count.  Waiting means: something of ours is unanswered, or the
- * peer owes bytes of a transfer it announced, or the message in front of those that came before
- * their turn.
+ * detection, delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time, after
+ * which a connection fails, and with it each operation, once.  Never a count: cfg.timeout_ms
+ *
+ * - while something is due, without any of it coming closer (c->pto.due_since).  Due is what the
+ *   peer's endpoint owes by itself, whatever its application does: the acknowledgement of records
+ *   and data that left, the answer to a READ or WRITE, the bytes of a transfer it announced, the
+ *   message in front of those that came before their turn.  It comes closer with a record or data
+ *   newly acknowledged, a record newly received, data newly placed.  A peer that has no room for
+ *   what we sent says so (HELD), and a packet that we have no room for counts as well.
+ * - while anything is waited for, without any sign of life.  So a receive that is not posted over
+ *   there is waited for as long as its endpoint answers.
+ *
+ * An answered probe alone proves a path for small packets and no more; which of the two clocks ran
+ * out, and when the peer was heard last, make the difference between "stopped" and "stalled".
  */
 #include "base/sdr_assert.h"
 #include "msg/sdr_msg.h"
@@ -82,14 +91,45 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 	return last + gap;
 }
 
+static bool conn_due(const struct sdr_conn *c)
+{
+	return !sdr_ring_empty(&c->rec.ring) || sdr_bulk_tx_due(c) || c->msg->nasked ||
+	       !sdr_list_empty(&c->bulk->rx.brx) || c->msg->early.n;
+}
+
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint64_t conn_dead_at(const struct sdr_conn *c)
 {
-	uint64_t from = c->rx.last_ns > c->pto.wait_since ? c->rx.last_ns : c->pto.wait_since;
-	uint64_t at = from + conn_timeout(c);
+	uint64_t from = c->pto.wait_since;
 
 	if (!sdr_conn_busy(c))
 		return NEVER;
-	return c->rel->closing && c->rel->close_by < at ? c->rel->close_by : at;
+	/* Of a handshake nothing counts but its end. */
+	if (!from || (c->hs.validated && c->rx.last_ns > from))
+		from = c->rx.last_ns;
+	if (c->pto.due_since && conn_due(c))
+		from = min64(from, c->pto.due_since);
+	from += conn_timeout(c);
+	return c->rel->closing ? min64(from, c->rel->close_by) : from;
+}
+
+/* Why its time is over. */
+static int conn_dead_why(const struct sdr_conn *c)
+{
+	uint32_t udp = c->shape->mtu + SDR_DATA_OVERHEAD;
+
+	if (c->rel->closing)
+		return SDR_REL_ERR_CLOSED;
+	if (!c->hs.answered)
+		return SDR_REL_ERR_NO_ANSWER;
+	/* It is asked at least three times in that time (conn_idle_at). */
+	if (c->rx.last_ns + conn_timeout(c) / 2 <= c->rel->now)
+		return SDR_REL_ERR_STOPPED;
+	return sdr_rel_err_stalled(udp > c->ctl_max ? udp : c->ctl_max);
 }
 
 /* This side does not need this connection and its peer was never validated. */
@@ -107,9 +147,19 @@ static bool conn_asks(const struct sdr_conn *c)
 	return !c->hs.passive || !sdr_list_empty(&c->msg->deferred);
 }
 
-static uint64_t min64(uint64_t a, uint64_t b)
+/* The clocks of conn_dead_at begin, and end, with what they measure. */
+static void conn_clocks(struct sdr_conn *c)
 {
-	return a < b ? a : b;
+	uint64_t now = c->rel->now;
+
+	if (!sdr_conn_busy(c))
+		c->pto.wait_since = 0;
+	else if (!c->pto.wait_since)
+		c->pto.wait_since = now;
+	if (!c->hs.validated || !conn_due(c))
+		c->pto.due_since = 0;
+	else if (!c->pto.due_since)
+		c->pto.due_since = now;
 }
 
 void sdr_conn_rearm(struct sdr_conn *c)
@@ -118,10 +168,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 
 	if (!sdr_conn_live(c))
 		return;
-	if (!sdr_conn_busy(c))
-		c->pto.wait_since = 0;
-	else if (!c->pto.wait_since)
-		c->pto.wait_since = now;
+	conn_clocks(c);
 	if (!c->hs.validated) {
 		d = conn_asks(c) ? c->hs.next : conn_expiry_at(c);
 		d = min64(d, conn_dead_at(c));
@@ -208,9 +255,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 		return;
 	}
 	if (conn_dead_at(c) <= rel->now) {
-		sdr_conn_fail(c, rel->closing	  ? SDR_REL_ERR_CLOSED
-				 : c->hs.answered ? SDR_REL_ERR_STOPPED
-						  : SDR_REL_ERR_NO_ANSWER);
+		sdr_conn_fail(c, conn_dead_why(c));
 		return;
 	}
 	if (c->state == SDR_CONN_CLOSING) {

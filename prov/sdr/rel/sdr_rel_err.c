@@ -68,6 +68,10 @@ static const struct {
 	[SDR_REL_ERR_VERSION] = { EPROTONOSUPPORT,
 				  "the two sides have no version of the protocol in common: install the "
 				  "same release of sdr on both" },
+	[SDR_REL_ERR_STALLED] = { ETIMEDOUT,
+				  "the peer answers, but nothing large arrives, or nothing at all of what "
+				  "is under way: a path MTU or a firewall; check that large UDP datagrams "
+				  "pass both ways, or lower FI_SDR_MTU" },
 };
 
 _Static_assert(sizeof(errs) / sizeof(errs[0]) == SDR_REL_ERRS, "a row for each error");
@@ -99,10 +103,20 @@ static void versions_text(uint32_t min, uint32_t max, char *buf, size_t len)
 
 void sdr_rel_err_text(int prov_err, char *buf, size_t len)
 {
+	int kind = sdr_rel_err_kind(prov_err);
 	char peer[32], own[32];
 
-	if (sdr_rel_err_kind(prov_err) != SDR_REL_ERR_VERSION || !(prov_err >> 8)) {
+	if (kind == prov_err || (kind != SDR_REL_ERR_VERSION && kind != SDR_REL_ERR_STALLED)) {
 		snprintf(buf, len, "%s", sdr_rel_strerror(prov_err));
+		return;
+	}
+	if (kind == SDR_REL_ERR_STALLED) {
+		snprintf(
+			buf, len,
+			"the peer answers, but nothing large arrives, or nothing at all of what is "
+			"under way: a path MTU or a firewall; check that UDP datagrams of %d bytes pass "
+			"both ways, or lower FI_SDR_MTU",
+			prov_err >> 8 & 0xffff);
 		return;
 	}
 	versions_text(prov_err >> 8 & 0xff, prov_err >> 16 & 0xff, peer, sizeof(peer));

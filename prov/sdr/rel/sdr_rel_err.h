@@ -32,6 +32,10 @@ enum sdr_rel_err {
 	SDR_REL_ERR_CODE = 15,
 	/* the two sides have no version of the wire in common; see sdr_rel_err_version */
 	SDR_REL_ERR_VERSION = 16,
+	/*
+	 * the peer answers, and nothing that is due comes closer; see sdr_rel_err_stalled
+	 */
+	SDR_REL_ERR_STALLED = 17,
 	SDR_REL_ERRS, /* how many there are */
 };
 
@@ -43,16 +47,23 @@ static inline int sdr_rel_err_version(uint8_t min, uint8_t max)
 {
 	return SDR_REL_ERR_VERSION | min << 8 | max << 16;
 }
+/* One of kind STALLED says how long its largest UDP datagrams are: bits 8 to 23. */
+static inline int sdr_rel_err_stalled(uint32_t bytes)
+{
+	return SDR_REL_ERR_STALLED | (int)(bytes & 0xffff) << 8;
+}
 /* enum sdr_rel_err */
 static inline int sdr_rel_err_kind(int prov_err)
 {
-	return (prov_err & 0xff) == SDR_REL_ERR_VERSION ? SDR_REL_ERR_VERSION : prov_err;
+	int kind = prov_err & 0xff;
+
+	return kind == SDR_REL_ERR_VERSION || kind == SDR_REL_ERR_STALLED ? kind : prov_err;
 }
 
 /* The cause and one next step. */
 const char *sdr_rel_strerror(int prov_err);
 #define SDR_REL_ERR_TEXT 384u /* bytes that hold any text */
-/* The same, with the versions of both sides where they are the cause. */
+/* The same, with the versions of both sides, or the size of datagrams, where that is the cause. */
 void sdr_rel_err_text(int prov_err, char *buf, size_t len);
 /* 0 or a negative errno; what is no enum sdr_rel_err: -EIO. */
 int sdr_rel_errno(int prov_err);

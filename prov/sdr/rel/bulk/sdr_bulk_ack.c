@@ -252,6 +252,8 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 			top = f->end - 1;
 		}
 	}
+	if (news || complete)
+		sdr_conn_moved_on(c);
 	if (news) {
 		if (top > s->top)
 			s->top = top;

@@ -392,6 +392,10 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	sdr_rel_now(c->rel);
 	sdr_conn_heard(c);
 	c->hs.answered = true;
+	if (st->got != s->got) {
+		s->got = st->got;
+		sdr_conn_moved_on(c);
+	}
 	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
 	if (dec || (!s->parity && st->got == st->npkts)) {
 		seg_complete(data, dec, dec_chunks);

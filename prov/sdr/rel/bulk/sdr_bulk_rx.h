@@ -56,6 +56,7 @@ struct sdr_seg_rx {
 	struct sdr_bulk_rx *bulk;
 	struct sdr_rcv_handle *h;
 	uint32_t msn;
+	uint32_t got;		     /* packets, at the last look */
 	uint32_t rep_got, rep_holes; /* at the last report */
 	uint32_t base;		     /* packet at which the next report starts */
 	bool gap;

@@ -170,6 +170,15 @@ bool sdr_bulk_tx_work(const struct sdr_conn *c)
 	return !sdr_list_empty(&c->bulk->tx.lost_segs) || seg_fresh(c) || bulk_next_ready(c);
 }
 
+/* All but the last segment have left, and are open because something is missing over there. */
+bool sdr_bulk_tx_due(const struct sdr_conn *c)
+{
+	const struct sdr_list *segs = &c->bulk->tx.segs;
+	const struct sdr_seg_tx *s = sdr_container(segs->next, struct sdr_seg_tx, link);
+
+	return !sdr_list_empty(segs) && (segs->next != segs->prev || s->inflight || s->nlost);
+}
+
 bool sdr_bulk_tx_window(const struct sdr_conn *c)
 {
 	return !c->inflight || c->inflight + c->shape->mtu <= c->cc.cwnd;

@@ -95,6 +95,7 @@ struct sdr_conn {
 		uint64_t largest_ns; /* arrival of the largest packet number */
 		uint64_t last_ns;    /* anything valid */
 		uint64_t heard_ns;   /* last_ns when it got its place in rel->conn_list */
+		bool held_due;	     /* the peer is to hear that there was no room */
 	} rx;
 
 	struct { /* records */
@@ -124,6 +125,8 @@ struct sdr_conn {
 		uint64_t last_rto;
 		/* silence is counted from here while we wait for the peer; 0 not waiting */
 		uint64_t wait_since;
+		/* what is due of the peer has not come closer since then; 0 nothing is due */
+		uint64_t due_since;
 	} pto;
 
 	struct {
@@ -160,6 +163,11 @@ uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift);
 void sdr_conn_progressed(struct sdr_conn *c);
 /* something that wants an answer was sent */
 void sdr_conn_sent(struct sdr_conn *c);
+/* what is due of the peer has come closer: the give-up clock starts anew */
+static inline void sdr_conn_moved_on(struct sdr_conn *c)
+{
+	c->pto.due_since = c->rel->now;
+}
 
 static inline bool sdr_conn_live(const struct sdr_conn *c)
 {

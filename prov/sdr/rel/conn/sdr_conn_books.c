@@ -130,6 +130,7 @@ static void in_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, !sdr_seq_lt(sdr_conn_msn_limit(c), c->credit.msn_granted));
 	SDR_BOOK_IS(k, c->credit.nserve, <=, SDR_CONN_SERVES_MAX);
 	SDR_BOOK(k, c->rx.heard_ns <= c->rx.last_ns && c->rx.last_ns <= c->rel->now);
+	SDR_BOOK(k, c->pto.wait_since <= c->rel->now && c->pto.due_since <= c->rel->now);
 }
 
 static void life_books(struct sdr_books *k, const struct sdr_conn *c)

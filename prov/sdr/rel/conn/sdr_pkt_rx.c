@@ -127,6 +127,7 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 	}
 	if (sdr_rec_accept(c, f->rseq)) {
 		c->st.rec_rx++;
+		sdr_conn_moved_on(c);
 		c->rel->ops->record(c, f);
 	}
 }
@@ -170,6 +171,9 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		break;
 	case SDR_FRAME_PADDING:
 		break;
+	case SDR_FRAME_HELD: /* it has what we sent, and will take it when there is room */
+		sdr_conn_moved_on(c);
+		break;
 	default: /* passed over: of a later version, or of a feature that is not in force */
 		c->st.frames_skipped++;
 		if (sdr_frame_wants(f->type, 0))
@@ -189,6 +193,17 @@ static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uin
 		conn_readdress(c, from);
 	}
 	return true;
+}
+
+/*
+ * There was no room: the peer hears it with our next packet, and waits.  What else it owes us may
+ * wait behind that in its window, so it is not called late here either.
+ */
+static void pkt_refused(struct sdr_conn *c)
+{
+	c->st.rec_refused++;
+	c->rx.held_due = true;
+	sdr_conn_moved_on(c);
 }
 
 void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
@@ -230,7 +245,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	if (!sdr_conn_live(c))
 		return;
 	if (sum.refused)
-		c->st.rec_refused++;
+		pkt_refused(c);
 	else if (sum.tight)
 		pkt_received(c, from, pn);
 	sdr_pkt_detect_lost(c, &sum.ca);

@@ -96,6 +96,11 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 			c->rx.ack_due = c->rx.ack_now = false;
 		}
 	}
+	if (c->rx.held_due) {
+		k = sdr_frame_held_encode(p + n, room - n);
+		n += k;
+		c->rx.held_due = k == 0;
+	}
 	if (cr.msn_limit != c->credit.msn_granted || cr.mseq_limit != c->credit.mseq_granted ||
 	    c->tx.ping_due) {
 		k = sdr_frame_credit_encode(p + n, room - n, &cr);

@@ -34,6 +34,7 @@ struct sdr_conn_msg {		       /* of a connection */
 	bool releasing;		       /* deferred is being walked */
 	bool rnr_mode;		  /* the last rendezvous met no receive (rkeyed peers: sdr_op.c) */
 	uint32_t nown;		  /* operations posted here, of both */
+	uint32_t nasked;	  /* requests that left: the peer's endpoint owes an answer */
 	struct sdr_list cts_wait; /* operations that want message numbers */
 	struct sdr_early early;
 };

@@ -21,7 +21,7 @@
 
 struct op_walk { /* of one connection */
 	const struct sdr_conn *c;
-	uint32_t own, serve, binds, waiting;
+	uint32_t own, serve, asked, binds, waiting;
 };
 
 static void op_books(struct sdr_books *k, const struct sdr_op *op, struct op_walk *w,
@@ -41,6 +41,8 @@ static void op_books(struct sdr_books *k, const struct sdr_op *op, struct op_wal
 		w->serve++;
 	else
 		w->own++;
+	SDR_BOOK(k, op->asked == (op->rec.sent && sdr_rec_is_request(&op->rec.f)));
+	w->asked += op->asked;
 	w->binds += op->bind != NULL;
 	w->waiting += !sdr_list_empty(&op->credit);
 	s->answers += op->stranger;
@@ -67,6 +69,7 @@ static void ops_books(struct sdr_books *k, const struct sdr_conn *c, uint32_t al
 		waiting++;
 	sdr_books_of(k, "operations of connection", c->id.cid);
 	SDR_BOOK_EQ(k, c->msg->nown, w.own);
+	SDR_BOOK_EQ(k, c->msg->nasked, w.asked);
 	SDR_BOOK_EQ(k, c->credit.nserve, w.serve);
 	SDR_BOOK_EQ(k, waiting, w.waiting);
 	SDR_BOOK_EQ(k, c->rec.n, (uint64_t)alone + w.binds);

@@ -66,6 +66,8 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	sdr_list_del(&op->link);
 	sdr_list_del(&op->credit);
 	sdr_list_del(&op->remote.link);
+	SDR_ASSERT(c->msg->nasked >= op->asked);
+	c->msg->nasked -= op->asked;
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
@@ -160,7 +162,10 @@ size_t sdr_op_rec_gather(const struct sdr_rec *r, uint8_t *p)
 
 void sdr_op_rec_written(struct sdr_conn *c, struct sdr_rec *r)
 {
-	(void)c;
+	if (sdr_rec_is_request(&r->f)) {
+		r->op->asked = true;
+		c->msg->nasked++;
+	}
 	if (r->op->btx && (r->f.flags & SDR_REC_F_BULK)) {
 		r->op->btx->rec = r;
 		sdr_bulk_announced(r->op->btx);

@@ -25,6 +25,7 @@ struct sdr_op {
 	bool data_out;		  /* bulk finished or there is none */
 	bool data_in;		  /* READ: bytes are here */
 	bool waiting;		  /* announced without data: CTS awaited */
+	bool asked;		  /* counts in conn->nasked */
 	bool stranger;		  /* READ_SERVE: counts in rel->nanswers_strangers */
 	uint32_t id;		  /* ours */
 	uint32_t wire_id;	  /* in its record: ours, or the requester's where it is served */
