@@ -160,6 +160,7 @@ struct bed *bed_new(uint32_t nodes)
 	b->verbose = getenv("SDR_BED_V") != NULL;
 	for (uint32_t i = 0; i < nodes; i++) {
 		b->cfg[i] = cfg;
+		b->na[i].no_probe = true;
 		b->node[i].bed = b;
 		b->node[i].idx = i;
 	}

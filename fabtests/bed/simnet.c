@@ -146,6 +146,7 @@ void simnet_cfg_default(struct simnet_cfg *cfg)
 	cfg->rel.scheme = &sdr_scheme_sr;
 	cfg->rel.inject_max = 512;
 	cfg->rel.max_overhead = 0;
+	cfg->node.no_probe = true; /* the size of packets is settled */
 }
 
 /* Once something failed nothing moves, whatever it was. */

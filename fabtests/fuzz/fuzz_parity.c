@@ -158,7 +158,7 @@ static void par_open(uint8_t how)
 	par.ep = par.eps.ep;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct sim_ep_attr a = { .rel = { .cfg = &cfg, .cbs = &cbs },
-					 .node = { .mtu = PAR_MTU } };
+					 .node = { .mtu = PAR_MTU, .no_probe = true } };
 
 		sim_ep_identity(&par.ep[i], &a);
 		SDR_FUZZ_CHECK(!sim_ep_boot(&par.ep[i], &a));

@@ -98,7 +98,8 @@ static void lab_done(void *user, const struct sdr_rel_cqe *e)
 static void lab_boot(struct lab *l, uint32_t node)
 {
 	static const struct sdr_rel_cbs cbs = { .done = lab_done };
-	struct sim_ep_attr attr = { .rel = { .cfg = &l->cfg, .cbs = &cbs, .user = l } };
+	struct sim_ep_attr attr = { .rel = { .cfg = &l->cfg, .cbs = &cbs, .user = l },
+				    .node = { .no_probe = true } };
 
 	sim_ep_identity(&l->eps.ep[node], &attr);
 	assert_int_equal(sim_ep_boot(&l->eps.ep[node], &attr), 0);

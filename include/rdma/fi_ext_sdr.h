@@ -84,6 +84,13 @@ struct fi_sdr_stats {
 	uint64_t frames_skipped;
 	/* connections that peers tried to open in a version that is not spoken here */
 	uint64_t hello_other;
+	/* gauge: bytes of the largest IP packet that is sent to the peer; 0: its size is fixed */
+	uint64_t path_bytes;
+	uint64_t path_probes; /* probes of the path's size sent */
+	uint64_t path_told;   /* times that this host's route or ICMP made it smaller */
+	uint64_t path_holes;  /* times that large packets vanished while small ones arrived */
+	/* pieces of control datagrams that became too long for the path, sent and received */
+	uint64_t parts_tx, parts_rx;
 };
 
 /* Why transfers to a peer get parity, or do not. */

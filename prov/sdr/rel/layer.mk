@@ -41,6 +41,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn_books.c \
 	prov/sdr/rel/conn/sdr_conn_books.h \
 	prov/sdr/rel/conn/sdr_conn_ops.h \
+	prov/sdr/rel/conn/sdr_conn_mtu.c \
+	prov/sdr/rel/conn/sdr_conn_mtu.h \
 	prov/sdr/rel/conn/sdr_credit.c \
 	prov/sdr/rel/conn/sdr_credit.h \
 	prov/sdr/rel/conn/sdr_ctl_input.c \
@@ -49,6 +51,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_endpoint.h \
 	prov/sdr/rel/conn/sdr_handshake.c \
 	prov/sdr/rel/conn/sdr_handshake.h \
+	prov/sdr/rel/conn/sdr_parts.c \
+	prov/sdr/rel/conn/sdr_parts.h \
 	prov/sdr/rel/conn/sdr_peer.c \
 	prov/sdr/rel/conn/sdr_peer.h \
 	prov/sdr/rel/conn/sdr_peer_cid.c \

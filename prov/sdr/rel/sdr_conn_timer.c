@@ -25,6 +25,7 @@
 #include "bulk/sdr_bulk_ack.h"
 #include "bulk/sdr_bulk_tx.h"
 #include "bulk/sdr_report.h"
+#include "conn/sdr_conn_mtu.h"
 #include "conn/sdr_handshake.h"
 #include "conn/sdr_pkt.h"
 #include "sdr_conn_timer.h"
@@ -181,6 +182,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = min64(d, sdr_report_deadline(c));
 		d = min64(d, conn_idle_at(c));
 		d = min64(d, conn_dead_at(c));
+		d = min64(d, sdr_conn_mtu_deadline(c));
 		if (c->rx.ack_due)
 			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
 		d = min64(d, sdr_bulk_tx_deferral(c));
@@ -282,6 +284,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 		if (c->pto.count == PTO_CC_RESET)
 			sdr_cc_timeout(&c->cc, rel->now);
 		c->rack.probed = true;
+		sdr_conn_mtu_ask(c);
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);
 		c->tx.last_ns = rel->now;

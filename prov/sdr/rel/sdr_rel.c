@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include "base/sdr_rand.h"
 #include "bulk/sdr_bulk_tx.h"
+#include "conn/sdr_conn_mtu.h"
 #include "conn/sdr_ctl_input.h"
+#include "conn/sdr_parts.h"
 #include "conn/sdr_pkt.h"
 #include "conn/sdr_rec.h"
 #include "conn/sdr_seal.h"
@@ -38,6 +40,9 @@ static int rel_geometry(struct sdr_rel *rel)
 		return -EINVAL;
 	rel->mtu = mtu;
 	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;
+	/* The size of packets follows the path where the engine can do its part. */
+	if (rel->info.probe_max && rel->info.cuts)
+		rel->features |= SDR_FEATURE_PROBE | SDR_FEATURE_PIECES;
 	return 0;
 }
 
@@ -89,6 +94,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), REL_RECS_MAX);
 	sdr_msg_open(rel);
 	sdr_seal_bind(rel, sdr_ctl_input, sdr_versions_input);
+	sdr_context_path_set(ctx, sdr_conn_mtu_told, rel);
 	*out = rel;
 	return 0;
 }
@@ -237,6 +243,7 @@ void sdr_rel_close(struct sdr_rel *rel)
 	sdr_htab_destroy(&rel->peer_cids);
 	sdr_timerq_destroy(&rel->timers);
 	sdr_slab_destroy(&rel->rec_pool);
+	sdr_parts_close(rel);
 	sdr_context_destroy(rel->ctx);
 	free(rel);
 }

@@ -20,6 +20,7 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 	out->loss_ppm = c->est.sent ? c->est.lost * 1000000 / c->est.sent : 0;
 	out->cwnd_bytes = c->cc.cwnd;
 	out->pacing_bps = c->cc.pacing_Bps * 8;
+	out->path_bytes = c->pmtu.size;
 	out->code_k = c->bulk->choice.k;
 	out->code_m = c->bulk->choice.m;
 	out->code_cover_ppm = c->bulk->cover_ppm;

@@ -41,6 +41,12 @@ void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr)
 	qp->ctx->uc->ops->qp_readdress(qp->uqp, addr);
 }
 
+void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes)
+{
+	if (qp->ctx->uc->ops->qp_path)
+		qp->ctx->uc->ops->qp_path(qp->uqp, bytes);
+}
+
 void sdr_qp_busy_update(struct sdr_qp *qp)
 {
 	bool want = qp->cts_armed || !sdr_list_empty(&qp->ready);

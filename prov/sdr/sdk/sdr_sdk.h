@@ -112,6 +112,8 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 			const struct sdr_uc_addr *addr);
 void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
+/* Engines with info.cuts: no IP packet with data of this QP is longer (sdr_uc_ops.qp_path). */
+void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes);
 /* Send side: messages below limit may be sent (never moves back). */
 void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit);
 uint32_t

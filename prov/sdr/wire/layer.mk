@@ -22,6 +22,7 @@ libsdr_wire_la_SOURCES = \
 	prov/sdr/wire/sdr_tlv.h \
 	prov/sdr/wire/sdr_version.h prov/sdr/wire/sdr_version.c \
 	prov/sdr/wire/sdr_hello.h prov/sdr/wire/sdr_hello.c \
+	prov/sdr/wire/sdr_part.h prov/sdr/wire/sdr_part.c \
 	prov/sdr/wire/sdr_varint.h \
 	prov/sdr/wire/sdr_frame.h prov/sdr/wire/sdr_frame_impl.h prov/sdr/wire/sdr_frame.c \
 	prov/sdr/wire/sdr_ack.c \

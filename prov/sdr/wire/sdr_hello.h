@@ -3,10 +3,10 @@
 /*
  * Datagrams of the reliable endpoint (class SDR_CLASS_REL), little-endian, behind the class header.
  *
- * Six types: HELLO and HELLO_ACK open a connection (either side may start, both may at once), RETRY
+ * Seven types: HELLO and HELLO_ACK open a connection (either side may start, both may at once), RETRY
  * hands out a cookie under load, PACKET carries frames, RESET says that a connection id is unknown
- * here (the process restarted), VERSION that a HELLO speaks another version (sdr_version.h). A
- * PACKET is
+ * here (the process restarted), VERSION that a HELLO speaks another version (sdr_version.h), PART is
+ * a piece of a PACKET that is longer than the path carries (sdr_part.h). A PACKET is
  *
  *     0               8       12
  *    +---------------+-------+-----------------------+
@@ -34,6 +34,7 @@ enum sdr_rel_type {
 	SDR_REL_PACKET = 4,
 	SDR_REL_RESET = 5,
 	SDR_REL_VERSION = 6, /* struct sdr_version */
+	SDR_REL_PART = 7,    /* struct sdr_part */
 };
 
 /* ---- handshake ------------------------------------------------------------------------------- */
@@ -79,12 +80,11 @@ enum sdr_hello_ext {
 	SDR_HELLO_ADDRESSES = 1,
 	/*
 	 * bytes(4): of the largest control payload that its sender takes, beyond ctl_max, from a
-	 * probe of the path.  Reserved: checked, not used yet.
+	 * probe of the path.
 	 */
 	SDR_HELLO_PROBE_MAX = 2,
 	/*
-	 * HELLO_ACK: bytes(4) of the control payload with the HELLO that it answers.  Reserved:
-	 * checked, not used yet.
+	 * HELLO_ACK: bytes(4) of the control payload with the HELLO that it answers.
 	 */
 	SDR_HELLO_SEEN = 3,
 };

@@ -22,6 +22,7 @@
  */
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
+#include "rel/conn/sdr_conn_mtu.h"
 #include "sdr_bulk_ack.h"
 #include "sdr_code_tx.h"
 #include "sdr_scheme.h"
@@ -118,6 +119,19 @@ static uint32_t seg_new_end(const struct sdr_seg_tx *s, uint32_t from, uint32_t 
 	return s->parity ? sdr_bitmap_next_zero(s->chunk_rtx, from, hi) : hi;
 }
 
+/* IP bytes of all packets of a segment but the last, which may be shorter. */
+static uint32_t seg_pkt_bytes(const struct sdr_conn *c, const struct sdr_seg_tx *s)
+{
+	return sdr_conn_mtu_data(c, s->len < s->shape->mtu ? s->len : s->shape->mtu);
+}
+
+/* n more of its packets have arrived, all below hi: a path that carries them is no black hole. */
+static void seg_passed(struct sdr_conn *c, const struct sdr_seg_tx *s, uint32_t n, uint32_t hi)
+{
+	if (n > 1 || hi < s->npkts || s->len % s->shape->mtu == 0)
+		sdr_pmtu_passed(&c->pmtu, seg_pkt_bytes(c, s), 0);
+}
+
 /* Marks [lo, hi) delivered; returns packets that are new. */
 static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 {
@@ -152,6 +166,8 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 	SDR_ASSERT(sdr_seg_tx_counts(s));
 	if (late)
 		sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
+	if (n && c->pmtu.lost)
+		seg_passed(c, s, n, hi);
 	if (n && s->grp)
 		sdr_group_tx_touch(s);
 	return n;
@@ -318,6 +334,7 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		c->st.rtx_nack += why == WHY_NACK ? again : 0;
 		c->st.rtx_tlp += why == WHY_TLP ? again : 0;
 		c->st.rtx_rto += why == WHY_RTO ? again : 0;
+		sdr_conn_mtu_lost(c, n, seg_pkt_bytes(c, s), e->tx_ns);
 		if (s->grp)
 			sdr_group_tx_touch(s);
 	}

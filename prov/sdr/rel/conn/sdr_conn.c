@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include "sdr_conn.h"
+#include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
 #include "sdr_peer_cid.h"
@@ -54,7 +55,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 		c->hs.next += 2 * (rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
 							: SDR_RTT_INIT_NS);
 	c->id.cid = sdr_rel_rand(rel);
-	c->ctl_max = rel->ctl_max;
+	c->ctl_max = c->ctl_agreed = rel->ctl_max;
 	sdr_list_init(&c->ready);
 	sdr_list_init(&c->rec.rtx);
 	sdr_list_init(&c->rec.unordered);
@@ -64,6 +65,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 						     : SDR_RTT_INIT_NS);
 	sdr_pnset_init(&c->rx.pns, 0);
 	c->shape = &c->shapes[0];
+	sdr_conn_mtu_init(c);
 	rel->ops->init(c);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_shape_qp_make(c, mtu))
 		goto err_free;

@@ -8,6 +8,7 @@
 #define SDR_CONN_H
 
 #include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_pmtu.h"
 #include "rel/path/sdr_rack.h"
 #include "rel/path/sdr_rtt.h"
 #include "base/sdr_ring.h"
@@ -56,6 +57,7 @@ struct sdr_conn {
 		uint64_t cookie;
 		uint64_t features; /* SDR_FEATURE_* in force: both sides know them */
 		uint32_t ts;	   /* of the HELLO to be answered */
+		uint32_t seen;	   /* and the bytes of its control payload */
 		/* when this side followed a smaller mtu, own clock; 0: never */
 		uint32_t asked_us;
 		uint32_t tries;
@@ -64,7 +66,12 @@ struct sdr_conn {
 
 	struct sdr_conn_shape shapes[2];
 	struct sdr_conn_shape *shape; /* of what is numbered next: one of shapes */
-	uint32_t ctl_max;	      /* bytes, both sides */
+	/*
+	 * bytes of a control datagram: what the path carries now, and what both sides take
+	 */
+	uint32_t ctl_max, ctl_agreed;
+	struct sdr_pmtu pmtu;
+	uint32_t mtu_found; /* bytes: the size that was told last */
 
 	struct {
 		uint8_t kinds;	      /* the peer decodes: bit n, kind n of parity */

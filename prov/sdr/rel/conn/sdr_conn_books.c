@@ -66,7 +66,7 @@ static uint32_t log_books(struct sdr_books *k, const struct sdr_conn *c, struct 
 		SDR_BOOK(k, sdr_seq_lt(p->pn, c->tx.pn) && !sdr_seq_lt(c->tx.seq, p->seq));
 		SDR_BOOK(k,
 			 !last || (sdr_seq_lt(last->pn, p->pn) && sdr_seq_lt(last->seq, p->seq)));
-		SDR_BOOK(k, p->bytes && p->bytes <= c->ctl_max && p->nrseq <= SDR_PKT_RSEQS);
+		SDR_BOOK(k, p->bytes && p->bytes <= c->ctl_agreed && p->nrseq <= SDR_PKT_RSEQS);
 		SDR_BOOK(k, p->tx_ns <= c->rel->now && (!last || last->tx_ns <= p->tx_ns));
 		SDR_BOOK(k, (!p->done && !p->lost && !p->copy) || sdr_list_empty(&p->recs));
 		SDR_BOOK(k, !p->probed || p->lost);
@@ -147,7 +147,8 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, c->timer.pos || turn || !(c->tx.live || c->inflight));
 	SDR_BOOK(k, c->shape->qp && c->shape->mtu && c->shape->chunk_pkts && c->shape->run_pkts &&
 			    c->shape->run_pkts <= SDR_RUN_PKTS_MAX);
-	SDR_BOOK_IS(k, c->ctl_max, <=, rel->ctl_max);
+	SDR_BOOK_IS(k, c->ctl_max, <=, c->ctl_agreed);
+	SDR_BOOK_IS(k, c->ctl_agreed, <=, rel->ctl_max);
 	SDR_BOOK(k, c->state == SDR_CONN_HELLO || (c->cc.cwnd >= c->cc.mtu && c->cc.mtu));
 }
 

@@ -3,6 +3,7 @@
 /* Control datagrams that came in, by their type. */
 #include "sdr_ctl_input.h"
 #include "sdr_handshake.h"
+#include "sdr_parts.h"
 #include "sdr_pkt.h"
 #include "sdr_versions.h"
 
@@ -14,6 +15,9 @@ void sdr_ctl_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t 
 	switch (type) {
 	case SDR_REL_PACKET:
 		sdr_pkt_input(rel, from, buf, len);
+		break;
+	case SDR_REL_PART:
+		sdr_parts_input(rel, from, buf, len);
 		break;
 	case SDR_REL_HELLO:
 	case SDR_REL_HELLO_ACK:

@@ -30,7 +30,8 @@ void sdr_rel_now(struct sdr_rel *rel)
 	X(loss_ppm)   \
 	X(cwnd_bytes) \
 	X(pacing_bps) \
-	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli)
+	X(code_k)     \
+	X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli) X(path_bytes)
 
 void sdr_rel_stats_add(struct sdr_rel_stats *a, const struct sdr_rel_stats *b)
 {

@@ -40,6 +40,7 @@
 #define MS    1000000ull /* ns */
 
 struct sdr_conn_ops;
+struct sdr_parts;
 struct sdr_rel;
 struct sdr_rel_bulk;
 struct sdr_rel_msg;
@@ -97,6 +98,7 @@ struct sdr_rel {
 	uint32_t nunexp_strangers;
 	/* records that stand alone and READs being served, for strangers */
 	uint32_t nanswers_strangers;
+	struct sdr_parts *parts; /* packets that are not whole yet; NULL: there were none */
 
 	bool closing, blocked, failed;
 	bool parted;		     /* said farewell */

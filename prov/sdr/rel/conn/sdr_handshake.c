@@ -19,6 +19,7 @@
 #include "base/sdr_rand.h"
 #include <errno.h>
 #include <string.h>
+#include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
 #include "sdr_handshake.h"
@@ -26,6 +27,12 @@
 #include "sdr_seal.h"
 #include "sdr_stranger.h"
 #include "sdr_versions.h"
+#include "wire/sdr_tlv.h"
+
+/* bytes of extensions that a HELLO of ours has */
+#define HELLO_EXT_ROOM 64u
+/* HELLOs of a connection that go in full size, too */
+#define HELLO_PROBES 2u
 
 static uint64_t cookie_make(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			    uint64_t epoch)
@@ -45,6 +52,27 @@ static bool cookie_ok(const struct sdr_rel *rel, const struct sdr_uc_addr *from,
 
 	return cookie && (cookie == cookie_make(rel, from, epoch) ||
 			  cookie == cookie_make(rel, from, epoch - 1));
+}
+
+static size_t ext_put32(uint8_t *p, size_t room, enum sdr_hello_ext type, uint32_t v)
+{
+	uint8_t le[4];
+
+	sdr_put_le32(le, v);
+	return v ? sdr_tlv_put(p, room, (uint8_t)type, le, sizeof(le)) : 0;
+}
+
+/* What is said besides: ext has HELLO_EXT_ROOM bytes. */
+static void hello_ext(const struct sdr_conn *c, enum sdr_rel_type type, uint8_t *ext,
+		      struct sdr_hello *h)
+{
+	size_t n;
+
+	n = ext_put32(ext, HELLO_EXT_ROOM, SDR_HELLO_PROBE_MAX, c->rel->info.probe_max);
+	if (type == SDR_REL_HELLO_ACK)
+		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_SEEN, c->hs.seen);
+	h->ext = ext;
+	h->ext_len = (uint32_t)n;
 }
 
 static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_hello *h)
@@ -72,15 +100,36 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	sdr_wire_qp_info_decode(info, sizeof(info), &h->qp);
 }
 
+/*
+ * As long as the path may carry: that it is answered says that the path does.  The one that is
+ * relied on follows it.
+ */
+static void hello_probe(struct sdr_conn *c, const struct sdr_hello *h)
+{
+	uint32_t len = sdr_conn_mtu_hello(c);
+	uint8_t *p;
+	size_t n;
+
+	if (len <= SDR_HELLO_LEN + h->ext_len || !(p = sdr_seal_begin(c->rel)))
+		return;
+	n = sdr_hello_encode(p, SDR_REL_HELLO, h);
+	memset(p + n, 0, len - n);
+	sdr_seal_probe(c, len);
+}
+
 /* A full engine loses it, as the network might; the initiator's timer repeats. */
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 {
-	uint8_t *p = sdr_seal_begin(c->rel);
+	uint8_t ext[HELLO_EXT_ROOM], *p;
 	struct sdr_hello h;
 
+	hello_fill(c, type, &h);
+	hello_ext(c, type, ext, &h);
+	if (type == SDR_REL_HELLO && c->hs.tries < HELLO_PROBES)
+		hello_probe(c, &h);
+	p = sdr_seal_begin(c->rel);
 	if (!p)
 		return;
-	hello_fill(c, type, &h);
 	sdr_seal_send(c, sdr_hello_encode(p, type, &h));
 	if (type == SDR_REL_HELLO && c->hs.tries >= SDR_HELLO_TRIES_ASK)
 		sdr_versions_ask(c);
@@ -174,8 +223,9 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->credit.msn_limit = h->msn_limit;
 	c->credit.mseq_limit = h->mseq_limit;
 	sdr_qp_limit_set(c->shape->qp, h->msn_limit);
-	if (h->ctl_max < c->ctl_max)
-		c->ctl_max = h->ctl_max;
+	if (h->ctl_max < c->ctl_agreed)
+		c->ctl_agreed = h->ctl_max;
+	sdr_conn_mtu_opened(c, h->probe_max);
 	c->state = SDR_CONN_OPEN;
 	sdr_conn_heard(c);
 	c->rack.timer = NEVER;
@@ -213,7 +263,8 @@ static void conn_unaccept(struct sdr_conn *c)
 	c->hs.peer_known = false;
 	c->state = SDR_CONN_HELLO;
 	c->addr = c->peer->addr;
-	c->ctl_max = c->rel->ctl_max; /* both sides must agree on what fits a datagram */
+	c->ctl_max = c->ctl_agreed = c->rel->ctl_max;
+	sdr_conn_mtu_init(c);
 }
 
 /*
@@ -279,8 +330,9 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 	return c;
 }
 
+/* bytes: of its control payload. */
 static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
-			  const struct sdr_hello *h)
+			  const struct sdr_hello *h, uint32_t bytes)
 {
 	struct sdr_peer *peer = sdr_peer_find(rel, from);
 	struct sdr_conn *c = peer ? peer->conn : NULL;
@@ -290,6 +342,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (c && c->hs.peer_known && c->id.peer_cid == h->cid &&
 	    c->id.peer_instance == h->instance) {
 		c->hs.ts = h->ts_us;
+		c->hs.seen = bytes;
 		sdr_hello_send(c, SDR_REL_HELLO_ACK);
 		return;
 	}
@@ -326,6 +379,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (cookie_valid)
 		sdr_conn_validate(c);
 	c->hs.ts = h->ts_us;
+	c->hs.seen = bytes;
 	sdr_hello_send(c, SDR_REL_HELLO_ACK);
 	sdr_conn_kick(c);
 }
@@ -385,6 +439,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	}
 	c->hs.answered = true;
 	sdr_conn_heard(c);
+	if (h->seen)
+		sdr_conn_mtu_seen(c, h->seen);
 	sdr_conn_validate(c);
 	sdr_conn_kick(c);
 }
@@ -404,7 +460,7 @@ void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_
 	} else if (ret) {
 		rel->closed.pkts_bad++;
 	} else if (type == SDR_REL_HELLO) {
-		hello_request(rel, from, &h);
+		hello_request(rel, from, &h, (uint32_t)(len + SDR_CLASS_LEN + rel->tag_len));
 	} else {
 		hello_answer(rel, from, &h);
 	}

@@ -8,6 +8,7 @@
  * SDR_PKT_RSEQS of them count as arrived.
  */
 #include "base/sdr_assert.h"
+#include "sdr_conn_mtu.h"
 #include "sdr_pkt.h"
 #include "sdr_plog.h"
 #include "sdr_rec.h"
@@ -77,6 +78,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	}
 	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
 	sdr_conn_progressed(c);
+	sdr_pmtu_passed(&c->pmtu, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
 		sdr_rel_step(c->rel);
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
@@ -95,6 +97,8 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			c->st.pkts_bad++; /* acknowledges what was never sent */
 			return;
 		}
+		if (c->pmtu.nprobes)
+			sdr_conn_mtu_acked(c, f->r[i].lo, f->r[i].hi);
 		pos = sdr_plog_search(c, f->r[i].lo);
 		for (; pos != c->tx.log.tail; pos++) {
 			struct sdr_pkt *p = sdr_plog_at(c, pos);
@@ -129,6 +133,7 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 {
 	SDR_ASSERT(!p->done && !p->lost && c->tx.live && c->inflight >= p->bytes);
 	p->lost = true;
+	sdr_conn_mtu_lost(c, 1, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	if (!p->probed)
 		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
 	c->tx.live--;

@@ -17,7 +17,9 @@
  */
 #include <string.h>
 #include "sdr_conn_ops.h"
+#include "sdr_conn_mtu.h"
 #include "sdr_credit.h"
+#include "sdr_parts.h"
 #include "sdr_pkt.h"
 #include "sdr_plog.h"
 #include "sdr_rec.h"
@@ -155,7 +157,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 {
 	struct sdr_rel *rel = c->rel;
 
-	SDR_ASSERT(n && n <= c->ctl_max && c->hs.validated);
+	SDR_ASSERT(n && n <= c->ctl_agreed && c->hs.validated);
 	SDR_ASSERT(sdr_ring_empty(&c->tx.log) ||
 		   sdr_seq_lt(sdr_plog_at(c, c->tx.log.tail - 1)->pn, c->tx.pn - 1));
 	pkt->pn = c->tx.pn - 1;
@@ -224,6 +226,28 @@ bool sdr_pkt_farewell(struct sdr_conn *c)
 	return true;
 }
 
+/*
+ * Bytes that a packet may have: what the path carries.  A record that was made when that was more
+ * has a packet as long as it takes, which travels in parts.
+ */
+static size_t pkt_room(const struct sdr_conn *c)
+{
+	size_t room = sdr_seal_room(c->rel, c->ctl_max);
+
+	if (c->ctl_max < c->ctl_agreed && SDR_PACKET_HDR + sdr_rec_next_size(c) > room)
+		room = sdr_seal_room(c->rel, c->ctl_agreed);
+	return room;
+}
+
+static void pkt_out(struct sdr_conn *c, const uint8_t *p, size_t n)
+{
+	if (n <= sdr_seal_room(c->rel, c->ctl_max))
+		sdr_seal_send(c, n);
+	else
+		sdr_parts_send(c, p, n);
+	c->tx.pn++;
+}
+
 /* One packet; false: the engine is full, nothing changed. */
 static bool pkt_build(struct sdr_conn *c)
 {
@@ -242,7 +266,7 @@ static bool pkt_build(struct sdr_conn *c)
 		sdr_list_init(&pkt->recs);
 	}
 	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
-	room = sdr_seal_room(rel, c->ctl_max);
+	room = pkt_room(c);
 	c->rx.ack_now |= c->close.bye_due; /* our last packets say what we have */
 	n += put_acks(c, p + n, room - n, &more);
 	bye = c->close.bye_ack_due;
@@ -268,8 +292,7 @@ static bool pkt_build(struct sdr_conn *c)
 		wants |= k > 0;
 		n += k;
 	}
-	sdr_seal_send(c, n);
-	c->tx.pn++;
+	pkt_out(c, p, n);
 	if (wants)
 		pkt_log(c, pkt, n);
 	else
@@ -286,7 +309,7 @@ static bool pkt_build(struct sdr_conn *c)
  */
 static void pkt_repeat(struct sdr_conn *c)
 {
-	size_t room = sdr_seal_room(c->rel, c->ctl_max);
+	size_t room = sdr_seal_room(c->rel, c->ctl_agreed);
 	struct sdr_pkt *p, *orig;
 	struct sdr_list *l;
 	uint8_t *to;
@@ -318,8 +341,7 @@ static void pkt_repeat(struct sdr_conn *c)
 		n += k + r->f.payload_len;
 		c->st.rec_copies++;
 	}
-	sdr_seal_send(c, n);
-	c->tx.pn++;
+	pkt_out(c, to, n);
 	pkt_log(c, p, n);
 }
 
@@ -335,5 +357,6 @@ bool sdr_pkt_send(struct sdr_conn *c)
 	}
 	if (sdr_pkt_due(c))
 		sdr_conn_kick(c);
+	sdr_conn_mtu_send(c);
 	return true;
 }

@@ -86,22 +86,30 @@ static bool rec_number(struct sdr_conn *c, struct sdr_rec *r)
 	return true;
 }
 
+/* Whose turn it is; NULL: nobody's. */
+static struct sdr_rec *rec_head(const struct sdr_conn *c)
+{
+	if (!sdr_list_empty(&c->rec.rtx))
+		return sdr_container(c->rec.rtx.next, struct sdr_rec, link);
+	if (!rec_window(c))
+		return NULL;
+	if (!sdr_list_empty(&c->rec.unordered))
+		return sdr_container(c->rec.unordered.next, struct sdr_rec, link);
+	return msg_allowed(c) ? sdr_container(c->rec.ordered.next, struct sdr_rec, link) : NULL;
+}
+
+size_t sdr_rec_next_size(const struct sdr_conn *c)
+{
+	const struct sdr_rec *r = rec_head(c);
+
+	return r ? sdr_frame_rec_size(&r->f) : 0;
+}
+
 struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room)
 {
-	struct sdr_rec *r;
+	struct sdr_rec *r = rec_head(c);
 
-	if (!sdr_list_empty(&c->rec.rtx)) {
-		r = sdr_container(c->rec.rtx.next, struct sdr_rec, link);
-	} else if (!rec_window(c)) {
-		return NULL;
-	} else if (!sdr_list_empty(&c->rec.unordered)) {
-		r = sdr_container(c->rec.unordered.next, struct sdr_rec, link);
-	} else if (msg_allowed(c)) {
-		r = sdr_container(c->rec.ordered.next, struct sdr_rec, link);
-	} else {
-		return NULL;
-	}
-	if (sdr_frame_rec_size(&r->f) > room)
+	if (!r || sdr_frame_rec_size(&r->f) > room)
 		return NULL;
 	if (!r->sent && !rec_number(c, r))
 		return NULL;

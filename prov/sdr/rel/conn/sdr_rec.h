@@ -28,6 +28,8 @@ void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r); /* one that stands alo
 bool sdr_rec_sendable(const struct sdr_conn *c);
 /* The next record that may be sent and fits room, given its rseq; NULL none. */
 struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room);
+/* Bytes of its frame; 0 none. */
+size_t sdr_rec_next_size(const struct sdr_conn *c);
 /* One that stands alone gets its rseq where it is, if it has none; false: not now. */
 bool sdr_rec_number(struct sdr_conn *c, struct sdr_rec *r);
 /* The one that is not acknowledged, or NULL. */

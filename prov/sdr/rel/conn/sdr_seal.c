@@ -32,6 +32,14 @@ void sdr_seal_send(struct sdr_conn *c, size_t len)
 	seal_out(c->rel, &c->addr, len);
 }
 
+void sdr_seal_probe(struct sdr_conn *c, size_t len)
+{
+	SDR_ASSERT(len && len + c->rel->tag_len <= c->rel->info.probe_max);
+	c->st.ctl_tx++;
+	c->st.path_probes++;
+	sdr_context_ctl_push_probe(c->rel->ctx, &c->addr, len + c->rel->tag_len);
+}
+
 void sdr_seal_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len)
 {
 	SDR_ASSERT(len && len <= sdr_seal_room(rel, rel->ctl_max));

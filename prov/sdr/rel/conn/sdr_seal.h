@@ -21,6 +21,8 @@ void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_f
  */
 uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */
+/* The same, up to info.probe_max bytes: whether the path carries it is the question. */
+void sdr_seal_probe(struct sdr_conn *c, size_t len);
 /* To a peer without a connection. */
 void sdr_seal_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len);
 

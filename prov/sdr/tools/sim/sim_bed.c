@@ -105,7 +105,7 @@ static int sim_node_open(struct sim_bed *b, uint32_t i)
 	struct sim_node *nd = &b->node[i];
 	struct sim_ep_attr a = {
 		.rel = { .cfg = &b->a.cfg, .cbs = &sim_cbs, .user = nd },
-		.node = { .mtu = b->a.mtu },
+		.node = { .mtu = b->a.mtu, .no_probe = !b->a.forward.mtu && !b->a.backward.mtu },
 		.context = { sim_bed_rand(b), sim_bed_rand(b) },
 	};
 	int err;

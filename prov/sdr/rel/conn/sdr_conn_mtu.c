@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The size of what a connection sends follows the path: asks rel/path/sdr_pmtu.c, sends its probes,
+ * and applies what it finds.
+ *
+ * A first HELLO goes twice, small and as long as the device carries; the answer to the long one
+ * says that the path carries it, and nothing else is needed.  Until that is known nothing longer
+ * than the base is sent: data packets in pieces, control datagrams built smaller.  Probes are
+ * packets of PING and PADDING that are not logged: their loss is no loss, of records, of the
+ * window or of the estimator.  Their acknowledgement is that of their number.  They leave only
+ * while something is under way, so an idle connection sends none.
+ *
+ * What follows a change: control datagrams are built for the new size at once, records that were
+ * made before go in parts (sdr_parts.c); the engine cuts data packets whose number is given; when
+ * the search has found something, the packets of later messages get the size that fits
+ * (sdr_reshape_want).
+ *
+ * Engines that write by key (RDMA devices) have the size of their port: there is no discovery with
+ * them, and none with a peer that does not know pieces.
+ */
+#include <stdio.h>
+#include "sdr_conn_mtu.h"
+#include "sdr_conn_ops.h"
+#include "sdr_seal.h"
+
+#define FEATURES (SDR_FEATURE_PROBE | SDR_FEATURE_PIECES)
+
+/* IP bytes of the longest packet that this side would send. */
+static uint32_t mtu_max(const struct sdr_rel *rel)
+{
+	uint32_t data = rel->mtu + rel->info.data_over, ctl = rel->ctl_max + rel->info.ctl_over;
+
+	return data > ctl ? data : ctl;
+}
+
+static uint32_t mtu_least(const struct sdr_rel *rel)
+{
+	uint32_t max = mtu_max(rel), least = SDR_CTL_MIN + rel->info.ctl_over;
+
+	return least < max ? least : max;
+}
+
+void sdr_conn_mtu_init(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	bool known = (rel->features & FEATURES) != FEATURES;
+	uint32_t told;
+
+	sdr_pmtu_init(&c->pmtu, mtu_least(rel), known ? 0 : mtu_max(rel), rel->now);
+	if (!c->pmtu.size || !rel->uc->ops->path_mtu)
+		return;
+	told = rel->uc->ops->path_mtu(rel->uc, &c->addr);
+	if (told)
+		sdr_pmtu_limit(&c->pmtu, told, SDR_PMTU_BY_ROUTE, rel->now);
+}
+
+/*
+ * What was found, once for each size; while the search is in its first round the next may be
+ * another.
+ */
+static void mtu_found(struct sdr_conn *c)
+{
+	static const char *const how[] = {
+		[SDR_PMTU_BY_BASE] = "every path is supposed to carry them",
+		[SDR_PMTU_BY_HELLO] = "the first datagram of this size was answered",
+		[SDR_PMTU_BY_PROBE] = "a probe of this size arrived, longer ones did not",
+		[SDR_PMTU_BY_ROUTE] = "this host's route or ICMP says so",
+		[SDR_PMTU_BY_HOLE] = "longer ones vanish on the way, without ICMP: a black hole",
+		[SDR_PMTU_BY_PEER] = "the peer takes no longer ones",
+	};
+	const struct sdr_rel *rel = c->rel;
+	char text[192];
+
+	if (c->pmtu.size == c->mtu_found || (!sdr_pmtu_settled(&c->pmtu) && !c->pmtu.tries))
+		return;
+	c->mtu_found = c->pmtu.size;
+	if (!rel->cbs->note)
+		return;
+	snprintf(text, sizeof(text), "packets of at most %u bytes (%u of data, %u of control): %s",
+		 c->pmtu.size, c->pmtu.size - rel->info.data_over, c->ctl_max, how[c->pmtu.how]);
+	rel->cbs->note(rel->user, c->peer, text);
+}
+
+/* The size in force, where it matters. */
+static void mtu_apply(struct sdr_conn *c)
+{
+	uint32_t size = c->pmtu.size, ctl;
+
+	if (!size || !c->hs.peer_known)
+		return;
+	ctl = (size - c->rel->info.ctl_over) & ~3u;
+	c->ctl_max = ctl < c->ctl_agreed ? ctl : c->ctl_agreed;
+	SDR_ASSERT(c->ctl_max >= SDR_CTL_MIN);
+	for (uint32_t i = 0; i < sizeof(c->shapes) / sizeof(c->shapes[0]); i++)
+		if (c->shapes[i].qp)
+			sdr_qp_path_set(c->shapes[i].qp, size);
+	sdr_conn_kick(c);
+	mtu_found(c);
+}
+
+void sdr_conn_mtu_opened(struct sdr_conn *c, uint32_t probe_max)
+{
+	struct sdr_rel *rel = c->rel;
+	uint32_t peer = probe_max > c->ctl_agreed ? probe_max : c->ctl_agreed;
+
+	c->ctl_max = c->ctl_agreed;
+	if ((c->hs.features & FEATURES) != FEATURES) {
+		sdr_pmtu_init(&c->pmtu, 1, 0, rel->now);
+		return;
+	}
+	sdr_pmtu_limit(&c->pmtu, peer + rel->info.ctl_over, SDR_PMTU_BY_PEER, rel->now);
+	mtu_apply(c);
+}
+
+uint32_t sdr_conn_mtu_hello(const struct sdr_conn *c)
+{
+	if (!c->pmtu.size || c->pmtu.size == c->pmtu.max)
+		return 0;
+	return ((c->pmtu.ceil - 1 - c->rel->info.ctl_over) & ~3u) - c->rel->tag_len;
+}
+
+void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes)
+{
+	uint32_t most = sdr_conn_mtu_hello(c) + c->rel->tag_len;
+
+	/* No HELLO of ours was longer. */
+	if (bytes > most)
+		bytes = most;
+	/* What is lost to rounding is not looked for. */
+	bytes += c->rel->info.ctl_over;
+	if (c->pmtu.ceil - 1 - bytes < 4)
+		bytes = c->pmtu.ceil - 1;
+	if (sdr_pmtu_arrived(&c->pmtu, bytes, SDR_PMTU_BY_HELLO, c->rel->now))
+		mtu_apply(c);
+}
+
+void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi)
+{
+	if (sdr_pmtu_acked(&c->pmtu, lo, hi, c->rel->now))
+		mtu_apply(c);
+}
+
+void sdr_conn_mtu_lost(struct sdr_conn *c, uint32_t n, uint32_t bytes, uint64_t tx_ns)
+{
+	if (!sdr_pmtu_lost(&c->pmtu, n, bytes, tx_ns, c->rtt.srtt, c->rel->now))
+		return;
+	c->st.path_holes++;
+	mtu_apply(c);
+}
+
+static void mtu_limit(struct sdr_conn *c, uint32_t bytes)
+{
+	if (!sdr_pmtu_limit(&c->pmtu, bytes, SDR_PMTU_BY_ROUTE, c->rel->now))
+		return;
+	c->st.path_told++;
+	mtu_apply(c);
+}
+
+void sdr_conn_mtu_ask(struct sdr_conn *c)
+{
+	struct sdr_uc *uc = c->rel->uc;
+	uint32_t bytes;
+
+	if (!c->pmtu.size || !uc->ops->path_mtu)
+		return;
+	bytes = uc->ops->path_mtu(uc, &c->addr);
+	if (bytes)
+		mtu_limit(c, bytes);
+}
+
+void sdr_conn_mtu_told(void *user, const struct sdr_uc_addr *to, uint32_t bytes)
+{
+	struct sdr_rel *rel = user;
+	struct sdr_peer *p = sdr_peer_find(rel, to);
+
+	sdr_rel_now(rel);
+	/* One that is met at another address hears of it when it asks. */
+	if (p && p->conn && sdr_uc_addr_equal(&p->conn->addr, to))
+		mtu_limit(p->conn, bytes);
+}
+
+void sdr_conn_mtu_moved(struct sdr_conn *c)
+{
+	if (sdr_pmtu_restart(&c->pmtu, c->rel->now))
+		mtu_apply(c);
+}
+
+/* ---- probes ---------------------------------------------------------------------------------- */
+
+/* False: the engine is full. */
+static bool mtu_probe(struct sdr_conn *c, uint32_t size)
+{
+	uint32_t len = (size - c->rel->info.ctl_over) & ~3u;
+	uint8_t *p = sdr_seal_begin(c->rel);
+	size_t n, room = sdr_seal_room(c->rel, len);
+
+	if (!p)
+		return false;
+	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
+	n += sdr_frame_ping_encode(p + n, room - n);
+	n += sdr_frame_long_encode(p + n, room - n, SDR_FRAME_PADDING, NULL,
+				   (uint16_t)(room - n - SDR_FRAME_LONG_HDR));
+	SDR_ASSERT(n == room);
+	sdr_seal_probe(c, n);
+	sdr_pmtu_sent(&c->pmtu, c->tx.pn, size, c->rel->now, sdr_conn_rto(c, 0));
+	c->tx.pn++;
+	c->rel->activity++;
+	return true;
+}
+
+void sdr_conn_mtu_send(struct sdr_conn *c)
+{
+	uint32_t size[SDR_PMTU_PROBES], n;
+
+	if (sdr_conn_mtu_deadline(c) > c->rel->now)
+		return;
+	n = sdr_pmtu_probes(&c->pmtu, c->rel->now, size);
+	mtu_found(c);
+	for (uint32_t i = 0; i < n; i++)
+		if (!mtu_probe(c, size[i]))
+			break;
+}
+
+uint64_t sdr_conn_mtu_deadline(const struct sdr_conn *c)
+{
+	if (!c->hs.validated || c->state != SDR_CONN_OPEN || c->rel->closing ||
+	    !c->rel->ops->busy(c))
+		return NEVER;
+	return sdr_pmtu_deadline(&c->pmtu);
+}
