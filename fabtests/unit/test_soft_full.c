@@ -16,11 +16,33 @@ static struct {
 	long budget;   /* messages that still go; < 0: any number */
 	int err;       /* what the next one gets then */
 	int train_err; /* what a train gets; 0: it goes */
-	uint32_t calls;
+	/* IP bytes above which a datagram is refused, 0 none; what routing says of it */
+	uint32_t carries, route;
+	int long_err; /* what a train of such gets; 0: EMSGSIZE, as a single one */
+	uint32_t calls, asked;
 } script;
+
+/* The longest IP packet of a message. */
+static uint32_t script_packet(const struct msghdr *m)
+{
+	const struct cmsghdr *cm = CMSG_FIRSTHDR(m);
+	uint32_t head = m->msg_namelen == sizeof(struct sockaddr_in6) ? 48 : 28;
+	size_t i, bytes = 0;
+	uint16_t seg = 0;
+
+	for (i = 0; i < m->msg_iovlen; i++)
+		bytes += m->msg_iov[i].iov_len;
+	if (cm)
+		memcpy(&seg, CMSG_DATA(cm), sizeof(seg));
+	return head + (uint32_t)(seg && seg < bytes ? seg : bytes);
+}
 
 static bool script_refuses(const struct msghdr *m)
 {
+	if (script.carries && script_packet(m) > script.carries) {
+		errno = m->msg_controllen && script.long_err ? script.long_err : EMSGSIZE;
+		return true;
+	}
 	if (script.train_err && m->msg_controllen) {
 		errno = script.train_err;
 		return true;
@@ -54,6 +76,17 @@ int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
 		m[i].msg_len = (unsigned int)ret;
 	}
 	return (int)n;
+}
+
+int getsockopt(int fd, int level, int name, void *v, socklen_t *len)
+{
+	if (script.route && ((level == IPPROTO_IP && name == IP_MTU) ||
+			     (level == IPPROTO_IPV6 && name == IPV6_MTU))) {
+		script.asked++;
+		*(int *)v = (int)script.route;
+		return 0;
+	}
+	return (int)syscall(SYS_getsockopt, fd, level, name, v, len);
 }
 
 #define RUN 200u /* packets of the first run */
@@ -211,7 +244,7 @@ static void full__segmentation_is_given_up(void **state)
 		pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
 	sdr_soft_stats_get(p.a, &st);
 	assert_int_equal(st.tx_gso_off, 1);
-	assert_int_equal(st.tx_lost, 0);
+	assert_int_equal(pair_stats(p.a).tx_lost, 0);
 	assert_int_equal(pair_stats(p.a).pkts_tx, 40);
 	pair_close(&p);
 }
@@ -219,7 +252,6 @@ static void full__segmentation_is_given_up(void **state)
 static void full__refused_for_good_is_a_loss(void **state)
 {
 	uint8_t src[8 * PAIR_MTU] = { 0 };
-	struct sdr_soft_stats st;
 	struct pair p;
 
 	(void)state;
@@ -230,11 +262,165 @@ static void full__refused_for_good_is_a_loss(void **state)
 	pair_post(&p, pair_ctl(&p.ib.addr, "x", 1));
 	script.err = ENETUNREACH;
 	pair_post(&p, pair_ctl(&p.ib.addr, "x", 1));
-	sdr_soft_stats_get(p.a, &st);
-	assert_int_equal(st.tx_lost, 10);
+	assert_int_equal(pair_stats(p.a).tx_lost, 10);
+	assert_int_equal(pair_stats(p.a).tx_denied, 9);
+	assert_int_equal(pair_stats(p.a).tx_toobig + pair_stats(p.a).tx_nobufs, 0);
 	assert_int_equal(pair_stats(p.a).pkts_tx, 0);
 	assert_int_equal(pair_stats(p.a).ctl_tx, 0);
 	assert_int_equal(pair_stats(p.a).tx_again, 0);
+	script.budget = -1;
+	pair_close(&p);
+}
+
+/* The next event of a, which says what the way to b carries. */
+static void path_event(struct pair *p, uint32_t bytes)
+{
+	assert_int_equal(p->a->ops->deadline(p->a), 0);
+	assert_int_equal(p->a->ops->poll(p->a, p->ev, PAIR_EVS), 1);
+	assert_int_equal(p->ev[0].kind, SDR_UC_EV_PATH);
+	assert_true(sdr_uc_addr_equal(p->ev[0].path.to, &p->ib.addr));
+	assert_int_equal(p->ev[0].path.bytes, bytes);
+	pair_quiet(p->a);
+	assert_int_equal(p->a->ops->deadline(p->a), UINT64_MAX);
+}
+
+/* A route becomes narrow, then narrower: everything arrives, in pieces, and the owner is told. */
+static void full__a_narrow_route_loses_nothing(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t off;
+		int err;
+	} rows[] = { { "soft:127.0.0.1", 0, 0 },
+		     { "soft:127.0.0.1", 0, EINVAL },
+		     { "soft:127.0.0.1", SDR_SOFT_NO_GSO, 0 },
+		     { "soft:[::1]", 0, 0 },
+		     { "soft:[::1]", SDR_SOFT_NO_GSO, 0 } };
+	static const uint32_t room[] = { 1000, 500, 200 };
+	static uint8_t src[64 * PAIR_MTU], dst[64 * PAIR_MTU];
+	struct pair p;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(&script, 0, sizeof(script));
+		script.budget = -1;
+		pair_open(&p, &(struct pair_opt){ .name = rows[i].name, .off = rows[i].off });
+		fill(src, sizeof(src), i);
+		memset(dst, 0, sizeof(dst));
+		assert_int_equal(p.b->ops->slot_bind(p.qb, 1, 0, dst, sizeof(dst), NULL), 0);
+		script.long_err = rows[i].err;
+		for (k = 0; k < 4; k++) {
+			struct sdr_uc_tx v[3];
+
+			/* The last step says nothing new: the limit holds. */
+			if (k < 3)
+				script.carries = script.route = p.ia.data_over + room[k];
+			v[0] = pair_write(&p, 1, 0, src, 16 * k, 10 * PAIR_MTU);
+			v[1] = pair_ctl(&p.ib.addr, "x", 1);
+			v[2] = pair_write(&p, 1, 0, src, 16 * k + 10, 6 * PAIR_MTU);
+			assert_int_equal(p.a->ops->post(p.a, v, 3), 3);
+			assert_int_equal(pair_wait(p.b, p.ev, 17), 17);
+			assert_memory_equal(dst + 16 * k * PAIR_MTU, src + 16 * k * PAIR_MTU,
+					    16 * PAIR_MTU);
+			if (k < 3)
+				path_event(&p, script.route);
+			else
+				pair_quiet(p.a);
+		}
+		assert_int_equal(script.asked, 3);
+		assert_int_equal(pair_stats(p.a).tx_lost, 0);
+		assert_int_equal(pair_stats(p.a).pkts_tx, 64);
+		assert_int_equal(pair_stats(p.a).bytes_tx, sizeof(src));
+		assert_true(pair_stats(p.a).pieces_tx >= 16 * (2 + 4 + 8 + 8));
+		assert_int_equal(pair_stats(p.a).ctl_tx, 4);
+		/* Trains are not given up. */
+		script.calls = 0;
+		pair_post(&p, pair_write(&p, 1, 0, src, 0, 4 * PAIR_MTU));
+		assert_int_equal(script.calls, 1);
+		pair_close(&p);
+	}
+}
+
+/* Control datagrams are not cut: lost, counted by cause, and the owner is told once. */
+static void full__a_datagram_too_long_for_its_route(void **state)
+{
+	uint8_t buf[2000] = { 0 };
+	struct sdr_uc_tx v[4];
+	struct pair p;
+	int i;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+	pair_open(&p, &(struct pair_opt){ 0 });
+	script.carries = script.route = p.ia.ctl_over + 1400;
+	v[0] = pair_ctl(&p.ib.addr, buf, 2000);
+	v[1] = pair_ctl(&p.ib.addr, buf, 2000);
+	v[2] = pair_ctl(&p.ib.addr, buf, 1400);
+	v[3] = pair_ctl(&p.ib.addr, buf, 1404);
+	assert_int_equal(p.a->ops->post(p.a, v, 4), 4);
+	assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
+	assert_int_equal(p.ev[0].len, 1400);
+	pair_quiet(p.b);
+	path_event(&p, script.route);
+	assert_int_equal(script.asked, 1);
+	assert_int_equal(pair_stats(p.a).tx_toobig, 3);
+	assert_int_equal(pair_stats(p.a).tx_lost, 3);
+	assert_int_equal(pair_stats(p.a).ctl_tx, 1);
+	pair_close(&p);
+	/* Routing does not know why, or has no answer: asked now and then, not each time. */
+	for (i = 0; i < 2; i++) {
+		memset(&script, 0, sizeof(script));
+		script.budget = -1;
+		pair_open(&p, &(struct pair_opt){ 0 });
+		script.carries = 500;
+		script.route = 65536;
+		for (i = 0; i < 50; i++)
+			pair_post(&p, pair_write(&p, 1, 0, buf, 0, PAIR_MTU));
+		assert_true(script.asked >= 1 && script.asked < 10);
+		assert_int_equal(pair_stats(p.a).tx_toobig, 50);
+		pair_quiet(p.a);
+		pair_close(&p);
+	}
+}
+
+/* A path that is too narrow even for the pieces that there may be: lost, and no call too many. */
+static void full__narrower_than_pieces(void **state)
+{
+	uint8_t src[8 * PAIR_MTU] = { 0 };
+	struct pair p;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+	pair_open(&p, &(struct pair_opt){ 0 });
+	script.carries = script.route = p.ia.data_over + PAIR_MTU / 16 - 4;
+	pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
+	assert_int_equal(pair_stats(p.a).tx_toobig, 8 * 16);
+	assert_true(script.calls < 8 * 16 + 8);
+	path_event(&p, script.route);
+	pair_close(&p);
+}
+
+/* No memory: again later, but not for ever. */
+static void full__never_any_memory(void **state)
+{
+	uint32_t again = 0;
+	struct sdr_uc_tx t;
+	struct pair p;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.err = ENOBUFS;
+	pair_open(&p, &(struct pair_opt){ 0 });
+	t = pair_ctl(&p.ib.addr, "x", 1);
+	while (p.a->ops->post(p.a, &t, 1) == 0)
+		assert_true(++again < 1000);
+	assert_true(again > 4);
+	assert_int_equal(pair_stats(p.a).tx_again, again);
+	assert_int_equal(pair_stats(p.a).tx_nobufs, 1);
+	assert_int_equal(pair_stats(p.a).tx_lost, 1);
 	script.budget = -1;
 	pair_close(&p);
 }
@@ -292,6 +478,10 @@ int main(void)
 		cmocka_unit_test(full__device_cannot_segment),
 		cmocka_unit_test(full__segmentation_is_given_up),
 		cmocka_unit_test(full__refused_for_good_is_a_loss),
+		cmocka_unit_test(full__a_narrow_route_loses_nothing),
+		cmocka_unit_test(full__a_datagram_too_long_for_its_route),
+		cmocka_unit_test(full__narrower_than_pieces),
+		cmocka_unit_test(full__never_any_memory),
 		cmocka_unit_test(full__psn_goes_back),
 	};
 

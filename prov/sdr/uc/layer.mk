@@ -52,9 +52,12 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
 	prov/sdr/uc/soft/sdr_soft_engine.c \
+	prov/sdr/uc/soft/sdr_soft_flush.c \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
 	prov/sdr/uc/soft/sdr_soft_nic.h \
+	prov/sdr/uc/soft/sdr_soft_path.c \
+	prov/sdr/uc/soft/sdr_soft_path.h \
 	prov/sdr/uc/soft/sdr_soft_piece.c \
 	prov/sdr/uc/soft/sdr_soft_piece.h \
 	prov/sdr/uc/soft/sdr_soft_qp.c \

@@ -74,6 +74,35 @@ int sdr_uc_route(const struct sockaddr *to, struct sockaddr_storage *from)
 	return ret;
 }
 
+int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from)
+{
+	bool v6 = to->sa_family == AF_INET6;
+	socklen_t len = v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	socklen_t got = sizeof(int);
+	struct sockaddr_storage sa;
+	int fd, ret, mtu = 0;
+
+	fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	memset(&sa, 0, sizeof(sa));
+	if (from) {
+		memcpy(&sa, from, len);
+		((struct sockaddr_in *)(void *)&sa)->sin_port = 0;
+		if (bind(fd, (struct sockaddr *)&sa, len))
+			goto err;
+	}
+	if (connect(fd, to, len) ||
+	    getsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU, &mtu, &got))
+		goto err;
+	close(fd);
+	return mtu > 0 ? mtu : -ENODATA;
+err:
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
 static bool sdr_uc_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)

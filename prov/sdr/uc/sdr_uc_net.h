@@ -29,6 +29,12 @@ bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b);
  */
 int sdr_uc_route(const struct sockaddr *to, struct sockaddr_storage *from);
 /*
+ * Bytes of the largest IP packet that routing sends to this address (a route's MTU, what ICMP said,
+ * or else the device's), from an address (NULL: any): found with a socket, nothing is sent.
+ * Negative errno when there is no route.
+ */
+int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from);
+/*
  * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and
  * not loopback, else loopback).  Negative errno when no device has the address.
  */

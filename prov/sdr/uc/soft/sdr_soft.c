@@ -277,8 +277,10 @@ static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 
-	return sdr_soft_rx_left(&s->rx) || (s->roce && sdr_soft_rx_left(&s->roce->rx)) ? 0
-										       : UINT64_MAX;
+	return s->paths.tell || sdr_soft_rx_left(&s->rx) ||
+			       (s->roce && sdr_soft_rx_left(&s->roce->rx))
+		       ? 0
+		       : UINT64_MAX;
 }
 
 static bool sdr_soft_arm(struct sdr_uc *uc)
@@ -304,6 +306,7 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.qp_connect = sdr_soft_qp_connect,
 	.qp_readdress = sdr_soft_qp_readdress,
 	.qp_path = sdr_soft_qp_path,
+	.path_mtu = sdr_soft_path_mtu,
 	.slot_bind = sdr_soft_slot_bind,
 	.slot_unbind = sdr_soft_slot_unbind,
 	.mr_reg = sdr_soft_mr_reg,

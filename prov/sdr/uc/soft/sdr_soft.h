@@ -45,8 +45,6 @@ int sdr_soft_open(const struct sdr_soft_attr *attr, struct sdr_uc **uc);
 
 /* What the engine does that sdr_uc_stats has no place for; all u64, monotonic. */
 struct sdr_soft_stats {
-	/* packets and datagrams that the kernel refused (no route, too long for the path) */
-	uint64_t tx_lost;
 	/* messages sent again in single packets because the device cannot segment */
 	uint64_t tx_gso_off;
 	uint64_t rx_err;   /* errors that a receive call reported (ICMP and the like); ignored */

@@ -7,6 +7,7 @@
  *   sdr_soft_range.h which of a range of ports a socket gets
  *   sdr_soft_qp.h    QPs, the QPN table, slots
  *   sdr_soft_piece.h data packets in pieces
+ *   sdr_soft_path.h  what was learned of the ways to peers
  *   sdr_soft_tx.h    post: frames, trains, system calls
  *   sdr_soft_rx.h    poll: system calls, splitting trains, checks, placement
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC
@@ -26,6 +27,7 @@
 #include "uc/sdr_uc_addr.h"
 #include "sdr_soft.h"
 #include "sdr_soft_nic.h"
+#include "sdr_soft_path.h"
 #include "sdr_soft_qp.h"
 #include "sdr_soft_range.h"
 #include "sdr_soft_rx.h"
@@ -59,6 +61,7 @@ struct sdr_soft {
 	struct sdr_soft_stats xst;
 	struct sdr_soft_tx tx;
 	struct sdr_soft_rx rx;
+	struct sdr_soft_paths paths;
 	struct sdr_soft_port *roce; /* NULL until a peer is a device */
 	char reason[SDR_SOFT_REASON_LEN];
 };

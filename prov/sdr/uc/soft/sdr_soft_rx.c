@@ -294,6 +294,8 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	uint64_t pieces;
 	int n, i;
 
+	if (s->paths.tell)
+		return sdr_soft_path_tell(s, ev, max);
 	/* Pieces that make no packet whole are no event, and no reason to say that nothing came. */
 	for (i = 0; i < SDR_SOFT_RX_MORE; i++) {
 		pieces = s->st.pieces_rx;

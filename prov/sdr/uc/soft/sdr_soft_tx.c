@@ -11,56 +11,19 @@
  * header of the next are one iovec.  Long payloads are gathered straight from the user's memory,
  * check-summed just before the kernel copies them.
  *
- * A packet that is longer than the path goes in pieces, in one train with all of them
- * Each message remembers the descriptor and packet it began with: when the kernel takes no more,
- * the cursor goes back there, PSNs included, and post reports what is left.  A train that the
- * device cannot segment is built again as single packets.  What the kernel refuses for good (no
- * route, too long) is a lost packet.
+ * A packet that is longer than the path goes in pieces, all of them in one train, so that a train
+ * begins with a packet.  Each message remembers the descriptor and packet it began with (and the
+ * piece, where there are no trains): when the kernel does not take it (sdr_soft_flush.c), building
+ * goes on from there, PSNs included.
  */
 #include <errno.h>
-#include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sdr_assert.h"
 #include "sdr_soft_impl.h"
 
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
-
 #define SDR_SOFT_TRAILER_MAX (3u + SDR_ICRC_LEN) /* bytes: pad and ICRC */
-
-/* How far building is: packets of v[d] that are in messages already. */
-struct sdr_soft_cur {
-	struct sdr_uc_tx *v;
-	int d;
-	uint32_t pkt;
-};
-
-static inline struct sdr_soft_qp *sdr_soft_tx_qp(const struct sdr_uc_tx *t)
-{
-	return (struct sdr_soft_qp *)t->w.qp;
-}
-
-static inline uint32_t sdr_soft_tx_pkts(const struct sdr_uc_tx *t)
-{
-	uint32_t mtu;
-
-	if (t->kind != SDR_UC_TX_WRITE || !t->len)
-		return 1;
-	mtu = sdr_soft_tx_qp(t)->mtu;
-	return (uint32_t)(((uint64_t)t->len + mtu - 1) / mtu);
-}
-
-/* Where to, and through which transport QP. */
-static inline bool sdr_soft_tx_valid(const struct sdr_uc_tx *t)
-{
-	const struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
-
-	return q->dest.len && t->gen < q->generations && t->channel < q->channels &&
-	       t->w.slot < q->nslots;
-}
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -196,23 +159,6 @@ static uint32_t sdr_soft_rest_take(struct sdr_soft_tx *tx, const struct sdr_uc_t
 	return same ? r->piece : 0;
 }
 
-/* Message m does not go: what it begins with, if that is not the start of a packet. */
-static void sdr_soft_rest_set(struct sdr_soft_tx *tx, const struct sdr_soft_msg *m,
-			      const struct sdr_uc_tx *t)
-{
-	if (!m->first)
-		return;
-	tx->rest = (struct sdr_soft_rest){
-		.qp = t->w.qp,
-		.slot = t->w.slot,
-		.epoch = t->w.epoch,
-		.off = t->w.first + m->desc_pkt,
-		.size = sdr_soft_tx_qp(t)->piece,
-		.piece = m->first,
-		.gen = t->gen,
-	};
-}
-
 /*
  * Appends a packet that is longer than the path carries; d: its header, in one datagram.  All of it
  * goes into one train, whatever room the last one has; without trains the kernel may take some of
@@ -251,6 +197,7 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 		if (!m) {
 			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
 			m->first = k;
+			m->size = size;
 		}
 		join = true;
 		d->len = len;
@@ -279,7 +226,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 	uint64_t va;
 
 	if (!sdr_soft_tx_valid(t)) {
-		s->xst.tx_lost += n - c->pkt;
+		s->st.tx_lost += n - c->pkt;
 		c->pkt = n;
 		return true;
 	}
@@ -349,7 +296,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	len = sdr_uc_addr_to_sockaddr(t->to, &sa);
 	if (len < 0 || sa.ss_family != s->family ||
 	    t->len > (t->flags & SDR_UC_F_PROBE ? s->probe_max : s->ctl_max)) {
-		s->xst.tx_lost++;
+		s->st.tx_lost++;
 		c->pkt = 1;
 		return true;
 	}
@@ -376,137 +323,6 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	tx->bytes += t->len;
 	c->pkt = 1;
 	return true;
-}
-
-/* ---- sending --------------------------------------------------------------------------------- */
-
-/* Nothing from message i on was sent: back to its first packet. */
-static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t i, int n)
-{
-	const struct sdr_soft_msg *m = &s->tx.msg[i];
-	int d;
-
-	for (d = m->desc; d <= c->d && d < n; d++) {
-		struct sdr_uc_tx *t = &c->v[d];
-		uint32_t built = (d == c->d ? c->pkt : sdr_soft_tx_pkts(t)) -
-				 (d == m->desc ? m->desc_pkt : 0);
-
-		if (t->kind == SDR_UC_TX_CTL) {
-			s->ctl_psn = (s->ctl_psn - built) & SDR_PSN_MASK;
-		} else if (sdr_soft_tx_valid(t)) {
-			struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
-			uint32_t *psn = &q->psn[(uint32_t)t->gen * q->channels + t->channel];
-
-			*psn = (*psn - built) & SDR_PSN_MASK;
-		}
-	}
-	c->d = m->desc;
-	c->pkt = m->desc_pkt;
-	sdr_soft_rest_set(&s->tx, m, &c->v[m->desc]);
-}
-
-static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
-{
-	struct msghdr *h = &tx->hdr[i].msg_hdr;
-	struct cmsghdr *cm;
-	uint16_t seg = (uint16_t)tx->msg[i].seg;
-
-	/* All segments but the last are full. */
-	SDR_ASSERT(tx->msg[i].nseg && tx->msg[i].bytes <= tx->msg[i].nseg * tx->msg[i].seg &&
-		   tx->msg[i].bytes > (tx->msg[i].nseg - 1) * tx->msg[i].seg);
-	h->msg_iovlen = tx->msg[i].niov;
-	if (tx->msg[i].nseg == 1) {
-		h->msg_control = NULL;
-		h->msg_controllen = 0;
-		return;
-	}
-	h->msg_control = tx->cmsg[i].buf;
-	h->msg_controllen = sizeof(tx->cmsg[i].buf);
-	cm = CMSG_FIRSTHDR(h);
-	cm->cmsg_level = IPPROTO_UDP;
-	cm->cmsg_type = UDP_SEGMENT;
-	cm->cmsg_len = CMSG_LEN(sizeof(seg));
-	memcpy(CMSG_DATA(cm), &seg, sizeof(seg));
-}
-
-static void sdr_soft_sent(struct sdr_soft *s, uint32_t i, uint32_t n)
-{
-	for (; n; n--, i++) {
-		s->st.pkts_tx += s->tx.msg[i].npkts;
-		s->st.bytes_tx += s->tx.msg[i].payload;
-		s->st.ctl_tx += s->tx.msg[i].nctl;
-		s->st.pieces_tx += s->tx.msg[i].npieces;
-	}
-}
-
-static void sdr_soft_batch_reset(struct sdr_soft_tx *tx)
-{
-	tx->nmsg = 0;
-	tx->niov = 0;
-	tx->arena_len = 0;
-	tx->bytes = 0;
-}
-
-/*
- * Sends the batch.  False: the kernel is full, or packets must be built anew; the cursor says
- * where.
- */
-static bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *full)
-{
-	struct sdr_soft_tx *tx = &s->tx;
-	uint32_t i, j;
-	int ret;
-
-	for (i = 0; i < tx->nmsg; i++)
-		sdr_soft_train_cmsg(tx, i);
-	for (i = 0; i < tx->nmsg;) {
-		int fd = s->fd[tx->msg[i].sock];
-
-		for (j = i + 1; j < tx->nmsg && tx->msg[j].sock == tx->msg[i].sock; j++)
-			;
-		if (j - i == 1)
-			ret = sendmsg(fd, &tx->hdr[i].msg_hdr, 0) < 0 ? -1 : 1;
-		else
-			ret = sendmmsg(fd, &tx->hdr[i], j - i, 0);
-		if (ret > 0) {
-			s->st.sys_tx++;
-			sdr_soft_sent(s, i, (uint32_t)ret);
-			i += (uint32_t)ret;
-			continue;
-		}
-		switch (errno) {
-		case EINTR:
-			continue;
-		case EAGAIN:
-		case ENOBUFS:
-		case ENOMEM:
-			s->st.tx_again++;
-			*full = true;
-			goto back;
-		default:
-			/*
-			 * EIO: a device without check sums cannot segment; the others: a segment
-			 * does not fit.
-			 */
-			if (tx->msg[i].nseg == 1 ||
-			    (errno != EIO && errno != EINVAL && errno != EMSGSIZE)) {
-				s->xst.tx_lost += tx->msg[i].nseg;
-				i++;
-				continue;
-			}
-			if (errno == EIO)
-				s->gso = false;
-			s->xst.tx_gso_off++;
-			tx->single = tx->msg[i].nseg;
-			goto back;
-		}
-	}
-	sdr_soft_batch_reset(tx);
-	return true;
-back:
-	sdr_soft_rewind(s, c, i, n);
-	sdr_soft_batch_reset(tx);
-	return false;
 }
 
 int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)

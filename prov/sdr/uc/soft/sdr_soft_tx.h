@@ -27,11 +27,12 @@ struct sdr_soft_msg {
 	/* where to resume if this message does not go: index into post()'s array, */
 	int desc;
 	uint32_t desc_pkt; /* packets of that descriptor in earlier messages, */
-	uint32_t first;	   /* piece of the packet that it begins with, */
-	uint32_t npkts;	   /* data packets in this one, */
-	uint32_t nctl;	   /* control datagrams, */
-	uint32_t npieces;  /* pieces of packets, the last of which counts as the packet, */
-	uint64_t payload;  /* and bytes of data payload */
+	/* piece that it begins with, of the packet, and the size of that packet's pieces, */
+	uint32_t first, size;
+	uint32_t npkts;	  /* data packets in this one, */
+	uint32_t nctl;	  /* control datagrams, */
+	uint32_t npieces; /* pieces of packets, the last of which counts as the packet, */
+	uint64_t payload; /* and bytes of data payload */
 	uint8_t sock;
 	bool closed; /* a short segment ended it, or it must stay alone */
 };
@@ -56,10 +57,47 @@ struct sdr_soft_tx {
 	uint32_t nmsg, niov, arena_len;
 	uint64_t bytes;	 /* payload in the batch */
 	uint32_t single; /* segments still to be sent one by one after a refused train */
+	uint32_t nobufs; /* times in a row that the kernel had no memory for the first message */
 	struct sdr_soft_rest rest;
 	uint8_t *arena;
 };
 
+/* How far building is: packets of v[d] that are in messages already. */
+struct sdr_soft_cur {
+	struct sdr_uc_tx *v;
+	int d;
+	uint32_t pkt;
+};
+
+static inline struct sdr_soft_qp *sdr_soft_tx_qp(const struct sdr_uc_tx *t)
+{
+	return (struct sdr_soft_qp *)t->w.qp;
+}
+
+static inline uint32_t sdr_soft_tx_pkts(const struct sdr_uc_tx *t)
+{
+	uint32_t mtu;
+
+	if (t->kind != SDR_UC_TX_WRITE || !t->len)
+		return 1;
+	mtu = sdr_soft_tx_qp(t)->mtu;
+	return (uint32_t)(((uint64_t)t->len + mtu - 1) / mtu);
+}
+
+/* Where to, and through which transport QP. */
+static inline bool sdr_soft_tx_valid(const struct sdr_uc_tx *t)
+{
+	const struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
+
+	return q->dest.len && t->gen < q->generations && t->channel < q->channels &&
+	       t->w.slot < q->nslots;
+}
+
+/*
+ * Sends the batch.  False: the kernel is full, or packets must be built anew; the cursor says
+ * where.
+ */
+bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *full);
 int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
 int sdr_soft_tx_init(struct sdr_soft *s);
 void sdr_soft_tx_free(struct sdr_soft *s);
