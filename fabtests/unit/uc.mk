@@ -26,6 +26,10 @@ fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/u
 fabtests_unit_test_soft_open_SOURCES = fabtests/unit/test_soft_open.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
+UNIT_TESTS += fabtests/unit/test_soft_path
+fabtests_unit_test_soft_path_SOURCES = fabtests/unit/test_soft_path.c \
+	fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_path_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 UNIT_TESTS += fabtests/unit/test_soft_piece
 fabtests_unit_test_soft_piece_SOURCES = fabtests/unit/test_soft_piece.c \
 	fabtests/unit/test_soft_util.h
