@@ -93,6 +93,8 @@ int simnet_boot(struct simnet *sn, uint32_t node)
 	};
 
 	attr.node.rkeyed = sn->cfg.rkeyed[node];
+	if (sn->cfg.mtu[node])
+		attr.node.mtu = sn->cfg.mtu[node];
 	for (int i = 0; i < 2; i++)
 		attr.context[i] = simnet_rand(sn);
 	for (int i = 0; i < 4; i++)

@@ -13,7 +13,7 @@ fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_CRASH_NOTE)
 fabtests_sim_sdr_props_LDADD = $(SDR_BED_LIBS)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
-UNIT_TESTS += fabtests/sim/sdr_scenarios_parity
+UNIT_TESTS += fabtests/sim/sdr_scenarios_parity fabtests/sim/sdr_scenarios_path
 fabtests_sim_sdr_scenarios_SOURCES = \
 	fabtests/sim/sdr_scenarios.c fabtests/sim/scenarios.h
 fabtests_sim_sdr_scenarios_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
@@ -26,6 +26,9 @@ fabtests_sim_sdr_scenarios_keyed_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
 fabtests_sim_sdr_scenarios_parity_SOURCES = \
 	fabtests/sim/sdr_scenarios_parity.c fabtests/sim/scenarios.h
 fabtests_sim_sdr_scenarios_parity_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
+fabtests_sim_sdr_scenarios_path_SOURCES = \
+	fabtests/sim/sdr_scenarios_path.c fabtests/sim/scenarios.h
+fabtests_sim_sdr_scenarios_path_LDADD = $(SDR_BED_LIBS) $(CMOCKA_LIBS)
 
 # One endpoint and very many peers.
 UNIT_TESTS += fabtests/sim/sdr_crowd
