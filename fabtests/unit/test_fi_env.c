@@ -175,7 +175,12 @@ static void env__contract_names(void **state)
 					     "FI_SDR_VERBS_RX_DEPTH",
 					     "FI_SDR_VERBS_TX_DEPTH",
 					     "FI_SDR_EC_SCRATCH",
-					     "FI_SDR_EC_THREADS" };
+					     "FI_SDR_EC_THREADS",
+					     "FI_SDR_IFACE",
+					     "FI_SDR_BIND",
+					     "FI_SDR_PORT",
+					     "FI_SDR_PORT_RANGE",
+					     "FI_SDR_ADVERTISE" };
 	char buf[SDR_ENV_TEXT];
 	struct sdr_env env;
 	size_t i;
@@ -236,6 +241,24 @@ static void env__good_values(void **state)
 		{ "fault", "drop=0.01,delay=5ms", "drop=0.01,delay=5ms" },
 		{ "stats", "-", "-" },
 		{ "ec_k", "255", "255" },
+		{ "iface", "wan0,!10.1.0.0/16", "wan0,!10.1.0.0/16" },
+		{ "iface", "", "" },
+		{ "bind", "10.0.0.2", "10.0.0.2" },
+		{ "bind", "::", "[::]" },
+		{ "bind", "[2001:db8::1]", "[2001:db8::1]" },
+		{ "bind", "0.0.0.0", "0.0.0.0" },
+		{ "bind", "", "" },
+		{ "port", "65535", "65535" },
+		{ "port", "0", "0" },
+		{ "port_range", "20100-20109", "20100-20109" },
+		{ "port_range", "1-65535", "1-65535" },
+		{ "port_range", "7-7", "7-7" },
+		{ "port_range", "", "" },
+		{ "advertise", "203.0.113.1", "203.0.113.1" },
+		{ "advertise", "203.0.113.1:20100", "203.0.113.1:20100" },
+		{ "advertise", "2001:db8::1", "[2001:db8::1]" },
+		{ "advertise", "[2001:db8::1]:7", "[2001:db8::1]:7" },
+		{ "advertise", "", "" },
 	};
 	char buf[SDR_ENV_TEXT], err[SDR_ENV_ERR];
 	struct sdr_env env;
@@ -317,6 +340,34 @@ static const char *const bad_values[][2] = {
 	{ "verbs_rx_depth", "63" },
 	{ "verbs_rx_depth", "16385" },
 	{ "verbs_tx_depth", "0" },
+	{ "iface", "wan0,,ctl0" },
+	{ "iface", "10.0.0.0/33" },
+	{ "bind", "10.0.0.2:7" },
+	{ "bind", "[::1]:7" },
+	{ "bind", "wan0" },
+	{ "bind", "10.0.0" },
+	{ "bind", "224.0.0.1" },
+	{ "bind", "10.0.0.2 " },
+	{ "port", "65536" },
+	{ "port", "-1" },
+	{ "port_range", "20100" },
+	{ "port_range", "20109-20100" },
+	{ "port_range", "0-10" },
+	{ "port_range", "20100-65536" },
+	{ "port_range", "20100-20109x" },
+	{ "port_range", "20100 - 20109" },
+	{ "port_range", "-5" },
+	{ "port_range", "5-" },
+	{ "port_range", "4294967297-4294967298" },
+	{ "advertise", "0.0.0.0" },
+	{ "advertise", "0.0.0.0:7" },
+	{ "advertise", "::" },
+	{ "advertise", "ff02::1" },
+	{ "advertise", "255.255.255.255" },
+	{ "advertise", "203.0.113.1:" },
+	{ "advertise", "203.0.113.1:65536" },
+	{ "advertise", "gate.example.org" },
+	{ "advertise", ":7" },
 };
 
 static void env__bad_values(void **state)
@@ -456,6 +507,18 @@ static void env__together(void **state)
 	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), -EINVAL);
 	assert_non_null(strstr(err, "FI_SDR_RATE"));
 	assert_int_equal(sdr_env_set(&env, "rate", "1gbit", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_set(&env, "channels", "4", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_set(&env, "port_range", "7000-7002", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "7000-7002"));
+	assert_int_equal(sdr_env_set(&env, "port", "6999", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_set(&env, "bind", "10.0.0.2", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_set(&env, "advertise", "::1", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "FI_SDR_ADVERTISE"));
+	assert_int_equal(sdr_env_set(&env, "bind", "::", err, sizeof(err)), 0);
 	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), 0);
 	assert_int_equal(sdr_env_set(&env, "mtu", "8192", err, sizeof(err)), 0);
 	assert_int_equal(sdr_env_set(&env, "chunk_size", "4096", err, sizeof(err)), 0);

@@ -30,8 +30,11 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_env_kind.c \
 	prov/sdr/fi/sdr_env_kind.h \
+	prov/sdr/fi/sdr_env_net.c \
 	prov/sdr/fi/sdr_ep.c \
 	prov/sdr/fi/sdr_ep.h \
+	prov/sdr/fi/sdr_ep_addr.c \
+	prov/sdr/fi/sdr_ep_addr.h \
 	prov/sdr/fi/sdr_ep_done.c \
 	prov/sdr/fi/sdr_ep_done.h \
 	prov/sdr/fi/sdr_ep_engine.c \
@@ -51,6 +54,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_held.h \
 	prov/sdr/fi/sdr_iface.c \
 	prov/sdr/fi/sdr_iface.h \
+	prov/sdr/fi/sdr_iface_pick.c \
+	prov/sdr/fi/sdr_iface_pick.h \
 	prov/sdr/fi/sdr_info.c \
 	prov/sdr/fi/sdr_info.h \
 	prov/sdr/fi/sdr_init.c \
@@ -82,7 +87,8 @@ libsdr_prov_la_SOURCES = \
 # Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
 noinst_PROGRAMS += sdr_env_man
 sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h \
-	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h
+	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h prov/sdr/fi/sdr_env_net.c \
+	prov/sdr/fi/sdr_iface_pick.c prov/sdr/fi/sdr_iface_pick.h
 sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
 sdr_env_man_LDADD = libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la libsdr_fec.la \
 	libsdr_model.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

@@ -239,6 +239,44 @@ const struct sdr_env_var sdr_env_vars[] = {
 		  "announced bytes), even if it answers probes, or without a sign of it at all.  "
 		  "A receive that is not posted yet is waited for as long as the peer answers.",
 	  AT(rel.timeout_ms) },
+	{ .name = "iface",
+	  .kind = &sdr_kind_iface,
+	  .def = "",
+	  .range = "names of interfaces and networks, separated by commas, e.g. wan0,10.1.0.0/16 "
+		   "or !docker0",
+	  .help = "Interfaces that endpoints use, in order of preference; what begins with ! is "
+		  "excluded, and with nothing else all others stay. none: all, that of the route "
+		  "to the destination or of the default route first.",
+	  AT(iface) },
+	{ .name = "bind",
+	  .kind = &sdr_kind_host,
+	  .def = "",
+	  .range = "a numeric address of this host, 0.0.0.0 or ::",
+	  .help = "Address of endpoints where the application names none.",
+	  AT(bind) },
+	{ .name = "port",
+	  .kind = &sdr_kind_uint,
+	  .def = "0",
+	  .range = "0..65535",
+	  .min = 0,
+	  .max = 65535,
+	  .help = "UDP port of the first endpoint that names none; one more of its address is an "
+		  "error, or takes its port from FI_SDR_PORT_RANGE. 0: any.",
+	  AT(port) },
+	{ .name = "port_range",
+	  .kind = &sdr_kind_ports,
+	  .def = "",
+	  .range = "FIRST-LAST, e.g. 20100-20199",
+	  .help = "UDP ports that the sockets of endpoints get, those of FI_SDR_CHANNELS too; 4791 "
+		  "is never one of them. Processes of a host may share it.",
+	  AT(ports) },
+	{ .name = "advertise",
+	  .kind = &sdr_kind_remote,
+	  .def = "",
+	  .range = "a numeric ADDRESS, ADDRESS:PORT, [IPV6] or [IPV6]:PORT",
+	  .help = "Name that an endpoint hands out (fi_getname) in place of its address: what a "
+		  "router in front of it translates; without a port, the endpoint's own.",
+	  AT(advertise) },
 	{ .name = "verbs_late",
 	  .kind = &sdr_kind_label,
 	  .def = "auto",
@@ -410,6 +448,25 @@ static int sdr_env_check_code(const struct sdr_rel_cfg *c, char *err, size_t err
 	return 0;
 }
 
+static int sdr_env_check_net(const struct sdr_env *env, char *err, size_t err_len)
+{
+	uint32_t want = env->rel.channels - (env->port ? 1 : 0);
+	uint32_t have = (uint32_t)env->ports.hi - env->ports.lo + 1;
+
+	if (env->ports.lo && have < want)
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_PORT_RANGE=%u-%u has %u ports, but an endpoint with FI_SDR_CHANNELS=%u "
+			"takes as many",
+			env->ports.lo, env->ports.hi, have, env->rel.channels);
+	if (env->bind.ss_family && env->advertise.ss_family &&
+	    env->bind.ss_family != env->advertise.ss_family)
+		return sdr_env_refuse(
+			err, err_len,
+			"FI_SDR_BIND and FI_SDR_ADVERTISE: must both be IPv4, or both IPv6");
+	return 0;
+}
+
 int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 {
 	uint32_t mtu = env->rel.mtu ? env->rel.mtu : SDR_MTU_MIN;
@@ -423,6 +480,8 @@ int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 			err, err_len,
 			"FI_SDR_CHUNK_SIZE=%u is smaller than a packet (FI_SDR_MTU=%u)",
 			env->rel.chunk, mtu);
+	if (sdr_env_check_net(env, err, err_len))
+		return -EINVAL;
 	return sdr_env_check_code(&env->rel, err, err_len);
 }
 

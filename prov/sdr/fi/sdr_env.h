@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include "rel/sdr_rel_cfg.h"
 #include "uc/sdr_uc_engine.h"
 
@@ -18,6 +19,10 @@
 #define SDR_ENV_ERR  512u /* bytes of a reason */
 #define SDR_ENV_HELP 512u /* bytes that hold every help text */
 
+struct sdr_port_range {
+	uint16_t lo, hi; /* both in it; 0, 0: none */
+};
+
 struct sdr_env {
 	/* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
 	struct sdr_rel_cfg rel;
@@ -25,8 +30,13 @@ struct sdr_env {
 	char late[8];		      /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
 	uint32_t rx_depth, tx_depth;  /* likewise; 0: the engine's defaults */
 	uint32_t ec_threads;	      /* workers that encode; 0 none */
-	char fault[SDR_ENV_TEXT];     /* "": none */
-	char stats[SDR_ENV_TEXT];     /* "": none, "-": standard output */
+	char iface[SDR_ENV_TEXT];     /* sdr_iface_rules_parse takes it; "": all interfaces */
+	/* family 0: none */
+	struct sockaddr_storage bind, advertise; /* bind: port 0; advertise: 0 as bound */
+	uint16_t port;				 /* of the first endpoint; 0: any */
+	struct sdr_port_range ports;		 /* of all sockets */
+	char fault[SDR_ENV_TEXT];		 /* "": none */
+	char stats[SDR_ENV_TEXT];		 /* "": none, "-": standard output */
 };
 
 struct sdr_env_kind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Kinds of values that a setting can have (sdr_env_kind.c).  A new kind is a row here and three
+ * Kinds of values that a setting can have (sdr_env_kind.c, those of networks sdr_env_net.c).  A new kind is a row here and three
  * functions there.
  */
 #ifndef SDR_ENV_KIND_H
@@ -31,7 +31,11 @@ extern const struct sdr_env_kind sdr_kind_real;
 /* bits per second: whole, or with kbit, mbit, gbit (powers of 1000) */
 extern const struct sdr_env_kind sdr_kind_rate;
 extern const struct sdr_env_kind sdr_kind_text;
-extern const struct sdr_env_kind sdr_kind_split; /* of the immediate */
-extern const struct sdr_env_kind sdr_kind_fault; /* a text that fault injection understands */
+extern const struct sdr_env_kind sdr_kind_split;  /* of the immediate */
+extern const struct sdr_env_kind sdr_kind_iface;  /* a text that sdr_iface_rules_parse takes */
+extern const struct sdr_env_kind sdr_kind_host;	  /* a numeric address of a host */
+extern const struct sdr_env_kind sdr_kind_remote; /* ADDRESS[:PORT], that others can send to */
+extern const struct sdr_env_kind sdr_kind_ports;  /* A-B */
+extern const struct sdr_env_kind sdr_kind_fault;  /* a text that fault injection understands */
 
 #endif /* SDR_ENV_KIND_H */

@@ -19,7 +19,6 @@
 
 #include "base/sdr_assert.h"
 #include "sdk/sdr_sdk.h"
-#include "uc/sdr_uc_net.h"
 
 #include "sdr_ep.h"
 #include "sdr_av.h"
@@ -27,6 +26,7 @@
 #include "sdr_cq.h"
 #include "sdr_dgram.h"
 #include "sdr_enosys.h"
+#include "sdr_ep_addr.h"
 #include "sdr_ep_done.h"
 #include "sdr_ep_engine.h"
 #include "sdr_ep_progress.h"
@@ -391,40 +391,12 @@ static int sdr_ep_setopt(fid_t fid, int level, int optname, const void *optval, 
 static int sdr_ep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
-	struct sockaddr_storage sa;
-	int ret = 0;
+	int ret;
 
-	memset(&sa, 0, sizeof(sa));
-	memcpy(&sa, addr, addrlen < sizeof(sa) ? addrlen : sizeof(sa));
-	if (!sdr_sockaddr_len((struct sockaddr *)&sa) ||
-	    addrlen < sdr_sockaddr_len((struct sockaddr *)&sa))
-		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->lock);
-	if (ep->ctx)
-		ret = -FI_EOPBADSTATE; /* the port is bound */
-	else
-		ep->src = sa;
+	ret = sdr_ep_addr_set(ep, addr, addrlen);
 	pthread_mutex_unlock(&ep->lock);
 	return ret;
-}
-
-/* An endpoint bound to all addresses is known by the first one that others can use. */
-static void sdr_ep_name_fix(struct sockaddr_storage *sa)
-{
-	uint16_t port = sdr_sockaddr_port((struct sockaddr *)sa);
-	struct sdr_iface *v;
-	unsigned int n, i;
-
-	if (!sdr_sockaddr_any((struct sockaddr *)sa) || sdr_iface_list(&v, &n))
-		return;
-	for (i = 0; i < n; i++) {
-		if (v[i].addr.ss_family == sa->ss_family) {
-			*sa = v[i].addr;
-			sdr_sockaddr_port_set((struct sockaddr *)sa, port);
-			break;
-		}
-	}
-	free(v);
 }
 
 static int sdr_ep_getname(fid_t fid, void *addr, size_t *addrlen)
@@ -436,11 +408,11 @@ static int sdr_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 
 	pthread_mutex_lock(&ep->lock);
 	ret = sdr_ep_engine_open(ep);
-	sa = ep->src;
+	if (!ret)
+		ret = sdr_ep_name(ep, &sa);
 	pthread_mutex_unlock(&ep->lock);
 	if (ret)
 		return ret;
-	sdr_ep_name_fix(&sa);
 	len = sdr_sockaddr_len((struct sockaddr *)&sa);
 	if (*addrlen < len)
 		ret = -FI_ETOOSMALL;
@@ -484,21 +456,6 @@ static struct fi_ops_cm sdr_ep_cm_ops = {
 	.join = sdr_no_join,
 };
 
-static int sdr_ep_src_init(struct sdr_ep *ep, const struct fi_info *info)
-{
-	if (!info->src_addr) {
-		ep->src.ss_family = info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
-		return 0;
-	}
-	if (info->src_addrlen > sizeof(ep->src))
-		return -FI_EINVAL;
-	memcpy(&ep->src, info->src_addr, info->src_addrlen);
-	return info->src_addrlen >= sdr_sockaddr_len((struct sockaddr *)&ep->src) &&
-			       sdr_sockaddr_len((struct sockaddr *)&ep->src)
-		       ? 0
-		       : -FI_EINVAL;
-}
-
 int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid,
 		 uint64_t flags, void *context)
 {
@@ -518,7 +475,7 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
-	ret = sdr_ep_src_init(ep, info);
+	ret = sdr_ep_addr_init(ep, info);
 	if (ret) {
 		free(ep);
 		return ret;

@@ -57,6 +57,8 @@ struct sdr_uc;
 #define SDR_MULTI_RECV_MIN  64u /* bytes: default of FI_OPT_MIN_MULTI_RECV */
 /* time a closing endpoint may spend on what it has promised */
 #define SDR_CLOSE_LINGER_MS 3000
+#define SDR_EP_ADDR_TEXT    80u	 /* bytes of an address and port as text */
+#define SDR_EP_WHERE	    128u /* bytes of ep->where */
 
 enum sdr_cntr_kind {
 	SDR_CNTR_SEND,
@@ -101,8 +103,11 @@ struct sdr_ep {
 	size_t min_multi; /* bytes */
 	size_t inject_size;
 	bool directed, want_src;
-	struct sockaddr_storage src; /* to bind, then as bound */
-	struct sdr_env env;	     /* the domain's, changed by the extension */
+	struct sockaddr_storage src;   /* to bind, then as bound */
+	struct sockaddr_storage first; /* of its interface, port 0: its name if bound to all */
+	struct sockaddr_storage name;  /* that others are given, once the engine is open */
+	char where[SDR_EP_WHERE];      /* which interface and why, for the log */
+	struct sdr_env env;	       /* the domain's, changed by the extension */
 	uint32_t tx_size, rx_size;
 
 	_Atomic uint32_t app_polls; /* the application drove this endpoint so often */

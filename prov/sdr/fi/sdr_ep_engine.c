@@ -24,8 +24,12 @@
 #include "sdr_ep_engine.h"
 #include "sdr_env.h"
 #include "sdr_ep.h"
+#include "sdr_ep_addr.h"
+#include "sdr_iface.h"
 #include "sdr_prov.h"
 #include "sdr_held.h"
+
+#define SDR_EP_TEXT 384u /* bytes of sdr_ep_addr_text */
 
 /*
  * The engine of the settings, or else the domain's; *e: what was tried last, *what: its name in
@@ -56,13 +60,42 @@ static int sdr_ep_open_uc(struct sdr_ep *ep, struct sdr_uc_open_attr *attr,
 	return sdr_uc_open_engine(*e, attr, uc);
 }
 
+/*
+ * At the port that was asked for, or FI_SDR_PORT, or where that is taken one of the range.  *hint:
+ * what to do when all of that is in use.
+ */
+static int sdr_ep_open_port(struct sdr_ep *ep, struct sdr_uc_open_attr *attr,
+			    const struct sdr_uc_engine **e, const char **what, const char **hint,
+			    struct sdr_uc **uc)
+{
+	bool asked = sdr_sockaddr_port((struct sockaddr *)&attr->bind), range = ep->env.ports.lo;
+	int ret;
+
+	*hint = range ? "FI_SDR_PORT_RANGE: a wider one has room for more endpoints; ss -ulpn shows "
+			"who has its ports"
+		      : "another process has it: ss -ulpn shows which";
+	if (asked || !ep->env.port)
+		return sdr_ep_open_uc(ep, attr, e, what, uc);
+	sdr_sockaddr_port_set((struct sockaddr *)&attr->bind, ep->env.port);
+	ret = sdr_ep_open_uc(ep, attr, e, what, uc);
+	if (ret == -EADDRINUSE && range) {
+		sdr_sockaddr_port_set((struct sockaddr *)&attr->bind, 0);
+		attr->err[0] = 0;
+		return sdr_ep_open_uc(ep, attr, e, what, uc);
+	}
+	*hint = "FI_SDR_PORT is one endpoint's, of this process or another (ss -ulpn shows which): "
+		"FI_SDR_PORT_RANGE has ports for more";
+	return ret;
+}
+
 int sdr_ep_engine_open(struct sdr_ep *ep)
 {
 	SDR_ASSERT_HELD(&ep->lock);
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = ep->env.rel.mtu };
-	char err[SDR_ENV_ERR] = "", name[64] = "";
+	char err[SDR_ENV_ERR] = "", name[SDR_EP_ADDR_TEXT] = "", text[SDR_EP_TEXT];
 	struct sdr_uc_open_attr attr = {
-		.bind = ep->src,
+		.port_lo = ep->env.ports.lo,
+		.port_hi = ep->env.ports.hi,
 		.mtu = ep->env.rel.mtu,
 		.fault = ep->env.fault,
 		.channels = ep->env.rel.channels,
@@ -73,7 +106,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		.err_len = sizeof(err),
 	};
 	const struct sdr_uc_engine *e;
-	const char *what = "";
+	const char *what = "", *hint = "";
 	struct sdr_uc *uc;
 	struct sdr_uc_addr addr;
 	struct sdr_uc_info info;
@@ -86,15 +119,19 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		sdr_warn_once("%s", err);
 		return -FI_EINVAL;
 	}
+	ret = sdr_ep_addr_choose(ep, &attr.bind, err, sizeof(err));
+	if (ret) {
+		sdr_warn_once("cannot open an endpoint: %s", err[0] ? err : fi_strerror(-ret));
+		return ret;
+	}
 	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
 		return -FI_EIO;
 	attr.seed = rand[2];
-	ret = sdr_ep_open_uc(ep, &attr, &e, &what, &uc);
+	ret = sdr_ep_open_port(ep, &attr, &e, &what, &hint, &uc);
 	if (ret)
 		goto warn;
 	uc->ops->sockname(uc, &addr);
-	memset(&ep->src, 0, sizeof(ep->src));
-	sdr_uc_addr_to_sockaddr(&addr, &ep->src);
+	sdr_ep_addr_bound(ep, &addr);
 	ep->ctx = sdr_context_create_on(uc, &dev, rand);
 	if (!ep->ctx) {
 		uc->ops->close(uc);
@@ -103,15 +140,18 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	ep->uc = uc;
 	ep->fd = sdr_context_fd(ep->ctx);
 	uc->ops->info(uc, &info);
+	sdr_ep_addr_text(ep, text, sizeof(text));
 	FI_INFO(&sdr_prov, FI_LOG_EP_CTRL,
-		"endpoint: engine %s%s%s, %u bytes per packet, late packets: %s\n", info.name,
-		e->probe ? " on " : "", e->probe ? ep->dom->device : "", info.mtu, info.late);
+		"endpoint %s, engine %s%s%s, %u bytes per packet, late packets: %s\n", text,
+		info.name, e->probe ? " on " : "", e->probe ? ep->dom->device : "", info.mtu,
+		info.late);
 	return 0;
 warn:
-	if (sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&ep->src) == 0)
+	if (sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&attr.bind) == 0)
 		sdr_uc_addr_format(&addr, name, sizeof(name));
-	sdr_warn_once("cannot open %s %s: %s%s%s%s", what, name, fi_strerror(-ret),
-		      err[0] ? ": " : "", err,
-		      ret == -EADDRINUSE ? " (another process has it: ss -ulpn shows which)" : "");
+	if (ret != -EADDRINUSE)
+		hint = "";
+	sdr_warn_once("cannot open %s %s: %s%s%s%s%s%s", what, name, fi_strerror(-ret),
+		      err[0] ? ": " : "", err, *hint ? " (" : "", hint, *hint ? ")" : "");
 	return ret;
 }

@@ -3,23 +3,33 @@
 /*
  * Interfaces, names and socket addresses.
  *
- * Which addresses this machine has, which of them the kernel would use towards a peer, and what a
- * node and a service name mean.  Read anew every time: interfaces come and go.  No state, no
- * threads; name resolution may block as getaddrinfo does.
+ * Which addresses this machine has, which of them its default routes use, and what a node and a
+ * service name mean.  Order and choice are in sdr_iface_pick.c.  Read anew every time: interfaces
+ * come and go.  No state, no threads; name resolution may block as getaddrinfo does.
+ *
+ * Bridges of containers are known by their driver, or in sysfs (which, in a network namespace, may
+ * show another's devices), or by the names that container engines give to what is no bridge.  The
+ * default route is asked for as any route is, with an address that lies behind nothing else.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "uc/sdr_uc_addr.h"
 #include "uc/sdr_uc_net.h"
 
 #include "sdr_iface.h"
+#include "sdr_iface_pick.h"
 #include "sdr_prov.h"
 
 socklen_t sdr_sockaddr_len(const struct sockaddr *sa)
@@ -58,7 +68,39 @@ void sdr_sockaddr_port_set(struct sockaddr *sa, uint16_t port)
 		((struct sockaddr_in6 *)(void *)sa)->sin6_port = htons(port);
 }
 
-static void sdr_iface_fill(struct sdr_iface *f, const struct ifaddrs *ifa)
+/* By the driver, else sysfs. */
+static bool sdr_iface_bridge(int fd, const char *dev)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	char path[sizeof("/sys/class/net//bridge") + IF_NAMESIZE];
+	struct ifreq req;
+
+	memset(&req, 0, sizeof(req));
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", dev);
+	req.ifr_data = (void *)&info;
+	if (!ioctl(fd, SIOCETHTOOL, &req))
+		return strcmp(info.driver, "bridge") == 0;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/bridge", dev);
+	return access(path, F_OK) == 0;
+}
+
+static enum sdr_iface_kind sdr_iface_kind(int fd, const struct ifaddrs *ifa)
+{
+	static const char *const names[] = { "docker", "podman", "virbr", "veth", "cni", "lxc" };
+	char dev[IF_NAMESIZE];
+	unsigned int i;
+
+	snprintf(dev, sizeof(dev), "%.*s", (int)strcspn(ifa->ifa_name, ":"), ifa->ifa_name);
+	if (ifa->ifa_flags & (IFF_POINTOPOINT | IFF_LOOPBACK))
+		return SDR_IFACE_P2P;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strncmp(dev, names[i], strlen(names[i])) == 0)
+			return SDR_IFACE_BRIDGE;
+	}
+	return sdr_iface_bridge(fd, dev) ? SDR_IFACE_BRIDGE : SDR_IFACE_PLAIN;
+}
+
+static void sdr_iface_fill(struct sdr_iface *f, const struct ifaddrs *ifa, int fd)
 {
 	const uint8_t *addr, *mask = NULL;
 	uint8_t net[16];
@@ -69,7 +111,8 @@ static void sdr_iface_fill(struct sdr_iface *f, const struct ifaddrs *ifa)
 	f->addrlen = sdr_sockaddr_len(ifa->ifa_addr);
 	memcpy(&f->addr, ifa->ifa_addr, f->addrlen);
 	sdr_sockaddr_port_set((struct sockaddr *)&f->addr, 0);
-	f->loopback = ifa->ifa_flags & IFF_LOOPBACK;
+	f->loopback = sdr_sockaddr_loopback(ifa->ifa_addr);
+	f->kind = sdr_iface_kind(fd, ifa);
 	snprintf(f->name, sizeof(f->name), "%s", ifa->ifa_name);
 
 	if (ifa->ifa_addr->sa_family == AF_INET) {
@@ -92,28 +135,29 @@ static void sdr_iface_fill(struct sdr_iface *f, const struct ifaddrs *ifa)
 	snprintf(f->net, sizeof(f->net), "%s/%u", text, f->prefix);
 }
 
-/* Order in which applications should try them. */
-static int sdr_iface_rank(const struct sdr_iface *f)
-{
-	return (f->loopback ? 4 : 0) + (f->linklocal ? 2 : 0) +
-	       (f->addr.ss_family == AF_INET6 ? 1 : 0);
-}
-
 int sdr_iface_list(struct sdr_iface **v, unsigned int *n)
 {
 	struct ifaddrs *list, *ifa;
-	struct sdr_iface *out, f;
-	unsigned int count = 0, i;
+	struct sdr_iface *out;
+	unsigned int count = 0;
+	int fd, ret;
 
 	*v = NULL;
 	*n = 0;
-	if (getifaddrs(&list))
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
 		return -errno;
+	if (getifaddrs(&list)) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
 	for (ifa = list; ifa; ifa = ifa->ifa_next)
 		count++;
 	out = calloc(count ? count : 1, sizeof(*out));
 	if (!out) {
 		freeifaddrs(list);
+		close(fd);
 		return -FI_ENOMEM;
 	}
 	count = 0;
@@ -121,14 +165,47 @@ int sdr_iface_list(struct sdr_iface **v, unsigned int *n)
 		if (!ifa->ifa_addr || !(ifa->ifa_flags & IFF_UP) ||
 		    !sdr_sockaddr_len(ifa->ifa_addr))
 			continue;
-		sdr_iface_fill(&f, ifa);
-		for (i = count++; i > 0 && sdr_iface_rank(&out[i - 1]) > sdr_iface_rank(&f); i--)
-			out[i] = out[i - 1];
-		out[i] = f;
+		sdr_iface_fill(&out[count++], ifa, fd);
 	}
 	freeifaddrs(list);
+	close(fd);
 	*v = out;
 	*n = count;
+	return 0;
+}
+
+/*
+ * Where the whole world is: addresses that are reserved and given to nobody (RFC 7526; the first
+ * block of 2000::/3), so that no network of a site is a better match than its way out, be that one
+ * default route or the two halves of a VPN.
+ */
+void sdr_iface_routes(struct sockaddr_storage from[SDR_IFACE_ROUTES])
+{
+	static const char *const world[SDR_IFACE_ROUTES] = { "192.88.99.1", "[2000::1]" };
+	struct sockaddr_storage to;
+	unsigned int i;
+
+	for (i = 0; i < SDR_IFACE_ROUTES; i++) {
+		if (sdr_uc_addr_parse(world[i], &to) ||
+		    sdr_uc_route((const struct sockaddr *)&to, &from[i]))
+			memset(&from[i], 0, sizeof(from[i]));
+	}
+	/* a router, but no address that the world could answer to */
+	if (IN6_IS_ADDR_LINKLOCAL(&sdr_in6((const struct sockaddr *)&from[1])->sin6_addr))
+		memset(&from[1], 0, sizeof(from[1]));
+}
+
+int sdr_iface_list_picked(const struct sdr_iface_rules *r, struct sdr_iface **v, unsigned int *n,
+			  unsigned int *allowed)
+{
+	struct sockaddr_storage from[SDR_IFACE_ROUTES];
+	int ret = sdr_iface_list(v, n);
+
+	*allowed = 0;
+	if (ret)
+		return ret;
+	sdr_iface_routes(from);
+	*allowed = sdr_iface_pick(r, *v, *n, from, SDR_IFACE_ROUTES);
 	return 0;
 }
 

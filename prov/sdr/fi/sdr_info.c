@@ -60,7 +60,7 @@
 
 static const char *sdr_cand_domain(const struct sdr_cand *c)
 {
-	return c->dev ? c->dev->name : c->iface->name;
+	return c->dev ? c->dev->name : c->iface.name;
 }
 
 #define SDR_REFUSE(cond, ...)                                                           \
@@ -247,7 +247,7 @@ static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type,
 	    strcasecmp(hints->domain_attr->name, sdr_cand_domain(c)) != 0)
 		return -FI_ENODATA;
 	if (hints->fabric_attr && hints->fabric_attr->name &&
-	    strcasecmp(hints->fabric_attr->name, c->iface->net) != 0)
+	    strcasecmp(hints->fabric_attr->name, c->iface.net) != 0)
 		return -FI_ENODATA;
 	if (type == FI_EP_DGRAM && hints->ep_attr &&
 	    hints->ep_attr->max_msg_size > sdr_info_dgram_max(c))
@@ -384,7 +384,7 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 
 	sdr_info_domain(i->domain_attr, version, hints, c->comm);
 	i->domain_attr->name = strdup(sdr_cand_domain(c));
-	i->fabric_attr->name = strdup(c->iface->net);
+	i->fabric_attr->name = strdup(c->iface.net);
 	i->fabric_attr->prov_version = SDR_PROV_VERSION;
 	i->fabric_attr->api_version = version;
 	if (!i->domain_attr->name || !i->fabric_attr->name)
@@ -428,21 +428,11 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 			"purpose",
 			env.fault);
 
-	ret = sdr_iface_list(&s.ifs, &s.nifs);
+	s.env = &env;
+	ret = sdr_search_ifaces(&s);
 	if (ret)
-		return ret;
-	if (!s.nifs) {
-		sdr_warn_once(
-			"no network interface with an IPv4 or IPv6 address is up: not even loopback (ip link "
-			"set lo up)");
-		ret = -FI_ENODATA;
 		goto out;
-	}
-	s.only_loopback = true;
-	for (k = 0; k < s.nifs; k++)
-		s.only_loopback &= s.ifs[k].loopback;
-
-	sdr_search_devs(&s, &env);
+	sdr_search_devs(&s);
 	ret = sdr_search_addrs(&s, node, service, flags, hints);
 	if (ret)
 		goto out;

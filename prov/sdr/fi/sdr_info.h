@@ -15,6 +15,7 @@
 
 #include "sdr_env.h"
 #include "sdr_iface.h"
+#include "sdr_iface_pick.h"
 
 struct sdr_uc_dev;
 struct sdr_uc_engine;
@@ -29,16 +30,21 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 /* One (source, destination) that can be offered. */
 struct sdr_cand {
 	struct sockaddr_storage src, dst;   /* family 0: none */
-	const struct sdr_iface *iface;	    /* names and network */
+	struct sdr_iface iface;		    /* names and network */
 	const struct sdr_uc_engine *engine; /* that would serve it */
 	const struct sdr_uc_dev *dev;	    /* NULL: it needs none */
 	uint64_t comm;			    /* FI_LOCAL_COMM, FI_REMOTE_COMM */
 };
 
 struct sdr_search {
+	const struct sdr_env *env;
+	struct sdr_iface_rules rules; /* env->iface */
+	/* in the order of sdr_iface_pick; behind the first nifs what the rules exclude */
 	struct sdr_iface *ifs;
-	unsigned int nifs;
+	unsigned int nifs, nall;
 	bool only_loopback; /* there is no other interface: then it reaches all there is */
+	bool bound;	    /* the source is FI_SDR_BIND's */
+	bool named;	    /* settings or hints name interfaces: the route alone does not choose */
 	struct sdr_uc_dev *devs;
 	unsigned int ndevs;
 	const struct sdr_uc_engine *only; /* that the settings ask for; NULL: any */
@@ -47,6 +53,8 @@ struct sdr_search {
 	unsigned int n, cap;
 };
 
+/* The interfaces, by the settings of s->env.  0, or -FI_ENODATA and others after a warning. */
+int sdr_search_ifaces(struct sdr_search *s);
 /*
  * What node, service and hints ask for, as candidates.  0, or -FI_ENODATA and others with a reason
  * in the log.
@@ -54,6 +62,6 @@ struct sdr_search {
 int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
 		     const struct fi_info *hints);
 /* Fills in the engines and their devices, as the settings want them. */
-void sdr_search_devs(struct sdr_search *s, const struct sdr_env *env);
+void sdr_search_devs(struct sdr_search *s);
 
 #endif /* SDR_INFO_H */

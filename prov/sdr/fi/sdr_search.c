@@ -5,10 +5,16 @@
  * node and a service, from the hints, or all that this machine has.
  *
  * A node and service resolve to the destination, or with FI_SOURCE to the address to bind, which
- * must be one of this machine's; a service without a node binds all of them.  Without a source
- * routing chooses it.  Each source is offered with every device that has it and with the socket.
- * Read anew every time; no state.
+ * must be one of this machine's; a service without a node binds all of them.  Where the application
+ * names no source it is FI_SDR_BIND's, or else of the interface that routing takes to the
+ * destination, without one to everywhere else: that one is first in the list of all.  FI_SDR_IFACE
+ * (sdr_iface_pick.c) says which interfaces there are at all, and in which order; it holds for
+ * sources that the application names, too, and makes "all addresses" one of those it allows.  A
+ * destination has one source, unless settings or hints name interfaces: then all that could reach
+ * it are offered.  Each source is offered with every device that has it and with the socket.  Read
+ * anew every time; no state.
  */
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +48,7 @@ static int sdr_cand_add_one(struct sdr_search *s, const struct sockaddr_storage 
 	c->src = *src;
 	if (dst)
 		c->dst = *dst;
-	c->iface = iface;
+	c->iface = *iface;
 	c->dev = dev;
 	c->engine = dev ? dev->engine : s->any;
 	c->comm = FI_LOCAL_COMM;
@@ -116,13 +122,158 @@ static int sdr_search_hint_addr(const void *addr, size_t len, struct sockaddr_st
 	return 1;
 }
 
+/* What is where it must not be, and what there is instead. */
+static void sdr_search_say_source(const struct sdr_search *s, const struct sockaddr_storage *sa)
+{
+	const struct sdr_iface *f = sdr_iface_find(s->ifs, s->nall, (const struct sockaddr *)sa);
+	char list[SDR_IFACE_TEXT], text[INET6_ADDRSTRLEN];
+
+	sdr_iface_text(s->ifs, s->nifs, list, sizeof(list));
+	sdr_iface_ip_text(sa, text, sizeof(text));
+	if (f)
+		sdr_warn_once(
+			"FI_SDR_IFACE=\"%s\" excludes the source address %s (%s): it leaves %s",
+			s->env->iface, text, f->name, list);
+	else if (s->bound)
+		sdr_warn_once(
+			"FI_SDR_BIND: no interface that is up has the address %s: there are %s",
+			text, list);
+	else
+		FI_INFO(&sdr_prov, FI_LOG_CORE,
+			"no interface that is up has the source address %s: there are %s\n", text,
+			list);
+}
+
+static void sdr_search_say_dest(const struct sdr_search *s, const struct sockaddr_storage *dst)
+{
+	char list[SDR_IFACE_TEXT], text[INET6_ADDRSTRLEN];
+
+	sdr_iface_text(s->ifs, s->nifs, list, sizeof(list));
+	sdr_iface_ip_text(dst, text, sizeof(text));
+	sdr_warn_once("FI_SDR_IFACE=\"%s\" leaves no address that reaches %s: it leaves %s",
+		      s->env->iface, text, list);
+}
+
+/* Whether an endpoint there could reach the destination; from: what routing says, or family 0. */
+static bool sdr_search_reaches(const struct sdr_iface *f, const struct sockaddr_storage *dst,
+			       const struct sockaddr_storage *from)
+{
+	const struct sockaddr_in6 *a = (const void *)&f->addr, *b = (const void *)dst;
+
+	if (f->addr.ss_family != dst->ss_family)
+		return false;
+	if (sdr_sockaddr_same_ip((const struct sockaddr *)from, (const struct sockaddr *)&f->addr))
+		return true;
+	if (f->loopback != sdr_sockaddr_loopback((const struct sockaddr *)dst))
+		return false;
+	if (dst->ss_family != AF_INET6 || !IN6_IS_ADDR_LINKLOCAL(&b->sin6_addr))
+		return !f->linklocal;
+	return f->linklocal && (!b->sin6_scope_id || a->sin6_scope_id == b->sin6_scope_id);
+}
+
+/* A source that somebody named, towards a destination or (NULL) any. */
+static int sdr_search_source(struct sdr_search *s, const struct sockaddr_storage *src,
+			     const struct sockaddr_storage *dst)
+{
+	const struct sockaddr_storage none = { .ss_family = 0 };
+	const struct sdr_iface *f;
+	struct sockaddr_storage sa;
+	unsigned int k;
+	int ret = 0;
+
+	if (dst && src->ss_family != dst->ss_family)
+		return 0;
+	if (s->bound || !s->rules.n || !sdr_sockaddr_any((const struct sockaddr *)src)) {
+		f = sdr_search_iface(s, src);
+		if (!f)
+			sdr_search_say_source(s, src);
+		return f ? sdr_cand_add(s, src, dst, f) : 0;
+	}
+	for (k = 0; k < s->nifs && !ret; k++) {
+		f = &s->ifs[k];
+		if (f->addr.ss_family != src->ss_family ||
+		    (dst && !sdr_search_reaches(f, dst, &none)))
+			continue;
+		sa = f->addr;
+		sdr_sockaddr_port_set((struct sockaddr *)&sa,
+				      sdr_sockaddr_port((const struct sockaddr *)src));
+		ret = sdr_cand_add(s, &sa, dst, f);
+	}
+	return ret;
+}
+
+/* The sources of a destination when nobody named one. */
+static int sdr_search_route(struct sdr_search *s, const struct sockaddr_storage *dst)
+{
+	struct sockaddr_storage from;
+	unsigned int k, found = 0;
+	int ret = 0;
+
+	if (sdr_uc_route((const struct sockaddr *)dst, &from)) {
+		FI_INFO(&sdr_prov, FI_LOG_CORE, "no route to the destination address\n");
+		if (!s->named)
+			return 0;
+		memset(&from, 0, sizeof(from));
+	}
+	sdr_iface_pick(&s->rules, s->ifs, s->nall, &from, 1);
+	for (k = 0; k < s->nifs && !ret; k++) {
+		if (!sdr_search_reaches(&s->ifs[k], dst, &from))
+			continue;
+		ret = sdr_cand_add(s, &s->ifs[k].addr, dst, &s->ifs[k]);
+		found++;
+		if (!s->named)
+			break;
+	}
+	if (!found && s->rules.n)
+		sdr_search_say_dest(s, dst);
+	return ret;
+}
+
+/* FI_SDR_BIND where the application did not name an address; it may have named a port. */
+static int sdr_search_bind(struct sdr_search *s, struct sockaddr_storage *src, int nsrc)
+{
+	uint16_t port = nsrc ? sdr_sockaddr_port((struct sockaddr *)&src[0]) : 0;
+	int i;
+
+	if (!s->env->bind.ss_family)
+		return nsrc;
+	for (i = 0; i < nsrc; i++) {
+		if (!sdr_sockaddr_any((struct sockaddr *)&src[i]))
+			return nsrc;
+	}
+	s->bound = true;
+	src[0] = s->env->bind;
+	sdr_sockaddr_port_set((struct sockaddr *)&src[0], port);
+	return 1;
+}
+
+static int sdr_search_pairs(struct sdr_search *s, const struct sockaddr_storage *src, int nsrc,
+			    const struct sockaddr_storage *dst, int ndst)
+{
+	int i, j, ret = 0;
+	unsigned int k;
+
+	if (!ndst && !nsrc) {
+		for (k = 0; k < s->nifs && !ret; k++)
+			ret = sdr_cand_add(s, &s->ifs[k].addr, NULL, &s->ifs[k]);
+		return ret;
+	}
+	for (j = 0; j < nsrc && !ndst && !ret; j++)
+		ret = sdr_search_source(s, &src[j], NULL);
+	for (i = 0; i < ndst && !ret; i++) {
+		if (!nsrc)
+			ret = sdr_search_route(s, &dst[i]);
+		for (j = 0; j < nsrc && !ret; j++)
+			ret = sdr_search_source(s, &src[j], &dst[i]);
+	}
+	return ret;
+}
+
 int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service, uint64_t flags,
 		     const struct fi_info *hints)
 {
-	struct sockaddr_storage src[SDR_RESOLVE_MAX], dst[SDR_RESOLVE_MAX], from;
-	int nsrc = 0, ndst = 0, i, j, ret, family = AF_UNSPEC;
-	const struct sdr_iface *iface;
-	unsigned int k;
+	struct sockaddr_storage src[SDR_RESOLVE_MAX], dst[SDR_RESOLVE_MAX];
+	int nsrc = 0, ndst = 0, ret, family = AF_UNSPEC;
 
 	if (hints && hints->addr_format == FI_SOCKADDR_IN)
 		family = AF_INET;
@@ -149,59 +300,59 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 		if (ndst < 0)
 			return ndst;
 	}
-
-	if (!ndst && !nsrc) {
-		for (k = 0; k < s->nifs; k++) {
-			ret = sdr_cand_add(s, &s->ifs[k].addr, NULL, &s->ifs[k]);
-			if (ret)
-				return ret;
-		}
-		return 0;
-	}
-	if (!ndst) {
-		for (i = 0; i < nsrc; i++) {
-			iface = sdr_search_iface(s, &src[i]);
-			if (!iface) {
-				FI_INFO(&sdr_prov, FI_LOG_CORE,
-					"no interface that is up has the source address\n");
-				continue;
-			}
-			ret = sdr_cand_add(s, &src[i], NULL, iface);
-			if (ret)
-				return ret;
-		}
-		return 0;
-	}
-	for (i = 0; i < ndst; i++) {
-		if (!nsrc) {
-			if (sdr_uc_route((struct sockaddr *)&dst[i], &from)) {
-				FI_INFO(&sdr_prov, FI_LOG_CORE,
-					"no route to the destination address\n");
-				continue;
-			}
-			iface = sdr_search_iface(s, &from);
-			ret = iface ? sdr_cand_add(s, &from, &dst[i], iface) : 0;
-			if (ret)
-				return ret;
-		}
-		for (j = 0; j < nsrc; j++) {
-			iface = src[j].ss_family == dst[i].ss_family ? sdr_search_iface(s, &src[j])
-								     : NULL;
-			ret = iface ? sdr_cand_add(s, &src[j], &dst[i], iface) : 0;
-			if (ret)
-				return ret;
-		}
-	}
-	return 0;
+	nsrc = sdr_search_bind(s, src, nsrc);
+	s->named = s->rules.named || (hints && hints->domain_attr && hints->domain_attr->name) ||
+		   (hints && hints->fabric_attr && hints->fabric_attr->name);
+	return sdr_search_pairs(s, src, nsrc, dst, ndst);
 }
 
-void sdr_search_devs(struct sdr_search *s, const struct sdr_env *env)
+/* Why the rules leave nothing: a name that is there may be of an interface that is not up. */
+static void sdr_search_say_rules(const struct sdr_search *s)
+{
+	const struct sdr_iface_rule *idle = sdr_iface_rules_idle(&s->rules, s->ifs, s->nall);
+	char list[SDR_IFACE_TEXT];
+	bool down = idle && idle->name[0] && if_nametoindex(idle->name);
+
+	sdr_iface_text(s->ifs, s->nall, list, sizeof(list));
+	if (!s->nifs)
+		sdr_warn_once("FI_SDR_IFACE=\"%s\" leaves no interface: there are %s%s%s%s",
+			      s->env->iface, list, down ? " (" : "", down ? idle->name : "",
+			      down ? " is not up, or has no address)" : "");
+	else if (idle)
+		FI_INFO(&sdr_prov, FI_LOG_CORE, "FI_SDR_IFACE: \"%s\" is none of %s%s\n",
+			idle->text, list, down ? ": it is not up, or has no address" : "");
+}
+
+int sdr_search_ifaces(struct sdr_search *s)
+{
+	char why[SDR_ENV_ERR];
+	unsigned int k;
+	int ret;
+
+	if (sdr_iface_rules_parse(s->env->iface, &s->rules, why, sizeof(why)))
+		return -FI_EINVAL; /* sdr_env_set has looked at it */
+	ret = sdr_iface_list_picked(&s->rules, &s->ifs, &s->nall, &s->nifs);
+	if (ret)
+		return ret;
+	if (!s->nall)
+		sdr_warn_once(
+			"no network interface with an IPv4 or IPv6 address is up: not even loopback (ip link "
+			"set lo up)");
+	else
+		sdr_search_say_rules(s);
+	s->only_loopback = true;
+	for (k = 0; k < s->nifs; k++)
+		s->only_loopback &= s->ifs[k].loopback;
+	return s->nifs ? 0 : -FI_ENODATA;
+}
+
+void sdr_search_devs(struct sdr_search *s)
 {
 	const struct sdr_uc_engine *const *e;
 	char why[SDR_ENV_ERR];
 	int n;
 
-	s->only = sdr_env_engine(env);
+	s->only = sdr_env_engine(s->env);
 	s->any = !s->only ? sdr_uc_engine_any() : !s->only->probe ? s->only : NULL;
 	for (e = sdr_uc_engines; *e; e++) {
 		if (!(*e)->probe || (s->only && s->only != *e))

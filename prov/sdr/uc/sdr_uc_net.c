@@ -103,7 +103,7 @@ err:
 	return ret;
 }
 
-static bool sdr_uc_loopback(const struct sockaddr *sa)
+bool sdr_sockaddr_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
 		return ntohl(((const struct sockaddr_in *)(const void *)sa)->sin_addr.s_addr) >>
@@ -114,7 +114,7 @@ static bool sdr_uc_loopback(const struct sockaddr *sa)
 
 int sdr_uc_device_mtu(const struct sockaddr *sa)
 {
-	bool any = sdr_sockaddr_any(sa), lo = sdr_uc_loopback(sa);
+	bool any = sdr_sockaddr_any(sa), lo = sdr_sockaddr_loopback(sa);
 	int exact = 0, smallest = 0, loopback = 0, fd, ret;
 	struct ifaddrs *list, *i;
 

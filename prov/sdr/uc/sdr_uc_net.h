@@ -18,6 +18,8 @@ static inline uint32_t sdr_uc_head(sa_family_t family)
 
 /* All of the family: no address of its own. */
 bool sdr_sockaddr_any(const struct sockaddr *sa);
+/* Of 127.0.0.0/8, or ::1. */
+bool sdr_sockaddr_loopback(const struct sockaddr *sa);
 /*
  * The same host address; ports do not count, and a scope only where both say one and the address is
  * link-local.  a may be NULL: false.

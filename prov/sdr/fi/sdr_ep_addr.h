@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Where an endpoint is bound, and by which name others know it (sdr_ep_addr.c).  All but the first
+ * under ep->lock.
+ */
+#ifndef SDR_EP_ADDR_H
+#define SDR_EP_ADDR_H
+
+#include <stddef.h>
+#include <sys/socket.h>
+
+struct fi_info;
+struct sdr_ep;
+struct sdr_uc_addr;
+
+/* What the info says.  0 or -FI_EINVAL. */
+int sdr_ep_addr_init(struct sdr_ep *ep, const struct fi_info *info);
+/* Another address and port (fi_setname), until the engine is open: -FI_EOPBADSTATE. */
+int sdr_ep_addr_set(struct sdr_ep *ep, const void *addr, size_t len);
+/* What to bind: ep->src, completed by the settings.  0, or FI error with err. */
+int sdr_ep_addr_choose(struct sdr_ep *ep, struct sockaddr_storage *src, char *err, size_t err_len);
+/* What the engine is bound to: from now on the endpoint has a name. */
+void sdr_ep_addr_bound(struct sdr_ep *ep, const struct sdr_uc_addr *addr);
+/*
+ * The name that others are given (fi_getname): FI_SDR_ADVERTISE's, or the address that it is bound
+ * to.  0, or -FI_EOPBADSTATE before the engine is open.
+ */
+int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out);
+/* For the log: "10.0.0.2:20100 on wan0 (FI_SDR_IFACE), advertised as ..., ports 20100-20109". */
+void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len);
+
+#endif /* SDR_EP_ADDR_H */
