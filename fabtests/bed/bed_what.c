@@ -44,6 +44,8 @@ static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
 			what |= what_of_rec(f.rec.op);
 		if (f.type == SDR_FRAME_DACK && (f.dack.flags & SDR_DACK_COMPLETE))
 			what |= BED_COMPLETE;
+		if (f.type == SDR_FRAME_SHAPE)
+			what |= BED_SHAPE;
 		if (f.type == SDR_FRAME_HELD)
 			what |= BED_HELD;
 		if (f.type == SDR_FRAME_CLOSE)

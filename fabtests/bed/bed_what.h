@@ -38,8 +38,9 @@ enum bed_what {
 	BED_ALL = 1 << 24,
 	BED_VERSION = 1 << 25,
 	BED_HELD = 1 << 26,
+	BED_SHAPE = 1 << 27,
 };
-#define BED_KINDS 27
+#define BED_KINDS 28
 
 /* enum bed_what bits of everything in it, BED_ALL always. */
 uint32_t bed_what_of(const struct sdr_sim_packet *p);

@@ -200,6 +200,13 @@ static void check_long(const struct sdr_frame *f, const uint8_t *before, const u
 		SDR_FUZZ_CHECK(f->drops.count == sdr_get_le32(at - 4));
 		return;
 	}
+	if (f->type == SDR_FRAME_SHAPE) {
+		uint8_t again[SDR_FRAME_LONG_HDR + SDR_FRAME_SHAPE_HEAD + SDR_QP_INFO_LEN];
+		size_t k = sdr_frame_shape_encode(again, sizeof(again), &f->shape);
+
+		SDR_FUZZ_CHECK(k && k <= (size_t)(at - before) && !memcmp(again, at - k, k));
+		return;
+	}
 	SDR_FUZZ_CHECK(f->other.bytes >= before + SDR_FRAME_LONG_HDR &&
 		       f->other.bytes + f->other.len == at);
 }
@@ -418,6 +425,8 @@ static size_t seed_long(uint8_t *buf)
 		.flags = SDR_DACK_PATH | SDR_DACK_ECN, .msn = 3, .path = 1, .ecn = ecn
 	};
 	struct sdr_frame_path path = { .path = 2, .data = "unlikely" };
+	uint8_t info[SDR_QP_INFO_LEN] = { SDR_QP_INFO_MAGIC };
+	struct sdr_frame_shape shape = { SDR_SHAPE_USE, 3, 1, 4096, 1024, 1u << 20, 7, info };
 	uint64_t bits[1] = { 0xf0f1 };
 	size_t n = 1;
 
@@ -427,6 +436,7 @@ static size_t seed_long(uint8_t *buf)
 	d.flags |= SDR_DACK_COMPLETE;
 	n += sdr_frame_dack_encode(buf + n, room, &d, NULL, 0);
 	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_CHALLENGE, &path);
+	n += sdr_frame_shape_encode(buf + n, room, &shape);
 	n += sdr_frame_long_encode(buf + n, room, 0xee, "later", 5);
 	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_RESPONSE, &path);
 	n += sdr_frame_held_encode(buf + n, room);

@@ -38,7 +38,7 @@ static void long__any_type_is_passed_over(void **state)
 	(void)state;
 	for (uint32_t type = SDR_FRAME_LONG; type <= 0xff; type++) {
 		if (type == SDR_FRAME_PATH_CHALLENGE || type == SDR_FRAME_PATH_RESPONSE ||
-		    type == SDR_FRAME_DROPS)
+		    type == SDR_FRAME_DROPS || type == SDR_FRAME_SHAPE)
 			continue;
 		for (uint16_t len = 0; len <= sizeof(bytes); len++) {
 			n = sdr_frame_long_encode(buf, sizeof(buf), (uint8_t)type, bytes, len);
@@ -131,6 +131,75 @@ static void path__round_trip(void **state)
 		buf[1] = 10;
 		assert_int_equal(sdr_frame_next(&p, buf + 13, &f), -EBADMSG);
 	}
+}
+
+static bool shape_taken(const struct sdr_frame_shape *in)
+{
+	uint8_t buf[256];
+	struct sdr_frame f;
+	const uint8_t *p = buf;
+	size_t n = sdr_frame_shape_encode(buf, sizeof(buf), in);
+
+	assert_int_equal(n, SDR_FRAME_LONG_HDR + SDR_FRAME_SHAPE_HEAD +
+				    (in->info ? SDR_QP_INFO_LEN : 0));
+	assert_int_equal(sdr_frame_shape_encode(buf, n - 1, in), 0);
+	if (sdr_frame_next(&p, buf + n, &f) != 1)
+		return false;
+	assert_ptr_equal(p, buf + n);
+	assert_int_equal(f.type, SDR_FRAME_SHAPE);
+	assert_int_equal(f.shape.what, in->what);
+	assert_int_equal(f.shape.n, in->n);
+	assert_int_equal(f.shape.gen, in->gen);
+	assert_int_equal(f.shape.limit, in->limit);
+	assert_int_equal(f.shape.mtu, in->mtu);
+	assert_int_equal(f.shape.seg_bytes, in->seg_bytes);
+	assert_int_equal(f.shape.msn, in->msn);
+	assert_int_equal(f.shape.info != NULL, in->info != NULL);
+	if (in->info)
+		assert_memory_equal(f.shape.info, in->info, SDR_QP_INFO_LEN);
+	/* Another length than it must have. */
+	for (int d = -1; d <= 1; d += 2) {
+		buf[1] = (uint8_t)(n - SDR_FRAME_LONG_HDR + (size_t)d);
+		p = buf;
+		assert_int_equal(sdr_frame_next(&p, buf + n + d, &f), -EBADMSG);
+	}
+	return true;
+}
+
+static void shape__round_trip_and_bounds(void **state)
+{
+	uint8_t info[SDR_QP_INFO_LEN];
+	struct sdr_frame_shape f[] = {
+		{ SDR_SHAPE_LIMIT, 1, 0xfffe, 4096, 0, 0, 0, NULL },
+		{ SDR_SHAPE_OFFER, 2, 1, SDR_MTU_MIN, SDR_MTU_MAX, 1u << 30, 0, info },
+		{ SDR_SHAPE_USE, 255, 1, SDR_MTU_MAX, SDR_MTU_MIN, 1u << 20, 0xfffffff0, info },
+		{ SDR_SHAPE_REFUSE, 0, 7, 1024, 4096, 0, 0, NULL },
+	};
+
+	(void)state;
+	memset(info, 0xa5, sizeof(info));
+	for (uint32_t i = 0; i < sizeof(f) / sizeof(*f); i++) {
+		struct sdr_frame_shape bad = f[i];
+
+		assert_true(shape_taken(&f[i]));
+		bad.limit = SDR_MTU_MIN - 1;
+		assert_false(shape_taken(&bad));
+		bad.limit = SDR_MTU_MAX + 1;
+		assert_false(shape_taken(&bad));
+		bad = f[i];
+		bad.mtu = SDR_MTU_MAX + 1;
+		assert_false(shape_taken(&bad));
+		bad.mtu = i ? SDR_MTU_MIN - 1 : SDR_MTU_MIN;
+		assert_false(shape_taken(&bad));
+		bad = f[i];
+		bad.msn = 1;
+		assert_int_equal(shape_taken(&bad), f[i].what == SDR_SHAPE_USE);
+		bad = f[i];
+		bad.seg_bytes = 1;
+		assert_int_equal(shape_taken(&bad), f[i].info != NULL);
+	}
+	f[0].what = SDR_SHAPE_REFUSE + 1;
+	assert_false(shape_taken(&f[0]));
 }
 
 static const struct sdr_frame_ecn marks = { 100000, 0xffffffff, 7 };
@@ -250,6 +319,7 @@ int main(void)
 		cmocka_unit_test(long__the_type_says_what_wants_an_acknowledgement),
 		cmocka_unit_test(path__round_trip),
 		cmocka_unit_test(drops__round_trip),
+		cmocka_unit_test(shape__round_trip_and_bounds),
 		cmocka_unit_test(ack__path_and_marks),
 		cmocka_unit_test(dack__path_and_marks),
 	};

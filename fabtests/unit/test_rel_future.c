@@ -128,7 +128,7 @@ static void future__the_type_says_whether_a_frame_is_acknowledged(void **state)
 		bool wants;
 	} t[] = { { 0xb2, false },
 		  { 0xbf, false },
-		  { 0xc1, true },
+		  { 0xc2, true },
 		  { 0xff, true },
 		  { SDR_FRAME_PADDING, false } };
 	struct bed *b = bed_open(2);

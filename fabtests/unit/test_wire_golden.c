@@ -272,6 +272,10 @@ static void golden__frames(void **state)
 	static const struct sdr_frame_close bye = { SDR_CLOSE_BYE }, ack = { SDR_CLOSE_BYE_ACK };
 	static const struct sdr_frame_drops drops = { 0x01020304 };
 	static const struct sdr_frame_path path = { 2, { 1, 2, 3, 4, 5, 6, 7, 8 } };
+	static const struct sdr_frame_shape limit = { SDR_SHAPE_LIMIT, 1, 2, 4096, 0, 0, 0, NULL };
+	static const struct sdr_frame_shape refuse = {
+		.what = SDR_SHAPE_REFUSE, .n = 9, .gen = 0x0102, .limit = 1400, .mtu = 8192
+	};
 	uint8_t p[64];
 
 	(void)state;
@@ -295,6 +299,10 @@ static void golden__frames(void **state)
 	golden_frame("path challenge", p,
 		     sdr_frame_path_encode(p, sizeof(p), SDR_FRAME_PATH_CHALLENGE, &path),
 		     SDR_FRAME_PATH_CHALLENGE, "c0 0900 02 0102030405060708");
+	golden_frame("shape, limit", p, sdr_frame_shape_encode(p, sizeof(p), &limit),
+		     SDR_FRAME_SHAPE, "c1 1400 00 01 0200 00100000 00000000 00000000 00000000");
+	golden_frame("shape, refused", p, sdr_frame_shape_encode(p, sizeof(p), &refuse),
+		     SDR_FRAME_SHAPE, "c1 1400 03 09 0201 78050000 00200000 00000000 00000000");
 	golden_frame("of a later version", p, sdr_frame_long_encode(p, sizeof(p), 0xfe, "later", 5),
 		     0xfe, "fe 0500 6c61746572");
 }

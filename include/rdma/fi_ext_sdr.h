@@ -91,6 +91,8 @@ struct fi_sdr_stats {
 	uint64_t path_holes;  /* times that large packets vanished while small ones arrived */
 	/* pieces of control datagrams that became too long for the path, sent and received */
 	uint64_t parts_tx, parts_rx;
+	/* how often the size of a connection's packets changed */
+	uint64_t reshapes;
 };
 
 /* Why transfers to a peer get parity, or do not. */

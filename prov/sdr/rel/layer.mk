@@ -67,6 +67,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_pnset.h \
 	prov/sdr/rel/conn/sdr_rec.c \
 	prov/sdr/rel/conn/sdr_rec.h \
+	prov/sdr/rel/conn/sdr_reshape.c \
+	prov/sdr/rel/conn/sdr_reshape.h \
 	prov/sdr/rel/conn/sdr_seal.c \
 	prov/sdr/rel/conn/sdr_seal.h \
 	prov/sdr/rel/conn/sdr_shape.c \

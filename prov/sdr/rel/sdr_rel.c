@@ -42,7 +42,7 @@ static int rel_geometry(struct sdr_rel *rel)
 	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;
 	/* The size of packets follows the path where the engine can do its part. */
 	if (rel->info.probe_max && rel->info.cuts)
-		rel->features |= SDR_FEATURE_PROBE | SDR_FEATURE_PIECES;
+		rel->features |= SDR_FEATURE_PROBE | SDR_FEATURE_PIECES | SDR_FEATURE_SHAPE;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "bulk/sdr_bulk_ack.h"
 #include "bulk/sdr_bulk_put.h"
 #include "bulk/sdr_bulk_rx.h"
+#include "bulk/sdr_msn.h"
 #include "bulk/sdr_policy.h"
 #include "bulk/sdr_report.h"
 #include "msg/sdr_match.h"
@@ -55,6 +56,8 @@ const struct sdr_conn_ops sdr_rooms = {
 	.dack = sdr_bulk_dack,
 	.end = sdr_bulk_rx_ended,
 	.credit = sdr_op_release_credit,
+	.msn_out = sdr_msn_out,
+	.msn_in = sdr_msn_in,
 	.detect_lost = sdr_bulk_detect_lost,
 	.settled = sdr_bulk_tlog_trim,
 	.probe = sdr_bulk_probe,

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "sdr_qp.h"
 #include "sdr_context.h"
 
@@ -45,6 +46,23 @@ void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes)
 {
 	if (qp->ctx->uc->ops->qp_path)
 		qp->ctx->uc->ops->qp_path(qp->uqp, bytes);
+}
+
+const struct sdr_uc_addr *sdr_qp_addr(const struct sdr_qp *qp)
+{
+	return &qp->peer;
+}
+
+void sdr_qp_recv_from(struct sdr_qp *qp, uint32_t msn)
+{
+	SDR_ASSERT(qp->hooked && !qp->nlive);
+	qp->base = qp->next = msn;
+}
+
+void sdr_qp_send_from(struct sdr_qp *qp, uint32_t msn)
+{
+	SDR_ASSERT(qp->hooked && sdr_list_empty(&qp->sends));
+	qp->snd_next = qp->snd_limit = qp->snd_known = msn;
 }
 
 void sdr_qp_busy_update(struct sdr_qp *qp)

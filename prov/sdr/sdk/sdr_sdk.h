@@ -114,6 +114,14 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
 /* Engines with info.cuts: no IP packet with data of this QP is longer (sdr_uc_ops.qp_path). */
 void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes);
+/* Where its packets go. */
+const struct sdr_uc_addr *sdr_qp_addr(const struct sdr_qp *qp);
+/*
+ * A QP whose numbers go on where those of another end: its first message, in and out, has this
+ * number instead of 0.  With hooks, before anything is posted or sent.
+ */
+void sdr_qp_recv_from(struct sdr_qp *qp, uint32_t msn);
+void sdr_qp_send_from(struct sdr_qp *qp, uint32_t msn);
 /* Send side: messages below limit may be sent (never moves back). */
 void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit);
 uint32_t

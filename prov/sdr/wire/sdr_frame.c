@@ -17,6 +17,7 @@
  *    HELD            0x82  len(2)  bytes of later versions
  *    DROPS           0x83  len(2)  count(4)
  *    PATH_CHALLENGE  0xc0  len(2)  path(1)  data(8)
+ *    SHAPE           0xc1  len(2)  see struct sdr_frame_shape
  *    any other       type  len(2)  bytes
  *
  * No state, no threads.
@@ -100,6 +101,55 @@ size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_dr
 	return sdr_frame_long_encode(p, room, SDR_FRAME_DROPS, b, sizeof(b));
 }
 
+static bool sdr_shape_has_info(uint8_t what)
+{
+	return what == SDR_SHAPE_OFFER || what == SDR_SHAPE_USE;
+}
+
+size_t sdr_frame_shape_encode(uint8_t *p, size_t room, const struct sdr_frame_shape *f)
+{
+	uint8_t b[SDR_FRAME_SHAPE_HEAD + SDR_QP_INFO_LEN];
+	uint16_t len = SDR_FRAME_SHAPE_HEAD;
+
+	b[0] = f->what;
+	b[1] = f->n;
+	sdr_put_le16(b + 2, f->gen);
+	sdr_put_le32(b + 4, f->limit);
+	sdr_put_le32(b + 8, f->mtu);
+	sdr_put_le32(b + 12, f->seg_bytes);
+	sdr_put_le32(b + 16, f->msn);
+	if (sdr_shape_has_info(f->what)) {
+		memcpy(b + SDR_FRAME_SHAPE_HEAD, f->info, SDR_QP_INFO_LEN);
+		len = sizeof(b);
+	}
+	return sdr_frame_long_encode(p, room, SDR_FRAME_SHAPE, b, len);
+}
+
+static bool sdr_shape_mtu_ok(uint32_t mtu)
+{
+	return mtu >= SDR_MTU_MIN && mtu <= SDR_MTU_MAX;
+}
+
+static bool sdr_frame_shape_decode(const uint8_t *p, uint16_t len, struct sdr_frame_shape *f)
+{
+	bool info = len && sdr_shape_has_info(p[0]);
+
+	if (len != SDR_FRAME_SHAPE_HEAD + (info ? SDR_QP_INFO_LEN : 0) || p[0] > SDR_SHAPE_REFUSE)
+		return false;
+	f->what = p[0];
+	f->n = p[1];
+	f->gen = sdr_get_le16(p + 2);
+	f->limit = sdr_get_le32(p + 4);
+	f->mtu = sdr_get_le32(p + 8);
+	f->seg_bytes = sdr_get_le32(p + 12);
+	f->msn = sdr_get_le32(p + 16);
+	f->info = info ? p + SDR_FRAME_SHAPE_HEAD : NULL;
+	if (!sdr_shape_mtu_ok(f->limit) || (!info && f->seg_bytes) ||
+	    (f->what != SDR_SHAPE_USE && f->msn))
+		return false;
+	return f->what == SDR_SHAPE_LIMIT ? !f->mtu : sdr_shape_mtu_ok(f->mtu);
+}
+
 static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end,
 					    struct sdr_frame *f)
 {
@@ -123,6 +173,10 @@ static const uint8_t *sdr_frame_long_decode(const uint8_t *p, const uint8_t *end
 		if (len != 4)
 			return NULL;
 		f->drops.count = sdr_get_le32(p);
+		break;
+	case SDR_FRAME_SHAPE:
+		if (!sdr_frame_shape_decode(p, len, &f->shape))
+			return NULL;
 		break;
 	default:
 		f->other.len = len;

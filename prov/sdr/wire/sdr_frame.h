@@ -39,6 +39,7 @@ enum sdr_frame_type {
 	SDR_FRAME_HELD = 0x82,
 	SDR_FRAME_DROPS = 0x83, /* struct sdr_frame_drops */
 	SDR_FRAME_PATH_CHALLENGE = 0xc0,
+	SDR_FRAME_SHAPE = 0xc1, /* struct sdr_frame_shape */
 };
 
 /*
@@ -148,6 +149,37 @@ struct sdr_frame_drops {
 	uint32_t count;
 };
 
+/*
+ * The size of data packets changes (feature SHAPE).  State, not event: what its sender has to say
+ * stands in front of the records of every packet until one that carried it is acknowledged.
+ * Generation 0 is that of the handshake; each OFFER is for the next one, which is in force when
+ * both sides have said USE, or is as the one before when the other says REFUSE.
+ *
+ *     what(1)  n(1)  gen(2)  limit(4)  mtu(4)  seg_bytes(4)  msn(4)  [qp info(160)]
+ *
+ * The decoder demands: the length that `what` has; zeros where nothing stands; limit and mtu in
+ * SDR_MTU_MIN..SDR_MTU_MAX.  What the info says is the QP's to check.  The receiver takes a frame
+ * that is newer than all before, by n, which counts what the sender has said, from 1, modulo 2^8.
+ */
+enum sdr_shape_what {
+	SDR_SHAPE_LIMIT = 0,  /* nothing but limit; gen is the one in force */
+	SDR_SHAPE_OFFER = 1,  /* a QP for packets of mtu: mtu, seg_bytes, info */
+	SDR_SHAPE_USE = 2,    /* likewise, and what has number msn or a higher one goes there */
+	SDR_SHAPE_REFUSE = 3, /* of an offer: mtu is its */
+};
+#define SDR_FRAME_SHAPE_HEAD 20u
+struct sdr_frame_shape {
+	uint8_t what; /* enum sdr_shape_what */
+	uint8_t n;
+	uint16_t gen;
+	uint32_t limit;	    /* the largest packets that its sender wants */
+	uint32_t mtu;	    /* bytes of payload; LIMIT: 0 */
+	uint32_t seg_bytes; /* OFFER, USE, else 0: of one SDR message, as in HELLO */
+	uint32_t msn;	    /* USE, else 0 */
+	/* OFFER, USE: SDR_QP_INFO_LEN bytes, decode: in the datagram; else NULL */
+	const uint8_t *info;
+};
+
 /* A frame of a type from SDR_FRAME_LONG on that is not known here. */
 struct sdr_frame_other {
 	uint16_t len;
@@ -164,6 +196,7 @@ struct sdr_frame {
 		struct sdr_frame_rec rec;
 		struct sdr_frame_close close;
 		struct sdr_frame_path path; /* PATH_CHALLENGE, PATH_RESPONSE */
+		struct sdr_frame_shape shape;
 		struct sdr_frame_drops drops;
 		struct sdr_frame_other other; /* PADDING, HELD, and all that are not known */
 	};
@@ -180,6 +213,7 @@ size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_dr
 /* type: PATH_CHALLENGE or PATH_RESPONSE */
 size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
 			     const struct sdr_frame_path *f);
+size_t sdr_frame_shape_encode(uint8_t *p, size_t room, const struct sdr_frame_shape *f);
 /* Any type from SDR_FRAME_LONG on; bytes NULL: zeros. */
 size_t sdr_frame_long_encode(uint8_t *p, size_t room, uint8_t type, const void *bytes,
 			     uint16_t len);

@@ -7,6 +7,7 @@
  *                 bits; what is to be sent again is lost (or, of parity, anything not acknowledged)
  *                 and queued.  All in flight, with the packets of records, is the connection's
  *   log           each entry names a segment that knows of it
+ *   shapes        as many transfers out as each counts; a segment's is its transfer's
  *   transfers     messages opened are those finished and those open; not all opened is queued
  *   groups        a data segment and its parity name each other; asked, and with a buffer, as often
  *                 as the connection counts
@@ -28,6 +29,7 @@ struct bulk_walk { /* of one connection */
 	uint32_t nend_probed, ngroups, nlog, nindex;
 	uint32_t lost_segs, ends, copies, evaluate; /* linked */
 	uint32_t nwrites, partial, dirty;
+	uint32_t ntx[2]; /* by shape */
 };
 
 static uint32_t list_len(const struct sdr_list *head)
@@ -87,6 +89,7 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 	SDR_BOOK(k, b && b->conn == w->c && s->h);
 	if (!b)
 		return;
+	SDR_BOOK(k, s->shape == b->shape);
 	SDR_BOOK_IS(k, s->msn - b->msn, <, b->opened);
 	SDR_BOOK(k, sdr_seq_lt(s->msn, w->c->credit.msn_limit));
 	bits_books(k, s);
@@ -103,6 +106,7 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 		SDR_BOOK(k, (b->opened < b->plan.nmsgs) == !sdr_list_empty(&b->link));
 		w->copies += !sdr_list_empty(&b->copy);
 		sums->btx++;
+		w->ntx[b->shape != w->c->shapes]++;
 	}
 }
 
@@ -121,6 +125,7 @@ static void waiting_books(struct sdr_books *k, struct bulk_walk *w, struct sdr_b
 		if (!sdr_list_empty(&b->segs))
 			continue;
 		SDR_BOOK_EQ(k, b->opened, b->finished);
+		w->ntx[b->shape != w->c->shapes]++;
 		w->copies += !sdr_list_empty(&b->copy);
 		sums->btx++;
 	}
@@ -161,6 +166,8 @@ static void tx_books(struct sdr_books *k, struct bulk_walk *w, uint64_t packets,
 		indexed += *sdr_ring_at(index, struct sdr_seg_tx *, i) != NULL;
 	SDR_BOOK_EQ(k, indexed, w->nindex);
 	SDR_BOOK_EQ(k, c->inflight, packets + w->inflight);
+	SDR_BOOK_EQ(k, c->shapes[0].ntx, w->ntx[0]);
+	SDR_BOOK_EQ(k, c->shapes[1].ntx, w->ntx[1]);
 	SDR_BOOK_EQ(k, c->bulk->tx.nend_probed, w->nend_probed);
 	SDR_BOOK_EQ(k, c->bulk->tx.ngroups, w->ngroups);
 	SDR_BOOK(k, !c->bulk->tx.parity_wait || c->bulk->tx.ngroups);
@@ -221,6 +228,7 @@ static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, stru
 	SDR_BOOK(k, !b->expected || !b->has_msn);
 	SDR_BOOK(k, sdr_list_empty(&b->partial) || (b->has_msn && b->bound < b->plan.nmsgs));
 	if (b->has_msn) {
+		SDR_BOOK(k, b->shape == sdr_shape_of_rx(w->c, b->msn));
 		SDR_BOOK_IS(k, b->bound, <=, b->plan.nmsgs);
 		SDR_BOOK_IS(k, b->done, <, b->plan.nsegs); /* else it has ended */
 		SDR_BOOK_IS(k, (uint64_t)b->done + data, <=, b->plan.nsegs);

@@ -227,17 +227,29 @@ static bool bulk_bind(struct sdr_bulk_rx *b)
 	return true;
 }
 
+static void rx_seen(struct sdr_conn *c, uint32_t end)
+{
+	if (sdr_seq_lt(c->bulk->rx.seen, end))
+		c->bulk->rx.seen = end;
+}
+
 bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len)
 {
 	struct sdr_plan plan;
 	struct sdr_list *l;
+	uint32_t end;
 
 	/* The first must be one that we allowed, and is not over. */
 	if (sdr_bulk_rx_plan(c, f, len, &plan) ||
-	    f->msn - sdr_qp_recv_base(c->shape->qp) >= sdr_qp_ids(c->shape->qp))
+	    f->msn - sdr_shape_rx_base(c) >= sdr_qp_ids(c->shape->qp))
 		return false;
-	if (!sdr_msn_beyond(c, f->msn, plan.nmsgs))
+	end = f->msn + plan.nmsgs;
+	if (c->in.old && sdr_seq_lt(f->msn, c->in.lo) && sdr_seq_lt(c->in.lo, end))
+		return false; /* a transfer lies on one shape */
+	if (!sdr_msn_beyond(c, f->msn, plan.nmsgs)) {
+		rx_seen(c, end);
 		return true;
+	}
 	/* Who has numbered more than the window waits for it with everything else. */
 	if (c->bulk->rx.skip_lo != c->bulk->rx.skip_hi)
 		return false;
@@ -248,28 +260,28 @@ bool sdr_bulk_rx_numbers(struct sdr_conn *c, const struct sdr_frame_rec *f, uint
 		if (sdr_msn_beyond(c, b->msn, b->plan.nmsgs))
 			return false;
 	}
+	rx_seen(c, end);
 	return true;
 }
 
 int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len,
 		     struct sdr_plan *plan)
 {
-	return sdr_plan_init(plan, len, c->shape->seg_bytes,
+	return sdr_plan_init(plan, len, sdr_shape_of_rx(c, f->msn)->seg_bytes,
 			     f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
 
 /* False: parity that cannot be decoded, here or at all. */
-static bool plan_taken(const struct sdr_conn *c, const struct sdr_plan *plan)
+static bool plan_taken(const struct sdr_conn_shape *s, const struct sdr_plan *plan)
 {
-	return !plan->code.kind ||
-	       (!sdr_qp_rkeyed(c->shape->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
-		!sdr_plan_check(plan, c->shape->mtu, c->shape->seg_bytes));
+	return !plan->code.kind || (!sdr_qp_rkeyed(s->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
+				    !sdr_plan_check(plan, s->mtu, s->seg_bytes));
 }
 
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 {
-	b->shape = b->conn->shape;
-	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->conn, &b->plan)) {
+	b->shape = sdr_shape_of_rx(b->conn, f->msn);
+	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->shape, &b->plan)) {
 		b->conn->st.pkts_bad++;
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_CODE;
@@ -417,7 +429,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 {
-	struct sdr_rcv_handle *h = sdr_recv_find(c->shape->qp, msn);
+	struct sdr_rcv_handle *h = sdr_recv_find(sdr_shape_of_rx(c, msn)->qp, msn);
 
 	if (h) {
 		struct sdr_seg_rx *s = sdr_recv_state(h)->user;

@@ -44,6 +44,7 @@ struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uin
 	b->len = len;
 	b->plan = *plan;
 	b->shape = c->shape;
+	b->shape->ntx++;
 	b->msn = c->bulk->tx.msn;
 	c->bulk->tx.msn += plan->nmsgs;
 	sdr_list_init(&b->copy);
@@ -81,6 +82,18 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	sdr_conn_kick(c);
 }
 
+void sdr_bulk_tx_free(struct sdr_bulk_tx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	SDR_ASSERT(sdr_list_empty(&b->segs) && b->shape->ntx);
+	sdr_list_del(&b->copy);
+	sdr_list_del(&b->link);
+	if (!--b->shape->ntx && b->shape != c->shape)
+		sdr_conn_kick(c); /* its shape may go */
+	sdr_slab_free(&c->rel->bulk->btx_pool, b);
+}
+
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b)
 {
 	bool over = false;
@@ -99,9 +112,7 @@ void sdr_bulk_tx_abort(struct sdr_bulk_tx *b)
 		sdr_rel_step(c->rel);
 		sdr_seg_tx_release(c, sdr_container(b->segs.next, struct sdr_seg_tx, mine));
 	}
-	sdr_list_del(&b->copy);
-	sdr_list_del(&b->link);
-	sdr_slab_free(&c->rel->bulk->btx_pool, b);
+	sdr_bulk_tx_free(b);
 }
 
 void sdr_bulk_tx_destroy(struct sdr_conn *c)

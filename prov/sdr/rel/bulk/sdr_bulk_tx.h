@@ -52,6 +52,7 @@ struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uin
 				    const struct sdr_plan *plan);
 bool sdr_bulk_tx_credit(const struct sdr_conn *c);
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
+void sdr_bulk_tx_free(struct sdr_bulk_tx *b);	   /* its segments are gone */
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
 void sdr_bulk_announced(struct sdr_bulk_tx *b);
 bool sdr_bulk_tx_work(const struct sdr_conn *c);

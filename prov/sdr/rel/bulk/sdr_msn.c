@@ -21,7 +21,7 @@ void sdr_msn_skip(struct sdr_conn *c, uint32_t msn)
 	uint32_t id = msn & (sdr_qp_ids(c->shape->qp) - 1);
 
 	sdr_rel_step(c->rel);
-	sdr_recv_skip(c->shape->qp, msn);
+	sdr_recv_skip(sdr_shape_of_rx(c, msn)->qp, msn);
 	sdr_bitmap_set(c->bulk->rx.skipped, id);
 }
 
@@ -29,16 +29,23 @@ bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn)
 {
 	uint32_t id = msn & (sdr_qp_ids(c->shape->qp) - 1);
 
-	return sdr_recv_is_done(c->shape->qp, msn) && !sdr_bitmap_test(c->bulk->rx.skipped, id);
+	return sdr_recv_is_done(sdr_shape_of_rx(c, msn)->qp, msn) &&
+	       !sdr_bitmap_test(c->bulk->rx.skipped, id);
 }
 
 /* Voids what the window reaches of [lo, hi); returns where it stopped. */
 static uint32_t msn_skip_some(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 {
-	uint32_t ids = sdr_qp_ids(c->shape->qp), at = sdr_recv_skip_range(c->shape->qp, lo, hi),
-		 id = lo & (ids - 1);
-	uint32_t n = at - lo < ids ? at - lo : ids, first = n < ids - id ? n : ids - id;
+	struct sdr_qp *qp = sdr_shape_of_rx(c, lo)->qp;
+	uint32_t ids = sdr_qp_ids(qp), limit = sdr_conn_msn_limit(c), id = lo & (ids - 1);
+	uint32_t at, n, first;
 
+	/* What is open on the shape before has those IDs still. */
+	if (c->in.old && qp == c->in.now->qp && sdr_seq_lt(limit, hi))
+		hi = sdr_seq_lt(lo, limit) ? limit : lo;
+	at = sdr_recv_skip_range(qp, lo, hi);
+	n = at - lo < ids ? at - lo : ids;
+	first = n < ids - id ? n : ids - id;
 	sdr_rel_steps(c->rel, 2 * ids / 64 + 1);
 	sdr_bitmap_set_range(c->bulk->rx.skipped, id, id + first);
 	sdr_bitmap_set_range(c->bulk->rx.skipped, 0, n - first);
@@ -81,4 +88,14 @@ void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn)
 bool sdr_msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n)
 {
 	return sdr_seq_lt(sdr_conn_msn_limit(c), msn + n);
+}
+
+uint32_t sdr_msn_out(const struct sdr_conn *c)
+{
+	return c->bulk->tx.msn;
+}
+
+uint32_t sdr_msn_in(const struct sdr_conn *c)
+{
+	return c->bulk->rx.seen;
 }

@@ -13,6 +13,9 @@ void sdr_msn_skip(struct sdr_conn *c, uint32_t msn);
 void sdr_msn_skip_range(struct sdr_conn *c, uint32_t lo, uint32_t hi);
 void sdr_msn_skip_on(struct sdr_conn *c); /* the window may have moved */
 void sdr_msn_not_skipped(struct sdr_conn *c, uint32_t msn);
+/* What is numbered next, by us and, as far as is known, by the peer. */
+uint32_t sdr_msn_out(const struct sdr_conn *c);
+uint32_t sdr_msn_in(const struct sdr_conn *c);
 bool sdr_msn_complete(const struct sdr_conn *c, uint32_t msn);
 /* some of msn, msn + 1, ... */
 bool sdr_msn_beyond(const struct sdr_conn *c, uint32_t msn, uint32_t n);

@@ -295,10 +295,8 @@ bool sdr_seg_tx_end(struct sdr_seg_tx *s)
 	sdr_seg_tx_release(c, s);
 	if (++b->finished < b->plan.nmsgs)
 		return false;
-	SDR_ASSERT(b->opened == b->plan.nmsgs && sdr_list_empty(&b->segs));
-	sdr_list_del(&b->copy);
-	sdr_list_del(&b->link);
-	sdr_slab_free(&c->rel->bulk->btx_pool, b);
+	SDR_ASSERT(b->opened == b->plan.nmsgs);
+	sdr_bulk_tx_free(b);
 	done(op);
 	return true;
 }

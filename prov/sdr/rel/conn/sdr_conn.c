@@ -14,6 +14,7 @@
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
 #include "sdr_peer_cid.h"
+#include "sdr_reshape.h"
 
 #define PART_ALIGN 64u /* bytes: a cache line */
 
@@ -64,7 +65,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 			      : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
 						     : SDR_RTT_INIT_NS);
 	sdr_pnset_init(&c->rx.pns, 0);
-	c->shape = &c->shapes[0];
+	c->shape = c->in.now = &c->shapes[0];
 	sdr_conn_mtu_init(c);
 	rel->ops->init(c);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_shape_qp_make(c, mtu))
@@ -80,7 +81,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->credit.mseq_granted = sdr_conn_mseq_limit(c);
 	return c;
 err_qp:
-	sdr_qp_destroy(c->shape->qp);
+	sdr_shape_free(c);
 err_free:
 	free(c);
 	return NULL;
@@ -133,7 +134,8 @@ void sdr_conn_free(struct sdr_conn *c)
 	sdr_list_del(&c->ready);
 	rel->nconns--;
 	sdr_peer_conn_del(c->peer, c);
-	sdr_qp_destroy(c->shape->qp);
+	sdr_reshape_free(c);
+	sdr_shape_free(c);
 	free(c);
 }
 

@@ -25,6 +25,7 @@ struct sdr_conn_bulk;
 struct sdr_conn_msg;
 struct sdr_pkt;
 struct sdr_rec;
+struct sdr_reshape;
 
 enum sdr_conn_state {
 	SDR_CONN_HELLO, /* our HELLO is out, or about to be */
@@ -65,7 +66,12 @@ struct sdr_conn {
 	} hs;
 
 	struct sdr_conn_shape shapes[2];
-	struct sdr_conn_shape *shape; /* of what is numbered next: one of shapes */
+	struct sdr_conn_shape *shape; /* of what we number next: one of shapes */
+	struct {		      /* the peer's numbers: from lo on they lie on now, ... */
+		struct sdr_conn_shape *now, *old; /* ... below it on old; NULL: all on now */
+		uint32_t lo;
+	} in;
+	struct sdr_reshape *reshape; /* NULL: its shape was never to change */
 	/*
 	 * bytes of a control datagram: what the path carries now, and what both sides take
 	 */

@@ -9,6 +9,7 @@
  *   records   every number in the ring belongs to a record that was sent and waits, in a packet or
  *             to travel again; what waits for its first time has no number
  *   numbers   ranges received are in order and apart; what was granted covers what was taken
+ *   shapes    two at most, each with its QP while it is of use, and none without
  *   timers    armed only while the connection lives; what is unanswered has one, or a turn to come
  *   peers     each count of the endpoint is the sum over its connections and peers
  *
@@ -24,6 +25,7 @@
 #include "sdr_peer_cid.h"
 #include "sdr_pkt.h"
 #include "sdr_rec.h"
+#include "sdr_reshape.h"
 
 /* One that waits somewhere: for its first time, to travel again, or for an acknowledgement. */
 static uint32_t rec_books(struct sdr_books *k, const struct sdr_conn *c, const struct sdr_rec *r,
@@ -133,6 +135,21 @@ static void in_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, c->pto.wait_since <= c->rel->now && c->pto.due_since <= c->rel->now);
 }
 
+/* A shape that is there is of use, or goes in the connection's turn. */
+static void shape_books(struct sdr_books *k, const struct sdr_conn *c,
+			const struct sdr_conn_shape *s)
+{
+	bool used = s == c->shape || s == c->in.now || s == c->in.old ||
+		    (c->reshape && s == c->reshape->next);
+
+	SDR_BOOK(k, used == (s->qp != NULL));
+	SDR_BOOK(k, !s->ntx || s == c->shape || s == c->in.now || s == c->in.old);
+	if (s->qp)
+		SDR_BOOK(k, s->mtu && s->mtu <= c->rel->mtu && s->chunk_pkts && s->run_pkts &&
+				    s->run_pkts <= SDR_RUN_PKTS_MAX && s->dack_pkts &&
+				    s->seg_bytes >= s->mtu);
+}
+
 static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 {
 	const struct sdr_rel *rel = c->rel;
@@ -145,8 +162,10 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, !c->timer.pos || (c->timer.pos <= rel->timers.n &&
 				      rel->timers.heap[c->timer.pos - 1] == &c->timer));
 	SDR_BOOK(k, c->timer.pos || turn || !(c->tx.live || c->inflight));
-	SDR_BOOK(k, c->shape->qp && c->shape->mtu && c->shape->chunk_pkts && c->shape->run_pkts &&
-			    c->shape->run_pkts <= SDR_RUN_PKTS_MAX);
+	for (int i = 0; i < 2; i++)
+		shape_books(k, c, &c->shapes[i]);
+	SDR_BOOK(k, c->shape->qp && c->in.now->qp && c->in.now != c->in.old);
+	SDR_BOOK(k, !c->in.old || (c->in.old->qp && c->in.now == c->shape));
 	SDR_BOOK_IS(k, c->ctl_max, <=, c->ctl_agreed);
 	SDR_BOOK_IS(k, c->ctl_agreed, <=, rel->ctl_max);
 	SDR_BOOK(k, c->state == SDR_CONN_HELLO || (c->cc.cwnd >= c->cc.mtu && c->cc.mtu));

@@ -19,7 +19,7 @@
 
 uint32_t sdr_conn_msn_limit(const struct sdr_conn *c)
 {
-	return sdr_qp_recv_base(c->shape->qp) + sdr_qp_ids(c->shape->qp);
+	return sdr_shape_rx_base(c) + sdr_qp_ids(c->shape->qp);
 }
 
 static uint64_t unexp_max(const struct sdr_rel *rel)

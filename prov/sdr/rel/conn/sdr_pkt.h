@@ -27,6 +27,7 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	bool copy;   /* carries the records of packet copy_of once more; they belong to that one */
 	uint8_t nrseq;
 	uint32_t copy_of;
+	uint16_t shape;		      /* what it says of that (sdr_reshape_mark); 0: nothing */
 	uint32_t rseq[SDR_PKT_RSEQS]; /* the first of its records, for when it arrives after all */
 };
 

@@ -12,6 +12,7 @@
 #include "sdr_pkt.h"
 #include "sdr_plog.h"
 #include "sdr_rec.h"
+#include "sdr_reshape.h"
 
 /* A copy arrived: so did its records, whatever became of the packet that carried them first. */
 static void pkt_copy_delivered(struct sdr_conn *c, uint32_t pn)
@@ -55,6 +56,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	p->done = true;
 	if (sdr_seq_lt(c->tx.acked_seq, p->seq))
 		c->tx.acked_seq = p->seq;
+	if (p->shape)
+		sdr_reshape_acked(c, p->shape);
 	if (p->lost) {
 		/*
 		 * Declared lost by a probe: its acknowledgement was lost, or late.  That says
@@ -138,6 +141,8 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
 	c->tx.live--;
 	c->inflight -= p->bytes;
+	if (p->shape)
+		sdr_reshape_lost(c, p->shape);
 	pkt_requeue(c, p);
 }
 

@@ -14,6 +14,7 @@
 #include "sdr_peer_cid.h"
 #include "sdr_pkt.h"
 #include "sdr_rec.h"
+#include "sdr_reshape.h"
 #include "sdr_stranger.h"
 #include "sdr_wire_err.h"
 
@@ -25,7 +26,7 @@ static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
 	sdr_conn_peer_forget(c);
 	c->addr = *from;
 	sdr_conn_peer_note(c);
-	sdr_qp_readdress(c->shape->qp, from);
+	sdr_shape_readdress(c, from);
 }
 
 static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
@@ -55,7 +56,7 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 {
 	if (sdr_seq_lt(c->credit.msn_limit, f->msn_limit)) {
 		c->credit.msn_limit = f->msn_limit;
-		sdr_qp_limit_set(c->shape->qp, f->msn_limit);
+		sdr_shape_limit_set(c, f->msn_limit);
 		c->rel->ops->credit(c);
 	}
 	if (sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))
@@ -168,6 +169,10 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		if (f->close.reason == SDR_CLOSE_BYE)
 			pkt_ack_want(c);
 		conn_closed_by_peer(c, f->close.reason);
+		break;
+	case SDR_FRAME_SHAPE:
+		pkt_ack_want(c);
+		sdr_reshape_input(c, &f->shape);
 		break;
 	case SDR_FRAME_PADDING:
 		break;

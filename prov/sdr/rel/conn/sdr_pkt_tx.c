@@ -4,7 +4,8 @@
  * Packets to the peer: what goes into one.
  *
  * A packet takes along whatever is owed at the moment, in this order: bitmaps of transfers (DACK),
- * the acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.
+ * the acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.  A
+ * change of the packets' size goes in front of all records (sdr_reshape.c).
  * A DACK never leaves after the ACK that belongs to it, so that a sender which sees packet n
  * acknowledged and a data packet sent before n not, may call it lost.  Packets without anything
  * that wants an answer are not logged.
@@ -23,6 +24,7 @@
 #include "sdr_pkt.h"
 #include "sdr_plog.h"
 #include "sdr_rec.h"
+#include "sdr_reshape.h"
 #include "sdr_seal.h"
 
 /*
@@ -69,7 +71,8 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 	if (due & SDR_DUE_TELL)
 		return true;
 	/* What wants an answer needs a place in the log. */
-	return (c->tx.ping_due || c->close.bye_due || (due & SDR_DUE_ASK) || rec_allowed(c)) &&
+	return (c->tx.ping_due || c->close.bye_due || (due & SDR_DUE_ASK) || rec_allowed(c) ||
+		sdr_reshape_due(c)) &&
 	       sdr_plog_room(c);
 }
 
@@ -253,7 +256,7 @@ static bool pkt_build(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
 	uint8_t *p = sdr_seal_begin(rel);
-	bool wants = false, more, bye, logged, alone;
+	bool wants = false, more, bye, logged, alone, recs;
 	struct sdr_pkt *pkt = NULL;
 	size_t n, k, room;
 
@@ -270,10 +273,20 @@ static bool pkt_build(struct sdr_conn *c)
 	c->rx.ack_now |= c->close.bye_due; /* our last packets say what we have */
 	n += put_acks(c, p + n, room - n, &more);
 	bye = c->close.bye_ack_due;
-	if (!more) {
-		n += rel->ops->put_copies(c, p + n, room - n);
-		n += put_bye_ack(c, p + n, room - n);
+	recs = !more;
+	if (recs && sdr_reshape_says(c)) {
+		k = sdr_reshape_put(c, p + n, room - n);
+		recs = k > 0; /* no record without it */
+		n += k;
+		if (k && logged) {
+			pkt->shape = sdr_reshape_mark(c);
+			wants = true;
+		}
 	}
+	if (recs)
+		n += rel->ops->put_copies(c, p + n, room - n);
+	if (!more)
+		n += put_bye_ack(c, p + n, room - n);
 	if (!more && logged) {
 		k = rel->ops->put_ends(c, p + n, room - n);
 		wants |= k > 0;
@@ -288,7 +301,7 @@ static bool pkt_build(struct sdr_conn *c)
 		k = put_bye(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
-		k = alone ? 0 : put_records(c, p + n, room - n, pkt);
+		k = alone || !recs ? 0 : put_records(c, p + n, room - n, pkt);
 		wants |= k > 0;
 		n += k;
 	}
@@ -315,7 +328,7 @@ static void pkt_repeat(struct sdr_conn *c)
 	uint8_t *to;
 	size_t n;
 
-	if (sdr_ring_empty(&c->tx.log))
+	if (sdr_ring_empty(&c->tx.log) || sdr_reshape_says(c))
 		return;
 	orig = sdr_plog_at(c, c->tx.log.tail - 1);
 	if (orig->pn != c->tx.pn - 1 || c->tx.live != 1 || c->inflight != orig->bytes ||
@@ -349,6 +362,8 @@ bool sdr_pkt_send(struct sdr_conn *c)
 {
 	uint32_t budget = 64;
 
+	if (c->reshape)
+		sdr_reshape_run(c);
 	while (budget-- && sdr_pkt_due(c)) {
 		if (!pkt_build(c))
 			return false;

@@ -5,9 +5,15 @@
  * the longest message, chunks, runs, how many packets a report waits for.
  *
  * Both directions have the same.  During the handshake a shape is replaced, with nothing numbered on
- * it.  No timers, no threads.
+ * it; later a second one takes over what is numbered next (sdr_reshape.c), and the first lives on
+ * until nothing on it is open any more.  Numbers go on over the change, and so does their window:
+ * it begins with the lowest number that is not decided, on whichever shape that lies.  So no two
+ * numbers that are open share a slot, an ID or a bit, and credit never goes back.
+ *
+ * No timers, no threads.
  */
 #include <errno.h>
+#include <string.h>
 #include "sdr_conn.h"
 #include "sdr_conn_ops.h"
 
@@ -52,6 +58,7 @@ int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 	};
 	uint64_t seg = (uint64_t)mtu << rel->cfg.split.off_bits;
 
+	memset(s, 0, sizeof(*s));
 	s->mtu = mtu;
 	s->chunk_pkts = rel->cfg.chunk / mtu ? rel->cfg.chunk / mtu : 1;
 	s->chunk_pkts = at_most(s->chunk_pkts, 1u << rel->cfg.split.off_bits);
@@ -67,8 +74,9 @@ int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 void sdr_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s)
 {
 	SDR_ASSERT(s->qp && s->mtu && s->chunk_pkts && s->seg_bytes >= s->mtu);
+	SDR_ASSERT(c->shape == c->in.now && !c->in.old);
 	if (c->shape->qp)
-		sdr_qp_destroy(c->shape->qp);
+		sdr_shape_drop(c->shape);
 	*c->shape = *s;
 }
 
@@ -80,4 +88,64 @@ int sdr_shape_qp_make(struct sdr_conn *c, uint32_t mtu)
 	if (!ret)
 		sdr_shape_take(c, &s);
 	return ret;
+}
+
+void sdr_shape_drop(struct sdr_conn_shape *s)
+{
+	SDR_ASSERT(s->qp);
+	sdr_qp_destroy(s->qp);
+	memset(s, 0, sizeof(*s));
+}
+
+void sdr_shape_free(struct sdr_conn *c)
+{
+	for (int i = 0; i < 2; i++)
+		if (c->shapes[i].qp)
+			sdr_shape_drop(&c->shapes[i]);
+}
+
+struct sdr_conn_shape *sdr_shape_other(struct sdr_conn *c)
+{
+	return &c->shapes[c->shape == &c->shapes[0]];
+}
+
+/* Numbers of the peer's that lie on the old one and are not decided. */
+static bool shape_old_open(const struct sdr_conn *c)
+{
+	return c->in.old && sdr_qp_recv_base(c->in.old->qp) != c->in.lo;
+}
+
+void sdr_shape_reap(struct sdr_conn *c)
+{
+	struct sdr_conn_shape *o = sdr_shape_other(c);
+
+	if (!c->in.old || c->in.now == o || o->ntx || shape_old_open(c))
+		return;
+	SDR_ASSERT(c->in.old == o);
+	c->in.old = NULL;
+	sdr_shape_drop(o);
+}
+
+struct sdr_conn_shape *sdr_shape_of_rx(const struct sdr_conn *c, uint32_t msn)
+{
+	return c->in.old && sdr_seq_lt(msn, c->in.lo) ? c->in.old : c->in.now;
+}
+
+uint32_t sdr_shape_rx_base(const struct sdr_conn *c)
+{
+	return sdr_qp_recv_base(shape_old_open(c) ? c->in.old->qp : c->in.now->qp);
+}
+
+void sdr_shape_readdress(struct sdr_conn *c, const struct sdr_uc_addr *to)
+{
+	for (int i = 0; i < 2; i++)
+		if (c->shapes[i].qp)
+			sdr_qp_readdress(c->shapes[i].qp, to);
+}
+
+void sdr_shape_limit_set(struct sdr_conn *c, uint32_t msn_limit)
+{
+	for (int i = 0; i < 2; i++)
+		if (c->shapes[i].qp)
+			sdr_qp_limit_set(c->shapes[i].qp, msn_limit);
 }

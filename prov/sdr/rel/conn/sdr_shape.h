@@ -17,17 +17,18 @@
 
 struct sdr_conn;
 struct sdr_qp;
+struct sdr_uc_addr;
 
 /*
- * What follows from the size of packets; made beside what is in force, and then taken, or destroyed
- * with its QP.
+ * What follows from the size of packets; made beside what is in force, and then taken, or dropped.
  */
 struct sdr_conn_shape {
 	uint32_t mtu; /* bytes per data packet, both directions */
 	uint32_t chunk_pkts, run_pkts;
 	uint32_t dack_pkts; /* maximum packets that a DACK waits for */
 	uint64_t seg_bytes; /* of one SDR message, both directions: the QP's max_msg */
-	struct sdr_qp *qp;
+	struct sdr_qp *qp;  /* NULL: there is none */
+	uint32_t ntx;	    /* transfers of ours that are numbered on it */
 };
 
 /* 0 or -ENOMEM. */
@@ -36,6 +37,24 @@ int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s);
 void sdr_shape_take(struct sdr_conn *c, const struct sdr_conn_shape *s);
 /* Both. */
 int sdr_shape_qp_make(struct sdr_conn *c, uint32_t mtu);
+void sdr_shape_drop(struct sdr_conn_shape *s); /* with its QP */
+void sdr_shape_free(struct sdr_conn *c);       /* all */
+/* That which c->shape is not. */
+struct sdr_conn_shape *sdr_shape_other(struct sdr_conn *c);
+/* The one before goes if nothing is open on it any more, in either direction. */
+void sdr_shape_reap(struct sdr_conn *c);
+
+/* What the peer has numbered so. */
+struct sdr_conn_shape *sdr_shape_of_rx(const struct sdr_conn *c, uint32_t msn);
+/*
+ * All numbers of the peer's below are decided; it may use as many from there on as a QP has IDs,
+ * whatever shape they lie on.
+ */
+uint32_t sdr_shape_rx_base(const struct sdr_conn *c);
+
+/* Of all QPs: where they send to, what they may send, and how long their IP packets may be. */
+void sdr_shape_readdress(struct sdr_conn *c, const struct sdr_uc_addr *to);
+void sdr_shape_limit_set(struct sdr_conn *c, uint32_t msn_limit);
 
 /* Packets of so many bytes. */
 static inline uint32_t sdr_shape_pkts(const struct sdr_conn_shape *s, uint64_t len)

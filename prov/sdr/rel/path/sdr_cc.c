@@ -46,6 +46,19 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 	sdr_cc_check(cc);
 }
 
+void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu)
+{
+	uint64_t least = (uint64_t)SDR_CC_MIN_PKTS * mtu;
+
+	SDR_ASSERT(mtu && cc->ops);
+	cc->mtu = mtu;
+	if (cc->first_win < least)
+		cc->first_win = least;
+	if (cc->cwnd < least)
+		cc->cwnd = least;
+	sdr_cc_check(cc);
+}
+
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap)
 {

@@ -84,6 +84,8 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
  */
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap);
+/* Packets are of this size from now on: the least window holds some of them. */
+void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu);
 /* There was nothing to send although window and pacing allowed it. */
 void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight);
 /* An acknowledgement, or losses found without one: window, rate and pacer follow. */
