@@ -171,7 +171,7 @@ struct liar {
 	uint64_t cid;	   /* of the connection spoken to last */
 	uint32_t pn, rseq; /* next */
 	uint64_t cookie[LIAR_NUMBERS];
-	uint8_t last[SDR_CTL_MAX]; /* packet sent last */
+	uint8_t last[SDR_PROBE_MAX]; /* packet sent last */
 	size_t last_len;
 	uint32_t last_from;
 	uint8_t frames[SDR_CTL_MAX]; /* being built */

@@ -9,7 +9,7 @@
 #include "wire/sdr_tlv.h"
 #include "wire/sdr_version.h"
 
-static uint8_t buf[SDR_CTL_MAX + 64];
+static uint8_t buf[SDR_PROBE_MAX + 64];
 
 static void hello_fill(struct sdr_hello *h)
 {
@@ -146,8 +146,8 @@ static void hello__extensions_are_bounded(void **state)
 	memset(ext, 0, sizeof(ext));
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), 0);
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX + 1, &h), -EBADMSG);
-	/* filled up to the largest datagram, it is a probe of the path */
-	assert_int_equal(SDR_HELLO_LEN + SDR_HELLO_EXT_MAX, SDR_CTL_MAX);
+	/* filled up to the largest probe of the path */
+	assert_int_equal(SDR_HELLO_LEN + SDR_HELLO_EXT_MAX, SDR_PROBE_MAX);
 	assert_true(SDR_HELLO_LEN < SDR_CTL_MIN);
 	ext[0] = SDR_HELLO_SEEN;
 	ext[1] = 4;

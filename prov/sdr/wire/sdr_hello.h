@@ -56,8 +56,8 @@ enum sdr_rel_type {
  *
  * From 232 on: extensions.
  */
-#define SDR_HELLO_LEN	  (SDR_CLASS_LEN + 232u) /* without extensions */
-#define SDR_HELLO_EXT_MAX (SDR_CTL_MAX - SDR_HELLO_LEN)
+#define SDR_HELLO_LEN	  (SDR_CLASS_LEN + 232u)	  /* without extensions */
+#define SDR_HELLO_EXT_MAX (SDR_PROBE_MAX - SDR_HELLO_LEN) /* it may be a probe */
 #define SDR_HELLO_HEAD	  34u /* bytes behind the class header that are the same in all versions */
 
 /*
