@@ -11,12 +11,14 @@
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
  * with the command that replays it; --keep-going goes on after it.  -v prints operations, -vv
  * packets too.  Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
+ * Beside them, in two of five seeds without devices: paths that do not carry every packet.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/sdr_rand.h"
 #include "fec/sdr_code.h"
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
@@ -30,6 +32,8 @@
 #define PROPS_TAGS	   4u
 #define PROPS_FIRST_WINDOW (256u << 10) /* bytes bbr starts with, at most */
 #define PROPS_HANG_S	   120u		/* real seconds after which a seed counts as hung */
+#define PROPS_PATH_MIN	   1100u	/* bytes of an IP packet that every path carries */
+#define PROPS_PATH_NS	   (2 * S_NS)	/* the last change of what a path carries */
 
 enum props_network { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
 
@@ -39,7 +43,9 @@ struct props {
 	enum props_network network;
 	uint64_t seed;
 	uint64_t bytes;	   /* drawn so far */
-	uint64_t quiet_at; /* when the last blackout ends */
+	uint64_t quiet_at; /* when the last blackout ends, or a path's last change is over */
+	bool narrow;	   /* paths do not carry everything */
+	uint64_t path_rng; /* draws them, so that the rest of a seed is the same without */
 	uint32_t ops;
 	uint32_t posted, refused;
 	uint32_t sizes_n;
@@ -125,6 +131,60 @@ static void draw_sizes(struct props *p)
 #undef SIZE
 }
 
+static uint64_t path_below(struct props *p, uint64_t n)
+{
+	return sdr_rand64(&p->path_rng) % n;
+}
+
+static uint32_t draw_path_mtu(struct props *p)
+{
+	static const uint32_t usual[] = { PROPS_PATH_MIN, 1280, 1420, 1500, 4164, 9000 };
+	uint32_t i = (uint32_t)path_below(p, 2 * sizeof(usual) / sizeof(*usual));
+
+	return i < sizeof(usual) / sizeof(*usual) ? usual[i]
+						  : PROPS_PATH_MIN + (uint32_t)path_below(p, 8000);
+}
+
+/* Sides whose devices differ; what their paths carry is drawn when the links are there. */
+static void draw_paths(struct props *p)
+{
+	static const uint32_t mtu[] = { 1024, 1436, 4096, 8192 };
+	struct simnet_cfg *c = &p->cfg;
+
+	p->path_rng = p->seed ^ 0x9a7b;
+	p->narrow = path_below(p, 5) < 2;
+	for (uint32_t i = 0; i < c->nodes; i++)
+		p->narrow &= !c->rkeyed[i]; /* devices do not cut */
+	c->node.no_probe = !p->narrow && path_below(p, 4);
+	for (uint32_t i = 0; p->narrow && i < c->nodes; i++)
+		if (path_below(p, 2))
+			c->mtu[i] = mtu[path_below(p, sizeof(mtu) / sizeof(*mtu))];
+}
+
+/*
+ * What the way from a to b carries: from the start, or from some time on, once or several times,
+ * with and without a word to the sender; or the sender's own route does not carry more.
+ */
+static void set_path(struct props *p, uint32_t a, uint32_t b)
+{
+	uint64_t when = simnet_now(&p->sn), end = when + PROPS_PATH_NS;
+	bool icmp = path_below(p, 2);
+
+	if (!path_below(p, 4))
+		return;
+	if (!path_below(p, 8))
+		sdr_sim_node_route(p->sn.w, a, draw_path_mtu(p));
+	sdr_sim_link_mtu(p->sn.w, a, b, path_below(p, 3) ? draw_path_mtu(p) : 0, icmp);
+	while (path_below(p, 2) && when < end) {
+		when += path_below(p, path_below(p, 2) ? PROPS_PATH_NS : 50 * MS_NS);
+		if (when > end)
+			when = end;
+		sdr_sim_link_mtu_at(p->sn.w, when, a, b, path_below(p, 4) ? draw_path_mtu(p) : 0,
+				    icmp);
+	}
+	p->quiet_at = when > p->quiet_at ? when : p->quiet_at;
+}
+
 static void draw_cfg(struct props *p)
 {
 	static const struct {
@@ -189,6 +249,7 @@ static void draw_cfg(struct props *p)
 					(uint8_t)PICK(p, SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_ROOT);
 	}
 	draw_sizes(p);
+	draw_paths(p);
 }
 
 static void print_cfg(const struct props *p)
@@ -220,6 +281,9 @@ static void print_cfg(const struct props *p)
 		if (c->rkeyed[i])
 			fprintf(stderr, "  node %u is rkeyed: %s\n", i,
 				c->rkeyed[i] == SDR_SIM_RKEYED_MR ? "mr" : "root");
+	for (uint32_t i = 0; p->narrow && i < c->nodes; i++)
+		fprintf(stderr, "  narrow paths from node %u, mtu %u\n", i,
+			c->mtu[i] ? c->mtu[i] : c->node.mtu);
 }
 
 static void set_impairments(struct props *p)
@@ -240,6 +304,8 @@ static void set_impairments(struct props *p)
 				draw_link(p, &l, true);
 			}
 			sdr_sim_link_set(sn->w, a, b, &l);
+			if (a != b && p->narrow)
+				set_path(p, a, b);
 			if (a == b || p->network != PROPS_BRUTAL || !simnet_chance(sn, 0.3))
 				continue;
 			from = now + simnet_below(sn, 300 * MS_NS);
@@ -253,7 +319,7 @@ static void set_impairments(struct props *p)
 	}
 }
 
-/* The network heals; delays, rates and the receivers' windows stay. */
+/* The network heals; delays, rates, what paths carry and the receivers' windows stay. */
 static void heal(struct props *p)
 {
 	struct sdr_sim_link l;
@@ -261,7 +327,10 @@ static void heal(struct props *p)
 	for (uint32_t a = 0; a < p->cfg.nodes; a++) {
 		for (uint32_t b = 0; b < p->cfg.nodes; b++) {
 			sdr_sim_link_get(p->sn.w, a, b, &l);
-			l = (struct sdr_sim_link){ .rate_bps = l.rate_bps, .delay_ns = l.delay_ns };
+			l = (struct sdr_sim_link){ .rate_bps = l.rate_bps,
+						   .delay_ns = l.delay_ns,
+						   .mtu = l.mtu,
+						   .icmp = l.icmp };
 			sdr_sim_link_set(p->sn.w, a, b, &l);
 		}
 	}
@@ -614,7 +683,7 @@ static bool no_repair_expected(const struct props *p)
 	const struct simnet_cfg *c = &p->cfg;
 	uint64_t queue_ns = c->link.rate_bps ? PROPS_FIRST_WINDOW * 8 * S_NS / c->link.rate_bps : 0;
 
-	if (p->network != PROPS_CLEAN || c->rel.scheme == &sdr_scheme_sr_rto)
+	if (p->network != PROPS_CLEAN || p->narrow || c->rel.scheme == &sdr_scheme_sr_rto)
 		return false;
 	if (c->rel.cc == &sdr_cc_fixed)
 		return true;
