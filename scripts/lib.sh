@@ -14,7 +14,7 @@ JOBS=$(nproc 2>/dev/null || echo 2)
 PKGS_BUILD="gcc libc6-dev make autoconf automake libtool pkg-config
 	libfabric-dev libfabric-bin libisal-dev libsodium-dev libibverbs-dev libcmocka-dev pandoc python3"
 PKGS_TEST="clang clang-format clang-tidy cppcheck shellcheck libclang-rt-14-dev
-	openmpi-bin libopenmpi-dev netpipe-openmpi xz-utils"
+	openmpi-bin libopenmpi-dev netpipe-openmpi xz-utils iproute2 nftables conntrack"
 PKGS_FIGURES="gnuplot-nox"
 PKGS_RXE="qemu-system-x86 busybox-static cpio xz-utils zstd iproute2 ibverbs-providers ibverbs-utils perftest"
 

@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi rxe distcheck"
+STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi net rxe distcheck"
 
 usage() {
 	cat <<-END
@@ -42,6 +42,8 @@ usage() {
 	  tsan        ThreadSanitizer: functional tests with programs of ours, and the tests of the provider
 	  fuzz        libFuzzer on every parser
 	  mpi         Open MPI programs over the provider (fabtests/mpi/run.sh)
+	  net         paths, interfaces, ports and address translation in network namespaces
+	              (scripts/net-cases.sh); skipped where neither root nor users may have them
 	  rxe         RDMA devices of a kernel in an emulated guest (fabtests/rxe/run.sh); downloads that
 	              kernel once, 70 MB
 	  distcheck   the tarball builds, passes its unit tests, installs and uninstalls
@@ -311,6 +313,16 @@ step_mpi() {
 	count_program mpi run.sh "$LOGS/mpi.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
 }
 
+run_net() {
+	SDR_BUILDDIR=$BUILD FI_PROVIDER_PATH=$BUILD/.libs timeout -k 20 1500 "$SRC/scripts/net-cases.sh"
+}
+
+step_net() {
+	logged "$LOGS/net.log" run_net
+	CHECK_RC=$?
+	count_program net net-cases.sh "$LOGS/net.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
+}
+
 run_rxe() {
 	"$SRC/scripts/rxe-vm.sh" prepare || return 1
 	SDR_BUILDDIR=$BUILD timeout -k 20 1800 bash "$SRC/fabtests/rxe/run.sh" -t 1500
@@ -424,6 +436,7 @@ for s in $STEPS; do
 	tsan) single tsan-build build_tsan && counted tsan step_tsan ;;
 	fuzz) single fuzz-build build_fuzz && counted fuzz step_fuzz ;;
 	mpi) need_gcc mpi && counted mpi step_mpi ;;
+	net) need_gcc net && counted net step_net ;;
 	rxe) need_gcc rxe && counted rxe step_rxe ;;
 	distcheck) need_gcc distcheck && single distcheck run_distcheck ;;
 	esac

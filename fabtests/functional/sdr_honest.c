@@ -27,9 +27,11 @@
 
 static struct {
 	const char *node, *port;
+	const char *from; /* address of a client; NULL: the server's */
 	double seconds;
-	bool idle; /* the server sleeps between two looks */
-} opt = { .node = "127.0.0.1", .seconds = 50 };
+	bool idle;    /* the server sleeps between two looks */
+	size_t bytes; /* of the message of once */
+} opt = { .node = "127.0.0.1", .seconds = 50, .bytes = 8 };
 
 static struct honest {
 	struct bench_ep b;
@@ -133,9 +135,9 @@ static int once(void)
 {
 	double start = bench_now();
 
-	setup(opt.node, NULL);
+	setup(opt.from ? opt.from : opt.node, NULL);
 	h.last = start = bench_now();
-	send_post(server(), &h.op[0], 8);
+	send_post(server(), &h.op[0], opt.bytes);
 	while (!h.msgs)
 		bench_progress(&h.b);
 	printf("once ms=%.2f\n", (bench_now() - start) * 1e3);
@@ -149,7 +151,7 @@ static int stream(void)
 	double start, until;
 	fi_addr_t to;
 
-	setup(opt.node, NULL);
+	setup(opt.from ? opt.from : opt.node, NULL);
 	to = server();
 	send_post(to, &h.op[0], 8);
 	while (!h.msgs)
@@ -176,9 +178,12 @@ static int stream(void)
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: sdr_honest [-T seconds] [-i] serve|once|stream ADDR PORT\n"
-		   "  -T S  how long to serve or to stream (default 50)\n"
-		   "  -i    the server sleeps when there is nothing to do\n");
+	fprintf(f,
+		"usage: sdr_honest [-T seconds] [-i] [-b addr] [-s bytes] serve|once|stream ADDR PORT\n"
+		"  -T S  how long to serve or to stream (default 50)\n"
+		"  -i    the server sleeps when there is nothing to do\n"
+		"  -b A  a client's own address (default: the server's)\n"
+		"  -s N  bytes of the message of once (default 8, at most 1 MiB)\n");
 }
 
 int main(int argc, char **argv)
@@ -186,7 +191,7 @@ int main(int argc, char **argv)
 	const char *what;
 	int c;
 
-	while ((c = getopt(argc, argv, "T:ih")) != -1) {
+	while ((c = getopt(argc, argv, "T:ib:s:h")) != -1) {
 		switch (c) {
 		case 'T':
 			opt.seconds = atof(optarg);
@@ -194,12 +199,18 @@ int main(int argc, char **argv)
 		case 'i':
 			opt.idle = true;
 			break;
+		case 'b':
+			opt.from = optarg;
+			break;
+		case 's':
+			opt.bytes = strtoul(optarg, NULL, 10);
+			break;
 		default:
 			usage(c == 'h' ? stdout : stderr);
 			return c == 'h' ? 0 : 2;
 		}
 	}
-	if (argc - optind != 3) {
+	if (argc - optind != 3 || opt.bytes > MSG_BYTES) {
 		usage(stderr);
 		return 2;
 	}

@@ -39,6 +39,7 @@ struct xfer x = {
 	.timeout_s = 120,
 	.seed = 1,
 	.size = { 8, 4096, 65536, 1 << 20, 16 << 20 },
+	.last = { 8, 4096, 65536, 1 << 20, 16 << 20 },
 	.nsizes = 5,
 };
 
@@ -204,60 +205,84 @@ static void report_head(void)
 		       "messages", "min ms", "median ms", "max ms", "MB/s");
 }
 
-static void report_row(unsigned int dir, uint64_t size, uint64_t *ns, bool first)
+uint64_t entry_messages(unsigned int i)
+{
+	uint64_t sizes = x.last[i] - x.size[i] + 1;
+
+	if (x.last[i] < x.size[i] || sizes > XFER_MAX_ITERS || x.iters > XFER_MAX_ITERS / sizes)
+		return 0;
+	return sizes * x.iters;
+}
+
+/* Of a range of sizes: the largest, and the times of all. */
+static void report_row(unsigned int dir, uint64_t size, uint64_t *ns, uint64_t n, bool first)
 {
 	const char *name = dir ? "from" : "to"; /* as the client sees the server */
 	double min, med, max, rate;
 
-	if (!x.iters)
+	if (!n)
 		return;
-	qsort(ns, x.iters, sizeof(*ns), cmp_u64);
+	qsort(ns, n, sizeof(*ns), cmp_u64);
 	min = (double)ns[0] / 1e6;
-	max = (double)ns[x.iters - 1] / 1e6;
-	med = (double)(ns[(x.iters - 1) / 2] + ns[x.iters / 2]) / 2e6;
+	max = (double)ns[n - 1] / 1e6;
+	med = (double)(ns[(n - 1) / 2] + ns[n / 2]) / 2e6;
 	rate = med > 0 ? (double)size / med / 1e3 : 0;
 	if (x.json)
-		printf("%s{\"direction\":\"%s\",\"size\":%" PRIu64
-		       ",\"messages\":%u,\"min_ms\":%.6f,"
+		printf("%s{\"direction\":\"%s\",\"size\":%" PRIu64 ",\"messages\":%" PRIu64
+		       ",\"min_ms\":%.6f,"
 		       "\"median_ms\":%.6f,\"max_ms\":%.6f,\"mb_per_s\":%.3f}",
-		       first ? "" : ",", name, size, x.iters, min, med, max, rate);
+		       first ? "" : ",", name, size, n, min, med, max, rate);
 	else if (x.csv)
-		printf("%s,%s,%s,%" PRIu64 ",%u,%.6f,%.6f,%.6f,%.3f\n",
-		       x.info->fabric_attr->prov_name, xfer_mode_name[x.mode], name, size, x.iters,
-		       min, med, max, rate);
+		printf("%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f,%.3f\n",
+		       x.info->fabric_attr->prov_name, xfer_mode_name[x.mode], name, size, n, min,
+		       med, max, rate);
 	else
-		printf("%-10s %12" PRIu64 " %8u %10.3f %10.3f %10.3f %10.1f\n", name, size, x.iters,
-		       min, med, max, rate);
+		printf("%-10s %12" PRIu64 " %8" PRIu64 " %10.3f %10.3f %10.3f %10.1f\n", name, size,
+		       n, min, med, max, rate);
 	fflush(stdout);
+}
+
+/* One message each way; returns 1 when it is timed. */
+static uint64_t message_both(uint64_t len, uint64_t seq, unsigned int i, uint64_t *ns[2],
+			     uint64_t n)
+{
+	unsigned int dir;
+	uint64_t t;
+
+	for (dir = 0; dir < (x.oneway ? 1u : 2u); dir++, seq++) {
+		snprintf(x.doing, sizeof(x.doing), "%s %s message %u of %" PRIu64 " bytes",
+			 dir == x.client ? "receiving" : "sending",
+			 i < x.warm ? "warm-up" : "timed", i, len);
+		t = dir == x.client ? message_recv(len, seq) : message_send(len, seq);
+		if (i >= x.warm)
+			ns[dir][n] = t;
+	}
+	return i >= x.warm;
 }
 
 static void run(void)
 {
-	uint64_t *ns[2], seq = 0, t;
+	uint64_t *ns[2], seq = 0, most = 0, n, len;
 	unsigned int s, i, dir;
 
+	for (s = 0; s < x.nsizes; s++) {
+		if (entry_messages(s) > most)
+			most = entry_messages(s);
+	}
 	for (dir = 0; dir < 2; dir++) {
-		ns[dir] = calloc(x.iters + 1, sizeof(uint64_t));
+		ns[dir] = calloc(most + 1, sizeof(uint64_t));
 		if (!ns[dir])
 			die(EXIT_BAD, "out of memory");
 	}
 	if (x.client)
 		report_head();
 	for (s = 0; s < x.nsizes; s++) {
-		for (i = 0; i < x.warm + x.iters; i++) {
-			for (dir = 0; dir < (x.oneway ? 1u : 2u); dir++, seq++) {
-				snprintf(x.doing, sizeof(x.doing),
-					 "%s %s message %u of %" PRIu64 " bytes",
-					 dir == x.client ? "receiving" : "sending",
-					 i < x.warm ? "warm-up" : "timed", i, x.size[s]);
-				t = dir == x.client ? message_recv(x.size[s], seq)
-						    : message_send(x.size[s], seq);
-				if (i >= x.warm)
-					ns[dir][i - x.warm] = t;
-			}
-		}
+		n = 0;
+		for (len = x.size[s]; len <= x.last[s]; len++)
+			for (i = 0; i < x.warm + x.iters; i++, seq += 2)
+				n += message_both(len, seq, i, ns, n);
 		for (dir = 0; x.client && dir < (x.oneway ? 1u : 2u); dir++)
-			report_row(dir, x.size[s], ns[dir], s == 0 && dir == 0);
+			report_row(dir, x.last[s], ns[dir], n, s == 0 && dir == 0);
 	}
 	if (x.client && x.json)
 		printf("],\"verified\":true}\n");
@@ -293,7 +318,7 @@ static void usage(FILE *f)
 		"  -B PORT   the server's port (default 9229)\n"
 		"  -A ADDR   server: local address to bind (default: any)\n"
 		"  -m MODE   tagged, msg or write (default tagged; a server without it serves all three)\n"
-		"  -S LIST   message sizes, with k, m, g suffixes (default 8,4k,64k,1m,16m)\n"
+		"  -S LIST   message sizes, with k, m, g suffixes (default 8,4k,64k,1m,16m); FROM-TO: each one\n"
 		"  -I N      timed messages of each size and direction (default 10)\n"
 		"  -W N      verified, untimed messages before them (default 1)\n"
 		"  -o        one way only: client to server\n"
@@ -351,7 +376,10 @@ static void sizes_parse(const char *s)
 	for (x.nsizes = 0;; s = end + 1) {
 		if (x.nsizes == XFER_MAX_SIZES)
 			die(EXIT_USAGE, "-S: more than %d sizes", XFER_MAX_SIZES);
-		x.size[x.nsizes++] = number_parse("-S", s, 1ull << 40, &end);
+		x.size[x.nsizes] = x.last[x.nsizes] = number_parse("-S", s, 1ull << 40, &end);
+		if (*end == '-')
+			x.last[x.nsizes] = number_parse("-S", end + 1, 1ull << 40, &end);
+		x.nsizes++;
 		if (!*end)
 			return;
 		if (*end != ',')
@@ -361,6 +389,7 @@ static void sizes_parse(const char *s)
 
 static void options_parse(int argc, char **argv)
 {
+	unsigned int i;
 	int c;
 
 	while ((c = getopt(argc, argv, "p:B:A:m:S:I:W:os:bT:CJh")) != -1) {
@@ -417,6 +446,11 @@ static void options_parse(int argc, char **argv)
 			usage(stderr);
 			exit(EXIT_USAGE);
 		}
+	}
+	for (i = 0; i < x.nsizes; i++) {
+		if (x.iters && !entry_messages(i))
+			die(EXIT_USAGE, "-S, -I: more than %d messages of one entry, or none",
+			    XFER_MAX_ITERS);
 	}
 	if (argc - optind > 1)
 		die(EXIT_USAGE, "more than one host given (-h for help)");

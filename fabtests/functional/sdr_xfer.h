@@ -30,7 +30,7 @@
 #define XFER_API	   FI_VERSION(1, 17)
 #define XFER_MAGIC	   0x53445258u /* first word of every control message */
 #define XFER_MAX_SIZES	   64	       /* entries of -S */
-#define XFER_MAX_ITERS	   100000      /* messages of one size */
+#define XFER_MAX_ITERS	   100000      /* messages of one entry of -S, either way */
 #define XFER_MAX_NAME	   256	       /* bytes of an endpoint address */
 #define XFER_CTL_RECVS	   8	       /* control receives kept posted */
 #define PATTERN_GUARD	   256	       /* guard bytes before and after a buffer */
@@ -57,7 +57,7 @@ struct ctl_msg {
 			uint64_t seed;
 			uint32_t mode, nsizes, iters, warm, oneway, namelen;
 			uint8_t name[XFER_MAX_NAME];
-			uint64_t size[XFER_MAX_SIZES];
+			uint64_t size[XFER_MAX_SIZES], last[XFER_MAX_SIZES];
 		} hello;
 		struct {
 			uint64_t addr, key;
@@ -85,7 +85,8 @@ extern struct xfer {
 	const char *prov, *node, *port, *bind_addr;
 	enum xfer_mode mode;
 	bool mode_given, client, json, csv, oneway, busy, quiet;
-	uint64_t size[XFER_MAX_SIZES];
+	uint64_t size[XFER_MAX_SIZES],
+		last[XFER_MAX_SIZES]; /* every size from the one to the other */
 	unsigned int nsizes, iters, warm, timeout_s;
 	uint64_t seed;
 	/* libfabric objects */
@@ -124,6 +125,9 @@ void *mr_desc(struct fid_mr *mr);
 void ctl_send_start(struct op *op, enum ctl_type type, uint64_t seq);
 void ctl_send(enum ctl_type type, uint64_t seq);
 struct ctl_msg ctl_wait(enum ctl_type type, uint64_t seq);
+
+/* Timed messages of an entry of -S, either way; 0: too many. */
+uint64_t entry_messages(unsigned int i);
 
 void fabric_open(void);
 void ctl_open(void);

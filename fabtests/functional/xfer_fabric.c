@@ -250,8 +250,8 @@ void buffers_open(void)
 	unsigned int i;
 
 	for (i = 0; i < x.nsizes; i++) {
-		if (x.size[i] > x.max_size)
-			x.max_size = x.size[i];
+		if (x.last[i] > x.max_size)
+			x.max_size = x.last[i];
 	}
 	if (x.max_size > x.info->ep_attr->max_msg_size)
 		die(EXIT_BAD, "size %" PRIu64 " is above the provider's max_msg_size %zu",
@@ -276,7 +276,6 @@ void hello_send(void)
 {
 	struct ctl_msg *m = &x.ctl[XFER_CTL_RECVS];
 	size_t len = sizeof(m->u.hello.name);
-	unsigned int i;
 
 	snprintf(x.doing, sizeof(x.doing), "waiting for the server at %.40s:%.8s", x.node, x.port);
 	if (!x.info->dest_addr)
@@ -291,8 +290,8 @@ void hello_send(void)
 	m->u.hello.iters = x.iters;
 	m->u.hello.warm = x.warm;
 	m->u.hello.oneway = x.oneway;
-	for (i = 0; i < x.nsizes; i++)
-		m->u.hello.size[i] = x.size[i];
+	memcpy(m->u.hello.size, x.size, sizeof(x.size));
+	memcpy(m->u.hello.last, x.last, sizeof(x.last));
 	ctl_send(CTL_HELLO, 0);
 	ctl_wait(CTL_HELLO, 0);
 }
@@ -317,8 +316,12 @@ void hello_wait(void)
 	x.iters = m.u.hello.iters;
 	x.warm = m.u.hello.warm;
 	x.oneway = m.u.hello.oneway;
-	for (i = 0; i < x.nsizes; i++)
-		x.size[i] = m.u.hello.size[i];
+	memcpy(x.size, m.u.hello.size, sizeof(x.size));
+	memcpy(x.last, m.u.hello.last, sizeof(x.last));
+	for (i = 0; i < x.nsizes; i++) {
+		if (x.iters && !entry_messages(i))
+			die(EXIT_BAD, "the client's HELLO makes no sense (sizes)");
+	}
 	peer_add(m.u.hello.name);
 	ctl_send(CTL_HELLO, 0);
 }
