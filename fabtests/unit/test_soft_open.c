@@ -176,8 +176,9 @@ static void open__mtu(void **state)
 	assert_int_equal(sdr_uc_open("soft:127.0.0.1", NULL, &uc), 0);
 	uc->ops->info(uc, &info);
 	assert_string_equal(info.name, "soft");
-	assert_int_equal(info.mtu, 4096);
+	assert_int_equal(info.mtu, 8192);
 	assert_int_equal(info.ctl_max, SDR_CTL_MAX);
+	assert_int_equal(info.probe_max, SDR_PROBE_MAX);
 	assert_true(info.rx_window > 0);
 	assert_false(info.rkeyed);
 	assert_int_equal(info.addr.len, 7);
@@ -193,6 +194,32 @@ static void open__mtu(void **state)
 	assert_int_equal(open_err("soft:127.0.0.1", (struct sdr_uc_open_attr){ .mtu = 9000 }, err),
 			 -EINVAL);
 	assert_non_null(strstr(err, "9000"));
+}
+
+/* A packet size that is asked for bounds all that is sent; but small datagrams always go. */
+static void open__mtu_bounds_everything(void **state)
+{
+	static const uint32_t sizes[] = { 256, 1000, 1024, 2048, 4096, 8192 };
+	struct sdr_uc_info info;
+	struct sdr_uc *uc;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct sdr_uc_open_attr a = { .mtu = sizes[i] };
+		uint32_t packet;
+
+		assert_int_equal(sdr_uc_open("soft:127.0.0.1", &a, &uc), 0);
+		uc->ops->info(uc, &info);
+		packet = info.data_over + info.mtu;
+		assert_int_equal(info.mtu, sizes[i]);
+		assert_true(info.ctl_max >= SDR_CTL_MIN && info.ctl_max <= SDR_CTL_MAX);
+		assert_true(info.probe_max >= info.ctl_max);
+		assert_true(info.ctl_over + info.ctl_max <= packet || info.ctl_max == SDR_CTL_MIN);
+		assert_true(info.ctl_over + info.probe_max == packet ||
+			    info.probe_max == SDR_CTL_MIN);
+		uc->ops->close(uc);
+	}
 }
 
 /* Whatever devices this machine has, all of their addresses obey the rule. */
@@ -211,8 +238,8 @@ static void open__mtu_of_any_device(void **state)
 	uc->ops->info(uc, &info);
 	assert_int_equal(info.addr.len, 0);
 	assert_true(info.mtu + SDR_DATA_OVERHEAD + 28 <= (uint32_t)dev);
-	assert_true(info.mtu == 4096 || info.mtu % 64 == 0);
-	assert_true(info.mtu == 4096 || info.mtu + 64 + SDR_DATA_OVERHEAD + 28 > (uint32_t)dev);
+	assert_true(info.mtu % 64 == 0);
+	assert_true(info.mtu >= 4096 || info.mtu + 64 + SDR_DATA_OVERHEAD + 28 > (uint32_t)dev);
 	assert_true(info.ctl_max + SDR_CTL_OVERHEAD + 28 <= (uint32_t)dev);
 	uc->ops->close(uc);
 	if (dev < 8192)
@@ -356,7 +383,7 @@ static void qp__refused_attributes(void **state)
 			a.split.id_bits = 11;
 			break;
 		case 5:
-			a.mtu = 8192; /* more than the engine's */
+			a.mtu = SDR_MTU_MAX + 4; /* more than the engine's */
 			break;
 		case 6:
 			a.max_msg = 65536 + 1;
@@ -488,6 +515,7 @@ int main(void)
 		cmocka_unit_test(open__port_range),
 		cmocka_unit_test(open__port_range_leaves_4791),
 		cmocka_unit_test(open__mtu),
+		cmocka_unit_test(open__mtu_bounds_everything),
 		cmocka_unit_test(open__mtu_of_any_device),
 		cmocka_unit_test(open__addresses),
 		cmocka_unit_test(open__channels_have_ports),

@@ -156,7 +156,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .max = SDR_MTU_MAX,
 	  .zero = true,
 	  .rule = sdr_env_fours,
-	  .help = "Payload of a packet; 0 is what the interface carries, 4096 at most.",
+	  .help = "Payload of a data packet; no control datagram is longer on the wire (but one of 1024 bytes of "
+		  "payload always goes). 0 is what the interface carries: 8192, 4096, or less.",
 	  AT(rel.mtu) },
 	{ .name = "chunk_size",
 	  .kind = &sdr_kind_uint,

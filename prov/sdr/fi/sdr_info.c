@@ -84,7 +84,9 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 /* Bytes of the largest datagram from this address. */
 static size_t sdr_info_dgram_max(const struct sdr_cand *c)
 {
-	return sdr_dgram_max(c->engine->ctl_max((const struct sockaddr *)&c->src, c->dev));
+	uint32_t max = c->engine->ctl_max((const struct sockaddr *)&c->src, c->dev);
+
+	return sdr_dgram_max(c->ctl_bound && max > c->ctl_bound ? c->ctl_bound : max);
 }
 
 /* ---- hints ----------------------------------------------------------------------------------- */
@@ -436,6 +438,8 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	ret = sdr_search_addrs(&s, node, service, flags, hints);
 	if (ret)
 		goto out;
+	for (k = 0; k < s.n && env.rel.mtu; k++)
+		s.v[k].ctl_bound = sdr_uc_ctl_of_mtu(env.rel.mtu);
 	if (s.ndevs && s.only && !s.n)
 		sdr_warn_once(
 			"FI_SDR_ENGINE=%s, but no %s has the address to send from (%s, ip route get the address)",

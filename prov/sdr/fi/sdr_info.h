@@ -34,6 +34,7 @@ struct sdr_cand {
 	const struct sdr_uc_engine *engine; /* that would serve it */
 	const struct sdr_uc_dev *dev;	    /* NULL: it needs none */
 	uint64_t comm;			    /* FI_LOCAL_COMM, FI_REMOTE_COMM */
+	uint32_t ctl_bound; /* bytes of a control datagram that the settings allow; 0: any */
 };
 
 struct sdr_search {

@@ -36,6 +36,17 @@ struct sdr_uc_dev {
 	char driver[16];	      /* kernel driver: "rxe", "mlx5"; "" unknown */
 };
 
+/*
+ * Payload bytes of a control datagram that is no longer on the wire than a data packet of mtu bytes;
+ * of those that every path carries at least.
+ */
+static inline uint32_t sdr_uc_ctl_of_mtu(uint32_t mtu)
+{
+	uint32_t most = mtu + SDR_DATA_OVERHEAD - SDR_CTL_OVERHEAD;
+
+	return most > SDR_CTL_MIN ? most : SDR_CTL_MIN;
+}
+
 /* How to open one; what an engine has no use for it ignores. */
 struct sdr_uc_open_attr {
 	/* port 0: any; address 0: all of the family; family 0: all of IPv4 */
@@ -47,7 +58,10 @@ struct sdr_uc_open_attr {
 	 */
 	uint16_t port_lo, port_hi;
 	const char *device; /* NULL: the one that has the address */
-	/* payload bytes per packet; 0: what the local device carries, at most SDR_MTU_DEFAULT */
+	/*
+	 * payload bytes per packet, and a bound of everything that is sent (sdr_uc_ctl_of_mtu); 0:
+	 * what the local device carries
+	 */
 	uint32_t mtu;
 	const char *fault; /* syntax in sdr_fault.h; NULL or "": none */
 	uint64_t seed;	   /* of fault injection where its text has no seed=; 0 is a seed too */

@@ -19,7 +19,7 @@
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
 
-#define SDR_SOFT_MTU_STEP 64u /* below the default the payload is a multiple of this */
+#define SDR_SOFT_MTU_STEP 64u /* below SDR_MTU_DEFAULT the payload is a multiple of this */
 
 static const struct sdr_uc_ops sdr_soft_ops;
 
@@ -57,6 +57,8 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	s->probe_max = room > SDR_CTL_OVERHEAD ? (room - SDR_CTL_OVERHEAD) & ~3u : 0;
 	if (s->probe_max > SDR_PROBE_MAX)
 		s->probe_max = SDR_PROBE_MAX;
+	if (a->mtu && s->probe_max > sdr_uc_ctl_of_mtu(a->mtu))
+		s->probe_max = sdr_uc_ctl_of_mtu(a->mtu);
 	s->ctl_max = s->probe_max < SDR_CTL_MAX ? s->probe_max : SDR_CTL_MAX;
 	if (s->ctl_max < SDR_CTL_MIN) {
 		sdr_soft_say(a, "the device's MTU of %u bytes is too small: at least %u are needed",
@@ -71,6 +73,8 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	}
 	if (a->mtu)
 		s->mtu = a->mtu;
+	else if (fit >= SDR_MTU_MAX)
+		s->mtu = SDR_MTU_MAX;
 	else if (fit >= SDR_MTU_DEFAULT)
 		s->mtu = SDR_MTU_DEFAULT;
 	else

@@ -29,7 +29,10 @@ struct sdr_soft_attr {
 	/* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
 	struct sockaddr_storage bind;
 	uint16_t port_lo, port_hi; /* as in sdr_uc_open_attr */
-	/* payload bytes per packet; 0: the device's, at most SDR_MTU_DEFAULT */
+	/*
+	 * payload bytes per packet, and a bound of everything that is sent; 0: 8192, 4096, or what
+	 * the device carries
+	 */
 	uint32_t mtu;
 	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */
 	uint8_t channels;	 /* sockets; 0: 1 */

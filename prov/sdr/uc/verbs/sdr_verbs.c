@@ -175,6 +175,7 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 		      : port >= 512  ? IBV_MTU_512
 				     : IBV_MTU_256;
 	v->mtu = a->mtu ? a->mtu : port;
+	v->ctl_bound = a->mtu ? sdr_uc_ctl_of_mtu(a->mtu) : SDR_CTL_MAX;
 	v->rx_depth = a->rx_depth ? a->rx_depth : SDR_VERBS_RX_DEPTH;
 	v->tx_depth = a->tx_depth ? a->tx_depth : SDR_VERBS_TX_DEPTH;
 	if (v->rx_depth > SDR_UC_DEPTH_MAX || v->tx_depth > SDR_UC_DEPTH_MAX ||
@@ -208,6 +209,8 @@ static int sdr_verbs_socket(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 	memcpy(v->addr.b + 1, bound.b + 1, 2); /* the port */
 	v->soft->ops->info(v->soft, &info);
 	v->ctl_max = info.ctl_max;
+	if (v->ctl_max > v->ctl_bound)
+		v->ctl_max = v->ctl_bound;
 	return 0;
 }
 

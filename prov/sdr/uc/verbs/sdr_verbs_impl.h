@@ -69,7 +69,7 @@ struct sdr_verbs {
 	uint32_t nsrc;
 	struct sockaddr_storage local; /* what the socket binds */
 	struct sdr_uc_addr addr;       /* where others meet it: bound, or the first */
-	uint32_t mtu, ctl_max;
+	uint32_t mtu, ctl_max, ctl_bound;
 	enum ibv_mtu port_mtu;
 	uint32_t rx_depth, tx_depth, inl;
 	int epfd;
