@@ -6,14 +6,16 @@
  * each operation ends once, nothing is lost where the network loses nothing, and the books, which
  * the bed looks at after each round, add up.
  */
+#include "base/sdr_rand.h"
 #include "rel/conn/sdr_reshape.h"
 #include "../bed/bed.h"
 
-#define KIB    1024u
-#define BIG    8192u /* the engines' */
-#define REGION (4u << 20)
-#define KEY    7u
-#define OPS    120u
+#define KIB	1024u
+#define BIG	8192u /* the engines' */
+#define REGION	(4u << 20)
+#define KEY_IN	7u
+#define KEY_OUT 8u
+#define OPS	120u
 
 static struct bed *shape_new(const struct sdr_scheme_ops *scheme)
 {
@@ -76,6 +78,20 @@ static void settled(struct bed *b, uint32_t mtu)
 		assert_true(over(c));
 		assert_int_equal(c->st.pkts_bad, 0);
 	}
+}
+
+/* The next message of a node has this number, as if there had been so many before. */
+static void numbers_from(struct bed *b, uint32_t node, uint32_t msn)
+{
+	struct sdr_conn *c = bed_conn(b, node, 1 - node), *peer = bed_conn(b, 1 - node, node);
+
+	c->bulk->tx.msn = c->bulk->tx.index.head = c->bulk->tx.index.tail = msn;
+	sdr_qp_recv_from(peer->shape->qp, msn);
+	peer->bulk->rx.seen = msn;
+	peer->credit.msn_granted = sdr_conn_msn_limit(peer);
+	sdr_qp_send_from(c->shape->qp, msn);
+	c->credit.msn_limit = peer->credit.msn_granted;
+	sdr_qp_limit_set(c->shape->qp, c->credit.msn_limit);
 }
 
 /* ---- one transfer each way ------------------------------------------------------------------- */
@@ -233,6 +249,260 @@ static void idle__not_without_the_feature(void **state)
 	bed_close(b);
 }
 
+/* ---- everything under way -------------------------------------------------------------------- */
+
+struct storm {
+	struct bed *b;
+	uint64_t rng;
+	uint8_t *in[2], *out[2]; /* regions: written to, read from */
+	size_t used[2];
+	struct bed_op *op[OPS];
+	const uint8_t *from[OPS];
+	uint8_t *to[OPS];
+	size_t len[OPS];
+	uint32_t at[OPS]; /* node whose receive is still to be posted; BED_ANY: none */
+	uint32_t n, left, changes;
+	uint64_t gap, next; /* ns: between two wishes */
+};
+
+static const uint32_t SIZES[] = { 256, 512, 1000, 1024, 1400, 2048, 4096, 8000, BIG };
+#define NSIZES (sizeof(SIZES) / sizeof(*SIZES))
+
+static uint32_t draw(struct storm *s, uint32_t n)
+{
+	return (uint32_t)(sdr_rand64(&s->rng) >> 33) % n;
+}
+
+/* One side wants it, the other, or both. */
+static void storm_wish(struct storm *s, uint32_t mtu)
+{
+	uint32_t who = draw(s, 3);
+
+	for (uint32_t i = 0; i < 2; i++)
+		if (who == i || who == 2)
+			want(s->b, i, mtu);
+	s->changes++;
+}
+
+/* Between two rounds: the wishes, each at its time. */
+static void storm_app(struct bed *b, uint32_t node)
+{
+	struct storm *s = b->user;
+
+	(void)node;
+	if (!s->left || bed_now(b) < s->next)
+		return;
+	s->next = bed_now(b) + s->gap / 2 + draw(s, (uint32_t)s->gap);
+	s->left--;
+	storm_wish(s, SIZES[draw(s, NSIZES)]);
+}
+
+static size_t storm_len(struct storm *s)
+{
+	switch (draw(s, 6)) {
+	case 0:
+		return 1 + draw(s, 3000);
+	case 1:
+		return SIZES[draw(s, NSIZES)] * (1 + draw(s, 20)) - draw(s, 2);
+	case 2:
+		return 200000 + draw(s, 400000);
+	default:
+		return 5000 + draw(s, 60000);
+	}
+}
+
+/* One operation of any kind; the receive of a message is posted before, or at the end. */
+static void storm_post(struct storm *s)
+{
+	struct bed *b = s->b;
+	uint32_t i = s->n++, from = draw(s, 2), to = 1 - from;
+	size_t len = s->len[i] = storm_len(s), off;
+
+	s->at[i] = BED_ANY;
+	switch (draw(s, 4)) {
+	case 0:
+		s->from[i] = bed_buf(b, len, 50 + i);
+		s->to[i] = s->in[to] + s->used[to];
+		s->op[i] = bed_rma(b, from, to, SDR_REL_WRITE, (void *)(uintptr_t)s->from[i], len,
+				   s->used[to], KEY_IN, draw(s, 2) ? SDR_REL_F_DELIVERY : 0);
+		s->used[to] += len;
+		break;
+	case 1:
+		off = draw(s, REGION - 600001);
+		s->from[i] = s->out[to] + off;
+		s->to[i] = bed_buf(b, len, 0);
+		s->op[i] = bed_rma(b, from, to, SDR_REL_READ, s->to[i], len, off, KEY_OUT, 0);
+		break;
+	default:
+		s->from[i] = bed_buf(b, len, 50 + i);
+		s->to[i] = bed_buf(b, len, 0);
+		if (draw(s, 3))
+			bed_trecv(b, to, i, 0, s->to[i], len);
+		else
+			s->at[i] = to;
+		s->op[i] = bed_tsend(b, from, to, i, s->from[i], len);
+	}
+}
+
+static void storm_open(struct storm *s, struct bed *b, uint64_t seed)
+{
+	memset(s, 0, sizeof(*s));
+	s->b = b;
+	s->rng = seed;
+	for (uint32_t i = 0; i < 2; i++) {
+		s->in[i] = bed_buf(b, OPS * 600001, 0);
+		s->out[i] = bed_buf(b, REGION, 5 + i);
+		bed_region_add(b, i, KEY_IN, s->in[i], OPS * 600001, SDR_REL_ACCESS_WRITE);
+		bed_region_add(b, i, KEY_OUT, s->out[i], REGION, SDR_REL_ACCESS_READ);
+	}
+	b->user = s;
+	b->app = storm_app;
+}
+
+/* n operations, one every gap or so, while the size changes. */
+static void storm_run(struct storm *s, uint32_t n, uint64_t gap)
+{
+	struct bed *b = s->b;
+
+	while (n-- && s->n < OPS) {
+		storm_post(s);
+		bed_run(b, draw(s, (uint32_t)gap));
+	}
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->at[i] != BED_ANY)
+			bed_trecv(b, s->at[i], i, 0, s->to[i], s->len[i]);
+	bed_wait_all(b, 300 * BED_SEC);
+	for (uint32_t i = 0; i < s->n; i++) {
+		bed_assert_ok(s->op[i]);
+		assert_memory_equal(s->from[i], s->to[i], s->len[i]);
+	}
+}
+
+/* All wishes are the same in the end: so is the size. */
+static void storm_settle(struct storm *s, uint32_t mtu)
+{
+	struct bed *b = s->b;
+
+	s->left = 0;
+	b->app = NULL;
+	for (uint32_t i = 0; i < 2; i++)
+		want(b, i, mtu);
+	bed_run(b, 60 * BED_SEC);
+	settled(b, mtu);
+	move_some(b, 123456);
+	bed_close(b);
+}
+
+/* A network that loses nothing: nothing is lost, whatever the size does. */
+static void storm__clean(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct bed *b = shape_open();
+		struct storm s;
+
+		storm_open(&s, b, seed);
+		s.left = 100;
+		s.gap = 15 * MS;
+		storm_run(&s, 60, 30 * MS);
+		bed_assert_no_repair(b);
+		assert_true(bed_stats(b, 0).reshapes > 4);
+		storm_settle(&s, SIZES[seed]);
+	}
+}
+
+static void storm__every_scheme(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; sdr_scheme_table[k]; k++) {
+		for (uint64_t seed = 1; seed <= 2; seed++) {
+			struct bed *b = shape_new(sdr_scheme_table[k]);
+			struct storm s;
+
+			for (uint32_t i = 0; i < 2; i++) {
+				b->cfg[i].ec_code = seed & 1 ? SDR_CODE_MDS : SDR_CODE_XOR;
+				b->cfg[i].max_overhead = 0.5;
+			}
+			b->link.loss = 0.01;
+			shape_boot(b);
+			storm_open(&s, b, 100 * k + seed);
+			s.left = 30;
+			s.gap = 40 * MS;
+			storm_run(&s, 40, 40 * MS);
+			storm_settle(&s, SIZES[k]);
+		}
+	}
+}
+
+/* Loss, reordering and duplicates at once. */
+static void storm__a_bad_network(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct bed *b = shape_new(&sdr_scheme_sr);
+		struct storm s;
+
+		b->link.loss = seed & 1 ? 0.05 : 0.2;
+		b->link.dup = 0.05;
+		b->link.reorder = 0.1;
+		b->link.reorder_ns = 3 * MS;
+		b->link.jitter_ns = seed & 2 ? MS : 0;
+		shape_boot(b);
+		storm_open(&s, b, seed);
+		s.left = 40;
+		s.gap = 60 * MS;
+		storm_run(&s, 40, 60 * MS);
+		storm_settle(&s, SIZES[seed]);
+	}
+}
+
+/* Few numbers: transfers are longer than the window, and END, parity and refusals meet its ends. */
+static void storm__few_numbers(void **state)
+{
+	static const struct sdr_imm_split split = { 4, 24, 4 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct bed *b = shape_new(seed & 1 ? &sdr_scheme_sr : &sdr_scheme_ec);
+		struct storm s;
+
+		for (uint32_t i = 0; i < 2; i++) {
+			b->cfg[i].split = split;
+			b->cfg[i].generations = 4;
+			b->cfg[i].ec_scratch = seed & 2 ? 64 * KIB : 0;
+		}
+		b->link.loss = seed & 4 ? 0.03 : 0;
+		shape_boot(b);
+		storm_open(&s, b, seed);
+		s.left = 60;
+		s.gap = 25 * MS;
+		storm_run(&s, 60, 30 * MS);
+		storm_settle(&s, SIZES[seed]);
+	}
+}
+
+/* Numbers go over 2^32 in the middle of it. */
+static void storm__numbers_wrap(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct bed *b = shape_new(&sdr_scheme_sr);
+		struct storm s;
+
+		b->link.loss = seed & 1 ? 0 : 0.02;
+		shape_boot(b);
+		for (uint32_t i = 0; i < 2; i++)
+			numbers_from(b, i, 0u - 40u);
+		storm_open(&s, b, seed);
+		s.left = 100;
+		s.gap = 15 * MS;
+		storm_run(&s, OPS, 20 * MS);
+		for (uint32_t i = 0; i < 2; i++)
+			assert_true(bed_conn(b, i, 1 - i)->bulk->tx.msn < 1u << 20);
+		storm_settle(&s, SIZES[seed]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +512,11 @@ int main(void)
 		cmocka_unit_test(idle__more_than_the_other_takes),
 		cmocka_unit_test(idle__both_at_once),
 		cmocka_unit_test(idle__not_without_the_feature),
+		cmocka_unit_test(storm__clean),
+		cmocka_unit_test(storm__every_scheme),
+		cmocka_unit_test(storm__a_bad_network),
+		cmocka_unit_test(storm__few_numbers),
+		cmocka_unit_test(storm__numbers_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,7 +294,8 @@ void sdr_reshape_input(struct sdr_conn *c, const struct sdr_frame_shape *f)
 		reshape_used(c, f);
 	else if (f->what == SDR_SHAPE_REFUSE && r->next && f->gen == next && f->mtu == r->next->mtu)
 		reshape_refused(c, f);
-	else if (f->what != SDR_SHAPE_LIMIT)
+	else if (f->what != SDR_SHAPE_LIMIT &&
+		 f->gen != r->gen) /* not once more, with a new limit */
 		c->st.pkts_bad++;
 	sdr_conn_kick(c);
 }
