@@ -307,6 +307,36 @@ static void advertise__is_the_name(void **state)
 	world_close(&w);
 }
 
+/* Who calls itself by its own name is not sent out to a router for it. */
+static void advertise__leads_home(void **state)
+{
+	struct fi_cq_tagged_entry e;
+	char ip[INET_ADDRSTRLEN], out = 'x', in = 0;
+	uint64_t until = test_now_s() + TEST_GUARD_S;
+	struct sockaddr_in name;
+	size_t len = sizeof(name);
+	fi_addr_t self, src = FI_ADDR_NOTAVAIL;
+	struct world w;
+	int n = 0;
+
+	(void)state;
+	setenv("FI_SDR_ADVERTISE", "203.0.113.1:7", 1);
+	world_open(&w, own_address(), NULL);
+	world_ep(&w, 0);
+	assert_ok(fi_enable(w.ep[0]));
+	assert_int_equal(name_of(w.ep[0], ip), 7);
+	assert_ok(fi_getname(&w.ep[0]->fid, &name, &len));
+	assert_int_equal(fi_av_insert(w.av, &name, 1, &self, 0, NULL), 1);
+	assert_ok(fi_recv(w.ep[0], &in, 1, NULL, self, NULL));
+	assert_ok(fi_send(w.ep[0], &out, 1, NULL, self, NULL));
+	while (n < 2 && test_now_s() < until)
+		n += fi_cq_readfrom(w.cq, &e, 1, &src) == 1;
+	assert_int_equal(n, 2);
+	assert_int_equal(in, 'x');
+	assert_int_equal(fi_av_remove(w.av, &self, 1, 0), 0);
+	world_close(&w);
+}
+
 /* fi_setname before fi_enable, and settings of one endpoint. */
 static void setname__and_settings_of_one(void **state)
 {
@@ -376,6 +406,7 @@ int main(void)
 		cmocka_unit_test_setup(range__ten_and_no_more, reset),
 		cmocka_unit_test_setup(port__of_the_first, reset),
 		cmocka_unit_test_setup(advertise__is_the_name, reset),
+		cmocka_unit_test_setup(advertise__leads_home, reset),
 		cmocka_unit_test_setup(setname__and_settings_of_one, reset),
 		cmocka_unit_test_setup(any__is_named_by_the_settings, reset),
 	};

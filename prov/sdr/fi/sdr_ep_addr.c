@@ -85,7 +85,7 @@ static const struct sdr_iface *sdr_src_first(const struct sockaddr_storage *src,
 static const char *sdr_src_why(const struct sdr_env *env, const struct sdr_iface_rules *r,
 			       const struct sockaddr_storage *src, const struct sdr_iface *f)
 {
-	if (sdr_sockaddr_same_ip(sdr_sa(&env->bind), sdr_sa(src)))
+	if (!sdr_sockaddr_any(sdr_sa(src)) && sdr_sockaddr_same_ip(sdr_sa(&env->bind), sdr_sa(src)))
 		return "FI_SDR_BIND";
 	if (r->named)
 		return "FI_SDR_IFACE";
@@ -115,13 +115,10 @@ static int sdr_src_choose(struct sdr_ep *ep, const struct sdr_iface_rules *r,
 	}
 	if (!f)
 		return 0; /* nobody's: opening the engine says so */
-	if (any && r->n && !ep->env.bind.ss_family) {
+	if (any && r->n && !ep->env.bind.ss_family)
 		sdr_src_move(src, &f->addr);
-		any = false;
-	}
 	ep->first = f->addr;
-	snprintf(ep->where, sizeof(ep->where), "%s%s (%s)",
-		 any ? "all addresses, named as on " : "on ", f->name,
+	snprintf(ep->where, sizeof(ep->where), "on %s (%s)", f->name,
 		 sdr_src_why(&ep->env, r, src, f));
 	return 0;
 }
@@ -174,18 +171,54 @@ int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out)
 	return 0;
 }
 
+void sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
+{
+	struct sockaddr_storage own = ep->src;
+	struct sdr_uc_addr name;
+
+	if (!ep->env.advertise.ss_family || sdr_uc_addr_from_sockaddr(&name, sdr_sa(&ep->name)) ||
+	    !sdr_uc_addr_equal(&name, addr))
+		return;
+	if (sdr_sockaddr_any(sdr_sa(&own))) {
+		own = ep->first;
+		sdr_sockaddr_port_set(sdr_sa(&own), sdr_sockaddr_port(sdr_sa(&ep->src)));
+	}
+	sdr_uc_addr_from_sockaddr(addr, sdr_sa(&own));
+}
+
+void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer)
+{
+	char to[SDR_EP_ADDR_TEXT], way[INET6_ADDRSTRLEN], own[INET6_ADDRSTRLEN];
+	struct sockaddr_storage sa, from;
+
+	if (!fi_log_enabled(&sdr_prov, FI_LOG_INFO, FI_LOG_EP_CTRL) ||
+	    sdr_sockaddr_any(sdr_sa(&ep->src)) || sdr_uc_addr_to_sockaddr(peer, &sa) < 0 ||
+	    sdr_uc_route(sdr_sa(&sa), &from) ||
+	    sdr_sockaddr_same_ip(sdr_sa(&from), sdr_sa(&ep->src)))
+		return;
+	sdr_uc_addr_format(peer, to, sizeof(to));
+	sdr_iface_ip_text(&from, way, sizeof(way));
+	sdr_iface_ip_text(&ep->src, own, sizeof(own));
+	FI_INFO(&sdr_prov, FI_LOG_EP_CTRL,
+		"peer %s: by the routing table its packets would leave from %s, but this endpoint "
+		"sends from %s (FI_SDR_IFACE, FI_SDR_BIND choose another address, ip rule another "
+		"way)\n",
+		to, way, own);
+}
+
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len)
 {
+	bool adv = ep->env.advertise.ss_family, any = sdr_sockaddr_any(sdr_sa(&ep->src));
 	char src[SDR_EP_ADDR_TEXT] = "?", name[SDR_EP_ADDR_TEXT] = "?", ports[32] = "";
-	bool adv = ep->env.advertise.ss_family;
 	struct sdr_uc_addr addr;
 
 	if (!sdr_uc_addr_from_sockaddr(&addr, sdr_sa(&ep->src)))
 		sdr_uc_addr_format(&addr, src, sizeof(src));
-	if (adv && !sdr_uc_addr_from_sockaddr(&addr, sdr_sa(&ep->name)))
+	if (!sdr_uc_addr_from_sockaddr(&addr, sdr_sa(&ep->name)))
 		sdr_uc_addr_format(&addr, name, sizeof(name));
 	if (ep->env.ports.lo)
 		snprintf(ports, sizeof(ports), ", ports %u-%u", ep->env.ports.lo, ep->env.ports.hi);
-	snprintf(buf, len, "%s%s%s%s%s%s", src, ep->where[0] ? " " : "", ep->where,
-		 adv ? ", advertised as " : "", adv ? name : "", ports);
+	snprintf(buf, len, "%s%s%s %s%s%s%s", src, any && !adv ? ", called " : "",
+		 any && !adv ? name : "", ep->where, adv ? ", advertised as " : "", adv ? name : "",
+		 ports);
 }

@@ -27,6 +27,13 @@ void sdr_ep_addr_bound(struct sdr_ep *ep, const struct sdr_uc_addr *addr);
  * to.  0, or -FI_EOPBADSTATE before the engine is open.
  */
 int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out);
+/*
+ * How this endpoint reaches an address: its own name leads to itself, whatever a router in front
+ * of it does with that.
+ */
+void sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
+/* Says in the log where routing would send to this peer from another address than the endpoint's. */
+void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer);
 /* For the log: "10.0.0.2:20100 on wan0 (FI_SDR_IFACE), advertised as ..., ports 20100-20109". */
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len);
 

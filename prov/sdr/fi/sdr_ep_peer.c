@@ -12,6 +12,7 @@
 #include "uc/sdr_uc.h"
 
 #include "sdr_ep_peer.h"
+#include "sdr_ep_addr.h"
 #include "sdr_av_table.h"
 #include "sdr_held.h"
 
@@ -34,8 +35,10 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 		ep->peers = v;
 		ep->npeers = n;
 	}
+	sdr_ep_addr_home(ep, &addr);
 	peer = sdr_rel_peer(ep->rel, &addr);
 	if (peer) {
+		sdr_ep_addr_way(ep, &addr);
 		ep->peers[fi_addr] = peer;
 		if (sdr_peer_user(peer) == UINT64_MAX)
 			sdr_peer_user_set(peer, fi_addr);
@@ -46,9 +49,11 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_uc_addr *addr)
 {
 	struct sdr_peer *peer, **held;
+	struct sdr_uc_addr home = *addr;
 
 	pthread_mutex_lock(&ep->lock);
-	peer = ep->rel ? sdr_rel_peer_find(ep->rel, addr) : NULL;
+	sdr_ep_addr_home(ep, &home);
+	peer = ep->rel ? sdr_rel_peer_find(ep->rel, &home) : NULL;
 	if (peer && sdr_peer_user(peer) == fi_addr) /* perhaps known as a source only */
 		sdr_peer_user_set(peer, UINT64_MAX);
 	held = fi_addr < ep->npeers ? &ep->peers[fi_addr] : NULL;

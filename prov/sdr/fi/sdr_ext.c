@@ -21,6 +21,7 @@
 #include "sdr_av_table.h"
 #include "sdr_env.h"
 #include "sdr_ep.h"
+#include "sdr_ep_addr.h"
 #include "sdr_ep_progress.h"
 #include "sdr_prov.h"
 
@@ -62,8 +63,10 @@ static int sdr_ext_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 		ret = -FI_EOPBADSTATE;
 	else if (fi_addr != FI_ADDR_UNSPEC && (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr)))
 		ret = -FI_EADDRNOTAVAIL;
-	else if (fi_addr != FI_ADDR_UNSPEC)
+	else if (fi_addr != FI_ADDR_UNSPEC) {
+		sdr_ep_addr_home(ep, &addr);
 		peer = sdr_rel_peer_find(ep->rel, &addr);
+	}
 	if (!ret) {
 		memset(&in, 0, sizeof(in)); /* of an address that was never used, or not lately */
 		if (peer || fi_addr == FI_ADDR_UNSPEC)
