@@ -20,6 +20,8 @@ static struct {
 	uint32_t carries, route;
 	int long_err; /* what a train of such gets; 0: EMSGSIZE, as a single one */
 	uint32_t calls, asked;
+	uint32_t
+		grants; /* bytes of a socket's buffer at most, as for a user without rights; 0: any */
 } script;
 
 /* The longest IP packet of a message. */
@@ -76,6 +78,21 @@ int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
 		m[i].msg_len = (unsigned int)ret;
 	}
 	return (int)n;
+}
+
+int setsockopt(int fd, int level, int name, const void *v, socklen_t len)
+{
+	int most = (int)script.grants;
+
+	if (script.grants && level == SOL_SOCKET) {
+		if (name == SO_RCVBUFFORCE || name == SO_SNDBUFFORCE) {
+			errno = EPERM;
+			return -1;
+		}
+		if ((name == SO_RCVBUF || name == SO_SNDBUF) && *(const int *)v > most)
+			v = &most;
+	}
+	return (int)syscall(SYS_setsockopt, fd, level, name, v, len);
 }
 
 int getsockopt(int fd, int level, int name, void *v, socklen_t *len)
@@ -425,6 +442,84 @@ static void full__never_any_memory(void **state)
 	pair_close(&p);
 }
 
+/* What the kernel grants of the buffers, and the remedy where that is less than was asked for. */
+static void full__buffers_asked_and_granted(void **state)
+{
+	static const struct {
+		uint32_t rcv, snd, most;
+		const char *text, *other;
+	} rows[] = {
+		{ 1u << 20, 1u << 18, 65536, "net.core.rmem_max=1048576 net.core.wmem_max=262144",
+		  "65536 of 1048576 bytes of receive" },
+		{ 1u << 20, 1u << 15, 65536, "net.core.rmem_max=1048576", "of receive buffer" },
+		{ 1u << 15, 1u << 20, 65536, "net.core.wmem_max=1048576", "of send buffer" },
+		{ 1u << 15, 1u << 15, 65536, NULL, NULL },
+	};
+	struct sdr_uc_info info;
+	struct sdr_uc *uc;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sdr_uc_open_attr a = { .rcvbuf = rows[i].rcv, .sndbuf = rows[i].snd };
+
+		memset(&script, 0, sizeof(script));
+		script.grants = rows[i].most;
+		assert_int_equal(sdr_uc_open("soft:127.0.0.1", &a, &uc), 0);
+		uc->ops->info(uc, &info);
+		assert_int_equal(info.rcvbuf_asked, rows[i].rcv);
+		assert_int_equal(info.sndbuf_asked, rows[i].snd);
+		assert_int_equal(info.rcvbuf_got,
+				 rows[i].rcv < rows[i].most ? rows[i].rcv : rows[i].most);
+		assert_int_equal(info.sndbuf_got,
+				 rows[i].snd < rows[i].most ? rows[i].snd : rows[i].most);
+		if (rows[i].text) {
+			assert_non_null(info.note);
+			assert_non_null(strstr(info.note, rows[i].text));
+			assert_non_null(strstr(info.note, rows[i].other));
+		} else {
+			assert_null(info.note);
+		}
+		uc->ops->close(uc);
+	}
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+}
+
+/* What came while the receive buffer was full is counted when the next datagram tells. */
+static void full__what_the_receive_queue_dropped(void **state)
+{
+	static uint8_t src[256 * PAIR_MTU];
+	struct sdr_uc_info info;
+	struct pair p;
+	uint64_t sent, came = 0;
+	int i, n;
+
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	script.budget = -1;
+	script.grants = 65536;
+	pair_open(&p, &(struct pair_opt){ .msg = sizeof(src), .off = SDR_SOFT_NO_GSO });
+	p.b->ops->info(p.b, &info);
+	assert_int_equal(info.rcvbuf_got, 65536);
+	pair_post(&p, pair_write(&p, 0, 0, src, 0, 4 * PAIR_MTU));
+	pair_wait(p.b, p.ev, 1);
+	assert_int_equal(pair_stats(p.b).rx_full, 0);
+	for (i = 0; i < 2; i++) {
+		pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
+		pair_wait(p.b, p.ev, 1); /* all of it is late: no slot is bound */
+		for (n = 0; n < 2; n++) {
+			pair_post(&p, pair_ctl(&p.ib.addr, "told", 4));
+			assert_int_equal(pair_wait(p.b, p.ev, 1), 1);
+		}
+		sent = pair_stats(p.a).pkts_tx;
+		came = pair_stats(p.b).pkts_late;
+		assert_true(came < sent);
+		assert_int_equal(pair_stats(p.b).rx_full, sent - came);
+	}
+	pair_close(&p);
+}
+
 /* PSNs count what left: a packet that the kernel did not take keeps its number. */
 static void full__psn_goes_back(void **state)
 {
@@ -482,6 +577,8 @@ int main(void)
 		cmocka_unit_test(full__a_datagram_too_long_for_its_route),
 		cmocka_unit_test(full__narrower_than_pieces),
 		cmocka_unit_test(full__never_any_memory),
+		cmocka_unit_test(full__buffers_asked_and_granted),
+		cmocka_unit_test(full__what_the_receive_queue_dropped),
 		cmocka_unit_test(full__psn_goes_back),
 	};
 

@@ -11,6 +11,7 @@
  * the endpoint's name, under ep->lock.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -88,6 +89,15 @@ static int sdr_ep_open_port(struct sdr_ep *ep, struct sdr_uc_open_attr *attr,
 	return ret;
 }
 
+/* What limits the engine here, once a process: all endpoints have it in common. */
+static void sdr_ep_note(const char *note)
+{
+	static atomic_bool said;
+
+	if (note && !atomic_exchange(&said, true))
+		FI_INFO(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", note);
+}
+
 int sdr_ep_engine_open(struct sdr_ep *ep)
 {
 	SDR_ASSERT_HELD(&ep->lock);
@@ -145,6 +155,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		"endpoint %s, engine %s%s%s, %u bytes per packet, late packets: %s\n", text,
 		info.name, e->probe ? " on " : "", e->probe ? ep->dom->device : "", info.mtu,
 		info.late);
+	sdr_ep_note(info.note);
 	return 0;
 warn:
 	if (sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&attr.bind) == 0)

@@ -30,6 +30,28 @@ struct sdr_stats_out {
 	struct sdr_uc_info engine;
 };
 
+/* What only the engine counts. */
+static void sdr_stats_engine(const struct sdr_stats_out *o, const struct sdr_uc_stats *uc)
+{
+	const struct sdr_uc_info *e = &o->engine;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} v[] = {
+		{ "grants", uc->grants },	 { "regs", uc->regs },
+		{ "pieces_tx", uc->pieces_tx },	 { "pieces_rx", uc->pieces_rx },
+		{ "tx_lost", uc->tx_lost },	 { "tx_toobig", uc->tx_toobig },
+		{ "tx_nobufs", uc->tx_nobufs },	 { "tx_denied", uc->tx_denied },
+		{ "rx_full", uc->rx_full },	 { "rcvbuf_asked", e->rcvbuf_asked },
+		{ "rcvbuf_got", e->rcvbuf_got }, { "sndbuf_asked", e->sndbuf_asked },
+		{ "sndbuf_got", e->sndbuf_got },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+		fprintf(o->f, ",\"%s\":%" PRIu64, v[i].name, v[i].value);
+}
+
 static void sdr_stats_line(const struct sdr_stats_out *o, const char *name,
 			   const struct sdr_rel_stats *s, const struct sdr_uc_stats *uc)
 {
@@ -41,7 +63,7 @@ static void sdr_stats_line(const struct sdr_stats_out *o, const char *name,
 	SDR_REL_STATS(SDR_STATS_PRINT)
 #undef SDR_STATS_PRINT
 	if (uc)
-		fprintf(f, ",\"grants\":%" PRIu64 ",\"regs\":%" PRIu64, uc->grants, uc->regs);
+		sdr_stats_engine(o, uc);
 	fprintf(f, "}\n");
 }
 

@@ -138,19 +138,19 @@ struct sdr_uc_qp_attr {
 struct sdr_uc_stats {
 	uint64_t pkts_tx, bytes_tx; /* data packets and their payload handed to the network */
 	uint64_t ctl_tx, ctl_rx;
-	uint64_t pkts_rx, bytes_rx; /* data packets placed */
-	uint64_t pkts_late;	    /* right key, but slot unbound or of another generation */
-	uint64_t pkts_bad;	    /* frame, ICRC, key, bounds */
-	uint64_t tx_again;	    /* post() stopped because the network was full */
-	uint64_t sys_tx, sys_rx;    /* system calls that moved packets */
-	uint64_t grants, regs;	    /* grants made; registrations of memory with a device */
+	uint64_t pkts_rx, bytes_rx;    /* data packets placed */
+	uint64_t pkts_late;	       /* right key, but slot unbound or of another generation */
+	uint64_t pkts_bad;	       /* frame, ICRC, key, bounds */
+	uint64_t tx_again;	       /* post() stopped because the network was full */
+	uint64_t sys_tx, sys_rx;       /* system calls that moved packets */
+	uint64_t grants, regs;	       /* grants made; registrations of memory with a device */
 	uint64_t pieces_tx, pieces_rx; /* datagrams with a piece of a data packet */
 	/* lost at home: packets that this host did not send, by cause; all are in tx_lost */
 	uint64_t tx_lost;
 	uint64_t tx_toobig; /* longer than the route carries (EMSGSIZE) */
 	uint64_t tx_nobufs; /* no memory for it (ENOBUFS), after it was tried again */
 	uint64_t tx_denied; /* a firewall of this host (EPERM, EACCES) */
-	uint64_t rx_full;   /* datagrams that came while the receive buffer was full (SO_RXQ_OVFL) */
+	uint64_t rx_full; /* datagrams that came while the receive buffer was full (SO_RXQ_OVFL) */
 	uint64_t fault_drop, fault_dup, fault_reorder, fault_corrupt; /* by fault injection */
 };
 
@@ -179,6 +179,12 @@ struct sdr_uc_info {
 	bool nic_port;
 	/* payloads are virtual: addresses are never read or written (simulation) */
 	bool no_bytes;
+	/*
+	 * bytes of a socket's buffers, as asked for and as the kernel granted them; 0: it has none
+	 */
+	uint32_t rcvbuf_asked, rcvbuf_got, sndbuf_asked, sndbuf_got;
+	/* what of this host limits the engine, and the remedy; NULL: nothing.  Lives as long as it */
+	const char *note;
 	/* protection against late packets: "epoch", "root", "mw", "mr" (sdr_verbs.h) */
 	const char *late;
 	struct sdr_uc_addr addr; /* own address as others see it, when known */

@@ -82,6 +82,40 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	return 0;
 }
 
+static uint32_t sdr_soft_least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the kernel granted of the buffers; and what to do where that is less than was asked. */
+static void sdr_soft_bufs_set(struct sdr_soft *s, uint32_t sndbuf)
+{
+	bool rcv, snd;
+	int i;
+
+	s->sndbuf = sndbuf;
+	s->rcvbuf_got = s->sndbuf_got = UINT32_MAX;
+	for (i = 0; i < s->nfd; i++) {
+		s->rcvbuf_got =
+			sdr_soft_least(s->rcvbuf_got, sdr_soft_sock_got(s->fd[i], SO_RCVBUF));
+		s->sndbuf_got =
+			sdr_soft_least(s->sndbuf_got, sdr_soft_sock_got(s->fd[i], SO_SNDBUF));
+	}
+	rcv = s->rcvbuf_got < s->rcvbuf;
+	snd = s->sndbuf_got < sndbuf;
+	if (rcv && snd)
+		snprintf(s->note, sizeof(s->note),
+			 "the kernel grants %u of %u bytes of receive buffer and %u of %u of send "
+			 "buffer: sysctl -w net.core.rmem_max=%u net.core.wmem_max=%u",
+			 s->rcvbuf_got, s->rcvbuf, s->sndbuf_got, sndbuf, s->rcvbuf, sndbuf);
+	else if (rcv || snd)
+		snprintf(s->note, sizeof(s->note),
+			 "the kernel grants %u of %u bytes of %s buffer: sysctl -w net.core.%s=%u",
+			 rcv ? s->rcvbuf_got : s->sndbuf_got, rcv ? s->rcvbuf : sndbuf,
+			 rcv ? "receive" : "send", rcv ? "rmem_max" : "wmem_max",
+			 rcv ? s->rcvbuf : sndbuf);
+}
+
 static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
 {
 	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6)
@@ -122,6 +156,7 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 		/* Further source ports matter to routers only. */
 		((struct sockaddr_in *)&sa)->sin_port = 0;
 	}
+	sdr_soft_bufs_set(s, sndbuf);
 	return 0;
 }
 
@@ -227,6 +262,11 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->data_over = sdr_uc_head((sa_family_t)s->family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head((sa_family_t)s->family) + SDR_CTL_OVERHEAD;
 	out->cuts = true;
+	out->rcvbuf_asked = s->rcvbuf;
+	out->rcvbuf_got = s->rcvbuf_got;
+	out->sndbuf_asked = s->sndbuf;
+	out->sndbuf_got = s->sndbuf_got;
+	out->note = s->note[0] ? s->note : NULL;
 	out->late = "epoch";
 	out->nic_port = true;
 	if (!s->any)

@@ -36,7 +36,7 @@
 
 #define SDR_SOFT_QKEY 0x80010000u /* of control datagrams: the well-known key of QPN 1 */
 
-#define SDR_SOFT_REASON_LEN 320u /* bytes of sdr_soft_reason */
+#define SDR_SOFT_REASON_LEN 320u /* bytes of a text */
 
 struct sdr_soft {
 	struct sdr_uc uc;
@@ -50,7 +50,9 @@ struct sdr_soft {
 	bool any;			  /* bound to all addresses */
 	uint32_t mtu, ctl_max, rx_window; /* bytes */
 	uint32_t probe_max;		  /* bytes */
-	uint32_t rcvbuf;		  /* bytes requested */
+	uint32_t rcvbuf, sndbuf;	  /* bytes requested */
+	uint32_t rcvbuf_got, sndbuf_got;  /* bytes granted, of the socket that has least */
+	uint32_t drops[SDR_CHANNELS_MAX]; /* what a socket's queue had no room for, as last heard */
 	uint32_t icrc_seed;
 	uint32_t ctl_qpn; /* that control datagrams say they come from */
 	uint32_t ctl_psn;
@@ -63,7 +65,7 @@ struct sdr_soft {
 	struct sdr_soft_rx rx;
 	struct sdr_soft_paths paths;
 	struct sdr_soft_port *roce; /* NULL until a peer is a device */
-	char reason[SDR_SOFT_REASON_LEN];
+	char reason[SDR_SOFT_REASON_LEN], note[SDR_SOFT_REASON_LEN];
 };
 
 static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)

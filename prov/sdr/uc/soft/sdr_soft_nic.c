@@ -197,7 +197,7 @@ int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 		sdr_soft_rx_reset(&r->rx);
 		r->ready = false;
 		r->age = 0;
-		ret = sdr_soft_rx_call(s, &r->rx, r->fd);
+		ret = sdr_soft_rx_call(s, &r->rx, r->fd, &r->drops);
 		if (ret < 0) {
 			ev[0].kind = SDR_UC_EV_ERROR;
 			ev[0].len = 0;

@@ -131,9 +131,10 @@ bad:
 }
 
 /* Segment size of a received message; 0 to skip it. */
-static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h)
+static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h, uint32_t *drops)
 {
 	struct cmsghdr *cm;
+	uint32_t full;
 	int seg = 0;
 
 	if (h->msg_hdr.msg_flags & MSG_TRUNC) {
@@ -148,7 +149,11 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h)
 	for (cm = CMSG_FIRSTHDR(&h->msg_hdr); cm; cm = CMSG_NXTHDR(&h->msg_hdr, cm)) {
 		if (cm->cmsg_level == IPPROTO_UDP && cm->cmsg_type == UDP_GRO) {
 			memcpy(&seg, CMSG_DATA(cm), sizeof(seg));
-			break;
+		} else if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SO_RXQ_OVFL) {
+			/* Cumulative, of this socket; there once something was dropped. */
+			memcpy(&full, CMSG_DATA(cm), sizeof(full));
+			s->st.rx_full += full - *drops;
+			*drops = full;
 		}
 	}
 	return seg > 0 ? (uint32_t)seg : h->msg_len;
@@ -168,7 +173,7 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 		uint8_t *buf = rx->iov[rx->cur].iov_base;
 
 		if (!rx->seg) {
-			rx->seg = sdr_soft_rx_seg(s, h);
+			rx->seg = sdr_soft_rx_seg(s, h, rx->drops[rx->cur]);
 			if (!rx->seg)
 				continue;
 			rx->off = 0;
@@ -203,9 +208,9 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 	return n;
 }
 
-int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd)
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops)
 {
-	int errs = 0, ret;
+	int errs = 0, ret, i;
 
 	for (;;) {
 		if (rx->many) {
@@ -221,7 +226,8 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd)
 		}
 		if (ret > 0) {
 			s->st.sys_rx++;
-			rx->nmsg += (uint32_t)ret;
+			for (i = 0; i < ret; i++)
+				rx->drops[rx->nmsg++] = drops;
 			rx->many = true;
 			return ret;
 		}
@@ -257,7 +263,7 @@ void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
 int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl, bool *drained)
 {
 	struct sdr_soft_rx *rx = &s->rx;
-	int n, i, ret;
+	int n, i, k, ret;
 
 	*ctl = *drained = false;
 	if (sdr_soft_rx_left(rx)) {
@@ -268,7 +274,8 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 	*drained = true;
 	sdr_soft_rx_reset(rx);
 	for (i = 0, n = 0; i < s->nfd && rx->nmsg < SDR_SOFT_RX_BUFS; i++) {
-		ret = sdr_soft_rx_call(s, rx, s->fd[(s->next + i) % s->nfd]);
+		k = (s->next + i) % s->nfd;
+		ret = sdr_soft_rx_call(s, rx, s->fd[k], &s->drops[k]);
 		*drained &= rx->drained;
 		if (ret < 0) {
 			ev[n].kind = SDR_UC_EV_ERROR;

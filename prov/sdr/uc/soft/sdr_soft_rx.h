@@ -21,13 +21,14 @@ struct sdr_soft_rx {
 	struct sockaddr_storage from[SDR_SOFT_RX_BUFS];
 	struct sdr_uc_addr addr[SDR_SOFT_RX_BUFS]; /* of control events */
 	union {
-		char buf[CMSG_SPACE(sizeof(int))];
+		char buf[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint32_t))];
 		struct cmsghdr align;
 	} cmsg[SDR_SOFT_RX_BUFS];
-	uint32_t nmsg, cur; /* received, and the one being split */
-	uint32_t off, seg;  /* in it: byte offset of the next packet; segment size, 0 = not begun */
-	bool have_addr;	    /* addr[cur] is filled */
-	bool many;	    /* the last call brought something: ask for all there is */
+	uint32_t *drops[SDR_SOFT_RX_BUFS]; /* of the socket that a message came from */
+	uint32_t nmsg, cur;		   /* received, and the one being split */
+	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
+	bool have_addr;	   /* addr[cur] is filled */
+	bool many;	   /* the last call brought something: ask for all there is */
 	/* it brought less than it had room for: nothing older is in the socket */
 	bool drained;
 	bool nic;      /* read from port 4791: devices may be heard here */
@@ -40,10 +41,10 @@ int sdr_soft_rx_init(struct sdr_soft_rx *rx);
 void sdr_soft_rx_free(struct sdr_soft_rx *rx);
 void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
 /*
- * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
- * errno.
+ * One call on one socket, into the buffers behind those in use; drops: the socket's count.
+ * Messages received, 0 or a negative errno.
  */
-int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd);
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops);
 /* Makes events of what was received; *ctl: control datagrams were among them. */
 int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,
 		      bool *ctl);

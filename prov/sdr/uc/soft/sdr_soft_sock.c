@@ -59,6 +59,8 @@ int sdr_soft_sock_open(const struct sockaddr *sa, socklen_t len, uint32_t rcvbuf
 		if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &v, sizeof(v)))
 			goto err;
 	}
+	/* Where the kernel does not know it, what it drops is not counted. */
+	setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &one, sizeof(one));
 	sdr_soft_sock_buf(fd, SO_RCVBUFFORCE, SO_RCVBUF, rcvbuf);
 	sdr_soft_sock_buf(fd, SO_SNDBUFFORCE, SO_SNDBUF, sndbuf);
 	*what = "bind";
@@ -92,6 +94,15 @@ int sdr_soft_sock_no_check(int fd, int family)
 	if (family != AF_INET6)
 		return 0;
 	return setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, &one, sizeof(one)) ? -errno : 0;
+}
+
+uint32_t sdr_soft_sock_got(int fd, int which)
+{
+	socklen_t len = sizeof(int);
+	int v = 0;
+
+	/* It doubles what it was asked for, for its own bookkeeping. */
+	return getsockopt(fd, SOL_SOCKET, which, &v, &len) || v < 0 ? 0 : (uint32_t)v / 2;
 }
 
 /*
