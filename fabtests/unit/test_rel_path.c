@@ -110,7 +110,13 @@ static void path__narrow_from_the_start(void **state)
 
 			exchange(b, 1 << 20);
 			exchange(b, 4 << 20);
+			bed_run(b, 100 * MS); /* a round of probes is over */
+			exchange(b, 1 << 20);
+			exchange(b, 1 << 20);
 			for (uint32_t k = 0; k < 2; k++) {
+				/* data packets fit without being cut */
+				assert_true(bed_conn(b, k, 1 - k)->shape->mtu + 64 <=
+					    size_of(b, k));
 				assert_true(size_of(b, k) <= carries[i]);
 				assert_true(carries[i] <= 1200 ||
 					    size_of(b, k) + SDR_PMTU_GRAIN >= carries[i]);
@@ -225,6 +231,8 @@ static void path__grows(void **state)
 	exchange(b, 1 << 20);
 	exchange(b, 1 << 20);
 	assert_int_equal(size_of(b, 0), bed_conn(b, 0, 1)->pmtu.max);
+	exchange(b, 1 << 20);
+	assert_int_equal(bed_conn(b, 0, 1)->shape->mtu, SDR_MTU_MAX);
 	bed_close(b);
 }
 

@@ -22,8 +22,10 @@
 #include <stdio.h>
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
+#include "sdr_reshape.h"
 #include "sdr_seal.h"
 
+#define MTU_STEP 64u /* bytes: data packets are a multiple of it, but for the engine's largest */
 #define FEATURES (SDR_FEATURE_PROBE | SDR_FEATURE_PIECES)
 
 /* IP bytes of the longest packet that this side would send. */
@@ -56,6 +58,20 @@ void sdr_conn_mtu_init(struct sdr_conn *c)
 }
 
 /*
+ * Data packets of later messages as long as fits: not for each small step up, since the ones that
+ * are numbered already are either cut or shorter than they could be.
+ */
+static void mtu_reshape(struct sdr_conn *c)
+{
+	const struct sdr_rel *rel = c->rel;
+	uint32_t mtu = c->pmtu.size - rel->info.data_over, now = c->shape->mtu;
+
+	mtu = mtu >= rel->mtu ? rel->mtu : mtu - mtu % MTU_STEP;
+	if (mtu < now || mtu > now + now / 16)
+		(void)sdr_reshape_want(c, mtu); /* not with every peer: then they are cut */
+}
+
+/*
  * What was found, once for each size; while the search is in its first round the next may be
  * another.
  */
@@ -75,6 +91,7 @@ static void mtu_found(struct sdr_conn *c)
 	if (c->pmtu.size == c->mtu_found || (!sdr_pmtu_settled(&c->pmtu) && !c->pmtu.tries))
 		return;
 	c->mtu_found = c->pmtu.size;
+	mtu_reshape(c);
 	if (!rel->cbs->note)
 		return;
 	snprintf(text, sizeof(text), "packets of at most %u bytes (%u of data, %u of control): %s",
