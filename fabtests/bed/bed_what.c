@@ -50,6 +50,10 @@ static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
 			what |= BED_HELD;
 		if (f.type == SDR_FRAME_CLOSE)
 			what |= f.close.reason == SDR_CLOSE_BYE ? BED_BYE : BED_BYE_ACK;
+		if (f.type == SDR_FRAME_PATH_CHALLENGE)
+			what |= BED_PATH_CHALLENGE;
+		if (f.type == SDR_FRAME_PATH_RESPONSE)
+			what |= BED_PATH_RESPONSE;
 	}
 	return what;
 }

@@ -39,8 +39,10 @@ enum bed_what {
 	BED_VERSION = 1 << 25,
 	BED_HELD = 1 << 26,
 	BED_SHAPE = 1 << 27,
+	BED_PATH_CHALLENGE = 1 << 28,
+	BED_PATH_RESPONSE = 1 << 29,
 };
-#define BED_KINDS 28
+#define BED_KINDS 30
 
 /* enum bed_what bits of everything in it, BED_ALL always. */
 uint32_t bed_what_of(const struct sdr_sim_packet *p);

@@ -10,7 +10,7 @@ include fabtests/unit/rel_conn.mk
 UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_wait test_rel_forged
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
 UNIT_TESTS += test_rel_shape test_rel_path
-UNIT_TESTS += test_rel_seal test_rel_future
+UNIT_TESTS += test_rel_seal test_rel_future test_rel_move
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
 
 UNIT_TESTS += test_bed
@@ -56,6 +56,8 @@ test_rel_future_SOURCES = fabtests/unit/test_rel_future.c
 test_rel_future_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_shape_SOURCES = fabtests/unit/test_rel_shape.c
 test_rel_shape_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_move_SOURCES = fabtests/unit/test_rel_move.c
+test_rel_move_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_seal_SOURCES = fabtests/unit/test_rel_seal.c
 test_rel_seal_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_keyed_SOURCES = fabtests/unit/test_rel_keyed.c

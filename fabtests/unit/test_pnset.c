@@ -182,18 +182,29 @@ static void pnset__far_ahead_and_far_behind(void **state)
 
 	(void)state;
 	sdr_pnset_init(&s, 5);
-	/* 2^30 + 1 above the number before the first */
-	assert_false(sdr_pnset_add(&s, 5 + (1u << 30)));
+	/* one more than it may be above the number before the first */
+	assert_true(sdr_pnset_far(&s, 5 + SDR_PNSET_AHEAD));
+	assert_false(sdr_pnset_add(&s, 5 + SDR_PNSET_AHEAD));
+	assert_true(sdr_pnset_newest(&s, 4 + SDR_PNSET_AHEAD));
+	assert_false(sdr_pnset_newest(&s, 5 + SDR_PNSET_AHEAD));
+	assert_true(sdr_pnset_newest(&s, 5));
 	assert_true(sdr_pnset_add(&s, 5));
-	assert_false(sdr_pnset_add(&s, 5 + (1u << 30) + 1));
-	assert_true(sdr_pnset_add(&s, 5 + (1u << 30)));
+	assert_false(sdr_pnset_newest(&s, 5));
+	assert_false(sdr_pnset_newest(&s, 4));
+	assert_false(sdr_pnset_far(&s, 4));
+	assert_false(sdr_pnset_add(&s, 5 + SDR_PNSET_AHEAD + 1));
+	assert_true(sdr_pnset_add(&s, 5 + SDR_PNSET_AHEAD));
 	assert_int_equal(s.n, 2);
-	assert_true(sdr_pnset_add(&s, 6 + (1u << 30))); /* 5 falls off the end */
+	/* the first falls off the end, 2^30 numbers later, one after the other */
+	for (i = 0; s.r[0].hi - 5 < 1u << 30; i++)
+		assert_true(sdr_pnset_add(&s, s.r[0].hi + 1));
+	assert_int_equal(s.n, 2);
+	assert_true(sdr_pnset_add(&s, s.r[0].hi + 1));
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.floor, 6);
 	/* far beyond one round of the number space */
-	for (i = 0; i < 40; i++)
-		assert_true(sdr_pnset_add(&s, s.r[0].hi + (1u << 29)));
+	for (i = 0; i < 40000; i++)
+		assert_true(sdr_pnset_add(&s, s.r[0].hi + SDR_PNSET_AHEAD));
 	pnset_sane(&s);
 	assert_false(sdr_pnset_add(&s, s.r[0].hi - (1u << 31)));
 	assert_true(s.r[0].hi - s.floor <= 1u << 30);

@@ -751,36 +751,6 @@ static void retry__of_another_address_is_not_believed(void **state)
 	bed_close(b);
 }
 
-/*
- * The newest packet moves a connection.  One that comes late, from where the peer was, does not
- * move it back.
- */
-static void move__only_the_newest_packet_moves_a_connection(void **state)
-{
-	struct bed *b = bed_open(3);
-	struct sdr_uc_addr there, here;
-	struct sdr_conn *c;
-	uint8_t ping[16];
-	size_t n = sdr_frame_ping_encode(ping, sizeof(ping));
-
-	(void)state;
-	bed_warm(b, 0, 1);
-	c = bed_conn(b, 0, 1);
-	sdr_sim_node_addr(b->w, 1, &here);
-	sdr_sim_node_addr(b->w, 2, &there);
-	bed_drop(b, 2, BED_ALL, 0, UINT64_MAX / 2); /* who is there knows of nothing */
-	bed_forge(b, 2, 0, c->id.cid, c->rx.pns.r[0].hi + 10, ping, n);
-	bed_run(b, MS);
-	assert_true(sdr_uc_addr_equal(&c->addr, &there));
-	bed_forge(b, 1, 0, c->id.cid, c->rx.pns.r[0].hi - 5, ping, n);
-	bed_run(b, MS);
-	assert_true(sdr_uc_addr_equal(&c->addr, &there));
-	bed_forge(b, 1, 0, c->id.cid, c->rx.pns.r[0].hi + 1, ping, n);
-	bed_run(b, MS);
-	assert_true(sdr_uc_addr_equal(&c->addr, &here));
-	bed_close(b);
-}
-
 /* A RESET names a connection by the peer's number; it comes from where the peer is. */
 static void reset__finds_its_connection_by_number_and_address(void **state)
 {
@@ -901,7 +871,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(forged_hello__a_small_one_leaves_the_two_sides_of_one_size),
 		cmocka_unit_test(forged_hello__a_device_must_prove_itself_where_it_costs_a_port),
 		cmocka_unit_test(retry__of_another_address_is_not_believed),
-		cmocka_unit_test(move__only_the_newest_packet_moves_a_connection),
 		cmocka_unit_test(reset__finds_its_connection_by_number_and_address),
 		cmocka_unit_test(handshake__garbage_is_counted),
 		cmocka_unit_test(handshake__self_connection),

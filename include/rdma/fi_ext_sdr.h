@@ -93,6 +93,12 @@ struct fi_sdr_stats {
 	uint64_t parts_tx, parts_rx;
 	/* how often the size of a connection's packets changed */
 	uint64_t reshapes;
+	/* packets of a connection from another address than the peer's: nothing of them counts */
+	uint64_t pkts_astray;
+	uint64_t moves;		/* peers that were found, and proved, at another address */
+	uint64_t moves_refuted; /* that were not: the peer answered from where it was */
+	/* acknowledgements of packets that were never sent */
+	uint64_t acks_false;
 };
 
 /* Why transfers to a peer get parity, or do not. */

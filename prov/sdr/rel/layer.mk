@@ -43,6 +43,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn_ops.h \
 	prov/sdr/rel/conn/sdr_conn_mtu.c \
 	prov/sdr/rel/conn/sdr_conn_mtu.h \
+	prov/sdr/rel/conn/sdr_conn_path.c \
+	prov/sdr/rel/conn/sdr_conn_path.h \
 	prov/sdr/rel/conn/sdr_credit.c \
 	prov/sdr/rel/conn/sdr_credit.h \
 	prov/sdr/rel/conn/sdr_ctl_input.c \
@@ -63,6 +65,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_pkt_tx.c \
 	prov/sdr/rel/conn/sdr_plog.c \
 	prov/sdr/rel/conn/sdr_plog.h \
+	prov/sdr/rel/conn/sdr_pn_skip.c \
+	prov/sdr/rel/conn/sdr_pn_skip.h \
 	prov/sdr/rel/conn/sdr_pnset.c \
 	prov/sdr/rel/conn/sdr_pnset.h \
 	prov/sdr/rel/conn/sdr_rec.c \

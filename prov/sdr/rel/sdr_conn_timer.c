@@ -26,6 +26,7 @@
 #include "bulk/sdr_bulk_tx.h"
 #include "bulk/sdr_report.h"
 #include "conn/sdr_conn_mtu.h"
+#include "conn/sdr_conn_path.h"
 #include "conn/sdr_handshake.h"
 #include "conn/sdr_pkt.h"
 #include "sdr_conn_timer.h"
@@ -183,6 +184,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = min64(d, conn_idle_at(c));
 		d = min64(d, conn_dead_at(c));
 		d = min64(d, sdr_conn_mtu_deadline(c));
+		d = min64(d, sdr_conn_path_deadline(c));
 		if (c->rx.ack_due)
 			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
 		d = min64(d, sdr_bulk_tx_deferral(c));
@@ -269,6 +271,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 	}
 	if (!sdr_conn_live(c))
 		return;
+	sdr_conn_path_timer(c);
 	sdr_rack_age(&c->rack, &c->rtt, rel->now);
 	if (c->rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
 		c->rack.timer = NEVER;

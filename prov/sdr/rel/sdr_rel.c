@@ -78,6 +78,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->secret[0] = attr->rand[2];
 	rel->secret[1] = attr->rand[3];
 	rel->hash_key = attr->rand[2] ^ attr->rand[3];
+	rel->features |= SDR_FEATURE_PATHS;
 	rel->uc->ops->info(rel->uc, &rel->info);
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = rel_geometry(rel);

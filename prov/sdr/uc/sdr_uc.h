@@ -27,7 +27,7 @@
 /* An engine's address: opaque above the engine, comparable byte by byte, unused bytes zero. */
 struct sdr_uc_addr {
 	uint8_t len; /* bytes used in b; 0 = none */
-	/* soft, verbs: sdr_uc_addr.h; sim: node number */
+	/* soft, verbs: sdr_uc_addr.h; sim: node number, bits 8 to 23 of which are the port */
 	uint8_t b[31];
 };
 
@@ -330,6 +330,13 @@ struct sdr_uc_qp {
 static inline bool sdr_uc_addr_equal(const struct sdr_uc_addr *a, const struct sdr_uc_addr *b)
 {
 	return __builtin_memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* They differ in nothing but the port. */
+static inline bool sdr_uc_addr_same_host(const struct sdr_uc_addr *a, const struct sdr_uc_addr *b)
+{
+	return a->len == b->len && a->b[0] == b->b[0] &&
+	       __builtin_memcmp(a->b + 3, b->b + 3, sizeof(a->b) - 3) == 0;
 }
 
 #endif /* SDR_UC_H */

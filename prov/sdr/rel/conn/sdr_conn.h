@@ -42,7 +42,7 @@ struct sdr_conn {
 	struct sdr_timer timer;
 	struct sdr_rel *rel;
 	struct sdr_peer *peer;
-	struct sdr_uc_addr addr; /* where it was seen last */
+	struct sdr_uc_addr addr; /* where it is: as the handshake or a challenge has shown */
 	enum sdr_conn_state state;
 	int err; /* enum sdr_rel_err: why it is DEAD */
 
@@ -98,6 +98,9 @@ struct sdr_conn {
 		uint32_t live;	     /* entries neither acknowledged nor lost */
 		uint64_t last_ns;    /* last transmission that wants an answer */
 		bool ping_due;
+		/* left out: now, or the next that will be (sdr_pn_skip.h) */
+		bool skipped;
+		uint32_t skip;
 	} tx;
 
 	struct { /* packets in */
@@ -110,6 +113,26 @@ struct sdr_conn {
 		uint64_t heard_ns;   /* last_ns when it got its place in rel->conn_list */
 		bool held_due;	     /* the peer is to hear that there was no room */
 	} rx;
+
+	struct { /* has the peer moved?  sdr_conn_path.c */
+		/* packets come from elsewhere, from addr at last; it has answered */
+		bool doubt, proved, home_asked;
+		bool asked; /* the peer doubts where we are */
+		/* of the path that c->addr is the end of; and what the peer calls our latest */
+		uint8_t number, asked_number;
+		uint32_t tries;
+		uint32_t pn;	/* acknowledged from c->addr: it is there since the doubt began */
+		uint32_t asks;	/* addresses asked since asks_ns */
+		uint64_t key;	/* of the challenges of this doubt */
+		uint64_t until; /* ns: c->addr would have answered by then */
+		uint64_t next;	/* ns: asked again */
+		uint64_t again; /* ns: no doubt before */
+		uint64_t asks_ns;
+		uint64_t here_ns; /* at c->addr since then */
+		uint64_t rx, tx;  /* wire bytes from and to addr */
+		struct sdr_uc_addr addr, home;
+		struct sdr_pnset home_pns; /* received when it left home */
+	} path;
 
 	struct { /* records */
 		struct sdr_list rtx, unordered,

@@ -9,7 +9,9 @@
  */
 #include "base/sdr_assert.h"
 #include "sdr_conn_mtu.h"
+#include "sdr_conn_path.h"
 #include "sdr_pkt.h"
+#include "sdr_pn_skip.h"
 #include "sdr_plog.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
@@ -93,6 +95,10 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
 {
 	c->st.ack_rx++;
+	if (sdr_pn_skip_lied(c, f)) {
+		c->st.acks_false++;
+		return;
+	}
 	for (uint32_t i = 0; i < f->n; i++) {
 		uint32_t pos;
 
@@ -117,6 +123,8 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			pkt_delivered(c, p, ca);
 		}
 	}
+	sdr_conn_path_acked(c, f->r[0].hi);
+	sdr_pn_skip_fill(c, f);
 }
 
 /* Puts the records back in front of everything, in their old order. */

@@ -3,31 +3,20 @@
 /*
  * Packets from the peer: frames are applied in order, then one look at losses and congestion for
  * all of them together.  The connection id finds the connection, whatever address the packet came
- * from; the newest packet number moves the connection there (address translation, a host that
- * moved).  A packet with any unusable frame is dropped whole and counted.  One with messages for
- * which there is no room is not acknowledged, whatever else of it was taken: records are known by
- * their numbers, so what comes again does no harm.
+ * from; from elsewhere than the peer is known to be nothing of it counts (sdr_conn_path.c).  A
+ * packet with any unusable frame is dropped whole and counted.  One with messages for which there
+ * is no room is not acknowledged, whatever else of it was taken: records are known by their
+ * numbers, so what comes again does no harm.
  */
 #include "sdr_conn_ops.h"
+#include "sdr_conn_path.h"
 #include "sdr_credit.h"
 #include "sdr_handshake.h"
-#include "sdr_peer_cid.h"
 #include "sdr_pkt.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
 #include "sdr_stranger.h"
 #include "sdr_wire_err.h"
-
-/* The newest packet came from there: the peer moved, or an address translator changed its mind. */
-static void conn_readdress(struct sdr_conn *c, const struct sdr_uc_addr *from)
-{
-	if (sdr_uc_addr_equal(from, &c->addr))
-		return;
-	sdr_conn_peer_forget(c);
-	c->addr = *from;
-	sdr_conn_peer_note(c);
-	sdr_shape_readdress(c, from);
-}
 
 static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 {
@@ -72,18 +61,19 @@ enum pkt_verdict {
 /*
  * Walks the frames once without effect: a record outside our window would be acknowledged but not
  * taken.  One acknowledgement says all there is to say; to go through more would be work for
- * nothing.
+ * nothing.  A challenge is answered with a packet: one for one.
  */
 static enum pkt_verdict pkt_classify(const struct sdr_conn *c, const uint8_t *p, const uint8_t *end)
 {
 	uint64_t kept = 0;
 	struct sdr_frame f;
-	uint32_t acks = 0, asked = 0;
+	uint32_t acks = 0, challenges = 0, asked = 0;
 	int ret;
 
 	while ((ret = sdr_frame_next(&p, end, &f)) > 0) {
 		sdr_rel_step(c->rel);
-		if (f.type == SDR_FRAME_ACK && acks++)
+		if ((f.type == SDR_FRAME_ACK && acks++) ||
+		    (f.type == SDR_FRAME_PATH_CHALLENGE && challenges++))
 			return PKT_BAD;
 		if (f.type != SDR_FRAME_REC)
 			continue;
@@ -133,7 +123,7 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 	}
 }
 
-/* f: a record's status is translated in place. */
+/* It came from c->addr.  f: a record's status is translated in place. */
 static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *sum)
 {
 	SDR_ASSERT(sdr_conn_live(c) && c->state != SDR_CONN_HELLO && c->hs.validated);
@@ -153,6 +143,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		pkt_ack_want(c);
 		c->rx.ack_now = true;
 		c->credit.msn_granted--; /* a ping may ask for credit: repeat it */
+		sdr_conn_path_pinged(c);
 		break;
 	case SDR_FRAME_END:
 		pkt_ack_want(c);
@@ -179,6 +170,15 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	case SDR_FRAME_HELD: /* it has what we sent, and will take it when there is room */
 		sdr_conn_moved_on(c);
 		break;
+	case SDR_FRAME_PATH_CHALLENGE:
+	case SDR_FRAME_PATH_RESPONSE:
+		if (sdr_conn_path_in_force(c)) {
+			if (sdr_frame_wants(f->type, 0))
+				pkt_ack_want(c);
+			sdr_conn_path_input(c, &c->addr, f);
+			break;
+		}
+		/* fall through */
 	default: /* passed over: of a later version, or of a feature that is not in force */
 		c->st.frames_skipped++;
 		if (sdr_frame_wants(f->type, 0))
@@ -187,16 +187,14 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 }
 
 /* It is acknowledged from now on; false: it was before. */
-static bool pkt_received(struct sdr_conn *c, const struct sdr_uc_addr *from, uint32_t pn)
+static bool pkt_received(struct sdr_conn *c, uint32_t pn)
 {
 	if (!sdr_pnset_add(&c->rx.pns, pn)) {
 		c->st.pkts_dup++;
 		return false;
 	}
-	if (c->rx.pns.r[0].hi == pn) {
+	if (c->rx.pns.r[0].hi == pn)
 		c->rx.largest_ns = c->rel->now;
-		conn_readdress(c, from);
-	}
 	return true;
 }
 
@@ -233,14 +231,20 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	}
 	p += SDR_PACKET_HDR - SDR_CLASS_LEN;
-	verdict = c->state == SDR_CONN_HELLO ? PKT_BAD : pkt_classify(c, p, end);
+	verdict = c->state == SDR_CONN_HELLO || sdr_pnset_far(&c->rx.pns, pn)
+			  ? PKT_BAD
+			  : pkt_classify(c, p, end);
 	if (verdict == PKT_BAD) {
 		c->st.pkts_bad++;
 		return;
 	}
+	if (!sdr_uc_addr_equal(from, &c->addr)) {
+		sdr_conn_path_elsewhere(c, from, pn, p, end);
+		return;
+	}
 	c->st.ctl_rx++;
 	sum.tight = verdict == PKT_TIGHT;
-	if (!sum.tight && !pkt_received(c, from, pn))
+	if (!sum.tight && !pkt_received(c, pn))
 		return;
 	sdr_conn_heard(c);
 	c->hs.answered = true;
@@ -252,7 +256,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	if (sum.refused)
 		pkt_refused(c);
 	else if (sum.tight)
-		pkt_received(c, from, pn);
+		pkt_received(c, pn);
 	sdr_pkt_detect_lost(c, &sum.ca);
 	rel->ops->detect_lost(c, sum.nack, &sum.ca);
 	if (sum.ca.bytes || sum.ca.lost) {

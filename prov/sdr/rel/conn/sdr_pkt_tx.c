@@ -23,6 +23,7 @@
 #include "sdr_parts.h"
 #include "sdr_pkt.h"
 #include "sdr_plog.h"
+#include "sdr_pn_skip.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
 #include "sdr_seal.h"
@@ -268,6 +269,7 @@ static bool pkt_build(struct sdr_conn *c)
 		memset(pkt, 0, sizeof(*pkt));
 		sdr_list_init(&pkt->recs);
 	}
+	sdr_pn_skip(c);
 	n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
 	room = pkt_room(c);
 	c->rx.ack_now |= c->close.bye_due; /* our last packets say what we have */

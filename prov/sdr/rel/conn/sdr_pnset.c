@@ -11,8 +11,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_pnset.h"
 
-/* numbers: how far ahead a packet may be, how far back we remember */
-#define SDR_PNSET_SPAN (1u << 30)
+#define SDR_PNSET_SPAN (1u << 30) /* numbers: how far back we remember */
 
 void sdr_pnset_init(struct sdr_pnset *s, uint32_t first_pn)
 {
@@ -54,9 +53,24 @@ static void sdr_pnset_insert(struct sdr_pnset *s, uint32_t i, uint32_t pn)
 	s->n++;
 }
 
+static uint32_t sdr_pnset_top(const struct sdr_pnset *s) /* largest so far */
+{
+	return s->n ? s->r[0].hi : s->floor - 1;
+}
+
+bool sdr_pnset_far(const struct sdr_pnset *s, uint32_t pn)
+{
+	return (int32_t)(pn - sdr_pnset_top(s)) > (int32_t)SDR_PNSET_AHEAD;
+}
+
+bool sdr_pnset_newest(const struct sdr_pnset *s, uint32_t pn)
+{
+	return (int32_t)(pn - sdr_pnset_top(s)) > 0 && !sdr_pnset_far(s, pn);
+}
+
 bool sdr_pnset_add(struct sdr_pnset *s, uint32_t pn)
 {
-	uint32_t top = s->n ? s->r[0].hi : s->floor - 1; /* largest so far */
+	uint32_t top = sdr_pnset_top(s);
 	uint32_t off = pn - s->floor, i;
 	bool above, below;
 
@@ -65,7 +79,7 @@ bool sdr_pnset_add(struct sdr_pnset *s, uint32_t pn)
 		sdr_pnset_trim(s);
 		return true;
 	}
-	if ((int32_t)off < 0 || (int32_t)(pn - top) > (int32_t)SDR_PNSET_SPAN)
+	if ((int32_t)off < 0 || sdr_pnset_far(s, pn))
 		return false;
 	for (i = 0; i < s->n && s->r[i].lo - s->floor > off; i++)
 		;

@@ -25,11 +25,16 @@ static void seal_out(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t l
 	sdr_context_ctl_push(rel->ctx, to, len + rel->tag_len);
 }
 
-void sdr_seal_send(struct sdr_conn *c, size_t len)
+void sdr_seal_send_at(struct sdr_conn *c, const struct sdr_uc_addr *to, size_t len)
 {
 	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
 	c->st.ctl_tx++;
-	seal_out(c->rel, &c->addr, len);
+	seal_out(c->rel, to, len);
+}
+
+void sdr_seal_send(struct sdr_conn *c, size_t len)
+{
+	sdr_seal_send_at(c, &c->addr, len);
 }
 
 void sdr_seal_probe(struct sdr_conn *c, size_t len)

@@ -23,6 +23,8 @@ uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */
 /* The same, up to info.probe_max bytes: whether the path carries it is the question. */
 void sdr_seal_probe(struct sdr_conn *c, size_t len);
+/* To where it may be: a challenge, or the answer to one. */
+void sdr_seal_send_at(struct sdr_conn *c, const struct sdr_uc_addr *to, size_t len);
 /* To a peer without a connection. */
 void sdr_seal_answer(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len);
 
