@@ -26,6 +26,14 @@ test_rel_conn_SOURCES = \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
 test_rel_conn_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
+UNIT_TESTS += test_rel_shape_bad
+test_rel_shape_bad_SOURCES = \
+	fabtests/unit/test_rel_shape_bad.c \
+	fabtests/bed/bed_conn.c fabtests/bed/bed_conn.h \
+	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c \
+	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
+test_rel_shape_bad_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c
 test_rel_handshake_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_match_SOURCES = fabtests/unit/test_rel_match.c
