@@ -48,6 +48,8 @@ static uint32_t what_of_frames(const uint8_t *p, const uint8_t *end)
 			what |= BED_SHAPE;
 		if (f.type == SDR_FRAME_HELD)
 			what |= BED_HELD;
+		if (f.type == SDR_FRAME_DROPS)
+			what |= BED_DROPS;
 		if (f.type == SDR_FRAME_CLOSE)
 			what |= f.close.reason == SDR_CLOSE_BYE ? BED_BYE : BED_BYE_ACK;
 		if (f.type == SDR_FRAME_PATH_CHALLENGE)

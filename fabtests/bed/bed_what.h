@@ -41,8 +41,9 @@ enum bed_what {
 	BED_SHAPE = 1 << 27,
 	BED_PATH_CHALLENGE = 1 << 28,
 	BED_PATH_RESPONSE = 1 << 29,
+	BED_DROPS = 1 << 30,
 };
-#define BED_KINDS 30
+#define BED_KINDS 31
 
 /* enum bed_what bits of everything in it, BED_ALL always. */
 uint32_t bed_what_of(const struct sdr_sim_packet *p);

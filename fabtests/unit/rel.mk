@@ -7,7 +7,7 @@
 include fabtests/unit/rel_leaf.mk
 include fabtests/unit/rel_conn.mk
 
-UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_wait test_rel_forged
+UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_wait test_rel_drops test_rel_forged
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
 UNIT_TESTS += test_rel_shape test_rel_path
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move
@@ -44,6 +44,8 @@ test_rel_end_SOURCES = fabtests/unit/test_rel_end.c
 test_rel_end_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_wait_SOURCES = fabtests/unit/test_rel_wait.c fabtests/unit/test_rel_liar.h
 test_rel_wait_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_drops_SOURCES = fabtests/unit/test_rel_drops.c
+test_rel_drops_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_limits_SOURCES = fabtests/unit/test_rel_limits.c fabtests/unit/test_rel_liar.h
 test_rel_limits_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_path_SOURCES = fabtests/unit/test_rel_path.c

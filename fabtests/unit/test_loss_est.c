@@ -294,15 +294,15 @@ static void loss__recounted(void **state)
 	/* segments that a decoder repaired: 16 of 16384 */
 	for (i = 0; i < 4; i++) {
 		sdr_loss_est_arrived(&l, 0, 16384);
-		sdr_loss_est_recount(&l, 16);
-		sdr_loss_est_recount(&l, 0);
+		sdr_loss_est_recount(&l, 0, 16);
+		sdr_loss_est_recount(&l, 0, 0);
 		sane(&l);
 	}
 	assert_true(fabs(sdr_loss_est_mean(&l) / (16.0 / 16384) - 1) < 0.3);
 	/* and then only one */
 	for (i = 0; i < 40; i++) {
 		sdr_loss_est_arrived(&l, 0, 16384);
-		sdr_loss_est_recount(&l, 1);
+		sdr_loss_est_recount(&l, 0, 1);
 		sane(&l);
 	}
 	assert_true(sdr_loss_est_mean(&l) > 0.5 / 16384 && sdr_loss_est_mean(&l) < 3.0 / 16384);
@@ -330,19 +330,21 @@ static void loss__absurd_numbers(void **state)
 
 	(void)state;
 	sdr_loss_est_init(&l, 0);
-	sdr_loss_est_recount(&l, UINT64_MAX);
+	sdr_loss_est_recount(&l, 0, UINT64_MAX);
 	sane(&l);
 	for (i = 0; i < 100; i++) {
 		sdr_loss_est_lost(&l, UINT64_MAX - i, UINT64_MAX);
 		sane(&l);
-		sdr_loss_est_recount(&l, UINT64_MAX);
+		sdr_loss_est_forgive(&l, i % 2 ? UINT64_MAX : i, UINT64_MAX);
+		sane(&l);
+		sdr_loss_est_recount(&l, UINT64_MAX - i, UINT64_MAX);
 		sane(&l);
 		sdr_loss_est_arrived(&l, i, 1);
 		sane(&l);
 	}
 	assert_true(sdr_loss_est_mean(&l) > 0.5);
 	sdr_loss_est_arrived(&l, 0, UINT64_MAX);
-	sdr_loss_est_recount(&l, UINT64_MAX);
+	sdr_loss_est_recount(&l, 0, UINT64_MAX);
 	sane(&l);
 	/* nearly all is lost */
 	seed = 9;
@@ -351,6 +353,67 @@ static void loss__absurd_numbers(void **state)
 	sane(&l);
 	assert_true(sdr_loss_est_mean(&l) > 0.85);
 	assert_true(sdr_loss_est_burst(&l) > 35);
+}
+
+/* What happened at home leaves no trace, whatever the path does beside it. */
+static void loss__forgiven(void **state)
+{
+	struct sdr_loss_est l, clean;
+	uint64_t now = 0;
+
+	(void)state;
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 100000);
+	clean = l;
+	sdr_loss_est_forgive(&l, 0, 500);
+	assert_int_equal(sdr_loss_est_lost(&l, 0, 300), 300);
+	sdr_loss_est_arrived(&l, 0, 1);
+	assert_int_equal(sdr_loss_est_lost(&l, 0, 200), 200);
+	assert_false(sdr_loss_est_seen(&l));
+	assert_true(fabs(sdr_loss_est_upper(&l) / sdr_loss_est_upper(&clean) - 1) < 1e-3);
+	assert_int_equal(sdr_loss_est_lost(&l, 0, 2), 0);
+	assert_true(sdr_loss_est_seen(&l));
+	/* A part of a run, and of what a decoder repaired. */
+	sdr_loss_est_forgive(&l, 0, 3);
+	assert_int_equal(sdr_loss_est_lost(&l, 0, 10), 3);
+	sdr_loss_est_forgive(&l, 0, 3);
+	sdr_loss_est_arrived(&l, 0, 1000);
+	assert_int_equal(sdr_loss_est_recount(&l, 0, 2), 2);
+	assert_int_equal(sdr_loss_est_recount(&l, 0, 2), 1);
+	sane(&l);
+	/* Real losses, 1 in 1000, between overruns that lose ten times as many. */
+	seed = 11;
+	sdr_loss_est_init(&l, 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		feed(&l, now, 1e-3, 0, 10000);
+		sdr_loss_est_forgive(&l, now, 100);
+		assert_int_equal(sdr_loss_est_lost(&l, now, 100), 100);
+		now += S / 100;
+	}
+	sane(&l);
+	assert_true(fabs(sdr_loss_est_mean(&l) / 1e-3 - 1) < 0.3);
+}
+
+/* Nobody forgives more than a little, or for long. */
+static void loss__forgiven_within_bounds(void **state)
+{
+	struct sdr_loss_est l;
+
+	(void)state;
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 100000);
+	for (uint32_t i = 0; i < 10; i++)
+		sdr_loss_est_forgive(&l, 0, i % 2 ? 5000 : UINT64_MAX);
+	assert_int_equal(sdr_loss_est_lost(&l, 0, 1000000), SDR_LOSS_FORGIVE_MAX);
+	/* Not used: it is forgotten, also if more comes all the time. */
+	sdr_loss_est_forgive(&l, S, 1000);
+	assert_int_equal(sdr_loss_est_lost(&l, 10 * S, 10), 0);
+	sdr_loss_est_forgive(&l, 20 * S, 1000);
+	assert_int_equal(sdr_loss_est_lost(&l, 20 * S + SDR_LOSS_FORGIVE_NS + 1, 1000), 500);
+	for (uint32_t i = 0; i < 1000; i++)
+		sdr_loss_est_forgive(&l, 30 * S + i * SDR_LOSS_FORGIVE_NS / 2, 1);
+	assert_true(l.forgive < 10);
+	sane(&l);
 }
 
 int main(void)
@@ -369,6 +432,8 @@ int main(void)
 		cmocka_unit_test(loss__recounted),
 		cmocka_unit_test(loss__outage),
 		cmocka_unit_test(loss__absurd_numbers),
+		cmocka_unit_test(loss__forgiven),
+		cmocka_unit_test(loss__forgiven_within_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

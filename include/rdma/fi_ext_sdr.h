@@ -99,6 +99,11 @@ struct fi_sdr_stats {
 	uint64_t moves_refuted; /* that were not: the peer answered from where it was */
 	/* acknowledgements of packets that were never sent */
 	uint64_t acks_false;
+	/*
+	 * losses that happened at this end (the host did not send) or at the peer's (its receive
+	 * buffer was full): repaired, and not counted against the path
+	 */
+	uint64_t lost_home;
 };
 
 /* Why transfers to a peer get parity, or do not. */

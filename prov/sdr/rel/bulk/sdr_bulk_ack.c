@@ -23,6 +23,7 @@
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "rel/conn/sdr_conn_mtu.h"
+#include "rel/conn/sdr_home.h"
 #include "sdr_bulk_ack.h"
 #include "sdr_code_tx.h"
 #include "sdr_scheme.h"
@@ -44,7 +45,7 @@ static void tlog_settle(struct sdr_conn *c, struct sdr_txent *e)
 	if (!s || --s->nlog)
 		return;
 	/* All of it has been reported: some of what counted as arrived came out of parity. */
-	sdr_loss_est_recount(&c->peer->loss, s->unknown);
+	sdr_home_recount(c, s->unknown);
 	s->unknown = 0;
 	if (!s->bulk)
 		sdr_seg_tx_drop(c->rel, s);
@@ -314,7 +315,7 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 
 			sdr_rel_step(c->rel);
 			n += sdr_bitmap_set_range(s->lost, a, b);
-			sdr_loss_est_lost(&c->peer->loss, c->rel->now, b - a);
+			sdr_home_lost(c, b - a);
 			if (a < bare) {
 				sdr_seg_tx_again(s, a, b < bare ? b : bare);
 				again += (b < bare ? b : bare) - a;

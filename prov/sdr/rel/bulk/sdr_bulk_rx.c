@@ -22,6 +22,7 @@
 #include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "rel/conn/sdr_credit.h"
+#include "rel/conn/sdr_home.h"
 #include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_stranger.h"
 #include "sdr_bulk_rx.h"
@@ -414,6 +415,8 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 		sdr_conn_kick(c);
 		return;
 	}
+	if (holes > s->rep_holes)
+		sdr_home_missed(c->rel);
 	if (holes > s->rep_holes && !c->rel->cfg.scheme->ignores_gaps) {
 		sdr_report_now(c, s);
 		s->gap = c->rack.lossy = true;
@@ -434,6 +437,7 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 	if (h) {
 		struct sdr_seg_rx *s = sdr_recv_state(h)->user;
 
+		sdr_home_missed(c->rel); /* the end of it, perhaps */
 		sdr_report_now(c, s);
 		s->gap = true;
 		return;

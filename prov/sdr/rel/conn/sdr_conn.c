@@ -13,6 +13,7 @@
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
+#include "sdr_home.h"
 #include "sdr_peer_cid.h"
 #include "sdr_pn_skip.h"
 #include "sdr_reshape.h"
@@ -69,6 +70,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->shape = c->in.now = &c->shapes[0];
 	sdr_conn_mtu_init(c);
 	sdr_pn_skip_init(c);
+	sdr_home_open(c);
 	rel->ops->init(c);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_shape_qp_make(c, mtu))
 		goto err_free;

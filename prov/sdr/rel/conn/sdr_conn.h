@@ -172,6 +172,13 @@ struct sdr_conn {
 		uint64_t next; /* ns */
 	} close;
 
+	struct {		 /* datagrams dropped by a receiver's host (sdr_home.c) */
+		uint64_t base;	 /* by this one when the connection was opened */
+		uint32_t saying; /* since then: what the peer is told, */
+		uint32_t says;	 /* so often still */
+		uint32_t heard;	 /* by the peer's */
+	} home;
+
 	struct sdr_conn_bulk *bulk;
 	struct sdr_conn_msg *msg;
 

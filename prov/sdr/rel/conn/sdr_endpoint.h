@@ -100,6 +100,12 @@ struct sdr_rel {
 	uint32_t nanswers_strangers;
 	struct sdr_parts *parts; /* packets that are not whole yet; NULL: there were none */
 
+	struct { /* what this host loses itself, as of the round of the last look (sdr_home.c) */
+		uint64_t round;
+		uint64_t tx_lost, rx_full; /* the engine's counters */
+		uint64_t unsent;	   /* of tx_lost: forgiven to nobody yet */
+	} home;
+
 	bool closing, blocked, failed;
 	bool parted;		     /* said farewell */
 	uint64_t close_by;	     /* ns: closing: the latest end */

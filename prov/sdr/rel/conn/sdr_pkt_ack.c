@@ -10,6 +10,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_path.h"
+#include "sdr_home.h"
 #include "sdr_pkt.h"
 #include "sdr_pn_skip.h"
 #include "sdr_plog.h"
@@ -146,7 +147,7 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 	p->lost = true;
 	sdr_conn_mtu_lost(c, 1, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	if (!p->probed)
-		sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
+		sdr_home_lost(c, 1);
 	c->tx.live--;
 	c->inflight -= p->bytes;
 	if (p->shape)

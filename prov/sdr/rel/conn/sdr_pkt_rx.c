@@ -12,6 +12,7 @@
 #include "sdr_conn_path.h"
 #include "sdr_credit.h"
 #include "sdr_handshake.h"
+#include "sdr_home.h"
 #include "sdr_pkt.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
@@ -169,6 +170,9 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		break;
 	case SDR_FRAME_HELD: /* it has what we sent, and will take it when there is room */
 		sdr_conn_moved_on(c);
+		break;
+	case SDR_FRAME_DROPS:
+		sdr_home_said(c, &f->drops);
 		break;
 	case SDR_FRAME_PATH_CHALLENGE:
 	case SDR_FRAME_PATH_RESPONSE:

@@ -20,6 +20,7 @@
 #include "sdr_conn_ops.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_credit.h"
+#include "sdr_home.h"
 #include "sdr_parts.h"
 #include "sdr_pkt.h"
 #include "sdr_plog.h"
@@ -107,6 +108,8 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		n += k;
 		c->rx.held_due = k == 0;
 	}
+	if (n)
+		n += sdr_home_put(c, p + n, room - n);
 	if (cr.msn_limit != c->credit.msn_granted || cr.mseq_limit != c->credit.mseq_granted ||
 	    c->tx.ping_due) {
 		k = sdr_frame_credit_encode(p + n, room - n, &cr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* The log of packets that want an acknowledgement, see sdr_plog.h. */
+#include "sdr_home.h"
 #include "sdr_plog.h"
 
 static void pkt_move(void *to, void *from)
@@ -38,7 +39,7 @@ void sdr_plog_trim(struct sdr_conn *c)
 		 * been.
 		 */
 		if (!p->done && p->probed)
-			sdr_loss_est_lost(&c->peer->loss, c->rel->now, 1);
+			sdr_home_lost(c, 1);
 		sdr_ring_pop(&c->tx.log);
 	}
 }

@@ -76,6 +76,7 @@ static void sdr_loss_check(const struct sdr_loss_est *l)
 	SDR_ASSERT(l->run >= 0 && l->run <= most);
 	SDR_ASSERT(l->lost >= 0 && l->lost <= most);
 	SDR_ASSERT(l->bursts >= 0 && l->bursts <= most);
+	SDR_ASSERT(l->forgive <= SDR_LOSS_FORGIVE_MAX);
 	SDR_ASSERT(l->burst <= SDR_LOSS_BURST_MAX && l->reported_lost <= l->reported);
 }
 
@@ -165,13 +166,43 @@ void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	sdr_loss_check(l);
 }
 
-void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+/* What was not used fades. */
+static void sdr_loss_forgiveness(struct sdr_loss_est *l, uint64_t now)
 {
-	bool first = !l->in_burst;
-	uint64_t room;
+	uint64_t halves = now > l->forgive_ns ? (now - l->forgive_ns) / SDR_LOSS_FORGIVE_NS : 0;
 
+	l->forgive = halves < 64 ? l->forgive >> halves : 0;
+	l->forgive_ns += halves * SDR_LOSS_FORGIVE_NS;
+}
+
+void sdr_loss_est_forgive(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+{
+	sdr_loss_forgiveness(l, now);
+	if (!l->forgive)
+		l->forgive_ns = now;
+	n = n < SDR_LOSS_FORGIVE_MAX - l->forgive ? n : SDR_LOSS_FORGIVE_MAX - l->forgive;
+	l->forgive += n;
+}
+
+/* Of n losses. */
+static uint64_t sdr_loss_forgiven(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+{
+	if (!l->forgive)
+		return 0;
+	sdr_loss_forgiveness(l, now);
+	n = n < l->forgive ? n : l->forgive;
+	l->forgive -= n;
+	return n;
+}
+
+uint64_t sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+{
+	uint64_t forgiven = sdr_loss_forgiven(l, now, n), room;
+	bool first = !l->in_burst;
+
+	n -= forgiven;
 	if (!n)
-		return;
+		return forgiven;
 	sdr_loss_fade(l, now);
 	if (first) {
 		if (sdr_loss_fell(l, 0))
@@ -194,15 +225,17 @@ void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 		sdr_loss_rose(l);
 	sdr_loss_bound(l);
 	sdr_loss_check(l);
+	return forgiven;
 }
 
-void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n)
+uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 {
-	uint64_t run, spread, i;
+	uint64_t forgiven = sdr_loss_forgiven(l, now, n), run, spread, i;
 	double bursts;
 
+	n -= forgiven;
 	if (!n)
-		return;
+		return forgiven;
 	bursts = fmax((double)n / sdr_loss_est_burst(l), 1);
 	if (sdr_loss_fell(l, bursts))
 		sdr_loss_cut_run(l);
@@ -225,6 +258,7 @@ void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n)
 	sdr_loss_rose(l);
 	sdr_loss_bound(l);
 	sdr_loss_check(l);
+	return forgiven;
 }
 
 static struct sdr_loss_view sdr_loss_look(const struct sdr_loss_est *l)

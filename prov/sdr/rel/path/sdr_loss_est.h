@@ -10,7 +10,7 @@
  * significantly closer together than those before, or a run without loss is significantly too
  * long.  Knowing nothing is not "no loss": the rate of bursts has a Gamma posterior (with the prior
  * of half a burst in SDR_LOSS_PRIOR_PKTS packets), whose mean and upper bound shrink with evidence
- * only. Copied from connection to connection of a peer.  No clock; ns are the caller's.
+ * only.  Losses that are known to have happened at home are forgiven.  Copied from connection to connection of a peer.  No clock; ns are the caller's.
  */
 #ifndef SDR_LOSS_EST_H
 #define SDR_LOSS_EST_H
@@ -33,7 +33,10 @@
  * make the prior irrelevant.
  */
 #define SDR_LOSS_PRIOR_PKTS 1000u
-#define SDR_LOSS_MARKS	    32u /* bursts of which the place is remembered; power of two */
+/* a loss is declared in the round in which it is known to be one of ours, or a few round trips later */
+#define SDR_LOSS_FORGIVE_NS  (500 * 1000000ull)
+#define SDR_LOSS_FORGIVE_MAX 4096u
+#define SDR_LOSS_MARKS	     32u /* bursts of which the place is remembered; power of two */
 
 struct sdr_loss_est {
 	double sent, lost, bursts;	  /* remembered (faded counts) */
@@ -44,19 +47,30 @@ struct sdr_loss_est {
 		uint64_t reported, lost; /* both counters behind the burst */
 	} mark[SDR_LOSS_MARKS];		 /* ring: burst i in i % SDR_LOSS_MARKS */
 	uint64_t marks;			 /* bursts marked since the memory was cut last */
+	uint64_t forgive;		 /* losses to come that say nothing of the path, */
+	uint64_t forgive_ns;		 /* as of then */
 	uint32_t burst;			 /* packets of the burst reported last */
 	bool in_burst;			 /* the packet reported last was lost */
 };
 
 void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now);
-/* Next in the order of sending: n packets that arrived; n that were lost. */
+/*
+ * Next in the order of sending: n packets that arrived; n that were lost.  Returns those that are
+ * forgiven: they count as if they had never been sent.
+ */
 void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n);
-void sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n);
+uint64_t sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 /*
  * Losses of which only the number is known (decoded before they were reported): counted as arrived
- * before.
+ * before.  Returns those that are forgiven: they stay counted as that.
  */
-void sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t n);
+uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n);
+/*
+ * So many of the losses that are reported next happened at one of the ends and not on the path.
+ * What is not used soon is forgotten (half-life SDR_LOSS_FORGIVE_NS), and it is never more than
+ * SDR_LOSS_FORGIVE_MAX, wherever the number comes from.
+ */
+void sdr_loss_est_forgive(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 
 /* posterior mean of the packets' loss rate, > 0, <= 1 */
 double sdr_loss_est_mean(const struct sdr_loss_est *l);

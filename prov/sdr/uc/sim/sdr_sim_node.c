@@ -32,6 +32,7 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 	}
 	if (e->attr.rx_window && e->unread + p->wire > e->attr.rx_window) {
 		nd->rcvbuf_drops++;
+		e->st.rx_full++;
 		sdr_sim_trace(w, SDR_SIM_T_RCVBUF, p);
 		sdr_sim_packet_put(w, p);
 		return;

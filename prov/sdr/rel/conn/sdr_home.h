@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Packets that were lost at one of the two ends, see sdr_home.c. */
+#ifndef SDR_HOME_H
+#define SDR_HOME_H
+
+#include "sdr_conn.h"
+
+#define SDR_HOME_SAYS 3u /* packets that tell a peer of the same drops: one may be lost */
+
+void sdr_home_open(struct sdr_conn *c);
+/* n packets to the peer are lost, next in the order of sending. */
+void sdr_home_lost(struct sdr_conn *c, uint64_t n);
+/* And n of those that counted as arrived were lost, too. */
+void sdr_home_recount(struct sdr_conn *c, uint64_t n);
+/* Something is missing in what comes: did this host drop it? */
+void sdr_home_missed(struct sdr_rel *rel);
+/* Tells the peer, if there is anything new; returns bytes. */
+size_t sdr_home_put(struct sdr_conn *c, uint8_t *p, size_t room);
+/* The peer tells us. */
+void sdr_home_said(struct sdr_conn *c, const struct sdr_frame_drops *f);
+
+#endif /* SDR_HOME_H */
