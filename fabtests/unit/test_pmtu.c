@@ -247,6 +247,40 @@ static void pmtu__hole_below_the_base(void **state)
 	assert_false(sdr_pmtu_lost(&p, 9, LEAST, 500 * MS, RTT, 600 * MS));
 }
 
+/* The size in force is far above, but only packets below the base are sent, and die. */
+static void pmtu__hole_below_the_base_from_above(void **state)
+{
+	struct sdr_pmtu p;
+
+	(void)state;
+	start(&p, 9000);
+	sdr_pmtu_arrived(&p, 9000, SDR_PMTU_BY_HELLO, 0);
+	sdr_pmtu_lost(&p, 2, SDR_PMTU_BASE - 10, 100 * MS, RTT, 200 * MS);
+	sdr_pmtu_passed(&p, 300, 150 * MS);
+	/* a smaller one than before: that 300 live was known, that these do not is new */
+	assert_false(sdr_pmtu_lost(&p, 1, SDR_PMTU_BASE - 20, 160 * MS, RTT, 200 * MS));
+	sdr_pmtu_passed(&p, 300, 170 * MS);
+	assert_true(sdr_pmtu_lost(&p, 1, SDR_PMTU_BASE - 10, 170 * MS, RTT, 200 * MS));
+	assert_int_equal(p.size, LEAST);
+	assert_int_equal(p.how, SDR_PMTU_BY_HOLE);
+}
+
+/* A middle size that lives says that smaller ones do, and ends no row of larger ones. */
+static void pmtu__hole_above_a_middle_size(void **state)
+{
+	struct sdr_pmtu p;
+
+	(void)state;
+	start(&p, 9000);
+	sdr_pmtu_arrived(&p, 9000, SDR_PMTU_BY_HELLO, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_false(sdr_pmtu_lost(&p, 1, 9000, (100 + i) * MS, RTT, 200 * MS));
+		sdr_pmtu_passed(&p, 1400, (101 + i) * MS);
+	}
+	assert_true(sdr_pmtu_lost(&p, 1, 9000, 150 * MS, RTT, 200 * MS));
+	assert_int_equal(p.size, SDR_PMTU_BASE);
+}
+
 /* After a long time larger sizes are tried again; a path that grew is found. */
 static void pmtu__looks_up_again(void **state)
 {
@@ -308,6 +342,8 @@ int main(void)
 		cmocka_unit_test(pmtu__black_hole),
 		cmocka_unit_test(pmtu__losses_are_no_black_hole),
 		cmocka_unit_test(pmtu__hole_below_the_base),
+		cmocka_unit_test(pmtu__hole_below_the_base_from_above),
+		cmocka_unit_test(pmtu__hole_above_a_middle_size),
 		cmocka_unit_test(pmtu__looks_up_again),
 		cmocka_unit_test(pmtu__starts_anew_on_another_path),
 		cmocka_unit_test(pmtu__numbers_wrap),

@@ -10,9 +10,10 @@
  * loss says nothing.  It shrinks at once when this host says so (its route, ICMP), never below
  * `least`: what is smaller is a lie, or a path that nothing works on.
  *
- * Black hole: of packets above the base several in a row were lost, over a round trip at least,
- * while a small one sent later has arrived.  The size falls to the base, and the search begins anew
- * at once: had the loss another cause, one round trip finds the old size again.
+ * Black hole: of packets above `least` several in a row were lost, over a round trip at least,
+ * while one sent later has arrived that is smaller than all of them.  The size falls to the base,
+ * or to `least` when the base's size is among those that die, and the search begins anew at once:
+ * had the loss another cause, one round trip finds the old size again.
  *
  * A round lasts a retransmission timeout.  When nothing is left to find the search rests for
  * SDR_PMTU_RAISE_NS.  It is the caller who looks at the deadline, and only while the connection is
@@ -149,17 +150,18 @@ bool sdr_pmtu_lost(struct sdr_pmtu *p, uint32_t n, uint32_t size, uint64_t tx_ns
 {
 	uint32_t least;
 
-	if (!p->size || !n || size <= p->least ||
-	    (size <= SDR_PMTU_BASE && p->size > SDR_PMTU_BASE))
+	if (!p->size || !n || size <= p->least)
 		return false;
-	if (!p->lost) {
+	if (!p->lost)
 		p->lost_ns = tx_ns;
+	if (!p->lost || size < p->lost_min) { /* nothing is known to live below that */
+		p->lost_min = size;
 		p->small_lives = false;
 	}
 	p->lost += n;
 	if (p->lost < HOLE_PACKETS || !p->small_lives || tx_ns < p->lost_ns + rtt)
 		return false;
-	least = p->size > SDR_PMTU_BASE && SDR_PMTU_BASE > p->least ? SDR_PMTU_BASE : p->least;
+	least = p->lost_min > SDR_PMTU_BASE && SDR_PMTU_BASE > p->least ? SDR_PMTU_BASE : p->least;
 	p->ceil = p->max + 1;
 	size_set(p, least, SDR_PMTU_BY_HOLE);
 	search_begin(p, now);
@@ -171,7 +173,7 @@ void sdr_pmtu_passed(struct sdr_pmtu *p, uint32_t size, uint64_t tx_ns)
 {
 	if (!p->lost)
 		return;
-	if (size > SDR_PMTU_BASE || (size > p->least && p->size <= SDR_PMTU_BASE))
+	if (size >= p->lost_min)
 		p->lost = 0;
 	else if (tx_ns > p->lost_ns)
 		p->small_lives = true;

@@ -45,10 +45,10 @@ struct sdr_pmtu {
 		uint32_t pn, size;
 	} probe[SDR_PMTU_PROBES]; /* on their way; size 0: acknowledged */
 	uint64_t next_ns;	  /* of the next round, or the end of this one */
-	/* black holes: large packets lost since one has passed */
-	uint32_t lost;
+	/* black holes: packets lost since one as large as the smallest of them has passed */
+	uint32_t lost, lost_min;
 	uint64_t lost_ns; /* when the first of them was sent */
-	bool small_lives; /* a small packet sent since then has arrived */
+	bool small_lives; /* a smaller one sent since then has arrived */
 };
 
 /*
