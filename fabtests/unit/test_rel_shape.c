@@ -503,6 +503,128 @@ static void storm__numbers_wrap(void **state)
 	}
 }
 
+/* ---- a packet at a time ---------------------------------------------------------------------- */
+
+/* Each of the packets that say it is lost, or late and overtaken, with transfers both ways. */
+static void one__packet_lost_or_late(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; k < 2 * 2 * 2 * 4; k++) {
+		uint32_t node = k & 1, delay = k & 2 ? 33 : 0, nth = k >> 3;
+		struct bed *b = shape_open();
+		struct bed_rule *r = bed_late(b, node, BED_SHAPE, nth, 1 + nth / 2, delay * MS);
+
+		want(b, 0, 1024);
+		if (k & 4)
+			want(b, 1, 2048);
+		for (uint32_t i = 0; i < 4; i++)
+			move_some(b, 60000);
+		bed_run(b, 3 * BED_SEC);
+		settled(b, 1024);
+		assert_true(nth || r->hit);
+		move_some(b, 60000);
+		bed_close(b);
+	}
+}
+
+/*
+ * The last report of what lies on the old shape is lost, and the receiver has let go of that: it
+ * still says that all came.
+ */
+static void one__report_lost_and_the_old_one_gone(void **state)
+{
+	struct bed *b = shape_open();
+	uint8_t *p = bed_buf(b, 100000, 0);
+	struct bed_op *s, *r;
+	struct bed_rule *lost;
+	struct sdr_conn *to = bed_conn(b, 1, 0), *from = bed_conn(b, 0, 1);
+
+	(void)state;
+	r = bed_recv(b, 1, p, 100000);
+	lost = bed_drop(b, 1, BED_COMPLETE, 0, 2);
+	s = bed_send(b, 0, 1, bed_buf(b, 100000, 3), 100000, 0);
+	bed_run(b, MS);
+	want(b, 1, 1024);
+	while (mtu_of(b, 1) != 1024 || to->in.old)
+		bed_run(b, MS);
+	assert_int_equal(r->n, 1);
+	assert_int_equal(s->n, 0);
+	assert_true(sdr_shape_other(from)->qp && !sdr_shape_other(to)->qp);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(s);
+	assert_int_equal(lost->hit, 2);
+	assert_true(bed_same(p, 100000, 3));
+	bed_run(b, BED_SEC);
+	settled(b, 1024);
+	bed_close(b);
+}
+
+/* A message that waits for its receive has no numbers: it gets them on what is in force then. */
+static void one__what_waits_has_no_shape(void **state)
+{
+	const size_t len = 500000;
+	struct bed *b = shape_open();
+	struct bed_op *s[3], *r[3];
+	uint8_t *p[3];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		p[i] = bed_buf(b, len, 0);
+		s[i] = bed_send(b, 0, 1, bed_buf(b, len, 9 + i), len, 0);
+	}
+	bed_run(b, BED_SEC);
+	want(b, 0, 512);
+	bed_run(b, BED_SEC);
+	settled(b, 512);
+	want(b, 0, BIG);
+	for (uint32_t i = 0; i < 3; i++)
+		r[i] = bed_recv(b, 1, p[i], len);
+	for (uint32_t i = 0; i < 3; i++) {
+		bed_wait(b, r[i], 10 * BED_SEC);
+		bed_wait(b, s[i], 10 * BED_SEC);
+		bed_assert_ok(r[i]);
+		bed_assert_ok(s[i]);
+		assert_true(bed_same(p[i], len, 9 + i));
+	}
+	bed_run(b, BED_SEC);
+	settled(b, BIG);
+	bed_close(b);
+}
+
+/* In every moment of a change: one side is gone at once, or closes, and what is posted ends. */
+static void one__end_in_the_middle(void **state)
+{
+	(void)state;
+	for (uint32_t ms = 0; ms < 40; ms += 3) {
+		for (uint32_t how = 0; how < 4; how++) {
+			uint32_t node = how & 1;
+			struct bed *b = shape_open();
+			uint8_t *p = bed_buf(b, 400000, 0);
+			struct bed_op *s, *r;
+
+			r = bed_recv(b, 1, p, 400000);
+			s = bed_send(b, 0, 1, bed_buf(b, 400000, 3), 400000, 0);
+			want(b, 0, 1024);
+			bed_run(b, ms * MS);
+			if (how & 2) {
+				bed_crash(b, node);
+				bed_boot_node(b, node);
+				b->node[node].ep->rel->features |= SDR_FEATURE_SHAPE;
+				bed_warm(b, node, 1 - node);
+				want(b, node, 2048);
+				move_some(b, 100000);
+			} else {
+				bed_shut(b, node);
+				bed_run(b, 10 * BED_SEC);
+				assert_int_equal((node ? r : s)->n, 1);
+			}
+			bed_run(b, 40 * BED_SEC);
+			s->expect = r->expect = -1;
+			bed_close(b);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +634,10 @@ int main(void)
 		cmocka_unit_test(idle__more_than_the_other_takes),
 		cmocka_unit_test(idle__both_at_once),
 		cmocka_unit_test(idle__not_without_the_feature),
+		cmocka_unit_test(one__packet_lost_or_late),
+		cmocka_unit_test(one__report_lost_and_the_old_one_gone),
+		cmocka_unit_test(one__what_waits_has_no_shape),
+		cmocka_unit_test(one__end_in_the_middle),
 		cmocka_unit_test(storm__clean),
 		cmocka_unit_test(storm__every_scheme),
 		cmocka_unit_test(storm__a_bad_network),
