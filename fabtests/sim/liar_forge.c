@@ -12,19 +12,32 @@
 
 /* ---- handshake ------------------------------------------------------------------------------- */
 
-void liar_seen(struct liar *l, const struct sdr_sim_packet *p)
+static void cookie_seen(struct liar *l, uint32_t i, const struct sdr_sim_packet *p)
 {
 	const uint8_t *b = sdr_sim_packet_payload(p);
 	struct sdr_retry r;
 	uint8_t type;
 
-	if (p->kind != SDR_SIM_CTL || p->from != LIAR_VICTIM + 1 ||
-	    sdr_class_decode(b, p->len, &type) != SDR_CLASS_REL || type != SDR_REL_RETRY ||
-	    sdr_retry_decode(b + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &r))
+	if (sdr_class_decode(b, p->len, &type) == SDR_CLASS_REL && type == SDR_REL_RETRY &&
+	    !sdr_retry_decode(b + SDR_CLASS_LEN, p->len - SDR_CLASS_LEN, &r))
+		l->cookie[i] = r.cookie;
+}
+
+void liar_seen(struct liar *l, const struct sdr_sim_packet *p)
+{
+	if (p->from != LIAR_VICTIM + 1)
 		return;
-	for (uint32_t i = 0; i < LIAR_NUMBERS; i++)
-		if (liar_number(l, i) == p->to)
-			l->cookie[i] = r.cookie;
+	for (uint32_t i = 0; i < LIAR_NUMBERS; i++) {
+		if (liar_number(l, i) != p->to)
+			continue;
+		if (p->kind == SDR_SIM_CTL)
+			cookie_seen(l, i, p);
+		l->told[i] += p->wire;
+		/* at number 0 there is a real endpoint */
+		LIAR_CHECK(!i || l->proved[i] || l->told[i] <= LIAR_AMPLIFY * l->said[i],
+			   "L9: %llu bytes to number %u for %llu", (unsigned long long)l->told[i],
+			   p->to, (unsigned long long)l->said[i]);
+	}
 }
 
 static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hello *h)

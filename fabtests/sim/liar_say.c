@@ -11,12 +11,46 @@
 
 /* ---- a packet -------------------------------------------------------------------------------- */
 
+/* Does the datagram show that who sends it from there has heard the victim? */
+static bool shows(struct liar *l, uint32_t i, const uint8_t *p, size_t len)
+{
+	struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
+	struct sdr_conn *c;
+	struct sdr_hello h;
+	uint8_t type;
+	uint64_t cid;
+	uint32_t pn;
+
+	if (!rel || sdr_class_decode(p, len, &type) != SDR_CLASS_REL)
+		return false;
+	p += SDR_CLASS_LEN;
+	len -= SDR_CLASS_LEN;
+	if (type == SDR_REL_PACKET && !sdr_packet_decode(p, len, &cid, &pn)) {
+		c = sdr_conn_by_cid(rel, cid);
+		return c && liar_number_of(&c->addr) == i;
+	}
+	if ((type != SDR_REL_HELLO && type != SDR_REL_HELLO_ACK) || sdr_hello_decode(p, len, &h))
+		return false;
+	return (h.cookie && h.cookie == l->cookie[i]) || (h.echo && sdr_conn_by_cid(rel, h.echo));
+}
+
+static void said(struct liar *l, uint32_t from, const uint8_t *p, size_t len)
+{
+	for (uint32_t i = 0; i < LIAR_NUMBERS; i++) {
+		if (liar_number(l, i) != from)
+			continue;
+		l->said[i] += len + SDR_SIM_CTL_OVER;
+		l->proved[i] |= shows(l, i, p, len);
+	}
+}
+
 void liar_inject(struct liar *l, uint32_t from, const uint8_t *p, size_t len)
 {
 	uint64_t delay = liar_one_in(l->d, 24) ? liar_below(l->d, 8) * MS / 2 : 0;
 
 	LIAR_CHECK(!sdr_sim_inject_ctl(l->w, from, LIAR_VICTIM, delay, p, len), "not injected");
 	l->st.forged++;
+	said(l, from, p, len);
 	memcpy(l->last, p, len);
 	l->last_len = len;
 	l->last_from = from;

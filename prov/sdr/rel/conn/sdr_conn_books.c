@@ -158,7 +158,10 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, c->state <= SDR_CONN_DEAD && c->err == SDR_REL_OK);
 	SDR_BOOK(k, c->peer->conn == c && sdr_conn_by_cid(c->rel, c->id.cid) == c);
 	SDR_BOOK(k, c->state == SDR_CONN_HELLO || c->hs.peer_known);
-	SDR_BOOK(k, !c->hs.peer_known || sdr_conn_by_peer(c->rel, c->id.peer_cid, &c->addr));
+	/* A peer that gives two connections the same number is known by one of them. */
+	SDR_BOOK(k, !sdr_conn_peer_noted(c) ||
+			    sdr_conn_by_peer(c->rel, c->id.peer_cid, &c->addr) == c);
+	SDR_BOOK(k, c->hs.peer_known || !sdr_conn_peer_noted(c));
 	SDR_BOOK(k, !c->timer.pos || (c->timer.pos <= rel->timers.n &&
 				      rel->timers.heap[c->timer.pos - 1] == &c->timer));
 	SDR_BOOK(k, c->timer.pos || turn || !(c->tx.live || c->inflight));

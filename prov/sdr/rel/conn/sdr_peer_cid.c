@@ -49,3 +49,12 @@ void sdr_conn_peer_note(struct sdr_conn *c)
 		/* no memory: silence will tell, later */
 		(void)sdr_htab_add(&c->rel->peer_cids, &c->pnode, h);
 }
+
+bool sdr_conn_peer_noted(const struct sdr_conn *c)
+{
+	struct sdr_hnode *n = sdr_htab_first(&c->rel->peer_cids, c->pnode.hash);
+
+	while (n && n != &c->pnode)
+		n = n->next;
+	return n;
+}

@@ -11,6 +11,7 @@
  */
 void sdr_conn_peer_note(struct sdr_conn *c);
 void sdr_conn_peer_forget(struct sdr_conn *c);
+bool sdr_conn_peer_noted(const struct sdr_conn *c);
 /* NULL: there is none. */
 struct sdr_conn *sdr_conn_by_peer(struct sdr_rel *rel, uint64_t cid,
 				  const struct sdr_uc_addr *addr);
