@@ -136,9 +136,8 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 			fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, s->rcvbuf, sndbuf,
 						&what);
 		if (fd == -EADDRINUSE && ranged)
-			sdr_soft_say(a, "no UDP port of %u-%u is free (%u tried)",
-				     a->port_lo, a->port_hi,
-				     sdr_soft_range_size(a->port_lo, a->port_hi));
+			sdr_soft_say(a, "no UDP port of %u-%u is free (%u tried)", a->port_lo,
+				     a->port_hi, sdr_soft_range_size(a->port_lo, a->port_hi));
 		else if (fd < 0)
 			sdr_soft_say(a, "%s: %s", what, strerror(-fd));
 		if (fd < 0)

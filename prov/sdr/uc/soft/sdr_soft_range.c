@@ -32,8 +32,8 @@ int sdr_soft_range_open(const struct sockaddr_storage *sa, uint16_t lo, uint16_t
 						  : sizeof(struct sockaddr_in);
 	uint32_t n = (uint32_t)hi - lo + 1, at, i;
 	struct sockaddr_storage to = *sa;
+	int fd, ret = -EACCES;
 	uint16_t port;
-	int fd;
 
 	at = ((uint32_t)getpid() + atomic_fetch_add(&sdr_soft_range_opened, 1)) % n;
 	for (i = 0; i < n; i++) {
@@ -43,9 +43,11 @@ int sdr_soft_range_open(const struct sockaddr_storage *sa, uint16_t lo, uint16_t
 		/* The port lies at the same place in both families. */
 		((struct sockaddr_in *)&to)->sin_port = htons(port);
 		fd = sdr_soft_sock_open((struct sockaddr *)&to, len, rcvbuf, sndbuf, what);
-		if (fd != -EADDRINUSE)
+		if (fd == -EADDRINUSE)
+			ret = fd;
+		else if (fd != -EACCES) /* below 1024: others of the range may do */
 			return fd;
 	}
 	*what = "bind";
-	return -EADDRINUSE;
+	return ret;
 }
