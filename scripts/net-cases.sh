@@ -29,6 +29,8 @@ if [ -z "${NET_INSIDE:-}" ]; then
 		exec "${room[@]}" "$0" "$@"
 	NET_INSIDE="no: $(tail -n 1 <<<"$why")"
 fi
+# Names of network namespaces are files there: those of another run, or of the machine, are not these.
+[ "$NET_INSIDE" != yes ] || { mount -t tmpfs none /run && mkdir /run/netns; } || exit 1
 # shellcheck source=scripts/net/lib.sh
 . "$here/net/lib.sh"
 for part in mtu iface nat guard; do
