@@ -10,7 +10,8 @@
  * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice,
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
  * with the command that replays it; --keep-going goes on after it.  -v prints operations, -vv
- * packets too.  Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
+ * packets too.  In a fourth of the seeds connections change the size of their packets at random.
+ * Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
  * Beside them, in two of five seeds without devices: paths that do not carry every packet.
  */
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "base/sdr_rand.h"
 #include "fec/sdr_code.h"
 #include "rel/bulk/sdr_scheme.h"
+#include "rel/conn/sdr_reshape.h"
 #include "rel/path/sdr_cc_ops.h"
 #include "crash_note.h"
 #include "../bed/simnet.h"
@@ -46,6 +48,8 @@ struct props {
 	uint64_t quiet_at; /* when the last blackout ends, or a path's last change is over */
 	bool narrow;	   /* paths do not carry everything */
 	uint64_t path_rng; /* draws them, so that the rest of a seed is the same without */
+	bool wishes;	   /* connections change the size of their packets */
+	uint64_t wish_rng; /* likewise */
 	uint32_t ops;
 	uint32_t posted, refused;
 	uint32_t sizes_n;
@@ -185,6 +189,44 @@ static void set_path(struct props *p, uint32_t a, uint32_t b)
 	p->quiet_at = when > p->quiet_at ? when : p->quiet_at;
 }
 
+/* ---- the size of packets changes ------------------------------------------------------------- */
+
+static uint32_t wish_below(struct props *p, uint32_t n)
+{
+	return (uint32_t)(sdr_rand64(&p->wish_rng) % n);
+}
+
+static void draw_wishes(struct props *p)
+{
+	p->wish_rng = p->seed ^ 0x5a9e;
+	p->wishes = !wish_below(p, 4);
+}
+
+/* The endpoints know how to, though they may not look for the size that a path carries. */
+static void set_wishes(struct props *p)
+{
+	for (uint32_t i = 0; p->wishes && i < p->cfg.nodes; i++)
+		if (!p->cfg.rkeyed[i])
+			p->sn.nodes[i].ep->rel->features |= SDR_FEATURE_SHAPE;
+}
+
+static void do_wish(struct props *p)
+{
+	static const uint32_t mtu[] = { 256, 300, 512, 1000, 1024, 1408, 2048, 4096, 8192 };
+	uint32_t n, to;
+
+	if (!p->wishes || wish_below(p, 2))
+		return;
+	n = wish_below(p, p->cfg.nodes);
+	to = (n + 1 + wish_below(p, p->cfg.nodes - 1)) % p->cfg.nodes;
+	if (!p->sn.nodes[n].ep->rel || !p->sn.nodes[n].peers[to] ||
+	    !p->sn.nodes[n].peers[to]->conn ||
+	    sdr_reshape_want(p->sn.nodes[n].peers[to]->conn,
+			     mtu[wish_below(p, sizeof(mtu) / sizeof(*mtu))]))
+		return;
+	p->sn.nodes[n].ep->dirty = true;
+}
+
 static void draw_cfg(struct props *p)
 {
 	static const struct {
@@ -250,6 +292,7 @@ static void draw_cfg(struct props *p)
 	}
 	draw_sizes(p);
 	draw_paths(p);
+	draw_wishes(p);
 }
 
 static void print_cfg(const struct props *p)
@@ -553,6 +596,7 @@ static void program(struct props *p)
 		else if (x < 0.97)
 			do_trouble(p);
 		do_claims(p, false);
+		do_wish(p);
 		if (simnet_chance(sn, 0.6))
 			simnet_run_for(sn, simnet_below(sn, simnet_chance(sn, 0.2) ? 20 * MS_NS
 										   : 500 * US_NS));
@@ -646,7 +690,7 @@ static void drain(struct props *p)
 }
 
 /* I10, and gauges that cannot be. */
-static void check_stats(struct props *p)
+static void check_stats(struct props *p, int verbose)
 {
 	struct simnet *sn = &p->sn;
 	struct sdr_rel_stats st;
@@ -655,6 +699,9 @@ static void check_stats(struct props *p)
 	bool failed = false;
 
 	simnet_stats(sn, &st);
+	if (verbose && p->wishes)
+		fprintf(stderr, "  packets changed their size %llu times\n",
+			(unsigned long long)st.reshapes);
 	if (st.loss_ppm > 1000000 * p->cfg.nodes)
 		simnet_fail(sn, "loss estimate %llu ppm", (unsigned long long)st.loss_ppm);
 	for (uint32_t i = 0; i < p->cfg.nodes; i++) {
@@ -708,6 +755,7 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 	p.cfg.verbose = verbose;
 	if (!simnet_open(sn, &p.cfg)) {
 		set_impairments(&p);
+		set_wishes(&p);
 		program(&p);
 		if (simnet_now(sn) < p.quiet_at)
 			simnet_run_for(sn, p.quiet_at - simnet_now(sn));
@@ -720,7 +768,7 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 			simnet_check_no_repair(sn);
 		simnet_run_for(sn, S_NS); /* the last acknowledgements */
 		if (!sn->failed)
-			check_stats(&p);
+			check_stats(&p, verbose);
 		for (uint32_t i = 0; i < p.cfg.nodes && !sn->failed; i++)
 			if (!simnet_shutdown(sn, i, 5 * S_NS) && !sn->failed)
 				simnet_fail(sn, "node %u does not become quiet after shutdown", i);
