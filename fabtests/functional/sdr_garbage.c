@@ -210,6 +210,10 @@ static size_t mutated_make(uint8_t *buf)
 			.len = (uint32_t)n,
 			.imm = (uint32_t)rnd(),
 		};
+		if (!below(4)) { /* says that it is a piece */
+			d.piece = (uint16_t)(below(2) ? n : below(1u << 14));
+			d.whole = (uint16_t)below(1u << 14);
+		}
 		sdr_wire_data_encode(buf, &d);
 		fill(buf + hdr, n);
 		len = seal(buf, hdr, n);

@@ -319,12 +319,127 @@ static void sim__keyed(void **state)
 		sim_with(false, seed & 1 ? SDR_SIM_RKEYED_MR : SDR_SIM_RKEYED_ROOT, seed);
 }
 
+/* ---- the path -------------------------------------------------------------------------------- */
+
+struct heard {
+	uint32_t n, len, bytes;
+	struct sdr_uc_addr to;
+};
+
+static void heard_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, const uint8_t *buf,
+		      size_t len)
+{
+	struct heard *h = user;
+	size_t i;
+
+	(void)from;
+	(void)type;
+	h->n++;
+	h->len = (uint32_t)len;
+	for (i = 0; i < len; i++)
+		assert_int_equal(buf[i], (uint8_t)(i * 7));
+}
+
+static void heard_path(void *user, const struct sdr_uc_addr *to, uint32_t bytes)
+{
+	struct heard *h = user;
+
+	h->n++;
+	h->to = *to;
+	h->bytes = bytes;
+}
+
+static void say(struct sdr_context *ctx, const struct sdr_uc_addr *to, uint32_t len, bool probe)
+{
+	uint8_t *p = sdr_context_ctl_alloc(ctx);
+	uint32_t i;
+
+	assert_non_null(p);
+	sdr_class_encode(p, SDR_CLASS_REL, 1);
+	for (i = SDR_CLASS_LEN; i < len; i++)
+		p[i] = (uint8_t)((i - SDR_CLASS_LEN) * 7);
+	if (probe)
+		sdr_context_ctl_push_probe(ctx, to, len);
+	else
+		sdr_context_ctl_push(ctx, to, len);
+	assert_int_equal(sdr_context_flush(ctx), 0);
+}
+
+static void both_ways(struct side s[2], struct sdr_sim_world *w, const uint32_t *n, uint32_t want)
+{
+	uint32_t i;
+
+	for (i = 0; i < 1000 && *n < want; i++) {
+		assert_true(sdr_context_progress(s[0].ctx) >= 0);
+		assert_true(sdr_context_progress(s[1].ctx) >= 0);
+		pass(s, w);
+	}
+	assert_int_equal(*n, want);
+}
+
+/* Probes are longer than other datagrams, and what the host learns of a way comes up. */
+static void path__probes_and_what_is_learned(void **state)
+{
+	struct sdr_sim_world_attr wa = { .seed = 3, .nodes = 2 };
+	struct heard ctl = { 0 }, told = { 0 };
+	struct sdr_uc_info ui;
+	struct sdr_sim_world *w;
+	struct sdr_uc_addr to;
+	struct side s[2];
+	uint32_t i;
+
+	(void)state;
+	wa.link.delay_ns = 1000;
+	w = sdr_sim_world_create(&wa);
+	assert_non_null(w);
+	for (i = 0; i < 2; i++) {
+		struct sdr_sim_node_attr na = { .ctl_max = SDR_CTL_MIN };
+		uint64_t rnd[2] = { 5, i };
+		struct sdr_uc *uc;
+
+		assert_int_equal(sdr_sim_node_open(w, i, &na, &uc), 0);
+		uc->ops->info(uc, &ui);
+		s[i].ctx = sdr_context_create_on(uc, NULL, rnd);
+		assert_non_null(s[i].ctx);
+	}
+	assert_true(ui.probe_max > ui.ctl_max);
+	sdr_context_ctl_set(s[1].ctx, SDR_CLASS_REL, heard_ctl, &ctl);
+	sdr_sim_node_addr(w, 1, &to);
+	/* More of them than there is room for at a time: each in a place of its own. */
+	for (i = 0; i < 200; i++) {
+		say(s[0].ctx, &to, i % 3 ? ui.probe_max - i : ui.ctl_max - i, i % 3);
+		both_ways(s, w, &ctl.n, i + 1);
+		assert_int_equal(ctl.len + SDR_CLASS_LEN, (i % 3 ? ui.probe_max : ui.ctl_max) - i);
+	}
+	/* Nobody is told when nobody asked. */
+	sdr_sim_node_route(w, 0, ui.ctl_over + 600);
+	say(s[0].ctx, &to, 700, false);
+	for (i = 0; i < 10; i++) {
+		assert_true(sdr_context_progress(s[0].ctx) >= 0);
+		pass(s, w);
+	}
+	sdr_context_path_set(s[0].ctx, heard_path, &told);
+	sdr_sim_node_route(w, 0, ui.ctl_over + 500);
+	say(s[0].ctx, &to, 700, false);
+	both_ways(s, w, &told.n, 1);
+	assert_int_equal(told.bytes, ui.ctl_over + 500);
+	assert_true(sdr_uc_addr_equal(&told.to, &to));
+	assert_int_equal(ctl.n, 200);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(sdr_context_destroy(s[i].ctx), 0);
+	sdr_sim_world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(soft__clean),	cmocka_unit_test(soft__channels),
-		cmocka_unit_test(soft__faults), cmocka_unit_test(soft__bad_names),
-		cmocka_unit_test(sim__seeds),	cmocka_unit_test(sim__keyed),
+		cmocka_unit_test(soft__clean),
+		cmocka_unit_test(soft__channels),
+		cmocka_unit_test(soft__faults),
+		cmocka_unit_test(soft__bad_names),
+		cmocka_unit_test(sim__seeds),
+		cmocka_unit_test(sim__keyed),
+		cmocka_unit_test(path__probes_and_what_is_learned),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
