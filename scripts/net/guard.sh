@@ -73,7 +73,7 @@ guard_three_hosts() {
 		start far a "$honest" -b 10.1.0.1 -T 3 stream $B 20900 && start near c "$honest" -b 10.3.0.1 -T 3 stream $B 20900 && await far && await near ||
 		{ no "a client was not served"; return 1; }
 	tell "through the narrow middle: $(tail -n 1 "$tmp/far.txt"); beside it: $(tail -n 1 "$tmp/near.txt")"
-	awk -F'[= ]' '/^stream/ { if ($3 < 20) exit 1 }' "$tmp/far.txt" "$tmp/near.txt" || no "a client was nearly stopped"
+	awk -F'[= ]' '/MBps/ { if ($3 < 20) exit 1 }' "$tmp/far.txt" "$tmp/near.txt" || no "a client was nearly stopped"
 }
 
 # A process starts again at its old port, over a narrow path.
@@ -87,7 +87,10 @@ guard_restarted() {
 }
 
 # Blocking waits and posts of different threads: fi_pingpong waits by polling, sdr_perf can sleep.
-guard_sleeper() { line 9000 1420 && bandwidth -b -s 256k -n 500 --wait sleep --verify && bandwidth --op lat -s 8 -n 300 --wait sleep --verify; }
+guard_sleeper() {
+	line 9000 1420 && bandwidth -b -s 256k -n 500 --wait sleep --verify && bandwidth_start --op lat -s 8 -n 300 --wait sleep --verify &&
+		both_end_well client server
+}
 
 guard_cases="guard_forged_to_server guard_forged_to_client guard_forged_bytes guard_output_refused guard_output_refused_later
 	guard_input_dropped guard_two_flows guard_three_hosts guard_restarted guard_sleeper"

@@ -222,6 +222,7 @@ shown() {
 		skipped=$((skipped + 1))
 		return
 	fi
+	unset to server client mpi_oob mpi_env_a mpi_env_b ${!FI_LOG_@}
 	run_case "$1" "$1"
 	[ ! -f "$tmp/skip" ] || skipped=$((skipped + 1))
 	[ ! -s "$tmp/say" ] || cut -c1-300 "$tmp/say" | sed 's/^/    /'

@@ -118,9 +118,6 @@ nat_mpi() {
 	mpi_env_a="FI_SDR_IFACE=wan0 FI_SDR_ADVERTISE=10.9.0.1 FI_SDR_PORT_RANGE=20100-20109"
 	mpi_env_b="FI_SDR_IFACE=wan0 FI_SDR_ADVERTISE=10.9.0.2 FI_SDR_PORT_RANGE=20200-20209"
 	mpi_oob=ctl0 mpi "${1:-2}" 10.5.0.1 10.5.0.2 --quick --only sizes,storm,ring,coll_all
-	local rc=$?
-	mpi_env_a='' mpi_env_b=''
-	return $rc
 }
 # Without two ranks on one side nothing goes in at the router it came from.
 nat_mpi_one_each() { nat_mpi 1; }
