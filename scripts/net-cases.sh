@@ -25,7 +25,7 @@ if [ -z "${NET_INSIDE:-}" ]; then
 	export NET_INSIDE=yes
 	room=(unshare --net --mount --uts --pid --fork --kill-child --mount-proc)
 	[ "$(id -u)" = 0 ] || room=(unshare --user --map-root-user "${room[@]:1}")
-	why=$("${room[@]}" sh -c 'mount -t tmpfs none /run && mkdir /run/netns && ip netns add a && ip netns exec a true' 2>&1) &&
+	why=$("${room[@]}" sh -c 'mount -t tmpfs none /run && mkdir /run/netns && ip netns add a && ip netns exec a nft list tables' 2>&1) &&
 		exec "${room[@]}" "$0" "$@"
 	NET_INSIDE="no: $(tail -n 1 <<<"$why")"
 fi

@@ -119,8 +119,8 @@ mtu_speed() {
 mtu_jumbo_speed() {
 	local i large=() small=()
 	for i in 1 2 3; do
-		line 9000 9000 && bandwidth -s 128m -D 1 && large+=("$mbps") &&
-			FI_SDR_MTU=4096 bandwidth -s 128m -D 1 && small+=("$mbps") || return 1
+		line 9000 9000 && bandwidth -s 128m -Q 4 -D 1 && large+=("$mbps") &&
+			FI_SDR_MTU=4096 bandwidth -s 128m -Q 4 -D 1 && small+=("$mbps") || return 1
 	done
 	tell "MB/s by default: ${large[*]}; FI_SDR_MTU=4096: ${small[*]}"
 	bar "$(ratio "$(median "${large[@]}")" "$(median "${small[@]}")")" 1.1 "128 MiB over MTU 9000, default over 4096"
