@@ -67,6 +67,7 @@ static void assert_stalled(const struct bed_op *op, uint64_t t0)
 	sdr_rel_err_text(op->e.prov_err, text, sizeof(text));
 	assert_non_null(strstr(text, "nothing large arrives"));
 	assert_non_null(strstr(text, "FI_SDR_MTU"));
+	assert_in_range(op->e.prov_err >> 8, 600, 9000); /* the size to try */
 }
 
 /* One kind after the other, and all at once. */

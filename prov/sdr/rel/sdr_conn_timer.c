@@ -119,11 +119,21 @@ static uint64_t conn_dead_at(const struct sdr_conn *c)
 	return c->rel->closing ? min64(from, c->rel->close_by) : from;
 }
 
+/* Bytes of the longest UDP datagram that is sent now. */
+static uint32_t conn_udp_max(const struct sdr_conn *c)
+{
+	const struct sdr_uc_info *e = &c->rel->info;
+	uint32_t ip = e->data_over > SDR_DATA_OVERHEAD ? e->data_over - SDR_DATA_OVERHEAD : 0;
+	uint32_t data = c->shape->mtu + SDR_DATA_OVERHEAD, ctl = c->ctl_max + SDR_CTL_OVERHEAD;
+
+	if (c->pmtu.size)
+		return c->pmtu.size - ip;
+	return data > ctl ? data : ctl;
+}
+
 /* Why its time is over. */
 static int conn_dead_why(const struct sdr_conn *c)
 {
-	uint32_t udp = c->shape->mtu + SDR_DATA_OVERHEAD;
-
 	if (c->rel->closing)
 		return SDR_REL_ERR_CLOSED;
 	if (!c->hs.answered)
@@ -131,7 +141,7 @@ static int conn_dead_why(const struct sdr_conn *c)
 	/* It is asked at least three times in that time (conn_idle_at). */
 	if (c->rx.last_ns + conn_timeout(c) / 2 <= c->rel->now)
 		return SDR_REL_ERR_STOPPED;
-	return sdr_rel_err_stalled(udp > c->ctl_max ? udp : c->ctl_max);
+	return sdr_rel_err_stalled(conn_udp_max(c));
 }
 
 /* This side does not need this connection and its peer was never validated. */
