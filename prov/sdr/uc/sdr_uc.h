@@ -27,7 +27,7 @@
 /* An engine's address: opaque above the engine, comparable byte by byte, unused bytes zero. */
 struct sdr_uc_addr {
 	uint8_t len; /* bytes used in b; 0 = none */
-	/* soft, verbs: sdr_uc_addr.h; sim: node number, bits 8 to 23 of which are the port */
+	/* soft, verbs: sdr_uc_addr.h; sim: the same, of a number */
 	uint8_t b[31];
 };
 

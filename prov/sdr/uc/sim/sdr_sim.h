@@ -151,6 +151,11 @@ struct sdr_sim_world_attr {
 	 * payload.
 	 */
 	bool (*filter)(void *user, struct sdr_sim_packet *pkt);
+	/*
+	 * An address translator: what a packet of this node to that address carries beyond it.
+	 * Both are numbers, and may be changed; false: it goes nowhere.  NULL: there is none.
+	 */
+	bool (*translate)(void *user, uint32_t node, uint32_t *from, uint32_t *to);
 	void (*trace)(void *user, uint64_t now_ns, enum sdr_sim_what what,
 		      const struct sdr_sim_packet *pkt);
 };
@@ -223,7 +228,7 @@ struct sdr_sim_node_attr {
 /* Opens the node's engine; attr may be NULL. -EBUSY: it has one already. */
 int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_sim_node_attr *attr,
 		      struct sdr_uc **uc);
-/* At first node n has number n + 1. */
+/* At first node n has number n + 1.  Bits 8 to 23 of a number are the port. */
 void sdr_sim_node_addr(const struct sdr_sim_world *w, uint32_t node, struct sdr_uc_addr *addr);
 void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr);
 /*

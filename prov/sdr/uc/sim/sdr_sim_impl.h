@@ -165,9 +165,17 @@ static inline struct sdr_sim_qp *sdr_sim_qp(struct sdr_uc_qp *qp)
 	return (struct sdr_sim_qp *)qp;
 }
 
+/*
+ * An address looks like one of IPv4, so that it can stand in a datagram: the port from bits 8 to 23
+ * of the number, the host from the others.
+ */
+#define SDR_SIM_NET  0x0a000000u
+#define SDR_SIM_PORT 4791u
 static inline uint32_t sdr_sim_addr_number(const struct sdr_uc_addr *a)
 {
-	return a->len == 4 ? sdr_get_le32(a->b) : 0;
+	uint32_t ip = sdr_get_be32(a->b + 3), port = sdr_get_be16(a->b + 1) ^ SDR_SIM_PORT;
+
+	return a->len == 7 ? (ip >> 8 & 0xff) << 24 | port << 8 | (ip & 0xff) : 0;
 }
 
 /* ---- sdr_sim_world.c ---- */

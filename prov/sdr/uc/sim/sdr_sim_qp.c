@@ -175,6 +175,7 @@ void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out)
 {
 	const struct sdr_sim_qp *qp = sdr_sim_qp(base);
 	const struct sdr_sim_eng *e = sdr_sim_eng(base->uc);
+	struct sdr_uc_addr own;
 
 	out->qpn = qp->qpn;
 	out->rkey = qp->rkey;
@@ -186,8 +187,9 @@ void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out)
 	out->max_msg = qp->attr.max_msg;
 	out->rx_window = e->attr.rx_window;
 	memset(out->addr, 0, sizeof(out->addr));
-	out->addr_len = 4;
-	sdr_put_le32(out->addr, e->w->nodes[e->node].addr);
+	sdr_sim_node_addr(e->w, e->node, &own);
+	out->addr_len = own.len;
+	memcpy(out->addr, own.b, own.len);
 	out->flags = e->attr.rkeyed ? SDR_QP_F_RKEYED : 0;
 	out->ctl_qpn = 0;
 	out->ntps = 0;

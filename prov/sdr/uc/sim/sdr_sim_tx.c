@@ -17,6 +17,7 @@
 struct sdr_sim_part {
 	uint32_t off, len;
 	uint32_t whole, size;
+	uint32_t from, to; /* addresses */
 };
 
 /*
@@ -45,13 +46,24 @@ static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t numbe
 	return l;
 }
 
+/* The addresses that a packet to that one carries on its way. */
+static void sdr_sim_translate(const struct sdr_sim_eng *e, uint32_t number, uint32_t *from,
+			      uint32_t *to)
+{
+	const struct sdr_sim_world_attr *a = &e->w->attr;
+
+	*from = e->w->nodes[e->node].addr;
+	*to = number;
+	if (a->translate && !a->translate(a->user, e->node, from, to))
+		*to = 0; /* nobody's */
+}
+
 /* -EMSGSIZE: the host refused it. */
 static int sdr_sim_launch(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sdr_sim_packet *p,
 			  int node)
 {
 	struct sdr_sim_node *nd = &e->w->nodes[e->node];
 
-	p->from = nd->addr;
 	p->src = (uint16_t)e->node;
 	if (l) {
 		p->dst = (uint16_t)node;
@@ -86,7 +98,8 @@ static int sdr_sim_send_part(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx,
 	p->flags = tx->flags & SDR_UC_F_CORRUPT ? SDR_SIM_P_CORRUPT : 0;
 	p->len = part->len;
 	p->wire = SDR_SIM_DATA_OVER + part->len + sdr_wire_pad(part->len);
-	p->to = qp->peer_number;
+	p->from = part->from;
+	p->to = part->to;
 	p->qpn = qp->peer_qpn + lane;
 	p->psn = qp->psn[lane]++ & SDR_PSN_MASK;
 	p->rkey = sdr_rkey_of_epoch(qp->peer_rkey, tx->w.epoch);
@@ -130,7 +143,8 @@ static int sdr_sim_send_packet(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx
 
 	if (part.size)
 		wire += (len - 1) / part.size * SDR_SIM_DATA_OVER;
-	l = sdr_sim_link_to(e, qp->peer_number, wire, &node, &err);
+	sdr_sim_translate(e, qp->peer_number, &part.from, &part.to);
+	l = sdr_sim_link_to(e, part.to, wire, &node, &err);
 	if (err)
 		return err;
 	do {
@@ -179,17 +193,19 @@ static int sdr_sim_send_ctl(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx)
 	struct sdr_sim_packet *p;
 	struct sdr_uc_addr from;
 	struct sdr_sim_lnk *l;
+	uint32_t number, to;
 	int node, err;
 
 	if (tx->len > (probe && !e->attr.no_probe ? e->attr.probe_max : e->attr.ctl_max))
 		return 0; /* lost */
-	l = sdr_sim_link_to(e, sdr_sim_addr_number(tx->to), wire, &node, &err);
+	sdr_sim_translate(e, sdr_sim_addr_number(tx->to), &number, &to);
+	l = sdr_sim_link_to(e, to, wire, &node, &err);
 	if (err)
 		return err;
 	p = sdr_sim_packet_get(e->w, sizeof(from) + tx->len);
 	if (!p)
 		return -EAGAIN;
-	sdr_sim_node_addr(e->w, e->node, &from);
+	sdr_sim_addr_make(number, &from);
 	memcpy(p->buf, &from, sizeof(from));
 	memcpy(p->buf + sizeof(from), tx->buf, tx->len);
 	p->kind = SDR_SIM_CTL;
@@ -197,7 +213,8 @@ static int sdr_sim_send_ctl(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx)
 	p->flags |= probe ? SDR_SIM_P_PROBE : 0;
 	p->len = tx->len;
 	p->wire = wire;
-	p->to = sdr_sim_addr_number(tx->to);
+	p->from = number;
+	p->to = to;
 	e->st.ctl_tx++;
 	(void)sdr_sim_launch(e, l, p, node);
 	return 0;

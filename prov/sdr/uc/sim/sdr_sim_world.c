@@ -325,8 +325,10 @@ int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number)
 void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr)
 {
 	memset(addr, 0, sizeof(*addr));
-	addr->len = 4;
-	sdr_put_le32(addr->b, number);
+	addr->len = 7;
+	addr->b[0] = 4;
+	sdr_put_be16(addr->b + 1, (uint16_t)(number >> 8 & 0xffff) ^ SDR_SIM_PORT);
+	sdr_put_be32(addr->b + 3, SDR_SIM_NET | (number >> 24 << 8) | (number & 0xff));
 }
 
 void sdr_sim_node_addr(const struct sdr_sim_world *w, uint32_t node, struct sdr_uc_addr *addr)
