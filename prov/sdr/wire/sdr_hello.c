@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/sdr_endian.h"
+#include "base/sdr_rand.h"
 #include "sdr_hello.h"
 #include "sdr_record.h"
 #include "sdr_tlv.h"
@@ -68,6 +69,18 @@ size_t sdr_hello_addr_put(uint8_t *p, size_t room, const struct sdr_hello_addr *
 	return 3 + (size_t)n;
 }
 
+uint64_t sdr_hello_check(uint64_t theirs, uint64_t cid)
+{
+	static const char what[] = "same";
+	uint8_t key[SDR_SIPHASH_KEY];
+	uint64_t h;
+
+	sdr_put_le64(key, theirs);
+	sdr_put_le64(key + 8, cid);
+	h = sdr_siphash(what, sizeof(what) - 1, key);
+	return h ? h : 1;
+}
+
 /* ---- HELLO ----------------------------------------------------------------------------------- */
 
 size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hello *h)
@@ -110,6 +123,14 @@ static int sdr_hello_addrs_check(const uint8_t *p, const uint8_t *end)
 	return ret;
 }
 
+/* One address, with its family. */
+static int sdr_hello_observed(const struct sdr_tlv *t, struct sdr_hello_addr *a)
+{
+	const uint8_t *p = t->value, *end = t->value + t->len;
+
+	return sdr_hello_addr_next(&p, end, a) == 1 && p == end && a->family ? 0 : -EBADMSG;
+}
+
 static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *h)
 {
 	const uint8_t *end = p + len;
@@ -123,6 +144,8 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 	h->addrs_len = 0;
 	h->probe_max = 0;
 	h->seen = 0;
+	h->observed = (struct sdr_hello_addr){ .port = 0 };
+	h->check = 0;
 	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
 		switch (t.type) {
 		case SDR_HELLO_ADDRESSES:
@@ -140,6 +163,15 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 			if (h->seen || t.len != 4 || !sdr_get_le32(t.value))
 				return -EBADMSG;
 			h->seen = sdr_get_le32(t.value);
+			break;
+		case SDR_HELLO_OBSERVED:
+			if (h->observed.port || sdr_hello_observed(&t, &h->observed))
+				return -EBADMSG;
+			break;
+		case SDR_HELLO_CHECK:
+			if (h->check || t.len != 8 || !sdr_get_le64(t.value))
+				return -EBADMSG;
+			h->check = sdr_get_le64(t.value);
 			break;
 		default:
 			h->ext_unknown++;

@@ -75,7 +75,7 @@ enum sdr_hello_ext {
 	/*
 	 * Addresses and ports besides that of the HELLO at which its sender takes datagrams, each
 	 * family(1: 0, 4 or 6) port(2, network order) address(0, 4 or 16): family 0 is another port
-	 * at the address of the HELLO.  Reserved: checked, not used yet.
+	 * at the address of the HELLO.  The first is its name: what it tells others to reach it by.
 	 */
 	SDR_HELLO_ADDRESSES = 1,
 	/*
@@ -87,6 +87,16 @@ enum sdr_hello_ext {
 	 * HELLO_ACK: bytes(4) of the control payload with the HELLO that it answers.
 	 */
 	SDR_HELLO_SEEN = 3,
+	/*
+	 * HELLO_ACK: the address that the HELLO came from, one entry as in ADDRESSES, where that is
+	 * not the name in it: an address translator lies between.
+	 */
+	SDR_HELLO_OBSERVED = 4,
+	/*
+	 * HELLO: 8 bytes that only the two ends of a connection can know (sdr_hello_check).  Whoever
+	 * has that connection answers SDR_HELLO_SAME and opens none.
+	 */
+	SDR_HELLO_CHECK = 5,
 };
 #define SDR_HELLO_ADDRS_MAX 32u
 struct sdr_hello_addr {
@@ -123,8 +133,10 @@ struct sdr_hello {
 	uint32_t ext_unknown; /* decode: passed over */
 	const uint8_t *addrs; /* decode: ADDRESSES, NULL without */
 	uint32_t addrs_len;
-	uint32_t probe_max; /* decode: PROBE_MAX, 0 without */
-	uint32_t seen;	    /* decode: SEEN, 0 without */
+	uint32_t probe_max;		/* decode: PROBE_MAX, 0 without */
+	uint32_t seen;			/* decode: SEEN, 0 without */
+	struct sdr_hello_addr observed; /* decode: OBSERVED, port 0 without */
+	uint64_t check;			/* decode: CHECK, 0 without */
 };
 /* Writes the versions that are spoken here; everything else is 0. */
 static inline void sdr_hello_init(struct sdr_hello *h)
@@ -142,6 +154,11 @@ int sdr_hello_decode(const uint8_t *p, size_t len, struct sdr_hello *h);
 
 /* Advances *p through h->addrs.  1; 0: at the end; -EBADMSG. */
 int sdr_hello_addr_next(const uint8_t **p, const uint8_t *end, struct sdr_hello_addr *a);
+/*
+ * CHECK of a HELLO with this cid: that the receiver has a connection with its sender, which it
+ * calls by the number theirs.  Never 0, and tells neither number.
+ */
+uint64_t sdr_hello_check(uint64_t theirs, uint64_t cid);
 /* Bytes written, 0 when room is too small. */
 size_t sdr_hello_addr_put(uint8_t *p, size_t room, const struct sdr_hello_addr *a);
 

@@ -37,6 +37,8 @@ enum sdr_hello_status {
 	SDR_HELLO_REFUSED_LIMIT = 2,	/* too many peers here */
 	/* the engine here cannot reach the other's device, or socket */
 	SDR_HELLO_REFUSED_PATH = 3,
+	/* no refusal: the connection that this HELLO would open is there, under another name */
+	SDR_HELLO_SAME = 4,
 };
 
 /* Why a connection is closed: the field `reason` of CLOSE.  Any but BYE_ACK closes. */
