@@ -178,6 +178,8 @@ void bed_boot_node(struct bed *b, uint32_t node)
 		.node = b->na[node],
 	};
 
+	if (b->name[node])
+		sdr_sim_addr_make(b->name[node], &attr.rel.name);
 	sim_ep_identity(nd->ep, &attr);
 	assert_int_equal(sim_ep_boot(nd->ep, &attr), 0);
 }
@@ -207,6 +209,7 @@ void bed_boot(struct bed *b)
 			   .link = b->link,
 			   .user = b,
 			   .filter = bed_filter,
+			   .translate = b->translate,
 			   .trace = bed_trace },
 		.most = { .rounds = BED_ROUNDS_MAX, .idle = BED_IDLE_MAX },
 		.books = 1,
@@ -307,6 +310,18 @@ struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to)
 	return p;
 }
 
+struct sdr_peer *bed_peer_at(struct bed *b, uint32_t node, uint32_t number)
+{
+	struct sdr_uc_addr addr;
+	struct sdr_peer *p;
+
+	sdr_sim_addr_make(number, &addr);
+	p = sdr_rel_peer(b->node[node].ep->rel, &addr);
+	assert_non_null(p);
+	b->node[node].ep->dirty = true;
+	return p;
+}
+
 struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to)
 {
 	struct sdr_uc_addr addr;
@@ -326,13 +341,13 @@ struct bed_op *bed_op(struct bed *b, uint32_t node, int expect)
 	return op;
 }
 
-struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr,
-			const void *buf, size_t len)
+struct bed_op *bed_post_to(struct bed *b, uint32_t node, struct sdr_peer *to, struct sdr_rel_wr wr,
+			   const void *buf, size_t len)
 {
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
 	struct bed_op *op = bed_op(b, node, wr.flags & SDR_REL_F_SILENT ? 0 : 1);
 
-	wr.peer = bed_peer(b, node, to);
+	wr.peer = to;
 	wr.ctx = op;
 	if (!wr.niov && buf) {
 		wr.niov = 1;
@@ -341,6 +356,12 @@ struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_re
 	assert_int_equal(sdr_rel_post(b->node[node].ep->rel, &wr), 0);
 	b->node[node].ep->dirty = true;
 	return op;
+}
+
+struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr,
+			const void *buf, size_t len)
+{
+	return bed_post_to(b, node, bed_peer(b, node, to), wr, buf, len);
 }
 
 struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len,

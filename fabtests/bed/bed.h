@@ -90,6 +90,8 @@ struct bed {
 	struct sdr_rel_cfg cfg[BED_NODES];
 	struct sdr_sim_node_attr na[BED_NODES];
 	bool rma_events;
+	/* what its endpoint is told that it is called, by number; 0: nothing */
+	uint32_t name[BED_NODES];
 	uint32_t n;
 	struct bed_node node[BED_NODES];
 	struct bed_op *op;
@@ -99,6 +101,8 @@ struct bed {
 	struct bed_rule rule[BED_RULES];
 	uint32_t nrules;
 	bool (*filter)(struct bed *b, struct sdr_sim_packet *p, uint32_t what); /* false drops */
+	/* see struct sdr_sim_world_attr; gets the bed */
+	bool (*translate)(void *user, uint32_t node, uint32_t *from, uint32_t *to);
 	/* between two rounds of a node */
 	void (*app)(struct bed *b, uint32_t node);
 	/* sent to where no node is */
@@ -141,6 +145,9 @@ bool bed_same(const uint8_t *p, size_t len, uint32_t seed);
 struct bed_op *bed_op(struct bed *b, uint32_t node, int expect);
 struct bed_op *bed_post(struct bed *b, uint32_t node, uint32_t to, struct sdr_rel_wr wr,
 			const void *buf, size_t len);
+/* To a peer that the caller has got. */
+struct bed_op *bed_post_to(struct bed *b, uint32_t node, struct sdr_peer *to, struct sdr_rel_wr wr,
+			   const void *buf, size_t len);
 struct bed_op *bed_send(struct bed *b, uint32_t node, uint32_t to, const void *buf, size_t len,
 			uint16_t flags);
 struct bed_op *bed_tsend(struct bed *b, uint32_t node, uint32_t to, uint64_t tag, const void *buf,
@@ -155,7 +162,8 @@ void bed_region_add(struct bed *b, uint32_t node, uint64_t key, uint8_t *p, uint
 		    uint32_t access);
 /* names it: no stranger from now on */
 struct sdr_peer *bed_peer(struct bed *b, uint32_t node, uint32_t to);
-struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to); /* NULL none */
+struct sdr_peer *bed_peer_at(struct bed *b, uint32_t node, uint32_t number); /* by address */
+struct sdr_conn *bed_conn(struct bed *b, uint32_t node, uint32_t to);	     /* NULL none */
 
 /* Time. */
 uint64_t bed_now(const struct bed *b);

@@ -21,7 +21,9 @@ if HAVE_CMOCKA
 check_LTLIBRARIES += libsdr_bed_unit.la
 libsdr_bed_unit_la_SOURCES = \
 	fabtests/bed/bed.c \
-	fabtests/bed/bed.h
+	fabtests/bed/bed.h \
+	fabtests/bed/bed_nat.c \
+	fabtests/bed/bed_nat.h
 endif
 
 # In the order in which the linker wants them.

@@ -84,6 +84,10 @@ struct fi_sdr_stats {
 	uint64_t frames_skipped;
 	/* connections that peers tried to open in a version that is not spoken here */
 	uint64_t hello_other;
+	/* peers behind address translation that were recognised under the name that they have */
+	uint64_t aliases;
+	/* and names that peers said they have, which others proved, or were believed, to have */
+	uint64_t claims_refused;
 	/* gauge: bytes of the largest IP packet that is sent to the peer; 0: its size is fixed */
 	uint64_t path_bytes;
 	uint64_t path_probes; /* probes of the path's size sent */

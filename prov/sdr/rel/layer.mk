@@ -36,6 +36,8 @@ libsdr_rel_path_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_rel_conn.la
 libsdr_rel_conn_la_SOURCES = \
+	prov/sdr/rel/conn/sdr_alias.c \
+	prov/sdr/rel/conn/sdr_alias.h \
 	prov/sdr/rel/conn/sdr_conn.c \
 	prov/sdr/rel/conn/sdr_conn.h \
 	prov/sdr/rel/conn/sdr_conn_books.c \
@@ -145,6 +147,8 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_rec_input.c \
 	prov/sdr/rel/msg/sdr_rec_input.h \
 	prov/sdr/rel/msg/sdr_recv.c \
+	prov/sdr/rel/msg/sdr_rehome.c \
+	prov/sdr/rel/msg/sdr_rehome.h \
 	prov/sdr/rel/msg/sdr_remote.c \
 	prov/sdr/rel/msg/sdr_remote.h \
 	prov/sdr/rel/msg/sdr_recv_entry.c \

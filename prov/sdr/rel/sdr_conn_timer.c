@@ -27,6 +27,7 @@
 #include "bulk/sdr_report.h"
 #include "conn/sdr_conn_mtu.h"
 #include "conn/sdr_conn_path.h"
+#include "conn/sdr_alias.h"
 #include "conn/sdr_handshake.h"
 #include "conn/sdr_pkt.h"
 #include "sdr_conn_timer.h"
@@ -75,13 +76,24 @@ static bool conn_starved(const struct sdr_conn *c)
 		!sdr_list_empty(&c->bulk->tx.bulks) || !sdr_list_empty(&c->rec.unordered));
 }
 
+/*
+ * We opened it through a translator, which forgets what is idle: only as long as it does not can
+ * the peer reach us.
+ */
+static bool conn_kept(const struct sdr_conn *c)
+{
+	return c->alias.translated && !c->hs.passive;
+}
+
 static uint64_t conn_idle_at(const struct sdr_conn *c)
 {
-	uint64_t gap = SDR_KEEPALIVE_NS;
+	uint64_t gap = c->rel->cfg.keepalive_ms ? c->rel->cfg.keepalive_ms * MS : NEVER;
 	uint64_t last = c->rx.last_ns > c->tx.last_ns ? c->rx.last_ns : c->tx.last_ns;
 
-	if (!sdr_conn_busy(c) || conn_unanswered(c))
+	if (conn_unanswered(c))
 		return NEVER;
+	if (!sdr_conn_busy(c))
+		return conn_kept(c) && gap != NEVER ? last + gap : NEVER;
 	if (gap > conn_timeout(c) / 3)
 		gap = conn_timeout(c) / 3;
 	/* The peer owes us data that we can see coming: ask earlier. */
@@ -184,6 +196,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 	if (!c->hs.validated) {
 		d = conn_asks(c) ? c->hs.next : conn_expiry_at(c);
 		d = min64(d, conn_dead_at(c));
+		d = min64(d, sdr_alias_deadline(c));
 		if (c->rel->closing && sdr_conn_idle(c))
 			d = now;
 	} else {
@@ -264,7 +277,10 @@ void sdr_conn_timer(struct sdr_conn *c)
 
 	SDR_ASSERT(sdr_conn_live(c));
 	if (!c->hs.validated) {
-		conn_timer_hello(c);
+		if (sdr_alias_deadline(c) <= rel->now)
+			sdr_alias_silent(c);
+		if (sdr_conn_live(c))
+			conn_timer_hello(c);
 		sdr_conn_rearm(c);
 		return;
 	}

@@ -29,6 +29,7 @@ static struct sdr_conn *conn_get(struct sdr_peer *peer)
 int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 {
 	const struct sdr_op_kind *kind = sdr_op_kind(rel->msg->kinds, wr->kind);
+	struct sdr_peer *peer;
 	struct sdr_conn *c;
 	struct sdr_op *op;
 	uint64_t len = 0;
@@ -49,7 +50,8 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	 * The connection comes last: one without an operation would request an answer that no
 	 * operation waits for.
 	 */
-	op = sdr_op_new(wr->peer, kind);
+	peer = sdr_peer_real(wr->peer);
+	op = sdr_op_new(peer, kind);
 	if (!op)
 		return -ENOMEM;
 	op->flags = wr->flags;
@@ -71,7 +73,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 		op->copy = to;
 		op->copy_pool = true;
 	}
-	c = conn_get(wr->peer);
+	c = conn_get(peer);
 	if (!c)
 		goto err_copy;
 	op->conn = c;

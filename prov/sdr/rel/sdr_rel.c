@@ -73,6 +73,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->cbs = attr->cbs;
 	rel->user = attr->user;
 	rel->msg->rma_events = attr->rma_events;
+	rel->name = attr->name;
 	rel->instance = attr->rand[0];
 	rel->rng = attr->rand[1];
 	rel->secret[0] = attr->rand[2];
@@ -242,6 +243,7 @@ void sdr_rel_close(struct sdr_rel *rel)
 	sdr_peers_destroy(rel);
 	sdr_htab_destroy(&rel->conns);
 	sdr_htab_destroy(&rel->peer_cids);
+	sdr_htab_destroy(&rel->claims);
 	sdr_timerq_destroy(&rel->timers);
 	sdr_slab_destroy(&rel->rec_pool);
 	sdr_parts_close(rel);

@@ -27,6 +27,7 @@ struct sdr_rel_attr {
 	const struct sdr_rel_cbs *cbs; /* kept */
 	void *user;		       /* for the callbacks */
 	bool rma_events;	       /* report every remote read and write */
+	struct sdr_uc_addr name;       /* what peers are told to reach it by; len 0: unknown */
 	uint64_t rand[4];	       /* unpredictable: identities, cookies, PSNs */
 };
 

@@ -12,6 +12,7 @@
 #include "base/sdr_list.h"
 
 struct sdr_peer;
+struct sdr_uc_addr;
 
 enum sdr_rel_kind {
 	SDR_REL_SEND = 1, /* untagged message */
@@ -66,8 +67,13 @@ struct sdr_rel_cbs {
 	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
 		      void **va, void **region);
 	/*
-	 * What was decided for transfers to this peer from now on, as text.  When it changes; may
-	 * be NULL.
+	 * Does the caller know this address, though it has not asked for its peer yet?  A peer
+	 * that is seen elsewhere says that it is its own (conn/sdr_alias.c).  May be NULL.
+	 */
+	bool (*knows)(void *user, const struct sdr_uc_addr *addr);
+	/*
+	 * What was decided for this peer, or for transfers to it from now on, as text.  When it
+	 * changes; may be NULL.
 	 */
 	void (*note)(void *user, struct sdr_peer *peer, const char *text);
 	/*

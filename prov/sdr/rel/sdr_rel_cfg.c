@@ -21,6 +21,7 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 		.generations = 4,
 		.rto_rtts = 3,
 		.timeout_ms = 30000,
+		.keepalive_ms = SDR_KEEPALIVE_MS,
 		.tx_depth = 1024,
 		.rx_depth = 4096,
 		.inject_max = 1024,

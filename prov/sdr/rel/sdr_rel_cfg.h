@@ -29,6 +29,13 @@ struct sdr_rel_cfg {
 	uint32_t rtt_init_us;	     /* first RTT guess, 0: SDR_RTT_INIT_NS */
 	double rto_rtts;	     /* sr_rto: RTO in RTTs, 1..100 */
 	uint32_t timeout_ms;	     /* of silence of a peer we wait for, before operations fail */
+	/*
+	 * idle time after which a connection in use is probed, and one that address translation
+	 * must not forget; 0: only as often as timeout_ms needs
+	 */
+	uint32_t keepalive_ms;
+	/* a peer behind address translation is a stranger, whatever name it says it has */
+	bool no_aliases;
 	uint32_t tx_depth, rx_depth; /* operations posted at a time, each */
 	uint32_t inject_max;	     /* bytes */
 	/* parity */
@@ -60,8 +67,8 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 #define SDR_RTO_MAX_NS (1000 * 1000000ull)
 /* a data acknowledgement waits at most this long; others a fiftieth */
 #define SDR_ACK_DELAY_MAX_NS (1 * 1000000ull)
-/* idle time before a connection in use is probed */
-#define SDR_KEEPALIVE_NS (15 * 1000000000ull)
+/* default of keepalive_ms: half of what RFC 4787 demands that a translator remembers */
+#define SDR_KEEPALIVE_MS 15000u
 
 #define SDR_REL_PEERS_MAX  65536u /* peers that an endpoint's user names at a time */
 #define SDR_REL_PEERS_GONE 256u	  /* strangers that are gone and remembered */

@@ -19,7 +19,7 @@
 	X(choice_sr) X(choice_parity) X(rec_copies) X(rec_refused) \
 	X(rtt_min_ns) X(srtt_ns) X(rttvar_ns) X(loss_ppm) X(cwnd_bytes) X(pacing_bps) \
 	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli) \
-	X(frames_skipped) X(hello_other) \
+	X(frames_skipped) X(hello_other) X(aliases) X(claims_refused) \
 	X(path_bytes) X(path_probes) X(path_told) X(path_holes) X(parts_tx) X(parts_rx) X(reshapes) \
 	X(pkts_astray) X(moves) X(moves_refuted) X(acks_false) X(lost_home)
 /* clang-format on */

@@ -10,6 +10,7 @@
 #include "msg/sdr_match.h"
 #include "msg/sdr_op.h"
 #include "msg/sdr_rec_input.h"
+#include "msg/sdr_rehome.h"
 #include "sdr_conn_timer.h"
 #include "sdr_rooms.h"
 
@@ -50,6 +51,9 @@ const struct sdr_conn_ops sdr_rooms = {
 	.owned = rooms_owned,
 	.opened = sdr_op_release_deferred,
 	.closed = rooms_closed,
+	.handover = sdr_rehome_held,
+	.rehomed = sdr_rehome,
+	.released = sdr_match_released,
 	.record = sdr_rec_input,
 	.room = sdr_match_room,
 	.bytes = sdr_match_bytes,

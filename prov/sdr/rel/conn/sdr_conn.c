@@ -9,6 +9,7 @@
  * free what its caller still holds, and none has to ask.  What it does in time is the top's.
  */
 #include <stdlib.h>
+#include "sdr_alias.h"
 #include "sdr_conn.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
@@ -59,6 +60,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 							: SDR_RTT_INIT_NS);
 	c->id.cid = sdr_rel_rand(rel);
 	c->ctl_max = c->ctl_agreed = rel->ctl_max;
+	c->alias.until = NEVER;
 	sdr_list_init(&c->ready);
 	sdr_list_init(&c->rec.rtx);
 	sdr_list_init(&c->rec.unordered);
@@ -83,6 +85,8 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_peer_conn_add(peer, c);
 	c->credit.msn_granted = sdr_conn_msn_limit(c);
 	c->credit.mseq_granted = sdr_conn_mseq_limit(c);
+	if (!passive)
+		sdr_alias_opened(c);
 	return c;
 err_qp:
 	sdr_shape_free(c);
@@ -123,6 +127,7 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 	sdr_timerq_set(&c->rel->timers, &c->timer, NEVER);
 	sdr_list_del(&c->ready);
 	c->rel->activity++;
+	sdr_alias_failed(c);
 }
 
 void sdr_conn_free(struct sdr_conn *c)

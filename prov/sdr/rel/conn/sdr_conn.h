@@ -65,6 +65,15 @@ struct sdr_conn {
 		uint64_t next, born; /* ns */
 	} hs;
 
+	struct {			 /* sdr_alias.c */
+		struct sdr_hnode node;	 /* rel->claims, while name is set */
+		struct sdr_uc_addr name; /* claimed, and not decided; len 0: none */
+		struct sdr_peer *by;	 /* it came as this one, an alias now; NULL: it did not */
+		uint64_t until;		 /* ns, our HELLO: another claims the name; NEVER */
+		bool seen_elsewhere;	 /* the peer's name is not where it was seen */
+		bool translated;	 /* and so it is with us, the peer says */
+	} alias;
+
 	struct sdr_conn_shape shapes[2];
 	struct sdr_conn_shape *shape; /* of what we number next: one of shapes */
 	struct {		      /* the peer's numbers: from lo on they lie on now, ... */
@@ -145,6 +154,7 @@ struct sdr_conn {
 		uint32_t rx_next; /* all below were processed */
 		uint64_t rx_bits[SDR_REL_CTL_WINDOW / 64];
 		uint32_t rx_mseq; /* next ordered record to match */
+		bool held;	  /* which waits, with all behind it, for whose it is */
 	} rec;
 
 	struct {

@@ -156,7 +156,11 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	bool turn = !sdr_list_empty(&c->ready);
 
 	SDR_BOOK(k, c->state <= SDR_CONN_DEAD && c->err == SDR_REL_OK);
-	SDR_BOOK(k, c->peer->conn == c && sdr_conn_by_cid(c->rel, c->id.cid) == c);
+	SDR_BOOK(k, sdr_conn_by_cid(c->rel, c->id.cid) == c);
+	/* One that came by an alias may find its peer with another. */
+	SDR_BOOK(k, c->peer->conn == c || (c->alias.by && c->peer->conn));
+	SDR_BOOK(k, !c->alias.by || (c->alias.by->same == c->peer && c->alias.by->came == c));
+	SDR_BOOK(k, !c->rec.held || c->alias.name.len);
 	SDR_BOOK(k, c->state == SDR_CONN_HELLO || c->hs.peer_known);
 	/* A peer that gives two connections the same number is known by one of them. */
 	SDR_BOOK(k, !sdr_conn_peer_noted(c) ||
@@ -211,8 +215,9 @@ static void peer_books(struct sdr_books *k, const struct sdr_peer *p, struct pee
 	SDR_BOOK_IS(k, listed, <=, p->nunexp);
 	SDR_BOOK(k, !p->conn || (p->nconns && p->conn->peer == p && sdr_conn_live(p->conn)));
 	SDR_BOOK(k, p->nunexp || !p->unexp_bytes);
+	SDR_BOOK(k, !p->same == !p->came && (!p->same || (!p->same->same && p->ncame)));
 	if (sdr_list_empty(&p->gone)) {
-		SDR_BOOK(k, p->names || p->nconns || p->nunexp);
+		SDR_BOOK(k, p->names || p->nconns || p->nunexp || p->ncame);
 		return;
 	}
 	s->gone++;

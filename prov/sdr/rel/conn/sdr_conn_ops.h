@@ -26,6 +26,11 @@ struct sdr_conn_ops {
 	bool (*owned)(const struct sdr_conn *c); /* some operation of this side's is posted */
 	void (*opened)(struct sdr_conn *c);	 /* operations may start */
 	void (*closed)(struct sdr_conn *c);	 /* by the peer: what has not started has failed */
+	/* What waits for a handshake that will not be goes over to another connection. */
+	void (*handover)(struct sdr_conn *from, struct sdr_conn *to);
+	/* c->peer is another object than it was: what came through it is of that one. */
+	void (*rehomed)(struct sdr_conn *c, struct sdr_peer *from);
+	void (*released)(struct sdr_conn *c); /* messages have their turn again (rec.held) */
 
 	/* ---- packets in ---- */
 	void (*record)(struct sdr_conn *c, const struct sdr_frame_rec *f); /* once each */

@@ -70,6 +70,7 @@ struct sdr_rel {
 	uint64_t activity; /* counts everything done, for progress's return value */
 	uint64_t steps;	   /* see sdr_rel_step */
 
+	struct sdr_uc_addr name; /* what others are told to reach us by; len 0: nothing */
 	uint64_t instance;
 	uint64_t rng;	    /* counter that is hashed for ids */
 	uint64_t secret[2]; /* cookies */
@@ -81,6 +82,7 @@ struct sdr_rel {
 
 	struct sdr_htab peers, conns; /* by address, by cid */
 	struct sdr_htab peer_cids;    /* connections by the peer's cid and address */
+	struct sdr_htab claims;	      /* connections by the name that their peer claims */
 	/* all that live, the one that was silent longest first (see sdr_conn_heard) */
 	struct sdr_list conn_list;
 	struct sdr_list dead;  /* failed connections, ended and freed at the end of the round */

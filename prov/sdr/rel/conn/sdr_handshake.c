@@ -19,6 +19,7 @@
 #include "base/sdr_rand.h"
 #include <errno.h>
 #include <string.h>
+#include "sdr_alias.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
@@ -30,7 +31,7 @@
 #include "wire/sdr_tlv.h"
 
 /* bytes of extensions that a HELLO of ours has */
-#define HELLO_EXT_ROOM 64u
+#define HELLO_EXT_ROOM (20u + SDR_ALIAS_EXT_MAX)
 /* HELLOs of a connection that go in full size, too */
 #define HELLO_PROBES 2u
 
@@ -71,6 +72,7 @@ static void hello_ext(const struct sdr_conn *c, enum sdr_rel_type type, uint8_t 
 	n = ext_put32(ext, HELLO_EXT_ROOM, SDR_HELLO_PROBE_MAX, c->rel->info.probe_max);
 	if (type == SDR_REL_HELLO_ACK)
 		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_SEEN, c->hs.seen);
+	n += sdr_alias_put(c, type, ext + n, HELLO_EXT_ROOM - n);
 	h->ext = ext;
 	h->ext_len = (uint32_t)n;
 }
@@ -217,6 +219,7 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->hs.features = h->features & rel->features;
 	c->st.frames_skipped += h->ext_unknown;
 	sdr_conn_peer_note(c);
+	sdr_alias_said(c, from, h);
 	c->codes.kinds = h->codes;
 	c->codes.syms = h->code_syms;
 	c->codes.chunk = h->code_chunk;
@@ -247,6 +250,7 @@ void sdr_conn_validate(struct sdr_conn *c)
 	c->hs.validated = c->peer->validated = true;
 	if (c->hs.passive)
 		c->rel->nunvalidated--;
+	sdr_alias_validated(c);
 	c->rel->ops->opened(c);
 	sdr_conn_kick(c);
 }
@@ -302,9 +306,9 @@ static uint32_t hello_mtu_max(const struct sdr_rel *rel, const struct sdr_conn *
  * room.
  */
 static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_addr *from,
-				    struct sdr_peer *peer, uint32_t mtu)
+				    struct sdr_conn *c, uint32_t mtu)
 {
-	struct sdr_conn *c = peer ? peer->conn : NULL;
+	struct sdr_peer *peer;
 
 	if (c && c->hs.peer_known && !c->hs.validated &&
 	    (c->shape->mtu == mtu || !sdr_shape_qp_make(c, mtu))) {
@@ -319,6 +323,7 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 		return c;
 	if (c)
 		sdr_conn_fail(c, c->hs.validated ? SDR_REL_ERR_RESTARTED : SDR_REL_ERR_NOMEM);
+	peer = sdr_peer_find(rel, from);
 	if ((!peer || !peer->names) && !sdr_conn_admit(rel))
 		return NULL;
 	peer = sdr_peer_make(rel, from);
@@ -334,13 +339,11 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			  const struct sdr_hello *h, uint32_t bytes)
 {
-	struct sdr_peer *peer = sdr_peer_find(rel, from);
-	struct sdr_conn *c = peer ? peer->conn : NULL;
+	struct sdr_conn *c = sdr_alias_known(rel, from, h);
 	bool cookie_valid = cookie_ok(rel, from, h->cookie);
 	int ret;
 
-	if (c && c->hs.peer_known && c->id.peer_cid == h->cid &&
-	    c->id.peer_instance == h->instance) {
+	if (c) {
 		c->hs.ts = h->ts_us;
 		c->hs.seen = bytes;
 		sdr_hello_send(c, SDR_REL_HELLO_ACK);
@@ -348,6 +351,11 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	}
 	if (rel->closing)
 		return;
+	if (sdr_alias_same(rel, from, h)) {
+		hello_refuse(rel, from, h, SDR_HELLO_SAME, rel->mtu);
+		return;
+	}
+	c = sdr_alias_conn(rel, from, h);
 	if (!cookie_valid && hello_needs_cookie(rel, c, h)) {
 		retry_send(rel, from, h->cid);
 		return;
@@ -356,7 +364,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY, hello_mtu_max(rel, c));
 		return;
 	}
-	c = hello_place(rel, from, peer, h->qp.mtu);
+	c = hello_place(rel, from, c, h->qp.mtu);
 	if (!c) {
 		hello_refuse(rel, from, h, SDR_HELLO_REFUSED_LIMIT, rel->mtu);
 		return;
@@ -395,6 +403,8 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		rel->closed.pkts_bad++;
 		return;
 	}
+	if (sdr_alias_answered(c, h))
+		return;
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->hs.peer_known &&
 	    h->qp.mtu < c->shape->mtu && h->qp.mtu >= SDR_MTU_MIN) {
 		/*

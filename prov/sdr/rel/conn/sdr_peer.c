@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel.h"
+#include "sdr_alias.h"
 #include "sdr_conn.h"
 #include "sdr_peer.h"
 
@@ -60,7 +61,7 @@ struct sdr_peer *sdr_peer_make(struct sdr_rel *rel, const struct sdr_uc_addr *ad
 
 static bool peer_needed(const struct sdr_peer *p)
 {
-	return p->names || p->nconns || p->nunexp;
+	return p->names || p->nconns || p->nunexp || p->ncame;
 }
 
 static void peer_free(struct sdr_peer *p)
@@ -120,9 +121,10 @@ void sdr_peer_unname(struct sdr_peer *p)
 
 void sdr_peer_conn_add(struct sdr_peer *p, struct sdr_conn *c)
 {
-	SDR_ASSERT(!p->conn && c->peer == p);
+	SDR_ASSERT(c->peer == p);
 	peer_gone_del(p);
-	p->conn = c;
+	if (!p->conn)
+		p->conn = c;
 	p->nconns++;
 	p->used = true;
 	p->rel->nstrangers += !p->names;
@@ -137,6 +139,31 @@ void sdr_peer_conn_del(struct sdr_peer *p, struct sdr_conn *c)
 	p->nconns--;
 	p->rel->nstrangers -= !p->names;
 	sdr_peer_release(p);
+	p = c->alias.by;
+	if (!p)
+		return;
+	SDR_ASSERT(p->ncame && p->came != c);
+	p->ncame--;
+	sdr_peer_release(p);
+}
+
+void sdr_peer_conn_move(struct sdr_conn *c, struct sdr_peer *to)
+{
+	struct sdr_peer *p = c->peer;
+
+	SDR_ASSERT(p->conn == c && p->nconns && !c->alias.by && !p->same && !to->same);
+	p->conn = NULL;
+	p->nconns--;
+	p->rel->nstrangers -= !p->names;
+	p->same = to;
+	p->came = c;
+	p->ncame++;
+	c->alias.by = p;
+	c->peer = to;
+	to->loss = p->loss;
+	to->srtt = p->srtt;
+	to->validated = true;
+	sdr_peer_conn_add(to, c);
 }
 
 struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
@@ -147,8 +174,10 @@ struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *add
 		return NULL;
 	if (!p)
 		p = sdr_peer_make(rel, addr);
-	if (p)
-		sdr_peer_name(p);
+	if (!p)
+		return NULL;
+	sdr_peer_name(p);
+	sdr_alias_named(p);
 	return p;
 }
 

@@ -21,8 +21,14 @@ struct sdr_peer {
 	struct sdr_list unexp; /* those that receives may meet, in order */
 	/* their inline bytes, with what keeps them: beyond SDR_REL_UNEXP_PEER credit stops */
 	uint64_t unexp_bytes;
-	struct sdr_list gone;	   /* rel->gone: nothing needs it, it is remembered */
-	bool validated;		   /* its address was its own, once */
+	struct sdr_list gone; /* rel->gone: nothing needs it, it is remembered */
+	bool validated;	      /* its address was its own, once */
+	bool direct;	      /* and it answered from there itself */
+	/* an alias (sdr_alias.c): the peer that it is another word for, and the connection by which
+	 * that came */
+	struct sdr_peer *same;
+	struct sdr_conn *came;
+	uint32_t ncame;		   /* connections that came by this address and are not freed yet */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
 	struct sdr_loss_est loss;  /* what the path to it loses */
@@ -39,6 +45,14 @@ void sdr_peer_name(struct sdr_peer *p);
 void sdr_peer_unname(struct sdr_peer *p); /* and releases it */
 void sdr_peer_conn_add(struct sdr_peer *p, struct sdr_conn *c);
 void sdr_peer_conn_del(struct sdr_peer *p, struct sdr_conn *c); /* and releases it */
+/* c, which came by its peer's address, is to's from now on, which that is an alias of. */
+void sdr_peer_conn_move(struct sdr_conn *c, struct sdr_peer *to);
 void sdr_peers_destroy(struct sdr_rel *rel);
+
+/* The one that is meant by an alias; any other peer is itself. */
+static inline struct sdr_peer *sdr_peer_real(struct sdr_peer *p)
+{
+	return p && p->same ? p->same : p;
+}
 
 #endif /* SDR_PEER_H */

@@ -55,7 +55,8 @@ int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_early *e = &c->msg->early, n = { .cap = early_fit(c, u->f.mseq), .n = e->n };
 
-	SDR_ASSERT(u->conn == c && u->f.mseq != c->rec.rx_mseq && !sdr_early_has(c, u->f.mseq));
+	SDR_ASSERT(u->conn == c && !sdr_early_has(c, u->f.mseq));
+	SDR_ASSERT(c->rec.held || u->f.mseq != c->rec.rx_mseq);
 	if (n.cap != e->cap) {
 		n.slot = calloc(n.cap, sizeof(struct sdr_unexp *));
 		if (!n.slot)

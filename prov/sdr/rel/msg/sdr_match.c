@@ -41,7 +41,7 @@ static void match_drain(struct sdr_conn *c)
 	struct sdr_unexp *u;
 	struct sdr_rxe *rx;
 
-	while ((u = sdr_early_take(c, c->rec.rx_mseq))) {
+	while (!c->rec.held && (u = sdr_early_take(c, c->rec.rx_mseq))) {
 		sdr_rel_step(c->rel);
 		c->rec.rx_mseq++;
 		if (msg_is_void(&u->f)) {
@@ -59,6 +59,12 @@ static void match_drain(struct sdr_conn *c)
 	}
 }
 
+/* All before it have met their receives, or been kept. */
+static bool msg_turn(const struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	return f->mseq == c->rec.rx_mseq && !c->rec.held;
+}
+
 /* Refused for ever: before its turn by more than we granted, or there already. */
 static bool msg_is_bad(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
@@ -70,13 +76,12 @@ uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f
 {
 	uint64_t bytes = sizeof(struct sdr_unexp) + f->payload_len;
 
-	return f->mseq == c->rec.rx_mseq || msg_is_bad(c, f) ? bytes
-							     : bytes + sdr_early_growth(c, f->mseq);
+	return msg_turn(c, f) || msg_is_bad(c, f) ? bytes : bytes + sdr_early_growth(c, f->mseq);
 }
 
 bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	bool next = f->mseq == c->rec.rx_mseq;
+	bool next = msg_turn(c, f);
 
 	if (msg_is_bad(c, f) || (next && (msg_is_void(f) || posted_find(c, f))))
 		return true;
@@ -92,7 +97,7 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		return;
 	}
-	if (f->mseq == c->rec.rx_mseq) {
+	if (msg_turn(c, f)) {
 		rx = msg_is_void(f) ? NULL : posted_find(c, f);
 		if (rx || msg_is_void(f)) {
 			c->rec.rx_mseq++;
@@ -102,9 +107,10 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 			return;
 		}
 	}
-	SDR_ASSERT(!sdr_early_has(c, c->rec.rx_mseq)); /* else it would have been its turn */
+	SDR_ASSERT(c->rec.held ||
+		   !sdr_early_has(c, c->rec.rx_mseq)); /* else it would have been its turn */
 	u = sdr_unexp_new(c, f);
-	if (u && f->mseq == c->rec.rx_mseq) {
+	if (u && msg_turn(c, f)) {
 		c->rec.rx_mseq++;
 		sdr_unexp_add(c, u);
 		match_drain(c);
@@ -116,6 +122,11 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (u)
 		sdr_unexp_free(c->rel, u);
 	sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+}
+
+void sdr_match_released(struct sdr_conn *c)
+{
+	match_drain(c);
 }
 
 /* Over for what waits for it here. */

@@ -13,6 +13,7 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f); /* in o
 /* Can it be taken now?  And the bytes that it costs at most to keep it. */
 bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f);
 uint64_t sdr_match_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f);
+void sdr_match_released(struct sdr_conn *c); /* those that were held have their turn */
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f);
 void sdr_match_conn_gone(struct sdr_conn *c, int err);
 void sdr_match_destroy(struct sdr_rel *rel);

@@ -105,7 +105,7 @@ static void early_books(struct sdr_books *k, const struct sdr_conn *c, struct sd
 		SDR_BOOK(k, u->conn == c && sdr_list_empty(&u->link));
 		SDR_BOOK_EQ(k, u->f.mseq & (e->cap - 1), i);
 		SDR_BOOK_IS(k, u->f.mseq - c->rec.rx_mseq, <, e->cap);
-		SDR_BOOK(k, u->f.mseq != c->rec.rx_mseq || !sdr_conn_live(c));
+		SDR_BOOK(k, u->f.mseq != c->rec.rx_mseq || c->rec.held || !sdr_conn_live(c));
 	}
 	sdr_books_of(k, "early messages of connection", c->id.cid);
 	SDR_BOOK_EQ(k, e->n, n);

@@ -78,7 +78,7 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	rx->kind = rr->kind;
 	rx->niov = rr->niov;
 	rx->flags = rr->flags;
-	rx->peer = rr->peer;
+	rx->peer = sdr_peer_real(rr->peer);
 	if (rx->peer)
 		sdr_peer_name(rx->peer);
 	rx->tag = k ? rr->tag : 0;
