@@ -46,6 +46,11 @@ static const struct sdr_env_name sdr_objective_names[] = {
 	{ "p999", SDR_OBJECTIVE_P999 },
 	{ NULL, 0 },
 };
+static const struct sdr_env_name sdr_nat_names[] = {
+	{ "on", false },
+	{ "off", true },
+	{ NULL, 0 },
+};
 static const struct sdr_env_name sdr_verbs_late_names[] = {
 	{ "auto", 0 }, { "root", 0 }, { "mw", 0 }, { "mr", 0 }, { NULL, 0 },
 };
@@ -278,6 +283,26 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .help = "Name that an endpoint hands out (fi_getname) in place of its address: what a "
 		  "router in front of it translates; without a port, the endpoint's own.",
 	  AT(advertise) },
+	{ .name = "keepalive",
+	  .kind = &sdr_kind_uint,
+	  .def = "15000",
+	  .unit = "milliseconds",
+	  .range = "0, or 100..86400000",
+	  .min = 100,
+	  .max = 86400000.0,
+	  .zero = true,
+	  .help = "Idle time after which a peer that something waits for is asked for a sign of "
+		  "life, and an endpoint behind address translation reminds the translator of "
+		  "the connections that it opened; 0: only as often as FI_SDR_TIMEOUT needs.",
+	  AT(rel.keepalive_ms) },
+	{ .name = "nat",
+	  .kind = &sdr_kind_choice,
+	  .def = "on",
+	  .names = sdr_nat_names,
+	  .help = "Whether a peer that is seen at another address than it says it has is known "
+		  "by that one too, after a check: on behind address translation, off where "
+		  "every peer has an address of its own.",
+	  AT(rel.no_aliases) },
 	{ .name = "verbs_late",
 	  .kind = &sdr_kind_label,
 	  .def = "auto",

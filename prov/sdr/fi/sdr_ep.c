@@ -19,6 +19,7 @@
 
 #include "base/sdr_assert.h"
 #include "sdk/sdr_sdk.h"
+#include "uc/sdr_uc_addr.h"
 
 #include "sdr_ep.h"
 #include "sdr_av.h"
@@ -51,7 +52,12 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		.rma_events = (ep->caps & FI_RMA_EVENT) || ep->cntr[SDR_CNTR_REMOTE_READ] ||
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};
+	struct sockaddr_storage name;
 
+	/* So that peers know us through address translation, by what they were told. */
+	if (sdr_ep_name(ep, &name) ||
+	    sdr_uc_addr_from_sockaddr(&attr.name, (struct sockaddr *)&name))
+		attr.name.len = 0;
 	if (getrandom(attr.rand, sizeof(attr.rand), 0) != sizeof(attr.rand))
 		return -FI_EIO;
 	ep->env.rel.tx_depth = ep->tx_size;

@@ -206,6 +206,34 @@ void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer)
 		to, way, own);
 }
 
+/* It is one of this host's by that address: it gets the other one. */
+static bool sdr_addr_swap(const struct sdr_ep *ep, const struct sockaddr_storage *from,
+			  const struct sockaddr_storage *to, struct sdr_uc_addr *addr)
+{
+	struct sockaddr_storage sa, out = *to;
+	uint16_t port;
+
+	if (!ep->env.ports.lo || !ep->env.advertise.ss_family ||
+	    sdr_uc_addr_to_sockaddr(addr, &sa) < 0 ||
+	    !sdr_sockaddr_same_ip(sdr_sa(from), sdr_sa(&sa)))
+		return false;
+	port = sdr_sockaddr_port(sdr_sa(&sa));
+	if (port < ep->env.ports.lo || port > ep->env.ports.hi)
+		return false;
+	sdr_sockaddr_port_set(sdr_sa(&out), port);
+	return !sdr_uc_addr_from_sockaddr(addr, sdr_sa(&out));
+}
+
+bool sdr_ep_addr_near(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
+{
+	return sdr_addr_swap(ep, &ep->env.advertise, &ep->first, addr);
+}
+
+bool sdr_ep_addr_far(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
+{
+	return sdr_addr_swap(ep, &ep->first, &ep->env.advertise, addr);
+}
+
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len)
 {
 	bool adv = ep->env.advertise.ss_family, any = sdr_sockaddr_any(sdr_sa(&ep->src));

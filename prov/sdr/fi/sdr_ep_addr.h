@@ -7,6 +7,7 @@
 #ifndef SDR_EP_ADDR_H
 #define SDR_EP_ADDR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
@@ -34,6 +35,13 @@ int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out);
 void sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
 /* Says in the log where routing would send to this peer from another address than the endpoint's. */
 void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer);
+/*
+ * What reaches an address.  One at our own advertised address whose port is of FI_SDR_PORT_RANGE is
+ * on this host: it is reached here, without the translator.  False: it is itself.
+ */
+bool sdr_ep_addr_near(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
+/* The other way round. */
+bool sdr_ep_addr_far(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
 /* For the log: "10.0.0.2:20100 on wan0 (FI_SDR_IFACE), advertised as ..., ports 20100-20109". */
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len);
 

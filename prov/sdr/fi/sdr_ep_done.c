@@ -21,6 +21,8 @@
 #include "sdr_cq.h"
 #include "sdr_env.h"
 #include "sdr_ep.h"
+#include "sdr_av_table.h"
+#include "sdr_ep_addr.h"
 #include "sdr_ep_peer.h"
 #include "sdr_prov.h"
 #include "sdr_region.h"
@@ -166,6 +168,17 @@ static void sdr_ep_note(void *user, struct sdr_peer *peer, const char *text)
 	FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%s: %s\n", addr, text);
 }
 
+/* A peer says that this is its address: has the application heard of it? */
+static bool sdr_ep_knows(void *user, const struct sdr_uc_addr *addr)
+{
+	struct sdr_uc_addr near = *addr;
+	struct sdr_ep *ep = user;
+
+	/* One of this host's is known by where it is. */
+	return ep->av && !sdr_ep_addr_near(ep, &near) &&
+	       sdr_av_find(ep->av, addr) != FI_ADDR_NOTAVAIL;
+}
+
 static bool sdr_ep_lend(void *user, struct sdr_job *job)
 {
 	struct sdr_ep *ep = user;
@@ -190,6 +203,7 @@ static bool sdr_ep_reclaim(void *user, struct sdr_job *job)
 const struct sdr_rel_cbs sdr_ep_cbs = {
 	.done = sdr_ep_done,
 	.mr_get = sdr_ep_mr_get,
+	.knows = sdr_ep_knows,
 	.note = sdr_ep_note,
 	.lend = sdr_ep_lend,
 	.reclaim = sdr_ep_reclaim,

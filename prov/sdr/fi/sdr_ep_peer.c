@@ -11,8 +11,8 @@
 
 #include "uc/sdr_uc.h"
 
-#include "sdr_ep_peer.h"
 #include "sdr_ep_addr.h"
+#include "sdr_ep_peer.h"
 #include "sdr_av_table.h"
 #include "sdr_held.h"
 
@@ -36,6 +36,7 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 		ep->npeers = n;
 	}
 	sdr_ep_addr_home(ep, &addr);
+	(void)sdr_ep_addr_near(ep, &addr);
 	peer = sdr_rel_peer(ep->rel, &addr);
 	if (peer) {
 		sdr_ep_addr_way(ep, &addr);
@@ -53,6 +54,7 @@ void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_u
 
 	pthread_mutex_lock(&ep->lock);
 	sdr_ep_addr_home(ep, &home);
+	(void)sdr_ep_addr_near(ep, &home);
 	peer = ep->rel ? sdr_rel_peer_find(ep->rel, &home) : NULL;
 	if (peer && sdr_peer_user(peer) == fi_addr) /* perhaps known as a source only */
 		sdr_peer_user_set(peer, UINT64_MAX);
@@ -66,6 +68,7 @@ void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_u
 
 fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
 {
+	struct sdr_uc_addr far;
 	uint64_t a;
 
 	SDR_ASSERT_HELD(&ep->lock);
@@ -73,7 +76,10 @@ fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
 		return FI_ADDR_NOTAVAIL;
 	a = sdr_peer_user(peer);
 	if (a == UINT64_MAX) {
-		a = sdr_av_find(ep->av, sdr_peer_addr(peer));
+		far = *sdr_peer_addr(peer);
+		a = sdr_av_find(ep->av, &far);
+		if (a == FI_ADDR_NOTAVAIL && sdr_ep_addr_far(ep, &far))
+			a = sdr_av_find(ep->av, &far);
 		if (a != FI_ADDR_NOTAVAIL)
 			sdr_peer_user_set(peer, a);
 	}
