@@ -9,6 +9,7 @@
  *   idle        connections at many addresses, validated and left alone
  *   refused     transfers of 2^20 message numbers that the victim refuses, some sixty a packet
  *   ends        a long list of transfers that never come, and then ENDs
+ *   seen        packets with the number of somebody else's connection, from another address
  *
  * Each is bounded in count and in time, reports what it did in one line, and ends well when it
  * could do it all.  A victim may defend itself: connections that it closes or leaves unanswered are
@@ -506,6 +507,94 @@ static int idle(void)
 	return crowd_run("idle");
 }
 
+/* ---- a connection of others ------------------------------------------------------------------ */
+
+#define SEEN_AHEAD 20000u /* packets: newer than all that the peer itself sends meanwhile */
+
+/* All that would do harm if it counted; and answers to challenges. */
+static size_t seen_frames(uint64_t nth, uint32_t pn, uint8_t *p, size_t room)
+{
+	struct sdr_frame_ack ack = { .n = 1, .r = { { pn, pn ? pn - 1 : 0 } } };
+	struct sdr_frame_close bye = { .reason = SDR_CLOSE_BYE };
+	struct sdr_frame_path path = { .path = 1 };
+
+	switch (nth % 4) {
+	case 0:
+		return sdr_frame_ack_encode(p, room, &ack);
+	case 1:
+		return sdr_frame_close_encode(p, room, &bye);
+	case 2:
+		return sdr_frame_path_encode(p, room, SDR_FRAME_PATH_CHALLENGE, &path);
+	default:
+		return sdr_frame_ping_encode(p, room);
+	}
+}
+
+static void seen_say(int fd, uint64_t cid, uint32_t pn, const void *frames, size_t n)
+{
+	uint8_t buf[SDR_CTL_HDR + 128 + SDR_ICRC_LEN];
+	size_t k = sdr_packet_encode(buf + SDR_CTL_HDR, cid, pn);
+
+	memcpy(buf + SDR_CTL_HDR + k, frames, n);
+	run.pkts++;
+	run.bytes += k + n;
+	(void)stranger_send(fd, &opt.to, buf, k + n);
+}
+
+/* Bytes that came back; what is asked gets the right answer when it is to. */
+static uint64_t seen_hear(int fd, uint64_t cid, uint32_t *pn, bool answers)
+{
+	uint8_t buf[SDR_CTL_HDR + SDR_CTL_MAX + SDR_ICRC_LEN + SDR_MTU_DEFAULT], out[32];
+	const uint8_t *p, *end;
+	uint64_t bytes = 0;
+	struct sdr_frame f;
+	size_t n;
+
+	while ((p = stranger_recv(fd, buf, sizeof(buf), &n))) {
+		bytes += n;
+		end = p + n;
+		if (!answers || n <= SDR_PACKET_HDR)
+			continue;
+		p += SDR_PACKET_HDR;
+		while (sdr_frame_next(&p, end, &f) > 0)
+			if (f.type == SDR_FRAME_PATH_CHALLENGE)
+				seen_say(fd, cid, (*pn)++, out,
+					 sdr_frame_path_encode(out, sizeof(out),
+							       SDR_FRAME_PATH_RESPONSE, &f.path));
+	}
+	return bytes;
+}
+
+/* Half of them from one who answers challenges, half from one who does not. */
+static int seen(void)
+{
+	int look = seen_open(), fd[2] = { stranger_socket(1), stranger_socket(2) };
+	uint64_t cid = 0, back = 0, i = 0;
+	uint32_t pn = 0;
+	uint8_t f[64];
+
+	if (look < 0 || fd[0] < 0 || fd[1] < 0)
+		return EXIT_BAD;
+	if (seen_number(look, ntohs(opt.to.sin_port), run.until_ms, &cid, &pn)) {
+		uint32_t at = pn + SEEN_AHEAD;
+
+		for (; i < opt.count && time_left(); i++) {
+			uint32_t who = i & 1;
+
+			paced(i);
+			seen_say(fd[who], cid, at++, f, seen_frames(i / 2, pn, f, sizeof(f)));
+			back += seen_hear(fd[who], cid, &at, who);
+		}
+	}
+	poll(NULL, 0, 100);
+	for (uint32_t k = 0; k < 2; k++)
+		back += seen_hear(fd[k], cid, &pn, false);
+	printf("seen packets=%" PRIu64 " bytes=%" PRIu64 " back=%" PRIu64 " seconds=%.2f%s\n",
+	       run.pkts, run.bytes, back, seconds(), i == opt.count ? "" : " EARLY");
+	fflush(stdout);
+	return i == opt.count ? EXIT_DONE : EXIT_EARLY;
+}
+
 /* ---- command line ---------------------------------------------------------------------------- */
 
 static const struct mode {
@@ -521,6 +610,8 @@ static const struct mode {
 	{ "idle", idle, 10000, 0, "-n connections, validated and then silent" },
 	{ "refused", refused, 600, 0, "-n transfers of 2^20 message numbers, all refused" },
 	{ "ends", ends, 100, 0, "a list of transfers, then -n packets full of ENDs" },
+	{ "seen", seen, 10000, 0,
+	  "-n packets with the number of a connection that is seen on the loopback" },
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
@@ -535,7 +626,7 @@ static void usage(FILE *f)
 		"  -n N     how many; each mode has its own default\n"
 		"  -M N     bytes, for early and unexpected; k, m and g are understood\n"
 		"  -p N     bytes of a message's payload, 0..3900 (default 3900)\n"
-		"  -r N     packets per second, for refused and ends (default: as fast as it goes)\n"
+		"  -r N     packets per second, for refused, ends and seen (default: as fast as it goes)\n"
 		"  -T N     maximum seconds (default 60)\n"
 		"  -g N     connections that may fail before the run ends (default 64)\n"
 		"  -s N     ms without an acknowledgement after which a connection has failed (default 5000)\n"

@@ -129,6 +129,16 @@ ends_cost() { worth 4000 ends -n 100; }
 refused_transfers() { beside 50 500 refused -n 600 -r 5; }
 ends_of_nothing() { beside 50 500 ends -n 20 -r 10; }
 
+# Who has seen the number of a connection sends under it from elsewhere, and answers challenges or does not.
+seen_number() {
+	"$stranger" -T 0 seen $host 1 >"$tmp/may" 2>&1
+	[ $? != 1 ] || { skip "this user may not look at packets of the loopback"; return; }
+	beside 90 500 seen -n 10000 -r 5000 || return 1
+	[ "$(field packets)" -ge 10000 ] || { no "nothing was tried: $told"; return 1; }
+	# Without headers, which are the same both ways: a challenge has some more bytes than the least packet.
+	[ "$(field back)" -le $((3 * $(field bytes))) ] || no "more than three times the bytes came back: $told"
+}
+
 # Thousands of handshakes a second share a socket with the transfer: there is no limit for that yet.
 clients_beside() {
 	[ -n "$bars" ] || { skip "only with --bars"; return; }
@@ -151,7 +161,7 @@ shown() {
 
 [ "${1:-}" = --bars ] && { bars=1; shift; }
 all="early_repeated early_from_many early_and_empty unexpected_inline unexpected_and_empty clients_come_and_go
-	refused_cost ends_cost refused_transfers ends_of_nothing clients_beside idle_crowd"
+	refused_cost ends_cost refused_transfers ends_of_nothing seen_number clients_beside idle_crowd"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	shown "$c"

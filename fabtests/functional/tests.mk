@@ -30,6 +30,7 @@ sdr_stranger_SOURCES = \
 	fabtests/functional/sdr_stranger.c \
 	fabtests/functional/stranger.h \
 	fabtests/functional/stranger_link.c \
+	fabtests/functional/stranger_seen.c \
 	fabtests/functional/stranger_peer.c
 sdr_stranger_LDADD = libsdr_wire.la libsdr_base.la
 sdr_honest_SOURCES = \

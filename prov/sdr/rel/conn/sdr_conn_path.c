@@ -14,10 +14,10 @@
  *   proved   The right response came from there.  Nothing moves while c->addr may still answer.
  *   refuted  c->addr has answered, or has acknowledged a packet that was sent after the doubt
  *            began.  It stays.
- *   moved    c->addr was silent for a retransmission timeout, the other one has answered.  All
- *            goes there from now on; what was under way is asked about.  The peer, who knows by
- *            the challenge of another path that its packets did not count, sends them again with
- *            the PING that follows the move.
+ *   moved    c->addr was silent for a retransmission timeout, at least SDR_PATH_PATIENCE_NS, the
+ *            other one has answered.  All goes there from now on; what was under way is asked
+ *            about.  The peer, who knows by the challenge of another path that its packets did
+ *            not count, sends them again with the PING that follows the move.
  *
  * The peer's home is where it was for SDR_PATH_HOME_NS: from there it takes the connection back
  * with the first response, so that nobody who answered in a moment of loss keeps it.  The packet
@@ -25,7 +25,8 @@
  *
  * To an address that has proved nothing go at most SDR_PATH_AMPLIFY times the bytes that came from
  * it.  Timer: a doubt's challenges are repeated after a retransmission timeout, doubling,
- * SDR_PATH_TRIES in all; then the next packet from elsewhere begins anew.  A peer without
+ * SDR_PATH_TRIES in all while nobody elsewhere answers; then the next packet from there begins
+ * anew.  A peer without
  * SDR_FEATURE_PATHS is never followed.  No allocation; the endpoint's thread.
  */
 #include <string.h>
@@ -109,11 +110,13 @@ static void doubt_end(struct sdr_conn *c, uint64_t again)
 
 static void doubt_begin(struct sdr_conn *c)
 {
+	uint64_t rto = sdr_conn_rto(c, 0);
+
 	c->path.doubt = true;
 	c->path.proved = c->path.home_asked = false;
 	c->path.tries = 0;
 	c->path.key = sdr_rel_rand(c->rel);
-	c->path.until = c->rel->now + sdr_conn_rto(c, 0);
+	c->path.until = c->rel->now + (rto > SDR_PATH_PATIENCE_NS ? rto : SDR_PATH_PATIENCE_NS);
 	c->path.pn = c->tx.pn;
 	path_ask_home(c);
 }
@@ -215,22 +218,23 @@ uint64_t sdr_conn_path_deadline(const struct sdr_conn *c)
 {
 	if (!c->path.doubt)
 		return NEVER;
-	return c->path.proved ? c->path.until : c->path.next;
+	return c->path.proved && c->path.until < c->path.next ? c->path.until : c->path.next;
 }
 
 void sdr_conn_path_timer(struct sdr_conn *c)
 {
 	if (sdr_conn_path_deadline(c) > c->rel->now)
 		return;
-	if (c->path.proved) {
-		path_settle(c);
+	if (c->path.proved && c->rel->now >= c->path.until) {
+		path_move(c);
 		return;
 	}
-	if (++c->path.tries >= SDR_PATH_TRIES) {
+	if (++c->path.tries >= SDR_PATH_TRIES && !c->path.proved) {
 		doubt_end(c, c->rel->now);
 		return;
 	}
-	path_ask_claim(c);
+	if (!c->path.proved)
+		path_ask_claim(c);
 	path_ask_home(c);
 }
 

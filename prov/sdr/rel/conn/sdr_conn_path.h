@@ -12,6 +12,8 @@
 #define SDR_PATH_TRIES 4u
 /* of each to c->addr: who is there shall not lose the connection by the loss of a packet */
 #define SDR_PATH_COPIES 3u
+/* c->addr has a retransmission timeout to answer, and at least this: its host may be busy */
+#define SDR_PATH_PATIENCE_NS (100 * MS)
 /* addresses that a connection challenges within SDR_PATH_ASKS_NS, the latest is asked again */
 #define SDR_PATH_ASKS	 16u
 #define SDR_PATH_ASKS_NS (1 * MS)
