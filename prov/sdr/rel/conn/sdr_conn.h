@@ -79,6 +79,7 @@ struct sdr_conn {
 	struct {		      /* the peer's numbers: from lo on they lie on now, ... */
 		struct sdr_conn_shape *now, *old; /* ... below it on old; NULL: all on now */
 		uint32_t lo;
+		uint64_t over_ns; /* nothing is open on the one before: since then; 0: it is */
 	} in;
 	struct sdr_reshape *reshape; /* NULL: its shape was never to change */
 	/*

@@ -31,7 +31,8 @@
  * What no honest peer says is counted (pkts_bad) and changes nothing, but a USE that cannot be
  * followed ends the connection: its numbers would be misread.  A connection has two shapes at most.
  * No timers: packets that were lost say it again.  Nothing is freed inside a call from below: old
- * QPs go in the connection's turn.
+ * QPs go in the connection's turn, the first one a timeout after they were of use, since parity, or
+ * what was sent twice, may be on its way; or when the next change needs the place.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,10 +84,10 @@ static bool reshape_settled(const struct sdr_conn *c)
 	return c->in.now == c->shape;
 }
 
-/* ... and there is no other. */
-static bool reshape_over(struct sdr_conn *c)
+/* ... and nothing is open on the one before, nor offered. */
+static bool reshape_over(const struct sdr_conn *c)
 {
-	return reshape_settled(c) && !sdr_shape_other(c)->qp;
+	return sdr_shape_alone(c) && !c->reshape->next;
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
@@ -317,6 +318,7 @@ static void reshape_answer(struct sdr_conn *c)
 	struct sdr_conn_shape *s = sdr_shape_other(c);
 
 	r->ask.due = false;
+	sdr_shape_reap(c, true);
 	if (r->ask.mtu > reshape_limit(c) || sdr_shape_make(c, r->ask.mtu, s)) {
 		reshape_refuse(c);
 	} else if (reshape_connect(c, s, r->ask.seg_bytes, r->ask.info)) {
@@ -333,6 +335,7 @@ static void reshape_offer(struct sdr_conn *c)
 	struct sdr_reshape *r = c->reshape;
 	struct sdr_conn_shape *s = sdr_shape_other(c);
 
+	sdr_shape_reap(c, true);
 	if (sdr_shape_make(c, reshape_target(c), s)) {
 		r->barred = true;
 		return;
@@ -348,7 +351,7 @@ void sdr_reshape_run(struct sdr_conn *c)
 	if (c->state != SDR_CONN_OPEN)
 		return;
 	sdr_rel_step(c->rel);
-	sdr_shape_reap(c);
+	sdr_shape_reap(c, false);
 	if (r->ask.due && reshape_over(c))
 		reshape_answer(c);
 	else if (r->want && !r->barred && !r->ask.due && !r->say.live && reshape_over(c) &&

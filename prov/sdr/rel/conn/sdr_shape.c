@@ -115,14 +115,24 @@ static bool shape_old_open(const struct sdr_conn *c)
 	return c->in.old && sdr_qp_recv_base(c->in.old->qp) != c->in.lo;
 }
 
-void sdr_shape_reap(struct sdr_conn *c)
+bool sdr_shape_alone(const struct sdr_conn *c)
 {
-	struct sdr_conn_shape *o = sdr_shape_other(c);
+	return c->in.now == c->shape && !shape_old_open(c) && (!c->in.old || !c->in.old->ntx);
+}
 
-	if (!c->in.old || c->in.now == o || o->ntx || shape_old_open(c))
+void sdr_shape_reap(struct sdr_conn *c, bool at_once)
+{
+	struct sdr_conn_shape *o = c->in.old;
+
+	if (!o || !sdr_shape_alone(c))
 		return;
-	SDR_ASSERT(c->in.old == o);
+	SDR_ASSERT(o == sdr_shape_other(c));
+	if (!c->in.over_ns)
+		c->in.over_ns = c->rel->now;
+	if (!at_once && c->rel->now - c->in.over_ns < sdr_conn_rto(c, 0))
+		return;
 	c->in.old = NULL;
+	c->in.over_ns = 0;
 	sdr_shape_drop(o);
 }
 

@@ -6,6 +6,7 @@
 #ifndef SDR_SHAPE_H
 #define SDR_SHAPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* maximum bytes of one transmission entry */
@@ -41,8 +42,13 @@ void sdr_shape_drop(struct sdr_conn_shape *s); /* with its QP */
 void sdr_shape_free(struct sdr_conn *c);       /* all */
 /* That which c->shape is not. */
 struct sdr_conn_shape *sdr_shape_other(struct sdr_conn *c);
-/* The one before goes if nothing is open on it any more, in either direction. */
-void sdr_shape_reap(struct sdr_conn *c);
+/* All numbers that come next lie on one shape, and nothing is open on another. */
+bool sdr_shape_alone(const struct sdr_conn *c);
+/*
+ * The one before goes: if nothing is open on it any more, in either direction, and what is on its
+ * way to it has had time to come; or at once.
+ */
+void sdr_shape_reap(struct sdr_conn *c, bool at_once);
 
 /* What the peer has numbered so. */
 struct sdr_conn_shape *sdr_shape_of_rx(const struct sdr_conn *c, uint32_t msn);
