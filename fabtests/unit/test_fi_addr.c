@@ -27,7 +27,7 @@ static int reset(void **state)
 
 static struct fi_info *ask(const char *node, const char *service, uint64_t flags)
 {
-	struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG), *info;
+	struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG | FI_SOURCE), *info;
 
 	info = test_getinfo(TEST_API, node, service, flags, h);
 	fi_freeinfo(h);
@@ -307,17 +307,45 @@ static void advertise__is_the_name(void **state)
 	world_close(&w);
 }
 
-/* Who calls itself by its own name is not sent out to a router for it. */
+/* A byte from one endpoint to another (or itself) by name; its source is known by that name. */
+static void talk(struct world *w, struct fid_ep *from, struct fid_ep *to)
+{
+	uint64_t until = test_now_s() + TEST_GUARD_S;
+	fi_addr_t dst, src, who = FI_ADDR_NOTAVAIL;
+	struct sockaddr_in name;
+	struct fi_cq_tagged_entry e;
+	size_t len = sizeof(name);
+	char out = 'x', in = 0;
+	int n = 0;
+
+	assert_ok(fi_getname(&to->fid, &name, &len));
+	assert_int_equal(fi_av_insert(w->av, &name, 1, &dst, 0, NULL), 1);
+	src = dst;
+	if (from != to) {
+		assert_ok(fi_getname(&from->fid, &name, &len));
+		assert_int_equal(fi_av_insert(w->av, &name, 1, &src, 0, NULL), 1);
+	}
+	assert_ok(fi_recv(to, &in, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(from, &out, 1, NULL, dst, NULL));
+	while (n < 2 && test_now_s() < until) {
+		if (fi_cq_readfrom(w->cq, &e, 1, &who) != 1)
+			continue;
+		n++;
+		if (e.flags & FI_RECV)
+			assert_int_equal(who, src);
+	}
+	assert_int_equal(n, 2);
+	assert_int_equal(in, 'x');
+	assert_int_equal(fi_av_remove(w->av, &dst, 1, 0), 0);
+	if (dst != src)
+		assert_int_equal(fi_av_remove(w->av, &src, 1, 0), 0);
+}
+
+/* Names of this host lead to this host, not to a router that knows them. */
 static void advertise__leads_home(void **state)
 {
-	struct fi_cq_tagged_entry e;
-	char ip[INET_ADDRSTRLEN], out = 'x', in = 0;
-	uint64_t until = test_now_s() + TEST_GUARD_S;
-	struct sockaddr_in name;
-	size_t len = sizeof(name);
-	fi_addr_t self, src = FI_ADDR_NOTAVAIL;
+	char ip[INET_ADDRSTRLEN];
 	struct world w;
-	int n = 0;
 
 	(void)state;
 	setenv("FI_SDR_ADVERTISE", "203.0.113.1:7", 1);
@@ -325,15 +353,19 @@ static void advertise__leads_home(void **state)
 	world_ep(&w, 0);
 	assert_ok(fi_enable(w.ep[0]));
 	assert_int_equal(name_of(w.ep[0], ip), 7);
-	assert_ok(fi_getname(&w.ep[0]->fid, &name, &len));
-	assert_int_equal(fi_av_insert(w.av, &name, 1, &self, 0, NULL), 1);
-	assert_ok(fi_recv(w.ep[0], &in, 1, NULL, self, NULL));
-	assert_ok(fi_send(w.ep[0], &out, 1, NULL, self, NULL));
-	while (n < 2 && test_now_s() < until)
-		n += fi_cq_readfrom(w.cq, &e, 1, &src) == 1;
-	assert_int_equal(n, 2);
-	assert_int_equal(in, 'x');
-	assert_int_equal(fi_av_remove(w.av, &self, 1, 0), 0);
+	talk(&w, w.ep[0], w.ep[0]);
+	world_close(&w);
+	setenv("FI_SDR_ADVERTISE", "203.0.113.1", 1);
+	setenv("FI_SDR_PORT_RANGE", "20100-20109", 1);
+	world_open(&w, own_address(), NULL);
+	world_ep(&w, 0);
+	world_ep(&w, 1);
+	assert_ok(fi_enable(w.ep[0]));
+	assert_ok(fi_enable(w.ep[1]));
+	assert_int_not_equal(name_of(w.ep[0], ip), name_of(w.ep[1], ip));
+	assert_string_equal(ip, "203.0.113.1");
+	talk(&w, w.ep[0], w.ep[1]);
+	talk(&w, w.ep[1], w.ep[1]);
 	world_close(&w);
 }
 

@@ -256,7 +256,7 @@ static ssize_t sdr_dgram_post_send(struct fid_ep *fid, const void *buf, size_t l
 		ret = -FI_EMSGSIZE;
 		goto out;
 	}
-	sdr_ep_addr_home(ep, &to);
+	(void)sdr_ep_addr_home(ep, &to);
 	p = sdr_context_ctl_alloc(ep->ctx);
 	if (!p) {
 		sdr_ep_touch(ep);

@@ -171,19 +171,57 @@ int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out)
 	return 0;
 }
 
-void sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
+/* Where it can be met on this host: as bound, or where that is everywhere at its first address. */
+static void sdr_ep_addr_own(const struct sdr_ep *ep, struct sockaddr_storage *own)
 {
-	struct sockaddr_storage own = ep->src;
-	struct sdr_uc_addr name;
+	*own = ep->src;
+	if (sdr_sockaddr_any(sdr_sa(own)))
+		sdr_src_move(own, &ep->first);
+}
 
-	if (!ep->env.advertise.ss_family || sdr_uc_addr_from_sockaddr(&name, sdr_sa(&ep->name)) ||
-	    !sdr_uc_addr_equal(&name, addr))
-		return;
-	if (sdr_sockaddr_any(sdr_sa(&own))) {
-		own = ep->first;
-		sdr_sockaddr_port_set(sdr_sa(&own), sdr_sockaddr_port(sdr_sa(&ep->src)));
+/*
+ * Between the two addresses of this host, the advertised and the bound one: an endpoint's own port
+ * becomes its own, another of the range stays.
+ */
+static bool sdr_ep_addr_turn(const struct sdr_ep *ep, const struct sockaddr_storage *from,
+			     const struct sockaddr_storage *to, struct sdr_uc_addr *addr)
+{
+	struct sockaddr_storage sa;
+	uint16_t port;
+
+	if (sdr_uc_addr_to_sockaddr(addr, &sa) < 0 ||
+	    !sdr_sockaddr_same_ip(sdr_sa(&sa), sdr_sa(from)))
+		return false;
+	port = sdr_sockaddr_port(sdr_sa(&sa));
+	sa = *to;
+	if (port != sdr_sockaddr_port(sdr_sa(from))) {
+		if (sdr_sockaddr_port(sdr_sa(&ep->env.advertise)) || port < ep->env.ports.lo ||
+		    port > ep->env.ports.hi)
+			return false;
+		sdr_sockaddr_port_set(sdr_sa(&sa), port);
 	}
-	sdr_uc_addr_from_sockaddr(addr, sdr_sa(&own));
+	sdr_uc_addr_from_sockaddr(addr, sdr_sa(&sa));
+	return true;
+}
+
+bool sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
+{
+	struct sockaddr_storage own;
+
+	if (!ep->env.advertise.ss_family)
+		return false;
+	sdr_ep_addr_own(ep, &own);
+	return sdr_ep_addr_turn(ep, &ep->name, &own, addr);
+}
+
+bool sdr_ep_addr_away(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
+{
+	struct sockaddr_storage own;
+
+	if (!ep->env.advertise.ss_family)
+		return false;
+	sdr_ep_addr_own(ep, &own);
+	return sdr_ep_addr_turn(ep, &own, &ep->name, addr);
 }
 
 void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer)
@@ -204,34 +242,6 @@ void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer)
 		"sends from %s (FI_SDR_IFACE, FI_SDR_BIND choose another address, ip rule another "
 		"way)\n",
 		to, way, own);
-}
-
-/* It is one of this host's by that address: it gets the other one. */
-static bool sdr_addr_swap(const struct sdr_ep *ep, const struct sockaddr_storage *from,
-			  const struct sockaddr_storage *to, struct sdr_uc_addr *addr)
-{
-	struct sockaddr_storage sa, out = *to;
-	uint16_t port;
-
-	if (!ep->env.ports.lo || !ep->env.advertise.ss_family ||
-	    sdr_uc_addr_to_sockaddr(addr, &sa) < 0 ||
-	    !sdr_sockaddr_same_ip(sdr_sa(from), sdr_sa(&sa)))
-		return false;
-	port = sdr_sockaddr_port(sdr_sa(&sa));
-	if (port < ep->env.ports.lo || port > ep->env.ports.hi)
-		return false;
-	sdr_sockaddr_port_set(sdr_sa(&out), port);
-	return !sdr_uc_addr_from_sockaddr(addr, sdr_sa(&out));
-}
-
-bool sdr_ep_addr_near(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
-{
-	return sdr_addr_swap(ep, &ep->env.advertise, &ep->first, addr);
-}
-
-bool sdr_ep_addr_far(const struct sdr_ep *ep, struct sdr_uc_addr *addr)
-{
-	return sdr_addr_swap(ep, &ep->first, &ep->env.advertise, addr);
 }
 
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len)

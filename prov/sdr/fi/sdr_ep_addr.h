@@ -29,19 +29,15 @@ void sdr_ep_addr_bound(struct sdr_ep *ep, const struct sdr_uc_addr *addr);
  */
 int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out);
 /*
- * How this endpoint reaches an address: its own name leads to itself, whatever a router in front
- * of it does with that.
+ * How this endpoint reaches an address: names of this host lead to this host, whatever a router in
+ * front of it does with them.  Those are its own, and with FI_SDR_ADVERTISE without a port all of
+ * that address in FI_SDR_PORT_RANGE, which the router forwards here.  False: the same.
  */
-void sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
+bool sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
+/* The other way round: the name of who sends from an address of this host; false: the same. */
+bool sdr_ep_addr_away(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
 /* Says in the log where routing would send to this peer from another address than the endpoint's. */
 void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer);
-/*
- * What reaches an address.  One at our own advertised address whose port is of FI_SDR_PORT_RANGE is
- * on this host: it is reached here, without the translator.  False: it is itself.
- */
-bool sdr_ep_addr_near(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
-/* The other way round. */
-bool sdr_ep_addr_far(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
 /* For the log: "10.0.0.2:20100 on wan0 (FI_SDR_IFACE), advertised as ..., ports 20100-20109". */
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len);
 

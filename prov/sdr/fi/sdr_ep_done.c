@@ -175,7 +175,7 @@ static bool sdr_ep_knows(void *user, const struct sdr_uc_addr *addr)
 	struct sdr_ep *ep = user;
 
 	/* One of this host's is known by where it is. */
-	return ep->av && !sdr_ep_addr_near(ep, &near) &&
+	return ep->av && !sdr_ep_addr_home(ep, &near) &&
 	       sdr_av_find(ep->av, addr) != FI_ADDR_NOTAVAIL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The peers of an endpoint.  They are found by fi_addr in an array that the endpoint fills as
+ * The peers of an endpoint, kept by the address that is sent to, which is not always the one in the
+ * vector (sdr_ep_addr_home).  They are found by fi_addr in an array that the endpoint fills as
  * addresses are used; the other way round, for FI_SOURCE, the peer carries its fi_addr.  Each entry
  * holds its peer until the address leaves the vector or the endpoint is closed.  Under the
  * endpoint's lock, which sdr_ep_peer_forget takes itself.
@@ -35,8 +36,7 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr)
 		ep->peers = v;
 		ep->npeers = n;
 	}
-	sdr_ep_addr_home(ep, &addr);
-	(void)sdr_ep_addr_near(ep, &addr);
+	(void)sdr_ep_addr_home(ep, &addr);
 	peer = sdr_rel_peer(ep->rel, &addr);
 	if (peer) {
 		sdr_ep_addr_way(ep, &addr);
@@ -53,8 +53,7 @@ void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_u
 	struct sdr_uc_addr home = *addr;
 
 	pthread_mutex_lock(&ep->lock);
-	sdr_ep_addr_home(ep, &home);
-	(void)sdr_ep_addr_near(ep, &home);
+	(void)sdr_ep_addr_home(ep, &home);
 	peer = ep->rel ? sdr_rel_peer_find(ep->rel, &home) : NULL;
 	if (peer && sdr_peer_user(peer) == fi_addr) /* perhaps known as a source only */
 		sdr_peer_user_set(peer, UINT64_MAX);
@@ -68,7 +67,7 @@ void sdr_ep_peer_forget(struct sdr_ep *ep, fi_addr_t fi_addr, const struct sdr_u
 
 fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
 {
-	struct sdr_uc_addr far;
+	struct sdr_uc_addr name;
 	uint64_t a;
 
 	SDR_ASSERT_HELD(&ep->lock);
@@ -76,10 +75,10 @@ fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
 		return FI_ADDR_NOTAVAIL;
 	a = sdr_peer_user(peer);
 	if (a == UINT64_MAX) {
-		far = *sdr_peer_addr(peer);
-		a = sdr_av_find(ep->av, &far);
-		if (a == FI_ADDR_NOTAVAIL && sdr_ep_addr_far(ep, &far))
-			a = sdr_av_find(ep->av, &far);
+		name = *sdr_peer_addr(peer);
+		a = sdr_av_find(ep->av, &name);
+		if (a == FI_ADDR_NOTAVAIL && sdr_ep_addr_away(ep, &name))
+			a = sdr_av_find(ep->av, &name);
 		if (a != FI_ADDR_NOTAVAIL)
 			sdr_peer_user_set(peer, a);
 	}

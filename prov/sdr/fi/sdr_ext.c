@@ -64,7 +64,7 @@ static int sdr_ext_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 	else if (fi_addr != FI_ADDR_UNSPEC && (!ep->av || sdr_av_addr(ep->av, fi_addr, &addr)))
 		ret = -FI_EADDRNOTAVAIL;
 	else if (fi_addr != FI_ADDR_UNSPEC) {
-		sdr_ep_addr_home(ep, &addr);
+		(void)sdr_ep_addr_home(ep, &addr);
 		peer = sdr_rel_peer_find(ep->rel, &addr);
 	}
 	if (!ret) {
