@@ -94,6 +94,25 @@ static void forged__messages_beyond_the_credit(void **state)
 	liar_close(&l);
 }
 
+/* Credit that goes around the number space would end behind what was sent under it. */
+static void forged__credit_around_the_number_space(void **state)
+{
+	struct liar l = liar_open();
+	struct sdr_conn *c = bed_conn(l.b, 0, 1);
+	uint32_t limit = c->credit.mseq_limit;
+
+	(void)state;
+	for (uint32_t i = 1; i < 8; i++) {
+		struct sdr_frame_credit f = { c->credit.msn_limit, c->rec.mseq + (i << 29) };
+
+		l.n = sdr_frame_credit_encode(l.buf, sizeof(l.buf), &f);
+		liar_say(&l);
+		assert_true((int32_t)(c->credit.mseq_limit - limit) >= 0);
+	}
+	assert_true(c->st.pkts_bad > 0);
+	liar_close(&l);
+}
+
 /* Announcements without bytes cost memory too, and a peer may not pile them up without end. */
 static void forged__announcements_without_end(void **state)
 {
@@ -522,6 +541,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(forged__cts_twice_for_one_message),
 		cmocka_unit_test(forged__cts_for_an_inline_message),
 		cmocka_unit_test(forged__messages_beyond_the_credit),
+		cmocka_unit_test(forged__credit_around_the_number_space),
 		cmocka_unit_test(forged__announcements_without_end),
 		cmocka_unit_test(forged__reads_that_are_never_taken),
 		cmocka_unit_test(forged__answers_that_are_never_taken),

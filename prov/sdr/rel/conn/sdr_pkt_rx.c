@@ -19,6 +19,8 @@
 #include "sdr_stranger.h"
 #include "sdr_wire_err.h"
 
+#define CREDIT_FAR (1u << 29) /* no peer has room for so many messages */
+
 static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 {
 	if (reason == SDR_CLOSE_BYE_ACK) {
@@ -49,7 +51,12 @@ static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 		sdr_shape_limit_set(c, f->msn_limit);
 		c->rel->ops->credit(c);
 	}
-	if (sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))
+	if (!sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))
+		return;
+	/* So far from what was numbered that the next one might lie behind it: a lie. */
+	if (f->mseq_limit - c->rec.mseq + CREDIT_FAR > 2 * CREDIT_FAR)
+		c->st.pkts_bad++;
+	else
 		c->credit.mseq_limit = f->mseq_limit;
 }
 
