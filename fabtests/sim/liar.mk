@@ -13,6 +13,7 @@ SDR_LIAR = \
 	fabtests/sim/liar_heap.h \
 	fabtests/sim/liar_ops.c \
 	fabtests/sim/liar_ops.h \
+	fabtests/sim/liar_path.c \
 	fabtests/sim/liar_say.c \
 	fabtests/sim/liar_say.h \
 	fabtests/sim/liar_talk.c \

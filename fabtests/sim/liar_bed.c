@@ -149,15 +149,16 @@ static void bed_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, co
 {
 	struct liar *l = bed_victim;
 	struct sdr_rel *rel = user;
-	uint64_t most = LIAR_PKT_STEPS + LIAR_PKT_OBJ * liar_objects(rel) +
-			LIAR_PKT_BYTE * (uint64_t)len,
+	/* with its last part a packet is there as a whole */
+	uint64_t bytes = type == SDR_REL_PART ? SDR_CTL_MAX : len;
+	uint64_t most = LIAR_PKT_STEPS + LIAR_PKT_OBJ * liar_objects(rel) + LIAR_PKT_BYTE * bytes,
 		 n;
 
 	n = rel->steps;
 	l->ctl(rel, from, type, buf, len);
 	n = rel->steps - n;
 	l->ctl_steps += n;
-	l->ctl_seen += len;
+	l->ctl_seen += bytes;
 	if (n > l->st.pkt_steps)
 		l->st.pkt_steps = n;
 	LIAR_CHECK(n <= most,

@@ -10,6 +10,8 @@
 #include "wire/sdr_tlv.h"
 #include "wire/sdr_version.h"
 
+#define PIECES_PATH 5000u /* bytes of an IP packet */
+
 /* ---- handshake ------------------------------------------------------------------------------- */
 
 static void cookie_seen(struct liar *l, uint32_t i, const struct sdr_sim_packet *p)
@@ -64,19 +66,7 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 		h->code_syms = (uint16_t)(2 + liar_below(l->d, SDR_CODE_SYMS_MAX - 1));
 		h->code_chunk = liar_wild(l) ? liar_bits32(l) | 1 : SDR_REL_EC_CHUNK;
 	}
-	h->qp = (struct sdr_wire_qp_info){
-		.channels = rel->cfg.channels,
-		.generations = rel->cfg.generations,
-		.split = rel->cfg.split,
-		.mtu = rel->mtu,
-		.chunk = rel->mtu,
-		.max_msg = h->seg_bytes,
-	};
-	h->qp.qpn = SDR_QPN_MIN + 64 * liar_below(l->d, 1000);
-	h->qp.rkey = liar_bits32(l);
-	h->qp.psn = liar_bits32(l) & SDR_PSN_MASK;
-	h->qp.rx_window = liar_wild(l) ? liar_bits32(l) : 0;
-	h->qp.flags = liar_one_in(l->d, 4) ? (uint8_t)liar_below(l->d, 4) : 0;
+	h->qp = liar_qp_draw(l, rel, rel->mtu, h->seg_bytes);
 	if (liar_one_in(l->d, 6)) /* a smaller path, that fits together or does not */
 		h->qp.mtu = h->qp.chunk = SDR_MTU_MIN << liar_below(l->d, 5);
 	if (liar_one_in(l->d, 2) && h->qp.mtu < rel->mtu) {
@@ -252,6 +242,8 @@ static void forge_data(struct liar *l)
 		tx.w.va = b->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
 		tx.w.rkey = b->grant.rkey + (liar_one_in(l->d, 16) ? 1 : 0);
 	}
+	if (liar_one_in(l->d, 4)) /* in pieces, and the next ones in others */
+		rel->uc->ops->qp_path(tx.w.qp, liar_below(l->d, PIECES_PATH));
 	rel->uc->ops->post(rel->uc, &tx, 1);
 	l->st.forged++;
 }
@@ -351,6 +343,8 @@ void liar_forge(struct liar *l)
 		forge_stray(l);
 	else if (k < (l->habits & HABIT_DATA ? 20u : 14u))
 		forge_data(l);
+	else if (k == 30 && liar_one_in(l->d, l->habits & HABIT_SHAPES ? 2 : 8))
+		liar_path(l);
 	else if (k == 31 && l->habits & HABIT_FLOODS)
 		liar_flood(l);
 	else

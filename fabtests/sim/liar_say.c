@@ -104,6 +104,10 @@ void liar_say(struct liar *l, struct sdr_conn *c)
 		n -= liar_below(l->d, (uint32_t)(n - SDR_PACKET_HDR));
 	if (!l->strict && liar_one_in(l->d, 100))
 		flip_bit(l, p, n);
+	if (liar_one_in(l->d, l->habits & HABIT_SHAPES ? 4 : 32)) {
+		liar_parts(l, c, from, pn, p, n);
+		return;
+	}
 	liar_inject(l, from, p, n);
 	if (liar_one_in(l->d, 50))
 		liar_inject(l, from, p, n);
@@ -353,6 +357,8 @@ static bool say_frame(struct liar *l, struct sdr_conn *c)
 
 	if (l->habits & HABIT_HELPS && liar_one_in(l->d, 3))
 		return liar_say_help(l, c);
+	if (liar_one_in(l->d, l->habits & HABIT_SHAPES ? 6 : 64))
+		return liar_say_shape(l, c);
 	if (k < 30)
 		return say_rec(l, c);
 	if (k < 38)

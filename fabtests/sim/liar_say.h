@@ -19,7 +19,8 @@ enum liar_habit {			 /* what a run's liar does beside the usual */
 		  HABIT_DATA = 1 << 5,	 /* data packets */
 		  HABIT_HELPS = 1 << 6,	 /* answers as an honest peer would, mostly */
 		  HABIT_FLOODS = 1 << 7,
-		  HABIT_MOVES = 1 << 8, /* from another address of its own */
+		  HABIT_MOVES = 1 << 8,	 /* from another address of its own */
+		  HABIT_SHAPES = 1 << 9, /* the size of packets changes all the time */
 };
 
 /* ---- liar_draw.c ---- */
@@ -48,5 +49,15 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c);
 void liar_say(struct liar *l, struct sdr_conn *c); /* it leaves */
 void liar_say_packet(struct liar *l);		   /* one of anything */
 void liar_inject(struct liar *l, uint32_t from, const uint8_t *p, size_t len);
+
+/* ---- liar_path.c ---- */
+/* What an honest QP would say of itself, but for its size. */
+struct sdr_wire_qp_info liar_qp_draw(struct liar *l, const struct sdr_rel *rel, uint32_t mtu,
+				     uint64_t max_msg);
+bool liar_say_shape(struct liar *l, const struct sdr_conn *c);
+/* The packet leaves in parts, or not at all. */
+void liar_parts(struct liar *l, const struct sdr_conn *c, uint32_t from, uint32_t pn,
+		const uint8_t *packet, size_t len);
+void liar_path(struct liar *l); /* between the two carries something else now */
 
 #endif /* LIAR_SAY_H */
