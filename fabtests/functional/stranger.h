@@ -64,7 +64,7 @@ size_t stranger_rec(struct stranger *s, uint8_t *p, size_t room, struct sdr_fram
 enum stranger_event stranger_input(struct stranger *s, const uint8_t *p, size_t len,
 				   struct stranger_news *news);
 
-/* ---- stranger_seen.c: what an observer of the loopback knows ---------------------------------- */
+/* ---- stranger_seen.c: what an observer of the loopback knows --------------------------------- */
 
 int seen_open(void); /* -1: this user may not */
 /* The next PACKET to that port; false: none until then. */

@@ -401,8 +401,9 @@ static void challenge__a_wrong_response_proves_nothing(void **state)
 
 /*
  * One round trip and what it varies by, or 100 ms, from the first packet until the other side
- * knows; another until what was under way is known to be lost.  But who sends data notices nothing before his
- * window is full and a probe is due, and who waits for data asks after 4 timeouts and 100 ms.
+ * knows; another until what was under way is known to be lost.  But who sends data notices nothing
+ * before his window is full and a probe is due, and who waits for data asks after 4 timeouts and
+ * 100 ms.
  */
 #define MOVE_MOST  (SDR_PATH_PATIENCE_NS + 6 * BED_RTT)
 #define QUIET_MOST (SDR_PATH_PATIENCE_NS + 100 * MS + 12 * BED_RTT)
