@@ -20,8 +20,7 @@ static struct {
 	uint32_t carries, route;
 	int long_err; /* what a train of such gets; 0: EMSGSIZE, as a single one */
 	uint32_t calls, asked;
-	uint32_t
-		grants; /* bytes of a socket's buffer at most, as for a user without rights; 0: any */
+	uint32_t grants; /* bytes of a buffer at most, as for a user without rights; 0: any */
 } script;
 
 /* The longest IP packet of a message. */

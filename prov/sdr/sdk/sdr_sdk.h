@@ -49,8 +49,8 @@ typedef void (*sdr_ctl_other_fn)(void *user, const struct sdr_uc_addr *from, con
 void sdr_context_ctl_other_set(struct sdr_context *ctx, sdr_ctl_other_fn fn, void *user);
 
 /*
- * This host has learned what the way to an address carries (SDR_UC_EV_PATH): bytes of the largest IP
- * packet.  to: valid during the call.  Without a function nobody is told.
+ * This host has learned what the way to an address carries (SDR_UC_EV_PATH): bytes of the largest
+ * IP packet.  to: valid during the call.  Without a function nobody is told.
  */
 typedef void (*sdr_path_fn)(void *user, const struct sdr_uc_addr *to, uint32_t bytes);
 void sdr_context_path_set(struct sdr_context *ctx, sdr_path_fn fn, void *user);
@@ -65,8 +65,8 @@ void sdr_context_path_set(struct sdr_context *ctx, sdr_path_fn fn, void *user);
 uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx);
 void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
 /*
- * Instead of ctl_push: the datagram is a probe of the path (SDR_UC_F_PROBE), of up to info.probe_max
- * bytes; for those too there is room.
+ * Instead of ctl_push: the datagram is a probe of the path (SDR_UC_F_PROBE), of up to
+ * info.probe_max bytes; for those too there is room.
  */
 void sdr_context_ctl_push_probe(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
 /*

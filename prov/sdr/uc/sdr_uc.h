@@ -183,7 +183,7 @@ struct sdr_uc_info {
 	 * bytes of a socket's buffers, as asked for and as the kernel granted them; 0: it has none
 	 */
 	uint32_t rcvbuf_asked, rcvbuf_got, sndbuf_asked, sndbuf_got;
-	/* what of this host limits the engine, and the remedy; NULL: nothing.  Lives as long as it */
+	/* what of this host limits the engine, and the remedy; NULL: nothing; its memory */
 	const char *note;
 	/* protection against late packets: "epoch", "root", "mw", "mr" (sdr_verbs.h) */
 	const char *late;

@@ -37,8 +37,8 @@ struct sdr_uc_dev {
 };
 
 /*
- * Payload bytes of a control datagram that is no longer on the wire than a data packet of mtu bytes;
- * of those that every path carries at least.
+ * Payload bytes of a control datagram that is no longer on the wire than a data packet of mtu
+ * bytes; of those that every path carries at least.
  */
 static inline uint32_t sdr_uc_ctl_of_mtu(uint32_t mtu)
 {

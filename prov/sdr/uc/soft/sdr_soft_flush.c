@@ -6,8 +6,8 @@
  * Full (EAGAIN, no memory): the cursor goes back to the first packet that did not leave, PSNs
  * included, and post reports the rest; a message for which there is never memory is lost in the
  * end.  A train that the device cannot segment is built again as single packets.  Too long for the
- * route: what the route carries now is looked up, the QPs that send there get it as their limit, and
- * everything from that message on is built anew, in pieces; nothing is lost by it.  A control
+ * route: what the route carries now is looked up, the QPs that send there get it as their limit,
+ * and everything from that message on is built anew, in pieces; nothing is lost by it.  A control
  * datagram that is too long, and what is refused for good (a firewall, no route), is a lost packet,
  * counted by its cause.
  */

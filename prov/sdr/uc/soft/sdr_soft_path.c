@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What this host has learned of the ways to its peers: asked of routing (sdr_uc_path_mtu, some 10 us
- * of system calls) when the kernel refuses a datagram for its size, and told to the owner with the
- * next poll (SDR_UC_EV_PATH).
+ * What this host has learned of the ways to its peers: asked of routing (sdr_uc_path_mtu, some 10
+ * us of system calls) when the kernel refuses a datagram for its size, and told to the owner with
+ * the next poll (SDR_UC_EV_PATH).
  *
- * A way is asked after anew when something goes less far than it said, and not at all for a tenth of
- * a second after routing had no answer that explains the refusal; so a sender that insists costs no
- * more than its own calls.  The owner is told what is new to it, and of what it may have forgotten
- * once a second at most.  The newest SDR_SOFT_WAYS ways are remembered; what was not told of a way
- * that had to go is lost, and is learned again with its next datagram.  No timers of its own.
+ * A way is asked after anew when something goes less far than it said, and not at all for a tenth
+ * of a second after routing had no answer that explains the refusal; so a sender that insists costs
+ * no more than its own calls.  The owner is told what is new to it, and of what it may have
+ * forgotten once a second at most.  The newest SDR_SOFT_WAYS ways are remembered; what was not told
+ * of a way that had to go is lost, and is learned again with its next datagram.  No timers of its
+ * own.
  */
 #include <string.h>
 

@@ -23,7 +23,7 @@
 
 static uint32_t sdr_soft_piece_size(uint32_t mtu, uint32_t room)
 {
-	uint32_t most = sdr_uc_piece_size(mtu, room), n = (mtu + most - 1) / most, k;
+	uint32_t most = sdr_uc_piece_size(mtu, room), n = (mtu - 1) / most + 1, k;
 
 	for (k = n; k <= n + n / 3 && k <= SDR_UC_PIECES_MAX; k++)
 		if (mtu % (4 * k) == 0)

@@ -8,8 +8,8 @@
  * order: the frame is sound, its QPN is ours, the ICRC is right, address, immediate and length
  * agree with the geometry, the slot is bound to the generation and key it came with, and it lies
  * inside the bound buffer.  An empty packet places nothing and may lie behind the end: it carries a
- * fragment of the user's immediate.  A packet in pieces (sdr_soft_piece.c) is checked as a whole with
- * each of them, and reported with the last that comes.
+ * fragment of the user's immediate.  A packet in pieces (sdr_soft_piece.c) is checked as a whole
+ * with each of them, and reported with the last that comes.
  *
  * Where the last call found nothing the next one receives a single message: a lone datagram, which
  * is what latency is made of, is a third cheaper that way.

@@ -18,7 +18,7 @@ bool sdr_soft_sock_gro(int fd);
 bool sdr_soft_sock_gso(int fd);
 /* IPv6: takes datagrams without a check sum too, which devices send.  0 or a negative errno. */
 int sdr_soft_sock_no_check(int fd, int family);
-/* Bytes that a buffer was asked for with (SO_RCVBUF, SO_SNDBUF), as far as the kernel granted it. */
+/* What the kernel granted of a buffer (SO_RCVBUF, SO_SNDBUF), in bytes as they are asked for. */
 uint32_t sdr_soft_sock_got(int fd, int which);
 /* Bytes of payload that the socket's receive queue holds at least, in packets of mtu bytes. */
 uint32_t sdr_soft_sock_window(int fd, uint32_t mtu);

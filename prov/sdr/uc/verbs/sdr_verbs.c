@@ -358,7 +358,7 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->mtu = v->mtu;
 	out->ctl_max = v->ctl_max;
 	out->rx_window = v->rx_depth * v->mtu;
-	/* Without probes: the port's MTU is the path's, and pieces need a socket that frames them. */
+	/* Without probes: the port's MTU is the path's.  Nor does a device cut packets. */
 	out->data_over = sdr_uc_head(v->local.ss_family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head(v->local.ss_family) + SDR_CTL_OVERHEAD + SDR_IMM_LEN;
 	out->rkeyed = true;
