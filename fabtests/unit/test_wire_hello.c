@@ -159,6 +159,34 @@ static void hello__extensions_are_bounded(void **state)
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), -EBADMSG);
 }
 
+static void hello__where_it_came_from_and_what_it_is_about(void **state)
+{
+	static const struct sdr_hello_addr from = { 6, 4791, { 0xfd, [15] = 7 } };
+	uint8_t addr[32], check[8], ext[128];
+	struct sdr_hello h;
+	size_t n, one;
+
+	(void)state;
+	n = sdr_hello_addr_put(addr, sizeof(addr), &from);
+	n = one = sdr_tlv_put(ext, sizeof(ext), SDR_HELLO_OBSERVED, addr, (uint16_t)n);
+	sdr_put_le64(check, 0x1122334455667788);
+	n += sdr_tlv_put(ext + n, sizeof(ext) - n, SDR_HELLO_CHECK, check, 8);
+	assert_int_equal(decode(ext, n, &h), 0);
+	assert_memory_equal(h.observed.ip, from.ip, 16);
+	assert_int_equal(h.observed.family, 6);
+	assert_int_equal(h.observed.port, 4791);
+	assert_int_equal(h.check, 0x1122334455667788);
+	memcpy(ext + n, ext, one);
+	assert_int_equal(decode(ext, n + one, &h), -EBADMSG); /* each once */
+	assert_int_equal(decode(ext, 0, &h), 0);
+	assert_int_equal(h.observed.port, 0);
+	assert_int_equal(h.check, 0);
+	/* which of the two is whose matters, and every bit does */
+	assert_true(sdr_hello_check(1, 2) == sdr_hello_check(1, 2));
+	assert_true(sdr_hello_check(1, 2) != sdr_hello_check(2, 1));
+	assert_true(sdr_hello_check(1, 2) != sdr_hello_check(1, 3));
+}
+
 static void hello__bad_extensions(void **state)
 {
 	static const struct {
@@ -177,6 +205,14 @@ static void hello__bad_extensions(void **state)
 		{ SDR_HELLO_ADDRESSES, 6, { 4, 0, 1, 9, 9, 9 } },
 		{ SDR_HELLO_ADDRESSES, 18, { 6, 0, 1 } },
 		{ SDR_HELLO_ADDRESSES, 8, { 4, 0, 1, 9, 9, 9, 9, 4 } },
+		{ SDR_HELLO_OBSERVED, 0, { 0 } },
+		{ SDR_HELLO_OBSERVED, 3, { 0, 0, 1 } },		    /* that of the HELLO: no news */
+		{ SDR_HELLO_OBSERVED, 7, { 4, 0, 0, 9, 9, 9, 9 } }, /* port 0 */
+		{ SDR_HELLO_OBSERVED, 6, { 4, 0, 1, 9, 9, 9 } },
+		{ SDR_HELLO_OBSERVED, 14, { 4, 0, 1, 9, 9, 9, 9, 4, 0, 1, 9, 9, 9, 9 } }, /* two */
+		{ SDR_HELLO_CHECK, 8, { 0 } },
+		{ SDR_HELLO_CHECK, 7, { 1 } },
+		{ SDR_HELLO_CHECK, 9, { 1 } },
 	};
 	uint8_t ext[128];
 	struct sdr_hello h;
@@ -260,6 +296,7 @@ int main(void)
 		cmocka_unit_test(hello__versions),
 		cmocka_unit_test(hello__extensions_in_any_order),
 		cmocka_unit_test(hello__extensions_are_bounded),
+		cmocka_unit_test(hello__where_it_came_from_and_what_it_is_about),
 		cmocka_unit_test(hello__bad_extensions),
 		cmocka_unit_test(version__round_trip),
 		cmocka_unit_test(foreign__any_bytes),
