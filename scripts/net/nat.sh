@@ -55,13 +55,27 @@ nat_tagged() { nat_perf tagged; }
 nat_both_ways() { behind_nat && bandwidth -b -s 1m -n 64 --verify; }
 nat_xfer() { behind_nat && transfer -m tagged -S 8,1000,64k,64m -I 1 -W 0; }
 
+# through IFACE BYTES : that many more have left n there
+through() {
+	local from t
+	from=$(sent n "$1")
+	for t in {1..100}; do
+		[ $(($(sent n "$1") - from)) -ge "$2" ] && return 0
+		sleep 0.1
+	done
+	no "no transfer began within $((t / 10)) s"
+}
 # 64 MiB of 200 Mbit/s are 2.7 s; the address outside changes twice meanwhile.
 moves() {
 	local i
 	needs_conntrack || return 0
 	export FI_SDR_CC=fixed FI_SDR_RATE=200mbit
 	behind_nat && "$@" || return 1
-	sleep 1
+	case $towards in
+	outside) through wan 4000000 ;;
+	inside) through lan 4000000 ;;
+	*) sleep 1 ;;
+	esac || return 1
 	for i in 31000-31999 32000-32999; do
 		alive client && alive server || { no "a side was done, or gave up, before the mapping changed"; return 1; }
 		remap $i || return 1
@@ -70,13 +84,13 @@ moves() {
 	both_end_well client server || return 1
 	tell "$(on n conntrack -L -p udp 2>/dev/null | grep -o 'dport=3[0-9]*' | sort | uniq -c | tr '\n' ' ')"
 }
-nat_moves_write() { moves transfer_start -m write -o -S 64m -I 1 -W 0; }
-nat_moves_tagged() { moves transfer_start -m tagged -o -S 64m -I 1 -W 0; }
-nat_moves_perf_write() { moves bandwidth_start -s 64m -n 1 --verify; }
-nat_moves_perf_read() { moves bandwidth_start --op read -s 64m -n 1 --verify; }
-nat_moves_perf_tagged() { moves bandwidth_start --op tagged -s 16m -n 4 --verify; }
+nat_moves_write() { towards=outside moves transfer_start -m write -o -S 64m -I 1 -W 0; }
+nat_moves_tagged() { towards=outside moves transfer_start -m tagged -o -S 64m -I 1 -W 0; }
+nat_moves_perf_write() { towards=outside moves bandwidth_start -s 64m -n 1 --verify; }
+nat_moves_perf_read() { towards=inside moves bandwidth_start --op read -s 64m -n 1 --verify; }
+nat_moves_perf_tagged() { towards=outside moves bandwidth_start --op tagged -s 16m -n 4 --verify; }
 # Both directions, messages one after another: some wait, and nothing is under way, when the mapping changes.
-nat_moves_small() { FI_SDR_FAULT=delay=5ms moves transfer_start -m tagged -S 1-100 -I 1 -W 0; }
+nat_moves_small() { FI_SDR_FAULT=delay=5ms towards=small moves transfer_start -m tagged -S 1-100 -I 1 -W 0; }
 
 # The client's process is gone with its mapping, and comes back with another port outside.
 nat_peer_again() {
