@@ -39,6 +39,7 @@ static void sent(bool v6, uint8_t off, int train_err, uint8_t flags)
 	fill(src, len + 3, 77);
 	bed_open(&b, v6, 0, off);
 	bed_connect(&b);
+	b.uc->ops->qp_path(b.q, 700); /* devices get no pieces */
 	script.train_err = train_err;
 	bed_addr(&b, DEV, sock_port(b.ctl), &to);
 	for (c = 0; c < 2; c++) {
@@ -195,6 +196,30 @@ static void nic__received_over_ipv6(void **state)
 {
 	(void)state;
 	received(true);
+}
+
+/* Devices send no pieces: what says that it is one is none of theirs. */
+static void nic__no_pieces_from_a_device(void **state)
+{
+	static uint8_t src[BED_MTU], dst[BED_MSG], pkt[FRAME_MAX];
+	struct sdr_wire_data d;
+	struct bed b;
+
+	(void)state;
+	fill(src, sizeof(src), 5);
+	bed_open(&b, false, 0, 0);
+	bed_connect(&b);
+	memset(dst, 0, sizeof(dst));
+	bed_bind(&b, dst);
+	d = bed_data(&b, 0, 64);
+	d.piece = 64;
+	d.whole = 128;
+	dev_send(&b, b.dev, pkt, dev_frame(&b, pkt, b.dev, DEV, &d, src, 7), SDR_ROCE_PORT);
+	pair_quiet(b.uc);
+	assert_int_equal(pair_stats(b.uc).pkts_bad, 1);
+	assert_int_equal(pair_stats(b.uc).pieces_rx, 0);
+	assert_int_equal(dst[0], 0);
+	bed_close(&b);
 }
 
 /* As trains, more than one poll reports. */
@@ -503,6 +528,7 @@ int main(void)
 		cmocka_unit_test(nic__sent_short_and_corrupt),
 		cmocka_unit_test(nic__received),
 		cmocka_unit_test(nic__received_over_ipv6),
+		cmocka_unit_test(nic__no_pieces_from_a_device),
 		cmocka_unit_test(nic__received_in_trains),
 		cmocka_unit_test(nic__refused),
 		cmocka_unit_test(nic__refused_over_ipv6),
