@@ -350,7 +350,8 @@ static void sdr_fault_qp_path(struct sdr_uc_qp *qp, uint32_t bytes)
 {
 	struct sdr_fault *f = sdr_fault_of(qp->uc);
 
-	f->inner->ops->qp_path(sdr_fault_qp_of(qp)->inner, bytes);
+	if (f->inner->ops->qp_path)
+		f->inner->ops->qp_path(sdr_fault_qp_of(qp)->inner, bytes);
 }
 
 static uint32_t sdr_fault_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to)
