@@ -572,7 +572,7 @@ static void handshake__reset_of_a_forged_hello_ends_nothing(void **state)
 struct forgery {
 	const char *what;
 	/* 0: as it should be */
-	uint32_t mtu, seg_bytes, ctl_max, channels, generations, id_bits, flags;
+	uint32_t mtu, seg_bytes, ctl_max, channels, generations, id_bits, flags, features;
 };
 
 static const struct forgery forgeries[] = {
@@ -610,6 +610,7 @@ static void forge_fields(struct bed *b, struct catch *c, const struct forgery *f
 	h.qp.generations = f->generations ? (uint8_t)f->generations : h.qp.generations;
 	h.qp.split.id_bits = f->id_bits ? (uint8_t)f->id_bits : h.qp.split.id_bits;
 	h.qp.flags |= (uint8_t)f->flags;
+	h.features |= f->features;
 	assert_int_equal(sdr_hello_encode(p, SDR_REL_HELLO, &h), SDR_HELLO_LEN);
 	assert_int_equal(sdr_sim_inject_ctl(b->w, 1, 1, 0, p, SDR_HELLO_LEN), 0);
 }
@@ -699,6 +700,34 @@ static void forged_hello__a_small_one_leaves_the_two_sides_of_one_size(void **st
 		assert_int_equal(bed_conn(b, 0, 1)->shape->mtu, bed_conn(b, 1, 0)->shape->mtu);
 		bed_close(b);
 	}
+}
+
+/* It said that data packets may come in pieces; the real one is a device, and takes none. */
+static void forged_hello__its_features_go_with_it(void **state)
+{
+	static const struct forgery pieces = { .what = "pieces", .features = UINT32_MAX };
+	struct bed *b = bed_new(4);
+	struct bed_op *r, *s;
+	struct sdr_uc_stats st;
+	struct catch c;
+
+	(void)state;
+	b->na[0].rkeyed = SDR_SIM_RKEYED_MR;
+	b->na[1].no_probe = false;
+	bed_boot(b);
+	catch_one(b, &c);
+	forge_fields(b, &c, &pieces);
+	bed_run(b, MS);
+	assert_true(bed_conn(b, 1, 0)->hs.peer_known && bed_conn(b, 1, 0)->pmtu.size);
+	r = bed_recv(b, 0, bed_buf(b, 200000, 0), 200000);
+	s = bed_send(b, 1, 0, bed_buf(b, 200000, 7), 200000, 0);
+	bed_wait(b, s, 5 * BED_SEC);
+	bed_wait(b, r, 5 * BED_SEC);
+	bed_assert_ok(s);
+	bed_assert_ok(r);
+	b->node[1].ep->rel->uc->ops->stats(b->node[1].ep->rel->uc, &st);
+	assert_int_equal(st.pieces_tx, 0);
+	bed_close(b);
 }
 
 /*
@@ -869,6 +898,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(handshake__reset_of_a_forged_hello_ends_nothing),
 		cmocka_unit_test(forged_hello__no_field_fails_what_is_posted),
 		cmocka_unit_test(forged_hello__a_small_one_leaves_the_two_sides_of_one_size),
+		cmocka_unit_test(forged_hello__its_features_go_with_it),
 		cmocka_unit_test(forged_hello__a_device_must_prove_itself_where_it_costs_a_port),
 		cmocka_unit_test(retry__of_another_address_is_not_believed),
 		cmocka_unit_test(reset__finds_its_connection_by_number_and_address),

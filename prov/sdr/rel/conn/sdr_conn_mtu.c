@@ -124,6 +124,8 @@ void sdr_conn_mtu_opened(struct sdr_conn *c, uint32_t probe_max)
 	c->ctl_max = c->ctl_agreed;
 	if ((c->hs.features & FEATURES) != FEATURES) {
 		sdr_pmtu_init(&c->pmtu, 1, 0, rel->now);
+		/* A HELLO that was another's (conn_unaccept) may have had it cut. */
+		sdr_qp_path_set(c->shape->qp, 0);
 		return;
 	}
 	sdr_pmtu_limit(&c->pmtu, peer + rel->info.ctl_over, SDR_PMTU_BY_PEER, rel->now);
