@@ -251,8 +251,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .range = "names of interfaces and networks, separated by commas, e.g. wan0,10.1.0.0/16 "
 		   "or !docker0",
 	  .help = "Interfaces that endpoints use, in order of preference; what begins with ! is "
-		  "excluded, and with nothing else all others stay. none: all, that of the route "
-		  "to the destination or of the default route first.",
+		  "excluded, and all others stay where nothing else is named. By default all, "
+		  "the one of the route to the destination or of the default route first.",
 	  AT(iface) },
 	{ .name = "bind",
 	  .kind = &sdr_kind_host,

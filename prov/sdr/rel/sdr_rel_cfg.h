@@ -26,9 +26,9 @@ struct sdr_rel_cfg {
 	uint32_t chunk;	   /* bytes per bitmap bit, rounded to a multiple of the mtu */
 	struct sdr_imm_split split;
 	uint8_t channels, generations;
-	uint32_t rtt_init_us;	     /* first RTT guess, 0: SDR_RTT_INIT_NS */
-	double rto_rtts;	     /* sr_rto: RTO in RTTs, 1..100 */
-	uint32_t timeout_ms;	     /* of silence of a peer we wait for, before operations fail */
+	uint32_t rtt_init_us; /* first RTT guess, 0: SDR_RTT_INIT_NS */
+	double rto_rtts;      /* sr_rto: RTO in RTTs, 1..100 */
+	uint32_t timeout_ms;  /* of silence of a peer we wait for, before operations fail */
 	/*
 	 * idle time after which a connection in use is probed, and one that address translation
 	 * must not forget; 0: only as often as timeout_ms needs
