@@ -110,6 +110,18 @@ weather() {
 	holds "$(col mean_s) < 4 * $(col ideal_s)"
 }
 
+narrow_paths() {
+	local how
+	for how in 1500 1500:icmp; do
+		simulate message --scheme sr --size 16M --bandwidth 1e9 --path-mtu "$how" --runs 8 --format csv || return 1
+		# the headers of smaller packets, and nothing else; all of it without a loss
+		holds "$(col mean_s) < 1.05 * $(col ideal_s) && $(col rtx_pkts) == 0" || return 1
+		holds "$(col packets) > 8 * 16777216 / 1436" || return 1
+	done
+	timeout "$LIMIT" "$sim" message --path-mtu 1500:now >/dev/null 2>"$tmp/err.txt"
+	[ $? = 2 ] || no "--path-mtu 1500:now is taken"
+}
+
 bytes_are_right() {
 	simulate message --verify --scheme sr_nack,ec_mds,hybrid --size 1000003 --drop-packet 2e-2 --runs 8 --warm 20 --format csv || return 1
 	holds "$(col rtx_pkts 1) > 20 && $(col parity_pkts 2) > 0 && $(col parity_pkts 3) > 0" || return 1
@@ -201,7 +213,7 @@ failing() {
 	grep -qE '^sdr_sim: id 2 \(sr\): the (send|receive) failed: ' "$tmp/err.txt" || no "$(cat "$tmp/err.txt")"
 }
 
-all="same_seed_same_result nothing_lost_is_ideal parity_beats_timeouts streams allreduces bursts crowds weather
+all="same_seed_same_result nothing_lost_is_ideal parity_beats_timeouts streams allreduces bursts crowds weather narrow_paths
 	bytes_are_right memory_and_speed traces batches formats bad_input failing"
 [ $# -gt 0 ] || set -- $all
 for c; do
