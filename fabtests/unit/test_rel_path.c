@@ -98,7 +98,9 @@ static void path__full_size_is_known_with_the_handshake(void **state)
 	bed_close(b);
 }
 
-/* Paths from the least to the ends', with and without ICMP: found, and nothing is lost but probes. */
+/*
+ * Paths from the least to the ends', with and without ICMP: found, and nothing is lost but probes.
+ */
 static void path__narrow_from_the_start(void **state)
 {
 	static const uint32_t carries[] = { 1100, 1200, 1280, 1420, 1500, 4200 };

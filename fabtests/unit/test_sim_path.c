@@ -337,7 +337,9 @@ static void piece__lost_ones(void **state)
 	pair_close(&s.t);
 }
 
-/* Each piece has a fate of its own: lost, late, twice; no byte is wrong and none is reported early. */
+/*
+ * Each piece has a fate of its own: lost, late, twice; no byte is wrong and none is reported early.
+ */
 static void piece__weather(void **state)
 {
 	struct sdr_sim_world_attr wa = { .seed = 9,

@@ -31,7 +31,9 @@ static struct sdr_uc_stats pieces_stats(struct bed *b, int side)
 	return st;
 }
 
-/* All of a run arrives, each packet is reported once and with its length; none is cut needlessly. */
+/*
+ * All of a run arrives, each packet is reported once and with its length; none is cut needlessly.
+ */
 static void pieces__a_run(void **state)
 {
 	uint32_t len = (PKTS - 1) * BED_MTU + 17;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Kinds of values that a setting can have (sdr_env_kind.c, those of networks sdr_env_net.c).  A new kind is a row here and three
- * functions there.
+ * Kinds of values that a setting can have (sdr_env_kind.c, those of networks sdr_env_net.c).  A new
+ * kind is a row here and three functions there.
  */
 #ifndef SDR_ENV_KIND_H
 #define SDR_ENV_KIND_H

@@ -36,7 +36,9 @@ int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out);
 bool sdr_ep_addr_home(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
 /* The other way round: the name of who sends from an address of this host; false: the same. */
 bool sdr_ep_addr_away(const struct sdr_ep *ep, struct sdr_uc_addr *addr);
-/* Says in the log where routing would send to this peer from another address than the endpoint's. */
+/*
+ * Says in the log where routing would send to this peer from another address than the endpoint's.
+ */
 void sdr_ep_addr_way(const struct sdr_ep *ep, const struct sdr_uc_addr *peer);
 /* For the log: "10.0.0.2:20100 on wan0 (FI_SDR_IFACE), advertised as ..., ports 20100-20109". */
 void sdr_ep_addr_text(const struct sdr_ep *ep, char *buf, size_t len);

@@ -29,7 +29,9 @@ enum sdr_uc_piece_now {
 uint32_t sdr_uc_piece_size(uint32_t len, uint32_t room);
 /* It is a piece of a packet of at most mtu bytes.  To be asked before anything else of it. */
 bool sdr_uc_piece_check(const struct sdr_uc_piece *p, uint32_t mtu);
-/* Enters a piece that was placed.  *state: of its packet, 0 at first, and again when it is whole. */
+/*
+ * Enters a piece that was placed.  *state: of its packet, 0 at first, and again when it is whole.
+ */
 enum sdr_uc_piece_now sdr_uc_piece_take(uint32_t *state, const struct sdr_uc_piece *p);
 
 #endif /* SDR_UC_PIECE_H */

@@ -3,10 +3,11 @@
 /*
  * Datagrams of the reliable endpoint (class SDR_CLASS_REL), little-endian, behind the class header.
  *
- * Seven types: HELLO and HELLO_ACK open a connection (either side may start, both may at once), RETRY
- * hands out a cookie under load, PACKET carries frames, RESET says that a connection id is unknown
- * here (the process restarted), VERSION that a HELLO speaks another version (sdr_version.h), PART is
- * a piece of a PACKET that is longer than the path carries (sdr_part.h). A PACKET is
+ * Seven types: HELLO and HELLO_ACK open a connection (either side may start, both may at once),
+ * RETRY hands out a cookie under load, PACKET carries frames, RESET says that a connection id is
+ * unknown here (the process restarted), VERSION that a HELLO speaks another version
+ * (sdr_version.h), PART is a piece of a PACKET that is longer than the path carries (sdr_part.h). A
+ * PACKET is
  *
  *     0               8       12
  *    +---------------+-------+-----------------------+
@@ -93,8 +94,8 @@ enum sdr_hello_ext {
 	 */
 	SDR_HELLO_OBSERVED = 4,
 	/*
-	 * HELLO: 8 bytes that only the two ends of a connection can know (sdr_hello_check).  Whoever
-	 * has that connection answers SDR_HELLO_SAME and opens none.
+	 * HELLO: 8 bytes that only the two ends of a connection can know (sdr_hello_check).
+	 * Whoever has that connection answers SDR_HELLO_SAME and opens none.
 	 */
 	SDR_HELLO_CHECK = 5,
 };

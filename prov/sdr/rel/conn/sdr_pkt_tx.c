@@ -4,11 +4,11 @@
  * Packets to the peer: what goes into one.
  *
  * A packet takes along whatever is owed at the moment, in this order: bitmaps of transfers (DACK),
- * the acknowledgement of packets (ACK), credit, then what wants an answer: ENDs, a ping, records.  A
- * change of the packets' size goes in front of all records (sdr_reshape.c).
- * A DACK never leaves after the ACK that belongs to it, so that a sender which sees packet n
- * acknowledged and a data packet sent before n not, may call it lost.  Packets without anything
- * that wants an answer are not logged.
+ * the acknowledgement of packets (ACK), credit, then what wants an answer:  ENDs, a ping, records.
+ * A change of the packets' size goes in front of all records (sdr_reshape.c).  A DACK never leaves
+ * after the ACK that belongs to it, so that a sender which sees packet n acknowledged and a data
+ * packet sent before n not, may call it lost.  Packets without anything that wants an answer are
+ * not logged.
  *
  * An acknowledgement waits for one round of progress: the application that just got its message
  * usually answers in between, and the answer takes the acknowledgement along.

@@ -15,8 +15,8 @@
  *
  * Numbers go on counting; a transfer lies on one shape whole.  What was numbered before stays where
  * it is until it is done, in pieces where the path has become too narrow for it.  When nothing on
- * the old shape is open any more, in either direction, its QP goes.  Whoever lost the last report of
- * it asks (END) and is answered from the new table, to which all lower numbers are complete.
+ * the old shape is open any more, in either direction, its QP goes.  Whoever lost the last report
+ * of it asks (END) and is answered from the new table, to which all lower numbers are complete.
  *
  * Who may begin: a side with a wish, when the size that both want (the smaller of their limits) is
  * another than the present one, the change before is over here and nothing of it is unacknowledged.

@@ -4,11 +4,11 @@
  * The shape of a connection's data: the size of its packets, and all that follows from it: the QP,
  * the longest message, chunks, runs, how many packets a report waits for.
  *
- * Both directions have the same.  During the handshake a shape is replaced, with nothing numbered on
- * it; later a second one takes over what is numbered next (sdr_reshape.c), and the first lives on
- * until nothing on it is open any more.  Numbers go on over the change, and so does their window:
- * it begins with the lowest number that is not decided, on whichever shape that lies.  So no two
- * numbers that are open share a slot, an ID or a bit, and credit never goes back.
+ * Both directions have the same.  During the handshake a shape is replaced, with nothing numbered
+ * on it; later a second one takes over what is numbered next (sdr_reshape.c), and the first lives
+ * on until nothing on it is open any more.  Numbers go on over the change, and so does their
+ * window: it begins with the lowest number that is not decided, on whichever shape that lies.  So
+ * no two numbers that are open share a slot, an ID or a bit, and credit never goes back.
  *
  * No timers, no threads.
  */

@@ -7,10 +7,11 @@
  * burst.  The memory is as long as the path is steady: it fades with time (half-life
  * SDR_LOSS_SLOW_NS, not below SDR_LOSS_SLOW_PKTS packets) and with volume (the last SDR_LOSS_EVENTS
  * bursts or so, at least SDR_LOSS_KEEP_PKTS packets), and it is cut where the last bursts came
- * significantly closer together than those before, or a run without loss is significantly too
- * long.  Knowing nothing is not "no loss": the rate of bursts has a Gamma posterior (with the prior
- * of half a burst in SDR_LOSS_PRIOR_PKTS packets), whose mean and upper bound shrink with evidence
- * only.  Losses that are known to have happened at home are forgiven.  Copied from connection to connection of a peer.  No clock; ns are the caller's.
+ * significantly closer together than those before, or a run without loss is significantly too long.
+ * Knowing nothing is not "no loss": the rate of bursts has a Gamma posterior (with the prior of
+ * half a burst in SDR_LOSS_PRIOR_PKTS packets), whose mean and upper bound shrink with evidence
+ * only.  Losses that are known to have happened at home are forgiven.  Copied from connection to
+ * connection of a peer.  No clock; ns are the caller's.
  */
 #ifndef SDR_LOSS_EST_H
 #define SDR_LOSS_EST_H
@@ -33,7 +34,10 @@
  * make the prior irrelevant.
  */
 #define SDR_LOSS_PRIOR_PKTS 1000u
-/* a loss is declared in the round in which it is known to be one of ours, or a few round trips later */
+/*
+ * a loss is declared in the round in which it is known to be one of ours, or a few round trips
+ * later
+ */
 #define SDR_LOSS_FORGIVE_NS  (500 * 1000000ull)
 #define SDR_LOSS_FORGIVE_MAX 4096u
 #define SDR_LOSS_MARKS	     32u /* bursts of which the place is remembered; power of two */

@@ -3,12 +3,12 @@
 /*
  * The simulated engine: one node's end of the network, behind the table of sdr_uc.h.
  *
- * Sending is sdr_sim_tx.c.  Receiving: what arrives waits in the node's unread queue (bounded by rx_window, as
- * a socket buffer is) and is checked and placed by poll, under the rules of every engine: QPN, root
- * key, slot, generation, agreement of address and immediate, bounds.  With report_late the node
- * behaves as hardware whose root key table has a NULL entry: the bytes go nowhere and the
- * completion is reported all the same.  An rkeyed node is more of a device: data are placed under
- * their grant when they arrive (sdr_sim_grant.c), and poll only reports.
+ * Sending is sdr_sim_tx.c.  Receiving: what arrives waits in the node's unread queue (bounded by
+ * rx_window, as a socket buffer is) and is checked and placed by poll, under the rules of every
+ * engine:  QPN, root key, slot, generation, agreement of address and immediate, bounds.  With
+ * report_late the node behaves as hardware whose root key table has a NULL entry: the bytes go
+ * nowhere and the completion is reported all the same.  An rkeyed node is more of a device: data
+ * are placed under their grant when they arrive (sdr_sim_grant.c), and poll only reports.
  *
  * In a world with virtual payload the same checks are made and no byte is read or written.
  * Time does not move here.
