@@ -49,6 +49,35 @@ static void conn__a_ping_is_acknowledged_once(void **state)
 	bed_conn_close(&b);
 }
 
+/* A peer cannot have done what it was never asked: a message behind a fence waits as before. */
+static void conn__nobody_does_what_was_not_sent(void **state)
+{
+	struct sdr_frame_rec f = { .op = SDR_REC_DONE };
+	struct bed_conn_pkt p;
+	struct sdr_frame g;
+	struct bed_conn b;
+	char byte = 'a';
+
+	(void)state;
+	bed_conn_open(&b, NULL);
+	message(&b, &byte, 0);
+	message(&b, &byte, SDR_REL_F_FENCE);
+	assert_true(bed_conn_hear(&b, &p));
+	f.id = sdr_container(b.c->msg->deferred.next, struct sdr_op, link)->wire_id;
+	bed_conn_say(&b, b.frames, stranger_rec(&b.s, b.frames, sizeof(b.frames), f, NULL));
+	assert_int_equal(b.c->st.pkts_bad, 1);
+	assert_int_equal(b.done, 0);
+	loop_drop_all(b.net);
+	bed_conn_ack(&b, p.pn);
+	assert_int_equal(b.done, 1);
+	bed_conn_pass(&b, BED_CONN_MS);
+	assert_true(bed_conn_hear(&b, &p) && bed_conn_frame(&p, SDR_FRAME_REC, &g));
+	bed_conn_ack(&b, p.pn);
+	assert_int_equal(b.done, 2);
+	loop_drop_all(b.net);
+	bed_conn_close(&b);
+}
+
 /* Without an acknowledgement it comes again in a packet of its own number. */
 static void conn__a_record_is_repeated_until_it_is_acknowledged(void **state)
 {
@@ -171,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(conn__opens_and_rests),
 		cmocka_unit_test(conn__a_ping_is_acknowledged_once),
+		cmocka_unit_test(conn__nobody_does_what_was_not_sent),
 		cmocka_unit_test(conn__a_record_is_repeated_until_it_is_acknowledged),
 		cmocka_unit_test(conn__a_record_counts_once_however_often_it_comes),
 		cmocka_unit_test(conn__records_that_overtake_wait),

@@ -20,6 +20,10 @@ static void done_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 	if (!op || op->kind->served)
 		return;
+	if (!op->rec.sent) { /* nobody can have done it: it may not have begun */
+		c->st.pkts_bad++;
+		return;
+	}
 	/* A truncated receive is the receiver's error: here the message is delivered. */
 	if (status && status != SDR_REL_ERR_TRUNC) {
 		sdr_op_end(op, sdr_rel_errno(status), status);
