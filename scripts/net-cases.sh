@@ -41,11 +41,11 @@ done
 
 # shellcheck disable=SC2154  # set by the parts
 all="$mtu_cases $iface_cases $nat_cases $guard_cases"
-bars='' rounds=1
+bars=
 names=()
 for arg; do
 	case $arg in
-	--bars) bars=1 rounds="1 2 3 4 5" ;;
+	--bars) bars=1 ;;
 	--list) printf '%s\n' $all; exit 0 ;;
 	-*) sed -n '/^#   net-cases/s/^# *//p' "$0" >&2; exit 2 ;;
 	*)

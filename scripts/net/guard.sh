@@ -40,19 +40,35 @@ guard_forged_bytes() {
 	tell "$(cat "$tmp/forger.txt" "$tmp/forger2.txt" | tr '\n' ' ')"
 }
 
-# This host's own filter refuses what is sent: an error that says so, in time.
-guard_output_refused() {
+# This host's own filter refuses what is sent: an error that names firewalls, in time.
+denied() {
 	export FI_SDR_TIMEOUT=${patience}000
+	"$@" && ended firewall
+}
+denied_from_start() {
 	line 1500 1500 && filter a output udp dport 20900 drop &&
 		start server b "$xfer" -A $B -B 20900 -T "$LIMIT" && listening server b u 20900 &&
-		start client a "$xfer" -B 20900 -T "$LIMIT" -S 8 $B && ended 'EPERM|not permitted|this host'
+		start client a "$xfer" -B 20900 -T "$LIMIT" -S 8 $B
 }
-guard_output_refused_later() {
-	export FI_SDR_TIMEOUT=${patience}000 FI_SDR_CC=fixed FI_SDR_RATE=100mbit
+denied_later() {
+	export FI_SDR_CC=fixed FI_SDR_RATE=100mbit
 	line 1500 1500 && transfer_start -m tagged -o -S 64m -I 1 -W 0 || return 1
-	sleep 1
-	filter a output udp dport 20900 drop && ended 'EPERM|not permitted|this host'
+	sleep 1.5
+	filter a output udp dport 20900 drop
 }
+guard_output_refused() { denied denied_from_start; }
+guard_output_refused_later() { denied denied_later; }
+
+# For a second: nothing is lost to the application, and the counter says whose fault it was.
+guard_output_refused_for_a_while() {
+	export FI_SDR_STATS=$tmp/stats.txt
+	denied_later || return 1
+	sleep 1
+	on a nft flush ruleset && both_end_well client server || return 1
+	tell "$(grep -oh '"tx_denied":[0-9]*' "$tmp/stats.txt" | sort -u | tr '\n' ' ')"
+	grep -q '"tx_denied":[1-9]' "$tmp/stats.txt" || no "tx_denied does not count what this host refused"
+}
+
 guard_input_dropped() {
 	export FI_SDR_TIMEOUT=${patience}000
 	line 1500 1500 && filter b input udp dport 20900 drop && transfer_start -S 8 && ended 'never answered'
@@ -92,5 +108,5 @@ guard_sleeper() {
 		both_end_well client server
 }
 
-guard_cases="guard_forged_to_server guard_forged_to_client guard_forged_bytes guard_output_refused guard_output_refused_later
+guard_cases="guard_forged_to_server guard_forged_to_client guard_forged_bytes guard_output_refused guard_output_refused_later guard_output_refused_for_a_while
 	guard_input_dropped guard_two_flows guard_three_hosts guard_restarted guard_sleeper"

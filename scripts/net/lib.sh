@@ -237,6 +237,7 @@ verdict() {
 }
 
 median() { tr ' ' '\n' <<<"$*" | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+rounds() { if [ -n "$bars" ]; then echo 1 2 3 4 5; else echo 1; fi; } # of a measurement
 # bar RATIO LEAST TEXT : printed always, judged with --bars
 bar() {
 	tell "$3: $1 (bar $2)"

@@ -109,7 +109,7 @@ mtu_first_route() { later 2 routed 1500 1420; }
 # The same path, entered with the right MTU or with a larger one.
 mtu_speed() {
 	local i found=() right=()
-	for i in $rounds; do
+	for i in $(rounds); do
 		line 9000 1500 && bandwidth -s 1m -D 1 && found+=("$mbps") &&
 			line 1500 1500 && bandwidth -s 1m -D 1 && right+=("$mbps") || return 1
 	done
@@ -118,7 +118,7 @@ mtu_speed() {
 }
 mtu_jumbo_speed() {
 	local i large=() small=()
-	for i in $rounds; do
+	for i in $(rounds); do
 		line 9000 9000 && bandwidth -s 128m -Q 4 -n 4 && large+=("$mbps") &&
 			FI_SDR_MTU=4096 bandwidth -s 128m -Q 4 -n 4 && small+=("$mbps") || return 1
 	done
