@@ -81,15 +81,32 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 		h->qp.generations ^= 2;
 }
 
+/* The name of somebody: the honest node, the victim, the liar himself, or nobody. */
+static uint16_t name_draw(struct liar *l, uint8_t *p, size_t room)
+{
+	uint32_t who = liar_below(l->d, 4);
+	struct sdr_hello_addr a = { .family = 4 };
+	struct sdr_uc_addr addr;
+
+	sdr_sim_addr_make(who == 0   ? LIAR_HONEST + 1
+			  : who == 1 ? LIAR_VICTIM + 1
+			  : who == 2 ? liar_number(l, liar_below(l->d, LIAR_NUMBERS))
+				     : 5000 + liar_below(l->d, 9),
+			  &addr);
+	a.port = sdr_get_be16(addr.b + 1);
+	memcpy(a.ip, addr.b + 3, 4);
+	return (uint16_t)sdr_hello_addr_put(p, room, &a);
+}
+
 /* Extensions: right ones, unknown ones, and some that are not well formed. */
-static uint32_t ext_draw(struct liar *l, uint8_t *p)
+static uint32_t ext_draw(struct liar *l, uint64_t cid, uint8_t *p)
 {
 	uint32_t n = 0, k = 1 + liar_below(l->d, 4);
 	uint8_t v[64];
 
 	while (k--) {
 		uint16_t len = (uint16_t)liar_below(l->d, sizeof(v));
-		uint8_t type = (uint8_t)liar_below(l->d, liar_one_in(l->d, 2) ? 4 : 256);
+		uint8_t type = (uint8_t)liar_below(l->d, liar_one_in(l->d, 2) ? 6 : 256);
 
 		for (uint32_t i = 0; i < len; i++)
 			v[i] = (uint8_t)liar_bits(l->d, 1);
@@ -98,10 +115,11 @@ static uint32_t ext_draw(struct liar *l, uint8_t *p)
 			len = 4;
 		}
 		if (type == SDR_HELLO_ADDRESSES && !liar_wild(l)) {
-			struct sdr_hello_addr a = { .family = 4,
-						    .port = (uint16_t)(1 + liar_below(l->d, 9)) };
-
-			len = (uint16_t)sdr_hello_addr_put(v, sizeof(v), &a);
+			len = name_draw(l, v, sizeof(v));
+		}
+		if (type == SDR_HELLO_CHECK && !liar_wild(l)) {
+			sdr_put_le64(v, sdr_hello_check(liar_one_in(l->d, 2) ? OWN_CID : cid, cid));
+			len = 8;
 		}
 		n += (uint32_t)sdr_tlv_put(p + n, SDR_HELLO_EXT_MAX - n, type, v, len);
 	}
@@ -123,7 +141,7 @@ static void forge_hello(struct liar *l)
 		return;
 	hello_draw(l, rel, &h);
 	h.ext = ext;
-	h.ext_len = liar_one_in(l->d, 3) ? ext_draw(l, ext) : 0;
+	h.ext_len = liar_one_in(l->d, 3) ? ext_draw(l, h.cid, ext) : 0;
 	if (type == SDR_REL_HELLO_ACK) {
 		h.echo = c && !spoof && !liar_wild(l) ? c->id.cid : liar_bits(l->d, 8);
 		h.status = liar_one_in(l->d, 3) ? (uint16_t)liar_below(l->d, 5) : 0;
