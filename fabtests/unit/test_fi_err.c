@@ -40,6 +40,7 @@ static const struct {
 	ERR(CODE, FI_EOPNOTSUPP),
 	ERR(VERSION, EPROTONOSUPPORT),
 	ERR(STALLED, FI_ETIMEDOUT),
+	ERR(DENIED, FI_ETIMEDOUT),
 };
 
 static void err__applications_see_the_errno_of_rel(void **state)

@@ -38,13 +38,15 @@ static void transfer(struct bed *b)
 
 static const struct sdr_uc_ops *real;
 static struct sdr_uc_ops fake;
-static uint64_t unsent, full; /* packets, datagrams: what the counters say beyond the truth */
+/* packets, datagrams: what the counters say beyond the truth */
+static uint64_t unsent, full, denied;
 
 static void fake_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 {
 	real->stats(uc, out);
 	out->tx_lost += unsent;
 	out->rx_full += full;
+	out->tx_denied += denied;
 }
 
 static struct sdr_uc *fake_begin(struct bed *b)
@@ -67,6 +69,55 @@ static bool some_unsent(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
 		return true;
 	unsent++;
 	return false;
+}
+
+/* A firewall of node 0's host, as long as it is up. */
+static bool firewall;
+static bool none_leaves(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
+{
+	(void)b;
+	(void)what;
+	if (p->src != 0 || !firewall)
+		return true;
+	denied++;
+	return false;
+}
+
+/* Before the first answer, and later; for a while it costs nothing. */
+static void denied__the_error_says_whose_fault_it_is(void **state)
+{
+	(void)state;
+	for (uint32_t later = 0; later < 3; later++) {
+		struct bed *b = bed_new(2);
+		struct bed_op *op;
+		struct sdr_uc *uc;
+
+		for (uint32_t i = 0; i < 2; i++)
+			b->cfg[i].timeout_ms = 3000;
+		b->filter = none_leaves;
+		denied = 0;
+		bed_boot(b);
+		uc = fake_begin(b);
+		bed_peer(b, 0, 1);
+		bed_peer(b, 1, 0);
+		if (later)
+			bed_warm(b, 0, 1);
+		firewall = true;
+		op = bed_send(b, 0, 1, bed_buf(b, 100, 1), 100, 0);
+		bed_run(b, 1500 * MS);
+		firewall = later < 2;
+		if (firewall) {
+			bed_wait(b, op, 4000 * MS);
+			bed_assert_err(op, SDR_REL_ERR_DENIED);
+		} else {
+			bed_recv(b, 1, bed_buf(b, 100, 0), 100);
+			bed_wait_all(b, 4000 * MS);
+			bed_assert_ok(op);
+		}
+		firewall = false;
+		uc->ops = real;
+		bed_close(b);
+	}
 }
 
 static bool some_lost(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
@@ -292,6 +343,7 @@ static void drops__made_up_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(denied__the_error_says_whose_fault_it_is),
 		cmocka_unit_test(unsent__is_repaired_and_no_loss_of_the_path),
 		cmocka_unit_test(unsent__what_was_sent_is_loss_of_the_path),
 		cmocka_unit_test(unsent__real_losses_beside_it_count),

@@ -32,6 +32,7 @@ static const int errnos[] = {
 	[SDR_REL_ERR_CODE] = EOPNOTSUPP,
 	[SDR_REL_ERR_VERSION] = EPROTONOSUPPORT,
 	[SDR_REL_ERR_STALLED] = ETIMEDOUT,
+	[SDR_REL_ERR_DENIED] = ETIMEDOUT,
 };
 
 static void err__each_has_its_errno(void **state)

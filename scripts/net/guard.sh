@@ -43,7 +43,7 @@ guard_forged_bytes() {
 # This host's own filter refuses what is sent: an error that names firewalls, in time.
 denied() {
 	export FI_SDR_TIMEOUT=${patience}000
-	"$@" && ended firewall
+	"$@" && ended "this host itself refuses"
 }
 denied_from_start() {
 	line 1500 1500 && filter a output udp dport 20900 drop &&

@@ -29,6 +29,7 @@
 #include "conn/sdr_conn_path.h"
 #include "conn/sdr_alias.h"
 #include "conn/sdr_handshake.h"
+#include "conn/sdr_home.h"
 #include "conn/sdr_pkt.h"
 #include "sdr_conn_timer.h"
 
@@ -148,6 +149,8 @@ static int conn_dead_why(const struct sdr_conn *c)
 {
 	if (c->rel->closing)
 		return SDR_REL_ERR_CLOSED;
+	if (sdr_home_denies(c->rel, c->rel->now - min64(conn_timeout(c) / 2, c->rel->now)))
+		return SDR_REL_ERR_DENIED;
 	if (!c->hs.answered)
 		return SDR_REL_ERR_NO_ANSWER;
 	/* It is asked at least three times in that time (conn_idle_at). */
@@ -240,9 +243,10 @@ static void conn_timer_hello(struct sdr_conn *c)
 		return;
 	}
 	if (conn_dead_at(c) <= rel->now) {
-		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
+		sdr_conn_fail(c, rel->closing ? SDR_REL_ERR_NO_ANSWER : conn_dead_why(c));
 		return;
 	}
+	(void)sdr_home_denies(rel, 0);
 	if (conn_asks(c) && c->hs.next <= rel->now) {
 		sdr_hello_send(c, SDR_REL_HELLO);
 		gap = 2 * c->rtt.srtt;
@@ -314,6 +318,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 			sdr_cc_timeout(&c->cc, rel->now);
 		c->rack.probed = true;
 		sdr_conn_mtu_ask(c);
+		(void)sdr_home_denies(rel, 0);
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);
 		c->tx.last_ns = rel->now;

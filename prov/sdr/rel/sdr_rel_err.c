@@ -72,6 +72,10 @@ static const struct {
 				  "the peer answers, but nothing large arrives, or nothing at all of what "
 				  "is under way: a path MTU or a firewall; check that large UDP datagrams "
 				  "pass both ways, or lower FI_SDR_MTU" },
+	[SDR_REL_ERR_DENIED] = { ETIMEDOUT,
+				 "the peer did not answer, and this host itself refuses to send to it: "
+				 "its firewall drops outgoing UDP datagrams; allow them to the peer's "
+				 "address and port (nft list ruleset)" },
 };
 
 _Static_assert(sizeof(errs) / sizeof(errs[0]) == SDR_REL_ERRS, "a row for each error");

@@ -36,7 +36,8 @@ enum sdr_rel_err {
 	 * the peer answers, and nothing that is due comes closer; see sdr_rel_err_stalled
 	 */
 	SDR_REL_ERR_STALLED = 17,
-	SDR_REL_ERRS, /* how many there are */
+	SDR_REL_ERR_DENIED = 18, /* this host refuses to send */
+	SDR_REL_ERRS,		 /* how many there are */
 };
 
 /*

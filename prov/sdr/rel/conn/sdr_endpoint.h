@@ -106,6 +106,8 @@ struct sdr_rel {
 		uint64_t round;
 		uint64_t tx_lost, rx_full; /* the engine's counters */
 		uint64_t unsent;	   /* of tx_lost: forgiven to nobody yet */
+		uint64_t denied;	   /* the engine's tx_denied */
+		uint64_t denied_ns;	   /* when that was seen to have grown last; 0: never */
 	} home;
 
 	bool closing, blocked, failed;

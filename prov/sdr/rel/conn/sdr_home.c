@@ -33,6 +33,9 @@ static void home_look(struct sdr_rel *rel)
 	rel->home.unsent += st.tx_lost - rel->home.tx_lost;
 	rel->home.tx_lost = st.tx_lost;
 	rel->home.rx_full = st.rx_full;
+	if (st.tx_denied != rel->home.denied)
+		rel->home.denied_ns = rel->now;
+	rel->home.denied = st.tx_denied;
 }
 
 void sdr_home_open(struct sdr_conn *c)
@@ -64,6 +67,12 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 		return;
 	home_forgive(c);
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
+}
+
+bool sdr_home_denies(struct sdr_rel *rel, uint64_t since)
+{
+	home_look(rel);
+	return rel->home.denied_ns && rel->home.denied_ns >= since;
 }
 
 void sdr_home_missed(struct sdr_rel *rel)

@@ -13,6 +13,11 @@ void sdr_home_open(struct sdr_conn *c);
 void sdr_home_lost(struct sdr_conn *c, uint64_t n);
 /* And n of those that counted as arrived were lost, too. */
 void sdr_home_recount(struct sdr_conn *c, uint64_t n);
+/*
+ * This host has refused to send (a firewall of its own), since then at the latest look: asked with
+ * each timeout, it is right to that.
+ */
+bool sdr_home_denies(struct sdr_rel *rel, uint64_t since);
 /* Something is missing in what comes: did this host drop it? */
 void sdr_home_missed(struct sdr_rel *rel);
 /* Tells the peer, if there is anything new; returns bytes. */
