@@ -270,7 +270,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		}
 	}
 	if (news || complete)
-		sdr_conn_moved_on(c);
+		sdr_conn_came_closer(c);
 	if (news) {
 		if (top > s->top)
 			s->top = top;

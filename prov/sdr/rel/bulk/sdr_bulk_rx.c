@@ -407,7 +407,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	c->hs.answered = true;
 	if (st->got != s->got) {
 		s->got = st->got;
-		sdr_conn_moved_on(c);
+		sdr_conn_came_closer(c);
 	}
 	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
 	if (dec || (!s->parity && st->got == st->npkts)) {

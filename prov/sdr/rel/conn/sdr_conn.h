@@ -218,7 +218,7 @@ void sdr_conn_progressed(struct sdr_conn *c);
 /* something that wants an answer was sent */
 void sdr_conn_sent(struct sdr_conn *c);
 /* what is due of the peer has come closer: the give-up clock starts anew */
-static inline void sdr_conn_moved_on(struct sdr_conn *c)
+static inline void sdr_conn_came_closer(struct sdr_conn *c)
 {
 	c->pto.due_since = c->rel->now;
 }

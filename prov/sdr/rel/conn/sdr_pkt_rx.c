@@ -126,7 +126,7 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 	}
 	if (sdr_rec_accept(c, f->rseq)) {
 		c->st.rec_rx++;
-		sdr_conn_moved_on(c);
+		sdr_conn_came_closer(c);
 		c->rel->ops->record(c, f);
 	}
 }
@@ -176,7 +176,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	case SDR_FRAME_PADDING:
 		break;
 	case SDR_FRAME_HELD: /* it has what we sent, and will take it when there is room */
-		sdr_conn_moved_on(c);
+		sdr_conn_came_closer(c);
 		break;
 	case SDR_FRAME_DROPS:
 		sdr_home_said(c, &f->drops);
@@ -217,7 +217,7 @@ static void pkt_refused(struct sdr_conn *c)
 {
 	c->st.rec_refused++;
 	c->rx.held_due = true;
-	sdr_conn_moved_on(c);
+	sdr_conn_came_closer(c);
 }
 
 void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,

@@ -146,7 +146,7 @@ size_t sdr_rec_write(struct sdr_conn *c, struct sdr_rec *r, uint8_t *p, size_t r
 
 void sdr_rec_acked(struct sdr_conn *c, struct sdr_rec *r)
 {
-	sdr_conn_moved_on(c);
+	sdr_conn_came_closer(c);
 	sdr_rec_detach(c, r);
 	if (r->op)
 		c->rel->ops->acked(c, r);
