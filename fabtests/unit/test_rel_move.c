@@ -52,7 +52,7 @@ static void astray(struct bed *b, const struct sdr_sim_packet *p)
 	const uint8_t *at = sdr_sim_packet_payload(p), *end = at + p->len;
 	uint32_t who = p->to - FORGER;
 	struct sdr_frame f;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	if (who >= FORGERS)
 		return;
@@ -185,7 +185,7 @@ static void move__forged_packets_beside_a_transfer(void **state)
 	(void)state;
 	for (uint32_t how = 0; how < 8; how++) {
 		uint32_t victim = how & 1, crowd = how & 2 ? FORGERS : 1;
-		uint8_t buf[64];
+		uint8_t buf[64] = { 0 };
 
 		moving_open(&m);
 		alone = transfer(&m, 0, BIG);
@@ -212,7 +212,7 @@ static void move__forged_packets_beside_a_transfer(void **state)
 static void move__forged_packets_of_an_idle_connection(void **state)
 {
 	struct moving m;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	for (uint32_t answers = 0; answers < 2; answers++) {
@@ -238,7 +238,7 @@ static void move__only_the_newest_packet_says_that_the_peer_moved(void **state)
 {
 	static const uint32_t ahead[] = { 0, 0u - 3, SDR_PNSET_AHEAD + 1, 1u << 30, 1u << 31 };
 	struct moving m;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	moving_open(&m);
@@ -260,7 +260,7 @@ static void move__only_the_newest_packet_says_that_the_peer_moved(void **state)
 static void move__nothing_from_elsewhere_ends_a_connection(void **state)
 {
 	struct sdr_frame_close bye[] = { { SDR_CLOSE_BYE }, { SDR_CLOSE_BYE_ACK } };
-	uint8_t buf[64], reset[SDR_RETRY_LEN];
+	uint8_t buf[64] = { 0 }, reset[SDR_RETRY_LEN];
 	struct sdr_retry r = { .cookie = 0 };
 	struct moving m;
 	struct bed_op *s;
@@ -290,7 +290,7 @@ static void move__a_peer_cannot_point_at_a_third_party(void **state)
 {
 	struct moving m;
 	struct bed_op *s;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	moving_open(&m);
@@ -316,7 +316,7 @@ static void move__a_peer_cannot_point_at_a_third_party(void **state)
 static void move__a_peer_without_the_feature_is_never_followed(void **state)
 {
 	struct moving m = { .b = bed_open(3), .pn = 1000 };
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	m.b->user = &m;
@@ -344,7 +344,7 @@ static void move__a_peer_without_the_feature_is_never_followed(void **state)
 static void challenge__is_answered_over_the_path_that_it_came_by(void **state)
 {
 	struct sdr_frame_path path = { .path = 3, .data = "1234567" };
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 	struct moving m;
 	size_t n;
 
@@ -371,7 +371,7 @@ static void challenge__a_wrong_response_proves_nothing(void **state)
 	struct sdr_frame_path path = { .path = 1 };
 	struct sdr_uc_addr other;
 	struct moving m;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	moving_open(&m);
@@ -495,7 +495,7 @@ static void move__a_mapping_that_changes_again_and_again(void **state)
 static void move__beside_forgers(void **state)
 {
 	struct moving m;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	for (uint32_t crowd = 1; crowd <= FORGERS; crowd += FORGERS - 1) {
@@ -545,7 +545,7 @@ static void move__challenges_and_responses_that_are_lost(void **state)
 static void move__the_peer_comes_home(void **state)
 {
 	struct moving m;
-	uint8_t buf[64];
+	uint8_t buf[64] = { 0 };
 
 	(void)state;
 	moving_open(&m);
@@ -621,7 +621,7 @@ static void skip__blind_acknowledgements_are_not_believed(void **state)
 	assert_true(live > 0);
 	for (uint32_t i = 1; i <= 3; i++) {
 		struct sdr_frame_ack a = { .n = 1, .r = { { m.c[0]->tx.pn - 1, 0 } } };
-		uint8_t buf[64];
+		uint8_t buf[64] = { 0 };
 		size_t n = sdr_frame_ack_encode(buf, sizeof(buf), &a);
 
 		bed_forge(m.b, 1, 0, m.c[0]->id.cid, m.pn++, buf, n);

@@ -75,7 +75,7 @@ static int sdr_iface_rule_parse(struct sdr_iface_rule *u, const char *text)
 		return sdr_iface_rule_net(u, text);
 	if (!*text || strlen(text) >= sizeof(u->name) || strpbrk(text, " \t!*?\"'()"))
 		return -EINVAL;
-	snprintf(u->name, sizeof(u->name), "%s", text);
+	memcpy(u->name, text, strlen(text) + 1);
 	return 0;
 }
 
