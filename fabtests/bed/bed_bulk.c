@@ -4,6 +4,7 @@
 #include "rel/conn/sdr_conn_ops.h"
 #include "rel/conn/sdr_peer.h"
 #include "bed_bulk.h"
+#include "rel/conn/sdr_alias.h"
 
 #define BULK_BUDGET (64u << 20) /* bytes a call may send */
 #define BULK_FRAMES 1024u	/* bytes of reports at a time */
@@ -24,6 +25,7 @@ static void bulk_arrived(struct sdr_bulk_rx *r)
 
 /* The rooms above: there are none. */
 static const struct sdr_conn_ops bulk_ops = {
+	.failed = sdr_alias_failed,
 	.bulk_size = sizeof(struct sdr_conn_bulk),
 	.init = sdr_bulk_conn_init,
 	.placed = sdr_bulk_rx_progress,

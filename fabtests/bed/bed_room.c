@@ -7,6 +7,7 @@
 #include "rel/conn/sdr_ctl_input.h"
 #include "rel/conn/sdr_versions.h"
 #include "bed_room.h"
+#include "rel/conn/sdr_alias.h"
 
 enum { HERE, PEER }; /* nodes of the stub network */
 
@@ -144,6 +145,7 @@ static void up_placed(void *conn, struct sdr_rcv_handle *h)
 }
 
 static const struct sdr_conn_ops up = {
+	.failed = sdr_alias_failed,
 	.init = up_init,
 	.wanted = up_wanted,
 	.busy = up_busy,

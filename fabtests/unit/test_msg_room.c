@@ -20,6 +20,7 @@
 #include "rel/msg/sdr_op.h"
 #include "rel/msg/sdr_rec_input.h"
 #include "uc_loop.h"
+#include "rel/conn/sdr_alias.h"
 
 #define KEY    5u
 #define CREDIT 64u /* messages, each way */
@@ -65,6 +66,7 @@ static void init(struct sdr_conn *c)
 }
 
 static const struct sdr_conn_ops ops = {
+	.failed = sdr_alias_failed,
 	.bulk_size = sizeof(struct sdr_conn_bulk),
 	.msg_size = sizeof(struct sdr_conn_msg),
 	.init = init,

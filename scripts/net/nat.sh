@@ -116,7 +116,8 @@ nat_idle() {
 until_linked() {
 	local t
 	for t in {1..100}; do
-		on n conntrack -L -p udp 2>/dev/null | grep -q ASSURED && return 0
+		# answered; ASSURED is said after two seconds only
+		on n conntrack -L -p udp 2>/dev/null | grep -v UNREPLIED | grep -q dport=20900 && return 0
 		sleep 0.05
 	done
 	no "no connection through n ($t looks)"

@@ -42,6 +42,7 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn.h \
 	prov/sdr/rel/conn/sdr_conn_books.c \
 	prov/sdr/rel/conn/sdr_conn_books.h \
+	prov/sdr/rel/conn/sdr_conn_open.c \
 	prov/sdr/rel/conn/sdr_conn_ops.h \
 	prov/sdr/rel/conn/sdr_conn_mtu.c \
 	prov/sdr/rel/conn/sdr_conn_mtu.h \

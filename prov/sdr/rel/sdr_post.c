@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include "bulk/sdr_bulk_tx.h"
+#include "conn/sdr_alias.h"
 #include "conn/sdr_pkt.h"
 #include "msg/sdr_op.h"
 #include "sdr_conn_timer.h"
@@ -20,6 +21,7 @@ static struct sdr_conn *conn_get(struct sdr_peer *peer)
 		return c;
 	c = sdr_conn_open(peer, false, peer->rel->mtu);
 	if (c) {
+		sdr_alias_opened(c);
 		c->pto.wait_since = peer->rel->now;
 		sdr_conn_timer(c); /* the first HELLO leaves at once */
 	}

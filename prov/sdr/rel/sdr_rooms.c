@@ -12,6 +12,7 @@
 #include "msg/sdr_rec_input.h"
 #include "msg/sdr_rehome.h"
 #include "sdr_conn_timer.h"
+#include "conn/sdr_alias.h"
 #include "sdr_rooms.h"
 
 static void rooms_init(struct sdr_conn *c)
@@ -50,6 +51,7 @@ const struct sdr_conn_ops sdr_rooms = {
 	.busy = sdr_conn_busy,
 	.owned = rooms_owned,
 	.opened = sdr_op_release_deferred,
+	.failed = sdr_alias_failed,
 	.closed = rooms_closed,
 	.handover = sdr_rehome_held,
 	.rehomed = sdr_rehome,

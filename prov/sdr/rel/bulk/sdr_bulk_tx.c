@@ -82,18 +82,6 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	sdr_conn_kick(c);
 }
 
-void sdr_bulk_tx_free(struct sdr_bulk_tx *b)
-{
-	struct sdr_conn *c = b->conn;
-
-	SDR_ASSERT(sdr_list_empty(&b->segs) && b->shape->ntx);
-	sdr_list_del(&b->copy);
-	sdr_list_del(&b->link);
-	if (!--b->shape->ntx && b->shape != c->shape)
-		sdr_conn_kick(c); /* its shape may go */
-	sdr_slab_free(&c->rel->bulk->btx_pool, b);
-}
-
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b)
 {
 	bool over = false;

@@ -52,7 +52,6 @@ struct sdr_bulk_tx *sdr_bulk_tx_new(struct sdr_conn *c, const uint8_t *base, uin
 				    const struct sdr_plan *plan);
 bool sdr_bulk_tx_credit(const struct sdr_conn *c);
 void sdr_bulk_tx_abort(struct sdr_bulk_tx *b);
-void sdr_bulk_tx_free(struct sdr_bulk_tx *b);	   /* its segments are gone */
 void sdr_bulk_tx_delivered(struct sdr_bulk_tx *b); /* all of it: the receiver said so */
 void sdr_bulk_announced(struct sdr_bulk_tx *b);
 bool sdr_bulk_tx_work(const struct sdr_conn *c);
@@ -64,5 +63,18 @@ bool sdr_bulk_tx_window(const struct sdr_conn *c); /* room for one packet */
 /* false: engine full */
 bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget);
 void sdr_bulk_tx_destroy(struct sdr_conn *c);
+
+/* Nothing of it is open any more. */
+static inline void sdr_bulk_tx_free(struct sdr_bulk_tx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	SDR_ASSERT(sdr_list_empty(&b->segs) && b->shape->ntx);
+	sdr_list_del(&b->copy);
+	sdr_list_del(&b->link);
+	if (!--b->shape->ntx && b->shape != c->shape)
+		sdr_conn_kick(c); /* its shape may go */
+	sdr_slab_free(&c->rel->bulk->btx_pool, b);
+}
 
 #endif /* SDR_BULK_TX_H */

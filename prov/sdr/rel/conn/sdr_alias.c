@@ -31,6 +31,7 @@
  */
 #include <string.h>
 #include "base/sdr_rand.h"
+#include "rel/sdr_rel.h"
 #include "sdr_alias.h"
 #include "sdr_conn_ops.h"
 #include "sdr_peer_cid.h"
@@ -304,10 +305,11 @@ static void claim_look(struct sdr_conn *k, struct sdr_peer *x)
 		check_begin(k, x->conn);
 		return;
 	}
-	/* It looks for those who claim its name, and finds k. */
 	c = sdr_conn_open(x, false, x->rel->mtu);
-	if (c)
-		sdr_conn_wake(c);
+	if (!c)
+		return;
+	sdr_alias_opened(c); /* finds k */
+	sdr_conn_wake(c);
 }
 
 void sdr_alias_opened(struct sdr_conn *c)
@@ -336,6 +338,21 @@ void sdr_alias_named(struct sdr_peer *p)
 		return;
 	rel->now = rel->uc->ops->now(rel->uc);
 	claim_look(k, p);
+}
+
+struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
+{
+	struct sdr_peer *p = sdr_peer_find(rel, addr);
+
+	if (rel->npeers_named >= SDR_REL_PEERS_MAX && (!p || !p->names))
+		return NULL;
+	if (!p)
+		p = sdr_peer_make(rel, addr);
+	if (!p)
+		return NULL;
+	sdr_peer_name(p);
+	sdr_alias_named(p);
+	return p;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

@@ -25,7 +25,9 @@ struct sdr_conn_ops {
 	bool (*busy)(const struct sdr_conn *c);
 	bool (*owned)(const struct sdr_conn *c); /* some operation of this side's is posted */
 	void (*opened)(struct sdr_conn *c);	 /* operations may start */
-	void (*closed)(struct sdr_conn *c);	 /* by the peer: what has not started has failed */
+	/* It is dead, and in no table any more: its names are others' again. */
+	void (*failed)(struct sdr_conn *c);
+	void (*closed)(struct sdr_conn *c); /* by the peer: what has not started has failed */
 	/* What waits for a handshake that will not be goes over to another connection. */
 	void (*handover)(struct sdr_conn *from, struct sdr_conn *to);
 	/* c->peer is another object than it was: what came through it is of that one. */

@@ -17,7 +17,9 @@ void sdr_ctl_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t 
 		sdr_pkt_input(rel, from, buf, len);
 		break;
 	case SDR_REL_PART:
-		sdr_parts_input(rel, from, buf, len);
+		buf = sdr_parts_take(rel, buf, len, &len);
+		if (buf)
+			sdr_pkt_input(rel, from, buf, len);
 		break;
 	case SDR_REL_HELLO:
 	case SDR_REL_HELLO_ACK:

@@ -16,7 +16,6 @@
 #include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "sdr_parts.h"
-#include "sdr_pkt.h"
 #include "sdr_seal.h"
 #include "wire/sdr_part.h"
 
@@ -100,8 +99,7 @@ static struct part_slot *part_slot(struct sdr_rel *rel, const struct sdr_part *h
 	return *at;
 }
 
-void sdr_parts_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
-		     size_t len)
+const uint8_t *sdr_parts_take(struct sdr_rel *rel, const uint8_t *p, size_t len, size_t *n)
 {
 	struct part_slot *s;
 	struct sdr_part h;
@@ -109,26 +107,27 @@ void sdr_parts_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const 
 
 	if (sdr_part_decode(p, len, &h)) {
 		rel->closed.pkts_bad++;
-		return;
+		return NULL;
 	}
 	c = sdr_conn_by_cid(rel, h.cid);
 	if (!c || !c->hs.validated) {
 		rel->closed.pkts_late++;
-		return;
+		return NULL;
 	}
 	c->st.parts_rx++;
 	s = part_slot(rel, &h);
 	if (!s)
-		return; /* as if lost */
+		return NULL; /* as if lost */
 	memcpy(s->buf + PACKET_FRONT + h.at, h.bytes, h.len);
 	s->got |= (uint8_t)(1u << h.part);
 	s->at = rel->now;
 	if (s->got != (1u << h.of) - 1)
-		return;
+		return NULL;
 	s->of = 0;
 	/* cid and pn, as in a packet that came whole */
 	memcpy(s->buf, p, PACKET_FRONT);
-	sdr_pkt_input(rel, from, s->buf, PACKET_FRONT + h.total);
+	*n = PACKET_FRONT + h.total;
+	return s->buf;
 }
 
 void sdr_parts_close(struct sdr_rel *rel)

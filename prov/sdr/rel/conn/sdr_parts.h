@@ -8,9 +8,11 @@
 
 /* Sends a packet (class header, cid, pn, frames: len bytes) in parts that fit c->ctl_max. */
 void sdr_parts_send(struct sdr_conn *c, const uint8_t *packet, size_t len);
-/* A PART came in; the one that makes its packet whole leads to sdr_pkt_input. */
-void sdr_parts_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
-		     size_t len);
+/*
+ * A PART came in.  With the one that makes its packet whole: the packet, behind its class header,
+ * *n bytes, valid until the next call; else NULL.
+ */
+const uint8_t *sdr_parts_take(struct sdr_rel *rel, const uint8_t *p, size_t len, size_t *n);
 void sdr_parts_close(struct sdr_rel *rel);
 
 #endif /* SDR_PARTS_H */

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel.h"
-#include "sdr_alias.h"
 #include "sdr_conn.h"
 #include "sdr_peer.h"
 
@@ -164,21 +163,6 @@ void sdr_peer_conn_move(struct sdr_conn *c, struct sdr_peer *to)
 	to->srtt = p->srtt;
 	to->validated = true;
 	sdr_peer_conn_add(to, c);
-}
-
-struct sdr_peer *sdr_rel_peer(struct sdr_rel *rel, const struct sdr_uc_addr *addr)
-{
-	struct sdr_peer *p = sdr_peer_find(rel, addr);
-
-	if (rel->npeers_named >= SDR_REL_PEERS_MAX && (!p || !p->names))
-		return NULL;
-	if (!p)
-		p = sdr_peer_make(rel, addr);
-	if (!p)
-		return NULL;
-	sdr_peer_name(p);
-	sdr_alias_named(p);
-	return p;
 }
 
 void sdr_rel_peer_put(struct sdr_peer *p)

@@ -35,7 +35,8 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 bool sdr_pkt_send(struct sdr_conn *c);
 bool sdr_pkt_due(const struct sdr_conn *c);
 bool sdr_pkt_paced(const struct sdr_conn *c); /* records wait for the pacer, and for nothing else */
-void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca);
+/* False: it is a lie, or cannot be; of no effect from there on. */
+bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca);
 void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca);
 /* PTO: the records of the oldest packets travel again. */
 void sdr_pkt_probe(struct sdr_conn *c);

@@ -9,7 +9,6 @@
  */
 #include "base/sdr_assert.h"
 #include "sdr_conn_mtu.h"
-#include "sdr_conn_path.h"
 #include "sdr_home.h"
 #include "sdr_pkt.h"
 #include "sdr_pn_skip.h"
@@ -93,19 +92,19 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		pkt_copy_delivered(c, copy_of);
 }
 
-void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
+bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
 {
 	c->st.ack_rx++;
 	if (sdr_pn_skip_lied(c, f)) {
 		c->st.acks_false++;
-		return;
+		return false;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
 		uint32_t pos;
 
 		if (!sdr_seq_lt(f->r[i].hi, c->tx.pn)) {
 			c->st.pkts_bad++; /* acknowledges what was never sent */
-			return;
+			return false;
 		}
 		if (c->pmtu.nprobes)
 			sdr_conn_mtu_acked(c, f->r[i].lo, f->r[i].hi);
@@ -124,8 +123,8 @@ void sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			pkt_delivered(c, p, ca);
 		}
 	}
-	sdr_conn_path_acked(c, f->r[0].hi);
 	sdr_pn_skip_fill(c, f);
+	return true;
 }
 
 /* Puts the records back in front of everything, in their old order. */

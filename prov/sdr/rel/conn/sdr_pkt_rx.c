@@ -138,7 +138,8 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	sdr_rel_step(c->rel);
 	switch (f->type) {
 	case SDR_FRAME_ACK:
-		sdr_pkt_acked(c, &f->ack, &sum->ca);
+		if (sdr_pkt_acked(c, &f->ack, &sum->ca))
+			sdr_conn_path_acked(c, f->ack.r[0].hi);
 		break;
 	case SDR_FRAME_DACK:
 		sum->nack |= f->dack.flags & SDR_DACK_GAP;
