@@ -285,7 +285,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 {
 	const struct sdr_uc_tx *t = &c->v[c->d];
-	bool corrupt = t->flags & SDR_UC_F_CORRUPT;
+	bool corrupt = t->flags & SDR_UC_F_CORRUPT, probe = t->flags & SDR_UC_F_PROBE;
 	uint32_t wire = SDR_CTL_OVERHEAD + t->len + sdr_wire_pad(t->len);
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = s->ctl_qpn };
@@ -294,15 +294,15 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	int len;
 
 	len = sdr_uc_addr_to_sockaddr(t->to, &sa);
-	if (len < 0 || sa.ss_family != s->family ||
-	    t->len > (t->flags & SDR_UC_F_PROBE ? s->probe_max : s->ctl_max)) {
+	if (len < 0 || sa.ss_family != s->family || t->len > (probe ? s->probe_max : s->ctl_max)) {
 		s->st.tx_lost++;
 		c->pkt = 1;
 		return true;
 	}
 	if (!sdr_soft_room(tx, t->len, corrupt))
 		return false;
-	if (tx->nmsg) {
+	/* A router on this host drops a train whole when its longest segment is too long. */
+	if (tx->nmsg && !probe) {
 		struct msghdr *h = &tx->hdr[tx->nmsg - 1].msg_hdr;
 
 		if ((int)h->msg_namelen == len && !memcmp(h->msg_name, &sa, (size_t)len))
@@ -319,6 +319,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	sdr_wire_ctl_encode(sdr_soft_arena(tx), &w, t->len);
 	sdr_soft_frame(tx, m, s->icrc_seed, SDR_CTL_HDR, t->buf, t->len, corrupt);
 	sdr_soft_msg_add(m, wire);
+	m->closed |= probe;
 	m->nctl++;
 	tx->bytes += t->len;
 	c->pkt = 1;
