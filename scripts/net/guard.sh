@@ -33,8 +33,7 @@ guard_forged_to_client() { forged a 10000; }
 # A whole transfer, byte by byte, while somebody forges.
 guard_forged_bytes() {
 	export FI_SDR_CC=fixed FI_SDR_RATE=200mbit
-	line 1500 1500 && transfer_start -m write -o -S 64m -I 1 -W 0 || return 1
-	sleep 0.5
+	line 1500 1500 && transfer_start -m write -o -S 64m -I 1 -W 0 && through a eth0 || return 1
 	start forger r python3 "$forger" b 20900 10000 && start forger2 r python3 "$forger" a 20900 10000 && both_end_well client server || return 1
 	await forger && await forger2 || { no "the forger did not do its work"; return 1; }
 	tell "$(cat "$tmp/forger.txt" "$tmp/forger2.txt" | tr '\n' ' ')"
@@ -52,8 +51,7 @@ denied_from_start() {
 }
 denied_later() {
 	export FI_SDR_CC=fixed FI_SDR_RATE=100mbit
-	line 1500 1500 && transfer_start -m tagged -o -S 64m -I 1 -W 0 || return 1
-	sleep 1.5
+	line 1500 1500 && transfer_start -m tagged -o -S 64m -I 1 -W 0 && through a eth0 || return 1
 	filter a output udp dport 20900 drop
 }
 guard_output_refused() { denied denied_from_start; }
@@ -95,8 +93,7 @@ guard_three_hosts() {
 # A process starts again at its old port, over a narrow path.
 guard_restarted() {
 	export FI_SDR_CC=fixed FI_SDR_RATE=100mbit
-	line 1500 1420 && transfer_start -m tagged -o -S 64m -I 1 -W 0 || return 1
-	sleep 1.5
+	line 1500 1420 && transfer_start -m tagged -o -S 64m -I 1 -W 0 && through a eth0 || return 1
 	kill9 server
 	start server b "$xfer" -A $B -B 20900 -T "$LIMIT" && listening server b u 20900 && ended 'restarted|reset' || return 1
 	start client a "$xfer" -B 20900 -T "$LIMIT" -S 8,64k,1m -I 1 $B && both_end_well client server

@@ -113,6 +113,17 @@ forget_paths() {
 sent() { on "$1" cat "/sys/class/net/$2/statistics/tx_bytes"; } # HOST IFACE : bytes
 received() { on "$1" cat "/sys/class/net/$2/statistics/rx_bytes"; }
 
+# through HOST IFACE : 4 MB more have left it: the transfer that was started is under way, and not at its end
+through() {
+	local from t
+	from=$(sent "$1" "$2")
+	for t in {1..200}; do
+		[ $(($(sent "$1" "$2") - from)) -ge 4000000 ] && return 0
+		sleep 0.05
+	done
+	no "no transfer began ($t looks)"
+}
+
 # ---- programs --------------------------------------------------------------------------------------
 
 # listening NAME HOST PROTOCOL PORT : the process NAME has it, t (TCP) or u (UDP)

@@ -9,9 +9,10 @@
 mtu_pingpong() { "$@" && pingpong -S all; }
 mtu_writes() { "$@" && bandwidth -s 1m -n 300 --verify; }
 mtu_sizes() {
-	"$@" && transfer -m tagged -W 0 -I 1 -S 1-9000 || return 1
+	local all=1-200,500-700,980-1540,2400-3100,4000-4200,5400-5900,8000-9000	# one packet, two, four, eight
+	"$@" && transfer -m tagged -W 0 -I 1 -S $all || return 1
 	forget_paths
-	transfer -m write -W 0 -I 1 -S 1-200,500-700,1100-1540,2400-3100,4000-4200,8000-9000
+	transfer -m write -W 0 -I 1 -S $all
 }
 mtu_mpi() {
 	mpi_ready || return 0
@@ -51,13 +52,13 @@ mtu_1500_1280_ipv6_mpi() {
 }
 
 # The path is wide when the programs start; it is narrow before they are half through.
-narrows() { # CLIENT SECONDS
-	sleep "$2"
+narrows() { # CLIENT [SECONDS] : after so long, or with the first 4 MB
+	if [ $# = 2 ]; then sleep "$2"; else through a eth0; fi || return 1
 	alive "$1" || { no "$1 was done before the path became narrow"; return 1; }
 	middle 1420
 }
 mtu_narrows_writes() {
-	line 1500 1500 && bandwidth_start -s 1m -D 4 --verify && narrows client 1.5 && both_end_well client server
+	line 1500 1500 && bandwidth_start -s 1m -D 4 --verify && narrows client && both_end_well client server
 }
 mtu_narrows_sizes() {
 	line 1500 1500 && FI_SDR_FAULT=delay=0.2ms transfer_start -m tagged -W 0 -I 1 -S 1-3000 && narrows client 1.5 &&
@@ -69,11 +70,11 @@ mtu_narrows_pingpong() {
 }
 mtu_narrows_large() {
 	export FI_SDR_CC=fixed FI_SDR_RATE=200mbit
-	line 1500 1500 && transfer_start -m tagged -W 0 -I 1 -o -S 64m && narrows client 1.5 && both_end_well client server
+	line 1500 1500 && transfer_start -m tagged -W 0 -I 1 -o -S 64m && narrows client && both_end_well client server
 }
 mtu_narrows_dark() {
 	export FI_SDR_CC=fixed FI_SDR_RATE=200mbit
-	dark 9000 9000 && transfer_start -m write -W 0 -I 1 -o -S 64m && narrows client 1.5 && both_end_well client server
+	dark 9000 9000 && transfer_start -m write -W 0 -I 1 -o -S 64m && narrows client && both_end_well client server
 }
 mtu_narrows_mpi() {
 	mpi_ready || return 0
