@@ -24,7 +24,7 @@ forged() {
 		{ no "the forger got more than three times what it sent, or did not send: $line"; return 1; }
 	start again a "$honest" -b $A once $B 20900 && await again || { no "the server serves nobody any more"; return 1; }
 	tell "MB/s alone: $alone, beside the forger: $beside, $(sed -n 's/.*\(gap_ms=.*\)/\1/p' "$tmp/client.txt")"
-	bar "$(ratio "$beside" "$alone")" 0.9 "speed beside 10000 forged packets"
+	bar "$(ratio "$beside" "$alone")" 0.9 "speed beside 10000 forged packets" || return 1
 	awk -v r="$(ratio "$beside" "$alone")" 'BEGIN { exit !(r > 0.2) }' || no "the forger stopped the transfer: $beside of $alone MB/s"
 }
 guard_forged_to_server() { forged b 10000; }
