@@ -33,6 +33,7 @@ struct sdr_cc_snap {
 struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) */
 	uint64_t now;
 	uint64_t bytes;			/* newly delivered */
+	uint64_t ce;			/* bytes of those that carried a congestion mark */
 	uint64_t lost;			/* newly declared lost */
 	uint64_t inflight;		/* after this event */
 	uint64_t rtt;			/* latest sample, ns; 0 none */
