@@ -82,7 +82,7 @@ static void side_adopt(struct bed_bulk *b, uint8_t node)
 	c->codes.syms = SDR_CODE_SYMS_MAX;
 	c->codes.chunk = SDR_REL_EC_CHUNK;
 	c->rack.timer = NEVER;
-	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, 0, c->rtt.srtt, c->rel->now);
+	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, 0, c->rtt.srtt, NULL, c->rel->now);
 	c->state = SDR_CONN_OPEN;
 	c->hs.validated = true;
 }

@@ -6,7 +6,7 @@
 # below it, so that an arrow that points up does not link.
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
-REL_PATH_TESTS = test_rtt test_pmtu test_pacer test_cc test_loss_est test_rack test_choice
+REL_PATH_TESTS = test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est test_rack test_choice
 UNIT_TESTS += $(REL_PATH_TESTS)
 
 
@@ -22,6 +22,8 @@ test_pacer_SOURCES = fabtests/unit/test_pacer.c
 test_pacer_LDADD = $(REL_PATH_TEST_LIBS)
 test_cc_SOURCES = fabtests/unit/test_cc.c
 test_cc_LDADD = $(REL_PATH_TEST_LIBS)
+test_cc_shared_SOURCES = fabtests/unit/test_cc_shared.c
+test_cc_shared_LDADD = $(REL_PATH_TEST_LIBS)
 test_loss_est_SOURCES = fabtests/unit/test_loss_est.c fabtests/unit/test_draw.h
 test_loss_est_LDADD = $(REL_PATH_TEST_LIBS)
 test_rack_SOURCES = fabtests/unit/test_rack.c

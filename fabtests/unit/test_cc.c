@@ -97,7 +97,7 @@ static void sim_start(struct sim *s, const struct sdr_cc_ops *ops, uint64_t rate
 	struct sdr_rel_cfg cfg = { .cc = ops, .rate_bps = rate_bps };
 
 	s->min_rtt = s->rtt; /* the handshake's sample */
-	sdr_cc_init(&s->cc, &cfg, PKT, s->rx_window, s->rtt, s->now);
+	sdr_cc_init(&s->cc, &cfg, PKT, s->rx_window, s->rtt, NULL, s->now);
 	s->last_progress = s->now;
 	s->next_supply = s->now;
 	s->mark = s->now;
@@ -608,13 +608,13 @@ static void bbr__unknown_receiver_and_guess(void **state)
 	struct sdr_cc cc;
 
 	(void)state;
-	sdr_cc_init(&cc, &cfg, PKT, 0, 0, 0);
+	sdr_cc_init(&cc, &cfg, PKT, 0, 0, NULL, 0);
 	assert_ptr_equal(cc.ops, &sdr_cc_bbr);
 	assert_in_range(cc.cwnd, 64 * KIB, 256 * KIB);
 	assert_true(cc.pacing_Bps > 0);
-	sdr_cc_init(&cc, &cfg, PKT, 1, 1, 0);
+	sdr_cc_init(&cc, &cfg, PKT, 1, 1, NULL, 0);
 	assert_true(cc.cwnd == 4 * PKT);
-	sdr_cc_init(&cc, &cfg, PKT, 1ull << 32, 1, 0);
+	sdr_cc_init(&cc, &cfg, PKT, 1ull << 32, 1, NULL, 0);
 	assert_true(cc.cwnd == 256 * KIB);
 	/* events that say nothing new, samples of no duration, times that run backwards */
 	sdr_cc_acked(&cc, &ack);
@@ -679,7 +679,7 @@ static void fixed__pays_for_headers(void **state)
 	for (i = 0; i < 2; i++) {
 		struct sdr_rel_cfg cfg = { .cc = rows[i].ops, .rate_bps = WAN_RATE };
 
-		sdr_cc_init(&cc, &cfg, PKT, WAN_RXW, WAN_RTT, 1 * S);
+		sdr_cc_init(&cc, &cfg, PKT, WAN_RXW, WAN_RTT, NULL, 1 * S);
 		assert_true(cc.pacer.rate_Bps == cc.pacing_Bps);
 		credit = cc.pacer.credit;
 		sdr_cc_sent(&cc, 1 * S, PKT, 100, 0, &snap);

@@ -232,7 +232,7 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->state = SDR_CONN_OPEN;
 	sdr_conn_heard(c);
 	c->rack.timer = NEVER;
-	sdr_cc_init(&c->cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->rtt.srtt, rel->now);
+	sdr_cc_init(&c->cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->rtt.srtt, NULL, rel->now);
 	c->rel->ops->opened(c);
 	return 0;
 err:

@@ -22,7 +22,7 @@ static void sdr_cc_check(const struct sdr_cc *cc)
 }
 
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
-		 uint64_t rtt_guess_ns, uint64_t now)
+		 uint64_t rtt_guess_ns, const struct sdr_cc_known *known, uint64_t now)
 {
 	SDR_ASSERT(mtu);
 	memset(cc, 0, sizeof(*cc));
@@ -32,6 +32,8 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 	cc->rx_window = rx_window ? rx_window : SDR_CC_RX_WINDOW;
 	cc->mtu = mtu;
 	cc->rtt_guess = rtt_guess_ns ? rtt_guess_ns : SDR_RTT_INIT_NS;
+	if (known)
+		cc->known = *known;
 	cc->delivered_ns = now;
 	cc->first_tx_ns = now;
 	cc->first_win = (uint64_t)((double)cc->rx_window * SDR_CC_RX_SHARE);
@@ -59,14 +61,28 @@ void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu)
 	sdr_cc_check(cc);
 }
 
+/* Nothing is in flight, and something will be. */
+static void sdr_cc_resume(struct sdr_cc *cc, uint64_t now)
+{
+	uint64_t rtt = cc->min_rtt ? cc->min_rtt : cc->srtt ? cc->srtt : cc->rtt_guess;
+
+	if (!cc->ops->resumed || !cc->busy_ns || now <= cc->busy_ns + rtt)
+		return;
+	cc->ops->resumed(cc, now, now - cc->busy_ns);
+	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
+	sdr_cc_check(cc);
+}
+
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap)
 {
 	SDR_ASSERT(cc->ops); /* opened */
 	if (!inflight) {
+		sdr_cc_resume(cc, now);
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
 	}
+	cc->busy_ns = now;
 	snap->delivered = cc->delivered;
 	snap->delivered_ns = cc->delivered_ns;
 	snap->first_tx_ns = cc->first_tx_ns;
@@ -112,6 +128,8 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
 	struct sdr_cc_rate rate;
 
+	if (cc->busy_ns && (ack->bytes || ack->lost))
+		cc->busy_ns = ack->now;
 	if (ack->bytes) {
 		cc->delivered += ack->bytes;
 		cc->delivered_ns = ack->now;

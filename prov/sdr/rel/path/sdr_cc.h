@@ -30,6 +30,13 @@ struct sdr_cc_snap {
 	bool app_limited;
 };
 
+/* What is known of a path before anything was sent on it, or learnt by what was. */
+struct sdr_cc_known {
+	uint64_t rate_Bps; /* of its bottleneck; 0: nothing is known */
+	uint64_t rtt_ns;   /* smallest */
+	uint64_t age_ns;   /* of that knowledge */
+};
+
 struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) */
 	uint64_t now;
 	uint64_t bytes;			/* newly delivered */
@@ -57,6 +64,8 @@ struct sdr_cc {
 	uint64_t first_win; /* bytes */
 	uint64_t rtt_guess; /* ns, until min_rtt is known */
 	uint64_t srtt;	    /* ns; 0 unknown */
+	/* what was known when it began, and what the controller knows now: by a model, else 0 */
+	struct sdr_cc_known known, learnt;
 	/*
 	 * Kept by a controller that models the path; 0 unknown.  A rate sample that took less is
 	 * none.  ns
@@ -66,6 +75,7 @@ struct sdr_cc {
 	/* delivery accounting */
 	uint64_t delivered, delivered_ns, first_tx_ns;
 	uint64_t round_end; /* delivered count that ends the round trip */
+	uint64_t busy_ns;   /* of the last transmission or acknowledgement; 0: none was sent yet */
 	/* delivered count up to which samples are application limited; 0 none */
 	uint64_t app_limited_until;
 	/* the controller's own */
@@ -74,10 +84,10 @@ struct sdr_cc {
 
 /*
  * The controller is cfg->cc.  rx_window and rtt_guess_ns: 0 unknown (then 256 KiB and
- * SDR_RTT_INIT_NS).
+ * SDR_RTT_INIT_NS).  known: copied; NULL: nothing.
  */
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
-		 uint64_t rtt_guess_ns, uint64_t now);
+		 uint64_t rtt_guess_ns, const struct sdr_cc_known *known, uint64_t now);
 /*
  * Takes a transmission from the pacer and notes in snap what its acknowledgement will be compared
  * with.  overhead: what its packets have on the wire besides bytes; a provisioned rate pays for it,

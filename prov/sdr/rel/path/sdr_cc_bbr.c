@@ -404,6 +404,8 @@ static void sdr_bbr_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		sdr_bbr_probe_bw(cc, ack);
 	sdr_bbr_min_rtt(cc, ack);
 	sdr_bbr_output(cc, ack->now);
+	if (b->state != SDR_BBR_STARTUP)
+		cc->learnt = (struct sdr_cc_known){ .rate_Bps = b->max_bw, .rtt_ns = cc->min_rtt };
 	sdr_bbr_check(cc);
 }
 

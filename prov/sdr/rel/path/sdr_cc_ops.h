@@ -8,7 +8,7 @@
  * lies in cc->state, zeroed before init.  What every controller needs is done before it is called
  * (sdr_cc.c): delivered bytes, the rate sample, rounds, the smoothed RTT.
  *
- * There is no callback per packet sent.  What a controller wants to know of a transmission comes
+ * There is no callback per packet sent but `resumed`, for the first after a pause.  What a controller wants to know of a transmission comes
  * back with its acknowledgement: the rate sample says what was delivered meanwhile, whether the
  * application was the limit and whether a round trip is over.
  *
@@ -30,6 +30,12 @@ struct sdr_cc_rate {
 	uint64_t bw; /* delivery rate, bytes per second; 0: no valid sample */
 	bool app_limited;
 	bool round_start; /* the packet acknowledged was sent after the last round ended */
+	/*
+	 * What the bottleneck passes, by the time between acknowledgements of packets that left
+	 * together; bytes per second, 0: unknown.  It holds for as long as nothing better came.
+	 */
+	uint64_t capacity_Bps;
+	bool capacity_least; /* at least: the packets left no faster than they arrived */
 };
 
 struct sdr_cc_ops {
@@ -46,6 +52,11 @@ struct sdr_cc_ops {
 		      const struct sdr_cc_rate *rate);
 	/* Nothing was acknowledged for a retransmission timeout. */
 	void (*timeout)(struct sdr_cc *cc, uint64_t now);
+	/*
+	 * Nothing was in flight for longer than a round trip (idle_ns), and now something leaves:
+	 * window and rate may be set for what follows.  NULL: it does not matter.
+	 */
+	void (*resumed)(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns);
 };
 
 /* Every controller that can be chosen by name; the first is the default.  Ends with NULL. */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What every congestion controller gets before it is asked: what was known of the path, pauses.
+ * The controller here notes what it is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rel/path/sdr_cc_ops.h"
+
+#define MS  1000000ull
+#define S   1000000000ull
+#define PKT 4096u
+
+struct notes {
+	struct sdr_cc_known known; /* as init saw it */
+	uint32_t resumed;
+	uint64_t idle_ns;
+};
+
+static void note_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
+{
+	struct notes *n = (void *)cc->state;
+
+	(void)cfg;
+	(void)now;
+	n->known = cc->known;
+	cc->cwnd = cc->first_win;
+	cc->pacing_Bps = 1000000;
+}
+
+static void note_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+		       const struct sdr_cc_rate *rate)
+{
+	(void)cc;
+	(void)ack;
+	(void)rate;
+}
+
+static void note_timeout(struct sdr_cc *cc, uint64_t now)
+{
+	(void)cc;
+	(void)now;
+}
+
+static void note_resumed(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns)
+{
+	struct notes *n = (void *)cc->state;
+
+	(void)now;
+	n->resumed++;
+	n->idle_ns = idle_ns;
+	cc->pacing_Bps = 2000000;
+}
+
+static const struct sdr_cc_ops note = {
+	.name = "note",
+	.init = note_init,
+	.acked = note_acked,
+	.timeout = note_timeout,
+	.resumed = note_resumed,
+};
+
+static const struct notes *notes_of(const struct sdr_cc *cc)
+{
+	return (const void *)cc->state;
+}
+
+static void shared__what_is_known_is_there_before_init(void **state)
+{
+	const struct sdr_cc_known known = { .rate_Bps = 125000000, .rtt_ns = 25 * MS, .age_ns = S };
+	struct sdr_rel_cfg cfg = { .cc = &note };
+	struct sdr_cc cc;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 0, NULL, 1 * S);
+	assert_true(!cc.known.rate_Bps && !cc.learnt.rate_Bps);
+	sdr_cc_init(&cc, &cfg, PKT, 0, 0, &known, 1 * S);
+	assert_memory_equal(&notes_of(&cc)->known, &known, sizeof(known));
+	assert_memory_equal(&cc.known, &known, sizeof(known));
+	assert_true(!cc.learnt.rate_Bps);
+}
+
+static void send_one(struct sdr_cc *cc, uint64_t now, uint64_t inflight, struct sdr_cc_snap *snap)
+{
+	sdr_cc_sent(cc, now, PKT, 0, inflight, snap);
+}
+
+static void ack_one(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_snap *snap)
+{
+	const struct sdr_cc_ack ack = {
+		.now = now, .bytes = PKT, .rtt = 25 * MS, .snap = snap, .snap_tx_ns = now - 25 * MS
+	};
+
+	sdr_cc_acked(cc, &ack);
+}
+
+static void shared__a_pause_is_told_once_and_by_its_length(void **state)
+{
+	struct sdr_rel_cfg cfg = { .cc = &note };
+	const struct sdr_cc_ack nothing = { .now = 5 * S };
+	struct sdr_cc_snap snap;
+	struct sdr_cc cc;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+	/* the first transmission of all ends no pause */
+	send_one(&cc, 3 * S, 0, &snap);
+	assert_int_equal(notes_of(&cc)->resumed, 0);
+	ack_one(&cc, 3 * S + 25 * MS, &snap);
+	/* within a round trip: no pause either */
+	send_one(&cc, 3 * S + 50 * MS, 0, &snap);
+	/* what is in flight is no pause, however long it is */
+	send_one(&cc, 4 * S, PKT, &snap);
+	assert_int_equal(notes_of(&cc)->resumed, 0);
+	ack_one(&cc, 4 * S + 25 * MS, &snap);
+	assert_true(cc.pacer.rate_Bps == 1000000);
+	/* an acknowledgement of nothing does not end one */
+	sdr_cc_acked(&cc, &nothing);
+	send_one(&cc, 6 * S, 0, &snap);
+	assert_int_equal(notes_of(&cc)->resumed, 1);
+	assert_true(notes_of(&cc)->idle_ns == 2 * S - 25 * MS);
+	assert_true(cc.pacer.rate_Bps == 2000000);
+	send_one(&cc, 6 * S, PKT, &snap);
+	assert_int_equal(notes_of(&cc)->resumed, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shared__what_is_known_is_there_before_init),
+		cmocka_unit_test(shared__a_pause_is_told_once_and_by_its_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
