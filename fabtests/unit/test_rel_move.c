@@ -603,6 +603,21 @@ static void skip__numbers_that_are_left_out_cost_nothing(void **state)
 	moving_close(&m);
 }
 
+/* What takes its number without asking (a probe, a copy) had the one that was to be left out. */
+static void skip__goes_on_when_the_number_was_taken(void **state)
+{
+	struct bed *b = bed_pair();
+	struct sdr_conn *c;
+
+	(void)state;
+	c = bed_conn(b, 0, 1);
+	c->tx.skipped = false;
+	c->tx.skip = c->tx.pn - 1;
+	bed_warm(b, 0, 1);
+	assert_true(c->tx.skipped || sdr_seq_lt(c->tx.pn, c->tx.skip));
+	bed_close(b);
+}
+
 /* Who acknowledges what was never sent is not believed, not even what did arrive. */
 static void skip__blind_acknowledgements_are_not_believed(void **state)
 {
@@ -652,6 +667,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(move__challenges_and_responses_that_are_lost),
 		cmocka_unit_test(move__the_peer_comes_home),
 		cmocka_unit_test(skip__numbers_that_are_left_out_cost_nothing),
+		cmocka_unit_test(skip__goes_on_when_the_number_was_taken),
 		cmocka_unit_test(skip__blind_acknowledgements_are_not_believed),
 	};
 
