@@ -232,7 +232,8 @@ void sdr_conn_mtu_send(struct sdr_conn *c)
 {
 	uint32_t size[SDR_PMTU_PROBES], n;
 
-	if (sdr_conn_mtu_deadline(c) > c->rel->now)
+	/* Hardly ever: this is asked with each packet. */
+	if (sdr_pmtu_deadline(&c->pmtu) > c->rel->now || sdr_conn_mtu_deadline(c) > c->rel->now)
 		return;
 	n = sdr_pmtu_probes(&c->pmtu, c->rel->now, size);
 	mtu_found(c);
@@ -243,8 +244,10 @@ void sdr_conn_mtu_send(struct sdr_conn *c)
 
 uint64_t sdr_conn_mtu_deadline(const struct sdr_conn *c)
 {
-	if (!c->hs.validated || c->state != SDR_CONN_OPEN || c->rel->closing ||
+	uint64_t next = sdr_pmtu_deadline(&c->pmtu);
+
+	if (next == NEVER || !c->hs.validated || c->state != SDR_CONN_OPEN || c->rel->closing ||
 	    !c->rel->ops->busy(c))
 		return NEVER;
-	return sdr_pmtu_deadline(&c->pmtu);
+	return next;
 }
