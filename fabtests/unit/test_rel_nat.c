@@ -5,6 +5,7 @@
  * translators and known by names that lead nowhere, or to a forwarded port.
  */
 #include "../bed/bed_nat.h"
+#include "rel/conn/sdr_conn_mtu.h"
 #include "base/sdr_rand.h"
 
 #define NAME  501u /* of node 1 */
@@ -222,6 +223,27 @@ static void nat__messages_wait_until_it_is_known_whose_they_are(void **state)
 	assert_ptr_equal(call(b, 1)->peer, p);
 	assert_in_range(bed_now(b), 100 * MS, 500 * MS);
 	assert_ptr_equal(call(b, 1)->peer, p);
+	bed_close(b);
+}
+
+/* What this host learns of the way concerns who is met there, whatever its name is. */
+static void nat__the_size_of_the_way_to_a_translator(void **state)
+{
+	struct bed_nat nat;
+	struct bed *b = one_behind(&nat, 2);
+	struct sdr_conn *c;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		b->na[i].no_probe = false;
+	bed_boot(b);
+	assert_ptr_equal(call(b, 1)->peer, bed_peer_at(b, 0, NAME));
+	c = bed_peer_at(b, 0, NAME)->conn;
+	assert_non_null(c);
+	assert_false(sdr_uc_addr_equal(&c->addr, &c->peer->addr));
+	assert_true(c->pmtu.ceil > 1301);
+	sdr_conn_mtu_told(c->rel, &c->addr, 1300);
+	assert_int_equal(c->pmtu.ceil, 1301);
 	bed_close(b);
 }
 
@@ -538,6 +560,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nat__messages_wait_until_it_is_known_whose_they_are),
+		cmocka_unit_test(nat__the_size_of_the_way_to_a_translator),
 		cmocka_unit_test(nat__an_address_that_is_known_and_not_used_counts),
 		cmocka_unit_test(nat__what_came_before_the_name_is_met_in_order),
 		cmocka_unit_test(nat__bulk_both_ways_while_the_mapping_changes),

@@ -191,10 +191,10 @@ void sdr_conn_mtu_ask(struct sdr_conn *c)
 void sdr_conn_mtu_told(void *user, const struct sdr_uc_addr *to, uint32_t bytes)
 {
 	struct sdr_rel *rel = user;
-	struct sdr_peer *p = sdr_peer_find(rel, to);
+	struct sdr_peer *p = sdr_peer_real(sdr_peer_find(rel, to));
 
 	sdr_rel_now(rel);
-	/* One that is met at another address hears of it when it asks. */
+	/* One that has moved to another address since hears of it when it asks. */
 	if (p && p->conn && sdr_uc_addr_equal(&p->conn->addr, to))
 		mtu_limit(p->conn, bytes);
 }
