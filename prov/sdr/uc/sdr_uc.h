@@ -51,6 +51,17 @@ enum sdr_uc_tx_kind {
  * where something on the way does not carry it
  */
 #define SDR_UC_F_PROBE 0x4
+/* its packets leave as SDR_UC_ECT0: a queue may mark them; engines with info.ecn */
+#define SDR_UC_F_ECT 0x8
+
+/* The two bits of an IP header that say what a queue may do, or has done (RFC 3168). */
+enum sdr_uc_ecn {
+	SDR_UC_NOT_ECT = 0, /* it may drop */
+	SDR_UC_ECT1 = 1,    /* it may mark */
+	SDR_UC_ECT0 = 2,    /* likewise */
+	SDR_UC_CE = 3,	    /* it has marked */
+	SDR_UC_ECNS = 4,    /* how many there are */
+};
 
 struct sdr_uc_tx {
 	uint8_t kind; /* enum sdr_uc_tx_kind */
@@ -93,7 +104,11 @@ struct sdr_uc_ev {
 	uint8_t kind;
 	uint8_t gen; /* PLACED: generation of the transport QP it came through */
 	uint8_t channel;
-	uint8_t rsvd;
+	/*
+	 * PLACED, CTL: enum sdr_uc_ecn, as the packet came; of one in pieces CE where any that came
+	 * for its QP since the last whole one was; without info.ecn 0
+	 */
+	uint8_t ecn;
 	uint32_t len; /* PLACED, CTL: payload bytes */
 	union {
 		struct {
@@ -171,6 +186,8 @@ struct sdr_uc_info {
 	uint32_t data_over, ctl_over;
 	/* data packets can travel in pieces (qp_path), and pieces are put together */
 	bool cuts;
+	/* SDR_UC_F_ECT is obeyed, and events say what became of it on the way */
+	bool ecn;
 	/* messages to this engine need a grant, sent to their sender; else it starts at once */
 	bool rkeyed;
 	/* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */

@@ -89,7 +89,7 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	ev->kind = SDR_UC_EV_PLACED;
 	ev->gen = (uint8_t)gen;
 	ev->channel = (uint8_t)(tp - gen * q->channels);
-	ev->rsvd = 0;
+	ev->ecn = SDR_UC_NOT_ECT;
 	ev->len = whole;
 	ev->p.cookie = q->cookie;
 	ev->p.imm = d.imm;
@@ -119,7 +119,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	ev->kind = SDR_UC_EV_CTL;
 	ev->gen = 0;
 	ev->channel = 0;
-	ev->rsvd = 0;
+	ev->ecn = SDR_UC_NOT_ECT;
 	ev->len = (uint32_t)plen;
 	ev->c.buf = payload;
 	ev->c.from = &rx->addr[rx->cur];

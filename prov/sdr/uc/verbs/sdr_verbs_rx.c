@@ -156,7 +156,7 @@ static bool sdr_verbs_event_make(struct sdr_verbs *v, const struct ibv_wc *wc,
 	ev->kind = SDR_UC_EV_PLACED;
 	ev->gen = t->gen;
 	ev->channel = t->channel;
-	ev->rsvd = 0;
+	ev->ecn = SDR_UC_NOT_ECT;
 	ev->len = wc->byte_len;
 	ev->p.cookie = q->cookie;
 	ev->p.imm = imm;
