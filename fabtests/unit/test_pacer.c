@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Leaky bucket: average rate, burst bound over every interval, idle and late callers, change of
- * rate.
+ * Leaky bucket: average rate, burst bound over every interval and at one moment, wake-ups by the
+ * span, idle and late callers, changes of rate, span and packet.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,65 +23,121 @@ static uint64_t rng(uint64_t n)
 	return (rng_state >> 33) % n;
 }
 
-/*
- * Sends while allowed, sleeps until next plus up to `late`; returns the bytes of `dur` ns, checks
- * the envelope.
- */
-static uint64_t pacer_greedy(uint64_t rate, uint64_t dur, uint64_t late, uint64_t *batch)
-{
-	double bound, level = 0, burst = 0;
-	uint64_t now = 777, end = now + dur, total = 0, last = now, wakes = 0, next;
-	struct sdr_pacer p;
+/* What a run sent, and how. */
+struct run {
+	uint64_t total; /* bytes */
+	uint64_t wakes;
+	double burst;	 /* highest level of a queue that drains at the rate */
+	uint64_t batch;	 /* largest: bytes that left at one moment */
+	uint64_t bounds; /* of the two, as the pacer promises them */
+	uint64_t batch_max;
+};
 
-	sdr_pacer_init(&p, now);
+/* Sends while allowed, sleeps until next plus `late` plus up to `jitter`. */
+static struct run pacer_greedy(uint64_t rate, uint64_t span, uint64_t dur, uint64_t late,
+			       uint64_t jitter)
+{
+	uint64_t now = 777, end = now + dur, last = now, next, batch, owed;
+	struct run r = { 0 };
+	struct sdr_pacer p;
+	double level = 0;
+
+	sdr_pacer_init(&p, PKT, now);
+	sdr_pacer_span_set(&p, span);
 	sdr_pacer_rate_set(&p, rate, now);
-	bound = (double)p.quantum + (double)rate * SDR_PACER_CATCHUP_NS / 1e9 + PKT;
+	owed = SDR_PACER_OWED_SPANS * p.span;
+	if (owed < SDR_PACER_OWED_MIN_NS)
+		owed = SDR_PACER_OWED_MIN_NS;
+	r.bounds = p.quantum + rate * owed / S + 2 * PKT;
+	r.batch_max = sdr_pacer_burst(&p) + PKT;
 	while (now < end) {
-		/*
-		 * a virtual queue drained at the rate: its highest level is the burst over any
-		 * interval
-		 */
 		level -= (double)rate * (double)(now - last) / 1e9;
 		if (level < 0)
 			level = 0;
 		last = now;
-		while (sdr_pacer_allow(&p, now) > 0) {
+		for (batch = 0; sdr_pacer_allow(&p, now) > 0; batch += PKT)
 			sdr_pacer_sent(&p, PKT);
-			total += PKT;
-			level += PKT;
-		}
-		if (level > burst)
-			burst = level;
-		wakes++;
+		r.total += batch;
+		level += (double)batch;
+		if (level > r.burst)
+			r.burst = level;
+		if (batch > r.batch)
+			r.batch = batch;
+		r.wakes++;
 		next = sdr_pacer_next(&p, now);
 		assert_true(next > now);
-		now = next + (late ? rng(late) : 0);
+		now = next + late + (jitter ? rng(jitter) : 0);
 	}
-	assert_true(burst <= bound);
-	*batch = total / wakes;
-	return total;
+	return r;
 }
+
+static const uint64_t rates[] = { 125000, 12500000, 125000000, 1250000000, 12500000000ull };
+static const uint64_t spans[] = { 0, 20000, 100000, 250000, 500000, S };
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static void pacer__meets_the_rate_and_the_burst(void **state)
 {
-	static const uint64_t rate[] = { 125000, 12500000, 125000000, 1250000000, 12500000000ull };
-	uint64_t total, ideal, batch;
-	uint32_t i, late;
+	static const uint64_t late[] = { 0, 40000, 66000 };
+	uint32_t i, j, k;
+	struct run r;
 
 	(void)state;
-	for (i = 0; i < sizeof(rate) / sizeof(rate[0]); i++) {
-		for (late = 0; late <= 1000000; late += 500000) {
-			total = pacer_greedy(rate[i], S, late, &batch);
-			ideal = rate[i];
-			assert_true(total <=
-				    ideal + rate[i] / 250 + SDR_PACER_QUANTUM_MIN + 2 * PKT);
-			assert_true(total + total / 200 + 2 * SDR_PACER_QUANTUM_MIN >= ideal);
-			assert_true(batch + PKT >= SDR_PACER_QUANTUM_MIN);
+	for (i = 0; i < N(rates); i++) {
+		for (j = 0; j < N(spans); j++) {
+			for (k = 0; k < N(late); k++) {
+				r = pacer_greedy(rates[i], spans[j], S, late[k], late[k] / 2);
+				assert_true(r.burst <= (double)r.bounds);
+				assert_true(r.batch <= r.batch_max);
+				assert_true(r.total <= rates[i] + r.bounds);
+				assert_true(r.total + r.total / 200 + r.bounds >= rates[i]);
+			}
 		}
 	}
-	/* a caller that sleeps 10 ms each time does not get everything back */
-	total = pacer_greedy(125000000, S, 20000000, &batch);
-	assert_true(total < 125000000 / 2);
+}
+
+/* A caller that sleeps 10 ms each time does not get everything back, and never at once. */
+static void pacer__late_is_bounded(void **state)
+{
+	struct run r = pacer_greedy(125000000, 250000, S, 0, 20000000);
+
+	(void)state;
+	assert_true(r.total < 125000000 / 2);
+	assert_true(r.batch <= 2 * 31250 + PKT);
+	/* ... on a near path it is less */
+	r = pacer_greedy(125000000, 20000, S, 0, 20000000);
+	assert_true(r.batch <= PKT + 12500 + PKT);
+}
+
+/* How often a sender is woken for what a second carries. */
+static void pacer__wakes_by_the_span(void **state)
+{
+	uint32_t j;
+	struct run r;
+
+	(void)state;
+	for (j = 0; j < N(spans); j++) {
+		uint64_t ns = spans[j] < 20000 ? 20000 : spans[j] > 500000 ? 500000 : spans[j];
+		uint64_t q = 125000000 / 1000 * ns / 1000000;
+
+		if (q < PKT)
+			q = PKT; /* a packet, no more */
+		r = pacer_greedy(125000000, spans[j], S, 0, 0);
+		assert_true(r.wakes <= 125000000 / q + 2);
+		assert_true(r.batch <= q + PKT - 1);
+		if (q == PKT)
+			assert_true(r.batch == PKT);
+	}
+	/* no batch is larger than a megabyte and a packet, however fast the path */
+	r = pacer_greedy(100 * S, S, S / 100, 0, 0);
+	assert_true(r.batch <= SDR_PACER_QUANTUM_MAX + PKT);
+}
+
+static void pacer_open(struct sdr_pacer *p, uint64_t rate, uint64_t span)
+{
+	sdr_pacer_init(p, PKT, 0);
+	sdr_pacer_span_set(p, span);
+	sdr_pacer_rate_set(p, rate, 0);
 }
 
 static void pacer__idle_earns_one_quantum(void **state)
@@ -90,12 +146,12 @@ static void pacer__idle_earns_one_quantum(void **state)
 	uint64_t n = 0;
 
 	(void)state;
-	sdr_pacer_init(&p, 0);
-	sdr_pacer_rate_set(&p, 1250000000, 0);
+	pacer_open(&p, 1250000000, 50000);
 	assert_true(p.quantum == 62500);
 	assert_true(sdr_pacer_allow(&p, 0) == 62500);
 	sdr_pacer_sent(&p, 1000); /* not used up: the pacer does not wait */
 	assert_true(sdr_pacer_allow(&p, 0) == 61500);
+	assert_true(sdr_pacer_next(&p, 0) == 0);
 	assert_true(sdr_pacer_allow(&p, 100 * S) == 62500);
 	while (sdr_pacer_allow(&p, 100 * S)) {
 		sdr_pacer_sent(&p, PKT);
@@ -105,14 +161,30 @@ static void pacer__idle_earns_one_quantum(void **state)
 	assert_true(sdr_pacer_next(&p, 100 * S) > 100 * S);
 }
 
+/* Who used up the credit with its last packet and asked for no more is not late. */
+static void pacer__only_who_was_told_to_wait_is_late(void **state)
+{
+	struct sdr_pacer p;
+
+	(void)state;
+	pacer_open(&p, 1000000000, 50000);
+	sdr_pacer_sent(&p, 50000);
+	assert_true(sdr_pacer_allow(&p, 10 * S) == 50000);
+	sdr_pacer_sent(&p, 50000);
+	assert_true(sdr_pacer_allow(&p, 10 * S) == 0);
+	assert_true(sdr_pacer_allow(&p, 11 * S) == 50000 + 100000);
+	/* what is still owed after that is forgotten when nothing is sent for long */
+	sdr_pacer_sent(&p, 150000);
+	assert_true(sdr_pacer_allow(&p, 20 * S) == 50000);
+}
+
 static void pacer__waits_for_a_quantum(void **state)
 {
 	struct sdr_pacer p;
 	uint64_t next;
 
 	(void)state;
-	sdr_pacer_init(&p, 0);
-	sdr_pacer_rate_set(&p, 1250000000, 0);
+	pacer_open(&p, 1250000000, 50000);
 	sdr_pacer_sent(&p, 62500);
 	next = sdr_pacer_next(&p, 0);
 	assert_true(next >= 50000 && next <= 50001);
@@ -125,19 +197,29 @@ static void pacer__waits_for_a_quantum(void **state)
 	assert_true(next >= 150000 && next <= 150002);
 }
 
+/* What was missed comes back with the next quanta, each at most twice as large. */
 static void pacer__late_caller_catches_up(void **state)
 {
 	struct sdr_pacer p;
+	uint64_t now = 1000000, n, sum = 0;
+	unsigned int i;
 
 	(void)state;
-	sdr_pacer_init(&p, 0);
-	sdr_pacer_rate_set(&p, 1000000000, 0);
-	sdr_pacer_sent(&p, 50000);
-	assert_true(sdr_pacer_allow(&p, 1000000) == 1000000);
-	sdr_pacer_sent(&p, 1000000);
-	assert_true(sdr_pacer_allow(&p, 1000000 + S) == 2000000 + 50000);
+	pacer_open(&p, 1000000000, 200000);
+	sdr_pacer_sent(&p, 200000);
+	assert_true(sdr_pacer_allow(&p, 0) == 0);
+	for (i = 0; i < 5; i++) {
+		n = sdr_pacer_allow(&p, now);
+		/* 1 ms: a quantum and the 800 us that it was late */
+		assert_true(n >= (i < 4 ? 400000 : 200000) && n < (i < 4 ? 400010 : 200010));
+		sdr_pacer_sent(&p, n);
+		sum += n;
+		assert_true(sdr_pacer_allow(&p, now) == 0);
+		now = sdr_pacer_next(&p, now);
+	}
+	assert_true(sum >= 1800000 && sum < 1800010);
 	/* time that runs backwards earns nothing */
-	assert_true(sdr_pacer_allow(&p, 5) == 2000000 + 50000);
+	assert_true(sdr_pacer_allow(&p, 5) == 0);
 }
 
 static void pacer__change_of_rate(void **state)
@@ -145,8 +227,10 @@ static void pacer__change_of_rate(void **state)
 	struct sdr_pacer p;
 
 	(void)state;
-	sdr_pacer_init(&p, 0);
+	sdr_pacer_init(&p, PKT, 0);
+	sdr_pacer_span_set(&p, 50000);
 	assert_true(sdr_pacer_allow(&p, 0) == UINT64_MAX);
+	assert_true(sdr_pacer_burst(&p) == UINT64_MAX);
 	sdr_pacer_sent(&p, 1u << 30);
 	assert_true(sdr_pacer_allow(&p, 0) == UINT64_MAX);
 	assert_true(sdr_pacer_next(&p, 9) <= 9);
@@ -160,21 +244,45 @@ static void pacer__change_of_rate(void **state)
 	assert_true(sdr_pacer_next(&p, 10010) >= 10010 + 45000);
 	assert_true(sdr_pacer_next(&p, 10010) <= 10010 + 45002);
 	sdr_pacer_rate_set(&p, 1000, 10011);
-	assert_true(p.quantum == SDR_PACER_QUANTUM_MIN);
+	assert_true(p.quantum == PKT);
 	sdr_pacer_rate_set(&p, 1000000000000ull, 10012);
 	assert_true(p.quantum == SDR_PACER_QUANTUM_MAX);
 	sdr_pacer_rate_set(&p, 0, 10013);
 	assert_true(sdr_pacer_allow(&p, 10013) == UINT64_MAX);
 }
 
+static void pacer__change_of_span_and_packet(void **state)
+{
+	struct sdr_pacer p;
+
+	(void)state;
+	pacer_open(&p, 1000000000, 500000);
+	assert_true(sdr_pacer_allow(&p, 0) == 500000);
+	/* the path turned out to be near: what had been earned for a long one is not sent */
+	sdr_pacer_span_set(&p, 0);
+	assert_true(p.quantum == 20000 && sdr_pacer_allow(&p, 0) <= 20000 + 100000);
+	sdr_pacer_sent(&p, 120000);
+	assert_true(sdr_pacer_next(&p, 0) <= 20001);
+	sdr_pacer_pkt_set(&p, 65536);
+	assert_true(p.quantum == 65536);
+	sdr_pacer_span_set(&p, 2 * S);
+	assert_true(p.span == SDR_PACER_SPAN_MAX_NS && p.quantum == 500000);
+	assert_true(sdr_pacer_allow(&p, 400000) == 0);
+	assert_true(sdr_pacer_allow(&p, 500001) >= 500000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pacer__meets_the_rate_and_the_burst),
+		cmocka_unit_test(pacer__late_is_bounded),
+		cmocka_unit_test(pacer__wakes_by_the_span),
 		cmocka_unit_test(pacer__idle_earns_one_quantum),
+		cmocka_unit_test(pacer__only_who_was_told_to_wait_is_late),
 		cmocka_unit_test(pacer__waits_for_a_quantum),
 		cmocka_unit_test(pacer__late_caller_catches_up),
 		cmocka_unit_test(pacer__change_of_rate),
+		cmocka_unit_test(pacer__change_of_span_and_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

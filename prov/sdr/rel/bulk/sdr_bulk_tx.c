@@ -310,11 +310,14 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 		return true;
 	while ((s = seg_pick(c))) {
 		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;
-		uint64_t pace = sdr_pacer_allow(&c->cc.pacer, c->rel->now);
+		uint64_t pace;
 		uint32_t max, sent = 0;
 
-		/* The pacer's timer or an acknowledgement brings us back. */
-		if (!pace || !sdr_bulk_tx_window(c))
+		/* An acknowledgement brings us back, or the pacer's timer. */
+		if (!sdr_bulk_tx_window(c))
+			return true;
+		pace = sdr_pacer_allow(&c->cc.pacer, c->rel->now);
+		if (!pace)
 			return true;
 		if (!budget) {
 			sdr_conn_kick(c);

@@ -43,7 +43,7 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
 		cc->first_win = (uint64_t)SDR_CC_MIN_PKTS * mtu;
 	SDR_ASSERT(cc->ops->name && cc->ops->init && cc->ops->acked && cc->ops->timeout);
 	cc->ops->init(cc, cfg, now);
-	sdr_pacer_init(&cc->pacer, now);
+	sdr_pacer_init(&cc->pacer, mtu, now);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
 	sdr_cc_check(cc);
 }
@@ -54,6 +54,7 @@ void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu)
 
 	SDR_ASSERT(mtu && cc->ops);
 	cc->mtu = mtu;
+	sdr_pacer_pkt_set(&cc->pacer, mtu);
 	if (cc->first_win < least)
 		cc->first_win = least;
 	if (cc->cwnd < least)
@@ -136,6 +137,8 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		if (cc->app_limited_until && cc->delivered > cc->app_limited_until)
 			cc->app_limited_until = 0;
 	}
+	if (ack->min_rtt && ack->min_rtt != UINT64_MAX)
+		sdr_pacer_span_set(&cc->pacer, ack->min_rtt / SDR_PACER_SPAN_SHARE);
 	if (ack->rtt)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
 	SDR_ASSERT(!ack->snap || ack->snap->delivered <= cc->delivered);
