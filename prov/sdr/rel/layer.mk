@@ -56,6 +56,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_endpoint.h \
 	prov/sdr/rel/conn/sdr_handshake.c \
 	prov/sdr/rel/conn/sdr_handshake.h \
+	prov/sdr/rel/conn/sdr_hello_tx.c \
+	prov/sdr/rel/conn/sdr_hello_tx.h \
 	prov/sdr/rel/conn/sdr_home.c \
 	prov/sdr/rel/conn/sdr_home.h \
 	prov/sdr/rel/conn/sdr_parts.c \

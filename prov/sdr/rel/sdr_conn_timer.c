@@ -29,6 +29,7 @@
 #include "conn/sdr_conn_path.h"
 #include "conn/sdr_alias.h"
 #include "conn/sdr_handshake.h"
+#include "conn/sdr_hello_tx.h"
 #include "conn/sdr_home.h"
 #include "conn/sdr_pkt.h"
 #include "sdr_conn_timer.h"

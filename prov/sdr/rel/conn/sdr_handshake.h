@@ -11,17 +11,12 @@
 /* connections whose peer's address is unvalidated; beyond: cookies */
 #define SDR_CONN_UNVALIDATED_MAX 64u
 #define SDR_CONN_UNVALIDATED_NS	 (5000 * MS) /* they are dropped after this */
-#define SDR_COOKIE_LIFE_NS	 (10000 * MS)
-/* HELLOs without an answer from which on each is followed by one of version 1 */
-#define SDR_HELLO_TRIES_ASK 2u
 
-void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type);
 void sdr_conn_validate(struct sdr_conn *c); /* the peer's address is really its own */
 void sdr_hello_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, uint8_t type,
 		     const uint8_t *p, size_t len);
 void sdr_retry_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
 		     size_t len);
-void sdr_reset_send(struct sdr_rel *rel, const struct sdr_uc_addr *to, uint64_t cid);
 int sdr_reset_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
 		    size_t len);
 

@@ -12,6 +12,7 @@
 #include "sdr_conn_path.h"
 #include "sdr_credit.h"
 #include "sdr_handshake.h"
+#include "sdr_hello_tx.h"
 #include "sdr_home.h"
 #include "sdr_pkt.h"
 #include "sdr_rec.h"
