@@ -30,6 +30,11 @@ UNIT_TESTS += fabtests/unit/test_soft_path
 fabtests_unit_test_soft_path_SOURCES = fabtests/unit/test_soft_path.c \
 	fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_path_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+UNIT_TESTS += fabtests/unit/test_soft_ecn
+fabtests_unit_test_soft_ecn_SOURCES = fabtests/unit/test_soft_ecn.c \
+	fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_ecn_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+
 UNIT_TESTS += fabtests/unit/test_soft_piece
 fabtests_unit_test_soft_piece_SOURCES = fabtests/unit/test_soft_piece.c \
 	fabtests/unit/test_soft_util.h

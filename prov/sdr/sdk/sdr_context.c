@@ -126,6 +126,11 @@ void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn
 	ctx->cls[cls].user = user;
 }
 
+uint8_t sdr_context_ctl_ecn(const struct sdr_context *ctx)
+{
+	return ctx->ctl_ecn;
+}
+
 struct sdr_qp *sdr_context_qp_find(struct sdr_context *ctx, uint32_t qpn)
 {
 	struct sdr_qp *qp = ctx->bucket[qpn % SDR_QP_BUCKETS];

@@ -29,6 +29,7 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 	uint8_t type;
 	int cls = sdr_class_decode(ev->c.buf, ev->len, &type);
 
+	ctx->ctl_ecn = ev->ecn;
 	if (cls == -EPROTONOSUPPORT && ctx->other.fn) {
 		ctx->other.fn(ctx->other.user, ev->c.from, ev->c.buf, ev->len);
 		return;

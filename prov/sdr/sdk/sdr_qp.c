@@ -65,6 +65,12 @@ void sdr_qp_send_from(struct sdr_qp *qp, uint32_t msn)
 	qp->snd_next = qp->snd_limit = qp->snd_known = msn;
 }
 
+void sdr_qp_ect_set(struct sdr_qp *qp, bool on)
+{
+	SDR_ASSERT(!on || qp->ctx->info.ecn);
+	qp->tx_flags = on ? SDR_UC_F_ECT : 0;
+}
+
 void sdr_qp_busy_update(struct sdr_qp *qp)
 {
 	bool want = qp->cts_armed || !sdr_list_empty(&qp->ready);

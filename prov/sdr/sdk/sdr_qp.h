@@ -28,6 +28,7 @@ struct sdr_qp {
 	int err;		       /* negative errno: broken */
 	uint8_t generations, channels; /* both sides' */
 	uint8_t channel;	       /* of the next run */
+	uint8_t tx_flags;	       /* SDR_UC_F_ECT, or 0 */
 	uint32_t qpn, rkey;	       /* own */
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_uc_addr peer; /* where CTSs go; len 0: not connected */

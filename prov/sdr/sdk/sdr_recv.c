@@ -177,6 +177,8 @@ void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
 	} else if (r != SDR_RXK_UIMM) {
 		ctx->chunks_rx += r == SDR_RXK_CHUNK;
 		sdr_recv_new(h, out.off);
+		if (qp->hooks.marks)
+			qp->hooks.marks[ev->ecn % SDR_UC_ECNS]++;
 	}
 	if (r != SDR_RXK_UIMM) {
 		h->st.last = out.off;

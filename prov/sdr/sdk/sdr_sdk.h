@@ -39,6 +39,8 @@ typedef void (*sdr_ctl_fn)(void *user, const struct sdr_uc_addr *from, uint8_t t
 			   const uint8_t *buf, size_t len);
 /* Datagrams of this class go to fn; without one they are counted as bad. */
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user);
+/* Inside such a call: enum sdr_uc_ecn of the datagram, as it came. */
+uint8_t sdr_context_ctl_ecn(const struct sdr_context *ctx);
 
 /*
  * Datagrams of ours in another version than SDR_WIRE_VERSION: buf,len with the class header.
@@ -64,6 +66,8 @@ void sdr_context_path_set(struct sdr_context *ctx, sdr_path_fn fn, void *user);
  */
 uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx);
 void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
+/* Instead of ctl_push: a queue on the way may mark it (SDR_UC_F_ECT). */
+void sdr_context_ctl_push_ect(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
 /*
  * Instead of ctl_push: the datagram is a probe of the path (SDR_UC_F_PROBE), of up to
  * info.probe_max bytes; for those too there is room.
@@ -97,6 +101,11 @@ struct sdr_qp_hooks {
 	void (*recv_progress)(void *user, struct sdr_rcv_handle *hdl);
 	/* The QP is broken (err, negative errno) and of no more use.  Once; may destroy it. */
 	void (*broken)(void *user, int err);
+	/*
+	 * SDR_UC_ECNS counters, by enum sdr_uc_ecn: packets placed, each once however often it
+	 * comes; NULL: not counted
+	 */
+	uint32_t *marks;
 };
 /*
  * As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by
@@ -114,6 +123,8 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
 /* Engines with info.cuts: no IP packet with data of this QP is longer (sdr_uc_ops.qp_path). */
 void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes);
+/* Engines with info.ecn: queues on the way may mark what is sent from now on. */
+void sdr_qp_ect_set(struct sdr_qp *qp, bool on);
 /* Where its packets go. */
 const struct sdr_uc_addr *sdr_qp_addr(const struct sdr_qp *qp);
 /*

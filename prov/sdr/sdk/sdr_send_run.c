@@ -30,8 +30,8 @@ static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32
 	struct sdr_uc_tx *t = sdr_txq_last(h->qp->ctx, h);
 	uint32_t mtu = h->qp->mtu;
 
-	if (!t || t->mr != mr || !t->len || t->len % mtu || t->buf + t->len != buf ||
-	    t->w.first + t->len / mtu != first)
+	if (!t || t->mr != mr || (t->flags & SDR_UC_F_ECT) != h->qp->tx_flags || !t->len ||
+	    t->len % mtu || t->buf + t->len != buf || t->w.first + t->len / mtu != first)
 		return false;
 	if (t->len / mtu + n > h->qp->run_pkts)
 		return false;
@@ -46,7 +46,7 @@ static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t
 	struct sdr_uc_tx *t = sdr_txq_push(qp->ctx, h);
 
 	t->kind = SDR_UC_TX_WRITE;
-	t->flags = h->rkeyed ? SDR_UC_F_RKEYED : 0;
+	t->flags = (uint8_t)(qp->tx_flags | (h->rkeyed ? SDR_UC_F_RKEYED : 0));
 	t->mr = bytes ? mr : NULL;
 	t->w.rkey = h->key;
 	t->w.va = h->va;

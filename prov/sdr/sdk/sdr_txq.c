@@ -215,6 +215,12 @@ void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to,
 	sdr_txq_ctl_push(ctx, to, len, 0);
 }
 
+void sdr_context_ctl_push_ect(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
+{
+	SDR_ASSERT(len <= ctx->info.ctl_max);
+	sdr_txq_ctl_push(ctx, to, len, SDR_UC_F_ECT);
+}
+
 void sdr_context_ctl_push_probe(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
 {
 	SDR_ASSERT(len <= ctx->info.probe_max);

@@ -18,6 +18,7 @@
 #define SDR_UC_DEV_NAME	 64u	/* bytes of a device's name, likewise */
 #define SDR_UC_ERR_LEN	 256u	/* bytes that hold every message written to err */
 #define SDR_UC_DEPTH_MAX 16384u /* packets of a device queue's depth */
+#define SDR_DSCP_MAX	 63u	/* six bits of the IP header */
 
 struct sdr_uc_engine;
 struct sdr_uc_mem;
@@ -69,7 +70,8 @@ struct sdr_uc_open_attr {
 	uint32_t rcvbuf;
 	uint32_t sndbuf;
 	uint8_t channels; /* sockets: source ports, for ECMP; 0: 1 */
-	uint8_t off;	  /* SDR_SOFT_NO_*: kernel features to do without (tests) */
+	uint8_t off;	  /* SDR_SOFT_NO_*: kernel features to do without */
+	uint8_t dscp;	  /* differentiated services code point of everything that is sent, 0..63 */
 	/* devices: protection against late packets, "root", "mw", "mr"; NULL or "auto": by itself */
 	const char *late;
 	uint32_t rx_depth; /* devices: receives per queue pair, packets; 0: the engine's default */

@@ -149,6 +149,11 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 		s->port[i] = ntohs(((struct sockaddr_in *)&name)->sin_port);
 		s->gro = !(a->off & SDR_SOFT_NO_GRO) && sdr_soft_sock_gro(fd);
 		s->gso = !(a->off & SDR_SOFT_NO_GSO) && sdr_soft_sock_gso(fd);
+		s->ecn = !(a->off & SDR_SOFT_NO_ECN) && sdr_soft_sock_ecn(fd, s->family);
+		if (sdr_soft_sock_tos(fd, s->family, s->tos)) {
+			sdr_soft_say(a, "traffic class %u: %s", a->dscp, strerror(errno));
+			return -errno;
+		}
 		window = sdr_soft_sock_window(fd, s->mtu);
 		if (!i || window < s->rx_window)
 			s->rx_window = window;
@@ -198,7 +203,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	socklen_t len;
 	int ret;
 
-	if (a->channels > SDR_CHANNELS_MAX)
+	if (a->channels > SDR_CHANNELS_MAX || a->dscp > SDR_DSCP_MAX)
 		return -EINVAL;
 	if (a->bind.ss_family != AF_INET && a->bind.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
@@ -209,6 +214,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	s->epfd = -1;
 	s->family = a->bind.ss_family;
 	s->rcvbuf = a->rcvbuf ? a->rcvbuf : SDR_SOFT_RCVBUF;
+	s->tos = (uint8_t)(a->dscp << 2);
 	s->icrc_seed = sdr_icrc_seed_masked();
 	s->ctl_qpn = SDR_QPN_CTL;
 	s->qpn_next = SDR_SOFT_QPN_FIRST;
@@ -261,6 +267,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->data_over = sdr_uc_head((sa_family_t)s->family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head((sa_family_t)s->family) + SDR_CTL_OVERHEAD;
 	out->cuts = true;
+	out->ecn = s->ecn;
 	out->rcvbuf_asked = s->rcvbuf;
 	out->rcvbuf_got = s->rcvbuf_got;
 	out->sndbuf_asked = s->sndbuf;

@@ -24,6 +24,7 @@
 
 #define SDR_SOFT_NO_GSO 0x1 /* sdr_soft_attr.off */
 #define SDR_SOFT_NO_GRO 0x2
+#define SDR_SOFT_NO_ECN 0x4
 
 struct sdr_soft_attr {
 	/* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
@@ -37,6 +38,7 @@ struct sdr_soft_attr {
 	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */
 	uint8_t channels;	 /* sockets; 0: 1 */
 	uint8_t off;		 /* SDR_SOFT_NO_* */
+	uint8_t dscp;		 /* of everything that is sent, 0..63 */
 	char *err;		 /* reason of a failure as text; may be NULL */
 	size_t err_len;
 };

@@ -27,6 +27,7 @@ static int sdr_soft_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc 
 		.sndbuf = a->sndbuf,
 		.channels = a->channels,
 		.off = a->off,
+		.dscp = a->dscp,
 		.err = a->err,
 		.err_len = a->err_len,
 	};

@@ -69,28 +69,36 @@ static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t
 	sdr_soft_rest_set(&s->tx, m, &c->v[m->desc]);
 }
 
+/* Returns the bytes that it takes. */
+static size_t sdr_soft_cmsg_put(char *at, int level, int type, const void *v, size_t len)
+{
+	struct cmsghdr *cm = (void *)at;
+
+	cm->cmsg_level = level;
+	cm->cmsg_type = type;
+	cm->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(cm), v, len);
+	return CMSG_SPACE(len);
+}
+
 static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
 {
 	struct msghdr *h = &tx->hdr[i].msg_hdr;
-	struct cmsghdr *cm;
-	uint16_t seg = (uint16_t)tx->msg[i].seg;
+	const struct sdr_soft_msg *m = &tx->msg[i];
+	uint16_t seg = (uint16_t)m->seg;
+	size_t len = 0;
 
 	/* All segments but the last are full. */
-	SDR_ASSERT(tx->msg[i].nseg && tx->msg[i].bytes <= tx->msg[i].nseg * tx->msg[i].seg &&
-		   tx->msg[i].bytes > (tx->msg[i].nseg - 1) * tx->msg[i].seg);
-	h->msg_iovlen = tx->msg[i].niov;
-	if (tx->msg[i].nseg == 1) {
-		h->msg_control = NULL;
-		h->msg_controllen = 0;
-		return;
-	}
-	h->msg_control = tx->cmsg[i].buf;
-	h->msg_controllen = sizeof(tx->cmsg[i].buf);
-	cm = CMSG_FIRSTHDR(h);
-	cm->cmsg_level = IPPROTO_UDP;
-	cm->cmsg_type = UDP_SEGMENT;
-	cm->cmsg_len = CMSG_LEN(sizeof(seg));
-	memcpy(CMSG_DATA(cm), &seg, sizeof(seg));
+	SDR_ASSERT(m->nseg && m->bytes <= m->nseg * m->seg && m->bytes > (m->nseg - 1) * m->seg);
+	h->msg_iovlen = m->niov;
+	if (m->nseg > 1)
+		len += sdr_soft_cmsg_put(tx->cmsg[i].buf + len, IPPROTO_UDP, UDP_SEGMENT, &seg,
+					 sizeof(seg));
+	if (m->ect)
+		len += sdr_soft_cmsg_put(tx->cmsg[i].buf + len, tx->tos_level, tx->tos_type,
+					 &tx->tos_ect, sizeof(tx->tos_ect));
+	h->msg_control = len ? tx->cmsg[i].buf : NULL;
+	h->msg_controllen = len;
 }
 
 static void sdr_soft_sent(struct sdr_soft *s, uint32_t i, uint32_t n)

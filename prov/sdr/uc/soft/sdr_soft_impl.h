@@ -46,7 +46,8 @@ struct sdr_soft {
 	int epfd;			 /* -1: there is one socket and never more */
 	int next;			 /* socket that is read first in the next poll */
 	int family;
-	bool gso, gro;
+	bool gso, gro, ecn;
+	uint8_t tos;			  /* of what leaves; its lower two bits (ECN) are 0 */
 	bool any;			  /* bound to all addresses */
 	uint32_t mtu, ctl_max, rx_window; /* bytes */
 	uint32_t probe_max;		  /* bytes */

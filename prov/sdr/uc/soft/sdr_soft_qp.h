@@ -50,6 +50,8 @@ struct sdr_soft_qp {
 	uint32_t path;	/* bytes of the longest IP packet that goes to the peer; 0: the device's */
 	uint32_t whole; /* payload bytes up to which a packet goes in one datagram, */
 	uint32_t piece; /* and the size in which longer ones are cut */
+	/* a piece came marked, and none of its packets has been reported since */
+	bool piece_ce;
 	struct sdr_soft_dest dest; /* of data */
 	struct sdr_soft_nic *nic;  /* NULL: the peer is a soft engine */
 	uint32_t psn[];		   /* next PSN of each transport QP towards the peer */

@@ -81,6 +81,7 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	}
 	if (d.piece) {
 		s->st.pieces_rx++;
+		q->piece_ce |= rx->ecn == SDR_UC_CE;
 		if (!sdr_soft_piece_enter(q, e, off, &p))
 			return false;
 	}
@@ -89,7 +90,8 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	ev->kind = SDR_UC_EV_PLACED;
 	ev->gen = (uint8_t)gen;
 	ev->channel = (uint8_t)(tp - gen * q->channels);
-	ev->ecn = SDR_UC_NOT_ECT;
+	ev->ecn = q->piece_ce ? SDR_UC_CE : rx->ecn;
+	q->piece_ce = false;
 	ev->len = whole;
 	ev->p.cookie = q->cookie;
 	ev->p.imm = d.imm;
@@ -119,7 +121,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	ev->kind = SDR_UC_EV_CTL;
 	ev->gen = 0;
 	ev->channel = 0;
-	ev->ecn = SDR_UC_NOT_ECT;
+	ev->ecn = rx->ecn;
 	ev->len = (uint32_t)plen;
 	ev->c.buf = payload;
 	ev->c.from = &rx->addr[rx->cur];
@@ -130,12 +132,18 @@ bad:
 	return false;
 }
 
-/* Segment size of a received message; 0 to skip it. */
-static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h, uint32_t *drops)
+/*
+ * Segment size of a received message; 0 to skip it.  *ecn: of all its packets, since the kernel
+ * aggregates none that differ in it (Linux 6.10; before that, what it was of the first).
+ */
+static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h, uint32_t *drops,
+				uint8_t *ecn)
 {
 	struct cmsghdr *cm;
 	uint32_t full;
-	int seg = 0;
+	int seg = 0, tclass;
+
+	*ecn = SDR_UC_NOT_ECT;
 
 	if (h->msg_hdr.msg_flags & MSG_TRUNC) {
 		s->xst.rx_trunc++;
@@ -154,6 +162,11 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h, uint32_t 
 			memcpy(&full, CMSG_DATA(cm), sizeof(full));
 			s->st.rx_full += full - *drops;
 			*drops = full;
+		} else if (cm->cmsg_level == IPPROTO_IP && cm->cmsg_type == IP_TOS) {
+			*ecn = *CMSG_DATA(cm) % SDR_UC_ECNS; /* one byte, unlike the next */
+		} else if (cm->cmsg_level == IPPROTO_IPV6 && cm->cmsg_type == IPV6_TCLASS) {
+			memcpy(&tclass, CMSG_DATA(cm), sizeof(tclass));
+			*ecn = (uint8_t)((uint32_t)tclass % SDR_UC_ECNS);
 		}
 	}
 	return seg > 0 ? (uint32_t)seg : h->msg_len;
@@ -173,7 +186,7 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 		uint8_t *buf = rx->iov[rx->cur].iov_base;
 
 		if (!rx->seg) {
-			rx->seg = sdr_soft_rx_seg(s, h, rx->drops[rx->cur]);
+			rx->seg = sdr_soft_rx_seg(s, h, rx->drops[rx->cur], &rx->ecn);
 			if (!rx->seg)
 				continue;
 			rx->off = 0;

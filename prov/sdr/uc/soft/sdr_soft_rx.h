@@ -21,12 +21,14 @@ struct sdr_soft_rx {
 	struct sockaddr_storage from[SDR_SOFT_RX_BUFS];
 	struct sdr_uc_addr addr[SDR_SOFT_RX_BUFS]; /* of control events */
 	union {
-		char buf[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint32_t))];
+		/* UDP_GRO, SO_RXQ_OVFL, and IP_TOS or IPV6_TCLASS */
+		char buf[2 * CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint32_t))];
 		struct cmsghdr align;
 	} cmsg[SDR_SOFT_RX_BUFS];
 	uint32_t *drops[SDR_SOFT_RX_BUFS]; /* of the socket that a message came from */
 	uint32_t nmsg, cur;		   /* received, and the one being split */
 	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
+	uint8_t ecn;	   /* of all its packets: enum sdr_uc_ecn */
 	bool have_addr;	   /* addr[cur] is filled */
 	bool many;	   /* the last call brought something: ask for all there is */
 	/* it brought less than it had room for: nothing older is in the socket */

@@ -87,6 +87,24 @@ bool sdr_soft_sock_gso(int fd)
 	return setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &zero, sizeof(zero)) == 0;
 }
 
+bool sdr_soft_sock_ecn(int fd, int family)
+{
+	int one = 1;
+
+	if (family == AF_INET6)
+		return !setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &one, sizeof(one));
+	return !setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &one, sizeof(one));
+}
+
+int sdr_soft_sock_tos(int fd, int family, uint8_t tos)
+{
+	int v = tos;
+
+	if (family == AF_INET6)
+		return setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &v, sizeof(v));
+	return setsockopt(fd, IPPROTO_IP, IP_TOS, &v, sizeof(v));
+}
+
 int sdr_soft_sock_no_check(int fd, int family)
 {
 	int one = 1;

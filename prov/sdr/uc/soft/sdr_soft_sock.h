@@ -16,6 +16,10 @@ int sdr_soft_sock_open(const struct sockaddr *sa, socklen_t len, uint32_t rcvbuf
 /* Turns the feature on or says that it is not there. */
 bool sdr_soft_sock_gro(int fd);
 bool sdr_soft_sock_gso(int fd);
+/* What comes in is to say how it was marked.  False: the kernel cannot. */
+bool sdr_soft_sock_ecn(int fd, int family);
+/* The IP header's octet of traffic class and ECN of what leaves.  0, or -1 with errno. */
+int sdr_soft_sock_tos(int fd, int family, uint8_t tos);
 /* IPv6: takes datagrams without a check sum too, which devices send.  0 or a negative errno. */
 int sdr_soft_sock_no_check(int fd, int family);
 /* What the kernel granted of a buffer (SO_RCVBUF, SO_SNDBUF), in bytes as they are asked for. */

@@ -11,6 +11,9 @@
  * header of the next are one iovec.  Long payloads are gathered straight from the user's memory,
  * check-summed just before the kernel copies them.
  *
+ * Packets that may be marked on the way (SDR_UC_F_ECT) and others are not in one train: a message
+ * has one octet of traffic class.
+ *
  * A packet that is longer than the path goes in pieces, all of them in one train, so that a train
  * begins with a packet.  Each message remembers the descriptor and packet it began with (and the
  * piece, where there are no trains): when the kernel does not take it (sdr_soft_flush.c), building
@@ -24,6 +27,11 @@
 #include "sdr_soft_impl.h"
 
 #define SDR_SOFT_TRAILER_MAX (3u + SDR_ICRC_LEN) /* bytes: pad and ICRC */
+
+static inline bool sdr_soft_tx_ect(const struct sdr_soft *s, const struct sdr_uc_tx *t)
+{
+	return s->ecn && t->flags & SDR_UC_F_ECT;
+}
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -52,7 +60,7 @@ static inline void sdr_soft_iov(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, 
 
 /* The last message, when a packet of this size may still join it. */
 static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_t wire,
-						     uint8_t sock)
+						     uint8_t sock, bool ect)
 {
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_soft_msg *m;
@@ -60,14 +68,14 @@ static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_
 	if (!s->gso || tx->single || !tx->nmsg)
 		return NULL;
 	m = &tx->msg[tx->nmsg - 1];
-	if (m->closed || m->sock != sock || wire > m->seg || m->nseg >= SDR_SOFT_GSO_SEGS ||
-	    m->bytes + wire > SDR_SOFT_GSO_BYTES)
+	if (m->closed || m->sock != sock || m->ect != ect || wire > m->seg ||
+	    m->nseg >= SDR_SOFT_GSO_SEGS || m->bytes + wire > SDR_SOFT_GSO_BYTES)
 		return NULL;
 	return m;
 }
 
 static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct sdr_soft_cur *c,
-					       uint32_t wire, uint8_t sock,
+					       uint32_t wire, uint8_t sock, bool ect,
 					       struct sockaddr_storage *name, socklen_t len)
 {
 	struct sdr_soft_tx *tx = &s->tx;
@@ -80,6 +88,7 @@ static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct 
 	m->desc = c->d;
 	m->desc_pkt = c->pkt;
 	m->sock = sock;
+	m->ect = ect;
 	h->msg_name = name;
 	h->msg_namelen = len;
 	h->msg_iov = &tx->iov[tx->niov];
@@ -173,8 +182,8 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 	uint32_t whole = d->len, size = q->piece, n = (whole + size - 1) / size, k, at, len, wire;
 	uint32_t need = n * (SDR_DATA_HDR + SDR_SOFT_TRAILER_MAX);
 	struct sdr_soft_tx *tx = &s->tx;
+	bool train, ect = sdr_soft_tx_ect(s, t);
 	struct sdr_soft_msg *m;
-	bool train;
 
 	train = s->gso && !tx->single;
 	need += size <= SDR_SOFT_PACK_MAX || corrupt ? whole : SDR_SOFT_PACK_MAX;
@@ -193,9 +202,9 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 	for (at = k * size; at < whole; at += len, d->va += len, k++) {
 		len = whole - at < size ? whole - at : size;
 		wire = SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
-		m = join ? sdr_soft_msg_open(s, wire, sock) : NULL;
+		m = join ? sdr_soft_msg_open(s, wire, sock, ect) : NULL;
 		if (!m) {
-			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
+			m = sdr_soft_msg_begin(s, c, wire, sock, ect, &q->dest.sa, q->dest.len);
 			m->first = k;
 			m->size = size;
 		}
@@ -218,7 +227,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 	const struct sdr_uc_tx *t = &c->v[c->d];
 	struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
 	uint32_t n = sdr_soft_tx_pkts(t), tp = (uint32_t)t->gen * q->channels + t->channel;
-	bool corrupt = t->flags & SDR_UC_F_CORRUPT, join;
+	bool corrupt = t->flags & SDR_UC_F_CORRUPT, ect = sdr_soft_tx_ect(s, t), join;
 	uint8_t sock = (uint8_t)(t->channel % (uint8_t)s->nfd);
 	struct sdr_soft_tx *tx = &s->tx;
 	uint32_t qpn, rkey, seed = s->icrc_seed;
@@ -265,9 +274,9 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		}
 		if (!sdr_soft_room(tx, len, corrupt))
 			return false;
-		m = join ? sdr_soft_msg_open(s, wire, sock) : NULL;
+		m = join ? sdr_soft_msg_open(s, wire, sock, ect) : NULL;
 		if (!m)
-			m = sdr_soft_msg_begin(s, c, wire, sock, &q->dest.sa, q->dest.len);
+			m = sdr_soft_msg_begin(s, c, wire, sock, ect, &q->dest.sa, q->dest.len);
 		join = true;
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
@@ -286,6 +295,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 {
 	const struct sdr_uc_tx *t = &c->v[c->d];
 	bool corrupt = t->flags & SDR_UC_F_CORRUPT, probe = t->flags & SDR_UC_F_PROBE;
+	bool ect = sdr_soft_tx_ect(s, t);
 	uint32_t wire = SDR_CTL_OVERHEAD + t->len + sdr_wire_pad(t->len);
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = s->ctl_qpn };
@@ -306,13 +316,13 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 		struct msghdr *h = &tx->hdr[tx->nmsg - 1].msg_hdr;
 
 		if ((int)h->msg_namelen == len && !memcmp(h->msg_name, &sa, (size_t)len))
-			m = sdr_soft_msg_open(s, wire, 0);
+			m = sdr_soft_msg_open(s, wire, 0, ect);
 	}
 	if (!m) {
 		struct sdr_soft_dest *dest = &tx->dest[tx->nmsg];
 
 		memcpy(&dest->sa, &sa, (size_t)len);
-		m = sdr_soft_msg_begin(s, c, wire, 0, &dest->sa, (socklen_t)len);
+		m = sdr_soft_msg_begin(s, c, wire, 0, ect, &dest->sa, (socklen_t)len);
 	}
 	w.psn = s->ctl_psn;
 	s->ctl_psn = (s->ctl_psn + 1) & SDR_PSN_MASK;
@@ -365,6 +375,9 @@ int sdr_soft_tx_init(struct sdr_soft *s)
 	if (!s->tx.arena)
 		return -ENOMEM;
 	memset(s->tx.arena, 0, SDR_SOFT_TX_ARENA);
+	s->tx.tos_level = s->family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	s->tx.tos_type = s->family == AF_INET6 ? IPV6_TCLASS : IP_TOS;
+	s->tx.tos_ect = s->tos | SDR_UC_ECT0;
 	return 0;
 }
 

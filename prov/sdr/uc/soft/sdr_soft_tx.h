@@ -34,6 +34,7 @@ struct sdr_soft_msg {
 	uint32_t npieces; /* pieces of packets, the last of which counts as the packet, */
 	uint64_t payload; /* and bytes of data payload */
 	uint8_t sock;
+	bool ect;    /* all of its packets: leaves as ECT(0) */
 	bool closed; /* a short segment ended it, or it must stay alone */
 };
 
@@ -49,7 +50,8 @@ struct sdr_soft_tx {
 	struct mmsghdr hdr[SDR_SOFT_TX_MSGS];
 	struct sdr_soft_msg msg[SDR_SOFT_TX_MSGS];
 	union {
-		char buf[CMSG_SPACE(sizeof(uint16_t))];
+		/* UDP_SEGMENT, and IP_TOS or IPV6_TCLASS */
+		char buf[CMSG_SPACE(sizeof(uint16_t)) + CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} cmsg[SDR_SOFT_TX_MSGS];
 	struct sdr_soft_dest dest[SDR_SOFT_TX_MSGS];
@@ -59,6 +61,8 @@ struct sdr_soft_tx {
 	uint32_t single; /* segments still to be sent one by one after a refused train */
 	uint32_t nobufs; /* times in a row that the kernel had no memory for the first message */
 	struct sdr_soft_rest rest;
+	int tos_level, tos_type; /* IP_TOS or IPV6_TCLASS */
+	int tos_ect;		 /* of messages that may be marked */
 	uint8_t *arena;
 };
 
