@@ -85,12 +85,21 @@ libsdr_simbed_la_SOURCES = \
 	prov/sdr/tools/sim/sim_work.c \
 	prov/sdr/tools/sim/sim_work.h
 
+noinst_LTLIBRARIES += libsdr_simshare.la
+libsdr_simshare_la_SOURCES = \
+	prov/sdr/tools/sim/share.h \
+	prov/sdr/tools/sim/share_bed.c \
+	prov/sdr/tools/sim/share_flow.c \
+	prov/sdr/tools/sim/share_run.c
+
 bin_PROGRAMS += sdr_sim
 sdr_sim_SOURCES = \
 	prov/sdr/tools/sim/sdr_sim.c \
+	prov/sdr/tools/sim/share_opt.c \
+	prov/sdr/tools/sim/share_out.c \
 	prov/sdr/tools/sim/sim.h \
 	prov/sdr/tools/sim/sim_cell.c \
 	prov/sdr/tools/sim/sim_opt.c \
 	prov/sdr/tools/sim/sim_out.c \
 	prov/sdr/tools/sim/sim_shard.c
-sdr_sim_LDADD = libsdr_simbed.la libsdr_simeps.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_sim_LDADD = libsdr_simshare.la libsdr_simbed.la libsdr_simeps.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)

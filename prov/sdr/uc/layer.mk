@@ -41,6 +41,7 @@ libsdr_uc_sim_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim.h \
 	prov/sdr/uc/sim/sdr_sim_grant.c \
 	prov/sdr/uc/sim/sdr_sim_impl.h \
+	prov/sdr/uc/sim/sdr_sim_line.c \
 	prov/sdr/uc/sim/sdr_sim_link.c \
 	prov/sdr/uc/sim/sdr_sim_node.c \
 	prov/sdr/uc/sim/sdr_sim_path.c \

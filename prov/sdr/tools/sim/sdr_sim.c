@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "share.h"
 #include "sim.h"
 #include "sim_jobs.h"
 
@@ -146,6 +147,8 @@ int main(int argc, char **argv)
 	int err;
 
 	tool_begin("sdr_sim");
+	if (argc > 1 && strcmp(argv[1], "share") == 0)
+		return share_main(argc, argv);
 	sim_options(&run.plan, &run.cells, argc, argv);
 	run.nshards = sim_cell_shards(&run.plan);
 	sim_memory(&run);

@@ -117,7 +117,9 @@ struct sim_asked {
 static void opt_help(void)
 {
 	printf("usage: sdr_sim message|stream|allreduce [--batch FILE] [OPTION]...\n"
-	       "Times of transfers between simulated nodes that run the real transport, in virtual time.\n"
+	       "       sdr_sim share [OPTION]...\n"
+	       "Times of transfers between simulated nodes that run the real transport, in virtual time;\n"
+	       "share: flows at one bottleneck, see sdr_sim share --help.\n"
 	       "Options (defaults); lists are a,b,c, ranges lo:hi:xN and lo:hi:+step:\n");
 	tool_opt_help(table, OPTIONS, 0, 22);
 	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_sim(1).\n"
@@ -335,7 +337,7 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 		.progress = isatty(STDERR_FILENO),
 	};
 	if (argc < 2)
-		tool_bad("message, stream or allreduce is missing; see sdr_sim --help");
+		tool_bad("message, stream, allreduce or share is missing; see sdr_sim --help");
 	if (argv[1][0] == '-') {
 		if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 			opt_help();
@@ -343,8 +345,9 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 			opt_parse(p, &a, 3, (char *[]){ argv[0], argv[0], argv[1], NULL });
 	}
 	if (tool_word(argv[1], modes) < 0)
-		tool_bad("\"%.64s\" is none of message, stream, allreduce; see sdr_sim --help",
-			 argv[1]);
+		tool_bad(
+			"\"%.64s\" is none of message, stream, allreduce, share; see sdr_sim --help",
+			argv[1]);
 	a.mode = (enum sim_mode)tool_word(argv[1], modes);
 	opt_parse(p, &a, argc, argv);
 	if (a.text[MODEL_P] && a.text[MODEL_DROP])

@@ -60,7 +60,14 @@ struct sdr_sim_packet {
 	uint8_t kind;	   /* enum sdr_sim_kind */
 	uint8_t flags;	   /* SDR_SIM_P_*; a filter may set CORRUPT */
 	uint8_t pool;
+	uint8_t ecn; /* SDR_SIM_ECN_*: as the sender set it, or as a line left it */
 };
+
+/* The two bits of RFC 3168. */
+#define SDR_SIM_ECN_NOT 0u
+#define SDR_SIM_ECN_1	1u
+#define SDR_SIM_ECN_0	2u
+#define SDR_SIM_ECN_CE	3u
 
 /* Payload bytes of a packet (len of them), NULL when virtual. */
 static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
@@ -86,6 +93,9 @@ static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
  * Cross traffic takes room in the queue and time on the line, in front of whatever comes later;
  * beyond that its packets are not seen.  It needs a rate; when it offers more than the rate, only
  * queue_bytes keeps the queue from growing.
+ *
+ * Links may lead through a line that they share (below): there a packet comes when the link's own
+ * line, if it has a rate, has sent it, and all that is said here of loss and delay comes behind it.
  */
 #define SDR_SIM_ICMP_NS 1000000u
 struct sdr_sim_link {
@@ -119,6 +129,8 @@ struct sdr_sim_link_stats {
 	uint64_t queue_peak; /* bytes */
 	/* packets of cross traffic that got a place, and that did not */
 	uint64_t cross, cross_dropped;
+	/* behind a shared line: packets and wire bytes that left it, and those it marked */
+	uint64_t line_out, line_bytes, marked;
 };
 
 enum sdr_sim_what {
@@ -202,6 +214,58 @@ int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint6
 			  uint64_t end);
 void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 			struct sdr_sim_link_stats *out);
+
+/* ---- shared lines ---------------------------------------------------------------------------- */
+
+/*
+ * A line with a queue in front of it, which any number of links lead through: a bottleneck.  Its
+ * packets leave one after the other in the order in which they came.  What waits besides the packet
+ * that is being sent counts for queue_bytes; a packet that finds nothing waiting is taken whatever
+ * its length.  Loss here takes packets of all links alike: each has used its time on the line.
+ * Bursts are stretches of time, in slots of ge_bytes.
+ *
+ * What the line does to a packet beyond that is decided when it begins to be sent, from the time
+ * that it has waited:
+ *
+ *    CoDel (RFC 8289)  more than target for a whole interval: packets are dropped, ever closer to
+ *                      each other until the wait is shorter.  Packets that can carry a mark are
+ *                      marked instead.
+ *    mark_ns           who has waited longer and can carry a mark is marked; others are let alone.
+ */
+#define SDR_SIM_LINES_MAX 64u
+struct sdr_sim_line {
+	uint64_t rate_bps;    /* wire bits per second, not 0 */
+	uint64_t queue_bytes; /* 0: unlimited */
+	double loss;	      /* probability a packet, independent */
+	double ge_loss;	      /* share of packets that bursts take */
+	double ge_burst;      /*	and mean length of a burst, packets of ge_bytes */
+	uint32_t ge_bytes;    /* wire; 0: 1500 */
+	uint64_t codel_target_ns, codel_interval_ns; /* interval 0: no CoDel */
+	uint64_t mark_ns;			     /* 0: no step marking */
+};
+
+struct sdr_sim_line_stats {
+	uint64_t in, in_bytes;	 /* that came, wire bytes */
+	uint64_t out, out_bytes; /* that were sent, lost ones included */
+	uint64_t dropped;	 /* no room */
+	uint64_t aqm_dropped, marked, lost;
+	uint64_t queue_peak; /* bytes */
+};
+
+/* The number of a new line; -EINVAL: no rate, or too many; -ENOMEM. */
+int sdr_sim_line_add(struct sdr_sim_world *w, const struct sdr_sim_line *cfg);
+/* What waits stays, and goes at the new rate; the packet that is being sent goes at the old one. */
+int sdr_sim_line_set(struct sdr_sim_world *w, uint32_t line, const struct sdr_sim_line *cfg);
+int sdr_sim_line_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t line,
+			const struct sdr_sim_line *cfg);
+void sdr_sim_line_get(const struct sdr_sim_world *w, uint32_t line, struct sdr_sim_line *cfg);
+void sdr_sim_line_stats(const struct sdr_sim_world *w, uint32_t line,
+			struct sdr_sim_line_stats *out);
+/* The link leads through the line from now on.  Before its first packet. */
+int sdr_sim_link_line(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint32_t line);
+/* Time (ns) that a packet would wait which came now, and bytes that wait. */
+uint64_t sdr_sim_line_wait(const struct sdr_sim_world *w, uint32_t line);
+uint64_t sdr_sim_line_backlog(const struct sdr_sim_world *w, uint32_t line);
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the impairments, sdr_sim_path.c how long packets may be and who learns of it,
+ * sdr_sim_link.c the impairments, sdr_sim_line.c the lines that links share, sdr_sim_path.c how long packets may be and who learns of it,
  * sdr_sim_node.c the engine, sdr_sim_tx.c what it sends, sdr_sim_qp.c its QPs and slots,
  * sdr_sim_grant.c the grants of an rkeyed one.
  */
@@ -29,6 +29,14 @@ struct sdr_sim_fifo {
 	struct sdr_sim_packet *head, *tail;
 };
 
+/* Gilbert-Elliott: state, as of the packet whose first byte left at ps; good at time 0. */
+struct sdr_sim_ge {
+	bool bad;
+	uint64_t ps;
+};
+
+struct sdr_sim_ln;
+
 /*
  * Packets of a link that arrive in the order they were sent wait in its fifo, of which the heap
  * knows the first; a packet that overtakes has its own event.  So the heap stays as small as the
@@ -41,11 +49,9 @@ struct sdr_sim_lnk {
 	struct sdr_sim_link_stats st;
 	uint64_t busy_ps; /* when the last byte will have left, picoseconds */
 	uint32_t down;	  /* blackouts under way */
-	/*
-	 * Gilbert-Elliott: state, as of the packet whose first byte left at ge_ps; good at time 0
-	 */
-	bool bad;
-	uint64_t ge_ps;
+	struct sdr_sim_ge ge;
+	struct sdr_sim_ln *line;   /* it leads through; NULL: none */
+	struct sdr_sim_fifo front; /* on their way to the line; the heap knows the first */
 	/* the last answer to "how long is it on the line": most packets are alike */
 	uint64_t last_rate, last_bytes, last_ps;
 	/* cross traffic: when its next packet comes, and luck of its own */
@@ -57,10 +63,28 @@ struct sdr_sim_lnk {
 	uint64_t known_until;
 };
 
+/* A line that links share: what waits, the packet that is being sent, CoDel's state. */
+struct sdr_sim_ln {
+	struct sdr_sim_line cfg;
+	struct sdr_sim_rng rng;
+	struct sdr_sim_ge ge;
+	struct sdr_sim_fifo queue;
+	struct sdr_sim_packet *sent; /* NULL: idle */
+	uint64_t bytes;		     /* that wait */
+	uint64_t start_ps, done_ps;  /* of the packet that is being sent */
+	struct sdr_sim_line_stats st;
+	/* RFC 8289 */
+	uint64_t first_above, drop_next; /* ns; 0: not above */
+	uint32_t count, lastcount;
+	bool dropping;
+};
+
 enum sdr_sim_evk {
 	SDR_SIM_E_LINK, /* first packet of a link's fifo */
 	SDR_SIM_E_PKT,
 	SDR_SIM_E_FN,
+	SDR_SIM_E_FRONT, /* first packet of a link's front comes to its line */
+	SDR_SIM_E_LINE,	 /* a line has sent its packet */
 };
 
 struct sdr_sim_event {
@@ -69,6 +93,7 @@ struct sdr_sim_event {
 	union {
 		struct sdr_sim_lnk *lnk;
 		struct sdr_sim_packet *pkt;
+		struct sdr_sim_ln *line;
 		void (*fn)(void *user);
 	};
 	void *user;
@@ -103,6 +128,8 @@ struct sdr_sim_world {
 	struct sdr_sim_packet **blocks; /* to be freed at the end */
 	uint32_t blocks_n;
 	void *free_buf[SDR_SIM_POOLS];
+	struct sdr_sim_ln *line[SDR_SIM_LINES_MAX];
+	uint32_t lines_n;
 	uint32_t *route; /* hash: address number -> node + 1 */
 	uint32_t route_mask;
 };
@@ -193,6 +220,8 @@ void sdr_sim_packet_put(struct sdr_sim_world *w, struct sdr_sim_packet *p);
  * or on error.
  */
 int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user), void *arg);
+/* An event of a line, or of a link's front.  -ENOMEM. */
+int sdr_sim_event_at(struct sdr_sim_world *w, uint64_t due, enum sdr_sim_evk kind, void *what);
 /* Takes the packet; due is set. */
 void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 			     struct sdr_sim_packet *p);
@@ -224,6 +253,27 @@ uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *
 void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
 
 void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+/* What comes behind the line: loss, corruption, delay.  It left the line from start_ps to end_ps. */
+void sdr_sim_lnk_transit(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p,
+			 uint64_t start_ps, uint64_t end_ps);
+/* Takes the packet: it is no more. */
+void sdr_sim_lnk_gone(struct sdr_sim_world *w, struct sdr_sim_packet *p, enum sdr_sim_what fate);
+/* Is the line bad for a packet that starts at start_ps?  A slot of 0 ps: a step a packet. */
+bool sdr_sim_ge_bad(struct sdr_sim_ge *g, struct sdr_sim_rng *rng, double share, double burst,
+		    uint64_t start_ps, uint64_t slot_ps);
+/* Time (ps) of so many bytes at so many bits a second. */
+static inline uint64_t sdr_sim_ps(uint64_t rate, uint64_t bytes)
+{
+	uint64_t x = bytes * 8 * 1000000000ull;
+
+	return rate ? x / rate * 1000 + x % rate * 1000 / rate : 0;
+}
+
+/* ---- sdr_sim_line.c ---- */
+/* The packet comes to the line of its link. */
+void sdr_sim_line_enter(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
+/* The line has sent its packet. */
+void sdr_sim_line_leave(struct sdr_sim_world *w, struct sdr_sim_ln *n);
 
 /* ---- sdr_sim_path.c ---- */
 /* The link has dropped the packet for its length: its sender may be told. */

@@ -8,7 +8,8 @@
  * and reordering, duplication.  A packet lost in transit has used its time on the line; one dropped
  * by the queue has not.  Every link draws from a generator of its own, seeded by the world's seed
  * and the two nodes: the traffic of one link does not change another's luck.  Links come into being
- * when they are first used.
+ * when they are first used.  A line that the link shares with others (sdr_sim_line.c) stands between
+ * serialisation and loss.
  *
  * Cross traffic has no events: when the queue is looked at, what came since then is put in it
  * first, packet by packet.  After a long silence only the last SDR_SIM_CROSS_MAX of them are drawn:
@@ -71,12 +72,12 @@ struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint
 
 static uint64_t sdr_sim_lnk_ps(struct sdr_sim_lnk *l, uint64_t bytes)
 {
-	uint64_t rate = l->cfg.rate_bps, x = bytes * 8 * (SDR_SIM_PS / 1000);
+	uint64_t rate = l->cfg.rate_bps;
 
 	if (rate != l->last_rate || bytes != l->last_bytes) {
 		l->last_rate = rate;
 		l->last_bytes = bytes;
-		l->last_ps = rate ? x / rate * 1000 + x % rate * 1000 / rate : 0;
+		l->last_ps = sdr_sim_ps(rate, bytes);
 	}
 	return l->last_ps;
 }
@@ -150,21 +151,19 @@ uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *
  * factor of lambda a slot: P(bad after t slots) = pi + (s - pi) * lambda^t, pi being the share of
  * bad slots and s the state (0, 1).
  */
-static bool sdr_sim_lnk_bad(struct sdr_sim_lnk *l, uint64_t start_ps, uint32_t slot_bytes)
+bool sdr_sim_ge_bad(struct sdr_sim_ge *g, struct sdr_sim_rng *rng, double share, double burst,
+		    uint64_t start_ps, uint64_t slot_ps)
 {
-	const struct sdr_sim_link *c = &l->cfg;
-	double stay = c->ge_burst > 1 ? 1 - 1 / c->ge_burst : 0;
-	double enter = c->ge_loss < 1 ? c->ge_loss * (1 - stay) / (1 - c->ge_loss) : 1;
-	double p = l->bad ? stay : enter, lambda = stay - enter;
-	uint64_t slot_ps = sdr_sim_lnk_ps(l, slot_bytes),
-		 gone_ps = start_ps > l->ge_ps ? start_ps - l->ge_ps : 0;
+	double stay = burst > 1 ? 1 - 1 / burst : 0;
+	double enter = share < 1 ? share * (1 - stay) / (1 - share) : 1;
+	double p = g->bad ? stay : enter, lambda = stay - enter;
+	uint64_t gone_ps = start_ps > g->ps ? start_ps - g->ps : 0;
 
 	if (slot_ps && lambda > 0 && gone_ps != slot_ps)
-		p = c->ge_loss +
-		    (l->bad - c->ge_loss) * pow(lambda, (double)gone_ps / (double)slot_ps);
-	l->ge_ps = start_ps;
-	l->bad = sdr_sim_rng_hit(&l->rng, p);
-	return l->bad;
+		p = share + (g->bad - share) * pow(lambda, (double)gone_ps / (double)slot_ps);
+	g->ps = start_ps;
+	g->bad = sdr_sim_rng_hit(rng, p);
+	return g->bad;
 }
 
 static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
@@ -174,8 +173,9 @@ static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 	bool lost = false;
 
 	if (c->ge_loss > 0)
-		lost = sdr_sim_lnk_bad(l, start_ps,
-				       w->nodes[p->src].eng->attr.mtu + SDR_SIM_DATA_OVER);
+		lost = sdr_sim_ge_bad(
+			&l->ge, &l->rng, c->ge_loss, c->ge_burst, start_ps,
+			sdr_sim_lnk_ps(l, w->nodes[p->src].eng->attr.mtu + SDR_SIM_DATA_OVER));
 	if (c->loss > 0 && sdr_sim_rng_hit(&l->rng, c->loss))
 		lost = true;
 	if (c->loss_byte > 0 && sdr_sim_rng_hit(&l->rng, c->loss_byte * p->wire))
@@ -212,54 +212,29 @@ void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct s
 	sdr_sim_packet_schedule(w, l, p);
 }
 
-void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
+void sdr_sim_lnk_gone(struct sdr_sim_world *w, struct sdr_sim_packet *p, enum sdr_sim_what fate)
+{
+	p->seq = w->seq++;
+	sdr_sim_trace(w, fate, p);
+	sdr_sim_packet_put(w, p);
+}
+
+void sdr_sim_lnk_transit(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p,
+			 uint64_t start_ps, uint64_t end_ps)
 {
 	const struct sdr_sim_link *c = &l->cfg;
 	struct sdr_sim_packet *copy;
-	enum sdr_sim_what fate;
-	uint64_t backlog, start_ps;
 
-	p->nth = p->kind == SDR_SIM_DATA ? ++l->st.data : ++l->st.ctl;
-	l->st.bytes += p->wire;
-	if (w->attr.filter && !w->attr.filter(w->attr.user, p)) {
-		l->st.filtered++;
-		fate = SDR_SIM_T_FILTERED;
-		goto gone;
-	}
-	if (c->mtu && p->wire > c->mtu) {
-		l->st.drop_mtu++;
-		fate = SDR_SIM_T_OVERSIZE;
-		sdr_sim_path_icmp(w, l, p);
-		goto gone;
-	}
-	if (l->down) {
-		l->st.blackout++;
-		fate = SDR_SIM_T_BLACKOUT;
-		goto gone;
-	}
-	backlog = sdr_sim_lnk_backlog(w, l);
-	/* where it blocks, the sender has asked: for all pieces of a packet before the first */
-	if (!c->block && sdr_sim_lnk_full(l, backlog, p->wire)) {
-		l->st.dropped++;
-		fate = SDR_SIM_T_QUEUE;
-		goto gone;
-	}
-	if (backlog + p->wire > l->st.queue_peak)
-		l->st.queue_peak = backlog + p->wire;
-	if (l->busy_ps < w->now * 1000)
-		l->busy_ps = w->now * 1000;
-	start_ps = l->busy_ps;
-	l->busy_ps += sdr_sim_lnk_ps(l, p->wire);
 	if (sdr_sim_lnk_lost(w, l, p, start_ps)) {
 		l->st.lost++;
-		fate = SDR_SIM_T_LOST;
-		goto gone;
+		sdr_sim_lnk_gone(w, p, SDR_SIM_T_LOST);
+		return;
 	}
 	if (c->corrupt > 0 && sdr_sim_rng_hit(&l->rng, c->corrupt))
 		p->flags |= SDR_SIM_P_CORRUPT;
 	if (p->flags & SDR_SIM_P_CORRUPT)
 		l->st.corrupt++;
-	p->due = (l->busy_ps + 999) / 1000 + c->delay_ns + p->extra_ns;
+	p->due = (end_ps + 999) / 1000 + c->delay_ns + p->extra_ns;
 	if (c->jitter_ns)
 		p->due += sdr_sim_rng_next(&l->rng) % (c->jitter_ns + 1);
 	if (c->reorder > 0 && sdr_sim_rng_hit(&l->rng, c->reorder)) {
@@ -272,11 +247,65 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 		l->st.dup++;
 		sdr_sim_lnk_launch(w, l, copy);
 	}
-	return;
-gone:
-	p->seq = w->seq++;
-	sdr_sim_trace(w, fate, p);
-	sdr_sim_packet_put(w, p);
+}
+
+/* The link's own line has sent it at that time: on to the line that it shares. */
+static void sdr_sim_lnk_forward(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+				struct sdr_sim_packet *p)
+{
+	if (!l->cfg.rate_bps) {
+		sdr_sim_line_enter(w, l, p);
+		return;
+	}
+	p->due = (l->busy_ps + 999) / 1000;
+	if (!l->front.head && sdr_sim_event_at(w, p->due, SDR_SIM_E_FRONT, l)) {
+		sdr_sim_packet_put(w, p); /* out of memory: a loss */
+		return;
+	}
+	w->flying += p->wire;
+	sdr_sim_fifo_push(&l->front, p);
+}
+
+void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p)
+{
+	const struct sdr_sim_link *c = &l->cfg;
+	uint64_t backlog, start_ps;
+
+	p->nth = p->kind == SDR_SIM_DATA ? ++l->st.data : ++l->st.ctl;
+	l->st.bytes += p->wire;
+	if (w->attr.filter && !w->attr.filter(w->attr.user, p)) {
+		l->st.filtered++;
+		sdr_sim_lnk_gone(w, p, SDR_SIM_T_FILTERED);
+		return;
+	}
+	if (c->mtu && p->wire > c->mtu) {
+		l->st.drop_mtu++;
+		sdr_sim_path_icmp(w, l, p);
+		sdr_sim_lnk_gone(w, p, SDR_SIM_T_OVERSIZE);
+		return;
+	}
+	if (l->down) {
+		l->st.blackout++;
+		sdr_sim_lnk_gone(w, p, SDR_SIM_T_BLACKOUT);
+		return;
+	}
+	backlog = sdr_sim_lnk_backlog(w, l);
+	/* where it blocks, the sender has asked: for all pieces of a packet before the first */
+	if (!c->block && sdr_sim_lnk_full(l, backlog, p->wire)) {
+		l->st.dropped++;
+		sdr_sim_lnk_gone(w, p, SDR_SIM_T_QUEUE);
+		return;
+	}
+	if (backlog + p->wire > l->st.queue_peak)
+		l->st.queue_peak = backlog + p->wire;
+	if (l->busy_ps < w->now * 1000)
+		l->busy_ps = w->now * 1000;
+	start_ps = l->busy_ps;
+	l->busy_ps += sdr_sim_lnk_ps(l, p->wire);
+	if (l->line)
+		sdr_sim_lnk_forward(w, l, p);
+	else
+		sdr_sim_lnk_transit(w, l, p, start_ps, l->busy_ps);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */

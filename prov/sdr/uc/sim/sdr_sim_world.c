@@ -216,12 +216,42 @@ int sdr_sim_at_own(struct sdr_sim_world *w, uint64_t when, void (*fn)(void *user
 	return err;
 }
 
+int sdr_sim_event_at(struct sdr_sim_world *w, uint64_t due, enum sdr_sim_evk kind, void *what)
+{
+	struct sdr_sim_event e = { .due = due, .seq = w->seq++ };
+
+	SDR_ASSERT(due >= w->now);
+	e.kind = (uint8_t)kind;
+	if (kind == SDR_SIM_E_LINE)
+		e.line = what;
+	else
+		e.lnk = what;
+	return sdr_sim_heap_push(w, &e);
+}
+
 static void sdr_sim_heap_pop(struct sdr_sim_world *w)
 {
 	SDR_ASSERT(w->heap_n);
 	w->heap[0] = w->heap[--w->heap_n];
 	if (w->heap_n > 1)
 		sdr_sim_heap_down(w);
+}
+
+/* The first packet of the link's front comes to the line. */
+static void sdr_sim_front_step(struct sdr_sim_world *w, struct sdr_sim_lnk *l)
+{
+	struct sdr_sim_packet *p = l->front.head;
+
+	l->front.head = p->next;
+	w->flying -= p->wire;
+	if (p->next) {
+		w->heap[0].due = p->next->due;
+		w->heap[0].seq = w->seq++;
+		sdr_sim_heap_down(w);
+	} else {
+		sdr_sim_heap_pop(w);
+	}
+	sdr_sim_line_enter(w, l, p);
 }
 
 bool sdr_sim_world_step(struct sdr_sim_world *w)
@@ -260,6 +290,13 @@ bool sdr_sim_world_step(struct sdr_sim_world *w)
 		e.fn(e.user);
 		if (e.own)
 			free(e.user); /* NOLINT(clang-analyzer-unix.Malloc): it was popped */
+		break;
+	case SDR_SIM_E_FRONT:
+		sdr_sim_front_step(w, e.lnk);
+		break;
+	case SDR_SIM_E_LINE:
+		sdr_sim_heap_pop(w);
+		sdr_sim_line_leave(w, e.line);
 		break;
 	}
 	return true;
@@ -385,10 +422,19 @@ fail:
 	return NULL;
 }
 
+static void sdr_sim_fifo_put(struct sdr_sim_world *w, struct sdr_sim_fifo *f)
+{
+	struct sdr_sim_packet *p;
+
+	while ((p = f->head)) {
+		f->head = p->next;
+		sdr_sim_packet_put(w, p);
+	}
+}
+
 void sdr_sim_world_destroy(struct sdr_sim_world *w)
 {
 	struct sdr_sim_event *e;
-	struct sdr_sim_packet *p;
 
 	if (!w)
 		return;
@@ -398,10 +444,16 @@ void sdr_sim_world_destroy(struct sdr_sim_world *w)
 			sdr_sim_packet_put(w, e->pkt);
 		if (e->kind == SDR_SIM_E_FN && e->own)
 			free(e->user);
-		while (e->kind == SDR_SIM_E_LINK && (p = e->lnk->fly.head)) {
-			e->lnk->fly.head = p->next;
-			sdr_sim_packet_put(w, p);
-		}
+		if (e->kind == SDR_SIM_E_LINK)
+			sdr_sim_fifo_put(w, &e->lnk->fly);
+		if (e->kind == SDR_SIM_E_FRONT)
+			sdr_sim_fifo_put(w, &e->lnk->front);
+	}
+	for (uint32_t i = 0; i < w->lines_n; i++) {
+		sdr_sim_fifo_put(w, &w->line[i]->queue);
+		if (w->line[i]->sent)
+			sdr_sim_packet_put(w, w->line[i]->sent);
+		free(w->line[i]);
 	}
 	for (uint32_t i = 0; i < SDR_SIM_POOLS; i++) {
 		while (w->free_buf[i]) {

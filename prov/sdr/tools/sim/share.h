@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Flows that share a bottleneck, in virtual time: the set-up, one run of it, and what came of it.
+ *
+ * sdr_sim share and the bars of fabtests/sim are made of this.  The files: share_bed.c builds the
+ * world, share_flow.c is one sdr flow, share_run.c moves time and counts, share_sum.c puts runs
+ * together, share_opt.c and share_out.c are the command.
+ */
+#ifndef SDR_TOOLS_SHARE_H
+#define SDR_TOOLS_SHARE_H
+
+#include "rel/bulk/sdr_scheme.h"
+#include "rel/path/sdr_cc_ops.h"
+#include "sim_eps.h"
+
+#define SHARE_NS	  1e9
+#define SHARE_FLOWS_MAX	  64u
+#define SHARE_CHANGES_MAX 16u
+#define SHARE_NAME	  16u /* bytes of a flow's name */
+
+/* The line's rate from a time on. */
+struct share_change {
+	double at_s, rate_bps;
+};
+
+struct share_cfg {
+	uint32_t flows; /* of sdr */
+	double rate_bps;
+	double rtt_s[SHARE_FLOWS_MAX]; /* of each flow, without the queue */
+	double start_s[SHARE_FLOWS_MAX];
+	uint64_t queue_bytes; /* 0: no end */
+	double queue_bdp;     /* of the first flow's RTT; < 0: queue_bytes counts */
+	double nic_bps;	      /* line of each sender in front of the bottleneck; 0: infinite */
+	double loss, ge_loss, ge_burst;
+	double reverse_loss; /* on the way back */
+	double codel_target_s, codel_interval_s, mark_s;
+	uint32_t path_mtu; /* bytes of the largest IP packet */
+	uint64_t size;	   /* of a message */
+	uint32_t window;   /* messages posted at a time */
+	double seconds;
+	double settle_s; /* after the last start: what comes then is counted apart */
+	double sample_s; /* mean time between two looks at the queue */
+	double tick_s;	 /* packets wait so long to be handled together */
+	double series_s; /* of a line of the series; 0: none */
+	bool incast;	 /* one receiving node */
+	const struct sdr_cc_ops *cc;
+	const struct sdr_scheme_ops *scheme; /* NULL: the default */
+	struct share_change change[SHARE_CHANGES_MAX];
+	uint32_t changes;
+};
+
+/* Packets and bytes of a flow since the run began. */
+struct share_count {
+	uint64_t bytes; /* of messages that were received whole */
+	uint64_t messages;
+	uint64_t offered; /* packets that came to the queue */
+	uint64_t dropped; /* by it */
+	uint64_t lost;	  /* in transit */
+	uint64_t marked;
+	uint64_t line_bytes;	    /* wire bytes that left the line */
+	uint64_t data, parity, rtx; /* packets sent: all that carry data or parity; of those */
+	uint64_t acks;		    /* packets on the way back */
+};
+
+/* Plain data: written by the process of a run. */
+struct share_flow_result {
+	char name[SHARE_NAME];
+	struct share_count all, settled; /* the whole run; after everything had settled */
+	double start_s;
+	double goodput_bps; /* settled */
+	double to_share_s; /* from its start until it has 40 % of an equal share times flows; < 0: never */
+};
+
+struct share_result {
+	volatile bool ended;
+	bool failed;
+	char why[SIM_WHY_MAX];
+	uint32_t flows;
+	struct share_flow_result flow[SHARE_FLOWS_MAX];
+	double settled_s;			      /* seconds that "settled" counts */
+	double jain, utilisation;		      /* settled */
+	double delay_p50_s, delay_p95_s, delay_max_s; /* of the queue, settled */
+	double drop_all, drop_settled;		      /* shares of what was offered */
+	double parity_settled;			      /* share of the packets sent */
+	uint64_t packets;
+	double cpu_s;
+};
+
+/* One line of a series: what a flow did in the time before. */
+struct share_tick {
+	double t_s, rate_bps, goodput_bps, drop, delay_s;
+	double cwnd_bytes, pacing_bps, srtt_s, min_rtt_s, loss;
+};
+
+struct share_run;
+struct sim_share_flow;
+
+/* What a flow is made of. */
+struct share_flow {
+	struct share_bed *bed;
+	uint32_t idx;
+	uint32_t from, to; /* nodes */
+	uint64_t start_ns;
+	bool started;
+	struct share_flow_result *res;
+	struct share_count mark; /* when everything had settled */
+	struct share_count tick; /* at the last line of the series, or look at its share */
+	uint64_t received, received_bytes;
+	/* sdr */
+	struct sdr_peer *peer;
+	struct sdr_peer *back; /* its sender, as the receiver knows it */
+	uint32_t sends, recvs; /* posted and not done */
+	double share_bps;      /* smoothed rate on the line */
+};
+
+struct share_bed {
+	const struct share_cfg *cfg;
+	struct sim_eps eps;
+	struct share_flow flow[SHARE_FLOWS_MAX];
+	uint32_t flows, nodes;
+	int line;
+	uint64_t rng, begin_ns;
+	char *mem; /* of all messages: nobody looks at it */
+	uint64_t mem_len;
+};
+
+/* ---- share_opt.c ---- */
+struct share_plan {
+	struct share_cfg cfg;
+	uint32_t runs, jobs;
+	uint64_t seed;
+	int format; /* enum tool_format */
+};
+void share_options(struct share_plan *plan, int argc, char **argv);
+int share_main(int argc, char **argv);
+
+/* ---- share_bed.c ---- */
+/* The set-up that the options start from. */
+void share_cfg_init(struct share_cfg *cfg);
+/* False: failed, and eps.why says why; close it all the same. */
+bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t seed);
+void share_bed_close(struct share_bed *b);
+uint64_t share_rand(struct share_bed *b);
+/* Seconds since the run began. */
+double share_now(const struct share_bed *b);
+uint64_t share_queue_bytes(const struct share_cfg *cfg);
+/* Payload bytes of a packet on a path of that many bytes. */
+uint32_t share_payload(uint32_t path_mtu);
+
+/* ---- share_flow.c ---- */
+extern const struct sdr_rel_cbs share_cbs;
+/* Posts what its window still has room for. */
+void share_flow_post(struct share_flow *f);
+void share_flow_count(struct share_flow *f, struct share_count *c);
+
+/* ---- share_run.c ---- */
+/* Runs it in this process.  say (may be NULL): a line of the series, flow by flow. */
+void share_run(const struct share_cfg *cfg, uint64_t seed, struct share_result *res,
+	       void (*say)(void *user, uint32_t flow, const struct share_tick *t), void *user);
+
+/* ---- share_out.c ---- */
+void share_out(const struct share_plan *plan, const struct share_result *res);
+/* Runs with the seed and prints what each flow did over time.  False: it failed. */
+bool share_out_series(struct share_plan *plan, uint64_t seed);
+
+#endif /* SDR_TOOLS_SHARE_H */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The world of a shared bottleneck: a pair of nodes for each flow, one line that all of them send
+ * through, and half of each flow's RTT on either way.
+ *
+ * The line stands at the senders' end; what comes back meets no queue.  With incast all flows end
+ * at one node.  Messages have no bytes: one stretch of address space is the buffer of all.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/sdr_rand.h"
+#include "share.h"
+
+#define SHARE_ROUNDS_MAX 1000000u /* progress calls of a node in one instant */
+#define SHARE_IDLE_MAX	 8u
+#define SHARE_SCRATCH	 (16ull << 30) /* counted only: there are no bytes */
+#define SHARE_DEPTH	 64u
+#define SHARE_MTU_LARGE	 8192u /* as the soft engine chooses */
+#define SHARE_MTU_MID	 4096u
+#define SHARE_MTU_STEP	 64u
+
+void share_cfg_init(struct share_cfg *cfg)
+{
+	*cfg = (struct share_cfg){
+		.flows = 2,
+		.rate_bps = 1e9,
+		.queue_bdp = 1,
+		.path_mtu = 9000,
+		.size = 1u << 20,
+		.window = 64,
+		.seconds = 10,
+		.settle_s = 1,
+		.sample_s = 1e-3,
+		.tick_s = 5e-6,
+	};
+	for (uint32_t i = 0; i < SHARE_FLOWS_MAX; i++)
+		cfg->rtt_s[i] = 25e-3;
+}
+
+uint64_t share_rand(struct share_bed *b)
+{
+	return sdr_rand64(&b->rng);
+}
+
+double share_now(const struct share_bed *b)
+{
+	return (double)(sim_eps_now(&b->eps) - b->begin_ns) / SHARE_NS;
+}
+
+uint32_t share_payload(uint32_t path_mtu)
+{
+	uint32_t room = path_mtu - SDR_SIM_DATA_OVER;
+
+	if (room >= SHARE_MTU_LARGE)
+		return SHARE_MTU_LARGE;
+	return room >= SHARE_MTU_MID ? SHARE_MTU_MID : room / SHARE_MTU_STEP * SHARE_MTU_STEP;
+}
+
+uint64_t share_queue_bytes(const struct share_cfg *cfg)
+{
+	if (cfg->queue_bdp < 0)
+		return cfg->queue_bytes;
+	return (uint64_t)llround(cfg->queue_bdp * cfg->rate_bps / 8 * cfg->rtt_s[0]);
+}
+
+static int share_line_open(struct share_bed *b)
+{
+	const struct share_cfg *cfg = b->cfg;
+	struct sdr_sim_line line = {
+		.rate_bps = (uint64_t)llround(cfg->rate_bps),
+		.queue_bytes = share_queue_bytes(cfg),
+		.loss = cfg->loss,
+		.ge_loss = cfg->ge_loss,
+		.ge_burst = cfg->ge_burst,
+		.ge_bytes = share_payload(cfg->path_mtu) + SDR_SIM_DATA_OVER,
+		.codel_target_ns = (uint64_t)llround(cfg->codel_target_s * SHARE_NS),
+		.codel_interval_ns = (uint64_t)llround(cfg->codel_interval_s * SHARE_NS),
+		.mark_ns = (uint64_t)llround(cfg->mark_s * SHARE_NS),
+	};
+	int err = 0;
+
+	b->line = sdr_sim_line_add(b->eps.w, &line);
+	if (b->line < 0)
+		return b->line;
+	for (uint32_t i = 0; i < cfg->changes && !err; i++) {
+		line.rate_bps = (uint64_t)llround(cfg->change[i].rate_bps);
+		err = sdr_sim_line_set_at(
+			b->eps.w, b->begin_ns + (uint64_t)llround(cfg->change[i].at_s * SHARE_NS),
+			(uint32_t)b->line, &line);
+	}
+	return err;
+}
+
+static int share_links_set(struct share_bed *b, const struct share_flow *f)
+{
+	struct sdr_sim_link ahead = {
+		.rate_bps = (uint64_t)llround(b->cfg->nic_bps),
+		.delay_ns = (uint64_t)llround(b->cfg->rtt_s[f->idx] / 2 * SHARE_NS),
+	};
+	struct sdr_sim_link back = { .delay_ns = ahead.delay_ns, .loss = b->cfg->reverse_loss };
+	int err = sdr_sim_link_set(b->eps.w, f->from, f->to, &ahead);
+
+	if (!err)
+		err = sdr_sim_link_line(b->eps.w, f->from, f->to, (uint32_t)b->line);
+	return err ? err : sdr_sim_link_set(b->eps.w, f->to, f->from, &back);
+}
+
+static int share_node_open(struct share_bed *b, uint32_t i)
+{
+	struct sdr_rel_cfg cfg;
+	struct sim_ep_attr a = {
+		.rel = { .cfg = &cfg, .cbs = &share_cbs, .user = b },
+		.node = { .mtu = share_payload(b->cfg->path_mtu), .no_probe = true },
+		.context = { share_rand(b), share_rand(b) },
+	};
+
+	sdr_rel_cfg_init(&cfg);
+	cfg.cc = b->cfg->cc;
+	cfg.scheme = b->cfg->scheme;
+	if (cfg.cc && cfg.cc->provisioned)
+		cfg.rate_bps = (uint64_t)llround(b->cfg->rate_bps);
+	cfg.tx_depth = b->cfg->window > SHARE_DEPTH ? b->cfg->window : SHARE_DEPTH;
+	cfg.rx_depth = cfg.tx_depth * b->flows;
+	cfg.ec_scratch = SHARE_SCRATCH;
+	for (int k = 0; k < 4; k++)
+		a.rel.rand[k] = share_rand(b);
+	return sim_ep_boot(&b->eps.ep[i], &a);
+}
+
+static int share_flow_open(struct share_bed *b, struct share_flow *f)
+{
+	int err = share_links_set(b, f);
+
+	if (err)
+		return err;
+	f->peer = sim_ep_peer(&b->eps.ep[f->from], f->to);
+	f->back = sim_ep_peer(&b->eps.ep[f->to], f->from);
+	return f->peer && f->back ? 0 : -ENOMEM;
+}
+
+static void share_flows_set(struct share_bed *b)
+{
+	const struct share_cfg *cfg = b->cfg;
+
+	b->flows = cfg->flows;
+	b->nodes = cfg->incast ? b->flows + 1 : 2 * b->flows;
+	for (uint32_t i = 0; i < b->flows; i++) {
+		double luck = (double)(share_rand(b) >> 11) * 0x1p-53;
+
+		b->flow[i] = (struct share_flow){
+			.bed = b,
+			.idx = i,
+			.from = cfg->incast ? i + 1 : 2 * i,
+			.to = cfg->incast ? 0 : 2 * i + 1,
+			/* nobody starts in step with another */
+			.start_ns = (uint64_t)((cfg->start_s[i] + luck * cfg->rtt_s[i]) * SHARE_NS),
+		};
+	}
+}
+
+bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t seed)
+{
+	struct sim_eps_attr ea = {
+		.world = { .virtual_payload = true },
+		.most = { .rounds = SHARE_ROUNDS_MAX, .idle = SHARE_IDLE_MAX },
+	};
+	int err;
+
+	memset(b, 0, sizeof(*b));
+	b->cfg = cfg;
+	b->rng = seed;
+	share_flows_set(b);
+	ea.world.nodes = b->nodes;
+	ea.world.seed = share_rand(b);
+	b->mem_len = cfg->size;
+	b->mem = mmap(NULL, b->mem_len, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (b->mem == MAP_FAILED)
+		b->mem = NULL;
+	if (sim_eps_open(&b->eps, &ea) || !b->mem) {
+		sim_eps_fail(&b->eps, "no memory for the world");
+		return false;
+	}
+	b->begin_ns = sim_eps_now(&b->eps);
+	err = share_line_open(b);
+	for (uint32_t i = 0; i < b->nodes && !err; i++)
+		err = share_node_open(b, i);
+	for (uint32_t i = 0; i < b->flows && !err; i++) {
+		b->flow[i].start_ns += b->begin_ns;
+		err = share_flow_open(b, &b->flow[i]);
+	}
+	if (err)
+		sim_eps_fail(&b->eps, "the flows cannot be set up: %s", strerror(-err));
+	return !err;
+}
+
+void share_bed_close(struct share_bed *b)
+{
+	sim_eps_close(&b->eps);
+	if (b->mem)
+		munmap(b->mem, b->mem_len);
+	b->mem = NULL;
+}

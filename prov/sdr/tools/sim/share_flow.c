@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * One sdr flow: messages of one size from one endpoint to another, a window of them posted all the
+ * time, and its counters.
+ *
+ * Receives are posted before what they receive can come.  Completions only count; what they make
+ * room for is posted between two rounds of the endpoints, from share_flow_post.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "share.h"
+
+static void share_done(void *user, const struct sdr_rel_cqe *e)
+{
+	struct share_bed *b = user;
+	struct share_flow *f = e->ctx;
+
+	if (b->eps.failed || e->err == -ECANCELED)
+		return;
+	if (e->err) {
+		sim_eps_fail(&b->eps, "flow %u: the %s failed: %s (%s)", f->idx,
+			     e->kind == SDR_REL_RECV ? "receive" : "send", strerror(-e->err),
+			     sdr_rel_strerror(e->prov_err));
+		return;
+	}
+	if (e->kind == SDR_REL_SEND) {
+		f->sends--;
+		return;
+	}
+	f->recvs--;
+	f->received++;
+	f->received_bytes += e->len;
+}
+
+static int share_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
+			void **va, void **region)
+{
+	(void)user;
+	(void)key;
+	(void)addr;
+	(void)len;
+	(void)access;
+	(void)va;
+	(void)region;
+	return -ENOKEY;
+}
+
+const struct sdr_rel_cbs share_cbs = {
+	.done = share_done,
+	.mr_get = share_mr_get,
+};
+
+void share_flow_post(struct share_flow *f)
+{
+	struct share_bed *b = f->bed;
+	struct sdr_rel_iov iov = { b->mem, b->cfg->size };
+	struct sdr_rel_wr wr = {
+		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = f->peer, .ctx = f
+	};
+	struct sdr_rel_rr rr = {
+		.kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .peer = f->back, .ctx = f
+	};
+	int err = 0;
+
+	for (; f->recvs < b->cfg->window && !err; f->recvs++) {
+		err = sdr_rel_recv(b->eps.ep[f->to].rel, &rr);
+		b->eps.ep[f->to].dirty = true;
+	}
+	for (; f->sends < b->cfg->window && !err; f->sends++) {
+		err = sdr_rel_post(b->eps.ep[f->from].rel, &wr);
+		b->eps.ep[f->from].dirty = true;
+	}
+	if (err)
+		sim_eps_fail(&b->eps, "flow %u: a post: %s", f->idx, strerror(-err));
+}
+
+void share_flow_count(struct share_flow *f, struct share_count *c)
+{
+	struct sim_eps *e = &f->bed->eps;
+	struct sdr_sim_link_stats l, back;
+	struct sdr_rel_stats st;
+
+	sdr_sim_link_stats(e->w, f->from, f->to, &l);
+	sdr_sim_link_stats(e->w, f->to, f->from, &back);
+	sdr_rel_stats_get(e->ep[f->from].rel, f->peer, &st);
+	*c = (struct share_count){
+		.bytes = f->received_bytes,
+		.messages = f->received,
+		.offered = l.data + l.ctl,
+		.dropped = l.dropped,
+		.lost = l.lost,
+		.marked = l.marked,
+		.line_bytes = l.line_bytes,
+		.data = l.data,
+		.parity = st.parity_tx + st.repair_tx,
+		.rtx = st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto,
+		.acks = back.data + back.ctl,
+	};
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The command `sdr_sim share`: its options, and its runs over processes.
+ *
+ * A run is a unit of work (sim_jobs.c) with a seed of its own, drawn from --seed and its number:
+ * the results do not depend on --jobs.  What makes no sense ends the program before anything runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sdr_rand.h"
+#include "share.h"
+#include "sim_jobs.h"
+#include "tools/common/tool.h"
+#include "tools/common/tool_opt.h"
+
+enum {
+	OPT_FLOWS = 1,
+	OPT_RATE,
+	OPT_RTT,
+	OPT_START,
+	OPT_QUEUE,
+	OPT_QUEUE_BDP,
+	OPT_NIC,
+	OPT_LOSS,
+	OPT_REVERSE,
+	OPT_CODEL,
+	OPT_MARK,
+	OPT_AT,
+	OPT_MTU,
+	OPT_SIZE,
+	OPT_WINDOW,
+	OPT_INCAST,
+	OPT_CC,
+	OPT_SCHEME,
+	OPT_SECONDS,
+	OPT_SETTLE,
+	OPT_SAMPLE,
+	OPT_SERIES,
+	OPT_TICK,
+	OPT_RUNS,
+	OPT_SEED,
+	OPT_JOBS,
+	OPT_FORMAT,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct tool_option table[] = {
+	{ "flows", "N", OPT_FLOWS, 1, "of sdr, 1 to 64 (2)" },
+	{ "rate", "BPS", OPT_RATE, 1, "of the line, wire bits a second (1e9)" },
+	{ "rtt", "LIST", OPT_RTT, 1, "of each flow without the queue, seconds (25e-3)" },
+	{ "start", "LIST", OPT_START, 1, "of each flow, seconds (0)" },
+	{ "queue", "BYTES", OPT_QUEUE, 1, "in front of the line, then the tail drops; 0 no end" },
+	{ "queue-bdp", "X", OPT_QUEUE_BDP, 1, "the same, in rate times the first RTT (1)" },
+	{ "nic", "BPS", OPT_NIC, 1, "line of each sender in front of it; 0 infinitely fast (0)" },
+	{ "loss", "MODEL", OPT_LOSS, 1, "behind the queue: iid:P or ge:SHARE:BURST (none)" },
+	{ "reverse-loss", "P", OPT_REVERSE, 1, "on the way back (0)" },
+	{ "codel", "S[:S]", OPT_CODEL, 1, "CoDel: target and interval, seconds (none; :0.1)" },
+	{ "mark", "SECONDS", OPT_MARK, 1, "packets that waited longer are marked (none)" },
+	{ "at", "S:rate=BPS", OPT_AT, 1, "the line's rate from then on; may be repeated" },
+	{ "mtu", "BYTES", OPT_MTU, 1, "largest IP packet, 576 to 9216 (9000)" },
+	{ "size", "BYTES", OPT_SIZE, 1, "of a message (1M)" },
+	{ "window", "N", OPT_WINDOW, 1, "messages posted at a time, 1 to 4096 (64)" },
+	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
+	{ "cc", "NAME", OPT_CC, 1, "rate control, see FI_SDR_CC (the default)" },
+	{ "scheme", "NAME", OPT_SCHEME, 1, "repair of losses, see FI_SDR_SCHEME (the default)" },
+	{ "seconds", "S", OPT_SECONDS, 1, "of a run (10)" },
+	{ "settle", "S", OPT_SETTLE, 1, "after the last start, before what counts apart (1)" },
+	{ "sample", "S", OPT_SAMPLE, 1, "mean time between looks at the queue (1e-3)" },
+	{ "series", "S", OPT_SERIES, 1, "a line for each flow and so many seconds, of one run" },
+	{ "tick", "S", OPT_TICK, 1, "packets wait so long to be handled together (5e-6)" },
+	{ "runs", "N", OPT_RUNS, 1, "with seeds of their own, 1 to 100000 (1)" },
+	{ "seed", "N", OPT_SEED, 1, "of everything random (1)" },
+	{ "jobs", "N", OPT_JOBS, 1, "processes, 1 to 256 (processors); changes no result" },
+	{ "format", "NAME", OPT_FORMAT, 1, "table, csv or json (table)" },
+	{ "help", NULL, OPT_HELP, 1, "this text" },
+	{ "version", NULL, OPT_VERSION, 1, "the version" },
+};
+#define OPTIONS (sizeof(table) / sizeof(table[0]))
+
+static void share_help(void)
+{
+	printf("usage: sdr_sim share [OPTION]...\n"
+	       "Flows that share a bottleneck, in virtual time: who gets what, and what it costs.\n"
+	       "Options (defaults); lists are a,b,c, their last value holds for the other flows:\n");
+	tool_opt_help(table, OPTIONS, 0, 22);
+	printf("Bytes take the suffixes K, M, G, T, powers of 1024. See sdr_sim(1).\n"
+	       "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+	exit(TOOL_OK);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static uint64_t share_whole(const char *name, const char *s, uint64_t min, uint64_t max)
+{
+	uint64_t v;
+
+	if (tool_whole(s, true, &v) || v < min || v > max)
+		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
+			 (unsigned long long)min, (unsigned long long)max);
+	return v;
+}
+
+static double share_real(const char *name, const char *s, double min, double max)
+{
+	double v;
+
+	if (tool_real(s, &v) || !(v >= min && v <= max))
+		tool_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
+	return v;
+}
+
+static void share_list(const char *name, const char *s, double min, double max,
+		       double out[SHARE_FLOWS_MAX])
+{
+	struct tool_list l;
+	char why[256];
+
+	if (tool_list_read(&l, s, false, why, sizeof(why)))
+		tool_bad("--%s: %.200s", name, why);
+	if (!l.n || l.n > SHARE_FLOWS_MAX)
+		tool_bad("--%s: %zu values: 1 to %u", name, l.n, SHARE_FLOWS_MAX);
+	for (size_t i = 0; i < SHARE_FLOWS_MAX; i++)
+		out[i] = share_real(name, l.text[i < l.n ? i : l.n - 1], min, max);
+	tool_list_free(&l);
+}
+
+/* The part up to c; *rest what is behind it, NULL: there is none. */
+static double share_part(const char *name, const char *s, char c, double min, double max,
+			 const char **rest)
+{
+	const char *at = strchr(s, c);
+	char first[TOOL_NUMBER];
+
+	snprintf(first, sizeof(first), "%.*s", (int)(at ? at - s : (int)strlen(s)), s);
+	*rest = at ? at + 1 : NULL;
+	return share_real(name, first, min, max);
+}
+
+static void share_loss(struct share_cfg *cfg, const char *s)
+{
+	const char *rest;
+
+	if (strncmp(s, "iid:", 4) == 0) {
+		cfg->loss = share_real("loss", s + 4, 0, 0.9);
+		return;
+	}
+	if (strncmp(s, "ge:", 3) != 0)
+		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
+	cfg->ge_loss = share_part("loss", s + 3, ':', 0, 0.9, &rest);
+	if (!rest)
+		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
+	cfg->ge_burst = share_real("loss", rest, 1, 1e6);
+}
+
+static void share_at(struct share_cfg *cfg, const char *s)
+{
+	struct share_change *c = &cfg->change[cfg->changes];
+	const char *rest;
+
+	if (cfg->changes == SHARE_CHANGES_MAX)
+		tool_bad("--at: more than %u changes", SHARE_CHANGES_MAX);
+	c->at_s = share_part("at", s, ':', 0, 1e6, &rest);
+	if (!rest || strncmp(rest, "rate=", 5) != 0)
+		tool_bad("--at: \"%.64s\" is not SECONDS:rate=BPS", s);
+	c->rate_bps = share_real("at", rest + 5, 1e4, 1e13);
+	if (cfg->changes && c[-1].at_s > c->at_s)
+		tool_bad("--at: \"%.64s\" comes before the one in front of it", s);
+	cfg->changes++;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static void share_line_option(struct share_cfg *cfg, int what, const char *name, const char *arg)
+{
+	const char *rest;
+
+	switch (what) {
+	case OPT_RATE:
+		cfg->rate_bps = share_real(name, arg, 1e4, 1e13);
+		break;
+	case OPT_RTT:
+		share_list(name, arg, 0, 10, cfg->rtt_s);
+		break;
+	case OPT_QUEUE:
+		cfg->queue_bytes = share_whole(name, arg, 0, 1ull << 50);
+		cfg->queue_bdp = -1;
+		break;
+	case OPT_QUEUE_BDP:
+		cfg->queue_bdp = share_real(name, arg, 0, 1e6);
+		break;
+	case OPT_NIC:
+		cfg->nic_bps = share_real(name, arg, 0, 1e13);
+		break;
+	case OPT_LOSS:
+		share_loss(cfg, arg);
+		break;
+	case OPT_REVERSE:
+		cfg->reverse_loss = share_real(name, arg, 0, 0.9);
+		break;
+	case OPT_CODEL:
+		cfg->codel_target_s = share_part(name, arg, ':', 0, 10, &rest);
+		cfg->codel_interval_s = rest ? share_real(name, rest, 1e-6, 10) : 0.1;
+		break;
+	case OPT_MARK:
+		cfg->mark_s = share_real(name, arg, 0, 10);
+		break;
+	case OPT_AT:
+		share_at(cfg, arg);
+		break;
+	case OPT_MTU:
+		cfg->path_mtu = (uint32_t)share_whole(name, arg, 576, 9216);
+		break;
+	}
+}
+
+static void share_flow_option(struct share_cfg *cfg, int what, const char *name, const char *arg)
+{
+	switch (what) {
+	case OPT_FLOWS:
+		cfg->flows = (uint32_t)share_whole(name, arg, 1, SHARE_FLOWS_MAX);
+		break;
+	case OPT_START:
+		share_list(name, arg, 0, 1e6, cfg->start_s);
+		break;
+	case OPT_SIZE:
+		cfg->size = share_whole(name, arg, 1, 1ull << 40);
+		break;
+	case OPT_WINDOW:
+		cfg->window = (uint32_t)share_whole(name, arg, 1, 4096);
+		break;
+	case OPT_INCAST:
+		cfg->incast = true;
+		break;
+	case OPT_CC:
+		cfg->cc = sdr_cc_find(arg);
+		if (!cfg->cc)
+			tool_bad("--cc: there is no \"%.64s\"", arg);
+		break;
+	case OPT_SCHEME:
+		cfg->scheme = sdr_scheme_find(arg);
+		if (!cfg->scheme)
+			tool_bad("--scheme: there is no \"%.64s\"", arg);
+		break;
+	default:
+		share_line_option(cfg, what, name, arg);
+	}
+}
+
+static void share_option(struct share_plan *p, int what, const char *name, const char *arg)
+{
+	static const char *const formats[] = { "table", "csv", "json", NULL };
+
+	switch (what) {
+	case OPT_SECONDS:
+		p->cfg.seconds = share_real(name, arg, 1e-3, 1e6);
+		break;
+	case OPT_SETTLE:
+		p->cfg.settle_s = share_real(name, arg, 0, 1e6);
+		break;
+	case OPT_SAMPLE:
+		p->cfg.sample_s = share_real(name, arg, 1e-6, 1e3);
+		break;
+	case OPT_SERIES:
+		p->cfg.series_s = share_real(name, arg, 1e-4, 1e6);
+		break;
+	case OPT_TICK:
+		p->cfg.tick_s = share_real(name, arg, 0, 1e-3);
+		break;
+	case OPT_RUNS:
+		p->runs = (uint32_t)share_whole(name, arg, 1, 100000);
+		break;
+	case OPT_SEED:
+		p->seed = share_whole(name, arg, 0, UINT64_MAX);
+		break;
+	case OPT_JOBS:
+		p->jobs = (uint32_t)share_whole(name, arg, 1, SIM_JOBS_MAX);
+		break;
+	case OPT_FORMAT:
+		p->format = tool_word(arg, formats);
+		if (p->format < 0)
+			tool_bad("--format: \"%.64s\" is none of table, csv, json", arg);
+		break;
+	default:
+		share_flow_option(&p->cfg, what, name, arg);
+	}
+}
+
+void share_options(struct share_plan *p, int argc, char **argv)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const struct tool_option *o;
+
+	*p = (struct share_plan){
+		.runs = 1,
+		.jobs = cpus < 1		    ? 1
+			: cpus > (long)SIM_JOBS_MAX ? SIM_JOBS_MAX
+						    : (uint32_t)cpus,
+		.seed = 1,
+	};
+	share_cfg_init(&p->cfg);
+	while ((o = tool_opt_next(table, OPTIONS, argc, argv, "sdr_sim share --help"))) {
+		if (o->what == OPT_HELP)
+			share_help();
+		if (o->what == OPT_VERSION) {
+			printf("sdr_sim (sdr) %s\n", PACKAGE_VERSION);
+			exit(TOOL_OK);
+		}
+		share_option(p, o->what, o->name, optarg);
+	}
+	if (optind < argc)
+		tool_bad("\"%.64s\" is no option", argv[optind]);
+	if (p->cfg.series_s > 0 && p->runs != 1)
+		tool_bad("--series is of one run");
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+struct share_work {
+	struct share_plan plan;
+	struct share_result *res;
+	bool failed;
+};
+
+static uint64_t share_seed(const struct share_plan *p, uint32_t run)
+{
+	return sdr_mix64(sdr_mix64(p->seed ^ 0x3c6ef372fe94f82bull) + run);
+}
+
+static void share_work_run(void *ctx, uint32_t i)
+{
+	struct share_work *w = ctx;
+
+	share_run(&w->plan.cfg, share_seed(&w->plan, i), &w->res[i], NULL, NULL);
+}
+
+static bool share_work_end(void *ctx, uint32_t i, int sig)
+{
+	struct share_work *w = ctx;
+	struct share_result *r = &w->res[i];
+
+	if (!r->ended)
+		snprintf(r->why, sizeof(r->why), "the process ended by signal %d", sig);
+	r->failed |= !r->ended;
+	w->failed |= r->failed;
+	if (r->failed)
+		tool_warn("run %u: %s", i, r->why);
+	return true;
+}
+
+int share_main(int argc, char **argv)
+{
+	static struct share_work work;
+	struct sim_jobs jobs = { .ctx = &work, .run = share_work_run, .end = share_work_end };
+	size_t len;
+	int err;
+
+	share_options(&work.plan, argc, argv);
+	if (work.plan.cfg.series_s > 0) {
+		bool ok = share_out_series(&work.plan, share_seed(&work.plan, 0));
+
+		tool_written();
+		return ok ? TOOL_OK : TOOL_FAILED;
+	}
+	len = work.plan.runs * sizeof(*work.res);
+	work.res = sim_jobs_share(len);
+	if (!work.res)
+		tool_die("no memory for %u results", work.plan.runs);
+	jobs.jobs = work.plan.jobs;
+	jobs.n = work.plan.runs;
+	err = sim_jobs_run(&jobs);
+	if (err)
+		tool_die("fork: %s", strerror(-err));
+	if (!work.failed)
+		share_out(&work.plan, work.res);
+	tool_written();
+	sim_jobs_unshare(work.res, len);
+	return work.failed ? TOOL_FAILED : TOOL_OK;
+}
