@@ -3,6 +3,7 @@
 /* See bed_bulk.h. */
 #include "rel/conn/sdr_conn_ops.h"
 #include "rel/conn/sdr_peer.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "bed_bulk.h"
 #include "rel/conn/sdr_alias.h"
 
@@ -46,6 +47,10 @@ static void side_open(struct bed_bulk *b, uint8_t node, const struct sdr_rel_cfg
 	assert_non_null(rel->ctx);
 	rel->uc = uc;
 	rel->cfg = *cfg;
+	if (!cfg->rate_bps) { /* what the window takes leaves at once */
+		rel->cfg.cc = &sdr_cc_fixed;
+		rel->cfg.rate_bps = 1000000000000ull;
+	}
 	rel->cbs = &bulk_cbs;
 	rel->ops = &bulk_ops;
 	rel->bulk = &s->bulk;

@@ -72,7 +72,7 @@ static void bulk__losses_cost_a_bounded_number_of_round_trips(void **state)
 		{ "the first repair too", 0, BED_DATA, PKTS - 1, 2, 2.5, 2.5 },
 		{ "END", 0, BED_END, 0, 1, 0.05, 0.15 },
 		{ "all and END", 0, BED_DATA | BED_END, 0, PKTS + 1, 4.5, 4.5 },
-		{ "COMPLETE", 1, BED_COMPLETE, 0, 1, 0.05, 2.5 },
+		{ "COMPLETE", 1, BED_COMPLETE, 0, 1, 0.05, 2.7 },
 		{ "COMPLETE thrice", 1, BED_COMPLETE, 0, 3, 0.05, 16 },
 		{ "the announcement", 0, BED_SEND, 0, 1, 2.5, 2.5 },
 		{ "the announcement and its repeat", 0, BED_SEND, 0, 2, 6, 6 },

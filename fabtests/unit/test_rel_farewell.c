@@ -21,8 +21,6 @@ static void end_app(struct bed *b, uint32_t node)
 	if (node != 1 || e->gone || !e->last || !e->last->n)
 		return;
 	e->gone = true;
-	if (e->lossy)
-		bed_conn(b, 1, 0)->rack.lossy = true;
 	if (e->speaks) {
 		assert_true(sdr_rel_farewell(b->node[1].ep->rel));
 		assert_true(sdr_rel_farewell(b->node[1].ep->rel)); /* once is enough */
@@ -37,6 +35,8 @@ static struct bed *bed_ends(struct end *e)
 	b->cfg[0].timeout_ms = b->cfg[1].timeout_ms = 2000;
 	bed_boot(b);
 	bed_warm(b, 0, 1);
+	if (e->lossy)
+		bed_conn(b, 1, 0)->rack.lossy = true;
 	b->user = e;
 	b->app = end_app;
 	return b;
