@@ -49,7 +49,7 @@ static void side_open(struct bed_bulk *b, uint8_t node, const struct sdr_rel_cfg
 	rel->cfg = *cfg;
 	if (!cfg->rate_bps) { /* what the window takes leaves at once */
 		rel->cfg.cc = &sdr_cc_fixed;
-		rel->cfg.rate_bps = 1000000000000ull;
+		rel->cfg.rate_bps = 10000000000ull;
 	}
 	rel->cbs = &bulk_cbs;
 	rel->ops = &bulk_ops;
