@@ -6,7 +6,8 @@
 # below it, so that an arrow that points up does not link.
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
-REL_PATH_TESTS = test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est test_rack test_choice
+REL_PATH_TESTS = test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est test_rack \
+	test_choice test_train
 UNIT_TESTS += $(REL_PATH_TESTS)
 
 
@@ -28,6 +29,8 @@ test_loss_est_SOURCES = fabtests/unit/test_loss_est.c fabtests/unit/test_draw.h
 test_loss_est_LDADD = $(REL_PATH_TEST_LIBS)
 test_rack_SOURCES = fabtests/unit/test_rack.c
 test_rack_LDADD = $(REL_PATH_TEST_LIBS)
+test_train_SOURCES = fabtests/unit/test_train.c
+test_train_LDADD = $(REL_PATH_TEST_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)
 test_choice_LDADD = $(REL_PATH_TEST_LIBS)
 

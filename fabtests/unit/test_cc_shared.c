@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What every congestion controller gets before it is asked: what was known of the path, pauses.
- * The controller here notes what it is told.
+ * What every congestion controller gets before it is asked: what was known of the path, pauses,
+ * what the bottleneck passes.  The controller here notes what it is told.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +19,7 @@ struct notes {
 	struct sdr_cc_known known; /* as init saw it */
 	uint32_t resumed;
 	uint64_t idle_ns;
+	struct sdr_cc_rate rate; /* the last */
 };
 
 static void note_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
@@ -35,9 +36,10 @@ static void note_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 static void note_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
-	(void)cc;
+	struct notes *n = (void *)cc->state;
+
 	(void)ack;
-	(void)rate;
+	n->rate = *rate;
 }
 
 static void note_timeout(struct sdr_cc *cc, uint64_t now)
@@ -128,11 +130,45 @@ static void shared__a_pause_is_told_once_and_by_its_length(void **state)
 	assert_int_equal(notes_of(&cc)->resumed, 1);
 }
 
+/* Packets that leave together arrive one by one: so fast is the path. */
+static void shared__capacity_by_dispersion(void **state)
+{
+	const uint64_t gap = 80000; /* ns: 4096 bytes at 51.2 MB/s */
+	struct sdr_rel_cfg cfg = { .cc = &note };
+	struct sdr_cc_snap snap[32];
+	struct sdr_cc cc;
+	uint64_t now = 1 * S;
+	uint32_t i;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, now);
+	for (i = 0; i < 32; i++)
+		send_one(&cc, now, i * PKT, &snap[i]);
+	for (i = 0; i < 32; i++) {
+		const struct sdr_cc_ack ack = { .now = now + 25 * MS + (i + 1) * gap,
+						.bytes = PKT,
+						.inflight = (31 - i) * PKT,
+						.min_rtt = 25 * MS,
+						.snap = &snap[i],
+						.snap_tx_ns = now };
+
+		sdr_cc_acked(&cc, &ack);
+		if (i == 0) { /* one packet in a round trip: at least that */
+			assert_true(notes_of(&cc)->rate.capacity_least);
+			assert_in_range(notes_of(&cc)->rate.capacity_Bps, PKT * 39, PKT * 40);
+		}
+	}
+	assert_false(notes_of(&cc)->rate.capacity_least);
+	assert_in_range(notes_of(&cc)->rate.capacity_Bps, 51000000, 51400000);
+	assert_true(notes_of(&cc)->rate.capacity_err < 0.05);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared__what_is_known_is_there_before_init),
 		cmocka_unit_test(shared__a_pause_is_told_once_and_by_its_length),
+		cmocka_unit_test(shared__capacity_by_dispersion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

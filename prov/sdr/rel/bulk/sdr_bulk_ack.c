@@ -216,6 +216,7 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 	if (!ca->snap || ca->snap_tx_ns <= e->tx_ns) {
 		ca->snap = &e->snap;
 		ca->snap_tx_ns = e->tx_ns;
+		ca->delay = delay_ns;
 	}
 	sdr_rack_delivered(&c->rack, e->seq, e->tx_ns);
 	if (sdr_seq_lt(s->rack_seq, e->seq))
@@ -279,7 +280,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		/* The packet that came last gives the round trip; it and the topmost give order. */
 		if (f->echo < s->npkts)
 			seg_newest(c, s, f->echo, f->echo_delay_us * 1000ull, true, ca);
-		seg_newest(c, s, top, 0, false, ca);
+		seg_newest(c, s, top, f->echo_delay_us * 1000ull, false, ca);
 	}
 	if (f->dups > s->dups) {
 		uint32_t d = f->dups - s->dups;

@@ -80,6 +80,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
 		ca->snap = &p->snap;
 		ca->snap_tx_ns = p->tx_ns;
+		ca->delay = 0;
 	}
 	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
 	sdr_conn_progressed(c);
@@ -94,6 +95,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 
 bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
 {
+	const struct sdr_cc_snap *newest = NULL;
+
 	c->st.ack_rx++;
 	if (sdr_pn_skip_lied(c, f)) {
 		c->st.acks_false++;
@@ -119,8 +122,11 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns,
 					       f->delay_us * 1000ull);
 				ca->rtt = c->rtt.latest;
+				newest = &p->snap;
 			}
 			pkt_delivered(c, p, ca);
+			if (newest && ca->snap == newest)
+				ca->delay = f->delay_us * 1000ull;
 		}
 	}
 	sdr_pn_skip_fill(c, f);

@@ -10,6 +10,8 @@
 #include "rel/path/sdr_cc_ops.h"
 
 #define SDR_CC_RATE_MAX (1ull << 60) /* bytes per second: more is a mistake */
+/* share of what a path was seen to pass at least that is forgotten in a round trip: 1 in */
+#define SDR_CC_LEAST_FADE 32u
 
 /* What every controller owes, and what the accounting keeps. */
 static void sdr_cc_check(const struct sdr_cc *cc)
@@ -125,6 +127,28 @@ static void sdr_cc_rate_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 			      (double)interval);
 }
 
+/* What the bottleneck passes, as far as the own packets tell. */
+static void sdr_cc_capacity(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+			    struct sdr_cc_rate *rate)
+{
+	const struct sdr_train_ack a = { .now = ack->now,
+					 .tx_ns = ack->snap_tx_ns,
+					 .delay_ns = ack->delay,
+					 .bytes = ack->bytes,
+					 .min_rtt = ack->min_rtt };
+
+	if (ack->snap && ack->bytes && ack->snap_tx_ns <= ack->now && ack->now >= cc->train.at)
+		sdr_train_acked(&cc->train, &a);
+	if (rate->round_start)
+		cc->capacity_least -= cc->capacity_least / SDR_CC_LEAST_FADE;
+	if (rate->bw > cc->capacity_least)
+		cc->capacity_least = rate->bw;
+	sdr_train_least(&cc->train, cc->capacity_least);
+	rate->capacity_Bps = cc->train.rate_Bps ? cc->train.rate_Bps : cc->capacity_least;
+	rate->capacity_err = cc->train.err;
+	rate->capacity_least = !cc->train.rate_Bps;
+}
+
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
 	struct sdr_cc_rate rate;
@@ -143,6 +167,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
 	SDR_ASSERT(!ack->snap || ack->snap->delivered <= cc->delivered);
 	sdr_cc_rate_sample(cc, ack, &rate);
+	sdr_cc_capacity(cc, ack, &rate);
 	cc->ops->acked(cc, ack, &rate);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, ack->now);
 	sdr_cc_check(cc);

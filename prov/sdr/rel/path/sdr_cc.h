@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "rel/path/sdr_pacer.h"
+#include "rel/path/sdr_train.h"
 #include "rel/sdr_rel_cfg.h"
 
 /* Stored with each transmission (by the caller). */
@@ -44,6 +45,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	uint64_t lost;			/* newly declared lost */
 	uint64_t inflight;		/* after this event */
 	uint64_t rtt;			/* latest sample, ns; 0 none */
+	uint64_t delay;			/* that the newest waited at the receiver, ns */
 	uint64_t min_rtt;		/* ns */
 	const struct sdr_cc_snap *snap; /* of the newest transmission acknowledged; NULL none */
 	uint64_t snap_tx_ns;		/* its send time */
@@ -78,6 +80,9 @@ struct sdr_cc {
 	uint64_t busy_ns;   /* of the last transmission or acknowledgement; 0: none was sent yet */
 	/* delivered count up to which samples are application limited; 0 none */
 	uint64_t app_limited_until;
+	/* what the bottleneck passes; without it, at least that (fades), bytes per second */
+	struct sdr_train train;
+	uint64_t capacity_least;
 	/* the controller's own */
 	_Alignas(8) unsigned char state[SDR_CC_STATE_MAX];
 };

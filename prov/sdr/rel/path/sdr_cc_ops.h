@@ -35,7 +35,8 @@ struct sdr_cc_rate {
 	 * together; bytes per second, 0: unknown.  It holds for as long as nothing better came.
 	 */
 	uint64_t capacity_Bps;
-	bool capacity_least; /* at least: the packets left no faster than they arrived */
+	double capacity_err; /* its relative standard error */
+	bool capacity_least; /* at least: nothing was sent faster than it arrived yet */
 };
 
 struct sdr_cc_ops {
