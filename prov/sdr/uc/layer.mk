@@ -46,6 +46,7 @@ libsdr_uc_sim_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim_node.c \
 	prov/sdr/uc/sim/sdr_sim_path.c \
 	prov/sdr/uc/sim/sdr_sim_qp.c \
+	prov/sdr/uc/sim/sdr_sim_raw.c \
 	prov/sdr/uc/sim/sdr_sim_tx.c \
 	prov/sdr/uc/sim/sdr_sim_world.c
 

@@ -114,7 +114,7 @@ static int share_node_open(struct share_bed *b, uint32_t i)
 	struct sdr_rel_cfg cfg;
 	struct sim_ep_attr a = {
 		.rel = { .cfg = &cfg, .cbs = &share_cbs, .user = b },
-		.node = { .mtu = share_payload(b->cfg->path_mtu), .no_probe = true },
+		.node = { .mtu = share_payload(b->cfg->path_mtu), .no_probe = true, .ecn = true },
 		.context = { share_rand(b), share_rand(b) },
 	};
 

@@ -32,6 +32,7 @@ enum sdr_sim_kind {
 	SDR_SIM_DATA = 1,
 	SDR_SIM_CTL,
 	SDR_SIM_ICMP, /* to the sender of a packet: it was too long for its way */
+	SDR_SIM_RAW,  /* without bytes, between nodes that have no engine (sdr_sim_raw_send) */
 };
 
 #define SDR_SIM_P_CORRUPT 0x1  /* the check sum at the receiver will fail */
@@ -60,14 +61,8 @@ struct sdr_sim_packet {
 	uint8_t kind;	   /* enum sdr_sim_kind */
 	uint8_t flags;	   /* SDR_SIM_P_*; a filter may set CORRUPT */
 	uint8_t pool;
-	uint8_t ecn; /* SDR_SIM_ECN_*: as the sender set it, or as a line left it */
+	uint8_t ecn; /* enum sdr_uc_ecn, as a line left it; a filter may change it */
 };
-
-/* The two bits of RFC 3168. */
-#define SDR_SIM_ECN_NOT 0u
-#define SDR_SIM_ECN_1	1u
-#define SDR_SIM_ECN_0	2u
-#define SDR_SIM_ECN_CE	3u
 
 /* Payload bytes of a packet (len of them), NULL when virtual. */
 static inline uint8_t *sdr_sim_packet_payload(const struct sdr_sim_packet *p)
@@ -286,6 +281,7 @@ struct sdr_sim_node_attr {
 	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */
 	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
 	uint8_t rkeyed;	     /* enum sdr_sim_rkeyed: info.rkeyed */
+	bool ecn;	     /* info.ecn: packets may be marked, and marks are seen */
 	uint32_t grants_max; /* rkeyed: grants that can be open at a time; 0 no limit */
 };
 
@@ -329,6 +325,28 @@ uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node)
  */
 void sdr_sim_node_grants(const struct sdr_sim_world *w, uint32_t node, uint64_t *made,
 			 uint64_t *ended);
+
+/* ---- packets of others ----------------------------------------------------------------------- */
+
+/*
+ * A node without an engine can send and take packets of its own kind: reactive cross traffic.
+ * They have a length on the wire and two numbers, which are the caller's, and meet all that links
+ * and lines do to packets.  A damaged one does not arrive.
+ */
+struct sdr_sim_raw {
+	uint64_t a, b;
+	uint32_t wire;
+	uint8_t ecn; /* enum sdr_uc_ecn */
+};
+
+/*
+ * fn gets what arrives at the node, inside step or run_until, and may send.  -EBUSY: the node has
+ * an engine, or such a function.
+ */
+int sdr_sim_raw_open(struct sdr_sim_world *w, uint32_t node,
+		     void (*fn)(void *user, const struct sdr_sim_raw *r), void *user);
+int sdr_sim_raw_send(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+		     const struct sdr_sim_raw *r);
 
 /* ---- injection ------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
  * sdr_sim_link.c the impairments, sdr_sim_line.c the lines that links share, sdr_sim_path.c how long packets may be and who learns of it,
  * sdr_sim_node.c the engine, sdr_sim_tx.c what it sends, sdr_sim_qp.c its QPs and slots,
- * sdr_sim_grant.c the grants of an rkeyed one.
+ * sdr_sim_grant.c the grants of an rkeyed one, sdr_sim_raw.c nodes without an engine.
  */
 #ifndef SDR_SIM_IMPL_H
 #define SDR_SIM_IMPL_H
@@ -112,6 +112,9 @@ struct sdr_sim_node {
 	uint64_t stall_until;
 	uint64_t rcvbuf_drops;
 	uint64_t grants_made, grants_ended;
+	/* it takes packets of its own kind */
+	void (*raw)(void *user, const struct sdr_sim_raw *r);
+	void *raw_user;
 };
 
 struct sdr_sim_world {
@@ -156,6 +159,7 @@ struct sdr_sim_qp {
 	struct sdr_sim_slot *slots;
 	bool connected;
 	bool broken, reported; /* by sdr_sim_qp_break; and reported */
+	bool piece_ce;	       /* a piece came marked since the last whole packet */
 	uint32_t peer_qpn, peer_rkey;
 	struct sdr_uc_addr peer;
 	uint32_t peer_number;
@@ -318,6 +322,10 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);
 /* Its completion is polled.  True: ev is an event to report. */
 bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 			  struct sdr_uc_ev *ev);
+
+/* ---- sdr_sim_raw.c ---- */
+/* Has arrived at its node: takes it. */
+void sdr_sim_raw_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p);
 
 /* ---- sdr_sim_node.c ---- */
 /* The packet has arrived: takes it. */

@@ -73,9 +73,9 @@ static bool sdr_sim_codel(struct sdr_sim_ln *n, uint64_t waited, uint32_t wire, 
 static void sdr_sim_line_mark(struct sdr_sim_world *w, struct sdr_sim_ln *n,
 			      struct sdr_sim_packet *p)
 {
-	if (p->ecn == SDR_SIM_ECN_CE)
+	if (p->ecn == SDR_UC_CE)
 		return;
-	p->ecn = SDR_SIM_ECN_CE;
+	p->ecn = SDR_UC_CE;
 	n->st.marked++;
 	w->nodes[p->src].out[p->dst]->st.marked++;
 }
@@ -86,11 +86,11 @@ static bool sdr_sim_line_admit(struct sdr_sim_world *w, struct sdr_sim_ln *n,
 {
 	uint64_t waited = now > p->due ? now - p->due : 0;
 
-	if (n->cfg.mark_ns && waited > n->cfg.mark_ns && p->ecn != SDR_SIM_ECN_NOT)
+	if (n->cfg.mark_ns && waited > n->cfg.mark_ns && p->ecn != SDR_UC_NOT_ECT)
 		sdr_sim_line_mark(w, n, p);
 	if (!n->cfg.codel_interval_ns || !sdr_sim_codel(n, waited, p->wire, now))
 		return true;
-	if (p->ecn != SDR_SIM_ECN_NOT) {
+	if (p->ecn != SDR_UC_NOT_ECT) {
 		sdr_sim_line_mark(w, n, p);
 		return true;
 	}

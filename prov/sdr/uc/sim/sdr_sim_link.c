@@ -24,6 +24,7 @@
 #define SDR_SIM_PS	  1000000000000ull /* picoseconds a second */
 #define SDR_SIM_CROSS_MAX 65536u	   /* packets of cross traffic made up for at a time */
 #define SDR_SIM_CROSS_LEN 1500u
+#define SDR_SIM_RAW_FULL  1500u /* bytes of a full packet where there is no engine */
 
 static double sdr_sim_cross_gap(const struct sdr_sim_lnk *l)
 {
@@ -166,6 +167,14 @@ bool sdr_sim_ge_bad(struct sdr_sim_ge *g, struct sdr_sim_rng *rng, double share,
 	return g->bad;
 }
 
+/* Wire bytes of a full packet of the packet's sender. */
+static uint32_t sdr_sim_full(const struct sdr_sim_world *w, const struct sdr_sim_packet *p)
+{
+	const struct sdr_sim_eng *e = w->nodes[p->src].eng;
+
+	return e ? e->attr.mtu + SDR_SIM_DATA_OVER : SDR_SIM_RAW_FULL;
+}
+
 static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 			     const struct sdr_sim_packet *p, uint64_t start_ps)
 {
@@ -173,9 +182,8 @@ static bool sdr_sim_lnk_lost(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 	bool lost = false;
 
 	if (c->ge_loss > 0)
-		lost = sdr_sim_ge_bad(
-			&l->ge, &l->rng, c->ge_loss, c->ge_burst, start_ps,
-			sdr_sim_lnk_ps(l, w->nodes[p->src].eng->attr.mtu + SDR_SIM_DATA_OVER));
+		lost = sdr_sim_ge_bad(&l->ge, &l->rng, c->ge_loss, c->ge_burst, start_ps,
+				      sdr_sim_lnk_ps(l, sdr_sim_full(w, p)));
 	if (c->loss > 0 && sdr_sim_rng_hit(&l->rng, c->loss))
 		lost = true;
 	if (c->loss_byte > 0 && sdr_sim_rng_hit(&l->rng, c->loss_byte * p->wire))
@@ -271,7 +279,7 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 	const struct sdr_sim_link *c = &l->cfg;
 	uint64_t backlog, start_ps;
 
-	p->nth = p->kind == SDR_SIM_DATA ? ++l->st.data : ++l->st.ctl;
+	p->nth = p->kind == SDR_SIM_CTL ? ++l->st.ctl : ++l->st.data;
 	l->st.bytes += p->wire;
 	if (w->attr.filter && !w->attr.filter(w->attr.user, p)) {
 		l->st.filtered++;

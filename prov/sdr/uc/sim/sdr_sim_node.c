@@ -25,6 +25,10 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 	struct sdr_sim_node *nd = &w->nodes[p->dst];
 	struct sdr_sim_eng *e = nd->eng;
 
+	if (p->kind == SDR_SIM_RAW) {
+		sdr_sim_raw_arrive(w, p);
+		return;
+	}
 	if (!e || nd->dead || nd->addr != p->to) {
 		sdr_sim_trace(w, SDR_SIM_T_NOROUTE, p);
 		sdr_sim_packet_put(w, p);
@@ -52,6 +56,11 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 static bool sdr_sim_part_check(const struct sdr_uc_piece *p, uint32_t mtu)
 {
 	return p->size ? sdr_uc_piece_check(p, mtu) : !p->off && p->len <= mtu;
+}
+
+static uint8_t sdr_sim_ecn_seen(const struct sdr_sim_eng *e, const struct sdr_sim_packet *p)
+{
+	return e->attr.ecn ? p->ecn : SDR_UC_NOT_ECT;
 }
 
 /* The placement rule.  True: ev is an event to report. */
@@ -100,8 +109,16 @@ static bool sdr_sim_place(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 		memcpy(slot->buf + off, p->buf, p->len);
 	sdr_sim_trace(e->w, SDR_SIM_T_PLACED, p);
 	e->st.pieces_rx += part.size != 0;
+	ev->ecn = sdr_sim_ecn_seen(e, p);
+	if (part.size) {
+		qp->piece_ce |= ev->ecn == SDR_UC_CE;
+		if (qp->piece_ce)
+			ev->ecn = SDR_UC_CE;
+	}
 	if (part.size && !sdr_sim_slot_whole(qp, slot, sdr_imm_off(&a->split, p->imm), &part))
 		return false;
+	if (part.size)
+		qp->piece_ce = false;
 	e->st.pkts_rx++;
 	e->st.bytes_rx += part.whole;
 	return true;
@@ -135,6 +152,7 @@ static void sdr_sim_show(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 	}
 	e->st.ctl_rx++;
 	ev->kind = SDR_UC_EV_CTL;
+	ev->ecn = sdr_sim_ecn_seen(e, p);
 	ev->len = p->len;
 	ev->c.from = addr;
 	ev->c.buf = sdr_sim_packet_payload(p);
@@ -158,8 +176,12 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		e->unread -= p->wire;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		if (p->kind == SDR_SIM_DATA) {
-			n += e->attr.rkeyed ? sdr_sim_grant_report(e, p, &ev[n])
-					    : sdr_sim_place(e, p, &ev[n]);
+			if (e->attr.rkeyed) {
+				ev[n].ecn = sdr_sim_ecn_seen(e, p);
+				n += sdr_sim_grant_report(e, p, &ev[n]);
+			} else {
+				n += sdr_sim_place(e, p, &ev[n]);
+			}
 			sdr_sim_packet_put(e->w, p);
 			continue;
 		}
@@ -228,6 +250,7 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->probe_max = e->attr.no_probe ? 0 : e->attr.probe_max;
 	out->data_over = SDR_SIM_DATA_OVER;
 	out->ctl_over = SDR_SIM_CTL_OVER;
+	out->ecn = e->attr.ecn;
 	out->cuts = e->attr.rkeyed == SDR_SIM_RKEYED_NONE;
 	out->rkeyed = e->attr.rkeyed != SDR_SIM_RKEYED_NONE;
 	out->no_bytes = e->w->attr.virtual_payload;
@@ -315,7 +338,7 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 
 	if (node >= w->attr.nodes)
 		return -EINVAL;
-	if (w->nodes[node].eng)
+	if (w->nodes[node].eng || w->nodes[node].raw)
 		return -EBUSY;
 	e = calloc(1, sizeof(*e));
 	if (!e)

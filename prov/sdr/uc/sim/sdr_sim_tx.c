@@ -80,6 +80,11 @@ static int sdr_sim_launch(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct s
 	return 0;
 }
 
+static uint8_t sdr_sim_ecn(const struct sdr_sim_eng *e, const struct sdr_uc_tx *tx)
+{
+	return e->attr.ecn && tx->flags & SDR_UC_F_ECT ? SDR_UC_ECT0 : SDR_UC_NOT_ECT;
+}
+
 /* Fills and launches a datagram of the run's first packet; -ENOMEM: could not. */
 static int sdr_sim_send_part(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx,
 			     const struct sdr_sim_part *part, struct sdr_sim_lnk *l, int node)
@@ -96,6 +101,7 @@ static int sdr_sim_send_part(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx,
 		memcpy(p->buf, tx->buf + part->off, part->len);
 	p->kind = SDR_SIM_DATA;
 	p->flags = tx->flags & SDR_UC_F_CORRUPT ? SDR_SIM_P_CORRUPT : 0;
+	p->ecn = sdr_sim_ecn(e, tx);
 	p->len = part->len;
 	p->wire = SDR_SIM_DATA_OVER + part->len + sdr_wire_pad(part->len);
 	p->from = part->from;
@@ -211,6 +217,7 @@ static int sdr_sim_send_ctl(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx)
 	p->kind = SDR_SIM_CTL;
 	p->flags = tx->flags & SDR_UC_F_CORRUPT ? SDR_SIM_P_CORRUPT : 0;
 	p->flags |= probe ? SDR_SIM_P_PROBE : 0;
+	p->ecn = sdr_sim_ecn(e, tx);
 	p->len = tx->len;
 	p->wire = wire;
 	p->from = number;
