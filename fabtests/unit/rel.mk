@@ -83,6 +83,10 @@ test_rel_code_ways_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_code_bad_SOURCES = fabtests/unit/test_rel_code_bad.c fabtests/unit/test_rel_code_util.h
 test_rel_code_bad_LDADD = $(SDR_BED_UNIT_LIBS)
 
+UNIT_TESTS += test_rel_start
+test_rel_start_SOURCES = fabtests/unit/test_rel_start.c
+test_rel_start_LDADD = $(SDR_BED_UNIT_LIBS)
+
 # How much a new congestion control is: one with a constant window.
 UNIT_TESTS += test_cc_window
 test_cc_window_SOURCES = fabtests/unit/test_cc_window.c

@@ -491,7 +491,7 @@ static void storm__numbers_wrap(void **state)
 		b->link.loss = seed & 1 ? 0 : 0.02;
 		shape_boot(b);
 		for (uint32_t i = 0; i < 2; i++)
-			numbers_from(b, i, 0u - 40u);
+			numbers_from(b, i, 0u - 20u);
 		storm_open(&s, b, seed);
 		s.left = 100;
 		s.gap = 15 * MS;

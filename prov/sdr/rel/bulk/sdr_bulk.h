@@ -54,6 +54,8 @@ struct sdr_conn_bulk { /* of a connection */
 		struct sdr_list partial; /* of brx, those with messages that are not bound yet */
 		uint32_t nwrites;	 /* of brx, WRITEs of the peer */
 		uint64_t report_at;	 /* ns: what is dirty is reported, all of it together */
+		/* data that come without a pause: the last of them, ns, and how many, bytes */
+		uint64_t train_ns, train_bytes;
 		uint32_t seen; /* the end of the numbers that the peer has given transfers */
 		/* refused messages beyond the window: skipped as it moves */
 		uint32_t skip_lo, skip_hi;

@@ -397,7 +397,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	struct sdr_conn *c = user;
 	const struct sdr_rcv_state *st = sdr_recv_state(h);
 	struct sdr_seg_rx *s = st->user, *data = s->grp ? s->grp->data : s;
-	uint32_t holes = st->high - st->got, dec, dec_chunks = 0;
+	uint32_t holes = st->high - st->got, dec, dec_chunks = 0, pkts;
 
 	/* It failed in this round: what it was for ends when the round does. */
 	if (!sdr_conn_live(c))
@@ -405,6 +405,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	sdr_rel_now(c->rel);
 	sdr_conn_heard(c);
 	c->hs.answered = true;
+	pkts = sdr_report_pkts(c, s, st->got - s->got);
 	if (st->got != s->got) {
 		s->got = st->got;
 		sdr_conn_came_closer(c);
@@ -420,7 +421,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	if (holes > s->rep_holes && !c->rel->cfg.scheme->ignores_gaps) {
 		sdr_report_now(c, s);
 		s->gap = c->rack.lossy = true;
-	} else if (st->got - s->rep_got >= s->bulk->shape->dack_pkts) {
+	} else if (st->got - s->rep_got >= pkts) {
 		sdr_report_now(c, s);
 	} else {
 		sdr_report_owed(c, s);

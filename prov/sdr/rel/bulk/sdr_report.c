@@ -6,9 +6,12 @@
  *
  * When a report (DACK) is owed:
  *   at once        the segment is complete; a gap appeared that was not reported yet; the sender
- *                  asked (END); shape->dack_pkts packets arrived since the last report
+ *                  asked (END); so many packets arrived since the last report: shape->dack_pkts,
+ *                  at the head of a train on a far path fewer
  *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
  *   unreported packet
+ * The head of a train, what comes first after a pause, is reported in small parts: by the time
+ * between them the sender finds out what the path passes (path/sdr_train.c).
  * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide
  * the sender's business, which knows when it sent what.
  *
@@ -22,6 +25,16 @@
 
 #define COMP_RING_MIN 8u
 #define COMP_RING_MAX (2u << SDR_IMM_ID_BITS_MAX)
+
+/* the head of a train is reported in parts of this many bytes, but SDR_TRAIN_PKTS packets */
+#define SDR_TRAIN_PART (16u * 1024)
+#define SDR_TRAIN_PKTS 2u
+/* after 128 and 512 KiB they are twice as long, and the head ends at 1.5 MiB */
+#define SDR_TRAIN_HEAD_1 (128u * 1024)
+#define SDR_TRAIN_HEAD_2 (512u * 1024)
+#define SDR_TRAIN_HEAD_3 (1536u * 1024)
+/* ns: a round trip shorter than that has no use for it */
+#define SDR_TRAIN_FAR_NS 1000000u
 
 static void comp_push(struct sdr_ring *r, const struct sdr_complete *e)
 {
@@ -45,6 +58,25 @@ static uint64_t report_delay(const struct sdr_conn *c)
 	if (d < SDR_DACK_DELAY_MIN_NS)
 		return SDR_DACK_DELAY_MIN_NS;
 	return d < SDR_ACK_DELAY_MAX_NS ? d : SDR_ACK_DELAY_MAX_NS;
+}
+
+uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_t came)
+{
+	const struct sdr_conn_shape *shape = s->bulk->shape;
+	uint64_t part = SDR_TRAIN_PART, pkts, train;
+
+	if (c->rel->now > c->bulk->rx.train_ns + c->rtt.srtt / 2)
+		c->bulk->rx.train_bytes = 0;
+	c->bulk->rx.train_ns = c->rel->now;
+	c->bulk->rx.train_bytes += (uint64_t)came * shape->mtu;
+	train = c->bulk->rx.train_bytes;
+	if (train >= SDR_TRAIN_HEAD_3 || c->rtt.srtt < SDR_TRAIN_FAR_NS)
+		return shape->dack_pkts;
+	part <<= (train >= SDR_TRAIN_HEAD_1) + (train >= SDR_TRAIN_HEAD_2);
+	pkts = part / shape->mtu;
+	if (pkts < SDR_TRAIN_PKTS)
+		pkts = SDR_TRAIN_PKTS;
+	return pkts < shape->dack_pkts ? (uint32_t)pkts : shape->dack_pkts;
 }
 
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e)
