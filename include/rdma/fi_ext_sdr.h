@@ -108,6 +108,12 @@ struct fi_sdr_stats {
 	 * buffer was full): repaired, and not counted against the path
 	 */
 	uint64_t lost_home;
+	/*
+	 * explicit congestion notification: packets sent that queues may mark, and of these marked,
+	 * as the peer says; packets that came so, and marked; times that a path was found not to
+	 * carry it
+	 */
+	uint64_t ect_tx, ce_tx, ect_rx, ce_rx, ecn_off;
 };
 
 /* Why transfers to a peer get parity, or do not. */

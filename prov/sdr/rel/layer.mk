@@ -19,6 +19,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc_fixed.c \
 	prov/sdr/rel/path/sdr_cc_ops.h \
 	prov/sdr/rel/path/sdr_cc_table.c \
+	prov/sdr/rel/path/sdr_ecn.c \
+	prov/sdr/rel/path/sdr_ecn.h \
 	prov/sdr/rel/path/sdr_loss_est.c \
 	prov/sdr/rel/path/sdr_loss_est.h \
 	prov/sdr/rel/path/sdr_pacer.c \
@@ -44,6 +46,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn.h \
 	prov/sdr/rel/conn/sdr_conn_books.c \
 	prov/sdr/rel/conn/sdr_conn_books.h \
+	prov/sdr/rel/conn/sdr_conn_ecn.c \
+	prov/sdr/rel/conn/sdr_conn_ecn.h \
 	prov/sdr/rel/conn/sdr_conn_open.c \
 	prov/sdr/rel/conn/sdr_conn_ops.h \
 	prov/sdr/rel/conn/sdr_conn_mtu.c \

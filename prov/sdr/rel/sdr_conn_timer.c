@@ -25,6 +25,7 @@
 #include "bulk/sdr_bulk_ack.h"
 #include "bulk/sdr_bulk_tx.h"
 #include "bulk/sdr_report.h"
+#include "conn/sdr_conn_ecn.h"
 #include "conn/sdr_conn_mtu.h"
 #include "conn/sdr_conn_path.h"
 #include "conn/sdr_alias.h"
@@ -319,6 +320,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 			sdr_cc_timeout(&c->cc, rel->now);
 		c->rack.probed = true;
 		sdr_conn_mtu_ask(c);
+		sdr_conn_ecn_timeout(c);
 		(void)sdr_home_denies(rel, 0);
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);

@@ -43,6 +43,8 @@ static int rel_geometry(struct sdr_rel *rel)
 	/* The size of packets follows the path where the engine can do its part. */
 	if (rel->info.probe_max && rel->info.cuts)
 		rel->features |= SDR_FEATURE_PROBE | SDR_FEATURE_PIECES | SDR_FEATURE_SHAPE;
+	if (rel->info.ecn && !rel->cfg.no_ecn)
+		rel->features |= SDR_FEATURE_ECN;
 	return 0;
 }
 

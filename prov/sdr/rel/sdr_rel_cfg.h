@@ -21,6 +21,7 @@ struct sdr_rel_cfg {
 	const struct sdr_scheme_ops *scheme;
 	/* congestion control, e.g. of sdr_cc_table; NULL: the default */
 	const struct sdr_cc_ops *cc;
+	bool no_ecn;	   /* marks of congestion are neither asked for nor counted */
 	uint64_t rate_bps; /* wire bits per second for a provisioned controller; else 0 */
 	uint32_t mtu;	   /* payload bytes, 0: the engine's */
 	uint32_t chunk;	   /* bytes per bitmap bit, rounded to a multiple of the mtu */

@@ -21,6 +21,10 @@ static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 	out->cwnd_bytes = c->cc.cwnd;
 	out->pacing_bps = c->cc.pacing_Bps * 8;
 	out->path_bytes = c->pmtu.size;
+	out->ect_tx = c->ecn.tx.sent;
+	out->ce_tx = c->ecn.tx.ce;
+	out->ect_rx = c->ecn.rx[SDR_UC_ECT0] + c->ecn.rx[SDR_UC_ECT1] + c->ecn.rx[SDR_UC_CE];
+	out->ce_rx = c->ecn.rx[SDR_UC_CE];
 	out->code_k = c->bulk->choice.k;
 	out->code_m = c->bulk->choice.m;
 	out->code_cover_ppm = c->bulk->cover_ppm;

@@ -21,7 +21,8 @@
 	X(code_k) X(code_m) X(code_cover_ppm) X(code_why) X(loss_upper_ppb) X(burst_milli) \
 	X(frames_skipped) X(hello_other) X(aliases) X(claims_refused) \
 	X(path_bytes) X(path_probes) X(path_told) X(path_holes) X(parts_tx) X(parts_rx) X(reshapes) \
-	X(pkts_astray) X(moves) X(moves_refuted) X(acks_false) X(lost_home)
+	X(pkts_astray) X(moves) X(moves_refuted) X(acks_false) X(lost_home) \
+	X(ect_tx) X(ce_tx) X(ect_rx) X(ce_rx) X(ecn_off)
 /* clang-format on */
 
 struct sdr_rel_stats {

@@ -105,7 +105,7 @@ struct sdr_qp_hooks {
 	 * SDR_UC_ECNS counters, by enum sdr_uc_ecn: packets placed, each once however often it
 	 * comes; NULL: not counted
 	 */
-	uint32_t *marks;
+	uint64_t *marks;
 };
 /*
  * As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by

@@ -44,8 +44,9 @@ enum sdr_frame_type {
 
 /*
  * What both acknowledgements may say besides: which path they speak of, and how many packets came
- * over it (all packets, data and control) with each mark, since the connection was opened, modulo
- * 2^32.  Without PATH: path 0.  Reserved: decoded, not sent, not used yet.
+ * over it (data and control, each once, when it is new: those that are acknowledged) with each
+ * mark, since the connection was opened, modulo 2^32.  Without PATH: path 0, all packets.  PATH is
+ * reserved: decoded, not sent, not used yet; ECN travels in the ACK, see sdr_conn_ecn.c.
  */
 struct sdr_frame_ecn {
 	uint32_t ect0, ect1, ce;

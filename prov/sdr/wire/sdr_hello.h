@@ -66,7 +66,7 @@ enum sdr_rel_type {
  * any other is as if it were not there.
  */
 #define SDR_FEATURE_PATHS  (1ull << 0) /* PATH_CHALLENGE is answered */
-#define SDR_FEATURE_ECN	   (1ull << 1) /* reserved: acknowledgements count marks */
+#define SDR_FEATURE_ECN	   (1ull << 1) /* acknowledgements count marks */
 #define SDR_FEATURE_PROBE  (1ull << 2) /* PROBE_MAX is obeyed */
 #define SDR_FEATURE_PIECES (1ull << 3) /* data packets and control datagrams may come in pieces */
 #define SDR_FEATURE_SHAPE  (1ull << 4) /* the size of packets may change (SDR_FRAME_SHAPE) */

@@ -270,6 +270,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 			top = f->end - 1;
 		}
 	}
+	sdr_ecn_acked(&c->ecn.tx, news);
 	if (news || complete)
 		sdr_conn_came_closer(c);
 	if (news) {

@@ -196,9 +196,11 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		n = end_run - first;
 	if (!tlog_room(c))
 		return 0;
+	sdr_qp_ect_set(s->shape->qp, c->ecn.tx.ect);
 	took = sdr_send_packets(s->h, s->base, first, n);
 	if (!took)
 		return 0;
+	sdr_ecn_sent(&c->ecn.tx, took, c->ecn.tx.ect);
 	bytes = (uint64_t)took * s->shape->mtu;
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){

@@ -8,6 +8,7 @@
 #define SDR_CONN_H
 
 #include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_ecn.h"
 #include "rel/path/sdr_pmtu.h"
 #include "rel/path/sdr_rack.h"
 #include "rel/path/sdr_rtt.h"
@@ -97,6 +98,10 @@ struct sdr_conn {
 	struct sdr_rtt rtt;
 	struct sdr_cc cc;
 	struct sdr_rack rack;
+	struct { /* marks of congestion (sdr_conn_ecn.c) */
+		struct sdr_ecn tx;
+		uint64_t rx[SDR_UC_ECNS]; /* packets that came, by enum sdr_uc_ecn */
+	} ecn;
 	uint64_t inflight; /* bytes */
 
 	struct {	     /* packets out */

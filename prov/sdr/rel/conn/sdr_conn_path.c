@@ -31,6 +31,7 @@
  */
 #include <string.h>
 #include "base/sdr_rand.h"
+#include "sdr_conn_ecn.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_path.h"
@@ -163,6 +164,7 @@ static void conn_moved(struct sdr_conn *c, bool far)
 	sdr_rtt_init(&c->rtt, c->rtt.srtt);
 	sdr_cc_timeout(&c->cc, c->rel->now);
 	sdr_conn_mtu_moved(c);
+	sdr_conn_ecn_moved(c);
 }
 
 static void path_move(struct sdr_conn *c)

@@ -17,6 +17,7 @@
  */
 #include <errno.h>
 #include "sdr_alias.h"
+#include "sdr_conn_ecn.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_handshake.h"
@@ -75,6 +76,7 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	sdr_conn_heard(c);
 	c->rack.timer = NEVER;
 	sdr_cc_init(&c->cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->rtt.srtt, NULL, rel->now);
+	sdr_conn_ecn_open(c);
 	c->rel->ops->opened(c);
 	return 0;
 err:

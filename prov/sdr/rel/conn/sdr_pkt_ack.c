@@ -56,6 +56,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (p->done)
 		return;
 	p->done = true;
+	sdr_ecn_acked(&c->ecn.tx, 1);
 	if (sdr_seq_lt(c->tx.acked_seq, p->seq))
 		c->tx.acked_seq = p->seq;
 	if (p->shape)

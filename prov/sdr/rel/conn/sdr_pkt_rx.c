@@ -8,6 +8,7 @@
  * is no room is not acknowledged, whatever else of it was taken: records are known by their
  * numbers, so what comes again does no harm.
  */
+#include "sdr_conn_ecn.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_path.h"
 #include "sdr_credit.h"
@@ -102,6 +103,8 @@ static enum pkt_verdict pkt_classify(const struct sdr_conn *c, const uint8_t *p,
 /* What one packet leads to beyond its frames. */
 struct pkt_sum {
 	struct sdr_cc_ack ca;
+	struct sdr_frame_ecn ecn; /* counted: what the peer's acknowledgement said */
+	bool counted;
 	bool nack;  /* a gap was reported */
 	bool tight; /* look at each message and request before it is taken */
 	/* one was not: the packet is not acknowledged, its sender repeats what was in it */
@@ -139,8 +142,11 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	sdr_rel_step(c->rel);
 	switch (f->type) {
 	case SDR_FRAME_ACK:
-		if (sdr_pkt_acked(c, &f->ack, &sum->ca))
-			sdr_conn_path_acked(c, f->ack.r[0].hi);
+		if (!sdr_pkt_acked(c, &f->ack, &sum->ca))
+			break;
+		sdr_conn_path_acked(c, f->ack.r[0].hi);
+		sum->ecn = f->ack.ecn;
+		sum->counted = true;
 		break;
 	case SDR_FRAME_DACK:
 		sum->nack |= f->dack.flags & SDR_DACK_GAP;
@@ -206,6 +212,7 @@ static bool pkt_received(struct sdr_conn *c, uint32_t pn)
 		c->st.pkts_dup++;
 		return false;
 	}
+	sdr_conn_ecn_came(c);
 	if (c->rx.pns.r[0].hi == pn)
 		c->rx.largest_ns = c->rel->now;
 	return true;
@@ -270,10 +277,13 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		pkt_refused(c);
 	else if (sum.tight)
 		pkt_received(c, pn);
+	if (sum.counted)
+		sdr_conn_ecn_heard(c, &sum.ecn);
 	sdr_pkt_detect_lost(c, &sum.ca);
 	rel->ops->detect_lost(c, sum.nack, &sum.ca);
 	if (sum.ca.bytes || sum.ca.lost) {
 		sum.ca.inflight = c->inflight;
+		sdr_conn_ecn_bytes(c, &sum.ca);
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
 		sdr_cc_acked(&c->cc, &sum.ca);
 	}

@@ -17,6 +17,7 @@
  * copy of its records.
  */
 #include <string.h>
+#include "sdr_conn_ecn.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_credit.h"
@@ -93,6 +94,7 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		sdr_pnset_ack(&c->rx.pns, &ack);
 		if (ack.n) {
 			ack.delay_us = sdr_us_since(c->rel->now, c->rx.largest_ns);
+			sdr_conn_ecn_put(c, &ack);
 			k = sdr_frame_ack_encode(p + n, room - n, &ack);
 			n += k;
 			if (k) {
@@ -246,12 +248,16 @@ static size_t pkt_room(const struct sdr_conn *c)
 	return room;
 }
 
-static void pkt_out(struct sdr_conn *c, const uint8_t *p, size_t n)
+static void pkt_out(struct sdr_conn *c, const uint8_t *p, size_t n, bool wants)
 {
-	if (n <= sdr_seal_room(c->rel, c->ctl_max))
-		sdr_seal_send(c, n);
-	else
+	if (n > sdr_seal_room(c->rel, c->ctl_max)) {
+		sdr_ecn_sent(&c->ecn.tx, 1, false);
 		sdr_parts_send(c, p, n);
+	} else if (wants) {
+		sdr_seal_send_asking(c, n);
+	} else {
+		sdr_seal_send(c, n);
+	}
 	c->tx.pn++;
 }
 
@@ -310,7 +316,7 @@ static bool pkt_build(struct sdr_conn *c)
 		wants |= k > 0;
 		n += k;
 	}
-	pkt_out(c, p, n);
+	pkt_out(c, p, n, wants);
 	if (wants)
 		pkt_log(c, pkt, n);
 	else
@@ -359,7 +365,7 @@ static void pkt_repeat(struct sdr_conn *c)
 		n += k + r->f.payload_len;
 		c->st.rec_copies++;
 	}
-	pkt_out(c, to, n);
+	pkt_out(c, to, n, true);
 	pkt_log(c, p, n);
 }
 

@@ -37,6 +37,18 @@ void sdr_seal_send(struct sdr_conn *c, size_t len)
 	sdr_seal_send_at(c, &c->addr, len);
 }
 
+void sdr_seal_send_asking(struct sdr_conn *c, size_t len)
+{
+	sdr_ecn_sent(&c->ecn.tx, 1, c->ecn.tx.ect);
+	if (!c->ecn.tx.ect) {
+		sdr_seal_send(c, len);
+		return;
+	}
+	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
+	c->st.ctl_tx++;
+	sdr_context_ctl_push_ect(c->rel->ctx, &c->addr, len + c->rel->tag_len);
+}
+
 void sdr_seal_probe(struct sdr_conn *c, size_t len)
 {
 	SDR_ASSERT(len && len + c->rel->tag_len <= c->rel->info.probe_max);

@@ -21,6 +21,8 @@ void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_f
  */
 uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */
+/* The same of a packet that wants an answer: it may be marked on the way. */
+void sdr_seal_send_asking(struct sdr_conn *c, size_t len);
 /* The same, up to info.probe_max bytes: whether the path carries it is the question. */
 void sdr_seal_probe(struct sdr_conn *c, size_t len);
 /* To where it may be: a challenge, or the answer to one. */

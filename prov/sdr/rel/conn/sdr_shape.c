@@ -46,7 +46,8 @@ int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 	struct sdr_rel *rel = c->rel;
 	struct sdr_qp_hooks hooks = { .user = c,
 				      .recv_progress = rel->ops->placed,
-				      .broken = conn_broken };
+				      .broken = conn_broken,
+				      .marks = c->ecn.rx };
 	struct sdr_qp_attr attr = {
 		.size = sizeof(attr),
 		.mtu = mtu,

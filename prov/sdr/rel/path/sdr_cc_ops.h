@@ -46,6 +46,11 @@ struct sdr_cc_ops {
 	 * wire.  Without a rate the default controller takes its place.
 	 */
 	bool provisioned;
+	/*
+	 * It answers ack->ce, at least as RFC 3168 demands: what it sends may be marked where a
+	 * queue would drop it else (ECT).
+	 */
+	bool marks;
 	/* The first window and rate.  cfg is not kept. */
 	void (*init)(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now);
 	/* An acknowledgement event: bytes delivered or lost, or an RTT sample, or nothing new. */
