@@ -87,6 +87,11 @@ libsdr_simbed_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_simshare.la
 libsdr_simshare_la_SOURCES = \
+	prov/sdr/tools/sim/rival.c \
+	prov/sdr/tools/sim/rival.h \
+	prov/sdr/tools/sim/rival_bbr.c \
+	prov/sdr/tools/sim/rival_bbr3.c \
+	prov/sdr/tools/sim/rival_cubic.c \
 	prov/sdr/tools/sim/share.h \
 	prov/sdr/tools/sim/share_bed.c \
 	prov/sdr/tools/sim/share_flow.c \

@@ -12,6 +12,7 @@
 
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
+#include "rival.h"
 #include "sim_eps.h"
 
 #define SHARE_NS	  1e9
@@ -25,7 +26,10 @@ struct share_change {
 };
 
 struct share_cfg {
-	uint32_t flows; /* of sdr */
+	uint32_t flows; /* of sdr; they are numbered first */
+	/* and of others behind them, their controllers (rival_table) */
+	const struct sdr_cc_ops *rival[SHARE_FLOWS_MAX];
+	uint32_t rivals;
 	double rate_bps;
 	double rtt_s[SHARE_FLOWS_MAX]; /* of each flow, without the queue */
 	double start_s[SHARE_FLOWS_MAX];
@@ -44,6 +48,7 @@ struct share_cfg {
 	double tick_s;	 /* packets wait so long to be handled together */
 	double series_s; /* of a line of the series; 0: none */
 	bool incast;	 /* one receiving node */
+	bool rival_ecn;	 /* rivals' packets may be marked */
 	const struct sdr_cc_ops *cc;
 	const struct sdr_scheme_ops *scheme; /* NULL: the default */
 	struct share_change change[SHARE_CHANGES_MAX];
@@ -108,6 +113,7 @@ struct share_flow {
 	struct share_count tick; /* at the last line of the series, or look at its share */
 	uint64_t received, received_bytes;
 	/* sdr */
+	struct rival *rival; /* not of sdr */
 	struct sdr_peer *peer;
 	struct sdr_peer *back; /* its sender, as the receiver knows it */
 	uint32_t sends, recvs; /* posted and not done */
@@ -153,6 +159,8 @@ extern const struct sdr_rel_cbs share_cbs;
 /* Posts what its window still has room for. */
 void share_flow_post(struct share_flow *f);
 void share_flow_count(struct share_flow *f, struct share_count *c);
+/* What its sender has set now, for a line of the series. */
+void share_flow_state(struct share_flow *f, struct share_tick *t);
 
 /* ---- share_run.c ---- */
 /* Runs it in this process.  say (may be NULL): a line of the series, flow by flow. */

@@ -137,6 +137,18 @@ static int share_flow_open(struct share_bed *b, struct share_flow *f)
 
 	if (err)
 		return err;
+	if (f->idx >= b->cfg->flows) {
+		struct rival_attr a = {
+			.world = b->eps.w,
+			.from = f->from,
+			.to = f->to,
+			.path_mtu = b->cfg->path_mtu,
+			.cc = b->cfg->rival[f->idx - b->cfg->flows],
+			.ecn = b->cfg->rival_ecn,
+		};
+
+		return rival_open(&a, &f->rival);
+	}
 	f->peer = sim_ep_peer(&b->eps.ep[f->from], f->to);
 	f->back = sim_ep_peer(&b->eps.ep[f->to], f->from);
 	return f->peer && f->back ? 0 : -ENOMEM;
@@ -146,16 +158,17 @@ static void share_flows_set(struct share_bed *b)
 {
 	const struct share_cfg *cfg = b->cfg;
 
-	b->flows = cfg->flows;
-	b->nodes = cfg->incast ? b->flows + 1 : 2 * b->flows;
+	b->flows = cfg->flows + cfg->rivals;
+	b->nodes = 2 * b->flows;
 	for (uint32_t i = 0; i < b->flows; i++) {
+		bool incast = cfg->incast && i < cfg->flows;
 		double luck = (double)(share_rand(b) >> 11) * 0x1p-53;
 
 		b->flow[i] = (struct share_flow){
 			.bed = b,
 			.idx = i,
-			.from = cfg->incast ? i + 1 : 2 * i,
-			.to = cfg->incast ? 0 : 2 * i + 1,
+			.from = 2 * i,
+			.to = incast ? 1 : 2 * i + 1,
 			/* nobody starts in step with another */
 			.start_ns = (uint64_t)((cfg->start_s[i] + luck * cfg->rtt_s[i]) * SHARE_NS),
 		};
@@ -187,7 +200,7 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 	}
 	b->begin_ns = sim_eps_now(&b->eps);
 	err = share_line_open(b);
-	for (uint32_t i = 0; i < b->nodes && !err; i++)
+	for (uint32_t i = 0; i < 2 * cfg->flows && !err; i++)
 		err = share_node_open(b, i);
 	for (uint32_t i = 0; i < b->flows && !err; i++) {
 		b->flow[i].start_ns += b->begin_ns;
@@ -201,6 +214,8 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 void share_bed_close(struct share_bed *b)
 {
 	sim_eps_close(&b->eps);
+	for (uint32_t i = 0; i < b->flows; i++)
+		rival_close(b->flow[i].rival);
 	if (b->mem)
 		munmap(b->mem, b->mem_len);
 	b->mem = NULL;

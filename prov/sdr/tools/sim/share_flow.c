@@ -64,6 +64,10 @@ void share_flow_post(struct share_flow *f)
 	};
 	int err = 0;
 
+	if (f->rival) {
+		rival_start(f->rival);
+		return;
+	}
 	for (; f->recvs < b->cfg->window && !err; f->recvs++) {
 		err = sdr_rel_recv(b->eps.ep[f->to].rel, &rr);
 		b->eps.ep[f->to].dirty = true;
@@ -76,26 +80,61 @@ void share_flow_post(struct share_flow *f)
 		sim_eps_fail(&b->eps, "flow %u: a post: %s", f->idx, strerror(-err));
 }
 
-void share_flow_count(struct share_flow *f, struct share_count *c)
+/* What the links know, of any flow. */
+static void share_link_count(struct share_flow *f, struct share_count *c)
 {
-	struct sim_eps *e = &f->bed->eps;
 	struct sdr_sim_link_stats l, back;
-	struct sdr_rel_stats st;
 
-	sdr_sim_link_stats(e->w, f->from, f->to, &l);
-	sdr_sim_link_stats(e->w, f->to, f->from, &back);
-	sdr_rel_stats_get(e->ep[f->from].rel, f->peer, &st);
+	sdr_sim_link_stats(f->bed->eps.w, f->from, f->to, &l);
+	sdr_sim_link_stats(f->bed->eps.w, f->to, f->from, &back);
 	*c = (struct share_count){
-		.bytes = f->received_bytes,
-		.messages = f->received,
 		.offered = l.data + l.ctl,
 		.dropped = l.dropped,
 		.lost = l.lost,
 		.marked = l.marked,
 		.line_bytes = l.line_bytes,
 		.data = l.data,
-		.parity = st.parity_tx + st.repair_tx,
-		.rtx = st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto,
 		.acks = back.data + back.ctl,
 	};
+}
+
+void share_flow_count(struct share_flow *f, struct share_count *c)
+{
+	struct sdr_rel_stats st;
+	struct rival_stats rv;
+
+	share_link_count(f, c);
+	if (f->rival) {
+		rival_stats_get(f->rival, &rv);
+		c->bytes = rv.bytes;
+		c->messages = rv.delivered;
+		c->rtx = rv.lost;
+		return;
+	}
+	sdr_rel_stats_get(f->bed->eps.ep[f->from].rel, f->peer, &st);
+	c->bytes = f->received_bytes;
+	c->messages = f->received;
+	c->parity = st.parity_tx + st.repair_tx;
+	c->rtx = st.rtx_rack + st.rtx_nack + st.rtx_tlp + st.rtx_rto;
+}
+
+void share_flow_state(struct share_flow *f, struct share_tick *t)
+{
+	struct sdr_rel_stats st = { 0 };
+	struct rival_stats rv;
+
+	if (f->rival) {
+		rival_stats_get(f->rival, &rv);
+		st.cwnd_bytes = rv.cwnd;
+		st.pacing_bps = 8 * rv.pacing_Bps;
+		st.srtt_ns = rv.srtt;
+		st.rtt_min_ns = rv.min_rtt;
+	} else {
+		sdr_rel_stats_get(f->bed->eps.ep[f->from].rel, f->peer, &st);
+	}
+	t->cwnd_bytes = (double)st.cwnd_bytes;
+	t->pacing_bps = (double)st.pacing_bps;
+	t->srtt_s = (double)st.srtt_ns / SHARE_NS;
+	t->min_rtt_s = (double)st.rtt_min_ns / SHARE_NS;
+	t->loss = (double)st.loss_ppm / 1e6;
 }

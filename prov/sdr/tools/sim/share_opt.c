@@ -18,6 +18,8 @@
 
 enum {
 	OPT_FLOWS = 1,
+	OPT_RIVAL,
+	OPT_RIVAL_ECN,
 	OPT_RATE,
 	OPT_RTT,
 	OPT_START,
@@ -49,7 +51,9 @@ enum {
 };
 
 static const struct tool_option table[] = {
-	{ "flows", "N", OPT_FLOWS, 1, "of sdr, 1 to 64 (2)" },
+	{ "flows", "N", OPT_FLOWS, 1, "of sdr, 0 to 64 (2)" },
+	{ "rival", "LIST", OPT_RIVAL, 1, "NAME[:N]: cubic, reno, bbr, bbr3, so many (none)" },
+	{ "rival-ecn", NULL, OPT_RIVAL_ECN, 1, "their packets may be marked" },
 	{ "rate", "BPS", OPT_RATE, 1, "of the line, wire bits a second (1e9)" },
 	{ "rtt", "LIST", OPT_RTT, 1, "of each flow without the queue, seconds (25e-3)" },
 	{ "start", "LIST", OPT_START, 1, "of each flow, seconds (0)" },
@@ -140,6 +144,32 @@ static double share_part(const char *name, const char *s, char c, double min, do
 	return share_real(name, first, min, max);
 }
 
+/* "cubic:2,bbr" */
+static void share_rivals(struct share_cfg *cfg, const char *s)
+{
+	char name[TOOL_NUMBER];
+
+	for (cfg->rivals = 0; *s;) {
+		size_t len = strcspn(s, ","), n = strcspn(s, ":,");
+		const struct sdr_cc_ops *cc;
+		uint64_t many = 1;
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, s);
+		cc = rival_find(name);
+		if (!cc)
+			tool_bad("--rival: there is no \"%s\": cubic, reno, bbr, bbr3", name);
+		if (n < len) {
+			snprintf(name, sizeof(name), "%.*s", (int)(len - n - 1), s + n + 1);
+			many = share_whole("rival", name, 0, SHARE_FLOWS_MAX);
+		}
+		if (cfg->rivals + many > SHARE_FLOWS_MAX)
+			tool_bad("--rival: more than %u", SHARE_FLOWS_MAX);
+		while (many--)
+			cfg->rival[cfg->rivals++] = cc;
+		s += len + (s[len] == ',');
+	}
+}
+
 static void share_loss(struct share_cfg *cfg, const char *s)
 {
 	const char *rest;
@@ -221,7 +251,13 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 {
 	switch (what) {
 	case OPT_FLOWS:
-		cfg->flows = (uint32_t)share_whole(name, arg, 1, SHARE_FLOWS_MAX);
+		cfg->flows = (uint32_t)share_whole(name, arg, 0, SHARE_FLOWS_MAX);
+		break;
+	case OPT_RIVAL:
+		share_rivals(cfg, arg);
+		break;
+	case OPT_RIVAL_ECN:
+		cfg->rival_ecn = true;
 		break;
 	case OPT_START:
 		share_list(name, arg, 0, 1e6, cfg->start_s);
@@ -313,6 +349,9 @@ void share_options(struct share_plan *p, int argc, char **argv)
 	}
 	if (optind < argc)
 		tool_bad("\"%.64s\" is no option", argv[optind]);
+	if (!(p->cfg.flows + p->cfg.rivals) || p->cfg.flows + p->cfg.rivals > SHARE_FLOWS_MAX)
+		tool_bad("%u flows and %u rivals: 1 to %u in all", p->cfg.flows, p->cfg.rivals,
+			 SHARE_FLOWS_MAX);
 	if (p->cfg.series_s > 0 && p->runs != 1)
 		tool_bad("--series is of one run");
 }

@@ -39,6 +39,11 @@ static uint64_t share_ns(double s)
 	return (uint64_t)(s * SHARE_NS);
 }
 
+static double share_ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
 static double share_uniform(struct share_bed *b)
 {
 	return (double)((share_rand(b) >> 11) + 1) * 0x1p-53; /* (0, 1] */
@@ -97,26 +102,15 @@ static void share_series(struct share_clock *c)
 	for (uint32_t i = 0; i < b->flows; i++) {
 		struct share_flow *f = &b->flow[i];
 		struct share_count n, *o = &f->tick;
-		struct sdr_rel_stats st;
+		struct share_tick t = { .t_s = share_now(b) };
 
 		share_flow_count(f, &n);
-		sdr_rel_stats_get(b->eps.ep[f->from].rel, f->peer, &st);
-		c->say(c->user, i,
-		       &(struct share_tick){
-			       .t_s = share_now(b),
-			       .rate_bps = (double)(n.line_bytes - o->line_bytes) * 8 / span,
-			       .goodput_bps = (double)(n.bytes - o->bytes) * 8 / span,
-			       .drop = n.offered > o->offered
-					       ? (double)(n.dropped - o->dropped) /
-							 (double)(n.offered - o->offered)
-					       : 0,
-			       .delay_s = c->delay_n ? c->delay_sum / c->delay_n : 0,
-			       .cwnd_bytes = (double)st.cwnd_bytes,
-			       .pacing_bps = (double)st.pacing_bps,
-			       .srtt_s = (double)st.srtt_ns / SHARE_NS,
-			       .min_rtt_s = (double)st.rtt_min_ns / SHARE_NS,
-			       .loss = (double)st.loss_ppm / 1e6,
-		       });
+		t.rate_bps = (double)(n.line_bytes - o->line_bytes) * 8 / span;
+		t.goodput_bps = (double)(n.bytes - o->bytes) * 8 / span;
+		t.drop = share_ratio(n.dropped - o->dropped, n.offered - o->offered);
+		t.delay_s = c->delay_n ? c->delay_sum / c->delay_n : 0;
+		share_flow_state(f, &t);
+		c->say(c->user, i, &t);
 		*o = n;
 	}
 	c->delay_sum = 0;
@@ -215,11 +209,6 @@ static int share_less(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double share_ratio(uint64_t a, uint64_t b)
-{
-	return b ? (double)a / (double)b : 0;
-}
-
 /* Bits that the line could carry between two times. */
 static double share_capacity(const struct share_cfg *cfg, double from_s, double to_s)
 {
@@ -300,7 +289,9 @@ static void share_begin(struct share_clock *c, struct share_result *r)
 		f->res = &r->flow[i];
 		f->res->start_s = (double)(f->start_ns - now) / SHARE_NS;
 		f->res->to_share_s = -1;
-		snprintf(f->res->name, sizeof(f->res->name), "sdr%u", i);
+		snprintf(f->res->name, sizeof(f->res->name), "%.8s%u",
+			 f->rival ? cfg->rival[i - cfg->flows]->name : "sdr",
+			 f->rival ? i - cfg->flows : i);
 		last = cfg->start_s[i] > last ? cfg->start_s[i] : last;
 	}
 	c->end_ns = now + share_ns(cfg->seconds);
