@@ -108,3 +108,35 @@ sdr_sim_SOURCES = \
 	prov/sdr/tools/sim/sim_out.c \
 	prov/sdr/tools/sim/sim_shard.c
 sdr_sim_LDADD = libsdr_simshare.la libsdr_simbed.la libsdr_simeps.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+
+# The emulated network is pure (no clock, no device), a library of its own for its tests; the program adds devices,
+# namespaces and processes, and links nothing of the stack.
+noinst_LTLIBRARIES += libsdr_wan.la
+libsdr_wan_la_SOURCES = \
+	prov/sdr/tools/wan/wan_aqm.c \
+	prov/sdr/tools/wan/wan_aqm.h \
+	prov/sdr/tools/wan/wan_hist.c \
+	prov/sdr/tools/wan/wan_hist.h \
+	prov/sdr/tools/wan/wan_line.c \
+	prov/sdr/tools/wan/wan_line.h \
+	prov/sdr/tools/wan/wan_link.c \
+	prov/sdr/tools/wan/wan_link.h \
+	prov/sdr/tools/wan/wan_loss.c \
+	prov/sdr/tools/wan/wan_loss.h \
+	prov/sdr/tools/wan/wan_net.c \
+	prov/sdr/tools/wan/wan_net.h \
+	prov/sdr/tools/wan/wan_pkt.c \
+	prov/sdr/tools/wan/wan_pkt.h
+
+bin_PROGRAMS += sdr_wan
+sdr_wan_SOURCES = \
+	prov/sdr/tools/wan/sdr_wan.c \
+	prov/sdr/tools/wan/wan.h \
+	prov/sdr/tools/wan/wan_change.c \
+	prov/sdr/tools/wan/wan_host.c \
+	prov/sdr/tools/wan/wan_loop.c \
+	prov/sdr/tools/wan/wan_opt.c \
+	prov/sdr/tools/wan/wan_out.c \
+	prov/sdr/tools/wan/wan_ping.c \
+	prov/sdr/tools/wan/wan_run.c
+sdr_wan_LDADD = libsdr_wan.la libsdr_tool.la libsdr_base.la -lm
