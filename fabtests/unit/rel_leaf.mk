@@ -7,7 +7,7 @@
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
 REL_PATH_TESTS = test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est test_rack \
-	test_choice test_train
+	test_choice test_train test_path_mem
 UNIT_TESTS += $(REL_PATH_TESTS)
 
 
@@ -31,6 +31,8 @@ test_loss_est_SOURCES = fabtests/unit/test_loss_est.c fabtests/unit/test_draw.h
 test_loss_est_LDADD = $(REL_PATH_TEST_LIBS)
 test_rack_SOURCES = fabtests/unit/test_rack.c
 test_rack_LDADD = $(REL_PATH_TEST_LIBS)
+test_path_mem_SOURCES = fabtests/unit/test_path_mem.c
+test_path_mem_LDADD = $(REL_PATH_TEST_LIBS) $(SDR_SYS_LIBS)
 test_train_SOURCES = fabtests/unit/test_train.c
 test_train_LDADD = $(REL_PATH_TEST_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)

@@ -25,6 +25,10 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_loss_est.h \
 	prov/sdr/rel/path/sdr_pacer.c \
 	prov/sdr/rel/path/sdr_pacer.h \
+	prov/sdr/rel/path/sdr_path_codec.c \
+	prov/sdr/rel/path/sdr_path_codec.h \
+	prov/sdr/rel/path/sdr_path_mem.c \
+	prov/sdr/rel/path/sdr_path_mem.h \
 	prov/sdr/rel/path/sdr_pmtu.c \
 	prov/sdr/rel/path/sdr_pmtu.h \
 	prov/sdr/rel/path/sdr_rack.c \

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What paths were found to carry, for connections that begin: rate of the bottleneck, smallest round
+ * trip, losses that are the path's own, and a size that passed.  One object for all endpoints that
+ * should know from each other; it outlives them all.
+ *
+ * What is known has two keys: the peer's host, and as second choice the network that this is in,
+ * which counts half.  A key is bytes to this file; what they are made of is for the connection to
+ * say (conn/sdr_conn_known.c).  At most SDR_PATH_MEM_MAX keys, a list in the order in which they
+ * were touched.
+ *
+ * Several connections that begin at once must not each take the whole rate.  Who opens, and who
+ * moves data, is counted in seconds of the caller's clock: the users of a path are those of this
+ * second or the last, and each gets its share.  Nobody has to say that it has gone.
+ *
+ * Knowledge fades: older than SDR_PATH_FRESH_NS the rate counts half, than SDR_PATH_OLD_NS a
+ * quarter, and after SDR_PATH_LIFE_NS nothing is known.  What is told moves what is known: a rate
+ * up at once, down by quarters, since a connection that had competition or little to send knows
+ * less than the path can do; all of it at once when the round trip shows that it is another path.
+ * All that our connections moved together in a second is a rate that the path was seen to carry.
+ *
+ * Nothing here is a promise: a controller checks what it is given before it relies on it.  No
+ * clock, no I/O, no threads; callers in several threads give a lock.  Called when a connection
+ * opens, once a second while it moves data, and when it ends; it allocates only for new keys.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/sdr_assert.h"
+#include "base/sdr_htab.h"
+#include "base/sdr_list.h"
+#include "base/sdr_rand.h"
+#include "sdr_path_mem.h"
+
+#define PATH_SECOND_NS 1000000000ull
+#define PATH_NET_SHARE 2u	  /* what is known of another host of its network: 1 in */
+#define PATH_OTHER_NS  5000000ull /* round trips that differ by less are of the same path */
+#define PATH_PKTS_MAX  16384.0	  /* of losses: a new connection still learns its own */
+
+struct path_entry {
+	struct sdr_hnode hnode;
+	struct sdr_list link; /* mem->touched */
+	struct sdr_path_key key;
+	struct sdr_path_facts f;
+	uint64_t touched_ns;
+	/* when f was found out; before the clock began, if negative */
+	int64_t found_ns;
+	/* users of this second and the one before, and what they moved together */
+	uint64_t second;
+	uint32_t users, users_before;
+	uint64_t moved, moved_before; /* bytes per second */
+};
+
+struct sdr_path_mem {
+	struct sdr_htab keys;
+	struct sdr_list touched; /* the last one first */
+	uint64_t hash_key;
+	void (*lock)(void *arg);
+	void (*unlock)(void *arg);
+	void *arg;
+};
+
+struct sdr_path_mem *sdr_path_mem_new(uint64_t hash_key)
+{
+	struct sdr_path_mem *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->hash_key = hash_key;
+	sdr_list_init(&m->touched);
+	return m;
+}
+
+static void path_drop(struct sdr_path_mem *m, struct path_entry *e)
+{
+	sdr_htab_del(&m->keys, &e->hnode);
+	sdr_list_del(&e->link);
+	free(e);
+}
+
+void sdr_path_mem_free(struct sdr_path_mem *m)
+{
+	if (!m)
+		return;
+	while (!sdr_list_empty(&m->touched))
+		path_drop(m, sdr_container(m->touched.next, struct path_entry, link));
+	sdr_htab_destroy(&m->keys);
+	free(m);
+}
+
+void sdr_path_mem_lock_set(struct sdr_path_mem *m, void (*lock)(void *arg),
+			   void (*unlock)(void *arg), void *arg)
+{
+	m->lock = lock;
+	m->unlock = unlock;
+	m->arg = arg;
+}
+
+static void path_lock(struct sdr_path_mem *m)
+{
+	if (m->lock)
+		m->lock(m->arg);
+}
+
+static void path_unlock(struct sdr_path_mem *m)
+{
+	if (m->unlock)
+		m->unlock(m->arg);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static uint64_t path_hash(const struct sdr_path_mem *m, const struct sdr_path_key *k)
+{
+	return sdr_hash64(k->b, k->len, m->hash_key);
+}
+
+static struct path_entry *path_find(const struct sdr_path_mem *m, const struct sdr_path_key *k)
+{
+	uint64_t h = path_hash(m, k);
+	struct sdr_hnode *n;
+
+	SDR_ASSERT(k->len <= SDR_PATH_KEY_MAX);
+	for (n = k->len ? sdr_htab_first(&m->keys, h) : NULL; n; n = n->next) {
+		struct path_entry *e = sdr_container(n, struct path_entry, hnode);
+
+		if (n->hash == h && e->key.len == k->len && !memcmp(e->key.b, k->b, k->len))
+			return e;
+	}
+	return NULL;
+}
+
+/* Behind all that were touched later. */
+static void path_place(struct sdr_path_mem *m, struct path_entry *e)
+{
+	struct sdr_list *at = &m->touched, *l = m->touched.prev;
+
+	/* Those of a file come in this order. */
+	if (l != &m->touched &&
+	    sdr_container(l, struct path_entry, link)->touched_ns >= e->touched_ns) {
+		sdr_list_add_tail(&e->link, &m->touched);
+		return;
+	}
+	for (l = m->touched.next; l != &m->touched; l = l->next) {
+		if (sdr_container(l, struct path_entry, link)->touched_ns <= e->touched_ns)
+			break;
+		at = l;
+	}
+	sdr_list_add_head(&e->link, at);
+}
+
+/* NULL: no memory. */
+static struct path_entry *path_make(struct sdr_path_mem *m, const struct sdr_path_key *k,
+				    uint64_t touched_ns)
+{
+	struct path_entry *e;
+
+	while (m->keys.n >= SDR_PATH_MEM_MAX) {
+		e = sdr_container(m->touched.prev, struct path_entry, link);
+		if (e->touched_ns > touched_ns)
+			return NULL;
+		path_drop(m, e);
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->key = *k;
+	e->touched_ns = touched_ns;
+	if (sdr_htab_add(&m->keys, &e->hnode, path_hash(m, k))) {
+		free(e);
+		return NULL;
+	}
+	path_place(m, e);
+	return e;
+}
+
+static struct path_entry *path_touch(struct sdr_path_mem *m, const struct sdr_path_key *k,
+				     uint64_t now)
+{
+	struct path_entry *e = path_find(m, k);
+
+	if (!k->len || !e)
+		return k->len ? path_make(m, k, now) : NULL;
+	if (now > e->touched_ns) {
+		e->touched_ns = now;
+		sdr_list_del(&e->link);
+		path_place(m, e);
+	}
+	return e;
+}
+
+/* ---- who shares it --------------------------------------------------------------------------- */
+
+static void path_second(struct path_entry *e, uint64_t now)
+{
+	uint64_t second = now / PATH_SECOND_NS;
+	bool next = second == e->second + 1;
+
+	if (second <= e->second)
+		return;
+	e->users_before = next ? e->users : 0;
+	e->moved_before = next ? e->moved : 0;
+	e->users = 0;
+	e->moved = 0;
+	e->second = second;
+}
+
+static uint32_t path_users(struct path_entry *e, uint64_t now)
+{
+	path_second(e, now);
+	return e->users > e->users_before ? e->users : e->users_before;
+}
+
+static void path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
+		     uint64_t moved_Bps)
+{
+	struct path_entry *e = path_touch(m, k, now);
+
+	if (!e)
+		return;
+	path_second(e, now);
+	e->users++;
+	e->moved += moved_Bps;
+}
+
+void sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+		      uint64_t moved_Bps)
+{
+	path_lock(m);
+	path_use(m, &e->host, now, moved_Bps);
+	path_use(m, &e->net, now, moved_Bps);
+	path_unlock(m);
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+static bool path_knows(const struct path_entry *e)
+{
+	return e && (e->f.rate_Bps || e->f.pkts > 0 || e->f.mtu);
+}
+
+/* Their round trips are too far apart. */
+static bool path_other(uint64_t known, uint64_t found)
+{
+	if (!known || !found)
+		return false;
+	return found > 2 * known + PATH_OTHER_NS || known > 2 * found + PATH_OTHER_NS;
+}
+
+static void path_tell(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
+		      const struct sdr_path_facts *f)
+{
+	struct path_entry *e = path_touch(m, k, now);
+	uint64_t rate = f->rate_Bps;
+
+	if (!e)
+		return;
+	if (path_other(e->f.rtt_ns, f->rtt_ns))
+		memset(&e->f, 0, sizeof(e->f));
+	path_second(e, now);
+	if (rate && rate < e->moved)
+		rate = e->moved;
+	if (rate && rate < e->moved_before)
+		rate = e->moved_before;
+	if (rate >= e->f.rate_Bps)
+		e->f.rate_Bps = rate;
+	else if (rate)
+		e->f.rate_Bps -= (e->f.rate_Bps - rate) / 4;
+	if (f->rtt_ns && (!e->f.rtt_ns || f->rtt_ns < e->f.rtt_ns))
+		e->f.rtt_ns = f->rtt_ns;
+	else if (f->rtt_ns)
+		e->f.rtt_ns += (f->rtt_ns - e->f.rtt_ns) / 8;
+	if (f->pkts > 0) {
+		e->f.pkts = f->pkts;
+		e->f.lost = f->lost;
+		e->f.bursts = f->bursts;
+	}
+	if (f->mtu)
+		e->f.mtu = f->mtu;
+	e->found_ns = (int64_t)now;
+}
+
+void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+		       const struct sdr_path_facts *f)
+{
+	path_lock(m);
+	path_tell(m, &e->host, now, f);
+	path_tell(m, &e->net, now, f);
+	path_unlock(m);
+}
+
+static uint64_t path_age(const struct path_entry *e, uint64_t now)
+{
+	return (int64_t)now > e->found_ns ? now - (uint64_t)e->found_ns : 0;
+}
+
+static void path_scale(struct sdr_path_facts *f, uint32_t by)
+{
+	f->rate_Bps /= by;
+	f->pkts /= by;
+	f->lost /= by;
+	f->bursts /= by;
+}
+
+static bool path_ask(struct sdr_path_mem *m, const struct sdr_path_ends *ends, uint64_t now,
+		     struct sdr_path_facts *f, uint64_t *age_ns)
+{
+	struct path_entry *host = path_find(m, &ends->host), *net = path_find(m, &ends->net), *e;
+	uint32_t users = host ? path_users(host, now) : 0, n = net ? path_users(net, now) : 0;
+	double most;
+
+	e = path_knows(host) ? host : net;
+	if (!path_knows(e) || path_age(e, now) > SDR_PATH_LIFE_NS)
+		return false;
+	*f = e->f;
+	*age_ns = path_age(e, now);
+	most = f->pkts > PATH_PKTS_MAX ? f->pkts / PATH_PKTS_MAX : 1;
+	f->pkts /= most;
+	f->lost /= most;
+	f->bursts /= most;
+	if (*age_ns > SDR_PATH_FRESH_NS)
+		path_scale(f, *age_ns > SDR_PATH_OLD_NS ? 4 : 2);
+	if (e == net) {
+		path_scale(f, PATH_NET_SHARE);
+		f->mtu = 0;
+	}
+	/* They may meet behind this host only, but they may as well meet before. */
+	users = users > n ? users : n;
+	if (users > 1)
+		f->rate_Bps /= users;
+	return true;
+}
+
+bool sdr_path_mem_ask(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+		      struct sdr_path_facts *f, uint64_t *age_ns)
+{
+	bool known;
+
+	memset(f, 0, sizeof(*f));
+	*age_ns = 0;
+	path_lock(m);
+	known = path_ask(m, e, now, f, age_ns);
+	path_unlock(m);
+	return known;
+}
+
+/* ---- from and to others ---------------------------------------------------------------------- */
+
+void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
+		       void (*fn)(void *user, const struct sdr_path_key *key,
+				  const struct sdr_path_facts *f, uint64_t age_ns))
+{
+	struct sdr_list *l;
+
+	path_lock(m);
+	sdr_list_each(l, &m->touched) {
+		const struct path_entry *e = sdr_container(l, struct path_entry, link);
+
+		if (path_knows(e) && path_age(e, now) <= SDR_PATH_LIFE_NS)
+			fn(user, &e->key, &e->f, path_age(e, now));
+	}
+	path_unlock(m);
+}
+
+bool sdr_path_mem_put(struct sdr_path_mem *m, uint64_t now, const struct sdr_path_key *key,
+		      const struct sdr_path_facts *f, uint64_t age_ns)
+{
+	struct path_entry *e = NULL;
+
+	if (!key->len || age_ns > SDR_PATH_LIFE_NS)
+		return false;
+	path_lock(m);
+	e = path_find(m, key);
+	if (path_knows(e) && path_age(e, now) <= age_ns)
+		e = NULL;
+	else if (!e)
+		e = path_make(m, key, now > age_ns ? now - age_ns : 0);
+	if (e) {
+		e->f = *f;
+		e->found_ns = (int64_t)now - (int64_t)age_ns;
+	}
+	path_unlock(m);
+	return e != NULL;
+}
+
+uint32_t sdr_path_mem_count(const struct sdr_path_mem *m)
+{
+	return m->keys.n;
+}
