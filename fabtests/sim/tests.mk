@@ -37,4 +37,12 @@ fabtests_sim_sdr_crowd_SOURCES = \
 	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c
 fabtests_sim_sdr_crowd_LDADD = $(SDR_BED_UNIT_LIBS)
 
+# Flows that share a bottleneck: bars in virtual time.
+noinst_PROGRAMS += sdr_share_bars
+sdr_share_bars_SOURCES = \
+	fabtests/sim/sdr_share_bars.c fabtests/sim/share_bars.h \
+	fabtests/sim/share_cases.c fabtests/sim/share_judge.c
+sdr_share_bars_LDADD = libsdr_simshare.la libsdr_simbed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) \
+	$(SDR_SYS_LIBS) -lm
+
 include fabtests/sim/explore.mk

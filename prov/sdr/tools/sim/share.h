@@ -18,7 +18,8 @@
 #define SHARE_NS	  1e9
 #define SHARE_FLOWS_MAX	  64u
 #define SHARE_CHANGES_MAX 16u
-#define SHARE_NAME	  16u /* bytes of a flow's name */
+#define SHARE_NAME	  16u	/* bytes of a flow's name */
+#define SHARE_TIMES_MAX	  1024u /* messages of a run whose times are kept */
 
 /* The line's rate from a time on. */
 struct share_change {
@@ -37,11 +38,18 @@ struct share_cfg {
 	double queue_bdp;     /* of the first flow's RTT; < 0: queue_bytes counts */
 	double nic_bps;	      /* line of each sender in front of the bottleneck; 0: infinite */
 	double loss, ge_loss, ge_burst;
+	bool ge_packets;     /* bursts are counted in packets, not in time on the line */
 	double reverse_loss; /* on the way back */
 	double codel_target_s, codel_interval_s, mark_s;
 	uint32_t path_mtu; /* bytes of the largest IP packet */
 	uint64_t size;	   /* of a message */
 	uint32_t window;   /* messages posted at a time */
+	/*
+	 * One message at a time instead of a window of them, so many of each sdr flow, and a pause of
+	 * up to pause_s in between; the run ends with the last.  The first warm ones do not count.
+	 */
+	uint32_t messages, warm;
+	double pause_s;
 	double seconds;
 	double settle_s; /* after the last start: what comes then is counted apart */
 	double sample_s; /* mean time between two looks at the queue */
@@ -83,11 +91,14 @@ struct share_result {
 	char why[SIM_WHY_MAX];
 	uint32_t flows;
 	struct share_flow_result flow[SHARE_FLOWS_MAX];
-	double settled_s;			      /* seconds that "settled" counts */
-	double jain, utilisation;		      /* settled */
+	double from_s, settled_s; /* when "settled" begins, and the seconds that it counts */
+	double jain, utilisation; /* settled */
 	double delay_p50_s, delay_p95_s, delay_max_s; /* of the queue, settled */
 	double drop_all, drop_settled;		      /* shares of what was offered */
 	double parity_settled;			      /* share of the packets sent */
+	double adapt_s; /* after the line's last change, until 90 % of its rate is used; < 0: never */
+	float time_s[SHARE_TIMES_MAX]; /* of messages sent one at a time */
+	uint32_t times;
 	uint64_t packets;
 	double cpu_s;
 };
@@ -117,6 +128,9 @@ struct share_flow {
 	struct sdr_peer *peer;
 	struct sdr_peer *back; /* its sender, as the receiver knows it */
 	uint32_t sends, recvs; /* posted and not done */
+	uint32_t posted;       /* messages so far */
+	uint64_t post_ns;      /* of the last */
+	uint64_t next_ns;      /* the next not before */
 	double share_bps;      /* smoothed rate on the line */
 };
 
@@ -125,6 +139,8 @@ struct share_bed {
 	struct sim_eps eps;
 	struct share_flow flow[SHARE_FLOWS_MAX];
 	uint32_t flows, nodes;
+	uint32_t left; /* flows that have messages to send, where these are counted */
+	struct share_result *res;
 	int line;
 	uint64_t rng, begin_ns;
 	char *mem; /* of all messages: nobody looks at it */

@@ -76,6 +76,7 @@ static int share_line_open(struct share_bed *b)
 		.loss = cfg->loss,
 		.ge_loss = cfg->ge_loss,
 		.ge_burst = cfg->ge_burst,
+		.ge_packets = cfg->ge_packets,
 		.ge_bytes = share_payload(cfg->path_mtu) + SDR_SIM_DATA_OVER,
 		.codel_target_ns = (uint64_t)llround(cfg->codel_target_s * SHARE_NS),
 		.codel_interval_ns = (uint64_t)llround(cfg->codel_interval_s * SHARE_NS),

@@ -12,6 +12,20 @@
 
 #include "share.h"
 
+/* A message of those that are sent one at a time is done. */
+static void share_timed(struct share_flow *f)
+{
+	struct share_bed *b = f->bed;
+	uint64_t now = sim_eps_now(&b->eps);
+	double pause = (double)(share_rand(b) >> 11) * 0x1p-53 * b->cfg->pause_s;
+
+	f->next_ns = now + (uint64_t)(pause * SHARE_NS);
+	if (f->posted > b->cfg->warm && b->res->times < SHARE_TIMES_MAX)
+		b->res->time_s[b->res->times++] = (float)((double)(now - f->post_ns) / SHARE_NS);
+	if (f->posted == b->cfg->messages)
+		b->left--;
+}
+
 static void share_done(void *user, const struct sdr_rel_cqe *e)
 {
 	struct share_bed *b = user;
@@ -27,6 +41,8 @@ static void share_done(void *user, const struct sdr_rel_cqe *e)
 	}
 	if (e->kind == SDR_REL_SEND) {
 		f->sends--;
+		if (b->cfg->messages)
+			share_timed(f);
 		return;
 	}
 	f->recvs--;
@@ -72,7 +88,12 @@ void share_flow_post(struct share_flow *f)
 		err = sdr_rel_recv(b->eps.ep[f->to].rel, &rr);
 		b->eps.ep[f->to].dirty = true;
 	}
-	for (; f->sends < b->cfg->window && !err; f->sends++) {
+	if (b->cfg->messages &&
+	    (f->sends || f->posted == b->cfg->messages || sim_eps_now(&b->eps) < f->next_ns))
+		return;
+	for (; f->sends < (b->cfg->messages ? 1 : b->cfg->window) && !err; f->sends++) {
+		f->posted++;
+		f->post_ns = sim_eps_now(&b->eps);
 		err = sdr_rel_post(b->eps.ep[f->from].rel, &wr);
 		b->eps.ep[f->from].dirty = true;
 	}

@@ -34,6 +34,9 @@ enum {
 	OPT_MTU,
 	OPT_SIZE,
 	OPT_WINDOW,
+	OPT_MESSAGES,
+	OPT_WARM,
+	OPT_PAUSE,
 	OPT_INCAST,
 	OPT_CC,
 	OPT_SCHEME,
@@ -60,7 +63,7 @@ static const struct tool_option table[] = {
 	{ "queue", "BYTES", OPT_QUEUE, 1, "in front of the line, then the tail drops; 0 no end" },
 	{ "queue-bdp", "X", OPT_QUEUE_BDP, 1, "the same, in rate times the first RTT (1)" },
 	{ "nic", "BPS", OPT_NIC, 1, "line of each sender in front of it; 0 infinitely fast (0)" },
-	{ "loss", "MODEL", OPT_LOSS, 1, "behind the queue: iid:P or ge:SHARE:BURST (none)" },
+	{ "loss", "MODEL", OPT_LOSS, 1, "behind the queue: iid:P, ge:SHARE:BURST, gep:... (none)" },
 	{ "reverse-loss", "P", OPT_REVERSE, 1, "on the way back (0)" },
 	{ "codel", "S[:S]", OPT_CODEL, 1, "CoDel: target and interval, seconds (none; :0.1)" },
 	{ "mark", "SECONDS", OPT_MARK, 1, "packets that waited longer are marked (none)" },
@@ -68,6 +71,9 @@ static const struct tool_option table[] = {
 	{ "mtu", "BYTES", OPT_MTU, 1, "largest IP packet, 576 to 9216 (9000)" },
 	{ "size", "BYTES", OPT_SIZE, 1, "of a message (1M)" },
 	{ "window", "N", OPT_WINDOW, 1, "messages posted at a time, 1 to 4096 (64)" },
+	{ "messages", "N", OPT_MESSAGES, 1, "of a flow, one at a time, 1 to 1000000 (a window)" },
+	{ "warm", "N", OPT_WARM, 1, "of them, whose times do not count (0)" },
+	{ "pause", "S", OPT_PAUSE, 1, "longest time from one of them to the next (0)" },
 	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
 	{ "cc", "NAME", OPT_CC, 1, "rate control, see FI_SDR_CC (the default)" },
 	{ "scheme", "NAME", OPT_SCHEME, 1, "repair of losses, see FI_SDR_SCHEME (the default)" },
@@ -178,9 +184,10 @@ static void share_loss(struct share_cfg *cfg, const char *s)
 		cfg->loss = share_real("loss", s + 4, 0, 0.9);
 		return;
 	}
-	if (strncmp(s, "ge:", 3) != 0)
+	cfg->ge_packets = strncmp(s, "gep:", 4) == 0;
+	if (strncmp(s, "ge:", 3) != 0 && !cfg->ge_packets)
 		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
-	cfg->ge_loss = share_part("loss", s + 3, ':', 0, 0.9, &rest);
+	cfg->ge_loss = share_part("loss", strchr(s, ':') + 1, ':', 0, 0.9, &rest);
 	if (!rest)
 		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
 	cfg->ge_burst = share_real("loss", rest, 1, 1e6);
@@ -267,6 +274,15 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_WINDOW:
 		cfg->window = (uint32_t)share_whole(name, arg, 1, 4096);
+		break;
+	case OPT_MESSAGES:
+		cfg->messages = (uint32_t)share_whole(name, arg, 1, 1000000);
+		break;
+	case OPT_WARM:
+		cfg->warm = (uint32_t)share_whole(name, arg, 0, 1000000);
+		break;
+	case OPT_PAUSE:
+		cfg->pause_s = share_real(name, arg, 0, 1e3);
 		break;
 	case OPT_INCAST:
 		cfg->incast = true;

@@ -37,6 +37,11 @@ enum {
 	COL_PARITY,
 	COL_PARITY_SETTLED,
 	COL_RTX,
+	COL_MESSAGES,
+	COL_TIME_MEAN,
+	COL_TIME_P50,
+	COL_TIME_P99,
+	COL_TIME_MAX,
 	COL_CPU,
 	COLS
 };
@@ -60,6 +65,11 @@ static const char *const columns[COLS] = {
 	[COL_PARITY] = "parity",
 	[COL_PARITY_SETTLED] = "parity_settled",
 	[COL_RTX] = "rtx",
+	[COL_MESSAGES] = "messages",
+	[COL_TIME_MEAN] = "time_mean_s",
+	[COL_TIME_P50] = "time_p50_s",
+	[COL_TIME_P99] = "time_p99_s",
+	[COL_TIME_MAX] = "time_max_s",
 	[COL_CPU] = "cpu_s",
 };
 
@@ -88,6 +98,33 @@ static void out_flow(const struct share_result *r, uint32_t i, double sum, struc
 	o->v[COL_PARITY] = out_ratio(f->all.parity, f->all.data);
 	o->v[COL_PARITY_SETTLED] = out_ratio(f->settled.parity, f->settled.data);
 	o->v[COL_RTX] = out_ratio(f->all.rtx, f->all.data);
+}
+
+static int out_less(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Times of messages that were sent one at a time. */
+static void out_times(const struct share_result *r, struct out_row *o)
+{
+	static float t[SHARE_TIMES_MAX];
+	double sum = 0;
+
+	if (!r->times)
+		return;
+	for (uint32_t i = 0; i < r->times; i++) {
+		t[i] = r->time_s[i];
+		sum += (double)t[i];
+	}
+	qsort(t, r->times, sizeof(*t), out_less);
+	o->v[COL_MESSAGES] = r->times;
+	o->v[COL_TIME_MEAN] = sum / r->times;
+	o->v[COL_TIME_P50] = (double)t[(r->times - 1) / 2];
+	o->v[COL_TIME_P99] = (double)t[(uint32_t)ceil(r->times * 0.99) - 1];
+	o->v[COL_TIME_MAX] = (double)t[r->times - 1];
 }
 
 static void out_all(const struct share_result *r, double sum, struct out_row *o)
@@ -122,6 +159,7 @@ static void out_all(const struct share_result *r, double sum, struct out_row *o)
 	o->v[COL_PARITY_SETTLED] = r->parity_settled;
 	o->v[COL_RTX] = out_ratio(a.rtx, a.data);
 	o->v[COL_CPU] = r->cpu_s;
+	out_times(r, o);
 }
 
 static double out_sum(const struct share_result *r)
@@ -228,8 +266,7 @@ static void out_table(const struct share_plan *p, const struct share_result *res
 	printf("%u runs of %g s; line %g Mbit/s, queue %llu bytes (%.3g ms); from %.3g s on, means over the runs\n",
 	       p->runs, p->cfg.seconds, p->cfg.rate_bps / 1e6,
 	       (unsigned long long)share_queue_bytes(&p->cfg),
-	       (double)share_queue_bytes(&p->cfg) * 8e3 / p->cfg.rate_bps,
-	       p->cfg.seconds - res[0].settled_s);
+	       (double)share_queue_bytes(&p->cfg) * 8e3 / p->cfg.rate_bps, res[0].from_s);
 	printf("%-8s %9s %7s %9s %9s %8s %8s %8s %8s\n", "flow", "Mbit/s", "share", "min", "max",
 	       "drop %", "all %", "parity %", "to share");
 	for (uint32_t i = 0; i < flows; i++) {

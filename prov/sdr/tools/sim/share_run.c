@@ -19,6 +19,7 @@
 #define SHARE_SAMPLES_MAX 1000000u
 #define SHARE_LOOK_S	  0.02 /* the flows' rates are looked at so often */
 #define SHARE_SMOOTH_S	  0.2
+#define SHARE_ADAPTED	  0.9
 #define SHARE_SHARE	  0.8 /* of an equal share: what a late-comer is to have */
 
 struct share_clock {
@@ -63,6 +64,19 @@ static void share_sample(struct share_clock *c)
 		c->delay_s[c->samples++] = (float)s;
 }
 
+/* All flows together have so many bits a second: do they use what the line has become? */
+static void share_adapted(struct share_clock *c, double sum)
+{
+	const struct share_cfg *cfg = c->b->cfg;
+	const struct share_change *last = &cfg->change[cfg->changes - 1];
+	double now = share_now(c->b);
+
+	if (!cfg->changes || now < last->at_s + SHARE_SMOOTH_S || c->b->res->adapt_s >= 0)
+		return;
+	if (sum >= SHARE_ADAPTED * last->rate_bps)
+		c->b->res->adapt_s = now - last->at_s;
+}
+
 /* The flows' rates on the line, and who has reached a share. */
 static void share_look(struct share_clock *c)
 {
@@ -83,6 +97,7 @@ static void share_look(struct share_clock *c)
 		sum += f->share_bps;
 		running += f->started;
 	}
+	share_adapted(c, sum);
 	for (uint32_t i = 0; i < b->flows; i++) {
 		struct share_flow *f = &b->flow[i];
 
@@ -131,7 +146,7 @@ static void share_settle(struct share_clock *c)
 /* When the run itself has something to do. */
 static uint64_t share_next(const struct share_clock *c)
 {
-	uint64_t t = c->end_ns;
+	uint64_t t = c->end_ns, now = sim_eps_now(&c->b->eps);
 
 	if (!c->settled && c->settled_ns < t)
 		t = c->settled_ns;
@@ -139,9 +154,13 @@ static uint64_t share_next(const struct share_clock *c)
 	t = c->look_ns < t ? c->look_ns : t;
 	if (c->say && c->series_ns < t)
 		t = c->series_ns;
-	for (uint32_t i = 0; i < c->b->flows; i++)
-		if (!c->b->flow[i].started && c->b->flow[i].start_ns < t)
-			t = c->b->flow[i].start_ns;
+	for (uint32_t i = 0; i < c->b->flows; i++) {
+		const struct share_flow *f = &c->b->flow[i];
+		uint64_t own = f->started ? f->next_ns : f->start_ns;
+
+		if (own > now && own < t)
+			t = own;
+	}
 	return t;
 }
 
@@ -168,7 +187,7 @@ static void share_move(struct share_clock *c)
 	struct share_bed *b = c->b;
 	uint64_t tick = share_ns(b->cfg->tick_s), next, due, own;
 
-	while (!b->eps.failed && sim_eps_now(&b->eps) < c->end_ns) {
+	while (!b->eps.failed && sim_eps_now(&b->eps) < c->end_ns && b->left) {
 		share_due(c);
 		for (uint32_t i = 0; i < b->flows; i++)
 			if (b->flow[i].started)
@@ -235,7 +254,12 @@ static void share_finish(struct share_clock *c, struct share_result *r)
 	double sum = 0, squares = 0, from;
 
 	from = (double)(c->settled_ns - b->begin_ns) / SHARE_NS;
-	r->settled_s = (double)(c->end_ns - c->settled_ns) / SHARE_NS;
+	if (sim_eps_now(&b->eps) < c->end_ns) /* the messages have all been sent */
+		c->end_ns = sim_eps_now(&b->eps);
+	if (c->settled_ns >= c->end_ns)
+		from = 0; /* it never came so far: all of the run, then */
+	r->from_s = from;
+	r->settled_s = (double)(c->end_ns - b->begin_ns) / SHARE_NS - from;
 	for (uint32_t i = 0; i < b->flows; i++) {
 		struct share_flow_result *f = &r->flow[i];
 
@@ -282,6 +306,9 @@ static void share_begin(struct share_clock *c, struct share_result *r)
 	uint64_t now = sim_eps_now(&b->eps);
 	double last = 0, room = cfg->seconds / cfg->sample_s * 2 + 1000;
 
+	b->res = r;
+	b->left = cfg->messages ? cfg->flows : 1;
+	r->adapt_s = -1;
 	r->flows = b->flows;
 	for (uint32_t i = 0; i < b->flows; i++) {
 		struct share_flow *f = &b->flow[i];

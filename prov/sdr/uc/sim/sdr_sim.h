@@ -235,6 +235,7 @@ struct sdr_sim_line {
 	double ge_loss;	      /* share of packets that bursts take */
 	double ge_burst;      /*	and mean length of a burst, packets of ge_bytes */
 	uint32_t ge_bytes;    /* wire; 0: 1500 */
+	bool ge_packets;      /* bursts are counted in packets instead, whatever their length */
 	uint64_t codel_target_ns, codel_interval_ns; /* interval 0: no CoDel */
 	uint64_t mark_ns;			     /* 0: no step marking */
 };

@@ -155,7 +155,7 @@ static bool sdr_sim_line_lost(struct sdr_sim_ln *n, uint64_t start_ps)
 
 	if (c->ge_loss > 0)
 		lost = sdr_sim_ge_bad(&n->ge, &n->rng, c->ge_loss, c->ge_burst, start_ps,
-				      sdr_sim_ps(c->rate_bps, c->ge_bytes));
+				      c->ge_packets ? 0 : sdr_sim_ps(c->rate_bps, c->ge_bytes));
 	if (c->loss > 0 && sdr_sim_rng_hit(&n->rng, c->loss))
 		lost = true;
 	return lost;

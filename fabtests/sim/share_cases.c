@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The cases in which flows share a network, and what must hold in each.
+ *
+ * What is not said: 25 ms, 1 Gbit/s, MTU 9000, a queue of 1 BDP, ten seconds.  A queue's delay is
+ * what a ping has above the idle round trip.
+ */
+#include "share_bars.h"
+
+#define MOST(m, b)                   \
+	{                            \
+		BAR_##m, BAR_MOST, b \
+	}
+#define LEAST(m, b)                   \
+	{                             \
+		BAR_##m, BAR_LEAST, b \
+	}
+#define LAN .rate_bps = 1e9, .rtt_s = 0.2e-3, .incast = true
+#define LAN_MUST                                                     \
+	{                                                            \
+		MOST(DROP, 0.02), LEAST(JAIN, 0.9), LEAST(UTIL, 0.9) \
+	}
+#define ALONE_MUST                \
+	{                         \
+		LEAST(UTIL, 0.95) \
+	}
+#define WARM_MUST                                 \
+	{                                         \
+		MOST(MEAN, 1.04), MOST(P99, 1.10) \
+	}
+#define KIB (1ull << 10)
+#define MIB (1ull << 20)
+
+/* clang-format off */
+const struct bar_case bar_cases[] = {
+	{ "two_0.1bdp", .flows = 2, .queue_bdp = 0.1, .quick = true,
+	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(PARITY, 0.001) } },
+	{ "two_0.5bdp", .flows = 2, .queue_bdp = 0.5,
+	  .must = { MOST(DROP, 0.01), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(PARITY, 0.001) } },
+	{ "two_1bdp", .flows = 2, .queue_bdp = 1, .quick = true,
+	  .must = { MOST(DROP, 0.005), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(DELAY95, 6e-3),
+		    MOST(PARITY, 0.001) } },
+	{ "two_4bdp", .flows = 2, .queue_bdp = 4,
+	  .must = { MOST(DROP, 0.001), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(DELAY95, 6e-3),
+		    MOST(PARITY, 0.001) } },
+	{ "four_0.1bdp", .flows = 4, .queue_bdp = 0.1,
+	  .must = { MOST(DROP, 0.02), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(PARITY, 0.001) } },
+	{ "four_0.5bdp", .flows = 4, .queue_bdp = 0.5,
+	  .must = { MOST(DROP, 0.01), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(PARITY, 0.001) } },
+	{ "four_1bdp", .flows = 4, .queue_bdp = 1,
+	  .must = { MOST(DROP, 0.005), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(DELAY95, 6e-3),
+		    MOST(PARITY, 0.001) } },
+	{ "four_4bdp", .flows = 4, .queue_bdp = 4,
+	  .must = { MOST(DROP, 0.001), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(DELAY95, 6e-3),
+		    MOST(PARITY, 0.001) } },
+	{ "late", .flows = 2, .late_s = 5, .seconds = 12, .quick = true, .must = { MOST(LATE, 3) } },
+	{ "late_0.1bdp", .flows = 2, .queue_bdp = 0.1, .late_s = 5, .seconds = 12,
+	  .must = { MOST(LATE, 3) } },
+
+	{ "bbr_0.1bdp", .flows = 1, .rival = &rival_bbr, .queue_bdp = 0.1,
+	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.6) } },
+	{ "bbr_1bdp", .flows = 1, .rival = &rival_bbr, .quick = true,
+	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.6) } },
+	{ "cubic_0.1bdp", .flows = 1, .rival = &rival_cubic, .ref = &rival_bbr, .queue_bdp = 0.1,
+	  .must = { LEAST(LEAVES, 2) } },
+	{ "cubic_1bdp", .flows = 1, .rival = &rival_cubic, .quick = true,
+	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
+	{ "cubic_4bdp", .flows = 1, .rival = &rival_cubic, .queue_bdp = 4,
+	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
+	{ "bbr3_1bdp", .flows = 1, .rival = &rival_bbr3 },
+
+	{ "alone_0.1bdp", .flows = 1, .queue_bdp = 0.1,
+	  .must = { MOST(DROP, 0.005), LEAST(UTIL, 0.95), MOST(PARITY, 0.001) } },
+	{ "alone_1bdp", .flows = 1, .quick = true,
+	  .must = { MOST(DROP, 0.0005), LEAST(UTIL, 0.95), MOST(PARITY, 0.001) } },
+	{ "alone_loss_1e-3", .flows = 1, .loss = 1e-3, .must = ALONE_MUST },
+	{ "alone_loss_1e-2", .flows = 1, .loss = 1e-2, .quick = true, .must = ALONE_MUST },
+	{ "alone_loss_3e-2", .flows = 1, .loss = 3e-2, .must = ALONE_MUST },
+	{ "alone_loss_5e-2", .flows = 1, .loss = 5e-2, .must = ALONE_MUST },
+	{ "alone_bursts_1e-2", .flows = 1, .ge_loss = 1e-2, .ge_burst = 8, .must = ALONE_MUST },
+	{ "two_loss_0.1bdp", .flows = 2, .loss = 1e-2, .queue_bdp = 0.1, .must = { MOST(DROP, 0.03) } },
+	{ "two_loss_1bdp", .flows = 2, .loss = 1e-2, .must = { MOST(DROP, 0.01) } },
+	{ "three_0.25bdp", .flows = 3, .queue_bdp = 0.25,
+	  .must = { MOST(DROP, 0.02), LEAST(SHARE_LEAST, 0.25) } },
+	{ "three_1bdp", .flows = 3, .must = { MOST(DROP, 0.005), LEAST(SHARE_LEAST, 0.25) } },
+
+	{ "lan3_64k", .flows = 3, LAN, .queue_bytes = 64 * KIB, .seconds = 3, .must = LAN_MUST },
+	{ "lan3_128k", .flows = 3, LAN, .queue_bytes = 128 * KIB, .seconds = 3, .quick = true,
+	  .must = LAN_MUST },
+	{ "lan3_512k", .flows = 3, LAN, .queue_bytes = 512 * KIB, .seconds = 3, .must = LAN_MUST },
+	{ "lan8_64k", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3, .must = LAN_MUST },
+	{ "lan8_128k", .flows = 8, LAN, .queue_bytes = 128 * KIB, .seconds = 3, .must = LAN_MUST },
+	{ "lan8_512k", .flows = 8, LAN, .queue_bytes = 512 * KIB, .seconds = 3, .must = LAN_MUST },
+	{ "near_64k", .flows = 1, .rate_bps = 300e6, .rtt_s = 50e-6, .queue_bytes = 64 * KIB,
+	  .must = { MOST(DROP, 0.005), LEAST(UTIL, 0.9) } },
+	{ "slow_9000", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .seconds = 5,
+	  .must = { MOST(DROP, 0.02) } },
+	{ "slow_1500", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .mtu = 1500, .seconds = 5,
+	  .must = { MOST(DROP, 0.02) } },
+
+	{ "halves", .flows = 1, .at_s = 5, .at_rate_bps = 500e6,
+	  .must = { MOST(ADAPT, 1), MOST(DROP, 0.01), LEAST(UTIL, 0.9) } },
+	{ "doubles", .flows = 1, .at_s = 5, .at_rate_bps = 2e9,
+	  .must = { MOST(ADAPT, 1), MOST(DROP, 0.01) } },
+	{ "ecn_step", .flows = 2, .mark_s = 1e-3, .queue_bdp = 4,
+	  .must = { MOST(DROP, 0), MOST(DELAY95, 3e-3), LEAST(UTIL, 0.9) } },
+	{ "ecn_codel", .flows = 2, .codel_s = 5e-3, .queue_bdp = 4, .must = { MOST(DROP, 0) } },
+
+	{ "cold_1m", .flows = 1, .size = MIB, .messages = 1, .quick = true,
+	  .must = { MOST(MEAN, 1.6), MOST(DROP, 0.0005) } },
+	{ "cold_16m", .flows = 1, .size = 16 * MIB, .messages = 1, .quick = true,
+	  .must = { MOST(MEAN, 1.25), MOST(DROP, 0.0005) } },
+	{ "warm_64k", .flows = 1, .size = 64 * KIB, .messages = 400, .warm = 300, .quick = true,
+	  .must = WARM_MUST },
+	{ "warm_64k_1e-3", .flows = 1, .size = 64 * KIB, .messages = 1200, .warm = 1000, .loss = 1e-3,
+	  .must = WARM_MUST },
+	{ "warm_64k_1e-2", .flows = 1, .size = 64 * KIB, .messages = 600, .warm = 400, .loss = 1e-2,
+	  .must = WARM_MUST },
+	{ "warm_1m", .flows = 1, .size = MIB, .messages = 150, .warm = 50, .quick = true,
+	  .must = WARM_MUST },
+	{ "warm_1m_1e-3", .flows = 1, .size = MIB, .messages = 200, .warm = 100, .loss = 1e-3,
+	  .must = WARM_MUST },
+	{ "warm_1m_1e-2", .flows = 1, .size = MIB, .messages = 200, .warm = 100, .loss = 1e-2,
+	  .must = WARM_MUST },
+	{ "warm_16m", .flows = 1, .size = 16 * MIB, .messages = 15, .warm = 5, .must = WARM_MUST },
+	{ "warm_16m_1e-3", .flows = 1, .size = 16 * MIB, .messages = 20, .warm = 10, .loss = 1e-3,
+	  .must = WARM_MUST },
+	{ "warm_16m_1e-2", .flows = 1, .size = 16 * MIB, .messages = 20, .warm = 10, .loss = 1e-2,
+	  .must = WARM_MUST },
+	{ "warm_128m", .flows = 1, .size = 128 * MIB, .messages = 4, .warm = 2, .must = WARM_MUST },
+	{ "warm_128m_1e-3", .flows = 1, .size = 128 * MIB, .messages = 4, .warm = 2, .loss = 1e-3,
+	  .must = WARM_MUST },
+	{ "warm_128m_1e-2", .flows = 1, .size = 128 * MIB, .messages = 4, .warm = 2, .loss = 1e-2,
+	  .must = WARM_MUST },
+	{ "sparse_64k", .flows = 1, .size = 64 * KIB, .messages = 200, .pause_s = 0.2,
+	  .ge_loss = 1e-2, .ge_burst = 8, .ge_packets = true, .must = { MOST(LONGEST, 12) } },
+};
+/* clang-format on */
+
+const uint32_t bar_cases_n = sizeof(bar_cases) / sizeof(*bar_cases);
