@@ -13,6 +13,9 @@ fabtests_unit_test_uc_piece_SOURCES = fabtests/unit/test_uc_piece.c
 fabtests_unit_test_uc_piece_LDADD = $(UC_TEST_LIBS)
 
 UNIT_TESTS += fabtests/unit/test_sim_node fabtests/unit/test_sim_link fabtests/unit/test_sim_path
+UNIT_TESTS += fabtests/unit/test_sim_line
+fabtests_unit_test_sim_line_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
+fabtests_unit_test_sim_line_SOURCES = fabtests/unit/test_sim_line.c fabtests/unit/test_sim_util.h
 fabtests_unit_test_sim_node_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_link_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_path_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
