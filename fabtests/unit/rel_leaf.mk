@@ -6,8 +6,8 @@
 # below it, so that an arrow that points up does not link.
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
-REL_PATH_TESTS = test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est test_rack \
-	test_choice test_train test_path_mem
+REL_PATH_TESTS = test_ceiling test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est \
+	test_rack test_choice test_train test_path_mem
 UNIT_TESTS += $(REL_PATH_TESTS)
 
 
@@ -17,6 +17,8 @@ test_frame_SOURCES = fabtests/unit/test_frame.c
 test_frame_LDADD = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
 test_pmtu_SOURCES = fabtests/unit/test_pmtu.c
 test_pmtu_LDADD = $(REL_PATH_TEST_LIBS)
+test_ceiling_SOURCES = fabtests/unit/test_ceiling.c
+test_ceiling_LDADD = $(REL_PATH_TEST_LIBS)
 test_ecn_SOURCES = fabtests/unit/test_ecn.c
 test_ecn_LDADD = $(REL_PATH_TEST_LIBS)
 test_rtt_SOURCES = fabtests/unit/test_rtt.c

@@ -19,6 +19,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc_fixed.c \
 	prov/sdr/rel/path/sdr_cc_ops.h \
 	prov/sdr/rel/path/sdr_cc_table.c \
+	prov/sdr/rel/path/sdr_ceiling.c \
+	prov/sdr/rel/path/sdr_ceiling.h \
 	prov/sdr/rel/path/sdr_ecn.c \
 	prov/sdr/rel/path/sdr_ecn.h \
 	prov/sdr/rel/path/sdr_loss_est.c \
