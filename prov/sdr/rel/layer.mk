@@ -98,6 +98,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_shape.h \
 	prov/sdr/rel/conn/sdr_stranger.c \
 	prov/sdr/rel/conn/sdr_stranger.h \
+	prov/sdr/rel/conn/sdr_turn.c \
+	prov/sdr/rel/conn/sdr_turn.h \
 	prov/sdr/rel/conn/sdr_versions.c \
 	prov/sdr/rel/conn/sdr_versions.h \
 	prov/sdr/rel/conn/sdr_wire_err.c \

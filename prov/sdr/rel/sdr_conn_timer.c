@@ -33,6 +33,7 @@
 #include "conn/sdr_hello_tx.h"
 #include "conn/sdr_home.h"
 #include "conn/sdr_pkt.h"
+#include "conn/sdr_turn.h"
 #include "sdr_conn_timer.h"
 
 #define HELLO_TRIES_FAST   2u /* handshake repeats before the interval doubles */
@@ -216,7 +217,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		if (c->rx.ack_due)
 			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
 		d = min64(d, sdr_bulk_tx_deferral(c));
-		if (sdr_list_empty(&c->ready) &&
+		if (sdr_list_empty(&c->ready) && !sdr_turn_waits(c) &&
 		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
 			d = min64(d, sdr_pacer_next(&c->cc.pacer, now));
 		if (c->state == SDR_CONN_CLOSING)

@@ -20,6 +20,7 @@
 #include "conn/sdr_pkt.h"
 #include "conn/sdr_rec.h"
 #include "conn/sdr_seal.h"
+#include "conn/sdr_turn.h"
 #include "conn/sdr_versions.h"
 #include "msg/sdr_match.h"
 #include "msg/sdr_op.h"
@@ -95,6 +96,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_list_init(&rel->dead);
 	sdr_list_init(&rel->gone);
 	sdr_list_init(&rel->ready);
+	sdr_turns_open(rel);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), REL_RECS_MAX);
 	sdr_msg_open(rel);
 	sdr_seal_bind(rel, sdr_ctl_input, sdr_versions_input);
@@ -126,33 +128,46 @@ static void rel_reap(struct sdr_rel *rel)
 	}
 }
 
+/* False: the engine is full. */
+static bool rel_turn(struct sdr_conn *c)
+{
+	bool room;
+
+	sdr_rel_step(c->rel);
+	room = sdr_pkt_send(c);
+	if (room)
+		room = sdr_bulk_tx_send(c, REL_TX_BUDGET);
+	/* Data may have made an END due, and a record may have announced data. */
+	if (room && sdr_pkt_due(c))
+		room = sdr_pkt_send(c);
+	if (room) {
+		sdr_conn_rearm(c);
+		return true;
+	}
+	c->rel->blocked = true;
+	sdr_list_del(&c->ready); /* it may have queued itself meanwhile */
+	sdr_list_add_head(&c->ready, &c->rel->ready);
+	return false;
+}
+
 static void rel_send(struct sdr_rel *rel)
 {
 	struct sdr_list turn, *l;
+	struct sdr_conn *c;
 
 	/* One turn each: what is left afterwards queued itself again. */
 	sdr_list_init(&turn);
 	sdr_list_move(&rel->ready, &turn);
 	while ((l = sdr_list_pop(&turn))) {
-		struct sdr_conn *c = sdr_container(l, struct sdr_conn, ready);
-		bool room = true;
-
-		sdr_rel_step(rel);
-		room = sdr_pkt_send(c);
-		if (room)
-			room = sdr_bulk_tx_send(c, REL_TX_BUDGET);
-		/* Data may have made an END due, and a record may have announced data. */
-		if (room && sdr_pkt_due(c))
-			room = sdr_pkt_send(c);
-		if (!room) {
-			rel->blocked = true;
-			sdr_list_del(&c->ready); /* it may have queued itself meanwhile */
-			sdr_list_add_head(&c->ready, &rel->ready);
-			sdr_list_move(&turn, &rel->ready);
-			break;
-		}
-		sdr_conn_rearm(c);
+		if (rel_turn(sdr_container(l, struct sdr_conn, ready)))
+			continue;
+		sdr_list_move(&turn, &rel->ready);
+		return;
 	}
+	/* And those that waited for the ceiling. */
+	while ((c = sdr_turns_next(rel)))
+		if (!rel_turn(c))
+			break;
 }
 
 int sdr_rel_progress(struct sdr_rel *rel)
@@ -193,6 +208,8 @@ uint64_t sdr_rel_deadline(struct sdr_rel *rel)
 	uint64_t d = sdr_timerq_next(&rel->timers);
 	uint64_t e = rel->uc->ops->deadline(rel->uc);
 
+	if (!rel->blocked && sdr_turns_deadline(rel) < d)
+		d = sdr_turns_deadline(rel);
 	if (!sdr_list_empty(&rel->dead))
 		return rel->now;
 	if (!sdr_list_empty(&rel->ready) || !sdr_context_tx_idle(rel->ctx)) {

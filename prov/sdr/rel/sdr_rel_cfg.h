@@ -14,6 +14,7 @@
 #include "wire/sdr_wire.h"
 
 struct sdr_cc_ops;
+struct sdr_ceiling_word;
 struct sdr_scheme_ops;
 
 struct sdr_rel_cfg {
@@ -23,8 +24,14 @@ struct sdr_rel_cfg {
 	const struct sdr_cc_ops *cc;
 	bool no_ecn;	   /* marks of congestion are neither asked for nor counted */
 	uint64_t rate_bps; /* wire bits per second for a provisioned controller; else 0 */
-	uint32_t mtu;	   /* payload bytes, 0: the engine's */
-	uint32_t chunk;	   /* bytes per bitmap bit, rounded to a multiple of the mtu */
+	/*
+	 * Wire bits per second that the endpoint never exceeds, whatever its controllers say; 0: no
+	 * such ceiling.  With all who share the word; NULL: alone.  Kept.
+	 */
+	uint64_t rate_max_bps;
+	struct sdr_ceiling_word *ceiling;
+	uint32_t mtu;	/* payload bytes, 0: the engine's */
+	uint32_t chunk; /* bytes per bitmap bit, rounded to a multiple of the mtu */
 	struct sdr_imm_split split;
 	uint8_t channels, generations;
 	uint32_t rtt_init_us; /* first RTT guess, 0: SDR_RTT_INIT_NS */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
+#include "rel/conn/sdr_turn.h"
 #include "sdr_bulk_tx.h"
 #include "sdr_code_tx.h"
 #include "sdr_seg_tx.h"
@@ -202,6 +203,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		return 0;
 	sdr_ecn_sent(&c->ecn.tx, took, c->ecn.tx.ect);
 	bytes = (uint64_t)took * s->shape->mtu;
+	sdr_turn_sent(rel, bytes + (uint64_t)took * rel->info.data_over);
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){
 		.seg = s, .first = first, .n = took, .seq = ++c->tx.seq, .tx_ns = rel->now
@@ -312,7 +314,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 		return true;
 	while ((s = seg_pick(c))) {
 		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;
-		uint64_t pace;
+		uint64_t pace, turn;
 		uint32_t max, sent = 0;
 
 		/* An acknowledgement brings us back, or the pacer's timer. */
@@ -325,7 +327,13 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 			sdr_conn_kick(c);
 			return true;
 		}
+		turn = sdr_turn_allow(c);
+		if (!turn) { /* says nothing of what the path could carry */
+			sdr_cc_app_limited(&c->cc, c->inflight);
+			return true;
+		}
 		room = pace < room ? pace : room;
+		room = turn < room ? turn : room;
 		max = (uint32_t)((room < budget ? room : budget) / s->shape->mtu);
 		if (!(s->nagain ? seg_send_again(c, s, max ? max : 1, &sent)
 				: seg_send_new(c, s, max ? max : 1, &sent)))

@@ -10,6 +10,7 @@
 #include "sdr_conn.h"
 #include "sdr_conn_ops.h"
 #include "sdr_peer_cid.h"
+#include "sdr_turn.h"
 
 struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
 {
@@ -42,6 +43,7 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 	}
 	sdr_timerq_set(&c->rel->timers, &c->timer, NEVER);
 	sdr_list_del(&c->ready);
+	sdr_turn_end(c);
 	c->rel->activity++;
 	c->rel->ops->failed(c);
 }

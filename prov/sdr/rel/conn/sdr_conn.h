@@ -40,6 +40,7 @@ struct sdr_conn {
 	struct sdr_hnode pnode; /* by the peer's cid and address, while hs.peer_known */
 	struct sdr_list link;	/* rel->conn_list, then rel->dead */
 	struct sdr_list ready;	/* rel->ready */
+	struct sdr_list turn;	/* rel->turns.wait */
 	struct sdr_timer timer;
 	struct sdr_rel *rel;
 	struct sdr_peer *peer;

@@ -30,6 +30,7 @@
 #include "base/sdr_seq.h"
 #include "base/sdr_slab.h"
 #include "base/sdr_timerq.h"
+#include "rel/path/sdr_ceiling.h"
 #include "rel/sdr_rel_cbs.h"
 #include "rel/sdr_rel_cfg.h"
 #include "rel/sdr_rel_err.h"
@@ -109,6 +110,14 @@ struct sdr_rel {
 		uint64_t denied;	   /* the engine's tx_denied */
 		uint64_t denied_ns;	   /* when that was seen to have grown last; 0: never */
 	} home;
+
+	struct { /* under a ceiling (sdr_turn.c) */
+		struct sdr_ceiling ceiling;
+		struct sdr_ceiling_word own; /* where nobody shares it */
+		struct sdr_list wait;	     /* connections, by when they began to wait */
+		struct sdr_conn *who;	     /* has its turn; NULL: nobody */
+		int64_t left;		     /* bytes of that */
+	} turns;
 
 	bool closing, blocked, failed;
 	bool parted;		     /* said farewell */

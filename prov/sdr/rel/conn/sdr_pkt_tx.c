@@ -29,6 +29,7 @@
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
 #include "sdr_seal.h"
+#include "sdr_turn.h"
 
 /*
  * Timeouts in a row from which on a ping travels without records: they may be what the peer has no
@@ -38,7 +39,7 @@
 #define PING_ALONE     2u
 #define LAST_WORDS_MAX 64u /* packets */
 
-/* But for the pacer. */
+/* But for the pacer and the ceiling. */
 static bool rec_ready(const struct sdr_conn *c)
 {
 	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->tx.live);
@@ -46,7 +47,8 @@ static bool rec_ready(const struct sdr_conn *c)
 
 static bool rec_allowed(struct sdr_conn *c)
 {
-	return rec_ready(c) && sdr_pacer_allow(&c->cc.pacer, c->rel->now) > 0;
+	return rec_ready(c) && sdr_pacer_allow(&c->cc.pacer, c->rel->now) > 0 &&
+	       sdr_turn_allow(c) > 0;
 }
 
 bool sdr_pkt_paced(const struct sdr_conn *c)

@@ -14,6 +14,7 @@
  * its own, no timers; the endpoint's thread.
  */
 #include "sdr_seal.h"
+#include "sdr_turn.h"
 
 uint8_t *sdr_seal_begin(struct sdr_rel *rel)
 {
@@ -22,6 +23,7 @@ uint8_t *sdr_seal_begin(struct sdr_rel *rel)
 
 static void seal_out(struct sdr_rel *rel, const struct sdr_uc_addr *to, size_t len)
 {
+	sdr_turn_sent(rel, len + rel->tag_len + rel->info.ctl_over);
 	sdr_context_ctl_push(rel->ctx, to, len + rel->tag_len);
 }
 
@@ -46,6 +48,7 @@ void sdr_seal_send_asking(struct sdr_conn *c, size_t len)
 	}
 	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
 	c->st.ctl_tx++;
+	sdr_turn_sent(c->rel, len + c->rel->tag_len + c->rel->info.ctl_over);
 	sdr_context_ctl_push_ect(c->rel->ctx, &c->addr, len + c->rel->tag_len);
 }
 
@@ -54,6 +57,7 @@ void sdr_seal_probe(struct sdr_conn *c, size_t len)
 	SDR_ASSERT(len && len + c->rel->tag_len <= c->rel->info.probe_max);
 	c->st.ctl_tx++;
 	c->st.path_probes++;
+	sdr_turn_sent(c->rel, len + c->rel->tag_len + c->rel->info.ctl_over);
 	sdr_context_ctl_push_probe(c->rel->ctx, &c->addr, len + c->rel->tag_len);
 }
 
