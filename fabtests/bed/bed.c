@@ -174,6 +174,7 @@ void bed_boot_node(struct bed *b, uint32_t node)
 		.rel = { .cfg = &b->cfg[node],
 			 .cbs = &bed_cbs,
 			 .user = nd,
+			 .paths = b->paths[node],
 			 .rma_events = b->rma_events },
 		.node = b->na[node],
 	};

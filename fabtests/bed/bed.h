@@ -90,6 +90,7 @@ struct bed {
 	struct sdr_rel_cfg cfg[BED_NODES];
 	struct sdr_sim_node_attr na[BED_NODES];
 	bool rma_events;
+	struct sdr_path_mem *paths[BED_NODES]; /* the caller's, freed after closing; NULL: none */
 	/* what its endpoint is told that it is called, by number; 0: nothing */
 	uint32_t name[BED_NODES];
 	uint32_t n;

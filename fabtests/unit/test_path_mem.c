@@ -150,6 +150,7 @@ static void mem__what_is_told_moves_it(void **state)
 static void mem__those_that_begin_at_once_share(void **state)
 {
 	struct sdr_path_mem *m = mem();
+	struct sdr_path_ends e = ends(1, 1);
 
 	(void)state;
 	tell(m, 1, 1, NOW);
@@ -160,6 +161,10 @@ static void mem__those_that_begin_at_once_share(void **state)
 	tell(m, 1, 2, NOW);
 	assert_int_equal(ask(m, 1, 2, NOW + S), RATE / 8);
 	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 8);
+
+	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW + S);
+	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW - S);
+	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 7);
 	/* who moves nothing is none of them any more */
 	assert_int_equal(ask(m, 1, 1, NOW + 3 * S), RATE);
 	use(m, 1, 1, NOW + 3 * S, RATE / 2);

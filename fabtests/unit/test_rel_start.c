@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How a connection starts: what it finds out about the path with its first messages.
+ * How a connection starts: what it finds out about the path with its first messages, and what it
+ * has been told by those before it.
  */
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
+#include "rel/path/sdr_path_mem.h"
 #include "../bed/bed.h"
 
 #define KIB  1024u
@@ -41,31 +43,43 @@ static const struct sdr_cc_ops burst = {
 	.timeout = burst_timeout,
 };
 
-/* Two nodes, far apart, behind a line of that rate. */
-static struct bed *far_pair(uint64_t rate_bps, const struct sdr_cc_ops *cc)
+/* Nodes far apart, each behind a line of that rate. */
+static struct bed *far_new(uint32_t nodes, uint64_t rate_bps, const struct sdr_cc_ops *cc)
 {
-	struct bed *b = bed_new(2);
+	struct bed *b = bed_new(nodes);
 
 	b->link.delay_ns = RTT / 2;
 	b->link.rate_bps = rate_bps;
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < nodes; i++) {
 		b->cfg[i].scheme = &sdr_scheme_sr;
 		b->cfg[i].cc = cc;
 	}
+	return b;
+}
+
+static struct bed *far_pair(uint64_t rate_bps, const struct sdr_cc_ops *cc)
+{
+	struct bed *b = far_new(2, rate_bps, cc);
+
 	bed_boot(b);
 	bed_warm(b, 0, 1);
 	return b;
 }
 
-static void move(struct bed *b, uint32_t len)
+static void move_from(struct bed *b, uint32_t from, uint32_t to, uint32_t len)
 {
-	struct bed_op *r = bed_recv(b, 1, bed_buf(b, len, 0), len),
-		      *s = bed_send(b, 0, 1, bed_buf(b, len, 7), len, 0);
+	struct bed_op *r = bed_recv(b, to, bed_buf(b, len, 0), len),
+		      *s = bed_send(b, from, to, bed_buf(b, len, 7), len, 0);
 
 	bed_wait(b, r, 60 * BED_SEC);
 	bed_wait(b, s, 60 * BED_SEC);
 	bed_assert_ok(r);
 	bed_assert_ok(s);
+}
+
+static void move(struct bed *b, uint32_t len)
+{
+	move_from(b, 0, 1, len);
 }
 
 static const struct sdr_cc *cc_of(struct bed *b)
@@ -115,11 +129,154 @@ static void start__a_slow_sender_knows_the_least(void **state)
 	bed_close(b);
 }
 
+/* ---- the memory of paths --------------------------------------------------------------------- */
+
+/* Node 0 begins anew: another endpoint of its process. */
+static void again(struct bed *b)
+{
+	bed_crash(b, 0);
+	bed_boot_node(b, 0);
+	bed_run(b, 100 * MS);
+	bed_warm(b, 0, 1);
+}
+
+static struct bed *pair_with_memory(struct sdr_path_mem *m)
+{
+	struct bed *b = far_new(2, GBIT, &sdr_cc_bbr);
+
+	b->paths[0] = m;
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	assert_int_equal(cc_of(b)->known.rate_Bps, 0);
+	return b;
+}
+
+/* Both sides: the one that opens, and the one that is called. */
+static void start__the_next_connection_knows(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1), *other = sdr_path_mem_new(2);
+	struct bed *b = far_new(2, GBIT, &sdr_cc_bbr);
+	const struct sdr_cc *cc;
+
+	(void)state;
+	b->paths[0] = m;
+	b->paths[1] = other;
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	move(b, 16384 * KIB);
+	move_from(b, 1, 0, 16384 * KIB);
+	again(b);
+	for (uint32_t i = 0; i < 2; i++) {
+		cc = &bed_conn(b, i, 1 - i)->cc;
+		assert_true(share(b, cc->known.rate_Bps) > 0.9);
+		assert_true(share(b, cc->known.rate_Bps) < 1.1);
+		assert_in_range(cc->known.rtt_ns, RTT, RTT + 2 * MS);
+		assert_true(cc->known.age_ns < 1 * BED_SEC);
+	}
+	move(b, 1024 * KIB);
+	bed_close(b);
+	sdr_path_mem_free(m);
+	sdr_path_mem_free(other);
+}
+
+/* What small messages have shown is as good. */
+static void start__small_messages_are_remembered(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = far_new(2, GBIT, &burst);
+
+	(void)state;
+	b->paths[0] = m;
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	for (uint32_t i = 0; i < 4; i++)
+		move(b, 256 * KIB);
+	again(b);
+	assert_true(share(b, cc_of(b)->known.rate_Bps) > 0.9);
+	assert_true(share(b, cc_of(b)->known.rate_Bps) < 1.1);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
+/* What was lost on the way is known to the next as well. */
+static void start__losses_are_remembered(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = pair_with_memory(m);
+	double loss;
+
+	(void)state;
+	bed_drop(b, 0, BED_DATA, 200, 1);
+	bed_drop(b, 0, BED_DATA, 700, 1);
+	move(b, 16384 * KIB);
+	loss = sdr_loss_est_mean(&bed_conn(b, 0, 1)->peer->loss);
+	again(b);
+	assert_true(bed_conn(b, 0, 1)->peer->loss.lost >= 1);
+	assert_true(sdr_loss_est_mean(&bed_conn(b, 0, 1)->peer->loss) > 0.9 * loss);
+	assert_true(sdr_loss_est_mean(&bed_conn(b, 0, 1)->peer->loss) < 1.1 * loss);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
+/* The path has become another one: what was known of it says nothing. */
+static void start__another_round_trip_is_another_path(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = pair_with_memory(m);
+
+	(void)state;
+	move(b, 16384 * KIB);
+	b->link.delay_ns = 2 * RTT;
+	for (uint32_t i = 0; i < 2; i++)
+		sdr_sim_link_set(b->w, i, 1 - i, &b->link);
+	again(b);
+	assert_int_equal(cc_of(b)->known.rate_Bps, 0);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
+/* Three connections that open at once do not each send with all of it. */
+static void start__those_that_open_at_once_share(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = far_new(4, GBIT, &sdr_cc_bbr);
+	uint64_t all = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		b->paths[i] = m;
+	bed_boot(b);
+	bed_warm(b, 0, 3);
+	move_from(b, 0, 3, 16384 * KIB);
+	bed_crash(b, 0);
+	bed_boot_node(b, 0);
+	bed_run(b, 3 * BED_SEC);
+	for (uint32_t i = 0; i < 3; i++) {
+		bed_recv(b, 3, bed_buf(b, 8, 0), 8);
+		bed_send(b, i, 3, bed_buf(b, 8, 1), 8, 0);
+	}
+	bed_wait_all(b, 2 * BED_SEC);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t rate = bed_conn(b, i, 3)->cc.known.rate_Bps;
+
+		assert_true(rate > 0 && share(b, rate) < 0.37);
+		all += rate;
+	}
+	assert_true(share(b, all) > 0.9 && share(b, all) < 1.1);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(start__one_small_message_tells_the_rate),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),
+		cmocka_unit_test(start__the_next_connection_knows),
+		cmocka_unit_test(start__small_messages_are_remembered),
+		cmocka_unit_test(start__losses_are_remembered),
+		cmocka_unit_test(start__another_round_trip_is_another_path),
+		cmocka_unit_test(start__those_that_open_at_once_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_conn_books.h \
 	prov/sdr/rel/conn/sdr_conn_ecn.c \
 	prov/sdr/rel/conn/sdr_conn_ecn.h \
+	prov/sdr/rel/conn/sdr_conn_known.c \
+	prov/sdr/rel/conn/sdr_conn_known.h \
 	prov/sdr/rel/conn/sdr_conn_open.c \
 	prov/sdr/rel/conn/sdr_conn_ops.h \
 	prov/sdr/rel/conn/sdr_conn_mtu.c \

@@ -77,6 +77,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->user = attr->user;
 	rel->msg->rma_events = attr->rma_events;
 	rel->name = attr->name;
+	rel->paths = attr->paths;
 	rel->instance = attr->rand[0];
 	rel->rng = attr->rand[1];
 	rel->secret[0] = attr->rand[2];

@@ -20,12 +20,14 @@
 #include "sdr_rel_err.h"
 #include "sdr_rel_stats.h"
 
+struct sdr_path_mem;
 struct sdr_rel;
 
 struct sdr_rel_attr {
 	const struct sdr_rel_cfg *cfg; /* copied */
 	const struct sdr_rel_cbs *cbs; /* kept */
 	void *user;		       /* for the callbacks */
+	struct sdr_path_mem *paths;    /* kept: what is known of paths; NULL: nothing is */
 	bool rma_events;	       /* report every remote read and write */
 	struct sdr_uc_addr name;       /* what peers are told to reach it by; len 0: unknown */
 	uint64_t rand[4];	       /* unpredictable: identities, cookies, PSNs */

@@ -356,4 +356,11 @@ static inline bool sdr_uc_addr_same_host(const struct sdr_uc_addr *a, const stru
 	       __builtin_memcmp(a->b + 3, b->b + 3, sizeof(a->b) - 3) == 0;
 }
 
+#define SDR_UC_ADDR_WHERE 21u /* bytes */
+/*
+ * Where it is, for whom ports do not matter: the host, or the network that this is in (its first 24
+ * bits, of IPv6 48).  Returns bytes of out.
+ */
+uint8_t sdr_uc_addr_where(const struct sdr_uc_addr *a, bool net, uint8_t out[SDR_UC_ADDR_WHERE]);
+
 #endif /* SDR_UC_H */

@@ -71,6 +71,25 @@ int sdr_uc_addr_to_sockaddr(const struct sdr_uc_addr *a, struct sockaddr_storage
 	return -EINVAL;
 }
 
+/*
+ * A /24 is the smallest network that is routed for itself, and a /48 is what a site is given (RFC
+ * 6177): hosts in it most likely have their way out of it in common.
+ */
+uint8_t sdr_uc_addr_where(const struct sdr_uc_addr *a, bool net, uint8_t out[SDR_UC_ADDR_WHERE])
+{
+	uint8_t n = a->len < 3 ? 0 : (uint8_t)(a->len - 3);
+
+	if (a->len < SDR_UC_ADDR_V4)
+		return 0;
+	out[0] = a->b[0];
+	if (net)
+		n = a->b[0] == 4 ? 3 : 6;
+	if (n > SDR_UC_ADDR_WHERE - 1)
+		n = SDR_UC_ADDR_WHERE - 1;
+	memcpy(out + 1, a->b + 3, n);
+	return (uint8_t)(n + 1);
+}
+
 /* Decimal, all of it, at most max; -1 otherwise. */
 static long sdr_uc_decimal(const char *s, long max)
 {

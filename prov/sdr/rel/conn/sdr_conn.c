@@ -8,6 +8,7 @@
  * free what its caller still holds, and none has to ask.  What it does in time is the top's.
  */
 #include "sdr_conn.h"
+#include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_peer_cid.h"
 #include "sdr_turn.h"
@@ -30,6 +31,8 @@ void sdr_conn_fail(struct sdr_conn *c, int err)
 		return;
 	SDR_ASSERT(err != SDR_REL_OK && sdr_conn_by_cid(c->rel, c->id.cid) == c);
 	c->state = SDR_CONN_DEAD;
+	/* now: the one that takes its place may be on the way */
+	sdr_conn_known_end(c);
 	c->err = err;
 	if (c->peer->conn == c)
 		c->peer->conn = NULL;

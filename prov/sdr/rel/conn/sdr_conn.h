@@ -130,6 +130,12 @@ struct sdr_conn {
 		bool held_due;	     /* the peer is to hear that there was no room */
 	} rx;
 
+	struct {		    /* the memory of paths (sdr_conn_known.c) */
+		uint64_t next;	    /* ns: something is told again; NEVER: there is none */
+		uint64_t since;	    /* ns: told last, ... */
+		uint64_t delivered; /* ... and of cc what was delivered then */
+	} known;
+
 	struct { /* has the peer moved?  sdr_conn_path.c */
 		/* packets come from elsewhere, from addr at last; it has answered */
 		bool doubt, proved, home_asked;

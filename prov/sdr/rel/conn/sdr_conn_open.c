@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include "sdr_conn.h"
+#include "sdr_conn_known.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
@@ -70,6 +71,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_conn_mtu_init(c);
 	sdr_pn_skip_init(c);
 	sdr_home_open(c);
+	sdr_conn_known_open(c);
 	rel->ops->init(c);
 	if (sdr_timerq_reserve(&rel->timers, rel->nconns + 1) || sdr_shape_qp_make(c, mtu))
 		goto err_free;

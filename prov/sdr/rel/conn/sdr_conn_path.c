@@ -32,6 +32,7 @@
 #include <string.h>
 #include "base/sdr_rand.h"
 #include "sdr_conn_ecn.h"
+#include "sdr_conn_known.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_path.h"
@@ -162,6 +163,8 @@ static void conn_moved(struct sdr_conn *c, bool far)
 		return;
 	/* The estimate is kept, as a guess; the window begins as that of a new connection. */
 	sdr_rtt_init(&c->rtt, c->rtt.srtt);
+	memset(&c->cc.learnt, 0, sizeof(c->cc.learnt));
+	sdr_train_init(&c->cc.train);
 	sdr_cc_timeout(&c->cc, c->rel->now);
 	sdr_conn_mtu_moved(c);
 	sdr_conn_ecn_moved(c);
@@ -178,6 +181,8 @@ static void path_move(struct sdr_conn *c)
 		c->path.home = c->addr;
 		c->path.home_pns = c->rx.pns;
 	}
+	if (far)
+		sdr_conn_known_end(c);
 	sdr_conn_peer_forget(c);
 	c->addr = c->path.addr;
 	sdr_conn_peer_note(c);

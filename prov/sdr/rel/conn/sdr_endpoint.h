@@ -42,6 +42,7 @@
 
 struct sdr_conn_ops;
 struct sdr_parts;
+struct sdr_path_mem;
 struct sdr_rel;
 struct sdr_rel_bulk;
 struct sdr_rel_msg;
@@ -71,6 +72,8 @@ struct sdr_rel {
 	uint64_t activity; /* counts everything done, for progress's return value */
 	uint64_t steps;	   /* see sdr_rel_step */
 
+	/* what is known of paths, for all who share it; NULL: nothing is remembered */
+	struct sdr_path_mem *paths;
 	struct sdr_uc_addr name; /* what others are told to reach us by; len 0: nothing */
 	uint64_t instance;
 	uint64_t rng;	    /* counter that is hashed for ids */

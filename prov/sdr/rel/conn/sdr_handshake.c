@@ -18,6 +18,7 @@
 #include <errno.h>
 #include "sdr_alias.h"
 #include "sdr_conn_ecn.h"
+#include "sdr_conn_known.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_handshake.h"
@@ -94,6 +95,7 @@ void sdr_conn_validate(struct sdr_conn *c)
 	c->hs.validated = c->peer->validated = true;
 	if (c->hs.passive)
 		c->rel->nunvalidated--;
+	sdr_conn_known_begin(c);
 	sdr_alias_validated(c);
 	c->rel->ops->opened(c);
 	sdr_conn_kick(c);

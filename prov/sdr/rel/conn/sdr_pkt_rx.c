@@ -9,6 +9,7 @@
  * numbers, so what comes again does no harm.
  */
 #include "sdr_conn_ecn.h"
+#include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_path.h"
 #include "sdr_credit.h"
@@ -286,6 +287,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		sdr_conn_ecn_bytes(c, &sum.ca);
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
 		sdr_cc_acked(&c->cc, &sum.ca);
+		sdr_conn_known_acked(c);
 	}
 	rel->ops->settled(c);
 	c->rack.probed = false;

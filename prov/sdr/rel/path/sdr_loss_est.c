@@ -154,6 +154,20 @@ void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now)
 	l->faded_ns = now;
 }
 
+void sdr_loss_est_begin(struct sdr_loss_est *l, uint64_t now, double pkts, double lost,
+			double bursts)
+{
+	SDR_ASSERT(lost <= pkts && bursts <= pkts);
+	if (l->reported || l->sent > 0)
+		return;
+	l->sent = pkts;
+	l->lost = lost;
+	l->bursts = bursts;
+	l->run = lost > 0 ? 0 : pkts;
+	l->faded_ns = now;
+	sdr_loss_check(l);
+}
+
 void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 {
 	if (!n)

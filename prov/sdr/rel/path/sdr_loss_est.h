@@ -58,6 +58,9 @@ struct sdr_loss_est {
 };
 
 void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now);
+/* What others have seen on this path, when nothing was seen yet: lost of pkts, in bursts. */
+void sdr_loss_est_begin(struct sdr_loss_est *l, uint64_t now, double pkts, double lost,
+			double bursts);
 /*
  * Next in the order of sending: n packets that arrived; n that were lost.  Returns those that are
  * forgiven: they count as if they had never been sent.

@@ -12,7 +12,7 @@
  *
  * Several connections that begin at once must not each take the whole rate.  Who opens, and who
  * moves data, is counted in seconds of the caller's clock: the users of a path are those of this
- * second or the last, and each gets its share.  Nobody has to say that it has gone.
+ * second or the last, and each gets its share.  Who is idle drops out by itself.
  *
  * Knowledge fades: older than SDR_PATH_FRESH_NS the rate counts half, than SDR_PATH_OLD_NS a
  * quarter, and after SDR_PATH_LIFE_NS nothing is known.  What is told moves what is known: a rate
@@ -229,6 +229,29 @@ void sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uin
 	path_lock(m);
 	path_use(m, &e->host, now, moved_Bps);
 	path_use(m, &e->net, now, moved_Bps);
+	path_unlock(m);
+}
+
+static void path_leave(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
+		       uint64_t since)
+{
+	struct path_entry *e = path_find(m, k);
+
+	if (!e)
+		return;
+	path_second(e, now);
+	if (since / PATH_SECOND_NS == e->second && e->users)
+		e->users--;
+	else if (since / PATH_SECOND_NS + 1 == e->second && e->users_before)
+		e->users_before--;
+}
+
+void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+			uint64_t since)
+{
+	path_lock(m);
+	path_leave(m, &e->host, now, since);
+	path_leave(m, &e->net, now, since);
 	path_unlock(m);
 }
 

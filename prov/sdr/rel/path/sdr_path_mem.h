@@ -48,6 +48,9 @@ void sdr_path_mem_lock_set(struct sdr_path_mem *m, void (*lock)(void *arg),
  */
 void sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		      uint64_t moved_Bps);
+/* It is none of them any more; since: its last use. */
+void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+			uint64_t since);
 /* It has found out that much. */
 void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		       const struct sdr_path_facts *f);
