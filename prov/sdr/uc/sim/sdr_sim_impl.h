@@ -2,9 +2,10 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the impairments, sdr_sim_line.c the lines that links share, sdr_sim_path.c how long packets may be and who learns of it,
- * sdr_sim_node.c the engine, sdr_sim_tx.c what it sends, sdr_sim_qp.c its QPs and slots,
- * sdr_sim_grant.c the grants of an rkeyed one, sdr_sim_raw.c nodes without an engine.
+ * sdr_sim_link.c the impairments, sdr_sim_line.c the lines that links share, sdr_sim_path.c how
+ * long packets may be and who learns of it, sdr_sim_node.c the engine, sdr_sim_tx.c what it sends,
+ * sdr_sim_qp.c its QPs and slots, sdr_sim_grant.c the grants of an rkeyed one, sdr_sim_raw.c nodes
+ * without an engine.
  */
 #ifndef SDR_SIM_IMPL_H
 #define SDR_SIM_IMPL_H
@@ -257,7 +258,7 @@ uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *
 void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
 
 void sdr_sim_lnk_launch(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p);
-/* What comes behind the line: loss, corruption, delay.  It left the line from start_ps to end_ps. */
+/* Behind the line: loss, corruption, delay.  It was on the line from start_ps to end_ps. */
 void sdr_sim_lnk_transit(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr_sim_packet *p,
 			 uint64_t start_ps, uint64_t end_ps);
 /* Takes the packet: it is no more. */

@@ -7,8 +7,8 @@
  * a line is one entry of the world's heap however much waits.  A packet that comes finds room or is
  * dropped (tail drop); when its turn comes, the queue's management (CoDel, step marking) looks at
  * how long it has waited and drops it, marks it or lets it be.  Behind the line the link goes on
- * (sdr_sim_lnk_transit): own loss, delay, reordering.  A packet in the queue keeps the time at which
- * it came in `due`, which it does not need before it leaves.
+ * (sdr_sim_lnk_transit): own loss, delay, reordering.  A packet in the queue keeps the time at
+ * which it came in `due`, which it does not need before it leaves.
  *
  * Lines draw from generators of their own, seeded by the world's seed and their number, and only
  * where they lose: a world without lines is what it was before there were any.
@@ -165,9 +165,10 @@ void sdr_sim_line_leave(struct sdr_sim_world *w, struct sdr_sim_ln *n)
 {
 	struct sdr_sim_packet *p = n->sent;
 	uint64_t start_ps = n->start_ps, done_ps = n->done_ps;
-	struct sdr_sim_lnk *l = w->nodes[p->src].out[p->dst];
+	struct sdr_sim_lnk *l;
 
-	SDR_ASSERT(p && l);
+	SDR_ASSERT(p);
+	l = w->nodes[p->src].out[p->dst];
 	n->sent = NULL;
 	w->flying -= p->wire;
 	sdr_sim_line_next(w, n, done_ps);

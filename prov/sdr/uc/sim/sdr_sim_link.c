@@ -8,7 +8,7 @@
  * and reordering, duplication.  A packet lost in transit has used its time on the line; one dropped
  * by the queue has not.  Every link draws from a generator of its own, seeded by the world's seed
  * and the two nodes: the traffic of one link does not change another's luck.  Links come into being
- * when they are first used.  A line that the link shares with others (sdr_sim_line.c) stands between
+ * when they are first used.  A line that a link shares with others (sdr_sim_line.c) stands between
  * serialisation and loss.
  *
  * Cross traffic has no events: when the queue is looked at, what came since then is put in it
