@@ -9,7 +9,7 @@ include fabtests/unit/rel_conn.mk
 
 UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_wait test_rel_drops test_rel_forged
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
-UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling
+UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling test_rel_probe
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move test_rel_nat
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
 
@@ -54,6 +54,8 @@ test_rel_ecn_SOURCES = fabtests/unit/test_rel_ecn.c
 test_rel_ecn_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_path_SOURCES = fabtests/unit/test_rel_path.c
 test_rel_path_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_probe_SOURCES = fabtests/unit/test_rel_probe.c
+test_rel_probe_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_nat_SOURCES = fabtests/unit/test_rel_nat.c
 test_rel_nat_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_peers_SOURCES = fabtests/unit/test_rel_peers.c

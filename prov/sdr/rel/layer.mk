@@ -90,6 +90,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_pn_skip.h \
 	prov/sdr/rel/conn/sdr_pnset.c \
 	prov/sdr/rel/conn/sdr_pnset.h \
+	prov/sdr/rel/conn/sdr_probe.c \
+	prov/sdr/rel/conn/sdr_probe.h \
 	prov/sdr/rel/conn/sdr_rec.c \
 	prov/sdr/rel/conn/sdr_rec.h \
 	prov/sdr/rel/conn/sdr_reshape.c \

@@ -4,8 +4,9 @@
  * What a connection does in time, for all rooms.
  *
  * Its timers are folded into one node of the endpoint's heap (sdr_conn_rearm computes the
- * earliest): handshake repeat, tail-loss probe (PTO, doubling up to 1 s), reordering window of loss
- * detection, delayed acknowledgement, pacing, keepalive, BYE repeat, and the give-up time, after
+ * earliest): handshake repeat, tail-loss probe (PTO, sdr_probe.c), reordering window of loss
+ * detection, delayed acknowledgement, its repetition, pacing, keepalive, BYE repeat, and the give-up
+ * time, after
  * which a connection fails, and with it each operation, once.  Never a count: cfg.timeout_ms
  *
  * - while something is due, without any of it coming closer (c->pto.due_since).  Due is what the
@@ -33,12 +34,12 @@
 #include "conn/sdr_hello_tx.h"
 #include "conn/sdr_home.h"
 #include "conn/sdr_pkt.h"
+#include "conn/sdr_probe.h"
 #include "conn/sdr_turn.h"
 #include "sdr_conn_timer.h"
 
 #define HELLO_TRIES_FAST   2u /* handshake repeats before the interval doubles */
 #define HELLO_INTERVAL_MIN (20 * MS)
-#define PTO_CC_RESET	   4u /* probes without progress after which the window starts anew */
 
 static uint64_t conn_timeout(const struct sdr_conn *c)
 {
@@ -69,7 +70,7 @@ static uint64_t conn_pto_at(const struct sdr_conn *c)
 	if (!conn_unanswered(c))
 		return NEVER;
 	return (c->tx.last_ns > c->pto.progress_ns ? c->tx.last_ns : c->pto.progress_ns) +
-	       sdr_conn_rto(c, c->pto.count);
+	       sdr_probe_rto(c);
 }
 
 /* Blocked by the peer's credit with nothing under way that would bring progress: ask. */
@@ -210,6 +211,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = min64(d, sdr_bulk_loss_deadline(c));
 		d = min64(d, c->rack.timer);
 		d = min64(d, sdr_report_deadline(c));
+		d = min64(d, c->rx.again_ns);
 		d = min64(d, conn_idle_at(c));
 		d = min64(d, conn_dead_at(c));
 		d = min64(d, sdr_conn_mtu_deadline(c));
@@ -316,8 +318,8 @@ void sdr_conn_timer(struct sdr_conn *c)
 		}
 	}
 	if (conn_pto_at(c) <= rel->now) {
-		c->pto.count++;
-		if (c->pto.count == PTO_CC_RESET)
+		sdr_probe_due(c);
+		if (sdr_probe_forgets(c))
 			sdr_cc_timeout(&c->cc, rel->now);
 		c->rack.probed = true;
 		sdr_conn_mtu_ask(c);
@@ -326,6 +328,11 @@ void sdr_conn_timer(struct sdr_conn *c)
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);
 		c->tx.last_ns = rel->now;
+	}
+	if (c->rx.again_ns <= rel->now) {
+		c->rx.again_ns = NEVER;
+		c->rx.ack_now = true;
+		sdr_report_again(c);
 	}
 	if (conn_idle_at(c) <= rel->now)
 		c->tx.ping_due = true;

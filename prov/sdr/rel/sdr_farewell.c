@@ -35,8 +35,8 @@ static bool answers_open(const struct sdr_list *recs)
 
 static bool conn_owes(const struct sdr_conn *c)
 {
-	if (c->rx.ack_due || c->rx.ack_now || !sdr_ring_empty(&c->bulk->rx.comp[0]) ||
-	    !sdr_ring_empty(&c->bulk->rx.comp[1]))
+	if (c->rx.ack_due || c->rx.ack_now || c->rx.again_ns != NEVER ||
+	    !sdr_ring_empty(&c->bulk->rx.comp[0]) || !sdr_ring_empty(&c->bulk->rx.comp[1]))
 		return true;
 	/* What was sent last may be lost, and there was no time for a repetition. */
 	if (c->rack.lossy && c->rel->now - c->rx.last_ns < sdr_conn_rto(c, 0))

@@ -72,6 +72,7 @@ void sdr_bulk_conn_init(struct sdr_conn *c)
 	sdr_list_init(&b->tx.evaluate);
 	sdr_list_init(&b->rx.brx);
 	sdr_list_init(&b->rx.dirty);
+	sdr_list_init(&b->rx.asked);
 	sdr_list_init(&b->rx.partial);
 }
 

@@ -36,7 +36,9 @@ struct sdr_complete { /* a segment that is done, to be reported */
 	uint64_t last_ns;
 	uint64_t at; /* not before */
 	uint32_t dec_pkts, dec_chunks;
+	bool twice; /* its sender expects losses: reported once more */
 };
+
 struct sdr_conn_bulk { /* of a connection */
 	struct {
 		struct sdr_list bulks, segs;
@@ -51,6 +53,7 @@ struct sdr_conn_bulk { /* of a connection */
 	} tx;
 	struct {
 		struct sdr_list brx, dirty;
+		struct sdr_list asked;	 /* segments whose sender asks: reported once more */
 		struct sdr_list partial; /* of brx, those with messages that are not bound yet */
 		uint32_t nwrites;	 /* of brx, WRITEs of the peer */
 		uint64_t report_at;	 /* ns: what is dirty is reported, all of it together */

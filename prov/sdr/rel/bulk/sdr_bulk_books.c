@@ -28,7 +28,7 @@ struct bulk_walk { /* of one connection */
 	uint64_t inflight; /* bytes */
 	uint32_t nend_probed, ngroups, nlog, nindex;
 	uint32_t lost_segs, ends, copies, evaluate; /* linked */
-	uint32_t nwrites, partial, dirty;
+	uint32_t nwrites, partial, dirty, asked;
 	uint32_t ntx[2]; /* by shape */
 };
 
@@ -201,6 +201,7 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 	arrived_books(k, st);
 	sums->srx++;
 	w->dirty += !sdr_list_empty(&s->dirty);
+	w->asked += !sdr_list_empty(&s->asked);
 	if (!g)
 		return;
 	SDR_BOOK(k, s->parity ? g->parity == s && g->data : g->data == s);
@@ -253,6 +254,7 @@ static void rx_books(struct sdr_books *k, struct bulk_walk *w, struct sdr_bulk_s
 	SDR_BOOK_EQ(k, c->bulk->rx.nwrites, w->nwrites);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->rx.partial), w->partial);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->rx.dirty), w->dirty);
+	SDR_BOOK_EQ(k, list_len(&c->bulk->rx.asked), w->asked);
 	SDR_BOOK(k, !sdr_seq_lt(c->bulk->rx.skip_hi, c->bulk->rx.skip_lo));
 }
 

@@ -23,6 +23,7 @@
 #include "base/sdr_rand.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_home.h"
+#include "rel/conn/sdr_probe.h"
 #include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_stranger.h"
 #include "sdr_bulk_rx.h"
@@ -191,6 +192,7 @@ static int seg_bind(struct sdr_bulk_rx *b)
 	s->grp = m.parity || m.coded ? g : NULL;
 	sdr_list_init(&s->link);
 	sdr_list_init(&s->dirty);
+	sdr_list_init(&s->asked);
 	ret = sdr_recv_post_at(b->shape->qp, msn, &wr, s, &s->h);
 	if (ret)
 		goto err_group;
@@ -323,6 +325,7 @@ static void seg_rx_free(struct sdr_seg_rx *s)
 
 	sdr_list_del(&s->link);
 	sdr_list_del(&s->dirty);
+	sdr_list_del(&s->asked);
 	sdr_recv_complete(s->h); /* from here on nothing is written there */
 	if (g && s->parity)
 		g->parity = NULL;
@@ -373,8 +376,8 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	c->st.pkts_rx += st->got;
 	c->st.bytes_rx += st->length;
 	c->st.pkts_dup += st->dups;
-	sdr_report_complete(
-		c, &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec, dec_chunks });
+	sdr_report_complete(c, &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec,
+						       dec_chunks, c->rack.lossy || s->grp });
 	if (parity) {
 		c->st.pkts_rx += sdr_recv_state(parity->h)->got;
 		seg_rx_free(parity);
@@ -441,10 +444,17 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		sdr_home_missed(c->rel); /* the end of it, perhaps */
 		sdr_report_now(c, s);
 		s->gap = true;
+		s->asks += s->asks < SDR_PROBE_ANSWERS;
+		/* Its sender waits for this report: without it the loss of everything is assumed. */
+		if ((c->rack.lossy || s->grp) && sdr_list_empty(&s->asked)) {
+			sdr_list_add_tail(&s->asked, &c->bulk->rx.asked);
+			c->rx.ack_twice = true;
+		}
 		return;
 	}
 	if (sdr_msn_complete(c, msn)) {
-		sdr_report_complete(c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0 });
+		sdr_report_complete(
+			c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0, c->rack.lossy });
 		sdr_conn_kick(c);
 	}
 	/*

@@ -53,12 +53,14 @@ struct sdr_seg_rx {
 	struct sdr_group_rx *grp;
 	bool parity;
 	struct sdr_list dirty; /* conn->dirty: a data acknowledgement is owed */
+	struct sdr_list asked; /* conn->asked */
 	struct sdr_bulk_rx *bulk;
 	struct sdr_rcv_handle *h;
 	uint32_t msn;
 	uint32_t got;		     /* packets, at the last look */
 	uint32_t rep_got, rep_holes; /* at the last report */
 	uint32_t base;		     /* packet at which the next report starts */
+	uint32_t asks;		     /* ENDs that are not answered yet: a report for each */
 	bool gap;
 };
 

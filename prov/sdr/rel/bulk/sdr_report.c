@@ -8,8 +8,10 @@
  *   at once        the segment is complete; a gap appeared that was not reported yet; the sender
  *                  asked (END); so many packets arrived since the last report: shape->dack_pkts,
  *                  at the head of a train on a far path fewer
- *   a little later srtt / 8 (SDR_DACK_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
+ *   a little later srtt / 8 (SDR_REPORT_DELAY_MIN_NS..SDR_ACK_DELAY_MAX_NS) after the first
  *   unreported packet
+ *   once more      as long after a report that the sender waits for (a segment is complete, END),
+ *   where losses were seen or the sender expects them: it sends parity
  * The head of a train, what comes first after a pause, is reported in small parts: by the time
  * between them the sender finds out what the path passes (path/sdr_train.c).
  * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide
@@ -51,15 +53,6 @@ static const struct sdr_complete *comp_next(const struct sdr_ring *r)
 	return sdr_ring_empty(r) ? NULL : sdr_ring_at(r, struct sdr_complete, r->head);
 }
 
-static uint64_t report_delay(const struct sdr_conn *c)
-{
-	uint64_t d = c->rtt.srtt / 8;
-
-	if (d < SDR_DACK_DELAY_MIN_NS)
-		return SDR_DACK_DELAY_MIN_NS;
-	return d < SDR_ACK_DELAY_MAX_NS ? d : SDR_ACK_DELAY_MAX_NS;
-}
-
 uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_t came)
 {
 	const struct sdr_conn_shape *shape = s->bulk->shape;
@@ -86,7 +79,7 @@ void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e)
 
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s)
 {
-	uint64_t due = c->rel->now + report_delay(c);
+	uint64_t due = c->rel->now + sdr_conn_report_delay(c);
 
 	if (!sdr_list_empty(&s->dirty))
 		return;
@@ -99,6 +92,25 @@ void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s)
 {
 	sdr_report_owed(c, s);
 	c->bulk->rx.report_at = 0;
+}
+
+void sdr_report_again(struct sdr_conn *c)
+{
+	struct sdr_ring *again = &c->bulk->rx.comp[1];
+	struct sdr_list *l;
+
+	/*
+	 * An acknowledged END behind which nothing was reported says that all of it is lost: the
+	 * second reports may not come after the second acknowledgement.
+	 */
+	for (uint32_t i = again->head; i != again->tail; i++) {
+		sdr_rel_step(c->rel);
+		sdr_ring_at(again, struct sdr_complete, i)->at = 0;
+	}
+	while ((l = sdr_list_pop(&c->bulk->rx.asked))) {
+		sdr_rel_step(c->rel);
+		sdr_report_now(c, sdr_container(l, struct sdr_seg_rx, asked));
+	}
 }
 
 bool sdr_report_due(const struct sdr_conn *c)
@@ -121,16 +133,18 @@ uint64_t sdr_report_deadline(const struct sdr_conn *c)
 }
 
 /*
- * The report that a message is complete is the one whose loss costs the sender a timeout: on a path
- * that loses, it travels twice.
+ * The report that a message is complete is the one whose loss costs the sender a timeout: where
+ * losses are to be expected, it travels twice.
  */
 static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t room, bool *more)
 {
 	struct sdr_ring *r = &c->bulk->rx.comp[again];
 	const struct sdr_complete *e;
+	uint32_t last = 0;
 	size_t n = 0;
 
-	while ((e = comp_next(r)) && e->at <= c->rel->now) {
+	/* One that was asked for several times goes in as many packets. */
+	while ((e = comp_next(r)) && e->at <= c->rel->now && !(n && e->msn == last)) {
 		struct sdr_frame_dack f = {
 			.flags =
 				(uint8_t)(SDR_DACK_COMPLETE | (e->dec_pkts ? SDR_DACK_DECODED : 0)),
@@ -140,6 +154,7 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 			.dec_chunks = e->dec_chunks,
 			.echo_delay_us = sdr_us_since(c->rel->now, e->last_ns),
 		};
+		struct sdr_complete once = *e;
 		size_t k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
 
 		sdr_rel_step(c->rel);
@@ -148,22 +163,23 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 			break;
 		}
 		n += k;
+		last = e->msn;
 		sdr_ring_pop(r);
 		c->st.ack_tx++;
-		if (!again && c->rack.lossy)
-			comp_push(&c->bulk->rx.comp[1],
-				  &(struct sdr_complete){ f.msn, f.echo, e->last_ns,
-							  c->rel->now + report_delay(c), f.dec_pkts,
-							  f.dec_chunks });
+		if (!again && once.twice) {
+			once.at = c->rel->now + sdr_conn_report_delay(c);
+			comp_push(&c->bulk->rx.comp[1], &once);
+		}
 	}
 	return n;
 }
 
 size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 {
-	struct sdr_list *l, *tmp;
+	struct sdr_list *l, *tmp, rest;
 	size_t n;
 
+	sdr_list_init(&rest);
 	*more = false;
 	n = put_complete(c, 0, p, room, more);
 	n += put_complete(c, 1, p + n, room - n, more);
@@ -209,9 +225,15 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 		s->rep_holes = st->high - st->got;
 		s->gap = false;
 		sdr_list_del(&s->dirty);
+		s->asks -= s->asks > 0;
+		if (s->asks)
+			sdr_list_add_tail(&s->dirty, &rest);
 	}
+	SDR_ASSERT(n <= room && (*more || sdr_list_empty(&c->bulk->rx.dirty)));
+	/* Those that were asked for more than once: in the next packet. */
+	while ((l = sdr_list_pop(&rest)))
+		sdr_report_now(c, sdr_container(l, struct sdr_seg_rx, dirty));
 	if (*more)
 		c->bulk->rx.report_at = 0;
-	SDR_ASSERT(n <= room && (*more || sdr_list_empty(&c->bulk->rx.dirty)));
 	return n;
 }

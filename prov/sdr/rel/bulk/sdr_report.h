@@ -8,13 +8,13 @@
 
 #include "sdr_bulk_rx.h"
 
-#define SDR_DACK_DELAY_MIN_NS 50000u /* between two reports, while packets trickle */
-
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon */
 void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s);	/* with the next packet */
 /* So many more packets of it came: how many may wait for a report. */
 uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_t came);
+/* The last acknowledgement goes once more: with the reports that went with it. */
+void sdr_report_again(struct sdr_conn *c);
 bool sdr_report_due(const struct sdr_conn *c);
 uint64_t sdr_report_deadline(const struct sdr_conn *c);
 /* Writes DACK frames; returns bytes; *more: some did not fit. */

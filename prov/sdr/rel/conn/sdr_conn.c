@@ -11,6 +11,7 @@
 #include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
 #include "sdr_peer_cid.h"
+#include "sdr_probe.h"
 #include "sdr_turn.h"
 
 struct sdr_conn *sdr_conn_by_cid(struct sdr_rel *rel, uint64_t cid)
@@ -65,14 +66,21 @@ void sdr_conn_wake(struct sdr_conn *c)
 
 void sdr_conn_progressed(struct sdr_conn *c)
 {
-	c->pto.progress_ns = c->rel->now;
-	c->pto.count = 0;
-	c->pto.rto_shift = 0;
+	sdr_probe_answered(c);
 }
 
 void sdr_conn_sent(struct sdr_conn *c)
 {
 	c->tx.last_ns = c->rel->now;
+}
+
+uint64_t sdr_conn_report_delay(const struct sdr_conn *c)
+{
+	uint64_t d = c->rtt.srtt / 8;
+
+	if (d < SDR_REPORT_DELAY_MIN_NS)
+		return SDR_REPORT_DELAY_MIN_NS;
+	return d < SDR_ACK_DELAY_MAX_NS ? d : SDR_ACK_DELAY_MAX_NS;
 }
 
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)

@@ -21,6 +21,8 @@
 
 #define SDR_WIRE_OVERHEAD   (SDR_DATA_OVERHEAD + 28u) /* bytes: RoCEv2 frame, UDP, IPv4 */
 #define SDR_PTO_BACKOFF_MAX 10u
+/* the least of sdr_conn_report_delay */
+#define SDR_REPORT_DELAY_MIN_NS 50000u
 
 struct sdr_conn_bulk;
 struct sdr_conn_msg;
@@ -128,6 +130,10 @@ struct sdr_conn {
 		uint64_t last_ns;    /* anything valid */
 		uint64_t heard_ns;   /* last_ns when it got its place in rel->conn_list */
 		bool held_due;	     /* the peer is to hear that there was no room */
+		/* losses are to be expected: what the next acknowledgement says is said again, */
+		bool ack_twice;
+		uint32_t pings;	   /* each is answered with a packet of its own */
+		uint64_t again_ns; /* then; NEVER */
 	} rx;
 
 	struct {		    /* the memory of paths (sdr_conn_known.c) */
@@ -179,7 +185,11 @@ struct sdr_conn {
 	struct { /* timeouts */
 		/* last acknowledgement of anything new, or first transmission after idle */
 		uint64_t progress_ns;
-		uint32_t count;	    /* probes since */
+		uint32_t count;	    /* probes since; of them (sdr_probe.c) */
+		uint32_t patient;   /*	those that have not doubled the distance */
+		uint32_t shift;	    /* doublings of the distance to the next one */
+		uint32_t copies;    /* that the ping which is due goes with */
+		bool forgot;	    /* congestion control has begun anew */
 		uint32_t rto_shift; /* sr_nack, sr_rto: doublings of the timeout */
 		uint64_t last_rto;
 		/* silence is counted from here while we wait for the peer; 0 not waiting */
@@ -225,6 +235,8 @@ void sdr_conn_kick(struct sdr_conn *c); /* has something to send */
 void sdr_conn_wake(struct sdr_conn *c); /* its timers are looked at in this round */
 /* ns, doubled shift times, capped */
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift);
+/* ns from an answer to its repetition, and between two reports while packets trickle */
+uint64_t sdr_conn_report_delay(const struct sdr_conn *c);
 /* something new was acknowledged */
 void sdr_conn_progressed(struct sdr_conn *c);
 /* something that wants an answer was sent */

@@ -58,6 +58,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->id.cid = sdr_rel_rand(rel);
 	c->ctl_max = c->ctl_agreed = rel->ctl_max;
 	c->alias.until = NEVER;
+	c->rx.again_ns = NEVER;
 	sdr_list_init(&c->ready);
 	sdr_list_init(&c->turn);
 	sdr_list_init(&c->rec.rtx);

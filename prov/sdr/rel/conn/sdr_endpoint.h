@@ -122,6 +122,11 @@ struct sdr_rel {
 		int64_t left;		     /* bytes of that */
 	} turns;
 
+	struct { /* packets that probes may send beyond their doubling (sdr_probe.c) */
+		uint32_t left;
+		uint64_t at; /* ns, as of then */
+	} probes;
+
 	bool closing, blocked, failed;
 	bool parted;		     /* said farewell */
 	uint64_t close_by;	     /* ns: closing: the latest end */

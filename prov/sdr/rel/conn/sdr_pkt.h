@@ -24,6 +24,7 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	bool done; /* acknowledged or abandoned */
 	bool lost;
 	bool probed; /* lost: by a probe */
+	bool extra;  /* a copy of a probe's ping: says nothing of what the path loses */
 	bool copy;   /* carries the records of packet copy_of once more; they belong to that one */
 	uint8_t nrseq;
 	uint32_t copy_of;

@@ -72,7 +72,8 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		pkt_late(c, p);
 		return;
 	}
-	sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
+	if (!p->extra)
+		sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
 	SDR_ASSERT(c->tx.live && c->inflight >= p->bytes);
 	c->tx.live--;
 	c->inflight -= p->bytes;
@@ -152,7 +153,7 @@ static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 	SDR_ASSERT(!p->done && !p->lost && c->tx.live && c->inflight >= p->bytes);
 	p->lost = true;
 	sdr_conn_mtu_lost(c, 1, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
-	if (!p->probed)
+	if (!p->probed && !p->extra)
 		sdr_home_lost(c, 1);
 	c->tx.live--;
 	c->inflight -= p->bytes;
@@ -193,7 +194,7 @@ void sdr_pkt_probe(struct sdr_conn *c)
 		sdr_rel_step(c->rel);
 		if (p->done || p->lost)
 			continue;
-		n++;
+		n += !p->extra;
 		p->probed = true;
 		pkt_lost(c, p);
 	}

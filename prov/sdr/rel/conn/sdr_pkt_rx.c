@@ -17,6 +17,7 @@
 #include "sdr_hello_tx.h"
 #include "sdr_home.h"
 #include "sdr_pkt.h"
+#include "sdr_probe.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
 #include "sdr_stranger.h"
@@ -106,8 +107,10 @@ struct pkt_sum {
 	struct sdr_cc_ack ca;
 	struct sdr_frame_ecn ecn; /* counted: what the peer's acknowledgement said */
 	bool counted;
-	bool nack;  /* a gap was reported */
-	bool tight; /* look at each message and request before it is taken */
+	bool nack;	     /* a gap was reported */
+	uint32_t asked;	     /* frames that want an answer */
+	uint32_t recs, seen; /* records; those of them that had come before */
+	bool tight;	     /* look at each message and request before it is taken */
 	/* one was not: the packet is not acknowledged, its sender repeats what was in it */
 	bool refused;
 };
@@ -129,10 +132,13 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 		sum->refused = true;
 		return;
 	}
+	sum->recs++;
 	if (sdr_rec_accept(c, f->rseq)) {
 		c->st.rec_rx++;
 		sdr_conn_came_closer(c);
 		c->rel->ops->record(c, f);
+	} else {
+		sum->seen++;
 	}
 }
 
@@ -141,6 +147,8 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 {
 	SDR_ASSERT(sdr_conn_live(c) && c->state != SDR_CONN_HELLO && c->hs.validated);
 	sdr_rel_step(c->rel);
+	sum->asked +=
+		f->type == SDR_FRAME_REC || f->type == SDR_FRAME_END || f->type == SDR_FRAME_PING;
 	switch (f->type) {
 	case SDR_FRAME_ACK:
 		if (!sdr_pkt_acked(c, &f->ack, &sum->ca))
@@ -159,6 +167,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	case SDR_FRAME_PING:
 		pkt_ack_want(c);
 		c->rx.ack_now = true;
+		c->rx.pings += c->rx.pings < SDR_PROBE_ANSWERS;
 		c->credit.msn_granted--; /* a ping may ask for credit: repeat it */
 		sdr_conn_path_pinged(c);
 		break;
@@ -204,6 +213,17 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		if (sdr_frame_wants(f->type, 0))
 			pkt_ack_want(c);
 	}
+}
+
+/*
+ * The acknowledgement of what is alone on its way has nothing behind it that would show its loss:
+ * it costs the peer a timeout.  Where losses were seen it is said twice, and so it is to who says
+ * what it says twice: a packet of nothing but known records is a copy, or a repair.
+ */
+static void pkt_expect_loss(struct sdr_conn *c, const struct pkt_sum *sum)
+{
+	if ((c->rack.lossy && sum->asked) || (sum->recs && sum->seen == sum->recs))
+		c->rx.ack_twice = true;
 }
 
 /* It is acknowledged from now on; false: it was before. */
@@ -280,6 +300,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		pkt_received(c, pn);
 	if (sum.counted)
 		sdr_conn_ecn_heard(c, &sum.ecn);
+	pkt_expect_loss(c, &sum);
 	sdr_pkt_detect_lost(c, &sum.ca);
 	rel->ops->detect_lost(c, sum.nack, &sum.ca);
 	if (sum.ca.bytes || sum.ca.lost) {

@@ -11,7 +11,8 @@
  * not logged.
  *
  * An acknowledgement waits for one round of progress: the application that just got its message
- * usually answers in between, and the answer takes the acknowledgement along.
+ * usually answers in between, and the answer takes the acknowledgement along.  Where losses are to
+ * be expected it is said a second time, sdr_conn_report_delay later.
  *
  * Under hybrid and auto a packet that is alone on its way over a path that loses is followed by a
  * copy of its records.
@@ -37,7 +38,8 @@
  * once and in order.
  */
 #define PING_ALONE     2u
-#define LAST_WORDS_MAX 64u /* packets */
+#define LAST_WORDS_MAX 64u  /* packets */
+#define PING_FRAMES    256u /* bytes of frames of a ping that is repeated */
 
 /* But for the pacer and the ceiling. */
 static bool rec_ready(const struct sdr_conn *c)
@@ -81,6 +83,14 @@ bool sdr_pkt_due(const struct sdr_conn *cc)
 	       sdr_plog_room(c);
 }
 
+/* It has left; where losses are to be expected, once more a little later, with what may be new. */
+static void ack_again(struct sdr_conn *c)
+{
+	if (c->rx.ack_twice && c->rx.again_ns == NEVER)
+		c->rx.again_ns = c->rel->now + sdr_conn_report_delay(c);
+	c->rx.ack_twice = false;
+}
+
 /* Frames that want no answer; returns bytes. */
 static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 {
@@ -101,7 +111,10 @@ static size_t put_acks(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 			n += k;
 			if (k) {
 				c->st.ack_tx++;
-				c->rx.ack_due = c->rx.ack_now = false;
+				/* A ping may be one of many: an answer for each (sdr_probe.c). */
+				c->rx.pings -= c->rx.pings > 0;
+				c->rx.ack_due = c->rx.ack_now = c->rx.pings > 0;
+				ack_again(c);
 			}
 		} else {
 			c->rx.ack_due = c->rx.ack_now = false;
@@ -263,14 +276,41 @@ static void pkt_out(struct sdr_conn *c, const uint8_t *p, size_t n, bool wants)
 	c->tx.pn++;
 }
 
+/*
+ * A ping that was not answered before goes several times over (sdr_probe.c): the same frames, of
+ * which each packet is answered for itself.
+ */
+static void ping_copies(struct sdr_conn *c, const uint8_t *frames, size_t len)
+{
+	uint32_t of = c->tx.pn - 1;
+
+	for (; c->pto.copies && sdr_plog_room(c); c->pto.copies--) {
+		uint8_t *to = sdr_seal_begin(c->rel);
+		struct sdr_pkt *p;
+		size_t n;
+
+		if (!to)
+			break;
+		p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
+		*p = (struct sdr_pkt){ .copy = true, .copy_of = of, .extra = true };
+		sdr_list_init(&p->recs);
+		n = sdr_packet_encode(to, c->id.peer_cid, c->tx.pn);
+		memcpy(to + n, frames, len);
+		pkt_out(c, to, n + len, true);
+		pkt_log(c, p, n + len);
+	}
+	c->pto.copies = 0;
+}
+
 /* One packet; false: the engine is full, nothing changed. */
 static bool pkt_build(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
 	uint8_t *p = sdr_seal_begin(rel);
-	bool wants = false, more, bye, logged, alone, recs;
+	bool wants = false, more, bye, logged, alone = false, recs;
 	struct sdr_pkt *pkt = NULL;
-	size_t n, k, room;
+	uint8_t ping[PING_FRAMES];
+	size_t n, k, room, len = 0;
 
 	if (!p)
 		return false;
@@ -318,11 +358,17 @@ static bool pkt_build(struct sdr_conn *c)
 		wants |= k > 0;
 		n += k;
 	}
+	if (alone && c->pto.copies && !pkt->shape && n - SDR_PACKET_HDR <= sizeof(ping)) {
+		len = n - SDR_PACKET_HDR;
+		memcpy(ping, p + SDR_PACKET_HDR, len);
+	}
 	pkt_out(c, p, n, wants);
 	if (wants)
 		pkt_log(c, pkt, n);
 	else
 		rel->activity++;
+	if (len)
+		ping_copies(c, ping, len);
 	if (bye)
 		sdr_conn_fail(c, SDR_REL_ERR_CLOSED);
 	return true;

@@ -38,7 +38,7 @@ void sdr_plog_trim(struct sdr_conn *c)
 		 * What a probe declared lost may only have been answered late; by now it would have
 		 * been.
 		 */
-		if (!p->done && p->probed)
+		if (!p->done && p->probed && !p->extra)
 			sdr_home_lost(c, 1);
 		sdr_ring_pop(&c->tx.log);
 	}
