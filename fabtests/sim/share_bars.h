@@ -55,7 +55,8 @@ struct bar_case {
 	uint64_t size;
 	uint32_t messages, warm; /* one at a time */
 	double pause_s, seconds;
-	bool quick; /* runs in `make check` */
+	uint64_t teach_bytes; /* an earlier connection sent so much */
+	bool quick;	      /* runs in `make check` */
 	struct bar_must must[BAR_MUSTS];
 };
 

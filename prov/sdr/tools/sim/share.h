@@ -12,6 +12,7 @@
 
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/path/sdr_cc_ops.h"
+#include "rel/path/sdr_path_mem.h"
 #include "rival.h"
 #include "sim_eps.h"
 
@@ -45,11 +46,17 @@ struct share_cfg {
 	uint64_t size;	   /* of a message */
 	uint32_t window;   /* messages posted at a time */
 	/*
-	 * One message at a time instead of a window of them, so many of each sdr flow, and a pause of
-	 * up to pause_s in between; the run ends with the last.  The first warm ones do not count.
+	 * One message at a time instead of a window of them, so many of each sdr flow, and a pause
+	 * of up to pause_s in between; the run ends with the last.  The first warm ones do not
+	 * count.
 	 */
 	uint32_t messages, warm;
 	double pause_s;
+	/*
+	 * Before that a message of so many bytes, after which both ends close and open again with
+	 * what they know of the path; 0: nothing is known.
+	 */
+	uint64_t teach_bytes;
 	double seconds;
 	double settle_s; /* after the last start: what comes then is counted apart */
 	double sample_s; /* mean time between two looks at the queue */
@@ -82,7 +89,8 @@ struct share_flow_result {
 	struct share_count all, settled; /* the whole run; after everything had settled */
 	double start_s;
 	double goodput_bps; /* settled */
-	double to_share_s; /* from its start until it has 40 % of an equal share times flows; < 0: never */
+	/* from its start until it has 0.8 of an equal share; < 0: never */
+	double to_share_s;
 };
 
 struct share_result {
@@ -91,12 +99,13 @@ struct share_result {
 	char why[SIM_WHY_MAX];
 	uint32_t flows;
 	struct share_flow_result flow[SHARE_FLOWS_MAX];
-	double from_s, settled_s; /* when "settled" begins, and the seconds that it counts */
+	double from_s, settled_s; /* when "settled" begins, and what it counts */
 	double jain, utilisation; /* settled */
 	double delay_p50_s, delay_p95_s, delay_max_s; /* of the queue, settled */
 	double drop_all, drop_settled;		      /* shares of what was offered */
 	double parity_settled;			      /* share of the packets sent */
-	double adapt_s; /* after the line's last change, until 90 % of its rate is used; < 0: never */
+	/* after the line's last change, until 90 % of its rate is used; < 0: never */
+	double adapt_s;
 	float time_s[SHARE_TIMES_MAX]; /* of messages sent one at a time */
 	uint32_t times;
 	uint64_t packets;
@@ -126,12 +135,14 @@ struct share_flow {
 	/* sdr */
 	struct rival *rival; /* not of sdr */
 	struct sdr_peer *peer;
-	struct sdr_peer *back; /* its sender, as the receiver knows it */
-	uint32_t sends, recvs; /* posted and not done */
-	uint32_t posted;       /* messages so far */
-	uint64_t post_ns;      /* of the last */
-	uint64_t next_ns;      /* the next not before */
-	double share_bps;      /* smoothed rate on the line */
+	struct sdr_peer *back;	    /* its sender, as the receiver knows it */
+	uint32_t sends, recvs;	    /* posted and not done */
+	struct sdr_path_mem *paths; /* what its sender knows; NULL: nothing */
+	bool taught;		    /* or nothing is to be learnt first */
+	uint32_t posted;	    /* messages so far */
+	uint64_t post_ns;	    /* of the last */
+	uint64_t next_ns;	    /* the next not before */
+	double share_bps;	    /* smoothed rate on the line */
 };
 
 struct share_bed {
@@ -166,6 +177,10 @@ void share_bed_close(struct share_bed *b);
 uint64_t share_rand(struct share_bed *b);
 /* Seconds since the run began. */
 double share_now(const struct share_bed *b);
+/* Opens the endpoint of a node, with what it knows of paths (may be NULL).  0 or -errno. */
+int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths);
+/* The flow's names for its ends, after both are open.  0 or -ENOMEM. */
+int share_flow_meet(struct share_flow *f);
 uint64_t share_queue_bytes(const struct share_cfg *cfg);
 /* Payload bytes of a packet on a path of that many bytes. */
 uint32_t share_payload(uint32_t path_mtu);

@@ -110,11 +110,11 @@ static int share_links_set(struct share_bed *b, const struct share_flow *f)
 	return err ? err : sdr_sim_link_set(b->eps.w, f->to, f->from, &back);
 }
 
-static int share_node_open(struct share_bed *b, uint32_t i)
+int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 {
 	struct sdr_rel_cfg cfg;
 	struct sim_ep_attr a = {
-		.rel = { .cfg = &cfg, .cbs = &share_cbs, .user = b },
+		.rel = { .cfg = &cfg, .cbs = &share_cbs, .user = b, .paths = paths },
 		.node = { .mtu = share_payload(b->cfg->path_mtu), .no_probe = true, .ecn = true },
 		.context = { share_rand(b), share_rand(b) },
 	};
@@ -130,6 +130,29 @@ static int share_node_open(struct share_bed *b, uint32_t i)
 	for (int k = 0; k < 4; k++)
 		a.rel.rand[k] = share_rand(b);
 	return sim_ep_boot(&b->eps.ep[i], &a);
+}
+
+/* A node of an sdr flow; its sender has a memory where there is something to be learnt. */
+static int share_sender_open(struct share_bed *b, uint32_t node)
+{
+	struct share_flow *f = &b->flow[node / 2];
+
+	f->taught = !b->cfg->teach_bytes;
+	if (node == f->from && !f->taught) {
+		f->paths = sdr_path_mem_new(share_rand(b));
+		if (!f->paths)
+			return -ENOMEM;
+	}
+	return share_node_open(b, node, node == f->from ? f->paths : NULL);
+}
+
+int share_flow_meet(struct share_flow *f)
+{
+	struct share_bed *b = f->bed;
+
+	f->peer = sim_ep_peer(&b->eps.ep[f->from], f->to);
+	f->back = sim_ep_peer(&b->eps.ep[f->to], f->from);
+	return f->peer && f->back ? 0 : -ENOMEM;
 }
 
 static int share_flow_open(struct share_bed *b, struct share_flow *f)
@@ -150,9 +173,7 @@ static int share_flow_open(struct share_bed *b, struct share_flow *f)
 
 		return rival_open(&a, &f->rival);
 	}
-	f->peer = sim_ep_peer(&b->eps.ep[f->from], f->to);
-	f->back = sim_ep_peer(&b->eps.ep[f->to], f->from);
-	return f->peer && f->back ? 0 : -ENOMEM;
+	return share_flow_meet(f);
 }
 
 static void share_flows_set(struct share_bed *b)
@@ -190,7 +211,7 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 	share_flows_set(b);
 	ea.world.nodes = b->nodes;
 	ea.world.seed = share_rand(b);
-	b->mem_len = cfg->size;
+	b->mem_len = cfg->size > cfg->teach_bytes ? cfg->size : cfg->teach_bytes;
 	b->mem = mmap(NULL, b->mem_len, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->mem == MAP_FAILED)
@@ -202,7 +223,7 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 	b->begin_ns = sim_eps_now(&b->eps);
 	err = share_line_open(b);
 	for (uint32_t i = 0; i < 2 * cfg->flows && !err; i++)
-		err = share_node_open(b, i);
+		err = share_sender_open(b, i);
 	for (uint32_t i = 0; i < b->flows && !err; i++) {
 		b->flow[i].start_ns += b->begin_ns;
 		err = share_flow_open(b, &b->flow[i]);
@@ -217,6 +238,8 @@ void share_bed_close(struct share_bed *b)
 	sim_eps_close(&b->eps);
 	for (uint32_t i = 0; i < b->flows; i++)
 		rival_close(b->flow[i].rival);
+	for (uint32_t i = 0; i < b->flows; i++)
+		sdr_path_mem_free(b->flow[i].paths);
 	if (b->mem)
 		munmap(b->mem, b->mem_len);
 	b->mem = NULL;

@@ -41,11 +41,13 @@ static void share_done(void *user, const struct sdr_rel_cqe *e)
 	}
 	if (e->kind == SDR_REL_SEND) {
 		f->sends--;
-		if (b->cfg->messages)
+		if (b->cfg->messages && f->taught)
 			share_timed(f);
 		return;
 	}
 	f->recvs--;
+	if (!f->taught)
+		return;
 	f->received++;
 	f->received_bytes += e->len;
 }
@@ -68,6 +70,52 @@ const struct sdr_rel_cbs share_cbs = {
 	.mr_get = share_mr_get,
 };
 
+/* Its first message is over: what it learnt stays, its connection does not. */
+static void share_flow_taught(struct share_flow *f)
+{
+	struct share_bed *b = f->bed;
+	int err;
+
+	sim_ep_close(&b->eps.ep[f->from]);
+	sim_ep_close(&b->eps.ep[f->to]);
+	err = share_node_open(b, f->to, NULL);
+	if (!err)
+		err = share_node_open(b, f->from, f->paths);
+	if (!err)
+		err = share_flow_meet(f);
+	if (err)
+		sim_eps_fail(&b->eps, "flow %u does not open again: %s", f->idx, strerror(-err));
+	f->taught = true;
+	f->posted = 0;
+}
+
+/* One message, of as many bytes as are to teach it. */
+static void share_flow_teach(struct share_flow *f)
+{
+	struct share_bed *b = f->bed;
+	struct sdr_rel_iov iov = { b->mem, b->cfg->teach_bytes };
+	struct sdr_rel_wr wr = {
+		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = f->peer, .ctx = f
+	};
+	struct sdr_rel_rr rr = {
+		.kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .peer = f->back, .ctx = f
+	};
+	int err;
+
+	if (f->posted) {
+		if (!f->sends && !f->recvs)
+			share_flow_taught(f);
+		return;
+	}
+	f->posted = f->sends = f->recvs = 1;
+	b->eps.ep[f->to].dirty = b->eps.ep[f->from].dirty = true;
+	err = sdr_rel_recv(b->eps.ep[f->to].rel, &rr);
+	if (!err)
+		err = sdr_rel_post(b->eps.ep[f->from].rel, &wr);
+	if (err)
+		sim_eps_fail(&b->eps, "flow %u: a post: %s", f->idx, strerror(-err));
+}
+
 void share_flow_post(struct share_flow *f)
 {
 	struct share_bed *b = f->bed;
@@ -82,6 +130,10 @@ void share_flow_post(struct share_flow *f)
 
 	if (f->rival) {
 		rival_start(f->rival);
+		return;
+	}
+	if (!f->taught) {
+		share_flow_teach(f);
 		return;
 	}
 	for (; f->recvs < b->cfg->window && !err; f->recvs++) {

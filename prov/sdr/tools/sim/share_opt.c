@@ -37,6 +37,7 @@ enum {
 	OPT_MESSAGES,
 	OPT_WARM,
 	OPT_PAUSE,
+	OPT_TEACH,
 	OPT_INCAST,
 	OPT_CC,
 	OPT_SCHEME,
@@ -74,6 +75,8 @@ static const struct tool_option table[] = {
 	{ "messages", "N", OPT_MESSAGES, 1, "of a flow, one at a time, 1 to 1000000 (a window)" },
 	{ "warm", "N", OPT_WARM, 1, "of them, whose times do not count (0)" },
 	{ "pause", "S", OPT_PAUSE, 1, "longest time from one of them to the next (0)" },
+	{ "teach", "BYTES", OPT_TEACH, 1,
+	  "a message before, from which only the path is known (none)" },
 	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
 	{ "cc", "NAME", OPT_CC, 1, "rate control, see FI_SDR_CC (the default)" },
 	{ "scheme", "NAME", OPT_SCHEME, 1, "repair of losses, see FI_SDR_SCHEME (the default)" },
@@ -281,6 +284,9 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 	case OPT_WARM:
 		cfg->warm = (uint32_t)share_whole(name, arg, 0, 1000000);
 		break;
+	case OPT_TEACH:
+		cfg->teach_bytes = share_whole(name, arg, 0, 1ull << 40);
+		break;
 	case OPT_PAUSE:
 		cfg->pause_s = share_real(name, arg, 0, 1e3);
 		break;
@@ -368,6 +374,8 @@ void share_options(struct share_plan *p, int argc, char **argv)
 	if (!(p->cfg.flows + p->cfg.rivals) || p->cfg.flows + p->cfg.rivals > SHARE_FLOWS_MAX)
 		tool_bad("%u flows and %u rivals: 1 to %u in all", p->cfg.flows, p->cfg.rivals,
 			 SHARE_FLOWS_MAX);
+	if (p->cfg.teach_bytes && p->cfg.incast)
+		tool_bad("--teach is for flows with receivers of their own, not for --incast");
 	if (p->cfg.series_s > 0 && p->runs != 1)
 		tool_bad("--series is of one run");
 }
