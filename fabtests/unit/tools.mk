@@ -10,3 +10,10 @@ test_probe_count_SOURCES = \
 	prov/sdr/tools/probe/probe_count.c \
 	prov/sdr/tools/probe/probe_count.h
 test_probe_count_LDADD = $(CMOCKA_LIBS) -lm
+
+# The emulated WAN: virtual time, no device.
+UNIT_TESTS += test_wan test_wan_pkt
+test_wan_SOURCES = fabtests/unit/test_wan.c fabtests/unit/test_wan_util.h
+test_wan_LDADD = libsdr_wan.la libsdr_tool.la libsdr_base.la $(CMOCKA_LIBS) -lm
+test_wan_pkt_SOURCES = fabtests/unit/test_wan_pkt.c fabtests/unit/test_wan_util.h
+test_wan_pkt_LDADD = libsdr_wan.la libsdr_base.la $(CMOCKA_LIBS) -lm
