@@ -62,8 +62,10 @@ struct share_cfg {
 	double sample_s; /* mean time between two looks at the queue */
 	double tick_s;	 /* packets wait so long to be handled together */
 	double series_s; /* of a line of the series; 0: none */
-	bool incast;	 /* one receiving node */
-	bool rival_ecn;	 /* rivals' packets may be marked */
+	/* hosts of sdr flows stop, for so long on average, after so much time on average */
+	double stall_s, stall_every_s;
+	bool incast;	/* one receiving node */
+	bool rival_ecn; /* rivals' packets may be marked */
 	const struct sdr_cc_ops *cc;
 	const struct sdr_scheme_ops *scheme; /* NULL: the default */
 	struct share_change change[SHARE_CHANGES_MAX];

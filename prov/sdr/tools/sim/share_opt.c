@@ -46,6 +46,7 @@ enum {
 	OPT_SAMPLE,
 	OPT_SERIES,
 	OPT_TICK,
+	OPT_STALL,
 	OPT_RUNS,
 	OPT_SEED,
 	OPT_JOBS,
@@ -85,6 +86,8 @@ static const struct tool_option table[] = {
 	{ "sample", "S", OPT_SAMPLE, 1, "mean time between looks at the queue (1e-3)" },
 	{ "series", "S", OPT_SERIES, 1, "a line for each flow and so many seconds, of one run" },
 	{ "tick", "S", OPT_TICK, 1, "packets wait so long to be handled together (5e-6)" },
+	{ "stall", "S:EVERY", OPT_STALL, 1,
+	  "hosts of sdr stop so long, every so often, means (never)" },
 	{ "runs", "N", OPT_RUNS, 1, "with seeds of their own, 1 to 100000 (1)" },
 	{ "seed", "N", OPT_SEED, 1, "of everything random (1)" },
 	{ "jobs", "N", OPT_JOBS, 1, "processes, 1 to 256 (processors); changes no result" },
@@ -259,6 +262,8 @@ static void share_line_option(struct share_cfg *cfg, int what, const char *name,
 
 static void share_flow_option(struct share_cfg *cfg, int what, const char *name, const char *arg)
 {
+	const char *rest;
+
 	switch (what) {
 	case OPT_FLOWS:
 		cfg->flows = (uint32_t)share_whole(name, arg, 0, SHARE_FLOWS_MAX);
@@ -289,6 +294,12 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_PAUSE:
 		cfg->pause_s = share_real(name, arg, 0, 1e3);
+		break;
+	case OPT_STALL:
+		cfg->stall_s = share_part(name, arg, ':', 0, 10, &rest);
+		if (!rest)
+			tool_bad("--stall: \"%.64s\" is not SECONDS:EVERY", arg);
+		cfg->stall_every_s = share_real(name, rest, 1e-6, 1e3);
 		break;
 	case OPT_INCAST:
 		cfg->incast = true;

@@ -31,6 +31,7 @@ struct share_clock {
 	double delay_sum; /* of the line of the series */
 	uint32_t delay_n;
 	uint64_t look_bytes[SHARE_FLOWS_MAX];
+	uint64_t stall_ns[2 * SHARE_FLOWS_MAX]; /* the next of each node */
 	void (*say)(void *user, uint32_t flow, const struct share_tick *t);
 	void *user;
 };
@@ -50,6 +51,11 @@ static double share_uniform(struct share_bed *b)
 	return (double)((share_rand(b) >> 11) + 1) * 0x1p-53; /* (0, 1] */
 }
 
+static uint64_t share_drawn(struct share_bed *b, double mean_s)
+{
+	return share_ns(-log(share_uniform(b)) * mean_s) + 1;
+}
+
 /* ---- looks ----------------------------------------------------------------------------------- */
 
 static void share_sample(struct share_clock *c)
@@ -57,7 +63,7 @@ static void share_sample(struct share_clock *c)
 	struct share_bed *b = c->b;
 	double s = (double)sdr_sim_line_wait(b->eps.w, (uint32_t)b->line) / SHARE_NS;
 
-	c->sample_ns += share_ns(-log(share_uniform(b)) * b->cfg->sample_s) + 1;
+	c->sample_ns += share_drawn(b, b->cfg->sample_s);
 	c->delay_sum += s;
 	c->delay_n++;
 	if (c->settled && c->samples < c->room)
@@ -75,6 +81,20 @@ static void share_adapted(struct share_clock *c, double sum)
 		return;
 	if (sum >= SHARE_ADAPTED * last->rate_bps)
 		c->b->res->adapt_s = now - last->at_s;
+}
+
+static void share_stalls(struct share_clock *c)
+{
+	struct share_bed *b = c->b;
+	uint64_t now = sim_eps_now(&b->eps), ns;
+
+	for (uint32_t i = 0; i < 2 * b->cfg->flows; i++) {
+		if (now < c->stall_ns[i])
+			continue;
+		ns = share_drawn(b, b->cfg->stall_s);
+		sdr_sim_node_stall(b->eps.w, i, now + ns);
+		c->stall_ns[i] = now + ns + share_drawn(b, b->cfg->stall_every_s);
+	}
 }
 
 /* The flows' rates on the line, and who has reached a share. */
@@ -154,6 +174,8 @@ static uint64_t share_next(const struct share_clock *c)
 	t = c->look_ns < t ? c->look_ns : t;
 	if (c->say && c->series_ns < t)
 		t = c->series_ns;
+	for (uint32_t i = 0; c->b->cfg->stall_s > 0 && i < 2 * c->b->cfg->flows; i++)
+		t = c->stall_ns[i] < t ? c->stall_ns[i] : t;
 	for (uint32_t i = 0; i < c->b->flows; i++) {
 		const struct share_flow *f = &c->b->flow[i];
 		uint64_t own = f->started ? f->next_ns : f->start_ns;
@@ -175,6 +197,8 @@ static void share_due(struct share_clock *c)
 		share_sample(c);
 	if (now >= c->look_ns)
 		share_look(c);
+	if (b->cfg->stall_s > 0)
+		share_stalls(c);
 	if (c->say && now >= c->series_ns)
 		share_series(c);
 	for (uint32_t i = 0; i < b->flows; i++)
@@ -321,6 +345,8 @@ static void share_begin(struct share_clock *c, struct share_result *r)
 			 f->rival ? i - cfg->flows : i);
 		last = cfg->start_s[i] > last ? cfg->start_s[i] : last;
 	}
+	for (uint32_t i = 0; cfg->stall_s > 0 && i < 2 * cfg->flows; i++)
+		c->stall_ns[i] = now + share_drawn(b, cfg->stall_every_s);
 	c->end_ns = now + share_ns(cfg->seconds);
 	c->settled_ns = now + share_ns(last + cfg->settle_s);
 	if (c->settled_ns > c->end_ns)
