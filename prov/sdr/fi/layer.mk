@@ -13,6 +13,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_av.h \
 	prov/sdr/fi/sdr_av_table.c \
 	prov/sdr/fi/sdr_av_table.h \
+	prov/sdr/fi/sdr_cache.c \
+	prov/sdr/fi/sdr_cache.h \
 	prov/sdr/fi/sdr_cntr.c \
 	prov/sdr/fi/sdr_cntr.h \
 	prov/sdr/fi/sdr_conds.c \
@@ -62,6 +64,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_msg.c \
 	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_nic.h \
+	prov/sdr/fi/sdr_paths.c \
+	prov/sdr/fi/sdr_paths.h \
 	prov/sdr/fi/sdr_poll.c \
 	prov/sdr/fi/sdr_poll.h \
 	prov/sdr/fi/sdr_post.c \

@@ -27,6 +27,7 @@
 #include "sdr_exit.h"
 #include "sdr_fabric.h"
 #include "sdr_nic.h"
+#include "sdr_paths.h"
 #include "sdr_poll.h"
 #include "sdr_progress.h"
 #include "sdr_prov.h"
@@ -41,6 +42,7 @@ static int sdr_domain_close(struct fid *fid)
 	sdr_exit_domain_del(dom);
 	sdr_thread_stop(dom);
 	sdr_work_fini(&dom->work);
+	sdr_paths_put(dom->paths);
 	sdr_regions_fini(&dom->regions);
 	if (dom->mr_eq)
 		atomic_fetch_sub(&container_of(dom->mr_eq, struct sdr_eq, fid)->refs, 1);
@@ -185,6 +187,7 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	pthread_mutex_init(&dom->conds_lock, NULL);
 	pthread_mutex_init(&dom->eps_lock, NULL);
 	sdr_work_init(&dom->work);
+	dom->paths = sdr_paths_get(dom->env.cache);
 	dom->fid.fid.fclass = FI_CLASS_DOMAIN;
 	dom->fid.fid.context = context;
 	dom->fid.fid.ops = &sdr_domain_fi_ops;

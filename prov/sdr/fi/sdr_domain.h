@@ -22,6 +22,7 @@
 
 struct sdr_ep;
 struct sdr_fabric;
+struct sdr_paths;
 struct sdr_wait;
 
 struct sdr_domain {
@@ -63,6 +64,7 @@ struct sdr_domain {
 	/* condition variables to signal when their mutex is free, see sdr_wait.c */
 	struct sdr_wait *conds;
 
+	struct sdr_paths *paths; /* what the process knows of paths; NULL: no memory */
 	struct sdr_work work; /* threads that encode, see sdr_work.c */
 };
 

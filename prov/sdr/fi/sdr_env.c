@@ -303,6 +303,14 @@ const struct sdr_env_var sdr_env_vars[] = {
 		  "by that one too, after a check: on behind address translation, off where "
 		  "every peer has an address of its own.",
 	  AT(rel.no_aliases) },
+	{ .name = "cache",
+	  .kind = &sdr_kind_text,
+	  .def = "",
+	  .range = "- or the name of a file",
+	  .help = "File that remembers, from process to process, what paths were found to "
+		  "carry: rate, round trip, losses. Read when the first domain opens, written "
+		  "when the last one closes; -: none.",
+	  AT(cache) },
 	{ .name = "verbs_late",
 	  .kind = &sdr_kind_label,
 	  .def = "auto",

@@ -14,7 +14,7 @@
 #include "rel/sdr_rel_cfg.h"
 #include "uc/sdr_uc_engine.h"
 
-/* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS), final zero included */
+/* bytes of a text value (FI_SDR_FAULT, FI_SDR_STATS, FI_SDR_CACHE), final zero included */
 #define SDR_ENV_TEXT 256u
 #define SDR_ENV_ERR  512u /* bytes of a reason */
 #define SDR_ENV_HELP 512u /* bytes that hold every help text */
@@ -37,6 +37,7 @@ struct sdr_env {
 	struct sdr_port_range ports;		 /* of all sockets */
 	char fault[SDR_ENV_TEXT];		 /* "": none */
 	char stats[SDR_ENV_TEXT];		 /* "": none, "-": standard output */
+	char cache[SDR_ENV_TEXT];		 /* file of known paths; "", "-": none */
 };
 
 struct sdr_env_kind;

@@ -34,6 +34,7 @@
 #include "sdr_eq.h"
 #include "sdr_ext.h"
 #include "sdr_iface.h"
+#include "sdr_paths.h"
 #include "sdr_post.h"
 #include "sdr_progress.h"
 #include "sdr_prov.h"
@@ -49,6 +50,7 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		.cfg = &ep->env.rel,
 		.cbs = &sdr_ep_cbs,
 		.user = ep,
+		.paths = sdr_paths_mem(ep->dom->paths),
 		.rma_events = (ep->caps & FI_RMA_EVENT) || ep->cntr[SDR_CNTR_REMOTE_READ] ||
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};

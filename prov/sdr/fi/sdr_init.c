@@ -15,6 +15,7 @@
 #include "sdr_exit.h"
 #include "sdr_fabric.h"
 #include "sdr_info.h"
+#include "sdr_paths.h"
 #include "sdr_progress.h"
 #include "sdr_prov.h"
 #include "sdr_work.h"
@@ -23,6 +24,7 @@ static void sdr_prov_cleanup(void)
 {
 	sdr_thread_stop_all();
 	sdr_exit_farewell();
+	sdr_paths_exit();
 	sdr_work_stop_all();
 }
 

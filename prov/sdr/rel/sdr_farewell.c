@@ -17,6 +17,7 @@
  */
 #include <errno.h>
 #include "bulk/sdr_bulk.h"
+#include "conn/sdr_conn_known.h"
 #include "conn/sdr_pkt.h"
 #include "conn/sdr_rec.h"
 #include "sdr_rel.h"
@@ -70,6 +71,8 @@ bool sdr_rel_farewell(struct sdr_rel *rel)
 	sdr_context_data_drop(rel->ctx);
 	if (!rel->parted && !rel->failed) {
 		rel->parted = true;
+		sdr_list_each(l, &rel->conn_list)
+			sdr_conn_known_end(sdr_container(l, struct sdr_conn, link));
 		sdr_list_each(l, &rel->conn_list)
 			if (!conn_farewell(sdr_container(l, struct sdr_conn, link)))
 				break;

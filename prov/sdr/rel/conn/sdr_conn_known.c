@@ -138,5 +138,16 @@ void sdr_conn_known_end(struct sdr_conn *c)
 	known_ends(c, &e);
 	if (c->hs.validated && c->cc.delivered)
 		known_tell(c, &e);
+	c->known.next = NEVER;
 	sdr_path_mem_leave(c->rel->paths, &e, c->rel->now, c->known.since);
+}
+
+void sdr_conn_known_moved(struct sdr_conn *c)
+{
+	struct sdr_path_ends e;
+
+	if (!c->rel->paths)
+		return;
+	known_ends(c, &e);
+	known_use(c, &e, 0);
 }

@@ -17,7 +17,9 @@ static inline void sdr_conn_known_acked(struct sdr_conn *c)
 	if (c->rel->now >= c->known.next)
 		sdr_conn_known_learn(c);
 }
-/* It is over, or leaves this path. */
+/* It is over, or leaves this path; repeated calls do nothing. */
 void sdr_conn_known_end(struct sdr_conn *c);
+/* And goes on on another one: that which c->addr is the end of now. */
+void sdr_conn_known_moved(struct sdr_conn *c);
 
 #endif /* SDR_CONN_KNOWN_H */

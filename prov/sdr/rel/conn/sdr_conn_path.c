@@ -163,6 +163,7 @@ static void conn_moved(struct sdr_conn *c, bool far)
 		return;
 	/* The estimate is kept, as a guess; the window begins as that of a new connection. */
 	sdr_rtt_init(&c->rtt, c->rtt.srtt);
+	sdr_conn_known_moved(c);
 	memset(&c->cc.learnt, 0, sizeof(c->cc.learnt));
 	sdr_train_init(&c->cc.train);
 	sdr_cc_timeout(&c->cc, c->rel->now);

@@ -55,6 +55,7 @@ struct sdr_path_mem {
 	struct sdr_htab keys;
 	struct sdr_list touched; /* the last one first */
 	uint64_t hash_key;
+	uint64_t news; /* calls of tell */
 	void (*lock)(void *arg);
 	void (*unlock)(void *arg);
 	void *arg;
@@ -307,6 +308,7 @@ void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 		       const struct sdr_path_facts *f)
 {
 	path_lock(m);
+	m->news++;
 	path_tell(m, &e->host, now, f);
 	path_tell(m, &e->net, now, f);
 	path_unlock(m);
@@ -404,6 +406,11 @@ bool sdr_path_mem_put(struct sdr_path_mem *m, uint64_t now, const struct sdr_pat
 	}
 	path_unlock(m);
 	return e != NULL;
+}
+
+uint64_t sdr_path_mem_news(const struct sdr_path_mem *m)
+{
+	return m->news;
 }
 
 uint32_t sdr_path_mem_count(const struct sdr_path_mem *m)

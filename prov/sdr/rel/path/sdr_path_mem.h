@@ -68,6 +68,8 @@ void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
 /* Somebody else found that out so long ago; kept if it is newer than what is known. */
 bool sdr_path_mem_put(struct sdr_path_mem *m, uint64_t now, const struct sdr_path_key *key,
 		      const struct sdr_path_facts *f, uint64_t age_ns);
+/* Grows with what is told. */
+uint64_t sdr_path_mem_news(const struct sdr_path_mem *m);
 uint32_t sdr_path_mem_count(const struct sdr_path_mem *m);
 
 #endif /* SDR_PATH_MEM_H */
