@@ -98,6 +98,31 @@ static void info__caps(void **state)
 	REFUSED(h->domain_attr->caps = FI_SHARED_AV);
 }
 
+static void info__traffic_class(void **state)
+{
+	struct fi_info *hints = test_hints(FI_EP_RDM, FI_MSG), *old;
+
+	(void)state;
+	TAKEN(h->caps = FI_MSG, info->tx_attr->tclass == FI_TC_UNSPEC);
+	TAKEN(h->tx_attr->tclass = fi_tc_dscp_set(46),
+	      info->tx_attr->tclass == fi_tc_dscp_set(46) && !info->domain_attr->tclass);
+	TAKEN(h->domain_attr->tclass = FI_TC_SCAVENGER,
+	      info->domain_attr->tclass == FI_TC_SCAVENGER &&
+		      info->tx_attr->tclass == FI_TC_SCAVENGER);
+	REFUSED(h->tx_attr->tclass = FI_TC_NETWORK_CTRL);
+	REFUSED(h->domain_attr->tclass = fi_tc_dscp_set(64));
+	setenv("FI_SDR_DSCP", "AF11", 1);
+	TAKEN(h->caps = FI_MSG, info->tx_attr->tclass == fi_tc_dscp_set(10));
+	TAKEN(h->tx_attr->tclass = FI_TC_BEST_EFFORT, info->tx_attr->tclass == FI_TC_BEST_EFFORT);
+	/* an application that knows no such field */
+	old = test_getinfo(FI_VERSION(1, 8), NULL, NULL, 0, hints);
+	assert_non_null(old);
+	assert_int_equal(old->tx_attr->tclass, 0);
+	fi_freeinfo(old);
+	unsetenv("FI_SDR_DSCP");
+	fi_freeinfo(hints);
+}
+
 static void info__attributes(void **state)
 {
 	(void)state;
@@ -364,6 +389,7 @@ int main(void)
 		cmocka_unit_test(info__both_types_rdm_first),
 		cmocka_unit_test(info__utility_probe_gets_nothing),
 		cmocka_unit_test(info__caps),
+		cmocka_unit_test(info__traffic_class),
 		cmocka_unit_test(info__attributes),
 		cmocka_unit_test(info__mr_mode),
 		cmocka_unit_test(info__old_api),

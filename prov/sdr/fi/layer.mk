@@ -33,6 +33,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_env_kind.c \
 	prov/sdr/fi/sdr_env_kind.h \
 	prov/sdr/fi/sdr_env_net.c \
+	prov/sdr/fi/sdr_env_qos.c \
 	prov/sdr/fi/sdr_ep.c \
 	prov/sdr/fi/sdr_ep.h \
 	prov/sdr/fi/sdr_ep_addr.c \
@@ -76,6 +77,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_prov.h \
 	prov/sdr/fi/sdr_pset.c \
 	prov/sdr/fi/sdr_pset.h \
+	prov/sdr/fi/sdr_rate_word.c \
+	prov/sdr/fi/sdr_rate_word.h \
 	prov/sdr/fi/sdr_region.c \
 	prov/sdr/fi/sdr_region.h \
 	prov/sdr/fi/sdr_rma.c \
@@ -83,6 +86,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_stats.c \
 	prov/sdr/fi/sdr_stats.h \
 	prov/sdr/fi/sdr_tagged.c \
+	prov/sdr/fi/sdr_tclass.c \
+	prov/sdr/fi/sdr_tclass.h \
 	prov/sdr/fi/sdr_wait.c \
 	prov/sdr/fi/sdr_wait.h \
 	prov/sdr/fi/sdr_work.c \
@@ -92,6 +97,7 @@ libsdr_prov_la_SOURCES = \
 noinst_PROGRAMS += sdr_env_man
 sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h prov/sdr/fi/sdr_env_net.c \
+	prov/sdr/fi/sdr_env_qos.c \
 	prov/sdr/fi/sdr_iface_pick.c prov/sdr/fi/sdr_iface_pick.h
 sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
 sdr_env_man_LDADD = libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la libsdr_fec.la \

@@ -51,6 +51,11 @@ static const struct sdr_env_name sdr_nat_names[] = {
 	{ "off", true },
 	{ NULL, 0 },
 };
+static const struct sdr_env_name sdr_ecn_names[] = {
+	{ "on", false },
+	{ "off", true },
+	{ NULL, 0 },
+};
 static const struct sdr_env_name sdr_verbs_late_names[] = {
 	{ "auto", 0 }, { "root", 0 }, { "mw", 0 }, { "mr", 0 }, { NULL, 0 },
 };
@@ -215,6 +220,36 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .zero = true,
 	  .help = "Sending rate under FI_SDR_CC=fixed, wire headers counted.",
 	  AT(rel.rate_bps) },
+	{ .name = "rate_max",
+	  .kind = &sdr_kind_ceiling,
+	  .def = "0",
+	  .range = "0, or bits per second from 1000 to 1000gbit (kbit, mbit, gbit), alone or with "
+		   "/process, /endpoint or /host",
+	  .min = 1e3,
+	  .max = 1e12,
+	  .zero = true,
+	  .help = "Ceiling that reliable endpoints keep under every congestion control, IP headers, "
+		  "repairs and acknowledgements counted: all of the process together, each by "
+		  "itself (/endpoint), or those of all processes of this user on this host (/host, "
+		  "which take turns by a file in /dev/shm); 0: none.",
+	  AT(rate_max) },
+	{ .name = "ecn",
+	  .kind = &sdr_kind_choice,
+	  .def = "on",
+	  .names = sdr_ecn_names,
+	  .help = "Whether queues on the way may mark packets in place of dropping them (RFC "
+		  "3168), and marks that come are counted: with a congestion control that answers "
+		  "marks, between peers on sockets, as long as the path carries them.",
+	  AT(rel.no_ecn) },
+	{ .name = "dscp",
+	  .kind = &sdr_kind_dscp,
+	  .def = "0",
+	  .range = "0..63, CS0..CS7, AF11..AF43, EF, VA, LE or DF",
+	  .min = 0,
+	  .max = SDR_DSCP_MAX,
+	  .help = "Differentiated services code point of everything that endpoints send, where the "
+		  "application names no traffic class (tclass).",
+	  AT(dscp) },
 	{ .name = "rtt_init",
 	  .kind = &sdr_kind_uint,
 	  .def = "0",

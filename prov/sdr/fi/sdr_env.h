@@ -23,9 +23,23 @@ struct sdr_port_range {
 	uint16_t lo, hi; /* both in it; 0, 0: none */
 };
 
+/* Who shares the ceiling of FI_SDR_RATE_MAX. */
+enum sdr_share {
+	SDR_SHARE_PROCESS = 0, /* all endpoints of the process */
+	SDR_SHARE_ENDPOINT,    /* nobody */
+	SDR_SHARE_HOST,	       /* all processes of this user on this host */
+};
+
+struct sdr_rate_max {
+	uint64_t bps;  /* wire bits per second; 0: no ceiling */
+	uint8_t share; /* enum sdr_share */
+};
+
 struct sdr_env {
 	/* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
 	struct sdr_rel_cfg rel;
+	struct sdr_rate_max rate_max;
+	uint8_t dscp;		      /* where the application names no traffic class */
 	char engine[SDR_UC_NAME_MAX]; /* of the registry, or "auto": the first that serves */
 	char late[8];		      /* of sdr_verbs_attr: "auto", "root", "mw", "mr" */
 	uint32_t rx_depth, tx_depth;  /* likewise; 0: the engine's defaults */

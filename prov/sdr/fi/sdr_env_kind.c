@@ -136,7 +136,7 @@ static int sdr_rate_parse(const struct sdr_env_var *v, const char *text, void *a
 	return sdr_whole_parse(v, text, at, sdr_rate_suffix, why, len);
 }
 
-static int sdr_whole_format(const struct sdr_env_var *v, const void *at, char *buf, size_t len)
+int sdr_whole_format(const struct sdr_env_var *v, const void *at, char *buf, size_t len)
 {
 	return snprintf(buf, len, "%llu", (unsigned long long)sdr_load(at, v->width));
 }

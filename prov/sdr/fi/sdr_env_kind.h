@@ -11,6 +11,9 @@
 
 struct sdr_env_var;
 
+/* A whole number in a field of any width; as snprintf. */
+int sdr_whole_format(const struct sdr_env_var *v, const void *at, char *buf, size_t len);
+
 struct sdr_env_kind {
 	/* Into the field at `at`; 0, or -EINVAL and why: "must be ...". */
 	int (*parse)(const struct sdr_env_var *v, const char *text, void *at, char *why,
@@ -30,6 +33,8 @@ extern const struct sdr_env_kind sdr_kind_uint;	  /* whole, suffixes k, m, g (po
 extern const struct sdr_env_kind sdr_kind_real;
 /* bits per second: whole, or with kbit, mbit, gbit (powers of 1000) */
 extern const struct sdr_env_kind sdr_kind_rate;
+extern const struct sdr_env_kind sdr_kind_ceiling; /* a rate, and who shares it */
+extern const struct sdr_env_kind sdr_kind_dscp;	   /* 0..63, or a name of one */
 extern const struct sdr_env_kind sdr_kind_text;
 extern const struct sdr_env_kind sdr_kind_split;  /* of the immediate */
 extern const struct sdr_env_kind sdr_kind_iface;  /* a text that sdr_iface_rules_parse takes */

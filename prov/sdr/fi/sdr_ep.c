@@ -39,7 +39,9 @@
 #include "sdr_progress.h"
 #include "sdr_prov.h"
 #include "sdr_pset.h"
+#include "sdr_rate_word.h"
 #include "sdr_stats.h"
+#include "sdr_tclass.h"
 #include "sdr_wait.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -55,6 +57,8 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};
 	struct sockaddr_storage name;
+	char err[SDR_ENV_ERR];
+	int ret;
 
 	/* So that peers know us through address translation, by what they were told. */
 	if (sdr_ep_name(ep, &name) ||
@@ -62,6 +66,12 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		attr.name.len = 0;
 	if (getrandom(attr.rand, sizeof(attr.rand), 0) != sizeof(attr.rand))
 		return -FI_EIO;
+	ret = sdr_rate_word(ep->env.rate_max.share, &ep->env.rel.ceiling, err, sizeof(err));
+	if (ret && ep->env.rate_max.bps) {
+		sdr_warn_once("%s", err);
+		return ret;
+	}
+	ep->env.rel.rate_max_bps = ep->env.rate_max.bps;
 	ep->env.rel.tx_depth = ep->tx_size;
 	ep->env.rel.rx_depth = ep->rx_size;
 	ep->env.rel.inject_max = (uint32_t)ep->inject_size;
@@ -468,6 +478,7 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		 uint64_t flags, void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
+	uint8_t dscp = dom->env.dscp;
 	struct sdr_ep *ep;
 	int ret;
 
@@ -480,6 +491,13 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	if (info->tx_attr->inject_size > SDR_INJECT_SIZE_MAX ||
 	    info->tx_attr->size > SDR_TX_SIZE_MAX || info->rx_attr->size > SDR_RX_SIZE_MAX)
 		return -FI_EINVAL;
+	if (!sdr_tclass_of(info, &dscp)) {
+		sdr_warn_once("traffic class 0x%x of the endpoint is not there: fi_tc_dscp_set of "
+			      "0..63, or a label but FI_TC_NETWORK_CTRL",
+			      info->tx_attr->tclass ? info->tx_attr->tclass
+						    : info->domain_attr->tclass);
+		return -FI_EINVAL;
+	}
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
@@ -503,6 +521,7 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->tx_size = info->tx_attr->size ? (uint32_t)info->tx_attr->size : SDR_TX_SIZE;
 	ep->rx_size = info->rx_attr->size ? (uint32_t)info->rx_attr->size : SDR_RX_SIZE;
 	ep->env = dom->env;
+	ep->env.dscp = dscp;
 	pthread_mutex_init(&ep->lock, NULL);
 	atomic_fetch_add(&dom->refs, 1);
 

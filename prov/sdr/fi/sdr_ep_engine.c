@@ -109,6 +109,8 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		.mtu = ep->env.rel.mtu,
 		.fault = ep->env.fault,
 		.channels = ep->env.rel.channels,
+		.no_ecn = ep->env.rel.no_ecn,
+		.dscp = ep->env.dscp,
 		.late = ep->env.late,
 		.rx_depth = ep->env.rx_depth,
 		.tx_depth = ep->env.tx_depth,

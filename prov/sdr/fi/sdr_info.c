@@ -25,6 +25,7 @@
 #include "sdr_nic.h"
 #include "sdr_prov.h"
 #include "sdr_region.h"
+#include "sdr_tclass.h"
 
 #define SDR_CORE_PROV_ONLY (1ULL << 59) /* libfabric's private flag of utility providers */
 #define SDR_FLAGS_PRIVATE  (0xfULL << 58)
@@ -202,6 +203,20 @@ static int sdr_check_rx(const struct fi_rx_attr *a, enum fi_ep_type type)
 	return 0;
 }
 
+/* Older applications have no such field. */
+static bool sdr_knows_tclass(uint32_t version)
+{
+	return FI_VERSION_GE(version, FI_VERSION(1, 9));
+}
+
+static int sdr_check_tclass(uint32_t version, const struct fi_info *hints)
+{
+	uint8_t dscp = 0;
+
+	SDR_REFUSE(sdr_knows_tclass(version) && !sdr_tclass_of(hints, &dscp), "traffic class\n");
+	return 0;
+}
+
 /* Everything that does not depend on the address. */
 static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum fi_ep_type type)
 {
@@ -224,6 +239,8 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 	    sdr_check_ep(hints, type == FI_EP_RDM ? SDR_REL_MSG_MAX : SDR_CTL_MAX))
 		return -FI_ENODATA;
 	if (hints->tx_attr && sdr_check_tx(hints->tx_attr, type))
+		return -FI_ENODATA;
+	if (sdr_check_tclass(version, hints))
 		return -FI_ENODATA;
 	if (hints->rx_attr && sdr_check_rx(hints->rx_attr, type))
 		return -FI_ENODATA;
@@ -403,6 +420,20 @@ nomem:
 	return NULL;
 }
 
+/* What was asked for, or else the setting; its endpoint and its domain ask for the same. */
+static void sdr_info_tclass(struct fi_info *i, uint32_t version, const struct fi_info *hints,
+			    uint8_t dscp)
+{
+	if (!sdr_knows_tclass(version))
+		return;
+	i->domain_attr->tclass = hints && hints->domain_attr ? hints->domain_attr->tclass : 0;
+	i->tx_attr->tclass = hints && hints->tx_attr ? hints->tx_attr->tclass : 0;
+	if (i->domain_attr->tclass == FI_TC_UNSPEC)
+		i->domain_attr->tclass = sdr_tclass_make(dscp);
+	if (i->tx_attr->tclass == FI_TC_UNSPEC)
+		i->tx_attr->tclass = i->domain_attr->tclass;
+}
+
 /* ---- the call -------------------------------------------------------------------------------- */
 
 int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
@@ -458,6 +489,7 @@ int sdr_getinfo(uint32_t version, const char *node, const char *service, uint64_
 				ret = -FI_ENOMEM;
 				goto out;
 			}
+			sdr_info_tclass(i, version, hints, env.dscp);
 			*tail = i;
 			tail = &i->next;
 		}

@@ -177,6 +177,7 @@ static int sdr_verbs_settings(struct sdr_verbs *v, const struct sdr_verbs_attr *
 	v->mtu = a->mtu ? a->mtu : port;
 	v->ctl_bound = a->mtu ? sdr_uc_ctl_of_mtu(a->mtu) : SDR_CTL_MAX;
 	v->rx_depth = a->rx_depth ? a->rx_depth : SDR_VERBS_RX_DEPTH;
+	v->tclass = (uint8_t)(a->dscp << 2);
 	v->tx_depth = a->tx_depth ? a->tx_depth : SDR_VERBS_TX_DEPTH;
 	if (v->rx_depth > SDR_UC_DEPTH_MAX || v->tx_depth > SDR_UC_DEPTH_MAX ||
 	    v->rx_depth < SDR_VERBS_BATCH) {
@@ -197,6 +198,8 @@ static int sdr_verbs_socket(struct sdr_verbs *v, const struct sdr_verbs_attr *a)
 	struct sdr_soft_attr s = { .bind = v->local,
 				   .port_lo = a->port_lo,
 				   .port_hi = a->port_hi,
+				   .off = SDR_SOFT_NO_ECN,
+				   .dscp = a->dscp,
 				   .err = v->reason,
 				   .err_len = sizeof(v->reason) };
 	struct sdr_uc_addr bound;

@@ -45,6 +45,7 @@ struct sdr_verbs_attr {
 	uint32_t mtu;		   /* payload bytes per packet; 0: the port's active MTU */
 	const char *late;	   /* "root", "mw", "mr"; NULL or "auto": by itself */
 	uint32_t rx_depth;	   /* receives posted a transport QP; 0: SDR_VERBS_RX_DEPTH */
+	uint8_t dscp;		   /* as in sdr_uc_open_attr */
 	uint32_t tx_depth;	   /* sends a transport QP; 0: SDR_VERBS_TX_DEPTH */
 	/* reason of a failure as text, with the limit and the remedy; may be NULL */
 	char *err;

@@ -33,6 +33,7 @@ static int sdr_verbs_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc
 		.port_lo = a->port_lo,
 		.port_hi = a->port_hi,
 		.mtu = a->mtu,
+		.dscp = a->dscp,
 		.late = a->late,
 		.rx_depth = a->rx_depth,
 		.tx_depth = a->tx_depth,

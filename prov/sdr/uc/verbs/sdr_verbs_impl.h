@@ -62,6 +62,7 @@ struct sdr_verbs {
 	void *keys_priv;
 	char device[SDR_UC_DEV_NAME];
 	uint8_t port;
+	uint8_t tclass; /* octet of the IP header of what leaves, its ECN bits 0 */
 	/* bound to all addresses of the family: routing chooses one per peer */
 	bool any;
 	int gid_index;		   /* of the bound address, or the first */

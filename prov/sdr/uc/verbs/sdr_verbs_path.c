@@ -24,6 +24,7 @@ static void sdr_verbs_path_fill(const struct sdr_verbs *v, int gid_index,
 	ah->port_num = v->port;
 	ah->grh.sgid_index = (uint8_t)gid_index;
 	ah->grh.hop_limit = 64;
+	ah->grh.traffic_class = v->tclass;
 	if (addr->b[0] == 4) {
 		ah->grh.dgid.raw[10] = ah->grh.dgid.raw[11] = 0xff;
 		memcpy(ah->grh.dgid.raw + 12, addr->b + 3, 4);
