@@ -164,7 +164,8 @@ static void choice__holds_its_bounds(void **state)
 		assert_true((c.m > 0) == (c.k > 0) && (c.m > 0) == (c.cover > 0));
 		assert_true(c.cover <= in.npkts && c.k <= SDR_CHOICE_K &&
 			    c.k + c.m <= (int)SDR_CHOICE_SYMS);
-		cap = in.max_overhead > 0 ? fmax(in.max_overhead * (double)in.npkts, 1) : 0;
+		cap = ceil(in.max_overhead * (double)(in.npkts + 1));
+		cap = fmax(floor(in.max_overhead * (double)in.npkts), fmin(cap, 2));
 		assert_true(sent(&c) <= cap);
 		if (c.why == SDR_CHOICE_PARITY)
 			assert_true(c.m > 0);
@@ -321,6 +322,11 @@ static void choice__small_and_capped(void **state)
 	in.npkts = 2;
 	sdr_choose(*state, &in, &c);
 	assert_true(c.k == 2 && c.m == 1 && c.cover == 2);
+	/* few packets: a fraction of one is one more */
+	in.npkts = 4;
+	sdr_choose(*state, &in, &c);
+	assert_true(c.k == 4 && c.m == 2 && c.fail < 1e-3);
+	in.npkts = 2;
 	in.max_overhead = 0;
 	sdr_choose(*state, &in, &c);
 	assert_true(c.why == SDR_CHOICE_OVERHEAD && c.m == 0);

@@ -13,9 +13,10 @@
  *            loss rate.  The codewords of a segment take turns, so a burst continues in one with (1
  *            - 1 / burst)^codewords.  For the mean: m with the smallest (parity packets / rate +
  *            failure * round trip), by halves of the failure.
- *   bounds   max_overhead of the whole transfer's packets (one packet at least: single packets may
- *            be repeated), and k + m <= SDR_CHOICE_SYMS, for which k is halved if overhead is no
- *            obstacle.
+ *   bounds   max_overhead of the whole transfer's packets (of few, with the one that announces
+ *            them and rounded up, to two at most: a single packet may be repeated, and five get two
+ *            of parity where one would not do), and k + m <= SDR_CHOICE_SYMS, for which k is halved
+ *            if overhead is no obstacle.
  *
  * Failure probabilities are sums over codewords, from above.  Pure: no clock, no allocation, no
  * locks.
@@ -140,14 +141,14 @@ static void sdr_choice_parity(struct sdr_choice_table *t, const struct sdr_choic
 			      const struct sdr_choice_path *p, struct sdr_choice *out)
 {
 	uint64_t cover = out->cover, seg, words, apart, k, last = 0;
-	double cap = 0, most, early = sdr_choice_early(in, p, cover), fail;
+	double n = (double)in->npkts, cap = 0, most, early = sdr_choice_early(in, p, cover), fail;
 	uint32_t kmax, m, need, least = SDR_ROWS_NONE;
 	const uint8_t *rows;
 	bool tried = false;
 
 	seg = in->seg_pkts && in->seg_pkts < cover ? in->seg_pkts : cover;
 	if (in->max_overhead > 0)
-		cap = fmax(floor(in->max_overhead * (double)in->npkts), 1);
+		cap = fmax(floor(in->max_overhead * n), fmin(ceil(in->max_overhead * (n + 1)), 2));
 	sdr_choice_none(out, SDR_CHOICE_OVERHEAD, 1);
 	if (early >= SDR_CHOICE_HOPE) {
 		/* the repairs of what is not covered will not be in time anyway */
