@@ -68,6 +68,36 @@ static void loss__knowing_nothing_is_not_no_loss(void **state)
 	assert_true(sdr_loss_est_any(&l, 256) > 0.01);
 }
 
+/* What others have seen is where it begins, and what it sees itself comes on top. */
+static void loss__begins_with_what_others_saw(void **state)
+{
+	struct sdr_loss_est l;
+
+	(void)state;
+	sdr_loss_est_init(&l, 7);
+	sdr_loss_est_begin(&l, 8, 10000, 100, 50);
+	sane(&l);
+	assert_true(fabs(sdr_loss_est_mean(&l) / 0.01 - 1) < 0.15);
+	assert_true(fabs(sdr_loss_est_burst(&l) / 2 - 1) < 0.15);
+	assert_true(sdr_loss_est_seen(&l));
+	sdr_loss_est_arrived(&l, 9, 90000);
+	sdr_loss_est_lost(&l, 9, 1);
+	sane(&l);
+	assert_true(sdr_loss_est_mean(&l) < 0.005);
+	/* too late: it has its own */
+	sdr_loss_est_init(&l, 7);
+	sdr_loss_est_arrived(&l, 8, 1);
+	sdr_loss_est_begin(&l, 8, 10000, 100, 50);
+	assert_false(sdr_loss_est_seen(&l));
+	/* a path that lost nothing is not one of which nothing is known */
+	sdr_loss_est_init(&l, 7);
+	sdr_loss_est_begin(&l, 8, 10000, 0, 0);
+	sane(&l);
+	assert_true(sdr_loss_est_mean(&l) < 1e-4);
+	sdr_loss_est_lost(&l, 9, 1);
+	sane(&l);
+}
+
 static void loss__none_in_ten_thousand_is_not_zero(void **state)
 {
 	double before = 1, n;
@@ -420,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loss__knowing_nothing_is_not_no_loss),
+		cmocka_unit_test(loss__begins_with_what_others_saw),
 		cmocka_unit_test(loss__none_in_ten_thousand_is_not_zero),
 		cmocka_unit_test(loss__rate_is_learnt),
 		cmocka_unit_test(loss__upper_bound_holds),

@@ -283,6 +283,43 @@ static void open__addresses(void **state)
 	assert_true(strlen(buf) < 3);
 }
 
+/* Ports say nothing of where it is; hosts of a network are in one place. */
+static void open__addresses_of_places(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		bool host, net; /* the same */
+	} rows[] = {
+		{ "1.2.3.4:5", "1.2.3.4:6", true, true },
+		{ "1.2.3.4:5", "1.2.3.5:5", false, true },
+		{ "1.2.3.4:5", "1.2.4.4:5", false, false },
+		{ "[2001:db8:1::1]:5", "[2001:db8:1::1]:6", true, true },
+		{ "[2001:db8:1::1]:5", "[2001:db8:1:ff::2]:5", false, true },
+		{ "[2001:db8:1::1]:5", "[2001:db8:2::1]:5", false, false },
+	};
+	uint8_t p[2][2][SDR_UC_ADDR_WHERE], n[2][2];
+	struct sockaddr_storage sa;
+	struct sdr_uc_addr a;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(sdr_uc_addr_parse(k ? rows[i].b : rows[i].a, &sa), 0);
+			assert_int_equal(sdr_uc_addr_from_sockaddr(&a, (struct sockaddr *)&sa), 0);
+			for (int net = 0; net < 2; net++)
+				n[k][net] = sdr_uc_addr_where(&a, net, p[k][net]);
+		}
+		for (int net = 0; net < 2; net++) {
+			assert_in_range(n[0][net], 4, SDR_UC_ADDR_WHERE);
+			assert_int_equal(n[0][net], n[1][net]);
+			assert_int_equal(memcmp(p[0][net], p[1][net], n[0][net]) == 0,
+					 net ? rows[i].net : rows[i].host);
+		}
+	}
+	memset(&a, 0, sizeof(a));
+	assert_int_equal(sdr_uc_addr_where(&a, true, p[0][0]), 0);
+}
+
 static void open__channels_have_ports(void **state)
 {
 	struct sdr_uc_open_attr oa = { .channels = 4 };
@@ -518,6 +555,7 @@ int main(void)
 		cmocka_unit_test(open__mtu_bounds_everything),
 		cmocka_unit_test(open__mtu_of_any_device),
 		cmocka_unit_test(open__addresses),
+		cmocka_unit_test(open__addresses_of_places),
 		cmocka_unit_test(open__channels_have_ports),
 		cmocka_unit_test(qp__refused_attributes),
 		cmocka_unit_test(qp__geometry_must_agree),

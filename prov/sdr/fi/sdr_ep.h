@@ -12,7 +12,7 @@
  *   pset->lock      the endpoints that a CQ or a counter drives
  *   av->eps_lock    the endpoints bound to an address vector
  *   ep->lock        everything below one endpoint: rel, SDK context, engine
- *   av->lock, regions->lock, cq->lock, work->lock
+ *   av->lock, regions->lock, cq->lock, work->lock, paths->lock
  *   wait->lock, dom->conds_lock     leaves, like those above, but a region's counters are raised
  *                                   under its lock
  *
