@@ -9,7 +9,7 @@
 #   --case LIST   names or beginnings of names, with commas between (all)
 #   --list        the cases, and nothing is run
 #   --quick       4 s in place of 10 for each run, and the longer cases are left out
-#   --sim         the same cases in the simulator (sdr_sim share), where it has them, in place of sdr_wan
+#   --sim         the same cases in the simulator (sdr_share_bars), where it has them, in place of sdr_wan
 #   --runs N      with --sim: seeds (5)
 #   --csv         instead of the table
 #   --keep DIR    what the runs printed
@@ -24,7 +24,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${SDR_BUILDDIR:-$here/../build}
-for p in sdr_wan sdr_perf sdr_sim; do
+for p in sdr_wan sdr_perf sdr_share_bars; do
 	[ -x "$build/$p" ] || { echo "compare-share.sh: $build/$p is not there; build first, or set SDR_BUILDDIR" >&2; exit 2; }
 done
 command -v python3 >/dev/null || { echo "compare-share.sh: python3 is missing; install it" >&2; exit 2; }

@@ -45,7 +45,7 @@ static void usage(int status)
 		"  --seeds N    of each (2; with --all or --case 50); --seed N: the first (1)\n"
 		"  --cc NAME    rate control (the default)\n"
 		"  --report     the exit status does not depend on the bars\n"
-		"  --csv        case,metric,bound,mean,worst,held\n"
+		"  --csv        case,metric,must,mean,worst,held\n"
 		"  --list       names and what must hold\n");
 	exit(status);
 }
@@ -73,25 +73,35 @@ static void unit_run(void *ctx, uint32_t i)
 	bar_run(&bar_cases[b->pick[i / b->seeds]], b->cc, seed, &b->run[i]);
 }
 
-static const char *sense_text(enum bar_sense s)
+/* "<= 0.02", or nothing. */
+static const char *must_text(const struct bar_must *m, char text[32])
 {
-	return s == BAR_MOST ? "<=" : ">=";
+	text[0] = 0;
+	if (m->sense != BAR_SAY)
+		snprintf(text, 32, "%s %g", m->sense == BAR_MOST ? "<=" : ">=", m->bound);
+	return text;
 }
 
 static void say_must(struct bars *b, const struct bar_case *c, const struct bar_must *m,
 		     const struct bar_run *r)
 {
 	struct bar_verdict v;
+	char text[32];
 
 	bar_judge(c, m, r, b->seeds, &v);
 	b->missed += !v.held;
 	if (b->csv)
-		printf("%s,%s,%s%g,%.6g,%.6g,%d\n", c->name, bar_metric_name(m->metric),
-		       sense_text(m->sense), m->bound, v.mean, v.worst, v.held);
+		printf("%s,%s,%s,%.6g,%.6g,%s\n", c->name, bar_metric_name(m->metric),
+		       must_text(m, text), v.mean, v.worst,
+		       m->sense == BAR_SAY ? "-"
+		       : v.held		   ? "yes"
+					   : "no");
 	else
-		printf("%-18s %-12s %s %-7g %10.5g %10.5g  %s\n", c->name,
-		       bar_metric_name(m->metric), sense_text(m->sense), m->bound, v.mean, v.worst,
-		       v.held ? "ok" : "MISSED");
+		printf("%-24s %-12s %-10s %10.5g %10.5g  %s\n", c->name, bar_metric_name(m->metric),
+		       must_text(m, text), v.mean, v.worst,
+		       m->sense == BAR_SAY ? ""
+		       : v.held		   ? "ok"
+					   : "MISSED");
 }
 
 static void say_case(struct bars *b, uint32_t k)
@@ -101,7 +111,7 @@ static void say_case(struct bars *b, uint32_t k)
 
 	for (uint32_t i = 0; i < b->seeds; i++) {
 		if (r[i].res.failed || !r[i].res.ended) {
-			printf("%-18s seed %u: %s\n", c->name, i,
+			printf(b->csv ? "%s,seed %u,,%s,,no\n" : "%-24s seed %u: %s\n", c->name, i,
 			       r[i].res.failed ? r[i].res.why : "the process died");
 			b->missed++;
 			return;
@@ -144,11 +154,12 @@ static void list(const struct bars *b)
 {
 	for (uint32_t k = 0; k < b->n; k++) {
 		const struct bar_case *c = &bar_cases[b->pick[k]];
+		char text[32];
 
-		printf("%-18s%s", c->name, c->quick ? " quick" : "      ");
+		printf("%-24s%s", c->name, c->quick ? " quick" : "      ");
 		for (uint32_t i = 0; i < BAR_MUSTS && c->must[i].metric; i++)
-			printf("  %s %s %g", bar_metric_name(c->must[i].metric),
-			       sense_text(c->must[i].sense), c->must[i].bound);
+			printf("  %s %s", bar_metric_name(c->must[i].metric),
+			       must_text(&c->must[i], text));
 		printf("\n");
 	}
 }
@@ -218,9 +229,9 @@ int main(int argc, char **argv)
 	for (uint32_t k = 0; k < b->n; k++)
 		b->left[k] = b->seeds;
 	if (b->csv)
-		printf("case,metric,bound,mean,worst,held\n");
+		printf("case,metric,must,mean,worst,held\n");
 	else
-		printf("%-18s %-12s %-10s %10s %10s  (%u seeds)\n", "case", "metric", "must",
+		printf("%-24s %-12s %-10s %10s %10s  (%u seeds)\n", "case", "metric", "must",
 		       "mean", "worst", b->seeds);
 	jobs.jobs = b->jobs;
 	jobs.n = b->n * b->seeds;

@@ -18,9 +18,11 @@ enum bar_metric {
 	BAR_DROP_SETTLED, /* the same, after the first second */
 	BAR_JAIN,
 	BAR_UTIL,
+	BAR_DELAY50,	 /* median */
 	BAR_DELAY95,	 /* of a ping in the queue, 95th percentile, s */
 	BAR_SHARE,	 /* goodput of the sdr flows, of all */
 	BAR_SHARE_LEAST, /* of the flow that has the least */
+	BAR_FIRST,	 /* of the first flow */
 	BAR_LATE,	 /* s until the last flow has 40 % of the line (two flows) */
 	BAR_PARITY,	 /* packets of parity, of those sent, after the first second */
 	BAR_LEAVES,	 /* goodput of the first rival, over what it has beside ref */
@@ -31,7 +33,7 @@ enum bar_metric {
 	BAR_METRICS
 };
 
-enum bar_sense { BAR_MOST, BAR_LEAST };
+enum bar_sense { BAR_MOST, BAR_LEAST, BAR_SAY /* no bound */ };
 
 struct bar_must {
 	enum bar_metric metric;
@@ -43,7 +45,8 @@ struct bar_must {
 struct bar_case {
 	const char *name;
 	uint32_t flows;
-	const struct sdr_cc_ops *rival, *ref; /* one; and who takes sdr's place for BAR_LEAVES */
+	const struct sdr_cc_ops *rival, *other;
+	const struct sdr_cc_ops *ref; /* takes sdr's place for BAR_LEAVES */
 	double rate_bps, rtt_s, queue_bdp;
 	uint64_t queue_bytes;
 	uint32_t mtu;

@@ -13,11 +13,23 @@
 #include "share_bars.h"
 
 static const char *const names[BAR_METRICS] = {
-	[BAR_NONE] = "",	 [BAR_DROP] = "drop",	[BAR_DROP_SETTLED] = "drop_settled",
-	[BAR_JAIN] = "jain",	 [BAR_UTIL] = "util",	[BAR_DELAY95] = "delay_p95",
-	[BAR_SHARE] = "share",	 [BAR_LATE] = "late_s", [BAR_SHARE_LEAST] = "share_least",
-	[BAR_PARITY] = "parity", [BAR_MEAN] = "mean",	[BAR_LEAVES] = "leaves",
-	[BAR_ADAPT] = "adapt_s", [BAR_P99] = "p99",	[BAR_LONGEST] = "longest_rtts",
+	[BAR_NONE] = "",
+	[BAR_DROP] = "drop",
+	[BAR_DROP_SETTLED] = "drop_settled",
+	[BAR_JAIN] = "jain",
+	[BAR_UTIL] = "util",
+	[BAR_DELAY50] = "delay_p50",
+	[BAR_DELAY95] = "delay_p95",
+	[BAR_SHARE] = "share",
+	[BAR_SHARE_LEAST] = "share_least",
+	[BAR_FIRST] = "share_first",
+	[BAR_LATE] = "late_s",
+	[BAR_PARITY] = "parity",
+	[BAR_LEAVES] = "leaves",
+	[BAR_ADAPT] = "adapt_s",
+	[BAR_MEAN] = "mean",
+	[BAR_P99] = "p99",
+	[BAR_LONGEST] = "longest_rtts",
 };
 
 const char *bar_metric_name(enum bar_metric m)
@@ -55,6 +67,8 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 	cfg->codel_interval_s = c->codel_s > 0 ? 0.1 : 0;
 	if (c->rival)
 		cfg->rival[cfg->rivals++] = c->rival;
+	if (c->other)
+		cfg->rival[cfg->rivals++] = c->other;
 	if (c->late_s > 0)
 		cfg->start_s[cfg->flows - 1] = c->late_s;
 	if (c->at_s > 0)
@@ -84,7 +98,7 @@ void bar_run(const struct bar_case *c, const struct sdr_cc_ops *cc, uint64_t see
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-static double bar_share(const struct bar_case *c, const struct share_result *r, bool least)
+static double bar_share(const struct bar_case *c, const struct share_result *r, enum bar_metric m)
 {
 	double sum = 0, own = 0, min = INFINITY;
 
@@ -93,7 +107,9 @@ static double bar_share(const struct bar_case *c, const struct share_result *r, 
 		own += i < c->flows ? r->flow[i].goodput_bps : 0;
 		min = fmin(min, r->flow[i].goodput_bps);
 	}
-	return sum > 0 ? (least ? min : own) / sum : 0;
+	if (m != BAR_SHARE)
+		own = m == BAR_FIRST ? r->flow[0].goodput_bps : min;
+	return sum > 0 ? own / sum : 0;
 }
 
 static double bar_value(const struct bar_case *c, enum bar_metric m, const struct bar_run *run)
@@ -110,11 +126,14 @@ static double bar_value(const struct bar_case *c, enum bar_metric m, const struc
 		return r->jain;
 	case BAR_UTIL:
 		return r->utilisation;
+	case BAR_DELAY50:
+		return r->delay_p50_s;
 	case BAR_DELAY95:
 		return r->delay_p95_s;
 	case BAR_SHARE:
 	case BAR_SHARE_LEAST:
-		return bar_share(c, r, m == BAR_SHARE_LEAST);
+	case BAR_FIRST:
+		return bar_share(c, r, m);
 	case BAR_LATE:
 		late = r->flow[c->flows - 1].to_share_s;
 		return late < 0 ? INFINITY : late;
@@ -178,10 +197,11 @@ void bar_judge(const struct bar_case *c, const struct bar_must *m, const struct 
 		for (uint32_t i = 0; i < seeds; i++) {
 			x = bar_value(c, m->metric, &r[i]);
 			sum += x;
-			worst = m->sense == BAR_MOST ? fmax(worst, x) : fmin(worst, x);
+			worst = m->sense == BAR_LEAST ? fmin(worst, x) : fmax(worst, x);
 		}
 		v->mean = sum / seeds;
 		v->worst = worst;
 	}
-	v->held = m->sense == BAR_MOST ? v->mean <= m->bound : v->mean >= m->bound;
+	v->held = m->sense == BAR_SAY ||
+		  (m->sense == BAR_MOST ? v->mean <= m->bound : v->mean >= m->bound);
 }

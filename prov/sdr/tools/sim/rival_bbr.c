@@ -6,8 +6,8 @@
  * STARTUP at gain 2.885 until the bandwidth has grown by less than a quarter for three rounds;
  * DRAIN until no more than a BDP is in flight; PROBE_BW in eight phases of a smallest RTT each
  * (1.25, 0.75, six of 1), the first drawn; PROBE_RTT with four packets for 200 ms when the smallest
- * RTT is ten seconds old.  Window: twice the BDP, three bursts, and what acknowledgements have come in
- * bunches.  A loss changes the model in nothing: for a round no more leaves than comes back
+ * RTT is ten seconds old.  Window: twice the BDP, three bursts, and what acknowledgements have come
+ * in bunches.  A loss changes the model in nothing: for a round no more leaves than comes back
  * (packet conservation), then the window is what it was.  Paced at 99 % of the rate.
  */
 #include "base/sdr_assert.h"
