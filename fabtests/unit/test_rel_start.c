@@ -218,6 +218,47 @@ static void start__losses_are_remembered(void **state)
 	sdr_path_mem_free(m);
 }
 
+/* The size that passes a narrow path: found with rounds of probes, then with the handshake. */
+static void start__the_size_of_packets_is_remembered(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = far_new(2, GBIT, &sdr_cc_bbr);
+	uint32_t size;
+
+	(void)state;
+	b->paths[0] = m;
+	b->link.mtu = 3000;
+	for (uint32_t i = 0; i < 2; i++) {
+		b->na[i].no_probe = false;
+		b->na[i].mtu = SDR_MTU_MAX;
+	}
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	assert_true(bed_conn(b, 0, 1)->pmtu.size < 2500);
+	for (uint32_t i = 0; i < 4; i++)
+		move(b, 1024 * KIB);
+	size = bed_conn(b, 0, 1)->pmtu.size;
+	assert_in_range(size, 2800, 3000);
+	bed_crash(b, 0);
+	bed_boot_node(b, 0);
+	bed_run(b, 100 * MS);
+	bed_send(b, 0, 1, bed_buf(b, 8, 1), 8, 0);
+	bed_run(b, RTT + 2 * MS);
+	assert_in_range(bed_conn(b, 0, 1)->pmtu.size, size - 4, size);
+	/* it was only tried: a path that has become narrower does not take it */
+	bed_recv(b, 1, bed_buf(b, 8, 0), 8);
+	bed_wait_all(b, BED_SEC);
+	bed_crash(b, 0);
+	sdr_sim_link_mtu(b->w, 0, 1, 1500, false);
+	bed_boot_node(b, 0);
+	bed_run(b, 100 * MS);
+	bed_warm(b, 0, 1);
+	assert_true(bed_conn(b, 0, 1)->pmtu.size <= 1500);
+	move(b, 1024 * KIB);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
 /* The path has become another one: what was known of it says nothing. */
 static void start__another_round_trip_is_another_path(void **state)
 {
@@ -275,6 +316,7 @@ int main(void)
 		cmocka_unit_test(start__the_next_connection_knows),
 		cmocka_unit_test(start__small_messages_are_remembered),
 		cmocka_unit_test(start__losses_are_remembered),
+		cmocka_unit_test(start__the_size_of_packets_is_remembered),
 		cmocka_unit_test(start__another_round_trip_is_another_path),
 		cmocka_unit_test(start__those_that_open_at_once_share),
 	};

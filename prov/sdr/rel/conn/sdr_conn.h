@@ -140,6 +140,7 @@ struct sdr_conn {
 		uint64_t next;	    /* ns: something is told again; NEVER: there is none */
 		uint64_t since;	    /* ns: told last, ... */
 		uint64_t delivered; /* ... and of cc what was delivered then */
+		uint32_t mtu;	    /* bytes of an IP packet that passed before; 0: unknown */
 	} known;
 
 	struct { /* has the peer moved?  sdr_conn_path.c */

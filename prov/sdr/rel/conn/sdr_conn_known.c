@@ -10,7 +10,7 @@
  * anybody's, and those that open at the same time are all counted.  A rate is believed only if the
  * handshake's round trip is that of the path on which it was found; the side that was called has no
  * sample yet, its controller compares with the first one.  Losses begin as the memory has them
- * where the peer's own estimate is empty.
+ * where the peer's own estimate is empty.  A size that passed is only tried, by a HELLO of its own.
  *
  * Given once a second while acknowledgements come, and when the connection ends or moves to another
  * path.  No timers, no work per packet but a comparison.  Without a memory (rel->paths is NULL)
@@ -54,13 +54,17 @@ static void known_use(struct sdr_conn *c, const struct sdr_path_ends *e, uint64_
 
 void sdr_conn_known_open(struct sdr_conn *c)
 {
+	struct sdr_path_facts f;
 	struct sdr_path_ends e;
+	uint64_t age;
 
 	c->known.next = NEVER;
 	if (!c->rel->paths || c->hs.passive)
 		return;
 	known_ends(c, &e);
 	known_use(c, &e, 0);
+	if (sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, &f, &age))
+		c->known.mtu = f.mtu;
 }
 
 static bool known_same_path(const struct sdr_conn *c, uint64_t rtt_ns)

@@ -139,6 +139,15 @@ uint32_t sdr_conn_mtu_hello(const struct sdr_conn *c)
 	return ((c->pmtu.ceil - 1 - c->rel->info.ctl_over) & ~3u) - c->rel->tag_len;
 }
 
+uint32_t sdr_conn_mtu_hello_known(const struct sdr_conn *c)
+{
+	uint32_t known = c->known.mtu;
+
+	if (!c->pmtu.size || known <= c->pmtu.size || known >= c->pmtu.ceil)
+		return 0;
+	return ((known - c->rel->info.ctl_over) & ~3u) - c->rel->tag_len;
+}
+
 void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes)
 {
 	uint32_t most = sdr_conn_mtu_hello(c) + c->rel->tag_len;

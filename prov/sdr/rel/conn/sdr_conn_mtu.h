@@ -15,6 +15,8 @@ void sdr_conn_mtu_init(struct sdr_conn *c);
 void sdr_conn_mtu_opened(struct sdr_conn *c, uint32_t probe_max);
 /* Bytes of control payload of a HELLO of full size; 0: there is nothing to find out. */
 uint32_t sdr_conn_mtu_hello(const struct sdr_conn *c);
+/* And of one as long as passed before, as far as is remembered; 0: nothing is. */
+uint32_t sdr_conn_mtu_hello_known(const struct sdr_conn *c);
 /* One of this many bytes of control payload was answered. */
 void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes);
 /* Packets [lo, hi] were acknowledged, and probes are on their way. */

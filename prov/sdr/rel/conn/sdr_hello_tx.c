@@ -96,9 +96,8 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
  * As long as the path may carry: that it is answered says that the path does.  The one that is
  * relied on follows it.
  */
-static void hello_probe(struct sdr_conn *c, const struct sdr_hello *h)
+static void hello_probe(struct sdr_conn *c, const struct sdr_hello *h, uint32_t len)
 {
-	uint32_t len = sdr_conn_mtu_hello(c);
 	uint8_t *p;
 	size_t n;
 
@@ -107,6 +106,16 @@ static void hello_probe(struct sdr_conn *c, const struct sdr_hello *h)
 	n = sdr_hello_encode(p, SDR_REL_HELLO, h);
 	memset(p + n, 0, len - n);
 	sdr_seal_probe(c, len);
+}
+
+/* The longest that the device carries, and what a connection before this one has found to pass. */
+static void hello_probes(struct sdr_conn *c, const struct sdr_hello *h)
+{
+	uint32_t most = sdr_conn_mtu_hello(c), known = sdr_conn_mtu_hello_known(c);
+
+	hello_probe(c, h, most);
+	if (known < most)
+		hello_probe(c, h, known);
 }
 
 /* A full engine loses it, as the network might; the initiator's timer repeats. */
@@ -118,7 +127,7 @@ void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 	hello_fill(c, type, &h);
 	hello_ext(c, type, ext, &h);
 	if (type == SDR_REL_HELLO && c->hs.tries < HELLO_PROBES)
-		hello_probe(c, &h);
+		hello_probes(c, &h);
 	p = sdr_seal_begin(c->rel);
 	if (!p)
 		return;
