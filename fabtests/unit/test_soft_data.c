@@ -467,6 +467,78 @@ static void ctl__valid_until_next_poll(void **state)
 	pair_close(&p);
 }
 
+static bool readable(struct sdr_uc *uc)
+{
+	struct pollfd f = { .fd = uc->ops->fd(uc), .events = POLLIN };
+
+	return poll(&f, 1, 0) == 1;
+}
+
+/* Hushed, the descriptor does not show what arrives, which is there all the same; then it does. */
+static void fd__is_silent_when_hushed(void **state)
+{
+	static const char *const faults[] = { NULL, "seed=3" };
+	struct pair p;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sdr_uc *rx;
+
+		pair_open(&p, &(struct pair_opt){ .fault = faults[i] });
+		rx = p.a; /* the one with fault injection over it */
+		for (int k = 0; k < 3; k++) {
+			struct sdr_uc_tx v = pair_ctl(&p.ia.addr, "psst", 4);
+
+			rx->ops->hush(rx, true);
+			assert_int_equal(p.b->ops->post(p.b, &v, 1), 1);
+			assert_false(readable(rx));
+			if (k == 2)
+				rx->ops->hush(rx, false);
+			assert_true(k < 2 || readable(rx));
+			assert_int_equal(pair_wait(rx, p.ev, 1), 1);
+			assert_false(readable(rx));
+		}
+		pair_close(&p);
+	}
+}
+
+/*
+ * A lone datagram is reported and the engine says that it was all, and so after a train; what did
+ * not fit the caller's events is not all.
+ */
+static void poll__says_when_it_is_dry(void **state)
+{
+	uint8_t src[100 * PAIR_MTU], dst[100 * PAIR_MTU];
+	struct sdr_uc_ev *ev;
+	struct sdr_uc_tx v;
+	struct pair p;
+	int n;
+
+	(void)state;
+	fill(src, sizeof(src), 4);
+	pair_open(&p, &(struct pair_opt){ .msg = 100 * PAIR_MTU });
+	ev = p.ev;
+	assert_int_equal(p.b->ops->poll(p.b, ev, PAIR_EVS), 0);
+	assert_true(p.b->ops->dry(p.b));
+	v = pair_ctl(&p.ib.addr, "alone", 5);
+	assert_int_equal(p.a->ops->post(p.a, &v, 1), 1);
+	do {
+		n = p.b->ops->poll(p.b, ev, PAIR_EVS);
+	} while (!n);
+	assert_true(n == 1 && p.b->ops->dry(p.b));
+	assert_int_equal(p.b->ops->slot_bind(p.qb, 3, 0, dst, sizeof(dst), NULL), 0);
+	pair_post(&p, pair_write(&p, 3, 0, src, 0, sizeof(src)));
+	do {
+		n = p.b->ops->poll(p.b, ev, SDR_UC_POLL_MIN);
+	} while (!n);
+	assert_int_equal(n, SDR_UC_POLL_MIN);
+	assert_false(p.b->ops->dry(p.b));
+	for (; n < 100; n += p.b->ops->poll(p.b, ev, SDR_UC_POLL_MIN))
+		;
+	assert_memory_equal(src, dst, sizeof(src));
+	pair_close(&p);
+}
+
 static void data__not_connected_is_a_loss(void **state)
 {
 	struct sdr_uc_qp_attr qa = { .channels = 1,
@@ -516,6 +588,8 @@ int main(void)
 		cmocka_unit_test(ctl__order_with_data),
 		cmocka_unit_test(ctl__announces_what_follows),
 		cmocka_unit_test(ctl__valid_until_next_poll),
+		cmocka_unit_test(fd__is_silent_when_hushed),
+		cmocka_unit_test(poll__says_when_it_is_dry),
 		cmocka_unit_test(data__not_connected_is_a_loss),
 	};
 

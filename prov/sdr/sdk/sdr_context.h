@@ -31,6 +31,7 @@ struct sdr_context {
 	int err;      /* the engine broke: every progress says so */
 	uint64_t now; /* ns, engine time */
 	bool in_progress;
+	bool dry;		      /* the last round took all that had come */
 	bool tx_reading;	      /* a send waits for the engine to have read its buffer */
 	uint8_t key[SDR_SIPHASH_KEY]; /* generator for keys: the hash of a counter */
 	uint64_t nonce;

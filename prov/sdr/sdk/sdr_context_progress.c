@@ -3,7 +3,7 @@
 /*
  * The round of a context, in which everything happens, and when the next is due.
  *
- * A round polls the engine until it is empty or enough was handled, hands each event to its owner
+ * A round polls the engine until it is empty, or says so itself, or enough was handled, hands each event to its owner
  * at once (packets to the receive worker, control datagrams to their class), then calls the hook of
  * every receive that got packets, then runs what waits for time (CTS repetition, rate-limited
  * sends), then flushes the batch.
@@ -110,6 +110,7 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 	if (ctx->err)
 		return ctx->err;
 	ctx->in_progress = true;
+	ctx->dry = false;
 	ctx->txq.blocked = false;
 	ctx->tx_reading = false;
 	ctx->now = ctx->uc->ops->now(ctx->uc);
@@ -121,12 +122,15 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 			n = SDR_EV_MAX;
 		n = ctx->uc->ops->poll(ctx->uc, ctx->ev, n);
 		SDR_ASSERT(n <= (int)SDR_EV_MAX); /* of the engine */
+		ctx->dry = n <= 0 || (ctx->uc->ops->dry && ctx->uc->ops->dry(ctx->uc));
 		if (n <= 0)
 			break;
 		/* A round may take milliseconds: arrival times must not be older than the poll. */
 		ctx->now = ctx->uc->ops->now(ctx->uc);
 		sdr_context_dispatch(ctx, n);
 		handled += n;
+		if (ctx->dry)
+			break;
 	}
 	sdr_recv_round_end(ctx);
 	sdr_context_busy_run(ctx);
@@ -139,6 +143,11 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 int sdr_context_progress(struct sdr_context *ctx)
 {
 	return sdr_context_progress_max(ctx, SDR_PROGRESS_EVENTS);
+}
+
+bool sdr_context_dry(const struct sdr_context *ctx)
+{
+	return ctx->dry;
 }
 
 uint64_t sdr_context_timeout(struct sdr_context *ctx)

@@ -87,6 +87,8 @@ void sdr_context_data_drop(struct sdr_context *ctx);
 bool sdr_context_tx_idle(const struct sdr_context *ctx);
 /* One round: poll the engine until it is empty or max_events were handled, deliver, flush. */
 int sdr_context_progress_max(struct sdr_context *ctx, int max_events);
+/* The last round left nothing with the engine that it knew of. */
+bool sdr_context_dry(const struct sdr_context *ctx);
 /* Engine time of the last poll, ns. */
 uint64_t sdr_context_now(struct sdr_context *ctx);
 

@@ -310,6 +310,11 @@ struct sdr_uc_ops {
 	 * that one may bind the packet's slot.
 	 */
 	int (*poll)(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
+	/*
+	 * After a poll: it took what there was, or as good as; another one in the same round would
+	 * most likely look in vain.  May be NULL: poll until it returns 0.
+	 */
+	bool (*dry)(struct sdr_uc *uc);
 
 	/*
 	 * Readable when poll would return something, after arm has returned false; -1: none (sim).
@@ -317,6 +322,11 @@ struct sdr_uc_ops {
 	int (*fd)(struct sdr_uc *uc);
 	/* Before each sleep on fd.  True: do not sleep, poll. */
 	bool (*arm)(struct sdr_uc *uc);
+	/*
+	 * on: fd stays silent, whatever arrives, since who sleeps on it wakes and polls at a time
+	 * of its own; off: as before, also for what came meanwhile.  May be NULL: never silent.
+	 */
+	void (*hush)(struct sdr_uc *uc, bool on);
 	/*
 	 * Cause and remedy of what failed last, as text; "": nothing failed.  Lives as long as the
 	 * engine.

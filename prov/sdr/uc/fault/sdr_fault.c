@@ -244,6 +244,13 @@ static int sdr_fault_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	return f->inner->ops->poll(f->inner, ev, max);
 }
 
+static bool sdr_fault_dry(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->dry && f->inner->ops->dry(f->inner);
+}
+
 static uint64_t sdr_fault_deadline(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -447,6 +454,14 @@ static bool sdr_fault_arm(struct sdr_uc *uc)
 	return f->inner->ops->arm(f->inner);
 }
 
+static void sdr_fault_hush(struct sdr_uc *uc, bool on)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	if (f->inner->ops->hush)
+		f->inner->ops->hush(f->inner, on);
+}
+
 /* No effect on the simulated network, where time does not pass meanwhile. */
 static void sdr_fault_drain(struct sdr_uc *uc, uint64_t patience_ns)
 {
@@ -479,8 +494,10 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.reading = sdr_fault_reading,
 	.post = sdr_fault_post,
 	.poll = sdr_fault_poll,
+	.dry = sdr_fault_dry,
 	.fd = sdr_fault_fd,
 	.arm = sdr_fault_arm,
+	.hush = sdr_fault_hush,
 	.reason = sdr_fault_reason,
 	.deadline = sdr_fault_deadline,
 	.drain = sdr_fault_drain,

@@ -339,6 +339,24 @@ static bool sdr_soft_arm(struct sdr_uc *uc)
 	return false;
 }
 
+/* Without an epoll set there is only the socket itself: it cannot be silent. */
+static void sdr_soft_hush(struct sdr_uc *uc, bool on)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	int i;
+
+	if (s->epfd < 0 || s->hushed == on)
+		return;
+	for (i = 0; i < s->nfd; i++) {
+		struct epoll_event e = { .events = on ? 0 : EPOLLIN };
+
+		if (epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->fd[i], &e))
+			break;
+	}
+	s->hushed = on;
+	s->rx.many |= on;
+}
+
 static const char *sdr_soft_reason(struct sdr_uc *uc)
 {
 	return sdr_soft_of(uc)->reason;
@@ -363,8 +381,10 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.mr_dereg = sdr_soft_mr_dereg,
 	.post = sdr_soft_post,
 	.poll = sdr_soft_poll,
+	.dry = sdr_soft_dry,
 	.fd = sdr_soft_fd,
 	.arm = sdr_soft_arm,
+	.hush = sdr_soft_hush,
 	.reason = sdr_soft_reason,
 	.deadline = sdr_soft_deadline,
 };

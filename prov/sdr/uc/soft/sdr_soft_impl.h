@@ -44,6 +44,7 @@ struct sdr_soft {
 	int nfd;
 	uint16_t port[SDR_CHANNELS_MAX]; /* theirs, host order */
 	int epfd;			 /* -1: there is one socket and never more */
+	bool hushed;			 /* the sockets' events do not reach epfd */
 	int next;			 /* socket that is read first in the next poll */
 	int family;
 	bool gso, gro, ecn;

@@ -12,7 +12,8 @@
  * with each of them, and reported with the last that comes.
  *
  * Where the last call found nothing the next one receives a single message: a lone datagram, which
- * is what latency is made of, is a third cheaper that way.
+ * is what latency is made of, is a third cheaper that way.  It is not followed by a call that most
+ * likely finds nothing: what else is there waits for the next round (sdr_soft_dry).
  *
  * Events may be fewer than packets: the rest of the buffers waits for the next poll, and no buffer
  * is given to the kernel while an event of this poll points into it.
@@ -230,12 +231,14 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_
 			ret = recvmmsg(fd, &rx->hdr[rx->nmsg], SDR_SOFT_RX_BUFS - rx->nmsg, 0,
 				       NULL);
 			rx->drained = ret < (int)(SDR_SOFT_RX_BUFS - rx->nmsg);
+			rx->lone = false;
 		} else {
 			ssize_t len = recvmsg(fd, &rx->hdr[rx->nmsg].msg_hdr, 0);
 
 			rx->hdr[rx->nmsg].msg_len = (unsigned int)len;
 			ret = len < 0 ? -1 : 1;
 			rx->drained = ret < 0;
+			rx->lone = ret > 0;
 		}
 		if (ret > 0) {
 			s->st.sys_rx++;
@@ -245,7 +248,7 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_
 			return ret;
 		}
 		if (errno == EAGAIN) {
-			rx->many = false;
+			rx->many = s->hushed;
 			return 0;
 		}
 		if (errno == EINTR)
@@ -278,7 +281,7 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 	struct sdr_soft_rx *rx = &s->rx;
 	int n, i, k, ret;
 
-	*ctl = *drained = false;
+	*ctl = *drained = rx->dry = false;
 	if (sdr_soft_rx_left(rx)) {
 		n = sdr_soft_rx_split(s, rx, ev, max, ctl);
 		if (n)
@@ -302,6 +305,7 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 			break;
 	}
 	*drained &= i >= s->nfd - 1 && !sdr_soft_rx_left(rx);
+	rx->dry = *drained || (rx->lone && s->nfd == 1 && !sdr_soft_rx_left(rx));
 	if (++s->next >= s->nfd)
 		s->next = 0;
 	return n;
@@ -319,6 +323,7 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 	/* Pieces that make no packet whole are no event, and no reason to say that nothing came. */
 	for (i = 0; i < SDR_SOFT_RX_MORE; i++) {
 		pieces = s->st.pieces_rx;
+		s->rx.dry = false;
 		if (s->roce && s->roce->fd >= 0)
 			n = sdr_soft_nic_poll(s, ev, max);
 		else
@@ -327,6 +332,14 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 			break;
 	}
 	return n;
+}
+
+bool sdr_soft_dry(struct sdr_uc *uc)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	/* of two sockets the order matters: it is polled until nothing comes */
+	return s->rx.dry && !(s->roce && s->roce->fd >= 0) && !s->paths.tell;
 }
 
 int sdr_soft_rx_init(struct sdr_soft_rx *rx)

@@ -33,12 +33,15 @@ struct sdr_soft_rx {
 	bool many;	   /* the last call brought something: ask for all there is */
 	/* it brought less than it had room for: nothing older is in the socket */
 	bool drained;
+	bool lone;     /* it was asked for one and got one */
+	bool dry;      /* after a poll: as good as all there was has been taken */
 	bool nic;      /* read from port 4791: devices may be heard here */
 	bool nic_only; /* and no others: the socket is there for them */
 	uint8_t *bufs;
 };
 
 int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
+bool sdr_soft_dry(struct sdr_uc *uc);
 int sdr_soft_rx_init(struct sdr_soft_rx *rx);
 void sdr_soft_rx_free(struct sdr_soft_rx *rx);
 void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
