@@ -7,7 +7,7 @@
 
 REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
 REL_PATH_TESTS = test_ceiling test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est \
-	test_rack test_choice test_train test_path_mem
+	test_rack test_choice test_train test_path_mem test_lull
 UNIT_TESTS += $(REL_PATH_TESTS)
 
 
@@ -35,6 +35,8 @@ test_rack_SOURCES = fabtests/unit/test_rack.c
 test_rack_LDADD = $(REL_PATH_TEST_LIBS)
 test_path_mem_SOURCES = fabtests/unit/test_path_mem.c
 test_path_mem_LDADD = $(REL_PATH_TEST_LIBS) $(SDR_SYS_LIBS)
+test_lull_SOURCES = fabtests/unit/test_lull.c
+test_lull_LDADD = $(REL_PATH_TEST_LIBS)
 test_train_SOURCES = fabtests/unit/test_train.c
 test_train_LDADD = $(REL_PATH_TEST_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)

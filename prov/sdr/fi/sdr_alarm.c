@@ -61,8 +61,10 @@ uint64_t sdr_ep_due(struct sdr_ep *ep)
 	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->enabled || ep->broken)
 		return UINT64_MAX;
-	if (ep->rel && !sdr_ep_backpressured(ep))
-		return sdr_rel_deadline(ep->rel);
+	if (ep->rel && !sdr_ep_backpressured(ep)) {
+		ns = sdr_rel_deadline(ep->rel);
+		return ep->hushed && sdr_rel_lull(ep->rel) < ns ? sdr_rel_lull(ep->rel) : ns;
+	}
 	ns = ep->rel ? SDR_BACKPRESSURE_NS : sdr_context_timeout(ep->ctx);
 	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
 }
@@ -100,6 +102,21 @@ static void alarm_set(struct sdr_ep *ep, uint64_t due)
 		ep->alarm_due = due;
 }
 
+/*
+ * Somebody is about to sleep, and the alarm will be set: what arrives while a stream comes over a
+ * long path need not ring.  Nobody does: it must.
+ */
+static void alarm_hush(struct sdr_ep *ep, bool sleeps)
+{
+	bool on = sleeps && ep->enabled && !ep->broken && ep->rel && sdr_rel_lull(ep->rel) != 0;
+
+	if (on == ep->hushed)
+		return;
+	ep->hushed = on;
+	if (ep->enabled && ep->uc->ops->hush)
+		ep->uc->ops->hush(ep->uc, on);
+}
+
 void sdr_ep_alarm_sooner(struct sdr_ep *ep)
 {
 	uint64_t due = sdr_ep_due(ep);
@@ -110,21 +127,25 @@ void sdr_ep_alarm_sooner(struct sdr_ep *ep)
 
 void sdr_ep_alarm_round(struct sdr_ep *ep)
 {
-	uint64_t due = atomic_load_explicit(&ep->watch, memory_order_relaxed) ? sdr_ep_due(ep)
-									      : UINT64_MAX;
+	unsigned int watch = atomic_load_explicit(&ep->watch, memory_order_relaxed);
 	bool rang = ep->alarm_due != UINT64_MAX &&
 		    (!ep->enabled || ep->alarm_due <= ep->uc->ops->now(ep->uc));
+	uint64_t due;
 
 	SDR_ASSERT_HELD(&ep->lock);
+	alarm_hush(ep, watch & ~SDR_WATCH_AWAY);
+	due = watch ? sdr_ep_due(ep) : UINT64_MAX;
 	if (due < ep->alarm_due || (due > ep->alarm_due && rang))
 		alarm_set(ep, due);
 }
 
 void sdr_ep_alarm_exact(struct sdr_ep *ep)
 {
-	uint64_t due = sdr_ep_due(ep);
+	uint64_t due;
 
 	SDR_ASSERT_HELD(&ep->lock);
+	alarm_hush(ep, true);
+	due = sdr_ep_due(ep);
 	if (due != ep->alarm_due)
 		alarm_set(ep, due);
 }
@@ -139,6 +160,7 @@ void sdr_ep_alarm_driven(struct sdr_ep *ep)
 		sdr_ep_alarm_round(ep);
 		return;
 	}
+	alarm_hush(ep, false);
 	due = sdr_ep_due(ep);
 	if (due >= ep->alarm_due)
 		return;

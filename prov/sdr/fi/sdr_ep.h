@@ -87,6 +87,7 @@ struct sdr_ep {
 	int fd;			 /* the engine's, -1 none */
 	int alarm_fd;		 /* timerfd, -1 before enable */
 	uint64_t alarm_due;	 /* ns of the engine's clock at which it rings; UINT64_MAX never */
+	bool hushed;		 /* fd is silent: who sleeps wakes by the alarm */
 	struct sdr_peer **peers; /* by fi_addr, each held */
 	uint32_t npeers;
 	bool broken; /* the engine failed for good */

@@ -53,6 +53,11 @@ int sdr_ep_drive(struct sdr_ep *ep)
 	return ret;
 }
 
+bool sdr_ep_drive_again(struct sdr_ep *ep)
+{
+	return sdr_ep_drive(ep) > 0 && (!ep->rel || sdr_rel_again(ep->rel));
+}
+
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
 {
 	int ret = sdr_ep_drive(ep);

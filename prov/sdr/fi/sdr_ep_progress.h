@@ -18,6 +18,8 @@ struct sdr_ep;
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns);
 /* A round that leaves the alarm alone. */
 int sdr_ep_drive(struct sdr_ep *ep);
+/* Likewise.  True: before a sleep another one is worth while. */
+bool sdr_ep_drive_again(struct sdr_ep *ep);
 /* Before each sleep on its descriptors, after the last round.  True: do not sleep, run another. */
 bool sdr_ep_arm(struct sdr_ep *ep);
 /* Logs what the engine has to say, once: also when no operation here fails of it. */

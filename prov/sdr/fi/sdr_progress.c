@@ -158,7 +158,7 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 	}
 	pthread_mutex_lock(&ep->lock);
 	if (!sdr_thread_app_waits(ep, &watch))
-		work = sdr_ep_drive(ep) > 0;
+		work = sdr_ep_drive_again(ep);
 	if (ep->broken) {
 		sdr_thread_forget(dom, ep); /* nothing comes any more */
 	} else if (!watch || sdr_ep_backpressured(ep) || sdr_thread_watch(dom, ep)) {

@@ -180,16 +180,16 @@ bool sdr_pset_look(struct sdr_pset *ps)
 	bool busy = false;
 	struct sdr_ep *ep;
 	unsigned int i;
-	int ret;
+	bool again;
 
 	pthread_mutex_lock(&ps->lock);
 	for (i = 0; i < ps->n; i++) {
 		ep = ps->v[i];
 		pthread_mutex_lock(&ep->lock);
-		ret = sdr_ep_drive(ep);
-		busy |= ret > 0;
+		again = sdr_ep_drive_again(ep);
+		busy |= again;
 		/* who comes back at once need not be rung for, unless others sleep */
-		if (ret <= 0 || (atomic_load(&ep->watch) & ~SDR_WATCH_AWAY) != 1) {
+		if (!again || (atomic_load(&ep->watch) & ~SDR_WATCH_AWAY) != 1) {
 			sdr_ep_alarm_exact(ep);
 			busy |= sdr_ep_arm(ep);
 		}
@@ -237,7 +237,7 @@ bool sdr_pset_handover(struct sdr_pset *ps)
 		sdr_ep_touch(ep);
 		pthread_mutex_lock(&ep->lock);
 		atomic_store(&ep->app_waits, true);
-		busy |= sdr_ep_drive(ep) > 0 || sdr_ep_arm(ep);
+		busy |= sdr_ep_drive_again(ep) || sdr_ep_arm(ep);
 		sdr_ep_alarm_exact(ep);
 		if (ep->broken)
 			sdr_wait_unwatch(ps->wait, ep);

@@ -25,6 +25,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_ecn.h \
 	prov/sdr/rel/path/sdr_loss_est.c \
 	prov/sdr/rel/path/sdr_loss_est.h \
+	prov/sdr/rel/path/sdr_lull.c \
+	prov/sdr/rel/path/sdr_lull.h \
 	prov/sdr/rel/path/sdr_pacer.c \
 	prov/sdr/rel/path/sdr_pacer.h \
 	prov/sdr/rel/path/sdr_path_codec.c \

@@ -87,6 +87,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->uc->ops->info(rel->uc, &rel->info);
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = rel_geometry(rel);
+	sdr_lull_init(&rel->lull, rel->uc->ops->hush ? rel->info.rx_window : 0, rel->now);
 	if (!ret)
 		ret = sdr_bulk_open(rel);
 	if (ret) {
@@ -181,6 +182,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 	if (rel->failed)
 		return -EIO;
 	rel->round++;
+	rel->went = 0;
 	rel->blocked = false;
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = sdr_context_progress_max(rel->ctx, REL_EVENTS_MAX);
@@ -199,9 +201,21 @@ int sdr_rel_progress(struct sdr_rel *rel)
 	rel_send(rel);
 	sdr_context_flush(rel->ctx);
 	rel_reap(rel);
+	sdr_lull_round(&rel->lull, (uint32_t)ret + rel->went, (uint64_t)ret * rel->mtu, rel->now);
 	/* Data that the budget, not pacing or window, held back wants another round at once. */
 	again = !sdr_list_empty(&rel->ready) && !rel->blocked && sdr_context_tx_idle(rel->ctx);
 	return ret > 0 || rel->activity != work || again;
+}
+
+bool sdr_rel_again(struct sdr_rel *rel)
+{
+	return rel->ack_wait == rel->round || !sdr_context_dry(rel->ctx) ||
+	       sdr_rel_deadline(rel) <= rel->now;
+}
+
+uint64_t sdr_rel_lull(const struct sdr_rel *rel)
+{
+	return rel->failed ? 0 : rel->lull.until;
 }
 
 uint64_t sdr_rel_deadline(struct sdr_rel *rel)

@@ -62,6 +62,16 @@ int sdr_rel_progress(struct sdr_rel *rel);
  * never.
  */
 uint64_t sdr_rel_deadline(struct sdr_rel *rel);
+/*
+ * After a round, for a caller that would sleep: another one at once has something to do that
+ * neither the engine's fd nor the deadline announces.
+ */
+bool sdr_rel_again(struct sdr_rel *rel);
+/*
+ * Engine time (ns) up to which a sleeper need not be woken by what arrives (the engine's hush), if
+ * it runs a round then; 0: it must be.
+ */
+uint64_t sdr_rel_lull(const struct sdr_rel *rel);
 struct sdr_context *sdr_rel_context(struct sdr_rel *rel);
 
 /* ---- peers ----------------------------------------------------------------------------------- */

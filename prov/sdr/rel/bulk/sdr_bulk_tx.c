@@ -223,6 +223,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	c->st.bytes_tx += bytes;
 	c->est.sent += took;
 	rel->activity++;
+	rel->went += took;
 	sdr_conn_sent(c);
 	return took;
 }

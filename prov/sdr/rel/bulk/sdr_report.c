@@ -119,7 +119,9 @@ bool sdr_report_due(const struct sdr_conn *c)
 	const struct sdr_complete *again = comp_next(&c->bulk->rx.comp[1]);
 
 	return comp_next(&c->bulk->rx.comp[0]) || (again && again->at <= now) ||
-	       (c->bulk->rx.report_at <= now && !sdr_list_empty(&c->bulk->rx.dirty));
+	       /* in a lull: not later than the round that is sure to come */
+	       (c->bulk->rx.report_at <= now + c->rel->lull.span &&
+		!sdr_list_empty(&c->bulk->rx.dirty));
 }
 
 uint64_t sdr_report_deadline(const struct sdr_conn *c)

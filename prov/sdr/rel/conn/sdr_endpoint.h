@@ -28,6 +28,7 @@
 #include "base/sdr_htab.h"
 #include "base/sdr_list.h"
 #include "base/sdr_seq.h"
+#include "rel/path/sdr_lull.h"
 #include "base/sdr_slab.h"
 #include "base/sdr_timerq.h"
 #include "rel/path/sdr_ceiling.h"
@@ -71,6 +72,9 @@ struct sdr_rel {
 	uint64_t round;	   /* rounds so far */
 	uint64_t activity; /* counts everything done, for progress's return value */
 	uint64_t steps;	   /* see sdr_rel_step */
+	uint64_t ack_wait; /* the last round in which an acknowledgement was put off to the next */
+	uint32_t went;	   /* data packets that left in this round */
+	struct sdr_lull lull; /* how long what arrives may wait for a sleeper to look */
 
 	/* what is known of paths, for all who share it; NULL: nothing is remembered */
 	struct sdr_path_mem *paths;

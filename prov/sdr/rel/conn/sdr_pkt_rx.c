@@ -119,7 +119,7 @@ static void pkt_ack_want(struct sdr_conn *c)
 {
 	if (!c->rx.ack_due) {
 		c->rx.ack_due = true;
-		c->rx.ack_round = c->rel->round;
+		c->rx.ack_round = c->rel->ack_wait = c->rel->round;
 		c->rx.ack_ns = c->rel->now;
 	}
 }
