@@ -46,7 +46,8 @@ TESTS += \
 	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh \
 	fabtests/functional/stranger.sh \
-	fabtests/functional/sim.sh
+	fabtests/functional/sim.sh \
+	fabtests/functional/wan.sh
 EXTRA_DIST += \
 	fabtests/functional/cases.sh \
 	fabtests/functional/ends.sh \
@@ -57,4 +58,5 @@ EXTRA_DIST += \
 	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh \
 	fabtests/functional/stranger.sh \
-	fabtests/functional/sim.sh
+	fabtests/functional/sim.sh \
+	fabtests/functional/wan.sh

@@ -138,5 +138,8 @@ sdr_wan_SOURCES = \
 	prov/sdr/tools/wan/wan_opt.c \
 	prov/sdr/tools/wan/wan_out.c \
 	prov/sdr/tools/wan/wan_ping.c \
-	prov/sdr/tools/wan/wan_run.c
+	prov/sdr/tools/wan/wan_run.c \
+	prov/sdr/tools/wan/wan_self.c \
+	prov/sdr/tools/wan/wan_self.h \
+	prov/sdr/tools/wan/wan_self_load.c
 sdr_wan_LDADD = libsdr_wan.la libsdr_tool.la libsdr_base.la -lm

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 		int (*run)(int argc, char **argv);
 	} words[] = {
 		{ "run", wan_main_run }, { "exec", wan_inside }, { "set", wan_inside },
-		{ "phase", wan_inside }, { "ping", wan_ping },
+		{ "phase", wan_inside }, { "ping", wan_ping },	 { "--self-test", wan_self_test },
 	};
 	char **with;
 

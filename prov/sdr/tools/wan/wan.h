@@ -37,6 +37,14 @@ struct wan_command {
 	int status;
 };
 
+/* The emulator's process, beside the network. */
+struct wan_machine {
+	struct wan_hist late;		  /* how much later than due packets were handed over */
+	uint64_t reads, packets, refused; /* super-packets count once; refused by a device */
+	uint64_t before, behind;	  /* lost by the hosts' devices */
+	bool real_time;
+};
+
 struct wan_plan {
 	struct wan_names names;
 	enum wan_shape shape;
@@ -49,6 +57,9 @@ struct wan_plan {
 	uint32_t nchanges, nstart; /* the first nstart hold from the start */
 	struct wan_command command[WAN_COMMANDS_MAX];
 	uint32_t ncommands;
+	/* gets the result in place of --json; NULL: nobody */
+	void (*judge)(void *user, struct wan_net *net, const struct wan_machine *m);
+	void *judge_user;
 };
 
 struct wan_host {
@@ -84,12 +95,6 @@ void wan_host_address(const struct wan_names *names, uint16_t host, bool six, ch
 int wan_loop(const struct wan_plan *plan, const struct wan_host *host, int control);
 
 /* ---- wan_out.c: results ---- */
-struct wan_machine {
-	struct wan_hist late;		  /* how much later than due packets were handed over */
-	uint64_t reads, packets, refused; /* super-packets count once; refused by a device */
-	uint64_t before, behind;	  /* lost by the hosts' devices */
-	bool real_time;
-};
 void wan_out_json(FILE *f, const struct wan_plan *plan, struct wan_net *net,
 		  const struct wan_machine *m, uint64_t now);
 /* A row for each direction and each pair of hosts since the last call. */
@@ -102,6 +107,9 @@ void wan_series_free(struct wan_series *s);
 int wan_run(struct wan_plan *plan);
 /* sdr_wan exec, set, phase: from a command of a run. */
 int wan_inside(int argc, char **argv);
+
+/* ---- wan_self.c ---- */
+int wan_self_test(int argc, char **argv);
 
 /* ---- wan_ping.c ---- */
 int wan_ping(int argc, char **argv);

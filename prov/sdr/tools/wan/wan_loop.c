@@ -272,10 +272,15 @@ static int wan_result(struct wan_loop *w, uint16_t hosts)
 	uint64_t before, behind, now = wan_now(w);
 	FILE *f = stdout;
 
+	w->net.now->end_ns = now;
 	for (uint16_t i = 0; i < hosts; i++) {
 		wan_host_drops(&w->host[i], &before, &behind);
 		w->m.before += before;
 		w->m.behind += behind;
+	}
+	if (plan->judge) {
+		plan->judge(plan->judge_user, &w->net, &w->m);
+		return TOOL_OK;
 	}
 	if (plan->json && strcmp(plan->json, "-") != 0)
 		f = fopen(plan->json, "w");

@@ -78,6 +78,7 @@ static void opt_help(void)
 	       "       sdr_wan set [WHERE:]LIST       in a run: other settings from now on\n"
 	       "       sdr_wan phase NAME             in a run: counters from zero, under a name\n"
 	       "       sdr_wan ping [OPTION]... ADDRESS   in a host; see sdr_wan ping --help\n"
+	       "       sdr_wan --self-test [--no-times]   the emulator against its own arithmetic\n"
 	       "A WAN between hosts that are network namespaces, for as long as the commands run. Hosts a1, a2, ... \n"
 	       "(10.77.1.1, ...) and b1, ... (10.77.2.1, ...); a and b are a1 and b1.\n"
 	       "Options (defaults); settings hold for both directions:\n");
