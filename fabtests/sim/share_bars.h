@@ -56,7 +56,7 @@ struct bar_case {
 	double at_s, at_rate_bps; /* the line's rate from then on */
 	double mark_s, codel_s;
 	uint64_t size;
-	uint32_t messages, warm; /* one at a time */
+	uint32_t messages, warm; /* one at a time, on a connection that is open */
 	double pause_s, seconds;
 	uint64_t teach_bytes; /* an earlier connection sent so much */
 	bool quick;	      /* runs in `make check` */

@@ -37,8 +37,9 @@ fabtests_sim_sdr_crowd_SOURCES = \
 	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c
 fabtests_sim_sdr_crowd_LDADD = $(SDR_BED_UNIT_LIBS)
 
-# Flows that share a bottleneck: bars in virtual time.
+# Flows that share a bottleneck: bars in virtual time; without arguments the quick ones.
 noinst_PROGRAMS += sdr_share_bars
+TESTS += sdr_share_bars
 sdr_share_bars_SOURCES = \
 	fabtests/sim/sdr_share_bars.c fabtests/sim/share_bars.h \
 	fabtests/sim/share_cases.c fabtests/sim/share_judge.c

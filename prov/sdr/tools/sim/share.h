@@ -57,6 +57,7 @@ struct share_cfg {
 	 * what they know of the path; 0: nothing is known.
 	 */
 	uint64_t teach_bytes;
+	bool greets; /* then a message of a few bytes: the connection is open, and nothing known */
 	double seconds;
 	double settle_s; /* after the last start: what comes then is counted apart */
 	double sample_s; /* mean time between two looks at the queue */
@@ -120,7 +121,9 @@ struct share_tick {
 	double cwnd_bytes, pacing_bps, srtt_s, min_rtt_s, loss;
 };
 
-struct share_run;
+/* What a flow of sdr is at: messages that do not count come first, where they are asked for. */
+enum share_step { SHARE_TEACH, SHARE_GREET, SHARE_RUN };
+
 struct sim_share_flow;
 
 /* What a flow is made of. */
@@ -140,11 +143,11 @@ struct share_flow {
 	struct sdr_peer *back;	    /* its sender, as the receiver knows it */
 	uint32_t sends, recvs;	    /* posted and not done */
 	struct sdr_path_mem *paths; /* what its sender knows; NULL: nothing */
-	bool taught;		    /* or nothing is to be learnt first */
-	uint32_t posted;	    /* messages so far */
-	uint64_t post_ns;	    /* of the last */
-	uint64_t next_ns;	    /* the next not before */
-	double share_bps;	    /* smoothed rate on the line */
+	enum share_step step;
+	uint32_t posted;  /* messages so far */
+	uint64_t post_ns; /* of the last */
+	uint64_t next_ns; /* the next not before */
+	double share_bps; /* smoothed rate on the line */
 };
 
 struct share_bed {

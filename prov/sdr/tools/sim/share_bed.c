@@ -19,6 +19,7 @@
 #define SHARE_IDLE_MAX	 8u
 #define SHARE_SCRATCH	 (16ull << 30) /* counted only: there are no bytes */
 #define SHARE_DEPTH	 64u
+#define SHARE_MEM_MIN	 4096u
 #define SHARE_MTU_LARGE	 8192u /* as the soft engine chooses */
 #define SHARE_MTU_MID	 4096u
 #define SHARE_MTU_STEP	 64u
@@ -137,8 +138,8 @@ static int share_sender_open(struct share_bed *b, uint32_t node)
 {
 	struct share_flow *f = &b->flow[node / 2];
 
-	f->taught = !b->cfg->teach_bytes;
-	if (node == f->from && !f->taught) {
+	f->step = b->cfg->teach_bytes ? SHARE_TEACH : b->cfg->greets ? SHARE_GREET : SHARE_RUN;
+	if (node == f->from && f->step == SHARE_TEACH) {
 		f->paths = sdr_path_mem_new(share_rand(b));
 		if (!f->paths)
 			return -ENOMEM;
@@ -212,6 +213,8 @@ bool share_bed_open(struct share_bed *b, const struct share_cfg *cfg, uint64_t s
 	ea.world.nodes = b->nodes;
 	ea.world.seed = share_rand(b);
 	b->mem_len = cfg->size > cfg->teach_bytes ? cfg->size : cfg->teach_bytes;
+	if (b->mem_len < SHARE_MEM_MIN)
+		b->mem_len = SHARE_MEM_MIN;
 	b->mem = mmap(NULL, b->mem_len, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->mem == MAP_FAILED)

@@ -12,6 +12,8 @@
 
 #include "share.h"
 
+#define SHARE_GREETING 8u /* bytes */
+
 /* A message of those that are sent one at a time is done. */
 static void share_timed(struct share_flow *f)
 {
@@ -41,12 +43,12 @@ static void share_done(void *user, const struct sdr_rel_cqe *e)
 	}
 	if (e->kind == SDR_REL_SEND) {
 		f->sends--;
-		if (b->cfg->messages && f->taught)
+		if (b->cfg->messages && f->step == SHARE_RUN)
 			share_timed(f);
 		return;
 	}
 	f->recvs--;
-	if (!f->taught)
+	if (f->step != SHARE_RUN)
 		return;
 	f->received++;
 	f->received_bytes += e->len;
@@ -70,8 +72,8 @@ const struct sdr_rel_cbs share_cbs = {
 	.mr_get = share_mr_get,
 };
 
-/* Its first message is over: what it learnt stays, its connection does not. */
-static void share_flow_taught(struct share_flow *f)
+/* What it learnt stays, its connection does not. */
+static void share_flow_reopen(struct share_flow *f)
 {
 	struct share_bed *b = f->bed;
 	int err;
@@ -85,15 +87,22 @@ static void share_flow_taught(struct share_flow *f)
 		err = share_flow_meet(f);
 	if (err)
 		sim_eps_fail(&b->eps, "flow %u does not open again: %s", f->idx, strerror(-err));
-	f->taught = true;
+}
+
+/* The message of this step is over. */
+static void share_flow_step(struct share_flow *f)
+{
+	if (f->step == SHARE_TEACH)
+		share_flow_reopen(f);
+	f->step = f->step == SHARE_TEACH && f->bed->cfg->greets ? SHARE_GREET : SHARE_RUN;
 	f->posted = 0;
 }
 
-/* One message, of as many bytes as are to teach it. */
-static void share_flow_teach(struct share_flow *f)
+/* One message, which teaches or greets. */
+static void share_flow_prepare(struct share_flow *f)
 {
 	struct share_bed *b = f->bed;
-	struct sdr_rel_iov iov = { b->mem, b->cfg->teach_bytes };
+	struct sdr_rel_iov iov = { b->mem, SHARE_GREETING };
 	struct sdr_rel_wr wr = {
 		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = f->peer, .ctx = f
 	};
@@ -102,9 +111,11 @@ static void share_flow_teach(struct share_flow *f)
 	};
 	int err;
 
+	if (f->step == SHARE_TEACH)
+		iov.len = b->cfg->teach_bytes;
 	if (f->posted) {
 		if (!f->sends && !f->recvs)
-			share_flow_taught(f);
+			share_flow_step(f);
 		return;
 	}
 	f->posted = f->sends = f->recvs = 1;
@@ -132,10 +143,10 @@ void share_flow_post(struct share_flow *f)
 		rival_start(f->rival);
 		return;
 	}
-	if (!f->taught) {
-		share_flow_teach(f);
+	if (f->step != SHARE_RUN)
+		share_flow_prepare(f);
+	if (f->step != SHARE_RUN)
 		return;
-	}
 	for (; f->recvs < b->cfg->window && !err; f->recvs++) {
 		err = sdr_rel_recv(b->eps.ep[f->to].rel, &rr);
 		b->eps.ep[f->to].dirty = true;

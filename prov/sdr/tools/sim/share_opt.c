@@ -38,6 +38,7 @@ enum {
 	OPT_WARM,
 	OPT_PAUSE,
 	OPT_TEACH,
+	OPT_GREET,
 	OPT_INCAST,
 	OPT_CC,
 	OPT_SCHEME,
@@ -78,6 +79,8 @@ static const struct tool_option table[] = {
 	{ "pause", "S", OPT_PAUSE, 1, "longest time from one of them to the next (0)" },
 	{ "teach", "BYTES", OPT_TEACH, 1,
 	  "a message before, from which only the path is known (none)" },
+	{ "greet", NULL, OPT_GREET, 1,
+	  "a message of a few bytes before, so that the connection is open" },
 	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
 	{ "cc", "NAME", OPT_CC, 1, "rate control, see FI_SDR_CC (the default)" },
 	{ "scheme", "NAME", OPT_SCHEME, 1, "repair of losses, see FI_SDR_SCHEME (the default)" },
@@ -288,6 +291,9 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_WARM:
 		cfg->warm = (uint32_t)share_whole(name, arg, 0, 1000000);
+		break;
+	case OPT_GREET:
+		cfg->greets = true;
 		break;
 	case OPT_TEACH:
 		cfg->teach_bytes = share_whole(name, arg, 0, 1ull << 40);
