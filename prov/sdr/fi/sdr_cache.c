@@ -7,13 +7,13 @@
  * Read once when the first domain opens, written when the last one closes or the process ends, by
  * the thread that does that.  Writing first takes what other processes have written meanwhile, then
  * puts a new file in place of the old one, so that a reader finds one or the other; a lock on the
- * directory keeps two writers apart, where the file system has locks, and is not waited for longer
- * than SDR_CACHE_LOCK_TRIES naps.
+ * directory keeps two writers apart, where the file system has locks, and is not waited for
+ * longer than SDR_CACHE_LOCK_TRIES naps.
  *
  * The file is its owner's alone.  One that is somebody else's, that others may write, that is no
  * regular file, or that was made by something else or by a later version of this, is neither
- * believed nor replaced; a damaged one is replaced.  Whatever is wrong is a warning: a process works
- * without the file.
+ * believed nor replaced; a damaged one is replaced.  Whatever is wrong is a warning: a process
+ * works without the file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -65,7 +65,7 @@ struct sdr_domain {
 	struct sdr_wait *conds;
 
 	struct sdr_paths *paths; /* what the process knows of paths; NULL: no memory */
-	struct sdr_work work; /* threads that encode, see sdr_work.c */
+	struct sdr_work work;	 /* threads that encode, see sdr_work.c */
 };
 
 int sdr_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **dom,

@@ -5,8 +5,8 @@
  *
  * One memory of paths (rel/path/sdr_path_mem.c) for all domains with the same FI_SDR_CACHE, so that
  * endpoints know from each other, and those that open at once share a path.  It stays when the last
- * domain closes, for the next one; the file is written then, if there was news.  Its lock is a leaf,
- * taken when a connection opens or ends and once a second by one that moves data.
+ * domain closes, for the next one; the file is written then, if there was news.  Its lock is a
+ * leaf, taken when a connection opens or ends and once a second by one that moves data.
  *
  * A forked child has a memory of its own: its parent's lock may be held by a thread that the child
  * does not have, and what the file says is for the parent to write.

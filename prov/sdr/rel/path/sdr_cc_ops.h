@@ -8,9 +8,10 @@
  * lies in cc->state, zeroed before init.  What every controller needs is done before it is called
  * (sdr_cc.c): delivered bytes, the rate sample, rounds, the smoothed RTT.
  *
- * There is no callback per packet sent but `resumed`, for the first after a pause.  What a controller wants to know of a transmission comes
- * back with its acknowledgement: the rate sample says what was delivered meanwhile, whether the
- * application was the limit and whether a round trip is over.
+ * There is no callback per packet sent but `resumed`, for the first after a pause.  What a
+ * controller wants to know of a transmission comes back with its acknowledgement: the rate sample
+ * says what was delivered meanwhile, whether the application was the limit and whether a round trip
+ * is over.
  *
  * No clock, no timers, no allocation; called by the thread that owns the connection.
  */

@@ -18,7 +18,8 @@
 #include "base/sdr_rand.h"
 #include "sdr_path_codec.h"
 
-#define CODEC_MAGIC    "sdrpaths"
+static const uint8_t codec_magic[8] = { 's', 'd', 'r', 'p', 'a', 't', 'h', 's' };
+
 #define CODEC_HASH_KEY 0x7061746873ull
 #define CODEC_S_NS     1000000000ull
 /* what paths have */
@@ -86,7 +87,7 @@ size_t sdr_path_encode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, ui
 	sdr_path_mem_walk(m, now, &o, codec_put);
 	len = SDR_PATH_CODEC_HEAD + (size_t)o.n * SDR_PATH_CODEC_ENTRY;
 	memset(buf, 0, SDR_PATH_CODEC_HEAD);
-	memcpy(buf, CODEC_MAGIC, 8);
+	memcpy(buf, codec_magic, sizeof(codec_magic));
 	sdr_put_le32(buf + 8, SDR_PATH_CODEC_VERSION);
 	sdr_put_le32(buf + 12, o.n);
 	sdr_put_le64(buf + 16, codec_sum(buf, len));
@@ -135,7 +136,7 @@ int sdr_path_decode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, const
 	uint32_t n, i;
 	int taken = 0;
 
-	if (len < 8 || memcmp(buf, CODEC_MAGIC, 8))
+	if (len < sizeof(codec_magic) || memcmp(buf, codec_magic, sizeof(codec_magic)))
 		return -EPROTO;
 	if (len < SDR_PATH_CODEC_HEAD)
 		return -EBADMSG;

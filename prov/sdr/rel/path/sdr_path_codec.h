@@ -13,7 +13,7 @@
 /* bytes: no more than that is written, and what is longer is not read */
 #define SDR_PATH_CODEC_MAX (SDR_PATH_CODEC_HEAD + SDR_PATH_MEM_MAX * SDR_PATH_CODEC_ENTRY)
 
-/* Bytes written, at most len; what was touched longest ago is left out.  wall_s: the time of day. */
+/* Bytes written, at most len; what was touched longest ago is left out.  wall_s: s since 1970. */
 size_t sdr_path_encode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, uint8_t *buf,
 		       size_t len);
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * What paths were found to carry, for connections that begin: rate of the bottleneck, smallest round
- * trip, losses that are the path's own, and a size that passed.  One object for all endpoints that
- * should know from each other; it outlives them all.
+ * What paths were found to carry, for connections that begin: rate of the bottleneck, smallest
+ * round trip, losses that are the path's own, and a size that passed.  One object for all endpoints
+ * that should know from each other; it outlives them all.
  *
  * What is known has two keys: the peer's host, and as second choice the network that this is in,
  * which counts half.  A key is bytes to this file; what they are made of is for the connection to

@@ -94,7 +94,7 @@ static struct sdr_train_run train_fit(const struct sdr_train *t)
 /* The weighted median of all runs that count and say at least that. */
 static void train_output(struct sdr_train *t, uint64_t least)
 {
-	struct sdr_train_run r[SDR_TRAIN_KEPT + 1], now = train_fit(t);
+	struct sdr_train_run r[SDR_TRAIN_KEPT + 1] = { { 0, 0 } }, now = train_fit(t);
 	double all = 0, below = 0;
 	uint32_t n = 0, i, k;
 
