@@ -15,7 +15,7 @@
 # network is touched.  Where that is not allowed each case is skipped, with the reason.
 #
 # Delay and loss are FI_SDR_FAULT's, on both sides (kernels without netem).  The libraries beside this file:
-# net/lib.sh builds the networks and runs the programs; net/mtu.sh, iface.sh, nat.sh and guard.sh are the cases.
+# net/lib.sh builds the networks and runs the programs; net/mtu.sh, iface.sh, nat.sh, guard.sh and qos.sh are the cases.
 # Environment: SDR_BUILDDIR (default build/), NET_KEEP=DIR keeps what the programs said there.
 
 set -u
@@ -34,13 +34,13 @@ fi
 [ "$NET_INSIDE" != yes ] || { mount -t tmpfs none /run && mkdir /run/netns; } || exit 1
 # shellcheck source=scripts/net/lib.sh
 . "$here/net/lib.sh"
-for part in mtu iface nat guard; do
+for part in mtu iface nat guard qos; do
 	# shellcheck source=/dev/null
 	. "$here/net/$part.sh"
 done
 
 # shellcheck disable=SC2154  # set by the parts
-all="$mtu_cases $iface_cases $nat_cases $guard_cases"
+all="$mtu_cases $iface_cases $nat_cases $guard_cases $qos_cases"
 bars=
 names=()
 for arg; do

@@ -20,6 +20,13 @@ noinst_PROGRAMS += sdr_garbage
 sdr_garbage_SOURCES = fabtests/functional/sdr_garbage.c
 sdr_garbage_LDADD = libsdr_wire.la libsdr_base.la
 
+# Several endpoints of a process under one ceiling (scripts/net/qos.sh).
+noinst_PROGRAMS += sdr_many
+sdr_many_SOURCES = \
+	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/functional/sdr_many.c
+sdr_many_LDADD = $(LIBFABRIC_LIBS)
+
 noinst_PROGRAMS += sdr_relay
 sdr_relay_SOURCES = fabtests/functional/sdr_relay.c
 sdr_relay_LDADD =
