@@ -51,7 +51,7 @@ bad_options() {
 
 statuses() {
 	possible || return 0
-	status 7 - "$wan" --run 'a:exit 7' --run 'b:true' && status 127 'not found|No such file' "$wan" -- no-such-command &&
+	status 7 - "$wan" --run 'a:exit 7' --run 'b:true' && status 127 'no-such-command: ' "$wan" -- no-such-command &&
 		status 3 - "$wan" -- sh -c 'sdr_wan=$0; "$sdr_wan" exec a sh -c "exit 3"' "$wan" &&
 		status 1 'ended by --limit' "$wan" --limit 200ms --run 'a:sleep 20'
 }

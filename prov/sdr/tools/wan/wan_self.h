@@ -16,6 +16,7 @@ struct self_load {
 /* What the receiver saw, in memory that all share. */
 struct self_seen {
 	uint64_t packets, bytes, wrong, marked;
+	uint64_t full;			/* came, and the socket had no room: this machine is slow */
 	uint64_t reordered;		/* came before one that had been sent earlier */
 	uint64_t gaps, gap_packets;	/* runs of numbers that never came, and how many */
 	uint64_t first_ns, last_ns;	/* arrivals */

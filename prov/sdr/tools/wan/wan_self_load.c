@@ -120,12 +120,13 @@ static void self_receive_udp(const struct self_load *load)
 	static uint8_t buf[65536], came[SELF_MAX], ctl[256];
 	struct timeval wait = { .tv_usec = SELF_QUIET * 1000 };
 	int s = self_socket(SOCK_DGRAM, SELF_PORT), on = 1;
-	uint32_t highest = 0;
+	uint32_t highest = 0, full;
 	struct timespec ts;
 
 	setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	setsockopt(s, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
 	setsockopt(s, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
+	setsockopt(s, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on));
 	self_out->ready = 1;
 	for (;;) {
 		struct iovec iov = { buf, sizeof(buf) };
@@ -144,6 +145,10 @@ static void self_receive_udp(const struct self_load *load)
 		for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 			if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
 				tos = *CMSG_DATA(c);
+			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL) {
+				memcpy(&full, CMSG_DATA(c), sizeof(full));
+				self_out->full = full;
+			}
 			if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
 				continue;
 			memcpy(&ts, CMSG_DATA(c), sizeof(ts));
