@@ -70,6 +70,9 @@ env_CHANNELS() { env_case CHANNELS 0 17 1.5 -1 many; }
 env_GENERATIONS() { env_case GENERATIONS 0 3 5 6 7 12 17 -4; }
 env_CC() { env_case CC magic "bbr, fixed" BBR; }
 env_RATE() { env_case RATE -1 5 1foo 2000gbit 10gbps; }
+env_RATE_MAX() { env_case RATE_MAX 999 10gbit/ 10gbit/site /host 10gbit/host/host -1/host 10gbps; }
+env_ECN() { env_case ECN yes 1 ect0 "on, off"; }
+env_DSCP() { env_case DSCP 64 -1 AF51 CS8 0x2e 46.5 EF+; }
 env_RTT_INIT() { env_case RTT_INIT -5 10000001 25ms; }
 env_RTO_RTTS() { env_case RTO_RTTS 0 0.5 101 x; }
 env_VERBS_LATE() { env_case VERBS_LATE epoch MR "root,mw" 1; }
@@ -358,7 +361,7 @@ hello_flood() {
 }
 
 all="env_ENGINE env_RELIABILITY env_EC_CODE env_EC_K env_EC_M env_EC_DECODE env_EC_SCRATCH env_EC_THREADS env_OBJECTIVE env_MAX_OVERHEAD
-	env_MTU env_CHUNK_SIZE env_IMM_SPLIT env_CHANNELS env_GENERATIONS env_CC env_RATE env_RTT_INIT env_RTO_RTTS
+	env_MTU env_CHUNK_SIZE env_IMM_SPLIT env_CHANNELS env_GENERATIONS env_CC env_RATE env_RATE_MAX env_ECN env_DSCP env_RTT_INIT env_RTO_RTTS
 	env_TIMEOUT env_FAULT env_STATS env_long_values env_schemes env_code_together verbs_without_device
 	verbs_not_asked_for env_VERBS_LATE env_VERBS_RX_DEPTH env_VERBS_TX_DEPTH env_together env_defaults env_misspelt
 	env_extremes settings_differ schemes_differ told_without_log port_in_use port_in_use_by_sdr not_local unknown_host mtu_above_path stats_unwritable
