@@ -46,6 +46,11 @@ sdr_share_bars_SOURCES = \
 sdr_share_bars_LDADD = libsdr_simshare.la libsdr_simbed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) \
 	$(SDR_SYS_LIBS) -lm
 
+UNIT_TESTS += fabtests/sim/test_share
+fabtests_sim_test_share_SOURCES = fabtests/sim/test_share.c
+fabtests_sim_test_share_LDADD = libsdr_simshare.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) \
+	$(SDR_SYS_LIBS) -lm
+
 # The other flows of these worlds hold to their laws.
 UNIT_TESTS += fabtests/sim/test_rivals
 fabtests_sim_test_rivals_SOURCES = fabtests/sim/test_rivals.c

@@ -4,12 +4,12 @@
  * `cubic` and `reno`: windows that grow until something is lost.
  *
  * CUBIC is RFC 9438 (C 0.4, beta 0.7, the Reno-friendly region, fast convergence) with HyStart as
- * Linux has it (train of acknowledgements, delay); Reno is RFC 5681 with beta 0.5.  A loss, or a
- * mark, reduces the window once a round trip: the recovery ends when something that was sent after
- * its begin is acknowledged, and until then the window follows RFC 6937 (proportional rate
- * reduction).  A timeout begins again with the smallest window, which is SDR_CC_MIN_PKTS packets
- * here, where Linux has one.  No pacing: acknowledgements are the clock.  Windows are counted in
- * packets, as fractions.
+ * Linux has it (train of acknowledgements, delay) and Linux's least growth before the first loss;
+ * Reno is RFC 5681 with beta 0.5.  A loss, or a mark, reduces the window once a round trip: the
+ * recovery ends when something that was sent after its begin is acknowledged, and until then the
+ * window follows RFC 6937 (proportional rate reduction).  A timeout begins again with the smallest
+ * window, which is SDR_CC_MIN_PKTS packets here, where Linux has one.  No pacing: acknowledgements
+ * are the clock.  Windows are counted in packets, as fractions.
  */
 #include <math.h>
 
@@ -18,7 +18,8 @@
 
 #define CUBIC_C		 0.4
 #define CUBIC_BETA	 0.7
-#define CUBIC_GROWTH_MAX 0.5 /* packets of window a packet acknowledged */
+#define CUBIC_GROWTH_MAX 0.5  /* packets of window a packet acknowledged */
+#define CUBIC_GROWTH_NEW 0.05 /* at least, before the first loss: nothing is known (Linux) */
 #define CUBIC_FRIENDLY	 (3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA))
 #define RENO_BETA	 0.5
 #define TCP_FIRST	 10.0 /* packets of the first window */
@@ -33,6 +34,7 @@ struct cubic {
 	/* RFC 9438 */
 	double w_max, w_est, k;
 	uint64_t epoch; /* ns; 0: none */
+	bool reduced;	/* once */
 	/* HyStart */
 	uint64_t round_ns,
 		last_ns;    /* when the round began; the last acknowledgement of the train */
@@ -143,6 +145,8 @@ static void cubic_grow(struct cubic *s, const struct sdr_cc_ack *ack, double ack
 	target = s->w_max + CUBIC_C * (t - s->k) * (t - s->k) * (t - s->k);
 	if (target > s->cwnd)
 		step = (target - s->cwnd) / s->cwnd;
+	if (!s->reduced)
+		step = fmax(step, CUBIC_GROWTH_NEW);
 	s->w_est += (s->w_est < s->w_max ? CUBIC_FRIENDLY : 1) * acked / s->cwnd;
 	if (s->w_est > s->cwnd + step * acked) {
 		s->cwnd = s->w_est;
@@ -158,6 +162,7 @@ static void cubic_reduce(struct sdr_cc *cc, struct cubic *s)
 	double beta = s->reno ? RENO_BETA : CUBIC_BETA;
 
 	s->w_max = s->cwnd < s->w_max ? s->cwnd * (1 + CUBIC_BETA) / 2 : s->cwnd;
+	s->reduced = true;
 	s->ssthresh = fmax(s->cwnd * beta, SDR_CC_MIN_PKTS);
 	s->epoch = 0;
 	s->recover = cc->delivered;
