@@ -50,7 +50,8 @@ struct bar_case {
 	double rate_bps, rtt_s, queue_bdp;
 	uint64_t queue_bytes;
 	uint32_t mtu;
-	double loss, ge_loss, ge_burst;
+	double loss; /* both ways */
+	double ge_loss, ge_burst;
 	bool ge_packets, incast;
 	double late_s;		  /* the last flow starts then */
 	double at_s, at_rate_bps; /* the line's rate from then on */

@@ -54,7 +54,7 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 	cfg->ge_loss = c->ge_loss;
 	cfg->ge_burst = c->ge_burst;
 	cfg->ge_packets = c->ge_packets;
-	cfg->reverse_loss = 0;
+	cfg->reverse_loss = c->loss; /* as an emulator's has it */
 	cfg->incast = c->incast;
 	cfg->size = c->size ? c->size : 1u << 20;
 	cfg->messages = c->messages;
