@@ -132,6 +132,40 @@ static void stalled__by_a_peer_that_answers_probes_and_swallows_the_rest(void **
 	each_stalls(probes_alone);
 }
 
+static bool no_data(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
+{
+	(void)b;
+	(void)p;
+	return !(what & BED_DATA);
+}
+
+/*
+ * The peer says each round trip that nothing came: not all of it goes again each time, and when the
+ * path carries it the rest is soon there.
+ */
+static void stalled__data_go_again_in_fewer_packets(void **state)
+{
+	struct bed *b = patient(WAIT_MS, 30000);
+	uint64_t seen, begun;
+	struct bed_op *s;
+
+	(void)state;
+	b->filter = no_data;
+	s = op_post(b, BULK);
+	begun = bed_now(b);
+	bed_run(b, 20 * BED_RTT);
+	seen = bed_seen(b, 0, BED_DATA);
+	assert_in_range(seen, LEN / SDR_MTU_DEFAULT, 8 * LEN / SDR_MTU_DEFAULT);
+	bed_run(b, 80 * BED_RTT);
+	assert_in_range(bed_seen(b, 0, BED_DATA) - seen, 10, 160);
+	b->filter = NULL;
+	begun = bed_now(b);
+	bed_wait(b, s, BED_SEC);
+	bed_assert_ok(s);
+	assert_in_range(s->at - begun, 0, 8 * BED_RTT);
+	bed_close(b);
+}
+
 /* The question is acknowledged, and that is all. */
 static void stalled__a_read_whose_server_never_answers(void **state)
 {
@@ -383,6 +417,7 @@ int main(void)
 		cmocka_unit_test(stalled__on_a_path_that_carries_nothing_above_600_bytes),
 		cmocka_unit_test(stalled__in_one_direction),
 		cmocka_unit_test(stalled__by_a_peer_that_answers_probes_and_swallows_the_rest),
+		cmocka_unit_test(stalled__data_go_again_in_fewer_packets),
 		cmocka_unit_test(stalled__a_read_whose_server_never_answers),
 		cmocka_unit_test(stalled__a_write_whose_answer_never_comes),
 		cmocka_unit_test(stalled__a_receive_whose_bytes_never_come),

@@ -271,8 +271,10 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		}
 	}
 	sdr_ecn_acked(&c->ecn.tx, news);
-	if (news || complete)
+	if (news || complete) {
 		sdr_conn_came_closer(c);
+		c->bulk->tx.barren = 0;
+	}
 	if (news) {
 		if (top > s->top)
 			s->top = top;
@@ -399,13 +401,22 @@ static void rto_backoff(struct sdr_conn *c)
 	}
 }
 
+/* Data were lost: one more round trip of nothing else, unless some arrive. */
+static void bulk_barren(struct sdr_conn *c)
+{
+	if (c->rel->now - c->bulk->tx.barren_ns < c->rtt.srtt)
+		return;
+	c->bulk->tx.barren_ns = c->rel->now;
+	c->bulk->tx.barren += c->bulk->tx.barren < UINT32_MAX;
+}
+
 void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 {
 	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
 	uint64_t rto = ops->rto ? ops->rto(c) : 0;
 	uint32_t open = ops->rto ? 0 : DETECT_OPEN_MAX, pos;
 	struct sdr_ring *log = &c->bulk->tx.log;
-	bool timeout = false;
+	bool timeout = false, lost = false;
 
 	/*
 	 * Entries that are neither delivered nor reported do not block those behind.
@@ -421,6 +432,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 			tlog_arrived(c, e);
 		} else if (ent_is_lost(c, e, rto, nack, &why)) {
 			ent_lost(c, e, why, ca);
+			lost = true;
 			timeout |= why == WHY_RTO;
 		} else if (!open-- || !sdr_seq_lt(e->seq, c->rack.seq)) {
 			break;
@@ -428,6 +440,8 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 	}
 	while (!sdr_ring_empty(log) && !tlog_at(c, log->head)->seg)
 		sdr_ring_pop(log);
+	if (lost)
+		bulk_barren(c);
 	if (timeout)
 		rto_backoff(c);
 	sdr_group_tx_evaluate(c);

@@ -21,6 +21,9 @@
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
 #define COPY_STEP 8u
+/* round trips without any data arriving that cost nothing, and what goes in the next ones */
+#define BARREN_FREE  3u
+#define BARREN_BYTES (256u << 10)
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
@@ -179,9 +182,26 @@ bool sdr_bulk_tx_due(const struct sdr_conn *c)
 	return !sdr_list_empty(segs) && (segs->next != segs->prev || s->inflight || s->nlost);
 }
 
+/*
+ * Bytes that may be in flight: the window.  When data were lost for some round trips, the peer
+ * answered, and nothing of them had arrived, they may be what the path does not carry at all: less
+ * and less of them goes again, and not a window of them each round trip until the give-up time.
+ */
+static uint64_t bulk_window(const struct sdr_conn *c)
+{
+	uint32_t n = c->bulk->tx.barren;
+	uint64_t w = BARREN_BYTES;
+
+	if (n < BARREN_FREE)
+		return c->cc.cwnd;
+	w = n - BARREN_FREE < 32 ? w >> (n - BARREN_FREE) : 0;
+	w = w < c->cc.cwnd ? w : c->cc.cwnd;
+	return w > c->shape->mtu ? w : c->shape->mtu;
+}
+
 bool sdr_bulk_tx_window(const struct sdr_conn *c)
 {
-	return !c->inflight || c->inflight + c->shape->mtu <= c->cc.cwnd;
+	return !c->inflight || c->inflight + c->shape->mtu <= bulk_window(c);
 }
 
 /* Sends [first, first + n) at most; returns the packets taken, 0 when the engine is full. */
@@ -314,7 +334,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 	if (c->state != SDR_CONN_OPEN || !c->hs.validated)
 		return true;
 	while ((s = seg_pick(c))) {
-		uint64_t room = c->cc.cwnd > c->inflight ? c->cc.cwnd - c->inflight : 0;
+		uint64_t wnd = bulk_window(c), room = wnd > c->inflight ? wnd - c->inflight : 0;
 		uint64_t pace, turn;
 		uint32_t max, sent = 0;
 

@@ -218,11 +218,14 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 /*
  * The acknowledgement of what is alone on its way has nothing behind it that would show its loss:
  * it costs the peer a timeout.  Where losses were seen it is said twice, and so it is to who says
- * what it says twice: a packet of nothing but known records is a copy, or a repair.
+ * what it says twice: a packet of nothing but known records is a copy, or a repair.  A near peer
+ * waits for milliseconds, and would get thousands of them.
  */
 static void pkt_expect_loss(struct sdr_conn *c, const struct pkt_sum *sum)
 {
-	if ((c->rack.lossy && sum->asked) || (sum->recs && sum->seen == sum->recs))
+	bool lossy = c->rack.lossy && c->rtt.srtt >= SDR_CHOICE_RTT_MIN;
+
+	if ((lossy && sum->asked) || (sum->recs && sum->seen == sum->recs))
 		c->rx.ack_twice = true;
 }
 
