@@ -92,6 +92,7 @@ struct sdr_conn {
 	uint32_t ctl_max, ctl_agreed;
 	struct sdr_pmtu pmtu;
 	uint32_t mtu_found; /* bytes: the size that was told last */
+	bool mtu_asked;	    /* this host's route */
 
 	struct {
 		uint8_t kinds;	      /* the peer decodes: bit n, kind n of parity */

@@ -43,18 +43,29 @@ static uint32_t mtu_least(const struct sdr_rel *rel)
 	return least < max ? least : max;
 }
 
+/* What this host's route says: once, before anything is found out by sending. */
+static bool mtu_route(struct sdr_conn *c)
+{
+	struct sdr_rel *rel = c->rel;
+	uint32_t told;
+
+	if (c->mtu_asked || !c->pmtu.size || !rel->uc->ops->path_mtu)
+		return false;
+	c->mtu_asked = true;
+	told = rel->uc->ops->path_mtu(rel->uc, &c->addr);
+	return told && sdr_pmtu_limit(&c->pmtu, told, SDR_PMTU_BY_ROUTE, rel->now);
+}
+
 void sdr_conn_mtu_init(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
 	bool known = (rel->features & FEATURES) != FEATURES;
-	uint32_t told;
 
 	sdr_pmtu_init(&c->pmtu, mtu_least(rel), known ? 0 : mtu_max(rel), rel->now);
-	if (!c->pmtu.size || !rel->uc->ops->path_mtu)
-		return;
-	told = rel->uc->ops->path_mtu(rel->uc, &c->addr);
-	if (told)
-		sdr_pmtu_limit(&c->pmtu, told, SDR_PMTU_BY_ROUTE, rel->now);
+	c->mtu_asked = false;
+	/* Some five system calls: one that was opened by the peer may never send anything large. */
+	if (!c->hs.passive)
+		mtu_route(c);
 }
 
 /*
@@ -244,6 +255,8 @@ void sdr_conn_mtu_send(struct sdr_conn *c)
 	/* Hardly ever: this is asked with each packet. */
 	if (sdr_pmtu_deadline(&c->pmtu) > c->rel->now || sdr_conn_mtu_deadline(c) > c->rel->now)
 		return;
+	if (mtu_route(c))
+		mtu_apply(c);
 	n = sdr_pmtu_probes(&c->pmtu, c->rel->now, size);
 	mtu_found(c);
 	for (uint32_t i = 0; i < n; i++)
