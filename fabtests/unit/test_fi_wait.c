@@ -160,6 +160,49 @@ static void wait__progress_thread(void **state)
 	free(rx);
 }
 
+/*
+ * An application that polls and then does something else, again and again: the thread stays away
+ * while it polls and takes over each time.  That the message is there is seen in memory, without a
+ * call that would drive.
+ */
+static void wait__progress_thread_takes_over_each_time(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_AUTO, .wait_obj = FI_WAIT_FD };
+	uint8_t *tx = malloc(BIG), *rx = calloc(1, BIG);
+	struct timespec ts = { .tv_nsec = 1000000 };
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	uint64_t end;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	for (uint8_t i = 1; i < 8; i++) {
+		volatile uint8_t *last = rx + BIG - 1;
+		int n;
+
+		/* it polls for longer than the thread waits, or hardly */
+		for (n = 0; n < (i % 2 ? 20000 : 20); n++) {
+			assert_int_equal(fi_cq_read(p.s[0].cq, &e, 1), -FI_EAGAIN);
+			assert_int_equal(fi_cq_read(p.s[1].cq, &e, 1), -FI_EAGAIN);
+		}
+		test_fill(tx, BIG, i);
+		*last = (uint8_t)~tx[BIG - 1];
+		assert_ok(fi_recv(p.s[1].ep, rx, BIG, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[0].ep, tx, BIG, NULL, p.s[0].peer, NULL));
+		end = test_now_s() + TEST_GUARD_S;
+		while (*last != tx[BIG - 1]) {
+			assert_true(test_now_s() < end);
+			nanosleep(&ts, NULL);
+		}
+		test_wait_ok(&p, 0, &e);
+		test_wait_ok(&p, 1, &e);
+		assert_true(test_same(rx, BIG, i));
+	}
+	test_pair_close(&p);
+	free(tx);
+	free(rx);
+}
+
 /* ---- closing --------------------------------------------------------------------------------- */
 
 static void close__delivers_what_was_injected(void **state)
@@ -223,6 +266,7 @@ int main(void)
 		cmocka_unit_test(wait__descriptor_without_trywait),
 		cmocka_unit_test(wait__mutex_cond),
 		cmocka_unit_test(wait__progress_thread),
+		cmocka_unit_test(wait__progress_thread_takes_over_each_time),
 		cmocka_unit_test(close__delivers_what_was_injected),
 		cmocka_unit_test(close__in_a_child),
 	};

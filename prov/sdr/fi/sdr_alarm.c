@@ -27,7 +27,11 @@
  *
  * A round of the application rings for the progress thread, when no other thread sleeps, after the
  * back-off only: it would see that the application drives, and go.  So the thread finds out once,
- * whatever it is that the application polls for.
+ * whatever it is that the application polls for, and from then on the alarm guards
+ * (SDR_WATCH_GUARD): each round finds it set to some milliseconds from now, and sets it forward
+ * every two.  It rings when no round has come for that long, and the thread takes over; while the
+ * application polls, the thread never wakes.  A blocking read keeps the guard, too, as long as its
+ * own deadline is not sooner: short sleeps set no timer at all.
  */
 #include <errno.h>
 #include <sys/timerfd.h>
@@ -117,10 +121,51 @@ static void alarm_hush(struct sdr_ep *ep, bool sleeps)
 		ep->uc->ops->hush(ep->uc, on);
 }
 
+/* ns of the engine's clock, as good as now inside a round or after a post. */
+static uint64_t alarm_time(struct sdr_ep *ep)
+{
+	return ep->rel ? sdr_rel_time(ep->rel) : ep->uc->ops->now(ep->uc);
+}
+
+/* It guards if it rings within SDR_GUARD_NS, and need not be set anew for half of that. */
+static bool alarm_guards(const struct sdr_ep *ep, uint64_t now)
+{
+	return ep->alarm_due > now + SDR_GUARD_NS / 2 && ep->alarm_due <= now + SDR_GUARD_NS;
+}
+
+/* When it is to ring for those that rely on it. */
+static uint64_t alarm_want(struct sdr_ep *ep, unsigned int watch)
+{
+	uint64_t due = watch & ~SDR_WATCH_IDLE ? sdr_ep_due(ep) : UINT64_MAX, now, guard;
+
+	if (!(watch & SDR_WATCH_GUARD) || !ep->enabled)
+		return due;
+	now = alarm_time(ep);
+	guard = alarm_guards(ep, now) ? ep->alarm_due : now + SDR_GUARD_NS;
+	return due < guard ? due : guard;
+}
+
+void sdr_ep_alarm_guard(struct sdr_ep *ep)
+{
+	SDR_ASSERT_HELD(&ep->lock);
+	atomic_fetch_or(&ep->watch, SDR_WATCH_GUARD);
+	if (ep->enabled)
+		alarm_set(ep, ep->uc->ops->now(ep->uc) + SDR_GUARD_NS);
+}
+
+bool sdr_ep_alarm_rang(struct sdr_ep *ep)
+{
+	SDR_ASSERT_HELD(&ep->lock);
+	return !ep->enabled || ep->alarm_due <= ep->uc->ops->now(ep->uc);
+}
+
 void sdr_ep_alarm_sooner(struct sdr_ep *ep)
 {
-	uint64_t due = sdr_ep_due(ep);
+	uint64_t due;
 
+	if (!(atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_IDLE))
+		return;
+	due = sdr_ep_due(ep);
 	if (due < ep->alarm_due)
 		alarm_set(ep, due);
 }
@@ -133,8 +178,8 @@ void sdr_ep_alarm_round(struct sdr_ep *ep)
 	uint64_t due;
 
 	SDR_ASSERT_HELD(&ep->lock);
-	alarm_hush(ep, watch & ~SDR_WATCH_AWAY);
-	due = watch ? sdr_ep_due(ep) : UINT64_MAX;
+	alarm_hush(ep, watch & ~SDR_WATCH_IDLE);
+	due = alarm_want(ep, watch);
 	if (due < ep->alarm_due || (due > ep->alarm_due && rang))
 		alarm_set(ep, due);
 }
@@ -145,18 +190,26 @@ void sdr_ep_alarm_exact(struct sdr_ep *ep)
 
 	SDR_ASSERT_HELD(&ep->lock);
 	alarm_hush(ep, true);
-	due = sdr_ep_due(ep);
+	due = alarm_want(ep, atomic_load(&ep->watch));
 	if (due != ep->alarm_due)
 		alarm_set(ep, due);
 }
 
 void sdr_ep_alarm_driven(struct sdr_ep *ep)
 {
+	unsigned int watch =
+		atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_AWAY;
 	uint64_t due, soon;
 
 	SDR_ASSERT_HELD(&ep->lock);
-	if ((atomic_load_explicit(&ep->watch, memory_order_relaxed) & ~SDR_WATCH_AWAY) !=
-	    SDR_WATCH_THREAD) {
+	if (watch == SDR_WATCH_GUARD && ep->enabled) {
+		alarm_hush(ep, false);
+		soon = alarm_time(ep);
+		if (!alarm_guards(ep, soon))
+			alarm_set(ep, soon + SDR_GUARD_NS);
+		return;
+	}
+	if (watch != SDR_WATCH_THREAD) {
 		sdr_ep_alarm_round(ep);
 		return;
 	}

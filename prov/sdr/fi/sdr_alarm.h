@@ -13,9 +13,6 @@
 struct sdr_ep;
 
 /*
- * Who relies on an endpoint's alarm: ep->watch is the number of blocking reads, and these.
- */
-/*
  * Who relies on an endpoint's alarm (sdr_alarm.c): ep->watch is the number of blocking reads, and
  * these.
  */
@@ -25,6 +22,16 @@ struct sdr_ep;
 /* the progress thread leaves it to them: the last one wakes it */
 #define SDR_WATCH_AWAY	 0x01000000u
 #define SDR_WATCH_THREAD 0x02000000u /* the progress thread sleeps on it */
+/* the application drives; should it stop, the alarm tells the progress thread */
+#define SDR_WATCH_GUARD 0x04000000u
+/* flags of those that no event of the endpoint must wake */
+#define SDR_WATCH_IDLE (SDR_WATCH_AWAY | SDR_WATCH_GUARD)
+
+/*
+ * The progress thread takes over from an application that drove the endpoint so long ago, or half
+ * as long.
+ */
+#define SDR_GUARD_NS 4000000ull
 
 /* All under ep->lock. */
 /* Too much is unread: it is not driven. */
@@ -44,5 +51,9 @@ void sdr_ep_alarm_exact(struct sdr_ep *ep);
  * After a round of the application, which comes back or leaves the endpoint to the progress thread.
  */
 void sdr_ep_alarm_driven(struct sdr_ep *ep);
+/* The progress thread stays away from now on, until the alarm rings. */
+void sdr_ep_alarm_guard(struct sdr_ep *ep);
+/* ... which it has: the application does not drive any more. */
+bool sdr_ep_alarm_rang(struct sdr_ep *ep);
 
 #endif /* SDR_ALARM_H */

@@ -114,11 +114,10 @@ struct sdr_ep {
 	_Atomic uint32_t app_polls; /* the application drove this endpoint so often */
 	/* it said with fi_trywait that it would sleep, and may have changed its mind */
 	atomic_bool app_waits;
-	bool thread_in;		/* in the progress thread's set; under eps_lock */
-	uint8_t thread_grace;	/* how far the thread has got in believing that it has */
-	uint32_t thread_seen;	/* app_polls when the progress thread looked last */
-	uint32_t thread_streak; /* looks in a row that found the application active */
-	char reported[128];	/* what the engine said last */
+	uint8_t thread_in;    /* enum sdr_thread_in; under eps_lock */
+	uint8_t thread_grace; /* how far the thread has got in believing that it has */
+	uint32_t thread_seen; /* app_polls when the progress thread looked last */
+	char reported[128];   /* what the engine said last */
 };
 
 int sdr_ep_open(struct fid_domain *dom, struct fi_info *info, struct fid_ep **ep, void *context);

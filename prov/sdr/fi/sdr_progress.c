@@ -5,16 +5,16 @@
  * sleeps on a condition variable, and works for applications that are busy elsewhere.
  *
  * Applications drive endpoints themselves by reading (sdr_pset.c), and the thread keeps out of
- * their way: an endpoint that the application drove since the thread looked last is left alone for
- * another SDR_THREAD_BACKOFF_NS (four times that after a while); one on which the application
- * sleeps in a blocking read for as long as it does; one on whose descriptor it said it would sleep
- * (fi_trywait) until it has let an event pass.  Posting is not driving.  Only one that was quiet is
- * run by the thread and watched: its two descriptors are in thread_set, and as long as they are,
- * what happens to the endpoint reaches the thread through its alarm (SDR_WATCH_THREAD), like
- * any sleeper.
+ * their way: an endpoint that the application drove since the thread looked last is left alone
+ * until it has not driven it for SDR_GUARD_NS, or half that, of which the alarm tells
+ * (SDR_WATCH_GUARD); one on which the application sleeps in a blocking read for as long as it does;
+ * one on whose descriptor it said it would sleep (fi_trywait) until it has let an event pass.
+ * Posting is not driving.  Only one that was quiet is run by the thread and watched: its two
+ * descriptors are in thread_set, and as long as they are, what happens to the endpoint reaches the
+ * thread through its alarm (SDR_WATCH_THREAD), like any sleeper.
  *
- * So of each endpoint the thread either watches the descriptors, or looks again after a back-off,
- * or has left it to blocking reads.  Of these the last one to go wakes it: the thread says that it
+ * So of each endpoint the thread either watches the descriptors, or the alarm alone, or looks again
+ * after a back-off, or has left it to blocking reads.  Of these the last one to go wakes it: the thread says that it
  * relies on them (SDR_WATCH_AWAY) in the word that counts them and only while it is not zero, and
  * who takes the count to zero sees that in the same step. There is nothing that it could miss
  * between a look and its sleep: thread_fd stays readable until it is read.
@@ -40,12 +40,17 @@
 #include "sdr_prov.h"
 #include "sdr_held.h"
 
-/* looks in a row at an active application before the thread looks less often */
-#define SDR_THREAD_STREAK 16
 /* rounds without a pause while there is work, before the lists are looked at again */
 #define SDR_THREAD_ROUNDS 64
 /* until the mutex of a condition is tried again; doubles up to the back-off */
 #define SDR_THREAD_COND_NS 50000ull
+
+/* What of an endpoint is in the thread's set. */
+enum sdr_thread_in {
+	SDR_THREAD_OUT,	  /* nothing */
+	SDR_THREAD_GUARD, /* the alarm: the application drives */
+	SDR_THREAD_FULL,  /* that and the engine's descriptor */
+};
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
@@ -59,14 +64,9 @@ static bool sdr_thread_app_active(struct sdr_ep *ep)
 	bool active = polls != ep->thread_seen;
 
 	ep->thread_seen = polls;
-	if (!active) {
-		ep->thread_streak = 0;
-		return false;
-	}
-	ep->thread_grace = 0;
-	if (ep->thread_streak < SDR_THREAD_STREAK)
-		ep->thread_streak++;
-	return true;
+	if (active)
+		ep->thread_grace = 0;
+	return active;
 }
 
 /*
@@ -105,35 +105,77 @@ static bool sdr_thread_app_sleeps(struct sdr_ep *ep)
 	return false;
 }
 
-/* ep->lock, because who sees the flag counts on the alarm. */
-static int sdr_thread_watch(struct sdr_domain *dom, struct sdr_ep *ep)
+/* What is to be in the set; 0 or a negative errno, and then it is what it was. */
+static int sdr_thread_put(struct sdr_domain *dom, struct sdr_ep *ep, enum sdr_thread_in in)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 
-	if (!ep->thread_in) {
-		if (epoll_ctl(dom->thread_set, EPOLL_CTL_ADD, ep->fd, &ev))
-			return -errno;
-		if (epoll_ctl(dom->thread_set, EPOLL_CTL_ADD, ep->alarm_fd, &ev)) {
-			epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->fd, &ev);
-			return -errno;
-		}
-		ep->thread_in = true;
+	SDR_ASSERT_HELD(&dom->eps_lock);
+	if (in && !ep->thread_in && epoll_ctl(dom->thread_set, EPOLL_CTL_ADD, ep->alarm_fd, &ev))
+		return -errno;
+	if (in == SDR_THREAD_FULL && ep->thread_in != SDR_THREAD_FULL &&
+	    epoll_ctl(dom->thread_set, EPOLL_CTL_ADD, ep->fd, &ev)) {
+		if (!ep->thread_in)
+			epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->alarm_fd, &ev);
+		return -errno;
 	}
+	if (in != SDR_THREAD_FULL && ep->thread_in == SDR_THREAD_FULL)
+		epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->fd, &ev);
+	if (!in && ep->thread_in)
+		epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->alarm_fd, &ev);
+	ep->thread_in = in;
+	return 0;
+}
+
+/* ep->lock, because who sees the flag counts on the alarm. */
+static int sdr_thread_watch(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	int ret = sdr_thread_put(dom, ep, SDR_THREAD_FULL);
+
+	if (ret)
+		return ret;
+	atomic_fetch_and(&ep->watch, ~SDR_WATCH_GUARD);
 	atomic_fetch_or(&ep->watch, SDR_WATCH_THREAD);
 	return 0;
 }
 
+/* The application drives: nothing of the endpoint wakes the thread until it stops. */
+static int sdr_thread_guard(struct sdr_domain *dom, struct sdr_ep *ep)
+{
+	int ret;
+
+	pthread_mutex_lock(&ep->lock);
+	ret = ep->broken ? -EIO : sdr_thread_put(dom, ep, SDR_THREAD_GUARD);
+	if (!ret) {
+		atomic_fetch_and(&ep->watch, ~SDR_WATCH_THREAD);
+		sdr_ep_alarm_guard(ep);
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return ret;
+}
+
+/* The guard has not rung: the application drives. */
+static bool sdr_thread_guarded(struct sdr_ep *ep)
+{
+	bool rang;
+
+	if (ep->thread_in != SDR_THREAD_GUARD)
+		return false;
+	pthread_mutex_lock(&ep->lock);
+	rang = sdr_ep_alarm_rang(ep);
+	pthread_mutex_unlock(&ep->lock);
+	ep->thread_seen = atomic_load_explicit(&ep->app_polls, memory_order_relaxed);
+	ep->thread_grace = 0;
+	return !rang;
+}
+
 void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep)
 {
-	struct epoll_event ev = { .events = 0 };
-
 	SDR_ASSERT_HELD(&dom->eps_lock);
 	if (!ep->thread_in)
 		return;
-	atomic_fetch_and(&ep->watch, ~SDR_WATCH_THREAD);
-	epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->fd, &ev);
-	epoll_ctl(dom->thread_set, EPOLL_CTL_DEL, ep->alarm_fd, &ev);
-	ep->thread_in = false;
+	atomic_fetch_and(&ep->watch, ~(SDR_WATCH_THREAD | SDR_WATCH_GUARD));
+	sdr_thread_put(dom, ep, SDR_THREAD_OUT);
 }
 
 /*
@@ -150,10 +192,13 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 		sdr_thread_forget(dom, ep);
 		return false;
 	}
+	if (sdr_thread_guarded(ep))
+		return false;
 	if (sdr_thread_app_active(ep)) {
+		if (!sdr_thread_guard(dom, ep))
+			return false;
 		sdr_thread_forget(dom, ep);
-		again = ep->thread_streak < SDR_THREAD_STREAK ? SDR_THREAD_BACKOFF_NS
-							      : 4 * SDR_THREAD_BACKOFF_NS;
+		again = SDR_THREAD_BACKOFF_NS;
 		goto out;
 	}
 	pthread_mutex_lock(&ep->lock);
@@ -165,7 +210,7 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 		sdr_thread_forget(dom, ep);
 		again = SDR_THREAD_BACKOFF_NS;
 	}
-	if (!work || (atomic_load(&ep->watch) & ~(SDR_WATCH_AWAY | SDR_WATCH_THREAD)))
+	if (!work || (atomic_load(&ep->watch) & ~(SDR_WATCH_IDLE | SDR_WATCH_THREAD)))
 		sdr_ep_alarm_round(ep);
 	if (!work && watch)
 		work = sdr_ep_arm(ep);

@@ -189,7 +189,7 @@ bool sdr_pset_look(struct sdr_pset *ps)
 		again = sdr_ep_drive_again(ep);
 		busy |= again;
 		/* who comes back at once need not be rung for, unless others sleep */
-		if (!again || (atomic_load(&ep->watch) & ~SDR_WATCH_AWAY) != 1) {
+		if (!again || (atomic_load(&ep->watch) & ~SDR_WATCH_IDLE) != 1) {
 			sdr_ep_alarm_exact(ep);
 			busy |= sdr_ep_arm(ep);
 		}

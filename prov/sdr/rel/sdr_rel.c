@@ -207,6 +207,11 @@ int sdr_rel_progress(struct sdr_rel *rel)
 	return ret > 0 || rel->activity != work || again;
 }
 
+uint64_t sdr_rel_time(const struct sdr_rel *rel)
+{
+	return rel->now;
+}
+
 bool sdr_rel_again(struct sdr_rel *rel)
 {
 	return rel->ack_wait == rel->round || !sdr_context_dry(rel->ctx) ||

@@ -73,6 +73,8 @@ bool sdr_rel_again(struct sdr_rel *rel);
  */
 uint64_t sdr_rel_lull(const struct sdr_rel *rel);
 struct sdr_context *sdr_rel_context(struct sdr_rel *rel);
+/* Engine time (ns) of the last round or call, without a call of the engine. */
+uint64_t sdr_rel_time(const struct sdr_rel *rel);
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
