@@ -15,15 +15,19 @@
  * (GRO, a receiver or a sender that was asleep, acknowledgements held back), which makes times late
  * but puts packets that came meanwhile into the same point.
  *
- * Busy steps in a row make a *run*: a straight line of arrival over bytes, whose slope is fitted,
- * with its standard error from what lies beside the line.  A run counts when it has
- * SDR_TRAIN_POINTS points, an error of at most SDR_TRAIN_ERR, and took SDR_TRAIN_STRETCH times as
- * long to arrive as to leave: packets that were sent no faster than the path takes them show
- * nothing, not even in a queue that others keep full; for those the delivery rate is a least value
- * (sdr_cc.c).  It ends at a step that is not busy, or when it is SDR_TRAIN_LONG points long.  The
- * estimate is the weighted median of the last SDR_TRAIN_KEPT runs and the one under way: a run that
- * met cross traffic or a moment's stall does not move it, a path that changed does after half of
- * them.
+ * Busy steps in a row make a *run*.  Its points lie on a straight line of arrival over bytes, or
+ * late of it, by what they waited for a host; none is early.  So the line is looked for below them:
+ * the edge of the lower convex hull above the mean of the bytes (the line below all points that
+ * comes nearest to them).  One point that is very late, as the first one often is, does not bend it.
+ * Its error is taken to be twice the mean lateness, and SDR_TRAIN_NOISE, over the time of the run.
+ *
+ * A run counts when it has SDR_TRAIN_POINTS points, an error of at most SDR_TRAIN_ERR, and took
+ * SDR_TRAIN_STRETCH times as long to arrive as to leave: packets that were sent no faster than the
+ * path takes them show nothing, not even in a queue that others keep full; for those the delivery
+ * rate is a least value (sdr_cc.c).  It ends at a step that is not busy, or when it is
+ * SDR_TRAIN_LONG points and SDR_TRAIN_LONG_NS long.  The estimate is the weighted median of the last SDR_TRAIN_KEPT runs
+ * and the one under way: a run that met cross traffic or a moment's stall does not move it, a path
+ * that changed does after half of them.
  *
  * With others at the bottleneck it is what that passes of ours while we queue there, no more.
  * O(1) per acknowledgement; no clock, no timers, no allocation, no threads.
@@ -33,8 +37,9 @@
 #include "base/sdr_assert.h"
 #include "sdr_train.h"
 
-#define SDR_TRAIN_POINTS   4u
+#define SDR_TRAIN_POINTS   5u
 #define SDR_TRAIN_LONG	   64u
+#define SDR_TRAIN_LONG_NS  1000000.0
 #define SDR_TRAIN_ERR	   0.25
 #define SDR_TRAIN_STRETCH  1.125
 #define SDR_TRAIN_NS_PER_S 1e9
@@ -49,46 +54,77 @@ void sdr_train_init(struct sdr_train *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static void train_add(struct sdr_train_sums *s, const struct sdr_train_point *p)
+static void line_corner(struct sdr_train_line *l, double x, double y)
 {
-	s->n++;
-	s->x += p->x;
-	s->y += p->y;
-	s->xx += p->x * p->x;
-	s->xy += p->x * p->y;
-	s->yy += p->y * p->y;
+	/* What lies above the edge that goes past it is no corner. */
+	while (l->corners >= 2) {
+		uint32_t k = l->corners - 1;
+		double dx = l->corner[k].x - l->corner[k - 1].x,
+		       dy = l->corner[k].y - l->corner[k - 1].y;
+
+		if (dx * (y - l->corner[k - 1].y) > dy * (x - l->corner[k - 1].x))
+			break;
+		l->corners--;
+	}
+	if (l->corners == SDR_TRAIN_CORNERS) {
+		memmove(&l->corner[1], &l->corner[2],
+			(SDR_TRAIN_CORNERS - 2) * sizeof(l->corner[0]));
+		l->corners--;
+	}
+	l->corner[l->corners].x = x;
+	l->corner[l->corners++].y = y;
 }
 
-/* The rate of the run under way, and its weight: 0 as long as it does not count. */
-static struct sdr_train_run train_fit(const struct sdr_train *t)
+static void line_add(struct sdr_train_line *l, const struct sdr_train_point *p)
+{
+	l->n++;
+	l->x += p->x;
+	l->y += p->y;
+	line_corner(l, p->x, p->y);
+}
+
+/* Its rate and weight: 0 if it says nothing. */
+static struct sdr_train_run line_fit(const struct sdr_train_line *l)
 {
 	struct sdr_train_run none = { 0, 0 }, r;
-	const struct sdr_train_point *end = t->busy ? &t->last : &t->prev;
-	struct sdr_train_sums s = t->sums;
-	double xx, xy, yy, slope, left, err;
+	double mean = l->x / l->n, dx, slope, late, err;
+	uint32_t i = 1;
 
-	if (t->busy)
-		train_add(&s, &t->last);
-	if (s.n < SDR_TRAIN_POINTS)
+	while (i + 1 < l->corners && l->corner[i].x < mean)
+		i++;
+	if (i >= l->corners)
 		return none;
-	if (end->y < SDR_TRAIN_STRETCH * (double)(end->tx - t->first.tx))
+	dx = l->corner[i].x - l->corner[i - 1].x;
+	if (dx <= 0)
 		return none;
-	xx = s.xx - s.x * s.x / s.n;
-	xy = s.xy - s.x * s.y / s.n;
-	yy = s.yy - s.y * s.y / s.n;
-	if (xx <= 0 || xy <= 0)
+	slope = (l->corner[i].y - l->corner[i - 1].y) / dx; /* ns per byte */
+	if (slope * (double)SDR_TRAIN_RATE_MAX < SDR_TRAIN_NS_PER_S)
 		return none;
-	slope = xy / xx; /* ns per byte */
-	left = yy - slope * xy;
-	left = (left > 0 ? left : 0) + 2 * SDR_TRAIN_NOISE * SDR_TRAIN_NOISE;
-	err = sqrt(left / (s.n - 2) / xx) / slope;
-	if (!(err <= SDR_TRAIN_ERR) || slope * (double)SDR_TRAIN_RATE_MAX < SDR_TRAIN_NS_PER_S)
+	late = l->y / l->n - l->corner[i].y - slope * (mean - l->corner[i].x);
+	err = (2 * (late > 0 ? late : 0) + SDR_TRAIN_NOISE) / (slope * l->corner[l->corners - 1].x);
+	if (!(err <= SDR_TRAIN_ERR))
 		return none;
 	if (err < SDR_TRAIN_ERR_MIN)
 		err = SDR_TRAIN_ERR_MIN;
 	r.rate_Bps = (uint64_t)(SDR_TRAIN_NS_PER_S / slope);
 	r.weight = 1 / (err * err);
 	return r;
+}
+
+/* The run under way. */
+static struct sdr_train_run train_fit(const struct sdr_train *t)
+{
+	const struct sdr_train_point *end = t->busy ? &t->last : &t->prev;
+	struct sdr_train_run none = { 0, 0 };
+	struct sdr_train_line l;
+
+	if (t->line.n + t->busy < SDR_TRAIN_POINTS ||
+	    end->y < SDR_TRAIN_STRETCH * (double)(end->tx - t->first.tx))
+		return none;
+	l = t->line;
+	if (t->busy)
+		line_add(&l, &t->last);
+	return line_fit(&l);
 }
 
 /* The weighted median of all runs that count and say at least that. */
@@ -118,15 +154,22 @@ static void train_output(struct sdr_train *t, uint64_t least)
 		t->err = 1 / sqrt(all);
 }
 
+/* Longer would not be better. */
+static bool train_is_long(const struct sdr_train *t)
+{
+	return t->line.n >= SDR_TRAIN_LONG &&
+	       (t->prev.y >= SDR_TRAIN_LONG_NS || t->line.n >= 16 * SDR_TRAIN_LONG);
+}
+
 /* Nothing is added to the last point any more. */
 static void train_settle(struct sdr_train *t)
 {
 	struct sdr_train_run r;
 
 	if (t->busy) {
-		train_add(&t->sums, &t->last);
+		line_add(&t->line, &t->last);
 		t->prev = t->last;
-		if (t->sums.n < SDR_TRAIN_LONG)
+		if (!train_is_long(t))
 			return;
 	}
 	t->busy = false;
@@ -136,8 +179,8 @@ static void train_settle(struct sdr_train *t)
 	/* It is the first of the next one. */
 	t->last.x = t->last.y = 0;
 	t->first = t->prev = t->last;
-	memset(&t->sums, 0, sizeof(t->sums));
-	train_add(&t->sums, &t->first);
+	memset(&t->line, 0, sizeof(t->line));
+	line_add(&t->line, &t->first);
 }
 
 void sdr_train_acked(struct sdr_train *t, const struct sdr_train_ack *a)

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SDR_TRAIN_KEPT 8u /* runs that are over and still count */
+#define SDR_TRAIN_KEPT	  8u  /* runs that are over and still count */
+#define SDR_TRAIN_CORNERS 12u /* of the hull under a run */
 
 struct sdr_train_run { /* one that is over */
 	uint64_t rate_Bps;
@@ -19,8 +20,12 @@ struct sdr_train_point { /* newest packet of an acknowledgement event */
 	double x, y;	 /* bytes and ns since the first point of its run */
 };
 
-struct sdr_train_sums { /* of the points of a run */
-	double n, x, y, xx, xy, yy;
+struct sdr_train_line {	  /* under the points of a run */
+	double n, x, y;	  /* how many, and their sums */
+	uint32_t corners; /* of the hull below them */
+	struct {
+		double x, y;
+	} corner[SDR_TRAIN_CORNERS];
 };
 
 struct sdr_train {
@@ -31,7 +36,7 @@ struct sdr_train {
 	bool busy;	/* it goes on the run of the point before */
 	/* the run under way, without last */
 	struct sdr_train_point first, prev;
-	struct sdr_train_sums sums;
+	struct sdr_train_line line;
 	/* those that are over, in turn */
 	struct sdr_train_run run[SDR_TRAIN_KEPT];
 	uint32_t nruns;
