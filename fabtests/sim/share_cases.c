@@ -107,6 +107,7 @@ const struct bar_case bar_cases[] = {
 	{ "slow-1500", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .mtu = 1500, .seconds = 5,
 	  .must = { MOST(DROP, 0.02) } },
 
+	{ "parity", .flows = 2, .queue_bdp = 0.1, .must = { MOST(PARITY, 0.001) } },
 	{ "halves", .flows = 1, .at_s = 5, .at_rate_bps = 500e6,
 	  .must = { MOST(ADAPT, 1), MOST(DROP, 0.01), LEAST(UTIL, 0.9) } },
 	{ "doubles", .flows = 1, .at_s = 5, .at_rate_bps = 2e9,

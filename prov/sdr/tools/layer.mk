@@ -100,6 +100,7 @@ libsdr_simshare_la_SOURCES = \
 bin_PROGRAMS += sdr_sim
 sdr_sim_SOURCES = \
 	prov/sdr/tools/sim/sdr_sim.c \
+	prov/sdr/tools/sim/share_main.c \
 	prov/sdr/tools/sim/share_opt.c \
 	prov/sdr/tools/sim/share_out.c \
 	prov/sdr/tools/sim/sim.h \

@@ -4,8 +4,8 @@
  * Flows that share a bottleneck, in virtual time: the set-up, one run of it, and what came of it.
  *
  * sdr_sim share and the bars of fabtests/sim are made of this.  The files: share_bed.c builds the
- * world, share_flow.c is one sdr flow, share_run.c moves time and counts, share_sum.c puts runs
- * together, share_opt.c and share_out.c are the command.
+ * world, share_flow.c is one sdr flow, rival.c one of another kind, share_run.c moves time and
+ * counts; share_opt.c, share_main.c and share_out.c are the command.
  */
 #ifndef SDR_TOOLS_SHARE_H
 #define SDR_TOOLS_SHARE_H
@@ -171,6 +171,9 @@ struct share_plan {
 	int format; /* enum tool_format */
 };
 void share_options(struct share_plan *plan, int argc, char **argv);
+
+/* ---- share_main.c ---- */
+/* The command, from its name on; its exit status. */
 int share_main(int argc, char **argv);
 
 /* ---- share_bed.c ---- */

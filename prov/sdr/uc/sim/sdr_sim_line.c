@@ -163,11 +163,12 @@ static bool sdr_sim_line_lost(struct sdr_sim_ln *n, uint64_t start_ps)
 
 void sdr_sim_line_leave(struct sdr_sim_world *w, struct sdr_sim_ln *n)
 {
-	struct sdr_sim_packet *p = n->sent;
 	uint64_t start_ps = n->start_ps, done_ps = n->done_ps;
+	struct sdr_sim_packet *p;
 	struct sdr_sim_lnk *l;
 
-	SDR_ASSERT(p);
+	SDR_ASSERT(n->sent);
+	p = n->sent;
 	l = w->nodes[p->src].out[p->dst];
 	n->sent = NULL;
 	w->flying -= p->wire;
