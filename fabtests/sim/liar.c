@@ -68,8 +68,13 @@ static void draw_cfg(struct liar *l)
 	l->cfg.unexp_max = 1ull << (16 + 3 * liar_below(d, 3));
 	if (l->cfg.cc == &sdr_cc_fixed)
 		l->cfg.rate_bps = 1000000000ull;
+	/* What it sends may be marked, and what the liar says of marks counts. */
+	l->answers = *l->cfg.cc;
+	l->answers.marks = true;
+	l->cfg.cc = &l->answers;
 	for (uint32_t i = 0; i < LIAR_NODES; i++) {
 		l->na[i].mtu = mtu;
+		l->na[i].ecn = true;
 		l->na[i].rkeyed = (uint8_t)(liar_one_in(d, 3) ? 1 + liar_below(d, 2) : 0);
 	}
 	l->rma_events = liar_one_in(d, 2);

@@ -37,6 +37,7 @@
 #define LIAR_H
 
 #include "../bed/rel_inside.h"
+#include "rel/path/sdr_cc_ops.h"
 #include "sdk/sdr_context.h"
 #include "sdk/sdr_qp.h"
 #include "tools/sim/sim_eps.h"
@@ -142,6 +143,7 @@ struct liar {
 	struct sim_eps eps;
 	struct sdr_sim_world *w; /* of eps */
 	struct sdr_rel_cfg cfg;
+	struct sdr_cc_ops answers; /* cfg.cc, but that it asks for marks */
 	struct sdr_sim_node_attr na[LIAR_NODES];
 	bool rma_events;
 	bool rkeyed;

@@ -24,6 +24,7 @@
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/conn/sdr_reshape.h"
 #include "rel/path/sdr_cc_ops.h"
+#include "rel/path/sdr_ceiling.h"
 #include "crash_note.h"
 #include "../bed/simnet.h"
 
@@ -50,10 +51,24 @@ struct props {
 	uint64_t path_rng; /* draws them, so that the rest of a seed is the same without */
 	bool wishes;	   /* connections change the size of their packets */
 	uint64_t wish_rng; /* likewise */
+	uint64_t mark_rng; /* likewise, marks and ceilings */
+	uint8_t marking;   /* enum props_marking */
+	struct sdr_cc_ops answers; /* the controller, but that it asks for marks */
+	struct sdr_ceiling_word word;
 	uint32_t ops;
 	uint32_t posted, refused;
 	uint32_t sizes_n;
 	uint64_t sizes[20];
+};
+
+/* What becomes of packets that may be marked. */
+enum props_marking {
+	MARKING_NONE, /* there are none */
+	MARKING_SOME, /* one in ten is */
+	MARKING_ALL,
+	MARKING_BLEACH,
+	MARKING_DROP,
+	MARKINGS,
 };
 
 static const char *const props_networks[] = { "clean", "mild", "brutal" };
@@ -227,6 +242,61 @@ static void do_wish(struct props *p)
 	p->sn.nodes[n].ep->dirty = true;
 }
 
+/* ---- marks and ceilings ---------------------------------------------------------------------- */
+
+static uint64_t mark_below(struct props *p, uint64_t n)
+{
+	return sdr_rand64(&p->mark_rng) % n;
+}
+
+static bool mark_filter(void *user, struct sdr_sim_packet *pkt)
+{
+	struct props *p = user;
+
+	if (pkt->ecn == SDR_UC_NOT_ECT)
+		return true;
+	switch (p->marking) {
+	case MARKING_SOME:
+		if (!mark_below(p, 10))
+			pkt->ecn = SDR_UC_CE;
+		break;
+	case MARKING_ALL:
+		pkt->ecn = SDR_UC_CE;
+		break;
+	case MARKING_BLEACH:
+		pkt->ecn = SDR_UC_NOT_ECT;
+		break;
+	case MARKING_DROP:
+		return false;
+	}
+	return true;
+}
+
+/* Whatever the controller does about marks: that they come, and how, must harm nothing. */
+static void draw_marks(struct props *p)
+{
+	struct simnet_cfg *c = &p->cfg;
+
+	p->mark_rng = p->seed ^ 0xec4;
+	p->marking = (uint8_t)mark_below(p, 2 * MARKINGS);
+	if (p->marking >= MARKINGS)
+		p->marking = MARKING_SOME;
+	if (p->network == PROPS_CLEAN && p->marking == MARKING_DROP)
+		p->marking = MARKING_BLEACH;
+	if (p->marking) {
+		p->answers = *c->rel.cc;
+		p->answers.marks = true;
+		c->rel.cc = &p->answers;
+		c->node.ecn = true;
+		c->user = p;
+		c->filter = mark_filter;
+	}
+	if (!mark_below(p, 4)) {
+		c->rel.rate_max_bps = 1000000000ull << mark_below(p, 6);
+		c->rel.ceiling = mark_below(p, 2) ? &p->word : NULL;
+	}
+}
+
 static void draw_cfg(struct props *p)
 {
 	static const struct {
@@ -264,7 +334,7 @@ static void draw_cfg(struct props *p)
 	c->rel.objective = (uint8_t)simnet_below(sn, 3);
 	c->rel.max_overhead = (double)PICK(p, 0, 25, 25, 100, 400) / 100;
 	c->rel.cc = simnet_chance(sn, 0.5) ? &sdr_cc_bbr : &sdr_cc_fixed;
-	if (c->rel.cc == &sdr_cc_fixed)
+	if (c->rel.cc->provisioned)
 		c->rel.rate_bps = c->link.rate_bps ? c->link.rate_bps / 10 * 9 : 1000000000;
 	c->rel.chunk = (uint32_t)PICK(p, 1, 4096, 16384, 65536, 65536); /* 1: becomes the mtu */
 	c->rel.split = geo[g].s;
@@ -293,6 +363,7 @@ static void draw_cfg(struct props *p)
 	draw_sizes(p);
 	draw_paths(p);
 	draw_wishes(p);
+	draw_marks(p);
 }
 
 static void print_cfg(const struct props *p)
@@ -324,6 +395,9 @@ static void print_cfg(const struct props *p)
 		if (c->rkeyed[i])
 			fprintf(stderr, "  node %u is rkeyed: %s\n", i,
 				c->rkeyed[i] == SDR_SIM_RKEYED_MR ? "mr" : "root");
+	if (p->marking || c->rel.rate_max_bps)
+		fprintf(stderr, "  marking %u, ceiling %g%s\n", p->marking,
+			(double)c->rel.rate_max_bps, c->rel.ceiling ? " shared" : "");
 	for (uint32_t i = 0; p->narrow && i < c->nodes; i++)
 		fprintf(stderr, "  narrow paths from node %u, mtu %u\n", i,
 			c->mtu[i] ? c->mtu[i] : c->node.mtu);

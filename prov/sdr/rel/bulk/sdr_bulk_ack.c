@@ -22,6 +22,7 @@
  */
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
+#include "rel/conn/sdr_conn_ecn.h"
 #include "rel/conn/sdr_conn_mtu.h"
 #include "rel/conn/sdr_home.h"
 #include "sdr_bulk_ack.h"
@@ -442,8 +443,10 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 		sdr_ring_pop(log);
 	if (lost)
 		bulk_barren(c);
-	if (timeout)
+	if (timeout) {
 		rto_backoff(c);
+		sdr_conn_ecn_timeout(c);
+	}
 	sdr_group_tx_evaluate(c);
 }
 

@@ -10,7 +10,7 @@
 void sdr_conn_ecn_open(struct sdr_conn *c);
 /* The peer is somewhere else. */
 void sdr_conn_ecn_moved(struct sdr_conn *c);
-/* A probe timeout, the c->pto.count-th in a row. */
+/* A probe timeout, the c->pto.count-th in a row, or one of the scheme's. */
 void sdr_conn_ecn_timeout(struct sdr_conn *c);
 
 /* A packet of the peer's that is acknowledged from now on: the control datagram in hand. */
