@@ -68,6 +68,8 @@ void bench_open(struct bench_ep *b, const struct bench_attr *attr)
 	struct fi_av_attr av = { .count = attr->peers };
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED, .size = attr->cq_size };
 
+	cq.wait_obj = attr->sleeps ? FI_WAIT_UNSPEC : FI_WAIT_NONE;
+
 	memset(b, 0, sizeof(*b));
 	if (!hints)
 		bench_die("fi_allocinfo", -FI_ENOMEM);
@@ -83,7 +85,8 @@ void bench_open(struct bench_ep *b, const struct bench_attr *attr)
 	hints->rx_attr->msg_order = FI_ORDER_SAS;
 	if (attr->prov)
 		hints->fabric_attr->prov_name = strdup(attr->prov);
-	BENCH_CHECK(fi_getinfo(FI_VERSION(1, 17), attr->node, attr->service,
+	BENCH_CHECK(fi_getinfo(FI_VERSION(1, 17), attr->to ? attr->to : attr->node,
+			       attr->to ? attr->to_service : attr->service,
 			       attr->node ? FI_SOURCE : 0, hints, &b->info));
 	fi_freeinfo(hints);
 	b->local_mr = (b->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;

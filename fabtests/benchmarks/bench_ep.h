@@ -50,11 +50,14 @@ struct bench_attr {
 	const char *prov;    /* NULL: any */
 	const char *node;    /* source address; NULL: the provider's choice */
 	const char *service; /* its port; NULL: any */
+	/* instead of both: whom it talks to, which settles the interface */
+	const char *to, *to_service;
 	uint64_t caps;
 	enum fi_threading threading;
 	enum fi_progress progress; /* of data */
 	size_t peers;		   /* expected, for the AV */
 	size_t cq_size;		   /* entries */
+	int sleeps;		   /* the CQ is read with fi_cq_sread */
 };
 
 void bench_die(const char *what, long err) __attribute__((noreturn));

@@ -23,7 +23,13 @@ sdr_idle_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/benchmarks/sdr_idle.c
 sdr_idle_LDADD = $(LIBFABRIC_LIBS)
-EXTRA_DIST += fabtests/benchmarks/compare.sh
+# What a transfer costs the processors of both sides; wan-cpu.sh runs it over sdr_wan.
+noinst_PROGRAMS += sdr_cpu
+sdr_cpu_SOURCES = \
+	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/benchmarks/sdr_cpu.c
+sdr_cpu_LDADD = $(LIBFABRIC_LIBS)
+EXTRA_DIST += fabtests/benchmarks/compare.sh fabtests/benchmarks/wan-cpu.sh
 
 # Completion times in simulation, one process a cell; --bars has an exit status.  Nodes, clock and processes are
 # those of the tool sdr_sim.
