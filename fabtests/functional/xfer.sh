@@ -146,6 +146,25 @@ bad_settings() {
 		refused FI_SDR_CC=magic && refused FI_SDR_IMM_SPLIT=1+2+3 && refused FI_SDR_RELIABILITY=none
 }
 
+# Both sides, two processes, write one file, those after them read it; a file of something else stays.
+cache() {
+	local file=$tmp/paths entries size
+	rm -f "$tmp"/paths*
+	export FI_SDR_CACHE=$file FI_SDR_FAULT=delay=5ms,rate=400mbit
+	for entries in first second; do
+		both -m tagged -S 8,1m,4m -I 3 || return 1
+		[ "$(head -c 8 "$file" 2>/dev/null)" = sdrpaths ] || no "$entries: no cache was written" || return 1
+		[ "$(stat -c %a "$file")" = 600 ] || no "$entries: others may read the cache" || return 1
+	done
+	# a head, and of a side the host and its network
+	size=$(stat -c %s "$file")
+	[ "$size" -ge $((32 + 2 * 96)) ] || no "the cache has $size bytes" || return 1
+	[ "$(ls "$tmp"/paths*)" = "$file" ] || no "something was left beside it" || return 1
+	echo precious >"$file"
+	both -m tagged -S 8,1m -I 3 && said client 'FI_SDR_CACHE=.*not a cache' || return 1
+	[ "$(cat "$file")" = precious ] || no "another file was overwritten"
+}
+
 port_in_use() {
 	local rc
 	server || return 1
@@ -157,7 +176,7 @@ port_in_use() {
 
 all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg faults_write wan_loss
 	scheme_sr_rto scheme_sr_nack channels ipv6 mtu_differs peer_killed_tagged peer_killed_write no_peer blackout garbage
-	bad_settings port_in_use"
+	bad_settings cache port_in_use"
 
 [ $# -gt 0 ] || set -- $all
 for c; do
