@@ -244,9 +244,12 @@ static void golden__acknowledgements(void **state)
 	(void)state;
 	golden_frame("ack", p, sdr_frame_ack_encode(p, sizeof(p), &a), SDR_FRAME_ACK,
 		     "01 ac02 02 2a000000 02 02 00");
-	a.flags = SDR_ACK_PATH | SDR_ACK_ECN;
-	a.path = 3;
+	a.flags = SDR_ACK_ECN;
 	a.ecn = (struct sdr_frame_ecn){ 300, 0, 5 };
+	golden_frame("ack with marks", p, sdr_frame_ack_encode(p, sizeof(p), &a), SDR_FRAME_ACK,
+		     "01 ac02 42 2a000000 02 02 00 ac02 00 05");
+	a.flags |= SDR_ACK_PATH;
+	a.path = 3;
 	golden_frame("ack of a path", p, sdr_frame_ack_encode(p, sizeof(p), &a), SDR_FRAME_ACK,
 		     "01 ac02 62 2a000000 02 02 00 03 ac02 00 05");
 	golden_frame("dack", p, sdr_frame_dack_encode(p, sizeof(p), &d, bits, 100), SDR_FRAME_DACK,

@@ -167,9 +167,9 @@ static void rel_send(struct sdr_rel *rel)
 		return;
 	}
 	/* And those that waited for the ceiling. */
-	while ((c = sdr_turns_next(rel)))
-		if (!rel_turn(c))
-			break;
+	while ((c = sdr_turns_next(rel)) && rel_turn(c))
+		;
+	rel->turns.who = NULL;
 }
 
 int sdr_rel_progress(struct sdr_rel *rel)

@@ -223,7 +223,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		return 0;
 	sdr_ecn_sent(&c->ecn.tx, took, c->ecn.tx.ect);
 	bytes = (uint64_t)took * s->shape->mtu;
-	sdr_turn_sent(rel, bytes + (uint64_t)took * rel->info.data_over);
+	sdr_turn_sent_data(c, took, s->shape->mtu);
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){
 		.seg = s, .first = first, .n = took, .seq = ++c->tx.seq, .tx_ns = rel->now

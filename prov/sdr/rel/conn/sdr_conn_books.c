@@ -26,6 +26,7 @@
 #include "sdr_pkt.h"
 #include "sdr_rec.h"
 #include "sdr_reshape.h"
+#include "sdr_turn.h"
 
 /* One that waits somewhere: for its first time, to travel again, or for an acknowledgement. */
 static uint32_t rec_books(struct sdr_books *k, const struct sdr_conn *c, const struct sdr_rec *r,
@@ -150,6 +151,19 @@ static void shape_books(struct sdr_books *k, const struct sdr_conn *c,
 				    s->seg_bytes >= s->mtu);
 }
 
+/* Marks that the peer has counted, turns under the ceiling. */
+static void share_books(struct sdr_books *k, const struct sdr_conn *c)
+{
+	const struct sdr_ecn *e = &c->ecn.tx;
+
+	SDR_BOOK(k, e->on || !e->sent);
+	SDR_BOOK(k, e->ect == (e->on && !e->hide && e->why == SDR_ECN_FINE));
+	SDR_BOOK_IS(k, e->ce, <=, e->counted);
+	SDR_BOOK(k, e->counted <= e->sent || e->why == SDR_ECN_MANGLED);
+	SDR_BOOK(k, !sdr_turn_waits(c) || c->rel->turns.ceiling.word);
+	SDR_BOOK(k, !c->rel->turns.who);
+}
+
 static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 {
 	const struct sdr_rel *rel = c->rel;
@@ -176,6 +190,7 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK_IS(k, c->ctl_max, <=, c->ctl_agreed);
 	SDR_BOOK_IS(k, c->ctl_agreed, <=, rel->ctl_max);
 	SDR_BOOK(k, c->state == SDR_CONN_HELLO || (c->cc.cwnd >= c->cc.mtu && c->cc.mtu));
+	share_books(k, c);
 }
 
 void sdr_conn_books(struct sdr_books *k, const struct sdr_conn *c, struct sdr_conn_sums *s)
@@ -190,7 +205,7 @@ void sdr_conn_books(struct sdr_books *k, const struct sdr_conn *c, struct sdr_co
 		s->armed += c->timer.pos != 0;
 		return;
 	}
-	SDR_BOOK(k, c->err && !c->timer.pos && c->peer->conn != c);
+	SDR_BOOK(k, c->err && !c->timer.pos && c->peer->conn != c && !sdr_turn_waits(c));
 	SDR_BOOK(k, sdr_conn_by_cid(c->rel, c->id.cid) != c);
 }
 

@@ -62,6 +62,19 @@ void sdr_turn_sent(struct sdr_rel *rel, uint64_t bytes)
 	sdr_ceiling_sent(&rel->turns.ceiling, bytes, rel->now);
 }
 
+void sdr_turn_sent_data(struct sdr_conn *c, uint32_t pkts, uint32_t mtu)
+{
+	uint32_t over = c->rel->info.data_over, room = mtu, pieces = 1;
+
+	if (!c->rel->turns.ceiling.word)
+		return;
+	if (c->pmtu.size > over)
+		room = c->pmtu.size - over;
+	if (room < mtu)
+		pieces = (mtu + room - 1) / room;
+	sdr_turn_sent(c->rel, (uint64_t)pkts * (mtu + pieces * over));
+}
+
 void sdr_turn_end(struct sdr_conn *c)
 {
 	sdr_list_del(&c->turn);
