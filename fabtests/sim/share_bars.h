@@ -41,7 +41,7 @@ struct bar_must {
 	double bound;
 };
 
-/* 0 stands for: 1 Gbit/s, 25 ms, 1 BDP, MTU 9000, 10 s, 1 MiB. */
+/* 0 stands for: 1 Gbit/s, 25 ms, 1 BDP, MTU 9000, 10 s, 8 messages of 8 MiB. */
 struct bar_case {
 	const char *name;
 	uint32_t flows;
@@ -57,6 +57,7 @@ struct bar_case {
 	double at_s, at_rate_bps; /* the line's rate from then on */
 	double mark_s, codel_s;
 	uint64_t size;
+	uint32_t window;	 /* messages posted at a time */
 	uint32_t messages, warm; /* one at a time, on a connection that is open */
 	double pause_s, seconds;
 	uint64_t teach_bytes; /* an earlier connection sent so much */

@@ -4,7 +4,7 @@
  * The cases in which flows share a network, and what must hold in each.
  *
  * Names are those of scripts/compare-share.sh, which runs the same over sdr_wan.  What is not said:
- * 25 ms, 1 Gbit/s, MTU 9000, a queue of 1 BDP, ten seconds.  A queue's delay is
+ * 25 ms, 1 Gbit/s, MTU 9000, a queue of 1 BDP, ten seconds, messages of 8 MiB.  A queue's delay is
  * what a ping has above the idle round trip.
  */
 #include "share_bars.h"
@@ -17,7 +17,8 @@
 	{                             \
 		BAR_##m, BAR_LEAST, b \
 	}
-#define LAN .rate_bps = 1e9, .rtt_s = 0.2e-3, .incast = true
+#define SMALL .size = MIB, .window = 64 /* messages, where few of the others would come */
+#define LAN   .rate_bps = 1e9, .rtt_s = 0.2e-3, .incast = true, SMALL
 #define LAN_MUST                                                     \
 	{                                                            \
 		MOST(DROP, 0.02), LEAST(JAIN, 0.9), LEAST(UTIL, 0.9) \
@@ -87,6 +88,7 @@ const struct bar_case bar_cases[] = {
 	{ "weather-3e-2", .flows = 1, .loss = 3e-2, .must = ALONE_MUST },
 	{ "weather-5e-2", .flows = 1, .loss = 5e-2, .must = ALONE_MUST },
 	{ "weather-burst", .flows = 1, .ge_loss = 1e-2, .ge_burst = 8, .must = ALONE_MUST },
+	{ "weather-small", .flows = 1, .loss = 1e-2, SMALL, .must = { SAY(UTIL) } },
 	{ "both-0.1", .flows = 2, .loss = 1e-2, .queue_bdp = 0.1, .must = { MOST(DROP, 0.03) } },
 	{ "both-1", .flows = 2, .loss = 1e-2, .must = { MOST(DROP, 0.01) } },
 	{ "three-0.25", .flows = 3, .queue_bdp = 0.25,
@@ -100,11 +102,11 @@ const struct bar_case bar_cases[] = {
 	{ "incast-8-64k", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-128k", .flows = 8, LAN, .queue_bytes = 128 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-512k", .flows = 8, LAN, .queue_bytes = 512 * KIB, .seconds = 3, .must = LAN_MUST },
-	{ "shaper", .flows = 1, .rate_bps = 300e6, .rtt_s = 50e-6, .queue_bytes = 64 * KIB,
+	{ "shaper", .flows = 1, .rate_bps = 300e6, .rtt_s = 50e-6, .queue_bytes = 64 * KIB, SMALL,
 	  .must = { MOST(DROP, 0.005), LEAST(UTIL, 0.9) } },
-	{ "slow", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .seconds = 5,
+	{ "slow", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .seconds = 5, SMALL,
 	  .must = { MOST(DROP, 0.02) } },
-	{ "slow-1500", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .mtu = 1500, .seconds = 5,
+	{ "slow-1500", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .mtu = 1500, .seconds = 5, SMALL,
 	  .must = { MOST(DROP, 0.02) } },
 
 	{ "parity", .flows = 2, .queue_bdp = 0.1, .must = { MOST(PARITY, 0.001) } },

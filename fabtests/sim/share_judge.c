@@ -56,7 +56,10 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 	cfg->ge_packets = c->ge_packets;
 	cfg->reverse_loss = c->loss; /* as an emulator's has it */
 	cfg->incast = c->incast;
-	cfg->size = c->size ? c->size : 1u << 20;
+	if (c->size)
+		cfg->size = c->size;
+	if (c->window)
+		cfg->window = c->window;
 	cfg->messages = c->messages;
 	cfg->warm = c->warm;
 	cfg->pause_s = c->pause_s;
@@ -162,7 +165,7 @@ static double bar_times(const struct bar_case *c, enum bar_metric m, const struc
 			uint32_t seeds)
 {
 	double rtt = c->rtt_s > 0 ? c->rtt_s : 25e-3, rate = c->rate_bps > 0 ? c->rate_bps : 1e9;
-	double ideal = rtt + (double)(c->size ? c->size : 1u << 20) * 8 / rate, sum = 0, v;
+	double ideal = rtt + (double)c->size * 8 / rate, sum = 0, v;
 	float *t = calloc((size_t)seeds * SHARE_TIMES_MAX, sizeof(*t));
 	size_t n = 0;
 
