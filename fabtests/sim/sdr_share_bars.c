@@ -29,7 +29,7 @@ static struct bars {
 	const char *pattern;
 	uint32_t seeds, jobs;
 	uint64_t seed;
-	bool all, report, csv, list;
+	bool all, report, csv, list, busy;
 	/* the cases that run, and their results: seeds of each */
 	uint32_t pick[1024], n;
 	struct bar_run *run;
@@ -41,11 +41,12 @@ static void usage(int status)
 {
 	fprintf(status ? stderr : stdout,
 		"usage: sdr_share_bars [--all] [--case GLOB] [--seeds N] [--seed N] [--jobs N]\n"
-		"                      [--cc NAME] [--report] [--csv] [--list]\n"
+		"                      [--cc NAME] [--busy] [--report] [--csv] [--list]\n"
 		"Bars for flows that share a network, in virtual time. Without --all: the quick ones.\n"
 		"  --case GLOB  those of that name, quick or not\n"
 		"  --seeds N    of each (2; with --all or --case 50); --seed N: the first (1)\n"
 		"  --cc NAME    rate control (the default)\n"
+		"  --busy       hosts stop for 100 us on average, each millisecond on average\n"
 		"  --report     the exit status does not depend on the bars; so with another --cc than auto\n"
 		"  --csv        case,metric,must,mean,worst,held\n"
 		"  --list       names and what must hold\n");
@@ -72,7 +73,7 @@ static void unit_run(void *ctx, uint32_t i)
 	const struct bars *b = ctx;
 	uint64_t seed = sdr_mix64(sdr_mix64(b->seed) + i % b->seeds);
 
-	bar_run(&bar_cases[b->pick[i / b->seeds]], b->cc, seed, &b->run[i]);
+	bar_run(&bar_cases[b->pick[i / b->seeds]], b->cc, b->busy, seed, &b->run[i]);
 }
 
 /* "<= 0.02", or nothing. */
@@ -182,6 +183,8 @@ static void options(struct bars *b, int argc, char **argv)
 			b->all = true, takes = false;
 		else if (strcmp(argv[i], "--report") == 0)
 			b->report = true, takes = false;
+		else if (strcmp(argv[i], "--busy") == 0)
+			b->busy = true, takes = false;
 		else if (strcmp(argv[i], "--csv") == 0)
 			b->csv = true, takes = false;
 		else if (strcmp(argv[i], "--list") == 0)

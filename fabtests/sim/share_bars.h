@@ -81,8 +81,8 @@ struct bar_verdict {
 };
 
 const char *bar_metric_name(enum bar_metric m);
-/* Runs it in this process; cc NULL: the default. */
-void bar_run(const struct bar_case *c, const struct sdr_cc_ops *cc, uint64_t seed,
+/* Runs it in this process; cc NULL: the default; busy: hosts stop now and then. */
+void bar_run(const struct bar_case *c, const struct sdr_cc_ops *cc, bool busy, uint64_t seed,
 	     struct bar_run *r);
 void bar_judge(const struct bar_case *c, const struct bar_must *m, const struct bar_run *r,
 	       uint32_t seeds, struct bar_verdict *v);

@@ -12,6 +12,9 @@
 
 #include "share_bars.h"
 
+#define BUSY_S	     100e-6
+#define BUSY_EVERY_S 1e-3
+
 static const char *const names[BAR_METRICS] = {
 	[BAR_NONE] = "",
 	[BAR_DROP] = "drop",
@@ -79,12 +82,16 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 		cfg->change[cfg->changes++] = (struct share_change){ c->at_s, c->at_rate_bps };
 }
 
-void bar_run(const struct bar_case *c, const struct sdr_cc_ops *cc, uint64_t seed,
+void bar_run(const struct bar_case *c, const struct sdr_cc_ops *cc, bool busy, uint64_t seed,
 	     struct bar_run *r)
 {
 	struct share_cfg cfg;
 
 	bar_cfg(c, cc, &cfg);
+	if (busy) {
+		cfg.stall_s = BUSY_S;
+		cfg.stall_every_s = BUSY_EVERY_S;
+	}
 	if (c->ref) {
 		struct share_cfg other = cfg;
 
