@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# One program per parser of what the network sends, two for coded transfers: geometry and
+# One program per parser of what the network sends, one for the file of paths, two for coded transfers: geometry and
 # bytes (fuzz_code), and a whole endpoint (fuzz_parity: slow, so fewer inputs), and one whose
 # peer says anything at any time (fuzz_liar: slower).  configure
 # --enable-fuzz (CC=clang) makes them libFuzzer programs; otherwise standalone.c is their main,
@@ -12,7 +12,7 @@
 #   ./fuzz_roce -max_len=8448 corpus    (--enable-fuzz) libFuzzer over them
 #   ./fuzz_roce crash-...           (either) replays one
 
-FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame fuzz_code fuzz_parity fuzz_liar
+FUZZ_TARGETS = fuzz_roce fuzz_class fuzz_frame fuzz_code fuzz_paths fuzz_parity fuzz_liar
 
 if ENABLE_FUZZ
 FUZZ_MAIN =
@@ -23,7 +23,7 @@ check_PROGRAMS += $(FUZZ_TARGETS)
 TESTS += $(FUZZ_TARGETS)
 endif
 EXTRA_DIST += fabtests/fuzz/standalone.c
-CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code crash-fuzz_parity
+CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code crash-fuzz_paths crash-fuzz_parity
 CLEANFILES += crash-fuzz_liar
 
 FUZZ_LINK = $(AM_LDFLAGS) $(SDR_FUZZ_LDFLAGS)
@@ -45,6 +45,11 @@ fuzz_code_SOURCES = fabtests/fuzz/fuzz_code.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_code_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
 fuzz_code_LDFLAGS = $(FUZZ_LINK)
 fuzz_code_LDADD = libsdr_fec.la libsdr_base.la $(ISAL_LIBS)
+
+fuzz_paths_SOURCES = fabtests/fuzz/fuzz_paths.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
+fuzz_paths_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
+fuzz_paths_LDFLAGS = $(FUZZ_LINK)
+fuzz_paths_LDADD = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(SDR_SYS_LIBS)
 
 fuzz_parity_SOURCES = fabtests/fuzz/fuzz_parity.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_parity_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=2000u

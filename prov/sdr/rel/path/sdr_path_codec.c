@@ -75,6 +75,15 @@ static void codec_put(void *user, const struct sdr_path_key *key, const struct s
 	o->n++;
 }
 
+void sdr_path_seal(uint8_t *buf, size_t len)
+{
+	memset(buf, 0, SDR_PATH_CODEC_HEAD);
+	memcpy(buf, codec_magic, sizeof(codec_magic));
+	sdr_put_le32(buf + 8, SDR_PATH_CODEC_VERSION);
+	sdr_put_le32(buf + 12, (uint32_t)((len - SDR_PATH_CODEC_HEAD) / SDR_PATH_CODEC_ENTRY));
+	sdr_put_le64(buf + 16, codec_sum(buf, len));
+}
+
 size_t sdr_path_encode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, uint8_t *buf,
 		       size_t len)
 {
@@ -86,11 +95,7 @@ size_t sdr_path_encode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, ui
 	o.room = (uint32_t)((len - SDR_PATH_CODEC_HEAD) / SDR_PATH_CODEC_ENTRY);
 	sdr_path_mem_walk(m, now, &o, codec_put);
 	len = SDR_PATH_CODEC_HEAD + (size_t)o.n * SDR_PATH_CODEC_ENTRY;
-	memset(buf, 0, SDR_PATH_CODEC_HEAD);
-	memcpy(buf, codec_magic, sizeof(codec_magic));
-	sdr_put_le32(buf + 8, SDR_PATH_CODEC_VERSION);
-	sdr_put_le32(buf + 12, o.n);
-	sdr_put_le64(buf + 16, codec_sum(buf, len));
+	sdr_path_seal(buf, len);
 	return len;
 }
 

@@ -23,4 +23,7 @@ size_t sdr_path_encode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, ui
 int sdr_path_decode(struct sdr_path_mem *m, uint64_t now, uint64_t wall_s, const uint8_t *buf,
 		    size_t len);
 
+/* Puts the head on entries that lie behind its place, whatever they are; len: of all. */
+void sdr_path_seal(uint8_t *buf, size_t len);
+
 #endif /* SDR_PATH_CODEC_H */
