@@ -116,6 +116,31 @@ static void start__one_small_message_tells_the_rate(void **state)
 	}
 }
 
+/*
+ * What that takes is reports in small parts: of each train at first, of every fourth later.
+ */
+static void start__reports_of_trains(void **state)
+{
+	struct bed *b = far_pair(GBIT, &burst);
+	uint64_t acks[24], few = 0, many = 0; /* reports */
+
+	(void)state;
+	for (uint32_t i = 0; i < 24; i++) {
+		uint64_t before = bed_seen(b, 1, BED_DACK);
+
+		move(b, 512 * KIB);
+		bed_run(b, 2 * RTT);
+		acks[i] = bed_seen(b, 1, BED_DACK) - before;
+	}
+	for (uint32_t i = 0; i < 24; i++) {
+		many += acks[i] >= 16;
+		few += acks[i] <= 10;
+	}
+	assert_int_equal(many, 16 + 2);
+	assert_int_equal(few, 6);
+	bed_close(b);
+}
+
 /* Paced more slowly than the path takes it: at least that. */
 static void start__a_slow_sender_knows_the_least(void **state)
 {
@@ -312,6 +337,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(start__one_small_message_tells_the_rate),
+		cmocka_unit_test(start__reports_of_trains),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),
 		cmocka_unit_test(start__the_next_connection_knows),
 		cmocka_unit_test(start__small_messages_are_remembered),

@@ -62,7 +62,8 @@ struct sdr_conn_bulk { /* of a connection */
 		uint64_t report_at;	 /* ns: what is dirty is reported, all of it together */
 		/* data that come without a pause: the last of them, ns, and how many, bytes */
 		uint64_t train_ns, train_bytes;
-		uint32_t seen; /* the end of the numbers that the peer has given transfers */
+		uint32_t trains; /* so far */
+		uint32_t seen;	 /* the end of the numbers that the peer has given transfers */
 		/* refused messages beyond the window: skipped as it moves */
 		uint32_t skip_lo, skip_hi;
 		/* by ID: its latest message was refused, not completed */

@@ -13,7 +13,8 @@
  *   once more      as long after a report that the sender waits for (a segment is complete, END),
  *   where losses were seen or the sender expects them: it sends parity
  * The head of a train, what comes first after a pause, is reported in small parts: by the time
- * between them the sender finds out what the path passes (path/sdr_train.c).
+ * between them the sender finds out what the path passes (path/sdr_train.c).  When it has had
+ * SDR_TRAIN_FIRST of them it knows, and every SDR_TRAIN_EVERY-th one shows what changes.
  * A gap is reported when it is seen; whether it is loss or reordering is for the sender to decide
  * the sender's business, which knows when it sent what.
  *
@@ -35,6 +36,9 @@
 #define SDR_TRAIN_HEAD_1 (128u * 1024)
 #define SDR_TRAIN_HEAD_2 (512u * 1024)
 #define SDR_TRAIN_HEAD_3 (1536u * 1024)
+/* the first trains are reported so, and of those after them one in so many */
+#define SDR_TRAIN_FIRST 16u
+#define SDR_TRAIN_EVERY 4u
 /* ns: a round trip shorter than that has no use for it */
 #define SDR_TRAIN_FAR_NS 1000000u
 
@@ -58,12 +62,15 @@ uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_
 	const struct sdr_conn_shape *shape = s->bulk->shape;
 	uint64_t part = SDR_TRAIN_PART, pkts, train;
 
-	if (c->rel->now > c->bulk->rx.train_ns + c->rtt.srtt / 2)
+	if (c->rel->now > c->bulk->rx.train_ns + c->rtt.srtt / 2) {
 		c->bulk->rx.train_bytes = 0;
+		c->bulk->rx.trains++;
+	}
 	c->bulk->rx.train_ns = c->rel->now;
 	c->bulk->rx.train_bytes += (uint64_t)came * shape->mtu;
 	train = c->bulk->rx.train_bytes;
-	if (train >= SDR_TRAIN_HEAD_3 || c->rtt.srtt < SDR_TRAIN_FAR_NS)
+	if (train >= SDR_TRAIN_HEAD_3 || c->rtt.srtt < SDR_TRAIN_FAR_NS ||
+	    (c->bulk->rx.trains > SDR_TRAIN_FIRST && c->bulk->rx.trains % SDR_TRAIN_EVERY))
 		return shape->dack_pkts;
 	part <<= (train >= SDR_TRAIN_HEAD_1) + (train >= SDR_TRAIN_HEAD_2);
 	pkts = part / shape->mtu;
