@@ -278,3 +278,4 @@ add("sparse", sparse)
 for bdp in (0.1, 1, 4):
     for ccs in (("bbr", "bbr"), ("cubic", "cubic"), ("bbr", "cubic")):
         add("kernel-%s-%s-%g" % (ccs + (bdp,)), kernel(ccs, bdp), False)
+    add("kernel-cubic+pace-cubic+pace-%g" % bdp, kernel(("cubic+pace", "cubic+pace"), bdp), False)

@@ -4,7 +4,7 @@
 
 flow.py PLAN RESULT starts servers, then flows at their times, and writes what became of them.
 flow.py tcp-server PORT and flow.py tcp-client ADDRESS PORT CC SECONDS are a bulk transfer by the kernel's
-TCP with a congestion control by name.
+TCP with a congestion control by name; "cubic+pace" is CUBIC whose packets TCP spreads itself.
 """
 import json
 import os
@@ -16,6 +16,7 @@ import threading
 import time
 
 TCP_CONGESTION = 13
+SO_MAX_PACING_RATE = 47
 
 
 def tcp_server(port):
@@ -31,7 +32,10 @@ def tcp_server(port):
 
 def tcp_client(address, port, cc, seconds):
     s = socket.socket()
-    s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, cc.encode())
+    name, _, paced = cc.partition("+")
+    s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, name.encode())
+    if paced:  # any limit makes TCP pace, at 1.2 windows a round trip
+        s.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, (1 << 34).to_bytes(8, sys.byteorder))
     s.connect((address, port))
     block = bytes(1 << 20)
     begin = time.monotonic()

@@ -17,7 +17,7 @@ class Context:
 
     def __init__(self, args):
         self.build = args.build
-        self.seconds = 4 if args.quick else 10
+        self.seconds = args.seconds or (4 if args.quick else 10)
         self.runs = args.runs
         self.csv = args.csv
         self.dir = args.keep or tempfile.mkdtemp()
@@ -79,6 +79,7 @@ def main():
     p.add_argument("--quick", action="store_true")
     p.add_argument("--sim", action="store_true")
     p.add_argument("--runs", type=int, default=5)
+    p.add_argument("--seconds", type=float)
     p.add_argument("--csv", action="store_true")
     p.add_argument("--keep")
     p.add_argument("-h", "--help", action="store_true")

@@ -2,9 +2,11 @@
 # Copyright (c) the sdr authors.
 """The same cases in the simulator: sdr_share_bars has them under the same names, with their bars.
 
-What is judged is the mean over the seeds; the worst is printed beside it.
+What is judged is the mean over the seeds; the worst is printed beside it.  The cases without sdr (kernel-...) are its
+rivals among themselves, by sdr_sim share, without bars: to be laid beside what the kernel's own did.
 """
 import csv
+import json
 import os
 import subprocess
 
@@ -19,7 +21,32 @@ UNITS = {"drop": (100, "dropped by the queue, %"), "jain": (1, "Jain's index"), 
          "p99": (1, "p99 over RTT + S/B"), "longest_rtts": (1, "longest message, RTTs")}
 
 
+def mean(ctx, what, values, form):
+    ctx.bar(what, sum(values) / len(values), form=form, note=" (" + form % min(values) + " .. " + form % max(values) + ")")
+
+
+def kernel(ctx, ccs, bdp):
+    ccs = [cc.split("+")[0] for cc in ccs]
+    p = subprocess.run([os.path.join(ctx.build, "sdr_sim"), "share", "--format", "json", "--runs", str(ctx.runs),
+                        "--seconds", "%g" % ctx.seconds, "--flows", "0", "--rival", ",".join(ccs), "--queue-bdp", bdp],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if p.returncode:
+        raise Failed(p.stderr.decode().strip().splitlines()[-1])
+    rows = json.loads(p.stdout)
+    names = list(dict.fromkeys(r["flow"] for r in rows if r["flow"] != "all"))
+    for cc, flow in zip(ccs, names):
+        mean(ctx, "%s, Mbit/s" % cc, [r["goodput_bps"] / 1e6 for r in rows if r["flow"] == flow], "%.0f")
+    both = [r for r in rows if r["flow"] == "all"]
+    mean(ctx, "dropped by the queue, %", [100 * r["drop"] for r in both], "%.3g")
+    mean(ctx, "utilisation", [r["utilisation"] for r in both], "%.3f")
+    mean(ctx, "queue delay p95, ms", [1e3 * r["delay_p95_s"] for r in both], "%.2f")
+
+
 def case(ctx, name):
+    if name.startswith("kernel-"):
+        part = name.split("-")
+        kernel(ctx, part[1:3], part[3])
+        return
     p = subprocess.run([os.path.join(ctx.build, "sdr_share_bars"), "--case", name, "--csv", "--report", "--seeds",
                         str(ctx.runs)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if p.returncode == 2:
