@@ -186,7 +186,7 @@ refused() {
 
 bad_input() {
 	local head=id,scheme,bandwidth_bps,rtt_s,rto_rtts,beta,p_packet,mtu_bytes,chunk_bytes,msg_bytes,k,m,n_dc
-	refused 'message, stream or allreduce' && refused 'none of message' run && refused 'no option' message --bogus 1 &&
+	refused 'message, stream, allreduce or share' && refused 'none of message' run && refused 'no option' message --bogus 1 &&
 		refused 'scheme.*zzz' message --scheme zzz && refused 'rtt_s' message --rtt -1 && refused 'p_packet' message --drop-packet 1 &&
 		refused 'p_packet' message --drop-packet nan && refused 'bandwidth_bps' message --bandwidth 1e99 &&
 		refused 'mtu_bytes' message --mtu 9000 && refused 'chunk_bytes' message --chunk 5000 &&
@@ -204,6 +204,35 @@ bad_input() {
 	refused 'speed' message --batch "$tmp/in.csv"
 }
 
+# Flows at one bottleneck: who gets what adds up, and comes again whatever --jobs.
+shares() {
+	local a b
+	simulate share --flows 2 --cc fixed --rival cubic --seconds 2 --runs 3 --loss ge:1e-3:8 --stall 1e-4:1e-2 --jobs 1 --format csv || return 1
+	a=$(sed 's/,[^,]*$//' "$tmp/out.txt")
+	[ "$(wc -l <"$tmp/out.txt")" = 13 ] && [ "$(col flow 3)" = cubic0 ] && [ "$(col flow 4)" = all ] || no "rows: $(cat "$tmp/out.txt")" || return 1
+	holds "$(col share 1) + $(col share 2) + $(col share 3) > 0.999 && $(col share 1) + $(col share 2) + $(col share 3) < 1.001" || return 1
+	holds "$(col dropped_pkts 1) + $(col dropped_pkts 2) + $(col dropped_pkts 3) == $(col dropped_pkts 4)" || return 1
+	holds "$(col utilisation 4) > 0.98 && $(col drop_settled 4) > 0.3 && $(col lost_pkts 4) > 0" || return 1
+	simulate share --flows 2 --cc fixed --rival cubic --seconds 2 --runs 3 --loss ge:1e-3:8 --stall 1e-4:1e-2 --jobs 3 --format csv || return 1
+	b=$(sed 's/,[^,]*$//' "$tmp/out.txt")
+	[ "$a" = "$b" ] || no "--jobs changes the result" || return 1
+	simulate share --flows 1 --messages 10 --warm 2 --greet --size 64K --cc fixed --format csv || return 1
+	holds "$(col messages 2) == 8 && $(col time_mean_s 2) > 0.0255 && $(col time_max_s 2) < 0.027" || return 1
+	simulate share --flows 1 --cc fixed --at 1:rate=5e8 --seconds 2 --format json || return 1
+	grep -q '^{"run":0,"flow":"sdr0","start_s":' "$tmp/out.txt" || no "$(cat "$tmp/out.txt")" || return 1
+	simulate share --flows 1 --rival bbr --seconds 1 --series 0.5 || return 1
+	[ "$(grep -cE '^ +[0-9.]+ +[01] ' "$tmp/out.txt")" = 4 ] || no "series: $(cat "$tmp/out.txt")"
+}
+
+bad_shares() {
+	refused '--flows' share --flows 65 && refused '1 to 64 in all' share --flows 0 && refused '"vegas"' share --rival vegas &&
+		refused '1 to 64 in all' share --flows 60 --rival cubic:5 && refused 'SECONDS:rate=BPS' share --at 5 &&
+		refused 'comes before' share --at 5:rate=1e9 --at 4:rate=1e9 && refused 'ge:SHARE:BURST' share --loss ge:0.1 &&
+		refused '--rtt' share --rtt 25e-3,-1 && refused '--cc' share --cc none && refused 'one run' share --series 1 --runs 2 &&
+		refused '--incast' share --teach 1M --incast && refused '--mtu' share --mtu 500 && refused 'SECONDS:EVERY' share --stall 1 &&
+		refused '--scheme' share --scheme none && refused 'no option' share --bogus && refused '--queue-bdp' share --queue-bdp -1
+}
+
 # A transfer that cannot succeed is an error with its reason, and the other cells are printed all the same.
 failing() {
 	timeout "$LIMIT" "$sim" message --scheme ideal,sr --size 64K --reverse-loss 0.9 --drop-packet 0.9 --cross 1e13:65536 --queue 64K --runs 1 --format csv \
@@ -214,7 +243,7 @@ failing() {
 }
 
 all="same_seed_same_result nothing_lost_is_ideal parity_beats_timeouts streams allreduces bursts crowds weather narrow_paths
-	bytes_are_right memory_and_speed traces batches formats bad_input failing"
+	bytes_are_right memory_and_speed traces batches formats bad_input failing shares bad_shares"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	run_case "$c" "$c"

@@ -224,6 +224,8 @@ static void share_move(struct share_clock *c)
 		next = due < next ? due : next;
 		sdr_sim_world_run_until(b->eps.w, next < own ? next : own);
 	}
+	if (c->say && sim_eps_now(&b->eps) >= c->series_ns)
+		share_series(c);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
