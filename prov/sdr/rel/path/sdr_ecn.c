@@ -14,7 +14,8 @@
  *             a round trip (acknowledgements are not always in the order in which they were sent,
  *             and a decoded packet may have arrived after all);
  *   mangled   more are counted than were sent, or with a mark that we do not set, or none of the
- *             first SDR_ECN_MANGLED_PKTS without a mark of congestion for SDR_ECN_MANGLED_RTTS;
+ *             first SDR_ECN_MANGLED_PKTS without a mark of congestion for SDR_ECN_MANGLED_RTTS and
+ *             SDR_ECN_MANGLED_NS;
  *   dropped   nothing arrives until packets leave that cannot be marked (hide), and then they do:
  *             SDR_ECN_TEST_PKTS of the other sort were lost by then, or it is so for the
  *             SDR_ECN_TEST_TIMEOUTSth time.  A loss in bad weather is none of both.
@@ -97,7 +98,8 @@ static bool ecn_mangled(const struct sdr_ecn *e, uint64_t srtt, uint64_t now)
 	if (e->counted > e->sent)
 		return true;
 	return !e->unmarked && e->ce - e->base.ce >= SDR_ECN_MANGLED_PKTS &&
-	       now - e->begun_ns >= SDR_ECN_MANGLED_RTTS * srtt;
+	       now - e->begun_ns >= SDR_ECN_MANGLED_RTTS * srtt &&
+	       now - e->begun_ns >= SDR_ECN_MANGLED_NS;
 }
 
 /* Nothing new is counted, while what leaves cannot be marked. */

@@ -14,9 +14,13 @@
 #define SDR_ECN_TEST_PKTS 10u
 /* timeouts that end as soon as packets leave that cannot be marked: likewise */
 #define SDR_ECN_TEST_TIMEOUTS 3u
-/* packets, and round trips, in which none came unmarked, before marks are taken for damage */
+/*
+ * packets, round trips and ns in which none came unmarked, before marks are taken for damage: the
+ * queue of a near switch may be full for many round trips
+ */
 #define SDR_ECN_MANGLED_PKTS 32u
 #define SDR_ECN_MANGLED_RTTS 4u
+#define SDR_ECN_MANGLED_NS   (100 * 1000000ull)
 /* packets that may be missing from the counts: these, and one of SDR_ECN_SHORT_PART */
 #define SDR_ECN_SHORT_PKTS 10u
 #define SDR_ECN_SHORT_PART 8u
