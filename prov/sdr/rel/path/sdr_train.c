@@ -17,17 +17,17 @@
  *
  * Busy steps in a row make a *run*.  Its points lie on a straight line of arrival over bytes, or
  * late of it, by what they waited for a host; none is early.  So the line is looked for below them:
- * the edge of the lower convex hull above the mean of the bytes (the line below all points that
- * comes nearest to them).  One point that is very late, as the first one often is, does not bend it.
- * Its error is taken to be twice the mean lateness, and SDR_TRAIN_NOISE, over the time of the run.
+ * the edge of the lower convex hull at the mean of the bytes (the line below all points that comes
+ * nearest to them).  One point that is very late, as the first one often is, does not bend it.  Its
+ * error is taken to be twice the mean lateness, and SDR_TRAIN_NOISE, over the time of the run.
  *
  * A run counts when it has SDR_TRAIN_POINTS points, an error of at most SDR_TRAIN_ERR, and took
  * SDR_TRAIN_STRETCH times as long to arrive as to leave: packets that were sent no faster than the
  * path takes them show nothing, not even in a queue that others keep full; for those the delivery
  * rate is a least value (sdr_cc.c).  It ends at a step that is not busy, or when it is
- * SDR_TRAIN_LONG points and SDR_TRAIN_LONG_NS long.  The estimate is the weighted median of the last SDR_TRAIN_KEPT runs
- * and the one under way: a run that met cross traffic or a moment's stall does not move it, a path
- * that changed does after half of them.
+ * SDR_TRAIN_LONG points and SDR_TRAIN_LONG_NS long.  The estimate is the weighted median of the
+ * last SDR_TRAIN_KEPT runs and the one under way: a run that met cross traffic or a moment's stall
+ * does not move it, a path that changed does after half of them.
  *
  * With others at the bottleneck it is what that passes of ours while we queue there, no more.
  * O(1) per acknowledgement; no clock, no timers, no allocation, no threads.
