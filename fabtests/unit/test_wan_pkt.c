@@ -147,6 +147,82 @@ static void cut(void **state)
 	assert_int_equal(pool.packets, 0);
 }
 
+/* Cut and joined again: the packet that it was. */
+static void join(void **state)
+{
+	static const struct super supers[] = {
+		{ false, true, 60000, 8948 },
+		{ true, true, 60000, 1428 },
+		{ false, false, 50001, 1400 },
+		{ true, false, 50000, 1000 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(supers) / sizeof(supers[0]); i++) {
+		const struct super *s = &supers[i];
+		struct wan_buf *b = wan_buf_get(&pool, WAN_READ_MAX);
+		struct virtio_net_hdr vh, out;
+		uint32_t len, hdr = l3_of(s) + l4_of(s);
+		struct wan_pkt *p, *next, *to;
+
+		len = super_bytes(s, b->data, &vh);
+		if (s->tcp)
+			b->data[l3_of(s) + 13] &= 0x7f; /* CWR is the first piece's alone */
+		to = wan_pkt_cut(&pool, &one_each, &vh, b, len);
+		assert_non_null(to);
+		for (p = to->next; p; p = next) {
+			next = p->next;
+			if (next) /* not out of order */
+				assert_false(wan_pkt_join(to, next));
+			assert_true(wan_pkt_join(to, p));
+			wan_pkt_put(&pool, p);
+		}
+		assert_int_equal(to->len, len);
+		wan_pkt_vnet(to, &out);
+		assert_memory_equal(&out, &vh, sizeof(vh));
+		/* sums are those of the whole: super_bytes set none */
+		memcpy(b->data + vh.csum_start + vh.csum_offset,
+		       to->hdr + vh.csum_start + vh.csum_offset, 2);
+		if (!s->six) {
+			assert_int_equal(folded(sum_of(to->hdr, 20, 0)), 0xffff);
+			memcpy(b->data + 10, to->hdr + 10, 2);
+		}
+		assert_memory_equal(to->hdr, b->data, hdr);
+		assert_int_equal(to->data, hdr);
+		assert_int_equal(to->ndata, s->payload);
+		wan_pkt_put(&pool, to);
+		wan_buf_put(&pool, b);
+	}
+	assert_int_equal(pool.packets, 0);
+}
+
+/* Not with a piece missing, another mark, or behind the end of what was pushed. */
+static void join_not(void **state)
+{
+	struct super s = { false, true, 5 * 1448, 1448 };
+	struct wan_buf *b = wan_buf_get(&pool, WAN_READ_MAX);
+	struct virtio_net_hdr vh;
+	struct wan_pkt *p[5], *first;
+
+	(void)state;
+	super_bytes(&s, b->data, &vh);
+	first = wan_pkt_cut(&pool, &one_each, &vh, b, 52 + 5 * 1448);
+	for (unsigned int i = 0; i < 5; i++, first = first->next)
+		p[i] = first;
+	assert_false(wan_pkt_join(p[0], p[1])); /* CWR */
+	assert_false(wan_pkt_join(p[1], p[3]));
+	wan_pkt_ecn_set(p[2], WAN_CE);
+	assert_false(wan_pkt_join(p[1], p[2]));
+	assert_false(wan_pkt_join(p[2], p[3]));
+	assert_true(wan_pkt_join(p[3], p[4]));
+	assert_int_equal(p[3]->hdr[20 + 13], 0x19);
+	assert_false(wan_pkt_join(p[3], p[4]));
+	for (unsigned int i = 0; i < 5; i++)
+		wan_pkt_put(&pool, p[i]);
+	wan_buf_put(&pool, b);
+	assert_int_equal(pool.packets, 0);
+}
+
 /* A packet that is no super-packet stays as it is. */
 static void plain(void **state)
 {
@@ -266,8 +342,9 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut),	    cmocka_unit_test(plain),	 cmocka_unit_test(ecn_six),
-		cmocka_unit_test(nonsense), cmocka_unit_test(fragments),
+		cmocka_unit_test(cut),	     cmocka_unit_test(join),	cmocka_unit_test(join_not),
+		cmocka_unit_test(plain),     cmocka_unit_test(ecn_six), cmocka_unit_test(nonsense),
+		cmocka_unit_test(fragments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);

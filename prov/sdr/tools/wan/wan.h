@@ -65,6 +65,7 @@ struct wan_plan {
 struct wan_host {
 	char name[WAN_NAME_MAX];
 	int ns, tun; /* its network namespace, its device */
+	int joins;   /* 2: the device takes joined packets of TCP and UDP, 1: of TCP, 0: none */
 };
 
 /* ---- wan_opt.c: the command line ---- */

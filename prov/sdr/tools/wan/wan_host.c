@@ -106,7 +106,7 @@ int wan_host_join(int ns)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-static int wan_tun_open(const struct wan_plan *plan)
+static int wan_tun_open(const struct wan_plan *plan, int *joins)
 {
 	static const unsigned int offload[] = {
 		TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN | TUN_F_USO4 | TUN_F_USO6,
@@ -125,11 +125,14 @@ static int wan_tun_open(const struct wan_plan *plan)
 	if (ioctl(fd, TUNSETIFF, &ifr) || ioctl(fd, TUNSETVNETHDRSZ, &len))
 		wan_cannot("%s: %s; is the module tun there, and are TUN devices allowed?",
 			   "no TUN device can be made");
+	*joins = 0;
 	if (plan->no_offload)
 		return fd;
-	for (unsigned int i = 0; i < sizeof(offload) / sizeof(offload[0]); i++) {
-		if (ioctl(fd, TUNSETOFFLOAD, offload[i]) == 0)
+	for (unsigned int i = 0; i < 2; i++) {
+		if (ioctl(fd, TUNSETOFFLOAD, offload[i]) == 0) {
+			*joins = i ? 1 : 2;
 			return fd;
+		}
 	}
 	tool_warn("the TUN device takes no super-packets (%s): more work for each packet, no other "
 		  "result",
@@ -275,7 +278,7 @@ void wan_hosts_make(const struct wan_plan *plan, struct wan_host *host)
 		wan_tune(plan);
 		host[i].ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 		wan_try(host[i].ns < 0, "/proc/self/ns/net");
-		host[i].tun = wan_tun_open(plan);
+		host[i].tun = wan_tun_open(plan, &host[i].joins);
 		wan_up4(plan, i);
 		wan_up6(plan, i);
 	}

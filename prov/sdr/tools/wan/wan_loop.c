@@ -75,17 +75,27 @@ static void wan_deliver(struct wan_loop *w, struct wan_pkt *p)
 	wan_pkt_put(&w->net.pool, p);
 }
 
+/* What is due at one time, and only that, is joined where it belongs together. */
 static void wan_due(struct wan_loop *w)
 {
 	uint64_t now = wan_now(w), due;
-	struct wan_pkt *p;
+	struct wan_pkt *p, *held = NULL;
 
 	for (unsigned int i = 0; (p = wan_net_take(&w->net, now, &due)) != NULL; i++) {
 		wan_hist_add(&w->m.late, now - due);
-		wan_deliver(w, p);
+		if (held && held->dst == p->dst && w->host[p->dst].joins > !p->tcp &&
+		    wan_pkt_join(held, p)) {
+			wan_pkt_put(&w->net.pool, p);
+			continue;
+		}
+		if (held)
+			wan_deliver(w, held);
+		held = p;
 		if (i % 8 == 7)
 			now = wan_now(w);
 	}
+	if (held)
+		wan_deliver(w, held);
 }
 
 /* Buffers of super-packets are theirs; a small packet is copied, so that it does not hold one. */

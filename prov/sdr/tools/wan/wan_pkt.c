@@ -224,41 +224,57 @@ void wan_pkt_ecn_set(struct wan_pkt *p, uint8_t ecn)
 
 /* ---- cutting ------------------------------------------------------------------------------- */
 
+#define TCP_FLAGS 13u
+#define TCP_CWR	  0x80u
+#define TCP_ENDS  0x09u /* FIN, PSH */
+#define TCP_SUM	  16u	/* where the check sum is */
+#define UDP_SUM	  6u
+#define UDP_JOINS 64u /* datagrams that the kernel takes in one */
+
 struct wan_cut {
 	struct wan_ip ip;
 	uint32_t size; /* bytes behind the headers of each piece but the last */
 	bool tcp;
 };
 
-/* What differs from piece to piece; nth from 0, at in the whole. */
-static void wan_piece(struct wan_pkt *p, const struct wan_cut *c, uint32_t nth, uint32_t at,
-		      bool last)
+/* Lengths, and sums: that of IP, and what TCP and UDP begin theirs with. */
+static void wan_lengths(struct wan_pkt *p)
 {
-	uint8_t *ip = p->hdr, *l4 = p->hdr + c->ip.l3;
-	uint32_t seq, sum, l4_len = p->len - c->ip.l3;
+	uint8_t *ip = p->hdr, *l4 = p->hdr + p->l3;
+	uint32_t sum, l4_len = p->len - p->l3;
 
-	if (c->ip.four) {
+	if (ip[0] >> 4 == 4) {
 		put16(ip + 2, p->len);
-		put16(ip + 4, get16(ip + 4) + nth);
 		ip4_csum(ip);
 		sum = sum16(ip + 12, 8, 0);
 	} else {
 		put16(ip + 4, p->len - 40);
 		sum = sum16(ip + 8, 32, 0);
 	}
-	sum += c->ip.proto + (l4_len >> 16) + (l4_len & 0xffff);
-	if (c->tcp) {
+	sum += (p->tcp ? IPPROTO_TCP : IPPROTO_UDP) + l4_len;
+	if (!p->tcp)
+		put16(l4 + 4, l4_len);
+	put16(l4 + (p->tcp ? TCP_SUM : UDP_SUM), fold(sum));
+}
+
+/* What differs from piece to piece; nth from 0, at in the whole. */
+static void wan_piece(struct wan_pkt *p, uint32_t nth, uint32_t at, bool last)
+{
+	uint8_t *ip = p->hdr, *l4 = p->hdr + p->l3;
+	uint32_t seq;
+
+	if (ip[0] >> 4 == 4)
+		put16(ip + 4, get16(ip + 4) + nth);
+	if (p->tcp) {
 		memcpy(&seq, l4 + 4, 4);
 		seq = htonl(ntohl(seq) + at);
 		memcpy(l4 + 4, &seq, 4);
 		if (!last)
-			l4[13] &= (uint8_t)~0x09; /* FIN, PSH */
+			l4[TCP_FLAGS] &= (uint8_t)~TCP_ENDS;
 		if (nth)
-			l4[13] &= (uint8_t)~0x80; /* CWR */
-	} else {
-		put16(l4 + 4, l4_len);
+			l4[TCP_FLAGS] &= (uint8_t)~TCP_CWR;
 	}
-	put16(l4 + (c->tcp ? 16 : 6), fold(sum));
+	wan_lengths(p);
 }
 
 /* What kind of super-packet it is; 0: none, -1: none that makes sense. */
@@ -317,8 +333,11 @@ struct wan_pkt *wan_pkt_cut(struct wan_pool *pool, const struct wan_names *names
 		p->csum = vh->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM;
 		p->csum_start = vh->csum_start;
 		p->csum_offset = vh->csum_offset;
+		p->l3 = c.ip.l3;
+		p->cut = cut;
+		p->tcp = c.tcp;
 		if (cut)
-			wan_piece(p, &c, nth, at, at + n == rest);
+			wan_piece(p, nth, at, at + n == rest);
 		at += n;
 		if (at == rest)
 			break;
@@ -326,9 +345,37 @@ struct wan_pkt *wan_pkt_cut(struct wan_pool *pool, const struct wan_names *names
 	return first;
 }
 
-void wan_pkt_vnet(const struct wan_pkt *p, struct virtio_net_hdr *vh)
+bool wan_pkt_join(struct wan_pkt *to, const struct wan_pkt *p)
+{
+	uint32_t size = to->size ? to->size : to->ndata;
+	uint8_t *flags = to->hdr + to->l3 + TCP_FLAGS;
+
+	/* whole pieces up to now, and the next of the same super-packet */
+	if (!to->cut || !p->cut || to->buf != p->buf || p->data != to->data + to->ndata || !size ||
+	    to->ndata % size || p->ndata > size || to->len + p->ndata > UINT16_MAX ||
+	    wan_pkt_ecn(to) != wan_pkt_ecn(p))
+		return false;
+	if (to->tcp ? *flags & (TCP_CWR | TCP_ENDS) : to->ndata / size >= UDP_JOINS)
+		return false;
+	to->size = (uint16_t)size;
+	to->ndata += p->ndata;
+	to->len += p->ndata;
+	if (to->tcp)
+		*flags |= p->hdr[p->l3 + TCP_FLAGS] & TCP_ENDS;
+	return true;
+}
+
+void wan_pkt_vnet(struct wan_pkt *p, struct virtio_net_hdr *vh)
 {
 	memset(vh, 0, sizeof(*vh));
+	if (p->size) {
+		wan_lengths(p);
+		vh->gso_type = !p->tcp		     ? VIRTIO_NET_HDR_GSO_UDP_L4
+			       : p->hdr[0] >> 4 == 4 ? VIRTIO_NET_HDR_GSO_TCPV4
+						     : VIRTIO_NET_HDR_GSO_TCPV6;
+		vh->gso_size = p->size;
+		vh->hdr_len = p->nhdr;
+	}
 	if (!p->csum)
 		return;
 	vh->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;

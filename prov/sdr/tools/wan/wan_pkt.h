@@ -9,6 +9,9 @@
  * piece are its own, so queues, losses and counters see nothing but true packets.  Check sums of
  * TCP and UDP that the sender left to the device stay so: the receiving kernel is told that they
  * are not computed.
+ *
+ * Pieces of one super-packet that are handed over one after the other, at one time, can be joined
+ * again, as a network card's receive offload does.
  */
 #ifndef SDR_TOOLS_WAN_PKT_H
 #define SDR_TOOLS_WAN_PKT_H
@@ -46,6 +49,9 @@ struct wan_pkt {
 	uint16_t src, dst;    /* hosts */
 	uint16_t line;	      /* of the network */
 	uint16_t nhdr;	      /* bytes of hdr */
+	uint16_t l3;	      /* of them the IP header's */
+	uint16_t size;	      /* joined: bytes behind the headers of each piece but the last */
+	bool cut, tcp;	      /* a piece of a super-packet; of TCP, else of UDP */
 	uint16_t csum_start, csum_offset;
 	bool csum; /* the check sum at csum_start + csum_offset is still to be computed */
 	uint8_t hdr[WAN_HDR_MAX];
@@ -83,7 +89,12 @@ struct wan_pkt *wan_pkt_cut(struct wan_pool *pool, const struct wan_names *names
 			    const struct virtio_net_hdr *vh, struct wan_buf *b, uint32_t len);
 uint8_t wan_pkt_ecn(const struct wan_pkt *p);
 void wan_pkt_ecn_set(struct wan_pkt *p, uint8_t ecn);
-/* What the receiving device is told of it. */
-void wan_pkt_vnet(const struct wan_pkt *p, struct virtio_net_hdr *vh);
+/*
+ * p becomes part of `to`, in front of it, and is then the caller's to put; false: they do not go
+ * together, and nothing has changed.
+ */
+bool wan_pkt_join(struct wan_pkt *to, const struct wan_pkt *p);
+/* What the receiving device is told of it; the headers of a joined one become those of the whole. */
+void wan_pkt_vnet(struct wan_pkt *p, struct virtio_net_hdr *vh);
 
 #endif /* SDR_TOOLS_WAN_PKT_H */
