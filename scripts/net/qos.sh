@@ -52,10 +52,26 @@ qos_marks() { answers_marks || return 0; line 9000 9000 && remark ce 20 && qos_i
 qos_marks_ipv6() { answers_marks || return 0; line 9000 9000 && to=$B6 && remark ce 20 && qos_is_marked; }
 qos_marks_pieces() { answers_marks || return 0; line 9000 1500 && remark ce 20 && qos_is_marked; }
 
+# offload HOST IFACE WHAT 0|1 : what ethtool -K does; a veth aggregates what it gets from one that does not segment
+offload() {
+	local what
+	case $3 in
+	tso) what=0x1f ;;
+	gso) what=0x24 ;;
+	gro) what=0x2c ;;
+	esac
+	on "$1" python3 -c '
+import array, fcntl, socket, struct, sys
+v = array.array("B", struct.pack("II", int(sys.argv[2], 0), int(sys.argv[3])))
+fcntl.ioctl(socket.socket(), 0x8946, struct.pack("16sP", sys.argv[1].encode(), v.buffer_info()[0]))' "$2" $what "$4"
+}
 # Each packet by itself on the wire, marked by itself, and aggregated again where it arrives.
 qos_segments() {
-	on a ip link set dev eth0 gso_max_segs 1 2>/dev/null || { skip "ip cannot switch segmentation off"; return 1; }
-	remark ce 20 && qos_is_marked
+	local end
+	for end in "a eth0" "r wan" "s lan"; do
+		offload $end tso 0 && offload $end gso 0 || { skip "no python3, or no way to switch segmentation off"; return 1; }
+	done
+	offload b eth0 gro 1 && remark ce 20 && qos_is_marked
 }
 qos_marks_segments() { answers_marks || return 0; line 9000 9000 && { qos_segments || [ -f "$tmp/skip" ]; }; }
 qos_marks_segments_ipv6() { answers_marks || return 0; line 9000 9000 && to=$B6 && { qos_segments || [ -f "$tmp/skip" ]; }; }
