@@ -58,7 +58,7 @@ static struct run fresh(struct sdr_lull *l, uint64_t room)
 	return r;
 }
 
-/* 1 Gbit/s over 25 ms: two looks a millisecond instead of fifteen. */
+/* 1 Gbit/s over 25 ms: a look a millisecond instead of fifteen. */
 static void lull__spares_wakes_of_a_stream(void **state)
 {
 	struct sdr_lull l;
@@ -67,8 +67,8 @@ static void lull__spares_wakes_of_a_stream(void **state)
 	(void)state;
 	stream(&l, &r, 25 * MS, 65536, S);
 	assert_in_range(r.pkts, 15200, 15300);
-	assert_in_range(r.wakes, 2000, 2300);
-	assert_true(r.waited <= 500 * US);
+	assert_in_range(r.wakes, 1000, 1300);
+	assert_true(r.waited <= MS);
 }
 
 /* A shorter path, a shorter lull; one that is near sees none. */
@@ -79,16 +79,16 @@ static void lull__is_a_share_of_the_round_trip(void **state)
 	} c[] = { { 0, 0 },
 		  { 100 * US, 0 },
 		  { 2 * MS, 0 },
-		  { 5 * MS, 100 * US },
-		  { 10 * MS, 200 * US },
-		  { 100 * MS, 500 * US } };
+		  { 5 * MS, 200 * US },
+		  { 10 * MS, 400 * US },
+		  { 100 * MS, MS } };
 	struct sdr_lull l;
 	struct run r;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
 		r = fresh(&l, BUF);
-		stream(&l, &r, c[i].rtt, 10 * US, S / 4);
+		stream(&l, &r, c[i].rtt, 50 * US, S / 4);
 		assert_int_equal(l.span, c[i].most);
 		assert_true(r.waited <= c[i].most);
 		if (!c[i].most)
@@ -103,15 +103,18 @@ static void lull__needs_a_stream(void **state)
 	struct run r = fresh(&l, BUF);
 
 	(void)state;
-	stream(&l, &r, 25 * MS, MS, S);
+	stream(&l, &r, 25 * MS, 3 * MS / 2, S);
 	assert_int_equal(r.wakes, r.pkts);
 	r = fresh(&l, BUF);
-	stream(&l, &r, 25 * MS, 65536, 4 * MS); /* 512 KiB */
+	for (int i = 0; i < 20; i++) { /* 1 MiB, one after the other */
+		stream(&l, &r, 25 * MS, 65536, 128 * 65536);
+		r.now += 25 * MS;
+	}
 	assert_int_equal(r.wakes, r.pkts);
 	assert_int_equal(r.waited, 0);
 }
 
-/* It stops: after two lulls in which nothing came the next packet is looked at at once. */
+/* It stops: half a round trip later the next packet is looked at at once. */
 static void lull__ends_with_the_stream(void **state)
 {
 	struct sdr_lull l;
@@ -120,7 +123,7 @@ static void lull__ends_with_the_stream(void **state)
 	(void)state;
 	stream(&l, &r, 25 * MS, 65536, 100 * MS);
 	assert_true(l.span && l.until);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 13; i++) {
 		r.now = l.until > r.now ? l.until : r.now + l.span;
 		sdr_lull_round(&l, 0, 0, r.now);
 	}
@@ -164,7 +167,7 @@ static void lull__has_room_for_what_comes(void **state)
 
 	(void)state;
 	stream(&l, &r, 25 * MS, 6553, S / 4); /* 10 Gbit/s */
-	assert_in_range(l.span, 300 * US, 400 * US);
+	assert_in_range(l.span, 300 * US, 450 * US);
 	assert_true(r.heaped <= BUF / SDR_LULL_ROOM + 2 * PKT);
 	r = fresh(&l, 93 * 1024); /* of a socket that was given 208 KiB: as it comes */
 	stream(&l, &r, 25 * MS, 6553, S / 4);

@@ -2,13 +2,14 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Interrupt moderation.  A thread that sleeps on the socket wakes for each packet; a wake-up costs
- * more than the packet.  While a stream comes over a long path, what arrives can wait for a
- * fiftieth of the round trip (SDR_LULL_MIN_NS to SDR_LULL_MAX_NS): the sleeper then looks at a time
- * of its own and finds several.
+ * more than the packet.  While a stream comes over a long path, what arrives can wait for a share
+ * of the round trip (SDR_LULL_MIN_NS to SDR_LULL_MAX_NS): the sleeper then looks at a time of its
+ * own and finds several.  Measured round trips do not suffer: they are those of the last packet,
+ * which came just before the look.
  *
- * Lulls begin when two windows in a row brought more than a packet a lull; they end with a window
- * that brought less, with two rounds in which nothing came, or with a packet from a peer that is
- * near: what anybody near says is never kept waiting but by the lull that runs.  Peers count for
+ * Lulls begin when two windows in a row brought more than a packet a lull, so never within a short
+ * message; they end with a window that brought less, when nothing came for half a round trip, or with
+ * a packet from a peer that is near: what anybody near says is never kept waiting but by the lull that runs.  Peers count for
  * a second after they were heard; one whose round trip was not measured is near.  So the first
  * messages on a connection, an idle one's, and near paths see no lull at all.  In none more comes
  * than a quarter of the receive buffer, as the last window went.
@@ -45,7 +46,7 @@ static uint64_t lull_most(const struct sdr_lull *l)
 
 void sdr_lull_init(struct sdr_lull *l, uint64_t room, uint64_t now)
 {
-	*l = (struct sdr_lull){ .room = room, .from = now };
+	*l = (struct sdr_lull){ .room = room, .from = now, .last = now };
 }
 
 void sdr_lull_heard(struct sdr_lull *l, uint64_t rtt, uint64_t now)
@@ -86,13 +87,15 @@ void sdr_lull_round(struct sdr_lull *l, uint32_t pkts, uint64_t bytes, uint64_t 
 		l->from = now;
 		return;
 	}
+	/* a pause: what comes behind it is another stream (a busy host stops for milliseconds) */
+	if (now - l->last > l->near / 2 && (l->span || l->pkts))
+		lull_end(l, now);
 	l->pkts += pkts;
 	l->bytes += bytes;
-	l->empty = pkts ? 0 : l->empty + 1;
+	if (pkts)
+		l->last = now;
 	if (now - l->from >= SDR_LULL_WINDOW * most)
 		lull_judge(l, most, now);
-	else if (l->span && l->empty > 1 && now >= l->until)
-		lull_end(l, now);
 	if (!l->span)
 		l->until = 0;
 	else if (pkts || now >= l->until)

@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-#define SDR_LULL_SHARE	50u	  /* of the shortest round trip */
-#define SDR_LULL_MIN_NS 50000ull  /* shorter ones spare nothing */
-#define SDR_LULL_MAX_NS 500000ull /* longer ones hardly more */
-#define SDR_LULL_ROOM	4u	  /* of the receive buffer: what may come meanwhile */
+#define SDR_LULL_SHARE	25u	   /* of the shortest round trip */
+#define SDR_LULL_MIN_NS 100000ull  /* shorter ones spare too little */
+#define SDR_LULL_MAX_NS 1000000ull /* acknowledgements do not wait longer either */
+#define SDR_LULL_ROOM	4u	   /* of the receive buffer: what may come meanwhile */
 /* looks at how much comes: so many times the longest lull */
 #define SDR_LULL_WINDOW	 8u
 #define SDR_LULL_WINDOWS 2u	       /* in a row with a stream, before the first lull */
@@ -25,7 +25,7 @@ struct sdr_lull {
 	uint64_t from;	      /* ns: of the window */
 	uint64_t pkts, bytes; /* that came in it */
 	uint32_t streak;      /* windows in a row with a stream */
-	uint32_t empty;	      /* rounds in a row in which nothing came */
+	uint64_t last;	      /* ns: the last packet came, or left */
 	uint64_t span;	      /* ns; 0: everything is looked at as it comes */
 	uint64_t until;	      /* ns: of the lull that runs */
 };
