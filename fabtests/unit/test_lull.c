@@ -159,7 +159,7 @@ static void lull__ends_when_somebody_near_is_heard(void **state)
 	assert_true(!l.span);
 }
 
-/* What comes in a lull has room: the faster, the shorter; and without a buffer's size there is none. */
+/* What comes in a lull has room: the faster, the shorter; of no known buffer there is none. */
 static void lull__has_room_for_what_comes(void **state)
 {
 	struct sdr_lull l;

@@ -13,11 +13,12 @@
  * descriptors are in thread_set, and as long as they are, what happens to the endpoint reaches the
  * thread through its alarm (SDR_WATCH_THREAD), like any sleeper.
  *
- * So of each endpoint the thread either watches the descriptors, or the alarm alone, or looks again
- * after a back-off, or has left it to blocking reads.  Of these the last one to go wakes it: the thread says that it
- * relies on them (SDR_WATCH_AWAY) in the word that counts them and only while it is not zero, and
- * who takes the count to zero sees that in the same step. There is nothing that it could miss
- * between a look and its sleep: thread_fd stays readable until it is read.
+ * So of each endpoint the thread either watches the descriptors, or the alarm alone, or looks
+ * again after a back-off, or has left it to blocking reads.  Of these the last one to go wakes it:
+ * the thread says that it relies on them (SDR_WATCH_AWAY) in the word that counts them and only
+ * while it is not zero, and who takes the count to zero sees that in the same step. There is
+ * nothing that it could miss between a look and its sleep: thread_fd stays readable until it is
+ * read.
  *
  * The thread blocks all signals, and holds eps_lock while it runs endpoints, never while it
  * sleeps.  A child process has no thread and never waits for one.

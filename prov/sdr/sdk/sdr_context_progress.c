@@ -3,10 +3,10 @@
 /*
  * The round of a context, in which everything happens, and when the next is due.
  *
- * A round polls the engine until it is empty, or says so itself, or enough was handled, hands each event to its owner
- * at once (packets to the receive worker, control datagrams to their class), then calls the hook of
- * every receive that got packets, then runs what waits for time (CTS repetition, rate-limited
- * sends), then flushes the batch.
+ * A round polls the engine until it is empty, or says so itself, or enough was handled, hands each
+ * event to its owner at once (packets to the receive worker, control datagrams to their class),
+ * then calls the hook of every receive that got packets, then runs what waits for time (CTS
+ * repetition, rate-limited sends), then flushes the batch.
  *
  * Time is the engine's, read once per poll.  Callbacks may post, complete, destroy QPs; events of a
  * destroyed QP that were polled already are struck out.  They must not call progress (it returns 0)

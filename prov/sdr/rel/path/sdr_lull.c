@@ -8,11 +8,11 @@
  * which came just before the look.
  *
  * Lulls begin when two windows in a row brought more than a packet a lull, so never within a short
- * message; they end with a window that brought less, when nothing came for half a round trip, or with
- * a packet from a peer that is near: what anybody near says is never kept waiting but by the lull that runs.  Peers count for
- * a second after they were heard; one whose round trip was not measured is near.  So the first
- * messages on a connection, an idle one's, and near paths see no lull at all.  In none more comes
- * than a quarter of the receive buffer, as the last window went.
+ * message; they end with a window that brought less, when nothing came for half a round trip, or
+ * with a packet from a peer that is near: what anybody near says is never kept waiting but by the
+ * lull that runs.  Peers count for a second after they were heard; one whose round trip was not
+ * measured is near.  So the first messages on a connection, an idle one's, and near paths see no
+ * lull at all.  In none more comes than a quarter of the receive buffer, as the last window went.
  *
  * No clock, no timers, no threads.  That somebody sleeps at all, and on what, is decided elsewhere.
  */
