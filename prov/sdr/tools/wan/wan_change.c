@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "wan.h"
 
 static bool wan_change_hits(const struct wan_change *c, int group, int path)
@@ -31,11 +32,12 @@ static uint64_t wan_rtt(const struct wan_net *net, const struct wan_link *to, ui
 int wan_change_apply(struct wan_net *net, const struct wan_plan *plan, uint64_t now,
 		     const struct wan_change *c, uint32_t n, char why[WAN_WHY])
 {
-	uint32_t lines = (uint32_t)net->groups * net->paths;
+	const uint32_t paths = net->paths, lines = net->groups * paths;
 	struct wan_link *to = calloc(lines, sizeof(*to));
 	struct wan_ask *ask = calloc(lines, sizeof(*ask));
 	int ret = -1;
 
+	SDR_ASSERT(paths);
 	if (!to || !ask) {
 		snprintf(why, WAN_WHY, "no memory");
 		goto out;
@@ -44,7 +46,7 @@ int wan_change_apply(struct wan_net *net, const struct wan_plan *plan, uint64_t 
 		to[i] = net->line[i].cfg;
 		to[i].slot_bytes = plan->mtu + to[i].overhead;
 		for (uint32_t k = 0; k < n; k++) {
-			if (wan_change_hits(&c[k], (int)(i / net->paths), (int)(i % net->paths)) &&
+			if (wan_change_hits(&c[k], (int)(i / paths), (int)(i % paths)) &&
 			    wan_link_sets(&to[i], &ask[i], c[k].text, why))
 				goto out;
 		}
@@ -54,9 +56,10 @@ int wan_change_apply(struct wan_net *net, const struct wan_plan *plan, uint64_t 
 		if (wan_link_queue(&to[i], &ask[i], wan_rtt(net, to, i), why))
 			goto out;
 	}
-	for (uint32_t i = 0; i < lines; i++)
-		wan_net_set(net, now, (uint16_t)(i / net->paths), (uint16_t)(i % net->paths),
-			    &to[i]);
+	for (uint16_t g = 0; g < net->groups; g++) {
+		for (uint16_t k = 0; k < paths; k++)
+			wan_net_set(net, now, g, k, &to[(uint32_t)g * paths + k]);
+	}
 	ret = 0;
 out:
 	free(to);

@@ -306,7 +306,7 @@ int wan_link_set(struct wan_link *l, struct wan_ask *ask, const char *key, const
 		if (strcmp(key, setters[i].key) != 0)
 			continue;
 		if (strlen(value) < sizeof(text)) {
-			strcpy(text, value);
+			memcpy(text, value, strlen(value) + 1);
 			if (!setters[i].set(l, ask, text))
 				return 0;
 		}
@@ -330,7 +330,7 @@ int wan_link_sets(struct wan_link *l, struct wan_ask *ask, const char *text, cha
 		snprintf(why, WAN_WHY, "\"%.32s...\" is too long", text);
 		return -1;
 	}
-	strcpy(copy, text);
+	memcpy(copy, text, strlen(text) + 1);
 	for (; s; s = end) {
 		end = strchr(s, ',');
 		if (end)

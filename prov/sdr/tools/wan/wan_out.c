@@ -37,6 +37,17 @@ static void wan_count_add(struct wan_count *to, const struct wan_count *c)
 		to->peak_bytes = c->peak_bytes;
 }
 
+static void wan_pair_add(struct wan_pair *to, const struct wan_pair *p)
+{
+	to->in += p->in;
+	to->in_bytes += p->in_bytes;
+	to->out += p->out;
+	to->out_bytes += p->out_bytes;
+	to->drops += p->drops;
+	to->lost += p->lost;
+	to->marks += p->marks;
+}
+
 static void wan_out_hist(FILE *f, const char *name, const struct wan_hist *h)
 {
 	fprintf(f,
@@ -132,13 +143,8 @@ static void wan_out_sum(FILE *f, const struct wan_net *net)
 			wan_hist_merge(&group[g].sojourn, &ph->group[g].sojourn);
 			wan_hist_merge(&group[g].wait, &ph->group[g].wait);
 		}
-		for (size_t i = 0; i < pairs; i++) {
-			uint64_t *to = &pair[i].in;
-			const uint64_t *c = &ph->pair[i].in;
-
-			for (size_t k = 0; k < sizeof(*pair) / sizeof(*to); k++)
-				to[k] += c[k];
-		}
+		for (size_t i = 0; i < pairs; i++)
+			wan_pair_add(&pair[i], &ph->pair[i]);
 	}
 	wan_out_phase(f, net, group, pair);
 	free(group);

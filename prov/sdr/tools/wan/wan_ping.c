@@ -55,10 +55,11 @@ static uint64_t ping_clock(void)
 
 static uint16_t ping_csum(const struct wan_echo *e)
 {
-	const uint8_t *p = (const uint8_t *)e;
+	uint8_t p[sizeof(*e)];
 	uint32_t sum = 0;
 
-	for (size_t i = 0; i + 1 < sizeof(*e); i += 2)
+	memcpy(p, e, sizeof(p));
+	for (size_t i = 0; i + 1 < sizeof(p); i += 2)
 		sum += (uint32_t)(p[i] << 8 | p[i + 1]);
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
@@ -67,8 +68,10 @@ static uint16_t ping_csum(const struct wan_echo *e)
 
 static void ping_send(int s, const struct sockaddr_in *to, uint32_t seq)
 {
-	struct wan_echo e = { .icmp = { .type = ICMP_ECHO } };
+	struct wan_echo e;
 
+	memset(&e, 0, sizeof(e));
+	e.icmp.type = ICMP_ECHO;
 	e.icmp.un.echo.id = htons((uint16_t)getpid());
 	e.icmp.un.echo.sequence = htons((uint16_t)seq);
 	e.sent_ns = ping_clock();

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
 #include "wan_pkt.h"
 
@@ -24,6 +25,7 @@ struct wan_buf *wan_buf_get(struct wan_pool *pool, uint32_t len)
 	struct wan_buf *b;
 	uint8_t c = 0;
 
+	SDR_ASSERT(len <= WAN_READ_MAX);
 	while (buf_room[c] < len)
 		c++;
 	b = pool->bufs[c];

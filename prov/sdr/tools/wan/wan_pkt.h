@@ -94,7 +94,7 @@ void wan_pkt_ecn_set(struct wan_pkt *p, uint8_t ecn);
  * together, and nothing has changed.
  */
 bool wan_pkt_join(struct wan_pkt *to, const struct wan_pkt *p);
-/* What the receiving device is told of it; the headers of a joined one become those of the whole. */
+/* What the receiving device is told of it; headers of a joined one become those of the whole. */
 void wan_pkt_vnet(struct wan_pkt *p, struct virtio_net_hdr *vh);
 
 #endif /* SDR_TOOLS_WAN_PKT_H */
