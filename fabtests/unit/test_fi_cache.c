@@ -77,7 +77,7 @@ static uint64_t ask(struct sdr_path_mem *m, uint8_t host)
 	struct sdr_path_facts f;
 	uint64_t age;
 
-	return sdr_path_mem_ask(m, &e, sdr_mono_ns(), &f, &age) ? f.rate_Bps : 0;
+	return sdr_path_mem_ask(m, &e, sdr_mono_ns(), sdr_mono_ns(), &f, &age) ? f.rate_Bps : 0;
 }
 
 /* Another process: fn must be true there. */

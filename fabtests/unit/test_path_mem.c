@@ -67,7 +67,7 @@ static uint64_t ask(struct sdr_path_mem *m, uint32_t n, uint32_t h, uint64_t now
 	struct sdr_path_facts f;
 	uint64_t age;
 
-	return sdr_path_mem_ask(m, &e, now, &f, &age) ? f.rate_Bps : 0;
+	return sdr_path_mem_ask(m, &e, now, now, &f, &age) ? f.rate_Bps : 0;
 }
 
 static void use(struct sdr_path_mem *m, uint32_t n, uint32_t h, uint64_t now, uint64_t moved)
@@ -87,14 +87,14 @@ static void mem__the_host_then_its_network(void **state)
 	uint64_t age = 1;
 
 	(void)state;
-	assert_false(sdr_path_mem_ask(m, &e, NOW, &f, &age));
+	assert_false(sdr_path_mem_ask(m, &e, NOW, NOW, &f, &age));
 	assert_true(!f.rate_Bps && !age);
 	tell(m, 1, 1, NOW);
-	assert_true(sdr_path_mem_ask(m, &e, NOW + 2 * S, &f, &age));
+	assert_true(sdr_path_mem_ask(m, &e, NOW + 2 * S, NOW + 2 * S, &f, &age));
 	assert_true(f.rate_Bps == RATE && f.rtt_ns == 25 * MS && f.mtu == 9000 && age == 2 * S);
 	assert_true(f.pkts == 1000 && f.lost == 10 && f.bursts == 5);
 	e = ends(1, 2);
-	assert_true(sdr_path_mem_ask(m, &e, NOW, &f, &age));
+	assert_true(sdr_path_mem_ask(m, &e, NOW, NOW, &f, &age));
 	assert_true(f.rate_Bps == RATE / 2 && f.rtt_ns == 25 * MS && f.mtu == 0);
 	assert_int_equal(ask(m, 2, 1, NOW), 0);
 	sdr_path_mem_free(m);
@@ -140,14 +140,57 @@ static void mem__what_is_told_moves_it(void **state)
 	f.rate_Bps = RATE / 8;
 	f.pkts = 0;
 	sdr_path_mem_tell(m, &e, NOW + 25 * S, &f);
-	assert_true(sdr_path_mem_ask(m, &e, NOW + 25 * S, &got, &age));
+	assert_true(sdr_path_mem_ask(m, &e, NOW + 25 * S, NOW + 25 * S, &got, &age));
 	assert_true(got.rate_Bps == RATE / 8 && got.rtt_ns == 100 * MS && got.pkts == 0);
 	sdr_path_mem_free(m);
 }
 
 /* ---- who shares it --------------------------------------------------------------------------- */
 
+static void begin(struct sdr_path_mem *m, uint32_t n, uint32_t h, uint64_t now)
+{
+	struct sdr_path_ends e = ends(n, h);
+
+	sdr_path_mem_open(m, &e, now);
+}
+
 static void mem__those_that_begin_at_once_share(void **state)
+{
+	struct sdr_path_mem *m = mem();
+	struct sdr_path_ends e = ends(1, 1);
+	struct sdr_path_facts f;
+	uint64_t t, age;
+
+	(void)state;
+	tell(m, 1, 1, NOW);
+	/* at any place in a span, a round trip after they began */
+	for (uint32_t k = 1; k <= 50; k++) {
+		t = NOW + k * (S + 7 * MS);
+		for (uint32_t i = 0; i < 8; i++)
+			begin(m, 1, 1, t + i * MS / 8);
+		assert_true(sdr_path_mem_ask(m, &e, t + 26 * MS, t, &f, &age));
+		assert_int_equal(f.rate_Bps, RATE / 8);
+		/* three round trips later they are somewhere else */
+		assert_true(sdr_path_mem_ask(m, &e, t + 90 * MS, t + 90 * MS, &f, &age));
+		assert_int_equal(f.rate_Bps, RATE);
+		/* but whose own handshake took so long counts */
+		begin(m, 1, 1, t + 89 * MS);
+		assert_true(sdr_path_mem_ask(m, &e, t + 90 * MS, t, &f, &age));
+		assert_int_equal(f.rate_Bps, RATE / 2);
+	}
+	/* behind another host of that network there may be the same line */
+	t = NOW + 55 * S;
+	tell(m, 1, 2, t);
+	for (uint32_t i = 0; i < 8; i++)
+		begin(m, 1, 1, t);
+	assert_int_equal(ask(m, 1, 2, t + MS), RATE / 8);
+	/* what is not known is not shared, and takes no place */
+	begin(m, 9, 9, NOW);
+	assert_int_equal(sdr_path_mem_count(m), 3);
+	sdr_path_mem_free(m);
+}
+
+static void mem__those_that_move_data_share(void **state)
 {
 	struct sdr_path_mem *m = mem();
 	struct sdr_path_ends e = ends(1, 1);
@@ -155,13 +198,11 @@ static void mem__those_that_begin_at_once_share(void **state)
 	(void)state;
 	tell(m, 1, 1, NOW);
 	for (uint32_t i = 0; i < 8; i++)
-		use(m, 1, 1, NOW + S, 0);
+		use(m, 1, 1, NOW + S, RATE / 16);
+	for (uint32_t i = 0; i < 8; i++) /* hardly any */
+		use(m, 1, 1, NOW + S, RATE / 100);
 	assert_int_equal(ask(m, 1, 1, NOW + S), RATE / 8);
-	/* behind another host of that network there may be the same line */
-	tell(m, 1, 2, NOW);
-	assert_int_equal(ask(m, 1, 2, NOW + S), RATE / 8);
 	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 8);
-
 	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW + S);
 	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW - S);
 	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 7);
@@ -254,7 +295,7 @@ static void codec__comes_back(void **state)
 	assert_int_equal(len, SDR_PATH_CODEC_HEAD + 20 * SDR_PATH_CODEC_ENTRY);
 	/* another process, another clock, a minute later */
 	assert_int_equal(sdr_path_decode(r, 5 * S, WALL + 60, buf, len), 20);
-	assert_true(sdr_path_mem_ask(r, &e, 5 * S, &f, &age));
+	assert_true(sdr_path_mem_ask(r, &e, 5 * S, 5 * S, &f, &age));
 	assert_true(f.rate_Bps == RATE / 2 && f.rtt_ns == 25 * MS && f.mtu == 9000);
 	assert_true(age == 67 * S && f.pkts == 500 && f.lost == 5);
 	/* the same again is nothing new */
@@ -396,6 +437,7 @@ int main(void)
 		cmocka_unit_test(mem__knowledge_fades),
 		cmocka_unit_test(mem__what_is_told_moves_it),
 		cmocka_unit_test(mem__those_that_begin_at_once_share),
+		cmocka_unit_test(mem__those_that_move_data_share),
 		cmocka_unit_test(mem__what_all_moved_is_what_it_carries),
 		cmocka_unit_test(mem__forgets_what_was_touched_longest_ago),
 		cmocka_unit_test(mem__each_call_is_under_the_lock),

@@ -12,8 +12,8 @@
  * sample yet, its controller compares with the first one.  Losses begin as the memory has them
  * where the peer's own estimate is empty.  A size that passed is only tried, by a HELLO of its own.
  *
- * Given once a second while acknowledgements come, and when the connection ends or moves to another
- * path.  No timers, no work per packet but a comparison.  Without a memory (rel->paths is NULL)
+ * Given two round trips after that, then once a second while acknowledgements come, and when the
+ * connection ends or moves to another path.  No timers, no work per packet but a comparison.  Without a memory (rel->paths is NULL)
  * nothing happens.
  */
 #include <string.h>
@@ -43,11 +43,10 @@ static void known_ends(const struct sdr_conn *c, struct sdr_path_ends *e)
 	known_key(c, true, &e->net);
 }
 
-/* One of those that share the path, from now on. */
-static void known_use(struct sdr_conn *c, const struct sdr_path_ends *e, uint64_t moved_Bps)
+/* What is delivered from now on is told at that time. */
+static void known_from_now(struct sdr_conn *c, uint64_t ns)
 {
-	sdr_path_mem_use(c->rel->paths, e, c->rel->now, moved_Bps);
-	c->known.next = c->rel->now + KNOWN_EVERY_NS;
+	c->known.next = c->rel->now + ns;
 	c->known.since = c->rel->now;
 	c->known.delivered = c->cc.delivered;
 }
@@ -59,11 +58,11 @@ void sdr_conn_known_open(struct sdr_conn *c)
 	uint64_t age;
 
 	c->known.next = NEVER;
-	if (!c->rel->paths || c->hs.passive)
+	if (!c->rel->paths)
 		return;
 	known_ends(c, &e);
-	known_use(c, &e, 0);
-	if (sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, &f, &age))
+	sdr_path_mem_open(c->rel->paths, &e, c->rel->now);
+	if (sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, c->rel->now, &f, &age))
 		c->known.mtu = f.mtu;
 }
 
@@ -86,9 +85,8 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 		return;
 	SDR_ASSERT(!c->tx.live && !c->inflight && !c->cc.delivered);
 	known_ends(c, &e);
-	if (c->hs.passive)
-		known_use(c, &e, 0);
-	if (!sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, &f, &known.age_ns) ||
+	known_from_now(c, 2 * c->rtt.srtt);
+	if (!sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, c->hs.born, &f, &known.age_ns) ||
 	    !known_same_path(c, f.rtt_ns))
 		return;
 	if (f.pkts > 0)
@@ -129,8 +127,10 @@ void sdr_conn_known_learn(struct sdr_conn *c)
 
 	SDR_ASSERT(c->rel->paths && c->hs.validated);
 	known_ends(c, &e);
-	known_use(c, &e, ns ? (uint64_t)((double)bytes * 1e9 / (double)ns) : 0);
+	sdr_path_mem_use(c->rel->paths, &e, c->rel->now,
+			 ns ? (uint64_t)((double)bytes * 1e9 / (double)ns) : 0);
 	known_tell(c, &e);
+	known_from_now(c, KNOWN_EVERY_NS);
 }
 
 void sdr_conn_known_end(struct sdr_conn *c)
@@ -148,10 +148,6 @@ void sdr_conn_known_end(struct sdr_conn *c)
 
 void sdr_conn_known_moved(struct sdr_conn *c)
 {
-	struct sdr_path_ends e;
-
-	if (!c->rel->paths)
-		return;
-	known_ends(c, &e);
-	known_use(c, &e, 0);
+	if (c->rel->paths)
+		known_from_now(c, KNOWN_EVERY_NS);
 }

@@ -10,9 +10,13 @@
  * say (conn/sdr_conn_known.c).  At most SDR_PATH_MEM_MAX keys, a list in the order in which they
  * were touched.
  *
- * Several connections that begin at once must not each take the whole rate.  Who opens, and who
- * moves data, is counted in seconds of the caller's clock: the users of a path are those of this
- * second or the last, and each gets its share.  Who is idle drops out by itself.
+ * Several connections that begin at once must not each take the whole rate.  Those that began to
+ * open within the last one and a half to three round trips are counted, so that each finds all the
+ * others when its handshake is over; and those that moved a noticeable share of the rate
+ * (PATH_MOVER), in this second of the caller's clock or the last.  One that has opened and moves
+ * little, as the connection over which two sides agree about others, does not count for long; who
+ * is idle drops out by itself.  Opening makes no key: what nobody knows need not be shared, and
+ * what strangers say costs no memory.
  *
  * Knowledge fades: older than SDR_PATH_FRESH_NS the rate counts half, than SDR_PATH_OLD_NS a
  * quarter, and after SDR_PATH_LIFE_NS nothing is known.  What is told moves what is known: a rate
@@ -33,6 +37,8 @@
 #include "sdr_path_mem.h"
 
 #define PATH_SECOND_NS 1000000000ull
+#define PATH_SPAN_NS   5000000ull /* besides one and a half round trips */
+#define PATH_MOVER     32u	  /* of the rate: who moves less takes no share */
 #define PATH_NET_SHARE 2u	  /* what is known of another host of its network: 1 in */
 #define PATH_OTHER_NS  5000000ull /* round trips that differ by less are of the same path */
 #define PATH_PKTS_MAX  16384.0	  /* of losses: a new connection still learns its own */
@@ -45,10 +51,13 @@ struct path_entry {
 	uint64_t touched_ns;
 	/* when f was found out; before the clock began, if negative */
 	int64_t found_ns;
-	/* users of this second and the one before, and what they moved together */
+	/* who moves data, of this second and the one before, and how much together */
 	uint64_t second;
-	uint32_t users, users_before;
+	uint32_t movers, movers_before;
 	uint64_t moved, moved_before; /* bytes per second */
+	/* who began to open, of this span and the one before */
+	uint64_t span_ns; /* when it began */
+	uint32_t opens, opens_before;
 };
 
 struct sdr_path_mem {
@@ -199,17 +208,55 @@ static void path_second(struct path_entry *e, uint64_t now)
 
 	if (second <= e->second)
 		return;
-	e->users_before = next ? e->users : 0;
+	e->movers_before = next ? e->movers : 0;
 	e->moved_before = next ? e->moved : 0;
-	e->users = 0;
+	e->movers = 0;
 	e->moved = 0;
 	e->second = second;
 }
 
-static uint32_t path_users(struct path_entry *e, uint64_t now)
+/* Of two spans the time since the last one began is at least one, at most two. */
+static uint64_t path_span_ns(const struct path_entry *e)
+{
+	return e->f.rtt_ns + e->f.rtt_ns / 2 + PATH_SPAN_NS;
+}
+
+static void path_span(struct path_entry *e, uint64_t now)
+{
+	uint64_t len = path_span_ns(e), age = now > e->span_ns ? now - e->span_ns : 0;
+
+	if (age < len)
+		return;
+	e->opens_before = age < 2 * len ? e->opens : 0;
+	e->opens = 0;
+	e->span_ns = age < 2 * len ? e->span_ns + len : now;
+}
+
+/* One that began to open then is among them, or is to be. */
+static uint32_t path_users(struct path_entry *e, uint64_t now, uint64_t opened)
 {
 	path_second(e, now);
-	return e->users > e->users_before ? e->users : e->users_before;
+	path_span(e, now);
+	return (e->movers > e->movers_before ? e->movers : e->movers_before) + e->opens +
+	       e->opens_before + (opened + path_span_ns(e) < e->span_ns);
+}
+
+static void path_open(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now)
+{
+	struct path_entry *e = path_find(m, k);
+
+	if (!e)
+		return;
+	path_span(e, now);
+	e->opens++;
+}
+
+void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now)
+{
+	path_lock(m);
+	path_open(m, &e->host, now);
+	path_open(m, &e->net, now);
+	path_unlock(m);
 }
 
 static void path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
@@ -220,7 +267,7 @@ static void path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint6
 	if (!e)
 		return;
 	path_second(e, now);
-	e->users++;
+	e->movers += moved_Bps > e->f.rate_Bps / PATH_MOVER;
 	e->moved += moved_Bps;
 }
 
@@ -241,10 +288,10 @@ static void path_leave(struct sdr_path_mem *m, const struct sdr_path_key *k, uin
 	if (!e)
 		return;
 	path_second(e, now);
-	if (since / PATH_SECOND_NS == e->second && e->users)
-		e->users--;
-	else if (since / PATH_SECOND_NS + 1 == e->second && e->users_before)
-		e->users_before--;
+	if (since / PATH_SECOND_NS == e->second && e->movers)
+		e->movers--;
+	else if (since / PATH_SECOND_NS + 1 == e->second && e->movers_before)
+		e->movers_before--;
 }
 
 void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
@@ -328,10 +375,11 @@ static void path_scale(struct sdr_path_facts *f, uint32_t by)
 }
 
 static bool path_ask(struct sdr_path_mem *m, const struct sdr_path_ends *ends, uint64_t now,
-		     struct sdr_path_facts *f, uint64_t *age_ns)
+		     uint64_t opened, struct sdr_path_facts *f, uint64_t *age_ns)
 {
 	struct path_entry *host = path_find(m, &ends->host), *net = path_find(m, &ends->net), *e;
-	uint32_t users = host ? path_users(host, now) : 0, n = net ? path_users(net, now) : 0;
+	uint32_t users = host ? path_users(host, now, opened) : 0,
+		 n = net ? path_users(net, now, opened) : 0;
 	double most;
 
 	e = path_knows(host) ? host : net;
@@ -357,14 +405,14 @@ static bool path_ask(struct sdr_path_mem *m, const struct sdr_path_ends *ends, u
 }
 
 bool sdr_path_mem_ask(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
-		      struct sdr_path_facts *f, uint64_t *age_ns)
+		      uint64_t opened, struct sdr_path_facts *f, uint64_t *age_ns)
 {
 	bool known;
 
 	memset(f, 0, sizeof(*f));
 	*age_ns = 0;
 	path_lock(m);
-	known = path_ask(m, e, now, f, age_ns);
+	known = path_ask(m, e, now, opened, f, age_ns);
 	path_unlock(m);
 	return known;
 }

@@ -42,24 +42,23 @@ void sdr_path_mem_free(struct sdr_path_mem *m);
 void sdr_path_mem_lock_set(struct sdr_path_mem *m, void (*lock)(void *arg),
 			   void (*unlock)(void *arg), void *arg);
 
-/*
- * A connection with these ends opens, or moved moved_Bps since the last time: it is one of those
- * that share the path.  At most once a second.
- */
+/* A connection with these ends begins to open: one of those that will share what is known. */
+void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now);
+/* And one moved moved_Bps since the last time, or since it opened: a second ago, or once less. */
 void sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		      uint64_t moved_Bps);
-/* It is none of them any more; since: its last use. */
+/* It is over; since: its last use. */
 void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 			uint64_t since);
 /* It has found out that much. */
 void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		       const struct sdr_path_facts *f);
 /*
- * What one connection more may believe, as far as it is not too old: its share of the rate.  False:
- * nothing.
+ * What a connection that began to open then may believe, as far as it is not too old: its share of
+ * the rate.  False: nothing.
  */
 bool sdr_path_mem_ask(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
-		      struct sdr_path_facts *f, uint64_t *age_ns);
+		      uint64_t opened, struct sdr_path_facts *f, uint64_t *age_ns);
 
 /* Keys that something is known of, the one that was touched last first; no calls from fn. */
 void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
