@@ -323,7 +323,7 @@ static void ack_loss__half_of_the_acknowledgements(void **state)
 	back = c.link;
 	back.loss = 0.5;
 	med = median_excess("ack_loss", &c, &back, 64 * MB, 60 * S_NS);
-	assert_true(med <= 2);
+	assert_true(med <= 2.5); /* so is the report of the end: a probe and its answer */
 }
 
 static void blackhole__five_seconds_on_two_off(void **state)

@@ -273,6 +273,34 @@ static void twice__the_answer_to_a_lone_packet(void **state)
 	bed_close(b);
 }
 
+/*
+ * Answers alone are lost: who gave them hears of it by being asked, and from then on says twice
+ * what nobody has to ask for.
+ */
+static void twice__after_the_first_question(void **state)
+{
+	static const size_t len[] = { 100, SPARSE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(len) / sizeof(*len); i++) {
+		struct bed *b = probe_new(&sdr_scheme_sr);
+
+		probe_boot(b);
+		for (uint32_t k = 0; k < 10; k++) {
+			struct bed_rule *d;
+			double t;
+
+			d = bed_drop(b, 1, i ? BED_COMPLETE : BED_PACKET, 0, 1);
+			t = send_one(b, len[i]);
+			assert_int_equal(d->hit, 1);
+			b->nrules = 0;
+			assert_true(k ? t < 1.15 : t > 2);
+			bed_run(b, 3 * RTT);
+		}
+		bed_close(b);
+	}
+}
+
 /* Where nothing is lost one packet is answered with one. */
 static void twice__not_where_nothing_is_lost(void **state)
 {
@@ -361,6 +389,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(silence__of_many_is_paid_from_one_budget),
 		cmocka_unit_test(silence__of_a_near_peer),
 		cmocka_unit_test(twice__the_answer_to_a_lone_packet),
+		cmocka_unit_test(twice__after_the_first_question),
 		cmocka_unit_test(twice__not_where_nothing_is_lost),
 		cmocka_unit_test(twice__any_answer_to_a_message_with_parity),
 		cmocka_unit_test(twice__the_tail_of_small_messages),

@@ -377,7 +377,7 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	c->st.bytes_rx += st->length;
 	c->st.pkts_dup += st->dups;
 	sdr_report_complete(c, &(struct sdr_complete){ s->msn, st->last, st->last_ns, 0, dec,
-						       dec_chunks, c->rack.lossy || s->grp });
+						       dec_chunks, sdr_conn_lossy(c) || s->grp });
 	if (parity) {
 		c->st.pkts_rx += sdr_recv_state(parity->h)->got;
 		seg_rx_free(parity);
@@ -446,15 +446,15 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		s->gap = true;
 		s->asks += s->asks < SDR_PROBE_ANSWERS;
 		/* Its sender waits for this report: without it the loss of everything is assumed. */
-		if ((c->rack.lossy || s->grp) && sdr_list_empty(&s->asked)) {
+		if ((sdr_conn_lossy(c) || s->grp) && sdr_list_empty(&s->asked)) {
 			sdr_list_add_tail(&s->asked, &c->bulk->rx.asked);
 			c->rx.ack_twice = true;
 		}
 		return;
 	}
 	if (sdr_msn_complete(c, msn)) {
-		sdr_report_complete(
-			c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0, c->rack.lossy });
+		sdr_report_complete(c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0,
+							       sdr_conn_lossy(c) });
 		sdr_conn_kick(c);
 	}
 	/*

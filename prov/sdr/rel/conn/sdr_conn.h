@@ -21,6 +21,8 @@
 
 #define SDR_WIRE_OVERHEAD   (SDR_DATA_OVERHEAD + 28u) /* bytes: RoCEv2 frame, UDP, IPv4 */
 #define SDR_PTO_BACKOFF_MAX 10u
+/* a peer that repeated itself has lost something: believed so long */
+#define SDR_TOLD_LOSSY_NS (60000 * MS)
 /* the least of sdr_conn_report_delay */
 #define SDR_REPORT_DELAY_MIN_NS 50000u
 
@@ -135,6 +137,7 @@ struct sdr_conn {
 		bool ack_twice;
 		uint32_t pings;	   /* each is answered with a packet of its own */
 		uint64_t again_ns; /* then; NEVER */
+		uint64_t told_ns;  /* the peer repeated itself, or asked again, last; 0: never */
 	} rx;
 
 	struct {		    /* the memory of paths (sdr_conn_known.c) */
@@ -252,6 +255,12 @@ static inline void sdr_conn_came_closer(struct sdr_conn *c)
 static inline bool sdr_conn_live(const struct sdr_conn *c)
 {
 	return c->state != SDR_CONN_DEAD;
+}
+
+/* Losses are to be expected: they were seen here, or the peer's conduct says so. */
+static inline bool sdr_conn_lossy(const struct sdr_conn *c)
+{
+	return c->rack.lossy || (c->rx.told_ns && c->rel->now - c->rx.told_ns < SDR_TOLD_LOSSY_NS);
 }
 
 #endif /* SDR_CONN_H */

@@ -109,6 +109,7 @@ struct pkt_sum {
 	bool counted;
 	bool nack;	     /* a gap was reported */
 	uint32_t asked;	     /* frames that want an answer */
+	bool pinged, ended;  /* of them */
 	uint32_t recs, seen; /* records; those of them that had come before */
 	bool tight;	     /* look at each message and request before it is taken */
 	/* one was not: the packet is not acknowledged, its sender repeats what was in it */
@@ -149,6 +150,8 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	sdr_rel_step(c->rel);
 	sum->asked +=
 		f->type == SDR_FRAME_REC || f->type == SDR_FRAME_END || f->type == SDR_FRAME_PING;
+	sum->pinged |= f->type == SDR_FRAME_PING;
+	sum->ended |= f->type == SDR_FRAME_END;
 	switch (f->type) {
 	case SDR_FRAME_ACK:
 		if (!sdr_pkt_acked(c, &f->ack, &sum->ca))
@@ -217,15 +220,18 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 
 /*
  * The acknowledgement of what is alone on its way has nothing behind it that would show its loss:
- * it costs the peer a timeout.  Where losses were seen it is said twice, and so it is to who says
- * what it says twice: a packet of nothing but known records is a copy, or a repair.  A near peer
- * waits for milliseconds, and would get thousands of them.
+ * it costs the peer a timeout.  Where losses are to be expected it is said twice.  The peer shows
+ * it: a packet of nothing but known records is a copy, or a repair, and one that asks for an answer
+ * and after its data at once is the probe of somebody who heard nothing.  A near peer waits for
+ * milliseconds, and would get thousands of them.
  */
 static void pkt_expect_loss(struct sdr_conn *c, const struct pkt_sum *sum)
 {
-	bool lossy = c->rack.lossy && c->rtt.srtt >= SDR_CHOICE_RTT_MIN;
+	bool known = sum->recs && sum->seen == sum->recs, probe = sum->pinged && sum->ended;
 
-	if ((lossy && sum->asked) || (sum->recs && sum->seen == sum->recs))
+	if (known || probe)
+		c->rx.told_ns = c->rel->now;
+	if (known || (sum->asked && c->rtt.srtt >= SDR_CHOICE_RTT_MIN && sdr_conn_lossy(c)))
 		c->rx.ack_twice = true;
 }
 
