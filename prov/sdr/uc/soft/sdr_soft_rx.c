@@ -30,8 +30,29 @@
 #define UDP_GRO 104
 #endif
 
-#define SDR_SOFT_RX_ERRS 8  /* errors in a row that a poll steps over */
-#define SDR_SOFT_RX_MORE 16 /* rounds of a poll in which nothing but pieces came */
+#define SDR_SOFT_RX_ERRS   8	 /* errors in a row that a poll steps over */
+#define SDR_SOFT_RX_MORE   16	 /* rounds of a poll in which nothing but pieces came */
+#define SDR_SOFT_FETCH_MIN 2048u /* payload bytes from which its place is fetched ahead */
+#define SDR_SOFT_LINE	   64u	 /* bytes of a cache line */
+
+/*
+ * While the check sum of a packet is made, the memory that it will be copied to is fetched: of a
+ * message that is larger than the caches the copy would wait for each line.  A hint: whether the
+ * packet may be placed at all is decided later.
+ */
+static void sdr_soft_rx_fetch(struct sdr_soft_qp *q, const struct sdr_wire_data *d)
+{
+	const struct sdr_soft_slot *e = sdr_soft_slot_find(q, sdr_imm_id(&q->split, d->imm));
+	uint64_t at = (uint64_t)sdr_imm_off(&q->split, d->imm) * q->mtu;
+	const uint8_t *p;
+	uint32_t i;
+
+	if (!e || !e->bound || at > e->len || d->len > e->len - at)
+		return;
+	p = e->buf + at;
+	for (i = 0; i < d->len; i += SDR_SOFT_LINE)
+		__builtin_prefetch(p + i, 1);
+}
 
 /* True when an event was made. */
 static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
@@ -50,6 +71,8 @@ static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t
 	q = sdr_soft_qp_find(s, d.qpn);
 	if (!q)
 		goto bad;
+	if (d.len >= SDR_SOFT_FETCH_MIN && !d.piece)
+		sdr_soft_rx_fetch(q, &d);
 	/*
 	 * A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with
 	 * ours.
