@@ -142,7 +142,7 @@ static void bursts__of_a_time(void **state)
 		b->filter = NULL;
 		bed_wait(b, s, 10 * BED_SEC);
 		bed_assert_ok(s);
-		/* until a probe, its answer, the data; all that takes long to time out has done so */
+		/* until a probe, its answer, the data */
 		assert_in_range(s->at - t0, ns[i], ns[i] + RTT * 35 / 10);
 		bed_close(b);
 	}

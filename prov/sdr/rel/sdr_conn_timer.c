@@ -5,9 +5,9 @@
  *
  * Its timers are folded into one node of the endpoint's heap (sdr_conn_rearm computes the
  * earliest): handshake repeat, tail-loss probe (PTO, sdr_probe.c), reordering window of loss
- * detection, delayed acknowledgement, its repetition, pacing, keepalive, BYE repeat, and the give-up
- * time, after
- * which a connection fails, and with it each operation, once.  Never a count: cfg.timeout_ms
+ * detection, delayed acknowledgement, its repetition, pacing, keepalive, BYE repeat, and the
+ * give-up time, after which a connection fails, and with it each operation, once.  Never a count:
+ * cfg.timeout_ms
  *
  * - while something is due, without any of it coming closer (c->pto.due_since).  Due is what the
  *   peer's endpoint owes by itself, whatever its application does: the acknowledgement of records

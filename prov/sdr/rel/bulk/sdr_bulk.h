@@ -50,7 +50,7 @@ struct sdr_conn_bulk { /* of a connection */
 		struct sdr_ring index; /* of sdr_seg_tx *, open segments by message number */
 		uint32_t msn;	       /* of the next message */
 		struct sdr_ring log;   /* of sdr_txent, transmissions */
-		/* round trips in a row in which data were lost and none arrived; the last one, ns */
+		/* round trips in a row in which data were lost and none came; the last, ns */
 		uint32_t barren;
 		uint64_t barren_ns;
 	} tx;

@@ -445,7 +445,7 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		sdr_report_now(c, s);
 		s->gap = true;
 		s->asks += s->asks < SDR_PROBE_ANSWERS;
-		/* Its sender waits for this report: without it the loss of everything is assumed. */
+		/* Its sender waits for this: without a report all of it counts as lost. */
 		if ((sdr_conn_lossy(c) || s->grp) && sdr_list_empty(&s->asked)) {
 			sdr_list_add_tail(&s->asked, &c->bulk->rx.asked);
 			c->rx.ack_twice = true;

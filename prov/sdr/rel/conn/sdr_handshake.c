@@ -9,9 +9,9 @@
  * amount of state; with SDR_CONN_UNVALIDATED_MAX such states open, or when a HELLO would end an
  * open connection (the peer restarted), would change what a connection of ours has said of itself,
  * or would make the engine open a port, the sender must first return a cookie (sdr_hello_tx.c).  A
- * HELLO that is refused, or not the last, changes nothing of what is posted.  An address is validated by the cookie, by a HELLO_ACK that
- * echoes our connection id, or by a packet that carries it; before that nothing but HELLOs goes
- * there.
+ * HELLO that is refused, or not the last, changes nothing of what is posted.  An address is
+ * validated by the cookie, by a HELLO_ACK that echoes our connection id, or by a packet that
+ * carries it; before that nothing but HELLOs goes there.
  *
  * Payload sizes may differ (another path MTU): the larger side follows the smaller one.
  */
