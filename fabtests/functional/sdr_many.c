@@ -17,7 +17,7 @@
 
 #define TAG	  0x3a11ull
 #define MOST	  64u
-#define MSG_BYTES (256u << 10)
+#define MSG_BYTES (1u << 20)
 #define DEPTH	  4u /* messages of each endpoint at a time */
 
 struct sender {
