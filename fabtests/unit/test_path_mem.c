@@ -203,14 +203,20 @@ static void mem__those_that_move_data_share(void **state)
 		use(m, 1, 1, NOW + S, RATE / 100);
 	assert_int_equal(ask(m, 1, 1, NOW + S), RATE / 8);
 	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 8);
-	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW + S);
-	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW - S);
+	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW + S, NOW + S);
+	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW - S, NOW - S);
 	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 7);
-	/* who moves nothing is none of them any more */
-	assert_int_equal(ask(m, 1, 1, NOW + 3 * S), RATE);
-	use(m, 1, 1, NOW + 3 * S, RATE / 2);
-	use(m, 1, 1, NOW + 3 * S, RATE / 2);
+	/* one that counted in both seconds */
+	for (uint32_t i = 0; i < 3; i++)
+		use(m, 1, 1, NOW + 2 * S, RATE / 3);
+	sdr_path_mem_leave(m, &e, NOW + 2 * S, NOW + S, NOW + 2 * S);
+	assert_int_equal(ask(m, 1, 1, NOW + 2 * S), RATE / 6);
 	assert_int_equal(ask(m, 1, 1, NOW + 3 * S), RATE / 2);
+	/* who moves nothing is none of them any more */
+	assert_int_equal(ask(m, 1, 1, NOW + 4 * S), RATE);
+	use(m, 1, 1, NOW + 4 * S, RATE / 2);
+	use(m, 1, 1, NOW + 4 * S, RATE / 2);
+	assert_int_equal(ask(m, 1, 1, NOW + 4 * S), RATE / 2);
 	assert_int_equal(ask(m, 1, 1, NOW + 30 * S), RATE);
 	sdr_path_mem_free(m);
 }

@@ -204,6 +204,22 @@ static void start__the_next_connection_knows(void **state)
 	sdr_path_mem_free(other);
 }
 
+/* One that has ended takes no share, however long it moved data. */
+static void start__the_one_before_takes_no_share(void **state)
+{
+	struct sdr_path_mem *m = sdr_path_mem_new(1);
+	struct bed *b = pair_with_memory(m);
+
+	(void)state;
+	while (bed_now(b) < 2300 * MS)
+		move(b, 16384 * KIB);
+	again(b);
+	assert_true(share(b, cc_of(b)->known.rate_Bps) > 0.9);
+	assert_true(share(b, cc_of(b)->known.rate_Bps) < 1.1);
+	bed_close(b);
+	sdr_path_mem_free(m);
+}
+
 /* What small messages have shown is as good. */
 static void start__small_messages_are_remembered(void **state)
 {
@@ -340,6 +356,7 @@ int main(void)
 		cmocka_unit_test(start__reports_of_trains),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),
 		cmocka_unit_test(start__the_next_connection_knows),
+		cmocka_unit_test(start__the_one_before_takes_no_share),
 		cmocka_unit_test(start__small_messages_are_remembered),
 		cmocka_unit_test(start__losses_are_remembered),
 		cmocka_unit_test(start__the_size_of_packets_is_remembered),

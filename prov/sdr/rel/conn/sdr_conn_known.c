@@ -127,8 +127,11 @@ void sdr_conn_known_learn(struct sdr_conn *c)
 
 	SDR_ASSERT(c->rel->paths && c->hs.validated);
 	known_ends(c, &e);
-	sdr_path_mem_use(c->rel->paths, &e, c->rel->now,
-			 ns ? (uint64_t)((double)bytes * 1e9 / (double)ns) : 0);
+	if (sdr_path_mem_use(c->rel->paths, &e, c->rel->now,
+			     ns ? (uint64_t)((double)bytes * 1e9 / (double)ns) : 0)) {
+		c->known.last = c->rel->now;
+		c->known.first = c->known.first ? c->known.first : c->rel->now;
+	}
 	known_tell(c, &e);
 	known_from_now(c, KNOWN_EVERY_NS);
 }
@@ -143,7 +146,9 @@ void sdr_conn_known_end(struct sdr_conn *c)
 	if (c->hs.validated && c->cc.delivered)
 		known_tell(c, &e);
 	c->known.next = NEVER;
-	sdr_path_mem_leave(c->rel->paths, &e, c->rel->now, c->known.since);
+	if (c->known.first)
+		sdr_path_mem_leave(c->rel->paths, &e, c->rel->now, c->known.first, c->known.last);
+	c->known.first = 0;
 }
 
 void sdr_conn_known_moved(struct sdr_conn *c)

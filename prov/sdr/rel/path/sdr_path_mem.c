@@ -259,47 +259,55 @@ void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 	path_unlock(m);
 }
 
-static void path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
+static bool path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
 		     uint64_t moved_Bps)
 {
 	struct path_entry *e = path_touch(m, k, now);
+	bool counts;
 
 	if (!e)
-		return;
+		return false;
+	counts = moved_Bps > e->f.rate_Bps / PATH_MOVER;
 	path_second(e, now);
-	e->movers += moved_Bps > e->f.rate_Bps / PATH_MOVER;
+	e->movers += counts;
 	e->moved += moved_Bps;
+	return counts;
 }
 
-void sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+bool sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		      uint64_t moved_Bps)
 {
+	bool counts;
+
 	path_lock(m);
-	path_use(m, &e->host, now, moved_Bps);
+	counts = path_use(m, &e->host, now, moved_Bps);
 	path_use(m, &e->net, now, moved_Bps);
 	path_unlock(m);
+	return counts;
 }
 
 static void path_leave(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
-		       uint64_t since)
+		       uint64_t first, uint64_t last)
 {
 	struct path_entry *e = path_find(m, k);
 
 	if (!e)
 		return;
 	path_second(e, now);
-	if (since / PATH_SECOND_NS == e->second && e->movers)
+	first /= PATH_SECOND_NS;
+	last /= PATH_SECOND_NS;
+	if (last == e->second && e->movers)
 		e->movers--;
-	else if (since / PATH_SECOND_NS + 1 == e->second && e->movers_before)
+	if (first < e->second && last + 1 >= e->second && e->movers_before)
 		e->movers_before--;
 }
 
 void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
-			uint64_t since)
+			uint64_t first, uint64_t last)
 {
 	path_lock(m);
-	path_leave(m, &e->host, now, since);
-	path_leave(m, &e->net, now, since);
+	path_leave(m, &e->host, now, first, last);
+	path_leave(m, &e->net, now, first, last);
 	path_unlock(m);
 }
 

@@ -44,12 +44,15 @@ void sdr_path_mem_lock_set(struct sdr_path_mem *m, void (*lock)(void *arg),
 
 /* A connection with these ends begins to open: one of those that will share what is known. */
 void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now);
-/* And one moved moved_Bps since the last time, or since it opened: a second ago, or once less. */
-void sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+/*
+ * And one moved moved_Bps since the last time, or since it opened: a second ago, or once less.
+ * True: that counts.
+ */
+bool sdr_path_mem_use(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		      uint64_t moved_Bps);
-/* It is over; since: its last use. */
+/* It is over; first, last: when it was counted. */
 void sdr_path_mem_leave(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
-			uint64_t since);
+			uint64_t first, uint64_t last);
 /* It has found out that much. */
 void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		       const struct sdr_path_facts *f);
