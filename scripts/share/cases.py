@@ -8,8 +8,13 @@ what was delivered on the line, from a second after the last flow began on; what
 """
 import json
 import os
+import shutil
+import subprocess
+import os
+import shutil
+import subprocess
 
-from wan import Failed, bulk, jain, ping, run, sdr, tcp
+from wan import HERE, Failed, bulk, emulate, jain, ping, run, sdr, tcp
 
 RATE = 1e9
 RTT = 0.025
@@ -235,6 +240,51 @@ def sparse(ctx, name):
             sure=not r.doubtful())
 
 
+def cold_known(size, most):
+    """The first message of a process whose cache has the path from one before."""
+    def case(ctx, name):
+        env = {"FI_SDR_CACHE": os.path.join(ctx.dir, name + ".cache")}
+        first = bulk(1, 3, env=env)
+        then = sdr(1, ["-s", size, "-Q", "1", "-n", "1"], env=env, start=6)
+        then["port"] += 2
+        r = run(ctx, name, line("1bdp", "1gbit", "25ms", 1), [first, then], 60)
+        got = r.flows["flows"][1]["said"]["results"][0]
+        ctx.bar("over RTT + S/B", got["seconds"] / (RTT + SIZES[size] * 8 / RATE), most=most, form="%.2f",
+                sure=not r.doubtful())
+    return case
+
+
+def cpu(ctx, name):
+    n = 8 if ctx.seconds >= 10 else 4
+    r = run(ctx, name, line("1bdp", "1gbit", "25ms", 1), [sdr(1, ["-s", "128m", "-Q", "2", "-n", str(n)])], 60)
+    gb = n * SIZES["128m"] / 1e9
+    ctx.bar("sender, CPU-seconds a GB", r.flows["flows"][0]["cpu_s"] / gb, most=0.35, sure=not r.doubtful())
+    ctx.bar("receiver, CPU-seconds a GB", r.flows["server_cpu_s"][0] / gb, most=0.35, sure=not r.doubtful())
+
+
+def mpi(ctx, name):
+    """All-to-all of 4 + 4 ranks, 1 MiB to each."""
+    if not shutil.which("mpicc.openmpi") or not shutil.which("mpirun.openmpi"):
+        ctx.row("skipped: Open MPI is missing", "", "", "-")
+        return
+    program, out = os.path.join(ctx.dir, "alltoall"), os.path.join(ctx.dir, name)
+    subprocess.run(["mpicc.openmpi", "-std=gnu11", "-O1", "-o", program, os.path.join(HERE, "alltoall.c")], check=True)
+    said = emulate(ctx, out, line("0.25bdp") + ["--limit", "300s"],
+                   [os.path.join(HERE, "mpi.sh"), os.path.join(ctx.build, "sdr_wan"), program, ctx.dir,
+                    str(SIZES["1m"]), str(5 if ctx.seconds < 10 else 15)])
+    took = {w[0]: float(w[1]) for w in map(str.split, said.splitlines()) if len(w) == 2}
+    if len(took) != 3:
+        raise Failed("mpirun: " + said.replace("\n", "; "))
+    for other in ("bbr", "cubic"):
+        ctx.bar("time over that of %s" % other, took["sdr"] / took[other], most=0.8, form="%.2f",
+                note=" (%.0f, %.0f ms)" % (1e3 * took["sdr"], 1e3 * took[other]))
+    with open(out + ".json") as f:
+        phases = {p["name"]: p["directions"] for p in json.load(f)["phases"]}
+    for how in ("sdr", "bbr", "cubic"):
+        ctx.bar("dropped by the queue, %s, %%" % how, 100 * max(d["drop_share"] for d in phases[how]),
+                most=1 if how == "sdr" else None)
+
+
 CASES = []  # name, whether it is quick, function
 
 
@@ -274,7 +324,12 @@ add("cold-16m", cold("16m", 1.25))
 for size, count in (("64k", 400), ("1m", 200), ("16m", 20), ("128m", 4)):
     for loss in ("0", "1e-3", "1e-2"):
         add("warm-%s-%s" % (size, loss), warm(size, loss, count), size == "1m")
+add("warm-1m-1e-4", warm("1m", "1e-4", 400), False)
+add("known-1m", cold_known("1m", 1.10))
+add("known-16m", cold_known("16m", 1.05))
 add("sparse", sparse)
+add("cpu", cpu)
+add("mpi", mpi)
 for bdp in (0.1, 1, 4):
     for ccs in (("bbr", "bbr"), ("cubic", "cubic"), ("bbr", "cubic")):
         add("kernel-%s-%s-%g" % (ccs + (bdp,)), kernel(ccs, bdp), False)

@@ -85,8 +85,11 @@ class Run:
         if f["kind"] == "sdr":
             env["FI_SDR_STATS"] = "%s.stats.%d" % (self.plan["out"], i)
         p = self.start(f["from"], self.argv(f), env=env)
-        out, err = p.communicate()
-        r = {"status": p.returncode, "out": out.decode(), "err": err.decode()}
+        out = p.stdout.read()
+        err = p.stderr.read()
+        _, status, used = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        r = {"status": p.returncode, "out": out.decode(), "err": err.decode(), "cpu_s": used.ru_utime + used.ru_stime}
         try:
             r["said"] = json.loads(r["out"])
         except ValueError:

@@ -20,7 +20,7 @@ class Context:
         self.seconds = args.seconds or (4 if args.quick else 10)
         self.runs = args.runs
         self.csv = args.csv
-        self.dir = args.keep or tempfile.mkdtemp()
+        self.dir = os.path.abspath(args.keep) if args.keep else tempfile.mkdtemp()
         self.keep = bool(args.keep)
         self.bad = 0
         self.case = ""

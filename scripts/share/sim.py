@@ -22,7 +22,8 @@ UNITS = {"drop": (100, "dropped by the queue, %"), "jain": (1, "Jain's index"), 
 
 
 def mean(ctx, what, values, form):
-    ctx.bar(what, sum(values) / len(values), form=form, note=" (" + form % min(values) + " .. " + form % max(values) + ")")
+    ctx.bar(what, sum(values) / len(values), form=form,
+            note=" (" + form % min(values) + " .. " + form % max(values) + ")")
 
 
 def kernel(ctx, ccs, bdp):

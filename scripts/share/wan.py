@@ -112,6 +112,18 @@ def jain(x):
     return sum(x) ** 2 / (len(x) * sum(v * v for v in x)) if any(x) else 0
 
 
+def emulate(ctx, out, options, argv):
+    """Runs a command beside the hosts; what it printed."""
+    p = subprocess.run([os.path.join(ctx.build, "sdr_wan")] + options + ["--json", out + ".json", "--"] + argv,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    err = p.stderr.decode().strip()
+    if p.returncode == 77:
+        raise Skipped(err)
+    if p.returncode:
+        raise Failed(err.splitlines()[-1] if err else "sdr_wan: exit status %d" % p.returncode)
+    return p.stdout.decode()
+
+
 def run(ctx, name, options, flows, end):
     """Runs the flows; the phase "run" begins with the first and ends after `end` seconds."""
     out = os.path.join(ctx.dir, name)
@@ -120,13 +132,6 @@ def run(ctx, name, options, flows, end):
             "phases": [(0, "run"), (end, "rest")]}
     with open(out + ".plan", "w") as f:
         json.dump(plan, f)
-    argv = [wan] + options + ["--json", out + ".json", "--series", out + ".series", "--every", "%gs" % EVERY,
-                              "--limit", "%gs" % (end + 120), "--", sys.executable, os.path.join(HERE, "flow.py"),
-                              out + ".plan", out + ".result"]
-    p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    err = p.stderr.decode().strip()
-    if p.returncode == 77:
-        raise Skipped(err)
-    if p.returncode:
-        raise Failed(err.splitlines()[-1] if err else "sdr_wan: exit status %d" % p.returncode)
+    options = options + ["--series", out + ".series", "--every", "%gs" % EVERY, "--limit", "%gs" % (end + 120)]
+    emulate(ctx, out, options, [sys.executable, os.path.join(HERE, "flow.py"), out + ".plan", out + ".result"])
     return Result(out, plan)
