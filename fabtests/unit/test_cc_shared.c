@@ -163,12 +163,51 @@ static void shared__capacity_by_dispersion(void **state)
 	assert_true(notes_of(&cc)->rate.capacity_err < 0.05);
 }
 
+/* The head of a flight leaves at once while that is not known, and only then, and only far away. */
+static void shared__trains_leave_at_once(void **state)
+{
+	struct sdr_cc_known known = { .rate_Bps = 1000000, .rtt_ns = 25 * MS };
+	struct sdr_cc_ops ops = note;
+	struct sdr_rel_cfg cfg = { .cc = &ops };
+	struct sdr_cc_snap snap;
+	struct sdr_cc cc;
+	double credit;
+	uint32_t i;
+
+	(void)state;
+	ops.trains = true;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+	credit = cc.pacer.credit;
+	for (i = 0; i < cc.cwnd / 2 / PKT && i < SDR_CC_TRAIN / PKT; i++) {
+		send_one(&cc, 1 * S, i * PKT, &snap);
+		assert_true(cc.pacer.credit == credit);
+	}
+	send_one(&cc, 1 * S, i * PKT, &snap);
+	assert_true(cc.pacer.credit < credit && cc.pacer.credit >= credit - PKT);
+	/* enough is enough */
+	for (i = 1; i < 20; i++)
+		send_one(&cc, (i + 1) * S, 0, &snap);
+	assert_int_equal(cc.trains, 16);
+	/* a near path, one that is known, a controller that does not want it */
+	sdr_cc_init(&cc, &cfg, PKT, 0, MS / 2, NULL, 1 * S);
+	send_one(&cc, 1 * S, 0, &snap);
+	assert_int_equal(cc.trains, 0);
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, &known, 1 * S);
+	send_one(&cc, 1 * S, 0, &snap);
+	assert_int_equal(cc.trains, 0);
+	ops.trains = false;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+	send_one(&cc, 1 * S, 0, &snap);
+	assert_int_equal(cc.trains, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared__what_is_known_is_there_before_init),
 		cmocka_unit_test(shared__a_pause_is_told_once_and_by_its_length),
 		cmocka_unit_test(shared__capacity_by_dispersion),
+		cmocka_unit_test(shared__trains_leave_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

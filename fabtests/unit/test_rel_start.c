@@ -43,6 +43,21 @@ static const struct sdr_cc_ops burst = {
 	.timeout = burst_timeout,
 };
 
+/* One that sends a third of a gigabit, but for what is to show more. */
+static void slow_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
+{
+	burst_init(cc, cfg, now);
+	cc->pacing_Bps = GBIT / 8 / 3;
+}
+
+static const struct sdr_cc_ops slow = {
+	.name = "slow",
+	.trains = true,
+	.init = slow_init,
+	.acked = burst_acked,
+	.timeout = burst_timeout,
+};
+
 /* Nodes far apart, each behind a line of that rate. */
 static struct bed *far_new(uint32_t nodes, uint64_t rate_bps, const struct sdr_cc_ops *cc)
 {
@@ -114,6 +129,19 @@ static void start__one_small_message_tells_the_rate(void **state)
 		assert_true(cc_of(b)->train.err <= 0.05);
 		bed_close(b);
 	}
+}
+
+/* Also one that is paced more slowly, by what leaves at once. */
+static void start__a_train_tells_a_slow_sender(void **state)
+{
+	struct bed *b = far_pair(GBIT, &slow);
+
+	(void)state;
+	move(b, 256 * KIB);
+	assert_true(share(b, cc_of(b)->train.rate_Bps) > 0.95);
+	assert_true(share(b, cc_of(b)->train.rate_Bps) < 1.01);
+	assert_in_range(cc_of(b)->trains, 1, 3);
+	bed_close(b);
 }
 
 /*
@@ -353,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(start__one_small_message_tells_the_rate),
+		cmocka_unit_test(start__a_train_tells_a_slow_sender),
 		cmocka_unit_test(start__reports_of_trains),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),
 		cmocka_unit_test(start__the_next_connection_knows),

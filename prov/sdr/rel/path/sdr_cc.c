@@ -12,6 +12,10 @@
 #define SDR_CC_RATE_MAX (1ull << 60) /* bytes per second: more is a mistake */
 /* share of what a path was seen to pass at least that is forgotten in a round trip: 1 in */
 #define SDR_CC_LEAST_FADE 32u
+/* trains leave until the error is at most this, but no more of them: the path may be too fast */
+#define SDR_CC_TRAIN_ERR 0.1
+#define SDR_CC_TRAINS	 16u
+#define SDR_CC_FAR_NS	 1000000u
 
 /* What every controller owes, and what the accounting keeps. */
 static void sdr_cc_check(const struct sdr_cc *cc)
@@ -64,6 +68,19 @@ void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu)
 	sdr_cc_check(cc);
 }
 
+/* The flight that begins is to show what the bottleneck passes: part of it leaves at once. */
+static void sdr_cc_train(struct sdr_cc *cc)
+{
+	uint64_t rtt = cc->srtt ? cc->srtt : cc->rtt_guess;
+
+	cc->train_left = 0;
+	if (!cc->ops->trains || cc->known.rate_Bps || cc->trains >= SDR_CC_TRAINS ||
+	    rtt < SDR_CC_FAR_NS || (cc->train.rate_Bps && cc->train.err <= SDR_CC_TRAIN_ERR))
+		return;
+	cc->trains++;
+	cc->train_left = cc->cwnd / 2 < SDR_CC_TRAIN ? cc->cwnd / 2 : SDR_CC_TRAIN;
+}
+
 /* Nothing is in flight, and something will be. */
 static void sdr_cc_resume(struct sdr_cc *cc, uint64_t now)
 {
@@ -79,9 +96,12 @@ static void sdr_cc_resume(struct sdr_cc *cc, uint64_t now)
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap)
 {
+	uint64_t pays = bytes + (cc->ops->provisioned ? overhead : 0), at_once;
+
 	SDR_ASSERT(cc->ops); /* opened */
 	if (!inflight) {
 		sdr_cc_resume(cc, now);
+		sdr_cc_train(cc);
 		cc->first_tx_ns = now;
 		cc->delivered_ns = now;
 	}
@@ -90,7 +110,9 @@ void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overh
 	snap->delivered_ns = cc->delivered_ns;
 	snap->first_tx_ns = cc->first_tx_ns;
 	snap->app_limited = cc->app_limited_until != 0;
-	sdr_pacer_sent(&cc->pacer, bytes + (cc->ops->provisioned ? overhead : 0));
+	at_once = pays < cc->train_left ? pays : cc->train_left;
+	cc->train_left -= at_once;
+	sdr_pacer_sent(&cc->pacer, pays - at_once);
 }
 
 void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight)

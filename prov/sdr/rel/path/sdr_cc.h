@@ -83,6 +83,8 @@ struct sdr_cc {
 	/* what the bottleneck passes; without it, at least that (fades), bytes per second */
 	struct sdr_train train;
 	uint64_t capacity_least;
+	uint64_t train_left; /* bytes that leave at once, to find that out */
+	uint32_t trains;     /* flights that began so */
 	/* the controller's own */
 	_Alignas(8) unsigned char state[SDR_CC_STATE_MAX];
 };

@@ -25,6 +25,7 @@
 /* of the receiver's buffer: the rest is for control datagrams and bursts */
 #define SDR_CC_RX_SHARE 0.9
 #define SDR_CC_MIN_PKTS 4u /* packets that may always be in flight */
+#define SDR_CC_TRAIN	(128u * 1024)
 
 /* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */
 struct sdr_cc_rate {
@@ -52,6 +53,12 @@ struct sdr_cc_ops {
 	 * queue would drop it else (ECT).
 	 */
 	bool marks;
+	/*
+	 * Its flights over a far path may begin with SDR_CC_TRAIN bytes at once, however they are
+	 * paced, as long as the capacity is not known: what leaves more slowly than the path takes
+	 * it shows none.
+	 */
+	bool trains;
 	/* The first window and rate.  cfg is not kept. */
 	void (*init)(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now);
 	/* An acknowledgement event: bytes delivered or lost, or an RTT sample, or nothing new. */
