@@ -197,6 +197,22 @@ verbs_xfer_msg() { transfer verbs "$host" verbs "$(free_port)" -m msg -S 0,8,409
 verbs_xfer_write() { transfer verbs "$host" verbs "$(free_port)" -m write -S 1,8,4097,64k,1m -I 2; }
 verbs_xfer_ipv6() { transfer verbs "$host6" verbs "$(free_port)" -S 8,4k,64k,1m -I 2; }
 verbs_xfer_channels() { FI_SDR_CHANNELS=3 transfer verbs "$host" verbs "$(free_port)" -S 8,64k,1m -I 2; }
+# Every packet to the server's device has the code point, and none of another comes that way.
+verbs_dscp() {
+	spawn sniff python3 -c '
+import collections, socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind(("vb", 0))
+n = collections.Counter()
+print("sniffing", flush=True)
+while n["seen"] < 100:
+    d = s.recv(9000)
+    if d[12:14] == b"\x08\x00" and d[23] == 17 and d[30:34] == socket.inet_aton("'"$host"'") and d[36:38] == b"\x12\xb7":
+        n["seen"] += 1
+        n[d[15]] += 1
+print(dict(n), flush=True)' && until_said sniff sniffing 30 || return 1
+	FI_SDR_DSCP=EF transfer verbs "$host" verbs "$(free_port)" -m write -S 64k,1m -I 2 -o && await sniff && said sniff "'seen': 100, 184: 100"
+}
 verbs_pingpong_rdm() { sizes=10 pingpong verbs rxe1 rxe0 -e rdm -S all -I $iters; }
 # Through the UD queue pairs.  A datagram that is lost stays lost, and fi_pingpong waits for it for ever: in bad
 # impairments another run may do.
@@ -437,7 +453,7 @@ run_named() {
 all="env_devices env_perftest
 	soft_xfer soft_xfer_ipv6 soft_pingpong_rdm soft_pingpong_dgram
 	verbs_info verbs_first verbs_conform verbs_uc_qps
-	verbs_xfer_tagged verbs_xfer_msg verbs_xfer_write verbs_xfer_ipv6 verbs_xfer_channels
+	verbs_xfer_tagged verbs_xfer_msg verbs_xfer_write verbs_xfer_ipv6 verbs_xfer_channels verbs_dscp
 	verbs_pingpong_rdm verbs_pingpong_dgram
 	verbs_mpi verbs_faults verbs_faults_write verbs_no_repair verbs_nack verbs_mtu_differs
 	verbs_port_in_use verbs_receiver_killed verbs_sender_killed verbs_peer_restarts verbs_nobody_there verbs_client_first
