@@ -93,14 +93,23 @@ changes_and_phases() {
 		grep -q ',a1>b1,' "$tmp/series" || no "not the time series of sdr_wan(1)"
 }
 
-transfer() {
+transfer() { # VARIABLE : of the server's address
 	possible || return 0
-	status 0 'verified|ok|MB' "$wan" --rtt 2ms --rate 200mbit --queue 1bdp --loss 1% --json "$tmp/j" --limit 30s \
-		--serve "b:exec $build/sdr_perf -q" --run "a:sleep 0.3; exec $build/sdr_perf -q --verify -n 64 -s 64k \$SDR_WAN_B" || return 1
+	status 0 'every byte verified' "$wan" --rtt 2ms --rate 200mbit --queue 1bdp --loss 1% --json "$tmp/j" --limit 30s \
+		--serve "b:exec $build/sdr_perf -q -A \$$1" --run "a:sleep 0.3; exec $build/sdr_perf -q --verify -n 64 -s 64k \$$1" || return 1
 	[ "$(field lost)" -gt 0 ] || no "nothing was lost"
 }
+transfer_four() { transfer SDR_WAN_B; }
+transfer_six() { transfer SDR_WAN_6_B; }
 
-all="bad_options statuses interrupted killed changes_and_phases transfer self_test"
+# All the hosts that there may be.
+many() {
+	possible || return 0
+	status 0 'fd77:2::40' "$wan" --hosts 64:64 --quiet --run 'b64:ip -6 addr show dev wan0' \
+		--run "a64:$wan ping --every 10ms --for 50ms 10.77.2.64 | grep -q '\"received\":5'"
+}
+
+all="bad_options statuses interrupted killed changes_and_phases transfer_four transfer_six many self_test"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	run_case "$c" "$c"
