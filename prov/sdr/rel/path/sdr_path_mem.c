@@ -11,11 +11,11 @@
  * were touched.
  *
  * Several connections that begin at once must not each take the whole rate.  Those that began to
- * open within the last one and a half to three round trips are counted, so that each finds all the
- * others when its handshake is over; and those that moved a noticeable share of the rate
- * (PATH_MOVER), in this second of the caller's clock or the last.  One that has opened and moves
- * little, as the connection over which two sides agree about others, does not count for long; who
- * is idle drops out by itself.  Opening makes no key: what nobody knows need not be shared, and
+ * open within the last one and a quarter to two and a half round trips are counted, so that each
+ * finds all the others when its handshake is over; and those that moved a noticeable share of the
+ * rate (PATH_MOVER), in this second of the caller's clock or the last.  One that has opened and
+ * moves little, as the connection over which two sides agree about others, does not count for long;
+ * who is idle drops out by itself.  Opening makes no key: what nobody knows need not be shared, and
  * what strangers say costs no memory.
  *
  * Knowledge fades: older than SDR_PATH_FRESH_NS the rate counts half, than SDR_PATH_OLD_NS a
@@ -37,7 +37,7 @@
 #include "sdr_path_mem.h"
 
 #define PATH_SECOND_NS 1000000000ull
-#define PATH_SPAN_NS   5000000ull /* besides one and a half round trips */
+#define PATH_SPAN_NS   2000000ull /* besides one and a quarter round trips */
 #define PATH_MOVER     32u	  /* of the rate: who moves less takes no share */
 #define PATH_NET_SHARE 2u	  /* what is known of another host of its network: 1 in */
 #define PATH_OTHER_NS  5000000ull /* round trips that differ by less are of the same path */
@@ -218,7 +218,7 @@ static void path_second(struct path_entry *e, uint64_t now)
 /* Of two spans the time since the last one began is at least one, at most two. */
 static uint64_t path_span_ns(const struct path_entry *e)
 {
-	return e->f.rtt_ns + e->f.rtt_ns / 2 + PATH_SPAN_NS;
+	return e->f.rtt_ns + e->f.rtt_ns / 4 + PATH_SPAN_NS;
 }
 
 static void path_span(struct path_entry *e, uint64_t now)
