@@ -13,8 +13,8 @@
  * where the peer's own estimate is empty.  A size that passed is only tried, by a HELLO of its own.
  *
  * Given two round trips after that, then once a second while acknowledgements come, and when the
- * connection ends or moves to another path.  No timers, no work per packet but a comparison.  Without a memory (rel->paths is NULL)
- * nothing happens.
+ * connection ends or moves to another path.  No timers, no work per packet but a comparison.
+ * Without a memory (rel->paths is NULL) nothing happens.
  */
 #include <string.h>
 #include "rel/path/sdr_cc_ops.h"
