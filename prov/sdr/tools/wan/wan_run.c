@@ -28,31 +28,53 @@
 #include "wan.h"
 
 #define WAN_GRACE_MS 2000u /* between SIGTERM and SIGKILL */
+#define WAN_TICK_MS  50u   /* between looks, where no signal comes */
 
-static volatile sig_atomic_t wan_signal;
+static int wan_signal; /* that ended the run, 0: none */
 
-static void wan_signalled(int sig)
+static void wan_signals(sigset_t *set)
 {
-	wan_signal = sig;
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGALRM);
+	sigaddset(set, SIGCHLD);
 }
 
+/* From here on they wait until they are asked for: none comes between two looks. */
 static void wan_catch(void)
 {
-	struct sigaction sa = { .sa_handler = wan_signalled };
+	sigset_t set;
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-	sigaction(SIGALRM, &sa, NULL);
+	wan_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static void wan_uncatch(void)
 {
+	sigset_t set;
+
+	wan_signals(&set);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
-	signal(SIGALRM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Waits for a signal: a child has ended (0), or one that ends the run; -1: none within ms. */
+static int wan_next_signal(unsigned int ms)
+{
+	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+	sigset_t set;
+	int sig;
+
+	wan_signals(&set);
+	sig = sigtimedwait(&set, NULL, &ts);
+	if (sig < 0)
+		return -1;
+	return sig == SIGCHLD ? 0 : sig;
 }
 
 /* ---- the environment of commands ----------------------------------------------------------- */
@@ -112,6 +134,8 @@ static void wan_start(struct wan_command *c, const struct wan_host *host)
 		tool_die("fork: %s", strerror(errno));
 	if (c->pid)
 		return;
+	if (c->text) /* what its shell starts is ended with it */
+		setpgid(0, 0);
 	wan_uncatch();
 	if (c->host >= 0 && wan_host_join(host[c->host].ns)) {
 		tool_warn("into host %s: %s", host[c->host].name, strerror(errno));
@@ -157,34 +181,34 @@ static void wan_ended(struct wan_plan *plan, pid_t pid, int status)
 static void wan_kill(const struct wan_plan *plan, bool server, int sig)
 {
 	for (uint32_t i = 0; i < plan->ncommands; i++) {
-		if (plan->command[i].pid && plan->command[i].server == server)
-			kill(plan->command[i].pid, sig);
+		const struct wan_command *c = &plan->command[i];
+
+		if (!c->pid || c->server != server)
+			continue;
+		if (!c->text || kill(-c->pid, sig))
+			kill(c->pid, sig);
 	}
 }
 
-/* Waits for them; -1: the emulator has ended instead. */
+/* Waits for them, at most ms (0: until a signal ends the run); -1: the emulator has ended. */
 static int wan_await(struct wan_plan *plan, bool server, pid_t emulator, unsigned int ms)
 {
-	struct timespec tick = { .tv_nsec = 10000000 };
-	int status;
+	int status, sig;
 	pid_t pid;
 
-	while (wan_alive(plan, server)) {
-		pid = waitpid(-1, &status, ms ? WNOHANG : 0);
-		if (pid == emulator)
-			return -1;
-		if (pid > 0) {
+	for (unsigned int waited = 0; wan_alive(plan, server); waited += WAN_TICK_MS) {
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (pid == emulator)
+				return -1;
 			wan_ended(plan, pid, status);
-			continue;
 		}
+		if (!wan_alive(plan, server) || (ms && waited >= ms))
+			return 0;
+		sig = wan_next_signal(WAN_TICK_MS);
+		if (sig > 0 && !wan_signal)
+			wan_signal = sig;
 		if (!ms && wan_signal)
 			return 0;
-		if (ms) {
-			nanosleep(&tick, NULL);
-			ms = ms > 10 ? ms - 10 : 1;
-			if (ms == 1)
-				return 0;
-		}
 	}
 	return 0;
 }
@@ -282,7 +306,7 @@ static int wan_first_process(struct wan_plan *plan)
 
 int wan_run(struct wan_plan *plan)
 {
-	int status;
+	int status, sig;
 	pid_t pid;
 
 	wan_hosts_enter();
@@ -293,9 +317,10 @@ int wan_run(struct wan_plan *plan)
 		tool_die("fork: %s", strerror(errno));
 	if (!pid)
 		exit(wan_first_process(plan));
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno == EINTR && wan_signal)
-			kill(pid, wan_signal);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		sig = wan_next_signal(1000);
+		if (sig > 0)
+			kill(pid, sig);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
