@@ -6,12 +6,14 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "test_fi_util.h"
 
-#define BIG (300 * 1024) /* bytes: goes as bulk data */
+#define STREAM (32u << 20)  /* bytes */
+#define BIG    (300 * 1024) /* bytes: goes as bulk data */
 
 struct late {
 	struct test_pair *p;
@@ -203,6 +205,72 @@ static void wait__progress_thread_takes_over_each_time(void **state)
 	free(rx);
 }
 
+struct stream {
+	struct test_pair *p;
+	const uint8_t *buf;
+};
+
+/* Sends and sleeps until it has left and was acknowledged. */
+static void *stream_sender(void *arg)
+{
+	struct stream *s = arg;
+	struct fi_cq_tagged_entry e;
+
+	assert_ok(fi_send(s->p->s[0].ep, s->buf, STREAM, NULL, s->p->s[0].peer, NULL));
+	assert_int_equal(fi_cq_sread(s->p->s[0].cq, &e, 1, NULL, TEST_GUARD_S * 1000), 1);
+	return NULL;
+}
+
+/*
+ * 32 MiB in 4096 packets over a path of 20 ms: the receiver does not wake for each of them, nor for
+ * each batch of its sender.  A busy machine wakes it less, never more often.
+ */
+static void wait__a_stream_over_a_long_path_wakes_seldom(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_MANUAL, .wait_obj = FI_WAIT_UNSPEC };
+	uint8_t *tx = malloc(STREAM), *rx = calloc(1, STREAM);
+	struct fi_cq_tagged_entry e;
+	struct rusage r0, r1;
+	struct test_pair p;
+	struct stream s = { .p = &p, .buf = tx };
+	pthread_t t;
+	char hi[8];
+
+	(void)state;
+	setenv("FI_SDR_FAULT", "delay=10ms", 1);
+	setenv("FI_SDR_CC", "fixed", 1);
+	setenv("FI_SDR_RATE", "800mbit", 1);
+	test_pair_open(&p, &o);
+	unsetenv("FI_SDR_FAULT");
+	unsetenv("FI_SDR_CC");
+	unsetenv("FI_SDR_RATE");
+	/* both know how far away the other is */
+	for (int i = 0; i < 8; i++) {
+		int k = i % 2;
+
+		assert_ok(fi_recv(p.s[!k].ep, hi, 8, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[k].ep, "hi", 3, NULL, p.s[k].peer, NULL));
+		test_wait_ok(&p, k, &e);
+		test_wait_ok(&p, !k, &e);
+	}
+	test_fill(tx, STREAM, 3);
+	assert_ok(fi_recv(p.s[1].ep, rx, STREAM, NULL, FI_ADDR_UNSPEC, NULL));
+	getrusage(RUSAGE_THREAD, &r0);
+	assert_int_equal(pthread_create(&t, NULL, stream_sender, &s), 0);
+	assert_int_equal(fi_cq_sread(p.s[1].cq, &e, 1, NULL, TEST_GUARD_S * 1000), 1);
+	getrusage(RUSAGE_THREAD, &r1);
+	assert_true(test_same(rx, STREAM, 3));
+	/* what the last acknowledgement needs of this side */
+	while (fi_cq_sread(p.s[1].cq, &e, 1, NULL, 100) != -FI_EAGAIN)
+		;
+	pthread_join(t, NULL);
+	if (r1.ru_nvcsw - r0.ru_nvcsw > 900)
+		fail_msg("the receiver woke %ld times", r1.ru_nvcsw - r0.ru_nvcsw);
+	test_pair_close(&p);
+	free(tx);
+	free(rx);
+}
+
 /* ---- closing --------------------------------------------------------------------------------- */
 
 static void close__delivers_what_was_injected(void **state)
@@ -267,6 +335,7 @@ int main(void)
 		cmocka_unit_test(wait__mutex_cond),
 		cmocka_unit_test(wait__progress_thread),
 		cmocka_unit_test(wait__progress_thread_takes_over_each_time),
+		cmocka_unit_test(wait__a_stream_over_a_long_path_wakes_seldom),
 		cmocka_unit_test(close__delivers_what_was_injected),
 		cmocka_unit_test(close__in_a_child),
 	};

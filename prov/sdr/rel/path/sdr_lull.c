@@ -11,7 +11,7 @@
  * message; they end with a window that brought less, when nothing came for half a round trip, or
  * with a packet from a peer that is near: what anybody near says is never kept waiting but by the
  * lull that runs.  Peers count for a second after they were heard; one whose round trip was not
- * measured is near.  So the first messages on a connection, an idle one's, and near paths see no
+ * measured yet is near, for a shorter time.  So the first messages on a connection, an idle one's, and near paths see no
  * lull at all.  In none more comes than a quarter of the receive buffer, as the last window went.
  *
  * No clock, no timers, no threads.  That somebody sleeps at all, and on what, is decided elsewhere.
@@ -51,7 +51,9 @@ void sdr_lull_init(struct sdr_lull *l, uint64_t room, uint64_t now)
 
 void sdr_lull_heard(struct sdr_lull *l, uint64_t rtt, uint64_t now)
 {
-	if (rtt <= l->near || now - l->near_ns > SDR_LULL_NEAR_NS || !l->near_ns) {
+	uint64_t keep = l->near ? SDR_LULL_NEAR_NS : SDR_LULL_UNKNOWN_NS;
+
+	if (rtt <= l->near || now - l->near_ns > keep || !l->near_ns) {
 		l->near = rtt;
 		l->near_ns = now;
 	}

@@ -14,9 +14,10 @@
 #define SDR_LULL_MAX_NS 1000000ull /* acknowledgements do not wait longer either */
 #define SDR_LULL_ROOM	4u	   /* of the receive buffer: what may come meanwhile */
 /* looks at how much comes: so many times the longest lull */
-#define SDR_LULL_WINDOW	 8u
-#define SDR_LULL_WINDOWS 2u	       /* in a row with a stream, before the first lull */
-#define SDR_LULL_NEAR_NS 1000000000ull /* a peer counts so long after it was heard */
+#define SDR_LULL_WINDOW	    8u
+#define SDR_LULL_WINDOWS    2u /* in a row with a stream, before the first lull */
+#define SDR_LULL_UNKNOWN_NS 50000000ull
+#define SDR_LULL_NEAR_NS    1000000000ull /* a peer counts so long after it was heard */
 
 struct sdr_lull {
 	uint64_t room;	      /* bytes that the receive buffer holds */
