@@ -18,8 +18,9 @@
 #include "tools/sim/sim_work.h"
 #include "ct_sim.h"
 
-#define CT_WARM_PKTS 300000u /* minimum packets of a warm-up */
-#define CT_WARM_MAX  30u     /* but not more transfers than these */
+#define CT_WARM_PKTS  300000u /* minimum packets of a warm-up */
+#define CT_WARM_MAX   30u     /* but not more transfers than these, ... */
+#define CT_WARM_SMALL 4096u   /* of small ones than these: of few packets nothing is learnt */
 
 /* Cells of the same size and impairments have the same losses, whatever the scheme. */
 static uint64_t ct_seed(const struct ct_plan *plan, const struct ct_cell *cell)
@@ -129,13 +130,15 @@ bool ct_cell_run(const struct ct_plan *plan, const struct ct_cell *cell, struct 
 	struct sdr_rel_stats tx0;
 	struct rusage ru;
 	double real, cpu;
+	uint32_t most;
 
 	r->ideal = (double)cell->size * 8 / plan->rate_bps + plan->rtt_s;
 	r->data_pkts = pkts * cell->runs;
 	r->warm = plan->warm;
 	if (r->warm == UINT32_MAX) {
 		r->warm = (uint32_t)(CT_WARM_PKTS / (pkts ? pkts : 1) + 1);
-		r->warm = r->warm < CT_WARM_MAX ? r->warm : CT_WARM_MAX;
+		most = pkts < CT_WARM_SMALL ? CT_WARM_SMALL : CT_WARM_MAX;
+		r->warm = r->warm < most ? r->warm : most;
 	}
 	v = calloc(cell->runs, sizeof(*v));
 	if (!v) {

@@ -112,9 +112,16 @@ static void ct_cells_bars(void)
 							       &sdr_scheme_sr_nack,
 							       &sdr_scheme_ec_sr };
 	static const uint64_t other[] = { 1ull << 20, 16ull << 20, 1ull << 30, 8ull << 30 };
+	static const uint64_t small[] = { 4u << 10, 16u << 10, 64u << 10, 128u << 10, 256u << 10 };
 	static const double loss[] = { 1e-5, 1e-4, 1e-3, 1e-2 };
 	static const uint64_t size = 128ull << 20;
 
+	/* what is alone on its way, and its answer */
+	for (int i = 0; i < 5; i++) {
+		ct_bar(&sdr_scheme_auto, small[i], 1e-3, 0);
+		ct_bar(&sdr_scheme_auto, small[i], 1e-2, 0);
+	}
+	ct_bar(&sdr_scheme_auto, 1u << 20, 1e-4, 0);
 	for (int s = 0; s < 2; s++) {
 		for (int l = 0; l < 4; l++)
 			ct_bar(checked[s], size, loss[l], 0);
