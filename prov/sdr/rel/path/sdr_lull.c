@@ -11,8 +11,9 @@
  * message; they end with a window that brought less, when nothing came for half a round trip, or
  * with a packet from a peer that is near: what anybody near says is never kept waiting but by the
  * lull that runs.  Peers count for a second after they were heard; one whose round trip was not
- * measured yet is near, for a shorter time.  So the first messages on a connection, an idle one's, and near paths see no
- * lull at all.  In none more comes than a quarter of the receive buffer, as the last window went.
+ * measured yet is near, for a shorter time.  So the first messages on a connection, an idle one's,
+ * and near paths see no lull at all.  In none more comes than a quarter of the receive buffer, as
+ * the last window went.
  *
  * No clock, no timers, no threads.  That somebody sleeps at all, and on what, is decided elsewhere.
  */
