@@ -88,7 +88,10 @@ changes_and_phases() {
 		"$0" exec a "$0" ping --every 5ms --for 100ms $SDR_WAN_B >/dev/null && "$0" phase "now \"down\"" && "$0" set ab:link=down &&
 		"$0" exec a "$0" ping --every 5ms --for 100ms $SDR_WAN_B >/dev/null' "$wan" || return 1
 	grep -q '"name":"now \\"down\\""' "$tmp/j" || { no "no such phase"; return 1; }
-	[ "$(field link_down_drops)" = 20 ] && [ "$(field packets)" = 20 ] || { no "not 20 packets through, and 20 not"; return 1; }
+	# how many pings there were depends on how busy the machine is
+	[ "$(field link_down_drops)" -gt 0 ] && [ "$(field packets)" -gt 0 ] &&
+		[ $(($(field link_down_drops) + $(field packets))) = "$(field in_packets)" ] ||
+		{ no "not some packets through, and the others not"; return 1; }
 	head -n 1 "$tmp/series" | grep -q '^t_s,phase,what,bytes,' && grep -q ',ab,' "$tmp/series" &&
 		grep -q ',a1>b1,' "$tmp/series" || no "not the time series of sdr_wan(1)"
 }
