@@ -25,7 +25,9 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${SDR_BUILDDIR:-$here/../build}
-for p in sdr_wan sdr_perf sdr_share_bars; do
+needs="sdr_wan sdr_perf"
+[[ " $* " != *" --sim "* ]] || needs="sdr_sim sdr_share_bars" # the latter by: make tests
+for p in $needs; do
 	[ -x "$build/$p" ] || { echo "compare-share.sh: $build/$p is not there; build first, or set SDR_BUILDDIR" >&2; exit 2; }
 done
 command -v python3 >/dev/null || { echo "compare-share.sh: python3 is missing; install it" >&2; exit 2; }
