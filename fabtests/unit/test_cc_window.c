@@ -147,7 +147,7 @@ static void window__is_halved_by_a_timeout(void **state)
 	struct bed *b = pair();
 
 	(void)state;
-	bed_drop(b, BED_ANY, BED_DATA | BED_ACK | BED_DACK, 40, 60);
+	bed_drop(b, BED_ANY, BED_DATA | BED_ACK | BED_DACK, 40, 200);
 	move(b);
 	assert_int_equal(window_of(b)->timeouts, 1);
 	assert_int_equal(bed_conn(b, 0, 1)->cc.cwnd, WINDOW_BYTES / 2);
