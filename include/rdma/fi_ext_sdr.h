@@ -114,6 +114,11 @@ struct fi_sdr_stats {
 	 * carry it
 	 */
 	uint64_t ect_tx, ce_tx, ect_rx, ce_rx, ecn_off;
+	/*
+	 * losses that congestion control puts on the rate of this sender: not counted against the
+	 * path either
+	 */
+	uint64_t lost_own;
 };
 
 /* Why transfers to a peer get parity, or do not. */

@@ -206,7 +206,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  AT(rel.generations) },
 	{ .name = "cc",
 	  .kind = &sdr_kind_cc,
-	  .def = "bbr",
+	  .def = "auto",
 	  .help = "Congestion control: from measured delivery rate and minimum round "
 		  "trip, or the fixed rate of FI_SDR_RATE for provisioned links.",
 	  AT(rel.cc) },

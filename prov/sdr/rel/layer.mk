@@ -12,8 +12,12 @@ EXTRA_DIST += prov/sdr/rel/README.md prov/sdr/rel/path/README.md prov/sdr/rel/bu
 
 noinst_LTLIBRARIES += libsdr_rel_path.la
 libsdr_rel_path_la_SOURCES = \
+	prov/sdr/rel/path/sdr_blame.c \
+	prov/sdr/rel/path/sdr_blame.h \
 	prov/sdr/rel/path/sdr_cc.c \
 	prov/sdr/rel/path/sdr_cc.h \
+	prov/sdr/rel/path/sdr_cc_auto.c \
+	prov/sdr/rel/path/sdr_cc_auto.h \
 	prov/sdr/rel/path/sdr_cc_bbr.c \
 	prov/sdr/rel/path/sdr_cc_bbr.h \
 	prov/sdr/rel/path/sdr_cc_fixed.c \
@@ -35,8 +39,12 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_path_mem.h \
 	prov/sdr/rel/path/sdr_pmtu.c \
 	prov/sdr/rel/path/sdr_pmtu.h \
+	prov/sdr/rel/path/sdr_qdelay.c \
+	prov/sdr/rel/path/sdr_qdelay.h \
 	prov/sdr/rel/path/sdr_rack.c \
 	prov/sdr/rel/path/sdr_rack.h \
+	prov/sdr/rel/path/sdr_rival.c \
+	prov/sdr/rel/path/sdr_rival.h \
 	prov/sdr/rel/path/sdr_rtt.c \
 	prov/sdr/rel/path/sdr_rtt.h \
 	prov/sdr/rel/path/sdr_train.c \

@@ -314,7 +314,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 		sdr_bulk_detect_lost(c, false, &ca);
 		if (ca.lost) {
 			ca.inflight = c->inflight;
-			sdr_cc_acked(&c->cc, &ca);
+			sdr_home_acked(c, &ca);
 		}
 	}
 	if (conn_pto_at(c) <= rel->now) {

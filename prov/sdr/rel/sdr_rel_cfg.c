@@ -14,7 +14,7 @@
 void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 {
 	*cfg = (struct sdr_rel_cfg){
-		.cc = &sdr_cc_bbr,
+		.cc = &sdr_cc_auto,
 		.chunk = 65536,
 		.split = SDR_IMM_SPLIT_DEFAULT,
 		.channels = 1,

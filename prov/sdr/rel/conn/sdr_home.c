@@ -69,6 +69,19 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
 }
 
+void sdr_home_acked(struct sdr_conn *c, const struct sdr_cc_ack *ca)
+{
+	uint64_t n;
+
+	sdr_cc_acked(&c->cc, ca);
+	n = (c->cc.own_lost - c->home.excused) / c->cc.mtu;
+	if (!n)
+		return;
+	c->home.excused += n * c->cc.mtu;
+	c->st.lost_own += n;
+	sdr_loss_est_excuse(&c->peer->loss, n);
+}
+
 bool sdr_home_denies(struct sdr_rel *rel, uint64_t since)
 {
 	home_look(rel);

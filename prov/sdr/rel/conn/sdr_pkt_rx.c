@@ -316,7 +316,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		sum.ca.inflight = c->inflight;
 		sdr_conn_ecn_bytes(c, &sum.ca);
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
-		sdr_cc_acked(&c->cc, &sum.ca);
+		sdr_home_acked(c, &sum.ca);
 		sdr_conn_known_acked(c);
 	}
 	rel->ops->settled(c);

@@ -53,7 +53,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
-#define SDR_CC_STATE_MAX 320u /* bytes of a controller's own state */
+#define SDR_CC_STATE_MAX 704u /* bytes of a controller's own state */
 
 struct sdr_cc {
 	const struct sdr_cc_ops *ops;
@@ -85,6 +85,8 @@ struct sdr_cc {
 	uint64_t capacity_least;
 	uint64_t train_left; /* bytes that leave at once, to find that out */
 	uint32_t trains;     /* flights that began so */
+	/* of all that was lost: bytes that the controller puts on the own rate, not on the path */
+	uint64_t own_lost;
 	/* the controller's own */
 	_Alignas(8) unsigned char state[SDR_CC_STATE_MAX];
 };

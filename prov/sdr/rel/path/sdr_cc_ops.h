@@ -24,7 +24,7 @@
 #define SDR_CC_NS_PER_S 1e9
 /* of the receiver's buffer: the rest is for control datagrams and bursts */
 #define SDR_CC_RX_SHARE 0.9
-#define SDR_CC_MIN_PKTS 4u /* packets that may always be in flight */
+#define SDR_CC_MIN_PKTS 2u /* packets that may always be in flight */
 #define SDR_CC_TRAIN	(128u * 1024)
 
 /* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */
@@ -76,6 +76,7 @@ struct sdr_cc_ops {
 /* Every controller that can be chosen by name; the first is the default.  Ends with NULL. */
 extern const struct sdr_cc_ops *const sdr_cc_table[];
 
+extern const struct sdr_cc_ops sdr_cc_auto;
 extern const struct sdr_cc_ops sdr_cc_bbr;
 extern const struct sdr_cc_ops sdr_cc_fixed;
 

@@ -8,6 +8,7 @@
 #include "rel/path/sdr_cc_ops.h"
 
 const struct sdr_cc_ops *const sdr_cc_table[] = {
+	&sdr_cc_auto,
 	&sdr_cc_bbr,
 	&sdr_cc_fixed,
 	NULL,

@@ -275,6 +275,20 @@ uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	return forgiven;
 }
 
+void sdr_loss_est_excuse(struct sdr_loss_est *l, uint64_t n)
+{
+	double share;
+
+	if (!n || !(l->lost > 0))
+		return;
+	share = fmin((double)n / l->lost, 1);
+	l->lost -= share * l->lost;
+	l->bursts -= share * l->bursts;
+	l->marks = 0;
+	l->in_burst = false;
+	sdr_loss_check(l);
+}
+
 static struct sdr_loss_view sdr_loss_look(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = { l->sent, l->lost, l->bursts };

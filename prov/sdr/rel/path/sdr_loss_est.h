@@ -79,6 +79,12 @@ uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n);
  */
 void sdr_loss_est_forgive(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 
+/*
+ * n of the losses reported so far turned out to be ours, and not the path's: they count as packets
+ * that arrived, and where losses lay is forgotten.
+ */
+void sdr_loss_est_excuse(struct sdr_loss_est *l, uint64_t n);
+
 /* posterior mean of the packets' loss rate, > 0, <= 1 */
 double sdr_loss_est_mean(const struct sdr_loss_est *l);
 /* 95 % of the posterior lie below, >= mean, <= 1 */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Losses that we make, and losses that the path makes by itself (weather), told apart by evidence.
+ *
+ *   beside a queue  more losses than the weather explains, while every packet of a round met a
+ *                   queue well above the one that we keep: somebody overruns it (FULL)
+ *   by experiment   more losses than the weather explains without such a queue: send less
+ *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
+ *                   rate are ours (OURS); if not, they are weather, and become what is expected.
+ *   too many        more than SDR_BLAME_MAX is no weather (STORM)
+ *   by neither      what stays within expectation is weather, and moves the expectation slowly
+ *
+ * What is counted are events, acknowledgements that tell of losses, and not packets: a burst of
+ * eight is one accident, a full queue drops here and there all the time.  The number that makes
+ * suspicious is beyond what a Poisson process of the expected rate shows by chance, further where
+ * the packets around the losses met no queue at all.  Weather above SDR_BLAME_MAX is not believed:
+ * a path that loses every eighth packet is taken for an overrun one.
+ *
+ * (Biaz, ZigZag and Spike judge each loss by the delay around it alone; the experiment is what PCC
+ * does all the time, here made only when there is a question.)  No clock, no timers, no threads, no
+ * allocation.
+ */
+#include <math.h>
+#include <string.h>
+#include "base/sdr_assert.h"
+#include "sdr_blame.h"
+
+#define SDR_BLAME_PKTS	 48.0	/* packets decided that say something by themselves, */
+#define SDR_BLAME_LOST	 8.0	/* packets lost, */
+#define SDR_BLAME_EVENTS 5.0	/* events */
+#define SDR_BLAME_MEMORY 8192.0 /* packets over which the expectation moves */
+#define SDR_BLAME_STEP	 0.1	/* of it at a time at most */
+#define SDR_BLAME_SHARE	 0.004	/* a smaller share of bytes harms nobody */
+#define SDR_BLAME_SIGMAS 3.5
+#define SDR_BLAME_FEW	 2.0 /* events beyond that */
+/* times as many where no queue is seen */
+#define SDR_BLAME_DRY 3.0
+/* of the target: a queue that packets around losses have met */
+#define SDR_BLAME_WET 0.7
+/* of the target: a queue that is not only ours */
+#define SDR_BLAME_LONG 2.0
+/* of the excess: what is left after a cut that helped */
+#define SDR_BLAME_HELPED 0.4
+#define SDR_BLAME_MAX	 0.12
+/* packets and events of a storm at least: a single burst is none */
+#define SDR_BLAME_STORM_PKTS   12.0
+#define SDR_BLAME_STORM_EVENTS 4.0
+
+static void blame_check(const struct sdr_blame *b)
+{
+	SDR_ASSERT(b->rate >= 0 && b->rate <= 1 && b->share >= 0 && b->share <= 1);
+	SDR_ASSERT(b->lost <= b->bytes && b->held >= 0 && b->ours >= 0);
+}
+
+void sdr_blame_init(struct sdr_blame *b)
+{
+	memset(b, 0, sizeof(*b));
+}
+
+void sdr_blame_reset(struct sdr_blame *b)
+{
+	b->bytes = b->lost = b->events = 0;
+	b->peak = 0;
+	b->testing = false;
+	b->held = 0;
+	blame_check(b);
+}
+
+void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_t queue)
+{
+	b->bytes += (double)bytes + (double)lost;
+	b->lost += (double)lost;
+	b->events += lost ? 1 : 0;
+	if (queue > b->peak)
+		b->peak = queue;
+	blame_check(b);
+}
+
+double sdr_blame_beyond(const struct sdr_blame *b, double bytes, double lost)
+{
+	return fmax(lost - b->share * bytes, 0);
+}
+
+/* A stretch is decided; what it said is in the verdict. */
+static void blame_next(struct sdr_blame *b)
+{
+	b->bytes = b->lost = b->events = 0;
+	b->peak = 0;
+	blame_check(b);
+}
+
+/* What was sent after a cut has been decided. */
+static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, double rate, double share)
+{
+	enum sdr_blame_verdict v;
+
+	if (rate - b->rate < SDR_BLAME_HELPED * b->excess) {
+		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
+		v = SDR_BLAME_OURS;
+	} else {
+		b->rate = fmin(fmax(b->rate, rate), 1);
+		b->share = fmax(b->share, share);
+		v = SDR_BLAME_WEATHER;
+	}
+	b->testing = false;
+	b->held = 0;
+	return v;
+}
+
+enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)
+{
+	double n = b->bytes / at->mtu, target = (double)at->target, rate, share, more, step, limit;
+	enum sdr_blame_verdict v = SDR_BLAME_NONE;
+
+	SDR_ASSERT(at->mtu && at->target);
+	b->ours = 0;
+	if (n >= SDR_BLAME_STORM_PKTS && b->events >= SDR_BLAME_STORM_EVENTS &&
+	    b->lost > SDR_BLAME_MAX * b->bytes) {
+		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
+		sdr_blame_reset(b);
+		return SDR_BLAME_STORM;
+	}
+	if (n < SDR_BLAME_PKTS && b->lost < SDR_BLAME_LOST * at->mtu &&
+	    b->events < SDR_BLAME_EVENTS)
+		return v;
+	/* an acknowledgement may tell of less than a packet's worth */
+	rate = fmin(b->events / n, 1);
+	share = b->lost / b->bytes;
+	if (b->testing && !b->after) { /* that left before the cut */
+		b->after = true;
+		b->held += sdr_blame_beyond(b, b->bytes, b->lost);
+		blame_next(b);
+		return v;
+	}
+	if (b->testing) {
+		v = blame_judge(b, rate, share);
+		blame_next(b);
+		return v;
+	}
+	more = rate - b->rate;
+	limit = SDR_BLAME_SIGMAS * sqrt(b->rate * n) + SDR_BLAME_FEW;
+	if ((double)b->peak <= SDR_BLAME_WET * target)
+		limit *= SDR_BLAME_DRY;
+	if (share > SDR_BLAME_SHARE && more * n > limit) {
+		if ((double)at->queue > SDR_BLAME_LONG * target) {
+			b->ours = sdr_blame_beyond(b, b->bytes, b->lost);
+			v = SDR_BLAME_FULL;
+		} else {
+			b->testing = true;
+			b->after = false;
+			b->excess = more;
+			b->held = sdr_blame_beyond(b, b->bytes, b->lost);
+			v = SDR_BLAME_SUSPECT;
+		}
+	} else if ((double)at->queue < SDR_BLAME_LONG * target) {
+		step = fmin(n / SDR_BLAME_MEMORY, SDR_BLAME_STEP);
+		b->rate += more * step;
+		b->share += (share - b->share) * step;
+	}
+	blame_next(b);
+	return v;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Whose losses they are, ours or the weather's: see sdr_blame.c. */
+#ifndef SDR_BLAME_H
+#define SDR_BLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sdr_blame_verdict {
+	SDR_BLAME_NONE,	   /* nothing that the weather does not explain, or too little to say */
+	SDR_BLAME_SUSPECT, /* more than that: send less, and see */
+	SDR_BLAME_WEATHER, /* it did not help: not ours */
+	SDR_BLAME_OURS,	   /* it helped */
+	SDR_BLAME_FULL,	   /* more than the weather explains, beside a long queue: ours */
+	SDR_BLAME_STORM,   /* more than any weather: ours, and everybody's */
+};
+
+struct sdr_blame {
+	/* what the path loses by itself: events a packet, and share of bytes; 0..1 */
+	double rate, share;
+	/* since the last verdict: bytes decided, bytes lost, acknowledgements that told of losses */
+	double bytes, lost, events;
+	uint64_t peak; /* longest queue seen in it, ns */
+	/* a test is on, and what is being decided was sent after the cut */
+	bool testing, after;
+	double excess; /* events a packet that led to it */
+	double held;   /* bytes lost that wait for its verdict */
+	double ours;   /* bytes lost that the last verdict put on us */
+};
+
+/* The world at the end of a round, ns. */
+struct sdr_blame_at {
+	uint32_t mtu;	 /* bytes */
+	uint64_t queue;	 /* smallest of the round */
+	uint64_t target; /* the queue that we keep ourselves */
+};
+
+void sdr_blame_init(struct sdr_blame *b);
+/* An acknowledgement: queue is what its round trip shows, ns. */
+void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_t queue);
+/*
+ * At the end of a round.  After SUSPECT the caller sends less until WEATHER or OURS; b->ours are
+ * the bytes that a verdict puts on us.
+ */
+enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at);
+/* What was seen so far says nothing, a test under way ends without a verdict. */
+void sdr_blame_reset(struct sdr_blame *b);
+/* Bytes of a round's losses that the weather does not explain. */
+double sdr_blame_beyond(const struct sdr_blame *b, double bytes, double lost);
+
+#endif /* SDR_BLAME_H */

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * `auto`, the default: fills a path that others use as well, by the delay of its queue.
+ *
+ *    START   a first window, paced far above what most paths carry, so that its own dispersion
+ *            tells the bottleneck's rate (sdr_train.c); until that is known the window grows by
+ *            what is delivered.  A path that is known already (cc->known) begins in CRUISE.
+ *    CRUISE  once a round trip
+ *                win <- win * (base + target(win)) / (base + queue)
+ *            the law of FAST TCP, with a target that is longer for those with little: whoever has
+ *            less lets the queue be a little longer, so that flows of ours converge to equal
+ *            shares, and n of them keep a queue that grows with the root of n only (Swift's flow
+ *            scaling).  Losses do not enter.
+ *    DRAIN   half the window for a round trip, every two seconds or so: the queue empties, and
+ *            everybody sees how long the path is.  Whoever sees the queue shrink joins, so that
+ *            those who share a path drain together.
+ *
+ * Beside that law stand:
+ *    losses  sdr_blame.c says whether they are ours.  Ours put a bound on the window, which is
+ *            lifted slowly after a while (BBRv3's inflight_hi); the weather's do nothing.
+ *    marks   the window shrinks by half the share of packets with congestion marks, once a round
+ *            trip (DCTCP; RFC 8257)
+ *    rivals  flows that do not yield to delay: sdr_rival.c has the window while there are some
+ *
+ * What it was not told is what an application did not send: the window grows in rounds only in
+ * which it was the limit, but the capacity that trains show counts for flows that send little, too.
+ * After a pause the window fades, down to the first one.
+ *
+ * Runs in acknowledgements: no timers, no clock, no allocation.  Everything random is drawn from
+ * times and counts of bytes, so that a run can be repeated.
+ */
+#include <math.h>
+#include <string.h>
+#include "base/sdr_assert.h"
+#include "base/sdr_rand.h"
+#include "rel/path/sdr_cc_auto.h"
+#include "rel/path/sdr_cc_ops.h"
+
+#define SDR_AUTO_FIRST_PKTS 96u /* the first window, and the time in which it leaves: */
+#define SDR_AUTO_FIRST_NS   (2500 * 1000ull)
+#define SDR_AUTO_TRAIN_ERR  0.25 /* of a capacity that is believed */
+#define SDR_AUTO_TRAIN_USE  0.9	 /* of it: some of what passed may belong to others */
+#define SDR_AUTO_KNOWN_USE  0.95
+/* how far a round trip may be from the known one, either way, for the path to be the known one */
+#define SDR_AUTO_KNOWN_RTT  2u
+#define SDR_AUTO_START_GAIN 2.0
+#define SDR_AUTO_GAIN	    1.05 /* pacing a little above what the window makes: the window rules */
+#define SDR_AUTO_START_LOST 0.02 /* share of a round that ends START, too */
+#define SDR_AUTO_START_SURE 16.0 /* packets after which a share of losses is one */
+#define SDR_AUTO_START_FULL 1.25 /* of the target: a queue that ends START */
+/* the target: a share of the round trip, what a host adds, and a part that shrinks with the window */
+#define SDR_AUTO_TARGET_SHARE 0.01
+#define SDR_AUTO_TARGET_NS    70000.0
+#define SDR_AUTO_TARGET_ROOT  0.45
+/* of the window: the smallest that still has a rate */
+#define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
+#define SDR_AUTO_DAMP	      0.7  /* of the step: the queue answers a round trip later */
+#define SDR_AUTO_YIELD	      0.7  /* of the window at least remains after a round */
+#define SDR_AUTO_QUIET	      0.25 /* of the target: hardly any queue */
+#define SDR_AUTO_QUIET_ROUNDS 3u
+#define SDR_AUTO_PACE_STEP    1.25 /* a quiet path is filled faster and faster, up to */
+#define SDR_AUTO_PACE_MAX     3.0
+#define SDR_AUTO_FROZEN_CUT   2u
+#define SDR_AUTO_FROZEN_DRAIN 3u
+#define SDR_AUTO_CUT	      0.8  /* a question to the path */
+#define SDR_AUTO_FULL	      0.95 /* an answer */
+#define SDR_AUTO_STORM	      0.6
+#define SDR_AUTO_BOUND	      0.95		  /* of the window at which losses were ours */
+#define SDR_AUTO_BOUND_NS     (1000 * 1000000ull) /* it stands that long, and is lifted by ... */
+#define SDR_AUTO_BOUND_STEP   1.0		  /* ... of the plain step a round */
+#define SDR_AUTO_BOUND_OVER   1.02		  /* a window above it may grow by that */
+#define SDR_AUTO_DRAIN_WIN    0.5
+/* round trips to the first drain, between two, and between two whoever begins; and half as many
+ * more by chance */
+#define SDR_AUTO_DRAIN_FIRST 20u
+#define SDR_AUTO_DRAIN_RTTS  72u
+#define SDR_AUTO_DRAIN_APART 40u
+/* ns: the round trip that counts in these */
+#define SDR_AUTO_DRAIN_RTT_MIN (2 * 1000000ull)
+#define SDR_AUTO_DRAIN_RTT_MAX (25 * 1000000ull)
+/* a queue shorter than all since the last drain, by a share and by a share of the target */
+#define SDR_AUTO_JOIN_SHARE  0.8
+#define SDR_AUTO_JOIN_TARGET 0.1
+/* of the round trip: the delay of reports (bulk/sdr_report.c) */
+#define SDR_AUTO_WAIT_SHARE 8u
+#define SDR_AUTO_MARK_FADE  4.0			 /* rounds over which marks are smoothed */
+#define SDR_AUTO_IDLE_NS    (10 * 1000000000ull) /* a pause that halves what is known */
+#define SDR_AUTO_MOST_NS    (30 * 1000000000ull) /* in which the largest rate seen halves */
+#define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
+
+_Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
+
+uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
+{
+	/* base * mtu / rate: round trip times the time that a packet has at the own rate */
+	double trip = (double)base, slot = trip * mtu / win;
+
+	SDR_ASSERT(base && mtu && win > 0);
+	return (uint64_t)(SDR_AUTO_TARGET_NS + SDR_AUTO_TARGET_SHARE * trip +
+			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
+}
+
+/* The smallest round trip may be that of a small packet: what a full one takes longer is no queue. */
+static uint64_t auto_target(const struct sdr_cc *cc, double win)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	uint64_t slot = 0;
+
+	if (a->rival.most > 0)
+		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
+	return slot + sdr_auto_target(a->queue.base, cc->mtu, win);
+}
+
+static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
+{
+	uint64_t seed = now ^ cc->delivered << 20 ^ cc->srtt;
+
+	return sdr_rand64(&seed);
+}
+
+static double auto_first(const struct sdr_cc *cc)
+{
+	double first = (double)SDR_AUTO_FIRST_PKTS * cc->mtu,
+	       room = (double)cc->rx_window * SDR_CC_RX_SHARE;
+
+	return first < room ? first : room;
+}
+
+static void auto_output(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double least = (double)SDR_CC_MIN_PKTS * cc->mtu, win = a->win, gain = SDR_AUTO_GAIN, most;
+	uint64_t trip = a->queue.base + a->queue.queue, wait;
+
+	if (a->win < SDR_AUTO_WIN_MIN_PKTS * cc->mtu)
+		win = a->win = SDR_AUTO_WIN_MIN_PKTS * cc->mtu;
+	if (a->phase == SDR_AUTO_DRAIN)
+		win *= SDR_AUTO_DRAIN_WIN;
+	if (a->phase == SDR_AUTO_START)
+		gain = SDR_AUTO_START_GAIN;
+	gain *= sdr_rival_gain(&a->rival);
+	if (!a->queue.base && !cc->known.rate_Bps) {
+		gain = 1;
+		trip = SDR_AUTO_FIRST_NS;
+	} else if (!a->queue.base) {
+		trip = cc->known.rtt_ns;
+	}
+	cc->pacing_Bps = (uint64_t)(gain * win / (double)trip * SDR_CC_NS_PER_S) + 1;
+	/* a rate that is held lets its window be longer than it needs */
+	if (a->rival.state == SDR_RIVAL_HOLD)
+		win *= 1.3;
+	/* data whose acknowledgement waits at the receiver are not in the path */
+	wait = a->queue.base / SDR_AUTO_WAIT_SHARE;
+	wait = wait < SDR_ACK_DELAY_MAX_NS ? wait : SDR_ACK_DELAY_MAX_NS;
+	win += (double)cc->pacing_Bps * ((double)wait / SDR_CC_NS_PER_S);
+	/* a receiver that does not read for a moment loses nothing */
+	most = a->win + (double)cc->rx_window * SDR_CC_RX_SHARE;
+	win = win < most ? win : most;
+	cc->cwnd = (uint64_t)(win > least ? win : least);
+}
+
+/* The round trip by which drains are timed. */
+static uint64_t auto_beat(const struct sdr_cc *cc)
+{
+	uint64_t base = sdr_auto_look(cc)->queue.base;
+
+	if (base < SDR_AUTO_DRAIN_RTT_MIN)
+		return SDR_AUTO_DRAIN_RTT_MIN;
+	return base < SDR_AUTO_DRAIN_RTT_MAX ? base : SDR_AUTO_DRAIN_RTT_MAX;
+}
+
+/* So many round trips from now, and up to half as many more. */
+static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips)
+{
+	uint64_t ns = trips * auto_beat(cc);
+
+	return now + ns + auto_random(cc, now) % (ns / 2);
+}
+
+static void auto_cruise(struct sdr_cc *cc, uint64_t now)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	a->phase = SDR_AUTO_CRUISE;
+	a->frozen = SDR_AUTO_FROZEN_DRAIN;
+	a->pace = 1;
+	a->quiet = 0;
+	a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
+	sdr_blame_reset(&a->blame);
+}
+
+static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	const struct sdr_cc_known *k = &cc->known;
+
+	(void)cfg;
+	a->win = auto_first(cc);
+	a->bound = HUGE_VAL;
+	a->pace = 1;
+	a->shortest = HUGE_VAL;
+	sdr_qdelay_init(&a->queue, now);
+	sdr_blame_init(&a->blame);
+	sdr_rival_init(&a->rival, now, auto_random(cc, now));
+	if (k->rate_Bps && k->rtt_ns) {
+		double win = SDR_AUTO_KNOWN_USE * (double)k->rate_Bps * (double)k->rtt_ns /
+			     SDR_CC_NS_PER_S;
+
+		auto_cruise(cc, now);
+		a->win = fmax(win, a->win / 2);
+		sdr_rival_passes(&a->rival, (double)k->rate_Bps);
+	}
+	auto_output(cc);
+}
+
+/* ---- START ----------------------------------------------------------------------------------- */
+
+/* The path carries that: begin with it. */
+static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
+	sdr_rival_passes(&a->rival, rate_Bps);
+	auto_cruise(cc, now);
+}
+
+static bool auto_capacity(const struct sdr_cc_rate *rate)
+{
+	return rate->capacity_Bps && !rate->capacity_least &&
+	       rate->capacity_err < SDR_AUTO_TRAIN_ERR;
+}
+
+static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+		       const struct sdr_cc_rate *rate)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t target = sdr_auto_target(a->queue.base, cc->mtu, a->win);
+
+	double use = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps;
+
+	/* a queue that was full from the first packet on is not seen, but what it drops */
+	if (auto_capacity(rate) ||
+	    (rate->capacity_Bps && a->bytes + a->lost >= SDR_AUTO_START_SURE * cc->mtu &&
+	     a->lost > SDR_AUTO_START_LOST * (a->bytes + a->lost))) {
+		auto_learn(cc, ack->now, use);
+		return;
+	}
+	if (!rate->app_limited)
+		a->win += (double)ack->bytes;
+	if (a->queue.samples &&
+	    (double)sdr_qdelay_now(&a->queue) > SDR_AUTO_START_FULL * (double)target)
+		auto_learn(cc, ack->now,
+			   rate->capacity_Bps
+				   ? use
+				   : a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S);
+}
+
+/* What was known is of another path: the first round trip says so. */
+static void auto_verify(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t known = cc->known.rtt_ns, base = a->queue.base;
+
+	if (!cc->known.rate_Bps || a->rounds)
+		return;
+	if (base <= SDR_AUTO_KNOWN_RTT * known && known <= SDR_AUTO_KNOWN_RTT * base)
+		return;
+	cc->known.rate_Bps = 0;
+	a->phase = SDR_AUTO_START;
+	a->win = fmin(a->win, auto_first(cc));
+	a->rival.most = 0;
+}
+
+/* ---- CRUISE and DRAIN ------------------------------------------------------------------------ */
+
+static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double queue = (double)a->queue.queue;
+
+	if (now > a->drain_at)
+		return true;
+	return a->drained_at && now > a->drained_at + SDR_AUTO_DRAIN_APART * auto_beat(cc) &&
+	       queue < a->shortest * SDR_AUTO_JOIN_SHARE - SDR_AUTO_JOIN_TARGET * target;
+}
+
+static void auto_drain_round(struct sdr_cc *cc, uint64_t now)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	if (now <= a->drain_end)
+		return;
+	a->phase = SDR_AUTO_CRUISE;
+	if (a->drained_at)
+		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
+	a->drained_at = now;
+	a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_RTTS);
+	a->shortest = HUGE_VAL;
+	a->frozen = SDR_AUTO_FROZEN_DRAIN;
+	a->quiet = 0;
+	a->pace = 1;
+}
+
+static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double win = a->win + step * a->pace * SDR_AUTO_DAMP, plain;
+
+	if (a->frozen) {
+		a->frozen--;
+		return;
+	}
+	if (rate->app_limited) {
+		/* it had nothing to send, but what it sent shows what would pass */
+		plain = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps * (double)a->queue.base /
+			SDR_CC_NS_PER_S;
+		if (auto_capacity(rate) && plain > a->win && plain < a->bound)
+			a->win = plain;
+		return;
+	}
+	if (win > a->bound) {
+		if (now > a->bound_at + SDR_AUTO_BOUND_NS)
+			a->bound += SDR_AUTO_BOUND_STEP * step;
+		win = fmin(fmax(a->win, a->bound), a->win * SDR_AUTO_BOUND_OVER);
+	}
+	a->win = win;
+}
+
+static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
+			      const struct sdr_cc_rate *rate)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double base = (double)a->queue.base, queue = (double)a->queue.queue, aim = (double)target;
+	double to = a->win * (base + aim) / (base + queue);
+
+	if (queue >= SDR_AUTO_QUIET * aim) {
+		a->quiet = 0;
+		a->pace = 1;
+	} else if (++a->quiet > SDR_AUTO_QUIET_ROUNDS) {
+		a->pace = fmin(a->pace * SDR_AUTO_PACE_STEP, SDR_AUTO_PACE_MAX);
+	}
+	if (a->blame.testing)
+		a->frozen = SDR_AUTO_FROZEN_CUT;
+	else if (to > a->win)
+		auto_grow(cc, now, to - a->win, rate);
+	else
+		a->win = fmax(a->win + (to - a->win) * SDR_AUTO_DAMP, a->win * SDR_AUTO_YIELD);
+	if (auto_drains(cc, now, aim)) {
+		a->phase = SDR_AUTO_DRAIN;
+		a->drain_end = now + a->queue.base;
+	}
+	if (a->drained_at && now > a->drained_at + SDR_AUTO_FROZEN_DRAIN * a->queue.base)
+		a->shortest = fmin(a->shortest, queue);
+}
+
+/* ---- the round ------------------------------------------------------------------------------- */
+
+static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	const struct sdr_blame_at at = { .mtu = cc->mtu,
+					 .queue = a->queue.queue,
+					 .target = target };
+
+	switch (sdr_blame_round(&a->blame, &at)) {
+	case SDR_BLAME_SUSPECT:
+		a->win *= SDR_AUTO_CUT;
+		break;
+	case SDR_BLAME_WEATHER:
+		a->win /= SDR_AUTO_CUT;
+		break;
+	case SDR_BLAME_OURS:
+		a->bound = a->win / SDR_AUTO_CUT * SDR_AUTO_BOUND;
+		a->bound_at = now;
+		a->win *= SDR_AUTO_FULL;
+		break;
+	case SDR_BLAME_FULL:
+		a->win *= SDR_AUTO_FULL;
+		break;
+	case SDR_BLAME_STORM:
+		a->win *= SDR_AUTO_STORM;
+		a->bound = a->win;
+		a->bound_at = now;
+		a->frozen = SDR_AUTO_FROZEN_CUT;
+		break;
+	case SDR_BLAME_NONE:
+		break;
+	}
+	cc->own_lost += (uint64_t)a->blame.ours;
+}
+
+static void auto_marks(struct sdr_auto *a)
+{
+	double share = a->bytes > 0 ? fmin(a->ce / a->bytes, 1) : 0;
+
+	a->marked += (share - a->marked) / SDR_AUTO_MARK_FADE;
+	if (!(share > 0))
+		return;
+	a->win *= 1 - a->marked / 2;
+	a->frozen = a->frozen ? a->frozen : 1;
+}
+
+static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate *rate)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t target = auto_target(cc, a->win);
+	double little = SDR_AUTO_LITTLE * a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
+	struct sdr_rival_at at = {
+		.now = now,
+		.base = a->queue.base,
+		.queue = a->queue.queue,
+		.target = target,
+		.few = little > 0 ? auto_target(cc, little) : target,
+		.mtu = cc->mtu,
+		.bw = rate->bw,
+		.bytes = a->bytes + a->lost,
+		.lost = sdr_blame_beyond(&a->blame, a->bytes + a->lost, a->lost),
+		.app_limited = rate->app_limited,
+		.random = auto_random(cc, now),
+	};
+
+	if (auto_capacity(rate))
+		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
+	if (a->rival.state == SDR_RIVAL_NONE)
+		auto_blame(cc, now, target);
+	if (a->phase != SDR_AUTO_DRAIN && sdr_rival_round(&a->rival, &at, &a->win)) {
+		sdr_blame_reset(&a->blame);
+		cc->own_lost += (uint64_t)at.lost;
+	} else if (a->phase == SDR_AUTO_DRAIN) {
+		auto_drain_round(cc, now);
+	} else {
+		auto_cruise_round(cc, now, target, rate);
+	}
+	auto_marks(a);
+}
+
+static void auto_check(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	SDR_ASSERT(a->phase <= SDR_AUTO_DRAIN && a->win > 0 && a->bound > 0);
+	SDR_ASSERT(a->pace >= 1 && a->pace <= SDR_AUTO_PACE_MAX);
+	SDR_ASSERT(a->marked >= 0 && a->marked <= 1);
+	SDR_ASSERT(a->phase != SDR_AUTO_DRAIN || a->rival.state == SDR_RIVAL_NONE);
+}
+
+static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+		       const struct sdr_cc_rate *rate)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t rtt = ack->rtt;
+
+	a->bytes += (double)ack->bytes;
+	a->lost += (double)ack->lost;
+	a->ce += (double)ack->ce;
+	if (!a->queue.base && !rtt && ack->min_rtt && ack->min_rtt != UINT64_MAX)
+		rtt = ack->min_rtt;
+	if (rtt)
+		sdr_qdelay_sample(&a->queue, ack->now, rtt);
+	if (!a->queue.base)
+		return;
+	cc->min_rtt = a->queue.base;
+	sdr_blame_acked(&a->blame, ack->bytes, ack->lost,
+			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
+	auto_verify(cc);
+	if (a->phase == SDR_AUTO_START)
+		auto_start(cc, ack, rate);
+	if (rate->round_start && sdr_qdelay_round(&a->queue)) {
+		a->rounds++;
+		if (a->phase != SDR_AUTO_START)
+			auto_round(cc, ack->now, rate);
+		a->bytes = a->lost = a->ce = 0;
+	}
+	cc->learnt.rate_Bps = (uint64_t)a->rival.most;
+	cc->learnt.rtt_ns = a->queue.base;
+	auto_output(cc);
+	auto_check(cc);
+}
+
+static void auto_timeout(struct sdr_cc *cc, uint64_t now)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	(void)now;
+	a->win /= 2;
+	a->bytes = a->lost = a->ce = 0;
+	sdr_blame_reset(&a->blame);
+	auto_output(cc);
+}
+
+static void auto_resumed(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double first = auto_first(cc);
+
+	(void)now;
+	if (a->win > first)
+		a->win = fmax(first, a->win * exp2(-(double)idle_ns / SDR_AUTO_IDLE_NS));
+	auto_output(cc);
+}
+
+const struct sdr_cc_ops sdr_cc_auto = {
+	.name = "auto",
+	.marks = true,
+	.trains = true,
+	.init = auto_init,
+	.acked = auto_acked,
+	.timeout = auto_timeout,
+	.resumed = auto_resumed,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The state of `auto` in sdr_cc.state.  For sdr_cc_auto.c and its tests; no other code looks inside.
+ */
+#ifndef SDR_CC_AUTO_H
+#define SDR_CC_AUTO_H
+
+#include "rel/path/sdr_blame.h"
+#include "rel/path/sdr_cc.h"
+#include "rel/path/sdr_qdelay.h"
+#include "rel/path/sdr_rival.h"
+
+enum sdr_auto_phase {
+	SDR_AUTO_START,	 /* what the path carries is not known */
+	SDR_AUTO_CRUISE, /* a short queue of our own */
+	SDR_AUTO_DRAIN,	 /* none, for a round trip: everybody sees the path empty */
+};
+
+struct sdr_auto {
+	enum sdr_auto_phase phase;
+	double win;   /* bytes that we want in flight */
+	double bound; /* bytes; above it losses were ours; HUGE_VAL: none known */
+	uint64_t bound_at;
+	double pace;	 /* growth of the window, times the plain step */
+	uint32_t quiet;	 /* rounds that met hardly any queue */
+	uint32_t frozen; /* rounds in which the window does not grow: a cut must show first */
+	uint64_t rounds;
+	double marked; /* share of bytes with congestion marks, smoothed */
+	/* drains: the next, the end of this one, the end of the last; the shortest queue since, ns */
+	uint64_t drain_at, drain_end, drained_at;
+	double shortest;
+	double bytes, lost, ce; /* of this round */
+	struct sdr_qdelay queue;
+	struct sdr_blame blame;
+	struct sdr_rival rival;
+};
+
+static inline struct sdr_auto *sdr_auto_state(struct sdr_cc *cc)
+{
+	return (struct sdr_auto *)(void *)cc->state;
+}
+
+static inline const struct sdr_auto *sdr_auto_look(const struct sdr_cc *cc)
+{
+	return (const struct sdr_auto *)(const void *)cc->state;
+}
+
+/* The queue that a flow with this window keeps at a path of that round trip: ns. */
+uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win);
+
+#endif /* SDR_CC_AUTO_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* Flows that do not yield to a queue, and how we hold our own beside them: see sdr_rival.c. */
+#ifndef SDR_RIVAL_H
+#define SDR_RIVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SDR_RIVAL_ROUNDS 10u /* rounds over which the largest rate counts */
+
+enum sdr_rival_state {
+	SDR_RIVAL_NONE,	  /* nobody but flows that yield: the queue's delay governs */
+	SDR_RIVAL_PUSH,	  /* an experiment: do they yield? */
+	SDR_RIVAL_WINDOW, /* they do not: a window that halves at losses, as theirs */
+	SDR_RIVAL_HOLD,	  /* nor do they yield to losses: a rate that is held */
+};
+
+struct sdr_rival {
+	enum sdr_rival_state state;
+	double most; /* largest own rate seen on this path (fades), bytes per second */
+	double rate; /* own rate, smoothed, bytes per second */
+	/* a queue stays although we yield: since then, ns (0: it does not); window before */
+	uint64_t press_at;
+	double press_win;
+	uint64_t lost_at; /* when losses were beyond the weather last, ns; 0: never */
+	uint64_t left_at; /* when rivals went last, ns; 0: never were */
+	/* pushes: not before, ns; pause after one; rounds of this one; what it brought */
+	uint64_t push_at, push_gap;
+	uint32_t push_round;
+	double push_from, push_base, push_long, push_gain, push_queue, push_lost, push_bytes;
+	/* window: as RFC 9438; bytes, ns, bytes per second */
+	double win_max, win_first, win_rate;
+	uint64_t cut_at;
+	uint32_t cuts;
+	/* hold: largest rates, bytes per second; place in the cycle of gains; rounds without queue */
+	double bw[SDR_RIVAL_ROUNDS];
+	uint32_t round, dry;
+	double hold_lost; /* share, smoothed */
+};
+
+/* A round that is over. */
+struct sdr_rival_at {
+	uint64_t now;
+	uint64_t base, queue, target; /* ns; see sdr_qdelay.h, sdr_auto_target() */
+	uint64_t few;		      /* target of a flow that has a twentieth of the path, ns */
+	uint32_t mtu;		      /* bytes */
+	uint64_t bw;		      /* delivery rate, bytes per second; 0: none */
+	double bytes, lost;	      /* decided in it; lost: beyond the weather */
+	bool app_limited;
+	uint64_t random;
+};
+
+void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random);
+/* At least that passes the path. */
+void sdr_rival_passes(struct sdr_rival *r, double rate_Bps);
+/*
+ * At the end of a round.  *win: the window in bytes, set where true is returned; false: there are
+ * no rivals, and it is not for this object to say.
+ */
+bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double *win);
+/* Of the rate that the window makes. */
+double sdr_rival_gain(const struct sdr_rival *r);
+
+#endif /* SDR_RIVAL_H */
