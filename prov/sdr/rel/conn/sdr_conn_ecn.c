@@ -37,8 +37,7 @@ void sdr_conn_ecn_moved(struct sdr_conn *c)
 
 void sdr_conn_ecn_timeout(struct sdr_conn *c)
 {
-	sdr_ecn_timeout(&c->ecn.tx, c->pto.count + c->pto.rto_shift, ecn_under_way(c),
-			c->rel->now);
+	sdr_ecn_timeout(&c->ecn.tx, c->pto.count + c->pto.rto_shift, ecn_under_way(c), c->rel->now);
 }
 
 void sdr_conn_ecn_came(struct sdr_conn *c)
