@@ -225,8 +225,10 @@ static void path__mangles(void **state)
 
 	(void)state;
 	w.mark_every = 1;
-	for (uint32_t i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++) {
 		carry(b, 1 << 20);
+		bed_run(b, SDR_ECN_MANGLED_NS / 4);
+	}
 	assert_int_equal(ecn_of(b)->why, SDR_ECN_MANGLED);
 	assert_int_equal(bed_stats(b, 0).ecn_off, 1);
 	bed_close(b);
