@@ -349,8 +349,13 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 			return true;
 		}
 		turn = sdr_turn_allow(c);
-		if (!turn) { /* says nothing of what the path could carry */
-			sdr_cc_app_limited(&c->cc, c->inflight);
+		if (!turn) {
+			/*
+			 * The ceiling says nothing of what the path could carry; but a window that
+			 * is nearly full is a limit of its own.
+			 */
+			if (c->inflight < c->cc.cwnd / 2)
+				sdr_cc_app_limited(&c->cc, c->inflight);
 			return true;
 		}
 		room = pace < room ? pace : room;
