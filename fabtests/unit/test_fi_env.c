@@ -39,7 +39,7 @@ static void env__defaults(void **state)
 	assert_true(env.rel.max_overhead == 0.25);
 	assert_int_equal(env.rel.ec_scratch, SDR_REL_EC_SCRATCH);
 	assert_int_equal(env.ec_threads, 1);
-	assert_ptr_equal(env.rel.cc, &sdr_cc_bbr);
+	assert_ptr_equal(env.rel.cc, sdr_cc_table[0]);
 	assert_int_equal(env.rel.timeout_ms, 30000);
 	assert_int_equal(env.rel.chunk, 65536);
 	assert_int_equal(env.rel.split.id_bits, 10);
