@@ -109,7 +109,7 @@ static uint64_t auto_target(const struct sdr_cc *cc, double win)
 
 	if (a->rival.most > 0)
 		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
-	return slot + sdr_auto_target(a->queue.base, cc->mtu, win);
+	return slot + sdr_auto_target(a->queue.base + slot, cc->mtu, win);
 }
 
 static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
@@ -165,6 +165,8 @@ static uint64_t auto_beat(const struct sdr_cc *cc)
 {
 	uint64_t base = sdr_auto_look(cc)->queue.base;
 
+	if (!base)
+		base = cc->known.rtt_ns ? cc->known.rtt_ns : cc->rtt_guess;
 	if (base < SDR_AUTO_DRAIN_RTT_MIN)
 		return SDR_AUTO_DRAIN_RTT_MIN;
 	return base < SDR_AUTO_DRAIN_RTT_MAX ? base : SDR_AUTO_DRAIN_RTT_MAX;
@@ -220,7 +222,11 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
+	double free = SDR_AUTO_START_LOST * (a->bytes + a->lost);
 
+	/* a first window that was too large */
+	if (a->lost > free)
+		cc->own_lost += (uint64_t)(a->lost - free);
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
 	sdr_rival_passes(&a->rival, rate_Bps);
 	auto_cruise(cc, now);
@@ -347,7 +353,10 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 		auto_grow(cc, now, to - a->win, rate);
 	else
 		a->win = fmax(a->win + (to - a->win) * SDR_AUTO_DAMP, a->win * SDR_AUTO_YIELD);
-	if (auto_drains(cc, now, aim)) {
+	if (rate->app_limited && queue < aim) {
+		/* the path is as empty as it gets */
+		a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
+	} else if (auto_drains(cc, now, aim)) {
 		a->phase = SDR_AUTO_DRAIN;
 		a->drain_end = now + a->queue.base;
 	}
@@ -366,6 +375,7 @@ static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 
 	switch (sdr_blame_round(&a->blame, &at)) {
 	case SDR_BLAME_SUSPECT:
+		a->before = 0;
 		a->win *= SDR_AUTO_CUT;
 		break;
 	case SDR_BLAME_WEATHER:
@@ -377,9 +387,11 @@ static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 		a->win *= SDR_AUTO_FULL;
 		break;
 	case SDR_BLAME_FULL:
+		a->before = 0;
 		a->win *= SDR_AUTO_FULL;
 		break;
 	case SDR_BLAME_STORM:
+		a->before = 0;
 		a->win *= SDR_AUTO_STORM;
 		a->bound = a->win;
 		a->bound_at = now;
@@ -391,7 +403,7 @@ static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 	cc->own_lost += (uint64_t)a->blame.ours;
 }
 
-static void auto_marks(struct sdr_auto *a)
+static void auto_marks(struct sdr_auto *a, uint64_t now)
 {
 	double share = a->bytes > 0 ? fmin(a->ce / a->bytes, 1) : 0;
 
@@ -399,7 +411,8 @@ static void auto_marks(struct sdr_auto *a)
 	if (!(share > 0))
 		return;
 	a->win *= 1 - a->marked / 2;
-	a->frozen = a->frozen ? a->frozen : 1;
+	a->bound = a->win;
+	a->bound_at = now;
 }
 
 static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate *rate)
@@ -423,7 +436,10 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 
 	if (auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
-	if (a->rival.state == SDR_RIVAL_NONE)
+	/* who sends less than the path takes overruns nobody */
+	if (rate->app_limited && a->queue.queue < target)
+		sdr_blame_reset(&a->blame);
+	else if (a->rival.state == SDR_RIVAL_NONE)
 		auto_blame(cc, now, target);
 	if (a->phase != SDR_AUTO_DRAIN && sdr_rival_round(&a->rival, &at, &a->win)) {
 		sdr_blame_reset(&a->blame);
@@ -433,7 +449,7 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	} else {
 		auto_cruise_round(cc, now, target, rate);
 	}
-	auto_marks(a);
+	auto_marks(a, now);
 }
 
 static void auto_check(const struct sdr_cc *cc)
@@ -467,6 +483,10 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	auto_verify(cc);
 	if (a->phase == SDR_AUTO_START)
 		auto_start(cc, ack, rate);
+	if (a->win < a->before) /* as after a start, up to where it was */
+		a->win = fmin(a->before, a->win + (double)ack->bytes);
+	else
+		a->before = 0;
 	if (rate->round_start && sdr_qdelay_round(&a->queue)) {
 		a->rounds++;
 		if (a->phase != SDR_AUTO_START)
@@ -484,6 +504,8 @@ static void auto_timeout(struct sdr_cc *cc, uint64_t now)
 	struct sdr_auto *a = sdr_auto_state(cc);
 
 	(void)now;
+	if (a->before < a->win)
+		a->before = a->win;
 	a->win /= 2;
 	a->bytes = a->lost = a->ce = 0;
 	sdr_blame_reset(&a->blame);

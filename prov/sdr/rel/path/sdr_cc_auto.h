@@ -22,6 +22,7 @@ struct sdr_auto {
 	double win;   /* bytes that we want in flight */
 	double bound; /* bytes; above it losses were ours; HUGE_VAL: none known */
 	uint64_t bound_at;
+	double before;	 /* window before timeouts; 0: there was none */
 	double pace;	 /* growth of the window, times the plain step */
 	uint32_t quiet;	 /* rounds that met hardly any queue */
 	uint32_t frozen; /* rounds in which the window does not grow: a cut must show first */
