@@ -37,6 +37,7 @@
 #include "rel/path/sdr_cc_auto.h"
 #include "rel/path/sdr_cc_ops.h"
 
+#define SDR_AUTO_USED	    4	/* times what a round carried: no window grows beyond */
 #define SDR_AUTO_FIRST_PKTS 96u /* the first window, and the time in which it leaves: */
 #define SDR_AUTO_FIRST_NS   (2500 * 1000ull)
 #define SDR_AUTO_TRAIN_ERR  0.25 /* of a capacity that is believed */
@@ -312,7 +313,7 @@ static void auto_drain_round(struct sdr_cc *cc, uint64_t now)
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double win = a->win + step * a->pace * SDR_AUTO_DAMP, plain;
+	double win = a->win + step * a->pace * SDR_AUTO_DAMP, plain, used;
 
 	if (a->frozen) {
 		a->frozen--;
@@ -331,7 +332,9 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 			a->bound += SDR_AUTO_BOUND_STEP * step;
 		win = fmin(fmax(a->win, a->bound), a->win * SDR_AUTO_BOUND_OVER);
 	}
-	a->win = win;
+	/* where not the window is the limit (a processor, the peer's buffer) it does not grow */
+	used = SDR_AUTO_USED * (a->bytes + a->lost);
+	a->win = fmin(win, fmax(a->win, used));
 }
 
 static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
