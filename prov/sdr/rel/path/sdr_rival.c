@@ -47,6 +47,8 @@
 /* ns: shorter round trips are those of hosts and not of paths */
 #define SDR_RIVAL_PUSH_RTT_NS (2 * 1000000ull)
 #define SDR_RIVAL_PUSH_ROUNDS 12u
+/* rounds in a row in which the path was the limit, before anybody is suspected */
+#define SDR_RIVAL_BUSY	   8u
 /* after this round it is known whether others push, too: a queue of so many times the own, or a
  * share of losses */
 #define SDR_RIVAL_PUSH_SENSE  3u
@@ -195,6 +197,10 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 	double more = SDR_RIVAL_MORE * r->most, n, longest;
 
 	r->push_round++;
+	if (at->app_limited) { /* it cannot push with nothing */
+		rival_push_next(r, at);
+		return;
+	}
 	if (rival_collides(r, at)) {
 		*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
 		rival_push_next(r, at);
@@ -313,12 +319,13 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 	sdr_rival_passes(r, r->rate);
 	if (r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes)
 		r->lost_at = at->now;
+	r->busy = at->app_limited ? 0 : r->busy + 1;
 	switch (r->state) {
 	case SDR_RIVAL_NONE:
 		if (!rival_little(r, at->now) && at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)
 			r->push_at = at->now + SDR_RIVAL_PUSH_WAIT_NS +
 				     at->random % SDR_RIVAL_PUSH_SPREAD_NS;
-		if (at->app_limited)
+		if (r->busy < SDR_RIVAL_BUSY)
 			break;
 		if (rival_press(r, at, *win)) {
 			if (r->press_win > *win)
