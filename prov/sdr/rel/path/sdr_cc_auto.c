@@ -37,8 +37,9 @@
 #include "rel/path/sdr_cc_auto.h"
 #include "rel/path/sdr_cc_ops.h"
 
-#define SDR_AUTO_USED	    4	/* times what a round carried: no window grows beyond */
-#define SDR_AUTO_FIRST_PKTS 96u /* the first window, and the time in which it leaves: */
+#define SDR_AUTO_ROUND_NS   50000u /* a round lasts at least that: shorter ones are a host's */
+#define SDR_AUTO_USED	    4	   /* times what a round carried: no window grows beyond */
+#define SDR_AUTO_FIRST_PKTS 96u	   /* the first window, and the time in which it leaves: */
 #define SDR_AUTO_FIRST_NS   (2500 * 1000ull)
 #define SDR_AUTO_TRAIN_ERR  0.25 /* of a capacity that is believed */
 #define SDR_AUTO_TRAIN_USE  0.9	 /* of it: some of what passed may belong to others */
@@ -53,7 +54,12 @@
 /* the target: a share of the round trip, what a host adds, and a part that shrinks with the window */
 #define SDR_AUTO_TARGET_SHARE 0.01
 #define SDR_AUTO_TARGET_NS    70000.0
-#define SDR_AUTO_TARGET_ROOT  0.45
+/* ns: round trips of one host, and of a rack; and what hosts add there */
+#define SDR_AUTO_SAME_HOST_NS	 15000u
+#define SDR_AUTO_SAME_HOST_QUEUE 1e6
+#define SDR_AUTO_RACK_NS	 100000u
+#define SDR_AUTO_RACK_QUEUE	 300000.0
+#define SDR_AUTO_TARGET_ROOT	 0.45
 /* of the window: the smallest that still has a rate */
 #define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
 #define SDR_AUTO_DAMP	      0.7  /* of the step: the queue answers a round trip later */
@@ -92,13 +98,24 @@
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
 
+/*
+ * What threads and processors at both ends make of a round trip, ns.  The shorter the path, the
+ * more of what looks like a queue is a processor that is not there yet.
+ */
+static double auto_host(uint64_t base)
+{
+	if (base < SDR_AUTO_SAME_HOST_NS)
+		return SDR_AUTO_SAME_HOST_QUEUE;
+	return base < SDR_AUTO_RACK_NS ? SDR_AUTO_RACK_QUEUE : SDR_AUTO_TARGET_NS;
+}
+
 uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
 {
 	/* base * mtu / rate: round trip times the time that a packet has at the own rate */
 	double trip = (double)base, slot = trip * mtu / win;
 
 	SDR_ASSERT(base && mtu && win > 0);
-	return (uint64_t)(SDR_AUTO_TARGET_NS + SDR_AUTO_TARGET_SHARE * trip +
+	return (uint64_t)(auto_host(base) + SDR_AUTO_TARGET_SHARE * trip +
 			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
 }
 
@@ -470,6 +487,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	uint64_t rtt = ack->rtt;
+	bool changed;
 
 	a->bytes += (double)ack->bytes;
 	a->lost += (double)ack->lost;
@@ -484,18 +502,24 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	sdr_blame_acked(&a->blame, ack->bytes, ack->lost,
 			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
 	auto_verify(cc);
+	changed = a->phase == SDR_AUTO_START || a->win < a->before;
 	if (a->phase == SDR_AUTO_START)
 		auto_start(cc, ack, rate);
 	if (a->win < a->before) /* as after a start, up to where it was */
 		a->win = fmin(a->before, a->win + (double)ack->bytes);
 	else
 		a->before = 0;
-	if (rate->round_start && sdr_qdelay_round(&a->queue)) {
+	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
+	    sdr_qdelay_round(&a->queue)) {
+		changed = true;
+		a->round_at = ack->now;
 		a->rounds++;
 		if (a->phase != SDR_AUTO_START)
 			auto_round(cc, ack->now, rate);
 		a->bytes = a->lost = a->ce = 0;
 	}
+	if (!changed)
+		return;
 	cc->learnt.rate_Bps = (uint64_t)a->rival.most;
 	cc->learnt.rtt_ns = a->queue.base;
 	auto_output(cc);

@@ -331,6 +331,8 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 			if (r->press_win > *win)
 				*win = r->press_win;
 			rival_window(r, at, *win);
+			/* it was yielded long before: grow to half of the path while nothing is lost */
+			r->win_rate = max_d(r->win_rate, SDR_RIVAL_HALF * r->most);
 		} else if (at->base >= SDR_RIVAL_PUSH_RTT_NS && at->now > r->push_at &&
 			   rival_little(r, at->now) &&
 			   (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target) {
