@@ -592,17 +592,34 @@ static void table__finds_each_by_its_name(void **state)
 	const struct sdr_cc_ops *const *ops;
 
 	(void)state;
-	assert_ptr_equal(sdr_cc_table[0], &sdr_cc_bbr);
+	assert_ptr_equal(sdr_cc_table[0], &sdr_cc_auto);
 	for (ops = sdr_cc_table; *ops; ops++)
 		assert_ptr_equal(sdr_cc_find((*ops)->name), *ops);
+	assert_ptr_equal(sdr_cc_find("bbr"), &sdr_cc_bbr);
 	assert_ptr_equal(sdr_cc_find("fixed"), &sdr_cc_fixed);
 	assert_null(sdr_cc_find("Fixed"));
 	assert_null(sdr_cc_find(""));
 }
 
-static void bbr__unknown_receiver_and_guess(void **state)
+static void table__fixed_needs_a_rate(void **state)
 {
 	struct sdr_rel_cfg cfg = { .cc = &sdr_cc_fixed, .rate_bps = 0 };
+	struct sdr_cc cc;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 0, NULL, 0);
+	assert_ptr_equal(cc.ops, sdr_cc_table[0]);
+	assert_in_range(cc.cwnd, 64 * KIB, 256 * KIB);
+	assert_true(cc.pacing_Bps > 0);
+	/* and nobody was named */
+	cfg.cc = NULL;
+	sdr_cc_init(&cc, &cfg, PKT, 0, 0, NULL, 0);
+	assert_ptr_equal(cc.ops, sdr_cc_table[0]);
+}
+
+static void bbr__unknown_receiver_and_guess(void **state)
+{
+	struct sdr_rel_cfg cfg = { .cc = &sdr_cc_bbr };
 	struct sdr_cc_ack ack = { .now = 1 * S };
 	struct sdr_cc_snap snap;
 	struct sdr_cc cc;
@@ -703,6 +720,7 @@ int main(void)
 		cmocka_unit_test(bbr__learns_a_longer_path),
 		cmocka_unit_test(bbr__never_falls_below_four_packets),
 		cmocka_unit_test(table__finds_each_by_its_name),
+		cmocka_unit_test(table__fixed_needs_a_rate),
 		cmocka_unit_test(bbr__unknown_receiver_and_guess),
 		cmocka_unit_test(fixed__is_the_rate),
 		cmocka_unit_test(fixed__pays_for_headers),

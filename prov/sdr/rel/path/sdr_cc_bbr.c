@@ -35,6 +35,7 @@
 #define SDR_BBR_FULL_GROWTH 1.25
 #define SDR_BBR_FULL_ROUNDS 3u
 #define SDR_BBR_CYCLES	    8u
+#define SDR_BBR_MIN_PKTS    4u /* as the draft has it: acknowledgements of two still flow */
 /* a round of the bandwidth filter lasts at least that */
 #define SDR_BBR_ROUND_MIN_NS (2 * 1000000ull)
 #define SDR_BBR_GUESS_S	     0.01		  /* s: an unmeasured RTT counts as no more */
@@ -335,7 +336,7 @@ static void sdr_bbr_output(struct sdr_cc *cc, uint64_t now)
 	struct sdr_bbr *b = sdr_bbr_state(cc);
 	double rtt = (double)sdr_bbr_rtt(cc) / SDR_CC_NS_PER_S,
 	       rxw = (double)cc->rx_window * SDR_CC_RX_SHARE;
-	double least = (double)SDR_CC_MIN_PKTS * cc->mtu, first = (double)cc->first_win,
+	double least = (double)SDR_BBR_MIN_PKTS * cc->mtu, first = (double)cc->first_win,
 	       gain = b->pacing_gain;
 	double bw = (double)b->max_bw, win;
 	bool near = sdr_bbr_near(cc, now);
