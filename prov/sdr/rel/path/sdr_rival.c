@@ -325,8 +325,10 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		if (!rival_little(r, at->now) && at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)
 			r->push_at = at->now + SDR_RIVAL_PUSH_WAIT_NS +
 				     at->random % SDR_RIVAL_PUSH_SPREAD_NS;
-		if (r->busy < SDR_RIVAL_BUSY)
+		if (r->busy < SDR_RIVAL_BUSY) {
+			r->press_at = 0; /* who sends little does not see it go */
 			break;
+		}
 		if (rival_press(r, at, *win)) {
 			if (r->press_win > *win)
 				*win = r->press_win;
