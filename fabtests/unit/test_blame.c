@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Whose losses they are: rounds of packets, acknowledged sixteen at a time, with losses that the
+ * test puts into them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "rel/path/sdr_blame.h"
+#include "test_draw.h"
+
+#define MS     1000000ull
+#define MTU    8192u
+#define ACK    16u  /* packets */
+#define ROUND  400u /* packets */
+#define TARGET (1 * MS)
+
+static const struct sdr_blame_at empty = { .mtu = MTU, .queue = 0, .target = TARGET };
+static const struct sdr_blame_at full = { .mtu = MTU, .queue = 5 * TARGET / 2, .target = TARGET };
+
+/* A round of pkts; every acknowledgement of the first `events` tells of so many losses. */
+static void acks(struct sdr_blame *b, uint32_t pkts, uint32_t events, uint32_t lost, uint64_t queue)
+{
+	uint32_t i, n;
+
+	for (i = 0; i < pkts; i += ACK) {
+		n = events ? lost : 0;
+		events -= events ? 1 : 0;
+		sdr_blame_acked(b, (uint64_t)(ACK - n) * MTU, (uint64_t)n * MTU, queue);
+	}
+}
+
+static enum sdr_blame_verdict round_of(struct sdr_blame *b, uint32_t pkts, uint32_t events,
+				       uint32_t lost)
+{
+	acks(b, pkts, events, lost, 0);
+	return sdr_blame_round(b, &empty);
+}
+
+static uint32_t rain(struct sdr_blame *b, uint32_t pkts, double p)
+{
+	uint32_t i, k, n, all = 0;
+
+	for (i = 0; i < pkts; i += ACK) {
+		for (k = n = 0; k < ACK; k++)
+			n += draw() < p;
+		sdr_blame_acked(b, (uint64_t)(ACK - n) * MTU, (uint64_t)n * MTU, 0);
+		all += n;
+	}
+	return all;
+}
+
+static void blame__weather_becomes_the_expectation(void **state)
+{
+	static const double p[] = { 1e-3, 3e-3, 1e-2, 3e-2, 5e-2 };
+	uint32_t i, k, said[SDR_BLAME_STORM + 1];
+	enum sdr_blame_verdict v;
+	struct sdr_blame b;
+
+	(void)state;
+	seed = 1;
+	for (i = 0; i < sizeof(p) / sizeof(p[0]); i++) {
+		sdr_blame_init(&b);
+		for (k = 0; k <= SDR_BLAME_STORM; k++)
+			said[k] = 0;
+		for (k = 0; k < 1000; k++) {
+			rain(&b, b.testing ? ROUND * 4 / 5 : ROUND, p[i]);
+			v = sdr_blame_round(&b, &empty);
+			said[v]++;
+			/* after a test or two it is known */
+			assert_true(k < 10 || v == SDR_BLAME_NONE);
+			assert_true(b.ours <= 0);
+		}
+		assert_int_equal(
+			said[SDR_BLAME_OURS] + said[SDR_BLAME_STORM] + said[SDR_BLAME_FULL], 0);
+		assert_in_range(said[SDR_BLAME_SUSPECT], 0, 2);
+		assert_int_equal(said[SDR_BLAME_WEATHER], said[SDR_BLAME_SUSPECT]);
+		/* little is learnt without a test */
+		assert_true(p[i] > 3e-3 || !said[SDR_BLAME_SUSPECT]);
+		assert_true(p[i] < 3e-2 || said[SDR_BLAME_SUSPECT]);
+		assert_true(b.share > 0.7 * p[i] && b.share < 1.3 * p[i]);
+		assert_true(b.rate > 0.6 * (1 - pow(1 - p[i], ACK)) / ACK && b.rate < 1.3 * p[i]);
+		/* all that is lost from now on is expected, but for chance */
+		assert_true(sdr_blame_beyond(&b, 1e9, p[i] * 1e9) < 0.3 * p[i] * 1e9);
+	}
+}
+
+static void blame__a_burst_alone_is_nothing(void **state)
+{
+	struct sdr_blame b;
+	uint32_t i;
+
+	(void)state;
+	sdr_blame_init(&b);
+	for (i = 0; i < 100; i++) {
+		assert_int_equal(round_of(&b, ROUND, i % 8 == 0, 8), SDR_BLAME_NONE);
+		assert_true(!b.testing && b.ours <= 0);
+	}
+	/* not even where it is most of a small round */
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, 48, 1, 8), SDR_BLAME_NONE);
+	/* as many losses, spread: a question */
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 8, 1), SDR_BLAME_SUSPECT);
+}
+
+static void blame__too_few_packets_say_nothing(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, 16, 1, 3), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, 16, 1, 3), SDR_BLAME_NONE);
+	assert_true(b.bytes >= 32 * MTU && b.events >= 2);
+	/* they add up, until they are enough */
+	assert_int_equal(round_of(&b, 16, 0, 0), SDR_BLAME_NONE);
+	assert_true(b.bytes <= 0 && b.lost <= 0 && b.events <= 0);
+}
+
+static void blame__what_vanishes_was_ours(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	assert_true(b.testing && b.ours <= 0);
+	/* this round was sent before the cut: no verdict, but it is remembered */
+	assert_int_equal(round_of(&b, ROUND, 15, 1), SDR_BLAME_NONE);
+	assert_true(b.testing && b.ours <= 0);
+	assert_int_equal(round_of(&b, ROUND * 4 / 5, 1, 1), SDR_BLAME_OURS);
+	assert_true(b.ours >= 36.0 * MTU - 1 && b.ours <= 36.0 * MTU + 1);
+	assert_true(!b.testing && b.share <= 0 && b.rate <= 0);
+	/* said once */
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	assert_true(b.ours <= 0);
+}
+
+static void blame__what_stays_is_weather(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, ROUND * 4 / 5, 16, 1), SDR_BLAME_WEATHER);
+	assert_true(b.ours <= 0 && !b.testing);
+	assert_true(b.share > 0.0499 && b.share < 0.0501);
+	assert_true(b.rate > 0.0499 && b.rate < 0.0501);
+	/* and expected from now on, a little more as well; a lot more is not */
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, ROUND, 24, 1), SDR_BLAME_NONE);
+	assert_false(b.testing);
+	assert_true(sdr_blame_beyond(&b, 100.0 * MTU, 5.0 * MTU) < 0.1 * MTU);
+	assert_true(sdr_blame_beyond(&b, 100.0 * MTU, 8.0 * MTU) > 2.8 * MTU);
+}
+
+/* Ours come on top of the weather, and only they are put on us. */
+static void blame__ours_is_what_is_beyond_the_weather(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	b.rate = b.share = 0.01;
+	acks(&b, ROUND, 24, 1, 800000); /* 20 more than the weather's 4 */
+	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_SUSPECT);
+	acks(&b, ROUND, 24, 1, 800000);
+	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_NONE);
+	acks(&b, ROUND, 4, 1, 0);
+	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_OURS);
+	assert_true(b.ours >= 39.9 * MTU && b.ours <= 40.1 * MTU);
+	assert_true(b.share > 0.0099 && b.share < 0.0101);
+}
+
+/* Where the packets around the losses met a queue, fewer make suspicious. */
+static void blame__dry_losses_need_more(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	acks(&b, ROUND, 4, 1, TARGET / 2);
+	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_NONE);
+	sdr_blame_init(&b);
+	acks(&b, ROUND, 4, 1, TARGET * 3 / 4);
+	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_SUSPECT);
+}
+
+static void blame__beside_a_long_queue(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	acks(&b, ROUND, 20, 1, 3 * TARGET);
+	assert_int_equal(sdr_blame_round(&b, &full), SDR_BLAME_FULL);
+	assert_true(b.ours >= 20.0 * MTU - 1 && b.ours <= 20.0 * MTU + 1);
+	assert_false(b.testing);
+	/* what is lost beside it says nothing of the weather */
+	acks(&b, ROUND, 2, 1, 3 * TARGET);
+	assert_int_equal(sdr_blame_round(&b, &full), SDR_BLAME_NONE);
+	assert_true(b.share <= 0 && b.rate <= 0 && b.ours <= 0);
+}
+
+static void blame__more_than_any_weather(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	/* one in eight, wherever */
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 25, 2), SDR_BLAME_STORM);
+	assert_true(b.ours >= 50.0 * MTU - 1 && b.ours <= 50.0 * MTU + 1);
+	assert_true(!b.testing && b.bytes <= 0);
+	/* less than that is a question only */
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, ROUND, 23, 2), SDR_BLAME_SUSPECT);
+	/* and a storm is the answer, with all that waited for one */
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, ROUND, 25, 2), SDR_BLAME_STORM);
+	assert_true(b.ours >= 116.0 * MTU - 1 && b.ours <= 116.0 * MTU + 1);
+	assert_true(!b.testing && b.held <= 0);
+	/* a few losses of a few packets are none */
+	sdr_blame_init(&b);
+	assert_int_equal(round_of(&b, 48, 3, 3), SDR_BLAME_NONE);
+}
+
+static void blame__reset_ends_a_test(void **state)
+{
+	struct sdr_blame b;
+
+	(void)state;
+	sdr_blame_init(&b);
+	b.share = b.rate = 0.001;
+	assert_int_equal(round_of(&b, ROUND, 20, 1), SDR_BLAME_SUSPECT);
+	acks(&b, 32, 2, 1, 0);
+	sdr_blame_reset(&b);
+	assert_true(!b.testing && b.held <= 0 && b.bytes <= 0 && b.events <= 0);
+	/* what the weather is stays known */
+	assert_true(b.share > 0 && b.rate > 0);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	assert_true(b.ours <= 0);
+}
+
+static void blame__never_more_than_was_lost(void **state)
+{
+	struct sdr_blame_at at = { .mtu = MTU, .target = TARGET };
+	uint32_t i, said[SDR_BLAME_STORM + 1] = { 0 };
+	enum sdr_blame_verdict v;
+	double ours = 0, lost = 0;
+	struct sdr_blame b;
+
+	(void)state;
+	seed = 2;
+	sdr_blame_init(&b);
+	for (i = 0; i < 20000; i++) {
+		if (i % 50 == 0) /* another path, as new as it is */
+			b.rate = b.share = 0;
+		lost += rain(&b, 16 + (uint32_t)(draw() * 500), pow(draw(), 4) / 5);
+		at.queue = (uint64_t)(draw() * 3 * (double)TARGET);
+		v = sdr_blame_round(&b, &at);
+		said[v]++;
+		ours += b.ours / MTU;
+		assert_true(b.ours >= 0 && ours <= lost + 1e-3);
+		if (v == SDR_BLAME_NONE || v == SDR_BLAME_SUSPECT || v == SDR_BLAME_WEATHER)
+			assert_true(b.ours <= 0);
+		if (draw() < 0.01)
+			sdr_blame_reset(&b);
+	}
+	for (i = 0; i <= SDR_BLAME_STORM; i++)
+		assert_true(said[i] > 100);
+	assert_true(ours > 0.05 * lost);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blame__weather_becomes_the_expectation),
+		cmocka_unit_test(blame__a_burst_alone_is_nothing),
+		cmocka_unit_test(blame__too_few_packets_say_nothing),
+		cmocka_unit_test(blame__what_vanishes_was_ours),
+		cmocka_unit_test(blame__what_stays_is_weather),
+		cmocka_unit_test(blame__ours_is_what_is_beyond_the_weather),
+		cmocka_unit_test(blame__dry_losses_need_more),
+		cmocka_unit_test(blame__beside_a_long_queue),
+		cmocka_unit_test(blame__more_than_any_weather),
+		cmocka_unit_test(blame__reset_ends_a_test),
+		cmocka_unit_test(blame__never_more_than_was_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

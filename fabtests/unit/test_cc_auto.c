@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * `auto` on paths of the bed in virtual time: alone, with others like it, under losses and marks,
+ * from the begin and after changes.  TEST_CC_VERBOSE shows what each case came to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "rel/path/sdr_cc_auto.h"
+#include "../bed/bed_flows.h"
+
+#define US  1000ull
+#define MS  1000000ull
+#define S   1000000000ull
+#define KIB 1024ull
+
+#define WAN_RATE 125000000ull /* bytes per second: 1 Gbit/s */
+#define WAN_RTT	 (25 * MS)
+#define WAN_BDP	 3125000ull /* bytes */
+/* of the path: what flows behind a queue that marks early get */
+#define MARKED_USE 0.6
+
+static struct bed_flows_path wan(double queue_bdp, double loss)
+{
+	return (struct bed_flows_path){ .rate = WAN_RATE,
+					.rtt = WAN_RTT,
+					.queue = (uint64_t)(queue_bdp * (double)WAN_BDP),
+					.loss = loss,
+					.pkt = 8192 };
+}
+
+/* n flows, started within a round trip of each other. */
+static struct bed_flows *flows(const struct bed_flows_path *path, uint32_t n)
+{
+	struct bed_flows *b = bed_flows_new(path);
+	uint32_t i;
+
+	assert_non_null(b);
+	for (i = 0; i < n; i++)
+		bed_flows_add(b, &sdr_cc_auto, b->now + i * path->rtt / n, NULL);
+	return b;
+}
+
+static void show(const struct bed_flows *b, const char *what)
+{
+	uint32_t i;
+
+	if (!getenv("TEST_CC_VERBOSE"))
+		return;
+	printf("%-28s use %.4f jain %.3f drops %.5f delay p50 %.2f p95 %.2f ms ", what,
+	       bed_flows_use(b), bed_flows_jain(b), bed_flows_drops(b),
+	       (double)bed_flows_delay(b, 0.5) / 1e6, (double)bed_flows_delay(b, 0.95) / 1e6);
+	for (i = 0; i < b->n; i++)
+		printf(" %.3f", bed_flow_use(b, b->f[i]));
+	printf("\n");
+}
+
+static double win_of(const struct bed_flow *f)
+{
+	return sdr_auto_look(&f->cc)->win;
+}
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+static void auto__alone(void **state)
+{
+	static const struct {
+		double queue, drops;
+	} rows[] = { { 0.1, 0.005 }, { 1, 0 }, { 4, 0 } };
+	struct bed_flows_path path;
+	struct bed_flows *b;
+	struct bed_flow *f;
+	uint64_t dropped;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		path = wan(rows[i].queue, 0);
+		b = flows(&path, 1);
+		f = b->f[0];
+		bed_flows_run(b, 1 * S);
+		show(b, "alone, begin");
+		dropped = f->dropped;
+		bed_flows_mark(b);
+		bed_flows_run(b, 7 * S);
+		show(b, "alone");
+		assert_true(bed_flows_use(b) >= 0.95);
+		assert_true(bed_flows_delay(b, 0.95) <= 6 * MS);
+		dropped += f->dropped;
+		assert_true((double)dropped <= rows[i].drops * (double)f->sent);
+		/* what it owns up to was lost */
+		assert_true(f->cc.own_lost <= dropped * path.pkt);
+		/* and knows what the path carries */
+		assert_in_range(f->cc.learnt.rate_Bps, WAN_RATE * 9 / 10, WAN_RATE * 11 / 10);
+		assert_in_range(f->cc.learnt.rtt_ns, WAN_RTT, WAN_RTT + 1 * MS);
+		bed_flows_free(b);
+	}
+}
+
+static void auto__random_loss(void **state)
+{
+	static const double loss[] = { 1e-3, 1e-2, 5e-2 };
+	struct bed_flows_path path;
+	struct bed_flows *b;
+	struct bed_flow *f;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(loss) / sizeof(loss[0]); i++) {
+		for (k = 0; k < 3; k++) {
+			path = wan(1, loss[i]);
+			b = flows(&path, 1);
+			f = b->f[0];
+			b->seed += k;
+			bed_flows_run(b, 5 * S); /* the worst begin */
+			bed_flows_mark(b);
+			f->cc.own_lost = 0;
+			bed_flows_run(b, 5 * S);
+			show(b, "alone, loss");
+			assert_true(bed_flows_use(b) >= 0.95 * (1 - loss[i]));
+			assert_true(bed_flows_delay(b, 0.95) <= 6 * MS);
+			/* hardly any of it is taken for its own */
+			assert_true((double)f->cc.own_lost <= 0.1 * (double)f->lost * path.pkt);
+			bed_flows_free(b);
+		}
+	}
+}
+
+/* ---- with others like it --------------------------------------------------------------------- */
+
+static void auto__two_share(void **state)
+{
+	static const struct {
+		double queue, loss, drops;
+	} rows[] = { { 0.1, 0, 0.02 }, { 1, 0, 0.005 }, { 1, 0.01, 0.01 } };
+	struct bed_flows_path path;
+	struct bed_flows *b;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		path = wan(rows[i].queue, rows[i].loss);
+		b = flows(&path, 2);
+		bed_flows_run(b, 5 * S);
+		show(b, "two, begin");
+		assert_true(bed_flows_drops(b) <= rows[i].drops);
+		bed_flows_mark(b);
+		bed_flows_run(b, 5 * S);
+		show(b, "two");
+		assert_true(bed_flows_jain(b) >= 0.95);
+		assert_true(bed_flows_use(b) >= 0.93 * (1 - rows[i].loss));
+		assert_true(bed_flows_delay(b, 0.95) <= 6 * MS);
+		assert_true(bed_flows_drops(b) <= rows[i].drops);
+		bed_flows_free(b);
+	}
+}
+
+static void auto__a_latecomer_gets_its_share(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = bed_flows_new(&path);
+
+	(void)state;
+	bed_flows_add(b, &sdr_cc_auto, b->now, NULL);
+	bed_flows_add(b, &sdr_cc_auto, 3 * S, NULL);
+	bed_flows_run(b, 6 * S);
+	bed_flows_mark(b);
+	bed_flows_run(b, 2 * S);
+	show(b, "latecomer");
+	assert_true(bed_flow_use(b, b->f[1]) >= 0.4);
+	assert_true(bed_flows_use(b) >= 0.93);
+	bed_flows_free(b);
+}
+
+/* Senders into one port of a switch. */
+static void auto__incast(void **state)
+{
+	const struct bed_flows_path path = {
+		.rate = WAN_RATE, .rtt = 200 * US, .queue = 128 * KIB, .pkt = 8192
+	};
+	struct bed_flows *b = flows(&path, 3);
+
+	(void)state;
+	bed_flows_run(b, 5 * S);
+	show(b, "three at a switch");
+	assert_true(bed_flows_drops(b) <= 0.02);
+	assert_true(bed_flows_jain(b) >= 0.9);
+	assert_true(bed_flows_use(b) >= 0.9);
+	bed_flows_free(b);
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static void auto__follows_the_rate(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = flows(&path, 1);
+
+	(void)state;
+	bed_flows_run(b, 3 * S);
+	b->path.rate = WAN_RATE / 2;
+	bed_flows_run(b, 1 * S);
+	show(b, "rate / 2, settling");
+	bed_flows_mark(b);
+	bed_flows_run(b, 2 * S);
+	show(b, "rate / 2");
+	assert_true(bed_flows_use(b) >= 0.9);
+	assert_true(bed_flows_drops(b) <= 0.01);
+	assert_true(bed_flows_delay(b, 0.95) <= 6 * MS);
+	b->path.rate = WAN_RATE;
+	bed_flows_run(b, 1 * S);
+	bed_flows_mark(b);
+	bed_flows_run(b, 2 * S);
+	show(b, "rate * 2");
+	assert_true(bed_flows_use(b) >= 0.9);
+	assert_true(bed_flows_drops(b) <= 0.01);
+	bed_flows_free(b);
+}
+
+static void auto__yields_to_marks(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b;
+	uint64_t delay[2];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		/* less than the queue that is kept without marks */
+		path.mark = i ? WAN_RATE / 2000 : 0;
+		b = flows(&path, 2);
+		bed_flows_run(b, 1 * S);
+		bed_flows_mark(b);
+		bed_flows_run(b, 5 * S);
+		show(b, "marks");
+		delay[i] = bed_flows_delay(b, 0.5);
+		assert_true(bed_flows_drops(b) <= 0);
+		assert_true(bed_flows_delay(b, 0.95) <= 3 * MS);
+		assert_true(bed_flows_use(b) >= MARKED_USE);
+		assert_true((sdr_auto_look(&b->f[0]->cc)->marked > 0) == (i == 1));
+		bed_flows_free(b);
+	}
+	assert_true(delay[1] < delay[0] / 2);
+	assert_true(sdr_cc_auto.marks);
+}
+
+/* A round whose every packet was marked takes half of the window at most. */
+static void auto__marks_of_a_round(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = flows(&path, 1);
+	double win, begin, least = 1;
+	uint32_t i;
+
+	(void)state;
+	bed_flows_run(b, 2 * S);
+	begin = win_of(b->f[0]);
+	b->path.mark = 1;
+	for (i = 0; i < 20; i++) {
+		win = win_of(b->f[0]);
+		bed_flows_run(b, WAN_RTT);
+		least = win_of(b->f[0]) / win < least ? win_of(b->f[0]) / win : least;
+	}
+	assert_true(least >= 0.49 && win_of(b->f[0]) < 0.95 * begin);
+	bed_flows_free(b);
+}
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+static void auto__begins_with_what_is_known(void **state)
+{
+	struct sdr_cc_known known = { .rate_Bps = WAN_RATE, .rtt_ns = WAN_RTT };
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b;
+	uint32_t i;
+	double use[3], drops;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		/* nothing; this path; one that is four times as long */
+		known.rtt_ns = i < 2 ? WAN_RTT : 4 * WAN_RTT;
+		b = bed_flows_new(&path);
+		bed_flows_add(b, &sdr_cc_auto, b->now, i ? &known : NULL);
+		bed_flows_run(b, WAN_RTT);
+		assert_true(!i || b->f[0]->cc.pacing_Bps >= WAN_RATE * 9 / 10);
+		bed_flows_run(b, 4 * WAN_RTT);
+		show(b, "known");
+		/* a round trip passes before anything arrives */
+		use[i] = bed_flows_use(b) * 5 / 4;
+		drops = bed_flows_drops(b);
+		assert_true(drops <= (i < 2 ? 0 : 0.05));
+		assert_true((b->f[0]->cc.known.rate_Bps != 0) == (i == 1));
+		bed_flows_mark(b);
+		bed_flows_run(b, 2 * S);
+		assert_true(bed_flows_use(b) >= 0.93);
+		bed_flows_free(b);
+	}
+	assert_true(use[1] >= 0.85);
+	assert_true(use[0] < use[1]);
+}
+
+/* What was known fits the first window only where the round trip is the known one. */
+static void auto__another_path_than_known(void **state)
+{
+	struct sdr_cc_known known = { .rate_Bps = 10 * WAN_RATE, .rtt_ns = 4 * WAN_RTT };
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = bed_flows_new(&path);
+	const struct sdr_auto *a;
+
+	(void)state;
+	bed_flows_add(b, &sdr_cc_auto, b->now, &known);
+	bed_flows_run(b, 1);
+	a = sdr_auto_look(&b->f[0]->cc);
+	assert_int_equal(a->phase, SDR_AUTO_CRUISE);
+	assert_true(a->win > 30.0 * (double)WAN_BDP);
+	b->f[0]->paused = true; /* what has left by now is enough */
+	while (!b->f[0]->good)
+		bed_flows_run(b, 1 * MS);
+	assert_int_equal(a->phase, SDR_AUTO_START);
+	assert_true(a->win <= 200.0 * path.pkt && a->rival.most < 5.0 * (double)WAN_RATE);
+	bed_flows_free(b);
+}
+
+/* ---- pauses, silence, nothing ---------------------------------------------------------------- */
+
+static void auto__a_pause_fades_the_window(void **state)
+{
+	static const struct {
+		uint64_t pause;
+		double least, most;
+	} rows[] = { { 1 * S, 0.90, 0.96 }, { 10 * S, 0.48, 0.52 }, { 300 * S, 0.2, 0.3 } };
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = flows(&path, 1);
+	struct bed_flow *f = b->f[0];
+	double win;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		f->paused = false;
+		bed_flows_run(b, 1 * S);
+		while (sdr_auto_look(&f->cc)->phase == SDR_AUTO_DRAIN)
+			bed_flows_run(b, WAN_RTT);
+		f->paused = true;
+		bed_flows_run(b, 4 * WAN_RTT);
+		win = win_of(f);
+		b->now += rows[i].pause;
+		b->tick = b->now;
+		f->paused = false;
+		bed_flows_run(b, WAN_RTT / 2);
+		if (getenv("TEST_CC_VERBOSE"))
+			printf("pause: %.3f\n", win_of(f) / win);
+		assert_true(win_of(f) >= rows[i].least * win && win_of(f) <= rows[i].most * win);
+	}
+	bed_flows_free(b);
+}
+
+static void auto__timeout(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = flows(&path, 1);
+	struct bed_flow *f = b->f[0];
+	double win;
+	uint32_t i;
+
+	(void)state;
+	bed_flows_run(b, 1 * S);
+	win = win_of(f);
+	for (i = 0; i < 30; i++) {
+		sdr_cc_timeout(&f->cc, b->now);
+		assert_true(f->cc.pacing_Bps > 0);
+		assert_true(f->cc.cwnd >= (uint64_t)SDR_CC_MIN_PKTS * path.pkt);
+		if (!i)
+			assert_true(win_of(f) <= 0.51 * win && win_of(f) >= 0.49 * win);
+	}
+	assert_true(win_of(f) < (double)path.pkt);
+	/* it comes back */
+	bed_flows_run(b, 3 * S);
+	bed_flows_mark(b);
+	bed_flows_run(b, 1 * S);
+	show(b, "after timeouts");
+	assert_true(bed_flows_use(b) >= 0.9);
+	bed_flows_free(b);
+}
+
+/* Nothing passes for a while. */
+static void auto__comes_back_after_a_blackout(void **state)
+{
+	struct bed_flows_path path = wan(1, 0);
+	struct bed_flows *b = flows(&path, 1);
+
+	(void)state;
+	bed_flows_run(b, 2 * S);
+	b->path.loss = 1;
+	bed_flows_run(b, 1 * S);
+	b->path.loss = 0;
+	bed_flows_run(b, 2 * S);
+	bed_flows_mark(b);
+	bed_flows_run(b, 2 * S);
+	show(b, "after a blackout");
+	assert_true(bed_flows_use(b) >= 0.9);
+	bed_flows_free(b);
+}
+
+/* A path that holds less than a packet: two may always be in flight, paced. */
+static void auto__never_less_than_some_packets(void **state)
+{
+	const struct bed_flows_path path = {
+		.rate = 12500, .rtt = 5 * MS, .queue = 64 * KIB, .pkt = 1500
+	};
+	struct bed_flows *b = flows(&path, 2);
+
+	(void)state;
+	bed_flows_run(b, 60 * S);
+	bed_flows_mark(b);
+	bed_flows_run(b, 60 * S);
+	show(b, "less than a packet");
+	assert_true(b->f[0]->min_cwnd >= (uint64_t)SDR_CC_MIN_PKTS * path.pkt);
+	assert_true(bed_flows_use(b) >= 0.8);
+	bed_flows_free(b);
+}
+
+/* Acknowledgements that say nothing, or nonsense. */
+static void auto__strange_acknowledgements(void **state)
+{
+	const struct sdr_rel_cfg cfg = { .cc = &sdr_cc_auto };
+	struct sdr_cc_ack ack = { .now = 1 * S };
+	struct sdr_cc_snap snap;
+	struct sdr_cc cc;
+
+	(void)state;
+	sdr_cc_init(&cc, &cfg, 4096, 1, 1, NULL, 0);
+	assert_true(cc.cwnd >= SDR_CC_MIN_PKTS * 4096ull && cc.pacing_Bps > 0);
+	sdr_cc_acked(&cc, &ack);
+	ack.min_rtt = UINT64_MAX;
+	ack.lost = UINT32_MAX;
+	sdr_cc_acked(&cc, &ack);
+	sdr_cc_sent(&cc, 1 * S, 4096, 0, 0, &snap);
+	ack.snap = &snap;
+	ack.snap_tx_ns = 1 * S;
+	ack.bytes = ack.ce = 4096;
+	sdr_cc_acked(&cc, &ack);
+	ack.now = 0;
+	ack.rtt = 1;
+	ack.snap_tx_ns = 5 * S;
+	sdr_cc_acked(&cc, &ack);
+	sdr_cc_timeout(&cc, 0);
+	sdr_cc_app_limited(&cc, 0);
+	assert_true(cc.cwnd >= SDR_CC_MIN_PKTS * 4096ull && cc.pacing_Bps > 0);
+}
+
+/* The queue that a flow keeps: longer for who has less, by the root. */
+static void auto__target(void **state)
+{
+	uint64_t all, quarter;
+
+	(void)state;
+	all = sdr_auto_target(WAN_RTT, 8192, (double)WAN_BDP);
+	quarter = sdr_auto_target(WAN_RTT, 8192, (double)WAN_BDP / 4);
+	assert_true(all > 300 * US && all < 2 * MS);
+	assert_true(quarter > all && quarter < 2 * all);
+	/* across a switch it is short; nearer than that it is what processors make of it */
+	assert_true(sdr_auto_target(200 * US, 8192, 25000) < 150 * US);
+	assert_true(sdr_auto_target(50 * US, 8192, 25000) >= 300 * US);
+	assert_true(sdr_auto_target(5 * US, 8192, 25000) >= 1 * MS);
+	assert_true(sdr_auto_target(WAN_RTT, 1500, (double)WAN_BDP) < all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(auto__target),
+		cmocka_unit_test(auto__alone),
+		cmocka_unit_test(auto__random_loss),
+		cmocka_unit_test(auto__two_share),
+		cmocka_unit_test(auto__a_latecomer_gets_its_share),
+		cmocka_unit_test(auto__incast),
+		cmocka_unit_test(auto__follows_the_rate),
+		cmocka_unit_test(auto__yields_to_marks),
+		cmocka_unit_test(auto__marks_of_a_round),
+		cmocka_unit_test(auto__begins_with_what_is_known),
+		cmocka_unit_test(auto__another_path_than_known),
+		cmocka_unit_test(auto__a_pause_fades_the_window),
+		cmocka_unit_test(auto__timeout),
+		cmocka_unit_test(auto__comes_back_after_a_blackout),
+		cmocka_unit_test(auto__never_less_than_some_packets),
+		cmocka_unit_test(auto__strange_acknowledgements),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

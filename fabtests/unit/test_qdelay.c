@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/* How long packets queue: the smallest round trip of a round above the smallest remembered. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "rel/path/sdr_qdelay.h"
+
+#define MS	1000000ull
+#define STRETCH SDR_QDELAY_STRETCH_NS
+
+static void qdelay__without_samples(void **state)
+{
+	struct sdr_qdelay q;
+
+	(void)state;
+	sdr_qdelay_init(&q, 7 * MS);
+	assert_true(q.base == 0 && q.queue == 0);
+	assert_true(sdr_qdelay_now(&q) == 0);
+	assert_false(sdr_qdelay_round(&q));
+	sdr_qdelay_sample(&q, 8 * MS, 25 * MS);
+	sdr_qdelay_sample(&q, 9 * MS, 28 * MS);
+	assert_true(sdr_qdelay_round(&q));
+	sdr_qdelay_sample(&q, 10 * MS, 29 * MS);
+	assert_true(sdr_qdelay_round(&q));
+	/* a round that nothing is known of does not say that the queue has gone */
+	assert_false(sdr_qdelay_round(&q));
+	assert_true(q.queue == 4 * MS && sdr_qdelay_now(&q) == 4 * MS);
+}
+
+static void qdelay__is_the_smallest_of_a_round(void **state)
+{
+	struct sdr_qdelay q;
+
+	(void)state;
+	sdr_qdelay_init(&q, 0);
+	sdr_qdelay_sample(&q, 1 * MS, 25 * MS);
+	assert_true(sdr_qdelay_round(&q) && q.queue == 0);
+	sdr_qdelay_sample(&q, 30 * MS, 31 * MS);
+	assert_true(q.queue == 0 && sdr_qdelay_now(&q) == 6 * MS);
+	sdr_qdelay_sample(&q, 31 * MS, 27 * MS);
+	sdr_qdelay_sample(&q, 32 * MS, 40 * MS);
+	assert_true(sdr_qdelay_now(&q) == 2 * MS);
+	assert_true(sdr_qdelay_round(&q) && q.queue == 2 * MS);
+	/* of that round only */
+	sdr_qdelay_sample(&q, 60 * MS, 33 * MS);
+	assert_true(sdr_qdelay_round(&q) && q.queue == 8 * MS);
+	/* a new smallest is no queue */
+	sdr_qdelay_sample(&q, 90 * MS, 24 * MS);
+	assert_true(q.base == 24 * MS);
+	assert_true(sdr_qdelay_round(&q) && q.queue == 0);
+}
+
+static void qdelay__forgets_after_one_to_two_stretches(void **state)
+{
+	uint64_t t, grew[2] = { 0, 0 };
+	struct sdr_qdelay q;
+	uint32_t i;
+
+	(void)state;
+	/* the shortest round trip was seen at the begin of a stretch, and at its end */
+	for (i = 0; i < 2; i++) {
+		sdr_qdelay_init(&q, 0);
+		for (t = 0; t < STRETCH; t += 100 * MS)
+			sdr_qdelay_sample(&q, t,
+					  t == (i ? STRETCH - 100 * MS : 0) ? 25 * MS : 30 * MS);
+		assert_true(q.base == 25 * MS);
+		for (; t < 4 * STRETCH; t += 100 * MS) {
+			sdr_qdelay_sample(&q, t, 30 * MS);
+			if (!grew[i] && q.base == 30 * MS)
+				grew[i] = t;
+			assert_true(q.base == (grew[i] ? 30 : 25) * MS);
+		}
+		assert_true(grew[i] == 2 * STRETCH);
+	}
+}
+
+static void qdelay__a_shorter_path_counts_at_once(void **state)
+{
+	struct sdr_qdelay q;
+
+	(void)state;
+	sdr_qdelay_init(&q, 0);
+	sdr_qdelay_sample(&q, 0, 25 * MS);
+	sdr_qdelay_sample(&q, STRETCH + 1, 20 * MS);
+	assert_true(q.base == 20 * MS);
+	/* and is what is remembered then */
+	sdr_qdelay_sample(&q, 2 * STRETCH + 1, 25 * MS);
+	assert_true(q.base == 20 * MS);
+	sdr_qdelay_sample(&q, 3 * STRETCH + 1, 25 * MS);
+	assert_true(q.base == 25 * MS);
+}
+
+static void qdelay__another_path(void **state)
+{
+	struct sdr_qdelay q;
+
+	(void)state;
+	sdr_qdelay_init(&q, 0);
+	sdr_qdelay_sample(&q, 1 * MS, 25 * MS);
+	sdr_qdelay_sample(&q, STRETCH, 26 * MS);
+	sdr_qdelay_forget(&q, STRETCH + 1, 80 * MS);
+	assert_true(q.base == 80 * MS && q.samples == 1);
+	assert_true(sdr_qdelay_round(&q) && q.queue == 0);
+	/* the stretch begins with it */
+	sdr_qdelay_sample(&q, 2 * STRETCH, 90 * MS);
+	assert_true(q.base == 80 * MS && sdr_qdelay_now(&q) == 10 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qdelay__without_samples),
+		cmocka_unit_test(qdelay__is_the_smallest_of_a_round),
+		cmocka_unit_test(qdelay__forgets_after_one_to_two_stretches),
+		cmocka_unit_test(qdelay__a_shorter_path_counts_at_once),
+		cmocka_unit_test(qdelay__another_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Flows that do not yield: what a round shows is the test's, and the test plays the path and the
+ * others on it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "rel/path/sdr_rival.h"
+
+#define MS     1000000ull
+#define S      1000000000ull
+#define BASE   (25 * MS)
+#define TARGET (600 * 1000ull)
+#define LONG   (5 * MS) /* a queue that nobody yields to */
+#define MTU    8192u
+#define PATH   125e6 /* bytes per second */
+
+struct rounds {
+	struct sdr_rival r;
+	struct sdr_rival_at at;
+	double win;
+};
+
+static bool step(struct rounds *t)
+{
+	t->at.now += t->at.base + t->at.queue;
+	return sdr_rival_round(&t->r, &t->at, &t->win);
+}
+
+static void rounds_new(struct rounds *t)
+{
+	uint32_t i;
+
+	sdr_rival_init(&t->r, 0, 0);
+	sdr_rival_passes(&t->r, PATH);
+	t->at = (struct sdr_rival_at){ .base = BASE,
+				       .queue = TARGET,
+				       .target = TARGET,
+				       .few = 2 * TARGET,
+				       .mtu = MTU,
+				       .bw = (uint64_t)PATH,
+				       .bytes = PATH * (double)BASE / 1e9 };
+	t->win = PATH * (double)BASE / 1e9;
+	for (i = 0; i < 8; i++) /* at first nobody is suspected */
+		step(t);
+}
+
+static double trip(const struct rounds *t)
+{
+	return (double)(t->at.base + t->at.queue) / 1e9;
+}
+
+/* Steps while it stays in this state; how long, ns. */
+static uint64_t stays(struct rounds *t, enum sdr_rival_state in, uint64_t at_most)
+{
+	uint64_t from = t->at.now;
+
+	while (t->r.state == in && t->at.now < from + at_most)
+		step(t);
+	return t->at.now - from;
+}
+
+static void rounds_window(struct rounds *t)
+{
+	rounds_new(t);
+	t->at.queue = LONG;
+	stays(t, SDR_RIVAL_NONE, 5 * S);
+	assert_int_equal(t->r.state, SDR_RIVAL_WINDOW);
+}
+
+static void rounds_hold(struct rounds *t)
+{
+	rounds_window(t);
+	t->at.lost = t->at.bytes / 50;
+	stays(t, SDR_RIVAL_WINDOW, 5 * S);
+	assert_int_equal(t->r.state, SDR_RIVAL_HOLD);
+	t->at.lost = 0;
+}
+
+/* With a rate of that share of the path, until a push begins. */
+static void rounds_push(struct rounds *t, double share)
+{
+	rounds_new(t);
+	t->at.bw = (uint64_t)(share * PATH);
+	t->win = (double)t->at.bw * trip(t);
+	stays(t, SDR_RIVAL_NONE, 5 * S);
+	assert_int_equal(t->r.state, SDR_RIVAL_PUSH);
+}
+
+/* ---- nobody ---------------------------------------------------------------------------------- */
+
+static void rival__nobody_is_there(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_new(&t);
+	for (i = 0; i < 4000; i++) {
+		/* our own queue, up and down, and now and then somebody's who yields */
+		t.at.queue = i % 80 < 40 ? 2 * TARGET : TARGET / 10;
+		t.win = 3e6;
+		t.at.random = i;
+		assert_false(step(&t));
+		assert_true(t.win >= 3e6 && t.win <= 3e6);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		assert_true(sdr_rival_gain(&t.r) <= 1);
+	}
+}
+
+static void rival__who_sends_little_is_no_judge(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.app_limited = true;
+	t.at.queue = LONG;
+	t.at.bw = (uint64_t)(PATH / 100);
+	stays(&t, SDR_RIVAL_NONE, 30 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* ---- press ----------------------------------------------------------------------------------- */
+
+static void rival__a_queue_that_stays(void **state)
+{
+	double before;
+	struct rounds t;
+	uint64_t from, ns = 0;
+
+	(void)state;
+	rounds_new(&t);
+	before = t.win;
+	from = t.at.now;
+	t.at.queue = LONG;
+	while (!step(&t)) {
+		t.win *= 0.99; /* we yield */
+		ns = t.at.now - from;
+		assert_true(ns < 5 * S);
+	}
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	assert_in_range(ns, 1400 * MS, 1700 * MS);
+	assert_true(t.win >= before && t.win <= before);
+}
+
+static void rival__a_queue_that_goes(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	/* for a second, and gone: nobody */
+	rounds_new(&t);
+	for (i = 0; i < 400; i++) {
+		t.at.queue = i % 40 < 33 ? LONG : 0;
+		assert_false(step(&t));
+	}
+	/* long for those who have little, and short beside the round trip: no queue of rivals */
+	rounds_new(&t);
+	t.at.queue = 2 * MS;
+	stays(&t, SDR_RIVAL_NONE, 10 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* What was there before the application paused, or while it sent little, says nothing of now. */
+static void rival__a_pause_of_ours(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.queue = LONG;
+	stays(&t, SDR_RIVAL_NONE, 1 * S);
+	t.at.app_limited = true;
+	stays(&t, SDR_RIVAL_NONE, 1 * S);
+	t.at.app_limited = false;
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 1400 * MS, 2000 * MS);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	/* nor is there a push with nothing to send */
+	rounds_push(&t, 0.1);
+	step(&t);
+	t.at.app_limited = true;
+	step(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* Who went a moment ago, and is back, is recognised. */
+static void rival__they_come_back(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_window(&t);
+	t.at.queue = 0;
+	stays(&t, SDR_RIVAL_WINDOW, 1 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	t.at.queue = LONG;
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 10 * BASE, 14 * BASE);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	/* after a while they are strangers again */
+	t.at.queue = 0;
+	stays(&t, SDR_RIVAL_WINDOW, 1 * S);
+	stays(&t, SDR_RIVAL_NONE, 11 * S);
+	t.at.queue = LONG;
+	assert_in_range(stays(&t, SDR_RIVAL_NONE, 5 * S), 1400 * MS, 1700 * MS);
+}
+
+/* ---- pushes ---------------------------------------------------------------------------------- */
+
+static enum sdr_rival_state with_share(double share, uint64_t base, bool lossy)
+{
+	struct rounds t;
+	uint32_t i;
+
+	rounds_new(&t);
+	t.at.base = base;
+	t.at.bw = (uint64_t)(share * PATH);
+	for (i = 0; i < 400 && t.r.state == SDR_RIVAL_NONE; i++) {
+		t.at.lost = lossy && i % 40 == 0 ? t.at.bytes / 100 : 0;
+		step(&t);
+	}
+	return t.r.state;
+}
+
+static void rival__asks_only_with_little(void **state)
+{
+	(void)state;
+	assert_int_equal(with_share(0.25, BASE, false), SDR_RIVAL_NONE);
+	assert_int_equal(with_share(0.15, BASE, false), SDR_RIVAL_PUSH);
+	/* behind a short queue with less */
+	assert_int_equal(with_share(0.15, BASE, true), SDR_RIVAL_NONE);
+	assert_int_equal(with_share(0.07, BASE, true), SDR_RIVAL_PUSH);
+	/* not among hosts */
+	assert_int_equal(with_share(0.01, 1900 * 1000, false), SDR_RIVAL_NONE);
+	assert_int_equal(with_share(0.01, 2000 * 1000, false), SDR_RIVAL_PUSH);
+}
+
+/* A quarter of the path more, for twelve rounds. */
+static void rival__they_yield_to_a_push(void **state)
+{
+	struct rounds t;
+	uint64_t gap;
+	uint32_t i;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	gap = t.r.push_gap;
+	for (i = 1; i <= 12; i++) {
+		t.at.queue = i < 5 ? (2 + i) * TARGET : TARGET;
+		t.at.bw = (uint64_t)(0.1 * PATH + (i < 3 ? 0 : 0.25 * PATH));
+		assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+		step(&t);
+		if (i < 12)
+			assert_true(fabs(t.win / trip(&t) - 0.35 * PATH) < 0.01 * PATH);
+	}
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	assert_true(t.r.push_gap == 2 * gap);
+	assert_true(t.win < 0.11 * PATH * (double)BASE / 1e9);
+	/* and the next is not before half of the pause */
+	t.at.bw = (uint64_t)(0.1 * PATH);
+	t.at.random = 0;
+	assert_true(stays(&t, SDR_RIVAL_NONE, 60 * S) >= gap / 2 - BASE);
+	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+}
+
+static void rival__pauses_grow_up_to_ten_minutes(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	for (i = 0; i < 12; i++) {
+		t.at.bw = (uint64_t)(0.35 * PATH);
+		stays(&t, SDR_RIVAL_PUSH, 1 * S);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		assert_true(t.r.push_gap < 1200 * S);
+		assert_true(t.r.push_at <= t.at.now + 1800 * S);
+		t.at.bw = (uint64_t)(0.1 * PATH);
+		t.at.random = UINT64_MAX;
+		stays(&t, SDR_RIVAL_NONE, 2000 * S);
+		assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+	}
+}
+
+static void rival__nobody_yields_to_a_push(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	t.at.bw = (uint64_t)(0.35 * PATH);
+	t.at.queue = LONG;
+	stays(&t, SDR_RIVAL_PUSH, 1 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	assert_true(fabs(t.win / trip(&t) - 0.5 * PATH) < 0.001 * PATH);
+	/* where the queue is short it drops */
+	rounds_push(&t, 0.1);
+	t.at.bw = (uint64_t)(0.35 * PATH);
+	t.at.lost = 0.03 * t.at.bytes;
+	stays(&t, SDR_RIVAL_PUSH, 1 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+}
+
+/* The path carries no more than we have: it is not as wide as it was. */
+static void rival__a_push_that_gains_nothing(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	t.at.bw = (uint64_t)(0.12 * PATH);
+	t.at.queue = LONG;
+	stays(&t, SDR_RIVAL_PUSH, 1 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	assert_true(t.r.most < 0.13 * PATH && t.r.most > 0.09 * PATH);
+	assert_true(t.win < 0.13 * PATH * (double)BASE / 1e9);
+}
+
+/* Two that push at once would take each other for rivals. */
+static void rival__pushes_collide(void **state)
+{
+	struct rounds t;
+	uint64_t gap;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		rounds_push(&t, 0.1);
+		gap = t.r.push_gap;
+		step(&t);
+		step(&t);
+		assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+		if (i)
+			t.at.lost = 0.4 * t.at.bytes;
+		else
+			t.at.queue = 2 * BASE;
+		step(&t);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		assert_true(t.r.push_gap == 2 * gap);
+		assert_true(t.win < 0.11 * PATH * (double)BASE / 1e9);
+	}
+	/* what one push can do is no collision */
+	rounds_push(&t, 0.1);
+	t.at.queue = 3 * BASE / 4;
+	step(&t);
+	step(&t);
+	step(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+}
+
+/* ---- a window beside windows ----------------------------------------------------------------- */
+
+static void rival__window_of_cubic(void **state)
+{
+	double before, k;
+	struct rounds t;
+	uint64_t cut;
+
+	(void)state;
+	rounds_window(&t);
+	stays(&t, SDR_RIVAL_WINDOW, 1 * S);
+	before = t.win;
+	t.at.lost = 0.01 * t.at.bytes;
+	step(&t);
+	t.at.lost = 0;
+	assert_true(fabs(t.win / before - 0.7) < 1e-6);
+	/* back where it was after the cube root of what went */
+	cut = t.at.now;
+	k = cbrt(before / MTU * 0.3 / 0.4);
+	while (t.at.now < cut + (uint64_t)(k * 0.5e9))
+		step(&t);
+	assert_true(t.win > 0.9 * before && t.win < 0.98 * before);
+	while (t.at.now < cut + (uint64_t)(k * 1e9))
+		step(&t);
+	assert_true(fabs(t.win / before - 1) < 0.01);
+	while (t.at.now < cut + (uint64_t)(k * 2e9))
+		step(&t);
+	assert_true(t.win > 1.2 * before);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+}
+
+/* A loss that a cut could not yet prevent is not cut for; a small one is not either. */
+static void rival__window_cuts_once(void **state)
+{
+	double before;
+	struct rounds t;
+
+	(void)state;
+	rounds_window(&t);
+	stays(&t, SDR_RIVAL_WINDOW, 1 * S);
+	before = t.win;
+	t.at.lost = 0.004 * t.at.bytes;
+	step(&t);
+	assert_true(t.win >= before);
+	before = t.win;
+	t.at.lost = 0.01 * t.at.bytes;
+	step(&t);
+	step(&t);
+	step(&t);
+	assert_true(t.win >= 0.7 * before && t.win < 0.75 * before);
+}
+
+static void rival__window_ends_with_the_queue(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_window(&t);
+	t.at.queue = TARGET;
+	stays(&t, SDR_RIVAL_WINDOW, 2 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	t.at.queue = TARGET / 3;
+	assert_false(step(&t));
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* ---- a rate that is held --------------------------------------------------------------------- */
+
+static void rival__three_cuts_in_a_row(void **state)
+{
+	double before, gains = 0;
+	struct rounds t;
+	uint32_t i, high = 0;
+
+	(void)state;
+	rounds_window(&t);
+	before = t.win;
+	t.at.lost = t.at.bytes / 50;
+	stays(&t, SDR_RIVAL_WINDOW, 5 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	assert_true(t.win > 0.95 * before); /* what it had before them */
+	/* whatever is lost, and however much passes, half of the path at most */
+	t.at.bw = (uint64_t)PATH;
+	t.at.lost = 0.1 * t.at.bytes;
+	for (i = 0; i < 80; i++) {
+		assert_true(step(&t));
+		assert_true(t.win / trip(&t) <= 0.5001 * PATH);
+		assert_true(i < 10 || t.win / trip(&t) > 0.49 * PATH);
+		gains += sdr_rival_gain(&t.r);
+		high += sdr_rival_gain(&t.r) > 1;
+	}
+	assert_int_equal(high, 10);
+	assert_true(gains > 82 && gains < 83);
+	/* less passes: the largest of the last ten rounds */
+	t.at.bw = (uint64_t)(0.3 * PATH);
+	for (i = 0; i < 9; i++)
+		step(&t);
+	assert_true(t.win / trip(&t) > 0.49 * PATH);
+	step(&t);
+	assert_true(t.win / trip(&t) < 0.31 * PATH);
+}
+
+/* Losses far apart are the law of windows at work. */
+static void rival__cuts_that_help(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_window(&t);
+	for (i = 0; i < 10; i++) {
+		t.at.lost = 0;
+		stays(&t, SDR_RIVAL_WINDOW, 20 * BASE);
+		t.at.lost = t.at.bytes / 50;
+		step(&t);
+		assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	}
+}
+
+static void rival__hold_ends(void **state)
+{
+	struct rounds t;
+	uint64_t gap;
+	uint32_t i;
+
+	(void)state;
+	/* with the queue, but not at once */
+	rounds_hold(&t);
+	t.at.queue = 0;
+	for (i = 0; i < 40; i++)
+		assert_true(step(&t));
+	assert_false(step(&t));
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	/* with too many losses */
+	rounds_hold(&t);
+	t.at.lost = 0.14 * t.at.bytes;
+	stays(&t, SDR_RIVAL_HOLD, 3 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	t.at.lost = 0.3 * t.at.bytes;
+	assert_true(stays(&t, SDR_RIVAL_HOLD, 3 * S) <= 5 * (BASE + LONG));
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	/* and by itself, later every time */
+	rounds_hold(&t);
+	gap = t.r.push_gap;
+	assert_in_range(stays(&t, SDR_RIVAL_HOLD, 100 * S), 2 * gap - BASE - LONG,
+			2 * gap + BASE + LONG);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	assert_true(t.r.push_gap == 2 * gap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rival__nobody_is_there),
+		cmocka_unit_test(rival__who_sends_little_is_no_judge),
+		cmocka_unit_test(rival__a_queue_that_stays),
+		cmocka_unit_test(rival__a_queue_that_goes),
+		cmocka_unit_test(rival__a_pause_of_ours),
+		cmocka_unit_test(rival__they_come_back),
+		cmocka_unit_test(rival__asks_only_with_little),
+		cmocka_unit_test(rival__they_yield_to_a_push),
+		cmocka_unit_test(rival__pauses_grow_up_to_ten_minutes),
+		cmocka_unit_test(rival__nobody_yields_to_a_push),
+		cmocka_unit_test(rival__a_push_that_gains_nothing),
+		cmocka_unit_test(rival__pushes_collide),
+		cmocka_unit_test(rival__window_of_cubic),
+		cmocka_unit_test(rival__window_cuts_once),
+		cmocka_unit_test(rival__window_ends_with_the_queue),
+		cmocka_unit_test(rival__three_cuts_in_a_row),
+		cmocka_unit_test(rival__cuts_that_help),
+		cmocka_unit_test(rival__hold_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
