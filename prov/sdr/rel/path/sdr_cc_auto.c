@@ -91,7 +91,7 @@
 #define SDR_AUTO_JOIN_TARGET 0.1
 /* of the round trip: the delay of reports (bulk/sdr_report.c) */
 #define SDR_AUTO_WAIT_SHARE 8u
-#define SDR_AUTO_MARK_FADE  4.0			 /* rounds over which marks are smoothed */
+#define SDR_AUTO_MARK_FADE  32.0			 /* rounds over which marks are smoothed */
 #define SDR_AUTO_IDLE_NS    (10 * 1000000000ull) /* a pause that halves what is known */
 #define SDR_AUTO_MOST_NS    (30 * 1000000000ull) /* in which the largest rate seen halves */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
@@ -428,8 +428,10 @@ static void auto_marks(struct sdr_auto *a, uint64_t now)
 	double share = a->bytes > 0 ? fmin(a->ce / a->bytes, 1) : 0;
 
 	a->marked += (share - a->marked) / SDR_AUTO_MARK_FADE;
-	if (!(share > 0))
+	/* the round after a cut still tells of what left before it */
+	if (!(share > 0) || a->rounds <= a->marked_round + 1)
 		return;
+	a->marked_round = a->rounds;
 	a->win *= 1 - a->marked / 2;
 	a->bound = a->win;
 	a->bound_at = now;
