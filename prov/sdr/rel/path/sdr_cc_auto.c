@@ -42,7 +42,7 @@
 #define SDR_AUTO_FIRST_PKTS 96u	   /* the first window, and the time in which it leaves: */
 #define SDR_AUTO_FIRST_NS   (2500 * 1000ull)
 #define SDR_AUTO_TRAIN_ERR  0.25 /* of a capacity that is believed */
-#define SDR_AUTO_TRAIN_USE  0.9	 /* of it: some of what passed may belong to others */
+#define SDR_AUTO_TRAIN_USE  0.95 /* of it: some of what passed may belong to others */
 #define SDR_AUTO_KNOWN_USE  0.95
 /* how far a round trip may be from the known one, either way, for the path to be the known one */
 #define SDR_AUTO_KNOWN_RTT  2u
@@ -50,6 +50,8 @@
 #define SDR_AUTO_GAIN	    1.05 /* pacing a little above what the window makes: the window rules */
 #define SDR_AUTO_START_LOST 0.02 /* share of a round that ends START, too */
 #define SDR_AUTO_START_SURE 16.0 /* packets after which a share of losses is one */
+#define SDR_AUTO_SETTLE	    2u	 /* rounds after START in which it is still answered */
+#define SDR_AUTO_START_USE  0.88 /* of the capacity that ends START: others may start as well */
 #define SDR_AUTO_START_FULL 1.25 /* of the target: a queue that ends START */
 /* the target: a share of the round trip, what a host adds, and a part that shrinks with the window */
 #define SDR_AUTO_TARGET_SHARE 0.01
@@ -73,10 +75,10 @@
 #define SDR_AUTO_CUT	      0.8  /* a question to the path */
 #define SDR_AUTO_FULL	      0.95 /* an answer */
 #define SDR_AUTO_STORM	      0.6
-#define SDR_AUTO_BOUND	      0.95		  /* of the window at which losses were ours */
-#define SDR_AUTO_BOUND_NS     (1000 * 1000000ull) /* it stands that long, and is lifted by ... */
-#define SDR_AUTO_BOUND_STEP   1.0		  /* ... of the plain step a round */
-#define SDR_AUTO_BOUND_OVER   1.02		  /* a window above it may grow by that */
+#define SDR_AUTO_BOUND	      0.95		 /* of the window at which losses were ours */
+#define SDR_AUTO_BOUND_NS     (700 * 1000000ull) /* it stands that long, and is lifted by ... */
+#define SDR_AUTO_BOUND_STEP   1.0		 /* ... of the plain step a round */
+#define SDR_AUTO_BOUND_OVER   1.02		 /* a window above it may grow by that */
 #define SDR_AUTO_DRAIN_WIN    0.5
 /* round trips to the first drain, between two, and between two whoever begins; and half as many
  * more by chance */
@@ -91,7 +93,7 @@
 #define SDR_AUTO_JOIN_TARGET 0.1
 /* of the round trip: the delay of reports (bulk/sdr_report.c) */
 #define SDR_AUTO_WAIT_SHARE 8u
-#define SDR_AUTO_MARK_FADE  32.0			 /* rounds over which marks are smoothed */
+#define SDR_AUTO_MARK_FADE  32.0		 /* rounds over which marks are smoothed */
 #define SDR_AUTO_IDLE_NS    (10 * 1000000000ull) /* a pause that halves what is known */
 #define SDR_AUTO_MOST_NS    (30 * 1000000000ull) /* in which the largest rate seen halves */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
@@ -203,6 +205,7 @@ static void auto_cruise(struct sdr_cc *cc, uint64_t now)
 	struct sdr_auto *a = sdr_auto_state(cc);
 
 	a->phase = SDR_AUTO_CRUISE;
+	a->settled = a->rounds + SDR_AUTO_SETTLE;
 	a->frozen = SDR_AUTO_FROZEN_DRAIN;
 	a->pace = 1;
 	a->quiet = 0;
@@ -262,7 +265,7 @@ static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	struct sdr_auto *a = sdr_auto_state(cc);
 	uint64_t target = sdr_auto_target(a->queue.base, cc->mtu, a->win);
 
-	double use = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps;
+	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps;
 
 	/* a queue that was full from the first packet on is not seen, but what it drops */
 	if (auto_capacity(rate) ||
@@ -463,6 +466,8 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		sdr_blame_reset(&a->blame);
 	else if (a->rival.state == SDR_RIVAL_NONE)
 		auto_blame(cc, now, target);
+	if (a->rounds <= a->settled) /* too much was START's, and says nothing of what fits */
+		a->bound = HUGE_VAL;
 	if (a->phase != SDR_AUTO_DRAIN && sdr_rival_round(&a->rival, &at, &a->win)) {
 		sdr_blame_reset(&a->blame);
 		cc->own_lost += (uint64_t)at.lost;

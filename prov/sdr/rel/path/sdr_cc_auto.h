@@ -27,6 +27,7 @@ struct sdr_auto {
 	uint32_t quiet;	 /* rounds that met hardly any queue */
 	uint32_t frozen; /* rounds in which the window does not grow: a cut must show first */
 	uint64_t rounds;
+	uint64_t settled;      /* round after which losses are no longer those of START */
 	uint64_t round_at;     /* when the last one ended, ns */
 	uint64_t marked_round; /* that ended with a cut for marks */
 	double marked;	       /* share of bytes with congestion marks, smoothed */
