@@ -19,7 +19,7 @@ enum sdr_blame_verdict {
 struct sdr_blame {
 	/* what the path loses by itself: events a packet, and share of bytes; 0..1 */
 	double rate, share;
-	/* since the last verdict: bytes decided, bytes lost, acknowledgements that told of losses */
+	/* since the last verdict: bytes decided, lost; acknowledgements that told of losses */
 	double bytes, lost, events;
 	uint64_t peak; /* longest queue seen in it, ns */
 	/* a test is on, and what is being decided was sent after the cut */

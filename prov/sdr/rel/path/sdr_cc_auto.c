@@ -53,7 +53,7 @@
 #define SDR_AUTO_SETTLE	    2u	 /* rounds after START in which it is still answered */
 #define SDR_AUTO_START_USE  0.88 /* of the capacity that ends START: others may start as well */
 #define SDR_AUTO_START_FULL 1.25 /* of the target: a queue that ends START */
-/* the target: a share of the round trip, what a host adds, and a part that shrinks with the window */
+/* the target: a share of the round trip, what hosts add, a part that shrinks with the window */
 #define SDR_AUTO_TARGET_SHARE 0.01
 #define SDR_AUTO_TARGET_NS    70000.0
 /* ns: round trips of one host, and of a rack; and what hosts add there */
@@ -121,7 +121,7 @@ uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
 			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
 }
 
-/* The smallest round trip may be that of a small packet: what a full one takes longer is no queue. */
+/* The smallest round trip may be a small packet's: what a full one takes longer is no queue. */
 static uint64_t auto_target(const struct sdr_cc *cc, double win)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The state of `auto` in sdr_cc.state.  For sdr_cc_auto.c and its tests; no other code looks inside.
+ * The state of `auto` in sdr_cc.state, for sdr_cc_auto.c and its tests: nobody else looks inside.
  */
 #ifndef SDR_CC_AUTO_H
 #define SDR_CC_AUTO_H
@@ -31,7 +31,7 @@ struct sdr_auto {
 	uint64_t round_at;     /* when the last one ended, ns */
 	uint64_t marked_round; /* that ended with a cut for marks */
 	double marked;	       /* share of bytes with congestion marks, smoothed */
-	/* drains: the next, the end of this one, the end of the last; the shortest queue since, ns */
+	/* drains: the next, the end of this and of the last one; the shortest queue since, ns */
 	uint64_t drain_at, drain_end, drained_at;
 	double shortest;
 	double bytes, lost, ce; /* of this round */

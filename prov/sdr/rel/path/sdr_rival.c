@@ -48,7 +48,7 @@
 #define SDR_RIVAL_PUSH_RTT_NS (2 * 1000000ull)
 #define SDR_RIVAL_PUSH_ROUNDS 12u
 /* rounds in a row in which the path was the limit, before anybody is suspected */
-#define SDR_RIVAL_BUSY	   8u
+#define SDR_RIVAL_BUSY 8u
 /* after this round it is known whether others push, too: a queue of so many times the own, or a
  * share of losses */
 #define SDR_RIVAL_PUSH_SENSE  3u
@@ -154,7 +154,7 @@ static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 	return false;
 }
 
-/* Little enough to ask why.  Behind a short queue flows like us yield too slowly to be told apart. */
+/* Little enough to ask why.  Behind a short queue flows like us yield too slowly to be told. */
 static bool rival_little(const struct sdr_rival *r, uint64_t now)
 {
 	bool shallow = r->lost_at && now < r->lost_at + SDR_RIVAL_SHALLOW_NS;
@@ -333,7 +333,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 			if (r->press_win > *win)
 				*win = r->press_win;
 			rival_window(r, at, *win);
-			/* it was yielded long before: grow to half of the path while nothing is lost */
+			/* it yielded long before: it may grow to half of the path */
 			r->win_rate = max_d(r->win_rate, SDR_RIVAL_HALF * r->most);
 		} else if (at->base >= SDR_RIVAL_PUSH_RTT_NS && at->now > r->push_at &&
 			   rival_little(r, at->now) &&

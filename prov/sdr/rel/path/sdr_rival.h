@@ -34,7 +34,7 @@ struct sdr_rival {
 	double win_max, win_first, win_rate;
 	uint64_t cut_at;
 	uint32_t cuts;
-	/* hold: largest rates, bytes per second; place in the cycle of gains; rounds without queue */
+	/* hold: largest rates, bytes per second; place in the cycle; rounds without a queue */
 	double bw[SDR_RIVAL_ROUNDS];
 	uint32_t round, dry;
 	double hold_lost; /* share, smoothed */

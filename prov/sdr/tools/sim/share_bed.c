@@ -16,7 +16,7 @@
 #include "share.h"
 
 /* wire bytes that a host takes at once: a socket buffer of today */
-#define SHARE_RX_WINDOW (8u << 20)
+#define SHARE_RX_WINDOW	 (8u << 20)
 #define SHARE_ROUNDS_MAX 1000000u /* progress calls of a node in one instant */
 #define SHARE_IDLE_MAX	 8u
 #define SHARE_SCRATCH	 (16ull << 30) /* counted only: there are no bytes */
@@ -118,7 +118,10 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 	struct sdr_rel_cfg cfg;
 	struct sim_ep_attr a = {
 		.rel = { .cfg = &cfg, .cbs = &share_cbs, .user = b, .paths = paths },
-		.node = { .mtu = share_payload(b->cfg->path_mtu), .no_probe = true, .rx_window = SHARE_RX_WINDOW, .ecn = true },
+		.node = { .mtu = share_payload(b->cfg->path_mtu),
+			  .no_probe = true,
+			  .rx_window = SHARE_RX_WINDOW,
+			  .ecn = true },
 		.context = { share_rand(b), share_rand(b) },
 	};
 
