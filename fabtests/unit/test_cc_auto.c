@@ -118,6 +118,7 @@ static void auto__random_loss(void **state)
 			f = b->f[0];
 			b->seed += k;
 			bed_flows_run(b, 5 * S); /* the worst begin */
+			assert_true((double)f->cc.own_lost <= 0.25 * (double)f->lost * path.pkt);
 			bed_flows_mark(b);
 			f->cc.own_lost = 0;
 			bed_flows_run(b, 5 * S);

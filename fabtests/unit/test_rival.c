@@ -425,16 +425,20 @@ static void rival__window_ends_with_the_queue(void **state)
 
 static void rival__three_cuts_in_a_row(void **state)
 {
-	double before, gains = 0;
+	double before, win, gains = 0;
 	struct rounds t;
-	uint32_t i, high = 0;
+	uint32_t i, cuts = 0, high = 0;
 
 	(void)state;
 	rounds_window(&t);
-	before = t.win;
+	before = win = t.win;
 	t.at.lost = t.at.bytes / 50;
-	stays(&t, SDR_RIVAL_WINDOW, 5 * S);
+	while (step(&t) && t.r.state == SDR_RIVAL_WINDOW && t.at.now < 10 * S) {
+		cuts += t.win < 0.8 * win;
+		win = t.win;
+	}
 	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	assert_int_equal(cuts, 2);
 	assert_true(t.win > 0.95 * before); /* what it had before them */
 	/* whatever is lost, and however much passes, half of the path at most */
 	t.at.bw = (uint64_t)PATH;
