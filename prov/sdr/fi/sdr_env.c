@@ -207,8 +207,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "cc",
 	  .kind = &sdr_kind_cc,
 	  .def = "auto",
-	  .help = "Congestion control: from measured delivery rate and minimum round "
-		  "trip, or the fixed rate of FI_SDR_RATE for provisioned links.",
+	  .help = "Congestion control: auto shares the path by the delay of its queue, bbr goes by "
+		  "delivery rate (for comparison), fixed sends at FI_SDR_RATE, for provisioned links.",
 	  AT(rel.cc) },
 	{ .name = "rate",
 	  .kind = &sdr_kind_rate,
