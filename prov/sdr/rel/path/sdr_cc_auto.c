@@ -48,11 +48,17 @@
 #define SDR_AUTO_KNOWN_RTT  2u
 #define SDR_AUTO_START_GAIN 2.0
 #define SDR_AUTO_GAIN	    1.05 /* pacing a little above what the window makes: the window rules */
-#define SDR_AUTO_START_LOST 0.02 /* share of a round that ends START, too */
-#define SDR_AUTO_START_SURE 16.0 /* packets after which a share of losses is one */
-#define SDR_AUTO_SETTLE	    2u	 /* rounds after START in which it is still answered */
-#define SDR_AUTO_START_USE  0.88 /* of the capacity that ends START: others may start as well */
-#define SDR_AUTO_START_FULL 1.25 /* of the target: a queue that ends START */
+#define SDR_AUTO_START_FREE 0.02 /* share of a first window lost that is not put on it */
+/* share of a round lost that ends START, and packets after which it is one: beyond weather, ... */
+#define SDR_AUTO_START_LOST 0.12
+#define SDR_AUTO_START_SURE 48.0
+/* ... and where the round trip is so short, ns, that none is expected */
+#define SDR_AUTO_START_NEAR	 1000000u
+#define SDR_AUTO_START_NEAR_LOST 0.02
+#define SDR_AUTO_START_NEAR_SURE 16.0
+#define SDR_AUTO_SETTLE		 2u   /* rounds after START in which it is still answered */
+#define SDR_AUTO_START_USE	 0.88 /* of the capacity that ends START: others may start, too */
+#define SDR_AUTO_START_FULL	 1.25 /* of the target: a queue that ends START */
 /* the target: a share of the round trip, what hosts add, a part that shrinks with the window */
 #define SDR_AUTO_TARGET_SHARE 0.01
 #define SDR_AUTO_TARGET_NS    70000.0
@@ -243,7 +249,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double free = SDR_AUTO_START_LOST * (a->bytes + a->lost);
+	double free = SDR_AUTO_START_FREE * (a->bytes + a->lost);
 
 	/* a first window that was too large */
 	if (a->lost > free)
@@ -259,6 +265,17 @@ static bool auto_capacity(const struct sdr_cc_rate *rate)
 	       rate->capacity_err < SDR_AUTO_TRAIN_ERR;
 }
 
+/* A queue that was full from the first packet on is not seen, but what it drops. */
+static bool auto_start_drops(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	bool near = a->queue.base < SDR_AUTO_START_NEAR;
+	double sure = near ? SDR_AUTO_START_NEAR_SURE : SDR_AUTO_START_SURE;
+	double share = near ? SDR_AUTO_START_NEAR_LOST : SDR_AUTO_START_LOST;
+
+	return a->bytes + a->lost >= sure * cc->mtu && a->lost > share * (a->bytes + a->lost);
+}
+
 static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
@@ -267,10 +284,7 @@ static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 
 	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps;
 
-	/* a queue that was full from the first packet on is not seen, but what it drops */
-	if (auto_capacity(rate) ||
-	    (rate->capacity_Bps && a->bytes + a->lost >= SDR_AUTO_START_SURE * cc->mtu &&
-	     a->lost > SDR_AUTO_START_LOST * (a->bytes + a->lost))) {
+	if (auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc))) {
 		auto_learn(cc, ack->now, use);
 		return;
 	}
