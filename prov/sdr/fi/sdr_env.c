@@ -208,7 +208,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .kind = &sdr_kind_cc,
 	  .def = "auto",
 	  .help = "Congestion control: auto shares the path by the delay of its queue, bbr goes by "
-		  "delivery rate (for comparison), fixed sends at FI_SDR_RATE, for provisioned links.",
+		  "delivery rate (for comparison), fixed sends at FI_SDR_RATE (provisioned links).",
 	  AT(rel.cc) },
 	{ .name = "rate",
 	  .kind = &sdr_kind_rate,

@@ -42,6 +42,12 @@
 /* ns: a round trip shorter than that has no use for it */
 #define SDR_TRAIN_FAR_NS 1000000u
 
+/* ns: a round trip shorter than that (and what a short queue adds to it) is near; reports in ... */
+#define SDR_NEAR_RTT_NS	 10000000u
+#define SDR_NEAR_NS	 1000000u /* ... that time, of so many packets at least */
+#define SDR_NEAR_REPORTS 8u
+#define SDR_NEAR_PKTS	 2u
+
 static void comp_push(struct sdr_ring *r, const struct sdr_complete *e)
 {
 	static const struct sdr_ring_kind kind = { sizeof(*e), COMP_RING_MIN, COMP_RING_MAX, NULL };
@@ -57,6 +63,29 @@ static const struct sdr_complete *comp_next(const struct sdr_ring *r)
 	return sdr_ring_empty(r) ? NULL : sdr_ring_at(r, struct sdr_complete, r->head);
 }
 
+/*
+ * On a near path a window may be smaller than what is reported together, and its sender would wait
+ * for the delay each time, which goes by a round trip that a receiver hardly ever measures.  So
+ * there are about SDR_NEAR_REPORTS in a millisecond, however fast data come.
+ */
+static uint32_t near_pkts(struct sdr_conn *c, uint32_t came)
+{
+	uint64_t now = c->rel->now;
+	uint32_t n;
+
+	if (now >= c->bulk->rx.near_ns + SDR_NEAR_NS) {
+		c->bulk->rx.near_last =
+			now < c->bulk->rx.near_ns + 2 * SDR_NEAR_NS ? c->bulk->rx.near_came : 0;
+		c->bulk->rx.near_came = 0;
+		c->bulk->rx.near_ns = now;
+	}
+	c->bulk->rx.near_came += came;
+	n = c->bulk->rx.near_last > c->bulk->rx.near_came ? c->bulk->rx.near_last
+							  : c->bulk->rx.near_came;
+	n /= SDR_NEAR_REPORTS;
+	return n > SDR_NEAR_PKTS ? n : SDR_NEAR_PKTS;
+}
+
 uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_t came)
 {
 	const struct sdr_conn_shape *shape = s->bulk->shape;
@@ -69,6 +98,10 @@ uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_
 	c->bulk->rx.train_ns = c->rel->now;
 	c->bulk->rx.train_bytes += (uint64_t)came * shape->mtu;
 	train = c->bulk->rx.train_bytes;
+	if (c->rtt.samples && c->rtt.srtt < SDR_NEAR_RTT_NS) {
+		pkts = near_pkts(c, came);
+		return pkts < shape->dack_pkts ? (uint32_t)pkts : shape->dack_pkts;
+	}
 	if (train >= SDR_TRAIN_HEAD_3 || c->rtt.srtt < SDR_TRAIN_FAR_NS ||
 	    (c->bulk->rx.trains > SDR_TRAIN_FIRST && c->bulk->rx.trains % SDR_TRAIN_EVERY))
 		return shape->dack_pkts;
@@ -190,6 +223,9 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 
 	sdr_list_init(&rest);
 	*more = false;
+	/* who only receives learns the round trip by asking, and reports late on near paths till then */
+	if (!c->rtt.samples && c->tx.log.head == c->tx.log.tail)
+		c->tx.ping_due = true;
 	n = put_complete(c, 0, p, room, more);
 	n += put_complete(c, 1, p + n, room - n, more);
 	sdr_list_each_safe(l, tmp, &c->bulk->rx.dirty) {
