@@ -37,6 +37,8 @@
 #include "rel/path/sdr_cc_auto.h"
 #include "rel/path/sdr_cc_ops.h"
 
+/* packets that may be in flight: with fewer in the window, the pacer alone says how fast */
+#define SDR_AUTO_LEAST_PKTS 4.0
 #define SDR_AUTO_ROUND_NS   50000u /* a round lasts at least that: shorter ones are a host's */
 #define SDR_AUTO_USED	    4	   /* times what a round carried: no window grows beyond */
 #define SDR_AUTO_FIRST_PKTS 96u	   /* the first window, and the time in which it leaves: */
@@ -156,7 +158,7 @@ static double auto_first(const struct sdr_cc *cc)
 static void auto_output(struct sdr_cc *cc)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double least = (double)SDR_CC_MIN_PKTS * cc->mtu, win = a->win, gain = SDR_AUTO_GAIN, most;
+	double least = SDR_AUTO_LEAST_PKTS * cc->mtu, win = a->win, gain = SDR_AUTO_GAIN, most;
 	uint64_t trip = a->queue.base + a->queue.queue, wait;
 
 	if (a->win < SDR_AUTO_WIN_MIN_PKTS * cc->mtu)
