@@ -224,7 +224,8 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 	sdr_list_init(&rest);
 	*more = false;
 	/* who only receives learns the round trip by asking, and reports late on near paths till then */
-	if (!c->rtt.samples && c->tx.log.head == c->tx.log.tail)
+	if (!c->rtt.samples && !sdr_list_empty(&c->bulk->rx.dirty) &&
+	    c->tx.log.head == c->tx.log.tail)
 		c->tx.ping_due = true;
 	n = put_complete(c, 0, p, room, more);
 	n += put_complete(c, 1, p + n, room - n, more);
