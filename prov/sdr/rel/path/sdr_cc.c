@@ -96,9 +96,10 @@ static void sdr_cc_resume(struct sdr_cc *cc, uint64_t now)
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap)
 {
-	uint64_t pays = bytes + (cc->ops->provisioned ? overhead : 0), at_once;
+	uint64_t pays, at_once;
 
 	SDR_ASSERT(cc->ops); /* opened */
+	pays = bytes + (cc->ops->provisioned ? overhead : 0);
 	if (!inflight) {
 		sdr_cc_resume(cc, now);
 		sdr_cc_train(cc);
