@@ -63,10 +63,10 @@ struct sdr_conn_bulk { /* of a connection */
 		/* data that come without a pause: the last of them, ns, and how many, bytes */
 		uint64_t train_ns, train_bytes;
 		uint32_t trains; /* so far */
-		/* packets of this stretch of a near path, of the last, and when this one began, ns */
+		/* packets of this stretch of a near path and of the last; it began, ns */
 		uint32_t near_came, near_last;
 		uint64_t near_ns;
-		uint32_t seen;	 /* the end of the numbers that the peer has given transfers */
+		uint32_t seen; /* the end of the numbers that the peer has given transfers */
 		/* refused messages beyond the window: skipped as it moves */
 		uint32_t skip_lo, skip_hi;
 		/* by ID: its latest message was refused, not completed */

@@ -223,7 +223,7 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 
 	sdr_list_init(&rest);
 	*more = false;
-	/* who only receives learns the round trip by asking; till then it reports late on near paths */
+	/* who only receives learns the round trip by asking; till then its reports are late */
 	if (!c->rtt.samples && !sdr_list_empty(&c->bulk->rx.dirty) &&
 	    c->tx.log.head == c->tx.log.tail)
 		c->tx.ping_due = true;

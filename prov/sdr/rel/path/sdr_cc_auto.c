@@ -356,6 +356,9 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 		return;
 	}
 	if (rate->app_limited) {
+		/* whoever does not fill the path may begin as at first */
+		if (a->win < auto_first(cc))
+			a->win = fmin(auto_first(cc), a->win + a->bytes);
 		/* it had nothing to send, but what it sent shows what would pass */
 		plain = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps * (double)a->queue.base /
 			SDR_CC_NS_PER_S;
@@ -388,7 +391,7 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 	}
 	if (a->blame.testing)
 		a->frozen = SDR_AUTO_FROZEN_CUT;
-	else if (to > a->win)
+	else if (to > a->win || (rate->app_limited && a->win <= auto_first(cc)))
 		auto_grow(cc, now, to - a->win, rate);
 	else
 		a->win = fmax(a->win + (to - a->win) * SDR_AUTO_DAMP, a->win * SDR_AUTO_YIELD);
@@ -478,7 +481,7 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	if (auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
 	/* who sends less than the path takes overruns nobody */
-	if (rate->app_limited && a->queue.queue < target)
+	if (rate->app_limited)
 		sdr_blame_reset(&a->blame);
 	else if (a->rival.state == SDR_RIVAL_NONE)
 		auto_blame(cc, now, target);
