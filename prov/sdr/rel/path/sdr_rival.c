@@ -47,8 +47,10 @@
 /* ns: shorter round trips are those of hosts and not of paths */
 #define SDR_RIVAL_PUSH_RTT_NS (2 * 1000000ull)
 #define SDR_RIVAL_PUSH_ROUNDS 12u
-/* rounds in a row in which the path was the limit, before anybody is suspected */
-#define SDR_RIVAL_BUSY 8u
+/* rounds in which the path was the limit, before anybody is suspected */
+#define SDR_RIVAL_BUSY	    8u
+#define SDR_RIVAL_BUSY_LESS 4u /* one in which it was not takes so many away */
+#define SDR_RIVAL_BUSY_MAX  32u
 /* after this round it is known whether others push, too: a queue of so many times the own, or a
  * share of losses */
 #define SDR_RIVAL_PUSH_SENSE  3u
@@ -319,7 +321,10 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 	sdr_rival_passes(r, r->rate);
 	if (r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes)
 		r->lost_at = at->now;
-	r->busy = at->app_limited ? 0 : r->busy + 1;
+	if (!at->app_limited)
+		r->busy += r->busy < SDR_RIVAL_BUSY_MAX;
+	else
+		r->busy -= r->busy < SDR_RIVAL_BUSY_LESS ? r->busy : SDR_RIVAL_BUSY_LESS;
 	switch (r->state) {
 	case SDR_RIVAL_NONE:
 		if (!rival_little(r, at->now) && at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)

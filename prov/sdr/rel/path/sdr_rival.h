@@ -23,7 +23,7 @@ struct sdr_rival {
 	/* a queue stays although we yield: since then, ns (0: it does not); window before */
 	uint64_t press_at;
 	double press_win;
-	uint32_t busy;	  /* rounds in a row in which the path was the limit */
+	uint32_t busy;	  /* rounds in which the path was the limit, less those in which not */
 	uint64_t lost_at; /* when losses were beyond the weather last, ns; 0: never */
 	uint64_t left_at; /* when rivals went last, ns; 0: never were */
 	/* pushes: not before, ns; pause after one; rounds of this one; what it brought */
