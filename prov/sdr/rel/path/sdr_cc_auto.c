@@ -155,14 +155,23 @@ static double auto_first(const struct sdr_cc *cc)
 	return first < room ? first : room;
 }
 
+/* Of the window, bytes: behind processors that are late no flow is to yield for ever. */
+static double auto_floor(const struct sdr_cc *cc)
+{
+	uint64_t base = sdr_auto_look(cc)->queue.base;
+
+	return cc->mtu *
+	       (base && base < SDR_AUTO_RACK_NS ? SDR_AUTO_LEAST_PKTS : SDR_AUTO_WIN_MIN_PKTS);
+}
+
 static void auto_output(struct sdr_cc *cc)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double least = SDR_AUTO_LEAST_PKTS * cc->mtu, win = a->win, gain = SDR_AUTO_GAIN, most;
 	uint64_t trip = a->queue.base + a->queue.queue, wait;
 
-	if (a->win < SDR_AUTO_WIN_MIN_PKTS * cc->mtu)
-		win = a->win = SDR_AUTO_WIN_MIN_PKTS * cc->mtu;
+	if (a->win < auto_floor(cc))
+		win = a->win = auto_floor(cc);
 	if (a->phase == SDR_AUTO_DRAIN)
 		win *= SDR_AUTO_DRAIN_WIN;
 	if (a->phase == SDR_AUTO_START)
