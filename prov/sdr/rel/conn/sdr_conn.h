@@ -216,8 +216,6 @@ struct sdr_conn {
 		uint32_t saying; /* since then: what the peer is told, */
 		uint32_t says;	 /* so often still */
 		uint32_t heard;	 /* by the peer's */
-		/* bytes of cc.own_lost that the path was excused for */
-		uint64_t excused;
 	} home;
 
 	struct sdr_conn_bulk *bulk;

@@ -97,7 +97,6 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 	known.rtt_ns = f.rtt_ns;
 	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, c->cc.rx_window,
 		    c->rtt.samples ? c->rtt.srtt : f.rtt_ns, &known, c->rel->now);
-	c->home.excused = 0;
 }
 
 static void known_tell(const struct sdr_conn *c, const struct sdr_path_ends *e)

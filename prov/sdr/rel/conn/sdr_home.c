@@ -74,10 +74,10 @@ void sdr_home_acked(struct sdr_conn *c, const struct sdr_cc_ack *ca)
 	uint64_t n;
 
 	sdr_cc_acked(&c->cc, ca);
-	n = (c->cc.own_lost - c->home.excused) / c->cc.mtu;
+	n = c->cc.own_lost / c->cc.mtu;
 	if (!n)
 		return;
-	c->home.excused += n * c->cc.mtu;
+	c->cc.own_lost -= n * c->cc.mtu;
 	c->st.lost_own += n;
 	sdr_loss_est_excuse(&c->peer->loss, n);
 }

@@ -85,7 +85,10 @@ struct sdr_cc {
 	uint64_t capacity_least;
 	uint64_t train_left; /* bytes that leave at once, to find that out */
 	uint32_t trains;     /* flights that began so */
-	/* of all that was lost: bytes that the controller puts on the own rate, not on the path */
+	/*
+	 * of what was lost: bytes that the controller puts on the own rate, not on the path; the
+	 * caller takes them away
+	 */
 	uint64_t own_lost;
 	/* the controller's own */
 	_Alignas(8) unsigned char state[SDR_CC_STATE_MAX];
