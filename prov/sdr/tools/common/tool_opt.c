@@ -54,3 +54,22 @@ const struct tool_option *tool_opt_next(const struct tool_option *table, size_t 
 	}
 	return &table[at];
 }
+
+uint64_t tool_opt_whole(const char *name, const char *s, uint64_t min, uint64_t max)
+{
+	uint64_t v;
+
+	if (tool_whole(s, true, &v) || v < min || v > max)
+		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
+			 (unsigned long long)min, (unsigned long long)max);
+	return v;
+}
+
+double tool_opt_real(const char *name, const char *s, double min, double max)
+{
+	double v;
+
+	if (tool_real(s, &v) || !(v >= min && v <= max))
+		tool_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
+	return v;
+}

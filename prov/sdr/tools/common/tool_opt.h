@@ -7,6 +7,7 @@
 #define SDR_TOOL_OPT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define TOOL_OPTIONS_MAX 128u /* rows of a table */
 
@@ -27,5 +28,9 @@ void tool_opt_help(const struct tool_option *table, size_t n, int cmd, int width
  */
 const struct tool_option *tool_opt_next(const struct tool_option *table, size_t n, int argc,
 					char **argv, const char *help);
+
+/* The value of option --name; exits with TOOL_USAGE where it is none from min to max. */
+uint64_t tool_opt_whole(const char *name, const char *s, uint64_t min, uint64_t max);
+double tool_opt_real(const char *name, const char *s, double min, double max);
 
 #endif /* SDR_TOOL_OPT_H */

@@ -109,25 +109,6 @@ static void share_help(void)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static uint64_t share_whole(const char *name, const char *s, uint64_t min, uint64_t max)
-{
-	uint64_t v;
-
-	if (tool_whole(s, true, &v) || v < min || v > max)
-		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
-			 (unsigned long long)min, (unsigned long long)max);
-	return v;
-}
-
-static double share_real(const char *name, const char *s, double min, double max)
-{
-	double v;
-
-	if (tool_real(s, &v) || !(v >= min && v <= max))
-		tool_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
-	return v;
-}
-
 static void share_list(const char *name, const char *s, double min, double max,
 		       double out[SHARE_FLOWS_MAX])
 {
@@ -139,7 +120,7 @@ static void share_list(const char *name, const char *s, double min, double max,
 	if (!l.n || l.n > SHARE_FLOWS_MAX)
 		tool_bad("--%s: %zu values: 1 to %u", name, l.n, SHARE_FLOWS_MAX);
 	for (size_t i = 0; i < SHARE_FLOWS_MAX; i++)
-		out[i] = share_real(name, l.text[i < l.n ? i : l.n - 1], min, max);
+		out[i] = tool_opt_real(name, l.text[i < l.n ? i : l.n - 1], min, max);
 	tool_list_free(&l);
 }
 
@@ -152,7 +133,7 @@ static double share_part(const char *name, const char *s, char c, double min, do
 
 	snprintf(first, sizeof(first), "%.*s", (int)(at ? at - s : (int)strlen(s)), s);
 	*rest = at ? at + 1 : NULL;
-	return share_real(name, first, min, max);
+	return tool_opt_real(name, first, min, max);
 }
 
 /* "cubic:2,bbr" */
@@ -171,7 +152,7 @@ static void share_rivals(struct share_cfg *cfg, const char *s)
 			tool_bad("--rival: there is no \"%s\": cubic, reno, bbr, bbr3", name);
 		if (n < len) {
 			snprintf(name, sizeof(name), "%.*s", (int)(len - n - 1), s + n + 1);
-			many = share_whole("rival", name, 0, SHARE_FLOWS_MAX);
+			many = tool_opt_whole("rival", name, 0, SHARE_FLOWS_MAX);
 		}
 		if (cfg->rivals + many > SHARE_FLOWS_MAX)
 			tool_bad("--rival: more than %u", SHARE_FLOWS_MAX);
@@ -186,7 +167,7 @@ static void share_loss(struct share_cfg *cfg, const char *s)
 	const char *rest;
 
 	if (strncmp(s, "iid:", 4) == 0) {
-		cfg->loss = share_real("loss", s + 4, 0, 0.9);
+		cfg->loss = tool_opt_real("loss", s + 4, 0, 0.9);
 		return;
 	}
 	cfg->ge_packets = strncmp(s, "gep:", 4) == 0;
@@ -195,7 +176,7 @@ static void share_loss(struct share_cfg *cfg, const char *s)
 	cfg->ge_loss = share_part("loss", strchr(s, ':') + 1, ':', 0, 0.9, &rest);
 	if (!rest)
 		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
-	cfg->ge_burst = share_real("loss", rest, 1, 1e6);
+	cfg->ge_burst = tool_opt_real("loss", rest, 1, 1e6);
 }
 
 static void share_at(struct share_cfg *cfg, const char *s)
@@ -208,7 +189,7 @@ static void share_at(struct share_cfg *cfg, const char *s)
 	c->at_s = share_part("at", s, ':', 0, 1e6, &rest);
 	if (!rest || strncmp(rest, "rate=", 5) != 0)
 		tool_bad("--at: \"%.64s\" is not SECONDS:rate=BPS", s);
-	c->rate_bps = share_real("at", rest + 5, 1e4, 1e13);
+	c->rate_bps = tool_opt_real("at", rest + 5, 1e4, 1e13);
 	if (cfg->changes && c[-1].at_s > c->at_s)
 		tool_bad("--at: \"%.64s\" comes before the one in front of it", s);
 	cfg->changes++;
@@ -222,39 +203,39 @@ static void share_line_option(struct share_cfg *cfg, int what, const char *name,
 
 	switch (what) {
 	case OPT_RATE:
-		cfg->rate_bps = share_real(name, arg, 1e4, 1e13);
+		cfg->rate_bps = tool_opt_real(name, arg, 1e4, 1e13);
 		break;
 	case OPT_RTT:
 		share_list(name, arg, 0, 10, cfg->rtt_s);
 		break;
 	case OPT_QUEUE:
-		cfg->queue_bytes = share_whole(name, arg, 0, 1ull << 50);
+		cfg->queue_bytes = tool_opt_whole(name, arg, 0, 1ull << 50);
 		cfg->queue_bdp = -1;
 		break;
 	case OPT_QUEUE_BDP:
-		cfg->queue_bdp = share_real(name, arg, 0, 1e6);
+		cfg->queue_bdp = tool_opt_real(name, arg, 0, 1e6);
 		break;
 	case OPT_NIC:
-		cfg->nic_bps = share_real(name, arg, 0, 1e13);
+		cfg->nic_bps = tool_opt_real(name, arg, 0, 1e13);
 		break;
 	case OPT_LOSS:
 		share_loss(cfg, arg);
 		break;
 	case OPT_REVERSE:
-		cfg->reverse_loss = share_real(name, arg, 0, 0.9);
+		cfg->reverse_loss = tool_opt_real(name, arg, 0, 0.9);
 		break;
 	case OPT_CODEL:
 		cfg->codel_target_s = share_part(name, arg, ':', 0, 10, &rest);
-		cfg->codel_interval_s = rest ? share_real(name, rest, 1e-6, 10) : 0.1;
+		cfg->codel_interval_s = rest ? tool_opt_real(name, rest, 1e-6, 10) : 0.1;
 		break;
 	case OPT_MARK:
-		cfg->mark_s = share_real(name, arg, 0, 10);
+		cfg->mark_s = tool_opt_real(name, arg, 0, 10);
 		break;
 	case OPT_AT:
 		share_at(cfg, arg);
 		break;
 	case OPT_MTU:
-		cfg->path_mtu = (uint32_t)share_whole(name, arg, 576, 9216);
+		cfg->path_mtu = (uint32_t)tool_opt_whole(name, arg, 576, 9216);
 		break;
 	}
 }
@@ -265,7 +246,7 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 
 	switch (what) {
 	case OPT_FLOWS:
-		cfg->flows = (uint32_t)share_whole(name, arg, 0, SHARE_FLOWS_MAX);
+		cfg->flows = (uint32_t)tool_opt_whole(name, arg, 0, SHARE_FLOWS_MAX);
 		break;
 	case OPT_RIVAL:
 		share_rivals(cfg, arg);
@@ -277,31 +258,31 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		share_list(name, arg, 0, 1e6, cfg->start_s);
 		break;
 	case OPT_SIZE:
-		cfg->size = share_whole(name, arg, 1, 1ull << 40);
+		cfg->size = tool_opt_whole(name, arg, 1, 1ull << 40);
 		break;
 	case OPT_WINDOW:
-		cfg->window = (uint32_t)share_whole(name, arg, 1, 4096);
+		cfg->window = (uint32_t)tool_opt_whole(name, arg, 1, 4096);
 		break;
 	case OPT_MESSAGES:
-		cfg->messages = (uint32_t)share_whole(name, arg, 1, 1000000);
+		cfg->messages = (uint32_t)tool_opt_whole(name, arg, 1, 1000000);
 		break;
 	case OPT_WARM:
-		cfg->warm = (uint32_t)share_whole(name, arg, 0, 1000000);
+		cfg->warm = (uint32_t)tool_opt_whole(name, arg, 0, 1000000);
 		break;
 	case OPT_GREET:
 		cfg->greets = true;
 		break;
 	case OPT_TEACH:
-		cfg->teach_bytes = share_whole(name, arg, 0, 1ull << 40);
+		cfg->teach_bytes = tool_opt_whole(name, arg, 0, 1ull << 40);
 		break;
 	case OPT_PAUSE:
-		cfg->pause_s = share_real(name, arg, 0, 1e3);
+		cfg->pause_s = tool_opt_real(name, arg, 0, 1e3);
 		break;
 	case OPT_STALL:
 		cfg->stall_s = share_part(name, arg, ':', 0, 10, &rest);
 		if (!rest)
 			tool_bad("--stall: \"%.64s\" is not SECONDS:EVERY", arg);
-		cfg->stall_every_s = share_real(name, rest, 1e-6, 1e3);
+		cfg->stall_every_s = tool_opt_real(name, rest, 1e-6, 1e3);
 		break;
 	case OPT_INCAST:
 		cfg->incast = true;
@@ -327,28 +308,28 @@ static void share_option(struct share_plan *p, int what, const char *name, const
 
 	switch (what) {
 	case OPT_SECONDS:
-		p->cfg.seconds = share_real(name, arg, 1e-3, 1e6);
+		p->cfg.seconds = tool_opt_real(name, arg, 1e-3, 1e6);
 		break;
 	case OPT_SETTLE:
-		p->cfg.settle_s = share_real(name, arg, 0, 1e6);
+		p->cfg.settle_s = tool_opt_real(name, arg, 0, 1e6);
 		break;
 	case OPT_SAMPLE:
-		p->cfg.sample_s = share_real(name, arg, 1e-6, 1e3);
+		p->cfg.sample_s = tool_opt_real(name, arg, 1e-6, 1e3);
 		break;
 	case OPT_SERIES:
-		p->cfg.series_s = share_real(name, arg, 1e-4, 1e6);
+		p->cfg.series_s = tool_opt_real(name, arg, 1e-4, 1e6);
 		break;
 	case OPT_TICK:
-		p->cfg.tick_s = share_real(name, arg, 0, 1e-3);
+		p->cfg.tick_s = tool_opt_real(name, arg, 0, 1e-3);
 		break;
 	case OPT_RUNS:
-		p->runs = (uint32_t)share_whole(name, arg, 1, 100000);
+		p->runs = (uint32_t)tool_opt_whole(name, arg, 1, 100000);
 		break;
 	case OPT_SEED:
-		p->seed = share_whole(name, arg, 0, UINT64_MAX);
+		p->seed = tool_opt_whole(name, arg, 0, UINT64_MAX);
 		break;
 	case OPT_JOBS:
-		p->jobs = (uint32_t)share_whole(name, arg, 1, SIM_JOBS_MAX);
+		p->jobs = (uint32_t)tool_opt_whole(name, arg, 1, SIM_JOBS_MAX);
 		break;
 	case OPT_FORMAT:
 		p->format = tool_word(arg, formats);

@@ -127,25 +127,6 @@ static void opt_help(void)
 	exit(TOOL_OK);
 }
 
-static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_t max)
-{
-	uint64_t v;
-
-	if (tool_whole(s, true, &v) || v < min || v > max)
-		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
-			 (unsigned long long)min, (unsigned long long)max);
-	return v;
-}
-
-static double opt_real(const char *name, const char *s, double min, double max)
-{
-	double v;
-
-	if (tool_real(s, &v) || !(v >= min && v <= max))
-		tool_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
-	return v;
-}
-
 static void opt_unknown(const char *name, const char *s)
 {
 	tool_bad("--%s: \"%.64s\" is none of what it takes; see sdr_sim --help", name, s);
@@ -192,7 +173,7 @@ static double opt_pair(const char *name, const char *s, double min, double max, 
 
 	snprintf(first, sizeof(first), "%.*s", (int)(colon ? colon - s : (int)strlen(s)), s);
 	*rest = colon ? colon + 1 : NULL;
-	return opt_real(name, first, min, max);
+	return tool_opt_real(name, first, min, max);
 }
 
 static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
@@ -207,24 +188,24 @@ static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, c
 	case OPT_REVERSE:
 		p->reverse_p = strcmp(arg, "none") == 0	  ? 0
 			       : strcmp(arg, "same") == 0 ? -1
-							  : opt_real(name, arg, 0, 0.9);
+							  : tool_opt_real(name, arg, 0, 0.9);
 		break;
 	case OPT_JITTER:
-		p->jitter_s = opt_real(name, arg, 0, 10);
+		p->jitter_s = tool_opt_real(name, arg, 0, 10);
 		break;
 	case OPT_REORDER:
 		p->reorder_p = opt_pair(name, arg, 0, 1, &rest);
 		if (!rest)
 			tool_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
-		p->reorder_s = opt_real(name, rest, 0, 10);
+		p->reorder_s = tool_opt_real(name, rest, 0, 10);
 		break;
 	case OPT_QUEUE:
-		p->queue_bytes = opt_whole(name, arg, 0, 1ull << 50);
+		p->queue_bytes = tool_opt_whole(name, arg, 0, 1ull << 50);
 		break;
 	case OPT_CROSS:
 		p->cross_bps = opt_pair(name, arg, 0, 1e13, &rest);
 		if (rest)
-			p->cross_bytes = (uint32_t)opt_whole(name, rest, 64, 65536);
+			p->cross_bytes = (uint32_t)tool_opt_whole(name, rest, 64, 65536);
 		break;
 	case OPT_PATH_MTU:
 		p->path_mtu = (uint32_t)opt_pair(name, arg, 576, 65535, &rest);
@@ -253,28 +234,28 @@ static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const cha
 		p->headers = true;
 		break;
 	case OPT_RUNS:
-		p->runs = (uint32_t)opt_whole(name, arg, 1, SIM_RUNS_MAX);
+		p->runs = (uint32_t)tool_opt_whole(name, arg, 1, SIM_RUNS_MAX);
 		break;
 	case OPT_WARM:
-		p->warm = (uint32_t)opt_whole(name, arg, 1, SIM_RUNS_MAX);
+		p->warm = (uint32_t)tool_opt_whole(name, arg, 1, SIM_RUNS_MAX);
 		break;
 	case OPT_SEED:
-		p->seed = opt_whole(name, arg, 0, UINT64_MAX);
+		p->seed = tool_opt_whole(name, arg, 0, UINT64_MAX);
 		break;
 	case OPT_JOBS:
-		p->jobs = (uint32_t)opt_whole(name, arg, 1, SIM_JOBS_MAX);
+		p->jobs = (uint32_t)tool_opt_whole(name, arg, 1, SIM_JOBS_MAX);
 		break;
 	case OPT_MESSAGES:
-		p->messages = (uint32_t)opt_whole(name, arg, 1, SIM_MESSAGES_MAX);
+		p->messages = (uint32_t)tool_opt_whole(name, arg, 1, SIM_MESSAGES_MAX);
 		break;
 	case OPT_WINDOW:
-		p->window = (uint32_t)opt_whole(name, arg, 1, SIM_WINDOW_MAX);
+		p->window = (uint32_t)tool_opt_whole(name, arg, 1, SIM_WINDOW_MAX);
 		break;
 	case OPT_PAUSE:
-		p->pause_s = opt_real(name, arg, 0, 10);
+		p->pause_s = tool_opt_real(name, arg, 0, 10);
 		break;
 	case OPT_TICK:
-		p->tick_s = opt_real(name, arg, 0, 1e-3);
+		p->tick_s = tool_opt_real(name, arg, 0, 1e-3);
 		break;
 	case OPT_VERIFY:
 		p->verify = true;
@@ -283,7 +264,7 @@ static void opt_set(struct sim_plan *p, struct sim_asked *a, int what, const cha
 		p->trace_file = arg;
 		break;
 	case OPT_TRACE_MAX:
-		p->trace_max = opt_whole(name, arg, 1, 1ull << 40);
+		p->trace_max = tool_opt_whole(name, arg, 1, 1ull << 40);
 		break;
 	case OPT_FORMAT:
 		p->format = (enum tool_format)opt_word(name, arg, formats);

@@ -89,16 +89,6 @@ static void opt_help(void)
 	exit(TOOL_OK);
 }
 
-static uint64_t opt_whole(const char *name, const char *s, uint64_t min, uint64_t max)
-{
-	uint64_t v;
-
-	if (tool_whole(s, true, &v) || v < min || v > max)
-		tool_bad("--%s: \"%.64s\" is no whole number from %llu to %llu", name, s,
-			 (unsigned long long)min, (unsigned long long)max);
-	return v;
-}
-
 static uint64_t opt_time(const char *name, const char *s, uint64_t min, uint64_t max)
 {
 	uint64_t v;
@@ -271,9 +261,9 @@ static void opt_hosts(struct wan_plan *plan, char *arg)
 
 	if (colon)
 		*colon++ = 0;
-	plan->names.n[0] = (uint16_t)opt_whole("hosts", arg, 1, WAN_HOSTS_MAX);
-	plan->names.n[1] =
-		(uint16_t)opt_whole("hosts", colon ? colon : "1", colon ? 0 : 1, WAN_HOSTS_MAX);
+	plan->names.n[0] = (uint16_t)tool_opt_whole("hosts", arg, 1, WAN_HOSTS_MAX);
+	plan->names.n[1] = (uint16_t)tool_opt_whole("hosts", colon ? colon : "1", colon ? 0 : 1,
+						    WAN_HOSTS_MAX);
 }
 
 static void opt_one(struct wan_plan *plan, const struct tool_option *o, char *arg)
@@ -299,10 +289,10 @@ static void opt_one(struct wan_plan *plan, const struct tool_option *o, char *ar
 		plan->shape = WAN_SWITCH;
 		break;
 	case OPT_PATHS:
-		plan->paths = (uint16_t)opt_whole(o->name, arg, 1, WAN_PATHS_MAX);
+		plan->paths = (uint16_t)tool_opt_whole(o->name, arg, 1, WAN_PATHS_MAX);
 		break;
 	case OPT_MTU:
-		plan->mtu = (uint32_t)opt_whole(o->name, arg, 576, 65535);
+		plan->mtu = (uint32_t)tool_opt_whole(o->name, arg, 576, 65535);
 		break;
 	case OPT_RUN:
 	case OPT_SERVE:
@@ -321,7 +311,7 @@ static void opt_one(struct wan_plan *plan, const struct tool_option *o, char *ar
 		plan->limit_ns = opt_time(o->name, arg, 1000000, 86400 * WAN_NS);
 		break;
 	case OPT_SEED:
-		plan->seed = opt_whole(o->name, arg, 0, UINT64_MAX);
+		plan->seed = tool_opt_whole(o->name, arg, 0, UINT64_MAX);
 		break;
 	case OPT_NO_GSO:
 		plan->no_offload = true;
