@@ -88,6 +88,7 @@
 #define SDR_AUTO_BOUND_STEP   1.0		 /* ... of the plain step a round */
 #define SDR_AUTO_BOUND_OVER   1.02		 /* a window above it may grow by that */
 #define SDR_AUTO_DRAIN_WIN    0.5
+#define SDR_AUTO_HOLD_WIN     1.3
 /* round trips to the first drain, between two, and between two whoever begins; and half as many
  * more by chance */
 #define SDR_AUTO_DRAIN_FIRST 20u
@@ -186,7 +187,7 @@ static void auto_output(struct sdr_cc *cc)
 	cc->pacing_Bps = (uint64_t)(gain * win / (double)trip * SDR_CC_NS_PER_S) + 1;
 	/* a rate that is held lets its window be longer than it needs */
 	if (a->rival.state == SDR_RIVAL_HOLD)
-		win *= 1.3;
+		win *= SDR_AUTO_HOLD_WIN;
 	/* data whose acknowledgement waits at the receiver are not in the path */
 	wait = a->queue.base / SDR_AUTO_WAIT_SHARE;
 	wait = wait < SDR_ACK_DELAY_MAX_NS ? wait : SDR_ACK_DELAY_MAX_NS;
@@ -217,17 +218,26 @@ static uint64_t auto_after(const struct sdr_cc *cc, uint64_t now, uint32_t trips
 	return now + ns + auto_random(cc, now) % (ns / 2);
 }
 
-static void auto_cruise(struct sdr_cc *cc, uint64_t now)
+/* To CRUISE; so many round trips until a drain. */
+static void auto_cruise(struct sdr_cc *cc, uint64_t now, uint32_t trips)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 
 	a->phase = SDR_AUTO_CRUISE;
-	a->settled = a->rounds + SDR_AUTO_SETTLE;
 	a->frozen = SDR_AUTO_FROZEN_DRAIN;
 	a->pace = 1;
 	a->quiet = 0;
-	a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
+	a->drain_at = auto_after(cc, now, trips);
+}
+
+/* START is over, or was never needed. */
+static void auto_started(struct sdr_cc *cc, uint64_t now)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+
+	a->settled = a->rounds + SDR_AUTO_SETTLE;
 	sdr_blame_reset(&a->blame);
+	auto_cruise(cc, now, SDR_AUTO_DRAIN_FIRST);
 }
 
 static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
@@ -247,7 +257,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 		double win = SDR_AUTO_KNOWN_USE * (double)k->rate_Bps * (double)k->rtt_ns /
 			     SDR_CC_NS_PER_S;
 
-		auto_cruise(cc, now);
+		auto_started(cc, now);
 		a->win = fmax(win, a->win / 2);
 		sdr_rival_passes(&a->rival, (double)k->rate_Bps);
 	}
@@ -267,7 +277,7 @@ static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 		cc->own_lost += (uint64_t)(a->lost - free);
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
 	sdr_rival_passes(&a->rival, rate_Bps);
-	auto_cruise(cc, now);
+	auto_started(cc, now);
 }
 
 static bool auto_capacity(const struct sdr_cc_rate *rate)
@@ -291,8 +301,7 @@ static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	uint64_t target = sdr_auto_target(a->queue.base, cc->mtu, a->win);
-
+	double queue = (double)sdr_qdelay_now(&a->queue), full = SDR_AUTO_START_FULL, win = a->win;
 	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps;
 
 	if (auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc))) {
@@ -301,8 +310,9 @@ static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	}
 	if (!rate->app_limited)
 		a->win += (double)ack->bytes;
-	if (a->queue.samples &&
-	    (double)sdr_qdelay_now(&a->queue) > SDR_AUTO_START_FULL * (double)target)
+	/* the target, and its root, only of a queue that is longer than its smallest part */
+	if (a->queue.samples && queue > full * auto_host(a->queue.base) &&
+	    queue > full * (double)sdr_auto_target(a->queue.base, cc->mtu, win))
 		auto_learn(cc, ack->now,
 			   rate->capacity_Bps
 				   ? use
@@ -344,15 +354,11 @@ static void auto_drain_round(struct sdr_cc *cc, uint64_t now)
 
 	if (now <= a->drain_end)
 		return;
-	a->phase = SDR_AUTO_CRUISE;
 	if (a->drained_at)
 		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
 	a->drained_at = now;
-	a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_RTTS);
 	a->shortest = HUGE_VAL;
-	a->frozen = SDR_AUTO_FROZEN_DRAIN;
-	a->quiet = 0;
-	a->pace = 1;
+	auto_cruise(cc, now, SDR_AUTO_DRAIN_RTTS);
 }
 
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)

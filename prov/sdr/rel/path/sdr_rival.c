@@ -7,8 +7,8 @@
  *
  *   press   a queue that is long for SDR_RIVAL_PRESS_NS although we yielded to it: somebody fills
  *           it.  -> WINDOW, with the window from before
- *   PUSH    an own rate below a twelfth of what the path was seen to carry may mean many flows
- *           like us, or one that takes all.  So now and then we send a quarter of the path more,
+ *   PUSH    an own rate below a fifth (after losses, a twelfth) of what the path was seen to
+ *           carry may mean many flows like us, or one that takes all.  So now and then we send a quarter of the path more,
  *           for twelve round trips.  Flows like us yield within a few, and the queue goes; then
  *           the pause to the next push doubles.  If the queue is still long then, or packets are
  *           lost: -> WINDOW, with half of the path.  If our rate did not grow: the path carries
@@ -38,7 +38,6 @@
 #define SDR_RIVAL_PRESS_OVER_NS 5e6
 #define SDR_RIVAL_PRESS_LONG	3.0 /* of the target: a queue that is long, and at least */
 #define SDR_RIVAL_PRESS_SHARE	0.1 /* of the round trip */
-/* pushes */
 /* of what the path was seen to carry: so little may be too little, and where queues are short */
 #define SDR_RIVAL_LITTLE	 0.2
 #define SDR_RIVAL_LITTLE_SHALLOW 0.08
@@ -89,16 +88,6 @@ static double rival_trip(const struct sdr_rival_at *at)
 	return (double)(at->base + at->queue) / SDR_RIVAL_NS_PER_S;
 }
 
-static double min_d(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double max_d(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random)
 {
 	memset(r, 0, sizeof(*r));
@@ -145,8 +134,8 @@ static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		}
 		return false;
 	}
-	longest = SDR_RIVAL_PRESS_LONG * min_d(target, (double)at->few);
-	if (queue < min_d(SDR_RIVAL_PRESS_OVER * target, SDR_RIVAL_PRESS_OVER_NS))
+	longest = SDR_RIVAL_PRESS_LONG * fmin(target, (double)at->few);
+	if (queue < fmin(SDR_RIVAL_PRESS_OVER * target, SDR_RIVAL_PRESS_OVER_NS))
 		r->press_at = 0;
 	else if (queue < longest || queue < SDR_RIVAL_PRESS_SHARE * (double)at->base)
 		r->press_at = at->now;
@@ -167,7 +156,7 @@ static bool rival_little(const struct sdr_rival *r, uint64_t now)
 static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	r->push_base = (double)at->queue;
-	r->push_long = SDR_RIVAL_PUSH_GREW * min_d((double)at->target, (double)at->few);
+	r->push_long = SDR_RIVAL_PUSH_GREW * fmin((double)at->target, (double)at->few);
 	r->state = SDR_RIVAL_PUSH;
 	r->push_round = 0;
 	r->push_from = r->rate;
@@ -175,12 +164,19 @@ static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->press_at = 0;
 }
 
-static void rival_push_next(struct sdr_rival *r, const struct sdr_rival_at *at)
+static void rival_push_later(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	r->state = SDR_RIVAL_NONE;
 	r->push_at = at->now + r->push_gap / 2 + at->random % r->push_gap;
 	if (r->push_gap < SDR_RIVAL_PUSH_GAP_MAX_NS)
 		r->push_gap *= 2;
+}
+
+/* Back to where it was, and a longer pause. */
+static void rival_push_ends(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
+{
+	*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
+	rival_push_later(r, at);
 }
 
 /* More has happened than our push can do: others push as well. */
@@ -200,12 +196,11 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 
 	r->push_round++;
 	if (at->app_limited) { /* it cannot push with nothing */
-		rival_push_next(r, at);
+		rival_push_later(r, at);
 		return;
 	}
 	if (rival_collides(r, at)) {
-		*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
-		rival_push_next(r, at);
+		rival_push_ends(r, at, win);
 		return;
 	}
 	if (r->push_round >= SDR_RIVAL_PUSH_LOOK) {
@@ -218,15 +213,13 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 	if (r->push_round < SDR_RIVAL_PUSH_ROUNDS)
 		return;
 	n = SDR_RIVAL_PUSH_ROUNDS - SDR_RIVAL_PUSH_LOOK + 1;
-	longest = max_d(SDR_RIVAL_PUSH_LONG * (double)at->target, r->push_long);
+	longest = fmax(SDR_RIVAL_PUSH_LONG * (double)at->target, r->push_long);
 	if (r->push_gain / n < SDR_RIVAL_PUSH_ALONE * more) {
 		r->most = r->push_from + r->push_gain / n;
-		*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
-		rival_push_next(r, at);
+		rival_push_ends(r, at, win);
 	} else if (r->push_queue / n < longest &&
 		   r->push_lost <= SDR_RIVAL_PUSH_LOST * r->push_bytes) {
-		*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
-		rival_push_next(r, at);
+		rival_push_ends(r, at, win);
 	} else {
 		*win = SDR_RIVAL_HALF * r->most * rival_trip(at);
 		rival_window(r, at, *win);
@@ -274,17 +267,17 @@ static void rival_in_window(struct sdr_rival *r, const struct sdr_rival_at *at, 
 	}
 	t = (double)(age + at->base) / SDR_RIVAL_NS_PER_S;
 	k = cbrt(r->win_max / mtu * (1 - SDR_RIVAL_CUBIC_BETA) / SDR_RIVAL_CUBIC_C);
-	to = min_d(SDR_RIVAL_CUBIC_C * pow(t - k, 3) * mtu + r->win_max, SDR_RIVAL_GROWTH * *win);
+	to = fmin(SDR_RIVAL_CUBIC_C * pow(t - k, 3) * mtu + r->win_max, SDR_RIVAL_GROWTH * *win);
 	if (to > *win)
 		*win = to;
-	to = min_d(r->win_rate * rival_trip(at), SDR_RIVAL_KEEP * *win);
+	to = fmin(r->win_rate * rival_trip(at), SDR_RIVAL_KEEP * *win);
 	if (to > *win)
 		*win = to;
 }
 
 static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
-	double most = 0, trip = min_d(rival_trip(at), 2 * (double)at->base / SDR_RIVAL_NS_PER_S);
+	double most = 0, trip = fmin(rival_trip(at), 2 * (double)at->base / SDR_RIVAL_NS_PER_S);
 	uint32_t i;
 
 	r->bw[++r->round % SDR_RIVAL_ROUNDS] = (double)at->bw;
@@ -301,7 +294,7 @@ static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, do
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
 		if (r->bw[i] > most)
 			most = r->bw[i];
-	*win = min_d(most, SDR_RIVAL_HALF * r->most) * trip;
+	*win = fmin(most, SDR_RIVAL_HALF * r->most) * trip;
 }
 
 /* ---- the round ------------------------------------------------------------------------------- */
@@ -339,7 +332,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 				*win = r->press_win;
 			rival_window(r, at, *win);
 			/* it yielded long before: it may grow to half of the path */
-			r->win_rate = max_d(r->win_rate, SDR_RIVAL_HALF * r->most);
+			r->win_rate = fmax(r->win_rate, SDR_RIVAL_HALF * r->most);
 		} else if (at->base >= SDR_RIVAL_PUSH_RTT_NS && at->now > r->push_at &&
 			   rival_little(r, at->now) &&
 			   (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target) {

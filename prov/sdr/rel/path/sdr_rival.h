@@ -12,7 +12,7 @@
 enum sdr_rival_state {
 	SDR_RIVAL_NONE,	  /* nobody but flows that yield: the queue's delay governs */
 	SDR_RIVAL_PUSH,	  /* an experiment: do they yield? */
-	SDR_RIVAL_WINDOW, /* they do not: a window that halves at losses, as theirs */
+	SDR_RIVAL_WINDOW, /* they do not: a window that is cut at losses, as theirs */
 	SDR_RIVAL_HOLD,	  /* nor do they yield to losses: a rate that is held */
 };
 
