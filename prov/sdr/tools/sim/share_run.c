@@ -74,10 +74,13 @@ static void share_sample(struct share_clock *c)
 static void share_adapted(struct share_clock *c, double sum)
 {
 	const struct share_cfg *cfg = c->b->cfg;
-	const struct share_change *last = &cfg->change[cfg->changes - 1];
 	double now = share_now(c->b);
+	const struct share_change *last;
 
-	if (!cfg->changes || now < last->at_s + SHARE_SMOOTH_S || c->b->res->adapt_s >= 0)
+	if (!cfg->changes || c->b->res->adapt_s >= 0)
+		return;
+	last = &cfg->change[cfg->changes - 1];
+	if (now < last->at_s + SHARE_SMOOTH_S)
 		return;
 	if (sum >= SHARE_ADAPTED * last->rate_bps)
 		c->b->res->adapt_s = now - last->at_s;
