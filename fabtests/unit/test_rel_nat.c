@@ -231,14 +231,16 @@ static void nat__the_size_of_the_way_to_a_translator(void **state)
 {
 	struct bed_nat nat;
 	struct bed *b = one_behind(&nat, 2);
+	struct sdr_peer *p;
 	struct sdr_conn *c;
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
 		b->na[i].no_probe = false;
 	bed_boot(b);
-	assert_ptr_equal(call(b, 1)->peer, bed_peer_at(b, 0, NAME));
-	c = bed_peer_at(b, 0, NAME)->conn;
+	p = bed_peer_at(b, 0, NAME);
+	assert_ptr_equal(call(b, 1)->peer, p);
+	c = p->conn;
 	assert_non_null(c);
 	assert_false(sdr_uc_addr_equal(&c->addr, &c->peer->addr));
 	assert_true(c->pmtu.ceil > 1301);
@@ -491,11 +493,13 @@ static void nat__claims_can_be_switched_off(void **state)
 {
 	struct bed_nat nat;
 	struct bed *b = one_behind(&nat, 2);
+	struct sdr_peer *p;
 
 	(void)state;
 	b->cfg[0].no_aliases = true;
 	bed_boot(b);
-	assert_ptr_not_equal(call(b, 1)->peer, bed_peer_at(b, 0, NAME));
+	p = bed_peer_at(b, 0, NAME);
+	assert_ptr_not_equal(call(b, 1)->peer, p);
 	bed_close(b);
 }
 
