@@ -131,6 +131,36 @@ static void start__one_small_message_tells_the_rate(void **state)
 	}
 }
 
+/*
+ * Who sends nothing but reports asks for the round trip: its reports wait by it.  The first answer
+ * comes behind the sender's data; a few more are asked for, not one with each report.
+ */
+static void start__who_only_receives_learns_the_round_trip(void **state)
+{
+	static const uint64_t trips[] = { MS / 5, RTT };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(trips) / sizeof(trips[0]); i++) {
+		struct bed *b = far_new(2, GBIT, &burst);
+		const struct sdr_rtt *rtt;
+
+		b->link.delay_ns = trips[i] / 2;
+		bed_boot(b);
+		for (uint32_t n = 0; n < 2; n++) {
+			move(b, 1024 * KIB);
+			bed_run(b, 2 * RTT);
+		}
+		rtt = &bed_conn(b, 1, 0)->rtt;
+		assert_in_range(rtt->samples, 2, 3);
+		assert_in_range(sdr_rtt_min(rtt), trips[i], trips[i] * 3 / 2);
+		for (uint32_t n = 0; n < 50; n++)
+			move(b, 1024 * KIB);
+		bed_run(b, 2 * RTT);
+		assert_in_range(rtt->samples, 4, 5);
+		bed_close(b);
+	}
+}
+
 /* Also one that is paced more slowly, by what leaves at once. */
 static void start__a_train_tells_a_slow_sender(void **state)
 {
@@ -381,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(start__one_small_message_tells_the_rate),
+		cmocka_unit_test(start__who_only_receives_learns_the_round_trip),
 		cmocka_unit_test(start__a_train_tells_a_slow_sender),
 		cmocka_unit_test(start__reports_of_trains),
 		cmocka_unit_test(start__a_slow_sender_knows_the_least),

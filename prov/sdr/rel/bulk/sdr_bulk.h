@@ -66,6 +66,7 @@ struct sdr_conn_bulk { /* of a connection */
 		/* packets of this stretch of a near path and of the last; it began, ns */
 		uint32_t near_came, near_last;
 		uint64_t near_ns;
+		uint64_t asked_ns; /* for the round trip, with a report */
 		uint32_t seen; /* the end of the numbers that the peer has given transfers */
 		/* refused messages beyond the window: skipped as it moves */
 		uint32_t skip_lo, skip_hi;

@@ -48,6 +48,10 @@
 #define SDR_NEAR_REPORTS 8u
 #define SDR_NEAR_PKTS	 2u
 
+/* a receiver's own samples of the round trip: so many, and then on a near path one in so long, ns */
+#define SDR_ASK_FIRST	 4u
+#define SDR_ASK_EVERY_NS (SDR_RTT_MIN_WINDOW_NS / 4)
+
 static void comp_push(struct sdr_ring *r, const struct sdr_complete *e)
 {
 	static const struct sdr_ring_kind kind = { sizeof(*e), COMP_RING_MIN, COMP_RING_MAX, NULL };
@@ -98,7 +102,7 @@ uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_
 	c->bulk->rx.train_ns = c->rel->now;
 	c->bulk->rx.train_bytes += (uint64_t)came * shape->mtu;
 	train = c->bulk->rx.train_bytes;
-	if (c->rtt.samples && c->rtt.srtt < SDR_NEAR_RTT_NS) {
+	if (c->rtt.samples && sdr_rtt_min(&c->rtt) < SDR_NEAR_RTT_NS) {
 		pkts = near_pkts(c, came);
 		return pkts < shape->dack_pkts ? (uint32_t)pkts : shape->dack_pkts;
 	}
@@ -216,6 +220,28 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 	return n;
 }
 
+/*
+ * Who only receives learns the round trip by asking; till then its reports are late.  The answer
+ * may wait behind the sender's data, so it is asked again when a message is complete: then the
+ * sender may have nothing under way.
+ */
+static void report_ask(struct sdr_conn *c)
+{
+	uint64_t wait = c->rtt.samples < SDR_ASK_FIRST ? c->rtt.srtt : SDR_ASK_EVERY_NS;
+
+	if (c->tx.log.head != c->tx.log.tail)
+		return;
+	if (!c->rtt.samples && sdr_list_empty(&c->bulk->rx.dirty))
+		return;
+	if (c->rtt.samples &&
+	    (!comp_next(&c->bulk->rx.comp[0]) || c->rel->now < c->bulk->rx.asked_ns + wait))
+		return;
+	if (c->rtt.samples >= SDR_ASK_FIRST && sdr_rtt_min(&c->rtt) >= SDR_NEAR_RTT_NS)
+		return;
+	c->bulk->rx.asked_ns = c->rel->now;
+	c->tx.ping_due = true;
+}
+
 size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 {
 	struct sdr_list *l, *tmp, rest;
@@ -223,10 +249,7 @@ size_t sdr_report_write(struct sdr_conn *c, uint8_t *p, size_t room, bool *more)
 
 	sdr_list_init(&rest);
 	*more = false;
-	/* who only receives learns the round trip by asking; till then its reports are late */
-	if (!c->rtt.samples && !sdr_list_empty(&c->bulk->rx.dirty) &&
-	    c->tx.log.head == c->tx.log.tail)
-		c->tx.ping_due = true;
+	report_ask(c);
 	n = put_complete(c, 0, p, room, more);
 	n += put_complete(c, 1, p + n, room - n, more);
 	sdr_list_each_safe(l, tmp, &c->bulk->rx.dirty) {
