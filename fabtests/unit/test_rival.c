@@ -221,6 +221,7 @@ static enum sdr_rival_state with_share(double share, uint64_t base, bool lossy)
 	rounds_new(&t);
 	t.at.base = base;
 	t.at.bw = (uint64_t)(share * PATH);
+	t.win = share * PATH * trip(&t);
 	for (i = 0; i < 400 && t.r.state == SDR_RIVAL_NONE; i++) {
 		t.at.lost = lossy && i % 40 == 0 ? t.at.bytes / 100 : 0;
 		step(&t);
@@ -239,6 +240,22 @@ static void rival__asks_only_with_little(void **state)
 	/* not among hosts */
 	assert_int_equal(with_share(0.01, 1900 * 1000, false), SDR_RIVAL_NONE);
 	assert_int_equal(with_share(0.01, 2000 * 1000, false), SDR_RIVAL_PUSH);
+}
+
+/* Who has more of a window than it uses may send as much as it likes. */
+static void rival__asks_only_for_what_it_would_use(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.bw = (uint64_t)(0.1 * PATH);
+	t.win = 5 * 0.1 * PATH * trip(&t);
+	stays(&t, SDR_RIVAL_NONE, 10 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	t.win /= 2;
+	stays(&t, SDR_RIVAL_NONE, 10 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
 }
 
 /* A quarter of the path more, for twelve rounds. */
@@ -519,6 +536,7 @@ int main(void)
 		cmocka_unit_test(rival__a_pause_of_ours),
 		cmocka_unit_test(rival__they_come_back),
 		cmocka_unit_test(rival__asks_only_with_little),
+		cmocka_unit_test(rival__asks_only_for_what_it_would_use),
 		cmocka_unit_test(rival__they_yield_to_a_push),
 		cmocka_unit_test(rival__pauses_grow_up_to_ten_minutes),
 		cmocka_unit_test(rival__nobody_yields_to_a_push),

@@ -8,11 +8,12 @@
  *   press   a queue that is long for SDR_RIVAL_PRESS_NS although we yielded to it: somebody fills
  *           it.  -> WINDOW, with the window from before
  *   PUSH    an own rate below a fifth (after losses, a twelfth) of what the path was seen to
- *           carry may mean many flows like us, or one that takes all.  So now and then we send a quarter of the path more,
- *           for twelve round trips.  Flows like us yield within a few, and the queue goes; then
- *           the pause to the next push doubles.  If the queue is still long then, or packets are
- *           lost: -> WINDOW, with half of the path.  If our rate did not grow: the path carries
- *           no more, we are alone on it.
+ *           carry may mean many flows like us, or one that takes all (or that there is little to
+ *           send: then the window is not used).  So now and then we send a quarter of the path
+ *           more, for twelve round trips.  Flows like us yield within a few, and the queue goes;
+ *           then the pause to the next push doubles.  If the queue is still long then, or packets
+ *           are lost: -> WINDOW, with half of the path.  If our rate did not grow: the path
+ *           carries no more, we are alone on it.
  *   WINDOW  the law of RFC 9438 (CUBIC), and a rate that is kept while no loss says otherwise:
  *           a window beside windows.  The queue has gone: -> NONE.  Losses again and again soon
  *           after a cut: they do not yield to losses either.  -> HOLD
@@ -64,6 +65,7 @@
 #define SDR_RIVAL_PUSH_ALONE	  0.4 /* of the push: who gains less has it all already */
 #define SDR_RIVAL_PUSH_WAIT_NS	  (500 * 1000000ull) /* with little, before a push: at least, ... */
 #define SDR_RIVAL_PUSH_SPREAD_NS  (1000 * 1000000ull) /* ... and that much more by chance */
+#define SDR_RIVAL_PUSH_USED	  0.25 /* of the window, by the rate: who uses less asks nothing */
 #define SDR_RIVAL_PUSH_GAP_NS	  (8 * 1000000000ull)
 #define SDR_RIVAL_PUSH_GAP_MAX_NS (600 * 1000000000ull)
 #define SDR_RIVAL_HALF		  0.5 /* of the path: what is claimed */
@@ -335,6 +337,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 			r->win_rate = fmax(r->win_rate, SDR_RIVAL_HALF * r->most);
 		} else if (at->base >= SDR_RIVAL_PUSH_RTT_NS && at->now > r->push_at &&
 			   rival_little(r, at->now) &&
+			   r->rate * rival_trip(at) >= SDR_RIVAL_PUSH_USED * *win &&
 			   (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target) {
 			rival_push_begin(r, at);
 		}
