@@ -5,6 +5,7 @@
  * and what travels again is exactly what the scheme says.  1 MiB with 8 + 2 chunks of 16 packets:
  * two submessages, 32 codewords of 8 packets and two rows of parity.
  */
+#include <math.h>
 #include "test_rel_code_util.h"
 
 #define PKTS   (MIB / SDR_MTU_DEFAULT)
@@ -513,6 +514,29 @@ static void code__auto_sends_no_parity_to_the_near(void **state)
 	lab_close(l);
 }
 
+static bool of_one_codeword_and_late_again(struct lab *l, struct pk *k)
+{
+	bool its = !k->parity && k->cw == l->y && k->pos < l->x;
+
+	l->late = k->nth ? 5 * MS : 0;
+	return its && (!k->nth || k->pos);
+}
+
+/* Decoded while what was lost is on its way again: it was lost once. */
+static void code__what_travels_again_was_lost_once(void **state)
+{
+	struct lab *l = lab_open(&sdr_scheme_ec_sr);
+
+	(void)state;
+	l->lose = of_one_codeword_and_late_again;
+	l->x = 3;
+	l->y = 3;
+	lab_move(l, 0, MIB, 3, NULL);
+	assert_int_equal(l->data_again, 3);
+	assert_true(fabs(bed_conn(l->b, 0, 1)->peer->loss.lost - 3) < 0.5);
+	lab_close(l);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -532,6 +556,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(code__data_and_parity_may_change_places),
 		cmocka_unit_test(code__nothing_lost_nothing_decoded),
 		cmocka_unit_test(code__auto_sends_no_parity_to_the_near),
+		cmocka_unit_test(code__what_travels_again_was_lost_once),
 	};
 
 	if (argc > 1)

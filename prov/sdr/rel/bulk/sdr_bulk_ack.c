@@ -175,6 +175,21 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 	return n;
 }
 
+/* Packets that were sent again and are on their way: that they were lost has been counted. */
+static uint32_t seg_on_the_way_again(const struct sdr_seg_tx *s)
+{
+	uint32_t n = 0, p = 0;
+
+	if (!s->rtx)
+		return 0;
+	while ((p = sdr_bitmap_next_zero(s->acked, p, s->npkts)) < s->npkts) {
+		n += !sdr_bitmap_test(s->lost, p) &&
+		     sdr_bitmap_test(s->chunk_rtx, p / s->shape->chunk_pkts);
+		p++;
+	}
+	return n;
+}
+
 /*
  * A coded segment is complete.  What came out of parity was lost, whether we knew it or not; it
  * says nothing about the order of arrival.  Returns the packets that are new.
@@ -184,7 +199,8 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 {
 	bool dec = f->flags & SDR_DACK_DECODED;
 	uint32_t pkts = dec && f->dec_pkts < s->npkts ? f->dec_pkts : dec ? s->npkts : 0;
-	uint32_t unknown = pkts > s->nlost ? pkts - s->nlost : 0;
+	uint32_t known = s->nlost + seg_on_the_way_again(s);
+	uint32_t unknown = pkts > known ? pkts - known : 0;
 
 	if (unknown > s->inflight)
 		unknown = s->inflight;
