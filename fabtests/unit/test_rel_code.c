@@ -514,6 +514,34 @@ static void code__auto_sends_no_parity_to_the_near(void **state)
 	lab_close(l);
 }
 
+/* What is known when parity is to leave decides, not what was when the transfer was asked for. */
+static bool learns_meanwhile(struct lab *l, struct pk *k)
+{
+	if (!l->x++)
+		sdr_loss_est_arrived(&bed_conn(l->b, 0, 1)->peer->loss, 0, 10000000);
+	return !k->parity && !k->nth && k->off == l->y;
+}
+
+static void code__parity_is_asked_for_again(void **state)
+{
+	struct sdr_rel_stats st;
+	struct lab *l;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		l = lab_open(&sdr_scheme_hybrid);
+		l->lose = i ? learns_meanwhile : NULL;
+		l->y = i == 2 ? 5 : PKTS; /* nothing, a packet is lost after all */
+		lab_move(l, 0, MIB, 3, NULL);
+		st = bed_stats(l->b, 0);
+		assert_int_equal(st.choice_parity, 1);
+		assert_int_equal(l->parity > 0, i == 0);
+		assert_int_equal(st.parity_tx > 0, i == 0);
+		assert_int_equal(l->data_again, i == 2);
+		lab_close(l);
+	}
+}
+
 static bool of_one_codeword_and_late_again(struct lab *l, struct pk *k)
 {
 	bool its = !k->parity && k->cw == l->y && k->pos < l->x;
@@ -556,6 +584,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(code__data_and_parity_may_change_places),
 		cmocka_unit_test(code__nothing_lost_nothing_decoded),
 		cmocka_unit_test(code__auto_sends_no_parity_to_the_near),
+		cmocka_unit_test(code__parity_is_asked_for_again),
 		cmocka_unit_test(code__what_travels_again_was_lost_once),
 	};
 

@@ -42,6 +42,18 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	return SDR_REL_OK;
 }
 
+uint32_t sdr_policy_parity(struct sdr_conn *c, uint64_t len, const struct sdr_code *g)
+{
+	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	uint32_t rows;
+
+	if (!ops->rows || g->a.kind != SDR_CODE_MDS)
+		return g->plan_pkts;
+	rows = ops->rows(c, len, g);
+	SDR_ASSERT(rows <= g->plan);
+	return g->plan_pkts / g->plan * rows;
+}
+
 bool sdr_policy_repeats(const struct sdr_conn *c)
 {
 	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;

@@ -19,6 +19,11 @@ int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *pl
  * parity buffers.
  */
 uint64_t sdr_policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, uint32_t m);
+/*
+ * Packets of the planned parity that leave by themselves, of a transfer of len bytes: asked when
+ * its data have left.
+ */
+uint32_t sdr_policy_parity(struct sdr_conn *c, uint64_t len, const struct sdr_code *g);
 bool sdr_policy_repeats(const struct sdr_conn *c); /* a lone packet is worth a copy */
 /* NULL: no memory */
 const struct sdr_fec *sdr_policy_fec(struct sdr_rel *rel, const struct sdr_code *g);

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sdr_code;
 struct sdr_conn;
 struct sdr_plan;
 
@@ -33,6 +34,11 @@ struct sdr_scheme_ops {
 	 * asked where the peer takes no parity at all: its transfers go without.
 	 */
 	int (*plan)(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+	/*
+	 * Parity rows of a coded segment that are still worth sending when its data have left, of
+	 * g->plan at most; the transfer has len bytes.  NULL: all.
+	 */
+	uint32_t (*rows)(struct sdr_conn *c, uint64_t len, const struct sdr_code *g);
 	bool fixed_code; /* the plan is made of cfg.ec_code, ec_k and ec_m */
 	bool far_only;	 /* parity and copies only where the round trip is a long one */
 

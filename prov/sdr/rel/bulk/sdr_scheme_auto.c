@@ -41,7 +41,8 @@ static void auto_note(struct sdr_conn *c)
 	rel->cbs->note(rel->user, c->peer, text);
 }
 
-static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
+/* What a transfer of len bytes wants by what is known now. */
+static void auto_choose(struct sdr_conn *c, uint64_t len, struct sdr_choice *out)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
 	struct sdr_choice_loss loss;
@@ -57,6 +58,13 @@ static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 			   (1e9 * (double)(c->shape->mtu + SDR_WIRE_OVERHEAD)),
 		.loss = &loss,
 	};
+
+	sdr_loss_est_known(&c->peer->loss, &loss);
+	sdr_choose(c->rel->bulk->choices, &in, out);
+}
+
+static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
+{
 	struct sdr_frame_code code = {
 		.kind = SDR_CODE_MDS,
 		.flags = SDR_CODE_F_INTERLEAVE,
@@ -65,8 +73,7 @@ static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 	struct sdr_choice_layout layout;
 	uint64_t cover;
 
-	sdr_loss_est_known(&c->peer->loss, &loss);
-	sdr_choose(c->rel->bulk->choices, &in, &c->bulk->choice);
+	auto_choose(c, len, &c->bulk->choice);
 	cover = c->bulk->choice.m ? c->bulk->choice.cover * c->shape->mtu : 0;
 	if (cover > len)
 		cover = len;
@@ -92,6 +99,22 @@ static int auto_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 									: SDR_REL_OK;
 }
 
+/*
+ * A transfer may have waited long behind others: what was lost was ours, or we know by now that
+ * nothing is.  A codeword may have more packets than one would have now.
+ */
+static uint32_t auto_rows(struct sdr_conn *c, uint64_t len, const struct sdr_code *g)
+{
+	struct sdr_choice now;
+	uint32_t rows;
+
+	auto_choose(c, len, &now);
+	if (!now.m)
+		return 0;
+	rows = (now.m * g->kmax + now.k - 1) / now.k;
+	return rows < g->plan ? rows : g->plan;
+}
+
 static bool auto_repeats(const struct sdr_conn *c)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
@@ -106,12 +129,14 @@ static bool auto_repeats(const struct sdr_conn *c)
 const struct sdr_scheme_ops sdr_scheme_hybrid = {
 	.name = "hybrid",
 	.plan = auto_plan,
+	.rows = auto_rows,
 	.parity_on_demand = true,
 	.repeats = auto_repeats,
 };
 const struct sdr_scheme_ops sdr_scheme_auto = {
 	.name = "auto",
 	.plan = auto_plan,
+	.rows = auto_rows,
 	.far_only = true,
 	.parity_on_demand = true,
 	.repeats = auto_repeats,

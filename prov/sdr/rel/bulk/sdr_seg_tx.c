@@ -24,6 +24,7 @@
 #include "base/sdr_bitmap.h"
 #include "sdr_bulk_tx.h"
 #include "sdr_code_tx.h"
+#include "sdr_policy.h"
 #include "sdr_seg_tx.h"
 
 #define SEG_INDEX_MIN 16u
@@ -189,7 +190,7 @@ static bool seg_fill(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct
 		s->parity = true;
 		s->base = g->scratch;
 		s->len = sdr_code_parity_bytes(&g->code);
-		s->goal = g->scratch ? g->code.plan_pkts : 0;
+		s->goal = g->scratch ? sdr_policy_parity(b->conn, b->plan.len, &g->code) : 0;
 		s->npkts = g->code.par_pkts;
 		g->parity = s;
 		b->grp = NULL;
