@@ -136,6 +136,38 @@ static void auto__random_loss(void **state)
 	}
 }
 
+/* What its queue drops is its own, but for little; and in doubt until that is decided. */
+static void auto__owns_up_to_what_is_dropped(void **state)
+{
+	static const double queue[] = { 0.1, 1 };
+	struct bed_flows_path path;
+	struct bed_flows *b;
+	uint64_t lost, own;
+	uint32_t i, k, doubts;
+
+	(void)state;
+	for (i = 0; i < sizeof(queue) / sizeof(queue[0]); i++) {
+		path = wan(queue[i], 0);
+		b = flows(&path, 4);
+		doubts = 0;
+		for (k = 0; k < 500; k++) {
+			bed_flows_run(b, 10 * MS);
+			doubts += b->f[0]->cc.doubts;
+		}
+		show(b, "drops");
+		for (lost = own = k = 0; k < b->n; k++) {
+			lost += b->f[k]->dropped * path.pkt;
+			own += b->f[k]->cc.own_lost;
+		}
+		if (getenv("TEST_CC_VERBOSE"))
+			printf("own %.3f of %.0f, in doubt %u\n", (double)own / (double)lost,
+			       (double)lost / path.pkt, doubts);
+		assert_true(lost && own <= lost && (double)own >= 0.9 * (double)lost);
+		assert_in_range(doubts, 1, 100);
+		bed_flows_free(b);
+	}
+}
+
 /* ---- with others like it --------------------------------------------------------------------- */
 
 static void auto__two_share(void **state)
@@ -482,6 +514,7 @@ int main(void)
 		cmocka_unit_test(auto__target),
 		cmocka_unit_test(auto__alone),
 		cmocka_unit_test(auto__random_loss),
+		cmocka_unit_test(auto__owns_up_to_what_is_dropped),
 		cmocka_unit_test(auto__two_share),
 		cmocka_unit_test(auto__a_latecomer_gets_its_share),
 		cmocka_unit_test(auto__incast),

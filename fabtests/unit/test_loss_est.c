@@ -442,7 +442,78 @@ static void loss__forgiven_within_bounds(void **state)
 	assert_int_equal(sdr_loss_est_lost(&l, 20 * S + SDR_LOSS_FORGIVE_NS + 1, 1000), 500);
 	for (uint32_t i = 0; i < 1000; i++)
 		sdr_loss_est_forgive(&l, 30 * S + i * SDR_LOSS_FORGIVE_NS / 2, 1);
-	assert_true(l.forgive < 10);
+	assert_true(l.home.n < 10);
+	sane(&l);
+}
+
+/* Of what is not judged nothing is believed but what arrived. */
+static void loss__in_doubt_until_judged(void **state)
+{
+	struct sdr_loss_est l, calm;
+	struct sdr_choice_loss a, b;
+
+	(void)state;
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 50000);
+	calm = l;
+	sdr_loss_est_doubt(&l);
+	for (uint32_t i = 0; i < 40; i++) {
+		sdr_loss_est_lost(&l, 0, 1);
+		sdr_loss_est_arrived(&l, 0, 9);
+		sdr_loss_est_arrived(&calm, 0, 10);
+		sdr_loss_est_doubt(&l); /* again: nothing */
+	}
+	sdr_loss_est_known(&l, &a);
+	sdr_loss_est_known(&calm, &b);
+	assert_true(fabs(a.upper - b.upper) < 1e-12 && fabs(a.events - b.events) < 1e-9);
+	assert_true(fabs(a.pkts - b.pkts) < 1e-3 && fabs(a.lossy - b.lossy) < 1e-9);
+	assert_false(sdr_loss_est_seen(&l));
+	sane(&l);
+	sdr_loss_est_judged(&l);
+	assert_true(sdr_loss_est_seen(&l));
+	assert_true(sdr_loss_est_mean(&l) > 100 * sdr_loss_est_mean(&calm));
+}
+
+/* What was ours leaves no trace, not even that the memory was cut. */
+static void loss__excused(void **state)
+{
+	struct sdr_loss_est l, calm;
+	double lost;
+
+	(void)state;
+	sdr_loss_est_init(&l, 0);
+	sdr_loss_est_arrived(&l, 0, 50000);
+	calm = l;
+	sdr_loss_est_arrived(&calm, 0, 400);
+	sdr_loss_est_doubt(&l);
+	for (uint32_t i = 0; i < 40; i++) {
+		sdr_loss_est_lost(&l, 0, 1);
+		sdr_loss_est_arrived(&l, 0, 9);
+	}
+	assert_true(l.sent < 10000); /* they came too close together */
+	sdr_loss_est_excuse(&l, 0, 40);
+	assert_false(sdr_loss_est_seen(&l));
+	assert_true(fabs(sdr_loss_est_mean(&l) - sdr_loss_est_mean(&calm)) < 1e-9);
+	/* some of them */
+	sdr_loss_est_doubt(&l);
+	for (uint32_t i = 0; i < 40; i++) {
+		sdr_loss_est_lost(&l, 0, 1);
+		sdr_loss_est_arrived(&l, 0, 9);
+	}
+	sdr_loss_est_excuse(&l, 0, 36);
+	sane(&l);
+	assert_true(l.lost > 3.5 && l.lost < 4.5 && sdr_loss_est_seen(&l));
+	/* and of those that nobody doubted */
+	sdr_loss_est_excuse(&l, 0, 2);
+	assert_true(l.lost > 1.5 && l.lost < 2.5);
+	/* more than were reported: of those to come, for a while */
+	sdr_loss_est_excuse(&l, 0, 12);
+	assert_true(l.lost <= 0);
+	assert_int_equal(sdr_loss_est_recount(&l, 0, 10), 0); /* not at home */
+	assert_true(l.lost <= 0);
+	lost = l.lost + 1;
+	sdr_loss_est_lost(&l, 0, 1);
+	assert_true(l.lost >= lost);
 	sane(&l);
 }
 
@@ -465,6 +536,8 @@ int main(void)
 		cmocka_unit_test(loss__absurd_numbers),
 		cmocka_unit_test(loss__forgiven),
 		cmocka_unit_test(loss__forgiven_within_bounds),
+		cmocka_unit_test(loss__in_doubt_until_judged),
+		cmocka_unit_test(loss__excused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

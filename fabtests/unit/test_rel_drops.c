@@ -323,10 +323,10 @@ static void drops__made_up_are_bounded(void **state)
 					   &(struct sdr_frame_drops){ count });
 		bed_forge(b, 1, 0, bed_conn(b, 0, 1)->id.cid, pn++, frame, n);
 		bed_run(b, MS);
-		assert_true(est(b, 0, 1)->forgive <= SDR_LOSS_FORGIVE_MAX);
+		assert_true(est(b, 0, 1)->home.n <= SDR_LOSS_FORGIVE_MAX);
 	}
-	assert_true(est(b, 0, 1)->forgive > 0);
-	assert_int_equal(est(b, 0, 2)->forgive, 0);
+	assert_true(est(b, 0, 1)->home.n > 0);
+	assert_int_equal(est(b, 0, 2)->home.n, 0);
 	/* An older count says nothing. */
 	bed_run(b, 10 * BED_SEC);
 	bed_forge(b, 1, 0, bed_conn(b, 0, 1)->id.cid, pn++, frame,

@@ -58,6 +58,7 @@ static void home_forgive(struct sdr_conn *c)
 void sdr_home_lost(struct sdr_conn *c, uint64_t n)
 {
 	home_forgive(c);
+	sdr_loss_est_doubt(&c->peer->loss);
 	c->st.lost_home += sdr_loss_est_lost(&c->peer->loss, c->rel->now, n);
 }
 
@@ -66,6 +67,7 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 	if (!n)
 		return;
 	home_forgive(c);
+	sdr_loss_est_doubt(&c->peer->loss);
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
 }
 
@@ -74,12 +76,13 @@ void sdr_home_acked(struct sdr_conn *c, const struct sdr_cc_ack *ca)
 	uint64_t n;
 
 	sdr_cc_acked(&c->cc, ca);
-	n = c->cc.own_lost / c->cc.mtu;
-	if (!n)
-		return;
-	c->cc.own_lost -= n * c->cc.mtu;
+	/* a part of one is what the weather would have lost, too */
+	n = (c->cc.own_lost + c->cc.mtu / 2) / c->cc.mtu;
+	c->cc.own_lost -= n * c->cc.mtu < c->cc.own_lost ? n * c->cc.mtu : c->cc.own_lost;
 	c->st.lost_own += n;
-	sdr_loss_est_excuse(&c->peer->loss, n);
+	sdr_loss_est_excuse(&c->peer->loss, c->rel->now, n);
+	if (!c->cc.doubts)
+		sdr_loss_est_judged(&c->peer->loss);
 }
 
 bool sdr_home_denies(struct sdr_rel *rel, uint64_t since)

@@ -9,7 +9,9 @@
  *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
  *                   rate are ours (OURS); if not, they are weather, and become what is expected.
  *   too many        more than SDR_BLAME_MAX is no weather (STORM)
- *   by neither      what stays within expectation is weather, and moves the expectation slowly
+ *   by neither      what stays within expectation is weather, and moves the expectation slowly; but
+ *                   what was lost beside the longest queues of late, which few packets meet, is
+ *                   counted as ours: of weather that is a small part, of a full queue everything
  *
  * What is counted are events, acknowledgements that tell of losses, and not packets: a burst of
  * eight is one accident, a full queue drops here and there all the time.  The number that makes
@@ -43,6 +45,12 @@
 /* of the excess: what is left after a cut that helped */
 #define SDR_BLAME_HELPED 0.4
 #define SDR_BLAME_MAX	 0.12
+/* a queue that few packets meet: an expectile, which follows that much up and down, ... */
+#define SDR_BLAME_HIGH_UP   (1.0 / 1024)
+#define SDR_BLAME_HIGH_DOWN (1.0 / 16384)
+/* ... of that at least, and of the target: a longer one than most packets meet */
+#define SDR_BLAME_OVER 1.05
+#define SDR_BLAME_HIGH 1.35
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
@@ -60,11 +68,22 @@ void sdr_blame_init(struct sdr_blame *b)
 
 void sdr_blame_reset(struct sdr_blame *b)
 {
-	b->bytes = b->lost = b->events = 0;
+	b->bytes = b->lost = b->events = b->wet = 0;
 	b->peak = 0;
 	b->testing = false;
 	b->held = 0;
 	blame_check(b);
+}
+
+/* At first it is the mean. */
+static void blame_high(struct sdr_blame *b, double queue)
+{
+	double first = 1 / ++b->samples;
+
+	if (queue > b->high)
+		b->high += (queue - b->high) * fmax(first, SDR_BLAME_HIGH_UP);
+	else
+		b->high -= (b->high - queue) * fmax(first, SDR_BLAME_HIGH_DOWN);
 }
 
 void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_t queue)
@@ -72,6 +91,10 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->bytes += (double)bytes + (double)lost;
 	b->lost += (double)lost;
 	b->events += lost ? 1 : 0;
+	if ((double)queue > fmax(SDR_BLAME_OVER * b->high, SDR_BLAME_HIGH * (double)b->target))
+		b->wet += (double)lost;
+	if (bytes && queue)
+		blame_high(b, (double)queue);
 	if (queue > b->peak)
 		b->peak = queue;
 	blame_check(b);
@@ -85,7 +108,7 @@ double sdr_blame_beyond(const struct sdr_blame *b, double bytes, double lost)
 /* A stretch is decided; what it said is in the verdict. */
 static void blame_next(struct sdr_blame *b)
 {
-	b->bytes = b->lost = b->events = 0;
+	b->bytes = b->lost = b->events = b->wet = 0;
 	b->peak = 0;
 	blame_check(b);
 }
@@ -115,6 +138,7 @@ enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_bla
 
 	SDR_ASSERT(at->mtu && at->target);
 	b->ours = 0;
+	b->target = at->target;
 	if (n >= SDR_BLAME_STORM_PKTS && b->events >= SDR_BLAME_STORM_EVENTS &&
 	    b->lost > SDR_BLAME_MAX * b->bytes) {
 		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
@@ -157,6 +181,9 @@ enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_bla
 		step = fmin(n / SDR_BLAME_MEMORY, SDR_BLAME_STEP);
 		b->rate += more * step;
 		b->share += (share - b->share) * step;
+		b->ours = b->wet;
+	} else {
+		b->ours = sdr_blame_beyond(b, b->bytes, b->lost);
 	}
 	blame_next(b);
 	return v;

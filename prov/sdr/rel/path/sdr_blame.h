@@ -22,6 +22,9 @@ struct sdr_blame {
 	/* since the last verdict: bytes decided, lost; acknowledgements that told of losses */
 	double bytes, lost, events;
 	uint64_t peak; /* longest queue seen in it, ns */
+	/* a queue that few packets meet, ns, and what it is made of; lost beside a longer one */
+	double high, samples, wet;
+	uint64_t target; /* as of the last round, ns */
 	/* a test is on, and what is being decided was sent after the cut */
 	bool testing, after;
 	double excess; /* events a packet that led to it */
@@ -37,7 +40,7 @@ struct sdr_blame_at {
 };
 
 void sdr_blame_init(struct sdr_blame *b);
-/* An acknowledgement: queue is what its round trip shows, ns. */
+/* An acknowledgement: queue is what its round trip shows, ns; 0: nothing, or none. */
 void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_t queue);
 /*
  * At the end of a round.  After SUSPECT the caller sends less until WEATHER or OURS; b->ours are

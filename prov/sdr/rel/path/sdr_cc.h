@@ -90,6 +90,8 @@ struct sdr_cc {
 	 * caller takes them away
 	 */
 	uint64_t own_lost;
+	/* some of what was lost may yet be put on it: the controller has to see first */
+	bool doubts;
 	/* the controller's own */
 	_Alignas(8) unsigned char state[SDR_CC_STATE_MAX];
 };

@@ -270,11 +270,11 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double free = SDR_AUTO_START_FREE * (a->bytes + a->lost);
+	double free = SDR_AUTO_START_FREE * a->blame.bytes;
 
-	/* a first window that was too large */
-	if (a->lost > free)
-		cc->own_lost += (uint64_t)(a->lost - free);
+	/* all that was lost since the begin: the window was too large */
+	if (a->blame.lost > free)
+		cc->own_lost += (uint64_t)a->blame.lost;
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
 	sdr_rival_passes(&a->rival, rate_Bps);
 	auto_started(cc, now);
@@ -523,6 +523,12 @@ static void auto_check(const struct sdr_cc *cc)
 	SDR_ASSERT(a->phase != SDR_AUTO_DRAIN || a->rival.state == SDR_RIVAL_NONE);
 }
 
+/* Losses that the verdict is still to come of.  Who sends less than the path takes makes none. */
+static bool auto_doubts(const struct sdr_auto *a)
+{
+	return !a->limited && (a->blame.testing || a->blame.lost > 0);
+}
+
 static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
@@ -542,6 +548,8 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	cc->min_rtt = a->queue.base;
 	sdr_blame_acked(&a->blame, ack->bytes, ack->lost,
 			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
+	if (ack->snap)
+		a->limited = ack->snap->app_limited;
 	auto_verify(cc);
 	changed = a->phase == SDR_AUTO_START || a->win < a->before;
 	if (a->phase == SDR_AUTO_START)
@@ -557,8 +565,11 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		a->rounds++;
 		if (a->phase != SDR_AUTO_START)
 			auto_round(cc, ack->now, rate);
+		else if (rate->app_limited)
+			sdr_blame_reset(&a->blame);
 		a->bytes = a->lost = a->ce = 0;
 	}
+	cc->doubts = auto_doubts(a);
 	if (!changed)
 		return;
 	cc->learnt.rate_Bps = (uint64_t)a->rival.most;

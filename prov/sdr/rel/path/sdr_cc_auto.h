@@ -35,6 +35,7 @@ struct sdr_auto {
 	uint64_t drain_at, drain_end, drained_at;
 	double shortest;
 	double bytes, lost, ce; /* of this round */
+	bool limited;		/* of late the application was the limit */
 	struct sdr_qdelay queue;
 	struct sdr_blame blame;
 	struct sdr_rival rival;

@@ -76,7 +76,7 @@ static void sdr_loss_check(const struct sdr_loss_est *l)
 	SDR_ASSERT(l->run >= 0 && l->run <= most);
 	SDR_ASSERT(l->lost >= 0 && l->lost <= most);
 	SDR_ASSERT(l->bursts >= 0 && l->bursts <= most);
-	SDR_ASSERT(l->forgive <= SDR_LOSS_FORGIVE_MAX);
+	SDR_ASSERT(l->home.n <= SDR_LOSS_FORGIVE_MAX && l->ours.n <= SDR_LOSS_FORGIVE_MAX);
 	SDR_ASSERT(l->burst <= SDR_LOSS_BURST_MAX && l->reported_lost <= l->reported);
 }
 
@@ -181,40 +181,45 @@ void sdr_loss_est_arrived(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 }
 
 /* What was not used fades. */
-static void sdr_loss_forgiveness(struct sdr_loss_est *l, uint64_t now)
+static void sdr_loss_debt_fade(struct sdr_loss_debt *d, uint64_t now)
 {
-	uint64_t halves = now > l->forgive_ns ? (now - l->forgive_ns) / SDR_LOSS_FORGIVE_NS : 0;
+	uint64_t halves = now > d->ns ? (now - d->ns) / SDR_LOSS_FORGIVE_NS : 0;
 
-	l->forgive = halves < 64 ? l->forgive >> halves : 0;
-	l->forgive_ns += halves * SDR_LOSS_FORGIVE_NS;
+	d->n = halves < 64 ? d->n >> halves : 0;
+	d->ns += halves * SDR_LOSS_FORGIVE_NS;
+}
+
+static void sdr_loss_debt_add(struct sdr_loss_debt *d, uint64_t now, uint64_t n)
+{
+	sdr_loss_debt_fade(d, now);
+	if (!d->n)
+		d->ns = now;
+	d->n += n < SDR_LOSS_FORGIVE_MAX - d->n ? n : SDR_LOSS_FORGIVE_MAX - d->n;
+}
+
+/* Of n losses. */
+static uint64_t sdr_loss_debt_take(struct sdr_loss_debt *d, uint64_t now, uint64_t n)
+{
+	if (!d->n)
+		return 0;
+	sdr_loss_debt_fade(d, now);
+	n = n < d->n ? n : d->n;
+	d->n -= n;
+	return n;
 }
 
 void sdr_loss_est_forgive(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 {
-	sdr_loss_forgiveness(l, now);
-	if (!l->forgive)
-		l->forgive_ns = now;
-	n = n < SDR_LOSS_FORGIVE_MAX - l->forgive ? n : SDR_LOSS_FORGIVE_MAX - l->forgive;
-	l->forgive += n;
-}
-
-/* Of n losses. */
-static uint64_t sdr_loss_forgiven(struct sdr_loss_est *l, uint64_t now, uint64_t n)
-{
-	if (!l->forgive)
-		return 0;
-	sdr_loss_forgiveness(l, now);
-	n = n < l->forgive ? n : l->forgive;
-	l->forgive -= n;
-	return n;
+	sdr_loss_debt_add(&l->home, now, n);
 }
 
 uint64_t sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 {
-	uint64_t forgiven = sdr_loss_forgiven(l, now, n), room;
+	uint64_t forgiven = sdr_loss_debt_take(&l->home, now, n), room;
 	bool first = !l->in_burst;
 
 	n -= forgiven;
+	n -= sdr_loss_debt_take(&l->ours, now, n);
 	if (!n)
 		return forgiven;
 	sdr_loss_fade(l, now);
@@ -242,15 +247,12 @@ uint64_t sdr_loss_est_lost(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	return forgiven;
 }
 
-uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+/* Losses of which only the number is known, n > 0, that count as arrived so far. */
+static void sdr_loss_count(struct sdr_loss_est *l, uint64_t n)
 {
-	uint64_t forgiven = sdr_loss_forgiven(l, now, n), run, spread, i;
-	double bursts;
+	uint64_t run, spread, i;
+	double bursts = fmax((double)n / sdr_loss_est_burst(l), 1);
 
-	n -= forgiven;
-	if (!n)
-		return forgiven;
-	bursts = fmax((double)n / sdr_loss_est_burst(l), 1);
 	if (sdr_loss_fell(l, bursts))
 		sdr_loss_cut_run(l);
 	/* no more than the memory holds: the caller's numbers may come from a peer */
@@ -272,20 +274,74 @@ uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n)
 	sdr_loss_rose(l);
 	sdr_loss_bound(l);
 	sdr_loss_check(l);
+}
+
+uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+{
+	uint64_t forgiven = sdr_loss_debt_take(&l->home, now, n);
+
+	n -= forgiven;
+	n -= sdr_loss_debt_take(&l->ours, now, n);
+	if (n)
+		sdr_loss_count(l, n);
 	return forgiven;
 }
 
-void sdr_loss_est_excuse(struct sdr_loss_est *l, uint64_t n)
+void sdr_loss_est_doubt(struct sdr_loss_est *l)
 {
-	double share;
-
-	if (!n || !(l->lost > 0))
+	if (l->doubted)
 		return;
-	share = fmin((double)n / l->lost, 1);
-	l->lost -= share * l->lost;
-	l->bursts -= share * l->bursts;
+	l->doubted = true;
+	l->before.sent = l->sent;
+	l->before.lost = l->lost;
+	l->before.bursts = l->bursts;
+	l->before.run = l->run;
+	l->before.reported = l->reported;
+	l->before.reported_lost = l->reported_lost;
+}
+
+void sdr_loss_est_judged(struct sdr_loss_est *l)
+{
+	l->doubted = false;
+}
+
+/* As if the losses in doubt had arrived; returns how many they were. */
+static uint64_t sdr_loss_undo(struct sdr_loss_est *l)
+{
+	uint64_t since = l->reported - l->before.reported,
+		 lost = l->reported_lost - l->before.reported_lost;
+
+	l->doubted = false;
+	l->reported_lost = l->before.reported_lost;
+	l->sent = l->before.sent + (double)since;
+	l->lost = l->before.lost;
+	l->bursts = l->before.bursts;
+	l->run = l->before.run + (double)since;
+	return lost;
+}
+
+void sdr_loss_est_excuse(struct sdr_loss_est *l, uint64_t now, uint64_t n)
+{
+	uint64_t doubted = 0;
+	double share, known;
+
+	if (!n)
+		return;
+	if (l->doubted)
+		doubted = sdr_loss_undo(l);
 	l->marks = 0;
 	l->in_burst = false;
+	if (doubted > n)
+		sdr_loss_count(l, doubted - n);
+	n -= n < doubted ? n : doubted;
+	known = l->lost;
+	if (n && known > 0) {
+		share = fmin((double)n / known, 1);
+		l->lost -= share * known;
+		l->bursts -= share * l->bursts;
+	}
+	if ((double)n > known)
+		sdr_loss_debt_add(&l->ours, now, n - (uint64_t)known);
 	sdr_loss_check(l);
 }
 
@@ -293,7 +349,11 @@ static struct sdr_loss_view sdr_loss_look(const struct sdr_loss_est *l)
 {
 	struct sdr_loss_view v = { l->sent, l->lost, l->bursts };
 
-	if (sdr_loss_fell(l, 0)) {
+	if (l->doubted) {
+		v.sent = l->before.sent + (double)(l->reported - l->before.reported);
+		v.lost = l->before.lost;
+		v.bursts = l->before.bursts;
+	} else if (sdr_loss_fell(l, 0)) {
 		v.sent = l->run;
 		v.lost = 0;
 		v.bursts = 0;

@@ -42,6 +42,10 @@
 #define SDR_LOSS_FORGIVE_MAX 4096u
 #define SDR_LOSS_MARKS	     32u /* bursts of which the place is remembered; power of two */
 
+struct sdr_loss_debt {
+	uint64_t n, ns; /* losses to come that say nothing of the path, as of then */
+};
+
 struct sdr_loss_est {
 	double sent, lost, bursts;	  /* remembered (faded counts) */
 	double run;			  /* of sent: since the last loss */
@@ -51,10 +55,14 @@ struct sdr_loss_est {
 		uint64_t reported, lost; /* both counters behind the burst */
 	} mark[SDR_LOSS_MARKS];		 /* ring: burst i in i % SDR_LOSS_MARKS */
 	uint64_t marks;			 /* bursts marked since the memory was cut last */
-	uint64_t forgive;		 /* losses to come that say nothing of the path, */
-	uint64_t forgive_ns;		 /* as of then */
+	struct sdr_loss_debt home, ours; /* that happened at an end; that we made */
 	uint32_t burst;			 /* packets of the burst reported last */
 	bool in_burst;			 /* the packet reported last was lost */
+	bool doubted;			 /* it is not judged whose the losses since then were: */
+	struct {
+		double sent, lost, bursts, run;
+		uint64_t reported, reported_lost;
+	} before; /* what was known before them, and is believed until then */
 };
 
 void sdr_loss_est_init(struct sdr_loss_est *l, uint64_t now);
@@ -80,10 +88,18 @@ uint64_t sdr_loss_est_recount(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 void sdr_loss_est_forgive(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 
 /*
- * n of the losses reported so far turned out to be ours, and not the path's: they count as packets
- * that arrived, and where losses lay is forgotten.
+ * The losses that are reported from now on may be ours, and not the path's: what is known is what
+ * was known before them, until they are judged, or excused.  Again before that: nothing.
  */
-void sdr_loss_est_excuse(struct sdr_loss_est *l, uint64_t n);
+void sdr_loss_est_doubt(struct sdr_loss_est *l);
+void sdr_loss_est_judged(struct sdr_loss_est *l); /* what was not excused is the path's */
+/*
+ * n of the losses reported so far turned out to be ours: they count as packets that arrived, and
+ * where losses lay is forgotten.  Those in doubt go first, and what they made of the memory with
+ * them; what is left of these is the path's.  Those that were not reported yet (a decoder repaired
+ * them) will be excused when they are, as others are forgiven.
+ */
+void sdr_loss_est_excuse(struct sdr_loss_est *l, uint64_t now, uint64_t n);
 
 /* posterior mean of the packets' loss rate, > 0, <= 1 */
 double sdr_loss_est_mean(const struct sdr_loss_est *l);
