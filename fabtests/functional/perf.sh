@@ -14,7 +14,7 @@ perf=$build/sdr_perf
 engine=${SDR_TEST_ENGINE:-soft}
 columns=op,engine,domain,peer_engine,peer_domain,bidirectional,verified,in_flight,bytes,iterations,seconds
 columns=$columns,bw_peak_MBps,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,lat_min_us,lat_median_us,lat_p99_us,lat_max_us
-columns=$columns,packets,packets_retransmitted,records_retransmitted,srtt_us
+columns=$columns,packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s
 
 # A port whose successor is free too.
 port_pair() {
@@ -110,6 +110,7 @@ json() {
 	r, = o["results"]
 	assert r["bytes"] == 1024 and r["iterations"] == 30 and "lat_min_us" not in r, r
 	assert r["bw_peak_MBps"] >= r["bw_avg_MBps"] > 0 and r["packets_retransmitted"] >= 0, r
+	assert r["cpu_s"] > 0 and r["peer_cpu_s"] > 0, r
 	PY
 }
 

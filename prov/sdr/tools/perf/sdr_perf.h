@@ -136,6 +136,7 @@ struct perf_result {
 	/* data packets, those sent again, records; both sides */
 	uint64_t pkts, rtx, rec_rtx;
 	uint64_t srtt_ns;
+	uint64_t cpu_ns, peer_cpu_ns; /* of the processes, kernel included */
 };
 
 void perf_run(struct perf_side *s, const struct perf_opt *opt);

@@ -28,7 +28,7 @@
 #include "sdr_perf_side.h"
 
 #define PERF_MAGIC   0x50524453u /* "SDRP" */
-#define PERF_VERSION 1u
+#define PERF_VERSION 2u
 #define ANSWER_WAIT  60u		/* s for a server to register its buffers */
 #define SPIN_AUTO    (PERF_SEC / 50000) /* ns without a completion until --wait auto sleeps */
 /* bytes: any path carries it, so nothing has to be found out */

@@ -57,7 +57,7 @@ static void csv_begin(void)
 {
 	printf("op,engine,domain,peer_engine,peer_domain,bidirectional,verified,in_flight,bytes,iterations,seconds,"
 	       "bw_peak_MBps,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,lat_min_us,lat_median_us,lat_p99_us,lat_max_us,"
-	       "packets,packets_retransmitted,records_retransmitted,srtt_us\n");
+	       "packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s\n");
 }
 
 static void csv_row(const struct perf_opt *opt, const struct perf_result *r)
@@ -71,8 +71,8 @@ static void csv_row(const struct perf_opt *opt, const struct perf_result *r)
 	else
 		printf(",%.3f,%.3f,%.6f,%.6f,,,,", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9,
 		       r->msgs / 1e6);
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f\n", r->pkts, r->rtx, r->rec_rtx,
-	       (double)r->srtt_ns / 1e3);
+	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.6f,%.6f\n", r->pkts, r->rtx, r->rec_rtx,
+	       (double)r->srtt_ns / 1e3, (double)r->cpu_ns / 1e9, (double)r->peer_cpu_ns / 1e9);
 }
 
 /* Names of domains come from the system: nothing in them is trusted to be a string of JSON. */
@@ -114,8 +114,10 @@ static void json_end(const struct perf_opt *opt)
 			       "\"msg_rate_Mpps\":%.6f",
 			       r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9, r->msgs / 1e6);
 		printf(",\"packets\":%" PRIu64 ",\"packets_retransmitted\":%" PRIu64
-		       ",\"records_retransmitted\":%" PRIu64 ",\"srtt_us\":%.3f}",
-		       r->pkts, r->rtx, r->rec_rtx, (double)r->srtt_ns / 1e3);
+		       ",\"records_retransmitted\":%" PRIu64
+		       ",\"srtt_us\":%.3f,\"cpu_s\":%.6f,\"peer_cpu_s\":%.6f}",
+		       r->pkts, r->rtx, r->rec_rtx, (double)r->srtt_ns / 1e3,
+		       (double)r->cpu_ns / 1e9, (double)r->peer_cpu_ns / 1e9);
 	}
 	printf("]}\n");
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "sdr_perf_side.h"
 
@@ -340,6 +341,16 @@ static void latency_fill(struct perf_result *r, uint64_t *v, uint64_t n)
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
+/* Processor time of all threads, in the kernel as well. */
+static uint64_t cpu_ns(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * PERF_SEC +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
 static uint64_t rtx_of(const struct fi_sdr_stats *x)
 {
 	return x->rtx_rack + x->rtx_nack + x->rtx_tlp + x->rtx_rto;
@@ -373,7 +384,7 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 	struct fi_sdr_stats before, after;
 	const struct perf_sync *theirs;
 	struct perf_result r = { .size = 0 };
-	uint64_t bad;
+	uint64_t bad, cpu;
 
 	memset(&run, 0, sizeof(run));
 	memset(&mine, 0, sizeof(mine));
@@ -383,6 +394,7 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 	perf_side_say(s, PERF_READY, &none);
 	perf_side_hear(s, PERF_READY);
 	perf_ep_stats(&s->ep, &before);
+	cpu = cpu_ns();
 	if (s->plan.op == PERF_LAT) {
 		s->rx_op[0].done = ping_came;
 		s->tx_op[0].done = ping_sent;
@@ -395,6 +407,7 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 	}
 	perf_side_say(s, PERF_DONE, &mine);
 	theirs = perf_side_hear(s, PERF_DONE);
+	r.cpu_ns = mine.cpu_ns = cpu_ns() - cpu;
 	target_end(s, theirs);
 	result_fill(&r, s, &mine, theirs);
 	perf_ep_stats(&s->ep, &after);
@@ -417,6 +430,7 @@ static void size_run(struct perf_side *s, const struct perf_opt *opt, uint64_t *
 	r.pkts += theirs->pkts;
 	r.rtx += theirs->rtx;
 	r.rec_rtx += theirs->rec_rtx;
+	r.peer_cpu_ns = theirs->cpu_ns;
 	if (sample)
 		latency_fill(&r, sample, mine.count);
 	perf_out_row(opt, &r);

@@ -29,6 +29,7 @@ struct perf_sync {
 	uint64_t ns;		     /* DONE: from the first post to the last completion */
 	uint64_t bad;		     /* RESULT: messages with wrong bytes */
 	uint64_t pkts, rtx, rec_rtx; /* RESULT: since READY */
+	uint64_t cpu_ns;	     /* RESULT: that this process took since READY */
 	double peak;		     /* DONE: bytes per second */
 	/* DONE, of writes: number of the last message + 1 in each slot; 0: none */
 	uint64_t last[PERF_SLOTS_MAX];
