@@ -704,6 +704,51 @@ static void fixed__pays_for_headers(void **state)
 	}
 }
 
+/* ---- spans ----------------------------------------------------------------------------------- */
+
+/* How often a sender wakes for a gigabyte, and how much leaves together. */
+static void spans__wakes_for_a_gigabyte(void **state)
+{
+	static const struct {
+		const struct sdr_cc_ops *ops;
+		uint64_t rate, rtt; /* bit/s; ns */
+		uint32_t wakes, quantum;
+	} rows[] = {
+		/* far: twice a hundredth of the round trip, until much leaves with a wake-up */
+		{ &sdr_cc_fixed, 100000000, 25 * MS, 160100, 6250 },
+		{ &sdr_cc_fixed, 1000000000, 25 * MS, 16100, 62500 },
+		{ &sdr_cc_fixed, 1000000000, 100 * MS, 16100, 62500 },
+		{ &sdr_cc_fixed, 2500000000u, 25 * MS, 7700, 131072 },
+		{ &sdr_cc_fixed, 10000000000ull, 25 * MS, 3300, 312500 },
+		/* near, and others: a hundredth */
+		{ &sdr_cc_fixed, 1000000000, 9 * MS, 89000, 11250 },
+		{ &sdr_cc_bbr, 1000000000, 25 * MS, 32100, 31250 },
+	};
+	struct sdr_cc_ack ack = { .now = 1 * S };
+	uint64_t now, bytes, wakes;
+	struct sdr_cc cc;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct sdr_rel_cfg cfg = { .cc = rows[i].ops, .rate_bps = rows[i].rate };
+
+		sdr_cc_init(&cc, &cfg, PKT, WAN_RXW, WAN_RTT, NULL, 1 * S);
+		ack.min_rtt = ack.rtt = rows[i].rtt;
+		sdr_cc_acked(&cc, &ack);
+		cc.pacing_Bps = rows[i].rate / 8; /* whatever a controller made of that */
+		sdr_pacer_rate_set(&cc.pacer, cc.pacing_Bps, 1 * S);
+		assert_in_range(cc.pacer.quantum, rows[i].quantum - 2, rows[i].quantum + 1);
+		now = 2 * S;
+		for (bytes = wakes = 0; bytes < 1000000000; wakes++) {
+			for (; sdr_pacer_allow(&cc.pacer, now); bytes += PKT)
+				sdr_pacer_sent(&cc.pacer, PKT);
+			now = sdr_pacer_next(&cc.pacer, now);
+		}
+		assert_true(wakes <= rows[i].wakes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -724,6 +769,7 @@ int main(void)
 		cmocka_unit_test(bbr__unknown_receiver_and_guess),
 		cmocka_unit_test(fixed__is_the_rate),
 		cmocka_unit_test(fixed__pays_for_headers),
+		cmocka_unit_test(spans__wakes_for_a_gigabyte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,19 @@ static void sdr_cc_capacity(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	rate->capacity_least = !cc->train.rate_Bps;
 }
 
+/* How long the pacer may gather what leaves together. */
+static uint64_t sdr_cc_span(const struct sdr_cc *cc, uint64_t rtt)
+{
+	uint64_t span = rtt / SDR_CC_SPAN_SHARE, good;
+
+	if (!cc->ops->coarse || rtt < SDR_CC_SPAN_FAR_NS || !cc->pacing_Bps)
+		return span;
+	good = (uint64_t)((double)SDR_CC_SPAN_GOOD * SDR_CC_NS_PER_S / (double)cc->pacing_Bps);
+	if (good <= span)
+		return span;
+	return good < 2 * span ? good : 2 * span;
+}
+
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
 	struct sdr_cc_rate rate;
@@ -185,7 +198,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 			cc->app_limited_until = 0;
 	}
 	if (ack->min_rtt && ack->min_rtt != UINT64_MAX)
-		sdr_pacer_span_set(&cc->pacer, ack->min_rtt / SDR_PACER_SPAN_SHARE);
+		sdr_pacer_span_set(&cc->pacer, sdr_cc_span(cc, ack->min_rtt));
 	if (ack->rtt)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
 	SDR_ASSERT(ack->ce <= ack->bytes);

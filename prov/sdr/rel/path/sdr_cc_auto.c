@@ -606,6 +606,7 @@ const struct sdr_cc_ops sdr_cc_auto = {
 	.name = "auto",
 	.marks = true,
 	.trains = true,
+	.coarse = true,
 	.init = auto_init,
 	.acked = auto_acked,
 	.timeout = auto_timeout,

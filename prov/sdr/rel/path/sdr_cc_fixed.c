@@ -62,6 +62,7 @@ static void sdr_fixed_timeout(struct sdr_cc *cc, uint64_t now)
 const struct sdr_cc_ops sdr_cc_fixed = {
 	.name = "fixed",
 	.provisioned = true,
+	.coarse = true,
 	.init = sdr_fixed_init,
 	.acked = sdr_fixed_acked,
 	.timeout = sdr_fixed_timeout,

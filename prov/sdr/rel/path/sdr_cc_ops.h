@@ -26,6 +26,13 @@
 #define SDR_CC_RX_SHARE 0.9
 #define SDR_CC_MIN_PKTS 2u /* packets that may always be in flight */
 #define SDR_CC_TRAIN	(128u * 1024)
+/*
+ * Spans of the pacer.  A wake-up costs a sender as much as ten packets; but a queue that is short
+ * beside the round trip must hold what leaves together, and on a near path others wait behind it.
+ */
+#define SDR_CC_SPAN_SHARE  100u		 /* of a round trip */
+#define SDR_CC_SPAN_FAR_NS 10000000u	 /* from there on twice as long ... */
+#define SDR_CC_SPAN_GOOD   (128u * 1024) /* ... until so many bytes leave with a wake-up */
 
 /* The rate between the transmission of the newest packet acknowledged and its acknowledgement. */
 struct sdr_cc_rate {
@@ -59,6 +66,8 @@ struct sdr_cc_ops {
 	 * it shows none.
 	 */
 	bool trains;
+	/* What leaves together over a far path may be twice as much, if it is little (sdr_cc.c). */
+	bool coarse;
 	/* The first window and rate.  cfg is not kept. */
 	void (*init)(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now);
 	/* An acknowledgement event: bytes delivered or lost, or an RTT sample, or nothing new. */

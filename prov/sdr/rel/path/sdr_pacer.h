@@ -13,10 +13,9 @@
 #include <stdint.h>
 
 /*
- * A quantum is what the rate gives in a span, which is a share of the round trip: a path of 25 ms
- * does not notice 250 us.  At least one packet.
+ * A quantum is what the rate gives in a span, which is a share of the round trip (sdr_cc.c): a path
+ * of 25 ms does not notice 250 us.  At least one packet.
  */
-#define SDR_PACER_SPAN_SHARE  100u /* of a round trip */
 #define SDR_PACER_SPAN_MIN_NS 20000ull
 #define SDR_PACER_SPAN_MAX_NS 500000ull
 #define SDR_PACER_QUANTUM_MAX (1024u * 1024)
