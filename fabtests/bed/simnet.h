@@ -231,6 +231,7 @@ bool simnet_check_no_repair(struct simnet *sn);
 void simnet_pattern_fill(uint8_t *p, uint64_t id, uint64_t off, uint64_t n);
 /* Offset of the first wrong byte, n if there is none. */
 uint64_t simnet_pattern_check(const uint8_t *p, uint64_t id, uint64_t off, uint64_t n);
+bool simnet_all(const uint8_t *p, uint64_t n, uint8_t byte); /* n bytes have one value */
 void simnet_parts_fill(struct simnet_op *op);
 void simnet_parts_set(struct simnet_op *op, int byte);
 /* First wrong byte of the first len bytes, compared with message id from off on. */

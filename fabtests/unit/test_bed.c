@@ -35,6 +35,18 @@ static void mem__patterns_tell_bytes_apart(void **state)
 	assert_int_equal(bed_differs(p, sizeof(p), 7), 999);
 	bed_fill(p, 10, 0);
 	assert_int_equal(p[9], BED_FRESH);
+	for (size_t n = 0; n < 40; n++) { /* whole words and what is left of one */
+		memset(p, 0x11, sizeof(p));
+		bed_fill(p, n, 9);
+		assert_int_equal(bed_differs(p, n, 9), n);
+		assert_int_equal(p[n], 0x11);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(p[i], bed_pattern(9, i));
+			p[i] ^= 1;
+			assert_int_equal(bed_differs(p, n, 9), i);
+			p[i] ^= 1;
+		}
+	}
 }
 
 /* ---- the unit tests' bed --------------------------------------------------------------------- */
