@@ -6,17 +6,21 @@
  * says how large the window is while there are.
  *
  *   press   a queue that is long for SDR_RIVAL_PRESS_NS although we yielded to it: somebody fills
- *           it.  -> WINDOW, with the window from before
- *   PUSH    an own rate below a fifth (after losses, a twelfth) of what the path was seen to
- *           carry may mean many flows like us, or one that takes all (or that there is little to
- *           send: then the window is not used).  So now and then we send a quarter of the path
+ *           it.  -> WINDOW
+ *   PUSH    an own rate below a fifth (behind a short queue a twelfth) of what the path was seen
+ *           to carry may mean many flows like us, or one that takes all (or that there is little
+ *           to send: then the window is not used).  So now and then we send a quarter of the path
  *           more, for twelve round trips.  Flows like us yield within a few, and the queue goes;
- *           then the pause to the next push doubles.  If the queue is still long then, or packets
- *           are lost: -> WINDOW, with half of the path.  If our rate did not grow: the path
- *           carries no more, we are alone on it.
- *   WINDOW  the law of RFC 9438 (CUBIC), and a rate that is kept while no loss says otherwise:
- *           a window beside windows.  The queue has gone: -> NONE.  Losses again and again soon
- *           after a cut: they do not yield to losses either.  -> HOLD
+ *           then the pause to the next push doubles.  If the queue stays long, or packets are
+ *           lost: -> WINDOW.  If our rate did not grow: the path carries no more, we are alone.
+ *   WINDOW  opens to half of the path within a few rounds, whatever is lost meanwhile: who yields
+ *           to losses yields to these.  What the path carries may be known too low, where it was
+ *           full from the first packet on; so we look how much longer the round trip becomes with
+ *           what we have in flight more.  From then on the law of RFC 9438 (CUBIC), and a rate
+ *           that is kept while no loss says otherwise: a window beside windows.  The queue has
+ *           gone: -> NONE.  Losses again and again soon after a cut: they do not yield to losses
+ *           either.  -> HOLD.  Most of a round is lost: it was in vain, and the next time a queue
+ *           must stay for twice as long
  *   HOLD    the largest rate of ten rounds, as BBR, but never more than half of what the path
  *           was seen to carry; no reaction to losses.  Ends when the queue has gone for
  *           SDR_RIVAL_DRY rounds, and after a while by itself, to see who is still there.
@@ -34,6 +38,7 @@
 /* within that after rivals went they are recognised after some round trips */
 #define SDR_RIVAL_RECENT_NS	(10 * 1000000000ull)
 #define SDR_RIVAL_PRESS_RTTS	10u
+#define SDR_RIVAL_PRESS_MAX_NS	(24 * 1000000000ull)
 #define SDR_RIVAL_PRESS_BEGIN	1.5 /* of the target: a queue that others begin */
 #define SDR_RIVAL_PRESS_OVER	1.2 /* ... that has gone, but at most */
 #define SDR_RIVAL_PRESS_OVER_NS 5e6
@@ -43,7 +48,8 @@
 #define SDR_RIVAL_LITTLE	 0.2
 #define SDR_RIVAL_LITTLE_SHALLOW 0.08
 #define SDR_RIVAL_SHALLOW_NS	 (5 * 1000000000ull) /* losses so recently: it is short */
-#define SDR_RIVAL_MORE		 0.25		     /* of that: what is sent more */
+#define SDR_RIVAL_SHALLOW	 1.25 /* of the round trip, the longest with losses */
+#define SDR_RIVAL_MORE		 0.25 /* of that: what is sent more */
 /* ns: shorter round trips are those of hosts and not of paths */
 #define SDR_RIVAL_PUSH_RTT_NS (2 * 1000000ull)
 #define SDR_RIVAL_PUSH_ROUNDS 12u
@@ -61,6 +67,7 @@
 /* of the target before a push, or of those with little: the queue of a crowd of flows like us */
 #define SDR_RIVAL_PUSH_GREW	  2.5
 #define SDR_RIVAL_PUSH_LONG	  3.0 /* of the target: a queue that nobody yields to */
+#define SDR_RIVAL_PUSH_CALM	  2u  /* rounds without that, and without losses: they yield */
 #define SDR_RIVAL_PUSH_LOST	  0.02
 #define SDR_RIVAL_PUSH_ALONE	  0.4 /* of the push: who gains less has it all already */
 #define SDR_RIVAL_PUSH_WAIT_NS	  (500 * 1000000ull) /* with little, before a push: at least, ... */
@@ -76,11 +83,21 @@
 #define SDR_RIVAL_KEEP	     1.1 /* ... where a rate is kept */
 #define SDR_RIVAL_CUT_LOST   0.005
 #define SDR_RIVAL_CUT_RTTS   2u	 /* between two cuts */
-#define SDR_RIVAL_AGAIN_RTTS 16u /* a loss so soon after a cut: they do not yield */
+#define SDR_RIVAL_AGAIN_RTTS 24u /* a loss so soon after a cut: they do not yield */
 #define SDR_RIVAL_CUTS	     3u
-#define SDR_RIVAL_GONE	     0.5 /* of the target: the queue has gone */
-#define SDR_RIVAL_GONE_RTTS  4u
-#define SDR_RIVAL_DRY	     40u
+#define SDR_RIVAL_CRASH	     0.4 /* of a round lost: it was no good to open */
+/* to half of the path: from that share of it on, so many times more a round; then so many rounds
+ * until it shows whether it is half; a round trip so many times longer tells it, and so many times
+ * more is more, of which a part is sure */
+#define SDR_RIVAL_OPEN_FROM    0.15
+#define SDR_RIVAL_OPEN	       1.5
+#define SDR_RIVAL_OPEN_ROUNDS  2u
+#define SDR_RIVAL_OPEN_LONGER  1.1
+#define SDR_RIVAL_OPEN_SHORTER 0.97
+#define SDR_RIVAL_OPEN_SURE    0.9
+#define SDR_RIVAL_GONE	       0.5 /* of the target: the queue has gone */
+#define SDR_RIVAL_GONE_RTTS    4u
+#define SDR_RIVAL_DRY	       40u
 /* share lost, smoothed: too many hold, or too much */
 #define SDR_RIVAL_HOLD_LOST 0.15
 #define SDR_RIVAL_CYCLE	    8u
@@ -94,6 +111,7 @@ void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random)
 {
 	memset(r, 0, sizeof(*r));
 	r->push_gap = SDR_RIVAL_PUSH_GAP_NS;
+	r->press_ns = SDR_RIVAL_PRESS_NS;
 	r->push_at = now + SDR_RIVAL_PUSH_WAIT_NS + random % SDR_RIVAL_PUSH_SPREAD_NS;
 }
 
@@ -111,6 +129,11 @@ static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, dou
 	r->cut_at = at->now;
 	r->cuts = 0;
 	r->press_at = 0;
+	r->open = true;
+	r->open_rounds = 0;
+	r->open_lost = false;
+	r->open_win = r->open_bytes = (double)at->bw * rival_trip(at);
+	r->open_trip = r->open_last = rival_trip(at);
 }
 
 static void rival_gone(struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -121,38 +144,55 @@ static void rival_gone(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->push_at = at->now + SDR_RIVAL_PUSH_WAIT_NS + at->random % SDR_RIVAL_PUSH_SPREAD_NS;
 }
 
+/* Nothing was won by it: next time later. */
+static void rival_in_vain(struct sdr_rival *r, const struct sdr_rival_at *at)
+{
+	rival_gone(r, at);
+	r->left_at = 0;
+	if (r->press_ns < SDR_RIVAL_PRESS_MAX_NS)
+		r->press_ns *= 2;
+}
+
 /* ---- is somebody there? ---------------------------------------------------------------------- */
 
-static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at, double win)
+static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	double queue = (double)at->queue, target = (double)at->target;
 	bool recent = r->left_at && at->now < r->left_at + SDR_RIVAL_RECENT_NS;
-	double longest;
+	double longest = SDR_RIVAL_PRESS_LONG * fmin(target, (double)at->few);
 
 	if (!r->press_at) {
-		if (queue > SDR_RIVAL_PRESS_BEGIN * target) {
+		if (queue > SDR_RIVAL_PRESS_BEGIN * target || queue > longest)
 			r->press_at = at->now;
-			r->press_win = win;
-		}
 		return false;
 	}
-	longest = SDR_RIVAL_PRESS_LONG * fmin(target, (double)at->few);
+	if (r->shorter)
+		return false;
 	if (queue < fmin(SDR_RIVAL_PRESS_OVER * target, SDR_RIVAL_PRESS_OVER_NS))
 		r->press_at = 0;
 	else if (queue < longest || queue < SDR_RIVAL_PRESS_SHARE * (double)at->base)
 		r->press_at = at->now;
 	else
-		return at->now > r->press_at + (recent ? SDR_RIVAL_PRESS_RTTS * at->base
-						       : SDR_RIVAL_PRESS_NS);
+		return at->now >
+		       r->press_at + (recent ? SDR_RIVAL_PRESS_RTTS * at->base : r->press_ns);
 	return false;
 }
 
 /* Little enough to ask why.  Behind a short queue flows like us yield too slowly to be told. */
 static bool rival_little(const struct sdr_rival *r, uint64_t now)
 {
-	bool shallow = r->lost_at && now < r->lost_at + SDR_RIVAL_SHALLOW_NS;
+	bool shallow = r->lost_at && now < r->lost_at + SDR_RIVAL_SHALLOW_NS &&
+		       (double)r->lost_trip < SDR_RIVAL_SHALLOW * (double)r->base;
 
 	return r->rate < (shallow ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE) * r->most;
+}
+
+static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
+{
+	return r->busy >= SDR_RIVAL_BUSY && at->now > r->push_at && rival_little(r, at->now) &&
+	       at->base >= SDR_RIVAL_PUSH_RTT_NS &&
+	       r->rate * rival_trip(at) >= SDR_RIVAL_PUSH_USED * win &&
+	       (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target;
 }
 
 static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -160,18 +200,23 @@ static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->push_base = (double)at->queue;
 	r->push_long = SDR_RIVAL_PUSH_GREW * fmin((double)at->target, (double)at->few);
 	r->state = SDR_RIVAL_PUSH;
-	r->push_round = 0;
+	r->push_round = r->push_calm = 0;
 	r->push_from = r->rate;
 	r->push_gain = r->push_queue = r->push_lost = r->push_bytes = 0;
 	r->press_at = 0;
+}
+
+static void rival_push_rarer(struct sdr_rival *r)
+{
+	if (r->push_gap < SDR_RIVAL_PUSH_GAP_MAX_NS)
+		r->push_gap *= 2;
 }
 
 static void rival_push_later(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	r->state = SDR_RIVAL_NONE;
 	r->push_at = at->now + r->push_gap / 2 + at->random % r->push_gap;
-	if (r->push_gap < SDR_RIVAL_PUSH_GAP_MAX_NS)
-		r->push_gap *= 2;
+	rival_push_rarer(r);
 }
 
 /* Back to where it was, and a longer pause. */
@@ -205,6 +250,10 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 		rival_push_ends(r, at, win);
 		return;
 	}
+	longest = fmax(SDR_RIVAL_PUSH_LONG * (double)at->target, r->push_base);
+	if (r->push_round > SDR_RIVAL_PUSH_SENSE && (double)at->queue < longest &&
+	    at->lost <= SDR_RIVAL_PUSH_LOST * at->bytes)
+		r->push_calm++;
 	if (r->push_round >= SDR_RIVAL_PUSH_LOOK) {
 		r->push_gain += (double)at->bw - r->push_from;
 		r->push_queue += (double)at->queue;
@@ -215,12 +264,12 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 	if (r->push_round < SDR_RIVAL_PUSH_ROUNDS)
 		return;
 	n = SDR_RIVAL_PUSH_ROUNDS - SDR_RIVAL_PUSH_LOOK + 1;
-	longest = fmax(SDR_RIVAL_PUSH_LONG * (double)at->target, r->push_long);
 	if (r->push_gain / n < SDR_RIVAL_PUSH_ALONE * more) {
 		r->most = r->push_from + r->push_gain / n;
 		rival_push_ends(r, at, win);
-	} else if (r->push_queue / n < longest &&
-		   r->push_lost <= SDR_RIVAL_PUSH_LOST * r->push_bytes) {
+	} else if (r->push_calm >= SDR_RIVAL_PUSH_CALM ||
+		   (r->push_queue / n < fmax(longest, r->push_long) &&
+		    r->push_lost <= SDR_RIVAL_PUSH_LOST * r->push_bytes)) {
 		rival_push_ends(r, at, win);
 	} else {
 		*win = SDR_RIVAL_HALF * r->most * rival_trip(at);
@@ -242,14 +291,58 @@ static void rival_hold(struct sdr_rival *r, const struct sdr_rival_at *at)
 		r->bw[i] = r->win_first / rival_trip(at);
 }
 
+/*
+ * What the path carries: so much more of ours in flight has made the round trip so much longer.
+ * Of those who fill the queue by themselves meanwhile it is less.
+ */
+static void rival_measures(struct sdr_rival *r, const struct sdr_rival_at *at)
+{
+	double trip = rival_trip(at), more = r->open_bytes - r->open_win;
+
+	r->open_lost |= at->lost > 0 || trip < SDR_RIVAL_OPEN_SHORTER * r->open_last;
+	r->open_bytes = at->bytes;
+	r->open_last = trip;
+	if (trip > SDR_RIVAL_OPEN_LONGER * r->open_trip && more > r->open_win && !r->open_lost)
+		sdr_rival_passes(r, SDR_RIVAL_OPEN_SURE * more / (trip - r->open_trip));
+}
+
+/* Up to half of the path. */
+static void rival_opens(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
+{
+	double half;
+
+	rival_measures(r, at);
+	half = SDR_RIVAL_HALF * r->most * rival_trip(at);
+	if (SDR_RIVAL_KEEP * *win < half) {
+		*win = fmin(SDR_RIVAL_OPEN * *win, half);
+		return;
+	}
+	*win = half;
+	if (++r->open_rounds <= SDR_RIVAL_OPEN_ROUNDS)
+		return;
+	r->open = false;
+	r->win_max = r->win_first = *win;
+	r->win_rate = SDR_RIVAL_HALF * r->most;
+	r->cut_at = at->now;
+}
+
 static void rival_in_window(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
 	uint64_t trip = at->base + at->queue, age = at->now - r->cut_at;
 	double mtu = at->mtu, t, k, to;
 
-	if ((double)at->queue < SDR_RIVAL_GONE * (double)at->target &&
+	if (!r->shorter && (double)at->queue < SDR_RIVAL_GONE * (double)at->target &&
 	    age > SDR_RIVAL_GONE_RTTS * at->base) {
 		rival_gone(r, at);
+		return;
+	}
+	if (at->lost > SDR_RIVAL_CRASH * at->bytes) {
+		*win *= SDR_RIVAL_HALF;
+		rival_in_vain(r, at);
+		return;
+	}
+	if (r->open) {
+		rival_opens(r, at, win);
 		return;
 	}
 	if (at->lost > SDR_RIVAL_CUT_LOST * at->bytes && age > SDR_RIVAL_CUT_RTTS * trip) {
@@ -263,10 +356,13 @@ static void rival_in_window(struct sdr_rival *r, const struct sdr_rival_at *at, 
 		}
 		r->win_max = *win;
 		*win *= SDR_RIVAL_CUBIC_BETA;
-		r->win_rate = *win / rival_trip(at);
+		r->win_rate = 0;
 		r->cut_at = at->now;
 		return;
 	}
+	/* what is kept is the rate after everybody's cut */
+	if (!(r->win_rate > 0) && age > SDR_RIVAL_CUT_RTTS * trip)
+		r->win_rate = *win / rival_trip(at);
 	t = (double)(age + at->base) / SDR_RIVAL_NS_PER_S;
 	k = cbrt(r->win_max / mtu * (1 - SDR_RIVAL_CUBIC_BETA) / SDR_RIVAL_CUBIC_C);
 	to = fmin(SDR_RIVAL_CUBIC_C * pow(t - k, 3) * mtu + r->win_max, SDR_RIVAL_GROWTH * *win);
@@ -286,11 +382,16 @@ static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, do
 	if (at->bytes > 0)
 		r->hold_lost += (at->lost / at->bytes - r->hold_lost) / SDR_RIVAL_ROUNDS;
 	r->dry = (double)at->queue > SDR_RIVAL_GONE * (double)at->target ? 0 : r->dry + 1;
-	if (at->now > r->push_at || r->dry > SDR_RIVAL_DRY || r->hold_lost > SDR_RIVAL_HOLD_LOST) {
-		if (r->dry <= SDR_RIVAL_DRY && r->push_gap < SDR_RIVAL_PUSH_GAP_MAX_NS)
-			r->push_gap *= 2;
+	if (r->dry > SDR_RIVAL_DRY || at->now > r->push_at) {
+		if (r->dry <= SDR_RIVAL_DRY)
+			rival_push_rarer(r);
 		rival_gone(r, at);
 		r->left_at = 0;
+		return;
+	}
+	if (r->hold_lost > SDR_RIVAL_HOLD_LOST) {
+		rival_push_rarer(r);
+		rival_in_vain(r, at);
 		return;
 	}
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
@@ -314,8 +415,12 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 	if (at->bw)
 		r->rate = r->rate > 0 ? r->rate + ((double)at->bw - r->rate) / 4 : (double)at->bw;
 	sdr_rival_passes(r, r->rate);
-	if (r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes)
+	r->shorter = at->base + at->target / 2 < r->base;
+	r->base = at->base;
+	if (r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes) {
 		r->lost_at = at->now;
+		r->lost_trip = at->base + at->queue;
+	}
 	if (!at->app_limited)
 		r->busy += r->busy < SDR_RIVAL_BUSY_MAX;
 	else
@@ -325,20 +430,13 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		if (!rival_little(r, at->now) && at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)
 			r->push_at = at->now + SDR_RIVAL_PUSH_WAIT_NS +
 				     at->random % SDR_RIVAL_PUSH_SPREAD_NS;
-		if (r->busy < SDR_RIVAL_BUSY) {
+		if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {
 			r->press_at = 0; /* who sends little does not see it go */
-			break;
-		}
-		if (rival_press(r, at, *win)) {
-			if (r->press_win > *win)
-				*win = r->press_win;
+		} else if (rival_press(r, at)) {
+			/* it yielded long before */
+			*win = fmax(*win, SDR_RIVAL_OPEN_FROM * r->most * rival_trip(at));
 			rival_window(r, at, *win);
-			/* it yielded long before: it may grow to half of the path */
-			r->win_rate = fmax(r->win_rate, SDR_RIVAL_HALF * r->most);
-		} else if (at->base >= SDR_RIVAL_PUSH_RTT_NS && at->now > r->push_at &&
-			   rival_little(r, at->now) &&
-			   r->rate * rival_trip(at) >= SDR_RIVAL_PUSH_USED * *win &&
-			   (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target) {
+		} else if (rival_asks(r, at, *win)) {
 			rival_push_begin(r, at);
 		}
 		break;

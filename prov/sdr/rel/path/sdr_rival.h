@@ -20,20 +20,27 @@ struct sdr_rival {
 	enum sdr_rival_state state;
 	double most; /* largest own rate seen on this path (fades), bytes per second */
 	double rate; /* own rate, smoothed, bytes per second */
-	/* a queue stays although we yield: since then, ns (0: it does not); window before */
-	uint64_t press_at;
-	double press_win;
-	uint32_t busy;	  /* rounds in which the path was the limit, less those in which not */
-	uint64_t lost_at; /* when losses were beyond the weather last, ns; 0: never */
+	/* round trip of the empty path, ns; it was found to be shorter: the queue says nothing */
+	uint64_t base;
+	bool shorter;
+	/* a queue stays although we yield: since then, ns (0: it does not), and how long it may */
+	uint64_t press_at, press_ns;
+	uint32_t busy; /* rounds in which the path was the limit, less those in which not */
+	/* when losses were beyond the weather last, ns (0: never), and the round trip then */
+	uint64_t lost_at, lost_trip;
 	uint64_t left_at; /* when rivals went last, ns; 0: never were */
 	/* pushes: not before, ns; pause after one; rounds of this one; what it brought */
 	uint64_t push_at, push_gap;
-	uint32_t push_round;
+	uint32_t push_round, push_calm;
 	double push_from, push_base, push_long, push_gain, push_queue, push_lost, push_bytes;
 	/* window: as RFC 9438; bytes, ns, bytes per second */
 	double win_max, win_first, win_rate;
 	uint64_t cut_at;
 	uint32_t cuts;
+	/* it opens: rounds at what it opens to; bytes that were in flight, and round trip, before */
+	bool open, open_lost;
+	uint32_t open_rounds;
+	double open_win, open_trip, open_bytes, open_last;
 	/* hold: largest rates, bytes per second; place in the cycle; rounds without a queue */
 	double bw[SDR_RIVAL_ROUNDS];
 	uint32_t round, dry;
