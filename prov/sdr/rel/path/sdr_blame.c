@@ -45,12 +45,11 @@
 /* of the excess: what is left after a cut that helped */
 #define SDR_BLAME_HELPED 0.4
 #define SDR_BLAME_MAX	 0.12
-/* a queue that few packets meet: an expectile, which follows that much up and down, ... */
-#define SDR_BLAME_HIGH_UP   (1.0 / 1024)
-#define SDR_BLAME_HIGH_DOWN (1.0 / 16384)
-/* ... of that at least, and of the target: a longer one than most packets meet */
-#define SDR_BLAME_OVER 1.05
-#define SDR_BLAME_HIGH 1.35
+/* of packets: that meet a queue that few meet; and of the target: steps in which that is followed,
+ * and its least */
+#define SDR_BLAME_FEW_MEET  (1.0 / 16)
+#define SDR_BLAME_HIGH_STEP (1.0 / 1024)
+#define SDR_BLAME_HIGH	    1.35
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
@@ -75,26 +74,32 @@ void sdr_blame_reset(struct sdr_blame *b)
 	blame_check(b);
 }
 
-/* At first it is the mean. */
+/* So few packets meet a longer queue. */
 static void blame_high(struct sdr_blame *b, double queue)
 {
-	double first = 1 / ++b->samples;
+	double step = SDR_BLAME_HIGH_STEP * (double)b->target;
 
 	if (queue > b->high)
-		b->high += (queue - b->high) * fmax(first, SDR_BLAME_HIGH_UP);
+		b->high += step * (1 - SDR_BLAME_FEW_MEET);
 	else
-		b->high -= (b->high - queue) * fmax(first, SDR_BLAME_HIGH_DOWN);
+		b->high = fmax(b->high - step * SDR_BLAME_FEW_MEET, 0);
 }
 
 void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_t queue)
 {
+	double near;
+
 	b->bytes += (double)bytes + (double)lost;
 	b->lost += (double)lost;
 	b->events += lost ? 1 : 0;
-	if ((double)queue > fmax(SDR_BLAME_OVER * b->high, SDR_BLAME_HIGH * (double)b->target))
+	/* that left in front of it or behind it */
+	near = (double)(queue > b->last ? queue : b->last);
+	if (near > fmax(b->high, SDR_BLAME_HIGH * (double)b->target))
 		b->wet += (double)lost;
-	if (bytes && queue)
+	if (bytes && queue) {
 		blame_high(b, (double)queue);
+		b->last = queue;
+	}
 	if (queue > b->peak)
 		b->peak = queue;
 	blame_check(b);
