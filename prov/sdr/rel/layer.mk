@@ -47,6 +47,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_rival.h \
 	prov/sdr/rel/path/sdr_rtt.c \
 	prov/sdr/rel/path/sdr_rtt.h \
+	prov/sdr/rel/path/sdr_spread.c \
+	prov/sdr/rel/path/sdr_spread.h \
 	prov/sdr/rel/path/sdr_train.c \
 	prov/sdr/rel/path/sdr_train.h \
 	prov/sdr/rel/sdr_rel_cfg.c \

@@ -60,7 +60,12 @@
 #define SDR_AUTO_START_NEAR_SURE 16.0
 #define SDR_AUTO_SETTLE		 2u   /* rounds after START in which it is still answered */
 #define SDR_AUTO_START_USE	 0.88 /* of the capacity that ends START: others may start, too */
-#define SDR_AUTO_START_FULL	 1.25 /* of the target: a queue that ends START */
+/* of the rate that was learnt, or sent: less of a whole flight arrives where others start, too; and
+ * what says so, packets */
+#define SDR_AUTO_SPREAD_LEAST 0.6
+#define SDR_AUTO_SPREAD_PKTS  24.0
+#define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
+#define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
 /* the target: a share of the round trip, what hosts add, a part that shrinks with the window */
 #define SDR_AUTO_TARGET_SHARE 0.01
 #define SDR_AUTO_TARGET_NS    70000.0
@@ -278,6 +283,53 @@ static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
 	sdr_rival_passes(&a->rival, rate_Bps);
 	auto_started(cc, now);
+	a->learnt_at = now;
+	a->learnt_flights = 0;
+}
+
+/* A flight that left into an empty path begins to arrive a round trip later, if it meets nobody. */
+static void auto_spread_begin(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t head = ack->snap->first_tx_ns, rx = ack->now - ack->delay;
+
+	if (ack->snap_tx_ns > head + a->queue.base / 2) /* nor is it the first */
+		head = ack->snap_tx_ns;
+	else if (rx > head + a->queue.base)
+		rx = head + a->queue.base;
+	sdr_spread_begin(&a->spread, rx, head);
+}
+
+/*
+ * The first packets that arrived told what the path passes.  Those behind them tell what of it is
+ * ours, where several start at once: each of them saw all of it.
+ */
+static void auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round_start)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double passes, least;
+
+	if (!ack->snap || !ack->bytes || a->queue.base < SDR_AUTO_START_NEAR)
+		return;
+	if (a->phase == SDR_AUTO_START && round_start)
+		auto_spread_begin(cc, ack);
+	if (a->phase != SDR_AUTO_START && ack->snap_tx_ns > a->learnt_at) {
+		a->learnt_at = a->learnt_flights++ ? 0 : ack->now;
+		auto_spread_begin(cc, ack);
+	} else if (a->spread.rx) {
+		sdr_spread_acked(&a->spread, ack->now - ack->delay, ack->snap_tx_ns, ack->bytes);
+	}
+	if (!a->learnt_at || a->phase == SDR_AUTO_START ||
+	    a->spread.bytes < SDR_AUTO_SPREAD_PKTS * cc->mtu)
+		return;
+	passes = sdr_spread_arrived(&a->spread);
+	least = SDR_AUTO_SPREAD_LEAST * fmin(sdr_spread_left(&a->spread), a->rival.most);
+	if (passes > 0 && passes < least) {
+		a->frozen = SDR_AUTO_FROZEN_CUT;
+		passes = fmax(passes, SDR_AUTO_SPREAD_CLAIM * a->rival.most);
+		a->win = fmin(a->win, SDR_AUTO_START_USE * passes * (double)a->queue.base /
+					      SDR_CC_NS_PER_S);
+	}
 }
 
 static bool auto_capacity(const struct sdr_cc_rate *rate)
@@ -551,7 +603,9 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (ack->snap)
 		a->limited = ack->snap->app_limited;
 	auto_verify(cc);
-	changed = a->phase == SDR_AUTO_START || a->win < a->before;
+	changed = a->phase == SDR_AUTO_START || a->win < a->before || a->learnt_at;
+	if (a->phase == SDR_AUTO_START || a->learnt_at)
+		auto_spread(cc, ack, rate->round_start);
 	if (a->phase == SDR_AUTO_START)
 		auto_start(cc, ack, rate);
 	if (a->win < a->before) /* as after a start, up to where it was */

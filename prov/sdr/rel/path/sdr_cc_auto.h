@@ -10,6 +10,7 @@
 #include "rel/path/sdr_cc.h"
 #include "rel/path/sdr_qdelay.h"
 #include "rel/path/sdr_rival.h"
+#include "rel/path/sdr_spread.h"
 
 enum sdr_auto_phase {
 	SDR_AUTO_START,	 /* what the path carries is not known */
@@ -34,8 +35,12 @@ struct sdr_auto {
 	/* drains: the next, the end of this and of the last one; the shortest queue since, ns */
 	uint64_t drain_at, drain_end, drained_at;
 	double shortest;
-	double bytes, lost, ce; /* of this round */
-	bool limited;		/* of late the application was the limit */
+	double bytes, lost, ce;	  /* of this round */
+	bool limited;		  /* of late the application was the limit */
+	struct sdr_spread spread; /* of the flight by which START ends */
+	/* ns: what left before is of that flight; 0: it has arrived, and the one behind it */
+	uint64_t learnt_at;
+	uint32_t learnt_flights; /* that have arrived since */
 	struct sdr_qdelay queue;
 	struct sdr_blame blame;
 	struct sdr_rival rival;
