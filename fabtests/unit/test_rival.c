@@ -171,6 +171,39 @@ static void rival__a_queue_that_goes(void **state)
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 }
 
+/* A sawtooth that is short for a moment is a rival's, one that is short half of the time is not. */
+static void rival__a_queue_with_dips(void **state)
+{
+	struct rounds t;
+	uint32_t i, every;
+
+	(void)state;
+	for (every = 2; every <= 8; every += 6) {
+		rounds_new(&t);
+		for (i = 0; i < 200 && t.r.state == SDR_RIVAL_NONE; i++) {
+			t.at.queue = i % every ? LONG : 2 * TARGET;
+			step(&t);
+		}
+		assert_int_equal(t.r.state, every == 2 ? SDR_RIVAL_NONE : SDR_RIVAL_WINDOW);
+	}
+}
+
+/* Who has next to nothing has a long target, and would wait for long: no reason to ask. */
+static void rival__a_long_queue_answers_by_itself(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.target = 2 * LONG;
+	t.at.queue = LONG;
+	t.at.bw = (uint64_t)(0.01 * PATH);
+	t.win = 0.01 * PATH * trip(&t);
+	t.r.push_at = t.at.now;
+	stays(&t, SDR_RIVAL_NONE, 5 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+}
+
 /* What was there before the application paused, or while it sent little, says nothing of now. */
 static void rival__a_pause_of_ours(void **state)
 {
@@ -704,6 +737,8 @@ int main(void)
 		cmocka_unit_test(rival__who_sends_little_is_no_judge),
 		cmocka_unit_test(rival__a_queue_that_stays),
 		cmocka_unit_test(rival__a_queue_that_goes),
+		cmocka_unit_test(rival__a_queue_with_dips),
+		cmocka_unit_test(rival__a_long_queue_answers_by_itself),
 		cmocka_unit_test(rival__a_pause_of_ours),
 		cmocka_unit_test(rival__they_come_back),
 		cmocka_unit_test(rival__asks_only_with_little),

@@ -43,6 +43,7 @@
 #define SDR_RIVAL_PRESS_OVER	1.2 /* ... that has gone, but at most */
 #define SDR_RIVAL_PRESS_OVER_NS 5e6
 #define SDR_RIVAL_PRESS_LONG	3.0 /* of the target: a queue that is long, and at least */
+#define SDR_RIVAL_PRESS_DIP	3.0 /* rounds that one which is not takes back */
 #define SDR_RIVAL_PRESS_SHARE	0.1 /* of the round trip */
 /* of what the path was seen to carry: so little may be too little, and where queues are short */
 #define SDR_RIVAL_LITTLE	 0.2
@@ -155,11 +156,17 @@ static void rival_in_vain(struct sdr_rival *r, const struct sdr_rival_at *at)
 
 /* ---- is somebody there? ---------------------------------------------------------------------- */
 
+/* Longer than what a crowd of flows like us would keep. */
+static double rival_long(const struct sdr_rival_at *at)
+{
+	return SDR_RIVAL_PRESS_LONG * fmin((double)at->target, (double)at->few);
+}
+
 static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	double queue = (double)at->queue, target = (double)at->target;
 	bool recent = r->left_at && at->now < r->left_at + SDR_RIVAL_RECENT_NS;
-	double longest = SDR_RIVAL_PRESS_LONG * fmin(target, (double)at->few);
+	double longest = rival_long(at);
 
 	if (!r->press_at) {
 		if (queue > SDR_RIVAL_PRESS_BEGIN * target || queue > longest)
@@ -171,10 +178,12 @@ static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at)
 	if (queue < fmin(SDR_RIVAL_PRESS_OVER * target, SDR_RIVAL_PRESS_OVER_NS))
 		r->press_at = 0;
 	else if (queue < longest || queue < SDR_RIVAL_PRESS_SHARE * (double)at->base)
-		r->press_at = at->now;
+		r->press_at += (uint64_t)(SDR_RIVAL_PRESS_DIP * (double)(at->now - r->round_at));
 	else
 		return at->now >
 		       r->press_at + (recent ? SDR_RIVAL_PRESS_RTTS * at->base : r->press_ns);
+	if (r->press_at > at->now)
+		r->press_at = at->now;
 	return false;
 }
 
@@ -192,7 +201,8 @@ static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at,
 	return r->busy >= SDR_RIVAL_BUSY && at->now > r->push_at && rival_little(r, at->now) &&
 	       at->base >= SDR_RIVAL_PUSH_RTT_NS &&
 	       r->rate * rival_trip(at) >= SDR_RIVAL_PUSH_USED * win &&
-	       (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target;
+	       (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target &&
+	       (double)at->queue < rival_long(at);
 }
 
 static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -250,7 +260,7 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 		rival_push_ends(r, at, win);
 		return;
 	}
-	longest = fmax(SDR_RIVAL_PUSH_LONG * (double)at->target, r->push_base);
+	longest = fmax(SDR_RIVAL_PUSH_LONG * (double)at->target, fmin(r->push_base, r->push_long));
 	if (r->push_round > SDR_RIVAL_PUSH_SENSE && (double)at->queue < longest &&
 	    at->lost <= SDR_RIVAL_PUSH_LOST * at->bytes)
 		r->push_calm++;
@@ -450,6 +460,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		rival_in_hold(r, at, win);
 		break;
 	}
+	r->round_at = at->now;
 	rival_check(r);
 	return r->state != SDR_RIVAL_NONE;
 }

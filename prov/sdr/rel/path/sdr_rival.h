@@ -25,7 +25,8 @@ struct sdr_rival {
 	bool shorter;
 	/* a queue stays although we yield: since then, ns (0: it does not), and how long it may */
 	uint64_t press_at, press_ns;
-	uint32_t busy; /* rounds in which the path was the limit, less those in which not */
+	uint64_t round_at; /* when the last round ended, ns */
+	uint32_t busy;	   /* rounds in which the path was the limit, less those in which not */
 	/* when losses were beyond the weather last, ns (0: never), and the round trip then */
 	uint64_t lost_at, lost_trip;
 	uint64_t left_at; /* when rivals went last, ns; 0: never were */
