@@ -67,7 +67,8 @@ struct sdr_conn_bulk { /* of a connection */
 		uint32_t near_came, near_last;
 		uint64_t near_ns;
 		uint64_t asked_ns; /* for the round trip, with a report */
-		uint32_t seen; /* the end of the numbers that the peer has given transfers */
+		/* the end of the numbers that the peer has given transfers */
+		uint32_t seen;
 		/* refused messages beyond the window: skipped as it moves */
 		uint32_t skip_lo, skip_hi;
 		/* by ID: its latest message was refused, not completed */

@@ -48,7 +48,7 @@
 #define SDR_NEAR_REPORTS 8u
 #define SDR_NEAR_PKTS	 2u
 
-/* a receiver's own samples of the round trip: so many, and then on a near path one in so long, ns */
+/* a receiver's own samples of the round trip: so many, then on a near path one in so long, ns */
 #define SDR_ASK_FIRST	 4u
 #define SDR_ASK_EVERY_NS (SDR_RTT_MIN_WINDOW_NS / 4)
 

@@ -38,7 +38,7 @@ struct sdr_rival {
 	double win_max, win_first, win_rate;
 	uint64_t cut_at;
 	uint32_t cuts;
-	/* it opens: rounds at what it opens to; bytes that were in flight, and round trip, before */
+	/* it opens: rounds at what it opens to; bytes that were in flight and round trip before */
 	bool open, open_lost;
 	uint32_t open_rounds;
 	double open_win, open_trip, open_bytes, open_last;
