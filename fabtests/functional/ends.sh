@@ -76,7 +76,8 @@ client_first() {
 	client_at client "$port" -S 8,64k,1m -I 2 || return 1
 	sleep 2
 	alive client || { no "the client did not wait"; return 1; }
-	server_at server "$port" && both_end_well client server
+	# not server_at: all may be over before its port is looked for
+	spawn server "$xfer" -A "$host" -B "$port" -T "$LIMIT" && both_end_well client server
 }
 
 nobody_there() {
