@@ -5,10 +5,11 @@
 # Sourced by the scripts of this folder that run processes against each other: starting and
 # ending them by name, waiting for what they say, counting cases.
 #
-# A process started with `spawn NAME` writes to $tmp/NAME.txt, is killed at the end of its case
-# or after LIMIT seconds, whatever happens to this script.  A case is a function that returns 0,
-# or says what is wrong with `no` and returns 1; `skip` ends it without a verdict.  It begins
-# without any FI_SDR_ variable and may export what it likes.
+# A process started with `spawn NAME` writes to $tmp/NAME.txt and its endpoints' statistics to
+# $tmp/last.NAME, and is killed at the end of its case or 12 seconds after LIMIT, whatever happens to this
+# script; sdr_xfer ends itself at LIMIT and says what it waited for.  A case is a function that returns 0,
+# or says what is wrong with `no` and returns 1; `skip` ends it without a verdict.  It begins without any
+# FI_SDR_ variable and may export what it likes.  Of one that fails the ends of these files are shown.
 #
 # Environment: SDR_TEST_HOST, an address of this machine (default 127.0.0.1); SDR_TEST_ENGINE, what
 # FI_SDR_ENGINE is at the start of each case (default: not set).
@@ -32,10 +33,12 @@ no() { echo "$*" >>"$tmp/why"; return 1; }
 skip() { echo "$*" >"$tmp/skip"; return 0; }
 
 spawn() { # NAME COMMAND...
-	local name=$1
+	local name=$1 says
 	shift
 	rm -f "$tmp/$name.pid"
-	timeout -s KILL "$LIMIT" bash -c 'echo $$ >"$0"; exec "$@"' "$tmp/$name.pid" "$@" \
+	says=("FI_SDR_STATS=${FI_SDR_STATS:-$tmp/last.$name}")
+	case " $* " in *" $xfer "*) [ -n "${FI_LOG_LEVEL:-}" ] || says+=(FI_LOG_LEVEL=warn FI_LOG_PROV=sdr) ;; esac
+	env "${says[@]}" timeout -s KILL $((LIMIT + 12)) bash -c 'echo $$ >"$0"; exec "$@"' "$tmp/$name.pid" "$@" \
 		>"$tmp/$name.txt" 2>&1 </dev/null &
 	job[$name]=$!
 	for _ in {1..500}; do
@@ -138,7 +141,7 @@ both_end_well() { # CLIENT SERVER
 run_case() { # NAME COMMAND...
 	local name=$1 start=$SECONDS rc f
 	shift
-	rm -f "$tmp"/*.txt "$tmp"/*.pid "$tmp/why" "$tmp/skip" "$tmp/stats"*
+	rm -f "$tmp"/*.txt "$tmp"/*.pid "$tmp/why" "$tmp/skip" "$tmp/stats"* "$tmp"/last.*
 	unset ${!FI_SDR_@}
 	[ -z "${SDR_TEST_ENGINE:-}" ] || export FI_SDR_ENGINE=$SDR_TEST_ENGINE
 	"$@" >>"$tmp/why" 2>&1
@@ -154,7 +157,11 @@ run_case() { # NAME COMMAND...
 		echo "FAIL: $name ($((SECONDS - start)) s)"
 		head -n 12 "$tmp/why" | cut -c1-300 | sed 's/^/    /'
 		for f in "$tmp"/*.txt; do
-			[ -s "$f" ] && tail -n 4 "$f" | cut -c1-300 | sed "s/^/    $(basename "$f" .txt): /"
+			[ -s "$f" ] && grep -av ':core:core:' "$f" | tail -n 6 | cut -c1-300 | sed "s/^/    $(basename "$f" .txt): /"
+		done
+		for f in "$tmp"/last.*; do	# of all peers; what is 0 says nothing
+			[ -s "$f" ] && grep '"total"' "$f" | tail -n 1 | sed -E 's/"[a-z_0-9]*":0(\.0*)?[,}]//g' | cut -c1-900 |
+				sed "s/^/    ${f##*/last.} counted: /"
 		done
 	fi
 }

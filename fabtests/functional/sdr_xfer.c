@@ -77,8 +77,13 @@ static void on_alarm(int sig)
 
 void deadline_check(void)
 {
-	if (now_ns() > x.deadline_ns)
-		die(EXIT_TIME, "timed out after %u s while %s", x.timeout_s, x.doing);
+	if (now_ns() <= x.deadline_ns)
+		return;
+	fflush(stdout);
+	fprintf(stderr, "sdr_xfer: timed out after %u s while %s\n", x.timeout_s, x.doing);
+	if (x.ep) /* which may write down what it has counted */
+		fi_close(&x.ep->fid);
+	exit(EXIT_TIME);
 }
 
 /* ---- one message ----------------------------------------------------------------------------- */
