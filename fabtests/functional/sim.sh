@@ -230,7 +230,7 @@ bad_shares() {
 		refused 'comes before' share --at 5:rate=1e9 --at 4:rate=1e9 && refused 'ge:SHARE:BURST' share --loss ge:0.1 &&
 		refused '--rtt' share --rtt 25e-3,-1 && refused '--cc' share --cc none && refused 'one run' share --series 1 --runs 2 &&
 		refused '--incast' share --teach 1M --incast && refused '--mtu' share --mtu 500 && refused 'SECONDS:EVERY' share --stall 1 &&
-		refused '--scheme' share --scheme none && refused 'no option' share --bogus && refused '--queue-bdp' share --queue-bdp -1
+		refused 'P:SECONDS' share --reorder 0.1 && refused '--jitter' share --jitter -1 && refused '--scheme' share --scheme none && refused 'no option' share --bogus && refused '--queue-bdp' share --queue-bdp -1
 }
 
 # A transfer that cannot succeed is an error with its reason, and the other cells are printed all the same.

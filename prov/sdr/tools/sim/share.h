@@ -41,6 +41,8 @@ struct share_cfg {
 	double loss, ge_loss, ge_burst;
 	bool ge_packets;     /* bursts are counted in packets, not in time on the line */
 	double reverse_loss; /* on the way back */
+	/* both ways: up to so much more delay, and a share of packets that are so much later */
+	double jitter_s, reorder, reorder_s;
 	double codel_target_s, codel_interval_s, mark_s;
 	uint32_t path_mtu; /* bytes of the largest IP packet */
 	uint64_t size;	   /* of a message */

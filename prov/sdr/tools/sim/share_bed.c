@@ -104,10 +104,15 @@ static int share_links_set(struct share_bed *b, const struct share_flow *f)
 	struct sdr_sim_link ahead = {
 		.rate_bps = (uint64_t)llround(b->cfg->nic_bps),
 		.delay_ns = (uint64_t)llround(b->cfg->rtt_s[f->idx] / 2 * SHARE_NS),
+		.jitter_ns = (uint64_t)llround(b->cfg->jitter_s * SHARE_NS),
+		.reorder = b->cfg->reorder,
+		.reorder_ns = (uint64_t)llround(b->cfg->reorder_s * SHARE_NS),
 	};
-	struct sdr_sim_link back = { .delay_ns = ahead.delay_ns, .loss = b->cfg->reverse_loss };
+	struct sdr_sim_link back = ahead;
 	int err = sdr_sim_link_set(b->eps.w, f->from, f->to, &ahead);
 
+	back.rate_bps = 0;
+	back.loss = b->cfg->reverse_loss;
 	if (!err)
 		err = sdr_sim_link_line(b->eps.w, f->from, f->to, (uint32_t)b->line);
 	return err ? err : sdr_sim_link_set(b->eps.w, f->to, f->from, &back);

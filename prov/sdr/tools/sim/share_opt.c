@@ -24,6 +24,8 @@ enum {
 	OPT_NIC,
 	OPT_LOSS,
 	OPT_REVERSE,
+	OPT_JITTER,
+	OPT_REORDER,
 	OPT_CODEL,
 	OPT_MARK,
 	OPT_AT,
@@ -64,6 +66,8 @@ static const struct tool_option table[] = {
 	{ "nic", "BPS", OPT_NIC, 1, "line of each sender in front of it; 0 infinitely fast (0)" },
 	{ "loss", "MODEL", OPT_LOSS, 1, "behind the queue: iid:P, ge:SHARE:BURST, gep:... (none)" },
 	{ "reverse-loss", "P", OPT_REVERSE, 1, "on the way back (0)" },
+	{ "jitter", "S", OPT_JITTER, 1, "up to so much more delay of each packet, both ways (0)" },
+	{ "reorder", "P:S", OPT_REORDER, 1, "share of packets that are so much later, both ways" },
 	{ "codel", "S[:S]", OPT_CODEL, 1, "CoDel: target and interval, seconds (none; :0.1)" },
 	{ "mark", "SECONDS", OPT_MARK, 1, "packets that waited longer are marked (none)" },
 	{ "at", "S:rate=BPS", OPT_AT, 1, "the line's rate from then on; may be repeated" },
@@ -223,6 +227,15 @@ static void share_line_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_REVERSE:
 		cfg->reverse_loss = tool_opt_real(name, arg, 0, 0.9);
+		break;
+	case OPT_JITTER:
+		cfg->jitter_s = tool_opt_real(name, arg, 0, 10);
+		break;
+	case OPT_REORDER:
+		cfg->reorder = share_part(name, arg, ':', 0, 1, &rest);
+		if (!rest)
+			tool_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
+		cfg->reorder_s = tool_opt_real(name, rest, 0, 10);
 		break;
 	case OPT_CODEL:
 		cfg->codel_target_s = share_part(name, arg, ':', 0, 10, &rest);
