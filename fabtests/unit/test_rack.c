@@ -94,12 +94,19 @@ static void rack__grows_a_step_a_round_trip_up_to_one(void **state)
 	assert_int_equal(sdr_rack_window(&r, &rtt), RTT / 4);
 	sdr_rack_spurious(&r, &rtt, now + RTT);
 	assert_int_equal(sdr_rack_window(&r, &rtt), RTT / 2);
-	for (i = 2; i < 100; i++)
+	for (i = 2; i < 8; i++)
 		sdr_rack_spurious(&r, &rtt, now + i * RTT);
 	assert_int_equal(sdr_rack_window(&r, &rtt), rtt.srtt);
-	/* where the RTT is far above its minimum, two of the minimum are the bound */
+	/* where the RTT is far above its minimum, two of the minimum come step by step, ... */
 	rtt.srtt = 100 * RTT;
 	assert_int_equal(sdr_rack_window(&r, &rtt), 2 * RTT);
+	now += 100 * RTT;
+	for (uint32_t k = 1; k <= 10; k++) {
+		sdr_rack_spurious(&r, &rtt, now + k * 100 * RTT);
+		/* ... then twice as many at a time, and still no more than the RTT */
+		assert_int_equal(sdr_rack_window(&r, &rtt),
+				 k <= 5 ? (uint64_t)(2 * RTT) << k : rtt.srtt);
+	}
 }
 
 static void rack__forgets_after_64_round_trips_and_a_second(void **state)

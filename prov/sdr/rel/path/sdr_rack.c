@@ -5,7 +5,9 @@
 #include "base/sdr_seq.h"
 #include "sdr_rack.h"
 
-#define REO_MULT_MAX	8u /* quarters of min RTT; the window is capped at one srtt anyway */
+/* quarters of min RTT; the window is capped at one srtt anyway: it may be far more than min RTT */
+#define REO_MULT_STEPS	8u /* one by one up to that, then twice as many at a time */
+#define REO_MULT_MAX	1024u
 #define REO_FORGET_RTTS 64u
 #define REO_FORGET_NS	(1000 * 1000000ull) /* and this, on short paths */
 
@@ -22,8 +24,10 @@ void sdr_rack_spurious(struct sdr_rack *r, const struct sdr_rtt *rtt, uint64_t n
 	SDR_ASSERT(now >= r->reo_grown && now >= r->reo_seen);
 	/* At most one step a round trip: one reordering event shows up in many packets. */
 	if (!r->reo_mult || now - r->reo_grown >= rtt->srtt) {
-		if (r->reo_mult < REO_MULT_MAX)
+		if (r->reo_mult < REO_MULT_STEPS)
 			r->reo_mult++;
+		else if (r->reo_mult < REO_MULT_MAX)
+			r->reo_mult *= 2;
 		r->reo_grown = now;
 	}
 	r->reo_seen = now;
