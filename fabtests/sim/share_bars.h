@@ -52,6 +52,7 @@ struct bar_case {
 	uint32_t mtu;
 	double loss; /* both ways */
 	double ge_loss, ge_burst;
+	double jitter_s, reorder, reorder_s; /* both ways */
 	bool ge_packets, incast;
 	double late_s;		  /* the last flow starts then */
 	double at_s, at_rate_bps; /* the line's rate from then on */

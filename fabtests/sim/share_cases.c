@@ -18,6 +18,7 @@
 		BAR_##m, BAR_LEAST, b \
 	}
 #define SMALL .size = MIB, .window = 64 /* messages, where few of the others would come */
+#define NOISY .queue_bytes = 10 * MIB, .seconds = 5, SMALL
 #define LAN   .rate_bps = 1e9, .rtt_s = 0.2e-3, .incast = true, SMALL
 #define LAN_MUST                                                     \
 	{                                                            \
@@ -89,6 +90,20 @@ const struct bar_case bar_cases[] = {
 	{ "weather-5e-2", .flows = 1, .loss = 5e-2, .must = ALONE_MUST },
 	{ "weather-burst", .flows = 1, .ge_loss = 1e-2, .ge_burst = 8, .must = ALONE_MUST },
 	{ "weather-small", .flows = 1, .loss = 1e-2, SMALL, .must = { SAY(UTIL) } },
+	{ "foul-0.3", .flows = 1, .loss = 0.3, SMALL, .seconds = 5, .quick = true,
+	  .must = { LEAST(UTIL, 0.4) } },
+	{ "jitter-lan", .flows = 1, NOISY, .rtt_s = 0.2e-3, .jitter_s = 0.3e-3, .quick = true,
+	  .must = { LEAST(UTIL, 0.8) } },
+	{ "jitter-near", .flows = 1, NOISY, .rtt_s = 1e-3, .jitter_s = 5e-3,
+	  .must = { LEAST(UTIL, 0.3) } },
+	{ "jitter-far", .flows = 1, NOISY, .jitter_s = 5e-3, .must = { LEAST(UTIL, 0.6) } },
+	/* three of four are late, either way: as seldom on time as a queue would make them */
+	{ "overtakes-lan", .flows = 1, NOISY, .rtt_s = 0.2e-3, .reorder = 0.75, .reorder_s = 5e-3,
+	  .quick = true, .must = { LEAST(UTIL, 0.3) } },
+	{ "overtakes-near", .flows = 1, NOISY, .rtt_s = 1e-3, .reorder = 0.75, .reorder_s = 5e-3,
+	  .must = { LEAST(UTIL, 0.1) } },
+	{ "overtakes-far", .flows = 1, NOISY, .reorder = 0.1, .reorder_s = 5e-3,
+	  .must = { LEAST(UTIL, 0.7) } },
 	{ "both-0.1", .flows = 2, .loss = 1e-2, .queue_bdp = 0.1, .must = { MOST(DROP, 0.03) } },
 	{ "both-1", .flows = 2, .loss = 1e-2, .must = { MOST(DROP, 0.01) } },
 	{ "three-0.25", .flows = 3, .queue_bdp = 0.25,

@@ -56,6 +56,9 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 	cfg->loss = c->loss;
 	cfg->ge_loss = c->ge_loss;
 	cfg->ge_burst = c->ge_burst;
+	cfg->jitter_s = c->jitter_s;
+	cfg->reorder = c->reorder;
+	cfg->reorder_s = c->reorder_s;
 	cfg->ge_packets = c->ge_packets;
 	cfg->reverse_loss = c->loss; /* as an emulator's has it */
 	cfg->incast = c->incast;

@@ -18,7 +18,12 @@
 #define ROUND  400u /* packets */
 #define TARGET (1 * MS)
 
-static const struct sdr_blame_at empty = { .mtu = MTU, .queue = 0, .target = TARGET };
+static const struct sdr_blame_at empty = {
+	.mtu = MTU, .win = 100.0 * MTU, .queue = 0, .target = TARGET
+};
+static const struct sdr_blame_at little = {
+	.mtu = MTU, .win = 3.0 * MTU, .queue = 0, .target = TARGET
+};
 static const struct sdr_blame_at full = { .mtu = MTU, .queue = 5 * TARGET / 2, .target = TARGET };
 
 /* A round of pkts; every acknowledgement of the first `events` tells of so many losses. */
@@ -56,7 +61,7 @@ static uint32_t rain(struct sdr_blame *b, uint32_t pkts, double p)
 static void blame__weather_becomes_the_expectation(void **state)
 {
 	static const double p[] = { 1e-3, 3e-3, 1e-2, 3e-2, 5e-2 };
-	uint32_t i, k, said[SDR_BLAME_STORM + 1];
+	uint32_t i, k, said[SDR_BLAME_FOUL + 1];
 	enum sdr_blame_verdict v;
 	struct sdr_blame b;
 
@@ -64,7 +69,7 @@ static void blame__weather_becomes_the_expectation(void **state)
 	seed = 1;
 	for (i = 0; i < sizeof(p) / sizeof(p[0]); i++) {
 		sdr_blame_init(&b);
-		for (k = 0; k <= SDR_BLAME_STORM; k++)
+		for (k = 0; k <= SDR_BLAME_FOUL; k++)
 			said[k] = 0;
 		for (k = 0; k < 1000; k++) {
 			rain(&b, b.testing ? ROUND * 4 / 5 : ROUND, p[i]);
@@ -272,6 +277,120 @@ static void blame__more_than_any_weather(void **state)
 	assert_int_equal(round_of(&b, 48, 3, 3), SDR_BLAME_NONE);
 }
 
+static void blame__storms_that_cuts_do_not_end_are_weather(void **state)
+{
+	enum sdr_blame_verdict v;
+	struct sdr_blame b;
+	uint32_t i, cuts = 0;
+
+	(void)state;
+	sdr_blame_init(&b);
+	for (i = 0; i < 100; i++) {
+		v = round_of(&b, ROUND, 20, 4);
+		cuts += v == SDR_BLAME_STORM;
+		if (v == SDR_BLAME_FOUL)
+			break;
+		/* a round that loses a little less changes nothing, nor is it a test of its own */
+		v = round_of(&b, ROUND, 23, 2);
+		assert_true(v == SDR_BLAME_SUSPECT);
+	}
+	assert_int_equal(cuts, SDR_BLAME_STORMS - 1);
+	assert_in_range(i, 15, 17); /* 32 rounds: others may have been in turmoil */
+	assert_true(b.ours <= 0 && b.share > 0.19 && b.share < 0.21);
+	/* what is as far beyond that is a storm */
+	assert_int_equal(round_of(&b, ROUND, 20, 6), SDR_BLAME_NONE);
+	assert_int_equal(round_of(&b, ROUND, 20, 7), SDR_BLAME_STORM);
+	/* and the question is asked again, since that belief is a dangerous one */
+	sdr_blame_init(&b);
+	b.foul = true;
+	b.rate = b.share = 0.2;
+	for (i = 0; b.foul; i++)
+		assert_int_equal(round_of(&b, ROUND, 20, 4),
+				 i < 1023 ? SDR_BLAME_NONE : SDR_BLAME_STORM);
+	assert_int_equal(i, 1024);
+}
+
+static void blame__a_crowd_of_small_windows_believes_nothing(void **state)
+{
+	struct sdr_blame b;
+	uint32_t i;
+
+	(void)state;
+	sdr_blame_init(&b);
+	for (i = 0; i < 100; i++) {
+		acks(&b, ROUND, 20, 4, 0);
+		assert_int_equal(sdr_blame_round(&b, &little), SDR_BLAME_STORM);
+	}
+	assert_true(b.share <= 0);
+}
+
+static void blame__storms_that_cuts_end_are_ours(void **state)
+{
+	struct sdr_blame b;
+	uint32_t i;
+
+	(void)state;
+	sdr_blame_init(&b);
+	/* the losses of a queue shrink with what is sent: each cut is the first again */
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(round_of(&b, ROUND, 25, 10), SDR_BLAME_STORM);
+		assert_int_equal(round_of(&b, ROUND, 25, 4), SDR_BLAME_STORM);
+		assert_int_equal(round_of(&b, ROUND, 0, 0), SDR_BLAME_NONE);
+	}
+	assert_true(b.share <= 0 && b.storms == 0);
+}
+
+/* Chance makes storms of few packets where much is lost: none once that is known. */
+static void blame__foul_weather_makes_no_storms(void **state)
+{
+	enum sdr_blame_verdict v;
+	uint32_t i, storms = 0;
+	struct sdr_blame b;
+
+	(void)state;
+	seed = 3;
+	sdr_blame_init(&b);
+	b.rate = b.share = 0.2;
+	for (i = 0; i < 5000; i++) {
+		rain(&b, 16, 0.2);
+		v = sdr_blame_round(&b, &empty);
+		storms += v == SDR_BLAME_STORM || v == SDR_BLAME_FOUL;
+	}
+	assert_in_range(storms, 0, 5);
+}
+
+static void blame__late_is_not_lost(void **state)
+{
+	struct sdr_blame_at at = empty;
+	struct sdr_blame b;
+
+	(void)state;
+	at.win = 100.0 * MTU;
+	sdr_blame_init(&b);
+	/* taken back before anybody has asked */
+	acks(&b, ROUND, 25, 4, 0);
+	assert_true(sdr_blame_late(&b, 100.0 * MTU) <= 0);
+	assert_int_equal(sdr_blame_round(&b, &at), SDR_BLAME_NONE);
+	assert_true(b.share <= 0 && b.rate <= 0 && b.ours <= 0);
+	/* and after cuts: the window before the first one, when half has come */
+	acks(&b, ROUND, 25, 4, 0);
+	assert_int_equal(sdr_blame_round(&b, &at), SDR_BLAME_STORM);
+	at.win = 60.0 * MTU;
+	acks(&b, ROUND, 25, 4, 0);
+	assert_int_equal(sdr_blame_round(&b, &at), SDR_BLAME_STORM);
+	assert_true(sdr_blame_late(&b, 99.0 * MTU) <= 0);
+	assert_true(sdr_blame_late(&b, 1.0 * MTU) > 99.9 * MTU);
+	/* once */
+	assert_true(sdr_blame_late(&b, 100.0 * MTU) <= 0);
+	/* what is lost long after a cut begins anew */
+	at.win = 80.0 * MTU;
+	sdr_blame_cut(&b, at.win, 10.0 * MTU);
+	for (uint32_t i = 0; i < 20; i++)
+		sdr_blame_round(&b, &at);
+	sdr_blame_cut(&b, 50.0 * MTU, 10.0 * MTU);
+	assert_true(sdr_blame_late(&b, 6.0 * MTU) < 51.0 * MTU);
+}
+
 static void blame__reset_ends_a_test(void **state)
 {
 	struct sdr_blame b;
@@ -293,7 +412,7 @@ static void blame__reset_ends_a_test(void **state)
 static void blame__never_more_than_was_lost(void **state)
 {
 	struct sdr_blame_at at = { .mtu = MTU, .target = TARGET };
-	uint32_t i, said[SDR_BLAME_STORM + 1] = { 0 };
+	uint32_t i, said[SDR_BLAME_FOUL + 1] = { 0 };
 	enum sdr_blame_verdict v;
 	double ours = 0, lost = 0;
 	struct sdr_blame b;
@@ -333,6 +452,11 @@ int main(void)
 		cmocka_unit_test(blame__beside_a_long_queue),
 		cmocka_unit_test(blame__beside_the_longest_queues_of_late),
 		cmocka_unit_test(blame__more_than_any_weather),
+		cmocka_unit_test(blame__storms_that_cuts_do_not_end_are_weather),
+		cmocka_unit_test(blame__a_crowd_of_small_windows_believes_nothing),
+		cmocka_unit_test(blame__storms_that_cuts_end_are_ours),
+		cmocka_unit_test(blame__foul_weather_makes_no_storms),
+		cmocka_unit_test(blame__late_is_not_lost),
 		cmocka_unit_test(blame__reset_ends_a_test),
 		cmocka_unit_test(blame__never_more_than_was_lost),
 	};

@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "rel/path/sdr_qdelay.h"
+#include "test_draw.h"
 
 #define MS	1000000ull
+#define TARGET	(100 * MS)
 #define STRETCH SDR_QDELAY_STRETCH_NS
 
 static void qdelay__without_samples(void **state)
@@ -19,14 +21,14 @@ static void qdelay__without_samples(void **state)
 	sdr_qdelay_init(&q, 7 * MS);
 	assert_true(q.base == 0 && q.queue == 0);
 	assert_true(sdr_qdelay_now(&q) == 0);
-	assert_false(sdr_qdelay_round(&q));
+	assert_false(sdr_qdelay_round(&q, TARGET));
 	sdr_qdelay_sample(&q, 8 * MS, 25 * MS);
 	sdr_qdelay_sample(&q, 9 * MS, 28 * MS);
-	assert_true(sdr_qdelay_round(&q));
+	assert_true(sdr_qdelay_round(&q, TARGET));
 	sdr_qdelay_sample(&q, 10 * MS, 29 * MS);
-	assert_true(sdr_qdelay_round(&q));
+	assert_true(sdr_qdelay_round(&q, TARGET));
 	/* a round that nothing is known of does not say that the queue has gone */
-	assert_false(sdr_qdelay_round(&q));
+	assert_false(sdr_qdelay_round(&q, TARGET));
 	assert_true(q.queue == 4 * MS && sdr_qdelay_now(&q) == 4 * MS);
 }
 
@@ -37,20 +39,20 @@ static void qdelay__is_the_smallest_of_a_round(void **state)
 	(void)state;
 	sdr_qdelay_init(&q, 0);
 	sdr_qdelay_sample(&q, 1 * MS, 25 * MS);
-	assert_true(sdr_qdelay_round(&q) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 0);
 	sdr_qdelay_sample(&q, 30 * MS, 31 * MS);
 	assert_true(q.queue == 0 && sdr_qdelay_now(&q) == 6 * MS);
 	sdr_qdelay_sample(&q, 31 * MS, 27 * MS);
 	sdr_qdelay_sample(&q, 32 * MS, 40 * MS);
 	assert_true(sdr_qdelay_now(&q) == 2 * MS);
-	assert_true(sdr_qdelay_round(&q) && q.queue == 2 * MS);
+	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 2 * MS);
 	/* of that round only */
 	sdr_qdelay_sample(&q, 60 * MS, 33 * MS);
-	assert_true(sdr_qdelay_round(&q) && q.queue == 8 * MS);
+	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 8 * MS);
 	/* a new smallest is no queue */
 	sdr_qdelay_sample(&q, 90 * MS, 24 * MS);
 	assert_true(q.base == 24 * MS);
-	assert_true(sdr_qdelay_round(&q) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 0);
 }
 
 static void qdelay__forgets_after_one_to_two_stretches(void **state)
@@ -103,10 +105,61 @@ static void qdelay__another_path(void **state)
 	sdr_qdelay_sample(&q, STRETCH, 26 * MS);
 	sdr_qdelay_forget(&q, STRETCH + 1, 80 * MS);
 	assert_true(q.base == 80 * MS && q.samples == 1);
-	assert_true(sdr_qdelay_round(&q) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 0);
 	/* the stretch begins with it */
 	sdr_qdelay_sample(&q, 2 * STRETCH, 90 * MS);
 	assert_true(q.base == 80 * MS && sdr_qdelay_now(&q) == 10 * MS);
+}
+
+/* A round of n: each is base, but for some that are later by so much. */
+static void noisy(struct sdr_qdelay *q, uint64_t *now, uint32_t n, uint64_t rtt, double share,
+		  uint64_t later)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		*now += MS / 10;
+		sdr_qdelay_sample(q, *now, rtt + (draw() < share ? later : 0));
+	}
+	assert_true(sdr_qdelay_round(q, MS));
+}
+
+static void qdelay__chance_is_no_queue(void **state)
+{
+	struct sdr_qdelay q;
+	uint32_t seen = 0;
+	uint64_t now = 0;
+
+	(void)state;
+	seed = 1;
+	sdr_qdelay_init(&q, now);
+	for (uint32_t i = 0; i < 100; i++)
+		noisy(&q, &now, 64, 20 * MS, 0.75, 8 * MS);
+	assert_true(q.base == 20 * MS && q.noise > 0.5 * MS && q.noise < 6.0 * MS);
+	/* rounds of three: most of them meet no packet that was on time */
+	for (uint32_t i = 0; i < 2000; i++) {
+		noisy(&q, &now, 3, 20 * MS, 0.75, 8 * MS);
+		seen += (double)q.queue > q.noise;
+	}
+	assert_in_range(seen, 0, 20);
+	/* a queue is seen nevertheless, once there are samples enough */
+	for (uint32_t i = 0; i < 10; i++)
+		noisy(&q, &now, 64, 30 * MS, 0.75, 8 * MS);
+	assert_true(q.queue == 10 * MS);
+}
+
+static void qdelay__a_queue_that_moves_slowly_is_no_noise(void **state)
+{
+	struct sdr_qdelay q;
+	uint64_t now = 0;
+	uint32_t i;
+
+	(void)state;
+	sdr_qdelay_init(&q, now);
+	for (i = 0; i < 400; i++) { /* it grows to 10 ms, a fortieth at a time */
+		sdr_qdelay_sample(&q, now += MS, 20 * MS + i * MS / 40);
+		if (i % 8 == 7)
+			assert_true(sdr_qdelay_round(&q, MS));
+	}
+	assert_true(q.noise < 0.026 * MS && q.queue > 9.7 * MS);
 }
 
 int main(void)
@@ -117,6 +170,8 @@ int main(void)
 		cmocka_unit_test(qdelay__forgets_after_one_to_two_stretches),
 		cmocka_unit_test(qdelay__a_shorter_path_counts_at_once),
 		cmocka_unit_test(qdelay__another_path),
+		cmocka_unit_test(qdelay__chance_is_no_queue),
+		cmocka_unit_test(qdelay__a_queue_that_moves_slowly_is_no_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,8 @@ static void seg_passed(struct sdr_conn *c, const struct sdr_seg_tx *s, uint32_t 
 }
 
 /* Marks [lo, hi) delivered; returns packets that are new. */
-static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
+static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t lo, uint32_t hi,
+			      struct sdr_cc_ack *ca)
 {
 	uint32_t n = 0, late = 0, unsent = 0;
 
@@ -166,8 +167,10 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 	s->inflight -= n - late;
 	c->inflight -= (uint64_t)(n - late) * s->shape->mtu;
 	SDR_ASSERT(sdr_seg_tx_counts(s));
-	if (late)
+	if (late) {
 		sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
+		ca->late += (uint64_t)late * s->shape->mtu;
+	}
 	if (n && c->pmtu.lost)
 		seg_passed(c, s, n, hi);
 	if (n && s->grp)
@@ -264,14 +267,14 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 	}
 	if (f->flags & SDR_DACK_COMPLETE) {
 		complete = true;
-		news = s->grp ? seg_decoded(c, s, f, ca) : seg_delivered(c, s, 0, s->npkts);
+		news = s->grp ? seg_decoded(c, s, f, ca) : seg_delivered(c, s, 0, s->npkts, ca);
 		top = s->npkts - 1;
 	} else {
-		news = seg_delivered(c, s, 0, f->cum);
+		news = seg_delivered(c, s, 0, f->cum, ca);
 		top = f->cum ? f->cum - 1 : 0;
 		at = f->base;
 		while ((ret = sdr_frame_dack_next(f, &it, &first, &n)) > 0) {
-			uint32_t k = seg_delivered(c, s, at, first);
+			uint32_t k = seg_delivered(c, s, at, first, ca);
 
 			news += k;
 			if (first > at)
@@ -283,7 +286,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 			return;
 		}
 		if (at < f->end) {
-			news += seg_delivered(c, s, at, f->end);
+			news += seg_delivered(c, s, at, f->end, ca);
 			top = f->end - 1;
 		}
 	}
@@ -308,7 +311,9 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 		s->dups = f->dups;
 		/* Duplicates of what we sent twice were needless; others are the network's. */
 		if (s->rtx) {
-			c->st.rtx_spurious += d < s->rtx ? d : s->rtx;
+			d = d < s->rtx ? d : s->rtx;
+			c->st.rtx_spurious += d;
+			ca->late += (uint64_t)d * s->shape->mtu;
 			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
 		}
 	}

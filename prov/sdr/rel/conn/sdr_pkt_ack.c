@@ -69,6 +69,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		if (!p->probed)
 			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
 		c->st.rtx_spurious++;
+		ca->late += p->bytes;
 		pkt_late(c, p);
 		return;
 	}

@@ -312,7 +312,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	pkt_expect_loss(c, &sum);
 	sdr_pkt_detect_lost(c, &sum.ca);
 	rel->ops->detect_lost(c, sum.nack, &sum.ca);
-	if (sum.ca.bytes || sum.ca.lost) {
+	if (sum.ca.bytes || sum.ca.lost || sum.ca.late) {
 		sum.ca.inflight = c->inflight;
 		sdr_conn_ecn_bytes(c, &sum.ca);
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);

@@ -8,7 +8,13 @@
  *   by experiment   more losses than the weather explains without such a queue: send less
  *                   (SUSPECT), and look at what was sent after that.  Losses that fell with our
  *                   rate are ours (OURS); if not, they are weather, and become what is expected.
- *   too many        more than SDR_BLAME_MAX is no weather (STORM)
+ *   too many        more than SDR_BLAME_MAX beyond what is expected is no weather (STORM), unless
+ *                   one cut after the other does not help (FOUL): the rate has gone down to a
+ *                   tenth then, and the losses have not.  So does a device that drops whatever
+ *                   was overtaken, on a path that reorders.
+ *   late            what was taken for lost was only overtaken: it never counted, and where most
+ *                   of what a cut answered was that, the window from before comes back (as TCP
+ *                   undoes, RFC 3522, RFC 8985)
  *   by neither      what stays within expectation is weather, and moves the expectation slowly; but
  *                   what was lost beside the longest queues of late, which few packets meet, is
  *                   counted as ours: of weather that is a small part, of a full queue everything
@@ -16,8 +22,7 @@
  * What is counted are events, acknowledgements that tell of losses, and not packets: a burst of
  * eight is one accident, a full queue drops here and there all the time.  The number that makes
  * suspicious is beyond what a Poisson process of the expected rate shows by chance, further where
- * the packets around the losses met no queue at all.  Weather above SDR_BLAME_MAX is not believed:
- * a path that loses every eighth packet is taken for an overrun one.
+ * the packets around the losses met no queue at all.
  *
  * (Biaz, ZigZag and Spike judge each loss by the delay around it alone; the experiment is what PCC
  * does all the time, here made only when there is a question.)  No clock, no timers, no threads, no
@@ -53,11 +58,22 @@
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
+/* of the first storm's losses: cuts that leave so many did not help */
+#define SDR_BLAME_STORM_SAME 0.5
+/* packets in the window before the first of them, at least */
+#define SDR_BLAME_STORM_WIN 4.0
+/* rounds before they are believed to be weather, and in which they are */
+#define SDR_BLAME_STORM_ROUNDS 32u
+#define SDR_BLAME_FOUL_ROUNDS  1024u
+/* rounds in which cuts are one, and the share of what they answered that has to be late */
+#define SDR_BLAME_CUT_ROUNDS 16u
+#define SDR_BLAME_CUT_LATE   0.5
 
 static void blame_check(const struct sdr_blame *b)
 {
 	SDR_ASSERT(b->rate >= 0 && b->rate <= 1 && b->share >= 0 && b->share <= 1);
 	SDR_ASSERT(b->lost <= b->bytes && b->held >= 0 && b->ours >= 0);
+	SDR_ASSERT(b->storms <= SDR_BLAME_STORMS && b->storm >= 0 && b->storm <= 1);
 }
 
 void sdr_blame_init(struct sdr_blame *b)
@@ -105,6 +121,35 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	blame_check(b);
 }
 
+void sdr_blame_cut(struct sdr_blame *b, double win, double lost)
+{
+	if (b->cut_lost <= 0 || b->cut_rounds > SDR_BLAME_CUT_ROUNDS) {
+		b->cut_lost = b->cut_late = 0;
+		b->cut_win = win;
+	}
+	b->cut_rounds = 0;
+	b->cut_lost += lost;
+}
+
+double sdr_blame_late(struct sdr_blame *b, double bytes)
+{
+	double n = fmin(bytes, b->lost), held = fmin(bytes - n, b->held);
+
+	SDR_ASSERT(bytes >= 0);
+	if (n > 0) {
+		b->events *= 1 - n / b->lost;
+		b->lost -= n;
+	}
+	b->held -= held;
+	b->cut_late += bytes - n;
+	blame_check(b);
+	if (b->cut_lost <= 0 || b->cut_late < SDR_BLAME_CUT_LATE * b->cut_lost)
+		return 0;
+	b->cut_lost = 0;
+	sdr_blame_reset(b);
+	return b->cut_win;
+}
+
 double sdr_blame_beyond(const struct sdr_blame *b, double bytes, double lost)
 {
 	return fmax(lost - b->share * bytes, 0);
@@ -136,7 +181,57 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, double rate, doub
 	return v;
 }
 
-enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)
+static bool blame_storms(const struct sdr_blame *b, double n)
+{
+	double chance = SDR_BLAME_SIGMAS * sqrt(b->share * n);
+
+	return n >= SDR_BLAME_STORM_PKTS && b->events >= SDR_BLAME_STORM_EVENTS &&
+	       b->lost > (b->share + fmax(SDR_BLAME_MAX, chance / n)) * b->bytes;
+}
+
+/*
+ * Each storm is answered by a cut; after some of them, and some rounds in which those who share
+ * the path have found their places, it is clear whether that helps.
+ */
+static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_blame_at *at,
+					  double rate, double share)
+{
+	enum sdr_blame_verdict v = SDR_BLAME_STORM;
+
+	if (!b->storms || share < SDR_BLAME_STORM_SAME * b->storm) {
+		b->storms = b->storm_rounds = 0;
+		b->storm = share;
+	}
+	/* in a crowd of small windows the cuts of one show nothing */
+	if (b->storms || at->win >= SDR_BLAME_STORM_WIN * at->mtu)
+		b->storms += b->storms < SDR_BLAME_STORMS;
+	if (b->storms < SDR_BLAME_STORMS) {
+		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
+	} else if (b->storm_rounds < SDR_BLAME_STORM_ROUNDS) {
+		v = SDR_BLAME_NONE;
+	} else {
+		b->storms = b->storm_rounds = 0;
+		b->rate = fmax(b->rate, rate);
+		b->share = fmax(b->share, share);
+		b->foul = true;
+		v = SDR_BLAME_FOUL;
+	}
+	sdr_blame_reset(b);
+	return v;
+}
+
+/* Rounds of storms, and of the belief that they are weather: it is tried anew now and then. */
+static void blame_count(struct sdr_blame *b)
+{
+	if (!b->storms && !b->foul)
+		return;
+	if (++b->storm_rounds < SDR_BLAME_FOUL_ROUNDS || !b->foul)
+		return;
+	b->foul = false;
+	b->rate = b->share = 0;
+}
+
+static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)
 {
 	double n = b->bytes / at->mtu, target = (double)at->target, rate, share, more, step, limit;
 	enum sdr_blame_verdict v = SDR_BLAME_NONE;
@@ -144,18 +239,16 @@ enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_bla
 	SDR_ASSERT(at->mtu && at->target);
 	b->ours = 0;
 	b->target = at->target;
-	if (n >= SDR_BLAME_STORM_PKTS && b->events >= SDR_BLAME_STORM_EVENTS &&
-	    b->lost > SDR_BLAME_MAX * b->bytes) {
-		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
-		sdr_blame_reset(b);
-		return SDR_BLAME_STORM;
-	}
+	if (blame_storms(b, n))
+		return blame_storm(b, at, fmin(b->events / n, 1), b->lost / b->bytes);
 	if (n < SDR_BLAME_PKTS && b->lost < SDR_BLAME_LOST * at->mtu &&
 	    b->events < SDR_BLAME_EVENTS)
 		return v;
 	/* an acknowledgement may tell of less than a packet's worth */
 	rate = fmin(b->events / n, 1);
 	share = b->lost / b->bytes;
+	if (share < SDR_BLAME_STORM_SAME * b->storm)
+		b->storms = 0;
 	if (b->testing && !b->after) { /* that left before the cut */
 		b->after = true;
 		b->held += sdr_blame_beyond(b, b->bytes, b->lost);
@@ -191,5 +284,19 @@ enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_bla
 		b->ours = sdr_blame_beyond(b, b->bytes, b->lost);
 	}
 	blame_next(b);
+	return v;
+}
+
+enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)
+{
+	double lost = b->lost;
+	enum sdr_blame_verdict v;
+
+	blame_count(b);
+	v = blame_round(b, at);
+
+	b->cut_rounds += b->cut_rounds <= SDR_BLAME_CUT_ROUNDS;
+	if (v == SDR_BLAME_SUSPECT || v == SDR_BLAME_FULL || v == SDR_BLAME_STORM)
+		sdr_blame_cut(b, at->win, lost);
 	return v;
 }

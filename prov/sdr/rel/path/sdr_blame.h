@@ -14,7 +14,10 @@ enum sdr_blame_verdict {
 	SDR_BLAME_OURS,	   /* it helped */
 	SDR_BLAME_FULL,	   /* more than the weather explains, beside a long queue: ours */
 	SDR_BLAME_STORM,   /* more than any weather: ours, and everybody's */
+	SDR_BLAME_FOUL,	   /* SDR_BLAME_STORMS of these did not help: weather after all */
 };
+
+#define SDR_BLAME_STORMS 5u /* one after the other, before they are not believed */
 
 struct sdr_blame {
 	/* what the path loses by itself: events a packet, and share of bytes; 0..1 */
@@ -31,11 +34,22 @@ struct sdr_blame {
 	double excess; /* events a packet that led to it */
 	double held;   /* bytes lost that wait for its verdict */
 	double ours;   /* bytes lost that the last verdict put on us */
+	/* storms one after the other; share of bytes that the first of them lost */
+	uint32_t storms, storm_rounds; /* rounds since that, or since foul weather is believed */
+	double storm;
+	bool foul;
+	/*
+	 * Cuts close to each other: losses that they answered, those that were late only, bytes;
+	 * the window before the first; rounds since the last
+	 */
+	double cut_lost, cut_late, cut_win;
+	uint32_t cut_rounds;
 };
 
 /* The world at the end of a round, ns. */
 struct sdr_blame_at {
 	uint32_t mtu;	 /* bytes */
+	double win;	 /* bytes that may be in flight, before the verdict */
 	uint64_t queue;	 /* smallest of the round */
 	uint64_t target; /* the queue that we keep ourselves */
 };
@@ -43,6 +57,13 @@ struct sdr_blame_at {
 void sdr_blame_init(struct sdr_blame *b);
 /* An acknowledgement: queue is what its round trip shows, ns; 0: nothing, or none. */
 void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_t queue);
+/* The caller cuts its window for so many bytes lost by itself; sdr_blame_round() knows its own. */
+void sdr_blame_cut(struct sdr_blame *b, double win, double lost);
+/*
+ * So many bytes were late and not lost.  Returns the window before the cuts that were made for
+ * such ones, 0: there were none.
+ */
+double sdr_blame_late(struct sdr_blame *b, double bytes);
 /*
  * At the end of a round.  After SUSPECT the caller sends less until WEATHER or OURS; b->ours are
  * the bytes that a verdict puts on us.

@@ -43,6 +43,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	uint64_t bytes;			/* newly delivered */
 	uint64_t ce;			/* bytes of those that carried a congestion mark */
 	uint64_t lost;			/* newly declared lost */
+	uint64_t late;			/* declared lost before, and not lost after all */
 	uint64_t inflight;		/* after this event */
 	uint64_t rtt;			/* latest sample, ns; 0 none */
 	uint64_t delay;			/* that the newest waited at the receiver, ns */
@@ -53,7 +54,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
-#define SDR_CC_STATE_MAX 896u /* bytes of a controller's own state */
+#define SDR_CC_STATE_MAX 1088u /* bytes of a controller's own state */
 
 struct sdr_cc {
 	const struct sdr_cc_ops *ops;

@@ -143,7 +143,9 @@ static uint64_t auto_target(const struct sdr_cc *cc, double win)
 
 	if (a->rival.most > 0)
 		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
-	return slot + sdr_auto_target(a->queue.base + slot, cc->mtu, win);
+	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
+	/* a queue shorter than what the path adds by chance is not seen */
+	return slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
 }
 
 static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
@@ -269,6 +271,18 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	auto_output(cc);
 }
 
+/* What was taken for lost has only been overtaken. */
+static void auto_late(struct sdr_auto *a, double late)
+{
+	double win = sdr_blame_late(&a->blame, late);
+
+	a->lost = fmax(0, a->lost - late);
+	if (win <= a->win)
+		return;
+	a->before = fmax(a->before, win);
+	a->bound = HUGE_VAL;
+}
+
 /* ---- START ----------------------------------------------------------------------------------- */
 
 /* The path carries that: begin with it. */
@@ -277,6 +291,7 @@ static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double free = SDR_AUTO_START_FREE * a->blame.bytes;
 
+	sdr_blame_cut(&a->blame, a->win, a->blame.lost);
 	/* all that was lost since the begin: the window was too large */
 	if (a->blame.lost > free)
 		cc->own_lost += (uint64_t)a->blame.lost;
@@ -478,9 +493,9 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	const struct sdr_blame_at at = { .mtu = cc->mtu,
-					 .queue = a->queue.queue,
-					 .target = target };
+	const struct sdr_blame_at at = {
+		.mtu = cc->mtu, .win = a->win, .queue = a->queue.queue, .target = target
+	};
 
 	switch (sdr_blame_round(&a->blame, &at)) {
 	case SDR_BLAME_SUSPECT:
@@ -505,6 +520,12 @@ static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 		a->bound = a->win;
 		a->bound_at = now;
 		a->frozen = SDR_AUTO_FROZEN_CUT;
+		break;
+	case SDR_BLAME_FOUL:
+		/* to what passed before the cuts, as after a start */
+		a->before =
+			a->win * (1 - a->blame.share) / pow(SDR_AUTO_STORM, SDR_BLAME_STORMS - 1);
+		a->bound = HUGE_VAL;
 		break;
 	case SDR_BLAME_NONE:
 		break;
@@ -591,6 +612,8 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	a->bytes += (double)ack->bytes;
 	a->lost += (double)ack->lost;
 	a->ce += (double)ack->ce;
+	if (ack->late)
+		auto_late(a, (double)ack->late);
 	if (!a->queue.base && !rtt && ack->min_rtt && ack->min_rtt != UINT64_MAX)
 		rtt = ack->min_rtt;
 	if (rtt)
@@ -613,7 +636,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	else
 		a->before = 0;
 	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
-	    sdr_qdelay_round(&a->queue)) {
+	    sdr_qdelay_round(&a->queue, sdr_auto_target(a->queue.base, cc->mtu, a->win))) {
 		changed = true;
 		a->round_at = ack->now;
 		a->rounds++;

@@ -6,17 +6,41 @@
  * only ever add.
  *
  * A path may become longer, so the smallest is forgotten after one to two stretches.  It stays true
- * that long because every flow of ours empties the queue every few seconds (sdr_cc_auto.c).  No
- * clock, no timers, no threads, no allocation.
+ * that long because every flow of ours empties the queue every few seconds (sdr_cc_auto.c).
+ *
+ * Where a path delays packets by chance (radio, hosts, ways of different length), the smallest of
+ * few samples is no smallest, and who takes chance for a queue yields for ever.  So the noise is
+ * measured, by how much a round trip differs from the next one; a queue that many share changes
+ * slowly.  Then the samples of rounds before count, too, as many as it takes to see below the noise,
+ * and as long as there are too few nothing longer than the noise is believed.
+ *
+ * No clock, no timers, no threads, no allocation.
  */
+#include <math.h>
 #include "base/sdr_assert.h"
 #include "sdr_qdelay.h"
+
+#define QDELAY_FADE 32u /* samples over which differences are smoothed */
+/* samples of a round for each time that the noise is as large as the queue looked for */
+#define QDELAY_SAMPLES	     8.0
+#define QDELAY_SAMPLES_LEAST 4.0 /* fewer: any number will do */
+#define QDELAY_SAMPLES_MAX   64.0
 
 void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now)
 {
 	*q = (struct sdr_qdelay){ .low = { UINT64_MAX, UINT64_MAX },
 				  .begun = now,
 				  .min = UINT64_MAX };
+}
+
+static void qdelay_differs(struct sdr_qdelay *q, uint64_t rtt)
+{
+	double d = fabs((double)rtt - (double)q->last);
+
+	q->differs += q->differs < QDELAY_FADE;
+	if (q->last)
+		q->noise += (d - q->noise) / q->differs;
+	q->last = rtt;
 }
 
 void sdr_qdelay_sample(struct sdr_qdelay *q, uint64_t now, uint64_t rtt)
@@ -33,13 +57,38 @@ void sdr_qdelay_sample(struct sdr_qdelay *q, uint64_t now, uint64_t rtt)
 		q->min = rtt;
 	q->base = q->low[0] < q->low[1] ? q->low[0] : q->low[1];
 	q->samples++;
+	qdelay_differs(q, rtt);
 }
 
-bool sdr_qdelay_round(struct sdr_qdelay *q)
+static double qdelay_samples(const struct sdr_qdelay *q, uint64_t target)
 {
+	double n = QDELAY_SAMPLES * q->noise / (double)target;
+
+	return n < QDELAY_SAMPLES_LEAST ? 1 : fmin(n, QDELAY_SAMPLES_MAX);
+}
+
+bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target)
+{
+	double need = qdelay_samples(q, target);
+	uint64_t min = q->min, n = q->samples;
+	uint32_t i, at;
+
+	SDR_ASSERT(target);
 	if (!q->samples)
 		return false;
-	q->queue = sdr_qdelay_now(q);
+	for (i = 1; i <= SDR_QDELAY_PAST && (double)n < need; i++) {
+		at = (q->past_at - i) % SDR_QDELAY_PAST;
+		n += q->past_n[at];
+		if (q->past_n[at] && q->past[at] < min)
+			min = q->past[at];
+	}
+	at = q->past_at++ % SDR_QDELAY_PAST;
+	q->past[at] = q->min;
+	q->past_n[at] = q->samples;
+	q->queue = min > q->base ? min - q->base : 0;
+	/* who yields to what may be noise has fewer samples, and sees less and less */
+	if ((double)n < need && (double)q->queue > q->noise)
+		q->queue = (uint64_t)q->noise;
 	q->min = UINT64_MAX;
 	q->samples = 0;
 	return true;

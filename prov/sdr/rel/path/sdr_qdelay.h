@@ -10,19 +10,30 @@
 /* the smallest round trip is remembered for one to two of these, ns */
 #define SDR_QDELAY_STRETCH_NS (10 * 1000000000ull)
 
+#define SDR_QDELAY_PAST 8u /* rounds remembered */
+
 struct sdr_qdelay {
 	uint64_t base;	  /* smallest round trip remembered, ns; 0: unknown */
-	uint64_t queue;	  /* of the last round: smallest round trip less base, ns */
+	uint64_t queue;	  /* smallest round trip of late less base, ns */
 	uint64_t low[2];  /* smallest of this stretch and of the one before; UINT64_MAX: none */
 	uint64_t begun;	  /* when this stretch began, ns */
 	uint64_t min;	  /* smallest of the round under way; UINT64_MAX: none */
-	uint64_t samples; /* of the round under way */
+	uint32_t samples; /* of the round under way */
+	/* of rounds before, the last one at past_at - 1: smallest, and samples */
+	uint64_t past[SDR_QDELAY_PAST];
+	uint32_t past_n[SDR_QDELAY_PAST], past_at;
+	uint64_t last;	  /* round trip of the last sample, ns; 0: none */
+	double noise;	  /* how much one differs from the next, smoothed, ns */
+	uint32_t differs; /* samples smoothed, up to a few */
 };
 
 void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now);
 void sdr_qdelay_sample(struct sdr_qdelay *q, uint64_t now, uint64_t rtt);
-/* A round ends; false: without a sample, and queue stays. */
-bool sdr_qdelay_round(struct sdr_qdelay *q);
+/*
+ * A round ends.  Where it has too few samples to tell a queue of target ns from the noise, those
+ * of rounds before count, too.  false: it has none, and queue stays.
+ */
+bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target);
 /* What queues now, as far as the round under way tells, ns. */
 uint64_t sdr_qdelay_now(const struct sdr_qdelay *q);
 /* The path is another: what was the smallest counts no longer. */
