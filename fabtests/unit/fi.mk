@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# cmocka programs for prov/sdr/fi.  All but test_fi_cache, test_fi_qos, test_fi_env, test_fi_iface, test_fi_err, test_fi_nic and test_fi_region use the public libfabric API and load the
+# cmocka programs for prov/sdr/fi.  All but test_fi_raise, test_fi_cache, test_fi_qos, test_fi_env, test_fi_iface, test_fi_err, test_fi_nic and test_fi_region use the public libfabric API and load the
 # provider from FI_PROVIDER_PATH, as an application does: they are linked with libfabric only (test_fi_work with the
 # layer as well, for the pool of threads by itself).
 
 FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_sleep test_fi_rma test_fi_dgram test_fi_threads
 FI_TESTS += test_fi_exit test_fi_addr
-UNIT_TESTS += test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work $(FI_TESTS)
+UNIT_TESTS += test_fi_raise test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work $(FI_TESTS)
 FI_TEST_LIBS = $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) -lpthread
 
+test_fi_raise_SOURCES = fabtests/unit/test_fi_raise.c
+test_fi_raise_LDADD = libsdr_prov.la libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
 test_fi_err_SOURCES = fabtests/unit/test_fi_err.c
 test_fi_err_LDADD = libsdr_prov.la libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
 test_fi_cache_SOURCES = fabtests/unit/test_fi_cache.c
@@ -34,6 +36,7 @@ test_fi_ep_SOURCES = fabtests/unit/test_fi_ep.c fabtests/unit/test_fi_util.h
 test_fi_ep_LDADD = $(FI_TEST_LIBS)
 test_fi_wait_SOURCES = fabtests/unit/test_fi_wait.c fabtests/unit/test_fi_util.h
 test_fi_wait_LDADD = $(FI_TEST_LIBS)
+test_fi_wait_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 test_fi_sleep_SOURCES = fabtests/unit/test_fi_sleep.c fabtests/unit/test_fi_util.h
 test_fi_sleep_LDADD = $(FI_TEST_LIBS)
 test_fi_rma_SOURCES = fabtests/unit/test_fi_rma.c fabtests/unit/test_fi_util.h

@@ -7,9 +7,10 @@
  * (sdr_wait_enter), then looks at the queue, then sleeps; a publisher first publishes, then looks
  * at `sleepers`: one of the two sees the other, as all four are sequentially consistent or under
  * the queue's lock.  Each sleeper has an eventfd of its own, so that none takes a raise that
- * another one has not seen: they may wait for different things.  It sleeps on that and on the set
- * of the endpoints' descriptors (nap_fd).  Both are made when they are first needed and kept, so
- * that ten thousand queues do not cost descriptors.
+ * another one has not seen: they may wait for different things.  What a sleeper publishes itself,
+ * by a round that it runs between two sleeps, raises the others only: it looks afterwards.  It
+ * sleeps on its eventfd and on the set of the endpoints' descriptors (nap_fd).  Both are made when
+ * they are first needed and kept, so that ten thousand queues do not cost descriptors.
  *
  * What FI_GETWAIT hands out for a queue that drives endpoints is an epoll descriptor over an
  * eventfd, raised once until it is drained, and the endpoints' descriptors: the application
@@ -140,12 +141,15 @@ static void wait_cond_raise(struct sdr_wait *w)
 
 static void wait_sleepers_raise(struct sdr_wait *w)
 {
+	pthread_t self = pthread_self();
 	struct sdr_sleeper *s;
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&w->lock);
 	for (s = w->list; s; s = s->next) {
-		if (s->on && !atomic_load(&s->raised) && write(s->fd, &one, sizeof(one)) > 0)
+		if (!s->on || pthread_equal(s->thread, self) || atomic_load(&s->raised))
+			continue;
+		if (write(s->fd, &one, sizeof(one)) > 0)
 			atomic_store(&s->raised, true);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -200,6 +204,7 @@ struct sdr_sleeper *sdr_wait_enter(struct sdr_wait *w)
 		w->list = s;
 	}
 	s->on = true;
+	s->thread = pthread_self();
 	atomic_fetch_add(&w->sleepers, 1);
 out:
 	pthread_mutex_unlock(&w->lock);

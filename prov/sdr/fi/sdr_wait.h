@@ -21,6 +21,7 @@ struct sdr_sleeper {
 	struct sdr_sleeper *next;
 	int fd; /* eventfd */
 	bool on;
+	pthread_t thread;   /* that is inside, while on */
 	atomic_bool raised; /* fd is readable */
 };
 
@@ -44,7 +45,7 @@ struct sdr_wait {
 /* dom: NULL for event queues.  -FI_ENOSYS for wait objects that do not exist here. */
 int sdr_wait_init(struct sdr_wait *w, enum fi_wait_obj obj, struct sdr_domain *dom);
 void sdr_wait_fini(struct sdr_wait *w);
-/* Something was published: wakes everybody who sleeps on w. */
+/* Something was published: wakes everybody else who sleeps on w. */
 void sdr_wait_raise(struct sdr_wait *w);
 /* Forgets earlier raises of the descriptor; the caller looks again afterwards. */
 void sdr_wait_drain(struct sdr_wait *w);
