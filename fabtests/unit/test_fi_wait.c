@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,23 @@
 
 #define STREAM (32u << 20)  /* bytes */
 #define BIG    (300 * 1024) /* bytes: goes as bulk data */
+
+#define SOON 2000 /* ns: an alarm that is set to ring within them */
+
+/* Alarms that were set, and those to ring at once. */
+static unsigned int alarms, alarms_soon;
+
+/* In place of the C library's, for the provider too (-export-dynamic). */
+__attribute__((visibility("default"))) int
+timerfd_settime(int fd, int flags, const struct itimerspec *it, struct itimerspec *old)
+{
+	const struct timespec *t = &it->it_value;
+
+	__atomic_fetch_add(&alarms, 1, __ATOMIC_RELAXED);
+	if (!t->tv_sec && t->tv_nsec && t->tv_nsec <= SOON)
+		__atomic_fetch_add(&alarms_soon, 1, __ATOMIC_RELAXED);
+	return (int)syscall(SYS_timerfd_settime, fd, flags, it, old);
+}
 
 struct late {
 	struct test_pair *p;
@@ -277,6 +296,40 @@ static void wait__a_stream_over_a_long_path_wakes_seldom(void **state)
 	free(rx);
 }
 
+/*
+ * Two sides that block, on one host: the pace asks for pauses that are shorter than falling asleep
+ * takes.  No alarm is set for those, which would ring at once.
+ */
+static void wait__no_sleep_for_next_to_nothing(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_MANUAL, .wait_obj = FI_WAIT_UNSPEC };
+	uint8_t *tx = malloc(STREAM), *rx = calloc(1, STREAM);
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	struct stream s = { .p = &p, .buf = tx };
+	pthread_t t;
+
+	(void)state;
+	test_pair_open(&p, &o);
+	alarms = alarms_soon = 0;
+	test_fill(tx, STREAM, 3);
+	for (int i = 0; i < 4; i++) {
+		assert_ok(fi_recv(p.s[1].ep, rx, STREAM, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_int_equal(pthread_create(&t, NULL, stream_sender, &s), 0);
+		assert_int_equal(fi_cq_sread(p.s[1].cq, &e, 1, NULL, TEST_GUARD_S * 1000), 1);
+		while (fi_cq_sread(p.s[1].cq, &e, 1, NULL, 20) != -FI_EAGAIN)
+			;
+		pthread_join(t, NULL);
+	}
+	assert_true(test_same(rx, STREAM, 3));
+	assert_true(alarms > 0);
+	if (alarms_soon > 8 + alarms / 10)
+		fail_msg("%u of %u alarms were to ring at once", alarms_soon, alarms);
+	test_pair_close(&p);
+	free(tx);
+	free(rx);
+}
+
 /* ---- closing --------------------------------------------------------------------------------- */
 
 static void close__delivers_what_was_injected(void **state)
@@ -342,6 +395,7 @@ int main(void)
 		cmocka_unit_test(wait__progress_thread),
 		cmocka_unit_test(wait__progress_thread_takes_over_each_time),
 		cmocka_unit_test(wait__a_stream_over_a_long_path_wakes_seldom),
+		cmocka_unit_test(wait__no_sleep_for_next_to_nothing),
 		cmocka_unit_test(close__delivers_what_was_injected),
 		cmocka_unit_test(close__in_a_child),
 	};

@@ -8,7 +8,8 @@
  * the progress thread, sleeps on two descriptors: the engine's and this one.  No sleeper has a
  * deadline of its own, so none has to be notified when it changes: a post, a cancelled receive or
  * another thread's round sets the alarm forward, and all sleepers have heard of it.  With something
- * left to send it rings at once.
+ * left to send it rings at once.  A thread that is the only sleeper does not sleep when it would
+ * ring within SDR_NAP_NS: it runs another round instead.
  *
  * ep->watch counts and names those that rely on it.  They enter, then run a round under ep->lock
  * and set the alarm before they release it; a thread that changes the endpoint looks at ep->watch
@@ -49,6 +50,8 @@
 
 /* until an endpoint with too much unread is looked at again */
 #define SDR_BACKPRESSURE_NS 10000000ull
+/* a shorter sleep costs more than the round or two that it spares: the pace of near paths */
+#define SDR_NAP_NS 5000ull
 
 bool sdr_ep_backpressured(const struct sdr_ep *ep)
 {
@@ -71,6 +74,13 @@ uint64_t sdr_ep_due(struct sdr_ep *ep)
 	}
 	ns = ep->rel ? SDR_BACKPRESSURE_NS : sdr_context_timeout(ep->ctx);
 	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
+}
+
+bool sdr_ep_soon(struct sdr_ep *ep)
+{
+	uint64_t due = sdr_ep_due(ep);
+
+	return due != UINT64_MAX && due <= ep->uc->ops->now(ep->uc) + SDR_NAP_NS;
 }
 
 int sdr_ep_alarm_open(struct sdr_ep *ep)

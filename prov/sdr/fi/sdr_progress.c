@@ -186,7 +186,7 @@ void sdr_thread_forget(struct sdr_domain *dom, struct sdr_ep *ep)
 static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64_t *wait_ns)
 {
 	uint64_t again = UINT64_MAX;
-	bool watch = true, work = false;
+	bool watch = true, work = false, alone;
 
 	if (sdr_thread_app_sleeps(ep)) {
 		ep->thread_seen = atomic_load_explicit(&ep->app_polls, memory_order_relaxed);
@@ -211,7 +211,9 @@ static bool sdr_thread_look_ep(struct sdr_domain *dom, struct sdr_ep *ep, uint64
 		sdr_thread_forget(dom, ep);
 		again = SDR_THREAD_BACKOFF_NS;
 	}
-	if (!work || (atomic_load(&ep->watch) & ~(SDR_WATCH_IDLE | SDR_WATCH_THREAD)))
+	alone = !(atomic_load(&ep->watch) & ~(SDR_WATCH_IDLE | SDR_WATCH_THREAD));
+	work |= alone && ep->thread_in == SDR_THREAD_FULL && sdr_ep_soon(ep);
+	if (!work || !alone)
 		sdr_ep_alarm_round(ep);
 	if (!work && watch)
 		work = sdr_ep_arm(ep);

@@ -180,16 +180,18 @@ bool sdr_pset_look(struct sdr_pset *ps)
 	bool busy = false;
 	struct sdr_ep *ep;
 	unsigned int i;
-	bool again;
+	bool again, alone;
 
 	pthread_mutex_lock(&ps->lock);
 	for (i = 0; i < ps->n; i++) {
 		ep = ps->v[i];
 		pthread_mutex_lock(&ep->lock);
 		again = sdr_ep_drive_again(ep);
+		alone = (atomic_load(&ep->watch) & ~SDR_WATCH_IDLE) == 1;
+		again |= alone && sdr_ep_soon(ep);
 		busy |= again;
 		/* who comes back at once need not be rung for, unless others sleep */
-		if (!again || (atomic_load(&ep->watch) & ~SDR_WATCH_IDLE) != 1) {
+		if (!again || !alone) {
 			sdr_ep_alarm_exact(ep);
 			busy |= sdr_ep_arm(ep);
 		}
