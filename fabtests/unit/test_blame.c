@@ -244,6 +244,10 @@ static void blame__beside_the_longest_queues_of_late(void **state)
 	acks(&b, ROUND, 0, 0, 2 * TARGET);
 	assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
 	assert_true(b.ours <= 0);
+	/* nor where it is not known */
+	acks(&b, ROUND, 2, 1, 0);
+	assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
+	assert_true(b.ours <= 0);
 	/* a queue that is always that long says nothing */
 	for (i = 0; i < 5000; i++) {
 		acks(&b, ROUND, 0, 0, 2 * TARGET);

@@ -209,6 +209,7 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 		unknown = s->inflight;
 	s->dec_chunks = dec ? f->dec_chunks : 0;
 	ca->lost += (uint64_t)unknown * s->shape->mtu;
+	ca->repaired += (uint64_t)unknown * s->shape->mtu;
 	c->est.lost += unknown;
 	s->unknown = unknown;
 	c->rack.lossy |= unknown > 0;

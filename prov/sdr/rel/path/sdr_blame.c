@@ -55,6 +55,9 @@
 #define SDR_BLAME_FEW_MEET  (1.0 / 16)
 #define SDR_BLAME_HIGH_STEP (1.0 / 1024)
 #define SDR_BLAME_HIGH	    1.35
+/* steps are longer at first, and shorten with the samples */
+#define SDR_BLAME_HIGH_FIRST 4.0
+#define SDR_BLAME_HIGH_SLOW  16.0
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
@@ -93,8 +96,10 @@ void sdr_blame_reset(struct sdr_blame *b)
 /* So few packets meet a longer queue. */
 static void blame_high(struct sdr_blame *b, double queue)
 {
-	double step = SDR_BLAME_HIGH_STEP * (double)b->target;
+	double first = SDR_BLAME_HIGH_FIRST / (SDR_BLAME_HIGH_SLOW + b->samples),
+	       step = fmax(first, SDR_BLAME_HIGH_STEP) * (double)b->target;
 
+	b->samples++;
 	if (queue > b->high)
 		b->high += step * (1 - SDR_BLAME_FEW_MEET);
 	else
@@ -110,7 +115,7 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->events += lost ? 1 : 0;
 	/* that left in front of it or behind it */
 	near = (double)(queue > b->last ? queue : b->last);
-	if (near > fmax(b->high, SDR_BLAME_HIGH * (double)b->target))
+	if (queue && near > fmax(b->high, SDR_BLAME_HIGH * (double)b->target))
 		b->wet += (double)lost;
 	if (bytes && queue) {
 		blame_high(b, (double)queue);
@@ -279,7 +284,7 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 		step = fmin(n / SDR_BLAME_MEMORY, SDR_BLAME_STEP);
 		b->rate += more * step;
 		b->share += (share - b->share) * step;
-		b->ours = b->wet;
+		b->ours = fmin(b->wet, b->lost);
 	} else {
 		b->ours = sdr_blame_beyond(b, b->bytes, b->lost);
 	}

@@ -26,7 +26,7 @@ struct sdr_blame {
 	double bytes, lost, events;
 	uint64_t peak; /* longest queue seen in it, ns */
 	/* a queue that few packets meet, ns; bytes lost beside a longer one */
-	double high, wet;
+	double high, samples, wet;
 	uint64_t last;	 /* of the acknowledgement before, ns */
 	uint64_t target; /* as of the last round, ns */
 	/* a test is on, and what is being decided was sent after the cut */

@@ -201,7 +201,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 		sdr_pacer_span_set(&cc->pacer, sdr_cc_span(cc, ack->min_rtt));
 	if (ack->rtt)
 		cc->srtt = cc->srtt ? (7 * cc->srtt + ack->rtt) / 8 : ack->rtt;
-	SDR_ASSERT(ack->ce <= ack->bytes);
+	SDR_ASSERT(ack->ce <= ack->bytes && ack->repaired <= ack->lost);
 	SDR_ASSERT(!ack->snap || ack->snap->delivered <= cc->delivered);
 	sdr_cc_rate_sample(cc, ack, &rate);
 	sdr_cc_capacity(cc, ack, &rate);

@@ -43,6 +43,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	uint64_t bytes;			/* newly delivered */
 	uint64_t ce;			/* bytes of those that carried a congestion mark */
 	uint64_t lost;			/* newly declared lost */
+	uint64_t repaired;		/* of those: some time ago, a decoder had no need of them */
 	uint64_t late;			/* declared lost before, and not lost after all */
 	uint64_t inflight;		/* after this event */
 	uint64_t rtt;			/* latest sample, ns; 0 none */

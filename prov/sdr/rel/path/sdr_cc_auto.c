@@ -621,8 +621,11 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (!a->queue.base)
 		return;
 	cc->min_rtt = a->queue.base;
-	sdr_blame_acked(&a->blame, ack->bytes, ack->lost,
+	sdr_blame_acked(&a->blame, ack->bytes, ack->lost - ack->repaired,
 			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
+	/* which queue they met is not known any more */
+	if (ack->repaired)
+		sdr_blame_acked(&a->blame, 0, ack->repaired, 0);
 	if (ack->snap)
 		a->limited = ack->snap->app_limited;
 	auto_verify(cc);
