@@ -168,6 +168,27 @@ static void auto__owns_up_to_what_is_dropped(void **state)
 	}
 }
 
+/* Whoever falls silent for a round trip now and then needs no drains, whatever is lost. */
+static void auto__no_drain_where_the_path_was_empty(void **state)
+{
+	struct bed_flows_path path = wan(1, 1e-2);
+	struct bed_flows *b;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		b = flows(&path, 1);
+		for (k = 0; k < 40; k++) {
+			bed_flows_run(b, 6 * WAN_RTT);
+			b->f[0]->paused = i;
+			bed_flows_run(b, WAN_RTT + 5 * MS);
+			b->f[0]->paused = false;
+		}
+		assert_int_equal(sdr_auto_look(&b->f[0]->cc)->drained_at == 0, i);
+		bed_flows_free(b);
+	}
+}
+
 /* ---- with others like it --------------------------------------------------------------------- */
 
 static void auto__two_share(void **state)
@@ -546,6 +567,7 @@ int main(void)
 		cmocka_unit_test(auto__target),
 		cmocka_unit_test(auto__alone),
 		cmocka_unit_test(auto__random_loss),
+		cmocka_unit_test(auto__no_drain_where_the_path_was_empty),
 		cmocka_unit_test(auto__owns_up_to_what_is_dropped),
 		cmocka_unit_test(auto__two_share),
 		cmocka_unit_test(auto__several_start_at_once),

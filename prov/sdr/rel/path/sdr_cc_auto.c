@@ -93,6 +93,7 @@
 #define SDR_AUTO_BOUND_STEP   1.0		 /* ... of the plain step a round */
 #define SDR_AUTO_BOUND_OVER   1.02		 /* a window above it may grow by that */
 #define SDR_AUTO_DRAIN_WIN    0.5
+#define SDR_AUTO_DRAIN_EMPTY  0.25 /* of the window in flight: no drain is needed */
 #define SDR_AUTO_HOLD_WIN     1.3
 /* round trips to the first drain, between two, and between two whoever begins; and half as many
  * more by chance */
@@ -596,6 +597,15 @@ static void auto_check(const struct sdr_cc *cc)
 	SDR_ASSERT(a->phase != SDR_AUTO_DRAIN || a->rival.state == SDR_RIVAL_NONE);
 }
 
+/* So little of ours is on its way that a drain would not empty the path more. */
+static bool auto_is_empty(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+
+	return a->phase == SDR_AUTO_CRUISE && ack->bytes && a->queue.base >= SDR_AUTO_START_NEAR &&
+	       (double)ack->inflight < SDR_AUTO_DRAIN_EMPTY * a->win;
+}
+
 /* Losses that the verdict is still to come of.  Who sends less than the path takes makes none. */
 static bool auto_doubts(const struct sdr_auto *a)
 {
@@ -649,6 +659,8 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 			sdr_blame_reset(&a->blame);
 		a->bytes = a->lost = a->ce = 0;
 	}
+	if (auto_is_empty(cc, ack))
+		a->drain_at = auto_after(cc, ack->now, SDR_AUTO_DRAIN_RTTS);
 	cc->doubts = auto_doubts(a);
 	if (!changed)
 		return;
