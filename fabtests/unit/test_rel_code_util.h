@@ -36,6 +36,7 @@ struct lab {
 	/* ns: not dropped but this late */
 	uint64_t late;
 	uint32_t x, y; /* of the test */
+	bool forged;   /* in the name of node 1, which then believes no acknowledgement */
 	/* packets, both directions */
 	uint64_t lost, lost_data, data, parity, data_again, parity_again;
 	uint8_t tx[2][LAB_MSNS][LAB_PKTS];
@@ -181,7 +182,8 @@ static inline void lab_empty(struct lab *l)
 			    sdr_list_empty(&c->bulk->tx.bulks));
 		assert_true(sdr_list_empty(&c->msg->cts_wait) &&
 			    sdr_list_empty(&c->bulk->tx.lost_segs));
-		assert_int_equal(c->inflight, 0);
+		if (!l->forged || !i)
+			assert_int_equal(c->inflight, 0);
 		assert_int_equal(c->bulk->tx.ngroups + c->bulk->tx.nend_probed, 0);
 		assert_false(c->bulk->tx.parity_wait);
 	}
