@@ -89,6 +89,7 @@ static void rounds_push(struct rounds *t, double share)
 {
 	rounds_new(t);
 	t->at.bw = (uint64_t)(share * PATH);
+	t->at.bytes = share * PATH * trip(t);
 	t->win = (double)t->at.bw * trip(t);
 	stays(t, SDR_RIVAL_NONE, 5 * S);
 	assert_int_equal(t->r.state, SDR_RIVAL_PUSH);
@@ -533,6 +534,35 @@ static void rival__measures_what_the_path_carries(void **state)
 	assert_true(t.r.most < 0.26 * PATH);
 }
 
+/* A push shows it as well. */
+static void rival__measures_as_it_pushes(void **state)
+{
+	double others, win, was;
+	struct rounds t;
+	uint32_t i, yield;
+
+	(void)state;
+	for (yield = 0; yield < 2; yield++) {
+		rounds_push(&t, 0.02);
+		t.r.most = 0.6 * PATH;
+		t.r.rate = 0.02 * PATH;
+		others = PATH * trip(&t) - t.win;
+		win = t.win;
+		for (i = 0; i < 8 && t.r.state == SDR_RIVAL_PUSH; i++) {
+			was = win;
+			win = t.win;
+			t.at.queue = (uint64_t)((others + was) / PATH * 1e9) - BASE;
+			if (yield && i == 3)
+				t.at.queue = 0;
+			t.at.bytes = was;
+			t.at.bw = (uint64_t)(was / trip(&t));
+			step(&t);
+		}
+		assert_true(yield ? t.r.most < 0.61 * PATH : t.r.most > 0.8 * PATH);
+		assert_true(t.r.most < 1.01 * PATH);
+	}
+}
+
 /* Most of a round is lost: it was no good, and next time it takes longer. */
 static void rival__opens_in_vain(void **state)
 {
@@ -752,6 +782,7 @@ int main(void)
 		cmocka_unit_test(rival__losses_of_a_long_queue),
 		cmocka_unit_test(rival__opens_to_half),
 		cmocka_unit_test(rival__measures_what_the_path_carries),
+		cmocka_unit_test(rival__measures_as_it_pushes),
 		cmocka_unit_test(rival__opens_in_vain),
 		cmocka_unit_test(rival__a_path_that_proves_shorter),
 		cmocka_unit_test(rival__window_of_cubic),

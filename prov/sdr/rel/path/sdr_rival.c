@@ -122,6 +122,13 @@ void sdr_rival_passes(struct sdr_rival *r, double rate_Bps)
 		r->most = rate_Bps;
 }
 
+static void rival_measure_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
+{
+	r->open_lost = false;
+	r->open_win = r->open_bytes = (double)at->bw * rival_trip(at);
+	r->open_trip = r->open_last = rival_trip(at);
+}
+
 static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, double win)
 {
 	r->state = SDR_RIVAL_WINDOW;
@@ -132,9 +139,7 @@ static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, dou
 	r->press_at = 0;
 	r->open = true;
 	r->open_rounds = 0;
-	r->open_lost = false;
-	r->open_win = r->open_bytes = (double)at->bw * rival_trip(at);
-	r->open_trip = r->open_last = rival_trip(at);
+	rival_measure_begin(r, at);
 }
 
 static void rival_gone(struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -152,6 +157,21 @@ static void rival_in_vain(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->left_at = 0;
 	if (r->press_ns < SDR_RIVAL_PRESS_MAX_NS)
 		r->press_ns *= 2;
+}
+
+/*
+ * What the path carries: so much more of ours in flight has made the round trip so much longer.
+ * Of those who fill the queue by themselves meanwhile it is less.
+ */
+static void rival_measures(struct sdr_rival *r, const struct sdr_rival_at *at)
+{
+	double trip = rival_trip(at), more = r->open_bytes - r->open_win;
+
+	r->open_lost |= at->lost > 0 || trip < SDR_RIVAL_OPEN_SHORTER * r->open_last;
+	r->open_bytes = at->bytes;
+	r->open_last = trip;
+	if (trip > SDR_RIVAL_OPEN_LONGER * r->open_trip && more > r->open_win && !r->open_lost)
+		sdr_rival_passes(r, SDR_RIVAL_OPEN_SURE * more / (trip - r->open_trip));
 }
 
 /* ---- is somebody there? ---------------------------------------------------------------------- */
@@ -212,6 +232,7 @@ static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->state = SDR_RIVAL_PUSH;
 	r->push_round = r->push_calm = 0;
 	r->push_from = r->rate;
+	rival_measure_begin(r, at);
 	r->push_gain = r->push_queue = r->push_lost = r->push_bytes = 0;
 	r->press_at = 0;
 }
@@ -252,6 +273,7 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 	double more = SDR_RIVAL_MORE * r->most, n, longest;
 
 	r->push_round++;
+	rival_measures(r, at);
 	if (at->app_limited) { /* it cannot push with nothing */
 		rival_push_later(r, at);
 		return;
@@ -299,21 +321,6 @@ static void rival_hold(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->push_at = at->now + 2 * r->push_gap;
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
 		r->bw[i] = r->win_first / rival_trip(at);
-}
-
-/*
- * What the path carries: so much more of ours in flight has made the round trip so much longer.
- * Of those who fill the queue by themselves meanwhile it is less.
- */
-static void rival_measures(struct sdr_rival *r, const struct sdr_rival_at *at)
-{
-	double trip = rival_trip(at), more = r->open_bytes - r->open_win;
-
-	r->open_lost |= at->lost > 0 || trip < SDR_RIVAL_OPEN_SHORTER * r->open_last;
-	r->open_bytes = at->bytes;
-	r->open_last = trip;
-	if (trip > SDR_RIVAL_OPEN_LONGER * r->open_trip && more > r->open_win && !r->open_lost)
-		sdr_rival_passes(r, SDR_RIVAL_OPEN_SURE * more / (trip - r->open_trip));
 }
 
 /* Up to half of the path. */
