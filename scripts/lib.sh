@@ -61,18 +61,20 @@ autogen() {
 	[ -x "$SRC/configure" ] && [ -f "$SRC/Makefile.in" ] || "$SRC/autogen.sh"
 }
 
-# build_tree DIR [configure arguments...] : configures DIR if needed, builds everything.
-build_tree() {
+# configure_tree DIR [configure arguments...] : configures DIR if needed, and goes there.
+configure_tree() {
 	local dir=$1
 	shift
 	mkdir -p "$dir" && cd "$dir" || return 1
-	if [ ! -f Makefile ] || [ "$*" != "$(cat .configured 2>/dev/null)" ]; then
-		# other flags: objects of the earlier ones must not stay
-		[ ! -f Makefile ] || make clean >/dev/null 2>&1
-		"$SRC/configure" "$@" || return 1
-		printf '%s' "$*" >.configured
-	fi
-	make -j"$JOBS" all && make -j"$JOBS" tests
+	[ ! -f Makefile ] || [ "$*" != "$(cat .configured 2>/dev/null)" ] || return 0
+	# other flags: objects of the earlier ones must not stay
+	[ ! -f Makefile ] || make clean >/dev/null 2>&1
+	"$SRC/configure" "$@" && printf '%s' "$*" >.configured
+}
+
+# build_tree DIR [configure arguments...] : builds everything there.
+build_tree() {
+	configure_tree "$@" && make -j"$JOBS" all && make -j"$JOBS" tests
 }
 
 # A port that nothing listens on now, below the ephemeral range.

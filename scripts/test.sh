@@ -39,14 +39,14 @@ usage() {
 	  man         man pages are made; every FI_SDR_ variable of the provider is in fi_sdr(7)
 	  clang       build with clang and without assertions, warnings are errors; unit tests
 	  asan        AddressSanitizer + UBSan: every test program
-	  tsan        ThreadSanitizer: functional tests with programs of ours, and the tests of the provider
+	  tsan        ThreadSanitizer: functional tests of what has threads, and the tests of the provider
 	  fuzz        libFuzzer on every parser
 	  mpi         Open MPI programs over the provider (fabtests/mpi/run.sh)
 	  net         paths, interfaces, ports and address translation in network namespaces
 	              (scripts/net-cases.sh); skipped where neither root nor users may have them
 	  rxe         RDMA devices of a kernel in an emulated guest (fabtests/rxe/run.sh); downloads that
 	              kernel once, 70 MB
-	  distcheck   the tarball builds, passes its unit tests, installs and uninstalls
+	  distcheck   the tarball builds, passes some tests of each folder, installs and uninstalls
 	Build directories: build/ and build-{clang,asan,tsan,fuzz}/; logs: build/logs/.
 	END
 }
@@ -149,9 +149,10 @@ case_failed() {
 # ---- the steps -----------------------------------------------------------------------------
 
 # Scripts among TESTS run over sockets, the others are self-contained programs; units are those
-# that are not simulations.
-tests_of() { # DIR programs|units|scripts
+# that are not simulations.  Of all, scripts come first: they are long, and wait most of their time.
+tests_of() { # DIR all|programs|units|scripts
 	make -s -C "$1" list-tests | tr ' ' '\n' | case $2 in
+	all) awk '/[.]sh$/ { print; next } { rest = rest $0 "\n" } END { printf "%s", rest }' ;;
 	programs) grep -v '\.sh$' ;;
 	units) grep -v '\.sh$' | grep -v '/sim/\|explore' ;;
 	scripts) grep '\.sh$' ;;
@@ -171,18 +172,24 @@ fixed_addresses() {
 build_gcc() { autogen && build_tree "$BUILD" --enable-werror; }
 build_clang() { autogen && build_tree "$BUILD-clang" --enable-werror --disable-assert CC=clang; }
 build_asan() { autogen && build_tree "$BUILD-asan" --enable-werror --enable-asan "CFLAGS=-O1 -g"; }
-build_tsan() { autogen && build_tree "$BUILD-tsan" --enable-werror --enable-tsan "CFLAGS=-O1 -g"; }
-build_fuzz() { autogen && build_tree "$BUILD-fuzz" --enable-fuzz CC=clang "CFLAGS=-O1 -g"; }
+# Of these two, what is run there.
+build_tsan() {
+	autogen && configure_tree "$BUILD-tsan" --enable-werror --enable-tsan "CFLAGS=-O1 -g" &&
+		make -j"$JOBS" all && make -j"$JOBS" tests check_PROGRAMS="$(tsan_programs)"
+}
+build_fuzz() {
+	autogen && configure_tree "$BUILD-fuzz" --enable-fuzz CC=clang "CFLAGS=-O1 -g" &&
+		make -s list-fuzzers | xargs make -j"$JOBS"
+}
 
-# run_check SECONDS DIR [TESTS] : make check, one test at a time (two cores, real sockets).
+# run_check SECONDS DIR TESTS : make check.  More tests at a time than there are processors, for those over
+# sockets wait most of their time, each at ports of its own; no test is judged by how fast it was.
 run_check() {
-	local limit=$1 dir=$2
-	shift 2
-	timeout -k 20 "$limit" make -C "$dir" check "$@"
+	timeout -k 20 "$1" make -C "$2" -j$((2 * JOBS)) check TESTS="$3"
 }
 
 step_check() {
-	logged "$LOGS/check.log" run_check 1500 "$BUILD"
+	logged "$LOGS/check.log" run_check 1500 "$BUILD" "$(tests_of "$BUILD" all)"
 	CHECK_RC=$?
 	count_make_check check "$BUILD"
 }
@@ -203,28 +210,35 @@ run_figures() {
 }
 
 step_clang() {
-	logged "$LOGS/clang.log" run_check 900 "$BUILD-clang" TESTS="$(tests_of "$BUILD-clang" units)"
+	logged "$LOGS/clang.log" run_check 900 "$BUILD-clang" "$(tests_of "$BUILD-clang" units)"
 	CHECK_RC=$?
 	count_make_check clang "$BUILD-clang"
 }
 
 step_asan() {
 	export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
-	logged "$LOGS/asan.log" run_check 1500 "$BUILD-asan" TESTS="$(tests_of "$BUILD-asan" programs)"
+	logged "$LOGS/asan.log" run_check 1500 "$BUILD-asan" "$(tests_of "$BUILD-asan" programs)"
 	CHECK_RC=$?
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 	count_make_check asan "$BUILD-asan"
 }
 
+# What has threads: the provider, and of the scripts those whose programs are linked with it or have
+# threads of their own; loadable.sh and badinput.sh run programs of the system, which are not instrumented
+# and cannot load this build.
+tsan_programs() { tests_of "$BUILD-tsan" programs | tr ' ' '\n' | grep -E '(^|/)test_(fi|sdr_fi)' | tr '\n' ' '; }
+tsan_scripts() { tests_of "$BUILD-tsan" scripts | tr ' ' '\n' | grep -Ev '/(loadable|badinput|sim|wan)[.]sh' | tr '\n' ' '; }
+
 step_tsan() {
-	local names
-	# They run programs of the system, which are not instrumented and cannot load this build.
-	NOTES+=("tsan: without loadable.sh and badinput.sh, whose programs of the system cannot load a TSan build")
-	names="$(tests_of "$BUILD-tsan" scripts | tr ' ' '\n' | grep -Ev '(loadable|badinput)[.]sh' | tr '\n' ' ') $(tests_of "$BUILD-tsan" programs | tr ' ' '\n' | grep -E '(^|/)test_(fi|sdr_fi)' | tr '\n' ' ')"
+	local programs
+	NOTES+=("tsan: without loadable.sh and badinput.sh, whose programs of the system cannot load a TSan build, and sim.sh and wan.sh, whose programs have no threads")
+	programs=$(tsan_programs)
 	export TSAN_OPTIONS="suppressions=$SRC/fabtests/tsan.supp halt_on_error=0 exitcode=66 second_deadlock_stack=1"
-	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 1200 make -C "$BUILD-tsan" check TESTS="$names"
+	export SDR_TEST_BRIEF=1
+	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 1200 make -C "$BUILD-tsan" -j$((2 * JOBS)) check \
+		TESTS="$(tsan_scripts) $programs" check_PROGRAMS="$programs"
 	CHECK_RC=$?
-	unset TSAN_OPTIONS
+	unset TSAN_OPTIONS SDR_TEST_BRIEF
 	count_make_check tsan "$BUILD-tsan"
 }
 
@@ -339,12 +353,15 @@ step_rxe() {
 	count_program rxe guest.sh "$LOGS/rxe.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
 }
 
-# The suite has run already; what distcheck adds is that the tarball is whole, so the
-# unit tests are enough here.
+# The suite has run already; what distcheck adds is that the tarball is whole: everything is built from
+# it, quickly rather than well, and some programs and a script with a file of its own are run.
 run_distcheck() {
-	local missing
+	local missing tests
 	rm -rf "$BUILD"/sdr-[0-9]*
-	timeout -k 20 1200 make -C "$BUILD" distcheck TESTS="$(tests_of "$BUILD" units)" || return 1
+	tests="$(tests_of "$BUILD" units | tr ' ' '\n' | grep -E '^test_(base|wire|sdk)_|^test_(bed|fec|fi_ep)$' | tr '\n' ' ')"
+	tests+=" fabtests/functional/model.sh"
+	timeout -k 20 1200 make -C "$BUILD" -j"$JOBS" distcheck TESTS="$tests" \
+		DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O0" || return 1
 	git -C "$SRC" rev-parse --verify -q HEAD >/dev/null 2>&1 ||
 		{ echo "no git here: the tarball was not compared with the tracked files"; return 0; }
 	missing=$(comm -23 <(git -C "$SRC" ls-files | grep -vx '\.gitignore' | sort) \

@@ -258,6 +258,9 @@ for i in ${!ks[*]}; do
 done
 all="$all long overhead decoded_row decoded_chunk decoded_xor decoded_ec_sr on_demand sr_has_none auto_near auto_clean
 	auto_far_lossy hybrid_far_lossy sides_differ mtu_differs little_scratch"
+# SDR_TEST_BRIEF: what differs in threads and calls, for a build that looks for races; not in numbers.
+[ -z "${SDR_TEST_BRIEF:-}" ] ||
+	all="scheme_auto third_lost_auto scheme_sr_nack scheme_ec codes_k10 on_demand auto_far_lossy sides_differ little_scratch"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	run_case "$c" "$c"
