@@ -52,7 +52,8 @@
 #define SDR_BLAME_MAX	 0.12
 /* of packets: that meet a queue that few meet; and of the target: steps in which that is followed,
  * and its least */
-#define SDR_BLAME_FEW_MEET  (1.0 / 16)
+#define SDR_BLAME_FEW_MEET  (1.0 / 10)
+#define SDR_BLAME_OVER	    1.005 /* longer than that, and not as long */
 #define SDR_BLAME_HIGH_STEP (1.0 / 1024)
 #define SDR_BLAME_HIGH	    1.35
 /* steps are longer at first, and shorten with the samples */
@@ -115,7 +116,7 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->events += lost ? 1 : 0;
 	/* that left in front of it or behind it */
 	near = (double)(queue > b->last ? queue : b->last);
-	if (queue && near > fmax(b->high, SDR_BLAME_HIGH * (double)b->target))
+	if (queue && near > fmax(SDR_BLAME_OVER * b->high, SDR_BLAME_HIGH * (double)b->target))
 		b->wet += (double)lost;
 	if (bytes && queue) {
 		blame_high(b, (double)queue);
