@@ -76,13 +76,6 @@ uint64_t sdr_ep_due(struct sdr_ep *ep)
 	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
 }
 
-bool sdr_ep_soon(struct sdr_ep *ep)
-{
-	uint64_t due = sdr_ep_due(ep);
-
-	return due != UINT64_MAX && due <= ep->uc->ops->now(ep->uc) + SDR_NAP_NS;
-}
-
 int sdr_ep_alarm_open(struct sdr_ep *ep)
 {
 	if (ep->alarm_fd >= 0)
@@ -129,6 +122,16 @@ static void alarm_hush(struct sdr_ep *ep, bool sleeps)
 	ep->hushed = on;
 	if (ep->enabled && ep->uc->ops->hush)
 		ep->uc->ops->hush(ep->uc, on);
+}
+
+bool sdr_ep_soon(struct sdr_ep *ep)
+{
+	uint64_t due;
+
+	SDR_ASSERT_HELD(&ep->lock);
+	alarm_hush(ep, true); /* a lull that is over is no deadline */
+	due = sdr_ep_due(ep);
+	return due != UINT64_MAX && due <= ep->uc->ops->now(ep->uc) + SDR_NAP_NS;
 }
 
 /* ns of the engine's clock, as good as now inside a round or after a post. */

@@ -38,7 +38,7 @@ struct sdr_ep;
 bool sdr_ep_backpressured(const struct sdr_ep *ep);
 /* Engine time at which it wants a round; UINT64_MAX never. */
 uint64_t sdr_ep_due(struct sdr_ep *ep);
-/* So soon that no sleep is worth it. */
+/* Before a sleep: it wants a round so soon that none is worth it. */
 bool sdr_ep_soon(struct sdr_ep *ep);
 /* The alarm (sdr_alarm.c); all under lock. */
 int sdr_ep_alarm_open(struct sdr_ep *ep);
