@@ -27,7 +27,7 @@
 #include "sdr_prov.h"
 
 /* reads in a row without an entry before one gives the processor away */
-#define SDR_YIELD_POLLS 128u
+#define SDR_YIELD_POLLS 32u
 
 /* Under lock.  Twice the room, or -FI_ENOMEM. */
 static int sdr_cq_grow(struct sdr_cq *cq)
