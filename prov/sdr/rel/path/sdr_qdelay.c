@@ -11,8 +11,8 @@
  * Where a path delays packets by chance (radio, hosts, ways of different length), the smallest of
  * few samples is no smallest, and who takes chance for a queue yields for ever.  So the noise is
  * measured, by how much a round trip differs from the next one; a queue that many share changes
- * slowly.  Then the samples of rounds before count, too, as many as it takes to see below the noise,
- * and as long as there are too few nothing longer than the noise is believed.
+ * slowly.  Then the samples of rounds before count, too, as many as it takes to see below the
+ * noise, and as long as there are too few nothing longer than the noise is believed.
  *
  * No clock, no timers, no threads, no allocation.
  */
