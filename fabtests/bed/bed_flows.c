@@ -158,7 +158,7 @@ static void flow_acked(const struct bed_flows *b, struct bed_flow *f)
 		ack.ce += p->marked ? b->path.pkt : 0;
 		ack.snap = &p->snap;
 		ack.snap_tx_ns = p->tx;
-		ack.rtt = b->now - p->tx - in->delay;
+		ack.rtt = ack.rtt_full = b->now - p->tx - in->delay;
 	}
 	if (ack.rtt)
 		f->min_rtt = flows_min(f->min_rtt, ack.rtt);

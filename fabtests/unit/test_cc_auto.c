@@ -267,20 +267,75 @@ static void auto__a_latecomer_gets_its_share(void **state)
 	bed_flows_free(b);
 }
 
-/* Senders into one port of a switch. */
+/* Senders into one port of a switch: with eight of them less than two packets each are enough. */
 static void auto__incast(void **state)
+{
+	static const struct {
+		uint32_t n;
+		uint64_t kib;
+		double drops, jain;
+	} rows[] = {
+		{ 3, 64, 0.001, 0.95 }, { 3, 128, 0.001, 0.95 }, { 8, 64, 0.03, 0.8 },
+		{ 8, 128, 0.01, 0.9 },	{ 8, 512, 0.001, 0.7 },
+	};
+	struct bed_flows_path path = { .rate = WAN_RATE, .rtt = 200 * US, .pkt = 8192 };
+	struct bed_flows *b;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		path.queue = rows[i].kib * KIB;
+		b = flows(&path, rows[i].n);
+		bed_flows_run(b, 100 * MS); /* nobody had told them that it is near */
+		bed_flows_mark(b);
+		bed_flows_run(b, 3 * S);
+		show(b, "at a switch");
+		assert_true(bed_flows_drops(b) <= rows[i].drops);
+		assert_true(bed_flows_jain(b) >= rows[i].jain);
+		assert_true(bed_flows_use(b) >= 0.9);
+		bed_flows_free(b);
+	}
+}
+
+/* Near, nobody begins with more than a few packets a round trip. */
+static void auto__a_near_path_begins_with_little(void **state)
+{
+	static const struct {
+		uint64_t rtt, least, most; /* packets, and of the pacer in that time */
+	} rows[] = {
+		{ 50 * US, 90, 96 },   { 200 * US, 5, 7 },   { 900 * US, 5, 7 },
+		{ 2000 * US, 20, 28 }, { 10 * MS, 90, 100 },
+	};
+	const struct sdr_rel_cfg cfg = { .cc = &sdr_cc_auto };
+	struct sdr_cc cc;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t in =
+			rows[i].rtt < 100 * US || rows[i].rtt > 2500 * US ? 2500 * US : rows[i].rtt;
+
+		sdr_cc_init(&cc, &cfg, 8192, 64u << 20, rows[i].rtt, NULL, 0);
+		assert_in_range(cc.cwnd / 8192, rows[i].least, rows[i].most);
+		assert_in_range(cc.pacing_Bps * in / S / 8192, rows[i].least, rows[i].most);
+	}
+}
+
+/* Behind a processor that is late for ever a share of what was seen to pass remains. */
+static void auto__no_near_flow_yields_for_ever(void **state)
 {
 	const struct bed_flows_path path = {
 		.rate = WAN_RATE, .rtt = 200 * US, .queue = 128 * KIB, .pkt = 8192
 	};
-	struct bed_flows *b = flows(&path, 3);
+	struct bed_flows *b = flows(&path, 1);
+	const struct bed_flow *f = b->f[0];
 
 	(void)state;
-	bed_flows_run(b, 5 * S);
-	show(b, "three at a switch");
-	assert_true(bed_flows_drops(b) <= 0.02);
-	assert_true(bed_flows_jain(b) >= 0.9);
-	assert_true(bed_flows_use(b) >= 0.9);
+	bed_flows_run(b, 1 * S);
+	b->path.rtt = 5 * MS;
+	bed_flows_run(b, 1 * S);
+	show(b, "a late host");
+	assert_in_range((uint64_t)win_of(f), WAN_RATE / 5000 / 16 - 200, 8192);
 	bed_flows_free(b);
 }
 
@@ -558,6 +613,10 @@ static void auto__target(void **state)
 	assert_true(sdr_auto_target(200 * US, 8192, 25000) < 150 * US);
 	assert_true(sdr_auto_target(50 * US, 8192, 25000) >= 300 * US);
 	assert_true(sdr_auto_target(5 * US, 8192, 25000) >= 1 * MS);
+	for (uint64_t rtt = 90 * US; rtt < 200 * US; rtt += 5 * US) /* and nothing jumps */
+		assert_in_range(sdr_auto_target(rtt, 8192, 25000) -
+					sdr_auto_target(rtt + 5 * US, 8192, 25000) + 5 * US,
+				0, 30 * US);
 	assert_true(sdr_auto_target(WAN_RTT, 1500, (double)WAN_BDP) < all);
 }
 
@@ -573,6 +632,8 @@ int main(void)
 		cmocka_unit_test(auto__several_start_at_once),
 		cmocka_unit_test(auto__a_latecomer_gets_its_share),
 		cmocka_unit_test(auto__incast),
+		cmocka_unit_test(auto__a_near_path_begins_with_little),
+		cmocka_unit_test(auto__no_near_flow_yields_for_ever),
 		cmocka_unit_test(auto__follows_the_rate),
 		cmocka_unit_test(auto__yields_to_marks),
 		cmocka_unit_test(auto__marks_of_a_round),

@@ -9,6 +9,7 @@
 #include "rel/path/sdr_qdelay.h"
 #include "test_draw.h"
 
+#define US	1000ull
 #define MS	1000000ull
 #define TARGET	(100 * MS)
 #define STRETCH SDR_QDELAY_STRETCH_NS
@@ -21,14 +22,14 @@ static void qdelay__without_samples(void **state)
 	sdr_qdelay_init(&q, 7 * MS);
 	assert_true(q.base == 0 && q.queue == 0);
 	assert_true(sdr_qdelay_now(&q) == 0);
-	assert_false(sdr_qdelay_round(&q, TARGET));
+	assert_false(sdr_qdelay_round(&q, TARGET, 0));
 	sdr_qdelay_sample(&q, 8 * MS, 25 * MS);
 	sdr_qdelay_sample(&q, 9 * MS, 28 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET));
+	assert_true(sdr_qdelay_round(&q, TARGET, 0));
 	sdr_qdelay_sample(&q, 10 * MS, 29 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET));
+	assert_true(sdr_qdelay_round(&q, TARGET, 0));
 	/* a round that nothing is known of does not say that the queue has gone */
-	assert_false(sdr_qdelay_round(&q, TARGET));
+	assert_false(sdr_qdelay_round(&q, TARGET, 0));
 	assert_true(q.queue == 4 * MS && sdr_qdelay_now(&q) == 4 * MS);
 }
 
@@ -39,20 +40,66 @@ static void qdelay__is_the_smallest_of_a_round(void **state)
 	(void)state;
 	sdr_qdelay_init(&q, 0);
 	sdr_qdelay_sample(&q, 1 * MS, 25 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 0);
 	sdr_qdelay_sample(&q, 30 * MS, 31 * MS);
 	assert_true(q.queue == 0 && sdr_qdelay_now(&q) == 6 * MS);
 	sdr_qdelay_sample(&q, 31 * MS, 27 * MS);
 	sdr_qdelay_sample(&q, 32 * MS, 40 * MS);
 	assert_true(sdr_qdelay_now(&q) == 2 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 2 * MS);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 2 * MS);
 	/* of that round only */
 	sdr_qdelay_sample(&q, 60 * MS, 33 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 8 * MS);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 8 * MS);
 	/* a new smallest is no queue */
 	sdr_qdelay_sample(&q, 90 * MS, 24 * MS);
 	assert_true(q.base == 24 * MS);
-	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 0);
+}
+
+/* As the caller says, between the smallest and a mean that what is late hardly moves. */
+static void qdelay__is_a_mean_where_packets_are_few(void **state)
+{
+	static const uint64_t rtt[] = { 250, 350, 350, 20000 };
+	static const double even[] = { 0, 0.5, 1 };
+	static const uint64_t least[] = { 50, 115, 180 }, most[] = { 50, 130, 210 };
+	struct sdr_qdelay q;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		sdr_qdelay_init(&q, 0);
+		sdr_qdelay_sample(&q, 1, 200 * US);
+		assert_true(sdr_qdelay_round(&q, TARGET, even[i]) && q.queue == 0);
+		for (k = 0; k < 4; k++)
+			sdr_qdelay_sample(&q, 2 + k, rtt[k] * US);
+		assert_true(q.last == 20000 * US);
+		assert_true(sdr_qdelay_round(&q, TARGET, even[i]));
+		assert_in_range(q.queue, least[i] * US, most[i] * US);
+	}
+}
+
+/* Full packets take longer than those before them, however long they queue. */
+static void qdelay__the_time_of_a_full_packet(void **state)
+{
+	struct sdr_qdelay q;
+	uint64_t t;
+
+	(void)state;
+	sdr_qdelay_init(&q, 0);
+	sdr_qdelay_sample(&q, 1, 300 * US);
+	assert_true(sdr_qdelay_slot(&q) == 0);
+	sdr_qdelay_full(&q, 300 * US);
+	sdr_qdelay_least(&q, 200 * US);
+	assert_true(q.base == 200 * US && sdr_qdelay_slot(&q) == 100 * US);
+	sdr_qdelay_full(&q, 500 * US);
+	sdr_qdelay_full(&q, 272 * US);
+	assert_true(sdr_qdelay_slot(&q) == 72 * US);
+	/* it is forgotten as the base is */
+	for (t = STRETCH; t < 4 * STRETCH; t += STRETCH) {
+		sdr_qdelay_sample(&q, t, 400 * US);
+		sdr_qdelay_full(&q, 600 * US);
+	}
+	assert_true(q.base == 400 * US && sdr_qdelay_slot(&q) == 200 * US);
 }
 
 static void qdelay__forgets_after_one_to_two_stretches(void **state)
@@ -105,7 +152,7 @@ static void qdelay__another_path(void **state)
 	sdr_qdelay_sample(&q, STRETCH, 26 * MS);
 	sdr_qdelay_forget(&q, STRETCH + 1, 80 * MS);
 	assert_true(q.base == 80 * MS && q.samples == 1);
-	assert_true(sdr_qdelay_round(&q, TARGET) && q.queue == 0);
+	assert_true(sdr_qdelay_round(&q, TARGET, 0) && q.queue == 0);
 	/* the stretch begins with it */
 	sdr_qdelay_sample(&q, 2 * STRETCH, 90 * MS);
 	assert_true(q.base == 80 * MS && sdr_qdelay_now(&q) == 10 * MS);
@@ -119,7 +166,7 @@ static void noisy(struct sdr_qdelay *q, uint64_t *now, uint32_t n, uint64_t rtt,
 		*now += MS / 10;
 		sdr_qdelay_sample(q, *now, rtt + (draw() < share ? later : 0));
 	}
-	assert_true(sdr_qdelay_round(q, MS));
+	assert_true(sdr_qdelay_round(q, MS, 0));
 }
 
 static void qdelay__chance_is_no_queue(void **state)
@@ -157,7 +204,7 @@ static void qdelay__a_queue_that_moves_slowly_is_no_noise(void **state)
 	for (i = 0; i < 400; i++) { /* it grows to 10 ms, a fortieth at a time */
 		sdr_qdelay_sample(&q, now += MS, 20 * MS + i * MS / 40);
 		if (i % 8 == 7)
-			assert_true(sdr_qdelay_round(&q, MS));
+			assert_true(sdr_qdelay_round(&q, MS, 0));
 	}
 	assert_true(q.noise < 0.026 * MS && q.queue > 9.7 * MS);
 }
@@ -167,6 +214,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qdelay__without_samples),
 		cmocka_unit_test(qdelay__is_the_smallest_of_a_round),
+		cmocka_unit_test(qdelay__is_a_mean_where_packets_are_few),
+		cmocka_unit_test(qdelay__the_time_of_a_full_packet),
 		cmocka_unit_test(qdelay__forgets_after_one_to_two_stretches),
 		cmocka_unit_test(qdelay__a_shorter_path_counts_at_once),
 		cmocka_unit_test(qdelay__another_path),

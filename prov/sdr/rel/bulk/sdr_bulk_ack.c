@@ -233,6 +233,8 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 	} else if (rtt && now > e->tx_ns) {
 		sdr_rtt_sample(&c->rtt, now, now - e->tx_ns, delay_ns);
 		ca->rtt = c->rtt.latest;
+		if (pkt + 1 < s->npkts || s->len % s->shape->mtu == 0)
+			ca->rtt_full = c->rtt.latest;
 	}
 	if (!ca->snap || ca->snap_tx_ns <= e->tx_ns) {
 		ca->snap = &e->snap;

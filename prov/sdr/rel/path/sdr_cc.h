@@ -47,6 +47,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	uint64_t late;			/* declared lost before, and not lost after all */
 	uint64_t inflight;		/* after this event */
 	uint64_t rtt;			/* latest sample, ns; 0 none */
+	uint64_t rtt_full;		/* the same, of packets of cc->mtu bytes alone */
 	uint64_t delay;			/* that the newest waited at the receiver, ns */
 	uint64_t min_rtt;		/* ns */
 	const struct sdr_cc_snap *snap; /* of the newest transmission acknowledged; NULL none */

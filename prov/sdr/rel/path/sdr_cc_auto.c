@@ -22,6 +22,10 @@
  *    marks   the window shrinks by half the share of packets with congestion marks, once a round
  *            trip (DCTCP; RFC 8257)
  *    rivals  flows that do not yield to delay: sdr_rival.c has the window while there are some
+ *    near    where the round trip is short, but not a host's (sdr_qdelay_near), a queue of a few
+ *            packets is longer than the path, and many senders have less than a packet each
+ *            (auto_few): samples are averaged, pacing answers each of them and the window slowly,
+ *            and a round counts by how long it lasted
  *
  * What it was not told is what an application did not send: the window grows in rounds only in
  * which it was the limit, but the capacity that trains show counts for flows that send little, too.
@@ -43,6 +47,7 @@
 #define SDR_AUTO_USED	    4	   /* times what a round carried: no window grows beyond */
 #define SDR_AUTO_FIRST_PKTS 96u	   /* the first window, and the time in which it leaves: */
 #define SDR_AUTO_FIRST_NS   (2500 * 1000ull)
+#define SDR_AUTO_NEAR_FIRST 6u	 /* on a near path, in a round trip: others may begin as well */
 #define SDR_AUTO_TRAIN_ERR  0.25 /* of a capacity that is believed */
 #define SDR_AUTO_TRAIN_USE  0.95 /* of it: some of what passed may belong to others */
 #define SDR_AUTO_KNOWN_USE  0.95
@@ -55,7 +60,6 @@
 #define SDR_AUTO_START_LOST 0.12
 #define SDR_AUTO_START_SURE 48.0
 /* ... and where the round trip is so short, ns, that none is expected */
-#define SDR_AUTO_START_NEAR	 1000000u
 #define SDR_AUTO_START_NEAR_LOST 0.02
 #define SDR_AUTO_START_NEAR_SURE 16.0
 #define SDR_AUTO_SETTLE		 2u   /* rounds after START in which it is still answered */
@@ -72,34 +76,42 @@
 /* ns: round trips of one host, and of a rack; and what hosts add there */
 #define SDR_AUTO_SAME_HOST_NS	 15000u
 #define SDR_AUTO_SAME_HOST_QUEUE 1e6
-#define SDR_AUTO_RACK_NS	 100000u
 #define SDR_AUTO_RACK_QUEUE	 300000.0
+#define SDR_AUTO_LAN_NS		 180000.0 /* from here on nothing is that of a rack */
 #define SDR_AUTO_TARGET_ROOT	 0.45
-/* of the window: the smallest that still has a rate */
-#define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
-#define SDR_AUTO_DAMP	      0.7  /* of the step: the queue answers a round trip later */
-#define SDR_AUTO_YIELD	      0.7  /* of the window at least remains after a round */
-#define SDR_AUTO_QUIET	      0.25 /* of the target: hardly any queue */
-#define SDR_AUTO_QUIET_ROUNDS 3u
-#define SDR_AUTO_PACE_STEP    1.25 /* a quiet path is filled faster and faster, up to */
-#define SDR_AUTO_PACE_MAX     3.0
-#define SDR_AUTO_FROZEN_CUT   2u
-#define SDR_AUTO_FROZEN_DRAIN 3u
-#define SDR_AUTO_CUT	      0.8  /* a question to the path */
-#define SDR_AUTO_FULL	      0.95 /* an answer */
-#define SDR_AUTO_STORM	      0.6
-#define SDR_AUTO_BOUND	      0.95		 /* of the window at which losses were ours */
-#define SDR_AUTO_BOUND_NS     (700 * 1000000ull) /* it stands that long, and is lifted by ... */
-#define SDR_AUTO_BOUND_STEP   1.0		 /* ... of the plain step a round */
-#define SDR_AUTO_BOUND_OVER   1.02		 /* a window above it may grow by that */
-#define SDR_AUTO_DRAIN_WIN    0.5
-#define SDR_AUTO_DRAIN_EMPTY  0.25 /* of the window in flight: no drain is needed */
-#define SDR_AUTO_HOLD_WIN     1.3
+/* of the window: the smallest that still has a rate; on a near path, of what would fill it */
+#define SDR_AUTO_WIN_MIN_PKTS	(1.0 / 64)
+#define SDR_AUTO_NEAR_SHARE	(1.0 / 16)
+#define SDR_AUTO_DAMP		0.7  /* of the step: the queue answers a round trip later */
+#define SDR_AUTO_FEW		4.0  /* packets of a window on a near path: few, to ... */
+#define SDR_AUTO_FEW_NONE	12.0 /* ... a window as others */
+#define SDR_AUTO_FEW_NOISE	2.0  /* of the round trip */
+#define SDR_AUTO_FEW_DAMP	0.2  /* the queue is longer than the path, and pacing follows it */
+#define SDR_AUTO_FEW_LASTED	8.0  /* round trips that a round counts for, at most */
+#define SDR_AUTO_YIELD		0.7  /* of the window at least remains after a round */
+#define SDR_AUTO_QUIET		0.25 /* of the target: hardly any queue */
+#define SDR_AUTO_QUIET_ROUNDS	3u
+#define SDR_AUTO_PACE_STEP	1.25 /* a quiet path is filled faster and faster, up to */
+#define SDR_AUTO_PACE_MAX	3.0
+#define SDR_AUTO_FROZEN_CUT	2u
+#define SDR_AUTO_FROZEN_DRAIN	3u
+#define SDR_AUTO_CUT		0.8  /* a question to the path */
+#define SDR_AUTO_FULL		0.95 /* an answer */
+#define SDR_AUTO_STORM		0.6
+#define SDR_AUTO_BOUND		0.95		   /* of the window at which losses were ours */
+#define SDR_AUTO_BOUND_NS	(700 * 1000000ull) /* it stands that long, and is lifted by ... */
+#define SDR_AUTO_BOUND_STEP	1.0		   /* ... of the plain step a round */
+#define SDR_AUTO_BOUND_OVER	1.02		   /* a window above it may grow by that */
+#define SDR_AUTO_DRAIN_WIN	0.5
+#define SDR_AUTO_NEAR_DRAIN_WIN 0.25 /* for as long as the queue is, too */
+#define SDR_AUTO_DRAIN_EMPTY	0.25 /* of the window in flight: no drain is needed */
+#define SDR_AUTO_HOLD_WIN	1.3
 /* round trips to the first drain, between two, and between two whoever begins; and half as many
  * more by chance */
-#define SDR_AUTO_DRAIN_FIRST 20u
-#define SDR_AUTO_DRAIN_RTTS  72u
-#define SDR_AUTO_DRAIN_APART 40u
+#define SDR_AUTO_DRAIN_FIRST  20u
+#define SDR_AUTO_DRAIN_RTTS   72u
+#define SDR_AUTO_DRAIN_APART  40u
+#define SDR_AUTO_DRAIN_ROUNDS 24u /* and on a near path so many rounds */
 /* ns: the round trip that counts in these */
 #define SDR_AUTO_DRAIN_RTT_MIN (2 * 1000000ull)
 #define SDR_AUTO_DRAIN_RTT_MAX (25 * 1000000ull)
@@ -115,6 +127,14 @@
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
 
+/* How far a path of that round trip is one within a rack: 1, it is, to 0. */
+static double auto_rack(uint64_t base)
+{
+	double over = (double)base - SDR_QDELAY_RACK_NS;
+
+	return fmin(fmax(1 - over / (SDR_AUTO_LAN_NS - SDR_QDELAY_RACK_NS), 0), 1);
+}
+
 /*
  * What threads and processors at both ends make of a round trip, ns.  The shorter the path, the
  * more of what looks like a queue is a processor that is not there yet.
@@ -123,7 +143,7 @@ static double auto_host(uint64_t base)
 {
 	if (base < SDR_AUTO_SAME_HOST_NS)
 		return SDR_AUTO_SAME_HOST_QUEUE;
-	return base < SDR_AUTO_RACK_NS ? SDR_AUTO_RACK_QUEUE : SDR_AUTO_TARGET_NS;
+	return SDR_AUTO_TARGET_NS + auto_rack(base) * (SDR_AUTO_RACK_QUEUE - SDR_AUTO_TARGET_NS);
 }
 
 uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
@@ -136,6 +156,22 @@ uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
 			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
 }
 
+/*
+ * How few packets a window on a near path is: 1, so few that they are counted one by one, to 0, a
+ * window as others.
+ */
+static double auto_few(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double pkts = a->win / cc->mtu;
+
+	/* a mean of what is chance tells nothing */
+	if (!sdr_qdelay_near(a->queue.base) ||
+	    a->queue.noise > SDR_AUTO_FEW_NOISE * (double)a->queue.base)
+		return 0;
+	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
+}
+
 /* The smallest round trip may be a small packet's: what a full one takes longer is no queue. */
 static uint64_t auto_target(const struct sdr_cc *cc, double win)
 {
@@ -144,8 +180,13 @@ static uint64_t auto_target(const struct sdr_cc *cc, double win)
 
 	if (a->rival.most > 0)
 		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
+	/* among many nobody was seen to have much of the path */
+	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
+		slot = sdr_qdelay_slot(&a->queue);
 	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
-	/* a queue shorter than what the path adds by chance is not seen */
+	/* a mean has what the path adds by chance in it, ... */
+	slot += (uint64_t)(auto_few(cc) * a->queue.noise);
+	/* ... and a queue shorter than that is not seen */
 	return slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
 }
 
@@ -156,39 +197,66 @@ static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
 	return sdr_rand64(&seed);
 }
 
+/*
+ * A near path begins with a few packets: others may begin as well, and it is soon known.  How far
+ * it is the connection's first exchange tells, which may have met a queue already.
+ */
 static double auto_first(const struct sdr_cc *cc)
 {
-	double first = (double)SDR_AUTO_FIRST_PKTS * cc->mtu,
-	       room = (double)cc->rx_window * SDR_CC_RX_SHARE;
+	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
+	double pkts = SDR_AUTO_FIRST_PKTS, far = (double)trip / SDR_QDELAY_FAR_NS, room;
 
-	return first < room ? first : room;
+	if (trip >= SDR_QDELAY_RACK_NS)
+		pkts = fmin(pkts, SDR_AUTO_NEAR_FIRST * fmax(far * far, 1));
+	room = (double)cc->rx_window * SDR_CC_RX_SHARE;
+	return fmin(pkts * cc->mtu, room);
 }
 
-/* Of the window, bytes: behind processors that are late no flow is to yield for ever. */
+/*
+ * Of the window, bytes: behind processors that are late no flow is to yield for ever.  On a near
+ * path a share of what was seen to pass remains, as a window: its rate still falls with a queue.
+ */
 static double auto_floor(const struct sdr_cc *cc)
 {
-	uint64_t base = sdr_auto_look(cc)->queue.base;
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double rack = a->queue.base ? auto_rack(a->queue.base) : 0, least;
 
-	return cc->mtu *
-	       (base && base < SDR_AUTO_RACK_NS ? SDR_AUTO_LEAST_PKTS : SDR_AUTO_WIN_MIN_PKTS);
+	least = cc->mtu * SDR_AUTO_WIN_MIN_PKTS *
+		pow(SDR_AUTO_LEAST_PKTS / SDR_AUTO_WIN_MIN_PKTS, rack);
+	if (!sdr_qdelay_near(a->queue.base))
+		return least;
+	return fmax(least,
+		    a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S * SDR_AUTO_NEAR_SHARE);
+}
+
+static double auto_damp(const struct sdr_cc *cc)
+{
+	return SDR_AUTO_DAMP + auto_few(cc) * (SDR_AUTO_FEW_DAMP - SDR_AUTO_DAMP);
 }
 
 static void auto_output(struct sdr_cc *cc)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double least = SDR_AUTO_LEAST_PKTS * cc->mtu, win = a->win, gain = SDR_AUTO_GAIN, most;
+	bool near = sdr_qdelay_near(a->queue.base);
 	uint64_t trip = a->queue.base + a->queue.queue, wait;
 
 	if (a->win < auto_floor(cc))
 		win = a->win = auto_floor(cc);
 	if (a->phase == SDR_AUTO_DRAIN)
-		win *= SDR_AUTO_DRAIN_WIN;
+		win *= near ? SDR_AUTO_NEAR_DRAIN_WIN : SDR_AUTO_DRAIN_WIN;
+	/* a queue that is longer than the path is answered at once */
+	if (a->phase == SDR_AUTO_CRUISE && a->queue.last)
+		trip = (uint64_t)((double)trip +
+				  auto_few(cc) * ((double)a->queue.last - (double)trip));
 	if (a->phase == SDR_AUTO_START)
 		gain = SDR_AUTO_START_GAIN;
 	gain *= sdr_rival_gain(&a->rival);
 	if (!a->queue.base && !cc->known.rate_Bps) {
 		gain = 1;
 		trip = SDR_AUTO_FIRST_NS;
+		if (cc->rtt_guess >= SDR_QDELAY_RACK_NS && cc->rtt_guess < trip)
+			trip = cc->rtt_guess;
 	} else if (!a->queue.base) {
 		trip = cc->known.rtt_ns;
 	}
@@ -325,7 +393,7 @@ static void auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool ro
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double passes, least;
 
-	if (!ack->snap || !ack->bytes || a->queue.base < SDR_AUTO_START_NEAR)
+	if (!ack->snap || !ack->bytes || a->queue.base < SDR_QDELAY_FAR_NS)
 		return;
 	if (a->phase == SDR_AUTO_START && round_start)
 		auto_spread_begin(cc, ack);
@@ -358,7 +426,7 @@ static bool auto_capacity(const struct sdr_cc_rate *rate)
 static bool auto_start_drops(const struct sdr_cc *cc)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
-	bool near = a->queue.base < SDR_AUTO_START_NEAR;
+	bool near = a->queue.base < SDR_QDELAY_FAR_NS;
 	double sure = near ? SDR_AUTO_START_NEAR_SURE : SDR_AUTO_START_SURE;
 	double share = near ? SDR_AUTO_START_NEAR_LOST : SDR_AUTO_START_LOST;
 
@@ -410,6 +478,9 @@ static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	double queue = (double)a->queue.queue;
 
+	/* who is on a path with a packet now and then makes no queue */
+	if (sdr_qdelay_near(a->queue.base) && a->rounds < a->drained + SDR_AUTO_DRAIN_ROUNDS)
+		return false;
 	if (now > a->drain_at)
 		return true;
 	return a->drained_at && now > a->drained_at + SDR_AUTO_DRAIN_APART * auto_beat(cc) &&
@@ -425,14 +496,24 @@ static void auto_drain_round(struct sdr_cc *cc, uint64_t now)
 	if (a->drained_at)
 		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
 	a->drained_at = now;
+	a->drained = a->rounds;
 	a->shortest = HUGE_VAL;
 	auto_cruise(cc, now, SDR_AUTO_DRAIN_RTTS);
+}
+
+/* Round trips that the last round counts for: with less than a packet in one, it was longer. */
+static double auto_lasted(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double trip = (double)(a->queue.base + a->queue.queue);
+
+	return fmax(1, auto_few(cc) * fmin((double)a->lasted / trip / 2, SDR_AUTO_FEW_LASTED));
 }
 
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double win = a->win + step * a->pace * SDR_AUTO_DAMP, plain, used;
+	double win = a->win + step * a->pace * auto_damp(cc), plain, used;
 
 	if (a->frozen) {
 		a->frozen--;
@@ -475,15 +556,17 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 	if (a->blame.testing)
 		a->frozen = SDR_AUTO_FROZEN_CUT;
 	else if (to > a->win || (rate->app_limited && a->win <= auto_first(cc)))
-		auto_grow(cc, now, to - a->win, rate);
+		auto_grow(cc, now, (to - a->win) * auto_lasted(cc), rate);
 	else
-		a->win = fmax(a->win + (to - a->win) * SDR_AUTO_DAMP, a->win * SDR_AUTO_YIELD);
+		a->win = fmax(a->win + (to - a->win) * auto_damp(cc), a->win * SDR_AUTO_YIELD);
 	if (rate->app_limited && queue < aim) {
 		/* the path is as empty as it gets */
 		a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
 	} else if (auto_drains(cc, now, aim)) {
 		a->phase = SDR_AUTO_DRAIN;
 		a->drain_end = now + a->queue.base;
+		if (sdr_qdelay_near(a->queue.base))
+			a->drain_end += a->queue.queue;
 	}
 	if (a->drained_at && now > a->drained_at + SDR_AUTO_FROZEN_DRAIN * a->queue.base)
 		a->shortest = fmin(a->shortest, queue);
@@ -602,7 +685,7 @@ static bool auto_is_empty(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
 
-	return a->phase == SDR_AUTO_CRUISE && ack->bytes && a->queue.base >= SDR_AUTO_START_NEAR &&
+	return a->phase == SDR_AUTO_CRUISE && ack->bytes && a->queue.base >= SDR_QDELAY_FAR_NS &&
 	       (double)ack->inflight < SDR_AUTO_DRAIN_EMPTY * a->win;
 }
 
@@ -612,11 +695,27 @@ static bool auto_doubts(const struct sdr_auto *a)
 	return !a->limited && (a->blame.testing || a->blame.lost > 0);
 }
 
+/* The round trips that it tells. */
+static void auto_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	bool least = ack->min_rtt && ack->min_rtt != UINT64_MAX;
+
+	if (ack->rtt)
+		sdr_qdelay_sample(&a->queue, ack->now, ack->rtt);
+	else if (!a->queue.base && least)
+		sdr_qdelay_sample(&a->queue, ack->now, ack->min_rtt);
+	if (ack->rtt_full)
+		sdr_qdelay_full(&a->queue, ack->rtt_full);
+	/* the first exchange met no queue of those who begin together */
+	if (least && sdr_qdelay_near(ack->min_rtt))
+		sdr_qdelay_least(&a->queue, ack->min_rtt);
+}
+
 static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		       const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	uint64_t rtt = ack->rtt;
 	bool changed;
 
 	a->bytes += (double)ack->bytes;
@@ -624,10 +723,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	a->ce += (double)ack->ce;
 	if (ack->late)
 		auto_late(a, (double)ack->late);
-	if (!a->queue.base && !rtt && ack->min_rtt && ack->min_rtt != UINT64_MAX)
-		rtt = ack->min_rtt;
-	if (rtt)
-		sdr_qdelay_sample(&a->queue, ack->now, rtt);
+	auto_sample(cc, ack);
 	if (!a->queue.base)
 		return;
 	cc->min_rtt = a->queue.base;
@@ -639,7 +735,8 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (ack->snap)
 		a->limited = ack->snap->app_limited;
 	auto_verify(cc);
-	changed = a->phase == SDR_AUTO_START || a->win < a->before || a->learnt_at;
+	changed = a->phase == SDR_AUTO_START || a->win < a->before || a->learnt_at ||
+		  (ack->rtt && sdr_qdelay_near(a->queue.base));
 	if (a->phase == SDR_AUTO_START || a->learnt_at)
 		auto_spread(cc, ack, rate->round_start);
 	if (a->phase == SDR_AUTO_START)
@@ -649,7 +746,9 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	else
 		a->before = 0;
 	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
-	    sdr_qdelay_round(&a->queue, sdr_auto_target(a->queue.base, cc->mtu, a->win))) {
+	    sdr_qdelay_round(&a->queue, sdr_auto_target(a->queue.base, cc->mtu, a->win),
+			     auto_few(cc))) {
+		a->lasted = ack->now - a->round_at;
 		changed = true;
 		a->round_at = ack->now;
 		a->rounds++;

@@ -30,6 +30,8 @@ struct sdr_auto {
 	uint64_t rounds;
 	uint64_t settled;      /* round after which losses are no longer those of START */
 	uint64_t round_at;     /* when the last one ended, ns */
+	uint64_t lasted;       /* how long it was, ns */
+	uint64_t drained;      /* round that ended the last drain */
 	uint64_t marked_round; /* that ended with a cut for marks */
 	double marked;	       /* share of bytes with congestion marks, smoothed */
 	/* drains: the next, the end of this and of the last one; the shortest queue since, ns */

@@ -14,6 +14,10 @@
  * slowly.  Then the samples of rounds before count, too, as many as it takes to see below the
  * noise, and as long as there are too few nothing longer than the noise is believed.
  *
+ * The smallest of many is smaller than the smallest of a few, so where windows are a few packets or
+ * less than one, who has more would see less of a queue and get still more.  There it is the mean,
+ * or so much of it as the caller says; the harmonic one, as samples that are late are very late.
+ *
  * No clock, no timers, no threads, no allocation.
  */
 #include <math.h>
@@ -29,6 +33,7 @@
 void sdr_qdelay_init(struct sdr_qdelay *q, uint64_t now)
 {
 	*q = (struct sdr_qdelay){ .low = { UINT64_MAX, UINT64_MAX },
+				  .full = { UINT64_MAX, UINT64_MAX },
 				  .begun = now,
 				  .min = UINT64_MAX };
 }
@@ -49,15 +54,38 @@ void sdr_qdelay_sample(struct sdr_qdelay *q, uint64_t now, uint64_t rtt)
 	if (now >= q->begun + SDR_QDELAY_STRETCH_NS) {
 		q->low[1] = q->low[0];
 		q->low[0] = UINT64_MAX;
+		q->full[1] = q->full[0];
+		q->full[0] = UINT64_MAX;
 		q->begun = now;
 	}
-	if (rtt < q->low[0])
-		q->low[0] = rtt;
 	if (rtt < q->min)
 		q->min = rtt;
-	q->base = q->low[0] < q->low[1] ? q->low[0] : q->low[1];
+	q->rate += 1 / (double)rtt;
 	q->samples++;
+	sdr_qdelay_least(q, rtt);
 	qdelay_differs(q, rtt);
+}
+
+void sdr_qdelay_full(struct sdr_qdelay *q, uint64_t rtt)
+{
+	SDR_ASSERT(rtt && q->base);
+	if (rtt < q->full[0])
+		q->full[0] = rtt;
+}
+
+void sdr_qdelay_least(struct sdr_qdelay *q, uint64_t rtt)
+{
+	SDR_ASSERT(rtt);
+	if (rtt < q->low[0])
+		q->low[0] = rtt;
+	q->base = q->low[0] < q->low[1] ? q->low[0] : q->low[1];
+}
+
+uint64_t sdr_qdelay_slot(const struct sdr_qdelay *q)
+{
+	uint64_t full = q->full[0] < q->full[1] ? q->full[0] : q->full[1];
+
+	return full != UINT64_MAX && full > q->base ? full - q->base : 0;
 }
 
 static double qdelay_samples(const struct sdr_qdelay *q, uint64_t target)
@@ -67,15 +95,16 @@ static double qdelay_samples(const struct sdr_qdelay *q, uint64_t target)
 	return n < QDELAY_SAMPLES_LEAST ? 1 : fmin(n, QDELAY_SAMPLES_MAX);
 }
 
-bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target)
+bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target, double even)
 {
-	double need = qdelay_samples(q, target);
+	double need = qdelay_samples(q, target), mean;
 	uint64_t min = q->min, n = q->samples;
 	uint32_t i, at;
 
-	SDR_ASSERT(target);
+	SDR_ASSERT(target && even >= 0 && even <= 1);
 	if (!q->samples)
 		return false;
+	mean = (double)q->samples / q->rate - (double)q->base;
 	for (i = 1; i <= SDR_QDELAY_PAST && (double)n < need; i++) {
 		at = (q->past_at - i) % SDR_QDELAY_PAST;
 		n += q->past_n[at];
@@ -89,7 +118,10 @@ bool sdr_qdelay_round(struct sdr_qdelay *q, uint64_t target)
 	/* who yields to what may be noise has fewer samples, and sees less and less */
 	if ((double)n < need && (double)q->queue > q->noise)
 		q->queue = (uint64_t)q->noise;
+	if (mean > (double)q->queue)
+		q->queue += (uint64_t)(even * (mean - (double)q->queue));
 	q->min = UINT64_MAX;
+	q->rate = 0;
 	q->samples = 0;
 	return true;
 }
