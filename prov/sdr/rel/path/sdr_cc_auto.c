@@ -68,6 +68,7 @@
  * what says so, packets */
 #define SDR_AUTO_SPREAD_LEAST 0.6
 #define SDR_AUTO_SPREAD_PKTS  24.0
+#define SDR_AUTO_SPREAD_MORE  1.5  /* of what was learnt: it was too little */
 #define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
 #define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
 /* the target: a share of the round trip, what hosts add, a part that shrinks with the window */
@@ -408,7 +409,12 @@ static void auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool ro
 		return;
 	passes = sdr_spread_arrived(&a->spread);
 	least = SDR_AUTO_SPREAD_LEAST * fmin(sdr_spread_left(&a->spread), a->rival.most);
-	if (passes > 0 && passes < least) {
+	/* a queue that was there before us ended START with its first packet */
+	if (passes > SDR_AUTO_SPREAD_MORE * a->rival.most) {
+		passes *= SDR_AUTO_START_USE;
+		sdr_rival_passes(&a->rival, passes);
+		a->win = fmax(a->win, passes * (double)a->queue.base / SDR_CC_NS_PER_S);
+	} else if (passes > 0 && passes < least) {
 		a->frozen = SDR_AUTO_FROZEN_CUT;
 		passes = fmax(passes, SDR_AUTO_SPREAD_CLAIM * a->rival.most);
 		a->win = fmin(a->win, SDR_AUTO_START_USE * passes * (double)a->queue.base /
