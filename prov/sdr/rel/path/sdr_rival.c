@@ -93,7 +93,7 @@
 #define SDR_RIVAL_OPEN_FROM    0.15
 #define SDR_RIVAL_OPEN	       1.5
 #define SDR_RIVAL_OPEN_ROUNDS  2u
-#define SDR_RIVAL_OPEN_LONGER  1.1
+#define SDR_RIVAL_OPEN_LONGER  1.05
 #define SDR_RIVAL_OPEN_SHORTER 0.97
 #define SDR_RIVAL_OPEN_SURE    0.9
 #define SDR_RIVAL_GONE	       0.5 /* of the target: the queue has gone */
@@ -171,7 +171,8 @@ static void rival_measures(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->open_bytes = at->bytes;
 	r->open_last = trip;
 	if (trip > SDR_RIVAL_OPEN_LONGER * r->open_trip && more > r->open_win && !r->open_lost)
-		sdr_rival_passes(r, SDR_RIVAL_OPEN_SURE * more / (trip - r->open_trip));
+		sdr_rival_passes(r, fmin(SDR_RIVAL_OPEN_SURE * more / (trip - r->open_trip),
+					 SDR_RIVAL_OPEN * r->most));
 }
 
 /* ---- is somebody there? ---------------------------------------------------------------------- */
