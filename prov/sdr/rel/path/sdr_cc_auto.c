@@ -86,7 +86,6 @@
 #define SDR_AUTO_DAMP		0.7  /* of the step: the queue answers a round trip later */
 #define SDR_AUTO_FEW		4.0  /* packets of a window on a near path: few, to ... */
 #define SDR_AUTO_FEW_NONE	12.0 /* ... a window as others */
-#define SDR_AUTO_FEW_NOISE	2.0  /* of the round trip */
 #define SDR_AUTO_FEW_DAMP	0.2  /* the queue is longer than the path, and pacing follows it */
 #define SDR_AUTO_FEW_LASTED	8.0  /* round trips that a round counts for, at most */
 #define SDR_AUTO_YIELD		0.7  /* of the window at least remains after a round */
@@ -166,9 +165,7 @@ static double auto_few(const struct sdr_cc *cc)
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	double pkts = a->win / cc->mtu;
 
-	/* a mean of what is chance tells nothing */
-	if (!sdr_qdelay_near(a->queue.base) ||
-	    a->queue.noise > SDR_AUTO_FEW_NOISE * (double)a->queue.base)
+	if (!sdr_qdelay_near(a->queue.base))
 		return 0;
 	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
 }
@@ -185,8 +182,8 @@ static uint64_t auto_target(const struct sdr_cc *cc, double win)
 	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
 		slot = sdr_qdelay_slot(&a->queue);
 	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
-	/* a mean has what the path adds by chance in it, ... */
-	slot += (uint64_t)(auto_few(cc) * a->queue.noise);
+	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
+	slot += (uint64_t)(auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
 	/* ... and a queue shorter than that is not seen */
 	return slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
 }
