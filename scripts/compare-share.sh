@@ -33,7 +33,7 @@ done
 command -v python3 >/dev/null || { echo "compare-share.sh: python3 is missing; install it" >&2; exit 2; }
 build=$(cd "$build" && pwd)
 export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
-if grep -qs 'assertion failed' "$FI_PROVIDER_PATH/libsdr-fi.so"; then
+if grep -qs '^SDR_ASSERT_CPPFLAGS = -D' "$FI_PROVIDER_PATH/../Makefile"; then
 	echo "this build has assertions, which cost time: configure with --disable-assert for numbers" >&2
 fi
 # as root: what is measured goes before whatever else the machine does

@@ -25,7 +25,7 @@ if [ -z "${FI_PROVIDER_PATH:-}" ] && [ -e "$build/.libs/libsdr-fi.so" ]; then
 fi
 export IPATH_NO_BACKTRACE=1
 unset FI_SDR_FAULT
-if grep -qs 'assertion failed' "${FI_PROVIDER_PATH:-}/libsdr-fi.so"; then
+if grep -qs '^SDR_ASSERT_CPPFLAGS = -D' "${FI_PROVIDER_PATH:-}/../Makefile"; then
 	echo "this build has assertions, which cost time: configure with --disable-assert for numbers" >&2
 fi
 rows=$(mktemp)

@@ -19,7 +19,7 @@ build=${SDR_BUILDDIR:-$(cd "$here/../../build" && pwd)}
 ROUNDS=${ROUNDS:-3}
 export FI_PROVIDER_PATH=${FI_PROVIDER_PATH:-$build/.libs} IPATH_NO_BACKTRACE=1
 unset FI_SDR_FAULT
-if grep -qs 'assertion failed' "$FI_PROVIDER_PATH/libsdr-fi.so"; then
+if grep -qs '^SDR_ASSERT_CPPFLAGS = -D' "$FI_PROVIDER_PATH/../Makefile"; then
 	echo "this build has assertions, which cost time: configure with --disable-assert for numbers" >&2
 fi
 rows=$(mktemp)
