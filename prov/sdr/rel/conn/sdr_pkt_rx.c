@@ -316,6 +316,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		sum.ca.inflight = c->inflight;
 		sdr_conn_ecn_bytes(c, &sum.ca);
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
+		sum.ca.overtakes = c->rack.reo_mult > 0;
 		sdr_home_acked(c, &sum.ca);
 		sdr_conn_known_acked(c);
 	}

@@ -52,6 +52,7 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	uint64_t min_rtt;		/* ns */
 	const struct sdr_cc_snap *snap; /* of the newest transmission acknowledged; NULL none */
 	uint64_t snap_tx_ns;		/* its send time */
+	bool overtakes;			/* packets were seen to overtake each other of late */
 };
 
 /* bytes: a receiver that did not say; cap of the first window */

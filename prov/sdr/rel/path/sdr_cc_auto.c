@@ -59,6 +59,7 @@
 /* share of a round lost that ends START, and packets after which it is one: beyond weather, ... */
 #define SDR_AUTO_START_LOST 0.12
 #define SDR_AUTO_START_SURE 48.0
+#define SDR_AUTO_START_FEW  24.0 /* packets decided before a queue ends it */
 /* ... and where the round trip is so short, ns, that none is expected */
 #define SDR_AUTO_START_NEAR_LOST 0.02
 #define SDR_AUTO_START_NEAR_SURE 16.0
@@ -165,7 +166,8 @@ static double auto_few(const struct sdr_cc *cc)
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	double pkts = a->win / cc->mtu;
 
-	if (!sdr_qdelay_near(a->queue.base))
+	/* where packets overtake, a mean tells of their ways and not of a queue */
+	if (!sdr_qdelay_near(a->queue.base) || a->overtakes)
 		return 0;
 	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
 }
@@ -441,7 +443,8 @@ static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double queue = (double)sdr_qdelay_now(&a->queue), full = SDR_AUTO_START_FULL, win = a->win;
-	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps;
+	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps, half;
+	bool far = a->queue.base >= SDR_QDELAY_FAR_NS;
 
 	if (auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc))) {
 		auto_learn(cc, ack->now, use);
@@ -449,13 +452,18 @@ static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	}
 	if (!rate->app_limited)
 		a->win += (double)ack->bytes;
+	/* what the first of a flight met over a far path was there before us */
+	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
+		return;
 	/* the target, and its root, only of a queue that is longer than its smallest part */
-	if (a->queue.samples && queue > full * auto_host(a->queue.base) &&
-	    queue > full * (double)sdr_auto_target(a->queue.base, cc->mtu, win))
-		auto_learn(cc, ack->now,
-			   rate->capacity_Bps
-				   ? use
-				   : a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S);
+	if (!a->queue.samples || queue <= full * auto_host(a->queue.base) ||
+	    queue <= full * (double)sdr_auto_target(a->queue.base, cc->mtu, win))
+		return;
+	/* a first acknowledgement shows the least capacity of all */
+	half = a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S;
+	if (!rate->capacity_Bps || (a->queue.base >= SDR_AUTO_LAN_NS && rate->capacity_least))
+		use = fmax(use, half);
+	auto_learn(cc, ack->now, use);
 }
 
 /* What was known is of another path: the first round trip says so. */
@@ -499,6 +507,7 @@ static void auto_drain_round(struct sdr_cc *cc, uint64_t now)
 	if (a->drained_at)
 		a->rival.most *= exp2(-(double)(now - a->drained_at) / SDR_AUTO_MOST_NS);
 	a->drained_at = now;
+	a->drains++;
 	a->drained = a->rounds;
 	a->shortest = HUGE_VAL;
 	auto_cruise(cc, now, SDR_AUTO_DRAIN_RTTS);
@@ -644,6 +653,7 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		.base = a->queue.base,
 		.queue = a->queue.queue,
 		.target = target,
+		.drains = a->drains,
 		.few = little > 0 ? auto_target(cc, little) : target,
 		.mtu = cc->mtu,
 		.bw = rate->bw,
@@ -724,6 +734,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	a->bytes += (double)ack->bytes;
 	a->lost += (double)ack->lost;
 	a->ce += (double)ack->ce;
+	a->overtakes = ack->overtakes;
 	if (ack->late)
 		auto_late(a, (double)ack->late);
 	auto_sample(cc, ack);

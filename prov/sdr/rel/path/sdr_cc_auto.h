@@ -37,6 +37,8 @@ struct sdr_auto {
 	/* drains: the next, the end of this and of the last one; the shortest queue since, ns */
 	uint64_t drain_at, drain_end, drained_at;
 	double shortest;
+	uint32_t drains;	  /* until now */
+	bool overtakes;		  /* packets do */
 	double bytes, lost, ce;	  /* of this round */
 	bool limited;		  /* of late the application was the limit */
 	struct sdr_spread spread; /* of the flight by which START ends */

@@ -6,7 +6,8 @@
  * says how large the window is while there are.
  *
  *   press   a queue that is long for SDR_RIVAL_PRESS_NS although we yielded to it: somebody fills
- *           it.  -> WINDOW
+ *           it; or one that was there all the time, and shows as the path proves shorter than two
+ *           drains have found it.  -> WINDOW
  *   PUSH    an own rate below a fifth (behind a short queue a twelfth) of what the path was seen
  *           to carry may mean many flows like us, or one that takes all (or that there is little
  *           to send: then the window is not used).  So now and then we send a quarter of the path
@@ -45,6 +46,9 @@
 #define SDR_RIVAL_PRESS_LONG	3.0 /* of the target: a queue that is long, and at least */
 #define SDR_RIVAL_PRESS_DIP	3.0 /* rounds that one which is not takes back */
 #define SDR_RIVAL_PRESS_SHARE	0.1 /* of the round trip */
+/* of the round trip: a queue that was never seen to be gone, in so many drains */
+#define SDR_RIVAL_HIDDEN	0.1
+#define SDR_RIVAL_HIDDEN_DRAINS 2u
 /* of what the path was seen to carry: so little may be too little, and where queues are short */
 #define SDR_RIVAL_LITTLE	 0.2
 #define SDR_RIVAL_LITTLE_SHALLOW 0.08
@@ -101,7 +105,9 @@
 #define SDR_RIVAL_DRY	       40u
 /* share lost, smoothed: too many hold, or too much */
 #define SDR_RIVAL_HOLD_LOST 0.15
-#define SDR_RIVAL_CYCLE	    8u
+/* ... after so many rounds: who measures rates, as BBR, sees then that there is less for it */
+#define SDR_RIVAL_HOLD_ROUNDS 20u
+#define SDR_RIVAL_CYCLE	      8u
 
 static double rival_trip(const struct sdr_rival_at *at)
 {
@@ -217,6 +223,17 @@ static bool rival_little(const struct sdr_rival *r, uint64_t now)
 	return r->rate < (shallow ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE) * r->most;
 }
 
+/*
+ * The path proves far shorter although it was drained: there was a queue all the time, of somebody
+ * who drains nothing.
+ */
+static bool rival_hidden(const struct sdr_rival *r, const struct sdr_rival_at *at)
+{
+	double least = fmax((double)at->target, SDR_RIVAL_HIDDEN * (double)at->base);
+
+	return at->drains >= SDR_RIVAL_HIDDEN_DRAINS && (double)r->base > (double)at->base + least;
+}
+
 static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
 {
 	return r->busy >= SDR_RIVAL_BUSY && at->now > r->push_at && rival_little(r, at->now) &&
@@ -317,7 +334,7 @@ static void rival_hold(struct sdr_rival *r, const struct sdr_rival_at *at)
 	uint32_t i;
 
 	r->state = SDR_RIVAL_HOLD;
-	r->dry = 0;
+	r->dry = r->held = 0;
 	r->hold_lost = 0;
 	r->push_at = at->now + 2 * r->push_gap;
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
@@ -407,7 +424,7 @@ static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, do
 		r->left_at = 0;
 		return;
 	}
-	if (r->hold_lost > SDR_RIVAL_HOLD_LOST) {
+	if (++r->held > SDR_RIVAL_HOLD_ROUNDS && r->hold_lost > SDR_RIVAL_HOLD_LOST) {
 		rival_push_rarer(r);
 		rival_in_vain(r, at);
 		return;
@@ -429,11 +446,14 @@ static void rival_check(const struct sdr_rival *r)
 
 bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
+	bool hidden;
+
 	SDR_ASSERT(at->base && at->target && at->mtu && *win > 0);
 	if (at->bw)
 		r->rate = r->rate > 0 ? r->rate + ((double)at->bw - r->rate) / 4 : (double)at->bw;
 	sdr_rival_passes(r, r->rate);
 	r->shorter = at->base + at->target / 2 < r->base;
+	hidden = rival_hidden(r, at);
 	r->base = at->base;
 	if (r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes) {
 		r->lost_at = at->now;
@@ -450,7 +470,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 				     at->random % SDR_RIVAL_PUSH_SPREAD_NS;
 		if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {
 			r->press_at = 0; /* who sends little does not see it go */
-		} else if (rival_press(r, at)) {
+		} else if (rival_press(r, at) || hidden) {
 			/* it yielded long before */
 			*win = fmax(*win, SDR_RIVAL_OPEN_FROM * r->most * rival_trip(at));
 			rival_window(r, at, *win);

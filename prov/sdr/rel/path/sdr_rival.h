@@ -44,14 +44,15 @@ struct sdr_rival {
 	double open_win, open_trip, open_bytes, open_last;
 	/* hold: largest rates, bytes per second; place in the cycle; rounds without a queue */
 	double bw[SDR_RIVAL_ROUNDS];
-	uint32_t round, dry;
-	double hold_lost; /* share, smoothed */
+	uint32_t round, dry, held; /* held: rounds of this one */
+	double hold_lost;	   /* share, smoothed */
 };
 
 /* A round that is over. */
 struct sdr_rival_at {
 	uint64_t now;
 	uint64_t base, queue, target; /* ns; see sdr_qdelay.h, sdr_auto_target() */
+	uint32_t drains;	      /* of ours until now */
 	uint64_t few;		      /* target of a flow that has a twentieth of the path, ns */
 	uint32_t mtu;		      /* bytes */
 	uint64_t bw;		      /* delivery rate, bytes per second; 0: none */
