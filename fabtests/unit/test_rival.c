@@ -343,23 +343,64 @@ static void rival__pauses_grow_up_to_ten_minutes(void **state)
 	}
 }
 
+/* Two pushes meet such a queue and such losses: then the window opens. */
+static void rounds_again(struct rounds *t, uint64_t queue, double lost)
+{
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(t->r.state, SDR_RIVAL_PUSH);
+		t->at.bw = (uint64_t)(0.35 * PATH);
+		t->at.queue = queue;
+		t->at.lost = lost * t->at.bytes;
+		stays(t, SDR_RIVAL_PUSH, 1 * S);
+		if (i)
+			break;
+		assert_int_equal(t->r.state, SDR_RIVAL_NONE);
+		t->at.bw = (uint64_t)(0.1 * PATH);
+		t->at.queue = TARGET;
+		t->at.lost = 0;
+		stays(t, SDR_RIVAL_NONE, 2 * S);
+	}
+	assert_int_equal(t->r.state, SDR_RIVAL_WINDOW);
+}
+
 static void rival__nobody_yields_to_a_push(void **state)
 {
 	struct rounds t;
 
 	(void)state;
 	rounds_push(&t, 0.1);
-	t.at.bw = (uint64_t)(0.35 * PATH);
-	t.at.queue = LONG;
-	stays(&t, SDR_RIVAL_PUSH, 1 * S);
-	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	rounds_again(&t, LONG, 0);
 	assert_true(fabs(t.win / trip(&t) - 0.5 * PATH) < 0.001 * PATH);
 	/* where the queue is short it drops */
 	rounds_push(&t, 0.1);
-	t.at.bw = (uint64_t)(0.35 * PATH);
-	t.at.lost = 0.03 * t.at.bytes;
-	stays(&t, SDR_RIVAL_PUSH, 1 * S);
-	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	rounds_again(&t, TARGET, 0.03);
+}
+
+/* Who pushed at the same time does not do so again and again. */
+static void rival__one_push_of_others_is_no_rival(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_push(&t, 0.1);
+	for (i = 0; i < 6; i++) {
+		t.at.bw = (uint64_t)(0.35 * PATH);
+		t.at.queue = i % 2 ? TARGET : LONG;
+		stays(&t, SDR_RIVAL_PUSH, 1 * S);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		assert_true(t.win < 0.11 * PATH * (double)BASE / 1e9);
+		t.at.bw = (uint64_t)(0.1 * PATH);
+		t.at.queue = TARGET;
+		/* soon where somebody did not yield, after a long pause where all did */
+		if (i % 2)
+			assert_true(stays(&t, SDR_RIVAL_NONE, 200 * S) > 3 * S);
+		else
+			assert_true(stays(&t, SDR_RIVAL_NONE, 200 * S) < 2 * S);
+		assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+	}
 }
 
 /* The path carries no more than we have: it is not as wide as it was. */
@@ -423,7 +464,8 @@ static void rival__somebody_yields_for_a_while(void **state)
 			t.at.queue = i >= 4 && i < 4 + calm ? TARGET : LONG;
 			step(&t);
 		}
-		assert_int_equal(t.r.state, calm < 2 ? SDR_RIVAL_WINDOW : SDR_RIVAL_NONE);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		assert_true(t.r.push_sure == (calm < 2));
 	}
 }
 
@@ -672,6 +714,25 @@ static void rival__window_ends_with_the_queue(void **state)
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 }
 
+/* The path proves shorter: nobody who drains let us wait for that. */
+static void rival__a_queue_that_was_never_gone(void **state)
+{
+	struct rounds t;
+	uint32_t drains;
+
+	(void)state;
+	for (drains = 0; drains < 4; drains++) {
+		rounds_new(&t);
+		t.at.drains = drains;
+		t.at.base = BASE * 95 / 100;
+		step(&t);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+		t.at.base = BASE * 89 / 100;
+		step(&t);
+		assert_int_equal(t.r.state, drains < 2 ? SDR_RIVAL_NONE : SDR_RIVAL_WINDOW);
+	}
+}
+
 /* ---- a rate that is held --------------------------------------------------------------------- */
 
 static void rival__three_cuts_in_a_row(void **state)
@@ -743,7 +804,13 @@ static void rival__hold_ends(void **state)
 		assert_true(step(&t));
 	assert_false(step(&t));
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-	/* with too many losses */
+	/* with too many losses, but they have some rounds to see that there is less for them */
+	rounds_hold(&t);
+	t.at.lost = 0.3 * t.at.bytes;
+	for (i = 0; i < 20; i++)
+		assert_true(step(&t));
+	step(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 	rounds_hold(&t);
 	t.at.lost = 0.14 * t.at.bytes;
 	stays(&t, SDR_RIVAL_HOLD, 3 * S);
@@ -776,6 +843,8 @@ int main(void)
 		cmocka_unit_test(rival__they_yield_to_a_push),
 		cmocka_unit_test(rival__pauses_grow_up_to_ten_minutes),
 		cmocka_unit_test(rival__nobody_yields_to_a_push),
+		cmocka_unit_test(rival__one_push_of_others_is_no_rival),
+		cmocka_unit_test(rival__a_queue_that_was_never_gone),
 		cmocka_unit_test(rival__a_push_that_gains_nothing),
 		cmocka_unit_test(rival__pushes_collide),
 		cmocka_unit_test(rival__somebody_yields_for_a_while),

@@ -13,7 +13,8 @@
  *           to send: then the window is not used).  So now and then we send a quarter of the path
  *           more, for twelve round trips.  Flows like us yield within a few, and the queue goes;
  *           then the pause to the next push doubles.  If the queue stays long, or packets are
- *           lost: -> WINDOW.  If our rate did not grow: the path carries no more, we are alone.
+ *           lost, another push follows soon, since others may have pushed as well; the second
+ *           time: -> WINDOW.  If our rate did not grow: the path carries no more, we are alone.
  *   WINDOW  opens to half of the path within a few rounds, whatever is lost meanwhile: who yields
  *           to losses yields to these.  What the path carries may be known too low, where it was
  *           full from the first packet on; so we look how much longer the round trip becomes with
@@ -47,7 +48,7 @@
 #define SDR_RIVAL_PRESS_DIP	3.0 /* rounds that one which is not takes back */
 #define SDR_RIVAL_PRESS_SHARE	0.1 /* of the round trip */
 /* of the round trip: a queue that was never seen to be gone, in so many drains */
-#define SDR_RIVAL_HIDDEN	0.1
+#define SDR_RIVAL_HIDDEN	0.06
 #define SDR_RIVAL_HIDDEN_DRAINS 2u
 /* of what the path was seen to carry: so little may be too little, and where queues are short */
 #define SDR_RIVAL_LITTLE	 0.2
@@ -229,9 +230,8 @@ static bool rival_little(const struct sdr_rival *r, uint64_t now)
  */
 static bool rival_hidden(const struct sdr_rival *r, const struct sdr_rival_at *at)
 {
-	double least = fmax((double)at->target, SDR_RIVAL_HIDDEN * (double)at->base);
-
-	return at->drains >= SDR_RIVAL_HIDDEN_DRAINS && (double)r->base > (double)at->base + least;
+	return at->drains >= SDR_RIVAL_HIDDEN_DRAINS && at->base >= SDR_RIVAL_PUSH_RTT_NS &&
+	       (double)r->base > (1 + SDR_RIVAL_HIDDEN) * (double)at->base;
 }
 
 static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
@@ -268,10 +268,18 @@ static void rival_push_later(struct sdr_rival *r, const struct sdr_rival_at *at)
 	rival_push_rarer(r);
 }
 
-/* Back to where it was, and a longer pause. */
+/* To where it was. */
+static void rival_push_back(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
+{
+	r->state = SDR_RIVAL_NONE;
+	*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
+}
+
+/* To where it was, and a longer pause. */
 static void rival_push_ends(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
-	*win = r->push_from * (double)at->base / SDR_RIVAL_NS_PER_S;
+	rival_push_back(r, at, win);
+	r->push_sure = false;
 	rival_push_later(r, at);
 }
 
@@ -321,7 +329,13 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 		   (r->push_queue / n < fmax(longest, r->push_long) &&
 		    r->push_lost <= SDR_RIVAL_PUSH_LOST * r->push_bytes)) {
 		rival_push_ends(r, at, win);
+	} else if (!r->push_sure) {
+		/* it may have been another's push: once more, at another time */
+		rival_push_back(r, at, win);
+		r->push_sure = true;
+		r->push_at = at->now + at->random % SDR_RIVAL_PUSH_SPREAD_NS;
 	} else {
+		r->push_sure = false;
 		*win = SDR_RIVAL_HALF * r->most * rival_trip(at);
 		rival_window(r, at, *win);
 	}

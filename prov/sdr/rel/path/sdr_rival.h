@@ -34,6 +34,7 @@ struct sdr_rival {
 	uint64_t push_at, push_gap;
 	uint32_t push_round, push_calm;
 	double push_from, push_base, push_long, push_gain, push_queue, push_lost, push_bytes;
+	bool push_sure; /* the last one met somebody who does not yield, or another's */
 	/* window: as RFC 9438; bytes, ns, bytes per second */
 	double win_max, win_first, win_rate;
 	uint64_t cut_at;
