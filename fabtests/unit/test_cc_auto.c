@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
 #include "../bed/bed_flows.h"
 

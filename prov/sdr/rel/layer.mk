@@ -16,6 +16,10 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_blame.h \
 	prov/sdr/rel/path/sdr_cc.c \
 	prov/sdr/rel/path/sdr_cc.h \
+	prov/sdr/rel/path/sdr_auto_start.c \
+	prov/sdr/rel/path/sdr_auto_start.h \
+	prov/sdr/rel/path/sdr_auto_target.c \
+	prov/sdr/rel/path/sdr_auto_target.h \
 	prov/sdr/rel/path/sdr_cc_auto.c \
 	prov/sdr/rel/path/sdr_cc_auto.h \
 	prov/sdr/rel/path/sdr_cc_bbr.c \

@@ -38,63 +38,24 @@
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
+#include "rel/path/sdr_auto_start.h"
+#include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
 #include "rel/path/sdr_cc_ops.h"
 
-/* packets that may be in flight: with fewer in the window, the pacer alone says how fast */
-#define SDR_AUTO_LEAST_PKTS 4.0
-#define SDR_AUTO_ROUND_NS   50000u /* a round lasts at least that: shorter ones are a host's */
-#define SDR_AUTO_USED	    4	   /* times what a round carried: no window grows beyond */
-#define SDR_AUTO_FIRST_PKTS 96u	   /* the first window, and the time in which it leaves: */
-#define SDR_AUTO_FIRST_NS   (2500 * 1000ull)
-#define SDR_AUTO_NEAR_FIRST 6u	 /* on a near path, in a round trip: others may begin as well */
-#define SDR_AUTO_TRAIN_ERR  0.25 /* of a capacity that is believed */
-#define SDR_AUTO_TRAIN_USE  0.95 /* of it: some of what passed may belong to others */
-#define SDR_AUTO_KNOWN_USE  0.95
-/* how far a round trip may be from the known one, either way, for the path to be the known one */
-#define SDR_AUTO_KNOWN_RTT  2u
-#define SDR_AUTO_START_GAIN 2.0
-#define SDR_AUTO_GAIN	    1.05 /* pacing a little above what the window makes: the window rules */
-#define SDR_AUTO_START_FREE 0.02 /* share of a first window lost that is not put on it */
-/* share of a round lost that ends START, and packets after which it is one: beyond weather, ... */
-#define SDR_AUTO_START_LOST 0.12
-#define SDR_AUTO_START_SURE 48.0
-#define SDR_AUTO_START_FEW  24.0 /* packets decided before a queue ends it */
-/* ... and where the round trip is so short, ns, that none is expected */
-#define SDR_AUTO_START_NEAR_LOST 0.02
-#define SDR_AUTO_START_NEAR_SURE 16.0
-#define SDR_AUTO_SETTLE		 2u   /* rounds after START in which it is still answered */
-#define SDR_AUTO_START_USE	 0.88 /* of the capacity that ends START: others may start, too */
-/* of the rate that was learnt, or sent: less of a whole flight arrives where others start, too; and
- * what says so, packets */
-#define SDR_AUTO_SPREAD_LEAST 0.6
-#define SDR_AUTO_SPREAD_PKTS  24.0
-#define SDR_AUTO_SPREAD_MORE  1.5  /* of what was learnt: it was too little */
-#define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
-#define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
-/* the target: a share of the round trip, what hosts add, a part that shrinks with the window */
-#define SDR_AUTO_TARGET_SHARE 0.01
-#define SDR_AUTO_TARGET_NS    70000.0
-/* ns: round trips of one host, and of a rack; and what hosts add there */
-#define SDR_AUTO_SAME_HOST_NS	 15000u
-#define SDR_AUTO_SAME_HOST_QUEUE 1e6
-#define SDR_AUTO_RACK_QUEUE	 300000.0
-#define SDR_AUTO_LAN_NS		 180000.0 /* from here on nothing is that of a rack */
-#define SDR_AUTO_TARGET_ROOT	 0.45
-/* of the window: the smallest that still has a rate; on a near path, of what would fill it */
-#define SDR_AUTO_WIN_MIN_PKTS	(1.0 / 64)
-#define SDR_AUTO_NEAR_SHARE	(1.0 / 16)
-#define SDR_AUTO_DAMP		0.7  /* of the step: the queue answers a round trip later */
-#define SDR_AUTO_FEW		4.0  /* packets of a window on a near path: few, to ... */
-#define SDR_AUTO_FEW_NONE	12.0 /* ... a window as others */
-#define SDR_AUTO_FEW_DAMP	0.2  /* the queue is longer than the path, and pacing follows it */
-#define SDR_AUTO_FEW_LASTED	8.0  /* round trips that a round counts for, at most */
+#define SDR_AUTO_ROUND_NS	50000u /* a round lasts at least that: shorter ones are a host's */
+#define SDR_AUTO_USED		4      /* times what a round carried: no window grows beyond */
+#define SDR_AUTO_FIRST_NS	(2500 * 1000ull) /* in which a first window leaves */
+#define SDR_AUTO_TRAIN_USE	0.95 /* of it: some of what passed may belong to others */
+#define SDR_AUTO_KNOWN_USE	0.95
+#define SDR_AUTO_START_GAIN	2.0
+#define SDR_AUTO_GAIN		1.05 /* pacing a little above what the window makes: the window rules */
+#define SDR_AUTO_SETTLE		2u   /* rounds after START in which it is still answered */
 #define SDR_AUTO_YIELD		0.7  /* of the window at least remains after a round */
 #define SDR_AUTO_QUIET		0.25 /* of the target: hardly any queue */
 #define SDR_AUTO_QUIET_ROUNDS	3u
 #define SDR_AUTO_PACE_STEP	1.25 /* a quiet path is filled faster and faster, up to */
 #define SDR_AUTO_PACE_MAX	3.0
-#define SDR_AUTO_FROZEN_CUT	2u
 #define SDR_AUTO_FROZEN_DRAIN	3u
 #define SDR_AUTO_CUT		0.8  /* a question to the path */
 #define SDR_AUTO_FULL		0.95 /* an answer */
@@ -128,110 +89,11 @@
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
 
-/* How far a path of that round trip is one within a rack: 1, it is, to 0. */
-static double auto_rack(uint64_t base)
-{
-	double over = (double)base - SDR_QDELAY_RACK_NS;
-
-	return fmin(fmax(1 - over / (SDR_AUTO_LAN_NS - SDR_QDELAY_RACK_NS), 0), 1);
-}
-
-/*
- * What threads and processors at both ends make of a round trip, ns.  The shorter the path, the
- * more of what looks like a queue is a processor that is not there yet.
- */
-static double auto_host(uint64_t base)
-{
-	if (base < SDR_AUTO_SAME_HOST_NS)
-		return SDR_AUTO_SAME_HOST_QUEUE;
-	return SDR_AUTO_TARGET_NS + auto_rack(base) * (SDR_AUTO_RACK_QUEUE - SDR_AUTO_TARGET_NS);
-}
-
-uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
-{
-	/* base * mtu / rate: round trip times the time that a packet has at the own rate */
-	double trip = (double)base, slot = trip * mtu / win;
-
-	SDR_ASSERT(base && mtu && win > 0);
-	return (uint64_t)(auto_host(base) + SDR_AUTO_TARGET_SHARE * trip +
-			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
-}
-
-/*
- * How few packets a window on a near path is: 1, so few that they are counted one by one, to 0, a
- * window as others.
- */
-static double auto_few(const struct sdr_cc *cc)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-	double pkts = a->win / cc->mtu;
-
-	/* where packets overtake, a mean tells of their ways and not of a queue */
-	if (!sdr_qdelay_near(a->queue.base) || a->overtakes)
-		return 0;
-	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
-}
-
-/* The smallest round trip may be a small packet's: what a full one takes longer is no queue. */
-static uint64_t auto_target(const struct sdr_cc *cc, double win)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-	uint64_t slot = 0;
-
-	if (a->rival.most > 0)
-		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
-	/* among many nobody was seen to have much of the path */
-	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
-		slot = sdr_qdelay_slot(&a->queue);
-	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
-	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
-	slot += (uint64_t)(auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
-	/* ... and a queue shorter than that is not seen */
-	return slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
-}
-
 static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
 {
 	uint64_t seed = now ^ cc->delivered << 20 ^ cc->srtt;
 
 	return sdr_rand64(&seed);
-}
-
-/*
- * A near path begins with a few packets: others may begin as well, and it is soon known.  How far
- * it is the connection's first exchange tells, which may have met a queue already.
- */
-static double auto_first(const struct sdr_cc *cc)
-{
-	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
-	double pkts = SDR_AUTO_FIRST_PKTS, far = (double)trip / SDR_QDELAY_FAR_NS, room;
-
-	if (trip >= SDR_QDELAY_RACK_NS)
-		pkts = fmin(pkts, SDR_AUTO_NEAR_FIRST * fmax(far * far, 1));
-	room = (double)cc->rx_window * SDR_CC_RX_SHARE;
-	return fmin(pkts * cc->mtu, room);
-}
-
-/*
- * Of the window, bytes: behind processors that are late no flow is to yield for ever.  On a near
- * path a share of what was seen to pass remains, as a window: its rate still falls with a queue.
- */
-static double auto_floor(const struct sdr_cc *cc)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-	double rack = a->queue.base ? auto_rack(a->queue.base) : 0, least;
-
-	least = cc->mtu * SDR_AUTO_WIN_MIN_PKTS *
-		pow(SDR_AUTO_LEAST_PKTS / SDR_AUTO_WIN_MIN_PKTS, rack);
-	if (!sdr_qdelay_near(a->queue.base))
-		return least;
-	return fmax(least,
-		    a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S * SDR_AUTO_NEAR_SHARE);
-}
-
-static double auto_damp(const struct sdr_cc *cc)
-{
-	return SDR_AUTO_DAMP + auto_few(cc) * (SDR_AUTO_FEW_DAMP - SDR_AUTO_DAMP);
 }
 
 static void auto_output(struct sdr_cc *cc)
@@ -241,14 +103,14 @@ static void auto_output(struct sdr_cc *cc)
 	bool near = sdr_qdelay_near(a->queue.base);
 	uint64_t trip = a->queue.base + a->queue.queue, wait;
 
-	if (a->win < auto_floor(cc))
-		win = a->win = auto_floor(cc);
+	if (a->win < sdr_auto_floor(cc))
+		win = a->win = sdr_auto_floor(cc);
 	if (a->phase == SDR_AUTO_DRAIN)
 		win *= near ? SDR_AUTO_NEAR_DRAIN_WIN : SDR_AUTO_DRAIN_WIN;
 	/* a queue that is longer than the path is answered at once */
 	if (a->phase == SDR_AUTO_CRUISE && a->queue.last)
 		trip = (uint64_t)((double)trip +
-				  auto_few(cc) * ((double)a->queue.last - (double)trip));
+				  sdr_auto_few(cc) * ((double)a->queue.last - (double)trip));
 	if (a->phase == SDR_AUTO_START)
 		gain = SDR_AUTO_START_GAIN;
 	gain *= sdr_rival_gain(&a->rival);
@@ -322,7 +184,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	const struct sdr_cc_known *k = &cc->known;
 
 	(void)cfg;
-	a->win = auto_first(cc);
+	a->win = sdr_auto_first(cc);
 	a->bound = HUGE_VAL;
 	a->pace = 1;
 	a->shortest = HUGE_VAL;
@@ -350,136 +212,6 @@ static void auto_late(struct sdr_auto *a, double late)
 		return;
 	a->before = fmax(a->before, win);
 	a->bound = HUGE_VAL;
-}
-
-/* ---- START ----------------------------------------------------------------------------------- */
-
-/* The path carries that: begin with it. */
-static void auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
-{
-	struct sdr_auto *a = sdr_auto_state(cc);
-	double free = SDR_AUTO_START_FREE * a->blame.bytes;
-
-	sdr_blame_cut(&a->blame, a->win, a->blame.lost);
-	/* all that was lost since the begin: the window was too large */
-	if (a->blame.lost > free)
-		cc->own_lost += (uint64_t)a->blame.lost;
-	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
-	sdr_rival_passes(&a->rival, rate_Bps);
-	auto_started(cc, now);
-	a->learnt_at = now;
-	a->learnt_flights = 0;
-}
-
-/* A flight that left into an empty path begins to arrive a round trip later, if it meets nobody. */
-static void auto_spread_begin(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
-{
-	struct sdr_auto *a = sdr_auto_state(cc);
-	uint64_t head = ack->snap->first_tx_ns, rx = ack->now - ack->delay;
-
-	if (ack->snap_tx_ns > head + a->queue.base / 2) /* nor is it the first */
-		head = ack->snap_tx_ns;
-	else if (rx > head + a->queue.base)
-		rx = head + a->queue.base;
-	sdr_spread_begin(&a->spread, rx, head);
-}
-
-/*
- * The first packets that arrived told what the path passes.  Those behind them tell what of it is
- * ours, where several start at once: each of them saw all of it.
- */
-static void auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round_start)
-{
-	struct sdr_auto *a = sdr_auto_state(cc);
-	double passes, least;
-
-	if (!ack->snap || !ack->bytes || a->queue.base < SDR_QDELAY_FAR_NS)
-		return;
-	if (a->phase == SDR_AUTO_START && round_start)
-		auto_spread_begin(cc, ack);
-	if (a->phase != SDR_AUTO_START && ack->snap_tx_ns > a->learnt_at) {
-		a->learnt_at = a->learnt_flights++ ? 0 : ack->now;
-		auto_spread_begin(cc, ack);
-	} else if (a->spread.rx) {
-		sdr_spread_acked(&a->spread, ack->now - ack->delay, ack->snap_tx_ns, ack->bytes);
-	}
-	if (!a->learnt_at || a->phase == SDR_AUTO_START ||
-	    a->spread.bytes < SDR_AUTO_SPREAD_PKTS * cc->mtu)
-		return;
-	passes = sdr_spread_arrived(&a->spread);
-	least = SDR_AUTO_SPREAD_LEAST * fmin(sdr_spread_left(&a->spread), a->rival.most);
-	/* a queue that was there before us ended START with its first packet */
-	if (passes > SDR_AUTO_SPREAD_MORE * a->rival.most) {
-		passes *= SDR_AUTO_START_USE;
-		sdr_rival_passes(&a->rival, passes);
-		a->win = fmax(a->win, passes * (double)a->queue.base / SDR_CC_NS_PER_S);
-	} else if (passes > 0 && passes < least) {
-		a->frozen = SDR_AUTO_FROZEN_CUT;
-		passes = fmax(passes, SDR_AUTO_SPREAD_CLAIM * a->rival.most);
-		a->win = fmin(a->win, SDR_AUTO_START_USE * passes * (double)a->queue.base /
-					      SDR_CC_NS_PER_S);
-	}
-}
-
-static bool auto_capacity(const struct sdr_cc_rate *rate)
-{
-	return rate->capacity_Bps && !rate->capacity_least &&
-	       rate->capacity_err < SDR_AUTO_TRAIN_ERR;
-}
-
-/* A queue that was full from the first packet on is not seen, but what it drops. */
-static bool auto_start_drops(const struct sdr_cc *cc)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-	bool near = a->queue.base < SDR_QDELAY_FAR_NS;
-	double sure = near ? SDR_AUTO_START_NEAR_SURE : SDR_AUTO_START_SURE;
-	double share = near ? SDR_AUTO_START_NEAR_LOST : SDR_AUTO_START_LOST;
-
-	return a->bytes + a->lost >= sure * cc->mtu && a->lost > share * (a->bytes + a->lost);
-}
-
-static void auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
-		       const struct sdr_cc_rate *rate)
-{
-	struct sdr_auto *a = sdr_auto_state(cc);
-	double queue = (double)sdr_qdelay_now(&a->queue), full = SDR_AUTO_START_FULL, win = a->win;
-	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps, half;
-	bool far = a->queue.base >= SDR_QDELAY_FAR_NS;
-
-	if (auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc))) {
-		auto_learn(cc, ack->now, use);
-		return;
-	}
-	if (!rate->app_limited)
-		a->win += (double)ack->bytes;
-	/* what the first of a flight met over a far path was there before us */
-	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
-		return;
-	/* the target, and its root, only of a queue that is longer than its smallest part */
-	if (!a->queue.samples || queue <= full * auto_host(a->queue.base) ||
-	    queue <= full * (double)sdr_auto_target(a->queue.base, cc->mtu, win))
-		return;
-	/* a first acknowledgement shows the least capacity of all */
-	half = a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S;
-	if (!rate->capacity_Bps || (a->queue.base >= SDR_AUTO_LAN_NS && rate->capacity_least))
-		use = fmax(use, half);
-	auto_learn(cc, ack->now, use);
-}
-
-/* What was known is of another path: the first round trip says so. */
-static void auto_verify(struct sdr_cc *cc)
-{
-	struct sdr_auto *a = sdr_auto_state(cc);
-	uint64_t known = cc->known.rtt_ns, base = a->queue.base;
-
-	if (!cc->known.rate_Bps || a->rounds)
-		return;
-	if (base <= SDR_AUTO_KNOWN_RTT * known && known <= SDR_AUTO_KNOWN_RTT * base)
-		return;
-	cc->known.rate_Bps = 0;
-	a->phase = SDR_AUTO_START;
-	a->win = fmin(a->win, auto_first(cc));
-	a->rival.most = 0;
 }
 
 /* ---- CRUISE and DRAIN ------------------------------------------------------------------------ */
@@ -513,19 +245,10 @@ static void auto_drain_round(struct sdr_cc *cc, uint64_t now)
 	auto_cruise(cc, now, SDR_AUTO_DRAIN_RTTS);
 }
 
-/* Round trips that the last round counts for: with less than a packet in one, it was longer. */
-static double auto_lasted(const struct sdr_cc *cc)
-{
-	const struct sdr_auto *a = sdr_auto_look(cc);
-	double trip = (double)(a->queue.base + a->queue.queue);
-
-	return fmax(1, auto_few(cc) * fmin((double)a->lasted / trip / 2, SDR_AUTO_FEW_LASTED));
-}
-
 static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double win = a->win + step * a->pace * auto_damp(cc), plain, used;
+	double win = a->win + step * a->pace * sdr_auto_damp(cc), plain, used;
 
 	if (a->frozen) {
 		a->frozen--;
@@ -533,12 +256,12 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 	}
 	if (rate->app_limited) {
 		/* whoever does not fill the path may begin as at first */
-		if (a->win < auto_first(cc))
-			a->win = fmin(auto_first(cc), a->win + a->bytes);
+		if (a->win < sdr_auto_first(cc))
+			a->win = fmin(sdr_auto_first(cc), a->win + a->bytes);
 		/* it had nothing to send, but what it sent shows what would pass */
 		plain = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps * (double)a->queue.base /
 			SDR_CC_NS_PER_S;
-		if (auto_capacity(rate) && plain > a->win && plain < a->bound)
+		if (sdr_auto_capacity(rate) && plain > a->win && plain < a->bound)
 			a->win = plain;
 		return;
 	}
@@ -567,10 +290,10 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 	}
 	if (a->blame.testing)
 		a->frozen = SDR_AUTO_FROZEN_CUT;
-	else if (to > a->win || (rate->app_limited && a->win <= auto_first(cc)))
-		auto_grow(cc, now, (to - a->win) * auto_lasted(cc), rate);
+	else if (to > a->win || (rate->app_limited && a->win <= sdr_auto_first(cc)))
+		auto_grow(cc, now, (to - a->win) * sdr_auto_lasted(cc), rate);
 	else
-		a->win = fmax(a->win + (to - a->win) * auto_damp(cc), a->win * SDR_AUTO_YIELD);
+		a->win = fmax(a->win + (to - a->win) * sdr_auto_damp(cc), a->win * SDR_AUTO_YIELD);
 	if (rate->app_limited && queue < aim) {
 		/* the path is as empty as it gets */
 		a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
@@ -646,7 +369,7 @@ static void auto_marks(struct sdr_auto *a, uint64_t now)
 static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	uint64_t target = auto_target(cc, a->win);
+	uint64_t target = sdr_auto_keeps(cc, a->win);
 	double little = SDR_AUTO_LITTLE * a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
 	struct sdr_rival_at at = {
 		.now = now,
@@ -654,7 +377,7 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		.queue = a->queue.queue,
 		.target = target,
 		.drains = a->drains,
-		.few = little > 0 ? auto_target(cc, little) : target,
+		.few = little > 0 ? sdr_auto_keeps(cc, little) : target,
 		.mtu = cc->mtu,
 		.bw = rate->bw,
 		.bytes = a->bytes + a->lost,
@@ -663,7 +386,7 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		.random = auto_random(cc, now),
 	};
 
-	if (auto_capacity(rate))
+	if (sdr_auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
 	/* who sends less than the path takes overruns nobody */
 	if (rate->app_limited)
@@ -748,20 +471,20 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		sdr_blame_acked(&a->blame, 0, ack->repaired, 0);
 	if (ack->snap)
 		a->limited = ack->snap->app_limited;
-	auto_verify(cc);
+	sdr_auto_verify(cc);
 	changed = a->phase == SDR_AUTO_START || a->win < a->before || a->learnt_at ||
 		  (ack->rtt && sdr_qdelay_near(a->queue.base));
 	if (a->phase == SDR_AUTO_START || a->learnt_at)
-		auto_spread(cc, ack, rate->round_start);
-	if (a->phase == SDR_AUTO_START)
-		auto_start(cc, ack, rate);
+		sdr_auto_spread(cc, ack, rate->round_start);
+	if (a->phase == SDR_AUTO_START && sdr_auto_start(cc, ack, rate))
+		auto_started(cc, ack->now);
 	if (a->win < a->before) /* as after a start, up to where it was */
 		a->win = fmin(a->before, a->win + (double)ack->bytes);
 	else
 		a->before = 0;
 	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
 	    sdr_qdelay_round(&a->queue, sdr_auto_target(a->queue.base, cc->mtu, a->win),
-			     auto_few(cc))) {
+			     sdr_auto_few(cc))) {
 		a->lasted = ack->now - a->round_at;
 		changed = true;
 		a->round_at = ack->now;
@@ -799,7 +522,7 @@ static void auto_timeout(struct sdr_cc *cc, uint64_t now)
 static void auto_resumed(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double first = auto_first(cc);
+	double first = sdr_auto_first(cc);
 
 	(void)now;
 	if (a->win > first)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The state of `auto` in sdr_cc.state, for sdr_cc_auto.c and its tests: nobody else looks inside.
+ * The state of `auto` in sdr_cc.state, for sdr_cc_auto.c with its two parts (sdr_auto_start.c,
+ * sdr_auto_target.c) and for tests: nobody else looks inside.
  */
 #ifndef SDR_CC_AUTO_H
 #define SDR_CC_AUTO_H
@@ -11,6 +12,8 @@
 #include "rel/path/sdr_qdelay.h"
 #include "rel/path/sdr_rival.h"
 #include "rel/path/sdr_spread.h"
+
+#define SDR_AUTO_FROZEN_CUT 2u /* rounds in which a window that was cut does not grow */
 
 enum sdr_auto_phase {
 	SDR_AUTO_START,	 /* what the path carries is not known */
@@ -59,8 +62,5 @@ static inline const struct sdr_auto *sdr_auto_look(const struct sdr_cc *cc)
 {
 	return (const struct sdr_auto *)(const void *)cc->state;
 }
-
-/* The queue that a flow with this window keeps at a path of that round trip: ns. */
-uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win);
 
 #endif /* SDR_CC_AUTO_H */

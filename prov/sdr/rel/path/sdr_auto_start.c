@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The beginning of a flow under `auto`: how large the first window is, what ends START (a capacity
+ * that trains have shown, a queue, losses), what is learnt by that, whether several start at once,
+ * and whether a path that was known is still the same.
+ *
+ * Changes window, phase and what was learnt in the state of `auto`; sdr_cc_auto.c goes on from
+ * there.  No clock, no timers, no threads, no allocation.
+ */
+#include <math.h>
+#include "rel/path/sdr_auto_start.h"
+#include "rel/path/sdr_auto_target.h"
+#include "rel/path/sdr_cc_auto.h"
+
+#define SDR_AUTO_FIRST_PKTS 96u /* the first window */
+#define SDR_AUTO_NEAR_FIRST 6u	/* on a near path, in a round trip: others may begin as well */
+/* how far a round trip may be from the known one, either way, for the path to be the known one */
+#define SDR_AUTO_KNOWN_RTT  2u
+#define SDR_AUTO_START_FREE 0.02 /* share of a first window lost that is not put on it */
+/* share of a round lost that ends START, and packets after which it is one: beyond weather, ... */
+#define SDR_AUTO_START_LOST 0.12
+#define SDR_AUTO_START_SURE 48.0
+/* ... and where the round trip is so short, ns, that none is expected */
+#define SDR_AUTO_START_NEAR_LOST 0.02
+#define SDR_AUTO_START_NEAR_SURE 16.0
+#define SDR_AUTO_START_FEW	 24.0 /* packets decided before a queue ends it */
+#define SDR_AUTO_START_USE	 0.88 /* of the capacity that ends START: others may start, too */
+/* of the rate that was learnt, or sent: less of a whole flight arrives where others start, too; and
+ * what says so, packets */
+#define SDR_AUTO_SPREAD_LEAST 0.6
+#define SDR_AUTO_SPREAD_PKTS  24.0
+#define SDR_AUTO_SPREAD_MORE  1.5  /* of what was learnt: it was too little */
+#define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
+#define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
+
+/*
+ * A near path begins with a few packets: others may begin as well, and it is soon known.  How far
+ * it is the connection's first exchange tells, which may have met a queue already.
+ */
+double sdr_auto_first(const struct sdr_cc *cc)
+{
+	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
+	double pkts = SDR_AUTO_FIRST_PKTS, far = (double)trip / SDR_QDELAY_FAR_NS, room;
+
+	if (trip >= SDR_QDELAY_RACK_NS)
+		pkts = fmin(pkts, SDR_AUTO_NEAR_FIRST * fmax(far * far, 1));
+	room = (double)cc->rx_window * SDR_CC_RX_SHARE;
+	return fmin(pkts * cc->mtu, room);
+}
+
+/* The path carries that: begin with it. */
+static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double free = SDR_AUTO_START_FREE * a->blame.bytes;
+
+	sdr_blame_cut(&a->blame, a->win, a->blame.lost);
+	/* all that was lost since the begin: the window was too large */
+	if (a->blame.lost > free)
+		cc->own_lost += (uint64_t)a->blame.lost;
+	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
+	sdr_rival_passes(&a->rival, rate_Bps);
+	a->learnt_at = now;
+	a->learnt_flights = 0;
+	return true;
+}
+
+/* A flight that left into an empty path begins to arrive a round trip later, if it meets nobody. */
+static void auto_spread_begin(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t head = ack->snap->first_tx_ns, rx = ack->now - ack->delay;
+
+	if (ack->snap_tx_ns > head + a->queue.base / 2) /* nor is it the first */
+		head = ack->snap_tx_ns;
+	else if (rx > head + a->queue.base)
+		rx = head + a->queue.base;
+	sdr_spread_begin(&a->spread, rx, head);
+}
+
+/*
+ * The first packets that arrived told what the path passes.  Those behind them tell what of it is
+ * ours, where several start at once: each of them saw all of it.
+ */
+void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round_start)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double passes, least;
+
+	if (!ack->snap || !ack->bytes || a->queue.base < SDR_QDELAY_FAR_NS)
+		return;
+	if (a->phase == SDR_AUTO_START && round_start)
+		auto_spread_begin(cc, ack);
+	if (a->phase != SDR_AUTO_START && ack->snap_tx_ns > a->learnt_at) {
+		a->learnt_at = a->learnt_flights++ ? 0 : ack->now;
+		auto_spread_begin(cc, ack);
+	} else if (a->spread.rx) {
+		sdr_spread_acked(&a->spread, ack->now - ack->delay, ack->snap_tx_ns, ack->bytes);
+	}
+	if (!a->learnt_at || a->phase == SDR_AUTO_START ||
+	    a->spread.bytes < SDR_AUTO_SPREAD_PKTS * cc->mtu)
+		return;
+	passes = sdr_spread_arrived(&a->spread);
+	least = SDR_AUTO_SPREAD_LEAST * fmin(sdr_spread_left(&a->spread), a->rival.most);
+	/* a queue that was there before us ended START with its first packet */
+	if (passes > SDR_AUTO_SPREAD_MORE * a->rival.most) {
+		passes *= SDR_AUTO_START_USE;
+		sdr_rival_passes(&a->rival, passes);
+		a->win = fmax(a->win, passes * (double)a->queue.base / SDR_CC_NS_PER_S);
+	} else if (passes > 0 && passes < least) {
+		a->frozen = SDR_AUTO_FROZEN_CUT;
+		passes = fmax(passes, SDR_AUTO_SPREAD_CLAIM * a->rival.most);
+		a->win = fmin(a->win, SDR_AUTO_START_USE * passes * (double)a->queue.base /
+					      SDR_CC_NS_PER_S);
+	}
+}
+
+/* A queue that was full from the first packet on is not seen, but what it drops. */
+static bool auto_start_drops(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	bool near = a->queue.base < SDR_QDELAY_FAR_NS;
+	double sure = near ? SDR_AUTO_START_NEAR_SURE : SDR_AUTO_START_SURE;
+	double share = near ? SDR_AUTO_START_NEAR_LOST : SDR_AUTO_START_LOST;
+
+	return a->bytes + a->lost >= sure * cc->mtu && a->lost > share * (a->bytes + a->lost);
+}
+
+bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struct sdr_cc_rate *rate)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double queue = (double)sdr_qdelay_now(&a->queue), full = SDR_AUTO_START_FULL, win = a->win;
+	double use = SDR_AUTO_START_USE * (double)rate->capacity_Bps, half;
+	bool far = a->queue.base >= SDR_QDELAY_FAR_NS;
+
+	if (sdr_auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc)))
+		return auto_learn(cc, ack->now, use);
+	if (!rate->app_limited)
+		a->win += (double)ack->bytes;
+	/* what the first of a flight met over a far path was there before us */
+	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
+		return false;
+	/* the target, and its root, only of a queue that is longer than its smallest part */
+	if (!a->queue.samples || queue <= full * sdr_auto_host(a->queue.base) ||
+	    queue <= full * (double)sdr_auto_target(a->queue.base, cc->mtu, win))
+		return false;
+	/* a first acknowledgement shows the least capacity of all */
+	half = a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S;
+	if (!rate->capacity_Bps || (a->queue.base >= SDR_AUTO_LAN_NS && rate->capacity_least))
+		use = fmax(use, half);
+	return auto_learn(cc, ack->now, use);
+}
+
+/* What was known is of another path: the first round trip says so. */
+void sdr_auto_verify(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	uint64_t known = cc->known.rtt_ns, base = a->queue.base;
+
+	if (!cc->known.rate_Bps || a->rounds)
+		return;
+	if (base <= SDR_AUTO_KNOWN_RTT * known && known <= SDR_AUTO_KNOWN_RTT * base)
+		return;
+	cc->known.rate_Bps = 0;
+	a->phase = SDR_AUTO_START;
+	a->win = fmin(a->win, sdr_auto_first(cc));
+	a->rival.most = 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * How long a queue a flow under `auto` keeps, by the path and by what it has of it: a share of the
+ * round trip, what hosts add, a part that grows as the window shrinks, the noise.  And what is
+ * different where a window is a few packets of a near path, which are counted one by one: how much
+ * of a step the window takes, how small it may become, how long a round was.
+ *
+ * Reads the state of `auto` and changes nothing.  No clock, no timers, no threads, no allocation.
+ */
+#include <math.h>
+#include "base/sdr_assert.h"
+#include "rel/path/sdr_auto_target.h"
+#include "rel/path/sdr_cc_auto.h"
+#include "rel/path/sdr_cc_ops.h"
+
+/* the target: a share of the round trip, what hosts add, a part that shrinks with the window */
+#define SDR_AUTO_TARGET_SHARE 0.01
+#define SDR_AUTO_TARGET_NS    70000.0
+/* ns: round trips of one host, and of a rack; and what hosts add there */
+#define SDR_AUTO_SAME_HOST_NS	 15000u
+#define SDR_AUTO_SAME_HOST_QUEUE 1e6
+#define SDR_AUTO_RACK_QUEUE	 300000.0
+#define SDR_AUTO_TARGET_ROOT	 0.45
+/* of the window: the smallest that still has a rate; on a near path, of what would fill it */
+#define SDR_AUTO_WIN_MIN_PKTS (1.0 / 64)
+#define SDR_AUTO_NEAR_SHARE   (1.0 / 16)
+#define SDR_AUTO_DAMP	      0.7  /* of the step: the queue answers a round trip later */
+#define SDR_AUTO_FEW	      4.0  /* packets of a window on a near path: few, to ... */
+#define SDR_AUTO_FEW_NONE     12.0 /* ... a window as others */
+#define SDR_AUTO_FEW_DAMP     0.2  /* the queue is longer than the path, and pacing follows it */
+#define SDR_AUTO_FEW_LASTED   8.0  /* round trips that a round counts for, at most */
+
+/* How far a path of that round trip is one within a rack: 1, it is, to 0. */
+static double auto_rack(uint64_t base)
+{
+	double over = (double)base - SDR_QDELAY_RACK_NS;
+
+	return fmin(fmax(1 - over / (SDR_AUTO_LAN_NS - SDR_QDELAY_RACK_NS), 0), 1);
+}
+
+/*
+ * What threads and processors at both ends make of a round trip, ns.  The shorter the path, the
+ * more of what looks like a queue is a processor that is not there yet.
+ */
+double sdr_auto_host(uint64_t base)
+{
+	if (base < SDR_AUTO_SAME_HOST_NS)
+		return SDR_AUTO_SAME_HOST_QUEUE;
+	return SDR_AUTO_TARGET_NS + auto_rack(base) * (SDR_AUTO_RACK_QUEUE - SDR_AUTO_TARGET_NS);
+}
+
+uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
+{
+	/* base * mtu / rate: round trip times the time that a packet has at the own rate */
+	double trip = (double)base, slot = trip * mtu / win;
+
+	SDR_ASSERT(base && mtu && win > 0);
+	return (uint64_t)(sdr_auto_host(base) + SDR_AUTO_TARGET_SHARE * trip +
+			  SDR_AUTO_TARGET_ROOT * sqrt(trip * slot));
+}
+
+/*
+ * How few packets a window on a near path is: 1, so few that they are counted one by one, to 0, a
+ * window as others.
+ */
+double sdr_auto_few(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double pkts = a->win / cc->mtu;
+
+	/* where packets overtake, a mean tells of their ways and not of a queue */
+	if (!sdr_qdelay_near(a->queue.base) || a->overtakes)
+		return 0;
+	return fmin(fmax((SDR_AUTO_FEW_NONE - pkts) / (SDR_AUTO_FEW_NONE - SDR_AUTO_FEW), 0), 1);
+}
+
+/* The smallest round trip may be a small packet's: what a full one takes longer is no queue. */
+uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	uint64_t slot = 0;
+
+	if (a->rival.most > 0)
+		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
+	/* among many nobody was seen to have much of the path */
+	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
+		slot = sdr_qdelay_slot(&a->queue);
+	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
+	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
+	slot += (uint64_t)(sdr_auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
+	/* ... and a queue shorter than that is not seen */
+	return slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
+}
+
+/*
+ * Of the window, bytes: behind processors that are late no flow is to yield for ever.  On a near
+ * path a share of what was seen to pass remains, as a window: its rate still falls with a queue.
+ */
+double sdr_auto_floor(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double rack = a->queue.base ? auto_rack(a->queue.base) : 0, least;
+
+	least = cc->mtu * SDR_AUTO_WIN_MIN_PKTS *
+		pow(SDR_AUTO_LEAST_PKTS / SDR_AUTO_WIN_MIN_PKTS, rack);
+	if (!sdr_qdelay_near(a->queue.base))
+		return least;
+	return fmax(least,
+		    a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S * SDR_AUTO_NEAR_SHARE);
+}
+
+double sdr_auto_damp(const struct sdr_cc *cc)
+{
+	return SDR_AUTO_DAMP + sdr_auto_few(cc) * (SDR_AUTO_FEW_DAMP - SDR_AUTO_DAMP);
+}
+
+/* Round trips that the last round counts for: with less than a packet in one, it was longer. */
+double sdr_auto_lasted(const struct sdr_cc *cc)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	double trip = (double)(a->queue.base + a->queue.queue);
+
+	return fmax(1, sdr_auto_few(cc) * fmin((double)a->lasted / trip / 2, SDR_AUTO_FEW_LASTED));
+}
