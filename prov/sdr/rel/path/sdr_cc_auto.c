@@ -49,7 +49,7 @@
 #define SDR_AUTO_TRAIN_USE	0.95 /* of it: some of what passed may belong to others */
 #define SDR_AUTO_KNOWN_USE	0.95
 #define SDR_AUTO_START_GAIN	2.0
-#define SDR_AUTO_GAIN		1.05 /* pacing a little above what the window makes: the window rules */
+#define SDR_AUTO_GAIN		1.05 /* pacing above what the window makes: the window rules */
 #define SDR_AUTO_SETTLE		2u   /* rounds after START in which it is still answered */
 #define SDR_AUTO_YIELD		0.7  /* of the window at least remains after a round */
 #define SDR_AUTO_QUIET		0.25 /* of the target: hardly any queue */
