@@ -19,10 +19,10 @@
 #define TARGET (1 * MS)
 
 static const struct sdr_blame_at empty = {
-	.mtu = MTU, .win = 100.0 * MTU, .queue = 0, .target = TARGET
+	.mtu = MTU, .win = 100.0 * MTU, .queue = 0, .target = TARGET, .foul = true
 };
 static const struct sdr_blame_at little = {
-	.mtu = MTU, .win = 3.0 * MTU, .queue = 0, .target = TARGET
+	.mtu = MTU, .win = 3.0 * MTU, .queue = 0, .target = TARGET, .foul = true
 };
 static const struct sdr_blame_at full = { .mtu = MTU, .queue = 5 * TARGET / 2, .target = TARGET };
 
@@ -316,6 +316,7 @@ static void blame__storms_that_cuts_do_not_end_are_weather(void **state)
 
 static void blame__a_crowd_of_small_windows_believes_nothing(void **state)
 {
+	struct sdr_blame_at lan = empty;
 	struct sdr_blame b;
 	uint32_t i;
 
@@ -324,6 +325,14 @@ static void blame__a_crowd_of_small_windows_believes_nothing(void **state)
 	for (i = 0; i < 100; i++) {
 		acks(&b, ROUND, 20, 4, 0);
 		assert_int_equal(sdr_blame_round(&b, &little), SDR_BLAME_STORM);
+	}
+	assert_true(b.share <= 0);
+	/* nor does anybody where a path loses nothing by itself */
+	lan.foul = false;
+	sdr_blame_init(&b);
+	for (i = 0; i < 100; i++) {
+		acks(&b, ROUND, 20, 4, 0);
+		assert_int_equal(sdr_blame_round(&b, &lan), SDR_BLAME_STORM);
 	}
 	assert_true(b.share <= 0);
 }

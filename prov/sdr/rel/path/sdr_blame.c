@@ -187,9 +187,9 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, double rate, doub
 	return v;
 }
 
-static bool blame_storms(const struct sdr_blame *b, double n)
+bool sdr_blame_storms(const struct sdr_blame *b, uint32_t mtu)
 {
-	double chance = SDR_BLAME_SIGMAS * sqrt(b->share * n);
+	double n = b->bytes / mtu, chance = SDR_BLAME_SIGMAS * sqrt(b->share * n);
 
 	return n >= SDR_BLAME_STORM_PKTS && b->events >= SDR_BLAME_STORM_EVENTS &&
 	       b->lost > (b->share + fmax(SDR_BLAME_MAX, chance / n)) * b->bytes;
@@ -208,8 +208,8 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 		b->storms = b->storm_rounds = 0;
 		b->storm = share;
 	}
-	/* in a crowd of small windows the cuts of one show nothing */
-	if (b->storms || at->win >= SDR_BLAME_STORM_WIN * at->mtu)
+	/* a switch loses nothing itself, and in a crowd of small windows one's cuts show nothing */
+	if (at->foul && (b->storms || at->win >= SDR_BLAME_STORM_WIN * at->mtu))
 		b->storms += b->storms < SDR_BLAME_STORMS;
 	if (b->storms < SDR_BLAME_STORMS) {
 		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
@@ -245,7 +245,7 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 	SDR_ASSERT(at->mtu && at->target);
 	b->ours = 0;
 	b->target = at->target;
-	if (blame_storms(b, n))
+	if (sdr_blame_storms(b, at->mtu))
 		return blame_storm(b, at, fmin(b->events / n, 1), b->lost / b->bytes);
 	if (n < SDR_BLAME_PKTS && b->lost < SDR_BLAME_LOST * at->mtu &&
 	    b->events < SDR_BLAME_EVENTS)

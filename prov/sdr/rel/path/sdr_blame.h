@@ -52,6 +52,7 @@ struct sdr_blame_at {
 	double win;	 /* bytes that may be in flight, before the verdict */
 	uint64_t queue;	 /* smallest of the round */
 	uint64_t target; /* the queue that we keep ourselves */
+	bool foul;	 /* such a path may lose most of what is sent by itself */
 };
 
 void sdr_blame_init(struct sdr_blame *b);
@@ -69,6 +70,8 @@ double sdr_blame_late(struct sdr_blame *b, double bytes);
  * the bytes that a verdict puts on us.
  */
 enum sdr_blame_verdict sdr_blame_round(struct sdr_blame *b, const struct sdr_blame_at *at);
+/* More was lost since the last verdict than any weather loses. */
+bool sdr_blame_storms(const struct sdr_blame *b, uint32_t mtu);
 /* What was seen so far says nothing, a test under way ends without a verdict. */
 void sdr_blame_reset(struct sdr_blame *b);
 /* Bytes of a round's losses that the weather does not explain. */

@@ -64,6 +64,7 @@
 #define SDR_AUTO_BOUND_NS	(700 * 1000000ull) /* it stands that long, and is lifted by ... */
 #define SDR_AUTO_BOUND_STEP	1.0		   /* ... of the plain step a round */
 #define SDR_AUTO_BOUND_OVER	1.02		   /* a window above it may grow by that */
+#define SDR_AUTO_BOUND_SLOW	16.0 /* of what was sent, a round, where that was all there was */
 #define SDR_AUTO_DRAIN_WIN	0.5
 #define SDR_AUTO_NEAR_DRAIN_WIN 0.25 /* for as long as the queue is, too */
 #define SDR_AUTO_DRAIN_EMPTY	0.25 /* of the window in flight: no drain is needed */
@@ -256,8 +257,11 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 	}
 	if (rate->app_limited) {
 		/* whoever does not fill the path may begin as at first */
-		if (a->win < sdr_auto_first(cc))
-			a->win = fmin(sdr_auto_first(cc), a->win + a->bytes);
+		if (now > a->bound_at + SDR_AUTO_BOUND_NS)
+			a->bound += a->bytes / SDR_AUTO_BOUND_SLOW;
+		plain = fmin(sdr_auto_first(cc), a->bound);
+		if (a->win < plain)
+			a->win = fmin(plain, a->win + a->bytes);
 		/* it had nothing to send, but what it sent shows what would pass */
 		plain = SDR_AUTO_TRAIN_USE * (double)rate->capacity_Bps * (double)a->queue.base /
 			SDR_CC_NS_PER_S;
@@ -313,7 +317,11 @@ static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	const struct sdr_blame_at at = {
-		.mtu = cc->mtu, .win = a->win, .queue = a->queue.queue, .target = target
+		.mtu = cc->mtu,
+		.win = a->win,
+		.queue = a->queue.queue,
+		.target = target,
+		.foul = a->overtakes || a->queue.base >= SDR_QDELAY_FAR_NS,
 	};
 
 	switch (sdr_blame_round(&a->blame, &at)) {
@@ -388,8 +396,8 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 
 	if (sdr_auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
-	/* who sends less than the path takes overruns nobody */
-	if (rate->app_limited)
+	/* who sends less than the path takes overruns nobody, but for many that do so at once */
+	if (rate->app_limited && !sdr_blame_storms(&a->blame, cc->mtu))
 		sdr_blame_reset(&a->blame);
 	else if (a->rival.state == SDR_RIVAL_NONE)
 		auto_blame(cc, now, target);
