@@ -5,6 +5,7 @@
  * repaired for ever, what comes too late touches nothing, and any number of segments fits any
  * window of message IDs.
  */
+#include "rel/path/sdr_cc_ops.h"
 #include "../bed/bed.h"
 
 #define MIB  (1u << 20)
@@ -237,6 +238,44 @@ static void bulk__reordering_is_learned(void **state)
 	bed_close(b);
 }
 
+static uint32_t watched, overtaken, blind; /* losses found by a timer, ... */
+static bool overtakes;
+
+static void watch_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
+			const struct sdr_cc_rate *rate)
+{
+	overtakes |= ack->overtakes;
+	if (ack->lost && !ack->bytes) {
+		watched++;
+		overtaken += ack->overtakes;
+		blind += overtakes && !ack->overtakes;
+	}
+	sdr_cc_bbr.acked(cc, ack, rate);
+}
+
+/* Whoever is told of losses is told whether packets overtake, also by a timer. */
+static void bulk__reordering_is_told_with_every_loss(void **state)
+{
+	struct sdr_cc_ops watch = sdr_cc_bbr;
+	struct bed *b = bed_new(2);
+
+	(void)state;
+	watch.acked = watch_acked;
+	watched = overtaken = blind = 0;
+	overtakes = false;
+	b->cfg[0].scheme = b->cfg[1].scheme = &sdr_scheme_sr;
+	b->cfg[0].cc = &watch;
+	b->link.loss = 0.03;
+	bed_boot(b);
+	bed_warm(b, 0, 1);
+	b->filter = jitter;
+	for (int i = 0; i < 20; i++)
+		move(b, MIB, 5, BED_SEC, NULL);
+	assert_true(watched > 0 && overtaken > 0);
+	assert_int_equal(blind, 0);
+	bed_close(b);
+}
+
 /* One packet comes long after its message is complete and its buffer is used for something else. */
 static void bulk__late_packets_touch_nothing(void **state)
 {
@@ -460,6 +499,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(bulk__plain_schemes_repair_too),
 		cmocka_unit_test(bulk__rto_factor_is_the_configured_one),
 		cmocka_unit_test(bulk__reordering_is_learned),
+		cmocka_unit_test(bulk__reordering_is_told_with_every_loss),
 		cmocka_unit_test(bulk__late_packets_touch_nothing),
 		cmocka_unit_test(bulk__late_packets_touch_nothing_after_a_failure),
 		cmocka_unit_test(segments__a_message_of_several),

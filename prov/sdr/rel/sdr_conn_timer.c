@@ -312,10 +312,8 @@ void sdr_conn_timer(struct sdr_conn *c)
 		c->rack.timer = NEVER;
 		sdr_pkt_detect_lost(c, &ca);
 		sdr_bulk_detect_lost(c, false, &ca);
-		if (ca.lost) {
-			ca.inflight = c->inflight;
+		if (ca.lost)
 			sdr_home_acked(c, &ca);
-		}
 	}
 	if (conn_pto_at(c) <= rel->now) {
 		sdr_probe_due(c);

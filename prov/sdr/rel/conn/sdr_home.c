@@ -71,10 +71,12 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
 }
 
-void sdr_home_acked(struct sdr_conn *c, const struct sdr_cc_ack *ca)
+void sdr_home_acked(struct sdr_conn *c, struct sdr_cc_ack *ca)
 {
 	uint64_t n;
 
+	ca->inflight = c->inflight;
+	ca->overtakes = c->rack.reo_mult > 0;
 	sdr_cc_acked(&c->cc, ca);
 	/* a part of one is what the weather would have lost, too */
 	n = (c->cc.own_lost + c->cc.mtu / 2) / c->cc.mtu;

@@ -313,10 +313,8 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	sdr_pkt_detect_lost(c, &sum.ca);
 	rel->ops->detect_lost(c, sum.nack, &sum.ca);
 	if (sum.ca.bytes || sum.ca.lost || sum.ca.late) {
-		sum.ca.inflight = c->inflight;
 		sdr_conn_ecn_bytes(c, &sum.ca);
 		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
-		sum.ca.overtakes = c->rack.reo_mult > 0;
 		sdr_home_acked(c, &sum.ca);
 		sdr_conn_known_acked(c);
 	}
