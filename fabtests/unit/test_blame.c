@@ -306,11 +306,18 @@ static void blame__storms_that_cuts_do_not_end_are_weather(void **state)
 	assert_int_equal(round_of(&b, ROUND, 20, 7), SDR_BLAME_STORM);
 	/* and the question is asked again, since that belief is a dangerous one */
 	sdr_blame_init(&b);
-	b.foul = true;
+	b.foul = 1024;
 	b.rate = b.share = 0.2;
 	for (i = 0; b.foul; i++)
 		assert_int_equal(round_of(&b, ROUND, 20, 4),
 				 i < 1023 ? SDR_BLAME_NONE : SDR_BLAME_STORM);
+	assert_int_equal(i, 1024);
+	/* whatever storms come meanwhile */
+	sdr_blame_init(&b);
+	b.foul = 1024;
+	b.rate = b.share = 0.2;
+	for (i = 0; b.foul && i < 2000; i++)
+		round_of(&b, ROUND, 20, i % 100 ? 4 : 9);
 	assert_int_equal(i, 1024);
 }
 

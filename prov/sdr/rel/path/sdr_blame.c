@@ -85,13 +85,19 @@ void sdr_blame_init(struct sdr_blame *b)
 	memset(b, 0, sizeof(*b));
 }
 
-void sdr_blame_reset(struct sdr_blame *b)
+/* A stretch is decided, or says nothing. */
+static void blame_next(struct sdr_blame *b)
 {
 	b->bytes = b->lost = b->events = b->wet = 0;
 	b->peak = 0;
+	blame_check(b);
+}
+
+void sdr_blame_reset(struct sdr_blame *b)
+{
 	b->testing = false;
 	b->held = 0;
-	blame_check(b);
+	blame_next(b);
 }
 
 /* So few packets meet a longer queue. */
@@ -161,14 +167,6 @@ double sdr_blame_beyond(const struct sdr_blame *b, double bytes, double lost)
 	return fmax(lost - b->share * bytes, 0);
 }
 
-/* A stretch is decided; what it said is in the verdict. */
-static void blame_next(struct sdr_blame *b)
-{
-	b->bytes = b->lost = b->events = b->wet = 0;
-	b->peak = 0;
-	blame_check(b);
-}
-
 /* What was sent after a cut has been decided. */
 static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, double rate, double share)
 {
@@ -219,7 +217,7 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 		b->storms = b->storm_rounds = 0;
 		b->rate = fmax(b->rate, rate);
 		b->share = fmax(b->share, share);
-		b->foul = true;
+		b->foul = SDR_BLAME_FOUL_ROUNDS;
 		v = SDR_BLAME_FOUL;
 	}
 	sdr_blame_reset(b);
@@ -229,12 +227,9 @@ static enum sdr_blame_verdict blame_storm(struct sdr_blame *b, const struct sdr_
 /* Rounds of storms, and of the belief that they are weather: it is tried anew now and then. */
 static void blame_count(struct sdr_blame *b)
 {
-	if (!b->storms && !b->foul)
-		return;
-	if (++b->storm_rounds < SDR_BLAME_FOUL_ROUNDS || !b->foul)
-		return;
-	b->foul = false;
-	b->rate = b->share = 0;
+	b->storm_rounds += b->storms > 0;
+	if (b->foul && !--b->foul)
+		b->rate = b->share = 0;
 }
 
 static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_blame_at *at)

@@ -35,9 +35,9 @@ struct sdr_blame {
 	double held;   /* bytes lost that wait for its verdict */
 	double ours;   /* bytes lost that the last verdict put on us */
 	/* storms one after the other; share of bytes that the first of them lost */
-	uint32_t storms, storm_rounds; /* rounds since that, or since foul weather is believed */
+	uint32_t storms, storm_rounds; /* rounds since that */
 	double storm;
-	bool foul;
+	uint32_t foul; /* rounds in which foul weather is still believed */
 	/*
 	 * Cuts close to each other: losses that they answered, those that were late only, bytes;
 	 * the window before the first; rounds since the last
