@@ -73,3 +73,13 @@ double tool_opt_real(const char *name, const char *s, double min, double max)
 		tool_bad("--%s: \"%.64s\" is no number from %g to %g", name, s, min, max);
 	return v;
 }
+
+double tool_opt_pair(const char *name, const char *s, double min, double max, const char **rest)
+{
+	const char *colon = strchr(s, ':');
+	char first[TOOL_NUMBER];
+
+	snprintf(first, sizeof(first), "%.*s", (int)(colon ? colon - s : (int)strlen(s)), s);
+	*rest = colon ? colon + 1 : NULL;
+	return tool_opt_real(name, first, min, max);
+}

@@ -32,5 +32,7 @@ const struct tool_option *tool_opt_next(const struct tool_option *table, size_t 
 /* The value of option --name; exits with TOOL_USAGE where it is none from min to max. */
 uint64_t tool_opt_whole(const char *name, const char *s, uint64_t min, uint64_t max);
 double tool_opt_real(const char *name, const char *s, double min, double max);
+/* The first part of "P:SECONDS"; *rest is the second, NULL: there is none. */
+double tool_opt_pair(const char *name, const char *s, double min, double max, const char **rest);
 
 #endif /* SDR_TOOL_OPT_H */

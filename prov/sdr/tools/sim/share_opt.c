@@ -128,18 +128,6 @@ static void share_list(const char *name, const char *s, double min, double max,
 	tool_list_free(&l);
 }
 
-/* The part up to c; *rest what is behind it, NULL: there is none. */
-static double share_part(const char *name, const char *s, char c, double min, double max,
-			 const char **rest)
-{
-	const char *at = strchr(s, c);
-	char first[TOOL_NUMBER];
-
-	snprintf(first, sizeof(first), "%.*s", (int)(at ? at - s : (int)strlen(s)), s);
-	*rest = at ? at + 1 : NULL;
-	return tool_opt_real(name, first, min, max);
-}
-
 /* "cubic:2,bbr" */
 static void share_rivals(struct share_cfg *cfg, const char *s)
 {
@@ -177,7 +165,7 @@ static void share_loss(struct share_cfg *cfg, const char *s)
 	cfg->ge_packets = strncmp(s, "gep:", 4) == 0;
 	if (strncmp(s, "ge:", 3) != 0 && !cfg->ge_packets)
 		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
-	cfg->ge_loss = share_part("loss", strchr(s, ':') + 1, ':', 0, 0.9, &rest);
+	cfg->ge_loss = tool_opt_pair("loss", strchr(s, ':') + 1, 0, 0.9, &rest);
 	if (!rest)
 		tool_bad("--loss: \"%.64s\" is neither iid:P nor ge:SHARE:BURST", s);
 	cfg->ge_burst = tool_opt_real("loss", rest, 1, 1e6);
@@ -190,7 +178,7 @@ static void share_at(struct share_cfg *cfg, const char *s)
 
 	if (cfg->changes == SHARE_CHANGES_MAX)
 		tool_bad("--at: more than %u changes", SHARE_CHANGES_MAX);
-	c->at_s = share_part("at", s, ':', 0, 1e6, &rest);
+	c->at_s = tool_opt_pair("at", s, 0, 1e6, &rest);
 	if (!rest || strncmp(rest, "rate=", 5) != 0)
 		tool_bad("--at: \"%.64s\" is not SECONDS:rate=BPS", s);
 	c->rate_bps = tool_opt_real("at", rest + 5, 1e4, 1e13);
@@ -232,13 +220,13 @@ static void share_line_option(struct share_cfg *cfg, int what, const char *name,
 		cfg->jitter_s = tool_opt_real(name, arg, 0, 10);
 		break;
 	case OPT_REORDER:
-		cfg->reorder = share_part(name, arg, ':', 0, 1, &rest);
+		cfg->reorder = tool_opt_pair(name, arg, 0, 1, &rest);
 		if (!rest)
 			tool_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
 		cfg->reorder_s = tool_opt_real(name, rest, 0, 10);
 		break;
 	case OPT_CODEL:
-		cfg->codel_target_s = share_part(name, arg, ':', 0, 10, &rest);
+		cfg->codel_target_s = tool_opt_pair(name, arg, 0, 10, &rest);
 		cfg->codel_interval_s = rest ? tool_opt_real(name, rest, 1e-6, 10) : 0.1;
 		break;
 	case OPT_MARK:
@@ -292,7 +280,7 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		cfg->pause_s = tool_opt_real(name, arg, 0, 1e3);
 		break;
 	case OPT_STALL:
-		cfg->stall_s = share_part(name, arg, ':', 0, 10, &rest);
+		cfg->stall_s = tool_opt_pair(name, arg, 0, 10, &rest);
 		if (!rest)
 			tool_bad("--stall: \"%.64s\" is not SECONDS:EVERY", arg);
 		cfg->stall_every_s = tool_opt_real(name, rest, 1e-6, 1e3);

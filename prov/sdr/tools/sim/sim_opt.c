@@ -165,17 +165,6 @@ static void opt_loss(struct sim_asked *a, const char *s)
 	a->text[MODEL_BURST] = a->loss[1];
 }
 
-/* "P:SECONDS", "BPS:BYTES": the first part; *rest the second, NULL: there is none. */
-static double opt_pair(const char *name, const char *s, double min, double max, const char **rest)
-{
-	const char *colon = strchr(s, ':');
-	char first[TOOL_NUMBER];
-
-	snprintf(first, sizeof(first), "%.*s", (int)(colon ? colon - s : (int)strlen(s)), s);
-	*rest = colon ? colon + 1 : NULL;
-	return tool_opt_real(name, first, min, max);
-}
-
 static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, const char *name,
 			    const char *arg)
 {
@@ -194,7 +183,7 @@ static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, c
 		p->jitter_s = tool_opt_real(name, arg, 0, 10);
 		break;
 	case OPT_REORDER:
-		p->reorder_p = opt_pair(name, arg, 0, 1, &rest);
+		p->reorder_p = tool_opt_pair(name, arg, 0, 1, &rest);
 		if (!rest)
 			tool_bad("--reorder: \"%.64s\" is not P:SECONDS", arg);
 		p->reorder_s = tool_opt_real(name, rest, 0, 10);
@@ -203,12 +192,12 @@ static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, c
 		p->queue_bytes = tool_opt_whole(name, arg, 0, 1ull << 50);
 		break;
 	case OPT_CROSS:
-		p->cross_bps = opt_pair(name, arg, 0, 1e13, &rest);
+		p->cross_bps = tool_opt_pair(name, arg, 0, 1e13, &rest);
 		if (rest)
 			p->cross_bytes = (uint32_t)tool_opt_whole(name, rest, 64, 65536);
 		break;
 	case OPT_PATH_MTU:
-		p->path_mtu = (uint32_t)opt_pair(name, arg, 576, 65535, &rest);
+		p->path_mtu = (uint32_t)tool_opt_pair(name, arg, 576, 65535, &rest);
 		p->path_icmp = rest != NULL;
 		if (rest && strcmp(rest, "icmp") != 0)
 			opt_unknown(name, arg);
