@@ -46,7 +46,7 @@
 #define SDR_AUTO_ROUND_NS	50000u /* a round lasts at least that: shorter ones are a host's */
 #define SDR_AUTO_USED		4      /* times what a round carried: no window grows beyond */
 #define SDR_AUTO_FIRST_NS	(2500 * 1000ull) /* in which a first window leaves */
-#define SDR_AUTO_TRAIN_USE	0.95 /* of it: some of what passed may belong to others */
+#define SDR_AUTO_TRAIN_USE	0.95		 /* of a capacity: some may belong to others */
 #define SDR_AUTO_KNOWN_USE	0.95
 #define SDR_AUTO_START_GAIN	2.0
 #define SDR_AUTO_GAIN		1.05 /* pacing above what the window makes: the window rules */
@@ -100,12 +100,11 @@ static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
 static void auto_output(struct sdr_cc *cc)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double least = SDR_AUTO_LEAST_PKTS * cc->mtu, win = a->win, gain = SDR_AUTO_GAIN, most;
+	double least = SDR_AUTO_LEAST_PKTS * cc->mtu, win, gain = SDR_AUTO_GAIN, most;
 	bool near = sdr_qdelay_near(a->queue.base);
 	uint64_t trip = a->queue.base + a->queue.queue, wait;
 
-	if (a->win < sdr_auto_floor(cc))
-		win = a->win = sdr_auto_floor(cc);
+	win = a->win = fmax(a->win, sdr_auto_floor(cc));
 	if (a->phase == SDR_AUTO_DRAIN)
 		win *= near ? SDR_AUTO_NEAR_DRAIN_WIN : SDR_AUTO_DRAIN_WIN;
 	/* a queue that is longer than the path is answered at once */
