@@ -44,6 +44,18 @@ static void other_run(struct other *o)
 	assert_int_equal(pthread_join(t, NULL), 0);
 }
 
+/* This thread is inside, and o has the same one. */
+static struct sdr_sleeper *wait_open(struct sdr_wait *w, struct other *o)
+{
+	struct sdr_sleeper *s;
+
+	assert_int_equal(sdr_wait_init(w, FI_WAIT_UNSPEC, NULL), 0);
+	o->w = w;
+	s = sdr_wait_enter(w);
+	assert_non_null(s);
+	return s;
+}
+
 /* What a sleeper's own round publishes costs no call; what others publish wakes it. */
 static void raise__not_oneself(void **state)
 {
@@ -52,10 +64,7 @@ static void raise__not_oneself(void **state)
 	struct sdr_wait w;
 
 	(void)state;
-	assert_int_equal(sdr_wait_init(&w, FI_WAIT_UNSPEC, NULL), 0);
-	o.w = &w;
-	s = sdr_wait_enter(&w);
-	assert_non_null(s);
+	s = wait_open(&w, &o);
 	sdr_wait_raise(&w);
 	assert_false(readable(s));
 	other_run(&o);
@@ -83,9 +92,7 @@ static void raise__the_others(void **state)
 	struct sdr_wait w;
 
 	(void)state;
-	assert_int_equal(sdr_wait_init(&w, FI_WAIT_UNSPEC, NULL), 0);
-	o.w = &w;
-	s = sdr_wait_enter(&w);
+	s = wait_open(&w, &o);
 	other_run(&o);
 	assert_non_null(o.s);
 	sdr_wait_raise(&w);
