@@ -9,8 +9,8 @@
  * later, when what waited in front of it is counted in.  A flight that arrives more slowly than it
  * left says nothing about where; its caller knows what the path passes.
  *
- * Both are of the newest packet that acknowledgements tell of.  No clock, no timers,
- * no threads, no allocation.
+ * Both are of the newest packet that acknowledgements tell of.  No clock, no timers, no threads, no
+ * allocation.
  */
 #include <math.h>
 #include "base/sdr_assert.h"
