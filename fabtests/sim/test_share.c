@@ -222,6 +222,30 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Two senders, two receivers: nobody begins the next message before all are done with the last. */
+static void share__ranks_wait_for_each_other(void **state)
+{
+	struct share_cfg cfg;
+
+	(void)state;
+	one(&cfg);
+	cfg.flows = 4;
+	cfg.ranks = 2;
+	cfg.messages = 3;
+	cfg.queue_bdp = 100;
+	run(&cfg);
+	assert_int_equal(res->times, 4 * 3);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(res->flow[i].all.messages, 3);
+	/* a round trip between any two, which the line is not used in */
+	assert_true(res->settled_s > 3 * (4 * 8.39e-3 + 25e-3));
+	assert_true(res->settled_s < 3 * (4 * 8.39e-3 + 25e-3) + 50e-3);
+	/* a pause makes it longer, by itself */
+	cfg.pause_s = 0.5;
+	run(&cfg);
+	assert_true(res->settled_s > 0.4 && res->settled_s < 1.2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +258,7 @@ int main(void)
 		cmocka_unit_test(share__a_late_comer_is_timed_from_its_start),
 		cmocka_unit_test(share__incast_ends_at_one_node),
 		cmocka_unit_test(share__same_seed_same_run),
+		cmocka_unit_test(share__ranks_wait_for_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

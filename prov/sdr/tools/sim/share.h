@@ -60,6 +60,12 @@ struct share_cfg {
 	 */
 	uint64_t teach_bytes;
 	bool greets; /* then a message of a few bytes: the connection is open, and nothing known */
+	/*
+	 * The flows are an all-to-all: from so many senders, to flows / ranks receivers each.
+	 * Their next messages begin when all of those before are done, and up to pause_s later,
+	 * sender by sender.  0: each flow has ends of its own.
+	 */
+	uint32_t ranks;
 	double seconds;
 	double settle_s; /* after the last start: what comes then is counted apart */
 	double sample_s; /* mean time between two looks at the queue */
@@ -158,6 +164,7 @@ struct share_bed {
 	struct share_flow flow[SHARE_FLOWS_MAX];
 	uint32_t flows, nodes;
 	uint32_t left; /* flows that have messages to send, where these are counted */
+	uint32_t busy; /* flows whose message of this all-to-all is not done */
 	struct share_result *res;
 	int line;
 	uint64_t rng, begin_ns;

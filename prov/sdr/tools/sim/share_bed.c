@@ -5,7 +5,8 @@
  * through, and half of each flow's RTT on either way.
  *
  * The line stands at the senders' end; what comes back meets no queue.  With incast all flows end
- * at one node.  Messages have no bytes: one stretch of address space is the buffer of all.
+ * at one node; those of an all-to-all have some nodes on either side.  Messages have no bytes: one
+ * stretch of address space is the buffer of all.
  */
 #include <errno.h>
 #include <math.h>
@@ -143,18 +144,33 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 	return sim_ep_boot(&b->eps.ep[i], &a);
 }
 
-/* A node of an sdr flow; its sender has a memory where there is something to be learnt. */
+/* Of an all-to-all, from each sender, with an even number, to each receiver, with an odd one. */
+static uint32_t share_rank(const struct share_bed *b, uint32_t flow, bool sends)
+{
+	uint32_t each = b->cfg->flows / b->cfg->ranks;
+
+	return sends ? 2 * (flow / each) : 2 * (flow % each) + 1;
+}
+
+static bool share_rank_is(const struct share_bed *b, uint32_t node)
+{
+	return node / 2 < (node & 1 ? b->cfg->flows / b->cfg->ranks : b->cfg->ranks);
+}
+
+/* A node of sdr flows; a sender has a memory where there is something to be learnt. */
 static int share_sender_open(struct share_bed *b, uint32_t node)
 {
 	struct share_flow *f = &b->flow[node / 2];
 
 	f->step = b->cfg->teach_bytes ? SHARE_TEACH : b->cfg->greets ? SHARE_GREET : SHARE_RUN;
-	if (node == f->from && f->step == SHARE_TEACH) {
+	if (b->cfg->ranks && !share_rank_is(b, node))
+		return 0;
+	if (!(node & 1) && (b->cfg->ranks || f->step == SHARE_TEACH)) {
 		f->paths = sdr_path_mem_new(share_rand(b));
 		if (!f->paths)
 			return -ENOMEM;
 	}
-	return share_node_open(b, node, node == f->from ? f->paths : NULL);
+	return share_node_open(b, node, node & 1 ? NULL : f->paths);
 }
 
 int share_flow_meet(struct share_flow *f)
@@ -190,18 +206,24 @@ static int share_flow_open(struct share_bed *b, struct share_flow *f)
 static void share_flows_set(struct share_bed *b)
 {
 	const struct share_cfg *cfg = b->cfg;
+	double luck = 0;
 
 	b->flows = cfg->flows + cfg->rivals;
 	b->nodes = 2 * b->flows;
+	b->busy = cfg->flows;
 	for (uint32_t i = 0; i < b->flows; i++) {
-		bool incast = cfg->incast && i < cfg->flows;
-		double luck = (double)(share_rand(b) >> 11) * 0x1p-53;
+		bool incast = cfg->incast && i < cfg->flows, rank = cfg->ranks && i < cfg->flows;
 
+		/* a sender begins all of its own at once */
+		if (!rank || i % (cfg->flows / cfg->ranks) == 0)
+			luck = (double)(share_rand(b) >> 11) * 0x1p-53;
 		b->flow[i] = (struct share_flow){
 			.bed = b,
 			.idx = i,
-			.from = 2 * i,
-			.to = incast ? 1 : 2 * i + 1,
+			.from = rank ? share_rank(b, i, true) : 2 * i,
+			.to = rank     ? share_rank(b, i, false)
+			      : incast ? 1
+				       : 2 * i + 1,
 			/* nobody starts in step with another */
 			.start_ns = (uint64_t)((cfg->start_s[i] + luck * cfg->rtt_s[i]) * SHARE_NS),
 		};

@@ -14,14 +14,40 @@
 
 #define SHARE_GREETING 8u /* bytes */
 
+static uint64_t share_pause(struct share_bed *b)
+{
+	double luck = (double)(share_rand(b) >> 11) * 0x1p-53;
+
+	return (uint64_t)(luck * b->cfg->pause_s * SHARE_NS);
+}
+
+/* The last one begins the next all-to-all. */
+static void share_waits(struct share_flow *f, uint64_t now)
+{
+	struct share_bed *b = f->bed;
+	uint32_t each = b->cfg->flows / b->cfg->ranks;
+	uint64_t pause = 0;
+
+	f->next_ns = UINT64_MAX;
+	if (--b->busy)
+		return;
+	b->busy = b->cfg->flows;
+	for (uint32_t i = 0; i < b->cfg->flows; i++) {
+		pause = i % each ? pause : share_pause(b);
+		b->flow[i].next_ns = now + pause;
+	}
+}
+
 /* A message of those that are sent one at a time is done. */
 static void share_timed(struct share_flow *f)
 {
 	struct share_bed *b = f->bed;
 	uint64_t now = sim_eps_now(&b->eps);
-	double pause = (double)(share_rand(b) >> 11) * 0x1p-53 * b->cfg->pause_s;
 
-	f->next_ns = now + (uint64_t)(pause * SHARE_NS);
+	if (b->cfg->ranks)
+		share_waits(f, now);
+	else
+		f->next_ns = now + share_pause(b);
 	if (f->posted > b->cfg->warm && b->res->times < SHARE_TIMES_MAX)
 		b->res->time_s[b->res->times++] = (float)((double)(now - f->post_ns) / SHARE_NS);
 	if (f->posted == b->cfg->messages)

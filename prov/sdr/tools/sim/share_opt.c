@@ -37,6 +37,7 @@ enum {
 	OPT_PAUSE,
 	OPT_TEACH,
 	OPT_GREET,
+	OPT_RANKS,
 	OPT_INCAST,
 	OPT_CC,
 	OPT_SCHEME,
@@ -81,6 +82,8 @@ static const struct tool_option table[] = {
 	  "a message before, from which only the path is known (none)" },
 	{ "greet", NULL, OPT_GREET, 1,
 	  "a message of a few bytes before, so that the connection is open" },
+	{ "ranks", "N", OPT_RANKS, 1,
+	  "senders of which each sends to all receivers, together (each flow its own)" },
 	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
 	{ "cc", "NAME", OPT_CC, 1, "rate control, see FI_SDR_CC (the default)" },
 	{ "scheme", "NAME", OPT_SCHEME, 1, "repair of losses, see FI_SDR_SCHEME (the default)" },
@@ -273,6 +276,9 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 	case OPT_GREET:
 		cfg->greets = true;
 		break;
+	case OPT_RANKS:
+		cfg->ranks = (uint32_t)tool_opt_whole(name, arg, 1, SHARE_FLOWS_MAX);
+		break;
 	case OPT_TEACH:
 		cfg->teach_bytes = tool_opt_whole(name, arg, 0, 1ull << 40);
 		break;
@@ -342,6 +348,21 @@ static void share_option(struct share_plan *p, int what, const char *name, const
 	}
 }
 
+/* Whether the flows can be an all-to-all. */
+static void share_ranks_check(const struct share_cfg *cfg)
+{
+	if (!cfg->ranks)
+		return;
+	if (!cfg->messages || cfg->teach_bytes || cfg->incast)
+		tool_bad("--ranks goes with --messages, and with neither --teach nor --incast");
+	if (!cfg->flows || cfg->flows % cfg->ranks)
+		tool_bad("--ranks: %u flows cannot come from %u senders alike", cfg->flows,
+			 cfg->ranks);
+	for (uint32_t i = 1; i < cfg->flows; i++)
+		if (cfg->rtt_s[i] != cfg->rtt_s[0] || cfg->start_s[i] != cfg->start_s[0])
+			tool_bad("--ranks: all flows have one --rtt and one --start");
+}
+
 void share_options(struct share_plan *p, int argc, char **argv)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -371,6 +392,7 @@ void share_options(struct share_plan *p, int argc, char **argv)
 			 SHARE_FLOWS_MAX);
 	if (p->cfg.teach_bytes && p->cfg.incast)
 		tool_bad("--teach is for flows with receivers of their own, not for --incast");
+	share_ranks_check(&p->cfg);
 	if (p->cfg.series_s > 0 && p->runs != 1)
 		tool_bad("--series is of one run");
 }
