@@ -190,6 +190,37 @@ static void mem__those_that_begin_at_once_share(void **state)
 	sdr_path_mem_free(m);
 }
 
+/* Who begins where nothing is known yet, with how many: that takes no place, and has few. */
+static void mem__those_that_find_out_together_are_counted(void **state)
+{
+	struct sdr_path_mem *m = mem();
+	struct sdr_path_ends e = ends(1, 1), other = ends(2, 1), host = ends(1, 2);
+
+	(void)state;
+	assert_int_equal(sdr_path_mem_together(m, &e, NOW, NOW), 1);
+	for (uint32_t i = 0; i < 4; i++)
+		begin(m, 1, 1, NOW + i * MS);
+	begin(m, 2, 1, NOW);
+	assert_int_equal(sdr_path_mem_together(m, &e, NOW + 30 * MS, NOW), 4);
+	assert_int_equal(sdr_path_mem_together(m, &other, NOW + 30 * MS, NOW), 1);
+	/* the other hosts of a network may be behind the same line */
+	assert_int_equal(sdr_path_mem_together(m, &host, NOW + 30 * MS, NOW), 4);
+	assert_int_equal(sdr_path_mem_count(m), 0);
+	/* they have begun */
+	assert_int_equal(sdr_path_mem_together(m, &e, NOW + S, NOW + S), 1);
+	/* the last sixteen networks and hosts */
+	begin(m, 1, 1, NOW + S);
+	for (uint32_t i = 0; i < 16; i++)
+		begin(m, 16 + i, 1, NOW + S + MS);
+	assert_int_equal(sdr_path_mem_together(m, &e, NOW + S + 2 * MS, NOW + S), 1);
+	/* what is known is shared among all that are there */
+	tell(m, 1, 1, NOW + 10 * S);
+	for (uint32_t i = 0; i < 3; i++)
+		begin(m, 1, 1, NOW + 10 * S);
+	assert_int_equal(sdr_path_mem_together(m, &e, NOW + 10 * S + MS, NOW + 10 * S), 3);
+	sdr_path_mem_free(m);
+}
+
 static void mem__those_that_move_data_share(void **state)
 {
 	struct sdr_path_mem *m = mem();
@@ -443,6 +474,7 @@ int main(void)
 		cmocka_unit_test(mem__knowledge_fades),
 		cmocka_unit_test(mem__what_is_told_moves_it),
 		cmocka_unit_test(mem__those_that_begin_at_once_share),
+		cmocka_unit_test(mem__those_that_find_out_together_are_counted),
 		cmocka_unit_test(mem__those_that_move_data_share),
 		cmocka_unit_test(mem__what_all_moved_is_what_it_carries),
 		cmocka_unit_test(mem__forgets_what_was_touched_longest_ago),

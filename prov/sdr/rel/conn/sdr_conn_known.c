@@ -77,7 +77,7 @@ static bool known_same_path(const struct sdr_conn *c, uint64_t rtt_ns)
 
 void sdr_conn_known_begin(struct sdr_conn *c)
 {
-	struct sdr_cc_known known = { 0, 0, 0 };
+	struct sdr_cc_known known = { 0, 0, 0, 0 };
 	struct sdr_path_facts f;
 	struct sdr_path_ends e;
 
@@ -86,17 +86,21 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 	SDR_ASSERT(!c->tx.live && !c->inflight && !c->cc.delivered);
 	known_ends(c, &e);
 	known_from_now(c, 2 * c->rtt.srtt);
+	known.together = sdr_path_mem_together(c->rel->paths, &e, c->rel->now, c->hs.born);
 	if (!sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, c->hs.born, &f, &known.age_ns) ||
 	    !known_same_path(c, f.rtt_ns))
-		return;
+		memset(&f, 0, sizeof(f));
 	if (f.pkts > 0)
 		sdr_loss_est_begin(&c->peer->loss, c->rel->now, f.pkts, f.lost, f.bursts);
-	if (!f.rate_Bps)
+	if (!f.rate_Bps && known.together < 2)
 		return;
 	known.rate_Bps = f.rate_Bps;
-	known.rtt_ns = f.rtt_ns;
+	known.rtt_ns = f.rate_Bps ? f.rtt_ns : 0;
 	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, c->cc.rx_window,
-		    c->rtt.samples ? c->rtt.srtt : f.rtt_ns, &known, c->rel->now);
+		    c->rtt.samples ? c->rtt.srtt
+		    : f.rtt_ns	   ? f.rtt_ns
+				   : c->cc.rtt_guess,
+		    &known, c->rel->now);
 }
 
 static void known_tell(const struct sdr_conn *c, const struct sdr_path_ends *e)

@@ -36,6 +36,8 @@ struct sdr_cc_known {
 	uint64_t rate_Bps; /* of its bottleneck; 0: nothing is known */
 	uint64_t rtt_ns;   /* smallest */
 	uint64_t age_ns;   /* of that knowledge */
+	/* so many begin together, this one included: what they find out, they share; 0: as 1 */
+	uint32_t together;
 };
 
 struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) */

@@ -15,8 +15,9 @@
  * finds all the others when its handshake is over; and those that moved a noticeable share of the
  * rate (PATH_MOVER), in this second of the caller's clock or the last.  One that has opened and
  * moves little, as the connection over which two sides agree about others, does not count for long;
- * who is idle drops out by itself.  Opening makes no key: what nobody knows need not be shared, and
- * what strangers say costs no memory.
+ * who is idle drops out by itself.  Opening makes no key, as what strangers say must not cost
+ * memory; where nothing is known yet those that open together are counted for a few paths only,
+ * that what they find out is shared, and what they send to find it out.
  *
  * Knowledge fades: older than SDR_PATH_FRESH_NS the rate counts half, than SDR_PATH_OLD_NS a
  * quarter, and after SDR_PATH_LIFE_NS nothing is known.  What is told moves what is known: a rate
@@ -42,6 +43,14 @@
 #define PATH_NET_SHARE 2u	  /* what is known of another host of its network: 1 in */
 #define PATH_OTHER_NS  5000000ull /* round trips that differ by less are of the same path */
 #define PATH_PKTS_MAX  16384.0	  /* of losses: a new connection still learns its own */
+#define PATH_NEW       16u	  /* paths on which those are counted that find them out */
+#define PATH_NEW_NS    50000000u  /* the round trip of those, as long as it is unknown */
+
+/* Who began to open, of this span and the one before. */
+struct path_opens {
+	uint64_t span_ns; /* when it began */
+	uint32_t now, before;
+};
 
 struct path_entry {
 	struct sdr_hnode hnode;
@@ -55,9 +64,12 @@ struct path_entry {
 	uint64_t second;
 	uint32_t movers, movers_before;
 	uint64_t moved, moved_before; /* bytes per second */
-	/* who began to open, of this span and the one before */
-	uint64_t span_ns; /* when it began */
-	uint32_t opens, opens_before;
+	struct path_opens opens;
+};
+
+struct path_new {
+	struct sdr_path_key key; /* len 0: none */
+	struct path_opens opens;
 };
 
 struct sdr_path_mem {
@@ -65,6 +77,7 @@ struct sdr_path_mem {
 	struct sdr_list touched; /* the last one first */
 	uint64_t hash_key;
 	uint64_t news; /* calls of tell */
+	struct path_new fresh[PATH_NEW];
 	void (*lock)(void *arg);
 	void (*unlock)(void *arg);
 	void *arg;
@@ -216,39 +229,75 @@ static void path_second(struct path_entry *e, uint64_t now)
 }
 
 /* Of two spans the time since the last one began is at least one, at most two. */
-static uint64_t path_span_ns(const struct path_entry *e)
+static uint64_t path_span_ns(uint64_t rtt_ns)
 {
-	return e->f.rtt_ns + e->f.rtt_ns / 4 + PATH_SPAN_NS;
+	return rtt_ns + rtt_ns / 4 + PATH_SPAN_NS;
 }
 
-static void path_span(struct path_entry *e, uint64_t now)
+static void path_span(struct path_opens *o, uint64_t len, uint64_t now)
 {
-	uint64_t len = path_span_ns(e), age = now > e->span_ns ? now - e->span_ns : 0;
+	uint64_t age = now > o->span_ns ? now - o->span_ns : 0;
 
 	if (age < len)
 		return;
-	e->opens_before = age < 2 * len ? e->opens : 0;
-	e->opens = 0;
-	e->span_ns = age < 2 * len ? e->span_ns + len : now;
+	o->before = age < 2 * len ? o->now : 0;
+	o->now = 0;
+	o->span_ns = age < 2 * len ? o->span_ns + len : now;
 }
 
 /* One that began to open then is among them, or is to be. */
+static uint32_t path_opened(struct path_opens *o, uint64_t rtt_ns, uint64_t now, uint64_t opened)
+{
+	uint64_t len = path_span_ns(rtt_ns);
+
+	path_span(o, len, now);
+	return o->now + o->before + (opened + len < o->span_ns);
+}
+
 static uint32_t path_users(struct path_entry *e, uint64_t now, uint64_t opened)
 {
 	path_second(e, now);
-	path_span(e, now);
-	return (e->movers > e->movers_before ? e->movers : e->movers_before) + e->opens +
-	       e->opens_before + (opened + path_span_ns(e) < e->span_ns);
+	return (e->movers > e->movers_before ? e->movers : e->movers_before) +
+	       path_opened(&e->opens, e->f.rtt_ns, now, opened);
+}
+
+/* NULL: nobody has begun to open there of late. */
+static struct path_new *path_new_find(struct sdr_path_mem *m, const struct sdr_path_key *k)
+{
+	for (uint32_t i = 0; i < PATH_NEW; i++)
+		if (k->len && m->fresh[i].key.len == k->len &&
+		    !memcmp(m->fresh[i].key.b, k->b, k->len))
+			return &m->fresh[i];
+	return NULL;
+}
+
+/* In place of the one that is the oldest. */
+static struct path_new *path_new_make(struct sdr_path_mem *m, const struct sdr_path_key *k,
+				      uint64_t now)
+{
+	struct path_new *n = &m->fresh[0];
+
+	for (uint32_t i = 1; i < PATH_NEW && n->key.len; i++)
+		if (!m->fresh[i].key.len || m->fresh[i].opens.span_ns < n->opens.span_ns)
+			n = &m->fresh[i];
+	*n = (struct path_new){ .key = *k, .opens.span_ns = now };
+	return n;
 }
 
 static void path_open(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now)
 {
 	struct path_entry *e = path_find(m, k);
+	struct path_new *n;
 
-	if (!e)
-		return;
-	path_span(e, now);
-	e->opens++;
+	if (e) {
+		path_span(&e->opens, path_span_ns(e->f.rtt_ns), now);
+		e->opens.now++;
+	} else if (k->len) {
+		n = path_new_find(m, k);
+		n = n ? n : path_new_make(m, k, now);
+		path_span(&n->opens, path_span_ns(PATH_NEW_NS), now);
+		n->opens.now++;
+	}
 }
 
 void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now)
@@ -257,6 +306,30 @@ void sdr_path_mem_open(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 	path_open(m, &e->host, now);
 	path_open(m, &e->net, now);
 	path_unlock(m);
+}
+
+static uint32_t path_together(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,
+			      uint64_t opened)
+{
+	struct path_entry *e = path_find(m, k);
+	struct path_new *n = path_new_find(m, k);
+
+	if (e)
+		return path_users(e, now, opened);
+	return n ? path_opened(&n->opens, PATH_NEW_NS, now, opened) : 0;
+}
+
+uint32_t sdr_path_mem_together(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+			       uint64_t opened)
+{
+	uint32_t host, net;
+
+	path_lock(m);
+	host = path_together(m, &e->host, now, opened);
+	net = path_together(m, &e->net, now, opened);
+	path_unlock(m);
+	host = host > net ? host : net;
+	return host ? host : 1;
 }
 
 static bool path_use(struct sdr_path_mem *m, const struct sdr_path_key *k, uint64_t now,

@@ -63,6 +63,10 @@ void sdr_path_mem_tell(struct sdr_path_mem *m, const struct sdr_path_ends *e, ui
 bool sdr_path_mem_ask(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
 		      uint64_t opened, struct sdr_path_facts *f, uint64_t *age_ns);
 
+/* So many, that one included, began to open together, or move data there: at least 1. */
+uint32_t sdr_path_mem_together(struct sdr_path_mem *m, const struct sdr_path_ends *e, uint64_t now,
+			       uint64_t opened);
+
 /* Keys that something is known of, the one that was touched last first; no calls from fn. */
 void sdr_path_mem_walk(struct sdr_path_mem *m, uint64_t now, void *user,
 		       void (*fn)(void *user, const struct sdr_path_key *key,
