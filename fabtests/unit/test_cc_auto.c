@@ -277,7 +277,7 @@ static void auto__incast(void **state)
 		double drops, jain;
 	} rows[] = {
 		{ 3, 64, 0.001, 0.95 }, { 3, 128, 0.001, 0.95 }, { 8, 64, 0.03, 0.8 },
-		{ 8, 128, 0.01, 0.9 },	{ 8, 512, 0.001, 0.7 },
+		{ 8, 128, 0.01, 0.9 },	{ 8, 512, 0.002, 0.8 },
 	};
 	struct bed_flows_path path = { .rate = WAN_RATE, .rtt = 200 * US, .pkt = 8192 };
 	struct bed_flows *b;

@@ -103,9 +103,12 @@ void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round
 		return;
 	passes = sdr_spread_arrived(&a->spread);
 	least = SDR_AUTO_SPREAD_LEAST * fmin(sdr_spread_left(&a->spread), a->rival.most);
-	/* a queue that was there before us ended START with its first packet */
-	if (passes > SDR_AUTO_SPREAD_MORE * a->rival.most) {
-		passes *= SDR_AUTO_START_USE;
+	/*
+	 * a queue that was there before us ended START with its first packet; what is told of at
+	 * once did not arrive at once
+	 */
+	if (fmin(passes, sdr_spread_left(&a->spread)) > SDR_AUTO_SPREAD_MORE * a->rival.most) {
+		passes = SDR_AUTO_START_USE * fmin(passes, sdr_spread_left(&a->spread));
 		sdr_rival_passes(&a->rival, passes);
 		a->win = fmax(a->win, passes * (double)a->queue.base / SDR_CC_NS_PER_S);
 	} else if (passes > 0 && passes < least) {
