@@ -14,8 +14,12 @@ noinst_LTLIBRARIES += libsdr_rel_path.la
 libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_blame.c \
 	prov/sdr/rel/path/sdr_blame.h \
+	prov/sdr/rel/path/sdr_burst.c \
+	prov/sdr/rel/path/sdr_burst.h \
 	prov/sdr/rel/path/sdr_cc.c \
 	prov/sdr/rel/path/sdr_cc.h \
+	prov/sdr/rel/path/sdr_auto_burst.c \
+	prov/sdr/rel/path/sdr_auto_burst.h \
 	prov/sdr/rel/path/sdr_auto_start.c \
 	prov/sdr/rel/path/sdr_auto_start.h \
 	prov/sdr/rel/path/sdr_auto_target.c \

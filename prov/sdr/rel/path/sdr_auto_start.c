@@ -13,8 +13,9 @@
 #include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
 
-#define SDR_AUTO_FIRST_PKTS 96u /* the first window */
-#define SDR_AUTO_NEAR_FIRST 6u	/* on a near path, in a round trip: others may begin as well */
+#define SDR_AUTO_FIRST_PKTS  96u /* the first window */
+#define SDR_AUTO_FIRST_LEAST 8.0 /* of it, to one of many that begin together */
+#define SDR_AUTO_NEAR_FIRST  6u	 /* on a near path, in a round trip: others may begin as well */
 /* how far a round trip may be from the known one, either way, for the path to be the known one */
 #define SDR_AUTO_KNOWN_RTT  2u
 #define SDR_AUTO_START_FREE 0.02 /* share of a first window lost that is not put on it */
@@ -33,6 +34,25 @@
 #define SDR_AUTO_SPREAD_MORE  1.5  /* of what was learnt: it was too little */
 #define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
 #define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
+#define SDR_AUTO_START_GAIN   2.0
+#define SDR_AUTO_FIRST_NS     (2500 * 1000ull) /* in which a first window leaves */
+/* many begin together: their first windows take so many times as long each, at most, ... */
+#define SDR_AUTO_TOGETHER_SLOW 2.0
+#define SDR_AUTO_TOGETHER_MAX  8.0
+/* ... they are paced above their windows by that, and grow up to a queue, of the target */
+#define SDR_AUTO_TOGETHER_PACE 1.25
+#define SDR_AUTO_TOGETHER_FULL 0.4
+#define SDR_AUTO_TOGETHER_GAIN 0.5 /* of what arrives */
+
+/* They share the first window, and what it shows. */
+double sdr_auto_together(const struct sdr_cc *cc)
+{
+	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
+
+	if (cc->known.rate_Bps || !cc->known.together || trip < SDR_QDELAY_FAR_NS)
+		return 1;
+	return cc->known.together;
+}
 
 /*
  * A near path begins with a few packets: others may begin as well, and it is soon known.  How far
@@ -43,14 +63,32 @@ double sdr_auto_first(const struct sdr_cc *cc)
 	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
 	double pkts = SDR_AUTO_FIRST_PKTS, far = (double)trip / SDR_QDELAY_FAR_NS, room;
 
+	pkts = fmax(pkts / sdr_auto_together(cc), SDR_AUTO_FIRST_LEAST);
 	if (trip >= SDR_QDELAY_RACK_NS)
 		pkts = fmin(pkts, SDR_AUTO_NEAR_FIRST * fmax(far * far, 1));
 	room = (double)cc->rx_window * SDR_CC_RX_SHARE;
 	return fmin(pkts * cc->mtu, room);
 }
 
-/* The path carries that: begin with it. */
-static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
+/*
+ * There may be more of them than those of this process: up to its share the window grows out of
+ * what has arrived so far.
+ */
+static void auto_learn_together(struct sdr_cc *cc, bool all)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double n = sdr_auto_together(cc), least = SDR_AUTO_FIRST_LEAST * cc->mtu;
+
+	if (n <= 1)
+		return;
+	a->before = fmax(all ? a->win / n : a->win, least);
+	a->win = fmin(a->before,
+		      fmax(fmax(a->blame.bytes, sdr_auto_first(cc)) - a->blame.lost, least));
+	sdr_burst_share(&a->burst, a->win);
+}
+
+/* The path carries that: begin with it.  all: whoever else is there; else it is what we had. */
+static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps, bool all)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double free = SDR_AUTO_START_FREE * a->blame.bytes;
@@ -61,6 +99,7 @@ static bool auto_learn(struct sdr_cc *cc, uint64_t now, double rate_Bps)
 		cc->own_lost += (uint64_t)a->blame.lost;
 	a->win = rate_Bps * (double)a->queue.base / SDR_CC_NS_PER_S;
 	sdr_rival_passes(&a->rival, rate_Bps);
+	auto_learn_together(cc, all);
 	a->learnt_at = now;
 	a->learnt_flights = 0;
 	return true;
@@ -113,7 +152,9 @@ void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round
 		a->win = fmax(a->win, passes * (double)a->queue.base / SDR_CC_NS_PER_S);
 	} else if (passes > 0 && passes < least) {
 		a->frozen = SDR_AUTO_FROZEN_CUT;
-		passes = fmax(passes, SDR_AUTO_SPREAD_CLAIM * a->rival.most);
+		a->before = 0;
+		passes =
+			fmax(passes, SDR_AUTO_SPREAD_CLAIM / sdr_auto_together(cc) * a->rival.most);
 		a->win = fmin(a->win, SDR_AUTO_START_USE * passes * (double)a->queue.base /
 					      SDR_CC_NS_PER_S);
 	}
@@ -138,9 +179,10 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 	bool far = a->queue.base >= SDR_QDELAY_FAR_NS;
 
 	if (sdr_auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc)))
-		return auto_learn(cc, ack->now, use);
+		return auto_learn(cc, ack->now, use, !rate->capacity_least);
 	if (!rate->app_limited)
-		a->win += (double)ack->bytes;
+		a->win += (sdr_auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) *
+			  (double)ack->bytes;
 	/* what the first of a flight met over a far path was there before us */
 	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
 		return false;
@@ -152,7 +194,40 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 	half = a->win / 2 / (double)a->queue.base * SDR_CC_NS_PER_S;
 	if (!rate->capacity_Bps || (a->queue.base >= SDR_AUTO_LAN_NS && rate->capacity_least))
 		use = fmax(use, half);
-	return auto_learn(cc, ack->now, use);
+	return auto_learn(cc, ack->now, use, false);
+}
+
+uint64_t sdr_auto_first_ns(const struct sdr_cc *cc)
+{
+	double n = sdr_auto_together(cc),
+	       slow = fmin(SDR_AUTO_TOGETHER_SLOW * n, SDR_AUTO_TOGETHER_MAX);
+	uint64_t ns = n > 1 ? (uint64_t)(SDR_AUTO_FIRST_NS * slow) : SDR_AUTO_FIRST_NS;
+
+	if (cc->rtt_guess >= SDR_QDELAY_RACK_NS && cc->rtt_guess < ns)
+		return cc->rtt_guess;
+	return ns;
+}
+
+double sdr_auto_start_gain(const struct sdr_cc *cc)
+{
+	return sdr_auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_PACE : SDR_AUTO_START_GAIN;
+}
+
+void sdr_auto_returns(struct sdr_cc *cc, uint64_t bytes)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	double gain = 1;
+
+	if (sdr_auto_together(cc) > 1) {
+		gain = SDR_AUTO_TOGETHER_GAIN;
+		if ((double)sdr_qdelay_now(&a->queue) >
+		    SDR_AUTO_TOGETHER_FULL * (double)sdr_auto_keeps(cc, a->win))
+			a->before = 0;
+	}
+	if (a->win < a->before)
+		a->win = fmin(a->before, a->win + gain * (double)bytes);
+	else
+		a->before = 0;
 }
 
 /* What was known is of another path: the first round trip says so. */

@@ -15,8 +15,15 @@ static inline bool sdr_auto_capacity(const struct sdr_cc_rate *rate)
 	       rate->capacity_err < SDR_AUTO_TRAIN_ERR;
 }
 
+/* So many of this process begin at once, and do not know what the path carries. */
+double sdr_auto_together(const struct sdr_cc *cc);
 /* The first window, bytes: also that of a flow that has sent little. */
 double sdr_auto_first(const struct sdr_cc *cc);
+/* The time in which that leaves, ns; and pacing above the window, in START. */
+uint64_t sdr_auto_first_ns(const struct sdr_cc *cc);
+double sdr_auto_start_gain(const struct sdr_cc *cc);
+/* The window grows to what it was, or is to be (before). */
+void sdr_auto_returns(struct sdr_cc *cc, uint64_t bytes);
 /* An acknowledgement in START; true: it is over, the window is what was learnt. */
 bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 		    const struct sdr_cc_rate *rate);

@@ -86,9 +86,12 @@ static void sdr_cc_resume(struct sdr_cc *cc, uint64_t now)
 {
 	uint64_t rtt = cc->min_rtt ? cc->min_rtt : cc->srtt ? cc->srtt : cc->rtt_guess;
 
-	if (!cc->ops->resumed || !cc->busy_ns || now <= cc->busy_ns + rtt)
+	if (!cc->busy_ns)
 		return;
-	cc->ops->resumed(cc, now, now - cc->busy_ns);
+	if (cc->ops->resumed && now > cc->busy_ns + rtt)
+		cc->ops->resumed(cc, now, now - cc->busy_ns);
+	if (cc->ops->begins)
+		cc->ops->begins(cc, now);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
 	sdr_cc_check(cc);
 }

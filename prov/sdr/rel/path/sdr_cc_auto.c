@@ -29,7 +29,8 @@
  *
  * What it was not told is what an application did not send: the window grows in rounds only in
  * which it was the limit, but the capacity that trains show counts for flows that send little, too.
- * After a pause the window fades, down to the first one.
+ * After a pause the window fades, down to the first one; and a flow that was one of many who began
+ * at the same time begins with less (sdr_burst.c).
  *
  * Runs in acknowledgements: no timers, no clock, no allocation.  Everything random is drawn from
  * times and counts of bytes, so that a run can be repeated.
@@ -38,6 +39,7 @@
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
+#include "rel/path/sdr_auto_burst.h"
 #include "rel/path/sdr_auto_start.h"
 #include "rel/path/sdr_auto_target.h"
 #include "rel/path/sdr_cc_auto.h"
@@ -45,10 +47,8 @@
 
 #define SDR_AUTO_ROUND_NS	50000u /* a round lasts at least that: shorter ones are a host's */
 #define SDR_AUTO_USED		4      /* times what a round carried: no window grows beyond */
-#define SDR_AUTO_FIRST_NS	(2500 * 1000ull) /* in which a first window leaves */
-#define SDR_AUTO_TRAIN_USE	0.95		 /* of a capacity: some may belong to others */
+#define SDR_AUTO_TRAIN_USE	0.95   /* of a capacity: some may belong to others */
 #define SDR_AUTO_KNOWN_USE	0.95
-#define SDR_AUTO_START_GAIN	2.0
 #define SDR_AUTO_GAIN		1.05 /* pacing above what the window makes: the window rules */
 #define SDR_AUTO_SETTLE		2u   /* rounds after START in which it is still answered */
 #define SDR_AUTO_YIELD		0.7  /* of the window at least remains after a round */
@@ -112,13 +112,11 @@ static void auto_output(struct sdr_cc *cc)
 		trip = (uint64_t)((double)trip +
 				  sdr_auto_few(cc) * ((double)a->queue.last - (double)trip));
 	if (a->phase == SDR_AUTO_START)
-		gain = SDR_AUTO_START_GAIN;
+		gain = sdr_auto_start_gain(cc);
 	gain *= sdr_rival_gain(&a->rival);
 	if (!a->queue.base && !cc->known.rate_Bps) {
 		gain = 1;
-		trip = SDR_AUTO_FIRST_NS;
-		if (cc->rtt_guess >= SDR_QDELAY_RACK_NS && cc->rtt_guess < trip)
-			trip = cc->rtt_guess;
+		trip = sdr_auto_first_ns(cc);
 	} else if (!a->queue.base) {
 		trip = cc->known.rtt_ns;
 	}
@@ -191,6 +189,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	sdr_qdelay_init(&a->queue, now);
 	sdr_blame_init(&a->blame);
 	sdr_rival_init(&a->rival, now, auto_random(cc, now));
+	sdr_burst_init(&a->burst, now);
 	if (k->rate_Bps && k->rtt_ns) {
 		double win = SDR_AUTO_KNOWN_USE * (double)k->rate_Bps * (double)k->rtt_ns /
 			     SDR_CC_NS_PER_S;
@@ -254,6 +253,8 @@ static void auto_grow(struct sdr_cc *cc, uint64_t now, double step, const struct
 		a->frozen--;
 		return;
 	}
+	if (rate->app_limited && sdr_burst_holds(&a->burst))
+		return;
 	if (rate->app_limited) {
 		/* whoever does not fill the path may begin as at first */
 		if (now > a->bound_at + SDR_AUTO_BOUND_NS)
@@ -284,6 +285,7 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double base = (double)a->queue.base, queue = (double)a->queue.queue, aim = (double)target;
 	double to = a->win * (base + aim) / (base + queue);
+	bool burst = !a->blame.testing && sdr_auto_burst_round(cc, aim);
 
 	if (queue >= SDR_AUTO_QUIET * aim) {
 		a->quiet = 0;
@@ -293,6 +295,8 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 	}
 	if (a->blame.testing)
 		a->frozen = SDR_AUTO_FROZEN_CUT;
+	else if (burst)
+		a->quiet = 0;
 	else if (to > a->win || (rate->app_limited && a->win <= sdr_auto_first(cc)))
 		auto_grow(cc, now, (to - a->win) * sdr_auto_lasted(cc), rate);
 	else
@@ -357,6 +361,7 @@ static void auto_blame(struct sdr_cc *cc, uint64_t now, uint64_t target)
 		break;
 	}
 	cc->own_lost += (uint64_t)a->blame.ours;
+	a->burst.said += a->blame.ours;
 }
 
 static void auto_marks(struct sdr_auto *a, uint64_t now)
@@ -435,6 +440,8 @@ static bool auto_is_empty(const struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 /* Losses that the verdict is still to come of.  Who sends less than the path takes makes none. */
 static bool auto_doubts(const struct sdr_auto *a)
 {
+	if (a->burst.left > 0 && a->burst.lost > 0)
+		return true;
 	return !a->limited && (a->blame.testing || a->blame.lost > 0);
 }
 
@@ -479,16 +486,15 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (ack->snap)
 		a->limited = ack->snap->app_limited;
 	sdr_auto_verify(cc);
+	sdr_auto_burst_acked(cc, ack);
 	changed = a->phase == SDR_AUTO_START || a->win < a->before || a->learnt_at ||
 		  (ack->rtt && sdr_qdelay_near(a->queue.base));
 	if (a->phase == SDR_AUTO_START || a->learnt_at)
 		sdr_auto_spread(cc, ack, rate->round_start);
 	if (a->phase == SDR_AUTO_START && sdr_auto_start(cc, ack, rate))
 		auto_started(cc, ack->now);
-	if (a->win < a->before) /* as after a start, up to where it was */
-		a->win = fmin(a->before, a->win + (double)ack->bytes);
-	else
-		a->before = 0;
+	if (a->before > 0)
+		sdr_auto_returns(cc, ack->bytes);
 	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
 	    sdr_qdelay_round(&a->queue, sdr_auto_target(a->queue.base, cc->mtu, a->win),
 			     sdr_auto_few(cc))) {
@@ -537,6 +543,12 @@ static void auto_resumed(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns)
 	auto_output(cc);
 }
 
+static void auto_begins(struct sdr_cc *cc, uint64_t now)
+{
+	if (sdr_auto_burst_begins(cc, now))
+		auto_output(cc);
+}
+
 const struct sdr_cc_ops sdr_cc_auto = {
 	.name = "auto",
 	.marks = true,
@@ -546,4 +558,5 @@ const struct sdr_cc_ops sdr_cc_auto = {
 	.acked = auto_acked,
 	.timeout = auto_timeout,
 	.resumed = auto_resumed,
+	.begins = auto_begins,
 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The state of `auto` in sdr_cc.state, for sdr_cc_auto.c with its two parts (sdr_auto_start.c,
- * sdr_auto_target.c) and for tests: nobody else looks inside.
+ * The state of `auto` in sdr_cc.state, for sdr_cc_auto.c with its parts (sdr_auto_start.c,
+ * sdr_auto_burst.c, sdr_auto_target.c) and for tests: nobody else looks inside.
  */
 #ifndef SDR_CC_AUTO_H
 #define SDR_CC_AUTO_H
 
 #include "rel/path/sdr_blame.h"
+#include "rel/path/sdr_burst.h"
 #include "rel/path/sdr_cc.h"
 #include "rel/path/sdr_qdelay.h"
 #include "rel/path/sdr_rival.h"
@@ -51,6 +52,7 @@ struct sdr_auto {
 	struct sdr_qdelay queue;
 	struct sdr_blame blame;
 	struct sdr_rival rival;
+	struct sdr_burst burst;
 };
 
 static inline struct sdr_auto *sdr_auto_state(struct sdr_cc *cc)

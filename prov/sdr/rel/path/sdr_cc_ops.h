@@ -80,6 +80,8 @@ struct sdr_cc_ops {
 	 * window and rate may be set for what follows.  NULL: it does not matter.
 	 */
 	void (*resumed)(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns);
+	/* Nothing is in flight, and now something leaves, however long that was; behind resumed. */
+	void (*begins)(struct sdr_cc *cc, uint64_t now);
 };
 
 /* Every controller that can be chosen by name; the first is the default.  Ends with NULL. */

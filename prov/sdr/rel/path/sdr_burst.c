@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * How much a flow may begin with that has nothing to send in between.
+ *
+ * A message that is shorter than what the path holds is on its way before anything is heard of it.
+ * One alone leaves at the rate of the path, and should.  But where many flows have one at the same
+ * time (the ranks of a collective operation), each has learnt what the path carries, and together
+ * they overrun it, in each of the operations anew: the laws of a flow that sends all the time have
+ * no time to answer, and what they learn is of those that are left at the end.
+ *
+ * So a flow remembers, over pauses, what became of the packets it *began* with: those of the round
+ * trip behind a moment at which nothing was in flight.
+ *    passes   what of them arrived, over the time in which it did, is what passes of ours.  Where
+ *             that is noticeably less than left, beside a queue longer than ours is to be, the next
+ *             flight begins with so much; those who begin together each get the share that they
+ *             had, and their sum is what the path carries.  Losses without a queue are the
+ *             weather's and change nothing, however many.
+ *    lifted   a packet for each flight that met no queue, more and more where whole messages met
+ *             neither queue nor losses, and by itself with time: it doubles in twenty seconds.  As
+ *             large as the path it is forgotten.
+ *    grows    within a message that met a queue the window grows fast when that is gone, as the
+ *             others are; in one that met none slowly at first, since some begin later.  Whoever is
+ *             left with the last of it had too little: its next flight gets a packet more for each
+ *             such round, which is what makes shares equal.
+ * Bounded in time: after BURST_ROUNDS rounds a flow is one of those that send all the time.
+ *
+ * Connections that begin together, and know of each other, share from the start
+ * (sdr_burst_share()).  No clock, no timers, no threads, no allocation.
+ */
+#include "base/sdr_assert.h"
+#include "sdr_burst.h"
+
+#define BURST_PKTS  12.0      /* of a flight: that say something */
+#define BURST_FLOOR 8.0	      /* packets with which any may begin */
+#define BURST_LEAST (1.0 / 8) /* of what it left with, at a time */
+#define BURST_USE   0.9	      /* of what passed */
+/* of the target: a queue that is too long; and times as long to arrive as to leave */
+#define BURST_LONG    0.8
+#define BURST_STRETCH 1.08
+/* of the target: a queue that losses come from; of the bytes, and packets: losses beyond weather */
+#define BURST_WET	 0.5
+#define BURST_LOST	 0.02
+#define BURST_LOST_PKTS	 2.0
+#define BURST_ALONE	 0.06 /* more after a message that met nobody, then twice as much each */
+#define BURST_ALONE_MOST 8.0
+#define BURST_DOUBLE_NS	 20e9
+#define BURST_ROUNDS	 16u
+#define BURST_QUIET	 0.25 /* of the target: a round that met no queue */
+#define BURST_MET	 0.5  /* and one that met others */
+/*
+ * of what was delivered: growth of the first round without a queue, twice as much in each behind
+ * it, and the most; where there was one, and where there was none yet
+ */
+#define BURST_GROWS	  0.4
+#define BURST_GROWS_MOST  0.5
+#define BURST_BEGINS	  0.0125
+#define BURST_BEGINS_MOST 0.25
+#define BURST_LATE	  0.25 /* growth at which the others are gone */
+
+static void burst_check(const struct sdr_burst *b)
+{
+	SDR_ASSERT(b->win > 0 && b->left >= 0 && b->bytes >= 0 && b->lost >= 0 && b->said >= 0);
+	SDR_ASSERT(b->rx_last >= b->rx && b->tx_last >= b->tx && b->quiet <= b->rounds);
+}
+
+void sdr_burst_init(struct sdr_burst *b, uint64_t now)
+{
+	*b = (struct sdr_burst){ .win = HUGE_VAL, .risen = now };
+}
+
+void sdr_burst_share(struct sdr_burst *b, double win)
+{
+	b->win = fmin(b->win, win);
+	burst_check(b);
+}
+
+double sdr_burst_begin(struct sdr_burst *b, uint64_t now, double win, double full)
+{
+	SDR_ASSERT(win > 0 && now >= b->risen);
+	b->alone = b->passed && !b->met && !b->lossy ? b->alone + 1 : 0;
+	if (b->alone)
+		b->win *= 1 + fmin(BURST_ALONE * exp2(b->alone - 1), 1);
+	b->win *= exp2((double)(now - b->risen) / BURST_DOUBLE_NS);
+	if (b->alone && b->win < HUGE_VAL)
+		win = fmax(win, fmin(b->win, full));
+	if (b->win >= full)
+		b->win = HUGE_VAL;
+	win = fmin(win, b->win);
+	*b = (struct sdr_burst){ .win = b->win,
+				 .alone = b->alone,
+				 .risen = now,
+				 .left = win,
+				 .tx = now,
+				 .tx_last = now };
+	return win;
+}
+
+bool sdr_burst_acked(struct sdr_burst *b, uint64_t rx, uint64_t tx, uint64_t bytes, uint64_t lost,
+		     uint64_t base)
+{
+	b->lossy |= lost > 0;
+	if (!(b->left > 0))
+		return false;
+	b->lost += (double)lost;
+	if (tx > b->tx + base)
+		return true;
+	if (tx < b->tx || !bytes)
+		return false;
+	b->bytes += (double)bytes;
+	if (!b->rx)
+		b->rx = b->rx_last = rx;
+	if (rx > b->rx_last)
+		b->rx_last = rx;
+	if (tx > b->tx_last)
+		b->tx_last = tx;
+	burst_check(b);
+	return false;
+}
+
+double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
+{
+	double all = b->bytes + b->lost, beyond = b->lost - at->share * all, left = b->left;
+	double target = (double)at->target, took = (double)(b->rx_last - b->rx) + 1, queue, passes;
+	bool lost = beyond > BURST_LOST * all + BURST_LOST_PKTS * at->mtu;
+
+	SDR_ASSERT(at->mtu && at->base && at->target && left > 0);
+	b->left = 0;
+	if (!b->rx)
+		return 0;
+	queue = (double)(b->rx_last - b->tx_last) - (double)at->base;
+	b->passed = queue < BURST_WET * target;
+	if (b->passed)
+		b->win += at->mtu;
+	if (all < BURST_PKTS * at->mtu)
+		return 0;
+	if ((lost && queue > BURST_WET * target) ||
+	    (queue > BURST_LONG * target && took > BURST_STRETCH * (double)(b->tx_last - b->tx))) {
+		passes = BURST_USE * b->bytes / took * (double)at->base;
+		passes = fmax(fmin(passes, left), BURST_LEAST * left);
+		b->win = fmin(b->win, fmax(passes, BURST_FLOOR * at->mtu));
+		return fmax(beyond - b->said, 0);
+	}
+	burst_check(b);
+	return 0;
+}
+
+double sdr_burst_round(struct sdr_burst *b, const struct sdr_burst_round *r)
+{
+	double first, most, grows;
+
+	SDR_ASSERT(r->mtu && r->target > 0);
+	b->rounds++;
+	if (b->rounds > 1 && r->queue >= BURST_MET * r->target)
+		b->met = true;
+	b->quiet = r->queue < BURST_QUIET * r->target && !r->lossy ? b->quiet + 1 : 0;
+	if (!sdr_burst_holds(b) || !b->quiet || b->rounds > BURST_ROUNDS)
+		return -1;
+	first = b->met ? BURST_GROWS : BURST_BEGINS * exp2(fmin(b->alone, BURST_ALONE_MOST));
+	most = b->met ? BURST_GROWS_MOST : BURST_BEGINS_MOST;
+	grows = fmin(first * exp2(b->quiet - 1), most);
+	if (grows >= BURST_LATE)
+		b->win += r->mtu;
+	burst_check(b);
+	return grows;
+}
