@@ -60,6 +60,7 @@ struct bar_case {
 	uint64_t size;
 	uint32_t window;	 /* messages posted at a time */
 	uint32_t messages, warm; /* one at a time, on a connection that is open */
+	uint32_t ranks;		 /* an all-to-all, by so many senders */
 	double pause_s, seconds;
 	uint64_t teach_bytes; /* an earlier connection sent so much */
 	bool quick;	      /* runs in `make check` */

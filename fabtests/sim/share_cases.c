@@ -166,6 +166,15 @@ const struct bar_case bar_cases[] = {
 	{ "sparse", .flows = 1, .size = 64 * KIB, .messages = 200, .pause_s = 0.2,
 	  .ge_loss = 1e-2, .ge_burst = 8, .ge_packets = true, .must = { MOST(LONGEST, 12) } },
 
+	/* 16 flows that begin together, time and again; its times are the line's use */
+	{ "mpi", .flows = 16, .ranks = 4, .size = MIB, .messages = 16, .pause_s = 0.05,
+	  .queue_bdp = 0.25, .quick = true,
+	  .must = { MOST(DROP, 0.01), LEAST(UTIL, 0.55), MOST(PARITY, 0.05) } },
+	{ "mpi-weather", .flows = 16, .ranks = 4, .size = MIB, .messages = 16, .pause_s = 0.05,
+	  .queue_bdp = 0.25, .loss = 1e-2, .must = { MOST(DROP, 0.01), LEAST(UTIL, 0.5) } },
+	{ "mpi-4", .flows = 4, .ranks = 2, .size = MIB, .messages = 30, .pause_s = 0.05,
+	  .queue_bdp = 0.25, .must = { MOST(DROP, 0.02), LEAST(UTIL, 0.3) } },
+
 	/* no sdr: what the rivals do to each other, to be held against the kernel's */
 	{ "kernel-bbr-bbr-0.1", KERNEL(bbr, bbr, 0.1) },
 	{ "kernel-cubic-cubic-0.1", KERNEL(cubic, cubic, 0.1) },
