@@ -37,23 +37,24 @@
 #define BURST_USE   0.9	      /* of what passed */
 /* of the target: a queue that is too long; and times as long to arrive as to leave */
 #define BURST_LONG    0.8
+#define BURST_SHORT   0.3 /* and one that says that nobody was met */
 #define BURST_STRETCH 1.08
 /* of the target: a queue that losses come from; of the bytes, and packets: losses beyond weather */
 #define BURST_WET	 0.5
 #define BURST_LOST	 0.02
 #define BURST_LOST_PKTS	 2.0
-#define BURST_ALONE	 0.06 /* more after a message that met nobody, then twice as much each */
+#define BURST_ALONE	 0.04 /* more after a message that met nobody, then twice as much each */
 #define BURST_ALONE_MOST 8.0
 #define BURST_DOUBLE_NS	 20e9
 #define BURST_ROUNDS	 16u
-#define BURST_QUIET	 0.25 /* of the target: a round that met no queue */
+#define BURST_QUIET	 0.15 /* of the target: a round that met no queue */
 #define BURST_MET	 0.5  /* and one that met others */
 /*
  * of what was delivered: growth of the first round without a queue, twice as much in each behind
  * it, and the most; where there was one, and where there was none yet
  */
-#define BURST_GROWS	  0.4
-#define BURST_GROWS_MOST  0.5
+#define BURST_GROWS	  0.2
+#define BURST_GROWS_MOST  0.4
 #define BURST_BEGINS	  0.0125
 #define BURST_BEGINS_MOST 0.25
 #define BURST_LATE	  0.25 /* growth at which the others are gone */
@@ -129,7 +130,7 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 	if (!b->rx)
 		return 0;
 	queue = (double)(b->rx_last - b->tx_last) - (double)at->base;
-	b->passed = queue < BURST_WET * target;
+	b->passed = queue < BURST_SHORT * target;
 	if (b->passed)
 		b->win += at->mtu;
 	if (all < BURST_PKTS * at->mtu)
