@@ -222,6 +222,34 @@ static void pacer__late_caller_catches_up(void **state)
 	assert_true(sdr_pacer_allow(&p, 5) == 0);
 }
 
+/* Where two packets together are too many the rate is met all the same, by shorter waits. */
+static void pacer__spaced_catches_up_one_by_one(void **state)
+{
+	const uint64_t slot = PKT * 1000000000ull / 12500000; /* of a packet, at the rate */
+	uint64_t now = 0, at, bytes, total = 0;
+	struct sdr_pacer p;
+	uint32_t i;
+
+	(void)state;
+	pacer_open(&p, 12500000, 20000);
+	sdr_pacer_spaced_set(&p, true);
+	for (i = 0; i < 4000; i++) {
+		bytes = sdr_pacer_allow(&p, now);
+		if (bytes) {
+			assert_true(bytes <= PKT);
+			sdr_pacer_sent(&p, PKT);
+			total += PKT;
+			continue;
+		}
+		at = sdr_pacer_next(&p, now);
+		assert_true(at > now && at <= now + slot + 1);
+		/* a thread that wakes 50 us late, each other time */
+		now = at + (i & 2 ? 50000 : 0);
+	}
+	assert_true((double)total > 0.98 * (double)now / 1e9 * 12500000);
+	assert_true((double)total < 1.02 * (double)now / 1e9 * 12500000 + 2 * PKT);
+}
+
 static void pacer__change_of_rate(void **state)
 {
 	struct sdr_pacer p;
@@ -281,6 +309,7 @@ int main(void)
 		cmocka_unit_test(pacer__only_who_was_told_to_wait_is_late),
 		cmocka_unit_test(pacer__waits_for_a_quantum),
 		cmocka_unit_test(pacer__late_caller_catches_up),
+		cmocka_unit_test(pacer__spaced_catches_up_one_by_one),
 		cmocka_unit_test(pacer__change_of_rate),
 		cmocka_unit_test(pacer__change_of_span_and_packet),
 	};

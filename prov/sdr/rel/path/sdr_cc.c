@@ -209,6 +209,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	sdr_cc_rate_sample(cc, ack, &rate);
 	sdr_cc_capacity(cc, ack, &rate);
 	cc->ops->acked(cc, ack, &rate);
+	sdr_pacer_spaced_set(&cc->pacer, cc->spaced);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, ack->now);
 	sdr_cc_check(cc);
 }

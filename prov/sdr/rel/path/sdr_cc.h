@@ -66,6 +66,7 @@ struct sdr_cc {
 	/* outputs: the controller's */
 	uint64_t cwnd;		/* bytes */
 	uint64_t pacing_Bps;	/* 0: unlimited */
+	bool spaced;		/* two packets together are too many (sdr_pacer.c) */
 	struct sdr_pacer pacer; /* spreads what is sent at pacing_Bps */
 	/* the path */
 	uint64_t rx_window; /* bytes the peer's buffer takes */

@@ -86,6 +86,7 @@
 #define SDR_AUTO_MARK_FADE  32.0		 /* rounds over which marks are smoothed */
 #define SDR_AUTO_IDLE_NS    (10 * 1000000000ull) /* a pause that halves what is known */
 #define SDR_AUTO_MOST_NS    (30 * 1000000000ull) /* in which the largest rate seen halves */
+#define SDR_AUTO_SPACED	    0.5			 /* of windows of a few packets (sdr_auto_few()) */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
@@ -513,6 +514,7 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	cc->doubts = auto_doubts(a);
 	if (!changed)
 		return;
+	cc->spaced = sdr_auto_few(cc) > SDR_AUTO_SPACED;
 	cc->learnt.rate_Bps = (uint64_t)a->rival.most;
 	cc->learnt.rtt_ns = a->queue.base;
 	auto_output(cc);

@@ -12,6 +12,9 @@
  * does not send all that it missed in one burst.  A caller that had nothing to send is not late:
  * idle time earns a quantum, and what was owed before is forgotten.
  *
+ * Where a queue holds a few packets of all who share it, two of one together are too many: there
+ * quanta come at twice the rate until what was missed has come back (spaced).
+ *
  * In any interval t no more leaves than rate * t + quantum + what can be owed + a packet, and at
  * one moment no more than sdr_pacer_burst and a packet.  No clock, no threads.
  */
@@ -72,12 +75,17 @@ static void pacer_shape(struct sdr_pacer *p)
 
 static void pacer_earn(struct sdr_pacer *p, uint64_t now)
 {
-	double credit, over, most = pacer_owed_max(p);
+	double credit, over, most = pacer_owed_max(p), back;
 	uint64_t dt = now - p->last;
 
 	if (now <= p->last)
 		return;
 	credit = p->credit + pacer_bytes(p, dt);
+	if (p->spaced && p->waiting) {
+		back = pacer_bytes(p, dt) < p->owed ? pacer_bytes(p, dt) : p->owed;
+		credit += back;
+		p->owed -= back;
+	}
 	p->last = now;
 	over = credit - (double)p->quantum;
 	if (over <= 0) {
@@ -104,6 +112,7 @@ void sdr_pacer_init(struct sdr_pacer *p, uint32_t pkt, uint64_t now)
 	p->last = now;
 	p->waiting = false;
 	p->asked = false;
+	p->spaced = false;
 }
 
 void sdr_pacer_rate_set(struct sdr_pacer *p, uint64_t rate_Bps, uint64_t now)
@@ -147,6 +156,11 @@ void sdr_pacer_pkt_set(struct sdr_pacer *p, uint32_t pkt)
 	pacer_check(p);
 }
 
+void sdr_pacer_spaced_set(struct sdr_pacer *p, bool spaced)
+{
+	p->spaced = spaced;
+}
+
 uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now)
 {
 	double more;
@@ -156,6 +170,7 @@ uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now)
 	pacer_earn(p, now);
 	if (p->waiting && p->credit >= (double)p->quantum) {
 		more = p->owed < pacer_more(p) ? p->owed : pacer_more(p);
+		more = p->spaced ? 0 : more;
 		p->credit += more;
 		p->owed -= more;
 		p->waiting = false;
@@ -185,6 +200,8 @@ uint64_t sdr_pacer_next(const struct sdr_pacer *p, uint64_t now)
 	need = (double)p->quantum - p->credit;
 	if (need <= 0)
 		return p->last < now ? p->last : now;
+	if (p->spaced)
+		need -= p->owed < need / 2 ? p->owed : need / 2;
 	/*
 	 * the nanosecond on top: rounding must not wake the caller just before the quantum is there
 	 */

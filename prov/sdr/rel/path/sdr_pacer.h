@@ -38,6 +38,7 @@ struct sdr_pacer {
 	uint64_t last;	   /* ns */
 	bool waiting;	   /* credit was used up: nothing leaves before a quantum has grown */
 	bool asked;	   /* ... and there was something to send */
+	bool spaced;	   /* what is owed comes back by shorter waits, not by larger quanta */
 };
 
 /* pkt: bytes of a packet, as sdr_pacer_sent counts them. */
@@ -46,6 +47,8 @@ void sdr_pacer_rate_set(struct sdr_pacer *p, uint64_t rate_Bps, uint64_t now);
 /* How long a quantum may be; within SDR_PACER_SPAN_MIN_NS and _MAX_NS. */
 void sdr_pacer_span_set(struct sdr_pacer *p, uint64_t ns);
 void sdr_pacer_pkt_set(struct sdr_pacer *p, uint32_t pkt);
+/* Whether what a late caller missed comes back one quantum after the other. */
+void sdr_pacer_spaced_set(struct sdr_pacer *p, bool spaced);
 /*
  * Bytes that may leave now (UINT64_MAX when unlimited).  > 0: at least one packet may leave,
  * whatever its size; the debt is returned later.  0: wait until sdr_pacer_next; only a caller that
