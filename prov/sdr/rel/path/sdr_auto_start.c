@@ -32,6 +32,7 @@
 #define SDR_AUTO_SPREAD_LEAST 0.6
 #define SDR_AUTO_SPREAD_PKTS  24.0
 #define SDR_AUTO_SPREAD_MORE  1.5  /* of what was learnt: it was too little */
+#define SDR_AUTO_SPREAD_TIME  4u   /* of a round trip: a shorter time says nothing of more */
 #define SDR_AUTO_SPREAD_CLAIM 0.5  /* of what was learnt, whoever is there */
 #define SDR_AUTO_START_FULL   1.25 /* of the target: a queue that ends START */
 #define SDR_AUTO_START_GAIN   2.0
@@ -125,7 +126,7 @@ static void auto_spread_begin(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round_start)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double passes, least;
+	double passes, least, more;
 
 	if (!ack->snap || !ack->bytes || a->queue.base < SDR_QDELAY_FAR_NS)
 		return;
@@ -146,8 +147,11 @@ void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round
 	 * a queue that was there before us ended START with its first packet; what is told of at
 	 * once did not arrive at once
 	 */
-	if (fmin(passes, sdr_spread_left(&a->spread)) > SDR_AUTO_SPREAD_MORE * a->rival.most) {
-		passes = SDR_AUTO_START_USE * fmin(passes, sdr_spread_left(&a->spread));
+	more = fmin(passes, sdr_spread_left(&a->spread));
+	if (a->spread.rx_last - a->spread.rx < a->queue.base / SDR_AUTO_SPREAD_TIME)
+		more = 0;
+	if (more > SDR_AUTO_SPREAD_MORE * a->rival.most) {
+		passes = SDR_AUTO_START_USE * more;
 		sdr_rival_passes(&a->rival, passes);
 		a->win = fmax(a->win, passes * (double)a->queue.base / SDR_CC_NS_PER_S);
 	} else if (passes > 0 && passes < least) {
