@@ -185,7 +185,7 @@ static void auto__no_drain_where_the_path_was_empty(void **state)
 			bed_flows_run(b, WAN_RTT + 5 * MS);
 			b->f[0]->paused = false;
 		}
-		assert_int_equal(sdr_auto_look(&b->f[0]->cc)->drained_at == 0, i);
+		assert_int_equal(sdr_auto_look(&b->f[0]->cc)->drains == 0, i);
 		bed_flows_free(b);
 	}
 }

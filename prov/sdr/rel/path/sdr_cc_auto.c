@@ -69,12 +69,13 @@
 #define SDR_AUTO_NEAR_DRAIN_WIN 0.25 /* for as long as the queue is, too */
 #define SDR_AUTO_DRAIN_EMPTY	0.25 /* of the window in flight: no drain is needed */
 #define SDR_AUTO_HOLD_WIN	1.3
-/* round trips to the first drain, between two, and between two whoever begins; and half as many
- * more by chance */
-#define SDR_AUTO_DRAIN_FIRST  20u
-#define SDR_AUTO_DRAIN_RTTS   72u
-#define SDR_AUTO_DRAIN_APART  40u
-#define SDR_AUTO_DRAIN_ROUNDS 24u /* and on a near path so many rounds */
+/* round trips to the first drain, between two, and between two whoever begins, the end of START
+ * counted as one; and half as many more by chance */
+#define SDR_AUTO_DRAIN_FIRST	   20u
+#define SDR_AUTO_DRAIN_RTTS	   72u
+#define SDR_AUTO_DRAIN_APART	   40u
+#define SDR_AUTO_DRAIN_APART_FIRST 16u
+#define SDR_AUTO_DRAIN_ROUNDS	   24u /* and on a near path so many rounds */
 /* ns: the round trip that counts in these */
 #define SDR_AUTO_DRAIN_RTT_MIN (2 * 1000000ull)
 #define SDR_AUTO_DRAIN_RTT_MAX (25 * 1000000ull)
@@ -175,6 +176,7 @@ static void auto_started(struct sdr_cc *cc, uint64_t now)
 	a->settled = a->rounds + SDR_AUTO_SETTLE;
 	sdr_blame_reset(&a->blame);
 	auto_cruise(cc, now, SDR_AUTO_DRAIN_FIRST);
+	a->drained_at = now;
 }
 
 static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t now)
@@ -220,13 +222,14 @@ static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
 	double queue = (double)a->queue.queue;
+	uint32_t apart = a->drains ? SDR_AUTO_DRAIN_APART : SDR_AUTO_DRAIN_APART_FIRST;
 
 	/* who is on a path with a packet now and then makes no queue */
 	if (sdr_qdelay_near(a->queue.base) && a->rounds < a->drained + SDR_AUTO_DRAIN_ROUNDS)
 		return false;
 	if (now > a->drain_at)
 		return true;
-	return a->drained_at && now > a->drained_at + SDR_AUTO_DRAIN_APART * auto_beat(cc) &&
+	return a->drained_at && now > a->drained_at + apart * auto_beat(cc) &&
 	       queue < a->shortest * SDR_AUTO_JOIN_SHARE - SDR_AUTO_JOIN_TARGET * target;
 }
 
@@ -402,7 +405,8 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	if (sdr_auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
 	/* who sends less than the path takes overruns nobody, but for many that do so at once */
-	if (rate->app_limited && !sdr_blame_storms(&a->blame, cc->mtu))
+	if ((rate->app_limited && !sdr_blame_storms(&a->blame, cc->mtu)) ||
+	    a->rounds <= a->rivalled)
 		sdr_blame_reset(&a->blame);
 	else if (a->rival.state == SDR_RIVAL_NONE)
 		auto_blame(cc, now, target);
@@ -411,6 +415,8 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 	if (a->phase != SDR_AUTO_DRAIN && sdr_rival_round(&a->rival, &at, &a->win)) {
 		sdr_blame_reset(&a->blame);
 		cc->own_lost += (uint64_t)at.lost;
+		/* what is lost of it is told later */
+		a->rivalled = a->rounds + SDR_AUTO_SETTLE;
 	} else if (a->phase == SDR_AUTO_DRAIN) {
 		auto_drain_round(cc, now);
 	} else {
@@ -459,7 +465,7 @@ static void auto_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	if (ack->rtt_full)
 		sdr_qdelay_full(&a->queue, ack->rtt_full);
 	/* the first exchange met no queue of those who begin together */
-	if (least && sdr_qdelay_near(ack->min_rtt))
+	if (least)
 		sdr_qdelay_least(&a->queue, ack->min_rtt);
 }
 

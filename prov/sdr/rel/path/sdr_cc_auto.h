@@ -33,6 +33,7 @@ struct sdr_auto {
 	uint32_t frozen; /* rounds in which the window does not grow: a cut must show first */
 	uint64_t rounds;
 	uint64_t settled;      /* round after which losses are no longer those of START */
+	uint64_t rivalled;     /* round after which losses are no longer those of sdr_rival.c */
 	uint64_t round_at;     /* when the last one ended, ns */
 	uint64_t lasted;       /* how long it was, ns */
 	uint64_t drained;      /* round that ended the last drain */
