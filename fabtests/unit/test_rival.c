@@ -91,6 +91,7 @@ static void rounds_push(struct rounds *t, double share)
 	t->at.bw = (uint64_t)(share * PATH);
 	t->at.bytes = share * PATH * trip(t);
 	t->win = (double)t->at.bw * trip(t);
+	t->at.drains = 1; /* that left a queue */
 	stays(t, SDR_RIVAL_NONE, 5 * S);
 	assert_int_equal(t->r.state, SDR_RIVAL_PUSH);
 }
@@ -256,9 +257,11 @@ static enum sdr_rival_state with_share(double share, uint64_t base, bool lossy)
 	uint32_t i;
 
 	rounds_new(&t);
+	sdr_standing_init(&t.r.standing);
 	t.at.base = base;
 	t.at.bw = (uint64_t)(share * PATH);
 	t.win = share * PATH * trip(&t);
+	t.at.drains = 1;
 	for (i = 0; i < 400 && t.r.state == SDR_RIVAL_NONE; i++) {
 		t.at.lost = lossy && i % 40 == 0 ? t.at.bytes / 100 : 0;
 		step(&t);
@@ -288,6 +291,7 @@ static void rival__asks_only_for_what_it_would_use(void **state)
 	rounds_new(&t);
 	t.at.bw = (uint64_t)(0.1 * PATH);
 	t.win = 5 * 0.1 * PATH * trip(&t);
+	t.at.drains = 1;
 	stays(&t, SDR_RIVAL_NONE, 10 * S);
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 	t.win /= 2;
@@ -461,7 +465,7 @@ static void rival__somebody_yields_for_a_while(void **state)
 		rounds_push(&t, 0.1);
 		t.at.bw = (uint64_t)(0.35 * PATH);
 		for (i = 1; i <= 12 && t.r.state == SDR_RIVAL_PUSH; i++) {
-			t.at.queue = i >= 4 && i < 4 + calm ? TARGET : LONG;
+			t.at.queue = i >= 6 && i < 6 + calm ? TARGET : LONG;
 			step(&t);
 		}
 		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
@@ -478,6 +482,7 @@ static void rival__losses_of_a_long_queue(void **state)
 	rounds_new(&t);
 	t.at.bw = (uint64_t)(0.15 * PATH);
 	t.win = 0.15 * PATH * trip(&t);
+	t.at.drains = 1;
 	t.at.queue = BASE / 2;
 	t.at.lost = t.at.bytes / 100;
 	step(&t);
@@ -562,13 +567,14 @@ static void rival__measures_what_the_path_carries(void **state)
 	opens_beside(&t, others, 0, 0);
 	assert_true(t.r.most > 0.7 * PATH && t.r.most < 1.01 * PATH);
 	assert_true(t.win / trip(&t) > 0.3 * PATH && t.win / trip(&t) < 0.51 * PATH);
-	/* with losses it is full, and who has just yielded says nothing: what was known counts */
+	/* with losses it is full: what was known counts */
 	rounds_narrow(&t);
 	opens_beside(&t, others, 1, 0);
 	assert_true(t.r.most < 0.26 * PATH);
+	/* who has just yielded says nothing of it: it begins again */
 	rounds_narrow(&t);
-	opens_beside(&t, others, 0, 1);
-	assert_true(t.r.most < 0.26 * PATH);
+	opens_beside(&t, others, 0, 3);
+	assert_true(t.r.most > 0.3 * PATH && t.r.most < 1.01 * PATH);
 	/* where a queue cannot grow it says nothing either */
 	rounds_narrow(&t);
 	t.at.bw = (uint64_t)(PATH / 8);
@@ -576,32 +582,42 @@ static void rival__measures_what_the_path_carries(void **state)
 	assert_true(t.r.most < 0.26 * PATH);
 }
 
-/* A push shows it as well. */
-static void rival__measures_as_it_pushes(void **state)
+/* While we push others yield: that makes no path wider. */
+static void rival__measures_nothing_as_it_pushes(void **state)
 {
-	double others, win, was;
 	struct rounds t;
-	uint32_t i, yield;
 
 	(void)state;
-	for (yield = 0; yield < 2; yield++) {
-		rounds_push(&t, 0.02);
-		t.r.most = 0.6 * PATH;
-		t.r.rate = 0.02 * PATH;
-		others = PATH * trip(&t) - t.win;
-		win = t.win;
-		for (i = 0; i < 8 && t.r.state == SDR_RIVAL_PUSH; i++) {
-			was = win;
-			win = t.win;
-			t.at.queue = (uint64_t)((others + was) / PATH * 1e9) - BASE;
-			if (yield && i == 3)
-				t.at.queue = 0;
-			t.at.bytes = was;
-			t.at.bw = (uint64_t)(was / trip(&t));
+	rounds_push(&t, 0.02);
+	t.r.most = 0.6 * PATH;
+	t.at.queue = 2 * TARGET;
+	t.at.bw = (uint64_t)(0.17 * PATH);
+	stays(&t, SDR_RIVAL_PUSH, 1 * S);
+	assert_true(t.r.most < 0.61 * PATH);
+}
+
+/* Beyond half as long as that makes no queue, but not for who does not use it. */
+static void rival__opens_further_where_there_is_room(void **state)
+{
+	struct rounds t;
+	uint32_t used;
+	double rate, over;
+
+	(void)state;
+	for (used = 0; used < 2; used++) {
+		rounds_narrow(&t);
+		while (t.r.open && t.at.now < 20 * S) {
+			/* others leave up to 0.7 of it */
+			rate = t.win / trip(&t);
+			over = fmax(0, rate / PATH - 0.7) * trip(&t) * 1e9;
+			t.at.queue = 2 * BASE + (uint64_t)over;
+			t.at.bw = (uint64_t)(used ? rate : 0.05 * PATH);
+			t.at.bytes = t.win;
 			step(&t);
 		}
-		assert_true(yield ? t.r.most < 0.61 * PATH : t.r.most > 0.8 * PATH);
-		assert_true(t.r.most < 1.01 * PATH);
+		assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+		assert_true(t.win / trip(&t) > (used ? 0.6 : 0.12) * PATH);
+		assert_true(t.win / trip(&t) < (used ? 1.0 : 0.2) * PATH);
 	}
 }
 
@@ -639,6 +655,7 @@ static void rival__a_path_that_proves_shorter(void **state)
 	assert_false(step(&t));
 	/* nor does it end what a queue is suspected for */
 	rounds_new(&t);
+	t.at.few = 3 * MS;
 	t.at.queue = LONG;
 	stays(&t, SDR_RIVAL_NONE, 1 * S);
 	t.at.base = BASE - 2 * MS;
@@ -723,14 +740,65 @@ static void rival__a_queue_that_was_never_gone(void **state)
 	(void)state;
 	for (drains = 0; drains < 4; drains++) {
 		rounds_new(&t);
+		t.at.few = BASE / 5; /* so long is that of a crowd */
+		t.at.bw = (uint64_t)(0.5 * PATH);
 		t.at.drains = drains;
-		t.at.base = BASE * 95 / 100;
-		step(&t);
+		stays(&t, SDR_RIVAL_NONE, 2 * S);
 		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-		t.at.base = BASE * 89 / 100;
+		t.at.base = BASE * 90 / 100;
 		step(&t);
 		assert_int_equal(t.r.state, drains < 2 ? SDR_RIVAL_NONE : SDR_RIVAL_WINDOW);
 	}
+}
+
+/* One that no crowd would keep, and that was there when we began, is a reason to ask. */
+static void rival__asks_where_a_queue_was_odd(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.bw = (uint64_t)(0.5 * PATH);
+	t.win = 0.5 * PATH * trip(&t);
+	t.at.base = BASE / 2;
+	step(&t);
+	assert_true(t.r.suspect);
+	assert_true(stays(&t, SDR_RIVAL_NONE, 5 * S) < 300 * MS);
+	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
+	/* they yield */
+	t.at.bw = (uint64_t)(0.75 * PATH);
+	stays(&t, SDR_RIVAL_PUSH, 1 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	assert_false(t.r.suspect);
+	t.at.bw = (uint64_t)(0.5 * PATH);
+	stays(&t, SDR_RIVAL_NONE, 20 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* A round in which nothing came for long saw no queue, one of a packet a second did. */
+static void rival__a_queue_is_seen_by_what_arrives(void **state)
+{
+	struct rounds t;
+	uint64_t from;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.queue = LONG;
+	step(&t);
+	t.at.now += 2 * S;
+	assert_false(step(&t));
+	stays(&t, SDR_RIVAL_NONE, 5 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
+	rounds_new(&t);
+	t.at.queue = LONG;
+	t.win = MTU / 20.0;
+	step(&t);
+	from = t.at.now;
+	while (t.at.now < from + 1600 * MS && t.r.state == SDR_RIVAL_NONE) {
+		t.at.now += 500 * MS;
+		step(&t);
+	}
+	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
 }
 
 /* ---- a rate that is held --------------------------------------------------------------------- */
@@ -845,13 +913,16 @@ int main(void)
 		cmocka_unit_test(rival__nobody_yields_to_a_push),
 		cmocka_unit_test(rival__one_push_of_others_is_no_rival),
 		cmocka_unit_test(rival__a_queue_that_was_never_gone),
+		cmocka_unit_test(rival__asks_where_a_queue_was_odd),
+		cmocka_unit_test(rival__a_queue_is_seen_by_what_arrives),
 		cmocka_unit_test(rival__a_push_that_gains_nothing),
 		cmocka_unit_test(rival__pushes_collide),
 		cmocka_unit_test(rival__somebody_yields_for_a_while),
 		cmocka_unit_test(rival__losses_of_a_long_queue),
 		cmocka_unit_test(rival__opens_to_half),
 		cmocka_unit_test(rival__measures_what_the_path_carries),
-		cmocka_unit_test(rival__measures_as_it_pushes),
+		cmocka_unit_test(rival__measures_nothing_as_it_pushes),
+		cmocka_unit_test(rival__opens_further_where_there_is_room),
 		cmocka_unit_test(rival__opens_in_vain),
 		cmocka_unit_test(rival__a_path_that_proves_shorter),
 		cmocka_unit_test(rival__window_of_cubic),

@@ -6,23 +6,26 @@
  * says how large the window is while there are.
  *
  *   press   a queue that is long for SDR_RIVAL_PRESS_NS although we yielded to it: somebody fills
- *           it; or one that was there all the time, and shows as the path proves shorter than two
- *           drains have found it.  -> WINDOW
+ *           it; or one that was there all the time, and that flows like us would have drained
+ *           (sdr_standing.c).  -> WINDOW
  *   PUSH    an own rate below a fifth (behind a short queue a twelfth) of what the path was seen
  *           to carry may mean many flows like us, or one that takes all (or that there is little
- *           to send: then the window is not used).  So now and then we send a quarter of the path
- *           more, for twelve round trips.  Flows like us yield within a few, and the queue goes;
- *           then the pause to the next push doubles.  If the queue stays long, or packets are
- *           lost, another push follows soon, since others may have pushed as well; the second
- *           time: -> WINDOW.  If our rate did not grow: the path carries no more, we are alone.
+ *           to send: then the window is not used).  Many flows like us empty the path whenever
+ *           they drain; where our last drain did not show that, and where we came to a queue that
+ *           no crowd keeps, we send a quarter of the path more, for twelve round trips.  Flows
+ *           like us yield within a few, and the queue goes; then the pause to the next push
+ *           doubles.  If the queue stays long, or packets are lost, another push follows soon,
+ *           since others may have pushed as well; the second time: -> WINDOW.  If our rate did not
+ *           grow: the path carries no more, we are alone.
  *   WINDOW  opens to half of the path within a few rounds, whatever is lost meanwhile: who yields
  *           to losses yields to these.  What the path carries may be known too low, where it was
  *           full from the first packet on; so we look how much longer the round trip becomes with
- *           what we have in flight more.  From then on the law of RFC 9438 (CUBIC), and a rate
- *           that is kept while no loss says otherwise: a window beside windows.  The queue has
- *           gone: -> NONE.  Losses again and again soon after a cut: they do not yield to losses
- *           either.  -> HOLD.  Most of a round is lost: it was in vain, and the next time a queue
- *           must stay for twice as long
+ *           what we have in flight more, and as long as that is not longer, nothing is lost and we
+ *           get what we ask for, a tenth more is asked for each round.  From then on the law of
+ *           RFC 9438 (CUBIC), and a rate that is kept while no loss says otherwise: a window
+ *           beside windows.  The queue has gone: -> NONE.  Losses again and again soon after a
+ *           cut: they do not yield to losses either.  -> HOLD.  Most of a round is lost: it was in
+ *           vain, and the next time a queue must stay for twice as long
  *   HOLD    the largest rate of ten rounds, as BBR, but never more than half of what the path
  *           was seen to carry; no reaction to losses.  Ends when the queue has gone for
  *           SDR_RIVAL_DRY rounds, and after a while by itself, to see who is still there.
@@ -45,11 +48,11 @@
 #define SDR_RIVAL_PRESS_OVER	1.2 /* ... that has gone, but at most */
 #define SDR_RIVAL_PRESS_OVER_NS 5e6
 #define SDR_RIVAL_PRESS_LONG	3.0 /* of the target: a queue that is long, and at least */
-#define SDR_RIVAL_PRESS_DIP	3.0 /* rounds that one which is not takes back */
-#define SDR_RIVAL_PRESS_SHARE	0.1 /* of the round trip */
-/* of the round trip: a queue that was never seen to be gone, in so many drains */
-#define SDR_RIVAL_HIDDEN	0.06
-#define SDR_RIVAL_HIDDEN_DRAINS 2u
+/* of a round that are counted: round trips, and times that a packet has at the own rate */
+#define SDR_RIVAL_PRESS_TRIPS 2.0
+#define SDR_RIVAL_PRESS_PKTS  1.5
+#define SDR_RIVAL_PRESS_DIP   3.0 /* rounds that one which is not takes back */
+#define SDR_RIVAL_PRESS_SHARE 0.1 /* of the round trip */
 /* of what the path was seen to carry: so little may be too little, and where queues are short */
 #define SDR_RIVAL_LITTLE	 0.2
 #define SDR_RIVAL_LITTLE_SHALLOW 0.08
@@ -71,13 +74,17 @@
 #define SDR_RIVAL_PUSH_LOOK   8u  /* from this round on it counts what happens */
 #define SDR_RIVAL_PUSH_BEGIN  1.5 /* of the target: a longer queue may be another's push */
 /* of the target before a push, or of those with little: the queue of a crowd of flows like us */
-#define SDR_RIVAL_PUSH_GREW	  2.5
-#define SDR_RIVAL_PUSH_LONG	  3.0 /* of the target: a queue that nobody yields to */
-#define SDR_RIVAL_PUSH_CALM	  2u  /* rounds without that, and without losses: they yield */
-#define SDR_RIVAL_PUSH_LOST	  0.02
-#define SDR_RIVAL_PUSH_ALONE	  0.4 /* of the push: who gains less has it all already */
-#define SDR_RIVAL_PUSH_WAIT_NS	  (500 * 1000000ull) /* with little, before a push: at least, ... */
-#define SDR_RIVAL_PUSH_SPREAD_NS  (1000 * 1000000ull) /* ... and that much more by chance */
+#define SDR_RIVAL_PUSH_GREW	 2.5
+#define SDR_RIVAL_PUSH_LONG	 3.0 /* of the target: a queue that nobody yields to */
+#define SDR_RIVAL_PUSH_YIELDED	 6u  /* by this round they have */
+#define SDR_RIVAL_PUSH_CALM	 2u  /* rounds without that, and without losses: they yield */
+#define SDR_RIVAL_PUSH_LOST	 0.02
+#define SDR_RIVAL_PUSH_ALONE	 0.4 /* of the push: who gains less has it all already */
+#define SDR_RIVAL_PUSH_WAIT_NS	 (500 * 1000000ull)  /* with little, before a push: at least, ... */
+#define SDR_RIVAL_PUSH_SPREAD_NS (1000 * 1000000ull) /* ... and that much more by chance */
+/* ... for a second one, and for one on suspicion */
+#define SDR_RIVAL_PUSH_AGAIN_NS	  (500 * 1000000ull)
+#define SDR_RIVAL_PUSH_SOON_NS	  (250 * 1000000ull)
 #define SDR_RIVAL_PUSH_USED	  0.25 /* of the window, by the rate: who uses less asks nothing */
 #define SDR_RIVAL_PUSH_GAP_NS	  (8 * 1000000000ull)
 #define SDR_RIVAL_PUSH_GAP_MAX_NS (600 * 1000000000ull)
@@ -101,7 +108,10 @@
 #define SDR_RIVAL_OPEN_LONGER  1.05
 #define SDR_RIVAL_OPEN_SHORTER 0.97
 #define SDR_RIVAL_OPEN_SURE    0.9
-#define SDR_RIVAL_GONE	       0.5 /* of the target: the queue has gone */
+#define SDR_RIVAL_OPEN_MORE    0.25 /* of what was in flight: so much more tells something */
+#define SDR_RIVAL_OPEN_USED    0.7  /* of what is claimed: who has less has no use for more */
+#define SDR_RIVAL_OPEN_STEP    1.1  /* beyond half, as long as the path takes it */
+#define SDR_RIVAL_GONE	       0.5  /* of the target: the queue has gone */
 #define SDR_RIVAL_GONE_RTTS    4u
 #define SDR_RIVAL_DRY	       40u
 /* share lost, smoothed: too many hold, or too much */
@@ -118,6 +128,7 @@ static double rival_trip(const struct sdr_rival_at *at)
 void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random)
 {
 	memset(r, 0, sizeof(*r));
+	sdr_standing_init(&r->standing);
 	r->push_gap = SDR_RIVAL_PUSH_GAP_NS;
 	r->press_ns = SDR_RIVAL_PRESS_NS;
 	r->push_at = now + SDR_RIVAL_PUSH_WAIT_NS + random % SDR_RIVAL_PUSH_SPREAD_NS;
@@ -129,10 +140,11 @@ void sdr_rival_passes(struct sdr_rival *r, double rate_Bps)
 		r->most = rate_Bps;
 }
 
-static void rival_measure_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
+/* What is in flight, bytes, and how long the round trip is with that. */
+static void rival_measure_begin(struct sdr_rival *r, const struct sdr_rival_at *at, double bytes)
 {
 	r->open_lost = false;
-	r->open_win = r->open_bytes = (double)at->bw * rival_trip(at);
+	r->open_win = r->open_bytes = bytes;
 	r->open_trip = r->open_last = rival_trip(at);
 }
 
@@ -145,8 +157,10 @@ static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, dou
 	r->cuts = 0;
 	r->press_at = 0;
 	r->open = true;
+	r->suspect = false;
 	r->open_rounds = 0;
-	rival_measure_begin(r, at);
+	r->open_half = SDR_RIVAL_HALF * r->most;
+	rival_measure_begin(r, at, (double)at->bw * rival_trip(at));
 }
 
 static void rival_gone(struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -174,10 +188,15 @@ static void rival_measures(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	double trip = rival_trip(at), more = r->open_bytes - r->open_win;
 
-	r->open_lost |= at->lost > 0 || trip < SDR_RIVAL_OPEN_SHORTER * r->open_last;
-	r->open_bytes = at->bytes;
+	if (trip < SDR_RIVAL_OPEN_SHORTER * r->open_last) { /* others have yielded */
+		rival_measure_begin(r, at, (double)at->bw * trip);
+		return;
+	}
+	r->open_lost |= at->lost > 0;
+	r->open_bytes = (double)at->bw * trip;
 	r->open_last = trip;
-	if (trip > SDR_RIVAL_OPEN_LONGER * r->open_trip && more > r->open_win && !r->open_lost)
+	if (trip > SDR_RIVAL_OPEN_LONGER * r->open_trip &&
+	    more > SDR_RIVAL_OPEN_MORE * r->open_win && !r->open_lost)
 		sdr_rival_passes(r, fmin(SDR_RIVAL_OPEN_SURE * more / (trip - r->open_trip),
 					 SDR_RIVAL_OPEN * r->most));
 }
@@ -190,12 +209,17 @@ static double rival_long(const struct sdr_rival_at *at)
 	return SDR_RIVAL_PRESS_LONG * fmin((double)at->target, (double)at->few);
 }
 
-static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at)
+static bool rival_press(struct sdr_rival *r, const struct sdr_rival_at *at, double win)
 {
 	double queue = (double)at->queue, target = (double)at->target;
 	bool recent = r->left_at && at->now < r->left_at + SDR_RIVAL_RECENT_NS;
-	double longest = rival_long(at);
+	double longest = rival_long(at), seen;
 
+	/* a round in which nothing arrived for long saw no queue */
+	seen = (SDR_RIVAL_PRESS_TRIPS + SDR_RIVAL_PRESS_PKTS * at->mtu / win) *
+	       ((double)at->base + queue);
+	if (r->press_at && (double)(at->now - r->round_at) > seen)
+		r->press_at += at->now - r->round_at - (uint64_t)seen;
 	if (!r->press_at) {
 		if (queue > SDR_RIVAL_PRESS_BEGIN * target || queue > longest)
 			r->press_at = at->now;
@@ -224,19 +248,19 @@ static bool rival_little(const struct sdr_rival *r, uint64_t now)
 	return r->rate < (shallow ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE) * r->most;
 }
 
-/*
- * The path proves far shorter although it was drained: there was a queue all the time, of somebody
- * who drains nothing.
- */
-static bool rival_hidden(const struct sdr_rival *r, const struct sdr_rival_at *at)
+/* Asks soon, but not with others who were there. */
+static void rival_suspects(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
-	return at->drains >= SDR_RIVAL_HIDDEN_DRAINS && at->base >= SDR_RIVAL_PUSH_RTT_NS &&
-	       (double)r->base > (1 + SDR_RIVAL_HIDDEN) * (double)at->base;
+	r->suspect = true;
+	r->push_at = at->now + at->random % SDR_RIVAL_PUSH_SOON_NS;
 }
 
 static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
 {
-	return r->busy >= SDR_RIVAL_BUSY && at->now > r->push_at && rival_little(r, at->now) &&
+	bool reason =
+		r->suspect || ((r->standing.stays || r->push_sure) && rival_little(r, at->now));
+
+	return reason && r->busy >= SDR_RIVAL_BUSY && at->now > r->push_at &&
 	       at->base >= SDR_RIVAL_PUSH_RTT_NS &&
 	       r->rate * rival_trip(at) >= SDR_RIVAL_PUSH_USED * win &&
 	       (double)at->queue < SDR_RIVAL_PUSH_BEGIN * (double)at->target &&
@@ -250,9 +274,7 @@ static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 	r->state = SDR_RIVAL_PUSH;
 	r->push_round = r->push_calm = 0;
 	r->push_from = r->rate;
-	rival_measure_begin(r, at);
 	r->push_gain = r->push_queue = r->push_lost = r->push_bytes = 0;
-	r->press_at = 0;
 }
 
 static void rival_push_rarer(struct sdr_rival *r)
@@ -279,7 +301,8 @@ static void rival_push_back(struct sdr_rival *r, const struct sdr_rival_at *at, 
 static void rival_push_ends(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
 	rival_push_back(r, at, win);
-	r->push_sure = false;
+	r->push_sure = r->suspect = false;
+	r->press_at = 0;
 	rival_push_later(r, at);
 }
 
@@ -299,7 +322,6 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 	double more = SDR_RIVAL_MORE * r->most, n, longest;
 
 	r->push_round++;
-	rival_measures(r, at);
 	if (at->app_limited) { /* it cannot push with nothing */
 		rival_push_later(r, at);
 		return;
@@ -309,7 +331,7 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 		return;
 	}
 	longest = fmax(SDR_RIVAL_PUSH_LONG * (double)at->target, fmin(r->push_base, r->push_long));
-	if (r->push_round > SDR_RIVAL_PUSH_SENSE && (double)at->queue < longest &&
+	if (r->push_round >= SDR_RIVAL_PUSH_YIELDED && (double)at->queue < longest &&
 	    at->lost <= SDR_RIVAL_PUSH_LOST * at->bytes)
 		r->push_calm++;
 	if (r->push_round >= SDR_RIVAL_PUSH_LOOK) {
@@ -333,7 +355,7 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 		/* it may have been another's push: once more, at another time */
 		rival_push_back(r, at, win);
 		r->push_sure = true;
-		r->push_at = at->now + at->random % SDR_RIVAL_PUSH_SPREAD_NS;
+		r->push_at = at->now + at->random % SDR_RIVAL_PUSH_AGAIN_NS;
 	} else {
 		r->push_sure = false;
 		*win = SDR_RIVAL_HALF * r->most * rival_trip(at);
@@ -361,17 +383,27 @@ static void rival_opens(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 	double half;
 
 	rival_measures(r, at);
-	half = SDR_RIVAL_HALF * r->most * rival_trip(at);
+	r->open_half = fmax(r->open_half, SDR_RIVAL_HALF * r->most);
+	half = r->open_half * rival_trip(at);
 	if (SDR_RIVAL_KEEP * *win < half) {
 		*win = fmin(SDR_RIVAL_OPEN * *win, half);
 		return;
 	}
 	*win = half;
+	/* the path takes it, and the queue is no longer for it: it takes more */
+	if (at->lost <= SDR_RIVAL_CUT_LOST * at->bytes &&
+	    (double)at->bw > SDR_RIVAL_OPEN_USED * r->open_half &&
+	    rival_trip(at) <= SDR_RIVAL_OPEN_LONGER * r->open_trip) {
+		r->open_half *= SDR_RIVAL_OPEN_STEP;
+		r->open_win = r->open_bytes; /* others have left it */
+		r->open_rounds = 0;
+		return;
+	}
 	if (++r->open_rounds <= SDR_RIVAL_OPEN_ROUNDS)
 		return;
 	r->open = false;
 	r->win_max = r->win_first = *win;
-	r->win_rate = SDR_RIVAL_HALF * r->most;
+	r->win_rate = r->open_half;
 	r->cut_at = at->now;
 }
 
@@ -460,16 +492,26 @@ static void rival_check(const struct sdr_rival *r)
 
 bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
-	bool hidden;
+	const struct sdr_standing_at look = {
+		.now = at->now,
+		.base = at->base,
+		.queue = at->queue,
+		.few = at->few,
+		.drains = at->drains,
+	};
+	enum sdr_standing_says says = SDR_STANDING_NOTHING;
 
 	SDR_ASSERT(at->base && at->target && at->mtu && *win > 0);
 	if (at->bw)
 		r->rate = r->rate > 0 ? r->rate + ((double)at->bw - r->rate) / 4 : (double)at->bw;
 	sdr_rival_passes(r, r->rate);
 	r->shorter = at->base + at->target / 2 < r->base;
-	hidden = rival_hidden(r, at);
+	if (r->state == SDR_RIVAL_NONE && at->base >= SDR_RIVAL_PUSH_RTT_NS)
+		says = sdr_standing_base(&r->standing, &look);
+	sdr_standing_drained(&r->standing, &look);
 	r->base = at->base;
-	if (r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes) {
+	/* before we have drained it is not known how short the queue is */
+	if (at->drains && r->state != SDR_RIVAL_PUSH && at->lost > SDR_RIVAL_CUT_LOST * at->bytes) {
 		r->lost_at = at->now;
 		r->lost_trip = at->base + at->queue;
 	}
@@ -479,12 +521,15 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		r->busy -= r->busy < SDR_RIVAL_BUSY_LESS ? r->busy : SDR_RIVAL_BUSY_LESS;
 	switch (r->state) {
 	case SDR_RIVAL_NONE:
-		if (!rival_little(r, at->now) && at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)
+		if (says == SDR_STANDING_ODD)
+			rival_suspects(r, at);
+		else if (!r->suspect && !rival_little(r, at->now) &&
+			 at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)
 			r->push_at = at->now + SDR_RIVAL_PUSH_WAIT_NS +
 				     at->random % SDR_RIVAL_PUSH_SPREAD_NS;
 		if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {
 			r->press_at = 0; /* who sends little does not see it go */
-		} else if (rival_press(r, at) || hidden) {
+		} else if (rival_press(r, at, *win) || says == SDR_STANDING_SURE) {
 			/* it yielded long before */
 			*win = fmax(*win, SDR_RIVAL_OPEN_FROM * r->most * rival_trip(at));
 			rival_window(r, at, *win);

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "rel/path/sdr_standing.h"
 
 #define SDR_RIVAL_ROUNDS 10u /* rounds over which the largest rate counts */
 
@@ -23,6 +24,8 @@ struct sdr_rival {
 	/* round trip of the empty path, ns; it was found to be shorter: the queue says nothing */
 	uint64_t base;
 	bool shorter;
+	struct sdr_standing standing;
+	bool suspect; /* what it says is worth a push */
 	/* a queue stays although we yield: since then, ns (0: it does not), and how long it may */
 	uint64_t press_at, press_ns;
 	uint64_t round_at; /* when the last round ended, ns */
@@ -43,6 +46,7 @@ struct sdr_rival {
 	bool open, open_lost;
 	uint32_t open_rounds;
 	double open_win, open_trip, open_bytes, open_last;
+	double open_half; /* what is claimed, bytes per second */
 	/* hold: largest rates, bytes per second; place in the cycle; rounds without a queue */
 	double bw[SDR_RIVAL_ROUNDS];
 	uint32_t round, dry, held; /* held: rounds of this one */
