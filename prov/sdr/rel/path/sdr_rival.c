@@ -75,9 +75,10 @@
 #define SDR_RIVAL_PUSH_BEGIN  1.5 /* of the target: a longer queue may be another's push */
 /* of the target before a push, or of those with little: the queue of a crowd of flows like us */
 #define SDR_RIVAL_PUSH_GREW	 2.5
-#define SDR_RIVAL_PUSH_LONG	 3.0 /* of the target: a queue that nobody yields to */
-#define SDR_RIVAL_PUSH_YIELDED	 6u  /* by this round they have */
-#define SDR_RIVAL_PUSH_CALM	 2u  /* rounds without that, and without losses: they yield */
+#define SDR_RIVAL_PUSH_ROSE	 0.08 /* of the round trip: it has grown by our push */
+#define SDR_RIVAL_PUSH_LONG	 3.0  /* of the target: a queue that nobody yields to */
+#define SDR_RIVAL_PUSH_YIELDED	 6u   /* by this round they have */
+#define SDR_RIVAL_PUSH_CALM	 2u   /* rounds without that, and without losses: they yield */
 #define SDR_RIVAL_PUSH_LOST	 0.02
 #define SDR_RIVAL_PUSH_ALONE	 0.4 /* of the push: who gains less has it all already */
 #define SDR_RIVAL_PUSH_WAIT_NS	 (500 * 1000000ull)  /* with little, before a push: at least, ... */
@@ -270,7 +271,8 @@ static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at,
 static void rival_push_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	r->push_base = (double)at->queue;
-	r->push_long = SDR_RIVAL_PUSH_GREW * fmin((double)at->target, (double)at->few);
+	r->push_long = fmin(SDR_RIVAL_PUSH_GREW * fmin((double)at->target, (double)at->few),
+			    r->push_base + SDR_RIVAL_PUSH_ROSE * (double)at->base);
 	r->state = SDR_RIVAL_PUSH;
 	r->push_round = r->push_calm = 0;
 	r->push_from = r->rate;
