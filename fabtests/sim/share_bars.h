@@ -54,7 +54,8 @@ struct bar_case {
 	double ge_loss, ge_burst;
 	double jitter_s, reorder, reorder_s; /* both ways */
 	bool ge_packets, incast;
-	double late_s;		  /* the last flow starts then */
+	bool greets;		  /* a few bytes first, so that it is known how far it is */
+	double late_s;		  /* the last flow of sdr starts then */
 	double at_s, at_rate_bps; /* the line's rate from then on */
 	double mark_s, codel_s;
 	uint64_t size;

@@ -64,6 +64,11 @@ const struct bar_case bar_cases[] = {
 	{ "fair-4-4", .flows = 4, .queue_bdp = 4,
 	  .must = { MOST(DROP, 0.001), LEAST(JAIN, 0.95), LEAST(UTIL, 0.93), MOST(DELAY95, 6e-3),
 		    MOST(PARITY, 0.001) } },
+	/* nobody takes the others for rivals */
+	{ "crowd-8", .flows = 8, .quick = true,
+	  .must = { MOST(DROP, 0.01), LEAST(JAIN, 0.95), LEAST(UTIL, 0.95), MOST(DELAY95, 12e-3) } },
+	{ "crowd-8-4", .flows = 8, .queue_bdp = 4,
+	  .must = { MOST(DROP, 0.005), LEAST(JAIN, 0.95), LEAST(UTIL, 0.95), MOST(DELAY95, 12e-3) } },
 	{ "late-comer", .flows = 2, .late_s = 5, .seconds = 12, .quick = true, .must = { MOST(LATE, 3) } },
 	{ "late-comer-0.1", .flows = 2, .queue_bdp = 0.1, .late_s = 5, .seconds = 12,
 	  .must = { MOST(LATE, 3) } },
@@ -78,6 +83,13 @@ const struct bar_case bar_cases[] = {
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
 	{ "cubic-4", .flows = 1, .rival = &rival_cubic, .queue_bdp = 4,
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
+	/* which has filled the queue before we come */
+	{ "late-bbr-1", .flows = 1, .rival = &rival_bbr, .late_s = 3, .greets = true, .seconds = 14,
+	  .must = { LEAST(SHARE, 0.3), MOST(SHARE, 0.6) } },
+	{ "late-cubic-1", .flows = 1, .rival = &rival_cubic, .late_s = 3, .greets = true,
+	  .seconds = 14, .quick = true, .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
+	{ "late-cubic-4", .flows = 1, .rival = &rival_cubic, .late_s = 3, .greets = true,
+	  .seconds = 14, .queue_bdp = 4, .must = { LEAST(SHARE, 0.2), MOST(SHARE, 0.65) } },
 	{ "bbr3-1", .flows = 1, .rival = &rival_bbr3, .must = { SAY(SHARE), SAY(DROP) } },
 
 	{ "alone-0.1", .flows = 1, .queue_bdp = 0.1,

@@ -71,7 +71,7 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 	cfg->pause_s = c->pause_s;
 	cfg->teach_bytes = c->teach_bytes;
 	cfg->ranks = c->ranks;
-	cfg->greets = c->messages && !c->ranks;
+	cfg->greets = c->greets || (c->messages && !c->ranks);
 	cfg->seconds = c->seconds > 0 ? c->seconds : c->messages ? 3600 : 10;
 	cfg->mark_s = c->mark_s;
 	cfg->codel_target_s = c->codel_s;
