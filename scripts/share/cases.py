@@ -10,9 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import os
-import shutil
-import subprocess
 
 from wan import HERE, Failed, bulk, emulate, jain, ping, run, sdr, tcp
 
