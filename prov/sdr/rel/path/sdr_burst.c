@@ -12,10 +12,11 @@
  * So a flow remembers, over pauses, what became of the packets it *began* with: those of the round
  * trip behind a moment at which nothing was in flight.
  *    passes   what of them arrived, over the time in which it did, is what passes of ours.  Where
- *             that is noticeably less than left, beside a queue longer than ours is to be, the next
- *             flight begins with so much; those who begin together each get the share that they
- *             had, and their sum is what the path carries.  Losses without a queue are the
- *             weather's and change nothing, however many.
+ *             some was lost beside a queue longer than ours is to be, the next flight begins with
+ *             so much; those who begin together each get the share that they had, and their sum is
+ *             what the path carries.  Losses without a queue are the weather's and change nothing,
+ *             however many; nor does a queue without losses, which a host that was late makes as
+ *             well, but for who was found to be one of many already.
  *    lifted   a packet for each flight that met no queue, more and more where whole messages met
  *             neither queue nor losses, and by itself with time: it doubles in twenty seconds.  As
  *             large as the path it is forgotten.
@@ -36,11 +37,11 @@
 #define BURST_LEAST (1.0 / 8) /* of what it left with, at a time */
 #define BURST_USE   0.9	      /* of what passed */
 /* of the target: a queue that is too long; and times as long to arrive as to leave */
-#define BURST_LONG    0.8
-#define BURST_SHORT   0.3 /* and one that says that nobody was met */
+#define BURST_LONG    1.5
+#define BURST_SHORT   1.0 /* and one that says that nobody was met */
 #define BURST_STRETCH 1.08
 /* of the target: a queue that losses come from; of the bytes, and packets: losses beyond weather */
-#define BURST_WET	 0.5
+#define BURST_WET	 1.5
 #define BURST_LOST	 0.02
 #define BURST_LOST_PKTS	 2.0
 #define BURST_ALONE	 0.04 /* more after a message that met nobody, then twice as much each */
@@ -48,7 +49,7 @@
 #define BURST_DOUBLE_NS	 20e9
 #define BURST_ROUNDS	 16u
 #define BURST_QUIET	 0.15 /* of the target: a round that met no queue */
-#define BURST_MET	 0.5  /* and one that met others */
+#define BURST_MET	 1.5  /* and one that met others */
 /*
  * of what was delivered: growth of the first round without a queue, twice as much in each behind
  * it, and the most; where there was one, and where there was none yet
@@ -135,8 +136,10 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 		b->win += at->mtu;
 	if (all < BURST_PKTS * at->mtu)
 		return 0;
+	/* who is one of many is not to wait for losses; a host that was late for once is no crowd */
 	if ((lost && queue > BURST_WET * target) ||
-	    (queue > BURST_LONG * target && took > BURST_STRETCH * (double)(b->tx_last - b->tx))) {
+	    (sdr_burst_holds(b) && queue > BURST_LONG * target &&
+	     took > BURST_STRETCH * (double)(b->tx_last - b->tx))) {
 		passes = BURST_USE * b->bytes / took * (double)at->base;
 		passes = fmax(fmin(passes, left), BURST_LEAST * left);
 		b->win = fmin(b->win, fmax(passes, BURST_FLOOR * at->mtu));
