@@ -136,7 +136,7 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 		b->win += at->mtu;
 	if (all < BURST_PKTS * at->mtu)
 		return 0;
-	/* who is one of many is not to wait for losses; a host that was late for once is no crowd */
+	/* who is one of many is not to wait for losses; a host that was late is no crowd */
 	if ((lost && queue > BURST_WET * target) ||
 	    (sdr_burst_holds(b) && queue > BURST_LONG * target &&
 	     took > BURST_STRETCH * (double)(b->tx_last - b->tx))) {
