@@ -75,7 +75,7 @@ const struct bar_case bar_cases[] = {
 
 	{ "bbr-0.1", .flows = 1, .rival = &rival_bbr, .queue_bdp = 0.1,
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.6) } },
-	{ "bbr-1", .flows = 1, .rival = &rival_bbr, .quick = true,
+	{ "bbr-1", .flows = 1, .rival = &rival_bbr,
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.6) } },
 	{ "cubic-0.1", .flows = 1, .rival = &rival_cubic, .ref = &rival_bbr, .queue_bdp = 0.1,
 	  .must = { LEAST(LEAVES, 2) } },
@@ -85,7 +85,7 @@ const struct bar_case bar_cases[] = {
 	  .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
 	/* which has filled the queue before we come */
 	{ "late-bbr-1", .flows = 1, .rival = &rival_bbr, .late_s = 3, .greets = true, .seconds = 14,
-	  .must = { LEAST(SHARE, 0.3), MOST(SHARE, 0.6) } },
+	  .quick = true, .must = { LEAST(SHARE, 0.3), MOST(SHARE, 0.6) } },
 	{ "late-cubic-1", .flows = 1, .rival = &rival_cubic, .late_s = 3, .greets = true,
 	  .seconds = 14, .quick = true, .must = { LEAST(SHARE, 0.35), MOST(SHARE, 0.65) } },
 	{ "late-cubic-4", .flows = 1, .rival = &rival_cubic, .late_s = 3, .greets = true,
