@@ -36,12 +36,12 @@
 #define BURST_FLOOR 8.0	      /* packets with which any may begin */
 #define BURST_LEAST (1.0 / 8) /* of what it left with, at a time */
 #define BURST_USE   0.9	      /* of what passed */
-/* of the target: a queue that is too long; and times as long to arrive as to leave */
+/* of the target: a queue that is too long, and that losses come from; times as long to arrive as to
+ * leave */
 #define BURST_LONG    1.5
 #define BURST_SHORT   1.0 /* and one that says that nobody was met */
 #define BURST_STRETCH 1.08
-/* of the target: a queue that losses come from; of the bytes, and packets: losses beyond weather */
-#define BURST_WET	 1.5
+/* of the bytes, and packets: losses beyond weather */
 #define BURST_LOST	 0.02
 #define BURST_LOST_PKTS	 2.0
 #define BURST_ALONE	 0.04 /* more after a message that met nobody, then twice as much each */
@@ -137,9 +137,8 @@ double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 	if (all < BURST_PKTS * at->mtu)
 		return 0;
 	/* who is one of many is not to wait for losses; a host that was late is no crowd */
-	if ((lost && queue > BURST_WET * target) ||
-	    (sdr_burst_holds(b) && queue > BURST_LONG * target &&
-	     took > BURST_STRETCH * (double)(b->tx_last - b->tx))) {
+	if (queue > BURST_LONG * target &&
+	    (lost || (sdr_burst_holds(b) && took > BURST_STRETCH * (double)(b->tx_last - b->tx)))) {
 		passes = BURST_USE * b->bytes / took * (double)at->base;
 		passes = fmax(fmin(passes, left), BURST_LEAST * left);
 		b->win = fmin(b->win, fmax(passes, BURST_FLOOR * at->mtu));

@@ -142,11 +142,11 @@ void sdr_rival_passes(struct sdr_rival *r, double rate_Bps)
 }
 
 /* What is in flight, bytes, and how long the round trip is with that. */
-static void rival_measure_begin(struct sdr_rival *r, const struct sdr_rival_at *at, double bytes)
+static void rival_measure_begin(struct sdr_rival *r, const struct sdr_rival_at *at)
 {
 	r->open_lost = false;
-	r->open_win = r->open_bytes = bytes;
 	r->open_trip = r->open_last = rival_trip(at);
+	r->open_win = r->open_bytes = (double)at->bw * r->open_trip;
 }
 
 static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, double win)
@@ -161,7 +161,7 @@ static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, dou
 	r->suspect = false;
 	r->open_rounds = 0;
 	r->open_half = SDR_RIVAL_HALF * r->most;
-	rival_measure_begin(r, at, (double)at->bw * rival_trip(at));
+	rival_measure_begin(r, at);
 }
 
 static void rival_gone(struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -190,7 +190,7 @@ static void rival_measures(struct sdr_rival *r, const struct sdr_rival_at *at)
 	double trip = rival_trip(at), more = r->open_bytes - r->open_win;
 
 	if (trip < SDR_RIVAL_OPEN_SHORTER * r->open_last) { /* others have yielded */
-		rival_measure_begin(r, at, (double)at->bw * trip);
+		rival_measure_begin(r, at);
 		return;
 	}
 	r->open_lost |= at->lost > 0;
