@@ -129,6 +129,11 @@ const struct bar_case bar_cases[] = {
 	{ "incast-8-64k", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-128k", .flows = 8, LAN, .queue_bytes = 128 * KIB, .seconds = 3, .must = LAN_MUST },
 	{ "incast-8-512k", .flows = 8, LAN, .queue_bytes = 512 * KIB, .seconds = 3, .must = LAN_MUST },
+	/* of hosts that have other things to do */
+	{ "incast-3-64k-late", .flows = 3, LAN, .queue_bytes = 64 * KIB, .seconds = 3,
+	  .stall_s = 1e-3, .stall_every_s = 10e-3, .must = LAN_MUST },
+	{ "incast-8-64k-late", .flows = 8, LAN, .queue_bytes = 64 * KIB, .seconds = 3,
+	  .stall_s = 1e-3, .stall_every_s = 10e-3, .quick = true, .must = LAN_MUST },
 	{ "shaper", .flows = 1, .rate_bps = 300e6, .rtt_s = 50e-6, .queue_bytes = 64 * KIB, SMALL,
 	  .must = { MOST(DROP, 0.005), LEAST(UTIL, 0.9) } },
 	{ "slow", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .seconds = 5, SMALL,

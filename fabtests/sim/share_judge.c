@@ -82,6 +82,8 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 		cfg->rival[cfg->rivals++] = c->other;
 	if (c->late_s > 0)
 		cfg->start_s[cfg->flows - 1] = c->late_s;
+	cfg->stall_s = c->stall_s;
+	cfg->stall_every_s = c->stall_every_s;
 	if (c->at_s > 0)
 		cfg->change[cfg->changes++] = (struct share_change){ c->at_s, c->at_rate_bps };
 }
@@ -92,7 +94,7 @@ void bar_run(const struct bar_case *c, const struct sdr_cc_ops *cc, bool busy, u
 	struct share_cfg cfg;
 
 	bar_cfg(c, cc, &cfg);
-	if (busy) {
+	if (busy && !(cfg.stall_s > 0)) {
 		cfg.stall_s = BUSY_S;
 		cfg.stall_every_s = BUSY_EVERY_S;
 	}

@@ -148,6 +148,9 @@ def incast(n, size):
         flows = [dict(bulk(i + 1, ctx.seconds + 1), to="b1") for i in range(n)]
         o = ["--rate", "1gbit", "--rtt", "0.2ms", "--queue", size, "--hosts", "%d:1" % n]
         bars(ctx, run(ctx, name, o, flows, ctx.seconds), 2, 0.9, 0.9)
+        flows = [dict(tcp(i + 1, "cubic", ctx.seconds + 1), to="b1") for i in range(n)]
+        r = run(ctx, name + "-tcp", o, flows, ctx.seconds)
+        ctx.bar("dropped by the queue, of the kernel's TCP, %", 100 * r.drop(), sure=not r.doubtful())
     return case
 
 
@@ -261,6 +264,10 @@ def cpu(ctx, name):
     whole = r.flows["flows"][0]["cpu_s"] / gb, r.flows["server_cpu_s"][0] / gb
     ctx.bar("... with start and end of the processes: sender", whole[0])
     ctx.bar("... and receiver", whole[1])
+    r = run(ctx, name + "-tcp", line("1bdp", "1gbit", "25ms", 1), [tcp(1, "bbr", ctx.seconds)], 60)
+    gb = r.flows["flows"][0]["said"]["bytes"] / 1e9
+    ctx.bar("the kernel's TCP on the same path: sender", r.flows["flows"][0]["cpu_s"] / gb)
+    ctx.bar("... and receiver", r.flows["server_cpu_s"][0] / gb)
 
 
 def mpi(ctx, name):

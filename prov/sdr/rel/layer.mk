@@ -53,6 +53,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_rack.h \
 	prov/sdr/rel/path/sdr_rival.c \
 	prov/sdr/rel/path/sdr_rival.h \
+	prov/sdr/rel/path/sdr_shallow.c \
+	prov/sdr/rel/path/sdr_shallow.h \
 	prov/sdr/rel/path/sdr_standing.c \
 	prov/sdr/rel/path/sdr_standing.h \
 	prov/sdr/rel/path/sdr_rtt.c \

@@ -79,18 +79,20 @@ double sdr_auto_few(const struct sdr_cc *cc)
 uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
+	bool near = sdr_qdelay_near(a->queue.base);
 	uint64_t slot = 0;
 
 	if (a->rival.most > 0)
 		slot = (uint64_t)(cc->mtu / a->rival.most * SDR_CC_NS_PER_S);
 	/* among many nobody was seen to have much of the path */
-	if (sdr_qdelay_near(a->queue.base) && sdr_qdelay_slot(&a->queue) < slot)
+	if (near && sdr_qdelay_slot(&a->queue) < slot)
 		slot = sdr_qdelay_slot(&a->queue);
 	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
 	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
 	slot += (uint64_t)(sdr_auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
 	/* ... and a queue shorter than that is not seen */
-	return slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
+	slot = slot > (uint64_t)a->queue.noise ? slot : (uint64_t)a->queue.noise;
+	return near ? sdr_shallow_keeps(&a->shallow, slot, sdr_qdelay_slot(&a->queue)) : slot;
 }
 
 /*

@@ -191,6 +191,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	a->shortest = HUGE_VAL;
 	sdr_qdelay_init(&a->queue, now);
 	sdr_blame_init(&a->blame);
+	sdr_shallow_init(&a->shallow, now);
 	sdr_rival_init(&a->rival, now, auto_random(cc, now));
 	sdr_burst_init(&a->burst, now);
 	if (k->rate_Bps && k->rtt_ns) {
@@ -487,6 +488,8 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	cc->min_rtt = a->queue.base;
 	sdr_blame_acked(&a->blame, ack->bytes, ack->lost - ack->repaired,
 			ack->rtt > a->queue.base ? ack->rtt - a->queue.base : 0);
+	if (sdr_qdelay_near(a->queue.base))
+		sdr_shallow_acked(&a->shallow, ack->now, (double)ack->lost / cc->mtu);
 	/* which queue they met is not known any more */
 	if (ack->repaired)
 		sdr_blame_acked(&a->blame, 0, ack->repaired, 0);

@@ -12,6 +12,7 @@
 #include "rel/path/sdr_cc.h"
 #include "rel/path/sdr_qdelay.h"
 #include "rel/path/sdr_rival.h"
+#include "rel/path/sdr_shallow.h"
 #include "rel/path/sdr_spread.h"
 
 #define SDR_AUTO_FROZEN_CUT 2u /* rounds in which a window that was cut does not grow */
@@ -51,6 +52,7 @@ struct sdr_auto {
 	uint64_t learnt_at;
 	uint32_t learnt_flights; /* that have arrived since */
 	struct sdr_qdelay queue;
+	struct sdr_shallow shallow;
 	struct sdr_blame blame;
 	struct sdr_rival rival;
 	struct sdr_burst burst;
