@@ -285,6 +285,10 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		}
 		conn_unaccept(c); /* the HELLO that came before this answer was another's */
 	}
+	if (c->hs.peer_known && !c->hs.validated && !sdr_uc_addr_equal(from, &c->addr)) {
+		rel->closed.pkts_bad++; /* it says nothing of who is at c->addr */
+		return;
+	}
 	if (!c->hs.validated && rtt_us < 60u * 1000000u) {
 		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
 		c->tx.ping_due = true; /* validates our address for the peer */
