@@ -54,6 +54,7 @@ struct bar_case {
 	double ge_loss, ge_burst;
 	double jitter_s, reorder, reorder_s; /* both ways */
 	bool ge_packets, incast;
+	bool probes;		  /* by long HELLOs, as over sockets */
 	bool greets;		  /* a few bytes first, so that it is known how far it is */
 	double late_s;		  /* the last flow of sdr starts then */
 	double at_s, at_rate_bps; /* the line's rate from then on */

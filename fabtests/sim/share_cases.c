@@ -24,6 +24,7 @@
 	{                                                            \
 		MOST(DROP, 0.02), LEAST(JAIN, 0.9), LEAST(UTIL, 0.9) \
 	}
+#define SLOW .flows = 1, .probes = true, .seconds = 5, SMALL
 #define ALONE_MUST                \
 	{                         \
 		LEAST(UTIL, 0.95) \
@@ -136,10 +137,14 @@ const struct bar_case bar_cases[] = {
 	  .stall_s = 1e-3, .stall_every_s = 10e-3, .quick = true, .must = LAN_MUST },
 	{ "shaper", .flows = 1, .rate_bps = 300e6, .rtt_s = 50e-6, .queue_bytes = 64 * KIB, SMALL,
 	  .must = { MOST(DROP, 0.005), LEAST(UTIL, 0.9) } },
-	{ "slow", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .seconds = 5, SMALL,
+	{ "slow", SLOW, .rate_bps = 10e6, .rtt_s = 40e-3, .quick = true,
 	  .must = { MOST(DROP, 0.02) } },
-	{ "slow-1500", .flows = 1, .rate_bps = 10e6, .rtt_s = 40e-3, .mtu = 1500, .seconds = 5, SMALL,
+	{ "slow-1500", SLOW, .rate_bps = 10e6, .rtt_s = 40e-3, .mtu = 1500,
 	  .must = { MOST(DROP, 0.02) } },
+	/* a HELLO is repeated before it can be answered */
+	{ "slow-far", SLOW, .rate_bps = 10e6, .rtt_s = 110e-3, .quick = true,
+	  .must = { MOST(DROP, 0.02), LEAST(UTIL, 0.9) } },
+	{ "slow-40m", SLOW, .rate_bps = 40e6, .must = { MOST(DROP, 0.02), LEAST(UTIL, 0.95) } },
 
 	{ "parity", .flows = 2, .queue_bdp = 0.1, .must = { MOST(PARITY, 0.001) } },
 	{ "halves", .flows = 1, .at_s = 5, .at_rate_bps = 500e6,
@@ -150,9 +155,9 @@ const struct bar_case bar_cases[] = {
 	  .must = { MOST(DROP, 0), MOST(DELAY95, 3e-3), LEAST(UTIL, 0.9) } },
 	{ "marks-codel", .flows = 2, .codel_s = 5e-3, .queue_bdp = 4, .must = { MOST(DROP, 0) } },
 
-	{ "cold-1m", .flows = 1, .size = MIB, .messages = 1, .quick = true,
+	{ "cold-1m", .flows = 1, .probes = true, .size = MIB, .messages = 1, .quick = true,
 	  .must = { MOST(MEAN, 1.6), MOST(DROP, 0.0005) } },
-	{ "cold-16m", .flows = 1, .size = 16 * MIB, .messages = 1, .quick = true,
+	{ "cold-16m", .flows = 1, .probes = true, .size = 16 * MIB, .messages = 1, .quick = true,
 	  .must = { MOST(MEAN, 1.25), MOST(DROP, 0.0005) } },
 	{ "known-1m", .flows = 1, .size = MIB, .messages = 1, .teach_bytes = 128 * MIB,
 	  .quick = true, .must = { MOST(MEAN, 1.10) } },

@@ -62,6 +62,7 @@ static void bar_cfg(const struct bar_case *c, const struct sdr_cc_ops *cc, struc
 	cfg->ge_packets = c->ge_packets;
 	cfg->reverse_loss = c->loss; /* as an emulator's has it */
 	cfg->incast = c->incast;
+	cfg->probes = c->probes;
 	if (c->size)
 		cfg->size = c->size;
 	if (c->window)

@@ -201,6 +201,64 @@ static void shared__trains_leave_at_once(void **state)
 	assert_int_equal(cc.trains, 0);
 }
 
+/* A fifth of the window while the handshake is to tell more; then what it tells. */
+static void note_pair(struct sdr_cc *cc)
+{
+	cc->cwnd = cc->pair.waits ? 5 * PKT : 25 * PKT;
+	if (cc->pair.most_Bps)
+		cc->cwnd = 8 * PKT;
+}
+
+static void shared__a_handshake_tells_of_slow_paths(void **state)
+{
+	struct sdr_cc_ops ops = note;
+	struct sdr_rel_cfg cfg = { .cc = &ops };
+	struct sdr_cc_snap snap;
+	struct sdr_cc cc;
+	uint32_t i;
+
+	(void)state;
+	ops.trains = true;
+	/* a controller that does not ask does not wait */
+	assert_false(sdr_cc_pair_asks(&cfg));
+	sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+	sdr_cc_pair_waits(&cc, 1 * S);
+	sdr_cc_pair_told(&cc, 1000, 1 * S);
+	assert_true(!cc.pair.waits && !cc.pair.most_Bps && cc.cwnd == cc.first_win);
+	ops.pair = note_pair;
+	assert_true(sdr_cc_pair_asks(&cfg));
+	for (i = 0; i < 2; i++) {
+		sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+		sdr_cc_pair_waits(&cc, 1 * S);
+		assert_true(cc.pair.waits && cc.cwnd == 5 * PKT);
+		/* what may leave leaves at once, and counts as part of the train */
+		send_one(&cc, 1 * S, 0, &snap);
+		assert_int_equal(cc.train_left, 4 * PKT);
+		send_one(&cc, 1 * S, PKT, &snap);
+		sdr_cc_pair_told(&cc, i ? 1000000 : 0, 1 * S + MS);
+		assert_true(!cc.pair.waits && cc.pair.most_Bps == i * 1000000);
+		assert_int_equal(cc.cwnd, i ? 8 * PKT : 25 * PKT);
+		assert_int_equal(cc.train_left, cc.cwnd / 2 - 2 * PKT);
+		/* once */
+		sdr_cc_pair_told(&cc, 5000, 1 * S + MS);
+		assert_int_equal(cc.pair.most_Bps, i * 1000000);
+	}
+	/* data that arrive, or a timeout, end it: the answers were lost */
+	for (i = 0; i < 2; i++) {
+		sdr_cc_init(&cc, &cfg, PKT, 0, 25 * MS, NULL, 1 * S);
+		sdr_cc_pair_waits(&cc, 1 * S);
+		send_one(&cc, 1 * S, 0, &snap);
+		if (i)
+			sdr_cc_timeout(&cc, 2 * S);
+		else
+			ack_one(&cc, 1 * S + 25 * MS, &snap);
+		assert_false(cc.pair.waits);
+		/* nor does it begin behind the first transmission */
+		sdr_cc_pair_waits(&cc, 2 * S);
+		assert_false(cc.pair.waits);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +266,7 @@ int main(void)
 		cmocka_unit_test(shared__a_pause_is_told_once_and_by_its_length),
 		cmocka_unit_test(shared__capacity_by_dispersion),
 		cmocka_unit_test(shared__trains_leave_at_once),
+		cmocka_unit_test(shared__a_handshake_tells_of_slow_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

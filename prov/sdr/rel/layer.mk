@@ -94,6 +94,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_endpoint.h \
 	prov/sdr/rel/conn/sdr_handshake.c \
 	prov/sdr/rel/conn/sdr_handshake.h \
+	prov/sdr/rel/conn/sdr_hello_pair.c \
+	prov/sdr/rel/conn/sdr_hello_pair.h \
 	prov/sdr/rel/conn/sdr_hello_tx.c \
 	prov/sdr/rel/conn/sdr_hello_tx.h \
 	prov/sdr/rel/conn/sdr_home.c \

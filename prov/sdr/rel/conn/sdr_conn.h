@@ -71,6 +71,16 @@ struct sdr_conn {
 		uint64_t next, born; /* ns */
 	} hs;
 
+	struct {	   /* two long HELLOs, ours or the peer's (sdr_hello_pair.c) */
+		bool ours; /* answers count; else those that come */
+		bool over;
+		uint32_t longer, shorter; /* bytes of control payload */
+		uint32_t ts_us;		  /* that they carry; valid from the first on */
+		uint32_t n;		  /* that were answered, or came, until now, ... */
+		uint64_t at[4];		  /* ... and when that was, ns */
+		uint64_t rate_Bps;	  /* over: the path passes that at most; 0: unknown */
+	} pair;
+
 	struct {			 /* sdr_alias.c */
 		struct sdr_hnode node;	 /* rel->claims, while name is set */
 		struct sdr_uc_addr name; /* claimed, and not decided; len 0: none */

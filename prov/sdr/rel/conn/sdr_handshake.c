@@ -22,6 +22,7 @@
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_handshake.h"
+#include "sdr_hello_pair.h"
 #include "sdr_hello_tx.h"
 #include "sdr_peer_cid.h"
 #include "sdr_stranger.h"
@@ -96,6 +97,7 @@ void sdr_conn_validate(struct sdr_conn *c)
 	if (c->hs.passive)
 		c->rel->nunvalidated--;
 	sdr_conn_known_begin(c);
+	sdr_hello_pair_begin(c);
 	sdr_alias_validated(c);
 	c->rel->ops->opened(c);
 	sdr_conn_kick(c);
@@ -110,6 +112,7 @@ static void conn_unaccept(struct sdr_conn *c)
 {
 	SDR_ASSERT(c->hs.peer_known && !c->hs.validated && !c->tx.live && !c->inflight);
 	sdr_conn_peer_forget(c);
+	sdr_hello_pair_forget(c);
 	c->hs.peer_known = false;
 	c->state = SDR_CONN_HELLO;
 	c->addr = c->peer->addr;
@@ -192,6 +195,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (c) {
 		c->hs.ts = h->ts_us;
 		c->hs.seen = bytes;
+		sdr_hello_pair_came(c, h->ts_us, bytes);
 		sdr_hello_send(c, SDR_REL_HELLO_ACK);
 		return;
 	}
@@ -235,6 +239,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		sdr_conn_validate(c);
 	c->hs.ts = h->ts_us;
 	c->hs.seen = bytes;
+	sdr_hello_pair_came(c, h->ts_us, bytes);
 	sdr_hello_send(c, SDR_REL_HELLO_ACK);
 	sdr_conn_kick(c);
 }
@@ -303,6 +308,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (h->seen)
 		sdr_conn_mtu_seen(c, h->seen);
 	sdr_conn_validate(c);
+	sdr_hello_pair_answered(c, h->ts_us, h->seen);
 	sdr_conn_kick(c);
 }
 

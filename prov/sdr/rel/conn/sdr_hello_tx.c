@@ -15,6 +15,7 @@
 #include "sdr_alias.h"
 #include "sdr_conn_mtu.h"
 #include "sdr_credit.h"
+#include "sdr_hello_pair.h"
 #include "sdr_hello_tx.h"
 #include "sdr_seal.h"
 #include "sdr_versions.h"
@@ -94,45 +95,64 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 
 /*
  * As long as the path may carry: that it is answered says that the path does.  The one that is
- * relied on follows it.
+ * relied on follows it.  False: it was not sent.
  */
-static void hello_probe(struct sdr_conn *c, const struct sdr_hello *h, uint32_t len)
+static bool hello_probe(struct sdr_conn *c, const struct sdr_hello *h, uint32_t len)
 {
 	uint8_t *p;
 	size_t n;
 
 	if (len <= SDR_HELLO_LEN + h->ext_len || !(p = sdr_seal_begin(c->rel)))
-		return;
+		return false;
 	n = sdr_hello_encode(p, SDR_REL_HELLO, h);
 	memset(p + n, 0, len - n);
 	sdr_seal_probe(c, len);
-}
-
-/* The longest that the device carries, and what a connection before this one has found to pass. */
-static void hello_probes(struct sdr_conn *c, const struct sdr_hello *h)
-{
-	uint32_t most = sdr_conn_mtu_hello(c), known = sdr_conn_mtu_hello_known(c);
-
-	hello_probe(c, h, most);
-	if (known < most)
-		hello_probe(c, h, known);
+	return true;
 }
 
 /* A full engine loses it, as the network might; the initiator's timer repeats. */
+static bool hello_one(struct sdr_conn *c, enum sdr_rel_type type, const struct sdr_hello *h)
+{
+	uint8_t *p = sdr_seal_begin(c->rel);
+
+	if (p)
+		sdr_seal_send(c, sdr_hello_encode(p, type, h));
+	return p;
+}
+
+/*
+ * The first ones: as they are, and before that as long as the device carries and as long as a
+ * connection before this one has found to pass.  Once more, if that may tell how slow the path is.
+ */
+static void hello_first(struct sdr_conn *c, const struct sdr_hello *h)
+{
+	uint32_t most = sdr_conn_mtu_hello(c), known = sdr_conn_mtu_hello_known(c), len = most;
+	bool left = hello_probe(c, h, most);
+
+	if (known && known < most) {
+		len = known;
+		left = hello_probe(c, h, known);
+	}
+	left = hello_one(c, SDR_REL_HELLO, h) && left;
+	if (!left || !sdr_cc_pair_asks(&c->rel->cfg))
+		return;
+	if (hello_probe(c, h, len) && hello_one(c, SDR_REL_HELLO, h))
+		sdr_hello_pair_left(c, len + c->rel->tag_len,
+				    SDR_HELLO_LEN + h->ext_len + c->rel->tag_len);
+}
+
 void sdr_hello_send(struct sdr_conn *c, enum sdr_rel_type type)
 {
-	uint8_t ext[HELLO_EXT_ROOM], *p;
+	uint8_t ext[HELLO_EXT_ROOM];
 	struct sdr_hello h;
 
 	hello_fill(c, type, &h);
 	hello_ext(c, type, ext, &h);
-	if (type == SDR_REL_HELLO && c->hs.tries < HELLO_PROBES)
-		hello_probes(c, &h);
-	p = sdr_seal_begin(c->rel);
-	if (!p)
+	if (type == SDR_REL_HELLO && c->hs.tries < HELLO_PROBES) {
+		hello_first(c, &h);
 		return;
-	sdr_seal_send(c, sdr_hello_encode(p, type, &h));
-	if (type == SDR_REL_HELLO && c->hs.tries >= SDR_HELLO_TRIES_ASK)
+	}
+	if (hello_one(c, type, &h) && type == SDR_REL_HELLO && c->hs.tries >= SDR_HELLO_TRIES_ASK)
 		sdr_versions_ask(c);
 }
 

@@ -18,6 +18,7 @@
 #define SDR_AUTO_NEAR_FIRST  6u	 /* on a near path, in a round trip: others may begin as well */
 /* how far a round trip may be from the known one, either way, for the path to be the known one */
 #define SDR_AUTO_KNOWN_RTT  2u
+#define SDR_AUTO_KNOWN_USE  0.95 /* of what it was known to pass */
 #define SDR_AUTO_START_FREE 0.02 /* share of a first window lost that is not put on it */
 /* share of a round lost that ends START, and packets after which it is one: beyond weather, ... */
 #define SDR_AUTO_START_LOST 0.12
@@ -46,13 +47,28 @@
 #define SDR_AUTO_TOGETHER_GAIN 0.5 /* of what arrives */
 
 /* They share the first window, and what it shows. */
-double sdr_auto_together(const struct sdr_cc *cc)
+static double auto_together(const struct sdr_cc *cc)
 {
 	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
 
 	if (cc->known.rate_Bps || !cc->known.together || trip < SDR_QDELAY_FAR_NS)
 		return 1;
 	return cc->known.together;
+}
+
+/*
+ * Packets that a slow path holds, as the handshake has shown, unless more was seen to pass since;
+ * and until it has shown it.
+ */
+static double auto_first_fits(const struct sdr_cc *cc, uint64_t trip)
+{
+	double rate = fmax((double)cc->pair.most_Bps, sdr_auto_look(cc)->rival.most);
+
+	if (cc->pair.waits)
+		return SDR_AUTO_LEAST_PKTS;
+	if (!cc->pair.most_Bps)
+		return SDR_AUTO_FIRST_PKTS;
+	return fmax(rate * (double)trip / SDR_CC_NS_PER_S / cc->mtu, SDR_AUTO_LEAST_PKTS);
 }
 
 /*
@@ -64,11 +80,24 @@ double sdr_auto_first(const struct sdr_cc *cc)
 	uint64_t base = sdr_auto_look(cc)->queue.base, trip = base ? base : cc->rtt_guess;
 	double pkts = SDR_AUTO_FIRST_PKTS, far = (double)trip / SDR_QDELAY_FAR_NS, room;
 
-	pkts = fmax(pkts / sdr_auto_together(cc), SDR_AUTO_FIRST_LEAST);
+	pkts = fmax(pkts / auto_together(cc), SDR_AUTO_FIRST_LEAST);
 	if (trip >= SDR_QDELAY_RACK_NS)
 		pkts = fmin(pkts, SDR_AUTO_NEAR_FIRST * fmax(far * far, 1));
 	room = (double)cc->rx_window * SDR_CC_RX_SHARE;
+	if (far >= 1)
+		pkts = fmin(pkts, auto_first_fits(cc, trip));
 	return fmin(pkts * cc->mtu, room);
+}
+
+double sdr_auto_begins(const struct sdr_cc *cc)
+{
+	const struct sdr_cc_known *k = &cc->known;
+	double first = sdr_auto_first(cc);
+
+	if (!k->rate_Bps || !k->rtt_ns)
+		return first;
+	return fmax(SDR_AUTO_KNOWN_USE * (double)k->rate_Bps * (double)k->rtt_ns / SDR_CC_NS_PER_S,
+		    first / 2);
 }
 
 /*
@@ -78,7 +107,7 @@ double sdr_auto_first(const struct sdr_cc *cc)
 static void auto_learn_together(struct sdr_cc *cc, bool all)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double n = sdr_auto_together(cc), least = SDR_AUTO_FIRST_LEAST * cc->mtu;
+	double n = auto_together(cc), least = SDR_AUTO_FIRST_LEAST * cc->mtu;
 
 	if (n <= 1)
 		return;
@@ -157,8 +186,7 @@ void sdr_auto_spread(struct sdr_cc *cc, const struct sdr_cc_ack *ack, bool round
 	} else if (passes > 0 && passes < least) {
 		a->frozen = SDR_AUTO_FROZEN_CUT;
 		a->before = 0;
-		passes =
-			fmax(passes, SDR_AUTO_SPREAD_CLAIM / sdr_auto_together(cc) * a->rival.most);
+		passes = fmax(passes, SDR_AUTO_SPREAD_CLAIM / auto_together(cc) * a->rival.most);
 		a->win = fmin(a->win, SDR_AUTO_START_USE * passes * (double)a->queue.base /
 					      SDR_CC_NS_PER_S);
 	}
@@ -185,8 +213,7 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 	if (sdr_auto_capacity(rate) || (rate->capacity_Bps && auto_start_drops(cc)))
 		return auto_learn(cc, ack->now, use, !rate->capacity_least);
 	if (!rate->app_limited)
-		a->win += (sdr_auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) *
-			  (double)ack->bytes;
+		a->win += (auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_GAIN : 1) * (double)ack->bytes;
 	/* what the first of a flight met over a far path was there before us */
 	if (far && a->blame.bytes < SDR_AUTO_START_FEW * cc->mtu)
 		return false;
@@ -203,9 +230,12 @@ bool sdr_auto_start(struct sdr_cc *cc, const struct sdr_cc_ack *ack, const struc
 
 uint64_t sdr_auto_first_ns(const struct sdr_cc *cc)
 {
-	double n = sdr_auto_together(cc),
-	       slow = fmin(SDR_AUTO_TOGETHER_SLOW * n, SDR_AUTO_TOGETHER_MAX);
-	uint64_t ns = n > 1 ? (uint64_t)(SDR_AUTO_FIRST_NS * slow) : SDR_AUTO_FIRST_NS;
+	double n = auto_together(cc);
+	uint64_t ns = SDR_AUTO_FIRST_NS;
+
+	if (n > 1)
+		ns = (uint64_t)((double)ns *
+				fmin(SDR_AUTO_TOGETHER_SLOW * n, SDR_AUTO_TOGETHER_MAX));
 
 	if (cc->rtt_guess >= SDR_QDELAY_RACK_NS && cc->rtt_guess < ns)
 		return cc->rtt_guess;
@@ -214,7 +244,7 @@ uint64_t sdr_auto_first_ns(const struct sdr_cc *cc)
 
 double sdr_auto_start_gain(const struct sdr_cc *cc)
 {
-	return sdr_auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_PACE : SDR_AUTO_START_GAIN;
+	return auto_together(cc) > 1 ? SDR_AUTO_TOGETHER_PACE : SDR_AUTO_START_GAIN;
 }
 
 void sdr_auto_returns(struct sdr_cc *cc, uint64_t bytes)
@@ -222,7 +252,7 @@ void sdr_auto_returns(struct sdr_cc *cc, uint64_t bytes)
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double gain = 1;
 
-	if (sdr_auto_together(cc) > 1) {
+	if (auto_together(cc) > 1) {
 		gain = SDR_AUTO_TOGETHER_GAIN;
 		if ((double)sdr_qdelay_now(&a->queue) >
 		    SDR_AUTO_TOGETHER_FULL * (double)sdr_auto_keeps(cc, a->win))

@@ -15,10 +15,10 @@ static inline bool sdr_auto_capacity(const struct sdr_cc_rate *rate)
 	       rate->capacity_err < SDR_AUTO_TRAIN_ERR;
 }
 
-/* So many of this process begin at once, and do not know what the path carries. */
-double sdr_auto_together(const struct sdr_cc *cc);
 /* The first window, bytes: also that of a flow that has sent little. */
 double sdr_auto_first(const struct sdr_cc *cc);
+/* What it begins with, bytes: the first window, or by what is known of the path. */
+double sdr_auto_begins(const struct sdr_cc *cc);
 /* The time in which that leaves, ns; and pacing above the window, in START. */
 uint64_t sdr_auto_first_ns(const struct sdr_cc *cc);
 double sdr_auto_start_gain(const struct sdr_cc *cc);

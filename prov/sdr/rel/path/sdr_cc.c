@@ -27,14 +27,24 @@ static void sdr_cc_check(const struct sdr_cc *cc)
 	SDR_ASSERT(!cc->app_limited_until || cc->app_limited_until >= cc->delivered);
 }
 
+static const struct sdr_cc_ops *sdr_cc_chosen(const struct sdr_rel_cfg *cfg)
+{
+	const struct sdr_cc_ops *ops = cfg->cc ? cfg->cc : sdr_cc_table[0];
+
+	return ops->provisioned && cfg->rate_bps < 8 ? sdr_cc_table[0] : ops;
+}
+
+bool sdr_cc_pair_asks(const struct sdr_rel_cfg *cfg)
+{
+	return sdr_cc_chosen(cfg)->pair;
+}
+
 void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu, uint64_t rx_window,
 		 uint64_t rtt_guess_ns, const struct sdr_cc_known *known, uint64_t now)
 {
 	SDR_ASSERT(mtu);
 	memset(cc, 0, sizeof(*cc));
-	cc->ops = cfg->cc ? cfg->cc : sdr_cc_table[0];
-	if (cc->ops->provisioned && cfg->rate_bps < 8)
-		cc->ops = sdr_cc_table[0];
+	cc->ops = sdr_cc_chosen(cfg);
 	cc->rx_window = rx_window ? rx_window : SDR_CC_RX_WINDOW;
 	cc->mtu = mtu;
 	cc->rtt_guess = rtt_guess_ns ? rtt_guess_ns : SDR_RTT_INIT_NS;
@@ -68,6 +78,14 @@ void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu)
 	sdr_cc_check(cc);
 }
 
+/* Of a flight, bytes that leave at once. */
+static uint64_t sdr_cc_train_most(const struct sdr_cc *cc)
+{
+	uint64_t most = cc->pair.waits ? cc->cwnd : cc->cwnd / 2;
+
+	return most < SDR_CC_TRAIN ? most : SDR_CC_TRAIN;
+}
+
 /* The flight that begins is to show what the bottleneck passes: part of it leaves at once. */
 static void sdr_cc_train(struct sdr_cc *cc)
 {
@@ -78,7 +96,39 @@ static void sdr_cc_train(struct sdr_cc *cc)
 	    rtt < SDR_CC_FAR_NS || (cc->train.rate_Bps && cc->train.err <= SDR_CC_TRAIN_ERR))
 		return;
 	cc->trains++;
-	cc->train_left = cc->cwnd / 2 < SDR_CC_TRAIN ? cc->cwnd / 2 : SDR_CC_TRAIN;
+	cc->train_left = cc->train_first = sdr_cc_train_most(cc);
+}
+
+static void sdr_cc_pair(struct sdr_cc *cc, uint64_t now)
+{
+	cc->ops->pair(cc);
+	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
+	sdr_cc_check(cc);
+}
+
+void sdr_cc_pair_waits(struct sdr_cc *cc, uint64_t now)
+{
+	if (!cc->ops->pair || cc->busy_ns)
+		return;
+	cc->pair.waits = true;
+	sdr_cc_pair(cc, now);
+}
+
+void sdr_cc_pair_told(struct sdr_cc *cc, uint64_t most_Bps, uint64_t now)
+{
+	uint64_t most, left;
+
+	if (!cc->pair.waits)
+		return;
+	cc->pair.waits = false;
+	cc->pair.most_Bps = most_Bps;
+	sdr_cc_pair(cc, now);
+	/* the flight that has begun goes on as one that did not wait */
+	SDR_ASSERT(cc->train_left <= cc->train_first);
+	most = sdr_cc_train_most(cc);
+	left = cc->train_first - cc->train_left;
+	if (cc->trains)
+		cc->train_left = most > left ? most - left : 0;
 }
 
 /* Nothing is in flight, and something will be. */
@@ -197,6 +247,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	if (ack->bytes) {
 		cc->delivered += ack->bytes;
 		cc->delivered_ns = ack->now;
+		cc->pair.waits = false;
 		if (cc->app_limited_until && cc->delivered > cc->app_limited_until)
 			cc->app_limited_until = 0;
 	}
@@ -217,6 +268,7 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
 {
 	cc->app_limited_until = 0;
+	cc->pair.waits = false;
 	cc->round_end = cc->delivered;
 	cc->ops->timeout(cc, now);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);

@@ -81,6 +81,10 @@ struct sdr_cc {
 	 */
 	uint64_t min_rtt;
 	uint32_t mtu;
+	struct {		   /* what the handshake tells of an unknown path */
+		bool waits;	   /* it will in a moment: few packets leave before */
+		uint64_t most_Bps; /* more does not pass; 0: that is not known */
+	} pair;
 	/* delivery accounting */
 	uint64_t delivered, delivered_ns, first_tx_ns;
 	uint64_t round_end; /* delivered count that ends the round trip */
@@ -90,8 +94,9 @@ struct sdr_cc {
 	/* what the bottleneck passes; without it, at least that (fades), bytes per second */
 	struct sdr_train train;
 	uint64_t capacity_least;
-	uint64_t train_left; /* bytes that leave at once, to find that out */
-	uint32_t trains;     /* flights that began so */
+	uint64_t train_left;  /* bytes that leave at once, to find that out */
+	uint64_t train_first; /* and were to, when that flight began */
+	uint32_t trains;      /* flights that began so */
 	/*
 	 * of what was lost: bytes that the controller puts on the own rate, not on the path; the
 	 * caller takes them away
@@ -116,6 +121,12 @@ void sdr_cc_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint32_t mtu,
  */
 void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overhead,
 		 uint64_t inflight, struct sdr_cc_snap *snap);
+/* The chosen controller wants to know from the handshake whether a path is slow. */
+bool sdr_cc_pair_asks(const struct sdr_rel_cfg *cfg);
+/* Before the first transmission: the handshake will tell in a moment how slow the path is, ... */
+void sdr_cc_pair_waits(struct sdr_cc *cc, uint64_t now);
+/* ... and does: so many bytes a second at most; 0: it is not slow, or that is not known. */
+void sdr_cc_pair_told(struct sdr_cc *cc, uint64_t most_Bps, uint64_t now);
 /* Packets are of this size from now on: the least window holds some of them. */
 void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu);
 /* There was nothing to send although window and pacing allowed it. */

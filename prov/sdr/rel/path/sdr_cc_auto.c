@@ -48,11 +48,10 @@
 #define SDR_AUTO_ROUND_NS	50000u /* a round lasts at least that: shorter ones are a host's */
 #define SDR_AUTO_USED		4      /* times what a round carried: no window grows beyond */
 #define SDR_AUTO_TRAIN_USE	0.95   /* of a capacity: some may belong to others */
-#define SDR_AUTO_KNOWN_USE	0.95
-#define SDR_AUTO_GAIN		1.05 /* pacing above what the window makes: the window rules */
-#define SDR_AUTO_SETTLE		2u   /* rounds after START in which it is still answered */
-#define SDR_AUTO_YIELD		0.7  /* of the window at least remains after a round */
-#define SDR_AUTO_QUIET		0.25 /* of the target: hardly any queue */
+#define SDR_AUTO_GAIN		1.05   /* pacing above what the window makes: the window rules */
+#define SDR_AUTO_SETTLE		2u     /* rounds after START in which it is still answered */
+#define SDR_AUTO_YIELD		0.7    /* of the window at least remains after a round */
+#define SDR_AUTO_QUIET		0.25   /* of the target: hardly any queue */
 #define SDR_AUTO_QUIET_ROUNDS	3u
 #define SDR_AUTO_PACE_STEP	1.25 /* a quiet path is filled faster and faster, up to */
 #define SDR_AUTO_PACE_MAX	3.0
@@ -185,7 +184,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	const struct sdr_cc_known *k = &cc->known;
 
 	(void)cfg;
-	a->win = sdr_auto_first(cc);
+	a->win = sdr_auto_begins(cc);
 	a->bound = HUGE_VAL;
 	a->pace = 1;
 	a->shortest = HUGE_VAL;
@@ -195,11 +194,7 @@ static void auto_init(struct sdr_cc *cc, const struct sdr_rel_cfg *cfg, uint64_t
 	sdr_rival_init(&a->rival, now, auto_random(cc, now));
 	sdr_burst_init(&a->burst, now);
 	if (k->rate_Bps && k->rtt_ns) {
-		double win = SDR_AUTO_KNOWN_USE * (double)k->rate_Bps * (double)k->rtt_ns /
-			     SDR_CC_NS_PER_S;
-
 		auto_started(cc, now);
-		a->win = fmax(win, a->win / 2);
 		sdr_rival_passes(&a->rival, (double)k->rate_Bps);
 	}
 	auto_output(cc);
@@ -560,6 +555,12 @@ static void auto_begins(struct sdr_cc *cc, uint64_t now)
 		auto_output(cc);
 }
 
+static void auto_pair(struct sdr_cc *cc)
+{
+	sdr_auto_state(cc)->win = sdr_auto_begins(cc);
+	auto_output(cc);
+}
+
 const struct sdr_cc_ops sdr_cc_auto = {
 	.name = "auto",
 	.marks = true,
@@ -570,4 +571,5 @@ const struct sdr_cc_ops sdr_cc_auto = {
 	.timeout = auto_timeout,
 	.resumed = auto_resumed,
 	.begins = auto_begins,
+	.pair = auto_pair,
 };

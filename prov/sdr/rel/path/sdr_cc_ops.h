@@ -80,6 +80,11 @@ struct sdr_cc_ops {
 	 * window and rate may be set for what follows.  NULL: it does not matter.
 	 */
 	void (*resumed)(struct sdr_cc *cc, uint64_t now, uint64_t idle_ns);
+	/*
+	 * The handshake tells whether the path is slow, or will in a moment: cc->pair has changed.
+	 * NULL: it does not matter, nothing waits.
+	 */
+	void (*pair)(struct sdr_cc *cc);
 	/* Nothing is in flight, and now something leaves, however long that was; behind resumed. */
 	void (*begins)(struct sdr_cc *cc, uint64_t now);
 };

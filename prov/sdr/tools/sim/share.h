@@ -73,6 +73,7 @@ struct share_cfg {
 	double series_s; /* of a line of the series; 0: none */
 	/* hosts of sdr flows stop, for so long on average, after so much time on average */
 	double stall_s, stall_every_s;
+	bool probes;	/* endpoints ask the path by long datagrams, as over sockets */
 	bool incast;	/* one receiving node */
 	bool rival_ecn; /* rivals' packets may be marked */
 	const struct sdr_cc_ops *cc;

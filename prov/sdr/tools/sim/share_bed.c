@@ -125,7 +125,7 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 	struct sim_ep_attr a = {
 		.rel = { .cfg = &cfg, .cbs = &share_cbs, .user = b, .paths = paths },
 		.node = { .mtu = share_payload(b->cfg->path_mtu),
-			  .no_probe = true,
+			  .no_probe = !b->cfg->probes,
 			  .rx_window = SHARE_RX_WINDOW,
 			  .ecn = true },
 		.context = { share_rand(b), share_rand(b) },

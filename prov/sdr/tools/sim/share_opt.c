@@ -37,6 +37,7 @@ enum {
 	OPT_PAUSE,
 	OPT_TEACH,
 	OPT_GREET,
+	OPT_PROBE,
 	OPT_RANKS,
 	OPT_INCAST,
 	OPT_CC,
@@ -82,6 +83,7 @@ static const struct tool_option table[] = {
 	  "a message before, from which only the path is known (none)" },
 	{ "greet", NULL, OPT_GREET, 1,
 	  "a message of a few bytes before, so that the connection is open" },
+	{ "probe", NULL, OPT_PROBE, 1, "handshakes ask what the path carries, as over sockets" },
 	{ "ranks", "N", OPT_RANKS, 1,
 	  "senders of which each sends to all receivers, together (each flow its own)" },
 	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
@@ -275,6 +277,9 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_GREET:
 		cfg->greets = true;
+		break;
+	case OPT_PROBE:
+		cfg->probes = true;
 		break;
 	case OPT_RANKS:
 		cfg->ranks = (uint32_t)tool_opt_whole(name, arg, 1, SHARE_FLOWS_MAX);
