@@ -21,6 +21,7 @@ libsdr_base_la_SOURCES = \
 	prov/sdr/base/sdr_idtab.c \
 	prov/sdr/base/sdr_idtab.h \
 	prov/sdr/base/sdr_list.h \
+	prov/sdr/base/sdr_mem.h \
 	prov/sdr/base/sdr_rand.c \
 	prov/sdr/base/sdr_rand.h \
 	prov/sdr/base/sdr_ring.c \
