@@ -7,6 +7,7 @@
  * (HELLO, records, a COMPLETE) gives the same fields back.
  */
 #include "fuzz.h"
+#include "wire/sdr_atomic.h"
 #include "wire/sdr_frame.h"
 #include "wire/sdr_tlv.h"
 #include "wire/sdr_version.h"
@@ -142,6 +143,30 @@ static void check_code(const struct sdr_frame_rec *f, const struct sdr_frame_rec
 	SDR_FUZZ_CHECK(a->chunk && a->seg && !(a->seg % a->chunk) && !(a->from % a->chunk));
 }
 
+/* The bytes that it announces are those that are there. */
+static void check_atomic(const struct sdr_frame_rec *f)
+{
+	uint32_t size, each;
+	struct sdr_atomic a;
+
+	SDR_FUZZ_CHECK(!(f->flags & SDR_REC_F_BULK));
+	if (f->op != SDR_REC_ATOMIC || !sdr_atomic_get(f->payload, f->payload_len, &a))
+		return;
+	SDR_FUZZ_CHECK(a.count && a.form < SDR_ATOMIC_FORMS);
+	size = sdr_atomic_size(a.type);
+	SDR_FUZZ_CHECK(a.known == (size && sdr_atomic_goes(a.op, a.form)));
+	if (!a.known) {
+		SDR_FUZZ_CHECK(!a.in && !a.cmp);
+		return;
+	}
+	each = sdr_atomic_carries(a.op, a.form, size);
+	SDR_FUZZ_CHECK((uint64_t)a.count * size <= SDR_ATOMIC_PART);
+	SDR_FUZZ_CHECK(f->payload_len == SDR_ATOMIC_HDR + a.count * each);
+	SDR_FUZZ_CHECK(!a.in == (a.op == SDR_ATOMIC_READ));
+	SDR_FUZZ_CHECK(!a.cmp == (a.form != SDR_ATOMIC_COMPARE));
+	SDR_FUZZ_CHECK(!a.cmp || a.cmp + (size_t)a.count * size == f->payload + f->payload_len);
+}
+
 static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const uint8_t *hi)
 {
 	uint8_t buf[128 + SDR_CTL_MAX]; /* records without payload have up to 100 bytes */
@@ -166,9 +191,15 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 		       again.rec.status == f->status);
 	SDR_FUZZ_CHECK(again.rec.payload_len == f->payload_len);
 	SDR_FUZZ_CHECK(again.rec.va == f->va && again.rec.rkey == f->rkey);
+	SDR_FUZZ_CHECK(again.rec.turn == f->turn);
+	if (f->flags & SDR_REC_F_TURN)
+		SDR_FUZZ_CHECK(f->op <= SDR_REC_READ || f->op == SDR_REC_ATOMIC ||
+			       f->op >= SDR_REC_TEST);
 	if (f->flags & SDR_REC_F_KEY)
 		SDR_FUZZ_CHECK(!f->payload_len && (f->op == SDR_REC_READ || f->op == SDR_REC_CTS));
 	check_code(f, &again.rec);
+	if (f->op >= SDR_REC_ATOMIC && f->op <= SDR_REC_LAST)
+		check_atomic(f);
 }
 
 /* Encodes again to the same fields. */
@@ -350,6 +381,37 @@ static size_t seed_frames(uint8_t *buf)
 		.va = 0x7f0012345000,
 		.rkey = 0x8004,
 	};
+	static const struct sdr_atomic swap = { .op = SDR_ATOMIC_CSWAP,
+						.type = SDR_ATOMIC_UINT32,
+						.form = SDR_ATOMIC_COMPARE,
+						.count = 1 };
+	uint8_t atom[SDR_ATOMIC_HDR + 8] = { 0 };
+	struct sdr_frame_rec t = {
+		.op = SDR_REC_ATOMIC,
+		.flags = SDR_REC_F_RMA,
+		.rseq = 8,
+		.id = 9,
+		.addr = 128,
+		.key = 99,
+		.payload_len = sizeof(atom),
+		.payload = atom,
+	};
+	struct sdr_frame_rec u = {
+		.op = SDR_REC_ATOMIC_END,
+		.flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_TAG,
+		.rseq = 9,
+		.id = 9,
+		.len = 4096,
+		.addr = 128,
+		.key = 99,
+	};
+	struct sdr_frame_rec call = {
+		.op = SDR_REC_CALL,
+		.rseq = 10,
+		.id = 10,
+		.payload_len = sizeof(payload),
+		.payload = payload,
+	};
 	size_t n = 1;
 
 	buf[0] = 2;
@@ -361,6 +423,10 @@ static size_t seed_frames(uint8_t *buf)
 	n += sdr_frame_rec_encode(buf + n, room, &r);
 	n += sdr_frame_rec_encode(buf + n, room, &w);
 	n += sdr_frame_rec_encode(buf + n, room, &k);
+	sdr_atomic_put(atom, &swap);
+	n += sdr_frame_rec_encode(buf + n, room, &t);
+	n += sdr_frame_rec_encode(buf + n, room, &u);
+	n += sdr_frame_rec_encode(buf + n, room, &call);
 	n += sdr_frame_close_encode(buf + n, room, &x);
 	return n;
 }
@@ -400,11 +466,22 @@ static size_t seed_coded(uint8_t *buf)
 			  .seg = 64u << 20,
 			  .from = 4ull << 30 },
 	};
+	struct sdr_frame_rec t = {
+		.op = SDR_REC_READ,
+		.flags = SDR_REC_F_LEN | SDR_REC_F_RMA | SDR_REC_F_LEAD | SDR_REC_F_FOLLOW,
+		.rseq = 9,
+		.id = 11,
+		.len = 8,
+		.addr = 64,
+		.key = 99,
+		.turn = 1023,
+	};
 	size_t n = 1;
 
 	buf[0] = 2;
 	n += sdr_frame_dack_encode(buf + n, room, &d, NULL, 0);
 	n += sdr_frame_rec_encode(buf + n, room, &s);
+	n += sdr_frame_rec_encode(buf + n, room, &t);
 	d.flags = SDR_DACK_COMPLETE;
 	n += sdr_frame_dack_encode(buf + n, room, &d, NULL, 0);
 	n += sdr_frame_rec_encode(buf + n, room, &b);

@@ -41,6 +41,10 @@ static const struct {
 	ERR(VERSION, EPROTONOSUPPORT),
 	ERR(STALLED, FI_ETIMEDOUT),
 	ERR(DENIED, FI_ETIMEDOUT),
+	ERR(UNSUPPORTED, FI_EOPNOTSUPP),
+	ERR(ALIGN, FI_EINVAL),
+	ERR(MEM, FI_EIO),
+	ERR(NOBODY, FI_ECONNREFUSED),
 };
 
 static void err__applications_see_the_errno_of_rel(void **state)

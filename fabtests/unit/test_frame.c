@@ -689,6 +689,8 @@ static void rec_fill(struct sdr_frame_rec *r, uint32_t op, uint32_t flags, const
 	}
 	if (flags & SDR_REC_F_CODE)
 		code_fill(&r->code);
+	if (flags & SDR_REC_F_TURN)
+		r->turn = (uint32_t)rng();
 }
 
 static void rec__round_trip(void **state)
@@ -699,15 +701,22 @@ static void rec__round_trip(void **state)
 	uint8_t buf[256];
 	uint32_t flags, op;
 	size_t len, head;
-	bool key_ok, code_ok;
+	bool key_ok, code_ok, turn_ok;
 
 	(void)state;
-	for (op = SDR_REC_SEND; op <= SDR_REC_DONE; op++) {
+	for (op = SDR_REC_SEND; op <= SDR_REC_CALL; op++) {
+		if (op > SDR_REC_LAST && op < SDR_REC_CALL)
+			continue;
 		for (flags = 0; flags <= SDR_REC_F_FIELDS; flags++) {
-			uint32_t must = op <= SDR_REC_TSEND  ? SDR_REC_F_ORDER
-					: op <= SDR_REC_READ ? SDR_REC_F_RMA
-					: op == SDR_REC_BIND ? SDR_REC_F_BULK
-							     : 0;
+			uint32_t must = op <= SDR_REC_TSEND    ? SDR_REC_F_ORDER
+					: op <= SDR_REC_READ   ? SDR_REC_F_RMA
+					: op == SDR_REC_BIND   ? SDR_REC_F_BULK
+					: op == SDR_REC_ATOMIC ? SDR_REC_F_RMA
+					: op == SDR_REC_ATOMIC_END
+						? SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_TAG
+						: 0;
+			bool bulk_ok = op < SDR_REC_ATOMIC || op > SDR_REC_ATOMIC_END ||
+				       !(flags & SDR_REC_F_BULK);
 			const uint8_t *p = buf;
 
 			if ((flags & SDR_REC_F_BULK) && op != SDR_REC_PARK)
@@ -717,13 +726,15 @@ static void rec__round_trip(void **state)
 				  (!r.payload_len && (flags & SDR_REC_F_BULK));
 			key_ok = !(flags & SDR_REC_F_KEY) ||
 				 (!r.payload_len && (op == SDR_REC_READ || op == SDR_REC_CTS));
+			turn_ok = !(flags & SDR_REC_F_TURN) || op <= SDR_REC_READ ||
+				  op == SDR_REC_ATOMIC;
 			len = sdr_frame_rec_size(&r);
 			head = len - r.payload_len;
 			assert_true(head <= SDR_REC_HDR_MAX ||
-				    (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)));
+				    (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE | SDR_REC_F_BULK)));
 			assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
 			assert_int_equal(sdr_frame_rec_encode(buf, len, &r), len);
-			if ((flags & must) != must || !key_ok || !code_ok) {
+			if ((flags & must) != must || !key_ok || !code_ok || !bulk_ok || !turn_ok) {
 				assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
 				continue;
 			}
@@ -747,6 +758,7 @@ static void rec__round_trip(void **state)
 			assert_true(f[0].rec.va == r.va);
 			assert_int_equal(f[0].rec.rkey, r.rkey);
 			code_equal(&f[0].rec.code, &r.code);
+			assert_int_equal(f[0].rec.turn, r.turn);
 			assert_int_equal(f[0].rec.payload_len, r.payload_len);
 			if (!(flags & 7))
 				frame_cut(buf, len);
@@ -775,7 +787,13 @@ static void rec__refuses(void **state)
 	buf[1] = 0;
 	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
-	buf[1] = SDR_REC_DONE + 1;
+	buf[1] = SDR_REC_LAST + 1;
+	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
+	buf[1] = SDR_REC_CALL - 1;
+	p = buf;
+	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
+	buf[1] = SDR_REC_CALL + 1;
+	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[1] = SDR_REC_TEST - 1;
 	p = buf;
@@ -786,7 +804,7 @@ static void rec__refuses(void **state)
 	p = buf;
 	buf[1] = SDR_REC_DONE;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), 1);
-	buf[3] = 4; /* flag 0x400 */
+	buf[3] = 0x10; /* flag 0x1000 */
 	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[3] = 1; /* KEY: not in a DONE */

@@ -33,6 +33,10 @@ static const int errnos[] = {
 	[SDR_REL_ERR_VERSION] = EPROTONOSUPPORT,
 	[SDR_REL_ERR_STALLED] = ETIMEDOUT,
 	[SDR_REL_ERR_DENIED] = ETIMEDOUT,
+	[SDR_REL_ERR_UNSUPPORTED] = EOPNOTSUPP,
+	[SDR_REL_ERR_ALIGN] = EINVAL,
+	[SDR_REL_ERR_MEM] = EIO,
+	[SDR_REL_ERR_NOBODY] = ECONNREFUSED,
 };
 
 static void err__each_has_its_errno(void **state)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "test_wire.h"
+#include "wire/sdr_atomic.h"
+#include "wire/sdr_cm_msg.h"
 #include "wire/sdr_frame.h"
 #include "wire/sdr_tag.h"
 #include "wire/sdr_tlv.h"
@@ -385,6 +387,27 @@ static const struct {
 	    .id = 2,
 	    .status = SDR_WIRE_STATUS_KEY },
 	  "06 05 2000 0000 01000000 02000000 0600" },
+	{ "write, leads and follows",
+	  { .op = SDR_REC_WRITE,
+	    .flags = SDR_REC_F_RMA | SDR_REC_F_LEAD | SDR_REC_F_FOLLOW,
+	    .rseq = 8,
+	    .id = 3,
+	    .addr = 0x40,
+	    .key = 0x63,
+	    .turn = 0x01020304,
+	    .payload_len = 4,
+	    .payload = (const uint8_t *)"flag" },
+	  "06 03 100c 0400 08000000 03000000 4000000000000000 6300000000000000 04030201"
+	  "666c6167" },
+	{ "tsend, follows",
+	  { .op = SDR_REC_TSEND,
+	    .flags = SDR_REC_F_ORDER | SDR_REC_F_TAG | SDR_REC_F_FOLLOW,
+	    .rseq = 9,
+	    .id = 4,
+	    .mseq = 5,
+	    .tag = 0x77,
+	    .turn = 6 },
+	  "06 02 4208 0000 09000000 04000000 05000000 7700000000000000 06000000" },
 	{ "bind, with parity",
 	  { .op = SDR_REC_BIND,
 	    .flags = SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_CODE,
@@ -413,7 +436,80 @@ static const struct {
 	{ "done",
 	  { .op = SDR_REC_DONE, .flags = SDR_REC_F_STATUS, .rseq = 1, .id = 2, .status = -2 },
 	  "06 09 2000 0000 01000000 02000000 feff" },
+	{ "atomic",
+	  { .op = SDR_REC_ATOMIC,
+	    .flags = SDR_REC_F_RMA,
+	    .rseq = 1,
+	    .id = 2,
+	    .addr = 0x40,
+	    .key = 0x63,
+	    .payload_len = 20,
+	    .payload = (const uint8_t *)"\x02\x07\x01\0\x01\0\0\0\0\0\0\0\x05\0\0\0\0\0\0" },
+	  "06 0a 1000 1400 01000000 02000000 4000000000000000 6300000000000000"
+	  "02 07 01 00 01000000 00000000 0500000000000000" },
+	{ "atomic rsp",
+	  { .op = SDR_REC_ATOMIC_RSP,
+	    .rseq = 1,
+	    .id = 2,
+	    .payload_len = 8,
+	    .payload = (const uint8_t *)"\x07\0\0\0\0\0\0" },
+	  "06 0b 0000 0800 01000000 02000000 0700000000000000" },
+	{ "atomic end",
+	  { .op = SDR_REC_ATOMIC_END,
+	    .flags = SDR_REC_F_LEN | SDR_REC_F_TAG | SDR_REC_F_RMA,
+	    .rseq = 1,
+	    .id = 2,
+	    .len = 4096,
+	    .tag = SDR_ATOMIC_FETCH,
+	    .addr = 0x40,
+	    .key = 0x63 },
+	  "06 0c 1300 0000 01000000 02000000 0010000000000000 0100000000000000"
+	  "4000000000000000 6300000000000000" },
+	{ "call",
+	  { .op = SDR_REC_CALL,
+	    .rseq = 1,
+	    .id = 2,
+	    .payload_len = 3,
+	    .payload = (const uint8_t *)"abc" },
+	  "06 10 0000 0300 01000000 02000000 616263" },
 };
+
+/* The header in the payload of an atomic, and every number in it. */
+static void golden__atomics(void **state)
+{
+	static const struct sdr_atomic swap = { .op = SDR_ATOMIC_CSWAP,
+						.type = SDR_ATOMIC_UINT16,
+						.form = SDR_ATOMIC_COMPARE,
+						.count = 2,
+						.first = 0x180 };
+	uint8_t p[SDR_ATOMIC_HDR + 8] = { [SDR_ATOMIC_HDR] = 1, 0, 2, 0, 3, 0, 4, 0 };
+	struct sdr_atomic a;
+
+	(void)state;
+	sdr_atomic_put(p, &swap);
+	golden("atomic header", p, sizeof(p), "0c030200 02000000 80010000 01000200 03000400");
+	assert_true(sdr_atomic_get(p, sizeof(p), &a) && a.known);
+	assert_true(a.op == swap.op && a.type == swap.type && a.form == swap.form);
+	assert_true(a.count == swap.count && a.first == swap.first);
+	assert_ptr_equal(a.in, p + SDR_ATOMIC_HDR);
+	assert_ptr_equal(a.cmp, p + SDR_ATOMIC_HDR + 4);
+	assert_false(sdr_atomic_get(p, sizeof(p) - 1, &a));
+	assert_true(SDR_ATOMIC_MIN == 0 && SDR_ATOMIC_MAX == 1 && SDR_ATOMIC_SUM == 2 &&
+		    SDR_ATOMIC_PROD == 3 && SDR_ATOMIC_LOR == 4 && SDR_ATOMIC_LAND == 5 &&
+		    SDR_ATOMIC_BOR == 6 && SDR_ATOMIC_BAND == 7 && SDR_ATOMIC_LXOR == 8 &&
+		    SDR_ATOMIC_BXOR == 9 && SDR_ATOMIC_READ == 10 && SDR_ATOMIC_WRITE == 11);
+	assert_true(SDR_ATOMIC_CSWAP == 12 && SDR_ATOMIC_CSWAP_NE == 13 &&
+		    SDR_ATOMIC_CSWAP_LE == 14 && SDR_ATOMIC_CSWAP_LT == 15 &&
+		    SDR_ATOMIC_CSWAP_GE == 16 && SDR_ATOMIC_CSWAP_GT == 17 &&
+		    SDR_ATOMIC_MSWAP == 18 && SDR_ATOMIC_OPS == 19);
+	assert_true(SDR_ATOMIC_INT8 == 0 && SDR_ATOMIC_UINT64 == 7 && SDR_ATOMIC_FLOAT == 8 &&
+		    SDR_ATOMIC_DOUBLE == 9 && SDR_ATOMIC_FLOAT_COMPLEX == 10 &&
+		    SDR_ATOMIC_DOUBLE_COMPLEX == 11 && SDR_ATOMIC_X87 == 12 &&
+		    SDR_ATOMIC_X87_COMPLEX == 13 && SDR_ATOMIC_INT128 == 14 &&
+		    SDR_ATOMIC_UINT128 == 15 && SDR_ATOMIC_BINARY128 == 16 &&
+		    SDR_ATOMIC_BINARY128_COMPLEX == 17 && SDR_ATOMIC_TYPES == 18);
+	assert_true(SDR_ATOMIC_UPDATE == 0 && SDR_ATOMIC_FETCH == 1 && SDR_ATOMIC_COMPARE == 2);
+}
 
 static void golden__records(void **state)
 {
@@ -425,6 +521,52 @@ static void golden__records(void **state)
 			     SDR_FRAME_REC, recs[i].hex);
 }
 
+static void golden__connections(void **state)
+{
+	static const struct {
+		const char *what;
+		struct sdr_cm_msg m;
+		const char *hex;
+	} v[] = {
+		{ "request",
+		  { SDR_CM_REQUEST, 3, 0x0123456789abcdefull, (const uint8_t *)"abc" },
+		  "01 00 0300 efcdab8967452301 616263" },
+		{ "accept", { SDR_CM_ACCEPT, 0, 7, NULL }, "02 00 0000 0700000000000000" },
+		{ "reject",
+		  { SDR_CM_REJECT, 1, 7, (const uint8_t *)"x" },
+		  "03 00 0100 0700000000000000 78" },
+	};
+	struct sdr_cm_msg m;
+	uint8_t p[SDR_CM_MSG_MAX + 1] = { 0 };
+	size_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		n = sdr_cm_encode(p, &v[i].m);
+		golden(v[i].what, p, n, v[i].hex);
+		assert_int_equal(sdr_cm_decode(p, n, &m), 0);
+		assert_int_equal(m.kind, v[i].m.kind);
+		assert_int_equal(m.len, v[i].m.len);
+		assert_true(m.call == v[i].m.call);
+		assert_memory_equal(m.data, v[i].m.data ? v[i].m.data : p, m.len);
+		for (size_t cut = 0; cut < n; cut++)
+			assert_int_equal(sdr_cm_decode(p, cut, &m), -EBADMSG);
+		assert_int_equal(sdr_cm_decode(p, n + 1, &m), -EBADMSG);
+	}
+	p[1] = 1;
+	assert_int_equal(sdr_cm_decode(p, n, &m), -EBADMSG);
+	p[1] = 0;
+	p[0] = 0;
+	assert_int_equal(sdr_cm_decode(p, n, &m), -EBADMSG);
+	p[0] = SDR_CM_KINDS;
+	assert_int_equal(sdr_cm_decode(p, n, &m), -EBADMSG);
+	p[0] = SDR_CM_REQUEST;
+	sdr_put_le16(p + 2, SDR_CM_DATA_MAX + 1);
+	assert_int_equal(sdr_cm_decode(p, SDR_CM_MSG_MAX + 1, &m), -EBADMSG);
+	sdr_put_le16(p + 2, SDR_CM_DATA_MAX);
+	assert_int_equal(sdr_cm_decode(p, SDR_CM_MSG_MAX, &m), 0);
+}
+
 /* Numbers that stand for a cause or a kind. */
 static void golden__numbers(void **state)
 {
@@ -434,7 +576,10 @@ static void golden__numbers(void **state)
 	assert_true(SDR_WIRE_STATUS_TRUNC == 7 && SDR_WIRE_STATUS_CANCELED == 8);
 	assert_true(SDR_WIRE_STATUS_NOMEM == 9 && SDR_WIRE_STATUS_ENGINE == 10);
 	assert_true(SDR_WIRE_STATUS_REG == 12 && SDR_WIRE_STATUS_PROTO == 13);
-	assert_true(SDR_WIRE_STATUS_CODE == 15);
+	assert_true(SDR_WIRE_STATUS_CODE == 15 && SDR_WIRE_STATUS_UNSUPPORTED == 19);
+	assert_true(SDR_WIRE_STATUS_ALIGN == 20 && SDR_FEATURE_ATOMIC == 0x20);
+	assert_true(SDR_WIRE_STATUS_MEM == 21 && SDR_WIRE_STATUS_NOBODY == 22);
+	assert_true(SDR_FEATURE_CALL == 0x80);
 	assert_true(SDR_HELLO_OK == 0 && SDR_HELLO_REFUSED_GEOMETRY == 1);
 	assert_true(SDR_HELLO_REFUSED_LIMIT == 2 && SDR_HELLO_REFUSED_PATH == 3);
 	assert_true(SDR_WIRE_CODE_XOR == 1 && SDR_WIRE_CODE_MDS == 2);
@@ -455,6 +600,8 @@ int main(void)
 		cmocka_unit_test(golden__frames),
 		cmocka_unit_test(golden__acknowledgements),
 		cmocka_unit_test(golden__records),
+		cmocka_unit_test(golden__atomics),
+		cmocka_unit_test(golden__connections),
 		cmocka_unit_test(golden__numbers),
 	};
 

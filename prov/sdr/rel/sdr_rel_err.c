@@ -76,6 +76,21 @@ static const struct {
 				 "the peer did not answer, and this host itself refuses to send to it: "
 				 "its firewall drops outgoing UDP datagrams; allow them to the peer's "
 				 "address and port (nft list ruleset)" },
+	[SDR_REL_ERR_UNSUPPORTED] = { EOPNOTSUPP,
+				      "the peer does not carry out this operation: its version of sdr has "
+				      "no atomics, or its processor another long double; install the same "
+				      "release on both, or use another datatype" },
+	[SDR_REL_ERR_ALIGN] = { EINVAL,
+				"the target of the atomic is not aligned like its datatype: give the "
+				"remote address of an element" },
+	[SDR_REL_ERR_MEM] = { EIO,
+			      "memory of a device, here or the peer's, could not be copied: its driver "
+			      "failed, or it was freed before the operation was over; check that it lives "
+			      "as long, and the device" },
+	[SDR_REL_ERR_NOBODY] = { ECONNREFUSED,
+				 "nobody takes connections there: the endpoint at that address does not "
+				 "listen, has as many requests waiting as its backlog allows, or has given "
+				 "up; check address and port, that it has called fi_listen, and FI_BACKLOG" },
 };
 
 _Static_assert(sizeof(errs) / sizeof(errs[0]) == SDR_REL_ERRS, "a row for each error");

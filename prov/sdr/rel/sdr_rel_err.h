@@ -37,6 +37,11 @@ enum sdr_rel_err {
 	 */
 	SDR_REL_ERR_STALLED = 17,
 	SDR_REL_ERR_DENIED = 18, /* this host refuses to send */
+	/* the peer does not know this operation, or not on this type */
+	SDR_REL_ERR_UNSUPPORTED = 19,
+	SDR_REL_ERR_ALIGN = 20,	 /* the target of an atomic is not aligned like its type */
+	SDR_REL_ERR_MEM = 21,	 /* a device's memory could not be copied */
+	SDR_REL_ERR_NOBODY = 22, /* a call that nobody takes over there */
 	SDR_REL_ERRS,		 /* how many there are */
 };
 

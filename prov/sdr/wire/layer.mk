@@ -26,4 +26,6 @@ libsdr_wire_la_SOURCES = \
 	prov/sdr/wire/sdr_varint.h \
 	prov/sdr/wire/sdr_frame.h prov/sdr/wire/sdr_frame_impl.h prov/sdr/wire/sdr_frame.c \
 	prov/sdr/wire/sdr_ack.c \
-	prov/sdr/wire/sdr_record.h prov/sdr/wire/sdr_record.c
+	prov/sdr/wire/sdr_record.h prov/sdr/wire/sdr_record.c \
+	prov/sdr/wire/sdr_atomic.h prov/sdr/wire/sdr_atomic.c \
+	prov/sdr/wire/sdr_cm_msg.h prov/sdr/wire/sdr_cm_msg.c

@@ -70,6 +70,9 @@ enum sdr_rel_type {
 #define SDR_FEATURE_PROBE  (1ull << 2) /* PROBE_MAX is obeyed */
 #define SDR_FEATURE_PIECES (1ull << 3) /* data packets and control datagrams may come in pieces */
 #define SDR_FEATURE_SHAPE  (1ull << 4) /* the size of packets may change (SDR_FRAME_SHAPE) */
+#define SDR_FEATURE_ATOMIC (1ull << 5) /* ATOMIC is carried out (sdr_atomic.h) */
+#define SDR_FEATURE_ORDER  (1ull << 6) /* records may lead and follow (SDR_REC_F_TURN) */
+#define SDR_FEATURE_CALL   (1ull << 7) /* somebody takes calls (SDR_REC_CALL) */
 
 /* Extensions; unknown ones are passed over. */
 enum sdr_hello_ext {

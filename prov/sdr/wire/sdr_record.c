@@ -7,13 +7,14 @@
  *
  *    fields     each only with its flag and in this order: mseq(4) len(8) tag(8) data(8) msn(4)
  *               addr(8) key(8) status(2) va(8) rkey(4) code(24), which is kind(1) flags(1) k(2)
- *               m(2) zero(2) chunk(4) seg(4) from(8)
+ *               m(2) zero(2) chunk(4) seg(4) from(8); turn(4) with LEAD or FOLLOW
  *
  * A decoded record carries the fields without which its operation means nothing, and a code has
  * chunks and symbols that some message can have.  What numbers stand for (known messages, open
  * operations, bounds of regions, what was offered for decoding) is checked by who knows them.  No
  * state, no threads.
  */
+#include <stdbool.h>
 #include <string.h>
 #include "base/sdr_endian.h"
 #include "sdr_frame_impl.h"
@@ -28,7 +29,8 @@ static inline uint32_t sdr_rec_fields(uint32_t flags)
 	       (flags & SDR_REC_F_TAG ? 8u : 0) + (flags & SDR_REC_F_DATA ? 8u : 0) +
 	       (flags & SDR_REC_F_BULK ? 4u : 0) + (flags & SDR_REC_F_RMA ? 16u : 0) +
 	       (flags & SDR_REC_F_STATUS ? 2u : 0) + (flags & SDR_REC_F_KEY ? 12u : 0) +
-	       (flags & SDR_REC_F_CODE ? SDR_FRAME_CODE_LEN : 0);
+	       (flags & SDR_REC_F_CODE ? SDR_FRAME_CODE_LEN : 0) +
+	       (flags & SDR_REC_F_TURN ? 4u : 0);
 }
 
 static void sdr_rec_code_put(uint8_t *p, const struct sdr_frame_code *c)
@@ -117,6 +119,10 @@ size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec 
 		sdr_rec_code_put(q, &f->code);
 		q += SDR_FRAME_CODE_LEN;
 	}
+	if (f->flags & SDR_REC_F_TURN) {
+		sdr_put_le32(q, f->turn);
+		q += 4;
+	}
 	if (f->payload && f->payload_len) {
 		memcpy(q, f->payload, f->payload_len);
 		q += f->payload_len;
@@ -133,11 +139,35 @@ static inline uint32_t sdr_rec_must(uint8_t op)
 		return SDR_REC_F_ORDER;
 	case SDR_REC_WRITE:
 	case SDR_REC_READ:
+	case SDR_REC_ATOMIC:
 		return SDR_REC_F_RMA;
+	case SDR_REC_ATOMIC_END:
+		return SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_TAG;
 	case SDR_REC_BIND:
 		return SDR_REC_F_BULK;
 	default:
 		return 0;
+	}
+}
+
+static inline bool sdr_rec_known(uint8_t op)
+{
+	return (op >= SDR_REC_SEND && op <= SDR_REC_LAST) || op == SDR_REC_CALL ||
+	       op >= SDR_REC_TEST;
+}
+
+/* It begins an operation of its sender's: others may have to follow it. */
+static inline bool sdr_rec_begins(uint8_t op)
+{
+	switch (op) {
+	case SDR_REC_SEND:
+	case SDR_REC_TSEND:
+	case SDR_REC_WRITE:
+	case SDR_REC_READ:
+	case SDR_REC_ATOMIC:
+		return true;
+	default:
+		return op >= SDR_REC_TEST;
 	}
 }
 
@@ -155,6 +185,7 @@ static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec 
 	f->va = 0;
 	f->rkey = 0;
 	memset(&f->code, 0, sizeof(f->code));
+	f->turn = 0;
 	if (f->flags & SDR_REC_F_ORDER) {
 		f->mseq = sdr_get_le32(p);
 		p += 4;
@@ -194,6 +225,10 @@ static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec 
 			return NULL;
 		p += SDR_FRAME_CODE_LEN;
 	}
+	if (f->flags & SDR_REC_F_TURN) {
+		f->turn = sdr_get_le32(p);
+		p += 4;
+	}
 	return p;
 }
 
@@ -209,8 +244,7 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 	f->rseq = sdr_get_le32(p + 5);
 	f->id = sdr_get_le32(p + 9);
 	p += SDR_REC_FIXED - 1;
-	if (f->op < SDR_REC_SEND || (f->op > SDR_REC_DONE && f->op < SDR_REC_TEST) ||
-	    f->flags & ~SDR_REC_F_FIELDS)
+	if (!sdr_rec_known(f->op) || f->flags & ~SDR_REC_F_FIELDS)
 		return NULL;
 	must = sdr_rec_must(f->op);
 	/* A record that says where the bytes come says how many; a PARK has none. */
@@ -221,7 +255,11 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 	if ((f->flags & SDR_REC_F_KEY) &&
 	    (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
 		return NULL;
+	if ((f->flags & SDR_REC_F_BULK) && f->op >= SDR_REC_ATOMIC && f->op <= SDR_REC_ATOMIC_END)
+		return NULL;
 	if ((f->flags & SDR_REC_F_CODE) && (f->payload_len || !(f->flags & SDR_REC_F_BULK)))
+		return NULL;
+	if ((f->flags & SDR_REC_F_TURN) && !sdr_rec_begins(f->op))
 		return NULL;
 	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
 		return NULL;

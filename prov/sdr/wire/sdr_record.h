@@ -13,8 +13,9 @@
 
 /*
  * A reliable record.  Processed exactly once (rseq); SEND and TSEND in the order of mseq.  The
- * decoder demands ORDER of SEND and TSEND, RMA of WRITE and READ, BULK of BIND; fields that are not
- * present read 0 (len: payload_len).
+ * decoder demands ORDER of SEND and TSEND, RMA of WRITE, READ and ATOMIC, RMA, LEN and TAG of
+ * ATOMIC_END, BULK of BIND, and takes none of an atomic; fields that are not present read 0 (len:
+ * payload_len).
  */
 enum sdr_rec_op {
 	SDR_REC_SEND =
@@ -39,6 +40,21 @@ enum sdr_rec_op {
 	/* the peer's operation `id` ended with status (delivery report or refusal) */
 	SDR_REC_DONE = 9,
 	/*
+	 * Only where SDR_FEATURE_ATOMIC is in force.  Changes elements of (addr, key) as its
+	 * payload says (sdr_atomic.h), LEN: of so many bytes, in several records of this number;
+	 * DONE answers, or ATOMIC_RSP
+	 */
+	SDR_REC_ATOMIC = 10,
+	SDR_REC_ATOMIC_RSP = 11, /* the old values of ATOMIC `id` */
+	/* all ATOMICs that an operation was, `id` the last, were answered; tag: sdr_atomic_form */
+	SDR_REC_ATOMIC_END = 12,
+	SDR_REC_LAST = SDR_REC_ATOMIC_END, /* all up to here have a meaning */
+	/*
+	 * a few bytes for whoever stands above the peer's endpoint, answered with DONE; only where
+	 * SDR_FEATURE_CALL is in force
+	 */
+	SDR_REC_CALL = 16,
+	/*
 	 * From here to 255: kept for tests and experiments.  No version gives one of them a
 	 * meaning, and the decoder requires none of their fields.
 	 */
@@ -56,8 +72,18 @@ enum sdr_rec_op {
 /* va, rkey present: where the bytes that this record asks for may be written */
 #define SDR_REC_F_KEY 0x100u
 /* with BULK and without payload only: the bytes come with parity */
-#define SDR_REC_F_CODE	 0x200u
-#define SDR_REC_F_FIELDS 0x3ffu
+#define SDR_REC_F_CODE 0x200u
+/*
+ * Turns, where SDR_FEATURE_ORDER is in force, of what begins an operation: turn present.  LEAD: it
+ * has that turn, the next of its sender's, and others may have to follow it.  FOLLOW: it has no
+ * effect before all turns below that are over.
+ */
+#define SDR_REC_F_LEAD	 0x400u
+#define SDR_REC_F_FOLLOW 0x800u
+#define SDR_REC_F_TURN	 (SDR_REC_F_LEAD | SDR_REC_F_FOLLOW)
+#define SDR_REC_F_FIELDS 0xfffu
+/* turns that are not over, from the oldest on: no sender runs further ahead; power of two */
+#define SDR_REC_TURNS 1024u
 /*
  * Parity of a bulk: its bytes come in data segments of seg bytes (the last may be short); each
  * segment that ends behind `from` is coded (prov/sdr/fec/sdr_code.h) and followed by a message of
@@ -94,10 +120,11 @@ struct sdr_frame_rec {
 	uint32_t rkey;
 	int32_t status; /* STATUS: enum sdr_wire_status; CTS: enum sdr_wire_cts_status */
 	struct sdr_frame_code code; /* CODE */
+	uint32_t turn;		    /* LEAD, FOLLOW */
 	uint32_t payload_len;	    /* inline bytes, <= SDR_CTL_MAX */
 	const uint8_t *payload;
 };
-/* header bytes of a record with payload, which has neither KEY nor CODE */
+/* header bytes of a record with payload, which has neither BULK, KEY nor CODE */
 #define SDR_REC_HDR_MAX 64u
 
 /*

@@ -14,14 +14,18 @@
  */
 enum sdr_wire_status {
 	SDR_WIRE_STATUS_OK = 0,
-	SDR_WIRE_STATUS_KEY = 6,      /* remote key unknown, range or access refused */
-	SDR_WIRE_STATUS_TRUNC = 7,    /* the message is longer than its receive */
-	SDR_WIRE_STATUS_CANCELED = 8, /* cancelled by its owner */
-	SDR_WIRE_STATUS_NOMEM = 9,    /* a limit, or the memory, of the reporting side */
-	SDR_WIRE_STATUS_ENGINE = 10,  /* the engine of the reporting side failed */
-	SDR_WIRE_STATUS_REG = 12,     /* its device has no memory registration left */
-	SDR_WIRE_STATUS_PROTO = 13,   /* the other side broke the protocol */
-	SDR_WIRE_STATUS_CODE = 15,    /* parity that cannot be decoded here */
+	SDR_WIRE_STATUS_KEY = 6,	  /* remote key unknown, range or access refused */
+	SDR_WIRE_STATUS_TRUNC = 7,	  /* the message is longer than its receive */
+	SDR_WIRE_STATUS_CANCELED = 8,	  /* cancelled by its owner */
+	SDR_WIRE_STATUS_NOMEM = 9,	  /* a limit, or the memory, of the reporting side */
+	SDR_WIRE_STATUS_ENGINE = 10,	  /* the engine of the reporting side failed */
+	SDR_WIRE_STATUS_REG = 12,	  /* its device has no memory registration left */
+	SDR_WIRE_STATUS_PROTO = 13,	  /* the other side broke the protocol */
+	SDR_WIRE_STATUS_CODE = 15,	  /* parity that cannot be decoded here */
+	SDR_WIRE_STATUS_UNSUPPORTED = 19, /* no such atomic here: operation, type, representation */
+	SDR_WIRE_STATUS_ALIGN = 20,	  /* an atomic's elements are not aligned like their type */
+	SDR_WIRE_STATUS_MEM = 21,	  /* memory of its device could not be copied */
+	SDR_WIRE_STATUS_NOBODY = 22,	  /* nobody takes this call */
 };
 
 /* The same field in a CTS record. */
