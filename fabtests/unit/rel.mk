@@ -118,3 +118,6 @@ REL_MSG_TEST_LIBS = libsdr_rel_msg.la libsdr_rel_bulk.la libsdr_rel_conn.la libs
 UNIT_TESTS += test_msg_room
 test_msg_room_SOURCES = fabtests/unit/test_msg_room.c fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
 test_msg_room_LDADD = $(REL_MSG_TEST_LIBS)
+UNIT_TESTS += test_atomic_exec
+test_atomic_exec_SOURCES = fabtests/unit/test_atomic_exec.c
+test_atomic_exec_LDADD = $(REL_MSG_TEST_LIBS) -lm

@@ -174,6 +174,8 @@ libsdr_rel_bulk_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_rel_msg.la
 libsdr_rel_msg_la_SOURCES = \
+	prov/sdr/rel/msg/sdr_atomic_exec.c \
+	prov/sdr/rel/msg/sdr_atomic_exec.h \
 	prov/sdr/rel/msg/sdr_deliver.c \
 	prov/sdr/rel/msg/sdr_deliver.h \
 	prov/sdr/rel/msg/sdr_early.c \
