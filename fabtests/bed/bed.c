@@ -124,6 +124,7 @@ static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uin
 {
 	struct bed_node *nd = user;
 
+	access &= ~(uint32_t)SDR_REL_ACCESS_COPY; /* what the CPU reaches may also be copied */
 	for (uint32_t i = 0; i < nd->nregions; i++) {
 		struct bed_region *r = &nd->region[i];
 

@@ -13,6 +13,7 @@ libsdr_bed_la_SOURCES = \
 	fabtests/bed/rel_inside.h \
 	fabtests/bed/simnet.c \
 	fabtests/bed/simnet.h \
+	fabtests/bed/simnet_atoms.c \
 	fabtests/bed/simnet_bytes.c \
 	fabtests/bed/simnet_check.c \
 	fabtests/bed/simnet_ops.c

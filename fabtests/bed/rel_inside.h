@@ -23,6 +23,7 @@
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/msg/sdr_deliver.h"
 #include "rel/msg/sdr_early.h"
+#include "rel/msg/sdr_follow.h"
 #include "rel/msg/sdr_match.h"
 #include "rel/msg/sdr_op.h"
 #include "rel/msg/sdr_rec_input.h"

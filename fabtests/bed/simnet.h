@@ -13,7 +13,9 @@
  *        and its bytes are those of the sender at the time of the post
  *   I3   the bytes around each buffer, and each buffer after its completion, stay as they are
  *   I14  each grant of an rkeyed node ended, before its endpoint was closed
+ *   I15  each atomic happened once (simnet_atoms.c)
  *   I11  the hash over the trace of all packets (the caller compares two runs)
+ *   I16  what the endpoints were asked to keep in order is seen in it
  *   I13  progress comes to an end, deadlines lie in the future, wake-ups without an arrival are few
  *
  * Buffers of sends are overwritten as soon as they are the caller's again, so that bytes read too
@@ -24,6 +26,7 @@
 #define SIMNET_H
 
 #include "tools/sim/sim_eps.h"
+#include "wire/sdr_atomic.h"
 
 #define SIMNET_NODES_MAX 64u
 /* bytes in front of, between and behind the parts of a buffer */
@@ -35,6 +38,7 @@
 #define SIMNET_FLYING_MAX (768ull << 20) /* wire bytes under way: more is a storm */
 /* rounds of a node in a virtual ms that no packet and no post caused */
 #define SIMNET_WAKES_MAX  1000u
+#define SIMNET_INLINE	  200u /* bytes that always travel inside a record */
 #define SIMNET_NOBODY	  UINT32_MAX
 #define SIMNET_GUARD_BYTE 0xa5
 /* receive buffers before anything arrives, write regions */
@@ -45,6 +49,9 @@
 /* region of each node that may be read: seeded bytes */
 #define SIMNET_KEY_RO 1u
 #define SIMNET_KEY_WO 2u /* region that may be written */
+
+#define SIMNET_KEY_AT 3u    /* words of each node for atomics */
+#define SIMNET_ATOMS  2049u /* so many */
 
 #define US_NS 1000ull
 #define MS_NS 1000000ull
@@ -80,6 +87,7 @@ struct simnet_op {
 	uint32_t took;		/* and the last of them, SIMNET_NOBODY unknown */
 	bool remote_seen;	/* write with data: reported at the target */
 	struct sdr_rel_cqe cqe; /* the last one */
+	uint64_t ticket;	/* fetch atomic: the first old value */
 	bool sealed;		/* sum is valid: the bytes must not change any more */
 	uint64_t sum;
 };
@@ -96,8 +104,10 @@ struct simnet_node {
 	struct sim_ep *ep; /* rel, deadline, dirty */
 	struct sdr_peer *peers[SIMNET_NODES_MAX];
 	struct simnet_region ro, wo;
-	uint64_t remote_writes; /* events */
-	uint64_t late_done;	/* completions of operations closed before: a failure */
+	uint64_t *at;		 /* SIMNET_ATOMS words */
+	uint64_t remote_atomics; /* events */
+	uint64_t remote_writes;	 /* events */
+	uint64_t late_done;	 /* completions of operations closed before: a failure */
 };
 
 struct simnet_cfg {
@@ -181,6 +191,11 @@ struct simnet_wr {
 	/* WRITE with key SIMNET_KEY_WO: rma_addr is chosen by the bench */
 	uint64_t rma_addr, rma_key;
 	bool may_fail, must_fail; /* must_fail: remote access that has to be refused */
+	/*
+	 * ATOMIC, FETCH_ATOMIC: len is 8 times so many words, to each of which 1 is added; 1: the
+	 * word of tickets.  rma_addr is chosen by the bench.
+	 */
+	uint32_t words;
 };
 struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct simnet_wr *wr);
 struct simnet_op *simnet_send(struct simnet *sn, uint32_t node, uint32_t to, uint64_t len,
@@ -226,7 +241,16 @@ void simnet_node_stats(struct simnet *sn, uint32_t node, struct sdr_rel_stats *o
 /* I9: fails when anything was sent or requested again or came twice. */
 bool simnet_check_no_repair(struct simnet *sn);
 
+/* I15: atomics happened once each.  To be called when the last acknowledgements are through. */
+bool simnet_check_atoms(struct simnet *sn);
+
 /* ---- inside the bench ---- */
+struct simnet_atom { /* of the post's request */
+	struct sdr_rel_iov in;
+	struct sdr_rel_atomic wr;
+};
+void simnet_atoms_ready(struct simnet_op *op, uint32_t words, struct simnet_atom *a);
+void simnet_atoms_done(struct simnet_op *op);
 /* Bytes [off, off + n) of message id. */
 void simnet_pattern_fill(uint8_t *p, uint64_t id, uint64_t off, uint64_t n);
 /* Offset of the first wrong byte, n if there is none. */
@@ -249,6 +273,10 @@ const char *simnet_kind_name(uint8_t kind);
 static inline bool simnet_is_send(uint8_t kind)
 {
 	return kind == SDR_REL_SEND || kind == SDR_REL_TSEND;
+}
+static inline bool simnet_is_atomic(uint8_t kind)
+{
+	return kind == SDR_REL_ATOMIC || kind == SDR_REL_FETCH_ATOMIC;
 }
 static inline bool simnet_is_recv(uint8_t kind)
 {

@@ -159,6 +159,9 @@ void simnet_region_init(struct simnet *sn, struct simnet_node *nd)
 	if (!nd->ro.mem || !nd->wo.mem)
 		abort();
 	nd->wo.next = SIMNET_WO_GAP;
+	nd->at = calloc(SIMNET_ATOMS, sizeof(*nd->at));
+	if (!nd->at)
+		abort();
 	if (sn->cfg.virtual_payload)
 		return;
 	simnet_pattern_fill(nd->ro.mem, SIMNET_RO_ID(nd->idx), 0, nd->ro.len);
@@ -169,9 +172,12 @@ int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_
 		  void **region)
 {
 	struct simnet_node *nd = user;
-	struct simnet_region *r;
+	struct simnet_region *r, at = { (uint8_t *)nd->at, SIMNET_ATOMS * sizeof(*nd->at), 0 };
 
-	if (key == SIMNET_KEY_RO && access == SDR_REL_ACCESS_READ)
+	access &= ~(uint32_t)SDR_REL_ACCESS_COPY; /* what the CPU reaches may also be copied */
+	if (key == SIMNET_KEY_AT)
+		r = &at;
+	else if (key == SIMNET_KEY_RO && access == SDR_REL_ACCESS_READ)
 		r = &nd->ro;
 	else if (key == SIMNET_KEY_WO && access == SDR_REL_ACCESS_WRITE)
 		r = &nd->wo;
@@ -180,7 +186,7 @@ int simnet_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_
 	if (addr > r->len || len > r->len - addr)
 		return -EINVAL;
 	*va = r->mem + addr;
-	*region = r;
+	*region = key == SIMNET_KEY_AT ? (void *)nd->at : r;
 	return 0;
 }
 

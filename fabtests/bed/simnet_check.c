@@ -68,6 +68,24 @@ static void note_match(struct simnet *sn, const struct simnet_op *op, const stru
 	sn->matches[sn->nmatches++] = (struct simnet_match){ op->id, msg->id, at, len };
 }
 
+/*
+ * What the endpoints were asked to keep in order: who sees op sees the bytes of each write that
+ * was posted before it.
+ */
+static void order_check(struct simnet *sn, const struct simnet_op *op, uint32_t class)
+{
+	if (!(sn->cfg.rel.orders.after[class] & SDR_ORDER_BIT(SDR_ORDER_WRITE)))
+		return;
+	for (uint32_t i = 0; i < op->id && !sn->failed; i++) {
+		const struct simnet_op *w = sn->ops[i];
+
+		if (w->kind != SDR_REL_WRITE || w->node != op->node || w->peer != op->peer ||
+		    w->may_fail || w->closed || (w->done && w->cqe.err))
+			continue;
+		simnet_write_check(sn, w, "I16: when what follows it was seen");
+	}
+}
+
 static void recv_bytes(struct simnet *sn, struct simnet_op *op, const struct sdr_rel_cqe *e,
 		       const struct simnet_op *msg)
 {
@@ -131,6 +149,7 @@ static void recv_done(struct simnet *sn, struct simnet_op *op, const struct sdr_
 	if (!e->has_data && msg->flags & SDR_REL_F_DATA)
 		simnet_fail(sn, "I2: receive %u lost the remote data of message %u", op->id,
 			    msg->id);
+	order_check(sn, msg, SDR_ORDER_SEND);
 	if (!bytes)
 		return;
 	/*
@@ -171,6 +190,9 @@ static void remote_done(struct simnet *sn, struct simnet_node *nd, const struct 
 			    (unsigned long long)e->len, (unsigned long long)e->key);
 	op->remote_seen = true;
 	simnet_write_check(sn, op, "when reported at the target");
+	/* A bulk write is ordered with those whose bytes it reaches; here none are the same. */
+	if (op->len <= SIMNET_INLINE)
+		order_check(sn, op, SDR_ORDER_WRITE);
 }
 
 static bool error_allowed(const struct simnet_op *op, const struct sdr_rel_cqe *e)
@@ -237,7 +259,9 @@ static void op_done(struct simnet *sn, struct simnet_op *op, const struct sdr_re
 		if (op->kind == SDR_REL_WRITE)
 			simnet_write_check(sn, op, "when reported delivered");
 	}
-	if (op->kind == SDR_REL_READ) {
+	if (op->kind == SDR_REL_FETCH_ATOMIC) {
+		simnet_atoms_done(op);
+	} else if (op->kind == SDR_REL_READ) {
 		uint64_t bad = op->len;
 
 		if (!e->err && !sn->cfg.virtual_payload)
@@ -262,6 +286,10 @@ void simnet_done(void *user, const struct sdr_rel_cqe *e)
 	struct simnet_op *op = e->ctx;
 	bool counts;
 
+	if (e->kind == SDR_REL_REMOTE_ATOMIC || e->kind == SDR_REL_REMOTE_FETCH_ATOMIC) {
+		nd->remote_atomics++;
+		return;
+	}
 	if (e->kind == SDR_REL_REMOTE_WRITE || e->kind == SDR_REL_REMOTE_READ) {
 		if (op)
 			simnet_fail(sn, "I1: remote event with a context");

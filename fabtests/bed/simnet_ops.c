@@ -15,8 +15,19 @@
 
 const char *simnet_kind_name(uint8_t kind)
 {
-	static const char *const names[] = { "?",    "send",  "tsend",	      "write",	    "read",
-					     "recv", "trecv", "remote write", "remote read" };
+	static const char *const names[] = { "?",
+					     "send",
+					     "tsend",
+					     "write",
+					     "read",
+					     "recv",
+					     "trecv",
+					     "remote write",
+					     "remote read",
+					     "atomic",
+					     "fetch atomic",
+					     "remote atomic",
+					     "remote fetch atomic" };
 
 	return names[kind < sizeof(names) / sizeof(*names) ? kind : 0];
 }
@@ -125,6 +136,7 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 	struct simnet_node *nd = &sn->nodes[node];
 	struct simnet_region *wo;
 	struct simnet_op *op;
+	struct simnet_atom atom;
 	struct sdr_rel_wr wr;
 	int err;
 
@@ -144,7 +156,7 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 			return op_free(op); /* the region is used up */
 		op->rma_addr = wo->next;
 	}
-	if (w->kind != SDR_REL_READ && !sn->cfg.virtual_payload)
+	if (w->kind != SDR_REL_READ && w->kind != SDR_REL_FETCH_ATOMIC && !sn->cfg.virtual_payload)
 		simnet_parts_fill(op);
 	else if (!sn->cfg.virtual_payload)
 		simnet_parts_set(op, SIMNET_FRESH);
@@ -161,6 +173,15 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 		.uflags = op->id,
 		.peer = simnet_peer(sn, node, w->peer),
 	};
+	if (simnet_is_atomic(w->kind)) {
+		simnet_atoms_ready(op, w->words, &atom);
+		wr.atomic = &atom.wr;
+		wr.rma_addr = op->rma_addr;
+		if (w->kind == SDR_REL_FETCH_ATOMIC) {
+			wr.iov = &atom.in;
+			wr.niov = 1;
+		}
+	}
 	op_enter(sn, op); /* an early completion comes before post returns */
 	err = sdr_rel_post(nd->ep->rel, &wr);
 	if (err) {
@@ -173,7 +194,9 @@ struct simnet_op *simnet_post(struct simnet *sn, uint32_t node, const struct sim
 	}
 	if (w->kind == SDR_REL_WRITE && w->rma_key == SIMNET_KEY_WO && !op->may_fail)
 		wo->next += w->len + SIMNET_WO_GAP;
-	if (op->flags & SDR_REL_F_INJECT && !op->sealed) {
+	/* Operands of atomics are copied, too; old values come later. */
+	if ((op->flags & SDR_REL_F_INJECT || w->kind == SDR_REL_ATOMIC) &&
+	    w->kind != SDR_REL_FETCH_ATOMIC && !op->sealed) {
 		simnet_parts_set(op, SIMNET_USED);
 		simnet_op_seal(op);
 	}
@@ -263,6 +286,7 @@ void simnet_ops_free(struct simnet *sn)
 	for (uint32_t i = 0; i < SIMNET_NODES_MAX; i++) {
 		free(sn->nodes[i].ro.mem);
 		free(sn->nodes[i].wo.mem);
+		free(sn->nodes[i].at);
 	}
 	free(sn->ops);
 	free(sn->matches);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Class header, clear to send, keys, QP info, and the string of an immediate's split.  What is
+ * Class header, clear to send, keys, QP info, what makes connections, and the string of an
+ * immediate's split.  What is
  * accepted has all fields in range and, the class header's follower apart, encodes to the very
  * bytes it came from.
  */
 #include "fuzz.h"
+#include "wire/sdr_cm_msg.h"
 #include "wire/sdr_wire.h"
 
 #define FUZZ_STR_MAX 32u
@@ -29,6 +31,17 @@ static void fuzz_keys(const uint8_t *p, size_t n)
 	}
 	SDR_FUZZ_CHECK(sdr_wire_keys_encode(back, &k) == n + SDR_CLASS_LEN);
 	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, n) == 0);
+}
+
+static void fuzz_cm(const uint8_t *p, size_t n)
+{
+	uint8_t back[SDR_CM_MSG_MAX];
+	struct sdr_cm_msg m;
+
+	if (sdr_cm_decode(p, n, &m))
+		return;
+	SDR_FUZZ_CHECK(m.len <= SDR_CM_DATA_MAX && m.data + m.len == p + n);
+	SDR_FUZZ_CHECK(sdr_cm_encode(back, &m) == n && memcmp(back, p, n) == 0);
 }
 
 static void fuzz_class(const uint8_t *p, size_t n)
@@ -104,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_class(data, size);
 	fuzz_qp_info(data, size);
 	fuzz_split(data, size);
+	fuzz_cm(data, size);
 	return 0;
 }
 
@@ -173,6 +187,10 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		  .ntps = 4,
 		  .tpn = { 0x11, 0x15, 0xffffff, 2 } },
 	};
+	struct sdr_cm_msg cm = { .kind = SDR_CM_ACCEPT,
+				 .len = 5,
+				 .call = 0x0123456789abcdef,
+				 .data = (const uint8_t *)"hello" };
 	struct sdr_wire_cts c = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1000 };
 
 	switch (i) {
@@ -197,6 +215,8 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		return strlen(splits[i - 7]);
 	case 11:
 		return seed_keys(buf);
+	case 12:
+		return sdr_cm_encode(buf, &cm);
 	default:
 		return 0;
 	}

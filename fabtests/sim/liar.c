@@ -12,6 +12,7 @@
 #include "rel/path/sdr_cc_ops.h"
 #include "liar.h"
 #include "liar_heap.h"
+#include "liar_say.h"
 
 uint64_t liar_bits(struct liar_draw *d, uint32_t bytes)
 {
@@ -80,6 +81,8 @@ static void draw_cfg(struct liar *l)
 	l->rma_events = liar_one_in(d, 2);
 	l->habits = (uint32_t)liar_bits(d, 2);
 	l->habits &= (uint32_t)liar_bits(d, 2);
+	for (uint32_t i = 0; i < SDR_ORDER_CLASSES && l->habits & HABIT_TURNS; i++)
+		l->cfg.orders.after[i] = (uint8_t)liar_below(d, 1u << SDR_ORDER_CLASSES);
 	l->honest_delay = (1 + liar_below(d, 10)) * MS;
 	l->network = (struct sdr_sim_link){ .delay_ns = (1 + liar_below(d, 4)) * MS };
 	if (liar_one_in(d, 4)) {

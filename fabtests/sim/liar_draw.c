@@ -7,6 +7,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/sdr_bitmap.h"
+#include "wire/sdr_atomic.h"
 #include "liar_say.h"
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -309,12 +311,70 @@ static void rec_message(struct liar *l, struct sdr_conn *c, struct sdr_frame_rec
 					 : c->rec.rx_mseq;
 }
 
+/* Elements of the victim's memory: what the header says and what follows agree, mostly. */
+static void rec_atomic(struct liar *l, struct sdr_frame_rec *f)
+{
+	static uint8_t p[SDR_ATOMIC_HDR + SDR_ATOMIC_PART];
+	struct sdr_atomic a = { .op = (uint8_t)liar_below(l->d, SDR_ATOMIC_OPS + 1),
+				.type = (uint8_t)liar_below(l->d, SDR_ATOMIC_TYPES + 1),
+				.form = (uint8_t)liar_below(l->d, SDR_ATOMIC_FORMS + 1),
+				.count = 1 + liar_below(l->d, liar_one_in(l->d, 3) ? 100 : 4),
+				.first = liar_one_in(l->d, 4) ? liar_below(l->d, 64) : 0 };
+	uint32_t size, each;
+
+	while (!liar_wild(l) && !sdr_atomic_goes(a.op, a.form)) {
+		a.op = (uint8_t)((a.op + 1) % SDR_ATOMIC_OPS);
+		a.form %= SDR_ATOMIC_FORMS;
+	}
+	if (liar_wild(l))
+		a.count = liar_bits32(l);
+	if (liar_wild(l))
+		a.first = liar_bits32(l);
+	size = sdr_atomic_size(a.type);
+	each = sdr_atomic_carries(a.op, a.form, size);
+	f->flags = SDR_REC_F_RMA;
+	f->payload_len = a.count > SDR_ATOMIC_PART / (each ? each : 1)
+				 ? liar_below(l->d, sizeof(p) + 1)
+				 : SDR_ATOMIC_HDR + a.count * each;
+	f->len = f->payload_len;
+	if (a.first || liar_one_in(l->d, 4)) {
+		f->flags |= SDR_REC_F_LEN;
+		f->len = liar_below(l->d, LIAR_REGION + 100);
+	}
+	memcpy(p, liar_junk(), sizeof(p));
+	sdr_atomic_put(p, &a);
+	f->payload = p;
+	if (liar_one_in(l->d, 16))
+		f->payload_len = liar_below(l->d, sizeof(p) + 1);
+}
+
+/* Turns that are next, a little or much too far, over, or there already. */
+static void rec_turn(struct liar *l, const struct sdr_conn *c, struct sdr_frame_rec *f)
+{
+	const struct sdr_follow *w = c->msg->follow;
+	uint32_t base = w ? w->base : 0;
+
+	if ((f->op > SDR_REC_READ && f->op != SDR_REC_ATOMIC) ||
+	    !liar_one_in(l->d, l->habits & HABIT_TURNS ? 2 : 16))
+		return;
+	f->flags |= (uint16_t)(liar_one_in(l->d, 2)   ? SDR_REC_F_LEAD
+			       : liar_one_in(l->d, 2) ? SDR_REC_F_FOLLOW
+						      : SDR_REC_F_TURN);
+	f->turn = liar_one_in(l->d, 40)	 ? liar_bits32(l)
+		  : liar_one_in(l->d, 8) ? base + SDR_REC_TURNS - 2 + liar_below(l->d, 4)
+		  : liar_one_in(l->d, 2) ? base + liar_below(l->d, 8)
+					 : base;
+	while (w && !liar_one_in(l->d, 16) && f->turn - base < SDR_REC_TURNS &&
+	       sdr_bitmap_test(w->came, f->turn & (SDR_REC_TURNS - 1)))
+		f->turn++;
+}
+
 struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t op)
 {
 	struct sdr_frame_rec f = { .op = op, .payload = liar_junk() };
 	struct sdr_bulk_rx *b;
 
-	f.id = draw_id(l, c, op <= SDR_REC_READ || op == SDR_REC_BIND);
+	f.id = draw_id(l, c, op <= SDR_REC_READ || op == SDR_REC_BIND || op == SDR_REC_ATOMIC);
 	f.data = 0xdead;
 	if (liar_rec_is_message(op))
 		rec_message(l, c, &f);
@@ -351,6 +411,17 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	case SDR_REC_PARK:
 		f.flags = SDR_REC_F_BULK;
 		break;
+	case SDR_REC_ATOMIC:
+		rec_atomic(l, &f);
+		break;
+	case SDR_REC_ATOMIC_RSP:
+		f.payload_len = 8 * liar_below(l->d, 4);
+		break;
+	case SDR_REC_ATOMIC_END:
+		f.flags = SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_TAG;
+		f.len = liar_below(l->d, LIAR_REGION + 100);
+		f.tag = liar_below(l->d, SDR_ATOMIC_FORMS + 1);
+		break;
 	case SDR_REC_DONE:
 		if (!liar_one_in(l->d, 6))
 			f.flags |= SDR_REC_F_STATUS;
@@ -380,7 +451,8 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 		draw_code(l, c, &f.code);
 	if (f.flags & SDR_REC_F_STATUS)
 		f.status = liar_one_in(l->d, 2) ? 0 : (int32_t)liar_below(l->d, 20) - 1;
+	rec_turn(l, c, &f);
 	if (liar_wild(l) && !l->strict && liar_one_in(l->d, 3))
-		f.flags ^= (uint16_t)(1u << liar_below(l->d, 10));
+		f.flags ^= (uint16_t)(1u << liar_below(l->d, 12));
 	return f;
 }

@@ -275,8 +275,8 @@ static void forge_data(struct liar *l)
  */
 void liar_flood(struct liar *l)
 {
-	static const uint8_t ops[] = { SDR_REC_SEND, SDR_REC_SEND, SDR_REC_WRITE, SDR_REC_READ,
-				       SDR_REC_BIND };
+	static const uint8_t ops[] = { SDR_REC_SEND, SDR_REC_SEND, SDR_REC_WRITE,
+				       SDR_REC_READ, SDR_REC_BIND, SDR_REC_ATOMIC };
 	uint8_t op = ops[liar_below(l->d, sizeof(ops))];
 	uint32_t n = 1 + liar_below(l->d, liar_one_in(l->d, 10)	 ? 2048
 					  : liar_one_in(l->d, 4) ? 512

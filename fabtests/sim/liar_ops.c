@@ -118,6 +118,7 @@ int liar_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t 
 {
 	struct node *nd = user;
 
+	access &= ~(uint32_t)SDR_REL_ACCESS_COPY; /* what the CPU reaches may also be copied */
 	for (uint32_t i = 0; i < LIAR_REGIONS; i++) {
 		const struct liar_region *r = &nd->region[i];
 
@@ -262,7 +263,9 @@ void liar_done(void *user, const struct sdr_rel_cqe *e)
 	struct liar_op *op = e->ctx;
 
 	if (!op) {
-		LIAR_CHECK(e->kind == SDR_REL_REMOTE_WRITE || e->kind == SDR_REL_REMOTE_READ,
+		LIAR_CHECK(e->kind == SDR_REL_REMOTE_WRITE || e->kind == SDR_REL_REMOTE_READ ||
+				   e->kind == SDR_REL_REMOTE_ATOMIC ||
+				   e->kind == SDR_REL_REMOTE_FETCH_ATOMIC,
 			   "kind %u", e->kind);
 		return;
 	}

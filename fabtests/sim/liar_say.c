@@ -140,11 +140,12 @@ bool liar_put_rec(struct liar *l, struct sdr_conn *c, const struct sdr_frame_rec
 
 static bool say_rec(struct liar *l, struct sdr_conn *c)
 {
-	static const uint8_t ops[] = {
-		SDR_REC_SEND,	  SDR_REC_SEND, SDR_REC_TSEND, SDR_REC_WRITE,
-		SDR_REC_READ,	  SDR_REC_BIND, SDR_REC_CTS,   SDR_REC_PARK,
-		SDR_REC_READ_RSP, SDR_REC_DONE, SDR_REC_WRITE, SDR_REC_TSEND
-	};
+	static const uint8_t ops[] = { SDR_REC_SEND,	   SDR_REC_SEND,       SDR_REC_TSEND,
+				       SDR_REC_WRITE,	   SDR_REC_READ,       SDR_REC_BIND,
+				       SDR_REC_CTS,	   SDR_REC_PARK,       SDR_REC_READ_RSP,
+				       SDR_REC_DONE,	   SDR_REC_WRITE,      SDR_REC_TSEND,
+				       SDR_REC_ATOMIC,	   SDR_REC_ATOMIC_RSP, SDR_REC_ATOMIC,
+				       SDR_REC_ATOMIC_END, SDR_REC_CALL };
 	struct sdr_frame_rec f = liar_rec_draw(l, c, ops[liar_below(l->d, sizeof(ops))]);
 
 	return liar_put_rec(l, c, &f);
@@ -343,7 +344,10 @@ bool liar_say_help(struct liar *l, struct sdr_conn *c)
 			   op->len <= sdr_seal_inline_max(c->rel, c->rel->ctl_max)) {
 			f.op = SDR_REC_READ_RSP;
 			f.payload_len = (uint32_t)op->len;
-		} else if (!op->need_done) {
+		} else if (op->kind->number == SDR_REL_FETCH_ATOMIC) {
+			f.op = SDR_REC_ATOMIC_RSP;
+			f.payload_len = (uint32_t)op->moved;
+		} else if (!op->need_done && op->kind->number != SDR_REL_ATOMIC) {
 			continue;
 		}
 		liar_put_rec(l, c, &f);

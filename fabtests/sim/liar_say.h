@@ -21,6 +21,7 @@ enum liar_habit {			 /* what a run's liar does beside the usual */
 		  HABIT_FLOODS = 1 << 7,
 		  HABIT_MOVES = 1 << 8,	 /* from another address of its own */
 		  HABIT_SHAPES = 1 << 9, /* the size of packets changes all the time */
+		  HABIT_TURNS = 1 << 10, /* many records lead and follow */
 };
 
 /* ---- liar_draw.c ---- */

@@ -11,7 +11,9 @@
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
  * with the command that replays it; --keep-going goes on after it.  -v prints operations, -vv
  * packets too.  In a fourth of the seeds connections change the size of their packets at random.
+ * In half of them the endpoints keep orders.
  * Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
+ * Atomics are mixed in in half of the seeds, very many in some.
  * Beside them, in two of five seeds without devices: paths that do not carry every packet.
  */
 #include <errno.h>
@@ -52,6 +54,7 @@ struct props {
 	bool wishes;	   /* connections change the size of their packets */
 	uint64_t wish_rng; /* likewise */
 	uint64_t mark_rng; /* likewise, marks and ceilings */
+	uint64_t atom_rng; /* likewise, atomics */
 	uint8_t marking;   /* enum props_marking */
 	struct sdr_cc_ops answers; /* the controller, but that it asks for marks */
 	struct sdr_ceiling_word word;
@@ -297,6 +300,18 @@ static void draw_marks(struct props *p)
 	}
 }
 
+/* In half of the seeds some operations must follow others. */
+static void draw_orders(struct props *p)
+{
+	uint64_t rng = p->seed ^ 0x04de4;
+
+	if (sdr_rand64(&rng) % 2)
+		return;
+	for (uint32_t i = 0; i < SDR_ORDER_CLASSES; i++)
+		p->cfg.rel.orders.after[i] =
+			(uint8_t)(sdr_rand64(&rng) % (1u << SDR_ORDER_CLASSES));
+}
+
 static void draw_cfg(struct props *p)
 {
 	static const struct {
@@ -364,6 +379,8 @@ static void draw_cfg(struct props *p)
 	draw_paths(p);
 	draw_wishes(p);
 	draw_marks(p);
+	p->atom_rng = p->seed ^ 0xa70;
+	draw_orders(p);
 }
 
 static void print_cfg(const struct props *p)
@@ -398,6 +415,9 @@ static void print_cfg(const struct props *p)
 	if (p->marking || c->rel.rate_max_bps)
 		fprintf(stderr, "  marking %u, ceiling %g%s\n", p->marking,
 			(double)c->rel.rate_max_bps, c->rel.ceiling ? " shared" : "");
+	fprintf(stderr, "  orders: reads after %x, writes %x, messages %x\n",
+		c->rel.orders.after[SDR_ORDER_READ], c->rel.orders.after[SDR_ORDER_WRITE],
+		c->rel.orders.after[SDR_ORDER_SEND]);
 	for (uint32_t i = 0; p->narrow && i < c->nodes; i++)
 		fprintf(stderr, "  narrow paths from node %u, mtu %u\n", i,
 			c->mtu[i] ? c->mtu[i] : c->node.mtu);
@@ -580,6 +600,44 @@ static void do_rma(struct props *p)
 	post(p, node, &w);
 }
 
+static uint32_t atom_below(struct props *p, uint32_t n)
+{
+	return (uint32_t)(sdr_rand64(&p->atom_rng) % n);
+}
+
+/* Tickets, and 1 added to many words: one record, some, or as many parts as there can be. */
+static void do_atomic(struct props *p)
+{
+	static const uint32_t words[] = { 1, 1, 1, 2, 10, 96, 97, 300, 2048 };
+	struct simnet_wr w = { .rma_key = SIMNET_KEY_AT };
+	uint32_t node = atom_below(p, p->cfg.nodes);
+
+	w.peer = atom_below(p, p->cfg.nodes);
+	w.words = words[atom_below(p, p->network == PROPS_CLEAN ? 6 : 9)];
+	w.kind = w.words == 1 || atom_below(p, 2) ? SDR_REL_FETCH_ATOMIC : SDR_REL_ATOMIC;
+	w.len = 8ull * w.words;
+	w.parts = (uint8_t)(1 + atom_below(p, SDR_REL_IOV_MAX));
+	if (!atom_below(p, 10))
+		w.flags |= SDR_REL_F_FENCE;
+	if (w.len <= p->cfg.rel.inject_max && !atom_below(p, 3))
+		w.flags |= SDR_REL_F_INJECT | (atom_below(p, 2) ? SDR_REL_F_EARLY : 0);
+	if (!atom_below(p, 12)) {
+		w.must_fail = true;
+		w.flags = 0;
+		w.rma_key = 77;
+	}
+	post(p, node, &w);
+}
+
+/* None in half of the seeds, many in some. */
+static void do_atomics(struct props *p)
+{
+	uint32_t often = p->seed % 8 < 4 ? 0 : p->seed % 8 == 7 ? 8 : 1;
+
+	for (uint32_t n = often ? atom_below(p, often + 1) : 0; n && !p->sn.failed; n--)
+		do_atomic(p);
+}
+
 static void do_cancel(struct props *p)
 {
 	struct simnet *sn = &p->sn;
@@ -671,6 +729,7 @@ static void program(struct props *p)
 			do_trouble(p);
 		do_claims(p, false);
 		do_wish(p);
+		do_atomics(p);
 		if (simnet_chance(sn, 0.6))
 			simnet_run_for(sn, simnet_below(sn, simnet_chance(sn, 0.2) ? 20 * MS_NS
 										   : 500 * US_NS));
@@ -843,6 +902,8 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 		simnet_run_for(sn, S_NS); /* the last acknowledgements */
 		if (!sn->failed)
 			check_stats(&p, verbose);
+		if (!sn->failed)
+			simnet_check_atoms(sn);
 		for (uint32_t i = 0; i < p.cfg.nodes && !sn->failed; i++)
 			if (!simnet_shutdown(sn, i, 5 * S_NS) && !sn->failed)
 				simnet_fail(sn, "node %u does not become quiet after shutdown", i);

@@ -7,11 +7,12 @@
 include fabtests/unit/rel_leaf.mk
 include fabtests/unit/rel_conn.mk
 
-UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_end test_rel_wait test_rel_drops test_rel_forged
+UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_stage test_rel_end test_rel_wait test_rel_drops test_rel_forged
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
 UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling test_rel_probe
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move test_rel_nat
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
+UNIT_TESTS += test_rel_order test_rel_order_bad
 
 UNIT_TESTS += test_bed
 test_bed_SOURCES = fabtests/unit/test_bed.c
@@ -36,10 +37,16 @@ test_rel_shape_bad_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SY
 
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c
 test_rel_handshake_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_order_SOURCES = fabtests/unit/test_rel_order.c
+test_rel_order_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_order_bad_SOURCES = fabtests/unit/test_rel_order_bad.c fabtests/unit/test_rel_liar.h
+test_rel_order_bad_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_match_SOURCES = fabtests/unit/test_rel_match.c
 test_rel_match_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_bulk_SOURCES = fabtests/unit/test_rel_bulk.c
 test_rel_bulk_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_stage_SOURCES = fabtests/unit/test_rel_stage.c
+test_rel_stage_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_end_SOURCES = fabtests/unit/test_rel_end.c
 test_rel_end_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_wait_SOURCES = fabtests/unit/test_rel_wait.c fabtests/unit/test_rel_liar.h
@@ -108,9 +115,15 @@ test_scheme_twice_SOURCES = fabtests/unit/test_scheme_twice.c fabtests/unit/test
 test_scheme_twice_LDADD = $(SDR_BED_UNIT_LIBS)
 
 # How much a new operation is: one whose target sends the bytes back.
-UNIT_TESTS += test_op_echo
+UNIT_TESTS += test_op_echo test_rel_call
+test_rel_call_SOURCES = fabtests/unit/test_rel_call.c
+test_rel_call_LDADD = $(SDR_BED_UNIT_LIBS)
 test_op_echo_SOURCES = fabtests/unit/test_op_echo.c
 test_op_echo_LDADD = $(SDR_BED_UNIT_LIBS)
+
+UNIT_TESTS += test_op_atomic
+test_op_atomic_SOURCES = fabtests/unit/test_op_atomic.c
+test_op_atomic_LDADD = $(SDR_BED_UNIT_LIBS)
 
 # The room msg alone, with what is below it: an arrow that points up does not link.
 REL_MSG_TEST_LIBS = libsdr_rel_msg.la libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la \

@@ -16,7 +16,7 @@
 #include "rel/bulk/sdr_scheme.h"
 #include "rel/conn/sdr_conn_ops.h"
 #include "rel/conn/sdr_pkt.h"
-#include "rel/msg/sdr_match.h"
+#include "rel/msg/sdr_above.h"
 #include "rel/msg/sdr_op.h"
 #include "rel/msg/sdr_rec_input.h"
 #include "uc_loop.h"
@@ -36,6 +36,13 @@ static struct room {
 	uint8_t region[64], bytes[256];
 	struct sdr_rel_cqe got[GOT]; /* reports */
 	uint32_t n;
+	struct above {
+		struct sdr_rel_iov iov; /* the receive there is; len 0: none */
+		bool full;		/* nothing can be noted */
+		uint32_t asked, gone, renamed;
+		struct sdr_unexp *kept[GOT]; /* by mark - 1 */
+		uint32_t marks, nkept;
+	} above;
 } * R;
 
 static void on_done(void *user, const struct sdr_rel_cqe *e)
@@ -56,6 +63,55 @@ static int on_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint
 	*region = R->region;
 	return 0;
 }
+
+/* ---- who has the receives, for the tests of matching above ---- */
+
+static bool above_take(void *user, const struct sdr_rel_arrival *a, struct sdr_rel_rr *rr,
+		       void **mark)
+{
+	struct above *w = &R->above;
+
+	(void)user;
+	w->asked++;
+	assert_ptr_equal(a->peer, R->peer);
+	assert_int_equal(a->kind, SDR_REL_RECV);
+	if (w->iov.len) {
+		rr->niov = 1;
+		rr->iov = &w->iov;
+		rr->ctx = w;
+		return true;
+	}
+	if (!w->full)
+		*mark = (void *)(uintptr_t)++w->marks;
+	return false;
+}
+
+static bool above_keep(void *user, void *mark, uint8_t kind, struct sdr_unexp *u)
+{
+	(void)user;
+	assert_int_equal(kind, SDR_REL_RECV);
+	assert_ptr_equal(sdr_rel_kept_peer(u), R->peer);
+	R->above.kept[(uintptr_t)mark - 1] = u;
+	R->above.nkept++;
+	return true;
+}
+
+static void above_gone(void *user, void *mark)
+{
+	(void)user;
+	(void)mark;
+	R->above.gone++;
+}
+
+static void above_renamed(void *user)
+{
+	(void)user;
+	R->above.renamed++;
+}
+
+static const struct sdr_rel_match match = {
+	.take = above_take, .keep = above_keep, .gone = above_gone, .renamed = above_renamed
+};
 
 static const struct sdr_rel_cbs cbs = { .done = on_done, .mr_get = on_mr_get };
 
@@ -309,14 +365,16 @@ static void op__table_has_each_row_at_its_number(void **state)
 	for (uint8_t i = 0; i < SDR_OP_KINDS; i++) {
 		const struct sdr_op_kind *k = sdr_op_kind(&sdr_op_table, i);
 
-		assert_int_equal(k != NULL, i >= SDR_REL_SEND && i <= SDR_REL_READ);
+		assert_int_equal(k != NULL, (i >= SDR_REL_SEND && i <= SDR_REL_READ) ||
+						    i == SDR_REL_ATOMIC ||
+						    i == SDR_REL_FETCH_ATOMIC || i == SDR_REL_CALL);
 		assert_true(!k || (k->number == i && k->complete && !k->served));
 		assert_true(!k || sdr_op_table.rec[k->rec]);
 	}
 	assert_null(sdr_op_kind(&sdr_op_table, SDR_OP_KINDS));
 	for (uint32_t i = 0; i <= UINT8_MAX; i++)
 		assert_int_equal(sdr_op_table.rec[i] != NULL,
-				 i >= SDR_REC_SEND && i <= SDR_REC_DONE);
+				 (i >= SDR_REC_SEND && i <= SDR_REC_LAST) || i == SDR_REC_CALL);
 }
 
 static void rec__of_an_unknown_number_is_bad(void **state)
@@ -415,6 +473,177 @@ static void recv__multi_is_released_with_its_last_use(void **state)
 	assert_int_equal(R->n, 2); /* unexpected */
 }
 
+/* ---- matching above -------------------------------------------------------------------------- */
+
+/* RTS of a bulk that waits for CTS. */
+static void announce(uint32_t mseq, uint64_t len)
+{
+	struct sdr_frame_rec f = { .op = SDR_REC_SEND,
+				   .flags = SDR_REC_F_ORDER | SDR_REC_F_LEN,
+				   .id = 100 + mseq,
+				   .mseq = mseq,
+				   .len = len };
+
+	sdr_rec_input(R->c, &f);
+}
+
+static int meet(uint32_t mark, void *buf, size_t len)
+{
+	struct sdr_rel_iov iov = { buf, len };
+	struct sdr_rel_rr rr = { .niov = 1, .iov = &iov, .ctx = buf };
+
+	return sdr_rel_meet(&R->rel, R->above.kept[mark], &rr);
+}
+
+static void above__each_message_is_offered_once_and_in_order(void **state)
+{
+	uint8_t buf[8] = { 0 }, last[8] = { 0 };
+
+	(void)state;
+	sdr_above_set(&R->rel, &match);
+	R->above.iov = (struct sdr_rel_iov){ buf, 8 };
+	message(1, 4);
+	assert_int_equal(R->above.asked, 0); /* not its turn */
+	message(0, 3);
+	assert_int_equal(R->above.asked, 2);
+	assert_int_equal(R->n, 2);
+	assert_int_equal(R->got[0].len, 3);
+	assert_ptr_equal(R->got[1].ctx, &R->above);
+	assert_int_equal(R->got[1].len, 4);
+	assert_int_equal(R->got[1].kind, SDR_REL_RECV);
+	assert_int_equal(buf[3], 1);
+	R->above.iov.len = 0;
+	message(2, 8);
+	assert_int_equal(R->above.nkept, 1);
+	assert_int_equal(R->n, 2);
+	assert_int_equal(meet(0, last, 5), 0);
+	assert_int_equal(R->n, 3);
+	assert_int_equal(R->got[2].prov_err, SDR_REL_ERR_TRUNC);
+	assert_int_equal(R->got[2].olen, 3);
+	assert_int_equal(last[4], 2);
+	assert_int_equal(last[5], 0);
+	assert_int_equal(R->msg.nrx, 0);
+	assert_int_equal(R->rel.unexp_bytes, 0);
+}
+
+static void above__a_discarded_message_is_reported_to_nobody(void **state)
+{
+	struct sdr_rec *r;
+
+	(void)state;
+	sdr_above_set(&R->rel, &match);
+	message(0, 8);
+	announce(1, 1 << 20);
+	assert_int_equal(R->above.nkept, 2);
+	sdr_rel_discard(&R->rel, R->above.kept[0]);
+	assert_null(leave());
+	sdr_rel_discard(&R->rel, R->above.kept[1]);
+	r = leave(); /* its sender need not wait */
+	assert_non_null(r);
+	assert_int_equal(r->f.op, SDR_REC_DONE);
+	assert_int_equal(r->f.id, 101);
+	sdr_rec_acked(R->c, r);
+	assert_int_equal(R->n, 0);
+	assert_int_equal(R->above.gone, 0);
+	assert_int_equal(R->rel.unexp_bytes, 0);
+}
+
+static void above__kept_messages_outlive_their_connection(void **state)
+{
+	uint8_t buf[8] = { 0 };
+
+	(void)state;
+	sdr_above_set(&R->rel, &match);
+	message(0, 8);
+	announce(1, 1 << 20);
+	announce(2, 1 << 20);
+	sdr_conn_fail(R->c, SDR_REL_ERR_STOPPED);
+	sdr_msg_conn_end(R->c);
+	assert_int_equal(R->n, 0);
+	assert_int_equal(R->above.gone, 0); /* they are in its queue, and cannot be taken out */
+	assert_int_equal(meet(1, buf, 8), 0);
+	assert_int_equal(R->n, 1);
+	assert_int_equal(R->got[0].prov_err, SDR_REL_ERR_STOPPED);
+	assert_int_equal(meet(0, buf, 8), 0);
+	assert_int_equal(R->got[1].err, 0);
+	assert_int_equal(R->got[1].len, 8);
+	sdr_rel_discard(&R->rel, R->above.kept[2]);
+	assert_int_equal(R->n, 2);
+	assert_int_equal(R->msg.nrx, 0);
+	assert_int_equal(R->rel.unexp_bytes, 0);
+}
+
+static void above__a_message_that_nobody_can_note_ends_its_connection(void **state)
+{
+	uint8_t buf[8];
+
+	(void)state;
+	sdr_above_set(&R->rel, &match);
+	R->above.full = true;
+	message(1, 8);
+	message(0, 8);
+	assert_false(sdr_conn_live(R->c));
+	assert_int_equal(R->c->err, SDR_REL_ERR_NOMEM);
+	assert_int_equal(R->above.asked, 1); /* the next would overtake it */
+	assert_int_equal(R->above.nkept, 0);
+	R->above.iov = (struct sdr_rel_iov){ buf, 8 };
+	sdr_msg_conn_end(R->c);
+	assert_int_equal(R->n, 0);
+	assert_int_equal(R->rel.unexp_bytes, 0);
+}
+
+static void above__without_room_a_receive_is_asked_for_first(void **state)
+{
+	uint8_t bytes[8] = { 7, 7, 7, 7, 7, 7, 7, 7 }, buf[8] = { 0 };
+	struct sdr_frame_rec f = { .op = SDR_REC_SEND,
+				   .flags = SDR_REC_F_ORDER,
+				   .id = 100,
+				   .len = 8,
+				   .payload_len = 8,
+				   .payload = bytes };
+
+	(void)state;
+	sdr_above_set(&R->rel, &match);
+	R->rel.cfg.unexp_max = 1;
+	assert_false(sdr_match_room(R->c, &f));
+	assert_int_equal(R->above.asked, 1);
+	assert_int_equal(R->above.gone, 1);
+	R->above.iov = (struct sdr_rel_iov){ buf, 8 };
+	assert_true(sdr_match_room(R->c, &f));
+	assert_true(sdr_match_room(R->c, &f));
+	assert_int_equal(R->above.asked, 2);
+	R->above.iov.len = 0; /* it has given it */
+	sdr_rec_input(R->c, &f);
+	assert_int_equal(R->above.asked, 2);
+	assert_int_equal(R->n, 1);
+	assert_int_equal(buf[7], 7);
+	/* And one whose record never follows. */
+	R->above.iov = (struct sdr_rel_iov){ buf, 8 };
+	f.mseq = 1;
+	assert_true(sdr_match_room(R->c, &f));
+	sdr_conn_fail(R->c, SDR_REL_ERR_PROTO);
+	sdr_msg_conn_end(R->c);
+	assert_int_equal(R->n, 2);
+	assert_int_equal(R->got[1].prov_err, SDR_REL_ERR_PROTO);
+	assert_int_equal(R->msg.nrx, 0);
+}
+
+static void above__what_is_kept_at_the_end_is_said_to_be_gone(void **state)
+{
+	uint8_t buf[8];
+
+	(void)state;
+	sdr_above_set(&R->rel, &match);
+	message(0, 8);
+	R->rel.closing = true;
+	message(1, 8); /* offered to nobody */
+	assert_int_equal(R->above.asked, 1);
+	assert_int_equal(meet(0, buf, 8), -EIO);
+	sdr_match_destroy(&R->rel);
+	assert_int_equal(R->above.gone, 1);
+	assert_int_equal(R->rel.unexp_bytes, 0);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static struct sdr_rec *read_of_peer(uint32_t id)
@@ -473,6 +702,12 @@ int main(void)
 		CASE(match__void_message_meets_no_receive),
 		CASE(recv__peek_claims_what_others_do_not_get),
 		CASE(recv__multi_is_released_with_its_last_use),
+		CASE(above__each_message_is_offered_once_and_in_order),
+		CASE(above__a_discarded_message_is_reported_to_nobody),
+		CASE(above__kept_messages_outlive_their_connection),
+		CASE(above__a_message_that_nobody_can_note_ends_its_connection),
+		CASE(above__without_room_a_receive_is_asked_for_first),
+		CASE(above__what_is_kept_at_the_end_is_said_to_be_gone),
 		CASE(remote__revoked_region_is_not_read_any_more),
 	};
 

@@ -119,6 +119,10 @@ struct fi_sdr_stats {
 	 * path either
 	 */
 	uint64_t lost_own;
+	/* records of atomics of peers: carried out; refused, nothing was changed */
+	uint64_t atomics_rx, atomics_refused;
+	/* records of the peer that waited here for what they must follow */
+	uint64_t recs_held;
 };
 
 /* Why transfers to a peer get parity, or do not. */

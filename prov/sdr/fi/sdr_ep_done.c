@@ -30,15 +30,21 @@
 #include "sdr_held.h"
 
 /* What libfabric calls each kind of report, its counter, whether it is a receiver's, a peer's. */
-#define SDR_KIND_ROWS(X)                                                                     \
-	X(SDR_REL_SEND, FI_SEND | FI_MSG, SDR_CNTR_SEND, false, false)                       \
-	X(SDR_REL_TSEND, FI_SEND | FI_TAGGED, SDR_CNTR_SEND, false, false)                   \
-	X(SDR_REL_WRITE, FI_WRITE | FI_RMA, SDR_CNTR_WRITE, false, false)                    \
-	X(SDR_REL_READ, FI_READ | FI_RMA, SDR_CNTR_READ, false, false)                       \
-	X(SDR_REL_RECV, FI_RECV | FI_MSG, SDR_CNTR_RECV, true, false)                        \
-	X(SDR_REL_TRECV, FI_RECV | FI_TAGGED, SDR_CNTR_RECV, true, false)                    \
-	X(SDR_REL_REMOTE_WRITE, FI_REMOTE_WRITE | FI_RMA, SDR_CNTR_REMOTE_WRITE, true, true) \
-	X(SDR_REL_REMOTE_READ, FI_REMOTE_READ | FI_RMA, SDR_CNTR_REMOTE_READ, true, true)
+#define SDR_KIND_ROWS(X)                                                                         \
+	X(SDR_REL_SEND, FI_SEND | FI_MSG, SDR_CNTR_SEND, false, false)                           \
+	X(SDR_REL_TSEND, FI_SEND | FI_TAGGED, SDR_CNTR_SEND, false, false)                       \
+	X(SDR_REL_WRITE, FI_WRITE | FI_RMA, SDR_CNTR_WRITE, false, false)                        \
+	X(SDR_REL_READ, FI_READ | FI_RMA, SDR_CNTR_READ, false, false)                           \
+	X(SDR_REL_RECV, FI_RECV | FI_MSG, SDR_CNTR_RECV, true, false)                            \
+	X(SDR_REL_TRECV, FI_RECV | FI_TAGGED, SDR_CNTR_RECV, true, false)                        \
+	X(SDR_REL_REMOTE_WRITE, FI_REMOTE_WRITE | FI_RMA, SDR_CNTR_REMOTE_WRITE, true, true)     \
+	X(SDR_REL_REMOTE_READ, FI_REMOTE_READ | FI_RMA, SDR_CNTR_REMOTE_READ, true, true)        \
+	X(SDR_REL_ATOMIC, FI_WRITE | FI_ATOMIC, SDR_CNTR_WRITE, false, false)                    \
+	X(SDR_REL_FETCH_ATOMIC, FI_READ | FI_ATOMIC, SDR_CNTR_READ, false, false)                \
+	X(SDR_REL_REMOTE_ATOMIC, FI_REMOTE_WRITE | FI_ATOMIC, SDR_CNTR_REMOTE_WRITE, true, true) \
+	X(SDR_REL_REMOTE_FETCH_ATOMIC, FI_REMOTE_READ | FI_ATOMIC, SDR_CNTR_REMOTE_READ, true,   \
+	  true)                                                                                  \
+	X(SDR_REL_CALL, 0, SDR_CNTR_SEND, false, false) /* no completion */
 
 static const struct {
 	uint64_t flags;
@@ -129,7 +135,8 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 		return;
 	}
 	if (remote) {
-		sdr_regions_event(ep->dom, e->key, e->kind == SDR_REL_REMOTE_WRITE);
+		sdr_regions_event(ep->dom, e->key,
+				  sdr_kinds[e->kind].cntr == SDR_CNTR_REMOTE_WRITE);
 		if (!e->has_data)
 			return;
 	} else if (!(e->uflags & SDR_UF_CQ)) {

@@ -65,6 +65,7 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_train.h \
 	prov/sdr/rel/sdr_rel_cfg.c \
 	prov/sdr/rel/sdr_rel_cfg.h \
+	prov/sdr/rel/sdr_orders.h \
 	prov/sdr/rel/sdr_rel_err.c \
 	prov/sdr/rel/sdr_rel_err.h
 
@@ -169,17 +170,23 @@ libsdr_rel_bulk_la_SOURCES = \
 	prov/sdr/rel/bulk/sdr_scheme_table.c \
 	prov/sdr/rel/bulk/sdr_scratch.c \
 	prov/sdr/rel/bulk/sdr_scratch.h \
+	prov/sdr/rel/bulk/sdr_stage.c \
+	prov/sdr/rel/bulk/sdr_stage.h \
 	prov/sdr/rel/bulk/sdr_seg_tx.c \
 	prov/sdr/rel/bulk/sdr_seg_tx.h
 
 noinst_LTLIBRARIES += libsdr_rel_msg.la
 libsdr_rel_msg_la_SOURCES = \
+	prov/sdr/rel/msg/sdr_above.c \
+	prov/sdr/rel/msg/sdr_above.h \
 	prov/sdr/rel/msg/sdr_atomic_exec.c \
 	prov/sdr/rel/msg/sdr_atomic_exec.h \
 	prov/sdr/rel/msg/sdr_deliver.c \
 	prov/sdr/rel/msg/sdr_deliver.h \
 	prov/sdr/rel/msg/sdr_early.c \
 	prov/sdr/rel/msg/sdr_early.h \
+	prov/sdr/rel/msg/sdr_follow.c \
+	prov/sdr/rel/msg/sdr_follow.h \
 	prov/sdr/rel/msg/sdr_match.c \
 	prov/sdr/rel/msg/sdr_match.h \
 	prov/sdr/rel/msg/sdr_msg.c \
@@ -188,11 +195,17 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_msg_books.h \
 	prov/sdr/rel/msg/sdr_op.c \
 	prov/sdr/rel/msg/sdr_op.h \
+	prov/sdr/rel/msg/sdr_op_atomic.c \
 	prov/sdr/rel/msg/sdr_op_kind.h \
+	prov/sdr/rel/msg/sdr_op_call.c \
 	prov/sdr/rel/msg/sdr_op_read.c \
 	prov/sdr/rel/msg/sdr_op_send.c \
 	prov/sdr/rel/msg/sdr_op_table.c \
+	prov/sdr/rel/msg/sdr_op_void.c \
+	prov/sdr/rel/msg/sdr_op_void.h \
 	prov/sdr/rel/msg/sdr_op_write.c \
+	prov/sdr/rel/msg/sdr_order.c \
+	prov/sdr/rel/msg/sdr_order.h \
 	prov/sdr/rel/msg/sdr_rec_input.c \
 	prov/sdr/rel/msg/sdr_rec_input.h \
 	prov/sdr/rel/msg/sdr_recv.c \
@@ -209,6 +222,8 @@ noinst_LTLIBRARIES += libsdr_rel.la
 libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_conn_timer.c \
 	prov/sdr/rel/sdr_conn_timer.h \
+	prov/sdr/rel/sdr_bond.c \
+	prov/sdr/rel/sdr_bond.h \
 	prov/sdr/rel/sdr_farewell.c \
 	prov/sdr/rel/sdr_post.c \
 	prov/sdr/rel/sdr_rel.c \

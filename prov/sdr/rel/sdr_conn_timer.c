@@ -22,6 +22,7 @@
  * out, and when the peer was heard last, make the difference between "stopped" and "stalled".
  */
 #include "base/sdr_assert.h"
+#include "msg/sdr_follow.h"
 #include "msg/sdr_msg.h"
 #include "bulk/sdr_bulk_ack.h"
 #include "bulk/sdr_bulk_tx.h"
@@ -55,7 +56,7 @@ bool sdr_conn_busy(const struct sdr_conn *c)
 {
 	return conn_unanswered(c) || !sdr_list_empty(&c->msg->ops) ||
 	       !sdr_list_empty(&c->msg->deferred) || !sdr_list_empty(&c->bulk->rx.brx) ||
-	       c->msg->early.n || c->state == SDR_CONN_CLOSING;
+	       c->msg->early.n || sdr_follow_kept(c) || c->state == SDR_CONN_CLOSING;
 }
 
 bool sdr_conn_idle(const struct sdr_conn *c)
@@ -90,6 +91,12 @@ static bool conn_kept(const struct sdr_conn *c)
 	return c->alias.translated && !c->hs.passive;
 }
 
+/* This side is done with it: it ends as soon as nothing is under way. */
+static bool conn_ends(const struct sdr_conn *c)
+{
+	return (c->rel->closing || c->close.wanted) && sdr_conn_idle(c);
+}
+
 static uint64_t conn_idle_at(const struct sdr_conn *c)
 {
 	uint64_t gap = c->rel->cfg.keepalive_ms ? c->rel->cfg.keepalive_ms * MS : NEVER;
@@ -97,7 +104,7 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 
 	if (conn_unanswered(c))
 		return NEVER;
-	if (!sdr_conn_busy(c))
+	if (!sdr_conn_busy(c) && !(c->peer->bond & SDR_BOND_WATCH))
 		return conn_kept(c) && gap != NEVER ? last + gap : NEVER;
 	if (gap > conn_timeout(c) / 3)
 		gap = conn_timeout(c) / 3;
@@ -113,7 +120,7 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 static bool conn_due(const struct sdr_conn *c)
 {
 	return !sdr_ring_empty(&c->rec.ring) || sdr_bulk_tx_due(c) || c->msg->nasked ||
-	       !sdr_list_empty(&c->bulk->rx.brx) || c->msg->early.n;
+	       !sdr_list_empty(&c->bulk->rx.brx) || c->msg->early.n || sdr_follow_kept(c);
 }
 
 static uint64_t min64(uint64_t a, uint64_t b)
@@ -204,7 +211,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = conn_asks(c) ? c->hs.next : conn_expiry_at(c);
 		d = min64(d, conn_dead_at(c));
 		d = min64(d, sdr_alias_deadline(c));
-		if (c->rel->closing && sdr_conn_idle(c))
+		if (conn_ends(c))
 			d = now;
 	} else {
 		d = conn_pto_at(c);
@@ -224,7 +231,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 			d = min64(d, sdr_pacer_next(&c->cc.pacer, now));
 		if (c->state == SDR_CONN_CLOSING)
 			d = min64(d, c->close.next);
-		else if (c->rel->closing && sdr_conn_idle(c))
+		else if (conn_ends(c))
 			d = now;
 	}
 	sdr_timerq_set(&c->rel->timers, &c->timer, d);
@@ -243,7 +250,7 @@ static void conn_timer_hello(struct sdr_conn *c)
 		sdr_conn_fail(c, SDR_REL_ERR_NO_ANSWER);
 		return;
 	}
-	if (rel->closing && sdr_conn_idle(c)) {
+	if (conn_ends(c)) {
 		sdr_conn_fail(c, SDR_REL_ERR_CANCELED);
 		return;
 	}
@@ -299,7 +306,7 @@ void sdr_conn_timer(struct sdr_conn *c)
 	}
 	if (c->state == SDR_CONN_CLOSING) {
 		conn_timer_closing(c);
-	} else if (rel->closing && sdr_conn_idle(c)) {
+	} else if (conn_ends(c)) {
 		c->state = SDR_CONN_CLOSING;
 		c->close.next = rel->now;
 		conn_timer_closing(c);

@@ -22,8 +22,10 @@
 #include "conn/sdr_seal.h"
 #include "conn/sdr_turn.h"
 #include "conn/sdr_versions.h"
+#include "msg/sdr_above.h"
 #include "msg/sdr_match.h"
 #include "msg/sdr_op.h"
+#include "sdr_bond.h"
 #include "sdr_conn_timer.h"
 #include "sdr_rel_sum.h"
 #include "sdr_rooms.h"
@@ -76,6 +78,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->cbs = attr->cbs;
 	rel->user = attr->user;
 	rel->msg->rma_events = attr->rma_events;
+	rel->msg->bonded = attr->bonded;
 	rel->name = attr->name;
 	rel->paths = attr->paths;
 	rel->instance = attr->rand[0];
@@ -83,7 +86,11 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->secret[0] = attr->rand[2];
 	rel->secret[1] = attr->rand[3];
 	rel->hash_key = attr->rand[2] ^ attr->rand[3];
-	rel->features |= SDR_FEATURE_PATHS;
+	rel->features |= SDR_FEATURE_PATHS | SDR_FEATURE_ORDER;
+	rel->features |= rel->cbs->call ? SDR_FEATURE_CALL : 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ /* as elements travel */
+	rel->features |= SDR_FEATURE_ATOMIC;
+#endif
 	rel->uc->ops->info(rel->uc, &rel->info);
 	rel->now = rel->uc->ops->now(rel->uc);
 	ret = rel_geometry(rel);
@@ -101,6 +108,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	sdr_turns_open(rel);
 	sdr_slab_init(&rel->rec_pool, sizeof(struct sdr_rec), REL_RECS_MAX);
 	sdr_msg_open(rel);
+	sdr_above_set(rel, attr->match);
 	sdr_seal_bind(rel, sdr_ctl_input, sdr_versions_input);
 	sdr_context_path_set(ctx, sdr_conn_mtu_told, rel);
 	*out = rel;
@@ -120,13 +128,18 @@ static void rel_reap(struct sdr_rel *rel)
 {
 	while (!sdr_list_empty(&rel->dead)) {
 		struct sdr_conn *c = sdr_container(rel->dead.next, struct sdr_conn, link);
+		struct sdr_peer *peer;
+		int err;
 
 		SDR_ASSERT(!sdr_conn_live(c));
 		sdr_msg_conn_end(c);
 		sdr_conn_stats_fold(c);
 		sdr_bulk_conn_free(c);
 		sdr_pkt_conn_free(c);
+		peer = sdr_bond_lost(c, &err);
 		sdr_conn_free(c);
+		if (peer)
+			rel->cbs->gone(rel->user, peer, err);
 	}
 }
 

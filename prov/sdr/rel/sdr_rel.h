@@ -29,8 +29,11 @@ struct sdr_rel_attr {
 	void *user;		       /* for the callbacks */
 	struct sdr_path_mem *paths;    /* kept: what is known of paths; NULL: nothing is */
 	bool rma_events;	       /* report every remote read and write */
-	struct sdr_uc_addr name;       /* what peers are told to reach it by; len 0: unknown */
-	uint64_t rand[4];	       /* unpredictable: identities, cookies, PSNs */
+	bool bonded;		       /* peers without SDR_BOND_HEAR may call, and no more */
+	/* kept; NULL: messages meet the receives that are posted here */
+	const struct sdr_rel_match *match;
+	struct sdr_uc_addr name; /* what peers are told to reach it by; len 0: unknown */
+	uint64_t rand[4];	 /* unpredictable: identities, cookies, PSNs */
 };
 
 /* Takes ownership of ctx. */
@@ -90,6 +93,21 @@ void sdr_rel_peer_put(struct sdr_peer *peer);
  */
 struct sdr_peer *sdr_rel_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);
 const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer);
+/*
+ * What binds this side to a peer that is held, until it is given anew, the peer's connection ends
+ * (cbs->gone) or is hung up.  WATCH: its connection is asked for a sign of life while nothing else
+ * goes on, so that its end is seen.  HEAR: of a bonded endpoint (attr), it may do what any peer of
+ * another may.
+ */
+#define SDR_BOND_WATCH 0x1u
+#define SDR_BOND_HEAR  0x2u
+void sdr_rel_bond(struct sdr_peer *peer, uint8_t bond);
+/*
+ * Ends this peer's connection in order: what is posted to it is cancelled but for what is promised
+ * (as by sdr_rel_shutdown); the peer hears of it when that is over.  No `gone` comes, and the bond
+ * ends with the connection.
+ */
+void sdr_rel_hangup(struct sdr_peer *peer);
 /* A value of the caller's (the provider keeps the fi_addr_t there); UINT64_MAX at first. */
 void sdr_peer_user_set(struct sdr_peer *peer, uint64_t v);
 uint64_t sdr_peer_user(const struct sdr_peer *peer);
@@ -112,22 +130,44 @@ struct sdr_rel_iov {
 /* complete as soon as the buffer may be reused (injected: at once) */
 #define SDR_REL_F_EARLY 0x20
 
+/* bytes of the target's memory that one atomic changes, at most */
+#define SDR_REL_ATOMIC_MAX 65536u
+
+/* What an atomic does; op, type and form are those of the wire (wire/sdr_atomic.h). */
+struct sdr_rel_atomic {
+	uint8_t op;	/* enum sdr_atomic_op */
+	uint8_t type;	/* enum sdr_atomic_type */
+	uint8_t form;	/* enum sdr_atomic_form; ATOMIC: UPDATE, FETCH_ATOMIC: any other */
+	uint8_t ncmp;	/* 0..SDR_REL_IOV_MAX */
+	uint8_t nres;	/* likewise */
+	uint32_t count; /* elements */
+	const struct sdr_rel_iov *cmp; /* values to compare with; copied, buffers too */
+	/* where the old values go; copied, the buffers are the endpoint's until done */
+	const struct sdr_rel_iov *res;
+	const struct sdr_mem *cmp_mem, *res_mem; /* where these lie, as mem of sdr_rel_wr */
+};
+
 struct sdr_rel_wr {
-	uint8_t kind;	/* SEND, TSEND, WRITE, READ */
+	/* SEND, TSEND, WRITE, READ, ATOMIC, FETCH_ATOMIC, CALL (which fits a record) */
+	uint8_t kind;
 	uint8_t niov;	/* 0..SDR_REL_IOV_MAX */
 	uint16_t flags; /* SDR_REL_F_* */
 	struct sdr_peer *peer;
 	const struct sdr_rel_iov *iov; /* copied; the buffers are the endpoint's until done */
+	const struct sdr_mem *mem;     /* all of them lie there; NULL: where the CPU reaches them */
 	uint64_t tag;
 	uint64_t data;
-	/* WRITE, READ: one contiguous remote range of the iovs' total length */
+	/* one contiguous remote range of the iovs' total length; atomics: of their elements */
 	uint64_t rma_addr, rma_key;
+	/* ATOMIC, FETCH_ATOMIC: then iov has the operands (READ: none), copied, buffers too */
+	const struct sdr_rel_atomic *atomic;
 	void *ctx;
 	uint64_t uflags;
 };
 /*
- * 0; -EAGAIN: the transmit queue (cfg tx_depth) is full, progress and repeat; -EMSGSIZE; -EINVAL.
- * No `done` unless 0.
+ * 0; -EAGAIN: the transmit queue (cfg tx_depth) is full, progress and repeat; -EMSGSIZE; -EINVAL;
+ * -EOPNOTSUPP: no such atomic; -EIO: also when what is injected, or an atomic's operands, cannot be
+ * copied out of mem.  No `done` unless 0.
  */
 int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr);
 
@@ -145,8 +185,9 @@ struct sdr_rel_rr {
 	uint16_t flags;	       /* SDR_REL_R_* */
 	struct sdr_peer *peer; /* NULL: any */
 	const struct sdr_rel_iov *iov;
-	uint64_t tag, ignore; /* TRECV: matches when (message ^ tag) & ~ignore == 0 */
-	uint64_t min_multi;   /* bytes */
+	const struct sdr_mem *mem; /* as of struct sdr_rel_wr */
+	uint64_t tag, ignore;	   /* TRECV: matches when (message ^ tag) & ~ignore == 0 */
+	uint64_t min_multi;	   /* bytes */
 	void *ctx;
 	uint64_t uflags;
 };
@@ -157,6 +198,23 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr);
  * -ECANCELED. 0 or -ENOENT.
  */
 int sdr_rel_cancel(struct sdr_rel *rel, void *ctx);
+/*
+ * Takes the oldest untagged receive that a message of this peer could meet, but none for several
+ * messages, out of the line: it is over, and nothing is reported for it.  *ctx: as posted.  False:
+ * there is none.  May be called from `done`.
+ */
+bool sdr_rel_recv_spend(struct sdr_rel *rel, const struct sdr_peer *peer, void **ctx);
+/* All receives that are posted: done with -ECANCELED. */
+void sdr_rel_recv_cancel(struct sdr_rel *rel);
+
+/*
+ * With sdr_rel_attr.match, of a message that is kept: it goes to this receive (as from take), or is
+ * dropped.  Either ends it, and its mark.  meet: 0, -ENOMEM or -EIO, and then it is kept as before.
+ */
+int sdr_rel_meet(struct sdr_rel *rel, struct sdr_unexp *u, const struct sdr_rel_rr *rr);
+void sdr_rel_discard(struct sdr_rel *rel, struct sdr_unexp *u);
+struct sdr_peer *sdr_rel_kept_peer(const struct sdr_unexp *u);
+void *sdr_rel_kept_user(const struct sdr_unexp *u); /* sdr_rel_attr.user of its endpoint */
 
 /*
  * The region, which mr_get will not name any more, is taken from all peers at once: their transfers

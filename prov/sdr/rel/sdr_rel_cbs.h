@@ -8,11 +8,15 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/sdr_list.h"
 
+struct sdr_mem;
 struct sdr_peer;
+struct sdr_rel_rr;
 struct sdr_uc_addr;
+struct sdr_unexp;
 
 enum sdr_rel_kind {
 	SDR_REL_SEND = 1, /* untagged message */
@@ -23,8 +27,14 @@ enum sdr_rel_kind {
 	SDR_REL_TRECV,
 	/* a peer wrote here: reported when it carried data, or when rma_events is on */
 	SDR_REL_REMOTE_WRITE,
-	SDR_REL_REMOTE_READ, /* a peer read here: reported when rma_events is on */
-	SDR_REL_KINDS,	     /* how many there are, with 0, which is none */
+	SDR_REL_REMOTE_READ,  /* a peer read here: reported when rma_events is on */
+	SDR_REL_ATOMIC,	      /* changes memory of the peer */
+	SDR_REL_FETCH_ATOMIC, /* likewise, or only reads; the old values come back */
+	/* of a peer, here: reported when rma_events is on */
+	SDR_REL_REMOTE_ATOMIC,
+	SDR_REL_REMOTE_FETCH_ATOMIC,
+	SDR_REL_CALL,  /* a few bytes for who stands above the peer's endpoint */
+	SDR_REL_KINDS, /* how many there are, with 0, which is none */
 };
 
 struct sdr_rel_cqe {
@@ -47,6 +57,8 @@ struct sdr_rel_cqe {
 
 #define SDR_REL_ACCESS_READ  0x1 /* remote read */
 #define SDR_REL_ACCESS_WRITE 0x2 /* remote write */
+/* the memory is copied through mr_mem, so it may be a device's; without: the CPU must reach it */
+#define SDR_REL_ACCESS_COPY 0x80
 
 /* Work that can be done in pieces, by any number of threads at a time. */
 struct sdr_job {
@@ -67,6 +79,13 @@ struct sdr_rel_cbs {
 	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
 		      void **va, void **region);
 	/*
+	 * Around an atomic on elements for which the processor has no instruction: nobody else is
+	 * between the two meanwhile.  Both or neither; neither: there is nobody else.  They may
+	 * take a lock, but not the endpoint's.
+	 */
+	void (*atomic_enter)(void *user);
+	void (*atomic_leave)(void *user);
+	/*
 	 * Does the caller know this address, though it has not asked for its peer yet?  A peer
 	 * that is seen elsewhere says that it is its own (conn/sdr_alias.c).  May be NULL.
 	 */
@@ -84,6 +103,57 @@ struct sdr_rel_cbs {
 	 */
 	bool (*lend)(void *user, struct sdr_job *job);
 	bool (*reclaim)(void *user, struct sdr_job *job);
+	/* Where a region of mr_get lies; NULL, or without this: the CPU reaches it. */
+	const struct sdr_mem *(*mr_mem)(void *user, void *region);
+	/*
+	 * Both or neither: memory of ours between a device's and the network, as devices like it
+	 * best, aligned to a cache line; it is kept for reuse.  NULL: there is none.
+	 */
+	void *(*stage_alloc)(void *user, uint64_t bytes);
+	void (*stage_free)(void *user, void *p, uint64_t bytes);
+	/*
+	 * Both or neither; in both, and in `done` of an SDR_REL_CALL, peers may be got, put, bound
+	 * (sdr_rel_bond) and hung up on, and receives cancelled.  call: a peer's SDR_REL_CALL, the
+	 * bytes valid until it returns; what it returns is the answer, 0 or SDR_REL_ERR_NOBODY.
+	 * gone: the connection to a peer with a bond has ended, after all that was posted on it;
+	 * err: enum sdr_rel_err.
+	 */
+	int (*call)(void *user, struct sdr_peer *peer, const uint8_t *buf, size_t len);
+	void (*gone)(void *user, struct sdr_peer *peer, int err);
+};
+
+/* ---- matching above -------------------------------------------------------------------------- */
+
+struct sdr_rel_arrival { /* a message whose turn it is */
+	uint8_t kind;	 /* SDR_REL_RECV or SDR_REL_TRECV: of the receive that it wants */
+	bool has_data;	 /* data is valid */
+	struct sdr_peer *peer;
+	uint64_t len; /* bytes */
+	uint64_t tag, data;
+};
+
+/*
+ * For a caller that has the receives itself, and says of each message where it goes.  Called from
+ * inside a round, for the messages of a peer in their order.
+ */
+struct sdr_rel_match {
+	/*
+	 * True: rr is its receive (only niov, iov, ctx and uflags are read, iov before the next
+	 * call), to be reported once through `done`.  False: it has none, and *mark is what it is
+	 * known by from now on; NULL: there was no memory for that, and its connection ends.
+	 */
+	bool (*take)(void *user, const struct sdr_rel_arrival *a, struct sdr_rel_rr *rr,
+		     void **mark);
+	/*
+	 * It is kept under its mark until sdr_rel_meet or sdr_rel_discard, whatever becomes of its
+	 * connection.  At once after take; kind: as there.  False: it cannot be, the mark means
+	 * nothing any more, and the connection ends.
+	 */
+	bool (*keep)(void *user, void *mark, uint8_t kind, struct sdr_unexp *u);
+	/* The mark means nothing any more: it was not kept, or the endpoint is closed. */
+	void (*gone)(void *user, void *mark);
+	/* Kept messages have another peer object than they had. */
+	void (*renamed)(void *user);
 };
 
 #endif /* SDR_REL_CBS_H */

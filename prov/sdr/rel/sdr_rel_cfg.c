@@ -31,5 +31,6 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 		.objective = SDR_OBJECTIVE_P99,
 		.max_overhead = 0.25,
 		.ec_scratch = SDR_REL_EC_SCRATCH,
+		.stage = SDR_REL_STAGE,
 	};
 }

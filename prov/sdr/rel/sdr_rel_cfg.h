@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sdr/model.h> /* enum sdr_objective */
+#include "sdr_orders.h"
 #include "wire/sdr_wire.h"
 
 struct sdr_cc_ops;
@@ -44,6 +45,7 @@ struct sdr_rel_cfg {
 	uint32_t keepalive_ms;
 	/* a peer behind address translation is a stranger, whatever name it says it has */
 	bool no_aliases;
+	struct sdr_orders orders;    /* what keeps its order beside messages */
 	uint32_t tx_depth, rx_depth; /* operations posted at a time, each */
 	uint32_t inject_max;	     /* bytes */
 	/* parity */
@@ -57,6 +59,11 @@ struct sdr_rel_cfg {
 	double max_overhead;
 	/* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
 	uint64_t ec_scratch;
+	/*
+	 * bytes of memory between devices and the network, each direction; 0: SDR_REL_STAGE; at
+	 * least SDR_REL_SEG_MAX
+	 */
+	uint64_t stage;
 	/* what strangers may have here */
 	/* connections of strangers; 0: SDR_REL_STRANGERS_MAX */
 	uint32_t strangers_max;
@@ -101,6 +108,7 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 /* bytes of one SDR message; longer transfers take several */
 #define SDR_REL_SEG_MAX	   (64ull << 20)
 #define SDR_REL_EC_SCRATCH (512ull << 20) /* default of ec_scratch */
+#define SDR_REL_STAGE	   (256ull << 20) /* default of stage */
 #define SDR_REL_EC_CHUNK   (16u << 20)	  /* bytes: the largest chunk a peer may code with */
 #define SDR_REL_MSG_MAX	   (1ull << 40)	  /* bytes of one operation */
 

@@ -11,6 +11,7 @@
 #include "msg/sdr_op.h"
 #include "msg/sdr_rec_input.h"
 #include "msg/sdr_rehome.h"
+#include "sdr_bond.h"
 #include "sdr_conn_timer.h"
 #include "conn/sdr_alias.h"
 #include "sdr_rooms.h"
@@ -36,6 +37,12 @@ static void rooms_closed(struct sdr_conn *c)
 	sdr_ops_end(c, SDR_OPS_HELD, SDR_REL_ERR_CLOSED);
 }
 
+static void rooms_failed(struct sdr_conn *c)
+{
+	sdr_alias_failed(c);
+	sdr_bond_failed(c);
+}
+
 static uint32_t rooms_due(const struct sdr_conn *c)
 {
 	uint32_t tell = sdr_report_due(c) || sdr_bulk_copies_due(c) ? SDR_DUE_TELL : 0;
@@ -51,14 +58,14 @@ const struct sdr_conn_ops sdr_rooms = {
 	.busy = sdr_conn_busy,
 	.owned = rooms_owned,
 	.opened = sdr_op_release_deferred,
-	.failed = sdr_alias_failed,
+	.failed = rooms_failed,
 	.closed = rooms_closed,
 	.handover = sdr_rehome_held,
 	.rehomed = sdr_rehome,
 	.released = sdr_match_released,
 	.record = sdr_rec_input,
-	.room = sdr_match_room,
-	.bytes = sdr_match_bytes,
+	.room = sdr_rec_input_room,
+	.bytes = sdr_rec_input_bytes,
 	.dack = sdr_bulk_dack,
 	.end = sdr_bulk_rx_ended,
 	.credit = sdr_op_release_credit,

@@ -32,6 +32,7 @@ int sdr_bulk_open(struct sdr_rel *rel)
 	sdr_scratch_init(&b->scratch,
 			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
 			 rel->info.no_bytes);
+	sdr_stages_open(rel);
 	return 0;
 }
 
@@ -54,6 +55,7 @@ void sdr_bulk_close(struct sdr_rel *rel)
 	sdr_slab_destroy(&b->gtx_pool);
 	sdr_slab_destroy(&b->grx_pool);
 	sdr_scratch_destroy(&b->scratch);
+	sdr_stages_close(rel);
 	sdr_code_scratch_destroy(&b->code_scratch);
 	sdr_choice_table_destroy(b->choices);
 	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
@@ -70,6 +72,8 @@ void sdr_bulk_conn_init(struct sdr_conn *c)
 	sdr_list_init(&b->tx.ends);
 	sdr_list_init(&b->tx.copies);
 	sdr_list_init(&b->tx.evaluate);
+	sdr_list_init(&b->tx.stage_link);
+	b->tx.conn = c;
 	sdr_list_init(&b->rx.brx);
 	sdr_list_init(&b->rx.dirty);
 	sdr_list_init(&b->rx.asked);
@@ -79,6 +83,7 @@ void sdr_bulk_conn_init(struct sdr_conn *c)
 void sdr_bulk_conn_free(struct sdr_conn *c)
 {
 	sdr_bulk_tx_destroy(c);
+	sdr_list_del(&c->bulk->tx.stage_link);
 	sdr_ring_destroy(&c->bulk->tx.log);
 	sdr_ring_destroy(&c->bulk->tx.index);
 	sdr_ring_destroy(&c->bulk->rx.comp[0]);

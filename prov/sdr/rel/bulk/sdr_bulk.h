@@ -11,6 +11,7 @@
 #include "model/sdr_choice.h"
 #include "rel/conn/sdr_conn.h"
 #include "sdr_scratch.h"
+#include "sdr_stage.h"
 
 #define SDR_FEC_CACHE	(SDR_FEC_SYMS_MAX + 1u)
 #define SDR_TX_LOG_MIN	64u /* entries of the data transmission log, power of two */
@@ -27,6 +28,7 @@ struct sdr_rel_bulk { /* of an endpoint */
 	/* parity */
 	struct sdr_scratch scratch;
 	struct sdr_code_scratch code_scratch;
+	struct sdr_stages stages;
 	struct sdr_choice_table *choices;
 	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
 };
@@ -47,6 +49,9 @@ struct sdr_conn_bulk { /* of a connection */
 		uint32_t nend_probed;  /* groups whose receiver got END although it could decode */
 		uint32_t ngroups;      /* groups with a buffer for parity */
 		bool parity_wait;      /* the next one waits for such a buffer to come back */
+		struct sdr_conn *conn; /* whose this is */
+		/* stages.wait: the next segment waits for room between device and network */
+		struct sdr_list stage_link;
 		struct sdr_ring index; /* of sdr_seg_tx *, open segments by message number */
 		uint32_t msn;	       /* of the next message */
 		struct sdr_ring log;   /* of sdr_txent, transmissions */

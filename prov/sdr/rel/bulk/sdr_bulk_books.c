@@ -99,6 +99,8 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 	w->nindex++;
 	w->lost_segs += !sdr_list_empty(&s->lost_link);
 	w->ends += !sdr_list_empty(&s->end_link);
+	if (s->stage.mem)
+		sums->stage_tx += sdr_scratch_charge(s->stage.len);
 	if (s->grp)
 		group_books(k, s, w, sums);
 	if (b->segs.next == &s->mine) { /* once per transfer */
@@ -200,6 +202,8 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 	SDR_BOOK(k, s->rep_got <= st->got && s->base <= st->npkts);
 	arrived_books(k, st);
 	sums->srx++;
+	if (s->stage.mem)
+		sums->stage_rx += sdr_scratch_charge(s->stage.len);
 	w->dirty += !sdr_list_empty(&s->dirty);
 	w->asked += !sdr_list_empty(&s->asked);
 	if (!g)
@@ -226,7 +230,7 @@ static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, stru
 	}
 	sdr_books_of(k, "transfer in", b->id);
 	SDR_BOOK(k, b->conn == w->c && b->arrived);
-	SDR_BOOK(k, !b->expected || !b->has_msn);
+	SDR_BOOK(k, !b->expected || !b->has_msn || b->leads);
 	SDR_BOOK(k, sdr_list_empty(&b->partial) || (b->has_msn && b->bound < b->plan.nmsgs));
 	if (b->has_msn) {
 		SDR_BOOK(k, b->shape == sdr_shape_of_rx(w->c, b->msn));
@@ -279,6 +283,8 @@ void sdr_bulk_pool_books(struct sdr_books *k, const struct sdr_rel *rel,
 	SDR_BOOK_EQ(k, b->gtx_pool.used, s->gtx);
 	SDR_BOOK_EQ(k, b->grx_pool.used, s->grx);
 	SDR_BOOK_EQ(k, b->binds.n, s->expected);
+	SDR_BOOK_EQ(k, b->stages.tx.used, s->stage_tx);
+	SDR_BOOK_EQ(k, b->stages.rx.used, s->stage_rx);
 	SDR_BOOK_EQ(k, b->scratch.used, s->scratch);
 	SDR_BOOK_IS(k, b->scratch.used, <=, b->scratch.limit);
 	if (b->scratch.no_bytes)

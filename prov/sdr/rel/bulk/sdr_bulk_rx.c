@@ -13,6 +13,9 @@
  * ours (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number
  * is closed with it.
  *
+ * Into a device's memory: its segments land in memory of ours, and are copied as they come
+ * (sdr_stage.c).  A copy that fails ends the transfer as one that has arrived, with an error.
+ *
  * A message that is not bound (its record is lost, or the receive is not posted) has no state
  * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
  * and the sender repeats.
@@ -20,6 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/sdr_assert.h"
+#include "base/sdr_bitmap.h"
 #include "base/sdr_rand.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_home.h"
@@ -116,20 +120,27 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_qp_grant_end(b->conn->shape->qp, &b->grant);
 }
 
+bool sdr_bulk_rx_name(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	/* Two RTS under one number: a BIND could mean either. */
+	if (sdr_bulk_rx_expected(c, b->id))
+		sdr_conn_fail(c, SDR_REL_ERR_PROTO); /* ends the transfer too */
+	else if (bulk_expect(b))
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+	return b->expected;
+}
+
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 {
 	struct sdr_conn *c = b->conn;
 	struct sdr_rec *r;
 
-	/* Two RTS under one number: a BIND could mean either. */
-	if (sdr_bulk_rx_expected(c, b->id)) {
-		sdr_conn_fail(c, SDR_REL_ERR_PROTO); /* ends the transfer too */
+	if (!b->expected && !sdr_bulk_rx_name(b))
 		return false;
-	}
 	r = sdr_rec_new(c, SDR_REC_CTS, b->id);
-	if (!r || bulk_expect(b)) {
-		if (r)
-			sdr_rec_free(c, r);
+	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the transfer too */
 		return false;
 	}
@@ -184,7 +195,12 @@ static int seg_bind(struct sdr_bulk_rx *b)
 		if (!g)
 			goto err_seg;
 	}
-	wr.addr = m.parity ? g->scratch : b->buf + m.off;
+	if (b->mem && !m.parity &&
+	    !sdr_stage_rx_open(&s->stage, c->rel, b->mem, b->buf + m.off, m.len)) {
+		ret = -ENOMEM;
+		goto err_group;
+	}
+	wr.addr = m.parity ? g->scratch : b->mem ? s->stage.near : b->buf + m.off;
 	wr.length = m.parity ? sdr_code_parity_bytes(&g->code) : m.len;
 	s->bulk = b;
 	s->msn = msn;
@@ -209,6 +225,7 @@ err_group:
 	if (m.coded)
 		sdr_group_rx_free(c, g);
 err_seg:
+	sdr_stage_rx_close(&s->stage, c->rel);
 	sdr_slab_free(&c->rel->bulk->srx_pool, s);
 	return ret;
 }
@@ -289,7 +306,8 @@ int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_CODE;
 	}
-	bulk_expected_not(b);
+	if (!b->leads) /* its sender may still say that it will not come */
+		bulk_expected_not(b);
 	b->msn = f->msn;
 	b->has_msn = true;
 	return bulk_bind(b) ? SDR_REL_OK : SDR_REL_ERR_PROTO;
@@ -327,6 +345,7 @@ static void seg_rx_free(struct sdr_seg_rx *s)
 	sdr_list_del(&s->dirty);
 	sdr_list_del(&s->asked);
 	sdr_recv_complete(s->h); /* from here on nothing is written there */
+	sdr_stage_rx_close(&s->stage, c->rel);
 	if (g && s->parity)
 		g->parity = NULL;
 	else if (g)
@@ -339,7 +358,8 @@ static void seg_rx_free(struct sdr_seg_rx *s)
 	sdr_slab_free(&c->rel->bulk->srx_pool, s);
 }
 
-void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
+/* Its numbers are passed over; nothing is written to its buffer any more. */
+static void bulk_end(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
 
@@ -353,7 +373,25 @@ void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
 	if (b->has_msn && b->bound < b->plan.nmsgs)
 		sdr_msn_skip_range(c, b->msn + b->bound, b->msn + b->plan.nmsgs);
 	bulk_close(b);
+}
+
+void sdr_bulk_rx_abort(struct sdr_bulk_rx *b)
+{
+	struct sdr_rel *rel = b->conn->rel;
+
+	bulk_end(b);
+	sdr_slab_free(&rel->bulk->brx_pool, b);
+}
+
+static void bulk_fail(struct sdr_bulk_rx *b, int err)
+{
+	struct sdr_conn *c = b->conn;
+
+	bulk_end(b);
+	b->err = err;
+	b->arrived(b);
 	sdr_slab_free(&c->rel->bulk->brx_pool, b);
+	sdr_conn_kick(c); /* credit */
 }
 
 static void bulk_complete(struct sdr_bulk_rx *b)
@@ -373,6 +411,10 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	const struct sdr_rcv_state *st = sdr_recv_state(s->h);
 	struct sdr_seg_rx *parity = s->grp ? s->grp->parity : NULL;
 
+	if (s->stage.mem && sdr_stage_rx_store(&s->stage, s->stage.len)) {
+		bulk_fail(b, SDR_REL_ERR_MEM);
+		return;
+	}
 	c->st.pkts_rx += st->got;
 	c->st.bytes_rx += st->length;
 	c->st.pkts_dup += st->dups;
@@ -394,6 +436,20 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	}
 }
 
+/* What has come without a gap goes on to the device.  False: that failed, and s is gone. */
+static bool seg_store(struct sdr_seg_rx *s, const struct sdr_rcv_state *st)
+{
+	uint32_t mtu = s->bulk->shape->mtu, end;
+
+	if (!s->stage.mem || (uint64_t)st->got * mtu < s->stage.done + SDR_STAGE_PIECE)
+		return true;
+	end = sdr_bitmap_next_zero(st->pkt_bits, (uint32_t)(s->stage.done / mtu), st->npkts);
+	if (end == st->npkts || !sdr_stage_rx_store(&s->stage, (uint64_t)end * mtu))
+		return true;
+	bulk_fail(s->bulk, SDR_REL_ERR_MEM);
+	return false;
+}
+
 /* The SDK's call after a round in which packets of this receive were placed. */
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 {
@@ -412,6 +468,8 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	if (st->got != s->got) {
 		s->got = st->got;
 		sdr_conn_came_closer(c);
+		if (!seg_store(s, st))
+			return;
 	}
 	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
 	if (dec || (!s->parity && st->got == st->npkts)) {

@@ -19,11 +19,14 @@ struct sdr_remote {	      /* a peer's transfer into or out of a region */
 struct sdr_bulk_rx {
 	struct sdr_list link;	 /* conn->brx */
 	struct sdr_list partial; /* conn->partial */
-	struct sdr_hnode bnode;	 /* rel->binds, while a BIND is expected */
-	bool expected;
+	struct sdr_hnode bnode;	 /* rel->binds, while a BIND may name it */
+	bool expected;		 /* it is there */
 	struct sdr_conn *conn;
-	void (*arrived)(struct sdr_bulk_rx *b); /* all bytes are in place; it is freed afterwards */
+	void (*arrived)(
+		struct sdr_bulk_rx *b); /* all bytes are in place, or err; it is freed afterwards */
 	uint8_t *buf;
+	const struct sdr_mem *mem; /* where buf lies; NULL: where the CPU reaches it */
+	int err; /* enum sdr_rel_err: with arrived, the bytes are not in place after all */
 	uint64_t len;
 	uint32_t id; /* the peer's operation */
 	uint32_t msn;
@@ -36,6 +39,8 @@ struct sdr_bulk_rx {
 	uint8_t op;   /* enum sdr_rec_op it belongs to */
 	bool has_msn; /* false: waits for BIND, or READ_RSP */
 	bool delivery;
+	bool leads; /* WRITE: the peer's turn `turn` is over when it ends */
+	uint32_t turn;
 	struct sdr_rxe *rx;	  /* SEND, TSEND matched: the receive */
 	struct sdr_unexp *unexp;  /* or its place in the unexpected list */
 	uint64_t rx_off;	  /* where in the receive (MULTI) */
@@ -62,6 +67,7 @@ struct sdr_seg_rx {
 	uint32_t base;		     /* packet at which the next report starts */
 	uint32_t asks;		     /* ENDs that are not answered yet: a report for each */
 	bool gap;
+	struct sdr_stage stage; /* data: they land in near of it */
 };
 
 /*
@@ -70,6 +76,11 @@ struct sdr_seg_rx {
  */
 int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
 		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out);
+/*
+ * A BIND may name it from now on.  False: the connection failed, for it has two of this number, or
+ * there is no memory.
+ */
+bool sdr_bulk_rx_name(struct sdr_bulk_rx *b);
 /*
  * Requests the data of an RTS without data; expected: the receive was there first.  False: the
  * connection failed.

@@ -141,6 +141,7 @@ static bool bulk_next_ready(const struct sdr_conn *c)
 		return false;
 	b = sdr_container(c->bulk->tx.bulks.next, struct sdr_bulk_tx, link);
 	return b->announced && b->not_before <= c->rel->now && !c->bulk->tx.parity_wait &&
+	       sdr_list_empty(&c->bulk->tx.stage_link) &&
 	       sdr_seq_lt(b->msn + b->opened, c->credit.msn_limit);
 }
 
@@ -284,11 +285,31 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 	return true;
 }
 
+/* [first, first + n) of a device's memory can leave; parity is made of all of it. */
+static bool seg_near(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t first, uint32_t n)
+{
+	uint64_t end = (uint64_t)(first + n) * s->shape->mtu;
+
+	if (!s->stage.mem)
+		return true;
+	if (s->grp || end > s->len)
+		end = s->len;
+	if (!sdr_stage_tx_fetch(&s->stage, end))
+		return true;
+	sdr_conn_fail(c, SDR_REL_ERR_MEM);
+	return false;
+}
+
 static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
 {
-	uint32_t first = s->next, n = s->goal - first;
-	uint32_t took = seg_send_run(c, s, first, n < max ? n : max, false);
+	uint32_t first = s->next, n = s->goal - first, run = s->shape->run_pkts, took;
 
+	SDR_ASSERT(run);
+	n = n < max ? n : max;
+	n = n < run ? n : run;
+	if (!seg_near(c, s, first, n))
+		return true;
+	took = seg_send_run(c, s, first, n, false);
 	if (!took)
 		return false;
 	s->next += took;
@@ -364,6 +385,8 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 		if (!(s->nagain ? seg_send_again(c, s, max ? max : 1, &sent)
 				: seg_send_new(c, s, max ? max : 1, &sent)))
 			return false;
+		if (!sdr_conn_live(c))
+			return true;
 		budget -= (uint64_t)sent * s->shape->mtu < budget ? (uint64_t)sent * s->shape->mtu
 								  : budget;
 	}

@@ -20,6 +20,7 @@ struct sdr_bulk_tx {
 	struct sdr_conn *conn;
 	struct sdr_conn_shape *shape; /* that all of it is numbered on */
 	const uint8_t *base;
+	const struct sdr_mem *mem; /* where base lies; NULL: where the CPU reaches it */
 	uint64_t len;
 	uint32_t msn; /* of message 0 */
 	struct sdr_plan plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Parity buffers by size class.  When the limit blocks a class, idle buffers of
+ * Buffers by size class.  When the limit blocks a class, idle buffers of
  * others are given back first.  Not per packet: one get and one put a coded segment.  One thread.
  */
 #include <stdlib.h>
@@ -32,6 +32,19 @@ static uint32_t scratch_class(uint64_t bytes)
 	return k;
 }
 
+static void *scratch_alloc(const struct sdr_scratch *s, uint64_t size)
+{
+	return s->src.alloc ? s->src.alloc(s->src.user, size) : aligned_alloc(ALIGN, size);
+}
+
+static void scratch_free(const struct sdr_scratch *s, void *p, uint64_t size)
+{
+	if (s->src.alloc)
+		s->src.release(s->src.user, p, size);
+	else
+		free(p);
+}
+
 static void scratch_trim(struct sdr_scratch *s, uint64_t need)
 {
 	for (uint32_t k = 0; k < SDR_SCRATCH_CLASSES; k++) {
@@ -39,7 +52,7 @@ static void scratch_trim(struct sdr_scratch *s, uint64_t need)
 			void *p = s->idle[k];
 
 			memcpy(&s->idle[k], p, sizeof(void *));
-			free(p);
+			scratch_free(s, p, scratch_size(k));
 			s->held -= scratch_size(k);
 		}
 	}
@@ -67,7 +80,7 @@ uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes)
 		memcpy(&s->idle[k], p, sizeof(void *));
 	} else {
 		scratch_trim(s, size);
-		p = s->held + size > s->limit ? NULL : aligned_alloc(ALIGN, size);
+		p = s->held + size > s->limit ? NULL : scratch_alloc(s, size);
 		if (!p)
 			return NULL;
 		s->held += size;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Buffers for parity, of both directions: four sizes an octave from SDR_SCRATCH_MIN bytes, kept for
+ * Buffers for parity of both directions, and for what a device's memory sends and gets
+ * (sdr_stage.c): four sizes an octave from SDR_SCRATCH_MIN bytes, kept for
  * reuse, never more than the limit in all.  Fresh memory is untouched (rows on demand that were not
  * needed cost no page).
  */
@@ -14,10 +15,18 @@
 #define SDR_SCRATCH_MIN	    4096u
 #define SDR_SCRATCH_CLASSES 128u
 
+/* Where buffers come from; without: the heap. */
+struct sdr_scratch_src {
+	void *(*alloc)(void *user, uint64_t bytes); /* aligned to a cache line; NULL: no memory */
+	void (*release)(void *user, void *p, uint64_t bytes);
+	void *user;
+};
+
 struct sdr_scratch {
 	uint64_t limit, held, used; /* bytes: allowed, allocated, given out */
 	bool no_bytes;		    /* counts, and hands out an address that is not read */
 	void *idle[SDR_SCRATCH_CLASSES];
+	struct sdr_scratch_src src; /* alloc NULL: the heap; set before the first get */
 };
 
 void sdr_scratch_init(struct sdr_scratch *s, uint64_t limit, bool no_bytes);

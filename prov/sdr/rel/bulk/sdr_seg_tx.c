@@ -127,6 +127,7 @@ void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 	if (s->h)
 		sdr_send_release(s->h);
 	s->h = NULL;
+	sdr_stage_tx_close(&s->stage, c); /* nothing queued reads it any more */
 	sdr_list_del(&s->link);
 	sdr_list_del(&s->mine);
 	sdr_list_del(&s->lost_link);
@@ -180,7 +181,7 @@ void sdr_seg_tx_again(struct sdr_seg_tx *s, uint32_t lo, uint32_t hi)
 	sdr_conn_kick(c);
 }
 
-/* What message i of a transfer carries.  False: no buffer for its parity now. */
+/* What message i of a transfer carries.  False: no buffer for it or its parity now. */
 static bool seg_fill(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct sdr_seg_tx *s)
 {
 	struct sdr_group_tx *g = b->grp;
@@ -196,14 +197,20 @@ static bool seg_fill(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct
 		b->grp = NULL;
 		return true;
 	}
+	if (b->mem && !sdr_stage_tx_open(&s->stage, b->conn, b->mem, b->base + m->off, m->len))
+		return false;
 	if (m->coded) {
 		g = sdr_group_tx_new(b, m);
-		if (!g)
+		if (!g) {
+			/* some of its own come back */
+			b->conn->bulk->tx.parity_wait = b->conn->bulk->tx.ngroups > 0;
+			sdr_stage_tx_close(&s->stage, b->conn);
 			return false;
+		}
 		s->grp = b->grp = g;
 		g->data = s;
 	}
-	s->base = b->base + m->off;
+	s->base = b->mem ? s->stage.near : b->base + m->off;
 	s->len = m->len;
 	s->goal = s->npkts = sdr_shape_pkts(b->shape, m->len);
 	return true;
@@ -230,7 +237,6 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	s->msn = msn;
 	if (!seg_fill(b, &m, s)) {
 		sdr_seg_tx_drop(c->rel, s);
-		c->bulk->tx.parity_wait = c->bulk->tx.ngroups > 0; /* some of its own come back */
 		return NULL;
 	}
 	s->bulk = b;
@@ -246,6 +252,7 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 			sdr_group_tx_drop(c, s->grp, s);
 		if (m.coded)
 			b->grp = NULL;
+		sdr_stage_tx_close(&s->stage, c);
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}

@@ -17,6 +17,7 @@ struct sdr_seg_tx {
 	const struct sdr_conn_shape *shape; /* that it is numbered on */
 	struct sdr_snd_handle *h;
 	const uint8_t *base;
+	struct sdr_stage stage; /* base is near of it */
 	uint64_t len;
 	struct sdr_group_tx *grp; /* NULL: not coded */
 	bool parity;		  /* carries the group's parity */

@@ -50,7 +50,8 @@ struct sdr_conn {
 	struct sdr_peer *peer;
 	struct sdr_uc_addr addr; /* where it is: as the handshake or a challenge has shown */
 	enum sdr_conn_state state;
-	int err; /* enum sdr_rel_err: why it is DEAD */
+	int err;   /* enum sdr_rel_err: why it is DEAD */
+	bool lost; /* and its peer had a bond: the caller hears of it */
 
 	struct {
 		uint64_t cid, peer_cid, peer_instance;
@@ -216,6 +217,7 @@ struct sdr_conn {
 
 	struct {
 		bool bye_due, bye_ack_due;
+		bool wanted;   /* this side hangs up: BYE when nothing is under way */
 		uint32_t byes; /* the peer's, while something of ours was unanswered */
 		uint32_t tries;
 		uint64_t next; /* ns */

@@ -32,11 +32,14 @@ struct sdr_conn_ops {
 	void (*handover)(struct sdr_conn *from, struct sdr_conn *to);
 	/* c->peer is another object than it was: what came through it is of that one. */
 	void (*rehomed)(struct sdr_conn *c, struct sdr_peer *from);
-	void (*released)(struct sdr_conn *c); /* messages have their turn again (rec.held) */
+	void (*released)(struct sdr_conn *c); /* messages may have their turn (rec.held) */
 
 	/* ---- packets in ---- */
 	void (*record)(struct sdr_conn *c, const struct sdr_frame_rec *f); /* once each */
-	/* Can this message be taken now?  And the bytes that it costs at most to keep it. */
+	/*
+	 * Of a record that sdr_rec_needs_room: can it be taken now?  And the bytes that it costs at
+	 * most to keep it.
+	 */
 	bool (*room)(struct sdr_conn *c, const struct sdr_frame_rec *f);
 	uint64_t (*bytes)(const struct sdr_conn *c, const struct sdr_frame_rec *f);
 	void (*dack)(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca);

@@ -35,6 +35,7 @@ struct sdr_peer {
 	uint64_t srtt;		   /* ns, of the last connection; 0 unknown */
 	uint32_t noted;		   /* the decision that was reported last; 0: none */
 	bool used;
+	uint8_t bond; /* SDR_BOND_* */
 };
 
 struct sdr_peer *sdr_peer_find(struct sdr_rel *rel, const struct sdr_uc_addr *addr);

@@ -91,7 +91,7 @@ static enum pkt_verdict pkt_classify(const struct sdr_conn *c, const uint8_t *p,
 			continue;
 		if (!sdr_rec_room(c, f.rec.rseq))
 			return PKT_BAD;
-		if (sdr_rec_is_message(&f.rec))
+		if (sdr_rec_needs_room(&f.rec))
 			kept += c->rel->ops->bytes(c, &f.rec);
 		asked += sdr_rec_is_request(&f.rec);
 	}
@@ -128,7 +128,7 @@ static void pkt_ack_want(struct sdr_conn *c)
 static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct pkt_sum *sum)
 {
 	if (sum->tight && !sdr_rec_seen(c, f->rseq) &&
-	    ((sdr_rec_is_message(f) && !c->rel->ops->room(c, f)) ||
+	    ((sdr_rec_needs_room(f) && !c->rel->ops->room(c, f)) ||
 	     (sdr_rec_is_request(f) && !sdr_rec_answerable(c, 1)))) {
 		sum->refused = true;
 		return;

@@ -49,10 +49,17 @@ static inline bool sdr_rec_is_message(const struct sdr_frame_rec *f)
 	return f->op == SDR_REC_SEND || f->op == SDR_REC_TSEND;
 }
 
+/* It may have to be kept for later. */
+static inline bool sdr_rec_needs_room(const struct sdr_frame_rec *f)
+{
+	return sdr_rec_is_message(f) || (f->flags & SDR_REC_F_TURN);
+}
+
 /* Whatever comes of it, it wants an answer of ours. */
 static inline bool sdr_rec_is_request(const struct sdr_frame_rec *f)
 {
-	return f->op == SDR_REC_WRITE || f->op == SDR_REC_READ;
+	return f->op == SDR_REC_WRITE || f->op == SDR_REC_READ || f->op == SDR_REC_ATOMIC ||
+	       f->op == SDR_REC_CALL;
 }
 
 #endif /* SDR_REC_H */

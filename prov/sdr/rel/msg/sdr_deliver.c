@@ -38,20 +38,31 @@ void sdr_rxe_truncated(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_
 	sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, SDR_REL_ERR_TRUNC);
 }
 
+/* The first n bytes of a message were to be filled in; err: they were not. */
+static void rxe_filled(struct sdr_rel *rel, struct sdr_rxe *rx, struct sdr_peer *peer,
+		       const struct sdr_frame_rec *f, uint64_t off, uint64_t n, int err)
+{
+	if (!err && n < sdr_msg_len(f))
+		err = SDR_REL_ERR_TRUNC;
+	sdr_rxe_report(rel, rx, peer, f, off, err == SDR_REL_ERR_MEM ? 0 : n, err);
+}
+
 void sdr_deliver_done(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
 	struct sdr_unexp *u = b->unexp;
 	struct sdr_frame_rec f = sdr_bulk_frame(b);
+	int err = b->err;
 
 	if (!u) {
 		if (b->rx->bounce)
-			sdr_rxe_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
-		if (b->delivery)
-			sdr_done_send(c, b->id, SDR_REL_OK);
-		sdr_rxe_report(c->rel, b->rx, c->peer, &f, b->rx_off, b->len, SDR_REL_OK);
+			err = sdr_rxe_fill(b->rx, b->rx_off, b->rx->bounce, b->len);
+		if (b->delivery || err)
+			sdr_done_send(c, b->id, err);
+		sdr_rxe_report(c->rel, b->rx, c->peer, &f, b->rx_off, err ? 0 : b->len, err);
 		return;
 	}
+	SDR_ASSERT(!err); /* it landed in memory of ours */
 	u->complete = true;
 	u->brx = NULL;
 	if (u->dropped) {
@@ -60,13 +71,12 @@ void sdr_deliver_done(struct sdr_bulk_rx *b)
 		struct sdr_rxe *rx = u->rx;
 		uint64_t room = rx->total - b->rx_off, n = b->len < room ? b->len : room;
 
-		sdr_rxe_fill(rx, b->rx_off, u->payload, n);
+		err = sdr_rxe_fill(rx, b->rx_off, u->payload, n);
 		f = u->f;
 		if (f.flags & SDR_REC_F_DELIVERY)
-			sdr_done_send(c, f.id, SDR_REL_OK);
+			sdr_done_send(c, f.id, err);
 		sdr_unexp_free(c->rel, u);
-		sdr_rxe_report(c->rel, rx, c->peer, &f, b->rx_off, n,
-			       n < b->len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		rxe_filled(c->rel, rx, c->peer, &f, b->rx_off, n, err);
 	}
 }
 
@@ -90,6 +100,7 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 		return;
 	}
 	b->rx = rx;
+	b->mem = rx->bounce ? NULL : rx->mem;
 	b->rx_off = off;
 	b->tag = f->tag;
 	b->data = f->data;
@@ -110,6 +121,7 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f)
 {
 	uint64_t len = sdr_msg_len(f), room, off = sdr_rxe_take(rx, len, &room);
+	int err;
 
 	if (f->flags & SDR_REC_F_LEN) {
 		if (len > room)
@@ -118,11 +130,10 @@ void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_fr
 			sdr_rxe_bulk(c, rx, f, off, true, f->flags & SDR_REC_F_BULK);
 		return;
 	}
-	sdr_rxe_fill(rx, off, f->payload, len < room ? len : room);
+	err = sdr_rxe_fill(rx, off, f->payload, len < room ? len : room);
 	if (f->flags & SDR_REC_F_DELIVERY)
-		sdr_done_send(c, f->id, SDR_REL_OK);
-	sdr_rxe_report(c->rel, rx, c->peer, f, off, len < room ? len : room,
-		       len > room ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+		sdr_done_send(c, f->id, err);
+	rxe_filled(c->rel, rx, c->peer, f, off, len < room ? len : room, err);
 }
 
 /* ---- without a receive ----------------------------------------------------------------------- */
@@ -170,7 +181,8 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 				return;
 			sdr_bulk_rx_abort(u->brx); /* it was not reported yet, and will not be */
 			sdr_done_send(c, u->f.id, err);
-			sdr_unexp_free(rel, u);
+			u->brx = NULL;
+			sdr_unexp_end(rel, u, err);
 			return;
 		}
 	}
@@ -183,14 +195,16 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe 
 	uint64_t len = sdr_msg_len(&u->f), room, off = sdr_rxe_take(rx, len, &room),
 		 n = len < room ? len : room;
 	struct sdr_frame_rec f = u->f;
+	int err;
 
-	if (u->complete) {
-		if (n)
-			sdr_rxe_fill(rx, off, u->payload, n);
+	if (u->err) {
+		sdr_rxe_report(rel, rx, u->peer, &f, off, 0, u->err);
+		sdr_unexp_free(rel, u); /* and perhaps the peer */
+	} else if (u->complete) {
+		err = n ? sdr_rxe_fill(rx, off, u->payload, n) : SDR_REL_OK;
 		if ((f.flags & SDR_REC_F_DELIVERY) && u->conn)
-			sdr_done_send(u->conn, f.id, SDR_REL_OK);
-		sdr_rxe_report(rel, rx, u->peer, &f, off, n,
-			       n < len ? SDR_REL_ERR_TRUNC : SDR_REL_OK);
+			sdr_done_send(u->conn, f.id, err);
+		rxe_filled(rel, rx, u->peer, &f, off, n, err);
 		sdr_unexp_free(rel, u); /* and perhaps the peer */
 	} else if (u->brx) {
 		/* Still arriving in its bounce buffer. */

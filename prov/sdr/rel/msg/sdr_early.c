@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "base/sdr_assert.h"
 #include "sdr_early.h"
+#include "sdr_follow.h"
 #include "sdr_unexp.h"
 
 #define EARLY_MIN 16u /* messages, power of two */
@@ -36,6 +37,11 @@ static uint32_t early_fit(const struct sdr_conn *c, uint32_t mseq)
 	return cap;
 }
 
+struct sdr_unexp *sdr_early_at(const struct sdr_conn *c, uint32_t mseq)
+{
+	return c->msg->early.n ? *early_at(&c->msg->early, mseq) : NULL;
+}
+
 bool sdr_early_has(const struct sdr_conn *c, uint32_t mseq)
 {
 	return mseq - c->rec.rx_mseq < c->msg->early.cap && *early_at(&c->msg->early, mseq);
@@ -56,7 +62,7 @@ int sdr_early_put(struct sdr_conn *c, struct sdr_unexp *u)
 	struct sdr_early *e = &c->msg->early, n = { .cap = early_fit(c, u->f.mseq), .n = e->n };
 
 	SDR_ASSERT(u->conn == c && !sdr_early_has(c, u->f.mseq));
-	SDR_ASSERT(c->rec.held || u->f.mseq != c->rec.rx_mseq);
+	SDR_ASSERT(c->rec.held || u->f.mseq != c->rec.rx_mseq || !sdr_follow_turn(c, &u->f));
 	if (n.cap != e->cap) {
 		n.slot = calloc(n.cap, sizeof(struct sdr_unexp *));
 		if (!n.slot)

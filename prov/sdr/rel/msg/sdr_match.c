@@ -2,22 +2,25 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Messages meet receives.  Messages of one peer are matched in the order of their mseq (those that
- * come early wait), receives in the order of posting; untagged and tagged are separate worlds.
+ * come early wait), receives in the order of posting; untagged and tagged are separate worlds.  The
+ * receives are those posted here, or somebody else's: a row of struct sdr_matcher says.
  */
 #include "base/sdr_assert.h"
 #include "rel/conn/sdr_credit.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_deliver.h"
 #include "sdr_early.h"
+#include "sdr_follow.h"
 #include "sdr_match.h"
 #include "sdr_op.h"
 
 /* ---- from the network ------------------------------------------------------------------------ */
 
-static struct sdr_rxe *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f)
+static struct sdr_rxe *posted_find(struct sdr_conn *c, const struct sdr_frame_rec *f, void **mark)
 {
 	struct sdr_list *l, *head = &c->rel->msg->posted[sdr_msg_kind(f->op)];
 
+	(void)mark;
 	sdr_list_each(l, head) {
 		struct sdr_rxe *rx = sdr_container(l, struct sdr_rxe, link);
 
@@ -28,6 +31,16 @@ static struct sdr_rxe *posted_find(struct sdr_conn *c, const struct sdr_frame_re
 	return NULL;
 }
 
+static bool posted_waits(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	return posted_find(c, f, NULL);
+}
+
+const struct sdr_matcher sdr_matcher_own = {
+	.find = posted_find,
+	.waits = posted_waits,
+};
+
 /* ---- in order -------------------------------------------------------------------------------- */
 
 /* Its sender gave it up before it left: it keeps its place in the order, and meets no receive. */
@@ -36,33 +49,47 @@ static bool msg_is_void(const struct sdr_frame_rec *f)
 	return sdr_msg_status(f);
 }
 
+/* All before it have met their receives, or been kept; and what it must follow is over. */
+static bool msg_turn(const struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	return f->mseq == c->rec.rx_mseq && !c->rec.held && sdr_follow_turn(c, f);
+}
+
+/* It met no receive. */
+static void match_keep(struct sdr_conn *c, struct sdr_unexp *u)
+{
+	const struct sdr_matcher *m = c->rel->msg->matcher;
+
+	if (!m->keep || m->keep(u)) {
+		sdr_unexp_add(c, u);
+		return;
+	}
+	sdr_unexp_free(c->rel, u);
+	sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+}
+
 static void match_drain(struct sdr_conn *c)
 {
+	const struct sdr_matcher *m = c->rel->msg->matcher;
+	struct sdr_frame_rec f;
 	struct sdr_unexp *u;
 	struct sdr_rxe *rx;
 
-	while (!c->rec.held && (u = sdr_early_take(c, c->rec.rx_mseq))) {
+	while (sdr_conn_live(c) && (u = sdr_early_at(c, c->rec.rx_mseq)) && msg_turn(c, &u->f)) {
 		sdr_rel_step(c->rel);
-		c->rec.rx_mseq++;
-		if (msg_is_void(&u->f)) {
-			sdr_unexp_free(c->rel, u);
-			continue;
-		}
-		rx = posted_find(c, &u->f);
+		f = u->f;
+		sdr_early_take(c, c->rec.rx_mseq++);
+		rx = msg_is_void(&f) ? NULL : m->find(c, &f, &u->mark);
 		if (rx) {
 			u->f.payload = u->payload;
 			sdr_rxe_deliver(c, rx, &u->f);
-			sdr_unexp_free(c->rel, u);
-		} else {
-			sdr_unexp_add(c, u);
 		}
+		if (rx || msg_is_void(&f))
+			sdr_unexp_free(c->rel, u);
+		else
+			match_keep(c, u);
+		sdr_follow_over(c, &f);
 	}
-}
-
-/* All before it have met their receives, or been kept. */
-static bool msg_turn(const struct sdr_conn *c, const struct sdr_frame_rec *f)
-{
-	return f->mseq == c->rec.rx_mseq && !c->rec.held;
 }
 
 /* Refused for ever: before its turn by more than we granted, or there already. */
@@ -83,13 +110,15 @@ bool sdr_match_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	bool next = msg_turn(c, f);
 
-	if (msg_is_bad(c, f) || (next && (msg_is_void(f) || posted_find(c, f))))
+	if (msg_is_bad(c, f) || (next && msg_is_void(f)))
 		return true;
-	return sdr_unexp_room(c, sdr_match_bytes(c, f), !next);
+	return sdr_unexp_room(c, sdr_match_bytes(c, f), !next) ||
+	       (next && c->rel->msg->matcher->waits(c, f));
 }
 
 void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
+	void *mark = NULL;
 	struct sdr_unexp *u;
 	struct sdr_rxe *rx;
 
@@ -98,27 +127,30 @@ void sdr_match_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		return;
 	}
 	if (msg_turn(c, f)) {
-		rx = msg_is_void(f) ? NULL : posted_find(c, f);
+		rx = msg_is_void(f) ? NULL : c->rel->msg->matcher->find(c, f, &mark);
 		if (rx || msg_is_void(f)) {
 			c->rec.rx_mseq++;
 			if (rx)
 				sdr_rxe_deliver(c, rx, f);
+			sdr_follow_over(c, f);
 			match_drain(c);
 			return;
 		}
 	}
-	SDR_ASSERT(c->rec.held ||
-		   !sdr_early_has(c, c->rec.rx_mseq)); /* else it would have been its turn */
 	u = sdr_unexp_new(c, f);
 	if (u && msg_turn(c, f)) {
 		c->rec.rx_mseq++;
-		sdr_unexp_add(c, u);
+		u->mark = mark;
+		match_keep(c, u);
+		sdr_follow_over(c, f);
 		match_drain(c);
 		return;
 	}
 	if (u && !sdr_early_put(c, u))
 		return;
 	/* The record will be acknowledged and cannot be kept: the connection cannot go on. */
+	if (mark)
+		c->rel->msg->above->gone(c->rel->user, mark);
 	if (u)
 		sdr_unexp_free(c->rel, u);
 	sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
@@ -137,16 +169,19 @@ static void bulk_end(struct sdr_bulk_rx *b, int err)
 	struct sdr_rxe *rx = u ? u->rx : b->rx;
 	struct sdr_conn *c = b->conn;
 	uint64_t off = b->rx_off;
+	uint32_t turn = b->turn;
+	bool leads = b->leads;
 
 	if (b->read)
 		b->read->brx = NULL;
 	sdr_bulk_rx_abort(b);
 	if (u) {
 		u->brx = NULL;
-		sdr_unexp_free(c->rel, u);
+		sdr_unexp_end(c->rel, u, err);
 	}
 	if (rx)
 		sdr_rxe_report(c->rel, rx, c->peer, &f, off, 0, err);
+	sdr_follow_ended(c, leads, turn);
 }
 
 void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -159,7 +194,7 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 			bulk_end(b, f->status);
 		return;
 	}
-	if (!b) {
+	if (!b || b->has_msn) {
 		sdr_bulk_rx_skip(c, f, f->len);
 		return;
 	}
@@ -173,6 +208,7 @@ void sdr_match_bind(struct sdr_conn *c, const struct sdr_frame_rec *f)
 
 void sdr_match_conn_gone(struct sdr_conn *c, int err)
 {
+	const struct sdr_frame_rec nothing = { .len = 0 };
 	struct sdr_rel *rel = c->rel;
 	struct sdr_list *l, *tmp;
 
@@ -189,8 +225,11 @@ void sdr_match_conn_gone(struct sdr_conn *c, int err)
 		if (u->complete)
 			u->conn = NULL;
 		else
-			sdr_unexp_free(rel, u);
+			sdr_unexp_end(rel, u, err);
 	}
+	if (c->msg->taken)
+		sdr_rxe_report(rel, c->msg->taken, c->peer, &nothing, 0, 0, err);
+	c->msg->taken = NULL;
 	sdr_early_drop(c);
 	sdr_list_del(&c->ready); /* sdr_unexp_free may have kicked it */
 }
@@ -235,6 +274,8 @@ void sdr_match_destroy(struct sdr_rel *rel)
 				sdr_container(rel->msg->unexp[k].next, struct sdr_unexp, link);
 
 			u->conn = NULL;
+			if (u->mark)
+				rel->msg->matcher->gone(u);
 			sdr_unexp_free(rel, u);
 		}
 	}

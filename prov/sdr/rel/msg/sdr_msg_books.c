@@ -13,6 +13,7 @@
  * Constant, no state.
  */
 #include "sdr_early.h"
+#include "sdr_follow.h"
 #include "sdr_msg_books.h"
 #include "sdr_op.h"
 #include "sdr_unexp.h"
@@ -21,7 +22,7 @@
 
 struct op_walk { /* of one connection */
 	const struct sdr_conn *c;
-	uint32_t own, serve, asked, binds, waiting;
+	uint32_t own, serve, asked, binds, waiting, leads;
 };
 
 static void op_books(struct sdr_books *k, const struct sdr_op *op, struct op_walk *w,
@@ -36,6 +37,7 @@ static void op_books(struct sdr_books *k, const struct sdr_op *op, struct op_wal
 	SDR_BOOK(k, !op->brx || (op->brx->read == op && op->kind->asks && !op->data_in));
 	SDR_BOOK(k, !op->bind || op->bind->op == op);
 	SDR_BOOK(k, !op->done || !op->kind->served);
+	SDR_BOOK(k, !op->parts || (op->parts->left && !op->done));
 	SDR_BOOK(k, !op->copy_pool || op->copy);
 	if (op->kind->served)
 		w->serve++;
@@ -44,10 +46,30 @@ static void op_books(struct sdr_books *k, const struct sdr_op *op, struct op_wal
 	SDR_BOOK(k, op->asked == (op->rec.sent && sdr_rec_is_request(&op->rec.f)));
 	w->asked += op->asked;
 	w->binds += op->bind != NULL;
+	w->leads += !sdr_list_empty(&op->lead);
 	w->waiting += !sdr_list_empty(&op->credit);
 	s->answers += op->stranger;
 	s->remotes += !sdr_list_empty(&op->remote.link);
 	s->ops++;
+}
+
+/* Those that lead, in the order of their turns. */
+static uint32_t order_books(struct sdr_books *k, const struct sdr_conn *c)
+{
+	const struct sdr_order *o = &c->msg->order;
+	uint32_t n = 0, ahead = SDR_REC_TURNS + 1;
+	struct sdr_list *l;
+
+	sdr_list_each(l, &o->leads) {
+		const struct sdr_op *op = sdr_container(l, struct sdr_op, lead);
+
+		n++;
+		if (!sdr_order_has_turn(op))
+			continue; /* its peer knows no turns */
+		SDR_BOOK_IS(k, o->next - op->rec.f.turn, <, ahead);
+		ahead = o->next - op->rec.f.turn;
+	}
+	return n;
 }
 
 static void ops_books(struct sdr_books *k, const struct sdr_conn *c, uint32_t alone,
@@ -73,6 +95,7 @@ static void ops_books(struct sdr_books *k, const struct sdr_conn *c, uint32_t al
 	SDR_BOOK_EQ(k, c->credit.nserve, w.serve);
 	SDR_BOOK_EQ(k, waiting, w.waiting);
 	SDR_BOOK_EQ(k, c->rec.n, (uint64_t)alone + w.binds);
+	SDR_BOOK_EQ(k, order_books(k, c), w.leads);
 	s->own += w.own;
 }
 
@@ -82,7 +105,7 @@ static void unexp_books(struct sdr_books *k, const struct sdr_unexp *u, struct s
 {
 	sdr_books_of(k, "message", u->f.mseq);
 	SDR_BOOK(k, u->peer && (!u->conn || u->conn->peer == u->peer));
-	SDR_BOOK(k, u->conn || u->complete);
+	SDR_BOOK(k, u->conn || u->complete || (u->err && u->mark));
 	SDR_BOOK(k, !u->brx || (u->brx->unexp == u && !u->complete));
 	SDR_BOOK_IS(k, u->charged, >=, sizeof(*u) + u->f.payload_len);
 	s->unexp++;
@@ -105,7 +128,8 @@ static void early_books(struct sdr_books *k, const struct sdr_conn *c, struct sd
 		SDR_BOOK(k, u->conn == c && sdr_list_empty(&u->link));
 		SDR_BOOK_EQ(k, u->f.mseq & (e->cap - 1), i);
 		SDR_BOOK_IS(k, u->f.mseq - c->rec.rx_mseq, <, e->cap);
-		SDR_BOOK(k, u->f.mseq != c->rec.rx_mseq || c->rec.held || !sdr_conn_live(c));
+		SDR_BOOK(k, u->f.mseq != c->rec.rx_mseq || c->rec.held || !sdr_conn_live(c) ||
+				    !sdr_follow_turn(c, &u->f));
 	}
 	sdr_books_of(k, "early messages of connection", c->id.cid);
 	SDR_BOOK_EQ(k, e->n, n);
@@ -141,6 +165,7 @@ void sdr_msg_books(struct sdr_books *k, const struct sdr_conn *c, uint32_t alone
 {
 	ops_books(k, c, alone, s);
 	early_books(k, c, s);
+	sdr_follow_books(k, c, s);
 	landing_books(k, c, s);
 }
 
@@ -209,7 +234,9 @@ void sdr_msg_pool_books(struct sdr_books *k, const struct sdr_rel *rel, struct s
 	SDR_BOOK_EQ(k, remotes, s->remotes);
 	SDR_BOOK_EQ(k, m->nops, s->own);
 	SDR_BOOK_EQ(k, m->op_pool.used, s->ops);
-	SDR_BOOK_IS(k, m->buf_pool.used, <=, s->ops);
+	SDR_BOOK_IS(k, m->buf_pool.used + m->atomic_pool.used, <=, s->ops);
+	SDR_BOOK_IS(k, m->parts_pool.used, <=, s->own);
 	SDR_BOOK(k, sdr_slab_sound(&m->op_pool) && sdr_slab_sound(&m->rx_pool) &&
-			    sdr_slab_sound(&m->unexp_pool));
+			    sdr_slab_sound(&m->unexp_pool) && sdr_slab_sound(&m->atomic_pool) &&
+			    sdr_slab_sound(&m->parts_pool));
 }

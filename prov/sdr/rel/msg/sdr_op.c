@@ -7,14 +7,41 @@
  * binds) it and the data follow at once, or, where the operation's kind says so, when the peer's
  * CTS has come.  An operation that wants message numbers beyond the peer's credit waits for credit.
  * When it ends is its kind's to say (sdr_op_kind.h).  Operations behind a fence, or posted while
- * the handshake runs, are held back in order.
+ * the handshake runs, are held back in order.  Those that keep their order otherwise are not, but
+ * have turns (sdr_order.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "rel/bulk/sdr_policy.h"
+#include "sdr_follow.h"
 #include "sdr_op.h"
+#include "sdr_op_void.h"
+
+/* It was one of several, and is over: true for the last, whose report is that of all. */
+static bool op_join(struct sdr_op *op, struct sdr_rel_cqe *e)
+{
+	struct sdr_op_parts *p = op->parts;
+	uint64_t whole = p->whole;
+
+	SDR_ASSERT(p->left);
+	op->parts = NULL;
+	if (e->err && !p->err) {
+		p->err = e->err;
+		p->prov_err = e->prov_err;
+	}
+	p->moved += e->len;
+	if (--p->left)
+		return false;
+	e->err = p->err;
+	e->prov_err = p->prov_err;
+	e->len = p->moved;
+	sdr_slab_free(&op->peer->rel->msg->parts_pool, p);
+	if (!e->err && op->kind->joined)
+		op->kind->joined(op, whole);
+	return true;
+}
 
 void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 {
@@ -25,7 +52,7 @@ void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 		.prov_err = prov_err,
 		.ctx = op->ctx,
 		.uflags = op->uflags,
-		.len = op->len,
+		.len = op->moved,
 		.tag = op->tag,
 		.data = op->data,
 		.peer = op->peer,
@@ -34,11 +61,13 @@ void sdr_op_report(struct sdr_op *op, int err, int prov_err)
 	if (op->done || op->kind->served)
 		return;
 	op->done = true;
-	if (err)
+	if (op->parts && !op_join(op, &e))
+		return;
+	if (e.err)
 		op->conn->st.ops_failed++;
 	else
 		op->conn->st.msgs_tx++;
-	if (err || !(op->flags & SDR_REL_F_SILENT))
+	if (e.err || !(op->flags & SDR_REL_F_SILENT))
 		rel->cbs->done(rel->user, &e);
 }
 
@@ -53,17 +82,16 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 {
 	struct sdr_conn *c = op->conn;
 	struct sdr_rel *rel = c->rel;
+	uint32_t turn = op->turn;
+	bool leads = op->leads;
 
 	SDR_ASSERT(!sdr_list_empty(&op->link)); /* in a list of its connection's until now */
 	/* First: once reported, buffers are the caller's. */
-	if (op->brx) {
-		op->brx->read = NULL;
-		sdr_bulk_rx_abort(op->brx);
-		op->brx = NULL;
-	}
+	sdr_op_landing_abort(op);
 	sdr_op_bulk_abort(op);
 	sdr_op_report(op, err, prov_err);
 	sdr_list_del(&op->link);
+	sdr_list_del(&op->lead);
 	sdr_list_del(&op->credit);
 	sdr_list_del(&op->remote.link);
 	SDR_ASSERT(c->msg->nasked >= op->asked);
@@ -83,18 +111,19 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	}
 	sdr_idtab_del(&rel->msg->ids, op->id);
 	if (op->copy_pool)
-		sdr_slab_free(&rel->msg->buf_pool, op->copy);
+		sdr_slab_free(op->copy_pool, op->copy);
 	else
 		free(op->copy);
 	sdr_slab_free(&rel->msg->op_pool, op);
 	rel->activity++;
+	sdr_follow_ended(c, leads, turn);
 	if (c->state == SDR_CONN_OPEN && !sdr_list_empty(&c->msg->deferred))
 		sdr_op_release_deferred(c);
 }
 
 void sdr_op_advance(struct sdr_op *op)
 {
-	if (op->kind->complete(op))
+	if (op->voided ? op->rec.acked && sdr_op_take_back(op) : op->kind->complete(op))
 		sdr_op_end(op, 0, SDR_REL_OK);
 }
 
@@ -188,124 +217,84 @@ void sdr_op_rec_acked(struct sdr_conn *c, struct sdr_rec *r)
 	sdr_rec_free(c, r);
 }
 
-size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p)
+int sdr_op_fetch(const struct sdr_op *op, uint8_t *p)
 {
 	size_t n = 0;
 
 	if (op->copy) {
 		memcpy(p, op->copy, op->len);
-		return op->len;
+		return SDR_REL_OK;
 	}
 	for (int i = 0; i < op->niov; i++) {
-		if (op->iov[i].len)
-			memcpy(p + n, op->iov[i].buf, op->iov[i].len);
+		if (sdr_mem_get(op->mem, p + n, op->iov[i].buf, op->iov[i].len))
+			return SDR_REL_ERR_MEM;
 		n += op->iov[i].len;
 	}
-	return n;
+	return SDR_REL_OK;
 }
 
-void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n)
+/* A device's bytes have a copy before any of them is written into a packet (sdr_op_start). */
+size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p)
+{
+	int err = sdr_op_fetch(op, p);
+
+	SDR_ASSERT(!err && (!op->mem || op->copy || !op->len));
+	(void)err;
+	return op->len;
+}
+
+int sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n)
 {
 	for (int i = 0; i < op->niov && n; i++) {
 		size_t k = op->iov[i].len < n ? op->iov[i].len : n;
 
-		if (k)
-			memcpy(op->iov[i].buf, p, k);
+		if (sdr_mem_put(op->mem, op->iov[i].buf, p, k))
+			return SDR_REL_ERR_MEM;
 		p += k;
 		n -= k;
 	}
+	return SDR_REL_OK;
 }
 
-/* A copy of the bytes; NULL: no memory. */
-static const uint8_t *op_copy(struct sdr_op *op)
+int sdr_op_copy(struct sdr_op *op)
 {
+	struct sdr_rel *rel = op->peer->rel;
+	struct sdr_slab *pool = op->len <= rel->cfg.inject_max ? &rel->msg->buf_pool : NULL;
 	uint8_t *to;
+	int err;
 
 	if (op->copy)
-		return op->copy;
-	to = malloc(op->len);
-	if (to)
-		sdr_op_gather(op, to);
+		return SDR_REL_OK;
+	to = pool ? sdr_slab_alloc(pool) : malloc(op->len);
+	if (!to)
+		return SDR_REL_ERR_NOMEM;
+	err = sdr_op_fetch(op, to);
+	if (err && pool)
+		sdr_slab_free(pool, to);
+	else if (err)
+		free(to);
+	if (err)
+		return err;
 	op->copy = to;
-	return to;
+	op->copy_pool = pool;
+	return SDR_REL_OK;
 }
 
-/* The bytes of a bulk in one piece. */
-static const uint8_t *op_base(struct sdr_op *op)
+/* The bytes of a bulk in one piece, and where that lies. */
+static int op_base(struct sdr_op *op, const uint8_t **base, const struct sdr_mem **mem)
 {
-	return !op->copy && op->niov == 1 ? op->iov[0].buf : op_copy(op);
+	int err = op->niov == 1 ? SDR_REL_OK : sdr_op_copy(op);
+
+	*base = op->copy ? op->copy : op->iov[0].buf;
+	*mem = op->copy ? NULL : op->mem;
+	return err;
 }
 
-/*
- * A message that comes to nothing here.  Its place in the order is taken: without its record
- * everything behind it would wait for ever.  A record that has not left becomes void: it keeps the
- * place and meets no receive.  One that has left stays as it is, with bytes of its own, as those of
- * the caller are his again.
- */
-static void op_void(struct sdr_op *op, int err)
-{
-	struct sdr_rec *r = &op->rec;
-
-	SDR_ASSERT(op->kind->ordered && !r->acked && !sdr_list_empty(&op->link));
-	sdr_op_bulk_abort(op);
-	sdr_list_del(&op->credit);
-	if (!r->sent) {
-		r->f.flags = SDR_REC_F_ORDER | SDR_REC_F_STATUS | (r->f.flags & SDR_REC_F_TAG);
-		r->f.status = err;
-		r->f.len = r->f.payload_len = 0;
-		if (sdr_list_empty(&r->link))
-			sdr_rec_queue(op->conn, r);
-	} else if (r->f.payload_len && !op_copy(op)) {
-		sdr_conn_fail(op->conn, SDR_REL_ERR_NOMEM);
-		return;
-	}
-	sdr_op_report(op, sdr_rel_errno(err), err);
-	op->waiting = false;
-	op->need_done = false;
-	op->data_out = true;
-	sdr_op_advance(op);
-}
-
-void sdr_op_cancel(struct sdr_op *op)
-{
-	if (!op->kind->ordered || op->rec.acked)
-		sdr_op_end(op, -ECANCELED, SDR_REL_ERR_CANCELED);
-	else
-		op_void(op, SDR_REL_ERR_CANCELED);
-}
-
-/*
- * It cannot be sent for a reason that lies here.  The peer does not wait for it: the next message
- * has its turn, who reads gets an answer, and a receive that has met the announcement ends.
- */
-static void op_abandon(struct sdr_op *op, int err)
-{
-	struct sdr_conn *c = op->conn;
-	struct sdr_rec *r;
-
-	if (op->kind->ordered && !op->rec.sent) {
-		op_void(op, err);
-		return;
-	}
-	if (op->rec.sent || op->kind->served) {
-		r = sdr_rec_new(c, op->rec.sent ? SDR_REC_BIND : op->kind->rec, op->wire_id);
-		if (!r) {
-			sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the operation too */
-			return;
-		}
-		r->f.flags = SDR_REC_F_STATUS | (op->rec.sent ? SDR_REC_F_BULK | SDR_REC_F_LEN : 0);
-		r->f.len = op->len;
-		r->f.status = err;
-		sdr_rec_queue(c, r);
-	}
-	sdr_op_end(op, sdr_rel_errno(err), err);
-}
-
-static void op_bulk_or_wait(struct sdr_op *op)
+static void op_bulk_or_wait(struct sdr_op *op, bool waits)
 {
 	struct sdr_conn *c = op->conn;
 
-	if (op->kind->waits && op->kind->waits(op)) {
+	if (waits) {
 		op->waiting = true;
 		sdr_rec_queue(c, &op->rec);
 		return;
@@ -328,6 +317,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 {
 	while (!sdr_list_empty(&c->msg->cts_wait)) {
 		struct sdr_op *op = sdr_container(c->msg->cts_wait.next, struct sdr_op, credit);
+		const struct sdr_mem *mem;
 		const uint8_t *base;
 		struct sdr_rec *r = &op->rec, *bind = NULL;
 		struct sdr_plan plan;
@@ -337,22 +327,24 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		if (!sdr_bulk_tx_credit(c))
 			return;
 		sdr_list_del(&op->credit);
-		err = sdr_policy_plan(c, op->len, &plan);
+		err = op_base(op, &base, &mem);
+		if (!err)
+			err = sdr_policy_plan(c, op->len, &plan);
 		if (err) {
-			op_abandon(op, err);
+			sdr_op_abandon(op, err);
 			continue;
 		}
-		base = op_base(op);
 		if (r->sent) /* announced before, CTS came: the numbers travel in a BIND */
 			r = bind = sdr_rec_new(c, SDR_REC_BIND, op->id);
-		op->btx = base && r ? sdr_bulk_tx_new(c, base, op->len, &plan) : NULL;
+		op->btx = r ? sdr_bulk_tx_new(c, base, op->len, &plan) : NULL;
 		if (!op->btx) {
 			if (bind)
 				sdr_rec_free(c, bind);
-			op_abandon(op, SDR_REL_ERR_NOMEM);
+			sdr_op_abandon(op, SDR_REL_ERR_NOMEM);
 			continue;
 		}
 		op->btx->op = op;
+		op->btx->mem = mem;
 		op->btx->done = op_delivered;
 		op->btx->rkeyed = op->rkeyed;
 		op->btx->va = op->va;
@@ -377,7 +369,7 @@ void sdr_op_start(struct sdr_op *op)
 {
 	struct sdr_conn *c = op->conn;
 	struct sdr_frame_rec *f = &op->rec.f;
-	bool fits = sdr_op_fits(c, op->len);
+	bool fits = sdr_op_fits(c, op->len), bulk = !fits && !op->kind->asks, waits;
 	int err;
 
 	SDR_ASSERT(sdr_list_empty(&op->link) && !op->rec.sent && op->conn == c);
@@ -390,23 +382,40 @@ void sdr_op_start(struct sdr_op *op)
 	if (op->flags & SDR_REL_F_DELIVERY)
 		f->flags |= SDR_REC_F_DELIVERY;
 	f->op = op->kind->rec;
-	err = op->kind->fill ? op->kind->fill(op, f, fits) : SDR_REL_OK;
+	if (op->kind->feature & ~c->hs.features)
+		err = SDR_REL_ERR_UNSUPPORTED;
+	else
+		err = op->kind->fill ? op->kind->fill(op, f, fits) : SDR_REL_OK;
 	if (err) {
 		sdr_op_end(op, sdr_rel_errno(err), err);
 		return;
 	}
+	waits = bulk && op->kind->waits && op->kind->waits(op);
+	sdr_order_start(op, bulk && !waits && !op->kind->ordered);
 	if (op->kind->asks) {
 		f->flags |= SDR_REC_F_LEN;
 		op->data_out = true;
 	} else if (fits) {
+		if (op->mem && op->len && (err = sdr_op_copy(op))) {
+			sdr_op_abandon(op, err);
+			return;
+		}
 		f->payload_len = (uint32_t)op->len;
 		op->data_out = true;
 	} else {
 		f->flags |= SDR_REC_F_LEN;
-		op_bulk_or_wait(op);
+		op_bulk_or_wait(op, waits);
 		return;
 	}
 	sdr_rec_queue(c, &op->rec);
+}
+
+bool sdr_op_is_held(const struct sdr_op *op)
+{
+	const struct sdr_conn *c = op->conn;
+
+	return ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops)) ||
+	       sdr_order_holds(c, op);
 }
 
 void sdr_op_release_deferred(struct sdr_conn *c)
@@ -418,7 +427,7 @@ void sdr_op_release_deferred(struct sdr_conn *c)
 		struct sdr_op *op = sdr_container(c->msg->deferred.next, struct sdr_op, link);
 
 		sdr_rel_step(c->rel);
-		if ((op->flags & SDR_REL_F_FENCE) && !sdr_list_empty(&c->msg->ops))
+		if (sdr_op_is_held(op))
 			break;
 		sdr_list_del(&op->link);
 		sdr_op_start(op);
@@ -438,6 +447,7 @@ struct sdr_op *sdr_op_new(struct sdr_peer *peer, const struct sdr_op_kind *kind)
 	op->kind = kind;
 	op->peer = peer;
 	sdr_list_init(&op->link);
+	sdr_list_init(&op->lead);
 	sdr_list_init(&op->credit);
 	sdr_list_init(&op->rec.link);
 	sdr_list_init(&op->remote.link);

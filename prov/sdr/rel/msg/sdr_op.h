@@ -13,6 +13,14 @@
 #include "rel/bulk/sdr_bulk_rx.h"
 #include "rel/bulk/sdr_bulk_tx.h"
 
+/* Several operations that were posted as one: they are reported together, by the last. */
+struct sdr_op_parts {
+	uint32_t left;	   /* of them are not over */
+	int err, prov_err; /* of the first that failed */
+	uint64_t moved;	   /* bytes of those that are over */
+	uint64_t whole;	   /* bytes of all of them */
+};
+
 struct sdr_op {
 	struct sdr_list link;  /* conn->ops or conn->deferred */
 	struct sdr_conn *conn; /* NULL while the peer has none */
@@ -23,17 +31,25 @@ struct sdr_op {
 	bool done;		  /* reported (or silent) */
 	bool need_done, got_done; /* DONE record awaited, seen */
 	bool data_out;		  /* bulk finished or there is none */
-	bool data_in;		  /* READ: bytes are here */
+	bool data_in;		  /* READ, FETCH_ATOMIC: bytes are here */
+	bool voided;		  /* came to nothing: over when its record has arrived */
+	bool leads;		  /* served: the peer's turn `turn` is over when it ends */
 	bool waiting;		  /* announced without data: CTS awaited */
 	bool asked;		  /* counts in conn->nasked */
 	bool stranger;		  /* READ_SERVE: counts in rel->nanswers_strangers */
 	uint32_t id;		  /* ours */
 	uint32_t wire_id;	  /* in its record: ours, or the requester's where it is served */
 	uint64_t len, tag, data, rma_addr, rma_key;
+	uint64_t reach; /* bytes from rma_addr on that it may read or write there */
+	uint64_t moved; /* bytes in its report: len, of an atomic those of its elements */
 	void *ctx;
 	uint64_t uflags;
-	uint8_t *copy;	/* injected or gathered bytes */
-	bool copy_pool; /* copy belongs to buf_pool, else malloc */
+	const struct sdr_mem *mem;  /* where iov lies; NULL: where the CPU reaches it */
+	uint8_t *copy;		    /* injected or gathered bytes */
+	struct sdr_slab *copy_pool; /* to which copy belongs; NULL: malloc */
+	struct sdr_op_parts *parts; /* of which it is one, until it is over; NULL: it is alone */
+	struct sdr_list lead;	    /* conn->msg->order.leads */
+	uint32_t turn;
 	struct sdr_rec rec;
 	struct sdr_rec *bind;	/* its BIND record, while under way */
 	struct sdr_list credit; /* conn->cts_wait: wants message numbers for its bulk */
@@ -85,8 +101,16 @@ static inline bool sdr_op_key_expected(const struct sdr_conn *c, const struct sd
 
 	return sdr_qp_peer_rkeyed(c->shape->qp) ? key || !bulk : !key;
 }
+/* Its bytes, which the CPU reaches, in one piece. */
 size_t sdr_op_gather(const struct sdr_op *op, uint8_t *p);
-void sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
+/* Its bytes have a copy from now on; enum sdr_rel_err. */
+int sdr_op_copy(struct sdr_op *op);
+/* The same out of any memory; enum sdr_rel_err. */
+int sdr_op_fetch(const struct sdr_op *op, uint8_t *p);
+/* enum sdr_rel_err */
+int sdr_op_scatter(struct sdr_op *op, const uint8_t *p, uint64_t n);
+/* It may not start yet: behind a fence, or what it must follow. */
+bool sdr_op_is_held(const struct sdr_op *op);
 void sdr_op_release_deferred(struct sdr_conn *c); /* behind a fence or the handshake */
 void sdr_op_release_credit(struct sdr_conn *c);	  /* waiting for message numbers */
 

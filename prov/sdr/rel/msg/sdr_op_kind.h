@@ -16,11 +16,13 @@
 #ifndef SDR_OP_KIND_H
 #define SDR_OP_KIND_H
 
+#include "rel/sdr_orders.h"
 #include "rel/sdr_rel_cbs.h"
 #include "wire/sdr_record.h"
 
 struct sdr_conn;
 struct sdr_op;
+struct sdr_rel_wr;
 
 struct sdr_op_kind {
 	const char *name;
@@ -32,8 +34,19 @@ struct sdr_op_kind {
 	 * meets no receive may be parked by the peer.  Others are cancelled where they are.
 	 */
 	bool ordered;
-	bool served; /* answers the peer: is not posted, and not reported */
-	bool asks;   /* its bytes come from the peer: its record says how many, and carries none */
+	uint8_t classes; /* SDR_ORDER_BIT: which orders are about it (sdr_order.c) */
+	bool served;	 /* answers the peer: is not posted, and not reported */
+	bool asks; /* its bytes come from the peer: its record says how many, and carries none */
+	uint64_t feature; /* SDR_FEATURE_*: not for a peer with whom it is not in force */
+	/*
+	 * It is not only bytes to be sent.  split: into how many operations one that is posted
+	 * goes, or a negative errno; load: fills number i of them, which are posted in this order;
+	 * 0 or a negative errno; joined: all have ended well, this is the last.  NULL: it carries
+	 * the bytes of its iovs, and is one.
+	 */
+	int (*split)(const struct sdr_rel_wr *wr);
+	int (*load)(struct sdr_op *op, const struct sdr_rel_wr *wr, uint32_t i);
+	void (*joined)(struct sdr_op *op, uint64_t whole);
 	/*
 	 * What its record says beside number, length, data and payload, and which answers the
 	 * operation waits for.  fits: its bytes travel inside the record.  enum sdr_rel_err.
@@ -62,7 +75,9 @@ struct sdr_rec_kind {
 	 * they stand for.  NULL: those that it says.
 	 */
 	bool (*numbers)(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t *len);
-	bool starts; /* one with BULK announces data that follow at once */
+	bool starts;	  /* one with BULK announces data that follow at once */
+	bool unbound;	  /* taken from any peer, also by a bonded endpoint */
+	uint64_t feature; /* SDR_FEATURE_*: no peer sends it with whom it is not in force */
 };
 
 #define SDR_OP_KINDS 16u /* kinds have numbers below */
@@ -80,13 +95,18 @@ static inline const struct sdr_op_kind *sdr_op_kind(const struct sdr_op_table *t
 	return number < SDR_OP_KINDS ? t->op[number] : NULL;
 }
 
-/* ---- the rows: sdr_op_send.c, sdr_op_write.c, sdr_op_read.c, sdr_rec_input.c ---- */
+/* ---- the rows: sdr_op_send.c, _write.c, _read.c, _atomic.c, _call.c, sdr_rec_input.c ---- */
 extern const struct sdr_op_kind sdr_op_send, sdr_op_tsend;
 extern const struct sdr_op_kind sdr_op_write;
 extern const struct sdr_op_kind sdr_op_read, sdr_op_read_serve;
+extern const struct sdr_op_kind sdr_op_atomic, sdr_op_fetch_atomic, sdr_op_atomic_serve;
+extern const struct sdr_op_kind sdr_op_call;
 extern const struct sdr_rec_kind sdr_rec_kind_send;
 extern const struct sdr_rec_kind sdr_rec_kind_write;
 extern const struct sdr_rec_kind sdr_rec_kind_read, sdr_rec_kind_read_rsp;
+extern const struct sdr_rec_kind sdr_rec_kind_atomic, sdr_rec_kind_atomic_rsp,
+	sdr_rec_kind_atomic_end;
+extern const struct sdr_rec_kind sdr_rec_kind_call;
 extern const struct sdr_rec_kind sdr_rec_kind_bind, sdr_rec_kind_cts, sdr_rec_kind_park,
 	sdr_rec_kind_done;
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "base/sdr_assert.h"
 #include "rel/conn/sdr_rec.h"
+#include "sdr_follow.h"
 #include "sdr_op.h"
 #include "sdr_remote.h"
 
@@ -19,12 +20,17 @@
 static void read_landed(struct sdr_bulk_rx *b)
 {
 	struct sdr_op *op = b->read;
+	int err = b->err;
 
 	if (!op)
 		return;
 	op->brx = NULL;
-	if (op->niov > 1)
-		sdr_op_scatter(op, op->copy, op->len);
+	if (!err && op->niov > 1)
+		err = sdr_op_scatter(op, op->copy, op->len);
+	if (err) {
+		sdr_op_end(op, sdr_rel_errno(err), err);
+		return;
+	}
 	op->data_in = true;
 	sdr_op_advance(op);
 }
@@ -42,8 +48,10 @@ static int read_land(struct sdr_op *op)
 		return SDR_REL_ERR_NOMEM;
 	err = sdr_bulk_rx_new(op->conn, SDR_REC_READ_RSP, op->wire_id, to, op->len, read_landed,
 			      &op->brx);
-	if (!err)
+	if (!err) {
 		op->brx->read = op;
+		op->brx->mem = op->niov > 1 ? NULL : op->mem;
+	}
 	return err;
 }
 
@@ -74,6 +82,7 @@ const struct sdr_op_kind sdr_op_read = {
 	.name = "read",
 	.number = SDR_REL_READ,
 	.rec = SDR_REC_READ,
+	.classes = SDR_ORDER_BIT(SDR_ORDER_READ),
 	.asks = true,
 	.fill = read_fill,
 	.complete = read_complete,
@@ -105,15 +114,16 @@ static void read_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		err = SDR_REL_ERR_PROTO;
 	} else if (!(f->flags & SDR_REC_F_RMA) ||
-		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len, SDR_REL_ACCESS_READ, &va,
-				    &region)) {
+		   rel->cbs->mr_get(rel->user, f->key, f->addr, f->len,
+				    SDR_REL_ACCESS_READ | SDR_REL_ACCESS_COPY, &va, &region)) {
 		err = SDR_REL_ERR_KEY;
 	}
 	if (!err && sdr_remote_serve(c, &sdr_op_read_serve, f, va, region)) {
 		sdr_remote_report(c, SDR_REL_REMOTE_READ, f, va);
-		return;
+		return; /* its turn is over when the answer is not read from memory any more */
 	}
 	sdr_remote_read_refuse(c, f->id, err ? err : SDR_REL_ERR_NOMEM);
+	sdr_follow_over(c, f);
 }
 
 const struct sdr_rec_kind sdr_rec_kind_read = {
@@ -158,9 +168,12 @@ static void read_rsp_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		if (op->brx) /* the place for a bulk that did not come */
 			sdr_bulk_rx_abort(op->brx);
 		op->brx = NULL;
-		sdr_op_scatter(op, f->payload, f->payload_len);
-		op->data_in = true;
-		sdr_op_advance(op);
+		err = sdr_op_scatter(op, f->payload, f->payload_len);
+		op->data_in = !err;
+		if (err)
+			sdr_op_end(op, sdr_rel_errno(err), err);
+		else
+			sdr_op_advance(op);
 		return;
 	}
 	/* An rkeyed engine has made its place already; it takes one answer. */

@@ -6,7 +6,7 @@
  * One ends when its record is acknowledged, its bulk delivered, and with DELIVERY the receiver's
  * DONE is here.  Its bulk follows its record at once, except to a peer whose last rendezvous met no
  * posted receive, and to an rkeyed one, which alone says under which key its bytes may be written:
- * there it is announced, and waits for CTS.
+ * there it is announced, and waits for CTS.  So it is where it must follow a bulk.
  */
 #include "sdr_match.h"
 #include "sdr_op.h"
@@ -34,7 +34,8 @@ static bool message_complete(const struct sdr_op *op)
 
 static bool message_waits(const struct sdr_op *op)
 {
-	return op->conn->msg->rnr_mode || sdr_qp_peer_rkeyed(op->conn->shape->qp);
+	return op->conn->msg->rnr_mode || sdr_qp_peer_rkeyed(op->conn->shape->qp) ||
+	       sdr_order_behind_bulk(op);
 }
 
 /* The receiver is done with it, whatever of it is still under way. */
@@ -57,6 +58,7 @@ const struct sdr_op_kind sdr_op_send = {
 	.number = SDR_REL_SEND,
 	.rec = SDR_REC_SEND,
 	.ordered = true,
+	.classes = SDR_ORDER_BIT(SDR_ORDER_SEND),
 	.fill = message_fill,
 	.complete = message_complete,
 	.waits = message_waits,
@@ -68,6 +70,7 @@ const struct sdr_op_kind sdr_op_tsend = {
 	.number = SDR_REL_TSEND,
 	.rec = SDR_REC_TSEND,
 	.ordered = true,
+	.classes = SDR_ORDER_BIT(SDR_ORDER_SEND),
 	.fill = tagged_fill,
 	.complete = message_complete,
 	.waits = message_waits,

@@ -9,6 +9,9 @@ const struct sdr_op_table sdr_op_table = {
 		[SDR_REL_TSEND] = &sdr_op_tsend,
 		[SDR_REL_WRITE] = &sdr_op_write,
 		[SDR_REL_READ] = &sdr_op_read,
+		[SDR_REL_ATOMIC] = &sdr_op_atomic,
+		[SDR_REL_FETCH_ATOMIC] = &sdr_op_fetch_atomic,
+		[SDR_REL_CALL] = &sdr_op_call,
 	},
 	.rec = {
 		[SDR_REC_SEND] = &sdr_rec_kind_send,
@@ -20,5 +23,9 @@ const struct sdr_op_table sdr_op_table = {
 		[SDR_REC_CTS] = &sdr_rec_kind_cts,
 		[SDR_REC_PARK] = &sdr_rec_kind_park,
 		[SDR_REC_DONE] = &sdr_rec_kind_done,
+		[SDR_REC_ATOMIC] = &sdr_rec_kind_atomic,
+		[SDR_REC_ATOMIC_RSP] = &sdr_rec_kind_atomic_rsp,
+		[SDR_REC_ATOMIC_END] = &sdr_rec_kind_atomic_end,
+		[SDR_REC_CALL] = &sdr_rec_kind_call,
 	},
 };

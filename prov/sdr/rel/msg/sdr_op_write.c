@@ -5,12 +5,14 @@
  *
  * One whose bytes travel inside its record ends with the target's DONE, since its key may be wrong.
  * A bulk ends when it is delivered: with a wrong key it is never bound.  To an rkeyed peer it is
- * only announced, and waits for CTS.  At the target each is checked before a byte of it is placed,
+ * only announced, and waits for CTS; so it is where it reaches bytes that one which it must
+ * follow still reaches (sdr_order.c).  At the target each is checked before a byte of it is placed,
  * and answered with DONE when it is refused.
  */
 #include <errno.h>
 #include <string.h>
 #include "rel/conn/sdr_rec.h"
+#include "sdr_follow.h"
 #include "sdr_op.h"
 #include "sdr_remote.h"
 
@@ -30,13 +32,14 @@ static bool write_complete(const struct sdr_op *op)
 
 static bool write_waits(const struct sdr_op *op)
 {
-	return sdr_qp_peer_rkeyed(op->conn->shape->qp);
+	return sdr_qp_peer_rkeyed(op->conn->shape->qp) || sdr_order_overlaps(op);
 }
 
 const struct sdr_op_kind sdr_op_write = {
 	.name = "write",
 	.number = SDR_REL_WRITE,
 	.rec = SDR_REC_WRITE,
+	.classes = SDR_ORDER_BIT(SDR_ORDER_WRITE),
 	.fill = write_fill,
 	.complete = write_complete,
 	.waits = write_waits,
@@ -47,7 +50,8 @@ const struct sdr_op_kind sdr_op_write = {
 /* A peer's WRITE is complete. */
 static void write_done(struct sdr_bulk_rx *b)
 {
-	struct sdr_rel *rel = b->conn->rel;
+	struct sdr_conn *c = b->conn;
+	struct sdr_rel *rel = c->rel;
 	struct sdr_rel_cqe e = {
 		.kind = SDR_REL_REMOTE_WRITE,
 		.has_data = b->has_data,
@@ -58,8 +62,11 @@ static void write_done(struct sdr_bulk_rx *b)
 		.key = b->key,
 	};
 
-	if (rel->msg->rma_events || b->has_data)
+	if (b->err)
+		sdr_done_send(c, b->id, b->err);
+	else if (rel->msg->rma_events || b->has_data)
 		rel->cbs->done(rel->user, &e);
+	sdr_follow_ended(c, b->leads, b->turn);
 }
 
 static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -69,20 +76,25 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	void *va = NULL, *region = NULL;
 	int ret, err;
 
-	ret = f->flags & SDR_REC_F_RMA ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len,
-							  SDR_REL_ACCESS_WRITE, &va, &region)
-				       : -EINVAL;
+	ret = f->flags & SDR_REC_F_RMA
+		      ? rel->cbs->mr_get(rel->user, f->key, f->addr, f->len,
+					 SDR_REL_ACCESS_WRITE | SDR_REL_ACCESS_COPY, &va, &region)
+		      : -EINVAL;
 	if (ret) {
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, SDR_REL_ERR_KEY);
+		sdr_follow_over(c, f);
 		return;
 	}
 	if (!(f->flags & SDR_REC_F_LEN)) {
-		if (f->payload_len)
-			memcpy(va, f->payload, f->payload_len);
-		sdr_done_send(c, f->id, SDR_REL_OK);
-		sdr_remote_report(c, SDR_REL_REMOTE_WRITE, f, va);
+		err = sdr_mem_put(sdr_remote_mem(rel, region), va, f->payload, f->payload_len)
+			      ? SDR_REL_ERR_MEM
+			      : SDR_REL_OK;
+		sdr_done_send(c, f->id, err);
+		if (!err)
+			sdr_remote_report(c, SDR_REL_REMOTE_WRITE, f, va);
+		sdr_follow_over(c, f);
 		return;
 	}
 	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, write_done, &b);
@@ -90,18 +102,25 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, err);
+		sdr_follow_over(c, f);
 		return;
 	}
+	b->mem = sdr_remote_mem(rel, region);
 	sdr_remote_write(b, region);
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->data = f->data;
 	b->key = f->key;
 	b->delivery = f->flags & SDR_REC_F_DELIVERY;
+	b->leads = f->flags & SDR_REC_F_LEAD;
+	b->turn = f->turn;
+	if (b->leads && !sdr_bulk_rx_name(b))
+		return;
 	if (!(f->flags & SDR_REC_F_BULK)) {
 		(void)sdr_bulk_rx_cts(b, true);
 	} else if ((err = sdr_bulk_rx_start(b, f))) {
 		sdr_bulk_rx_abort(b);
 		sdr_done_send(c, f->id, err);
+		sdr_follow_over(c, f);
 	}
 }
 

@@ -5,10 +5,14 @@
  * have been checked.  Here are those that all operations share: what the peer says of an operation
  * of ours (CTS, PARK, DONE), and which numbers its announced bulk got (BIND).
  *
+ * One that must follow others has its effect when its turn comes (sdr_follow.c).
+ *
  * A record that names an operation which is not here is ignored: it ended meanwhile (or never was),
  * which is no error.
  */
 #include "base/sdr_assert.h"
+#include "rel/conn/sdr_rec.h"
+#include "sdr_follow.h"
 #include "sdr_match.h"
 #include "sdr_op.h"
 #include "sdr_rec_input.h"
@@ -127,6 +131,7 @@ const struct sdr_rec_kind sdr_rec_kind_park = {
 const struct sdr_rec_kind sdr_rec_kind_done = {
 	.name = "done",
 	.input = done_input,
+	.unbound = true,
 };
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -143,19 +148,37 @@ static bool rec_numbers(struct sdr_conn *c, const struct sdr_rec_kind *k,
 	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_rkeyed(c->shape->qp));
 }
 
+/* A bonded endpoint hears nobody else: whoever tries loses his connection. */
+static bool rec_heard(const struct sdr_conn *c, const struct sdr_rec_kind *k)
+{
+	return !c->rel->msg->bonded || k->unbound || (c->peer->bond & SDR_BOND_HEAR);
+}
+
 void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	const struct sdr_rec_kind *k = c->rel->msg->kinds->rec[f->op];
 
 	SDR_ASSERT(sdr_conn_live(c));
-	if (!k) {
+	if (!k || (k->feature & ~c->hs.features)) {
 		c->st.pkts_bad++;
 		return;
 	}
-	if (!rec_numbers(c, k, f)) {
+	if (!rec_heard(c, k) || !rec_numbers(c, k, f)) {
 		c->st.pkts_bad++;
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
 		return;
 	}
+	if ((f->flags & SDR_REC_F_TURN) && !sdr_follow_input(c, f))
+		return;
 	k->input(c, f);
+}
+
+bool sdr_rec_input_room(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	return sdr_follow_room(c, f) && (!sdr_rec_is_message(f) || sdr_match_room(c, f));
+}
+
+uint64_t sdr_rec_input_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	return sdr_follow_bytes(c, f) + (sdr_rec_is_message(f) ? sdr_match_bytes(c, f) : 0);
 }

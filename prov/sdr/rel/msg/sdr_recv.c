@@ -70,26 +70,13 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	if (rel->failed || rel->closing)
 		return -EIO;
 	rel->now = rel->uc->ops->now(rel->uc);
-	rx = sdr_slab_alloc(&rel->msg->rx_pool);
+	rx = sdr_rxe_new(rel);
 	if (!rx)
 		return -ENOMEM;
-	rel->msg->nrx++;
-	sdr_list_init(&rx->link);
-	rx->kind = rr->kind;
-	rx->niov = rr->niov;
-	rx->flags = rr->flags;
+	sdr_rxe_set(rx, rr);
 	rx->peer = sdr_peer_real(rr->peer);
 	if (rx->peer)
 		sdr_peer_name(rx->peer);
-	rx->tag = k ? rr->tag : 0;
-	rx->ignore = k ? rr->ignore : UINT64_MAX;
-	rx->min_multi = rr->min_multi ? rr->min_multi : 1;
-	rx->ctx = rr->ctx;
-	rx->uflags = rr->uflags;
-	for (int i = 0; i < rr->niov; i++) {
-		rx->iov[i] = rr->iov[i];
-		rx->total += rr->iov[i].len;
-	}
 	if (rr->flags & SDR_REL_R_PEEK) {
 		recv_peek(rel, rr, rx);
 		sdr_rxe_free(rel, rx);
@@ -116,6 +103,23 @@ int sdr_rel_recv(struct sdr_rel *rel, const struct sdr_rel_rr *rr)
 	else
 		sdr_list_add_tail(&rx->link, &rel->msg->posted[k]);
 	return 0;
+}
+
+bool sdr_rel_recv_spend(struct sdr_rel *rel, const struct sdr_peer *peer, void **ctx)
+{
+	struct sdr_list *l;
+
+	sdr_list_each(l, &rel->msg->posted[0]) {
+		struct sdr_rxe *rx = sdr_container(l, struct sdr_rxe, link);
+
+		if ((rx->flags & SDR_REL_R_MULTI) || !sdr_rxe_matches(rx, peer, 0))
+			continue;
+		sdr_list_del(&rx->link);
+		*ctx = rx->ctx;
+		sdr_rxe_free(rel, rx);
+		return true;
+	}
+	return false;
 }
 
 int sdr_rel_cancel(struct sdr_rel *rel, void *ctx)

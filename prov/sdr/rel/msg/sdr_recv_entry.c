@@ -15,6 +15,37 @@
 #include "sdr_recv_entry.h"
 #include "sdr_unexp.h"
 
+struct sdr_rxe *sdr_rxe_new(struct sdr_rel *rel)
+{
+	struct sdr_rxe *rx = sdr_slab_alloc(&rel->msg->rx_pool);
+
+	if (!rx)
+		return NULL;
+	rel->msg->nrx++;
+	sdr_list_init(&rx->link);
+	return rx;
+}
+
+void sdr_rxe_set(struct sdr_rxe *rx, const struct sdr_rel_rr *rr)
+{
+	bool tagged = rr->kind == SDR_REL_TRECV;
+
+	SDR_ASSERT(rr->niov <= SDR_REL_IOV_MAX);
+	rx->kind = rr->kind;
+	rx->niov = rr->niov;
+	rx->flags = rr->flags;
+	rx->tag = tagged ? rr->tag : 0;
+	rx->ignore = tagged ? rr->ignore : UINT64_MAX;
+	rx->min_multi = rr->min_multi ? rr->min_multi : 1;
+	rx->ctx = rr->ctx;
+	rx->uflags = rr->uflags;
+	rx->mem = rr->mem;
+	for (int i = 0; i < rr->niov; i++) {
+		rx->iov[i] = rr->iov[i];
+		rx->total += rr->iov[i].len;
+	}
+}
+
 void sdr_rxe_free(struct sdr_rel *rel, struct sdr_rxe *rx)
 {
 	struct sdr_peer *peer = rx->peer;
@@ -28,7 +59,7 @@ void sdr_rxe_free(struct sdr_rel *rel, struct sdr_rxe *rx)
 		sdr_peer_unname(peer);
 }
 
-void sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint64_t n)
+int sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint64_t n)
 {
 	for (int i = 0; i < rx->niov && n; i++) {
 		size_t k;
@@ -38,11 +69,13 @@ void sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint
 			continue;
 		}
 		k = rx->iov[i].len - off < n ? rx->iov[i].len - off : n;
-		memcpy((uint8_t *)rx->iov[i].buf + off, p, k);
+		if (sdr_mem_put(rx->mem, (uint8_t *)rx->iov[i].buf + off, p, k))
+			return SDR_REL_ERR_MEM;
 		p += k;
 		n -= k;
 		off = 0;
 	}
+	return SDR_REL_OK;
 }
 
 /* The one report of a receive (for MULTI: of one message in it). */

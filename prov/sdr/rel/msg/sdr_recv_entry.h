@@ -21,12 +21,17 @@ struct sdr_rxe {
 	bool canceled; /* MULTI: by the caller, with transfers under way */
 	void *ctx;
 	uint64_t uflags;
-	uint8_t *bounce; /* niov > 1 and bulk: lands here first; malloc */
+	uint8_t *bounce;	   /* niov > 1 and bulk: lands here first; malloc */
+	const struct sdr_mem *mem; /* where iov lies; NULL: where the CPU reaches it */
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 
+struct sdr_rxe *sdr_rxe_new(struct sdr_rel *rel); /* in no list; NULL: out of memory */
+/* What was posted, but for whom it is directed at. */
+void sdr_rxe_set(struct sdr_rxe *rx, const struct sdr_rel_rr *rr);
 void sdr_rxe_free(struct sdr_rel *rel, struct sdr_rxe *rx);
-void sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint64_t n);
+/* enum sdr_rel_err */
+int sdr_rxe_fill(const struct sdr_rxe *rx, uint64_t off, const uint8_t *p, uint64_t n);
 void sdr_rxe_report(struct sdr_rel *rel, struct sdr_rxe *rx, struct sdr_peer *peer,
 		    const struct sdr_frame_rec *f, uint64_t off, uint64_t got, int prov_err);
 bool sdr_rxe_retires(const struct sdr_rxe *rx, uint64_t len);

@@ -11,6 +11,7 @@
  */
 #include "base/sdr_assert.h"
 #include "sdr_deliver.h"
+#include "sdr_match.h"
 #include "sdr_op.h"
 #include "sdr_rehome.h"
 
@@ -113,4 +114,6 @@ void sdr_rehome(struct sdr_conn *c, struct sdr_peer *from)
 				rehome_meet(rel, rx);
 		}
 	}
+	if (rel->msg->matcher->renamed)
+		rel->msg->matcher->renamed(rel);
 }

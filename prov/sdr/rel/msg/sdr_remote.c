@@ -14,7 +14,8 @@
  *                  The first one, if it was numbered, still travels: the reader must learn which
  *                  numbers to pass over
  *   READ, inline   an answer that has left keeps its bytes: they are copied, so that it can be
- *                  repeated without the region; one that has not says that the key is gone
+ *                  repeated without the region; one that has not says that the key is gone.  (One
+ *                  whose READ leads is copied when it is made: what follows need not wait.)
  *
  * Nothing here waits for a peer.  What a device was given to read before is read a little later
  * (sdr_rel_mr_reading).
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_assert.h"
+#include "sdr_follow.h"
 #include "sdr_remote.h"
 
 static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
@@ -29,6 +31,11 @@ static void remote_add(struct sdr_rel *rel, struct sdr_remote *r, void *region)
 	SDR_ASSERT(sdr_list_empty(&r->link) && !r->read != !r->write);
 	r->region = region;
 	sdr_list_add_tail(&r->link, &rel->msg->remotes);
+}
+
+const struct sdr_mem *sdr_remote_mem(const struct sdr_rel *rel, void *region)
+{
+	return rel->cbs->mr_mem ? rel->cbs->mr_mem(rel->user, region) : NULL;
 }
 
 void sdr_remote_write(struct sdr_bulk_rx *b, void *region)
@@ -53,22 +60,51 @@ void sdr_remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_
 		c->rel->cbs->done(c->rel->user, &e);
 }
 
+/* False: no memory, or its bytes cannot be copied. */
+static bool read_keep(struct sdr_op *op)
+{
+	uint8_t *copy;
+
+	if (!op->len || op->copy)
+		return true;
+	copy = malloc(op->len);
+	if (!copy)
+		return false;
+	if (sdr_op_fetch(op, copy)) {
+		free(copy);
+		return false;
+	}
+	op->copy = copy;
+	return true;
+}
+
 bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 		      const struct sdr_frame_rec *f, void *va, void *region)
 {
+	bool leads = f->flags & SDR_REC_F_LEAD, copied = leads && sdr_op_fits(c, f->len);
 	struct sdr_op *op = sdr_op_serve(c, kind, f);
 
 	if (!op)
 		return false;
 	op->niov = 1;
 	op->iov[0] = (struct sdr_rel_iov){ va, f->len };
+	op->mem = sdr_remote_mem(c->rel, region);
 	op->len = f->len;
+	op->leads = leads && !copied;
+	op->turn = f->turn;
 	op->rkeyed = f->flags & SDR_REC_F_KEY;
 	op->va = f->va;
 	op->rkey = f->rkey;
 	op->remote.read = op;
 	remote_add(c->rel, &op->remote, region);
+	if (copied && !read_keep(op)) {
+		sdr_list_add_tail(&op->link, &c->msg->ops);
+		op->leads = false;
+		sdr_op_end(op, 0, SDR_REL_OK);
+		return false;
+	}
 	sdr_op_start(op);
+	sdr_follow_ended(c, copied, f->turn);
 	return true;
 }
 
@@ -89,26 +125,13 @@ void sdr_remote_read_refuse(struct sdr_conn *c, uint32_t id, int err)
 static void write_revoke(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
-	uint32_t id = b->id;
+	uint32_t id = b->id, turn = b->turn;
+	bool leads = b->leads;
 
 	sdr_bulk_rx_abort(b);
 	sdr_conn_kick(c); /* credit */
 	sdr_done_send(c, id, SDR_REL_ERR_KEY);
-}
-
-/* False: no memory. */
-static bool read_keep(struct sdr_op *op)
-{
-	uint8_t *copy;
-
-	if (!op->len)
-		return true;
-	copy = malloc(op->len);
-	if (!copy)
-		return false;
-	sdr_op_gather(op, copy);
-	op->copy = copy;
-	return true;
+	sdr_follow_ended(c, leads, turn);
 }
 
 static void read_revoke(struct sdr_op *op)

@@ -8,6 +8,8 @@
 
 #include "sdr_op.h"
 
+/* Where a region of mr_get lies, which was asked for with SDR_REL_ACCESS_COPY. */
+const struct sdr_mem *sdr_remote_mem(const struct sdr_rel *rel, void *region);
 /* From here to its end it belongs to this region. */
 void sdr_remote_write(struct sdr_bulk_rx *b, void *region);
 /*

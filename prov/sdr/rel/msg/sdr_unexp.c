@@ -47,6 +47,17 @@ void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u)
 	sdr_peer_release(peer);
 }
 
+void sdr_unexp_end(struct sdr_rel *rel, struct sdr_unexp *u, int err)
+{
+	SDR_ASSERT(err && !u->complete && !u->brx);
+	if (!u->mark) {
+		sdr_unexp_free(rel, u);
+		return;
+	}
+	u->conn = NULL;
+	u->err = err;
+}
+
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_unexp *u = sdr_slab_alloc(&c->rel->msg->unexp_pool);

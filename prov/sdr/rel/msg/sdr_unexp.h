@@ -24,11 +24,15 @@ struct sdr_unexp {
 	struct sdr_bulk_rx *brx; /* bulk under way into payload */
 	struct sdr_rxe *rx;	 /* matched meanwhile: gets the bytes when they are complete */
 	bool dropped;		 /* discarded meanwhile */
+	void *mark; /* what it is known by to those who have the receives; NULL: not, or no more */
+	int err;    /* enum sdr_rel_err: its bytes will not come, and who has the mark is to know */
 };
 
 void sdr_unexp_charge(struct sdr_unexp *u, uint64_t bytes); /* to the endpoint's account */
 void sdr_unexp_unlist(struct sdr_unexp *u);		    /* no receive finds it any more */
 void sdr_unexp_free(struct sdr_rel *rel, struct sdr_unexp *u);
+/* Its bytes will not come: it goes, but one that is known elsewhere waits to say so. */
+void sdr_unexp_end(struct sdr_rel *rel, struct sdr_unexp *u, int err);
 struct sdr_unexp *sdr_unexp_new(struct sdr_conn *c, const struct sdr_frame_rec *f);
 struct sdr_unexp *sdr_unexp_find(struct sdr_rel *rel, const struct sdr_rxe *rx, bool claimed,
 				 const void *ctx);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Room between a device's memory and the network: a segment whose bytes lie where the CPU does not
+ * reach is sent from, and lands in, memory of ours.
+ *
+ * Out: a piece is copied when its first packet is about to leave, so the copy goes on while earlier
+ * pieces travel; what is repeated is still there.  In: a piece is copied when all before it has
+ * come, the last one before the segment is reported complete, so that delivered means delivered.
+ * Encoding and decoding see our memory alone.
+ *
+ * Each direction has a limit of its own (cfg.stage), which holds the longest segment: a sender and
+ * a receiver never wait for each other's room.  Where there is none, a segment to be sent waits
+ * until one of ours is over; one that comes in is not bound, lands nowhere and is repeated, as
+ * without memory for its state.  The memory comes from the caller where it lends some
+ * (cbs->stage_alloc: pinned, so that a device copies faster), and is kept for reuse.
+ */
+#include "base/sdr_assert.h"
+#include "sdr_bulk.h"
+#include "sdr_stage.h"
+
+void sdr_stages_open(struct sdr_rel *rel)
+{
+	struct sdr_stages *g = &rel->bulk->stages;
+	uint64_t limit = rel->cfg.stage ? rel->cfg.stage : SDR_REL_STAGE;
+	const struct sdr_scratch_src src = { rel->cbs->stage_alloc, rel->cbs->stage_free,
+					     rel->user };
+
+	sdr_scratch_init(&g->tx, limit, false);
+	sdr_scratch_init(&g->rx, limit, false);
+	if (src.alloc)
+		g->tx.src = g->rx.src = src;
+	sdr_list_init(&g->wait);
+}
+
+void sdr_stages_close(struct sdr_rel *rel)
+{
+	struct sdr_stages *g = &rel->bulk->stages;
+
+	SDR_ASSERT(!g->tx.used && !g->rx.used && sdr_list_empty(&g->wait));
+	sdr_scratch_destroy(&g->tx);
+	sdr_scratch_destroy(&g->rx);
+}
+
+static bool stage_open(struct sdr_stage *s, struct sdr_scratch *room, const struct sdr_mem *mem,
+		       uint8_t *far, uint64_t len)
+{
+	SDR_ASSERT(mem && len && !s->mem);
+	s->near = sdr_scratch_get(room, len);
+	if (!s->near)
+		return false;
+	s->mem = mem;
+	s->far = far;
+	s->len = len;
+	s->done = 0;
+	return true;
+}
+
+static void stage_close(struct sdr_stage *s, struct sdr_scratch *room)
+{
+	sdr_scratch_put(room, s->near, s->len);
+	s->mem = NULL;
+	s->near = NULL;
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+bool sdr_stage_tx_open(struct sdr_stage *s, struct sdr_conn *c, const struct sdr_mem *mem,
+		       const uint8_t *far, uint64_t len)
+{
+	struct sdr_stages *g = &c->rel->bulk->stages;
+
+	if (stage_open(s, &g->tx, mem, (uint8_t *)(uintptr_t)far, len))
+		return true;
+	if (sdr_list_empty(&c->bulk->tx.stage_link))
+		sdr_list_add_tail(&c->bulk->tx.stage_link, &g->wait);
+	return false;
+}
+
+int sdr_stage_tx_fetch(struct sdr_stage *s, uint64_t end)
+{
+	int ret = 0;
+
+	SDR_ASSERT(s->mem && end <= s->len);
+	while (s->done < end && !ret) {
+		uint64_t left = s->len - s->done,
+			 n = left < SDR_STAGE_PIECE ? left : SDR_STAGE_PIECE;
+
+		ret = sdr_mem_get(s->mem, s->near + s->done, s->far + s->done, n);
+		if (!ret)
+			s->done += n;
+	}
+	return ret;
+}
+
+void sdr_stage_tx_close(struct sdr_stage *s, struct sdr_conn *c)
+{
+	struct sdr_stages *g = &c->rel->bulk->stages;
+	struct sdr_list *l;
+
+	if (!s->mem)
+		return;
+	stage_close(s, &g->tx);
+	while ((l = sdr_list_pop(&g->wait))) {
+		struct sdr_conn_bulk *b = sdr_container(l, struct sdr_conn_bulk, tx.stage_link);
+
+		sdr_rel_step(c->rel);
+		sdr_conn_kick(b->tx.conn);
+	}
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+bool sdr_stage_rx_open(struct sdr_stage *s, struct sdr_rel *rel, const struct sdr_mem *mem,
+		       uint8_t *far, uint64_t len)
+{
+	return stage_open(s, &rel->bulk->stages.rx, mem, far, len);
+}
+
+int sdr_stage_rx_store(struct sdr_stage *s, uint64_t end)
+{
+	int ret;
+
+	SDR_ASSERT(s->mem && end <= s->len);
+	if (end <= s->done || (end < s->len && end - s->done < SDR_STAGE_PIECE))
+		return 0;
+	ret = sdr_mem_put(s->mem, s->far + s->done, s->near + s->done, end - s->done);
+	if (!ret)
+		s->done = end;
+	return ret;
+}
+
+void sdr_stage_rx_close(struct sdr_stage *s, struct sdr_rel *rel)
+{
+	if (s->mem)
+		stage_close(s, &rel->bulk->stages.rx);
+}
