@@ -79,6 +79,29 @@ native_first() {
 	[ "$(awk '/^provider:/ { print $2; exit }' "$tmp/run.txt")" = sdr ] || no "first is: $(head -n 1 "$tmp/run.txt")"
 }
 
+# Nobody gets sdr by accident: it is not there unless it is named.
+only_when_named() {
+	local list
+	unset FI_PROVIDER
+	of_libfabric fi_info && await run || { no "fi_info: exit status $?"; return 1; }
+	grep -q '^provider: sdr' "$tmp/run.txt" && { no "fi_info lists it, and nobody asked"; return 1; }
+	for list in sdr tcp,sdr; do
+		FI_PROVIDER=$list of_libfabric fi_info && await run || { no "FI_PROVIDER=$list: exit status $?"; return 1; }
+		grep -q '^provider: sdr' "$tmp/run.txt" || { no "FI_PROVIDER=$list does not list it"; return 1; }
+	done
+	FI_PROVIDER=^shm of_libfabric fi_info && await run || { no "FI_PROVIDER=^shm: exit status $?"; return 1; }
+	grep -q '^provider: sdr' "$tmp/run.txt" && { no "FI_PROVIDER=^shm lists it"; return 1; }
+	OMPI_MCA_mtl_ofi_provider_include=sdr of_libfabric fi_info && await run || { no "exit status $?"; return 1; }
+	grep -q '^provider: sdr' "$tmp/run.txt" || no "Open MPI's own list does not list it"
+}
+
+# FI_PROVIDER=sdr and a request that it cannot serve: the log says which bit it was.
+says_why_not() {
+	FI_PROVIDER=sdr FI_LOG_LEVEL=warn of_libfabric fi_info -t FI_EP_RDM -c FI_COLLECTIVE
+	await run && { no "granted"; return 1; }
+	grep -q '<warn> nothing offered: capabilities FI_COLLECTIVE' "$tmp/run.txt" || no "it says: $(cat "$tmp/run.txt")"
+}
+
 pingpong() { # OPTIONS...
 	local p rc
 	p=$(free_port)
@@ -124,7 +147,7 @@ under_libfabric() { # LABEL CASE...
 	done
 }
 
-all="lists_endpoints lists_variables native_first pingpong_msg pingpong_tagged pingpong_dgram
+all="lists_endpoints lists_variables native_first only_when_named says_why_not pingpong_msg pingpong_tagged pingpong_dgram
 	pingpong_msg_faults pingpong_tagged_faults pingpong_schemes"
 [ -f "$so" ] || { echo "FAIL: $so is not there"; exit 1; }
 command -v fi_pingpong >/dev/null || { echo "loadable.sh: fi_pingpong is missing (libfabric-bin)"; exit 77; }

@@ -16,6 +16,14 @@ sdr_xfer_LDADD = $(LIBFABRIC_LIBS)
 TESTS += fabtests/functional/xfer.sh
 EXTRA_DIST += fabtests/functional/xfer.sh
 
+# Atomics between processes.
+noinst_PROGRAMS += sdr_atom
+sdr_atom_SOURCES = fabtests/functional/sdr_atom.c
+sdr_atom_LDADD = $(LIBFABRIC_LIBS)
+
+TESTS += fabtests/functional/atom.sh
+EXTRA_DIST += fabtests/functional/atom.sh
+
 noinst_PROGRAMS += sdr_garbage
 sdr_garbage_SOURCES = fabtests/functional/sdr_garbage.c
 sdr_garbage_LDADD = libsdr_wire.la libsdr_base.la

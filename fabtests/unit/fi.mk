@@ -3,11 +3,11 @@
 #
 # cmocka programs for prov/sdr/fi.  All but test_fi_raise, test_fi_cache, test_fi_qos, test_fi_env, test_fi_iface, test_fi_err, test_fi_nic and test_fi_region use the public libfabric API and load the
 # provider from FI_PROVIDER_PATH, as an application does: they are linked with libfabric only (test_fi_work with the
-# layer as well, for the pool of threads by itself).
+# layer as well, for the pool of threads by itself; test_fi_named for one function).
 
-FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_sleep test_fi_rma test_fi_dgram test_fi_threads
-FI_TESTS += test_fi_exit test_fi_addr
-UNIT_TESTS += test_fi_raise test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work $(FI_TESTS)
+FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_sleep test_fi_rma test_fi_atomic test_fi_dgram test_fi_threads test_fi_order
+FI_TESTS += test_fi_exit test_fi_addr test_fi_refusal test_fi_peer test_fi_msg test_fi_msg_data
+UNIT_TESTS += test_fi_raise test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work test_fi_named $(FI_TESTS)
 FI_TEST_LIBS = $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) -lpthread
 
 test_fi_raise_SOURCES = fabtests/unit/test_fi_raise.c
@@ -39,6 +39,10 @@ test_fi_wait_LDADD = $(FI_TEST_LIBS)
 test_fi_wait_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 test_fi_sleep_SOURCES = fabtests/unit/test_fi_sleep.c fabtests/unit/test_fi_util.h
 test_fi_sleep_LDADD = $(FI_TEST_LIBS)
+test_fi_atomic_SOURCES = fabtests/unit/test_fi_atomic.c fabtests/unit/test_fi_util.h
+test_fi_atomic_LDADD = $(FI_TEST_LIBS)
+test_fi_order_SOURCES = fabtests/unit/test_fi_order.c fabtests/unit/test_fi_util.h
+test_fi_order_LDADD = $(FI_TEST_LIBS)
 test_fi_rma_SOURCES = fabtests/unit/test_fi_rma.c fabtests/unit/test_fi_util.h
 test_fi_rma_LDADD = $(FI_TEST_LIBS)
 test_fi_dgram_SOURCES = fabtests/unit/test_fi_dgram.c fabtests/unit/test_fi_util.h
@@ -49,3 +53,13 @@ test_fi_exit_SOURCES = fabtests/unit/test_fi_exit.c fabtests/unit/test_fi_util.h
 test_fi_exit_LDADD = $(FI_TEST_LIBS)
 test_fi_addr_SOURCES = fabtests/unit/test_fi_addr.c fabtests/unit/test_fi_util.h
 test_fi_addr_LDADD = $(FI_TEST_LIBS)
+test_fi_refusal_SOURCES = fabtests/unit/test_fi_refusal.c fabtests/unit/test_fi_util.h
+test_fi_refusal_LDADD = $(FI_TEST_LIBS)
+test_fi_named_SOURCES = fabtests/unit/test_fi_named.c fabtests/unit/test_fi_util.h
+test_fi_named_LDADD = libsdr_prov.la libsdr_rel.la $(SDR_SDK_LIBS) $(FI_TEST_LIBS) $(SDR_SYS_LIBS)
+test_fi_peer_SOURCES = fabtests/unit/test_fi_peer.c fabtests/unit/test_fi_util.h
+test_fi_peer_LDADD = $(FI_TEST_LIBS)
+test_fi_msg_SOURCES = fabtests/unit/test_fi_msg.c fabtests/unit/test_fi_msg_util.h fabtests/unit/test_fi_util.h
+test_fi_msg_LDADD = $(FI_TEST_LIBS)
+test_fi_msg_data_SOURCES = fabtests/unit/test_fi_msg_data.c fabtests/unit/test_fi_msg_util.h fabtests/unit/test_fi_util.h
+test_fi_msg_data_LDADD = $(FI_TEST_LIBS)

@@ -83,6 +83,25 @@ static void ep__options(void **state)
 		-FI_ETOOSMALL);
 	assert_int_equal(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, 9999, &v, sizeof(v)),
 			 -FI_ENOPROTOOPT);
+	assert_int_equal(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &v, 1),
+			 -FI_EINVAL);
+	assert_int_equal(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_TX_SIZE, &v, sizeof(v)),
+			 -FI_ENOPROTOOPT);
+	/* What is never done may be forbidden: of libfabric 1.18, CUDA's calls, shared memory. */
+	for (int opt = 10; opt <= 11; opt++) {
+		for (int on = 0; on < 2; on++) {
+			bool permitted = on;
+
+			assert_ok(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, opt, &permitted,
+					    sizeof(permitted)));
+		}
+		assert_int_equal(fi_getopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, opt, &v, &len),
+				 -FI_ENOPROTOOPT);
+	}
+	for (int p2p = FI_HMEM_P2P_ENABLED; p2p <= FI_HMEM_P2P_DISABLED; p2p++)
+		assert_int_equal(fi_setopt(&p.s[0].ep->fid, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P,
+					   &p2p, sizeof(p2p)),
+				 p2p == FI_HMEM_P2P_REQUIRED ? -FI_EOPNOTSUPP : 0);
 	test_pair_close(&p);
 }
 
@@ -689,10 +708,11 @@ static void cq__selective(void **state)
 static void cq__more_than_its_size(void **state)
 {
 	enum { N = 3000 };
+	static uint32_t tx[N]; /* each is its send's until that is done */
 	struct test_opts o = { .cq_size = 16 };
 	struct fi_cq_tagged_entry e;
 	struct test_pair p;
-	uint32_t v, rx[1];
+	uint32_t rx[1];
 	int posted = 0, got = 0;
 	ssize_t ret;
 
@@ -700,8 +720,8 @@ static void cq__more_than_its_size(void **state)
 	test_pair_open(&p, &o);
 	/* the sender's queue is not read: posting stops, nothing is lost */
 	while (posted < N) {
-		v = (uint32_t)posted;
-		ret = fi_send(p.s[0].ep, &v, 4, NULL, p.s[0].peer, NULL);
+		tx[posted] = (uint32_t)posted;
+		ret = fi_send(p.s[0].ep, &tx[posted], 4, NULL, p.s[0].peer, NULL);
 		if (ret == -FI_EAGAIN)
 			break;
 		assert_ok(ret);

@@ -22,7 +22,7 @@ static void info__both_types_rdm_first(void **state)
 		assert_false(dgram && i->ep_attr->type == FI_EP_RDM);
 		dgram |= i->ep_attr->type == FI_EP_DGRAM;
 		lo |= strcmp(i->domain_attr->name, "lo") == 0;
-		assert_int_equal(i->caps & FI_ATOMIC, 0);
+		assert_int_equal(!(i->caps & FI_ATOMIC), i->ep_attr->type == FI_EP_DGRAM);
 		assert_int_equal(i->tx_attr->caps & ~i->caps, 0);
 		assert_int_equal(i->rx_attr->caps & ~i->caps, 0);
 		assert_int_equal(i->tx_attr->caps &
@@ -86,14 +86,17 @@ static void info__caps(void **state)
 	      info->tx_attr->caps & FI_SEND && !(info->tx_attr->caps & FI_RMA));
 	/* old applications leave receive bits there */
 	TAKEN(h->tx_attr->caps = FI_MSG | FI_RECV, true);
-	REFUSED(h->caps = FI_ATOMIC);
+	TAKEN(h->caps = FI_ATOMIC, info->caps & FI_ATOMIC && info->caps & FI_WRITE &&
+					   info->caps & FI_REMOTE_READ && !(info->caps & FI_RMA));
+	TAKEN(h->caps = FI_ATOMIC | FI_READ, !(info->caps & (FI_WRITE | FI_REMOTE_WRITE)));
 	REFUSED(h->caps = FI_MSG | FI_MULTICAST);
 	REFUSED(h->caps = FI_MSG | FI_TRIGGER);
 	REFUSED(h->caps = FI_COLLECTIVE);
 	REFUSED(h->caps = FI_MSG | FI_HMEM);
 	REFUSED(h->caps = FI_MSG | FI_NAMED_RX_CTX);
 	REFUSED(h->caps = FI_MSG | FI_VARIABLE_MSG);
-	REFUSED(h->tx_attr->caps = FI_ATOMIC);
+	TAKEN(h->tx_attr->caps = FI_ATOMIC, true);
+	REFUSED(h->ep_attr->type = FI_EP_DGRAM; h->caps = FI_ATOMIC);
 	REFUSED(h->rx_attr->caps = FI_VARIABLE_MSG);
 	REFUSED(h->domain_attr->caps = FI_SHARED_AV);
 }
@@ -128,8 +131,10 @@ static void info__attributes(void **state)
 	(void)state;
 	TAKEN(h->mode = 0, info->mode == 0);
 	TAKEN(h->tx_attr->msg_order = FI_ORDER_SAS, info->tx_attr->msg_order & FI_ORDER_SAS);
-	REFUSED(h->tx_attr->msg_order = FI_ORDER_RAW);
-	REFUSED(h->rx_attr->msg_order = FI_ORDER_STRICT);
+	TAKEN(h->mode = 0, info->tx_attr->msg_order == FI_ORDER_SAS);
+	TAKEN(h->rx_attr->msg_order = FI_ORDER_STRICT, info->rx_attr->msg_order == FI_ORDER_STRICT);
+	REFUSED(h->tx_attr->msg_order = FI_ORDER_DATA);
+	REFUSED(h->rx_attr->msg_order = 1ULL << 63);
 	REFUSED(h->tx_attr->comp_order = FI_ORDER_STRICT);
 	TAKEN(h->tx_attr->size = 7, info->tx_attr->size == 7);
 	REFUSED(h->tx_attr->size = 1u << 20);
@@ -158,10 +163,12 @@ static void info__attributes(void **state)
 	REFUSED(h->domain_attr->mr_iov_limit = 2);
 	REFUSED(h->ep_attr->tx_ctx_cnt = 2);
 	REFUSED(h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT);
-	REFUSED(h->ep_attr->type = FI_EP_MSG);
+	TAKEN(h->ep_attr->type = FI_EP_MSG, info->ep_attr->type == FI_EP_MSG);
 	REFUSED(h->ep_attr->max_msg_size = SIZE_MAX);
 	REFUSED(h->ep_attr->protocol = FI_PROTO_UDP);
 	REFUSED(h->ep_attr->max_order_raw_size = 1);
+	REFUSED(h->ep_attr->max_order_war_size = 1);
+	REFUSED(h->ep_attr->max_order_waw_size = 1);
 	REFUSED(h->addr_format = FI_ADDR_STR);
 	REFUSED(h->domain_attr->name = strdupa("no_such_device"));
 	TAKEN(h->domain_attr->name = strdupa("lo"), strcmp(info->domain_attr->name, "lo") == 0);
@@ -170,6 +177,55 @@ static void info__attributes(void **state)
 	      strcmp(info->domain_attr->name, "lo") == 0);
 	TAKEN(h->addr_format = FI_SOCKADDR_IN, info->addr_format == FI_SOCKADDR_IN);
 	TAKEN(h->addr_format = FI_SOCKADDR, true);
+}
+
+/* Each order is there for who asks, data at any size with it; nobody else has it. */
+static void info__orders(void **state)
+{
+	static const struct {
+		uint64_t bit;
+		bool raw, war, waw;
+	} orders[] = {
+		{ FI_ORDER_RAR, false, false, false },
+		{ FI_ORDER_RAW, true, false, false },
+		{ FI_ORDER_RAS, false, false, false },
+		{ FI_ORDER_WAR, false, true, false },
+		{ FI_ORDER_WAW, false, false, true },
+		{ FI_ORDER_WAS, false, false, false },
+		{ FI_ORDER_SAR, false, false, false },
+		{ FI_ORDER_SAW, false, false, false },
+		{ FI_ORDER_RMA_RAR, false, false, false },
+		{ FI_ORDER_RMA_RAW, true, false, false },
+		{ FI_ORDER_RMA_WAR, false, true, false },
+		{ FI_ORDER_RMA_WAW, false, false, true },
+		{ FI_ORDER_ATOMIC_RAR, false, false, false },
+		{ FI_ORDER_ATOMIC_RAW, true, false, false },
+		{ FI_ORDER_ATOMIC_WAR, false, true, false },
+		{ FI_ORDER_ATOMIC_WAW, false, false, true },
+		{ FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_SAS, true, false, true },
+		{ FI_ORDER_STRICT, true, true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		struct fi_info *h = test_hints(FI_EP_RDM, FI_MSG | FI_RMA), *info;
+
+		h->tx_attr->msg_order = orders[i].bit;
+		info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+		assert_non_null(info);
+		assert_true(info->tx_attr->msg_order == (orders[i].bit | FI_ORDER_SAS));
+		assert_true(info->rx_attr->msg_order == FI_ORDER_SAS);
+		assert_true(info->ep_attr->max_order_raw_size == (orders[i].raw ? SIZE_MAX : 0));
+		assert_true(info->ep_attr->max_order_war_size == (orders[i].war ? SIZE_MAX : 0));
+		assert_true(info->ep_attr->max_order_waw_size == (orders[i].waw ? SIZE_MAX : 0));
+		fi_freeinfo(info);
+		/* A size may be asked for with its order. */
+		h->ep_attr->max_order_raw_size = 1u << 20;
+		info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+		assert_true((info != NULL) == orders[i].raw);
+		fi_freeinfo(info);
+		fi_freeinfo(h);
+	}
 }
 
 static void info__mr_mode(void **state)
@@ -181,9 +237,23 @@ static void info__mr_mode(void **state)
 	      info->domain_attr->mr_mode == FI_MR_SCALABLE);
 	TAKEN(h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 					FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_RAW,
+	      info->domain_attr->mr_mode == (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY));
+	/* The three together or none: that is how they are relied on. */
+	TAKEN(h->domain_attr->mr_mode =
+		      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ENDPOINT,
 	      info->domain_attr->mr_mode == 0);
 	REFUSED(h->domain_attr->mr_mode = FI_MR_BASIC | FI_MR_LOCAL);
 	REFUSED(h->domain_attr->mr_mode = FI_MR_SCALABLE | FI_MR_PROV_KEY);
+}
+
+/* Nothing is required; who offers to post receives for data of writes gets to. */
+static void info__mode(void **state)
+{
+	(void)state;
+	TAKEN(h->mode = FI_CONTEXT | FI_CONTEXT2 | FI_ASYNC_IOV,
+	      info->mode == 0 && info->rx_attr->mode == 0 && info->tx_attr->mode == 0);
+	TAKEN(h->mode = FI_CONTEXT | FI_RX_CQ_DATA,
+	      info->mode == FI_RX_CQ_DATA && info->rx_attr->mode == FI_RX_CQ_DATA);
 }
 
 static void info__old_api(void **state)
@@ -284,6 +354,7 @@ static void info__dgram(void **state)
 	assert_non_null(info);
 	assert_true(info->ep_attr->max_msg_size >= 1000 && info->ep_attr->max_msg_size <= 4096);
 	assert_int_equal(info->tx_attr->msg_order, 0);
+	assert_int_equal(info->ep_attr->max_order_raw_size, 0);
 	h->ep_attr->max_msg_size = info->ep_attr->max_msg_size + 1;
 	assert_null(test_getinfo(TEST_API, "127.0.0.1", NULL, FI_SOURCE, h));
 	h->ep_attr->max_msg_size = 0;
@@ -383,15 +454,33 @@ static void info__domain_of_an_engine(void **state)
 	fi_freeinfo(h);
 }
 
+/* What fi_info shows as the provider's version is the package's. */
+static void info__version(void **state)
+{
+	struct fi_info *h = test_hints(FI_EP_RDM, 0), *info;
+	unsigned int major = 0, minor = 0;
+
+	(void)state;
+	assert_int_equal(sscanf(PACKAGE_VERSION, "%u.%u.", &major, &minor), 2);
+	info = test_getinfo(TEST_API, NULL, NULL, 0, h);
+	assert_non_null(info);
+	assert_int_equal(info->fabric_attr->prov_version, FI_VERSION(major, minor));
+	fi_freeinfo(info);
+	fi_freeinfo(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(info__version),
 		cmocka_unit_test(info__both_types_rdm_first),
 		cmocka_unit_test(info__utility_probe_gets_nothing),
 		cmocka_unit_test(info__caps),
 		cmocka_unit_test(info__traffic_class),
 		cmocka_unit_test(info__attributes),
+		cmocka_unit_test(info__orders),
 		cmocka_unit_test(info__mr_mode),
+		cmocka_unit_test(info__mode),
 		cmocka_unit_test(info__old_api),
 		cmocka_unit_test(info__addresses),
 		cmocka_unit_test(info__ipv6),

@@ -96,13 +96,15 @@ struct test_opts {
 	enum fi_ep_type type; /* 0: RDM */
 	uint64_t caps;	      /* 0: everything */
 	int mr_mode;	      /* set in the info that opens the domain */
+	uint64_t mode;	      /* offered */
 	enum fi_progress progress;
 	enum fi_wait_obj wait_obj;
 	uint64_t cq_flags; /* FI_SELECTIVE_COMPLETION */
 	size_t cq_size;
 	bool cntrs; /* a send, receive, write and remote-write counter a side */
 	bool not_enabled;
-	const char *node; /* "127.0.0.1" when NULL */
+	uint64_t msg_order; /* of transmits */
+	const char *node;   /* "127.0.0.1" when NULL */
 };
 
 struct test_side {
@@ -144,6 +146,8 @@ static inline void test_pair_open(struct test_pair *p, const struct test_opts *o
 
 	memset(p, 0, sizeof(*p));
 	h->domain_attr->data_progress = o->progress;
+	h->mode = o->mode;
+	h->tx_attr->msg_order = o->msg_order;
 	p->info = test_getinfo(TEST_API, o->node ? o->node : "127.0.0.1", NULL, FI_SOURCE, h);
 	assert_non_null(p->info);
 	fi_freeinfo(h);

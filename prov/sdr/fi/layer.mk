@@ -9,18 +9,31 @@ noinst_LTLIBRARIES += libsdr_prov.la
 libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_alarm.c \
 	prov/sdr/fi/sdr_alarm.h \
+	prov/sdr/fi/sdr_atomic.c \
+	prov/sdr/fi/sdr_atomic_lock.c \
+	prov/sdr/fi/sdr_atomic_lock.h \
+	prov/sdr/fi/sdr_atomic_map.c \
+	prov/sdr/fi/sdr_atomic_map.h \
 	prov/sdr/fi/sdr_av.c \
 	prov/sdr/fi/sdr_av.h \
 	prov/sdr/fi/sdr_av_table.c \
 	prov/sdr/fi/sdr_av_table.h \
 	prov/sdr/fi/sdr_cache.c \
 	prov/sdr/fi/sdr_cache.h \
+	prov/sdr/fi/sdr_cm.c \
+	prov/sdr/fi/sdr_cm.h \
 	prov/sdr/fi/sdr_cntr.c \
 	prov/sdr/fi/sdr_cntr.h \
+	prov/sdr/fi/sdr_cntr_peer.c \
+	prov/sdr/fi/sdr_cntr_peer.h \
 	prov/sdr/fi/sdr_conds.c \
 	prov/sdr/fi/sdr_conds.h \
+	prov/sdr/fi/sdr_connreq.c \
+	prov/sdr/fi/sdr_connreq.h \
 	prov/sdr/fi/sdr_cq.c \
 	prov/sdr/fi/sdr_cq.h \
+	prov/sdr/fi/sdr_cq_peer.c \
+	prov/sdr/fi/sdr_cq_peer.h \
 	prov/sdr/fi/sdr_dgram.c \
 	prov/sdr/fi/sdr_dgram.h \
 	prov/sdr/fi/sdr_domain.c \
@@ -28,6 +41,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_domain_eps.c \
 	prov/sdr/fi/sdr_enosys.c \
 	prov/sdr/fi/sdr_enosys.h \
+	prov/sdr/fi/sdr_enosys_ep.c \
 	prov/sdr/fi/sdr_env.c \
 	prov/sdr/fi/sdr_env.h \
 	prov/sdr/fi/sdr_env_kind.c \
@@ -42,6 +56,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_ep_done.h \
 	prov/sdr/fi/sdr_ep_engine.c \
 	prov/sdr/fi/sdr_ep_engine.h \
+	prov/sdr/fi/sdr_ep_opt.c \
+	prov/sdr/fi/sdr_ep_opt.h \
 	prov/sdr/fi/sdr_ep_peer.c \
 	prov/sdr/fi/sdr_ep_peer.h \
 	prov/sdr/fi/sdr_ep_progress.c \
@@ -63,10 +79,17 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_info.h \
 	prov/sdr/fi/sdr_init.c \
 	prov/sdr/fi/sdr_msg.c \
+	prov/sdr/fi/sdr_msg_order.c \
+	prov/sdr/fi/sdr_msg_order.h \
+	prov/sdr/fi/sdr_named.c \
+	prov/sdr/fi/sdr_named.h \
 	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_nic.h \
 	prov/sdr/fi/sdr_paths.c \
 	prov/sdr/fi/sdr_paths.h \
+	prov/sdr/fi/sdr_peer_api.h \
+	prov/sdr/fi/sdr_pep.c \
+	prov/sdr/fi/sdr_pep.h \
 	prov/sdr/fi/sdr_poll.c \
 	prov/sdr/fi/sdr_poll.h \
 	prov/sdr/fi/sdr_post.c \
@@ -79,10 +102,15 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_pset.h \
 	prov/sdr/fi/sdr_rate_word.c \
 	prov/sdr/fi/sdr_rate_word.h \
+	prov/sdr/fi/sdr_refusal.c \
+	prov/sdr/fi/sdr_refusal.h \
 	prov/sdr/fi/sdr_region.c \
 	prov/sdr/fi/sdr_region.h \
+	prov/sdr/fi/sdr_region_open.c \
 	prov/sdr/fi/sdr_rma.c \
 	prov/sdr/fi/sdr_search.c \
+	prov/sdr/fi/sdr_srx.c \
+	prov/sdr/fi/sdr_srx.h \
 	prov/sdr/fi/sdr_stats.c \
 	prov/sdr/fi/sdr_stats.h \
 	prov/sdr/fi/sdr_tagged.c \

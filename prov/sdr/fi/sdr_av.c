@@ -31,8 +31,15 @@
 #include "sdr_eq.h"
 #include "sdr_iface.h"
 #include "sdr_prov.h"
+#include "sdr_srx.h"
 
 #define SDR_AV_FIRST 64u /* entries of a new table; it doubles */
+/* flags of fi_av_open by which entries get their user's IDs in a call of its own */
+#ifdef SDR_AV_SET_USER_ID
+#define SDR_AV_NAMED FI_AV_USER_ID
+#else
+#define SDR_AV_NAMED 0ull
+#endif
 
 int sdr_av_ep_add(struct sdr_av *av, struct sdr_ep *ep)
 {
@@ -95,7 +102,7 @@ static int sdr_av_insert_one(struct sdr_av *av, const struct sockaddr *sa, fi_ad
 /* Result of one address: to the caller's arrays or the event queue. */
 struct sdr_av_report {
 	struct sdr_av *av;
-	fi_addr_t *fi_addr;
+	fi_addr_t *fi_addr; /* with FI_AV_USER_ID the user's when the call begins */
 	int *sync_err;
 	uint64_t flags;
 	void *context;
@@ -107,6 +114,8 @@ static void sdr_av_report(struct sdr_av_report *r, fi_addr_t fi_addr, int err)
 {
 	struct fi_eq_err_entry e;
 
+	if (!err && (r->flags & FI_AV_USER_ID))
+		sdr_av_user_id_set(r->av, fi_addr, r->fi_addr[r->index]);
 	if (r->fi_addr)
 		r->fi_addr[r->index] = err ? FI_ADDR_NOTAVAIL : fi_addr;
 	if (r->sync_err)
@@ -130,8 +139,10 @@ static int sdr_av_report_init(struct sdr_av_report *r, struct fid_av *fid, fi_ad
 {
 	struct sdr_av *av = container_of(fid, struct sdr_av, fid);
 
-	if (flags & ~(FI_MORE | FI_SYNC_ERR | FI_EVENT))
+	if (flags & ~(FI_MORE | FI_SYNC_ERR | FI_EVENT | FI_AV_USER_ID))
 		return -FI_EBADFLAGS;
+	if ((flags & FI_AV_USER_ID) && (av->named || !fi_addr))
+		return -FI_EINVAL;
 	if (av->async || av->eq)
 		flags |= FI_EVENT;
 	if ((flags & FI_EVENT) && !av->eq)
@@ -150,9 +161,25 @@ static int sdr_av_report_init(struct sdr_av_report *r, struct fid_av *fid, fi_ad
 	return 0;
 }
 
+/* Owners of receives may have messages from who is known only now. */
+static void sdr_av_known(struct sdr_av *av)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&av->eps_lock);
+	for (i = 0; i < av->neps; i++) {
+		if (av->eps[i]->srx)
+			sdr_srx_addrs(av->eps[i]);
+	}
+	pthread_mutex_unlock(&av->eps_lock);
+}
+
 static int sdr_av_report_end(struct sdr_av_report *r)
 {
 	struct fi_eq_entry e;
+
+	if (r->good)
+		sdr_av_known(r->av);
 
 	if (!(r->flags & FI_EVENT))
 		return (int)r->good;
@@ -355,6 +382,18 @@ static int sdr_av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size
 	return 0;
 }
 
+#ifdef SDR_AV_SET_USER_ID
+static int sdr_av_set_user_id(struct fid_av *fid, fi_addr_t fi_addr, fi_addr_t user_id,
+			      uint64_t flags)
+{
+	struct sdr_av *av = container_of(fid, struct sdr_av, fid);
+
+	if (!av->named)
+		return -FI_EINVAL;
+	return flags ? -FI_EBADFLAGS : sdr_av_user_id_set(av, fi_addr, user_id);
+}
+#endif
+
 static const char *sdr_av_straddr(struct fid_av *fid, const void *addr, char *buf, size_t *len)
 {
 	char text[128], ip[INET6_ADDRSTRLEN];
@@ -440,6 +479,9 @@ static struct fi_ops_av sdr_av_ops = {
 	.lookup = sdr_av_lookup,
 	.straddr = sdr_av_straddr,
 	.av_set = sdr_no_av_set,
+#ifdef SDR_AV_SET_USER_ID
+	.set_user_id = sdr_av_set_user_id,
+#endif
 };
 
 int sdr_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **fid,
@@ -454,7 +496,7 @@ int sdr_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_a
 		return -FI_EINVAL;
 	if (attr->name)
 		return -FI_ENOSYS; /* shared between processes: FI_SHARED_AV is not offered */
-	if (attr->flags & ~(FI_EVENT | FI_SYMMETRIC | FI_READ))
+	if (attr->flags & ~(FI_EVENT | FI_SYMMETRIC | FI_READ | SDR_AV_NAMED))
 		return -FI_EBADFLAGS;
 	if (attr->count > SDR_AV_COUNT_MAX)
 		return -FI_ENOSPC;
@@ -473,6 +515,8 @@ int sdr_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_a
 		attr->type = FI_AV_TABLE;
 	av->type = attr->type;
 	av->async = attr->flags & FI_EVENT;
+	av->named = attr->flags & SDR_AV_NAMED;
+	atomic_init(&av->user_ids, av->named);
 	pthread_mutex_init(&av->lock, NULL);
 	pthread_mutex_init(&av->eps_lock, NULL);
 	av->dom = dom;

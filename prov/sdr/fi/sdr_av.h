@@ -23,7 +23,8 @@ struct sdr_eq;
 
 struct sdr_av_entry {
 	struct sdr_uc_addr addr;
-	uint32_t next; /* chain: of the hash bucket, or of the free list */
+	fi_addr_t user_id; /* what completions say in its place: the index, or the user's */
+	uint32_t next;	   /* chain: of the hash bucket, or of the free list */
 	bool used;
 };
 
@@ -33,6 +34,7 @@ struct sdr_av {
 	atomic_int refs;
 	enum fi_av_type type;
 	bool async; /* opened with FI_EVENT */
+	bool named; /* opened with FI_AV_USER_ID: entries have no user_id until they get one */
 	struct sdr_eq *eq;
 	pthread_mutex_t eps_lock;
 	struct sdr_ep **eps;
@@ -41,6 +43,7 @@ struct sdr_av {
 	struct sdr_av_entry *tab;
 	uint32_t *bucket;	     /* index + 1; 0 none */
 	uint32_t n, cap, mask, free; /* free: index + 1 */
+	atomic_bool user_ids;	     /* some entry has one of the user's */
 };
 
 int sdr_av_open(struct fid_domain *dom, struct fi_av_attr *attr, struct fid_av **av, void *context);

@@ -96,6 +96,7 @@ int sdr_av_put(struct sdr_av *av, const struct sdr_uc_addr *addr, fi_addr_t *out
 	}
 	av->tab[idx].addr = *addr;
 	av->tab[idx].used = true;
+	av->tab[idx].user_id = av->named ? FI_ADDR_NOTAVAIL : idx;
 	sdr_av_link(av, idx);
 	*out = idx;
 out:
@@ -110,6 +111,34 @@ int sdr_av_addr(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out)
 	pthread_mutex_lock(&av->lock);
 	if (fi_addr < av->n && av->tab[fi_addr].used) {
 		*out = av->tab[fi_addr].addr;
+		ret = 0;
+	}
+	pthread_mutex_unlock(&av->lock);
+	return ret;
+}
+
+fi_addr_t sdr_av_user_id(struct sdr_av *av, fi_addr_t fi_addr)
+{
+	fi_addr_t ret = fi_addr;
+
+	if (fi_addr == FI_ADDR_NOTAVAIL ||
+	    !atomic_load_explicit(&av->user_ids, memory_order_acquire))
+		return ret;
+	pthread_mutex_lock(&av->lock);
+	if (fi_addr < av->n && av->tab[fi_addr].used)
+		ret = av->tab[fi_addr].user_id;
+	pthread_mutex_unlock(&av->lock);
+	return ret;
+}
+
+int sdr_av_user_id_set(struct sdr_av *av, fi_addr_t fi_addr, fi_addr_t user_id)
+{
+	int ret = -FI_EINVAL;
+
+	pthread_mutex_lock(&av->lock);
+	if (fi_addr < av->n && av->tab[fi_addr].used) {
+		av->tab[fi_addr].user_id = user_id;
+		atomic_store_explicit(&av->user_ids, true, memory_order_release);
 		ret = 0;
 	}
 	pthread_mutex_unlock(&av->lock);

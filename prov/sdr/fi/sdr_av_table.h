@@ -20,6 +20,10 @@ int sdr_av_grow(struct sdr_av *av, uint32_t cap);
 int sdr_av_put(struct sdr_av *av, const struct sdr_uc_addr *addr, fi_addr_t *out);
 /* 0 or -FI_EINVAL. */
 int sdr_av_addr(struct sdr_av *av, fi_addr_t fi_addr, struct sdr_uc_addr *out);
+/* What completions say in place of an index; FI_ADDR_NOTAVAIL: nothing. */
+fi_addr_t sdr_av_user_id(struct sdr_av *av, fi_addr_t fi_addr);
+/* 0 or -FI_EINVAL. */
+int sdr_av_user_id_set(struct sdr_av *av, fi_addr_t fi_addr, fi_addr_t user_id);
 /* FI_ADDR_NOTAVAIL when it is not in the table. */
 fi_addr_t sdr_av_find(struct sdr_av *av, const struct sdr_uc_addr *addr);
 /*

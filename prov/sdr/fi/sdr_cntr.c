@@ -10,11 +10,12 @@
 #include <stdlib.h>
 
 #include "sdr_cntr.h"
+#include "sdr_cntr_peer.h"
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
 #include "sdr_prov.h"
 
-void sdr_cntr_bump(struct sdr_cntr *cntr, bool error)
+static void sdr_cntr_count(struct sdr_cntr *cntr, bool error)
 {
 	atomic_fetch_add(error ? &cntr->err : &cntr->val, 1);
 	sdr_wait_raise(&cntr->wait);
@@ -172,17 +173,26 @@ int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct f
 		  void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
+	bool peer = attr && (attr->flags & FI_PEER);
 	struct sdr_cntr *cntr;
 	int ret;
 
 	if (attr && attr->events != FI_CNTR_EVENTS_COMP)
 		return -FI_ENOSYS;
-	if (attr && attr->flags)
+	if (attr && (attr->flags & ~FI_PEER))
 		return -FI_EBADFLAGS;
 	cntr = calloc(1, sizeof(*cntr));
 	if (!cntr)
 		return -FI_ENOMEM;
-	ret = sdr_wait_init(&cntr->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC, dom);
+	cntr->bump = sdr_cntr_count;
+	cntr->fid.ops = &sdr_cntr_ops;
+	ret = peer ? sdr_cntr_import(cntr, context) : 0;
+	if (!ret)
+		ret = sdr_wait_init(&cntr->wait,
+				    peer   ? FI_WAIT_NONE
+				    : attr ? attr->wait_obj
+					   : FI_WAIT_UNSPEC,
+				    dom);
 	if (!ret) {
 		ret = sdr_wait_drives(&cntr->wait);
 		if (ret)
@@ -198,7 +208,6 @@ int sdr_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct f
 	cntr->fid.fid.fclass = FI_CLASS_CNTR;
 	cntr->fid.fid.context = context;
 	cntr->fid.fid.ops = &sdr_cntr_fi_ops;
-	cntr->fid.ops = &sdr_cntr_ops;
 	*fid = &cntr->fid;
 	return 0;
 }

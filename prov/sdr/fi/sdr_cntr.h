@@ -16,9 +16,14 @@
 #include "sdr_pset.h"
 #include "sdr_wait.h"
 
+struct fid_peer_cntr;
+
 struct sdr_cntr {
 	struct fid_cntr fid;
 	struct sdr_domain *dom;
+	/* counts: here, or at an owner's counter (sdr_cntr_peer.c) */
+	void (*bump)(struct sdr_cntr *cntr, bool error);
+	struct fid_peer_cntr *owner;
 	atomic_int refs;
 	_Atomic uint64_t val, err;
 	uint64_t polled_val, polled_err; /* at the last fi_poll */
@@ -28,7 +33,11 @@ struct sdr_cntr {
 
 int sdr_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr, struct fid_cntr **cntr,
 		  void *context);
-void sdr_cntr_bump(struct sdr_cntr *cntr, bool error);
+static inline void sdr_cntr_bump(struct sdr_cntr *cntr, bool error)
+{
+	cntr->bump(cntr, error);
+}
+
 int sdr_cntr_trywait(struct sdr_cntr *cntr);
 
 #endif /* SDR_CNTR_H */

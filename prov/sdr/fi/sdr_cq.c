@@ -13,7 +13,6 @@
  * blocking read drives the endpoints itself, see sdr_pset.c.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +20,11 @@
 #include "base/sdr_assert.h"
 
 #include "sdr_cq.h"
+#include "sdr_cq_peer.h"
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
 #include "sdr_fabric.h"
 #include "sdr_prov.h"
-
-/* reads in a row without an entry before one gives the processor away */
-#define SDR_YIELD_POLLS 32u
 
 /* Under lock.  Twice the room, or -FI_ENOMEM. */
 static int sdr_cq_grow(struct sdr_cq *cq)
@@ -46,7 +43,7 @@ static int sdr_cq_grow(struct sdr_cq *cq)
 	return 0;
 }
 
-void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
+static void sdr_cq_store(struct sdr_cq *cq, const struct sdr_cqe *e)
 {
 	uint32_t n;
 
@@ -134,10 +131,7 @@ static ssize_t sdr_cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_a
 		atomic_store_explicit(&cq->idle, 0, memory_order_relaxed);
 		return ret;
 	}
-	/* an application that spins on a processor where its peer wants to run, too */
-	if (atomic_fetch_add_explicit(&cq->idle, 1, memory_order_relaxed) % SDR_YIELD_POLLS ==
-	    SDR_YIELD_POLLS - 1)
-		sched_yield();
+	sdr_cq_idle(cq);
 	if (cq->wait.obj == FI_WAIT_FD && atomic_load(&cq->wait.raised)) {
 		/* for those who sleep on the descriptor without fi_trywait */
 		sdr_wait_drain(&cq->wait);
@@ -362,10 +356,11 @@ int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_c
 		void *context)
 {
 	struct sdr_domain *dom = container_of(domain, struct sdr_domain, fid);
+	bool peer = attr && (attr->flags & FI_PEER);
 	struct sdr_cq *cq;
 	int ret;
 
-	if (attr && (attr->flags & ~FI_AFFINITY))
+	if (attr && (attr->flags & ~(FI_AFFINITY | FI_PEER)))
 		return -FI_EBADFLAGS;
 	if (attr && ((int)attr->format < 0 || attr->format > FI_CQ_FORMAT_TAGGED))
 		return -FI_ENOSYS;
@@ -374,7 +369,11 @@ int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_c
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -FI_ENOMEM;
-	ret = sdr_wait_init(&cq->wait, attr ? attr->wait_obj : FI_WAIT_NONE, dom);
+	cq->push = sdr_cq_store;
+	cq->fid.ops = &sdr_cq_ops;
+	ret = peer ? sdr_cq_import(cq, context) : 0;
+	if (!ret)
+		ret = sdr_wait_init(&cq->wait, attr && !peer ? attr->wait_obj : FI_WAIT_NONE, dom);
 	if (!ret) {
 		ret = sdr_wait_drives(&cq->wait);
 		if (ret)
@@ -396,7 +395,6 @@ int sdr_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_c
 	cq->fid.fid.fclass = FI_CLASS_CQ;
 	cq->fid.fid.context = context;
 	cq->fid.fid.ops = &sdr_cq_fi_ops;
-	cq->fid.ops = &sdr_cq_ops;
 	*fid = &cq->fid;
 	return 0;
 }

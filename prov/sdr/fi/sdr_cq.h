@@ -7,6 +7,7 @@
 #define SDR_CQ_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +21,12 @@
 /* entries: default, and the least a queue takes before posts say -FI_EAGAIN */
 #define SDR_CQ_SIZE	  1024u
 #define SDR_CQ_SIZE_FIRST 64u /* entries of a new queue's ring; it doubles as it fills */
+/* reads in a row without an entry before one gives the processor away */
+#define SDR_YIELD_POLLS 32u
 /* entries: with so many unread an endpoint is not progressed any more */
 #define SDR_CQ_SIZE_MAX (1u << 20)
+
+struct fid_peer_cq;
 
 struct sdr_cqe {
 	void *ctx;
@@ -40,6 +45,9 @@ struct sdr_cqe {
 struct sdr_cq {
 	struct fid_cq fid;
 	struct sdr_domain *dom;
+	/* where entries go: its ring, or an owner's queue (sdr_cq_peer.c); takes over e->text */
+	void (*push)(struct sdr_cq *cq, const struct sdr_cqe *e);
+	struct fid_peer_cq *owner;
 	atomic_int refs;
 	enum fi_cq_format format;
 	enum fi_cq_wait_cond wait_cond;
@@ -49,7 +57,7 @@ struct sdr_cq {
 	struct sdr_cqe *ring;
 	uint32_t cap, head;	       /* cap: a power of two */
 	_Atomic uint32_t count;	       /* unread entries; written under lock */
-	uint64_t lost;		       /* entries that found no memory */
+	uint64_t lost;		       /* entries that found no memory, or no owner */
 	char *err_text;		       /* of the error read last */
 	_Atomic uint32_t signals;      /* fi_cq_signal was called so often */
 	_Atomic uint32_t signals_seen; /* of them, blocking reads have seen */
@@ -61,11 +69,22 @@ struct sdr_cq {
 
 int sdr_cq_open(struct fid_domain *dom, struct fi_cq_attr *attr, struct fid_cq **cq, void *context);
 /* Takes over e->text. */
-void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e);
+static inline void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
+{
+	cq->push(cq, e);
+}
 
 static inline bool sdr_cq_full(struct sdr_cq *cq)
 {
 	return atomic_load_explicit(&cq->count, memory_order_relaxed) >= cq->limit;
+}
+
+/* A read found nothing: an application that spins may do so where its peer wants to run, too. */
+static inline void sdr_cq_idle(struct sdr_cq *cq)
+{
+	if (atomic_fetch_add_explicit(&cq->idle, 1, memory_order_relaxed) % SDR_YIELD_POLLS ==
+	    SDR_YIELD_POLLS - 1)
+		sched_yield();
 }
 
 /* fi_trywait on a CQ. */

@@ -15,6 +15,7 @@
 #include <sys/random.h>
 
 #include "base/sdr_assert.h"
+#include "hmem/sdr_hmem.h"
 #include "uc/sdr_uc_registry.h"
 
 #include "sdr_domain.h"
@@ -28,9 +29,13 @@
 #include "sdr_fabric.h"
 #include "sdr_nic.h"
 #include "sdr_paths.h"
+#include "sdr_atomic_map.h"
 #include "sdr_poll.h"
 #include "sdr_progress.h"
 #include "sdr_prov.h"
+#include "sdr_srx.h"
+
+#define SDR_API_IFACE FI_VERSION(1, 10) /* the first with fi_mr_attr.iface */
 
 static int sdr_domain_close(struct fid *fid)
 {
@@ -93,8 +98,8 @@ static struct fi_ops_domain sdr_domain_ops = {
 	.cntr_open = sdr_cntr_open,
 	.poll_open = sdr_poll_open,
 	.stx_ctx = sdr_no_stx_ctx,
-	.srx_ctx = sdr_no_srx_ctx,
-	.query_atomic = sdr_no_query_atomic,
+	.srx_ctx = sdr_srx_open,
+	.query_atomic = sdr_atomic_query,
 	.query_collective = sdr_no_query_collective,
 	.endpoint2 = sdr_ep_open2,
 };
@@ -171,6 +176,11 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	ret = sdr_domain_device(dom, info);
 	if (ret)
 		goto err;
+	dom->hmem = info->caps & FI_HMEM;
+	if (dom->hmem && (dom->device[0] || !sdr_hmem_any())) {
+		ret = -FI_ENOSYS;
+		goto err;
+	}
 	ret = sdr_regions_init(&dom->regions);
 	if (ret)
 		goto err;
@@ -178,6 +188,8 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	mode = info->domain_attr->mr_mode;
 	dom->mr_virt = mode == FI_MR_BASIC || (mode & FI_MR_VIRT_ADDR);
 	dom->mr_prov_key = mode == FI_MR_BASIC || (mode & FI_MR_PROV_KEY);
+	dom->mr_iface = !info->fabric_attr || !info->fabric_attr->api_version ||
+			FI_VERSION_GE(info->fabric_attr->api_version, SDR_API_IFACE);
 	dom->caps = info->caps;
 	dom->addr_format = info->addr_format;
 	dom->auto_progress = info->domain_attr->data_progress != FI_PROGRESS_MANUAL;

@@ -33,6 +33,8 @@ struct sdr_domain {
 	uint32_t addr_format;
 	uint64_t caps;
 	bool mr_virt, mr_prov_key;
+	bool hmem;     /* FI_HMEM: buffers and regions may be memory of devices */
+	bool mr_iface; /* its API is one in which struct fi_mr_attr says where memory is */
 	const struct sdr_uc_engine
 		*engine;	      /* of its endpoints, unless their settings say another */
 	char device[SDR_UC_DEV_NAME]; /* that engine's; "": it serves any address */

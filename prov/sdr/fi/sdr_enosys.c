@@ -42,12 +42,6 @@ int sdr_no_ops_set(struct fid *fid, const char *name, uint64_t flags, void *ops,
 	return -FI_ENOSYS;
 }
 
-int sdr_no_passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep,
-		      void *context)
-{
-	return -FI_ENOSYS;
-}
-
 int sdr_no_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
 		     struct fid_wait **waitset)
 {
@@ -64,18 +58,6 @@ int sdr_no_stx_ctx(struct fid_domain *dom, struct fi_tx_attr *attr, struct fid_s
 		   void *context)
 {
 	return -FI_ENOSYS;
-}
-
-int sdr_no_srx_ctx(struct fid_domain *dom, struct fi_rx_attr *attr, struct fid_ep **ep,
-		   void *context)
-{
-	return -FI_ENOSYS;
-}
-
-int sdr_no_query_atomic(struct fid_domain *dom, enum fi_datatype datatype, enum fi_op op,
-			struct fi_atomic_attr *attr, uint64_t flags)
-{
-	return -FI_EOPNOTSUPP;
 }
 
 int sdr_no_query_collective(struct fid_domain *dom, enum fi_collective_op coll,

@@ -22,18 +22,12 @@ int sdr_no_control(struct fid *fid, int command, void *arg);
 int sdr_no_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context);
 int sdr_no_tostr(const struct fid *fid, char *buf, size_t len);
 int sdr_no_ops_set(struct fid *fid, const char *name, uint64_t flags, void *ops, void *context);
-int sdr_no_passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep,
-		      void *context);
 int sdr_no_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
 		     struct fid_wait **waitset);
 int sdr_no_scalable_ep(struct fid_domain *dom, struct fi_info *info, struct fid_ep **sep,
 		       void *context);
 int sdr_no_stx_ctx(struct fid_domain *dom, struct fi_tx_attr *attr, struct fid_stx **stx,
 		   void *context);
-int sdr_no_srx_ctx(struct fid_domain *dom, struct fi_rx_attr *attr, struct fid_ep **ep,
-		   void *context);
-int sdr_no_query_atomic(struct fid_domain *dom, enum fi_datatype datatype, enum fi_op op,
-			struct fi_atomic_attr *attr, uint64_t flags);
 int sdr_no_query_collective(struct fid_domain *dom, enum fi_collective_op coll,
 			    struct fi_collective_attr *attr, uint64_t flags);
 int sdr_no_av_set(struct fid_av *av, struct fi_av_set_attr *attr, struct fid_av_set **set,
@@ -52,6 +46,8 @@ int sdr_no_shutdown(struct fid_ep *ep, uint64_t flags);
 int sdr_no_join(struct fid_ep *ep, const void *addr, uint64_t flags, struct fid_mc **mc,
 		void *context);
 
+extern struct fi_ops_ep sdr_no_ep_ops;
+extern struct fi_ops_msg sdr_no_msg_ops;
 extern struct fi_ops_tagged sdr_no_tagged_ops;
 extern struct fi_ops_rma sdr_no_rma_ops;
 extern struct fi_ops_atomic sdr_no_atomic_ops;

@@ -23,6 +23,7 @@
 
 #include "sdr_ep.h"
 #include "sdr_av.h"
+#include "sdr_cm.h"
 #include "sdr_cntr.h"
 #include "sdr_cq.h"
 #include "sdr_dgram.h"
@@ -30,6 +31,7 @@
 #include "sdr_ep_addr.h"
 #include "sdr_ep_done.h"
 #include "sdr_ep_engine.h"
+#include "sdr_ep_opt.h"
 #include "sdr_ep_progress.h"
 #include "sdr_eq.h"
 #include "sdr_ext.h"
@@ -37,9 +39,11 @@
 #include "sdr_paths.h"
 #include "sdr_post.h"
 #include "sdr_progress.h"
+#include "sdr_msg_order.h"
 #include "sdr_prov.h"
 #include "sdr_pset.h"
 #include "sdr_rate_word.h"
+#include "sdr_srx.h"
 #include "sdr_stats.h"
 #include "sdr_tclass.h"
 #include "sdr_wait.h"
@@ -50,18 +54,30 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 {
 	struct sdr_rel_attr attr = {
 		.cfg = &ep->env.rel,
-		.cbs = &sdr_ep_cbs,
+		.cbs = ep->cm_ops ? &sdr_ep_msg_cbs : &sdr_ep_cbs,
+		.bonded = ep->cm_ops,
 		.user = ep,
 		.paths = sdr_paths_mem(ep->dom->paths),
+		.match = ep->srx ? &sdr_srx_match : NULL,
 		.rma_events = (ep->caps & FI_RMA_EVENT) || ep->cntr[SDR_CNTR_REMOTE_READ] ||
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};
 	struct sockaddr_storage name;
+	struct sdr_uc_info info;
 	char err[SDR_ENV_ERR];
 	int ret;
 
-	/* So that peers know us through address translation, by what they were told. */
-	if (sdr_ep_name(ep, &name) ||
+	/* A device writes where it was granted to: not into what only a driver can copy. */
+	if (ep->hmem) {
+		ep->uc->ops->info(ep->uc, &info);
+		if (info.rkeyed)
+			return -FI_ENOSYS;
+	}
+	/*
+	 * So that peers know us through address translation, by what they were told.  A connection
+	 * of FI_EP_MSG is between those who made it.
+	 */
+	if (ep->cm_ops || sdr_ep_name(ep, &name) ||
 	    sdr_uc_addr_from_sockaddr(&attr.name, (struct sockaddr *)&name))
 		attr.name.len = 0;
 	if (getrandom(attr.rand, sizeof(attr.rand), 0) != sizeof(attr.rand))
@@ -72,6 +88,7 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		return ret;
 	}
 	ep->env.rel.rate_max_bps = ep->env.rate_max.bps;
+	ep->env.rel.no_aliases |= ep->cm_ops != NULL;
 	ep->env.rel.tx_depth = ep->tx_size;
 	ep->env.rel.rx_depth = ep->rx_size;
 	ep->env.rel.inject_max = (uint32_t)ep->inject_size;
@@ -99,8 +116,8 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	bool tx = ep->caps & (FI_SEND | FI_READ | FI_WRITE), rx = ep->caps & FI_RECV;
 	int ret;
 
-	if (!ep->av)
-		return -FI_ENOAV;
+	if (ep->cm_ops ? !ep->eq : !ep->av)
+		return ep->cm_ops ? -FI_ENOEQ : -FI_ENOAV;
 	if (tx && !ep->tx_cq && !ep->cntr[SDR_CNTR_SEND] && !ep->cntr[SDR_CNTR_WRITE] &&
 	    !ep->cntr[SDR_CNTR_READ])
 		return -FI_ENOCQ;
@@ -111,7 +128,7 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	if (!ret)
 		ret = sdr_ep_alarm_open(ep);
 	if (!ret)
-		ret = ep->type == FI_EP_RDM ? sdr_ep_rel_open(ep) : sdr_dgram_open(ep);
+		ret = ep->type != FI_EP_DGRAM ? sdr_ep_rel_open(ep) : sdr_dgram_open(ep);
 	if (!ret)
 		ep->enabled = true;
 	pthread_mutex_unlock(&ep->lock);
@@ -120,7 +137,8 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 	ret = sdr_ep_watch(ep);
 	if (!ret)
 		ret = sdr_domain_ep_add(ep->dom, ep);
-	if (!ret && ep->dom->auto_progress)
+	/* The application reads no completions while it waits for a connection. */
+	if (!ret && (ep->dom->auto_progress || ep->cm_ops))
 		ret = sdr_thread_start(ep->dom);
 	return ret;
 }
@@ -175,9 +193,11 @@ static int sdr_ep_close(struct fid *fid)
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
 	int i, ret;
 
+	sdr_cm_leave(ep);
 	sdr_ep_unbind(ep);
 	pthread_mutex_lock(&ep->lock);
 	atomic_store(&ep->watch, 0);
+	sdr_cm_shut(ep);
 	if (ep->rel) {
 		sdr_ep_linger(ep);
 		sdr_stats_dump(ep);
@@ -216,8 +236,14 @@ static int sdr_ep_close(struct fid *fid)
 	}
 	if (ep->av)
 		sdr_av_ep_del(ep->av, ep);
-	if (ep->eq)
+	if (ep->eq) {
+		if (ep->cm)
+			sdr_eq_purge(ep->eq, fid);
 		atomic_fetch_sub(&ep->eq->refs, 1);
+	}
+	if (ep->srx)
+		atomic_fetch_sub(&ep->srx->refs, 1);
+	sdr_cm_free(ep);
 	atomic_fetch_sub(&ep->dom->refs, 1);
 	pthread_mutex_destroy(&ep->lock);
 	SDR_ASSERT(!ep->rel && !ep->ctx && ep->alarm_fd < 0);
@@ -292,7 +318,8 @@ static int sdr_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return -FI_EOPBADSTATE;
 	switch (bfid->fclass) {
 	case FI_CLASS_AV:
-		if (ep->av || container_of(bfid, struct sdr_av, fid.fid)->dom != ep->dom)
+		if (ep->av || ep->cm_ops ||
+		    container_of(bfid, struct sdr_av, fid.fid)->dom != ep->dom)
 			return -FI_EINVAL;
 		ret = sdr_av_ep_add(container_of(bfid, struct sdr_av, fid.fid), ep);
 		if (!ret)
@@ -302,6 +329,8 @@ static int sdr_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return sdr_ep_bind_cq(ep, container_of(bfid, struct sdr_cq, fid.fid), flags);
 	case FI_CLASS_CNTR:
 		return sdr_ep_bind_cntr(ep, container_of(bfid, struct sdr_cntr, fid.fid), flags);
+	case FI_CLASS_SRX_CTX:
+		return sdr_srx_bind(container_of(bfid, struct sdr_srx, fid.fid), ep);
 	case FI_CLASS_EQ:
 		if (ep->eq)
 			return -FI_EINVAL;
@@ -350,60 +379,14 @@ static ssize_t sdr_ep_cancel(fid_t fid, void *context)
 	pthread_mutex_lock(&ep->lock);
 	if (!ep->enabled)
 		ret = -FI_EOPBADSTATE;
+	else if (ep->srx)
+		ret = -FI_ENOSYS; /* receives are its owner's */
 	else if (ep->rel)
 		ret = sdr_rel_cancel(ep->rel, context);
 	else
 		ret = sdr_dgram_cancel(ep, context);
 	sdr_ep_unlock(ep);
 	return ret;
-}
-
-static int sdr_ep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
-{
-	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
-	size_t v;
-
-	if (level != FI_OPT_ENDPOINT)
-		return -FI_ENOPROTOOPT;
-	switch (optname) {
-	case FI_OPT_MIN_MULTI_RECV:
-		v = ep->min_multi;
-		break;
-	case FI_OPT_CM_DATA_SIZE:
-		v = 0;
-		break;
-	case FI_OPT_TX_SIZE:
-		v = ep->tx_size;
-		break;
-	case FI_OPT_RX_SIZE:
-		v = ep->rx_size;
-		break;
-	default:
-		return -FI_ENOPROTOOPT;
-	}
-	if (*optlen < sizeof(v)) {
-		*optlen = sizeof(v);
-		return -FI_ETOOSMALL;
-	}
-	*optlen = sizeof(v);
-	memcpy(optval, &v, sizeof(v));
-	return 0;
-}
-
-static int sdr_ep_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen)
-{
-	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
-	size_t v;
-
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
-		return -FI_ENOPROTOOPT;
-	if (optlen < sizeof(v))
-		return -FI_EINVAL;
-	memcpy(&v, optval, sizeof(v));
-	pthread_mutex_lock(&ep->lock);
-	ep->min_multi = v;
-	pthread_mutex_unlock(&ep->lock);
-	return 0;
 }
 
 static int sdr_ep_setname(fid_t fid, void *addr, size_t addrlen)
@@ -421,7 +404,6 @@ static int sdr_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
 	struct sockaddr_storage sa;
-	size_t len;
 	int ret;
 
 	pthread_mutex_lock(&ep->lock);
@@ -429,15 +411,7 @@ static int sdr_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 	if (!ret)
 		ret = sdr_ep_name(ep, &sa);
 	pthread_mutex_unlock(&ep->lock);
-	if (ret)
-		return ret;
-	len = sdr_sockaddr_len((struct sockaddr *)&sa);
-	if (*addrlen < len)
-		ret = -FI_ETOOSMALL;
-	if (addr)
-		memcpy(addr, &sa, *addrlen < len ? *addrlen : len);
-	*addrlen = len;
-	return ret;
+	return ret ? ret : sdr_ep_addr_give(&sa, addr, addrlen);
 }
 
 static struct fi_ops sdr_ep_fi_ops = {
@@ -474,6 +448,19 @@ static struct fi_ops_cm sdr_ep_cm_ops = {
 	.join = sdr_no_join,
 };
 
+static struct fi_ops_cm sdr_ep_msg_cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = sdr_ep_setname,
+	.getname = sdr_ep_getname,
+	.getpeer = sdr_cm_getpeer,
+	.connect = sdr_cm_connect,
+	.listen = sdr_no_listen,
+	.accept = sdr_cm_accept,
+	.reject = sdr_no_reject,
+	.shutdown = sdr_cm_shutdown,
+	.join = sdr_no_join,
+};
+
 int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid,
 		 uint64_t flags, void *context)
 {
@@ -486,7 +473,8 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		return -FI_EBADFLAGS;
 	if (!info || !info->ep_attr || !info->tx_attr || !info->rx_attr || !info->domain_attr)
 		return -FI_EINVAL;
-	if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_DGRAM)
+	if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_MSG &&
+	    info->ep_attr->type != FI_EP_DGRAM)
 		return -FI_EINVAL;
 	if (info->tx_attr->inject_size > SDR_INJECT_SIZE_MAX ||
 	    info->tx_attr->size > SDR_TX_SIZE_MAX || info->rx_attr->size > SDR_RX_SIZE_MAX)
@@ -502,6 +490,8 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	if (!ep)
 		return -FI_ENOMEM;
 	ret = sdr_ep_addr_init(ep, info);
+	if (!ret && info->ep_attr->type == FI_EP_MSG)
+		ret = sdr_cm_open(ep, info->handle);
 	if (ret) {
 		free(ep);
 		return ret;
@@ -514,6 +504,8 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->caps = info->caps;
 	ep->directed = info->caps & FI_DIRECTED_RECV;
 	ep->want_src = info->caps & FI_SOURCE;
+	ep->hmem = ep->type != FI_EP_DGRAM && (info->caps & FI_HMEM);
+	ep->rx_cq_data = (info->mode | info->rx_attr->mode) & FI_RX_CQ_DATA;
 	ep->tx_flags = info->tx_attr->op_flags;
 	ep->rx_flags = info->rx_attr->op_flags;
 	ep->min_multi = SDR_MULTI_RECV_MIN;
@@ -522,6 +514,7 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->rx_size = info->rx_attr->size ? (uint32_t)info->rx_attr->size : SDR_RX_SIZE;
 	ep->env = dom->env;
 	ep->env.dscp = dscp;
+	sdr_msg_order_set(info->tx_attr->msg_order, &ep->env.rel.orders);
 	pthread_mutex_init(&ep->lock, NULL);
 	atomic_fetch_add(&dom->refs, 1);
 
@@ -529,11 +522,11 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &sdr_ep_fi_ops;
 	ep->fid.ops = &sdr_ep_ops;
-	ep->fid.cm = &sdr_ep_cm_ops;
-	ep->fid.msg = ep->type == FI_EP_RDM ? &sdr_msg_ops : &sdr_dgram_msg_ops;
-	ep->fid.rma = ep->type == FI_EP_RDM ? &sdr_rma_ops : &sdr_no_rma_ops;
-	ep->fid.tagged = ep->type == FI_EP_RDM ? &sdr_tagged_ops : &sdr_no_tagged_ops;
-	ep->fid.atomic = &sdr_no_atomic_ops;
+	ep->fid.cm = ep->cm_ops ? &sdr_ep_msg_cm_ops : &sdr_ep_cm_ops;
+	ep->fid.msg = ep->type != FI_EP_DGRAM ? &sdr_msg_ops : &sdr_dgram_msg_ops;
+	ep->fid.rma = ep->type != FI_EP_DGRAM ? &sdr_rma_ops : &sdr_no_rma_ops;
+	ep->fid.tagged = ep->type != FI_EP_DGRAM ? &sdr_tagged_ops : &sdr_no_tagged_ops;
+	ep->fid.atomic = ep->type != FI_EP_DGRAM ? &sdr_atomic_ops : &sdr_no_atomic_ops;
 	ep->fid.collective = &sdr_no_collective_ops;
 	*fid = &ep->fid;
 	return 0;

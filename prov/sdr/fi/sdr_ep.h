@@ -8,6 +8,7 @@
  * Everything below this layer is single-threaded per endpoint and knows neither time nor threads;
  * this layer adds both.  Locks, outermost first:
  *
+ *   fabric->answer  connection requests (sdr_connreq.c)
  *   dom->eps_lock   the domain's list of endpoints (progress thread, deregistration)
  *   pset->lock      the endpoints that a CQ or a counter drives
  *   av->eps_lock    the endpoints bound to an address vector
@@ -15,6 +16,7 @@
  *   av->lock, regions->lock, cq->lock, work->lock, paths->lock
  *   wait->lock, dom->conds_lock     leaves, like those above, but a region's counters are raised
  *                                   under its lock
+ *   that of wide atomics            a leaf (sdr_atomic_lock.c)
  *
  * A call on an endpoint takes exactly one of them, ep->lock; completions are pushed under it and
  * take the queue's own cq->lock for the copy, and wait->lock when a thread sleeps.  The mutex of
@@ -38,13 +40,17 @@
 #include "sdr_env.h"
 
 struct sdr_av;
+struct sdr_cm;
+struct sdr_cm_ops;
 struct sdr_cntr;
 struct sdr_context;
 struct sdr_cq;
 struct sdr_dgram;
 struct sdr_eq;
 struct sdr_peer;
+struct sdr_pep;
 struct sdr_rel;
+struct sdr_srx;
 struct sdr_uc;
 
 /* operations: default and largest depth of the transmit queue */
@@ -80,7 +86,7 @@ struct sdr_ep {
 
 	/* below: under lock once enabled */
 	bool enabled;
-	struct sdr_rel *rel;	 /* RDM */
+	struct sdr_rel *rel;	 /* RDM, MSG */
 	struct sdr_dgram *dg;	 /* DGRAM */
 	struct sdr_context *ctx; /* either's; NULL before the engine is open */
 	struct sdr_uc *uc;
@@ -88,6 +94,8 @@ struct sdr_ep {
 	int alarm_fd;		 /* timerfd, -1 before enable */
 	uint64_t alarm_due;	 /* ns of the engine's clock at which it rings; UINT64_MAX never */
 	bool hushed;		 /* fd is silent: who sleeps wakes by the alarm */
+	struct sdr_peer *mate;	 /* MSG: whom all goes to, held; NULL: not connected */
+	bool over;		 /* MSG: not any more; receives end at once */
 	struct sdr_peer **peers; /* by fi_addr, each held */
 	uint32_t npeers;
 	bool broken; /* the engine failed for good */
@@ -96,6 +104,11 @@ struct sdr_ep {
 	struct sdr_cq *tx_cq, *rx_cq;
 	struct sdr_cntr *cntr[SDR_CNTR_KINDS];
 	struct sdr_eq *eq;
+	struct sdr_srx *srx;			      /* imported: the receives are its owner's */
+	struct sdr_rel_iov lent_iov[SDR_REL_IOV_MAX]; /* of the owner's receive last asked for */
+	const struct sdr_cm_ops *cm_ops; /* MSG: who takes calls of peers; NULL: nobody */
+	struct sdr_cm *cm;		 /* MSG: its connection */
+	struct sdr_pep *pep;		 /* MSG: the passive endpoint that it is; NULL: none */
 	/* of calls without flags: FI_COMPLETION and the info's op_flags */
 	uint64_t tx_flags, rx_flags;
 	/* added to those with: FI_COMPLETION unless selective */
@@ -104,6 +117,8 @@ struct sdr_ep {
 	size_t min_multi; /* bytes */
 	size_t inject_size;
 	bool directed, want_src;
+	bool hmem;	 /* FI_HMEM: buffers may be memory of devices */
+	bool rx_cq_data; /* FI_RX_CQ_DATA: a peer's write with data takes a receive with it */
 	struct sockaddr_storage src;   /* to bind, then as bound */
 	struct sockaddr_storage first; /* of its interface, port 0: its name if bound to all */
 	struct sockaddr_storage name;  /* that others are given, once the engine is open */

@@ -171,6 +171,16 @@ int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out)
 	return 0;
 }
 
+int sdr_ep_addr_give(const struct sockaddr_storage *sa, void *addr, size_t *addrlen)
+{
+	size_t len = sdr_sockaddr_len(sdr_sa(sa)), n = *addrlen < len ? *addrlen : len;
+
+	if (addr)
+		memcpy(addr, sa, n);
+	*addrlen = len;
+	return n < len ? -FI_ETOOSMALL : 0;
+}
+
 /* Where it can be met on this host: as bound, or where that is everywhere at its first address. */
 static void sdr_ep_addr_own(const struct sdr_ep *ep, struct sockaddr_storage *own)
 {

@@ -28,6 +28,8 @@ void sdr_ep_addr_bound(struct sdr_ep *ep, const struct sdr_uc_addr *addr);
  * to.  0, or -FI_EOPBADSTATE before the engine is open.
  */
 int sdr_ep_name(const struct sdr_ep *ep, struct sockaddr_storage *out);
+/* Into the application's buffer, as fi_getname wants it: 0 or -FI_ETOOSMALL. */
+int sdr_ep_addr_give(const struct sockaddr_storage *sa, void *addr, size_t *len);
 /*
  * How this endpoint reaches an address: names of this host lead to this host, whatever a router in
  * front of it does with them.  Those are its own, and with FI_SDR_ADVERTISE without a port all of

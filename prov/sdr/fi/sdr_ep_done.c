@@ -13,10 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hmem/sdr_hmem.h"
 #include "uc/sdr_uc.h"
 #include "uc/sdr_uc_addr.h"
 
 #include "sdr_ep_done.h"
+#include "sdr_atomic_lock.h"
+#include "sdr_cm.h"
 #include "sdr_cntr.h"
 #include "sdr_cq.h"
 #include "sdr_env.h"
@@ -26,6 +29,7 @@
 #include "sdr_ep_peer.h"
 #include "sdr_prov.h"
 #include "sdr_region.h"
+#include "sdr_srx.h"
 #include "sdr_work.h"
 #include "sdr_held.h"
 
@@ -44,7 +48,7 @@
 	X(SDR_REL_REMOTE_ATOMIC, FI_REMOTE_WRITE | FI_ATOMIC, SDR_CNTR_REMOTE_WRITE, true, true) \
 	X(SDR_REL_REMOTE_FETCH_ATOMIC, FI_REMOTE_READ | FI_ATOMIC, SDR_CNTR_REMOTE_READ, true,   \
 	  true)                                                                                  \
-	X(SDR_REL_CALL, 0, SDR_CNTR_SEND, false, false) /* no completion */
+	X(SDR_REL_CALL, 0, SDR_CNTR_SEND, false, false) /* no completion: sdr_cm.c */
 
 static const struct {
 	uint64_t flags;
@@ -63,6 +67,11 @@ enum {
 		SDR_KIND_NROWS
 };
 _Static_assert(SDR_KIND_NROWS == SDR_REL_KINDS - 1, "a row for each kind of report");
+
+uint8_t sdr_ep_done_cntr(uint8_t kind)
+{
+	return sdr_kinds[kind].cntr;
+}
 
 int sdr_ep_done_errno(int err)
 {
@@ -99,9 +108,8 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 	sdr_cq_push(cq, e);
 }
 
-static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
+static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 {
-	struct sdr_ep *ep = user;
 	bool rx = sdr_kinds[e->kind].rx, remote = sdr_kinds[e->kind].remote;
 	struct sdr_cq *cq = rx ? ep->rx_cq : ep->tx_cq;
 	struct sdr_cntr *cntr = ep->cntr[sdr_kinds[e->kind].cntr];
@@ -117,6 +125,10 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 	};
 
 	SDR_ASSERT_HELD(&ep->lock);
+	if (!c.flags) {
+		ep->cm_ops->done(ep, e);
+		return;
+	}
 	if (e->has_data)
 		c.flags |= FI_REMOTE_CQ_DATA;
 	if (e->multi_last)
@@ -139,6 +151,8 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 				  sdr_kinds[e->kind].cntr == SDR_CNTR_REMOTE_WRITE);
 		if (!e->has_data)
 			return;
+		if (ep->rx_cq_data && e->kind == SDR_REL_REMOTE_WRITE)
+			(void)sdr_rel_recv_spend(ep->rel, e->peer, &c.ctx);
 	} else if (!(e->uflags & SDR_UF_CQ)) {
 		if (!e->multi_last)
 			return;
@@ -155,6 +169,21 @@ static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 	if (rx)
 		c.src = sdr_ep_source(ep, e->peer);
 	sdr_cq_push(cq, &c);
+}
+
+static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
+{
+	struct fi_peer_rx_entry *lent;
+	struct sdr_ep *ep = user;
+	struct sdr_rel_cqe mine;
+
+	if (!(e->uflags & SDR_UF_LENT)) {
+		sdr_ep_report(ep, e);
+		return;
+	}
+	lent = sdr_srx_unwrap(e, &mine);
+	sdr_ep_report(ep, &mine);
+	sdr_srx_give_back(ep, lent);
 }
 
 static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
@@ -207,11 +236,64 @@ static bool sdr_ep_reclaim(void *user, struct sdr_job *job)
 	return sdr_work_take(&((struct sdr_ep *)user)->dom->work, job);
 }
 
+static const struct sdr_mem *sdr_ep_mr_mem(void *user, void *region)
+{
+	(void)user;
+	return ((const struct sdr_region *)region)->hmem;
+}
+
+static void *sdr_ep_stage_alloc(void *user, uint64_t bytes)
+{
+	(void)user;
+	return sdr_hmem_host_alloc(bytes);
+}
+
+static void sdr_ep_stage_free(void *user, void *p, uint64_t bytes)
+{
+	(void)user;
+	sdr_hmem_host_free(p, bytes);
+}
+
+static int sdr_ep_call(void *user, struct sdr_peer *peer, const uint8_t *buf, size_t len)
+{
+	struct sdr_ep *ep = user;
+	struct sdr_cm_msg m;
+
+	return sdr_cm_decode(buf, len, &m) ? SDR_REL_ERR_NOBODY : ep->cm_ops->call(ep, peer, &m);
+}
+
+static void sdr_ep_gone(void *user, struct sdr_peer *peer, int err)
+{
+	struct sdr_ep *ep = user;
+
+	ep->cm_ops->gone(ep, peer, err);
+}
+
+const struct sdr_rel_cbs sdr_ep_msg_cbs = {
+	.done = sdr_ep_done,
+	.mr_get = sdr_ep_mr_get,
+	.atomic_enter = sdr_atomic_enter,
+	.atomic_leave = sdr_atomic_leave,
+	.note = sdr_ep_note,
+	.lend = sdr_ep_lend,
+	.reclaim = sdr_ep_reclaim,
+	.mr_mem = sdr_ep_mr_mem,
+	.stage_alloc = sdr_ep_stage_alloc,
+	.stage_free = sdr_ep_stage_free,
+	.call = sdr_ep_call,
+	.gone = sdr_ep_gone,
+};
+
 const struct sdr_rel_cbs sdr_ep_cbs = {
 	.done = sdr_ep_done,
 	.mr_get = sdr_ep_mr_get,
+	.atomic_enter = sdr_atomic_enter,
+	.atomic_leave = sdr_atomic_leave,
 	.knows = sdr_ep_knows,
 	.note = sdr_ep_note,
 	.lend = sdr_ep_lend,
 	.reclaim = sdr_ep_reclaim,
+	.mr_mem = sdr_ep_mr_mem,
+	.stage_alloc = sdr_ep_stage_alloc,
+	.stage_free = sdr_ep_stage_free,
 };

@@ -13,9 +13,14 @@ struct sdr_cqe;
 struct sdr_ep;
 
 /* What the layer below carries for us in uflags. */
-#define SDR_UF_CQ 0x1u /* success makes a CQ entry */
+#define SDR_UF_CQ   0x1u /* success makes a CQ entry */
+#define SDR_UF_LENT 0x2u /* ctx is the receive of an owner (sdr_srx.c) */
 
-extern const struct sdr_rel_cbs sdr_ep_cbs;
+/* Of an endpoint that takes calls (ep->cm_ops), and of any other. */
+extern const struct sdr_rel_cbs sdr_ep_msg_cbs, sdr_ep_cbs;
+
+/* Which counter of an endpoint's counts this kind of report (enum sdr_cntr_kind). */
+uint8_t sdr_ep_done_cntr(uint8_t kind);
 
 /* The FI error, positive, of a negative errno of rel (sdr_rel_errno). */
 int sdr_ep_done_errno(int err);

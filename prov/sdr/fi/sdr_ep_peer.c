@@ -82,5 +82,5 @@ fi_addr_t sdr_ep_source(struct sdr_ep *ep, struct sdr_peer *peer)
 		if (a != FI_ADDR_NOTAVAIL)
 			sdr_peer_user_set(peer, a);
 	}
-	return a;
+	return sdr_av_user_id(ep->av, a);
 }

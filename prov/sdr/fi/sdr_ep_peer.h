@@ -14,6 +14,8 @@ struct sdr_peer *sdr_ep_peer_slow(struct sdr_ep *ep, fi_addr_t fi_addr);
 
 static inline struct sdr_peer *sdr_ep_peer(struct sdr_ep *ep, fi_addr_t fi_addr)
 {
+	if (ep->mate)
+		return ep->mate;
 	if (fi_addr < ep->npeers && ep->peers[fi_addr])
 		return ep->peers[fi_addr];
 	return sdr_ep_peer_slow(ep, fi_addr);

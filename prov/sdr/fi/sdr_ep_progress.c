@@ -58,6 +58,11 @@ bool sdr_ep_drive_again(struct sdr_ep *ep)
 	return sdr_ep_drive(ep) > 0 && (!ep->rel || sdr_rel_again(ep->rel));
 }
 
+int sdr_ep_nudge(struct sdr_ep *ep)
+{
+	return ep->srx ? 0 : sdr_ep_round(ep, NULL);
+}
+
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)
 {
 	int ret = sdr_ep_drive(ep);

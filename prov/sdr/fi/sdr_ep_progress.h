@@ -12,10 +12,15 @@
 struct sdr_ep;
 
 /*
- * One round; under lock, as are the next four.  *wait_ns (may be NULL): how long it can be left
+ * One round; under lock, as are the next five.  *wait_ns (may be NULL): how long it can be left
  * alone if its fd is silent.
  */
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns);
+/*
+ * One in a call that is not for driving; none where another provider has the receives, which lets
+ * us ask for them in its own calls only.
+ */
+int sdr_ep_nudge(struct sdr_ep *ep);
 /* A round that leaves the alarm alone. */
 int sdr_ep_drive(struct sdr_ep *ep);
 /* Likewise.  True: before a sleep another one is worth while. */

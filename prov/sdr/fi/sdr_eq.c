@@ -3,10 +3,14 @@
 /*
  * The event queue: a list of events in order, errors among them.
  *
- * Control events are rare here (asynchronous address insertion, registrations of a bound domain,
- * what the application writes itself), so each is one allocation, at most SDR_EQ_SIZE_MAX of them.
- * While an error is at the head, reads say -FI_EAVAIL and fi_eq_readerr takes it.  Nothing needs to
- * be driven for events.
+ * Control events are rare here (connections, asynchronous address insertion, registrations of a
+ * bound domain, what the application writes itself), so each is one allocation, at most
+ * SDR_EQ_SIZE_MAX of them.  While an error is at the head, reads say -FI_EAVAIL and fi_eq_readerr
+ * takes it.  Nothing needs to be driven for events: endpoints that report some have a thread.
+ *
+ * A connection's event has what the peer said behind its entry, cut to the room that is read into.
+ * The data of an error go into the application's buffer, or where it brings none stay ours, until
+ * the queue is read again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +18,7 @@
 #include <string.h>
 
 #include "base/sdr_assert.h"
+#include "rel/sdr_rel_err.h"
 
 #include "sdr_eq.h"
 #include "sdr_enosys.h"
@@ -57,19 +62,53 @@ int sdr_eq_event(struct sdr_eq *eq, uint32_t event, const struct fi_eq_entry *en
 	return sdr_eq_event_put(eq, event, entry, sizeof(*entry), true);
 }
 
-int sdr_eq_error(struct sdr_eq *eq, const struct fi_eq_err_entry *err)
+int sdr_eq_cm(struct sdr_eq *eq, uint32_t event, const struct fi_eq_cm_entry *entry,
+	      const void *data, size_t len)
 {
-	struct sdr_event *ev = calloc(1, sizeof(*ev));
+	struct sdr_event *ev = calloc(1, sizeof(*ev) + sizeof(*entry) + len);
+
+	if (!ev)
+		return -FI_ENOMEM;
+	ev->event = event;
+	ev->provider = ev->cm = true;
+	ev->info = entry->info;
+	ev->len = sizeof(*entry) + len;
+	memcpy(ev->data, entry, sizeof(*entry));
+	if (len)
+		memcpy(ev->data + sizeof(*entry), data, len);
+	return sdr_eq_put(eq, ev);
+}
+
+int sdr_eq_error_data(struct sdr_eq *eq, const struct fi_eq_err_entry *err, const void *data,
+		      size_t len)
+{
+	struct sdr_event *ev = calloc(1, sizeof(*ev) + len);
 
 	if (!ev)
 		return -FI_ENOMEM;
 	ev->is_err = true;
 	ev->err = *err;
+	ev->len = len;
+	if (len)
+		memcpy(ev->data, data, len);
 	return sdr_eq_put(eq, ev);
 }
 
-/* Under lock. */
-static void sdr_eq_drop(struct sdr_eq *eq)
+int sdr_eq_error(struct sdr_eq *eq, const struct fi_eq_err_entry *err)
+{
+	return sdr_eq_error_data(eq, err, NULL, 0);
+}
+
+/* With what goes with it. */
+static void sdr_event_free(struct sdr_event *ev)
+{
+	if (ev && ev->info)
+		fi_freeinfo(ev->info);
+	free(ev);
+}
+
+/* Under lock: the first is taken out. */
+static struct sdr_event *sdr_eq_pop(struct sdr_eq *eq)
 {
 	struct sdr_event *ev = eq->head;
 
@@ -77,7 +116,14 @@ static void sdr_eq_drop(struct sdr_eq *eq)
 	if (!eq->head)
 		eq->tail = &eq->head;
 	eq->count--;
-	free(ev);
+	return ev;
+}
+
+/* Under lock: the queue is read, what was lent before is ours again. */
+static void sdr_eq_lend(struct sdr_eq *eq, struct sdr_event *ev)
+{
+	free(eq->lent);
+	eq->lent = ev;
 }
 
 void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
@@ -93,7 +139,7 @@ void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
 		if (of == fid) {
 			*p = ev->next;
 			eq->count--;
-			free(ev);
+			sdr_event_free(ev);
 		} else {
 			p = &ev->next;
 		}
@@ -111,19 +157,23 @@ static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_
 	ssize_t ret;
 
 	pthread_mutex_lock(&eq->lock);
+	sdr_eq_lend(eq, NULL);
 	ev = eq->head;
 	if (!ev) {
 		ret = -FI_EAGAIN;
 	} else if (ev->is_err) {
 		ret = -FI_EAVAIL;
-	} else if (len < ev->len) {
+	} else if (len < (ev->cm ? sizeof(struct fi_eq_cm_entry) : ev->len)) {
 		ret = -FI_ETOOSMALL;
 	} else {
 		*event = ev->event;
-		memcpy(buf, ev->data, ev->len);
-		ret = (ssize_t)ev->len;
-		if (!(flags & FI_PEEK))
-			sdr_eq_drop(eq);
+		len = len < ev->len ? len : ev->len;
+		memcpy(buf, ev->data, len);
+		ret = (ssize_t)len;
+		if (!(flags & FI_PEEK)) {
+			sdr_eq_pop(eq);
+			free(ev); /* its info is the application's */
+		}
 	}
 	/*
 	 * for those who sleep on the descriptor without fi_trywait; who writes raises it after this
@@ -137,19 +187,24 @@ static ssize_t sdr_eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_
 static ssize_t sdr_eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint64_t flags)
 {
 	struct sdr_eq *eq = container_of(fid, struct sdr_eq, fid);
+	bool theirs =
+		FI_VERSION_GE(eq->fabric->fid.api_version, FI_VERSION(1, 5)) && buf->err_data_size;
 	void *user = buf->err_data;
 	size_t user_size = buf->err_data_size;
 	ssize_t ret = -FI_EAGAIN;
+	struct sdr_event *ev;
 
 	pthread_mutex_lock(&eq->lock);
-	if (eq->head && eq->head->is_err) {
-		*buf = eq->head->err;
-		buf->err_data = user; /* no error has data of its own */
-		buf->err_data_size = 0;
-		if (!user_size)
-			buf->err_data = NULL;
+	sdr_eq_lend(eq, NULL);
+	ev = eq->head;
+	if (ev && ev->is_err) {
+		*buf = ev->err;
+		buf->err_data = theirs ? user : ev->len ? ev->data : NULL;
+		buf->err_data_size = theirs && user_size < ev->len ? user_size : ev->len;
+		if (theirs && buf->err_data_size)
+			memcpy(user, ev->data, buf->err_data_size);
 		if (!(flags & FI_PEEK))
-			sdr_eq_drop(eq);
+			sdr_eq_lend(eq, sdr_eq_pop(eq));
 		ret = sizeof(*buf);
 	}
 	pthread_mutex_unlock(&eq->lock);
@@ -211,7 +266,9 @@ int sdr_eq_trywait(struct sdr_eq *eq)
 static const char *sdr_eq_strerror(struct fid_eq *fid, int prov_errno, const void *err_data,
 				   char *buf, size_t len)
 {
-	const char *text = fi_strerror(prov_errno < 0 ? -prov_errno : prov_errno);
+	const char *text = prov_errno > 0 && (prov_errno & SDR_EQ_CAUSE)
+				   ? sdr_rel_strerror(prov_errno & ~SDR_EQ_CAUSE)
+				   : fi_strerror(prov_errno < 0 ? -prov_errno : prov_errno);
 
 	(void)fid;
 	(void)err_data;
@@ -229,7 +286,8 @@ static int sdr_eq_close(struct fid *fid)
 	if (atomic_load(&eq->refs))
 		return -FI_EBUSY;
 	while (eq->head)
-		sdr_eq_drop(eq);
+		sdr_event_free(sdr_eq_pop(eq));
+	sdr_eq_lend(eq, NULL);
 	SDR_ASSERT(!eq->count);
 	sdr_wait_fini(&eq->wait);
 	pthread_mutex_destroy(&eq->lock);

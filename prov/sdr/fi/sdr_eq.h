@@ -11,21 +11,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
 
 #include "sdr_wait.h"
 
 struct sdr_fabric;
 
+/* in prov_errno: the rest is an enum sdr_rel_err, else an errno */
+#define SDR_EQ_CAUSE	0x1000000
 #define SDR_EQ_SIZE_MAX 65536u /* events of an event queue before writes fail */
 
 struct sdr_event {
 	struct sdr_event *next;
 	uint32_t event;
 	bool is_err;
-	bool provider; /* written by us: data is a struct fi_eq_entry */
+	bool provider; /* written by us: data is a struct fi_eq_entry, or with cm one of that */
+	bool cm;       /* data is a struct fi_eq_cm_entry and what the application's peer said */
 	struct fi_eq_err_entry err;
-	size_t len; /* bytes of data */
+	struct fi_info *info; /* of the entry: the application's when it is read */
+	size_t len;	      /* bytes of data; of an error: of its err_data */
 	uint8_t data[];
 };
 
@@ -37,6 +42,7 @@ struct sdr_eq {
 	pthread_mutex_t lock;
 	struct sdr_event *head, **tail;
 	uint32_t count;
+	struct sdr_event *lent; /* the application looks at its err_data until the next read */
 	struct sdr_wait wait;
 };
 
@@ -44,6 +50,11 @@ int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_e
 		void *context);
 int sdr_eq_event(struct sdr_eq *eq, uint32_t event, const struct fi_eq_entry *entry);
 int sdr_eq_error(struct sdr_eq *eq, const struct fi_eq_err_entry *err);
+/* Of connections.  entry->info goes with the event, unless it fails; data: of the peer's. */
+int sdr_eq_cm(struct sdr_eq *eq, uint32_t event, const struct fi_eq_cm_entry *entry,
+	      const void *data, size_t len);
+int sdr_eq_error_data(struct sdr_eq *eq, const struct fi_eq_err_entry *err, const void *data,
+		      size_t len);
 /* fid is about to go: forgets what was reported of it and not read. */
 void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid);
 int sdr_eq_trywait(struct sdr_eq *eq);

@@ -56,7 +56,7 @@ static int sdr_ext_stats(struct fid_ep *fid, fi_addr_t fi_addr, struct fi_sdr_st
 
 	if (!ep || !stats || stats->size < sizeof(stats->size))
 		return -FI_EINVAL;
-	if (ep->type != FI_EP_RDM)
+	if (ep->type == FI_EP_DGRAM)
 		return -FI_EOPNOTSUPP;
 	pthread_mutex_lock(&ep->lock);
 	if (!ep->rel)

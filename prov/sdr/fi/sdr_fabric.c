@@ -13,6 +13,7 @@
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
 #include "sdr_eq.h"
+#include "sdr_pep.h"
 #include "sdr_prov.h"
 
 static int sdr_fabric_close(struct fid *fid)
@@ -21,6 +22,7 @@ static int sdr_fabric_close(struct fid *fid)
 
 	if (atomic_load(&f->refs))
 		return -FI_EBUSY;
+	pthread_mutex_destroy(&f->answer);
 	free(f);
 	return 0;
 }
@@ -65,7 +67,7 @@ static struct fi_ops sdr_fabric_fi_ops = {
 static struct fi_ops_fabric sdr_fabric_ops = {
 	.size = sizeof(struct fi_ops_fabric),
 	.domain = sdr_domain_open,
-	.passive_ep = sdr_no_passive_ep,
+	.passive_ep = sdr_pep_open,
 	.eq_open = sdr_eq_open,
 	.wait_open = sdr_no_wait_open,
 	.trywait = sdr_fabric_trywait,
@@ -78,6 +80,7 @@ int sdr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric, voi
 
 	if (!f)
 		return -FI_ENOMEM;
+	pthread_mutex_init(&f->answer, NULL);
 	f->fid.fid.fclass = FI_CLASS_FABRIC;
 	f->fid.fid.context = context;
 	f->fid.fid.ops = &sdr_fabric_fi_ops;

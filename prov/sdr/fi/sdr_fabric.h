@@ -6,6 +6,7 @@
 #ifndef SDR_FABRIC_H
 #define SDR_FABRIC_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <rdma/fabric.h>
@@ -13,6 +14,7 @@
 struct sdr_fabric {
 	struct fid_fabric fid;
 	atomic_int refs;
+	pthread_mutex_t answer; /* connection requests, see sdr_connreq.c: outside all others */
 };
 
 int sdr_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);

@@ -46,6 +46,7 @@ struct sdr_search {
 	bool only_loopback; /* there is no other interface: then it reaches all there is */
 	bool bound;	    /* the source is FI_SDR_BIND's */
 	bool named;	    /* settings or hints name interfaces: the route alone does not choose */
+	bool chosen;	    /* the caller names an interface, a device or addresses */
 	struct sdr_uc_dev *devs;
 	unsigned int ndevs;
 	const struct sdr_uc_engine *only; /* that the settings ask for; NULL: any */

@@ -16,8 +16,7 @@ static ssize_t sdr_msg_recv(struct fid_ep *fid, void *buf, size_t len, void *des
 	struct sdr_rel_iov iov = { buf, len };
 	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .ctx = context };
 
-	(void)desc;
-	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags);
+	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags, &desc);
 }
 
 static ssize_t sdr_msg_recvv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
@@ -28,11 +27,10 @@ static ssize_t sdr_msg_recvv(struct fid_ep *fid, const struct iovec *v, void **d
 	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .iov = iov, .ctx = context };
 	int n = sdr_iov_copy(iov, v, count);
 
-	(void)desc;
 	if (n < 0)
 		return n;
 	rr.niov = (uint8_t)n;
-	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags);
+	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags, desc);
 }
 
 static ssize_t sdr_msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
@@ -45,7 +43,7 @@ static ssize_t sdr_msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uin
 	if (n < 0)
 		return n;
 	rr.niov = (uint8_t)n;
-	return sdr_ep_post_recv(ep, &rr, msg->addr, flags | ep->rx_msg_flags);
+	return sdr_ep_post_recv(ep, &rr, msg->addr, flags | ep->rx_msg_flags, msg->desc);
 }
 
 static ssize_t sdr_msg_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -55,8 +53,7 @@ static ssize_t sdr_msg_send(struct fid_ep *fid, const void *buf, size_t len, voi
 	struct sdr_rel_iov iov = { (void *)(uintptr_t)buf, len };
 	struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .ctx = context };
 
-	(void)desc;
-	return sdr_ep_post(ep, &wr, dest, ep->tx_flags);
+	return sdr_ep_post(ep, &wr, dest, ep->tx_flags, &desc);
 }
 
 static ssize_t sdr_msg_sendv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
@@ -67,11 +64,10 @@ static ssize_t sdr_msg_sendv(struct fid_ep *fid, const struct iovec *v, void **d
 	struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .iov = iov, .ctx = context };
 	int n = sdr_iov_copy(iov, v, count);
 
-	(void)desc;
 	if (n < 0)
 		return n;
 	wr.niov = (uint8_t)n;
-	return sdr_ep_post(ep, &wr, dest, ep->tx_flags);
+	return sdr_ep_post(ep, &wr, dest, ep->tx_flags, desc);
 }
 
 static ssize_t sdr_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
@@ -86,7 +82,7 @@ static ssize_t sdr_msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uin
 	if (n < 0)
 		return n;
 	wr.niov = (uint8_t)n;
-	return sdr_ep_post(ep, &wr, msg->addr, flags | ep->tx_msg_flags);
+	return sdr_ep_post(ep, &wr, msg->addr, flags | ep->tx_msg_flags, msg->desc);
 }
 
 static ssize_t sdr_msg_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest)
@@ -107,8 +103,7 @@ static ssize_t sdr_msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
 		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .data = data, .ctx = context
 	};
 
-	(void)desc;
-	return sdr_ep_post(ep, &wr, dest, ep->tx_flags | FI_REMOTE_CQ_DATA);
+	return sdr_ep_post(ep, &wr, dest, ep->tx_flags | FI_REMOTE_CQ_DATA, &desc);
 }
 
 static ssize_t sdr_msg_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,

@@ -11,8 +11,13 @@
  * stays bounded.  Completion levels: transmit complete (the default) means that the peer's provider
  * has it, delivery complete that it lies in the application's buffer, inject complete that the
  * buffer may be reused.
+ *
+ * Where buffers lie is asked only of endpoints with FI_HMEM: their descriptor says it, or, without
+ * one, the drivers do.  All of one operation lie in one memory.
  */
 #include <errno.h>
+
+#include "hmem/sdr_hmem.h"
 
 #include "sdr_post.h"
 #include "sdr_cq.h"
@@ -20,6 +25,7 @@
 #include "sdr_ep_done.h"
 #include "sdr_ep_peer.h"
 #include "sdr_ep_progress.h"
+#include "sdr_region.h"
 
 static inline uint16_t sdr_post_flags(uint64_t flags)
 {
@@ -38,6 +44,31 @@ static inline uint16_t sdr_post_flags(uint64_t flags)
 	return f;
 }
 
+static int sdr_post_mem(const struct sdr_rel_iov *iov, unsigned int n, void *const *desc,
+			const struct sdr_mem **mem)
+{
+	const struct sdr_mem *m;
+	unsigned int i, seen = 0;
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		if (!iov[i].len)
+			continue;
+		m = NULL;
+		ret = 0;
+		if (desc && desc[i])
+			m = ((const struct sdr_region *)desc[i])->hmem;
+		else
+			ret = sdr_hmem_find(iov[i].buf, &m);
+		if (ret)
+			return ret;
+		if (seen++ && m != *mem)
+			return -FI_EINVAL;
+		*mem = m;
+	}
+	return 0;
+}
+
 static inline ssize_t sdr_post_locked(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest)
 {
 	int ret;
@@ -46,11 +77,11 @@ static inline ssize_t sdr_post_locked(struct sdr_ep *ep, struct sdr_rel_wr *wr, 
 		return -FI_EOPBADSTATE;
 	wr->peer = sdr_ep_peer(ep, dest);
 	if (!wr->peer)
-		return -FI_EADDRNOTAVAIL;
+		return ep->cm_ops ? -FI_ENOTCONN : -FI_EADDRNOTAVAIL;
 	ret = sdr_rel_post(ep->rel, wr);
 	if (ret == -EAGAIN) {
 		sdr_ep_touch(ep);
-		if (sdr_ep_round(ep, NULL) > 0)
+		if (sdr_ep_nudge(ep) > 0)
 			ret = sdr_rel_post(ep->rel, wr);
 	}
 	if (ret == -ENOMEM)
@@ -58,10 +89,13 @@ static inline ssize_t sdr_post_locked(struct sdr_ep *ep, struct sdr_rel_wr *wr, 
 	return ret;
 }
 
-ssize_t sdr_ep_post(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, uint64_t flags)
+ssize_t sdr_ep_post(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, uint64_t flags,
+		    void *const *desc)
 {
 	ssize_t ret;
 
+	if (ep->hmem && (ret = sdr_post_mem(wr->iov, wr->niov, desc, &wr->mem)))
+		return ret;
 	if (ep->tx_cq && sdr_cq_full(ep->tx_cq))
 		return -FI_EAGAIN;
 	wr->flags = sdr_post_flags(flags);
@@ -74,11 +108,12 @@ ssize_t sdr_ep_post(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, ui
 
 ssize_t sdr_ep_post_inject(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t dest, uint64_t flags)
 {
-	enum sdr_cntr_kind kind = wr->kind == SDR_REL_WRITE ? SDR_CNTR_WRITE : SDR_CNTR_SEND;
 	ssize_t ret;
 
+	if (ep->hmem && (ret = sdr_post_mem(wr->iov, wr->niov, NULL, &wr->mem)))
+		return ret;
 	wr->flags = sdr_post_flags(flags) | SDR_REL_F_INJECT;
-	if (!ep->cntr[kind])
+	if (!ep->cntr[sdr_ep_done_cntr(wr->kind)])
 		wr->flags |= SDR_REL_F_SILENT;
 	wr->uflags = 0;
 	wr->ctx = NULL;
@@ -88,10 +123,15 @@ ssize_t sdr_ep_post_inject(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t d
 	return ret;
 }
 
-ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src, uint64_t flags)
+ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src, uint64_t flags,
+			 void *const *desc)
 {
 	ssize_t ret;
 
+	if (ep->srx)
+		return -FI_ENOSYS; /* receives are its owner's */
+	if (ep->hmem && (ret = sdr_post_mem(rr->iov, rr->niov, desc, &rr->mem)))
+		return ret;
 	if (ep->rx_cq && sdr_cq_full(ep->rx_cq))
 		return -FI_EAGAIN;
 	rr->flags = 0;
@@ -126,6 +166,8 @@ ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src
 		}
 	}
 	ret = sdr_rel_recv(ep->rel, rr);
+	if (ep->over) /* what did not meet a message that is here meets none any more */
+		sdr_rel_recv_cancel(ep->rel);
 out:
 	sdr_ep_unlock(ep);
 	return ret;

@@ -21,9 +21,9 @@ struct sdr_env;
 #define container_of sdr_container
 
 #define SDR_PROV_NAME	   "sdr"
-#define SDR_PROV_VERSION   FI_VERSION(0, 1)
+#define SDR_PROV_VERSION   FI_VERSION(0, 2)  /* the package's, without its third number */
 #define SDR_FI_API_VERSION FI_VERSION(1, 17) /* of the headers this is built against */
-#define SDR_PROTO	   (FI_PROV_SPECIFIC | 0x5d)
+#define SDR_PROTO	   (1u << 31 | 0x5d) /* bit 31: the provider's own numbers */
 
 extern struct fi_provider sdr_prov;
 

@@ -12,13 +12,8 @@
  *
  * Closing takes the key out of the table first; then each endpoint ends what its peers still do to
  * this region (rel/msg/sdr_remote.c), which is reported to them.  It waits for no peer: only for a
- * device that has packets to send which lie in the region.  Local buffers need no registration.
- * One contiguous range a region.
- *
- * In the domain of an RDMA device the memory is registered with the device, too, so that its
- * engines need not do it for each message.  Where that fails the call fails, unless the application
- * did not choose the device: then the endpoint may not run on it either, and has messages of its
- * own if it does.
+ * device that has packets to send which lie in the region.  A region that no peer may use is not in
+ * the table: its key opens nothing, and may be any other's.  Registration is in sdr_region_open.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +28,6 @@
 #include "sdr_cntr.h"
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
-#include "sdr_env.h"
 #include "sdr_ep.h"
 #include "sdr_ep_progress.h"
 #include "sdr_eq.h"
@@ -102,8 +96,7 @@ static void sdr_regions_grow(struct sdr_regions *r)
 	r->mask = mask;
 }
 
-static int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, bool prov_key,
-			      uint64_t key)
+int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, bool prov_key, uint64_t key)
 {
 	struct sdr_region **p;
 	int ret = 0;
@@ -166,6 +159,8 @@ int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_
 		goto out;
 	if ((access & SDR_REL_ACCESS_WRITE) && !(reg->access & FI_REMOTE_WRITE))
 		goto out;
+	if (reg->hmem && !(access & SDR_REL_ACCESS_COPY))
+		goto out;
 	*va = reg->base + off;
 	*region = reg;
 	ret = 0;
@@ -193,7 +188,7 @@ static void sdr_region_take(struct sdr_region *reg, struct sdr_ep *ep)
 {
 	pthread_mutex_lock(&ep->lock);
 	if (ep->rel && sdr_rel_mr_revoke(ep->rel, reg))
-		sdr_ep_round(ep, NULL); /* informs the peers */
+		sdr_ep_nudge(ep); /* informs the peers */
 	sdr_ep_unlock(ep);
 }
 
@@ -332,7 +327,7 @@ static int sdr_region_control(struct fid *fid, int command, void *arg)
 	}
 }
 
-static struct fi_ops sdr_region_fi_ops = {
+struct fi_ops sdr_region_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = sdr_region_close,
 	.bind = sdr_region_bind,
@@ -340,105 +335,4 @@ static struct fi_ops sdr_region_fi_ops = {
 	.ops_open = sdr_no_ops_open,
 	.tostr = sdr_no_tostr,
 	.ops_set = sdr_no_ops_set,
-};
-
-static int sdr_region_device(struct sdr_region *reg)
-{
-	struct sdr_domain *dom = reg->dom;
-	char why[SDR_ENV_ERR] = "";
-	int ret;
-
-	if (!dom->device[0] || !reg->len || !dom->engine->mem_reg)
-		return 0;
-	ret = dom->engine->mem_reg(dom->device, reg->base, reg->len, &reg->mem, why, sizeof(why));
-	if (!ret)
-		return 0;
-	FI_WARN(&sdr_prov, FI_LOG_MR, "cannot register %zu bytes with %s: %s%s%s\n",
-		(size_t)reg->len, dom->device, fi_strerror(-ret), why[0] ? ": " : "", why);
-	reg->mem = NULL;
-	return dom->device_asked ? ret : 0;
-}
-
-static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t access, uint64_t key,
-			   uint64_t flags, struct fid_mr **mr, void *context)
-{
-	struct sdr_domain *dom;
-	struct sdr_region *reg;
-	struct fi_eq_entry ev;
-	int ret;
-
-	if (fid->fclass != FI_CLASS_DOMAIN || !mr)
-		return -FI_EINVAL;
-	dom = container_of(fid, struct sdr_domain, fid.fid);
-	if (flags & ~FI_RMA_EVENT)
-		return -FI_EBADFLAGS;
-	if (access & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE))
-		return -FI_EINVAL;
-	if ((uintptr_t)buf + len < (uintptr_t)buf)
-		return -FI_EINVAL;
-	reg = calloc(1, sizeof(*reg));
-	if (!reg)
-		return -FI_ENOMEM;
-	reg->dom = dom;
-	reg->base = buf;
-	reg->len = len;
-	reg->access = access;
-	reg->fid.fid.fclass = FI_CLASS_MR;
-	reg->fid.fid.context = context;
-	reg->fid.fid.ops = &sdr_region_fi_ops;
-	reg->fid.mem_desc = reg;
-	ret = sdr_region_device(reg);
-	if (!ret)
-		ret = sdr_regions_insert(&dom->regions, reg, dom->mr_prov_key, key);
-	if (ret) {
-		if (reg->mem)
-			reg->dom->engine->mem_dereg(reg->mem);
-		free(reg);
-		return ret;
-	}
-	atomic_fetch_add(&dom->refs, 1);
-	*mr = &reg->fid;
-	if (dom->mr_eq) {
-		memset(&ev, 0, sizeof(ev));
-		ev.fid = &reg->fid.fid;
-		ev.context = context;
-		sdr_eq_event(container_of(dom->mr_eq, struct sdr_eq, fid), FI_MR_COMPLETE, &ev);
-	}
-	return 0;
-}
-
-static int sdr_mr_ops_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
-			  uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr,
-			  void *context)
-{
-	if (offset)
-		return -FI_EINVAL; /* reserved */
-	return sdr_region_open(fid, (void *)(uintptr_t)buf, len, access, key, flags, mr, context);
-}
-
-static int sdr_mr_ops_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access,
-			   uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr,
-			   void *context)
-{
-	if (count > 1 || offset)
-		return -FI_EINVAL;
-	return sdr_region_open(fid, count ? iov->iov_base : NULL, count ? iov->iov_len : 0, access,
-			       key, flags, mr, context);
-}
-
-static int sdr_mr_ops_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
-			      struct fid_mr **mr)
-{
-	if (flags & ~FI_RMA_EVENT)
-		/* FI_MR_DMABUF of libfabric 2 among them: then mr_iov is something else */
-		return -FI_EBADFLAGS;
-	return sdr_mr_ops_regv(fid, attr->mr_iov, attr->iov_count, attr->access, attr->offset,
-			       attr->requested_key, flags, mr, attr->context);
-}
-
-struct fi_ops_mr sdr_mr_ops = {
-	.size = sizeof(struct fi_ops_mr),
-	.reg = sdr_mr_ops_reg,
-	.regv = sdr_mr_ops_regv,
-	.regattr = sdr_mr_ops_regattr,
 };

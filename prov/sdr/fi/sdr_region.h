@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Memory regions, and a domain's table of them by key (sdr_region.c).
+ * Memory regions, and a domain's table of them by key (sdr_region.c); their registration
+ * (sdr_region_open.c).
  */
 #ifndef SDR_REGION_H
 #define SDR_REGION_H
@@ -14,6 +15,7 @@
 
 struct sdr_cntr;
 struct sdr_domain;
+struct sdr_mem;
 struct sdr_uc_mem;
 
 #define SDR_MR_KEY_SIZE	  8u  /* bytes */
@@ -25,13 +27,14 @@ struct sdr_region {
 	struct sdr_region *next; /* of the bucket */
 	uint8_t *base;
 	uint64_t len;
-	uint64_t access;	/* FI_REMOTE_READ | FI_REMOTE_WRITE ... */
-	bool on;		/* in the table */
-	struct sdr_uc_mem *mem; /* its registration with the domain's device; NULL none */
+	uint64_t access;	    /* FI_REMOTE_READ | FI_REMOTE_WRITE ... */
+	bool on;		    /* in the table */
+	struct sdr_uc_mem *mem;	    /* its registration with the domain's device; NULL none */
+	const struct sdr_mem *hmem; /* where it lies; NULL: where the CPU reaches it */
 	struct sdr_cntr *rd_cntr, *wr_cntr;
 };
 
-/* Memory regions of a domain by key; see sdr_region.c. */
+/* Memory regions of a domain that peers may use, by key; see sdr_region.c. */
 struct sdr_regions {
 	pthread_mutex_t lock;
 	struct sdr_region **bucket;
@@ -41,10 +44,15 @@ struct sdr_regions {
 	uint8_t secret[SDR_REGION_SECRET];
 };
 
-extern struct fi_ops_mr sdr_mr_ops;
+extern struct fi_ops_mr sdr_mr_ops; /* sdr_region_open.c */
+extern struct fi_ops sdr_region_fi_ops;
 
 int sdr_regions_init(struct sdr_regions *r);
 void sdr_regions_fini(struct sdr_regions *r);
+/*
+ * Puts it under this key, or (prov_key) one that is made.  -FI_ENOKEY: another region has it.
+ */
+int sdr_regions_insert(struct sdr_regions *r, struct sdr_region *reg, bool prov_key, uint64_t key);
 /* Provider key n under a domain's secret: other keys say nothing of it. */
 uint64_t sdr_region_key(const uint8_t secret[SDR_REGION_SECRET], uint64_t n);
 /* mr_get of struct sdr_rel_cbs with the domain. */

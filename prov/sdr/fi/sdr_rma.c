@@ -10,7 +10,7 @@
 
 static ssize_t sdr_rma_post(struct sdr_ep *ep, uint8_t kind, const struct iovec *v, size_t count,
 			    fi_addr_t peer, uint64_t addr, uint64_t key, uint64_t data,
-			    void *context, uint64_t flags)
+			    void *context, uint64_t flags, void *const *desc)
 {
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 	struct sdr_rel_wr wr = { .kind = kind,
@@ -24,7 +24,7 @@ static ssize_t sdr_rma_post(struct sdr_ep *ep, uint8_t kind, const struct iovec 
 	if (n < 0)
 		return n;
 	wr.niov = (uint8_t)n;
-	return sdr_ep_post(ep, &wr, peer, flags);
+	return sdr_ep_post(ep, &wr, peer, flags, desc);
 }
 
 /* A message's remote side; its length must be that of the local one. */
@@ -45,9 +45,8 @@ static ssize_t sdr_rma_read(struct fid_ep *fid, void *buf, size_t len, void *des
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct iovec v = { buf, len };
 
-	(void)desc;
 	return sdr_rma_post(ep, SDR_REL_READ, &v, 1, src, addr, key, 0, context,
-			    ep->tx_flags & ~FI_INJECT);
+			    ep->tx_flags & ~FI_INJECT, &desc);
 }
 
 static ssize_t sdr_rma_readv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
@@ -55,9 +54,8 @@ static ssize_t sdr_rma_readv(struct fid_ep *fid, const struct iovec *v, void **d
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 
-	(void)desc;
 	return sdr_rma_post(ep, SDR_REL_READ, v, count, src, addr, key, 0, context,
-			    ep->tx_flags & ~FI_INJECT);
+			    ep->tx_flags & ~FI_INJECT, desc);
 }
 
 static ssize_t sdr_rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
@@ -69,7 +67,8 @@ static ssize_t sdr_rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 		return ret;
 	return sdr_rma_post(ep, SDR_REL_READ, msg->msg_iov, msg->iov_count, msg->addr,
 			    msg->rma_iov->addr, msg->rma_iov->key, 0, msg->context,
-			    (flags & ~(FI_INJECT | FI_REMOTE_CQ_DATA)) | ep->tx_msg_flags);
+			    (flags & ~(FI_INJECT | FI_REMOTE_CQ_DATA)) | ep->tx_msg_flags,
+			    msg->desc);
 }
 
 static ssize_t sdr_rma_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -78,8 +77,8 @@ static ssize_t sdr_rma_write(struct fid_ep *fid, const void *buf, size_t len, vo
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct iovec v = { (void *)(uintptr_t)buf, len };
 
-	(void)desc;
-	return sdr_rma_post(ep, SDR_REL_WRITE, &v, 1, dest, addr, key, 0, context, ep->tx_flags);
+	return sdr_rma_post(ep, SDR_REL_WRITE, &v, 1, dest, addr, key, 0, context, ep->tx_flags,
+			    &desc);
 }
 
 static ssize_t sdr_rma_writev(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
@@ -87,8 +86,8 @@ static ssize_t sdr_rma_writev(struct fid_ep *fid, const struct iovec *v, void **
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 
-	(void)desc;
-	return sdr_rma_post(ep, SDR_REL_WRITE, v, count, dest, addr, key, 0, context, ep->tx_flags);
+	return sdr_rma_post(ep, SDR_REL_WRITE, v, count, dest, addr, key, 0, context, ep->tx_flags,
+			    desc);
 }
 
 static ssize_t sdr_rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
@@ -100,7 +99,7 @@ static ssize_t sdr_rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg
 		return ret;
 	return sdr_rma_post(ep, SDR_REL_WRITE, msg->msg_iov, msg->iov_count, msg->addr,
 			    msg->rma_iov->addr, msg->rma_iov->key, msg->data, msg->context,
-			    flags | ep->tx_msg_flags);
+			    flags | ep->tx_msg_flags, msg->desc);
 }
 
 static ssize_t sdr_rma_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
@@ -122,9 +121,8 @@ static ssize_t sdr_rma_writedata(struct fid_ep *fid, const void *buf, size_t len
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
 	struct iovec v = { (void *)(uintptr_t)buf, len };
 
-	(void)desc;
 	return sdr_rma_post(ep, SDR_REL_WRITE, &v, 1, dest, addr, key, data, context,
-			    ep->tx_flags | FI_REMOTE_CQ_DATA);
+			    ep->tx_flags | FI_REMOTE_CQ_DATA, &desc);
 }
 
 static ssize_t sdr_rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,

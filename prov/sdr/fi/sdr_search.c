@@ -27,6 +27,7 @@
 #include "sdr_iface.h"
 #include "sdr_info.h"
 #include "sdr_prov.h"
+#include "sdr_refusal.h"
 
 #define SDR_RESOLVE_MAX 8 /* addresses of one name that are looked at */
 
@@ -139,7 +140,7 @@ static void sdr_search_say_source(const struct sdr_search *s, const struct socka
 			"FI_SDR_BIND: no interface that is up has the address %s: there are %s",
 			text, list);
 	else
-		FI_INFO(&sdr_prov, FI_LOG_CORE,
+		sdr_refusal_hint(
 			"no interface that is up has the source address %s: there are %s\n", text,
 			list);
 }
@@ -210,7 +211,7 @@ static int sdr_search_route(struct sdr_search *s, const struct sockaddr_storage 
 	int ret = 0;
 
 	if (sdr_uc_route((const struct sockaddr *)dst, &from)) {
-		FI_INFO(&sdr_prov, FI_LOG_CORE, "no route to the destination address\n");
+		sdr_refusal_hint("no route to the destination address\n");
 		if (!s->named)
 			return 0;
 		memset(&from, 0, sizeof(from));
@@ -301,6 +302,7 @@ int sdr_search_addrs(struct sdr_search *s, const char *node, const char *service
 			return ndst;
 	}
 	nsrc = sdr_search_bind(s, src, nsrc);
+	s->chosen = nsrc || ndst || (hints && hints->domain_attr && hints->domain_attr->name);
 	s->named = s->rules.named || (hints && hints->domain_attr && hints->domain_attr->name) ||
 		   (hints && hints->fabric_attr && hints->fabric_attr->name);
 	return sdr_search_pairs(s, src, nsrc, dst, ndst);

@@ -20,8 +20,7 @@ static ssize_t sdr_tagged_recv(struct fid_ep *fid, void *buf, size_t len, void *
 				 .ignore = ignore,
 				 .ctx = context };
 
-	(void)desc;
-	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags & ~FI_MULTI_RECV);
+	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags & ~FI_MULTI_RECV, &desc);
 }
 
 static ssize_t sdr_tagged_recvv(struct fid_ep *fid, const struct iovec *v, void **desc,
@@ -35,11 +34,10 @@ static ssize_t sdr_tagged_recvv(struct fid_ep *fid, const struct iovec *v, void 
 	};
 	int n = sdr_iov_copy(iov, v, count);
 
-	(void)desc;
 	if (n < 0)
 		return n;
 	rr.niov = (uint8_t)n;
-	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags & ~FI_MULTI_RECV);
+	return sdr_ep_post_recv(ep, &rr, src, ep->rx_flags & ~FI_MULTI_RECV, desc);
 }
 
 static ssize_t sdr_tagged_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
@@ -59,7 +57,7 @@ static ssize_t sdr_tagged_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged
 	if (flags & FI_MULTI_RECV)
 		return -FI_EBADFLAGS;
 	rr.niov = (uint8_t)n;
-	return sdr_ep_post_recv(ep, &rr, msg->addr, flags | ep->rx_msg_flags);
+	return sdr_ep_post_recv(ep, &rr, msg->addr, flags | ep->rx_msg_flags, msg->desc);
 }
 
 static ssize_t sdr_tagged_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -71,8 +69,7 @@ static ssize_t sdr_tagged_send(struct fid_ep *fid, const void *buf, size_t len, 
 		.kind = SDR_REL_TSEND, .niov = 1, .iov = &iov, .tag = tag, .ctx = context
 	};
 
-	(void)desc;
-	return sdr_ep_post(ep, &wr, dest, ep->tx_flags);
+	return sdr_ep_post(ep, &wr, dest, ep->tx_flags, &desc);
 }
 
 static ssize_t sdr_tagged_sendv(struct fid_ep *fid, const struct iovec *v, void **desc,
@@ -83,11 +80,10 @@ static ssize_t sdr_tagged_sendv(struct fid_ep *fid, const struct iovec *v, void 
 	struct sdr_rel_wr wr = { .kind = SDR_REL_TSEND, .iov = iov, .tag = tag, .ctx = context };
 	int n = sdr_iov_copy(iov, v, count);
 
-	(void)desc;
 	if (n < 0)
 		return n;
 	wr.niov = (uint8_t)n;
-	return sdr_ep_post(ep, &wr, dest, ep->tx_flags);
+	return sdr_ep_post(ep, &wr, dest, ep->tx_flags, desc);
 }
 
 static ssize_t sdr_tagged_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
@@ -105,7 +101,7 @@ static ssize_t sdr_tagged_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged
 	if (n < 0)
 		return n;
 	wr.niov = (uint8_t)n;
-	return sdr_ep_post(ep, &wr, msg->addr, flags | ep->tx_msg_flags);
+	return sdr_ep_post(ep, &wr, msg->addr, flags | ep->tx_msg_flags, msg->desc);
 }
 
 static ssize_t sdr_tagged_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
@@ -130,8 +126,7 @@ static ssize_t sdr_tagged_senddata(struct fid_ep *fid, const void *buf, size_t l
 				 .data = data,
 				 .ctx = context };
 
-	(void)desc;
-	return sdr_ep_post(ep, &wr, dest, ep->tx_flags | FI_REMOTE_CQ_DATA);
+	return sdr_ep_post(ep, &wr, dest, ep->tx_flags | FI_REMOTE_CQ_DATA, &desc);
 }
 
 static ssize_t sdr_tagged_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
