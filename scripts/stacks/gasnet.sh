@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317  # functions are called by name (lib.sh)
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) the sdr authors.
+#
+# GASNet-EX with ofi-conduit: its own tests, built.  The list of providers is fixed when GASNet is
+# configured (--with-ofi-provider=sdr), so there is a build of it for each column.
+#
+# usage: gasnet.sh --sdr DIR [--tcp DIR] [OPTION]...
+#   --sdr DIR    the built folder ofi-conduit, configured for sdr (make tests has been run in it)
+#   --tcp DIR    the same, configured for tcp; without it, there is no such column
+
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+stack_options "sdr tcp" "$@"
+build=${option[sdr]:-}
+[ -n "$build" ] && [ -d "$build" ] || stack_missing "no GASNet: give --sdr DIR, the built folder ofi-conduit, configured for sdr"
+[ -n "${option[tcp]:-}" ] || columns=sdr
+stack_begin "GASNet-EX ofi-conduit of $build"
+
+one() { # TEST
+	local dir=${option[$over]} runner
+	runner=$(find "$dir" -maxdepth 2 -name 'gasnetrun_ofi' -perm -u+x | head -n 1)
+	[ -n "$runner" ] || { echo "no gasnetrun_ofi in $dir"; return 1; }
+	stack_run "$runner" -n "$np" "$dir/$1"
+}
+count_gasnet() { # a test that goes wrong says ERROR and may go on
+	if [ "$2" = 0 ] && ! grep -q 'ERROR' "$1"; then echo 1 0; else echo 0 1; fi
+}
+found=
+for program in "$build"/test*; do
+	[ -f "$program" ] && [ -x "$program" ] || continue
+	found=1
+	stack_case "$(basename "$program")" count_gasnet one "$(basename "$program")"
+done
+[ -n "$found" ] || stack_missing "no tests in $build: make tests-seq tests-par there"
+stack_end
