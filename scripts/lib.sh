@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# What quickstart.sh, figures.sh and test.sh share: where things lie, packages, building, steps with a
+# What quickstart.sh, figures.sh, package.sh and test.sh share: where things lie, packages, building, steps with a
 # log and elapsed time.  Sourced, never run.  Everything made lies under build/ (and
 # build-*/ for other compilers and sanitizers) of the tree.
 
@@ -16,6 +16,7 @@ PKGS_BUILD="gcc libc6-dev make autoconf automake libtool pkg-config
 PKGS_TEST="clang clang-format clang-tidy cppcheck shellcheck libclang-rt-14-dev
 	openmpi-bin libopenmpi-dev netpipe-openmpi xz-utils iproute2 nftables conntrack"
 PKGS_FIGURES="gnuplot-nox"
+PKGS_PACKAGE="dpkg-dev debhelper lintian mmdebstrap rpm iproute2"
 PKGS_RXE="qemu-system-x86 busybox-static cpio xz-utils zstd iproute2 ibverbs-providers ibverbs-utils perftest"
 
 die() {

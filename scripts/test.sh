@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi net rxe distcheck"
+STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi net rxe distcheck package"
 
 usage() {
 	cat <<-END
@@ -47,6 +47,8 @@ usage() {
 	  rxe         RDMA devices of a kernel in an emulated guest (fabtests/rxe/run.sh); downloads that
 	              kernel once, 70 MB
 	  distcheck   the tarball builds, passes some tests of each folder, installs and uninstalls
+	  package     Debian's packages and RPMs are built; lintian; install, upgrade and purge in a clean Debian
+	              (scripts/package-test.sh), skipped where neither root nor users may make one
 	Build directories: build/ and build-{clang,asan,tsan,fuzz}/; logs: build/logs/.
 	END
 }
@@ -282,6 +284,9 @@ exports_check() {
 		tr -d ' (' | sort -u)
 	have=$(nm -D --defined-only "$BUILD/.libs/libsdr.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
 	diff <(echo "$want") <(echo "$have") || { echo "(<: declared in include/sdr, >: exported by libsdr.so; prov/sdr/sdk/libsdr.map decides)"; return 1; }
+	want=$(awk '/^ / && !/^ SDR_/ { print $1 }' "$SRC/debian/libsdr0.symbols" | sort)
+	have=$(nm -D --defined-only --with-symbol-versions "$BUILD/.libs/libsdr.so" | awk '$2 != "A" { sub(/@@/, "@", $3); print $3 }' | sort)
+	diff <(echo "$want") <(echo "$have") || { echo "(<: in debian/libsdr0.symbols, >: exported by libsdr.so)"; return 1; }
 }
 
 cycles_check() {
@@ -369,6 +374,26 @@ run_distcheck() {
 	[ -z "$missing" ] || { echo "tracked, but not in the tarball:"; echo "$missing"; return 1; }
 }
 
+# Their build directories are their own, and removed.
+run_package() {
+	local out=$BUILD/package-made rc=0
+	rm -rf "$out"
+	echo "--- Debian's"
+	timeout -k 20 900 "$SRC/scripts/package.sh" --no-install "$out" && echo "ok - debian packages are built" ||
+		{ echo "not ok - debian packages are built"; return 1; }
+	echo "--- RPMs"
+	timeout -k 20 900 "$SRC/scripts/package.sh" --no-install --rpm "$out" && echo "ok - RPMs are built" ||
+		{ echo "not ok - RPMs are built"; rc=1; }
+	timeout -k 20 900 "$SRC/scripts/package-test.sh" "$out" || rc=1
+	return $rc
+}
+
+step_package() {
+	logged "$LOGS/package.log" run_package
+	CHECK_RC=$?
+	count_program package package-test.sh "$LOGS/package.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
+}
+
 # ---- the run ----------------------------------------------------------------------------------
 
 wanted() {
@@ -408,14 +433,15 @@ counted() {
 }
 
 mkdir -p "$LOGS" || die "cannot write to $LOGS"
-# Those of the guest are many: only for who wants it.
+# Those of the guest are many, and packaging tools are few people's: only for who wants the step.
 wanted rxe || PKGS_RXE=
+wanted package || PKGS_PACKAGE=
 if [ $INSTALL = 1 ]; then
 	# shellcheck disable=SC2086
-	packages_install $PKGS_BUILD $PKGS_TEST $PKGS_FIGURES $PKGS_RXE
+	packages_install $PKGS_BUILD $PKGS_TEST $PKGS_FIGURES $PKGS_RXE $PKGS_PACKAGE
 else
 	# shellcheck disable=SC2086
-	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST $PKGS_FIGURES $PKGS_RXE | tr '\n' ' ')
+	missing=$(packages_missing $PKGS_BUILD $PKGS_TEST $PKGS_FIGURES $PKGS_RXE $PKGS_PACKAGE | tr '\n' ' ')
 	[ -z "$missing" ] || die "missing packages: $missing"
 fi
 
@@ -460,6 +486,7 @@ for s in $STEPS; do
 	net) need_gcc net && counted net step_net ;;
 	rxe) need_gcc rxe && counted rxe step_rxe ;;
 	distcheck) need_gcc distcheck && single distcheck run_distcheck ;;
+	package) counted package step_package ;;
 	esac
 	say "$s: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"
 done
