@@ -5,13 +5,14 @@
 # sdr against another provider over clean loopback, with the same program and in one go:
 # A B A B ..., so that a busy moment of the machine hits both; medians of ROUNDS runs, and the
 # ratio of the medians. Ends with "N passed, N failed" over the bars of the project:
-# bandwidth of 1 MiB writes >= MIN_BW times, 8-byte latency <= MAX_LAT times the other's.
+# bandwidth of 1 MiB writes >= MIN_BW times, 8-byte latency <= MAX_LAT times the other's, fetch-adds of
+# 8 bytes a second >= MIN_FETCH times, and a fetch-add <= MAX_FETCH times a ping-pong of sdr's own.
 #
 #   fabtests/benchmarks/compare.sh [options of sdr_bench, e.g. --seconds 3 --window 64]
 #
 # Environment (defaults): PROV=sdr, BASE='tcp;ofi_rxm' (what fi_getinfo gives for "tcp" and
-# FI_EP_RDM in libfabric 1.17), ROUNDS=5, MIN_BW=0.7, MAX_LAT=2, SDR_BENCH=the program,
-# FI_PROVIDER_PATH=the build directory's .libs.
+# FI_EP_RDM in libfabric 1.17), ROUNDS=5, MIN_BW=0.7, MAX_LAT=2, MIN_FETCH=1.2, MAX_FETCH=1.15,
+# SDR_BENCH=the program, FI_PROVIDER_PATH=the build directory's .libs.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,7 +34,8 @@ trap 'rm -f "$rows"' EXIT
 
 for round in $(seq "$ROUNDS"); do
 	for prov in "$PROV" "$BASE"; do
-		timeout -s KILL 180 "$SDR_BENCH" --prov "$prov" --format csv --seconds 1 "$@" \
+		timeout -s KILL 180 "$SDR_BENCH" --prov "$prov" --format csv --seconds 1 \
+			--tests write_bw,lat,rate,tagged_bw,fetch,fetch_rate "$@" \
 			> "$rows.one" < /dev/null || echo "run $round of $prov failed" >&2
 		grep -v '^prov,' "$rows.one" >> "$rows"
 		rm -f "$rows.one"
@@ -41,7 +43,8 @@ for round in $(seq "$ROUNDS"); do
 done
 
 awk -F, -v a="$PROV" -v b="$BASE" -v rounds="$ROUNDS" \
-	-v min_bw="${MIN_BW:-0.7}" -v max_lat="${MAX_LAT:-2}" '
+	-v min_bw="${MIN_BW:-0.7}" -v max_lat="${MAX_LAT:-2}" \
+	-v min_fetch="${MIN_FETCH:-1.2}" -v max_fetch="${MAX_FETCH:-1.15}" '
 	{ k = $2 " " $3; n[$1, k]++; v[$1, k, n[$1, k]] = $5 + 0; unit[k] = $6
 	  if (!(k in seen)) { seen[k] = 1; keys[++nkeys] = k } }
 	function median(p, k,   m, i, j, t, x) {
@@ -66,6 +69,13 @@ awk -F, -v a="$PROV" -v b="$BASE" -v rounds="$ROUNDS" \
 		if ("lat 8" in r)
 			bar(sprintf("8-byte latency ratio %.2f <= %s", r["lat 8"], max_lat),
 			    r["lat 8"] > 0 && r["lat 8"] <= max_lat)
+		if ("fetch_rate 8" in r)
+			bar(sprintf("8-byte fetch-adds a second ratio %.2f >= %s", r["fetch_rate 8"], min_fetch),
+			    r["fetch_rate 8"] >= min_fetch)
+		if (("fetch 8" in r) && ("lat 8" in r)) {
+			x = median(a, "lat 8") > 0 ? median(a, "fetch 8") / 2 / median(a, "lat 8") : 0
+			bar(sprintf("%s: a fetch-add %.2f of a ping-pong <= %s", a, x, max_fetch), x > 0 && x <= max_fetch)
+		}
 		printf "%d passed, %d failed\n", passed, failed
 		exit failed > 0
 	}

@@ -11,17 +11,18 @@
  *   lat         tagged ping-pong: half a round trip, median and 99th percentile
  *   rate        untagged sends, a window in flight
  *   tagged_bw   tagged sends, a window in flight
+ *   fetch       fetch-adds of 8 bytes, one at a time: a whole round trip (bench_atomic.c)
+ *   fetch_rate  likewise, a window in flight
  *
  * Each stream runs twice: a short warm-up whose every byte is verified and which says how many
  * operations fill the given seconds, then the measured run, where each message still carries and
  * is checked for its number. The clock stops when the receiver has said that it has everything.
  * Times are wall clock; both processes spin on their CQ. Nothing is pinned.
  */
-#include "bench_ep.h"
+#include "bench_atomic.h"
+#include "bench_side.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,55 +31,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_WINDOW	256u
 #define MAX_SIZE	(8u << 20) /* bytes */
-#define MAX_COUNT	(UINT64_C(1) << 32)
 #define MAX_LAT_SAMPLES 400000u
 #define WARM_LAT	500u /* round trips */
 #define RMA_KEY		0x5d5d
-#define LOCAL_KEY	0x5d5e /* for providers that want registered local buffers */
-#define SYNC_TAG	UINT64_C(0x100000000)
 #define VERIFY_WAIT	5.0 /* s, for writes that were completed and not yet there */
-
-enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
-
-static struct {
-	const char *prov;
-	const char *node;
-	const char *tests;
-	enum format format;
-	enum fi_threading threading;
-	enum fi_progress progress;
-	double seconds;	 /* a test */
-	uint32_t window; /* operations in flight; of rate: rate_window */
-	uint32_t rate_window;
-	size_t write_size; /* bytes */
-	uint32_t timeout;  /* s, for the whole run */
-} opt = {
-	.prov = "sdr",
-	.node = "127.0.0.1",
-	.tests = "write_bw,lat,rate,tagged_bw",
-	.threading = FI_THREAD_DOMAIN,
-	.seconds = 2,
-	.window = 32,
-	.rate_window = 64,
-	.write_size = 1 << 20,
-	.timeout = 120,
-};
-
-static struct side {
-	struct bench_ep b;
-	bool client;
-	int in, out; /* pipes */
-	fi_addr_t peer;
-	uint8_t *tx, *rx; /* slots of the size of the test */
-	size_t room;	  /* bytes of tx and of rx */
-	struct fid_mr *tx_mr, *rx_mr;
-	uint64_t remote, rkey; /* of the peer's rx */
-	uint64_t syncs;	       /* done so far */
-	struct bench_op op[2 * MAX_WINDOW];
-	uint32_t free[2 * MAX_WINDOW], nfree;
-} side;
 
 struct hello {
 	struct bench_name name;
@@ -112,117 +69,6 @@ static bool pattern_ok(const uint8_t *p, size_t from, size_t len, uint64_t salt)
 	return true;
 }
 
-static void wrong(const char *what, uint64_t n)
-{
-	fprintf(stderr, "%s: wrong data (message %llu)\n", what, (unsigned long long)n);
-	_exit(1);
-}
-
-/* ---- completions ------------------------------------------------------------------------ */
-
-static void op_release(struct bench_op *op, const struct fi_cq_tagged_entry *e)
-{
-	(void)e;
-	side.free[side.nfree++] = op->index;
-}
-
-static void op_flag(struct bench_op *op, const struct fi_cq_tagged_entry *e)
-{
-	(void)e;
-	*(bool *)op->arg = true;
-}
-
-static void ops_reset(uint32_t n)
-{
-	side.nfree = 0;
-	for (uint32_t i = n; i-- > 0;) {
-		side.op[i].index = i;
-		side.op[i].done = op_release;
-		side.free[side.nfree++] = i;
-	}
-}
-
-static struct bench_op *op_take(void)
-{
-	while (side.nfree == 0)
-		bench_progress(&side.b);
-	return &side.op[side.free[--side.nfree]];
-}
-
-static void ops_wait(uint32_t n)
-{
-	while (side.nfree < n)
-		bench_progress(&side.b);
-}
-
-/* ---- the two processes in step ------------------------------------------------------------ */
-
-/* each sends the other a number, by message; returns the other's */
-static uint64_t sync_value(uint64_t mine)
-{
-	static struct {
-		uint64_t tx, rx;
-	} * v;
-	static struct fid_mr *mr;
-	struct bench_op s = { .done = op_flag }, r = { .done = op_flag };
-	bool sent = false, got = false;
-	uint64_t tag = SYNC_TAG + side.syncs++;
-
-	if (!v) {
-		v = calloc(1, 4096);
-		mr = bench_mr(&side.b, v, sizeof(*v), FI_SEND | FI_RECV, LOCAL_KEY + 1);
-	}
-	s.arg = &sent;
-	r.arg = &got;
-	v->tx = mine;
-	BENCH_POST(&side.b,
-		   fi_trecv(side.b.ep, &v->rx, 8, bench_desc(&side.b, mr), side.peer, tag, 0, &r));
-	BENCH_POST(&side.b,
-		   fi_tsend(side.b.ep, &v->tx, 8, bench_desc(&side.b, mr), side.peer, tag, &s));
-	while (!sent || !got)
-		bench_progress(&side.b);
-	return v->rx;
-}
-
-/* by pipe: the other side needs no more progress from this one, which makes some all the same */
-static void sync_pipe(void)
-{
-	struct pollfd p = { .fd = side.in, .events = POLLIN };
-	char c = 'x';
-
-	bench_write_all(side.out, &c, 1);
-	while (poll(&p, 1, 0) == 0)
-		bench_progress(&side.b);
-	bench_read_all(side.in, &c, 1);
-}
-
-/* ---- results -------------------------------------------------------------------------------- */
-
-static void result(const char *test, size_t size, uint32_t window, double value, const char *unit)
-{
-	static int rows;
-
-	switch (opt.format) {
-	case FORMAT_CSV:
-		if (!rows++)
-			printf("prov,test,size_bytes,window,value,unit\n");
-		printf("%s,%s,%zu,%u,%.4f,%s\n", opt.prov, test, size, window, value, unit);
-		break;
-	case FORMAT_JSON:
-		printf("%s{\"prov\":\"%s\",\"test\":\"%s\",\"size_bytes\":%zu,\"window\":%u,"
-		       "\"value\":%.4f,\"unit\":\"%s\"}",
-		       rows++ ? ",\n " : "[", opt.prov, test, size, window, value, unit);
-		break;
-	default:
-		if (!rows++)
-			printf("%-14s %-10s %9s %6s %14s\n", "provider", "test", "bytes", "window",
-			       "value");
-		printf("%-14s %-10s %9zu %6u %14.2f %s\n", opt.prov, test, size, window, value,
-		       unit);
-	}
-	fflush(stdout);
-}
-
 /* ---- RMA writes ----------------------------------------------------------------------------- */
 
 static void write_post(uint32_t slot, uint64_t flags, struct bench_op *op)
@@ -250,8 +96,8 @@ static void write_post(uint32_t slot, uint64_t flags, struct bench_op *op)
 static void write_round(uint32_t window)
 {
 	for (uint32_t i = 0; i < window; i++)
-		write_post(i, FI_DELIVERY_COMPLETE, op_take());
-	ops_wait(window);
+		write_post(i, FI_DELIVERY_COMPLETE, side_op_take());
+	side_ops_wait(window);
 }
 
 static void test_write(void)
@@ -261,43 +107,44 @@ static void test_write(void)
 	uint64_t done = 0;
 	double start, end;
 
-	ops_reset(window);
+	side_ops_reset(window);
 	for (int run = 0; run < 2; run++) {
 		uint64_t salt = (uint64_t)run * 1000003 + 17;
 
 		if (side.client) {
 			for (uint32_t i = 0; i < window; i++)
 				pattern_fill(side.tx + i * size, size, salt + i);
-			sync_value(0);
+			side_sync(0);
 			start = end = bench_now();
 			while (run && end - start < opt.seconds) {
-				struct bench_op *op = op_take();
+				struct bench_op *op = side_op_take();
 
 				write_post(op->index, 0, op);
 				done++;
 				end = bench_now();
 			}
-			ops_wait(window);
+			side_ops_wait(window);
 			write_round(window);
 			end = bench_now();
 			if (run)
-				result("write_bw", size, window,
-				       (double)(done + window) * (double)size / (end - start) / 1e6,
-				       "MB/s");
-			sync_value(0);
+				side_result("write_bw", size, window,
+					    (double)(done + window) * (double)size / (end - start) /
+						    1e6,
+					    "MB/s");
+			side_sync(0);
 		} else {
 			memset(side.rx, 0, size * window);
-			sync_value(0);
-			sync_value(0);
+			side_sync(0);
+			side_sync(0);
 			start = bench_now();
 			for (uint32_t i = 0; i < window; i++)
 				while (!pattern_ok(side.rx + i * size, 0, size, salt + i)) {
 					bench_progress(&side.b);
 					if (bench_now() - start > VERIFY_WAIT)
-						wrong("write_bw", i);
+						side_wrong("write_bw", i);
 				}
 		}
-		sync_pipe();
+		side_sync_pipe();
 	}
 }
 
@@ -323,7 +170,7 @@ static void stream_received(struct bench_op *op, const struct fi_cq_tagged_entry
 	memcpy(&number, p, 8);
 	if (number != stream.number[op->index] || e->len != stream.size ||
 	    (stream.verify && !pattern_ok(p, 8, stream.size, stream.tag)))
-		wrong(stream.tagged ? "tagged_bw" : "rate", stream.number[op->index]);
+		side_wrong(stream.tagged ? "tagged_bw" : "rate", stream.number[op->index]);
 	stream.received++;
 	side.free[side.nfree++] = op->index;
 }
@@ -333,11 +180,11 @@ static void stream_recv(uint64_t count)
 	uint32_t slots = 2 * stream.window;
 	void *desc = bench_desc(&side.b, side.rx_mr);
 
-	ops_reset(slots);
+	side_ops_reset(slots);
 	stream.received = 0;
 	for (uint64_t n = 0; n < count || stream.received < count;) {
 		while (n < count && side.nfree) {
-			struct bench_op *op = op_take();
+			struct bench_op *op = side_op_take();
 			uint8_t *p = side.rx + op->index * stream.size;
 
 			op->done = stream_received;
@@ -359,7 +206,7 @@ static void stream_send(uint64_t count)
 	void *desc = bench_desc(&side.b, side.tx_mr);
 
 	for (uint64_t n = 0; n < count; n++) {
-		struct bench_op *op = op_take();
+		struct bench_op *op = side_op_take();
 		uint8_t *p = side.tx + op->index * stream.size;
 
 		memcpy(p, &n, 8);
@@ -370,7 +217,7 @@ static void stream_send(uint64_t count)
 			BENCH_POST(&side.b,
 				   fi_send(side.b.ep, p, stream.size, desc, side.peer, op));
 	}
-	ops_wait(stream.window);
+	side_ops_wait(stream.window);
 }
 
 /* seconds for count messages, from the first post to the receiver's answer (client) */
@@ -380,18 +227,18 @@ static double stream_run(uint64_t count, bool verify)
 
 	stream.verify = verify;
 	if (!side.client) {
-		sync_value(0);
+		side_sync(0);
 		stream_recv(count);
-		sync_value(0);
+		side_sync(0);
 		return 0;
 	}
-	ops_reset(stream.window);
+	side_ops_reset(stream.window);
 	for (uint32_t i = 0; i < stream.window; i++)
 		pattern_fill(side.tx + i * stream.size, stream.size, stream.tag);
-	sync_value(0);
+	side_sync(0);
 	start = bench_now();
 	stream_send(count);
-	sync_value(0);
+	side_sync(0);
 	return bench_now() - start;
 }
 
@@ -414,28 +261,21 @@ static void test_stream(bool tagged, size_t size, uint64_t tag)
 			double want = (i ? opt.seconds : opt.seconds / 20) / t * (double)count;
 
 			count = want > MAX_COUNT ? MAX_COUNT : want < 64 ? 64 : (uint64_t)want;
-			sync_value(count);
+			side_sync(count);
 		} else {
-			count = sync_value(0);
+			count = side_sync(0);
 		}
 	}
 	t = stream_run(count, false);
 	if (side.client && tagged)
-		result("tagged_bw", size, stream.window, (double)count * (double)size / t / 1e6,
-		       "MB/s");
+		side_result("tagged_bw", size, stream.window,
+			    (double)count * (double)size / t / 1e6, "MB/s");
 	else if (side.client)
-		result("rate", size, stream.window, (double)count / t / 1e3, "kmsg/s");
-	sync_pipe();
+		side_result("rate", size, stream.window, (double)count / t / 1e3, "kmsg/s");
+	side_sync_pipe();
 }
 
 /* ---- latency --------------------------------------------------------------------------------- */
-
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 #define LAT_TAG	 7u
 #define LAT_SIZE 8u
@@ -444,7 +284,8 @@ static int compare_double(const void *a, const void *b)
 static void pingpong(uint64_t n, double *samples)
 {
 	bool inject = side.b.info->tx_attr->inject_size >= LAT_SIZE, got = false, sent = true;
-	struct bench_op r = { .done = op_flag, .arg = &got }, s = { .done = op_flag, .arg = &sent };
+	struct bench_op r = { .done = side_op_flag, .arg = &got },
+			s = { .done = side_op_flag, .arg = &sent };
 	void *rx_desc = bench_desc(&side.b, side.rx_mr), *tx_desc = bench_desc(&side.b, side.tx_mr);
 	uint64_t *tx = (uint64_t *)(void *)side.tx, *rx = (uint64_t *)(void *)side.rx;
 	double last = bench_now();
@@ -459,7 +300,7 @@ static void pingpong(uint64_t n, double *samples)
 				while (!got)
 					bench_progress(&side.b);
 				if (*rx != i)
-					wrong("lat", i);
+					side_wrong("lat", i);
 				continue;
 			}
 			while (!sent)
@@ -495,17 +336,15 @@ static void test_lat(void)
 	pingpong(WARM_LAT, NULL);
 	n = (uint64_t)(opt.seconds / (bench_now() - start) * WARM_LAT);
 	n = n > MAX_LAT_SAMPLES ? MAX_LAT_SAMPLES : n < 100 ? 100 : n;
-	n = side.client ? (sync_value(n), n) : sync_value(0);
+	n = side.client ? (side_sync(n), n) : side_sync(0);
 	v = calloc(n, sizeof(*v));
 	pingpong(n, v);
 	if (side.client) {
-		qsort(v, n, sizeof(*v), compare_double);
-		result("lat", LAT_SIZE, 1, v[n / 2] / 2 * 1e6, "us");
-		result("lat_p99", LAT_SIZE, 1, v[n - n / 100 - 1] / 2 * 1e6, "us");
+		side_result_times("lat", LAT_SIZE, v, n, 1e6 / 2);
 	}
 	free(v);
-	sync_value(0);
-	sync_pipe();
+	side_sync(0);
+	side_sync_pipe();
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -520,10 +359,11 @@ static bool wanted(const char *test)
 
 static void side_open(void)
 {
+	bool atomics = wanted("fetch") || wanted("fetch_rate");
 	struct bench_attr attr = {
 		.prov = opt.prov,
 		.node = opt.node,
-		.caps = FI_MSG | FI_TAGGED | FI_RMA,
+		.caps = FI_MSG | FI_TAGGED | FI_RMA | (atomics ? FI_ATOMIC : 0),
 		.threading = opt.threading,
 		.progress = opt.progress,
 		.peers = 2,
@@ -540,8 +380,9 @@ static void side_open(void)
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (side.tx == MAP_FAILED || side.rx == MAP_FAILED)
 		bench_die("mmap", -FI_ENOMEM);
-	side.rx_mr = bench_mr(&side.b, side.rx, side.room, FI_RECV | FI_REMOTE_WRITE, RMA_KEY);
-	side.tx_mr = bench_mr(&side.b, side.tx, side.room, FI_SEND | FI_WRITE, LOCAL_KEY);
+	side.rx_mr = bench_mr(&side.b, side.rx, side.room,
+			      FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, RMA_KEY);
+	side.tx_mr = bench_mr(&side.b, side.tx, side.room, FI_SEND | FI_READ | FI_WRITE, LOCAL_KEY);
 	mine.name = side.b.name;
 	mine.key = fi_mr_key(side.rx_mr);
 	if (side.b.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
@@ -560,7 +401,7 @@ static int run(bool client, int in, int out)
 	side.out = out;
 	alarm(opt.timeout);
 	side_open();
-	sync_value(0);
+	side_sync(0);
 	if (wanted("write_bw"))
 		test_write();
 	if (wanted("lat"))
@@ -571,10 +412,14 @@ static int run(bool client, int in, int out)
 		test_stream(true, 65536, 12);
 		test_stream(true, 1 << 20, 13);
 	}
+	if (wanted("fetch"))
+		bench_fetch();
+	if (wanted("fetch_rate"))
+		bench_fetch_rate();
 	if (client && opt.format == FORMAT_JSON)
 		printf("]\n");
 	fflush(stdout);
-	sync_pipe();
+	side_sync_pipe();
 	if (side.tx_mr)
 		fi_close(&side.tx_mr->fid);
 	fi_close(&side.rx_mr->fid);
@@ -585,10 +430,12 @@ static int run(bool client, int in, int out)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sdr_bench [--prov P] [--node ADDR] [--tests write_bw,lat,rate,tagged_bw]\n"
+		"usage: sdr_bench [--prov P] [--node ADDR] [--tests LIST]\n"
 		"                 [--seconds S] [--window N] [--rate-window N] [--write-size BYTES]\n"
 		"                 [--progress manual|auto] [--threading safe|domain]\n"
-		"                 [--format table|csv|json] [--timeout S]\n");
+		"                 [--format table|csv|json] [--timeout S]\n"
+		"LIST: of write_bw, lat, rate, tagged_bw (all of these by default), fetch,\n"
+		"fetch_rate (the provider must have atomics)\n");
 	return 2;
 }
 

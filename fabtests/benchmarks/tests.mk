@@ -6,7 +6,9 @@
 
 noinst_PROGRAMS += sdr_bench sdr_ct sdr_mem sdr_idle
 sdr_bench_SOURCES = \
+	fabtests/benchmarks/bench_atomic.h fabtests/benchmarks/bench_atomic.c \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/benchmarks/bench_side.h fabtests/benchmarks/bench_side.c \
 	fabtests/benchmarks/sdr_bench.c
 sdr_bench_LDADD = $(LIBFABRIC_LIBS)
 sdr_ct_SOURCES = \
