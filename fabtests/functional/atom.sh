@@ -3,7 +3,7 @@
 # Copyright (c) the sdr authors.
 #
 # Atomics between processes through the provider, verified (sdr_atom.c): tickets, locks and sums at
-# two and four ranks, clean, with losses, over a delay, and with small packets.
+# two, four and eight ranks, clean, with losses, over a delay, and with small packets.
 # Exit status 1 if a case failed.
 #
 #   atom.sh [CASE...]        names of cases, default all
@@ -20,12 +20,14 @@ storm() { # RANKS ITERATIONS
 
 clean_2() { storm 2 400; }
 clean_4() { storm 4 150; }
+clean_8() { storm 8 60; }
 faults_2() { FI_SDR_FAULT=$faults storm 2 200; }
 faults_4() { FI_SDR_FAULT=$faults storm 4 80; }
+faults_8() { FI_SDR_FAULT=$faults storm 8 40; }
 far() { FI_SDR_FAULT=delay=3ms,drop=0.01,seed=2 storm 2 40; }
 small_packets() { FI_SDR_MTU=1024 FI_SDR_FAULT=$faults storm 2 50; }
 
-all="clean_2 clean_4 faults_2 faults_4 far small_packets"
+all="clean_2 clean_4 clean_8 faults_2 faults_4 faults_8 far small_packets"
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || set -- $all
 for c; do
