@@ -43,6 +43,18 @@ static int sdr_cq_grow(struct sdr_cq *cq)
 	return 0;
 }
 
+struct sdr_cq_note *sdr_cq_note(bool text, const void *bytes, size_t len)
+{
+	struct sdr_cq_note *note = malloc(sizeof(*note) + len);
+
+	if (!note)
+		return NULL;
+	note->text = text;
+	note->len = len;
+	memcpy(note->bytes, bytes, len);
+	return note;
+}
+
 static void sdr_cq_store(struct sdr_cq *cq, const struct sdr_cqe *e)
 {
 	uint32_t n;
@@ -52,7 +64,7 @@ static void sdr_cq_store(struct sdr_cq *cq, const struct sdr_cqe *e)
 	if (n == cq->cap && sdr_cq_grow(cq)) {
 		cq->lost++;
 		pthread_mutex_unlock(&cq->lock);
-		free(e->text);
+		free(e->note);
 		sdr_warn_once("out of memory: a completion was lost");
 		return;
 	}
@@ -152,6 +164,7 @@ static ssize_t sdr_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, u
 	bool sized = FI_VERSION_GE(cq->dom->fabric->fid.api_version, FI_VERSION(1, 5));
 	struct sdr_cqe *e;
 	size_t room = sized ? buf->err_data_size : 0, n;
+	struct sdr_cq_note *note;
 	ssize_t ret = -FI_EAGAIN;
 
 	pthread_mutex_lock(&cq->lock);
@@ -169,19 +182,22 @@ static ssize_t sdr_cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, u
 	buf->olen = e->olen;
 	buf->err = e->err;
 	buf->prov_errno = e->prov_err;
+	note = e->note;
+	n = note ? note->len : 0;
 	if (!(flags & FI_PEEK)) {
-		free(cq->err_text);
-		cq->err_text = e->text;
+		free(cq->err_note);
+		cq->err_note = note;
 	}
 	if (room) {
-		n = e->text ? strlen(e->text) + 1 : 0;
 		buf->err_data_size = n < room ? n : room;
 		if (n)
-			snprintf(buf->err_data, room, "%s", e->text);
+			memcpy(buf->err_data, note->bytes, buf->err_data_size);
+		if (n > room && note->text)
+			((char *)buf->err_data)[room - 1] = '\0';
 	} else {
-		buf->err_data = e->text;
+		buf->err_data = note ? note->bytes : NULL;
 		if (sized)
-			buf->err_data_size = e->text ? strlen(e->text) + 1 : 0;
+			buf->err_data_size = n;
 	}
 	if (!(flags & FI_PEEK)) {
 		cq->head++;
@@ -288,16 +304,20 @@ static const char *sdr_cq_strerror(struct fid_cq *fid, int prov_errno, const voi
 {
 	struct sdr_cq *cq = container_of(fid, struct sdr_cq, fid);
 	const char *text = sdr_rel_strerror(prov_errno);
+	const struct sdr_cq_note *note;
 
 	/*
 	 * The text with the peer's address, if that is what the caller shows us; numbers only where
 	 * the caller has room for them.
 	 */
 	pthread_mutex_lock(&cq->lock);
-	if (err_data && err_data == cq->err_text)
-		text = cq->err_text;
+	note = cq->err_note;
+	if (note && (!note->text || err_data != note->bytes))
+		note = NULL;
+	if (note)
+		text = note->bytes;
 	if (buf && len) {
-		if (text == cq->err_text)
+		if (note)
 			snprintf(buf, len, "%s", text);
 		else
 			sdr_rel_err_text(prov_errno, buf, len);
@@ -315,9 +335,9 @@ static int sdr_cq_close(struct fid *fid)
 	if (atomic_load(&cq->refs) || atomic_load(&cq->wait.sleepers))
 		return -FI_EBUSY;
 	for (i = 0; i < n; i++)
-		free(cq->ring[(cq->head + i) & (cq->cap - 1)].text);
+		free(cq->ring[(cq->head + i) & (cq->cap - 1)].note);
 	free(cq->ring);
-	free(cq->err_text);
+	free(cq->err_note);
 	sdr_wait_fini(&cq->wait);
 	sdr_pset_fini(&cq->eps);
 	pthread_mutex_destroy(&cq->lock);

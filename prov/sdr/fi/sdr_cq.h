@@ -28,6 +28,13 @@
 
 struct fid_peer_cq;
 
+/* What an error has to say, from malloc. */
+struct sdr_cq_note {
+	bool text;    /* who and why, with its NUL; else a peer's address */
+	size_t len;   /* bytes */
+	char bytes[]; /* len */
+};
+
 struct sdr_cqe {
 	void *ctx;
 	uint64_t flags;
@@ -39,13 +46,13 @@ struct sdr_cqe {
 	size_t olen;
 	int err; /* positive FI error, 0: success */
 	int prov_err;
-	char *text; /* errors: who and why, from malloc; may be NULL */
+	struct sdr_cq_note *note; /* errors; may be NULL */
 };
 
 struct sdr_cq {
 	struct fid_cq fid;
 	struct sdr_domain *dom;
-	/* where entries go: its ring, or an owner's queue (sdr_cq_peer.c); takes over e->text */
+	/* where entries go: its ring, or an owner's queue (sdr_cq_peer.c); takes over e->note */
 	void (*push)(struct sdr_cq *cq, const struct sdr_cqe *e);
 	struct fid_peer_cq *owner;
 	atomic_int refs;
@@ -58,7 +65,7 @@ struct sdr_cq {
 	uint32_t cap, head;	       /* cap: a power of two */
 	_Atomic uint32_t count;	       /* unread entries; written under lock */
 	uint64_t lost;		       /* entries that found no memory, or no owner */
-	char *err_text;		       /* of the error read last */
+	struct sdr_cq_note *err_note;  /* of the error read last */
 	_Atomic uint32_t signals;      /* fi_cq_signal was called so often */
 	_Atomic uint32_t signals_seen; /* of them, blocking reads have seen */
 	_Atomic uint32_t idle;	       /* reads in a row that found nothing */
@@ -67,8 +74,11 @@ struct sdr_cq {
 	struct sdr_pset eps;
 };
 
+/* NULL: there is no memory. */
+struct sdr_cq_note *sdr_cq_note(bool text, const void *bytes, size_t len);
+
 int sdr_cq_open(struct fid_domain *dom, struct fi_cq_attr *attr, struct fid_cq **cq, void *context);
-/* Takes over e->text. */
+/* Takes over e->note. */
 static inline void sdr_cq_push(struct sdr_cq *cq, const struct sdr_cqe *e)
 {
 	cq->push(cq, e);

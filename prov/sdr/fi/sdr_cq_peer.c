@@ -37,12 +37,12 @@ static void sdr_cq_peer_push(struct sdr_cq *cq, const struct sdr_cqe *e)
 			.olen = e->olen,
 			.err = e->err,
 			.prov_errno = e->prov_err,
-			.err_data = e->text,
-			.err_data_size = e->text ? strlen(e->text) + 1 : 0,
+			.err_data = e->note ? e->note->bytes : NULL,
+			.err_data_size = e->note ? e->note->len : 0,
 		};
 
-		ret = ops->writeerr(cq->owner, &err); /* copies the text */
-		free(e->text);
+		ret = ops->writeerr(cq->owner, &err); /* copies the note */
+		free(e->note);
 	} else {
 		ret = ops->write(cq->owner, e->ctx, e->flags, e->len, e->buf, e->data, e->tag,
 				 e->src);

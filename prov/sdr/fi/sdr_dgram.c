@@ -98,6 +98,7 @@ static void sdr_dgram_deliver(struct sdr_ep *ep, const struct sdr_dgram_rx *rx,
 		return;
 	if (ep->want_src)
 		e.src = sdr_av_user_id(ep->av, sdr_av_find(ep->av, from));
+	sdr_ep_done_from(ep, &e, from);
 	sdr_cq_push(ep->rx_cq, &e);
 }
 

@@ -504,6 +504,7 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->caps = info->caps;
 	ep->directed = info->caps & FI_DIRECTED_RECV;
 	ep->want_src = info->caps & FI_SOURCE;
+	ep->source_err = info->caps & FI_SOURCE_ERR;
 	ep->hmem = ep->type != FI_EP_DGRAM && (info->caps & FI_HMEM);
 	ep->rx_cq_data = (info->mode | info->rx_attr->mode) & FI_RX_CQ_DATA;
 	ep->tx_flags = info->tx_attr->op_flags;

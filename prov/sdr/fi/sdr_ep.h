@@ -117,6 +117,7 @@ struct sdr_ep {
 	size_t min_multi; /* bytes */
 	size_t inject_size;
 	bool directed, want_src;
+	bool source_err; /* who is in no address vector is told by an error */
 	bool hmem;	 /* FI_HMEM: buffers may be memory of devices */
 	bool rx_cq_data; /* FI_RX_CQ_DATA: a peer's write with data takes a receive with it */
 	struct sockaddr_storage src;   /* to bind, then as bound */

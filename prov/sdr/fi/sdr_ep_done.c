@@ -104,8 +104,23 @@ void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 	snprintf(text, sizeof(text), "%s%s%s%s%s", addr, addr[0] ? ": " : "", cause,
 		 why[0] ? ": " : "", why);
 	/* peeks that find nothing and cancelled receives are not reported */
-	e->text = e->err == FI_ENOMSG || e->err == FI_ECANCELED ? NULL : strdup(text);
+	if (e->err != FI_ENOMSG && e->err != FI_ECANCELED)
+		e->note = sdr_cq_note(true, text, strlen(text) + 1);
 	sdr_cq_push(cq, e);
+}
+
+void sdr_ep_done_from(struct sdr_ep *ep, struct sdr_cqe *e, const struct sdr_uc_addr *from)
+{
+	struct sockaddr_storage sa;
+	int len;
+
+	if (!ep->source_err || e->src != FI_ADDR_NOTAVAIL || !from)
+		return;
+	len = sdr_uc_addr_to_sockaddr(from, &sa);
+	if (len <= 0)
+		return;
+	e->err = FI_EADDRNOTAVAIL;
+	e->note = sdr_cq_note(false, &sa, (size_t)len);
 }
 
 static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
@@ -166,8 +181,10 @@ static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 	}
 	if (!cq)
 		return;
-	if (rx)
+	if (rx) {
 		c.src = sdr_ep_source(ep, e->peer);
+		sdr_ep_done_from(ep, &c, e->peer ? sdr_peer_addr(e->peer) : NULL);
+	}
 	sdr_cq_push(cq, &c);
 }
 

@@ -28,5 +28,10 @@ int sdr_ep_done_errno(int err);
 /* Error entry to the CQ of the operation's side, with a text; under lock. */
 void sdr_ep_done_error(struct sdr_ep *ep, struct sdr_cq *cq, struct sdr_cqe *e,
 		       const struct sdr_uc_addr *who);
+/*
+ * FI_SOURCE_ERR: of what was received well, but from no address of the vector, the entry becomes an
+ * error with that address.  The same endpoint's, with src set; from may be NULL.
+ */
+void sdr_ep_done_from(struct sdr_ep *ep, struct sdr_cqe *e, const struct sdr_uc_addr *from);
 
 #endif /* SDR_EP_DONE_H */

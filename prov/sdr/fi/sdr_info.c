@@ -45,8 +45,9 @@
 #define SDR_CAPS_RX_MSG (SDR_CAPS_RX_RDM & ~(FI_DIRECTED_RECV | FI_SOURCE)) /* one peer */
 #define SDR_CAPS_TX_DG	(FI_MSG | FI_SEND)
 #define SDR_CAPS_RX_DG	(FI_MSG | FI_RECV | FI_SOURCE)
-/* of reliable endpoints, for who asks: of drivers that are there */
-#define SDR_CAPS_ASKED FI_HMEM
+/* for who asks: of reliable endpoints, with drivers that are there; of endpoints with many peers */
+#define SDR_CAPS_ASKED	  FI_HMEM
+#define SDR_CAPS_ASKED_RX FI_SOURCE_ERR
 /* of domains, for providers that link others (lnx); there when asked for */
 #define SDR_CAPS_LINK (FI_PEER | FI_AV_USER_ID)
 #define SDR_LINK_NET  "sdr" /* fabric of what is offered to them */
@@ -58,7 +59,7 @@
 /* bits of the other side that old applications leave in tx_attr and rx_attr */
 #define SDR_CAPS_TX_IGNORED                                                              \
 	(FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_DIRECTED_RECV | FI_MULTI_RECV | \
-	 FI_SOURCE | FI_RMA_EVENT | SDR_CAPS_COMM)
+	 FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT | SDR_CAPS_COMM)
 #define SDR_CAPS_RX_IGNORED (FI_SEND | FI_READ | FI_WRITE | FI_FENCE | SDR_CAPS_COMM)
 
 #define SDR_TX_OP_FLAGS                                                          \
@@ -127,9 +128,19 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 				   : SDR_CAPS_RX_DG;
 }
 
-static uint64_t sdr_caps_asked(enum fi_ep_type type)
+static uint64_t sdr_caps_asked_tx(enum fi_ep_type type)
 {
 	return type != FI_EP_DGRAM ? SDR_CAPS_ASKED : 0;
+}
+
+static uint64_t sdr_caps_asked_rx(enum fi_ep_type type)
+{
+	return sdr_caps_asked_tx(type) | (type != FI_EP_MSG ? SDR_CAPS_ASKED_RX : 0);
+}
+
+static uint64_t sdr_caps_asked(enum fi_ep_type type)
+{
+	return sdr_caps_asked_tx(type) | sdr_caps_asked_rx(type);
 }
 
 static uint64_t sdr_order_all(enum fi_ep_type type)
@@ -229,7 +240,8 @@ static int sdr_check_tx(const struct fi_tx_attr *a, enum fi_ep_type type)
 	uint64_t flags = type != FI_EP_DGRAM ? SDR_TX_OP_FLAGS : SDR_TX_OP_FLAGS_DG;
 	size_t iov = type != FI_EP_DGRAM ? SDR_REL_IOV_MAX : 1;
 
-	SDR_REFUSE_BITS(a->caps & ~SDR_CAPS_TX_IGNORED & ~sdr_caps_tx(type) & ~sdr_caps_asked(type),
+	SDR_REFUSE_BITS(a->caps & ~SDR_CAPS_TX_IGNORED & ~sdr_caps_tx(type) &
+				~sdr_caps_asked_tx(type),
 			FI_TYPE_CAPS, "transmit capabilities");
 	SDR_REFUSE_BITS(a->op_flags & ~flags, FI_TYPE_OP_FLAGS, "transmit op_flags");
 	SDR_REFUSE_BITS(a->msg_order & ~sdr_order_all(type), FI_TYPE_MSG_ORDER, "transmit order");
@@ -249,7 +261,8 @@ static int sdr_check_rx(const struct fi_rx_attr *a, enum fi_ep_type type)
 	uint64_t flags = type != FI_EP_DGRAM ? SDR_RX_OP_FLAGS : FI_COMPLETION | FI_MORE;
 	size_t iov = type != FI_EP_DGRAM ? SDR_REL_IOV_MAX : 1;
 
-	SDR_REFUSE_BITS(a->caps & ~SDR_CAPS_RX_IGNORED & ~sdr_caps_rx(type) & ~sdr_caps_asked(type),
+	SDR_REFUSE_BITS(a->caps & ~SDR_CAPS_RX_IGNORED & ~sdr_caps_rx(type) &
+				~sdr_caps_asked_rx(type),
 			FI_TYPE_CAPS, "receive capabilities");
 	SDR_REFUSE_BITS(a->op_flags & ~flags, FI_TYPE_OP_FLAGS, "receive op_flags");
 	SDR_REFUSE_BITS(a->msg_order & ~sdr_order_all(type), FI_TYPE_MSG_ORDER, "receive order");
@@ -305,6 +318,8 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 		return -FI_ENODATA;
 	}
 	SDR_REFUSE_BITS(hints->caps & ~all, FI_TYPE_CAPS, "capabilities");
+	SDR_REFUSE((hints->caps & FI_SOURCE_ERR) && !(hints->caps & FI_SOURCE),
+		   "FI_SOURCE_ERR without FI_SOURCE\n");
 	SDR_REFUSE((hints->caps & FI_HMEM) && (hints->caps & FI_ATOMIC),
 		   "FI_ATOMIC with FI_HMEM: there are no atomics on memory of devices\n");
 	SDR_REFUSE((hints->caps & FI_HMEM) && (hints->caps & FI_PEER),
@@ -424,8 +439,8 @@ static uint64_t sdr_side_caps(uint64_t caps, uint64_t side, uint64_t asked)
 	caps &= side;
 	if (!asked)
 		return caps;
-	return caps & (sdr_caps_directed(asked) | SDR_CAPS_FREE | FI_SOURCE | FI_RMA_EVENT |
-		       FI_DIRECTED_RECV);
+	return caps & (sdr_caps_directed(asked) | SDR_CAPS_FREE | FI_SOURCE | FI_SOURCE_ERR |
+		       FI_RMA_EVENT | FI_DIRECTED_RECV);
 }
 
 static void sdr_info_domain(struct fi_domain_attr *d, uint32_t version, const struct fi_info *hints,
@@ -498,8 +513,8 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	i->ep_attr->tx_ctx_cnt = 1;
 	i->ep_attr->rx_ctx_cnt = 1;
 
-	i->tx_attr->caps =
-		sdr_side_caps(i->caps, sdr_caps_tx(type) | sdr_caps_asked(type), ht ? ht->caps : 0);
+	i->tx_attr->caps = sdr_side_caps(i->caps, sdr_caps_tx(type) | sdr_caps_asked_tx(type),
+					 ht ? ht->caps : 0);
 	i->tx_attr->op_flags = ht ? ht->op_flags : 0;
 	i->tx_attr->msg_order = sdr_order_of(type, ht ? ht->msg_order : 0);
 	i->tx_attr->inject_size = ht && ht->inject_size ? ht->inject_size : SDR_INJECT_SIZE;
@@ -513,8 +528,8 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	i->ep_attr->max_order_war_size = sdr_msg_order_size(i->tx_attr->msg_order, FI_ORDER_WAR);
 	i->ep_attr->max_order_waw_size = sdr_msg_order_size(i->tx_attr->msg_order, FI_ORDER_WAW);
 
-	i->rx_attr->caps =
-		sdr_side_caps(i->caps, sdr_caps_rx(type) | sdr_caps_asked(type), hr ? hr->caps : 0);
+	i->rx_attr->caps = sdr_side_caps(i->caps, sdr_caps_rx(type) | sdr_caps_asked_rx(type),
+					 hr ? hr->caps : 0);
 	i->rx_attr->op_flags = hr ? hr->op_flags : 0;
 	i->rx_attr->msg_order = sdr_order_of(type, hr ? hr->msg_order : 0);
 	i->rx_attr->total_buffered_recv = hr ? hr->total_buffered_recv : 0;
