@@ -33,6 +33,8 @@
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_ext_sdr.h>
 
+#include "fi/sdr_old_api.h"
+
 #define TEST_API     FI_VERSION(1, 17)
 #define TEST_GUARD_S 20 /* nothing here takes that long */
 

@@ -85,6 +85,7 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_named.h \
 	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_nic.h \
+	prov/sdr/fi/sdr_old_api.h \
 	prov/sdr/fi/sdr_paths.c \
 	prov/sdr/fi/sdr_paths.h \
 	prov/sdr/fi/sdr_peer_api.h \

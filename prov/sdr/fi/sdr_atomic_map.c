@@ -38,7 +38,8 @@ static const uint8_t sdr_atomic_types[] = {
 	[FI_INT128] = SDR_ATOMIC_INT128,
 	[FI_UINT128] = SDR_ATOMIC_UINT128,
 };
-_Static_assert(sizeof(sdr_atomic_types) == FI_UINT128 + 1 && FI_INT128 == FI_DATATYPE_LAST,
+_Static_assert(sizeof(sdr_atomic_types) == FI_UINT128 + 1 &&
+		       (int)FI_INT128 == (int)FI_DATATYPE_LAST,
 	       "a row for each datatype");
 
 static const uint8_t sdr_atomic_ops_map[] = {

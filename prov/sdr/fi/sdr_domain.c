@@ -28,6 +28,7 @@
 #include "sdr_exit.h"
 #include "sdr_fabric.h"
 #include "sdr_nic.h"
+#include "sdr_old_api.h"
 #include "sdr_paths.h"
 #include "sdr_atomic_map.h"
 #include "sdr_poll.h"

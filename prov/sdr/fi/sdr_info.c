@@ -27,6 +27,7 @@
 #include "sdr_msg_order.h"
 #include "sdr_named.h"
 #include "sdr_nic.h"
+#include "sdr_old_api.h"
 #include "sdr_peer_api.h"
 #include "sdr_prov.h"
 #include "sdr_refusal.h"
