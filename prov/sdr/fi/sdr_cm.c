@@ -15,11 +15,14 @@
  *
  * An accepting endpoint hears its mate from fi_accept on, a calling one from the ACCEPT on; until
  * then and from everybody else only calls are taken (attr.bonded of sdr_rel).  An ACCEPT must name
- * the random number of the REQUEST.  OVER is for good: what is posted to receive ends with what had
- * come before, or as cancelled.  All under ep->lock but for the request that an endpoint was opened
- * with, which is the application's calls' alone (fi_endpoint, fi_accept, fi_close).
+ * the random number of the REQUEST.  The calling side is CONNECTED first, and may call again before
+ * the other one knows: that request is not reported before this connection (sdr_eq_await).  OVER is
+ * for good: what is posted to receive ends with what had come before, or as cancelled.  All under
+ * ep->lock but for the request that an endpoint was opened with, which is the application's calls'
+ * alone (fi_endpoint, fi_accept, fi_close).
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +56,7 @@ struct sdr_cm {
 	uint64_t call;		 /* of the REQUEST */
 	struct sdr_peer *to;	 /* CALLING: the passive endpoint, held */
 	struct sdr_connreq *req; /* that it was opened with, until accepted */
+	struct sdr_eq_await due; /* ACCEPTING */
 	uint8_t msg[SDR_CM_MSG_MAX];
 };
 
@@ -158,11 +162,13 @@ static void cm_done(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 		cm_hangup(ep);
 	} else if (cm->state == SDR_CM_ACCEPTING && e->err) {
 		cm_failed(ep, e->prov_err, NULL, 0);
+		sdr_eq_awaited(ep->eq, &cm->due);
 		sdr_rel_peer_put(ep->mate);
 		ep->mate = NULL;
 	} else if (cm->state == SDR_CM_ACCEPTING) {
 		cm->state = SDR_CM_CONNECTED;
 		cm_event(ep, FI_CONNECTED, NULL, 0);
+		sdr_eq_awaited(ep->eq, &cm->due);
 	}
 }
 
@@ -216,8 +222,11 @@ void sdr_cm_leave(struct sdr_ep *ep)
 void sdr_cm_shut(struct sdr_ep *ep)
 {
 	SDR_ASSERT_HELD(&ep->lock);
-	if (ep->cm)
-		ep->cm->state = SDR_CM_OVER;
+	if (!ep->cm)
+		return;
+	if (ep->cm->state == SDR_CM_ACCEPTING)
+		sdr_eq_awaited(ep->eq, &ep->cm->due);
+	ep->cm->state = SDR_CM_OVER;
 }
 
 void sdr_cm_free(struct sdr_ep *ep)
@@ -250,6 +259,21 @@ static int cm_begin(const struct sdr_cm *cm)
 	}
 }
 
+/* A call's number: 16 bits of the process's (sdr_cm_caller), the others its own.  0 or FI error. */
+static int cm_number(uint64_t *call)
+{
+	static atomic_uint_fast32_t ours; /* 0: none yet */
+	uint_fast32_t old = 0, mine;
+
+	if (getrandom(call, sizeof(*call), 0) != sizeof(*call))
+		return -FI_EIO;
+	mine = 0x10000u | sdr_cm_caller(*call);
+	if (!atomic_compare_exchange_strong(&ours, &old, mine))
+		mine = old;
+	*call = (uint64_t)(mine & 0xffffu) << 48 | (*call & 0xffffffffffffu);
+	return 0;
+}
+
 int sdr_cm_connect(struct fid_ep *fid, const void *addr, const void *param, size_t paramlen)
 {
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid);
@@ -264,10 +288,10 @@ int sdr_cm_connect(struct fid_ep *fid, const void *addr, const void *param, size
 	    ((const struct sockaddr *)addr)->sa_family != ep->src.ss_family)
 		return -FI_EINVAL;
 	ret = cm_enable(ep);
+	if (!ret)
+		ret = cm_number(&m.call);
 	if (ret)
 		return ret;
-	if (getrandom(&m.call, sizeof(m.call), 0) != sizeof(m.call))
-		return -FI_EIO;
 	pthread_mutex_lock(&ep->lock);
 	ret = cm_begin(cm);
 	if (ret)
@@ -317,9 +341,11 @@ int sdr_cm_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 	}
 	sdr_rel_bond(ep->mate, SDR_BOND_HEAR | SDR_BOND_WATCH);
 	cm->state = SDR_CM_ACCEPTING;
+	sdr_eq_await(ep->eq, &cm->due, sdr_cm_caller(m.call));
 	ret = sdr_cm_post(ep, ep->mate, &m, cm->msg, cm);
 	if (ret) {
 		cm->state = SDR_CM_IDLE;
+		sdr_eq_awaited(ep->eq, &cm->due);
 		sdr_rel_hangup(ep->mate);
 		sdr_rel_peer_put(ep->mate);
 		ep->mate = NULL;

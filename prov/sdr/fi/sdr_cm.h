@@ -45,6 +45,12 @@ static inline uint16_t sdr_cm_len(const void *param, size_t len)
 	return !param ? 0 : len < SDR_CM_DATA_MAX ? (uint16_t)len : SDR_CM_DATA_MAX;
 }
 
+/* Calls of one process have this part of their number in common. */
+static inline uint16_t sdr_cm_caller(uint64_t call)
+{
+	return (uint16_t)(call >> 48);
+}
+
 int sdr_cm_connect(struct fid_ep *ep, const void *addr, const void *param, size_t paramlen);
 int sdr_cm_accept(struct fid_ep *ep, const void *param, size_t paramlen);
 int sdr_cm_shutdown(struct fid_ep *ep, uint64_t flags);

@@ -25,6 +25,27 @@
 #include "sdr_fabric.h"
 #include "sdr_prov.h"
 
+/* Under lock, as all of these. */
+static bool sdr_eq_awaits(const struct sdr_eq *eq, const struct sdr_event *ev)
+{
+	struct sdr_list *l;
+
+	if (!ev->request)
+		return false;
+	sdr_list_each(l, &eq->awaited) {
+		if (sdr_container(l, struct sdr_eq_await, link)->caller == ev->caller)
+			return true;
+	}
+	return false;
+}
+
+static void sdr_event_append(struct sdr_event ***tail, struct sdr_event *ev)
+{
+	ev->next = NULL;
+	**tail = ev;
+	*tail = &ev->next;
+}
+
 static int sdr_eq_put(struct sdr_eq *eq, struct sdr_event *ev)
 {
 	pthread_mutex_lock(&eq->lock);
@@ -33,9 +54,7 @@ static int sdr_eq_put(struct sdr_eq *eq, struct sdr_event *ev)
 		free(ev);
 		return -FI_EAGAIN;
 	}
-	ev->next = NULL;
-	*eq->tail = ev;
-	eq->tail = &ev->next;
+	sdr_event_append(sdr_eq_awaits(eq, ev) ? &eq->held_tail : &eq->tail, ev);
 	eq->count++;
 	pthread_mutex_unlock(&eq->lock);
 	sdr_wait_raise(&eq->wait);
@@ -62,13 +81,13 @@ int sdr_eq_event(struct sdr_eq *eq, uint32_t event, const struct fi_eq_entry *en
 	return sdr_eq_event_put(eq, event, entry, sizeof(*entry), true);
 }
 
-int sdr_eq_cm(struct sdr_eq *eq, uint32_t event, const struct fi_eq_cm_entry *entry,
-	      const void *data, size_t len)
+static struct sdr_event *sdr_event_cm(uint32_t event, const struct fi_eq_cm_entry *entry,
+				      const void *data, size_t len)
 {
 	struct sdr_event *ev = calloc(1, sizeof(*ev) + sizeof(*entry) + len);
 
 	if (!ev)
-		return -FI_ENOMEM;
+		return NULL;
 	ev->event = event;
 	ev->provider = ev->cm = true;
 	ev->info = entry->info;
@@ -76,7 +95,57 @@ int sdr_eq_cm(struct sdr_eq *eq, uint32_t event, const struct fi_eq_cm_entry *en
 	memcpy(ev->data, entry, sizeof(*entry));
 	if (len)
 		memcpy(ev->data + sizeof(*entry), data, len);
+	return ev;
+}
+
+int sdr_eq_cm(struct sdr_eq *eq, uint32_t event, const struct fi_eq_cm_entry *entry,
+	      const void *data, size_t len)
+{
+	struct sdr_event *ev = sdr_event_cm(event, entry, data, len);
+
+	return ev ? sdr_eq_put(eq, ev) : -FI_ENOMEM;
+}
+
+int sdr_eq_request(struct sdr_eq *eq, const struct fi_eq_cm_entry *entry, const void *data,
+		   size_t len, uint16_t caller)
+{
+	struct sdr_event *ev = sdr_event_cm(FI_CONNREQ, entry, data, len);
+
+	if (!ev)
+		return -FI_ENOMEM;
+	ev->request = true;
+	ev->caller = caller;
 	return sdr_eq_put(eq, ev);
+}
+
+void sdr_eq_await(struct sdr_eq *eq, struct sdr_eq_await *a, uint16_t caller)
+{
+	a->caller = caller;
+	pthread_mutex_lock(&eq->lock);
+	sdr_list_add_tail(&a->link, &eq->awaited);
+	pthread_mutex_unlock(&eq->lock);
+}
+
+void sdr_eq_awaited(struct sdr_eq *eq, struct sdr_eq_await *a)
+{
+	struct sdr_event **p, *ev;
+	bool any = false;
+
+	pthread_mutex_lock(&eq->lock);
+	sdr_list_del(&a->link);
+	for (p = &eq->held; (ev = *p);) {
+		if (sdr_eq_awaits(eq, ev)) {
+			p = &ev->next;
+			continue;
+		}
+		*p = ev->next;
+		sdr_event_append(&eq->tail, ev);
+		any = true;
+	}
+	eq->held_tail = p;
+	pthread_mutex_unlock(&eq->lock);
+	if (any)
+		sdr_wait_raise(&eq->wait);
 }
 
 int sdr_eq_error_data(struct sdr_eq *eq, const struct fi_eq_err_entry *err, const void *data,
@@ -126,13 +195,14 @@ static void sdr_eq_lend(struct sdr_eq *eq, struct sdr_event *ev)
 	eq->lent = ev;
 }
 
-void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
+/* Under lock: where the next is appended. */
+static struct sdr_event **sdr_eq_purge_list(struct sdr_eq *eq, struct sdr_event **p,
+					    const struct fid *fid)
 {
-	struct sdr_event **p, *ev;
 	const struct fid *of;
+	struct sdr_event *ev;
 
-	pthread_mutex_lock(&eq->lock);
-	for (p = &eq->head; (ev = *p);) {
+	while ((ev = *p)) {
 		of = ev->is_err	    ? ev->err.fid
 		     : ev->provider ? ((struct fi_eq_entry *)(void *)ev->data)->fid
 				    : NULL;
@@ -144,8 +214,15 @@ void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
 			p = &ev->next;
 		}
 	}
-	eq->tail = p;
-	SDR_ASSERT(!eq->count == !eq->head);
+	return p;
+}
+
+void sdr_eq_purge(struct sdr_eq *eq, const struct fid *fid)
+{
+	pthread_mutex_lock(&eq->lock);
+	eq->tail = sdr_eq_purge_list(eq, &eq->head, fid);
+	eq->held_tail = sdr_eq_purge_list(eq, &eq->held, fid);
+	SDR_ASSERT(!eq->count == (!eq->head && !eq->held));
 	pthread_mutex_unlock(&eq->lock);
 }
 
@@ -339,6 +416,8 @@ int sdr_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_e
 	}
 	pthread_mutex_init(&eq->lock, NULL);
 	eq->tail = &eq->head;
+	eq->held_tail = &eq->held;
+	sdr_list_init(&eq->awaited);
 	eq->user_writes = attr && (attr->flags & FI_WRITE);
 	eq->fabric = f;
 	atomic_fetch_add(&f->refs, 1);

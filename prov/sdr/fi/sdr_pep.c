@@ -106,7 +106,7 @@ static int pep_call(struct sdr_ep *ep, struct sdr_peer *from, const struct sdr_c
 	entry.info = pep_info(pep, req);
 	if (!entry.info)
 		goto err_req;
-	if (!sdr_eq_cm(pep->eq, FI_CONNREQ, &entry, m->data, m->len))
+	if (!sdr_eq_request(pep->eq, &entry, m->data, m->len, sdr_cm_caller(m->call)))
 		return SDR_REL_OK;
 	fi_freeinfo(entry.info);
 err_req:

@@ -9,9 +9,10 @@
  *    +------+------+------+----------+-----------+
  *
  * Little-endian.  REQUEST goes to a listening endpoint; call is a random number of the requesting
- * one's, by which it knows the answer: ACCEPT, which the accepting endpoint sends to where the
- * REQUEST came from, and which makes its sender the other end of the connection, or REJECT, from
- * the listening one.  data are the application's, len bytes up to the end of the record.
+ * one's (16 bits of it its process's), by which it knows the answer: ACCEPT, which the accepting
+ * endpoint sends to where the REQUEST came from, and which makes its sender the other end of the
+ * connection, or REJECT, from the listening one.  data are the application's, len bytes up to the
+ * end of the record.
  */
 #ifndef SDR_CM_MSG_H
 #define SDR_CM_MSG_H
