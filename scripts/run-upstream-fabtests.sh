@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# Runs libfabric's own tests, an installed fabtests 1.17 or 2.x, over sdr and over tcp, and prints the
-# passes of both.
+# Runs libfabric's own tests, an installed fabtests 1.17 or 2.x, over sdr and over tcp, and prints for
+# both how many passed, failed, were not run (the provider lacks what they need) and were excluded
+# (sdr.exclude), and the names of those that failed or that pass over tcp alone.
 #
 # usage: run-upstream-fabtests.sh [OPTION]... DIR
 #   DIR                where fabtests is installed (DIR/bin/runfabtests.sh)
 #   --set LIST         sets of runfabtests.sh, with commas between: quick (default), all, unit, functional,
 #                      short, standard, ...; none: no set
 #   --ubertest LIST    cases of fi_ubertest: quick (default), all, verify, none; or files
-#   --faults SPEC      FI_SDR_FAULT of the runs over sdr, e.g. drop=0.01; tcp runs clean
+#   --faults SPEC      FI_SDR_FAULT of the runs over sdr, e.g. drop=0.01; tcp runs clean.  Tests that hang
+#                      when a datagram is lost are excluded as well (faults.exclude)
 #   --libfabric DIR    libfabric is there (default: DIR/lib of fabtests, where it has one, else the system's)
 #   --only PROVIDER    only sdr, or only tcp
 #   --hidden           over sdr without sdr.exclude: which of its lines hide a test that passes
 #   --bar              fails, too, when tcp passes more than sdr does
-#   --timeout N        seconds for one test (60)
+#   --timeout N        seconds for one test (120, the default of runfabtests.sh)
 #   --keep DIR         what the tests printed
 #   --help
 #
@@ -34,7 +36,7 @@ usage() { sed -n '/^# usage/,/^#   --help/s/^# \{0,1\}//p' "$self"; }
 no() { echo "run-upstream-fabtests.sh: $*" >&2; exit 77; }
 wrong() { echo "run-upstream-fabtests.sh: $*" >&2; usage >&2; exit 2; }
 
-sets=quick uber=quick faults='' lib='' only='' hidden='' bar='' limit=60 keep='' dir=''
+sets=quick uber=quick faults='' lib='' only='' hidden='' bar='' limit=120 keep='' dir=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--set | --ubertest | --faults | --libfabric | --only | --timeout | --keep)
@@ -98,10 +100,13 @@ ip link set lo up || exit 77
 # ---- one run ---------------------------------------------------------------------------------
 
 bad=0 sdr_total=0 tcp_total=0
-printf '%-22s %-4s %-12s %6s %6s %8s %7s\n' tests over faults passed failed 'not run' seconds
+columns='%-22s %-4s %-12s %6s %6s %7s %8s %7s\n'
+# shellcheck disable=SC2059 # the format is ours
+printf "$columns" tests over faults passed failed 'not run' excluded seconds
 
-row() { # TESTS PROVIDER FAULTS PASSED FAILED NOTRUN SECONDS
-	printf '%-22s %-4s %-12s %6s %6s %8s %7s\n' "$@"
+row() { # TESTS PROVIDER FAULTS PASSED FAILED NOTRUN EXCLUDED SECONDS
+	# shellcheck disable=SC2059
+	printf "$columns" "$@"
 	if [ "$2" = sdr ]; then
 		sdr_total=$((sdr_total + ${4/\?/0}))
 		{ [ "$5" = 0 ] && [ "$4" -gt 0 ]; } || bad=1
@@ -119,17 +124,33 @@ env_of() { # PROVIDER: what its run is impaired by
 	fi
 }
 
+# What runfabtests.sh says of itself; nothing of it where it ended early.
 total() { awk -v what="$1" '$1 == "#" && $2 == "Total" && $3 == what { n = $4 } END { print n == "" ? "?" : n }' "$2"; }
+
+results() { # RESULT LOG: names of the tests with that result
+	awk -v want="$1" '/^- name:/ { sub(/^- name: */, ""); sub(/ -p ".*/, ""); n = $0 }
+		/^  result:/ && $2 == want { print n }' "$2"
+}
 
 run_set() { # SET PROVIDER
 	local log=$keep/$1-$2.log start=$SECONDS exclude=()
 	env_of "$2"
-	[ "$2" = tcp ] || [ -n "$hidden" ] || exclude=(-f "$configs/sdr.exclude")
+	[ "$2" = tcp ] || [ -n "$hidden" ] || exclude=(-f "$configs/sdr.exclude" ${faults:+-f "$configs/faults.exclude"})
 	runfabtests.sh -vv -T "$limit" -t "$1" "${exclude[@]}" -p "$dir/bin" "$2" >"$log" 2>&1 </dev/null
 	row "$1" "$2" "$impaired" "$(total Pass "$log")" "$(total Fail "$log")" \
-		"$(total Notrun/Excluded "$log")" $((SECONDS - start))
-	awk '/^- name:/ { sub(/^- name: */, ""); n = $0 } /^  result: Fail/ { print "   failed over '"$2"': " n }' "$log"
+		"$(results Notrun "$log" | wc -l)" "$(results Excluded "$log" | wc -l)" $((SECONDS - start))
+	results Fail "$log" | sed "s/^/   failed over $2: /"
 	[ "$2" = tcp ] || [ -z "$hidden" ] || hides "$log"
+	[ "$2" = sdr ] || [ -n "$only" ] || tcp_alone "$keep/$1-sdr.log" "$log"
+}
+
+tcp_alone() { # LOG-OF-SDR LOG-OF-TCP
+	local name result
+	while IFS= read -r name; do
+		for result in Notrun Excluded; do
+			results $result "$1" | grep -qxF -e "$name" && echo "   passes over tcp, $result over sdr: $name"
+		done
+	done < <(results Pass "$2")
 }
 
 # Lines of the exclude file that match a test which passed.
@@ -140,8 +161,7 @@ hides() { # LOG
 			[[ -z $pattern || $pattern == '#'* ]] && continue
 			[[ $name =~ $pattern ]] && { echo "   hidden by '$pattern': $name"; bad=1; }
 		done <"$configs/sdr.exclude"
-	done < <(awk '/^- name:/ { sub(/^- name: */, ""); sub(/ -p ".*/, ""); n = $0 }
-		/^  result: Pass/ { print n }' "$1")
+	done < <(results Pass "$1")
 }
 
 count() { awk -v what="$1" -F: '$1 ~ "^" what " *$" { n = $2 + 0 } END { print n + 0 }' "$2"; }
@@ -157,13 +177,13 @@ run_uber() { # CASES PROVIDER
 	server=$!
 	sleep 1
 	# its exit status is that of the last case; one that ended early has no sums
-	timeout -k 5 $((limit * 60)) fi_ubertest -u "$keep/cases-$2.test" 127.0.0.1 >"$log" 2>&1 </dev/null
+	timeout -k 5 $((limit * 30)) fi_ubertest -u "$keep/cases-$2.test" 127.0.0.1 >"$log" 2>&1 </dev/null
 	grep -q '^Success:' "$log" || echo "ERROR : 1 (ended early)" >>"$log"
 	kill -9 $server 2>/dev/null
 	wait $server 2>/dev/null
 	row "ubertest $(basename "$file" .test)" "$2" "$impaired" "$(grep -c '^Ending test.*Success' "$log")" \
 		$(($(count ERROR "$log") + $(count EIO "$log") + $(count ENOSYS "$log"))) \
-		"$(count ENODATA "$log")" $((SECONDS - start))
+		"$(count ENODATA "$log")" - $((SECONDS - start))
 }
 
 echo "# libfabric $(fi_info --version | sed -n 's/^libfabric: //p'), fabtests of $dir" >&2

@@ -6,12 +6,6 @@
 # The pages for users; a distribution says with --docdir where its own go.
 dist_doc_DATA = README.md CHANGELOG.md
 
-# The list of libfabric's fabtests that sdr does not serve: runfabtests.sh finds it when run in $(pkgdatadir).
-testconfigdir = $(pkgdatadir)/test_configs/sdr
-dist_testconfig_DATA = \
-	fabtests/test_configs/sdr/README.md \
-	fabtests/test_configs/sdr/sdr.exclude
-
 # libfabric opens every file in its provider directory by name: libtool's description of the provider is of no use
 # there.  Without it "make uninstall" does not know the provider any more.
 install-data-hook:
