@@ -72,6 +72,7 @@ struct world_opts {
 	enum fi_wait_obj wait_obj;
 	uint64_t cq_bind;   /* beside FI_TRANSMIT | FI_RECV */
 	uint64_t cntr_bind; /* a counter, bound for these */
+	bool cntr_late;	    /* and only when the endpoint is enabled */
 	size_t cq_size;
 	bool no_source; /* no address of its own in the vector */
 };

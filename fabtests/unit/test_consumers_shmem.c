@@ -68,12 +68,16 @@ static void sos_atomics(struct world *w)
 	world_atomics(w, all, 4, bits, 4);
 }
 
-/* Two endpoints: one is the target of all, one has the counters that a context waits for. */
-static int sos_later(struct fi_info *info)
+/*
+ * Two endpoints: one is the target of all, one has the counters that a context waits for.  Or one
+ * that is both: it is enabled as the target, and then gets the counters.
+ */
+static int sos_endpoint(struct fi_info *info, bool single)
 {
 	struct world_opts o = { .av_type = FI_AV_TABLE,
 				.cq_bind = FI_SELECTIVE_COMPLETION,
-				.cntr_bind = FI_READ | FI_WRITE };
+				.cntr_bind = FI_READ | FI_WRITE,
+				.cntr_late = single };
 	static uint64_t heap[8];
 	uint64_t one = 1, two[2] = { 2, 3 };
 	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_UNSPEC };
@@ -118,6 +122,16 @@ static int sos_later(struct fi_info *info)
 		sos_atomics(&w);
 	world_close(&w);
 	return 0;
+}
+
+static int sos_later(struct fi_info *info)
+{
+	return sos_endpoint(info, false);
+}
+
+static int sos_later_single(struct fi_info *info)
+{
+	return sos_endpoint(info, true);
 }
 
 /* ---- OpenFAM, ROFI --------------------------------------------------------------------------- */
@@ -189,6 +203,7 @@ static int nvshmem_answer(const struct fi_info *info)
 
 const struct consumer consumers_shmem[] = {
 	{ "sos_target_counters", FI_VERSION(1, 5), sos, sos_answer, sos_later, GRANTED, 0 },
+	{ "sos_single_endpoint", FI_VERSION(1, 5), sos, sos_answer, sos_later_single, GRANTED, 0 },
 	{ "sos_hard_polling", FI_VERSION(1, 5), sos_polling, sos_answer, sos_later, GRANTED, 0 },
 	{ "sos_mr_basic", FI_VERSION(1, 5), sos_basic, sos_answer, sos_later, GRANTED, 0 },
 	{ "sos_mr_rma_event", FI_VERSION(1, 5), sos_rma_event, sos_answer, sos_later, GRANTED, 0 },

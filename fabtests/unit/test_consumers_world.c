@@ -29,11 +29,13 @@ void world_open(struct world *w, struct fi_info *info, const struct world_opts *
 	assert_ok(fi_endpoint(w->domain, info, &w->ep, NULL));
 	assert_ok(fi_ep_bind(w->ep, &w->av->fid, 0));
 	assert_ok(fi_ep_bind(w->ep, &w->cq->fid, FI_TRANSMIT | FI_RECV | o->cq_bind));
-	if (o->cntr_bind) {
+	if (o->cntr_bind)
 		assert_ok(fi_cntr_open(w->domain, &cntr, &w->cntr, NULL));
+	if (o->cntr_bind && !o->cntr_late)
 		assert_ok(fi_ep_bind(w->ep, &w->cntr->fid, o->cntr_bind));
-	}
 	assert_ok(fi_enable(w->ep));
+	if (o->cntr_bind && o->cntr_late)
+		assert_ok(fi_ep_bind(w->ep, &w->cntr->fid, o->cntr_bind));
 	if (o->no_source)
 		return;
 	assert_ok(fi_getname(&w->ep->fid, &name, &len));

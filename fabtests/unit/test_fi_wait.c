@@ -355,6 +355,52 @@ static void wait__no_sleep_for_next_to_nothing(void **state)
 	free(rx);
 }
 
+static void *cntr_waiter(void *arg)
+{
+	return (void *)(intptr_t)fi_cntr_wait(arg, 1, TEST_GUARD_S * 1000);
+}
+
+/*
+ * A counter that is bound when the endpoint is enabled already.  Only the thread that has been
+ * sleeping on it since before that drives the endpoint.
+ */
+static void wait__counter_bound_to_an_enabled_endpoint(void **state)
+{
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
+	struct timespec ts = { .tv_nsec = 20000000 };
+	struct late l = { .stop = 0 };
+	struct fid_cntr *cntr, *other;
+	struct test_pair p;
+	pthread_t waiter, sender;
+	void *ret;
+	char rx[8];
+
+	(void)state;
+	test_pair_open(&p, &o);
+	l.p = &p;
+	assert_ok(fi_cntr_open(p.domain, &attr, &cntr, NULL));
+	assert_ok(fi_cntr_open(p.domain, &attr, &other, NULL));
+	assert_ok(fi_recv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(pthread_create(&waiter, NULL, cntr_waiter, cntr), 0);
+	nanosleep(&ts, NULL);
+	assert_ok(fi_ep_bind(p.s[1].ep, &cntr->fid, FI_RECV));
+	assert_int_equal(fi_ep_bind(p.s[1].ep, &other->fid, FI_RECV), -FI_EINVAL);
+	assert_int_equal(fi_ep_bind(p.s[1].ep, &other->fid, FI_COMPLETION), -FI_EBADFLAGS);
+	assert_int_equal(fi_close(&cntr->fid), -FI_EBUSY);
+	assert_int_equal(pthread_create(&sender, NULL, late_sender, &l), 0);
+	assert_int_equal(pthread_join(waiter, &ret), 0);
+	late_join(sender, &l);
+	assert_int_equal((intptr_t)ret, 0);
+	assert_string_equal(rx, "wake up");
+	assert_int_equal(fi_cntr_read(cntr), 1);
+	assert_int_equal(fi_cntr_read(other), 0);
+	test_side_close(&p.s[1]);
+	assert_ok(fi_close(&cntr->fid));
+	assert_ok(fi_close(&other->fid));
+	test_pair_close(&p);
+}
+
 /* ---- closing --------------------------------------------------------------------------------- */
 
 static void close__delivers_what_was_injected(void **state)
@@ -421,6 +467,7 @@ int main(void)
 		cmocka_unit_test(wait__progress_thread_takes_over_each_time),
 		cmocka_unit_test(wait__a_stream_over_a_long_path_wakes_seldom),
 		cmocka_unit_test(wait__no_sleep_for_next_to_nothing),
+		cmocka_unit_test(wait__counter_bound_to_an_enabled_endpoint),
 		cmocka_unit_test(close__delivers_what_was_injected),
 		cmocka_unit_test(close__in_a_child),
 	};

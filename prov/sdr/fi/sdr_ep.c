@@ -282,6 +282,10 @@ static int sdr_ep_bind_cq(struct sdr_ep *ep, struct sdr_cq *cq, uint64_t flags)
 	return 0;
 }
 
+/*
+ * Also when the endpoint is enabled: it counts from then on, and who sleeps on the counter looks
+ * again, as the endpoint may have been asleep without an alarm.
+ */
 static int sdr_ep_bind_cntr(struct sdr_ep *ep, struct sdr_cntr *cntr, uint64_t flags)
 {
 	static const uint64_t bits[SDR_CNTR_KINDS] = { FI_SEND,	 FI_RECV,	 FI_READ,
@@ -297,15 +301,30 @@ static int sdr_ep_bind_cntr(struct sdr_ep *ep, struct sdr_cntr *cntr, uint64_t f
 		if ((flags & bits[i]) && ep->cntr[i])
 			return -FI_EINVAL;
 	}
+	/* whether a peer's operations are reported was settled when it was enabled */
+	if (ep->enabled && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) &&
+	    !(ep->caps & FI_RMA_EVENT))
+		return -FI_EOPBADSTATE;
 	ret = sdr_pset_add(&cntr->eps, ep);
 	if (ret)
 		return ret;
+	if (ep->enabled) {
+		ret = sdr_pset_watch(&cntr->eps, ep);
+		if (ret) {
+			sdr_pset_del(&cntr->eps, ep);
+			return ret;
+		}
+	}
+	pthread_mutex_lock(&ep->lock);
 	for (i = 0; i < SDR_CNTR_KINDS; i++) {
 		if (flags & bits[i]) {
 			atomic_fetch_add(&cntr->refs, 1);
 			ep->cntr[i] = cntr;
 		}
 	}
+	pthread_mutex_unlock(&ep->lock);
+	if (ep->enabled)
+		sdr_wait_raise(&cntr->wait);
 	return 0;
 }
 
@@ -314,7 +333,7 @@ static int sdr_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	struct sdr_ep *ep = container_of(fid, struct sdr_ep, fid.fid);
 	int ret;
 
-	if (ep->enabled)
+	if (ep->enabled && bfid->fclass != FI_CLASS_CNTR)
 		return -FI_EOPBADSTATE;
 	switch (bfid->fclass) {
 	case FI_CLASS_AV:

@@ -113,11 +113,11 @@ ssize_t sdr_ep_post_inject(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t d
 	if (ep->hmem && (ret = sdr_post_mem(wr->iov, wr->niov, NULL, &wr->mem)))
 		return ret;
 	wr->flags = sdr_post_flags(flags) | SDR_REL_F_INJECT;
-	if (!ep->cntr[sdr_ep_done_cntr(wr->kind)])
-		wr->flags |= SDR_REL_F_SILENT;
 	wr->uflags = 0;
 	wr->ctx = NULL;
 	pthread_mutex_lock(&ep->lock);
+	if (!ep->cntr[sdr_ep_done_cntr(wr->kind)])
+		wr->flags |= SDR_REL_F_SILENT;
 	ret = sdr_post_locked(ep, wr, dest);
 	sdr_ep_unlock(ep);
 	return ret;

@@ -64,7 +64,7 @@ int sdr_pset_add(struct sdr_pset *ps, struct sdr_ep *ep)
 		ps->cap += 8;
 	}
 	ps->v[ps->n++] = ep;
-	/* who sleeps now has nothing to miss yet: it is not enabled */
+	/* who sleeps now has nothing to miss yet: it is not enabled, or a raise follows */
 	atomic_fetch_add(&ep->watch, ps->watch);
 out:
 	pthread_mutex_unlock(&ps->lock);
