@@ -304,7 +304,10 @@ static void atomic__needs_rights(void **state)
 	test_pair_close(&p);
 }
 
-/* Updates count as writes, the others as reads; on both sides, and at the region. */
+/*
+ * Updates count as writes, the others as reads, on both sides.  At the region what may have changed
+ * it counts as a write, too.
+ */
 static void atomic__is_counted(void **state)
 {
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -339,16 +342,20 @@ static void atomic__is_counted(void **state)
 				  FI_SUM, NULL));
 	assert_ok(fi_compare_atomic(p.s[0].ep, v, 1, NULL, v, NULL, old, NULL, p.s[0].peer, 0, 5,
 				    FI_UINT64, FI_CSWAP, NULL));
+	assert_ok(fi_fetch_atomic(p.s[0].ep, NULL, 1, NULL, old, NULL, p.s[0].peer, 0, 5, FI_UINT64,
+				  FI_ATOMIC_READ, NULL));
 	assert_ok(fi_cntr_wait(p.s[0].write, 3, TEST_GUARD_S * 1000));
-	assert_ok(fi_cntr_wait(read[0], 2, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(read[0], 3, TEST_GUARD_S * 1000));
 	assert_ok(fi_cntr_wait(p.s[1].rwrite, 3, TEST_GUARD_S * 1000));
-	assert_ok(fi_cntr_wait(rread, 2, TEST_GUARD_S * 1000));
-	assert_ok(fi_cntr_wait(region[0], 3, TEST_GUARD_S * 1000));
-	assert_ok(fi_cntr_wait(region[1], 2, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(rread, 3, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(region[0], 5, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(region[1], 3, TEST_GUARD_S * 1000));
 	assert_int_equal(fi_cntr_read(p.s[0].write), 3);
-	assert_int_equal(fi_cntr_read(read[0]), 2);
+	assert_int_equal(fi_cntr_read(read[0]), 3);
 	assert_int_equal(fi_cntr_read(p.s[1].rwrite), 3);
-	assert_int_equal(fi_cntr_read(rread), 2);
+	assert_int_equal(fi_cntr_read(rread), 3);
+	assert_int_equal(fi_cntr_read(region[0]), 5);
+	assert_int_equal(fi_cntr_read(region[1]), 3);
 	assert_int_equal(fi_cntr_readerr(p.s[0].write), 0);
 	assert_int_equal(
 		fi_atomic(p.s[0].ep, v, 1, NULL, p.s[0].peer, 0, 99, FI_UINT64, FI_SUM, NULL), 0);

@@ -505,7 +505,7 @@ static void rma__events(void **state)
 	struct fid_cntr *rd, *wr;
 	struct test_pair p;
 	struct target t;
-	char buf[100];
+	static char buf[LEN]; /* all of it goes as bulk data */
 
 	(void)state;
 	test_pair_open(&p, &o);
@@ -517,15 +517,15 @@ static void rma__events(void **state)
 	assert_ok(fi_mr_enable(t.mr));
 	assert_ok(fi_write(p.s[0].ep, buf, 100, NULL, p.s[0].peer, t.addr, t.key, NULL));
 	assert_ok(fi_inject_write(p.s[0].ep, buf, 10, p.s[0].peer, t.addr, t.key));
+	assert_ok(fi_write(p.s[0].ep, buf, LEN, NULL, p.s[0].peer, t.addr, t.key, NULL));
 	assert_ok(fi_read(p.s[0].ep, buf, 100, NULL, p.s[0].peer, t.addr, t.key, NULL));
-	assert_ok(fi_cntr_wait(p.s[0].write, 2, TEST_GUARD_S * 1000));
-	assert_ok(fi_cntr_wait(p.s[1].rwrite, 2, TEST_GUARD_S * 1000));
-	while (fi_cntr_read(wr) < 2 || fi_cntr_read(rd) < 1) {
-		fi_cntr_read(p.s[1].rwrite);
-		fi_cntr_read(p.s[0].write);
-	}
-	assert_int_equal(fi_cntr_read(wr), 2);
-	assert_int_equal(fi_cntr_read(rd), 1);
+	assert_ok(fi_read(p.s[0].ep, buf, LEN, NULL, p.s[0].peer, t.addr, t.key, NULL));
+	assert_ok(fi_cntr_wait(p.s[0].write, 3, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(p.s[1].rwrite, 3, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(wr, 3, TEST_GUARD_S * 1000));
+	assert_ok(fi_cntr_wait(rd, 2, TEST_GUARD_S * 1000));
+	assert_int_equal(fi_cntr_read(wr), 3);
+	assert_int_equal(fi_cntr_read(rd), 2);
 	assert_int_equal(fi_close(&rd->fid), -FI_EBUSY);
 	target_close(&t);
 	assert_ok(fi_close(&rd->fid));

@@ -162,8 +162,8 @@ static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 		return;
 	}
 	if (remote) {
-		sdr_regions_event(ep->dom, e->key,
-				  sdr_kinds[e->kind].cntr == SDR_CNTR_REMOTE_WRITE);
+		sdr_regions_event(ep->dom, e->key, sdr_kinds[e->kind].cntr == SDR_CNTR_REMOTE_READ,
+				  e->changed);
 		if (!e->has_data)
 			return;
 		if (ep->rx_cq_data && e->kind == SDR_REL_REMOTE_WRITE)

@@ -169,15 +169,17 @@ out:
 	return ret;
 }
 
-void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write)
+void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool read, bool changed)
 {
 	struct sdr_regions *r = &dom->regions;
 	struct sdr_region *reg;
 
 	pthread_mutex_lock(&r->lock);
 	reg = *sdr_regions_slot(r, key);
-	if (reg && (write ? reg->wr_cntr : reg->rd_cntr))
-		sdr_cntr_bump(write ? reg->wr_cntr : reg->rd_cntr, false);
+	if (reg && read && reg->rd_cntr)
+		sdr_cntr_bump(reg->rd_cntr, false);
+	if (reg && changed && reg->wr_cntr)
+		sdr_cntr_bump(reg->wr_cntr, false);
 	pthread_mutex_unlock(&r->lock);
 }
 

@@ -58,7 +58,7 @@ uint64_t sdr_region_key(const uint8_t secret[SDR_REGION_SECRET], uint64_t n);
 /* mr_get of struct sdr_rel_cbs with the domain. */
 int sdr_regions_get(struct sdr_domain *dom, uint64_t key, uint64_t addr, uint64_t len,
 		    uint32_t access, void **va, void **region);
-/* Counters bound to a region. */
-void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool write);
+/* Counters bound to a region: it was read, its bytes changed. */
+void sdr_regions_event(struct sdr_domain *dom, uint64_t key, bool read, bool changed);
 
 #endif /* SDR_REGION_H */

@@ -42,6 +42,7 @@ struct sdr_rel_cqe {
 	bool has_data;	 /* data is valid (remote CQ data) */
 	bool multi_last; /* multi-receive buffer: this was its last use, it is the caller's again */
 	bool multi_only; /* with multi_last: no message in this entry, only the buffer's release */
+	bool changed;	 /* REMOTE_*: the region's bytes may be others than before */
 	int err;	 /* 0 or negative errno */
 	int prov_err;	 /* enum sdr_rel_err */
 	void *ctx;	 /* as posted; NULL for REMOTE_* */

@@ -240,12 +240,13 @@ static uint32_t atomic_access(const struct sdr_atomic *a)
 	return access | (a->form != SDR_ATOMIC_UPDATE ? SDR_REL_ACCESS_READ : 0);
 }
 
-static void atomic_report(struct sdr_conn *c, uint8_t form, const struct sdr_frame_rec *f, void *va,
-			  uint64_t len)
+static void atomic_report(struct sdr_conn *c, uint8_t form, bool changed,
+			  const struct sdr_frame_rec *f, void *va, uint64_t len)
 {
 	struct sdr_rel_cqe e = {
 		.kind = form == SDR_ATOMIC_UPDATE ? SDR_REL_REMOTE_ATOMIC
 						  : SDR_REL_REMOTE_FETCH_ATOMIC,
+		.changed = changed,
 		.len = len,
 		.buf = va,
 		.peer = c->peer,
@@ -325,20 +326,29 @@ static void atomic_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	else
 		sdr_done_send(c, f->id, SDR_REL_OK);
 	if (!(f->flags & SDR_REC_F_LEN)) /* else its parts are more than this */
-		atomic_report(c, a.form, f, at, len);
+		atomic_report(c, a.form, a.op != SDR_ATOMIC_READ, f, at, len);
 	sdr_follow_over(c, f);
 }
 
-/* A range that no peer may change cannot have been changed. */
+/*
+ * A range that no peer may change cannot have been changed; which operation fetched or compared
+ * the record does not say.
+ */
 static void end_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	uint32_t access = f->tag == SDR_ATOMIC_UPDATE ? SDR_REL_ACCESS_WRITE : SDR_REL_ACCESS_READ;
 	void *va = NULL, *region = NULL;
+	bool changed;
 
-	if (f->tag >= SDR_ATOMIC_FORMS)
+	if (f->tag >= SDR_ATOMIC_FORMS) {
 		c->st.pkts_bad++;
-	else if (!c->rel->cbs->mr_get(c->rel->user, f->key, f->addr, f->len, access, &va, &region))
-		atomic_report(c, (uint8_t)f->tag, f, va, f->len);
+		return;
+	}
+	changed = !c->rel->cbs->mr_get(c->rel->user, f->key, f->addr, f->len,
+				       access | SDR_REL_ACCESS_WRITE, &va, &region);
+	if (changed ||
+	    !c->rel->cbs->mr_get(c->rel->user, f->key, f->addr, f->len, access, &va, &region))
+		atomic_report(c, (uint8_t)f->tag, changed, f, va, f->len);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */

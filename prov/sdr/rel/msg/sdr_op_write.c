@@ -54,6 +54,7 @@ static void write_done(struct sdr_bulk_rx *b)
 	struct sdr_rel *rel = c->rel;
 	struct sdr_rel_cqe e = {
 		.kind = SDR_REL_REMOTE_WRITE,
+		.changed = true,
 		.has_data = b->has_data,
 		.data = b->data,
 		.len = b->len,

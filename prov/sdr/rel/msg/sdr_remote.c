@@ -49,6 +49,7 @@ void sdr_remote_report(struct sdr_conn *c, uint8_t kind, const struct sdr_frame_
 	struct sdr_rel_cqe e = {
 		.kind = kind,
 		.has_data = f->flags & SDR_REC_F_DATA,
+		.changed = kind == SDR_REL_REMOTE_WRITE,
 		.len = f->len,
 		.data = f->data,
 		.buf = va,
