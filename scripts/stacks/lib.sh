@@ -105,7 +105,7 @@ stack_env() { # COLUMN
 	sdr)
 		export FI_PROVIDER=sdr
 		[ -z "$faults" ] || export FI_SDR_FAULT=$faults ;;
-	tcp) export FI_PROVIDER=tcp ;;
+	tcp | sockets) export FI_PROVIDER=$1 ;;
 	*) ;;
 	esac
 }
@@ -114,7 +114,7 @@ stack_env() { # COLUMN
 stack_run() { timeout -s KILL "$((limit + 10))" "${jail[@]}" timeout -k 5 "$limit" "$@"; }
 
 stack_case() { # NAME COUNT COMMAND...
-	local name=$1 count=$2 log start passed failed sdr_failed='' tcp_failed=''
+	local name=$1 count=$2 log start passed failed sdr_failed='' other_failed=''
 	shift 2
 	[[ $name == *"$pattern"* ]] || return 0
 	printf '%-34s' "$name"
@@ -125,16 +125,27 @@ stack_case() { # NAME COUNT COMMAND...
 		read -r passed failed < <($count "$log" $?)
 		printf ' %6s %6s %4s' "$passed" "$failed" $((SECONDS - start))
 		[ "$over" = sdr ] && sdr_failed=$failed
-		[ "$over" = tcp ] && tcp_failed=$failed
+		[ "$over" != sdr ] && [ "$over" != ob1 ] && other_failed=$failed
 	done
 	printf '\n'
 	ran=$((ran + 1))
-	if [ "${sdr_failed:-0}" -gt "${tcp_failed:-0}" ]; then worse=1; fi
+	if [ "${sdr_failed:-0}" -gt "${other_failed:-0}" ] || ! stack_named "$keep/${name//[^a-zA-Z0-9_.-]/_}"; then worse=1; fi
+}
+
+# Of tests that an automake log names: those that failed over sdr alone.
+stack_named() { # LOG-, without its column
+	local other='' over only
+	for over in $columns; do [ "$over" = sdr ] || [ "$over" = ob1 ] || other=$1-$over.log; done
+	[ -e "$1-sdr.log" ] && [ -n "$other" ] || return 0
+	only=$(comm -23 <(grep -E '^(FAIL|ERROR): ' "$1-sdr.log" | sort -u) <(grep -E '^(FAIL|ERROR): ' "$other" | sort -u))
+	[ -n "$only" ] || return 0
+	printf '%s\n' "$only" | sed 's/^/   only over sdr: /'
+	return 1
 }
 
 stack_end() {
 	[ "$ran" -gt 0 ] || { echo "no test was run" >&2; exit 2; }
-	[ "$worse" = 0 ] || echo "over sdr fails what does not over tcp"
+	[ "$worse" = 0 ] || echo "over sdr fails what does not over the other"
 	exit "$worse"
 }
 
