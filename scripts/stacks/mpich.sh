@@ -37,7 +37,7 @@ count_runtests() {
 chosen() { # what the library itself says that it runs over
 	MPIR_CVAR_DEBUG_SUMMARY=1 stack_run "$prefix/bin/mpiexec" -n 1 "$tests/pt2pt/sendrecv1" 2>&1 | grep -i 'provider'
 }
-count_chosen() { if grep -q "^libfabric provider: *$over[ ;]" "$1"; then echo 1 0; else echo 0 1; fi; }
+count_chosen() { if grep -q "^libfabric provider: *${over}[ ;]" "$1"; then echo 1 0; else echo 0 1; fi; }
 stack_case "the provider is the one" count_chosen chosen
 lists=${option[lists]:-pt2pt,coll,rma,datatype,comm,threads}
 for folder in ${lists//,/ }; do
