@@ -301,6 +301,7 @@ static size_t seed_ext(uint8_t *p)
 	n += sdr_tlv_put(p + n, 128, SDR_HELLO_ADDRESSES, b, (uint16_t)k);
 	sdr_put_le32(max, 9000);
 	n += sdr_tlv_put(p + n, 128, SDR_HELLO_PROBE_MAX, max, 4);
+	n += sdr_tlv_put(p + n, 128, SDR_HELLO_CAME, max, 4);
 	return n;
 }
 

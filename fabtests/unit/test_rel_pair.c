@@ -242,6 +242,38 @@ static void pair__anything_else_says_nothing(void **state)
 	}
 }
 
+/*
+ * Whoever reads is late, again and again, by more than the answers are apart: with the stamps of
+ * hosts a slow path is told all the same and a fast one is none, without them nothing is.
+ */
+static void pair__late_threads_have_stamps(void **state)
+{
+	static const uint64_t mbit[] = { 10, 40, 1000 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 12; i++) {
+		uint64_t line = mbit[i % 3] * MBIT;
+		bool stamps = i < 6;
+		uint32_t late = i / 3 & 1;
+		struct bed *b = slow_new(line, RTT);
+
+		b->na[0].stamps = b->na[1].stamps = stamps;
+		bed_boot(b);
+		first(b);
+		for (uint32_t k = 0; k < 12; k++) {
+			sdr_sim_node_stall(b->w, late, bed_now(b) + 29 * MS);
+			bed_run(b, 30 * MS);
+		}
+		bed_wait_all(b, 20 * BED_SEC);
+		if (stamps && mbit[i % 3] < 100)
+			assert_in_range(cc_of(b)->pair.most_Bps, line / 8 * 9 / 10,
+					line / 8 * 11 / 10);
+		else
+			assert_int_equal(cc_of(b)->pair.most_Bps, 0);
+		bed_close(b);
+	}
+}
+
 /* Nothing arrives but what is short: there is nothing to ask, nor to wait for. */
 static void pair__a_narrow_path_is_not_asked(void **state)
 {
@@ -294,6 +326,7 @@ int main(void)
 		cmocka_unit_test(pair__a_fast_path_begins_with_all),
 		cmocka_unit_test(pair__little_leaves_before),
 		cmocka_unit_test(pair__anything_else_says_nothing),
+		cmocka_unit_test(pair__late_threads_have_stamps),
 		cmocka_unit_test(pair__a_narrow_path_is_not_asked),
 		cmocka_unit_test(pair__a_known_path_is_asked),
 	};

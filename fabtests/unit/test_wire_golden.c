@@ -190,6 +190,8 @@ static void golden__handshake(void **state)
 	k = sdr_tlv_put(ext, sizeof(ext), SDR_HELLO_ADDRESSES, a, (uint16_t)n);
 	sdr_put_le32(a, 8204);
 	k += sdr_tlv_put(ext + k, sizeof(ext) - k, SDR_HELLO_PROBE_MAX, a, 4);
+	sdr_put_le32(a, 123956);
+	k += sdr_tlv_put(ext + k, sizeof(ext) - k, SDR_HELLO_CAME, a, 4);
 	sdr_hello_init(&h);
 	h.instance = 0x1111111122222222;
 	h.cid = CID;
@@ -212,7 +214,7 @@ static void golden__handshake(void **state)
 	       "5d020202 22222222 11111111 efcdab89 67452301 44444444 33333333 10325476 98badcfe"
 	       "02020000 00100000 07000000 00000000 00000004 00040000 f0ffffff 40e20100" INFO_HEX
 	       "06000001 00000001 01 1d00 00 1234 04 1235 c0000207 06 1236 fd090000 00000000"
-	       "00000000 00000000 02 0400 0c200000");
+	       "00000000 00000000 02 0400 0c200000 06 0400 34e40100");
 	assert_int_equal(sdr_hello_decode(p + 4, SDR_HELLO_LEN - 4 + k, &h), 0);
 	golden("retry", p, sdr_retry_encode(p, SDR_REL_RETRY, &r),
 	       "5d020203 efcdab89 67452301 10325476 98badcfe");
@@ -585,7 +587,7 @@ static void golden__numbers(void **state)
 	assert_true(SDR_WIRE_CODE_XOR == 1 && SDR_WIRE_CODE_MDS == 2);
 	assert_true(SDR_WIRE_CODE_F_INTERLEAVE == 1 && SDR_WIRE_CODE_F_CHUNK == 2);
 	assert_true(SDR_QP_INFO_PORTS == 1 && SDR_HELLO_ADDRESSES == 1);
-	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3);
+	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3 && SDR_HELLO_CAME == 6);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

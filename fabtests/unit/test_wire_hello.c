@@ -155,7 +155,18 @@ static void hello__extensions_are_bounded(void **state)
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), 0);
 	assert_int_equal(h.seen, 3000);
 	assert_int_equal(h.ext_unknown, 0);
+	assert_false(h.has_came);
 	memcpy(ext + 7, ext, 7);
+	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), -EBADMSG);
+	/* any time, 0 too, and once */
+	ext[7] = SDR_HELLO_CAME;
+	sdr_put_le32(ext + 10, 0);
+	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), 0);
+	assert_true(h.has_came && h.came_us == 0 && h.seen == 3000);
+	sdr_put_le32(ext + 10, 0xfffffffe);
+	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), 0);
+	assert_true(h.has_came && h.came_us == 0xfffffffe);
+	memcpy(ext + 14, ext + 7, 7);
 	assert_int_equal(decode(ext, SDR_HELLO_EXT_MAX, &h), -EBADMSG);
 }
 
@@ -199,6 +210,8 @@ static void hello__bad_extensions(void **state)
 		{ SDR_HELLO_PROBE_MAX, 4, { 0xff, 3, 0, 0 } }, /* less than every path carries */
 		{ SDR_HELLO_SEEN, 4, { 0 } },
 		{ SDR_HELLO_SEEN, 2, { 0, 4 } },
+		{ SDR_HELLO_CAME, 3, { 1 } },
+		{ SDR_HELLO_CAME, 8, { 1 } },
 		{ SDR_HELLO_ADDRESSES, 2, { 0, 1 } },
 		{ SDR_HELLO_ADDRESSES, 3, { 0, 0, 0 } }, /* port 0 */
 		{ SDR_HELLO_ADDRESSES, 3, { 5, 0, 1 } }, /* no such family */

@@ -711,6 +711,7 @@ static int loop_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 			loop_addr(a->pkt->src, &a->from);
 			memset(&ev[k], 0, sizeof(ev[k]));
 			ev[k].kind = SDR_UC_EV_CTL;
+			ev[k].since = 0;
 			ev[k].len = a->pkt->len;
 			ev[k].c.buf = a->pkt->buf;
 			ev[k].c.from = &a->from;

@@ -126,6 +126,11 @@ void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn
 	ctx->cls[cls].user = user;
 }
 
+uint64_t sdr_context_ctl_since(const struct sdr_context *ctx)
+{
+	return ctx->ctl_since;
+}
+
 uint8_t sdr_context_ctl_ecn(const struct sdr_context *ctx)
 {
 	return ctx->ctl_ecn;

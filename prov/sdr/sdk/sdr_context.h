@@ -55,7 +55,9 @@ struct sdr_context {
 	uint64_t pkts_dup, pkts_late, pkts_bad, chunks_rx, cts_tx, cts_rx;
 	struct sdr_uc_ev ev[SDR_EV_MAX];
 	int ev_pos, ev_n; /* [ev_pos, ev_n) are not dispatched yet */
-	uint8_t ctl_ecn;  /* enum sdr_uc_ecn of the datagram that is being handled */
+	/* of the datagram that is being handled: since when this host had it, 0 unknown */
+	uint64_t ctl_since;
+	uint8_t ctl_ecn; /* enum sdr_uc_ecn of the datagram that is being handled */
 	struct sdr_pool pool;
 	struct sdr_txq txq;
 };

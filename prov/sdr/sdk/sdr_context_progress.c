@@ -30,6 +30,7 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 	int cls = sdr_class_decode(ev->c.buf, ev->len, &type);
 
 	ctx->ctl_ecn = ev->ecn;
+	ctx->ctl_since = ev->since;
 	if (cls == -EPROTONOSUPPORT && ctx->other.fn) {
 		ctx->other.fn(ctx->other.user, ev->c.from, ev->c.buf, ev->len);
 		return;
@@ -55,7 +56,6 @@ static void sdr_context_dispatch(struct sdr_context *ctx, int n)
 	ctx->ev_n = n;
 	for (ctx->ev_pos = 0; ctx->ev_pos < ctx->ev_n;) {
 		const struct sdr_uc_ev *ev = &ctx->ev[ctx->ev_pos++];
-
 		switch (ev->kind) {
 		case SDR_UC_EV_PLACED:
 			if (ev->p.cookie)

@@ -41,6 +41,8 @@ typedef void (*sdr_ctl_fn)(void *user, const struct sdr_uc_addr *from, uint8_t t
 void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn fn, void *user);
 /* Inside such a call: enum sdr_uc_ecn of the datagram, as it came. */
 uint8_t sdr_context_ctl_ecn(const struct sdr_context *ctx);
+/* And since when this host had it, engine time; 0: that is not known. */
+uint64_t sdr_context_ctl_since(const struct sdr_context *ctx);
 
 /*
  * Datagrams of ours in another version than SDR_WIRE_VERSION: buf,len with the class header.

@@ -110,6 +110,11 @@ struct sdr_uc_ev {
 	 */
 	uint8_t ecn;
 	uint32_t len; /* PLACED, CTL: payload bytes */
+	/*
+	 * CTL: since when this host had it, by the engine's clock, where that is known; who polls
+	 * may be late.  0: it is not
+	 */
+	uint64_t since;
 	union {
 		struct {
 			void *cookie; /* PLACED: the QP's, from sdr_uc_qp_attr */

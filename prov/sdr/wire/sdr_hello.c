@@ -146,6 +146,8 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 	h->seen = 0;
 	h->observed = (struct sdr_hello_addr){ .port = 0 };
 	h->check = 0;
+	h->came_us = 0;
+	h->has_came = false;
 	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
 		switch (t.type) {
 		case SDR_HELLO_ADDRESSES:
@@ -172,6 +174,12 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 			if (h->check || t.len != 8 || !sdr_get_le64(t.value))
 				return -EBADMSG;
 			h->check = sdr_get_le64(t.value);
+			break;
+		case SDR_HELLO_CAME:
+			if (h->has_came || t.len != 4)
+				return -EBADMSG;
+			h->came_us = sdr_get_le32(t.value);
+			h->has_came = true;
 			break;
 		default:
 			h->ext_unknown++;

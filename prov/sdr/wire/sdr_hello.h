@@ -21,6 +21,7 @@
 #ifndef SDR_HELLO_H
 #define SDR_HELLO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "sdr_class.h"
@@ -101,6 +102,10 @@ enum sdr_hello_ext {
 	 * Whoever has that connection answers SDR_HELLO_SAME and opens none.
 	 */
 	SDR_HELLO_CHECK = 5,
+	/*
+	 * HELLO_ACK: us(4) of its sender's clock at which its host had the HELLO that it answers.
+	 */
+	SDR_HELLO_CAME = 6,
 };
 #define SDR_HELLO_ADDRS_MAX 32u
 struct sdr_hello_addr {
@@ -141,6 +146,8 @@ struct sdr_hello {
 	uint32_t seen;			/* decode: SEEN, 0 without */
 	struct sdr_hello_addr observed; /* decode: OBSERVED, port 0 without */
 	uint64_t check;			/* decode: CHECK, 0 without */
+	uint32_t came_us;		/* decode: CAME; has_came: valid */
+	bool has_came;
 };
 /* Writes the versions that are spoken here; everything else is 0. */
 static inline void sdr_hello_init(struct sdr_hello *h)

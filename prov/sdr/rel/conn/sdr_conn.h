@@ -66,6 +66,8 @@ struct sdr_conn {
 		uint64_t features; /* SDR_FEATURE_* in force: both sides know them */
 		uint32_t ts;	   /* of the HELLO to be answered */
 		uint32_t seen;	   /* and the bytes of its control payload */
+		uint32_t came_us;  /* and when this host had it, has_came: if that is known */
+		bool has_came;
 		/* when this side followed a smaller mtu, own clock; 0: never */
 		uint32_t asked_us;
 		uint32_t tries;
@@ -79,6 +81,7 @@ struct sdr_conn {
 		uint32_t ts_us;		  /* that they carry; valid from the first on */
 		uint32_t n;		  /* that were answered, or came, until now, ... */
 		uint64_t at[4];		  /* ... and when that was, ns */
+		bool stamped;		  /* at: to a host, and not to its thread */
 		uint64_t rate_Bps;	  /* over: the path passes that at most; 0: unknown */
 	} pair;
 

@@ -19,6 +19,13 @@ void sdr_rel_now(struct sdr_rel *rel)
 		rel->now = t;
 }
 
+uint64_t sdr_rel_since(const struct sdr_rel *rel)
+{
+	uint64_t t = sdr_context_ctl_since(rel->ctx);
+
+	return t < rel->now ? t : rel->now;
+}
+
 /*
  * Values, not counts: the largest represents all.  Of decisions the latest would be better, but
  * it is not known which that is.

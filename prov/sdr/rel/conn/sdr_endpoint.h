@@ -138,6 +138,11 @@ struct sdr_rel {
 };
 
 void sdr_rel_now(struct sdr_rel *rel); /* in callbacks: the time of the poll they come from */
+/*
+ * Since when this host had the control datagram that is being handled, ns, and not only since when
+ * it was read, rel->now; 0: that is not known.
+ */
+uint64_t sdr_rel_since(const struct sdr_rel *rel);
 uint64_t sdr_rel_rand(struct sdr_rel *rel);
 
 /*

@@ -184,6 +184,16 @@ static struct sdr_conn *hello_place(struct sdr_rel *rel, const struct sdr_uc_add
 	return c;
 }
 
+/* What the answer to this HELLO says of it; bytes: of its control payload. */
+static void hello_came(struct sdr_conn *c, const struct sdr_hello *h, uint32_t bytes)
+{
+	c->hs.ts = h->ts_us;
+	c->hs.seen = bytes;
+	c->hs.has_came = sdr_rel_since(c->rel);
+	c->hs.came_us = (uint32_t)(sdr_rel_since(c->rel) / 1000);
+	sdr_hello_pair_came(c, h->ts_us, bytes);
+}
+
 /* bytes: of its control payload. */
 static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 			  const struct sdr_hello *h, uint32_t bytes)
@@ -193,9 +203,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	int ret;
 
 	if (c) {
-		c->hs.ts = h->ts_us;
-		c->hs.seen = bytes;
-		sdr_hello_pair_came(c, h->ts_us, bytes);
+		hello_came(c, h, bytes);
 		sdr_hello_send(c, SDR_REL_HELLO_ACK);
 		return;
 	}
@@ -237,9 +245,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	}
 	if (cookie_valid)
 		sdr_conn_validate(c);
-	c->hs.ts = h->ts_us;
-	c->hs.seen = bytes;
-	sdr_hello_pair_came(c, h->ts_us, bytes);
+	hello_came(c, h, bytes);
 	sdr_hello_send(c, SDR_REL_HELLO_ACK);
 	sdr_conn_kick(c);
 }
@@ -308,7 +314,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (h->seen)
 		sdr_conn_mtu_seen(c, h->seen);
 	sdr_conn_validate(c);
-	sdr_hello_pair_answered(c, h->ts_us, h->seen);
+	sdr_hello_pair_answered(c, h);
 	sdr_conn_kick(c);
 }
 

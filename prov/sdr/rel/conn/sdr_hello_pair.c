@@ -25,6 +25,11 @@
  *     the second     as long after the second LONG.  A host that had stopped for a moment hands out
  *                    both at once, a packet that was overtaken comes behind it
  *
+ * These are the times of hosts, not of threads that may be late, where a HELLO has a stamp: an
+ * answer says when its HELLO came (SDR_HELLO_CAME).  Then packets may be handed out together by
+ * whatever coalesces them, and a second SHORT that came with its LONG is no sign of a host that
+ * stopped.
+ *
  * Whatever else comes, or does not (a HELLO or an answer was lost, overtaken, repeated), says
  * nothing, and the connection begins as without.  Where the path does not carry the long ones, what
  * comes first is a SHORT or the answer to it: nothing is asked.
@@ -39,6 +44,8 @@
 /* a SHORT may be late by that share of the gap, 1 in; and early by that of its own time */
 #define PAIR_LATE  8u
 #define PAIR_EARLY 2u
+/* ns: of a gap; the time of a peer's clock goes round after 72 minutes */
+#define PAIR_GAP_MAX 1e10
 
 void sdr_hello_pair_left(struct sdr_conn *c, uint32_t longer, uint32_t shorter)
 {
@@ -108,7 +115,8 @@ static void pair_gap(struct sdr_conn *c)
 	double gap = (double)(c->pair.at[2] - c->pair.at[0]);
 	double first = (double)(c->pair.at[1] - c->pair.at[0]);
 
-	if (gap < SDR_HELLO_PAIR_LEAST_NS || first > pair_short(c, gap) + gap / PAIR_LATE)
+	if (gap < SDR_HELLO_PAIR_LEAST_NS || gap > PAIR_GAP_MAX ||
+	    first > pair_short(c, gap) + gap / PAIR_LATE)
 		pair_end(c, 0);
 }
 
@@ -119,39 +127,46 @@ static void pair_rate(struct sdr_conn *c)
 	double second = (double)(c->pair.at[3] - c->pair.at[2]), due = pair_short(c, gap);
 	double wire = pair_wire(c, c->pair.longer) + pair_wire(c, c->pair.shorter);
 
-	if (second < due / PAIR_EARLY || second > due + gap / PAIR_LATE)
+	if ((second < due / PAIR_EARLY && !c->pair.stamped) || second > due + gap / PAIR_LATE)
 		wire = 0;
 	pair_end(c, wire / gap * 1e9);
 }
 
-/* The next of the four. */
-static void pair_next(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes)
+/* The next of the four; at: when it came, ns of either clock. */
+static void pair_next(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes, uint64_t at, bool stamped)
 {
-	if (bytes != (c->pair.n & 1 ? c->pair.shorter : c->pair.longer)) {
+	if (!c->pair.n)
+		c->pair.stamped = stamped;
+	if (bytes != (c->pair.n & 1 ? c->pair.shorter : c->pair.longer) ||
+	    stamped != c->pair.stamped || (c->pair.n && at < c->pair.at[c->pair.n - 1])) {
 		pair_end(c, 0);
 		return;
 	}
 	c->pair.ts_us = ts_us;
-	c->pair.at[c->pair.n++] = c->rel->now;
+	c->pair.at[c->pair.n++] = at;
 	if (c->pair.n == 3)
 		pair_gap(c);
 	else if (c->pair.n == 4)
 		pair_rate(c);
 }
 
-void sdr_hello_pair_answered(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes)
+void sdr_hello_pair_answered(struct sdr_conn *c, const struct sdr_hello *h)
 {
+	uint64_t at = h->has_came ? h->came_us * 1000ull : c->rel->now;
+
 	/* none is out; the answer to another; to a longer one, that was tried as well */
-	if (!c->pair.ours || c->pair.over || (c->pair.n && ts_us != c->pair.ts_us) ||
-	    bytes > c->pair.longer)
+	if (!c->pair.ours || c->pair.over || (c->pair.n && h->ts_us != c->pair.ts_us) ||
+	    h->seen > c->pair.longer)
 		return;
-	pair_next(c, ts_us, bytes);
+	pair_next(c, h->ts_us, h->seen, at, h->has_came);
 	if (c->pair.n == 1 && !c->pair.over)
 		sdr_hello_pair_begin(c);
 }
 
 void sdr_hello_pair_came(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes)
 {
+	uint64_t at = sdr_rel_since(c->rel);
+
 	if (c->pair.ours || c->pair.over || !c->hs.passive || (c->pair.n && ts_us != c->pair.ts_us))
 		return;
 	/* the longest may have come; a SHORT is shorter than what every path carries */
@@ -161,7 +176,7 @@ void sdr_hello_pair_came(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes)
 	} else if (c->pair.n < 2) {
 		c->pair.shorter = bytes;
 	}
-	pair_next(c, ts_us, bytes);
+	pair_next(c, ts_us, bytes, at ? at : c->rel->now, at);
 	if (c->pair.n == 1 && !c->pair.over && c->hs.validated)
 		sdr_hello_pair_begin(c);
 }

@@ -11,9 +11,12 @@
 
 /* A long HELLO and a short one have left twice, back to back; bytes of control payload of each. */
 void sdr_hello_pair_left(struct sdr_conn *c, uint32_t longer, uint32_t shorter);
-/* One was answered that carried this ts_us and had so many bytes of control payload. */
-void sdr_hello_pair_answered(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes);
-/* One came from the peer, which has opened c or tries to. */
+/* One was answered. */
+void sdr_hello_pair_answered(struct sdr_conn *c, const struct sdr_hello *h);
+/*
+ * One with this ts_us and so many bytes of control payload came from the peer, which has opened c
+ * or tries to.
+ */
 void sdr_hello_pair_came(struct sdr_conn *c, uint32_t ts_us, uint32_t bytes);
 /* Data may leave: congestion control begins with what is known so far. */
 void sdr_hello_pair_begin(struct sdr_conn *c);

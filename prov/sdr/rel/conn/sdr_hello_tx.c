@@ -22,7 +22,7 @@
 #include "wire/sdr_tlv.h"
 
 /* bytes of extensions that a HELLO of ours has */
-#define HELLO_EXT_ROOM (20u + SDR_ALIAS_EXT_MAX)
+#define HELLO_EXT_ROOM (27u + SDR_ALIAS_EXT_MAX)
 /* HELLOs of a connection that go in full size, too */
 #define HELLO_PROBES 2u
 
@@ -51,17 +51,20 @@ static size_t ext_put32(uint8_t *p, size_t room, enum sdr_hello_ext type, uint32
 	uint8_t le[4];
 
 	sdr_put_le32(le, v);
-	return v ? sdr_tlv_put(p, room, (uint8_t)type, le, sizeof(le)) : 0;
+	return sdr_tlv_put(p, room, (uint8_t)type, le, sizeof(le));
 }
 
 /* What is said besides: ext has HELLO_EXT_ROOM bytes. */
 static void hello_ext(const struct sdr_conn *c, enum sdr_rel_type type, uint8_t *ext,
 		      struct sdr_hello *h)
 {
-	size_t n;
+	size_t n = 0;
 
-	n = ext_put32(ext, HELLO_EXT_ROOM, SDR_HELLO_PROBE_MAX, c->rel->info.probe_max);
-	if (type == SDR_REL_HELLO_ACK)
+	if (c->rel->info.probe_max)
+		n = ext_put32(ext, HELLO_EXT_ROOM, SDR_HELLO_PROBE_MAX, c->rel->info.probe_max);
+	if (type == SDR_REL_HELLO_ACK && c->hs.has_came)
+		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_CAME, c->hs.came_us);
+	if (type == SDR_REL_HELLO_ACK && c->hs.seen)
 		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_SEEN, c->hs.seen);
 	n += sdr_alias_put(c, type, ext + n, HELLO_EXT_ROOM - n);
 	h->ext = ext;

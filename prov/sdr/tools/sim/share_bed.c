@@ -127,6 +127,7 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 		.node = { .mtu = share_payload(b->cfg->path_mtu),
 			  .no_probe = !b->cfg->probes,
 			  .rx_window = SHARE_RX_WINDOW,
+			  .stamps = true,
 			  .ecn = true },
 		.context = { share_rand(b), share_rand(b) },
 	};

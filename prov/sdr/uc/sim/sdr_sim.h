@@ -280,6 +280,7 @@ struct sdr_sim_node_attr {
 	uint32_t probe_max;
 	bool no_probe;	     /* info.probe_max is 0: nothing beyond ctl_max */
 	uint32_t rx_window;  /* wire bytes the unread queue takes; 0 unlimited */
+	bool stamps;	     /* events say since when the node had them, as kernels do */
 	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
 	uint8_t rkeyed;	     /* enum sdr_sim_rkeyed: info.rkeyed */
 	bool ecn;	     /* info.ecn: packets may be marked, and marks are seen */

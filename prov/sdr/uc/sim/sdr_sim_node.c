@@ -175,6 +175,7 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		e->rx.head = p->next;
 		e->unread -= p->wire;
 		memset(&ev[n], 0, sizeof(ev[n]));
+		ev[n].since = e->attr.stamps ? p->due : 0;
 		if (p->kind == SDR_SIM_DATA) {
 			if (e->attr.rkeyed) {
 				ev[n].ecn = sdr_sim_ecn_seen(e, p);

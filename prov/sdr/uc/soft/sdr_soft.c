@@ -291,11 +291,12 @@ static void sdr_soft_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
 
 static uint64_t sdr_soft_now(struct sdr_uc *uc)
 {
+	struct sdr_soft *s = sdr_soft_of(uc);
 	struct timespec t;
 
-	(void)uc;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	s->clock = sdr_soft_ns(&t);
+	return s->clock;
 }
 
 static int sdr_soft_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)

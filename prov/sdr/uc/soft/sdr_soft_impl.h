@@ -50,6 +50,7 @@ struct sdr_soft {
 	bool gso, gro, ecn;
 	uint8_t tos;			  /* of what leaves; its lower two bits (ECN) are 0 */
 	bool any;			  /* bound to all addresses */
+	uint64_t clock;			  /* the engine's time as it was asked for last, ns */
 	uint32_t mtu, ctl_max, rx_window; /* bytes */
 	uint32_t probe_max;		  /* bytes */
 	uint32_t rcvbuf, sndbuf;	  /* bytes requested */

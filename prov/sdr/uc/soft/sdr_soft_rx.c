@@ -143,6 +143,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	}
 	s->st.ctl_rx++;
 	ev->kind = SDR_UC_EV_CTL;
+	ev->since = rx->since;
 	ev->gen = 0;
 	ev->channel = 0;
 	ev->ecn = rx->ecn;
@@ -156,18 +157,31 @@ bad:
 	return false;
 }
 
+/* The kernel's stamp, by the engine's clock; 0 if somebody has set the wall's meanwhile. */
+static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, const struct sdr_soft_rx *rx,
+				  const struct cmsghdr *cm)
+{
+	struct timespec t;
+	uint64_t ns;
+
+	memcpy(&t, CMSG_DATA(cm), sizeof(t));
+	ns = sdr_soft_ns(&t) + rx->engine_less_wall;
+	return ns + SDR_SOFT_LATE_MAX_NS > s->clock ? ns : 0;
+}
+
 /*
  * Segment size of a received message; 0 to skip it.  *ecn: of all its packets, since the kernel
  * aggregates none that differ in it (Linux 6.10; before that, what it was of the first).
  */
-static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h, uint32_t *drops,
-				uint8_t *ecn)
+static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx, struct mmsghdr *h,
+				uint32_t *drops, uint8_t *ecn)
 {
 	struct cmsghdr *cm;
 	uint32_t full;
 	int seg = 0, tclass;
 
 	*ecn = SDR_UC_NOT_ECT;
+	rx->since = 0;
 
 	if (h->msg_hdr.msg_flags & MSG_TRUNC) {
 		s->xst.rx_trunc++;
@@ -186,6 +200,8 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct mmsghdr *h, uint32_t 
 			memcpy(&full, CMSG_DATA(cm), sizeof(full));
 			s->st.rx_full += full - *drops;
 			*drops = full;
+		} else if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_TIMESTAMPNS) {
+			rx->since = sdr_soft_rx_since(s, rx, cm);
 		} else if (cm->cmsg_level == IPPROTO_IP && cm->cmsg_type == IP_TOS) {
 			*ecn = *CMSG_DATA(cm) % SDR_UC_ECNS; /* one byte, unlike the next */
 		} else if (cm->cmsg_level == IPPROTO_IPV6 && cm->cmsg_type == IPV6_TCLASS) {
@@ -210,7 +226,7 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 		uint8_t *buf = rx->iov[rx->cur].iov_base;
 
 		if (!rx->seg) {
-			rx->seg = sdr_soft_rx_seg(s, h, rx->drops[rx->cur], &rx->ecn);
+			rx->seg = sdr_soft_rx_seg(s, rx, h, rx->drops[rx->cur], &rx->ecn);
 			if (!rx->seg)
 				continue;
 			rx->off = 0;
@@ -245,6 +261,19 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 	return n;
 }
 
+/* Stamps are of the wall's clock, which is slewed, and set now and then; the engine's never is. */
+static void sdr_soft_rx_clocks(const struct sdr_soft *s, struct sdr_soft_rx *rx)
+{
+	struct timespec wall, own;
+
+	if (rx->compared && s->clock < rx->compared + SDR_SOFT_CLOCKS_NS)
+		return;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &own);
+	rx->compared = sdr_soft_ns(&own);
+	rx->engine_less_wall = rx->compared - sdr_soft_ns(&wall);
+}
+
 int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops)
 {
 	int errs = 0, ret, i;
@@ -265,6 +294,7 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_
 		}
 		if (ret > 0) {
 			s->st.sys_rx++;
+			sdr_soft_rx_clocks(s, rx);
 			for (i = 0; i < ret; i++)
 				rx->drops[rx->nmsg++] = drops;
 			rx->many = true;

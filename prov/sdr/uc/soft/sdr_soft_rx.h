@@ -8,12 +8,16 @@
 
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include "sdr_soft.h"
 
 struct sdr_soft;
 
 #define SDR_SOFT_RX_BUFS    8u	   /* datagrams (GRO trains) a receive call may bring */
 #define SDR_SOFT_RX_BUF_LEN 65536u /* bytes; no UDP datagram is longer */
+/* ns: what is said to have come before that came when the clocks were set */
+#define SDR_SOFT_LATE_MAX_NS 1000000000u
+#define SDR_SOFT_CLOCKS_NS   10000000u /* ns: between two looks at both */
 
 struct sdr_soft_rx {
 	struct mmsghdr hdr[SDR_SOFT_RX_BUFS];
@@ -21,16 +25,20 @@ struct sdr_soft_rx {
 	struct sockaddr_storage from[SDR_SOFT_RX_BUFS];
 	struct sdr_uc_addr addr[SDR_SOFT_RX_BUFS]; /* of control events */
 	union {
-		/* UDP_GRO, SO_RXQ_OVFL, and IP_TOS or IPV6_TCLASS */
-		char buf[2 * CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint32_t))];
+		/* UDP_GRO, SO_RXQ_OVFL, IP_TOS or IPV6_TCLASS, and SCM_TIMESTAMPNS */
+		char buf[2 * CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint32_t)) +
+			 CMSG_SPACE(sizeof(struct timespec))];
 		struct cmsghdr align;
 	} cmsg[SDR_SOFT_RX_BUFS];
 	uint32_t *drops[SDR_SOFT_RX_BUFS]; /* of the socket that a message came from */
 	uint32_t nmsg, cur;		   /* received, and the one being split */
 	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	uint8_t ecn;	   /* of all its packets: enum sdr_uc_ecn */
-	bool have_addr;	   /* addr[cur] is filled */
-	bool many;	   /* the last call brought something: ask for all there is */
+	uint64_t since;	   /* its stamp, by the engine's clock; 0: it has none */
+	/* when the two clocks were compared, ns of the engine's; that, less the wall's */
+	uint64_t compared, engine_less_wall;
+	bool have_addr; /* addr[cur] is filled */
+	bool many;	/* the last call brought something: ask for all there is */
 	/* it brought less than it had room for: nothing older is in the socket */
 	bool drained;
 	bool lone;     /* it was asked for one and got one */
@@ -39,6 +47,11 @@ struct sdr_soft_rx {
 	bool nic_only; /* and no others: the socket is there for them */
 	uint8_t *bufs;
 };
+
+static inline uint64_t sdr_soft_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
 
 int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 bool sdr_soft_dry(struct sdr_uc *uc);

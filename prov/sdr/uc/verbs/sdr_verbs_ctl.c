@@ -295,6 +295,7 @@ static int sdr_verbs_ud_poll(struct sdr_verbs *v, struct sdr_uc_ev *ev, int max)
 		v->st.ctl_rx++;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		ev[n].kind = SDR_UC_EV_CTL;
+		ev[n].since = 0;
 		ev[n].len = wc->byte_len - SDR_VERBS_GRH;
 		ev[n].c.buf = buf + SDR_VERBS_GRH;
 		ev[n].c.from = &u->from[n];
