@@ -16,13 +16,26 @@
 #define FETCH_SAMPLES	 400000u
 #define FETCH_WINDOW_MIN 64u
 
-static void fetch_post(uint64_t *old, struct bench_op *op)
+/* flags: FI_MORE, if another follows at once. */
+static void fetch_post(uint64_t *old, struct bench_op *op, uint64_t flags)
 {
 	void *desc = bench_desc(&side.b, side.tx_mr);
-	uint64_t *one = (uint64_t *)(void *)side.tx;
+	struct fi_ioc in = { side.tx, 1 }, out = { old, 1 };
+	struct fi_rma_ioc at = { .addr = side.remote, .count = 1, .key = side.rkey };
+	struct fi_msg_atomic msg = {
+		.msg_iov = &in,
+		.desc = &desc,
+		.iov_count = 1,
+		.addr = side.peer,
+		.rma_iov = &at,
+		.rma_iov_count = 1,
+		.datatype = FI_UINT64,
+		.op = FI_SUM,
+		.context = op,
+	};
 
-	BENCH_POST(&side.b, fi_fetch_atomic(side.b.ep, one, 1, desc, old, desc, side.peer,
-					    side.remote, side.rkey, FI_UINT64, FI_SUM, op));
+	BENCH_POST(&side.b,
+		   fi_fetch_atomicmsg(side.b.ep, &msg, &out, &desc, 1, flags | FI_COMPLETION));
 }
 
 /* The server's word, and the client's operand, before both begin. */
@@ -55,7 +68,7 @@ static void fetch_each(uint64_t from, uint64_t n, double *samples)
 
 	for (uint64_t i = 0; i < n; i++) {
 		done = false;
-		fetch_post(old, &op);
+		fetch_post(old, &op, 0);
 		while (!done)
 			bench_progress(&side.b);
 		if (*old != from + i)
@@ -116,7 +129,7 @@ static double fetch_many(uint64_t n)
 		op->done = fetch_done;
 		op->arg = old + op->index;
 		posted++;
-		fetch_post(op->arg, op);
+		fetch_post(op->arg, op, side.nfree && i + 1 < n ? FI_MORE : 0);
 	}
 	side_ops_wait(opt.rate_window);
 	return bench_now() - start;

@@ -351,10 +351,13 @@ static void test_lat(void)
 
 static bool wanted(const char *test)
 {
-	const char *p = strstr(opt.tests, test);
 	size_t len = strlen(test);
 
-	return p && (p == opt.tests || p[-1] == ',') && (p[len] == ',' || p[len] == '\0');
+	for (const char *p = opt.tests; (p = strstr(p, test)); p += len) {
+		if ((p == opt.tests || p[-1] == ',') && (p[len] == ',' || p[len] == '\0'))
+			return true;
+	}
+	return false;
 }
 
 static void side_open(void)

@@ -37,6 +37,8 @@ static inline uint16_t sdr_post_flags(uint64_t flags)
 		f |= SDR_REL_F_DATA;
 	if (flags & FI_FENCE)
 		f |= SDR_REL_F_FENCE;
+	if (flags & FI_MORE)
+		f |= SDR_REL_F_MORE;
 	if (flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE))
 		f |= SDR_REL_F_DELIVERY;
 	else if ((flags & (FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)) == FI_INJECT_COMPLETE)

@@ -148,7 +148,7 @@ static bool op_give(struct sdr_op *op, struct sdr_conn *c)
 	return true;
 }
 
-/* A small operation leaves now: latency. */
+/* A small operation leaves now, with those that waited for it: latency. */
 static void post_send(struct sdr_conn *c)
 {
 	if (!sdr_list_empty(&c->bulk->tx.segs) || !sdr_pkt_due(c))
@@ -204,7 +204,7 @@ int sdr_rel_post(struct sdr_rel *rel, const struct sdr_rel_wr *wr)
 	}
 	if (!c)
 		return -ENOMEM;
-	if (started)
+	if (started && !(wr->flags & SDR_REL_F_MORE))
 		post_send(c);
 	sdr_conn_rearm(c);
 	return 0;

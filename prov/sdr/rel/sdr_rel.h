@@ -129,6 +129,8 @@ struct sdr_rel_iov {
 #define SDR_REL_F_FENCE	   0x10 /* wait for everything posted to this peer before */
 /* complete as soon as the buffer may be reused (injected: at once) */
 #define SDR_REL_F_EARLY 0x20
+/* others follow at once: it may leave with them, or with the next round */
+#define SDR_REL_F_MORE 0x40
 
 /* bytes of the target's memory that one atomic changes, at most */
 #define SDR_REL_ATOMIC_MAX 65536u
