@@ -202,7 +202,7 @@ static struct sdr_event **sdr_eq_purge_list(struct sdr_eq *eq, struct sdr_event 
 	const struct fid *of;
 	struct sdr_event *ev;
 
-	while ((ev = *p)) {
+	for (ev = *p; ev; ev = *p) {
 		of = ev->is_err	    ? ev->err.fid
 		     : ev->provider ? ((struct fi_eq_entry *)(void *)ev->data)->fid
 				    : NULL;
