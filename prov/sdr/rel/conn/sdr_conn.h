@@ -66,8 +66,7 @@ struct sdr_conn {
 		uint64_t features; /* SDR_FEATURE_* in force: both sides know them */
 		uint32_t ts;	   /* of the HELLO to be answered */
 		uint32_t seen;	   /* and the bytes of its control payload */
-		uint32_t came_us;  /* and when this host had it, has_came: if that is known */
-		bool has_came;
+		uint64_t came;	   /* and since when this host had it, ns; 0: that is not known */
 		/* when this side followed a smaller mtu, own clock; 0: never */
 		uint32_t asked_us;
 		uint32_t tries;

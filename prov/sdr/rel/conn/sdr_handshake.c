@@ -189,8 +189,7 @@ static void hello_came(struct sdr_conn *c, const struct sdr_hello *h, uint32_t b
 {
 	c->hs.ts = h->ts_us;
 	c->hs.seen = bytes;
-	c->hs.has_came = sdr_rel_since(c->rel);
-	c->hs.came_us = (uint32_t)(sdr_rel_since(c->rel) / 1000);
+	c->hs.came = sdr_rel_since(c->rel);
 	sdr_hello_pair_came(c, h->ts_us, bytes);
 }
 

@@ -62,8 +62,9 @@ static void hello_ext(const struct sdr_conn *c, enum sdr_rel_type type, uint8_t 
 
 	if (c->rel->info.probe_max)
 		n = ext_put32(ext, HELLO_EXT_ROOM, SDR_HELLO_PROBE_MAX, c->rel->info.probe_max);
-	if (type == SDR_REL_HELLO_ACK && c->hs.has_came)
-		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_CAME, c->hs.came_us);
+	if (type == SDR_REL_HELLO_ACK && c->hs.came)
+		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_CAME,
+			       (uint32_t)(c->hs.came / 1000));
 	if (type == SDR_REL_HELLO_ACK && c->hs.seen)
 		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_SEEN, c->hs.seen);
 	n += sdr_alias_put(c, type, ext + n, HELLO_EXT_ROOM - n);
