@@ -359,6 +359,27 @@ static void first_message(void **state)
 	bed_close(&b);
 }
 
+/* Who promises more and posts no more: whoever sleeps lets it leave. */
+static void more(void **state)
+{
+	const struct tale *t = *state;
+	struct iovec iov = { .iov_len = 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct nap n;
+	struct bed b;
+
+	bed_open(&b, t->progress, hows[t->how].obj);
+	nap_start(&n, &b, t->how);
+	bed_post(&b, "message");
+	assert_int_equal(nap_join(&n), 1);
+	iov.iov_base = b.buf[0];
+	msg.addr = b.peer[0];
+	nap_start(&n, &b, t->how);
+	assert_ok(fi_sendmsg(b.ep[0], &msg, FI_MORE | FI_COMPLETION));
+	assert_int_equal(nap_join(&n), 1);
+	bed_close(&b);
+}
+
 static void loss(void **state)
 {
 	const struct tale *t = *state;
@@ -1061,6 +1082,7 @@ int main(int argc, char **argv)
 			if (how == FD_BARE && both[i] == FI_PROGRESS_MANUAL)
 				continue;
 			add("first_message", hows[how].name, first_message, (enum how)how, both[i]);
+			add("more", hows[how].name, more, (enum how)how, both[i]);
 			add("loss", hows[how].name, loss, (enum how)how, both[i]);
 			if (how == SREAD || how == FD || how == COND)
 				add("late_receive", hows[how].name, late_receive, (enum how)how,
