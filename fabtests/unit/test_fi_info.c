@@ -162,7 +162,11 @@ static void info__attributes(void **state)
 	REFUSED(h->domain_attr->cq_data_size = 9);
 	REFUSED(h->domain_attr->mr_iov_limit = 2);
 	REFUSED(h->ep_attr->tx_ctx_cnt = 2);
-	REFUSED(h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT);
+	REFUSED(h->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT);
+	REFUSED(h->ep_attr->rx_ctx_cnt = 2);
+	TAKEN(h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT,
+	      info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT);
+	TAKEN(h->ep_attr->rx_ctx_cnt = 1, info->ep_attr->rx_ctx_cnt == 1);
 	TAKEN(h->ep_attr->type = FI_EP_MSG, info->ep_attr->type == FI_EP_MSG);
 	REFUSED(h->ep_attr->max_msg_size = SIZE_MAX);
 	REFUSED(h->ep_attr->protocol = FI_PROTO_UDP);

@@ -167,14 +167,13 @@ static void state__what_is_not_there(void **state)
 
 	(void)state;
 	msg_open(&l, FI_PROGRESS_UNSPEC);
-	assert_int_equal(fi_srx_context(l.domain, l.info->rx_attr, &ep, NULL), -FI_ENOSYS);
 	assert_int_equal(fi_stx_context(l.domain, l.info->tx_attr, &stx, NULL), -FI_ENOSYS);
 	assert_int_equal(fi_scalable_ep(l.domain, l.info, &ep, NULL), -FI_ENOSYS);
 	assert_int_equal(fi_wait_open(l.fabric, &wait, &w), -FI_ENOSYS);
 	assert_int_equal(fi_control(&l.domain->fid, FI_QUEUE_WORK, &work), -FI_ENOSYS);
-	h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	h->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
 	assert_null(test_getinfo(TEST_API, NULL, NULL, 0, h));
-	h->ep_attr->rx_ctx_cnt = 0;
+	h->ep_attr->tx_ctx_cnt = 0;
 	h->caps = FI_MSG | FI_TRIGGER;
 	assert_null(test_getinfo(TEST_API, NULL, NULL, 0, h));
 	fi_freeinfo(h);

@@ -112,6 +112,11 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_search.c \
 	prov/sdr/fi/sdr_srx.c \
 	prov/sdr/fi/sdr_srx.h \
+	prov/sdr/fi/sdr_srx_peer.c \
+	prov/sdr/fi/sdr_srx_post.c \
+	prov/sdr/fi/sdr_srx_post.h \
+	prov/sdr/fi/sdr_srx_shared.c \
+	prov/sdr/fi/sdr_srx_shared.h \
 	prov/sdr/fi/sdr_stats.c \
 	prov/sdr/fi/sdr_stats.h \
 	prov/sdr/fi/sdr_tagged.c \

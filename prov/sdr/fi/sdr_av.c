@@ -169,7 +169,7 @@ static void sdr_av_known(struct sdr_av *av)
 	pthread_mutex_lock(&av->eps_lock);
 	for (i = 0; i < av->neps; i++) {
 		if (av->eps[i]->srx)
-			sdr_srx_addrs(av->eps[i]);
+			av->eps[i]->srx->kind->addrs(av->eps[i]);
 	}
 	pthread_mutex_unlock(&av->eps_lock);
 }

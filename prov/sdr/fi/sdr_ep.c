@@ -58,7 +58,7 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		.bonded = ep->cm_ops,
 		.user = ep,
 		.paths = sdr_paths_mem(ep->dom->paths),
-		.match = ep->srx ? &sdr_srx_match : NULL,
+		.match = ep->srx ? ep->srx->kind->match : NULL,
 		.rma_events = (ep->caps & FI_RMA_EVENT) || ep->cntr[SDR_CNTR_REMOTE_READ] ||
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};
@@ -214,6 +214,8 @@ static int sdr_ep_close(struct fid *fid)
 	ep->enabled = false;
 	sdr_ep_alarm_close(ep);
 	pthread_mutex_unlock(&ep->lock);
+	if (ep->srx)
+		sdr_srx_unbind(ep);
 	sdr_domain_ep_gone(ep->dom, ep);
 
 	/*
@@ -241,8 +243,6 @@ static int sdr_ep_close(struct fid *fid)
 			sdr_eq_purge(ep->eq, fid);
 		atomic_fetch_sub(&ep->eq->refs, 1);
 	}
-	if (ep->srx)
-		atomic_fetch_sub(&ep->srx->refs, 1);
 	sdr_cm_free(ep);
 	atomic_fetch_sub(&ep->dom->refs, 1);
 	pthread_mutex_destroy(&ep->lock);
@@ -399,7 +399,7 @@ static ssize_t sdr_ep_cancel(fid_t fid, void *context)
 	if (!ep->enabled)
 		ret = -FI_EOPBADSTATE;
 	else if (ep->srx)
-		ret = -FI_ENOSYS; /* receives are its owner's */
+		ret = -FI_ENOSYS; /* receives are not its own */
 	else if (ep->rel)
 		ret = sdr_rel_cancel(ep->rel, context);
 	else

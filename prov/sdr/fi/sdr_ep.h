@@ -13,6 +13,7 @@
  *   pset->lock      the endpoints that a CQ or a counter drives
  *   av->eps_lock    the endpoints bound to an address vector
  *   ep->lock        everything below one endpoint: rel, SDK context, engine
+ *   that of receives which endpoints share (sdr_srx_shared.c)
  *   av->lock, regions->lock, cq->lock, work->lock, paths->lock
  *   wait->lock, dom->conds_lock     leaves, like those above, but a region's counters are raised
  *                                   under its lock
@@ -34,6 +35,8 @@
 #include <sys/socket.h>
 
 #include <rdma/fi_endpoint.h>
+
+#include "base/sdr_list.h"
 
 #include "sdr_alarm.h"
 #include "sdr_domain.h"
@@ -104,8 +107,10 @@ struct sdr_ep {
 	struct sdr_cq *tx_cq, *rx_cq;
 	struct sdr_cntr *cntr[SDR_CNTR_KINDS];
 	struct sdr_eq *eq;
-	struct sdr_srx *srx;			      /* imported: the receives are its owner's */
-	struct sdr_rel_iov lent_iov[SDR_REL_IOV_MAX]; /* of the owner's receive last asked for */
+	struct sdr_srx *srx;			      /* the receives are there; NULL: its own */
+	struct sdr_list srx_link;		      /* of sdr_srx_shared.c, under its lock */
+	uint32_t srx_pins;			      /* likewise */
+	struct sdr_rel_iov lent_iov[SDR_REL_IOV_MAX]; /* of the receive last taken from there */
 	const struct sdr_cm_ops *cm_ops; /* MSG: who takes calls of peers; NULL: nobody */
 	struct sdr_cm *cm;		 /* MSG: its connection */
 	struct sdr_pep *pep;		 /* MSG: the passive endpoint that it is; NULL: none */

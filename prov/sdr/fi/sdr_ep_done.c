@@ -123,6 +123,15 @@ void sdr_ep_done_from(struct sdr_ep *ep, struct sdr_cqe *e, const struct sdr_uc_
 	e->note = sdr_cq_note(false, &sa, (size_t)len);
 }
 
+/* A peer's write with data takes a receive with it, whoever's they are. */
+static void sdr_ep_spend(struct sdr_ep *ep, struct sdr_peer *peer, void **ctx)
+{
+	if (!ep->srx)
+		(void)sdr_rel_recv_spend(ep->rel, peer, ctx);
+	else if (ep->srx->kind->spend)
+		(void)ep->srx->kind->spend(ep, peer, ctx);
+}
+
 static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 {
 	bool rx = sdr_kinds[e->kind].rx, remote = sdr_kinds[e->kind].remote;
@@ -167,7 +176,7 @@ static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 		if (!e->has_data)
 			return;
 		if (ep->rx_cq_data && e->kind == SDR_REL_REMOTE_WRITE)
-			(void)sdr_rel_recv_spend(ep->rel, e->peer, &c.ctx);
+			sdr_ep_spend(ep, e->peer, &c.ctx);
 	} else if (!(e->uflags & SDR_UF_CQ)) {
 		if (!e->multi_last)
 			return;
@@ -190,17 +199,17 @@ static void sdr_ep_report(struct sdr_ep *ep, const struct sdr_rel_cqe *e)
 
 static void sdr_ep_done(void *user, const struct sdr_rel_cqe *e)
 {
-	struct fi_peer_rx_entry *lent;
 	struct sdr_ep *ep = user;
 	struct sdr_rel_cqe mine;
+	void *lent;
 
 	if (!(e->uflags & SDR_UF_LENT)) {
 		sdr_ep_report(ep, e);
 		return;
 	}
-	lent = sdr_srx_unwrap(e, &mine);
+	lent = ep->srx->kind->unwrap(ep, e, &mine);
 	sdr_ep_report(ep, &mine);
-	sdr_srx_give_back(ep, lent);
+	ep->srx->kind->give_back(ep, lent);
 }
 
 static int sdr_ep_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,

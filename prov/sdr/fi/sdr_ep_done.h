@@ -14,7 +14,7 @@ struct sdr_ep;
 
 /* What the layer below carries for us in uflags. */
 #define SDR_UF_CQ   0x1u /* success makes a CQ entry */
-#define SDR_UF_LENT 0x2u /* ctx is the receive of an owner (sdr_srx.c) */
+#define SDR_UF_LENT 0x2u /* ctx is a receive of ep->srx (sdr_srx.h) */
 
 /* Of an endpoint that takes calls (ep->cm_ops), and of any other. */
 extern const struct sdr_rel_cbs sdr_ep_msg_cbs, sdr_ep_cbs;

@@ -17,6 +17,7 @@
 #include "sdr_alarm.h"
 #include "sdr_ep.h"
 #include "sdr_prov.h"
+#include "sdr_srx.h"
 #include "sdr_held.h"
 
 bool sdr_ep_arm(struct sdr_ep *ep)
@@ -60,7 +61,7 @@ bool sdr_ep_drive_again(struct sdr_ep *ep)
 
 int sdr_ep_nudge(struct sdr_ep *ep)
 {
-	return ep->srx ? 0 : sdr_ep_round(ep, NULL);
+	return ep->srx && ep->srx->kind->foreign ? 0 : sdr_ep_round(ep, NULL);
 }
 
 int sdr_ep_round(struct sdr_ep *ep, uint64_t *wait_ns)

@@ -212,8 +212,9 @@ static int sdr_check_domain(uint32_t version, const struct fi_info *hints)
 	return 0;
 }
 
-static int sdr_check_ep(const struct fi_info *hints, size_t max_msg)
+static int sdr_check_ep(const struct fi_info *hints, enum fi_ep_type type)
 {
+	size_t max_msg = type != FI_EP_DGRAM ? SDR_REL_MSG_MAX : SDR_CTL_MAX;
 	const struct fi_ep_attr *a = hints->ep_attr;
 	uint64_t order = hints->tx_attr ? hints->tx_attr->msg_order : 0;
 
@@ -224,9 +225,12 @@ static int sdr_check_ep(const struct fi_info *hints, size_t max_msg)
 	SDR_REFUSE(a->max_msg_size > max_msg, "max_msg_size %zu > %zu\n", a->max_msg_size, max_msg);
 	SDR_REFUSE(a->msg_prefix_size, "message prefixes\n");
 	SDR_REFUSE(a->tx_ctx_cnt > 1,
-		   "tx_ctx_cnt %zu (shared and scalable contexts are not there)\n", a->tx_ctx_cnt);
-	SDR_REFUSE(a->rx_ctx_cnt > 1,
-		   "rx_ctx_cnt %zu (shared and scalable contexts are not there)\n", a->rx_ctx_cnt);
+		   "tx_ctx_cnt %zu (shared transmit and scalable contexts are not there)\n",
+		   a->tx_ctx_cnt);
+	SDR_REFUSE(a->rx_ctx_cnt > 1 && a->rx_ctx_cnt != FI_SHARED_CONTEXT,
+		   "rx_ctx_cnt %zu (scalable contexts are not there)\n", a->rx_ctx_cnt);
+	SDR_REFUSE(a->rx_ctx_cnt == FI_SHARED_CONTEXT && type == FI_EP_DGRAM,
+		   "shared receive contexts with FI_EP_DGRAM\n");
 	SDR_REFUSE((hints->caps & (FI_RMA | FI_ATOMIC)) &&
 			   (a->max_order_raw_size > sdr_msg_order_size(order, FI_ORDER_RAW) ||
 			    a->max_order_war_size > sdr_msg_order_size(order, FI_ORDER_WAR) ||
@@ -334,8 +338,7 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 	}
 	if (hints->domain_attr && sdr_check_domain(version, hints))
 		return -FI_ENODATA;
-	if (hints->ep_attr &&
-	    sdr_check_ep(hints, type != FI_EP_DGRAM ? SDR_REL_MSG_MAX : SDR_CTL_MAX))
+	if (hints->ep_attr && sdr_check_ep(hints, type))
 		return -FI_ENODATA;
 	if (hints->tx_attr && sdr_check_tx(hints->tx_attr, type))
 		return -FI_ENODATA;
@@ -465,6 +468,7 @@ static void sdr_info_domain(struct fi_domain_attr *d, uint32_t version, const st
 	d->rx_ctx_cnt = SDR_CNT_MAX;
 	d->max_ep_tx_ctx = 1;
 	d->max_ep_rx_ctx = 1;
+	d->max_ep_srx_ctx = SDR_CNT_MAX;
 	d->cntr_cnt = SDR_CNT_MAX;
 	d->mr_iov_limit = 1;
 	d->caps = comm | (hints ? hints->caps & SDR_CAPS_LINK : 0);
@@ -486,6 +490,7 @@ static void *sdr_addr_dup(const struct sockaddr_storage *sa, size_t *len)
 static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hints,
 				     enum fi_ep_type type, const struct sdr_cand *c)
 {
+	const struct fi_ep_attr *he = hints ? hints->ep_attr : NULL;
 	const struct fi_tx_attr *ht = hints ? hints->tx_attr : NULL;
 	const struct fi_rx_attr *hr = hints ? hints->rx_attr : NULL;
 	bool rdm = type != FI_EP_DGRAM, linked = sdr_info_linked(hints);
@@ -512,7 +517,7 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	i->ep_attr->max_msg_size = rdm ? SDR_REL_MSG_MAX : sdr_info_dgram_max(c);
 	i->ep_attr->mem_tag_format = rdm ? SDR_TAG_FORMAT : 0;
 	i->ep_attr->tx_ctx_cnt = 1;
-	i->ep_attr->rx_ctx_cnt = 1;
+	i->ep_attr->rx_ctx_cnt = he && he->rx_ctx_cnt == FI_SHARED_CONTEXT ? FI_SHARED_CONTEXT : 1;
 
 	i->tx_attr->caps = sdr_side_caps(i->caps, sdr_caps_tx(type) | sdr_caps_asked_tx(type),
 					 ht ? ht->caps : 0);

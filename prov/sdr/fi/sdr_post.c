@@ -46,8 +46,8 @@ static inline uint16_t sdr_post_flags(uint64_t flags)
 	return f;
 }
 
-static int sdr_post_mem(const struct sdr_rel_iov *iov, unsigned int n, void *const *desc,
-			const struct sdr_mem **mem)
+int sdr_post_mem(const struct sdr_rel_iov *iov, unsigned int n, void *const *desc,
+		 const struct sdr_mem **mem)
 {
 	const struct sdr_mem *m;
 	unsigned int i, seen = 0;
@@ -131,7 +131,7 @@ ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src
 	ssize_t ret;
 
 	if (ep->srx)
-		return -FI_ENOSYS; /* receives are its owner's */
+		return -FI_ENOSYS; /* receives are not its own */
 	if (ep->hmem && (ret = sdr_post_mem(rr->iov, rr->niov, desc, &rr->mem)))
 		return ret;
 	if (ep->rx_cq && sdr_cq_full(ep->rx_cq))

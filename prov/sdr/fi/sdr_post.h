@@ -33,6 +33,10 @@ ssize_t sdr_ep_post_inject(struct sdr_ep *ep, struct sdr_rel_wr *wr, fi_addr_t d
 ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src, uint64_t flags,
 			 void *const *desc);
 
+/* Where the buffers of an operation with FI_HMEM lie; desc as above.  0, -FI_EINVAL or -FI_E*. */
+int sdr_post_mem(const struct sdr_rel_iov *iov, unsigned int n, void *const *desc,
+		 const struct sdr_mem **mem);
+
 /* niov, or -FI_EINVAL when there are more than SDR_REL_IOV_MAX. */
 static inline int sdr_iov_copy(struct sdr_rel_iov *to, const struct iovec *from, size_t count)
 {

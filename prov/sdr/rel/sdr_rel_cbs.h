@@ -139,8 +139,8 @@ struct sdr_rel_arrival { /* a message whose turn it is */
  */
 struct sdr_rel_match {
 	/*
-	 * True: rr is its receive (only niov, iov, ctx and uflags are read, iov before the next
-	 * call), to be reported once through `done`.  False: it has none, and *mark is what it is
+	 * True: rr is its receive (only niov, iov, mem, ctx and uflags are read, iov before the
+	 * next call), to be reported once through `done`.  False: it has none, and *mark is what it is
 	 * known by from now on; NULL: there was no memory for that, and its connection ends.
 	 */
 	bool (*take)(void *user, const struct sdr_rel_arrival *a, struct sdr_rel_rr *rr,
