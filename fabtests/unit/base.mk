@@ -4,7 +4,7 @@
 # cmocka programs for prov/sdr/base, one per object; linked with the ground floor alone.
 
 BASE_TESTS = test_base_assert test_base_bitmap test_base_books test_base_htab test_base_idtab \
-	test_base_list test_base_rand test_base_ring test_base_slab test_base_timerq
+	test_base_list test_base_minifloat test_base_rand test_base_ring test_base_slab test_base_timerq
 BASE_TEST_LIBS = libsdr_base.la $(CMOCKA_LIBS)
 UNIT_TESTS += $(BASE_TESTS)
 
@@ -16,6 +16,8 @@ test_base_bitmap_SOURCES = fabtests/unit/test_base_bitmap.c
 test_base_bitmap_LDADD = $(BASE_TEST_LIBS)
 test_base_list_SOURCES = fabtests/unit/test_base_list.c
 test_base_list_LDADD = $(BASE_TEST_LIBS)
+test_base_minifloat_SOURCES = fabtests/unit/test_base_minifloat.c
+test_base_minifloat_LDADD = $(BASE_TEST_LIBS) -lm
 test_base_rand_SOURCES = fabtests/unit/test_base_rand.c
 test_base_rand_LDADD = $(BASE_TEST_LIBS)
 test_base_ring_SOURCES = fabtests/unit/test_base_ring.c

@@ -21,7 +21,7 @@
 __extension__ typedef unsigned __int128 u128;
 __extension__ typedef __int128 i128;
 
-enum family { INT, UINT, REAL, COMPLEX };
+enum family { INT, UINT, REAL, MINI, COMPLEX };
 
 static const struct {
 	uint8_t type;
@@ -40,6 +40,10 @@ static const struct {
 	{ SDR_ATOMIC_UINT128, UINT, 16, 16 },
 	{ SDR_ATOMIC_FLOAT, REAL, 4, 4 },
 	{ SDR_ATOMIC_DOUBLE, REAL, 8, 8 },
+	{ SDR_ATOMIC_FLOAT16, MINI, 2, 2 },
+	{ SDR_ATOMIC_BFLOAT16, MINI, 2, 2 },
+	{ SDR_ATOMIC_E4M3, MINI, 1, 1 },
+	{ SDR_ATOMIC_E5M2, MINI, 1, 1 },
 	{ SDR_ATOMIC_FLOAT_COMPLEX, COMPLEX, 8, 4 },
 	{ SDR_ATOMIC_DOUBLE_COMPLEX, COMPLEX, 16, 8 },
 #ifdef SDR_ATOMIC_LDBL
@@ -102,6 +106,9 @@ static u128 int_ref(uint8_t op, uint32_t bits, bool is_signed, u128 a, u128 b, u
 	case SDR_ATOMIC_SUM:
 		r = a + b;
 		break;
+	case SDR_ATOMIC_DIFF:
+		r = a + ~b + 1;
+		break;
 	case SDR_ATOMIC_PROD:
 		r = 0;
 		for (uint32_t i = 0; i < bits; i++)
@@ -157,6 +164,8 @@ static long double real_ref(uint8_t op, long double a, long double b, long doubl
 		return real_order(b, a) == 1 ? b : a;
 	case SDR_ATOMIC_SUM:
 		return a + b;
+	case SDR_ATOMIC_DIFF:
+		return a - b;
 	case SDR_ATOMIC_PROD:
 		return a * b;
 	case SDR_ATOMIC_LOR:
@@ -229,6 +238,9 @@ static const u128 ints[] = { 0,
 			     ((u128)1 << 127) - 1 };
 /* Sums and products of two are exact in every type, so that nothing depends on rounding. */
 static const long double reals[] = { 0, -0.0L, 1, -1, 0.5L, -2.25L, 3, 1024, -40, 0.125L };
+/* Those of small floats: exact in each, and what two of them make is in its range. */
+static const long double minis[] = { 0, -0.0L, 1, -1, 0.5L, -1.5L, 3, 14, -20, 0.125L };
+_Static_assert(sizeof(minis) == sizeof(reals), "as many");
 #define NINTS  (sizeof(ints) / sizeof(*ints))
 #define NREALS (sizeof(reals) / sizeof(*reals))
 
@@ -246,10 +258,54 @@ static void real_put(uint32_t size, uint8_t *p, long double x)
 		memcpy(p, &x, LDBL_MANT_DIG == 64 ? 10 : sizeof(x));
 }
 
+/* The code of a small float that is nearest: every one is looked at. */
+static uint16_t mini_ref(uint8_t type, long double x)
+{
+	static const struct {
+		uint8_t exponent, fraction;
+		bool finite;
+	} formats[] = {
+		[SDR_ATOMIC_FLOAT16] = { 5, 10, false },
+		[SDR_ATOMIC_BFLOAT16] = { 8, 7, false },
+		[SDR_ATOMIC_E4M3] = { 4, 3, true },
+		[SDR_ATOMIC_E5M2] = { 5, 2, false },
+	};
+	int e = formats[type].exponent, f = formats[type].fraction;
+	uint32_t top = 1u << (e + f), end = formats[type].finite ? top - 1 : top - (1u << f);
+	long double best = INFINITY, v;
+	uint32_t got = 0;
+
+	for (uint32_t c = 0; c < end; c++) { /* numbers, in their order */
+		uint32_t row = c >> f;
+
+		v = ldexpl((c & ((1u << f) - 1)) + (row ? 1u << f : 0),
+			   (int)(row ? row : 1) - (1 << (e - 1)) + 1 - f);
+		if (fabsl(v - fabsl(x)) < best || (fabsl(v - fabsl(x)) == best && !(c & 1))) {
+			best = fabsl(v - fabsl(x));
+			got = c;
+		}
+	}
+	return (uint16_t)(got | (signbit(x) ? top : 0));
+}
+
+/* A number of one part as type k stores it. */
+static void part_put(uint32_t k, uint8_t *p, long double x)
+{
+	uint32_t parts = kinds[k].family == COMPLEX ? 2 : 1;
+	uint16_t code;
+
+	if (kinds[k].family != MINI) {
+		real_put(kinds[k].size / parts, p, x);
+		return;
+	}
+	code = mini_ref(kinds[k].type, x);
+	memcpy(p, &code, kinds[k].size);
+}
+
 static uint32_t values(uint32_t k)
 {
 	return kinds[k].family == COMPLEX ? NREALS * NREALS
-	       : kinds[k].family == REAL  ? NREALS
+	       : kinds[k].family >= REAL  ? NREALS
 					  : NINTS;
 }
 
@@ -258,10 +314,10 @@ static void value_put(uint32_t k, uint32_t i, uint8_t *p)
 	uint32_t size = kinds[k].size;
 
 	if (kinds[k].family == COMPLEX) {
-		real_put(size / 2, p, reals[i % NREALS]);
-		real_put(size / 2, p + size / 2, reals[i / NREALS]);
-	} else if (kinds[k].family == REAL) {
-		real_put(size, p, reals[i]);
+		part_put(k, p, reals[i % NREALS]);
+		part_put(k, p + size / 2, reals[i / NREALS]);
+	} else if (kinds[k].family >= REAL) {
+		part_put(k, p, kinds[k].family == MINI ? minis[i] : reals[i]);
 	} else {
 		memcpy(p, &ints[i], size);
 	}
@@ -278,10 +334,12 @@ static void value_ref(uint32_t k, uint8_t op, const uint32_t *i, uint8_t *p)
 			z[j][1] = reals[i[j] / NREALS];
 		}
 		complex_ref(op, z[0], z[1], z[2], r);
-		real_put(size / 2, p, r[0]);
-		real_put(size / 2, p + size / 2, r[1]);
-	} else if (kinds[k].family == REAL) {
-		real_put(size, p, real_ref(op, reals[i[0]], reals[i[1]], reals[i[2]]));
+		part_put(k, p, r[0]);
+		part_put(k, p + size / 2, r[1]);
+	} else if (kinds[k].family >= REAL) {
+		for (int j = 0; j < 3; j++)
+			z[j][0] = kinds[k].family == MINI ? minis[i[j]] : reals[i[j]];
+		part_put(k, p, real_ref(op, z[0][0], z[1][0], z[2][0]));
 	} else {
 		u128 m = int_mask(size * 8), v;
 
@@ -334,8 +392,8 @@ static bool same_value(uint32_t k, const uint8_t *x, const uint8_t *y)
 	if (kinds[k].family < REAL)
 		return !memcmp(x, y, size);
 	size /= parts;
-	real_put(size, zero[0], 0);
-	real_put(size, zero[1], -0.0L);
+	part_put(k, zero[0], 0);
+	part_put(k, zero[1], -0.0L);
 	for (uint32_t i = 0; i < parts; i++, x += size, y += size) {
 		bool zx = !memcmp(x, zero[0], size) || !memcmp(x, zero[1], size);
 		bool zy = !memcmp(y, zero[0], size) || !memcmp(y, zero[1], size);

@@ -44,7 +44,13 @@ static const size_t sizes[] = {
 	[FI_LONG_DOUBLE_COMPLEX] = sizeof(long double complex),
 	[FI_INT128] = 16,
 	[FI_UINT128] = 16,
+	[FI_UINT128 + 1] = 2, /* FI_FLOAT16, FI_BFLOAT16, FI_FLOAT8_E4M3 and _E5M2 of libfabric 2 */
+	[FI_UINT128 + 2] = 2,
+	[FI_UINT128 + 3] = 1,
+	[FI_UINT128 + 4] = 1,
 };
+#define TYPES (sizeof(sizes) / sizeof(*sizes))
+#define DIFF  (FI_MSWAP + 1) /* FI_DIFF */
 
 static bool is_complex(int type)
 {
@@ -54,7 +60,7 @@ static bool is_complex(int type)
 
 static bool is_real(int type)
 {
-	return type == FI_FLOAT || type == FI_DOUBLE || type == FI_LONG_DOUBLE;
+	return type == FI_FLOAT || type == FI_DOUBLE || type == FI_LONG_DOUBLE || type > FI_UINT128;
 }
 
 /* 0 update, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC */
@@ -87,9 +93,9 @@ static void atomic__says_what_there_is(void **state)
 	assert_true(p.info->tx_attr->caps & FI_ATOMIC && p.info->rx_attr->caps & FI_ATOMIC);
 	assert_int_equal(p.info->tx_attr->rma_iov_limit, 1);
 	for (int f = 0; f < 3; f++) {
-		for (int type = 0; type <= FI_UINT128 + 1; type++) {
-			for (int op = 0; op <= FI_ATOMIC_OP_LAST; op++) {
-				bool want = type <= FI_UINT128 && op < FI_ATOMIC_OP_LAST &&
+		for (int type = 0; type <= (int)TYPES; type++) {
+			for (int op = 0; op <= DIFF + 1; op++) {
+				bool want = type < (int)TYPES && op <= DIFF &&
 					    expected(type, op, forms[f]);
 
 				memset(&a, 0, sizeof(a));

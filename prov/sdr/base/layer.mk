@@ -22,6 +22,8 @@ libsdr_base_la_SOURCES = \
 	prov/sdr/base/sdr_idtab.h \
 	prov/sdr/base/sdr_list.h \
 	prov/sdr/base/sdr_mem.h \
+	prov/sdr/base/sdr_minifloat.c \
+	prov/sdr/base/sdr_minifloat.h \
 	prov/sdr/base/sdr_rand.c \
 	prov/sdr/base/sdr_rand.h \
 	prov/sdr/base/sdr_ring.c \

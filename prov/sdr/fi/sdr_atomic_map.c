@@ -2,8 +2,9 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Which atomics there are, and what the layer below calls them: two tables, from libfabric's
- * datatypes and operations to the numbers of the wire.  A datatype or an operation of a later
- * libfabric is none of the tables' and is not supported.  Constant, any thread.
+ * datatypes and operations to the numbers of the wire.  What libfabric 2.6 has and the headers at
+ * hand may not know stands there by its number, since the application's headers may be newer.  What
+ * is in neither table is not supported.  Constant, any thread.
  */
 #include <rdma/fi_errno.h>
 
@@ -19,6 +20,15 @@
 #define SDR_MAP_LDBL	     SDR_ATOMIC_TYPES
 #define SDR_MAP_LDBL_COMPLEX SDR_ATOMIC_TYPES
 #endif
+
+/* Of libfabric 2.6; in 1.17 the operation's number is FI_ATOMIC_OP_LAST's. */
+enum {
+	SDR_MAP_FLOAT16 = 16,
+	SDR_MAP_BFLOAT16 = 17,
+	SDR_MAP_E4M3 = 18,
+	SDR_MAP_E5M2 = 19,
+	SDR_MAP_DIFF = 19,
+};
 
 static const uint8_t sdr_atomic_types[] = {
 	[FI_INT8] = SDR_ATOMIC_INT8,
@@ -37,8 +47,12 @@ static const uint8_t sdr_atomic_types[] = {
 	[FI_LONG_DOUBLE_COMPLEX] = SDR_MAP_LDBL_COMPLEX,
 	[FI_INT128] = SDR_ATOMIC_INT128,
 	[FI_UINT128] = SDR_ATOMIC_UINT128,
+	[SDR_MAP_FLOAT16] = SDR_ATOMIC_FLOAT16,
+	[SDR_MAP_BFLOAT16] = SDR_ATOMIC_BFLOAT16,
+	[SDR_MAP_E4M3] = SDR_ATOMIC_E4M3,
+	[SDR_MAP_E5M2] = SDR_ATOMIC_E5M2,
 };
-_Static_assert(sizeof(sdr_atomic_types) == FI_UINT128 + 1 &&
+_Static_assert((int)FI_UINT128 + 1 == (int)SDR_MAP_FLOAT16 &&
 		       (int)FI_INT128 == (int)FI_DATATYPE_LAST,
 	       "a row for each datatype");
 
@@ -52,10 +66,9 @@ static const uint8_t sdr_atomic_ops_map[] = {
 	[FI_CSWAP] = SDR_ATOMIC_CSWAP,	     [FI_CSWAP_NE] = SDR_ATOMIC_CSWAP_NE,
 	[FI_CSWAP_LE] = SDR_ATOMIC_CSWAP_LE, [FI_CSWAP_LT] = SDR_ATOMIC_CSWAP_LT,
 	[FI_CSWAP_GE] = SDR_ATOMIC_CSWAP_GE, [FI_CSWAP_GT] = SDR_ATOMIC_CSWAP_GT,
-	[FI_MSWAP] = SDR_ATOMIC_MSWAP,
+	[FI_MSWAP] = SDR_ATOMIC_MSWAP,	     [SDR_MAP_DIFF] = SDR_ATOMIC_DIFF,
 };
-_Static_assert(sizeof(sdr_atomic_ops_map) == FI_ATOMIC_OP_LAST &&
-		       (int)FI_ATOMIC_OP_LAST == (int)SDR_ATOMIC_OPS,
+_Static_assert(sizeof(sdr_atomic_ops_map) == SDR_ATOMIC_OPS && (int)FI_MSWAP + 1 == SDR_MAP_DIFF,
 	       "a row for each operation");
 
 size_t sdr_atomic_map(enum fi_datatype datatype, enum fi_op op, struct sdr_rel_atomic *a)

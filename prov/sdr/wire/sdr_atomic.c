@@ -24,7 +24,7 @@ static const uint8_t forms[] = {
 	[SDR_ATOMIC_CSWAP] = COMPARE,	    [SDR_ATOMIC_CSWAP_NE] = COMPARE,
 	[SDR_ATOMIC_CSWAP_LE] = COMPARE,    [SDR_ATOMIC_CSWAP_LT] = COMPARE,
 	[SDR_ATOMIC_CSWAP_GE] = COMPARE,    [SDR_ATOMIC_CSWAP_GT] = COMPARE,
-	[SDR_ATOMIC_MSWAP] = COMPARE,
+	[SDR_ATOMIC_MSWAP] = COMPARE,	    [SDR_ATOMIC_DIFF] = UPDATE | FETCH,
 };
 _Static_assert(sizeof(forms) == SDR_ATOMIC_OPS, "a row for each operation");
 
@@ -39,6 +39,8 @@ static const uint8_t sizes[] = {
 	[SDR_ATOMIC_X87] = 16,		[SDR_ATOMIC_X87_COMPLEX] = 32,
 	[SDR_ATOMIC_INT128] = 16,	[SDR_ATOMIC_UINT128] = 16,
 	[SDR_ATOMIC_BINARY128] = 16,	[SDR_ATOMIC_BINARY128_COMPLEX] = 32,
+	[SDR_ATOMIC_FLOAT16] = 2,	[SDR_ATOMIC_BFLOAT16] = 2,
+	[SDR_ATOMIC_E4M3] = 1,		[SDR_ATOMIC_E5M2] = 1,
 };
 _Static_assert(sizeof(sizes) == SDR_ATOMIC_TYPES, "a row for each type");
 

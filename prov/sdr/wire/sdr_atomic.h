@@ -51,6 +51,7 @@ enum sdr_atomic_op {
 	SDR_ATOMIC_CSWAP_GE = 16,
 	SDR_ATOMIC_CSWAP_GT = 17,
 	SDR_ATOMIC_MSWAP = 18, /* the bits that are set in compare */
+	SDR_ATOMIC_DIFF = 19,  /* target - operand */
 	SDR_ATOMIC_OPS,	       /* how many there are */
 };
 
@@ -73,6 +74,10 @@ enum sdr_atomic_type {
 	SDR_ATOMIC_UINT128 = 15,
 	SDR_ATOMIC_BINARY128 = 16, /* IEEE 754 binary128 */
 	SDR_ATOMIC_BINARY128_COMPLEX = 17,
+	SDR_ATOMIC_FLOAT16 = 18,  /* IEEE 754 binary16 */
+	SDR_ATOMIC_BFLOAT16 = 19, /* the upper half of a binary32 */
+	SDR_ATOMIC_E4M3 = 20,	  /* OCP's 8 bits */
+	SDR_ATOMIC_E5M2 = 21,
 	SDR_ATOMIC_TYPES, /* how many there are */
 };
 

@@ -18,6 +18,7 @@
 #include <complex.h>
 #include <string.h>
 #include "base/sdr_assert.h"
+#include "base/sdr_minifloat.h"
 #include "sdr_atomic_exec.h"
 
 #ifdef __SIZEOF_INT128__
@@ -61,6 +62,7 @@ typedef bool (*combine_fn)(void *v, const void *in, const void *cmp);
 /* W: unsigned, and wide enough that nothing overflows before it is cut. */
 #define COMBINE_ANY(t, T, W, PUT)                            \
 	COMBINE(sum, t, T, PUT, true, (W)a + (W)b)           \
+	COMBINE(diff, t, T, PUT, true, (W)a - (W)b)          \
 	COMBINE(prod, t, T, PUT, true, (W)(a) * (W)(b))      \
 	COMBINE(lor, t, T, PUT, true, a != 0 || b != 0)      \
 	COMBINE(land, t, T, PUT, true, a != 0 && b != 0)     \
@@ -111,6 +113,58 @@ INTEGER(int128, int128, uint128)
 INTEGER(uint128, uint128, uint128)
 #endif
 
+/*
+ * Small floats, which C has no types for: a number is computed with doubles and rounded once; an
+ * operand that is only moved keeps its bits.
+ */
+#define COMBINE_MINI(name, t, T, has, result)                            \
+	static bool name##_##t(void *v, const void *in, const void *cmp) \
+	{                                                                \
+		T code[3] = { 0 };                                       \
+		double a, b, c;                                          \
+                                                                         \
+		memcpy(&code[0], v, sizeof(T));                          \
+		if (in)                                                  \
+			memcpy(&code[1], in, sizeof(T));                 \
+		if (cmp)                                                 \
+			memcpy(&code[2], cmp, sizeof(T));                \
+		a = sdr_minifloat_get(&sdr_##t, code[0]);                \
+		b = sdr_minifloat_get(&sdr_##t, code[1]);                \
+		c = sdr_minifloat_get(&sdr_##t, code[2]);                \
+		if (!(has))                                              \
+			return false;                                    \
+		code[0] = (T)(result);                                   \
+		memcpy(v, code, sizeof(T));                              \
+		(void)a;                                                 \
+		(void)b;                                                 \
+		(void)c;                                                 \
+		return true;                                             \
+	}
+#define MINI_MOVE(name, t, T, has) COMBINE_MINI(name, t, T, has, code[1])
+#define MINI_NUMBER(name, t, T, value) \
+	COMBINE_MINI(name, t, T, true, sdr_minifloat_put(&sdr_##t, (value)))
+#define MINI(t, T)                                    \
+	MINI_NUMBER(sum, t, T, a + b)                 \
+	MINI_NUMBER(diff, t, T, a - b)                \
+	MINI_NUMBER(prod, t, T, (a) * (b))            \
+	MINI_NUMBER(lor, t, T, a != 0 || b != 0)      \
+	MINI_NUMBER(land, t, T, a != 0 && b != 0)     \
+	MINI_NUMBER(lxor, t, T, (a != 0) != (b != 0)) \
+	MINI_MOVE(write, t, T, true)                  \
+	MINI_MOVE(cswap, t, T, c == a)                \
+	MINI_MOVE(cswap_ne, t, T, c != a)             \
+	MINI_MOVE(min, t, T, b < a)                   \
+	MINI_MOVE(max, t, T, b > a)                   \
+	MINI_MOVE(cswap_le, t, T, c <= a)             \
+	MINI_MOVE(cswap_lt, t, T, c < a)              \
+	MINI_MOVE(cswap_ge, t, T, c >= a)             \
+	MINI_MOVE(cswap_gt, t, T, c > a)
+
+MINI(float16, uint16_t)
+MINI(bfloat16, uint16_t)
+MINI(e4m3, uint8_t)
+MINI(e5m2, uint8_t)
+
 static bool read_only(void *v, const void *in, const void *cmp)
 {
 	(void)v;
@@ -124,11 +178,11 @@ struct type_row {
 	combine_fn combine[SDR_ATOMIC_OPS];
 };
 
-#define ROW_ANY(t)                                                                                 \
-	[SDR_ATOMIC_SUM] = sum_##t, [SDR_ATOMIC_PROD] = prod_##t, [SDR_ATOMIC_LOR] = lor_##t,      \
-	[SDR_ATOMIC_LAND] = land_##t, [SDR_ATOMIC_LXOR] = lxor_##t, [SDR_ATOMIC_READ] = read_only, \
-	[SDR_ATOMIC_WRITE] = write_##t, [SDR_ATOMIC_CSWAP] = cswap_##t,                            \
-	[SDR_ATOMIC_CSWAP_NE] = cswap_ne_##t
+#define ROW_ANY(t)                                                                              \
+	[SDR_ATOMIC_SUM] = sum_##t, [SDR_ATOMIC_DIFF] = diff_##t, [SDR_ATOMIC_PROD] = prod_##t, \
+	[SDR_ATOMIC_LOR] = lor_##t, [SDR_ATOMIC_LAND] = land_##t, [SDR_ATOMIC_LXOR] = lxor_##t, \
+	[SDR_ATOMIC_READ] = read_only, [SDR_ATOMIC_WRITE] = write_##t,                          \
+	[SDR_ATOMIC_CSWAP] = cswap_##t, [SDR_ATOMIC_CSWAP_NE] = cswap_ne_##t
 #define ROW_ORDER(t)                                                                \
 	[SDR_ATOMIC_MIN] = min_##t, [SDR_ATOMIC_MAX] = max_##t,                     \
 	[SDR_ATOMIC_CSWAP_LE] = cswap_le_##t, [SDR_ATOMIC_CSWAP_LT] = cswap_lt_##t, \
@@ -179,6 +233,10 @@ static const struct type_row types[SDR_ATOMIC_TYPES] = {
 	[SDR_ATOMIC_INT128] = ROW_INTEGER(int128, int128),
 	[SDR_ATOMIC_UINT128] = ROW_INTEGER(uint128, uint128),
 #endif
+	[SDR_ATOMIC_FLOAT16] = ROW_REAL(float16, uint16_t),
+	[SDR_ATOMIC_BFLOAT16] = ROW_REAL(bfloat16, uint16_t),
+	[SDR_ATOMIC_E4M3] = ROW_REAL(e4m3, uint8_t),
+	[SDR_ATOMIC_E5M2] = ROW_REAL(e5m2, uint8_t),
 };
 
 uint32_t sdr_atomic_align(uint8_t type)
