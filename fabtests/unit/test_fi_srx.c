@@ -672,7 +672,7 @@ static void *storm_drive(void *arg)
 			uint64_t *got = e[i].op_context, from = *got >> 32;
 			int64_t nr = (uint32_t)*got;
 
-			/* of the half that comes here, each once and in order: its peer's, by one queue */
+			/* of the half that comes here, each once and in its peer's order */
 			if (from >= N || e[i].len != 8 || nr % N != k || nr <= last[from])
 				atomic_store(&storm_bad, true);
 			else

@@ -21,7 +21,7 @@ struct sdr_ep;
 struct sdr_srx;
 
 struct sdr_srx_kind {
-	/* It wants to be asked in calls of its own alone: posts run no round, and no thread does. */
+	/* It is asked in calls of its own alone: posts run no round, and no thread does. */
 	bool foreign;
 	/* Of an endpoint with such receives (sdr_rel_attr.match). */
 	const struct sdr_rel_match *match;
@@ -37,8 +37,8 @@ struct sdr_srx_kind {
 	 */
 	void (*leave)(struct sdr_srx *srx, struct sdr_ep *ep);
 	/*
-	 * The report of a receive of these (SDR_UF_LENT), as of one posted at the endpoint.  What it
-	 * returns is given back when that has been passed on; nothing else is done in between.
+	 * The report of a receive of these (SDR_UF_LENT), as of one posted at the endpoint.  What
+	 * it returns is given back when that has been passed on; nothing else is done in between.
 	 */
 	void *(*unwrap)(struct sdr_ep *ep, const struct sdr_rel_cqe *e, struct sdr_rel_cqe *mine);
 	void (*give_back)(struct sdr_ep *ep, void *entry);

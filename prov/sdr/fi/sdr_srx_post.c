@@ -23,23 +23,25 @@ static struct sdr_srx_shared *srx_of(struct fid_ep *fid)
 	return container_of(fid, struct sdr_srx_shared, srx.fid);
 }
 
-static ssize_t srx_post(struct sdr_srx_shared *x, struct sdr_rel_rr *rr, const struct iovec *v,
-			size_t count, void *const *desc, fi_addr_t src, uint64_t flags)
+static ssize_t srx_post(struct sdr_srx_shared *x, const struct sdr_rel_rr *what,
+			const struct iovec *v, size_t count, void *const *desc, fi_addr_t src,
+			uint64_t flags)
 {
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
+	struct sdr_rel_rr rr = *what;
 	int n = sdr_iov_copy(iov, v, count);
 
 	if (n < 0)
 		return n;
 	if (flags & SRX_FLAGS_NOT_THERE)
 		return -FI_EOPNOTSUPP;
-	rr->niov = (uint8_t)n;
-	rr->iov = iov;
-	if (x->hmem && (n = sdr_post_mem(iov, rr->niov, desc, &rr->mem)))
+	rr.niov = (uint8_t)n;
+	rr.iov = iov;
+	if (x->hmem && (n = sdr_post_mem(iov, rr.niov, desc, &rr.mem)))
 		return n;
-	rr->flags = flags & FI_MULTI_RECV ? SDR_REL_R_MULTI : 0;
-	rr->uflags = flags & FI_COMPLETION ? SDR_UF_CQ : 0;
-	return sdr_srx_shared_post(x, rr, src);
+	rr.flags = flags & FI_MULTI_RECV ? SDR_REL_R_MULTI : 0;
+	rr.uflags = flags & FI_COMPLETION ? SDR_UF_CQ : 0;
+	return sdr_srx_shared_post(x, &rr, src);
 }
 
 static ssize_t srx_recvv(struct fid_ep *fid, const struct iovec *v, void **desc, size_t count,
