@@ -8,7 +8,7 @@
 #include "test_fi_util.h"
 #include "hmem/fake_mem.h"
 
-#define CAPS  (FI_MSG | FI_TAGGED | FI_RMA | FI_HMEM)
+#define CAPS  (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_HMEM)
 #define MIB   (1u << 20)
 #define LEN   (16 * MIB)
 #define GUARD 64
@@ -518,6 +518,134 @@ static void hmem__revoked(void **state)
 		fi_freeinfo(h);                                                 \
 	} while (0)
 
+/*
+ * Atomics whose operands, compare values and results lie in b[0], and their target in b[1]: large
+ * ones, so that they go in parts.  Numbers of 64 bits, of 16 bytes, and small floats.
+ */
+static void hmem__atomics(void **state)
+{
+	enum { N = 1000 };
+	static const unsigned int ends[][2] = { { FI_HMEM_SYSTEM, FI_HMEM_CUDA },
+						{ FI_HMEM_ROCR, FI_HMEM_SYSTEM },
+						{ FI_HMEM_ZE, FI_HMEM_ROCR } };
+	static uint64_t was[N], in[N], cmp[N], got[N];
+	struct fi_cq_tagged_entry e;
+	uint16_t halves[4] = { 0x3c00, 0x4000, 0x4200, 0x4400 }, sums[4]; /* 1 2 3 4 */
+	struct bed t;
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(ends) / sizeof(ends[0]); k++) {
+		struct fid_ep *ep;
+		fi_addr_t to;
+		uint8_t *op, *with, *res;
+		void *desc;
+
+		bed_open(&t, ends[k][0], ends[k][1], k != 1);
+		if (!t.b[1].mr) /* the key has to come from somewhere */
+			assert_ok(fi_mr_reg(t.p.domain, t.b[1].p, LEN,
+					    FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 11, 0, &t.b[1].mr,
+					    NULL));
+		ep = t.p.s[0].ep;
+		to = t.p.s[0].peer;
+		desc = t.b[0].desc;
+		op = t.b[0].p;
+		with = op + sizeof(in);
+		res = with + sizeof(cmp);
+		for (uint64_t i = 0; i < N; i++) {
+			was[i] = i * 3;
+			in[i] = i << 32;
+			cmp[i] = i % 2 ? was[i] + in[i] : 0;
+		}
+		buf_set(&t.b[1], was, GUARD, sizeof(was));
+		buf_set(&t.b[0], in, GUARD, sizeof(in));
+		buf_set(&t.b[0], cmp, GUARD + sizeof(in), sizeof(cmp));
+		/* sum, then swap every other one, then read */
+		assert_ok(fi_atomic(ep, op, N, desc, to, 0, 11, FI_UINT64, FI_SUM, NULL));
+		test_wait_ok(&t.p, 0, &e);
+		assert_ok(fi_compare_atomic(ep, op, N, desc, with, desc, res, desc, to, 0, 11,
+					    FI_UINT64, FI_CSWAP, NULL));
+		test_wait_ok(&t.p, 0, &e);
+		buf_get(&t.b[0], got, GUARD + sizeof(in) + sizeof(cmp), sizeof(got));
+		for (uint64_t i = 0; i < N; i++)
+			assert_int_equal(got[i], was[i] + in[i]);
+		assert_ok(fi_fetch_atomic(ep, NULL, N, NULL, res, desc, to, 0, 11, FI_UINT64,
+					  FI_ATOMIC_READ, NULL));
+		test_wait_ok(&t.p, 0, &e);
+		buf_get(&t.b[0], got, GUARD + sizeof(in) + sizeof(cmp), sizeof(got));
+		for (uint64_t i = 1; i < N; i++)
+			assert_int_equal(got[i], i % 2 ? in[i] : was[i] + in[i]);
+		/* wide, and injected from the host */
+		buf_get(&t.b[1], was, GUARD, 16);
+		assert_ok(fi_fetch_atomic(ep, op, 1, desc, res, desc, to, 0, 11, FI_UINT128,
+					  FI_ATOMIC_WRITE, NULL));
+		test_wait_ok(&t.p, 0, &e);
+		buf_get(&t.b[0], got, GUARD + sizeof(in) + sizeof(cmp), 16);
+		assert_memory_equal(got, was, 16);
+		buf_get(&t.b[1], got, GUARD, 16);
+		assert_memory_equal(got, in, 16);
+		buf_set(&t.b[1], halves, GUARD, sizeof(halves));
+		assert_ok(fi_inject_atomic(ep, halves, 4, to, 0, 11, (enum fi_datatype)16, FI_SUM));
+		assert_ok(fi_fetch_atomic(ep, NULL, 4, NULL, sums, NULL, to, 0, 11,
+					  (enum fi_datatype)16, FI_ATOMIC_READ, NULL));
+		test_wait_ok(&t.p, 0, &e);
+		for (int i = 0; i < 4; i++)
+			assert_int_equal(sums[i], halves[i] + 0x400); /* twice as much */
+		/* nothing beside it */
+		buf_get(&t.b[1], scratch, 0, LEN + 2 * GUARD);
+		for (size_t i = 0; i < LEN + 2 * GUARD; i++)
+			if ((i < GUARD || i >= GUARD + sizeof(was)) && scratch[i] != 0xa5)
+				fail_msg("byte %zu", i);
+		assert_int_equal(fi_atomic(ep, op, 1, desc, to, 4, 11, FI_UINT64, FI_SUM, NULL), 0);
+		test_wait_err(&t.p, 0, &(struct fi_cq_err_entry){ 0 }); /* not aligned */
+		bed_close(&t);
+	}
+}
+
+/* A way there, or back, that a driver does not go: an error, no answer, and the next one works. */
+static void hmem__atomics_fail(void **state)
+{
+	uint64_t one = 1, old = 77;
+	struct fi_cq_err_entry err;
+	struct fi_cq_tagged_entry e;
+	struct bed t;
+
+	(void)state;
+	bed_open(&t, FI_HMEM_SYSTEM, FI_HMEM_CUDA, true);
+	buf_set(&t.b[1], &(uint64_t){ 5 }, GUARD, 8);
+	for (int fetch = 0; fetch < 2; fetch++) {
+		for (int n = 0; n < 2; n++) {
+			fake_fail(n);
+			if (fetch)
+				assert_ok(fi_fetch_atomic(t.p.s[0].ep, &one, 1, NULL, &old, NULL,
+							  t.p.s[0].peer, 0, 11, FI_UINT64, FI_SUM,
+							  NULL));
+			else
+				assert_ok(fi_atomic(t.p.s[0].ep, &one, 1, NULL, t.p.s[0].peer, 0,
+						    11, FI_UINT64, FI_SUM, NULL));
+			test_wait_err(&t.p, 0, &err);
+			assert_int_equal(err.err, FI_EIO);
+			assert_int_equal(old, 77);
+			fake_fail(-1);
+		}
+	}
+	assert_ok(fi_fetch_atomic(t.p.s[0].ep, &one, 1, NULL, &old, NULL, t.p.s[0].peer, 0, 11,
+				  FI_UINT64, FI_SUM, NULL));
+	test_wait_ok(&t.p, 0, &e);
+	assert_int_equal(old, 5);
+	/* results that cannot be brought home; the target has changed */
+	buf_close(&t.b[0]);
+	buf_open(&t.b[0], &t.p, FI_HMEM_CUDA, true, 10);
+	fake_fail(2);
+	assert_ok(fi_fetch_atomic(t.p.s[0].ep, &one, 1, NULL, t.b[0].p, t.b[0].desc, t.p.s[0].peer,
+				  0, 11, FI_UINT64, FI_SUM, NULL));
+	test_wait_err(&t.p, 0, &err);
+	assert_int_equal(err.err, FI_EIO);
+	fake_fail(-1);
+	buf_get(&t.b[1], &old, GUARD, 8);
+	assert_int_equal(old, 7);
+	bed_close(&t);
+}
+
 /* Granted to who asks, with the mode that saves asking drivers; options say what is copied how. */
 static void hmem__granted(void **state)
 {
@@ -534,9 +662,6 @@ static void hmem__granted(void **state)
 	     info->domain_attr->mr_mode == FI_MR_HMEM);
 	GETS(h->domain_attr->mr_mode = FI_MR_HMEM;
 	     h->caps &= ~FI_HMEM, info->domain_attr->mr_mode == 0);
-	bad = test_hints(FI_EP_RDM, CAPS | FI_ATOMIC);
-	assert_null(test_getinfo(TEST_API, "127.0.0.1", NULL, FI_SOURCE, bad));
-	fi_freeinfo(bad);
 	bad = test_hints(FI_EP_DGRAM, FI_MSG | FI_HMEM);
 	assert_null(test_getinfo(TEST_API, "127.0.0.1", NULL, FI_SOURCE, bad));
 	fi_freeinfo(bad);
@@ -576,6 +701,8 @@ int main(void)
 		cmocka_unit_test_teardown(hmem__pipelined, fakes_reset),
 		cmocka_unit_test_teardown(hmem__regions, fakes_reset),
 		cmocka_unit_test_teardown(hmem__revoked, fakes_reset),
+		cmocka_unit_test_teardown(hmem__atomics, fakes_reset),
+		cmocka_unit_test_teardown(hmem__atomics_fail, fakes_reset),
 		cmocka_unit_test_teardown(hmem__losses, fakes_reset),
 	};
 	int ret;

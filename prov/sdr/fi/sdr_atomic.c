@@ -4,7 +4,8 @@
  * FI_ATOMIC on a reliable endpoint: the thirteen calls of fi_ops_atomic.  Operands, values to
  * compare with and results may be scattered; the remote side is one contiguous range
  * (rma_iov_limit 1) of as many elements.  Operands and compare values are copied before a call
- * returns.  Which operations there are, and their names below, is in sdr_atomic_map.c.
+ * returns; where each lies is what its descriptors say.  Which operations there are, and their
+ * names below, is in sdr_atomic_map.c.
  */
 #include <stdbool.h>
 
@@ -16,6 +17,7 @@
 struct sdr_iocs {
 	const struct fi_ioc *v;
 	size_t n;
+	void *const *desc; /* n of them, or NULL */
 };
 
 struct sdr_atomic_call {
@@ -67,6 +69,7 @@ static ssize_t sdr_atomic_post(struct fid_ep *fid, const struct sdr_atomic_call 
 	size_t size = sdr_atomic_map(c->datatype, c->op, &a);
 	bool reads = a.op == SDR_ATOMIC_READ; /* its operands are ignored */
 	size_t count, n = reads ? 0 : c->in.n;
+	int ret;
 
 	if (!size || (c->flags & FI_TAGGED))
 		return -FI_EOPNOTSUPP;
@@ -83,9 +86,12 @@ static ssize_t sdr_atomic_post(struct fid_ep *fid, const struct sdr_atomic_call 
 		wr.niov = sdr_iocs_copy(in, &c->in, size);
 	a.ncmp = sdr_iocs_copy(cmp, &c->cmp, size);
 	a.nres = sdr_iocs_copy(res, &c->res, size);
+	if (ep->hmem && ((ret = sdr_post_mem(cmp, a.ncmp, c->cmp.desc, &a.cmp_mem)) ||
+			 (ret = sdr_post_mem(res, a.nres, c->res.desc, &a.res_mem))))
+		return ret;
 	if (c->inject)
 		return sdr_ep_post_inject(ep, &wr, c->peer, 0);
-	return sdr_ep_post(ep, &wr, c->peer, c->flags & ~FI_REMOTE_CQ_DATA, NULL);
+	return sdr_ep_post(ep, &wr, c->peer, c->flags & ~FI_REMOTE_CQ_DATA, c->in.desc);
 }
 
 /* Flags of a call without them; what comes back is not constant data, and is not injected. */
@@ -102,7 +108,7 @@ static ssize_t sdr_atomic_msg(struct fid_ep *fid, const struct fi_msg_atomic *ms
 {
 	const struct sdr_iocs *elements = msg->op == FI_ATOMIC_READ ? &c->res : &c->in;
 
-	c->in = (struct sdr_iocs){ msg->msg_iov, msg->iov_count };
+	c->in = (struct sdr_iocs){ msg->msg_iov, msg->iov_count, msg->desc };
 	if (msg->rma_iov_count != 1 || elements->n > SDR_REL_IOV_MAX ||
 	    sdr_iocs_count(elements) != msg->rma_iov->count)
 		return -FI_EINVAL;
@@ -123,7 +129,7 @@ static ssize_t sdr_atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov, v
 				 enum fi_datatype datatype, enum fi_op op, void *context)
 {
 	struct sdr_atomic_call c = { .form = SDR_ATOMIC_UPDATE,
-				     .in = { iov, count },
+				     .in = { iov, count, desc },
 				     .peer = dest,
 				     .addr = addr,
 				     .key = key,
@@ -132,7 +138,6 @@ static ssize_t sdr_atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov, v
 				     .context = context,
 				     .flags = sdr_atomic_flags(fid, SDR_ATOMIC_UPDATE) };
 
-	(void)desc;
 	return sdr_atomic_post(fid, &c);
 }
 
@@ -142,8 +147,7 @@ static ssize_t sdr_atomic_write(struct fid_ep *fid, const void *buf, size_t coun
 {
 	struct fi_ioc iov = { (void *)(uintptr_t)buf, count };
 
-	(void)desc;
-	return sdr_atomic_writev(fid, &iov, NULL, 1, dest, addr, key, datatype, op, context);
+	return sdr_atomic_writev(fid, &iov, &desc, 1, dest, addr, key, datatype, op, context);
 }
 
 static ssize_t sdr_atomic_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -161,7 +165,7 @@ static ssize_t sdr_atomic_inject(struct fid_ep *fid, const void *buf, size_t cou
 	struct fi_ioc iov = { (void *)(uintptr_t)buf, count };
 	struct sdr_atomic_call c = { .form = SDR_ATOMIC_UPDATE,
 				     .inject = true,
-				     .in = { &iov, 1 },
+				     .in = { &iov, 1, NULL },
 				     .peer = dest,
 				     .addr = addr,
 				     .key = key,
@@ -179,8 +183,8 @@ static ssize_t sdr_atomic_fetchv(struct fid_ep *fid, const struct fi_ioc *iov, v
 				 enum fi_datatype datatype, enum fi_op op, void *context)
 {
 	struct sdr_atomic_call c = { .form = SDR_ATOMIC_FETCH,
-				     .in = { iov, count },
-				     .res = { res, res_count },
+				     .in = { iov, count, desc },
+				     .res = { res, res_count, res_desc },
 				     .peer = dest,
 				     .addr = addr,
 				     .key = key,
@@ -189,8 +193,6 @@ static ssize_t sdr_atomic_fetchv(struct fid_ep *fid, const struct fi_ioc *iov, v
 				     .context = context,
 				     .flags = sdr_atomic_flags(fid, SDR_ATOMIC_FETCH) };
 
-	(void)desc;
-	(void)res_desc;
 	return sdr_atomic_post(fid, &c);
 }
 
@@ -201,19 +203,17 @@ static ssize_t sdr_atomic_fetch(struct fid_ep *fid, const void *buf, size_t coun
 {
 	struct fi_ioc in = { (void *)(uintptr_t)buf, count }, out = { res, count };
 
-	(void)desc;
-	(void)res_desc;
-	return sdr_atomic_fetchv(fid, &in, NULL, 1, &out, NULL, 1, dest, addr, key, datatype, op,
-				 context);
+	return sdr_atomic_fetchv(fid, &in, &desc, 1, &out, &res_desc, 1, dest, addr, key, datatype,
+				 op, context);
 }
 
 static ssize_t sdr_atomic_fetchmsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 				   struct fi_ioc *res, void **res_desc, size_t res_count,
 				   uint64_t flags)
 {
-	struct sdr_atomic_call c = { .form = SDR_ATOMIC_FETCH, .res = { res, res_count } };
+	struct sdr_atomic_call c = { .form = SDR_ATOMIC_FETCH,
+				     .res = { res, res_count, res_desc } };
 
-	(void)res_desc;
 	return sdr_atomic_msg(fid, msg, flags, &c);
 }
 
@@ -226,9 +226,9 @@ static ssize_t sdr_atomic_comparev(struct fid_ep *fid, const struct fi_ioc *iov,
 				   enum fi_datatype datatype, enum fi_op op, void *context)
 {
 	struct sdr_atomic_call c = { .form = SDR_ATOMIC_COMPARE,
-				     .in = { iov, count },
-				     .cmp = { cmp, cmp_count },
-				     .res = { res, res_count },
+				     .in = { iov, count, desc },
+				     .cmp = { cmp, cmp_count, cmp_desc },
+				     .res = { res, res_count, res_desc },
 				     .peer = dest,
 				     .addr = addr,
 				     .key = key,
@@ -237,9 +237,6 @@ static ssize_t sdr_atomic_comparev(struct fid_ep *fid, const struct fi_ioc *iov,
 				     .context = context,
 				     .flags = sdr_atomic_flags(fid, SDR_ATOMIC_COMPARE) };
 
-	(void)desc;
-	(void)cmp_desc;
-	(void)res_desc;
 	return sdr_atomic_post(fid, &c);
 }
 
@@ -251,11 +248,8 @@ static ssize_t sdr_atomic_compare(struct fid_ep *fid, const void *buf, size_t co
 	struct fi_ioc in = { (void *)(uintptr_t)buf, count };
 	struct fi_ioc with = { (void *)(uintptr_t)cmp, count }, out = { res, count };
 
-	(void)desc;
-	(void)cmp_desc;
-	(void)res_desc;
-	return sdr_atomic_comparev(fid, &in, NULL, 1, &with, NULL, 1, &out, NULL, 1, dest, addr,
-				   key, datatype, op, context);
+	return sdr_atomic_comparev(fid, &in, &desc, 1, &with, &cmp_desc, 1, &out, &res_desc, 1,
+				   dest, addr, key, datatype, op, context);
 }
 
 static ssize_t sdr_atomic_comparemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -264,11 +258,9 @@ static ssize_t sdr_atomic_comparemsg(struct fid_ep *fid, const struct fi_msg_ato
 				     uint64_t flags)
 {
 	struct sdr_atomic_call c = { .form = SDR_ATOMIC_COMPARE,
-				     .cmp = { cmp, cmp_count },
-				     .res = { res, res_count } };
+				     .cmp = { cmp, cmp_count, cmp_desc },
+				     .res = { res, res_count, res_desc } };
 
-	(void)cmp_desc;
-	(void)res_desc;
 	return sdr_atomic_msg(fid, msg, flags, &c);
 }
 

@@ -3,8 +3,9 @@
 /*
  * One lock of the process for atomics on elements of 16 and 32 bytes, and on complex numbers that
  * are not aligned to their size: whatever endpoint and domain they come through, they are atomic
- * against each other.  It is held for one record's elements, at most SDR_ATOMIC_PART bytes, and
- * nothing is called meanwhile.
+ * against each other; so are those on memory of devices, whatever their size.  It is held for one
+ * record's elements, at most SDR_ATOMIC_PART bytes; nothing is called meanwhile but a device's
+ * driver, to copy them.
  *
  * It is a word with the process that holds it, and waiting is trying again: a forked child that
  * finds its parent there takes it, since the parent's threads are not in the child.  A leaf in the

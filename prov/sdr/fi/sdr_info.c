@@ -325,8 +325,6 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 	SDR_REFUSE_BITS(hints->caps & ~all, FI_TYPE_CAPS, "capabilities");
 	SDR_REFUSE((hints->caps & FI_SOURCE_ERR) && !(hints->caps & FI_SOURCE),
 		   "FI_SOURCE_ERR without FI_SOURCE\n");
-	SDR_REFUSE((hints->caps & FI_HMEM) && (hints->caps & FI_ATOMIC),
-		   "FI_ATOMIC with FI_HMEM: there are no atomics on memory of devices\n");
 	SDR_REFUSE((hints->caps & FI_HMEM) && (hints->caps & FI_PEER),
 		   "FI_HMEM with FI_PEER: another provider's receives are in the CPU's memory\n");
 	SDR_REFUSE((hints->caps & FI_HMEM) && !sdr_hmem_any(),

@@ -80,9 +80,9 @@ struct sdr_rel_cbs {
 	int (*mr_get)(void *user, uint64_t key, uint64_t addr, uint64_t len, uint32_t access,
 		      void **va, void **region);
 	/*
-	 * Around an atomic on elements for which the processor has no instruction: nobody else is
-	 * between the two meanwhile.  Both or neither; neither: there is nobody else.  They may
-	 * take a lock, but not the endpoint's.
+	 * Around an atomic on elements for which the processor has no instruction, or which it does
+	 * not reach, and are copied (mr_mem): nobody else is between the two meanwhile.  Both or
+	 * neither; neither: there is nobody else.  They may take a lock, but not the endpoint's.
 	 */
 	void (*atomic_enter)(void *user);
 	void (*atomic_leave)(void *user);
@@ -140,8 +140,8 @@ struct sdr_rel_arrival { /* a message whose turn it is */
 struct sdr_rel_match {
 	/*
 	 * True: rr is its receive (only niov, iov, mem, ctx and uflags are read, iov before the
-	 * next call), to be reported once through `done`.  False: it has none, and *mark is what it is
-	 * known by from now on; NULL: there was no memory for that, and its connection ends.
+	 * next call), to be reported once through `done`.  False: it has none, and *mark is what
+	 * it is known by from now on; NULL: no memory for that, and its connection ends.
 	 */
 	bool (*take)(void *user, const struct sdr_rel_arrival *a, struct sdr_rel_rr *rr,
 		     void **mark);

@@ -30,6 +30,7 @@ struct sdr_atomic_work {
 
 /* Is there such an operation on elements of this type? */
 bool sdr_atomic_does(uint8_t op, uint8_t type);
+#define SDR_ATOMIC_ALIGN 32u /* bytes: enough for any type */
 /* Elements of a type lie at multiples of so many bytes; 0: this build does not have the type. */
 uint32_t sdr_atomic_align(uint8_t type);
 /*

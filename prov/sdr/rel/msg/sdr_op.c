@@ -483,3 +483,11 @@ struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 	op->wire_id = f->id;
 	return op;
 }
+
+void sdr_op_unserve(struct sdr_op *op)
+{
+	SDR_ASSERT(op->kind->served && !op->rec.sent);
+	op->leads = false; /* whoever refuses ends the turn */
+	sdr_list_add_tail(&op->link, &op->conn->msg->ops);
+	sdr_op_end(op, 0, SDR_REL_OK);
+}

@@ -69,6 +69,8 @@ struct sdr_op *sdr_op_find(struct sdr_conn *c, uint32_t id);
 /* One that answers the peer's record.  NULL: no memory, or too many of them. */
 struct sdr_op *sdr_op_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 			    const struct sdr_frame_rec *f);
+/* One of those that was not started: there is no answer after all. */
+void sdr_op_unserve(struct sdr_op *op);
 void sdr_op_report(struct sdr_op *op, int err, int prov_err); /* once */
 void sdr_op_bulk_abort(struct sdr_op *op);		      /* if there is any */
 /* What its records do, see sdr_conn_ops.h. */

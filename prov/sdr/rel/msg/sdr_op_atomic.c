@@ -10,8 +10,10 @@
  * an operation of the target's (ATOMIC_SERVE), which keeps them until its record is acknowledged.
  *
  * The target carries a record out when it comes, once: records come once.  Key, range, alignment
- * and memory for the answer are checked before; one that is refused has changed nothing.  In which
- * order the atomics of a peer are carried out is sdr_follow.c's matter.
+ * and memory for the answer are checked before; one that is refused has changed nothing.  Memory
+ * that the CPU does not reach is copied, changed here and copied back, with all others kept away
+ * meanwhile; when the way back fails, what has become of it is not known.  In which order the
+ * atomics of a peer are carried out is sdr_follow.c's matter.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #include "sdr_atomic_exec.h"
 #include "sdr_follow.h"
 #include "sdr_op.h"
+#include "sdr_remote.h"
 
 /* ---- posting --------------------------------------------------------------------------------- */
 
@@ -237,7 +240,8 @@ static uint32_t atomic_access(const struct sdr_atomic *a)
 {
 	uint32_t access = a->op != SDR_ATOMIC_READ ? SDR_REL_ACCESS_WRITE : 0;
 
-	return access | (a->form != SDR_ATOMIC_UPDATE ? SDR_REL_ACCESS_READ : 0);
+	return access | SDR_REL_ACCESS_COPY |
+	       (a->form != SDR_ATOMIC_UPDATE ? SDR_REL_ACCESS_READ : 0);
 }
 
 static void atomic_report(struct sdr_conn *c, uint8_t form, bool changed,
@@ -257,20 +261,44 @@ static void atomic_report(struct sdr_conn *c, uint8_t form, bool changed,
 		c->rel->cbs->done(c->rel->user, &e);
 }
 
-static void atomic_exec(struct sdr_rel *rel, const struct sdr_atomic_work *w)
+/* On a copy of w->at, which lies in mem; enum sdr_rel_err. */
+static int atomic_copied(struct sdr_atomic_work w, const struct sdr_mem *mem)
 {
-	bool guard = rel->cbs->atomic_enter && !sdr_atomic_alone(w->type, w->at);
+	size_t len = (size_t)w.count * sdr_atomic_size(w.type);
+	_Alignas(SDR_ATOMIC_ALIGN) uint8_t copy[SDR_ATOMIC_PART];
+	void *at = w.at;
+
+	SDR_ASSERT(len <= sizeof(copy));
+	if (sdr_mem_get(mem, copy, at, len))
+		return SDR_REL_ERR_MEM;
+	w.at = copy;
+	sdr_atomic_exec(&w);
+	return w.op != SDR_ATOMIC_READ && sdr_mem_put(mem, at, copy, len) ? SDR_REL_ERR_MEM
+									  : SDR_REL_OK;
+}
+
+/* mem: where w->at lies.  enum sdr_rel_err. */
+static int atomic_exec(struct sdr_rel *rel, const struct sdr_atomic_work *w,
+		       const struct sdr_mem *mem)
+{
+	bool guard = rel->cbs->atomic_enter && (mem || !sdr_atomic_alone(w->type, w->at));
+	int err = SDR_REL_OK;
 
 	if (guard)
 		rel->cbs->atomic_enter(rel->user);
-	sdr_atomic_exec(w);
+	if (mem)
+		err = atomic_copied(*w, mem);
+	else
+		sdr_atomic_exec(w);
 	if (guard)
 		rel->cbs->atomic_leave(rel->user);
+	return err;
 }
 
-/* Where its elements lie.  whole: bytes of the range.  enum sdr_rel_err. */
+/* Where its elements lie, and in what.  whole: bytes of the range.  enum sdr_rel_err. */
 static int atomic_find(struct sdr_conn *c, const struct sdr_frame_rec *f,
-		       const struct sdr_atomic *a, uint64_t whole, uint8_t **at)
+		       const struct sdr_atomic *a, uint64_t whole, uint8_t **at,
+		       const struct sdr_mem **mem)
 {
 	uint32_t size = sdr_atomic_size(a->type);
 	uint64_t from = (uint64_t)a->first * size, len = (uint64_t)a->count * size;
@@ -282,11 +310,13 @@ static int atomic_find(struct sdr_conn *c, const struct sdr_frame_rec *f,
 				&region))
 		return SDR_REL_ERR_KEY;
 	*at = (uint8_t *)va + from;
+	*mem = sdr_remote_mem(c->rel, region);
 	return (uintptr_t)va % sdr_atomic_align(a->type) ? SDR_REL_ERR_ALIGN : SDR_REL_OK;
 }
 
 static void atomic_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
+	const struct sdr_mem *mem = NULL;
 	struct sdr_op *answer = NULL;
 	struct sdr_atomic a;
 	uint8_t *at = NULL;
@@ -300,26 +330,33 @@ static void atomic_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	} else {
 		len = (uint64_t)a.count * sdr_atomic_size(a.type);
 		whole = f->flags & SDR_REC_F_LEN ? f->len : len;
-		err = atomic_find(c, f, &a, whole, &at);
+		err = atomic_find(c, f, &a, whole, &at, &mem);
 	}
 	if (!err && a.form != SDR_ATOMIC_UPDATE) {
 		answer = serve_new(c, f, len);
 		err = answer ? SDR_REL_OK : SDR_REL_ERR_NOMEM;
 	}
+	if (!err)
+		err = atomic_exec(c->rel,
+				  &(struct sdr_atomic_work){
+					  .op = a.op,
+					  .type = a.type,
+					  .count = a.count,
+					  .at = at,
+					  .in = a.in,
+					  .cmp = a.cmp,
+					  .old = answer ? answer->copy : NULL,
+				  },
+				  mem);
 	if (err) {
+		if (answer)
+			sdr_op_unserve(answer);
 		c->st.pkts_bad += err == SDR_REL_ERR_PROTO;
 		c->st.atomics_refused++;
 		sdr_done_send(c, f->id, err);
 		sdr_follow_over(c, f);
 		return;
 	}
-	atomic_exec(c->rel, &(struct sdr_atomic_work){ .op = a.op,
-						       .type = a.type,
-						       .count = a.count,
-						       .at = at,
-						       .in = a.in,
-						       .cmp = a.cmp,
-						       .old = answer ? answer->copy : NULL });
 	c->st.atomics_rx++;
 	if (answer)
 		sdr_op_start(answer);
@@ -336,7 +373,8 @@ static void atomic_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
  */
 static void end_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
-	uint32_t access = f->tag == SDR_ATOMIC_UPDATE ? SDR_REL_ACCESS_WRITE : SDR_REL_ACCESS_READ;
+	uint32_t access = SDR_REL_ACCESS_COPY | (f->tag == SDR_ATOMIC_UPDATE ? SDR_REL_ACCESS_WRITE
+									     : SDR_REL_ACCESS_READ);
 	void *va = NULL, *region = NULL;
 	bool changed;
 

@@ -99,9 +99,7 @@ bool sdr_remote_serve(struct sdr_conn *c, const struct sdr_op_kind *kind,
 	op->remote.read = op;
 	remote_add(c->rel, &op->remote, region);
 	if (copied && !read_keep(op)) {
-		sdr_list_add_tail(&op->link, &c->msg->ops);
-		op->leads = false;
-		sdr_op_end(op, 0, SDR_REL_OK);
+		sdr_op_unserve(op);
 		return false;
 	}
 	sdr_op_start(op);
