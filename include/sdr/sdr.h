@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define SDR_API_VERSION_MAJOR 1
-#define SDR_API_VERSION_MINOR 1
+#define SDR_API_VERSION_MINOR 2
 
 struct sdr_context;
 struct sdr_qp;
@@ -36,11 +36,17 @@ struct sdr_rcv_handle;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
+#define SDR_WHY_LEN 256
+
 struct sdr_dev_attr {
 	size_t size;	   /* sizeof(struct sdr_dev_attr), for growth */
 	uint32_t mtu;	   /* payload bytes per packet; 0: what the path of the device carries */
 	const char *fault; /* fault injection, syntax of FI_SDR_FAULT; NULL: none */
 	uint64_t seed;	   /* for keys and QP numbers; 0: from the system */
+	/* since 1.2 */
+	char *why;	  /* when creation fails: its reason and one next step; may be NULL */
+	size_t why_len;	  /* bytes of it; SDR_WHY_LEN hold every text */
+	uint8_t channels; /* source ports that QPs can spread over, 1..16; 0: 1 */
 };
 
 /*
@@ -89,8 +95,12 @@ struct sdr_qp_attr {
 	uint8_t generations;		      /* a power of two; 0: 4 */
 	/* payload bits per second at which this QP injects; 0: as fast as the engine takes */
 	uint64_t rate_bps;
+	/* since 1.2 */
+	char *why; /* as in struct sdr_dev_attr */
+	size_t why_len;
 };
 
+/* NULL with errno: EINVAL (attr->why says what of it), ENOMEM, ... */
 struct sdr_qp *sdr_qp_create(struct sdr_context *ctx, const struct sdr_qp_attr *attr);
 /* Ends all messages of the QP; their handles must not be used any more. */
 int sdr_qp_destroy(struct sdr_qp *qp);

@@ -37,5 +37,7 @@ libsdr_sdk_la_SOURCES = \
 	prov/sdr/sdk/sdr_strerror.c \
 	prov/sdr/sdk/sdr_txq.c \
 	prov/sdr/sdk/sdr_txq.h \
-	prov/sdr/sdk/sdr_uimm.c
+	prov/sdr/sdk/sdr_uimm.c \
+	prov/sdr/sdk/sdr_why.c \
+	prov/sdr/sdk/sdr_why.h
 EXTRA_DIST += prov/sdr/sdk/README.md

@@ -15,6 +15,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_context.h"
 #include "sdr_qp.h"
+#include "sdr_why.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
@@ -43,7 +44,9 @@ static int sdr_context_attr_check(const struct sdr_dev_attr *attr, uint32_t *mtu
 	if (!attr->mtu)
 		return 0;
 	if (attr->mtu < SDR_MTU_MIN || attr->mtu > *mtu)
-		return -EINVAL;
+		return sdr_why(attr->why, attr->why_len, -EINVAL,
+			       "mtu %u: this device carries %u to %u bytes of payload a packet",
+			       attr->mtu, SDR_MTU_MIN, *mtu);
 	*mtu = attr->mtu;
 	return 0;
 }

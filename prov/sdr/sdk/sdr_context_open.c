@@ -13,6 +13,7 @@
 
 #include "sdr_context.h"
 #include "sdr_sdk.h"
+#include "sdr_why.h"
 
 static int sdr_context_seed(uint64_t seed, uint64_t out[2])
 {
@@ -33,17 +34,27 @@ struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_de
 	uint64_t rand[2];
 	int err = -EINVAL;
 
-	if (!dev_name || (attr && attr->size < sizeof(attr->size)))
+	if (attr && attr->size < sizeof(attr->size))
 		goto out;
 	if (attr)
 		memcpy(&a, attr, attr->size < sizeof(a) ? attr->size : sizeof(a));
 	a.size = sizeof(a);
+	if (a.why && a.why_len)
+		a.why[0] = 0;
+	if (a.channels > SDR_CHANNELS_MAX) {
+		err = sdr_why(a.why, a.why_len, -EINVAL, "channels %u: expected 1 to %u, or 0",
+			      a.channels, SDR_CHANNELS_MAX);
+		goto out;
+	}
 	err = sdr_context_seed(a.seed, rand);
 	if (err)
 		goto out;
 	open_attr.mtu = a.mtu;
 	open_attr.fault = a.fault;
 	open_attr.seed = a.seed;
+	open_attr.channels = a.channels;
+	open_attr.err = a.why;
+	open_attr.err_len = a.why_len;
 	err = sdr_uc_open(dev_name, &open_attr, &uc);
 	if (err)
 		goto out;
@@ -53,6 +64,7 @@ struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_de
 	err = -errno;
 	uc->ops->close(uc);
 out:
+	sdr_why_end(a.why, a.why_len, err);
 	errno = -err;
 	return NULL;
 }

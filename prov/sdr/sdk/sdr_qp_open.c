@@ -11,6 +11,7 @@
  * bytes an ID more where the peer is rkeyed and there are no hooks (sdr_keys.c).  No timers.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@
 #include "sdr_sdk.h"
 #include "sdr_send.h"
 #include "sdr_send_run.h"
+#include "sdr_why.h"
 
 #define SDR_CHUNK_DEFAULT   65536u	 /* bytes */
 #define SDR_MAX_MSG_DEFAULT (1ull << 30) /* bytes */
@@ -61,35 +63,46 @@ static uint32_t sdr_qp_chunk_default(uint32_t mtu, uint8_t off_bits)
 	return n * mtu;
 }
 
+/* -EINVAL, and why. */
+#define QP_BAD(...) sdr_why(a->why, a->why_len, -EINVAL, __VA_ARGS__)
+
 static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 {
 	struct sdr_imm_split s = { a->id_bits, a->off_bits, a->user_bits };
 	uint64_t most;
 
 	if (sdr_imm_split_check(&s))
-		return -EINVAL;
-	if (a->channels > SDR_CHANNELS_MAX || a->generations > SDR_GENERATIONS_MAX ||
-	    a->generations & (a->generations - 1u))
-		return -EINVAL;
+		return QP_BAD(
+			"immediate of %u+%u+%u bits: expected 32 in all, id_bits of 1 to %u, off_bits of 1 or more, "
+			"user_bits of 0, 1, 2, 4 or 8",
+			s.id_bits, s.off_bits, s.user_bits, SDR_IMM_ID_BITS_MAX);
+	if (a->channels > SDR_CHANNELS_MAX)
+		return QP_BAD("channels %u: expected 1 to %u, or 0", a->channels, SDR_CHANNELS_MAX);
+	if (a->generations > SDR_GENERATIONS_MAX || a->generations & (a->generations - 1u))
+		return QP_BAD("generations %u: expected a power of two up to %u, or 0",
+			      a->generations, SDR_GENERATIONS_MAX);
 	qp->mtu = a->mtu ? a->mtu : qp->ctx->mtu;
 	if (qp->mtu < SDR_MTU_MIN || qp->mtu > qp->ctx->mtu)
-		return -EINVAL;
+		return QP_BAD("mtu %u: this context carries %u to %u bytes of payload a packet",
+			      qp->mtu, SDR_MTU_MIN, qp->ctx->mtu);
 	qp->chunk = a->chunk ? a->chunk : sdr_qp_chunk_default(qp->mtu, s.off_bits);
-	if (qp->chunk % qp->mtu || qp->chunk / qp->mtu > 1u << s.off_bits)
-		return -EINVAL;
 	most = (uint64_t)qp->mtu << s.off_bits;
+	if (qp->chunk % qp->mtu || qp->chunk > most)
+		return QP_BAD("chunk %u: expected a multiple of the mtu (%u bytes), at most %" PRIu64,
+			      qp->chunk, qp->mtu, most);
 	qp->max_msg = a->max_msg		   ? a->max_msg
 		      : most < SDR_MAX_MSG_DEFAULT ? most
 						   : SDR_MAX_MSG_DEFAULT;
 	if (qp->max_msg > most)
-		return -EINVAL;
+		return QP_BAD("max_msg %" PRIu64 ": %u offset bits and an mtu of %u bytes reach to %" PRIu64
+			      "; more off_bits reach further",
+			      qp->max_msg, s.off_bits, qp->mtu, most);
 	qp->window = 1u << s.id_bits;
-	if (a->max_inflight) {
-		while (qp->window / 2 >= a->max_inflight)
-			qp->window /= 2;
-		if (qp->window < a->max_inflight)
-			return -EINVAL;
-	}
+	if (a->max_inflight > qp->window)
+		return QP_BAD("max_inflight %u: %u id_bits tell %u messages apart", a->max_inflight,
+			      s.id_bits, qp->window);
+	while (a->max_inflight && qp->window / 2 >= a->max_inflight)
+		qp->window /= 2;
 	qp->generations = a->generations;
 	qp->channels = a->channels;
 	qp->rate_bps = a->rate_bps;
@@ -127,9 +140,9 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 
 	if (!ctx || sdr_qp_attr_get(attr, &a))
 		goto out;
-	if (a.id_bits > SDR_IMM_ID_BITS_MAX)
-		goto out;
-	ids = 1u << a.id_bits;
+	if (a.why && a.why_len)
+		a.why[0] = 0;
+	ids = 1u << (a.id_bits <= SDR_IMM_ID_BITS_MAX ? a.id_bits : 0); /* else refused below */
 	err = -ENOMEM;
 	qp = calloc(1, sizeof(*qp) + 2 * sizeof(uint64_t) * sdr_bitmap_words(ids) +
 			       sizeof(uint32_t) * ids);
@@ -174,6 +187,7 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 
 out_qp:
 	free(qp);
+	sdr_why_end(a.why, a.why_len, err);
 out:
 	errno = -err;
 	return NULL;

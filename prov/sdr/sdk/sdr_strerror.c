@@ -38,7 +38,12 @@ static const struct {
 	{ EAFNOSUPPORT,
 	  "this machine does not speak this kind of address: try the other of IPv4 and IPv6" },
 	{ EMSGSIZE, "the device cannot carry packets of this size: lower the mtu" },
-	{ ENODEV, "no such device: names are soft, soft:ADDRESS, soft:ADDRESS:PORT" },
+	{ ENODEV,
+	  "no such device: names are soft[:ADDRESS[:PORT]] and verbs[:DEVICE[:ADDRESS[:PORT]]]; `ibv_devices` lists "
+	  "RDMA devices" },
+	{ EDESTADDRREQ,
+	  "the other side's QP info has no address: name one when its context is created (soft:ADDRESS), or take "
+	  "its info with sdr_qp_info_route" },
 	{ EMFILE, "too many open files in this process: raise `ulimit -n`" },
 	{ ENOBUFS,
 	  "the kernel has no buffers for another socket: close some, or raise net.core limits" },
