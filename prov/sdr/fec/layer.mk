@@ -10,6 +10,7 @@ libsdr_fec_la_CPPFLAGS = $(AM_CPPFLAGS)
 libsdr_fec_la_SOURCES = \
 	prov/sdr/fec/sdr_code.c \
 	prov/sdr/fec/sdr_code_bytes.c \
+	prov/sdr/fec/sdr_codec.c \
 	prov/sdr/fec/sdr_fec.c \
 	prov/sdr/fec/sdr_fec_base.c \
 	prov/sdr/fec/sdr_fec_gfni.c \
