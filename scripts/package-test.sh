@@ -118,7 +118,7 @@ packages_hold_what_they_should() {
 		holds "$fi" "usr/bin/$n" "usr/share/man/man1/$n.1.gz"
 	done
 	holds "$WORK/libsdr0" "usr/lib/$TRIPLET/libsdr.so.0"
-	holds "$WORK/libsdr-dev" usr/include/sdr/{sdr,model}.h usr/include/rdma/fi_ext_sdr.h usr/share/man/man3/sdr_sdk.3.gz
+	holds "$WORK/libsdr-dev" usr/include/sdr/{sdr,model,fec}.h usr/include/rdma/fi_ext_sdr.h usr/share/man/man3/sdr_sdk.3.gz
 	n=$(cd "$WORK" && find . -name '*.la')
 	[ -z "$n" ] || no "$n"
 }

@@ -33,6 +33,18 @@ static void fuzz_keys(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, n) == 0);
 }
 
+static void fuzz_app(const uint8_t *p, size_t n)
+{
+	uint8_t back[SDR_WIRE_APP_HDR];
+	struct sdr_wire_app a;
+
+	if (sdr_wire_app_decode(p, n, &a))
+		return;
+	SDR_FUZZ_CHECK(a.qpn <= SDR_QPN_MASK && a.bytes + a.len == p + n);
+	sdr_wire_app_encode(back, &a);
+	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, sizeof(back) - SDR_CLASS_LEN) == 0);
+}
+
 static void fuzz_cm(const uint8_t *p, size_t n)
 {
 	uint8_t back[SDR_CM_MSG_MAX];
@@ -56,6 +68,7 @@ static void fuzz_class(const uint8_t *p, size_t n)
 	sdr_class_encode(back, (enum sdr_class)rc, type);
 	SDR_FUZZ_CHECK(memcmp(back, p, SDR_CLASS_LEN) == 0);
 	fuzz_keys(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN);
+	fuzz_app(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN);
 	if (sdr_wire_cts_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &c))
 		return;
 	SDR_FUZZ_CHECK(n == SDR_WIRE_CTS_LEN && c.qpn <= SDR_QPN_MASK);

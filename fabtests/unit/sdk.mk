@@ -8,7 +8,8 @@ SDK_TEST_LIBS = libsdr_sdk.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) -lpth
 SDK_TEST_COMMON = \
 	fabtests/unit/test_sdk.h \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
-SDK_TESTS = test_sdk_rxk test_sdk_recv test_sdk_send test_sdk_context test_sdk_keys test_sdk_reg
+SDK_TESTS = test_sdk_rxk test_sdk_recv test_sdk_send test_sdk_context test_sdk_keys test_sdk_reg \
+	test_sdk_app
 check_PROGRAMS += $(SDK_TESTS)
 TESTS += $(SDK_TESTS)
 
@@ -25,6 +26,8 @@ test_sdk_keys_SOURCES = fabtests/unit/test_sdk_keys.c $(SDK_TEST_COMMON)
 test_sdk_keys_LDADD = $(SDK_TEST_LIBS)
 test_sdk_reg_SOURCES = fabtests/unit/test_sdk_reg.c $(SDK_TEST_COMMON)
 test_sdk_reg_LDADD = $(SDK_TEST_LIBS)
+test_sdk_app_SOURCES = fabtests/unit/test_sdk_app.c $(SDK_TEST_COMMON)
+test_sdk_app_LDADD = $(SDK_TEST_LIBS)
 
 noinst_PROGRAMS += sdr_rx_bench
 sdr_rx_bench_SOURCES = fabtests/benchmarks/sdr_rx_bench.c

@@ -162,6 +162,59 @@ static void ops__bitmap_on_dgram(void **state)
 	test_pair_close(&p);
 }
 
+/* What others need to build on it: sizes, state, an end without a receiver. */
+static void ops__state_on_dgram(void **state)
+{
+	struct sdr_context_info info = { .size = sizeof(info) };
+	struct sdr_qp_attr attr = { .size = sizeof(attr) }, got = { .size = sizeof(got) };
+	struct sdr_qp_peer peer = { .size = sizeof(peer) };
+	struct sdr_start_wr start = { .length = 10, .imm = 7, .flags = SDR_SEND_IMM };
+	uint8_t mine[2][SDR_QP_INFO_SIZE], buf[10];
+	struct sdr_rcv_wr rwr = { .addr = buf, .length = sizeof(buf) };
+	char why[SDR_WHY_LEN];
+	struct fi_sdr_ep_ops_1 *ops;
+	struct sdr_rcv_handle *rcv;
+	struct sdr_snd_handle *snd;
+	struct test_pair p;
+	struct sdr_qp *qp[2];
+	int k;
+
+	(void)state;
+	test_pair_open(&p, &dgram);
+	ops = ops_open(p.s[0].ep);
+	assert_true(FI_SDR_HAS_OP(ops, send_imm_again));
+	assert_ok(ops->context_query(p.s[0].ep, &info));
+	assert_string_equal(info.engine, "soft");
+	attr.chunk = 5000;
+	attr.why = why;
+	attr.why_len = sizeof(why);
+	assert_null(ops->qp_create(p.s[0].ep, &attr));
+	assert_non_null(strstr(why, "chunk 5000"));
+	attr.chunk = 0;
+	for (k = 0; k < 2; k++) {
+		qp[k] = ops->qp_create(p.s[k].ep, &attr);
+		assert_ok(ops->qp_info_get(p.s[k].ep, qp[k], mine[k]));
+	}
+	assert_int_equal(ops->qp_peer_query(p.s[0].ep, qp[0], &peer), -FI_ENOTCONN);
+	for (k = 0; k < 2; k++)
+		assert_ok(ops->qp_connect(p.s[k].ep, qp[k], mine[!k]));
+	assert_ok(ops->qp_query(p.s[0].ep, qp[0], &got));
+	assert_int_equal(got.mtu, info.mtu);
+	assert_true(got.chunk && got.chunk % got.mtu == 0);
+	assert_ok(ops->qp_peer_query(p.s[0].ep, qp[0], &peer));
+	assert_true(peer.rx_window && !peer.keyed);
+	assert_ok(ops->send_stream_start(p.s[0].ep, qp[0], &start, &snd));
+	assert_int_equal(ops->send_imm_again(p.s[0].ep, snd), -FI_EAGAIN);
+	assert_ok(ops->send_cancel(p.s[0].ep, snd));
+	assert_ok(ops->recv_post(p.s[1].ep, qp[1], &rwr, &rcv));
+	assert_int_equal(ops->recv_state(p.s[1].ep, rcv)->npkts, 1);
+	assert_null(ops->recv_state(p.s[1].ep, NULL));
+	assert_ok(ops->recv_complete(p.s[1].ep, rcv));
+	for (k = 0; k < 2; k++)
+		assert_ok(ops->qp_destroy(p.s[k].ep, qp[k]));
+	test_pair_close(&p);
+}
+
 static void ops__rdm(void **state)
 {
 	struct test_opts o = { .type = FI_EP_RDM, .not_enabled = true };
@@ -236,6 +289,7 @@ int main(void)
 		cmocka_unit_test(dgram__send_recv),
 		cmocka_unit_test(dgram__backlog_truncation_cancel),
 		cmocka_unit_test(ops__bitmap_on_dgram),
+		cmocka_unit_test(ops__state_on_dgram),
 		cmocka_unit_test(ops__rdm),
 		cmocka_unit_test(ops__names),
 	};

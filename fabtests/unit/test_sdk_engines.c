@@ -13,9 +13,13 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "sdk/sdr_sdk.h"
@@ -263,6 +267,148 @@ static void soft__bad_names(void **state)
 	assert_null(sdr_context_create("soft:127.0.0.1", &dev));
 }
 
+/* Each refusal names what it refuses. */
+static void soft__says_why(void **state)
+{
+	static const struct {
+		const char *name, *says;
+		struct sdr_dev_attr attr;
+	} ctx[] = {
+		{ NULL, "expected soft", { 0 } },
+		{ "softt", "softt", { 0 } },
+		{ "soft:localhost", "numeric", { 0 } },
+		{ "soft:127.0.0.1:99999", "99999", { 0 } },
+		{ "soft:127.0.0.1", "mtu 9000", { .mtu = 9000 } },
+		{ "soft:127.0.0.1", "drop=7", { .fault = "drop=7" } },
+		{ "soft:127.0.0.1", "channels 17", { .channels = 17 } },
+		{ "soft:203.0.113.77", "ip address", { 0 } },
+	};
+	static const struct {
+		const char *says;
+		struct sdr_qp_attr attr;
+	} qp[] = {
+		{ "mtu 100", { .mtu = 100 } },
+		{ "chunk 5000", { .chunk = 5000 } },
+		{ "channels 99", { .channels = 99 } },
+		{ "generations 3", { .generations = 3 } },
+		{ "max_inflight 5000", { .max_inflight = 5000 } },
+		{ "max_msg 17179869184", { .max_msg = 1ull << 34 } },
+		{ "20+10+2", { .id_bits = 20, .off_bits = 10, .user_bits = 2 } },
+		{ "flags 0x40", { .flags = 0x40 } },
+	};
+	char why[SDR_WHY_LEN], small[8];
+	struct sdr_context *c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ctx) / sizeof(ctx[0]); i++) {
+		struct sdr_dev_attr a = ctx[i].attr;
+
+		a.size = sizeof(a);
+		a.why = why;
+		a.why_len = sizeof(why);
+		assert_null(sdr_context_create(ctx[i].name, &a));
+		if (!strstr(why, ctx[i].says))
+			fail_msg("\"%s\" does not say \"%s\"", why, ctx[i].says);
+		a.why = small;
+		a.why_len = sizeof(small);
+		memset(small, 'x', sizeof(small));
+		assert_null(sdr_context_create(ctx[i].name, &a));
+		assert_non_null(memchr(small, 0, sizeof(small)));
+	}
+	c = sdr_context_create("soft:127.0.0.1", NULL);
+	assert_non_null(c);
+	for (i = 0; i < sizeof(qp) / sizeof(qp[0]); i++) {
+		struct sdr_qp_attr a = qp[i].attr;
+
+		a.size = sizeof(a);
+		a.why = why;
+		a.why_len = sizeof(why);
+		assert_null(sdr_qp_create(c, &a));
+		assert_int_equal(errno, EINVAL);
+		if (!strstr(why, qp[i].says))
+			fail_msg("\"%s\" does not say \"%s\"", why, qp[i].says);
+	}
+	assert_int_equal(sdr_context_destroy(c), 0);
+}
+
+/* Two contexts without an address meet where routes say that they are. */
+static void soft__without_an_address(void **state)
+{
+	struct sdr_context_info q = { .size = sizeof(q) };
+	struct sdr_qp_attr attr = { .size = sizeof(attr), .chunk = 16 * 1024, .mtu = 1024 };
+	uint8_t info[2][SDR_QP_INFO_SIZE];
+	struct side s[2];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		s[i].ctx = sdr_context_create("soft", NULL);
+		assert_non_null(s[i].ctx);
+		s[i].qp = sdr_qp_create(s[i].ctx, &attr);
+		assert_int_equal(sdr_qp_info_route(s[i].qp, "localhost", info[i]), -EINVAL);
+		assert_int_equal(sdr_qp_info_route(s[i].qp, "0.0.0.0", info[i]), -EINVAL);
+		assert_int_equal(sdr_qp_info_route(s[i].qp, "127.0.0.1:5", info[i]), 0);
+		assert_int_equal(sdr_context_query(s[i].ctx, &q), 0);
+		assert_string_equal(q.engine, "soft");
+		assert_true(q.mtu >= 256 && q.ctl_max >= 512 && q.rx_window && !q.keyed);
+		assert_non_null(strchr(q.addr, ':'));
+	}
+	for (i = 0; i < 2; i++)
+		assert_int_equal(sdr_qp_connect(s[i].qp, info[!i]), 0);
+	transfer(s, NULL, LEN, 16 * 1024);
+	sides_close(s);
+}
+
+/* Channels leave by source ports of their own. */
+static void soft__channels_are_ports(void **state)
+{
+	struct sdr_dev_attr dev = { .size = sizeof(dev), .channels = 4 };
+	struct sdr_qp_attr attr = { .size = sizeof(attr),
+				    .mtu = 1024,
+				    .channels = 4,
+				    .rate_bps = 500000000,
+				    .flags = SDR_QP_NUMBERED };
+	struct sdr_snd_wr w = { .addr = src, .length = 256 * 1024 };
+	struct timeval wait = { .tv_sec = 5 };
+	struct sockaddr_in from, at = { .sin_family = AF_INET };
+	socklen_t len = sizeof(from);
+	struct sdr_context_info q = { .size = sizeof(q) };
+	struct sdr_snd_handle *h;
+	uint16_t port[4];
+	struct side s[2];
+	int fd, n = 0, i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		s[i].ctx = sdr_context_create("soft:127.0.0.1", &dev);
+	sides_connect(s, &attr);
+	/* in place of the receiver a socket that looks where packets come from */
+	assert_int_equal(sdr_context_query(s[1].ctx, &q), 0);
+	at.sin_port = htons((uint16_t)atoi(strrchr(q.addr, ':') + 1));
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(sdr_qp_destroy(s[1].qp), 0);
+	assert_int_equal(sdr_context_destroy(s[1].ctx), 0);
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)), 0);
+	sdr_qp_limit_set(s[0].qp, 1);
+	assert_int_equal(sdr_send_post(s[0].qp, &w, &h), 0);
+	while (sdr_send_poll(h) == 0)
+		;
+	for (i = 0; i < 256 && n < 4; i++) {
+		assert_true(recvfrom(fd, dst, 2000, 0, (struct sockaddr *)&from, &len) > 0);
+		for (k = 0; k < n && port[k] != from.sin_port; k++)
+			;
+		if (k == n)
+			port[n++] = from.sin_port;
+	}
+	assert_int_equal(n, 4);
+	close(fd);
+	assert_int_equal(sdr_qp_destroy(s[0].qp), 0);
+	assert_int_equal(sdr_context_destroy(s[0].ctx), 0);
+}
+
 /* ---- sim ------------------------------------------------------------------------------------- */
 
 static void sim_with(bool report_late, uint8_t rkeyed, uint64_t seed)
@@ -437,6 +583,9 @@ int main(void)
 		cmocka_unit_test(soft__channels),
 		cmocka_unit_test(soft__faults),
 		cmocka_unit_test(soft__bad_names),
+		cmocka_unit_test(soft__says_why),
+		cmocka_unit_test(soft__without_an_address),
+		cmocka_unit_test(soft__channels_are_ports),
 		cmocka_unit_test(sim__seeds),
 		cmocka_unit_test(sim__keyed),
 		cmocka_unit_test(path__probes_and_what_is_learned),

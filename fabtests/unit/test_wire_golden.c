@@ -157,12 +157,23 @@ static void golden__sdk(void **state)
 	static const struct sdr_wire_keys keys = { 0x0a0010, 0x11223344, 9, 7, 2, NULL };
 	static const struct sdr_wire_key live = { 0x7f0012345000, 0x8004, SDR_KEY_LIVE };
 	static const struct sdr_wire_key gone = { 0, 0, SDR_KEY_VOID };
+	static const struct sdr_wire_app app = { 0x0a0010, 0x11223344, NULL, 0 };
+	struct sdr_wire_app back;
 	uint8_t p[SDR_QP_INFO_LEN];
 	size_t n;
 
 	(void)state;
 	n = sdr_wire_cts_encode(p, &cts);
 	golden("cts", p, n, "5d020101 10000a00 44332211 06000000");
+	sdr_wire_app_encode(p, &app);
+	memcpy(p + SDR_WIRE_APP_HDR, "nack", 4);
+	golden("app", p, SDR_WIRE_APP_HDR + 4, "5d020104 10000a00 44332211 6e61636b");
+	assert_int_equal(sdr_wire_app_decode(p + SDR_CLASS_LEN, 12, &back), 0);
+	assert_true(back.qpn == app.qpn && back.rkey == app.rkey && back.len == 4);
+	assert_ptr_equal(back.bytes, p + SDR_WIRE_APP_HDR);
+	assert_int_equal(sdr_wire_app_decode(p + SDR_CLASS_LEN, 7, &back), -EBADMSG);
+	p[SDR_CLASS_LEN + 3] = 1; /* a number of more than 24 bits */
+	assert_int_equal(sdr_wire_app_decode(p + SDR_CLASS_LEN, 12, &back), -EBADMSG);
 	n = sdr_wire_keys_encode(p, &keys);
 	sdr_wire_key_put(p + SDR_WIRE_KEYS_HDR, &live);
 	sdr_wire_key_put(p + SDR_WIRE_KEYS_HDR + SDR_WIRE_KEY_LEN, &gone);

@@ -186,6 +186,20 @@ struct fi_sdr_ep_ops_1 {
 	 */
 	int (*progress)(struct fid_ep *ep);
 	int (*dgram_stats)(struct fid_ep *ep, struct sdr_stats *stats);
+
+	/*
+	 * Since 0.2.0, FI_EP_DGRAM.  What attributes became; where the endpoint is and what its
+	 * host holds; what is known of a QP's peer; what has come of a message; calling a send off;
+	 * the immediate's last packets once more.  Control datagrams in order with the data are
+	 * those of fi_send: they leave by the same socket.
+	 */
+	int (*context_query)(struct fid_ep *ep, struct sdr_context_info *out);
+	int (*qp_query)(struct fid_ep *ep, struct sdr_qp *qp, struct sdr_qp_attr *out);
+	int (*qp_peer_query)(struct fid_ep *ep, struct sdr_qp *qp, struct sdr_qp_peer *out);
+	/* Read it under no lock, between two calls that progress: as the bitmaps. */
+	const struct sdr_rcv_state *(*recv_state)(struct fid_ep *ep, struct sdr_rcv_handle *hdl);
+	int (*send_cancel)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
+	int (*send_imm_again)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
 };
 
 #ifdef __cplusplus

@@ -44,8 +44,8 @@ struct sdr_codec_attr {
 	 */
 	uint32_t first;
 	/*
-	 * MDS: bytes of parity, spare packets included, which are made when they are asked for: half
-	 * as many as belong to m and 8 a codeword, or what fits here; 0: none are spare
+	 * MDS: bytes of parity, spare packets included, which are made when they are asked for:
+	 * half as many as belong to m and 8 a codeword, or what fits here; 0: none are spare
 	 */
 	uint64_t parity_max;
 };

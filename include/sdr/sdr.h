@@ -71,6 +71,25 @@ int sdr_context_fd(struct sdr_context *ctx);
 /* Nanoseconds until progress must be called even if the descriptor is silent; UINT64_MAX: never. */
 uint64_t sdr_context_timeout(struct sdr_context *ctx);
 
+/* What became of what was left open. */
+struct sdr_context_info {
+	size_t size;	 /* sizeof(struct sdr_context_info), in */
+	char engine[16]; /* "soft", "verbs" */
+	/*
+	 * Numeric, with the port: "192.0.2.1:40000", "[2001:db8::1]:40000".  Of a context without
+	 * an address of its own that of the default route, or 0.0.0.0 where there is none.
+	 */
+	char addr[64];
+	uint32_t mtu;	  /* payload bytes of a packet, at most */
+	uint32_t ctl_max; /* bytes of one sdr_qp_ctl_send, at most */
+	/*
+	 * bytes that may arrive between two rounds before this host drops what comes; 0: not known
+	 */
+	uint32_t rx_window;
+	uint32_t keyed; /* 1: messages to it need a key (sdr_recv_key_get); 0: they do not */
+};
+int sdr_context_query(struct sdr_context *ctx, struct sdr_context_info *out);
+
 /* ---- queue pairs ----------------------------------------------------------------------------- */
 
 struct sdr_qp_attr {
@@ -98,21 +117,88 @@ struct sdr_qp_attr {
 	/* since 1.2 */
 	char *why; /* as in struct sdr_dev_attr */
 	size_t why_len;
+	uint32_t flags; /* SDR_QP_NUMBERED */
 };
+
+/*
+ * Messages have numbers that the two sides give them ("numbered messages" below); the QP tells the
+ * other side nothing of its receives by itself.
+ */
+#define SDR_QP_NUMBERED 0x1
 
 /* NULL with errno: EINVAL (attr->why says what of it), ENOMEM, ... */
 struct sdr_qp *sdr_qp_create(struct sdr_context *ctx, const struct sdr_qp_attr *attr);
 /* Ends all messages of the QP; their handles must not be used any more. */
 int sdr_qp_destroy(struct sdr_qp *qp);
 
+/*
+ * What its attributes became: size says how much of out there is, and is then how much was filled;
+ * why and why_len are left as they are.
+ */
+int sdr_qp_query(struct sdr_qp *qp, struct sdr_qp_attr *out);
+
 #define SDR_QP_INFO_SIZE 160
-/* Writes SDR_QP_INFO_SIZE bytes that the caller carries to the other side by any means. */
+/*
+ * Writes SDR_QP_INFO_SIZE bytes that the caller carries to the other side by any means.  Of a
+ * context that was created without an address it names that of this host's default route, or none
+ * where there is no such route (sdr_qp_connect then says -EDESTADDRREQ): take sdr_qp_info_route.
+ */
 int sdr_qp_info_get(struct sdr_qp *qp, void *info);
 /*
+ * The same with the address that this host sends from towards the peer: "ADDRESS" or
+ * "ADDRESS:PORT", numeric.  A context with an address of its own keeps to that.  -EINVAL: not an
+ * address; -ENETUNREACH ...: no route.
+ */
+int sdr_qp_info_route(struct sdr_qp *qp, const char *peer, void *info);
+/*
  * remote_qp_info: SDR_QP_INFO_SIZE bytes from the other side.  -EPROTO: geometry differs; -EBADMSG:
- * not an info.
+ * not an info; -EDESTADDRREQ: an info without an address.
  */
 int sdr_qp_connect(struct sdr_qp *qp, const void *remote_qp_info);
+
+/* What is known of the other side of a connected QP.  -ENOTCONN. */
+struct sdr_qp_peer {
+	size_t size; /* sizeof(struct sdr_qp_peer), in */
+	/*
+	 * Bytes, headers included, that the other side's host holds until they are looked at; 0:
+	 * not known.  Who has more than half of it under way that nothing was heard of is faster
+	 * than its receiver, and loses packets there: wait, or set rate_bps.
+	 */
+	uint32_t rx_window;
+	uint32_t keyed; /* 1: its messages need a key (sdr_send_key_set) */
+};
+int sdr_qp_peer_query(struct sdr_qp *qp, struct sdr_qp_peer *out);
+
+/*
+ * What happens to a QP.  Called inside progress, by its thread; any may be NULL.  They may post,
+ * send, complete, and destroy the QP, but neither call progress nor sdr_send_poll.
+ */
+struct sdr_qp_handlers {
+	size_t size; /* sizeof(struct sdr_qp_handlers) */
+	void *user;
+	/*
+	 * Once a round for each receive that got packets in it, after all that came with them has
+	 * been placed.
+	 */
+	void (*received)(void *user, struct sdr_rcv_handle *hdl);
+	/*
+	 * A datagram of sdr_qp_ctl_send, when all that arrived before it has been placed.  buf is
+	 * valid during the call.
+	 */
+	void (*control)(void *user, const void *buf, size_t len);
+	/* The QP is broken and of no more use (err, negative errno).  Once. */
+	void (*broken)(void *user, int err);
+};
+/* Takes the place of what was set before; NULL: none. */
+int sdr_qp_handlers_set(struct sdr_qp *qp, const struct sdr_qp_handlers *handlers);
+
+/*
+ * Sends a datagram to the other side's `control`, by the way that packets take and behind all that
+ * has been handed to the network (sdr_send_poll): nothing overtakes it but in the network.  Like
+ * packets it may be lost, come twice, or late.  buf is copied.  -EMSGSIZE: longer than ctl_max;
+ * -EAGAIN: call progress; -ENOTCONN.
+ */
+int sdr_qp_ctl_send(struct sdr_qp *qp, const void *buf, size_t len);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -167,6 +253,20 @@ int sdr_send_post(struct sdr_qp *qp, const struct sdr_snd_wr *wr, struct sdr_snd
  * yet; drives progress.
  */
 int sdr_send_poll(struct sdr_snd_handle *hdl);
+/*
+ * Ends a message of which not all was sent, or nothing: nothing more is, and the handle is
+ * released.  It keeps its number: the receiver's buffer stays posted, for its owner to complete.
+ * -EAGAIN: a device still reads addr; the message is over, and sdr_send_poll says when addr is
+ * free.
+ */
+int sdr_send_cancel(struct sdr_snd_handle *hdl);
+/*
+ * A message of fewer packets than the immediate has fragments (32 / user_bits) is followed by empty
+ * packets with the rest of it, which have no bit in any bitmap: this sends them again, for a
+ * receiver that has all packets and no immediate.  Of a longer message every fragment comes with
+ * packets that have a bit; 0, and nothing is sent.  -EINVAL: after sdr_send_stream_end; -EAGAIN.
+ */
+int sdr_send_imm_again(struct sdr_snd_handle *hdl);
 
 /* ---- receive --------------------------------------------------------------------------------- */
 
@@ -191,13 +291,73 @@ int sdr_recv_post(struct sdr_qp *qp, const struct sdr_rcv_wr *wr, struct sdr_rcv
 int sdr_recv_bitmap_get(struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len);
 /* The same for packets. */
 int sdr_recv_packet_bitmap_get(struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len);
-/* 0 and *imm when all fragments of the sender's immediate have arrived; -EAGAIN before. */
+/*
+ * What has come of a message.  The library's own, written inside progress only, valid until
+ * recv_complete; members are added at the end.
+ */
+struct sdr_rcv_state {
+	void *user; /* from sdr_recv_post_at */
+	uint32_t msn;
+	uint32_t npkts, nchunks;
+	uint32_t got;		  /* distinct packets in place */
+	uint32_t high;		  /* 1 + highest packet seen */
+	uint32_t cum;		  /* all packets below are in place */
+	uint32_t last;		  /* packet placed last */
+	uint32_t dups;		  /* packets that came again */
+	uint64_t last_ns;	  /* engine time of the round in which `last` came */
+	const uint64_t *pkt_bits; /* bit i % 64 of word i / 64; words behind npkts are zero */
+	const uint64_t *chunk_bits;
+	void *buf;
+	uint64_t length; /* bytes */
+};
+/* NULL: not a receive that is posted. */
+const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl);
+/*
+ * 0 and *imm when all fragments of the sender's immediate have arrived; -EAGAIN before: some are
+ * missing, or under way (sdr_send_imm_again).
+ */
 int sdr_recv_imm_get(struct sdr_rcv_handle *hdl, uint32_t *imm);
 /*
  * Ends the message, whole or not, and releases the handle.  After it returns nothing is written to
  * the buffer, whatever is still under way.
  */
 int sdr_recv_complete(struct sdr_rcv_handle *hdl);
+
+/* ---- numbered messages ----------------------------------------------------------------------- */
+
+/*
+ * Of QPs with SDR_QP_NUMBERED, for those who tell the other side themselves what is coming and what
+ * is posted: buffers in any order, messages that start before anybody has asked for them.  Message
+ * msn lands in the buffer that was posted for msn; what comes while none is posted is lost.
+ *
+ * A receiver has a window of max_inflight numbers, from the lowest that was neither completed nor
+ * skipped; numbers go modulo 2^32.  A sender may send the numbers below its limit, which is 0 at
+ * first and never moves back.
+ */
+
+/* -EBUSY: outside the window, or posted; -EALREADY: completed or skipped before. */
+int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *wr, void *user,
+		     struct sdr_rcv_handle **hdl);
+/* msn will not be posted: it counts as completed.  Of a posted one, or outside: nothing. */
+void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn);
+/* The receive that is posted for msn; NULL: none. */
+struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn);
+/* The lowest number of the window. */
+uint32_t sdr_qp_recv_base(const struct sdr_qp *qp);
+/* 1: msn was completed or skipped. */
+int sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn);
+/* Where the message lies, for its sender, if the receiving context is keyed; else both are 0. */
+int sdr_recv_key_get(const struct sdr_rcv_handle *hdl, uint64_t *va, uint32_t *rkey);
+
+void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit);
+/* As sdr_send_stream_start, with this number: each number once.  -EOPNOTSUPP: not such a QP. */
+int sdr_send_stream_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr,
+			     struct sdr_snd_handle **hdl);
+/*
+ * Of a message to a keyed peer, before its first part (-EAGAIN from sdr_send_stream_continue until
+ * then).
+ */
+void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey);
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 

@@ -281,6 +281,47 @@ static int sdr_ext_dgram_stats(struct fid_ep *fid, struct sdr_stats *stats)
 	SDR_OPS_CALL(fid, sdr_context_stats(ep->ctx, stats));
 }
 
+static int sdr_ext_context_query(struct fid_ep *fid, struct sdr_context_info *out)
+{
+	SDR_OPS_CALL(fid, sdr_context_query(ep->ctx, out));
+}
+
+static int sdr_ext_qp_query(struct fid_ep *fid, struct sdr_qp *qp, struct sdr_qp_attr *out)
+{
+	SDR_OPS_CALL(fid, sdr_qp_query(qp, out));
+}
+
+static int sdr_ext_qp_peer_query(struct fid_ep *fid, struct sdr_qp *qp, struct sdr_qp_peer *out)
+{
+	SDR_OPS_CALL(fid, sdr_qp_peer_query(qp, out));
+}
+
+static const struct sdr_rcv_state *sdr_ext_recv_state(struct fid_ep *fid,
+						      struct sdr_rcv_handle *hdl)
+{
+	const struct sdr_rcv_state *st;
+	int ret;
+	struct sdr_ep *ep = sdr_ext_lock(fid, &ret);
+
+	if (!ep) {
+		errno = -ret;
+		return NULL;
+	}
+	st = sdr_recv_state(hdl);
+	sdr_ep_unlock(ep);
+	return st;
+}
+
+static int sdr_ext_send_cancel(struct fid_ep *fid, struct sdr_snd_handle *hdl)
+{
+	SDR_OPS_CALL(fid, sdr_send_cancel(hdl));
+}
+
+static int sdr_ext_send_imm_again(struct fid_ep *fid, struct sdr_snd_handle *hdl)
+{
+	SDR_OPS_CALL(fid, sdr_send_imm_again(hdl));
+}
+
 static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.size = sizeof(struct fi_sdr_ep_ops_1),
 	.stats = sdr_ext_stats,
@@ -304,6 +345,12 @@ static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.recv_complete = sdr_ext_recv_complete,
 	.progress = sdr_ext_progress,
 	.dgram_stats = sdr_ext_dgram_stats,
+	.context_query = sdr_ext_context_query,
+	.qp_query = sdr_ext_qp_query,
+	.qp_peer_query = sdr_ext_qp_peer_query,
+	.recv_state = sdr_ext_recv_state,
+	.send_cancel = sdr_ext_send_cancel,
+	.send_imm_again = sdr_ext_send_imm_again,
 };
 
 int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)

@@ -7,6 +7,8 @@
 
 noinst_LTLIBRARIES += libsdr_sdk.la
 libsdr_sdk_la_SOURCES = \
+	prov/sdr/sdk/sdr_app.c \
+	prov/sdr/sdk/sdr_app.h \
 	prov/sdr/sdk/sdr_context.c \
 	prov/sdr/sdk/sdr_context.h \
 	prov/sdr/sdk/sdr_context_open.c \

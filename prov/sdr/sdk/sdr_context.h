@@ -28,6 +28,8 @@ struct sdr_context {
 	struct sdr_uc *uc;
 	struct sdr_uc_info info;
 	uint32_t mtu; /* bytes */
+	/* what infos say where the engine has no address of its own; len 0: nothing */
+	struct sdr_uc_addr home;
 	int err;      /* the engine broke: every progress says so */
 	uint64_t now; /* ns, engine time */
 	bool in_progress;

@@ -15,6 +15,7 @@
 #include <errno.h>
 
 #include "base/sdr_assert.h"
+#include "sdr_app.h"
 #include "sdr_context.h"
 #include "sdr_cts.h"
 #include "sdr_qp.h"
@@ -37,6 +38,10 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 	}
 	if (cls <= 0) {
 		ctx->pkts_bad++;
+		return;
+	}
+	if (cls == SDR_CLASS_SDK && type == SDR_SDK_APP) {
+		sdr_app_input(ctx, ev->c.buf + SDR_CLASS_LEN, ev->len - SDR_CLASS_LEN);
 		return;
 	}
 	if (cls == SDR_CLASS_SDK) {

@@ -69,7 +69,7 @@ void sdr_cts_kick(struct sdr_qp *qp)
 {
 	struct sdr_context *ctx = qp->ctx;
 
-	if (qp->hooked || !qp->connected || qp->cts_seen == qp->next)
+	if (qp->numbered || !qp->connected || qp->cts_seen == qp->next)
 		return;
 	if (!ctx->in_progress)
 		ctx->now = ctx->uc->ops->now(ctx->uc);
@@ -120,7 +120,7 @@ bool sdr_cts_gated(struct sdr_qp *qp)
 	uint32_t ids = 1u << qp->rxk.split.id_bits;
 	uint32_t ahead = qp->generations > 1 ? (qp->generations - 1u) * ids : ids;
 
-	if (qp->hooked || (int32_t)(qp->next - qp->cts_seen) < (int32_t)ahead)
+	if (qp->numbered || (int32_t)(qp->next - qp->cts_seen) < (int32_t)ahead)
 		return false;
 	if (!qp->cts_armed)
 		sdr_cts_kick(qp);
@@ -142,7 +142,7 @@ void sdr_cts_input(struct sdr_context *ctx, uint8_t type, const uint8_t *buf, si
 	if ((type != SDR_SDK_CTS && type != SDR_SDK_CTS_SEEN) || sdr_wire_cts_decode(buf, len, &c))
 		goto bad;
 	qp = sdr_context_qp_find(ctx, c.qpn);
-	if (!qp || qp->rkey != c.rkey || qp->hooked)
+	if (!qp || qp->rkey != c.rkey || qp->numbered)
 		goto bad;
 	if (type == SDR_SDK_CTS_SEEN) {
 		if ((int32_t)(qp->next - c.posted) < 0)

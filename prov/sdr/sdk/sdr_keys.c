@@ -2,7 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Keys: what clear to send is where messages need a grant (engines with info.rkeyed), for QPs
- * without hooks.
+ * whose messages have no numbers of their own.
  *
  * Receiver: each posted buffer has a grant of its own (made in sdr_recv_post_at, ended in
  * sdr_msgtab_close), and KEYS carries its address and key to the sender.  A number that was
@@ -131,7 +131,7 @@ bool sdr_keys_input(struct sdr_context *ctx, const uint8_t *buf, size_t len,
 	if (sdr_wire_keys_decode(buf, len, &k))
 		return false;
 	qp = sdr_context_qp_find(ctx, k.qpn);
-	if (!qp || qp->rkey != k.rkey || qp->hooked || (qp->connected && !qp->keys))
+	if (!qp || qp->rkey != k.rkey || qp->numbered || (qp->connected && !qp->keys))
 		return false;
 	if (!qp->connected)
 		return true; /* comes again */

@@ -22,6 +22,12 @@ void sdr_qp_broken(struct sdr_qp *qp, int err)
 		qp->hooks.broken(qp->hooks.user, err);
 }
 
+void sdr_qp_info_addr(struct sdr_wire_qp_info *i, const struct sdr_uc_addr *addr)
+{
+	i->addr_len = addr->len < sizeof(i->addr) ? addr->len : sizeof(i->addr);
+	memcpy(i->addr, addr->b, i->addr_len);
+}
+
 int sdr_qp_info_get(struct sdr_qp *qp, void *info)
 {
 	struct sdr_wire_qp_info i;
@@ -32,7 +38,65 @@ int sdr_qp_info_get(struct sdr_qp *qp, void *info)
 	memset(&i, 0, sizeof(i));
 	qp->ctx->uc->ops->qp_info(qp->uqp, &i);
 	i.chunk = qp->chunk;
+	if (!i.addr_len && !qp->hooked)
+		sdr_qp_info_addr(&i, &qp->ctx->home);
 	sdr_wire_qp_info_encode(info, &i);
+	return 0;
+}
+
+int sdr_qp_query(struct sdr_qp *qp, struct sdr_qp_attr *out)
+{
+	struct sdr_qp_attr a = { 0 };
+
+	if (!qp || !out || out->size < sizeof(out->size))
+		return -EINVAL;
+	a.size = out->size < sizeof(a) ? out->size : sizeof(a);
+	a.mtu = qp->mtu;
+	a.chunk = qp->chunk;
+	a.max_msg = qp->max_msg;
+	a.max_inflight = qp->window;
+	a.id_bits = qp->rxk.split.id_bits;
+	a.off_bits = qp->rxk.split.off_bits;
+	a.user_bits = qp->rxk.split.user_bits;
+	a.channels = qp->channels;
+	a.generations = qp->generations;
+	a.rate_bps = qp->rate_bps;
+	a.flags = qp->numbered ? SDR_QP_NUMBERED : 0;
+	if (a.size > offsetof(struct sdr_qp_attr, why)) {
+		a.why = out->why;
+		a.why_len = a.size > offsetof(struct sdr_qp_attr, why_len) ? out->why_len : 0;
+	}
+	memcpy(out, &a, a.size);
+	return 0;
+}
+
+int sdr_qp_peer_query(struct sdr_qp *qp, struct sdr_qp_peer *out)
+{
+	struct sdr_qp_peer p = { 0 };
+
+	if (!qp || !out || out->size < sizeof(out->size))
+		return -EINVAL;
+	if (!qp->connected)
+		return -ENOTCONN;
+	p.size = out->size < sizeof(p) ? out->size : sizeof(p);
+	p.rx_window = qp->peer_window;
+	p.keyed = qp->peer_rkeyed;
+	memcpy(out, &p, p.size);
+	return 0;
+}
+
+int sdr_qp_handlers_set(struct sdr_qp *qp, const struct sdr_qp_handlers *handlers)
+{
+	struct sdr_qp_handlers h = { 0 };
+
+	if (!qp || qp->hooked || (handlers && handlers->size < sizeof(handlers->size)))
+		return -EINVAL;
+	if (handlers)
+		memcpy(&h, handlers, handlers->size < sizeof(h) ? handlers->size : sizeof(h));
+	qp->hooks.user = h.user;
+	qp->hooks.recv_progress = h.received;
+	qp->hooks.broken = h.broken;
+	qp->control = h.control;
 	return 0;
 }
 
@@ -55,13 +119,13 @@ const struct sdr_uc_addr *sdr_qp_addr(const struct sdr_qp *qp)
 
 void sdr_qp_recv_from(struct sdr_qp *qp, uint32_t msn)
 {
-	SDR_ASSERT(qp->hooked && !qp->nlive);
+	SDR_ASSERT(qp->numbered && !qp->nlive);
 	qp->base = qp->next = msn;
 }
 
 void sdr_qp_send_from(struct sdr_qp *qp, uint32_t msn)
 {
-	SDR_ASSERT(qp->hooked && sdr_list_empty(&qp->sends));
+	SDR_ASSERT(qp->numbered && sdr_list_empty(&qp->sends));
 	qp->snd_next = qp->snd_limit = qp->snd_known = msn;
 }
 

@@ -23,7 +23,10 @@ struct sdr_qp {
 	struct sdr_list busy; /* ctx->busy */
 	struct sdr_qp *hash_next;
 	struct sdr_qp_hooks hooks;
-	bool hooked, connected;
+	void (*control)(void *user, const void *buf, size_t len); /* hooks.user's */
+	bool numbered; /* sends no CTS; its send limit moves by sdr_qp_limit_set */
+	bool hooked;   /* and grants are the owner's */
+	bool connected;
 	bool peer_rkeyed;	       /* its messages need a grant */
 	int err;		       /* negative errno: broken */
 	uint8_t generations, channels; /* both sides' */
@@ -31,6 +34,7 @@ struct sdr_qp {
 	uint8_t tx_flags;	       /* SDR_UC_F_ECT, or 0 */
 	uint32_t qpn, rkey;	       /* own */
 	uint32_t peer_qpn, peer_rkey;
+	uint32_t peer_window;	 /* bytes that its host holds unread; 0: not known */
 	struct sdr_uc_addr peer; /* where CTSs go; len 0: not connected */
 	uint32_t mtu, chunk;	 /* bytes */
 	uint64_t max_msg;	 /* bytes */
@@ -82,6 +86,8 @@ static inline uint32_t sdr_qp_npkts(const struct sdr_qp *qp, uint64_t length)
 	return length ? (uint32_t)((length - 1) / qp->mtu + 1) : 1;
 }
 
+/* Where its owner is to be met. */
+void sdr_qp_info_addr(struct sdr_wire_qp_info *i, const struct sdr_uc_addr *addr);
 /* The engine says that it is broken. */
 void sdr_qp_broken(struct sdr_qp *qp, int err);
 /* Puts the QP on ctx->busy while it has something to do without events. */

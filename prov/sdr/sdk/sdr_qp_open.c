@@ -71,6 +71,8 @@ static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 	struct sdr_imm_split s = { a->id_bits, a->off_bits, a->user_bits };
 	uint64_t most;
 
+	if (a->flags & ~SDR_QP_NUMBERED)
+		return QP_BAD("flags %#x: expected SDR_QP_NUMBERED or 0", a->flags);
 	if (sdr_imm_split_check(&s))
 		return QP_BAD(
 			"immediate of %u+%u+%u bits: expected 32 in all, id_bits of 1 to %u, off_bits of 1 or more, "
@@ -88,13 +90,15 @@ static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 	qp->chunk = a->chunk ? a->chunk : sdr_qp_chunk_default(qp->mtu, s.off_bits);
 	most = (uint64_t)qp->mtu << s.off_bits;
 	if (qp->chunk % qp->mtu || qp->chunk > most)
-		return QP_BAD("chunk %u: expected a multiple of the mtu (%u bytes), at most %" PRIu64,
-			      qp->chunk, qp->mtu, most);
+		return QP_BAD(
+			"chunk %u: expected a multiple of the mtu (%u bytes), at most %" PRIu64,
+			qp->chunk, qp->mtu, most);
 	qp->max_msg = a->max_msg		   ? a->max_msg
 		      : most < SDR_MAX_MSG_DEFAULT ? most
 						   : SDR_MAX_MSG_DEFAULT;
 	if (qp->max_msg > most)
-		return QP_BAD("max_msg %" PRIu64 ": %u offset bits and an mtu of %u bytes reach to %" PRIu64
+		return QP_BAD("max_msg %" PRIu64
+			      ": %u offset bits and an mtu of %u bytes reach to %" PRIu64
 			      "; more off_bits reach further",
 			      qp->max_msg, s.off_bits, qp->mtu, most);
 	qp->window = 1u << s.id_bits;
@@ -157,6 +161,7 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 	err = sdr_qp_geometry(qp, &a);
 	if (err)
 		goto out_qp;
+	qp->numbered = hooks || (a.flags & SDR_QP_NUMBERED);
 	if (hooks) {
 		qp->hooks = *hooks;
 		qp->hooked = true;
@@ -246,7 +251,7 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 	err = sdr_wire_qp_info_decode(remote_qp_info, SDR_QP_INFO_LEN, &i);
 	if (err)
 		return err == -EPROTONOSUPPORT ? -EPROTO : -EBADMSG;
-	if ((i.flags & SDR_QP_F_RKEYED) && !qp->hooked) {
+	if ((i.flags & SDR_QP_F_RKEYED) && !qp->numbered) {
 		keys = calloc(1u << qp->rxk.split.id_bits, sizeof(*keys));
 		if (!keys)
 			return -ENOMEM;
@@ -260,6 +265,7 @@ int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 	qp->peer_qpn = i.qpn;
 	qp->peer_rkey = i.rkey;
 	qp->peer_rkeyed = i.flags & SDR_QP_F_RKEYED;
+	qp->peer_window = i.rx_window;
 	memset(&qp->peer, 0, sizeof(qp->peer));
 	if (addr) {
 		qp->peer = *addr;

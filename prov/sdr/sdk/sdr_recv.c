@@ -111,7 +111,7 @@ int sdr_recv_post(struct sdr_qp *qp, const struct sdr_rcv_wr *wr, struct sdr_rcv
 	return 0;
 }
 
-bool sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn)
+int sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn)
 {
 	return sdr_msgtab_state(qp, msn) == SDR_MSG_DONE;
 }
@@ -128,7 +128,7 @@ uint32_t sdr_recv_skip_range(struct sdr_qp *qp, uint32_t lo, uint32_t hi)
 
 struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn)
 {
-	if (sdr_msgtab_state(qp, msn) != SDR_MSG_LIVE)
+	if (!qp || sdr_msgtab_state(qp, msn) != SDR_MSG_LIVE)
 		return NULL;
 	return sdr_container(sdr_rxk_msg_at(&qp->rxk, qp->rxk.slots[sdr_qp_slot(qp, msn)]),
 			     struct sdr_rcv_handle, k);
@@ -145,7 +145,7 @@ static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
 {
 	struct sdr_rcv_state *st = &h->st;
 
-	if (!st->got++ && !h->qp->hooked && !h->qp->ctx->info.rkeyed)
+	if (!st->got++ && !h->qp->numbered && !h->qp->ctx->info.rkeyed)
 		sdr_cts_seen(h->qp, st->msn + 1);
 	if (off >= st->high)
 		st->high = off + 1;
@@ -206,7 +206,16 @@ void sdr_recv_round_end(struct sdr_context *ctx)
 
 const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl)
 {
-	return &hdl->st;
+	return hdl && hdl->qp ? &hdl->st : NULL;
+}
+
+int sdr_recv_key_get(const struct sdr_rcv_handle *hdl, uint64_t *va, uint32_t *rkey)
+{
+	if (!hdl || !hdl->qp || !va || !rkey)
+		return -EINVAL;
+	*va = hdl->grant.va;
+	*rkey = hdl->grant.rkey;
+	return 0;
 }
 
 int sdr_recv_bitmap_get(struct sdr_rcv_handle *hdl, const uint8_t **bitmap, size_t *len)

@@ -112,8 +112,8 @@ struct sdr_qp_hooks {
 	uint64_t *marks;
 };
 /*
- * As sdr_qp_create; with hooks the QP sends no CTS of its own and its send limit moves by
- * sdr_qp_limit_set.
+ * As sdr_qp_create; with hooks the QP is numbered, the grants that its receives need are the
+ * caller's (sdr_qp_grant), and it may be connected again.
  */
 struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp_attr *attr,
 				    const struct sdr_qp_hooks *hooks);
@@ -137,8 +137,6 @@ const struct sdr_uc_addr *sdr_qp_addr(const struct sdr_qp *qp);
  */
 void sdr_qp_recv_from(struct sdr_qp *qp, uint32_t msn);
 void sdr_qp_send_from(struct sdr_qp *qp, uint32_t msn);
-/* Send side: messages below limit may be sent (never moves back). */
-void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit);
 uint32_t
 /* window: 1 << id_bits, or max_inflight rounded up to a power of two */
 sdr_qp_ids(const struct sdr_qp *qp);
@@ -159,50 +157,13 @@ void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g);
 bool sdr_qp_rkeyed(const struct sdr_qp *qp);
 bool sdr_qp_peer_rkeyed(const struct sdr_qp *qp);
 
-/* ---- receive by number ----------------------------------------------------------------------- */
+/* ---- receive by number: beside what sdr.h has ------------------------------------------------ */
 
 /*
- * Binds the slot of message msn.  -EBUSY: the slot still holds a message, or msn is not below
- * recv_base + ids; -EALREADY: msn was completed or refused before.  sdr_recv_post is this with the
- * next number.
- */
-int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *wr, void *user,
-		     struct sdr_rcv_handle **hdl);
-/*
- * msn will never be bound: it counts as completed.  No effect on a bound one or beyond the window.
- */
-void sdr_recv_skip(struct sdr_qp *qp, uint32_t msn);
-/*
- * The same of [lo, hi), as far as the window reaches: returns where it stopped, hi when all are
- * decided.  Costs a look at the window's bitmap, however long the range.
+ * sdr_recv_skip of [lo, hi), as far as the window reaches: returns where it stopped, hi when all
+ * are decided.  Costs a look at the window's bitmap, however long the range.
  */
 uint32_t sdr_recv_skip_range(struct sdr_qp *qp, uint32_t lo, uint32_t hi);
-/* The receive bound to msn; NULL none. */
-struct sdr_rcv_handle *sdr_recv_find(const struct sdr_qp *qp, uint32_t msn);
-/* All messages below are completed or skipped (the base of the window of IDs). */
-uint32_t sdr_qp_recv_base(const struct sdr_qp *qp);
-
-/* True when msn was completed or skipped: below the base, or done ahead of it. */
-bool sdr_recv_is_done(const struct sdr_qp *qp, uint32_t msn);
-
-/* What a reliability layer reads.  Owned by the SDK, written only inside progress. */
-struct sdr_rcv_state {
-	void *user; /* from recv_post_at */
-	uint32_t msn;
-	uint32_t npkts, nchunks;
-	uint32_t got;		  /* distinct packets in place */
-	uint32_t high;		  /* 1 + highest packet offset seen */
-	uint32_t cum;		  /* all packets below are in place */
-	uint32_t last;		  /* offset of the packet placed last */
-	uint32_t dups;		  /* packets that came again */
-	uint64_t last_ns;	  /* engine time of the round in which `last` came */
-	const uint64_t *pkt_bits; /* bit i & 63 of word i / 64; words behind npkts are zero */
-	const uint64_t *chunk_bits;
-	void *buf;
-	uint64_t length;
-};
-const struct sdr_rcv_state *sdr_recv_state(const struct sdr_rcv_handle *hdl);
-
 /* ---- send by number -------------------------------------------------------------------------- */
 
 /*
@@ -217,8 +178,6 @@ int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr
  * fewer when the batch is full.  Never blocks.
  */
 uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n);
-/* Where this message goes at an rkeyed peer; before its first packet. */
-void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey);
 /*
  * Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it.
  */

@@ -97,7 +97,7 @@ static bool sdr_send_stale(const struct sdr_qp *qp, uint32_t msn)
 
 	if (key && key->state == SDR_KEY_VOID)
 		return true;
-	return !qp->hooked && (int32_t)(msn + (1u << qp->rxk.split.id_bits) - qp->snd_limit) < 0;
+	return !qp->numbered && (int32_t)(msn + (1u << qp->rxk.split.id_bits) - qp->snd_limit) < 0;
 }
 
 static bool sdr_send_allowed(const struct sdr_qp *qp, uint32_t msn)
@@ -281,8 +281,8 @@ void sdr_send_review(struct sdr_qp *qp, bool voids)
 	sdr_list_each_safe(e, next, &qp->waiting) {
 		struct sdr_snd_handle *h = sdr_container(e, struct sdr_snd_handle, link);
 
-		if ((int32_t)(h->msn - qp->snd_limit) >= 0)
-			break;
+		if ((int32_t)(h->msn - qp->snd_limit) >= 0 && !qp->numbered)
+			break; /* so are all behind it */
 		if (!sdr_send_allowed(qp, h->msn))
 			continue;
 		sdr_list_del(&h->link);
@@ -300,17 +300,18 @@ void sdr_qp_limit_set(struct sdr_qp *qp, uint32_t limit)
 	sdr_send_review(qp, false);
 }
 
-static int sdr_send_open(struct sdr_qp *qp, uint64_t length, uint32_t imm, uint32_t flags,
+static int sdr_send_open(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr,
 			 struct sdr_snd_handle **hdl)
 {
 	int err;
 
 	if (qp->nopen >= qp->window)
 		return -EAGAIN;
-	err = sdr_send_new(qp, qp->snd_next, length, imm, flags, hdl);
+	err = sdr_send_new(qp, msn, wr->length, wr->imm, wr->flags, hdl);
 	if (err)
 		return err;
-	qp->snd_next++;
+	if ((int32_t)(msn + 1 - qp->snd_next) > 0)
+		qp->snd_next = msn + 1;
 	qp->nopen++;
 	SDR_ASSERT(qp->nopen <= qp->window);
 	return 0;
@@ -322,7 +323,7 @@ static void sdr_send_part(struct sdr_snd_handle *h, const void *addr, uint32_t f
 
 	if (sdr_send_stale(qp, h->msn))
 		return;
-	SDR_ASSERT(first <= end && end <= h->npkts && sdr_list_empty(&h->link));
+	SDR_ASSERT(first <= end && end <= h->total && sdr_list_empty(&h->link));
 	h->part = addr;
 	h->part_first = h->part_next = first;
 	h->part_end = end == h->npkts ? h->total : end;
@@ -339,7 +340,29 @@ int sdr_send_stream_start(struct sdr_qp *qp, const struct sdr_start_wr *wr,
 {
 	if (!qp || !wr || !hdl)
 		return -EINVAL;
-	return sdr_send_open(qp, wr->length, wr->imm, wr->flags, hdl);
+	return sdr_send_open(qp, qp->snd_next, wr, hdl);
+}
+
+int sdr_send_stream_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr *wr,
+			     struct sdr_snd_handle **hdl)
+{
+	if (!qp || !wr || !hdl)
+		return -EINVAL;
+	return qp->numbered ? sdr_send_open(qp, msn, wr, hdl) : -EOPNOTSUPP;
+}
+
+/* Its key is for the caller to set. */
+static bool sdr_send_keyless(const struct sdr_snd_handle *h)
+{
+	return h->qp->peer_rkeyed && !h->qp->keys && !h->rkeyed && h->length;
+}
+
+/* The part before is still to be sent. */
+static bool sdr_send_pending(struct sdr_snd_handle *h)
+{
+	if (h->part_next < h->part_end)
+		sdr_send_kick(h->qp);
+	return h->part_next < h->part_end;
 }
 
 int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_continue_wr *wr)
@@ -362,13 +385,8 @@ int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_contin
 		return 0;
 	if (qp->ctx->err || qp->err)
 		return qp->ctx->err ? qp->ctx->err : qp->err;
-	if (!sdr_send_allowed(qp, hdl->msn))
+	if (!sdr_send_allowed(qp, hdl->msn) || sdr_send_keyless(hdl) || sdr_send_pending(hdl))
 		return -EAGAIN;
-	if (hdl->part_next < hdl->part_end) {
-		sdr_send_kick(qp);
-		if (hdl->part_next < hdl->part_end)
-			return -EAGAIN;
-	}
 	mr = sdr_send_mr_of(hdl, wr->mr);
 	if (hdl->part_mr != mr && sdr_send_reading(hdl))
 		return -EAGAIN;
@@ -376,6 +394,22 @@ int sdr_send_stream_continue(struct sdr_snd_handle *hdl, const struct sdr_contin
 	first = (uint32_t)(wr->offset / qp->mtu);
 	n = sdr_qp_npkts(qp, wr->length);
 	sdr_send_part(hdl, wr->addr, first, first + n);
+	return 0;
+}
+
+int sdr_send_imm_again(struct sdr_snd_handle *hdl)
+{
+	if (!hdl || !hdl->qp || hdl->ended)
+		return -EINVAL;
+	if (!sdr_imm_frags(&hdl->qp->rxk.split))
+		return -EOPNOTSUPP;
+	if (hdl->npkts == hdl->total)
+		return 0;
+	if (hdl->qp->ctx->err || hdl->qp->err)
+		return hdl->qp->ctx->err ? hdl->qp->ctx->err : hdl->qp->err;
+	if (!sdr_send_allowed(hdl->qp, hdl->msn) || sdr_send_keyless(hdl) || sdr_send_pending(hdl))
+		return -EAGAIN;
+	sdr_send_part(hdl, NULL, hdl->npkts, hdl->total);
 	return 0;
 }
 
@@ -389,12 +423,16 @@ int sdr_send_stream_end(struct sdr_snd_handle *hdl)
 
 int sdr_send_post(struct sdr_qp *qp, const struct sdr_snd_wr *wr, struct sdr_snd_handle **hdl)
 {
+	struct sdr_start_wr start;
 	int err;
 
 	if (!qp || !wr || !hdl || (wr->length && !wr->addr) ||
 	    !sdr_mr_covers(wr->mr, qp->ctx, wr->addr, wr->length))
 		return -EINVAL;
-	err = sdr_send_open(qp, wr->length, wr->imm, wr->flags, hdl);
+	if (qp->numbered && qp->peer_rkeyed)
+		return -EOPNOTSUPP; /* there is no moment for its key: a stream has one */
+	start = (struct sdr_start_wr){ wr->length, wr->imm, wr->flags };
+	err = sdr_send_open(qp, qp->snd_next, &start, hdl);
 	if (err)
 		return err;
 	(*hdl)->ended = (*hdl)->whole = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The SDK's clear-to-send and keys.  Decides whether bytes are one of these, with every field
- * inside its range; whether the values fit the local side is for the SDK to decide.  A decoder
- * writes its output only when it succeeds.  No state, no timers; any thread.
+ * The SDK's clear-to-send, keys, and bytes of applications.  Decides whether bytes are one of
+ * these, with every field inside its range; whether the values fit the local side is for the SDK to
+ * decide.  A decoder writes its output only when it succeeds.  No state, no timers; any thread.
  */
 #include "base/sdr_assert.h"
 #include "sdr_wire.h"
@@ -96,5 +96,27 @@ int sdr_wire_keys_decode(const uint8_t *p, size_t len, struct sdr_wire_keys *out
 			return -EBADMSG;
 	}
 	*out = k;
+	return 0;
+}
+
+/* ---- bytes of the application ---------------------------------------------------------------- */
+
+void sdr_wire_app_encode(uint8_t *p, const struct sdr_wire_app *a)
+{
+	sdr_class_encode(p, SDR_CLASS_SDK, SDR_SDK_APP);
+	sdr_put_le32(p + SDR_CLASS_LEN, a->qpn);
+	sdr_put_le32(p + SDR_CLASS_LEN + 4, a->rkey);
+}
+
+int sdr_wire_app_decode(const uint8_t *p, size_t len, struct sdr_wire_app *a)
+{
+	const uint32_t head = SDR_WIRE_APP_HDR - SDR_CLASS_LEN;
+
+	if (len < head || sdr_get_le32(p) > SDR_QPN_MASK)
+		return -EBADMSG;
+	a->qpn = sdr_get_le32(p);
+	a->rkey = sdr_get_le32(p + 4);
+	a->bytes = p + head;
+	a->len = len - head;
 	return 0;
 }

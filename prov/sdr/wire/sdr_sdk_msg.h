@@ -17,6 +17,7 @@ enum sdr_sdk_type {
 	/* same layout: the answer to a CTS that brought nothing new, and to every KEYS */
 	SDR_SDK_CTS_SEEN = 2,
 	SDR_SDK_KEYS = 3, /* instead of CTS, where messages need a grant (SDR_QP_F_RKEYED) */
+	SDR_SDK_APP = 4,  /* bytes of the application */
 };
 /*
  * Sent by a receive side for its QP: messages below `posted` may be sent.  A state, not an event:
@@ -74,5 +75,24 @@ void sdr_wire_key_put(uint8_t entry[SDR_WIRE_KEY_LEN], const struct sdr_wire_key
 int sdr_wire_keys_decode(const uint8_t *p, size_t len, struct sdr_wire_keys *k);
 /* i < k->n */
 void sdr_wire_key_get(const struct sdr_wire_keys *k, uint32_t i, struct sdr_wire_key *key);
+
+/*
+ * Bytes from an application to that of the addressee, which alone knows what they say.
+ *
+ *   0        4       8      12
+ *  +--------+-------+------+---------+
+ *  | class  | qpn   | rkey | bytes   |
+ *  +--------+-------+------+---------+
+ */
+#define SDR_WIRE_APP_HDR (SDR_CLASS_LEN + 8u) /* class header included */
+struct sdr_wire_app {
+	uint32_t qpn, rkey;   /* as in struct sdr_wire_cts */
+	const uint8_t *bytes; /* decode: into the datagram */
+	size_t len;	      /* likewise: of bytes */
+};
+/* All but the bytes, which are the caller's to put behind SDR_WIRE_APP_HDR. */
+void sdr_wire_app_encode(uint8_t *p, const struct sdr_wire_app *a);
+/* p,len: behind the class header. */
+int sdr_wire_app_decode(const uint8_t *p, size_t len, struct sdr_wire_app *a);
 
 #endif /* SDR_SDK_MSG_H */
