@@ -51,8 +51,11 @@ else
 fi
 mkdir -p "$LOGS"
 
+# A build that is there already is used as it was configured.
+build() { autogen && { [ -f "$BUILD/Makefile" ] || configure_tree "$BUILD"; } && make -C "$BUILD" -j"$JOBS" all; }
+
 say "building (log: build/logs/quickstart-build.log)"
-if ! (autogen && build_tree "$BUILD") >"$LOGS/quickstart-build.log" 2>&1 </dev/null; then
+if ! (build) >"$LOGS/quickstart-build.log" 2>&1 </dev/null; then
 	tail -n 30 "$LOGS/quickstart-build.log" >&2
 	die "the build failed; the whole log: $LOGS/quickstart-build.log"
 fi

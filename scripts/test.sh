@@ -15,6 +15,10 @@ set -u
 . "$(dirname "$0")/lib.sh"
 
 STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi net rxe distcheck package"
+# Those that wait most of their time, or keep one processor busy: they run one behind the other beside the
+# steps after check, which give way to them.
+BESIDE="rxe net mpi"
+ALONE="lint gcc check"	# before them
 
 usage() {
 	cat <<-END
@@ -24,6 +28,7 @@ usage() {
 	  --seeds N       N seeds of the simulator beyond those of make check
 	  --fuzz SEC      seconds for each libFuzzer target (default 10)
 	  --full          the long form of every test (MPI under faults: half an hour more)
+	  --in-order      one step after the other; else $BESIDE run beside those after check
 	  --no-install    do not install packages; stop if one is missing
 	  -v              show the output of the steps as well as logging it
 	  -h, --help      this text
@@ -53,7 +58,7 @@ usage() {
 	END
 }
 
-ONLY='' SKIP='' SEEDS=0 FULL=0 INSTALL=1 VERBOSE=0 FUZZ_SEC=10
+ONLY='' SKIP='' SEEDS=0 FULL=0 INSTALL=1 VERBOSE=0 FUZZ_SEC=10 IN_ORDER=0
 while [ $# -gt 0 ]; do
 	case $1 in
 	--only) ONLY=${2:?} ; shift ;;
@@ -61,8 +66,9 @@ while [ $# -gt 0 ]; do
 	--seeds) SEEDS=${2:?} ; shift ;;
 	--fuzz) FUZZ_SEC=${2:?} ; shift ;;
 	--full) FULL=1 ;;
+	--in-order) IN_ORDER=1 ;;
 	--no-install) INSTALL=0 ;;
-	-v) VERBOSE=1 ;;
+	-v) VERBOSE=1 IN_ORDER=1 ;;
 	-h | --help) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
 	esac
@@ -348,7 +354,7 @@ step_net() {
 
 run_rxe() {
 	"$SRC/scripts/rxe-vm.sh" prepare || return 1
-	SDR_BUILDDIR=$BUILD timeout -k 20 1800 bash "$SRC/fabtests/rxe/run.sh" -t 1500
+	SDR_BUILDDIR=$BUILD timeout -k 20 3000 bash "$SRC/fabtests/rxe/run.sh" -t 2700
 }
 
 # No guest is a failure of the step, as any other exit status without a case that failed.
@@ -456,15 +462,11 @@ need_gcc() {
 	return 1
 }
 
-for s in $STEPS; do
-	if ! wanted "$s"; then
-		NOTES+=("left out by --only or --skip: $s")
-		continue
-	fi
-	start=$SECONDS p=$PASSED f=$FAILED
-	say "$s ..."
-	touch "$LOGS/$s.stamp"
-	case $s in
+run_step() {
+	local start=$SECONDS p=$PASSED f=$FAILED
+	say "$1 ..."
+	touch "$LOGS/$1.stamp"
+	case $1 in
 	lint) counted lint step_lint ;;
 	gcc) single gcc build_gcc && GCC_BUILT=yes || GCC_BUILT=no ;;
 	check) need_gcc check && counted check step_check ;;
@@ -488,8 +490,63 @@ for s in $STEPS; do
 	distcheck) need_gcc distcheck && single distcheck run_distcheck ;;
 	package) counted package step_package ;;
 	esac
-	say "$s: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"
+	say "$1: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"
+}
+
+# What is wanted of the steps beside, and what came of it: $LOGS/beside has the counts and the lists as they
+# are here, written when the last of them is over.
+beside_wanted() {
+	local s
+	[ $IN_ORDER = 0 ] || return 1
+	for s in $BESIDE; do wanted "$s" && return 0; done
+	return 1
+}
+
+beside_run() {
+	local s
+	PASSED=0 FAILED=0 FAILURES=() NOTES=()
+	for s in $BESIDE; do
+		! wanted "$s" || run_step "$s"
+	done
+	declare -p PASSED FAILED FAILURES NOTES | sed 's/^declare /declare -g /' >"$LOGS/beside"
+}
+
+beside_start() {
+	rm -f "$LOGS/beside"
+	[ $GCC_BUILT != untried ] || run_step gcc
+	beside_run &
+	BESIDE_PID=$!
+	# what follows gives way: cases there have limits of time
+	renice -n 10 -p $$ >/dev/null 2>&1
+}
+
+beside_end() {
+	local passed=$PASSED failed=$FAILED failures=("${FAILURES[@]}") notes=("${NOTES[@]}")
+	wait "$BESIDE_PID"
+	# shellcheck disable=SC1091
+	if ! . "$LOGS/beside"; then
+		PASSED=0 FAILED=1 FAILURES=("one of the steps $BESIDE ended this script") NOTES=()
+	fi
+	PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed))
+	FAILURES=("${failures[@]}" "${FAILURES[@]}") NOTES=("${notes[@]}" "${NOTES[@]}")
+}
+
+BESIDE_PID=
+for s in $STEPS; do
+	if ! wanted "$s"; then
+		NOTES+=("left out by --only or --skip: $s")
+		continue
+	fi
+	case " $ALONE " in
+	*" $s "*) ;;
+	*) [ -n "$BESIDE_PID" ] || ! beside_wanted || beside_start ;;
+	esac
+	case " $BESIDE " in
+	*" $s "*) [ -n "$BESIDE_PID" ] || run_step "$s" ;;
+	*) run_step "$s" ;;
+	esac
 done
+[ -z "$BESIDE_PID" ] || beside_end
 
 for n in "${NOTES[@]}"; do echo "$n"; done
 for n in "${FAILURES[@]}"; do echo "failed: $n"; done
