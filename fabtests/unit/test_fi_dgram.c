@@ -245,6 +245,8 @@ static void ops__rdm(void **state)
 	assert_ok(fi_send(p.s[0].ep, big, 200000, NULL, p.s[0].peer, NULL));
 	test_wait_ok(&p, 1, &e);
 	test_wait_ok(&p, 0, &e);
+	assert_int_equal(ops->peer_setting_set(p.s[0].ep, p.s[0].peer, "reliability", "sr"),
+			 -FI_EBUSY); /* they have talked */
 	assert_ok(ops->stats(p.s[0].ep, p.s[0].peer, &stats));
 	assert_ok(ops->stats(p.s[0].ep, FI_ADDR_UNSPEC, &all));
 	assert_true(stats.bytes_tx >= 200000);
@@ -264,6 +266,46 @@ static void ops__rdm(void **state)
 	assert_int_equal(ops->progress(p.s[0].ep), -FI_EOPNOTSUPP);
 	free(big);
 	free(to);
+	test_pair_close(&p);
+}
+
+/* One peer gets parity with everything, the other none. */
+static void ops__scheme_of_a_peer(void **state)
+{
+	static const struct test_opts two = { .type = FI_EP_RDM };
+	struct fi_sdr_stats st[2] = { { .size = sizeof(st[0]) }, { .size = sizeof(st[0]) } };
+	enum { LEN = 1u << 20 };
+	uint8_t *tx = malloc(LEN), *rx = malloc(LEN);
+	struct fi_cq_tagged_entry e;
+	struct fi_sdr_ep_ops_1 *ops;
+	struct test_pair p;
+	struct fid_ep *ep;
+
+	(void)state;
+	test_pair_open(&p, &two);
+	ep = p.s[0].ep;
+	ops = ops_open(ep);
+	assert_true(FI_SDR_HAS_OP(ops, peer_setting_set));
+	assert_int_equal(ops->peer_setting_set(ep, 77, "reliability", "ec"), -FI_EADDRNOTAVAIL);
+	assert_int_equal(ops->peer_setting_set(ep, p.s[0].peer, "timeout", "5"), -FI_EOPNOTSUPP);
+	assert_int_equal(ops->peer_setting_set(ep, p.s[0].peer, "nonsense", "5"), -FI_ENOENT);
+	assert_int_equal(ops->peer_setting_set(ep, p.s[0].peer, "reliability", "x"), -FI_EINVAL);
+	assert_ok(ops->peer_setting_set(ep, p.s[0].peer, "FI_SDR_RELIABILITY", "sr"));
+	assert_ok(ops->peer_setting_set(ep, p.s[0].peer, "reliability", NULL));
+	assert_ok(ops->peer_setting_set(ep, p.s[0].peer, "reliability", "ec"));
+	test_fill(tx, LEN, 1);
+	for (int k = 0; k < 2; k++) { /* there with parity, back as the endpoint says: none */
+		assert_ok(fi_recv(p.s[!k].ep, rx, LEN, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[k].ep, tx, LEN, NULL, p.s[k].peer, NULL));
+		test_wait_ok(&p, !k, &e);
+		test_wait_ok(&p, k, &e);
+		assert_true(test_same(rx, LEN, 1));
+		assert_ok(ops->stats(p.s[k].ep, p.s[k].peer, &st[k]));
+	}
+	assert_true(st[0].choice_parity && st[0].parity_tx);
+	assert_true(!st[1].choice_parity && !st[1].parity_tx);
+	free(tx);
+	free(rx);
 	test_pair_close(&p);
 }
 
@@ -291,6 +333,7 @@ int main(void)
 		cmocka_unit_test(ops__bitmap_on_dgram),
 		cmocka_unit_test(ops__state_on_dgram),
 		cmocka_unit_test(ops__rdm),
+		cmocka_unit_test(ops__scheme_of_a_peer),
 		cmocka_unit_test(ops__names),
 	};
 

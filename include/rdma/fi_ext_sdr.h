@@ -200,6 +200,16 @@ struct fi_sdr_ep_ops_1 {
 	const struct sdr_rcv_state *(*recv_state)(struct fid_ep *ep, struct sdr_rcv_handle *hdl);
 	int (*send_cancel)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
 	int (*send_imm_again)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
+
+	/*
+	 * Since 0.2.0, FI_EP_RDM, enabled: a setting for one peer of the address vector, until the
+	 * endpoint is closed; value NULL: the endpoint's again.  "reliability" can be set.
+	 * -FI_EBUSY: there is a connection with it, which has the setting that it began with;
+	 * -FI_ENOENT: no such setting; -FI_EOPNOTSUPP: not one that peers have of their own;
+	 * -FI_EINVAL: value, or with other settings; the log has the reason.
+	 */
+	int (*peer_setting_set)(struct fid_ep *ep, fi_addr_t peer, const char *name,
+				const char *value);
 };
 
 #ifdef __cplusplus

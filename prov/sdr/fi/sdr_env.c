@@ -81,6 +81,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "reliability",
 	  .kind = &sdr_kind_scheme,
 	  .def = "auto",
+	  .peers = true,
 	  .help = "How losses are repaired: sr sends again what RACK, tail probes and "
 		  "NACKs show as lost; ec sends parity with everything and more of it on "
 		  "demand; hybrid sends parity where a repair would come too late; auto "
@@ -562,6 +563,13 @@ int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 	if (sdr_env_check_net(env, err, err_len))
 		return -EINVAL;
 	return sdr_env_check_code(&env->rel, err, err_len);
+}
+
+int sdr_env_of_peers(const char *name)
+{
+	const struct sdr_env_var *v = sdr_env_find(name);
+
+	return v ? v->peers : -ENOENT;
 }
 
 int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t len)

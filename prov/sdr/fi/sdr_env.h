@@ -71,6 +71,7 @@ struct sdr_env_var {
 	double min, max;	/* of numbers */
 	bool zero;		/* 0 is allowed below min */
 	bool (*rule)(double x); /* what else must hold of a number; NULL nothing */
+	bool peers;		/* peers may have their own (peer_setting_set) */
 	const char *help;	/* a sentence or two */
 	size_t off, width;	/* of the value in struct sdr_env, bytes */
 };
@@ -91,6 +92,8 @@ void sdr_env_defaults(struct sdr_env *env);
  */
 int sdr_env_set(struct sdr_env *env, const char *name, const char *value, char *err,
 		size_t err_len);
+/* 1: a peer may have its own value of this one; 0: it may not; -ENOENT. */
+int sdr_env_of_peers(const char *name);
 /* The value in force, as text.  0, -ENOENT or -ENOSPC. */
 int sdr_env_get(const struct sdr_env *env, const char *name, char *buf, size_t len);
 /* What no single variable shows.  0 or -EINVAL with the reason. */

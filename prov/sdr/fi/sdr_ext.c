@@ -22,6 +22,7 @@
 #include "sdr_env.h"
 #include "sdr_ep.h"
 #include "sdr_ep_addr.h"
+#include "sdr_ep_peer.h"
 #include "sdr_ep_progress.h"
 #include "sdr_prov.h"
 
@@ -123,6 +124,55 @@ static int sdr_ext_setting_get(struct fid_ep *fid, const char *name, char *buf, 
 	ret = sdr_env_get(&ep->env, name, buf, len);
 	pthread_mutex_unlock(&ep->lock);
 	return ret == -ENOSPC ? -FI_ETOOSMALL : ret;
+}
+
+static int sdr_ext_peer_set(struct sdr_ep *ep, fi_addr_t fi_addr, const char *name,
+			    const char *value, char *err, size_t err_len)
+{
+	const struct sdr_scheme_ops *scheme = NULL;
+	struct sdr_env env = ep->env;
+	struct sdr_peer *peer;
+	int ret;
+
+	if (!ep->rel)
+		return -FI_EOPBADSTATE;
+	ret = sdr_env_of_peers(name);
+	if (!ret)
+		snprintf(
+			err, err_len,
+			"%s is no peer's own, FI_SDR_RELIABILITY alone can be: set it for the endpoint",
+			name);
+	if (ret <= 0)
+		return ret ? ret : -FI_EOPNOTSUPP;
+	if (value) {
+		ret = sdr_env_set(&env, name, value, err, err_len);
+		if (!ret)
+			ret = sdr_env_check(&env, err, err_len);
+		if (ret)
+			return ret;
+		scheme = env.rel.scheme;
+	}
+	peer = sdr_ep_peer(ep, fi_addr);
+	return peer ? sdr_rel_peer_scheme(peer, scheme) : -FI_EADDRNOTAVAIL;
+}
+
+static int sdr_ext_peer_setting_set(struct fid_ep *fid, fi_addr_t fi_addr, const char *name,
+				    const char *value)
+{
+	struct sdr_ep *ep = sdr_ext_ep(fid);
+	char err[SDR_ENV_ERR] = "";
+	int ret;
+
+	if (!ep || !name)
+		return -FI_EINVAL;
+	if (ep->type == FI_EP_DGRAM)
+		return -FI_EOPNOTSUPP;
+	pthread_mutex_lock(&ep->lock);
+	ret = sdr_ext_peer_set(ep, fi_addr, name, value, err, sizeof(err));
+	sdr_ep_unlock(ep);
+	if (err[0])
+		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", err);
+	return ret;
 }
 
 /* ---- SDR messages on a datagram endpoint ----------------------------------------------------- */
@@ -351,6 +401,7 @@ static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.recv_state = sdr_ext_recv_state,
 	.send_cancel = sdr_ext_send_cancel,
 	.send_imm_again = sdr_ext_send_imm_again,
+	.peer_setting_set = sdr_ext_peer_setting_set,
 };
 
 int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)

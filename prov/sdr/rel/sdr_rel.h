@@ -103,6 +103,11 @@ const struct sdr_uc_addr *sdr_peer_addr(const struct sdr_peer *peer);
 #define SDR_BOND_HEAR  0x2u
 void sdr_rel_bond(struct sdr_peer *peer, uint8_t bond);
 /*
+ * How losses are repaired on the connections that are opened with a peer that is held, from now on;
+ * NULL: as the settings say, which it does at first.  -EBUSY: there is a connection.
+ */
+int sdr_rel_peer_scheme(struct sdr_peer *peer, const struct sdr_scheme_ops *scheme);
+/*
  * Ends this peer's connection in order: what is posted to it is cancelled but for what is promised
  * (as by sdr_rel_shutdown); the peer hears of it when that is over.  No `gone` comes, and the bond
  * ends with the connection.

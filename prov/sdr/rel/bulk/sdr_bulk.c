@@ -66,6 +66,7 @@ void sdr_bulk_conn_init(struct sdr_conn *c)
 {
 	struct sdr_conn_bulk *b = c->bulk;
 
+	b->scheme = c->peer->scheme ? c->peer->scheme : c->rel->cfg.scheme;
 	sdr_list_init(&b->tx.bulks);
 	sdr_list_init(&b->tx.segs);
 	sdr_list_init(&b->tx.lost_segs);

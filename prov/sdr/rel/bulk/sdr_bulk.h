@@ -41,7 +41,8 @@ struct sdr_complete { /* a segment that is done, to be reported */
 	bool twice; /* its sender expects losses: reported once more */
 };
 
-struct sdr_conn_bulk { /* of a connection */
+struct sdr_conn_bulk {			     /* of a connection */
+	const struct sdr_scheme_ops *scheme; /* the peer's, else that of the settings */
 	struct {
 		struct sdr_list bulks, segs;
 		struct sdr_list lost_segs, ends, copies;

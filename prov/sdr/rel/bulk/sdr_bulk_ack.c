@@ -404,7 +404,7 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, uint64_t 
 	*why = WHY_RTO;
 	if (age >= rto)
 		return true;
-	if (c->rel->cfg.scheme->ignores_gaps)
+	if (c->bulk->scheme->ignores_gaps)
 		return false;
 	*why = WHY_NACK;
 	return sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now) &&
@@ -437,7 +437,7 @@ static void bulk_barren(struct sdr_conn *c)
 
 void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 {
-	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	const struct sdr_scheme_ops *ops = c->bulk->scheme;
 	uint64_t rto = ops->rto ? ops->rto(c) : 0;
 	uint32_t open = ops->rto ? 0 : DETECT_OPEN_MAX, pos;
 	struct sdr_ring *log = &c->bulk->tx.log;
@@ -476,7 +476,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 
 uint64_t sdr_bulk_loss_deadline(const struct sdr_conn *c)
 {
-	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	const struct sdr_scheme_ops *ops = c->bulk->scheme;
 	const struct sdr_txent *e;
 
 	if (!ops->rto || sdr_ring_empty(&c->bulk->tx.log) || !c->inflight)

@@ -238,7 +238,7 @@ static bool codeword_parity(struct sdr_conn *c, struct sdr_group_tx *g,
 
 static bool parity_repairs(const struct sdr_conn *c, const struct sdr_group_tx *g)
 {
-	return c->rel->cfg.scheme->parity_on_demand && g->code.a.kind == SDR_CODE_MDS &&
+	return c->bulk->scheme->parity_on_demand && g->code.a.kind == SDR_CODE_MDS &&
 	       g->parity->nacked && g->rounds <= SDR_GROUP_ROUNDS_MAX &&
 	       g->asks < SDR_GROUP_ASKS_MAX;
 }

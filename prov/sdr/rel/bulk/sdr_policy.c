@@ -27,7 +27,7 @@ uint64_t sdr_policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, ui
 
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
-	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	const struct sdr_scheme_ops *ops = c->bulk->scheme;
 	bool asked = ops->plan && c->codes.kinds;
 	int err = asked ? ops->plan(c, len, plan) : sdr_policy_plain(c, len, plan);
 
@@ -44,7 +44,7 @@ int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 
 uint32_t sdr_policy_parity(struct sdr_conn *c, uint64_t len, const struct sdr_code *g)
 {
-	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	const struct sdr_scheme_ops *ops = c->bulk->scheme;
 	uint32_t rows;
 
 	if (!ops->rows || g->a.kind != SDR_CODE_MDS)
@@ -56,7 +56,7 @@ uint32_t sdr_policy_parity(struct sdr_conn *c, uint64_t len, const struct sdr_co
 
 bool sdr_policy_repeats(const struct sdr_conn *c)
 {
-	const struct sdr_scheme_ops *ops = c->rel->cfg.scheme;
+	const struct sdr_scheme_ops *ops = c->bulk->scheme;
 
 	return ops->repeats && ops->repeats(c);
 }

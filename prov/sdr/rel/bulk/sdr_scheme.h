@@ -9,8 +9,9 @@
  * packet: plan once per transfer, rto once per round of loss detection, repeats once per packet
  * that would be alone on its way.
  *
- * Each side of a connection has the scheme of its own settings.  The sender's decides the layout,
- * which travels in the record, and judges losses; the receiver's decides only when it reports.
+ * Each side of a connection has the scheme of its own settings, or its own for this peer.  The
+ * sender's decides the layout, which travels in the record, and judges losses; the receiver's
+ * decides only when it reports.
  *
  * No clock, no timers, no allocation, no state; called by the thread that owns the connection.
  */

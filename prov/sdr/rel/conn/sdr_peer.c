@@ -11,6 +11,7 @@
  * SDR_REL_PEERS_MAX; strangers are bounded by their connections (sdr_conn_admit) and messages
  * (sdr_unexp_room).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
 #include "rel/sdr_rel.h"
@@ -217,4 +218,14 @@ void sdr_peers_destroy(struct sdr_rel *rel)
 		}
 	}
 	sdr_htab_destroy(&rel->peers);
+}
+
+int sdr_rel_peer_scheme(struct sdr_peer *peer, const struct sdr_scheme_ops *scheme)
+{
+	while (peer->same)
+		peer = peer->same;
+	if (peer->nconns)
+		return -EBUSY;
+	peer->scheme = scheme;
+	return 0;
 }

@@ -31,9 +31,11 @@ struct sdr_peer {
 	uint32_t ncame;		   /* connections that came by this address and are not freed yet */
 	struct sdr_conn *conn;	   /* NULL: none open */
 	struct sdr_rel_stats past; /* of earlier connections */
-	struct sdr_loss_est loss;  /* what the path to it loses */
-	uint64_t srtt;		   /* ns, of the last connection; 0 unknown */
-	uint32_t noted;		   /* the decision that was reported last; 0: none */
+	/* how losses are repaired on connections that open from now on; NULL: by the settings */
+	const struct sdr_scheme_ops *scheme;
+	struct sdr_loss_est loss; /* what the path to it loses */
+	uint64_t srtt;		  /* ns, of the last connection; 0 unknown */
+	uint32_t noted;		  /* the decision that was reported last; 0: none */
 	bool used;
 	uint8_t bond; /* SDR_BOND_* */
 };
