@@ -33,11 +33,15 @@ def encode(ctx):
                 fig.block(r["what"][:3].lower(), [(threads.index(int(r["threads"])), gbps)])
     kms = [km for km in dict.fromkeys((int(r["k"]), int(r["m"])) for r in rows if r["test"] == "encode")]
     shown = [km for km in ((10, 4), (32, 2), (32, 4), (32, 8), (32, 16), (64, 16), (128, 8), (128, 32)) if km in kms]
-    for what in ("ISA-L", "isal", "gfni"):
+    # not every processor has the instructions of the last one
+    kernels = [what for what in ("ISA-L", "isal", "gfni") if any(r["what"] == what for r in rows if r["test"] == "encode")]
+    for what in kernels:
         fig.block("lib" if what == "ISA-L" else what,
                   [(shown.index((int(r["k"]), int(r["m"]))), float(r["value"]) * 8) for r in rows
                    if r["test"] == "encode" and r["what"] == what and (int(r["k"]), int(r["m"])) in shown])
-    fig.vars.update(threads=" ".join(map(str, threads)), codes=" ".join("(%d,%d)" % km for km in shown))
+    fig.vars.update(threads=" ".join(map(str, threads)), codes=" ".join("(%d,%d)" % km for km in shown),
+                    best=max(y for block in ("lib", "isal", "gfni") for _, y in fig.blocks.get(block, [])),
+                    has_gfni=int("gfni" in kernels))
     need = {}
     for code in ("xor", "mds"):
         i, v = max(fig.blocks[code])
