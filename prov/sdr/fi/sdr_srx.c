@@ -8,6 +8,7 @@
 #include "sdr_domain.h"
 #include "sdr_enosys.h"
 #include "sdr_ep.h"
+#include "sdr_prov.h"
 
 static int sdr_srx_close(struct fid *fid)
 {
