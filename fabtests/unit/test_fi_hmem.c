@@ -90,18 +90,22 @@ static void buf_fill(const struct buf *b, size_t len, uint32_t seed)
 	buf_set(b, scratch, GUARD, len);
 }
 
+/* What was got of a buffer is as it was wiped, in front of GUARD and behind len bytes more. */
+static void got_nothing_beside(size_t len)
+{
+	const uint8_t *behind = scratch + GUARD + len;
+	size_t n = LEN + GUARD - len;
+
+	assert_true(scratch[0] == 0xa5 && !memcmp(scratch, scratch + 1, GUARD - 1));
+	assert_true(behind[0] == 0xa5 && !memcmp(behind, behind + 1, n - 1));
+}
+
 /* len bytes are there, and nothing before or behind them. */
 static void buf_check(const struct buf *b, size_t len, uint32_t seed)
 {
-	size_t i;
-
 	buf_get(b, scratch, 0, LEN + 2 * GUARD);
 	assert_true(test_same(scratch + GUARD, len, seed));
-	for (i = 0; i < GUARD; i++)
-		assert_int_equal(scratch[i], 0xa5);
-	for (i = GUARD + len; i < LEN + 2 * GUARD; i++)
-		if (scratch[i] != 0xa5)
-			fail_msg("byte %zu behind %zu", i - GUARD - len, len);
+	got_nothing_beside(len);
 }
 
 /* Two endpoints, their buffers: [0] is sent from and read into, [1] the other. */
@@ -592,9 +596,7 @@ static void hmem__atomics(void **state)
 			assert_int_equal(sums[i], halves[i] + 0x400); /* twice as much */
 		/* nothing beside it */
 		buf_get(&t.b[1], scratch, 0, LEN + 2 * GUARD);
-		for (size_t i = 0; i < LEN + 2 * GUARD; i++)
-			if ((i < GUARD || i >= GUARD + sizeof(was)) && scratch[i] != 0xa5)
-				fail_msg("byte %zu", i);
+		got_nothing_beside(sizeof(was));
 		assert_int_equal(fi_atomic(ep, op, 1, desc, to, 4, 11, FI_UINT64, FI_SUM, NULL), 0);
 		test_wait_err(&t.p, 0, &(struct fi_cq_err_entry){ 0 }); /* not aligned */
 		bed_close(&t);
