@@ -160,7 +160,7 @@ help_lists() {
 	local o
 	"$perf" --help >"$tmp/help.txt" || { no "exit status $?"; return 1; }
 	for o in port address loop op size all iters duration in-flight bidirectional verify wait domain engine mtu \
-		chunk channels probe-loss payload rate no-fragment plot format quiet help; do
+		chunk channels probe-loss payload rate no-fragment flows trials every append plot format quiet help; do
 		said help "--$o " || return 1
 	done
 }
@@ -341,7 +341,10 @@ probe_bad_options() {
 		usage --rate $p --rate 10x $host && usage --rate $p --rate 2000g $host && usage --plot $p --plot a.gif $host &&
 		usage --iters $p -n 67108865 $host && usage --iters $p -n 60m --rate 1k $host && usage --duration $p -D 3600 --rate 1g $host &&
 		usage --payload --payload 300 $host && usage --rate --rate 1g $host && usage --op $p --op lat $host &&
-		usage --engine $p -e soft && usage --payload $p --payload 300 && usage --loop $p --loop $host
+		usage --engine $p -e soft && usage --payload $p --payload 300 && usage --loop $p --loop $host &&
+		usage --flows $p --flows 17 $host && usage --trials $p --trials 0 --append f $host && usage --append $p --trials 3 $host &&
+		usage --append $p --append f $host && usage --every $p --trials 2 --append f --every 2d $host &&
+		usage --every $p --trials 2 --append f --every 25h $host && usage --every $p --trials 2 --append f --every m $host
 }
 
 probe_no_server() {
@@ -387,12 +390,53 @@ probe_loop() {
 	alive server || no "the server has ended"
 }
 
+# Packets leave by as many ports as was asked for, and all of them count.
+probe_flows() {
+	local hex
+	[ "$host" = 127.0.0.1 ] || { skip "only over 127.0.0.1"; return 0; }
+	perf_server --probe-loss && perf_client --probe-loss -D 1 --rate 10m --payload 300 --flows 5 --format csv &&
+		until_said server counting 20 || return 1
+	hex=$(printf '0100007F:%04X' "$port")
+	[ "$(awk -v to="$hex" '$3 == to' /proc/net/udp | wc -l)" = 5 ] || { no "not five ports"; return 1; }
+	both_end_well client server || return 1
+	awk -F, '/^300,/ { exit $3 != $4 }' "$tmp/client.txt" || no "some were lost"
+}
+
+# Trials over a path that loses 3 in a row of each 100 of one size: as many as were asked for; the same again
+# goes on where it was, also behind a line that was never finished, and leaves other files alone.
+probe_trials() {
+	local relay=$build/sdr_relay behind file=$tmp/trials.csv
+	[ "$host" = 127.0.0.1 ] || { skip "only over 127.0.0.1"; return 0; }
+	perf_server --probe-loss --loop || return 1
+	behind=$port
+	port=$(free_port)
+	spawn relay "$relay" "$port" "$behind" drop 1000 100 3 && until_said relay relaying 10 || return 1
+	trials() { perf_client --probe-loss -n 1000 --rate 50m --payload 300,1000 --every 1s --append "$file" "$@"; }
+	trials --trials 2 --format csv && ends_with client 0 '^1000,2,2000,60,0.03,0.03,0.03,0.03,0.03,0.03$' || return 1
+	[ "$(cut -d, -f1,3,5,7 "$file" | tr '\n' ' ')" = "trial,payload_bytes,sent,lost 1,300,1000,0 1,1000,1000,30 \
+2,300,1000,0 2,1000,1000,30 " ] || { no "not these trials: $(cat "$file")"; return 1; }
+	printf '3,17' >>"$file"
+	trials --trials 3 && ends_with client 0 'has 2 trials already' || return 1
+	[ "$(cut -d, -f1 "$file" | uniq -c | tr '\n' ' ' | tr -s ' ')" = " 1 trial 2 1 2 2 2 3 " ] || { no "not three trials"; return 1; }
+	trials --trials 3 --format json && ends_with client 0 '"payload_bytes":1000,"trials":3,"sent":3000,"lost":90' || return 1
+	echo "a,b" >"$file"
+	trials --trials 3 && ends_with client 1 'has other columns' && [ "$(cat "$file")" = a,b ] || no "the file was changed"
+}
+
+# Who is interrupted between two trials keeps those that there are.
+probe_trials_interrupted() {
+	perf_server --probe-loss --loop && perf_client --probe-loss -n 50 --rate 20m --payload 300 --every 1h --trials 2 \
+		--append "$tmp/trials.csv" && until_said client 'trial 1 of 2' 20 || return 1
+	kill -INT "$(pid_of client)"
+	ends_with client 0 'interrupted after 1 of 2 trials' && [ "$(wc -l <"$tmp/trials.csv")" = 2 ] || no "not one trial"
+}
+
 all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged both_ways_read all_sizes repairs
 	duration table json settings progress_line bad_options bad_together help_lists refused_port refused_setting
 	no_such_domain no_server client_killed server_killed loop
 	probe_clean probe_table probe_json probe_known_path probe_netem probe_fragments probe_plot probe_plot_never probe_bad_options
 	probe_no_server probe_client_interrupted probe_server_interrupted probe_server_killed probe_client_killed
-	probe_loop"
+	probe_loop probe_flows probe_trials probe_trials_interrupted"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	run_case "$c" "$c"

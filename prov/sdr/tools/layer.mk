@@ -34,6 +34,7 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/probe/probe_send.c \
 	prov/sdr/tools/probe/probe_server.c \
 	prov/sdr/tools/probe/probe_sock.c \
+	prov/sdr/tools/probe/probe_trials.c \
 	prov/sdr/tools/perf/sdr_perf.c \
 	prov/sdr/tools/perf/sdr_perf.h \
 	prov/sdr/tools/perf/sdr_perf_conn.c \

@@ -25,7 +25,7 @@ static int client(struct perf_opt *opt)
 	static struct perf_side side;
 
 	if (opt->probe.on)
-		return probe_client(opt);
+		return opt->probe.trials ? probe_trials(opt) : probe_client(opt);
 	perf_conn_client(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);

@@ -36,7 +36,11 @@ enum {
 	OPT_PAYLOAD,
 	OPT_RATE,
 	OPT_WHOLE,
-	OPT_PLOT
+	OPT_PLOT,
+	OPT_FLOWS,
+	OPT_TRIALS,
+	OPT_EVERY,
+	OPT_APPEND
 };
 
 static const struct {
@@ -84,6 +88,14 @@ static const struct {
 	  "bit/s to send at, 1k to 1t; suffixes k, m, g (default 1g)" },
 	{ OPT_WHOLE, "no-fragment", NULL, CLIENT | PROBE,
 	  "forbid fragments (DF), and leave out what needs them" },
+	{ OPT_FLOWS, "flows", "N", CLIENT | PROBE,
+	  "source ports that packets leave from in turn, 1 to 16 (default 1)" },
+	{ OPT_TRIALS, "trials", "N", CLIENT | PROBE,
+	  "repeat it until --append has N trials, up to 100000" },
+	{ OPT_EVERY, "every", "TIME", CLIENT | PROBE,
+	  "from the beginning of a trial to the next, 1s to 24h; suffixes s, m, h (default 10m)" },
+	{ OPT_APPEND, "append", "FILE", CLIENT | PROBE,
+	  "CSV of all trials; one that has some already is gone on with" },
 	{ OPT_PLOT, "plot", "FILE", CLIENT | PROBE,
 	  "also a picture, .svg or .png (needs gnuplot)" },
 	{ OPT_FORMAT, "format", "NAME", CLIENT | ANY, "table, csv or json (default table)" },
@@ -328,6 +340,30 @@ static bool setting_option(struct perf_opt *opt, int c, const char *arg)
 	return true;
 }
 
+/* "90", "90s", "10m", "2h": seconds. */
+static unsigned int interval(int c, const char *arg)
+{
+	static const struct {
+		char suffix;
+		unsigned int s;
+	} unit[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+	char text[16];
+	size_t n = strlen(arg), i;
+	unsigned int s = 1;
+
+	if (n >= sizeof(text))
+		perf_usage("%s: \"%.60s\" is not a time such as 30s, 10m or 2h", shown(c), arg);
+	snprintf(text, sizeof(text), "%s", arg);
+	for (i = 0; n && i < sizeof(unit) / sizeof(unit[0]); i++) {
+		if (text[n - 1] == unit[i].suffix) {
+			s = unit[i].s;
+			text[n - 1] = 0;
+			break;
+		}
+	}
+	return s * (unsigned int)number(c, text, 1, PROBE_EVERY_MAX / s);
+}
+
 /* False: no option of the probe. */
 static bool probe_option(struct probe_opt *probe, int c, const char *arg)
 {
@@ -346,6 +382,18 @@ static bool probe_option(struct probe_opt *probe, int c, const char *arg)
 		break;
 	case OPT_PLOT:
 		probe->plot = arg;
+		break;
+	case OPT_FLOWS:
+		probe->flows = (unsigned int)number(c, arg, 1, PROBE_FLOWS_MAX);
+		break;
+	case OPT_TRIALS:
+		probe->trials = (unsigned int)number(c, arg, 1, PROBE_TRIALS_MAX);
+		break;
+	case OPT_EVERY:
+		probe->every_s = interval(c, arg);
+		break;
+	case OPT_APPEND:
+		probe->append = arg;
 		break;
 	default:
 		return false;
@@ -432,6 +480,8 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	}
 	opt->port = PERF_PORT;
 	opt->probe.rate = DEFAULT_RATE;
+	opt->probe.flows = 1;
+	opt->probe.every_s = PROBE_EVERY;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (c == 'h')
 			help();
@@ -459,6 +509,9 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	}
 	exclude("size", "all");
 	exclude("iters", "duration");
+	if (!opt->probe.append != !opt->probe.trials)
+		perf_usage(
+			"--trials and --append need each other: how many trials, and the file that keeps them");
 	defaults(opt);
 	if (opt->host && !opt->probe.on && !perf_plan_ok(&opt->plan, why))
 		perf_usage("%s", why);

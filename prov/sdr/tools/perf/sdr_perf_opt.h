@@ -59,6 +59,10 @@ struct perf_plan {
 #define PROBE_PAYLOAD_MAX 65000u
 #define PROBE_PKTS_MAX	  (1u << 26) /* of a size: 8 MiB of map at the server */
 #define PROBE_SECONDS_MAX 86400u
+#define PROBE_FLOWS_MAX	  16u
+#define PROBE_TRIALS_MAX  100000u
+#define PROBE_EVERY	  600u	 /* s, from trial to trial */
+#define PROBE_EVERY_MAX	  86400u /* s */
 
 struct probe_opt {
 	bool on, no_fragment;
@@ -66,6 +70,10 @@ struct probe_opt {
 	uint32_t payload[PROBE_SIZES_MAX]; /* bytes */
 	double rate;			   /* bit/s, of IP packets */
 	const char *plot;		   /* file; NULL: none */
+	unsigned int flows;		   /* source ports */
+	unsigned int trials;		   /* 0: one run, which is none of several */
+	unsigned int every_s;		   /* from the beginning of a trial to the next */
+	const char *append;		   /* file with the trials; NULL: none */
 };
 
 struct perf_opt {

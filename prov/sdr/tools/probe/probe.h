@@ -10,6 +10,7 @@
  *   probe_server.c   the receiving
  *   probe_out.c      table, CSV, JSON
  *   probe_plot.c     the picture, by gnuplot
+ *   probe_trials.c   one probe after the other, over days, in a file
  *
  * Plain UDP; nothing of libfabric is called.
  *
@@ -18,7 +19,7 @@
  *                                        ◄──   WELCOME {both tokens}, or REFUSE {reason}
  *   BEGIN {token}                        ──►   it is no forged address: makes room
  *                                        ◄──   BEGUN
- *   DATA {token, flow, number} ...       ──►   counts
+ *   DATA {token, flow, number} ...       ──►   counts; from any port of the client's host
  *     some of them ASK                   ◄──   ECHO
  *   waits for stragglers
  *   END {flow, packets sent}             ──►   closes the flow's count
@@ -41,8 +42,8 @@
 #include "tools/perf/sdr_perf_say.h"
 
 #define PROBE_MAGIC   0x50524250u /* "PRBP" */
-#define PROBE_VERSION 1u
-#define PROBE_HEAD    32u /* bytes, in front of every packet */
+#define PROBE_VERSION 2u	  /* 1: data from one port only */
+#define PROBE_HEAD    32u	  /* bytes, in front of every packet */
 /* bytes of every message but DATA, ASK and ECHO: no path fragments them */
 #define PROBE_CONTROL  256u
 #define PROBE_BATCH    64u	      /* packets of a system call */
@@ -126,6 +127,8 @@ bool probe_head_get(const uint8_t *p, size_t len, struct probe_head *h);
  */
 int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX], int *family);
 int probe_sock_server(const struct perf_opt *opt);
+/* Another one to where fd is connected, from a port of its own. */
+int probe_sock_more(const struct perf_opt *opt, int fd, int family);
 /* Until something can be read, or the time (perf_now). */
 void probe_sock_wait(int fd, uint64_t until);
 uint64_t probe_token(void);
@@ -151,6 +154,8 @@ struct probe_client {
 	const struct perf_opt *opt;
 	struct probe_plan plan;
 	int fd;
+	int port[PROBE_FLOWS_MAX]; /* sockets that packets leave by in turn; [0] is fd */
+	unsigned int turn;
 	uint64_t token;	   /* the server's; own until it has answered */
 	uint64_t rtt;	   /* ns, of the handshake; then the largest seen */
 	uint64_t rtt0;	   /* ns, of the handshake */
@@ -165,6 +170,7 @@ struct probe_client {
 };
 
 int probe_client(const struct perf_opt *opt);
+int probe_trials(const struct perf_opt *opt);
 int probe_server(const struct perf_opt *opt);
 /* probe_send.c: sends everything, or until it makes no sense to go on */
 void probe_send(struct probe_client *c);
@@ -177,9 +183,22 @@ void probe_heard(struct probe_client *c, const struct probe_head *h, uint64_t no
 bool probe_recv(struct probe_client *c, uint8_t msg[PROBE_CONTROL], size_t *len,
 		struct probe_head *h);
 
+/* Header of the CSV, without a newline. */
+extern const char probe_columns[];
 void probe_out(const struct probe_out *o);
 /* Before the run: what would make the picture fail at its end. */
 void probe_plot_check(const char *file);
 void probe_plot(const struct probe_out *o, const char *file);
+
+/* A payload size over all trials: shares of its packets that were lost. */
+struct probe_spread {
+	uint32_t payload;
+	unsigned int trials;
+	uint64_t sent, lost;
+	double min, low, median, high, max; /* low, high: quartiles */
+	double resolution;		    /* of one trial: a packet of those that it sent */
+};
+void probe_plot_spread(const struct probe_spread *s, unsigned int n, const char *file,
+		       const char *title);
 
 #endif /* SDR_PROBE_H */

@@ -361,6 +361,9 @@ int probe_client(const struct perf_opt *opt)
 	if (opt->probe.plot)
 		probe_plot_check(opt->probe.plot);
 	c.fd = probe_sock_client(opt, c.out.peer, &family);
+	c.port[0] = c.fd;
+	for (f = 1; f < opt->probe.flows; f++)
+		c.port[f] = probe_sock_more(opt, c.fd, family);
 	plan_make(&c, family);
 	for (f = 0; f < c.plan.sizes; f++) {
 		c.stride[f] = 1;
@@ -392,6 +395,7 @@ int probe_client(const struct perf_opt *opt)
 			 missing(&c));
 	for (f = 0; f < c.plan.sizes; f++)
 		free(c.rtts[f]);
-	close(c.fd);
+	for (f = 0; f < opt->probe.flows; f++)
+		close(c.port[f]);
 	return PERF_EXIT_OK;
 }

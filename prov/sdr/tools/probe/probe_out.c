@@ -40,13 +40,16 @@ static void table(const struct probe_out *o)
 	}
 }
 
+const char probe_columns[] =
+	"payload_bytes,wire_bytes,sent,received,lost,loss,loss_low,loss_high,burst_packets,reordered,"
+	"duplicates,rtt_min_s,rtt_median_s,rate_bps";
+
 static void csv(const struct probe_out *o)
 {
 	const struct probe_row *r;
 	unsigned int i;
 
-	printf("payload_bytes,wire_bytes,sent,received,lost,loss,loss_low,loss_high,burst_packets,reordered,"
-	       "duplicates,rtt_min_s,rtt_median_s,rate_bps\n");
+	printf("%s\n", probe_columns);
 	for (i = 0; i < o->rows; i++) {
 		r = &o->row[i];
 		if (!r->known)

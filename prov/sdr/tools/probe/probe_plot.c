@@ -5,7 +5,8 @@
  * interval.
  *
  * A size without losses has no place on a logarithmic axis: its upper bound is drawn, as a triangle
- * that points down.
+ * that points down.  Of trials (probe_trials.c) the quartiles of each size are a box, with the
+ * extremes and the median; what is less than a packet of a trial is drawn at half a packet.
  */
 #include <math.h>
 #include <stdio.h>
@@ -131,5 +132,54 @@ void probe_plot(const struct probe_out *o, const char *file)
 			"--plot: nothing was measured, so %s was not written; let the probe run longer",
 			file);
 	if (tool_gnuplot(file, program, &d, why))
+		perf_die("--plot: %s", why);
+}
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+struct boxes {
+	const struct probe_spread *s;
+	unsigned int n;
+	const char *title;
+	bool svg;
+};
+
+static void boxes_program(FILE *f, const void *ctx)
+{
+	const struct boxes *b = ctx;
+	double low = 1, high = 0, half;
+	unsigned int i;
+
+	fprintf(f, "$boxes << EOD\n");
+	for (i = 0; i < b->n; i++) {
+		const struct probe_spread *s = &b->s[i];
+
+		half = s->resolution / 2;
+		low = fmin(low, fmax(s->min, half));
+		high = fmax(high, fmax(s->max, half));
+		fprintf(f, "%u %.9g %.9g %.9g %.9g %.9g %u\n", i, fmax(s->min, half),
+			fmax(s->low, half), fmax(s->median, half), fmax(s->high, half),
+			fmax(s->max, half), s->payload);
+	}
+	fprintf(f,
+		"EOD\nset terminal %s\nset title '%s'\n"
+		"set xlabel 'UDP payload of a packet (bytes)'\n"
+		"set ylabel 'drop rate (share of the packets of a trial)'\n"
+		"set logscale y\nset format y '10^{%%L}'\nset grid ytics\nset boxwidth 0.4\n"
+		"set xrange [-0.7:%g]\nset yrange [%g:%g]\nset key top left\n"
+		"plot $boxes using 1:3:2:6:5:xticlabels(7) with candlesticks lw 1.5 "
+		"title 'extremes and quartiles' whiskerbars, $boxes using 1:4:4:4:4 with "
+		"candlesticks lw 3 title 'median'\n",
+		b->svg ? "svg size 800,560 background 'white'" : "png size 800,560", b->title,
+		(double)b->n - 0.3, low / 2, fmin(high * 2, 1.2));
+}
+
+void probe_plot_spread(const struct probe_spread *s, unsigned int n, const char *file,
+		       const char *title)
+{
+	struct boxes b = { .s = s, .n = n, .title = title, .svg = ends_in(file, ".svg") };
+	char why[TOOL_WHY];
+
+	if (tool_gnuplot(file, boxes_program, &b, why))
 		perf_die("--plot: %s", why);
 }

@@ -7,7 +7,7 @@
  * slowly on the path meets all sizes alike.  Within them packets leave in batches, one system call
  * each, of at most 64 packets or 100 microseconds of the rate.  A batch leaves when its time has
  * come; time that was lost (the process did not run) is made up for up to 1 ms, what is beyond that
- * is forgotten.
+ * is forgotten.  With several flows each batch leaves by the next one's port.
  *
  * The first packet of a turn, and some more, ask for an echo.  While it waits for the next batch
  * the loop listens, so that an echo is read when it comes.  No echo for 3 s and two round trips:
@@ -145,12 +145,13 @@ static bool pace(struct run *r)
 /* Hands `n` packets to the kernel, and waits where it has no room. */
 static void batch_send(struct run *r, unsigned int n)
 {
-	struct pollfd p = { .fd = r->c->fd, .events = POLLOUT };
+	int fd = r->c->port[r->c->turn++ % r->c->opt->probe.flows];
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	unsigned int done = 0;
 	int ret;
 
 	while (done < n && !r->stop) {
-		ret = sendmmsg(r->c->fd, r->msg + done, n - done, MSG_DONTWAIT);
+		ret = sendmmsg(fd, r->msg + done, n - done, MSG_DONTWAIT);
 		if (ret > 0) {
 			done += (unsigned int)ret;
 		} else if (errno == ECONNREFUSED) {

@@ -134,6 +134,20 @@ static bool same(const struct probe_peer *a, const struct sockaddr_storage *addr
 	return a->len == len && memcmp(&a->addr, addr, len) == 0;
 }
 
+/* From any port: packets of a client with several flows. */
+static bool same_host(const struct probe_peer *a, const struct sockaddr_storage *addr,
+		      socklen_t len)
+{
+	struct sockaddr_storage sa = *addr;
+
+	if (a->len != len)
+		return false;
+	/* the port lies at the same place in both families */
+	((struct sockaddr_in *)(void *)&sa)->sin_port =
+		((const struct sockaddr_in *)(const void *)&a->addr)->sin_port;
+	return same(a, &sa, len);
+}
+
 static void hello(struct server *s, struct probe_peer *from, const uint8_t *msg,
 		  const struct probe_head *h)
 {
@@ -279,13 +293,13 @@ static void packet(struct server *s, unsigned int i)
 		return;
 	}
 	if (s->state == IDLE || h.version != PROBE_VERSION || h.token != s->token ||
-	    !same(&s->peer, &s->addr[i], m->msg_namelen))
+	    !same_host(&s->peer, &s->addr[i], m->msg_namelen))
 		return;
 	s->heard = perf_now();
 	beside(s, m, NULL);
 	if (h.type == PROBE_DATA || h.type == PROBE_ASK)
 		data(s, len, &h);
-	else if (len == PROBE_CONTROL)
+	else if (len == PROBE_CONTROL && same(&s->peer, &s->addr[i], m->msg_namelen))
 		control(s, &h);
 }
 

@@ -154,6 +154,16 @@ static void sock_set(int fd, int level, int name, int value)
 		perf_die("an option of the UDP socket could not be set: %s", strerror(errno));
 }
 
+static void sock_fragments(const struct perf_opt *opt, int fd, int family)
+{
+	if (family == AF_INET6)
+		sock_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+			 opt->probe.no_fragment ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT);
+	else
+		sock_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+			 opt->probe.no_fragment ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT);
+}
+
 int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX], int *family)
 {
 	struct addrinfo *res = resolve(opt->host, opt->port, false), *a;
@@ -162,12 +172,7 @@ int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX],
 	for (a = res; a && fd < 0; a = a->ai_next) {
 		fd = sock_open(a->ai_family);
 		*family = a->ai_family;
-		if (a->ai_family == AF_INET6)
-			sock_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-				 opt->probe.no_fragment ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT);
-		else
-			sock_set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
-				 opt->probe.no_fragment ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT);
+		sock_fragments(opt, fd, a->ai_family);
 		if (!connect(fd, a->ai_addr, a->ai_addrlen)) {
 			if (getnameinfo(a->ai_addr, a->ai_addrlen, peer_text, PERF_NAME_MAX, NULL,
 					0, NI_NUMERICHOST))
@@ -183,6 +188,19 @@ int probe_sock_client(const struct perf_opt *opt, char peer_text[PERF_NAME_MAX],
 		perf_die("no way to %s: %s; look at the route to it (ip route get)", opt->host,
 			 strerror(err));
 	return fd;
+}
+
+int probe_sock_more(const struct perf_opt *opt, int fd, int family)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	int more = sock_open(family);
+
+	sock_fragments(opt, more, family);
+	if (getpeername(fd, (struct sockaddr *)&sa, &len) ||
+	    connect(more, (struct sockaddr *)&sa, len))
+		perf_die("another port to %s: %s", opt->host, strerror(errno));
+	return more;
 }
 
 int probe_sock_server(const struct perf_opt *opt)
