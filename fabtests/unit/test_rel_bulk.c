@@ -489,6 +489,47 @@ static void segments__refused_out_of_order_leave_the_window(void **state)
 	bed_close(b);
 }
 
+/*
+ * What a peer does not take lands nowhere, and it says so.  Its own data are waiting for the pacer
+ * and the window: the refusal does not, since an END that is acknowledged before it would mean that
+ * all of it is lost.
+ */
+static void refused__nothing_is_sent_again(void **state)
+{
+	static const size_t len[] = { 5000, 65536, MIB + 1 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 12; i++) {
+		uint32_t to = i % 2; /* 0: itself */
+		bool park = i / 2 % 2;
+		size_t n = park ? MIB + 1 + len[i / 4] : len[i / 4];
+		struct bed *b = bed_new(2);
+		struct bed_op *s, *r = NULL;
+
+		for (uint32_t k = 0; k < 2; k++)
+			b->cfg[k].rate_bps = 1000000000;
+		bed_boot(b);
+		bed_warm(b, 0, 1);
+		bed_recv(b, 0, bed_buf(b, 8 * MIB, 0), 8 * MIB);
+		bed_send(b, to, 0, bed_buf(b, 8 * MIB, 5), 8 * MIB, 0);
+		bed_run(b, 2 * BED_RTT);
+		s = park ? bed_tsend(b, 0, to, 1, bed_buf(b, n, 3), n)
+			 : bed_rma(b, 0, to, SDR_REL_WRITE, bed_buf(b, n, 3), n, 0, 99, 0);
+		bed_run(b, 10 * BED_RTT);
+		if (park)
+			r = bed_trecv(b, to, 1, 0, bed_buf(b, n, 0), n);
+		bed_wait_all(b, 5 * BED_SEC);
+		if (r)
+			bed_assert_ok(r);
+		if (park)
+			bed_assert_ok(s);
+		else
+			bed_assert_err(s, SDR_REL_ERR_KEY);
+		bed_assert_no_repair(b);
+		bed_close(b);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,6 +548,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(segments__more_than_the_window_of_ids),
 		cmocka_unit_test(segments__refused_messages_leave_the_window),
 		cmocka_unit_test(segments__refused_across_the_end_of_the_window),
+		cmocka_unit_test(refused__nothing_is_sent_again),
 	};
 
 	if (argc > 1)

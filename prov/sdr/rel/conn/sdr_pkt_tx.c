@@ -7,8 +7,9 @@
  * the acknowledgement of packets (ACK), credit, then what wants an answer:  ENDs, a ping, records.
  * A change of the packets' size goes in front of all records (sdr_reshape.c).  A DACK never leaves
  * after the ACK that belongs to it, so that a sender which sees packet n acknowledged and a data
- * packet sent before n not, may call it lost.  Packets without anything that wants an answer are
- * not logged.
+ * packet sent before n not, may call it lost; nor does the refusal of what those data are for,
+ * which therefore waits neither for the pacer nor for the window.  Packets without anything that
+ * wants an answer are not logged.
  *
  * An acknowledgement waits for one round of progress: the application that just got its message
  * usually answers in between, and the answer takes the acknowledgement along.  Where losses are to
@@ -49,8 +50,9 @@ static bool rec_ready(const struct sdr_conn *c)
 
 static bool rec_allowed(struct sdr_conn *c)
 {
-	return rec_ready(c) && sdr_pacer_allow(&c->cc.pacer, c->rel->now) > 0 &&
-	       sdr_turn_allow(c) > 0;
+	return sdr_rec_urgent(c) ||
+	       (rec_ready(c) && sdr_pacer_allow(&c->cc.pacer, c->rel->now) > 0 &&
+		sdr_turn_allow(c) > 0);
 }
 
 bool sdr_pkt_paced(const struct sdr_conn *c)

@@ -3,7 +3,9 @@
 /*
  * Reliable records.  Outgoing: three queues (lost ones first, then unordered ones, then messages in
  * order as far as the peer's credit goes); a record gets its rseq when it first leaves and keeps
- * it.  At most SDR_REL_CTL_WINDOW records are unacknowledged.  Incoming: a window of the same size
+ * it.  At most SDR_REL_CTL_WINDOW records are unacknowledged.  A refusal goes before all others:
+ * data land nowhere until the peer has it, and when the END behind them is acknowledged first, they
+ * count as lost.  Incoming: a window of the same size
  * shows which rseq were processed, so that a record has its effect exactly once however often it
  * comes.  What they mean is the room above's (sdr_rec_input.c).
  */
@@ -39,11 +41,20 @@ void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r)
 	sdr_slab_free(&c->rel->rec_pool, r);
 }
 
+static bool rec_refuses(const struct sdr_rec *r)
+{
+	return r->f.op == SDR_REC_PARK ||
+	       (r->f.op == SDR_REC_DONE && r->f.flags & SDR_REC_F_STATUS && r->f.status);
+}
+
 void sdr_rec_queue(struct sdr_conn *c, struct sdr_rec *r)
 {
 	SDR_ASSERT(sdr_list_empty(&r->link) && !r->acked);
-	sdr_list_add_tail(&r->link,
-			  r->f.flags & SDR_REC_F_ORDER ? &c->rec.ordered : &c->rec.unordered);
+	if (rec_refuses(r))
+		sdr_list_add_head(&r->link, &c->rec.unordered);
+	else
+		sdr_list_add_tail(&r->link, r->f.flags & SDR_REC_F_ORDER ? &c->rec.ordered
+									 : &c->rec.unordered);
 	sdr_conn_kick(c);
 }
 
@@ -57,6 +68,22 @@ static bool msg_allowed(const struct sdr_conn *c)
 	return !sdr_list_empty(&c->rec.ordered) &&
 	       sdr_seq_lt(sdr_container(c->rec.ordered.next, struct sdr_rec, link)->f.mseq,
 			  c->credit.mseq_limit);
+}
+
+/* The refusal in front; NULL: none, or not now. */
+static struct sdr_rec *rec_refusal(const struct sdr_conn *c)
+{
+	struct sdr_rec *r;
+
+	if (sdr_list_empty(&c->rec.unordered) || !rec_window(c))
+		return NULL;
+	r = sdr_container(c->rec.unordered.next, struct sdr_rec, link);
+	return rec_refuses(r) ? r : NULL;
+}
+
+bool sdr_rec_urgent(const struct sdr_conn *c)
+{
+	return rec_refusal(c) != NULL;
 }
 
 bool sdr_rec_sendable(const struct sdr_conn *c)
@@ -89,6 +116,10 @@ static bool rec_number(struct sdr_conn *c, struct sdr_rec *r)
 /* Whose turn it is; NULL: nobody's. */
 static struct sdr_rec *rec_head(const struct sdr_conn *c)
 {
+	struct sdr_rec *r = rec_refusal(c);
+
+	if (r)
+		return r;
 	if (!sdr_list_empty(&c->rec.rtx))
 		return sdr_container(c->rec.rtx.next, struct sdr_rec, link);
 	if (!rec_window(c))

@@ -26,6 +26,7 @@ void sdr_rec_queue(struct sdr_conn *c, struct sdr_rec *r);
 struct sdr_rec *sdr_rec_new(struct sdr_conn *c, uint8_t op, uint32_t id); /* NULL no memory */
 void sdr_rec_free(struct sdr_conn *c, struct sdr_rec *r); /* one that stands alone */
 bool sdr_rec_sendable(const struct sdr_conn *c);
+bool sdr_rec_urgent(const struct sdr_conn *c); /* the next one waits for no pacer, no window */
 /* The next record that may be sent and fits room, given its rseq; NULL none. */
 struct sdr_rec *sdr_rec_next(struct sdr_conn *c, size_t room);
 /* Bytes of its frame; 0 none. */
