@@ -87,8 +87,14 @@ stack_begin() {
 	mkdir -p "$keep" || exit 2
 	keep=$(cd "$keep" && pwd)
 	jail=()
-	if [ "$(id -u)" = 0 ] && unshare --pid --fork --kill-child --mount-proc true 2>/dev/null; then
-		jail=(unshare --pid --fork --kill-child --mount-proc) # when its time is up nothing survives
+	if [ "$(id -u)" = 0 ] && unshare --pid --fork --kill-child --mount-proc mount -t tmpfs none /dev/shm 2>/dev/null; then
+		# When its time is up nothing survives.  In there every launcher has the same few process ids, by which
+		# they name what they share: two scripts at a time need a /dev/shm and a folder for sessions each.
+		# shellcheck disable=SC2016  # for the shell that unshare starts
+		jail=(unshare --pid --fork --kill-child --mount-proc
+			sh -c 'mount -t tmpfs none /dev/shm && mount -t tmpfs none "$TMPDIR" && exec "$@"' jail)
+		export TMPDIR=$keep/tmp
+		mkdir -p "$TMPDIR" || exit 2
 	fi
 	[ -z "$only" ] || columns=$only
 	worse=0 ran=0
@@ -144,6 +150,7 @@ stack_named() { # LOG-, without its column
 }
 
 stack_end() {
+	[ ${#jail[@]} = 0 ] || rmdir "$TMPDIR" 2>/dev/null
 	[ "$ran" -gt 0 ] || { echo "no test was run" >&2; exit 2; }
 	[ "$worse" = 0 ] || echo "over sdr fails what does not over the other"
 	exit "$worse"
