@@ -11,7 +11,8 @@
 #   --prefix PREFIX   Open MPI is there; else Debian's packages openmpi-bin, libopenmpi-dev
 #   --python PROGRAM  a Python with mpi4py and numpy for that Open MPI (/usr/bin/python3: Debian's
 #                     python3-mpi4py, python3-numpy)
-#   --osu PREFIX      OSU micro-benchmarks, installed: those that validate are run with -c
+#   --osu PREFIX      OSU micro-benchmarks 7.4, installed: those that validate are run with -c, the one-sided
+#                     ones by osc pt2pt and by osc rdma
 #   --mpi4py DIR      the folder test/ of mpi4py's source, of the same version: its own tests
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -109,18 +110,36 @@ else
 	echo "NetPIPE: not run, apt-get install netpipe-openmpi (for Debian's Open MPI)"
 fi
 
-# A benchmark that validates says "Pass" or "Fail" with each size.
-count_osu() { good='[0-9] +Pass *$' bad='[0-9] +Fail *$' count_lines "$@"; }
+# A benchmark that validates says "Pass" or "Fail" (one-sided: "passed", "failed", "skipped") with each size.
+# Barriers, puts and gets have no validation: there a line of figures counts, which says that it ended.
+count_osu() { good='[0-9] +(Pass|passed) *$' bad='[0-9] +(Fail|failed) *$' count_lines "$@"; }
+count_osu_lines() { good='^ *[0-9]' bad='^ERROR' count_lines "$@"; }
+osu_case() { # NAME PROGRAM HOW...: HOW runs a program over $over; few rounds, nothing is measured here
+	local name=$1 program=$2 few=(-i 5 -x 1 -m 65536)
+	shift 2
+	# What a window has allocated is shared memory between ranks of one host, and travels over nothing.
+	case $name in *', osc rdma') few+=(-w create) ;; esac
+	case $name in
+	*barrier* | osu_put_* | osu_get_*)
+		stack_case "$name, not validated" count_osu_lines "$@" "$program" "${few[@]}" ;;
+	osu_acc_* | osu_fop_* | osu_cas_*)
+		stack_case "$name" count_osu "$@" "$program" -c "${few[@]}" ;;
+	osu_latency_mt) # it validates between as many threads as there are
+		stack_case "$name" count_osu "$@" "$program" -c -u 0 "${few[@]}" -t 2:2 ;;
+	*) stack_case "$name" count_osu "$@" "$program" -c -u 0 "${few[@]}" ;;
+	esac
+}
 if [ -n "${option[osu]:-}" ]; then
 	[ -d "${option[osu]}/libexec/osu-micro-benchmarks/mpi" ] ||
 		stack_missing "no ${option[osu]}/libexec/osu-micro-benchmarks: install the OSU micro-benchmarks there"
 	for kind in pt2pt collective one-sided; do
-		for program in "${option[osu]}/libexec/osu-micro-benchmarks/mpi/$kind"/osu_*; do
-			[ -x "$program" ] || continue
-			"$program" --help 2>&1 | grep -q -- '--validation' || continue
-			n=2
-			[ $kind != collective ] || n=4
-			stack_case "$(basename "$program")" count_osu mpi $n -- "$program" -c -i 20 -x 5 -m 65536
+		for program in $(find "${option[osu]}/libexec/osu-micro-benchmarks/mpi/$kind" -type f -perm -u+x -name 'osu_*' | sort); do
+			name=$(basename "$program")
+			case $kind in
+			collective) osu_case "$name" "$program" mpi 4 -- ;;
+			*) osu_case "$name" "$program" mpi 2 -- ;;
+			esac
+			[ $kind != one-sided ] || osu_case "$name, osc rdma" "$program" rdma_osc
 		done
 	done
 else
