@@ -4,7 +4,8 @@
  * A CUDA driver library without a device: the calls that the provider makes, as NVIDIA documents
  * them, over fake_mem.  It is as strict as the real one may be: no call before cuInit, no copy
  * without a current context, and a copy in a stream is made no sooner than the stream is
- * synchronized.
+ * synchronized.  A dma-buf is of whole pages, of memory whose copies are synchronous; what others
+ * wrote to device 1 must be flushed.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -48,6 +49,11 @@ int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t n, void
 int cuPointerGetAttribute(void *value, int attr, unsigned long long ptr);
 int cuMemHostRegister_v2(void *p, size_t len, unsigned int flags);
 int cuMemHostUnregister(void *p);
+int cuDeviceGetAttribute(int *value, int attr, int dev);
+int cuPointerSetAttribute(const void *value, int attr, unsigned long long ptr);
+int cuMemGetHandleForAddressRange(void *handle, unsigned long long ptr, size_t size, int type,
+				  unsigned long long flags);
+int cuFlushGPUDirectRDMAWrites(int target, int scope);
 
 int cuInit(unsigned int flags)
 {
@@ -172,5 +178,57 @@ int cuMemHostUnregister(void *p)
 	if (!p)
 		return CU_INVALID;
 	fake_pin(false);
+	return CU_SUCCESS;
+}
+
+int cuDeviceGetAttribute(int *value, int attr, int dev)
+{
+	switch (attr) {
+	case 117: /* CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS */
+		*value = 1;
+		return CU_SUCCESS;
+	case 118: /* CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING */
+		*value = dev == 1 ? 0 : 100;
+		return CU_SUCCESS;
+	case 124: /* CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED */
+		*value = 1;
+		return CU_SUCCESS;
+	default:
+		return CU_INVALID;
+	}
+}
+
+static unsigned long long synchronous; /* the pointer that was last said to be */
+
+int cuPointerSetAttribute(const void *value, int attr, unsigned long long ptr)
+{
+	int driver, device;
+
+	if (attr != 6 || !*(const unsigned int *)value ||
+	    !fake_owner((const void *)(uintptr_t)ptr, &driver, &device) || driver != DRIVER)
+		return CU_INVALID;
+	__atomic_store_n(&synchronous, ptr, __ATOMIC_RELAXED);
+	return CU_SUCCESS;
+}
+
+int cuMemGetHandleForAddressRange(void *handle, unsigned long long ptr, size_t size, int type,
+				  unsigned long long flags)
+{
+	uint64_t off;
+
+	if (!ncurrent)
+		return CU_NO_CONTEXT;
+	if (ptr % 4096 || size % 4096 || !size || type != 1 || flags ||
+	    !__atomic_load_n(&synchronous, __ATOMIC_RELAXED))
+		return CU_INVALID;
+	return fake_dmabuf((const void *)(uintptr_t)ptr, size, false, handle, &off) ? CU_SUCCESS
+										    : CU_INVALID;
+}
+
+int cuFlushGPUDirectRDMAWrites(int target, int scope)
+{
+	if (!ncurrent || current[ncurrent - 1] != &contexts[1] || target != 0 || scope != 100)
+		return CU_INVALID;
+	fake_flush();
 	return CU_SUCCESS;
 }

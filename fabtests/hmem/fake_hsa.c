@@ -4,6 +4,7 @@
  * An HSA runtime without a device: the calls that the provider makes, as AMD documents them, over
  * fake_mem.  Agent 1 is a CPU, those from 2 on are GPUs.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ int hsa_amd_pointer_info(const void *ptr, struct info *info, void *alloc, uint32
 			 struct agent **agents);
 int hsa_amd_memory_lock(void *p, size_t len, struct agent *agents, int n, void **out);
 int hsa_amd_memory_unlock(void *p);
+int hsa_system_get_info(int attr, void *value);
+int hsa_amd_portable_export_dmabuf(const void *p, size_t n, int *fd, uint64_t *off);
 
 int hsa_init(void)
 {
@@ -96,4 +99,17 @@ int hsa_amd_memory_unlock(void *p)
 		return HSA_ERROR;
 	fake_pin(false);
 	return 0;
+}
+
+int hsa_system_get_info(int attr, void *value)
+{
+	if (!started || attr != 0x204) /* HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED */
+		return HSA_ERROR;
+	*(bool *)value = true;
+	return 0;
+}
+
+int hsa_amd_portable_export_dmabuf(const void *p, size_t n, int *fd, uint64_t *off)
+{
+	return started && n && fake_dmabuf(p, n, true, fd, off) ? 0 : HSA_ERROR;
 }

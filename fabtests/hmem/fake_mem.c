@@ -2,13 +2,16 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Memory of a device that is not there, see fake_mem.h.  One lock: a copy opens the pages that it
- * touches, and closes them again.
+ * touches, and closes them again.  Each allocation is a file in memory, so that what maps that file
+ * reaches it as an RDMA device would.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "fake_mem.h"
 
@@ -19,10 +22,12 @@ static struct {
 	uint8_t *p; /* NULL: free */
 	size_t len; /* bytes, whole pages */
 	int driver, device;
+	int fd;
 } mems[MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fake_stats st;
 static int fail_in = -1;
+static bool dmabufs = true;
 
 static void must(bool ok, const char *what)
 {
@@ -35,9 +40,12 @@ static void must(bool ok, const char *what)
 void *fake_alloc(int driver, int device, size_t len)
 {
 	size_t all = (len + PAGE) / PAGE * PAGE;
-	uint8_t *p = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = memfd_create("fake_mem", MFD_CLOEXEC);
 	unsigned int i = 0;
+	uint8_t *p;
 
+	must(fd >= 0 && !ftruncate(fd, (off_t)all), "no file");
+	p = mmap(NULL, all, PROT_NONE, MAP_SHARED, fd, 0);
 	must(p != MAP_FAILED, "no memory");
 	pthread_mutex_lock(&lock);
 	while (i < MAX && mems[i].p)
@@ -48,6 +56,7 @@ void *fake_alloc(int driver, int device, size_t len)
 	mems[i].len = all;
 	mems[i].driver = driver;
 	mems[i].device = device;
+	mems[i].fd = fd;
 	pthread_mutex_unlock(&lock);
 	return p;
 }
@@ -70,6 +79,7 @@ void fake_free(void *p)
 	i = find(p);
 	must(i >= 0 && mems[i].p == p, "freed, but not allocated");
 	munmap(mems[i].p, mems[i].len);
+	close(mems[i].fd);
 	mems[i].p = NULL;
 	pthread_mutex_unlock(&lock);
 }
@@ -86,6 +96,54 @@ bool fake_owner(const void *p, int *driver, int *device)
 	}
 	pthread_mutex_unlock(&lock);
 	return i >= 0;
+}
+
+bool fake_dmabuf(const void *p, size_t n, bool whole, int *fd, uint64_t *off)
+{
+	char path[64];
+	int i;
+
+	pthread_mutex_lock(&lock);
+	i = dmabufs ? find(p) : -1;
+	if (i >= 0 && n > mems[i].len - (size_t)((const uint8_t *)p - mems[i].p))
+		i = -1;
+	if (i >= 0) {
+		*off = (uint64_t)((const uint8_t *)p - mems[i].p);
+		/* opened anew: a duplicate would share its position */
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", mems[i].fd);
+		*fd = open(path, O_RDWR | O_CLOEXEC);
+		must(*fd >= 0, "no descriptor");
+		must(lseek(*fd, whole ? 0 : (off_t)*off, SEEK_SET) >= 0, "no position");
+		st.dmabufs++;
+	}
+	pthread_mutex_unlock(&lock);
+	return i >= 0;
+}
+
+void fake_dmabufs(bool on)
+{
+	pthread_mutex_lock(&lock);
+	dmabufs = on;
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_flush(void)
+{
+	pthread_mutex_lock(&lock);
+	st.flushes++;
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_range(const void *p, void **base, size_t *len)
+{
+	int i;
+
+	pthread_mutex_lock(&lock);
+	i = find(p);
+	must(i >= 0, "no allocation");
+	*base = mems[i].p;
+	*len = mems[i].len;
+	pthread_mutex_unlock(&lock);
 }
 
 /* Under lock.  The pages of [p, p + n), if it is ours; false: it leaves its allocation. */

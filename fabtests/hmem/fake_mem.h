@@ -18,6 +18,16 @@ void *fake_alloc(int driver, int device, size_t len);
 void fake_free(void *p);
 /* The driver and device of a pointer; false: it is none of ours. */
 bool fake_owner(const void *p, int *driver, int *device);
+/*
+ * [p, p + n) as a dma-buf: a new descriptor of the file behind the allocation.  Its position is
+ * where the buffer begins in the file: at p (whole false), or with the allocation, then *off is
+ * where p is.  False: it is none of ours, or fake_dmabufs said that there are none.
+ */
+bool fake_dmabuf(const void *p, size_t n, bool whole, int *fd, uint64_t *off);
+void fake_dmabufs(bool on); /* true at first */
+void fake_flush(void);	    /* what others wrote is flushed; counted */
+/* The allocation of a pointer that is ours. */
+void fake_range(const void *p, void **base, size_t *len);
 /* As a driver copies: either end may be ours.  False: fake_fail said so, or it is out of bounds. */
 bool fake_copy(void *to, const void *from, size_t n);
 /* For tests, never failing. */
@@ -29,6 +39,7 @@ void fake_fail(int n);
 struct fake_stats {
 	uint64_t copies, bytes, largest; /* largest: bytes of one copy */
 	uint64_t pinned;		 /* ranges of host memory, now */
+	uint64_t dmabufs, flushes;	 /* handed out; made */
 };
 void fake_stats(struct fake_stats *out);
 void fake_pin(bool on); /* one more, one less */

@@ -32,3 +32,9 @@ test_fi_hmem_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h
 test_fi_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
 test_fi_hmem_LDFLAGS = $(AM_LDFLAGS) -Wl,--no-as-needed
 test_fi_hmem_LDADD = $(HMEM_FAKES) $(FI_TEST_LIBS)
+
+UNIT_TESTS += test_hmem
+test_hmem_SOURCES = fabtests/unit/test_hmem.c
+test_hmem_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
+test_hmem_LDFLAGS = $(test_fi_hmem_LDFLAGS)
+test_hmem_LDADD = libsdr_hmem.la $(HMEM_FAKES) $(CMOCKA_LIBS) -lpthread

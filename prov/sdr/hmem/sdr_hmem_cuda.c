@@ -8,10 +8,15 @@
  * runtime shares.  The stream is no blocking one: it does not wait for the application's default
  * stream, in which a kernel may be waiting for what is copied here.  The context is pushed for the
  * call and popped again: the caller's stays current.
+ *
+ * A device's memory has a dma-buf (CUDA 11.7, open kernel modules) if the device says so, and if
+ * what others wrote there can be made visible: either it is at once, or the host may flush.  Pages
+ * of the host are what is named, so the range is widened to them.
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "sdr_hmem_rows.h"
 
@@ -21,6 +26,15 @@
 #define CU_ATTR_DEVICE	      9	 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 #define CU_MEMORYTYPE_HOST    1u
 #define CU_MEMORYTYPE_UNIFIED 4u
+#define CU_SYNC_MEMOPS	      6	  /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+#define CU_FLUSH_OPTIONS      117 /* CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS */
+#define CU_WRITES_ORDERING    118 /* CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING */
+#define CU_DMABUF	      124 /* CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED */
+#define CU_FLUSH_HOST	      0x1 /* CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST */
+#define CU_ORDERED_OWNER      100 /* CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER */
+#define CU_FLUSH_TO_OWNER     100 /* CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER */
+#define CU_FLUSH_CURRENT      0	  /* CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX */
+#define CU_HANDLE_DMABUF      0x1 /* CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD */
 
 typedef unsigned long long cu_ptr; /* CUdeviceptr */
 
@@ -38,11 +52,17 @@ static struct { /* all return a CUresult, 0: success */
 	int (*attr)(void *value, int attr, cu_ptr ptr);
 	int (*pin)(void *p, size_t len, unsigned int flags);
 	int (*unpin)(void *p);
+	/* of later drivers: NULL without */
+	int (*dev_attr)(int *value, int attr, int dev);
+	int (*attr_set)(const void *value, int attr, cu_ptr ptr);
+	int (*range)(void *handle, cu_ptr ptr, size_t size, int type, unsigned long long flags);
+	int (*flush)(int target, int scope);
 } cu;
 
 struct cuda_mem {
 	struct sdr_mem mem;
 	void *ctx, *stream;
+	bool dmabuf, flush; /* there is one; and what others wrote is flushed */
 };
 
 static pthread_mutex_t cuda_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -65,6 +85,11 @@ static int cuda_load(void *lib)
 	    sdr_hmem_call(lib, "cuMemHostRegister_v2", &cu.pin) ||
 	    sdr_hmem_call(lib, "cuMemHostUnregister", &cu.unpin))
 		return -ENOSYS;
+	if (sdr_hmem_call(lib, "cuDeviceGetAttribute", &cu.dev_attr) ||
+	    sdr_hmem_call(lib, "cuPointerSetAttribute", &cu.attr_set) ||
+	    sdr_hmem_call(lib, "cuMemGetHandleForAddressRange", &cu.range) ||
+	    sdr_hmem_call(lib, "cuFlushGPUDirectRDMAWrites", &cu.flush))
+		cu.range = NULL;
 	if (cu.init(0) || cu.count(&cuda_ndevices) || cuda_ndevices < 1)
 		return -ENODEV;
 	return 0;
@@ -96,11 +121,65 @@ static int cuda_put(const struct sdr_mem *mem, void *to, const void *from, size_
 	return cuda_copy(mem, (void *)(uintptr_t)from, to, n, false);
 }
 
+/*
+ * Bytes that a copy of the device's still brings there are to be there when the call that made it
+ * returns (SYNC_MEMOPS): nobody waits for them else.
+ */
+static int cuda_dmabuf(const struct sdr_mem *mem, const void *p, size_t n, struct sdr_dmabuf *out)
+{
+	const struct cuda_mem *m = (const struct cuda_mem *)mem;
+	cu_ptr page = (cu_ptr)sysconf(_SC_PAGESIZE), lo = (cu_ptr)(uintptr_t)p,
+	       from = lo & ~(page - 1), to = (lo + n + page - 1) & ~(page - 1);
+	unsigned int on = 1;
+	void *mine;
+	int ret;
+
+	if (!m->dmabuf)
+		return -EOPNOTSUPP;
+	if (cu.push(m->ctx))
+		return -EIO;
+	ret = cu.attr_set(&on, CU_SYNC_MEMOPS, lo);
+	if (!ret)
+		ret = cu.range(&out->fd, from, to - from, CU_HANDLE_DMABUF, 0);
+	(void)cu.pop(&mine);
+	out->off = lo - from;
+	return ret ? -EOPNOTSUPP : 0;
+}
+
+static int cuda_flush(const struct sdr_mem *mem)
+{
+	const struct cuda_mem *m = (const struct cuda_mem *)mem;
+	void *mine;
+	int ret;
+
+	if (!m->flush)
+		return 0;
+	if (cu.push(m->ctx))
+		return -EIO;
+	ret = cu.flush(CU_FLUSH_CURRENT, CU_FLUSH_TO_OWNER);
+	(void)cu.pop(&mine);
+	return ret ? -EIO : 0;
+}
+
 static const struct sdr_mem_ops cuda_mem_ops = {
 	.name = "cuda",
 	.get = cuda_get,
 	.put = cuda_put,
+	.dmabuf = cuda_dmabuf,
+	.flush = cuda_flush,
 };
+
+static void cuda_mem_direct(struct cuda_mem *m, int dev)
+{
+	int has = 0, order = 0, options = 0;
+
+	if (!cu.range || cu.dev_attr(&has, CU_DMABUF, dev) ||
+	    cu.dev_attr(&order, CU_WRITES_ORDERING, dev) ||
+	    cu.dev_attr(&options, CU_FLUSH_OPTIONS, dev))
+		return;
+	m->flush = order < CU_ORDERED_OWNER;
+	m->dmabuf = has && (!m->flush || options & CU_FLUSH_HOST);
+}
 
 static struct cuda_mem *cuda_mem_new(int ordinal)
 {
@@ -116,8 +195,10 @@ static struct cuda_mem *cuda_mem_new(int ordinal)
 		ret = cu.stream(&m->stream, CU_NON_BLOCKING);
 		(void)cu.pop(&mine);
 	}
-	if (!ret)
+	if (!ret) {
+		cuda_mem_direct(m, dev);
 		return m;
+	}
 	free(m);
 	return NULL;
 }

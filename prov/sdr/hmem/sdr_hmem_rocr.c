@@ -6,16 +6,18 @@
  * of theirs is needed.
  *
  * One address space for all devices, and one copy for all of them, which finds out by itself where
- * both ends lie: there is one memory, whatever the device's number.
+ * both ends lie: there is one memory, whatever the device's number.  It has dma-bufs where the
+ * runtime (ROCm 5.6) and the kernel say so.
  */
 #include <stdint.h>
 
 #include "sdr_hmem_rows.h"
 
 #define HSA_SUCCESS	      0
-#define HSA_AGENT_INFO_DEVICE 17 /* HSA_AGENT_INFO_DEVICE */
-#define HSA_DEVICE_GPU	      1	 /* HSA_DEVICE_TYPE_GPU */
-#define HSA_PTR_HSA	      1	 /* HSA_EXT_POINTER_TYPE_HSA: allocated by the runtime */
+#define HSA_AGENT_INFO_DEVICE 17    /* HSA_AGENT_INFO_DEVICE */
+#define HSA_DEVICE_GPU	      1	    /* HSA_DEVICE_TYPE_GPU */
+#define HSA_PTR_HSA	      1	    /* HSA_EXT_POINTER_TYPE_HSA: allocated by the runtime */
+#define HSA_SYSTEM_DMABUF     0x204 /* HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED */
 
 struct hsa_agent {
 	uint64_t handle;
@@ -40,6 +42,8 @@ static struct { /* all return an hsa_status_t */
 		    struct hsa_agent **agents);
 	int (*lock)(void *p, size_t len, struct hsa_agent *agents, int n, void **out);
 	int (*unlock)(void *p);
+	/* of later runtimes: NULL without, or without dma-bufs */
+	int (*export)(const void *p, size_t n, int *fd, uint64_t *off);
 } hsa;
 
 /* True: a GPU. */
@@ -57,6 +61,17 @@ static int rocr_count(struct hsa_agent agent, void *data)
 	return HSA_SUCCESS;
 }
 
+static void rocr_load_dmabuf(void *lib)
+{
+	int (*info)(int attr, void *value);
+	bool has = false;
+
+	if (sdr_hmem_call(lib, "hsa_system_get_info", &info) ||
+	    info(HSA_SYSTEM_DMABUF, &has) != HSA_SUCCESS || !has ||
+	    sdr_hmem_call(lib, "hsa_amd_portable_export_dmabuf", &hsa.export))
+		hsa.export = NULL;
+}
+
 static int rocr_load(void *lib)
 {
 	unsigned int n = 0;
@@ -71,6 +86,7 @@ static int rocr_load(void *lib)
 		return -ENOSYS;
 	if (hsa.init() != HSA_SUCCESS)
 		return -ENODEV;
+	rocr_load_dmabuf(lib);
 	return hsa.agents(rocr_count, &n) == HSA_SUCCESS && n ? 0 : -ENODEV;
 }
 
@@ -80,10 +96,19 @@ static int rocr_copy(const struct sdr_mem *mem, void *to, const void *from, size
 	return hsa.copy(to, from, n) == HSA_SUCCESS ? 0 : -EIO;
 }
 
+static int rocr_dmabuf(const struct sdr_mem *mem, const void *p, size_t n, struct sdr_dmabuf *out)
+{
+	(void)mem;
+	if (!hsa.export || hsa.export(p, n, &out->fd, &out->off) != HSA_SUCCESS)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
 static const struct sdr_mem_ops rocr_mem_ops = {
 	.name = "rocr",
 	.get = rocr_copy,
 	.put = rocr_copy,
+	.dmabuf = rocr_dmabuf,
 };
 
 static int rocr_mem(uint64_t device, const void *ptr, const struct sdr_mem **out)

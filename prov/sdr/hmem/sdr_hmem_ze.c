@@ -7,7 +7,11 @@
  * One context of ours and, for each device, an immediate command list that is synchronous: a copy
  * is over when the call returns.  A list is used by one thread at a time.  A device's number is its
  * driver's in the upper 16 bits, as fi_hmem_ze_device makes it; only the first driver is used.
+ *
+ * An allocation's dma-buf is told with its properties.  The descriptor may be the driver's own, so
+ * it is duplicated, never closed; it is of the whole allocation.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +21,8 @@
 #define ZE_CONTEXT_DESC	     0x0du /* ZE_STRUCTURE_TYPE_CONTEXT_DESC */
 #define ZE_QUEUE_DESC	     0x0eu /* ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC */
 #define ZE_MEM_PROPS	     0x17u /* ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES */
+#define ZE_EXPORT_FD	     0x1au /* ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD */
+#define ZE_EXTERNAL_DMABUF   0x2u  /* ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF */
 #define ZE_QUEUE_SYNCHRONOUS 1u	   /* ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS */
 #define ZE_MEMORY_DEVICE     2u	   /* ZE_MEMORY_TYPE_DEVICE */
 
@@ -39,6 +45,13 @@ struct ze_mem_props {
 	uint64_t id, page_size;
 };
 
+struct ze_export_fd {
+	uint32_t stype;
+	void *next;
+	uint32_t flags;
+	int fd;
+};
+
 static struct { /* all return a ze_result_t, 0: success; handles are pointers */
 	int (*init)(uint32_t flags);
 	int (*drivers)(uint32_t *n, void **drivers);
@@ -48,6 +61,7 @@ static struct { /* all return a ze_result_t, 0: success; handles are pointers */
 	int (*copy)(void *list, void *to, const void *from, size_t n, void *signal, uint32_t nwait,
 		    void **wait);
 	int (*props)(void *context, const void *ptr, struct ze_mem_props *props, void **device);
+	int (*range)(void *context, const void *ptr, void **base, size_t *size);
 } ze;
 
 struct ze_mem {
@@ -73,7 +87,8 @@ static int ze_load(void *lib)
 	    sdr_hmem_call(lib, "zeContextCreate", &ze.context) ||
 	    sdr_hmem_call(lib, "zeCommandListCreateImmediate", &ze.list) ||
 	    sdr_hmem_call(lib, "zeCommandListAppendMemoryCopy", &ze.copy) ||
-	    sdr_hmem_call(lib, "zeMemGetAllocProperties", &ze.props))
+	    sdr_hmem_call(lib, "zeMemGetAllocProperties", &ze.props) ||
+	    sdr_hmem_call(lib, "zeMemGetAddressRange", &ze.range))
 		return -ENOSYS;
 	if (ze.init(0) || ze.drivers(&one, &driver) || !one ||
 	    ze.devices(driver, &ze_ndevices, ze_devices) || !ze_ndevices ||
@@ -93,10 +108,29 @@ static int ze_copy(const struct sdr_mem *mem, void *to, const void *from, size_t
 	return ret ? -EIO : 0;
 }
 
+static int ze_dmabuf(const struct sdr_mem *mem, const void *p, size_t n, struct sdr_dmabuf *out)
+{
+	struct ze_export_fd fd = { .stype = ZE_EXPORT_FD, .flags = ZE_EXTERNAL_DMABUF, .fd = -1 };
+	struct ze_mem_props props = { .stype = ZE_MEM_PROPS, .next = &fd };
+	void *device, *base;
+	size_t size;
+
+	(void)mem;
+	if (ze.range(ze_context, p, &base, &size) ||
+	    n > size - (size_t)((const uint8_t *)p - (uint8_t *)base))
+		return -EINVAL;
+	if (ze.props(ze_context, p, &props, &device) || fd.fd < 0)
+		return -EOPNOTSUPP;
+	out->fd = fcntl(fd.fd, F_DUPFD_CLOEXEC, 0);
+	out->off = (uint64_t)((const uint8_t *)p - (uint8_t *)base);
+	return out->fd < 0 ? -errno : 0;
+}
+
 static const struct sdr_mem_ops ze_mem_ops = {
 	.name = "ze",
 	.get = ze_copy,
 	.put = ze_copy,
+	.dmabuf = ze_dmabuf,
 };
 
 static struct ze_mem *ze_mem_new(uint32_t k)
