@@ -190,7 +190,7 @@ static const char *message(uint32_t slot, uint32_t use, uint32_t pkts, bool ahea
 	uint64_t until;
 
 	fresh((uint8_t)(slot + use));
-	if (b.uc->ops->grant(b.qp, dst, (size_t)pkts * mtu, NULL, &g))
+	if (b.uc->ops->grant(b.qp, dst, (size_t)pkts * mtu, NULL, NULL, &g))
 		return "no grant";
 	if (!ahead && b.uc->ops->slot_bind(b.qp, slot, use, dst, (size_t)pkts * mtu, NULL))
 		why = "no slot";
@@ -226,7 +226,7 @@ static const char *late(void)
 
 	fresh(1);
 	b.uc->ops->stats(b.uc, &before);
-	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, &g) ||
+	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, NULL, &g) ||
 	    b.uc->ops->slot_bind(b.qp, 7, 0, dst, bytes, NULL))
 		return "no grant or slot";
 	if (!send_at(7, 0, g.va, g.rkey, PKTS))
@@ -257,7 +257,7 @@ static const char *forged(void)
 	const char *why = NULL;
 
 	fresh(2);
-	if (b.uc->ops->grant(b.qp, dst, bytes / 2, NULL, &g) ||
+	if (b.uc->ops->grant(b.qp, dst, bytes / 2, NULL, NULL, &g) ||
 	    b.uc->ops->slot_bind(b.qp, 9, 0, dst, bytes / 2, NULL))
 		return "no grant or slot";
 	if (!send_at(9, 0, g.va, g.rkey ^ 0x5a5a00, 4) || !send_at(9, 0, g.va + bytes, g.rkey, 4) ||
@@ -280,7 +280,7 @@ static const char *unread(void)
 	uint32_t i;
 
 	fresh(3);
-	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, &g) ||
+	if (b.uc->ops->grant(b.qp, dst, bytes, NULL, NULL, &g) ||
 	    b.uc->ops->slot_bind(b.qp, 11, 0, dst, bytes, NULL))
 		return "no grant or slot";
 	for (i = 0; i < 2 * RX_DEPTH / PKTS + 2; i++)

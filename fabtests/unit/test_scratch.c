@@ -123,6 +123,32 @@ static void scratch__idle_buffers_make_room_for_others(void **state)
 	assert_int_equal(s.held, 0);
 }
 
+/* What is longer than the limit is given when nothing else is out, and not kept. */
+static void scratch__alone(void **state)
+{
+	struct sdr_scratch s;
+	uint8_t *p, *q;
+
+	(void)state;
+	sdr_scratch_init(&s, MIB, false);
+	assert_null(sdr_scratch_get(&s, 3 * MIB));
+	s.alone = true;
+	for (int i = 0; i < 3; i++) {
+		p = sdr_scratch_get(&s, 5000);
+		assert_non_null(p);
+		assert_null(sdr_scratch_get(&s, 3 * MIB));
+		sdr_scratch_put(&s, p, 5000);
+		q = sdr_scratch_get(&s, 3 * MIB);
+		assert_non_null(q);
+		memset(q, 1, 3 * MIB);
+		assert_null(sdr_scratch_get(&s, 1));
+		assert_null(sdr_scratch_get(&s, 3 * MIB));
+		sdr_scratch_put(&s, q, 3 * MIB);
+		assert_true(!s.used && !s.held);
+	}
+	sdr_scratch_destroy(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +156,7 @@ int main(void)
 		cmocka_unit_test(scratch__sizes_waste_little),
 		cmocka_unit_test(scratch__the_limit_holds),
 		cmocka_unit_test(scratch__idle_buffers_make_room_for_others),
+		cmocka_unit_test(scratch__alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

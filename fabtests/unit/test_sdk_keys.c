@@ -973,7 +973,7 @@ static void keys__hooked(void **state)
 		pair_open(&p, rkeyed_modes[m], &attr, &hooks);
 		memset(out, 0, sizeof(out));
 		assert_null(p.s->keys);
-		assert_int_equal(sdr_qp_grant(p.r, out, sizeof(out), &g), 0);
+		assert_int_equal(sdr_qp_grant(p.r, out, sizeof(out), NULL, &g), 0);
 		assert_int_equal(p.net->grants, 1);
 		sdr_qp_limit_set(p.s, 2);
 		for (i = 0; i < 2; i++) {

@@ -459,7 +459,7 @@ static struct sdr_uc_grant grant1(struct pair *t, size_t at, size_t len)
 {
 	struct sdr_uc_grant g;
 
-	assert_int_equal(t->uc[1]->ops->grant(t->qp[1], dst + at, len, NULL, &g), 0);
+	assert_int_equal(t->uc[1]->ops->grant(t->qp[1], dst + at, len, NULL, NULL, &g), 0);
 	assert_non_null(g.impl);
 	return g;
 }
@@ -640,7 +640,7 @@ static void keyed__grants_run_out_and_come_back(void **state)
 	pair_open(&t, &wa, &na);
 	g[0] = grant1(&t, 0, 10);
 	g[1] = grant1(&t, 10, 10);
-	assert_int_equal(t.uc[1]->ops->grant(t.qp[1], dst, 10, NULL, &more), -EAGAIN);
+	assert_int_equal(t.uc[1]->ops->grant(t.qp[1], dst, 10, NULL, NULL, &more), -EAGAIN);
 	assert_null(more.impl);
 	t.uc[1]->ops->grant_end(t.qp[1], &g[0]);
 	more = grant1(&t, 0, 10);
@@ -678,7 +678,8 @@ static void keyed__mixed_pair_works_both_ways(void **state)
 		assert_int_equal(pair_poll(&t, 1), 1);
 		assert_memory_equal(dst, src, 1000);
 		t.uc[1]->ops->grant_end(t.qp[1], &g);
-		assert_int_equal(t.uc[0]->ops->grant(t.qp[0], dst, 10, NULL, &g), -EOPNOTSUPP);
+		assert_int_equal(t.uc[0]->ops->grant(t.qp[0], dst, 10, NULL, NULL, &g),
+				 -EOPNOTSUPP);
 		assert_int_equal(t.uc[0]->ops->slot_bind(t.qp[0], 5, 0, dst + 4096, 1000, NULL), 0);
 		tx = pair_write(&t, 1, 5, 0, 0, src, 1000); /* device to socket: slots as ever */
 		assert_int_equal(t.uc[1]->ops->post(t.uc[1], &tx, 1), 1);

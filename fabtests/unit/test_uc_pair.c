@@ -312,10 +312,13 @@ static uint64_t pair_now(struct sdr_uc *uc)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int pair_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+static int pair_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+		       void **mr)
 {
 	(void)uc;
 	(void)len;
+	if (mem)
+		return -EOPNOTSUPP;
 	*mr = buf;
 	return 0;
 }

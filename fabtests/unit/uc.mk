@@ -61,10 +61,12 @@ fabtests_unit_test_soft_bad_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 fabtests_unit_test_soft_nic_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 
 if HAVE_VERBS
-UNIT_TESTS += fabtests/unit/test_verbs_lib fabtests/unit/test_verbs_bad
+UNIT_TESTS += fabtests/unit/test_verbs_lib fabtests/unit/test_verbs_bad fabtests/unit/test_verbs_far
 endif
 fabtests_unit_test_verbs_bad_SOURCES = fabtests/unit/test_verbs_bad.c
 fabtests_unit_test_verbs_bad_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la $(UC_TEST_LIBS)
+fabtests_unit_test_verbs_far_SOURCES = fabtests/unit/test_verbs_far.c
+fabtests_unit_test_verbs_far_LDADD = libsdr_uc_verbs.la libsdr_uc_soft.la $(UC_TEST_LIBS)
 fabtests_unit_test_verbs_lib_SOURCES = fabtests/unit/test_verbs_lib.c
 fabtests_unit_test_verbs_lib_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 

@@ -204,7 +204,8 @@ void bed_settle(struct bed *b)
 void bed_give(struct bed *b, uint32_t use, size_t len)
 {
 	if (b->ui[1].rkeyed)
-		assert_int_equal(bed_ops(b, 1)->grant(b->qp[1], b->dst, len, NULL, &b->grant), 0);
+		assert_int_equal(bed_ops(b, 1)->grant(b->qp[1], b->dst, len, NULL, NULL, &b->grant),
+				 0);
 	assert_int_equal(bed_ops(b, 1)->slot_bind(b->qp[1], BED_SLOT, use, b->dst, len, NULL), 0);
 }
 

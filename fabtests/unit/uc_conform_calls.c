@@ -94,7 +94,7 @@ static void post__out_of_a_registration(void **state)
 	struct sdr_uc_tx t;
 	void *mr = NULL;
 
-	assert_int_equal(o->mr_reg(b->net.uc[0], b->src, sizeof(b->src), &mr), 0);
+	assert_int_equal(o->mr_reg(b->net.uc[0], b->src, sizeof(b->src), NULL, &mr), 0);
 	bed_give(b, 0, BED_MSG);
 	t = bed_write(b, 0, BED_MSG);
 	t.mr = mr;

@@ -300,14 +300,15 @@ static void grant__runs_out(void **state)
 	int n = 0, ret = 0;
 
 	while (b->ui[1].rkeyed && n < (int)GRANTS && !ret) {
-		ret = bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, &g[n]);
+		ret = bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, NULL, &g[n]);
 		n += !ret;
 	}
 	if (ret) {
 		assert_true(n > 0 && (ret == -EAGAIN || ret == -ENOMEM));
 		bed_ops(b, 1)->grant_end(b->qp[1], &g[--n]);
 		assert_null(g[n].impl);
-		assert_int_equal(bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, &more), 0);
+		assert_int_equal(bed_ops(b, 1)->grant(b->qp[1], b->dst, BED_MTU, NULL, NULL, &more),
+				 0);
 		g[n++] = more;
 	}
 	while (n--)

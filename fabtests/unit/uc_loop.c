@@ -529,14 +529,14 @@ static void loop_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 	s->buf = NULL;
 }
 
-static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
-		      struct sdr_uc_grant *out)
+static int loop_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+		      void *mr, struct sdr_uc_grant *out)
 {
 	struct loop_node *n = loop_node_of(qp->uc);
 	struct loop_reg *r = mr;
 	struct loop_grant *g;
 
-	assert(loop_is_rkeyed(n) && buf && len && !out->impl);
+	assert(loop_is_rkeyed(n) && !mem && buf && len && !out->impl);
 	assert(!r ||
 	       ((uint8_t *)buf >= r->buf && (size_t)((uint8_t *)buf - r->buf) + len <= r->len));
 	if (n->net->grant_err)
@@ -570,11 +570,14 @@ static void loop_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *out)
 	out->impl = NULL;
 }
 
-static int loop_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+static int loop_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+		       void **mr)
 {
 	struct loop_node *n = loop_node_of(uc);
 	struct loop_reg *r;
 
+	if (mem)
+		return -EOPNOTSUPP;
 	if (n->net->reg_err)
 		return n->net->reg_err;
 	r = calloc(1, sizeof(*r));

@@ -123,6 +123,11 @@ struct fi_sdr_stats {
 	uint64_t atomics_rx, atomics_refused;
 	/* records of the peer that waited here for what they must follow */
 	uint64_t recs_held;
+	/*
+	 * large transfers from and to devices' memory that an RDMA device read or wrote there, and
+	 * those that passed through memory of the host
+	 */
+	uint64_t hmem_direct, hmem_staged;
 };
 
 /* Why transfers to a peer get parity, or do not. */

@@ -35,7 +35,8 @@ struct sdr_mem_ops {
 	int (*put)(const struct sdr_mem *m, void *to, const void *from, size_t n);
 	/*
 	 * The n > 0 bytes at p, in it, as *out: a descriptor for the caller to close.  0 or a
-	 * negative errno, -EOPNOTSUPP where there is no such thing.  May be NULL: likewise.
+	 * negative errno: -EOPNOTSUPP where it has no such thing at all, others where these bytes
+	 * have none, now.  May be NULL: none at all.
 	 */
 	int (*dmabuf)(const struct sdr_mem *m, const void *p, size_t n, struct sdr_dmabuf *out);
 	/*

@@ -15,7 +15,8 @@
  * In the domain of an RDMA device the memory is registered with the device, too, so that its
  * engines need not do it for each message.  Where that fails the call fails, unless the application
  * did not choose the device: then the endpoint may not run on it either, and has messages of its
- * own if it does.
+ * own if it does.  A device's memory is registered by its dma-buf, the application's or its
+ * driver's; where that is refused, its data are copied (rel/bulk/sdr_stage.c), and nothing fails.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@
 /* the rights that a region can give */
 #define SDR_MR_REMOTE (FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-static int sdr_region_device(struct sdr_region *reg)
+static int sdr_region_device(struct sdr_region *reg, const struct sdr_dmabuf *dmabuf)
 {
 	struct sdr_domain *dom = reg->dom;
 	char why[SDR_ENV_ERR] = "";
@@ -39,9 +40,17 @@ static int sdr_region_device(struct sdr_region *reg)
 
 	if (!dom->device[0] || !reg->len || !dom->engine->mem_reg)
 		return 0;
-	ret = dom->engine->mem_reg(dom->device, reg->base, reg->len, &reg->mem, why, sizeof(why));
+	ret = dom->engine->mem_reg(dom->device, reg->base, reg->len, reg->hmem, dmabuf, &reg->mem,
+				   why, sizeof(why));
 	if (!ret)
 		return 0;
+	if (reg->hmem) {
+		sdr_warn_once("a region of a device's memory is not registered with %s, its data "
+			      "pass through memory of the host: %s%s%s",
+			      dom->device, fi_strerror(-ret), why[0] ? ": " : "", why);
+		reg->mem = NULL;
+		return 0;
+	}
 	FI_WARN(&sdr_prov, FI_LOG_MR, "cannot register %zu bytes with %s: %s%s%s\n",
 		(size_t)reg->len, dom->device, fi_strerror(-ret), why[0] ? ": " : "", why);
 	reg->mem = NULL;
@@ -93,8 +102,8 @@ static int sdr_region_place(const struct sdr_domain *dom, unsigned int iface, ui
 }
 
 static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t access, uint64_t key,
-			   uint64_t flags, unsigned int iface, uint64_t device, struct fid_mr **mr,
-			   void *context)
+			   uint64_t flags, unsigned int iface, uint64_t device,
+			   const struct sdr_dmabuf *dmabuf, struct fid_mr **mr, void *context)
 {
 	const struct sdr_mem *mem;
 	struct sdr_domain *dom;
@@ -124,7 +133,7 @@ static int sdr_region_open(struct fid *fid, void *buf, size_t len, uint64_t acce
 	reg->fid.fid.context = context;
 	reg->fid.fid.ops = &sdr_region_fi_ops;
 	reg->fid.mem_desc = reg;
-	ret = sdr_region_device(reg);
+	ret = sdr_region_device(reg, mem ? dmabuf : NULL);
 	if (!ret)
 		ret = sdr_region_publish(reg, key);
 	if (ret) {
@@ -151,7 +160,7 @@ static int sdr_mr_ops_reg(struct fid *fid, const void *buf, size_t len, uint64_t
 	if (offset)
 		return -FI_EINVAL; /* reserved */
 	return sdr_region_open(fid, (void *)(uintptr_t)buf, len, access, key, flags, FI_HMEM_SYSTEM,
-			       0, mr, context);
+			       0, NULL, mr, context);
 }
 
 static int sdr_mr_ops_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access,
@@ -161,13 +170,14 @@ static int sdr_mr_ops_regv(struct fid *fid, const struct iovec *iov, size_t coun
 	if (count > 1 || offset)
 		return -FI_EINVAL;
 	return sdr_region_open(fid, count ? iov->iov_base : NULL, count ? iov->iov_len : 0, access,
-			       key, flags, FI_HMEM_SYSTEM, 0, mr, context);
+			       key, flags, FI_HMEM_SYSTEM, 0, NULL, mr, context);
 }
 
 static int sdr_mr_ops_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
 			      struct fid_mr **mr)
 {
 	const struct sdr_mr_dmabuf *d = (const void *)attr->mr_iov;
+	struct sdr_dmabuf dmabuf = { .fd = -1 };
 	const struct sdr_domain *dom;
 	unsigned int iface;
 	void *buf = NULL;
@@ -184,14 +194,15 @@ static int sdr_mr_ops_regattr(struct fid *fid, const struct fi_mr_attr *attr, ui
 			return -FI_ENOSYS;
 		buf = (uint8_t *)d->base_addr + d->offset;
 		len = d->len;
+		dmabuf = (struct sdr_dmabuf){ d->fd, d->offset };
 	} else if (attr->iov_count) {
 		buf = attr->mr_iov->iov_base;
 		len = attr->mr_iov->iov_len;
 	}
 	return sdr_region_open(
 		fid, buf, len, attr->access, attr->requested_key, flags & ~SDR_MR_DMABUF, iface,
-		(uint64_t)(iface == FI_HMEM_CUDA ? attr->device.cuda : attr->device.ze), mr,
-		attr->context);
+		(uint64_t)(iface == FI_HMEM_CUDA ? attr->device.cuda : attr->device.ze),
+		dmabuf.fd >= 0 ? &dmabuf : NULL, mr, attr->context);
 }
 
 struct fi_ops_mr sdr_mr_ops = {

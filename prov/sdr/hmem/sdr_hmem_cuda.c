@@ -143,7 +143,7 @@ static int cuda_dmabuf(const struct sdr_mem *mem, const void *p, size_t n, struc
 		ret = cu.range(&out->fd, from, to - from, CU_HANDLE_DMABUF, 0);
 	(void)cu.pop(&mine);
 	out->off = lo - from;
-	return ret ? -EOPNOTSUPP : 0;
+	return ret ? -EINVAL : 0; /* of this allocation */
 }
 
 static int cuda_flush(const struct sdr_mem *mem)

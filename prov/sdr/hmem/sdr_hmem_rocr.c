@@ -99,9 +99,9 @@ static int rocr_copy(const struct sdr_mem *mem, void *to, const void *from, size
 static int rocr_dmabuf(const struct sdr_mem *mem, const void *p, size_t n, struct sdr_dmabuf *out)
 {
 	(void)mem;
-	if (!hsa.export || hsa.export(p, n, &out->fd, &out->off) != HSA_SUCCESS)
+	if (!hsa.export)
 		return -EOPNOTSUPP;
-	return 0;
+	return hsa.export(p, n, &out->fd, &out->off) == HSA_SUCCESS ? 0 : -EINVAL;
 }
 
 static const struct sdr_mem_ops rocr_mem_ops = {

@@ -117,10 +117,9 @@ static int ze_dmabuf(const struct sdr_mem *mem, const void *p, size_t n, struct 
 
 	(void)mem;
 	if (ze.range(ze_context, p, &base, &size) ||
-	    n > size - (size_t)((const uint8_t *)p - (uint8_t *)base))
+	    n > size - (size_t)((const uint8_t *)p - (uint8_t *)base) ||
+	    ze.props(ze_context, p, &props, &device) || fd.fd < 0)
 		return -EINVAL;
-	if (ze.props(ze_context, p, &props, &device) || fd.fd < 0)
-		return -EOPNOTSUPP;
 	out->fd = fcntl(fd.fd, F_DUPFD_CLOEXEC, 0);
 	out->off = (uint64_t)((const uint8_t *)p - (uint8_t *)base);
 	return out->fd < 0 ? -errno : 0;

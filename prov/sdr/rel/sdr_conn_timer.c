@@ -25,6 +25,7 @@
 #include "msg/sdr_follow.h"
 #include "msg/sdr_msg.h"
 #include "bulk/sdr_bulk_ack.h"
+#include "bulk/sdr_bulk_rx.h"
 #include "bulk/sdr_bulk_tx.h"
 #include "bulk/sdr_report.h"
 #include "conn/sdr_conn_ecn.h"
@@ -120,7 +121,7 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 static bool conn_due(const struct sdr_conn *c)
 {
 	return !sdr_ring_empty(&c->rec.ring) || sdr_bulk_tx_due(c) || c->msg->nasked ||
-	       !sdr_list_empty(&c->bulk->rx.brx) || c->msg->early.n || sdr_follow_kept(c);
+	       sdr_bulk_rx_due(c) || c->msg->early.n || sdr_follow_kept(c);
 }
 
 static uint64_t min64(uint64_t a, uint64_t b)

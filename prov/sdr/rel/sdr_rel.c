@@ -13,6 +13,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include "base/sdr_rand.h"
+#include "bulk/sdr_bulk_rx.h"
 #include "bulk/sdr_bulk_tx.h"
 #include "conn/sdr_conn_mtu.h"
 #include "conn/sdr_ctl_input.h"
@@ -170,6 +171,8 @@ static void rel_send(struct sdr_rel *rel)
 	struct sdr_list turn, *l;
 	struct sdr_conn *c;
 
+	sdr_stages_round(rel);
+	sdr_bulk_rx_room(rel);
 	/* One turn each: what is left afterwards queued itself again. */
 	sdr_list_init(&turn);
 	sdr_list_move(&rel->ready, &turn);
@@ -251,6 +254,8 @@ uint64_t sdr_rel_deadline(struct sdr_rel *rel)
 
 		d = soon < d ? soon : d;
 	}
+	if (!sdr_list_empty(&rel->bulk->stages.olds) && rel->now + REL_RETRY_NS < d)
+		d = rel->now + REL_RETRY_NS;
 	return e < d ? e : d;
 }
 

@@ -113,6 +113,11 @@ struct sdr_rel_cbs {
 	void *(*stage_alloc)(void *user, uint64_t bytes);
 	void (*stage_free)(void *user, void *p, uint64_t bytes);
 	/*
+	 * The engine may reach devices' memory, but not all that it was asked for: bytes pass
+	 * through memory of ours, and why says what the engine said.  Once; may be NULL.
+	 */
+	void (*far_refused)(void *user, const char *why);
+	/*
 	 * Both or neither; in both, and in `done` of an SDR_REL_CALL, peers may be got, put, bound
 	 * (sdr_rel_bond) and hung up on, and receives cancelled.  call: a peer's SDR_REL_CALL, the
 	 * bytes valid until it returns; what it returns is the answer, 0 or SDR_REL_ERR_NOBODY.

@@ -64,6 +64,7 @@ struct sdr_rel_cfg {
 	 * least SDR_REL_SEG_MAX
 	 */
 	uint64_t stage;
+	bool no_far; /* devices' bytes always pass through that memory */
 	/* what strangers may have here */
 	/* connections of strangers; 0: SDR_REL_STRANGERS_MAX */
 	uint32_t strangers_max;

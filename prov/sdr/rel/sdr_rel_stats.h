@@ -23,7 +23,8 @@
 	X(path_bytes) X(path_probes) X(path_told) X(path_holes) X(parts_tx) X(parts_rx) X(reshapes) \
 	X(pkts_astray) X(moves) X(moves_refuted) X(acks_false) X(lost_home) \
 	X(ect_tx) X(ce_tx) X(ect_rx) X(ce_rx) X(ecn_off) X(lost_own) \
-	X(atomics_rx) X(atomics_refused) X(recs_held)
+	X(atomics_rx) X(atomics_refused) X(recs_held) \
+	X(hmem_direct) X(hmem_staged)
 /* clang-format on */
 
 struct sdr_rel_stats {

@@ -22,7 +22,7 @@ struct sdr_mr *sdr_mr_reg(struct sdr_context *ctx, void *addr, size_t length, ui
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		goto out;
-	err = ctx->uc->ops->mr_reg(ctx->uc, addr, length, &mr->uc_mr);
+	err = ctx->uc->ops->mr_reg(ctx->uc, addr, length, NULL, &mr->uc_mr);
 	if (err)
 		goto out_mr;
 	mr->ctx = ctx;

@@ -145,15 +145,21 @@ void sdr_qp_busy_update(struct sdr_qp *qp)
 		sdr_list_add_tail(&qp->busy, &qp->ctx->busy);
 }
 
-int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, struct sdr_uc_grant *g)
+int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+		 struct sdr_uc_grant *g)
 {
-	return qp->ctx->uc->ops->grant(qp->uqp, buf, len, NULL, g);
+	return qp->ctx->uc->ops->grant(qp->uqp, buf, len, mem, NULL, g);
 }
 
 void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g)
 {
 	if (g->impl)
 		qp->ctx->uc->ops->grant_end(qp->uqp, g);
+}
+
+bool sdr_qp_far(const struct sdr_qp *qp)
+{
+	return qp->ctx->info.far;
 }
 
 bool sdr_qp_rkeyed(const struct sdr_qp *qp)

@@ -67,7 +67,7 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 	h->st.length = wr->length;
 	mr = wr->mr ? wr->mr->uc_mr : NULL;
 	if (ctx->info.rkeyed && !qp->hooked && wr->length) {
-		err = ctx->uc->ops->grant(qp->uqp, wr->addr, wr->length, mr, &h->grant);
+		err = ctx->uc->ops->grant(qp->uqp, wr->addr, wr->length, NULL, mr, &h->grant);
 		if (err)
 			goto err_handle;
 	}

@@ -150,10 +150,12 @@ uint64_t sdr_qp_max_msg(const struct sdr_qp *qp);
  * gives the buffer back. Receives that are posted by number need it; sdr_recv_post does all this by
  * itself.
  */
-int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, struct sdr_uc_grant *g);
+int sdr_qp_grant(struct sdr_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+		 struct sdr_uc_grant *g);
 /* harmless on one that is not there */
 void sdr_qp_grant_end(struct sdr_qp *qp, struct sdr_uc_grant *g);
 /* This side's, and the peer's, messages need a grant.  The peer's: known once connected. */
+bool sdr_qp_far(const struct sdr_qp *qp); /* info.far of its engine */
 bool sdr_qp_rkeyed(const struct sdr_qp *qp);
 bool sdr_qp_peer_rkeyed(const struct sdr_qp *qp);
 
@@ -178,6 +180,12 @@ int sdr_send_start_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_start_wr
  * fewer when the batch is full.  Never blocks.
  */
 uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t first, uint32_t n);
+/*
+ * Its bytes lie at base in this memory of a device, and are read there by the engine alone: before
+ * its first packet, which then are all from this base.  0; or a negative errno, and its bytes must
+ * come from memory of ours.
+ */
+int sdr_send_far(struct sdr_snd_handle *hdl, const struct sdr_mem *mem, const void *base);
 /*
  * Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it.
  */

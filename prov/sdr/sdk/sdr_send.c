@@ -146,6 +146,22 @@ uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t
 	return sdr_send_run(hdl, buf, first, n, sdr_send_reg(hdl, base));
 }
 
+int sdr_send_far(struct sdr_snd_handle *hdl, const struct sdr_mem *mem, const void *base)
+{
+	struct sdr_uc *uc = hdl->qp->ctx->uc;
+	int ret;
+
+	SDR_ASSERT(mem && hdl->length && !hdl->reg_tried);
+	ret = uc->ops->mr_reg(uc, (void *)(uintptr_t)base, hdl->length, mem, &hdl->mr);
+	if (ret) {
+		hdl->mr = NULL;
+		return ret;
+	}
+	hdl->reg_tried = true;
+	hdl->mr_base = base;
+	return 0;
+}
+
 void sdr_send_key_set(struct sdr_snd_handle *hdl, uint64_t va, uint32_t rkey)
 {
 	hdl->va = va;

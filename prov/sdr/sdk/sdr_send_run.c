@@ -108,7 +108,7 @@ void *sdr_send_reg(struct sdr_snd_handle *h, const void *base)
 	if (!h->reg_tried && ctx->info.reg_min && h->length >= ctx->info.reg_min) {
 		h->reg_tried = true;
 		h->mr_base = base;
-		if (ctx->uc->ops->mr_reg(ctx->uc, (void *)(uintptr_t)base, h->length, &h->mr))
+		if (ctx->uc->ops->mr_reg(ctx->uc, (void *)(uintptr_t)base, h->length, NULL, &h->mr))
 			h->mr = NULL;
 	}
 	return h->mr_base == base ? h->mr : NULL;

@@ -83,6 +83,7 @@ libsdr_uc_verbs_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.c \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.h \
 	prov/sdr/uc/verbs/sdr_verbs_dev.c \
+	prov/sdr/uc/verbs/sdr_verbs_far.c \
 	prov/sdr/uc/verbs/sdr_verbs_impl.h \
 	prov/sdr/uc/verbs/sdr_verbs_key.h \
 	prov/sdr/uc/verbs/sdr_verbs_key_mr.c \

@@ -31,6 +31,7 @@ struct sdr_uc_addr {
 	uint8_t b[31];
 };
 
+struct sdr_mem;
 struct sdr_uc;
 struct sdr_uc_qp; /* engine's side of an SDR QP: channels * generations transport QPs */
 
@@ -71,7 +72,10 @@ struct sdr_uc_tx {
 	/* bytes: WRITE all payload of the run, CTL payload (class header included) */
 	uint32_t len;
 	const uint8_t *buf; /* read during post(), or with mr until that is deregistered */
-	/* WRITE: registration that covers buf, from mr_reg; NULL: the engine copies what it must */
+	/*
+	 * WRITE: registration that covers buf, from mr_reg; NULL: the engine copies what it must,
+	 * so the CPU reaches buf
+	 */
 	void *mr;
 	union {
 		/* all packets but the last have the qp's mtu bytes; len 0: one empty packet */
@@ -197,6 +201,8 @@ struct sdr_uc_info {
 	bool rkeyed;
 	/* bytes from which registering what is sent pays; 0: never (mr_reg does nothing) */
 	uint32_t reg_min;
+	/* grant and mr_reg take memory of devices, where both agree (base/sdr_mem.h) */
+	bool far;
 	/* connecting a QP to a device opens a port of this host's: for validated peers only */
 	bool nic_port;
 	/* payloads are virtual: addresses are never read or written (simulation) */
@@ -277,20 +283,24 @@ struct sdr_uc_ops {
 	void (*slot_unbind)(struct sdr_uc_qp *qp, uint32_t slot);
 
 	/*
-	 * mr: registration that covers buf, or NULL.  0, -ENOMEM, -EAGAIN (none free now), or what
-	 * the device said. After grant_end has returned nothing is written through the grant;
+	 * mem: where buf lies; NULL: where the CPU reaches it.  mr: registration that covers buf,
+	 * or NULL.  0, -ENOMEM, -EAGAIN (none free now), -EOPNOTSUPP (not that mem), or what the
+	 * device said.  After grant_end has returned nothing is written through the grant;
 	 * g->impl becomes NULL.  Packets of a granted message that arrive before slot_bind are
 	 * placed and reported: their event is held back behind the control datagrams that came
 	 * before it, and counted late if the slot is not bound then.
 	 */
-	int (*grant)(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *g);
+	int (*grant)(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+		     void *mr, struct sdr_uc_grant *g);
 	void (*grant_end)(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
 
 	/*
-	 * mr_dereg: packets posted before still leave; the engine gives the memory up when they
-	 * have.
+	 * mem: as with grant; what is sent under it is read by the device alone.  -EAGAIN: of so
+	 * few bytes that copying them is less work.  mr_dereg: packets posted before still leave;
+	 * the engine gives the memory up when they have.
 	 */
-	int (*mr_reg)(struct sdr_uc *uc, void *buf, size_t len, void **mr);
+	int (*mr_reg)(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+		      void **mr);
 	void (*mr_dereg)(struct sdr_uc *uc, void *mr);
 	/*
 	 * Packets posted with mr are still to be read from its memory.  May be NULL: post() reads

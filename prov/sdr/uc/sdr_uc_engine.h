@@ -12,6 +12,7 @@
 
 #include <net/if.h>
 #include <sys/socket.h>
+#include "base/sdr_mem.h"
 #include "sdr_uc.h"
 
 #define SDR_UC_NAME_MAX	 16u	/* bytes of an engine's name, final zero included */
@@ -101,11 +102,14 @@ struct sdr_uc_engine {
 	int (*open)(const struct sdr_uc_open_attr *a, struct sdr_uc **uc);
 	/*
 	 * Memory that the application registered itself (fi_mr_reg): engines of this process on
-	 * this device use the registration instead of making their own, until it is released.  0,
-	 * or what the device said, with a reason.  NULL: there is nothing to register with.
+	 * this device use the registration instead of making their own, until it is released.  far:
+	 * where it lies; NULL: where the CPU reaches it.  dmabuf: of far, which the application
+	 * has named; NULL: far is asked.  0, or what the device said, with a reason.  NULL: there
+	 * is nothing to register with.
 	 */
-	int (*mem_reg)(const char *device, void *buf, size_t len, struct sdr_uc_mem **mem,
-		       char *err, size_t err_len);
+	int (*mem_reg)(const char *device, void *buf, size_t len, const struct sdr_mem *far,
+		       const struct sdr_dmabuf *dmabuf, struct sdr_uc_mem **mem, char *err,
+		       size_t err_len);
 	void (*mem_dereg)(struct sdr_uc_mem *mem);
 };
 

@@ -29,6 +29,7 @@ struct sdr_rel_bulk { /* of an endpoint */
 	struct sdr_scratch scratch;
 	struct sdr_code_scratch code_scratch;
 	struct sdr_stages stages;
+	bool far_told; /* that the engine does not reach a device's memory, as it might */
 	struct sdr_choice_table *choices;
 	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
 };
@@ -65,6 +66,7 @@ struct sdr_conn_bulk {			     /* of a connection */
 		struct sdr_list asked;	 /* segments whose sender asks: reported once more */
 		struct sdr_list partial; /* of brx, those with messages that are not bound yet */
 		uint32_t nwrites;	 /* of brx, WRITEs of the peer */
+		uint32_t nbrx, nroom;	 /* of brx, all; those that wait for room of ours */
 		uint64_t report_at;	 /* ns: what is dirty is reported, all of it together */
 		/* data that come without a pause: the last of them, ns, and how many, bytes */
 		uint64_t train_ns, train_bytes;
@@ -89,6 +91,11 @@ struct sdr_conn_bulk {			     /* of a connection */
 
 int sdr_bulk_open(struct sdr_rel *rel); /* 0 or -ENOMEM */
 void sdr_bulk_close(struct sdr_rel *rel);
+/*
+ * A transfer between mem and an engine that reaches devices goes through memory of ours all the
+ * same: told once, with the engine's reason.
+ */
+void sdr_bulk_far_told(struct sdr_rel *rel);
 void sdr_bulk_conn_init(struct sdr_conn *c);
 /* No operation is under way any more. */
 void sdr_bulk_conn_free(struct sdr_conn *c);

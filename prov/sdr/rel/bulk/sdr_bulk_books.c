@@ -28,7 +28,7 @@ struct bulk_walk { /* of one connection */
 	uint64_t inflight; /* bytes */
 	uint32_t nend_probed, ngroups, nlog, nindex;
 	uint32_t lost_segs, ends, copies, evaluate; /* linked */
-	uint32_t nwrites, partial, dirty, asked;
+	uint32_t nwrites, nbrx, nroom, partial, dirty, asked;
 	uint32_t ntx[2]; /* by shape */
 };
 
@@ -202,7 +202,8 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 	SDR_BOOK(k, s->rep_got <= st->got && s->base <= st->npkts);
 	arrived_books(k, st);
 	sums->srx++;
-	if (s->stage.mem)
+	SDR_BOOK(k, !s->stage.mem || s->stage.part == (b->stage.mem != NULL));
+	if (s->stage.mem && !s->stage.part)
 		sums->stage_rx += sdr_scratch_charge(s->stage.len);
 	w->dirty += !sdr_list_empty(&s->dirty);
 	w->asked += !sdr_list_empty(&s->asked);
@@ -241,6 +242,12 @@ static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, stru
 	} else {
 		SDR_BOOK(k, !b->bound && !b->done && sdr_list_empty(&b->segs));
 	}
+	if (b->stage.mem)
+		sums->stage_rx += sdr_scratch_charge(b->stage.len);
+	SDR_BOOK(k, !b->direct || (b->mem && !b->stage.mem));
+	SDR_BOOK(k, !sdr_bulk_rx_waits(b) || (!b->grant.impl && !b->stage.mem && !b->has_msn));
+	w->nbrx++;
+	w->nroom += sdr_bulk_rx_waits(b);
 	w->nwrites += b->op == SDR_REC_WRITE;
 	w->partial += !sdr_list_empty(&b->partial);
 	sums->expected += b->expected;
@@ -256,6 +263,8 @@ static void rx_books(struct sdr_books *k, struct bulk_walk *w, struct sdr_bulk_s
 		bulk_rx_books(k, sdr_container(l, struct sdr_bulk_rx, link), w, sums);
 	sdr_books_of(k, "data to connection", c->id.cid);
 	SDR_BOOK_EQ(k, c->bulk->rx.nwrites, w->nwrites);
+	SDR_BOOK_EQ(k, c->bulk->rx.nbrx, w->nbrx);
+	SDR_BOOK_EQ(k, c->bulk->rx.nroom, w->nroom);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->rx.partial), w->partial);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->rx.dirty), w->dirty);
 	SDR_BOOK_EQ(k, list_len(&c->bulk->rx.asked), w->asked);
@@ -271,6 +280,17 @@ void sdr_bulk_books(struct sdr_books *k, const struct sdr_conn *c, uint64_t pack
 	rx_books(k, &w, s);
 }
 
+/* Bytes of what a device still reads. */
+static uint64_t olds_books(const struct sdr_stages *g)
+{
+	const struct sdr_list *l;
+	uint64_t sum = 0;
+
+	sdr_list_each(l, &g->olds)
+		sum += sdr_scratch_charge(sdr_container(l, struct sdr_stage_old, link)->len);
+	return sum;
+}
+
 void sdr_bulk_pool_books(struct sdr_books *k, const struct sdr_rel *rel,
 			 const struct sdr_bulk_sums *s)
 {
@@ -283,7 +303,7 @@ void sdr_bulk_pool_books(struct sdr_books *k, const struct sdr_rel *rel,
 	SDR_BOOK_EQ(k, b->gtx_pool.used, s->gtx);
 	SDR_BOOK_EQ(k, b->grx_pool.used, s->grx);
 	SDR_BOOK_EQ(k, b->binds.n, s->expected);
-	SDR_BOOK_EQ(k, b->stages.tx.used, s->stage_tx);
+	SDR_BOOK_EQ(k, b->stages.tx.used, s->stage_tx + olds_books(&b->stages));
 	SDR_BOOK_EQ(k, b->stages.rx.used, s->stage_rx);
 	SDR_BOOK_EQ(k, b->scratch.used, s->scratch);
 	SDR_BOOK_IS(k, b->scratch.used, <=, b->scratch.limit);

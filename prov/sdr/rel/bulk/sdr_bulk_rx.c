@@ -13,8 +13,10 @@
  * ours (sdr_code_rx.c).  It is complete when the data are, however they came; its parity's number
  * is closed with it.
  *
- * Into a device's memory: its segments land in memory of ours, and are copied as they come
- * (sdr_stage.c).  A copy that fails ends the transfer as one that has arrived, with an error.
+ * Into a device's memory: the engine writes there, if it is rkeyed and reaches it.  Else its
+ * segments land in memory of ours, and are copied as they come (sdr_stage.c).  A copy that fails
+ * ends the transfer as one that has arrived, with an error.  An rkeyed engine grants such memory
+ * for the whole transfer; until there is some the peer is not told to send.
  *
  * A message that is not bound (its record is lost, or the receive is not posted) has no state
  * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
@@ -36,36 +38,97 @@
 #include "sdr_report.h"
 #include "sdr_scheme.h"
 
-int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
-		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out)
+/* On an rkeyed engine: into a device's memory itself.  False: it does not reach that. */
+static bool bulk_direct(struct sdr_bulk_rx *b)
+{
+	struct sdr_conn *c = b->conn;
+
+	if (!sdr_qp_far(c->shape->qp) || c->rel->cfg.no_far)
+		return false;
+	b->direct = !sdr_qp_grant(c->shape->qp, b->buf, b->len, b->mem, &b->grant);
+	if (!b->direct)
+		sdr_bulk_far_told(c->rel);
+	return b->direct;
+}
+
+/* Into memory of ours for all of it.  False: no room. */
+static bool bulk_stage(struct sdr_bulk_rx *b, int *err)
+{
+	struct sdr_conn *c = b->conn;
+
+	if (!sdr_stage_rx_open(&b->stage, c->rel, b->mem, b->buf, b->len))
+		return false;
+	*err = SDR_REL_OK;
+	if (!sdr_qp_grant(c->shape->qp, b->stage.near, b->len, NULL, &b->grant))
+		return true;
+	sdr_stage_rx_close(&b->stage, c->rel);
+	*err = SDR_REL_ERR_REG;
+	return true;
+}
+
+/* Says where its bytes may go, where the peer has to know. */
+static int bulk_grant(struct sdr_bulk_rx *b)
+{
+	struct sdr_stages *g = &b->conn->rel->bulk->stages;
+	struct sdr_qp *qp = b->conn->shape->qp;
+	int err = SDR_REL_OK;
+
+	if (!sdr_qp_rkeyed(qp))
+		return SDR_REL_OK;
+	if (!b->mem)
+		return sdr_qp_grant(qp, b->buf, b->len, NULL, &b->grant) ? SDR_REL_ERR_REG
+									 : SDR_REL_OK;
+	if (bulk_direct(b))
+		return SDR_REL_OK;
+	if (!sdr_list_empty(&g->rx_wait) || !bulk_stage(b, &err)) {
+		sdr_list_add_tail(&b->room, &g->rx_wait);
+		b->conn->bulk->rx.nroom++;
+	}
+	return err;
+}
+
+int sdr_bulk_rx_new(struct sdr_conn *c, const struct sdr_bulk_land *l, struct sdr_bulk_rx **out)
 {
 	struct sdr_bulk_rx *b;
+	int err;
 
 	*out = NULL;
-	if (op == SDR_REC_WRITE && c->bulk->rx.nwrites >= SDR_CONN_SERVES_MAX)
+	if (l->op == SDR_REC_WRITE && c->bulk->rx.nwrites >= SDR_CONN_SERVES_MAX)
 		return SDR_REL_ERR_NOMEM;
 	b = sdr_slab_alloc(&c->rel->bulk->brx_pool);
 	if (!b)
 		return SDR_REL_ERR_NOMEM;
-	if (sdr_qp_rkeyed(c->shape->qp) && sdr_qp_grant(c->shape->qp, buf, len, &b->grant)) {
-		sdr_slab_free(&c->rel->bulk->brx_pool, b);
-		return SDR_REL_ERR_REG;
-	}
 	b->conn = c;
-	b->arrived = arrived;
-	b->op = op;
-	b->id = id;
-	b->buf = buf;
-	b->len = len;
+	b->arrived = l->arrived;
+	b->op = l->op;
+	b->id = l->id;
+	b->buf = l->buf;
+	b->mem = l->len ? l->mem : NULL; /* a peer may say so */
+	b->len = l->len;
+	sdr_list_init(&b->room);
+	err = bulk_grant(b);
+	if (err) {
+		sdr_slab_free(&c->rel->bulk->brx_pool, b);
+		return err;
+	}
+	c->st.hmem_direct += b->direct;
+	c->st.hmem_staged += b->mem && !b->direct;
 	sdr_list_init(&b->segs);
 	sdr_list_init(&b->partial);
 	sdr_list_init(&b->remote.link);
 	sdr_list_add_tail(&b->link, &c->bulk->rx.brx);
 	if (!c->pto.wait_since)
 		c->pto.wait_since = c->rel->now;
-	c->bulk->rx.nwrites += op == SDR_REC_WRITE;
+	c->bulk->rx.nbrx++;
+	c->bulk->rx.nwrites += l->op == SDR_REC_WRITE;
 	*out = b;
 	return SDR_REL_OK;
+}
+
+bool sdr_bulk_rx_due(const struct sdr_conn *c)
+{
+	SDR_ASSERT(c->bulk->rx.nroom <= c->bulk->rx.nbrx);
+	return c->bulk->rx.nbrx > c->bulk->rx.nroom;
 }
 
 /* ---- by the operation that a BIND names ------------------------------------------------------ */
@@ -112,12 +175,21 @@ struct sdr_bulk_rx *sdr_bulk_rx_expected(struct sdr_conn *c, uint32_t id)
 /* Over: from here on nothing is written there. */
 static void bulk_close(struct sdr_bulk_rx *b)
 {
+	struct sdr_rel *rel = b->conn->rel;
+	struct sdr_list *wait = &rel->bulk->stages.rx_wait;
+
 	sdr_list_del(&b->link);
 	sdr_list_del(&b->partial);
 	bulk_expected_not(b);
 	sdr_list_del(&b->remote.link);
+	b->conn->bulk->rx.nbrx--;
 	b->conn->bulk->rx.nwrites -= b->op == SDR_REC_WRITE;
+	b->conn->bulk->rx.nroom -= sdr_bulk_rx_waits(b);
+	sdr_list_del(&b->room);
 	sdr_qp_grant_end(b->conn->shape->qp, &b->grant);
+	sdr_stage_rx_close(&b->stage, rel);
+	if (!sdr_list_empty(wait)) /* later: who calls may be in the middle of something */
+		sdr_conn_kick(sdr_container(wait->next, struct sdr_bulk_rx, room)->conn);
 }
 
 bool sdr_bulk_rx_name(struct sdr_bulk_rx *b)
@@ -139,6 +211,11 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 
 	if (!b->expected && !sdr_bulk_rx_name(b))
 		return false;
+	if (sdr_bulk_rx_waits(b)) {
+		b->cts_owed = true;
+		b->cts_expected = expected;
+		return true;
+	}
 	r = sdr_rec_new(c, SDR_REC_CTS, b->id);
 	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the transfer too */
@@ -195,12 +272,14 @@ static int seg_bind(struct sdr_bulk_rx *b)
 		if (!g)
 			goto err_seg;
 	}
-	if (b->mem && !m.parity &&
-	    !sdr_stage_rx_open(&s->stage, c->rel, b->mem, b->buf + m.off, m.len)) {
+	if (b->stage.mem) {
+		sdr_stage_rx_part(&s->stage, &b->stage, m.off, m.len);
+	} else if (b->mem && !b->direct && !m.parity &&
+		   !sdr_stage_rx_open(&s->stage, c->rel, b->mem, b->buf + m.off, m.len)) {
 		ret = -ENOMEM;
 		goto err_group;
 	}
-	wr.addr = m.parity ? g->scratch : b->mem ? s->stage.near : b->buf + m.off;
+	wr.addr = m.parity ? g->scratch : s->stage.mem ? s->stage.near : b->buf + m.off;
 	wr.length = m.parity ? sdr_code_parity_bytes(&g->code) : m.len;
 	s->bulk = b;
 	s->msn = msn;
@@ -301,6 +380,11 @@ static bool plan_taken(const struct sdr_conn_shape *s, const struct sdr_plan *pl
 int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 {
 	b->shape = sdr_shape_of_rx(b->conn, f->msn);
+	if (sdr_bulk_rx_waits(b)) { /* nobody has told it to */
+		b->conn->st.pkts_bad++;
+		sdr_bulk_rx_skip(b->conn, f, b->len);
+		return SDR_REL_ERR_PROTO;
+	}
 	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->shape, &b->plan)) {
 		b->conn->st.pkts_bad++;
 		sdr_bulk_rx_skip(b->conn, f, b->len);
@@ -403,6 +487,27 @@ static void bulk_complete(struct sdr_bulk_rx *b)
 	sdr_slab_free(&rel->bulk->brx_pool, b);
 }
 
+void sdr_bulk_rx_room(struct sdr_rel *rel)
+{
+	struct sdr_list *wait = &rel->bulk->stages.rx_wait;
+	struct sdr_bulk_rx *b;
+	int err;
+
+	while (!sdr_list_empty(wait)) {
+		b = sdr_container(wait->next, struct sdr_bulk_rx, room);
+		sdr_rel_step(rel);
+		/* one that is over makes way when its connection is reaped */
+		if (!sdr_conn_live(b->conn) || !bulk_stage(b, &err))
+			return;
+		sdr_list_del(&b->room);
+		b->conn->bulk->rx.nroom--;
+		if (!err && b->cts_owed)
+			(void)sdr_bulk_rx_cts(b, b->cts_expected);
+		else if (err)
+			bulk_fail(b, err);
+	}
+}
+
 /* All data of a segment are in place, dec packets of them out of parity. */
 static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks)
 {
@@ -411,7 +516,8 @@ static void seg_complete(struct sdr_seg_rx *s, uint32_t dec, uint32_t dec_chunks
 	const struct sdr_rcv_state *st = sdr_recv_state(s->h);
 	struct sdr_seg_rx *parity = s->grp ? s->grp->parity : NULL;
 
-	if (s->stage.mem && sdr_stage_rx_store(&s->stage, s->stage.len)) {
+	if (s->stage.mem ? sdr_stage_rx_store(&s->stage, s->stage.len)
+			 : b->direct && sdr_mem_flush(b->mem)) {
 		bulk_fail(b, SDR_REL_ERR_MEM);
 		return;
 	}

@@ -26,6 +26,10 @@ struct sdr_bulk_rx {
 		struct sdr_bulk_rx *b); /* all bytes are in place, or err; it is freed afterwards */
 	uint8_t *buf;
 	const struct sdr_mem *mem; /* where buf lies; NULL: where the CPU reaches it */
+	bool direct;		   /* own engine rkeyed: it writes to buf, wherever that lies */
+	struct sdr_stage stage;	   /* or not: of the whole buffer */
+	struct sdr_list room;	   /* stages.rx_wait: there is neither yet, nor a grant */
+	bool cts_owed, cts_expected;
 	int err; /* enum sdr_rel_err: with arrived, the bytes are not in place after all */
 	uint64_t len;
 	uint32_t id; /* the peer's operation */
@@ -70,20 +74,38 @@ struct sdr_seg_rx {
 	struct sdr_stage stage; /* data: they land in near of it */
 };
 
+/* What comes in, and where to. */
+struct sdr_bulk_land {
+	uint8_t op;  /* enum sdr_rec_op */
+	uint32_t id; /* the peer's operation */
+	void *buf;
+	uint64_t len;		   /* bytes */
+	const struct sdr_mem *mem; /* where buf lies; NULL: where the CPU reaches it */
+	void (*arrived)(struct sdr_bulk_rx *b);
+};
+
 /*
- * enum sdr_rel_err.  On an rkeyed engine the buffer is granted to the peer from here to the end of
- * *out.
+ * enum sdr_rel_err.  On an rkeyed engine the buffer, or memory of ours for that of a device, is
+ * granted to the peer from here to the end of *out; or later, where there is no room for that now
+ * (sdr_bulk_rx_waits).
  */
-int sdr_bulk_rx_new(struct sdr_conn *c, uint8_t op, uint32_t id, void *buf, uint64_t len,
-		    void (*arrived)(struct sdr_bulk_rx *b), struct sdr_bulk_rx **out);
+int sdr_bulk_rx_new(struct sdr_conn *c, const struct sdr_bulk_land *l, struct sdr_bulk_rx **out);
+static inline bool sdr_bulk_rx_waits(const struct sdr_bulk_rx *b)
+{
+	return !sdr_list_empty(&b->room);
+}
+/* There may be room for those that wait.  Between turns: it may end transfers. */
+void sdr_bulk_rx_room(struct sdr_rel *rel);
+/* The peer owes something of one: not of those that wait for us. */
+bool sdr_bulk_rx_due(const struct sdr_conn *c);
 /*
  * A BIND may name it from now on.  False: the connection failed, for it has two of this number, or
  * there is no memory.
  */
 bool sdr_bulk_rx_name(struct sdr_bulk_rx *b);
 /*
- * Requests the data of an RTS without data; expected: the receive was there first.  False: the
- * connection failed.
+ * Requests the data of an RTS without data, when it is granted; expected: the receive was there
+ * first.  False: the connection failed.
  */
 bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected);
 /*

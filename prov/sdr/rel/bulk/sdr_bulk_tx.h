@@ -28,6 +28,7 @@ struct sdr_bulk_tx {
 	/* of the data segment opened last, until its parity is opened too */
 	struct sdr_group_tx *grp;
 	struct sdr_list segs; /* those open */
+	bool staged;	      /* from mem: the engine does not reach it, bytes pass through ours */
 	bool announced;	      /* its record has been sent once: data may follow */
 	/* conn->copies: the record travels a second time behind the first data */
 	struct sdr_list copy;

@@ -69,7 +69,7 @@ uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes)
 	uint64_t size = scratch_size(k);
 	uint8_t *p;
 
-	if (k >= SDR_SCRATCH_CLASSES || s->used + size > s->limit)
+	if (k >= SDR_SCRATCH_CLASSES || (s->used + size > s->limit && !(s->alone && !s->used)))
 		return NULL;
 	if (s->no_bytes) {
 		s->used += size;
@@ -80,13 +80,13 @@ uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes)
 		memcpy(&s->idle[k], p, sizeof(void *));
 	} else {
 		scratch_trim(s, size);
-		p = s->held + size > s->limit ? NULL : scratch_alloc(s, size);
+		p = s->held + size > s->limit && s->held ? NULL : scratch_alloc(s, size);
 		if (!p)
 			return NULL;
 		s->held += size;
 	}
 	s->used += size;
-	SDR_ASSERT(s->used <= s->held && s->held <= s->limit);
+	SDR_ASSERT(s->used <= s->held && (s->held <= s->limit || s->used == size));
 	return p;
 }
 
@@ -100,6 +100,11 @@ void sdr_scratch_put(struct sdr_scratch *s, uint8_t *p, uint64_t bytes)
 	s->used -= scratch_size(k);
 	if (s->no_bytes)
 		return;
+	if (s->held > s->limit) {
+		scratch_free(s, p, scratch_size(k));
+		s->held -= scratch_size(k);
+		return;
+	}
 	memcpy(p, &s->idle[k], sizeof(void *));
 	s->idle[k] = p;
 }

@@ -5,6 +5,9 @@
  * (sdr_stage.c): four sizes an octave from SDR_SCRATCH_MIN bytes, kept for
  * reuse, never more than the limit in all.  Fresh memory is untouched (rows on demand that were not
  * needed cost no page).
+ *
+ * Alone: what is longer than the limit is given all the same, when nothing else is out; it is not
+ * kept.
  */
 #ifndef SDR_SCRATCH_H
 #define SDR_SCRATCH_H
@@ -24,6 +27,7 @@ struct sdr_scratch_src {
 
 struct sdr_scratch {
 	uint64_t limit, held, used; /* bytes: allowed, allocated, given out */
+	bool alone;		    /* see above */
 	bool no_bytes;		    /* counts, and hands out an address that is not read */
 	void *idle[SDR_SCRATCH_CLASSES];
 	struct sdr_scratch_src src; /* alloc NULL: the heap; set before the first get */

@@ -197,22 +197,44 @@ static bool seg_fill(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct
 		b->grp = NULL;
 		return true;
 	}
-	if (b->mem && !sdr_stage_tx_open(&s->stage, b->conn, b->mem, b->base + m->off, m->len))
-		return false;
 	if (m->coded) {
 		g = sdr_group_tx_new(b, m);
 		if (!g) {
 			/* some of its own come back */
 			b->conn->bulk->tx.parity_wait = b->conn->bulk->tx.ngroups > 0;
-			sdr_stage_tx_close(&s->stage, b->conn);
 			return false;
 		}
 		s->grp = b->grp = g;
 		g->data = s;
 	}
-	s->base = b->mem ? s->stage.near : b->base + m->off;
+	s->base = b->base + m->off;
 	s->len = m->len;
 	s->goal = s->npkts = sdr_shape_pkts(b->shape, m->len);
+	return true;
+}
+
+/*
+ * Where the data of a device are read: there, by the engine, if it reaches them and the CPU need
+ * not (parity); or in memory of ours.  False: no room for that now.
+ */
+static bool seg_near(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct sdr_seg_tx *s)
+{
+	struct sdr_conn *c = b->conn;
+	bool first = !b->opened;
+	int ret = -EOPNOTSUPP;
+
+	if (sdr_qp_far(s->shape->qp) && !c->rel->cfg.no_far && !m->coded && !b->staged) {
+		ret = sdr_send_far(s->h, b->mem, s->base);
+		if (ret && ret != -EAGAIN)
+			sdr_bulk_far_told(c->rel);
+		b->staged = ret != 0;
+	}
+	if (ret && !sdr_stage_tx_open(&s->stage, c, b->mem, s->base, m->len))
+		return false;
+	if (ret)
+		s->base = s->stage.near;
+	c->st.hmem_direct += first && !ret;
+	c->st.hmem_staged += first && ret;
 	return true;
 }
 
@@ -245,14 +267,16 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	s->nchunks = (s->npkts + s->shape->chunk_pkts - 1) / s->shape->chunk_pkts;
 	s->nruns = (s->npkts + s->shape->run_pkts - 1) / s->shape->run_pkts;
 	wr.length = s->len;
-	if (sdr_send_start_at(s->shape->qp, s->msn, &wr, &s->h)) {
+	if (sdr_send_start_at(s->shape->qp, s->msn, &wr, &s->h) ||
+	    (b->mem && !m.parity && !seg_near(b, &m, s))) {
+		if (s->h)
+			sdr_send_release(s->h);
 		if (m.parity)
 			b->grp = s->grp; /* tried again with the next round */
 		if (s->grp)
 			sdr_group_tx_drop(c, s->grp, s);
 		if (m.coded)
 			b->grp = NULL;
-		sdr_stage_tx_close(&s->stage, c);
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}

@@ -14,10 +14,20 @@
  * until one of ours is over; one that comes in is not bound, lands nowhere and is repeated, as
  * without memory for its state.  The memory comes from the caller where it lends some
  * (cbs->stage_alloc: pinned, so that a device copies faster), and is kept for reuse.
+ *
+ * A device that reads what is sent may do so later, also what was sent twice and has arrived: a
+ * segment's room is no other's until it has (olds), or a late packet would carry other bytes to a
+ * place that its peer has granted.
+ *
+ * On an rkeyed engine a transfer comes in under one key, so it has room for all of it or none: its
+ * segments have parts of that.  Those without wait in their order (rx_wait); one that is longer
+ * than the limit has its turn when nothing else is out.
  */
 #include "base/sdr_assert.h"
 #include "sdr_bulk.h"
 #include "sdr_stage.h"
+
+#define STAGE_TX_MAX 65536u /* segments that are sent from it, at a time */
 
 void sdr_stages_open(struct sdr_rel *rel)
 {
@@ -30,16 +40,31 @@ void sdr_stages_open(struct sdr_rel *rel)
 	sdr_scratch_init(&g->rx, limit, false);
 	if (src.alloc)
 		g->tx.src = g->rx.src = src;
+	g->rx.alone = true;
 	sdr_list_init(&g->wait);
+	sdr_list_init(&g->rx_wait);
+	sdr_list_init(&g->olds);
+	sdr_slab_init(&g->old_pool, sizeof(struct sdr_stage_old), STAGE_TX_MAX);
+}
+
+static void stage_old_free(struct sdr_stages *g, struct sdr_stage_old *o)
+{
+	sdr_scratch_put(&g->tx, o->near, o->len);
+	sdr_slab_free(&g->old_pool, o);
 }
 
 void sdr_stages_close(struct sdr_rel *rel)
 {
 	struct sdr_stages *g = &rel->bulk->stages;
+	struct sdr_list *l;
 
-	SDR_ASSERT(!g->tx.used && !g->rx.used && sdr_list_empty(&g->wait));
+	while ((l = sdr_list_pop(&g->olds)))
+		stage_old_free(g, sdr_container(l, struct sdr_stage_old, link));
+	SDR_ASSERT(!g->tx.used && !g->rx.used && sdr_list_empty(&g->wait) &&
+		   sdr_list_empty(&g->rx_wait));
 	sdr_scratch_destroy(&g->tx);
 	sdr_scratch_destroy(&g->rx);
+	sdr_slab_destroy(&g->old_pool);
 }
 
 static bool stage_open(struct sdr_stage *s, struct sdr_scratch *room, const struct sdr_mem *mem,
@@ -53,6 +78,7 @@ static bool stage_open(struct sdr_stage *s, struct sdr_scratch *room, const stru
 	s->far = far;
 	s->len = len;
 	s->done = 0;
+	s->part = false;
 	return true;
 }
 
@@ -70,8 +96,11 @@ bool sdr_stage_tx_open(struct sdr_stage *s, struct sdr_conn *c, const struct sdr
 {
 	struct sdr_stages *g = &c->rel->bulk->stages;
 
-	if (stage_open(s, &g->tx, mem, (uint8_t *)(uintptr_t)far, len))
+	s->old = sdr_slab_alloc(&g->old_pool);
+	if (s->old && stage_open(s, &g->tx, mem, (uint8_t *)(uintptr_t)far, len))
 		return true;
+	if (s->old)
+		sdr_slab_free(&g->old_pool, s->old);
 	if (sdr_list_empty(&c->bulk->tx.stage_link))
 		sdr_list_add_tail(&c->bulk->tx.stage_link, &g->wait);
 	return false;
@@ -93,19 +122,59 @@ int sdr_stage_tx_fetch(struct sdr_stage *s, uint64_t end)
 	return ret;
 }
 
+static bool stage_read(const struct sdr_rel *rel, const uint8_t *near, uint64_t len)
+{
+	struct sdr_uc *uc = rel->uc;
+
+	return uc->ops->reading && uc->ops->reading(uc, near, len);
+}
+
+/* There is room again for those that want some. */
+static void stage_tx_room(struct sdr_rel *rel)
+{
+	struct sdr_list *l;
+
+	while ((l = sdr_list_pop(&rel->bulk->stages.wait))) {
+		struct sdr_conn_bulk *b = sdr_container(l, struct sdr_conn_bulk, tx.stage_link);
+
+		sdr_rel_step(rel);
+		sdr_conn_kick(b->tx.conn);
+	}
+}
+
 void sdr_stage_tx_close(struct sdr_stage *s, struct sdr_conn *c)
 {
 	struct sdr_stages *g = &c->rel->bulk->stages;
-	struct sdr_list *l;
 
 	if (!s->mem)
 		return;
+	if (stage_read(c->rel, s->near, s->len)) {
+		s->old->near = s->near;
+		s->old->len = s->len;
+		sdr_list_init(&s->old->link);
+		sdr_list_add_tail(&s->old->link, &g->olds);
+		s->mem = NULL;
+		s->near = NULL;
+		return;
+	}
+	sdr_slab_free(&g->old_pool, s->old);
 	stage_close(s, &g->tx);
-	while ((l = sdr_list_pop(&g->wait))) {
-		struct sdr_conn_bulk *b = sdr_container(l, struct sdr_conn_bulk, tx.stage_link);
+	stage_tx_room(c->rel);
+}
 
-		sdr_rel_step(c->rel);
-		sdr_conn_kick(b->tx.conn);
+void sdr_stages_round(struct sdr_rel *rel)
+{
+	struct sdr_stages *g = &rel->bulk->stages;
+	struct sdr_list *l, *tmp;
+
+	sdr_list_each_safe(l, tmp, &g->olds) {
+		struct sdr_stage_old *o = sdr_container(l, struct sdr_stage_old, link);
+
+		if (stage_read(rel, o->near, o->len))
+			continue;
+		sdr_list_del(l);
+		stage_old_free(g, o);
+		stage_tx_room(rel);
 	}
 }
 
@@ -132,6 +201,20 @@ int sdr_stage_rx_store(struct sdr_stage *s, uint64_t end)
 
 void sdr_stage_rx_close(struct sdr_stage *s, struct sdr_rel *rel)
 {
-	if (s->mem)
+	if (s->mem && !s->part)
 		stage_close(s, &rel->bulk->stages.rx);
+	s->mem = NULL;
+}
+
+void sdr_stage_rx_part(struct sdr_stage *s, const struct sdr_stage *whole, uint64_t off,
+		       uint64_t len)
+{
+	SDR_ASSERT(whole->mem && !s->mem && off <= whole->len && len <= whole->len - off);
+	*s = (struct sdr_stage){
+		.mem = whole->mem,
+		.far = whole->far + off,
+		.near = whole->near + off,
+		.len = len,
+		.part = true,
+	};
 }

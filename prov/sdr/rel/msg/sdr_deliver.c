@@ -91,7 +91,11 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 	if (rx->niov > 1)
 		to = rx->bounce = malloc(f->len);
 	if (to)
-		err = sdr_bulk_rx_new(c, f->op, f->id, to, f->len, sdr_deliver_done, &b);
+		err = sdr_bulk_rx_new(c,
+				      &(struct sdr_bulk_land){ f->op, f->id, to, f->len,
+							       rx->bounce ? NULL : rx->mem,
+							       sdr_deliver_done },
+				      &b);
 	if (!b) {
 		if (has_msn)
 			sdr_bulk_rx_skip(c, f, f->len);
@@ -100,7 +104,6 @@ void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame
 		return;
 	}
 	b->rx = rx;
-	b->mem = rx->bounce ? NULL : rx->mem;
 	b->rx_off = off;
 	b->tag = f->tag;
 	b->data = f->data;
@@ -171,8 +174,11 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 		u->payload = malloc(u->f.len);
 		if (u->payload) {
 			sdr_unexp_charge(u, u->f.len);
-			(void)sdr_bulk_rx_new(c, u->f.op, u->f.id, u->payload, u->f.len,
-					      sdr_deliver_done, &u->brx);
+			(void)sdr_bulk_rx_new(c,
+					      &(struct sdr_bulk_land){ u->f.op, u->f.id, u->payload,
+								       u->f.len, NULL,
+								       sdr_deliver_done },
+					      &u->brx);
 		}
 		if (u->brx) {
 			u->brx->unexp = u;

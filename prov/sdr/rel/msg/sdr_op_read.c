@@ -5,8 +5,11 @@
  *
  * A read ends when its bytes are here: inside the answer's record, or as bulk, which lands in the
  * buffer when that is one piece, else in a copy.  An rkeyed engine says with the question where a
- * bulk may be written.  An answer (READ_SERVE) is an operation of the target's that was not
- * posted and that is not reported; it ends when its record is acknowledged and its bulk delivered.
+ * bulk may be written: where that is a device's memory which it does not reach, and there is no
+ * room to receive it in between, in a copy too, for the question does not wait.
+ *
+ * An answer (READ_SERVE) is an operation of the target's that was not posted and that is not
+ * reported; it ends when its record is acknowledged and its bulk delivered.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +28,7 @@ static void read_landed(struct sdr_bulk_rx *b)
 	if (!op)
 		return;
 	op->brx = NULL;
-	if (!err && op->niov > 1)
+	if (!err && op->copy)
 		err = sdr_op_scatter(op, op->copy, op->len);
 	if (err) {
 		sdr_op_end(op, sdr_rel_errno(err), err);
@@ -35,24 +38,31 @@ static void read_landed(struct sdr_bulk_rx *b)
 	sdr_op_advance(op);
 }
 
+static int read_land_in(struct sdr_op *op, uint8_t *to, const struct sdr_mem *mem)
+{
+	struct sdr_bulk_land l = { SDR_REC_READ_RSP, op->wire_id, to, op->len, mem, read_landed };
+	int err = to ? sdr_bulk_rx_new(op->conn, &l, &op->brx) : SDR_REL_ERR_NOMEM;
+
+	if (!err)
+		op->brx->read = op;
+	return err;
+}
+
 static int read_land(struct sdr_op *op)
 {
-	uint8_t *to;
 	int err;
 
 	SDR_ASSERT(!op->brx && !op->data_in);
-	if (op->niov > 1 && !op->copy)
-		op->copy = malloc(op->len);
-	to = op->niov > 1 ? op->copy : op->iov[0].buf;
-	if (!to)
-		return SDR_REL_ERR_NOMEM;
-	err = sdr_bulk_rx_new(op->conn, SDR_REC_READ_RSP, op->wire_id, to, op->len, read_landed,
-			      &op->brx);
-	if (!err) {
-		op->brx->read = op;
-		op->brx->mem = op->niov > 1 ? NULL : op->mem;
+	if (op->niov == 1) {
+		err = read_land_in(op, op->iov[0].buf, op->mem);
+		if (err || !sdr_bulk_rx_waits(op->brx))
+			return err;
+		sdr_bulk_rx_abort(op->brx);
+		op->brx = NULL;
 	}
-	return err;
+	if (!op->copy)
+		op->copy = malloc(op->len);
+	return read_land_in(op, op->copy, NULL);
 }
 
 static int read_fill(struct sdr_op *op, struct sdr_frame_rec *f, bool fits)

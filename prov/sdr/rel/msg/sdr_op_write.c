@@ -98,7 +98,10 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_follow_over(c, f);
 		return;
 	}
-	err = sdr_bulk_rx_new(c, SDR_REC_WRITE, f->id, va, f->len, write_done, &b);
+	err = sdr_bulk_rx_new(c,
+			      &(struct sdr_bulk_land){ SDR_REC_WRITE, f->id, va, f->len,
+						       sdr_remote_mem(rel, region), write_done },
+			      &b);
 	if (err) {
 		if (f->flags & SDR_REC_F_BULK)
 			sdr_bulk_rx_skip(c, f, f->len);
@@ -106,7 +109,6 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_follow_over(c, f);
 		return;
 	}
-	b->mem = sdr_remote_mem(rel, region);
 	sdr_remote_write(b, region);
 	b->has_data = f->flags & SDR_REC_F_DATA;
 	b->data = f->data;

@@ -383,12 +383,12 @@ static void sdr_fault_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 	f->inner->ops->slot_unbind(sdr_fault_qp_of(qp)->inner, slot);
 }
 
-static int sdr_fault_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
-			   struct sdr_uc_grant *g)
+static int sdr_fault_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+			   void *mr, struct sdr_uc_grant *g)
 {
 	struct sdr_fault *f = sdr_fault_of(qp->uc);
 
-	return f->inner->ops->grant(sdr_fault_qp_of(qp)->inner, buf, len, mr, g);
+	return f->inner->ops->grant(sdr_fault_qp_of(qp)->inner, buf, len, mem, mr, g);
 }
 
 static void sdr_fault_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
@@ -398,11 +398,15 @@ static void sdr_fault_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g)
 	f->inner->ops->grant_end(sdr_fault_qp_of(qp)->inner, g);
 }
 
-static int sdr_fault_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+/* What is held back is copied: not out of a device. */
+static int sdr_fault_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+			    void **mr)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
 
-	return f->inner->ops->mr_reg(f->inner, buf, len, mr);
+	if (mem && f->holds)
+		return -EOPNOTSUPP;
+	return f->inner->ops->mr_reg(f->inner, buf, len, mem, mr);
 }
 
 static void sdr_fault_mr_dereg(struct sdr_uc *uc, void *mr)

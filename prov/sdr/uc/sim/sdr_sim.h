@@ -284,6 +284,7 @@ struct sdr_sim_node_attr {
 	bool report_late;    /* PLACED also for unbound slots and old generations, as on hardware */
 	uint8_t rkeyed;	     /* enum sdr_sim_rkeyed: info.rkeyed */
 	bool ecn;	     /* info.ecn: packets may be marked, and marks are seen */
+	bool far;	     /* info.far: reaches memory of devices, as its copies do */
 	uint32_t grants_max; /* rkeyed: grants that can be open at a time; 0 no limit */
 };
 

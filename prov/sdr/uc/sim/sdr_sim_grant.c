@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sdr_mem.h"
 #include "sdr_sim_impl.h"
 
 #define SDR_SIM_GRANT_SHIFT 36u /* ROOT: address bits of a grant, 64 GiB */
@@ -24,6 +25,7 @@
 struct sdr_sim_grant {
 	struct sdr_sim_grant *next; /* in its bucket */
 	uint8_t *buf;
+	const struct sdr_mem *mem;
 	uint64_t len;
 	uint64_t va;
 	uint32_t rkey;
@@ -53,7 +55,8 @@ static struct sdr_sim_grant **sdr_sim_grant_find(struct sdr_sim_eng *e, uint64_t
 	return g;
 }
 
-int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out)
+int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem, void *mr,
+		  struct sdr_uc_grant *out)
 {
 	struct sdr_sim_eng *e = sdr_sim_eng(qp->uc);
 	struct sdr_sim_node *nd = &e->w->nodes[e->node];
@@ -61,7 +64,7 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct 
 
 	(void)mr;
 	memset(out, 0, sizeof(*out));
-	if (!e->attr.rkeyed)
+	if (!e->attr.rkeyed || (mem && !e->attr.far))
 		return -EOPNOTSUPP;
 	if (len >> SDR_SIM_GRANT_SHIFT)
 		return -EINVAL;
@@ -71,6 +74,7 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct 
 	if (!g)
 		return -ENOMEM;
 	g->buf = buf;
+	g->mem = mem;
 	g->len = len;
 	do {
 		/* any offset in a page */
@@ -141,7 +145,7 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 	if (off > g->len || p->len > g->len - off)
 		goto bad;
 	if (p->buf)
-		memcpy(g->buf + off, p->buf, p->len);
+		(void)sdr_mem_put(g->mem, g->buf + off, p->buf, p->len);
 	p->flags |= SDR_SIM_P_WRITTEN;
 	return true;
 bad:

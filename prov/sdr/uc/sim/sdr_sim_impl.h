@@ -316,7 +316,11 @@ bool sdr_sim_slot_whole(struct sdr_sim_qp *qp, struct sdr_sim_slot *slot, uint32
 /* ---- sdr_sim_grant.c ---- */
 void sdr_sim_grants_init(struct sdr_sim_eng *e);
 void sdr_sim_grants_free(struct sdr_sim_eng *e);
-int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr, struct sdr_uc_grant *out);
+struct sdr_sim_mr { /* what mr_reg hands out */
+	const struct sdr_mem *mem;
+};
+int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem, void *mr,
+		  struct sdr_uc_grant *out);
 void sdr_sim_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
 /* Arrival of a data packet at an rkeyed node.  False: refused, and the host never learns of it. */
 bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);

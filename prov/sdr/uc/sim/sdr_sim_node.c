@@ -202,18 +202,28 @@ static int sdr_sim_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 
 /* ---- the rest of the table ------------------------------------------------------------------- */
 
-static int sdr_sim_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+/* Any memory will do; what is sent is copied when it is posted. */
+static int sdr_sim_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+			  void **mr)
 {
-	(void)uc;
+	struct sdr_sim_mr *m;
+
+	(void)buf;
 	(void)len;
-	*mr = buf; /* any memory will do */
+	if (mem && !sdr_sim_eng(uc)->attr.far)
+		return -EOPNOTSUPP;
+	m = malloc(sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->mem = mem;
+	*mr = m;
 	return 0;
 }
 
 static void sdr_sim_mr_dereg(struct sdr_uc *uc, void *mr)
 {
 	(void)uc;
-	(void)mr;
+	free(mr);
 }
 
 static uint64_t sdr_sim_now(struct sdr_uc *uc)
@@ -253,6 +263,7 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->ctl_over = SDR_SIM_CTL_OVER;
 	out->ecn = e->attr.ecn;
 	out->cuts = e->attr.rkeyed == SDR_SIM_RKEYED_NONE;
+	out->far = e->attr.far;
 	out->rkeyed = e->attr.rkeyed != SDR_SIM_RKEYED_NONE;
 	out->no_bytes = e->w->attr.virtual_payload;
 	out->late = e->attr.rkeyed == SDR_SIM_RKEYED_MR	    ? "mr"

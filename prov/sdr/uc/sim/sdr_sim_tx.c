@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/sdr_mem.h"
 #include "sdr_sim_impl.h"
 
 /* A datagram of a data packet: all of it (size 0), or a piece. */
@@ -92,13 +93,14 @@ static int sdr_sim_send_part(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx,
 	struct sdr_sim_qp *qp = sdr_sim_qp(tx->w.qp);
 	const struct sdr_uc_qp_attr *a = &qp->attr;
 	uint32_t lane = (uint32_t)tx->gen * a->channels + tx->channel;
+	const struct sdr_sim_mr *mr = tx->mr;
 	struct sdr_sim_packet *p;
 
 	p = sdr_sim_packet_get(e->w, e->w->attr.virtual_payload ? 0 : part->len);
 	if (!p)
 		return -ENOMEM;
 	if (p->buf)
-		memcpy(p->buf, tx->buf + part->off, part->len);
+		(void)sdr_mem_get(mr ? mr->mem : NULL, p->buf, tx->buf + part->off, part->len);
 	p->kind = SDR_SIM_DATA;
 	p->flags = tx->flags & SDR_UC_F_CORRUPT ? SDR_SIM_P_CORRUPT : 0;
 	p->ecn = sdr_sim_ecn(e, tx);

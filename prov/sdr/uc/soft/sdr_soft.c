@@ -299,10 +299,13 @@ static uint64_t sdr_soft_now(struct sdr_uc *uc)
 	return s->clock;
 }
 
-static int sdr_soft_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr)
+static int sdr_soft_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+			   void **mr)
 {
 	(void)uc;
 	(void)len;
+	if (mem)
+		return -EOPNOTSUPP;
 	*mr = buf;
 	return 0;
 }

@@ -365,6 +365,7 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->data_over = sdr_uc_head(v->local.ss_family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head(v->local.ss_family) + SDR_CTL_OVERHEAD + SDR_IMM_LEN;
 	out->rkeyed = true;
+	out->far = v->ibv->reg_dmabuf_mr != NULL;
 	out->reg_min = SDR_VERBS_REG_MIN;
 	out->late = v->keys->name;
 	out->addr = v->addr;
@@ -410,9 +411,10 @@ int sdr_verbs_key_wait(struct sdr_verbs *v, struct ibv_cq *cq)
 /* Of a grant of no bytes: there is no key, and devices check none. */
 static char sdr_verbs_nothing;
 
-static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr,
-			   struct sdr_uc_grant *g)
+static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_mem *mem,
+			   void *mr, struct sdr_uc_grant *g)
 {
+	const struct sdr_verbs_range r = { buf, len, mem, NULL };
 	struct sdr_verbs_qp *q = sdr_verbs_qp_of(qp);
 	uint32_t i;
 	int ret;
@@ -423,7 +425,7 @@ static int sdr_verbs_grant(struct sdr_uc_qp *qp, void *buf, size_t len, void *mr
 	for (i = 0; i < q->ntp; i++)
 		sdr_verbs_rx_fill(&q->tp[i]);
 	if (len) {
-		ret = q->v->keys->grant(q->v, buf, len, g);
+		ret = q->v->keys->grant(q->v, &r, g);
 		if (ret)
 			return ret;
 	} else {

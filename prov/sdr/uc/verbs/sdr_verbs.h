@@ -58,7 +58,8 @@ struct sdr_verbs_attr {
 int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc);
 
 /* mem_reg and mem_dereg of the row. */
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_mem **mem, char *err,
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, const struct sdr_mem *far,
+		      const struct sdr_dmabuf *dmabuf, struct sdr_uc_mem **mem, char *err,
 		      size_t err_len);
 void sdr_verbs_mem_dereg(struct sdr_uc_mem *mem);
 

@@ -372,7 +372,8 @@ int sdr_verbs_ud_open(struct sdr_verbs *v)
 		goto err;
 	memset(u->buf, 0, bytes);
 	errno = 0;
-	u->mr = sdr_verbs_mr_get(v->pd, u->buf, bytes, IBV_ACCESS_LOCAL_WRITE);
+	u->mr = sdr_verbs_mr_get(v->pd, &(struct sdr_verbs_range){ .buf = u->buf, .len = bytes },
+				 IBV_ACCESS_LOCAL_WRITE);
 	if (!u->mr) {
 		what = "cannot register the control ring";
 		goto err_errno;

@@ -44,6 +44,7 @@
 /* a port that is down for longer breaks the engine, ns */
 #define SDR_VERBS_DOWN_NS    5000000000ull
 #define SDR_VERBS_FAIL_NS    200000000ull /* from a failed write to the search for its cause, ns */
+#define SDR_VERBS_FAR_WHAT   "cannot register memory of a device by its dma-buf"
 #define SDR_VERBS_DOWN_WORDS "its port is down: set its interface up (ip link)"
 
 /* An address of the device. */

@@ -8,6 +8,7 @@
 
 #include "sdr_verbs.h"
 #include "sdr_verbs_lib.h"
+#include "sdr_verbs_pd.h"
 
 struct sdr_verbs;
 
@@ -19,7 +20,7 @@ struct sdr_verbs_keys {
 	int access; /* IBV_ACCESS_* of the registration below a grant; 0: it makes its own */
 	int (*open)(struct sdr_verbs *v);
 	void (*close)(struct sdr_verbs *v);
-	int (*grant)(struct sdr_verbs *v, void *buf, size_t len, struct sdr_uc_grant *g);
+	int (*grant)(struct sdr_verbs *v, const struct sdr_verbs_range *r, struct sdr_uc_grant *g);
 	void (*end)(struct sdr_verbs *v, struct sdr_uc_grant *g);
 };
 /*

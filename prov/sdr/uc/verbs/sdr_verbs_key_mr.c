@@ -14,19 +14,49 @@
 
 #include "sdr_verbs_impl.h"
 
-static int sdr_verbs_mr_grant(struct sdr_verbs *v, void *buf, size_t len, struct sdr_uc_grant *g)
+#define SDR_VERBS_MR_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
+
+/*
+ * Of a device's memory, which has no page of the CPU's.  A region that the application named by its
+ * dma-buf is there already, and knows it.
+ */
+static struct ibv_mr *sdr_verbs_mr_far(struct sdr_verbs *v, struct sdr_verbs_range r, uint64_t *va)
 {
-	uint64_t va = (uintptr_t)buf & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	struct sdr_verbs_mr *m = sdr_verbs_mr_share(v->pd, &r, 0);
+	struct sdr_dmabuf d = { .fd = -1 };
+	struct ibv_mr *mr;
+	int err;
+
+	if (m && m->dmabuf.fd >= 0) {
+		d.fd = m->dmabuf.fd;
+		d.off = m->dmabuf.off + ((uintptr_t)r.buf - m->lo);
+		r.dmabuf = &d;
+	}
+	pthread_mutex_lock(&v->pd->lock);
+	mr = sdr_verbs_far_reg(v->pd, &r, va, SDR_VERBS_MR_ACCESS);
+	pthread_mutex_unlock(&v->pd->lock);
+	err = errno;
+	if (m)
+		sdr_verbs_mr_put(v->pd, m);
+	errno = err;
+	return mr;
+}
+
+static int sdr_verbs_mr_grant(struct sdr_verbs *v, const struct sdr_verbs_range *r,
+			      struct sdr_uc_grant *g)
+{
+	uint64_t va = (uintptr_t)r->buf & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 	struct ibv_mr *mr;
 	int err;
 
 	errno = 0;
-	mr = v->ibv->reg_mr_iova(v->pd->pd, buf, len, va,
-				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	mr = r->mem ? sdr_verbs_mr_far(v, *r, &va)
+		    : v->ibv->reg_mr_iova(v->pd->pd, r->buf, r->len, va, SDR_VERBS_MR_ACCESS);
 	if (!mr) {
 		err = errno ? errno : ENOMEM;
-		sdr_verbs_why(v->pd, err, "cannot register a receive buffer", v->reason,
-			      sizeof(v->reason));
+		sdr_verbs_why(v->pd, err,
+			      r->mem ? SDR_VERBS_FAR_WHAT : "cannot register a receive buffer",
+			      v->reason, sizeof(v->reason));
 		return -err;
 	}
 	g->va = va;

@@ -145,7 +145,8 @@ static struct sdr_verbs_window *sdr_verbs_mw_new(struct sdr_verbs *v)
 	return w;
 }
 
-static int sdr_verbs_mw_grant(struct sdr_verbs *v, void *buf, size_t len, struct sdr_uc_grant *g)
+static int sdr_verbs_mw_grant(struct sdr_verbs *v, const struct sdr_verbs_range *r,
+			      struct sdr_uc_grant *g)
 {
 	struct sdr_verbs_windows *ws = v->keys_priv;
 	struct sdr_verbs_window *w;
@@ -157,15 +158,15 @@ static int sdr_verbs_mw_grant(struct sdr_verbs *v, void *buf, size_t len, struct
 		ret = -(errno ? errno : ENOMEM);
 		goto err;
 	}
-	w->mr = sdr_verbs_mr_get(v->pd, buf, len, SDR_VERBS_MW_ACCESS);
+	w->mr = sdr_verbs_mr_get(v->pd, r, SDR_VERBS_MW_ACCESS);
 	if (!w->mr) {
 		ret = -(errno ? errno : ENOMEM);
 		goto err_free;
 	}
-	ret = sdr_verbs_mw_bind(v, w, w->mr->mr, buf, len);
+	ret = sdr_verbs_mw_bind(v, w, w->mr->mr, r->buf, r->len);
 	if (ret)
 		goto err_mr;
-	g->va = (uintptr_t)buf;
+	g->va = (uintptr_t)r->buf;
 	g->rkey = w->mw->rkey;
 	g->impl = w;
 	return 0;

@@ -221,15 +221,16 @@ static void sdr_verbs_root_rest(struct sdr_verbs_root *r, struct sdr_verbs_root_
 	r->tail = &k->next;
 }
 
-static int sdr_verbs_root_grant(struct sdr_verbs *v, void *buf, size_t len, struct sdr_uc_grant *g)
+static int sdr_verbs_root_grant(struct sdr_verbs *v, const struct sdr_verbs_range *range,
+				struct sdr_uc_grant *g)
 {
 	struct sdr_verbs_root *r = v->keys_priv;
 	struct sdr_verbs_root_key *k;
 	int ret;
 
-	if (len > (size_t)SDR_VERBS_ROOT_SGES * SDR_VERBS_ROOT_SGE) {
+	if (range->len > (size_t)SDR_VERBS_ROOT_SGES * SDR_VERBS_ROOT_SGE) {
 		k = calloc(1, sizeof(*k));
-		ret = k ? sdr_verbs_keys_mr.grant(v, buf, len, &k->plain) : -ENOMEM;
+		ret = k ? sdr_verbs_keys_mr.grant(v, range, &k->plain) : -ENOMEM;
 		if (ret) {
 			free(k);
 			return ret;
@@ -242,8 +243,9 @@ static int sdr_verbs_root_grant(struct sdr_verbs *v, void *buf, size_t len, stru
 	if (!k)
 		return -errno;
 	errno = 0;
-	k->mr = sdr_verbs_mr_get(v->pd, buf, len, IBV_ACCESS_LOCAL_WRITE);
-	ret = k->mr ? sdr_verbs_root_list(v, k, (uintptr_t)buf, len, k->mr->mr->lkey, false)
+	k->mr = sdr_verbs_mr_get(v->pd, range, IBV_ACCESS_LOCAL_WRITE);
+	ret = k->mr ? sdr_verbs_root_list(v, k, (uintptr_t)range->buf, range->len, k->mr->mr->lkey,
+					  false)
 		    : -(errno ? errno : ENOMEM);
 	if (ret) {
 		sdr_verbs_why(v->pd, ret, "cannot point a key at a receive buffer", v->reason,
@@ -253,7 +255,7 @@ static int sdr_verbs_root_grant(struct sdr_verbs *v, void *buf, size_t len, stru
 		sdr_verbs_root_rest(r, k);
 		return ret;
 	}
-	k->len = len;
+	k->len = range->len;
 	g->va = 0;
 	g->rkey = k->mkey->rkey;
 	g->impl = k;
@@ -292,11 +294,11 @@ static void sdr_verbs_root_close(struct sdr_verbs *v)
 	(void)v;
 }
 
-static int sdr_verbs_root_grant(struct sdr_verbs *v, void *buf, size_t len, struct sdr_uc_grant *g)
+static int sdr_verbs_root_grant(struct sdr_verbs *v, const struct sdr_verbs_range *range,
+				struct sdr_uc_grant *g)
 {
 	(void)v;
-	(void)buf;
-	(void)len;
+	(void)range;
 	(void)g;
 	return -EOPNOTSUPP;
 }

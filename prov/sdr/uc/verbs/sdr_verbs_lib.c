@@ -156,6 +156,8 @@ static int sdr_ibv_load(char *err, size_t len)
 		return -ENOTSUP;
 	}
 	memcpy(&sdr_ibv_query_port_old, &p, sizeof(p));
+	p = sdr_lib_sym(lib, "ibv_reg_dmabuf_mr", "IBVERBS_1.12");
+	memcpy(&sdr_ibv_tab.reg_dmabuf_mr, &p, sizeof(p));
 	sdr_ibv_tab.query_port = sdr_ibv_query_port;
 	sdr_ibv_tab.fork_safe = sdr_ibv_fork(lib);
 	return 0;

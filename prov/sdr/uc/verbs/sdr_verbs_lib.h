@@ -39,6 +39,9 @@ struct sdr_ibv {
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t len, int access);
 	struct ibv_mr *(*reg_mr_iova)(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova,
 				      int access);
+	/* rdma-core 34; NULL in older ones */
+	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset, size_t len,
+					uint64_t iova, int fd, int access);
 	int (*dereg_mr)(struct ibv_mr *mr);
 
 	struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *ctx);

@@ -14,10 +14,15 @@
  * Order: an array sorted by start; a lookup tries the SDR_VERBS_MR_NEAR that start last before the
  * range.  A miss costs a registration, never correctness.  Memory pinned is the sum of what is
  * under way. Threads: under the device's lock.
+ *
+ * Memory of devices lies in the same address space, and so in the same array; how it is registered
+ * is sdr_verbs_far.c's.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sdr_verbs_impl.h"
 
@@ -39,15 +44,16 @@ static uint32_t sdr_verbs_mr_above(const struct sdr_verbs_pd *pd, uintptr_t a)
 	return lo;
 }
 
-static struct sdr_verbs_mr *sdr_verbs_mr_find(struct sdr_verbs_pd *pd, uintptr_t lo, uintptr_t hi,
-					      int access)
+static struct sdr_verbs_mr *sdr_verbs_mr_find(struct sdr_verbs_pd *pd,
+					      const struct sdr_verbs_range *r, int access)
 {
+	uintptr_t lo = (uintptr_t)r->buf, hi = lo + r->len;
 	uint32_t i = sdr_verbs_mr_above(pd, lo), k;
 
 	for (k = 0; k < SDR_VERBS_MR_NEAR && i; k++) {
 		struct sdr_verbs_mr *m = pd->mr[--i];
 
-		if (m->hi >= hi && (m->access & access) == access)
+		if (m->hi >= hi && (m->access & access) == access && m->mem == r->mem)
 			return m;
 	}
 	return NULL;
@@ -73,35 +79,73 @@ static int sdr_verbs_mr_insert(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *m)
 	return 0;
 }
 
-struct sdr_verbs_mr *sdr_verbs_mr_get(struct sdr_verbs_pd *pd, void *buf, size_t len, int access)
+/* Under pd->lock.  0 or an errno. */
+static int sdr_verbs_mr_make(struct sdr_verbs_pd *pd, const struct sdr_verbs_range *r,
+			     struct sdr_verbs_mr *m)
 {
-	uintptr_t lo = (uintptr_t)buf;
+	int err;
+
+	errno = 0;
+	m->mr = r->mem ? sdr_verbs_far_reg(pd, r, NULL, m->access)
+		       : pd->ibv->reg_mr(pd->pd, r->buf, r->len, m->access);
+	if (!m->mr)
+		return errno ? errno : ENOMEM;
+	if (r->dmabuf) {
+		m->dmabuf.off = r->dmabuf->off;
+		m->dmabuf.fd = fcntl(r->dmabuf->fd, F_DUPFD_CLOEXEC, 0);
+		err = m->dmabuf.fd < 0 ? errno : 0;
+		if (err)
+			goto err_mr;
+	}
+	err = sdr_verbs_mr_insert(pd, m) ? ENOMEM : 0;
+	if (!err)
+		return 0;
+	if (m->dmabuf.fd >= 0)
+		close(m->dmabuf.fd);
+err_mr:
+	pd->ibv->dereg_mr(m->mr);
+	return err;
+}
+
+struct sdr_verbs_mr *sdr_verbs_mr_share(struct sdr_verbs_pd *pd, const struct sdr_verbs_range *r,
+					int access)
+{
 	struct sdr_verbs_mr *m;
 
 	pthread_mutex_lock(&pd->lock);
-	m = sdr_verbs_mr_find(pd, lo, lo + len, access);
+	m = sdr_verbs_mr_find(pd, r, access);
+	if (m)
+		m->refs++;
+	pthread_mutex_unlock(&pd->lock);
+	return m;
+}
+
+struct sdr_verbs_mr *sdr_verbs_mr_get(struct sdr_verbs_pd *pd, const struct sdr_verbs_range *r,
+				      int access)
+{
+	struct sdr_verbs_mr *m;
+	int err = ENOMEM;
+
+	pthread_mutex_lock(&pd->lock);
+	m = sdr_verbs_mr_find(pd, r, access);
 	if (m) {
 		m->refs++;
 		goto out;
 	}
 	m = calloc(1, sizeof(*m));
-	if (!m) {
-		errno = ENOMEM;
-		goto out;
+	if (m) {
+		m->lo = (uintptr_t)r->buf;
+		m->hi = m->lo + r->len;
+		m->access = access;
+		m->refs = 1;
+		m->mem = r->mem;
+		m->dmabuf.fd = -1;
+		err = sdr_verbs_mr_make(pd, r, m);
 	}
-	m->lo = lo;
-	m->hi = lo + len;
-	m->access = access;
-	m->refs = 1;
-	m->mr = pd->ibv->reg_mr(pd->pd, buf, len, access);
-	if (!m->mr || sdr_verbs_mr_insert(pd, m)) {
-		int err = m->mr ? ENOMEM : errno;
-
-		if (m->mr)
-			pd->ibv->dereg_mr(m->mr);
+	if (err) {
 		free(m);
 		m = NULL;
-		errno = err ? err : ENOMEM;
+		errno = err;
 		goto out;
 	}
 	atomic_fetch_add_explicit(&pd->regs, 1, memory_order_relaxed);
@@ -121,6 +165,8 @@ void sdr_verbs_mr_put(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *m)
 		memmove(pd->mr + i, pd->mr + i + 1, (pd->nmr - i - 1) * sizeof(*pd->mr));
 		pd->nmr--;
 		pd->ibv->dereg_mr(m->mr);
+		if (m->mem && m->dmabuf.fd >= 0)
+			close(m->dmabuf.fd);
 		free(m);
 	}
 	pthread_mutex_unlock(&pd->lock);
@@ -128,8 +174,31 @@ void sdr_verbs_mr_put(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *m)
 
 /* ---- what is sent ---------------------------------------------------------------------------- */
 
-int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **out)
+/*
+ * With the rights that grants want, one registration serves both; without, memory may be only
+ * readable.
+ */
+static struct sdr_verbs_mr *sdr_verbs_mr_of_sent(struct sdr_verbs *v,
+						 const struct sdr_verbs_range *r)
 {
+	struct sdr_verbs_mr *m;
+
+	/* A copy out of a device is cheaper than a dma-buf; what is registered costs nothing. */
+	if (r->mem && r->len < SDR_VERBS_REG_MIN) {
+		m = sdr_verbs_mr_share(v->pd, r, 0);
+		errno = EAGAIN;
+		return m;
+	}
+	m = sdr_verbs_mr_get(v->pd, r, v->keys->access);
+	if (!m && v->keys->access)
+		m = sdr_verbs_mr_get(v->pd, r, 0);
+	return m;
+}
+
+int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+		     void **out)
+{
+	const struct sdr_verbs_range range = { buf, len, mem, NULL };
 	struct sdr_verbs *v = sdr_verbs_of(uc);
 	struct sdr_verbs_reg *r = calloc(1, sizeof(*r));
 	int err;
@@ -137,17 +206,13 @@ int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **out)
 	*out = NULL;
 	if (!r)
 		return -ENOMEM;
-	/*
-	 * With the rights that grants want, one registration serves both; without, memory may be
-	 * only readable.
-	 */
-	r->mr = sdr_verbs_mr_get(v->pd, buf, len, v->keys->access);
-	if (!r->mr && v->keys->access)
-		r->mr = sdr_verbs_mr_get(v->pd, buf, len, 0);
+	r->mr = sdr_verbs_mr_of_sent(v, &range);
 	if (!r->mr) {
-		err = -errno;
+		err = errno;
+		if (mem && err != EAGAIN)
+			sdr_verbs_why(v->pd, err, SDR_VERBS_FAR_WHAT, v->reason, sizeof(v->reason));
 		free(r);
-		return err;
+		return -err;
 	}
 	*out = r;
 	return 0;
@@ -207,9 +272,11 @@ struct sdr_uc_mem {
 	struct sdr_verbs_mr *mr;
 };
 
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_mem **out, char *err,
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, const struct sdr_mem *far,
+		      const struct sdr_dmabuf *dmabuf, struct sdr_uc_mem **out, char *err,
 		      size_t err_len)
 {
+	const struct sdr_verbs_range r = { buf, len, far, dmabuf };
 	struct sdr_uc_mem *m = calloc(1, sizeof(*m));
 	int access = IBV_ACCESS_LOCAL_WRITE, ret = -ENOMEM;
 
@@ -220,12 +287,13 @@ int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_m
 		goto err_mem;
 	if (m->pd->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW)
 		access |= IBV_ACCESS_MW_BIND;
-	m->mr = sdr_verbs_mr_get(m->pd, buf, len, access);
+	m->mr = sdr_verbs_mr_get(m->pd, &r, access);
 	if (!m->mr && errno == EFAULT) /* only readable: good for sending */
-		m->mr = sdr_verbs_mr_get(m->pd, buf, len, 0);
+		m->mr = sdr_verbs_mr_get(m->pd, &r, 0);
 	if (!m->mr) {
 		ret = -errno;
-		sdr_verbs_why(m->pd, ret, "cannot register memory", err, err_len);
+		sdr_verbs_why(m->pd, ret, far ? SDR_VERBS_FAR_WHAT : "cannot register memory", err,
+			      err_len);
 		goto err_pd;
 	}
 	*out = m;

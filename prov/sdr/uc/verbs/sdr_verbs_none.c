@@ -32,12 +32,15 @@ int sdr_verbs_open(const struct sdr_verbs_attr *attr, struct sdr_uc **uc)
 	return sdr_verbs_none(attr->err, attr->err_len, -EOPNOTSUPP);
 }
 
-int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, struct sdr_uc_mem **mem, char *err,
+int sdr_verbs_mem_reg(const char *device, void *buf, size_t len, const struct sdr_mem *far,
+		      const struct sdr_dmabuf *dmabuf, struct sdr_uc_mem **mem, char *err,
 		      size_t err_len)
 {
 	(void)device;
 	(void)buf;
 	(void)len;
+	(void)far;
+	(void)dmabuf;
 	*mem = NULL;
 	return sdr_verbs_none(err, err_len, -EOPNOTSUPP);
 }

@@ -53,6 +53,10 @@ void sdr_verbs_why(const struct sdr_verbs_pd *pd, int err, const char *what, cha
 		snprintf(
 			hint, sizeof(hint),
 			" (no permission on /dev/infiniband/uverbs*: become a member of its group)");
+	else if (err == EOPNOTSUPP)
+		snprintf(hint, sizeof(hint),
+			 " (rdma-core 34, Linux 5.12 and a driver of the device that can do it are "
+			 "needed)");
 	else if (err == EINVAL && pd)
 		snprintf(hint, sizeof(hint),
 			 " (the device's limits: %d QPs, %d WRs a QP, %d CQs, %d CQEs, %d MRs)",

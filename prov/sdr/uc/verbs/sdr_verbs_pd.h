@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/sdr_mem.h"
 #include "sdr_verbs.h"
 #include "sdr_verbs_lib.h"
 
@@ -22,7 +23,12 @@ struct sdr_verbs_mr {
 	uintptr_t lo, hi; /* [lo, hi) */
 	int access;	  /* IBV_ACCESS_* */
 	uint32_t refs;	  /* users; under pd->lock */
+	/* where [lo, hi) lies; NULL: where the CPU reaches it */
+	const struct sdr_mem *mem;
+	struct sdr_dmabuf dmabuf; /* of lo, that its application named; fd -1: it named none */
 };
+
+#define SDR_VERBS_FAR_REFUSED 16u /* memories that a device is known not to reach */
 
 struct sdr_verbs_pd {
 	struct sdr_verbs_pd *next;
@@ -38,6 +44,8 @@ struct sdr_verbs_pd {
 	uint32_t nmr, cap;
 	struct sdr_verbs *engines;
 	atomic_ullong regs; /* registrations made */
+	const struct sdr_mem *refused[SDR_VERBS_FAR_REFUSED];
+	uint32_t nrefused;
 };
 
 /* The device has indirect keys and a NULL memory region to point them at. */
@@ -57,12 +65,28 @@ void sdr_verbs_pd_put(struct sdr_verbs_pd *pd);
 /* Reads what the device has to say and marks the engines it concerns. */
 void sdr_verbs_pd_events(struct sdr_verbs_pd *pd);
 
-/*
- * A registration of [buf, buf + len) with these rights: one that is there, or a new one.  NULL:
- * errno.
- */
-struct sdr_verbs_mr *sdr_verbs_mr_get(struct sdr_verbs_pd *pd, void *buf, size_t len, int access);
+/* What is to be registered: memory, and where it lies. */
+struct sdr_verbs_range {
+	void *buf;
+	size_t len;
+	const struct sdr_mem *mem;	 /* NULL: the CPU reaches it */
+	const struct sdr_dmabuf *dmabuf; /* of mem, if its application named it; or NULL */
+};
+
+/* A registration with these rights: one that is there, or a new one.  NULL: errno. */
+struct sdr_verbs_mr *sdr_verbs_mr_get(struct sdr_verbs_pd *pd, const struct sdr_verbs_range *r,
+				      int access);
+/* One that is there, likewise; NULL: none. */
+struct sdr_verbs_mr *sdr_verbs_mr_share(struct sdr_verbs_pd *pd, const struct sdr_verbs_range *r,
+					int access);
 void sdr_verbs_mr_put(struct sdr_verbs_pd *pd, struct sdr_verbs_mr *mr);
+
+/*
+ * A registration of a device's memory (sdr_verbs_far.c), under its own address, or (moved) under
+ * another, *moved, with the same place in a page.  NULL: errno.  Under pd->lock.
+ */
+struct ibv_mr *sdr_verbs_far_reg(struct sdr_verbs_pd *pd, const struct sdr_verbs_range *r,
+				 uint64_t *moved, int access);
 
 /*
  * Text for a failure of the device: what was requested, the limit in the way, the remedy.

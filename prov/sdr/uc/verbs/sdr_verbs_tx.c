@@ -183,7 +183,8 @@ static bool sdr_verbs_packet(struct sdr_verbs *v, uint32_t k, const uint8_t *buf
 	w->num_sge = len ? 1 : 0;
 	s->length = len;
 	s->addr = (uintptr_t)buf;
-	if (len && len <= v->inl) {
+	/* Inline means that the CPU reads it. */
+	if (len && len <= v->inl && !(reg && reg->mr->mem)) {
 		w->send_flags = IBV_SEND_INLINE;
 	} else if (len && reg) {
 		s->lkey = reg->mr->mr->lkey;
@@ -277,6 +278,7 @@ int sdr_verbs_post(struct sdr_uc *uc, struct sdr_uc_tx *d, int n)
 int sdr_verbs_tx_init(struct sdr_verbs *v)
 {
 	size_t bytes = (size_t)SDR_VERBS_COPIES * v->mtu;
+	struct sdr_verbs_range range = { .len = bytes };
 	uint32_t i;
 	int ret;
 
@@ -294,7 +296,8 @@ int sdr_verbs_tx_init(struct sdr_verbs *v)
 		v->swr[i].sg_list = &v->sge[i];
 		v->swr[i].next = i + 1 < SDR_VERBS_BATCH ? &v->swr[i + 1] : NULL;
 	}
-	v->copy_mr = sdr_verbs_mr_get(v->pd, v->copy, bytes, IBV_ACCESS_LOCAL_WRITE);
+	range.buf = v->copy;
+	v->copy_mr = sdr_verbs_mr_get(v->pd, &range, IBV_ACCESS_LOCAL_WRITE);
 	if (!v->copy_mr) {
 		ret = -errno;
 		sdr_verbs_why(v->pd, ret, "cannot register the send ring", v->reason,

@@ -28,7 +28,8 @@ int sdr_verbs_tp_add(struct sdr_verbs *v, struct sdr_verbs_tp *t);
 void sdr_verbs_tp_del(struct sdr_verbs *v, struct sdr_verbs_tp *t);
 /* Forgets what a transport QP that was reset or destroyed had under way. */
 void sdr_verbs_tp_forget(struct sdr_verbs_tp *t);
-int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, void **mr);
+int sdr_verbs_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct sdr_mem *mem,
+		     void **mr);
 bool sdr_verbs_mr_busy(struct sdr_uc *uc, void *mr);
 bool sdr_verbs_mr_reading(struct sdr_uc *uc, const void *buf, size_t len);
 void sdr_verbs_mr_dereg(struct sdr_uc *uc, void *mr);
