@@ -178,7 +178,7 @@ int sdr_domain_open2(struct fid_fabric *fabric, struct fi_info *info, struct fid
 	if (ret)
 		goto err;
 	dom->hmem = info->caps & FI_HMEM;
-	if (dom->hmem && (dom->device[0] || !sdr_hmem_any())) {
+	if (dom->hmem && !sdr_hmem_any()) {
 		ret = -FI_ENOSYS;
 		goto err;
 	}

@@ -63,16 +63,9 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};
 	struct sockaddr_storage name;
-	struct sdr_uc_info info;
 	char err[SDR_ENV_ERR];
 	int ret;
 
-	/* A device writes where it was granted to: not into what only a driver can copy. */
-	if (ep->hmem) {
-		ep->uc->ops->info(ep->uc, &info);
-		if (info.rkeyed)
-			return -FI_ENOSYS;
-	}
 	/*
 	 * So that peers know us through address translation, by what they were told.  A connection
 	 * of FI_EP_MSG is between those who made it.

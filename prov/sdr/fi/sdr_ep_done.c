@@ -280,6 +280,14 @@ static void sdr_ep_stage_free(void *user, void *p, uint64_t bytes)
 	sdr_hmem_host_free(p, bytes);
 }
 
+static void sdr_ep_far_refused(void *user, const char *why)
+{
+	(void)user;
+	sdr_warn_once("data of devices pass through memory of the host, not straight to the RDMA "
+		      "device: %s",
+		      why);
+}
+
 static int sdr_ep_call(void *user, struct sdr_peer *peer, const uint8_t *buf, size_t len)
 {
 	struct sdr_ep *ep = user;
@@ -306,6 +314,7 @@ const struct sdr_rel_cbs sdr_ep_msg_cbs = {
 	.mr_mem = sdr_ep_mr_mem,
 	.stage_alloc = sdr_ep_stage_alloc,
 	.stage_free = sdr_ep_stage_free,
+	.far_refused = sdr_ep_far_refused,
 	.call = sdr_ep_call,
 	.gone = sdr_ep_gone,
 };
@@ -322,4 +331,5 @@ const struct sdr_rel_cbs sdr_ep_cbs = {
 	.mr_mem = sdr_ep_mr_mem,
 	.stage_alloc = sdr_ep_stage_alloc,
 	.stage_free = sdr_ep_stage_free,
+	.far_refused = sdr_ep_far_refused,
 };

@@ -70,13 +70,21 @@ static int opt_cuda_set(struct sdr_ep *ep, const void *val)
 	return permitted || !ep->hmem || !sdr_hmem_usable(FI_HMEM_CUDA, NULL) ? 0 : -FI_EOPNOTSUPP;
 }
 
+/* The direct path between an RDMA device and others: taken where it is, unless it is forbidden. */
 static int opt_p2p_set(struct sdr_ep *ep, const void *val)
 {
+	struct sdr_uc_info info = { .far = false };
 	int how;
 
-	(void)ep;
 	memcpy(&how, val, sizeof(how));
-	return how == FI_HMEM_P2P_REQUIRED ? -FI_EOPNOTSUPP : 0;
+	if (how == FI_HMEM_P2P_REQUIRED)
+		return -FI_EOPNOTSUPP;
+	if (ep->rel)
+		ep->uc->ops->info(ep->uc, &info);
+	if (info.far && ep->env.rel.no_far != (how == FI_HMEM_P2P_DISABLED))
+		return -FI_EOPBADSTATE;
+	ep->env.rel.no_far = how == FI_HMEM_P2P_DISABLED;
+	return 0;
 }
 
 struct sdr_ep_opt {

@@ -360,8 +360,6 @@ static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type,
 		return -FI_ENODATA;
 	if (hints->caps & SDR_CAPS_COMM & ~c->comm)
 		return -FI_ENODATA;
-	if ((hints->caps & FI_HMEM) && c->dev) /* its engine writes into memory of the CPU alone */
-		return -FI_ENODATA;
 	if (hints->domain_attr && (hints->domain_attr->caps & SDR_CAPS_COMM & ~c->comm))
 		return -FI_ENODATA;
 	if (hints->domain_attr && hints->domain_attr->name &&
