@@ -17,5 +17,16 @@ sdr_verbs_late_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(SDR_SYS_LIBS
 noinst_PROGRAMS += sdr_soft_nic
 sdr_soft_nic_SOURCES = fabtests/rxe/sdr_soft_nic.c
 sdr_soft_nic_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la -libverbs $(SDR_SYS_LIBS)
+
+# The provider finds dlvsym of the program, and with it ibv_reg_dmabuf_mr.  The fakes are there with cmocka.
+if HAVE_CMOCKA
+noinst_PROGRAMS += sdr_verbs_hmem
+sdr_verbs_hmem_SOURCES = fabtests/rxe/sdr_verbs_hmem.c fabtests/rxe/dmabuf_shim.c fabtests/rxe/dmabuf_shim.h
+sdr_verbs_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
+sdr_verbs_hmem_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+sdr_verbs_hmem_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--no-as-needed
+sdr_verbs_hmem_LDADD = $(HMEM_FAKES) $(LIBFABRIC_LIBS) -lpthread
 endif
-EXTRA_DIST += fabtests/rxe/sdr_verbs_late.c fabtests/rxe/sdr_early.c fabtests/rxe/sdr_soft_nic.c
+endif
+EXTRA_DIST += fabtests/rxe/sdr_verbs_late.c fabtests/rxe/sdr_early.c fabtests/rxe/sdr_soft_nic.c \
+	fabtests/rxe/sdr_verbs_hmem.c fabtests/rxe/dmabuf_shim.c fabtests/rxe/dmabuf_shim.h
