@@ -197,7 +197,7 @@ run_check() {
 }
 
 step_check() {
-	logged "$LOGS/check.log" run_check 1500 "$BUILD" "$(tests_of "$BUILD" all)"
+	logged "$LOGS/check.log" run_check 3000 "$BUILD" "$(tests_of "$BUILD" all)"
 	CHECK_RC=$?
 	count_make_check check "$BUILD"
 }
@@ -205,27 +205,27 @@ step_check() {
 # make check runs the seeds from 1 on.
 run_seeds() { timeout -k 20 2400 "$BUILD/fabtests/sim/sdr_props" --first 100001 --count "$SEEDS"; }
 
-run_quickstart() { timeout -k 20 300 "$SRC/scripts/quickstart.sh" --no-install --sizes 1m,8m --messages 3; }
+run_quickstart() { timeout -k 20 900 "$SRC/scripts/quickstart.sh" --no-install --sizes 1m,8m --messages 3; }
 
 # Beside what scripts/figures.sh writes by itself, which is the user's.
 run_figures() {
 	local out=$BUILD/figures-test names
 	rm -rf "$out"
-	timeout -k 20 400 "$SRC/scripts/figures.sh" --quick --no-install --build "$BUILD" --out "$out" || return 1
+	timeout -k 20 1200 "$SRC/scripts/figures.sh" --quick --no-install --build "$BUILD" --out "$out" || return 1
 	names=$("$SRC/scripts/figures.sh" --list | awk '{ print $1 }')
 	# shellcheck disable=SC2086
 	PYTHONDONTWRITEBYTECODE=1 python3 "$SRC/scripts/figures/check.py" "$out" $names
 }
 
 step_clang() {
-	logged "$LOGS/clang.log" run_check 900 "$BUILD-clang" "$(tests_of "$BUILD-clang" units)"
+	logged "$LOGS/clang.log" run_check 2400 "$BUILD-clang" "$(tests_of "$BUILD-clang" units)"
 	CHECK_RC=$?
 	count_make_check clang "$BUILD-clang"
 }
 
 step_asan() {
 	export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
-	logged "$LOGS/asan.log" run_check 1500 "$BUILD-asan" "$(tests_of "$BUILD-asan" programs)"
+	logged "$LOGS/asan.log" run_check 3000 "$BUILD-asan" "$(tests_of "$BUILD-asan" programs)"
 	CHECK_RC=$?
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 	count_make_check asan "$BUILD-asan"
@@ -243,7 +243,7 @@ step_tsan() {
 	programs=$(tsan_programs)
 	export TSAN_OPTIONS="suppressions=$SRC/fabtests/tsan.supp halt_on_error=0 exitcode=66 second_deadlock_stack=1"
 	export SDR_TEST_BRIEF=1
-	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 1200 make -C "$BUILD-tsan" -j$((2 * JOBS)) check \
+	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 3000 make -C "$BUILD-tsan" -j$((2 * JOBS)) check \
 		TESTS="$(tsan_scripts) $programs" check_PROGRAMS="$programs"
 	CHECK_RC=$?
 	unset TSAN_OPTIONS SDR_TEST_BRIEF
@@ -327,8 +327,8 @@ run_mpi() {
 		timeout -k 20 3000 bash "$run"
 		return
 	fi
-	timeout -k 20 600 bash "$run" --only clean || rc=1
-	timeout -k 20 900 bash "$run" --quick --only fault || rc=1
+	timeout -k 20 1500 bash "$run" --only clean || rc=1
+	timeout -k 20 2000 bash "$run" --quick --only fault || rc=1
 	return $rc
 }
 
@@ -339,7 +339,7 @@ step_mpi() {
 }
 
 run_net() {
-	SDR_BUILDDIR=$BUILD FI_PROVIDER_PATH=$BUILD/.libs timeout -k 20 1500 "$SRC/scripts/net-cases.sh"
+	SDR_BUILDDIR=$BUILD FI_PROVIDER_PATH=$BUILD/.libs timeout -k 20 3000 "$SRC/scripts/net-cases.sh"
 }
 
 step_net() {
@@ -364,15 +364,15 @@ step_rxe() {
 	count_program rxe guest.sh "$LOGS/rxe.log" "$([ $CHECK_RC = 0 ] && echo PASS || echo FAIL)"
 }
 
-# The suite has run already; what distcheck adds is that the tarball is whole: everything is built from
-# it, quickly rather than well, and some programs and a script with a file of its own are run.
+# The suite has run already; what distcheck adds is that the tarball is whole: the product is built from it,
+# quickly rather than well, some programs and a script with a file of its own are run, and it has all that is
+# tracked here.
 run_distcheck() {
-	local missing tests
+	local missing programs
 	rm -rf "$BUILD"/sdr-[0-9]*
-	tests="$(tests_of "$BUILD" units | tr ' ' '\n' | grep -E '^test_(base|wire|sdk)_|^test_(bed|fec|fi_ep)$' | tr '\n' ' ')"
-	tests+=" fabtests/functional/model.sh"
-	timeout -k 20 1200 make -C "$BUILD" -j"$JOBS" distcheck TESTS="$tests" \
-		DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O0" || return 1
+	programs="$(tests_of "$BUILD" units | tr ' ' '\n' | grep -E '^test_(base|wire|sdk)_|^test_(bed|fec|codec|fi_ep)$' | tr '\n' ' ')"
+	timeout -k 20 3000 make -C "$BUILD" -j"$JOBS" distcheck TESTS="$programs fabtests/functional/model.sh" \
+		check_PROGRAMS="$programs" DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O0" || return 1
 	git -C "$SRC" rev-parse --verify -q HEAD >/dev/null 2>&1 ||
 		{ echo "no git here: the tarball was not compared with the tracked files"; return 0; }
 	missing=$(comm -23 <(git -C "$SRC" ls-files | grep -vx '\.gitignore' | sort) \
@@ -385,12 +385,12 @@ run_package() {
 	local out=$BUILD/package-made rc=0
 	rm -rf "$out"
 	echo "--- Debian's"
-	timeout -k 20 900 "$SRC/scripts/package.sh" --no-install "$out" && echo "ok - debian packages are built" ||
+	timeout -k 20 2400 "$SRC/scripts/package.sh" --no-install "$out" && echo "ok - debian packages are built" ||
 		{ echo "not ok - debian packages are built"; return 1; }
 	echo "--- RPMs"
-	timeout -k 20 900 "$SRC/scripts/package.sh" --no-install --rpm "$out" && echo "ok - RPMs are built" ||
+	timeout -k 20 2400 "$SRC/scripts/package.sh" --no-install --rpm "$out" && echo "ok - RPMs are built" ||
 		{ echo "not ok - RPMs are built"; rc=1; }
-	timeout -k 20 900 "$SRC/scripts/package-test.sh" "$out" || rc=1
+	timeout -k 20 2400 "$SRC/scripts/package-test.sh" "$out" || rc=1
 	return $rc
 }
 

@@ -43,10 +43,12 @@ static int sdr_context_attr_check(const struct sdr_dev_attr *attr, uint32_t *mtu
 		return -EINVAL;
 	if (!attr->mtu)
 		return 0;
-	if (attr->mtu < SDR_MTU_MIN || attr->mtu > *mtu)
-		return sdr_why(attr->why, attr->why_len, -EINVAL,
-			       "mtu %u: this device carries %u to %u bytes of payload a packet",
-			       attr->mtu, SDR_MTU_MIN, *mtu);
+	if (attr->mtu < SDR_MTU_MIN || attr->mtu > *mtu) {
+		sdr_why(attr->why, attr->why_len,
+			"mtu %u: this device carries %u to %u bytes of payload a packet", attr->mtu,
+			SDR_MTU_MIN, *mtu);
+		return -EINVAL;
+	}
 	*mtu = attr->mtu;
 	return 0;
 }

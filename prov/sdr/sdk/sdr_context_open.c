@@ -84,8 +84,8 @@ struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_de
 	if (a.why && a.why_len)
 		a.why[0] = 0;
 	if (a.channels > SDR_CHANNELS_MAX) {
-		err = sdr_why(a.why, a.why_len, -EINVAL, "channels %u: expected 1 to %u, or 0",
-			      a.channels, SDR_CHANNELS_MAX);
+		sdr_why(a.why, a.why_len, "channels %u: expected 1 to %u, or 0", a.channels,
+			SDR_CHANNELS_MAX);
 		goto out;
 	}
 	err = sdr_context_seed(a.seed, rand);

@@ -64,7 +64,7 @@ static uint32_t sdr_qp_chunk_default(uint32_t mtu, uint8_t off_bits)
 }
 
 /* -EINVAL, and why. */
-#define QP_BAD(...) sdr_why(a->why, a->why_len, -EINVAL, __VA_ARGS__)
+#define QP_BAD(...) (sdr_why(a->why, a->why_len, __VA_ARGS__), -EINVAL)
 
 static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 {

@@ -14,7 +14,7 @@
 
 #include "sdr_why.h"
 
-int sdr_why(char *buf, size_t len, int err, const char *fmt, ...)
+void sdr_why(char *buf, size_t len, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -23,7 +23,6 @@ int sdr_why(char *buf, size_t len, int err, const char *fmt, ...)
 		vsnprintf(buf, len, fmt, ap);
 		va_end(ap);
 	}
-	return err;
 }
 
 void sdr_why_end(char *buf, size_t len, int err)
@@ -31,5 +30,5 @@ void sdr_why_end(char *buf, size_t len, int err)
 	size_t n = buf && len ? strnlen(buf, len) : len;
 
 	if (n < len && (!n || err != -EINVAL))
-		sdr_why(buf + n, len - n, err, "%s%s", n ? ": " : "", sdr_strerror(err));
+		sdr_why(buf + n, len - n, "%s%s", n ? ": " : "", sdr_strerror(err));
 }

@@ -6,9 +6,8 @@
 
 #include <stddef.h>
 
-/* Writes it, cut to len bytes, into buf, which may be NULL; returns err. */
-int sdr_why(char *buf, size_t len, int err, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* Writes it, cut to len bytes, into buf, which may be NULL. */
+void sdr_why(char *buf, size_t len, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
  * The last word: an attribute that is out of range has been explained; of anything else, what
  * sdr_strerror says of err comes behind what is there.
