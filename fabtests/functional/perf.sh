@@ -426,9 +426,9 @@ probe_trials() {
 # Who is interrupted between two trials keeps those that there are.
 probe_trials_interrupted() {
 	perf_server --probe-loss --loop && perf_client --probe-loss -n 50 --rate 20m --payload 300 --every 1h --trials 2 \
-		--append "$tmp/trials.csv" && until_said client 'trial 1 of 2' 20 || return 1
+		--append "$tmp/one.csv" && until_said client 'trial 1 of 2' 20 || return 1
 	kill -INT "$(pid_of client)"
-	ends_with client 0 'interrupted after 1 of 2 trials' && [ "$(wc -l <"$tmp/trials.csv")" = 2 ] || no "not one trial"
+	ends_with client 0 'interrupted after 1 of 2 trials' && [ "$(wc -l <"$tmp/one.csv")" = 2 ] || no "not one trial"
 }
 
 all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged both_ways_read all_sizes repairs
