@@ -62,14 +62,6 @@ void sdr_bulk_close(struct sdr_rel *rel)
 		sdr_fec_destroy(b->fecs[i]);
 }
 
-void sdr_bulk_far_told(struct sdr_rel *rel)
-{
-	if (rel->bulk->far_told || !rel->cbs->far_refused)
-		return;
-	rel->bulk->far_told = true;
-	rel->cbs->far_refused(rel->user, rel->uc->ops->reason(rel->uc));
-}
-
 void sdr_bulk_conn_init(struct sdr_conn *c)
 {
 	struct sdr_conn_bulk *b = c->bulk;

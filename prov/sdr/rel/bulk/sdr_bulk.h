@@ -91,11 +91,6 @@ struct sdr_conn_bulk {			     /* of a connection */
 
 int sdr_bulk_open(struct sdr_rel *rel); /* 0 or -ENOMEM */
 void sdr_bulk_close(struct sdr_rel *rel);
-/*
- * A transfer between mem and an engine that reaches devices goes through memory of ours all the
- * same: told once, with the engine's reason.
- */
-void sdr_bulk_far_told(struct sdr_rel *rel);
 void sdr_bulk_conn_init(struct sdr_conn *c);
 /* No operation is under way any more. */
 void sdr_bulk_conn_free(struct sdr_conn *c);

@@ -47,7 +47,7 @@ static bool bulk_direct(struct sdr_bulk_rx *b)
 		return false;
 	b->direct = !sdr_qp_grant(c->shape->qp, b->buf, b->len, b->mem, &b->grant);
 	if (!b->direct)
-		sdr_bulk_far_told(c->rel);
+		sdr_stages_told(c->rel);
 	return b->direct;
 }
 

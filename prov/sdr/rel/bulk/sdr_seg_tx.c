@@ -226,7 +226,7 @@ static bool seg_near(struct sdr_bulk_tx *b, const struct sdr_plan_msg *m, struct
 	if (sdr_qp_far(s->shape->qp) && !c->rel->cfg.no_far && !m->coded && !b->staged) {
 		ret = sdr_send_far(s->h, b->mem, s->base);
 		if (ret && ret != -EAGAIN)
-			sdr_bulk_far_told(c->rel);
+			sdr_stages_told(c->rel);
 		b->staged = ret != 0;
 	}
 	if (ret && !sdr_stage_tx_open(&s->stage, c, b->mem, s->base, m->len))

@@ -67,6 +67,14 @@ void sdr_stages_close(struct sdr_rel *rel)
 	sdr_slab_destroy(&g->old_pool);
 }
 
+void sdr_stages_told(struct sdr_rel *rel)
+{
+	if (rel->bulk->far_told || !rel->cbs->far_refused)
+		return;
+	rel->bulk->far_told = true;
+	rel->cbs->far_refused(rel->user, rel->uc->ops->reason(rel->uc));
+}
+
 static bool stage_open(struct sdr_stage *s, struct sdr_scratch *room, const struct sdr_mem *mem,
 		       uint8_t *far, uint64_t len)
 {

@@ -51,6 +51,12 @@ void sdr_stages_close(struct sdr_rel *rel);
 void sdr_stages_round(struct sdr_rel *rel);
 
 /*
+ * A transfer between mem and an engine that reaches devices goes through memory of ours all the
+ * same: told once, with the engine's reason.
+ */
+void sdr_stages_told(struct sdr_rel *rel);
+
+/*
  * For len bytes at far to be sent.  False: there is no room now, and the connection is kicked when
  * there is.
  */
