@@ -169,7 +169,8 @@ static void recv_message(struct sdr_qp *qp, uint8_t *buf)
 			last = meet_now();
 		reply = (struct word){ .what = NACK, .message = now_at };
 		for (i = 0; i < s->nchunks && reply.n < 200; i++)
-			if (!(s->chunk_bits[i / 64] >> i % 64 & 1))
+			if (!(__atomic_load_n(&s->chunk_bits[i / 64], __ATOMIC_ACQUIRE) >> i % 64 &
+			      1))
 				reply.chunk[reply.n++] = i;
 		if (!reply.n)
 			reply.what = DONE;

@@ -201,7 +201,10 @@ struct fi_sdr_ep_ops_1 {
 	int (*context_query)(struct fid_ep *ep, struct sdr_context_info *out);
 	int (*qp_query)(struct fid_ep *ep, struct sdr_qp *qp, struct sdr_qp_attr *out);
 	int (*qp_peer_query)(struct fid_ep *ep, struct sdr_qp *qp, struct sdr_qp_peer *out);
-	/* Read it under no lock, between two calls that progress: as the bitmaps. */
+	/*
+	 * Its bitmaps may be read at any time, by atomic loads where the endpoint's thread makes
+	 * progress; the sums are those of the last call.
+	 */
 	const struct sdr_rcv_state *(*recv_state)(struct fid_ep *ep, struct sdr_rcv_handle *hdl);
 	int (*send_cancel)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
 	int (*send_imm_again)(struct fid_ep *ep, struct sdr_snd_handle *hdl);
