@@ -5,9 +5,9 @@
  * order as far as the peer's credit goes); a record gets its rseq when it first leaves and keeps
  * it.  At most SDR_REL_CTL_WINDOW records are unacknowledged.  A refusal goes before all others:
  * data land nowhere until the peer has it, and when the END behind them is acknowledged first, they
- * count as lost.  Incoming: a window of the same size
- * shows which rseq were processed, so that a record has its effect exactly once however often it
- * comes.  What they mean is the room above's (sdr_rec_input.c).
+ * count as lost.  Incoming: a window of the same size shows which rseq were processed, so that a
+ * record has its effect exactly once however often it comes.  What they mean is the room above's
+ * (sdr_rec_input.c).
  */
 #include <stdlib.h>
 #include <errno.h>
