@@ -37,3 +37,8 @@ check_PROGRAMS += test_sdk_engines
 TESTS += test_sdk_engines
 test_sdk_engines_SOURCES = fabtests/unit/test_sdk_engines.c
 test_sdk_engines_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm
+
+check_PROGRAMS += test_sdk_workers
+TESTS += test_sdk_workers
+test_sdk_workers_SOURCES = fabtests/unit/test_sdk_workers.c
+test_sdk_workers_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm

@@ -207,9 +207,9 @@ static void oneshots(struct side s[2], struct sdr_sim_world *w)
 
 /* ---- soft ------------------------------------------------------------------------------------ */
 
-static void soft_with(const char *name, const char *fault, uint8_t channels)
+static void soft_with(const char *name, const char *fault, uint8_t channels, uint8_t workers)
 {
-	struct sdr_dev_attr dev = { .size = sizeof(dev), .fault = fault };
+	struct sdr_dev_attr dev = { .size = sizeof(dev), .fault = fault, .workers = workers };
 	struct sdr_qp_attr attr = {
 		.size = sizeof(attr), .chunk = 16 * 1024, .mtu = 1024, .channels = channels
 	};
@@ -235,19 +235,26 @@ static void soft_with(const char *name, const char *fault, uint8_t channels)
 static void soft__clean(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", NULL, 1);
+	soft_with("soft:127.0.0.1", NULL, 1, 0);
 }
 
 static void soft__channels(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", NULL, 4);
+	soft_with("soft:127.0.0.1", NULL, 4, 0);
 }
 
 static void soft__faults(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 1);
+	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 1, 0);
+}
+
+static void soft__workers(void **state)
+{
+	(void)state;
+	soft_with("soft:127.0.0.1", NULL, 1, 2);
+	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 3, 3);
 }
 
 static void soft__bad_names(void **state)
@@ -281,6 +288,7 @@ static void soft__says_why(void **state)
 		{ "soft:127.0.0.1", "mtu 9000", { .mtu = 9000 } },
 		{ "soft:127.0.0.1", "drop=7", { .fault = "drop=7" } },
 		{ "soft:127.0.0.1", "channels 17", { .channels = 17 } },
+		{ "soft:127.0.0.1", "workers 17", { .workers = 17 } },
 		{ "soft:203.0.113.77", "ip address", { 0 } },
 	};
 	static const struct {
@@ -582,6 +590,7 @@ int main(void)
 		cmocka_unit_test(soft__clean),
 		cmocka_unit_test(soft__channels),
 		cmocka_unit_test(soft__faults),
+		cmocka_unit_test(soft__workers),
 		cmocka_unit_test(soft__bad_names),
 		cmocka_unit_test(soft__says_why),
 		cmocka_unit_test(soft__without_an_address),

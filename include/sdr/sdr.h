@@ -10,7 +10,8 @@
  * The n-th message of the sender lands in the n-th buffer that the receiver posted.
  *
  * Threads: a context and everything created from it belong to one thread at a time (the caller
- * locks). The bitmaps alone may be read by other threads meanwhile.  Different contexts are
+ * locks). The bitmaps alone may be read by other threads meanwhile; with sdr_dev_attr.workers they
+ * are written by threads of the context's own.  Different contexts are
  * independent. Errors: calls return 0 or a count, or a negative errno value; creators return NULL
  * and set errno. Progress: nothing happens behind the caller's back; packets move inside
  * sdr_context_progress and the calls that say so.
@@ -47,6 +48,12 @@ struct sdr_dev_attr {
 	char *why;	  /* when creation fails: its reason and one next step; may be NULL */
 	size_t why_len;	  /* bytes of it; SDR_WHY_LEN hold every text */
 	uint8_t channels; /* source ports that QPs can spread over, 1..16; 0: 1 */
+	/*
+	 * threads that place packets of messages from 256 KiB on, each from a UDP port of its own,
+	 * 0..16; 0: all is done in sdr_context_progress.  They start with the first QP, sleep
+	 * while nothing comes, and are told of by sdr_qp_info_get.  Only "soft" has them.
+	 */
+	uint8_t workers;
 };
 
 /*

@@ -38,10 +38,11 @@ uint32_t sdr_bitmap_clear_range(uint64_t *b, uint32_t lo, uint32_t hi)
 uint32_t sdr_bitmap_top(const uint64_t *b, uint32_t nbits)
 {
 	uint32_t w = sdr_bitmap_words(nbits), in = nbits & 63;
+	uint64_t v;
 
 	for (uint64_t m = in ? sdr_bitmap_mask(0, in) : ~0ull; w--; m = ~0ull)
-		if (b[w] & m)
-			return w * 64 + 64 - (uint32_t)__builtin_clzll(b[w] & m);
+		if ((v = sdr_bitmap_word(b, w) & m))
+			return w * 64 + 64 - (uint32_t)__builtin_clzll(v);
 	return 0;
 }
 
@@ -50,8 +51,9 @@ uint32_t sdr_bitmap_count(const uint64_t *b, uint32_t nbits)
 	uint32_t n = 0, w;
 
 	for (w = 0; w < nbits / 64; w++)
-		n += (uint32_t)__builtin_popcountll(b[w]);
+		n += (uint32_t)__builtin_popcountll(sdr_bitmap_word(b, w));
 	if (nbits & 63)
-		n += (uint32_t)__builtin_popcountll(b[w] & sdr_bitmap_mask(0, nbits & 63));
+		n += (uint32_t)__builtin_popcountll(sdr_bitmap_word(b, w) &
+						  sdr_bitmap_mask(0, nbits & 63));
 	return n;
 }

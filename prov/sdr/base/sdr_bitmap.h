@@ -2,8 +2,10 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Bitmaps in 64-bit words: bit i is bit i & 63 of word i / 64.  On a little-endian machine that is
- * also bit i & 7 of byte i / 8, which is how the public calls hand them out.  Plain loads and
- * stores: the receive worker has its own atomic access.  No state, no allocation.
+ * also bit i & 7 of byte i / 8, which is how the public calls hand them out.  What reads may do so
+ * while receive workers set bits: loads acquire, so that who finds a bit set finds what it stands
+ * for.  What writes is for one thread: the worker has its own atomic access.  No state, no
+ * allocation.
  */
 #ifndef SDR_BITMAP_H
 #define SDR_BITMAP_H
@@ -22,9 +24,14 @@ static inline uint32_t sdr_bitmap_words(uint32_t nbits)
 	return nbits / 64 + (nbits % 64 != 0);
 }
 
+static inline uint64_t sdr_bitmap_word(const uint64_t *b, uint32_t w)
+{
+	return __atomic_load_n(&b[w], __ATOMIC_ACQUIRE);
+}
+
 static inline bool sdr_bitmap_test(const uint64_t *b, uint32_t i)
 {
-	return b[i / 64] >> (i & 63) & 1;
+	return sdr_bitmap_word(b, i / 64) >> (i & 63) & 1;
 }
 
 static inline void sdr_bitmap_set(uint64_t *b, uint32_t i)
@@ -53,11 +60,11 @@ static inline uint32_t sdr_bitmap_next(const uint64_t *b, uint32_t from, uint32_
 
 	if (from >= nbits)
 		return nbits;
-	v = (b[w] ^ flip) & ~0ull << (from & 63);
+	v = (sdr_bitmap_word(b, w) ^ flip) & ~0ull << (from & 63);
 	while (!v) {
 		if (++w == words)
 			return nbits;
-		v = b[w] ^ flip;
+		v = sdr_bitmap_word(b, w) ^ flip;
 	}
 	at = w * 64 + (uint32_t)__builtin_ctzll(v);
 	return at < nbits ? at : nbits;

@@ -206,6 +206,16 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .help = "Internal queue pairs of a generation, each with its own source port, "
 		  "over which routers that hash ports spread the load.",
 	  AT(rel.channels) },
+	{ .name = "workers",
+	  .kind = &sdr_kind_uint,
+	  .def = "0",
+	  .unit = "threads",
+	  .range = "0..16",
+	  .max = SDR_WORKERS_MAX,
+	  .help = "Receive workers of an endpoint: threads that place large messages, each from a "
+		  "UDP port of its own that firewalls must let through; 0: the thread that "
+		  "drives the endpoint does it.",
+	  AT(workers) },
 	{ .name = "generations",
 	  .kind = &sdr_kind_uint,
 	  .def = "4",
@@ -530,15 +540,15 @@ static int sdr_env_check_code(const struct sdr_rel_cfg *c, char *err, size_t err
 
 static int sdr_env_check_net(const struct sdr_env *env, char *err, size_t err_len)
 {
-	uint32_t want = env->rel.channels - (env->port ? 1 : 0);
+	uint32_t want = env->rel.channels + env->workers - (env->port ? 1 : 0);
 	uint32_t have = (uint32_t)env->ports.hi - env->ports.lo + 1;
 
 	if (env->ports.lo && have < want)
 		return sdr_env_refuse(
 			err, err_len,
 			"FI_SDR_PORT_RANGE=%u-%u has %u ports, but an endpoint with FI_SDR_CHANNELS=%u "
-			"takes as many",
-			env->ports.lo, env->ports.hi, have, env->rel.channels);
+			"and FI_SDR_WORKERS=%u takes as many as both together",
+			env->ports.lo, env->ports.hi, have, env->rel.channels, env->workers);
 	if (env->bind.ss_family && env->advertise.ss_family &&
 	    env->bind.ss_family != env->advertise.ss_family)
 		return sdr_env_refuse(

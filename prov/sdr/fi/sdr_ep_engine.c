@@ -109,6 +109,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		.mtu = ep->env.rel.mtu,
 		.fault = ep->env.fault,
 		.channels = ep->env.rel.channels,
+		.workers = ep->env.workers,
 		.no_ecn = ep->env.rel.no_ecn,
 		.dscp = ep->env.dscp,
 		.late = ep->env.late,

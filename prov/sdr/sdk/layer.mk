@@ -13,6 +13,8 @@ libsdr_sdk_la_SOURCES = \
 	prov/sdr/sdk/sdr_context.h \
 	prov/sdr/sdk/sdr_context_open.c \
 	prov/sdr/sdk/sdr_context_progress.c \
+	prov/sdr/sdk/sdr_crew.c \
+	prov/sdr/sdk/sdr_crew.h \
 	prov/sdr/sdk/sdr_cts.c \
 	prov/sdr/sdk/sdr_cts.h \
 	prov/sdr/sdk/sdr_keys.c \

@@ -14,6 +14,7 @@
 
 #include "base/sdr_assert.h"
 #include "sdr_context.h"
+#include "sdr_crew.h"
 #include "sdr_qp.h"
 #include "sdr_why.h"
 
@@ -79,9 +80,13 @@ struct sdr_context *sdr_context_create_on(struct sdr_uc *uc, const struct sdr_de
 		goto out_ctx;
 	if (sdr_pool_init(&ctx->pool))
 		goto out_ctl;
+	if (ctx->info.workers && sdr_crew_create(ctx))
+		goto out_pool;
 	ctx->now = uc->ops->now(uc);
 	return ctx;
 
+out_pool:
+	sdr_pool_free(&ctx->pool);
 out_ctl:
 	free(ctx->txq.ctl);
 out_ctx:
@@ -101,6 +106,7 @@ int sdr_context_destroy(struct sdr_context *ctx)
 		sdr_context_flush(ctx); /* what is queued is the last that leaves */
 	SDR_ASSERT(sdr_list_empty(&ctx->busy) && sdr_list_empty(&ctx->touched));
 	ctx->uc->ops->close(ctx->uc);
+	sdr_crew_destroy(ctx->crew);
 	sdr_pool_free(&ctx->pool);
 	free(ctx->txq.ctl);
 	free(ctx);

@@ -5,8 +5,8 @@
  * round in which everything happens in sdr_context_progress.c.
  *
  * Ownership: a context owns pools and batch; a QP owns its message table; handles belong to the
- * context's pool and point to their QP.  One thread at a time; only the bitmaps and the slot words
- * are atomic.
+ * context's pool and point to their QP.  One thread at a time; only the bitmaps, the slot words and
+ * the notes of receive workers (sdr_crew.c) are atomic.
  */
 #ifndef SDR_CONTEXT_H
 #define SDR_CONTEXT_H
@@ -23,6 +23,8 @@
 #define SDR_EV_MAX	128u	  /* events taken from the engine at a time */
 #define SDR_QP_BUCKETS	256u	  /* hash of QPs by number; power of two */
 #define SDR_TX_RETRY_NS 100000ull /* how soon a full engine is tried again */
+
+struct sdr_crew;
 
 struct sdr_context {
 	struct sdr_uc *uc;
@@ -60,6 +62,7 @@ struct sdr_context {
 	/* of the datagram that is being handled: since when this host had it, 0 unknown */
 	uint64_t ctl_since;
 	uint8_t ctl_ecn; /* enum sdr_uc_ecn of the datagram that is being handled */
+	struct sdr_crew *crew; /* NULL: the engine has no receive workers */
 	struct sdr_pool pool;
 	struct sdr_txq txq;
 };

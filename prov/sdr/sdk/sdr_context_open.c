@@ -88,6 +88,11 @@ struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_de
 			SDR_CHANNELS_MAX);
 		goto out;
 	}
+	if (a.workers > SDR_WORKERS_MAX) {
+		sdr_why(a.why, a.why_len, "workers %u: expected 0 to %u", a.workers,
+			SDR_WORKERS_MAX);
+		goto out;
+	}
 	err = sdr_context_seed(a.seed, rand);
 	if (err)
 		goto out;
@@ -95,6 +100,7 @@ struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_de
 	open_attr.fault = a.fault;
 	open_attr.seed = a.seed;
 	open_attr.channels = a.channels;
+	open_attr.workers = a.workers;
 	open_attr.err = a.why;
 	open_attr.err_len = a.why_len;
 	err = sdr_uc_open(dev_name, &open_attr, &uc);

@@ -17,6 +17,7 @@
 #include "base/sdr_assert.h"
 #include "sdr_app.h"
 #include "sdr_context.h"
+#include "sdr_crew.h"
 #include "sdr_cts.h"
 #include "sdr_qp.h"
 #include "sdr_recv.h"
@@ -128,10 +129,14 @@ int sdr_context_progress_max(struct sdr_context *ctx, int max_events)
 		n = ctx->uc->ops->poll(ctx->uc, ctx->ev, n);
 		SDR_ASSERT(n <= (int)SDR_EV_MAX); /* of the engine */
 		ctx->dry = n <= 0 || (ctx->uc->ops->dry && ctx->uc->ops->dry(ctx->uc));
+		/* A round may take milliseconds: arrival times must not be older than the poll. */
+		if (n > 0)
+			ctx->now = ctx->uc->ops->now(ctx->uc);
+		/* Control datagrams may be about the packets before them. */
+		if (ctx->crew)
+			handled += sdr_crew_collect(ctx);
 		if (n <= 0)
 			break;
-		/* A round may take milliseconds: arrival times must not be older than the poll. */
-		ctx->now = ctx->uc->ops->now(ctx->uc);
 		sdr_context_dispatch(ctx, n);
 		handled += n;
 		if (ctx->dry)

@@ -11,7 +11,8 @@
  *
  * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds
  * the slot and ends the grant, if there is one, so no byte is written; opening is the other way
- * round and happens after the engine has bound the buffer.  A packet of number n can therefore only
+ * round.  An engine with receive workers takes nothing for a slot before it is bound, and may take
+ * something at once when it is: there the word is set before.  A packet of number n can therefore only
  * be taken for n itself or for n + generations * IDs * i: it must be older than generations * IDs
  * messages to do harm, and that bound is exact. (With grants it then sets a bit, and writes
  * nothing: sdr_keys.c.)  No timers.
@@ -62,15 +63,27 @@ static void sdr_msgtab_done(struct sdr_qp *qp, uint32_t msn)
 	sdr_msgtab_advance(qp);
 }
 
-void sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h)
+int sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h, void *mr)
 {
-	uint32_t msn = h->st.msn;
+	const struct sdr_context *ctx = qp->ctx;
+	uint32_t msn = h->st.msn, slot = sdr_qp_slot(qp, msn);
+	int err;
 
 	SDR_ASSERT(h->qp == qp && sdr_msgtab_state(qp, msn) == SDR_MSG_FREE);
-	sdr_rxk_open(&qp->rxk, sdr_qp_slot(qp, msn), sdr_qp_gen(qp, msn), h->index);
+	if (ctx->crew)
+		sdr_rxk_open(&qp->rxk, slot, sdr_qp_gen(qp, msn), h->index);
+	err = ctx->uc->ops->slot_bind(qp->uqp, slot, msn >> qp->rxk.split.id_bits, h->st.buf,
+				      h->st.length, mr);
+	if (err) {
+		sdr_rxk_close(&qp->rxk, slot);
+		return err;
+	}
+	if (!ctx->crew)
+		sdr_rxk_open(&qp->rxk, slot, sdr_qp_gen(qp, msn), h->index);
 	sdr_bitmap_set(qp->live, sdr_qp_slot(qp, msn));
 	qp->nlive++;
 	SDR_ASSERT(qp->nlive <= qp->window);
+	return 0;
 }
 
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h)

@@ -19,6 +19,7 @@
 #include "base/sdr_bitmap.h"
 
 #include "sdr_context.h"
+#include "sdr_crew.h"
 #include "sdr_cts.h"
 #include "sdr_qp.h"
 #include "sdr_recv.h"
@@ -232,6 +233,8 @@ int sdr_qp_destroy(struct sdr_qp *qp)
 	sdr_list_del(&qp->link);
 	sdr_list_del(&qp->busy);
 	ctx->uc->ops->qp_destroy(qp->uqp);
+	if (ctx->crew)
+		sdr_crew_forget(ctx, qp);
 	free(qp->keys);
 	free(qp);
 	return 0;

@@ -71,12 +71,10 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 		if (err)
 			goto err_handle;
 	}
-	err = ctx->uc->ops->slot_bind(qp->uqp, sdr_qp_slot(qp, msn), msn >> qp->rxk.split.id_bits,
-				      wr->addr, wr->length, mr);
+	h->qp = qp;
+	err = sdr_msgtab_open(qp, h, mr);
 	if (err)
 		goto err_grant;
-	h->qp = qp;
-	sdr_msgtab_open(qp, h);
 	if ((int32_t)(msn + 1 - qp->next) > 0)
 		qp->next = msn + 1;
 	*hdl = h;
@@ -84,6 +82,7 @@ int sdr_recv_post_at(struct sdr_qp *qp, uint32_t msn, const struct sdr_rcv_wr *w
 
 err_grant:
 	sdr_qp_grant_end(qp, &h->grant);
+	h->qp = NULL;
 err_handle:
 	sdr_pool_rcv_put(&ctx->pool, h);
 	return err;
@@ -141,23 +140,45 @@ uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-static void sdr_recv_new(struct sdr_rcv_handle *h, uint32_t off)
+/*
+ * cum is taken from the bitmap, which may know of packets whose run has not been taken: those count
+ * when it has.
+ */
+void sdr_recv_run(struct sdr_rcv_handle *h, const struct sdr_recv_run *run)
 {
 	struct sdr_rcv_state *st = &h->st;
+	struct sdr_qp *qp = h->qp;
+	struct sdr_context *ctx = qp->ctx;
+	uint32_t cum, i;
 
-	if (!st->got++ && !h->qp->numbered && !h->qp->ctx->info.rkeyed)
-		sdr_cts_seen(h->qp, st->msn + 1);
-	if (off >= st->high)
-		st->high = off + 1;
-	if (off == st->cum)
-		st->cum = sdr_bitmap_next_zero(st->pkt_bits, off + 1, st->npkts);
+	SDR_ASSERT(run->any);
+	ctx->pkts_dup += run->dups;
+	ctx->chunks_rx += run->chunks;
+	st->dups += run->dups;
+	if (run->fresh && !st->got && !qp->numbered && !ctx->info.rkeyed)
+		sdr_cts_seen(qp, st->msn + 1);
+	st->got += run->fresh;
+	if (run->high > st->high)
+		st->high = run->high;
+	if (st->cum < st->high && sdr_bitmap_test(st->pkt_bits, st->cum)) {
+		cum = sdr_bitmap_next_zero(st->pkt_bits, st->cum, st->high);
+		st->cum = cum < st->got ? cum : st->got;
+	}
 	SDR_ASSERT(st->cum <= st->got && st->got <= st->high && st->high <= st->npkts);
+	for (i = 0; qp->hooks.marks && i < SDR_UC_ECNS; i++)
+		qp->hooks.marks[i] += run->ecn[i];
+	if (run->fresh + run->dups) {
+		st->last = run->last;
+		st->last_ns = ctx->now;
+	}
+	if (sdr_list_empty(&h->touched))
+		sdr_list_add_tail(&h->touched, &ctx->touched);
 }
 
 void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
 {
 	struct sdr_context *ctx = qp->ctx;
-	struct sdr_rcv_handle *h;
+	struct sdr_recv_run run = { 0 };
 	struct sdr_rxk_out out;
 	enum sdr_rxk_res r;
 
@@ -170,22 +191,8 @@ void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
 		ctx->pkts_bad++;
 		return;
 	}
-	h = sdr_container(out.msg, struct sdr_rcv_handle, k);
-	if (r == SDR_RXK_DUP) {
-		ctx->pkts_dup++;
-		h->st.dups++;
-	} else if (r != SDR_RXK_UIMM) {
-		ctx->chunks_rx += r == SDR_RXK_CHUNK;
-		sdr_recv_new(h, out.off);
-		if (qp->hooks.marks)
-			qp->hooks.marks[ev->ecn % SDR_UC_ECNS]++;
-	}
-	if (r != SDR_RXK_UIMM) {
-		h->st.last = out.off;
-		h->st.last_ns = ctx->now;
-	}
-	if (sdr_list_empty(&h->touched))
-		sdr_list_add_tail(&h->touched, &ctx->touched);
+	sdr_recv_run_add(&run, r, out.off, ev->ecn);
+	sdr_recv_run(sdr_container(out.msg, struct sdr_rcv_handle, k), &run);
 }
 
 void sdr_recv_round_end(struct sdr_context *ctx)

@@ -6,6 +6,7 @@
 #ifndef SDR_RECV_H
 #define SDR_RECV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/sdr_list.h"
@@ -30,6 +31,35 @@ struct sdr_rcv_handle {
 	uint64_t inl[SDR_BITS_INLINE];
 };
 
+/* A run of packets of one message, as the receive worker kernel took them. */
+struct sdr_recv_run {
+	uint32_t fresh, dups;	   /* packets; new ones, those that had come */
+	uint32_t chunks;	   /* that they completed */
+	uint32_t high, last;	   /* 1 + the highest of the new; the last of all */
+	uint16_t ecn[SDR_UC_ECNS]; /* new packets by their mark */
+	bool any;		   /* one of all these, or a fragment of the immediate */
+};
+
+static inline void sdr_recv_run_add(struct sdr_recv_run *run, enum sdr_rxk_res r, uint32_t off,
+				    uint8_t ecn)
+{
+	run->any = true;
+	if (r == SDR_RXK_UIMM)
+		return;
+	run->last = off;
+	if (r == SDR_RXK_DUP) {
+		run->dups++;
+		return;
+	}
+	run->fresh++;
+	run->chunks += r == SDR_RXK_CHUNK;
+	run->ecn[ecn % SDR_UC_ECNS]++;
+	if (off >= run->high)
+		run->high = off + 1;
+}
+
+/* What it changes in the receive, which is posted. */
+void sdr_recv_run(struct sdr_rcv_handle *h, const struct sdr_recv_run *run);
 void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev);
 /* Calls the hooks of all receives touched in the round. */
 void sdr_recv_round_end(struct sdr_context *ctx);

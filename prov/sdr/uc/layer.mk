@@ -53,15 +53,21 @@ libsdr_uc_sim_la_SOURCES = \
 libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
+	prov/sdr/uc/soft/sdr_soft_crew.c \
+	prov/sdr/uc/soft/sdr_soft_crew.h \
 	prov/sdr/uc/soft/sdr_soft_engine.c \
 	prov/sdr/uc/soft/sdr_soft_flush.c \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
+	prov/sdr/uc/soft/sdr_soft_knock.c \
+	prov/sdr/uc/soft/sdr_soft_knock.h \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
 	prov/sdr/uc/soft/sdr_soft_nic.h \
 	prov/sdr/uc/soft/sdr_soft_path.c \
 	prov/sdr/uc/soft/sdr_soft_path.h \
 	prov/sdr/uc/soft/sdr_soft_piece.c \
 	prov/sdr/uc/soft/sdr_soft_piece.h \
+	prov/sdr/uc/soft/sdr_soft_place.c \
+	prov/sdr/uc/soft/sdr_soft_place.h \
 	prov/sdr/uc/soft/sdr_soft_qp.c \
 	prov/sdr/uc/soft/sdr_soft_qp.h \
 	prov/sdr/uc/soft/sdr_soft_range.c \
@@ -70,8 +76,11 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_rx.h \
 	prov/sdr/uc/soft/sdr_soft_sock.c \
 	prov/sdr/uc/soft/sdr_soft_sock.h \
+	prov/sdr/uc/soft/sdr_soft_spread.c \
+	prov/sdr/uc/soft/sdr_soft_spread.h \
 	prov/sdr/uc/soft/sdr_soft_tx.c \
-	prov/sdr/uc/soft/sdr_soft_tx.h
+	prov/sdr/uc/soft/sdr_soft_tx.h \
+	prov/sdr/uc/soft/sdr_soft_worker.c
 
 libsdr_uc_verbs_la_SOURCES = \
 	prov/sdr/uc/verbs/sdr_verbs.h \

@@ -54,6 +54,8 @@ enum sdr_uc_tx_kind {
 #define SDR_UC_F_PROBE 0x4
 /* its packets leave as SDR_UC_ECT0: a queue may mark them; engines with info.ecn */
 #define SDR_UC_F_ECT 0x8
+/* WRITE: of a large message: may go to the ports of the peer's workers (sdr_uc_crew) */
+#define SDR_UC_F_SPREAD 0x10
 
 /* The two bits of an IP header that say what a queue may do, or has done (RFC 3168). */
 enum sdr_uc_ecn {
@@ -116,7 +118,7 @@ struct sdr_uc_ev {
 	uint32_t len; /* PLACED, CTL: payload bytes */
 	/*
 	 * CTL: since when this host had it, by the engine's clock, where that is known; who polls
-	 * may be late.  0: it is not
+	 * may be late.  0: it is not.  PLACED by a worker: in the order of arrivals, 0 is the first
 	 */
 	uint64_t since;
 	union {
@@ -207,6 +209,8 @@ struct sdr_uc_info {
 	bool nic_port;
 	/* payloads are virtual: addresses are never read or written (simulation) */
 	bool no_bytes;
+	/* threads that place packets beside poll (sdr_uc_crew), 0..SDR_WORKERS_MAX */
+	uint8_t workers;
 	/*
 	 * bytes of a socket's buffers, as asked for and as the kernel granted them; 0: it has none
 	 */
@@ -227,6 +231,28 @@ struct sdr_uc_grant {
 	uint64_t va;
 	uint32_t rkey;
 	void *impl; /* the engine's; NULL: no grant */
+};
+
+/*
+ * What an engine's receive workers do with what they have placed.  A worker is a thread of the
+ * engine's that takes data packets from a port of its own, while the owner's calls go on: it checks
+ * and places them as poll does, and hands the events, PLACED only, all of one slot and one arrival,
+ * to placed() on its own thread.  room() is asked before: false: not now, ask again.  Neither may
+ * block, or call the engine.
+ *
+ * slot_unbind returns when no worker writes to the slot's buffer and none is in placed() with
+ * events of it; qp_destroy when none has anything of the QP.
+ *
+ * Order.  What is posted arrives at several ports, and is to be seen in the order in which it came
+ * to the host nevertheless.  A packet that comes before the control datagram that binds its slot
+ * waits with its worker until the owner has polled what had come with it.  A control datagram waits
+ * in poll until the packets before it have been placed, and events of workers are in order as far
+ * as crew_done() says: those with `since` up to it are all reported.
+ */
+struct sdr_uc_crew {
+	bool (*room)(void *user, uint32_t worker);
+	void (*placed)(void *user, uint32_t worker, const struct sdr_uc_ev *ev, int n);
+	void *user;
 };
 
 struct sdr_uc_ops {
@@ -348,6 +374,13 @@ struct sdr_uc_ops {
 	 */
 	const char *(*reason)(struct sdr_uc *uc);
 	/*
+	 * Engines with info.workers: who they work for; before the first QP.  Without: no worker
+	 * starts, and no peer is told of their ports.
+	 */
+	void (*crew)(struct sdr_uc *uc, const struct sdr_uc_crew *crew);
+	/* What came before that, or at that time, all workers have placed and reported. */
+	uint64_t (*crew_done)(struct sdr_uc *uc);
+	/*
 	 * ns of now() at which poll must be called even if fd is silent (delayed packets);
 	 * UINT64_MAX none.
 	 */
@@ -359,6 +392,8 @@ struct sdr_uc_ops {
 	void (*drain)(struct sdr_uc *uc, uint64_t patience_ns);
 };
 
+/* bytes of a message from which it is large: F_SPREAD, and slots that workers expect data for */
+#define SDR_UC_SPREAD_MIN (256u << 10)
 #define SDR_UC_POLL_MIN 64 /* smallest event array poll accepts */
 
 /* Every engine's struct starts with this. */

@@ -15,6 +15,7 @@ libsdr_wire_la_SOURCES = \
 	prov/sdr/wire/sdr_roce.h prov/sdr/wire/sdr_roce.c \
 	prov/sdr/wire/sdr_icrc.h prov/sdr/wire/sdr_icrc.c \
 	prov/sdr/wire/sdr_imm.h prov/sdr/wire/sdr_imm.c \
+	prov/sdr/wire/sdr_knock.h prov/sdr/wire/sdr_knock.c \
 	prov/sdr/wire/sdr_class.h prov/sdr/wire/sdr_class.c \
 	prov/sdr/wire/sdr_sdk_msg.h prov/sdr/wire/sdr_sdk_msg.c \
 	prov/sdr/wire/sdr_qp_info.h prov/sdr/wire/sdr_qp_info.c \

@@ -45,11 +45,11 @@
 enum sdr_qp_info_ext {
 	/*
 	 * n times port(2, network order): UDP ports besides the one of addr at which the owner
-	 * takes data packets, at the same address.  Reserved: checked, not used yet.
+	 * takes data packets of large messages, at the same address: of its receive workers.
 	 */
 	SDR_QP_INFO_PORTS = 1,
 };
-#define SDR_QP_INFO_PORTS_MAX 16u
+#define SDR_QP_INFO_PORTS_MAX SDR_WORKERS_MAX
 struct sdr_wire_qp_info {
 	uint32_t
 		/*

@@ -361,6 +361,21 @@ static void sdr_fault_qp_path(struct sdr_uc_qp *qp, uint32_t bytes)
 		f->inner->ops->qp_path(sdr_fault_qp_of(qp)->inner, bytes);
 }
 
+static void sdr_fault_crew(struct sdr_uc *uc, const struct sdr_uc_crew *crew)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	if (f->inner->ops->crew)
+		f->inner->ops->crew(f->inner, crew);
+}
+
+static uint64_t sdr_fault_crew_done(struct sdr_uc *uc)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	return f->inner->ops->crew_done(f->inner);
+}
+
 static uint32_t sdr_fault_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -503,6 +518,8 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.arm = sdr_fault_arm,
 	.hush = sdr_fault_hush,
 	.reason = sdr_fault_reason,
+	.crew = sdr_fault_crew,
+	.crew_done = sdr_fault_crew_done,
 	.deadline = sdr_fault_deadline,
 	.drain = sdr_fault_drain,
 };

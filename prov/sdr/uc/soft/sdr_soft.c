@@ -16,9 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sdr_assert.h"
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_impl.h"
 
+#define SDR_SOFT_BLOCKED_NS 200000u
 #define SDR_SOFT_MTU_STEP 64u /* below SDR_MTU_DEFAULT the payload is a multiple of this */
 
 static const struct sdr_uc_ops sdr_soft_ops;
@@ -164,6 +166,28 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 	return 0;
 }
 
+static int sdr_soft_workers_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
+{
+	struct sockaddr_storage sa = a->bind;
+	const char *what;
+	int ret, i;
+
+	if (!a->workers)
+		return 0;
+	((struct sockaddr_in *)&sa)->sin_port = 0;
+	ret = sdr_soft_crew_open(s, a->workers, &sa, a->port_lo, a->port_hi,
+				 a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, &what);
+	if (ret == -EADDRINUSE && a->port_lo)
+		sdr_soft_say(a, "no UDP port of %u-%u is free for %u workers (%u tried)",
+			     a->port_lo, a->port_hi, a->workers,
+			     sdr_soft_range_size(a->port_lo, a->port_hi));
+	else if (ret)
+		sdr_soft_say(a, "%u workers: %s: %s", a->workers, what, strerror(-ret));
+	for (i = 0; !ret && i < s->nfd; i++)
+		sdr_soft_sock_stamped(s->fd[i]);
+	return ret;
+}
+
 static int sdr_soft_epoll_open(struct sdr_soft *s)
 {
 	int i;
@@ -177,6 +201,12 @@ static int sdr_soft_epoll_open(struct sdr_soft *s)
 		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->fd[i], &e))
 			return -errno;
 	}
+	if (s->crew) {
+		struct epoll_event e = { .events = EPOLLIN };
+
+		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->crew->fd, &e))
+			return -errno;
+	}
 	return 0;
 }
 
@@ -185,6 +215,7 @@ static void sdr_soft_close(struct sdr_uc *uc)
 	struct sdr_soft *s = sdr_soft_of(uc);
 	int i;
 
+	sdr_soft_crew_close(s);
 	sdr_soft_nic_close(s);
 	if (s->epfd >= 0)
 		close(s->epfd);
@@ -203,7 +234,8 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	socklen_t len;
 	int ret;
 
-	if (a->channels > SDR_CHANNELS_MAX || a->dscp > SDR_DSCP_MAX)
+	if (a->channels > SDR_CHANNELS_MAX || a->workers > SDR_WORKERS_MAX ||
+	    a->dscp > SDR_DSCP_MAX)
 		return -EINVAL;
 	if (a->bind.ss_family != AF_INET && a->bind.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
@@ -224,12 +256,15 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_socks_open(s, a);
 	if (ret)
 		goto err;
+	ret = sdr_soft_workers_open(s, a);
+	if (ret)
+		goto err;
 	s->rx.nic = s->port[0] == SDR_ROCE_PORT;
 	/*
 	 * The descriptor for sleeping must not change when a device becomes a peer and brings a
 	 * socket along.
 	 */
-	if (s->nfd > 1 || !s->rx.nic) {
+	if (s->nfd > 1 || s->crew || !s->rx.nic) {
 		ret = sdr_soft_epoll_open(s);
 		if (ret)
 			goto err;
@@ -244,7 +279,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_tx_init(s);
 	if (ret)
 		goto err;
-	ret = sdr_soft_rx_init(&s->rx);
+	ret = sdr_soft_rx_init(&s->rx, &s->st, &s->xst);
 	if (ret)
 		goto err;
 	*uc = &s->uc;
@@ -275,13 +310,17 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->note = s->note[0] ? s->note : NULL;
 	out->late = "epoch";
 	out->nic_port = true;
+	out->workers = s->crew ? (uint8_t)s->crew->n : 0;
 	if (!s->any)
 		out->addr = s->addr;
 }
 
 static void sdr_soft_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 {
+	struct sdr_soft_stats xst = { 0 };
+
 	*out = sdr_soft_of(uc)->st;
+	sdr_soft_crew_stats(sdr_soft_of(uc), out, &xst);
 }
 
 static void sdr_soft_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
@@ -331,16 +370,32 @@ static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 
-	return s->paths.tell || sdr_soft_rx_left(&s->rx) ||
-			       (s->roce && sdr_soft_rx_left(&s->roce->rx))
-		       ? 0
-		       : UINT64_MAX;
+	if (s->paths.tell || (s->roce && sdr_soft_rx_left(&s->roce->rx)))
+		return 0;
+	if (!sdr_soft_rx_left(&s->rx))
+		return UINT64_MAX;
+	/* A worker that is behind says so when it is not; in case it does not, soon. */
+	return s->crew && s->crew->blocked ? s->clock + SDR_SOFT_BLOCKED_NS : 0;
 }
 
 static bool sdr_soft_arm(struct sdr_uc *uc)
 {
-	(void)uc;
-	return false;
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	return s->crew && sdr_soft_crew_arm(s);
+}
+
+static uint64_t sdr_soft_crew_all_done(struct sdr_uc *uc)
+{
+	return sdr_soft_crew_done(sdr_soft_of(uc));
+}
+
+static void sdr_soft_crew_set(struct sdr_uc *uc, const struct sdr_uc_crew *crew)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	SDR_ASSERT(s->crew && !s->crew->on && crew->room && crew->placed);
+	s->crew->to = *crew;
 }
 
 /* Without an epoll set there is only the socket itself: it cannot be silent. */
@@ -357,8 +412,14 @@ static void sdr_soft_hush(struct sdr_uc *uc, bool on)
 		if (epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->fd[i], &e))
 			break;
 	}
+	if (s->crew) {
+		struct epoll_event e = { .events = on ? 0 : EPOLLIN };
+
+		(void)epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->crew->fd, &e);
+	}
 	s->hushed = on;
 	s->rx.many |= on;
+	s->rx.hushed = on;
 }
 
 static const char *sdr_soft_reason(struct sdr_uc *uc)
@@ -390,14 +451,39 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.arm = sdr_soft_arm,
 	.hush = sdr_soft_hush,
 	.reason = sdr_soft_reason,
+	.crew = sdr_soft_crew_set,
+	.crew_done = sdr_soft_crew_all_done,
 	.deadline = sdr_soft_deadline,
 };
 
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out)
 {
+	struct sdr_uc_stats st = { 0 };
+
 	memset(out, 0, sizeof(*out));
-	if (uc->ops == &sdr_soft_ops)
-		*out = sdr_soft_of(uc)->xst;
+	if (uc->ops != &sdr_soft_ops)
+		return;
+	*out = sdr_soft_of(uc)->xst;
+	sdr_soft_crew_stats(sdr_soft_of(uc), &st, out);
+}
+
+uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_stats *out,
+				   uint32_t max)
+{
+	const struct sdr_soft_crew *c;
+	struct sdr_uc_stats st;
+	uint32_t i;
+
+	if (uc->ops != &sdr_soft_ops || !sdr_soft_of(uc)->crew)
+		return 0;
+	c = sdr_soft_of(uc)->crew;
+	for (i = 0; i < c->n && i < max; i++) {
+		memset(&st, 0, sizeof(st));
+		sdr_soft_worker_stats(c->worker[i], &st, NULL);
+		out[i].pkts_rx = st.pkts_rx;
+		out[i].bytes_rx = st.bytes_rx;
+	}
+	return c->n;
 }
 
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn)

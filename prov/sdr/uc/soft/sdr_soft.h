@@ -37,6 +37,7 @@ struct sdr_soft_attr {
 	uint32_t mtu;
 	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */
 	uint8_t channels;	 /* sockets; 0: 1 */
+	uint8_t workers;	 /* threads that place packets, each with a socket */
 	uint8_t off;		 /* SDR_SOFT_NO_* */
 	uint8_t dscp;		 /* of everything that is sent, 0..63 */
 	char *err;		 /* reason of a failure as text; may be NULL */
@@ -57,6 +58,13 @@ struct sdr_soft_stats {
 };
 /* All zero of an engine that is not soft. */
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out);
+/* What each worker has placed. */
+struct sdr_soft_worker_stats {
+	uint64_t pkts_rx, bytes_rx;
+};
+/* Fills up to max of out; returns how many workers there are.  0 of an engine that is not soft. */
+uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_stats *out,
+				   uint32_t max);
 /*
  * For an engine that uses this one as its socket: where control datagrams say that answers may go.
  */

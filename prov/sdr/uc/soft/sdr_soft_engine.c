@@ -26,6 +26,7 @@ static int sdr_soft_engine_open(const struct sdr_uc_open_attr *a, struct sdr_uc 
 		.rcvbuf = a->rcvbuf,
 		.sndbuf = a->sndbuf,
 		.channels = a->channels,
+		.workers = a->workers,
 		.off = (uint8_t)(a->off | (a->no_ecn ? SDR_SOFT_NO_ECN : 0)),
 		.dscp = a->dscp,
 		.err = a->err,

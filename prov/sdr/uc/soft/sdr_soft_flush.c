@@ -20,6 +20,7 @@
 #include "sdr_soft_impl.h"
 #include "sdr_soft_path.h"
 #include "sdr_soft_piece.h"
+#include "sdr_soft_spread.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
@@ -141,8 +142,8 @@ static bool sdr_soft_too_long(struct sdr_soft *s, const struct sdr_soft_cur *c, 
 		if (t->kind != SDR_UC_TX_WRITE || !sdr_soft_tx_valid(t))
 			continue;
 		q = sdr_soft_tx_qp(t);
-		if (q->nic || (q->path && q->path <= bytes) || h->msg_namelen != q->dest.len ||
-		    memcmp(h->msg_name, &q->dest.sa, q->dest.len))
+		if (q->nic || (q->path && q->path <= bytes) ||
+		    !sdr_soft_spread_goes(q, h->msg_name, h->msg_namelen))
 			continue;
 		sdr_soft_piece_limit(q, bytes);
 		lower = true;

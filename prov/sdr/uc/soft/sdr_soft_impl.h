@@ -9,10 +9,12 @@
  *   sdr_soft_piece.h data packets in pieces
  *   sdr_soft_path.h  what was learned of the ways to peers
  *   sdr_soft_tx.h    post: frames, trains, system calls
- *   sdr_soft_rx.h    poll: system calls, splitting trains, checks, placement
+ *   sdr_soft_rx.h    poll: system calls, splitting trains
+ *   sdr_soft_place.h checks and placement of a data packet
+ *   sdr_soft_crew.h  receive workers: threads that place from ports of their own
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC
  *
- * One thread at a time; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one
+ * One thread at a time, the owner, but for what sdr_soft_crew.c says of workers; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one
  * header arena, both allocated and touched at open; then a QP table that grows with the QPs, and
  * for each QP pages of slots as they are bound, and a word a packet of a bound buffer that pieces
  * come for.  With the first peer that is a device: receive
@@ -26,8 +28,10 @@
 #include <sys/uio.h>
 #include "uc/sdr_uc_addr.h"
 #include "sdr_soft.h"
+#include "sdr_soft_crew.h"
 #include "sdr_soft_nic.h"
 #include "sdr_soft_path.h"
+#include "sdr_soft_place.h"
 #include "sdr_soft_qp.h"
 #include "sdr_soft_range.h"
 #include "sdr_soft_rx.h"
@@ -68,6 +72,8 @@ struct sdr_soft {
 	struct sdr_soft_rx rx;
 	struct sdr_soft_paths paths;
 	struct sdr_soft_port *roce; /* NULL until a peer is a device */
+	struct sdr_soft_crew *crew; /* NULL: no workers */
+	bool drained;		    /* the last poll took all there was in the engine's sockets */
 	char reason[SDR_SOFT_REASON_LEN], note[SDR_SOFT_REASON_LEN];
 };
 
@@ -79,8 +85,11 @@ static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)
 /* Receiver's side of a transport QP number; NULL when it belongs to no QP. */
 static inline struct sdr_soft_qp *sdr_soft_qp_find(struct sdr_soft *s, uint32_t qpn)
 {
+	/* the table grows; a larger one is there before its size is */
 	uint32_t i = qpn & ((1u << SDR_SOFT_QPN_BITS) - 1);
-	struct sdr_soft_qp *q = i < s->qpn_cap ? s->qpn[i] : NULL;
+	uint32_t cap = __atomic_load_n(&s->qpn_cap, __ATOMIC_ACQUIRE);
+	struct sdr_soft_qp **tab = __atomic_load_n(&s->qpn, __ATOMIC_ACQUIRE);
+	struct sdr_soft_qp *q = i < cap ? __atomic_load_n(&tab[i], __ATOMIC_SEQ_CST) : NULL;
 
 	return q && ((qpn - q->qpn) & SDR_QPN_MASK) < q->ntp ? q : NULL;
 }

@@ -129,7 +129,7 @@ static int sdr_soft_port_listen(struct sdr_soft *s, struct sdr_soft_port *r)
 	}
 	if (s->gro)
 		sdr_soft_sock_gro(r->fd);
-	ret = sdr_soft_rx_init(&r->rx);
+	ret = sdr_soft_rx_init(&r->rx, &s->st, &s->xst);
 	if (ret)
 		return ret;
 	r->rx.nic = r->rx.nic_only = true;
@@ -206,6 +206,7 @@ int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 		}
 	}
 	n = sdr_soft_rx_own(s, ev, max, &ctl, &drained);
+	s->drained = drained;
 	if (!sdr_soft_rx_left(&r->rx))
 		return n;
 	r->ready |= drained || ++r->age == SDR_SOFT_NIC_PATIENCE;
@@ -263,7 +264,7 @@ int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p
 	for (i = 0; i < q->ntp; i++)
 		nic->tpn[i] = sdr_wire_tpn(p, i / q->channels, i % q->channels);
 	free(q->nic);
-	q->nic = nic;
+	__atomic_store_n(&q->nic, nic, __ATOMIC_RELAXED);
 	nic = NULL;
 out:
 	free(nic);

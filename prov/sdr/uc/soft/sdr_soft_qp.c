@@ -19,6 +19,7 @@
 #include "uc/sdr_uc_qp.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_piece.h"
+#include "sdr_soft_spread.h"
 
 #define SDR_SOFT_QPN_CAP 256u /* entries the QP table starts with */
 
@@ -34,13 +35,15 @@ static int sdr_soft_qpn_grow(struct sdr_soft *s)
 
 	if (cap > 1u << SDR_SOFT_QPN_BITS)
 		return -ENOSPC;
-	tab = realloc(s->qpn, cap * sizeof(*tab));
+	tab = calloc(cap, sizeof(*tab));
 	if (!tab)
 		return -ENOMEM;
-	memset(tab + s->qpn_cap, 0, (cap - s->qpn_cap) * sizeof(*tab));
+	if (s->qpn_cap)
+		memcpy(tab, s->qpn, s->qpn_cap * sizeof(*tab));
 	s->qpn_next = s->qpn_cap ? s->qpn_cap : SDR_SOFT_QPN_FIRST;
-	s->qpn = tab;
-	s->qpn_cap = cap;
+	sdr_soft_crew_retire(s, s->qpn);
+	__atomic_store_n(&s->qpn, tab, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->qpn_cap, cap, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -105,11 +108,14 @@ int sdr_soft_qp_create(struct sdr_uc *uc, const struct sdr_uc_qp_attr *a, struct
 	q->qpn = ((uint32_t)(a->rand[0] << SDR_SOFT_QPN_BITS) | index) & SDR_QPN_MASK;
 	q->psn0 = (uint32_t)(a->rand[0] >> 32) & SDR_PSN_MASK;
 	q->rkey = (uint32_t)a->rand[1];
+	q->nonce = a->rand[1] ^ a->rand[0] << 7;
 	q->whole = UINT32_MAX;
 	for (i = 0; i < ntp; i++) {
 		SDR_ASSERT(index + i < s->qpn_cap && !s->qpn[index + i]);
-		s->qpn[index + i] = q;
+		__atomic_store_n(&s->qpn[index + i], q, __ATOMIC_RELEASE);
 	}
+	if (s->crew)
+		(void)sdr_soft_crew_start(s);
 	*qp = &q->qp;
 	return 0;
 err:
@@ -134,12 +140,14 @@ void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 
 	for (i = 0; i < q->ntp; i++) {
 		SDR_ASSERT(q->s->qpn[index + i] == q);
-		q->s->qpn[index + i] = NULL;
+		__atomic_store_n(&q->s->qpn[index + i], NULL, __ATOMIC_SEQ_CST);
 	}
+	sdr_soft_crew_quiet(q->s);
 	for (i = 0; i < q->nslots; i += SDR_SOFT_SLOT_PAGE)
 		sdr_soft_page_free(q->pages[i / SDR_SOFT_SLOT_PAGE]);
 	free(q->pages);
 	free(q->nic);
+	free(q->spread);
 	free(q);
 }
 
@@ -158,6 +166,8 @@ void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	out->mtu = q->mtu;
 	out->max_msg = q->max_msg;
 	out->rx_window = s->rx_window;
+	for (; s->crew && out->nports < s->crew->on; out->nports++)
+		out->port[out->nports] = s->crew->worker[out->nports]->port;
 	if (!s->any) {
 		/* The scope id means nothing to others. */
 		out->addr_len = s->addr.len < sizeof(out->addr) ? s->addr.len : sizeof(out->addr);
@@ -205,10 +215,13 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 		return ret;
 	if (!(p->flags & SDR_QP_F_NIC)) {
 		free(q->nic);
-		q->nic = NULL;
+		__atomic_store_n(&q->nic, NULL, __ATOMIC_RELAXED);
 	}
 	q->peer_qpn = p->qpn & SDR_QPN_MASK;
 	q->peer_rkey = p->rkey;
+	ret = sdr_soft_spread_connect(q, p);
+	if (ret)
+		return ret;
 	for (i = 0; i < q->ntp; i++)
 		q->psn[i] = p->psn & SDR_PSN_MASK;
 	sdr_soft_piece_limit(q, q->path); /* devices get no pieces */
@@ -227,11 +240,24 @@ void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 	/* An address of another family cannot have come from this engine: the old one stays. */
 	if (q->nic)
 		(void)sdr_soft_nic_readdress(q, addr);
-	else
-		(void)sdr_soft_dest_make(q->s, addr, &q->dest);
+	else if (!sdr_soft_dest_make(q->s, addr, &q->dest) && q->spread)
+		sdr_soft_spread_readdress(q);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
+
+/* Whoever was at work there has left when it returns. */
+static void sdr_soft_slot_empty(const struct sdr_soft_qp *q, struct sdr_soft_slot *e)
+{
+	if (sdr_soft_slot_bound(e)) {
+		__atomic_store_n(&e->bound, false, __ATOMIC_SEQ_CST);
+		sdr_soft_crew_leave(q->s, e);
+		sdr_soft_crew_large(q->s, e->len, false);
+	}
+	sdr_soft_piece_forget(e);
+	e->buf = NULL;
+	e->len = 0;
+}
 
 int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *buf, size_t len,
 		       void *mr)
@@ -244,17 +270,20 @@ int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *
 		return -EINVAL;
 	page = &q->pages[slot / SDR_SOFT_SLOT_PAGE];
 	if (!*page) {
-		*page = calloc(SDR_SOFT_SLOT_PAGE, sizeof(**page));
-		if (!*page)
+		e = calloc(SDR_SOFT_SLOT_PAGE, sizeof(*e));
+		if (!e)
 			return -ENOMEM;
+		__atomic_store_n(page, e, __ATOMIC_RELEASE);
 	}
 	e = &(*page)[slot % SDR_SOFT_SLOT_PAGE];
-	sdr_soft_piece_forget(e);
+	sdr_soft_slot_empty(q, e);
+	__atomic_store_n(&e->use, use + 1, __ATOMIC_RELAXED);
 	e->buf = buf;
 	e->len = len;
 	e->gen = (uint8_t)(use % q->generations);
 	e->rkey = sdr_rkey_of_epoch(q->rkey, use / q->generations);
-	e->bound = true;
+	sdr_soft_crew_large(q->s, len, true);
+	__atomic_store_n(&e->bound, true, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -262,8 +291,6 @@ void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot)
 {
 	struct sdr_soft_slot *e = sdr_soft_slot_find(sdr_soft_qp_of(qp), slot);
 
-	if (!e)
-		return;
-	sdr_soft_piece_forget(e);
-	memset(e, 0, sizeof(*e));
+	if (e)
+		sdr_soft_slot_empty(sdr_soft_qp_of(qp), e);
 }

@@ -23,9 +23,16 @@ struct sdr_soft_slot {
 	uint64_t len;	  /* bytes */
 	uint32_t *pieces; /* what came of each packet in pieces; NULL: no piece came */
 	uint32_t rkey;	  /* of its epoch */
+	/* the use (sdr_uc.h) that it was bound for last, plus 1; 0: it never was */
+	uint32_t use;
 	uint8_t gen;
-	bool bound;
+	bool bound; /* the others are set before, and stay while it is */
 };
+
+static inline bool sdr_soft_slot_bound(const struct sdr_soft_slot *e)
+{
+	return __atomic_load_n(&e->bound, __ATOMIC_SEQ_CST);
+}
 
 struct sdr_soft_dest {
 	struct sockaddr_storage sa;
@@ -52,15 +59,19 @@ struct sdr_soft_qp {
 	uint32_t piece; /* and the size in which longer ones are cut */
 	/* a piece came marked, and none of its packets has been reported since */
 	bool piece_ce;
-	struct sdr_soft_dest dest; /* of data */
+	struct sdr_soft_dest dest;	/* of data */
+	struct sdr_soft_spread *spread; /* ports of the peer's workers; NULL: it has none */
+	uint64_t nonce;			/* of the questions that they are asked */
 	struct sdr_soft_nic *nic;  /* NULL: the peer is a soft engine */
 	uint32_t psn[];		   /* next PSN of each transport QP towards the peer */
 };
 
 static inline struct sdr_soft_slot *sdr_soft_slot_find(struct sdr_soft_qp *q, uint32_t slot)
 {
-	struct sdr_soft_slot *page = slot < q->nslots ? q->pages[slot / SDR_SOFT_SLOT_PAGE] : NULL;
+	struct sdr_soft_slot *page = NULL;
 
+	if (slot < q->nslots)
+		page = __atomic_load_n(&q->pages[slot / SDR_SOFT_SLOT_PAGE], __ATOMIC_ACQUIRE);
 	return page ? &page[slot % SDR_SOFT_SLOT_PAGE] : NULL;
 }
 

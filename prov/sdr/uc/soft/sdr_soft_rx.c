@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The soft engine's poll: system calls -> trains -> packets -> checks -> placement -> events.
+ * The soft engine's poll: system calls -> trains -> packets -> events.
  *
  * A receive call fills up to SDR_SOFT_RX_BUFS buffers, each a datagram or a train that the kernel
- * aggregated; they are split at the segment size it reports.  A packet is placed when, in this
- * order: the frame is sound, its QPN is ours, the ICRC is right, address, immediate and length
- * agree with the geometry, the slot is bound to the generation and key it came with, and it lies
- * inside the bound buffer.  An empty packet places nothing and may lie behind the end: it carries a
- * fragment of the user's immediate.  A packet in pieces (sdr_soft_piece.c) is checked as a whole
- * with each of them, and reported with the last that comes.
+ * aggregated; they are split at the segment size it reports, and each data packet is checked and
+ * placed (sdr_soft_place.c).
  *
  * Where the last call found nothing the next one receives a single message: a lone datagram, which
  * is what latency is made of, is a third cheaper that way.  It is not followed by a call that most
@@ -23,107 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/sdr_knock.h"
 #include "sdr_soft_impl.h"
-#include "sdr_soft_piece.h"
+#include "sdr_soft_knock.h"
+#include "sdr_soft_place.h"
 
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
 
-#define SDR_SOFT_RX_ERRS   8	 /* errors in a row that a poll steps over */
-#define SDR_SOFT_RX_MORE   16	 /* rounds of a poll in which nothing but pieces came */
-#define SDR_SOFT_FETCH_MIN 2048u /* payload bytes from which its place is fetched ahead */
-#define SDR_SOFT_LINE	   64u	 /* bytes of a cache line */
-
-/*
- * While the check sum of a packet is made, the memory that it will be copied to is fetched: of a
- * message that is larger than the caches the copy would wait for each line.  A hint: whether the
- * packet may be placed at all is decided later.
- */
-static void sdr_soft_rx_fetch(struct sdr_soft_qp *q, const struct sdr_wire_data *d)
-{
-	const struct sdr_soft_slot *e = sdr_soft_slot_find(q, sdr_imm_id(&q->split, d->imm));
-	uint64_t at = (uint64_t)sdr_imm_off(&q->split, d->imm) * q->mtu;
-	const uint8_t *p;
-	uint32_t i;
-
-	if (!e || !e->bound || at > e->len || d->len > e->len - at)
-		return;
-	p = e->buf + at;
-	for (i = 0; i < d->len; i += SDR_SOFT_LINE)
-		__builtin_prefetch(p + i, 1);
-}
-
-/* True when an event was made. */
-static bool sdr_soft_rx_data(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
-			     struct sdr_uc_ev *ev)
-{
-	struct sdr_uc_piece p = { .off = 0 };
-	uint32_t id, off, tp, gen, whole;
-	struct sdr_wire_data d;
-	struct sdr_soft_slot *e;
-	struct sdr_soft_qp *q;
-	const uint8_t *payload;
-	uint64_t at;
-
-	if (sdr_wire_data_decode(pkt, len, &d, &payload))
-		goto bad;
-	q = sdr_soft_qp_find(s, d.qpn);
-	if (!q)
-		goto bad;
-	if (d.len >= SDR_SOFT_FETCH_MIN && !d.piece)
-		sdr_soft_rx_fetch(q, &d);
-	/*
-	 * A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with
-	 * ours.
-	 */
-	if (q->nic ? !rx->nic || !sdr_soft_nic_check(q, &rx->from[rx->cur], pkt, len)
-		   : rx->nic_only || !sdr_soft_icrc_check(s, pkt, len))
-		goto bad;
-	id = sdr_imm_id(&q->split, d.imm);
-	off = sdr_imm_off(&q->split, d.imm);
-	at = (uint64_t)off * q->mtu;
-	whole = d.piece ? d.whole : d.len;
-	if (d.piece ? !sdr_soft_piece_of(q, &d, id * q->max_msg + at, &p)
-		    : d.len > q->mtu || d.va != id * q->max_msg + at)
-		goto bad;
-	tp = (d.qpn - q->qpn) & SDR_QPN_MASK;
-	gen = q->channels == 1 ? tp : tp / q->channels;
-	e = sdr_soft_slot_find(q, id);
-	if (!e || !e->bound || e->gen != gen || e->rkey != d.rkey) {
-		/* A forged key is as good as none; one of an epoch close by is a late packet's. */
-		if (!sdr_rkey_near(q->rkey, d.rkey,
-				   e && e->bound ? sdr_rkey_epoch(q->rkey, e->rkey) : 0))
-			goto bad;
-		s->st.pkts_late++;
-		return false;
-	}
-	if (whole) {
-		if (at > e->len || whole > e->len - at)
-			goto bad;
-		memcpy(e->buf + at + p.off, payload, d.len);
-	}
-	if (d.piece) {
-		s->st.pieces_rx++;
-		q->piece_ce |= rx->ecn == SDR_UC_CE;
-		if (!sdr_soft_piece_enter(q, e, off, &p))
-			return false;
-	}
-	s->st.pkts_rx++;
-	s->st.bytes_rx += whole;
-	ev->kind = SDR_UC_EV_PLACED;
-	ev->gen = (uint8_t)gen;
-	ev->channel = (uint8_t)(tp - gen * q->channels);
-	ev->ecn = q->piece_ce ? SDR_UC_CE : rx->ecn;
-	q->piece_ce = false;
-	ev->len = whole;
-	ev->p.cookie = q->cookie;
-	ev->p.imm = d.imm;
-	return true;
-bad:
-	s->st.pkts_bad++;
-	return false;
-}
+#define SDR_SOFT_RX_ERRS 8  /* errors in a row that a poll steps over */
+#define SDR_SOFT_RX_MORE 16 /* rounds of a poll in which nothing but pieces came */
 
 static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
 			    struct sdr_uc_ev *ev)
@@ -133,15 +39,21 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	size_t plen;
 
 	if (rx->nic_only || sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) ||
-	    c.qkey != SDR_SOFT_QKEY || !sdr_soft_icrc_check(s, pkt, len))
+	    (c.qkey != SDR_SOFT_QKEY && c.qkey != SDR_KNOCK_QKEY) ||
+	    !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
+	if (c.qkey == SDR_KNOCK_QKEY) {
+		if (!sdr_soft_knock_answered(s, payload, plen))
+			goto bad;
+		return false;
+	}
 	if (!rx->have_addr) {
 		if (sdr_uc_addr_from_sockaddr(&rx->addr[rx->cur],
 					      (struct sockaddr *)&rx->from[rx->cur]))
 			goto bad;
 		rx->have_addr = true;
 	}
-	s->st.ctl_rx++;
+	rx->st->ctl_rx++;
 	ev->kind = SDR_UC_EV_CTL;
 	ev->since = rx->since;
 	ev->gen = 0;
@@ -153,43 +65,41 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	ev->c.qpn = c.src_qpn;
 	return true;
 bad:
-	s->st.pkts_bad++;
+	rx->st->pkts_bad++;
 	return false;
 }
 
 /* The kernel's stamp, by the engine's clock; 0 if somebody has set the wall's meanwhile. */
-static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, const struct sdr_soft_rx *rx,
-				  const struct cmsghdr *cm)
+static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, const struct sdr_soft_rx *rx)
 {
-	struct timespec t;
-	uint64_t ns;
+	uint64_t ns = rx->stamp + rx->engine_less_wall;
 
-	memcpy(&t, CMSG_DATA(cm), sizeof(t));
-	ns = sdr_soft_ns(&t) + rx->engine_less_wall;
 	return ns + SDR_SOFT_LATE_MAX_NS > s->clock ? ns : 0;
 }
 
 /*
- * Segment size of a received message; 0 to skip it.  *ecn: of all its packets, since the kernel
- * aggregates none that differ in it (Linux 6.10; before that, what it was of the first).
+ * rx->ecn: of all its packets, since the kernel aggregates none that differ in it (Linux 6.10;
+ * before that, what it was of the first).
  */
-static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx, struct mmsghdr *h,
-				uint32_t *drops, uint8_t *ecn)
+uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx)
 {
+	struct mmsghdr *h = &rx->hdr[rx->cur];
+	uint32_t *drops = rx->drops[rx->cur];
 	struct cmsghdr *cm;
+	struct timespec t;
 	uint32_t full;
 	int seg = 0, tclass;
 
-	*ecn = SDR_UC_NOT_ECT;
-	rx->since = 0;
+	rx->ecn = SDR_UC_NOT_ECT;
+	rx->since = rx->stamp = 0;
 
 	if (h->msg_hdr.msg_flags & MSG_TRUNC) {
-		s->xst.rx_trunc++;
-		s->st.pkts_bad++;
+		rx->xst->rx_trunc++;
+		rx->st->pkts_bad++;
 		return 0;
 	}
 	if (!h->msg_len) {
-		s->st.pkts_bad++;
+		rx->st->pkts_bad++;
 		return 0;
 	}
 	for (cm = CMSG_FIRSTHDR(&h->msg_hdr); cm; cm = CMSG_NXTHDR(&h->msg_hdr, cm)) {
@@ -198,15 +108,18 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx, stru
 		} else if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SO_RXQ_OVFL) {
 			/* Cumulative, of this socket; there once something was dropped. */
 			memcpy(&full, CMSG_DATA(cm), sizeof(full));
-			s->st.rx_full += full - *drops;
+			rx->st->rx_full += full - *drops;
 			*drops = full;
 		} else if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_TIMESTAMPNS) {
-			rx->since = sdr_soft_rx_since(s, rx, cm);
+			memcpy(&t, CMSG_DATA(cm), sizeof(t));
+			rx->stamp = sdr_soft_ns(&t);
+			if (!rx->worker)
+				rx->since = sdr_soft_rx_since(s, rx);
 		} else if (cm->cmsg_level == IPPROTO_IP && cm->cmsg_type == IP_TOS) {
-			*ecn = *CMSG_DATA(cm) % SDR_UC_ECNS; /* one byte, unlike the next */
+			rx->ecn = *CMSG_DATA(cm) % SDR_UC_ECNS; /* one byte, unlike the next */
 		} else if (cm->cmsg_level == IPPROTO_IPV6 && cm->cmsg_type == IPV6_TCLASS) {
 			memcpy(&tclass, CMSG_DATA(cm), sizeof(tclass));
-			*ecn = (uint8_t)((uint32_t)tclass % SDR_UC_ECNS);
+			rx->ecn = (uint8_t)((uint32_t)tclass % SDR_UC_ECNS);
 		}
 	}
 	return seg > 0 ? (uint32_t)seg : h->msg_len;
@@ -214,7 +127,8 @@ static uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx, stru
 
 /*
  * Splits received messages into events until one of the two is used up, or a data packet is
- * behind a control datagram: that one may bind the packet's slot, so its owner sees it first.
+ * behind a control datagram: that one may bind the packet's slot, so its owner sees it first; or a
+ * control datagram is behind data packets that workers have not placed yet.
  */
 int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,
 		      bool *ctl)
@@ -226,7 +140,7 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 		uint8_t *buf = rx->iov[rx->cur].iov_base;
 
 		if (!rx->seg) {
-			rx->seg = sdr_soft_rx_seg(s, rx, h, rx->drops[rx->cur], &rx->ecn);
+			rx->seg = sdr_soft_rx_seg(s, rx);
 			if (!rx->seg)
 				continue;
 			rx->off = 0;
@@ -242,17 +156,21 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 			if (n == max ||
 			    (*ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
 				return n;
+			if (s->crew && sdr_wire_opcode(pkt, len) == SDR_OP_UD_SEND_ONLY &&
+			    !sdr_soft_crew_passed(s, rx->stamp))
+				return n;
 			rx->off += len;
 			switch (sdr_wire_opcode(pkt, len)) {
 			case SDR_OP_UC_WRITE_ONLY_IMM:
-				made = sdr_soft_rx_data(s, rx, pkt, len, &ev[n]);
+				made = sdr_soft_place(s, rx, NULL, pkt, len, &ev[n]) ==
+				       SDR_SOFT_PLACED;
 				break;
 			case SDR_OP_UD_SEND_ONLY:
 				made = sdr_soft_rx_ctl(s, rx, pkt, len, &ev[n]);
 				*ctl |= made;
 				break;
 			default:
-				s->st.pkts_bad++;
+				rx->st->pkts_bad++;
 				made = false;
 			}
 			n += made;
@@ -293,22 +211,23 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_
 			rx->lone = ret > 0;
 		}
 		if (ret > 0) {
-			s->st.sys_rx++;
-			sdr_soft_rx_clocks(s, rx);
+			rx->st->sys_rx++;
+			if (!rx->worker)
+				sdr_soft_rx_clocks(s, rx);
 			for (i = 0; i < ret; i++)
 				rx->drops[rx->nmsg++] = drops;
 			rx->many = true;
 			return ret;
 		}
 		if (errno == EAGAIN) {
-			rx->many = s->hushed;
+			rx->many = rx->hushed;
 			return 0;
 		}
 		if (errno == EINTR)
 			continue;
 		if (errno == EBADF || errno == ENOTSOCK || errno == EFAULT)
 			return -errno;
-		s->xst.rx_err++;
+		rx->xst->rx_err++;
 		if (++errs == SDR_SOFT_RX_ERRS) {
 			rx->drained = false;
 			return 0;
@@ -337,7 +256,7 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 	*ctl = *drained = rx->dry = false;
 	if (sdr_soft_rx_left(rx)) {
 		n = sdr_soft_rx_split(s, rx, ev, max, ctl);
-		if (n)
+		if (n || sdr_soft_rx_left(rx))
 			return n;
 	}
 	*drained = true;
@@ -367,10 +286,13 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
-	bool ctl, drained;
 	uint64_t pieces;
+	bool ctl;
 	int n, i;
 
+	if (s->crew)
+		sdr_soft_crew_poll(s, s->drained);
+	s->drained = false;
 	if (s->paths.tell)
 		return sdr_soft_path_tell(s, ev, max);
 	/* Pieces that make no packet whole are no event, and no reason to say that nothing came. */
@@ -380,7 +302,7 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		if (s->roce && s->roce->fd >= 0)
 			n = sdr_soft_nic_poll(s, ev, max);
 		else
-			n = sdr_soft_rx_own(s, ev, max, &ctl, &drained);
+			n = sdr_soft_rx_own(s, ev, max, &ctl, &s->drained);
 		if (n || s->st.pieces_rx == pieces)
 			break;
 	}
@@ -395,9 +317,12 @@ bool sdr_soft_dry(struct sdr_uc *uc)
 	return s->rx.dry && !(s->roce && s->roce->fd >= 0) && !s->paths.tell;
 }
 
-int sdr_soft_rx_init(struct sdr_soft_rx *rx)
+int sdr_soft_rx_init(struct sdr_soft_rx *rx, struct sdr_uc_stats *st, struct sdr_soft_stats *xst)
 {
 	uint32_t i;
+
+	rx->st = st;
+	rx->xst = xst;
 
 	if (posix_memalign((void **)&rx->bufs, 4096,
 			   (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN)) {

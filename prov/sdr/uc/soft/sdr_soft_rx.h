@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * poll: system calls, splitting trains, checks, placement (sdr_soft_rx.c).
+ * poll: system calls, splitting trains (sdr_soft_rx.c).
  */
 #ifndef SDR_SOFT_RX_H
 #define SDR_SOFT_RX_H
@@ -20,6 +20,8 @@ struct sdr_soft;
 #define SDR_SOFT_CLOCKS_NS   10000000u /* ns: between two looks at both */
 
 struct sdr_soft_rx {
+	struct sdr_uc_stats *st;    /* what is counted here, */
+	struct sdr_soft_stats *xst; /* and here: of the thread that reads */
 	struct mmsghdr hdr[SDR_SOFT_RX_BUFS];
 	struct iovec iov[SDR_SOFT_RX_BUFS];
 	struct sockaddr_storage from[SDR_SOFT_RX_BUFS];
@@ -34,7 +36,8 @@ struct sdr_soft_rx {
 	uint32_t nmsg, cur;		   /* received, and the one being split */
 	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	uint8_t ecn;	   /* of all its packets: enum sdr_uc_ecn */
-	uint64_t since;	   /* its stamp, by the engine's clock; 0: it has none */
+	uint64_t stamp;	   /* when the kernel got it, ns of the wall's clock; 0: not known */
+	uint64_t since;	   /* the same by the engine's clock, 0: not known; not a worker's */
 	/* when the two clocks were compared, ns of the engine's; that, less the wall's */
 	uint64_t compared, engine_less_wall;
 	bool have_addr; /* addr[cur] is filled */
@@ -43,6 +46,8 @@ struct sdr_soft_rx {
 	bool drained;
 	bool lone;     /* it was asked for one and got one */
 	bool dry;      /* after a poll: as good as all there was has been taken */
+	bool hushed;   /* who reads wakes at times of its own: a call takes all there is */
+	bool worker;   /* read by a worker: without stamps */
 	bool nic;      /* read from port 4791: devices may be heard here */
 	bool nic_only; /* and no others: the socket is there for them */
 	uint8_t *bufs;
@@ -55,7 +60,8 @@ static inline uint64_t sdr_soft_ns(const struct timespec *t)
 
 int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max);
 bool sdr_soft_dry(struct sdr_uc *uc);
-int sdr_soft_rx_init(struct sdr_soft_rx *rx);
+/* st, xst: where it counts. */
+int sdr_soft_rx_init(struct sdr_soft_rx *rx, struct sdr_uc_stats *st, struct sdr_soft_stats *xst);
 void sdr_soft_rx_free(struct sdr_soft_rx *rx);
 void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
 /*
@@ -63,6 +69,11 @@ void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
  * Messages received, 0 or a negative errno.
  */
 int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops);
+/*
+ * Segment size of the message at rx->cur, whose ancillary data go to rx->ecn and rx->since; 0: to
+ * be skipped.
+ */
+uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx);
 /* Makes events of what was received; *ctl: control datagrams were among them. */
 int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_ev *ev, int max,
 		      bool *ctl);

@@ -131,6 +131,13 @@ int sdr_soft_sock_no_check(int fd, int family)
 	return setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, &one, sizeof(one)) ? -errno : 0;
 }
 
+void sdr_soft_sock_stamped(int fd)
+{
+	int one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
+}
+
 uint32_t sdr_soft_sock_got(int fd, int which)
 {
 	socklen_t len = sizeof(int);

@@ -22,6 +22,8 @@ bool sdr_soft_sock_ecn(int fd, int family);
 int sdr_soft_sock_tos(int fd, int family, uint8_t tos);
 /* IPv6: takes datagrams without a check sum too, which devices send.  0 or a negative errno. */
 int sdr_soft_sock_no_check(int fd, int family);
+/* The kernel is to say when it got what it hands out. */
+void sdr_soft_sock_stamped(int fd);
 /* What the kernel granted of a buffer (SO_RCVBUF, SO_SNDBUF), in bytes as they are asked for. */
 uint32_t sdr_soft_sock_got(int fd, int which);
 /* Bytes of payload that the socket's receive queue holds at least, in packets of mtu bytes. */

@@ -25,6 +25,7 @@
 
 #include "base/sdr_assert.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_spread.h"
 
 #define SDR_SOFT_TRAILER_MAX (3u + SDR_ICRC_LEN) /* bytes: pad and ICRC */
 
@@ -231,6 +232,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 	uint8_t sock = (uint8_t)(t->channel % (uint8_t)s->nfd);
 	struct sdr_soft_tx *tx = &s->tx;
 	uint32_t qpn, rkey, seed = s->icrc_seed;
+	struct sdr_soft_dest *to;
 	struct msghdr *h;
 	uint64_t va;
 
@@ -247,8 +249,9 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		va = (uint64_t)t->w.slot * q->max_msg;
 		rkey = q->nic ? q->peer_rkey : sdr_rkey_of_epoch(q->peer_rkey, t->w.epoch);
 	}
+	to = sdr_soft_spread_dest(q, t);
 	h = tx->nmsg ? &tx->hdr[tx->nmsg - 1].msg_hdr : NULL;
-	join = h && h->msg_namelen == q->dest.len && !memcmp(h->msg_name, &q->dest.sa, q->dest.len);
+	join = h && h->msg_namelen == to->len && !memcmp(h->msg_name, &to->sa, to->len);
 	for (; c->pkt < n; c->pkt++) {
 		uint32_t off = t->w.first + c->pkt;
 		uint64_t at = (uint64_t)c->pkt * q->mtu;
@@ -275,8 +278,10 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		if (!sdr_soft_room(tx, len, corrupt))
 			return false;
 		m = join ? sdr_soft_msg_open(s, wire, sock, ect) : NULL;
-		if (!m)
-			m = sdr_soft_msg_begin(s, c, wire, sock, ect, &q->dest.sa, q->dest.len);
+		if (!m) {
+			to = sdr_soft_spread_next(q, to);
+			m = sdr_soft_msg_begin(s, c, wire, sock, ect, &to->sa, to->len);
+		}
 		join = true;
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
