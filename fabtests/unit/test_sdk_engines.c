@@ -257,6 +257,14 @@ static void soft__workers(void **state)
 	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 3, 3);
 }
 
+static void mem__all(void **state)
+{
+	(void)state;
+	soft_with("mem", NULL, 1, 0);
+	soft_with("mem", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 2, 0);
+	soft_with("mem", NULL, 1, 2);
+}
+
 static void soft__bad_names(void **state)
 {
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = 100 };
@@ -285,6 +293,7 @@ static void soft__says_why(void **state)
 		{ "softt", "softt", { 0 } },
 		{ "soft:localhost", "numeric", { 0 } },
 		{ "soft:127.0.0.1:99999", "99999", { 0 } },
+		{ "mem:[::1]:5", "mem:0.0.0.0:PORT", { 0 } },
 		{ "soft:127.0.0.1", "mtu 9000", { .mtu = 9000 } },
 		{ "soft:127.0.0.1", "drop=7", { .fault = "drop=7" } },
 		{ "soft:127.0.0.1", "channels 17", { .channels = 17 } },
@@ -591,6 +600,7 @@ int main(void)
 		cmocka_unit_test(soft__channels),
 		cmocka_unit_test(soft__faults),
 		cmocka_unit_test(soft__workers),
+		cmocka_unit_test(mem__all),
 		cmocka_unit_test(soft__bad_names),
 		cmocka_unit_test(soft__says_why),
 		cmocka_unit_test(soft__without_an_address),

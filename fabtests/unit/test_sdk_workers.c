@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Receive workers: large messages that threads place, over real sockets of this machine.
+ * Receive workers: large messages that threads place, over real sockets of this machine and over
+ * rings in memory.
  *
  * The laws of the charter under real concurrency (and ThreadSanitizer): the bytes are right, no
  * byte is written after a receive was completed, in whatever state it was, however much of it is
@@ -44,6 +45,7 @@ struct side {
 };
 
 static uint8_t *src, *dst;
+static const char *engine = "soft:127.0.0.1";
 
 static int setup(void **state)
 {
@@ -71,7 +73,7 @@ static void side_open(struct side *s, uint8_t workers, const char *fault)
 {
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .workers = workers, .fault = fault };
 
-	s->ctx = sdr_context_create("soft:127.0.0.1", &dev);
+	s->ctx = sdr_context_create(engine, &dev);
 	assert_non_null(s->ctx);
 }
 
@@ -270,6 +272,16 @@ static void storm__four_with_channels_and_faults(void **state)
 	storm(4, 3, "drop=0.01,dup=0.05,reorder=0.05,corrupt=0.005,seed=3");
 }
 
+/* The same without a kernel in between: packets come faster than a worker can be scheduled. */
+static void storm__in_memory(void **state)
+{
+	(void)state;
+	engine = "mem";
+	storm(1, 1, NULL);
+	storm(4, 2, "dup=0.05,reorder=0.05,seed=4");
+	engine = "soft:127.0.0.1";
+}
+
 /* The table of QPs grows, and QPs go, while packets for them and others arrive. */
 static void qps__come_and_go(void **state)
 {
@@ -337,7 +349,8 @@ static void sleeper__is_woken(void **state)
 
 			assert_true(naps < 10000);
 			if (t)
-				slept += poll(&p, 1, t < 1000000000u ? (int)(t / 1000000) + 1 : 1000);
+				slept += poll(&p, 1,
+					      t < 1000000000u ? (int)(t / 1000000) + 1 : 1000);
 			assert_true(sdr_context_progress(s[1].ctx) >= 0);
 			assert_true(sdr_context_progress(s[0].ctx) >= 0);
 		}
@@ -380,8 +393,8 @@ static void strangers__cost_a_counter(void **state)
 		/* data, control, and anything else */
 		junk[0] = i % 3 == 0 ? 0x2b : i % 3 == 1 ? 0x64 : (uint8_t)i;
 		to.sin_port = htons(info.port[i % 2]);
-		assert_true(sendto(fd, junk, 1 + i * 7 % sizeof(junk), 0, (void *)&to,
-				   sizeof(to)) > 0);
+		assert_true(sendto(fd, junk, 1 + i * 7 % sizeof(junk), 0, (void *)&to, sizeof(to)) >
+			    0);
 	}
 	for (i = 0; i < 1000 && st.pkts_bad < 256; i++) {
 		step(s);
@@ -492,6 +505,7 @@ int main(void)
 		cmocka_unit_test(storm__one),
 		cmocka_unit_test(storm__two),
 		cmocka_unit_test(storm__four_with_channels_and_faults),
+		cmocka_unit_test(storm__in_memory),
 		cmocka_unit_test(qps__come_and_go),
 		cmocka_unit_test(sleeper__is_woken),
 		cmocka_unit_test(strangers__cost_a_counter),

@@ -61,7 +61,7 @@ struct sdr_context {
 	int ev_pos, ev_n; /* [ev_pos, ev_n) are not dispatched yet */
 	/* of the datagram that is being handled: since when this host had it, 0 unknown */
 	uint64_t ctl_since;
-	uint8_t ctl_ecn; /* enum sdr_uc_ecn of the datagram that is being handled */
+	uint8_t ctl_ecn;       /* enum sdr_uc_ecn of the datagram that is being handled */
 	struct sdr_crew *crew; /* NULL: the engine has no receive workers */
 	struct sdr_pool pool;
 	struct sdr_txq txq;

@@ -82,8 +82,8 @@ static void sdr_crew_placed(void *user, uint32_t worker, const struct sdr_uc_ev 
 	note->qp = ev->p.cookie;
 	note->since = ev->since;
 	for (i = 0; i < n; i++) {
-		enum sdr_rxk_res r = sdr_rxk_packet(&note->qp->rxk, ev[i].gen, ev[i].p.imm,
-						    ev[i].len, &out);
+		enum sdr_rxk_res r =
+			sdr_rxk_packet(&note->qp->rxk, ev[i].gen, ev[i].p.imm, ev[i].len, &out);
 
 		SDR_ASSERT(ev[i].p.cookie == note->qp);
 		if (r == SDR_RXK_LATE) {

@@ -60,6 +60,9 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_knock.c \
 	prov/sdr/uc/soft/sdr_soft_knock.h \
+	prov/sdr/uc/soft/sdr_soft_net.h \
+	prov/sdr/uc/soft/sdr_soft_net_mem.c \
+	prov/sdr/uc/soft/sdr_soft_net_udp.c \
 	prov/sdr/uc/soft/sdr_soft_nic.c \
 	prov/sdr/uc/soft/sdr_soft_nic.h \
 	prov/sdr/uc/soft/sdr_soft_path.c \

@@ -79,7 +79,7 @@ int sdr_uc_open(const char *name, const struct sdr_uc_open_attr *attr, struct sd
 	if (attr)
 		a = *attr;
 	a.device = NULL;
-	e = n ? sdr_uc_engine_find(name, n) : NULL;
+	e = n ? sdr_uc_engine_find_here(name, n) : NULL;
 	if (!e) {
 		sdr_uc_engine_syntax(names, sizeof(names));
 		if (a.err)

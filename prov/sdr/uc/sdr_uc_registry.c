@@ -19,17 +19,35 @@ const struct sdr_uc_engine *const sdr_uc_engines[] = {
 	&sdr_soft_engine,
 	NULL,
 };
+/*
+ * Those whose network ends with this process: they are opened by their name, and offered to nobody.
+ */
+static const struct sdr_uc_engine *const sdr_uc_engines_here[] = {
+	&sdr_soft_mem_engine,
+	NULL,
+};
 #define SDR_UC_ENGINES (sizeof(sdr_uc_engines) / sizeof(sdr_uc_engines[0]) - 1)
 
-const struct sdr_uc_engine *sdr_uc_engine_find(const char *name, size_t n)
+static const struct sdr_uc_engine *sdr_uc_engine_in(const struct sdr_uc_engine *const *e,
+						    const char *name, size_t n)
 {
-	const struct sdr_uc_engine *const *e;
-
-	for (e = sdr_uc_engines; *e; e++) {
+	for (; *e; e++) {
 		if (strlen((*e)->name) == n && memcmp((*e)->name, name, n) == 0)
 			return *e;
 	}
 	return NULL;
+}
+
+const struct sdr_uc_engine *sdr_uc_engine_find(const char *name, size_t n)
+{
+	return sdr_uc_engine_in(sdr_uc_engines, name, n);
+}
+
+const struct sdr_uc_engine *sdr_uc_engine_find_here(const char *name, size_t n)
+{
+	const struct sdr_uc_engine *e = sdr_uc_engine_find(name, n);
+
+	return e ? e : sdr_uc_engine_in(sdr_uc_engines_here, name, n);
 }
 
 const struct sdr_uc_engine *sdr_uc_engine_any(void)

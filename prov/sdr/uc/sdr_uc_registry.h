@@ -11,6 +11,8 @@ extern const struct sdr_uc_engine *const sdr_uc_engines[];
 
 /* By the first n bytes of name; NULL: there is none. */
 const struct sdr_uc_engine *sdr_uc_engine_find(const char *name, size_t n);
+/* The same, or one that other processes cannot be reached with. */
+const struct sdr_uc_engine *sdr_uc_engine_find_here(const char *name, size_t n);
 /* The preferred one of those that serve any address of this host. */
 const struct sdr_uc_engine *sdr_uc_engine_any(void);
 /*

@@ -21,7 +21,7 @@
 #include "sdr_soft_impl.h"
 
 #define SDR_SOFT_BLOCKED_NS 200000u
-#define SDR_SOFT_MTU_STEP 64u /* below SDR_MTU_DEFAULT the payload is a multiple of this */
+#define SDR_SOFT_MTU_STEP   64u /* below SDR_MTU_DEFAULT the payload is a multiple of this */
 
 static const struct sdr_uc_ops sdr_soft_ops;
 
@@ -48,7 +48,7 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 			     a->mtu, SDR_MTU_MIN, SDR_MTU_MAX);
 		return -EINVAL;
 	}
-	ret = sdr_uc_device_mtu((const struct sockaddr *)&a->bind);
+	ret = s->net->device_mtu((const struct sockaddr *)&a->bind);
 	if (ret < 0) {
 		sdr_soft_say(a, "no network device is up for this address");
 		return ret;
@@ -90,54 +90,41 @@ static uint32_t sdr_soft_least(uint32_t a, uint32_t b)
 }
 
 /* What the kernel granted of the buffers; and what to do where that is less than was asked. */
-static void sdr_soft_bufs_set(struct sdr_soft *s, uint32_t sndbuf)
+static void sdr_soft_bufs_set(struct sdr_soft *s)
 {
 	bool rcv, snd;
 	int i;
 
-	s->sndbuf = sndbuf;
 	s->rcvbuf_got = s->sndbuf_got = UINT32_MAX;
 	for (i = 0; i < s->nfd; i++) {
-		s->rcvbuf_got =
-			sdr_soft_least(s->rcvbuf_got, sdr_soft_sock_got(s->fd[i], SO_RCVBUF));
-		s->sndbuf_got =
-			sdr_soft_least(s->sndbuf_got, sdr_soft_sock_got(s->fd[i], SO_SNDBUF));
+		s->rcvbuf_got = sdr_soft_least(s->rcvbuf_got, s->net->got(s->fd[i], SO_RCVBUF));
+		s->sndbuf_got = sdr_soft_least(s->sndbuf_got, s->net->got(s->fd[i], SO_SNDBUF));
 	}
 	rcv = s->rcvbuf_got < s->rcvbuf;
-	snd = s->sndbuf_got < sndbuf;
+	snd = s->sndbuf_got < s->sndbuf;
 	if (rcv && snd)
 		snprintf(s->note, sizeof(s->note),
 			 "the kernel grants %u of %u bytes of receive buffer and %u of %u of send "
 			 "buffer: sysctl -w net.core.rmem_max=%u net.core.wmem_max=%u",
-			 s->rcvbuf_got, s->rcvbuf, s->sndbuf_got, sndbuf, s->rcvbuf, sndbuf);
+			 s->rcvbuf_got, s->rcvbuf, s->sndbuf_got, s->sndbuf, s->rcvbuf, s->sndbuf);
 	else if (rcv || snd)
 		snprintf(s->note, sizeof(s->note),
 			 "the kernel grants %u of %u bytes of %s buffer: sysctl -w net.core.%s=%u",
-			 rcv ? s->rcvbuf_got : s->sndbuf_got, rcv ? s->rcvbuf : sndbuf,
+			 rcv ? s->rcvbuf_got : s->sndbuf_got, rcv ? s->rcvbuf : s->sndbuf,
 			 rcv ? "receive" : "send", rcv ? "rmem_max" : "wmem_max",
-			 rcv ? s->rcvbuf : sndbuf);
+			 rcv ? s->rcvbuf : s->sndbuf);
 }
 
 static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
 {
-	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					      : sizeof(struct sockaddr_in),
-		  got;
-	struct sockaddr_storage sa = a->bind, name = a->bind;
-	uint32_t sndbuf = a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, window;
-	int channels = a->channels ? a->channels : 1, i, fd;
-	bool ranged;
+	struct sockaddr_storage sa = a->bind, name;
+	int channels = a->channels ? a->channels : 1, i, fd, ret;
+	uint32_t window;
 	const char *what;
 
 	for (i = 0; i < channels; i++) {
-		ranged = a->port_lo && !((struct sockaddr_in *)&sa)->sin_port;
-		if (ranged)
-			fd = sdr_soft_range_open(&sa, a->port_lo, a->port_hi, s->rcvbuf, sndbuf,
-						 &what);
-		else
-			fd = sdr_soft_sock_open((struct sockaddr *)&sa, len, s->rcvbuf, sndbuf,
-						&what);
-		if (fd == -EADDRINUSE && ranged)
+		fd = s->net->open(s, &sa, a->port_lo, a->port_hi, &what);
+		if (fd == -EADDRINUSE && a->port_lo && !((struct sockaddr_in *)&sa)->sin_port)
 			sdr_soft_say(a, "no UDP port of %u-%u is free (%u tried)", a->port_lo,
 				     a->port_hi, sdr_soft_range_size(a->port_lo, a->port_hi));
 		else if (fd < 0)
@@ -145,24 +132,17 @@ static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a
 		if (fd < 0)
 			return fd;
 		s->fd[s->nfd++] = fd;
-		got = sizeof(name);
-		if (getsockname(fd, (struct sockaddr *)&name, &got))
-			return -errno;
+		ret = s->net->name_get(fd, &name);
+		if (ret)
+			return ret;
 		s->port[i] = ntohs(((struct sockaddr_in *)&name)->sin_port);
-		s->gro = !(a->off & SDR_SOFT_NO_GRO) && sdr_soft_sock_gro(fd);
-		s->gso = !(a->off & SDR_SOFT_NO_GSO) && sdr_soft_sock_gso(fd);
-		s->ecn = !(a->off & SDR_SOFT_NO_ECN) && sdr_soft_sock_ecn(fd, s->family);
-		if (sdr_soft_sock_tos(fd, s->family, s->tos)) {
-			sdr_soft_say(a, "traffic class %u: %s", a->dscp, strerror(errno));
-			return -errno;
-		}
-		window = sdr_soft_sock_window(fd, s->mtu);
+		window = s->net->window(fd, s->mtu);
 		if (!i || window < s->rx_window)
 			s->rx_window = window;
 		/* Further source ports matter to routers only. */
 		((struct sockaddr_in *)&sa)->sin_port = 0;
 	}
-	sdr_soft_bufs_set(s, sndbuf);
+	sdr_soft_bufs_set(s);
 	return 0;
 }
 
@@ -175,8 +155,7 @@ static int sdr_soft_workers_open(struct sdr_soft *s, const struct sdr_soft_attr 
 	if (!a->workers)
 		return 0;
 	((struct sockaddr_in *)&sa)->sin_port = 0;
-	ret = sdr_soft_crew_open(s, a->workers, &sa, a->port_lo, a->port_hi,
-				 a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF, &what);
+	ret = sdr_soft_crew_open(s, a->workers, &sa, a->port_lo, a->port_hi, &what);
 	if (ret == -EADDRINUSE && a->port_lo)
 		sdr_soft_say(a, "no UDP port of %u-%u is free for %u workers (%u tried)",
 			     a->port_lo, a->port_hi, a->workers,
@@ -184,7 +163,7 @@ static int sdr_soft_workers_open(struct sdr_soft *s, const struct sdr_soft_attr 
 	else if (ret)
 		sdr_soft_say(a, "%u workers: %s: %s", a->workers, what, strerror(-ret));
 	for (i = 0; !ret && i < s->nfd; i++)
-		sdr_soft_sock_stamped(s->fd[i]);
+		s->net->stamp(s->fd[i]);
 	return ret;
 }
 
@@ -220,7 +199,7 @@ static void sdr_soft_close(struct sdr_uc *uc)
 	if (s->epfd >= 0)
 		close(s->epfd);
 	for (i = 0; i < s->nfd; i++)
-		close(s->fd[i]);
+		s->net->close(s->fd[i]);
 	sdr_soft_tx_free(s);
 	sdr_soft_rx_free(&s->rx);
 	free(s->qpn);
@@ -231,7 +210,6 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 {
 	struct sockaddr_storage sa;
 	struct sdr_soft *s;
-	socklen_t len;
 	int ret;
 
 	if (a->channels > SDR_CHANNELS_MAX || a->workers > SDR_WORKERS_MAX ||
@@ -245,7 +223,10 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	s->uc.ops = &sdr_soft_ops;
 	s->epfd = -1;
 	s->family = a->bind.ss_family;
+	s->net = a->net ? a->net : &sdr_soft_net_udp;
+	s->off = a->off;
 	s->rcvbuf = a->rcvbuf ? a->rcvbuf : SDR_SOFT_RCVBUF;
+	s->sndbuf = a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF;
 	s->tos = (uint8_t)(a->dscp << 2);
 	s->icrc_seed = sdr_icrc_seed_masked();
 	s->ctl_qpn = SDR_QPN_CTL;
@@ -269,11 +250,9 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 		if (ret)
 			goto err;
 	}
-	len = sizeof(sa);
-	if (getsockname(s->fd[0], (struct sockaddr *)&sa, &len)) {
-		ret = -errno;
+	ret = s->net->name_get(s->fd[0], &sa);
+	if (ret)
 		goto err;
-	}
 	sdr_uc_addr_from_sockaddr(&s->addr, (struct sockaddr *)&sa);
 	s->any = sdr_sockaddr_any((struct sockaddr *)&sa);
 	ret = sdr_soft_tx_init(s);
@@ -294,7 +273,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	struct sdr_soft *s = sdr_soft_of(uc);
 
 	memset(out, 0, sizeof(*out));
-	out->name = "soft";
+	out->name = s->net->name;
 	out->mtu = s->mtu;
 	out->ctl_max = s->ctl_max;
 	out->rx_window = s->rx_window;
@@ -309,7 +288,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->sndbuf_got = s->sndbuf_got;
 	out->note = s->note[0] ? s->note : NULL;
 	out->late = "epoch";
-	out->nic_port = true;
+	out->nic_port = s->net == &sdr_soft_net_udp;
 	out->workers = s->crew ? (uint8_t)s->crew->n : 0;
 	if (!s->any)
 		out->addr = s->addr;

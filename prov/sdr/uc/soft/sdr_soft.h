@@ -26,9 +26,13 @@
 #define SDR_SOFT_NO_GRO 0x2
 #define SDR_SOFT_NO_ECN 0x4
 
+struct sdr_soft_net;
+
 struct sdr_soft_attr {
 	/* AF_INET or AF_INET6; port 0: any; address 0: all of the family */
 	struct sockaddr_storage bind;
+	/* NULL: the kernel's UDP */
+	const struct sdr_soft_net *net;
 	uint16_t port_lo, port_hi; /* as in sdr_uc_open_attr */
 	/*
 	 * payload bytes per packet, and a bound of everything that is sent; 0: 8192, 4096, or what
@@ -44,8 +48,9 @@ struct sdr_soft_attr {
 	size_t err_len;
 };
 
-/* Its row of the registry. */
+/* Its rows of the registry: over UDP, and over rings in this process's memory. */
 extern const struct sdr_uc_engine sdr_soft_engine;
+extern const struct sdr_uc_engine sdr_soft_mem_engine;
 
 int sdr_soft_open(const struct sdr_soft_attr *attr, struct sdr_uc **uc);
 

@@ -52,7 +52,7 @@ static inline bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n
 static void sdr_soft_worker_free(struct sdr_soft_worker *w)
 {
 	if (w->fd >= 0)
-		close(w->fd);
+		w->s->net->close(w->fd);
 	if (w->wake >= 0)
 		close(w->wake);
 	sdr_soft_rx_free(&w->rx);
@@ -60,12 +60,10 @@ static void sdr_soft_worker_free(struct sdr_soft_worker *w)
 }
 
 static int sdr_soft_worker_open(struct sdr_soft *s, const struct sockaddr_storage *sa,
-				uint16_t port_lo, uint16_t port_hi, uint32_t sndbuf,
-				struct sdr_soft_worker **out, const char **what)
+				uint16_t port_lo, uint16_t port_hi, struct sdr_soft_worker **out,
+				const char **what)
 {
-	socklen_t len = s->family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					      : sizeof(struct sockaddr_in);
-	struct sockaddr_storage name = *sa;
+	struct sockaddr_storage name;
 	struct sdr_soft_worker *w;
 	int ret;
 
@@ -86,24 +84,17 @@ static int sdr_soft_worker_open(struct sdr_soft *s, const struct sockaddr_storag
 	ret = w->wake < 0 ? -errno : 0;
 	if (ret)
 		goto err;
-	w->fd = port_lo ? sdr_soft_range_open(sa, port_lo, port_hi, s->rcvbuf, sndbuf, what)
-			: sdr_soft_sock_open((const struct sockaddr *)sa, len, s->rcvbuf, sndbuf,
-					     what);
+	w->fd = s->net->open(s, sa, port_lo, port_hi, what);
 	ret = w->fd < 0 ? w->fd : 0;
 	if (ret)
 		goto err;
 	*what = "getsockname";
-	if (getsockname(w->fd, (struct sockaddr *)&name, &len)) {
-		ret = -errno;
+	ret = s->net->name_get(w->fd, &name);
+	if (ret)
 		goto err;
-	}
 	/* It lies at the same place in both families. */
 	w->port = ntohs(((struct sockaddr_in *)&name)->sin_port);
-	sdr_soft_sock_stamped(w->fd);
-	if (s->gro)
-		sdr_soft_sock_gro(w->fd);
-	if (s->ecn)
-		sdr_soft_sock_ecn(w->fd, s->family);
+	s->net->stamp(w->fd);
 	*out = w;
 	return 0;
 err:
@@ -112,7 +103,7 @@ err:
 }
 
 int sdr_soft_crew_open(struct sdr_soft *s, uint32_t n, const struct sockaddr_storage *sa,
-		       uint16_t port_lo, uint16_t port_hi, uint32_t sndbuf, const char **what)
+		       uint16_t port_lo, uint16_t port_hi, const char **what)
 {
 	struct sdr_soft_crew *c;
 	int ret;
@@ -131,7 +122,7 @@ int sdr_soft_crew_open(struct sdr_soft *s, uint32_t n, const struct sockaddr_sto
 		goto err;
 	}
 	for (; c->n < n; c->n++) {
-		ret = sdr_soft_worker_open(s, sa, port_lo, port_hi, sndbuf, &c->worker[c->n], what);
+		ret = sdr_soft_worker_open(s, sa, port_lo, port_hi, &c->worker[c->n], what);
 		if (ret)
 			goto err;
 		c->worker[c->n]->index = c->n;
@@ -187,9 +178,8 @@ bool sdr_soft_crew_start(struct sdr_soft *s)
 		return c->on;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (c->on < c->n &&
-	       !pthread_create(&c->worker[c->on]->thread, NULL, sdr_soft_worker_main,
-			       c->worker[c->on]))
+	while (c->on < c->n && !pthread_create(&c->worker[c->on]->thread, NULL,
+					       sdr_soft_worker_main, c->worker[c->on]))
 		c->on++;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (c->on < c->n) {
@@ -221,9 +211,9 @@ void sdr_soft_crew_quiet(const struct sdr_soft *s)
 
 	for (i = 0; c && i < c->on; i++) {
 		at = __atomic_load_n(&c->worker[i]->work, __ATOMIC_SEQ_CST);
-		for (n = 0; at & 1 &&
-			    __atomic_load_n(&c->worker[i]->work, __ATOMIC_SEQ_CST) == at &&
-			    sdr_soft_crew_pause(c, n);
+		for (n = 0;
+		     at & 1 && __atomic_load_n(&c->worker[i]->work, __ATOMIC_SEQ_CST) == at &&
+		     sdr_soft_crew_pause(c, n);
 		     n++)
 			;
 	}

@@ -49,12 +49,12 @@ struct sdr_soft_crew {
 	/* tables of QPNs that were too small: a worker may look at them yet */
 	void *old[SDR_SOFT_QPN_BITS];
 	uint32_t nold;
-	uint32_t large;	     /* slots that are bound to so much that workers may get data for them */
-	uint64_t blocked;    /* stamp of the control datagram that the last poll left; 0: none */
+	uint32_t large;	  /* slots that are bound to so much that workers may get data for them */
+	uint64_t blocked; /* stamp of the control datagram that the last poll left; 0: none */
 	uint64_t blocked_at; /* ns, engine's clock: first of the polls in a row that did so */
 	uint64_t passed;     /* the last answer of sdr_soft_crew_done, in this poll */
 	bool armed;	     /* the owner slept, or was about to, since it polled last, */
-	bool rung;  /* and was woken: fd is to be read */
+	bool rung;	     /* and was woken: fd is to be read */
 	/* written by the owner: polls that ended with nothing more to read, and were handled */
 	_Alignas(SDR_SOFT_CREW_LINE) uint32_t drained;
 	uint64_t handled; /* likewise: control datagrams with this stamp or an older one */
@@ -69,7 +69,7 @@ struct sdr_soft_crew {
  * the call that failed.
  */
 int sdr_soft_crew_open(struct sdr_soft *s, uint32_t n, const struct sockaddr_storage *sa,
-		       uint16_t port_lo, uint16_t port_hi, uint32_t sndbuf, const char **what);
+		       uint16_t port_lo, uint16_t port_hi, const char **what);
 void sdr_soft_crew_close(struct sdr_soft *s);
 /* Starts the threads, once; false: there are none, and nobody is to be told of their ports. */
 bool sdr_soft_crew_start(struct sdr_soft *s);

@@ -196,10 +196,7 @@ bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *ful
 
 		for (j = i + 1; j < tx->nmsg && tx->msg[j].sock == tx->msg[i].sock; j++)
 			;
-		if (j - i == 1)
-			ret = sendmsg(fd, &tx->hdr[i].msg_hdr, 0) < 0 ? -1 : 1;
-		else
-			ret = sendmmsg(fd, &tx->hdr[i], j - i, 0);
+		ret = s->net->send(fd, &tx->hdr[i], j - i);
 		if (ret > 0) {
 			s->st.sys_tx++;
 			sdr_soft_sent(s, i, (uint32_t)ret);

@@ -3,6 +3,7 @@
 /*
  * Inside of the soft engine: the engine itself (sdr_soft.c).  Beside it a header for each object:
  *
+ *   sdr_soft_net.h   what carries datagrams: UDP, or rings in memory
  *   sdr_soft_sock.h  sockets: options, buffers, what the kernel can do
  *   sdr_soft_range.h which of a range of ports a socket gets
  *   sdr_soft_qp.h    QPs, the QPN table, slots
@@ -29,6 +30,7 @@
 #include "uc/sdr_uc_addr.h"
 #include "sdr_soft.h"
 #include "sdr_soft_crew.h"
+#include "sdr_soft_net.h"
 #include "sdr_soft_nic.h"
 #include "sdr_soft_path.h"
 #include "sdr_soft_place.h"
@@ -44,6 +46,7 @@
 
 struct sdr_soft {
 	struct sdr_uc uc;
+	const struct sdr_soft_net *net;
 	int fd[SDR_CHANNELS_MAX];
 	int nfd;
 	uint16_t port[SDR_CHANNELS_MAX]; /* theirs, host order */
@@ -51,6 +54,7 @@ struct sdr_soft {
 	bool hushed;			 /* the sockets' events do not reach epfd */
 	int next;			 /* socket that is read first in the next poll */
 	int family;
+	uint8_t off; /* SDR_SOFT_NO_* */
 	bool gso, gro, ecn;
 	uint8_t tos;			  /* of what leaves; its lower two bits (ECN) are 0 */
 	bool any;			  /* bound to all addresses */

@@ -32,12 +32,17 @@ static void sdr_soft_knock_send(const struct sdr_soft *s, int fd, const struct s
 {
 	const struct sdr_wire_ctl c = { .qkey = SDR_KNOCK_QKEY, .src_qpn = SDR_QPN_CTL };
 	uint8_t p[SDR_SOFT_KNOCK_PKT];
+	struct iovec v = { .iov_base = p, .iov_len = sizeof(p) };
+	struct sockaddr_storage sa = *to;
+	struct mmsghdr m = {
+		.msg_hdr = { .msg_name = &sa, .msg_namelen = len, .msg_iov = &v, .msg_iovlen = 1 }
+	};
 
 	sdr_wire_ctl_encode(p, &c, SDR_KNOCK_LEN);
 	sdr_wire_knock_encode(p + SDR_CTL_HDR, k);
 	sdr_put_le32(p + sizeof(p) - SDR_ICRC_LEN,
 		     sdr_icrc_final(sdr_soft_icrc(s->icrc_seed, p, sizeof(p) - SDR_ICRC_LEN)));
-	while (sendto(fd, p, sizeof(p), 0, (const struct sockaddr *)to, len) < 0 && errno == EINTR)
+	while (s->net->send(fd, &m, 1) < 0 && errno == EINTR)
 		;
 }
 

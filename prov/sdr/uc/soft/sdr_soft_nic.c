@@ -249,6 +249,8 @@ int sdr_soft_nic_connect(struct sdr_soft_qp *q, const struct sdr_wire_qp_info *p
 	int ret;
 
 	q->s->reason[0] = 0;
+	if (q->s->net != &sdr_soft_net_udp)
+		return -EOPNOTSUPP;
 	if (p->ntps && p->ntps != q->ntp)
 		return -EPROTO;
 	ret = sdr_soft_port_open(q->s);

@@ -39,14 +39,11 @@ static struct sdr_soft_way *sdr_soft_way_get(struct sdr_soft *s, const struct sd
 
 static uint32_t sdr_soft_way_ask(const struct sdr_soft *s, const struct sdr_uc_addr *to)
 {
-	struct sockaddr_storage sa, from;
-	int ret;
+	struct sockaddr_storage sa;
 
 	if (sdr_uc_addr_to_sockaddr(to, &sa) < 0 || sa.ss_family != s->family)
 		return 0;
-	sdr_uc_addr_to_sockaddr(&s->addr, &from);
-	ret = sdr_uc_path_mtu((struct sockaddr *)&sa, s->any ? NULL : (struct sockaddr *)&from);
-	return ret > 0 ? (uint32_t)ret : 0;
+	return s->net->path_mtu(s, &sa);
 }
 
 uint32_t sdr_soft_path_refused(struct sdr_soft *s, const struct sockaddr_storage *to,

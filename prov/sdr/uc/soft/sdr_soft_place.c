@@ -133,8 +133,8 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 		if (e && !hold->slot)
 			__atomic_store_n(&hold->slot, e, __ATOMIC_SEQ_CST);
 	}
-	if (d.len >= SDR_SOFT_FETCH_MIN && !d.piece && e && sdr_soft_slot_bound(e) && at <= e->len &&
-	    d.len <= e->len - at)
+	if (d.len >= SDR_SOFT_FETCH_MIN && !d.piece && e && sdr_soft_slot_bound(e) &&
+	    at <= e->len && d.len <= e->len - at)
 		sdr_soft_fetch(e->buf + at, d.len);
 	/*
 	 * A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with

@@ -62,8 +62,8 @@ struct sdr_soft_qp {
 	struct sdr_soft_dest dest;	/* of data */
 	struct sdr_soft_spread *spread; /* ports of the peer's workers; NULL: it has none */
 	uint64_t nonce;			/* of the questions that they are asked */
-	struct sdr_soft_nic *nic;  /* NULL: the peer is a soft engine */
-	uint32_t psn[];		   /* next PSN of each transport QP towards the peer */
+	struct sdr_soft_nic *nic;	/* NULL: the peer is a soft engine */
+	uint32_t psn[];			/* next PSN of each transport QP towards the peer */
 };
 
 static inline struct sdr_soft_slot *sdr_soft_slot_find(struct sdr_soft_qp *q, uint32_t slot)

@@ -195,21 +195,13 @@ static void sdr_soft_rx_clocks(const struct sdr_soft *s, struct sdr_soft_rx *rx)
 int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops)
 {
 	int errs = 0, ret, i;
+	unsigned int n;
 
 	for (;;) {
-		if (rx->many) {
-			ret = recvmmsg(fd, &rx->hdr[rx->nmsg], SDR_SOFT_RX_BUFS - rx->nmsg, 0,
-				       NULL);
-			rx->drained = ret < (int)(SDR_SOFT_RX_BUFS - rx->nmsg);
-			rx->lone = false;
-		} else {
-			ssize_t len = recvmsg(fd, &rx->hdr[rx->nmsg].msg_hdr, 0);
-
-			rx->hdr[rx->nmsg].msg_len = (unsigned int)len;
-			ret = len < 0 ? -1 : 1;
-			rx->drained = ret < 0;
-			rx->lone = ret > 0;
-		}
+		n = rx->many ? SDR_SOFT_RX_BUFS - rx->nmsg : 1;
+		ret = s->net->recv(fd, &rx->hdr[rx->nmsg], n);
+		rx->drained = rx->many ? ret < (int)n : ret < 0;
+		rx->lone = !rx->many && ret > 0;
 		if (ret > 0) {
 			rx->st->sys_rx++;
 			if (!rx->worker)

@@ -10,8 +10,8 @@
 #include "sdr_soft_qp.h"
 
 struct sdr_soft_spread {
-	uint32_t n;    /* ports, >= 1 */
-	uint32_t turn; /* the one that the last train went to */
+	uint32_t n;		/* ports, >= 1 */
+	uint32_t turn;		/* the one that the last train went to */
 	uint16_t all, answered; /* a bit a port: those there are; those that let data through */
 	/* of those that have not answered (sdr_soft_knock.c) */
 	uint32_t tries;

@@ -31,11 +31,11 @@
 #include "sdr_soft_impl.h"
 #include "sdr_soft_knock.h"
 
-#define SDR_SOFT_NAP_SPINS 64	  /* times that the processor is offered before the first nap */
-#define SDR_SOFT_NAP_MIN   20000  /* ns */
+#define SDR_SOFT_NAP_SPINS 64	 /* times that the processor is offered before the first nap */
+#define SDR_SOFT_NAP_MIN   20000 /* ns */
 /* looks at an early packet before it is late: longer than an application takes to post anew */
 #define SDR_SOFT_EARLY_NAPS (SDR_SOFT_NAP_SPINS + 3u)
-#define SDR_SOFT_NAP_MAX   500000 /* ns: what a worker may be late in seeing that it is waited for */
+#define SDR_SOFT_NAP_MAX    500000 /* ns: what a worker may be late in seeing that it is waited for */
 
 static bool sdr_soft_worker_stopped(const struct sdr_soft_worker *w)
 {

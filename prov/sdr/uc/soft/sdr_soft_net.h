@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * What carries the soft engine's datagrams: the kernel's UDP, or rings in this process's memory.
+ *
+ * Both are known by descriptors that poll and epoll take.  Beside its row nothing of a carrier is
+ * known to the rest of the engine.
+ */
+#ifndef SDR_SOFT_NET_H
+#define SDR_SOFT_NET_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct sdr_soft;
+
+struct sdr_soft_net {
+	const char *name; /* of the engine that it makes: "soft", "mem" */
+	/*
+	 * A descriptor bound to sa (port 0: any, or one of lo..hi where lo is not 0), with the
+	 * buffers that s asks for; s->gso, gro and ecn are what is there.  Descriptor or a negative
+	 * errno; *what: the call that failed.
+	 */
+	int (*open)(struct sdr_soft *s, const struct sockaddr_storage *sa, uint16_t lo, uint16_t hi,
+		    const char **what);
+	void (*close)(int fd);
+	/* Its own address.  0 or a negative errno. */
+	int (*name_get)(int fd, struct sockaddr_storage *sa);
+	/*
+	 * As recvmmsg and sendmmsg without waiting.  What recv hands out may lie elsewhere than in
+	 * the buffers it was given, and stays until the next call.
+	 */
+	int (*recv)(int fd, struct mmsghdr *v, unsigned int n);
+	int (*send)(int fd, struct mmsghdr *v, unsigned int n);
+	/* What is received from now on says when it came (SCM_TIMESTAMPNS). */
+	void (*stamp)(int fd);
+	/* Bytes of payload that may arrive unread, in packets of mtu bytes. */
+	uint32_t (*window)(int fd, uint32_t mtu);
+	/* Of a buffer (SO_RCVBUF, SO_SNDBUF), in bytes as they are asked for. */
+	uint32_t (*got)(int fd, int which);
+	/* As sdr_uc_device_mtu. */
+	int (*device_mtu)(const struct sockaddr *sa);
+	/* Bytes of an IP packet to there that this host lets out; 0: it does not know. */
+	uint32_t (*path_mtu)(const struct sdr_soft *s, const struct sockaddr_storage *to);
+};
+
+extern const struct sdr_soft_net sdr_soft_net_udp;
+extern const struct sdr_soft_net sdr_soft_net_mem;
+
+#endif /* SDR_SOFT_NET_H */
