@@ -138,7 +138,7 @@ static const struct ct_num {
 #define CT_REAL(m) offsetof(struct ct_opts, m), 0
 	{ "rate", "1e6..1e13 bits per second", 1e6, 1e13, CT_REAL(plan.rate_bps) },
 	{ "rtt", "0..10 seconds", 0, 10, CT_REAL(plan.rtt_s) },
-	{ "mtu", "a multiple of 4 in 256..8192", SDR_MTU_MIN, SDR_MTU_MAX, CT_AT(plan.mtu) },
+	{ "mtu", "a multiple of 4 in 256..8192", SDR_EP_MTU_MIN, SDR_MTU_MAX, CT_AT(plan.mtu) },
 	{ "chunk", "256 bytes..16 MiB", 256, SDR_REL_EC_CHUNK, CT_AT(plan.cfg.chunk) },
 	{ "k", "1..255", 1, 255, CT_AT(plan.cfg.ec_k) },
 	{ "m", "1..255", 1, 255, CT_AT(plan.cfg.ec_m) },

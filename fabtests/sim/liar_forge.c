@@ -68,7 +68,7 @@ static void hello_draw(struct liar *l, const struct sdr_rel *rel, struct sdr_hel
 	}
 	h->qp = liar_qp_draw(l, rel, rel->mtu, h->seg_bytes);
 	if (liar_one_in(l->d, 6)) /* a smaller path, that fits together or does not */
-		h->qp.mtu = h->qp.chunk = SDR_MTU_MIN << liar_below(l->d, 5);
+		h->qp.mtu = h->qp.chunk = SDR_EP_MTU_MIN << liar_below(l->d, 5);
 	if (liar_one_in(l->d, 2) && h->qp.mtu < rel->mtu) {
 		h->qp.max_msg = (uint64_t)h->qp.mtu << rel->cfg.split.off_bits;
 		if (h->qp.max_msg > SDR_REL_SEG_MAX)

@@ -35,8 +35,8 @@ struct sdr_wire_qp_info liar_qp_draw(struct liar *l, const struct sdr_rel *rel, 
 
 static uint32_t mtu_draw(struct liar *l)
 {
-	return liar_one_in(l->d, 4) ? SDR_MTU_MIN + 4 * liar_below(l->d, 1024)
-				    : SDR_MTU_MIN << liar_below(l->d, 6);
+	return liar_one_in(l->d, 4) ? SDR_EP_MTU_MIN + 4 * liar_below(l->d, 1024)
+				    : SDR_EP_MTU_MIN << liar_below(l->d, 6);
 }
 
 bool liar_say_shape(struct liar *l, const struct sdr_conn *c)

@@ -171,8 +171,8 @@ static void shape__round_trip_and_bounds(void **state)
 	uint8_t info[SDR_QP_INFO_LEN];
 	struct sdr_frame_shape f[] = {
 		{ SDR_SHAPE_LIMIT, 1, 0xfffe, 4096, 0, 0, 0, NULL },
-		{ SDR_SHAPE_OFFER, 2, 1, SDR_MTU_MIN, SDR_MTU_MAX, 1u << 30, 0, info },
-		{ SDR_SHAPE_USE, 255, 1, SDR_MTU_MAX, SDR_MTU_MIN, 1u << 20, 0xfffffff0, info },
+		{ SDR_SHAPE_OFFER, 2, 1, SDR_EP_MTU_MIN, SDR_MTU_MAX, 1u << 30, 0, info },
+		{ SDR_SHAPE_USE, 255, 1, SDR_MTU_MAX, SDR_EP_MTU_MIN, 1u << 20, 0xfffffff0, info },
 		{ SDR_SHAPE_REFUSE, 0, 7, 1024, 4096, 0, 0, NULL },
 	};
 
@@ -182,14 +182,14 @@ static void shape__round_trip_and_bounds(void **state)
 		struct sdr_frame_shape bad = f[i];
 
 		assert_true(shape_taken(&f[i]));
-		bad.limit = SDR_MTU_MIN - 1;
+		bad.limit = SDR_EP_MTU_MIN - 1;
 		assert_false(shape_taken(&bad));
 		bad.limit = SDR_MTU_MAX + 1;
 		assert_false(shape_taken(&bad));
 		bad = f[i];
 		bad.mtu = SDR_MTU_MAX + 1;
 		assert_false(shape_taken(&bad));
-		bad.mtu = i ? SDR_MTU_MIN - 1 : SDR_MTU_MIN;
+		bad.mtu = i ? SDR_EP_MTU_MIN - 1 : SDR_EP_MTU_MIN;
 		assert_false(shape_taken(&bad));
 		bad = f[i];
 		bad.msn = 1;

@@ -269,7 +269,7 @@ static void past__the_question_is_what_version_1_refuses(void **state)
 	q[57] = SDR_WIRE_VERSION; /* otherwise its info has the form of ours */
 	assert_int_equal(sdr_wire_qp_info_decode(q + 56, SDR_QP_INFO_LEN, &qp), 0);
 	assert_int_equal(qp.mtu, SDR_MTU_MAX);
-	assert_in_range(sdr_get_le32(q + 36), 1, SDR_MTU_MIN - 1); /* seg_bytes: fit no mtu */
+	assert_in_range(sdr_get_le32(q + 36), 1, SDR_EP_MTU_MIN - 1); /* seg_bytes: fit no mtu */
 	assert_in_range(sdr_get_le32(q + 48), SDR_CTL_MIN, SDR_CTL_MAX);
 	assert_int_equal(sdr_get_le64(q + 216), 0); /* no parity */
 }

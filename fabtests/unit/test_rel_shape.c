@@ -244,7 +244,7 @@ static void idle__not_without_the_feature(void **state)
 		assert_int_equal(sdr_reshape_want(bed_conn(b, i, 1 - i), 1024), -EOPNOTSUPP);
 	bed_close(b);
 	b = shape_open();
-	assert_int_equal(sdr_reshape_want(bed_conn(b, 0, 1), SDR_MTU_MIN - 1), -EINVAL);
+	assert_int_equal(sdr_reshape_want(bed_conn(b, 0, 1), SDR_EP_MTU_MIN - 1), -EINVAL);
 	bed_close(b);
 }
 

@@ -25,7 +25,8 @@
 #include "sdk/sdr_sdk.h"
 #include "uc/sim/sdr_sim.h"
 
-#define LEN (3u * 1024 * 1024 + 777)
+#define FAULTS "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5"
+#define LEN    (3u * 1024 * 1024 + 777)
 
 struct side {
 	struct sdr_context *ctx;
@@ -207,11 +208,12 @@ static void oneshots(struct side s[2], struct sdr_sim_world *w)
 
 /* ---- soft ------------------------------------------------------------------------------------ */
 
-static void soft_with(const char *name, const char *fault, uint8_t channels, uint8_t workers)
+static void soft_with(const char *name, const char *fault, uint8_t channels, uint8_t workers,
+		      uint32_t mtu)
 {
 	struct sdr_dev_attr dev = { .size = sizeof(dev), .fault = fault, .workers = workers };
 	struct sdr_qp_attr attr = {
-		.size = sizeof(attr), .chunk = 16 * 1024, .mtu = 1024, .channels = channels
+		.size = sizeof(attr), .chunk = 16 * 1024, .mtu = mtu, .channels = channels
 	};
 	struct sdr_stats st = { .size = sizeof(st) };
 	struct side s[2];
@@ -228,46 +230,54 @@ static void soft_with(const char *name, const char *fault, uint8_t channels, uin
 	transfer(s, NULL, 1, 16 * 1024);
 	oneshots(s, NULL);
 	assert_int_equal(sdr_context_stats(s[1].ctx, &st), 0);
-	assert_true(st.pkts_rx >= LEN / 1024);
+	assert_true(st.pkts_rx >= LEN / mtu);
 	sides_close(s);
 }
 
 static void soft__clean(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", NULL, 1, 0);
+	soft_with("soft:127.0.0.1", NULL, 1, 0, 1024);
 }
 
 static void soft__channels(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", NULL, 4, 0);
+	soft_with("soft:127.0.0.1", NULL, 4, 0, 1024);
+}
+
+/* The smallest packets that there are. */
+static void soft__small_packets(void **state)
+{
+	(void)state;
+	soft_with("soft:127.0.0.1", NULL, 2, 0, 64);
 }
 
 static void soft__faults(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 1, 0);
+	soft_with("soft:127.0.0.1", FAULTS, 1, 0, 1024);
 }
 
 static void soft__workers(void **state)
 {
 	(void)state;
-	soft_with("soft:127.0.0.1", NULL, 1, 2);
-	soft_with("soft:127.0.0.1", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 3, 3);
+	soft_with("soft:127.0.0.1", NULL, 1, 2, 1024);
+	soft_with("soft:127.0.0.1", FAULTS, 3, 3, 1024);
 }
 
 static void mem__all(void **state)
 {
 	(void)state;
-	soft_with("mem", NULL, 1, 0);
-	soft_with("mem", "drop=0.02,dup=0.01,reorder=0.02,corrupt=0.005,seed=5", 2, 0);
-	soft_with("mem", NULL, 1, 2);
+	soft_with("mem", NULL, 1, 0, 1024);
+	soft_with("mem", FAULTS, 2, 0, 1024);
+	soft_with("mem", NULL, 1, 2, 1024);
+	soft_with("mem", NULL, 1, 1, 64);
 }
 
 static void soft__bad_names(void **state)
 {
-	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = 100 };
+	struct sdr_dev_attr dev = { .size = sizeof(dev), .mtu = 60 };
 
 	(void)state;
 	assert_null(sdr_context_create(NULL, NULL));
@@ -304,7 +314,7 @@ static void soft__says_why(void **state)
 		const char *says;
 		struct sdr_qp_attr attr;
 	} qp[] = {
-		{ "mtu 100", { .mtu = 100 } },
+		{ "mtu 60", { .mtu = 60 } },
 		{ "chunk 5000", { .chunk = 5000 } },
 		{ "channels 99", { .channels = 99 } },
 		{ "generations 3", { .generations = 3 } },
@@ -598,6 +608,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(soft__clean),
 		cmocka_unit_test(soft__channels),
+		cmocka_unit_test(soft__small_packets),
 		cmocka_unit_test(soft__faults),
 		cmocka_unit_test(soft__workers),
 		cmocka_unit_test(mem__all),

@@ -173,7 +173,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .def = "0",
 	  .unit = "bytes",
 	  .range = "0, or a multiple of 4 in 256..8192",
-	  .min = SDR_MTU_MIN,
+	  .min = SDR_EP_MTU_MIN,
 	  .max = SDR_MTU_MAX,
 	  .zero = true,
 	  .rule = sdr_env_fours,
@@ -559,7 +559,7 @@ static int sdr_env_check_net(const struct sdr_env *env, char *err, size_t err_le
 
 int sdr_env_check(const struct sdr_env *env, char *err, size_t err_len)
 {
-	uint32_t mtu = env->rel.mtu ? env->rel.mtu : SDR_MTU_MIN;
+	uint32_t mtu = env->rel.mtu ? env->rel.mtu : SDR_EP_MTU_MIN;
 
 	if (env->rel.cc->provisioned && !env->rel.rate_bps)
 		return sdr_env_refuse(err, err_len,

@@ -40,7 +40,7 @@
 static int rel_geometry(struct sdr_rel *rel)
 {
 	uint32_t mtu = rel->cfg.mtu ? rel->cfg.mtu : rel->info.mtu;
-	if (sdr_imm_split_check(&rel->cfg.split) || mtu < SDR_MTU_MIN || mtu > rel->info.mtu)
+	if (sdr_imm_split_check(&rel->cfg.split) || mtu < SDR_EP_MTU_MIN || mtu > rel->info.mtu)
 		return -EINVAL;
 	rel->mtu = mtu;
 	rel->ctl_max = rel->info.ctl_max < SDR_CTL_MAX ? rel->info.ctl_max : SDR_CTL_MAX;

@@ -127,7 +127,7 @@ size_t sdr_frame_shape_encode(uint8_t *p, size_t room, const struct sdr_frame_sh
 
 static bool sdr_shape_mtu_ok(uint32_t mtu)
 {
-	return mtu >= SDR_MTU_MIN && mtu <= SDR_MTU_MAX;
+	return mtu >= SDR_EP_MTU_MIN && mtu <= SDR_MTU_MAX;
 }
 
 static bool sdr_frame_shape_decode(const uint8_t *p, uint16_t len, struct sdr_frame_shape *f)

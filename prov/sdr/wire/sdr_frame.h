@@ -159,8 +159,9 @@ struct sdr_frame_drops {
  *     what(1)  n(1)  gen(2)  limit(4)  mtu(4)  seg_bytes(4)  msn(4)  [qp info(160)]
  *
  * The decoder demands: the length that `what` has; zeros where nothing stands; limit and mtu in
- * SDR_MTU_MIN..SDR_MTU_MAX.  What the info says is the QP's to check.  The receiver takes a frame
- * that is newer than all before, by n, which counts what the sender has said, from 1, modulo 2^8.
+ * SDR_EP_MTU_MIN..SDR_MTU_MAX.  What the info says is the QP's to check.  The receiver takes a
+ * frame that is newer than all before, by n, which counts what the sender has said, from 1, modulo
+ * 2^8.
  */
 enum sdr_shape_what {
 	SDR_SHAPE_LIMIT = 0,  /* nothing but limit; gen is the one in force */

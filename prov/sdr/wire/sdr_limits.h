@@ -14,9 +14,11 @@
 #define SDR_WIRE_VERSION     2u
 #define SDR_WIRE_VERSION_MIN 2u
 #define SDR_WIRE_VERSION_MAX 2u
-#define SDR_MTU_MIN	     256u  /* payload bytes per packet */
+#define SDR_MTU_MIN	     64u   /* payload bytes per packet */
 #define SDR_MTU_MAX	     8192u /* more than RoCE's 4096: soft engine only */
-#define SDR_MTU_DEFAULT	     4096u
+/* of a reliable endpoint, whose records and reports reckon with it: at least */
+#define SDR_EP_MTU_MIN	256u
+#define SDR_MTU_DEFAULT 4096u
 /* maximum payload bytes of a control datagram, path MTU permitting */
 #define SDR_CTL_MAX 4096u
 /* likewise of one that probes the path: its packet is as long as one with SDR_MTU_MAX of data */

@@ -41,7 +41,7 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	int ret;
 
 	SDR_ASSERT(c->state == SDR_CONN_HELLO && !c->hs.peer_known);
-	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->shape->mtu || h->qp.mtu < SDR_MTU_MIN)
+	if (h->ctl_max < SDR_CTL_MIN || h->qp.mtu > c->shape->mtu || h->qp.mtu < SDR_EP_MTU_MIN)
 		return -EPROTO;
 	if (h->qp.mtu < c->shape->mtu) {
 		ret = sdr_shape_make(c, h->qp.mtu, &shape);
@@ -217,7 +217,7 @@ static void hello_request(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		sdr_retry_send(rel, from, h->cid);
 		return;
 	}
-	if (h->qp.mtu > hello_mtu_max(rel, c) || h->qp.mtu < SDR_MTU_MIN) {
+	if (h->qp.mtu > hello_mtu_max(rel, c) || h->qp.mtu < SDR_EP_MTU_MIN) {
 		sdr_hello_refuse(rel, from, h, SDR_HELLO_REFUSED_GEOMETRY, hello_mtu_max(rel, c));
 		return;
 	}
@@ -263,7 +263,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 	if (sdr_alias_answered(c, h))
 		return;
 	if (h->status == SDR_HELLO_REFUSED_GEOMETRY && !c->hs.peer_known &&
-	    h->qp.mtu < c->shape->mtu && h->qp.mtu >= SDR_MTU_MIN) {
+	    h->qp.mtu < c->shape->mtu && h->qp.mtu >= SDR_EP_MTU_MIN) {
 		/*
 		 * Follow the smaller side and send HELLO again.  More answers to the one before may
 		 * come: nothing new.

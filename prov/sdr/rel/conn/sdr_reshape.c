@@ -369,7 +369,7 @@ int sdr_reshape_want(struct sdr_conn *c, uint32_t mtu)
 		return -ENOTCONN;
 	if (!reshape_possible(c))
 		return -EOPNOTSUPP;
-	if (mtu < SDR_MTU_MIN)
+	if (mtu < SDR_EP_MTU_MIN)
 		return -EINVAL;
 	r = reshape_get(c);
 	if (!r)

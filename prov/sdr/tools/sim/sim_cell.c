@@ -74,11 +74,11 @@ static int sim_check_packets(struct sim_cell *c)
 {
 	const struct sdr_model_point *pt = &c->row.point;
 
-	if (pt->mtu_bytes < SDR_MTU_MIN || pt->mtu_bytes > SDR_MTU_MAX || pt->mtu_bytes % 4)
+	if (pt->mtu_bytes < SDR_EP_MTU_MIN || pt->mtu_bytes > SDR_MTU_MAX || pt->mtu_bytes % 4)
 		return model_row_refuse(
 			&c->row, MODEL_MTU,
 			"packets of %u bytes: the transport sends multiples of 4 from %u to %u",
-			pt->mtu_bytes, SDR_MTU_MIN, SDR_MTU_MAX);
+			pt->mtu_bytes, SDR_EP_MTU_MIN, SDR_MTU_MAX);
 	if (pt->chunk_bytes < pt->mtu_bytes || pt->chunk_bytes % pt->mtu_bytes ||
 	    pt->chunk_bytes > SIM_EC_CHUNK)
 		return model_row_refuse(
