@@ -29,6 +29,10 @@ test_sdk_reg_LDADD = $(SDK_TEST_LIBS)
 test_sdk_app_SOURCES = fabtests/unit/test_sdk_app.c $(SDK_TEST_COMMON)
 test_sdk_app_LDADD = $(SDK_TEST_LIBS)
 
+noinst_PROGRAMS += sdr_workers_bench
+sdr_workers_bench_SOURCES = fabtests/benchmarks/sdr_workers_bench.c
+sdr_workers_bench_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) -lpthread -lm
+
 noinst_PROGRAMS += sdr_rx_bench
 sdr_rx_bench_SOURCES = fabtests/benchmarks/sdr_rx_bench.c
 sdr_rx_bench_LDADD = libsdr_sdk.la libsdr_wire.la libsdr_base.la -lpthread

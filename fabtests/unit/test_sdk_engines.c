@@ -79,6 +79,12 @@ static void sides_close(struct side s[2])
 	}
 }
 
+/* Workers may set others of the same byte. */
+static bool bit_of(const uint8_t *bits, uint32_t i)
+{
+	return __atomic_load_n(&bits[i / 8], __ATOMIC_ACQUIRE) >> (i % 8) & 1;
+}
+
 static bool whole(struct sdr_rcv_handle *r, uint32_t nchunks)
 {
 	const uint8_t *bits;
@@ -88,7 +94,7 @@ static bool whole(struct sdr_rcv_handle *r, uint32_t nchunks)
 	assert_int_equal(sdr_recv_bitmap_get(r, &bits, &len), 0);
 	assert_int_equal(len, (nchunks + 7) / 8);
 	for (i = 0; i < nchunks; i++)
-		if (!(bits[i / 8] >> (i % 8) & 1))
+		if (!bit_of(bits, i))
 			return false;
 	return true;
 }
@@ -150,7 +156,7 @@ static void transfer(struct side s[2], struct sdr_sim_world *w, uint64_t len, ui
 			int ret;
 
 			/* the last chunk brings what is left of the immediate */
-			if (bits[i / 8] >> (i % 8) & 1 && i + 1 < nchunks)
+			if (bit_of(bits, i) && i + 1 < nchunks)
 				continue;
 			while ((ret = sdr_send_stream_continue(h, &c)) == -EAGAIN)
 				step(s, w);

@@ -228,6 +228,64 @@ static void rxk__forged(void **state)
 	free(w);
 }
 
+/* A run is what its packets are one by one, whatever came before. */
+static void rxk__runs(void **state)
+{
+	struct world *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
+	uint32_t imm[64], n, off, i, npkts, ppc, tries, fresh, dups, chunks;
+	struct sdr_rxk_msg *ma, *mb;
+	struct sdr_rxk_run run;
+	struct sdr_rxk_out out;
+	uint64_t seed = 5;
+
+	(void)state;
+	for (ppc = 1; ppc < 200; ppc += 1 + ppc / 3) {
+		for (tries = 0; tries < 30; tries++) {
+			npkts = 1 + (uint32_t)(sdr_rand64(&seed) % 600);
+			world_init(a, ppc);
+			world_init(b, ppc);
+			ma = world_msg(a, npkts, 10);
+			mb = world_msg(b, npkts, 10);
+			for (i = 0; i < 60; i++) {
+				off = (uint32_t)(sdr_rand64(&seed) % npkts);
+				n = 1 + (uint32_t)(sdr_rand64(&seed) % 64);
+				n = n < npkts - off ? n : npkts - off;
+				fresh = dups = chunks = 0;
+				for (uint32_t k = 0; k < n; k++) {
+					uint32_t len = off + k + 1 == npkts ? 10 : MTU;
+					enum sdr_rxk_res r;
+
+					imm[k] = sdr_imm_pack(&a->k.split, 1, off + k,
+							      (off + k) & 15);
+					r = sdr_rxk_packet(&a->k, 2, imm[k], len, &out);
+					fresh += r == SDR_RXK_NEW || r == SDR_RXK_CHUNK;
+					chunks += r == SDR_RXK_CHUNK;
+					dups += r == SDR_RXK_DUP;
+				}
+				assert_true(sdr_rxk_run(&b->k, 2, imm, n,
+							off + n == npkts ? 10 : MTU, &run));
+				assert_ptr_equal(run.msg, mb);
+				assert_int_equal(run.fresh, fresh);
+				assert_int_equal(run.dups, dups);
+				assert_int_equal(run.chunks, chunks);
+				assert_memory_equal(a->bits, b->bits, sizeof(a->bits));
+				assert_true(ma->uimm == mb->uimm);
+			}
+		}
+	}
+	/* not for a run: beyond the end, of another length; of another generation: late */
+	off = npkts - 1;
+	imm[0] = sdr_imm_pack(&b->k.split, 1, off, 0);
+	imm[1] = sdr_imm_pack(&b->k.split, 1, off + 1, 0);
+	assert_false(sdr_rxk_run(&b->k, 2, imm, 2, MTU, &run));
+	assert_false(sdr_rxk_run(&b->k, 2, imm, 1, 11, &run));
+	assert_true(sdr_rxk_run(&b->k, 3, imm, 1, 10, &run));
+	assert_null(run.msg);
+	assert_memory_equal(a->bits, b->bits, sizeof(a->bits));
+	free(a);
+	free(b);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 #define THREADS 3
@@ -275,6 +333,37 @@ static void *th_run(void *arg)
 	return NULL;
 }
 
+/* Runs that overlap those of the others, in the same words. */
+static void *th_runs(void *arg)
+{
+	struct th *t = arg;
+	uint32_t imm[64], off, n, i, at;
+	struct sdr_rxk_run run;
+
+	for (at = 0; at < TH_PKTS; at += 40) {
+		off = at + 7 * t->me < TH_PKTS ? at + 7 * t->me : at;
+		n = TH_PKTS - off < 40 ? TH_PKTS - off : 40;
+		if (!t->me)
+			n = TH_PKTS - off < 64 ? TH_PKTS - off : 64;
+		for (i = 0; i < n; i++) {
+			__atomic_store_n(&t->bytes[off + i], 1, __ATOMIC_RELAXED);
+			imm[i] = sdr_imm_pack(&t->w->k.split, 1, off + i, (off + i) & 15);
+		}
+		if (!sdr_rxk_run(&t->w->k, 2, imm, n, off + n == TH_PKTS ? 10 : MTU, &run))
+			t->torn++;
+		t->news += run.fresh;
+		t->chunks += run.chunks;
+		i = off / TH_PPC;
+		if (sdr_bitmap_test(t->m->chunk_bits, i)) {
+			uint32_t a = i * TH_PPC, z = a + TH_PPC < TH_PKTS ? a + TH_PPC : TH_PKTS;
+
+			for (; a < z; a++)
+				t->torn += !__atomic_load_n(&t->bytes[a], __ATOMIC_RELAXED);
+		}
+	}
+	return NULL;
+}
+
 static void rxk__threads(void **state)
 {
 	struct world *w = malloc(sizeof(*w));
@@ -306,7 +395,9 @@ static void rxk__threads(void **state)
 			t[i] = (struct th){
 				.w = w, .m = m, .order = order, .me = i, .bytes = bytes
 			};
-			assert_int_equal(pthread_create(&id[i], NULL, th_run, &t[i]), 0);
+			assert_int_equal(
+				pthread_create(&id[i], NULL, round & 1 ? th_runs : th_run, &t[i]),
+				0);
 		}
 		for (i = 0; i < THREADS; i++) {
 			pthread_join(id[i], NULL);
@@ -364,6 +455,7 @@ int main(void)
 		cmocka_unit_test(bitmap__words),   cmocka_unit_test(rxk__division),
 		cmocka_unit_test(rxk__chunk_bits), cmocka_unit_test(rxk__refusals),
 		cmocka_unit_test(rxk__forged),	   cmocka_unit_test(rxk__threads),
+		cmocka_unit_test(rxk__runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

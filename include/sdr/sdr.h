@@ -11,7 +11,7 @@
  *
  * Threads: a context and everything created from it belong to one thread at a time (the caller
  * locks). The bitmaps alone may be read by other threads meanwhile; with sdr_dev_attr.workers they
- * are written by threads of the context's own.  Different contexts are
+ * are written by threads of the context's own, and are to be read with atomic loads that acquire.  Different contexts are
  * independent. Errors: calls return 0 or a count, or a negative errno value; creators return NULL
  * and set errno. Progress: nothing happens behind the caller's back; packets move inside
  * sdr_context_progress and the calls that say so.

@@ -69,35 +69,69 @@ static bool sdr_crew_room(void *user, uint32_t worker)
 	return l->tail - __atomic_load_n(&l->head, __ATOMIC_ACQUIRE) < SDR_CREW_NOTES;
 }
 
+/* One packet of a note, whatever it is. */
+static void sdr_crew_packet(struct sdr_crew_note *note, const struct sdr_uc_ev *ev)
+{
+	struct sdr_rxk_out out;
+	enum sdr_rxk_res r = sdr_rxk_packet(&note->qp->rxk, ev->gen, ev->p.imm, ev->len, &out);
+
+	if (r == SDR_RXK_LATE) {
+		note->late++;
+		return;
+	}
+	if (r == SDR_RXK_BAD) {
+		note->bad++;
+		return;
+	}
+	note->h = sdr_container(out.msg, struct sdr_rcv_handle, k);
+	sdr_recv_run_add(&note->run, r, out.off, ev->ecn);
+}
+
+/* How many of the packets from the first on follow each other and are full but the last. */
+static int sdr_crew_row(const struct sdr_rxk *k, const struct sdr_uc_ev *ev, int n, uint32_t *imm)
+{
+	uint32_t off = sdr_imm_off(&k->split, ev->p.imm);
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (sdr_imm_off(&k->split, ev[i].p.imm) != off + (uint32_t)i ||
+		    ev[i].ecn != ev->ecn || (i && ev[i - 1].len != k->mtu))
+			break;
+		imm[i] = ev[i].p.imm;
+	}
+	return i;
+}
+
 static void sdr_crew_placed(void *user, uint32_t worker, const struct sdr_uc_ev *ev, int n)
 {
 	struct sdr_context *ctx = user;
 	struct sdr_crew_lane *l = &ctx->crew->lane[worker];
 	struct sdr_crew_note *note = &l->note[l->tail % SDR_CREW_NOTES];
-	struct sdr_rxk_out out;
-	int i;
+	uint32_t imm[SDR_UC_POLL_MIN];
+	struct sdr_rxk_run run;
+	int i, k;
 
-	SDR_ASSERT(n > 0 && sdr_crew_room(user, worker));
+	SDR_ASSERT(n > 0 && n <= (int)SDR_UC_POLL_MIN && sdr_crew_room(user, worker));
 	memset(note, 0, sizeof(*note));
 	note->qp = ev->p.cookie;
 	note->since = ev->since;
-	for (i = 0; i < n; i++) {
-		enum sdr_rxk_res r =
-			sdr_rxk_packet(&note->qp->rxk, ev[i].gen, ev[i].p.imm, ev[i].len, &out);
-
+	for (i = 0; i < n; i += k) {
 		SDR_ASSERT(ev[i].p.cookie == note->qp);
-		if (r == SDR_RXK_LATE) {
-			note->late++;
-			continue;
+		k = sdr_crew_row(&note->qp->rxk, ev + i, n - i, imm);
+		if (!sdr_rxk_run(&note->qp->rxk, ev[i].gen, imm, (uint32_t)k, ev[i + k - 1].len,
+				 &run)) {
+			k = 1;
+			sdr_crew_packet(note, &ev[i]);
+		} else if (!run.msg) {
+			note->late += (uint16_t)k;
+		} else {
+			note->h = sdr_container(run.msg, struct sdr_rcv_handle, k);
+			sdr_recv_run_take(&note->run, &run,
+					  sdr_imm_off(&note->qp->rxk.split, imm[k - 1]), ev[i].ecn);
 		}
-		if (r == SDR_RXK_BAD) {
-			note->bad++;
-			continue;
-		}
-		note->h = sdr_container(out.msg, struct sdr_rcv_handle, k);
-		note->msn = note->h->st.msn;
-		sdr_recv_run_add(&note->run, r, out.off, ev[i].ecn);
 	}
+	if (note->h)
+		note->msn = note->h->st.msn;
 	__atomic_store_n(&l->tail, l->tail + 1, __ATOMIC_RELEASE);
 }
 

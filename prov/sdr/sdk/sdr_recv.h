@@ -58,6 +58,21 @@ static inline void sdr_recv_run_add(struct sdr_recv_run *run, enum sdr_rxk_res r
 		run->high = off + 1;
 }
 
+/* The same of several at once; last: packet offset of the last of them. */
+static inline void sdr_recv_run_take(struct sdr_recv_run *run, const struct sdr_rxk_run *more,
+				     uint32_t last, uint8_t ecn)
+{
+	run->any = true;
+	run->last = last;
+	run->dups += more->dups;
+	run->fresh += more->fresh;
+	run->chunks += more->chunks;
+	run->ecn[ecn % SDR_UC_ECNS] += (uint16_t)more->fresh;
+	/* If the last of them had come before, it was counted as the highest then. */
+	if (more->fresh && last >= run->high)
+		run->high = last + 1;
+}
+
 /* What it changes in the receive, which is posted. */
 void sdr_recv_run(struct sdr_rcv_handle *h, const struct sdr_recv_run *run);
 void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev);

@@ -6,7 +6,9 @@
  * Decides for one packet: which message, is it of the generation that the slot has now, is it
  * inside the message, is it new, does it complete a chunk.  Trusts nothing in the immediate: the ID
  * indexes a table of exactly 1 << id_bits words, the offset is compared with the message's packets,
- * the length with what belongs at that offset.  Does not look at bytes, does not count, has no
+ * the length with what belongs at that offset.  A run of packets, as a train brings them, is the
+ * same decision once: one atomic access for each word of the bitmap and not for each packet, which
+ * two workers at neighbouring trains would take from each other's caches.  Does not look at bytes, does not count, has no
  * timers.
  */
 #include "base/sdr_assert.h"
@@ -121,4 +123,55 @@ enum sdr_rxk_res sdr_rxk_packet(const struct sdr_rxk *k, uint8_t gen, uint32_t i
 	if (!sdr_rxk_chunk_whole(m, first, end, off, w))
 		return SDR_RXK_NEW;
 	return sdr_rxk_set(m->chunk_bits, chunk, &w) ? SDR_RXK_CHUNK : SDR_RXK_NEW;
+}
+
+/* Chunks of the message that packets [off, end) have made whole. */
+static uint32_t sdr_rxk_chunks(const struct sdr_rxk *k, struct sdr_rxk_msg *m, uint32_t off,
+			       uint32_t end)
+{
+	uint32_t chunk = (uint32_t)(off * k->ppc_mul >> k->ppc_shift), n = 0;
+	uint32_t first = chunk * k->ppc, last;
+	uint64_t w;
+
+	for (; first < end; chunk++, first = last) {
+		uint32_t at = off > first ? off : first;
+
+		last = m->npkts - first > k->ppc ? first + k->ppc : m->npkts;
+		w = __atomic_load_n(&m->pkt_bits[at / 64], __ATOMIC_SEQ_CST);
+		if (sdr_rxk_chunk_whole(m, first, last, at, w))
+			n += sdr_rxk_set(m->chunk_bits, chunk, &w);
+	}
+	return n;
+}
+
+bool sdr_rxk_run(const struct sdr_rxk *k, uint8_t gen, const uint32_t *imm, uint32_t n,
+		 uint32_t len, struct sdr_rxk_run *run)
+{
+	uint32_t word = __atomic_load_n(&k->slots[sdr_imm_id(&k->split, *imm)], __ATOMIC_ACQUIRE);
+	uint32_t off = sdr_imm_off(&k->split, *imm), at, end = off + n, i;
+	struct sdr_rxk_msg *m;
+
+	SDR_ASSERT(n);
+	*run = (struct sdr_rxk_run){ 0 };
+	if (word >> SDR_RXK_GEN_SHIFT != (SDR_RXK_OPEN >> SDR_RXK_GEN_SHIFT) + gen)
+		return true;
+	m = sdr_rxk_msg_at(k, word);
+	if (end > m->npkts || len != (end < m->npkts ? k->mtu : m->tail))
+		return false;
+	run->msg = m;
+	for (at = off; at < end;) {
+		uint32_t lo = at & 63, hi = end - at < 64 - lo ? lo + end - at : 64;
+		uint64_t mask = sdr_bitmap_mask(lo, hi), old;
+
+		old = __atomic_fetch_or(&m->pkt_bits[at / 64], mask, __ATOMIC_SEQ_CST);
+		run->fresh += (uint32_t)__builtin_popcountll(mask & ~old);
+		at += hi - lo;
+	}
+	run->dups = n - run->fresh;
+	if (!run->fresh)
+		return true;
+	for (i = 0; i < n && i < sdr_imm_frags(&k->split); i++)
+		sdr_rxk_uimm(k, m, imm[i], off + i);
+	run->chunks = sdr_rxk_chunks(k, m, off, end);
+	return true;
 }

@@ -23,6 +23,8 @@
 #ifndef SDR_RXK_H
 #define SDR_RXK_H
 
+#include <stdbool.h>
+
 #include "wire/sdr_wire.h"
 
 #define SDR_RXK_SLAB 64u /* messages a slab */
@@ -85,5 +87,21 @@ void sdr_rxk_close(struct sdr_rxk *k, uint32_t slot);
 /* The worker: any thread, any number of them. */
 enum sdr_rxk_res sdr_rxk_packet(const struct sdr_rxk *k, uint8_t gen, uint32_t imm, uint32_t len,
 				struct sdr_rxk_out *out);
+
+/* What a run of packets was. */
+struct sdr_rxk_run {
+	struct sdr_rxk_msg *msg; /* NULL: there was no message of theirs */
+	uint32_t fresh, dups;	 /* packets whose bit was not set, or was */
+	uint32_t chunks;	 /* whose bits were set with them */
+};
+
+/*
+ * The same for n packets of one message with consecutive offsets, imm[i] of each, that all have mtu
+ * bytes but the last, which has len: one access to a word for all that lie in it.  True: they were
+ * taken, or *run says that they are late; false: nothing was done, they are a case for
+ * sdr_rxk_packet.
+ */
+bool sdr_rxk_run(const struct sdr_rxk *k, uint8_t gen, const uint32_t *imm, uint32_t n,
+		 uint32_t len, struct sdr_rxk_run *run);
 
 #endif /* SDR_RXK_H */

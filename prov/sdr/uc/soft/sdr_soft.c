@@ -465,6 +465,18 @@ uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_sta
 	return c->n;
 }
 
+void sdr_soft_mem_hold(struct sdr_uc *uc, bool hold)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	uint32_t i;
+
+	SDR_ASSERT(uc->ops == &sdr_soft_ops && s->net == &sdr_soft_net_mem);
+	for (i = 0; s->crew && i < s->crew->n; i++)
+		sdr_soft_mem_port_hold(s->crew->worker[i]->fd, hold);
+	for (i = 0; !s->crew && i < (uint32_t)s->nfd; i++)
+		sdr_soft_mem_port_hold(s->fd[i], hold);
+}
+
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn)
 {
 	sdr_soft_of(uc)->ctl_qpn = qpn;

@@ -71,6 +71,11 @@ struct sdr_soft_worker_stats {
 uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_stats *out,
 				   uint32_t max);
 /*
+ * Engine "mem": what is sent to its workers, or to itself where it has none, stays in the rings
+ * until it is let go again: packets that are prepared for a measurement.
+ */
+void sdr_soft_mem_hold(struct sdr_uc *uc, bool hold);
+/*
  * For an engine that uses this one as its socket: where control datagrams say that answers may go.
  */
 void sdr_soft_ctl_qpn_set(struct sdr_uc *uc, uint32_t qpn);

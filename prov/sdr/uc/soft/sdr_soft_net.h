@@ -9,6 +9,7 @@
 #ifndef SDR_SOFT_NET_H
 #define SDR_SOFT_NET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -46,5 +47,8 @@ struct sdr_soft_net {
 
 extern const struct sdr_soft_net sdr_soft_net_udp;
 extern const struct sdr_soft_net sdr_soft_net_mem;
+
+/* A port of the latter: nothing is received from it (EAGAIN) until it is let go.  Any thread. */
+void sdr_soft_mem_port_hold(int fd, bool hold);
 
 #endif /* SDR_SOFT_NET_H */

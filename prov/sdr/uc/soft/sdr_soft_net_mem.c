@@ -67,6 +67,7 @@ struct sdr_soft_mem_port {
 	/* and by the receiver: up to there all is free again; handed out */
 	_Alignas(SDR_SOFT_CREW_LINE) uint64_t head;
 	uint64_t taken;
+	bool held;	  /* by who measures */
 	bool armed, rung; /* it has slept since it read fd; and somebody wrote, or will */
 	_Alignas(SDR_SOFT_CREW_LINE) bool asleep;
 };
@@ -155,7 +156,7 @@ static int sdr_soft_mem_open(struct sdr_soft *s, const struct sockaddr_storage *
 	p->fd = fd;
 	p->port = port;
 	p->tail = p->head = p->taken = 0;
-	p->armed = p->rung = p->asleep = false;
+	p->armed = p->rung = p->asleep = p->held = false;
 	__atomic_store_n(&sdr_soft_mem_fd[fd], p, __ATOMIC_RELEASE);
 	__atomic_store_n(&sdr_soft_mem_no[port], p, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&sdr_soft_mem_lock);
@@ -250,6 +251,8 @@ static unsigned int sdr_soft_mem_take(struct sdr_soft_mem_port *p, struct mmsghd
 	struct sdr_soft_mem_head *h;
 	unsigned int k = 0;
 
+	if (__atomic_load_n(&p->held, __ATOMIC_SEQ_CST))
+		return 0;
 	while (p->taken != tail && k < n) {
 		at = p->taken & (p->cap - 1);
 		h = (void *)(p->ring + at);
@@ -376,6 +379,21 @@ static int sdr_soft_mem_send(int fd, struct mmsghdr *v, unsigned int n)
 		return (int)k;
 	errno = -ret;
 	return -1;
+}
+
+void sdr_soft_mem_port_hold(int fd, bool hold)
+{
+	struct sdr_soft_mem_port *p = sdr_soft_mem_of(fd);
+	const uint64_t one = 1;
+
+	__atomic_store_n(&p->held, hold, __ATOMIC_SEQ_CST);
+	if (hold)
+		return;
+	pthread_mutex_lock(&p->lock);
+	__atomic_store_n(&p->asleep, false, __ATOMIC_SEQ_CST);
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_mutex_unlock(&p->lock);
 }
 
 static void sdr_soft_mem_stamp(int fd)
