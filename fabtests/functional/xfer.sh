@@ -56,6 +56,18 @@ scheme_sr_nack() { scheme sr_nack; }
 
 channels() { FI_SDR_CHANNELS=4 FI_SDR_FAULT=drop=0.01,seed=6 both -m tagged -S 8,4m -I 2; }
 
+# Receive workers at both ends; at one alone; with parity, which is decoded while they place.
+workers() {
+	FI_SDR_WORKERS=2 both -m tagged -S 8,300k,4m,5000001 -I 4 &&
+		FI_SDR_WORKERS=3 FI_SDR_CHANNELS=2 FI_SDR_FAULT=$faults both -m write -S 64k,5000001 -I 4 || return 1
+	server && FI_SDR_WORKERS=2 client_at client "$port" -p "$prov" -m msg -S 8,1m -I 4 &&
+		both_end_well client server
+}
+workers_parity() {
+	FI_SDR_WORKERS=2 FI_SDR_RELIABILITY=ec FI_SDR_EC_K=8 FI_SDR_EC_M=4 FI_SDR_FAULT=drop=0.02,seed=4 \
+		both -m tagged -S 2m,5000001 -I 4
+}
+
 ipv6() {
 	grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || { skip "the loopback has no ::1"; return; }
 	host=::1 both -m tagged -S 8,64k,1m -I 2
@@ -175,7 +187,8 @@ port_in_use() {
 }
 
 all="clean_tagged clean_msg clean_write clean_no_repair faults_tagged faults_msg faults_write wan_loss
-	scheme_sr_rto scheme_sr_nack channels ipv6 mtu_differs peer_killed_tagged peer_killed_write no_peer blackout garbage
+	scheme_sr_rto scheme_sr_nack channels workers workers_parity ipv6 mtu_differs peer_killed_tagged peer_killed_write
+	no_peer blackout garbage
 	bad_settings cache port_in_use"
 
 [ $# -gt 0 ] || set -- $all

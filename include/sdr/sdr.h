@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define SDR_API_VERSION_MAJOR 1
-#define SDR_API_VERSION_MINOR 2
+#define SDR_API_VERSION_MINOR 3
 
 struct sdr_context;
 struct sdr_qp;
@@ -49,7 +49,7 @@ struct sdr_dev_attr {
 	size_t why_len;	  /* bytes of it; SDR_WHY_LEN hold every text */
 	uint8_t channels; /* source ports that QPs can spread over, 1..16; 0: 1 */
 	/*
-	 * threads that place packets of messages from 256 KiB on, each from a UDP port of its own,
+	 * since 1.3: threads that place packets of messages from 256 KiB on, each from a UDP port of its own,
 	 * 0..16; 0: all is done in sdr_context_progress.  They start with the first QP, sleep
 	 * while nothing comes, and are told of by sdr_qp_info_get.  Only "soft" has them.
 	 */
@@ -59,7 +59,7 @@ struct sdr_dev_attr {
 /*
  * Opens an engine and the resources that QPs share.  dev_name: "soft", "soft:ADDRESS",
  * "soft:ADDRESS:PORT" (IPv6 addresses in brackets), "verbs", "verbs:DEVICE",
- * "verbs:DEVICE:ADDRESS[:PORT]".  attr may be NULL.  NULL with errno EINVAL (name), ENODEV,
+ * "verbs:DEVICE:ADDRESS[:PORT]", "mem" (rings in this process).  attr may be NULL.  NULL with errno EINVAL (name), ENODEV,
  * EADDRINUSE, ...
  */
 struct sdr_context *sdr_context_create(const char *dev_name, const struct sdr_dev_attr *attr);

@@ -54,6 +54,6 @@ uint32_t sdr_bitmap_count(const uint64_t *b, uint32_t nbits)
 		n += (uint32_t)__builtin_popcountll(sdr_bitmap_word(b, w));
 	if (nbits & 63)
 		n += (uint32_t)__builtin_popcountll(sdr_bitmap_word(b, w) &
-						  sdr_bitmap_mask(0, nbits & 63));
+						    sdr_bitmap_mask(0, nbits & 63));
 	return n;
 }

@@ -394,7 +394,7 @@ struct sdr_uc_ops {
 
 /* bytes of a message from which it is large: F_SPREAD, and slots that workers expect data for */
 #define SDR_UC_SPREAD_MIN (256u << 10)
-#define SDR_UC_POLL_MIN 64 /* smallest event array poll accepts */
+#define SDR_UC_POLL_MIN	  64 /* smallest event array poll accepts */
 
 /* Every engine's struct starts with this. */
 struct sdr_uc {
