@@ -69,6 +69,11 @@ static inline uint32_t sdr_soft_use_of(const struct sdr_soft_qp *q, const struct
 	return sdr_rkey_epoch(q->rkey, d->rkey) * q->generations + gen;
 }
 
+static inline bool sdr_soft_takes(const struct sdr_soft_slot *e, uint32_t gen, uint32_t rkey)
+{
+	return e && sdr_soft_slot_bound(e) && e->gen == gen && e->rkey == rkey;
+}
+
 /* A packet of a message that will be bound: once a message, the worker waits for that. */
 static bool sdr_soft_early(struct sdr_soft_hold *h, const struct sdr_soft_qp *q, uint32_t id,
 			   uint32_t use)
@@ -83,13 +88,16 @@ static bool sdr_soft_early(struct sdr_soft_hold *h, const struct sdr_soft_qp *q,
 	return false;
 }
 
-/* Not for the slot as it is bound, if it is. */
+/*
+ * It was not for the slot as it was bound, if it was.  PLACED: it is now, go on.  `use` is looked at
+ * once, and set after `bound`: who finds the packet's own finds the slot bound, or unbound again.
+ */
 static enum sdr_soft_placed sdr_soft_stray(const struct sdr_soft_qp *q, struct sdr_soft_rx *rx,
 					   struct sdr_soft_hold *hold,
 					   const struct sdr_soft_slot *e,
 					   const struct sdr_wire_data *d, uint32_t gen)
 {
-	uint32_t last = e ? __atomic_load_n(&e->use, __ATOMIC_RELAXED) : 0;
+	uint32_t last = e ? __atomic_load_n(&e->use, __ATOMIC_SEQ_CST) : 0;
 	uint32_t use = sdr_soft_use_of(q, d, gen);
 
 	/* A forged key is as good as none; one of an epoch close by is a late packet's. */
@@ -97,6 +105,8 @@ static enum sdr_soft_placed sdr_soft_stray(const struct sdr_soft_qp *q, struct s
 		rx->st->pkts_bad++;
 		return SDR_SOFT_GONE;
 	}
+	if (hold && use + 1 == last && sdr_soft_takes(e, gen, d->rkey))
+		return SDR_SOFT_PLACED;
 	if (hold && (int32_t)(use + 1 - last) > 0 &&
 	    sdr_soft_early(hold, q, sdr_imm_id(&q->split, d->imm), use))
 		return SDR_SOFT_EARLY;
@@ -111,6 +121,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	struct sdr_uc_piece p = { .off = 0 };
 	uint32_t id, off, tp, gen, whole;
 	struct sdr_wire_data d;
+	enum sdr_soft_placed r;
 	struct sdr_soft_slot *e;
 	struct sdr_soft_qp *q;
 	const uint8_t *payload;
@@ -149,8 +160,11 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 		goto bad;
 	tp = (d.qpn - q->qpn) & SDR_QPN_MASK;
 	gen = q->channels == 1 ? tp : tp / q->channels;
-	if (!e || !sdr_soft_slot_bound(e) || e->gen != gen || e->rkey != d.rkey)
-		return sdr_soft_stray(q, rx, hold, e, &d, gen);
+	if (!sdr_soft_takes(e, gen, d.rkey)) {
+		r = sdr_soft_stray(q, rx, hold, e, &d, gen);
+		if (r != SDR_SOFT_PLACED)
+			return r;
+	}
 	if (whole) {
 		if (at > e->len || whole > e->len - at)
 			goto bad;

@@ -277,13 +277,13 @@ int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *
 	}
 	e = &(*page)[slot % SDR_SOFT_SLOT_PAGE];
 	sdr_soft_slot_empty(q, e);
-	__atomic_store_n(&e->use, use + 1, __ATOMIC_RELAXED);
 	e->buf = buf;
 	e->len = len;
 	e->gen = (uint8_t)(use % q->generations);
 	e->rkey = sdr_rkey_of_epoch(q->rkey, use / q->generations);
 	sdr_soft_crew_large(q->s, len, true);
 	__atomic_store_n(&e->bound, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&e->use, use + 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

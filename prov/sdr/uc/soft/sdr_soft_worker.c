@@ -33,9 +33,14 @@
 
 #define SDR_SOFT_NAP_SPINS 64	 /* times that the processor is offered before the first nap */
 #define SDR_SOFT_NAP_MIN   20000 /* ns */
-/* looks at an early packet before it is late: longer than an application takes to post anew */
+/*
+ * Looks at an early packet before it is late: longer than an application takes to post anew.  In
+ * worlds whose time stands still (sdr_explore_crew) one is enough.
+ */
+#ifndef SDR_SOFT_EARLY_NAPS
 #define SDR_SOFT_EARLY_NAPS (SDR_SOFT_NAP_SPINS + 3u)
-#define SDR_SOFT_NAP_MAX    500000 /* ns: what a worker may be late in seeing that it is waited for */
+#endif
+#define SDR_SOFT_NAP_MAX 500000 /* ns: what a worker may be late in seeing that it is waited for */
 
 static bool sdr_soft_worker_stopped(const struct sdr_soft_worker *w)
 {
@@ -78,9 +83,10 @@ static void sdr_soft_worker_wait(struct sdr_soft_worker *w)
 {
 	struct sdr_soft_crew *c = w->s->crew;
 	uint32_t from = __atomic_load_n(&c->drained, __ATOMIC_ACQUIRE), n;
+	uint64_t stamp = w->rx.stamp ? w->rx.stamp : UINT64_MAX;
 
 	for (n = 0; __atomic_load_n(&c->drained, __ATOMIC_ACQUIRE) - from < 2; n++) {
-		if (__atomic_load_n(&c->handled, __ATOMIC_ACQUIRE) >= w->rx.stamp ||
+		if (__atomic_load_n(&c->handled, __ATOMIC_ACQUIRE) >= stamp ||
 		    sdr_soft_worker_stopped(w))
 			return;
 		sdr_soft_crew_wake(c);

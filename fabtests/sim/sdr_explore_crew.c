@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * sdr_explore_crew: every interleaving of two receive workers and their engine's owner, in small
+ * worlds.
+ *
+ *   sdr_explore_crew [-v]
+ *
+ * The real code of a worker (sdr_soft_worker.c), of placing (sdr_soft_place.c), of the owner's side
+ * (sdr_soft_crew.c, sdr_soft_qp.c) and the receive worker kernel (sdr_rxk.c) is compiled here with
+ * its atomic accesses preceded by a point at which another thread may go on.  Threads are
+ * coroutines; at each point every one that can move is tried, by running the world anew from its
+ * start with the choices so far.  A state that was seen (shared memory, where each thread is, what
+ * each has read) is not entered again.  Accesses are taken as sequentially consistent: which orders
+ * are enough where the machine is weaker is for ThreadSanitizer and the comments.
+ *
+ * What must hold in each: no byte of a buffer is written, not even half way, when the owner has
+ * been given it back; no bit of a message is set after; each packet that comes once is counted once
+ * if its slot was bound when it came, an early one counts when its slot is bound in time, a
+ * repeated one counts once; a chunk is complete exactly once; nobody waits for ever.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/sdr_assert.h"
+#include "base/sdr_bitmap.h"
+#include "sdk/sdr_rxk.h"
+#include "uc/sdr_uc.h"
+#include "uc/soft/sdr_soft_impl.h"
+
+/* ---- the world ------------------------------------------------------------------------------- */
+
+#define WORKERS 2
+#define THREADS (WORKERS + 1) /* the owner is the last */
+#define MTU	256u
+#define PKTS	2u /* a message; both are one chunk */
+#define USES	2u /* of the one slot */
+#define FRAMES	3u /* a worker gets at most */
+#define STACK	(128u << 10)
+#define DEPTH	4096u
+#define SEEN	(1u << 22) /* states; power of two */
+#define QPN	(SDR_SOFT_QPN_FIRST)
+#define RKEY	0x1234567u
+
+/* What the owner does, one after the other. */
+enum deed {
+	END,
+	BIND,	/* the next use of the slot: the word first, then the engine (sdr_msgtab.c) */
+	UNBIND, /* the present one: after it the buffer is the owner's */
+	POLL,	/* a round that finds nothing more to read */
+	DESTROY,
+};
+
+struct frame {
+	uint8_t use, pkt; /* of which message, which packet */
+};
+
+struct scenario {
+	const char *name;
+	enum deed deed[8];
+	struct frame got[WORKERS][FRAMES];
+	uint32_t n[WORKERS];
+	/* of each use: packets that count at least, at the end, in every interleaving */
+	uint32_t least[USES];
+};
+
+static const struct scenario scenarios[] = {
+	{ "both halves, then the end",
+	  { BIND, POLL, POLL, UNBIND },
+	  { { { 0, 0 } }, { { 0, 1 } } },
+	  { 1, 1 },
+	  { 0, 0 } },
+	{ "both halves and nobody ends it",
+	  { BIND, POLL, POLL },
+	  { { { 0, 0 } }, { { 0, 1 } } },
+	  { 1, 1 },
+	  { 2, 0 } },
+	{ "the same packet at both",
+	  { BIND, POLL, POLL, UNBIND },
+	  { { { 0, 0 }, { 0, 1 } }, { { 0, 0 } } },
+	  { 2, 1 },
+	  { 0, 0 } },
+	{ "bound anew while packets of both uses come",
+	  { BIND, UNBIND, BIND, POLL, POLL },
+	  { { { 0, 0 }, { 1, 0 } }, { { 0, 1 }, { 1, 1 } } },
+	  { 2, 2 },
+	  { 0, 2 } },
+	{ "late ones between those of the next use",
+	  { BIND, UNBIND, BIND, POLL, POLL, UNBIND },
+	  { { { 1, 0 }, { 0, 0 } }, { { 0, 0 }, { 1, 1 } } },
+	  { 2, 2 },
+	  { 0, 0 } },
+	{ "the queue pair goes",
+	  { BIND, UNBIND, DESTROY },
+	  { { { 0, 0 } }, { { 0, 0 }, { 0, 1 } } },
+	  { 1, 2 },
+	  { 0, 0 } },
+};
+
+static struct {
+	struct sdr_soft s;
+	struct sdr_soft_crew crew;
+	struct sdr_soft_worker worker[WORKERS];
+	struct sdr_soft_qp *qp;
+	struct sdr_soft_slot page[SDR_SOFT_SLOT_PAGE];
+	struct sdr_soft_slot *pages[1];
+	struct sdr_soft_qp *qpn[SDR_SOFT_QPN_FIRST + 4];
+	struct sdr_rxk rxk;
+	uint32_t words[64];
+	void *slabs[1];
+	struct sdr_rxk_msg msg[USES];
+	uint64_t bits[USES][2]; /* packets, chunks */
+	uint8_t buf[USES][PKTS * MTU];
+	/* beside the code */
+	bool owned[USES]; /* the buffer is the owner's */
+	bool ended[USES]; /* it was bound, and is not any more */
+	bool destroyed;
+	uint32_t next;	      /* use that is bound next */
+	uint32_t fresh[USES]; /* packets that counted */
+	uint32_t chunks[USES];
+} world;
+
+static uint8_t frames[USES][PKTS][SDR_DATA_OVERHEAD + MTU];
+
+/* ---- threads and choices --------------------------------------------------------------------- */
+
+static struct thread {
+	ucontext_t at;
+	char *stack;
+	bool done;
+	bool spins; /* it waits for another to change something */
+	/* where it is, and a hash of what it has read since it had nothing in hand */
+	uint32_t line;
+	uint64_t history, last;
+} th[THREADS];
+static ucontext_t home;
+static int running; /* thread */
+
+static const struct scenario *sc;
+static uint8_t choice[DEPTH],
+	options[DEPTH];	      /* of the path: taken; a bit a thread, not tried yet */
+static uint32_t depth, fixed; /* points so far; of them, those whose choice is given */
+static bool pruned;
+static uint64_t *states;
+static uint64_t nseen, runs;
+static bool verbose;
+
+static void fail(const char *what)
+{
+	uint32_t i;
+
+	fprintf(stderr, "sdr_explore_crew: \"%s\": %s; threads in turn:", sc->name, what);
+	for (i = 0; i < depth; i++)
+		fprintf(stderr, " %u", choice[i]);
+	fprintf(stderr, "\n");
+	exit(1);
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	while (n--)
+		h = mix(h, *b++);
+	return h;
+}
+
+static uint64_t state_hash(void)
+{
+	uint64_t h = 1;
+	uint32_t i;
+
+	for (i = 0; i < THREADS; i++)
+		h = mix(mix(mix(h, th[i].history), th[i].line), th[i].done | th[i].spins << 1);
+	for (i = 0; i < WORKERS; i++)
+		h = mix(mix(h, world.worker[i].hold.slot != NULL), world.worker[i].work);
+	h = mix(h, world.crew.drained);
+	h = mix(h, world.crew.news | world.crew.asleep << 1);
+	h = mix(mix(h, world.page[0].bound), world.page[0].use);
+	h = mix(mix(h, world.words[0]), world.destroyed);
+	h = mix(mix(h, world.qpn[QPN] != NULL), world.qpn[QPN + 1] != NULL);
+	h = mix_bytes(h, world.bits, sizeof(world.bits));
+	h = mix_bytes(h, world.owned, sizeof(world.owned));
+	h = mix_bytes(h, world.ended, sizeof(world.ended));
+	h = mix_bytes(h, world.fresh, sizeof(world.fresh));
+	h = mix_bytes(h, world.chunks, sizeof(world.chunks));
+	for (i = 0; i < USES; i++)
+		h = mix(mix(h, world.buf[i][0]), world.buf[i][MTU]);
+	return h ? h : 1;
+}
+
+/* True: it is new. */
+static bool state_enter(void)
+{
+	uint64_t h = state_hash(), i = h & (SEEN - 1);
+
+	for (; states[i]; i = (i + 1) & (SEEN - 1))
+		if (states[i] == h)
+			return false;
+	states[i] = h;
+	if (++nseen > SEEN / 2)
+		fail("too many states: make the world smaller");
+	return true;
+}
+
+/* Another thread, or the same, goes on. */
+static void turn(void)
+{
+	uint8_t can = 0;
+	int i, me = running;
+
+	for (i = 0; i < THREADS; i++)
+		can |= (uint8_t)((!th[i].done && !th[i].spins) << i);
+	if (!can) {
+		for (i = 0; i < THREADS; i++)
+			if (!th[i].done)
+				fail("everybody waits");
+		swapcontext(&th[me].at, &home);
+	}
+	if (depth == DEPTH)
+		fail("a run without end");
+	if (depth >= fixed) {
+		if (!state_enter()) {
+			pruned = true;
+			swapcontext(&th[me].at, &home);
+		}
+		/* who ran goes on first */
+		i = can >> me & 1 ? me : __builtin_ctz(can);
+		choice[depth] = (uint8_t)i;
+		options[depth] = (uint8_t)(can & ~(1u << i));
+	}
+	i = choice[depth++];
+	running = i;
+	if (i != me)
+		swapcontext(&th[me].at, &th[i].at);
+}
+
+static void point(uint32_t line)
+{
+	th[running].line = line;
+	turn();
+}
+
+static void wrote(void)
+{
+	int i;
+
+	for (i = 0; i < THREADS; i++)
+		th[i].spins = false;
+}
+
+/* What is read again and has not changed tells nothing new. */
+static uint64_t read_it(const volatile void *p, uint64_t v)
+{
+	struct thread *t = &th[running];
+	uint64_t at = mix(mix((uint64_t)((const char *)p - (const char *)&world), t->line), v);
+
+	if (at != t->last)
+		t->history = mix(t->history, at);
+	t->last = at;
+	return v;
+}
+
+/* Nothing that it has read before matters any more, but for this. */
+static void forget(uint64_t what)
+{
+	th[running].history = what;
+	th[running].last = 0;
+}
+
+static int spin(void)
+{
+	th[running].spins = true;
+	if (running != WORKERS)
+		th[WORKERS].spins = false; /* which polls for those who wait, at its end */
+	turn();
+	return 0;
+}
+
+/* Of what is shared only this changes in these worlds; accesses to the rest need no point. */
+static bool shared(const volatile void *p)
+{
+	const uint8_t *b = (const uint8_t *)p;
+	uint32_t i;
+
+#define IN(x) (b >= (const uint8_t *)&(x) && b < (const uint8_t *)&(x) + sizeof(x))
+	for (i = 0; i < WORKERS; i++)
+		if (IN(world.worker[i].hold) || IN(world.worker[i].work))
+			return true;
+	return IN(world.page[0]) || IN(world.words[0]) || IN(world.bits) || IN(world.qpn) ||
+	       IN(world.crew.drained);
+#undef IN
+}
+
+/* The owner has the buffer: nothing may be written, nor be in the middle of it. */
+static void copy_checked(uint8_t *to, const uint8_t *from, size_t n, uint32_t line)
+{
+	uint32_t use = (uint32_t)(to - &world.buf[0][0]) / sizeof(world.buf[0]);
+
+	if (use >= USES)
+		fail("a packet goes nowhere");
+	if (world.owned[use])
+		fail("a byte is written after the buffer was given back");
+	to[0] = from[0];
+	wrote();
+	point(line);
+	if (world.owned[use])
+		fail("a buffer was given back in the middle of a packet");
+	while (n--)
+		*to++ = *from++;
+}
+
+static void stored(const volatile void *p)
+{
+	int i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (p == (const void *)&world.worker[i].hold.slot && world.worker[i].hold.slot &&
+		    world.destroyed)
+			fail("a queue pair that is gone is looked at");
+	wrote();
+}
+
+#define __atomic_load_n(p, o)                                \
+	({                                                   \
+		if (shared(p))                               \
+			point(__LINE__);                     \
+		__typeof__(*(p)) v_ = __atomic_load_n(p, o); \
+		if (shared(p))                               \
+			read_it(p, (uint64_t)(uintptr_t)v_); \
+		v_;                                          \
+	})
+#define __atomic_store_n(p, x, o)          \
+	do {                               \
+		if (shared(p))             \
+			point(__LINE__);   \
+		__atomic_store_n(p, x, o); \
+		if (shared(p))             \
+			stored(p);         \
+	} while (0)
+#define __atomic_fetch_or(p, x, o)                                \
+	({                                                        \
+		point(__LINE__);                                  \
+		__typeof__(*(p)) v_ = __atomic_fetch_or(p, x, o); \
+		wrote();                                          \
+		read_it(p, (uint64_t)v_);                         \
+		v_;                                               \
+	})
+#define __builtin_ia32_pause() ((void)spin())
+#define sched_yield()	       spin()
+#define ppoll(p, n, t, m)      ((void)(p), (void)(t), spin())
+#define SDR_SOFT_EARLY_NAPS    1u
+#define memcpy(to, from, n)    copy_checked(to, from, n, __LINE__)
+
+#include "sdk/sdr_rxk.c"
+#undef memcpy
+#include "uc/soft/sdr_soft_crew.c"
+#include "uc/soft/sdr_soft_qp.c"
+#include "uc/soft/sdr_soft_worker.c"
+#define memcpy(to, from, n) copy_checked(to, from, n, __LINE__)
+#include "uc/soft/sdr_soft_place.c"
+#undef memcpy
+
+/* ---- what the threads do --------------------------------------------------------------------- */
+
+static bool crew_room(void *user, uint32_t worker)
+{
+	const struct sdr_soft_worker *me = &world.worker[worker];
+
+	(void)user;
+	/* all that the next turn of its loop depends on */
+	forget(mix(mix(mix(me->rx.cur, me->rx.off), me->hold.waited),
+		   mix(me->hold.lost.qp != NULL, me->hold.lost.use)));
+	return true;
+}
+
+/* As sdr_crew_placed, but for the notes. */
+static void crew_placed(void *user, uint32_t worker, const struct sdr_uc_ev *ev, int n)
+{
+	struct sdr_rxk_run run;
+	uint32_t imm, use;
+	int i;
+
+	(void)user;
+	(void)worker;
+	if (world.destroyed)
+		fail("a packet is reported of a queue pair that is gone");
+	for (i = 0; i < n; i++) {
+		imm = ev[i].p.imm;
+		if (!sdr_rxk_run(&world.rxk, ev[i].gen, &imm, 1, ev[i].len, &run))
+			fail("a packet of a wrong length was placed");
+		if (!run.msg)
+			continue;
+		use = (uint32_t)(run.msg - world.msg);
+		if (world.ended[use])
+			fail("a bit was set after the message's end");
+		world.fresh[use] += run.fresh;
+		world.chunks[use] += run.chunks;
+	}
+}
+
+static void worker_thread(int me)
+{
+	sdr_soft_worker_take(&world.worker[me]);
+	th[me].done = true;
+	wrote();
+	turn();
+	fail("a thread went on after its end");
+}
+
+static void owner_end(uint32_t use)
+{
+	world.owned[use] = true;
+	world.ended[use] = true;
+	if (world.fresh[use] != (uint32_t)__builtin_popcountll(world.bits[use][0]))
+		fail("packets counted and bits differ");
+}
+
+static void owner_thread(void)
+{
+	const int me = WORKERS;
+	uint32_t i;
+
+	for (i = 0; sc->deed[i]; i++) {
+		forget(i);
+		switch (sc->deed[i]) {
+		case BIND:
+			sdr_rxk_open(&world.rxk, 0, (uint8_t)(world.next % 2), world.next);
+			if (sdr_soft_slot_bind(&world.qp->qp, 0, world.next, world.buf[world.next],
+					       sizeof(world.buf[0]), NULL))
+				fail("bind");
+			world.next++;
+			break;
+		case UNBIND:
+			sdr_rxk_close(&world.rxk, 0);
+			sdr_soft_slot_unbind(&world.qp->qp, 0);
+			owner_end(world.next - 1);
+			break;
+		case POLL:
+			sdr_soft_crew_poll(&world.s, true);
+			break;
+		case DESTROY:
+			for (uint32_t k = 0; k < world.qp->ntp; k++)
+				__atomic_store_n(&world.s.qpn[QPN + k], NULL, __ATOMIC_SEQ_CST);
+			sdr_soft_crew_quiet(&world.s);
+			world.destroyed = true;
+			break;
+		case END:
+			break;
+		}
+	}
+	/* Workers that wait for the owner see it poll, as long as there are any. */
+	while (!th[0].done || !th[1].done) {
+		forget(i);
+		if (th[0].spins || th[1].spins)
+			sdr_soft_crew_poll(&world.s, true);
+		else
+			(void)spin();
+	}
+	th[me].done = true;
+	wrote();
+	turn();
+	fail("the owner went on after its end");
+}
+
+static void thread_main(int me)
+{
+	if (me == WORKERS)
+		owner_thread();
+	else
+		worker_thread(me);
+}
+
+/* ---- worlds ---------------------------------------------------------------------------------- */
+
+static void frames_make(void)
+{
+	struct sdr_imm_split split = { 6, 22, 4 };
+	uint32_t use, p, crc;
+
+	for (use = 0; use < USES; use++) {
+		for (p = 0; p < PKTS; p++) {
+			uint8_t *f = frames[use][p];
+			struct sdr_wire_data d = {
+				.qpn = QPN + use % 2,
+				.va = (uint64_t)p * MTU,
+				.rkey = sdr_rkey_of_epoch(RKEY, use / 2),
+				.len = MTU,
+				.imm = sdr_imm_pack(&split, 0, p, 0),
+			};
+
+			sdr_wire_data_encode(f, &d);
+			memset(f + SDR_DATA_HDR, (int)(0x10 + use * PKTS + p), MTU);
+			crc = sdr_icrc_final(
+				sdr_soft_icrc(world.s.icrc_seed, f, SDR_DATA_HDR + MTU));
+			sdr_put_le32(f + SDR_DATA_HDR + MTU, crc);
+		}
+	}
+}
+
+static void world_reset(void)
+{
+	uint32_t i, k;
+
+	memset(world.page, 0, sizeof(world.page));
+	memset(world.words, 0, sizeof(world.words));
+	memset(world.bits, 0, sizeof(world.bits));
+	memset(world.buf, 0, sizeof(world.buf));
+	memset(world.owned, 0, sizeof(world.owned));
+	memset(world.ended, 0, sizeof(world.ended));
+	memset(world.fresh, 0, sizeof(world.fresh));
+	memset(world.chunks, 0, sizeof(world.chunks));
+	memset(&world.crew, 0, sizeof(world.crew));
+	memset(world.worker, 0, sizeof(world.worker));
+	world.next = 0;
+	world.destroyed = false;
+	world.s.crew = &world.crew;
+	world.crew.to = (struct sdr_uc_crew){ .room = crew_room, .placed = crew_placed };
+	world.crew.n = world.crew.on = WORKERS;
+	world.crew.pid = getpid();
+	world.crew.fd = -1;
+	world.qpn[QPN] = world.qpn[QPN + 1] = world.qp;
+	for (i = 0; i < USES; i++) {
+		world.msg[i] = (struct sdr_rxk_msg){ .pkt_bits = &world.bits[i][0],
+						     .chunk_bits = &world.bits[i][1],
+						     .npkts = PKTS,
+						     .tail = MTU };
+	}
+	for (i = 0; i < WORKERS; i++) {
+		struct sdr_soft_worker *me = &world.worker[i];
+
+		world.crew.worker[i] = me;
+		me->s = &world.s;
+		me->index = i;
+		me->fd = me->wake = -1;
+		me->rx.st = &me->own.st;
+		me->rx.xst = &me->own.xst;
+		me->rx.worker = true;
+		me->rx.nmsg = sc->n[i];
+		for (k = 0; k < sc->n[i]; k++) {
+			const struct frame *f = &sc->got[i][k];
+
+			me->rx.iov[k].iov_base = frames[f->use][f->pkt];
+			me->rx.hdr[k].msg_len = sizeof(frames[0][0]);
+			me->rx.drops[k] = &me->drops;
+		}
+	}
+}
+
+static void world_judge(void)
+{
+	uint32_t use, p;
+
+	for (use = 0; use < USES; use++) {
+		if (!world.ended[use] &&
+		    world.fresh[use] != (uint32_t)__builtin_popcountll(world.bits[use][0]))
+			fail("packets counted and bits differ");
+		if (world.fresh[use] < sc->least[use])
+			fail("a packet that came in time was not counted");
+		if (world.chunks[use] != (world.bits[use][0] == 3) ||
+		    (world.bits[use][1] & 1) != world.chunks[use])
+			fail("a chunk is not complete exactly once");
+		for (p = 0; p < PKTS; p++)
+			if (world.bits[use][0] >> p & 1 &&
+			    memcmp(&world.buf[use][p * MTU], frames[use][p] + SDR_DATA_HDR, MTU) !=
+				    0)
+				fail("the bytes of a packet that counted are not there");
+	}
+}
+
+/* One run, by the choices that are given and then by the first of each. */
+static void run_once(void)
+{
+	int i;
+
+	world_reset();
+	depth = 0;
+	pruned = false;
+	for (i = 0; i < THREADS; i++) {
+		char *stack = th[i].stack;
+
+		memset(&th[i], 0, sizeof(th[i]));
+		th[i].stack = stack;
+		getcontext(&th[i].at);
+		th[i].at.uc_stack.ss_sp = stack;
+		th[i].at.uc_stack.ss_size = STACK;
+		th[i].at.uc_link = NULL;
+		makecontext(&th[i].at, (void (*)(void))thread_main, 1, i);
+	}
+	running = WORKERS; /* the owner begins: its first access is the first choice */
+	runs++;
+	swapcontext(&home, &th[WORKERS].at);
+	if (!pruned)
+		world_judge();
+}
+
+static void explore(const struct scenario *s)
+{
+	uint64_t before;
+
+	sc = s;
+	memset(states, 0, SEEN * sizeof(*states));
+	nseen = runs = 0;
+	fixed = 0;
+	for (;;) {
+		run_once();
+		while (depth && !options[depth - 1])
+			depth--;
+		if (!depth)
+			break;
+		choice[depth - 1] = (uint8_t)__builtin_ctz(options[depth - 1]);
+		options[depth - 1] &= (uint8_t)(options[depth - 1] - 1);
+		fixed = depth;
+	}
+	before = nseen;
+	if (verbose)
+		printf("%-50s %8llu states %8llu runs\n", s->name, (unsigned long long)before,
+		       (unsigned long long)runs);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t i;
+
+	verbose = argc == 2 && !strcmp(argv[1], "-v");
+	if (argc > 1 && !verbose) {
+		fprintf(stderr, "usage: sdr_explore_crew [-v]\n");
+		return 2;
+	}
+	states = calloc(SEEN, sizeof(*states));
+	world.qp = calloc(1, sizeof(*world.qp) + 2 * sizeof(world.qp->psn[0]));
+	for (i = 0; i < THREADS; i++)
+		th[i].stack = malloc(STACK);
+	if (!states || !world.qp || !th[0].stack || !th[1].stack || !th[2].stack)
+		return 2;
+	world.s.icrc_seed = sdr_icrc_seed_masked();
+	world.s.qpn = world.qpn;
+	world.s.qpn_cap = sizeof(world.qpn) / sizeof(world.qpn[0]);
+	world.pages[0] = world.page;
+	*world.qp = (struct sdr_soft_qp){ .s = &world.s,
+					  .qpn = QPN,
+					  .rkey = RKEY,
+					  .ntp = 2,
+					  .channels = 1,
+					  .generations = 2,
+					  .split = { 6, 22, 4 },
+					  .mtu = MTU,
+					  .max_msg = PKTS * MTU,
+					  .pages = world.pages,
+					  .nslots = 64 };
+	world.slabs[0] = world.msg;
+	world.rxk = (struct sdr_rxk){ .slots = world.words,
+				      .slabs = world.slabs,
+				      .stride = sizeof(world.msg[0]),
+				      .mtu = MTU,
+				      .split = { 6, 22, 4 } };
+	sdr_rxk_chunk_set(&world.rxk, PKTS);
+	frames_make();
+	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+		explore(&scenarios[i]);
+	for (i = 0; i < THREADS; i++)
+		free(th[i].stack);
+	free(world.qp);
+	free(states);
+	return 0;
+}
