@@ -582,6 +582,20 @@ static void world_judge(void)
 	}
 }
 
+static void thread_make(int me)
+{
+	struct thread *t = &th[me];
+	char *stack = t->stack;
+
+	memset(t, 0, sizeof(*t));
+	t->stack = stack;
+	getcontext(&t->at);
+	t->at.uc_stack.ss_sp = stack;
+	t->at.uc_stack.ss_size = STACK;
+	t->at.uc_link = NULL;
+	makecontext(&t->at, (void (*)(void))thread_main, 1, me);
+}
+
 /* One run, by the choices that are given and then by the first of each. */
 static void run_once(void)
 {
@@ -590,17 +604,8 @@ static void run_once(void)
 	world_reset();
 	depth = 0;
 	pruned = false;
-	for (i = 0; i < THREADS; i++) {
-		char *stack = th[i].stack;
-
-		memset(&th[i], 0, sizeof(th[i]));
-		th[i].stack = stack;
-		getcontext(&th[i].at);
-		th[i].at.uc_stack.ss_sp = stack;
-		th[i].at.uc_stack.ss_size = STACK;
-		th[i].at.uc_link = NULL;
-		makecontext(&th[i].at, (void (*)(void))thread_main, 1, i);
-	}
+	for (i = 0; i < THREADS; i++)
+		thread_make(i);
 	running = WORKERS; /* the owner begins: its first access is the first choice */
 	runs++;
 	swapcontext(&home, &th[WORKERS].at);
