@@ -46,7 +46,9 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf_say.c \
 	prov/sdr/tools/perf/sdr_perf_say.h \
 	prov/sdr/tools/perf/sdr_perf_side.c \
-	prov/sdr/tools/perf/sdr_perf_side.h
+	prov/sdr/tools/perf/sdr_perf_side.h \
+	prov/sdr/tools/perf/sdr_perf_value.c \
+	prov/sdr/tools/perf/sdr_perf_value.h
 sdr_perf_LDADD = libsdr_tool.la $(LIBFABRIC_LIBS) -lm
 
 # Linked with the model's objects themselves and not with libsdr.so: it runs where it was built, too.

@@ -6,7 +6,7 @@
  *
  *   sdr_perf.c       main: one client, or one server after another
  *   sdr_perf_say.c   messages, exits, clock
- *   sdr_perf_opt.c   command line
+ *   sdr_perf_opt.c   command line, with sdr_perf_value.c for its values
  *   sdr_perf_ep.c    libfabric objects and completions
  *   sdr_perf_conn.c  how client and server find each other and agree
  *   sdr_perf_side.c  buffers, patterns, staying in step during the runs

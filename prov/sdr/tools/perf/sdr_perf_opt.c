@@ -10,20 +10,17 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sdr_perf.h"
+#include "sdr_perf_value.h"
 
 #define DEFAULT_SIZE	 65536u
 #define DEFAULT_SIZE_LAT 8u
-#define DEFAULT_DURATION 2.0	 /* s, of a size */
-#define DURATION_MAX	 86400.0 /* s */
-#define DEFAULT_RATE	 1e9	 /* bit/s, of the probe */
-#define RATE_MIN	 1e3
-#define RATE_MAX	 1e12
+#define DEFAULT_DURATION 2.0 /* s, of a size */
+#define DEFAULT_RATE	 1e9 /* bit/s, of the probe */
 
 enum { CLIENT = 1, SERVER = 2, BOTH = 3, RUN = 4, PROBE = 8, ANY = 12 };
 enum {
@@ -157,80 +154,6 @@ static const char *shown(int c)
 	return text;
 }
 
-static uint64_t number(int c, const char *s, uint64_t min, uint64_t max)
-{
-	unsigned long long v;
-	unsigned int shift = 0;
-	char *end;
-
-	errno = 0;
-	v = strtoull(s, &end, 10);
-	if (*s < '0' || *s > '9' || errno)
-		perf_usage("%s: \"%s\" is not a number", shown(c), s);
-	switch (*end) {
-	case 'g':
-	case 'G':
-		shift = 30;
-		break;
-	case 'm':
-	case 'M':
-		shift = 20;
-		break;
-	case 'k':
-	case 'K':
-		shift = 10;
-		break;
-	}
-	if (end[shift ? 1 : 0])
-		perf_usage("%s: \"%s\" is not a number", shown(c), s);
-	if (v > UINT64_MAX >> shift || v << shift < min || v << shift > max)
-		perf_usage("%s: %s is out of range (%llu to %llu)", shown(c), s,
-			   (unsigned long long)min, (unsigned long long)max);
-	return v << shift;
-}
-
-static uint64_t seconds(int c, const char *s)
-{
-	char *end;
-	double v = strtod(s, &end);
-
-	if (end == s || *end || !isfinite(v) || v < 0.01 || v > DURATION_MAX)
-		perf_usage("%s: \"%s\" is not a time from 0.01 to %.0f seconds", shown(c), s,
-			   DURATION_MAX);
-	return (uint64_t)(v * (double)PERF_SEC);
-}
-
-/* As FI_SDR_RATE has it: decimal suffixes, and "bit" if one likes. */
-static double rate(int c, const char *s)
-{
-	char *end;
-	double v = strtod(s, &end);
-
-	switch (*end) {
-	case 'g':
-	case 'G':
-		v *= 1e9;
-		end++;
-		break;
-	case 'm':
-	case 'M':
-		v *= 1e6;
-		end++;
-		break;
-	case 'k':
-	case 'K':
-		v *= 1e3;
-		end++;
-		break;
-	}
-	if (strcmp(end, "bit") == 0)
-		end += 3;
-	if (*s < '0' || *s > '9' || *end || !(v >= RATE_MIN && v <= RATE_MAX))
-		perf_usage("%s: \"%s\" is not a rate from 1k to 1000g bit/s, such as 500m or 2.5g",
-			   shown(c), s);
-	return v;
-}
-
 static void payloads(struct probe_opt *probe, int c, const char *list)
 {
 	char text[256], *at, *save, *item;
@@ -244,7 +167,7 @@ static void payloads(struct probe_opt *probe, int c, const char *list)
 	snprintf(text, sizeof(text), "%s", list);
 	probe->sizes = 0;
 	for (at = text; (item = strtok_r(at, ",", &save)) != NULL; at = NULL) {
-		v = (uint32_t)number(c, item, PROBE_PAYLOAD_MIN, PROBE_PAYLOAD_MAX);
+		v = (uint32_t)perf_number(shown(c), item, PROBE_PAYLOAD_MIN, PROBE_PAYLOAD_MAX);
 		for (i = 0; i < probe->sizes; i++) {
 			if (probe->payload[i] == v)
 				perf_usage("%s: %u is there twice", shown(c), v);
@@ -255,18 +178,6 @@ static void payloads(struct probe_opt *probe, int c, const char *list)
 	}
 }
 
-static unsigned int word(int c, const char *s, const char *const *words, unsigned int n,
-			 const char *allowed)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		if (strcmp(s, words[i]) == 0)
-			return i;
-	}
-	perf_usage("%s: \"%s\" is not one of %s", shown(c), s, allowed);
-}
-
 /* What the plan that both sides follow says.  False: no option of it. */
 static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 {
@@ -274,23 +185,24 @@ static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 
 	switch (c) {
 	case OPT_OP:
-		plan->op = word(c, arg, perf_op_name, PERF_OPS, "write, send, tagged, read, lat");
+		plan->op = perf_word(shown(c), arg, perf_op_name, PERF_OPS,
+				     "write, send, tagged, read, lat");
 		break;
 	case 's':
-		plan->size_min = plan->size_max = number(c, arg, 1, PERF_SIZE_MAX);
+		plan->size_min = plan->size_max = perf_number(shown(c), arg, 1, PERF_SIZE_MAX);
 		break;
 	case 'a':
 		plan->size_min = PERF_ALL_MIN;
 		plan->size_max = PERF_ALL_MAX;
 		break;
 	case 'n':
-		plan->iters = number(c, arg, 1, PERF_ITERS_MAX);
+		plan->iters = perf_number(shown(c), arg, 1, PERF_ITERS_MAX);
 		break;
 	case 'D':
-		plan->duration_ns = seconds(c, arg);
+		plan->duration_ns = perf_seconds(shown(c), arg);
 		break;
 	case 'Q':
-		plan->in_flight = (uint32_t)number(c, arg, 1, PERF_SLOTS_MAX);
+		plan->in_flight = (uint32_t)perf_number(shown(c), arg, 1, PERF_SLOTS_MAX);
 		break;
 	case 'b':
 		plan->flags |= PERF_F_BIDIR;
@@ -300,7 +212,8 @@ static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 		break;
 	case OPT_WAIT:
 		plan->flags &= ~(3 * PERF_F_WAIT);
-		plan->flags |= PERF_F_WAIT * word(c, arg, waits, PERF_WAITS, "auto, poll, sleep");
+		plan->flags |= PERF_F_WAIT *
+			       perf_word(shown(c), arg, waits, PERF_WAITS, "auto, poll, sleep");
 		break;
 	default:
 		return false;
@@ -318,50 +231,27 @@ static bool setting_option(struct perf_opt *opt, int c, const char *arg)
 
 	switch (c) {
 	case 'e':
-		word(c, arg, engines, 3, "soft, verbs, auto");
+		perf_word(shown(c), arg, engines, 3, "soft, verbs, auto");
 		opt->setting[PERF_ENGINE] = arg;
 		break;
 	case 'm':
-		if (number(c, arg, 0, 8192) && (number(c, arg, 256, 8192) & 3))
+		if (perf_number(shown(c), arg, 0, 8192) &&
+		    (perf_number(shown(c), arg, 256, 8192) & 3))
 			perf_usage("%s: %s is not a multiple of 4", shown(c), arg);
 		opt->setting[PERF_MTU] = arg;
 		break;
 	case 'c':
-		number(c, arg, 256, 1 << 30);
+		perf_number(shown(c), arg, 256, 1 << 30);
 		opt->setting[PERF_CHUNK] = arg;
 		break;
 	case 'C':
-		number(c, arg, 1, 16);
+		perf_number(shown(c), arg, 1, 16);
 		opt->setting[PERF_CHANNELS] = arg;
 		break;
 	default:
 		return false;
 	}
 	return true;
-}
-
-/* "90", "90s", "10m", "2h": seconds. */
-static unsigned int interval(int c, const char *arg)
-{
-	static const struct {
-		char suffix;
-		unsigned int s;
-	} unit[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
-	char text[16];
-	size_t n = strlen(arg), i;
-	unsigned int s = 1;
-
-	if (n >= sizeof(text))
-		perf_usage("%s: \"%.60s\" is not a time such as 30s, 10m or 2h", shown(c), arg);
-	snprintf(text, sizeof(text), "%s", arg);
-	for (i = 0; n && i < sizeof(unit) / sizeof(unit[0]); i++) {
-		if (text[n - 1] == unit[i].suffix) {
-			s = unit[i].s;
-			text[n - 1] = 0;
-			break;
-		}
-	}
-	return s * (unsigned int)number(c, text, 1, PROBE_EVERY_MAX / s);
 }
 
 /* False: no option of the probe. */
@@ -375,7 +265,7 @@ static bool probe_option(struct probe_opt *probe, int c, const char *arg)
 		payloads(probe, c, arg);
 		break;
 	case OPT_RATE:
-		probe->rate = rate(c, arg);
+		probe->rate = perf_rate(shown(c), arg);
 		break;
 	case OPT_WHOLE:
 		probe->no_fragment = true;
@@ -384,13 +274,13 @@ static bool probe_option(struct probe_opt *probe, int c, const char *arg)
 		probe->plot = arg;
 		break;
 	case OPT_FLOWS:
-		probe->flows = (unsigned int)number(c, arg, 1, PROBE_FLOWS_MAX);
+		probe->flows = (unsigned int)perf_number(shown(c), arg, 1, PROBE_FLOWS_MAX);
 		break;
 	case OPT_TRIALS:
-		probe->trials = (unsigned int)number(c, arg, 1, PROBE_TRIALS_MAX);
+		probe->trials = (unsigned int)perf_number(shown(c), arg, 1, PROBE_TRIALS_MAX);
 		break;
 	case OPT_EVERY:
-		probe->every_s = interval(c, arg);
+		probe->every_s = perf_interval(shown(c), arg);
 		break;
 	case OPT_APPEND:
 		probe->append = arg;
@@ -410,7 +300,7 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		return;
 	switch (c) {
 	case 'p':
-		opt->port = (uint16_t)number(c, arg, 1, 65534);
+		opt->port = (uint16_t)perf_number(shown(c), arg, 1, 65534);
 		break;
 	case 'A':
 		opt->address = arg;
@@ -422,7 +312,8 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		opt->loop = true;
 		break;
 	case OPT_FORMAT:
-		opt->format = (enum perf_format)word(c, arg, formats, 3, "table, csv, json");
+		opt->format =
+			(enum perf_format)perf_word(shown(c), arg, formats, 3, "table, csv, json");
 		break;
 	case 'q':
 		opt->quiet = true;
