@@ -160,7 +160,7 @@ help_lists() {
 	local o
 	"$perf" --help >"$tmp/help.txt" || { no "exit status $?"; return 1; }
 	for o in port address loop op size all iters duration in-flight bidirectional verify wait domain engine mtu \
-		chunk channels probe-loss payload rate no-fragment flows trials every append plot format quiet help; do
+		chunk channels sdk loopback sweep workers plain rounds probe-loss payload rate no-fragment flows trials every append plot format quiet help; do
 		said help "--$o " || return 1
 	done
 }

@@ -60,6 +60,7 @@ TESTS += \
 	fabtests/functional/model.sh \
 	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh \
+	fabtests/functional/perf_sdk.sh \
 	fabtests/functional/stranger.sh \
 	fabtests/functional/sim.sh \
 	fabtests/functional/wan.sh
@@ -72,6 +73,7 @@ EXTRA_DIST += \
 	fabtests/functional/model_golden.csv \
 	fabtests/functional/parity.sh \
 	fabtests/functional/perf.sh \
+	fabtests/functional/perf_sdk.sh \
 	fabtests/functional/stranger.sh \
 	fabtests/functional/sim.sh \
 	fabtests/functional/wan.sh

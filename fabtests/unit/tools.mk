@@ -11,6 +11,16 @@ test_probe_count_SOURCES = \
 	prov/sdr/tools/probe/probe_count.h
 test_probe_count_LDADD = $(CMOCKA_LIBS) -lm
 
+# What sdr_perf --sdk runs.
+UNIT_TESTS += test_perf_sdk
+test_perf_sdk_SOURCES = \
+	fabtests/unit/test_perf_sdk.c \
+	prov/sdr/tools/perf/sdk_points.c \
+	prov/sdr/tools/perf/sdk_points.h \
+	prov/sdr/tools/perf/sdr_perf_say.c \
+	prov/sdr/tools/perf/sdr_perf_say.h
+test_perf_sdk_LDADD = $(CMOCKA_LIBS)
+
 # The emulated WAN: virtual time, no device.
 UNIT_TESTS += test_wan test_wan_pkt
 test_wan_SOURCES = fabtests/unit/test_wan.c fabtests/unit/test_wan_util.h

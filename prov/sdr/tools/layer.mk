@@ -21,7 +21,8 @@ libsdr_tool_la_SOURCES = \
 	prov/sdr/tools/common/tool_text.c \
 	prov/sdr/tools/common/tool_value.c
 
-# An ordinary libfabric program: nothing of the provider is linked into it, and of libsdr_tool.la tool_gnuplot.c alone.
+# An ordinary libfabric program: no part of the provider is linked into it, and of libsdr_tool.la tool_gnuplot.c alone.
+# What --sdk measures are the objects of the SDK and of the engines below it.
 
 bin_PROGRAMS += sdr_perf
 sdr_perf_SOURCES = \
@@ -35,6 +36,17 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/probe/probe_server.c \
 	prov/sdr/tools/probe/probe_sock.c \
 	prov/sdr/tools/probe/probe_trials.c \
+	prov/sdr/tools/perf/sdk.h \
+	prov/sdr/tools/perf/sdk_end.c \
+	prov/sdr/tools/perf/sdk_meet.c \
+	prov/sdr/tools/perf/sdk_out.c \
+	prov/sdr/tools/perf/sdk_over.c \
+	prov/sdr/tools/perf/sdk_plain.c \
+	prov/sdr/tools/perf/sdk_points.c \
+	prov/sdr/tools/perf/sdk_points.h \
+	prov/sdr/tools/perf/sdk_recv.c \
+	prov/sdr/tools/perf/sdk_run.c \
+	prov/sdr/tools/perf/sdk_send.c \
 	prov/sdr/tools/perf/sdr_perf.c \
 	prov/sdr/tools/perf/sdr_perf.h \
 	prov/sdr/tools/perf/sdr_perf_conn.c \
@@ -49,7 +61,7 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf_side.h \
 	prov/sdr/tools/perf/sdr_perf_value.c \
 	prov/sdr/tools/perf/sdr_perf_value.h
-sdr_perf_LDADD = libsdr_tool.la $(LIBFABRIC_LIBS) -lm
+sdr_perf_LDADD = libsdr_tool.la $(SDR_SDK_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
 
 # Linked with the model's objects themselves and not with libsdr.so: it runs where it was built, too.
 bin_PROGRAMS += sdr_model

@@ -6,7 +6,7 @@
  * A client connects, runs and ends.  A server serves one client and ends with its outcome; with
  * --loop a child process serves each client, so that whatever one of them leaves behind is gone
  * with it, and the server goes on unless it cannot even listen.  No libfabric call is made before
- * that fork, and none at all with --probe-loss.
+ * that fork, and none at all with --probe-loss or --sdk.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tools/probe/probe.h"
+#include "sdk.h"
 #include "sdr_perf_side.h"
 
 static int client(struct perf_opt *opt)
@@ -26,6 +27,8 @@ static int client(struct perf_opt *opt)
 
 	if (opt->probe.on)
 		return opt->probe.trials ? probe_trials(opt) : probe_client(opt);
+	if (opt->sdk.on)
+		return sdk_client(opt);
 	perf_conn_client(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);
@@ -38,6 +41,8 @@ static int serve(struct perf_opt *opt)
 
 	if (opt->probe.on)
 		return probe_server(opt);
+	if (opt->sdk.on)
+		return sdk_server(opt);
 	perf_conn_server(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);
@@ -78,7 +83,7 @@ int main(int argc, char **argv)
 
 	perf_options(&opt, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-	if (opt.host)
+	if (opt.host || opt.sdk.loopback)
 		return client(&opt);
 	return opt.loop ? serve_all(&opt) : serve(&opt);
 }

@@ -12,6 +12,7 @@
  *   sdr_perf_side.c  buffers, patterns, staying in step during the runs
  *   sdr_perf_run.c   the runs
  *   sdr_perf_out.c   table, CSV, JSON, progress line
+ *   sdk*.c           --sdk, which has neither libfabric nor reliable endpoints: sdk.h
  *   probe*.c         --probe-loss, which is no run of the provider's: probe.h
  *
  * One thread.  Whatever is wrong ends the process with one sentence (perf_die), except where a
@@ -150,5 +151,8 @@ void perf_out_end(const struct perf_opt *opt);
  */
 void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, uint64_t bytes,
 		       double share);
+
+/* Takes that line off the screen. */
+void perf_out_clear(void);
 
 #endif /* SDR_PERF_H */

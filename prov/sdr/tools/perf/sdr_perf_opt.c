@@ -5,8 +5,8 @@
  *
  * One table: what getopt takes, what --help prints, who may give it and for what.  What is run is
  * the client's to say: an option of that kind given to a server is an error, not a silent nothing,
- * and so is one of the drop-rate probe without --probe-loss, or one of a run with it.  Each error
- * names the option as the user wrote it.
+ * and so is one of another mode than the one that is run (the drop-rate probe, the SDK).  Each
+ * error names the option as the user wrote it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,7 +22,7 @@
 #define DEFAULT_DURATION 2.0 /* s, of a size */
 #define DEFAULT_RATE	 1e9 /* bit/s, of the probe */
 
-enum { CLIENT = 1, SERVER = 2, BOTH = 3, RUN = 4, PROBE = 8, ANY = 12 };
+enum { CLIENT = 1, SERVER = 2, BOTH = 3, RUN = 4, PROBE = 8, SDK = 16, RUNS = 20, ANY = 28 };
 enum {
 	OPT_OP = 256,
 	OPT_VERIFY,
@@ -37,7 +37,13 @@ enum {
 	OPT_FLOWS,
 	OPT_TRIALS,
 	OPT_EVERY,
-	OPT_APPEND
+	OPT_APPEND,
+	OPT_SDK,
+	OPT_LOOPBACK,
+	OPT_WORKERS,
+	OPT_SWEEP,
+	OPT_PLAIN,
+	OPT_ROUNDS
 };
 
 static const struct {
@@ -53,36 +59,48 @@ static const struct {
 	{ OPT_LOOP, "loop", NULL, SERVER | ANY, "serve one client after another, for ever" },
 	{ OPT_OP, "op", "NAME", CLIENT | RUN,
 	  "write, send, tagged, read: bandwidth; lat: latency of messages (default write)" },
-	{ 's', "size", "BYTES", CLIENT | RUN,
+	{ 's', "size", "BYTES", CLIENT | RUNS,
 	  "bytes of a message, 1 to 1g; suffixes k, m, g (default 64k; lat: 8)" },
-	{ 'a', "all", NULL, CLIENT | RUN, "sizes 2, 4, 8 ... 8m instead of one" },
+	{ 'a', "all", NULL, CLIENT | RUNS, "sizes 2, 4, 8 ... 8m instead of one" },
 	{ 'n', "iters", "N", CLIENT | ANY,
 	  "messages (probe: packets) of each size (default: as many as fit into --duration)" },
 	{ 'D', "duration", "SECONDS", CLIENT | ANY,
 	  "seconds for each size, 0.01 to 86400 (default 2)" },
-	{ 'Q', "in-flight", "N", CLIENT | RUN,
+	{ 'Q', "in-flight", "N", CLIENT | RUNS,
 	  "operations in flight, 1 to 256 (default 16; lat: 1)" },
 	{ 'b', "bidirectional", NULL, CLIENT | RUN,
 	  "both sides send; the bandwidth is the sum (not with lat)" },
-	{ OPT_VERIFY, "verify", NULL, CLIENT | RUN, "fill and check every byte (costs time)" },
-	{ OPT_WAIT, "wait", "HOW", CLIENT | RUN,
+	{ OPT_VERIFY, "verify", NULL, CLIENT | RUNS, "fill and check every byte (costs time)" },
+	{ OPT_WAIT, "wait", "HOW", CLIENT | RUNS,
 	  "for completions: poll, sleep, or auto: poll for 20 us, then sleep (default auto)" },
-	{ 'd', "domain", "NAME", BOTH | RUN,
+	{ 'd', "domain", "NAME", BOTH | RUNS,
 	  "interface or RDMA device of this side, as fi_info shows it (default: by address)" },
-	{ 'e', "engine", "NAME", BOTH | RUN,
+	{ 'e', "engine", "NAME", BOTH | RUNS,
 	  "soft, verbs or auto (FI_SDR_ENGINE; default auto); a server's own choice wins" },
-	{ 'm', "mtu", "BYTES", BOTH | RUN,
+	{ 'm', "mtu", "BYTES", BOTH | RUNS,
 	  "payload of a packet, 0 for what the path carries (FI_SDR_MTU; default 0)" },
-	{ 'c', "chunk", "BYTES", BOTH | RUN,
+	{ 'c', "chunk", "BYTES", BOTH | RUNS,
 	  "bytes of a bit in the chunk bitmap; k, m, g (FI_SDR_CHUNK_SIZE; default 64k)" },
-	{ 'C', "channels", "N", BOTH | RUN,
+	{ 'C', "channels", "N", BOTH | RUNS,
 	  "internal queue pairs of a generation, 1 to 16 (FI_SDR_CHANNELS; default 1)" },
+	{ OPT_SDK, "sdk", NULL, BOTH | ANY,
+	  "measure the SDK without reliable endpoints: bitmaps polled, nothing sent twice (both sides)" },
+	{ OPT_LOOPBACK, "loopback", NULL, CLIENT | SDK,
+	  "both sides in this process, over the loopback interface" },
+	{ OPT_SWEEP, "sweep", "WHAT", CLIENT | SDK,
+	  "WHAT[=LIST]: a row for each size, chunk, mtu, in-flight, channels or workers" },
+	{ OPT_WORKERS, "workers", "N", CLIENT | SDK,
+	  "receive workers of the server's context, 0: its own thread (default 0)" },
+	{ OPT_PLAIN, "plain", NULL, CLIENT | SDK,
+	  "also plain writes of the same engine, without the SDK, and the ratio" },
+	{ OPT_ROUNDS, "rounds", "N", CLIENT | SDK,
+	  "runs of each, in turn, of which the median counts, 1 to 99 (default 1)" },
 	{ OPT_PROBE, "probe-loss", NULL, BOTH | ANY,
 	  "measure the drop rate of UDP packets instead, with no part of the provider (both sides)" },
 	{ OPT_PAYLOAD, "payload", "LIST", CLIENT | PROBE,
 	  "UDP payload sizes, 64 to 65000 (default 256,512,1024,1400,2048,4096,8192)" },
-	{ OPT_RATE, "rate", "RATE", CLIENT | PROBE,
-	  "bit/s to send at, 1k to 1t; suffixes k, m, g (default 1g)" },
+	{ OPT_RATE, "rate", "RATE", CLIENT | PROBE | SDK,
+	  "bit/s to send at, 1k to 1t; suffixes k, m, g (probe: default 1g)" },
 	{ OPT_WHOLE, "no-fragment", NULL, CLIENT | PROBE,
 	  "forbid fragments (DF), and leave out what needs them" },
 	{ OPT_FLOWS, "flows", "N", CLIENT | PROBE,
@@ -110,8 +128,8 @@ static void help(void)
 
 	printf("usage: sdr_perf [options]         server: serves one client\n"
 	       "       sdr_perf [options] HOST    client: says what is run, prints the result\n"
-	       "Bandwidth and latency of the sdr provider; with --probe-loss on both sides the drop rate of UDP\n"
-	       "packets between them. Options (S: for the server only, C: for the client "
+	       "Bandwidth and latency of the sdr provider; with --sdk on both sides of the SDK below it, with\n"
+	       "--probe-loss the drop rate of UDP packets between them. Options (S: for the server only, C: for the client "
 	       "only):\n");
 	for (i = 0; i < OPTIONS; i++) {
 		if (table[i].c < 256)
@@ -222,31 +240,66 @@ static bool plan_option(struct perf_plan *plan, int c, const char *arg)
 }
 
 /*
- * Settings of the provider, which knows their ranges; here it is said which option they came from.
+ * Settings of the provider, or of the SDK: what they may be says setting_check(), sdk_points().
  * False: no option for one.
  */
 static bool setting_option(struct perf_opt *opt, int c, const char *arg)
 {
-	static const char *const engines[] = { "soft", "verbs", "auto" };
+	static const struct {
+		int c;
+		enum perf_setting setting;
+	} of[] = {
+		{ 'e', PERF_ENGINE }, { 'm', PERF_MTU }, { 'c', PERF_CHUNK }, { 'C', PERF_CHANNELS }
+	};
+	size_t i;
 
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		if (of[i].c == c) {
+			opt->setting[of[i].setting] = arg;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of the provider, which knows their ranges; here it is said which option they came from. */
+static void setting_check(const struct perf_opt *opt)
+{
+	static const char *const engines[] = { "soft", "verbs", "auto" };
+	const char *mtu = opt->setting[PERF_MTU];
+
+	if (opt->setting[PERF_ENGINE])
+		perf_word(shown('e'), opt->setting[PERF_ENGINE], engines, 3, "soft, verbs, auto");
+	if (mtu && perf_number(shown('m'), mtu, 0, 8192) &&
+	    (perf_number(shown('m'), mtu, 256, 8192) & 3))
+		perf_usage("%s: %s is not a multiple of 4", shown('m'), mtu);
+	if (opt->setting[PERF_CHUNK])
+		perf_number(shown('c'), opt->setting[PERF_CHUNK], 256, 1 << 30);
+	if (opt->setting[PERF_CHANNELS])
+		perf_number(shown('C'), opt->setting[PERF_CHANNELS], 1, 16);
+}
+
+/* False: no option of the SDK alone. */
+static bool sdk_option(struct sdk_opt *sdk, int c, const char *arg)
+{
 	switch (c) {
-	case 'e':
-		perf_word(shown(c), arg, engines, 3, "soft, verbs, auto");
-		opt->setting[PERF_ENGINE] = arg;
+	case OPT_SDK:
+		sdk->on = true;
 		break;
-	case 'm':
-		if (perf_number(shown(c), arg, 0, 8192) &&
-		    (perf_number(shown(c), arg, 256, 8192) & 3))
-			perf_usage("%s: %s is not a multiple of 4", shown(c), arg);
-		opt->setting[PERF_MTU] = arg;
+	case OPT_LOOPBACK:
+		sdk->loopback = true;
 		break;
-	case 'c':
-		perf_number(shown(c), arg, 256, 1 << 30);
-		opt->setting[PERF_CHUNK] = arg;
+	case OPT_SWEEP:
+		sdk->sweep = arg;
 		break;
-	case 'C':
-		perf_number(shown(c), arg, 1, 16);
-		opt->setting[PERF_CHANNELS] = arg;
+	case OPT_WORKERS:
+		sdk->workers = arg;
+		break;
+	case OPT_PLAIN:
+		sdk->plain = true;
+		break;
+	case OPT_ROUNDS:
+		sdk->rounds = (unsigned int)perf_number(shown(c), arg, 1, SDK_ROUNDS_MAX);
 		break;
 	default:
 		return false;
@@ -296,7 +349,7 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 	static const char *const formats[] = { "table", "csv", "json" };
 
 	if (plan_option(&opt->plan, c, arg) || setting_option(opt, c, arg) ||
-	    probe_option(&opt->probe, c, arg))
+	    probe_option(&opt->probe, c, arg) || sdk_option(&opt->sdk, c, arg))
 		return;
 	switch (c) {
 	case 'p':
@@ -324,18 +377,58 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 /* What was given at all, by place in the table. */
 static bool given[OPTIONS];
 
-static void exclude(const char *one, const char *other)
+static bool is_given(const char *name)
 {
-	size_t i, a = OPTIONS, b = OPTIONS;
+	size_t i;
 
 	for (i = 0; i < OPTIONS; i++) {
-		if (given[i] && strcmp(table[i].name, one) == 0)
-			a = i;
-		if (given[i] && strcmp(table[i].name, other) == 0)
-			b = i;
+		if (given[i] && strcmp(table[i].name, name) == 0)
+			return true;
 	}
-	if (a < OPTIONS && b < OPTIONS)
+	return false;
+}
+
+static void exclude(const char *one, const char *other)
+{
+	if (is_given(one) && is_given(other))
 		perf_usage("--%s and --%s exclude each other", one, other);
+}
+
+static int mode_of(const struct perf_opt *opt)
+{
+	return opt->probe.on ? PROBE : opt->sdk.on ? SDK : RUN;
+}
+
+/* Each option is for what is run, and for the side that this is. */
+static void who_check(const struct perf_opt *opt)
+{
+	/* with the SDK these are the client's to say; endpoints have settings of their own */
+	static const char plans[] = "mcC";
+	int mode = mode_of(opt), side = opt->host ? CLIENT : SERVER;
+	size_t i;
+
+	if (opt->sdk.loopback)
+		side = BOTH;
+	for (i = 0; i < OPTIONS; i++) {
+		int who = table[i].who;
+
+		if (!given[i])
+			continue;
+		if (!(who & mode) && mode == RUN)
+			perf_usage("%s needs %s%s%s", shown(table[i].c),
+				   who & PROBE ? "--probe-loss" : "",
+				   who & PROBE && who & SDK ? " or " : "",
+				   who & SDK ? "--sdk" : "");
+		if (!(who & mode))
+			perf_usage("%s is not for %s", shown(table[i].c),
+				   mode == PROBE ? "--probe-loss" : "--sdk");
+		if (mode == SDK && table[i].c < 256 && strchr(plans, table[i].c))
+			who &= ~SERVER;
+		if (!(who & side))
+			perf_usage("%s is for the %s%s", shown(table[i].c),
+				   side == CLIENT ? "server" : "client",
+				   side == CLIENT ? "" : ", which says what is run");
+	}
 }
 
 static void defaults(struct perf_opt *opt)
@@ -372,6 +465,7 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	opt->port = PERF_PORT;
 	opt->probe.rate = DEFAULT_RATE;
 	opt->probe.flows = 1;
+	opt->sdk.rounds = 1;
 	opt->probe.every_s = PROBE_EVERY;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (c == 'h')
@@ -389,21 +483,24 @@ void perf_options(struct perf_opt *opt, int argc, char **argv)
 	if (argc - optind > 1)
 		perf_usage("one HOST, not \"%s\" too", argv[optind + 1]);
 	opt->host = argv[optind];
-	for (i = 0; i < OPTIONS; i++) {
-		if (given[i] && !(table[i].who & (opt->probe.on ? PROBE : RUN)))
-			perf_usage("%s %s --probe-loss", shown(table[i].c),
-				   opt->probe.on ? "is not for" : "needs");
-		if (given[i] && !(table[i].who & (opt->host ? CLIENT : SERVER)))
-			perf_usage("%s is for the %s%s", shown(table[i].c),
-				   opt->host ? "server" : "client",
-				   opt->host ? "" : ", which says what is run");
-	}
+	who_check(opt);
 	exclude("size", "all");
 	exclude("iters", "duration");
+	exclude("sdk", "probe-loss");
+	exclude("sweep", "all");
+	exclude("plain", "rate");
+	exclude("loopback", "loop");
+	if (opt->host && opt->sdk.loopback)
+		perf_usage("--loopback needs no HOST: both sides are this process");
+	if (mode_of(opt) == SDK && is_given("rate"))
+		opt->sdk.rate_bps = (uint64_t)opt->probe.rate;
 	if (!opt->probe.append != !opt->probe.trials)
 		perf_usage(
 			"--trials and --append need each other: how many trials, and the file that keeps them");
 	defaults(opt);
-	if (opt->host && !opt->probe.on && !perf_plan_ok(&opt->plan, why))
+	if (mode_of(opt) != RUN)
+		return;
+	setting_check(opt);
+	if (opt->host && !perf_plan_ok(&opt->plan, why))
 		perf_usage("%s", why);
 }

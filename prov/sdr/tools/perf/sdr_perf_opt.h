@@ -76,6 +76,19 @@ struct probe_opt {
 	const char *append;		   /* file with the trials; NULL: none */
 };
 
+/* --sdk */
+#define SDK_ROUNDS_MAX 99u
+
+struct sdk_opt {
+	bool on;
+	bool loopback;	     /* both sides are this process */
+	bool plain;	     /* beside the engine's own writes */
+	unsigned int rounds; /* of each point, of which the median counts */
+	uint64_t rate_bps;   /* 0: as fast as the engine takes it */
+	const char *sweep;   /* "WHAT[=LIST]"; NULL: none */
+	const char *workers; /* number; NULL: 0 */
+};
+
 struct perf_opt {
 	const char *host;    /* NULL: server */
 	const char *address; /* server: to bind, NULL any */
@@ -86,6 +99,7 @@ struct perf_opt {
 	const char *setting[PERF_SETTINGS]; /* given as options; NULL: not */
 	struct perf_plan plan;
 	struct probe_opt probe;
+	struct sdk_opt sdk;
 };
 
 extern const char *const perf_op_name[PERF_OPS];

@@ -122,7 +122,7 @@ static void json_end(const struct perf_opt *opt)
 	printf("]}\n");
 }
 
-static void line_clear(void)
+void perf_out_clear(void)
 {
 	if (shown)
 		fprintf(stderr, "\r\033[K");
@@ -143,7 +143,7 @@ void perf_out_begin(const struct perf_opt *opt, const struct perf_end *mine,
 
 void perf_out_row(const struct perf_opt *opt, const struct perf_result *r)
 {
-	line_clear();
+	perf_out_clear();
 	if (opt->format == PERF_TABLE)
 		table_row(opt, r);
 	else if (opt->format == PERF_CSV)
