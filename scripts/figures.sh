@@ -3,8 +3,9 @@
 # Copyright (c) the sdr authors.
 #
 # Draws the evaluation of the SDR paper anew, from the model (sdr_model) and from the real transport in virtual time
-# (sdr_sim), in one picture where both exist, and what is ours besides.  Checks what is there, builds what is not; the
-# figures themselves are scripts/figures/: figures.py asks and computes, NAME.gp draws.
+# (sdr_sim), in one picture where both exist, from the SDK on this machine (sdr_perf --sdk), and what is ours besides.
+# Checks what is there, builds what is not; the figures themselves are scripts/figures/: figures.py asks and computes,
+# NAME.gp draws.
 
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -77,13 +78,13 @@ fi
 LOGS=$BUILD/logs
 mkdir -p "$LOGS" "$OUT" || die "cannot write to $LOGS and $OUT"
 
-# Only these four programs; a directory that is configured stays as it is.
+# Only these five programs; a directory that is configured stays as it is.
 programs() {
 	cd "$BUILD" || return 1
 	if [ ! -f Makefile ]; then
 		autogen && "$SRC/configure" && : >.configured || return 1
 	fi
-	make -j"$(nproc)" sdr_model sdr_sim sdr_fec_bench sdr_rx_bench
+	make -j"$(nproc)" sdr_model sdr_sim sdr_perf sdr_fec_bench sdr_rx_bench
 }
 say "building what draws (log: $LOGS/figures-build.log)"
 if ! (programs) >"$LOGS/figures-build.log" 2>&1 </dev/null; then

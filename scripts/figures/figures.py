@@ -15,6 +15,7 @@ from collectives import allreduce
 from draw import copy_to_docs, draw, write_index
 from grids import heatmap, ours
 from machine import chunk, encode, receive
+from sdk import sdk_chunk, sdk_rate, sdk_size
 from transfers import motivation, rows, rtt_bandwidth
 
 FIGURES = {
@@ -26,6 +27,9 @@ FIGURES = {
     "chunk": (chunk, "size of a chunk: its drop probability, and the receive worker's rate measured here"),
     "encode": (encode, "XOR and MDS encoding, measured here"),
     "receive": (receive, "packets per second of the receive worker, measured here"),
+    "sdk_size": (sdk_size, "the SDK by itself by message size and by workers, and reposting, measured here"),
+    "sdk_chunk": (sdk_chunk, "the SDK by itself by the size of a chunk, measured here"),
+    "sdk_rate": (sdk_rate, "packets of 64 bytes per second through the SDK by workers, measured here"),
     "ours": (ours, "hybrid and auto over ideal, size x drop rate: model and real code"),
     "agreement": (agreement, "real code over model, and the cells where they differ"),
 }
@@ -52,7 +56,8 @@ class Context:
 
 
 HOW = ("Made by scripts/figures.sh. Lines and left panels: the model (sdr_model). Points and right panels: the real "
-       "transport in virtual time (sdr_sim). Beside every figure lies the CSV that it was drawn from.")
+       "transport in virtual time (sdr_sim). What a caption calls measured here: on the machine that it names. Beside "
+       "every figure lies the CSV that it was drawn from.")
 QUICK = " Short form (--quick), with few transfers a point: look at the tendency, not at the last digit."
 
 

@@ -16,5 +16,6 @@ stats dat index "order16" every ::0::0 using 2 nooutput name "a"
 plot dat index "order16" with linespoints ls 3 ps 1.2 title "in order, chunks of 16 packets", \
 	"" index "order1" with linespoints ls 1 ps 1.2 title "in order, chunks of 1 packet", \
 	"" index "shuffled16" with linespoints ls 5 ps 1.2 title "shuffled over 64, chunks of 16 packets", \
+	"" index "path" with points lc rgb "#000000" lw 1.6 pt 3 ps 1.6 title "whole path over UDP, packets of 64 bytes", \
 	a_min * x with lines lc rgb c_mds lw 1 dt (2,4) title "linear from one worker", \
 	12.2 with lines ls 20 title "link, packets of 4 KiB", 48.8 with lines ls 20 notitle
