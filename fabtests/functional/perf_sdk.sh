@@ -109,6 +109,17 @@ sweeps() {
 		alone -n 20 -s 64k -m 1024 --sweep channels=1,4 --verify --format csv && rows_are channels=1,4 packets=1280,1280
 }
 
+# Receive workers where the SDK has them, and a word where it has none.
+workers() {
+	local run="-n 20 -s 1m -m 4096 --verify --format csv"
+	# shellcheck disable=SC2086
+	if timeout -s KILL 20 "$perf" --sdk --loopback --workers 1 -n 1 >"$tmp/out.txt" 2>&1; then
+		alone $run --sweep workers=0,1,2 && rows_are workers=0,1,2 messages=20 packets_lost=0
+	else
+		grep -q 'workers: 1: this version has none' "$tmp/out.txt" || no "$(cat "$tmp/out.txt")"
+	fi
+}
+
 # A point that cannot be is said, and the others are run.
 sweep_with_a_hole() {
 	unshare -n sh -c 'ip link set lo mtu 3000 up' 2>/dev/null || { skip "no network namespace without root"; return 0; }
@@ -221,7 +232,7 @@ loop() {
 	alive server || no "the server has ended"
 }
 
-all="processes one_process waits small_packets large one_byte plain plain_channels losses sweeps sweep_with_a_hole table json
+all="processes one_process waits small_packets large one_byte plain plain_channels losses sweeps workers sweep_with_a_hole table json
 	duration rate bad_options no_server refused_port no_such_engine no_sdr_perf client_killed server_killed loop"
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || set -- $all

@@ -2,7 +2,7 @@
 # Copyright (c) the sdr authors.
 """The paper's evaluation of SDR itself, measured here by sdr_perf --sdk: by size, workers, chunk, and packets a second.
 
-Both sides are threads of one process, over each engine of ENGINES that this machine has.  What could not be measured is
+Both sides are threads of one process, over each engine of ENGINES that there is.  What could not be measured is
 missing in the picture, and the caption says why.
 """
 import os
@@ -10,8 +10,8 @@ import os
 from draw import Figure
 from machine import ROUNDS, machine, measure, rx_rows
 
-# name of the engine, tag of its blocks (a template draws those that it knows), what a caption calls it
-ENGINES = (("soft", "soft", "UDP over the loopback interface"),)
+# name of the engine, which the blocks in a template have too; what a caption calls it; whether every version has it
+ENGINES = (("soft", "UDP over the loopback interface", True), ("mem", "rings in memory without a kernel in between", False))
 
 # What the text of the paper says in "End-to-end performance with BlueField-3" (its pictures are not in the source):
 # Figures 14, 15 and 16.
@@ -44,6 +44,16 @@ def how(ctx, what, whys):
         " and ".join(what) or "no engine", machine(), rounds, noted(whys))
 
 
+def engines(ctx, fig):
+    """Name and words of each engine that there is; tells the template."""
+    there = []
+    for engine, words, always in ENGINES:
+        has = always or bool(ctx.once("engine_" + engine, lambda e=engine: measure(ctx, e, "-s", "4k"))[0])
+        fig.vars["has_" + engine] = int(has)
+        there += [(engine, words)] if has else []
+    return there
+
+
 def noted(whys):
     return "".join(" Not measured: %s." % w.rstrip(".") for w in dict.fromkeys(w for w in whys if w))
 
@@ -62,26 +72,27 @@ def at(n):
 
 def sdk_size(ctx):
     fig = Figure("sdk_size", "SDR by message size, by workers, and the cost of posting again, measured here", 1240, 480)
+    # in short fewer and smaller ones: all that is in flight must arrive before a point is over
+    sizes = SIZES[:5:2] + SIZES[5:6] if ctx.quick else SIZES
     whys, what, top = [], [], 1.0
-    for engine, tag, name in ENGINES:
-        sizes = ",".join(map(str, SIZES[::2 if ctx.quick else 1]))
-        rows, why = measure(ctx, engine, "--plain", "-m", str(PACKET), "--sweep", "size=" + sizes)
+    for engine, name in engines(ctx, fig):
+        rows, why = measure(ctx, engine, "--plain", "-m", str(PACKET), "--sweep", "size=" + ",".join(map(str, sizes)))
         whys.append(why)
         what += [name] if rows else []
         for r in rows:
             size, rate = int(r["bytes"]), float(r["bw_avg_Gbps"])
-            fig.block("size_" + tag, [(size, rate)])
-            fig.block("plain_" + tag, [(size, float(r["plain_MBps"]) * 8e-3)])
-            fig.block("repost_" + tag, [(size, float(r["repost_ns"]) / 1e3)])
+            fig.block("size_" + engine, [(size, rate)])
+            fig.block("plain_" + engine, [(size, float(r["plain_MBps"]) * 8e-3)])
+            fig.block("repost_" + engine, [(size, float(r["repost_ns"]) / 1e3)])
             top = max(top, float(r["repost_ns"]) / 1e3)
             fig.row(panel="size", source="measured", engine=engine, message_bytes=size, gbit_s=rate,
                     plain_gbit_s=float(r["plain_MBps"]) * 8e-3, ratio=float(r["ratio"]), repost_ns=int(r["repost_ns"]))
-        rows, why = workers(ctx, engine, "-s", "16m", "-m", str(PACKET))
+        rows, why = workers(ctx, engine, "-s", str(sizes[-1]), "-m", str(PACKET))
         whys.append(why)
         for r in rows:
             n, rate = int(r["workers"]), float(r["bw_avg_Gbps"])
-            fig.block("workers_" + tag, [(at(n), rate)])
-            fig.row(panel="workers", source="measured", engine=engine, message_bytes=16 << 20, workers=n, gbit_s=rate)
+            fig.block("workers_" + engine, [(at(n), rate)])
+            fig.row(panel="workers", source="measured", engine=engine, message_bytes=sizes[-1], workers=n, gbit_s=rate)
     for n, mpps in kernel(ctx):
         fig.block("kernel", [(at(n), mpps * PACKET * 8e-3)])
         fig.row(panel="workers", source="receive worker alone", workers=n, gbit_s=mpps * PACKET * 8e-3)
@@ -89,29 +100,29 @@ def sdk_size(ctx):
     fig.block("paper_workers", [(PAPER_THREADS_LINE, LINE_GBPS)])
     fig.row(panel="size", source="paper", message_bytes=PAPER_LINE_FROM, gbit_s=LINE_GBPS)
     fig.row(panel="workers", source="paper", message_bytes=16 << 20, workers=PAPER_THREADS_LINE, gbit_s=LINE_GBPS)
-    fig.vars["cost"] = 1.25 * top
+    fig.vars.update(cost=1.25 * top, largest=sizes[-1] >> 20)
     fig.caption = (
         "SDR without a reliability layer, 16 messages in flight, packets of 4 KiB, chunks of 64 KiB (Figure 14 of the "
         "paper). (a) throughput by size, beside plain writes of the same engine (no bitmap, nothing posted again); the "
         "paper has a 400 Gbit/s link, which 20 threads of its network card fill from 512 KiB on, and writes ahead of "
-        "SDR below. (b) 16 MiB by receive workers, \"own\": in the thread of the caller; the line above is what the "
-        "receive worker takes when completions lie ready in memory (fabtests/benchmarks/sdr_rx_bench); the paper: 16 "
-        "threads. (c) what ending a receive and posting it again costs, of which most is the system call that tells "
-        "the sender; the median. %s" % how(ctx, what, whys))
+        "SDR below. (b) %d MiB by receive workers, \"own\": in the thread of the caller; the line above is what the "
+        "receive worker takes when completions lie ready in memory (fabtests/benchmarks/sdr_rx_bench); the paper: "
+        "16 MiB, 16 threads. (c) what ending a receive and posting it again costs, of which most is the system call "
+        "that tells the sender; the median. %s" % (sizes[-1] >> 20, how(ctx, what, whys)))
     return fig
 
 
 def sdk_chunk(ctx):
     fig = Figure("sdk_chunk", "SDR by the size of a chunk, measured here", 1240, 480)
     whys, what, best = [], [], PAPER_WORST_MPPS
-    size = 2 << 20 if ctx.quick else 16 << 20  # all in flight must arrive before a point is over
+    size = 2 << 20 if ctx.quick else 16 << 20
     sweep = "chunk=" + ",".join("%dp" % n for n in CHUNKS)
-    for engine, tag, name in ENGINES:
+    for engine, name in engines(ctx, fig):
         rows, why = measure(ctx, engine, "-s", str(size), "-m", str(PACKET), "--sweep", sweep)
         whys.append(why)
         for r in rows:
             n, rate = int(r["chunk_bytes"]) // PACKET, float(r["bw_avg_Gbps"])
-            fig.block("large_" + tag, [(CHUNKS.index(n), rate)])
+            fig.block("large_" + engine, [(CHUNKS.index(n), rate)])
             fig.row(source="measured", engine=engine, packet_bytes=PACKET, packets=n, gbit_s=rate,
                     mpps=float(r["packet_rate_Mpps"]), p_chunk=1 - (1 - 1e-5) ** n)
         rows, why = measure(ctx, engine, "-s", "256k", "-m", "64", "--sweep", sweep)
@@ -119,7 +130,7 @@ def sdk_chunk(ctx):
         what += [name] if rows else []
         for r in rows:
             n, rate = int(r["chunk_bytes"]) // 64, float(r["packet_rate_Mpps"])
-            fig.block("small_" + tag, [(CHUNKS.index(n), rate)])
+            fig.block("small_" + engine, [(CHUNKS.index(n), rate)])
             best = max(best, rate)
             fig.row(source="measured", engine=engine, packet_bytes=64, packets=n, gbit_s=float(r["bw_avg_Gbps"]),
                     mpps=rate, p_chunk=1 - (1 - 1e-5) ** n)
@@ -144,13 +155,13 @@ def sdk_chunk(ctx):
 def sdk_rate(ctx):
     fig = Figure("sdk_rate", "SDR: packets per second by workers, measured here", 1000, 520)
     whys, what = [], []
-    for engine, tag, name in ENGINES:
+    for engine, name in engines(ctx, fig):
         rows, why = workers(ctx, engine, "-s", "256k", "-m", "64", "-c", "16p")
         whys.append(why)
         what += [name] if rows else []
         for r in rows:
             n, rate = int(r["workers"]), float(r["packet_rate_Mpps"])
-            fig.block("rate_" + tag, [(at(n), rate)])
+            fig.block("rate_" + engine, [(at(n), rate)])
             fig.row(source="measured", engine=engine, packet_bytes=64, workers=n, mpps=rate,
                     receiver_ns_per_packet=1e9 * float(r["peer_cpu_s"]) / max(1, int(r["packets"])))
     for n, mpps in kernel(ctx):

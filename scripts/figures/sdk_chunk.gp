@@ -18,6 +18,7 @@ set yrange [0.1:9000]
 plot dat index "large_soft" with boxes lc rgb c_mds title "measured here", \
 	"" index "large_soft" using 1:($2 * 1.4):(sprintf("%.1f", $2)) with labels font ",12" notitle, \
 	"" index "p" using 1:(0.14):2 with labels font ",10" textcolor rgb "#ffffff" notitle, \
+	for [i = 1:has_mem] "" index "large_mem" with points ls 16 lw 2 ps 1.4 title "in memory", \
 	"" index "paper_line" with lines ls 20 lw 2.2 title "paper: 400 Gbit/s, 16 threads"
 unset label 1
 
@@ -26,6 +27,7 @@ set ylabel "million packets per second" offset 1,0
 set yrange [0.02:best * 20]
 plot dat index "small_soft" with boxes lc rgb c_mds title "measured here", \
 	"" index "small_soft" using 1:($2 * 1.35):(sprintf("%.2f", $2)) with labels font ",12" notitle, \
+	for [i = 1:has_mem] "" index "small_mem" with points ls 16 lw 2 ps 1.4 title "in memory", \
 	line_mpps with lines ls 20 title "400 Gbit/s in packets of 4 KiB (paper)", \
 	"" index "paper_small" with points pt 3 ps 1.8 lw 2 lc rgb "#000000" title "paper: 16 threads"
 unset multiplot

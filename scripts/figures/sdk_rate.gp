@@ -14,6 +14,7 @@ set yrange [0.05:2000]
 set key top left
 set label 11 "400 Gbit/s in packets of 4 KiB" at 170, line_mpps right offset 0,-0.7 font ",12"
 plot dat index "rate_soft" with linespoints ls 5 ps 1.4 title "SDR, measured here", \
+	for [i = 1:has_mem] "" index "rate_mem" with linespoints ls 6 ps 1.4 title "SDR in memory, measured here", \
 	"" index "kernel" with linespoints ls 3 ps 1.2 title "receive worker alone, measured here", \
 	"" index "paper" with linespoints lc rgb "#000000" lw 1.6 pt 3 ps 1.6 title "paper, Figure 16", \
 	"" index "paper_one" with points lc rgb "#000000" lw 1.6 pt 4 ps 1.6 title "paper, chunks of one packet", \

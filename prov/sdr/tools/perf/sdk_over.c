@@ -30,11 +30,15 @@ static int over_why(struct sdk_end *e, const char *what, int err)
 	return perf_why(e->why, "%s: %s", what, sdr_strerror(err));
 }
 
-/* Here the number of receive workers goes to the SDK, as soon as it takes one. */
+/* Of the receiver; a version without workers has only 0 (SDK_WORKERS_MAX). */
 static void sdk_workers_set(struct sdr_dev_attr *attr, uint32_t workers)
 {
+#ifdef SDR_WORKERS_MAX
+	attr->workers = (uint8_t)workers;
+#else
 	(void)attr;
-	(void)workers; /* 0: SDK_WORKERS_MAX (sdk_points.h) */
+	(void)workers;
+#endif
 }
 
 static int over_open(struct sdk_end *e, const char *device, uint32_t mtu)
@@ -51,7 +55,7 @@ static int over_open(struct sdk_end *e, const char *device, uint32_t mtu)
 
 	if (!o)
 		return perf_why(e->why, "out of memory");
-	sdk_workers_set(&attr, e->run.at.workers);
+	sdk_workers_set(&attr, e->sends ? 0 : e->run.at.workers);
 	o->ctx = sdr_context_create(device, &attr);
 	if (!o->ctx) {
 		free(o);

@@ -9,17 +9,19 @@
 #include <stdint.h>
 
 #include "sdr_perf_opt.h"
+#include "wire/sdr_limits.h"
 
 #define SDK_POINTS_MAX	 64u
 #define SDK_MTU_MAX	 8192u /* payload bytes of a packet */
 #define SDK_MTU_MIN	 64u
 #define SDK_CHUNK_MAX	 (1u << 30) /* bytes, packets */
 #define SDK_CHANNELS_MAX 16u
-/*
- * struct sdr_dev_attr has no member for receive workers yet.  When it has: its limit here, and the
- * assignment in sdk_workers_set() (sdk_over.c).
- */
+/* The SDK's receive workers, where it has them: sdk_workers_set() (sdk_over.c). */
+#ifdef SDR_WORKERS_MAX
+#define SDK_WORKERS_MAX SDR_WORKERS_MAX
+#else
 #define SDK_WORKERS_MAX 0u
+#endif
 
 struct sdk_point {
 	uint64_t size; /* bytes of a message */
