@@ -53,7 +53,7 @@ ends_with() {
 # rows_are COLUMN=VALUE... : the header, and in each row these values; of "COLUMN=A,B" A in the first, B in the second.
 rows_are() {
 	grep -qxF "$columns" "$tmp/client.txt" || { no "the columns are not those of sdr_perf(1)"; return 1; }
-	grep -E '^(engine|soft),' "$tmp/client.txt" | awk -F, -v want="$*" '
+	grep -E '^(engine|[a-z]+,[a-z]+,[01]),' "$tmp/client.txt" | awk -F, -v want="$*" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; cols = NF; next }
 	NF != cols { print "row " NR - 1 " has " NF " columns"; bad = 1; next }
 	{
@@ -118,6 +118,13 @@ workers() {
 	else
 		grep -q 'workers: 1: this version has none' "$tmp/out.txt" || no "$(cat "$tmp/out.txt")"
 	fi
+}
+
+# An engine that ends with the process, where there is one.
+memory() {
+	timeout -s KILL 20 "$perf" --sdk --loopback -e mem -n 1 >/dev/null 2>&1 || { skip "no engine mem"; return 0; }
+	# shellcheck disable=SC2086
+	alone $run -e mem --plain && rows_are engine=mem peer_engine=mem packets=1000 packets_lost=0 chunks=250
 }
 
 # A point that cannot be is said, and the others are run.
@@ -232,7 +239,7 @@ loop() {
 	alive server || no "the server has ended"
 }
 
-all="processes one_process waits small_packets large one_byte plain plain_channels losses sweeps workers sweep_with_a_hole table json
+all="processes one_process waits small_packets large one_byte plain plain_channels losses sweeps workers memory sweep_with_a_hole table json
 	duration rate bad_options no_server refused_port no_such_engine no_sdr_perf client_killed server_killed loop"
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || set -- $all

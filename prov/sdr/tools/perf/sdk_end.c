@@ -19,9 +19,9 @@
 #include "sdk.h"
 #include "sdr_perf.h"
 
-#define ALIGN	     64u /* bytes, of a place */
-#define SLEEP_MS     5	 /* looks again after that, whatever its descriptor says */
-#define PACKET_EXTRA 96u /* bytes of a packet besides its payload, at most */
+#define ALIGN	     64u     /* bytes, of a place */
+#define SLEEP_NS     5000000 /* looks again after that, whatever its descriptor says */
+#define PACKET_EXTRA 96u     /* bytes of a packet besides its payload, at most */
 
 const struct sdk_way *const sdk_ways[SDK_WAYS] = { &sdk_over, &sdk_plain };
 
@@ -154,7 +154,7 @@ void sdk_end_idle(struct sdk_end *e, int fd)
 {
 	uint64_t now = perf_now(), ns = UINT64_MAX;
 	struct pollfd p[2] = { { .events = POLLIN }, { .fd = fd, .events = POLLIN } };
-	int ms;
+	struct timespec t = { 0 };
 
 	if (!e->idle_since)
 		e->idle_since = now;
@@ -164,9 +164,9 @@ void sdk_end_idle(struct sdk_end *e, int fd)
 		return;
 	}
 	p[0].fd = e->way->sleep(e, &ns);
-	ms = ns / 1000000 < SLEEP_MS ? (int)((ns + 999999) / 1000000) : SLEEP_MS;
-	if (ms)
-		poll(p, 2, ms);
+	t.tv_nsec = ns < SLEEP_NS ? (long)ns : SLEEP_NS;
+	if (ns)
+		ppoll(p, 2, &t, NULL); /* a paced sender's next packet is due in microseconds */
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
