@@ -333,7 +333,8 @@ static int client_point(struct client *c, const struct sdk_point *at, struct sdk
 	return SDK_OK;
 }
 
-static void client_points(struct client *c)
+/* All points.  0, or -1 with why. */
+static int client_points(struct client *c)
 {
 	const char *engine = c->opt->setting[PERF_ENGINE];
 	struct sdk_row row;
@@ -342,11 +343,11 @@ static void client_points(struct client *c)
 
 	snprintf(c->w.engine, sizeof(c->w.engine), "%s", engine ? engine : ENGINE_DEFAULT);
 	if (sdk_meet_say(&c->meet, SDK_HELLO, &c->w, c->why))
-		perf_die("%s", c->why);
+		return -1;
 	for (i = 0; i < c->n; i++) {
 		ret = client_point(c, &c->at[i], &row);
 		if (ret == SDK_GONE)
-			perf_die("%s", c->why);
+			return -1;
 		if (ret) {
 			if (c->n > 1)
 				fprintf(stderr, "sdr_perf: a point is left out: %s\n", c->why);
@@ -358,9 +359,11 @@ static void client_points(struct client *c)
 	}
 	if (ran)
 		sdk_out_end(c->opt);
-	sdk_meet_say(&c->meet, SDK_BYE, &c->w, why);
-	if (!ran)
-		perf_die("no point could be run: %s", c->why);
+	sdk_meet_say(&c->meet, SDK_BYE, &c->w, why); /* who has gone does not mind */
+	if (ran)
+		return 0;
+	memcpy(why, c->why, sizeof(why));
+	return perf_why(c->why, "no point could be run: %.290s", why);
 }
 
 int sdk_client(const struct perf_opt *opt)
@@ -369,6 +372,7 @@ int sdk_client(const struct perf_opt *opt)
 	static struct server s;
 	struct sdk_meet pair[2];
 	pthread_t thread;
+	int ret;
 
 	c.opt = s.opt = opt;
 	c.n = sdk_points(opt, c.at, c.why);
@@ -377,7 +381,8 @@ int sdk_client(const struct perf_opt *opt)
 	if (!opt->sdk.loopback) {
 		if (sdk_meet_call(&c.meet, opt->host, opt->port, c.why))
 			perf_die("%s", c.why);
-		client_points(&c);
+		if (client_points(&c))
+			perf_die("%s", c.why);
 		sdk_meet_close(&c.meet);
 		return PERF_EXIT_OK;
 	}
@@ -387,8 +392,10 @@ int sdk_client(const struct perf_opt *opt)
 	s.meet = pair[1];
 	if (pthread_create(&thread, NULL, server_thread, &s))
 		perf_die("no thread: %s", strerror(EAGAIN));
-	client_points(&c);
-	pthread_join(thread, NULL);
+	ret = client_points(&c);
 	sdk_meet_close(&c.meet);
+	pthread_join(thread, NULL);
+	if (ret)
+		perf_die("%s", c.why);
 	return PERF_EXIT_OK;
 }
