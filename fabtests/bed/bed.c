@@ -139,7 +139,19 @@ static int bed_mr_get(void *user, uint64_t key, uint64_t addr, uint64_t len, uin
 	return -ENOENT;
 }
 
-static const struct sdr_rel_cbs bed_cbs = { .done = bed_done, .mr_get = bed_mr_get };
+static void bed_far_refused(void *user, const char *why)
+{
+	struct bed_node *nd = user;
+
+	assert_non_null(why);
+	nd->nrefused++;
+}
+
+static const struct sdr_rel_cbs bed_cbs = {
+	.done = bed_done,
+	.mr_get = bed_mr_get,
+	.far_refused = bed_far_refused,
+};
 
 struct bed *bed_new(uint32_t nodes)
 {

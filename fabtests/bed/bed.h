@@ -81,6 +81,7 @@ struct bed_node {
 	uint32_t nlog;
 	uint64_t seen[BED_KINDS]; /* packets sent by what they carried */
 	uint64_t bytes;		  /* wire bytes sent */
+	uint32_t nrefused;	  /* times that it was told of devices' data staged */
 };
 
 struct bed {

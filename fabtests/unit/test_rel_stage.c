@@ -52,6 +52,8 @@ static struct {
 	uint8_t rkeyed; /* enum sdr_sim_rkeyed */
 	bool far;
 } engine[2];
+static bool refuses; /* the receiver's engine, and the sender's, say no to each registration */
+static bool no_far;  /* both are not asked */
 
 static void engines(uint8_t tx, bool tx_far, uint8_t rx, bool rx_far)
 {
@@ -83,6 +85,8 @@ static void move(const struct sdr_scheme_ops *scheme, uint64_t room_tx, uint64_t
 		b->cfg[i].stage = i ? room_rx : room_tx;
 		b->na[i].rkeyed = engine[i].rkeyed;
 		b->na[i].far = engine[i].far;
+		b->na[i].far_refuses = refuses;
+		b->cfg[i].no_far = no_far;
 	}
 	b->app = watch;
 	bed_boot(b);
@@ -117,7 +121,8 @@ static void move(const struct sdr_scheme_ops *scheme, uint64_t room_tx, uint64_t
 		const struct sdr_stages *g = &b->node[i].ep->rel->bulk->stages;
 
 		struct sdr_rel_stats st = bed_stats(b, i);
-		bool straight = engine[i].far && (!i || engine[1].rkeyed),
+		bool asked = engine[i].far && (!i || engine[1].rkeyed) && !no_far,
+		     straight = asked && !refuses,
 		     coded = !i && scheme == &sdr_scheme_ec && !engine[1].rkeyed;
 
 		assert_true(!g->tx.used && !g->rx.used);
@@ -127,6 +132,7 @@ static void move(const struct sdr_scheme_ops *scheme, uint64_t room_tx, uint64_t
 			assert_true(!g->tx.held && !g->rx.held);
 		assert_int_equal(st.hmem_direct + st.hmem_staged, N);
 		assert_true(straight || !st.hmem_direct);
+		assert_int_equal(b->node[i].nrefused, asked && refuses && !coded);
 	}
 	bed_close(b);
 }
@@ -162,6 +168,27 @@ static void stage__direct(void **state)
 	}
 	engines(SDR_SIM_RKEYED_NONE, true, SDR_SIM_RKEYED_NONE, true);
 	move(&sdr_scheme_ec, 64 * MIB, 64 * MIB, 0.01);
+	engines(0, false, 0, false);
+}
+
+/* What reaches such memory and may not, or is asked in vain: then its user is told once. */
+static void stage__not_direct(void **state)
+{
+	(void)state;
+	for (uint8_t key = SDR_SIM_RKEYED_MR; key <= SDR_SIM_RKEYED_ROOT; key++) {
+		engines(key, true, key, true);
+		no_far = true;
+		flushes = 0;
+		move(&sdr_scheme_sr, 2 * MIB, 2 * MIB, 0.01);
+		refuses = true;
+		move(&sdr_scheme_sr, 2 * MIB, 2 * MIB, 0.01);
+		no_far = false;
+		move(&sdr_scheme_sr, 2 * MIB, 2 * MIB, 0.01);
+		engines(key, true, key, false);
+		move(&sdr_scheme_sr, 2 * MIB, 2 * MIB, 0.01);
+		refuses = false;
+	}
+	assert_int_equal(flushes, 0);
 	engines(0, false, 0, false);
 }
 
@@ -296,6 +323,7 @@ int main(void)
 		cmocka_unit_test(stage__every_copy_may_fail),
 		cmocka_unit_test(stage__keyed_has_room_for_all_of_a_transfer),
 		cmocka_unit_test(stage__direct),
+		cmocka_unit_test(stage__not_direct),
 		cmocka_unit_test(stage__reads),
 		cmocka_unit_test(stage__the_end_of_waiting),
 	};

@@ -285,6 +285,7 @@ struct sdr_sim_node_attr {
 	uint8_t rkeyed;	     /* enum sdr_sim_rkeyed: info.rkeyed */
 	bool ecn;	     /* info.ecn: packets may be marked, and marks are seen */
 	bool far;	     /* info.far: reaches memory of devices, as its copies do */
+	bool far_refuses;    /* with far: and takes no registration of any, as some drivers do */
 	uint32_t grants_max; /* rkeyed: grants that can be open at a time; 0 no limit */
 };
 

@@ -64,7 +64,7 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_
 
 	(void)mr;
 	memset(out, 0, sizeof(*out));
-	if (!e->attr.rkeyed || (mem && !e->attr.far))
+	if (!e->attr.rkeyed || (mem && !sdr_sim_far(e)))
 		return -EOPNOTSUPP;
 	if (len >> SDR_SIM_GRANT_SHIFT)
 		return -EINVAL;

@@ -192,6 +192,12 @@ static inline struct sdr_sim_eng *sdr_sim_eng(struct sdr_uc *uc)
 	return (struct sdr_sim_eng *)uc;
 }
 
+/* Memory of devices is read and written where it lies. */
+static inline bool sdr_sim_far(const struct sdr_sim_eng *e)
+{
+	return e->attr.far && !e->attr.far_refuses;
+}
+
 static inline struct sdr_sim_qp *sdr_sim_qp(struct sdr_uc_qp *qp)
 {
 	return (struct sdr_sim_qp *)qp;

@@ -210,7 +210,7 @@ static int sdr_sim_mr_reg(struct sdr_uc *uc, void *buf, size_t len, const struct
 
 	(void)buf;
 	(void)len;
-	if (mem && !sdr_sim_eng(uc)->attr.far)
+	if (mem && !sdr_sim_far(sdr_sim_eng(uc)))
 		return -EOPNOTSUPP;
 	m = malloc(sizeof(*m));
 	if (!m)
