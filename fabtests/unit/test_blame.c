@@ -229,9 +229,9 @@ static void blame__beside_the_longest_queues_of_late(void **state)
 		assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
 	}
 	assert_true(b.high > 0.9 * (double)TARGET && b.high < 1.2 * (double)TARGET);
-	/* where the queue is as always, or hardly above what we keep, it is weather */
+	/* where the queue is as always, or hardly longer than that, it is weather */
 	for (i = 0; i < 2; i++) {
-		acks(&b, ACK, 1, 1, TARGET * (i ? 130 : 100) / 100);
+		acks(&b, ACK, 1, 1, TARGET * (i ? 105 : 90) / 100);
 		acks(&b, ROUND - ACK, 0, 0, TARGET);
 		assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
 		assert_true(b.ours <= 0);
@@ -256,6 +256,45 @@ static void blame__beside_the_longest_queues_of_late(void **state)
 	acks(&b, ROUND, 2, 1, 2 * TARGET);
 	assert_int_equal(sdr_blame_round(&b, &some), SDR_BLAME_NONE);
 	assert_true(b.ours <= 0);
+}
+
+/* A loss of a round that meets that queue.  Returns the packets that are ours, by now. */
+static double drop_at(struct sdr_blame *b, uint64_t queue)
+{
+	static const struct sdr_blame_at some = { .mtu = MTU, .queue = TARGET, .target = TARGET };
+
+	acks(b, ACK, 1, 1, queue);
+	acks(b, ROUND - ACK, 0, 0, TARGET);
+	assert_int_equal(sdr_blame_round(b, &some), SDR_BLAME_NONE);
+	return b->ours / MTU;
+}
+
+/* A few of a full queue's drops meet one that is not full any more. */
+static void blame__where_nearly_all_is_ours(void **state)
+{
+	struct sdr_blame b;
+	double n = 0;
+	uint32_t i;
+
+	(void)state;
+	sdr_blame_init(&b);
+	for (i = 0; i < 100; i++) {
+		acks(&b, ROUND / 16 * 2, 0, 0, TARGET * 2);
+		acks(&b, ROUND / 16 * 14, 0, 0, TARGET);
+		sdr_blame_round(&b, &empty);
+	}
+	assert_true(b.high > 1.5 * (double)TARGET);
+	assert_true(drop_at(&b, TARGET * 3 / 2) <= 0);
+	/* and when it is clear what losses come from, that one does as well */
+	for (i = 0; i < 10; i++)
+		n += drop_at(&b, TARGET * 3);
+	assert_true(n > 10.99 - 10.0 / 64 && n < 11.01);
+	assert_true(drop_at(&b, TARGET * 3 / 2) > 0.98);
+	/* not beside a queue as there always is one: that is weather, and there is more of it */
+	for (i = 0; i < 5; i++)
+		assert_true(drop_at(&b, TARGET) <= 0);
+	assert_true(drop_at(&b, TARGET * 3 / 2) <= 0);
+	assert_true(drop_at(&b, TARGET * 3) < 1.01);
 }
 
 static void blame__more_than_any_weather(void **state)
@@ -471,6 +510,7 @@ int main(void)
 		cmocka_unit_test(blame__dry_losses_need_more),
 		cmocka_unit_test(blame__beside_a_long_queue),
 		cmocka_unit_test(blame__beside_the_longest_queues_of_late),
+		cmocka_unit_test(blame__where_nearly_all_is_ours),
 		cmocka_unit_test(blame__more_than_any_weather),
 		cmocka_unit_test(blame__storms_that_cuts_do_not_end_are_weather),
 		cmocka_unit_test(blame__a_crowd_of_small_windows_believes_nothing),

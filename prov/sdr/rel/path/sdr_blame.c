@@ -18,6 +18,9 @@
  *   by neither      what stays within expectation is weather, and moves the expectation slowly; but
  *                   what was lost beside the longest queues of late, which few packets meet, is
  *                   counted as ours: of weather that is a small part, of a full queue everything
+ *   by habit        where most was ours of late, so are losses that say nothing by themselves and
+ *                   met a queue like that of the others, and those that were left open before: a
+ *                   few that are taken for weather are remembered for long (sdr_loss_est.c)
  *
  * What is counted are events, acknowledgements that tell of losses, and not packets: a burst of
  * eight is one accident, a full queue drops here and there all the time.  The number that makes
@@ -50,15 +53,18 @@
 /* of the excess: what is left after a cut that helped */
 #define SDR_BLAME_HELPED 0.4
 #define SDR_BLAME_MAX	 0.12
-/* of packets: that meet a queue that few meet; and of the target: steps in which that is followed,
- * and its least */
+/* of packets: that meet a queue that few meet; of the target: steps in which that is followed */
 #define SDR_BLAME_FEW_MEET  (1.0 / 10)
 #define SDR_BLAME_OVER	    1.005 /* longer than that, and not as long */
+#define SDR_BLAME_LIKE	    0.7	  /* of that: one like it */
 #define SDR_BLAME_HIGH_STEP (1.0 / 1024)
-#define SDR_BLAME_HIGH	    1.35
 /* steps are longer at first, and shorten with the samples */
 #define SDR_BLAME_HIGH_FIRST 4.0
 #define SDR_BLAME_HIGH_SLOW  16.0
+/* packets lost after which a verdict counts half, and that tell a habit; and of them, ours */
+#define SDR_BLAME_TOLD	     64.0
+#define SDR_BLAME_TOLD_LEAST 8.0
+#define SDR_BLAME_TOLD_OURS  0.8
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
@@ -77,6 +83,7 @@ static void blame_check(const struct sdr_blame *b)
 {
 	SDR_ASSERT(b->rate >= 0 && b->rate <= 1 && b->share >= 0 && b->share <= 1);
 	SDR_ASSERT(b->lost <= b->bytes && b->held >= 0 && b->ours >= 0);
+	SDR_ASSERT(b->told_ours >= 0 && b->told_ours <= b->told && b->open >= 0);
 	SDR_ASSERT(b->storms <= SDR_BLAME_STORMS && b->storm >= 0 && b->storm <= 1);
 }
 
@@ -88,7 +95,7 @@ void sdr_blame_init(struct sdr_blame *b)
 /* A stretch is decided, or says nothing. */
 static void blame_next(struct sdr_blame *b)
 {
-	b->bytes = b->lost = b->events = b->wet = 0;
+	b->bytes = b->lost = b->events = b->wet = b->damp = 0;
 	b->peak = 0;
 	blame_check(b);
 }
@@ -122,8 +129,10 @@ void sdr_blame_acked(struct sdr_blame *b, uint64_t bytes, uint64_t lost, uint64_
 	b->events += lost ? 1 : 0;
 	/* that left in front of it or behind it */
 	near = (double)(queue > b->last ? queue : b->last);
-	if (queue && near > fmax(SDR_BLAME_OVER * b->high, SDR_BLAME_HIGH * (double)b->target))
+	if (queue && near > fmax(SDR_BLAME_OVER * b->high, (double)b->target))
 		b->wet += (double)lost;
+	if (queue && near > SDR_BLAME_LIKE * b->high)
+		b->damp += (double)lost;
 	if (bytes && queue) {
 		blame_high(b, (double)queue);
 		b->last = queue;
@@ -167,17 +176,79 @@ double sdr_blame_beyond(const struct sdr_blame *b, double bytes, double lost)
 	return fmax(lost - b->share * bytes, 0);
 }
 
-/* What was sent after a cut has been decided. */
-static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, double rate, double share)
+/* Most that was lost of late was ours. */
+static bool blame_habit(const struct sdr_blame *b, uint32_t mtu)
 {
+	return b->told >= SDR_BLAME_TOLD_LEAST * mtu &&
+	       b->told_ours >= SDR_BLAME_TOLD_OURS * b->told;
+}
+
+/* So many of the bytes lost are judged, and so many of these are ours. */
+static void blame_tell(struct sdr_blame *b, uint32_t mtu, double lost, double ours)
+{
+	double keeps = exp2(-lost / (SDR_BLAME_TOLD * mtu));
+
+	SDR_ASSERT(ours >= 0 && lost >= ours);
+	b->told_ours = b->told_ours * keeps + ours;
+	b->told = fmax(b->told * keeps + lost, b->told_ours);
+	b->open *= keeps;
+}
+
+/* Of the stretch's losses, where some are ours: those that are. */
+static double blame_beyond(struct sdr_blame *b, uint32_t mtu)
+{
+	double ours = b->lost;
+
+	if (!blame_habit(b, mtu))
+		ours = sdr_blame_beyond(b, b->bytes, b->lost);
+	b->told += b->lost - ours;
+	return ours;
+}
+
+/* The same, said; and of what was left open before, all, if that is a habit. */
+static void blame_ours(struct sdr_blame *b, uint32_t mtu, double lost, double ours)
+{
+	b->ours = ours;
+	blame_tell(b, mtu, lost, ours);
+	if (blame_habit(b, mtu)) {
+		b->ours += b->open;
+		b->open = 0;
+	}
+}
+
+/* Losses beside a long queue. */
+static void blame_full(struct sdr_blame *b, uint32_t mtu)
+{
+	double ours = blame_beyond(b, mtu);
+
+	blame_ours(b, mtu, ours, ours);
+}
+
+/* Losses that say nothing by themselves: by the queue that they met. */
+static void blame_wet(struct sdr_blame *b, uint32_t mtu)
+{
+	double wet = fmin(b->wet, b->lost);
+
+	b->open += fmax(fmin(b->damp, b->lost) - wet, 0);
+	blame_ours(b, mtu, b->lost, wet);
+}
+
+/* What was sent after a cut has been decided. */
+static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, double rate,
+					  double share)
+{
+	double lost = b->held + blame_beyond(b, mtu);
 	enum sdr_blame_verdict v;
 
 	if (rate - b->rate < SDR_BLAME_HELPED * b->excess) {
-		b->ours = b->held + sdr_blame_beyond(b, b->bytes, b->lost);
+		blame_ours(b, mtu, lost, lost);
 		v = SDR_BLAME_OURS;
 	} else {
 		b->rate = fmin(fmax(b->rate, rate), 1);
 		b->share = fmax(b->share, share);
+		/* in a crowd the others fill what one leaves */
+		blame_tell(b, mtu, lost, 0);
+		b->open += lost;
 		v = SDR_BLAME_WEATHER;
 	}
 	b->testing = false;
@@ -252,12 +323,12 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 		b->storms = 0;
 	if (b->testing && !b->after) { /* that left before the cut */
 		b->after = true;
-		b->held += sdr_blame_beyond(b, b->bytes, b->lost);
+		b->held += blame_beyond(b, at->mtu);
 		blame_next(b);
 		return v;
 	}
 	if (b->testing) {
-		v = blame_judge(b, rate, share);
+		v = blame_judge(b, at->mtu, rate, share);
 		blame_next(b);
 		return v;
 	}
@@ -267,22 +338,22 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 		limit *= SDR_BLAME_DRY;
 	if (share > SDR_BLAME_SHARE && more * n > limit) {
 		if ((double)at->queue > SDR_BLAME_LONG * target) {
-			b->ours = sdr_blame_beyond(b, b->bytes, b->lost);
+			blame_full(b, at->mtu);
 			v = SDR_BLAME_FULL;
 		} else {
 			b->testing = true;
 			b->after = false;
 			b->excess = more;
-			b->held = sdr_blame_beyond(b, b->bytes, b->lost);
+			b->held = blame_beyond(b, at->mtu);
 			v = SDR_BLAME_SUSPECT;
 		}
 	} else if ((double)at->queue < SDR_BLAME_LONG * target) {
 		step = fmin(n / SDR_BLAME_MEMORY, SDR_BLAME_STEP);
 		b->rate += more * step;
 		b->share += (share - b->share) * step;
-		b->ours = fmin(b->wet, b->lost);
+		blame_wet(b, at->mtu);
 	} else {
-		b->ours = sdr_blame_beyond(b, b->bytes, b->lost);
+		blame_full(b, at->mtu);
 	}
 	blame_next(b);
 	return v;

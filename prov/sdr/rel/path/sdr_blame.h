@@ -25,8 +25,10 @@ struct sdr_blame {
 	/* since the last verdict: bytes decided, lost; acknowledgements that told of losses */
 	double bytes, lost, events;
 	uint64_t peak; /* longest queue seen in it, ns */
-	/* a queue that few packets meet, ns; bytes lost beside a longer one */
-	double high, samples, wet;
+	/* a queue that few packets meet, ns; bytes lost beside a longer one, or nearly one */
+	double high, samples, wet, damp;
+	/* bytes lost of late, the older the less: judged, of that ours; and what may have been */
+	double told, told_ours, open;
 	uint64_t last;	 /* of the acknowledgement before, ns */
 	uint64_t target; /* as of the last round, ns */
 	/* a test is on, and what is being decided was sent after the cut */
