@@ -320,6 +320,26 @@ static void blame__more_than_any_weather(void **state)
 	assert_int_equal(round_of(&b, 48, 3, 3), SDR_BLAME_NONE);
 }
 
+/* Hosts that are late are told of all that a switch has dropped at once. */
+static void blame__a_switch_has_no_bursts_of_weather(void **state)
+{
+	struct sdr_blame_at rack = empty;
+	struct sdr_blame b;
+
+	(void)state;
+	rack.foul = false;
+	sdr_blame_init(&b);
+	sdr_blame_acked(&b, 8 * MTU, 92 * MTU, 0);
+	assert_int_equal(sdr_blame_round(&b, &rack), SDR_BLAME_STORM);
+	/* that is many */
+	sdr_blame_acked(&b, 40 * MTU, 7 * MTU, 0);
+	assert_int_equal(sdr_blame_round(&b, &rack), SDR_BLAME_NONE);
+	/* on a long way it may be a burst */
+	sdr_blame_init(&b);
+	sdr_blame_acked(&b, 8 * MTU, 92 * MTU, 0);
+	assert_int_equal(sdr_blame_round(&b, &empty), SDR_BLAME_NONE);
+}
+
 static void blame__storms_that_cuts_do_not_end_are_weather(void **state)
 {
 	enum sdr_blame_verdict v;
@@ -512,6 +532,7 @@ int main(void)
 		cmocka_unit_test(blame__beside_the_longest_queues_of_late),
 		cmocka_unit_test(blame__where_nearly_all_is_ours),
 		cmocka_unit_test(blame__more_than_any_weather),
+		cmocka_unit_test(blame__a_switch_has_no_bursts_of_weather),
 		cmocka_unit_test(blame__storms_that_cuts_do_not_end_are_weather),
 		cmocka_unit_test(blame__a_crowd_of_small_windows_believes_nothing),
 		cmocka_unit_test(blame__storms_that_cuts_end_are_ours),

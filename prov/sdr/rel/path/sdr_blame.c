@@ -23,9 +23,10 @@
  *                   few that are taken for weather are remembered for long (sdr_loss_est.c)
  *
  * What is counted are events, acknowledgements that tell of losses, and not packets: a burst of
- * eight is one accident, a full queue drops here and there all the time.  The number that makes
- * suspicious is beyond what a Poisson process of the expected rate shows by chance, further where
- * the packets around the losses met no queue at all.
+ * eight is one accident, a full queue drops here and there all the time.  (A switch has no such
+ * accidents, and where hosts are late one acknowledgement tells of a hundred drops: there packets
+ * make a storm.)  The number that makes suspicious is beyond what a Poisson process of the expected
+ * rate shows by chance, further where the packets around the losses met no queue at all.
  *
  * (Biaz, ZigZag and Spike judge each loss by the delay around it alone; the experiment is what PCC
  * does all the time, here made only when there is a question.)  No clock, no timers, no threads, no
@@ -68,6 +69,8 @@
 /* packets and events of a storm at least: a single burst is none */
 #define SDR_BLAME_STORM_PKTS   12.0
 #define SDR_BLAME_STORM_EVENTS 4.0
+/* where no burst is weather: packets lost that are one, whoever tells of how many */
+#define SDR_BLAME_STORM_CALM 2.0
 /* of the first storm's losses: cuts that leave so many did not help */
 #define SDR_BLAME_STORM_SAME 0.5
 /* packets in the window before the first of them, at least */
@@ -259,8 +262,11 @@ static enum sdr_blame_verdict blame_judge(struct sdr_blame *b, uint32_t mtu, dou
 bool sdr_blame_storms(const struct sdr_blame *b, uint32_t mtu)
 {
 	double n = b->bytes / mtu, chance = SDR_BLAME_SIGMAS * sqrt(b->share * n);
+	double events = b->events;
 
-	return n >= SDR_BLAME_STORM_PKTS && b->events >= SDR_BLAME_STORM_EVENTS &&
+	if (b->calm)
+		events = fmax(events, b->lost / mtu / SDR_BLAME_STORM_CALM);
+	return n >= SDR_BLAME_STORM_PKTS && events >= SDR_BLAME_STORM_EVENTS &&
 	       b->lost > (b->share + fmax(SDR_BLAME_MAX, chance / n)) * b->bytes;
 }
 
@@ -310,6 +316,7 @@ static enum sdr_blame_verdict blame_round(struct sdr_blame *b, const struct sdr_
 
 	SDR_ASSERT(at->mtu && at->target);
 	b->ours = 0;
+	b->calm = !at->foul;
 	b->target = at->target;
 	if (sdr_blame_storms(b, at->mtu))
 		return blame_storm(b, at, fmin(b->events / n, 1), b->lost / b->bytes);

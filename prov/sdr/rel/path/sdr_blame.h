@@ -40,6 +40,7 @@ struct sdr_blame {
 	uint32_t storms, storm_rounds; /* rounds since that */
 	double storm;
 	uint32_t foul; /* rounds in which foul weather is still believed */
+	bool calm;     /* !at.foul of the last round */
 	/*
 	 * Cuts close to each other: losses that they answered, those that were late only, bytes;
 	 * the window before the first; rounds since the last
