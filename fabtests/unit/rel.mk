@@ -12,7 +12,7 @@ UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_
 UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling test_rel_probe
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move test_rel_nat
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
-UNIT_TESTS += test_rel_order test_rel_order_bad
+UNIT_TESTS += test_rel_order test_rel_order_bad test_rel_view
 
 UNIT_TESTS += test_bed
 test_bed_SOURCES = fabtests/unit/test_bed.c
@@ -41,6 +41,8 @@ test_rel_order_SOURCES = fabtests/unit/test_rel_order.c
 test_rel_order_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_order_bad_SOURCES = fabtests/unit/test_rel_order_bad.c fabtests/unit/test_rel_liar.h
 test_rel_order_bad_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_view_SOURCES = fabtests/unit/test_rel_view.c
+test_rel_view_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_match_SOURCES = fabtests/unit/test_rel_match.c
 test_rel_match_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_bulk_SOURCES = fabtests/unit/test_rel_bulk.c

@@ -342,10 +342,14 @@ static void meet__bulk(void **state)
 {
 	enum { LEN = 3 << 20 };
 	uint8_t *src = malloc(LEN), *dst = malloc(LEN);
+	struct fi_sdr_view look = { .size = sizeof(look) };
+	struct fi_sdr_ep_ops_1 *ops;
 	struct fi_cq_tagged_entry e;
+	int seen = 0;
 
 	(void)state;
 	open_world(&(struct opts){ 0 });
+	assert_ok(fi_open_ops(&w.in[0]->fid, FI_SDR_EP_OPS_1, 0, (void **)&ops, NULL));
 	for (int k = 0; k < 4; k++) {
 		struct iovec v = { src, LEN };
 		struct fi_msg m = { .msg_iov = &v, .iov_count = 1, .addr = w.to_in[k & 1] };
@@ -355,6 +359,11 @@ static void meet__bulk(void **state)
 		if (k < 2)
 			assert_ok(fi_recv(w.srx, dst, LEN, NULL, FI_ADDR_UNSPEC, &w.ctx[k]));
 		assert_ok(fi_sendmsg(w.out[0], &m, FI_COMPLETION));
+		/* a receive of the context is known by what the application gave it */
+		for (int i = 0; k < 2 && i < 100000 && seen <= k; i++) {
+			drive();
+			seen += !ops->view(w.in[k], &w.ctx[k], &look) && look.len == LEN;
+		}
 		if (k >= 2) {
 			quiet();
 			assert_ok(fi_recv(w.srx, dst, LEN, NULL, FI_ADDR_UNSPEC, &w.ctx[k]));
@@ -366,6 +375,7 @@ static void meet__bulk(void **state)
 		while (fi_cq_read(w.out_cq, &e, 1) != 1)
 			drive();
 	}
+	assert_true(seen > 0 && look.buf == dst);
 	close_world();
 	free(src);
 	free(dst);

@@ -142,6 +142,38 @@ enum fi_sdr_why {
 	FI_SDR_WHY_HOPELESS = 5, /* none: so much is lost that no parity suffices */
 };
 
+/*
+ * What has come of a receive, or of a read, that is not complete yet.  Members down to words are
+ * the caller's and stay, but for size and unit.
+ */
+struct fi_sdr_view {
+	size_t size; /* sizeof(struct fi_sdr_view), in; out: how much of it was filled */
+	/*
+	 * Passes over so many transfers of the same context: a buffer of FI_MULTI_RECV has one for
+	 * each message that is on its way into it, in the order of senders, and of messages of one.
+	 */
+	uint32_t nth;
+	/*
+	 * Bytes that a bit stands for, any number: a bit is set when all of its bytes are in place.
+	 * The last unit may be shorter.  0: a packet's, which is set then.
+	 */
+	uint64_t unit;
+	uint64_t first; /* the bit that bits[0] begins with, a multiple of 64 */
+	/* bit first + i is bit i % 64 of bits[i / 64]; clear behind the last; NULL: only sums */
+	uint64_t *bits;
+	size_t words; /* of bits, 0 with NULL */
+
+	/* FI_RECV | FI_MSG, FI_RECV | FI_TAGGED, FI_READ | FI_RMA */
+	uint64_t flags;
+	const void *buf;  /* where the first byte lies */
+	uint64_t len;	  /* bytes of the message, which are fewer than the buffer's or as many */
+	uint64_t total;	  /* bits of the message: len / unit, rounded up */
+	uint64_t arrived; /* bytes in place */
+	uint64_t front;	  /* of them, those from buf on without a hole */
+	uint64_t tag;	  /* with FI_TAGGED */
+	fi_addr_t src;	  /* as fi_cq_readfrom would say; FI_ADDR_NOTAVAIL: not in the vector */
+};
+
 struct fi_sdr_ep_ops_1 {
 	size_t size;
 
@@ -218,6 +250,23 @@ struct fi_sdr_ep_ops_1 {
 	 */
 	int (*peer_setting_set)(struct fid_ep *ep, fi_addr_t peer, const char *name,
 				const char *value);
+
+	/*
+	 * Since 0.3.0, FI_EP_RDM and FI_EP_MSG, enabled, any thread: what is in place of the
+	 * receive, or read, that was posted with this context.  A copy; nothing moves by it.  Bytes
+	 * in place are final: the application may use them ahead of the completion, but must not
+	 * change them before (a packet that comes twice is written again), and the operation may
+	 * still end with an error.
+	 *
+	 * -FI_EAGAIN: posted, and nothing has come that could be told; so it stays up to the end of
+	 * a message that fits one datagram.  -FI_ENODATA: its bytes come by way of other memory,
+	 * and none is in place before the completion: a message that was there before its receive,
+	 * a buffer in several pieces, memory of a device.  -FI_ENOENT: nothing with this context is
+	 * posted or under way: its completion is in the queue, or was; or it is a receive of a
+	 * receive context, and no message of this endpoint has met it.  -FI_EINVAL: first, bits and
+	 * words, or size.
+	 */
+	int (*view)(struct fid_ep *ep, void *context, struct fi_sdr_view *view);
 };
 
 #ifdef __cplusplus

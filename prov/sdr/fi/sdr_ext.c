@@ -24,6 +24,7 @@
 #include "sdr_ep_addr.h"
 #include "sdr_ep_peer.h"
 #include "sdr_ep_progress.h"
+#include "sdr_ep_view.h"
 #include "sdr_prov.h"
 
 /* The gauge code_why is the decision's number + 1. */
@@ -173,6 +174,15 @@ static int sdr_ext_peer_setting_set(struct fid_ep *fid, fi_addr_t fi_addr, const
 	if (err[0])
 		FI_WARN(&sdr_prov, FI_LOG_EP_CTRL, "%s\n", err);
 	return ret;
+}
+
+static int sdr_ext_view(struct fid_ep *fid, void *context, struct fi_sdr_view *view)
+{
+	struct sdr_ep *ep = sdr_ext_ep(fid);
+
+	if (!ep || !view)
+		return -FI_EINVAL;
+	return ep->type == FI_EP_DGRAM ? -FI_EOPNOTSUPP : sdr_ep_view(ep, context, view);
 }
 
 /* ---- SDR messages on a datagram endpoint ----------------------------------------------------- */
@@ -402,6 +412,7 @@ static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.send_cancel = sdr_ext_send_cancel,
 	.send_imm_again = sdr_ext_send_imm_again,
 	.peer_setting_set = sdr_ext_peer_setting_set,
+	.view = sdr_ext_view,
 };
 
 int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)

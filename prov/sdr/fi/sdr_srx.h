@@ -42,6 +42,8 @@ struct sdr_srx_kind {
 	 */
 	void *(*unwrap)(struct sdr_ep *ep, const struct sdr_rel_cqe *e, struct sdr_rel_cqe *mine);
 	void (*give_back)(struct sdr_ep *ep, void *entry);
+	/* The application's context of such a receive. */
+	const void *(*context)(const void *ctx);
 	/* As sdr_rel_recv_spend; NULL: never. */
 	bool (*spend)(struct sdr_ep *ep, struct sdr_peer *peer, void **ctx);
 	/* Addresses were inserted into the endpoint's vector; not under ep->lock. */

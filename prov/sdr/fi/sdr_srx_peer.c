@@ -154,6 +154,11 @@ static void srx_give_back(struct sdr_ep *ep, void *entry)
 	srx_owner(ep)->owner_ops->free_entry(entry);
 }
 
+static const void *srx_context(const void *ctx)
+{
+	return ((const struct fi_peer_rx_entry *)ctx)->context;
+}
+
 /* ---- what the owner asks --------------------------------------------------------------------- */
 
 static int srx_start(struct fi_peer_rx_entry *entry)
@@ -270,5 +275,6 @@ const struct sdr_srx_kind sdr_srx_peer = {
 	.bind = srx_bind,
 	.unwrap = srx_unwrap,
 	.give_back = srx_give_back,
+	.context = srx_context,
 	.addrs = srx_addrs,
 };

@@ -377,6 +377,11 @@ static void *srx_unwrap(struct sdr_ep *ep, const struct sdr_rel_cqe *e, struct s
 	return r;
 }
 
+static const void *srx_context(const void *ctx)
+{
+	return ((const struct srx_recv *)ctx)->ctx;
+}
+
 static void srx_report_cancel(struct sdr_ep *ep, const struct srx_recv *r)
 {
 	struct sdr_rel_cqe e = {
@@ -560,6 +565,7 @@ const struct sdr_srx_kind sdr_srx_shared = {
 	.leave = srx_leave,
 	.unwrap = srx_unwrap,
 	.give_back = srx_give_back,
+	.context = srx_context,
 	.spend = srx_spend,
 	.addrs = srx_addrs,
 };

@@ -216,7 +216,9 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_recv_entry.c \
 	prov/sdr/rel/msg/sdr_recv_entry.h \
 	prov/sdr/rel/msg/sdr_unexp.c \
-	prov/sdr/rel/msg/sdr_unexp.h
+	prov/sdr/rel/msg/sdr_unexp.h \
+	prov/sdr/rel/msg/sdr_view.c \
+	prov/sdr/rel/msg/sdr_view.h
 
 noinst_LTLIBRARIES += libsdr_rel.la
 libsdr_rel_la_SOURCES = \

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * A look at what has come of a receive, or of a read, before it is complete.
+ *
+ * Bytes of a bulk land where they belong, packet by packet, in any order; which of them are there
+ * is known from the bitmaps of the transfer's messages: those that are over are whole (however
+ * their bytes came, parity included), those that are open have a bit for each packet, those that
+ * are not bound have nothing.  From that come the runs of bytes that are in place, in the order in
+ * which they lie; neighbours are put together, and a bit of the caller is set when a run has all of
+ * its unit.  So the unit is the caller's own, of any size.
+ *
+ * What is in place stays so, with these bytes, up to the report: a packet that comes twice brings
+ * the same.  Bytes that go by way of other memory (a message that met no receive when it came,
+ * buffers in several pieces, a device's memory) are not in place before the report, and a small
+ * message is in place and reported at once: of these there is nothing to see.
+ *
+ * For the caller's calls, between rounds; nothing is changed.  A call costs a walk over the
+ * transfers that are under way, and one over the bits of the one that is meant.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/sdr_assert.h"
+#include "base/sdr_bitmap.h"
+#include "sdr_op.h"
+#include "sdr_recv_entry.h"
+#include "sdr_unexp.h"
+#include "sdr_view.h"
+
+struct view {
+	struct sdr_rel_view *v;
+	uint64_t lo, hi; /* the run so far, bytes; lo == hi: none */
+};
+
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+/* The run is over: units that it has all of are there. */
+static void run_over(struct view *w)
+{
+	struct sdr_rel_view *v = w->v;
+	uint64_t lo = w->lo / v->unit + (w->lo % v->unit != 0), hi = w->hi / v->unit;
+
+	v->got += w->hi - w->lo;
+	if (!w->lo)
+		v->front = w->hi;
+	if (w->hi == v->len) /* the last unit may be shorter */
+		hi = v->nbits;
+	if (lo < v->first)
+		lo = v->first;
+	if (hi > v->first + v->words * 64)
+		hi = v->first + v->words * 64;
+	for (; v->bits && lo < hi; lo++) {
+		uint64_t i = lo - v->first;
+
+		if (i % 64 || hi - lo < 64) {
+			v->bits[i / 64] |= 1ull << i % 64;
+		} else {
+			v->bits[i / 64] = ~0ull;
+			lo += 63;
+		}
+	}
+	w->lo = w->hi;
+}
+
+/* Bytes [lo, hi) are in place; in the order in which they lie. */
+static void run_add(struct view *w, uint64_t lo, uint64_t hi)
+{
+	SDR_ASSERT(lo >= w->hi && hi > lo && hi <= w->v->len);
+	if (lo != w->hi) {
+		run_over(w);
+		w->lo = lo;
+	}
+	w->hi = hi;
+}
+
+/* A message of len bytes, at off, that is open. */
+static void runs_of(struct view *w, const struct sdr_rcv_state *st, uint64_t off, uint64_t len,
+		    uint32_t mtu)
+{
+	uint32_t lo = 0, hi;
+	uint64_t end;
+
+	for (;; lo = hi) {
+		lo = sdr_bitmap_next_one(st->pkt_bits, lo, st->npkts);
+		if (lo == st->npkts)
+			return;
+		hi = sdr_bitmap_next_zero(st->pkt_bits, lo, st->npkts);
+		end = hi == st->npkts ? len : (uint64_t)hi * mtu;
+		run_add(w, off + (uint64_t)lo * mtu, off + end);
+	}
+}
+
+/* ---- transfers ------------------------------------------------------------------------------- */
+
+static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
+{
+	const struct sdr_list *l = b->segs.next;
+	struct view w = { v, 0, 0 };
+	struct sdr_plan_msg m;
+
+	if (!v->unit)
+		v->unit = b->shape->mtu;
+	v->buf = b->buf;
+	v->len = b->len;
+	v->nbits = b->len / v->unit + (b->len % v->unit != 0);
+	v->got = v->front = 0;
+	if (v->bits)
+		memset(v->bits, 0, v->words * sizeof(*v->bits));
+	for (uint32_t i = 0; i < b->bound; i++) {
+		const struct sdr_seg_rx *s =
+			l == &b->segs ? NULL : sdr_container(l, struct sdr_seg_rx, link);
+
+		if (s && s->msn == b->msn + i)
+			l = l->next;
+		else
+			s = NULL;
+		sdr_plan_msg(&b->plan, i, &m);
+		if (m.parity)
+			continue;
+		if (s)
+			runs_of(&w, sdr_recv_state(s->h), m.off, m.len, b->shape->mtu);
+		else
+			run_add(&w, m.off, m.off + m.len);
+	}
+	run_over(&w);
+	SDR_ASSERT(l == &b->segs && v->front <= v->got && v->got <= v->len);
+}
+
+/* elsewhere: not into what the caller posted. */
+static int view_bulk(struct sdr_rel_view *v, const struct sdr_bulk_rx *b, bool elsewhere)
+{
+	if (elsewhere || b->mem)
+		return -ENODATA;
+	if (!b->has_msn) /* announced: it has not begun */
+		return -EAGAIN;
+	view_fill(v, b);
+	return 0;
+}
+
+struct look {
+	sdr_view_is is;
+	const void *arg;
+	uint32_t nth;
+	bool found; /* the answer is known */
+};
+
+/* This context, as often as it takes? */
+static bool look_is(struct look *k, const void *ctx, uint64_t uflags)
+{
+	if (k->found || !k->is(k->arg, ctx, uflags))
+		return false;
+	k->found = !k->nth;
+	k->nth -= k->nth > 0;
+	return k->found;
+}
+
+static int view_transfers(struct sdr_conn *c, struct look *k, struct sdr_rel_view *v)
+{
+	struct sdr_list *l;
+
+	sdr_list_each(l, &c->bulk->rx.brx) {
+		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+		const struct sdr_rxe *rx = b->unexp ? b->unexp->rx : b->rx;
+
+		if (!rx || !look_is(k, rx->ctx, rx->uflags))
+			continue;
+		v->kind = rx->kind;
+		v->tag = b->tag;
+		v->peer = c->peer;
+		return view_bulk(v, b, b->unexp || rx->bounce);
+	}
+	return -ENOENT;
+}
+
+static int view_reads(struct sdr_conn *c, const struct sdr_list *ops, struct look *k,
+		      struct sdr_rel_view *v)
+{
+	const struct sdr_list *l;
+
+	for (l = ops->next; l != ops; l = l->next) {
+		const struct sdr_op *op = sdr_container(l, struct sdr_op, link);
+
+		if (op->kind->number != SDR_REL_READ || op->done ||
+		    !look_is(k, op->ctx, op->uflags))
+			continue;
+		v->kind = SDR_REL_READ;
+		v->peer = c->peer;
+		return op->brx ? view_bulk(v, op->brx, op->copy) : -EAGAIN;
+	}
+	return -ENOENT;
+}
+
+static int view_posted(struct sdr_rel *rel, struct look *k)
+{
+	struct sdr_list *l;
+
+	for (int i = 0; i < 2; i++) {
+		sdr_list_each(l, &rel->msg->posted[i]) {
+			const struct sdr_rxe *rx = sdr_container(l, struct sdr_rxe, link);
+
+			if (look_is(k, rx->ctx, rx->uflags))
+				return -EAGAIN;
+		}
+	}
+	return -ENOENT;
+}
+
+int sdr_rel_view(struct sdr_rel *rel, sdr_view_is is, const void *arg, struct sdr_rel_view *v)
+{
+	struct look k = { .is = is, .arg = arg, .nth = v->nth };
+	struct sdr_list *l;
+	int ret = -ENOENT;
+
+	SDR_ASSERT(!(v->first % 64) && (!v->words || v->bits));
+	sdr_list_each(l, &rel->conn_list) {
+		struct sdr_conn *c = sdr_container(l, struct sdr_conn, link);
+
+		ret = view_transfers(c, &k, v);
+		if (!k.found)
+			ret = view_reads(c, &c->msg->ops, &k, v);
+		if (!k.found)
+			ret = view_reads(c, &c->msg->deferred, &k, v);
+		if (k.found)
+			return ret;
+	}
+	return view_posted(rel, &k);
+}
