@@ -7,8 +7,9 @@
  *	ex_ep recv ADDRESS PORT [MESSAGES]		ex_ep send ADDRESS PORT [MESSAGES]
  *
  * Data are SDR messages; END, NACK and DONE are the endpoint's ordinary datagrams, which leave by
- * the socket of the data and so in order with them.  FI_PROVIDER_PATH says where libsdr-fi.so lies,
- * FI_SDR_FAULT impairs what is sent ("drop=0.01").
+ * the socket of the data and so in order with them.  The completion queue says when a message is
+ * whole (recv_notify).  FI_PROVIDER_PATH says where libsdr-fi.so lies, FI_SDR_FAULT impairs what is
+ * sent ("drop=0.01").
  */
 #include <errno.h>
 #include <rdma/fabric.h>
@@ -76,7 +77,7 @@ static void ep_open(const char *address)
 	OK(fi_ep_bind(ep, &av->fid, 0));
 	OK(fi_enable(ep));
 	OK(fi_open_ops(&ep->fid, FI_SDR_EP_OPS_1, 0, (void **)&ops, NULL));
-	CHECK(FI_SDR_HAS_OP(ops, recv_state), "this provider is older than 0.2.0");
+	CHECK(FI_SDR_HAS_OP(ops, recv_notify), "this provider is older than 0.3.0");
 }
 
 static void say(const struct word *w)
@@ -92,7 +93,8 @@ static void turn(void)
 	while (fi_cq_read(cq, &e, 1) == 1) {
 		struct word *w = e.op_context;
 
-		if (!(e.flags & FI_RECV))
+		news |= (e.flags & FI_SDR_WHOLE) != 0;
+		if (!(e.flags & FI_RECV) || (e.flags & FI_SDR_BITMAP))
 			continue;
 		if (e.len >= 12 && w->message == now_at) {
 			heard = *w;
@@ -153,6 +155,7 @@ static void send_message(struct sdr_qp *qp, uint8_t *buf, uint32_t chunk)
 
 static void recv_message(struct sdr_qp *qp, uint8_t *buf)
 {
+	struct fi_sdr_notify how = { sizeof(how), FI_SDR_TELL_CQ, buf };
 	struct sdr_rcv_wr w = { .addr = buf, .length = LEN };
 	const struct sdr_rcv_state *s;
 	struct sdr_rcv_handle *h;
@@ -161,6 +164,7 @@ static void recv_message(struct sdr_qp *qp, uint8_t *buf)
 	uint32_t i;
 
 	OK(ops->recv_post(ep, qp, &w, &h));
+	OK(ops->recv_notify(ep, qp, h, &how));
 	s = ops->recv_state(ep, h);
 	do {
 		if (!listen_for_news())

@@ -31,6 +31,21 @@ struct reader { /* uses what has come, while another thread drives */
 	bool wrong;
 };
 
+/*
+ * Bytes in place may be written once more, with the same values, by a packet that comes twice: the
+ * header says so, and ThreadSanitizer cannot know it.
+ */
+__attribute__((no_sanitize("thread"))) static bool same(const volatile uint8_t *a,
+							const volatile uint8_t *b, uint64_t n)
+{
+	while (n && *a == *b) {
+		a++;
+		b++;
+		n--;
+	}
+	return !n;
+}
+
 static void *reader_run(void *arg)
 {
 	struct reader *r = arg;
@@ -46,8 +61,8 @@ static void *reader_run(void *arg)
 			continue;
 		r->wrong |= v.len != LEN || v.front < r->used || v.arrived < r->arrived;
 		r->wrong |= v.total != LEN >> 16 || v.front > v.arrived;
-		r->wrong |= memcmp((const uint8_t *)v.buf + r->used, r->want + r->used,
-				   v.front - r->used) != 0;
+		r->wrong |= !same((const uint8_t *)v.buf + r->used, r->want + r->used,
+				  v.front - r->used);
 		for (uint64_t i = 0; i < v.front >> 16; i++)
 			r->wrong |= !(bits[i / 64] >> i % 64 & 1);
 		r->used = v.front;

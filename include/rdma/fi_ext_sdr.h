@@ -174,6 +174,30 @@ struct fi_sdr_view {
 	fi_addr_t src;	  /* as fi_cq_readfrom would say; FI_ADDR_NOTAVAIL: not in the vector */
 };
 
+/*
+ * That a bitmap has changed, told by the endpoint's own queue and counter: once a round of progress
+ * at most, and for each message.  An entry's flags have FI_SDR_BITMAP, and FI_SDR_WHOLE when all
+ * packets of the message are in place, which is the last that is told of it.  The other members:
+ * op_context as asked for; buf, the message's buffer; len, bytes in place; data, chunks whose bit
+ * is set (packets, with FI_SDR_TELL_PACKETS), as they were when the entry was written; tag, the
+ * message's number.
+ *
+ * A queue never has more entries by it than its size (1024 at least): while it is full a message
+ * waits in line, once however often it changes, and is told by the round that finds room.  Counters
+ * step each time.
+ */
+#define FI_SDR_BITMAP (1ull << 60)
+#define FI_SDR_WHOLE  (1ull << 61)
+
+#define FI_SDR_TELL_CQ	    0x1u /* an entry of the queue that is bound with FI_RECV */
+#define FI_SDR_TELL_CNTR    0x2u /* a step of the counter that is bound for it */
+#define FI_SDR_TELL_PACKETS 0x4u /* whenever packets are placed; without: chunks become whole */
+struct fi_sdr_notify {
+	size_t size;	/* sizeof(struct fi_sdr_notify) */
+	uint64_t flags; /* FI_SDR_TELL_* */
+	void *context;	/* op_context of the entries */
+};
+
 struct fi_sdr_ep_ops_1 {
 	size_t size;
 
@@ -267,6 +291,16 @@ struct fi_sdr_ep_ops_1 {
 	 * words, or size.
 	 */
 	int (*view)(struct fid_ep *ep, void *context, struct fi_sdr_view *view);
+
+	/*
+	 * Since 0.3.0, FI_EP_DGRAM: tells of changes of the bitmap of a receive that is posted on
+	 * qp, until recv_complete or qp_destroy; what is in place already is told at once.  The
+	 * counter is that of FI_RECV.  how NULL: not any more; entries that are in the queue
+	 * stay there.  -FI_EINVAL: not such a receive, or size and flags; -FI_ENOCQ: no queue, or
+	 * counter, is bound; the log has the reason.
+	 */
+	int (*recv_notify)(struct fid_ep *ep, struct sdr_qp *qp, struct sdr_rcv_handle *hdl,
+			   const struct fi_sdr_notify *how);
 };
 
 #ifdef __cplusplus

@@ -88,6 +88,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_nic.c \
 	prov/sdr/fi/sdr_nic.h \
 	prov/sdr/fi/sdr_old_api.h \
+	prov/sdr/fi/sdr_notes.c \
+	prov/sdr/fi/sdr_notes.h \
 	prov/sdr/fi/sdr_paths.c \
 	prov/sdr/fi/sdr_paths.h \
 	prov/sdr/fi/sdr_peer_api.h \

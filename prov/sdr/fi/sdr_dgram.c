@@ -28,6 +28,7 @@
 #include "sdr_ep_addr.h"
 #include "sdr_ep_done.h"
 #include "sdr_ep_progress.h"
+#include "sdr_notes.h"
 #include "sdr_prov.h"
 
 #define SDR_DGRAM_PLAIN	   0
@@ -144,7 +145,7 @@ int sdr_dgram_open(struct sdr_ep *ep)
 	dg->rx_mask = n - 1;
 	dg->rx = calloc(n, sizeof(*dg->rx));
 	dg->msg = malloc(SDR_DGRAM_BACKLOG * sizeof(*dg->msg));
-	if (!dg->rx || !dg->msg) {
+	if (!dg->rx || !dg->msg || sdr_notes_open(ep)) {
 		free(dg->rx);
 		free(dg->msg);
 		free(dg);
@@ -164,6 +165,7 @@ void sdr_dgram_close(struct sdr_ep *ep)
 	if (!dg)
 		return;
 	sdr_context_ctl_set(ep->ctx, SDR_CLASS_DGRAM, NULL, NULL);
+	sdr_notes_close(ep);
 	if (dg->lost)
 		FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%llu datagrams found no receive posted\n",
 			(unsigned long long)dg->lost);

@@ -25,6 +25,7 @@
 #include "sdr_ep_peer.h"
 #include "sdr_ep_progress.h"
 #include "sdr_ep_view.h"
+#include "sdr_notes.h"
 #include "sdr_prov.h"
 
 /* The gauge code_why is the decision's number + 1. */
@@ -233,6 +234,11 @@ static struct sdr_qp *sdr_ext_qp_create(struct fid_ep *fid, const struct sdr_qp_
 	}
 	qp = sdr_qp_create(ep->ctx, attr);
 	err = errno;
+	if (qp)
+		(void)sdr_qp_handlers_set(
+			qp, &(struct sdr_qp_handlers){ .size = sizeof(struct sdr_qp_handlers),
+						       .user = ep,
+						       .received = sdr_notes_received });
 	pthread_mutex_unlock(&ep->lock);
 	errno = err;
 	return qp;
@@ -240,7 +246,7 @@ static struct sdr_qp *sdr_ext_qp_create(struct fid_ep *fid, const struct sdr_qp_
 
 static int sdr_ext_qp_destroy(struct fid_ep *fid, struct sdr_qp *qp)
 {
-	SDR_OPS_CALL(fid, sdr_qp_destroy(qp));
+	SDR_OPS_CALL(fid, (sdr_notes_drop_qp(ep, qp), sdr_qp_destroy(qp)));
 }
 
 static int sdr_ext_qp_info_get(struct fid_ep *fid, struct sdr_qp *qp, void *info)
@@ -328,7 +334,7 @@ static int sdr_ext_recv_imm_get(struct fid_ep *fid, struct sdr_rcv_handle *hdl, 
 
 static int sdr_ext_recv_complete(struct fid_ep *fid, struct sdr_rcv_handle *hdl)
 {
-	SDR_OPS_CALL(fid, sdr_recv_complete(hdl));
+	SDR_OPS_CALL(fid, (sdr_notes_drop(ep, hdl), sdr_recv_complete(hdl)));
 }
 
 static int sdr_ext_progress(struct fid_ep *fid)
@@ -382,6 +388,12 @@ static int sdr_ext_send_imm_again(struct fid_ep *fid, struct sdr_snd_handle *hdl
 	SDR_OPS_CALL(fid, sdr_send_imm_again(hdl));
 }
 
+static int sdr_ext_recv_notify(struct fid_ep *fid, struct sdr_qp *qp, struct sdr_rcv_handle *hdl,
+			       const struct fi_sdr_notify *how)
+{
+	SDR_OPS_CALL(fid, sdr_notes_ask(ep, qp, hdl, how));
+}
+
 static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.size = sizeof(struct fi_sdr_ep_ops_1),
 	.stats = sdr_ext_stats,
@@ -413,6 +425,7 @@ static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.send_imm_again = sdr_ext_send_imm_again,
 	.peer_setting_set = sdr_ext_peer_setting_set,
 	.view = sdr_ext_view,
+	.recv_notify = sdr_ext_recv_notify,
 };
 
 int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)
