@@ -4,7 +4,8 @@
 # cmocka programs for prov/sdr/base, one per object; linked with the ground floor alone.
 
 BASE_TESTS = test_base_assert test_base_bitmap test_base_books test_base_htab test_base_idtab \
-	test_base_list test_base_minifloat test_base_rand test_base_ring test_base_slab test_base_timerq
+	test_base_list test_base_minifloat test_base_rand test_base_ring test_base_slab test_base_timerq \
+	test_base_units
 BASE_TEST_LIBS = libsdr_base.la $(CMOCKA_LIBS)
 UNIT_TESTS += $(BASE_TESTS)
 
@@ -12,6 +13,8 @@ test_base_assert_SOURCES = fabtests/unit/test_base_assert.c
 test_base_assert_LDADD = $(BASE_TEST_LIBS)
 test_base_books_SOURCES = fabtests/unit/test_base_books.c
 test_base_books_LDADD = $(BASE_TEST_LIBS)
+test_base_units_SOURCES = fabtests/unit/test_base_units.c
+test_base_units_LDADD = $(BASE_TEST_LIBS)
 test_base_bitmap_SOURCES = fabtests/unit/test_base_bitmap.c
 test_base_bitmap_LDADD = $(BASE_TEST_LIBS)
 test_base_list_SOURCES = fabtests/unit/test_base_list.c

@@ -32,4 +32,6 @@ libsdr_base_la_SOURCES = \
 	prov/sdr/base/sdr_slab.c \
 	prov/sdr/base/sdr_slab.h \
 	prov/sdr/base/sdr_timerq.c \
-	prov/sdr/base/sdr_timerq.h
+	prov/sdr/base/sdr_timerq.h \
+	prov/sdr/base/sdr_units.c \
+	prov/sdr/base/sdr_units.h

@@ -21,89 +21,25 @@
 #include <errno.h>
 #include <string.h>
 #include "base/sdr_assert.h"
-#include "base/sdr_bitmap.h"
+#include "base/sdr_units.h"
 #include "sdr_op.h"
 #include "sdr_recv_entry.h"
 #include "sdr_unexp.h"
 #include "sdr_view.h"
-
-struct view {
-	struct sdr_rel_view *v;
-	uint64_t lo, hi; /* the run so far, bytes; lo == hi: none */
-};
-
-/* ---- bits ------------------------------------------------------------------------------------ */
-
-/* The run is over: units that it has all of are there. */
-static void run_over(struct view *w)
-{
-	struct sdr_rel_view *v = w->v;
-	uint64_t lo = w->lo / v->unit + (w->lo % v->unit != 0), hi = w->hi / v->unit;
-
-	v->got += w->hi - w->lo;
-	if (!w->lo)
-		v->front = w->hi;
-	if (w->hi == v->len) /* the last unit may be shorter */
-		hi = v->nbits;
-	if (lo < v->first)
-		lo = v->first;
-	if (hi > v->first + v->words * 64)
-		hi = v->first + v->words * 64;
-	for (; v->bits && lo < hi; lo++) {
-		uint64_t i = lo - v->first;
-
-		if (i % 64 || hi - lo < 64) {
-			v->bits[i / 64] |= 1ull << i % 64;
-		} else {
-			v->bits[i / 64] = ~0ull;
-			lo += 63;
-		}
-	}
-	w->lo = w->hi;
-}
-
-/* Bytes [lo, hi) are in place; in the order in which they lie. */
-static void run_add(struct view *w, uint64_t lo, uint64_t hi)
-{
-	SDR_ASSERT(lo >= w->hi && hi > lo && hi <= w->v->len);
-	if (lo != w->hi) {
-		run_over(w);
-		w->lo = lo;
-	}
-	w->hi = hi;
-}
-
-/* A message of len bytes, at off, that is open. */
-static void runs_of(struct view *w, const struct sdr_rcv_state *st, uint64_t off, uint64_t len,
-		    uint32_t mtu)
-{
-	uint32_t lo = 0, hi;
-	uint64_t end;
-
-	for (;; lo = hi) {
-		lo = sdr_bitmap_next_one(st->pkt_bits, lo, st->npkts);
-		if (lo == st->npkts)
-			return;
-		hi = sdr_bitmap_next_zero(st->pkt_bits, lo, st->npkts);
-		end = hi == st->npkts ? len : (uint64_t)hi * mtu;
-		run_add(w, off + (uint64_t)lo * mtu, off + end);
-	}
-}
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
 static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
 {
 	const struct sdr_list *l = b->segs.next;
-	struct view w = { v, 0, 0 };
+	struct sdr_units u = { .len = b->len,
+			       .unit = v->unit ? v->unit : b->shape->mtu,
+			       .first = v->first,
+			       .bits = v->bits,
+			       .words = v->words };
+	const struct sdr_rcv_state *st;
 	struct sdr_plan_msg m;
 
-	if (!v->unit)
-		v->unit = b->shape->mtu;
-	v->buf = b->buf;
-	v->len = b->len;
-	v->nbits = b->len / v->unit + (b->len % v->unit != 0);
-	v->got = v->front = 0;
 	if (v->bits)
 		memset(v->bits, 0, v->words * sizeof(*v->bits));
 	for (uint32_t i = 0; i < b->bound; i++) {
@@ -117,13 +53,20 @@ static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
 		sdr_plan_msg(&b->plan, i, &m);
 		if (m.parity)
 			continue;
-		if (s)
-			runs_of(&w, sdr_recv_state(s->h), m.off, m.len, b->shape->mtu);
+		st = s ? sdr_recv_state(s->h) : NULL;
+		if (st)
+			sdr_units_packets(&u, st->pkt_bits, st->npkts, b->shape->mtu, m.off, m.len);
 		else
-			run_add(&w, m.off, m.off + m.len);
+			sdr_units_add(&u, m.off, m.off + m.len);
 	}
-	run_over(&w);
-	SDR_ASSERT(l == &b->segs && v->front <= v->got && v->got <= v->len);
+	sdr_units_end(&u);
+	SDR_ASSERT(l == &b->segs);
+	v->unit = u.unit;
+	v->buf = b->buf;
+	v->len = b->len;
+	v->nbits = sdr_units_count(&u);
+	v->got = u.got;
+	v->front = u.front;
 }
 
 /* elsewhere: not into what the caller posted. */
