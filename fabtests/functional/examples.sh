@@ -41,13 +41,18 @@ front_losses() {
 	export FI_SDR_FAULT=$faults
 	both ex_front && says recv "used [1-9][0-9]* of 48 blocks .* all right"
 }
+put_clean() { both ex_put && says recv "all 64 blocks are there after .* all right"; }
+put_losses() {
+	export FI_SDR_FAULT=drop=0.005,dup=0.01,seed=3
+	both ex_put && says recv "all 64 blocks are there after [0-9]* rounds and [1-9][0-9]* holes, all right"
+}
 fec_losses() { spawn fec "$build/ex_fec" 0.03 && await fec && says fec "the message is whole"; }
 # More than the code bears is said, and nothing wrong is handed out.
 fec_too_many() {
 	spawn fec "$build/ex_fec" 0.5 && ! await fec && says fec "codewords lost more than 8 packets"
 }
 
-all="nack_clean nack_losses stream_clean stream_losses ep_clean ep_losses front_clean front_losses fec_losses fec_too_many"
+all="nack_clean nack_losses stream_clean stream_losses ep_clean ep_losses front_clean front_losses put_clean put_losses fec_losses fec_too_many"
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || set -- $all
 for c; do

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Class header, clear to send, keys, QP info, what makes connections, and the string of an
- * immediate's split.  What is
- * accepted has all fields in range and, the class header's follower apart, encodes to the very
- * bytes it came from.
+ * Class header, clear to send, keys, QP info, what makes connections, links and writes of datagram
+ * endpoints, and the string of an immediate's split.  What is accepted has all fields in range and,
+ * the class header's follower apart, encodes to the very bytes it came from.
  */
 #include "fuzz.h"
 #include "wire/sdr_cm_msg.h"
+#include "wire/sdr_dgram_msg.h"
 #include "wire/sdr_wire.h"
 
 #define FUZZ_STR_MAX 32u
@@ -45,6 +45,38 @@ static void fuzz_app(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(memcmp(back + SDR_CLASS_LEN, p, sizeof(back) - SDR_CLASS_LEN) == 0);
 }
 
+static void fuzz_dgram(const uint8_t *p, size_t n)
+{
+	uint8_t back[SDR_DGRAM_INFO_LEN], status;
+	const size_t head = SDR_DGRAM_WRITE_LEN - SDR_CLASS_LEN;
+	struct sdr_dgram_write w;
+	struct sdr_dgram_to to;
+	uint32_t msn;
+
+	if (sdr_dgram_to_decode(p, n, &to))
+		return;
+	SDR_FUZZ_CHECK(to.qpn <= SDR_QPN_MASK);
+	if (sdr_dgram_info_decode(p, n)) {
+		(void)sdr_dgram_info_encode(back, SDR_DGRAM_OPEN, &to, sdr_dgram_info_decode(p, n));
+		SDR_FUZZ_CHECK(!memcmp(back + SDR_CLASS_LEN, p, n));
+	}
+	if (!sdr_dgram_refuse_decode(p, n, &status)) {
+		(void)sdr_dgram_refuse_encode(back, &to, status);
+		SDR_FUZZ_CHECK(!memcmp(back + SDR_CLASS_LEN, p, n));
+	}
+	if (!sdr_dgram_sent_decode(p, n, &msn)) {
+		(void)sdr_dgram_sent_encode(back, &to, msn);
+		SDR_FUZZ_CHECK(!memcmp(back + SDR_CLASS_LEN, p, n));
+	}
+	for (int all = 0; all < 2; all++) {
+		if (sdr_dgram_write_decode(p, n, all, &w))
+			continue;
+		SDR_FUZZ_CHECK(all ? w.bytes + w.len == p + n : w.len && !w.bytes);
+		(void)sdr_dgram_write_encode(back, &to, &w, all);
+		SDR_FUZZ_CHECK(!memcmp(back + SDR_CLASS_LEN, p, head));
+	}
+}
+
 static void fuzz_cm(const uint8_t *p, size_t n)
 {
 	uint8_t back[SDR_CM_MSG_MAX];
@@ -69,6 +101,7 @@ static void fuzz_class(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(memcmp(back, p, SDR_CLASS_LEN) == 0);
 	fuzz_keys(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN);
 	fuzz_app(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN);
+	fuzz_dgram(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN);
 	if (sdr_wire_cts_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, &c))
 		return;
 	SDR_FUZZ_CHECK(n == SDR_WIRE_CTS_LEN && c.qpn <= SDR_QPN_MASK);
@@ -205,6 +238,8 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 				 .call = 0x0123456789abcdef,
 				 .data = (const uint8_t *)"hello" };
 	struct sdr_wire_cts c = { .qpn = 0x123456, .rkey = 0xcafebabe, .posted = 1000 };
+	struct sdr_dgram_write w = { .msn = 1, .key = 3, .len = 8 };
+	struct sdr_dgram_to to = { 0x123456, 0xcafebabe };
 
 	switch (i) {
 	case 0:
@@ -230,6 +265,16 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		return seed_keys(buf);
 	case 12:
 		return sdr_cm_encode(buf, &cm);
+	case 13:
+		memset(buf + SDR_DGRAM_WRITE_LEN, 0x44, 8);
+		return sdr_dgram_write_encode(buf, &to, &w, true) + 8;
+	case 14:
+		return sdr_dgram_write_encode(buf, &to, &w, false);
+	case 15:
+		return sdr_dgram_sent_encode(buf, &to, 7);
+	case 16:
+		memset(buf, 0, SDR_DGRAM_INFO_LEN);
+		return sdr_dgram_info_encode(buf, SDR_DGRAM_OPEN, &to, buf);
 	default:
 		return 0;
 	}

@@ -7,7 +7,7 @@
 
 FI_TESTS = test_fi_info test_fi_queue test_fi_ep test_fi_wait test_fi_sleep test_fi_rma test_fi_atomic test_fi_dgram test_fi_threads test_fi_order
 FI_TESTS += test_fi_exit test_fi_addr test_fi_source test_consumers test_fi_refusal test_fi_peer test_fi_msg test_fi_msg_data
-FI_TESTS += test_fi_msg_order test_fi_srx test_fi_view test_fi_notify
+FI_TESTS += test_fi_msg_order test_fi_srx test_fi_view test_fi_notify test_fi_dgram_rma
 UNIT_TESTS += test_fi_raise test_fi_err test_fi_cache test_fi_qos test_fi_env test_fi_iface test_fi_nic test_fi_region test_fi_work test_fi_named $(FI_TESTS)
 FI_TEST_LIBS = $(CMOCKA_LIBS) $(LIBFABRIC_LIBS) -lpthread
 
@@ -52,6 +52,8 @@ test_fi_view_SOURCES = fabtests/unit/test_fi_view.c fabtests/unit/test_fi_util.h
 test_fi_view_LDADD = $(FI_TEST_LIBS)
 test_fi_notify_SOURCES = fabtests/unit/test_fi_notify.c fabtests/unit/test_fi_util.h
 test_fi_notify_LDADD = $(FI_TEST_LIBS)
+test_fi_dgram_rma_SOURCES = fabtests/unit/test_fi_dgram_rma.c fabtests/unit/test_fi_util.h
+test_fi_dgram_rma_LDADD = libsdr_wire.la libsdr_base.la $(FI_TEST_LIBS)
 test_fi_threads_SOURCES = fabtests/unit/test_fi_threads.c fabtests/unit/test_fi_util.h
 test_fi_threads_LDADD = $(FI_TEST_LIBS)
 test_fi_exit_SOURCES = fabtests/unit/test_fi_exit.c fabtests/unit/test_fi_util.h

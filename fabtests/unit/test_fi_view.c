@@ -67,7 +67,7 @@ static void *reader_run(void *arg)
 			r->wrong |= !(bits[i / 64] >> i % 64 & 1);
 		r->used = v.front;
 		r->arrived = v.arrived;
-	} while (r->last != -FI_ENOENT);
+	} while (!r->last || r->last == -FI_EAGAIN);
 	return NULL;
 }
 

@@ -184,6 +184,52 @@ static void golden__sdk(void **state)
 	golden("qp info", p, sizeof(p), INFO_HEX);
 }
 
+static void golden__dgram(void **state)
+{
+	static const struct sdr_dgram_to to = { 0x0a0010, 0x11223344 };
+	static const struct sdr_dgram_write w = { .msn = 5,
+						  .flags = SDR_DGRAM_F_DATA,
+						  .key = 0x77,
+						  .addr = 0x1000,
+						  .len = 4,
+						  .data = 0x0102030405060708 };
+	struct sdr_dgram_write back;
+	uint8_t p[SDR_DGRAM_INFO_LEN];
+	size_t n;
+
+	(void)state;
+	n = sdr_dgram_gone_encode(p, &to);
+	golden("gone", p, n, "5d020305 10000a00 44332211");
+	n = sdr_dgram_refuse_encode(p, &to, 19);
+	golden("refuse", p, n, "5d020304 10000a00 44332211 13");
+	n = sdr_dgram_sent_encode(p, &to, 6);
+	golden("sent", p, n, "5d020308 10000a00 44332211 06000000");
+	n = sdr_dgram_write_encode(p, &to, &w, false);
+	golden("write", p, n,
+	       "5d020306 10000a00 44332211 05000000 01000000 77000000 00000000"
+	       "00100000 00000000 04000000 00000000 08070605 04030201");
+	assert_int_equal(sdr_dgram_write_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, false, &back),
+			 0);
+	assert_true(back.msn == 5 && back.len == 4 && back.addr == 0x1000 && back.key == 0x77);
+	/* with bytes, or without where they are meant to be */
+	assert_int_equal(sdr_dgram_write_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, true, &back),
+			 -EBADMSG);
+	assert_int_equal(
+		sdr_dgram_write_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN + 4, true, &back), 0);
+	assert_int_equal(
+		sdr_dgram_write_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN + 4, false, &back),
+		-EBADMSG);
+	p[SDR_CLASS_LEN + SDR_DGRAM_TO_LEN + 4] = 2; /* a flag that is not known */
+	assert_int_equal(sdr_dgram_write_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, false, &back),
+			 -EBADMSG);
+	memset(p, 0x5a, sizeof(p));
+	n = sdr_dgram_info_encode(p, SDR_DGRAM_OPEN, &to, p);
+	assert_int_equal(n, SDR_DGRAM_INFO_LEN);
+	golden("open", p, 12, "5d020302 10000a00 44332211");
+	assert_ptr_equal(sdr_dgram_info_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN), p + 12);
+	assert_null(sdr_dgram_info_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN - 1));
+}
+
 static void golden__handshake(void **state)
 {
 	static const struct sdr_hello_addr addr[] = { { .port = 0x1234 },
@@ -607,17 +653,12 @@ static void golden__numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden__packets),
-		cmocka_unit_test(golden__immediate),
-		cmocka_unit_test(golden__class),
-		cmocka_unit_test(golden__sdk),
-		cmocka_unit_test(golden__handshake),
-		cmocka_unit_test(golden__frames),
-		cmocka_unit_test(golden__acknowledgements),
-		cmocka_unit_test(golden__records),
-		cmocka_unit_test(golden__atomics),
-		cmocka_unit_test(golden__connections),
-		cmocka_unit_test(golden__numbers),
+		cmocka_unit_test(golden__packets),     cmocka_unit_test(golden__immediate),
+		cmocka_unit_test(golden__class),       cmocka_unit_test(golden__sdk),
+		cmocka_unit_test(golden__dgram),       cmocka_unit_test(golden__handshake),
+		cmocka_unit_test(golden__frames),      cmocka_unit_test(golden__acknowledgements),
+		cmocka_unit_test(golden__records),     cmocka_unit_test(golden__atomics),
+		cmocka_unit_test(golden__connections), cmocka_unit_test(golden__numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,8 +170,10 @@ struct fi_sdr_view {
 	uint64_t total;	  /* bits of the message: len / unit, rounded up */
 	uint64_t arrived; /* bytes in place */
 	uint64_t front;	  /* of them, those from buf on without a hole */
-	uint64_t tag;	  /* with FI_TAGGED */
+	uint64_t tag;	  /* with FI_TAGGED; rma_view: the write */
 	fi_addr_t src;	  /* as fi_cq_readfrom would say; FI_ADDR_NOTAVAIL: not in the vector */
+	uint64_t data;	  /* with FI_REMOTE_CQ_DATA */
+	uint64_t key;	  /* rma_view: the region's */
 };
 
 /*
@@ -188,6 +190,8 @@ struct fi_sdr_view {
  */
 #define FI_SDR_BITMAP (1ull << 60)
 #define FI_SDR_WHOLE  (1ull << 61)
+#define FI_SDR_SENT   (1ull << 62) /* of writes of peers: all of it was sent, see rma_notify */
+#define FI_SDR_OVER   (1ull << 63) /* likewise: it has ended here, nothing is written by it */
 
 #define FI_SDR_TELL_CQ	    0x1u /* an entry of the queue that is bound with FI_RECV */
 #define FI_SDR_TELL_CNTR    0x2u /* a step of the counter that is bound for it */
@@ -196,6 +200,20 @@ struct fi_sdr_notify {
 	size_t size;	/* sizeof(struct fi_sdr_notify) */
 	uint64_t flags; /* FI_SDR_TELL_* */
 	void *context;	/* op_context of the entries */
+};
+
+/* Writes between datagram endpoints since this one was enabled. */
+struct fi_sdr_rma_stats {
+	size_t size;	    /* in: sizeof(struct fi_sdr_rma_stats) */
+	uint64_t writes_tx; /* of ours, handed to the network */
+	uint64_t writes_rx; /* of peers, that announced themselves here */
+	uint64_t whole;	    /* of these, all bytes were placed */
+	uint64_t part;	    /* some were not when it ended */
+	uint64_t lost;	    /* that never announced themselves: numbers that were missing */
+	/* key, range or right were wrong; or a limit of this endpoint, or its queue was full */
+	uint64_t refused;
+	uint64_t twice; /* announcements that came again, or too late: dropped */
+	uint64_t links; /* gauge: peers that may write */
 };
 
 struct fi_sdr_ep_ops_1 {
@@ -301,6 +319,32 @@ struct fi_sdr_ep_ops_1 {
 	 */
 	int (*recv_notify)(struct fid_ep *ep, struct sdr_qp *qp, struct sdr_rcv_handle *hdl,
 			   const struct fi_sdr_notify *how);
+
+	/*
+	 * Since 0.3.0, FI_EP_DGRAM with FI_RMA (-FI_EOPNOTSUPP without): unreliable writes of
+	 * peers into regions of this domain, fi_sdr(7).  Each that begins gets a number, never used
+	 * again, and ends once: when all of it is in place (FI_SDR_WHOLE), by rma_end, with its
+	 * region or its peer's link, or when a write 64 later of the same peer needs its place.
+	 * Without rma_notify it also ends when its sender has sent all; with, it stays for what is
+	 * still under way.
+	 *
+	 * rma_notify: writes that begin from now on are told of as receives are (recv_notify); the
+	 * counter is that of FI_REMOTE_WRITE, and flags have FI_REMOTE_WRITE | FI_RMA; tag is the
+	 * number; FI_SDR_SENT: the sender has sent all, what is missing is lost, or late;
+	 * FI_SDR_OVER: the last entry, exactly one for each write that did not end by rma_end or
+	 * with this endpoint, then data is the remote CQ data if there is some.  A write that is
+	 * over waits in line for room in the queue; one of a single datagram is refused where there
+	 * is none.  how NULL: not any more.  Errors as of recv_notify.
+	 *
+	 * rma_list: numbers of those that have begun and not ended; returns how many there are, and
+	 * writes the first n.  rma_view: as view, of one of them (nth is 0).  rma_end: ends one;
+	 * nothing is written by it any more, and nothing told.  -FI_ENOENT: it has ended.
+	 */
+	int (*rma_notify)(struct fid_ep *ep, const struct fi_sdr_notify *how);
+	int (*rma_list)(struct fid_ep *ep, uint64_t *writes, size_t n);
+	int (*rma_view)(struct fid_ep *ep, uint64_t write, struct fi_sdr_view *view);
+	int (*rma_end)(struct fid_ep *ep, uint64_t write);
+	int (*rma_stats)(struct fid_ep *ep, struct fi_sdr_rma_stats *stats);
 };
 
 #ifdef __cplusplus

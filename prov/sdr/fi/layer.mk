@@ -36,6 +36,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_cq_peer.h \
 	prov/sdr/fi/sdr_dgram.c \
 	prov/sdr/fi/sdr_dgram.h \
+	prov/sdr/fi/sdr_dgram_rma.c \
+	prov/sdr/fi/sdr_dgram_rma.h \
 	prov/sdr/fi/sdr_domain.c \
 	prov/sdr/fi/sdr_domain.h \
 	prov/sdr/fi/sdr_domain_eps.c \
@@ -80,6 +82,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_info.c \
 	prov/sdr/fi/sdr_info.h \
 	prov/sdr/fi/sdr_init.c \
+	prov/sdr/fi/sdr_link.c \
+	prov/sdr/fi/sdr_link.h \
 	prov/sdr/fi/sdr_msg.c \
 	prov/sdr/fi/sdr_msg_order.c \
 	prov/sdr/fi/sdr_msg_order.h \
@@ -105,6 +109,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_prov.h \
 	prov/sdr/fi/sdr_pset.c \
 	prov/sdr/fi/sdr_pset.h \
+	prov/sdr/fi/sdr_put.c \
+	prov/sdr/fi/sdr_put.h \
 	prov/sdr/fi/sdr_rate_word.c \
 	prov/sdr/fi/sdr_rate_word.h \
 	prov/sdr/fi/sdr_refusal.c \
@@ -128,6 +134,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_tclass.h \
 	prov/sdr/fi/sdr_wait.c \
 	prov/sdr/fi/sdr_wait.h \
+	prov/sdr/fi/sdr_write_in.c \
+	prov/sdr/fi/sdr_write_in.h \
 	prov/sdr/fi/sdr_work.c \
 	prov/sdr/fi/sdr_work.h
 

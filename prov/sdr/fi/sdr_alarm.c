@@ -45,6 +45,7 @@
 #include "sdr_alarm.h"
 #include "sdr_cq.h"
 #include "sdr_ep.h"
+#include "sdr_link.h"
 #include "sdr_progress.h"
 #include "sdr_held.h"
 
@@ -63,7 +64,7 @@ bool sdr_ep_backpressured(const struct sdr_ep *ep)
 
 uint64_t sdr_ep_due(struct sdr_ep *ep)
 {
-	uint64_t ns;
+	uint64_t ns, due;
 
 	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->enabled || ep->broken)
@@ -73,7 +74,9 @@ uint64_t sdr_ep_due(struct sdr_ep *ep)
 		return ep->hushed && sdr_rel_lull(ep->rel) < ns ? sdr_rel_lull(ep->rel) : ns;
 	}
 	ns = ep->rel ? SDR_BACKPRESSURE_NS : sdr_context_timeout(ep->ctx);
-	return ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
+	ns = ns == UINT64_MAX ? ns : ep->uc->ops->now(ep->uc) + ns;
+	due = ep->links ? ep->links->due(ep) : UINT64_MAX;
+	return due < ns ? due : ns;
 }
 
 int sdr_ep_alarm_open(struct sdr_ep *ep)

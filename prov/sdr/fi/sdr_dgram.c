@@ -4,8 +4,8 @@
  * FI_EP_DGRAM: one message, one control datagram of class SDR_CLASS_DGRAM, unreliable and
  * unordered.
  *
- *   type 0	the message
- *   type 1	8 bytes of remote CQ data, little-endian, then the message
+ * (wire/sdr_dgram_msg.h: types 0 and 1; the others are of links and writes, sdr_link.c and
+ * sdr_write_in.c.)
  *
  * A send is complete when the SDK's batch has it.  Receives are matched in order; datagrams that
  * find none posted wait in a ring of SDR_DGRAM_BACKLOG, further ones are lost, as a network may.  A
@@ -28,11 +28,12 @@
 #include "sdr_ep_addr.h"
 #include "sdr_ep_done.h"
 #include "sdr_ep_progress.h"
+#include "sdr_link.h"
 #include "sdr_notes.h"
+#include "sdr_put.h"
+#include "sdr_write_in.h"
 #include "sdr_prov.h"
 
-#define SDR_DGRAM_PLAIN	   0
-#define SDR_DGRAM_DATA	   1
 #define SDR_DGRAM_DATA_LEN 8u /* bytes of CQ data in front of the message */
 
 struct sdr_dgram_rx {
@@ -103,6 +104,21 @@ static void sdr_dgram_deliver(struct sdr_ep *ep, const struct sdr_dgram_rx *rx,
 	sdr_cq_push(ep->rx_cq, &e);
 }
 
+/* Of links and writes. */
+static void sdr_dgram_rma_arrived(struct sdr_ep *ep, const struct sdr_uc_addr *from, uint8_t type,
+				  const uint8_t *buf, size_t len)
+{
+	if (!ep->links) {
+		if (type == SDR_DGRAM_OPEN)
+			sdr_link_refuse(ep, from, buf, len);
+		return;
+	}
+	if (type <= SDR_DGRAM_GONE)
+		sdr_link_input(ep, from, type, buf, len);
+	else if (type <= SDR_DGRAM_SENT)
+		sdr_write_input(ep, from, type, buf, len);
+}
+
 /* From the SDK, inside a round. */
 static void sdr_dgram_arrived(void *user, const struct sdr_uc_addr *from, uint8_t type,
 			      const uint8_t *buf, size_t len)
@@ -111,8 +127,11 @@ static void sdr_dgram_arrived(void *user, const struct sdr_uc_addr *from, uint8_
 	struct sdr_dgram *dg = ep->dg;
 	struct sdr_dgram_msg *m;
 
-	if (type > SDR_DGRAM_DATA || len > SDR_CTL_MAX ||
-	    (type == SDR_DGRAM_DATA && len < SDR_DGRAM_DATA_LEN))
+	if (type > SDR_DGRAM_DATA) {
+		sdr_dgram_rma_arrived(ep, from, type, buf, len);
+		return;
+	}
+	if (len > SDR_CTL_MAX || (type == SDR_DGRAM_DATA && len < SDR_DGRAM_DATA_LEN))
 		return;
 	if (dg->rx_count) {
 		sdr_dgram_deliver(ep, &dg->rx[dg->rx_head & dg->rx_mask], from, type, buf, len);
@@ -145,11 +164,17 @@ int sdr_dgram_open(struct sdr_ep *ep)
 	dg->rx_mask = n - 1;
 	dg->rx = calloc(n, sizeof(*dg->rx));
 	dg->msg = malloc(SDR_DGRAM_BACKLOG * sizeof(*dg->msg));
-	if (!dg->rx || !dg->msg || sdr_notes_open(ep)) {
+	if (!dg->rx || !dg->msg || sdr_notes_open(ep) ||
+	    ((ep->caps & FI_RMA) && sdr_links_open(ep))) {
+		sdr_notes_close(ep);
 		free(dg->rx);
 		free(dg->msg);
 		free(dg);
 		return -FI_ENOMEM;
+	}
+	if (ep->links) {
+		sdr_puts_open(ep);
+		sdr_writes_open(ep);
 	}
 	ep->uc->ops->info(ep->uc, &info);
 	dg->max = (uint32_t)sdr_dgram_max(info.ctl_max);
@@ -165,6 +190,11 @@ void sdr_dgram_close(struct sdr_ep *ep)
 	if (!dg)
 		return;
 	sdr_context_ctl_set(ep->ctx, SDR_CLASS_DGRAM, NULL, NULL);
+	if (ep->links) {
+		sdr_puts_close(ep);
+		sdr_writes_close(ep);
+		sdr_links_close(ep);
+	}
 	sdr_notes_close(ep);
 	if (dg->lost)
 		FI_INFO(&sdr_prov, FI_LOG_EP_DATA, "%llu datagrams found no receive posted\n",

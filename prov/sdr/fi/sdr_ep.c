@@ -27,6 +27,7 @@
 #include "sdr_cntr.h"
 #include "sdr_cq.h"
 #include "sdr_dgram.h"
+#include "sdr_dgram_rma.h"
 #include "sdr_enosys.h"
 #include "sdr_ep_addr.h"
 #include "sdr_ep_done.h"
@@ -42,6 +43,7 @@
 #include "sdr_msg_order.h"
 #include "sdr_prov.h"
 #include "sdr_pset.h"
+#include "sdr_put.h"
 #include "sdr_rate_word.h"
 #include "sdr_srx.h"
 #include "sdr_stats.h"
@@ -138,15 +140,22 @@ static int sdr_ep_enable(struct sdr_ep *ep)
 
 /* ---- handle ---------------------------------------------------------------------------------- */
 
-/* Lets a reliable endpoint finish; under lock but for its sleeps, and no other thread drives it. */
+/* Nothing of what was promised is left. */
+static bool sdr_ep_quiet(struct sdr_ep *ep)
+{
+	return ep->rel ? sdr_rel_quiet(ep->rel) : !sdr_puts_busy(ep);
+}
+
+/* Lets an endpoint finish; under lock but for its sleeps, and no other thread drives it. */
 static void sdr_ep_linger(struct sdr_ep *ep)
 {
 	uint64_t until = sdr_mono_ns() + SDR_CLOSE_LINGER_MS * 1000000ull, wait_ns, now;
 	struct pollfd pfd = { .fd = ep->fd, .events = POLLIN };
 	struct timespec ts;
 
-	sdr_rel_shutdown(ep->rel);
-	while (!ep->broken && !sdr_rel_quiet(ep->rel)) {
+	if (ep->rel)
+		sdr_rel_shutdown(ep->rel);
+	while (!ep->broken && !sdr_ep_quiet(ep)) {
 		if (sdr_ep_round(ep, &wait_ns) > 0)
 			continue;
 		now = sdr_mono_ns();
@@ -158,7 +167,7 @@ static void sdr_ep_linger(struct sdr_ep *ep)
 			wait_ns = 10 * SDR_THREAD_BACKOFF_NS;
 		ts.tv_sec = 0;
 		ts.tv_nsec = (long)wait_ns;
-		if (sdr_rel_quiet(ep->rel))
+		if (sdr_ep_quiet(ep))
 			break;
 		pthread_mutex_unlock(&ep->lock); /* for a region that closes meanwhile */
 		ppoll(&pfd, 1, &ts, NULL);
@@ -196,6 +205,8 @@ static int sdr_ep_close(struct fid *fid)
 		sdr_stats_dump(ep);
 		sdr_rel_close(ep->rel);
 	} else if (ep->ctx) {
+		if (ep->enabled)
+			sdr_ep_linger(ep);
 		sdr_dgram_close(ep);
 		ret = sdr_context_destroy(ep->ctx);
 		if (ret)
@@ -537,7 +548,9 @@ int sdr_ep_open2(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep->fid.ops = &sdr_ep_ops;
 	ep->fid.cm = ep->cm_ops ? &sdr_ep_msg_cm_ops : &sdr_ep_cm_ops;
 	ep->fid.msg = ep->type != FI_EP_DGRAM ? &sdr_msg_ops : &sdr_dgram_msg_ops;
-	ep->fid.rma = ep->type != FI_EP_DGRAM ? &sdr_rma_ops : &sdr_no_rma_ops;
+	ep->fid.rma = ep->type != FI_EP_DGRAM ? &sdr_rma_ops
+		      : ep->caps & FI_RMA     ? &sdr_dgram_rma_ops
+					      : &sdr_no_rma_ops;
 	ep->fid.tagged = ep->type != FI_EP_DGRAM ? &sdr_tagged_ops : &sdr_no_tagged_ops;
 	ep->fid.atomic = ep->type != FI_EP_DGRAM ? &sdr_atomic_ops : &sdr_no_atomic_ops;
 	ep->fid.collective = &sdr_no_collective_ops;

@@ -50,6 +50,7 @@ struct sdr_context;
 struct sdr_cq;
 struct sdr_dgram;
 struct sdr_eq;
+struct sdr_links;
 struct sdr_notes;
 struct sdr_peer;
 struct sdr_pep;
@@ -93,6 +94,7 @@ struct sdr_ep {
 	struct sdr_rel *rel;	 /* RDM, MSG */
 	struct sdr_dgram *dg;	 /* DGRAM */
 	struct sdr_notes *notes; /* likewise */
+	struct sdr_links *links; /* likewise, with FI_RMA */
 	struct sdr_context *ctx; /* either's; NULL before the engine is open */
 	struct sdr_uc *uc;
 	int fd;			 /* the engine's, -1 none */

@@ -16,6 +16,7 @@
 #include "sdr_ep_progress.h"
 #include "sdr_alarm.h"
 #include "sdr_ep.h"
+#include "sdr_link.h"
 #include "sdr_notes.h"
 #include "sdr_prov.h"
 #include "sdr_srx.h"
@@ -46,6 +47,8 @@ int sdr_ep_drive(struct sdr_ep *ep)
 	if (!ep->enabled || ep->broken || sdr_ep_backpressured(ep))
 		return 0;
 	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);
+	if (ep->links)
+		ep->links->run(ep);
 	if (ep->notes)
 		sdr_notes_flush(ep);
 	sdr_ep_reason(ep);

@@ -27,6 +27,7 @@
 #include "sdr_ep_view.h"
 #include "sdr_notes.h"
 #include "sdr_prov.h"
+#include "sdr_write_in.h"
 
 /* The gauge code_why is the decision's number + 1. */
 _Static_assert(FI_SDR_WHY_PARITY == SDR_CHOICE_PARITY + 1 &&
@@ -394,6 +395,31 @@ static int sdr_ext_recv_notify(struct fid_ep *fid, struct sdr_qp *qp, struct sdr
 	SDR_OPS_CALL(fid, sdr_notes_ask(ep, qp, hdl, how));
 }
 
+static int sdr_ext_rma_notify(struct fid_ep *fid, const struct fi_sdr_notify *how)
+{
+	SDR_OPS_CALL(fid, sdr_writes_notify(ep, how));
+}
+
+static int sdr_ext_rma_list(struct fid_ep *fid, uint64_t *writes, size_t n)
+{
+	SDR_OPS_CALL(fid, sdr_writes_list(ep, writes, n));
+}
+
+static int sdr_ext_rma_view(struct fid_ep *fid, uint64_t write, struct fi_sdr_view *view)
+{
+	SDR_OPS_CALL(fid, sdr_write_view(ep, write, view));
+}
+
+static int sdr_ext_rma_end(struct fid_ep *fid, uint64_t write)
+{
+	SDR_OPS_CALL(fid, sdr_write_end(ep, write));
+}
+
+static int sdr_ext_rma_stats(struct fid_ep *fid, struct fi_sdr_rma_stats *stats)
+{
+	SDR_OPS_CALL(fid, sdr_writes_stats(ep, stats));
+}
+
 static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.size = sizeof(struct fi_sdr_ep_ops_1),
 	.stats = sdr_ext_stats,
@@ -426,6 +452,11 @@ static struct fi_sdr_ep_ops_1 sdr_ep_ops_1 = {
 	.peer_setting_set = sdr_ext_peer_setting_set,
 	.view = sdr_ext_view,
 	.recv_notify = sdr_ext_recv_notify,
+	.rma_notify = sdr_ext_rma_notify,
+	.rma_list = sdr_ext_rma_list,
+	.rma_view = sdr_ext_rma_view,
+	.rma_end = sdr_ext_rma_end,
+	.rma_stats = sdr_ext_rma_stats,
 };
 
 int sdr_ep_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)

@@ -47,8 +47,11 @@
 #define SDR_CAPS_TX_DG	(FI_MSG | FI_SEND)
 #define SDR_CAPS_RX_DG	(FI_MSG | FI_RECV | FI_SOURCE)
 /* for who asks: of reliable endpoints, with drivers that are there; of endpoints with many peers */
-#define SDR_CAPS_ASKED	  FI_HMEM
-#define SDR_CAPS_ASKED_RX FI_SOURCE_ERR
+#define SDR_CAPS_ASKED FI_HMEM
+/* and of datagram endpoints: writes, which cannot be relied on */
+#define SDR_CAPS_ASKED_TX_DG (FI_RMA | FI_WRITE)
+#define SDR_CAPS_ASKED_RX_DG (FI_RMA | FI_REMOTE_WRITE | FI_RMA_EVENT)
+#define SDR_CAPS_ASKED_RX    FI_SOURCE_ERR
 /* of domains, for providers that link others (lnx); there when asked for */
 #define SDR_CAPS_LINK (FI_PEER | FI_AV_USER_ID)
 #define SDR_LINK_NET  "sdr" /* fabric of what is offered to them */
@@ -131,12 +134,13 @@ static uint64_t sdr_caps_rx(enum fi_ep_type type)
 
 static uint64_t sdr_caps_asked_tx(enum fi_ep_type type)
 {
-	return type != FI_EP_DGRAM ? SDR_CAPS_ASKED : 0;
+	return type != FI_EP_DGRAM ? SDR_CAPS_ASKED : SDR_CAPS_ASKED_TX_DG;
 }
 
 static uint64_t sdr_caps_asked_rx(enum fi_ep_type type)
 {
-	return sdr_caps_asked_tx(type) | (type != FI_EP_MSG ? SDR_CAPS_ASKED_RX : 0);
+	return (type != FI_EP_DGRAM ? SDR_CAPS_ASKED : SDR_CAPS_ASKED_RX_DG) |
+	       (type != FI_EP_MSG ? SDR_CAPS_ASKED_RX : 0);
 }
 
 static uint64_t sdr_caps_asked(enum fi_ep_type type)
@@ -323,6 +327,10 @@ static int sdr_check_hints(uint32_t version, const struct fi_info *hints, enum f
 		return -FI_ENODATA;
 	}
 	SDR_REFUSE_BITS(hints->caps & ~all, FI_TYPE_CAPS, "capabilities");
+	SDR_REFUSE(
+		type == FI_EP_DGRAM && (hints->caps & FI_RMA) &&
+			!(hints->caps & (FI_WRITE | FI_REMOTE_WRITE)),
+		"FI_RMA alone, which means reads too: FI_EP_DGRAM has FI_WRITE and FI_REMOTE_WRITE\n");
 	SDR_REFUSE((hints->caps & FI_SOURCE_ERR) && !(hints->caps & FI_SOURCE),
 		   "FI_SOURCE_ERR without FI_SOURCE\n");
 	SDR_REFUSE((hints->caps & FI_HMEM) && (hints->caps & FI_PEER),
@@ -368,6 +376,9 @@ static int sdr_check_cand(const struct fi_info *hints, enum fi_ep_type type,
 	if (hints->fabric_attr && hints->fabric_attr->name &&
 	    strcasecmp(hints->fabric_attr->name, sdr_cand_net(c, hints)) != 0)
 		return -FI_ENODATA;
+	/* keys of devices would have to be handed out, write by write */
+	SDR_REFUSE(type == FI_EP_DGRAM && (hints->caps & FI_RMA) && c->dev,
+		   "FI_RMA of FI_EP_DGRAM on an RDMA device\n");
 	if (type == FI_EP_DGRAM && hints->ep_attr &&
 	    hints->ep_attr->max_msg_size > sdr_info_dgram_max(c))
 		return -FI_ENODATA;
@@ -522,7 +533,7 @@ static struct fi_info *sdr_info_make(uint32_t version, const struct fi_info *hin
 	i->tx_attr->inject_size = ht && ht->inject_size ? ht->inject_size : SDR_INJECT_SIZE;
 	i->tx_attr->size = ht && ht->size ? ht->size : SDR_TX_SIZE;
 	i->tx_attr->iov_limit = ht && ht->iov_limit ? ht->iov_limit : rdm ? SDR_REL_IOV_MAX : 1;
-	i->tx_attr->rma_iov_limit = rdm ? 1 : 0;
+	i->tx_attr->rma_iov_limit = rdm || (i->caps & FI_RMA) ? 1 : 0;
 	if (!rdm && i->tx_attr->inject_size > i->ep_attr->max_msg_size)
 		i->tx_attr->inject_size = i->ep_attr->max_msg_size;
 

@@ -2,14 +2,14 @@
 /* Copyright (c) the sdr authors. */
 /*
  * Completions that tell of bitmaps that changed: of receives of FI_EP_DGRAM, and of writes of peers
- * (sdr_dgram_in.c).
+ * (sdr_write_in.c).
  *
  * Once a round, for each message that got packets in it, what it tells of is counted (chunks that
  * are whole, or packets).  If there are more than last time, the counter steps and an entry is
  * written; when the queue is full, the message stands in one line, once however often it changes,
  * and its entry is written after the round that finds room.  So a queue never grows by this, an
  * entry says what is there when it is written, and the last change of each message is told.  An
- * entry that says that all is there is the last.
+ * entry that says that all is there, or that the message is over, is the last.
  *
  * Everything under the endpoint's lock.  A note is the application's doing: one a posted receive.
  * To count chunks costs a look at the message's chunk bitmap; packets are counted already.
@@ -74,18 +74,33 @@ static void sdr_note_push(struct sdr_ep *ep, struct sdr_note *n)
 {
 	struct sdr_cqe e = {
 		.ctx = n->context,
-		.flags = n->flags | FI_SDR_BITMAP,
-		.len = sdr_note_bytes(n->st, n->mtu),
-		.buf = n->st->buf,
-		.data = sdr_note_count(n),
+		.flags = (n->flags & ~(n->over ? 0 : FI_REMOTE_CQ_DATA)) | FI_SDR_BITMAP,
+		.len = n->over ? n->over_bytes : sdr_note_bytes(n->st, n->mtu),
+		.data = n->over ? n->over_count : sdr_note_count(n),
+		.buf = n->buf,
 		.tag = n->tag,
-		.src = FI_ADDR_NOTAVAIL,
+		.src = n->src,
 	};
 
-	n->whole = n->st->got == n->st->npkts;
-	if (n->whole)
+	if (e.flags & FI_REMOTE_CQ_DATA)
+		e.data = n->cq_data;
+	n->whole = n->over || n->st->got == n->st->npkts;
+	if (!n->over && n->whole)
 		e.flags |= FI_SDR_WHOLE;
 	sdr_cq_push(ep->rx_cq, &e);
+}
+
+/* False: it stands in line. */
+static bool sdr_note_tell(struct sdr_ep *ep, struct sdr_note *n)
+{
+	if (sdr_list_empty(&n->due)) {
+		if (!sdr_cq_full(ep->rx_cq)) {
+			sdr_note_push(ep, n);
+			return true;
+		}
+		sdr_list_add_tail(&n->due, &ep->notes->due);
+	}
+	return false;
 }
 
 void sdr_note_look(struct sdr_ep *ep, struct sdr_note *n)
@@ -101,12 +116,27 @@ void sdr_note_look(struct sdr_ep *ep, struct sdr_note *n)
 	n->counts = count;
 	if ((n->how & FI_SDR_TELL_CNTR) && ep->cntr[n->cntr])
 		sdr_cntr_bump(ep->cntr[n->cntr], false);
-	if (!(n->how & FI_SDR_TELL_CQ) || !sdr_list_empty(&n->due))
-		return;
-	if (sdr_cq_full(ep->rx_cq))
-		sdr_list_add_tail(&n->due, &ep->notes->due);
-	else
-		sdr_note_push(ep, n);
+	if (n->how & FI_SDR_TELL_CQ)
+		(void)sdr_note_tell(ep, n);
+}
+
+void sdr_note_say(struct sdr_ep *ep, struct sdr_note *n)
+{
+	if (n->how & FI_SDR_TELL_CQ)
+		(void)sdr_note_tell(ep, n);
+}
+
+bool sdr_note_over(struct sdr_ep *ep, struct sdr_note *n, uint64_t flags)
+{
+	SDR_ASSERT(!n->over);
+	n->over_bytes = sdr_note_bytes(n->st, n->mtu);
+	n->over_count = sdr_note_count(n);
+	n->over = true;
+	n->flags |= flags;
+	if (n->over_count != n->counts && (n->how & FI_SDR_TELL_CNTR) && ep->cntr[n->cntr])
+		sdr_cntr_bump(ep->cntr[n->cntr], false);
+	n->st = NULL;
+	return !(n->how & FI_SDR_TELL_CQ) || sdr_note_tell(ep, n);
 }
 
 void sdr_note_end(struct sdr_note *n)
@@ -200,11 +230,15 @@ void sdr_notes_close(struct sdr_ep *ep)
 
 void sdr_notes_flush(struct sdr_ep *ep)
 {
+	struct sdr_note *n;
 	struct sdr_list *l;
 
 	while (!sdr_list_empty(&ep->notes->due) && !sdr_cq_full(ep->rx_cq)) {
 		l = sdr_list_pop(&ep->notes->due);
-		sdr_note_push(ep, sdr_container(l, struct sdr_note, due));
+		n = sdr_container(l, struct sdr_note, due);
+		sdr_note_push(ep, n);
+		if (n->over)
+			n->told(ep, n); /* and it is gone */
 	}
 }
 
@@ -249,6 +283,8 @@ int sdr_notes_ask(struct sdr_ep *ep, struct sdr_qp *qp, struct sdr_rcv_handle *h
 		d->qp = qp;
 		d->h = h;
 		d->note.st = st;
+		d->note.buf = st->buf;
+		d->note.src = FI_ADDR_NOTAVAIL;
 		d->note.mtu = sdr_qp_mtu(qp);
 		d->note.cntr = SDR_CNTR_RECV;
 		d->note.flags = FI_RECV | FI_MSG;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rdma/fabric.h>
+
 #include "base/sdr_list.h"
 
 struct fi_sdr_notify;
@@ -21,13 +23,21 @@ struct sdr_rcv_state;
 struct sdr_note {
 	struct sdr_list due; /* ep->notes: it has changed, and its queue is full */
 	const struct sdr_rcv_state *st;
-	uint32_t mtu;	 /* bytes */
-	uint8_t cntr;	 /* enum sdr_cntr_kind */
-	bool whole;	 /* it was told that all is there: there is no more */
-	uint64_t how;	 /* FI_SDR_TELL_*; 0: nothing is told */
-	uint64_t flags;	 /* of its entries */
-	uint64_t tag;	 /* likewise */
-	void *context;	 /* likewise */
+	void *buf;	  /* where its bytes go */
+	uint32_t mtu;	  /* bytes */
+	uint8_t cntr;	  /* enum sdr_cntr_kind */
+	bool whole;	  /* it was told that all is there: there is no more */
+	uint64_t how;	  /* FI_SDR_TELL_*; 0: nothing is told */
+	uint64_t flags;	  /* of its entries */
+	uint64_t tag;	  /* likewise */
+	void *context;	  /* likewise */
+	uint64_t cq_data; /* with FI_REMOTE_CQ_DATA in flags, and over */
+	/* the message is over: what it had, and whom to tell that its last entry was written */
+	bool over;
+	uint64_t over_bytes;
+	uint32_t over_count;
+	void (*told)(struct sdr_ep *ep, struct sdr_note *n);
+	fi_addr_t src;
 	uint32_t got;	 /* packets at the last look */
 	uint32_t counts; /* chunks or packets that were told, or will be when there is room */
 };
@@ -39,6 +49,13 @@ void sdr_note_set(struct sdr_ep *ep, struct sdr_note *n, const struct fi_sdr_not
 /* Packets came: tells if that has changed what it tells of. */
 void sdr_note_look(struct sdr_ep *ep, struct sdr_note *n);
 void sdr_note_end(struct sdr_note *n);
+/* Something else than packets changed its flags: an entry says so. */
+void sdr_note_say(struct sdr_ep *ep, struct sdr_note *n);
+/*
+ * Its message is over, st is not looked at any more.  True: all was told; false: it is when `told`
+ * has been called.
+ */
+bool sdr_note_over(struct sdr_ep *ep, struct sdr_note *n, uint64_t flags);
 /* Bytes that are in place. */
 uint64_t sdr_note_bytes(const struct sdr_rcv_state *st, uint32_t mtu);
 

@@ -31,6 +31,7 @@
 #include "sdr_ep.h"
 #include "sdr_ep_progress.h"
 #include "sdr_eq.h"
+#include "sdr_link.h"
 #include "sdr_prov.h"
 #include "sdr_wait.h"
 
@@ -191,6 +192,8 @@ static void sdr_region_take(struct sdr_region *reg, struct sdr_ep *ep)
 	pthread_mutex_lock(&ep->lock);
 	if (ep->rel && sdr_rel_mr_revoke(ep->rel, reg))
 		sdr_ep_nudge(ep); /* informs the peers */
+	if (ep->links)
+		ep->links->revoke(ep, reg);
 	sdr_ep_unlock(ep);
 }
 

@@ -186,6 +186,8 @@ uint32_t sdr_send_packets(struct sdr_snd_handle *hdl, const void *base, uint32_t
  * come from memory of ours.
  */
 int sdr_send_far(struct sdr_snd_handle *hdl, const struct sdr_mem *mem, const void *base);
+/* sdr_send_poll would say 1, without a round. */
+bool sdr_send_is_over(const struct sdr_snd_handle *hdl);
 /*
  * Ends a numbered send at once, whatever was sent; packets still in the batch are taken out of it.
  */

@@ -25,6 +25,11 @@ static void sdr_send_over(struct sdr_snd_handle *h)
 	sdr_send_free(h);
 }
 
+bool sdr_send_is_over(const struct sdr_snd_handle *hdl)
+{
+	return hdl->qp && sdr_send_finished(hdl);
+}
+
 int sdr_send_poll(struct sdr_snd_handle *hdl)
 {
 	int err;

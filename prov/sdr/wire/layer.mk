@@ -18,6 +18,7 @@ libsdr_wire_la_SOURCES = \
 	prov/sdr/wire/sdr_knock.h prov/sdr/wire/sdr_knock.c \
 	prov/sdr/wire/sdr_class.h prov/sdr/wire/sdr_class.c \
 	prov/sdr/wire/sdr_sdk_msg.h prov/sdr/wire/sdr_sdk_msg.c \
+	prov/sdr/wire/sdr_dgram_msg.h prov/sdr/wire/sdr_dgram_msg.c \
 	prov/sdr/wire/sdr_qp_info.h prov/sdr/wire/sdr_qp_info.c \
 	prov/sdr/wire/sdr_tag.h \
 	prov/sdr/wire/sdr_tlv.h \

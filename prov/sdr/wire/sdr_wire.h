@@ -9,7 +9,7 @@
  *   RoCEv2 frames   the soft engine's packets (sdr_roce.h, sdr_icrc.h, sdr_imm.h).
  *   control class   the first four bytes of a control datagram's payload say who it is for
  *                   (sdr_class.h): the SDK (sdr_sdk_msg.h, sdr_qp_info.h), the reliable endpoint, a
- *                   raw datagram of the application.
+ *                   datagram endpoint (sdr_dgram_msg.h).
  *   frames          a reliable endpoint's datagram is a handshake (sdr_hello.h) or a header and a
  *                   sequence of frames (sdr_frame.h): acknowledgements, bitmaps, records.
  *
@@ -28,5 +28,6 @@
 #include "sdr_class.h"
 #include "sdr_sdk_msg.h"
 #include "sdr_qp_info.h"
+#include "sdr_dgram_msg.h"
 
 #endif /* SDR_WIRE_H */

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Links of datagram endpoints: a queue pair of numbered messages in one direction, which the side
+ * that writes asks for.
+ *
+ *   OPEN (its queue pair)		->	a queue pair of the smaller packet size of both
+ *					<-	ACCEPT (that)
+ *   taken, if its packets are those of ours; else ours is made anew, and asks again
+ *
+ * OPEN is repeated (20 ms, doubling to 1 s) until it is answered; what is to be written fails after
+ * FI_SDR_TIMEOUT.  Who answers is believed when he names our queue pair and root key, which only
+ * OPEN says.  What names a link that is not there is answered with GONE, and the sender asks anew:
+ * so a target may forget links, and does when there are too many, the one that was silent longest
+ * first.  A link from a peer counts as unproved until a write comes that names its queue pair:
+ * SDR_LINKS_UNPROVED of those are kept, so whoever sends OPEN under many addresses drives out his
+ * own alone.  No answer is longer than its question.
+ *
+ * A peer may have two links to us for a while, when it has restarted: each is known by the peer's
+ * queue pair, and the old one falls silent.  Under the endpoint's lock; timers: the repetition.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/sdr_assert.h"
+#include "base/sdr_rand.h"
+#include "rel/sdr_rel_err.h"
+#include "wire/sdr_status.h"
+
+#include "sdr_link.h"
+#include "sdr_ep.h"
+#include "sdr_prov.h"
+
+#define SDR_LINK_ASK_NS	    20000000ull	  /* first pause behind an OPEN */
+#define SDR_LINK_ASK_MAX_NS 1000000000ull /* longest */
+
+struct sdr_link_name {
+	struct sdr_uc_addr addr;
+	struct sdr_dgram_to peer; /* of a link from there; 0: of ours */
+};
+
+static struct sdr_link_name sdr_link_name(const struct sdr_uc_addr *addr,
+					  const struct sdr_dgram_to *peer)
+{
+	struct sdr_link_name n;
+
+	memset(&n, 0, sizeof(n));
+	n.addr.len = addr->len;
+	memcpy(n.addr.b, addr->b, addr->len);
+	if (peer)
+		n.peer = *peer;
+	return n;
+}
+
+static struct sdr_link *sdr_link_named(const struct sdr_links *s, bool in,
+				       const struct sdr_link_name *name, uint64_t *hash)
+{
+	struct sdr_hnode *n;
+
+	*hash = sdr_hash64(name, sizeof(*name), s->key);
+	for (n = sdr_htab_first(&s->names, *hash); n; n = n->next) {
+		struct sdr_link *l = sdr_container(n, struct sdr_link, by_name);
+
+		if (l->in == in && sdr_uc_addr_equal(&l->addr, &name->addr) &&
+		    (!in || (l->peer.qpn == name->peer.qpn && l->peer.rkey == name->peer.rkey)))
+			return l;
+	}
+	return NULL;
+}
+
+/* ---- queue pairs ----------------------------------------------------------------------------- */
+
+static void sdr_link_broken(void *user, int err)
+{
+	struct sdr_link *l = user;
+
+	(void)err;
+	l->broken = true;
+	sdr_link_kick(l);
+}
+
+/* mtu: bytes, at most what the context has. */
+static int sdr_link_qp_make(struct sdr_link *l, uint32_t mtu, uint8_t info[SDR_QP_INFO_LEN])
+{
+	struct sdr_links *s = l->ep->links;
+	const struct sdr_qp_handlers h = { .size = sizeof(h),
+					   .user = l,
+					   .received = l->in ? s->received : NULL,
+					   .broken = sdr_link_broken };
+	struct sdr_qp_attr a = { .size = sizeof(a),
+				 .mtu = mtu,
+				 .max_msg = SDR_LINK_WRITE_MAX,
+				 .id_bits = SDR_LINK_ID_BITS,
+				 .off_bits = 32 - SDR_LINK_ID_BITS,
+				 .rate_bps = l->ep->env.rel.rate_bps,
+				 .flags = SDR_QP_NUMBERED };
+	struct sdr_wire_qp_info i;
+
+	l->qp = sdr_qp_create(l->ep->ctx, &a);
+	if (!l->qp)
+		return -errno;
+	(void)sdr_qp_handlers_set(l->qp, &h);
+	if (sdr_qp_info_get(l->qp, info) || sdr_wire_qp_info_decode(info, SDR_QP_INFO_LEN, &i) ||
+	    sdr_htab_add(&s->qpns, &l->by_qpn, sdr_mix64(i.qpn ^ s->key))) {
+		sdr_qp_destroy(l->qp);
+		l->qp = NULL;
+		return -ENOMEM;
+	}
+	l->me = (struct sdr_dgram_to){ i.qpn, i.rkey };
+	l->mtu = i.mtu;
+	return 0;
+}
+
+static void sdr_link_qp_drop(struct sdr_link *l)
+{
+	if (!l->qp)
+		return;
+	sdr_htab_del(&l->ep->links->qpns, &l->by_qpn);
+	sdr_qp_destroy(l->qp); /* and what is sent or received by it */
+	l->qp = NULL;
+	l->h = NULL;
+	l->owed = 0;
+	l->broken = false;
+}
+
+static struct sdr_link *sdr_link_new(struct sdr_ep *ep, bool in, const struct sdr_link_name *name,
+				     uint64_t hash)
+{
+	struct sdr_links *s = ep->links;
+	struct sdr_link *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->ep = ep;
+	l->in = in;
+	l->addr = name->addr;
+	l->peer = name->peer;
+	sdr_list_init(&l->busy);
+	sdr_list_init(&l->ops);
+	if (sdr_htab_add(&s->names, &l->by_name, hash)) {
+		free(l);
+		return NULL;
+	}
+	sdr_list_add_tail(&l->all, in ? &s->in : &s->out);
+	s->nin += in;
+	s->nunproved += in;
+	s->nclosed += !in;
+	return l;
+}
+
+void sdr_link_drop(struct sdr_link *l)
+{
+	struct sdr_links *s = l->ep->links;
+
+	if (l->in)
+		s->gone(l);
+	SDR_ASSERT(sdr_list_empty(&l->ops));
+	sdr_link_qp_drop(l);
+	sdr_htab_del(&s->names, &l->by_name);
+	sdr_list_del(&l->all);
+	sdr_list_del(&l->busy);
+	s->nin -= l->in;
+	s->nunproved -= l->in && !l->proved;
+	s->nclosed -= !l->in && !l->open;
+	free(l);
+}
+
+void sdr_link_kick(struct sdr_link *l)
+{
+	if (sdr_list_empty(&l->busy))
+		sdr_list_add_tail(&l->busy, &l->ep->links->busy);
+}
+
+/* ---- the side that writes -------------------------------------------------------------------- */
+
+static void sdr_link_send(struct sdr_ep *ep, const struct sdr_uc_addr *to, uint8_t type,
+			  const struct sdr_dgram_to *who, const uint8_t *info, uint8_t status)
+{
+	uint8_t *p = sdr_context_ctl_alloc(ep->ctx);
+	size_t n;
+
+	if (!p) /* lost, as in the network */
+		return;
+	if (info)
+		n = sdr_dgram_info_encode(p, type, who, info);
+	else if (type == SDR_DGRAM_REFUSE)
+		n = sdr_dgram_refuse_encode(p, who, status);
+	else
+		n = sdr_dgram_gone_encode(p, who);
+	sdr_context_ctl_push(ep->ctx, to, n);
+}
+
+static void sdr_link_ask(struct sdr_link *l, uint64_t now)
+{
+	uint8_t info[SDR_QP_INFO_LEN];
+
+	if (!l->qp && sdr_link_qp_make(l, l->mtu, info))
+		l->err = SDR_REL_ERR_NOMEM;
+	else if (!sdr_qp_info_get(l->qp, info))
+		sdr_link_send(l->ep, &l->addr, SDR_DGRAM_OPEN, &l->me, info, 0);
+	l->due = now + l->wait;
+	l->wait = l->wait * 2 < SDR_LINK_ASK_MAX_NS ? l->wait * 2 : SDR_LINK_ASK_MAX_NS;
+}
+
+static void sdr_link_want(struct sdr_link *l)
+{
+	uint64_t now = l->ep->uc->ops->now(l->ep->uc);
+
+	l->since = now;
+	l->wait = SDR_LINK_ASK_NS;
+	sdr_link_ask(l, now);
+}
+
+struct sdr_link *sdr_link_to(struct sdr_ep *ep, const struct sdr_uc_addr *addr)
+{
+	struct sdr_link_name name = sdr_link_name(addr, NULL);
+	struct sdr_link *l;
+	uint64_t hash;
+
+	l = sdr_link_named(ep->links, false, &name, &hash);
+	if (!l) {
+		l = sdr_link_new(ep, false, &name, hash);
+		if (l)
+			sdr_link_want(l);
+	}
+	return l;
+}
+
+void sdr_link_again(struct sdr_link *l)
+{
+	SDR_ASSERT(!l->in);
+	if (l->open)
+		l->ep->links->nclosed++;
+	l->open = false;
+	l->msn = 0;
+	sdr_link_qp_drop(l);
+	sdr_link_want(l);
+	sdr_link_kick(l);
+}
+
+static void sdr_link_accepted(struct sdr_link *l, const uint8_t *info)
+{
+	struct sdr_wire_qp_info i;
+	int ret;
+
+	if (l->open || sdr_wire_qp_info_decode(info, SDR_QP_INFO_LEN, &i))
+		return;
+	if (i.mtu < l->mtu) {
+		l->mtu = i.mtu;
+		sdr_link_qp_drop(l);
+		sdr_link_ask(l, l->ep->uc->ops->now(l->ep->uc));
+		return;
+	}
+	ret = sdr_qp_connect_addr(l->qp, info, &l->addr);
+	if (ret) {
+		l->err = ret == -ENOMEM ? SDR_REL_ERR_NOMEM : SDR_REL_ERR_REFUSED;
+	} else {
+		l->peer = (struct sdr_dgram_to){ i.qpn, i.rkey };
+		l->open = true;
+		l->ep->links->nclosed--;
+	}
+	sdr_link_kick(l);
+}
+
+/* ---- the side that is written to ------------------------------------------------------------- */
+
+/* Room for one more. */
+static bool sdr_links_room(struct sdr_links *s)
+{
+	struct sdr_link *l;
+	struct sdr_list *e;
+
+	if (s->nunproved < SDR_LINKS_UNPROVED && s->nin < SDR_LINKS_MAX)
+		return true;
+	sdr_list_each(e, &s->in) {
+		l = sdr_container(e, struct sdr_link, all);
+		if (s->nunproved < SDR_LINKS_UNPROVED || !l->proved) {
+			sdr_link_drop(l);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void sdr_link_opened(struct sdr_ep *ep, const struct sdr_uc_addr *from,
+			    const struct sdr_dgram_to *peer, const uint8_t *info)
+{
+	struct sdr_link_name name = sdr_link_name(from, peer);
+	uint8_t mine[SDR_QP_INFO_LEN];
+	struct sdr_context_info ctx = { .size = sizeof(ctx) };
+	struct sdr_wire_qp_info i;
+	struct sdr_link *l;
+	uint64_t hash;
+
+	if (sdr_wire_qp_info_decode(info, SDR_QP_INFO_LEN, &i) || i.qpn != peer->qpn ||
+	    i.rkey != peer->rkey || sdr_context_query(ep->ctx, &ctx))
+		return;
+	l = sdr_link_named(ep->links, true, &name, &hash);
+	if (!l) {
+		if (!sdr_links_room(ep->links) || !(l = sdr_link_new(ep, true, &name, hash)))
+			return;
+		if (sdr_link_qp_make(l, i.mtu < ctx.mtu ? i.mtu : ctx.mtu, mine)) {
+			sdr_link_drop(l);
+			return;
+		}
+		/* one with longer packets is told of ours, and asks with another queue pair */
+		l->open = i.mtu == l->mtu && !sdr_qp_connect_addr(l->qp, info, from);
+		if (!l->open && i.mtu == l->mtu) {
+			sdr_link_drop(l);
+			sdr_link_send(ep, from, SDR_DGRAM_REFUSE, peer, NULL,
+				      SDR_WIRE_STATUS_PROTO);
+			return;
+		}
+	}
+	if (!sdr_qp_info_get(l->qp, mine))
+		sdr_link_send(ep, from, SDR_DGRAM_ACCEPT, peer, mine, 0);
+}
+
+void sdr_link_prove(struct sdr_link *l)
+{
+	struct sdr_links *s = l->ep->links;
+
+	s->nunproved -= !l->proved;
+	l->proved = true;
+	sdr_list_del(&l->all);
+	sdr_list_add_tail(&l->all, &s->in);
+}
+
+/* ---- datagrams ------------------------------------------------------------------------------- */
+
+struct sdr_link *sdr_link_of(struct sdr_ep *ep, const struct sdr_uc_addr *from, bool in,
+			     const struct sdr_dgram_to *to)
+{
+	const struct sdr_links *s = ep->links;
+	uint64_t hash = sdr_mix64(to->qpn ^ s->key);
+	struct sdr_hnode *n;
+
+	for (n = sdr_htab_first(&s->qpns, hash); n; n = n->next) {
+		struct sdr_link *l = sdr_container(n, struct sdr_link, by_qpn);
+
+		/* an answer may come from another address of the peer's: it names our key */
+		if (n->hash == hash && l->in == in && l->me.qpn == to->qpn &&
+		    l->me.rkey == to->rkey && (!in || sdr_uc_addr_equal(&l->addr, from)))
+			return l;
+	}
+	if (in)
+		sdr_link_send(ep, from, SDR_DGRAM_GONE, to, NULL, 0);
+	return NULL;
+}
+
+void sdr_link_refuse(struct sdr_ep *ep, const struct sdr_uc_addr *from, const uint8_t *p,
+		     size_t len)
+{
+	struct sdr_dgram_to to;
+
+	if (!sdr_dgram_to_decode(p, len, &to) && sdr_dgram_info_decode(p, len))
+		sdr_link_send(ep, from, SDR_DGRAM_REFUSE, &to, NULL, SDR_WIRE_STATUS_UNSUPPORTED);
+}
+
+/* By the peer's queue pair, as what we sent named it. */
+static void sdr_link_is_gone(struct sdr_ep *ep, const struct sdr_uc_addr *from,
+			     const struct sdr_dgram_to *peer)
+{
+	struct sdr_link_name name = sdr_link_name(from, NULL);
+	struct sdr_link *l;
+	uint64_t hash;
+
+	l = sdr_link_named(ep->links, false, &name, &hash);
+	if (l && l->open && l->peer.qpn == peer->qpn && l->peer.rkey == peer->rkey)
+		sdr_link_again(l);
+}
+
+void sdr_link_input(struct sdr_ep *ep, const struct sdr_uc_addr *from, uint8_t type,
+		    const uint8_t *p, size_t len)
+{
+	const uint8_t *info = sdr_dgram_info_decode(p, len);
+	struct sdr_dgram_to to;
+	struct sdr_link *l;
+	uint8_t status;
+
+	if (sdr_dgram_to_decode(p, len, &to))
+		return;
+	switch (type) {
+	case SDR_DGRAM_OPEN:
+		if (info && (ep->caps & FI_REMOTE_WRITE))
+			sdr_link_opened(ep, from, &to, info);
+		else
+			sdr_link_refuse(ep, from, p, len);
+		break;
+	case SDR_DGRAM_GONE:
+		if (len == SDR_DGRAM_TO_LEN)
+			sdr_link_is_gone(ep, from, &to);
+		break;
+	case SDR_DGRAM_ACCEPT:
+		l = sdr_link_of(ep, from, false, &to);
+		if (l && info)
+			sdr_link_accepted(l, info);
+		break;
+	case SDR_DGRAM_REFUSE:
+		l = sdr_link_of(ep, from, false, &to);
+		if (!l || l->open || sdr_dgram_refuse_decode(p, len, &status))
+			break;
+		l->err = status == SDR_WIRE_STATUS_UNSUPPORTED ? SDR_REL_ERR_UNSUPPORTED
+							       : SDR_REL_ERR_REFUSED;
+		sdr_link_kick(l);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+void sdr_links_run(struct sdr_ep *ep)
+{
+	struct sdr_links *s = ep->links;
+	uint64_t now, give_up = ep->env.rel.timeout_ms * 1000000ull;
+	struct sdr_list *e;
+
+	if (!s->nclosed)
+		return;
+	now = ep->uc->ops->now(ep->uc);
+	sdr_list_each(e, &s->out) {
+		struct sdr_link *l = sdr_container(e, struct sdr_link, all);
+
+		if (l->open || l->err || l->due > now)
+			continue;
+		if (now - l->since < give_up) {
+			sdr_link_ask(l, now);
+		} else {
+			l->err = SDR_REL_ERR_NO_ANSWER;
+			sdr_link_kick(l);
+		}
+	}
+}
+
+uint64_t sdr_links_due(const struct sdr_ep *ep)
+{
+	const struct sdr_links *s = ep->links;
+	uint64_t due = UINT64_MAX;
+	const struct sdr_list *e;
+
+	for (e = s->out.next; s->nclosed && e != &s->out; e = e->next) {
+		const struct sdr_link *l = sdr_container(e, struct sdr_link, all);
+
+		if (!l->open && !l->err && l->due < due)
+			due = l->due;
+	}
+	return due;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+int sdr_links_open(struct sdr_ep *ep)
+{
+	struct sdr_links *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -FI_ENOMEM;
+	if (getrandom(&s->key, sizeof(s->key), 0) != sizeof(s->key)) {
+		free(s);
+		return -FI_EIO;
+	}
+	sdr_list_init(&s->out);
+	sdr_list_init(&s->in);
+	sdr_list_init(&s->busy);
+	sdr_list_init(&s->told);
+	ep->links = s;
+	return 0;
+}
+
+void sdr_links_close(struct sdr_ep *ep)
+{
+	struct sdr_links *s = ep->links;
+
+	if (!s)
+		return;
+	while (!sdr_list_empty(&s->out))
+		sdr_link_drop(sdr_container(s->out.next, struct sdr_link, all));
+	while (!sdr_list_empty(&s->in))
+		sdr_link_drop(sdr_container(s->in.next, struct sdr_link, all));
+	SDR_ASSERT(!s->nin && !s->nunproved && !s->nclosed && sdr_list_empty(&s->busy));
+	sdr_htab_destroy(&s->names);
+	sdr_htab_destroy(&s->qpns);
+	free(s);
+	ep->links = NULL;
+}
