@@ -11,11 +11,11 @@
  * Order.  The control datagram that binds a slot left before the data, and goes to another socket.
  * A packet that is early (sdr_soft_place.c) keeps this worker, with nothing in hand, until the
  * owner has handled the control datagrams that came before it: it has been at one that is younger,
- * or has polled twice and found nothing more to read.  It is woken for that if it sleeps, and if its application does not
- * poll the packets wait here and in the socket as they would in the engine's own.  Then the packet
- * is late like any other, and so are the others of its message.  Some 0.1 ms more are given to an
- * application that is about to post the buffer: what the worker would throw away would have to
- * come again.
+ * or has polled twice and found nothing more to read.  The owner is woken for that if it sleeps,
+ * and if its application does not poll, the packets wait here and in the socket as they would in
+ * the engine's own.  Then the packet is late like any other, and so are the others of its message.
+ * Some 0.1 ms more are given to an application that is about to post the buffer: what the worker
+ * would throw away would have to come again.
  *
  * Where the layer above has no room the worker waits likewise.  No timers but the length of its
  * naps; pieces, devices' packets and control datagrams but knocks (sdr_soft_knock.c) have no business
