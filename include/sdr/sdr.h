@@ -10,11 +10,11 @@
  * The n-th message of the sender lands in the n-th buffer that the receiver posted.
  *
  * Threads: a context and everything created from it belong to one thread at a time (the caller
- * locks). The bitmaps alone may be read by other threads meanwhile; with sdr_dev_attr.workers they
- * are written by threads of the context's own, and are to be read with atomic loads that acquire.  Different contexts are
- * independent. Errors: calls return 0 or a count, or a negative errno value; creators return NULL
- * and set errno. Progress: nothing happens behind the caller's back; packets move inside
- * sdr_context_progress and the calls that say so.
+ * locks).  The bitmaps alone may be read by other threads meanwhile; with sdr_dev_attr.workers they
+ * are written by threads of the context's own, and are to be read with atomic loads that acquire.
+ * Different contexts are independent.  Errors: calls return 0 or a count, or a negative errno
+ * value; creators return NULL and set errno.  Progress: nothing happens behind the caller's back;
+ * packets move inside sdr_context_progress and the calls that say so.
  */
 #ifndef SDR_SDR_H
 #define SDR_SDR_H
@@ -49,9 +49,9 @@ struct sdr_dev_attr {
 	size_t why_len;	  /* bytes of it; SDR_WHY_LEN hold every text */
 	uint8_t channels; /* source ports that QPs can spread over, 1..16; 0: 1 */
 	/*
-	 * since 1.3: threads that place packets of messages from 256 KiB on, each from a UDP port of its own,
-	 * 0..16; 0: all is done in sdr_context_progress.  They start with the first QP, sleep
-	 * while nothing comes, and are told of by sdr_qp_info_get.  Only "soft" has them.
+	 * since 1.3: threads that place packets of messages from 256 KiB on, each from a UDP port
+	 * of its own, 0..16; 0: all is done in sdr_context_progress.  They start with the first QP,
+	 * sleep while nothing comes, and are told of by sdr_qp_info_get.  "soft" and "mem" have them.
 	 */
 	uint8_t workers;
 };

@@ -12,9 +12,9 @@
  * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds
  * the slot and ends the grant, if there is one, so no byte is written; opening is the other way
  * round.  An engine with receive workers takes nothing for a slot before it is bound, and may take
- * something at once when it is: there the word is set before.  A packet of number n can therefore only
- * be taken for n itself or for n + generations * IDs * i: it must be older than generations * IDs
- * messages to do harm, and that bound is exact. (With grants it then sets a bit, and writes
+ * something at once when it is: there the word is set before.  A packet of number n can therefore
+ * only be taken for n itself or for n + generations * IDs * i: it must be older than generations *
+ * IDs messages to do harm, and that bound is exact. (With grants it then sets a bit, and writes
  * nothing: sdr_keys.c.)  No timers.
  */
 #include "base/sdr_assert.h"

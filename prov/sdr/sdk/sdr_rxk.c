@@ -8,8 +8,8 @@
  * indexes a table of exactly 1 << id_bits words, the offset is compared with the message's packets,
  * the length with what belongs at that offset.  A run of packets, as a train brings them, is the
  * same decision once: one atomic access for each word of the bitmap and not for each packet, which
- * two workers at neighbouring trains would take from each other's caches.  Does not look at bytes, does not count, has no
- * timers.
+ * two workers at neighbouring trains would take from each other's caches.  Does not look at bytes,
+ * does not count, has no timers.
  */
 #include "base/sdr_assert.h"
 #include "sdr_rxk.h"

@@ -15,11 +15,11 @@
  *   sdr_soft_crew.h  receive workers: threads that place from ports of their own
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC
  *
- * One thread at a time, the owner, but for what sdr_soft_crew.c says of workers; no locks.  Memory of an engine: SDR_SOFT_RX_BUFS receive buffers and one
- * header arena, both allocated and touched at open; then a QP table that grows with the QPs, and
- * for each QP pages of slots as they are bound, and a word a packet of a bound buffer that pieces
- * come for.  With the first peer that is a device: receive
- * buffers for port 4791, and a struct a QP.
+ * One thread at a time, the owner, but for what sdr_soft_crew.c says of workers; no locks.  Memory
+ * of an engine: SDR_SOFT_RX_BUFS receive buffers and one header arena, both allocated and touched
+ * at open; then a QP table that grows with the QPs, and for each QP pages of slots as they are
+ * bound, and a word a packet of a bound buffer that pieces come for.  With the first peer that is a
+ * device: receive buffers for port 4791, and a struct a QP.
  */
 #ifndef SDR_SOFT_IMPL_H
 #define SDR_SOFT_IMPL_H

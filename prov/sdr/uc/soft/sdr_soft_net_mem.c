@@ -45,7 +45,7 @@
 #define SDR_SOFT_MEM_ALIGN    64u
 #define SDR_SOFT_MEM_MTU      65535	 /* bytes of an IP packet */
 #define SDR_SOFT_MEM_RING     (1u << 20) /* bytes, at least */
-#define SDR_SOFT_MEM_WRAP     UINT32_MAX /* in place of a length: the rest of the ring is not used */
+#define SDR_SOFT_MEM_WRAP     UINT32_MAX /* in place of a length: the ring goes on at its start */
 #define SDR_SOFT_MEM_DATAGRAM 65536u	 /* bytes, at most */
 
 struct sdr_soft_mem_head {

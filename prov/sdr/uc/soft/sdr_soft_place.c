@@ -89,8 +89,9 @@ static bool sdr_soft_early(struct sdr_soft_hold *h, const struct sdr_soft_qp *q,
 }
 
 /*
- * It was not for the slot as it was bound, if it was.  PLACED: it is now, go on.  `use` is looked at
- * once, and set after `bound`: who finds the packet's own finds the slot bound, or unbound again.
+ * It was not for the slot as it was bound, if it was.  PLACED: it is now, go on.  `use` is looked
+ * at once, and set after `bound`: who finds the packet's own finds the slot bound, or unbound
+ * again.
  */
 static enum sdr_soft_placed sdr_soft_stray(const struct sdr_soft_qp *q, struct sdr_soft_rx *rx,
 					   struct sdr_soft_hold *hold,

@@ -23,7 +23,9 @@ struct sdr_soft_slot {
 	uint64_t len;	  /* bytes */
 	uint32_t *pieces; /* what came of each packet in pieces; NULL: no piece came */
 	uint32_t rkey;	  /* of its epoch */
-	/* the use (sdr_uc.h) that it was bound for last, plus 1; 0: it never was.  Set after bound */
+	/*
+	 * the use (sdr_uc.h) that it was bound for last, plus 1; 0: it never was.  Set after bound
+	 */
 	uint32_t use;
 	uint8_t gen;
 	bool bound; /* the others are set before, and stay while it is */

@@ -18,8 +18,8 @@
  * would throw away would have to come again.
  *
  * Where the layer above has no room the worker waits likewise.  No timers but the length of its
- * naps; pieces, devices' packets and control datagrams but knocks (sdr_soft_knock.c) have no business
- * here, and are counted as bad.
+ * naps; pieces, devices' packets and control datagrams but knocks (sdr_soft_knock.c) have no
+ * business here, and are counted as bad.
  */
 #include <errno.h>
 #include <poll.h>
