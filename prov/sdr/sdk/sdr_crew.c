@@ -166,10 +166,13 @@ static void sdr_crew_take(struct sdr_context *ctx, const struct sdr_crew_note *n
 {
 	ctx->pkts_late += note->late;
 	ctx->pkts_bad += note->bad;
-	if (!note->qp || !note->h)
-		return;
-	if (note->h->qp == note->qp && note->h->st.msn == note->msn)
+	if (note->qp && note->h && note->h->qp == note->qp && note->h->st.msn == note->msn) {
 		sdr_recv_run(note->h, &note->run);
+		return;
+	}
+	/* They came while it was there. */
+	ctx->pkts_dup += note->run.dups;
+	ctx->chunks_rx += note->run.chunks;
 }
 
 int sdr_crew_collect(struct sdr_context *ctx)

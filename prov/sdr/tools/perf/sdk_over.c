@@ -30,17 +30,6 @@ static int over_why(struct sdk_end *e, const char *what, int err)
 	return perf_why(e->why, "%s: %s", what, sdr_strerror(err));
 }
 
-/* Of the receiver; a version without workers has only 0 (SDK_WORKERS_MAX). */
-static void sdk_workers_set(struct sdr_dev_attr *attr, uint32_t workers)
-{
-#ifdef SDR_WORKERS_MAX
-	attr->workers = (uint8_t)workers;
-#else
-	(void)attr;
-	(void)workers;
-#endif
-}
-
 static int over_open(struct sdk_end *e, const char *device, uint32_t mtu)
 {
 	struct sdr_context_info info = { .size = sizeof(info) };
@@ -49,13 +38,13 @@ static int over_open(struct sdk_end *e, const char *device, uint32_t mtu)
 				     .mtu = mtu,
 				     .fault = getenv("FI_SDR_FAULT"),
 				     .channels = (uint8_t)e->run.at.channels,
+				     .workers = (uint8_t)(e->sends ? 0 : e->run.at.workers),
 				     .why = why,
 				     .why_len = sizeof(why) };
 	struct over *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return perf_why(e->why, "out of memory");
-	sdk_workers_set(&attr, e->sends ? 0 : e->run.at.workers);
 	o->ctx = sdr_context_create(device, &attr);
 	if (!o->ctx) {
 		free(o);

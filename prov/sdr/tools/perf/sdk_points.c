@@ -166,8 +166,7 @@ int sdk_point_check(const struct sdk_point *p, char *why)
 			why, "size: %u messages of %llu bytes in flight are more than %llu bytes",
 			p->in_flight, (unsigned long long)p->size, PERF_ROOM_MAX);
 	if (p->workers > SDK_WORKERS_MAX)
-		return perf_why(why, "workers: %u: this version has none yet: leave it 0",
-				p->workers);
+		return perf_why(why, "workers: %u: expected 0 to %u", p->workers, SDK_WORKERS_MAX);
 	if (p->mtu && sdk_point_split((p->size + p->mtu - 1) / p->mtu, p->in_flight, bits))
 		return perf_why(
 			why,

@@ -16,12 +16,7 @@
 #define SDK_MTU_MIN	 64u
 #define SDK_CHUNK_MAX	 (1u << 30) /* bytes, packets */
 #define SDK_CHANNELS_MAX 16u
-/* The SDK's receive workers, where it has them: sdk_workers_set() (sdk_over.c). */
-#ifdef SDR_WORKERS_MAX
-#define SDK_WORKERS_MAX SDR_WORKERS_MAX
-#else
-#define SDK_WORKERS_MAX 0u
-#endif
+#define SDK_WORKERS_MAX	 16u
 
 struct sdk_point {
 	uint64_t size; /* bytes of a message */
