@@ -49,20 +49,12 @@ void sdr_units_end(struct sdr_units *u)
 void sdr_units_packets(struct sdr_units *u, const uint64_t *bits, uint32_t npkts, uint32_t mtu,
 		       uint64_t off, uint64_t len)
 {
-	uint32_t lo = 0, n;
+	uint32_t lo, hi;
 
-	for (uint32_t w = 0; w * 64 < npkts; w++) {
-		uint64_t v = __atomic_load_n(&bits[w], __ATOMIC_ACQUIRE);
-
-		while (v) {
-			lo = (uint32_t)__builtin_ctzll(v);
-			v >>= lo;
-			n = v == ~0ull ? 64 : (uint32_t)__builtin_ctzll(~v);
-			sdr_units_add(u, off + (uint64_t)(w * 64 + lo) * mtu,
-				      w * 64 + lo + n >= npkts
-					      ? off + len
-					      : off + (uint64_t)(w * 64 + lo + n) * mtu);
-			v = lo + n == 64 ? 0 : v >> n << (lo + n);
-		}
+	for (lo = sdr_bitmap_next_one(bits, 0, npkts); lo < npkts;
+	     lo = sdr_bitmap_next_one(bits, hi, npkts)) {
+		hi = sdr_bitmap_next_zero(bits, lo, npkts);
+		sdr_units_add(u, off + (uint64_t)lo * mtu,
+			      hi == npkts ? off + len : off + (uint64_t)hi * mtu);
 	}
 }
