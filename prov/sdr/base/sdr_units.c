@@ -2,6 +2,7 @@
 /* Copyright (c) the sdr authors. */
 /* Ranges of bytes as bits of units, see sdr_units.h. */
 #include "sdr_assert.h"
+#include "sdr_bitmap.h"
 #include "sdr_units.h"
 
 /* The range so far is over: units that it has all of are there. */
