@@ -164,8 +164,9 @@ const struct bar_case bar_cases[] = {
 	  .must = { MOST(MEAN, 1.25), MOST(DROP, 0.0005) } },
 	{ "known-1m", .flows = 1, .size = MIB, .messages = 1, .teach_bytes = 128 * MIB,
 	  .quick = true, .must = { MOST(MEAN, 1.10) } },
+	/* 1.05, of which hosts need 0.03 */
 	{ "known-16m", .flows = 1, .size = 16 * MIB, .messages = 1, .teach_bytes = 128 * MIB,
-	  .must = { MOST(MEAN, 1.05) } },
+	  .quick = true, .must = { MOST(MEAN, 1.02), MOST(DROP, 0.0005) } },
 	{ "warm-64k-0", .flows = 1, .size = 64 * KIB, .messages = 400, .warm = 300, .quick = true,
 	  .must = WARM_MUST },
 	{ "warm-64k-1e-3", .flows = 1, .size = 64 * KIB, .messages = 1200, .warm = 1000, .loss = 1e-3,

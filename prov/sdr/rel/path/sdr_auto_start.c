@@ -18,7 +18,6 @@
 #define SDR_AUTO_NEAR_FIRST  6u	 /* on a near path, in a round trip: others may begin as well */
 /* how far a round trip may be from the known one, either way, for the path to be the known one */
 #define SDR_AUTO_KNOWN_RTT  2u
-#define SDR_AUTO_KNOWN_USE  0.95 /* of what it was known to pass */
 #define SDR_AUTO_START_FREE 0.02 /* share of a first window lost that is not put on it */
 /* share of a round lost that ends START, and packets after which it is one: beyond weather, ... */
 #define SDR_AUTO_START_LOST 0.12
@@ -96,8 +95,8 @@ double sdr_auto_begins(const struct sdr_cc *cc)
 
 	if (!k->rate_Bps || !k->rtt_ns)
 		return first;
-	return fmax(SDR_AUTO_KNOWN_USE * (double)k->rate_Bps * (double)k->rtt_ns / SDR_CC_NS_PER_S,
-		    first / 2);
+	/* all of it: the window is what the path holds, and queues for no more than its error */
+	return fmax((double)k->rate_Bps * (double)k->rtt_ns / SDR_CC_NS_PER_S, first / 2);
 }
 
 /*
