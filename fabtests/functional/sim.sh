@@ -218,6 +218,8 @@ shares() {
 	[ "$a" = "$b" ] || no "--jobs changes the result" || return 1
 	simulate share --flows 1 --messages 10 --warm 2 --greet --size 64K --cc fixed --format csv || return 1
 	holds "$(col messages 2) == 8 && $(col time_mean_s 2) > 0.0255 && $(col time_max_s 2) < 0.027" || return 1
+	# opened anew after what it was taught, and at once in use
+	simulate share --flows 1 --messages 1 --teach 8M --size 64K --format csv || return 1
 	simulate share --flows 1 --cc fixed --at 1:rate=5e8 --seconds 2 --format json || return 1
 	grep -q '^{"run":0,"flow":"sdr0","start_s":' "$tmp/out.txt" || no "$(cat "$tmp/out.txt")" || return 1
 	simulate share --flows 1 --rival bbr --seconds 1 --series 0.5 || return 1

@@ -157,12 +157,8 @@ void share_flow_post(struct share_flow *f)
 {
 	struct share_bed *b = f->bed;
 	struct sdr_rel_iov iov = { b->mem, b->cfg->size };
-	struct sdr_rel_wr wr = {
-		.kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .peer = f->peer, .ctx = f
-	};
-	struct sdr_rel_rr rr = {
-		.kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .peer = f->back, .ctx = f
-	};
+	struct sdr_rel_wr wr = { .kind = SDR_REL_SEND, .niov = 1, .iov = &iov, .ctx = f };
+	struct sdr_rel_rr rr = { .kind = SDR_REL_RECV, .niov = 1, .iov = &iov, .ctx = f };
 	int err = 0;
 
 	if (f->rival) {
@@ -173,6 +169,9 @@ void share_flow_post(struct share_flow *f)
 		share_flow_prepare(f);
 	if (f->step != SHARE_RUN)
 		return;
+	/* It may have been opened anew just now. */
+	wr.peer = f->peer;
+	rr.peer = f->back;
 	for (; f->recvs < b->cfg->window && !err; f->recvs++) {
 		err = sdr_rel_recv(b->eps.ep[f->to].rel, &rr);
 		b->eps.ep[f->to].dirty = true;
