@@ -570,10 +570,12 @@ static void stranger_ask(struct stranger *s, uint32_t qpn)
 				      .chunk = 65536,
 				      .max_msg = 1ull << 30 };
 	uint8_t p[2048];
+	size_t n;
 
 	s->me = (struct sdr_dgram_to){ i.qpn, i.rkey };
 	sdr_wire_qp_info_encode(s->info, &i);
-	stranger_say(s, p, sdr_dgram_info_encode(p, SDR_DGRAM_OPEN, &s->me, s->info));
+	n = sdr_dgram_info_encode(p, SDR_DGRAM_OPEN, &s->me, s->info);
+	stranger_say(s, p, n);
 }
 
 static bool stranger_link(struct stranger *s, struct bed *b, uint32_t qpn)

@@ -261,7 +261,7 @@ void sdr_soft_crew_tell(struct sdr_soft_crew *c)
 uint64_t sdr_soft_crew_done(const struct sdr_soft *s)
 {
 	const struct sdr_soft_crew *c = s->crew;
-	struct pollfd p[SDR_WORKERS_MAX];
+	struct pollfd p[SDR_WORKERS_MAX] = { 0 };
 	uint32_t at[SDR_WORKERS_MAX], n = 0, i;
 	uint64_t least = UINT64_MAX, done;
 
