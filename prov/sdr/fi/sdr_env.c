@@ -212,9 +212,9 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .unit = "threads",
 	  .range = "0..16",
 	  .max = SDR_WORKERS_MAX,
-	  .help = "Receive workers of an endpoint: threads that place large messages, each from a "
-		  "UDP port of its own that firewalls must let through; 0: the thread that "
-		  "drives the endpoint does it.",
+	  .help = "Receive workers of an endpoint on a UDP socket: threads that place messages "
+		  "of 256 KiB and more, each from a port of its own that firewalls should let "
+		  "through; 0: the thread that drives the endpoint does it.",
 	  AT(workers) },
 	{ .name = "generations",
 	  .kind = &sdr_kind_uint,
