@@ -42,11 +42,13 @@
 static bool bulk_direct(struct sdr_bulk_rx *b)
 {
 	struct sdr_conn *c = b->conn;
+	int ret;
 
 	if (!sdr_qp_far(c->shape->qp) || c->rel->cfg.no_far)
 		return false;
-	b->direct = !sdr_qp_grant(c->shape->qp, b->buf, b->len, b->mem, &b->grant);
-	if (!b->direct)
+	ret = sdr_qp_grant(c->shape->qp, b->buf, b->len, b->mem, &b->grant);
+	b->direct = !ret;
+	if (ret && ret != -EAGAIN) /* that is no word against such memory: none is free now */
 		sdr_stages_told(c->rel);
 	return b->direct;
 }
