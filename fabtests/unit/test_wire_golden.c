@@ -194,7 +194,7 @@ static void golden__dgram(void **state)
 						  .len = 4,
 						  .data = 0x0102030405060708 };
 	struct sdr_dgram_write back;
-	uint8_t p[SDR_DGRAM_INFO_LEN];
+	uint8_t p[SDR_DGRAM_INFO_LEN], qpi[SDR_QP_INFO_LEN];
 	size_t n;
 
 	(void)state;
@@ -222,10 +222,11 @@ static void golden__dgram(void **state)
 	p[SDR_CLASS_LEN + SDR_DGRAM_TO_LEN + 4] = 2; /* a flag that is not known */
 	assert_int_equal(sdr_dgram_write_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN, false, &back),
 			 -EBADMSG);
-	memset(p, 0x5a, sizeof(p));
-	n = sdr_dgram_info_encode(p, SDR_DGRAM_OPEN, &to, p);
+	memset(qpi, 0x5a, sizeof(qpi));
+	n = sdr_dgram_info_encode(p, SDR_DGRAM_OPEN, &to, qpi);
 	assert_int_equal(n, SDR_DGRAM_INFO_LEN);
 	golden("open", p, 12, "5d020302 10000a00 44332211");
+	assert_memory_equal(p + 12, qpi, sizeof(qpi));
 	assert_ptr_equal(sdr_dgram_info_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN), p + 12);
 	assert_null(sdr_dgram_info_decode(p + SDR_CLASS_LEN, n - SDR_CLASS_LEN - 1));
 }
