@@ -187,6 +187,7 @@ static size_t seed_keys(uint8_t *buf)
 size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 {
 	static const char *const splits[] = { "10+18+4", "8+22+2", "12+20+0", "1+30+1" };
+	static const uint8_t nothing[SDR_QP_INFO_LEN];
 	static const struct sdr_wire_qp_info infos[] = {
 		{ .qpn = 0x123456,
 		  .rkey = 0xcafebabe,
@@ -273,8 +274,7 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 	case 15:
 		return sdr_dgram_sent_encode(buf, &to, 7);
 	case 16:
-		memset(buf, 0, SDR_DGRAM_INFO_LEN);
-		return sdr_dgram_info_encode(buf, SDR_DGRAM_OPEN, &to, buf);
+		return sdr_dgram_info_encode(buf, SDR_DGRAM_OPEN, &to, nothing);
 	default:
 		return 0;
 	}
