@@ -94,7 +94,7 @@ peer_killed() {
 	export FI_SDR_TIMEOUT=2000
 	export FI_SDR_CC=fixed FI_SDR_RATE=12000000	# 8 MiB take more than 5 s
 	server && client_at client "$port" -p "$prov" -T 60 -m "$1" -S 8m -I 1 -W 0 -o || return 1
-	sleep 2
+	sleep 4 # it has begun, also where starting takes seconds
 	kill9 server
 	await client
 	ended_with_error $?
