@@ -57,6 +57,35 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 			 ev->len - SDR_CLASS_LEN);
 }
 
+/* How many events from this on are of packets of one slot: they are taken together. */
+static int sdr_context_row(const struct sdr_uc_ev *ev, int n)
+{
+	const struct sdr_imm_split *s = &((const struct sdr_qp *)ev->p.cookie)->rxk.split;
+	int i;
+
+	n = n < (int)SDR_UC_POLL_MIN ? n : (int)SDR_UC_POLL_MIN;
+	for (i = 1; i < n; i++)
+		if (ev[i].kind != SDR_UC_EV_PLACED || ev[i].p.cookie != ev->p.cookie ||
+		    sdr_imm_id(s, ev[i].p.imm) != sdr_imm_id(s, ev->p.imm))
+			break;
+	return i;
+}
+
+static void sdr_context_placed(struct sdr_context *ctx, const struct sdr_uc_ev *ev)
+{
+	struct sdr_recv_note note;
+	int n;
+
+	if (!ev->p.cookie) { /* its QP was destroyed in this round */
+		ctx->pkts_late++;
+		return;
+	}
+	n = sdr_context_row(ev, ctx->ev_n - (int)(ev - ctx->ev));
+	sdr_recv_run(ev->p.cookie, ev, n, &note);
+	sdr_recv_count(ctx, &note);
+	ctx->ev_pos += n - 1;
+}
+
 static void sdr_context_dispatch(struct sdr_context *ctx, int n)
 {
 	ctx->ev_n = n;
@@ -64,10 +93,7 @@ static void sdr_context_dispatch(struct sdr_context *ctx, int n)
 		const struct sdr_uc_ev *ev = &ctx->ev[ctx->ev_pos++];
 		switch (ev->kind) {
 		case SDR_UC_EV_PLACED:
-			if (ev->p.cookie)
-				sdr_recv_placed(ev->p.cookie, ev);
-			else
-				ctx->pkts_late++; /* its QP was destroyed in this round */
+			sdr_context_placed(ctx, ev);
 			break;
 		case SDR_UC_EV_CTL:
 			sdr_context_ctl_input(ctx, ev);

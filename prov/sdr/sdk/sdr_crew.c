@@ -38,12 +38,8 @@
 #define SDR_CREW_LINE  64u   /* bytes of a cache line */
 
 struct sdr_crew_note {
-	struct sdr_qp *qp; /* NULL: it is gone */
-	struct sdr_rcv_handle *h;
 	uint64_t since; /* when it came, in the engine's order of arrivals */
-	struct sdr_recv_run run;
-	uint32_t msn;
-	uint16_t late, bad;
+	struct sdr_recv_note n;
 };
 
 struct sdr_crew_lane {
@@ -69,69 +65,15 @@ static bool sdr_crew_room(void *user, uint32_t worker)
 	return l->tail - __atomic_load_n(&l->head, __ATOMIC_ACQUIRE) < SDR_CREW_NOTES;
 }
 
-/* One packet of a note, whatever it is. */
-static void sdr_crew_packet(struct sdr_crew_note *note, const struct sdr_uc_ev *ev)
-{
-	struct sdr_rxk_out out;
-	enum sdr_rxk_res r = sdr_rxk_packet(&note->qp->rxk, ev->gen, ev->p.imm, ev->len, &out);
-
-	if (r == SDR_RXK_LATE) {
-		note->late++;
-		return;
-	}
-	if (r == SDR_RXK_BAD) {
-		note->bad++;
-		return;
-	}
-	note->h = sdr_container(out.msg, struct sdr_rcv_handle, k);
-	sdr_recv_run_add(&note->run, r, out.off, ev->ecn);
-}
-
-/* How many of the packets from the first on follow each other and are full but the last. */
-static int sdr_crew_row(const struct sdr_rxk *k, const struct sdr_uc_ev *ev, int n, uint32_t *imm)
-{
-	uint32_t off = sdr_imm_off(&k->split, ev->p.imm);
-	int i;
-
-	for (i = 0; i < n; i++) {
-		if (sdr_imm_off(&k->split, ev[i].p.imm) != off + (uint32_t)i ||
-		    ev[i].ecn != ev->ecn || (i && ev[i - 1].len != k->mtu))
-			break;
-		imm[i] = ev[i].p.imm;
-	}
-	return i;
-}
-
 static void sdr_crew_placed(void *user, uint32_t worker, const struct sdr_uc_ev *ev, int n)
 {
 	struct sdr_context *ctx = user;
 	struct sdr_crew_lane *l = &ctx->crew->lane[worker];
 	struct sdr_crew_note *note = &l->note[l->tail % SDR_CREW_NOTES];
-	uint32_t imm[SDR_UC_POLL_MIN];
-	struct sdr_rxk_run run;
-	int i, k;
 
-	SDR_ASSERT(n > 0 && n <= (int)SDR_UC_POLL_MIN && sdr_crew_room(user, worker));
-	memset(note, 0, sizeof(*note));
-	note->qp = ev->p.cookie;
+	SDR_ASSERT(sdr_crew_room(user, worker));
 	note->since = ev->since;
-	for (i = 0; i < n; i += k) {
-		SDR_ASSERT(ev[i].p.cookie == note->qp);
-		k = sdr_crew_row(&note->qp->rxk, ev + i, n - i, imm);
-		if (!sdr_rxk_run(&note->qp->rxk, ev[i].gen, imm, (uint32_t)k, ev[i + k - 1].len,
-				 &run)) {
-			k = 1;
-			sdr_crew_packet(note, &ev[i]);
-		} else if (!run.msg) {
-			note->late += (uint16_t)k;
-		} else {
-			note->h = sdr_container(run.msg, struct sdr_rcv_handle, k);
-			sdr_recv_run_take(&note->run, &run,
-					  sdr_imm_off(&note->qp->rxk.split, imm[k - 1]), ev[i].ecn);
-		}
-	}
-	if (note->h)
-		note->msn = note->h->st.msn;
+	sdr_recv_run(ev->p.cookie, ev, n, &note->n);
 	__atomic_store_n(&l->tail, l->tail + 1, __ATOMIC_RELEASE);
 }
 
@@ -162,19 +104,6 @@ void sdr_crew_destroy(struct sdr_crew *crew)
 	free(crew);
 }
 
-static void sdr_crew_take(struct sdr_context *ctx, const struct sdr_crew_note *note)
-{
-	ctx->pkts_late += note->late;
-	ctx->pkts_bad += note->bad;
-	if (note->qp && note->h && note->h->qp == note->qp && note->h->st.msn == note->msn) {
-		sdr_recv_run(note->h, &note->run);
-		return;
-	}
-	/* They came while it was there. */
-	ctx->pkts_dup += note->run.dups;
-	ctx->chunks_rx += note->run.chunks;
-}
-
 int sdr_crew_collect(struct sdr_context *ctx)
 {
 	struct sdr_crew *crew = ctx->crew;
@@ -191,7 +120,7 @@ int sdr_crew_collect(struct sdr_context *ctx)
 		for (; l->head != tail; n++) {
 			if (l->note[l->head % SDR_CREW_NOTES].since > done)
 				break;
-			sdr_crew_take(ctx, &l->note[l->head % SDR_CREW_NOTES]);
+			sdr_recv_count(ctx, &l->note[l->head % SDR_CREW_NOTES].n);
 			__atomic_store_n(&l->head, l->head + 1, __ATOMIC_RELEASE);
 		}
 	}
@@ -208,7 +137,7 @@ void sdr_crew_forget(struct sdr_context *ctx, const struct sdr_qp *qp)
 		uint32_t tail = __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE);
 
 		for (k = l->head; k != tail; k++)
-			if (l->note[k % SDR_CREW_NOTES].qp == qp)
-				l->note[k % SDR_CREW_NOTES].qp = NULL;
+			if (l->note[k % SDR_CREW_NOTES].n.qp == qp)
+				l->note[k % SDR_CREW_NOTES].n.qp = NULL;
 	}
 }

@@ -3,11 +3,13 @@
 /*
  * Receives: posting, what a packet changes, completing.
  *
- * A receive is bound to its slot from post to complete; in between its bitmaps are written by the
- * receive worker and its sums (got, cum, high, ...) here, in constant time a packet on average: cum
- * only moves forward, over words.  Receives that got packets in a round are on the context's list
- * and their hook is called once at the round's end.  Completing is final and immediate, in whatever
- * state the message is.
+ * A receive is bound to its slot from post to complete.  In between packets of one slot that were
+ * taken together go through the receive worker kernel, which writes the bitmaps, into a note
+ * (sdr_recv_run, on any thread), and that into the sums (got, cum, high, ...: sdr_recv_count), in
+ * constant time a packet on average: cum only moves forward, over words.  The round does both for
+ * what it polls, workers the first for what they place (sdr_crew.c).  Receives that got packets in
+ * a round are on the context's list and their hook is called once at the round's end.  Completing
+ * is final and immediate, in whatever state the message is.
  *
  * Where messages need a grant (rkeyed engines), a QP without hooks makes one here for the posted
  * buffer; with hooks the layer above does.  Packets without bytes are checked by no key, so a
@@ -140,59 +142,118 @@ uint32_t sdr_qp_recv_base(const struct sdr_qp *qp)
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
+/* One packet, whatever it is. */
+static void sdr_recv_packet(struct sdr_recv_note *note, const struct sdr_uc_ev *ev)
+{
+	struct sdr_rxk_out out;
+	enum sdr_rxk_res r = sdr_rxk_packet(&note->qp->rxk, ev->gen, ev->p.imm, ev->len, &out);
+
+	note->late += r == SDR_RXK_LATE;
+	note->bad += r == SDR_RXK_BAD;
+	if (r == SDR_RXK_LATE || r == SDR_RXK_BAD)
+		return;
+	note->h = sdr_container(out.msg, struct sdr_rcv_handle, k);
+	if (r == SDR_RXK_UIMM)
+		return;
+	note->last = out.off;
+	if (r == SDR_RXK_DUP) {
+		note->dups++;
+		return;
+	}
+	note->fresh++;
+	note->chunks += r == SDR_RXK_CHUNK;
+	note->ecn[ev->ecn % SDR_UC_ECNS]++;
+	if (out.off >= note->high)
+		note->high = out.off + 1;
+}
+
+/* How many from the first on follow each other, are full but the last, and came alike. */
+static int sdr_recv_row(const struct sdr_rxk *k, const struct sdr_uc_ev *ev, int n, uint32_t *imm)
+{
+	uint32_t off = sdr_imm_off(&k->split, ev->p.imm);
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (sdr_imm_off(&k->split, ev[i].p.imm) != off + (uint32_t)i ||
+		    ev[i].gen != ev->gen || ev[i].ecn != ev->ecn || (i && ev[i - 1].len != k->mtu))
+			break;
+		imm[i] = ev[i].p.imm;
+	}
+	return i;
+}
+
+void sdr_recv_run(struct sdr_qp *qp, const struct sdr_uc_ev *ev, int n, struct sdr_recv_note *note)
+{
+	uint32_t imm[SDR_UC_POLL_MIN];
+	struct sdr_rxk_run run;
+	int i, k;
+
+	SDR_ASSERT(n > 0 && n <= (int)SDR_UC_POLL_MIN);
+	*note = (struct sdr_recv_note){ .qp = qp };
+	for (i = 0; i < n; i += k) {
+		SDR_ASSERT(ev[i].p.cookie == qp);
+		k = sdr_recv_row(&qp->rxk, ev + i, n - i, imm);
+		if (!sdr_rxk_run(&qp->rxk, ev[i].gen, imm, (uint32_t)k, ev[i + k - 1].len, &run)) {
+			k = 1;
+			sdr_recv_packet(note, &ev[i]);
+			continue;
+		}
+		if (!run.msg) {
+			note->late += (uint16_t)k;
+			continue;
+		}
+		note->h = sdr_container(run.msg, struct sdr_rcv_handle, k);
+		note->last = sdr_imm_off(&qp->rxk.split, imm[k - 1]);
+		note->dups += run.dups;
+		note->fresh += run.fresh;
+		note->chunks += run.chunks;
+		note->ecn[ev[i].ecn % SDR_UC_ECNS] += (uint16_t)run.fresh;
+		/* If the last of them had come before, it was counted as the highest then. */
+		if (run.fresh && note->last >= note->high)
+			note->high = note->last + 1;
+	}
+	if (note->h)
+		note->msn = note->h->st.msn;
+}
+
 /*
  * cum is taken from the bitmap, which may know of packets whose run has not been taken: those count
  * when it has.
  */
-void sdr_recv_run(struct sdr_rcv_handle *h, const struct sdr_recv_run *run)
+void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note)
 {
-	struct sdr_rcv_state *st = &h->st;
-	struct sdr_qp *qp = h->qp;
-	struct sdr_context *ctx = qp->ctx;
+	struct sdr_rcv_handle *h = note->h;
+	struct sdr_qp *qp = note->qp;
+	struct sdr_rcv_state *st;
 	uint32_t cum, i;
 
-	SDR_ASSERT(run->any);
-	ctx->pkts_dup += run->dups;
-	ctx->chunks_rx += run->chunks;
-	st->dups += run->dups;
-	if (run->fresh && !st->got && !qp->numbered && !ctx->info.rkeyed)
+	ctx->pkts_late += note->late;
+	ctx->pkts_bad += note->bad;
+	ctx->pkts_dup += note->dups;
+	ctx->chunks_rx += note->chunks;
+	/* Those of a message that has ended since came while it was there. */
+	if (!qp || !h || h->qp != qp || h->st.msn != note->msn)
+		return;
+	st = &h->st;
+	st->dups += note->dups;
+	if (note->fresh && !st->got && !qp->numbered && !ctx->info.rkeyed)
 		sdr_cts_seen(qp, st->msn + 1);
-	st->got += run->fresh;
-	if (run->high > st->high)
-		st->high = run->high;
+	st->got += note->fresh;
+	if (note->high > st->high)
+		st->high = note->high;
 	if (st->cum < st->high && sdr_bitmap_test(st->pkt_bits, st->cum)) {
 		cum = sdr_bitmap_next_zero(st->pkt_bits, st->cum, st->high);
 		st->cum = cum < st->got ? cum : st->got;
 	}
 	SDR_ASSERT(st->cum <= st->got && st->got <= st->high && st->high <= st->npkts);
 	for (i = 0; qp->hooks.marks && i < SDR_UC_ECNS; i++)
-		qp->hooks.marks[i] += run->ecn[i];
-	if (run->fresh + run->dups) {
-		st->last = run->last;
+		qp->hooks.marks[i] += note->ecn[i];
+	if (note->fresh + note->dups) {
+		st->last = note->last;
 		st->last_ns = ctx->now;
 	}
 	if (sdr_list_empty(&h->touched))
 		sdr_list_add_tail(&h->touched, &ctx->touched);
-}
-
-void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev)
-{
-	struct sdr_context *ctx = qp->ctx;
-	struct sdr_recv_run run = { 0 };
-	struct sdr_rxk_out out;
-	enum sdr_rxk_res r;
-
-	r = sdr_rxk_packet(&qp->rxk, ev->gen, ev->p.imm, ev->len, &out);
-	if (r == SDR_RXK_LATE) {
-		ctx->pkts_late++;
-		return;
-	}
-	if (r == SDR_RXK_BAD) {
-		ctx->pkts_bad++;
-		return;
-	}
-	sdr_recv_run_add(&run, r, out.off, ev->ecn);
-	sdr_recv_run(sdr_container(out.msg, struct sdr_rcv_handle, k), &run);
 }
 
 void sdr_recv_round_end(struct sdr_context *ctx)

@@ -31,51 +31,26 @@ struct sdr_rcv_handle {
 	uint64_t inl[SDR_BITS_INLINE];
 };
 
-/* A run of packets of one message, as the receive worker kernel took them. */
-struct sdr_recv_run {
-	uint32_t fresh, dups;	   /* packets; new ones, those that had come */
+/* What packets of one slot did to its message, from the kernel to the sums. */
+struct sdr_recv_note {
+	struct sdr_qp *qp; /* NULL: it is gone */
+	/* the receive, and which message it was of then; NULL: there was none of theirs */
+	struct sdr_rcv_handle *h;
+	uint32_t msn;
+	uint16_t late, bad;	   /* packets */
+	uint32_t fresh, dups;	   /* new ones, those that had come */
 	uint32_t chunks;	   /* that they completed */
 	uint32_t high, last;	   /* 1 + the highest of the new; the last of all */
 	uint16_t ecn[SDR_UC_ECNS]; /* new packets by their mark */
-	bool any;		   /* one of all these, or a fragment of the immediate */
 };
 
-static inline void sdr_recv_run_add(struct sdr_recv_run *run, enum sdr_rxk_res r, uint32_t off,
-				    uint8_t ecn)
-{
-	run->any = true;
-	if (r == SDR_RXK_UIMM)
-		return;
-	run->last = off;
-	if (r == SDR_RXK_DUP) {
-		run->dups++;
-		return;
-	}
-	run->fresh++;
-	run->chunks += r == SDR_RXK_CHUNK;
-	run->ecn[ecn % SDR_UC_ECNS]++;
-	if (off >= run->high)
-		run->high = off + 1;
-}
-
-/* The same of several at once; last: packet offset of the last of them. */
-static inline void sdr_recv_run_take(struct sdr_recv_run *run, const struct sdr_rxk_run *more,
-				     uint32_t last, uint8_t ecn)
-{
-	run->any = true;
-	run->last = last;
-	run->dups += more->dups;
-	run->fresh += more->fresh;
-	run->chunks += more->chunks;
-	run->ecn[ecn % SDR_UC_ECNS] += (uint16_t)more->fresh;
-	/* If the last of them had come before, it was counted as the highest then. */
-	if (more->fresh && last >= run->high)
-		run->high = last + 1;
-}
-
-/* What it changes in the receive, which is posted. */
-void sdr_recv_run(struct sdr_rcv_handle *h, const struct sdr_recv_run *run);
-void sdr_recv_placed(struct sdr_qp *qp, const struct sdr_uc_ev *ev);
+/*
+ * The kernel over n events, 1..SDR_UC_POLL_MIN, all PLACED and of one slot of the QP.  Any thread,
+ * as long as neither QP nor message may go.
+ */
+void sdr_recv_run(struct sdr_qp *qp, const struct sdr_uc_ev *ev, int n, struct sdr_recv_note *note);
+/* The owner's: what it changes in the sums. */
+void sdr_recv_count(struct sdr_context *ctx, const struct sdr_recv_note *note);
 /* Calls the hooks of all receives touched in the round. */
 void sdr_recv_round_end(struct sdr_context *ctx);
 void sdr_recv_free(struct sdr_rcv_handle *h);
