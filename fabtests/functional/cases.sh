@@ -92,6 +92,15 @@ said() { # NAME PATTERN
 	grep -Eq -- "$2" "$tmp/$1.txt" || no "$1 did not say \"$2\""
 }
 
+# ends_with NAME STATUS PATTERN : the process ends with that status, and has said that.
+ends_with() {
+	local rc
+	await "$1"
+	rc=$?
+	[ $rc = "$2" ] || { no "$1: exit status $rc instead of $2"; return 1; }
+	said "$1" "$3"
+}
+
 free_port() {
 	local p
 	while :; do
@@ -100,6 +109,16 @@ free_port() {
 		grep -qi ":$(printf '%04X' $p) " /proc/net/udp /proc/net/udp6 /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
 	done
 	echo $p
+}
+
+# A port whose successor is a free UDP port, too.
+port_pair() {
+	local p
+	while :; do
+		p=$(free_port)
+		grep -qi ":$(printf '%04X' $((p + 1))) " /proc/net/udp /proc/net/udp6 2>/dev/null || break
+	done
+	echo "$p"
 }
 
 # bound PORT : an UDP socket has it, or a TCP socket listens there.

@@ -16,16 +16,6 @@ columns=op,engine,domain,peer_engine,peer_domain,bidirectional,verified,in_fligh
 columns=$columns,bw_peak_MBps,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,lat_min_us,lat_median_us,lat_p99_us,lat_max_us
 columns=$columns,packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s
 
-# A port whose successor is free too.
-port_pair() {
-	local p
-	while :; do
-		p=$(free_port)
-		grep -qi ":$(printf '%04X' $((p + 1))) " /proc/net/udp /proc/net/udp6 2>/dev/null || break
-	done
-	echo "$p"
-}
-
 perf_server() { # OPTIONS... : "server", at $port
 	port=$(port_pair)
 	spawn server "$perf" -p "$port" "$@" && until_said server 'waiting for a client' 20
@@ -163,15 +153,6 @@ help_lists() {
 		chunk channels sdk loopback sweep workers plain rounds probe-loss payload rate no-fragment flows trials every append plot format quiet help; do
 		said help "--$o " || return 1
 	done
-}
-
-# ends_with NAME STATUS PATTERN
-ends_with() {
-	local rc
-	await "$1"
-	rc=$?
-	[ $rc = "$2" ] || { no "$1: exit status $rc instead of $2"; return 1; }
-	said "$1" "$3"
 }
 
 # Without a port to send data to, the client hears from the server why.

@@ -14,16 +14,6 @@ columns=engine,peer_engine,verified,bytes,packet_bytes,chunk_bytes,channels,work
 columns=$columns,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,packet_rate_Mpps,packets,packets_lost,loss,packets_late
 columns=$columns,packets_dup,messages_incomplete,chunks,chunk_rate_Mps,repost_ns,cpu_s,peer_cpu_s,plain_MBps,ratio
 
-# A TCP port whose successor is a free UDP port.
-port_pair() {
-	local p
-	while :; do
-		p=$(free_port)
-		grep -qi ":$(printf '%04X' $((p + 1))) " /proc/net/udp /proc/net/udp6 2>/dev/null || break
-	done
-	echo "$p"
-}
-
 server() { # OPTIONS...
 	port=$(port_pair)
 	case $host in *:*) set -- -A "$host" "$@" ;; esac
@@ -39,15 +29,6 @@ alone() {
 	await client
 	rc=$?
 	[ $rc = 0 ] || no "exit status $rc"
-}
-
-# ends_with NAME STATUS PATTERN
-ends_with() {
-	local rc
-	await "$1"
-	rc=$?
-	[ $rc = "$2" ] || { no "$1: exit status $rc instead of $2"; return 1; }
-	said "$1" "$3"
 }
 
 # rows_are COLUMN=VALUE... : the header, and in each row these values; of "COLUMN=A,B" A in the first, B in the second.
