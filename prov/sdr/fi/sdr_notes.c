@@ -50,23 +50,17 @@ struct sdr_noted { /* a receive of the application's */
 uint64_t sdr_note_bytes(const struct sdr_rcv_state *st, uint32_t mtu)
 {
 	uint64_t full = (uint64_t)st->got * mtu, over = (uint64_t)st->npkts * mtu - st->length;
-	uint32_t last = st->npkts - 1;
-	uint64_t word = __atomic_load_n(&st->pkt_bits[last / 64], __ATOMIC_ACQUIRE);
 
-	return word >> last % 64 & 1 && full >= over ? full - over : full;
+	return sdr_bitmap_test(st->pkt_bits, st->npkts - 1) && full >= over ? full - over : full;
 }
 
 static uint32_t sdr_note_count(const struct sdr_note *n)
 {
 	const struct sdr_rcv_state *st = n->st;
-	uint32_t chunks = 0;
 
 	if (n->how & FI_SDR_TELL_PACKETS)
 		return st->got;
-	for (uint32_t i = 0; i < sdr_bitmap_words(st->nchunks); i++)
-		chunks += (uint32_t)__builtin_popcountll(
-			__atomic_load_n(&st->chunk_bits[i], __ATOMIC_ACQUIRE));
-	return chunks;
+	return sdr_bitmap_count(st->chunk_bits, st->nchunks);
 }
 
 /* There is room for it. */

@@ -16,7 +16,7 @@
 #define SDK_MTU_MIN	 64u
 #define SDK_CHUNK_MAX	 (1u << 30) /* bytes, packets */
 #define SDK_CHANNELS_MAX 16u
-#define SDK_WORKERS_MAX	 16u
+#define SDK_WORKERS_MAX	 SDR_WORKERS_MAX
 
 struct sdk_point {
 	uint64_t size; /* bytes of a message */

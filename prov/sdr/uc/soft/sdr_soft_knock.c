@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/sdr_assert.h"
-#include "base/sdr_rand.h"
 #include "wire/sdr_knock.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_knock.h"
