@@ -189,7 +189,7 @@ static uint64_t state_hash(void)
 	for (i = 0; i < WORKERS; i++)
 		h = mix(mix(h, world.worker[i].hold.slot != NULL), world.worker[i].work);
 	h = mix(h, world.crew.drained);
-	h = mix(h, world.crew.news | world.crew.asleep << 1);
+	h = mix(h, world.crew.news | world.crew.bell.asleep << 1);
 	h = mix(mix(h, world.page[0].bound), world.page[0].use);
 	h = mix(mix(h, world.words[0]), world.destroyed);
 	h = mix(mix(h, world.qpn[QPN] != NULL), world.qpn[QPN + 1] != NULL);
@@ -532,7 +532,7 @@ static void world_reset(void)
 	world.crew.to = (struct sdr_uc_crew){ .room = crew_room, .placed = crew_placed };
 	world.crew.n = world.crew.on = WORKERS;
 	world.crew.pid = getpid();
-	world.crew.fd = -1;
+	world.crew.bell.fd = -1;
 	world.qpn[QPN] = world.qpn[QPN + 1] = world.qp;
 	for (i = 0; i < USES; i++) {
 		world.msg[i] = (struct sdr_rxk_msg){ .pkt_bits = &world.bits[i][0],

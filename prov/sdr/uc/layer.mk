@@ -53,6 +53,7 @@ libsdr_uc_sim_la_SOURCES = \
 libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
+	prov/sdr/uc/soft/sdr_soft_bell.h \
 	prov/sdr/uc/soft/sdr_soft_crew.c \
 	prov/sdr/uc/soft/sdr_soft_crew.h \
 	prov/sdr/uc/soft/sdr_soft_engine.c \

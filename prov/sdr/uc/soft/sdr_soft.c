@@ -183,7 +183,7 @@ static int sdr_soft_epoll_open(struct sdr_soft *s)
 	if (s->crew) {
 		struct epoll_event e = { .events = EPOLLIN };
 
-		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->crew->fd, &e))
+		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->crew->bell.fd, &e))
 			return -errno;
 	}
 	return 0;
@@ -394,7 +394,7 @@ static void sdr_soft_hush(struct sdr_uc *uc, bool on)
 	if (s->crew) {
 		struct epoll_event e = { .events = on ? 0 : EPOLLIN };
 
-		(void)epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->crew->fd, &e);
+		(void)epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->crew->bell.fd, &e);
 	}
 	s->hushed = on;
 	s->rx.many |= on;

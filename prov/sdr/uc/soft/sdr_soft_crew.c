@@ -15,9 +15,8 @@
  * gives the processor away when it lasts longer: the worker may have lost it.  Workers wait for the
  * owner too, but with nothing in hand: no circle.
  *
- * News.  A worker that reports sets `news`; an owner that is about to sleep sets `asleep`, and
- * looks at `news` after: one of the two sees the other, and the eventfd is written only for an
- * owner that sleeps.
+ * News.  A worker that reports sets `news` and rings; an owner that is about to sleep looks at it
+ * after it has armed the bell (sdr_soft_bell.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -116,8 +115,8 @@ int sdr_soft_crew_open(struct sdr_soft *s, uint32_t n, const struct sockaddr_sto
 	s->crew = c;
 	c->pid = getpid();
 	*what = "eventfd";
-	c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->fd < 0) {
+	c->bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->bell.fd < 0) {
 		ret = -errno;
 		goto err;
 	}
@@ -135,15 +134,13 @@ err:
 
 static void sdr_soft_crew_stop(struct sdr_soft_crew *c)
 {
-	const uint64_t one = 1;
 	uint32_t i;
 
 	if (!c->on || c->pid != getpid())
 		return;
 	__atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
 	for (i = 0; i < c->on; i++)
-		while (write(c->worker[i]->wake, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
+		sdr_soft_bell_strike(c->worker[i]->wake);
 	for (i = 0; i < c->on; i++)
 		pthread_join(c->worker[i]->thread, NULL);
 	c->on = 0;
@@ -161,8 +158,8 @@ void sdr_soft_crew_close(struct sdr_soft *s)
 		sdr_soft_worker_free(c->worker[i]);
 	for (i = 0; i < c->nold; i++)
 		free(c->old[i]);
-	if (c->fd >= 0)
-		close(c->fd);
+	if (c->bell.fd >= 0)
+		close(c->bell.fd);
 	free(c);
 	s->crew = NULL;
 }
@@ -233,25 +230,10 @@ void sdr_soft_crew_retire(struct sdr_soft *s, void *table)
 
 /* ---- news ------------------------------------------------------------------------------------ */
 
-static void sdr_soft_crew_ring(struct sdr_soft_crew *c)
-{
-	const uint64_t one = 1;
-
-	while (write(c->fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
-
-void sdr_soft_crew_wake(struct sdr_soft_crew *c)
-{
-	if (__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST) &&
-	    __atomic_exchange_n(&c->asleep, false, __ATOMIC_SEQ_CST))
-		sdr_soft_crew_ring(c);
-}
-
 void sdr_soft_crew_tell(struct sdr_soft_crew *c)
 {
 	__atomic_store_n(&c->news, true, __ATOMIC_SEQ_CST);
-	sdr_soft_crew_wake(c);
+	sdr_soft_bell_ring(&c->bell);
 }
 
 /*
@@ -318,7 +300,6 @@ void sdr_soft_crew_large(struct sdr_soft *s, uint64_t len, bool bound)
 void sdr_soft_crew_poll(struct sdr_soft *s, bool drained)
 {
 	struct sdr_soft_crew *c = s->crew;
-	uint64_t n;
 
 	if (c->blocked)
 		__atomic_store_n(&c->handled, c->blocked - 1, __ATOMIC_RELEASE);
@@ -328,12 +309,8 @@ void sdr_soft_crew_poll(struct sdr_soft *s, bool drained)
 	c->passed = 0;
 	if (drained)
 		__atomic_store_n(&c->drained, c->drained + 1, __ATOMIC_RELEASE);
-	/* Whoever took `asleep` away has written, or is about to. */
-	if (c->armed && !__atomic_exchange_n(&c->asleep, false, __ATOMIC_SEQ_CST))
-		c->rung = true;
-	c->armed = false;
-	if (c->rung && read(c->fd, &n, sizeof(n)) > 0)
-		c->rung = false;
+	sdr_soft_bell_wake(&c->bell);
+	sdr_soft_bell_hear(&c->bell);
 	if (__atomic_load_n(&c->news, __ATOMIC_RELAXED))
 		__atomic_store_n(&c->news, false, __ATOMIC_SEQ_CST);
 }
@@ -342,9 +319,7 @@ bool sdr_soft_crew_arm(struct sdr_soft *s)
 {
 	struct sdr_soft_crew *c = s->crew;
 
-	if (!__atomic_exchange_n(&c->asleep, true, __ATOMIC_SEQ_CST) && c->armed)
-		c->rung = true;
-	c->armed = true;
+	sdr_soft_bell_arm(&c->bell);
 	return __atomic_load_n(&c->news, __ATOMIC_SEQ_CST);
 }
 

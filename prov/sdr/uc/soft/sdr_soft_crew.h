@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <sys/types.h>
+#include "sdr_soft_bell.h"
 #include "sdr_soft_place.h"
 #include "sdr_soft_rx.h"
 
@@ -45,7 +46,6 @@ struct sdr_soft_crew {
 	uint32_t n;  /* sockets */
 	uint32_t on; /* threads: 0 or n */
 	pid_t pid;   /* the process whose threads these are */
-	int fd;	     /* eventfd: the owner sleeps, and there is news */
 	/* tables of QPNs that were too small: a worker may look at them yet */
 	void *old[SDR_SOFT_QPN_BITS];
 	uint32_t nold;
@@ -53,15 +53,13 @@ struct sdr_soft_crew {
 	uint64_t blocked; /* stamp of the control datagram that the last poll left; 0: none */
 	uint64_t blocked_at; /* ns, engine's clock: first of the polls in a row that did so */
 	uint64_t passed;     /* the last answer of sdr_soft_crew_done, in this poll */
-	bool armed;	     /* the owner slept, or was about to, since it polled last, */
-	bool rung;	     /* and was woken: fd is to be read */
 	/* written by the owner: polls that ended with nothing more to read, and were handled */
 	_Alignas(SDR_SOFT_CREW_LINE) uint32_t drained;
 	uint64_t handled; /* likewise: control datagrams with this stamp or an older one */
 	bool stop;
 	/* written by both */
 	_Alignas(SDR_SOFT_CREW_LINE) bool news; /* packets were placed since the owner looked */
-	bool asleep;				/* it wants to be woken */
+	struct sdr_soft_bell bell;		/* that wakes it */
 };
 
 /*
@@ -101,8 +99,6 @@ void sdr_soft_crew_stats(const struct sdr_soft *s, struct sdr_uc_stats *st,
 
 /* Any worker: something was placed. */
 void sdr_soft_crew_tell(struct sdr_soft_crew *c);
-/* The same, where the owner's attention is all that is wanted. */
-void sdr_soft_crew_wake(struct sdr_soft_crew *c);
 
 /* A worker's thread; arg: struct sdr_soft_worker. */
 void *sdr_soft_worker_main(void *arg);

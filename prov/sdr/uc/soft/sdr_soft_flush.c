@@ -70,18 +70,6 @@ static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t
 	sdr_soft_rest_set(&s->tx, m, &c->v[m->desc]);
 }
 
-/* Returns the bytes that it takes. */
-static size_t sdr_soft_cmsg_put(char *at, int level, int type, const void *v, size_t len)
-{
-	struct cmsghdr *cm = (void *)at;
-
-	cm->cmsg_level = level;
-	cm->cmsg_type = type;
-	cm->cmsg_len = CMSG_LEN(len);
-	memcpy(CMSG_DATA(cm), v, len);
-	return CMSG_SPACE(len);
-}
-
 static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
 {
 	struct msghdr *h = &tx->hdr[i].msg_hdr;

@@ -5,14 +5,11 @@
  * checks and workers as over UDP, with no kernel in between: for tests, examples and measurements
  * of what the engine itself costs.
  *
- * A port is a ring of datagrams (trains, as they were sent, with their segment size) and an
- * eventfd that is readable when there may be something in it.  Senders copy, one at a time per
- * port; the one thread that receives is handed pointers into the ring, which are its own until it
- * asks the next time.  A full ring is a full network (EAGAIN), not a loss.  Nothing is lost,
- * reordered or delayed, and there is no address but 127.0.0.1.
- *
- * Waking.  Who finds the ring empty sets `asleep`, and looks again after; who has put something in
- * looks at `asleep` after: one of them sees the other, and the eventfd is written only then.
+ * A port is a ring of datagrams (trains, as they were sent, with their segment size) and a bell
+ * whose descriptor is readable when there may be something in it (sdr_soft_bell.h).  Senders copy,
+ * one at a time per port; the one thread that receives is handed pointers into the ring, which are
+ * its own until it asks the next time.  A full ring is a full network (EAGAIN), not a loss.
+ * Nothing is lost, reordered or delayed, and there is no address but 127.0.0.1.
  *
  * Ports are found by descriptor and by number without a lock; their structs are used again and
  * never given back, so that a sender that holds one whose port was closed finds it closed, under
@@ -57,9 +54,8 @@ struct sdr_soft_mem_head {
 
 struct sdr_soft_mem_port {
 	struct sdr_soft_mem_port *next; /* of those that are free */
-	int fd;
-	uint16_t port;	      /* 0: it is free */
-	pthread_mutex_t lock; /* of senders, and of who closes it */
+	uint16_t port;			/* 0: it is free */
+	pthread_mutex_t lock;		/* of senders, and of who closes it */
 	uint8_t *ring;
 	uint64_t cap; /* bytes, a power of two */
 	/* free-running byte positions: written by senders, */
@@ -67,9 +63,8 @@ struct sdr_soft_mem_port {
 	/* and by the receiver: up to there all is free again; handed out */
 	_Alignas(SDR_SOFT_CREW_LINE) uint64_t head;
 	uint64_t taken;
-	bool held;	  /* by who measures */
-	bool armed, rung; /* it has slept since it read fd; and somebody wrote, or will */
-	_Alignas(SDR_SOFT_CREW_LINE) bool asleep;
+	bool held;		   /* by who measures */
+	struct sdr_soft_bell bell; /* its fd is the port's */
 };
 
 static pthread_mutex_t sdr_soft_mem_lock =
@@ -153,10 +148,10 @@ static int sdr_soft_mem_open(struct sdr_soft *s, const struct sockaddr_storage *
 	if (!p->ring)
 		goto err_port;
 	p->cap = cap;
-	p->fd = fd;
+	p->bell = (struct sdr_soft_bell){ .fd = fd };
 	p->port = port;
 	p->tail = p->head = p->taken = 0;
-	p->armed = p->rung = p->asleep = p->held = false;
+	p->held = false;
 	__atomic_store_n(&sdr_soft_mem_fd[fd], p, __ATOMIC_RELEASE);
 	__atomic_store_n(&sdr_soft_mem_no[port], p, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&sdr_soft_mem_lock);
@@ -207,17 +202,6 @@ static int sdr_soft_mem_name(int fd, struct sockaddr_storage *sa)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static size_t sdr_soft_mem_cmsg(char *at, int level, int type, const void *v, size_t len)
-{
-	struct cmsghdr *cm = (void *)at;
-
-	cm->cmsg_level = level;
-	cm->cmsg_type = type;
-	cm->cmsg_len = CMSG_LEN(len);
-	memcpy(CMSG_DATA(cm), v, len);
-	return CMSG_SPACE(len);
-}
-
 static void sdr_soft_mem_fill(struct mmsghdr *v, struct sdr_soft_mem_head *h)
 {
 	struct timespec t = { .tv_sec = (time_t)(h->stamp / 1000000000u),
@@ -230,9 +214,9 @@ static void sdr_soft_mem_fill(struct mmsghdr *v, struct sdr_soft_mem_head *h)
 	v->msg_len = h->len;
 	sdr_soft_mem_addr(v->msg_hdr.msg_name, h->from);
 	v->msg_hdr.msg_namelen = sizeof(struct sockaddr_in);
-	n = sdr_soft_mem_cmsg(v->msg_hdr.msg_control, SOL_SOCKET, SCM_TIMESTAMPNS, &t, sizeof(t));
+	n = sdr_soft_cmsg_put(v->msg_hdr.msg_control, SOL_SOCKET, SCM_TIMESTAMPNS, &t, sizeof(t));
 	if (seg)
-		n += sdr_soft_mem_cmsg((char *)v->msg_hdr.msg_control + n, IPPROTO_UDP, UDP_GRO,
+		n += sdr_soft_cmsg_put((char *)v->msg_hdr.msg_control + n, IPPROTO_UDP, UDP_GRO,
 				       &seg, sizeof(seg));
 	v->msg_hdr.msg_controllen = n;
 }
@@ -270,17 +254,13 @@ static int sdr_soft_mem_recv(int fd, struct mmsghdr *v, unsigned int n)
 {
 	struct sdr_soft_mem_port *p = sdr_soft_mem_of(fd);
 	unsigned int k;
-	uint64_t count;
 
 	__atomic_store_n(&p->head, p->taken, __ATOMIC_RELEASE);
 	k = sdr_soft_mem_take(p, v, n);
 	if (k)
 		return (int)k;
-	if (!__atomic_exchange_n(&p->asleep, true, __ATOMIC_SEQ_CST) && p->armed)
-		p->rung = true;
-	p->armed = true;
-	if (p->rung && read(fd, &count, sizeof(count)) > 0)
-		p->rung = false;
+	sdr_soft_bell_arm(&p->bell);
+	sdr_soft_bell_hear(&p->bell);
 	k = sdr_soft_mem_take(p, v, n);
 	if (k)
 		return (int)k;
@@ -320,7 +300,6 @@ static struct sdr_soft_mem_head *sdr_soft_mem_place(struct sdr_soft_mem_port *p,
 static int sdr_soft_mem_put(struct sdr_soft_mem_port *p, const struct msghdr *m, uint16_t from,
 			    uint32_t *bytes)
 {
-	const uint64_t one = 1;
 	struct sdr_soft_mem_head *h;
 	struct timespec t;
 	uint64_t tail;
@@ -351,10 +330,7 @@ static int sdr_soft_mem_put(struct sdr_soft_mem_port *p, const struct msghdr *m,
 	h->stamp = sdr_soft_ns(&t);
 	h->from = from;
 	__atomic_store_n(&p->tail, tail, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&p->asleep, __ATOMIC_SEQ_CST) &&
-	    __atomic_exchange_n(&p->asleep, false, __ATOMIC_SEQ_CST))
-		while (write(p->fd, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
+	sdr_soft_bell_ring(&p->bell);
 out:
 	pthread_mutex_unlock(&p->lock);
 	return ret;
@@ -384,16 +360,10 @@ static int sdr_soft_mem_send(int fd, struct mmsghdr *v, unsigned int n)
 void sdr_soft_mem_port_hold(int fd, bool hold)
 {
 	struct sdr_soft_mem_port *p = sdr_soft_mem_of(fd);
-	const uint64_t one = 1;
 
 	__atomic_store_n(&p->held, hold, __ATOMIC_SEQ_CST);
-	if (hold)
-		return;
-	pthread_mutex_lock(&p->lock);
-	__atomic_store_n(&p->asleep, false, __ATOMIC_SEQ_CST);
-	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-	pthread_mutex_unlock(&p->lock);
+	if (!hold)
+		sdr_soft_bell_again(&p->bell);
 }
 
 static void sdr_soft_mem_stamp(int fd)

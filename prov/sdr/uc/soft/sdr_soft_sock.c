@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sdr_soft_impl.h"
@@ -162,4 +163,15 @@ uint32_t sdr_soft_sock_window(int fd, uint32_t mtu)
 		return 0;
 	w = (uint64_t)v * 7 / 16;
 	return (uint32_t)(mtu < SDR_SOFT_WINDOW_PKT ? w * mtu / SDR_SOFT_WINDOW_PKT : w);
+}
+
+size_t sdr_soft_cmsg_put(char *at, int level, int type, const void *v, size_t len)
+{
+	struct cmsghdr *cm = (void *)at;
+
+	cm->cmsg_level = level;
+	cm->cmsg_type = type;
+	cm->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(cm), v, len);
+	return CMSG_SPACE(len);
 }

@@ -29,4 +29,7 @@ uint32_t sdr_soft_sock_got(int fd, int which);
 /* Bytes of payload that the socket's receive queue holds at least, in packets of mtu bytes. */
 uint32_t sdr_soft_sock_window(int fd, uint32_t mtu);
 
+/* Ancillary data: one item at `at`.  Returns the bytes that it takes. */
+size_t sdr_soft_cmsg_put(char *at, int level, int type, const void *v, size_t len);
+
 #endif /* SDR_SOFT_SOCK_H */

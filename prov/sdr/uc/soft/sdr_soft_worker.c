@@ -89,7 +89,7 @@ static void sdr_soft_worker_wait(struct sdr_soft_worker *w)
 		if (__atomic_load_n(&c->handled, __ATOMIC_ACQUIRE) >= stamp ||
 		    sdr_soft_worker_stopped(w))
 			return;
-		sdr_soft_crew_wake(c);
+		sdr_soft_bell_ring(&c->bell);
 		sdr_soft_worker_nap(w, n);
 	}
 }
