@@ -156,7 +156,8 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 			if (n == max ||
 			    (*ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
 				return n;
-			if (s->crew && sdr_wire_opcode(pkt, len) == SDR_OP_UD_SEND_ONLY &&
+			if (s->crew && !rx->nic_only &&
+			    sdr_wire_opcode(pkt, len) == SDR_OP_UD_SEND_ONLY &&
 			    !sdr_soft_crew_passed(s, rx->stamp))
 				return n;
 			rx->off += len;
