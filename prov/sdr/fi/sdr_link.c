@@ -143,10 +143,12 @@ static struct sdr_link *sdr_link_new(struct sdr_ep *ep, bool in, const struct sd
 		free(l);
 		return NULL;
 	}
-	sdr_list_add_tail(&l->all, in ? &s->in : &s->out);
+	if (in)
+		sdr_list_add_tail(&l->all, &s->in);
+	else
+		sdr_list_add_head(&l->all, &s->out);
 	s->nin += in;
 	s->nunproved += in;
-	s->nclosed += !in;
 	return l;
 }
 
@@ -164,7 +166,6 @@ void sdr_link_drop(struct sdr_link *l)
 	sdr_list_del(&l->busy);
 	s->nin -= l->in;
 	s->nunproved -= l->in && !l->proved;
-	s->nclosed -= !l->in && !l->open;
 	free(l);
 }
 
@@ -232,9 +233,9 @@ struct sdr_link *sdr_link_to(struct sdr_ep *ep, const struct sdr_uc_addr *addr)
 void sdr_link_again(struct sdr_link *l)
 {
 	SDR_ASSERT(!l->in);
-	if (l->open)
-		l->ep->links->nclosed++;
 	l->open = false;
+	sdr_list_del(&l->all);
+	sdr_list_add_head(&l->all, &l->ep->links->out);
 	l->msn = 0;
 	sdr_link_qp_drop(l);
 	sdr_link_want(l);
@@ -260,7 +261,8 @@ static void sdr_link_accepted(struct sdr_link *l, const uint8_t *info)
 	} else {
 		l->peer = (struct sdr_dgram_to){ i.qpn, i.rkey };
 		l->open = true;
-		l->ep->links->nclosed--;
+		sdr_list_del(&l->all);
+		sdr_list_add_tail(&l->all, &l->ep->links->out);
 	}
 	sdr_link_kick(l);
 }
@@ -417,16 +419,17 @@ void sdr_link_input(struct sdr_ep *ep, const struct sdr_uc_addr *from, uint8_t t
 void sdr_links_run(struct sdr_ep *ep)
 {
 	struct sdr_links *s = ep->links;
-	uint64_t now, give_up = ep->env.rel.timeout_ms * 1000000ull;
+	uint64_t now = 0, give_up = ep->env.rel.timeout_ms * 1000000ull;
 	struct sdr_list *e;
 
-	if (!s->nclosed)
-		return;
-	now = ep->uc->ops->now(ep->uc);
 	sdr_list_each(e, &s->out) {
 		struct sdr_link *l = sdr_container(e, struct sdr_link, all);
 
-		if (l->open || l->err || l->due > now)
+		if (l->open)
+			break;
+		if (!now)
+			now = ep->uc->ops->now(ep->uc);
+		if (l->err || l->due > now)
 			continue;
 		if (now - l->since < give_up) {
 			sdr_link_ask(l, now);
@@ -443,10 +446,12 @@ uint64_t sdr_links_due(const struct sdr_ep *ep)
 	uint64_t due = UINT64_MAX;
 	const struct sdr_list *e;
 
-	for (e = s->out.next; s->nclosed && e != &s->out; e = e->next) {
+	for (e = s->out.next; e != &s->out; e = e->next) {
 		const struct sdr_link *l = sdr_container(e, struct sdr_link, all);
 
-		if (!l->open && !l->err && l->due < due)
+		if (l->open)
+			break;
+		if (!l->err && l->due < due)
 			due = l->due;
 	}
 	return due;
@@ -482,7 +487,7 @@ void sdr_links_close(struct sdr_ep *ep)
 		sdr_link_drop(sdr_container(s->out.next, struct sdr_link, all));
 	while (!sdr_list_empty(&s->in))
 		sdr_link_drop(sdr_container(s->in.next, struct sdr_link, all));
-	SDR_ASSERT(!s->nin && !s->nunproved && !s->nclosed && sdr_list_empty(&s->busy));
+	SDR_ASSERT(!s->nin && !s->nunproved && sdr_list_empty(&s->busy));
 	sdr_htab_destroy(&s->names);
 	sdr_htab_destroy(&s->qpns);
 	free(s);

@@ -34,8 +34,9 @@ struct sdr_region;
 struct sdr_link {
 	struct sdr_hnode by_name; /* address, and of one from a peer its queue pair */
 	struct sdr_hnode by_qpn;  /* ours */
-	struct sdr_list all;	  /* links->out or in; in: silent longest first */
-	struct sdr_list busy;	  /* links->busy */
+	/* links->out or in; out: those that are not open first; in: silent longest first */
+	struct sdr_list all;
+	struct sdr_list busy; /* links->busy */
 	struct sdr_ep *ep;
 	struct sdr_uc_addr addr; /* the peer */
 	struct sdr_qp *qp;
@@ -58,7 +59,7 @@ struct sdr_links { /* of an endpoint */
 	struct sdr_htab names, qpns;
 	uint64_t key; /* of the hashes */
 	struct sdr_list out, in, busy;
-	uint32_t nin, nunproved, nclosed; /* nclosed: out, wanted and not open */
+	uint32_t nin, nunproved;
 	/* of those above (sdr_write_in.c): what comes in by it ends; before its queue pair goes */
 	void (*gone)(struct sdr_link *l);
 	void (*received)(void *link, struct sdr_rcv_handle *h);
