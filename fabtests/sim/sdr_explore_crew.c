@@ -384,7 +384,7 @@ static bool crew_room(void *user, uint32_t worker)
 	(void)user;
 	/* all that the next turn of its loop depends on */
 	forget(mix(mix(mix(me->rx.cur, me->rx.off), me->hold.waited),
-		   mix(me->hold.lost.qp != NULL, me->hold.lost.use)));
+		   mix(me->hold.lost[0].qp != NULL, me->hold.lost[0].use)));
 	return true;
 }
 

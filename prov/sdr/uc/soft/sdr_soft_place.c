@@ -78,13 +78,15 @@ static inline bool sdr_soft_takes(const struct sdr_soft_slot *e, uint32_t gen, u
 static bool sdr_soft_early(struct sdr_soft_hold *h, const struct sdr_soft_qp *q, uint32_t id,
 			   uint32_t use)
 {
-	if (h->lost.qp == q && h->lost.id == id && h->lost.use == use)
+	uint32_t i = id % SDR_SOFT_HOLD_LOST;
+
+	if (h->lost[i].qp == q && h->lost[i].id == id && h->lost[i].use == use)
 		return false;
 	if (!h->waited)
 		return true;
-	h->lost.qp = q;
-	h->lost.id = id;
-	h->lost.use = use;
+	h->lost[i].qp = q;
+	h->lost[i].id = id;
+	h->lost[i].use = use;
 	return false;
 }
 

@@ -18,6 +18,8 @@ enum sdr_soft_placed {
 	SDR_SOFT_EARLY, /* what binds its slot has not been handled yet */
 };
 
+#define SDR_SOFT_HOLD_LOST 8u /* messages that nobody receives, in turn, before one is forgotten */
+
 /*
  * Which slot a worker writes to, and has events of: the owner does not give the buffer back while
  * it is this one.  One worker writes it, the owner reads it.
@@ -26,10 +28,11 @@ struct sdr_soft_hold {
 	const struct sdr_soft_slot *slot; /* NULL: none */
 	/* the worker's own: */
 	bool waited; /* long enough for the packet that is next */
+	/* messages that were waited for in vain, by ID: their other packets are late at once */
 	struct {
 		const struct sdr_soft_qp *qp; /* never followed: it may be gone */
 		uint32_t id, use;
-	} lost; /* a message that was waited for in vain: its other packets are late at once */
+	} lost[SDR_SOFT_HOLD_LOST];
 };
 
 static inline void sdr_soft_hold_end(struct sdr_soft_hold *h)
