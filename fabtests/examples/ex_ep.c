@@ -12,24 +12,13 @@
  * sent ("drop=0.01").
  */
 #include <errno.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_ext_sdr.h>
 
-#include "meet.h"
+#include "ends.h"
 
 #define LEN    (3u << 20) /* bytes of a message */
 #define WORDS  8	  /* receives of datagrams that are posted */
 #define REPEAT 0.1	  /* seconds */
 #define QUIET  10.0
-
-#define OK(call)                                                     \
-	do {                                                         \
-		long ret_ = (call);                                  \
-		CHECK(!ret_, #call ": %s", fi_strerror((int)-ret_)); \
-	} while (0)
 
 enum what { END, NACK, DONE };
 struct word {
@@ -40,45 +29,9 @@ struct hello { /* what the two sides tell each other first */
 	uint8_t name[64], info[SDR_QP_INFO_SIZE];
 };
 
-static struct fi_info *info;
-static struct fid_fabric *fabric;
-static struct fid_domain *domain;
-static struct fid_ep *ep;
-static struct fid_av *av;
-static struct fid_cq *cq;
-static struct fi_sdr_ep_ops_1 *ops;
-static fi_addr_t peer;
 static struct word in[WORDS], heard;
 static uint32_t now_at, again; /* message; chunks sent again */
 static int receiver, news;
-
-static void ep_open(const char *address)
-{
-	struct fi_info *hints = fi_allocinfo();
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG };
-	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC };
-
-	hints->ep_attr->type = FI_EP_DGRAM;
-	hints->caps = FI_MSG;
-	hints->fabric_attr->prov_name = strdup("sdr");
-	OK(fi_getinfo(FI_VERSION(1, 17), receiver ? address : NULL, NULL, receiver ? FI_SOURCE : 0,
-		      hints, &info));
-	if (!receiver) { /* the address by which packets leave to the receiver */
-		fi_freeinfo(info);
-		OK(fi_getinfo(FI_VERSION(1, 17), address, "1", 0, hints, &info));
-	}
-	fi_freeinfo(hints);
-	OK(fi_fabric(info->fabric_attr, &fabric, NULL));
-	OK(fi_domain(fabric, info, &domain, NULL));
-	OK(fi_endpoint(domain, info, &ep, NULL));
-	OK(fi_cq_open(domain, &cq_attr, &cq, NULL));
-	OK(fi_av_open(domain, &av_attr, &av, NULL));
-	OK(fi_ep_bind(ep, &cq->fid, FI_RECV | FI_TRANSMIT));
-	OK(fi_ep_bind(ep, &av->fid, 0));
-	OK(fi_enable(ep));
-	OK(fi_open_ops(&ep->fid, FI_SDR_EP_OPS_1, 0, (void **)&ops, NULL));
-	CHECK(FI_SDR_HAS_OP(ops, recv_notify), "this provider is older than 0.3.0");
-}
 
 static void say(const struct word *w)
 {
@@ -204,7 +157,8 @@ int main(int argc, char **argv)
 	CHECK(argc > 3, "usage: %s send|recv ADDRESS PORT [MESSAGES]", argv[0]);
 	receiver = !strcmp(argv[1], "recv");
 	messages = argc > 4 ? (uint32_t)atoi(argv[4]) : 4;
-	ep_open(argv[2]);
+	ends_open(receiver, argv[2], FI_EP_DGRAM, FI_MSG, FI_CQ_FORMAT_MSG);
+	CHECK(FI_SDR_HAS_OP(ops, recv_notify), "this provider is older than 0.3.0");
 	for (i = 0; i < WORDS; i++)
 		OK(fi_recv(ep, &in[i], sizeof(in[i]), NULL, FI_ADDR_UNSPEC, &in[i]));
 	qp = ops->qp_create(ep, &attr);
@@ -227,12 +181,7 @@ int main(int argc, char **argv)
 		printf("sent %u messages, %u chunks again\n", messages, again);
 	close(fd);
 	OK(ops->qp_destroy(ep, qp));
-	fi_close(&ep->fid);
-	fi_close(&av->fid);
-	fi_close(&cq->fid);
-	fi_close(&domain->fid);
-	fi_close(&fabric->fid);
-	fi_freeinfo(info);
+	ends_close();
 	free(buf);
 	return 0;
 }

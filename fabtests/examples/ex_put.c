@@ -10,25 +10,14 @@
  * FI_PROVIDER_PATH says where libsdr-fi.so lies, FI_SDR_FAULT impairs what is sent ("drop=0.01").
  */
 #include <errno.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
-#include <rdma/fi_ext_sdr.h>
 
-#include "meet.h"
+#include "ends.h"
 
 #define BLOCK  (256ull << 10) /* bytes of a write */
 #define BLOCKS 64u
 #define LEN    (BLOCK * BLOCKS)
 #define QUIET  10.0
-
-#define OK(call)                                                     \
-	do {                                                         \
-		long ret_ = (call);                                  \
-		CHECK(!ret_, #call ": %s", fi_strerror((int)-ret_)); \
-	} while (0)
 
 struct hello {
 	uint8_t name[64];
@@ -38,40 +27,8 @@ struct want { /* blocks that lack something; none: all is there */
 	uint32_t n, block[BLOCKS];
 };
 
-static struct fi_info *info;
-static struct fid_fabric *fabric;
-static struct fid_domain *domain;
-static struct fid_ep *ep;
-static struct fid_av *av;
-static struct fid_cq *cq;
 static struct fid_mr *mr;
-static struct fi_sdr_ep_ops_1 *ops;
-static fi_addr_t peer;
 static int receiver;
-
-static void ep_open(const char *address)
-{
-	struct fi_info *hints = fi_allocinfo();
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED };
-	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC };
-
-	hints->ep_attr->type = FI_EP_DGRAM;
-	hints->caps = FI_MSG | FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
-	hints->fabric_attr->prov_name = strdup("sdr");
-	OK(fi_getinfo(FI_VERSION(1, 17), address, receiver ? NULL : "1", receiver ? FI_SOURCE : 0,
-		      hints, &info));
-	fi_freeinfo(hints);
-	OK(fi_fabric(info->fabric_attr, &fabric, NULL));
-	OK(fi_domain(fabric, info, &domain, NULL));
-	OK(fi_endpoint(domain, info, &ep, NULL));
-	OK(fi_cq_open(domain, &cq_attr, &cq, NULL));
-	OK(fi_av_open(domain, &av_attr, &av, NULL));
-	OK(fi_ep_bind(ep, &cq->fid, FI_RECV | FI_TRANSMIT));
-	OK(fi_ep_bind(ep, &av->fid, 0));
-	OK(fi_enable(ep));
-	OK(fi_open_ops(&ep->fid, FI_SDR_EP_OPS_1, 0, (void **)&ops, NULL));
-	CHECK(FI_SDR_HAS_OP(ops, rma_notify), "this provider is older than 0.3.0");
-}
 
 /* One entry of the queue; 0: none came for a while. */
 static int next(struct fi_cq_tagged_entry *e, double seconds)
@@ -138,7 +95,9 @@ int main(int argc, char **argv)
 
 	CHECK(argc > 3 && buf, "usage: %s send|recv ADDRESS PORT", argv[0]);
 	receiver = !strcmp(argv[1], "recv");
-	ep_open(argv[2]);
+	ends_open(receiver, argv[2], FI_EP_DGRAM, FI_MSG | FI_RMA | FI_WRITE | FI_REMOTE_WRITE,
+		  FI_CQ_FORMAT_TAGGED);
+	CHECK(FI_SDR_HAS_OP(ops, rma_notify), "this provider is older than 0.3.0");
 	for (uint64_t i = 0; i < LEN; i++)
 		buf[i] = receiver ? 0 : meet_byte(0, i);
 	if (receiver) {
@@ -178,12 +137,7 @@ int main(int argc, char **argv)
 		       rounds, holes);
 	if (mr)
 		fi_close(&mr->fid);
-	fi_close(&ep->fid);
-	fi_close(&av->fid);
-	fi_close(&cq->fid);
-	fi_close(&domain->fid);
-	fi_close(&fabric->fid);
-	fi_freeinfo(info);
+	ends_close();
 	close(fd);
 	free(buf);
 	return 0;

@@ -11,11 +11,11 @@ ex_stream_SOURCES = fabtests/examples/ex_stream.c fabtests/examples/meet.h
 ex_stream_LDADD = libsdr.la
 ex_fec_SOURCES = fabtests/examples/ex_fec.c fabtests/examples/meet.h
 ex_fec_LDADD = libsdr.la
-ex_ep_SOURCES = fabtests/examples/ex_ep.c fabtests/examples/meet.h
+ex_ep_SOURCES = fabtests/examples/ex_ep.c fabtests/examples/ends.h fabtests/examples/meet.h
 ex_ep_LDADD = $(LIBFABRIC_LIBS)
-ex_front_SOURCES = fabtests/examples/ex_front.c fabtests/examples/meet.h
+ex_front_SOURCES = fabtests/examples/ex_front.c fabtests/examples/ends.h fabtests/examples/meet.h
 ex_front_LDADD = $(LIBFABRIC_LIBS)
-ex_put_SOURCES = fabtests/examples/ex_put.c fabtests/examples/meet.h
+ex_put_SOURCES = fabtests/examples/ex_put.c fabtests/examples/ends.h fabtests/examples/meet.h
 ex_put_LDADD = $(LIBFABRIC_LIBS)
 
 TESTS += fabtests/functional/examples.sh
