@@ -10,6 +10,9 @@
  * as they are. A rule is about the datagrams to the server whose payload has SIZE bytes: of each
  * EVERY, the first COUNT are dropped, or sent twice, or held until the next one of that size has
  * gone.  So a test knows each number of what a probe should find.  It runs until it is killed.
+ *
+ * It never sleeps but in poll: what poll saw may be gone when it is asked for, as an error of the
+ * socket is when a send has told it first.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -120,13 +123,13 @@ int main(int argc, char **argv)
 			fail("poll");
 		if (p[0].revents) {
 			len = sizeof(client);
-			n = recvfrom(p[0].fd, buf, sizeof(buf), 0, (struct sockaddr *)&client,
-				     &len);
+			n = recvfrom(p[0].fd, buf, sizeof(buf), MSG_DONTWAIT,
+				     (struct sockaddr *)&client, &len);
 			if (n >= 0)
 				towards(p[1].fd, buf, (size_t)n);
 		}
 		if (p[1].revents) {
-			n = recv(p[1].fd, buf, sizeof(buf), 0);
+			n = recv(p[1].fd, buf, sizeof(buf), MSG_DONTWAIT);
 			if (n >= 0 && sendto(p[0].fd, buf, (size_t)n, 0, (struct sockaddr *)&client,
 					     sizeof(struct sockaddr_in)) < 0)
 				fail("sendto");
