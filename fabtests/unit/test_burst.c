@@ -24,8 +24,8 @@ static const struct sdr_burst_at at = { .mtu = MTU, .base = BASE, .target = 2 * 
  * So many packets leave at that rate, pass at the other one, and every so manieth of them is lost
  * (0: none); all are acknowledged.  Returns the losses that are ours.
  */
-static double flight(struct sdr_burst *b, uint64_t now, uint32_t pkts, double rate, double passes,
-		     uint32_t lost)
+static double flight_at(struct sdr_burst *b, uint64_t now, uint32_t pkts, double rate,
+			double passes, uint32_t lost, const struct sdr_burst_at *a)
 {
 	uint64_t tx = now, rx = now + BASE;
 	uint32_t i;
@@ -39,7 +39,13 @@ static double flight(struct sdr_burst *b, uint64_t now, uint32_t pkts, double ra
 		if (sdr_burst_acked(b, rx, gone ? 0 : tx, gone ? 0 : MTU, gone ? MTU : 0, BASE))
 			break;
 	}
-	return sdr_burst_judge(b, &at);
+	return sdr_burst_judge(b, a);
+}
+
+static double flight(struct sdr_burst *b, uint64_t now, uint32_t pkts, double rate, double passes,
+		     uint32_t lost)
+{
+	return flight_at(b, now, pkts, rate, passes, lost, &at);
 }
 
 static double round_of(struct sdr_burst *b, double queue, bool lossy)
@@ -224,6 +230,52 @@ static void burst__few_packets_say_nothing(void **state)
 	assert_false(sdr_burst_acked(&b, S + 2 * BASE + 3, S + BASE + 2, MTU, 0, BASE));
 }
 
+/* The line is full of it alone: it left a little too fast, and the weather took a lot for once. */
+static void burst__its_own_queue(void **state)
+{
+	struct sdr_burst_at full = at;
+	struct sdr_burst b;
+
+	(void)state;
+	full.target = MS;
+	for (uint32_t known = 0; known < 2; known++) {
+		full.full = known ? FULL : 0;
+		sdr_burst_init(&b, S);
+		sdr_burst_begin(&b, S, 1.3 * FULL, FULL);
+		assert_true((flight_at(&b, S, 128, 1.3 * RATE, RATE, 20, &full) > 0) == !known);
+		assert_true(sdr_burst_holds(&b) == !known);
+	}
+	/* two of them share it */
+	sdr_burst_begin(&b, S, 1.3 * FULL, FULL);
+	assert_true(flight_at(&b, S, 128, 1.3 * RATE, RATE / 2, 20, &full) > 0);
+	assert_true(sdr_burst_holds(&b));
+}
+
+/* Eight packets leave at a time: the last of them waits for the others, and for nobody else. */
+static void burst__packets_that_leave_together(void **state)
+{
+	struct sdr_burst_at eight = at;
+	struct sdr_burst b;
+	double win;
+
+	(void)state;
+	eight.target = MS / 4;
+	for (uint32_t told = 0; told < 2; told++) {
+		eight.together = told ? (uint64_t)(8 * MTU / RATE * 1e9) : 0;
+		sdr_burst_init(&b, S);
+		sdr_burst_share(&b, FULL / 2);
+		win = sdr_burst_begin(&b, S, FULL, FULL);
+		for (uint32_t i = 0; i < 32; i++) {
+			uint64_t tx = S + i / 8 * MS * 13 / 10;
+
+			sdr_burst_acked(&b, tx + BASE + (uint64_t)((i % 8 + 1) * MTU / RATE * 1e9),
+					tx, MTU, 0, BASE);
+		}
+		sdr_burst_judge(&b, &eight);
+		assert_true((sdr_burst_begin(&b, S, FULL, FULL) < win) == !told);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +286,8 @@ int main(void)
 		cmocka_unit_test(burst__is_lifted_alone_and_with_time),
 		cmocka_unit_test(burst__grows_within_a_message),
 		cmocka_unit_test(burst__few_packets_say_nothing),
+		cmocka_unit_test(burst__its_own_queue),
+		cmocka_unit_test(burst__packets_that_leave_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,10 +25,16 @@ static bool auto_burst_far(struct sdr_cc *cc, uint64_t now)
 	return false;
 }
 
+/* What the path is known to carry in a round trip. */
+static double auto_burst_full(const struct sdr_auto *a)
+{
+	return a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S;
+}
+
 bool sdr_auto_burst_begins(struct sdr_cc *cc, uint64_t now)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
-	double full = a->rival.most * (double)a->queue.base / SDR_CC_NS_PER_S, win = a->win;
+	double full = auto_burst_full(a), win = a->win;
 
 	if (!auto_burst_far(cc, now) || a->phase == SDR_AUTO_START ||
 	    a->rival.state == SDR_RIVAL_WINDOW || a->rival.state == SDR_RIVAL_HOLD)
@@ -41,6 +47,7 @@ void sdr_auto_burst_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
 	uint64_t tx = ack->snap ? ack->snap_tx_ns : 0;
+	double Bps = a->rival.most > 0 ? a->rival.most : (double)cc->pacing_Bps;
 	struct sdr_burst_at at;
 
 	if (!auto_burst_far(cc, ack->now))
@@ -52,7 +59,10 @@ void sdr_auto_burst_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	at = (struct sdr_burst_at){ .mtu = cc->mtu,
 				    .base = a->queue.base,
 				    .target = sdr_auto_keeps(cc, a->win),
-				    .share = a->blame.share };
+				    .together = (uint64_t)((double)cc->pacer.quantum / Bps *
+							   SDR_CC_NS_PER_S),
+				    .share = a->blame.share,
+				    .full = auto_burst_full(a) };
 	cc->own_lost += (uint64_t)sdr_burst_judge(&a->burst, &at);
 }
 

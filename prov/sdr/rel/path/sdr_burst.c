@@ -16,7 +16,9 @@
  *             so much; those who begin together each get the share that they had, and their sum is
  *             what the path carries.  Losses without a queue are the weather's and change nothing,
  *             however many; nor does a queue without losses, which a host that was late makes as
- *             well, but for who was found to be one of many already.
+ *             well, but for who was found to be one of many already.  A queue is what is longer
+ *             than the packets that left together, and no crowd's where nearly all that the path
+ *             carries in that time was of this flight: who leaves a little too fast makes one, too.
  *    lifted   a packet for each flight that met no queue, more and more where whole messages met
  *             neither queue nor losses, and by itself with time: it doubles in twenty seconds.  As
  *             large as the path it is forgotten.
@@ -41,6 +43,7 @@
 #define BURST_LONG    1.5
 #define BURST_SHORT   1.0 /* and one that says that nobody was met */
 #define BURST_STRETCH 1.08
+#define BURST_ALL     0.8 /* of what the path carries: nobody else was there to speak of */
 /* of the bytes, and packets: losses beyond weather */
 #define BURST_LOST	 0.02
 #define BURST_LOST_PKTS	 2.0
@@ -123,22 +126,27 @@ bool sdr_burst_acked(struct sdr_burst *b, uint64_t rx, uint64_t tx, uint64_t byt
 double sdr_burst_judge(struct sdr_burst *b, const struct sdr_burst_at *at)
 {
 	double all = b->bytes + b->lost, beyond = b->lost - at->share * all, left = b->left;
-	double target = (double)at->target, took = (double)(b->rx_last - b->rx) + 1, queue, passes;
+	double target = (double)at->target, together = (double)at->together;
+	double sent = (double)(b->tx_last - b->tx) + together;
+	double took = (double)(b->rx_last - b->rx) + 1, queue, passes;
 	bool lost = beyond > BURST_LOST * all + BURST_LOST_PKTS * at->mtu;
 
-	SDR_ASSERT(at->mtu && at->base && at->target && left > 0);
+	SDR_ASSERT(at->mtu && at->base && at->target && at->full >= 0 && left > 0);
 	b->left = 0;
 	if (!b->rx)
 		return 0;
-	queue = (double)(b->rx_last - b->tx_last) - (double)at->base;
+	queue = (double)(b->rx_last - b->tx_last) - (double)at->base - together;
 	b->passed = queue < BURST_SHORT * target;
 	if (b->passed)
 		b->win += at->mtu;
 	if (all < BURST_PKTS * at->mtu)
 		return 0;
+	/* all that passed in that time was its own, and so was the queue */
+	if (all / took * (double)at->base > BURST_ALL * at->full && at->full > 0)
+		return 0;
 	/* who is one of many is not to wait for losses; a host that was late is no crowd */
 	if (queue > BURST_LONG * target &&
-	    (lost || (sdr_burst_holds(b) && took > BURST_STRETCH * (double)(b->tx_last - b->tx)))) {
+	    (lost || (sdr_burst_holds(b) && took > BURST_STRETCH * sent))) {
 		passes = BURST_USE * b->bytes / took * (double)at->base;
 		passes = fmax(fmin(passes, left), BURST_LEAST * left);
 		b->win = fmin(b->win, fmax(passes, BURST_FLOOR * at->mtu));

@@ -28,7 +28,9 @@ struct sdr_burst {
 struct sdr_burst_at {
 	uint32_t mtu;
 	uint64_t base, target; /* round trip without a queue, the queue that we keep, ns */
+	uint64_t together;     /* what leaves together takes on the path, ns */
 	double share;	       /* of bytes that weather takes */
+	double full;	       /* bytes that the path carries in a round trip; 0: unknown */
 };
 
 /* What a round met. */
