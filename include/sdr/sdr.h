@@ -49,9 +49,10 @@ struct sdr_dev_attr {
 	size_t why_len;	  /* bytes of it; SDR_WHY_LEN hold every text */
 	uint8_t channels; /* source ports that QPs can spread over, 1..16; 0: 1 */
 	/*
-	 * since 1.3: threads that place packets of messages from 256 KiB on, each from a UDP port
-	 * of its own, 0..16; 0: all is done in sdr_context_progress.  They start with the first QP,
-	 * sleep while nothing comes, and are told of by sdr_qp_info_get.  "soft" and "mem" have them.
+	 * since 1.3: threads that place packets of large messages (spread_min), each from a UDP
+	 * port of its own, 0..16; 0: all is done in sdr_context_progress.  They start with the
+	 * first QP, sleep while nothing comes, and are told of by sdr_qp_info_get.  "soft" and
+	 * "mem" have them.
 	 */
 	uint8_t workers;
 };
@@ -125,6 +126,11 @@ struct sdr_qp_attr {
 	char *why; /* as in struct sdr_dev_attr */
 	size_t why_len;
 	uint32_t flags; /* SDR_QP_NUMBERED */
+	/*
+	 * since 1.3: bytes of a message of this side from which its packets go to the ports of the
+	 * peer's workers, where it has some; at least 256 KiB, which is also what 0 means
+	 */
+	uint64_t spread_min;
 };
 
 /*

@@ -212,10 +212,19 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .unit = "threads",
 	  .range = "0..16",
 	  .max = SDR_WORKERS_MAX,
-	  .help = "Receive workers of an endpoint on a UDP socket: threads that place messages "
-		  "of 256 KiB and more, each from a port of its own that firewalls should let "
-		  "through; 0: the thread that drives the endpoint does it.",
+	  .help = "Receive workers of an endpoint on a UDP socket: threads that place large "
+		  "messages, each from a port of its own that firewalls should let through; 0: the "
+		  "thread that drives the endpoint does it.",
 	  AT(workers) },
+	{ .name = "spread_min",
+	  .kind = &sdr_kind_uint,
+	  .def = "8m",
+	  .unit = "bytes",
+	  .range = "256k..64m",
+	  .min = SDR_UC_SPREAD_MIN,
+	  .max = SDR_REL_SEG_MAX,
+	  .help = "A message of so much or more goes to the ports of the peer's receive workers.",
+	  AT(rel.spread_min) },
 	{ .name = "generations",
 	  .kind = &sdr_kind_uint,
 	  .def = "4",

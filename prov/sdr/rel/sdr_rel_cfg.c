@@ -19,6 +19,7 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 		.split = SDR_IMM_SPLIT_DEFAULT,
 		.channels = 1,
 		.generations = 4,
+		.spread_min = SDR_REL_SPREAD_MIN,
 		.rto_rtts = 3,
 		.timeout_ms = 30000,
 		.keepalive_ms = SDR_KEEPALIVE_MS,

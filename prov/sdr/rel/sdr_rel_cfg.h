@@ -35,6 +35,7 @@ struct sdr_rel_cfg {
 	uint32_t chunk; /* bytes per bitmap bit, rounded to a multiple of the mtu */
 	struct sdr_imm_split split;
 	uint8_t channels, generations;
+	uint64_t spread_min;  /* bytes of a segment that goes to workers; 0: SDR_REL_SPREAD_MIN */
 	uint32_t rtt_init_us; /* first RTT guess, 0: SDR_RTT_INIT_NS */
 	double rto_rtts;      /* sr_rto: RTO in RTTs, 1..100 */
 	uint32_t timeout_ms;  /* of silence of a peer we wait for, before operations fail */
@@ -107,7 +108,12 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 /* a bulk message up to this size may land in a bounce buffer */
 #define SDR_REL_UNEXP_BULK (1u << 20)
 /* bytes of one SDR message; longer transfers take several */
-#define SDR_REL_SEG_MAX	   (64ull << 20)
+#define SDR_REL_SEG_MAX (64ull << 20)
+/*
+ * Default of spread_min: of less, it takes longer to see that what binds it came before its data
+ * than to place them.
+ */
+#define SDR_REL_SPREAD_MIN (8ull << 20)
 #define SDR_REL_EC_SCRATCH (512ull << 20) /* default of ec_scratch */
 #define SDR_REL_STAGE	   (256ull << 20) /* default of stage */
 #define SDR_REL_EC_CHUNK   (16u << 20)	  /* bytes: the largest chunk a peer may code with */

@@ -62,6 +62,7 @@ int sdr_qp_query(struct sdr_qp *qp, struct sdr_qp_attr *out)
 	a.generations = qp->generations;
 	a.rate_bps = qp->rate_bps;
 	a.flags = qp->numbered ? SDR_QP_NUMBERED : 0;
+	a.spread_min = qp->spread_min;
 	if (a.size > offsetof(struct sdr_qp_attr, why)) {
 		a.why = out->why;
 		a.why_len = a.size > offsetof(struct sdr_qp_attr, why_len) ? out->why_len : 0;

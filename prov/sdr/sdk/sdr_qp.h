@@ -39,6 +39,7 @@ struct sdr_qp {
 	uint32_t mtu, chunk;	 /* bytes */
 	uint64_t max_msg;	 /* bytes */
 	uint32_t run_pkts;	 /* packets a descriptor carries at most */
+	uint64_t spread_min;	 /* bytes of a message that may go to the peer's workers */
 	uint32_t window;	 /* messages in flight a direction */
 
 	/* receive: message numbers [base, base + window) */

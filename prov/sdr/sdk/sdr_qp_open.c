@@ -111,6 +111,7 @@ static int sdr_qp_geometry(struct sdr_qp *qp, const struct sdr_qp_attr *a)
 	qp->generations = a->generations;
 	qp->channels = a->channels;
 	qp->rate_bps = a->rate_bps;
+	qp->spread_min = a->spread_min > SDR_UC_SPREAD_MIN ? a->spread_min : SDR_UC_SPREAD_MIN;
 	qp->run_pkts = SDR_TRAIN_BYTES / (qp->mtu + SDR_DATA_OVERHEAD);
 	if (qp->run_pkts > SDR_TRAIN_PKTS)
 		qp->run_pkts = SDR_TRAIN_PKTS;

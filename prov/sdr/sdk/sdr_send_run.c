@@ -47,7 +47,7 @@ static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t
 
 	t->kind = SDR_UC_TX_WRITE;
 	t->flags = (uint8_t)(qp->tx_flags | (h->rkeyed ? SDR_UC_F_RKEYED : 0) |
-			     (h->length >= SDR_UC_SPREAD_MIN ? SDR_UC_F_SPREAD : 0));
+			     (h->length >= qp->spread_min ? SDR_UC_F_SPREAD : 0));
 	t->mr = bytes ? mr : NULL;
 	t->w.rkey = h->key;
 	t->w.va = h->va;

@@ -392,7 +392,9 @@ struct sdr_uc_ops {
 	void (*drain)(struct sdr_uc *uc, uint64_t patience_ns);
 };
 
-/* bytes of a message from which it is large: F_SPREAD, and slots that workers expect data for */
+/*
+ * bytes of a message from which it may be large: F_SPREAD, and slots that workers expect data for
+ */
 #define SDR_UC_SPREAD_MIN (256u << 10)
 #define SDR_UC_POLL_MIN	  64 /* smallest event array poll accepts */
 

@@ -68,6 +68,7 @@ int sdr_shape_make(struct sdr_conn *c, uint32_t mtu, struct sdr_conn_shape *s)
 	s->seg_bytes = seg > SDR_REL_SEG_MAX ? SDR_REL_SEG_MAX / mtu * mtu : seg;
 	attr.chunk = s->chunk_pkts * mtu;
 	attr.max_msg = s->seg_bytes;
+	attr.spread_min = rel->cfg.spread_min ? rel->cfg.spread_min : SDR_REL_SPREAD_MIN;
 	s->qp = sdr_qp_create_hooked(rel->ctx, &attr, &hooks);
 	return s->qp ? 0 : -ENOMEM;
 }

@@ -315,6 +315,18 @@ void sdr_soft_crew_poll(struct sdr_soft *s, bool drained)
 		__atomic_store_n(&c->news, false, __ATOMIC_SEQ_CST);
 }
 
+void sdr_soft_crew_rest(const struct sdr_soft *s)
+{
+	const struct sdr_soft_crew *c = s->crew;
+	uint32_t i;
+
+	for (i = 0; c->large && i < c->on; i++)
+		if (!__atomic_load_n(&c->worker[i]->idle, __ATOMIC_RELAXED)) {
+			sched_yield();
+			return;
+		}
+}
+
 bool sdr_soft_crew_arm(struct sdr_soft *s)
 {
 	struct sdr_soft_crew *c = s->crew;

@@ -83,6 +83,11 @@ bool sdr_soft_crew_passed(struct sdr_soft *s, uint64_t stamp);
 void sdr_soft_crew_large(struct sdr_soft *s, uint64_t len, bool bound);
 /* A poll begins; drained: what the one before has read, which was all, has been handled since. */
 void sdr_soft_crew_poll(struct sdr_soft *s, bool drained);
+/*
+ * A poll found nothing: while workers have something the processor is offered to them, or who polls
+ * without end would take from them what they are to relieve him of.
+ */
+void sdr_soft_crew_rest(const struct sdr_soft *s);
 /* The owner will sleep.  True: it should not. */
 bool sdr_soft_crew_arm(struct sdr_soft *s);
 /* After e is unbound: returns when no worker writes there. */

@@ -299,6 +299,8 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		if (n || s->st.pieces_rx == pieces)
 			break;
 	}
+	if (!n && s->crew)
+		sdr_soft_crew_rest(s);
 	return n;
 }
 
