@@ -138,7 +138,7 @@ static void fuzz_qp_info(const uint8_t *p, size_t n)
 	sdr_wire_qp_info_encode(back, &i);
 	SDR_FUZZ_CHECK(memcmp(back, p, 64 + 3 * i.ntps) == 0); /* then, extensions */
 	SDR_FUZZ_CHECK(!sdr_wire_qp_info_decode(back, n, &again) && again.nports == i.nports &&
-		       !memcmp(again.port, i.port, sizeof(i.port)));
+		       again.host == i.host && !memcmp(again.port, i.port, sizeof(i.port)));
 }
 
 static void fuzz_split(const uint8_t *p, size_t n)
@@ -199,6 +199,7 @@ size_t sdr_fuzz_seed(unsigned int i, uint8_t *buf)
 		  .chunk = 65536,
 		  .max_msg = 1u << 30,
 		  .rx_window = 212992,
+		  .host = 0x0123456789abcdef,
 		  .nports = 3,
 		  .port = { 1, 2, 60000 } },
 		{ .qpn = 2,

@@ -42,7 +42,8 @@ static void fuzz_hello(const uint8_t *p, size_t n)
 	SDR_FUZZ_CHECK(!memcmp(back + SDR_HELLO_LEN, h.ext, h.ext_len));
 	SDR_FUZZ_CHECK(!sdr_hello_decode(back + SDR_CLASS_LEN, n, &again));
 	SDR_FUZZ_CHECK(again.codes == h.codes && again.qp.nports == h.qp.nports &&
-		       again.probe_max == h.probe_max && again.addrs_len == h.addrs_len);
+		       again.qp.host == h.qp.host && again.probe_max == h.probe_max &&
+		       again.addrs_len == h.addrs_len);
 }
 
 /* Whole datagrams of other versions, and what answers them. */

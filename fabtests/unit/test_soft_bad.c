@@ -99,6 +99,41 @@ static void bad__the_good_one_is_accepted(void **state)
 	forge_close(&f);
 }
 
+/* Zeros in place of the ICRC: sound from a process of this host, and from nobody else. */
+static void bad__without_an_icrc(void **state)
+{
+	static const uint8_t zeros[SDR_ICRC_LEN];
+	uint8_t pkt[PKT_MAX];
+	struct sdr_wire_data d;
+	struct forge f;
+	size_t n;
+
+	(void)state;
+	forge_open(&f, NULL);
+	d = good(&f);
+	n = build(&f, pkt, &d);
+	memcpy(pkt + n - sizeof(zeros), zeros, sizeof(zeros));
+	assert_true(f.p.wa.host && f.p.wa.host == f.p.wb.host);
+	for (uint32_t i = 1; i <= 2; i++) {
+		f.p.wa.host = i == 1 ? 0 : ~f.p.wb.host;
+		assert_int_equal(f.p.b->ops->qp_connect(f.p.qb, &f.p.wa, NULL), 0);
+		raw_send(&f, pkt, n);
+		expect(&f, i, 0);
+	}
+	f.p.wa.host = f.p.wb.host;
+	assert_int_equal(f.p.b->ops->qp_connect(f.p.qb, &f.p.wa, NULL), 0);
+	raw_send(&f, pkt, n);
+	assert_int_equal(pair_wait(f.p.b, f.p.ev, 1), 1);
+	assert_memory_equal(f.dst, f.src, PAIR_MTU);
+	memset(f.dst, 2, sizeof(f.dst));
+	/* one that is there is looked at */
+	pkt[n - 1] = 1;
+	raw_send(&f, pkt, n);
+	pair_quiet(f.p.b);
+	assert_int_equal(pair_stats(f.p.b).pkts_bad, 3);
+	forge_close(&f);
+}
+
 static void bad__fields(void **state)
 {
 	uint8_t pkt[PKT_MAX];
@@ -320,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad__the_good_one_is_accepted),
+		cmocka_unit_test(bad__without_an_icrc),
 		cmocka_unit_test(bad__fields),
 		cmocka_unit_test(bad__each_bit),
 		cmocka_unit_test(bad__each_length),

@@ -6,6 +6,9 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <unistd.h>
+#include "uc/soft/sdr_soft_host.h"
+#include "uc/sdr_uc_addr.h"
 #include "test_soft_util.h"
 
 #define GUARD 64u /* bytes around a buffer that must stay as they are */
@@ -97,6 +100,75 @@ static void data__lengths_ipv6(void **state)
 {
 	(void)state;
 	lengths(&(struct pair_opt){ .name = "soft:[::1]" });
+}
+
+static void data__lengths_with_check_sums(void **state)
+{
+	(void)state;
+	lengths(&(struct pair_opt){ .off = SDR_SOFT_NO_BARE });
+}
+
+/*
+ * The last four bytes of a packet to a socket of this host, from an engine that takes the peer so.
+ */
+static uint32_t check_sum_of(uint8_t off, bool neighbour)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	uint8_t src[PAIR_MTU] = { 1 }, got[2 * PAIR_MTU];
+	socklen_t len = sizeof(at);
+	struct sdr_uc_addr addr;
+	struct pair p;
+	ssize_t n;
+	int fd;
+
+	pair_open(&p, &(struct pair_opt){ .off = off });
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	if (!neighbour)
+		p.wb.host = ~p.wb.host;
+	assert_int_equal(p.a->ops->qp_connect(p.qa, &p.wb, NULL), 0);
+	assert_int_equal(sdr_uc_addr_from_sockaddr(&addr, (struct sockaddr *)&at), 0);
+	p.a->ops->qp_readdress(p.qa, &addr);
+	pair_post(&p, pair_write(&p, 0, 0, src, 0, sizeof(src)));
+	n = recv(fd, got, sizeof(got), 0);
+	assert_int_equal(n, SDR_DATA_OVERHEAD + PAIR_MTU);
+	close(fd);
+	pair_close(&p);
+	return sdr_get_le32(got + n - SDR_ICRC_LEN);
+}
+
+static void data__to_this_host_without_check_sum(void **state)
+{
+	(void)state;
+	assert_true(!check_sum_of(0, true));
+	assert_true(check_sum_of(0, false));
+	assert_true(check_sum_of(SDR_SOFT_NO_BARE, true));
+}
+
+static void host__has_its_own_addresses(void **state)
+{
+	static const struct {
+		const char *addr;
+		bool ours;
+	} v[] = { { "127.0.0.1:1", true },
+		  { "127.9.8.7:1", true },
+		  { "[::1]:1", true },
+		  { "192.0.2.7:1", false },
+		  { "[2001:db8::7]:1", false } };
+
+	(void)state;
+	assert_true(sdr_soft_host_id() && sdr_soft_host_id() == sdr_soft_host_id());
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct sockaddr_storage sa;
+		socklen_t len;
+
+		assert_int_equal(sdr_uc_addr_parse(v[i].addr, &sa), 0);
+		len = sa.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					       : sizeof(struct sockaddr_in);
+		assert_true(sdr_soft_host_has(&sa, len) == v[i].ours);
+	}
 }
 
 static void data__large_packets(void **state)
@@ -631,6 +703,9 @@ int main(void)
 		cmocka_unit_test(data__lengths_without_gso),
 		cmocka_unit_test(data__lengths_without_gro),
 		cmocka_unit_test(data__lengths_ipv6),
+		cmocka_unit_test(data__lengths_with_check_sums),
+		cmocka_unit_test(data__to_this_host_without_check_sum),
+		cmocka_unit_test(host__has_its_own_addresses),
 		cmocka_unit_test(data__large_packets),
 		cmocka_unit_test(data__train_in_few_calls),
 		cmocka_unit_test(data__unbound_slot),

@@ -703,6 +703,34 @@ static void info__ports(void **state)
 	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
 }
 
+/* The owner's host, behind all ports that there may be. */
+static void info__host(void **state)
+{
+	struct sdr_wire_qp_info in = info_default, o;
+	uint8_t p[SDR_QP_INFO_LEN], *ext = p + 64;
+	size_t n;
+
+	(void)state;
+	in.host = 0x1122334455667788;
+	for (in.nports = 0; in.nports <= SDR_QP_INFO_PORTS_MAX; in.nports++) {
+		assert_int_equal(info_decode(&in, &o), 0);
+		assert_true(o.host == in.host && o.nports == in.nports);
+		if (in.nports < SDR_QP_INFO_PORTS_MAX)
+			in.port[in.nports] = 1;
+	}
+	in.nports = 0;
+	sdr_wire_qp_info_encode(p, &in);
+	n = SDR_TLV_HDR + 8;
+	memcpy(ext + n, ext, n); /* twice */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	sdr_wire_qp_info_encode(p, &in);
+	memset(ext + SDR_TLV_HDR, 0, 8); /* none */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+	sdr_wire_qp_info_encode(p, &in);
+	ext[1] = 7; /* short of a byte, which is then an extension's */
+	assert_int_equal(sdr_wire_qp_info_decode(p, sizeof(p), &o), -EBADMSG);
+}
+
 static void info__untouched_on_failure(void **state)
 {
 	struct sdr_wire_qp_info o, was, bad = info_default;
@@ -733,7 +761,7 @@ int main(void)
 		cmocka_unit_test(info__every_length), cmocka_unit_test(info__ranges),
 		cmocka_unit_test(info__device),	      cmocka_unit_test(info__tpn),
 		cmocka_unit_test(info__one_form),     cmocka_unit_test(info__untouched_on_failure),
-		cmocka_unit_test(info__ports),
+		cmocka_unit_test(info__ports),	      cmocka_unit_test(info__host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

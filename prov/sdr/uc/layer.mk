@@ -58,6 +58,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_crew.h \
 	prov/sdr/uc/soft/sdr_soft_engine.c \
 	prov/sdr/uc/soft/sdr_soft_flush.c \
+	prov/sdr/uc/soft/sdr_soft_host.c \
+	prov/sdr/uc/soft/sdr_soft_host.h \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_knock.c \
 	prov/sdr/uc/soft/sdr_soft_knock.h \

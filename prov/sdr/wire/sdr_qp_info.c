@@ -20,17 +20,25 @@
 #define SDR_QP_INFO_NTPS  63u
 #define SDR_QP_INFO_TPN	  64u
 
-/* Room for them all there is with few numbers in tpn: devices, which have many, have one port. */
-static void sdr_qp_info_ports_put(uint8_t *p, const uint8_t *end, const struct sdr_wire_qp_info *i)
+/*
+ * Room for them all there is with few numbers in tpn: devices, which have many, have one port and
+ * no neighbours.
+ */
+static void sdr_qp_info_ext_put(uint8_t *p, const uint8_t *end, const struct sdr_wire_qp_info *i)
 {
 	uint8_t b[2 * SDR_QP_INFO_PORTS_MAX];
 	uint32_t k;
 
-	if (!i->nports || i->nports > SDR_QP_INFO_PORTS_MAX)
-		return;
-	for (k = 0; k < i->nports; k++)
-		sdr_put_be16(b + 2 * k, i->port[k]);
-	sdr_tlv_put(p, (size_t)(end - p), SDR_QP_INFO_PORTS, b, (uint16_t)(2 * i->nports));
+	if (i->nports && i->nports <= SDR_QP_INFO_PORTS_MAX) {
+		for (k = 0; k < i->nports; k++)
+			sdr_put_be16(b + 2 * k, i->port[k]);
+		p += sdr_tlv_put(p, (size_t)(end - p), SDR_QP_INFO_PORTS, b,
+				 (uint16_t)(2 * i->nports));
+	}
+	if (i->host) {
+		sdr_put_le64(b, i->host);
+		sdr_tlv_put(p, (size_t)(end - p), SDR_QP_INFO_HOST, b, sizeof(i->host));
+	}
 }
 
 void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_qp_info *i)
@@ -60,27 +68,42 @@ void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_q
 	p[SDR_QP_INFO_NTPS] = i->ntps <= SDR_QP_INFO_TPS_MAX ? i->ntps : 0;
 	for (k = 0; k < p[SDR_QP_INFO_NTPS]; k++)
 		sdr_put_le24(p + SDR_QP_INFO_TPN + 3 * k, i->tpn[k]);
-	sdr_qp_info_ports_put(p + SDR_QP_INFO_TPN + 3 * k, p + SDR_QP_INFO_LEN, i);
+	sdr_qp_info_ext_put(p + SDR_QP_INFO_TPN + 3 * k, p + SDR_QP_INFO_LEN, i);
+}
+
+static int sdr_qp_info_ports_get(const struct sdr_tlv *t, struct sdr_wire_qp_info *i)
+{
+	if (i->nports || !t->len || t->len % 2 || t->len / 2 > SDR_QP_INFO_PORTS_MAX)
+		return -EBADMSG;
+	for (; i->nports < t->len / 2; i->nports++) {
+		i->port[i->nports] = sdr_get_be16(t->value + 2 * i->nports);
+		if (!i->port[i->nports])
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static int sdr_qp_info_host_get(const struct sdr_tlv *t, struct sdr_wire_qp_info *i)
+{
+	if (i->host || t->len != sizeof(i->host))
+		return -EBADMSG;
+	i->host = sdr_get_le64(t->value);
+	return i->host ? 0 : -EBADMSG;
 }
 
 /* Extensions of a whole info; those that are known go into *i. */
 static int sdr_qp_info_ext_get(const uint8_t *p, const uint8_t *end, struct sdr_wire_qp_info *i)
 {
 	struct sdr_tlv t;
-	int ret;
+	int ret = 0, bad = 0;
 
-	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
-		if (t.type != SDR_QP_INFO_PORTS)
-			continue;
-		if (i->nports || !t.len || t.len % 2 || t.len / 2 > SDR_QP_INFO_PORTS_MAX)
-			return -EBADMSG;
-		for (; i->nports < t.len / 2; i->nports++) {
-			i->port[i->nports] = sdr_get_be16(t.value + 2 * i->nports);
-			if (!i->port[i->nports])
-				return -EBADMSG;
-		}
+	while (!bad && (ret = sdr_tlv_next(&p, end, &t)) > 0) {
+		if (t.type == SDR_QP_INFO_PORTS)
+			bad = sdr_qp_info_ports_get(&t, i);
+		else if (t.type == SDR_QP_INFO_HOST)
+			bad = sdr_qp_info_host_get(&t, i);
 	}
-	return ret;
+	return bad ? bad : ret;
 }
 
 static bool sdr_qp_info_zero(const uint8_t *p, size_t from, size_t end)

@@ -48,6 +48,12 @@ enum sdr_qp_info_ext {
 	 * takes data packets of large messages, at the same address: of its receive workers.
 	 */
 	SDR_QP_INFO_PORTS = 1,
+	/*
+	 * host(8), not 0: the owner's kernel and network namespace.  Who finds its own number here
+	 * takes data packets with 0 in place of the ICRC for sound, and may send such packets to an
+	 * address of this host.
+	 */
+	SDR_QP_INFO_HOST = 2,
 };
 #define SDR_QP_INFO_PORTS_MAX SDR_WORKERS_MAX
 struct sdr_wire_qp_info {
@@ -79,6 +85,7 @@ struct sdr_wire_qp_info {
 	uint32_t tpn[SDR_QP_INFO_TPS_MAX]; /* SDR_QPN_MIN..SDR_QPN_MASK; tpn[0] = qpn */
 	uint8_t nports;			   /* PORTS; 0: without that extension */
 	uint16_t port[SDR_QP_INFO_PORTS_MAX];
+	uint64_t host; /* HOST; 0: without that extension */
 };
 void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_qp_info *i);
 int sdr_wire_qp_info_decode(const uint8_t *p, size_t len, struct sdr_wire_qp_info *i);

@@ -18,6 +18,7 @@
 
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_net.h"
+#include "sdr_soft_host.h"
 #include "sdr_soft_impl.h"
 
 #define SDR_SOFT_BLOCKED_NS 200000u
@@ -229,6 +230,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	s->sndbuf = a->sndbuf ? a->sndbuf : SDR_SOFT_SNDBUF;
 	s->tos = (uint8_t)(a->dscp << 2);
 	s->icrc_seed = sdr_icrc_seed_masked();
+	s->host = s->net->stays && !(s->off & SDR_SOFT_NO_BARE) ? sdr_soft_host_id() : 0;
 	s->ctl_qpn = SDR_QPN_CTL;
 	s->qpn_next = SDR_SOFT_QPN_FIRST;
 	ret = sdr_soft_mtu_set(s, a);

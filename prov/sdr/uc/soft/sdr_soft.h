@@ -22,9 +22,10 @@
 	(8u << 20) /* bytes requested of the kernel for the receive queue of a socket */
 #define SDR_SOFT_SNDBUF (4u << 20) /* bytes requested for its send queue */
 
-#define SDR_SOFT_NO_GSO 0x1 /* sdr_soft_attr.off */
-#define SDR_SOFT_NO_GRO 0x2
-#define SDR_SOFT_NO_ECN 0x4
+#define SDR_SOFT_NO_GSO	 0x1 /* sdr_soft_attr.off */
+#define SDR_SOFT_NO_GRO	 0x2
+#define SDR_SOFT_NO_ECN	 0x4
+#define SDR_SOFT_NO_BARE 0x8 /* an ICRC in packets to peers of this host, too */
 
 struct sdr_soft_net;
 

@@ -65,6 +65,7 @@ struct sdr_soft {
 	uint32_t rcvbuf_got, sndbuf_got;  /* bytes granted, of the socket that has least */
 	uint32_t drops[SDR_CHANNELS_MAX]; /* what a socket's queue had no room for, as last heard */
 	uint32_t icrc_seed;
+	uint64_t host;	  /* sdr_soft_host_id; 0: packets have an ICRC, whoever the peer is */
 	uint32_t ctl_qpn; /* that control datagrams say they come from */
 	uint32_t ctl_psn;
 	struct sdr_uc_addr addr;

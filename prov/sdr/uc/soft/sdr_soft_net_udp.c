@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "uc/sdr_uc_net.h"
+#include "sdr_soft_host.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_net.h"
 
@@ -89,5 +90,6 @@ const struct sdr_soft_net sdr_soft_net_udp = {
 	.window = sdr_soft_sock_window,
 	.got = sdr_soft_sock_got,
 	.device_mtu = sdr_uc_device_mtu,
+	.stays = sdr_soft_host_has,
 	.path_mtu = sdr_soft_udp_path_mtu,
 };

@@ -3,12 +3,12 @@
 /*
  * What is done with one data packet: is it sound, may it be placed, and where.
  *
- * A packet is placed when, in this order: the frame is sound, its QPN is ours, the ICRC is right,
- * address, immediate and length agree with the geometry, the slot is bound to the generation and
- * key it came with, and it lies inside the bound buffer.  An empty packet places nothing and may
- * lie behind the end: it carries a fragment of the user's immediate.  A packet in pieces
- * (sdr_soft_piece.c) is checked as a whole with each of them, and reported with the last that
- * comes.
+ * A packet is placed when, in this order: the frame is sound, its QPN is ours, the ICRC is right
+ * (or zero, from a peer of this host: sdr_soft_host.c), address, immediate and length agree with
+ * the geometry, the slot is bound to the generation and key it came with, and it lies inside the
+ * bound buffer.  An empty packet places nothing and may lie behind the end: it carries a fragment
+ * of the user's immediate.  A packet in pieces (sdr_soft_piece.c) is checked as a whole with each
+ * of them, and reported with the last that comes.
  *
  * Threads.  The owner of the engine binds and unbinds; workers place at the same time.  A worker
  * says which slot it is at (its hold) and looks then whether the slot is bound, the owner makes the
@@ -129,6 +129,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	struct sdr_soft_qp *q;
 	const uint8_t *payload;
 	uint64_t at;
+	bool bare;
 
 	if (sdr_wire_data_decode(pkt, len, &d, &payload))
 		goto bad;
@@ -147,7 +148,9 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 		if (e && !hold->slot)
 			__atomic_store_n(&hold->slot, e, __ATOMIC_SEQ_CST);
 	}
-	if (d.len >= SDR_SOFT_FETCH_MIN && !d.piece && e && sdr_soft_slot_bound(e) &&
+	bare = !sdr_get_le32(pkt + len - SDR_ICRC_LEN) &&
+	       __atomic_load_n(&q->neighbour, __ATOMIC_RELAXED);
+	if (!bare && d.len >= SDR_SOFT_FETCH_MIN && !d.piece && e && sdr_soft_slot_bound(e) &&
 	    at <= e->len && d.len <= e->len - at)
 		sdr_soft_fetch(e->buf + at, d.len);
 	/*
@@ -155,7 +158,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	 * ours.
 	 */
 	if (!hold && q->nic ? !rx->nic || !sdr_soft_nic_check(q, &rx->from[rx->cur], pkt, len)
-			    : rx->nic_only || !sdr_soft_icrc_check(s, pkt, len))
+			    : rx->nic_only || (!bare && !sdr_soft_icrc_check(s, pkt, len)))
 		goto bad;
 	whole = d.piece ? d.whole : d.len;
 	if (d.piece ? !sdr_soft_piece_of(q, &d, id * q->max_msg + at, &p)

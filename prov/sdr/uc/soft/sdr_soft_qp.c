@@ -166,6 +166,7 @@ void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	out->mtu = q->mtu;
 	out->max_msg = q->max_msg;
 	out->rx_window = s->rx_window;
+	out->host = s->host;
 	for (; s->crew && out->nports < s->crew->on; out->nports++)
 		out->port[out->nports] = s->crew->worker[out->nports]->port;
 	if (!s->any) {
@@ -196,6 +197,13 @@ int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
 	return 0;
 }
 
+/* Workers look at it, too; whoever is late to know checks an ICRC that need not be there. */
+static void sdr_soft_qp_neighbour(struct sdr_soft_qp *q, bool is)
+{
+	__atomic_store_n(&q->neighbour, is, __ATOMIC_RELAXED);
+	q->bare = is && q->s->net->stays(&q->dest.sa, q->dest.len);
+}
+
 int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 			const struct sdr_uc_addr *addr)
 {
@@ -219,6 +227,7 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 	}
 	q->peer_qpn = p->qpn & SDR_QPN_MASK;
 	q->peer_rkey = p->rkey;
+	sdr_soft_qp_neighbour(q, !q->nic && p->host && p->host == q->s->host);
 	ret = sdr_soft_spread_connect(q, p);
 	if (ret)
 		return ret;
@@ -240,8 +249,11 @@ void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 	/* An address of another family cannot have come from this engine: the old one stays. */
 	if (q->nic)
 		(void)sdr_soft_nic_readdress(q, addr);
-	else if (!sdr_soft_dest_make(q->s, addr, &q->dest) && q->spread)
-		sdr_soft_spread_readdress(q);
+	else if (!sdr_soft_dest_make(q->s, addr, &q->dest)) {
+		sdr_soft_qp_neighbour(q, q->neighbour);
+		if (q->spread)
+			sdr_soft_spread_readdress(q);
+	}
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */

@@ -61,6 +61,8 @@ struct sdr_soft_qp {
 	uint32_t piece; /* and the size in which longer ones are cut */
 	/* a piece came marked, and none of its packets has been reported since */
 	bool piece_ce;
+	bool neighbour; /* the peer is of this host: data packets with 0 for an ICRC are its own */
+	bool bare;	/* and ours to it go so, as its address is one of this host, too */
 	struct sdr_soft_dest dest;	/* of data */
 	struct sdr_soft_spread *spread; /* ports of the peer's workers; NULL: it has none */
 	uint64_t nonce;			/* of the questions that they are asked */

@@ -109,9 +109,13 @@ static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 	m->closed |= wire < m->seg;
 }
 
-/* Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC. */
+/*
+ * Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC; bare:
+ * zeros in its place, where the packet is what it is to be.
+ */
 static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint32_t seed,
-			   uint32_t hlen, const uint8_t *payload, uint32_t len, bool corrupt)
+			   uint32_t hlen, const uint8_t *payload, uint32_t len, bool corrupt,
+			   bool bare)
 {
 	uint8_t *h = sdr_soft_arena(tx), *p = h + hlen;
 	uint32_t pad = sdr_wire_pad(len), crc;
@@ -121,7 +125,8 @@ static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint3
 			memcpy(p, payload, len);
 		memset(p + len, 0, pad);
 		p += len + pad;
-		crc = sdr_icrc_final(sdr_soft_icrc(seed, h, (size_t)(p - h)));
+		crc = bare && !corrupt ? 0
+				       : sdr_icrc_final(sdr_soft_icrc(seed, h, (size_t)(p - h)));
 		sdr_put_le32(p, crc);
 		p += SDR_ICRC_LEN;
 		if (corrupt) {
@@ -134,11 +139,13 @@ static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint3
 	} else {
 		sdr_soft_iov(tx, m, h, hlen);
 		sdr_soft_iov(tx, m, payload, len);
-		memset(p, 0, pad);
-		crc = sdr_icrc_update(sdr_soft_icrc(seed, h, hlen), payload, len);
-		if (pad)
-			crc = sdr_icrc_update(crc, p, pad);
-		sdr_put_le32(p + pad, sdr_icrc_final(crc));
+		memset(p, 0, pad + SDR_ICRC_LEN);
+		if (!bare) {
+			crc = sdr_icrc_update(sdr_soft_icrc(seed, h, hlen), payload, len);
+			if (pad)
+				crc = sdr_icrc_update(crc, p, pad);
+			sdr_put_le32(p + pad, sdr_icrc_final(crc));
+		}
 		sdr_soft_iov(tx, m, p, pad + SDR_ICRC_LEN);
 		p += pad + SDR_ICRC_LEN;
 	}
@@ -212,7 +219,8 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 		join = true;
 		d->len = len;
 		sdr_wire_data_encode(sdr_soft_arena(tx), d);
-		sdr_soft_frame(tx, m, s->icrc_seed, SDR_DATA_HDR, payload + at, len, corrupt);
+		sdr_soft_frame(tx, m, s->icrc_seed, SDR_DATA_HDR, payload + at, len, corrupt,
+			       false);
 		sdr_soft_msg_add(m, wire);
 		m->npieces++;
 		m->npkts += at + len == whole;
@@ -286,7 +294,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
 			seed = sdr_soft_nic_seed(q, sock, wire, m->nseg);
-		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt);
+		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt, q->bare);
 		sdr_soft_msg_add(m, wire);
 		q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
 		m->npkts++;
@@ -332,7 +340,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	w.psn = s->ctl_psn;
 	s->ctl_psn = (s->ctl_psn + 1) & SDR_PSN_MASK;
 	sdr_wire_ctl_encode(sdr_soft_arena(tx), &w, t->len);
-	sdr_soft_frame(tx, m, s->icrc_seed, SDR_CTL_HDR, t->buf, t->len, corrupt);
+	sdr_soft_frame(tx, m, s->icrc_seed, SDR_CTL_HDR, t->buf, t->len, corrupt, false);
 	sdr_soft_msg_add(m, wire);
 	m->closed |= probe;
 	m->nctl++;
