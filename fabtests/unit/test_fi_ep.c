@@ -666,6 +666,30 @@ static void tagged__peek_claim_discard(void **state)
 	test_pair_close(&p);
 }
 
+/* A queue with as many unread entries as it is long takes no receives, and answers who peeks. */
+static void tagged__peeks_beyond_the_queue(void **state)
+{
+	enum { N = 3000 };
+	struct fi_context ctx;
+	struct fi_msg_tagged m = { .addr = FI_ADDR_UNSPEC, .tag = 5, .context = &ctx };
+	struct fi_cq_err_entry err;
+	struct test_pair p;
+	char rx[8];
+
+	(void)state;
+	test_pair_open(&p, &plain);
+	for (int i = 0; i < N; i++)
+		assert_ok(fi_trecvmsg(p.s[1].ep, &m, FI_PEEK));
+	assert_int_equal(fi_trecv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, 5, 0, NULL), -FI_EAGAIN);
+	for (int i = 0; i < N; i++) {
+		test_wait_err(&p, 1, &err);
+		assert_true(err.err == FI_ENOMSG && err.op_context == &ctx);
+	}
+	test_quiet(&p, 1, 10);
+	assert_ok(fi_trecv(p.s[1].ep, rx, 8, NULL, FI_ADDR_UNSPEC, 5, 0, NULL));
+	test_pair_close(&p);
+}
+
 /* ---- completions ----------------------------------------------------------------------------- */
 
 static void cq__selective(void **state)
@@ -795,6 +819,7 @@ int main(void)
 		cmocka_unit_test(msg__multi_recv_selective),
 		cmocka_unit_test(tagged__matching),
 		cmocka_unit_test(tagged__peek_claim_discard),
+		cmocka_unit_test(tagged__peeks_beyond_the_queue),
 		cmocka_unit_test(cq__selective),
 		cmocka_unit_test(cq__more_than_its_size),
 		cmocka_unit_test(error__no_answer),

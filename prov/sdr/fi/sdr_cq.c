@@ -6,11 +6,11 @@
  *
  * It never overruns (FI_RM_ENABLED).  The ring doubles when it is full, so its memory follows what
  * is unread; what is unread stays bounded because posting says -FI_EAGAIN from `limit` entries on
- * (those already posted still find room) and because an endpoint is not progressed any more while
- * SDR_CQ_SIZE_MAX entries wait. Reading takes what is there; only when there is nothing it drives
- * the bound endpoints.  While an error is at the head, reads say -FI_EAVAIL and fi_cq_readerr takes
- * it; its text, the peer's address and the cause, lives until the next read of an error.  A
- * blocking read drives the endpoints itself, see sdr_pset.c.
+ * (those already posted still find room, and peeks are answered) and because an endpoint is not
+ * progressed any more while SDR_CQ_SIZE_MAX entries wait.  Reading takes what is there; only when
+ * there is nothing it drives the bound endpoints.  While an error is at the head, reads say
+ * -FI_EAVAIL and fi_cq_readerr takes it; its text, the peer's address and the cause, lives until
+ * the next read of an error.  A blocking read drives the endpoints itself, see sdr_pset.c.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -134,7 +134,11 @@ ssize_t sdr_ep_post_recv(struct sdr_ep *ep, struct sdr_rel_rr *rr, fi_addr_t src
 		return -FI_ENOSYS; /* receives are not its own */
 	if (ep->hmem && (ret = sdr_post_mem(rr->iov, rr->niov, desc, &rr->mem)))
 		return ret;
-	if (ep->rx_cq && sdr_cq_full(ep->rx_cq))
+	/*
+	 * Who looks whether something has come gets an answer, behind however many others: some
+	 * give up when they do not (MPICH's probes).
+	 */
+	if (flags & FI_PEEK ? sdr_ep_backpressured(ep) : ep->rx_cq && sdr_cq_full(ep->rx_cq))
 		return -FI_EAGAIN;
 	rr->flags = 0;
 	rr->uflags = flags & FI_COMPLETION ? SDR_UF_CQ : 0;
