@@ -16,12 +16,12 @@
  * No state, no timers; any thread.
  */
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sdr_rand.h"
+#include "uc/sdr_uc_net.h"
 #include "sdr_soft_host.h"
 
 #define SDR_SOFT_BOOT_LEN 36u /* characters of a boot's UUID */
@@ -52,33 +52,12 @@ uint64_t sdr_soft_host_id(void)
 	return sdr_siphash(&id, sizeof(id), sdr_soft_host_key);
 }
 
-static bool sdr_soft_host_loop(const struct sockaddr_in *in)
+bool sdr_soft_host_has(const struct sockaddr *sa)
 {
-	return ntohl(in->sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
-}
-
-bool sdr_soft_host_has(const struct sockaddr_storage *sa, socklen_t len)
-{
-	struct sockaddr_storage own;
-	socklen_t own_len = sizeof(own);
-	bool same = false;
-	int fd;
+	struct sockaddr_storage from;
 
 	/* all of 127.0.0.0/8 is, but is sent to from 127.0.0.1 */
-	if (sa->ss_family == AF_INET && sdr_soft_host_loop((const struct sockaddr_in *)sa))
+	if (sdr_sockaddr_loopback(sa))
 		return true;
-	fd = socket(sa->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	/* towards an address of its own the kernel sends from that address */
-	if (!connect(fd, (const struct sockaddr *)sa, len) &&
-	    !getsockname(fd, (struct sockaddr *)&own, &own_len) && own.ss_family == sa->ss_family)
-		same = sa->ss_family == AF_INET6
-			       ? !memcmp(&((struct sockaddr_in6 *)&own)->sin6_addr,
-					 &((const struct sockaddr_in6 *)sa)->sin6_addr,
-					 sizeof(struct in6_addr))
-			       : ((struct sockaddr_in *)&own)->sin_addr.s_addr ==
-					 ((const struct sockaddr_in *)sa)->sin_addr.s_addr;
-	close(fd);
-	return same;
+	return !sdr_uc_route(sa, &from) && sdr_sockaddr_same_ip((struct sockaddr *)&from, sa);
 }

@@ -13,6 +13,6 @@
 /* This kernel and network namespace: a number that no other has.  0: it cannot be told. */
 uint64_t sdr_soft_host_id(void);
 /* What a process sends to sa never leaves this host, and its network namespace. */
-bool sdr_soft_host_has(const struct sockaddr_storage *sa, socklen_t len);
+bool sdr_soft_host_has(const struct sockaddr *sa);
 
 #endif /* SDR_SOFT_HOST_H */

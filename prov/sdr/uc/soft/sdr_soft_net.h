@@ -42,7 +42,7 @@ struct sdr_soft_net {
 	/* As sdr_uc_device_mtu. */
 	int (*device_mtu)(const struct sockaddr *sa);
 	/* What is sent to there stays on this host (sdr_soft_host.h); NULL: that is no question. */
-	bool (*stays)(const struct sockaddr_storage *to, socklen_t len);
+	bool (*stays)(const struct sockaddr *to);
 	/* Bytes of an IP packet to there that this host lets out; 0: it does not know. */
 	uint32_t (*path_mtu)(const struct sdr_soft *s, const struct sockaddr_storage *to);
 };

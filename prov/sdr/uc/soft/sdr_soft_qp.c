@@ -201,7 +201,7 @@ int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
 static void sdr_soft_qp_neighbour(struct sdr_soft_qp *q, bool is)
 {
 	__atomic_store_n(&q->neighbour, is, __ATOMIC_RELAXED);
-	q->bare = is && q->s->net->stays(&q->dest.sa, q->dest.len);
+	q->bare = is && q->s->net->stays((struct sockaddr *)&q->dest.sa);
 }
 
 int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
