@@ -23,9 +23,9 @@ tests=${option[tests]:-}
 if [ -z "$prefix" ] || ! [ -x "$prefix/bin/mpiexec" ]; then
 	stack_missing "no MPICH: give --prefix PREFIX (mpiexec is in PREFIX/bin); Debian's package mpich is ch4:ucx, its source can be built ch4:ofi"
 fi
+export LD_LIBRARY_PATH=$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} MPITEST_TIMEOUT=$limit
 "$prefix/bin/mpichversion" | grep -q 'ch4:ofi' || stack_missing "the MPICH in $prefix is not of device ch4:ofi"
 [ -e "$tests/runtests" ] || stack_missing "no test suite: give --tests DIR, the configured folder test/mpi of MPICH's source"
-export LD_LIBRARY_PATH=$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} MPITEST_TIMEOUT=$limit
 stack_begin "$("$prefix/bin/mpichversion" | head -n 1)"
 
 # Built beside its source, the suite has some of its lists here and some there.
