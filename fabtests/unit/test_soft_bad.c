@@ -126,11 +126,22 @@ static void bad__without_an_icrc(void **state)
 	assert_int_equal(pair_wait(f.p.b, f.p.ev, 1), 1);
 	assert_memory_equal(f.dst, f.src, PAIR_MTU);
 	memset(f.dst, 2, sizeof(f.dst));
-	/* one that is there is looked at */
+	/* one that is there is looked at, and a piece has one */
 	pkt[n - 1] = 1;
 	raw_send(&f, pkt, n);
 	pair_quiet(f.p.b);
 	assert_int_equal(pair_stats(f.p.b).pkts_bad, 3);
+	d.len = d.piece = PAIR_MTU / 2;
+	d.whole = PAIR_MTU;
+	n = build(&f, pkt, &d);
+	for (uint32_t i = 0; i < 2; i++) {
+		raw_send(&f, pkt, n);
+		pair_quiet(f.p.b);
+		assert_int_equal(pair_stats(f.p.b).pkts_bad, 3 + i);
+		assert_int_equal(pair_stats(f.p.b).pieces_rx, 1);
+		memcpy(pkt + n - sizeof(zeros), zeros, sizeof(zeros));
+	}
+	memset(f.dst, 2, sizeof(f.dst));
 	forge_close(&f);
 }
 

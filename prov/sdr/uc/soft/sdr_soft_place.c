@@ -148,7 +148,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 		if (e && !hold->slot)
 			__atomic_store_n(&hold->slot, e, __ATOMIC_SEQ_CST);
 	}
-	bare = !sdr_get_le32(pkt + len - SDR_ICRC_LEN) &&
+	bare = !d.piece && !sdr_get_le32(pkt + len - SDR_ICRC_LEN) &&
 	       __atomic_load_n(&q->neighbour, __ATOMIC_RELAXED);
 	if (!bare && d.len >= SDR_SOFT_FETCH_MIN && !d.piece && e && sdr_soft_slot_bound(e) &&
 	    at <= e->len && d.len <= e->len - at)
