@@ -19,6 +19,7 @@
 
 #include "hmem/sdr_hmem.h"
 
+#include "sdr_alarm.h"
 #include "sdr_post.h"
 #include "sdr_cq.h"
 #include "sdr_ep.h"

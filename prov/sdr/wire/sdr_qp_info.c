@@ -71,39 +71,37 @@ void sdr_wire_qp_info_encode(uint8_t p[SDR_QP_INFO_LEN], const struct sdr_wire_q
 	sdr_qp_info_ext_put(p + SDR_QP_INFO_TPN + 3 * k, p + SDR_QP_INFO_LEN, i);
 }
 
-static int sdr_qp_info_ports_get(const struct sdr_tlv *t, struct sdr_wire_qp_info *i)
+static bool sdr_qp_info_ports_get(const struct sdr_tlv *t, struct sdr_wire_qp_info *i)
 {
 	if (i->nports || !t->len || t->len % 2 || t->len / 2 > SDR_QP_INFO_PORTS_MAX)
-		return -EBADMSG;
+		return false;
 	for (; i->nports < t->len / 2; i->nports++) {
 		i->port[i->nports] = sdr_get_be16(t->value + 2 * i->nports);
 		if (!i->port[i->nports])
-			return -EBADMSG;
+			return false;
 	}
-	return 0;
+	return true;
 }
 
-static int sdr_qp_info_host_get(const struct sdr_tlv *t, struct sdr_wire_qp_info *i)
+static bool sdr_qp_info_host_get(const struct sdr_tlv *t, struct sdr_wire_qp_info *i)
 {
 	if (i->host || t->len != sizeof(i->host))
-		return -EBADMSG;
+		return false;
 	i->host = sdr_get_le64(t->value);
-	return i->host ? 0 : -EBADMSG;
+	return i->host;
 }
 
 /* Extensions of a whole info; those that are known go into *i. */
 static int sdr_qp_info_ext_get(const uint8_t *p, const uint8_t *end, struct sdr_wire_qp_info *i)
 {
 	struct sdr_tlv t;
-	int ret = 0, bad = 0;
+	int ret;
 
-	while (!bad && (ret = sdr_tlv_next(&p, end, &t)) > 0) {
-		if (t.type == SDR_QP_INFO_PORTS)
-			bad = sdr_qp_info_ports_get(&t, i);
-		else if (t.type == SDR_QP_INFO_HOST)
-			bad = sdr_qp_info_host_get(&t, i);
-	}
-	return bad ? bad : ret;
+	while ((ret = sdr_tlv_next(&p, end, &t)) > 0)
+		if ((t.type == SDR_QP_INFO_PORTS && !sdr_qp_info_ports_get(&t, i)) ||
+		    (t.type == SDR_QP_INFO_HOST && !sdr_qp_info_host_get(&t, i)))
+			return -EBADMSG;
+	return ret;
 }
 
 static bool sdr_qp_info_zero(const uint8_t *p, size_t from, size_t end)

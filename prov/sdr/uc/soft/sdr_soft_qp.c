@@ -197,11 +197,10 @@ int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
 	return 0;
 }
 
-/* Workers look at it, too; whoever is late to know checks an ICRC that need not be there. */
-static void sdr_soft_qp_neighbour(struct sdr_soft_qp *q, bool is)
+/* dest has changed. */
+static void sdr_soft_qp_bare(struct sdr_soft_qp *q)
 {
-	__atomic_store_n(&q->neighbour, is, __ATOMIC_RELAXED);
-	q->bare = is && q->s->net->stays((struct sockaddr *)&q->dest.sa);
+	q->bare = q->neighbour && q->s->net->stays((struct sockaddr *)&q->dest.sa);
 }
 
 int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
@@ -227,7 +226,10 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 	}
 	q->peer_qpn = p->qpn & SDR_QPN_MASK;
 	q->peer_rkey = p->rkey;
-	sdr_soft_qp_neighbour(q, !q->nic && p->host && p->host == q->s->host);
+	/* Workers look at it, too: who is late to know checks an ICRC that need not be there. */
+	__atomic_store_n(&q->neighbour, !q->nic && p->host && p->host == q->s->host,
+			 __ATOMIC_RELAXED);
+	sdr_soft_qp_bare(q);
 	ret = sdr_soft_spread_connect(q, p);
 	if (ret)
 		return ret;
@@ -250,7 +252,7 @@ void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 	if (q->nic)
 		(void)sdr_soft_nic_readdress(q, addr);
 	else if (!sdr_soft_dest_make(q->s, addr, &q->dest)) {
-		sdr_soft_qp_neighbour(q, q->neighbour);
+		sdr_soft_qp_bare(q);
 		if (q->spread)
 			sdr_soft_spread_readdress(q);
 	}

@@ -111,7 +111,7 @@ static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
 
 /*
  * Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC; bare:
- * zeros in its place, where the packet is what it is to be.
+ * zeros in its place.
  */
 static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint32_t seed,
 			   uint32_t hlen, const uint8_t *payload, uint32_t len, bool corrupt,
@@ -125,8 +125,7 @@ static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint3
 			memcpy(p, payload, len);
 		memset(p + len, 0, pad);
 		p += len + pad;
-		crc = bare && !corrupt ? 0
-				       : sdr_icrc_final(sdr_soft_icrc(seed, h, (size_t)(p - h)));
+		crc = bare ? 0 : sdr_icrc_final(sdr_soft_icrc(seed, h, (size_t)(p - h)));
 		sdr_put_le32(p, crc);
 		p += SDR_ICRC_LEN;
 		if (corrupt) {
@@ -294,7 +293,8 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
 			seed = sdr_soft_nic_seed(q, sock, wire, m->nseg);
-		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt, q->bare);
+		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt,
+			       q->bare && !corrupt);
 		sdr_soft_msg_add(m, wire);
 		q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
 		m->npkts++;
