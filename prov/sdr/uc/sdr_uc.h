@@ -71,6 +71,11 @@ struct sdr_uc_tx {
 	uint8_t flags;
 	uint8_t gen;	 /* WRITE: generation, < qp's generations */
 	uint8_t channel; /* WRITE: channel, < qp's channels */
+	/*
+	 * WRITE: the way to the peer, 0 or one that qp_via has set; CTL: the source that it leaves
+	 * from, < info.sources
+	 */
+	uint8_t via;
 	/* bytes: WRITE all payload of the run, CTL payload (class header included) */
 	uint32_t len;
 	const uint8_t *buf; /* read during post(), or with mr until that is deregistered */
@@ -115,7 +120,8 @@ struct sdr_uc_ev {
 	 * for its QP since the last whole one was; without info.ecn 0
 	 */
 	uint8_t ecn;
-	uint32_t len; /* PLACED, CTL: payload bytes */
+	uint8_t source; /* CTL: that it came to, < info.sources */
+	uint32_t len;	/* PLACED, CTL: payload bytes */
 	/*
 	 * CTL: since when this host had it, by the engine's clock, where that is known; who polls
 	 * may be late.  0: it is not.  PLACED by a worker: in the order of arrivals, 0 is the first
@@ -212,6 +218,11 @@ struct sdr_uc_info {
 	/* threads that place packets beside poll (sdr_uc_crew), 0..SDR_WORKERS_MAX */
 	uint8_t workers;
 	/*
+	 * Where datagrams leave from and arrive, 1..SDR_PATHS_MAX: each another address of this
+	 * host or another port.  Source 0 is where the engine is, the only one where this is 1.
+	 */
+	uint8_t sources;
+	/*
 	 * bytes of a socket's buffers, as asked for and as the kernel granted them; 0: it has none
 	 */
 	uint32_t rcvbuf_asked, rcvbuf_got, sndbuf_asked, sndbuf_got;
@@ -282,6 +293,17 @@ struct sdr_uc_ops {
 	 */
 	int (*qp_connect)(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *peer,
 			  const struct sdr_uc_addr *addr);
+	/*
+	 * A way to the connected peer beside its own (tx.via 1..SDR_PATHS_MAX - 1): from that
+	 * source to that address, to which qp_readdress is nothing.  Set again: another one from
+	 * now on.
+	 * What is posted to one that was never set is lost.  Engines with more than one source, or
+	 * to peers that have: -EINVAL, -EAFNOSUPPORT.  May be NULL: this engine has one way.
+	 */
+	int (*qp_via)(struct sdr_uc_qp *qp, uint32_t via, uint32_t source,
+		      const struct sdr_uc_addr *addr);
+	/* As sockname, of a source.  May be NULL: there is one. */
+	void (*source)(struct sdr_uc *uc, uint32_t source, struct sdr_uc_addr *out);
 	/* The peer moved. */
 	void (*qp_readdress)(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr);
 	/*

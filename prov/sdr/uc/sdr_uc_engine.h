@@ -59,6 +59,12 @@ struct sdr_uc_open_attr {
 	 * choice.
 	 */
 	uint16_t port_lo, port_hi;
+	/*
+	 * Sources beside the one at bind (sdr_uc_info.sources): addresses of the same family, port
+	 * 0: any.  At most SDR_PATHS_MAX - 1; engines that have one source ignore them.
+	 */
+	const struct sockaddr_storage *more;
+	uint8_t nmore;
 	const char *device; /* NULL: the one that has the address */
 	/*
 	 * payload bytes per packet, and a bound of everything that is sent (sdr_uc_ctl_of_mtu); 0:

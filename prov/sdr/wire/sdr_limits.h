@@ -27,6 +27,7 @@
 #define SDR_CHANNELS_MAX    16u
 #define SDR_GENERATIONS_MAX 16u
 #define SDR_IMM_ID_BITS_MAX 12u
+#define SDR_PATHS_MAX	    16u /* paths of a connection, and sources of an engine */
 #define SDR_WORKERS_MAX	    16u /* receive workers of an engine, each with a port */
 
 #endif /* SDR_LIMITS_H */

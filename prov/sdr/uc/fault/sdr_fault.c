@@ -292,6 +292,16 @@ static void sdr_fault_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 	out->fault_corrupt += f->dice.corrupt;
 }
 
+static void sdr_fault_source(struct sdr_uc *uc, uint32_t source, struct sdr_uc_addr *out)
+{
+	struct sdr_fault *f = sdr_fault_of(uc);
+
+	if (f->inner->ops->source)
+		f->inner->ops->source(f->inner, source, out);
+	else
+		f->inner->ops->sockname(f->inner, out);
+}
+
 static uint64_t sdr_fault_now(struct sdr_uc *uc)
 {
 	struct sdr_fault *f = sdr_fault_of(uc);
@@ -344,6 +354,16 @@ static int sdr_fault_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_i
 	struct sdr_fault *f = sdr_fault_of(qp->uc);
 
 	return f->inner->ops->qp_connect(sdr_fault_qp_of(qp)->inner, peer, addr);
+}
+
+static int sdr_fault_qp_via(struct sdr_uc_qp *qp, uint32_t via, uint32_t source,
+			    const struct sdr_uc_addr *addr)
+{
+	struct sdr_fault *f = sdr_fault_of(qp->uc);
+
+	if (!f->inner->ops->qp_via)
+		return -EINVAL;
+	return f->inner->ops->qp_via(sdr_fault_qp_of(qp)->inner, via, source, addr);
 }
 
 static void sdr_fault_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
@@ -500,6 +520,8 @@ static const struct sdr_uc_ops sdr_fault_ops = {
 	.qp_destroy = sdr_fault_qp_destroy,
 	.qp_info = sdr_fault_qp_info,
 	.qp_connect = sdr_fault_qp_connect,
+	.qp_via = sdr_fault_qp_via,
+	.source = sdr_fault_source,
 	.qp_readdress = sdr_fault_qp_readdress,
 	.qp_path = sdr_fault_qp_path,
 	.path_mtu = sdr_fault_path_mtu,

@@ -261,6 +261,7 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->probe_max = e->attr.no_probe ? 0 : e->attr.probe_max;
 	out->data_over = SDR_SIM_DATA_OVER;
 	out->ctl_over = SDR_SIM_CTL_OVER;
+	out->sources = 1;
 	out->ecn = e->attr.ecn;
 	out->cuts = e->attr.rkeyed == SDR_SIM_RKEYED_NONE;
 	out->far = e->attr.far;

@@ -283,6 +283,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->data_over = sdr_uc_head((sa_family_t)s->family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head((sa_family_t)s->family) + SDR_CTL_OVERHEAD;
 	out->cuts = true;
+	out->sources = 1;
 	out->ecn = s->ecn;
 	out->rcvbuf_asked = s->rcvbuf;
 	out->rcvbuf_got = s->rcvbuf_got;

@@ -364,6 +364,7 @@ static void sdr_verbs_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	/* Without probes: the port's MTU is the path's.  Nor does a device cut packets. */
 	out->data_over = sdr_uc_head(v->local.ss_family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head(v->local.ss_family) + SDR_CTL_OVERHEAD + SDR_IMM_LEN;
+	out->sources = 1;
 	out->rkeyed = true;
 	out->far = v->ibv->reg_dmabuf_mr != NULL;
 	out->reg_min = SDR_VERBS_REG_MIN;
