@@ -86,8 +86,9 @@ static void side_adopt(struct bed_bulk *b, uint8_t node)
 	c->codes.kinds = 1u << SDR_CODE_MDS | 1u << SDR_CODE_XOR;
 	c->codes.syms = SDR_CODE_SYMS_MAX;
 	c->codes.chunk = SDR_REL_EC_CHUNK;
-	c->rack.timer = NEVER;
-	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, 0, c->rtt.srtt, NULL, c->rel->now);
+	c->main.rack.timer = NEVER;
+	sdr_cc_init(&c->main.cc, &c->rel->cfg, c->shape->mtu, 0, c->main.rtt.srtt, NULL,
+		    c->rel->now);
 	c->state = SDR_CONN_OPEN;
 	c->hs.validated = true;
 }

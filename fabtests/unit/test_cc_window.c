@@ -70,7 +70,7 @@ static const struct sdr_cc_ops cc_window = {
 
 static const struct cc_window *window_of(struct bed *b)
 {
-	return (const void *)bed_conn(b, 0, 1)->cc.state;
+	return (const void *)bed_conn(b, 0, 1)->main.cc.state;
 }
 
 static struct bed *pair(void)
@@ -83,7 +83,7 @@ static struct bed *pair(void)
 	}
 	bed_boot(b);
 	bed_warm(b, 0, 1);
-	assert_ptr_equal(bed_conn(b, 0, 1)->cc.ops, &cc_window);
+	assert_ptr_equal(bed_conn(b, 0, 1)->main.cc.ops, &cc_window);
 	return b;
 }
 
@@ -93,7 +93,7 @@ static void never_more(struct bed *b, uint32_t node)
 	struct sdr_conn *c = bed_conn(b, node, 1 - node);
 
 	if (c && c->state == SDR_CONN_OPEN)
-		assert_true(c->inflight <= c->cc.cwnd + c->shape->mtu);
+		assert_true(c->inflight <= c->main.cc.cwnd + c->shape->mtu);
 }
 
 /* One message 0 -> 1: ns until the receiver has it. */
@@ -137,7 +137,7 @@ static void window__hears_of_losses_and_keeps_its_window(void **state)
 	bed_drop(b, 0, BED_DATA, 20, 5);
 	move(b);
 	assert_int_equal(window_of(b)->lost, 5 * SDR_MTU_DEFAULT);
-	assert_int_equal(bed_conn(b, 0, 1)->cc.cwnd, WINDOW_BYTES);
+	assert_int_equal(bed_conn(b, 0, 1)->main.cc.cwnd, WINDOW_BYTES);
 	bed_close(b);
 }
 
@@ -150,7 +150,7 @@ static void window__is_halved_by_a_timeout(void **state)
 	bed_drop(b, BED_ANY, BED_DATA | BED_ACK | BED_DACK, 40, 200);
 	move(b);
 	assert_int_equal(window_of(b)->timeouts, 1);
-	assert_int_equal(bed_conn(b, 0, 1)->cc.cwnd, WINDOW_BYTES / 2);
+	assert_int_equal(bed_conn(b, 0, 1)->main.cc.cwnd, WINDOW_BYTES / 2);
 	bed_close(b);
 }
 

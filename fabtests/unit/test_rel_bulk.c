@@ -231,7 +231,7 @@ static void bulk__reordering_is_learned(void **state)
 	b->filter = jitter;
 	for (int i = 0; i < 20; i++)
 		move(b, MIB, 5, BED_SEC, NULL);
-	assert_true(bed_conn(b, 0, 1)->rack.reo_mult > 0);
+	assert_true(bed_conn(b, 0, 1)->main.rack.reo_mult > 0);
 	/* at most a round trip's worth while it is learned, a few per mille afterwards */
 	assert_in_range(rtx_of(b), 0, PKTS + 20 * PKTS / 200);
 	assert_true(bed_stats(b, 0).rtx_spurious <= rtx_of(b));

@@ -36,7 +36,7 @@ static struct bed *bed_ends(struct end *e)
 	bed_boot(b);
 	bed_warm(b, 0, 1);
 	if (e->lossy)
-		bed_conn(b, 1, 0)->rack.lossy = true;
+		bed_conn(b, 1, 0)->main.rack.lossy = true;
 	b->user = e;
 	b->app = end_app;
 	return b;

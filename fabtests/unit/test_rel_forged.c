@@ -212,14 +212,14 @@ static void forged__acknowledgement_of_what_was_never_sent(void **state)
 	struct liar l = liar_open();
 	struct sdr_conn *c = bed_conn(l.b, 0, 1);
 	struct sdr_frame_ack a = { .n = 1, .r = { { c->tx.pn + 5, c->tx.pn } } };
-	uint64_t bad = c->st.pkts_bad, cwnd = c->cc.cwnd;
+	uint64_t bad = c->st.pkts_bad, cwnd = c->main.cc.cwnd;
 	struct bed_op *s, *r;
 
 	(void)state;
 	l.n = sdr_frame_ack_encode(l.buf, sizeof(l.buf), &a);
 	liar_say(&l);
 	assert_int_equal(c->st.pkts_bad, bad + 1);
-	assert_int_equal(c->cc.cwnd, cwnd);
+	assert_int_equal(c->main.cc.cwnd, cwnd);
 	r = bed_recv(l.b, 1, bed_buf(l.b, 10, 0), 10);
 	s = bed_send(l.b, 0, 1, "x", 1, 0);
 	bed_wait(l.b, s, BED_SEC);

@@ -150,10 +150,10 @@ static void home__an_answer_behind_the_pacer_leaves_in_time(void **state)
 	(void)state;
 	bed_warm(b, 0, 1);
 	c = bed_conn(b, 1, 0);
-	assert_true(c->cc.pacer.rate_Bps > 0 && !c->inflight);
-	c->cc.pacer.last = bed_now(b) + BED_DELAY; /* when the message comes */
-	c->cc.pacer.credit = -1e6;
-	c->cc.pacer.waiting = true;
+	assert_true(c->main.cc.pacer.rate_Bps > 0 && !c->inflight);
+	c->main.cc.pacer.last = bed_now(b) + BED_DELAY; /* when the message comes */
+	c->main.cc.pacer.credit = -1e6;
+	c->main.cc.pacer.waiting = true;
 	r = bed_recv(b, 1, bed_buf(b, 10, 0), 10);
 	s = bed_send(b, 0, 1, bed_buf(b, 10, 3), 10, SDR_REL_F_DELIVERY);
 	bed_wait(b, r, BED_RTT);

@@ -420,7 +420,7 @@ static void move__a_host_that_moves_in_mid_transfer(void **state)
 
 		moving_open(&m);
 		alone = transfer(&m, 0, BIG);
-		samples = m.c[other]->rtt.samples;
+		samples = m.c[other]->main.rtt.samples;
 		rebind_at(&r, alone / 2);
 		took = transfer(&m, 0, BIG);
 		if (took > alone + (mover ? QUIET_MOST : MOVE_MOST))
@@ -431,7 +431,7 @@ static void move__a_host_that_moves_in_mid_transfer(void **state)
 		assert_int_equal(m.c[other]->st.moves, 1);
 		assert_int_equal(m.c[mover]->st.moves, 0);
 		/* the same host: the estimate goes on */
-		assert_int_equal(m.c[other]->rtt.samples > samples, !(how & 2));
+		assert_int_equal(m.c[other]->main.rtt.samples > samples, !(how & 2));
 		transfer(&m, 1, BIG);
 		moving_close(&m);
 	}

@@ -33,7 +33,7 @@ static struct bed *slow_new(uint64_t rate_bps, uint64_t rtt)
 
 static const struct sdr_cc *cc_of(struct bed *b)
 {
-	return &bed_conn(b, 0, 1)->cc;
+	return &bed_conn(b, 0, 1)->main.cc;
 }
 
 static uint64_t dropped_at(const struct bed *b, uint32_t node)
@@ -105,7 +105,7 @@ static uint64_t called(uint64_t mbit, const struct sdr_cc_ops *ops)
 	bed_recv(b, 0, bed_buf(b, LEN, 0), LEN);
 	bed_send(b, 1, 0, bed_buf(b, LEN, 7), LEN, 0);
 	bed_run(b, RTT / 4);
-	cc = &bed_conn(b, 1, 0)->cc;
+	cc = &bed_conn(b, 1, 0)->main.cc;
 	assert_false(cc->pair.waits);
 	if (mbit > 100 || !ops->pair)
 		assert_int_equal(cc->pair.most_Bps, 0);

@@ -198,7 +198,7 @@ static void silence__of_many_is_paid_from_one_budget(void **state)
 	assert_non_null(c);
 	c->rel = &rel;
 	for (uint32_t i = 0; i < 10000; i++) {
-		sdr_rtt_init(&c->rtt, RTT);
+		sdr_rtt_init(&c->main.rtt, RTT);
 		sdr_probe_answered(c);
 		while (c->pto.count < 8) {
 			sdr_probe_due(c);
@@ -227,7 +227,7 @@ static void silence__of_a_near_peer(void **state)
 	(void)state;
 	assert_non_null(c);
 	c->rel = &rel;
-	sdr_rtt_init(&c->rtt, MS / 20);
+	sdr_rtt_init(&c->main.rtt, MS / 20);
 	while (sdr_probe_rto(c) < SDR_PROBE_NEAR_NS) {
 		assert_true(sdr_probe_rto(c) > last);
 		last = sdr_probe_rto(c);

@@ -86,7 +86,7 @@ static void scheme__timeouts(void **state)
 	cfg.rto_rtts = 7;
 	bed_bulk_open(&b, &cfg);
 	assert_int_equal(sdr_scheme_sr_nack.rto(b.tx), sdr_conn_rto(b.tx, 0));
-	assert_int_equal(sdr_scheme_sr_rto.rto(b.tx), 7 * b.tx->rtt.srtt);
+	assert_int_equal(sdr_scheme_sr_rto.rto(b.tx), 7 * b.tx->main.rtt.srtt);
 	b.tx->pto.rto_shift = 2;
 	assert_int_equal(sdr_scheme_sr_nack.rto(b.tx), sdr_conn_rto(b.tx, 2));
 	assert_int_equal(sdr_bulk_loss_deadline(b.tx), UINT64_MAX); /* nothing in flight */

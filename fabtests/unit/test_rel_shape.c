@@ -73,7 +73,7 @@ static void settled(struct bed *b, uint32_t mtu)
 		assert_non_null(c);
 		assert_int_equal(c->shape->mtu, mtu);
 		assert_int_equal(sdr_qp_mtu(c->shape->qp), mtu);
-		assert_int_equal(c->cc.mtu, mtu);
+		assert_int_equal(c->main.cc.mtu, mtu);
 		assert_true(over(c));
 		assert_int_equal(c->st.pkts_bad, 0);
 	}

@@ -99,7 +99,7 @@ static void move(struct bed *b, uint32_t len)
 
 static const struct sdr_cc *cc_of(struct bed *b)
 {
-	return &bed_conn(b, 0, 1)->cc;
+	return &bed_conn(b, 0, 1)->main.cc;
 }
 
 /* Of the rate of the line: what is payload. */
@@ -150,7 +150,7 @@ static void start__who_only_receives_learns_the_round_trip(void **state)
 			move(b, 1024 * KIB);
 			bed_run(b, 2 * RTT);
 		}
-		rtt = &bed_conn(b, 1, 0)->rtt;
+		rtt = &bed_conn(b, 1, 0)->main.rtt;
 		assert_in_range(rtt->samples, 2, 3);
 		assert_in_range(sdr_rtt_min(rtt), trips[i], trips[i] * 3 / 2);
 		for (uint32_t n = 0; n < 50; n++)
@@ -250,7 +250,7 @@ static void start__the_next_connection_knows(void **state)
 	move_from(b, 1, 0, 16384 * KIB);
 	again(b);
 	for (uint32_t i = 0; i < 2; i++) {
-		cc = &bed_conn(b, i, 1 - i)->cc;
+		cc = &bed_conn(b, i, 1 - i)->main.cc;
 		assert_true(share(b, cc->known.rate_Bps) > 0.9);
 		assert_true(share(b, cc->known.rate_Bps) < 1.1);
 		assert_in_range(cc->known.rtt_ns, RTT, RTT + 2 * MS);
@@ -397,7 +397,7 @@ static void start__those_that_open_at_once_share(void **state)
 	}
 	bed_wait_all(b, 2 * BED_SEC);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t rate = bed_conn(b, i, 3)->cc.known.rate_Bps;
+		uint64_t rate = bed_conn(b, i, 3)->main.cc.known.rate_Bps;
 
 		assert_true(rate > 0 && share(b, rate) < 0.37);
 		all += rate;

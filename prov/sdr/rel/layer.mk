@@ -103,6 +103,7 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_home.h \
 	prov/sdr/rel/conn/sdr_parts.c \
 	prov/sdr/rel/conn/sdr_parts.h \
+	prov/sdr/rel/conn/sdr_path.h \
 	prov/sdr/rel/conn/sdr_peer.c \
 	prov/sdr/rel/conn/sdr_peer.h \
 	prov/sdr/rel/conn/sdr_peer_cid.c \

@@ -111,7 +111,7 @@ static uint64_t conn_idle_at(const struct sdr_conn *c)
 		gap = conn_timeout(c) / 3;
 	/* The peer owes us data that we can see coming: ask earlier. */
 	if (conn_starved(c) || !sdr_list_empty(&c->bulk->rx.brx)) {
-		uint64_t soon = 4 * sdr_rtt_rto(&c->rtt) + 100 * MS;
+		uint64_t soon = 4 * sdr_rtt_rto(&c->main.rtt) + 100 * MS;
 
 		gap = soon < gap ? soon : gap;
 	}
@@ -217,7 +217,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 	} else {
 		d = conn_pto_at(c);
 		d = min64(d, sdr_bulk_loss_deadline(c));
-		d = min64(d, c->rack.timer);
+		d = min64(d, c->main.rack.timer);
 		d = min64(d, sdr_report_deadline(c));
 		d = min64(d, c->rx.again_ns);
 		d = min64(d, conn_idle_at(c));
@@ -229,7 +229,7 @@ void sdr_conn_rearm(struct sdr_conn *c)
 		d = min64(d, sdr_bulk_tx_deferral(c));
 		if (sdr_list_empty(&c->ready) && !sdr_turn_waits(c) &&
 		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
-			d = min64(d, sdr_pacer_next(&c->cc.pacer, now));
+			d = min64(d, sdr_pacer_next(&c->main.cc.pacer, now));
 		if (c->state == SDR_CONN_CLOSING)
 			d = min64(d, c->close.next);
 		else if (conn_ends(c))
@@ -262,7 +262,7 @@ static void conn_timer_hello(struct sdr_conn *c)
 	(void)sdr_home_denies(rel, 0);
 	if (conn_asks(c) && c->hs.next <= rel->now) {
 		sdr_hello_send(c, SDR_REL_HELLO);
-		gap = 2 * c->rtt.srtt;
+		gap = 2 * c->main.rtt.srtt;
 		if (gap < HELLO_INTERVAL_MIN)
 			gap = HELLO_INTERVAL_MIN;
 		if (++c->hs.tries > HELLO_TRIES_FAST)
@@ -283,7 +283,7 @@ static void conn_timer_closing(struct sdr_conn *c)
 	}
 	c->close.bye_due = true;
 	c->close.tries++;
-	c->close.next = c->rel->now + sdr_rtt_rto(&c->rtt);
+	c->close.next = c->rel->now + sdr_rtt_rto(&c->main.rtt);
 }
 
 /* Runs whatever is due; sending happens later in the round. */
@@ -315,9 +315,9 @@ void sdr_conn_timer(struct sdr_conn *c)
 	if (!sdr_conn_live(c))
 		return;
 	sdr_conn_path_timer(c);
-	sdr_rack_age(&c->rack, &c->rtt, rel->now);
-	if (c->rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
-		c->rack.timer = NEVER;
+	sdr_rack_age(&c->main.rack, &c->main.rtt, rel->now);
+	if (c->main.rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
+		c->main.rack.timer = NEVER;
 		sdr_pkt_detect_lost(c, &ca);
 		sdr_bulk_detect_lost(c, false, &ca);
 		if (ca.lost)
@@ -326,8 +326,8 @@ void sdr_conn_timer(struct sdr_conn *c)
 	if (conn_pto_at(c) <= rel->now) {
 		sdr_probe_due(c);
 		if (sdr_probe_forgets(c))
-			sdr_cc_timeout(&c->cc, rel->now);
-		c->rack.probed = true;
+			sdr_cc_timeout(&c->main.cc, rel->now);
+		c->main.rack.probed = true;
 		sdr_conn_mtu_ask(c);
 		sdr_conn_ecn_timeout(c);
 		(void)sdr_home_denies(rel, 0);

@@ -14,12 +14,12 @@
 static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 {
 	*out = c->st;
-	out->rtt_min_ns = c->rtt.samples ? c->rtt.min_rtt : 0;
-	out->srtt_ns = c->rtt.samples ? c->rtt.srtt : 0;
-	out->rttvar_ns = c->rtt.samples ? c->rtt.rttvar : 0;
+	out->rtt_min_ns = c->main.rtt.samples ? c->main.rtt.min_rtt : 0;
+	out->srtt_ns = c->main.rtt.samples ? c->main.rtt.srtt : 0;
+	out->rttvar_ns = c->main.rtt.samples ? c->main.rtt.rttvar : 0;
 	out->loss_ppm = c->est.sent ? c->est.lost * 1000000 / c->est.sent : 0;
-	out->cwnd_bytes = c->cc.cwnd;
-	out->pacing_bps = c->cc.pacing_Bps * 8;
+	out->cwnd_bytes = c->main.cc.cwnd;
+	out->pacing_bps = c->main.cc.pacing_Bps * 8;
 	out->path_bytes = c->pmtu.size;
 	out->ect_tx = c->ecn.tx.sent;
 	out->ce_tx = c->ecn.tx.ce;

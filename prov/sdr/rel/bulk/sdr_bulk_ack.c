@@ -151,7 +151,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 		n += sdr_bitmap_set_range(s->acked, a, b);
 		/* A hole that filled by itself: sent once, behind a packet that overtook it. */
 		if (a < s->top && s->run_ntx[a / s->shape->run_pkts] == 1)
-			sdr_rack_reordered(&c->rack, c->rel->now);
+			sdr_rack_reordered(&c->main.rack, c->rel->now);
 		if (s->nlost)
 			late += sdr_bitmap_clear_range(s->lost, a, b);
 		if (s->nagain)
@@ -168,7 +168,7 @@ static uint32_t seg_delivered(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t
 	c->inflight -= (uint64_t)(n - late) * s->shape->mtu;
 	SDR_ASSERT(sdr_seg_tx_counts(s));
 	if (late) {
-		sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
+		sdr_rack_spurious(&c->main.rack, &c->main.rtt, c->rel->now);
 		ca->late += (uint64_t)late * s->shape->mtu;
 	}
 	if (n && c->pmtu.lost)
@@ -212,7 +212,7 @@ static uint32_t seg_decoded(struct sdr_conn *c, struct sdr_seg_tx *s,
 	ca->repaired += (uint64_t)unknown * s->shape->mtu;
 	c->est.lost += unknown;
 	s->unknown = unknown;
-	c->rack.lossy |= unknown > 0;
+	c->main.rack.lossy |= unknown > 0;
 	return s->inflight - unknown;
 }
 
@@ -228,20 +228,20 @@ static void seg_newest(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t pkt, u
 		/*
 		 * Which transmission arrived?  Not the latest if it is younger than any round trip.
 		 */
-		if (now - e->tx_ns < sdr_rtt_min(&c->rtt))
+		if (now - e->tx_ns < sdr_rtt_min(&c->main.rtt))
 			return;
 	} else if (rtt && now > e->tx_ns) {
-		sdr_rtt_sample(&c->rtt, now, now - e->tx_ns, delay_ns);
-		ca->rtt = c->rtt.latest;
+		sdr_rtt_sample(&c->main.rtt, now, now - e->tx_ns, delay_ns);
+		ca->rtt = c->main.rtt.latest;
 		if (pkt + 1 < s->npkts || s->len % s->shape->mtu == 0)
-			ca->rtt_full = c->rtt.latest;
+			ca->rtt_full = c->main.rtt.latest;
 	}
 	if (!ca->snap || ca->snap_tx_ns <= e->tx_ns) {
 		ca->snap = &e->snap;
 		ca->snap_tx_ns = e->tx_ns;
 		ca->delay = delay_ns;
 	}
-	sdr_rack_delivered(&c->rack, e->seq, e->tx_ns);
+	sdr_rack_delivered(&c->main.rack, e->seq, e->tx_ns);
 	if (sdr_seq_lt(s->rack_seq, e->seq))
 		s->rack_seq = e->seq;
 }
@@ -317,7 +317,7 @@ void sdr_bulk_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sd
 			d = d < s->rtx ? d : s->rtx;
 			c->st.rtx_spurious += d;
 			ca->late += (uint64_t)d * s->shape->mtu;
-			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
+			sdr_rack_spurious(&c->main.rack, &c->main.rtt, c->rel->now);
 		}
 	}
 	/* Of parity there may always be more. */
@@ -359,7 +359,7 @@ static void ent_lost(struct sdr_conn *c, struct sdr_txent *e, enum lost_why why,
 		c->inflight -= (uint64_t)n * s->shape->mtu;
 		ca->lost += (uint64_t)n * s->shape->mtu;
 		c->est.lost += n;
-		c->rack.lossy |= n > 0;
+		c->main.rack.lossy |= n > 0;
 		c->st.rtx_rack += why == WHY_RACK ? again : 0;
 		c->st.rtx_nack += why == WHY_NACK ? again : 0;
 		c->st.rtx_tlp += why == WHY_TLP ? again : 0;
@@ -387,7 +387,7 @@ static bool ent_reported(const struct sdr_conn *c, const struct sdr_txent *e)
 	if (s->ended && sdr_seq_lt(e->seq, s->end_first) &&
 	    !sdr_seq_lt(c->tx.acked_seq, s->end_first))
 		return true;
-	return e->tx_ns + c->rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->rack.ns;
+	return e->tx_ns + c->main.rtt.srtt / 4 + 2 * SDR_ACK_DELAY_MAX_NS < c->main.rack.ns;
 }
 
 /* rto: of the scheme, ns; 0: it has none. */
@@ -397,9 +397,9 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, uint64_t 
 	uint64_t age = c->rel->now - e->tx_ns;
 
 	if (!rto) {
-		*why = c->rack.probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
+		*why = c->main.rack.probed ? WHY_TLP : nack ? WHY_NACK : WHY_RACK;
 		return ent_reported(c, e) &&
-		       sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now);
+		       sdr_rack_is_lost(&c->main.rack, &c->main.rtt, e->seq, e->tx_ns, c->rel->now);
 	}
 	*why = WHY_RTO;
 	if (age >= rto)
@@ -407,8 +407,8 @@ static bool ent_is_lost(struct sdr_conn *c, const struct sdr_txent *e, uint64_t 
 	if (c->bulk->scheme->ignores_gaps)
 		return false;
 	*why = WHY_NACK;
-	return sdr_rack_is_lost(&c->rack, &c->rtt, e->seq, e->tx_ns, c->rel->now) &&
-	       age >= sdr_rtt_min(&c->rtt);
+	return sdr_rack_is_lost(&c->main.rack, &c->main.rtt, e->seq, e->tx_ns, c->rel->now) &&
+	       age >= sdr_rtt_min(&c->main.rtt);
 }
 
 /*
@@ -419,7 +419,7 @@ static void rto_backoff(struct sdr_conn *c)
 {
 	if (c->pto.last_rto < c->pto.progress_ns) {
 		c->pto.last_rto = c->rel->now;
-	} else if (c->rel->now - c->pto.last_rto >= c->rtt.srtt) {
+	} else if (c->rel->now - c->pto.last_rto >= c->main.rtt.srtt) {
 		c->pto.last_rto = c->rel->now;
 		if (c->pto.rto_shift < SDR_PTO_BACKOFF_MAX)
 			c->pto.rto_shift++;
@@ -429,7 +429,7 @@ static void rto_backoff(struct sdr_conn *c)
 /* Data were lost: one more round trip of nothing else, unless some arrive. */
 static void bulk_barren(struct sdr_conn *c)
 {
-	if (c->rel->now - c->bulk->tx.barren_ns < c->rtt.srtt)
+	if (c->rel->now - c->bulk->tx.barren_ns < c->main.rtt.srtt)
 		return;
 	c->bulk->tx.barren_ns = c->rel->now;
 	c->bulk->tx.barren += c->bulk->tx.barren < UINT32_MAX;
@@ -459,7 +459,7 @@ void sdr_bulk_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
 			ent_lost(c, e, why, ca);
 			lost = true;
 			timeout |= why == WHY_RTO;
-		} else if (!open-- || !sdr_seq_lt(e->seq, c->rack.seq)) {
+		} else if (!open-- || !sdr_seq_lt(e->seq, c->main.rack.seq)) {
 			break;
 		}
 	}

@@ -589,7 +589,7 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 		sdr_home_missed(c->rel);
 	if (holes > s->rep_holes && !c->bulk->scheme->ignores_gaps) {
 		sdr_report_now(c, s);
-		s->gap = c->rack.lossy = true;
+		s->gap = c->main.rack.lossy = true;
 	} else if (st->got - s->rep_got >= pkts) {
 		sdr_report_now(c, s);
 	} else {

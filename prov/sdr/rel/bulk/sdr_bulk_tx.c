@@ -65,14 +65,14 @@ static void bulk_copy(struct sdr_bulk_tx *b)
 {
 	struct sdr_conn *c = b->conn;
 
-	if ((c->rack.lossy || b->plan.code.kind) && sdr_list_empty(&b->copy))
+	if ((c->main.rack.lossy || b->plan.code.kind) && sdr_list_empty(&b->copy))
 		sdr_list_add_tail(&b->copy, &c->bulk->tx.copies);
 }
 
 void sdr_bulk_announced(struct sdr_bulk_tx *b)
 {
 	struct sdr_conn *c = b->conn;
-	uint64_t rtt = sdr_rtt_min(&c->rtt);
+	uint64_t rtt = sdr_rtt_min(&c->main.rtt);
 
 	if (!b->announced && b->plan.code.kind)
 		bulk_copy(b);
@@ -81,7 +81,8 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer
 	 * repairs that while it goes on; a short one waits a little behind its record instead.
 	 */
-	if (c->rack.reo_mult && (double)b->len * 1e9 < (double)c->cc.pacing_Bps * (double)rtt)
+	if (c->main.rack.reo_mult &&
+	    (double)b->len * 1e9 < (double)c->main.cc.pacing_Bps * (double)rtt)
 		b->not_before = c->rel->now + rtt / 4;
 	sdr_conn_kick(c);
 }
@@ -194,9 +195,9 @@ static uint64_t bulk_window(const struct sdr_conn *c)
 	uint64_t w = BARREN_BYTES;
 
 	if (n < BARREN_FREE)
-		return c->cc.cwnd;
+		return c->main.cc.cwnd;
 	w = n - BARREN_FREE < 32 ? w >> (n - BARREN_FREE) : 0;
-	w = w < c->cc.cwnd ? w : c->cc.cwnd;
+	w = w < c->main.cc.cwnd ? w : c->main.cc.cwnd;
 	return w > c->shape->mtu ? w : c->shape->mtu;
 }
 
@@ -236,7 +237,7 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
 	if (!c->tx.live && !c->inflight)
 		c->pto.progress_ns = rel->now;
-	sdr_cc_sent(&c->cc, rel->now, bytes, (uint64_t)took * SDR_WIRE_OVERHEAD, c->inflight,
+	sdr_cc_sent(&c->main.cc, rel->now, bytes, (uint64_t)took * SDR_WIRE_OVERHEAD, c->inflight,
 		    &e->snap);
 	s->inflight += took;
 	c->inflight += bytes;
@@ -362,7 +363,7 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 		/* An acknowledgement brings us back, or the pacer's timer. */
 		if (!sdr_bulk_tx_window(c))
 			return true;
-		pace = sdr_pacer_allow(&c->cc.pacer, c->rel->now);
+		pace = sdr_pacer_allow(&c->main.cc.pacer, c->rel->now);
 		if (!pace)
 			return true;
 		if (!budget) {
@@ -375,8 +376,8 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 			 * The ceiling says nothing of what the path could carry; but a window that
 			 * is nearly full is a limit of its own.
 			 */
-			if (c->inflight < c->cc.cwnd / 2)
-				sdr_cc_app_limited(&c->cc, c->inflight);
+			if (c->inflight < c->main.cc.cwnd / 2)
+				sdr_cc_app_limited(&c->main.cc, c->inflight);
 			return true;
 		}
 		room = pace < room ? pace : room;
@@ -391,6 +392,6 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 								  : budget;
 	}
 	if (sdr_list_empty(&c->rec.ordered))
-		sdr_cc_app_limited(&c->cc, c->inflight);
+		sdr_cc_app_limited(&c->main.cc, c->inflight);
 	return true;
 }

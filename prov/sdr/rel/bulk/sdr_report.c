@@ -95,18 +95,18 @@ uint32_t sdr_report_pkts(struct sdr_conn *c, const struct sdr_seg_rx *s, uint32_
 	const struct sdr_conn_shape *shape = s->bulk->shape;
 	uint64_t part = SDR_TRAIN_PART, pkts, train;
 
-	if (c->rel->now > c->bulk->rx.train_ns + c->rtt.srtt / 2) {
+	if (c->rel->now > c->bulk->rx.train_ns + c->main.rtt.srtt / 2) {
 		c->bulk->rx.train_bytes = 0;
 		c->bulk->rx.trains++;
 	}
 	c->bulk->rx.train_ns = c->rel->now;
 	c->bulk->rx.train_bytes += (uint64_t)came * shape->mtu;
 	train = c->bulk->rx.train_bytes;
-	if (c->rtt.samples && sdr_rtt_min(&c->rtt) < SDR_NEAR_RTT_NS) {
+	if (c->main.rtt.samples && sdr_rtt_min(&c->main.rtt) < SDR_NEAR_RTT_NS) {
 		pkts = near_pkts(c, came);
 		return pkts < shape->dack_pkts ? (uint32_t)pkts : shape->dack_pkts;
 	}
-	if (train >= SDR_TRAIN_HEAD_3 || c->rtt.srtt < SDR_TRAIN_FAR_NS ||
+	if (train >= SDR_TRAIN_HEAD_3 || c->main.rtt.srtt < SDR_TRAIN_FAR_NS ||
 	    (c->bulk->rx.trains > SDR_TRAIN_FIRST && c->bulk->rx.trains % SDR_TRAIN_EVERY))
 		return shape->dack_pkts;
 	part <<= (train >= SDR_TRAIN_HEAD_1) + (train >= SDR_TRAIN_HEAD_2);
@@ -227,16 +227,16 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
  */
 static void report_ask(struct sdr_conn *c)
 {
-	uint64_t wait = c->rtt.samples < SDR_ASK_FIRST ? c->rtt.srtt : SDR_ASK_EVERY_NS;
+	uint64_t wait = c->main.rtt.samples < SDR_ASK_FIRST ? c->main.rtt.srtt : SDR_ASK_EVERY_NS;
 
 	if (c->tx.log.head != c->tx.log.tail)
 		return;
-	if (!c->rtt.samples && sdr_list_empty(&c->bulk->rx.dirty))
+	if (!c->main.rtt.samples && sdr_list_empty(&c->bulk->rx.dirty))
 		return;
-	if (c->rtt.samples &&
+	if (c->main.rtt.samples &&
 	    (!comp_next(&c->bulk->rx.comp[0]) || c->rel->now < c->bulk->rx.asked_ns + wait))
 		return;
-	if (c->rtt.samples >= SDR_ASK_FIRST && sdr_rtt_min(&c->rtt) >= SDR_NEAR_RTT_NS)
+	if (c->main.rtt.samples >= SDR_ASK_FIRST && sdr_rtt_min(&c->main.rtt) >= SDR_NEAR_RTT_NS)
 		return;
 	c->bulk->rx.asked_ns = c->rel->now;
 	c->tx.ping_due = true;

@@ -37,7 +37,7 @@ static void auto_note(struct sdr_conn *c)
 		"rtt %.2f ms, chance of another round trip %.1g",
 		sdr_choice_text(o->why), o->k, o->m, (double)c->bulk->cover_ppm / 1e4,
 		sdr_loss_est_mean(&c->peer->loss), sdr_loss_est_upper(&c->peer->loss),
-		sdr_loss_est_burst(&c->peer->loss), (double)c->rtt.srtt / 1e6, o->fail);
+		sdr_loss_est_burst(&c->peer->loss), (double)c->main.rtt.srtt / 1e6, o->fail);
 	rel->cbs->note(rel->user, c->peer, text);
 }
 
@@ -52,9 +52,9 @@ static void auto_choose(struct sdr_conn *c, uint64_t len, struct sdr_choice *out
 		.max_overhead = cfg->max_overhead,
 		.npkts = (len + c->shape->mtu - 1) / c->shape->mtu,
 		.seg_pkts = c->shape->seg_bytes / c->shape->mtu,
-		.rtt_ns = sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->rtt)
-								    : c->rtt.srtt,
-		.pkts_ns = (double)c->cc.pacing_Bps /
+		.rtt_ns = sdr_rtt_min(&c->main.rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->main.rtt)
+									 : c->main.rtt.srtt,
+		.pkts_ns = (double)c->main.cc.pacing_Bps /
 			   (1e9 * (double)(c->shape->mtu + SDR_WIRE_OVERHEAD)),
 		.loss = &loss,
 	};
@@ -119,7 +119,7 @@ static bool auto_repeats(const struct sdr_conn *c)
 {
 	const struct sdr_rel_cfg *cfg = &c->rel->cfg;
 
-	if (cfg->scheme->far_only && sdr_rtt_min(&c->rtt) < SDR_CHOICE_RTT_MIN)
+	if (cfg->scheme->far_only && sdr_rtt_min(&c->main.rtt) < SDR_CHOICE_RTT_MIN)
 		return false;
 	return cfg->max_overhead > 0 && sdr_loss_est_seen(&c->peer->loss) &&
 	       sdr_loss_est_any(&c->peer->loss, 1) >

@@ -22,7 +22,7 @@ static uint64_t nack_rto(const struct sdr_conn *c)
 static uint64_t rtts_rto(const struct sdr_conn *c)
 {
 	uint64_t least = nack_rto(c);
-	uint64_t rto = (uint64_t)((double)c->rtt.srtt * c->rel->cfg.rto_rtts);
+	uint64_t rto = (uint64_t)((double)c->main.rtt.srtt * c->rel->cfg.rto_rtts);
 
 	return rto > least ? rto : least;
 }

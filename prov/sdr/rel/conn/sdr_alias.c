@@ -284,7 +284,7 @@ static void check_begin(struct sdr_conn *k, struct sdr_conn *c)
 	}
 	if (c->alias.until != NEVER)
 		return;
-	gap = SDR_ALIAS_HELLOS * 2 * (k->rtt.samples ? k->rtt.srtt : c->rtt.srtt);
+	gap = SDR_ALIAS_HELLOS * 2 * (k->main.rtt.samples ? k->main.rtt.srtt : c->main.rtt.srtt);
 	if (gap < SDR_ALIAS_PATIENCE_NS)
 		gap = SDR_ALIAS_PATIENCE_NS;
 	c->alias.until = c->hs.born + gap > c->rel->now ? c->hs.born + gap : c->rel->now;

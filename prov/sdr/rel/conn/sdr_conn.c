@@ -76,7 +76,7 @@ void sdr_conn_sent(struct sdr_conn *c)
 
 uint64_t sdr_conn_report_delay(const struct sdr_conn *c)
 {
-	uint64_t d = c->rtt.srtt / 8;
+	uint64_t d = c->main.rtt.srtt / 8;
 
 	if (d < SDR_REPORT_DELAY_MIN_NS)
 		return SDR_REPORT_DELAY_MIN_NS;
@@ -85,14 +85,14 @@ uint64_t sdr_conn_report_delay(const struct sdr_conn *c)
 
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)
 {
-	uint64_t rto = sdr_rtt_rto(&c->rtt), t;
+	uint64_t rto = sdr_rtt_rto(&c->main.rtt), t;
 
 	/*
 	 * Our own bursts queue at a slow link: a round trip measured with a small packet does not
 	 * know them.
 	 */
-	if (c->cc.pacer.rate_Bps)
-		rto += 2 * c->cc.pacer.quantum * 1000000000ull / c->cc.pacer.rate_Bps;
+	if (c->main.cc.pacer.rate_Bps)
+		rto += 2 * c->main.cc.pacer.quantum * 1000000000ull / c->main.cc.pacer.rate_Bps;
 	t = rto << (shift < SDR_PTO_BACKOFF_MAX ? shift : SDR_PTO_BACKOFF_MAX);
 	return t < SDR_RTO_MAX_NS ? t : SDR_RTO_MAX_NS > rto ? SDR_RTO_MAX_NS : rto;
 }

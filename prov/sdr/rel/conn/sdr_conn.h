@@ -7,13 +7,11 @@
 #ifndef SDR_CONN_H
 #define SDR_CONN_H
 
-#include "rel/path/sdr_cc.h"
 #include "rel/path/sdr_ecn.h"
 #include "rel/path/sdr_pmtu.h"
-#include "rel/path/sdr_rack.h"
-#include "rel/path/sdr_rtt.h"
 #include "base/sdr_ring.h"
 #include "sdr_endpoint.h"
+#include "sdr_path.h"
 #include "sdr_peer.h"
 #include "sdr_pnset.h"
 #include "sdr_shape.h"
@@ -114,14 +112,12 @@ struct sdr_conn {
 		uint32_t syms, chunk; /* k + m, bytes of a chunk: the peer's bounds */
 	} codes;
 
-	struct sdr_rtt rtt;
-	struct sdr_cc cc;
-	struct sdr_rack rack;
-	struct { /* marks of congestion (sdr_conn_ecn.c) */
+	struct sdr_path main; /* the first, to addr */
+	struct {	      /* marks of congestion (sdr_conn_ecn.c) */
 		struct sdr_ecn tx;
 		uint64_t rx[SDR_UC_ECNS]; /* packets that came, by enum sdr_uc_ecn */
 	} ecn;
-	uint64_t inflight; /* bytes */
+	uint64_t inflight; /* bytes, on all paths */
 
 	struct {	     /* packets out */
 		uint32_t pn; /* of the next one */
@@ -275,7 +271,8 @@ static inline bool sdr_conn_live(const struct sdr_conn *c)
 /* Losses are to be expected: they were seen here, or the peer's conduct says so. */
 static inline bool sdr_conn_lossy(const struct sdr_conn *c)
 {
-	return c->rack.lossy || (c->rx.told_ns && c->rel->now - c->rx.told_ns < SDR_TOLD_LOSSY_NS);
+	return c->main.rack.lossy ||
+	       (c->rx.told_ns && c->rel->now - c->rx.told_ns < SDR_TOLD_LOSSY_NS);
 }
 
 #endif /* SDR_CONN_H */

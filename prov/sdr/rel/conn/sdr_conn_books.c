@@ -189,7 +189,8 @@ static void life_books(struct sdr_books *k, const struct sdr_conn *c)
 	SDR_BOOK(k, !c->in.old || (c->in.old->qp && c->in.now == c->shape));
 	SDR_BOOK_IS(k, c->ctl_max, <=, c->ctl_agreed);
 	SDR_BOOK_IS(k, c->ctl_agreed, <=, rel->ctl_max);
-	SDR_BOOK(k, c->state == SDR_CONN_HELLO || (c->cc.cwnd >= c->cc.mtu && c->cc.mtu));
+	SDR_BOOK(k, c->state == SDR_CONN_HELLO ||
+			    (c->main.cc.cwnd >= c->main.cc.mtu && c->main.cc.mtu));
 	share_books(k, c);
 }
 

@@ -25,7 +25,7 @@ static uint64_t ecn_under_way(const struct sdr_conn *c)
 
 void sdr_conn_ecn_open(struct sdr_conn *c)
 {
-	if ((c->hs.features & SDR_FEATURE_ECN) && c->cc.ops->marks)
+	if ((c->hs.features & SDR_FEATURE_ECN) && c->main.cc.ops->marks)
 		sdr_ecn_start(&c->ecn.tx, 0, c->rel->now);
 }
 
@@ -63,7 +63,7 @@ void sdr_conn_ecn_heard(struct sdr_conn *c, const struct sdr_frame_ecn *f)
 	struct sdr_rel *rel = c->rel;
 	char text[128];
 
-	if (!sdr_ecn_heard(&c->ecn.tx, f, c->rtt.srtt, rel->now))
+	if (!sdr_ecn_heard(&c->ecn.tx, f, c->main.rtt.srtt, rel->now))
 		return;
 	c->st.ecn_off++;
 	if (!rel->cbs->note)

@@ -48,7 +48,7 @@ static void known_from_now(struct sdr_conn *c, uint64_t ns)
 {
 	c->known.next = c->rel->now + ns;
 	c->known.since = c->rel->now;
-	c->known.delivered = c->cc.delivered;
+	c->known.delivered = c->main.cc.delivered;
 }
 
 void sdr_conn_known_open(struct sdr_conn *c)
@@ -68,9 +68,9 @@ void sdr_conn_known_open(struct sdr_conn *c)
 
 static bool known_same_path(const struct sdr_conn *c, uint64_t rtt_ns)
 {
-	uint64_t rtt = sdr_rtt_min(&c->rtt);
+	uint64_t rtt = sdr_rtt_min(&c->main.rtt);
 
-	if (!c->rtt.samples || !rtt_ns)
+	if (!c->main.rtt.samples || !rtt_ns)
 		return true;
 	return rtt <= 2 * rtt_ns + KNOWN_RTT_NS && rtt_ns <= 2 * rtt + KNOWN_RTT_NS;
 }
@@ -83,9 +83,9 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 
 	if (!c->rel->paths)
 		return;
-	SDR_ASSERT(!c->tx.live && !c->inflight && !c->cc.delivered);
+	SDR_ASSERT(!c->tx.live && !c->inflight && !c->main.cc.delivered);
 	known_ends(c, &e);
-	known_from_now(c, 2 * c->rtt.srtt);
+	known_from_now(c, 2 * c->main.rtt.srtt);
 	known.together = sdr_path_mem_together(c->rel->paths, &e, c->rel->now, c->hs.born);
 	if (!sdr_path_mem_ask(c->rel->paths, &e, c->rel->now, c->hs.born, &f, &known.age_ns) ||
 	    !known_same_path(c, f.rtt_ns))
@@ -96,24 +96,24 @@ void sdr_conn_known_begin(struct sdr_conn *c)
 		return;
 	known.rate_Bps = f.rate_Bps;
 	known.rtt_ns = f.rate_Bps ? f.rtt_ns : 0;
-	sdr_cc_init(&c->cc, &c->rel->cfg, c->shape->mtu, c->cc.rx_window,
-		    c->rtt.samples ? c->rtt.srtt
-		    : f.rtt_ns	   ? f.rtt_ns
-				   : c->cc.rtt_guess,
+	sdr_cc_init(&c->main.cc, &c->rel->cfg, c->shape->mtu, c->main.cc.rx_window,
+		    c->main.rtt.samples ? c->main.rtt.srtt
+		    : f.rtt_ns		? f.rtt_ns
+					: c->main.cc.rtt_guess,
 		    &known, c->rel->now);
 }
 
 static void known_tell(const struct sdr_conn *c, const struct sdr_path_ends *e)
 {
 	const struct sdr_loss_est *l = &c->peer->loss;
-	struct sdr_path_facts f = { .rate_Bps = c->cc.learnt.rate_Bps,
-				    .rtt_ns = c->cc.learnt.rtt_ns };
+	struct sdr_path_facts f = { .rate_Bps = c->main.cc.learnt.rate_Bps,
+				    .rtt_ns = c->main.cc.learnt.rtt_ns };
 
 	/* A controller without a model, or not done yet: what packets have shown on their way. */
-	if (!f.rate_Bps && !c->cc.ops->provisioned)
-		f.rate_Bps = c->cc.train.rate_Bps;
-	if (!f.rtt_ns && c->rtt.samples)
-		f.rtt_ns = sdr_rtt_min(&c->rtt);
+	if (!f.rate_Bps && !c->main.cc.ops->provisioned)
+		f.rate_Bps = c->main.cc.train.rate_Bps;
+	if (!f.rtt_ns && c->main.rtt.samples)
+		f.rtt_ns = sdr_rtt_min(&c->main.rtt);
 	if (!f.rtt_ns)
 		return;
 	f.pkts = l->sent;
@@ -126,7 +126,8 @@ static void known_tell(const struct sdr_conn *c, const struct sdr_path_ends *e)
 
 void sdr_conn_known_learn(struct sdr_conn *c)
 {
-	uint64_t ns = c->rel->now - c->known.since, bytes = c->cc.delivered - c->known.delivered;
+	uint64_t ns = c->rel->now - c->known.since,
+		 bytes = c->main.cc.delivered - c->known.delivered;
 	struct sdr_path_ends e;
 
 	SDR_ASSERT(c->rel->paths && c->hs.validated);
@@ -147,7 +148,7 @@ void sdr_conn_known_end(struct sdr_conn *c)
 	if (c->known.next == NEVER)
 		return;
 	known_ends(c, &e);
-	if (c->hs.validated && c->cc.delivered)
+	if (c->hs.validated && c->main.cc.delivered)
 		known_tell(c, &e);
 	c->known.next = NEVER;
 	if (c->known.first)

@@ -182,7 +182,7 @@ void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 
 void sdr_conn_mtu_lost(struct sdr_conn *c, uint32_t n, uint32_t bytes, uint64_t tx_ns)
 {
-	if (!sdr_pmtu_lost(&c->pmtu, n, bytes, tx_ns, c->rtt.srtt, c->rel->now))
+	if (!sdr_pmtu_lost(&c->pmtu, n, bytes, tx_ns, c->main.rtt.srtt, c->rel->now))
 		return;
 	c->st.path_holes++;
 	mtu_apply(c);

@@ -64,9 +64,9 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	sdr_list_init(&c->rec.rtx);
 	sdr_list_init(&c->rec.unordered);
 	sdr_list_init(&c->rec.ordered);
-	sdr_rtt_init(&c->rtt, peer->srtt	     ? peer->srtt
-			      : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
-						     : SDR_RTT_INIT_NS);
+	sdr_rtt_init(&c->main.rtt, peer->srtt		  ? peer->srtt
+				   : rel->cfg.rtt_init_us ? rel->cfg.rtt_init_us * 1000ull
+							  : SDR_RTT_INIT_NS);
 	sdr_pnset_init(&c->rx.pns, 0);
 	c->shape = c->in.now = &c->shapes[0];
 	sdr_conn_mtu_init(c);

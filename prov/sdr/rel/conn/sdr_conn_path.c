@@ -162,11 +162,11 @@ static void conn_moved(struct sdr_conn *c, bool far)
 	if (!far)
 		return;
 	/* The estimate is kept, as a guess; the window begins as that of a new connection. */
-	sdr_rtt_init(&c->rtt, c->rtt.srtt);
+	sdr_rtt_init(&c->main.rtt, c->main.rtt.srtt);
 	sdr_conn_known_moved(c);
-	memset(&c->cc.learnt, 0, sizeof(c->cc.learnt));
-	sdr_train_init(&c->cc.train);
-	sdr_cc_timeout(&c->cc, c->rel->now);
+	memset(&c->main.cc.learnt, 0, sizeof(c->main.cc.learnt));
+	sdr_train_init(&c->main.cc.train);
+	sdr_cc_timeout(&c->main.cc, c->rel->now);
 	sdr_conn_mtu_moved(c);
 	sdr_conn_ecn_moved(c);
 }
@@ -213,7 +213,7 @@ static void path_refuted(struct sdr_conn *c)
 	if (c->path.home_asked)
 		return;
 	c->st.moves_refuted++;
-	doubt_end(c, c->rel->now + c->rtt.srtt);
+	doubt_end(c, c->rel->now + c->main.rtt.srtt);
 }
 
 void sdr_conn_path_acked(struct sdr_conn *c, uint32_t pn)

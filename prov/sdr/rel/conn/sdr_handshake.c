@@ -76,8 +76,9 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	sdr_conn_mtu_opened(c, h->probe_max);
 	c->state = SDR_CONN_OPEN;
 	sdr_conn_heard(c);
-	c->rack.timer = NEVER;
-	sdr_cc_init(&c->cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->rtt.srtt, NULL, rel->now);
+	c->main.rack.timer = NEVER;
+	sdr_cc_init(&c->main.cc, &rel->cfg, c->shape->mtu, h->qp.rx_window, c->main.rtt.srtt, NULL,
+		    rel->now);
 	sdr_conn_ecn_open(c);
 	c->rel->ops->opened(c);
 	return 0;
@@ -300,7 +301,7 @@ static void hello_answer(struct sdr_rel *rel, const struct sdr_uc_addr *from,
 		return;
 	}
 	if (!c->hs.validated && rtt_us < 60u * 1000000u) {
-		sdr_rtt_sample(&c->rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
+		sdr_rtt_sample(&c->main.rtt, rel->now, rtt_us ? rtt_us * 1000ull : 1000, 0);
 		c->tx.ping_due = true; /* validates our address for the peer */
 	}
 	ret = c->hs.peer_known ? 0 : conn_accept(c, from, h);

@@ -95,7 +95,7 @@ static void pair_end(struct sdr_conn *c, double rate_Bps)
 	c->pair.rate_Bps = (uint64_t)rate_Bps;
 	if (!c->hs.validated)
 		return;
-	sdr_cc_pair_told(&c->cc, c->pair.rate_Bps, c->rel->now);
+	sdr_cc_pair_told(&c->main.cc, c->pair.rate_Bps, c->rel->now);
 	pair_note(c);
 }
 
@@ -104,7 +104,7 @@ void sdr_hello_pair_begin(struct sdr_conn *c)
 	SDR_ASSERT(c->hs.validated);
 	if (!c->pair.n)
 		return;
-	sdr_cc_pair_waits(&c->cc, c->rel->now);
+	sdr_cc_pair_waits(&c->main.cc, c->rel->now);
 	if (c->pair.over)
 		pair_end(c, (double)c->pair.rate_Bps);
 }

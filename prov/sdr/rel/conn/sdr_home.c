@@ -76,14 +76,15 @@ void sdr_home_acked(struct sdr_conn *c, struct sdr_cc_ack *ca)
 	uint64_t n;
 
 	ca->inflight = c->inflight;
-	ca->overtakes = c->rack.reo_mult > 0;
-	sdr_cc_acked(&c->cc, ca);
+	ca->overtakes = c->main.rack.reo_mult > 0;
+	sdr_cc_acked(&c->main.cc, ca);
 	/* a part of one is what the weather would have lost, too */
-	n = (c->cc.own_lost + c->cc.mtu / 2) / c->cc.mtu;
-	c->cc.own_lost -= n * c->cc.mtu < c->cc.own_lost ? n * c->cc.mtu : c->cc.own_lost;
+	n = (c->main.cc.own_lost + c->main.cc.mtu / 2) / c->main.cc.mtu;
+	c->main.cc.own_lost -=
+		n * c->main.cc.mtu < c->main.cc.own_lost ? n * c->main.cc.mtu : c->main.cc.own_lost;
 	c->st.lost_own += n;
 	sdr_loss_est_excuse(&c->peer->loss, c->rel->now, n);
-	if (!c->cc.doubts)
+	if (!c->main.cc.doubts)
 		sdr_loss_est_judged(&c->peer->loss);
 }
 

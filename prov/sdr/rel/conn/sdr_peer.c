@@ -134,7 +134,7 @@ void sdr_peer_conn_del(struct sdr_peer *p, struct sdr_conn *c)
 {
 	if (p->conn == c)
 		p->conn = NULL;
-	p->srtt = c->rtt.samples ? c->rtt.srtt : p->srtt;
+	p->srtt = c->main.rtt.samples ? c->main.rtt.srtt : p->srtt;
 	SDR_ASSERT(p->nconns && (p->names || p->rel->nstrangers));
 	p->nconns--;
 	p->rel->nstrangers -= !p->names;

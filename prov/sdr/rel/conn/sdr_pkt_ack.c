@@ -67,7 +67,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		 * nothing of the order.
 		 */
 		if (!p->probed)
-			sdr_rack_spurious(&c->rack, &c->rtt, c->rel->now);
+			sdr_rack_spurious(&c->main.rack, &c->main.rtt, c->rel->now);
 		c->st.rtx_spurious++;
 		ca->late += p->bytes;
 		pkt_late(c, p);
@@ -85,7 +85,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		ca->snap_tx_ns = p->tx_ns;
 		ca->delay = 0;
 	}
-	sdr_rack_delivered(&c->rack, p->seq, p->tx_ns);
+	sdr_rack_delivered(&c->main.rack, p->seq, p->tx_ns);
 	sdr_conn_progressed(c);
 	sdr_pmtu_passed(&c->pmtu, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
@@ -122,9 +122,9 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 			if (sdr_seq_lt(f->r[i].hi, p->pn))
 				break;
 			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
-				sdr_rtt_sample(&c->rtt, c->rel->now, c->rel->now - p->tx_ns,
+				sdr_rtt_sample(&c->main.rtt, c->rel->now, c->rel->now - p->tx_ns,
 					       f->delay_us * 1000ull);
-				ca->rtt = c->rtt.latest;
+				ca->rtt = c->main.rtt.latest;
 				newest = &p->snap;
 			}
 			pkt_delivered(c, p, ca);
@@ -173,13 +173,13 @@ void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
 
 		sdr_rel_step(c->rel);
 		if (p->done || p->lost ||
-		    !sdr_rack_is_lost(&c->rack, &c->rtt, p->seq, p->tx_ns, c->rel->now))
+		    !sdr_rack_is_lost(&c->main.rack, &c->main.rtt, p->seq, p->tx_ns, c->rel->now))
 			continue;
 		pkt_lost(c, p);
 		ca->lost += p->bytes;
 		c->est.sent++;
 		c->est.lost++;
-		c->rack.lossy = true;
+		c->main.rack.lossy = true;
 	}
 	sdr_plog_trim(c);
 }

@@ -231,7 +231,7 @@ static void pkt_expect_loss(struct sdr_conn *c, const struct pkt_sum *sum)
 
 	if (known || probe)
 		c->rx.told_ns = c->rel->now;
-	if (known || (sum->asked && c->rtt.srtt >= SDR_CHOICE_RTT_MIN && sdr_conn_lossy(c)))
+	if (known || (sum->asked && c->main.rtt.srtt >= SDR_CHOICE_RTT_MIN && sdr_conn_lossy(c)))
 		c->rx.ack_twice = true;
 }
 
@@ -314,12 +314,12 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 	rel->ops->detect_lost(c, sum.nack, &sum.ca);
 	if (sum.ca.bytes || sum.ca.lost || sum.ca.late) {
 		sdr_conn_ecn_bytes(c, &sum.ca);
-		sum.ca.min_rtt = sdr_rtt_min(&c->rtt);
+		sum.ca.min_rtt = sdr_rtt_min(&c->main.rtt);
 		sdr_home_acked(c, &sum.ca);
 		sdr_conn_known_acked(c);
 	}
 	rel->ops->settled(c);
-	c->rack.probed = false;
+	c->main.rack.probed = false;
 	if (c->est.sent > (1u << 20)) {
 		c->est.sent /= 2;
 		c->est.lost /= 2;

@@ -45,19 +45,19 @@
 /* But for the pacer and the ceiling. */
 static bool rec_ready(const struct sdr_conn *c)
 {
-	return sdr_rec_sendable(c) && (c->inflight < c->cc.cwnd || !c->tx.live);
+	return sdr_rec_sendable(c) && (c->inflight < c->main.cc.cwnd || !c->tx.live);
 }
 
 static bool rec_allowed(struct sdr_conn *c)
 {
 	return sdr_rec_urgent(c) ||
-	       (rec_ready(c) && sdr_pacer_allow(&c->cc.pacer, c->rel->now) > 0 &&
+	       (rec_ready(c) && sdr_pacer_allow(&c->main.cc.pacer, c->rel->now) > 0 &&
 		sdr_turn_allow(c) > 0);
 }
 
 bool sdr_pkt_paced(const struct sdr_conn *c)
 {
-	return rec_ready(c) && sdr_pacer_next(&c->cc.pacer, c->rel->now) > c->rel->now;
+	return rec_ready(c) && sdr_pacer_next(&c->main.cc.pacer, c->rel->now) > c->rel->now;
 }
 
 static bool ack_is_due(const struct sdr_conn *c)
@@ -192,7 +192,7 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	pkt->tx_ns = rel->now;
 	if (!c->tx.live && !c->inflight)
 		c->pto.progress_ns = rel->now;
-	sdr_cc_sent(&c->cc, rel->now, n, 0, c->inflight, &pkt->snap);
+	sdr_cc_sent(&c->main.cc, rel->now, n, 0, c->inflight, &pkt->snap);
 	c->inflight += n;
 	sdr_ring_push(&c->tx.log);
 	c->tx.live++;

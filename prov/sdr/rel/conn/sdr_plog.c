@@ -18,7 +18,7 @@ static const struct sdr_ring_kind plog_kind = { sizeof(struct sdr_pkt), SDR_PKT_
 
 static uint64_t pkt_memory(const struct sdr_conn *c, const struct sdr_pkt *p)
 {
-	uint64_t t = 4 * c->rtt.srtt;
+	uint64_t t = 4 * c->main.rtt.srtt;
 
 	return p->probed && t < SDR_RTO_MAX_NS ? SDR_RTO_MAX_NS : t;
 }

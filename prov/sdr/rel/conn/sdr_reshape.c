@@ -188,7 +188,7 @@ static void reshape_out(struct sdr_conn *c, struct sdr_conn_shape *s)
 	c->shape = s;
 	r->gen++;
 	r->next = NULL;
-	sdr_cc_mtu_set(&c->cc, s->mtu);
+	sdr_cc_mtu_set(&c->main.cc, s->mtu);
 	c->st.reshapes++;
 	reshape_say(c, SDR_SHAPE_USE);
 }

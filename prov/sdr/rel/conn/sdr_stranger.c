@@ -31,7 +31,7 @@ void sdr_conn_heard(struct sdr_conn *c)
 
 	SDR_ASSERT(sdr_conn_live(c) && now >= c->rx.heard_ns);
 	c->rx.last_ns = now;
-	sdr_lull_heard(&c->rel->lull, c->rtt.samples ? sdr_rtt_min(&c->rtt) : 0, now);
+	sdr_lull_heard(&c->rel->lull, c->main.rtt.samples ? sdr_rtt_min(&c->main.rtt) : 0, now);
 	if (now - c->rx.heard_ns < CONN_HEARD_NS)
 		return;
 	c->rx.heard_ns = now;
