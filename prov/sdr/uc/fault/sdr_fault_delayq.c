@@ -232,6 +232,7 @@ void sdr_fault_delayq_post(struct sdr_fault *f, struct sdr_uc_tx *v, int n)
 
 		memset(&p, 0, sizeof(p));
 		p.kind = t->kind;
+		p.via = t->via;
 		if (t->kind == SDR_UC_TX_CTL)
 			p.to = *t->to;
 		for (i = 0; i < total; i++) {
@@ -300,9 +301,10 @@ static bool sdr_fault_stage_join(struct sdr_fault_stage *s, const struct sdr_fau
 	t = &s->tx[i];
 	if (t->kind != SDR_UC_TX_WRITE || s->qp[i] != p->qp || s->buf[i] != p->buf ||
 	    t->buf + t->len != p->data || t->gen != p->gen || t->channel != p->channel ||
-	    t->flags != p->flags || t->w.slot != p->slot || t->w.user_imm != p->user_imm ||
-	    t->w.epoch != p->epoch || t->w.rkey != p->rkey || t->w.va != p->va ||
-	    t->len != s->pkts[i] * p->qp->mtu || t->w.first + s->pkts[i] != p->first)
+	    t->via != p->via || t->flags != p->flags || t->w.slot != p->slot ||
+	    t->w.user_imm != p->user_imm || t->w.epoch != p->epoch || t->w.rkey != p->rkey ||
+	    t->w.va != p->va || t->len != s->pkts[i] * p->qp->mtu ||
+	    t->w.first + s->pkts[i] != p->first)
 		return false;
 	t->len += p->len;
 	s->pkts[i]++;
@@ -321,6 +323,7 @@ static void sdr_fault_stage_push(struct sdr_fault_stage *s, const struct sdr_fau
 	t->kind = p->kind;
 	t->flags = p->flags;
 	t->gen = p->gen;
+	t->via = p->via;
 	t->channel = p->channel;
 	t->len = p->len;
 	t->buf = p->data;

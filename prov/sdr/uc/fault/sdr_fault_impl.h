@@ -71,7 +71,7 @@ struct sdr_fault_pkt {
 	struct sdr_fault_qp *qp; /* WRITE; NULL: of a QP that is gone */
 	uint32_t len, slot, first, user_imm, epoch, rkey;
 	uint64_t va;
-	uint8_t kind, flags, gen, channel;
+	uint8_t kind, flags, gen, channel, via;
 	struct sdr_uc_addr to; /* CTL */
 };
 
