@@ -559,8 +559,9 @@ static void world_reset(void)
 			const struct frame *f = &sc->got[i][k];
 
 			me->rx.iov[k].iov_base = frames[f->use][f->pkt];
+			me->rx.hdr[k].msg_hdr.msg_iov = &me->rx.iov[k];
 			me->rx.hdr[k].msg_len = sizeof(frames[0][0]);
-			me->rx.drops[k] = &me->drops;
+			me->rx.inlet[k] = &me->inlet;
 		}
 	}
 }

@@ -42,6 +42,9 @@ struct pair_opt {
 	uint32_t mtu, msg;
 	uint8_t channels, generations, off;
 	struct sdr_imm_split split;
+	/* further sources of a, and of b */
+	const struct sockaddr_storage *more_a, *more_b;
+	uint8_t nmore_a, nmore_b;
 };
 
 static inline void pair_open(struct pair *p, const struct pair_opt *opt)
@@ -56,9 +59,13 @@ static inline void pair_open(struct pair *p, const struct pair_opt *opt)
 	memset(p, 0, sizeof(*p));
 	oa.err = err;
 	oa.err_len = sizeof(err);
+	oa.more = opt->more_b;
+	oa.nmore = opt->nmore_b;
 	if (sdr_uc_open(name, &oa, &p->b))
 		fail_msg("open: %s", err);
 	oa.fault = opt->fault;
+	oa.more = opt->more_a;
+	oa.nmore = opt->nmore_a;
 	if (sdr_uc_open(name, &oa, &p->a))
 		fail_msg("open: %s", err);
 	p->mtu = opt->mtu ? opt->mtu : PAIR_MTU;

@@ -42,6 +42,10 @@ UNIT_TESTS += fabtests/unit/test_soft_piece
 fabtests_unit_test_soft_piece_SOURCES = fabtests/unit/test_soft_piece.c \
 	fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_piece_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+UNIT_TESTS += fabtests/unit/test_soft_source
+fabtests_unit_test_soft_source_SOURCES = fabtests/unit/test_soft_source.c \
+	fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_source_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 UNIT_TESTS += fabtests/unit/test_soft_nic
 fabtests_unit_test_soft_nic_SOURCES = fabtests/unit/test_soft_nic.c fabtests/unit/test_soft_nic.h \
 	fabtests/unit/test_soft_nic_host.h \

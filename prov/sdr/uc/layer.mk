@@ -82,10 +82,14 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_rx.h \
 	prov/sdr/uc/soft/sdr_soft_sock.c \
 	prov/sdr/uc/soft/sdr_soft_sock.h \
+	prov/sdr/uc/soft/sdr_soft_source.c \
+	prov/sdr/uc/soft/sdr_soft_source.h \
 	prov/sdr/uc/soft/sdr_soft_spread.c \
 	prov/sdr/uc/soft/sdr_soft_spread.h \
 	prov/sdr/uc/soft/sdr_soft_tx.c \
 	prov/sdr/uc/soft/sdr_soft_tx.h \
+	prov/sdr/uc/soft/sdr_soft_via.c \
+	prov/sdr/uc/soft/sdr_soft_via.h \
 	prov/sdr/uc/soft/sdr_soft_worker.c
 
 libsdr_uc_verbs_la_SOURCES = \

@@ -120,7 +120,7 @@ struct sdr_uc_ev {
 	 * for its QP since the last whole one was; without info.ecn 0
 	 */
 	uint8_t ecn;
-	uint8_t source; /* CTL: that it came to, < info.sources */
+	uint8_t source; /* CTL: that it came to; PATH: that the way begins at; < info.sources */
 	uint32_t len;	/* PLACED, CTL: payload bytes */
 	/*
 	 * CTL: since when this host had it, by the engine's clock, where that is known; who polls

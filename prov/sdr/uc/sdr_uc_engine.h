@@ -61,7 +61,8 @@ struct sdr_uc_open_attr {
 	uint16_t port_lo, port_hi;
 	/*
 	 * Sources beside the one at bind (sdr_uc_info.sources): addresses of the same family, port
-	 * 0: any.  At most SDR_PATHS_MAX - 1; engines that have one source ignore them.
+	 * 0: any.  At most SDR_PATHS_MAX - 1; engines that have one source ignore them.  One that
+	 * cannot be opened is left out: info.sources says how many there are, err why.
 	 */
 	const struct sockaddr_storage *more;
 	uint8_t nmore;
@@ -85,8 +86,9 @@ struct sdr_uc_open_attr {
 	const char *late;
 	uint32_t rx_depth; /* devices: receives per queue pair, packets; 0: the engine's default */
 	uint32_t tx_depth; /* devices: sends, likewise */
-	char *err;	   /* reason of a failure, with its remedy; may be NULL */
-	size_t err_len;	   /* bytes at err */
+	/* reason of a failure, also of one that only `more` had, with its remedy; may be NULL */
+	char *err;
+	size_t err_len; /* bytes at err */
 };
 
 struct sdr_uc_engine {

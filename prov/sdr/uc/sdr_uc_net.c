@@ -74,7 +74,17 @@ int sdr_uc_route(const struct sockaddr *to, struct sockaddr_storage *from)
 	return ret;
 }
 
-int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from)
+int sdr_uc_pin(int fd, sa_family_t family, unsigned int device)
+{
+	uint32_t index = htonl(device);
+
+	if (family == AF_INET6)
+		return setsockopt(fd, IPPROTO_IPV6, IPV6_UNICAST_IF, &index, sizeof(index)) ? -errno
+											    : 0;
+	return setsockopt(fd, IPPROTO_IP, IP_UNICAST_IF, &index, sizeof(index)) ? -errno : 0;
+}
+
+int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from, unsigned int device)
 {
 	bool v6 = to->sa_family == AF_INET6;
 	socklen_t len = v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
@@ -86,6 +96,8 @@ int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from)
 	if (fd < 0)
 		return -errno;
 	memset(&sa, 0, sizeof(sa));
+	if (device)
+		(void)sdr_uc_pin(fd, to->sa_family, device);
 	if (from) {
 		memcpy(&sa, from, len);
 		((struct sockaddr_in *)(void *)&sa)->sin_port = 0;
@@ -110,6 +122,22 @@ bool sdr_sockaddr_loopback(const struct sockaddr *sa)
 			       24 ==
 		       127;
 	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr);
+}
+
+unsigned int sdr_uc_device_index(const struct sockaddr *sa)
+{
+	char dev[IF_NAMESIZE] = "";
+	struct ifaddrs *list, *i;
+
+	if (sdr_sockaddr_any(sa) || getifaddrs(&list))
+		return 0;
+	for (i = list; i && !dev[0]; i = i->ifa_next)
+		/* behind a colon is the label of one more address */
+		if (i->ifa_addr && sdr_sockaddr_same_ip(i->ifa_addr, sa))
+			snprintf(dev, sizeof(dev), "%.*s", (int)strcspn(i->ifa_name, ":"),
+				 i->ifa_name);
+	freeifaddrs(list);
+	return dev[0] ? if_nametoindex(dev) : 0;
 }
 
 int sdr_uc_device_mtu(const struct sockaddr *sa)

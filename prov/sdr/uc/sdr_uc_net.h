@@ -32,10 +32,17 @@ bool sdr_sockaddr_same_ip(const struct sockaddr *a, const struct sockaddr *b);
 int sdr_uc_route(const struct sockaddr *to, struct sockaddr_storage *from);
 /*
  * Bytes of the largest IP packet that routing sends to this address (a route's MTU, what ICMP said,
- * or else the device's), from an address (NULL: any): found with a socket, nothing is sent.
- * Negative errno when there is no route.
+ * or else the device's), from an address (NULL: any) and by a device (its index, 0: any): found
+ * with a socket, nothing is sent.  Negative errno when there is no route.
  */
-int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from);
+int sdr_uc_path_mtu(const struct sockaddr *to, const struct sockaddr *from, unsigned int device);
+/*
+ * What a socket sends to one address leaves by this device, whatever routing says of others: the
+ * route that it has there, or none.  0 or a negative errno.
+ */
+int sdr_uc_pin(int fd, sa_family_t family, unsigned int device);
+/* Index of the device that has the address; 0: none, or it is all of the family. */
+unsigned int sdr_uc_device_index(const struct sockaddr *sa);
 /*
  * MTU in bytes of the device that carries the address (all zero: of the smallest one that is up and
  * not loopback, else loopback).  Negative errno when no device has the address.

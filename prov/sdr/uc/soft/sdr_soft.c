@@ -8,7 +8,6 @@
  * read for others.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +25,26 @@
 
 static const struct sdr_uc_ops sdr_soft_ops;
 
-static void __attribute__((format(printf, 2, 3)))
-sdr_soft_say(const struct sdr_soft_attr *a, const char *fmt, ...)
+/* Payload of a data packet for a device with so much room behind the IP and UDP headers. */
+static uint32_t sdr_soft_fit(uint32_t room)
 {
-	va_list ap;
+	return room > SDR_DATA_OVERHEAD ? (room - SDR_DATA_OVERHEAD) & ~3u : 0;
+}
 
-	if (!a->err || !a->err_len)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(a->err, a->err_len, fmt, ap);
-	va_end(ap);
+/* What the devices of further sources carry, if that is less and not next to nothing. */
+static uint32_t sdr_soft_fit_all(const struct sdr_soft *s, const struct sdr_soft_attr *a,
+				 uint32_t fit)
+{
+	uint32_t head = sdr_uc_head((sa_family_t)s->family), one;
+	int dev, i;
+
+	for (i = 0; i < a->nmore; i++) {
+		dev = s->net->device_mtu((const struct sockaddr *)&a->more[i]);
+		one = dev > (int)head ? sdr_soft_fit((uint32_t)dev - head) : 0;
+		if (one >= SDR_MTU_MIN && one < fit)
+			fit = one;
+	}
+	return fit;
 }
 
 /* Payload sizes of data packets and control datagrams for this device. */
@@ -56,7 +65,7 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	}
 	dev = (uint32_t)ret;
 	room = dev > head ? dev - head : 0;
-	fit = room > SDR_DATA_OVERHEAD ? (room - SDR_DATA_OVERHEAD) & ~3u : 0;
+	fit = sdr_soft_fit(room);
 	s->probe_max = room > SDR_CTL_OVERHEAD ? (room - SDR_CTL_OVERHEAD) & ~3u : 0;
 	if (s->probe_max > SDR_PROBE_MAX)
 		s->probe_max = SDR_PROBE_MAX;
@@ -74,6 +83,8 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 			     a->mtu, dev, fit);
 		return -EMSGSIZE;
 	}
+	/* Of itself it is what all sources carry; the others cut what is longer. */
+	fit = sdr_soft_fit_all(s, a, fit);
 	if (a->mtu)
 		s->mtu = a->mtu;
 	else if (fit >= SDR_MTU_MAX)
@@ -82,68 +93,6 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 		s->mtu = SDR_MTU_DEFAULT;
 	else
 		s->mtu = fit - fit % SDR_SOFT_MTU_STEP;
-	return 0;
-}
-
-static uint32_t sdr_soft_least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-/* What the kernel granted of the buffers; and what to do where that is less than was asked. */
-static void sdr_soft_bufs_set(struct sdr_soft *s)
-{
-	bool rcv, snd;
-	int i;
-
-	s->rcvbuf_got = s->sndbuf_got = UINT32_MAX;
-	for (i = 0; i < s->nfd; i++) {
-		s->rcvbuf_got = sdr_soft_least(s->rcvbuf_got, s->net->got(s->fd[i], SO_RCVBUF));
-		s->sndbuf_got = sdr_soft_least(s->sndbuf_got, s->net->got(s->fd[i], SO_SNDBUF));
-	}
-	rcv = s->rcvbuf_got < s->rcvbuf;
-	snd = s->sndbuf_got < s->sndbuf;
-	if (rcv && snd)
-		snprintf(s->note, sizeof(s->note),
-			 "the kernel grants %u of %u bytes of receive buffer and %u of %u of send "
-			 "buffer: sysctl -w net.core.rmem_max=%u net.core.wmem_max=%u",
-			 s->rcvbuf_got, s->rcvbuf, s->sndbuf_got, s->sndbuf, s->rcvbuf, s->sndbuf);
-	else if (rcv || snd)
-		snprintf(s->note, sizeof(s->note),
-			 "the kernel grants %u of %u bytes of %s buffer: sysctl -w net.core.%s=%u",
-			 rcv ? s->rcvbuf_got : s->sndbuf_got, rcv ? s->rcvbuf : s->sndbuf,
-			 rcv ? "receive" : "send", rcv ? "rmem_max" : "wmem_max",
-			 rcv ? s->rcvbuf : s->sndbuf);
-}
-
-static int sdr_soft_socks_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
-{
-	struct sockaddr_storage sa = a->bind, name;
-	int channels = a->channels ? a->channels : 1, i, fd, ret;
-	uint32_t window;
-	const char *what;
-
-	for (i = 0; i < channels; i++) {
-		fd = s->net->open(s, &sa, a->port_lo, a->port_hi, &what);
-		if (fd == -EADDRINUSE && a->port_lo && !((struct sockaddr_in *)&sa)->sin_port)
-			sdr_soft_say(a, "no UDP port of %u-%u is free (%u tried)", a->port_lo,
-				     a->port_hi, sdr_soft_range_size(a->port_lo, a->port_hi));
-		else if (fd < 0)
-			sdr_soft_say(a, "%s: %s", what, strerror(-fd));
-		if (fd < 0)
-			return fd;
-		s->fd[s->nfd++] = fd;
-		ret = s->net->name_get(fd, &name);
-		if (ret)
-			return ret;
-		s->port[i] = ntohs(((struct sockaddr_in *)&name)->sin_port);
-		window = s->net->window(fd, s->mtu);
-		if (!i || window < s->rx_window)
-			s->rx_window = window;
-		/* Further source ports matter to routers only. */
-		((struct sockaddr_in *)&sa)->sin_port = 0;
-	}
-	sdr_soft_bufs_set(s);
 	return 0;
 }
 
@@ -193,14 +142,12 @@ static int sdr_soft_epoll_open(struct sdr_soft *s)
 static void sdr_soft_close(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
-	int i;
 
 	sdr_soft_crew_close(s);
 	sdr_soft_nic_close(s);
 	if (s->epfd >= 0)
 		close(s->epfd);
-	for (i = 0; i < s->nfd; i++)
-		s->net->close(s->fd[i]);
+	sdr_soft_source_close(s);
 	sdr_soft_tx_free(s);
 	sdr_soft_rx_free(&s->rx);
 	free(s->qpn);
@@ -214,7 +161,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	int ret;
 
 	if (a->channels > SDR_CHANNELS_MAX || a->workers > SDR_WORKERS_MAX ||
-	    a->dscp > SDR_DSCP_MAX)
+	    a->dscp > SDR_DSCP_MAX || a->nmore >= SDR_PATHS_MAX)
 		return -EINVAL;
 	if (a->bind.ss_family != AF_INET && a->bind.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
@@ -236,7 +183,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_mtu_set(s, a);
 	if (ret)
 		goto err;
-	ret = sdr_soft_socks_open(s, a);
+	ret = sdr_soft_source_open(s, a);
 	if (ret)
 		goto err;
 	ret = sdr_soft_workers_open(s, a);
@@ -283,7 +230,7 @@ static void sdr_soft_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->data_over = sdr_uc_head((sa_family_t)s->family) + SDR_DATA_OVERHEAD;
 	out->ctl_over = sdr_uc_head((sa_family_t)s->family) + SDR_CTL_OVERHEAD;
 	out->cuts = true;
-	out->sources = 1;
+	out->sources = s->sources;
 	out->ecn = s->ecn;
 	out->rcvbuf_asked = s->rcvbuf;
 	out->rcvbuf_got = s->rcvbuf_got;
@@ -308,6 +255,11 @@ static void sdr_soft_stats(struct sdr_uc *uc, struct sdr_uc_stats *out)
 static void sdr_soft_sockname(struct sdr_uc *uc, struct sdr_uc_addr *out)
 {
 	*out = sdr_soft_of(uc)->addr;
+}
+
+static void sdr_soft_source(struct sdr_uc *uc, uint32_t source, struct sdr_uc_addr *out)
+{
+	sdr_soft_source_name(sdr_soft_of(uc), source, out);
 }
 
 static uint64_t sdr_soft_now(struct sdr_uc *uc)
@@ -419,6 +371,8 @@ static const struct sdr_uc_ops sdr_soft_ops = {
 	.qp_destroy = sdr_soft_qp_destroy,
 	.qp_info = sdr_soft_qp_info,
 	.qp_connect = sdr_soft_qp_connect,
+	.qp_via = sdr_soft_qp_via,
+	.source = sdr_soft_source,
 	.qp_readdress = sdr_soft_qp_readdress,
 	.qp_path = sdr_soft_qp_path,
 	.path_mtu = sdr_soft_path_mtu,

@@ -34,7 +34,9 @@ struct sdr_soft_attr {
 	struct sockaddr_storage bind;
 	/* NULL: the kernel's UDP */
 	const struct sdr_soft_net *net;
-	uint16_t port_lo, port_hi; /* as in sdr_uc_open_attr */
+	uint16_t port_lo, port_hi; /* as in sdr_uc_open_attr, */
+	const struct sockaddr_storage *more;
+	uint8_t nmore;
 	/*
 	 * payload bytes per packet, and a bound of everything that is sent; 0: 8192, 4096, or what
 	 * the device carries
@@ -45,7 +47,7 @@ struct sdr_soft_attr {
 	uint8_t workers;	 /* threads that place packets, each with a socket */
 	uint8_t off;		 /* SDR_SOFT_NO_* */
 	uint8_t dscp;		 /* of everything that is sent, 0..63 */
-	char *err;		 /* reason of a failure as text; may be NULL */
+	char *err;		 /* as in sdr_uc_open_attr */
 	size_t err_len;
 };
 

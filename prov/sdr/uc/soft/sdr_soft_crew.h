@@ -25,7 +25,7 @@ struct sdr_soft_worker {
 	uint32_t index;
 	int fd, wake; /* its socket; eventfd that ends its sleep */
 	uint16_t port;
-	uint32_t drops;
+	struct sdr_soft_inlet inlet;
 	pthread_t thread;
 	struct {
 		struct sdr_uc_stats st;

@@ -27,6 +27,8 @@ static int sdr_soft_open_over(const struct sdr_soft_net *net, const struct sdr_u
 		.net = net,
 		.port_lo = a->port_lo,
 		.port_hi = a->port_hi,
+		.more = a->more,
+		.nmore = a->nmore,
 		.mtu = a->mtu,
 		.rcvbuf = a->rcvbuf,
 		.sndbuf = a->sndbuf,

@@ -116,8 +116,8 @@ static bool sdr_soft_too_long(struct sdr_soft *s, const struct sdr_soft_cur *c, 
 {
 	const struct sdr_soft_msg *m = &s->tx.msg[i];
 	const struct msghdr *h = &s->tx.hdr[i].msg_hdr;
-	uint32_t bytes =
-		sdr_soft_path_refused(s, h->msg_name, m->seg + sdr_uc_head((sa_family_t)s->family));
+	uint32_t bytes = sdr_soft_path_refused(s, s->inlet[m->sock].source, h->msg_name,
+					       m->seg + sdr_uc_head((sa_family_t)s->family));
 	bool lower = false;
 	int d;
 
@@ -131,7 +131,8 @@ static bool sdr_soft_too_long(struct sdr_soft *s, const struct sdr_soft_cur *c, 
 			continue;
 		q = sdr_soft_tx_qp(t);
 		if (q->nic || (q->path && q->path <= bytes) ||
-		    !sdr_soft_spread_goes(q, h->msg_name, h->msg_namelen))
+		    (!sdr_soft_spread_goes(q, h->msg_name, h->msg_namelen) &&
+		     !sdr_soft_via_goes(q, h->msg_name, h->msg_namelen)))
 			continue;
 		sdr_soft_piece_limit(q, bytes);
 		lower = true;

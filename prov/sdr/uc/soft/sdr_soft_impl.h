@@ -5,8 +5,10 @@
  *
  *   sdr_soft_net.h   what carries datagrams: UDP, or rings in memory
  *   sdr_soft_sock.h  sockets: options, buffers, what the kernel can do
+ *   sdr_soft_source.h the engine's sockets: channels, and the sources of paths
  *   sdr_soft_range.h which of a range of ports a socket gets
  *   sdr_soft_qp.h    QPs, the QPN table, slots
+ *   sdr_soft_via.h   further ways to a QP's peer
  *   sdr_soft_piece.h data packets in pieces
  *   sdr_soft_path.h  what was learned of the ways to peers
  *   sdr_soft_tx.h    post: frames, trains, system calls
@@ -38,6 +40,7 @@
 #include "sdr_soft_range.h"
 #include "sdr_soft_rx.h"
 #include "sdr_soft_sock.h"
+#include "sdr_soft_source.h"
 #include "sdr_soft_tx.h"
 
 #define SDR_SOFT_QKEY 0x80010000u /* of control datagrams: the well-known key of QPN 1 */
@@ -47,9 +50,13 @@
 struct sdr_soft {
 	struct sdr_uc uc;
 	const struct sdr_soft_net *net;
-	int fd[SDR_CHANNELS_MAX];
+	/* sockets: of the channels, which are source 0 together, then one of each further source */
+	int fd[SDR_SOFT_SOCKS];
+	struct sdr_soft_inlet inlet[SDR_SOFT_SOCKS];
 	int nfd;
-	uint16_t port[SDR_CHANNELS_MAX]; /* theirs, host order */
+	uint8_t channels, sources;
+	uint16_t port[SDR_CHANNELS_MAX]; /* of the channels, host order */
+	uint32_t pin[SDR_PATHS_MAX];	 /* device that a source sends by; 0: as routing says */
 	int epfd;			 /* -1: there is one socket and never more */
 	bool hushed;			 /* the sockets' events do not reach epfd */
 	int next;			 /* socket that is read first in the next poll */
@@ -63,7 +70,6 @@ struct sdr_soft {
 	uint32_t probe_max;		  /* bytes */
 	uint32_t rcvbuf, sndbuf;	  /* bytes requested */
 	uint32_t rcvbuf_got, sndbuf_got;  /* bytes granted, of the socket that has least */
-	uint32_t drops[SDR_CHANNELS_MAX]; /* what a socket's queue had no room for, as last heard */
 	uint32_t icrc_seed;
 	uint64_t host;	  /* sdr_soft_host_id; 0: packets have an ICRC, whoever the peer is */
 	uint32_t ctl_qpn; /* that control datagrams say they come from */
@@ -85,6 +91,12 @@ struct sdr_soft {
 static inline struct sdr_soft *sdr_soft_of(struct sdr_uc *uc)
 {
 	return (struct sdr_soft *)uc;
+}
+
+/* Of a source but the first. */
+static inline uint8_t sdr_soft_source_sock(const struct sdr_soft *s, uint32_t source)
+{
+	return (uint8_t)(s->channels + source - 1);
 }
 
 /* Receiver's side of a transport QP number; NULL when it belongs to no QP. */

@@ -33,6 +33,11 @@ struct sdr_soft_net {
 	 */
 	int (*recv)(int fd, struct mmsghdr *v, unsigned int n);
 	int (*send)(int fd, struct mmsghdr *v, unsigned int n);
+	/*
+	 * What is sent leaves by the device that has the address.  Its index; 0: routing chooses,
+	 * as ever.  NULL: there are no devices.
+	 */
+	uint32_t (*pin)(int fd, const struct sockaddr *sa);
 	/* What is received from now on says when it came (SCM_TIMESTAMPNS). */
 	void (*stamp)(int fd);
 	/* Bytes of payload that may arrive unread, in packets of mtu bytes. */
@@ -43,8 +48,9 @@ struct sdr_soft_net {
 	int (*device_mtu)(const struct sockaddr *sa);
 	/* What is sent to there stays on this host (sdr_soft_host.h); NULL: that is no question. */
 	bool (*stays)(const struct sockaddr *to);
-	/* Bytes of an IP packet to there that this host lets out; 0: it does not know. */
-	uint32_t (*path_mtu)(const struct sdr_soft *s, const struct sockaddr_storage *to);
+	/* Bytes of an IP packet from a source to there that this host lets out; 0: not known. */
+	uint32_t (*path_mtu)(const struct sdr_soft *s, uint32_t source,
+			     const struct sockaddr_storage *to);
 };
 
 extern const struct sdr_soft_net sdr_soft_net_udp;

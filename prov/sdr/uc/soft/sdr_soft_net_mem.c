@@ -392,9 +392,11 @@ static int sdr_soft_mem_device_mtu(const struct sockaddr *sa)
 	return SDR_SOFT_MEM_MTU;
 }
 
-static uint32_t sdr_soft_mem_path_mtu(const struct sdr_soft *s, const struct sockaddr_storage *to)
+static uint32_t sdr_soft_mem_path_mtu(const struct sdr_soft *s, uint32_t source,
+				      const struct sockaddr_storage *to)
 {
 	(void)s;
+	(void)source;
 	(void)to;
 	return 0;
 }

@@ -68,14 +68,25 @@ static int sdr_soft_udp_send(int fd, struct mmsghdr *v, unsigned int n)
 	return sendmsg(fd, &v->msg_hdr, 0) < 0 ? -1 : 1;
 }
 
-static uint32_t sdr_soft_udp_path_mtu(const struct sdr_soft *s, const struct sockaddr_storage *to)
+static uint32_t sdr_soft_udp_pin(int fd, const struct sockaddr *sa)
+{
+	unsigned int device = sdr_sockaddr_loopback(sa) ? 0 : sdr_uc_device_index(sa);
+
+	return device && !sdr_uc_pin(fd, sa->sa_family, device) ? device : 0;
+}
+
+static uint32_t sdr_soft_udp_path_mtu(const struct sdr_soft *s, uint32_t source,
+				      const struct sockaddr_storage *to)
 {
 	struct sockaddr_storage from;
+	struct sdr_uc_addr own;
 	int ret;
 
-	sdr_uc_addr_to_sockaddr(&s->addr, &from);
-	ret = sdr_uc_path_mtu((const struct sockaddr *)to,
-			      s->any ? NULL : (struct sockaddr *)&from);
+	sdr_soft_source_name(s, source, &own);
+	if (sdr_uc_addr_to_sockaddr(&own, &from) < 0)
+		return 0;
+	ret = sdr_uc_path_mtu((const struct sockaddr *)to, s->any ? NULL : (struct sockaddr *)&from,
+			      s->pin[source]);
 	return ret > 0 ? (uint32_t)ret : 0;
 }
 
@@ -86,6 +97,7 @@ const struct sdr_soft_net sdr_soft_net_udp = {
 	.name_get = sdr_soft_udp_name,
 	.recv = sdr_soft_udp_recv,
 	.send = sdr_soft_udp_send,
+	.pin = sdr_soft_udp_pin,
 	.stamp = sdr_soft_sock_stamped,
 	.window = sdr_soft_sock_window,
 	.got = sdr_soft_sock_got,

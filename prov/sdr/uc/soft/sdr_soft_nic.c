@@ -197,7 +197,7 @@ int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 		sdr_soft_rx_reset(&r->rx);
 		r->ready = false;
 		r->age = 0;
-		ret = sdr_soft_rx_call(s, &r->rx, r->fd, &r->drops);
+		ret = sdr_soft_rx_call(s, &r->rx, r->fd, &r->inlet);
 		if (ret < 0) {
 			ev[0].kind = SDR_UC_EV_ERROR;
 			ev[0].len = 0;
@@ -226,7 +226,7 @@ static int sdr_soft_nic_address(struct sdr_soft_qp *q, struct sdr_soft_nic *nic,
 	uint8_t local[16] = { 0 };
 	int ret;
 
-	ret = sdr_soft_dest_make(s, addr, &to);
+	ret = sdr_soft_dest_make(s, &s->addr, addr, &to);
 	if (ret)
 		return ret;
 	sdr_soft_port_set(&to.sa, SDR_ROCE_PORT);

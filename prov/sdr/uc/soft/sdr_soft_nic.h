@@ -34,8 +34,8 @@ struct sdr_soft_port {
 	int fd; /* -1: it is the engine's own */
 	/* what rx holds may be placed: the control datagrams before it were reported */
 	bool ready;
-	uint32_t age;	/* polls for which it has not been */
-	uint32_t drops; /* as sdr_soft.drops */
+	uint32_t age; /* polls for which it has not been */
+	struct sdr_soft_inlet inlet;
 	/* what the IPv4 identification changes in a seed, by segment of a train */
 	uint32_t id[SDR_SOFT_GSO_SEGS];
 	struct sdr_soft_rx rx;

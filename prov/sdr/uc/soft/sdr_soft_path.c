@@ -21,33 +21,36 @@
 #define SDR_SOFT_ASK_NS	 100000000u  /* between two questions that routing has no answer to */
 #define SDR_SOFT_TELL_NS 1000000000u /* between two events that say the same */
 
-static struct sdr_soft_way *sdr_soft_way_get(struct sdr_soft *s, const struct sdr_uc_addr *to)
+static struct sdr_soft_way *sdr_soft_way_get(struct sdr_soft *s, uint8_t source,
+					     const struct sdr_uc_addr *to)
 {
 	struct sdr_soft_paths *p = &s->paths;
 	struct sdr_soft_way *w;
 	uint32_t i;
 
 	for (i = 0; i < SDR_SOFT_WAYS; i++)
-		if (sdr_uc_addr_equal(&p->way[i].to, to))
+		if (p->way[i].source == source && sdr_uc_addr_equal(&p->way[i].to, to))
 			return &p->way[i];
 	w = &p->way[p->next++ % SDR_SOFT_WAYS];
 	p->tell -= w->tell;
 	memset(w, 0, sizeof(*w));
 	w->to = *to;
+	w->source = source;
 	return w;
 }
 
-static uint32_t sdr_soft_way_ask(const struct sdr_soft *s, const struct sdr_uc_addr *to)
+static uint32_t sdr_soft_way_ask(const struct sdr_soft *s, uint8_t source,
+				 const struct sdr_uc_addr *to)
 {
 	struct sockaddr_storage sa;
 
 	if (sdr_uc_addr_to_sockaddr(to, &sa) < 0 || sa.ss_family != s->family)
 		return 0;
-	return s->net->path_mtu(s, &sa);
+	return s->net->path_mtu(s, source, &sa);
 }
 
-uint32_t sdr_soft_path_refused(struct sdr_soft *s, const struct sockaddr_storage *to,
-			       uint32_t bytes)
+uint32_t sdr_soft_path_refused(struct sdr_soft *s, uint8_t source,
+			       const struct sockaddr_storage *to, uint32_t bytes)
 {
 	uint64_t now = s->uc.ops->now(&s->uc);
 	struct sdr_soft_way *w;
@@ -56,13 +59,13 @@ uint32_t sdr_soft_path_refused(struct sdr_soft *s, const struct sockaddr_storage
 
 	if (sdr_uc_addr_from_sockaddr(&a, (const struct sockaddr *)to))
 		return 0;
-	w = sdr_soft_way_get(s, &a);
+	w = sdr_soft_way_get(s, source, &a);
 	was = w->bytes;
 	if (w->vain && now - w->asked < SDR_SOFT_ASK_NS)
 		return 0;
 	if (!was || was >= bytes || now - w->asked >= SDR_SOFT_TELL_NS) {
 		w->asked = now;
-		w->bytes = sdr_soft_way_ask(s, &a);
+		w->bytes = sdr_soft_way_ask(s, source, &a);
 		w->vain = !w->bytes || w->bytes >= bytes;
 		if (w->vain)
 			return 0;
@@ -92,6 +95,7 @@ int sdr_soft_path_tell(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 		p->to[n] = w->to;
 		memset(&ev[n], 0, sizeof(ev[n]));
 		ev[n].kind = SDR_UC_EV_PATH;
+		ev[n].source = w->source;
 		ev[n].path.to = &p->to[n];
 		ev[n++].path.bytes = w->bytes;
 	}
@@ -100,5 +104,5 @@ int sdr_soft_path_tell(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 
 uint32_t sdr_soft_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to)
 {
-	return sdr_soft_way_ask(sdr_soft_of(uc), to);
+	return sdr_soft_way_ask(sdr_soft_of(uc), 0, to);
 }

@@ -19,6 +19,7 @@ struct sdr_soft_way {
 	struct sdr_uc_addr to; /* len 0: none */
 	uint32_t bytes;	       /* of the largest IP packet; 0: the route did not say */
 	uint64_t asked, told;  /* ns: when routing was asked, and the owner told last */
+	uint8_t source;	       /* that it begins at */
 	bool tell;
 	bool vain; /* routing had no answer that explains the refusal */
 };
@@ -30,11 +31,12 @@ struct sdr_soft_paths {
 };
 
 /*
- * The kernel refused a datagram to this address for its size, an IP packet of that many bytes.
+ * The kernel refused a datagram from a source to this address for its size, an IP packet of that
+ * many bytes.
  * Returns what the way carries, which is less; 0: nothing was learned.
  */
-uint32_t sdr_soft_path_refused(struct sdr_soft *s, const struct sockaddr_storage *to,
-			       uint32_t bytes);
+uint32_t sdr_soft_path_refused(struct sdr_soft *s, uint8_t source,
+			       const struct sockaddr_storage *to, uint32_t bytes);
 /* Events of what was learned since the last call. */
 int sdr_soft_path_tell(struct sdr_soft *s, struct sdr_uc_ev *ev, int max);
 uint32_t sdr_soft_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to);

@@ -20,6 +20,7 @@
 #include "sdr_soft_impl.h"
 #include "sdr_soft_piece.h"
 #include "sdr_soft_spread.h"
+#include "sdr_soft_via.h"
 
 #define SDR_SOFT_QPN_CAP 256u /* entries the QP table starts with */
 
@@ -148,6 +149,7 @@ void sdr_soft_qp_destroy(struct sdr_uc_qp *qp)
 	free(q->pages);
 	free(q->nic);
 	free(q->spread);
+	free(q->via);
 	free(q);
 }
 
@@ -176,8 +178,8 @@ void sdr_soft_qp_info(struct sdr_uc_qp *qp, struct sdr_wire_qp_info *out)
 	}
 }
 
-int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
-		       struct sdr_soft_dest *out)
+int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *own,
+		       const struct sdr_uc_addr *addr, struct sdr_soft_dest *out)
 {
 	struct sockaddr_storage sa;
 	int len = sdr_uc_addr_to_sockaddr(addr, &sa);
@@ -190,7 +192,7 @@ int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
 		struct sockaddr_in6 *in6 = (void *)&sa;
 
 		if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) && !in6->sin6_scope_id)
-			in6->sin6_scope_id = sdr_get_le32(s->addr.b + 19);
+			in6->sin6_scope_id = sdr_get_le32(own->b + 19);
 	}
 	out->sa = sa;
 	out->len = (socklen_t)len;
@@ -217,10 +219,12 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 	if (p->flags & SDR_QP_F_NIC)
 		ret = sdr_soft_nic_connect(q, p, &to);
 	else
-		ret = sdr_soft_dest_make(q->s, &to, &q->dest);
+		ret = sdr_soft_dest_make(q->s, &q->s->addr, &to, &q->dest);
 	if (ret)
 		return ret;
-	if (!(p->flags & SDR_QP_F_NIC)) {
+	if (p->flags & SDR_QP_F_NIC) {
+		sdr_soft_via_forget(q);
+	} else {
 		free(q->nic);
 		__atomic_store_n(&q->nic, NULL, __ATOMIC_RELAXED);
 	}
@@ -251,7 +255,7 @@ void sdr_soft_qp_readdress(struct sdr_uc_qp *qp, const struct sdr_uc_addr *addr)
 	/* An address of another family cannot have come from this engine: the old one stays. */
 	if (q->nic)
 		(void)sdr_soft_nic_readdress(q, addr);
-	else if (!sdr_soft_dest_make(q->s, addr, &q->dest)) {
+	else if (!sdr_soft_dest_make(q->s, &q->s->addr, addr, &q->dest)) {
 		sdr_soft_qp_bare(q);
 		if (q->spread)
 			sdr_soft_spread_readdress(q);

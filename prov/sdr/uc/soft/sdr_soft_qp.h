@@ -11,6 +11,7 @@
 
 struct sdr_soft;
 struct sdr_soft_nic;
+struct sdr_soft_via;
 
 #define SDR_SOFT_SLOT_PAGE 64u /* slots a page of the slot table */
 /* bits of a QPN that index the QP table; those above are random */
@@ -65,6 +66,7 @@ struct sdr_soft_qp {
 	bool bare;	/* and ours to it go so, as its address is one of this host, too */
 	struct sdr_soft_dest dest;	/* of data */
 	struct sdr_soft_spread *spread; /* ports of the peer's workers; NULL: it has none */
+	struct sdr_soft_via *via;	/* by tx.via, SDR_PATHS_MAX of them; NULL: none was set */
 	uint64_t nonce;			/* of the questions that they are asked */
 	struct sdr_soft_nic *nic;	/* NULL: the peer is a soft engine */
 	uint32_t psn[];			/* next PSN of each transport QP towards the peer */
@@ -90,8 +92,8 @@ int sdr_soft_slot_bind(struct sdr_uc_qp *qp, uint32_t slot, uint32_t use, void *
 		       void *mr);
 void sdr_soft_slot_unbind(struct sdr_uc_qp *qp, uint32_t slot);
 
-/* Where data for this address go.  0 or a negative errno. */
-int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *addr,
-		       struct sdr_soft_dest *out);
+/* Where data for this address go, from our own.  0 or a negative errno. */
+int sdr_soft_dest_make(const struct sdr_soft *s, const struct sdr_uc_addr *own,
+		       const struct sdr_uc_addr *addr, struct sdr_soft_dest *out);
 
 #endif /* SDR_SOFT_QP_H */

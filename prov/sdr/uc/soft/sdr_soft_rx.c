@@ -59,6 +59,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	ev->gen = 0;
 	ev->channel = 0;
 	ev->ecn = rx->ecn;
+	ev->source = rx->inlet[rx->cur]->source;
 	ev->len = (uint32_t)plen;
 	ev->c.buf = payload;
 	ev->c.from = &rx->addr[rx->cur];
@@ -84,7 +85,7 @@ static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, const struct sdr_sof
 uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx)
 {
 	struct mmsghdr *h = &rx->hdr[rx->cur];
-	uint32_t *drops = rx->drops[rx->cur];
+	struct sdr_soft_inlet *in = rx->inlet[rx->cur];
 	struct cmsghdr *cm;
 	struct timespec t;
 	uint32_t full;
@@ -108,8 +109,8 @@ uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx)
 		} else if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SO_RXQ_OVFL) {
 			/* Cumulative, of this socket; there once something was dropped. */
 			memcpy(&full, CMSG_DATA(cm), sizeof(full));
-			rx->st->rx_full += full - *drops;
-			*drops = full;
+			rx->st->rx_full += full - in->drops;
+			in->drops = full;
 		} else if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_TIMESTAMPNS) {
 			memcpy(&t, CMSG_DATA(cm), sizeof(t));
 			rx->stamp = sdr_soft_ns(&t);
@@ -193,7 +194,7 @@ static void sdr_soft_rx_clocks(const struct sdr_soft *s, struct sdr_soft_rx *rx)
 	rx->engine_less_wall = rx->compared - sdr_soft_ns(&wall);
 }
 
-int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops)
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in)
 {
 	int errs = 0, ret, i;
 	unsigned int n;
@@ -208,7 +209,7 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_
 			if (!rx->worker)
 				sdr_soft_rx_clocks(s, rx);
 			for (i = 0; i < ret; i++)
-				rx->drops[rx->nmsg++] = drops;
+				rx->inlet[rx->nmsg++] = in;
 			rx->many = true;
 			return ret;
 		}
@@ -256,7 +257,7 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 	sdr_soft_rx_reset(rx);
 	for (i = 0, n = 0; i < s->nfd && rx->nmsg < SDR_SOFT_RX_BUFS; i++) {
 		k = (s->next + i) % s->nfd;
-		ret = sdr_soft_rx_call(s, rx, s->fd[k], &s->drops[k]);
+		ret = sdr_soft_rx_call(s, rx, s->fd[k], &s->inlet[k]);
 		*drained &= rx->drained;
 		if (ret < 0) {
 			ev[n].kind = SDR_UC_EV_ERROR;

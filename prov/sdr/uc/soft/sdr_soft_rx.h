@@ -19,6 +19,12 @@ struct sdr_soft;
 #define SDR_SOFT_LATE_MAX_NS 1000000000u
 #define SDR_SOFT_CLOCKS_NS   10000000u /* ns: between two looks at both */
 
+/* A socket, as who reads it knows it. */
+struct sdr_soft_inlet {
+	uint32_t drops; /* what its queue had no room for, as last heard */
+	uint8_t source; /* that it is of */
+};
+
 struct sdr_soft_rx {
 	struct sdr_uc_stats *st;    /* what is counted here, */
 	struct sdr_soft_stats *xst; /* and here: of the thread that reads */
@@ -32,8 +38,8 @@ struct sdr_soft_rx {
 			 CMSG_SPACE(sizeof(struct timespec))];
 		struct cmsghdr align;
 	} cmsg[SDR_SOFT_RX_BUFS];
-	uint32_t *drops[SDR_SOFT_RX_BUFS]; /* of the socket that a message came from */
-	uint32_t nmsg, cur;		   /* received, and the one being split */
+	struct sdr_soft_inlet *inlet[SDR_SOFT_RX_BUFS]; /* the socket that a message came from */
+	uint32_t nmsg, cur;				/* received, and the one being split */
 	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	uint8_t ecn;	   /* of all its packets: enum sdr_uc_ecn */
 	uint64_t stamp;	   /* when the kernel got it, ns of the wall's clock; 0: not known */
@@ -65,10 +71,10 @@ int sdr_soft_rx_init(struct sdr_soft_rx *rx, struct sdr_uc_stats *st, struct sdr
 void sdr_soft_rx_free(struct sdr_soft_rx *rx);
 void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
 /*
- * One call on one socket, into the buffers behind those in use; drops: the socket's count.
- * Messages received, 0 or a negative errno.
+ * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
+ * errno.
  */
-int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, uint32_t *drops);
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in);
 /*
  * Segment size of the message at rx->cur, whose ancillary data go to rx->ecn and rx->since; 0: to
  * be skipped.

@@ -48,7 +48,7 @@ static inline struct sdr_soft_dest *sdr_soft_spread_next(struct sdr_soft_qp *q,
 {
 	struct sdr_soft_spread *p = q->spread;
 
-	if (to == &q->dest)
+	if (!p || to != &p->dest[p->turn])
 		return to;
 	do {
 		if (++p->turn == p->n)

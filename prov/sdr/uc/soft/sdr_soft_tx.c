@@ -175,14 +175,39 @@ static uint32_t sdr_soft_rest_take(struct sdr_soft_tx *tx, const struct sdr_uc_t
 	return same ? r->piece : 0;
 }
 
+/* The way that a WRITE takes. */
+struct sdr_soft_out {
+	struct sdr_soft_dest *to;
+	uint8_t sock;
+	bool bare; /* without an ICRC */
+};
+
+static inline struct sdr_soft_out sdr_soft_out_of(const struct sdr_soft *s, struct sdr_soft_qp *q,
+						  const struct sdr_uc_tx *t)
+{
+	struct sdr_soft_out o = { .sock = (uint8_t)(t->channel % s->channels), .bare = q->bare };
+	struct sdr_soft_via *v;
+
+	if (!t->via) {
+		o.to = sdr_soft_spread_dest(q, t);
+		return o;
+	}
+	v = sdr_soft_via_find(q, t->via);
+	o.to = &v->dest;
+	o.bare = q->neighbour && v->stays;
+	if (v->source)
+		o.sock = sdr_soft_source_sock(s, v->source);
+	return o;
+}
+
 /*
  * Appends a packet that is longer than the path carries; d: its header, in one datagram.  All of it
  * goes into one train, whatever room the last one has; without trains the kernel may take some of
  * its pieces and not the others, which go first next time.
  */
 static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c, bool corrupt,
-			       uint8_t sock, struct sdr_wire_data *d, const uint8_t *payload,
-			       bool join)
+			       const struct sdr_soft_out *o, struct sdr_wire_data *d,
+			       const uint8_t *payload, bool join)
 {
 	const struct sdr_uc_tx *t = &c->v[c->d];
 	struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
@@ -209,9 +234,9 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 	for (at = k * size; at < whole; at += len, d->va += len, k++) {
 		len = whole - at < size ? whole - at : size;
 		wire = SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
-		m = join ? sdr_soft_msg_open(s, wire, sock, ect) : NULL;
+		m = join ? sdr_soft_msg_open(s, wire, o->sock, ect) : NULL;
 		if (!m) {
-			m = sdr_soft_msg_begin(s, c, wire, sock, ect, &q->dest.sa, q->dest.len);
+			m = sdr_soft_msg_begin(s, c, wire, o->sock, ect, &o->to->sa, o->to->len);
 			m->first = k;
 			m->size = size;
 		}
@@ -236,10 +261,9 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 	struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
 	uint32_t n = sdr_soft_tx_pkts(t), tp = (uint32_t)t->gen * q->channels + t->channel;
 	bool corrupt = t->flags & SDR_UC_F_CORRUPT, ect = sdr_soft_tx_ect(s, t), join;
-	uint8_t sock = (uint8_t)(t->channel % (uint8_t)s->nfd);
 	struct sdr_soft_tx *tx = &s->tx;
 	uint32_t qpn, rkey, seed = s->icrc_seed;
-	struct sdr_soft_dest *to;
+	struct sdr_soft_out o;
 	struct msghdr *h;
 	uint64_t va;
 
@@ -256,9 +280,9 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		va = (uint64_t)t->w.slot * q->max_msg;
 		rkey = q->nic ? q->peer_rkey : sdr_rkey_of_epoch(q->peer_rkey, t->w.epoch);
 	}
-	to = sdr_soft_spread_dest(q, t);
+	o = sdr_soft_out_of(s, q, t);
 	h = tx->nmsg ? &tx->hdr[tx->nmsg - 1].msg_hdr : NULL;
-	join = h && h->msg_namelen == to->len && !memcmp(h->msg_name, &to->sa, to->len);
+	join = h && h->msg_namelen == o.to->len && !memcmp(h->msg_name, &o.to->sa, o.to->len);
 	for (; c->pkt < n; c->pkt++) {
 		uint32_t off = t->w.first + c->pkt;
 		uint64_t at = (uint64_t)c->pkt * q->mtu;
@@ -276,7 +300,7 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 				     sdr_imm_frag(&q->split, t->w.user_imm, off));
 		d.piece = 0;
 		if (len > q->whole) {
-			if (!sdr_soft_build_cut(s, c, corrupt, sock, &d, t->buf + at, join))
+			if (!sdr_soft_build_cut(s, c, corrupt, &o, &d, t->buf + at, join))
 				return false;
 			q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
 			join = true;
@@ -284,17 +308,17 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		}
 		if (!sdr_soft_room(tx, len, corrupt))
 			return false;
-		m = join ? sdr_soft_msg_open(s, wire, sock, ect) : NULL;
+		m = join ? sdr_soft_msg_open(s, wire, o.sock, ect) : NULL;
 		if (!m) {
-			to = sdr_soft_spread_next(q, to);
-			m = sdr_soft_msg_begin(s, c, wire, sock, ect, &to->sa, to->len);
+			o.to = sdr_soft_spread_next(q, o.to);
+			m = sdr_soft_msg_begin(s, c, wire, o.sock, ect, &o.to->sa, o.to->len);
 		}
 		join = true;
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
 		if (q->nic)
-			seed = sdr_soft_nic_seed(q, sock, wire, m->nseg);
+			seed = sdr_soft_nic_seed(q, o.sock, wire, m->nseg);
 		sdr_soft_frame(tx, m, seed, SDR_DATA_HDR, t->buf + at, len, corrupt,
-			       q->bare && !corrupt);
+			       o.bare && !corrupt);
 		sdr_soft_msg_add(m, wire);
 		q->psn[tp] = (q->psn[tp] + 1) & SDR_PSN_MASK;
 		m->npkts++;
@@ -314,28 +338,32 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = s->ctl_qpn };
 	struct sockaddr_storage sa;
 	struct sdr_soft_msg *m = NULL;
+	uint8_t sock = 0;
 	int len;
 
 	len = sdr_uc_addr_to_sockaddr(t->to, &sa);
-	if (len < 0 || sa.ss_family != s->family || t->len > (probe ? s->probe_max : s->ctl_max)) {
+	if (len < 0 || t->via >= s->sources || sa.ss_family != s->family ||
+	    t->len > (probe ? s->probe_max : s->ctl_max)) {
 		s->st.tx_lost++;
 		c->pkt = 1;
 		return true;
 	}
 	if (!sdr_soft_room(tx, t->len, corrupt))
 		return false;
+	if (t->via)
+		sock = sdr_soft_source_sock(s, t->via);
 	/* A router on this host drops a train whole when its longest segment is too long. */
 	if (tx->nmsg && !probe) {
 		struct msghdr *h = &tx->hdr[tx->nmsg - 1].msg_hdr;
 
 		if ((int)h->msg_namelen == len && !memcmp(h->msg_name, &sa, (size_t)len))
-			m = sdr_soft_msg_open(s, wire, 0, ect);
+			m = sdr_soft_msg_open(s, wire, sock, ect);
 	}
 	if (!m) {
 		struct sdr_soft_dest *dest = &tx->dest[tx->nmsg];
 
 		memcpy(&dest->sa, &sa, (size_t)len);
-		m = sdr_soft_msg_begin(s, c, wire, 0, ect, &dest->sa, (socklen_t)len);
+		m = sdr_soft_msg_begin(s, c, wire, sock, ect, &dest->sa, (socklen_t)len);
 	}
 	w.psn = s->ctl_psn;
 	s->ctl_psn = (s->ctl_psn + 1) & SDR_PSN_MASK;

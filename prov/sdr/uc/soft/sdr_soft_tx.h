@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include "sdr_soft_qp.h"
+#include "sdr_soft_via.h"
 
 #define SDR_SOFT_TX_MSGS 64u   /* messages a send call takes */
 #define SDR_SOFT_TX_IOVS 1024u /* pieces of those messages together */
@@ -94,7 +94,7 @@ static inline bool sdr_soft_tx_valid(const struct sdr_uc_tx *t)
 	const struct sdr_soft_qp *q = sdr_soft_tx_qp(t);
 
 	return q->dest.len && t->gen < q->generations && t->channel < q->channels &&
-	       t->w.slot < q->nslots;
+	       t->w.slot < q->nslots && (!t->via || sdr_soft_via_find(q, t->via));
 }
 
 /*

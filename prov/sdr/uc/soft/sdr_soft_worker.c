@@ -208,7 +208,7 @@ void *sdr_soft_worker_main(void *arg)
 
 	prctl(PR_SET_NAME, "sdr-rx");
 	while (!sdr_soft_worker_stopped(w)) {
-		ret = sdr_soft_rx_call(w->s, &w->rx, w->fd, &w->drops);
+		ret = sdr_soft_rx_call(w->s, &w->rx, w->fd, &w->inlet);
 		if (ret < 0)
 			break; /* somebody closed the socket: the owner's poll says so */
 		if (ret) {
