@@ -3,7 +3,7 @@
 /*
  * Where endpoints are bound and how they are called: FI_SDR_IFACE, FI_SDR_BIND, FI_SDR_PORT,
  * FI_SDR_PORT_RANGE, FI_SDR_ADVERTISE against what fi_getinfo, fi_enable, fi_setname and fi_getname
- * say.
+ * say; and FI_SDR_PATHS against the sockets that there are then.
  */
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 
 /* ---- fi_getinfo ------------------------------------------------------------------------------ */
 
-static const char *const names[] = { "FI_SDR_IFACE", "FI_SDR_BIND", "FI_SDR_PORT",
-				     "FI_SDR_PORT_RANGE", "FI_SDR_ADVERTISE" };
+static const char *const names[] = { "FI_SDR_IFACE",	  "FI_SDR_BIND",      "FI_SDR_PORT",
+				     "FI_SDR_PORT_RANGE", "FI_SDR_ADVERTISE", "FI_SDR_PATHS" };
 
 static int reset(void **state)
 {
@@ -429,6 +429,48 @@ static void any__is_named_by_the_settings(void **state)
 	world_close(&w);
 }
 
+/* UDP sockets of this host at an address. */
+static int sockets_at(const char *ip)
+{
+	char line[512], want[16];
+	struct in_addr in;
+	int n = 0;
+	FILE *f = fopen("/proc/self/net/udp", "r");
+
+	assert_non_null(f);
+	assert_int_equal(inet_pton(AF_INET, ip, &in), 1);
+	snprintf(want, sizeof(want), " %08X:", in.s_addr);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, want) != NULL;
+	fclose(f);
+	return n;
+}
+
+/* As many sockets as paths; where there are ports for one only, an endpoint is open with that. */
+static void paths__begin_at_sockets(void **state)
+{
+	struct world w;
+
+	(void)state;
+	setenv("FI_SDR_PATHS", "17", 1);
+	assert_null(ask(own_address(), NULL, FI_SOURCE));
+	setenv("FI_SDR_PATHS", "4", 1);
+	setenv("FI_SDR_PORT_RANGE", "20100-20102", 1);
+	assert_null(ask(own_address(), NULL, FI_SOURCE));
+	setenv("FI_SDR_PORT_RANGE", "20100-20104", 1);
+	world_open(&w, own_address(), NULL);
+	world_ep(&w, 0);
+	world_ep(&w, 1);
+	assert_ok(fi_enable(w.ep[0]));
+	assert_int_equal(sockets_at(own_address()), 4);
+	assert_ok(fi_enable(w.ep[1]));
+	assert_int_equal(sockets_at(own_address()), 5);
+	talk(&w, w.ep[0], w.ep[1]);
+	world_ep_close(&w, 0);
+	assert_int_equal(sockets_at(own_address()), 1);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +483,7 @@ int main(void)
 		cmocka_unit_test_setup(advertise__leads_home, reset),
 		cmocka_unit_test_setup(setname__and_settings_of_one, reset),
 		cmocka_unit_test_setup(any__is_named_by_the_settings, reset),
+		cmocka_unit_test_setup(paths__begin_at_sockets, reset),
 	};
 
 	test_env();

@@ -86,6 +86,7 @@ static void env__defaults_are_those_of_rel(void **state)
 	SAME(split.off_bits);
 	SAME(split.user_bits);
 	SAME(channels);
+	SAME(paths);
 	SAME(generations);
 	SAME(rtt_init_us);
 	SAME(rto_rtts);
@@ -163,6 +164,7 @@ static void env__contract_names(void **state)
 					     "FI_SDR_CHUNK_SIZE",
 					     "FI_SDR_IMM_SPLIT",
 					     "FI_SDR_CHANNELS",
+					     "FI_SDR_PATHS",
 					     "FI_SDR_WORKERS",
 					     "FI_SDR_SPREAD_MIN",
 					     "FI_SDR_GENERATIONS",
@@ -258,6 +260,8 @@ static void env__good_values(void **state)
 		{ "verbs_tx_depth", "16", "16" },
 		{ "cc", "fixed", "fixed" },
 		{ "channels", "16", "16" },
+		{ "paths", "1", "1" },
+		{ "paths", "16", "16" },
 		{ "fault", "drop=0.01,delay=5ms", "drop=0.01,delay=5ms" },
 		{ "stats", "-", "-" },
 		{ "ec_k", "255", "255" },
@@ -327,6 +331,9 @@ static const char *const bad_values[][2] = {
 	{ "chunk_size", "2g" },
 	{ "channels", "0" },
 	{ "channels", "17" },
+	{ "paths", "0" },
+	{ "paths", "17" },
+	{ "paths", "two" },
 	{ "generations", "0" },
 	{ "imm_split", "10+18" },
 	{ "imm_split", "10+18+5" },
@@ -545,6 +552,12 @@ static void env__together(void **state)
 	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), -EINVAL);
 	assert_non_null(strstr(err, "7000-7002"));
 	assert_int_equal(sdr_env_set(&env, "port", "6999", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), 0);
+	/* the sockets of further paths are in the range, too */
+	assert_int_equal(sdr_env_set(&env, "paths", "2", err, sizeof(err)), 0);
+	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "FI_SDR_PATHS=2"));
+	assert_int_equal(sdr_env_set(&env, "port_range", "7000-7003", err, sizeof(err)), 0);
 	assert_int_equal(sdr_env_check(&env, err, sizeof(err)), 0);
 	assert_int_equal(sdr_env_set(&env, "bind", "10.0.0.2", err, sizeof(err)), 0);
 	assert_int_equal(sdr_env_set(&env, "advertise", "::1", err, sizeof(err)), 0);

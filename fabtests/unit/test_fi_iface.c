@@ -216,6 +216,48 @@ static void rules__idle_and_text(void **state)
 	assert_string_equal(small, "lo (127.0.0.1, ");
 }
 
+/* Where further paths of an endpoint at src begin. */
+static void rails(const char *text, const char *src, unsigned int max, const char *want)
+{
+	struct sockaddr_storage from[2] = { { .ss_family = 0 } }, sa, out[HOST];
+	char got[512] = "", why[256], ip[INET6_ADDRSTRLEN];
+	struct sdr_iface v[HOST];
+	struct sdr_iface_rules r;
+	unsigned int n, i;
+
+	host_make(v);
+	addr_of(src, &sa);
+	assert_int_equal(sdr_iface_rules_parse(text, &r, why, sizeof(why)), 0);
+	n = sdr_iface_pick(&r, v, HOST, from, 2);
+	n = sdr_iface_rails(&r, v, n, sdr_iface_find(v, n, (struct sockaddr *)&sa), out, max);
+	for (i = 0; i < n; i++) {
+		sdr_iface_ip_text(&out[i], ip, sizeof(ip));
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", i ? " " : "", ip);
+	}
+	if (strcmp(got, want) != 0)
+		fail_msg("\"%s\" from %s: %s\nexpected: %s", text, src, got, want);
+}
+
+static void rails__of_the_interfaces_that_are_named(void **state)
+{
+	(void)state;
+	rails("ctl0,wan0", "10.0.0.2", HOST, "10.1.0.2");
+	rails("ctl0,wan0", "10.2.0.2", HOST, "10.0.0.2");
+	rails("ctl0,wan0,wg0,lo", "10.0.0.2", HOST, "10.1.0.2 10.9.0.1");
+	rails("ctl0,wan0,wg0,lo", "10.0.0.2", 1, "10.1.0.2");
+	rails("ctl0,wan0", "2001:db8::2", HOST, "2001:db8:1::2");
+	rails("ctl0,docker0", "fe80::2", HOST, "fe80::17");
+	rails("10.0.0.0/8", "10.9.0.1", HOST, "10.0.0.2 10.1.0.2");
+	/* nobody asked for the others; or they are no others */
+	rails("", "10.0.0.2", HOST, "");
+	rails("!lo", "10.0.0.2", HOST, "");
+	rails("wan0", "10.1.0.2", HOST, "");
+	rails("ctl0,wan0,!10.0.0.0/15", "10.2.0.2", HOST, "");
+	rails("lo,ctl0", "127.0.0.1", HOST, "");
+	rails("ctl0,wan0", "192.0.2.1", HOST, "");
+	rails("ctl0,wan0", "0.0.0.0", HOST, "");
+}
+
 /* The list of this machine is what it was, only in another order. */
 static void list__of_this_machine(void **state)
 {
@@ -251,6 +293,7 @@ int main(void)
 		cmocka_unit_test(rules__exclude),
 		cmocka_unit_test(rules__refused),
 		cmocka_unit_test(rules__idle_and_text),
+		cmocka_unit_test(rails__of_the_interfaces_that_are_named),
 		cmocka_unit_test(list__of_this_machine),
 	};
 

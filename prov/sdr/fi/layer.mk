@@ -64,6 +64,8 @@ libsdr_prov_la_SOURCES = \
 	prov/sdr/fi/sdr_ep_peer.h \
 	prov/sdr/fi/sdr_ep_progress.c \
 	prov/sdr/fi/sdr_ep_progress.h \
+	prov/sdr/fi/sdr_ep_sources.c \
+	prov/sdr/fi/sdr_ep_sources.h \
 	prov/sdr/fi/sdr_ep_view.c \
 	prov/sdr/fi/sdr_ep_view.h \
 	prov/sdr/fi/sdr_eq.c \

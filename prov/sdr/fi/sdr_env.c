@@ -206,6 +206,18 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .help = "Internal queue pairs of a generation, each with its own source port, "
 		  "over which routers that hash ports spread the load.",
 	  AT(rel.channels) },
+	{ .name = "paths",
+	  .kind = &sdr_kind_uint,
+	  .def = "1",
+	  .unit = "paths",
+	  .range = "1..16",
+	  .min = 1,
+	  .max = SDR_PATHS_MAX,
+	  .help = "Paths that a connection may use at a time, each from a source of its own: the "
+		  "addresses of the interfaces that FI_SDR_IFACE names, in turn, where those are "
+		  "several, else further ports of the endpoint's address, over which routers that "
+		  "hash ports spread the load. Devices have one.",
+	  AT(rel.paths) },
 	{ .name = "workers",
 	  .kind = &sdr_kind_uint,
 	  .def = "0",
@@ -338,8 +350,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .kind = &sdr_kind_ports,
 	  .def = "",
 	  .range = "FIRST-LAST, e.g. 20100-20199",
-	  .help = "UDP ports that the sockets of endpoints get, those of FI_SDR_CHANNELS too; 4791 "
-		  "is never one of them. Processes of a host may share it.",
+	  .help = "UDP ports that the sockets of endpoints get, those of FI_SDR_CHANNELS and "
+		  "FI_SDR_PATHS too; 4791 is never one of them. Processes of a host may share it.",
 	  AT(ports) },
 	{ .name = "advertise",
 	  .kind = &sdr_kind_remote,
@@ -549,15 +561,16 @@ static int sdr_env_check_code(const struct sdr_rel_cfg *c, char *err, size_t err
 
 static int sdr_env_check_net(const struct sdr_env *env, char *err, size_t err_len)
 {
-	uint32_t want = env->rel.channels + env->workers - (env->port ? 1 : 0);
+	uint32_t want = env->rel.channels + env->workers + env->rel.paths - (env->port ? 2 : 1);
 	uint32_t have = (uint32_t)env->ports.hi - env->ports.lo + 1;
 
 	if (env->ports.lo && have < want)
 		return sdr_env_refuse(
 			err, err_len,
-			"FI_SDR_PORT_RANGE=%u-%u has %u ports, but an endpoint with FI_SDR_CHANNELS=%u "
-			"and FI_SDR_WORKERS=%u takes as many as both together",
-			env->ports.lo, env->ports.hi, have, env->rel.channels, env->workers);
+			"FI_SDR_PORT_RANGE=%u-%u has %u ports, but an endpoint with FI_SDR_CHANNELS=%u, "
+			"FI_SDR_WORKERS=%u and FI_SDR_PATHS=%u takes %u of them",
+			env->ports.lo, env->ports.hi, have, env->rel.channels, env->workers,
+			env->rel.paths, want);
 	if (env->bind.ss_family && env->advertise.ss_family &&
 	    env->bind.ss_family != env->advertise.ss_family)
 		return sdr_env_refuse(

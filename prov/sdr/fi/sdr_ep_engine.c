@@ -26,6 +26,7 @@
 #include "sdr_env.h"
 #include "sdr_ep.h"
 #include "sdr_ep_addr.h"
+#include "sdr_ep_sources.h"
 #include "sdr_iface.h"
 #include "sdr_prov.h"
 #include "sdr_held.h"
@@ -120,6 +121,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	};
 	const struct sdr_uc_engine *e;
 	const char *what = "", *hint = "";
+	struct sockaddr_storage more[SDR_PATHS_MAX];
 	struct sdr_uc *uc;
 	struct sdr_uc_addr addr;
 	struct sdr_uc_info info;
@@ -140,6 +142,8 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
 		return -FI_EIO;
 	attr.seed = rand[2];
+	attr.more = more;
+	attr.nmore = sdr_ep_sources(ep, &attr.bind, more);
 	ret = sdr_ep_open_port(ep, &attr, &e, &what, &hint, &uc);
 	if (ret)
 		goto warn;
@@ -158,6 +162,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 		"endpoint %s, engine %s%s%s, %u bytes per packet, late packets: %s\n", text,
 		info.name, e->probe ? " on " : "", e->probe ? ep->dom->device : "", info.mtu,
 		info.late);
+	sdr_ep_sources_say(uc, attr.nmore, err);
 	sdr_ep_note(info.note);
 	return 0;
 warn:

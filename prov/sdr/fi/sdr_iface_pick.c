@@ -226,6 +226,40 @@ unsigned int sdr_iface_pick(const struct sdr_iface_rules *r, struct sdr_iface *v
 	return allowed;
 }
 
+/* ---- rails ----------------------------------------------------------------------------------- */
+
+static bool sdr_iface_same_dev(const struct sdr_iface *a, const struct sdr_iface *b)
+{
+	size_t len = sdr_iface_dev(a->name);
+
+	return len == sdr_iface_dev(b->name) && memcmp(a->name, b->name, len) == 0;
+}
+
+/* Addresses of one family that reach equally far. */
+static bool sdr_iface_alike(const struct sdr_iface *a, const struct sdr_iface *b)
+{
+	return a->addr.ss_family == b->addr.ss_family && a->loopback == b->loopback &&
+	       a->linklocal == b->linklocal;
+}
+
+unsigned int sdr_iface_rails(const struct sdr_iface_rules *r, const struct sdr_iface *v,
+			     unsigned int n, const struct sdr_iface *own,
+			     struct sockaddr_storage *out, unsigned int max)
+{
+	unsigned int count = 0, i, k;
+
+	for (i = 0; own && r->named && i < n && count < max; i++) {
+		if (!sdr_iface_alike(&v[i], own) || sdr_iface_same_dev(&v[i], own))
+			continue;
+		for (k = 0; k < i; k++)
+			if (sdr_iface_alike(&v[k], &v[i]) && sdr_iface_same_dev(&v[k], &v[i]))
+				break;
+		if (k == i) /* the first of its device */
+			out[count++] = v[i].addr;
+	}
+	return count;
+}
+
 void sdr_iface_ip_text(const struct sockaddr_storage *sa, char *buf, size_t len)
 {
 	if (!inet_ntop(sa->ss_family, sdr_iface_ip(sa), buf, (socklen_t)len))

@@ -45,6 +45,14 @@ const struct sdr_iface_rule *sdr_iface_rules_idle(const struct sdr_iface_rules *
  */
 unsigned int sdr_iface_pick(const struct sdr_iface_rules *r, struct sdr_iface *v, unsigned int n,
 			    const struct sockaddr_storage *from, unsigned int nfrom);
+/*
+ * Where paths of an endpoint at own (NULL: at none of them) may begin, beside there: of the n that
+ * the rules allow, one address of each other device, of its family and as far as it reaches, in
+ * their order.  None where the rules name no interfaces.  How many, max at most.
+ */
+unsigned int sdr_iface_rails(const struct sdr_iface_rules *r, const struct sdr_iface *v,
+			     unsigned int n, const struct sdr_iface *own,
+			     struct sockaddr_storage *out, unsigned int max);
 /* For messages: the address without its port. */
 void sdr_iface_ip_text(const struct sockaddr_storage *sa, char *buf, size_t len);
 /* Likewise: "eth0 (10.0.0.2, fe80::1), lo (127.0.0.1, ::1)", or "none". */

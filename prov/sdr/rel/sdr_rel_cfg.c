@@ -20,6 +20,7 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 		.channels = 1,
 		.generations = 4,
 		.spread_min = SDR_REL_SPREAD_MIN,
+		.paths = 1,
 		.rto_rtts = 3,
 		.timeout_ms = 30000,
 		.keepalive_ms = SDR_KEEPALIVE_MS,

@@ -36,6 +36,7 @@ struct sdr_rel_cfg {
 	struct sdr_imm_split split;
 	uint8_t channels, generations;
 	uint64_t spread_min;  /* bytes of a segment that goes to workers; 0: SDR_REL_SPREAD_MIN */
+	uint32_t paths;	      /* that a connection may use, 1..SDR_PATHS_MAX */
 	uint32_t rtt_init_us; /* first RTT guess, 0: SDR_RTT_INIT_NS */
 	double rto_rtts;      /* sr_rto: RTO in RTTs, 1..100 */
 	uint32_t timeout_ms;  /* of silence of a peer we wait for, before operations fail */
