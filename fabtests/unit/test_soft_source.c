@@ -195,6 +195,60 @@ static void source__data_by_ways(void **state)
 	data_by_ways(&(struct pair_opt){ .fault = "drop=1e-9" });
 }
 
+/*
+ * Whatever ways they take: data behind the control datagram that binds their slot finds it bound.
+ */
+static void order_of_ways(const struct pair_opt *opt)
+{
+	struct sdr_uc_addr to[3];
+	struct sdr_uc_tx t[2 * 27];
+	uint32_t bound = 0, placed = 0, i, id, quiet = 0;
+	struct sdr_uc_ev ev[4];
+	uint8_t ids[27][4] = { { 0 } };
+	struct bed d;
+	int n, k;
+
+	bed_open(&d, *opt);
+	for (i = 0; i < 3; i++) {
+		to[i] = source_of(d.p.b, i);
+		assert_int_equal(via_set(&d, i + 1, i, i), 0);
+	}
+	for (i = 0; i < 27; i++) {
+		ids[i][0] = (uint8_t)i;
+		t[2 * i] = pair_ctl(&to[i / 3 % 3], ids[i], 4);
+		t[2 * i].via = (uint8_t)(i / 9);
+		t[2 * i + 1] = write_by(&d, i, 0, 3 * d.p.mtu, (uint8_t)(i % 3 + 1));
+	}
+	assert_int_equal(d.p.a->ops->post(d.p.a, t, 2 * 27), 2 * 27);
+	while (quiet < PAIR_TRIES) {
+		n = d.p.b->ops->poll(d.p.b, ev, 4);
+		quiet = n ? 0 : quiet + 1;
+		for (k = 0; k < n; k++) {
+			if (ev[k].kind == SDR_UC_EV_PLACED) {
+				placed++;
+				continue;
+			}
+			id = ev[k].c.buf[0];
+			assert_int_equal(id, bound++);
+			assert_int_equal(ev[k].source, id / 3 % 3);
+			assert_int_equal(d.p.b->ops->slot_bind(d.p.qb, id, 0, d.rx, d.p.msg, NULL),
+					 0);
+		}
+	}
+	assert_int_equal(bound, 27);
+	assert_int_equal(placed, 3 * 27);
+	assert_int_equal(pair_stats(d.p.b).pkts_late, 0);
+	bed_close(&d);
+}
+
+static void source__order_of_ways(void **state)
+{
+	(void)state;
+	order_of_ways(&(struct pair_opt){ 0 });
+	order_of_ways(&(struct pair_opt){ .channels = 2, .mtu = 4096, .msg = 65536 });
+	order_of_ways(&(struct pair_opt){ .off = SDR_SOFT_NO_GSO | SDR_SOFT_NO_GRO });
+}
+
 /* In pieces: all ways of a QP cut alike. */
 static void source__pieces(void **state)
 {
@@ -411,6 +465,7 @@ int main(void)
 		cmocka_unit_test(source__names),
 		cmocka_unit_test(source__control_leaves_and_arrives),
 		cmocka_unit_test(source__data_by_ways),
+		cmocka_unit_test(source__order_of_ways),
 		cmocka_unit_test(source__pieces),
 		cmocka_unit_test(source__ways_that_are_not),
 		cmocka_unit_test(source__data_leaves_from_it),

@@ -63,6 +63,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_impl.h \
 	prov/sdr/uc/soft/sdr_soft_knock.c \
 	prov/sdr/uc/soft/sdr_soft_knock.h \
+	prov/sdr/uc/soft/sdr_soft_merge.c \
+	prov/sdr/uc/soft/sdr_soft_merge.h \
 	prov/sdr/uc/soft/sdr_soft_net.h \
 	prov/sdr/uc/soft/sdr_soft_net_mem.c \
 	prov/sdr/uc/soft/sdr_soft_net_udp.c \

@@ -125,13 +125,13 @@ static int sdr_soft_epoll_open(struct sdr_soft *s)
 	if (s->epfd < 0)
 		return -errno;
 	for (i = 0; i < s->nfd; i++) {
-		struct epoll_event e = { .events = EPOLLIN };
+		struct epoll_event e = { .events = EPOLLIN, .data.u32 = (uint32_t)i };
 
 		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->fd[i], &e))
 			return -errno;
 	}
 	if (s->crew) {
-		struct epoll_event e = { .events = EPOLLIN };
+		struct epoll_event e = { .events = EPOLLIN, .data.u32 = SDR_SOFT_SOCKS };
 
 		if (epoll_ctl(s->epfd, EPOLL_CTL_ADD, s->crew->bell.fd, &e))
 			return -errno;
@@ -341,13 +341,13 @@ static void sdr_soft_hush(struct sdr_uc *uc, bool on)
 	if (s->epfd < 0 || s->hushed == on)
 		return;
 	for (i = 0; i < s->nfd; i++) {
-		struct epoll_event e = { .events = on ? 0 : EPOLLIN };
+		struct epoll_event e = { .events = on ? 0 : EPOLLIN, .data.u32 = (uint32_t)i };
 
 		if (epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->fd[i], &e))
 			break;
 	}
 	if (s->crew) {
-		struct epoll_event e = { .events = on ? 0 : EPOLLIN };
+		struct epoll_event e = { .events = on ? 0 : EPOLLIN, .data.u32 = SDR_SOFT_SOCKS };
 
 		(void)epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->crew->bell.fd, &e);
 	}

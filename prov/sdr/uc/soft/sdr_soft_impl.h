@@ -13,6 +13,7 @@
  *   sdr_soft_path.h  what was learned of the ways to peers
  *   sdr_soft_tx.h    post: frames, trains, system calls
  *   sdr_soft_rx.h    poll: system calls, splitting trains
+ *   sdr_soft_merge.h poll of several sources
  *   sdr_soft_place.h checks and placement of a data packet
  *   sdr_soft_crew.h  receive workers: threads that place from ports of their own
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC

@@ -18,6 +18,11 @@ struct sdr_soft;
 struct sdr_soft_net {
 	const char *name; /* of the engine that it makes: "soft", "mem" */
 	/*
+	 * Descriptors show at any time whether there is something, and what was received stays when
+	 * more is.
+	 */
+	bool shows;
+	/*
 	 * A descriptor bound to sa (port 0: any, or one of lo..hi where lo is not 0), with the
 	 * buffers that s asks for; s->gso, gro and ecn are what is there.  Descriptor or a negative
 	 * errno; *what: the call that failed.

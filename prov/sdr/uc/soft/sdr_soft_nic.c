@@ -99,7 +99,7 @@ static int sdr_soft_port_listen(struct sdr_soft *s, struct sdr_soft_port *r)
 {
 	socklen_t len =
 		s->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-	struct epoll_event e = { .events = EPOLLIN };
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = SDR_SOFT_SOCKS };
 	char text[INET6_ADDRSTRLEN];
 	struct sockaddr_storage sa;
 	const char *what;
@@ -197,7 +197,7 @@ int sdr_soft_nic_poll(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 		sdr_soft_rx_reset(&r->rx);
 		r->ready = false;
 		r->age = 0;
-		ret = sdr_soft_rx_call(s, &r->rx, r->fd, &r->inlet);
+		ret = sdr_soft_rx_call(s, &r->rx, r->fd, &r->inlet, sdr_soft_rx_room(&r->rx));
 		if (ret < 0) {
 			ev[0].kind = SDR_UC_EV_ERROR;
 			ev[0].len = 0;

@@ -157,7 +157,7 @@ enum sdr_soft_placed sdr_soft_place(struct sdr_soft *s, struct sdr_soft_rx *rx,
 	 * A device's packets come in on port 4791 with an ICRC of their own, a soft engine's with
 	 * ours.
 	 */
-	if (!hold && q->nic ? !rx->nic || !sdr_soft_nic_check(q, &rx->from[rx->cur], pkt, len)
+	if (!hold && q->nic ? !rx->nic || !sdr_soft_nic_check(q, sdr_soft_rx_from(rx), pkt, len)
 			    : rx->nic_only || (!bare && !sdr_soft_icrc_check(s, pkt, len)))
 		goto bad;
 	whole = d.piece ? d.whole : d.len;

@@ -22,6 +22,7 @@
 #include "wire/sdr_knock.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_knock.h"
+#include "sdr_soft_merge.h"
 #include "sdr_soft_place.h"
 
 #ifndef UDP_GRO
@@ -49,7 +50,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	}
 	if (!rx->have_addr) {
 		if (sdr_uc_addr_from_sockaddr(&rx->addr[rx->cur],
-					      (struct sockaddr *)&rx->from[rx->cur]))
+					      (const struct sockaddr *)sdr_soft_rx_from(rx)))
 			goto bad;
 		rx->have_addr = true;
 	}
@@ -136,14 +137,20 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 {
 	int n = 0;
 
-	for (; rx->cur < rx->nmsg; rx->cur++, rx->seg = 0) {
+	rx->held = false;
+	for (; sdr_soft_rx_left(rx); rx->cur++, rx->seg = 0) {
 		struct mmsghdr *h = &rx->hdr[rx->cur];
-		uint8_t *buf = rx->iov[rx->cur].iov_base;
+		uint8_t *buf = sdr_soft_rx_buf(rx);
 
 		if (!rx->seg) {
 			rx->seg = sdr_soft_rx_seg(s, rx);
 			if (!rx->seg)
 				continue;
+			if (rx->stamp > rx->until) {
+				rx->seg = 0;
+				rx->held = true;
+				return n;
+			}
 			rx->off = 0;
 			rx->have_addr = false;
 		}
@@ -194,13 +201,14 @@ static void sdr_soft_rx_clocks(const struct sdr_soft *s, struct sdr_soft_rx *rx)
 	rx->engine_less_wall = rx->compared - sdr_soft_ns(&wall);
 }
 
-int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in)
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in,
+		     uint32_t room)
 {
 	int errs = 0, ret, i;
 	unsigned int n;
 
 	for (;;) {
-		n = rx->many ? SDR_SOFT_RX_BUFS - rx->nmsg : 1;
+		n = rx->many ? room : 1;
 		ret = s->net->recv(fd, &rx->hdr[rx->nmsg], n);
 		rx->drained = rx->many ? ret < (int)n : ret < 0;
 		rx->lone = !rx->many && ret > 0;
@@ -229,24 +237,32 @@ int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct 
 	}
 }
 
-void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
+void sdr_soft_rx_reset_from(struct sdr_soft_rx *rx, uint32_t left)
 {
 	uint32_t i;
 
-	for (i = 0; i < rx->nmsg; i++) {
+	for (i = left; i < rx->nmsg; i++) {
 		rx->hdr[i].msg_hdr.msg_namelen = sizeof(rx->from[i]);
 		rx->hdr[i].msg_hdr.msg_controllen = sizeof(rx->cmsg[i].buf);
 	}
-	rx->nmsg = 0;
+	rx->nmsg = left;
 	rx->cur = 0;
 	rx->seg = 0;
+}
+
+void sdr_soft_rx_reset(struct sdr_soft_rx *rx)
+{
+	sdr_soft_rx_reset_from(rx, 0);
 }
 
 int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl, bool *drained)
 {
 	struct sdr_soft_rx *rx = &s->rx;
+	uint32_t ready;
 	int n, i, k, ret;
 
+	if (s->sources > 1)
+		return sdr_soft_merge(s, ev, max, ctl, drained);
 	*ctl = *drained = rx->dry = false;
 	if (sdr_soft_rx_left(rx)) {
 		n = sdr_soft_rx_split(s, rx, ev, max, ctl);
@@ -255,9 +271,14 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 	}
 	*drained = true;
 	sdr_soft_rx_reset(rx);
-	for (i = 0, n = 0; i < s->nfd && rx->nmsg < SDR_SOFT_RX_BUFS; i++) {
+	ready = s->nfd > 1 ? sdr_soft_source_ready(s) : 1;
+	if (!ready)
+		rx->many = rx->hushed;
+	for (i = 0, n = 0; i < s->nfd && sdr_soft_rx_room(rx); i++) {
 		k = (s->next + i) % s->nfd;
-		ret = sdr_soft_rx_call(s, rx, s->fd[k], &s->inlet[k]);
+		if (!(ready >> k & 1))
+			continue;
+		ret = sdr_soft_rx_call(s, rx, s->fd[k], &s->inlet[k], sdr_soft_rx_room(rx));
 		*drained &= rx->drained;
 		if (ret < 0) {
 			ev[n].kind = SDR_UC_EV_ERROR;
@@ -319,6 +340,7 @@ int sdr_soft_rx_init(struct sdr_soft_rx *rx, struct sdr_uc_stats *st, struct sdr
 
 	rx->st = st;
 	rx->xst = xst;
+	rx->until = UINT64_MAX;
 
 	if (posix_memalign((void **)&rx->bufs, 4096,
 			   (size_t)SDR_SOFT_RX_BUFS * SDR_SOFT_RX_BUF_LEN)) {

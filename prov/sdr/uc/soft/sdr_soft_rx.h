@@ -26,9 +26,10 @@ struct sdr_soft_inlet {
 };
 
 struct sdr_soft_rx {
-	struct sdr_uc_stats *st;    /* what is counted here, */
-	struct sdr_soft_stats *xst; /* and here: of the thread that reads */
-	struct mmsghdr hdr[SDR_SOFT_RX_BUFS];
+	struct sdr_uc_stats *st;	      /* what is counted here, */
+	struct sdr_soft_stats *xst;	      /* and here: of the thread that reads */
+	struct mmsghdr hdr[SDR_SOFT_RX_BUFS]; /* in the order in which they are split */
+	/* what those point to, in any order: sdr_soft_rx_buf, sdr_soft_rx_from */
 	struct iovec iov[SDR_SOFT_RX_BUFS];
 	struct sockaddr_storage from[SDR_SOFT_RX_BUFS];
 	struct sdr_uc_addr addr[SDR_SOFT_RX_BUFS]; /* of control events */
@@ -40,6 +41,9 @@ struct sdr_soft_rx {
 	} cmsg[SDR_SOFT_RX_BUFS];
 	struct sdr_soft_inlet *inlet[SDR_SOFT_RX_BUFS]; /* the socket that a message came from */
 	uint32_t nmsg, cur;				/* received, and the one being split */
+	/* of several sources (sdr_soft_merge.c): stamps; what is younger than that is for later, */
+	uint64_t came[SDR_SOFT_RX_BUFS], until;
+	bool held;	   /* and something is */
 	uint32_t off, seg; /* in it: byte offset of the next packet; segment size, 0 = not begun */
 	uint8_t ecn;	   /* of all its packets: enum sdr_uc_ecn */
 	uint64_t stamp;	   /* when the kernel got it, ns of the wall's clock; 0: not known */
@@ -70,11 +74,14 @@ bool sdr_soft_dry(struct sdr_uc *uc);
 int sdr_soft_rx_init(struct sdr_soft_rx *rx, struct sdr_uc_stats *st, struct sdr_soft_stats *xst);
 void sdr_soft_rx_free(struct sdr_soft_rx *rx);
 void sdr_soft_rx_reset(struct sdr_soft_rx *rx);
+/* The first left messages stay. */
+void sdr_soft_rx_reset_from(struct sdr_soft_rx *rx, uint32_t left);
 /*
- * One call on one socket, into the buffers behind those in use.  Messages received, 0 or a negative
- * errno.
+ * One call on one socket, into up to room buffers behind those in use.  Messages received, 0 or a
+ * negative errno.
  */
-int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in);
+int sdr_soft_rx_call(struct sdr_soft *s, struct sdr_soft_rx *rx, int fd, struct sdr_soft_inlet *in,
+		     uint32_t room);
 /*
  * Segment size of the message at rx->cur, whose ancillary data go to rx->ecn and rx->since; 0: to
  * be skipped.
@@ -88,6 +95,22 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 static inline bool sdr_soft_rx_left(const struct sdr_soft_rx *rx)
 {
 	return rx->cur < rx->nmsg;
+}
+
+static inline uint32_t sdr_soft_rx_room(const struct sdr_soft_rx *rx)
+{
+	return SDR_SOFT_RX_BUFS - rx->nmsg;
+}
+
+/* Of the message at rx->cur: its bytes, and where it came from. */
+static inline uint8_t *sdr_soft_rx_buf(const struct sdr_soft_rx *rx)
+{
+	return rx->hdr[rx->cur].msg_hdr.msg_iov->iov_base;
+}
+
+static inline const struct sockaddr_storage *sdr_soft_rx_from(const struct sdr_soft_rx *rx)
+{
+	return rx->hdr[rx->cur].msg_hdr.msg_name;
 }
 
 #endif /* SDR_SOFT_RX_H */

@@ -19,9 +19,11 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_net.h"
@@ -156,9 +158,12 @@ int sdr_soft_source_open(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	if (failed)
 		sdr_soft_say(a, "%d of %d further sources cannot be opened (%s: %s)", failed,
 			     a->nmore, text, first);
-	if (!ret)
-		sdr_soft_bufs_set(s);
-	return ret;
+	if (ret)
+		return ret;
+	sdr_soft_bufs_set(s);
+	for (i = 0; s->sources > 1 && i < s->nfd; i++)
+		s->net->stamp(s->fd[i]);
+	return 0;
 }
 
 void sdr_soft_source_close(struct sdr_soft *s)
@@ -167,6 +172,43 @@ void sdr_soft_source_close(struct sdr_soft *s)
 
 	for (i = 0; i < s->nfd; i++)
 		s->net->close(s->fd[i]);
+}
+
+/* By the set for sleeping.  -1: it does not say, events do not reach it or somebody closed it. */
+static int sdr_soft_ready_epoll(const struct sdr_soft *s, uint32_t *ready)
+{
+	/* beside them workers' bell, and port 4791 */
+	struct epoll_event e[SDR_SOFT_SOCKS + 2];
+	int n = s->hushed ? -1 : epoll_wait(s->epfd, e, SDR_SOFT_SOCKS + 2, 0), i;
+
+	for (i = 0; i < n; i++)
+		*ready |= 1u << e[i].data.u32;
+	return n;
+}
+
+static int sdr_soft_ready_poll(const struct sdr_soft *s, uint32_t *ready)
+{
+	struct pollfd p[SDR_SOFT_SOCKS];
+	int n, i;
+
+	for (i = 0; i < s->nfd; i++)
+		p[i] = (struct pollfd){ .fd = s->fd[i], .events = POLLIN };
+	n = poll(p, (nfds_t)s->nfd, 0);
+	for (i = 0; n > 0 && i < s->nfd; i++)
+		*ready |= (uint32_t)(p[i].revents != 0) << i;
+	return n;
+}
+
+/* An empty socket costs 0.5 us to be read, the question some 0.2 us for all of them. */
+uint32_t sdr_soft_source_ready(const struct sdr_soft *s)
+{
+	uint32_t all = (1u << s->nfd) - 1, ready = 0;
+
+	_Static_assert(SDR_SOFT_SOCKS < 32, "a bit a socket, and one for all else");
+	if (!s->net->shows ||
+	    (sdr_soft_ready_epoll(s, &ready) < 0 && sdr_soft_ready_poll(s, &ready) < 0))
+		return all;
+	return ready & all;
 }
 
 void sdr_soft_source_name(const struct sdr_soft *s, uint32_t source, struct sdr_uc_addr *out)

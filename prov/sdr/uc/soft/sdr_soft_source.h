@@ -23,6 +23,8 @@ void sdr_soft_say(const struct sdr_soft_attr *a, const char *fmt, ...)
  */
 int sdr_soft_source_open(struct sdr_soft *s, const struct sdr_soft_attr *a);
 void sdr_soft_source_close(struct sdr_soft *s);
+/* Which sockets have something, a bit each: at least those that do. */
+uint32_t sdr_soft_source_ready(const struct sdr_soft *s);
 /* Its address and port; len 0: there is no such source. */
 void sdr_soft_source_name(const struct sdr_soft *s, uint32_t source, struct sdr_uc_addr *out);
 

@@ -101,7 +101,7 @@ static void sdr_soft_worker_wait(struct sdr_soft_worker *w)
 static int sdr_soft_worker_run(struct sdr_soft_worker *w, struct sdr_uc_ev *ev, bool *early)
 {
 	struct sdr_soft_rx *rx = &w->rx;
-	uint8_t *buf = rx->iov[rx->cur].iov_base;
+	uint8_t *buf = sdr_soft_rx_buf(rx);
 	uint32_t end = rx->hdr[rx->cur].msg_len, len;
 	int n = 0;
 
@@ -111,7 +111,7 @@ static int sdr_soft_worker_run(struct sdr_soft_worker *w, struct sdr_uc_ev *ev, 
 
 		len = end - rx->off < rx->seg ? end - rx->off : rx->seg;
 		if (sdr_wire_opcode(pkt, len) == SDR_OP_UD_SEND_ONLY &&
-		    sdr_soft_knock_asked(w->s, w->fd, pkt, len, &rx->from[rx->cur],
+		    sdr_soft_knock_asked(w->s, w->fd, pkt, len, sdr_soft_rx_from(rx),
 					 rx->hdr[rx->cur].msg_hdr.msg_namelen)) {
 			rx->off += len;
 			continue;
@@ -208,7 +208,7 @@ void *sdr_soft_worker_main(void *arg)
 
 	prctl(PR_SET_NAME, "sdr-rx");
 	while (!sdr_soft_worker_stopped(w)) {
-		ret = sdr_soft_rx_call(w->s, &w->rx, w->fd, &w->inlet);
+		ret = sdr_soft_rx_call(w->s, &w->rx, w->fd, &w->inlet, sdr_soft_rx_room(&w->rx));
 		if (ret < 0)
 			break; /* somebody closed the socket: the owner's poll says so */
 		if (ret) {
