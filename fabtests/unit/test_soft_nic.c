@@ -488,6 +488,9 @@ static void nic__moves(void **state)
 	(void)state;
 	bed_open(&b, false, 0, 0);
 	bed_connect(&b);
+	/* a device has one address */
+	b.uc->ops->sockname(b.uc, &to);
+	assert_int_equal(b.uc->ops->qp_via(b.q, 1, 0, &to), -EINVAL);
 	memset(dst, 0, sizeof(dst));
 	fill(src, sizeof(src), 9);
 	bed_bind(&b, dst);
