@@ -18,6 +18,10 @@ fabtests_unit_test_sim_line_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_line_SOURCES = fabtests/unit/test_sim_line.c fabtests/unit/test_sim_util.h
 fabtests_unit_test_sim_node_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_link_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
+UNIT_TESTS += fabtests/unit/test_sim_source
+fabtests_unit_test_sim_source_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
+fabtests_unit_test_sim_source_SOURCES = fabtests/unit/test_sim_source.c \
+	fabtests/unit/test_sim_util.h
 fabtests_unit_test_sim_path_LDADD = libsdr_uc_sim.la $(UC_TEST_LIBS)
 fabtests_unit_test_sim_path_SOURCES = fabtests/unit/test_sim_path.c fabtests/unit/test_sim_util.h
 fabtests_unit_test_sim_node_SOURCES = fabtests/unit/test_sim_node.c fabtests/unit/test_sim_util.h

@@ -39,9 +39,14 @@ libsdr_uc_fault_la_SOURCES = \
 
 libsdr_uc_sim_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim.h \
+	prov/sdr/uc/sim/sdr_sim_addr.c \
+	prov/sdr/uc/sim/sdr_sim_addr.h \
 	prov/sdr/uc/sim/sdr_sim_grant.c \
 	prov/sdr/uc/sim/sdr_sim_impl.h \
+	prov/sdr/uc/sim/sdr_sim_lane.c \
+	prov/sdr/uc/sim/sdr_sim_lane.h \
 	prov/sdr/uc/sim/sdr_sim_line.c \
+	prov/sdr/uc/sim/sdr_sim_line.h \
 	prov/sdr/uc/sim/sdr_sim_link.c \
 	prov/sdr/uc/sim/sdr_sim_node.c \
 	prov/sdr/uc/sim/sdr_sim_path.c \

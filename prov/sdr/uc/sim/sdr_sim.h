@@ -9,6 +9,13 @@
  * run is a function of the seed and of the calls made: the same calls give the same trace, byte by
  * byte.
  *
+ * A node may have several sources: addresses of one host, which its engine sends from and hears at
+ * (sdr_uc_info.sources).  A link then has lanes, one for each of up to SDR_PATHS_MAX ways between
+ * the two nodes: lane 0 is the link itself, and all that there is without further sources.  A
+ * packet takes the lane of the source that it leaves from, or, when it leaves from source 0, that
+ * of the source that it goes to.  Each lane has its own state, luck, blackouts and settings; one
+ * that was not told anything is set as lane 0 is, and leads through lane 0's line.
+ *
  * Time moves only in sdr_sim_world_step and sdr_sim_world_run_until.  A packet posted at time t
  * leaves the sender's queue when the link has serialised it, and lies in the receiver's unread
  * queue `delay` later; it is checked and placed when the receiver polls, as with a socket.
@@ -18,10 +25,16 @@
 #ifndef SDR_SIM_H
 #define SDR_SIM_H
 
+#include "sdr_sim_line.h"
 #include "uc/sdr_uc.h"
 
 #define SDR_SIM_NODES_MAX 4096u /* nodes of a world */
 #define SDR_SIM_IP_UDP	  28u	/* bytes of IPv4 and UDP headers in front of each packet */
+/*
+ * A lane of a link, or a source of a node: in place of a node's number where a function says so,
+ * and as `from` (`a`, where it is both directions) of all functions that have to do with links.
+ */
+#define SDR_SIM_LANE(node, k) ((uint32_t)(node) | (uint32_t)(k) << 16)
 /* bytes of an IP packet besides the payload of a data packet, of a control datagram */
 #define SDR_SIM_DATA_OVER (SDR_SIM_IP_UDP + SDR_DATA_OVERHEAD)
 #define SDR_SIM_CTL_OVER  (SDR_SIM_IP_UDP + SDR_CTL_OVERHEAD)
@@ -61,7 +74,9 @@ struct sdr_sim_packet {
 	uint8_t kind;	   /* enum sdr_sim_kind */
 	uint8_t flags;	   /* SDR_SIM_P_*; a filter may set CORRUPT */
 	uint8_t pool;
-	uint8_t ecn; /* enum sdr_uc_ecn, as a line left it; a filter may change it */
+	uint8_t ecn;	/* enum sdr_uc_ecn, as a line left it; a filter may change it */
+	uint8_t lane;	/* of the link */
+	uint8_t source; /* of the receiver, whose address is `to`; arrived */
 };
 
 /* Payload bytes of a packet (len of them), NULL when virtual. */
@@ -210,59 +225,6 @@ int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint6
 void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 			struct sdr_sim_link_stats *out);
 
-/* ---- shared lines ---------------------------------------------------------------------------- */
-
-/*
- * A line with a queue in front of it, which any number of links lead through: a bottleneck.  Its
- * packets leave one after the other in the order in which they came.  What waits besides the packet
- * that is being sent counts for queue_bytes; a packet that finds nothing waiting is taken whatever
- * its length.  Loss here takes packets of all links alike: each has used its time on the line.
- * Bursts are stretches of time, in slots of ge_bytes.
- *
- * What the line does to a packet beyond that is decided when it begins to be sent, from the time
- * that it has waited:
- *
- *    CoDel (RFC 8289)  more than target for a whole interval: packets are dropped, ever closer to
- *                      each other until the wait is shorter.  Packets that can carry a mark are
- *                      marked instead.
- *    mark_ns           who has waited longer and can carry a mark is marked; others are let alone.
- */
-#define SDR_SIM_LINES_MAX 64u
-struct sdr_sim_line {
-	uint64_t rate_bps;    /* wire bits per second, not 0 */
-	uint64_t queue_bytes; /* 0: unlimited */
-	double loss;	      /* probability a packet, independent */
-	double ge_loss;	      /* share of packets that bursts take */
-	double ge_burst;      /*	and mean length of a burst, packets of ge_bytes */
-	uint32_t ge_bytes;    /* wire; 0: 1500 */
-	bool ge_packets;      /* bursts are counted in packets instead, whatever their length */
-	uint64_t codel_target_ns, codel_interval_ns; /* interval 0: no CoDel */
-	uint64_t mark_ns;			     /* 0: no step marking */
-};
-
-struct sdr_sim_line_stats {
-	uint64_t in, in_bytes;	 /* that came, wire bytes */
-	uint64_t out, out_bytes; /* that were sent, lost ones included */
-	uint64_t dropped;	 /* no room */
-	uint64_t aqm_dropped, marked, lost;
-	uint64_t queue_peak; /* bytes */
-};
-
-/* The number of a new line; -EINVAL: no rate, or too many; -ENOMEM. */
-int sdr_sim_line_add(struct sdr_sim_world *w, const struct sdr_sim_line *cfg);
-/* What waits stays, and goes at the new rate; the packet that is being sent goes at the old one. */
-int sdr_sim_line_set(struct sdr_sim_world *w, uint32_t line, const struct sdr_sim_line *cfg);
-int sdr_sim_line_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t line,
-			const struct sdr_sim_line *cfg);
-void sdr_sim_line_get(const struct sdr_sim_world *w, uint32_t line, struct sdr_sim_line *cfg);
-void sdr_sim_line_stats(const struct sdr_sim_world *w, uint32_t line,
-			struct sdr_sim_line_stats *out);
-/* The link leads through the line from now on.  Before its first packet. */
-int sdr_sim_link_line(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint32_t line);
-/* Time (ns) that a packet would wait which came now, and bytes that wait. */
-uint64_t sdr_sim_line_wait(const struct sdr_sim_world *w, uint32_t line);
-uint64_t sdr_sim_line_backlog(const struct sdr_sim_world *w, uint32_t line);
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 enum sdr_sim_rkeyed {
@@ -287,17 +249,25 @@ struct sdr_sim_node_attr {
 	bool far;	     /* info.far: reaches memory of devices, as its copies do */
 	bool far_refuses;    /* with far: and takes no registration of any, as some drivers do */
 	uint32_t grants_max; /* rkeyed: grants that can be open at a time; 0 no limit */
+	uint8_t sources;     /* info.sources; 0: 1 */
 };
 
-/* Opens the node's engine; attr may be NULL. -EBUSY: it has one already. */
+/*
+ * Opens the node's engine; attr may be NULL.  -EBUSY: it has one already; -EADDRINUSE: another has
+ * the number of a source.
+ */
 int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_sim_node_attr *attr,
 		      struct sdr_uc **uc);
-/* At first node n has number n + 1.  Bits 8 to 23 of a number are the port. */
+/*
+ * At first node n has number n + 1, and its source k that with k in bits 20 to 23 of it.  Bits 8 to
+ * 23 of a number are the port.  node: or a source of one.
+ */
 void sdr_sim_node_addr(const struct sdr_sim_world *w, uint32_t node, struct sdr_uc_addr *addr);
 void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr);
 /*
- * The node gets another address; what is under way to the old one is lost. -EADDRINUSE, -EINVAL
- * (0).
+ * The node gets another address, and each of its sources one that differs from it in bits 20 to 23;
+ * SDR_SIM_LANE(node, k > 0): that source alone.  What is under way to the old one is lost.
+ * -EADDRINUSE, -EINVAL (0, or no such source).
  */
 int sdr_sim_node_rebind(struct sdr_sim_world *w, uint32_t node, uint32_t number);
 /*
@@ -355,7 +325,8 @@ int sdr_sim_raw_send(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 /* ---- injection ------------------------------------------------------------------------------- */
 
 /*
- * Control datagram from any address, arriving at the node after delay, past all links and filters.
+ * Control datagram from any address, arriving at the node (or a source of it) after delay, past all
+ * links and filters.
  */
 int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node,
 		       uint64_t delay_ns, const void *buf, size_t len);

@@ -2,8 +2,9 @@
 /* Copyright (c) the sdr authors. */
 /*
  * The simulator's inside: what its files share.  sdr_sim_world.c has time, events and packets,
- * sdr_sim_link.c the impairments, sdr_sim_line.c the lines that links share, sdr_sim_path.c how
- * long packets may be and who learns of it, sdr_sim_node.c the engine, sdr_sim_tx.c what it sends,
+ * sdr_sim_addr.c whose an address is, sdr_sim_link.c the impairments, sdr_sim_lane.c the lanes of
+ * links and their settings, sdr_sim_line.c the lines that links share, sdr_sim_path.c how long
+ * packets may be and who learns of it, sdr_sim_node.c the engine, sdr_sim_tx.c what it sends,
  * sdr_sim_qp.c its QPs and slots, sdr_sim_grant.c the grants of an rkeyed one, sdr_sim_raw.c nodes
  * without an engine.
  */
@@ -62,6 +63,10 @@ struct sdr_sim_lnk {
 	uint64_t icmp_next;
 	uint32_t known;
 	uint64_t known_until;
+	uint8_t lane;  /* that it is */
+	bool own, led; /* it was set, given a line: it does not follow lane 0 in that any more */
+	/* lane 0: the SDR_PATHS_MAX - 1 others, NULL: not used yet; NULL: none was */
+	struct sdr_sim_lnk **lanes;
 };
 
 /* A line that links share: what waits, the packet that is being sent, CoDel's state. */
@@ -108,6 +113,8 @@ struct sdr_sim_node {
 	struct sdr_sim_eng *eng;
 	struct sdr_sim_lnk **out; /* by destination; NULL not used yet */
 	uint32_t addr;		  /* number */
+	uint32_t *more;		  /* those of its other sources */
+	uint8_t sources;	  /* >= 1; the last engine's */
 	uint32_t route;		  /* bytes of the longest IP packet that leaves it; 0 any */
 	bool dead;
 	uint64_t stall_until;
@@ -134,7 +141,7 @@ struct sdr_sim_world {
 	void *free_buf[SDR_SIM_POOLS];
 	struct sdr_sim_ln *line[SDR_SIM_LINES_MAX];
 	uint32_t lines_n;
-	uint32_t *route; /* hash: address number -> node + 1 */
+	uint32_t *route; /* hash: address number -> node + 1, source */
 	uint32_t route_mask;
 };
 
@@ -147,6 +154,12 @@ struct sdr_sim_slot {
 	uint8_t gen;
 	uint32_t rkey;	  /* of its epoch */
 	uint32_t *pieces; /* of each packet, as sdr_uc_piece_take; NULL: none came */
+};
+
+struct sdr_sim_via {
+	uint32_t number; /* of the peer */
+	uint8_t source;
+	bool set;
 };
 
 struct sdr_sim_qp {
@@ -162,8 +175,7 @@ struct sdr_sim_qp {
 	bool broken, reported; /* by sdr_sim_qp_break; and reported */
 	bool piece_ce;	       /* a piece came marked since the last whole packet */
 	uint32_t peer_qpn, peer_rkey;
-	struct sdr_uc_addr peer;
-	uint32_t peer_number;
+	struct sdr_sim_via via[SDR_PATHS_MAX]; /* 0: its own way */
 	uint32_t path; /* no data packet to the peer is longer, headers included; 0 any */
 };
 
@@ -203,19 +215,6 @@ static inline struct sdr_sim_qp *sdr_sim_qp(struct sdr_uc_qp *qp)
 	return (struct sdr_sim_qp *)qp;
 }
 
-/*
- * An address looks like one of IPv4, so that it can stand in a datagram: the port from bits 8 to 23
- * of the number, the host from the others.
- */
-#define SDR_SIM_NET  0x0a000000u
-#define SDR_SIM_PORT 4791u
-static inline uint32_t sdr_sim_addr_number(const struct sdr_uc_addr *a)
-{
-	uint32_t ip = sdr_get_be32(a->b + 3), port = sdr_get_be16(a->b + 1) ^ SDR_SIM_PORT;
-
-	return a->len == 7 ? (ip >> 8 & 0xff) << 24 | port << 8 | (ip & 0xff) : 0;
-}
-
 /* ---- sdr_sim_world.c ---- */
 uint64_t sdr_sim_rng_next(struct sdr_sim_rng *r);
 void sdr_sim_rng_seed(struct sdr_sim_rng *r, uint64_t seed);
@@ -236,8 +235,6 @@ int sdr_sim_event_at(struct sdr_sim_world *w, uint64_t due, enum sdr_sim_evk kin
 /* Takes the packet; due is set. */
 void sdr_sim_packet_schedule(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 			     struct sdr_sim_packet *p);
-int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number); /* -1: none */
-void sdr_sim_route_build(struct sdr_sim_world *w);
 static inline void sdr_sim_trace(struct sdr_sim_world *w, enum sdr_sim_what what,
 				 const struct sdr_sim_packet *p)
 {
@@ -255,7 +252,12 @@ static inline void sdr_sim_fifo_push(struct sdr_sim_fifo *f, struct sdr_sim_pack
 }
 
 /* ---- sdr_sim_link.c ---- */
-struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to);
+/* Sets it as it is at first: its luck, what every link is. */
+void sdr_sim_lnk_init(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint64_t seed,
+		      const struct sdr_sim_link *cfg);
+/* What waits, waits at the new rate. */
+void sdr_sim_lnk_set(const struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+		     const struct sdr_sim_link *cfg);
 /*
  * Time (ns) at which the queue will have room for wire bytes; 0 when it has now, or never blocks.
  */
@@ -312,6 +314,8 @@ void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out);
 void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr);
 int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer,
 		       const struct sdr_uc_addr *addr);
+int sdr_sim_qp_via(struct sdr_uc_qp *base, uint32_t via, uint32_t source,
+		   const struct sdr_uc_addr *addr);
 int sdr_sim_slot_bind(struct sdr_uc_qp *base, uint32_t slot, uint32_t use, void *buf, size_t len,
 		      void *mr);
 void sdr_sim_slot_unbind(struct sdr_uc_qp *base, uint32_t slot);

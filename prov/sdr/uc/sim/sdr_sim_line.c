@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/sdr_assert.h"
-#include "sdr_sim_impl.h"
+#include "sdr_sim_lane.h"
 
 #define SDR_SIM_GE_BYTES   1500u
 #define SDR_SIM_CODEL_LAST 16u /* intervals after which CoDel begins anew */
@@ -77,7 +77,7 @@ static void sdr_sim_line_mark(struct sdr_sim_world *w, struct sdr_sim_ln *n,
 		return;
 	p->ecn = SDR_UC_CE;
 	n->st.marked++;
-	w->nodes[p->src].out[p->dst]->st.marked++;
+	sdr_sim_lnk_of(w, p)->st.marked++;
 }
 
 /* The packet's turn has come.  False: the queue's management has dropped it. */
@@ -95,7 +95,7 @@ static bool sdr_sim_line_admit(struct sdr_sim_world *w, struct sdr_sim_ln *n,
 		return true;
 	}
 	n->st.aqm_dropped++;
-	w->nodes[p->src].out[p->dst]->st.dropped++;
+	sdr_sim_lnk_of(w, p)->st.dropped++;
 	return false;
 }
 
@@ -169,7 +169,7 @@ void sdr_sim_line_leave(struct sdr_sim_world *w, struct sdr_sim_ln *n)
 
 	SDR_ASSERT(n->sent);
 	p = n->sent;
-	l = w->nodes[p->src].out[p->dst];
+	l = sdr_sim_lnk_of(w, p);
 	n->sent = NULL;
 	w->flying -= p->wire;
 	sdr_sim_line_next(w, n, done_ps);
@@ -259,11 +259,17 @@ void sdr_sim_line_stats(const struct sdr_sim_world *w, uint32_t line,
 
 int sdr_sim_link_line(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint32_t line)
 {
-	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
+	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to), *n;
 
-	if (!l || line >= w->lines_n || l->st.data || l->st.ctl)
+	if (!l || line >= w->lines_n)
 		return -EINVAL;
-	l->line = w->line[line];
+	for (uint32_t k = 0; (n = sdr_sim_lane_next(l, &k));)
+		if ((n == l || !n->led) && (n->st.data || n->st.ctl))
+			return -EINVAL;
+	for (uint32_t k = 0; (n = sdr_sim_lane_next(l, &k));)
+		if (n == l || !n->led)
+			n->line = w->line[line];
+	l->led = true;
 	return 0;
 }
 

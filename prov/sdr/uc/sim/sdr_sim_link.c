@@ -6,10 +6,10 @@
  * In this order: the test's filter, the size limit, blackout, the queue in front of the bottleneck
  * (tail drop), serialisation, loss (independent, by size, in bursts), corruption, delay with jitter
  * and reordering, duplication.  A packet lost in transit has used its time on the line; one dropped
- * by the queue has not.  Every link draws from a generator of its own, seeded by the world's seed
- * and the two nodes: the traffic of one link does not change another's luck.  Links come into being
- * when they are first used.  A line that a link shares with others (sdr_sim_line.c) stands between
- * serialisation and loss.
+ * by the queue has not.  Every link, and each lane of one, draws from a generator of its own: the
+ * traffic of one link does not change another's luck.  A line that a link shares with others
+ * (sdr_sim_line.c) stands between serialisation and loss.  Which links there are, and how they are
+ * set, is in sdr_sim_lane.c.
  *
  * Cross traffic has no events: when the queue is looked at, what came since then is put in it
  * first, packet by packet.  After a long silence only the last SDR_SIM_CROSS_MAX of them are drawn:
@@ -19,7 +19,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
+#include "sdr_sim_lane.h"
 
 #define SDR_SIM_PS	  1000000000000ull /* picoseconds a second */
 #define SDR_SIM_CROSS_MAX 65536u	   /* packets of cross traffic made up for at a time */
@@ -36,39 +37,6 @@ static void sdr_sim_cross_next(struct sdr_sim_lnk *l, double gap)
 	double u = (double)((sdr_sim_rng_next(&l->cross_rng) >> 11) + 1) * 0x1p-53; /* (0, 1] */
 
 	l->cross_ps += (uint64_t)(-log(u) * gap) + 1;
-}
-
-static void sdr_sim_lnk_set(const struct sdr_sim_world *w, struct sdr_sim_lnk *l,
-			    const struct sdr_sim_link *cfg)
-{
-	l->cfg = *cfg;
-	if (!l->cfg.cross_bytes)
-		l->cfg.cross_bytes = SDR_SIM_CROSS_LEN;
-	if (!l->cfg.cross_bps)
-		return;
-	l->cross_ps = w->now * 1000;
-	sdr_sim_cross_next(l, sdr_sim_cross_gap(l));
-}
-
-struct sdr_sim_lnk *sdr_sim_lnk_get(struct sdr_sim_world *w, uint32_t from, uint32_t to)
-{
-	struct sdr_sim_lnk **slot, *l;
-
-	if (from >= w->attr.nodes || to >= w->attr.nodes)
-		return NULL;
-	slot = &w->nodes[from].out[to];
-	if (*slot)
-		return *slot;
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return NULL;
-	sdr_sim_rng_seed(&l->rng,
-			 w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xd6e8feb86659fd93ull);
-	sdr_sim_rng_seed(&l->cross_rng,
-			 w->attr.seed ^ ((uint64_t)from << 32 | to) * 0xa0761d6478bd642full);
-	sdr_sim_lnk_set(w, l, &w->attr.link);
-	*slot = l;
-	return l;
 }
 
 static uint64_t sdr_sim_lnk_ps(struct sdr_sim_lnk *l, uint64_t bytes)
@@ -130,6 +98,35 @@ static uint64_t sdr_sim_lnk_backlog(const struct sdr_sim_world *w, struct sdr_si
 {
 	sdr_sim_lnk_cross(l, w->now * 1000);
 	return sdr_sim_lnk_waiting(l, w->now * 1000);
+}
+
+static void sdr_sim_lnk_cfg(const struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+			    const struct sdr_sim_link *cfg)
+{
+	l->cfg = *cfg;
+	if (!l->cfg.cross_bytes)
+		l->cfg.cross_bytes = SDR_SIM_CROSS_LEN;
+	if (!l->cfg.cross_bps)
+		return;
+	l->cross_ps = w->now * 1000;
+	sdr_sim_cross_next(l, sdr_sim_cross_gap(l));
+}
+
+void sdr_sim_lnk_init(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint64_t seed,
+		      const struct sdr_sim_link *cfg)
+{
+	sdr_sim_rng_seed(&l->rng, w->attr.seed ^ seed * 0xd6e8feb86659fd93ull);
+	sdr_sim_rng_seed(&l->cross_rng, w->attr.seed ^ seed * 0xa0761d6478bd642full);
+	sdr_sim_lnk_cfg(w, l, cfg);
+}
+
+void sdr_sim_lnk_set(const struct sdr_sim_world *w, struct sdr_sim_lnk *l,
+		     const struct sdr_sim_link *cfg)
+{
+	uint64_t backlog = sdr_sim_lnk_backlog(w, l);
+
+	sdr_sim_lnk_cfg(w, l, cfg);
+	l->busy_ps = w->now * 1000 + sdr_sim_lnk_ps(l, backlog);
 }
 
 uint64_t sdr_sim_lnk_blocked(const struct sdr_sim_world *w, struct sdr_sim_lnk *l, uint32_t wire)
@@ -316,102 +313,6 @@ void sdr_sim_lnk_send(struct sdr_sim_world *w, struct sdr_sim_lnk *l, struct sdr
 		sdr_sim_lnk_transit(w, l, p, start_ps, l->busy_ps);
 }
 
-/* ---- settings -------------------------------------------------------------------------------- */
-
-int sdr_sim_link_set(struct sdr_sim_world *w, uint32_t from, uint32_t to,
-		     const struct sdr_sim_link *cfg)
-{
-	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
-	uint64_t backlog;
-
-	if (!l)
-		return from < w->attr.nodes && to < w->attr.nodes ? -ENOMEM : -EINVAL;
-	backlog = sdr_sim_lnk_backlog(w, l);
-	sdr_sim_lnk_set(w, l, cfg);
-	/* what waits, waits at the new rate */
-	l->busy_ps = w->now * 1000 + sdr_sim_lnk_ps(l, backlog);
-	return 0;
-}
-
-int sdr_sim_link_set_both(struct sdr_sim_world *w, uint32_t a, uint32_t b,
-			  const struct sdr_sim_link *cfg)
-{
-	int err = sdr_sim_link_set(w, a, b, cfg);
-
-	return err ? err : sdr_sim_link_set(w, b, a, cfg);
-}
-
-void sdr_sim_link_get(struct sdr_sim_world *w, uint32_t from, uint32_t to, struct sdr_sim_link *cfg)
-{
-	const struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
-
-	*cfg = l ? l->cfg : w->attr.link;
-}
-
-void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
-			struct sdr_sim_link_stats *out)
-{
-	const struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
-
-	*out = l ? l->st : (struct sdr_sim_link_stats){ 0 };
-}
-
-struct sdr_sim_change {
-	struct sdr_sim_world *w;
-	uint32_t from, to;
-	struct sdr_sim_link cfg;
-};
-
-static void sdr_sim_change_run(void *arg)
-{
-	struct sdr_sim_change *c = arg;
-
-	(void)sdr_sim_link_set(c->w, c->from, c->to, &c->cfg);
-}
-
-int sdr_sim_link_set_at(struct sdr_sim_world *w, uint64_t when, uint32_t from, uint32_t to,
-			const struct sdr_sim_link *cfg)
-{
-	struct sdr_sim_change *c;
-
-	if (!sdr_sim_lnk_get(w, from, to))
-		return -EINVAL;
-	c = malloc(sizeof(*c));
-	if (c)
-		*c = (struct sdr_sim_change){ w, from, to, *cfg };
-	return sdr_sim_at_own(w, when, sdr_sim_change_run, c);
-}
-
-static void sdr_sim_lnk_down(void *arg)
-{
-	((struct sdr_sim_lnk *)arg)->down++;
-}
-
-static void sdr_sim_lnk_up(void *arg)
-{
-	((struct sdr_sim_lnk *)arg)->down--;
-}
-
-int sdr_sim_blackout(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint64_t begin,
-		     uint64_t end)
-{
-	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
-	int err;
-
-	if (!l || end < begin)
-		return -EINVAL;
-	err = sdr_sim_world_at(w, begin, sdr_sim_lnk_down, l);
-	return err ? err : sdr_sim_world_at(w, end, sdr_sim_lnk_up, l);
-}
-
-int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint64_t begin,
-			  uint64_t end)
-{
-	int err = sdr_sim_blackout(w, a, b, begin, end);
-
-	return err ? err : sdr_sim_blackout(w, b, a, begin, end);
-}
-
 /* ---- injection ------------------------------------------------------------------------------- */
 
 int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t node,
@@ -420,7 +321,10 @@ int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t n
 	struct sdr_sim_packet *p;
 	struct sdr_uc_addr from;
 
-	if (node >= w->attr.nodes || len > SDR_PROBE_MAX)
+	uint32_t source = sdr_sim_lane_of(node);
+
+	node = sdr_sim_lane_node(node);
+	if (node >= w->attr.nodes || source >= w->nodes[node].sources || len > SDR_PROBE_MAX)
 		return -EINVAL;
 	p = sdr_sim_packet_get(w, len + sizeof(from));
 	if (!p)
@@ -433,7 +337,7 @@ int sdr_sim_inject_ctl(struct sdr_sim_world *w, uint32_t from_number, uint32_t n
 	p->len = (uint32_t)len;
 	p->wire = SDR_SIM_CTL_OVER + p->len + sdr_wire_pad(p->len);
 	p->from = from_number;
-	p->to = w->nodes[node].addr;
+	p->to = sdr_sim_source_number(&w->nodes[node], source);
 	p->src = p->dst = (uint16_t)node;
 	p->due = w->now + delay_ns;
 	sdr_sim_lnk_launch(w, NULL, p);

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
@@ -24,12 +24,13 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 {
 	struct sdr_sim_node *nd = &w->nodes[p->dst];
 	struct sdr_sim_eng *e = nd->eng;
+	int source = sdr_sim_source_at(nd, p->to);
 
 	if (p->kind == SDR_SIM_RAW) {
 		sdr_sim_raw_arrive(w, p);
 		return;
 	}
-	if (!e || nd->dead || nd->addr != p->to) {
+	if (!e || nd->dead || source < 0) {
 		sdr_sim_trace(w, SDR_SIM_T_NOROUTE, p);
 		sdr_sim_packet_put(w, p);
 		return;
@@ -41,6 +42,7 @@ void sdr_sim_node_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 		sdr_sim_packet_put(w, p);
 		return;
 	}
+	p->source = (uint8_t)source;
 	if (p->kind == SDR_SIM_ICMP)
 		sdr_sim_path_hear(w, p);
 	if (p->kind == SDR_SIM_DATA && e->attr.rkeyed && !sdr_sim_grant_write(e, p)) {
@@ -144,6 +146,7 @@ static void sdr_sim_show(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 {
 	const struct sdr_uc_addr *addr = (const struct sdr_uc_addr *)(const void *)p->buf;
 
+	ev->source = p->source;
 	if (p->kind == SDR_SIM_ICMP) {
 		ev->kind = SDR_UC_EV_PATH;
 		ev->path.to = addr;
@@ -261,7 +264,7 @@ static void sdr_sim_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 	out->probe_max = e->attr.no_probe ? 0 : e->attr.probe_max;
 	out->data_over = SDR_SIM_DATA_OVER;
 	out->ctl_over = SDR_SIM_CTL_OVER;
-	out->sources = 1;
+	out->sources = e->attr.sources;
 	out->ecn = e->attr.ecn;
 	out->cuts = e->attr.rkeyed == SDR_SIM_RKEYED_NONE;
 	out->far = e->attr.far;
@@ -321,11 +324,13 @@ static const struct sdr_uc_ops sdr_sim_ops = {
 	.info = sdr_sim_info,
 	.stats = sdr_sim_stats,
 	.sockname = sdr_sim_sockname,
+	.source = sdr_sim_source,
 	.now = sdr_sim_now,
 	.qp_create = sdr_sim_qp_create,
 	.qp_destroy = sdr_sim_qp_destroy,
 	.qp_info = sdr_sim_qp_info,
 	.qp_connect = sdr_sim_qp_connect,
+	.qp_via = sdr_sim_qp_via,
 	.qp_readdress = sdr_sim_qp_readdress,
 	.qp_path = sdr_sim_qp_path,
 	.path_mtu = sdr_sim_path_mtu,
@@ -348,6 +353,7 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 {
 	struct sdr_sim_eng *e;
 	uint32_t room;
+	int err;
 
 	if (node >= w->attr.nodes)
 		return -EINVAL;
@@ -367,12 +373,18 @@ int sdr_sim_node_open(struct sdr_sim_world *w, uint32_t node, const struct sdr_s
 						       : room;
 	if (!e->attr.probe_max)
 		e->attr.probe_max = SDR_PROBE_MAX;
+	if (!e->attr.sources)
+		e->attr.sources = 1;
 	if (e->attr.mtu < SDR_MTU_MIN || e->attr.mtu > SDR_MTU_MAX ||
 	    e->attr.ctl_max < SDR_CTL_MIN || e->attr.ctl_max > SDR_CTL_MAX ||
 	    e->attr.probe_max < e->attr.ctl_max || e->attr.probe_max > SDR_PROBE_MAX ||
-	    e->attr.rkeyed > SDR_SIM_RKEYED_ROOT) {
+	    e->attr.rkeyed > SDR_SIM_RKEYED_ROOT || e->attr.sources > SDR_PATHS_MAX)
+		err = -EINVAL;
+	else
+		err = sdr_sim_sources_set(w, node, e->attr.sources);
+	if (err) {
 		free(e);
-		return -EINVAL;
+		return err;
 	}
 	e->base.ops = &sdr_sim_ops;
 	e->w = w;

@@ -6,16 +6,18 @@
  * A link drops what is longer than its mtu (sdr_sim_link.c); with icmp the sender is told, by a
  * packet of its own kind that arrives as others do, unless a blackout or the link's loss takes it.
  * It has no length, takes no time on a line and no room in the receiver's queue, and filters do not
- * see it.  A node's host refuses what is longer than the node's route before any link sees it, and
- * says so in the same instant.  What a host was told of an address it remembers for
- * SDR_SIM_KNOWN_NS, whichever engine the node has then; only a smaller number replaces it.  It does
- * not act on it: longer packets leave all the same, as from a socket that probes.  Nothing here
- * draws a random number while no packet is too long, so that a network without such limits is what
- * it was before there were any.
+ * see it.  It is about one lane, and goes back by it.  A node's host refuses what is longer than
+ * the node's route before any link sees it, and says so in the same instant.  What a host was told
+ * of a lane it remembers for SDR_SIM_KNOWN_NS, whichever engine the node has then; only a smaller
+ * number replaces it.  Asked for an address, it says what it knows of the lane from source 0 to it.
+ * It does not act on it: longer packets leave all the same, as from a socket that probes.  Nothing
+ * here draws a random number while no packet is too long, so that a network without such limits is
+ * what it was before there were any.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
+#include "sdr_sim_lane.h"
 
 #define SDR_SIM_KNOWN_NS 600000000000ull /* as long as Linux keeps a path MTU */
 #define SDR_SIM_ICMP_LEN 4u		 /* payload: the number of bytes */
@@ -43,6 +45,7 @@ static struct sdr_sim_packet *sdr_sim_path_message(struct sdr_sim_world *w, stru
 	p->to = about->from;
 	p->src = about->dst;
 	p->dst = about->src;
+	p->lane = l->lane;
 	p->due = w->now;
 	return p;
 }
@@ -55,7 +58,7 @@ void sdr_sim_path_icmp(struct sdr_sim_world *w, struct sdr_sim_lnk *l,
 
 	if (!l->cfg.icmp)
 		return;
-	back = sdr_sim_lnk_get(w, p->dst, p->src);
+	back = sdr_sim_lnk_get(w, SDR_SIM_LANE(p->dst, l->lane), p->src);
 	if (!back || l->down || back->down)
 		return;
 	if (l->cfg.loss > 0 && sdr_sim_rng_hit(&l->rng, l->cfg.loss))
@@ -88,7 +91,7 @@ void sdr_sim_path_refuse(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct sd
 
 void sdr_sim_path_hear(struct sdr_sim_world *w, const struct sdr_sim_packet *p)
 {
-	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, p->dst, p->src);
+	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, SDR_SIM_LANE(p->dst, p->lane), p->src);
 	uint32_t bytes = sdr_get_le32(sdr_sim_packet_payload(p));
 
 	if (!l || (w->now < l->known_until && l->known < bytes))
@@ -101,12 +104,12 @@ uint32_t sdr_sim_path_mtu(struct sdr_uc *uc, const struct sdr_uc_addr *to)
 {
 	const struct sdr_sim_eng *e = sdr_sim_eng(uc);
 	struct sdr_sim_world *w = e->w;
-	int node = sdr_sim_node_by_addr(w, sdr_sim_addr_number(to));
+	uint32_t lane, bytes = w->nodes[e->node].route;
+	int node = sdr_sim_node_by_addr(w, sdr_sim_addr_number(to), &lane);
 	const struct sdr_sim_lnk *l = NULL;
-	uint32_t bytes = w->nodes[e->node].route;
 
-	if (node >= 0)
-		l = w->nodes[e->node].out[node];
+	if (node >= 0) /* from source 0 */
+		l = sdr_sim_lnk_peek(w, SDR_SIM_LANE(e->node, lane), (uint32_t)node);
 	if (l && w->now < l->known_until && (!bytes || l->known < bytes))
 		bytes = l->known;
 	return bytes;
@@ -127,12 +130,17 @@ void sdr_sim_node_route(struct sdr_sim_world *w, uint32_t node, uint32_t mtu)
 
 int sdr_sim_link_mtu(struct sdr_sim_world *w, uint32_t from, uint32_t to, uint32_t mtu, bool icmp)
 {
-	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to);
+	struct sdr_sim_lnk *l = sdr_sim_lnk_get(w, from, to), *n;
 
 	if (!l)
-		return from < w->attr.nodes && to < w->attr.nodes ? -ENOMEM : -EINVAL;
-	l->cfg.mtu = mtu;
-	l->cfg.icmp = icmp;
+		return sdr_sim_lnk_err(w, from, to);
+	l->own = true;
+	for (uint32_t k = 0; (n = sdr_sim_lane_next(l, &k));) {
+		if (n != l && n->own)
+			continue;
+		n->cfg.mtu = mtu;
+		n->cfg.icmp = icmp;
+	}
 	return 0;
 }
 

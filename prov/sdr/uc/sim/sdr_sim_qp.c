@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "uc/sdr_uc_qp.h"
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
 
 /* ---- QPs ------------------------------------------------------------------------------------- */
 
@@ -197,10 +197,21 @@ void sdr_sim_qp_info(struct sdr_uc_qp *base, struct sdr_wire_qp_info *out)
 
 void sdr_sim_qp_readdress(struct sdr_uc_qp *base, const struct sdr_uc_addr *addr)
 {
-	struct sdr_sim_qp *qp = sdr_sim_qp(base);
+	sdr_sim_qp(base)->via[0] =
+		(struct sdr_sim_via){ .number = sdr_sim_addr_number(addr), .set = true };
+}
 
-	qp->peer = *addr;
-	qp->peer_number = sdr_sim_addr_number(addr);
+int sdr_sim_qp_via(struct sdr_uc_qp *base, uint32_t via, uint32_t source,
+		   const struct sdr_uc_addr *addr)
+{
+	struct sdr_sim_via to = { sdr_sim_addr_number(addr), (uint8_t)source, true };
+
+	if (!via || via >= SDR_PATHS_MAX || source >= sdr_sim_eng(base->uc)->attr.sources)
+		return -EINVAL;
+	if (!to.number)
+		return -EAFNOSUPPORT;
+	sdr_sim_qp(base)->via[via] = to;
+	return 0;
 }
 
 int sdr_sim_qp_connect(struct sdr_uc_qp *base, const struct sdr_wire_qp_info *peer,

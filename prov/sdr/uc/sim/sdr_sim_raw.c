@@ -8,7 +8,8 @@
  * the way of all others.  What arrives is given to the node's function in the same instant.
  */
 #include <errno.h>
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
+#include "sdr_sim_lane.h"
 
 int sdr_sim_raw_open(struct sdr_sim_world *w, uint32_t node,
 		     void (*fn)(void *user, const struct sdr_sim_raw *r), void *user)
@@ -32,7 +33,8 @@ int sdr_sim_raw_send(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 	struct sdr_sim_packet *p;
 
 	if (!l)
-		return from < w->attr.nodes && to < w->attr.nodes ? -ENOMEM : -EINVAL;
+		return sdr_sim_lnk_err(w, from, to);
+	from = sdr_sim_lane_node(from);
 	p = sdr_sim_packet_get(w, 0);
 	if (!p)
 		return -ENOMEM;
@@ -46,6 +48,7 @@ int sdr_sim_raw_send(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 	p->to = w->nodes[to].addr;
 	p->src = (uint16_t)from;
 	p->dst = (uint16_t)to;
+	p->lane = l->lane;
 	if (w->nodes[from].dead) {
 		sdr_sim_lnk_gone(w, p, SDR_SIM_T_NOROUTE);
 		return 0;
@@ -60,7 +63,7 @@ void sdr_sim_raw_arrive(struct sdr_sim_world *w, struct sdr_sim_packet *p)
 	struct sdr_sim_raw r = {
 		.a = p->va, .b = (uint64_t)p->rkey << 32 | p->imm, .wire = p->wire, .ecn = p->ecn
 	};
-	bool taken = nd->raw && !nd->dead && nd->addr == p->to;
+	bool taken = nd->raw && !nd->dead && sdr_sim_source_at(nd, p->to) >= 0;
 
 	if (p->flags & SDR_SIM_P_CORRUPT)
 		taken = false;

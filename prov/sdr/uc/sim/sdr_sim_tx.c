@@ -4,15 +4,17 @@
  * What a simulated engine sends: runs cut into packets, packets that are too long for their path
  * into pieces, control datagrams.
  *
- * Each datagram takes the link to the node that has the peer's address now; where there is none it
- * is lost.  A queue of the sender's own (block) is asked for room for all pieces of a packet before
- * the first of them goes: a packet is not taken in part.  What the node's route does not carry is
- * refused: a data packet is lost by that, and those behind it are cut.  Time does not move here.
+ * Each datagram takes the link to the node that has the peer's address now, and the lane of it that
+ * follows from the sources of both; where there is none it is lost.  A queue of the sender's own
+ * (block) is asked for room for all pieces of a packet before the first of them goes: a packet is
+ * not taken in part.  What the node's route does not carry is refused: a data packet is lost by
+ * that, and those behind it are cut.  Time does not move here.
  */
 #include <errno.h>
 #include <string.h>
 #include "base/sdr_mem.h"
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
+#include "sdr_sim_lane.h"
 
 /* A datagram of a data packet: all of it (size 0), or a piece. */
 struct sdr_sim_part {
@@ -22,21 +24,22 @@ struct sdr_sim_part {
 };
 
 /*
- * The link to an address.  NULL with *err 0: no node is there, the packet is lost; -EAGAIN: the
- * queue is full.
+ * The link from a source to an address.  NULL with *err 0: no node is there, the packet is lost;
+ * -EAGAIN: the queue is full.
  */
-static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t number, uint32_t wire,
-					   int *node, int *err)
+static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t source, uint32_t number,
+					   uint32_t wire, int *node, int *err)
 {
 	struct sdr_sim_world *w = e->w;
 	struct sdr_sim_lnk *l;
 	uint64_t until;
+	uint32_t at;
 
 	*err = 0;
-	*node = w->nodes[e->node].dead ? -1 : sdr_sim_node_by_addr(w, number);
+	*node = w->nodes[e->node].dead ? -1 : sdr_sim_node_by_addr(w, number, &at);
 	if (*node < 0)
 		return NULL;
-	l = sdr_sim_lnk_get(w, e->node, (uint32_t)*node);
+	l = sdr_sim_lnk_get(w, SDR_SIM_LANE(e->node, sdr_sim_lane(source, at)), (uint32_t)*node);
 	until = l ? sdr_sim_lnk_blocked(w, l, wire) : 0;
 	if (until) {
 		if (until < e->blocked_until || e->blocked_until <= w->now)
@@ -47,13 +50,13 @@ static struct sdr_sim_lnk *sdr_sim_link_to(struct sdr_sim_eng *e, uint32_t numbe
 	return l;
 }
 
-/* The addresses that a packet to that one carries on its way. */
-static void sdr_sim_translate(const struct sdr_sim_eng *e, uint32_t number, uint32_t *from,
-			      uint32_t *to)
+/* The addresses that a packet from a source to that one carries on its way. */
+static void sdr_sim_translate(const struct sdr_sim_eng *e, uint32_t source, uint32_t number,
+			      uint32_t *from, uint32_t *to)
 {
 	const struct sdr_sim_world_attr *a = &e->w->attr;
 
-	*from = e->w->nodes[e->node].addr;
+	*from = sdr_sim_source_number(&e->w->nodes[e->node], source);
 	*to = number;
 	if (a->translate && !a->translate(a->user, e->node, from, to))
 		*to = 0; /* nobody's */
@@ -68,6 +71,7 @@ static int sdr_sim_launch(struct sdr_sim_eng *e, struct sdr_sim_lnk *l, struct s
 	p->src = (uint16_t)e->node;
 	if (l) {
 		p->dst = (uint16_t)node;
+		p->lane = l->lane;
 		if (nd->route && p->wire > nd->route) {
 			sdr_sim_path_refuse(e, l, p);
 			return -EMSGSIZE;
@@ -143,6 +147,7 @@ static uint32_t sdr_sim_cut(const struct sdr_sim_qp *qp, uint32_t len, uint32_t 
 static int sdr_sim_send_packet(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx, uint32_t len)
 {
 	struct sdr_sim_qp *qp = sdr_sim_qp(tx->w.qp);
+	const struct sdr_sim_via *via = &qp->via[tx->via];
 	uint32_t wire = SDR_SIM_DATA_OVER + len + sdr_wire_pad(len);
 	struct sdr_sim_part part = { .whole = len, .size = sdr_sim_cut(qp, len, wire) };
 	uint32_t step = part.size ? part.size : len;
@@ -151,8 +156,8 @@ static int sdr_sim_send_packet(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx
 
 	if (part.size)
 		wire += (len - 1) / part.size * SDR_SIM_DATA_OVER;
-	sdr_sim_translate(e, qp->peer_number, &part.from, &part.to);
-	l = sdr_sim_link_to(e, part.to, wire, &node, &err);
+	sdr_sim_translate(e, via->source, via->number, &part.from, &part.to);
+	l = sdr_sim_link_to(e, via->source, part.to, wire, &node, &err);
 	if (err)
 		return err;
 	do {
@@ -176,8 +181,9 @@ static int sdr_sim_send_run(struct sdr_sim_eng *e, struct sdr_uc_tx *tx)
 	uint32_t len;
 	int err;
 
-	if (!qp->connected || qp->broken || tx->gen >= a->generations ||
-	    tx->channel >= a->channels || tx->w.slot >> a->split.id_bits)
+	if (!qp->connected || qp->broken || tx->via >= SDR_PATHS_MAX || !qp->via[tx->via].set ||
+	    tx->gen >= a->generations || tx->channel >= a->channels ||
+	    tx->w.slot >> a->split.id_bits)
 		return 0; /* lost */
 	do {
 		len = tx->len < qp->mtu ? tx->len : qp->mtu;
@@ -204,10 +210,11 @@ static int sdr_sim_send_ctl(struct sdr_sim_eng *e, const struct sdr_uc_tx *tx)
 	uint32_t number, to;
 	int node, err;
 
-	if (tx->len > (probe && !e->attr.no_probe ? e->attr.probe_max : e->attr.ctl_max))
+	if (tx->len > (probe && !e->attr.no_probe ? e->attr.probe_max : e->attr.ctl_max) ||
+	    tx->via >= e->attr.sources)
 		return 0; /* lost */
-	sdr_sim_translate(e, sdr_sim_addr_number(tx->to), &number, &to);
-	l = sdr_sim_link_to(e, to, wire, &node, &err);
+	sdr_sim_translate(e, tx->via, sdr_sim_addr_number(tx->to), &number, &to);
+	l = sdr_sim_link_to(e, tx->via, to, wire, &node, &err);
 	if (err)
 		return err;
 	p = sdr_sim_packet_get(e->w, sizeof(from) + tx->len);

@@ -7,14 +7,16 @@
  * in the order in which they were made.  Packets of one link which keep their order cost no heap
  * operation but a replacement of the top.  Packets and payloads come from free lists that only
  * grow: a run allocates as many as were ever under way at once.  Not here: what a link does to a
- * packet (sdr_sim_link.c), what a receiver does with it (sdr_sim_node.c).
+ * packet (sdr_sim_link.c), what a receiver does with it (sdr_sim_node.c), addresses
+ * (sdr_sim_addr.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_rand.h"
-#include "sdr_sim_impl.h"
+#include "sdr_sim_addr.h"
+#include "sdr_sim_lane.h"
 
 /* ---- random numbers: xoshiro256** seeded by splitmix64 (public domain algorithms) ------------ */
 
@@ -330,69 +332,11 @@ uint64_t sdr_sim_world_flying(const struct sdr_sim_world *w)
 	return w->flying;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------- */
-
-static inline uint32_t sdr_sim_route_hash(uint32_t number)
-{
-	return (number * 0x9e3779b1u) >> 7;
-}
-
-void sdr_sim_route_build(struct sdr_sim_world *w)
-{
-	memset(w->route, 0, (w->route_mask + 1) * sizeof(*w->route));
-	for (uint32_t n = 0; n < w->attr.nodes; n++) {
-		uint32_t i = sdr_sim_route_hash(w->nodes[n].addr) & w->route_mask;
-
-		while (w->route[i])
-			i = (i + 1) & w->route_mask;
-		w->route[i] = n + 1;
-	}
-}
-
-int sdr_sim_node_by_addr(const struct sdr_sim_world *w, uint32_t number)
-{
-	uint32_t i = sdr_sim_route_hash(number) & w->route_mask;
-
-	for (; w->route[i]; i = (i + 1) & w->route_mask)
-		if (w->nodes[w->route[i] - 1].addr == number)
-			return (int)w->route[i] - 1;
-	return -1;
-}
-
-void sdr_sim_addr_make(uint32_t number, struct sdr_uc_addr *addr)
-{
-	memset(addr, 0, sizeof(*addr));
-	addr->len = 7;
-	addr->b[0] = 4;
-	sdr_put_be16(addr->b + 1, (uint16_t)(number >> 8 & 0xffff) ^ SDR_SIM_PORT);
-	sdr_put_be32(addr->b + 3, SDR_SIM_NET | (number >> 24 << 8) | (number & 0xff));
-}
-
-void sdr_sim_node_addr(const struct sdr_sim_world *w, uint32_t node, struct sdr_uc_addr *addr)
-{
-	sdr_sim_addr_make(w->nodes[node].addr, addr);
-}
-
-int sdr_sim_node_rebind(struct sdr_sim_world *w, uint32_t node, uint32_t number)
-{
-	int holder;
-
-	if (node >= w->attr.nodes || !number)
-		return -EINVAL;
-	holder = sdr_sim_node_by_addr(w, number);
-	if (holder >= 0)
-		return holder == (int)node ? 0 : -EADDRINUSE;
-	w->nodes[node].addr = number;
-	sdr_sim_route_build(w);
-	return 0;
-}
-
 /* ---- creation -------------------------------------------------------------------------------- */
 
 struct sdr_sim_world *sdr_sim_world_create(const struct sdr_sim_world_attr *attr)
 {
 	struct sdr_sim_world *w;
-	uint32_t size = 4;
 
 	if (!attr->nodes || attr->nodes > SDR_SIM_NODES_MAX)
 		return NULL;
@@ -402,20 +346,18 @@ struct sdr_sim_world *sdr_sim_world_create(const struct sdr_sim_world_attr *attr
 	w->attr = *attr;
 	w->now = 1000000; /* ns: not 0, which much code takes for "never" */
 	sdr_sim_rng_seed(&w->rng, attr->seed);
-	while (size < 2 * attr->nodes)
-		size *= 2;
-	w->route_mask = size - 1;
-	w->route = calloc(size, sizeof(*w->route));
 	w->nodes = calloc(attr->nodes, sizeof(*w->nodes));
-	if (!w->route || !w->nodes)
+	if (!w->nodes)
 		goto fail;
 	for (uint32_t n = 0; n < attr->nodes; n++) {
 		w->nodes[n].addr = n + 1;
+		w->nodes[n].sources = 1;
 		w->nodes[n].out = calloc(attr->nodes, sizeof(*w->nodes[n].out));
 		if (!w->nodes[n].out)
 			goto fail;
 	}
-	sdr_sim_route_build(w);
+	if (sdr_sim_route_build(w))
+		goto fail;
 	return w;
 fail:
 	sdr_sim_world_destroy(w);
@@ -465,8 +407,9 @@ void sdr_sim_world_destroy(struct sdr_sim_world *w)
 	}
 	for (uint32_t n = 0; w->nodes && n < w->attr.nodes; n++) {
 		for (uint32_t m = 0; w->nodes[n].out && m < w->attr.nodes; m++)
-			free(w->nodes[n].out[m]);
+			sdr_sim_lane_free(w->nodes[n].out[m]);
 		free(w->nodes[n].out);
+		free(w->nodes[n].more);
 	}
 	for (uint32_t i = 0; i < w->blocks_n; i++)
 		free(w->blocks[i]);
