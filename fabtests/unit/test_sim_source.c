@@ -285,6 +285,7 @@ static void source__injected_to(void **state)
 
 static void via__packets_go_by_it(void **state)
 {
+	struct sdr_sim_link_stats all;
 	struct lanes t;
 
 	(void)state;
@@ -299,6 +300,8 @@ static void via__packets_go_by_it(void **state)
 	}
 	for (uint32_t k = 0; k < SRC; k++)
 		assert_int_equal(stats(&t, 0, k).data, 2);
+	sdr_sim_lanes_stats(t.p.w, 0, 1, &all);
+	assert_int_equal(all.data, 2 * SRC);
 	lanes_close(&t);
 }
 

@@ -224,6 +224,9 @@ int sdr_sim_blackout_both(struct sdr_sim_world *w, uint32_t a, uint32_t b, uint6
 			  uint64_t end);
 void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 			struct sdr_sim_link_stats *out);
+/* Of all lanes, summed up; queue_peak is the longest queue's.  from is a node. */
+void sdr_sim_lanes_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+			 struct sdr_sim_link_stats *out);
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

@@ -158,6 +158,36 @@ void sdr_sim_link_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
 	*out = l ? l->st : (struct sdr_sim_link_stats){ 0 };
 }
 
+void sdr_sim_lanes_stats(struct sdr_sim_world *w, uint32_t from, uint32_t to,
+			 struct sdr_sim_link_stats *out)
+{
+	struct sdr_sim_link_stats st;
+
+	*out = (struct sdr_sim_link_stats){ 0 };
+	for (uint32_t k = 0; k < SDR_PATHS_MAX; k++) {
+		sdr_sim_link_stats(w, SDR_SIM_LANE(from, k), to, &st);
+		out->data += st.data;
+		out->ctl += st.ctl;
+		out->bytes += st.bytes;
+		out->filtered += st.filtered;
+		out->dropped += st.dropped;
+		out->lost += st.lost;
+		out->blackout += st.blackout;
+		out->drop_mtu += st.drop_mtu;
+		out->icmp += st.icmp;
+		out->dup += st.dup;
+		out->reordered += st.reordered;
+		out->corrupt += st.corrupt;
+		out->cross += st.cross;
+		out->cross_dropped += st.cross_dropped;
+		out->line_out += st.line_out;
+		out->line_bytes += st.line_bytes;
+		out->marked += st.marked;
+		if (st.queue_peak > out->queue_peak)
+			out->queue_peak = st.queue_peak;
+	}
+}
+
 struct sdr_sim_change {
 	struct sdr_sim_world *w;
 	uint32_t from, to;
