@@ -23,11 +23,13 @@ static bool bed_filter(void *user, struct sdr_sim_packet *p)
 	for (uint32_t k = 0; k < BED_KINDS; k++)
 		b->node[p->src].seen[k] += what >> k & 1;
 	b->node[p->src].bytes += p->wire;
+	b->node[p->src].sent[p->lane]++;
 	for (uint32_t i = 0; i < b->nrules; i++) {
 		struct bed_rule *r = &b->rule[i];
 		uint64_t nth;
 
-		if ((r->src != BED_ANY && r->src != p->src) || !(r->what & what))
+		if ((r->src != BED_ANY && r->src != p->src) || !(r->what & what) ||
+		    (r->lane != BED_ANY && r->lane != p->lane))
 			continue;
 		nth = r->seen++;
 		if (nth < r->first || nth - r->first >= r->n)
@@ -39,8 +41,8 @@ static bool bed_filter(void *user, struct sdr_sim_packet *p)
 	if (pass && b->filter)
 		pass = b->filter(b, p, what);
 	if (b->verbose)
-		fprintf(stderr, "%10.4f ms %u -> %u %s%s %08x len %u va %llx\n",
-			(double)bed_now(b) / 1e6, p->src, p->dst,
+		fprintf(stderr, "%10.4f ms %u -> %u (%u) %s%s %08x len %u va %llx\n",
+			(double)bed_now(b) / 1e6, p->src, p->dst, p->lane,
 			p->kind == SDR_SIM_DATA ? "data" : "ctl", pass ? "" : " DROPPED",
 			what & ~BED_ALL, p->len, (unsigned long long)p->va);
 	return pass;
@@ -62,7 +64,9 @@ struct bed_rule *bed_late(struct bed *b, uint32_t src, uint32_t what, uint64_t f
 	struct bed_rule *r = &b->rule[b->nrules++];
 
 	assert_true(b->nrules <= BED_RULES);
-	*r = (struct bed_rule){ .src = src, .what = what, .first = first, .n = n, .delay = delay };
+	*r = (struct bed_rule){
+		.src = src, .lane = BED_ANY, .what = what, .first = first, .n = n, .delay = delay
+	};
 	return r;
 }
 
@@ -178,6 +182,14 @@ struct bed *bed_new(uint32_t nodes)
 		b->node[i].idx = i;
 	}
 	return b;
+}
+
+void bed_paths(struct bed *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		b->na[i].sources = (uint8_t)n;
+		b->cfg[i].paths = n;
+	}
 }
 
 void bed_boot_node(struct bed *b, uint32_t node)

@@ -53,6 +53,7 @@ struct bed_op {
 
 struct bed_rule {
 	uint32_t src;	   /* node or BED_ANY */
+	uint32_t lane;	   /* of the link, or BED_ANY; the caller may change it */
 	uint32_t what;	   /* enum bed_what bits: any of them */
 	uint64_t first, n; /* packets [first, first + n) that match, from 0 */
 	uint64_t delay;	   /* ns; 0: dropped */
@@ -79,9 +80,10 @@ struct bed_node {
 	uint32_t nregions;
 	struct sdr_rel_cqe log[BED_LOG]; /* all completions, REMOTE_* too */
 	uint32_t nlog;
-	uint64_t seen[BED_KINDS]; /* packets sent by what they carried */
-	uint64_t bytes;		  /* wire bytes sent */
-	uint32_t nrefused;	  /* times that it was told of devices' data staged */
+	uint64_t seen[BED_KINDS];     /* packets sent by what they carried */
+	uint64_t bytes;		      /* wire bytes sent */
+	uint64_t sent[SDR_PATHS_MAX]; /* packets by each lane */
+	uint32_t nrefused;	      /* times that it was told of devices' data staged */
 };
 
 struct bed {
@@ -116,6 +118,11 @@ struct bed {
 /* Defaults, then the caller changes cfg, na and link, then boots. */
 struct bed *bed_new(uint32_t nodes);
 void bed_boot(struct bed *b);
+/*
+ * Before booting: nodes have n sources, and their connections may use n paths.  What a path has of
+ * its own is set once the bed is up: sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &link).
+ */
+void bed_paths(struct bed *b, uint32_t n);
 static inline struct bed *bed_open(uint32_t nodes)
 {
 	struct bed *b = bed_new(nodes);

@@ -92,6 +92,8 @@ int simnet_boot(struct simnet *sn, uint32_t node)
 		.node = sn->cfg.node,
 	};
 
+	if (sn->cfg.paths)
+		attr.node.sources = (uint8_t)sn->cfg.paths;
 	attr.node.rkeyed = sn->cfg.rkeyed[node];
 	if (sn->cfg.mtu[node])
 		attr.node.mtu = sn->cfg.mtu[node];
@@ -189,6 +191,8 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 	if (cfg->nodes > SIMNET_NODES_MAX)
 		return -EINVAL;
 	sn->cfg = *cfg;
+	if (cfg->paths)
+		sn->cfg.rel.paths = cfg->paths;
 	sn->rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1;
 	err = sim_eps_open(&sn->eps, &attr);
 	if (err)

@@ -119,6 +119,8 @@ struct simnet_cfg {
 	struct sdr_sim_node_attr node;
 	uint8_t rkeyed[SIMNET_NODES_MAX]; /* enum sdr_sim_rkeyed, in place of node.rkeyed */
 	uint32_t mtu[SIMNET_NODES_MAX];	  /* in place of node.mtu, where not 0 */
+	/* of each node and connection, in place of node.sources and rel.paths, where not 0 */
+	uint32_t paths;
 	struct sdr_rel_cfg rel;
 	uint64_t tick_ns;	 /* least time between two rounds: interrupt coalescing; 0 none */
 	uint64_t ro_len, wo_len; /* bytes of each node's regions */

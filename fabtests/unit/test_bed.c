@@ -67,6 +67,36 @@ static void bed__a_named_loss_is_repaired(void **state)
 	bed_close(b);
 }
 
+/* Nodes have sources, and a rule may be about one lane. */
+static void bed__lanes(void **state)
+{
+	struct bed *b = bed_new(2);
+	struct bed_rule *none, *all;
+	struct sdr_uc_addr addr;
+	struct bed_op *s;
+
+	(void)state;
+	bed_paths(b, 3);
+	assert_int_equal(b->cfg[1].paths, 3);
+	bed_boot(b);
+	sdr_sim_node_addr(b->w, SDR_SIM_LANE(1, 2), &addr);
+	assert_int_equal(addr.len, 7);
+	sdr_sim_node_addr(b->w, SDR_SIM_LANE(1, 3), &addr);
+	assert_int_equal(addr.len, 0);
+	none = bed_drop(b, BED_ANY, BED_ALL, 0, UINT64_MAX / 2);
+	none->lane = SDR_PATHS_MAX - 1; /* that no packet takes */
+	all = bed_late(b, BED_ANY, BED_ALL, 0, UINT64_MAX / 2, 1);
+	bed_recv(b, 1, bed_buf(b, 100, 0), 100);
+	s = bed_send(b, 0, 1, bed_buf(b, 100, 7), 100, 0);
+	bed_wait(b, s, 10 * BED_RTT);
+	bed_assert_ok(s);
+	assert_int_equal(none->seen, 0);
+	assert_true(all->hit > 0);
+	assert_true(b->node[0].sent[0] > 0);
+	assert_int_equal(b->node[0].sent[SDR_PATHS_MAX - 1], 0);
+	bed_close(b);
+}
+
 /* ---- endpoints and their clock --------------------------------------------------------------- */
 
 struct lab {
@@ -240,6 +270,7 @@ int main(void)
 		cmocka_unit_test(mem__one_byte_beside_is_found),
 		cmocka_unit_test(mem__patterns_tell_bytes_apart),
 		cmocka_unit_test(bed__a_named_loss_is_repaired),
+		cmocka_unit_test(bed__lanes),
 		cmocka_unit_test(eps__the_same_run_has_the_same_trace),
 		cmocka_unit_test(eps__a_node_that_never_rests_fails_the_run),
 		cmocka_unit_test(eps__a_deadline_that_nobody_serves_fails_the_run),
