@@ -194,6 +194,11 @@ bad_input() {
 		refused 'rto_rtts' message --scheme sr_rto --rto-rtts 0.5 && refused 'n_dc' allreduce --nodes 1 &&
 		refused 'queue' message --cross 500e9 && refused 'ge:SHARE:BURST' message --loss ge:1e-2 &&
 		refused 'exclude' message --loss iid:0.1 --drop 0.1 && refused '--runs' message --runs 0 &&
+		refused 'no path 2 of 2' message --paths 2 --lane 2:rtt=1 && refused 'no path 1 of 1' message --lane 1:rtt=1 &&
+		refused '--paths' message --paths 17 && refused '--lane' message --lane 16:rtt=1 && refused 'K:KEY=VALUE' message --lane 1 &&
+		refused 'KEY=VALUE' message --lane 0:rtt && refused 'no "speed"' message --lane 0:speed=1 &&
+		refused 'FROM:TO' message --lane 0:dead=1 && refused '--lane' message --lane 0:dead=2:1 &&
+		refused 'iid:P' message --lane 0:loss=ge:0.1 && refused 'one rate' message --lane 0:bandwidth=1e9 &&
 		refused '--jobs' message --jobs 1000 && refused 'P:SECONDS' message --reorder 0.1 &&
 		refused 'No such file' message --batch "$tmp/none.csv" && refused 'verify' message --verify --size 100G || return 1
 	printf '%s\n%s\n%s\n' $head a,sr_rto,4e11,0.025,3,1,0,4096,65536,1,0,0,0 b,sr_rto,4e11,0.025,3,1,1.5,4096,65536,1,0,0,0 >"$tmp/in.csv"
@@ -202,6 +207,29 @@ bad_input() {
 	refused 'line 2' message --batch "$tmp/in.csv" || return 1
 	printf '%s\n' $head,speed a,sr_rto,4e11,0.025,3,1,0,4096,65536,1,0,0,0,1 >"$tmp/in.csv"
 	refused 'speed' message --batch "$tmp/in.csv"
+}
+
+# What a path has of its own holds for it, comes again whatever --jobs, and is as on all paths otherwise.
+several_paths() {
+	local a b
+	simulate message --scheme sr --size 8M --bandwidth 1e9 --paths 2 --lane 0:rtt=80e-3 --lane 1:bandwidth=1e9,rtt=0.9e-1 \
+		--cc auto --runs 4 --format csv || return 1
+	holds "$(col ideal_s) > 0.080 + 0.0335 && $(col ideal_s) < 0.080 + 0.0336 && $(col min_s) > 0.080" || return 1
+	simulate message --scheme sr --size 8M --bandwidth 1e9 --paths 3 --lane 0:loss=ge:1e-2:8,reverse-loss=1e-2 --lane 2:dead=0:1 --runs 64 \
+		--jobs 1 --format csv || return 1
+	a=$(repeats)
+	holds "$(col rtx_pkts) > 0" || return 1
+	simulate message --scheme sr --size 8M --bandwidth 1e9 --paths 3 --lane 0:loss=ge:1e-2:8,reverse-loss=1e-2 --lane 2:dead=0:1 --runs 64 \
+		--jobs 3 --format csv || return 1
+	b=$(repeats)
+	[ "$a" = "$b" ] || no "--jobs changes the result" || return 1
+	# all paths dead for a while, in each run
+	simulate message --scheme sr --size 64K --paths 2 --lane 0:dead=0:0.3 --lane 1:dead=0:0.3 --pause 0.4 --runs 3 --format csv || return 1
+	holds "$(col min_s) > 0.3" || return 1
+	simulate message --scheme ideal --size 64K --paths 2 --lane 0:dead=0:0.3,loss=0.5 --lane 1:dead=0:0.3,loss=0.5 --runs 3 --format csv || return 1
+	holds "$(col max_s) < 1.01 * $(col ideal_s)" || return 1
+	simulate share --flows 1 --paths 4 --seconds 1 --format csv || return 1
+	holds "$(col utilisation 2) > 0.5"
 }
 
 # Flows at one bottleneck: who gets what adds up, and comes again whatever --jobs.
@@ -245,7 +273,7 @@ failing() {
 }
 
 all="same_seed_same_result nothing_lost_is_ideal parity_beats_timeouts streams allreduces bursts crowds weather narrow_paths
-	bytes_are_right memory_and_speed traces batches formats bad_input failing shares bad_shares"
+	bytes_are_right memory_and_speed traces batches formats bad_input failing several_paths shares bad_shares"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	run_case "$c" "$c"

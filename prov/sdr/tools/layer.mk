@@ -120,6 +120,8 @@ sdr_sim_SOURCES = \
 	prov/sdr/tools/sim/share_out.c \
 	prov/sdr/tools/sim/sim.h \
 	prov/sdr/tools/sim/sim_cell.c \
+	prov/sdr/tools/sim/sim_lane.c \
+	prov/sdr/tools/sim/sim_lane.h \
 	prov/sdr/tools/sim/sim_opt.c \
 	prov/sdr/tools/sim/sim_out.c \
 	prov/sdr/tools/sim/sim_shard.c

@@ -76,6 +76,7 @@ struct share_cfg {
 	bool probes;	/* endpoints ask the path by long datagrams, as over sockets */
 	bool incast;	/* one receiving node */
 	bool rival_ecn; /* rivals' packets may be marked */
+	uint32_t paths; /* of each sdr flow, all of them through the line */
 	const struct sdr_cc_ops *cc;
 	const struct sdr_scheme_ops *scheme; /* NULL: the default */
 	struct share_change change[SHARE_CHANGES_MAX];

@@ -40,6 +40,7 @@ void share_cfg_init(struct share_cfg *cfg)
 		.settle_s = 1,
 		.sample_s = 1e-3,
 		.tick_s = 5e-6,
+		.paths = 1,
 	};
 	for (uint32_t i = 0; i < SHARE_FLOWS_MAX; i++)
 		cfg->rtt_s[i] = 25e-3;
@@ -128,6 +129,7 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 			  .no_probe = !b->cfg->probes,
 			  .rx_window = SHARE_RX_WINDOW,
 			  .stamps = true,
+			  .sources = (uint8_t)b->cfg->paths,
 			  .ecn = true },
 		.context = { share_rand(b), share_rand(b) },
 	};
@@ -135,6 +137,7 @@ int share_node_open(struct share_bed *b, uint32_t i, struct sdr_path_mem *paths)
 	sdr_rel_cfg_init(&cfg);
 	cfg.cc = b->cfg->cc;
 	cfg.scheme = b->cfg->scheme;
+	cfg.paths = b->cfg->paths;
 	if (cfg.cc && cfg.cc->provisioned)
 		cfg.rate_bps = (uint64_t)llround(b->cfg->rate_bps);
 	cfg.tx_depth = b->cfg->window > SHARE_DEPTH ? b->cfg->window : SHARE_DEPTH;

@@ -194,8 +194,8 @@ static void share_link_count(struct share_flow *f, struct share_count *c)
 {
 	struct sdr_sim_link_stats l, back;
 
-	sdr_sim_link_stats(f->bed->eps.w, f->from, f->to, &l);
-	sdr_sim_link_stats(f->bed->eps.w, f->to, f->from, &back);
+	sdr_sim_lanes_stats(f->bed->eps.w, f->from, f->to, &l);
+	sdr_sim_lanes_stats(f->bed->eps.w, f->to, f->from, &back);
 	*c = (struct share_count){
 		.offered = l.data + l.ctl,
 		.dropped = l.dropped,

@@ -40,6 +40,7 @@ enum {
 	OPT_PROBE,
 	OPT_RANKS,
 	OPT_INCAST,
+	OPT_PATHS,
 	OPT_CC,
 	OPT_SCHEME,
 	OPT_SECONDS,
@@ -87,6 +88,7 @@ static const struct tool_option table[] = {
 	{ "ranks", "N", OPT_RANKS, 1,
 	  "senders of which each sends to all receivers, together (each flow its own)" },
 	{ "incast", NULL, OPT_INCAST, 1, "all flows end at one node" },
+	{ "paths", "N", OPT_PATHS, 1, "of each sdr flow, all through the line, 1 to 16 (1)" },
 	{ "cc", "NAME", OPT_CC, 1, "rate control, see FI_SDR_CC (the default)" },
 	{ "scheme", "NAME", OPT_SCHEME, 1, "repair of losses, see FI_SDR_SCHEME (the default)" },
 	{ "seconds", "S", OPT_SECONDS, 1, "of a run (10)" },
@@ -298,6 +300,9 @@ static void share_flow_option(struct share_cfg *cfg, int what, const char *name,
 		break;
 	case OPT_INCAST:
 		cfg->incast = true;
+		break;
+	case OPT_PATHS:
+		cfg->paths = (uint32_t)tool_opt_whole(name, arg, 1, SDR_PATHS_MAX);
 		break;
 	case OPT_CC:
 		cfg->cc = sdr_cc_find(arg);

@@ -18,6 +18,7 @@
 #include "rel/sdr_rel_cfg.h"
 #include "tools/common/model_row.h"
 #include "sim_eps.h"
+#include "sim_lane.h"
 #include "sim_trace.h"
 
 enum sim_mode { SIM_MESSAGE, SIM_STREAM, SIM_ALLREDUCE, SIM_MODES };
@@ -57,6 +58,9 @@ struct sim_plan {
 	uint32_t cross_bytes; /* of one of its packets */
 	uint32_t path_mtu;    /* bytes of the largest IP packet, 0: no limit */
 	bool path_icmp;	      /* senders of longer ones are told */
+	uint32_t paths;	      /* of a connection, 1..SDR_PATHS_MAX */
+	struct sim_lane lane[SDR_PATHS_MAX];
+	bool lanes; /* any of them is given */
 	const struct sdr_cc_ops *cc;
 	bool headers; /* the bandwidth has to carry them too */
 	bool verify;
@@ -127,8 +131,8 @@ uint32_t sim_cell_shards(const struct sim_plan *plan);
 uint64_t sim_cell_packets(const struct sim_cell *c, const struct sim_plan *plan);
 double sim_cell_bytes(const struct sim_cell *c, const struct sim_plan *plan);
 void sim_shard_init(const struct sim_plan *plan, struct sim_shard *s, uint32_t shard);
-/* Without loss: data / bandwidth + RTT, of every round. */
-double sim_cell_ideal(const struct sim_cell *c);
+/* Without loss: data / bandwidth + RTT, of every round; of all paths, and the nearest. */
+double sim_cell_ideal(const struct sim_plan *plan, const struct sim_cell *c);
 /* Puts the shards together; sorts t_s, the times of all runs. */
 void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c,
 		     const struct sim_shard *s, double *t_s, struct sim_result *r);

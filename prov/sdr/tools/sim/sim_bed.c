@@ -44,11 +44,11 @@ uint64_t sim_bed_packets(struct sim_bed *b)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < b->a.nodes; i++) {
-		sdr_sim_link_stats(b->eps.w, i, sim_next(b, i), &s);
+		sdr_sim_lanes_stats(b->eps.w, i, sim_next(b, i), &s);
 		n += s.data + s.ctl;
 		if (b->a.nodes == 2)
 			continue; /* the other node's forward link */
-		sdr_sim_link_stats(b->eps.w, sim_next(b, i), i, &s);
+		sdr_sim_lanes_stats(b->eps.w, sim_next(b, i), i, &s);
 		n += s.data + s.ctl;
 	}
 	return n;
@@ -105,7 +105,9 @@ static int sim_node_open(struct sim_bed *b, uint32_t i)
 	struct sim_node *nd = &b->node[i];
 	struct sim_ep_attr a = {
 		.rel = { .cfg = &b->a.cfg, .cbs = &sim_cbs, .user = nd },
-		.node = { .mtu = b->a.mtu, .no_probe = !b->a.forward.mtu && !b->a.backward.mtu },
+		.node = { .mtu = b->a.mtu,
+			  .no_probe = !b->a.forward.mtu && !b->a.backward.mtu,
+			  .sources = b->a.sources },
 		.context = { sim_bed_rand(b), sim_bed_rand(b) },
 	};
 	int err;
@@ -126,22 +128,49 @@ static int sim_node_open(struct sim_bed *b, uint32_t i)
 	return nd->next && nd->prev ? 0 : -ENOMEM;
 }
 
+/* Pairs of neighbours: each node and the next, but of two nodes only one. */
+static uint32_t sim_pairs(const struct sim_bed *b)
+{
+	return b->a.nodes == 2 ? 1 : b->a.nodes;
+}
+
+static int sim_pair_set(struct sim_bed *b, uint32_t i, uint32_t lane,
+			const struct sdr_sim_link *forward, const struct sdr_sim_link *backward)
+{
+	uint32_t next = sim_next(b, i);
+	int err = sdr_sim_link_set(b->eps.w, SDR_SIM_LANE(i, lane), next, forward);
+
+	if (b->a.nodes == 2 && b->a.two_way)
+		backward = forward;
+	return err ? err : sdr_sim_link_set(b->eps.w, SDR_SIM_LANE(next, lane), i, backward);
+}
+
 static int sim_links_set(struct sim_bed *b)
 {
 	int err = 0;
 
-	if (b->a.nodes == 2) {
-		err = sdr_sim_link_set(b->eps.w, 0, 1, &b->a.forward);
-		return err ? err
-			   : sdr_sim_link_set(b->eps.w, 1, 0,
-					      b->a.two_way ? &b->a.forward : &b->a.backward);
-	}
-	for (uint32_t i = 0; i < b->a.nodes && !err; i++) {
-		err = sdr_sim_link_set(b->eps.w, i, sim_next(b, i), &b->a.forward);
-		if (!err)
-			err = sdr_sim_link_set(b->eps.w, sim_next(b, i), i, &b->a.backward);
+	for (uint32_t i = 0; i < sim_pairs(b) && !err; i++) {
+		err = sim_pair_set(b, i, 0, &b->a.forward, &b->a.backward);
+		for (uint32_t k = 0; k < b->a.lanes && !err; k++)
+			err = sim_pair_set(b, i, k, &b->a.lane[k].forward, &b->a.lane[k].backward);
 	}
 	return err;
+}
+
+void sim_bed_outages(struct sim_bed *b)
+{
+	uint64_t now = sim_bed_now(b);
+	int err = 0;
+
+	for (uint32_t k = 0; k < b->a.lanes; k++) {
+		const struct sim_bed_lane *l = &b->a.lane[k];
+
+		for (uint32_t i = 0; l->dead_to_ns && i < sim_pairs(b) && !err; i++)
+			err = sdr_sim_blackout_both(b->eps.w, SDR_SIM_LANE(i, k), sim_next(b, i),
+						    now + l->dead_from_ns, now + l->dead_to_ns);
+	}
+	if (err)
+		sim_eps_fail(&b->eps, "no memory for the outages");
 }
 
 bool sim_bed_open(struct sim_bed *b, const struct sim_bed_attr *attr)

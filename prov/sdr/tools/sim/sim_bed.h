@@ -5,7 +5,8 @@
  *
  * Node i has connections to the next node (i + 1) and to the one before it; two nodes are a pair.
  * Data flow forward, from i to i + 1; what forward links do to packets and what backward links do
- * is given apart.  In a pair whose nodes both send, both links are forward ones.
+ * is given apart.  In a pair whose nodes both send, both links are forward ones.  Nodes may have
+ * several sources; then links have lanes (sdr_sim.h), which may be given apart, too.
  *
  * A failure (of an operation, of the simulation) is kept as a text in eps.why; from then on nothing
  * moves.  One thread per bed.
@@ -19,6 +20,12 @@
 
 struct sim_trace;
 
+/* A lane of all links, and from when to when after sim_bed_outages it is dead; 0, 0: never. */
+struct sim_bed_lane {
+	struct sdr_sim_link forward, backward;
+	uint64_t dead_from_ns, dead_to_ns;
+};
+
 struct sim_bed_attr {
 	uint64_t seed;	    /* of everything random */
 	uint32_t nodes;	    /* 2..SDR_SIM_NODES_MAX */
@@ -29,6 +36,9 @@ struct sim_bed_attr {
 	bool two_way;	    /* a pair: both links are forward ones */
 	bool verify;	    /* packets carry bytes, buffers are real */
 	struct sdr_sim_link forward, backward;
+	uint8_t sources;		 /* of each node; 0: 1 */
+	uint32_t lanes;			 /* so many are given apart; 0: all are as the links */
+	const struct sim_bed_lane *lane; /* read while it is open */
 	struct sdr_rel_cfg cfg;
 	struct sim_trace *trace; /* NULL: none */
 };
@@ -61,6 +71,8 @@ bool sim_bed_open(struct sim_bed *b, const struct sim_bed_attr *attr);
 void sim_bed_close(struct sim_bed *b);
 uint64_t sim_bed_rand(struct sim_bed *b);
 uint64_t sim_bed_now(const struct sim_bed *b);
+/* Lanes that die now and then do so after this moment. */
+void sim_bed_outages(struct sim_bed *b);
 /* Packets that have entered any link. */
 uint64_t sim_bed_packets(struct sim_bed *b);
 

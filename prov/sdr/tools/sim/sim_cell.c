@@ -10,6 +10,7 @@
  * times are put together in order.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,16 +295,22 @@ double sim_cell_bytes(const struct sim_cell *c, const struct sim_plan *plan)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-double sim_cell_ideal(const struct sim_cell *c)
+double sim_cell_ideal(const struct sim_plan *plan, const struct sim_cell *c)
 {
-	uint64_t len = c->row.point.msg_bytes;
+	double len = (double)c->row.point.msg_bytes, bps = 0, rtt = SIM_RTT_MAX;
 	uint32_t rounds = 1;
 
+	for (uint32_t k = 0; k < plan->paths; k++) {
+		const struct sim_lane *l = &plan->lane[k];
+
+		bps += sim_lane_or(l, SIM_LANE_BANDWIDTH, c->row.point.bandwidth_bps);
+		rtt = fmin(rtt, sim_lane_or(l, SIM_LANE_RTT, c->row.point.rtt_s));
+	}
 	if (c->mode == SIM_ALLREDUCE) {
-		len = sim_work_step(len, c->row.nodes);
+		len = (double)sim_work_step(c->row.point.msg_bytes, c->row.nodes);
 		rounds = sim_work_rounds(c->row.nodes);
 	}
-	return rounds * ((double)len * 8 / c->row.point.bandwidth_bps + c->row.point.rtt_s);
+	return rounds * (len * 8 / bps + rtt);
 }
 
 void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c,
@@ -313,7 +320,7 @@ void sim_cell_result(const struct sim_plan *plan, const struct sim_cell *c,
 	double cpu = 0, bytes = 0, busy = 0;
 	uint64_t data = 0;
 
-	*r = (struct sim_result){ .runs = plan->runs, .ideal_s = sim_cell_ideal(c) };
+	*r = (struct sim_result){ .runs = plan->runs, .ideal_s = sim_cell_ideal(plan, c) };
 	for (uint32_t i = 0; i < sim_cell_shards(plan); i++) {
 		if (s[i].failed || !s[i].ended) {
 			r->failed = true;

@@ -25,6 +25,8 @@ enum {
 	OPT_QUEUE,
 	OPT_CROSS,
 	OPT_PATH_MTU,
+	OPT_PATHS,
+	OPT_LANE,
 	OPT_CC,
 	OPT_HEADERS,
 	OPT_RUNS,
@@ -85,6 +87,10 @@ static const struct tool_option table[] = {
 	  "Poisson traffic on the same line, packets of BYTES (1500)" },
 	{ "path-mtu", "BYTES[:icmp]", OPT_PATH_MTU, 1,
 	  "largest IP packet, 576 to 65535; icmp: senders are told (no limit)" },
+	{ "paths", "N", OPT_PATHS, 1,
+	  "of a connection, each as the one that is described, 1 to 16 (1)" },
+	{ "lane", "K:KEY=VALUE,...", OPT_LANE, 1,
+	  "path K (from 0) has its own bandwidth, rtt, loss, reverse-loss, jitter, queue, dead=FROM:TO" },
 	{ "cc", "NAME", OPT_CC, 1, "fixed: the sender knows the rate; bbr: it finds out (fixed)" },
 	{ "headers", NULL, OPT_HEADERS, 1, "the bandwidth has to carry the headers too" },
 	{ "messages", "N", OPT_MESSAGES, 1, "of a stream, 1 to 65536 (64)" },
@@ -202,6 +208,13 @@ static void opt_impairments(struct sim_plan *p, struct sim_asked *a, int what, c
 		if (rest && strcmp(rest, "icmp") != 0)
 			opt_unknown(name, arg);
 		break;
+	case OPT_PATHS:
+		p->paths = (uint32_t)tool_opt_whole(name, arg, 1, SDR_PATHS_MAX);
+		break;
+	case OPT_LANE:
+		sim_lane_read(p->lane, arg);
+		p->lanes = true;
+		break;
 	case OPT_CC:
 		p->cc = sdr_cc_find(arg);
 		if (!p->cc)
@@ -284,6 +297,18 @@ static void opt_parse(struct sim_plan *p, struct sim_asked *a, int argc, char **
 		tool_bad("\"%.64s\" is no option", argv[optind]);
 }
 
+static void opt_lanes_check(const struct sim_plan *p)
+{
+	for (uint32_t k = 0; k < SDR_PATHS_MAX; k++) {
+		if (p->lane[k].given && k >= p->paths)
+			tool_bad("--lane: there is no path %u of %u; see --paths", k, p->paths);
+		if (sim_lane_has(&p->lane[k], SIM_LANE_BANDWIDTH) && p->cc->provisioned)
+			tool_bad(
+				"--lane: --cc %s is told one rate; another bandwidth needs --cc auto or bbr",
+				p->cc->name);
+	}
+}
+
 void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **argv)
 {
 	struct sim_asked a = { .batch = NULL };
@@ -302,6 +327,7 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 		.pause_s = 1e-3,
 		.tick_s = 5e-6,
 		.cross_bytes = 1500,
+		.paths = 1,
 		.cc = &sdr_cc_fixed,
 		.trace_max = SIM_TRACE_MAX,
 		.progress = isatty(STDERR_FILENO),
@@ -323,6 +349,7 @@ void sim_options(struct sim_plan *p, struct sim_cells *cells, int argc, char **a
 	if (a.text[MODEL_P] && a.text[MODEL_DROP])
 		tool_bad("%s and --drop exclude each other",
 			 a.text[MODEL_P] == a.loss[0] ? "--loss" : "--drop-packet");
+	opt_lanes_check(p);
 	if (p->window > p->messages)
 		p->window = p->messages;
 	if (p->trace_file)

@@ -94,6 +94,23 @@ static void sim_links(const struct sim_plan *plan, const struct sim_cell *c, str
 	}
 }
 
+/* Where any is given, all are: lane 0 may be one of them, which those that are not set follow. */
+static void sim_lanes(const struct sim_plan *plan, const struct sim_cell *c, struct sim_bed_attr *a,
+		      struct sim_bed_lane lane[SDR_PATHS_MAX])
+{
+	double wire = (double)a->forward.rate_bps / c->row.point.bandwidth_bps;
+
+	a->sources = (uint8_t)plan->paths;
+	if (!plan->lanes)
+		return;
+	a->lanes = plan->paths;
+	a->lane = lane;
+	for (uint32_t k = 0; k < plan->paths; k++) {
+		lane[k] = (struct sim_bed_lane){ .forward = a->forward, .backward = a->backward };
+		sim_lane_links(&plan->lane[k], wire, c->scheme.lossless, &lane[k]);
+	}
+}
+
 static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 			 struct sim_bed_attr *a)
 {
@@ -105,6 +122,7 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 	cfg->cc = plan->cc;
 	cfg->rate_bps = plan->cc->provisioned ? a->forward.rate_bps : 0;
 	cfg->chunk = pt->chunk_bytes;
+	cfg->paths = plan->paths;
 	if (c->scheme.rel->rto_rtts)
 		cfg->rto_rtts = sdr_model_rto(pt) / pt->rtt_s;
 	cfg->tx_depth = cfg->rx_depth = SIM_DEPTH;
@@ -125,7 +143,8 @@ static void sim_settings(const struct sim_plan *plan, const struct sim_cell *c,
 }
 
 static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint32_t shard,
-		     struct sim_trace *trace, struct sim_bed *b)
+		     struct sim_trace *trace, struct sim_bed_lane lane[SDR_PATHS_MAX],
+		     struct sim_bed *b)
 {
 	struct sim_bed_attr a = {
 		.seed = sim_seed(plan, c, shard),
@@ -142,6 +161,7 @@ static bool sim_open(const struct sim_plan *plan, const struct sim_cell *c, uint
 	if (c->mode == SIM_ALLREDUCE)
 		a.mem_len = sim_work_step(c->row.point.msg_bytes, c->row.nodes);
 	sim_links(plan, c, &a);
+	sim_lanes(plan, c, &a, lane);
 	sim_settings(plan, c, &a);
 	return sim_bed_open(b, &a);
 }
@@ -208,6 +228,7 @@ void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32
 	uint32_t samples = sim_cell_samples(plan, c);
 	double busy, cpu;
 	uint64_t parity, rtx, packets;
+	struct sim_bed_lane lane[SDR_PATHS_MAX];
 	struct sim_bed b;
 	struct rusage ru;
 
@@ -216,7 +237,7 @@ void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32
 		tr->mtu = c->row.point.mtu_bytes;
 	}
 	s->warm = sim_warm(plan, c);
-	if (!sim_open(plan, c, shard, tr, &b))
+	if (!sim_open(plan, c, shard, tr, lane, &b))
 		goto out;
 	for (uint32_t i = 0; i < s->warm && !b.eps.failed; i++, s->done++) {
 		sim_one(plan, c, &b, NULL, &busy);
@@ -228,6 +249,7 @@ void sim_shard_run(const struct sim_plan *plan, const struct sim_cell *c, uint32
 	for (uint32_t i = 0; i < s->runs && !b.eps.failed; i++, s->done++) {
 		if (tr)
 			sim_trace_run(tr, sim_bed_now(&b), false, cell, shard, s->first + i);
+		sim_bed_outages(&b);
 		if (sim_one(plan, c, &b, t_s + (size_t)i * samples, &busy))
 			s->busy_s += busy;
 		if (tr)

@@ -40,6 +40,8 @@ void sim_trace_packet(void *user, uint64_t now_ns, enum sdr_sim_what what,
 	fprintf(t->f,
 		"{\"time_ns\":%" PRIu64 ",\"node\":%u,\"event\":\"%s\",\"from\":%u,\"to\":%u,",
 		now_ns, there ? p->dst : p->src, sdr_sim_what_name(what), p->src, p->dst);
+	if (p->lane)
+		fprintf(t->f, "\"lane\":%u,", p->lane);
 	if (p->kind == SDR_SIM_ICMP) {
 		fprintf(t->f, "\"kind\":\"icmp\",\"mtu\":%u}\n",
 			sdr_get_le32(sdr_sim_packet_payload(p)));
