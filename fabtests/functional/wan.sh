@@ -112,7 +112,24 @@ many() {
 		--run "a64:$wan ping --every 10ms --for 50ms 10.77.2.64 | grep -q '\"received\":5'"
 }
 
-all="bad_options statuses interrupted killed changes_and_phases transfer_four transfer_six many self_test"
+# What leaves by an interface takes its path: each has its own round trip, and one its outage.
+multihomed() {
+	local i
+	possible || return 0
+	status 0 - "$wan" --rtt 2ms --paths 3 --multihomed --set /2:rtt=40ms --set /3:link=down --json "$tmp/j" --series "$tmp/series" --every 10ms -- sh -c '
+		for to in $SDR_WAN_B $SDR_WAN_B_2 $SDR_WAN_B1_3; do
+			"$0" exec a "$0" ping --every 5ms --for 100ms $to || exit
+		done
+		"$0" exec b ip -6 addr show dev wan1 | grep -q "fd78:2::1/" && [ "$SDR_WAN_6_B_2" = fd78:2::1 ]' "$wan" || return 1
+	for i in 1 2; do
+		[ "$(sed -n "$i"'s/.*"sent":\([0-9]*\),"received":\1,.*/yes/p' "$tmp/said.txt")" = yes ] || { no "path $i lost: $(cat "$tmp/said.txt")"; return 1; }
+	done
+	[ "$(sed -n '2s/.*"p50_s":0\.04.*/yes/p' "$tmp/said.txt")" = yes ] || { no "not the round trip of path 2: $(cat "$tmp/said.txt")"; return 1; }
+	grep -q '"received":0' "$tmp/said.txt" || { no "path 3 is not down"; return 1; }
+	grep -q '"path":"ab/2","in_packets":20,' "$tmp/j" && grep -q ',ba/2,' "$tmp/series" || no "not the counters of paths"
+}
+
+all="bad_options statuses interrupted killed changes_and_phases transfer_four transfer_six many multihomed self_test"
 [ $# -gt 0 ] || set -- $all
 for c; do
 	run_case "$c" "$c"

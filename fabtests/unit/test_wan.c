@@ -411,6 +411,40 @@ static void net_paths(void **state)
 	wan_net_free(&net);
 }
 
+/* With an interface for each path the one that it left by says which, and the address where to. */
+static void net_interfaces(void **state)
+{
+	struct wan_names names = { .n = { 1, 1 }, .ifs = 3 };
+	struct wan_link c = { 0 };
+	struct wan_net net;
+	struct wan_pkt *p;
+	uint64_t due;
+
+	(void)state;
+	assert_int_equal(wan_net_init(&net, WAN_TWO_SIDES, &names, 3, 1), 0);
+	for (uint16_t k = 0; k < 3; k++) {
+		c.delay_ns = (k + 1) * MS;
+		wan_net_set(&net, 0, 0, k, &c);
+	}
+	for (uint8_t k = 0; k < 3; k++) {
+		p = pkt_of(&net.pool, &net.names, 1250, 0, 1, k);
+		assert_int_equal(p->dst, 1);
+		assert_int_equal(p->dst_if, 0); /* 10.77 */
+		p->src_if = k;
+		wan_net_put(&net, 0, 0, p);
+	}
+	for (uint16_t k = 0; k < 3; k++) {
+		p = wan_net_take(&net, WAN_NS, &due);
+		assert_non_null(p);
+		assert_int_equal(p->src_if, k);
+		assert_int_equal(due, (k + 1) * MS);
+		wan_pkt_put(&net.pool, p);
+		assert_int_equal(net.now->path[k].in, 1);
+		assert_int_equal(net.now->path[k].out_bytes, 1250);
+	}
+	wan_net_free(&net);
+}
+
 /* A port of a switch is shared by who sends to it, and by nobody else. */
 static void net_switch(void **state)
 {
@@ -623,10 +657,11 @@ int main(void)
 		cmocka_unit_test(step_marks),	 cmocka_unit_test(codel_law),
 		cmocka_unit_test(loss_shares),	 cmocka_unit_test(loss_in_time),
 		cmocka_unit_test(net_two_sides), cmocka_unit_test(net_late),
-		cmocka_unit_test(net_paths),	 cmocka_unit_test(net_switch),
-		cmocka_unit_test(net_strange),	 cmocka_unit_test(net_ecn),
-		cmocka_unit_test(net_phases),	 cmocka_unit_test(net_names),
-		cmocka_unit_test(settings),	 cmocka_unit_test(histogram),
+		cmocka_unit_test(net_paths),	 cmocka_unit_test(net_interfaces),
+		cmocka_unit_test(net_switch),	 cmocka_unit_test(net_strange),
+		cmocka_unit_test(net_ecn),	 cmocka_unit_test(net_phases),
+		cmocka_unit_test(net_names),	 cmocka_unit_test(settings),
+		cmocka_unit_test(histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);

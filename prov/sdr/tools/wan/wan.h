@@ -19,7 +19,7 @@
 #define WAN_COMMANDS_MAX 64u
 #define WAN_CHANGES_MAX	 256u
 #define WAN_SKIP	 77 /* exit status: this machine allows no namespaces, or no TUN devices */
-#define WAN_DEVICE	 "wan0"
+#define WAN_DEVICE	 "wan" /* and the number of the interface */
 
 /* A change of settings, at the start or later. */
 struct wan_change {
@@ -64,8 +64,9 @@ struct wan_plan {
 
 struct wan_host {
 	char name[WAN_NAME_MAX];
-	int ns, tun; /* its network namespace, its device */
-	int joins;   /* 2: the device takes joined packets of TCP and UDP, 1: of TCP, 0: none */
+	int ns;			/* its network namespace */
+	int tun[WAN_PATHS_MAX]; /* its devices */
+	int joins; /* 2: the devices take joined packets of TCP and UDP, 1: of TCP, 0: none */
 };
 
 /* ---- wan_opt.c: the command line ---- */
@@ -82,14 +83,15 @@ int wan_change_apply(struct wan_net *net, const struct wan_plan *plan, uint64_t 
 /* ---- wan_host.c: namespaces and devices ---- */
 /* A user namespace where this process is no root, network and process namespaces; exits. */
 void wan_hosts_enter(void);
-/* The hosts, each with a device; exits. */
+/* The hosts, each with its devices; exits. */
 void wan_hosts_make(const struct wan_plan *plan, struct wan_host *host);
 /* Into the namespace of a host, by its descriptor; -1: errno. */
 int wan_host_join(int ns);
-/* Packets that a host's device dropped before the emulator read them, and behind it. */
+/* Packets that a host's devices dropped before the emulator read them, and behind it. */
 void wan_host_drops(const struct wan_host *h, uint64_t *before, uint64_t *behind);
-/* "10.77.1.2" or "fd77:1::2". */
-void wan_host_address(const struct wan_names *names, uint16_t host, bool six, char out[64]);
+/* "10.77.1.2" or "fd77:1::2", of its interface. */
+void wan_host_address(const struct wan_names *names, uint16_t host, unsigned int interface,
+		      bool six, char out[64]);
 
 /* ---- wan_loop.c: the emulator's process ---- */
 /* Until control says "end" or its other end is closed; prints the result.  Exit status. */

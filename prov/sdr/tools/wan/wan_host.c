@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Hosts: network namespaces, each with a TUN device whose other end is the emulator's.
+ * Hosts: network namespaces, each with TUN devices (one, or one for each path) whose other ends are
+ * the emulator's.
  *
  * Who is not root becomes it in a user namespace of his own, where the kernel allows that.  The
- * process visits one new network namespace after the other, makes the device there and keeps two
- * descriptors: the namespace's and the device's.  Nothing has a name outside, so that nothing can
+ * process visits one new network namespace after the other, makes the devices there and keeps
+ * descriptors: the namespace's and the devices'.  Nothing has a name outside, so that nothing can
  * be left behind.  A device offers the offloads of a network card, so that TCP and UDP hand over
  * super-packets; MTU, addresses, a default route and generous limits of TCP's buffers are set.
  *
@@ -106,7 +107,12 @@ int wan_host_join(int ns)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-static int wan_tun_open(const struct wan_plan *plan, int *joins)
+static void wan_device(unsigned int interface, char out[IFNAMSIZ])
+{
+	snprintf(out, IFNAMSIZ, WAN_DEVICE "%u", interface);
+}
+
+static int wan_tun_open(const struct wan_plan *plan, unsigned int interface, int *joins)
 {
 	static const unsigned int offload[] = {
 		TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN | TUN_F_USO4 | TUN_F_USO6,
@@ -121,7 +127,7 @@ static int wan_tun_open(const struct wan_plan *plan, int *joins)
 	if (fd < 0)
 		wan_cannot("%s: %s; as root: modprobe tun (in a container: give it the device)",
 			   "/dev/net/tun");
-	strcpy(ifr.ifr_name, WAN_DEVICE);
+	wan_device(interface, ifr.ifr_name);
 	if (ioctl(fd, TUNSETIFF, &ifr) || ioctl(fd, TUNSETVNETHDRSZ, &len))
 		wan_cannot("%s: %s; is the module tun there, and are TUN devices allowed?",
 			   "no TUN device can be made");
@@ -147,15 +153,17 @@ static void wan_try(int failed, const char *what)
 			 strerror(errno));
 }
 
-void wan_host_address(const struct wan_names *names, uint16_t host, bool six, char out[64])
+void wan_host_address(const struct wan_names *names, uint16_t host, unsigned int interface,
+		      bool six, char out[64])
 {
 	unsigned int side = host >= names->n[0], i = host - (side ? names->n[0] : 0u) + 1u;
 
-	snprintf(out, 64, six ? "fd77:%x::%x" : "10.77.%u.%u", side + 1, i);
+	snprintf(out, 64, six ? "fd%02x:%x::%x" : "10.%u.%u.%u",
+		 (six ? WAN_NET_6 : WAN_NET_4) + interface, side + 1, i);
 }
 
 /* By netlink: the ioctl wants a capability that no user namespace gives. */
-static int wan_tx_queue(void)
+static int wan_tx_queue(const char *device)
 {
 	struct {
 		struct nlmsghdr h;
@@ -165,7 +173,7 @@ static int wan_tx_queue(void)
 	} msg = { .h = { .nlmsg_len = sizeof(msg),
 			 .nlmsg_type = RTM_SETLINK,
 			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
-		  .link = { .ifi_index = (int)if_nametoindex(WAN_DEVICE) },
+		  .link = { .ifi_index = (int)if_nametoindex(device) },
 		  .attr = { .rta_len = RTA_LENGTH(4), .rta_type = IFLA_TXQLEN },
 		  .len = WAN_TX_QUEUE };
 	struct {
@@ -186,36 +194,38 @@ static int wan_tx_queue(void)
 	return err ? -1 : 0;
 }
 
-static void wan_up4(const struct wan_plan *plan, uint16_t host)
+/* The first has the default route, the others the way to the addresses of their path. */
+static void wan_up4(const struct wan_plan *plan, uint16_t host, unsigned int interface)
 {
 	struct sockaddr_in *in;
 	struct rtentry rt = { .rt_flags = RTF_UP };
 	struct ifreq ifr = { .ifr_mtu = (int)plan->mtu };
-	char addr[64], dev[] = WAN_DEVICE;
+	char addr[64], dev[IFNAMSIZ];
 	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	wan_try(s < 0, "socket");
+	wan_device(interface, dev);
 	strcpy(ifr.ifr_name, "lo");
 	ifr.ifr_flags = IFF_UP;
 	wan_try(ioctl(s, SIOCSIFFLAGS, &ifr), "lo up");
-	strcpy(ifr.ifr_name, WAN_DEVICE);
+	memcpy(ifr.ifr_name, dev, sizeof(dev));
 	ifr.ifr_mtu = (int)plan->mtu;
 	wan_try(ioctl(s, SIOCSIFMTU, &ifr), "MTU of a TUN device");
-	wan_try(wan_tx_queue(), "queue length of a TUN device");
-	wan_host_address(&plan->names, host, false, addr);
+	wan_try(wan_tx_queue(dev), "queue length of a TUN device");
+	wan_host_address(&plan->names, host, interface, false, addr);
 	memset(&ifr.ifr_addr, 0, sizeof(ifr.ifr_addr));
 	in = (struct sockaddr_in *)(void *)&ifr.ifr_addr;
 	in->sin_family = AF_INET;
 	inet_pton(AF_INET, addr, &in->sin_addr);
 	wan_try(ioctl(s, SIOCSIFADDR, &ifr), "IPv4 address of a TUN device");
-	in->sin_addr.s_addr = htonl(0xffffff00);
+	in->sin_addr.s_addr = htonl(interface ? 0xffff0000 : 0xffffff00);
 	wan_try(ioctl(s, SIOCSIFNETMASK, &ifr), "IPv4 address of a TUN device");
 	wan_try(ioctl(s, SIOCGIFFLAGS, &ifr), "TUN device up");
 	ifr.ifr_flags |= IFF_UP | IFF_RUNNING;
 	wan_try(ioctl(s, SIOCSIFFLAGS, &ifr), "TUN device up");
 	rt.rt_dst.sa_family = rt.rt_gateway.sa_family = rt.rt_genmask.sa_family = AF_INET;
 	rt.rt_dev = dev;
-	wan_try(ioctl(s, SIOCADDRT, &rt), "IPv4 route");
+	wan_try(!interface && ioctl(s, SIOCADDRT, &rt), "IPv4 route");
 	close(s);
 }
 
@@ -226,20 +236,21 @@ struct wan_ifreq6 {
 	int index;
 };
 
-static void wan_up6(const struct wan_plan *plan, uint16_t host)
+static void wan_up6(const struct wan_plan *plan, uint16_t host, unsigned int interface)
 {
 	struct in6_rtmsg rt = { .rtmsg_flags = RTF_UP, .rtmsg_metric = 100 };
-	struct wan_ifreq6 ifr = { .prefix = 64 };
-	char addr[64];
+	struct wan_ifreq6 ifr = { .prefix = interface ? 16 : 64 };
+	char addr[64], dev[IFNAMSIZ];
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (s < 0) /* a kernel without it */
 		return;
-	wan_host_address(&plan->names, host, true, addr);
+	wan_device(interface, dev);
+	wan_host_address(&plan->names, host, interface, true, addr);
 	inet_pton(AF_INET6, addr, &ifr.addr);
-	ifr.index = (int)if_nametoindex(WAN_DEVICE);
+	ifr.index = (int)if_nametoindex(dev);
 	rt.rtmsg_ifindex = ifr.index;
-	if (ioctl(s, SIOCSIFADDR, &ifr) || ioctl(s, SIOCADDRT, &rt))
+	if (ioctl(s, SIOCSIFADDR, &ifr) || (!interface && ioctl(s, SIOCADDRT, &rt)))
 		tool_warn("no IPv6 in the hosts: %s", strerror(errno));
 	close(s);
 }
@@ -278,9 +289,11 @@ void wan_hosts_make(const struct wan_plan *plan, struct wan_host *host)
 		wan_tune(plan);
 		host[i].ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 		wan_try(host[i].ns < 0, "/proc/self/ns/net");
-		host[i].tun = wan_tun_open(plan, &host[i].joins);
-		wan_up4(plan, i);
-		wan_up6(plan, i);
+		for (unsigned int k = 0; k < wan_ifs(&plan->names); k++) {
+			host[i].tun[k] = wan_tun_open(plan, k, &host[i].joins);
+			wan_up4(plan, i, k);
+			wan_up6(plan, i, k);
+		}
 	}
 	wan_try(setns(home, CLONE_NEWNET), "setns");
 	close(home);
@@ -297,14 +310,15 @@ void wan_host_drops(const struct wan_host *h, uint64_t *before, uint64_t *behind
 		return;
 	f = fopen("/proc/self/net/dev", "r");
 	while (f && fgets(line, sizeof(line), f)) {
-		at = strstr(line, WAN_DEVICE ":");
+		at = strstr(line, WAN_DEVICE);
+		at = at ? strchr(at, ':') : NULL;
 		if (!at)
 			continue;
-		at += strlen(WAN_DEVICE ":");
+		at++;
 		for (int i = 0; i < 16; i++)
 			v[i] = strtoull(at, &at, 10);
-		*behind = v[2] + v[3];	 /* received by the host: errors, drops */
-		*before = v[10] + v[11]; /* sent by it */
+		*behind += v[2] + v[3];	  /* received by the host: errors, drops */
+		*before += v[10] + v[11]; /* sent by it */
 	}
 	if (f)
 		fclose(f);

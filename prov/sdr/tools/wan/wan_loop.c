@@ -34,7 +34,7 @@ struct wan_loop {
 	const struct wan_host *host;
 	struct wan_net net;
 	struct wan_machine m;
-	struct pollfd fd[2 * WAN_HOSTS_MAX + 1];
+	struct pollfd fd[2 * WAN_HOSTS_MAX * WAN_PATHS_MAX + 1];
 	struct wan_buf *big;
 	struct wan_series *series;
 	FILE *series_file;
@@ -68,7 +68,7 @@ static void wan_deliver(struct wan_loop *w, struct wan_pkt *p)
 				{ p->buf->data + p->data, p->ndata } };
 
 	wan_pkt_vnet(p, &vh);
-	if (writev(w->host[p->dst].tun, iov, p->ndata ? 3 : 2) < 0)
+	if (writev(w->host[p->dst].tun[p->dst_if], iov, p->ndata ? 3 : 2) < 0)
 		w->m.refused++;
 	else
 		w->m.packets++;
@@ -113,7 +113,7 @@ static struct wan_buf *wan_keep(struct wan_loop *w, uint32_t len)
 	return b;
 }
 
-static bool wan_read(struct wan_loop *w, uint16_t host)
+static bool wan_read(struct wan_loop *w, uint16_t host, unsigned int interface)
 {
 	struct virtio_net_hdr vh;
 	struct iovec iov[2] = { { &vh, sizeof(vh) } };
@@ -128,7 +128,7 @@ static bool wan_read(struct wan_loop *w, uint16_t host)
 		return false;
 	iov[1].iov_base = w->big->data;
 	iov[1].iov_len = WAN_READ_MAX;
-	n = readv(w->host[host].tun, iov, 2);
+	n = readv(w->host[host].tun[interface], iov, 2);
 	if (n <= (ssize_t)sizeof(vh))
 		return false;
 	now = wan_now(w);
@@ -142,6 +142,7 @@ static bool wan_read(struct wan_loop *w, uint16_t host)
 		w->net.strange++;
 	for (; p; p = next) {
 		next = p->next;
+		p->src_if = (uint8_t)interface;
 		wan_net_put(&w->net, now, host, p);
 	}
 	return true;
@@ -256,20 +257,22 @@ static void wan_wait(struct wan_loop *w, uint32_t n)
 
 static void wan_rounds(struct wan_loop *w, uint16_t hosts, int control)
 {
-	for (uint16_t i = 0; i < hosts; i++)
-		w->fd[i] = (struct pollfd){ .fd = w->host[i].tun, .events = POLLIN };
-	w->fd[hosts] = (struct pollfd){ .fd = control, .events = POLLIN };
+	uint32_t ifs = wan_ifs(&w->plan->names), n = hosts * ifs;
+
+	for (uint32_t i = 0; i < n; i++)
+		w->fd[i] = (struct pollfd){ .fd = w->host[i / ifs].tun[i % ifs], .events = POLLIN };
+	w->fd[n] = (struct pollfd){ .fd = control, .events = POLLIN };
 	while (!w->end) {
 		wan_scheduled(w);
 		wan_due(w);
-		wan_wait(w, hosts + 1u);
-		for (uint16_t i = 0; i < hosts; i++) {
+		wan_wait(w, n + 1u);
+		for (uint32_t i = 0; i < n; i++) {
 			for (unsigned int k = 0; w->fd[i].revents && k < WAN_BATCH; k++) {
-				if (!wan_read(w, i))
+				if (!wan_read(w, (uint16_t)(i / ifs), i % ifs))
 					break;
 			}
 		}
-		if (w->fd[hosts].revents)
+		if (w->fd[n].revents)
 			wan_listen(w, control);
 		if (w->series)
 			wan_net_run(&w->net, wan_now(w));

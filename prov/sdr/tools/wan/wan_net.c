@@ -64,6 +64,14 @@ static struct wan_pkt *wan_heap_pop(struct wan_net *net)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+static void wan_phase_free(struct wan_phase *ph)
+{
+	free(ph->group);
+	free(ph->pair);
+	free(ph->path);
+	free(ph);
+}
+
 static struct wan_phase *wan_phase_make(const struct wan_net *net, uint64_t now, const char *name)
 {
 	struct wan_phase *ph = calloc(1, sizeof(*ph));
@@ -72,10 +80,9 @@ static struct wan_phase *wan_phase_make(const struct wan_net *net, uint64_t now,
 		return NULL;
 	ph->group = calloc(net->groups, sizeof(*ph->group));
 	ph->pair = calloc((size_t)net->hosts * net->hosts, sizeof(*ph->pair));
-	if (!ph->group || !ph->pair) {
-		free(ph->group);
-		free(ph->pair);
-		free(ph);
+	ph->path = calloc((size_t)net->groups * net->paths, sizeof(*ph->path));
+	if (!ph->group || !ph->pair || !ph->path) {
+		wan_phase_free(ph);
 		return NULL;
 	}
 	snprintf(ph->name, sizeof(ph->name), "%s", name);
@@ -119,9 +126,7 @@ void wan_net_free(struct wan_net *net)
 		wan_pkt_put(&net->pool, net->heap[i].pkt);
 	for (struct wan_phase *ph = net->first, *next; ph; ph = next) {
 		next = ph->next;
-		free(ph->group);
-		free(ph->pair);
-		free(ph);
+		wan_phase_free(ph);
 	}
 	free(net->line);
 	free(net->heap);
@@ -159,6 +164,11 @@ static struct wan_pair *wan_net_pair(const struct wan_net *net, const struct wan
 	return &net->now->pair[(uint32_t)p->src * net->hosts + p->dst];
 }
 
+static struct wan_pair *wan_net_path(const struct wan_net *net, const struct wan_pkt *p)
+{
+	return &net->now->path[p->line];
+}
+
 /* A packet has been sent, and goes on. */
 static void wan_net_sent(struct wan_net *net, struct wan_line *l, struct wan_pkt *p,
 			 const struct wan_left *left)
@@ -174,10 +184,12 @@ static void wan_net_sent(struct wan_net *net, struct wan_line *l, struct wan_pkt
 	if (left->fate == WAN_MARK) {
 		g->c.marks++;
 		wan_net_pair(net, p)->marks++;
+		wan_net_path(net, p)->marks++;
 	}
 	if (wan_loss_hit(&l->loss, cfg, left->start_ps)) {
 		g->c.lost++;
 		wan_net_pair(net, p)->lost++;
+		wan_net_path(net, p)->lost++;
 		wan_pkt_put(&net->pool, p);
 		return;
 	}
@@ -207,6 +219,7 @@ static void wan_net_line_run(struct wan_net *net, struct wan_line *l, uint64_t n
 		}
 		wan_net_group(net, p->line)->c.aqm_drops++;
 		wan_net_pair(net, p)->drops++;
+		wan_net_path(net, p)->drops++;
 		wan_pkt_put(&net->pool, p);
 	}
 }
@@ -261,7 +274,8 @@ static bool wan_net_way(const struct wan_net *net, struct wan_pkt *p)
 			return false;
 		group = wan_net_side(net, p->src);
 	}
-	p->line = (uint16_t)(group * net->paths + p->hash % net->paths);
+	p->line = (uint16_t)(group * net->paths +
+			     (net->names.ifs ? p->src_if : p->hash) % net->paths);
 	return true;
 }
 
@@ -269,13 +283,14 @@ static void wan_net_drop(struct wan_net *net, struct wan_pkt *p, uint64_t *count
 {
 	(*counter)++;
 	wan_net_pair(net, p)->drops++;
+	wan_net_path(net, p)->drops++;
 	wan_pkt_put(&net->pool, p);
 }
 
 void wan_net_put(struct wan_net *net, uint64_t now, uint16_t src, struct wan_pkt *p)
 {
 	struct wan_group *g;
-	struct wan_pair *pair;
+	struct wan_pair *both[2];
 	struct wan_line *l;
 	uint64_t backlog;
 	uint32_t wire;
@@ -299,12 +314,15 @@ void wan_net_put(struct wan_net *net, uint64_t now, uint16_t src, struct wan_pkt
 	l = &net->line[p->line];
 	wan_net_line_run(net, l, now);
 	g = wan_net_group(net, p->line);
-	pair = wan_net_pair(net, p);
+	both[0] = wan_net_pair(net, p);
+	both[1] = wan_net_path(net, p);
 	wire = p->len + l->cfg.overhead;
 	g->c.in++;
 	g->c.in_bytes += wire;
-	pair->in++;
-	pair->in_bytes += wire;
+	for (int i = 0; i < 2; i++) {
+		both[i]->in++;
+		both[i]->in_bytes += wire;
+	}
 	if (now < g->c.first_ns)
 		g->c.first_ns = now;
 	if (wan_pkt_ecn(p) == WAN_CE)
@@ -347,7 +365,7 @@ uint64_t wan_net_next(const struct wan_net *net)
 struct wan_pkt *wan_net_take(struct wan_net *net, uint64_t now, uint64_t *due)
 {
 	struct wan_group *g;
-	struct wan_pair *pair;
+	struct wan_pair *both[2];
 	struct wan_pkt *p;
 	uint32_t wire;
 
@@ -360,13 +378,16 @@ struct wan_pkt *wan_net_take(struct wan_net *net, uint64_t now, uint64_t *due)
 	if (p->line == UINT16_MAX)
 		return p;
 	g = wan_net_group(net, p->line);
-	pair = wan_net_pair(net, p);
+	both[0] = wan_net_pair(net, p);
+	both[1] = wan_net_path(net, p);
 	wire = p->len + net->line[p->line].cfg.overhead;
 	g->c.out++;
 	g->c.out_bytes += wire;
 	g->c.last_ns = *due;
-	pair->out++;
-	pair->out_bytes += wire;
+	for (int i = 0; i < 2; i++) {
+		both[i]->out++;
+		both[i]->out_bytes += wire;
+	}
 	return p;
 }
 

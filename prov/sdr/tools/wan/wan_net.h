@@ -6,12 +6,12 @@
  * Packets go in with wan_net_put, at times that do not go back, and come out with wan_net_take at
  * the time at which they are due at their host.  Two shapes: two sides with a line for each
  * direction (and path) between all of their hosts, or a switch with a line in front of each host,
- * its port.  Among several paths the hash of the five-tuple chooses.  Hosts of one side reach each
- * other at once.
+ * its port.  Among several paths the hash of the five-tuple chooses, or where hosts have an
+ * interface for each, that by which the packet left.  Hosts of one side reach each other at once.
  *
- * Counters are kept for each direction (or port) and each pair of hosts, in phases: a new phase
- * begins with counters at zero.  Ten times in ten milliseconds the time that a packet would have to
- * wait in each queue is noted: what a ping would see.
+ * Counters are kept for each direction (or port), each line and each pair of hosts, in phases: a
+ * new phase begins with counters at zero.  Ten times in ten milliseconds the time that a packet
+ * would have to wait in each queue is noted: what a ping would see.
  *
  * No I/O and no clock; one thread.
  */
@@ -46,7 +46,7 @@ struct wan_group {
 	struct wan_hist wait;	 /* as seen every WAN_LOOK_NS, from the first packet to the last */
 };
 
-struct wan_pair {
+struct wan_pair { /* of hosts; or what a line carried */
 	uint64_t in, in_bytes, out, out_bytes, drops, lost, marks;
 };
 
@@ -55,6 +55,7 @@ struct wan_phase {
 	uint64_t begin_ns, end_ns;
 	struct wan_group *group; /* groups of them */
 	struct wan_pair *pair;	 /* hosts * hosts, [src * hosts + dst] */
+	struct wan_pair *path;	 /* of each line */
 	struct wan_phase *next;
 };
 

@@ -19,6 +19,7 @@ enum {
 	OPT_HOSTS,
 	OPT_SWITCH,
 	OPT_PATHS,
+	OPT_MULTIHOMED,
 	OPT_MTU,
 	OPT_RUN,
 	OPT_SERVE,
@@ -54,6 +55,8 @@ static const struct tool_option table[] = {
 	{ "switch", NULL, OPT_SWITCH, 1,
 	  "no sides: a line in front of each host, as a switch's port" },
 	{ "paths", "N", OPT_PATHS, 1, "1 to 16, by the hash of addresses and ports (1)" },
+	{ "multihomed", NULL, OPT_MULTIHOMED, 1,
+	  "hosts have an interface for each path, which what leaves by it takes" },
 	{ "mtu", "BYTES", OPT_MTU, 1, "576 to 65535 (9000)" },
 	{ "run", "HOST:COMMAND", OPT_RUN, 1, "a shell's command in a host; may be repeated" },
 	{ "serve", "HOST:COMMAND", OPT_SERVE, 1, "the same, ended when the others have ended" },
@@ -291,6 +294,9 @@ static void opt_one(struct wan_plan *plan, const struct tool_option *o, char *ar
 	case OPT_PATHS:
 		plan->paths = (uint16_t)tool_opt_whole(o->name, arg, 1, WAN_PATHS_MAX);
 		break;
+	case OPT_MULTIHOMED:
+		plan->names.ifs = 1;
+		break;
 	case OPT_MTU:
 		plan->mtu = (uint32_t)tool_opt_whole(o->name, arg, 576, 65535);
 		break;
@@ -348,6 +354,8 @@ void wan_options(struct wan_plan *plan, int argc, char **argv)
 		c = opt_command(plan);
 		c->argv = argv + optind;
 	}
+	if (plan->names.ifs)
+		plan->names.ifs = (uint8_t)plan->paths;
 	if (plan->shape == WAN_TWO_SIDES && !plan->names.n[1])
 		tool_bad("--hosts: without --switch there are hosts on both sides");
 	opt_hosts_find(plan);

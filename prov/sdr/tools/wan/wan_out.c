@@ -90,6 +90,17 @@ static void wan_out_group(FILE *f, const struct wan_net *net, uint16_t g,
 	fputc('}', f);
 }
 
+static void wan_out_pair(FILE *f, const struct wan_pair *p)
+{
+	fprintf(f,
+		"\"in_packets\":%llu,\"in_bytes\":%llu,\"packets\":%llu,\"bytes\":%llu,"
+		"\"drops\":%llu,\"lost\":%llu,\"marks\":%llu}",
+		(unsigned long long)p->in, (unsigned long long)p->in_bytes,
+		(unsigned long long)p->out, (unsigned long long)p->out_bytes,
+		(unsigned long long)p->drops, (unsigned long long)p->lost,
+		(unsigned long long)p->marks);
+}
+
 static void wan_out_pairs(FILE *f, const struct wan_net *net, const struct wan_pair *pair)
 {
 	char src[WAN_NAME_MAX], dst[WAN_NAME_MAX];
@@ -102,19 +113,38 @@ static void wan_out_pairs(FILE *f, const struct wan_net *net, const struct wan_p
 			continue;
 		wan_net_host_name(net, (uint16_t)(i / net->hosts), src);
 		wan_net_host_name(net, (uint16_t)(i % net->hosts), dst);
-		fprintf(f,
-			"%s{\"from\":\"%s\",\"to\":\"%s\",\"in_packets\":%llu,\"in_bytes\":%llu,"
-			"\"packets\":%llu,\"bytes\":%llu,\"drops\":%llu,\"lost\":%llu,\"marks\":%llu}",
-			any ? "," : "", src, dst, (unsigned long long)p->in,
-			(unsigned long long)p->in_bytes, (unsigned long long)p->out,
-			(unsigned long long)p->out_bytes, (unsigned long long)p->drops,
-			(unsigned long long)p->lost, (unsigned long long)p->marks);
+		fprintf(f, "%s{\"from\":\"%s\",\"to\":\"%s\",", any ? "," : "", src, dst);
+		wan_out_pair(f, p);
 		any = true;
 	}
 }
 
+static void wan_path_name(const struct wan_net *net, uint32_t line, char out[2 * WAN_NAME_MAX])
+{
+	char name[WAN_NAME_MAX];
+
+	wan_net_group_name(net, (uint16_t)(line / net->paths), name);
+	snprintf(out, 2 * WAN_NAME_MAX, "%s/%u", name, line % net->paths + 1);
+}
+
+/* Where there are several. */
+static void wan_out_paths(FILE *f, const struct wan_net *net, const struct wan_pair *path)
+{
+	char name[2 * WAN_NAME_MAX];
+
+	fprintf(f, ",\n \"paths\":[");
+	for (uint32_t i = 0; i < (uint32_t)net->groups * net->paths; i++) {
+		const struct wan_pair *p = &path[i];
+
+		wan_path_name(net, i, name);
+		fprintf(f, "%s{\"path\":\"%s\",", i ? ",\n  " : "", name);
+		wan_out_pair(f, p);
+	}
+	fprintf(f, "]");
+}
+
 static void wan_out_phase(FILE *f, const struct wan_net *net, const struct wan_group *group,
-			  const struct wan_pair *pair)
+			  const struct wan_pair *pair, const struct wan_pair *path)
 {
 	fprintf(f, "\"directions\":[");
 	for (uint16_t g = 0; g < net->groups; g++) {
@@ -125,6 +155,8 @@ static void wan_out_phase(FILE *f, const struct wan_net *net, const struct wan_g
 	fprintf(f, "],\n \"pairs\":[");
 	wan_out_pairs(f, net, pair);
 	fprintf(f, "]");
+	if (net->paths > 1)
+		wan_out_paths(f, net, path);
 }
 
 static void wan_out_sum(FILE *f, const struct wan_net *net)
@@ -132,7 +164,10 @@ static void wan_out_sum(FILE *f, const struct wan_net *net)
 	size_t pairs = (size_t)net->hosts * net->hosts;
 	struct wan_group *group = tool_alloc(NULL, net->groups, sizeof(*group));
 	struct wan_pair *pair = tool_alloc(NULL, pairs, sizeof(*pair));
+	uint32_t paths = (uint32_t)net->groups * net->paths;
+	struct wan_pair *path = tool_alloc(NULL, paths, sizeof(*path));
 
+	memset(path, 0, paths * sizeof(*path));
 	memset(group, 0, net->groups * sizeof(*group));
 	memset(pair, 0, pairs * sizeof(*pair));
 	for (uint16_t g = 0; g < net->groups; g++)
@@ -145,10 +180,13 @@ static void wan_out_sum(FILE *f, const struct wan_net *net)
 		}
 		for (size_t i = 0; i < pairs; i++)
 			wan_pair_add(&pair[i], &ph->pair[i]);
+		for (uint32_t i = 0; i < paths; i++)
+			wan_pair_add(&path[i], &ph->path[i]);
 	}
-	wan_out_phase(f, net, group, pair);
+	wan_out_phase(f, net, group, pair, path);
 	free(group);
 	free(pair);
+	free(path);
 }
 
 static void wan_out_links(FILE *f, struct wan_net *net)
@@ -198,7 +236,7 @@ void wan_out_json(FILE *f, const struct wan_plan *plan, struct wan_net *net,
 		tool_json_text(f, ph->name);
 		fprintf(f, ",\"begin_s\":%.6f,\"end_s\":%.6f,\n ", (double)ph->begin_ns * WAN_S,
 			(double)ph->end_ns * WAN_S);
-		wan_out_phase(f, net, ph->group, ph->pair);
+		wan_out_phase(f, net, ph->group, ph->pair, ph->path);
 		fprintf(f, "}");
 	}
 	fprintf(f, "]}\n");
@@ -211,8 +249,13 @@ struct wan_series {
 	uint64_t every_ns, next_ns;
 	const struct wan_phase *phase;
 	struct wan_count *group; /* as of the last row */
-	struct wan_pair *pair;
+	struct wan_pair *pair, *path;
 };
+
+static size_t wan_series_paths(const struct wan_net *net)
+{
+	return (size_t)net->groups * net->paths;
+}
 
 struct wan_series *wan_series_make(FILE *f, const struct wan_net *net, uint64_t every_ns)
 {
@@ -222,6 +265,8 @@ struct wan_series *wan_series_make(FILE *f, const struct wan_net *net, uint64_t 
 	*s = (struct wan_series){ .f = f, .every_ns = every_ns, .next_ns = every_ns };
 	s->group = tool_alloc(NULL, net->groups, sizeof(*s->group));
 	s->pair = tool_alloc(NULL, pairs, sizeof(*s->pair));
+	s->path = tool_alloc(NULL, wan_series_paths(net), sizeof(*s->path));
+	memset(s->path, 0, wan_series_paths(net) * sizeof(*s->path));
 	memset(s->group, 0, net->groups * sizeof(*s->group));
 	memset(s->pair, 0, pairs * sizeof(*s->pair));
 	fprintf(f, "t_s,phase,what,bytes,bits_per_s,drops,lost,marks,wait_s\n");
@@ -258,10 +303,23 @@ static void wan_series_group(struct wan_series *s, const struct wan_net *net, ui
 	s->group[g] = *c;
 }
 
+/* Without the last column. */
+static void wan_series_counts(struct wan_series *s, const struct wan_net *net, uint64_t now,
+			      const char *name, const struct wan_pair *p, struct wan_pair *o)
+{
+	wan_series_row(s, net, now, name);
+	fprintf(s->f, "%llu,%.0f,%llu,%llu,%llu,",
+		(unsigned long long)(p->out_bytes - o->out_bytes),
+		(double)(p->out_bytes - o->out_bytes) * 8e9 / (double)s->every_ns,
+		(unsigned long long)(p->drops - o->drops), (unsigned long long)(p->lost - o->lost),
+		(unsigned long long)(p->marks - o->marks));
+	*o = *p;
+}
+
 static void wan_series_pair(struct wan_series *s, const struct wan_net *net, uint64_t now,
 			    uint32_t i)
 {
-	const struct wan_pair *p = &net->now->pair[i], *o = &s->pair[i];
+	const struct wan_pair *p = &net->now->pair[i];
 	char src[WAN_NAME_MAX], dst[WAN_NAME_MAX], name[2 * WAN_NAME_MAX + 2];
 
 	if (!p->in)
@@ -269,13 +327,18 @@ static void wan_series_pair(struct wan_series *s, const struct wan_net *net, uin
 	wan_net_host_name(net, (uint16_t)(i / net->hosts), src);
 	wan_net_host_name(net, (uint16_t)(i % net->hosts), dst);
 	snprintf(name, sizeof(name), "%s>%s", src, dst);
-	wan_series_row(s, net, now, name);
-	fprintf(s->f, "%llu,%.0f,%llu,%llu,%llu,\n",
-		(unsigned long long)(p->out_bytes - o->out_bytes),
-		(double)(p->out_bytes - o->out_bytes) * 8e9 / (double)s->every_ns,
-		(unsigned long long)(p->drops - o->drops), (unsigned long long)(p->lost - o->lost),
-		(unsigned long long)(p->marks - o->marks));
-	s->pair[i] = *p;
+	wan_series_counts(s, net, now, name, p, &s->pair[i]);
+	fputc('\n', s->f);
+}
+
+static void wan_series_path(struct wan_series *s, const struct wan_net *net, uint64_t now,
+			    uint32_t i)
+{
+	char name[2 * WAN_NAME_MAX];
+
+	wan_path_name(net, i, name);
+	wan_series_counts(s, net, now, name, &net->now->path[i], &s->path[i]);
+	fprintf(s->f, "%.6f\n", (double)wan_line_wait(&net->line[i], now) * WAN_S);
 }
 
 void wan_series_look(struct wan_series *s, const struct wan_net *net, uint64_t now)
@@ -286,10 +349,13 @@ void wan_series_look(struct wan_series *s, const struct wan_net *net, uint64_t n
 		s->phase = net->now;
 		memset(s->group, 0, net->groups * sizeof(*s->group));
 		memset(s->pair, 0, (size_t)net->hosts * net->hosts * sizeof(*s->pair));
+		memset(s->path, 0, wan_series_paths(net) * sizeof(*s->path));
 	}
 	s->next_ns += s->every_ns;
 	for (uint16_t g = 0; g < net->groups; g++)
 		wan_series_group(s, net, now, g);
+	for (uint32_t i = 0; net->paths > 1 && i < wan_series_paths(net); i++)
+		wan_series_path(s, net, now, i);
 	for (uint32_t i = 0; i < (uint32_t)net->hosts * net->hosts; i++)
 		wan_series_pair(s, net, now, i);
 }
@@ -298,5 +364,6 @@ void wan_series_free(struct wan_series *s)
 {
 	free(s->group);
 	free(s->pair);
+	free(s->path);
 	free(s);
 }

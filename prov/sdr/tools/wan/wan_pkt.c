@@ -187,25 +187,29 @@ static uint32_t wan_ip_hash(const uint8_t *p, const struct wan_ip *ip)
 	return (uint32_t)h;
 }
 
-static uint16_t wan_host(const struct wan_names *names, const uint8_t *p, bool four)
+/* The host that the packet goes to, and its interface. */
+static uint16_t wan_host(const struct wan_names *names, const uint8_t *p, bool four,
+			 uint8_t *dst_if)
 {
 	static const uint8_t net6[13] = { 0 };
 	const uint8_t *a = four ? p + 16 : p + 24;
-	unsigned int side, i;
+	unsigned int side, i, k;
 
+	k = a[1] - (four ? WAN_NET_4 : WAN_NET_6);
 	if (four) {
-		if (a[0] != 10 || a[1] != 77)
+		if (a[0] != 10)
 			return WAN_NOBODY;
 		side = a[2];
 		i = a[3];
 	} else {
-		if (a[0] != 0xfd || a[1] != 0x77 || a[2] || memcmp(a + 4, net6, 11) != 0)
+		if (a[0] != 0xfd || a[2] || memcmp(a + 4, net6, 11) != 0)
 			return WAN_NOBODY;
 		side = a[3];
 		i = a[15];
 	}
-	if (side < 1 || side > WAN_SIDES || i < 1 || i > names->n[side - 1])
+	if (k >= wan_ifs(names) || side < 1 || side > WAN_SIDES || i < 1 || i > names->n[side - 1])
 		return WAN_NOBODY;
+	*dst_if = (uint8_t)k;
 	return (uint16_t)(i - 1 + (side == 2 ? names->n[0] : 0));
 }
 
@@ -302,6 +306,7 @@ struct wan_pkt *wan_pkt_cut(struct wan_pool *pool, const struct wan_names *names
 	struct wan_pkt *first = NULL, **end = &first, *p;
 	struct wan_cut c = { .size = 0 };
 	uint32_t hash, at, rest, nth = 0;
+	uint8_t dst_if = 0;
 	uint16_t dst;
 	int cut;
 
@@ -311,7 +316,7 @@ struct wan_pkt *wan_pkt_cut(struct wan_pool *pool, const struct wan_names *names
 	if (cut < 0)
 		return NULL;
 	hash = wan_ip_hash(b->data, &c.ip);
-	dst = wan_host(names, b->data, c.ip.four);
+	dst = wan_host(names, b->data, c.ip.four, &dst_if);
 	rest = len - c.ip.l4;
 	if (!cut || c.size > rest)
 		c.size = rest;
@@ -327,6 +332,7 @@ struct wan_pkt *wan_pkt_cut(struct wan_pool *pool, const struct wan_names *names
 		b->refs++;
 		p->hash = hash;
 		p->dst = dst;
+		p->dst_if = dst_if;
 		p->nhdr = c.ip.l4;
 		memcpy(p->hdr, b->data, p->nhdr);
 		p->data = c.ip.l4 + at;

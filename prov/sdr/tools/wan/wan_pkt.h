@@ -42,16 +42,17 @@ struct wan_buf {
 struct wan_pkt {
 	struct wan_pkt *next;
 	struct wan_buf *buf;
-	uint64_t in_ns;	      /* when it came to the emulator */
-	uint32_t len;	      /* IP bytes */
-	uint32_t data, ndata; /* slice of buf behind the headers */
-	uint32_t hash;	      /* of the five-tuple */
-	uint16_t src, dst;    /* hosts */
-	uint16_t line;	      /* of the network */
-	uint16_t nhdr;	      /* bytes of hdr */
-	uint16_t l3;	      /* of them the IP header's */
-	uint16_t size;	      /* joined: bytes behind the headers of each piece but the last */
-	bool cut, tcp;	      /* a piece of a super-packet; of TCP, else of UDP */
+	uint64_t in_ns;		/* when it came to the emulator */
+	uint32_t len;		/* IP bytes */
+	uint32_t data, ndata;	/* slice of buf behind the headers */
+	uint32_t hash;		/* of the five-tuple */
+	uint16_t src, dst;	/* hosts */
+	uint8_t src_if, dst_if; /* interface that it left by, and whose address it goes to */
+	uint16_t line;		/* of the network */
+	uint16_t nhdr;		/* bytes of hdr */
+	uint16_t l3;		/* of them the IP header's */
+	uint16_t size;		/* joined: bytes behind the headers of each piece but the last */
+	bool cut, tcp;		/* a piece of a super-packet; of TCP, else of UDP */
 	uint16_t csum_start, csum_offset;
 	bool csum; /* the check sum at csum_start + csum_offset is still to be computed */
 	uint8_t hdr[WAN_HDR_MAX];
@@ -64,11 +65,21 @@ struct wan_pool {
 	uint64_t packets; /* in use */
 };
 
-/* Hosts: number i of side s (both from 0) has 10.77.(s + 1).(i + 1) and fd77:(s + 1)::(i + 1). */
+/*
+ * Hosts: number i of side s (both from 0) has 10.77.(s + 1).(i + 1) and fd77:(s + 1)::(i + 1); its
+ * interface k the same with 77 + k, and 77 + k in hexadecimal.
+ */
 struct wan_names {
-	uint16_t n
-		[WAN_SIDES]; /* hosts of each side; their numbers in the network are side by side */
+	/* hosts of each side; their numbers in the network are side by side */
+	uint16_t n[WAN_SIDES];
+	uint8_t ifs; /* of each host; 0: 1 */
 };
+#define WAN_NET_4 77u
+#define WAN_NET_6 0x77u
+static inline unsigned int wan_ifs(const struct wan_names *names)
+{
+	return names->ifs ? names->ifs : 1;
+}
 #define WAN_NOBODY UINT16_MAX
 
 /* Room for WAN_READ_MAX bytes; NULL: no memory. */

@@ -89,20 +89,32 @@ static void wan_env(const char *kind, const char *name, const char *value)
 	setenv(key, value, 1);
 }
 
+/* Of its interface `interface`: further ones have their number behind the name, from 2. */
+static void wan_env_address(const struct wan_plan *plan, const char *name, uint16_t i,
+			    unsigned int interface)
+{
+	char key[WAN_NAME_MAX + 16], text[64];
+
+	snprintf(key, sizeof(key), "%s", name);
+	if (interface)
+		snprintf(key, sizeof(key), "%s_%u", name, interface + 1);
+	wan_host_address(&plan->names, i, interface, false, text);
+	wan_env("", key, text);
+	wan_host_address(&plan->names, i, interface, true, text);
+	wan_env("6_", key, text);
+}
+
 static void wan_env_host(const struct wan_plan *plan, const struct wan_host *h, uint16_t i,
 			 const char *self)
 {
 	char text[64], first[2] = { h->name[0], 0 };
 	bool one = strcmp(h->name + 1, "1") == 0;
 
-	wan_host_address(&plan->names, i, false, text);
-	wan_env("", h->name, text);
-	if (one)
-		wan_env("", first, text);
-	wan_host_address(&plan->names, i, true, text);
-	wan_env("6_", h->name, text);
-	if (one)
-		wan_env("6_", first, text);
+	for (unsigned int k = 0; k < wan_ifs(&plan->names); k++) {
+		wan_env_address(plan, h->name, i, k);
+		if (one)
+			wan_env_address(plan, first, i, k);
+	}
 	snprintf(text, sizeof(text), "/proc/%.16s/fd/%d", self, h->ns);
 	wan_env("NS_", h->name, text);
 	if (one)
