@@ -4,7 +4,8 @@
 
 flow.py PLAN RESULT starts servers, then flows at their times, and writes what became of them.
 flow.py tcp-server PORT and flow.py tcp-client ADDRESS PORT CC SECONDS are a bulk transfer by the kernel's
-TCP with a congestion control by name; "cubic+pace" is CUBIC whose packets TCP spreads itself.
+TCP with a congestion control by name; "cubic+pace" is CUBIC whose packets TCP spreads itself, "mptcp-bbr"
+MPTCP with BBR on each path: the server's host tells its further addresses, and routes lead to each by its own.
 """
 import json
 import os
@@ -17,10 +18,17 @@ import time
 
 TCP_CONGESTION = 13
 SO_MAX_PACING_RATE = 47
+IPPROTO_MPTCP = 262
+MPTCP = "mptcp-"
+MPTCP_PATHS = "4"
 
 
-def tcp_server(port):
-    s = socket.socket()
+def tcp_socket(multi):
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP if multi else 0)
+
+
+def tcp_server(port, multi):
+    s = tcp_socket(multi)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(("0.0.0.0", port))
     s.listen()
@@ -31,8 +39,8 @@ def tcp_server(port):
 
 
 def tcp_client(address, port, cc, seconds):
-    s = socket.socket()
-    name, _, paced = cc.partition("+")
+    s = tcp_socket(cc.startswith(MPTCP))
+    name, _, paced = cc.removeprefix(MPTCP).partition("+")
     s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, name.encode())
     if paced:  # any limit makes TCP pace, at 1.2 windows a round trip
         s.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, (1 << 34).to_bytes(8, sys.byteorder))
@@ -61,6 +69,18 @@ class Run:
         return subprocess.Popen([self.wan, "exec", host] + argv, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **kw)
 
+    def mptcp(self, f):
+        """Both hosts may have further paths; where the server is, it says what further addresses it has."""
+        for host in (f["from"], f["to"]):
+            self.inside(host, ["ip", "mptcp", "limits", "set", "subflows", MPTCP_PATHS, "add_addr_accepted", MPTCP_PATHS])
+        k = 2
+        while "SDR_WAN_%s_%d" % (f["to"].upper(), k) in os.environ:
+            self.inside(f["to"], ["ip", "mptcp", "endpoint", "add", self.host("%s_%d" % (f["to"], k)), "signal"])
+            k += 1
+
+    def inside(self, host, argv):
+        subprocess.run([self.wan, "exec", host] + argv, check=True)
+
     def server(self, i, f):
         if f["kind"] == "ping":
             return
@@ -68,6 +88,9 @@ class Run:
             argv = [self.plan["perf"], "-q", "-A", self.host(f["to"]), "-p", str(f["port"])]
         else:
             argv = [sys.executable, __file__, "tcp-server", str(f["port"])]
+            if f["kind"].startswith(MPTCP):
+                self.mptcp(f)
+                argv.append("multi")
         env = dict(os.environ, **f.get("env", {}))
         self.servers.append(self.start(f["to"], argv, env=env))
 
@@ -96,10 +119,11 @@ class Run:
             pass
         self.result[i] = r
 
-    def phases(self, begin):
-        for at, name in self.plan["phases"]:
+    def said(self, word, begin, what):
+        """To the emulator, at their times."""
+        for at, text in what:
             time.sleep(max(0, begin + at - time.monotonic()))
-            subprocess.run([self.wan, "phase", name], check=True)
+            subprocess.run([self.wan, word, text], check=True)
 
     def run(self):
         for i, f in enumerate(self.plan["flows"]):
@@ -107,10 +131,11 @@ class Run:
         time.sleep(0.6)
         begin = time.monotonic()
         jobs = [threading.Thread(target=self.flow, args=(i, f, begin)) for i, f in enumerate(self.plan["flows"])]
-        jobs.append(threading.Thread(target=self.phases, args=(begin,), daemon=True))
+        for word, what in (("phase", self.plan["phases"]), ("set", sorted(self.plan.get("changes", [])))):
+            threading.Thread(target=self.said, args=(word, begin, what), daemon=True).start()
         for j in jobs:
             j.start()
-        for j in jobs[:-1]:
+        for j in jobs:
             j.join()
         cpu = []
         for s in self.servers:  # Popen.terminate() would wait for it, and lose what it used
@@ -123,7 +148,7 @@ class Run:
 
 def main(argv):
     if argv[1] == "tcp-server":
-        tcp_server(int(argv[2]))
+        tcp_server(int(argv[2]), argv[3:] == ["multi"])
     elif argv[1] == "tcp-client":
         tcp_client(argv[2], int(argv[3]), argv[4], float(argv[5]))
     else:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
-"""The table of compare-share.sh: cases, bars, what was measured."""
+"""The table of compare-share.sh, and of compare-paths.sh: cases, bars, what was measured."""
 import argparse
 import os
 import shutil
@@ -8,8 +8,11 @@ import sys
 import tempfile
 
 import cases
+import paths
 import sim
 import wan
+
+SETS = {"compare-share.sh": cases, "compare-paths.sh": paths}
 
 
 class Context:
@@ -17,9 +20,11 @@ class Context:
 
     def __init__(self, args):
         self.build = args.build
-        self.seconds = args.seconds or (4 if args.quick else 10)
+        quick = 4 if args.script == "compare-share.sh" else 6
+        self.seconds = args.seconds or (quick if args.quick else 10)
         self.runs = args.runs
         self.csv = args.csv
+        self.single = args.single
         self.dir = os.path.abspath(args.keep) if args.keep else tempfile.mkdtemp()
         self.keep = bool(args.keep)
         self.bad = 0
@@ -63,7 +68,7 @@ def percent(x):
 
 def chosen(args):
     names = args.case.split(",") if args.case else None
-    for name, quick, fn in cases.CASES:
+    for name, quick, fn in SETS[args.script].CASES:
         if names is None:
             if quick or not args.quick:
                 yield name, fn
@@ -72,26 +77,31 @@ def chosen(args):
 
 
 def main():
-    p = argparse.ArgumentParser(prog="compare-share.sh", add_help=False)
+    p = argparse.ArgumentParser(add_help=False)
+    p.add_argument("--script", default="compare-share.sh", choices=SETS)
     p.add_argument("--build")
     p.add_argument("--case")
     p.add_argument("--list", action="store_true")
     p.add_argument("--quick", action="store_true")
     p.add_argument("--sim", action="store_true")
+    p.add_argument("--single", action="store_true")
     p.add_argument("--runs", type=int, default=5)
     p.add_argument("--seconds", type=float)
     p.add_argument("--csv", action="store_true")
     p.add_argument("--keep")
     p.add_argument("-h", "--help", action="store_true")
     args = p.parse_args()
+    p.prog = args.script
+    if args.sim if args.script == "compare-paths.sh" else args.single:
+        p.error("%s has no --%s" % (args.script, "sim" if args.sim else "single"))
     if args.help:
-        with open(os.path.join(os.path.dirname(wan.HERE), "compare-share.sh")) as f:
+        with open(os.path.join(os.path.dirname(wan.HERE), args.script)) as f:
             text = f.read().split("\n\n")[0].split("\n#\n", 2)[2]
             print("\n".join(line[2:] for line in text.splitlines()))
         return 0
     todo = list(chosen(args))
     if not todo:
-        print("compare-share.sh: there is no case %s; --list says which there are" % args.case, file=sys.stderr)
+        print("%s: there is no case %s; --list says which there are" % (args.script, args.case), file=sys.stderr)
         return 2
     if args.list:
         print("\n".join(name for name, _ in todo))
@@ -106,7 +116,7 @@ def main():
             except wan.Failed as e:
                 ctx.row("failed: " + str(e)[:100], "", "", "no")
     except wan.Skipped as e:
-        print("compare-share.sh: %s" % e, file=sys.stderr)
+        print("%s: %s" % (args.script, e), file=sys.stderr)
         return 77
     finally:
         if not ctx.keep:

@@ -124,12 +124,12 @@ def emulate(ctx, out, options, argv):
     return p.stdout.decode()
 
 
-def run(ctx, name, options, flows, end):
-    """Runs the flows; the phase "run" begins with the first and ends after `end` seconds."""
+def run(ctx, name, options, flows, end, changes=()):
+    """Runs the flows; the phase "run" begins with the first and ends after `end` seconds.  changes: (seconds, setting)."""
     out = os.path.join(ctx.dir, name)
     wan = os.path.join(ctx.build, "sdr_wan")
     plan = {"wan": wan, "perf": os.path.join(ctx.build, "sdr_perf"), "flows": flows, "out": out,
-            "phases": [(0, "run"), (end, "rest")]}
+            "phases": [(0, "run"), (end, "rest")], "changes": changes}
     with open(out + ".plan", "w") as f:
         json.dump(plan, f)
     options = options + ["--series", out + ".series", "--every", "%gs" % EVERY, "--limit", "%gs" % (end + 120)]
