@@ -118,6 +118,25 @@ progress_line() {
 	both_end_well client server && said client '4096 bytes: [0-9]+ s, [0-9]+ %, [0-9.]+ MB/s'
 }
 
+# A row for each message of each size, none of which begins before the first or takes longer than all of it.
+times_is() { # OP IN_FLIGHT ITERATIONS
+	runs --op "$1" -Q "$2" -s 30k -n "$3" --format csv --times "$tmp/times.csv" || return 1
+	[ "$(head -n 1 "$tmp/times.csv")" = bytes,message,begin_s,seconds ] || { no "not the columns of sdr_perf(1)"; return 1; }
+	awk -F, -v iters="$3" -v most="$(awk -F, 'NR == 2 { print $11 }' "$tmp/client.txt")" '
+	NR == 1 { next }
+	NR == 2 { first = $3 }
+	{ n++; seen[$2]++; if ($2 == 0) first = $3; sum += $4 }
+	NF != 4 || $1 != 30720 || $2 < 0 || $2 >= iters || $4 <= 0 || $4 > most + 1e-6 || $3 < first - most { bad = bad " " NR }
+	END { for (i = 0; i < iters; i++) if (seen[i] != 1) bad = bad " message " i
+		if (bad != "" || n != iters || sum < most * 0.5) { print "bad:" bad ", rows: " n + 0; exit 1 } }' "$tmp/times.csv"
+}
+times_send() { times_is send 3 40; }
+times_lat() { times_is lat 1 20; }
+times_nowhere() {
+	port=$(free_port)
+	perf_client -n 5 --times "$tmp/no/such.csv" && ends_with client 1 'no/such.csv cannot be written: No such file'
+}
+
 # ---- what is refused ---------------------------------------------------------------------------
 
 # usage NAME OPTIONS... : exit status 2, and NAME in the text.
@@ -143,13 +162,13 @@ bad_options() {
 bad_together() {
 	usage --all -s 8 -a $host && usage --duration -n 5 -D 1 $host && usage --bidirectional -b --op lat $host &&
 		usage --in-flight -Q 4 --op lat $host && usage -Q -s 1g -Q 2 $host && usage --loop --loop $host &&
-		usage --address -A $host $host && usage --size -s 8 && usage --op --op lat && usage --verify --verify
+		usage --address -A $host $host && usage --times --times f && usage --size -s 8 && usage --op --op lat && usage --verify --verify
 }
 
 help_lists() {
 	local o
 	"$perf" --help >"$tmp/help.txt" || { no "exit status $?"; return 1; }
-	for o in port address loop op size all iters duration in-flight bidirectional verify wait domain engine mtu \
+	for o in port address loop op size all iters duration in-flight bidirectional verify wait times domain engine mtu \
 		chunk channels sdk loopback sweep workers plain rounds probe-loss payload rate no-fragment flows trials every append plot format quiet help; do
 		said help "--$o " || return 1
 	done
@@ -413,7 +432,7 @@ probe_trials_interrupted() {
 }
 
 all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged both_ways_read all_sizes repairs
-	duration table json settings progress_line bad_options bad_together help_lists refused_port refused_setting
+	duration table json settings times_send times_lat times_nowhere progress_line bad_options bad_together help_lists refused_port refused_setting
 	no_such_domain no_server client_killed server_killed loop
 	probe_clean probe_table probe_json probe_known_path probe_netem probe_fragments probe_plot probe_plot_never probe_bad_options
 	probe_no_server probe_client_interrupted probe_server_interrupted probe_server_killed probe_client_killed

@@ -59,6 +59,7 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf_say.h \
 	prov/sdr/tools/perf/sdr_perf_side.c \
 	prov/sdr/tools/perf/sdr_perf_side.h \
+	prov/sdr/tools/perf/sdr_perf_times.c \
 	prov/sdr/tools/perf/sdr_perf_value.c \
 	prov/sdr/tools/perf/sdr_perf_value.h
 sdr_perf_LDADD = libsdr_tool.la $(SDR_SDK_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)

@@ -29,6 +29,7 @@ static int client(struct perf_opt *opt)
 		return opt->probe.trials ? probe_trials(opt) : probe_client(opt);
 	if (opt->sdk.on)
 		return sdk_client(opt);
+	perf_times_open(opt->times);
 	perf_conn_client(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);

@@ -48,8 +48,9 @@ struct perf_op {
 	/* err: 0, FI_ECANCELED or FI_ETRUNC; anything else has ended the process */
 	void (*done)(struct perf_op *op, size_t len, int err);
 	struct perf_side *side;
-	uint64_t n;    /* number of the message it carries */
-	uint32_t slot; /* place in the buffer */
+	uint64_t n;	   /* number of the message it carries */
+	uint64_t begin_ns; /* it was posted */
+	uint32_t slot;	   /* place in the buffer */
 	bool busy;
 };
 
@@ -154,5 +155,12 @@ void perf_out_progress(const struct perf_opt *opt, uint64_t size, uint64_t ns, u
 
 /* Takes that line off the screen. */
 void perf_out_clear(void);
+
+/* --times, of a client; NULL: not wanted. */
+void perf_times_open(const char *file);
+bool perf_times_wanted(void);
+/* Message n of a size: when it was posted, and what it took. */
+void perf_times_row(uint64_t size, uint64_t n, uint64_t begin_ns, uint64_t ns);
+void perf_times_close(void);
 
 #endif /* SDR_PERF_H */

@@ -29,6 +29,7 @@ enum {
 	OPT_FORMAT,
 	OPT_LOOP,
 	OPT_WAIT,
+	OPT_TIMES,
 	OPT_PROBE,
 	OPT_PAYLOAD,
 	OPT_RATE,
@@ -73,6 +74,8 @@ static const struct {
 	{ OPT_VERIFY, "verify", NULL, CLIENT | RUNS, "fill and check every byte (costs time)" },
 	{ OPT_WAIT, "wait", "HOW", CLIENT | RUNS,
 	  "for completions: poll, sleep, or auto: poll for 20 us, then sleep (default auto)" },
+	{ OPT_TIMES, "times", "FILE", CLIENT | RUN,
+	  "CSV of every message: when it was posted, and how long it took" },
 	{ 'd', "domain", "NAME", BOTH | RUNS,
 	  "interface or RDMA device of this side, as fi_info shows it (default: by address)" },
 	{ 'e', "engine", "NAME", BOTH | RUNS,
@@ -367,6 +370,9 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 	case OPT_FORMAT:
 		opt->format =
 			(enum perf_format)perf_word(shown(c), arg, formats, 3, "table, csv, json");
+		break;
+	case OPT_TIMES:
+		opt->times = arg;
 		break;
 	case 'q':
 		opt->quiet = true;

@@ -96,6 +96,7 @@ struct perf_opt {
 	uint16_t port;
 	enum perf_format format;
 	bool loop, quiet;
+	const char *times;		    /* file; NULL: none */
 	const char *setting[PERF_SETTINGS]; /* given as options; NULL: not */
 	struct perf_plan plan;
 	struct probe_opt probe;

@@ -130,6 +130,7 @@ static void op_post(struct perf_side *s, struct perf_op *op)
 	struct fid_ep *ep = s->ep.ep;
 
 	op->n = run.posted++;
+	op->begin_ns = perf_times_wanted() ? perf_now() : 0;
 	if (verify(s) && s->plan.op == PERF_READ)
 		memset(s->rx + at, 0, s->size);
 	else if (verify(s))
@@ -163,6 +164,8 @@ static void op_done(struct perf_op *op, size_t len, int err)
 	    !perf_filled(s->rx + op->slot * s->size, s->size, op->slot, !s->client))
 		run.bad++;
 	run.completed++;
+	if (perf_times_wanted())
+		perf_times_row(s->size, op->n, op->begin_ns, perf_now() - op->begin_ns);
 	s->free[s->nfree++] = op->slot;
 }
 
@@ -292,6 +295,8 @@ static void ping(struct perf_side *s, const struct perf_opt *opt, struct perf_sy
 		ping_check(s, n);
 		now = perf_now();
 		sample[n] = now - last;
+		if (perf_times_wanted())
+			perf_times_row(s->size, n, last, sample[n]);
 		last = now;
 		run.completed = n + 1;
 		if (now - shown >= PROGRESS_NS) {
@@ -453,7 +458,9 @@ void perf_run(struct perf_side *s, const struct perf_opt *opt)
 			break;
 		s->size *= 2;
 	}
-	if (s->client)
+	if (s->client) {
+		perf_times_close();
 		perf_out_end(opt);
+	}
 	free(sample);
 }
