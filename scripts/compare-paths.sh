@@ -17,7 +17,7 @@
 #
 # Programs are those of SDR_BUILDDIR (build/).  Nothing else should run meanwhile: sdr_wan says how late
 # it was, and a run in which it was more than 1 ms late for 1 of 100 packets, or lost packets, is marked
-# with a "?".  All of it takes about 3 minutes.  No part of any test.
+# with a "?".  All of it takes about 4 minutes.  No part of any test.
 #
 # "Of what lives" is what the line delivered, parity and what was sent again included, over the sum of
 # the rates of the paths that are up, less what they lose.

@@ -143,7 +143,7 @@ class Run:
             _, _, used = os.wait4(s.pid, 0)
             s.returncode = 0
             cpu.append(used.ru_utime + used.ru_stime)
-        return {"flows": self.result, "server_cpu_s": cpu}
+        return {"flows": self.result, "server_cpu_s": cpu, "begin_s": begin}
 
 
 def main(argv):
