@@ -31,20 +31,24 @@ static uint32_t sdr_soft_fit(uint32_t room)
 	return room > SDR_DATA_OVERHEAD ? (room - SDR_DATA_OVERHEAD) & ~3u : 0;
 }
 
-/* What the devices of further sources carry, if that is less and not next to nothing. */
-static uint32_t sdr_soft_fit_all(const struct sdr_soft *s, const struct sdr_soft_attr *a,
-				 uint32_t fit)
+/*
+ * Room behind the IP and UDP headers on the devices of all sources; on one that carries next to
+ * nothing there is no path.
+ */
+static uint32_t sdr_soft_room_all(const struct sdr_soft *s, const struct sdr_soft_attr *a,
+				  uint32_t room)
 {
 	uint32_t head = sdr_uc_head((sa_family_t)s->family), one;
 	int dev, i;
 
 	for (i = 0; i < a->nmore; i++) {
 		dev = s->net->device_mtu((const struct sockaddr *)&a->more[i]);
-		one = dev > (int)head ? sdr_soft_fit((uint32_t)dev - head) : 0;
-		if (one >= SDR_MTU_MIN && one < fit)
-			fit = one;
+		one = dev > (int)head ? (uint32_t)dev - head : 0;
+		if (sdr_soft_fit(one) >= SDR_MTU_MIN && one >= SDR_CTL_OVERHEAD + SDR_CTL_MIN &&
+		    one < room)
+			room = one;
 	}
-	return fit;
+	return room;
 }
 
 /* Payload sizes of data packets and control datagrams for this device. */
@@ -65,6 +69,11 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 	}
 	dev = (uint32_t)ret;
 	room = dev > head ? dev - head : 0;
+	/*
+	 * Of itself a packet of either kind is what all sources carry: any of them may have to.
+	 */
+	if (!a->mtu)
+		room = sdr_soft_room_all(s, a, room);
 	fit = sdr_soft_fit(room);
 	s->probe_max = room > SDR_CTL_OVERHEAD ? (room - SDR_CTL_OVERHEAD) & ~3u : 0;
 	if (s->probe_max > SDR_PROBE_MAX)
@@ -83,8 +92,6 @@ static int sdr_soft_mtu_set(struct sdr_soft *s, const struct sdr_soft_attr *a)
 			     a->mtu, dev, fit);
 		return -EMSGSIZE;
 	}
-	/* Of itself it is what all sources carry; the others cut what is longer. */
-	fit = sdr_soft_fit_all(s, a, fit);
 	if (a->mtu)
 		s->mtu = a->mtu;
 	else if (fit >= SDR_MTU_MAX)
