@@ -142,6 +142,11 @@ uint64_t sdr_context_ctl_since(const struct sdr_context *ctx)
 	return ctx->ctl_since;
 }
 
+uint8_t sdr_context_ctl_source(const struct sdr_context *ctx)
+{
+	return ctx->ctl_source;
+}
+
 uint8_t sdr_context_ctl_ecn(const struct sdr_context *ctx)
 {
 	return ctx->ctl_ecn;

@@ -62,6 +62,7 @@ struct sdr_context {
 	/* of the datagram that is being handled: since when this host had it, 0 unknown */
 	uint64_t ctl_since;
 	uint8_t ctl_ecn;       /* enum sdr_uc_ecn of the datagram that is being handled */
+	uint8_t ctl_source;    /* of the engine, that it came to */
 	struct sdr_crew *crew; /* NULL: the engine has no receive workers */
 	struct sdr_pool pool;
 	struct sdr_txq txq;

@@ -32,6 +32,7 @@ static void sdr_context_ctl_input(struct sdr_context *ctx, const struct sdr_uc_e
 	int cls = sdr_class_decode(ev->c.buf, ev->len, &type);
 
 	ctx->ctl_ecn = ev->ecn;
+	ctx->ctl_source = ev->source;
 	ctx->ctl_since = ev->since;
 	if (cls == -EPROTONOSUPPORT && ctx->other.fn) {
 		ctx->other.fn(ctx->other.user, ev->c.from, ev->c.buf, ev->len);

@@ -107,6 +107,20 @@ void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr)
 	qp->ctx->uc->ops->qp_readdress(qp->uqp, addr);
 }
 
+int sdr_qp_via(struct sdr_qp *qp, uint32_t via, uint8_t source, const struct sdr_uc_addr *addr)
+{
+	const struct sdr_uc_ops *ops = qp->ctx->uc->ops;
+
+	SDR_ASSERT(via && via < SDR_PATHS_MAX && source < qp->ctx->info.sources);
+	return ops->qp_via ? ops->qp_via(qp->uqp, via, source, addr) : -EINVAL;
+}
+
+void sdr_qp_via_set(struct sdr_qp *qp, uint32_t via)
+{
+	SDR_ASSERT(via < SDR_PATHS_MAX);
+	qp->tx_via = (uint8_t)via;
+}
+
 void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes)
 {
 	if (qp->ctx->uc->ops->qp_path)

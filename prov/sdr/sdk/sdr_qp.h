@@ -32,6 +32,7 @@ struct sdr_qp {
 	uint8_t generations, channels; /* both sides' */
 	uint8_t channel;	       /* of the next run */
 	uint8_t tx_flags;	       /* SDR_UC_F_ECT, or 0 */
+	uint8_t tx_via;		       /* way that packets go by */
 	uint32_t qpn, rkey;	       /* own */
 	uint32_t peer_qpn, peer_rkey;
 	uint32_t peer_window;	 /* bytes that its host holds unread; 0: not known */

@@ -43,6 +43,8 @@ void sdr_context_ctl_set(struct sdr_context *ctx, enum sdr_class cls, sdr_ctl_fn
 uint8_t sdr_context_ctl_ecn(const struct sdr_context *ctx);
 /* And since when this host had it, engine time; 0: that is not known. */
 uint64_t sdr_context_ctl_since(const struct sdr_context *ctx);
+/* And the source of the engine (sdr_uc_info.sources) that it came to. */
+uint8_t sdr_context_ctl_source(const struct sdr_context *ctx);
 
 /*
  * Datagrams of ours in another version than SDR_WIRE_VERSION: buf,len with the class header.
@@ -75,6 +77,12 @@ void sdr_context_ctl_push_ect(struct sdr_context *ctx, const struct sdr_uc_addr 
  * info.probe_max bytes; for those too there is room.
  */
 void sdr_context_ctl_push_probe(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len);
+/*
+ * Instead of ctl_push: from that source of the engine.  flags: SDR_UC_F_PROBE, up to
+ * info.probe_max bytes; or 0.
+ */
+void sdr_context_ctl_push_from(struct sdr_context *ctx, uint8_t source,
+			       const struct sdr_uc_addr *to, size_t len, uint8_t flags);
 /*
  * Hands the batch to the engine.  0 everything went, -EAGAIN the engine is full and the rest stays
  * queued in order.  Called by progress, and by a caller that wants its packets out now.
@@ -125,6 +133,13 @@ struct sdr_qp *sdr_qp_create_hooked(struct sdr_context *ctx, const struct sdr_qp
 int sdr_qp_connect_addr(struct sdr_qp *qp, const void *remote_qp_info,
 			const struct sdr_uc_addr *addr);
 void sdr_qp_readdress(struct sdr_qp *qp, const struct sdr_uc_addr *addr);
+/*
+ * A way to the peer beside its own (sdr_uc_ops.qp_via), 1..SDR_PATHS_MAX - 1.  0 or a negative
+ * errno.
+ */
+int sdr_qp_via(struct sdr_qp *qp, uint32_t via, uint8_t source, const struct sdr_uc_addr *addr);
+/* What is sent from now on (sdr_send_packets) goes by it; 0: by the QP's own. */
+void sdr_qp_via_set(struct sdr_qp *qp, uint32_t via);
 /* Engines with info.cuts: no IP packet with data of this QP is longer (sdr_uc_ops.qp_path). */
 void sdr_qp_path_set(struct sdr_qp *qp, uint32_t bytes);
 /* Engines with info.ecn: queues on the way may mark what is sent from now on. */

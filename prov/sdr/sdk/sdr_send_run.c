@@ -30,8 +30,9 @@ static bool sdr_send_extend(struct sdr_snd_handle *h, const uint8_t *buf, uint32
 	struct sdr_uc_tx *t = sdr_txq_last(h->qp->ctx, h);
 	uint32_t mtu = h->qp->mtu;
 
-	if (!t || t->mr != mr || (t->flags & SDR_UC_F_ECT) != h->qp->tx_flags || !t->len ||
-	    t->len % mtu || t->buf + t->len != buf || t->w.first + t->len / mtu != first)
+	if (!t || t->mr != mr || (t->flags & SDR_UC_F_ECT) != h->qp->tx_flags ||
+	    t->via != h->qp->tx_via || !t->len || t->len % mtu || t->buf + t->len != buf ||
+	    t->w.first + t->len / mtu != first)
 		return false;
 	if (t->len / mtu + n > h->qp->run_pkts)
 		return false;
@@ -53,6 +54,7 @@ static void sdr_send_desc(struct sdr_snd_handle *h, const uint8_t *buf, uint32_t
 	t->w.va = h->va;
 	t->gen = h->gen;
 	t->channel = qp->channel;
+	t->via = qp->tx_via;
 	t->len = bytes;
 	t->buf = buf;
 	t->w.qp = qp->uqp;

@@ -187,7 +187,7 @@ uint8_t *sdr_context_ctl_alloc(struct sdr_context *ctx)
 }
 
 static void sdr_txq_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len,
-			     uint8_t flags)
+			     uint8_t flags, uint8_t source)
 {
 	struct sdr_txq *q = &ctx->txq;
 	uint32_t slot = q->ctl_tail % SDR_CTL_SLOTS;
@@ -204,6 +204,7 @@ static void sdr_txq_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *
 	memset(t, 0, sizeof(*t));
 	t->kind = SDR_UC_TX_CTL;
 	t->flags = flags;
+	t->via = source;
 	t->len = (uint32_t)len;
 	t->buf = q->ctl + (size_t)slot * q->ctl_size;
 	t->to = &q->to[slot];
@@ -212,17 +213,25 @@ static void sdr_txq_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *
 void sdr_context_ctl_push(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
 {
 	SDR_ASSERT(len <= ctx->info.ctl_max);
-	sdr_txq_ctl_push(ctx, to, len, 0);
+	sdr_txq_ctl_push(ctx, to, len, 0, 0);
 }
 
 void sdr_context_ctl_push_ect(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
 {
 	SDR_ASSERT(len <= ctx->info.ctl_max);
-	sdr_txq_ctl_push(ctx, to, len, SDR_UC_F_ECT);
+	sdr_txq_ctl_push(ctx, to, len, SDR_UC_F_ECT, 0);
 }
 
 void sdr_context_ctl_push_probe(struct sdr_context *ctx, const struct sdr_uc_addr *to, size_t len)
 {
 	SDR_ASSERT(len <= ctx->info.probe_max);
-	sdr_txq_ctl_push(ctx, to, len, SDR_UC_F_PROBE);
+	sdr_txq_ctl_push(ctx, to, len, SDR_UC_F_PROBE, 0);
+}
+
+void sdr_context_ctl_push_from(struct sdr_context *ctx, uint8_t source,
+			       const struct sdr_uc_addr *to, size_t len, uint8_t flags)
+{
+	SDR_ASSERT(source < ctx->info.sources);
+	SDR_ASSERT(len <= (flags & SDR_UC_F_PROBE ? ctx->info.probe_max : ctx->info.ctl_max));
+	sdr_txq_ctl_push(ctx, to, len, flags, source);
 }
