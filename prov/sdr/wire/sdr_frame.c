@@ -15,6 +15,7 @@
  *    PADDING         0x80  len(2)  bytes
  *    PATH_RESPONSE   0x81  len(2)  path(1)  data(8)
  *    HELD            0x82  len(2)  bytes of later versions
+ *    ASIDE           0x84  len(2)  bytes of later versions
  *    DROPS           0x83  len(2)  count(4)
  *    PATH_CHALLENGE  0xc0  len(2)  path(1)  data(8)
  *    SHAPE           0xc1  len(2)  see struct sdr_frame_shape
@@ -91,6 +92,11 @@ size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,
 size_t sdr_frame_held_encode(uint8_t *p, size_t room)
 {
 	return sdr_frame_long_encode(p, room, SDR_FRAME_HELD, NULL, 0);
+}
+
+size_t sdr_frame_aside_encode(uint8_t *p, size_t room)
+{
+	return sdr_frame_long_encode(p, room, SDR_FRAME_ASIDE, NULL, 0);
 }
 
 size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_drops *f)

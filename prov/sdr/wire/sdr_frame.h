@@ -38,6 +38,11 @@ enum sdr_frame_type {
 	 */
 	SDR_FRAME_HELD = 0x82,
 	SDR_FRAME_DROPS = 0x83, /* struct sdr_frame_drops */
+	/*
+	 * First in its packet, which leaves by another path than its sender's others do: who
+	 * answers it does not follow (feature MULTIPATH).  No bytes that mean anything yet.
+	 */
+	SDR_FRAME_ASIDE = 0x84,
 	SDR_FRAME_PATH_CHALLENGE = 0xc0,
 	SDR_FRAME_SHAPE = 0xc1, /* struct sdr_frame_shape */
 };
@@ -200,7 +205,7 @@ struct sdr_frame {
 		struct sdr_frame_path path; /* PATH_CHALLENGE, PATH_RESPONSE */
 		struct sdr_frame_shape shape;
 		struct sdr_frame_drops drops;
-		struct sdr_frame_other other; /* PADDING, HELD, and all that are not known */
+		struct sdr_frame_other other; /* PADDING, HELD, ASIDE, and all that are not known */
 	};
 };
 
@@ -211,6 +216,7 @@ size_t sdr_frame_ping_encode(uint8_t *p, size_t room);
 size_t sdr_frame_end_encode(uint8_t *p, size_t room, const struct sdr_frame_end *f);
 size_t sdr_frame_close_encode(uint8_t *p, size_t room, const struct sdr_frame_close *f);
 size_t sdr_frame_held_encode(uint8_t *p, size_t room);
+size_t sdr_frame_aside_encode(uint8_t *p, size_t room);
 size_t sdr_frame_drops_encode(uint8_t *p, size_t room, const struct sdr_frame_drops *f);
 /* type: PATH_CHALLENGE or PATH_RESPONSE */
 size_t sdr_frame_path_encode(uint8_t *p, size_t room, enum sdr_frame_type type,

@@ -111,14 +111,14 @@ size_t sdr_hello_encode(uint8_t *p, enum sdr_rel_type type, const struct sdr_hel
 	return SDR_HELLO_LEN + h->ext_len;
 }
 
-static int sdr_hello_addrs_check(const uint8_t *p, const uint8_t *end)
+static int sdr_hello_addrs_check(const uint8_t *p, const uint8_t *end, uint32_t max)
 {
 	struct sdr_hello_addr a;
 	uint32_t n = 0;
 	int ret;
 
 	while ((ret = sdr_hello_addr_next(&p, end, &a)) > 0)
-		if (++n > SDR_HELLO_ADDRS_MAX)
+		if (++n > max)
 			return -EBADMSG;
 	return ret;
 }
@@ -142,6 +142,8 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 	h->ext_unknown = 0;
 	h->addrs = NULL;
 	h->addrs_len = 0;
+	h->sources = NULL;
+	h->sources_len = 0;
 	h->probe_max = 0;
 	h->seen = 0;
 	h->observed = (struct sdr_hello_addr){ .port = 0 };
@@ -151,10 +153,18 @@ static int sdr_hello_ext_decode(const uint8_t *p, size_t len, struct sdr_hello *
 	while ((ret = sdr_tlv_next(&p, end, &t)) > 0) {
 		switch (t.type) {
 		case SDR_HELLO_ADDRESSES:
-			if (h->addrs || sdr_hello_addrs_check(t.value, t.value + t.len))
+			if (h->addrs ||
+			    sdr_hello_addrs_check(t.value, t.value + t.len, SDR_HELLO_ADDRS_MAX))
 				return -EBADMSG;
 			h->addrs = t.value;
 			h->addrs_len = t.len;
+			break;
+		case SDR_HELLO_SOURCES:
+			if (h->sources || !t.len ||
+			    sdr_hello_addrs_check(t.value, t.value + t.len, SDR_PATHS_MAX - 1))
+				return -EBADMSG;
+			h->sources = t.value;
+			h->sources_len = t.len;
 			break;
 		case SDR_HELLO_PROBE_MAX:
 			if (h->probe_max || t.len != 4 || sdr_get_le32(t.value) < SDR_CTL_MIN)

@@ -74,6 +74,11 @@ enum sdr_rel_type {
 #define SDR_FEATURE_ATOMIC (1ull << 5) /* ATOMIC is carried out (sdr_atomic.h) */
 #define SDR_FEATURE_ORDER  (1ull << 6) /* records may lead and follow (SDR_REC_F_TURN) */
 #define SDR_FEATURE_CALL   (1ull << 7) /* somebody takes calls (SDR_REC_CALL) */
+/*
+ * Packets and data of a connection may travel by several paths: from any of the sender's SOURCES
+ * that has answered a PATH_CHALLENGE
+ */
+#define SDR_FEATURE_MULTIPATH (1ull << 8)
 
 /* Extensions; unknown ones are passed over. */
 enum sdr_hello_ext {
@@ -106,6 +111,12 @@ enum sdr_hello_ext {
 	 * HELLO_ACK: us(4) of its sender's clock at which its host had the HELLO that it answers.
 	 */
 	SDR_HELLO_CAME = 6,
+	/*
+	 * Addresses and ports besides that of the HELLO that its sender sends from and takes
+	 * datagrams at: paths of the connection may lead there (SDR_FEATURE_MULTIPATH).  Entries as
+	 * in ADDRESSES, in the order of the sender's sources, 1..SDR_PATHS_MAX - 1 of them.
+	 */
+	SDR_HELLO_SOURCES = 7,
 };
 #define SDR_HELLO_ADDRS_MAX 32u
 struct sdr_hello_addr {
@@ -142,6 +153,8 @@ struct sdr_hello {
 	uint32_t ext_unknown; /* decode: passed over */
 	const uint8_t *addrs; /* decode: ADDRESSES, NULL without */
 	uint32_t addrs_len;
+	const uint8_t *sources; /* decode: SOURCES, NULL without */
+	uint32_t sources_len;
 	uint32_t probe_max;		/* decode: PROBE_MAX, 0 without */
 	uint32_t seen;			/* decode: SEEN, 0 without */
 	struct sdr_hello_addr observed; /* decode: OBSERVED, port 0 without */
