@@ -36,6 +36,9 @@ bool sdr_auto_burst_begins(struct sdr_cc *cc, uint64_t now)
 	struct sdr_auto *a = sdr_auto_state(cc);
 	double full = auto_burst_full(a), win = a->win;
 
+	/* paths of one connection begin together whenever it does, and mostly not at one line */
+	if (cc->bond && cc->bond->n > 1)
+		return false;
 	if (!auto_burst_far(cc, now) || a->phase == SDR_AUTO_START ||
 	    a->rival.state == SDR_RIVAL_WINDOW || a->rival.state == SDR_RIVAL_HOLD)
 		return false;

@@ -29,6 +29,7 @@
 #define SDR_AUTO_FEW	      4.0  /* packets of a window on a near path: few, to ... */
 #define SDR_AUTO_FEW_NONE     12.0 /* ... a window as others */
 #define SDR_AUTO_FEW_DAMP     0.2  /* the queue is longer than the path, and pacing follows it */
+#define SDR_AUTO_BOND	      0.8  /* of the window that counts: that of all paths */
 #define SDR_AUTO_FEW_LASTED   8.0  /* round trips that a round counts for, at most */
 
 /* How far a path of that round trip is one within a rack: 1, it is, to 0. */
@@ -61,6 +62,21 @@ uint64_t sdr_auto_target(uint64_t base, uint32_t mtu, double win)
 }
 
 /*
+ * The window by which the target goes: of paths of one connection that of all of them, mostly, so
+ * that together they yield to others as one flow with it does; the rest keeps their shares apart.
+ */
+double sdr_auto_counts(const struct sdr_cc *cc, double win)
+{
+	const struct sdr_cc_bond *b = cc->bond;
+	double all;
+
+	if (!b || b->n < 2)
+		return win;
+	all = fmax(b->win - cc->bond_win, 0) + win;
+	return SDR_AUTO_BOND * all + (1 - SDR_AUTO_BOND) * b->n * win;
+}
+
+/*
  * How few packets a window on a near path is: 1, so few that they are counted one by one, to 0, a
  * window as others.
  */
@@ -87,7 +103,7 @@ uint64_t sdr_auto_keeps(const struct sdr_cc *cc, double win)
 	/* among many nobody was seen to have much of the path */
 	if (near && sdr_qdelay_slot(&a->queue) < slot)
 		slot = sdr_qdelay_slot(&a->queue);
-	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, win);
+	slot += sdr_auto_target(a->queue.base + slot, cc->mtu, sdr_auto_counts(cc, win));
 	/* a mean has what the path adds by chance in it (more than the path is our own), ... */
 	slot += (uint64_t)(sdr_auto_few(cc) * fmin(a->queue.noise, (double)a->queue.base));
 	/* ... and a queue shorter than that is not seen */

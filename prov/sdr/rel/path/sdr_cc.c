@@ -274,3 +274,26 @@ void sdr_cc_timeout(struct sdr_cc *cc, uint64_t now)
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, now);
 	sdr_cc_check(cc);
 }
+
+void sdr_cc_rerouted(struct sdr_cc *cc)
+{
+	cc->rerouted = true;
+	cc->min_rtt = 0;
+}
+
+void sdr_cc_bond(struct sdr_cc *cc, struct sdr_cc_bond *bond)
+{
+	if (cc->bond) {
+		SDR_ASSERT(cc->bond->n && cc->bond->rivals >= cc->bond_rival);
+		cc->bond->n--;
+		cc->bond->win -= cc->bond_win;
+		cc->bond->rivals -= cc->bond_rival;
+	}
+	if (cc->bond && cc->bond->asks == cc)
+		cc->bond->asks = NULL;
+	cc->bond = bond;
+	cc->bond_win = 0;
+	cc->bond_rival = false;
+	if (bond)
+		bond->n++;
+}

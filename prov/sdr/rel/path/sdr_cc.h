@@ -57,6 +57,18 @@ struct sdr_cc_ack { /* one acknowledgement event (all that it reports together) 
 	bool overtakes;			/* packets were seen to overtake each other of late */
 };
 
+/*
+ * What the paths of one connection know of each other, so that together they want of a bottleneck
+ * what one flow wants (the aim of RFC 6356).  Controllers that do not look at it are as many flows.
+ */
+struct sdr_cc_bond {
+	uint32_t n;		   /* paths that count */
+	uint32_t rivals;	   /* of them, those beside flows that do not yield */
+	double win;		   /* bytes that they want in flight, together */
+	uint64_t drain_ns;	   /* one of them began to empty its queue; 0: none did yet */
+	const struct sdr_cc *asks; /* the one that looks for such flows; NULL: none yet */
+};
+
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
 #define SDR_CC_STATE_MAX 1264u /* bytes of a controller's own state */
@@ -102,6 +114,12 @@ struct sdr_cc {
 	 * caller takes them away
 	 */
 	uint64_t own_lost;
+	/* with other paths of the connection; NULL: alone.  What of win and rivals is ours */
+	struct sdr_cc_bond *bond;
+	double bond_win;
+	bool bond_rival;
+	bool starting; /* what the path carries is not known yet: the controller's */
+	bool rerouted; /* round trips are other ones from the next sample on */
 	/* some of what was lost may yet be put on it: the controller has to see first */
 	bool doubts;
 	/* the controller's own */
@@ -133,6 +151,13 @@ void sdr_cc_mtu_set(struct sdr_cc *cc, uint32_t mtu);
 void sdr_cc_app_limited(struct sdr_cc *cc, uint64_t inflight);
 /* An acknowledgement, or losses found without one: window, rate and pacer follow. */
 void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack);
+/* From now on it is one of those paths, or alone again (NULL). */
+void sdr_cc_bond(struct sdr_cc *cc, struct sdr_cc_bond *bond);
+/*
+ * Round trips are measured by another way back from now on: what the smallest was says nothing of
+ * them.
+ */
+void sdr_cc_rerouted(struct sdr_cc *cc);
 /*
  * A retransmission timeout without any progress for a while: start again from the first window,
  * keep the model's RTT.

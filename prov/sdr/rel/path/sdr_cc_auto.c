@@ -87,6 +87,7 @@
 #define SDR_AUTO_IDLE_NS    (10 * 1000000000ull) /* a pause that halves what is known */
 #define SDR_AUTO_MOST_NS    (30 * 1000000000ull) /* in which the largest rate seen halves */
 #define SDR_AUTO_SPACED	    0.5			 /* of windows of a few packets (sdr_auto_few()) */
+#define SDR_AUTO_ELSEWHERE  2u			 /* times a queue, and the target: it is another */
 #define SDR_AUTO_LITTLE	    0.05		 /* see struct sdr_rival_at */
 
 _Static_assert(sizeof(struct sdr_auto) <= SDR_CC_STATE_MAX, "the state of auto must fit");
@@ -98,6 +99,22 @@ static uint64_t auto_random(const struct sdr_cc *cc, uint64_t now)
 	return sdr_rand64(&seed);
 }
 
+/* What other paths of the connection see of this one. */
+static void auto_bond(struct sdr_cc *cc)
+{
+	struct sdr_auto *a = sdr_auto_state(cc);
+	bool rival = a->rival.state != SDR_RIVAL_NONE;
+
+	if (!cc->bond)
+		return;
+	if (!cc->bond->asks)
+		cc->bond->asks = cc;
+	cc->bond->win += a->win - cc->bond_win;
+	cc->bond_win = a->win;
+	cc->bond->rivals += (uint32_t)rival - cc->bond_rival;
+	cc->bond_rival = rival;
+}
+
 static void auto_output(struct sdr_cc *cc)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
@@ -105,7 +122,9 @@ static void auto_output(struct sdr_cc *cc)
 	bool near = sdr_qdelay_near(a->queue.base);
 	uint64_t trip = a->queue.base + a->queue.queue, wait;
 
+	cc->starting = a->phase == SDR_AUTO_START;
 	win = a->win = fmax(a->win, sdr_auto_floor(cc));
+	auto_bond(cc);
 	if (a->phase == SDR_AUTO_DRAIN)
 		win *= near ? SDR_AUTO_NEAR_DRAIN_WIN : SDR_AUTO_DRAIN_WIN;
 	/* a queue that is longer than the path is answered at once */
@@ -214,6 +233,15 @@ static void auto_late(struct sdr_auto *a, double late)
 
 /* ---- CRUISE and DRAIN ------------------------------------------------------------------------ */
 
+/* Another path of the connection empties its queue: it may be the same. */
+static bool auto_drains_too(const struct sdr_cc *cc, uint64_t now)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	uint64_t at = cc->bond ? cc->bond->drain_ns : 0;
+
+	return at > a->drained_at && now < at + a->queue.base;
+}
+
 static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
 {
 	const struct sdr_auto *a = sdr_auto_look(cc);
@@ -223,7 +251,7 @@ static bool auto_drains(const struct sdr_cc *cc, uint64_t now, double target)
 	/* who is on a path with a packet now and then makes no queue */
 	if (sdr_qdelay_near(a->queue.base) && a->rounds < a->drained + SDR_AUTO_DRAIN_ROUNDS)
 		return false;
-	if (now > a->drain_at)
+	if (now > a->drain_at || auto_drains_too(cc, now))
 		return true;
 	return a->drained_at && now > a->drained_at + apart * auto_beat(cc) &&
 	       queue < a->shortest * SDR_AUTO_JOIN_SHARE - SDR_AUTO_JOIN_TARGET * target;
@@ -306,6 +334,8 @@ static void auto_cruise_round(struct sdr_cc *cc, uint64_t now, uint64_t target,
 		a->drain_at = auto_after(cc, now, SDR_AUTO_DRAIN_FIRST);
 	} else if (auto_drains(cc, now, aim)) {
 		a->phase = SDR_AUTO_DRAIN;
+		if (cc->bond && !auto_drains_too(cc, now))
+			cc->bond->drain_ns = now;
 		a->drain_end = now + a->queue.base;
 		if (sdr_qdelay_near(a->queue.base))
 			a->drain_end += a->queue.queue;
@@ -378,6 +408,23 @@ static void auto_marks(struct sdr_auto *a, uint64_t now)
 	a->bound_at = now;
 }
 
+/*
+ * Of the paths of a connection one looks for rivals: to each of several the others' queue, which
+ * stays while it yields, is one.  But who meets a queue that is not that one's is elsewhere, and
+ * looks for itself.
+ */
+static bool auto_asks(const struct sdr_cc *cc, uint64_t target)
+{
+	const struct sdr_auto *a = sdr_auto_look(cc);
+	const struct sdr_cc *who = cc->bond ? cc->bond->asks : NULL;
+	uint64_t theirs;
+
+	if (!who || who == cc || cc->bond->n < 2 || a->rival.state != SDR_RIVAL_NONE)
+		return true;
+	theirs = sdr_auto_look(who)->queue.queue;
+	return a->queue.queue > SDR_AUTO_ELSEWHERE * (theirs + target);
+}
+
 static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate *rate)
 {
 	struct sdr_auto *a = sdr_auto_state(cc);
@@ -395,6 +442,7 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		.bytes = a->bytes + a->lost,
 		.lost = sdr_blame_beyond(&a->blame, a->bytes + a->lost, a->lost),
 		.app_limited = rate->app_limited,
+		.together = cc->bond ? cc->bond->rivals : 0,
 		.random = auto_random(cc, now),
 	};
 
@@ -408,7 +456,8 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		auto_blame(cc, now, target);
 	if (a->rounds <= a->settled) /* too much was START's, and says nothing of what fits */
 		a->bound = HUGE_VAL;
-	if (a->phase != SDR_AUTO_DRAIN && sdr_rival_round(&a->rival, &at, &a->win)) {
+	if (a->phase != SDR_AUTO_DRAIN && auto_asks(cc, target) &&
+	    sdr_rival_round(&a->rival, &at, &a->win)) {
 		sdr_blame_reset(&a->blame);
 		cc->own_lost += (uint64_t)at.lost;
 		/* what is lost of it is told later */
@@ -454,6 +503,11 @@ static void auto_sample(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	struct sdr_auto *a = sdr_auto_state(cc);
 	bool least = ack->min_rtt && ack->min_rtt != UINT64_MAX;
 
+	if (cc->rerouted && !ack->rtt)
+		return;
+	if (cc->rerouted)
+		sdr_qdelay_forget(&a->queue, ack->now, ack->rtt);
+	cc->rerouted = false;
 	if (ack->rtt)
 		sdr_qdelay_sample(&a->queue, ack->now, ack->rtt);
 	else if (!a->queue.base && least)
@@ -501,7 +555,8 @@ static void auto_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack,
 	if (a->before > 0)
 		sdr_auto_returns(cc, ack->bytes);
 	if (rate->round_start && ack->now >= a->round_at + SDR_AUTO_ROUND_NS &&
-	    sdr_qdelay_round(&a->queue, sdr_auto_target(a->queue.base, cc->mtu, a->win),
+	    sdr_qdelay_round(&a->queue,
+			     sdr_auto_target(a->queue.base, cc->mtu, sdr_auto_counts(cc, a->win)),
 			     sdr_auto_few(cc))) {
 		a->lasted = ack->now - a->round_at;
 		changed = true;

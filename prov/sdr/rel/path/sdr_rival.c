@@ -130,6 +130,7 @@ void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random)
 {
 	memset(r, 0, sizeof(*r));
 	sdr_standing_init(&r->standing);
+	r->claim = SDR_RIVAL_HALF;
 	r->push_gap = SDR_RIVAL_PUSH_GAP_NS;
 	r->press_ns = SDR_RIVAL_PRESS_NS;
 	r->push_at = now + SDR_RIVAL_PUSH_WAIT_NS + random % SDR_RIVAL_PUSH_SPREAD_NS;
@@ -160,7 +161,7 @@ static void rival_window(struct sdr_rival *r, const struct sdr_rival_at *at, dou
 	r->open = true;
 	r->suspect = false;
 	r->open_rounds = 0;
-	r->open_half = SDR_RIVAL_HALF * r->most;
+	r->open_half = r->claim * r->most;
 	rival_measure_begin(r, at);
 }
 
@@ -360,7 +361,7 @@ static void rival_push(struct sdr_rival *r, const struct sdr_rival_at *at, doubl
 		r->push_at = at->now + at->random % SDR_RIVAL_PUSH_AGAIN_NS;
 	} else {
 		r->push_sure = false;
-		*win = SDR_RIVAL_HALF * r->most * rival_trip(at);
+		*win = r->claim * r->most * rival_trip(at);
 		rival_window(r, at, *win);
 	}
 }
@@ -385,7 +386,7 @@ static void rival_opens(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 	double half;
 
 	rival_measures(r, at);
-	r->open_half = fmax(r->open_half, SDR_RIVAL_HALF * r->most);
+	r->open_half = fmax(r->open_half, r->claim * r->most);
 	half = r->open_half * rival_trip(at);
 	if (SDR_RIVAL_KEEP * *win < half) {
 		*win = fmin(SDR_RIVAL_OPEN * *win, half);
@@ -480,7 +481,7 @@ static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, do
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
 		if (r->bw[i] > most)
 			most = r->bw[i];
-	*win = fmin(most, SDR_RIVAL_HALF * r->most) * trip;
+	*win = fmin(most, r->claim * r->most) * trip;
 }
 
 /* ---- the round ------------------------------------------------------------------------------- */
@@ -490,6 +491,15 @@ static void rival_check(const struct sdr_rival *r)
 	SDR_ASSERT(r->state <= SDR_RIVAL_HOLD && r->most >= 0 && r->rate >= 0);
 	SDR_ASSERT(r->push_gap && r->push_round <= SDR_RIVAL_PUSH_ROUNDS);
 	SDR_ASSERT(r->cuts <= SDR_RIVAL_CUTS);
+}
+
+/* What is claimed beside rivals: half of the path, or of those together a part of it. */
+static void rival_claim(struct sdr_rival *r, double claim)
+{
+	if (claim == r->claim)
+		return;
+	r->open_half *= claim / r->claim;
+	r->claim = claim;
 }
 
 bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
@@ -504,6 +514,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 	enum sdr_standing_says says = SDR_STANDING_NOTHING;
 
 	SDR_ASSERT(at->base && at->target && at->mtu && *win > 0);
+	rival_claim(r, at->together ? SDR_RIVAL_HALF / at->together : SDR_RIVAL_HALF);
 	if (at->bw)
 		r->rate = r->rate > 0 ? r->rate + ((double)at->bw - r->rate) / 4 : (double)at->bw;
 	sdr_rival_passes(r, r->rate);

@@ -19,8 +19,9 @@ enum sdr_rival_state {
 
 struct sdr_rival {
 	enum sdr_rival_state state;
-	double most; /* largest own rate seen on this path (fades), bytes per second */
-	double rate; /* own rate, smoothed, bytes per second */
+	double claim; /* of the path, what is ours beside them */
+	double most;  /* largest own rate seen on this path (fades), bytes per second */
+	double rate;  /* own rate, smoothed, bytes per second */
 	/* round trip of the empty path, ns; it was found to be shorter: the queue says nothing */
 	uint64_t base;
 	bool shorter;
@@ -63,6 +64,8 @@ struct sdr_rival_at {
 	uint64_t bw;		      /* delivery rate, bytes per second; 0: none */
 	double bytes, lost;	      /* decided in it; lost: beyond the weather */
 	bool app_limited;
+	/* so many flows, this one included, are to have what one has; 0: as 1 */
+	uint32_t together;
 	uint64_t random;
 };
 
