@@ -182,7 +182,7 @@ uint32_t bed_bulk_report(struct bed_bulk *b)
 
 	while (more && sdr_report_due(b->rx)) {
 		const uint8_t *at = buf, *end;
-		struct sdr_cc_ack ca = { .bytes = 0 };
+		struct sdr_acks acks = { 0 };
 		struct sdr_frame f;
 		bool gap = false;
 
@@ -190,10 +190,10 @@ uint32_t bed_bulk_report(struct bed_bulk *b)
 		while (sdr_frame_next(&at, end, &f) > 0) {
 			assert_int_equal(f.type, SDR_FRAME_DACK);
 			gap |= f.dack.flags & SDR_DACK_GAP;
-			sdr_bulk_dack(b->tx, &f.dack, &ca);
+			sdr_bulk_dack(b->tx, &f.dack, &acks);
 			n++;
 		}
-		sdr_bulk_detect_lost(b->tx, gap, &ca);
+		sdr_bulk_detect_lost(b->tx, gap, &acks);
 		sdr_bulk_tlog_trim(b->tx);
 	}
 	return n;

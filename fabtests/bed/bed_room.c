@@ -67,11 +67,11 @@ static uint64_t up_bytes(const struct sdr_conn *c, const struct sdr_frame_rec *f
 	return f->payload_len;
 }
 
-static void up_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca)
+static void up_dack(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_acks *as)
 {
 	(void)c;
 	(void)f;
-	(void)ca;
+	(void)as;
 }
 
 static void up_end(struct sdr_conn *c, uint32_t msn)
@@ -85,11 +85,11 @@ static void up_nothing(struct sdr_conn *c)
 	(void)c;
 }
 
-static void up_detect_lost(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca)
+static void up_detect_lost(struct sdr_conn *c, bool nack, struct sdr_acks *as)
 {
 	(void)c;
 	(void)nack;
-	(void)ca;
+	(void)as;
 }
 
 static uint32_t up_due(const struct sdr_conn *c)

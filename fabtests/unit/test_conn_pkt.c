@@ -3,7 +3,9 @@
 /*
  * Packets by themselves, with nothing of the rooms above: log, acknowledgement, loss, probe, copy.
  */
+#include <stdlib.h>
 #include "../bed/bed_room.h"
+#include "rel/conn/sdr_multipath.h"
 
 /* n packets of one record each; returns the number of the first. */
 static uint32_t send_some(struct room *r, uint32_t n)
@@ -116,6 +118,50 @@ static void pkt__a_probe_sends_the_oldest_and_the_next_again(void **state)
 	room_close(&r);
 }
 
+/* A second path, which leads to where the first one does. */
+static void path_add(struct sdr_conn *c)
+{
+	struct sdr_path *p = calloc(1, sizeof(*p));
+
+	c->multi = calloc(1, sizeof(*c->multi));
+	assert_true(p && c->multi);
+	*p = (struct sdr_path){ .index = 1, .addr = c->addr, .proved = true, .next_ns = NEVER };
+	p->rack.timer = NEVER;
+	sdr_rtt_init(&p->rtt, c->main.rtt.srtt);
+	sdr_cc_init(&p->cc, &c->rel->cfg, c->shape->mtu, c->main.cc.rx_window, p->rtt.srtt, NULL,
+		    c->rel->now);
+	c->more = p;
+	c->npaths = 2;
+}
+
+/* What the packet asks leaves by the other path as well, and that says nothing of its records. */
+static void pkt__what_another_path_asks_is_no_copy_of_records(void **state)
+{
+	struct room_pkt p, aside;
+	struct sdr_frame f;
+	struct room r;
+	uint32_t rseq;
+
+	(void)state;
+	room_meet(&r);
+	path_add(r.c);
+	r.c->pto.count = 1; /* nothing was heard: all paths ask */
+	r.c->tx.ping_due = true;
+	sdr_done_send(r.c, 1, SDR_REL_OK);
+	room_pass(&r, 0);
+	assert_true(room_hear(&r, &p) && room_hear(&r, &aside));
+	assert_int_equal(room_recs(&p, &rseq), 1);
+	assert_true(room_frame(&p, SDR_FRAME_PING, &f));
+	assert_int_equal(room_recs(&aside, &rseq), 0);
+	assert_true(room_frame(&aside, SDR_FRAME_PING, &f));
+	room_ack(&r, aside.pn, aside.pn);
+	assert_int_equal(r.c->rec.n, 1);
+	room_ack(&r, p.pn, p.pn);
+	assert_int_equal(r.c->rec.n, 0);
+	assert_int_equal(r.c->tx.live, 0);
+	room_close(&r);
+}
+
 /* Either of the two will do. */
 static void pkt__a_copy_stands_for_the_packet(void **state)
 {
@@ -192,6 +238,7 @@ int main(void)
 		cmocka_unit_test(pkt__one_that_was_never_sent_is_not_acknowledged),
 		cmocka_unit_test(pkt__lost_records_go_again),
 		cmocka_unit_test(pkt__a_probe_sends_the_oldest_and_the_next_again),
+		cmocka_unit_test(pkt__what_another_path_asks_is_no_copy_of_records),
 		cmocka_unit_test(pkt__a_copy_stands_for_the_packet),
 		cmocka_unit_test(pkt__numbers_are_never_used_twice),
 		cmocka_unit_test(pkt__a_packet_counts_once),

@@ -197,6 +197,7 @@ static void silence__of_many_is_paid_from_one_budget(void **state)
 	(void)state;
 	assert_non_null(c);
 	c->rel = &rel;
+	c->npaths = 1;
 	for (uint32_t i = 0; i < 10000; i++) {
 		sdr_rtt_init(&c->main.rtt, RTT);
 		sdr_probe_answered(c);
@@ -227,6 +228,7 @@ static void silence__of_a_near_peer(void **state)
 	(void)state;
 	assert_non_null(c);
 	c->rel = &rel;
+	c->npaths = 1;
 	sdr_rtt_init(&c->main.rtt, MS / 20);
 	while (sdr_probe_rto(c) < SDR_PROBE_NEAR_NS) {
 		assert_true(sdr_probe_rto(c) > last);

@@ -143,9 +143,9 @@ static void transfer__repairs_with_each_scheme(void **state)
 			bed_bulk_report(&b);
 			counts(&b);
 			if (!b.sent && !n) { /* what the timers above would do */
-				struct sdr_cc_ack ca = { .bytes = 0 };
+				struct sdr_acks acks = { 0 };
 
-				sdr_bulk_detect_lost(b.tx, false, &ca);
+				sdr_bulk_detect_lost(b.tx, false, &acks);
 				sdr_bulk_rx_ended(b.rx, 0);
 			}
 		}

@@ -389,6 +389,7 @@ static void loop_info(struct sdr_uc *uc, struct sdr_uc_info *out)
 
 	memset(out, 0, sizeof(*out));
 	out->name = "loop";
+	out->sources = 1;
 	out->mtu = n->net->mtu;
 	out->ctl_max = SDR_CTL_MIN;
 	out->rkeyed = loop_is_rkeyed(n);

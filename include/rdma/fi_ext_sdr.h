@@ -128,6 +128,11 @@ struct fi_sdr_stats {
 	 * those that passed through memory of the host
 	 */
 	uint64_t hmem_direct, hmem_staged;
+	/*
+	 * paths beside the first (FI_SDR_PATHS): challenges sent, times that one answered that had
+	 * not before, or not any more, and times that one fell silent
+	 */
+	uint64_t path_asks, paths_up, paths_down;
 };
 
 /* Why transfers to a peer get parity, or do not. */

@@ -95,15 +95,22 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_endpoint.h \
 	prov/sdr/rel/conn/sdr_handshake.c \
 	prov/sdr/rel/conn/sdr_handshake.h \
+	prov/sdr/rel/conn/sdr_hello_addr.c \
+	prov/sdr/rel/conn/sdr_hello_addr.h \
 	prov/sdr/rel/conn/sdr_hello_pair.c \
 	prov/sdr/rel/conn/sdr_hello_pair.h \
 	prov/sdr/rel/conn/sdr_hello_tx.c \
 	prov/sdr/rel/conn/sdr_hello_tx.h \
 	prov/sdr/rel/conn/sdr_home.c \
 	prov/sdr/rel/conn/sdr_home.h \
+	prov/sdr/rel/conn/sdr_multipath.c \
+	prov/sdr/rel/conn/sdr_multipath.h \
 	prov/sdr/rel/conn/sdr_parts.c \
 	prov/sdr/rel/conn/sdr_parts.h \
 	prov/sdr/rel/conn/sdr_path.h \
+	prov/sdr/rel/conn/sdr_path_ctl.c \
+	prov/sdr/rel/conn/sdr_path_life.c \
+	prov/sdr/rel/conn/sdr_path_life.h \
 	prov/sdr/rel/conn/sdr_peer.c \
 	prov/sdr/rel/conn/sdr_peer.h \
 	prov/sdr/rel/conn/sdr_peer_cid.c \
@@ -145,6 +152,8 @@ libsdr_rel_bulk_la_SOURCES = \
 	prov/sdr/rel/bulk/sdr_bulk_ack.h \
 	prov/sdr/rel/bulk/sdr_bulk_books.c \
 	prov/sdr/rel/bulk/sdr_bulk_books.h \
+	prov/sdr/rel/bulk/sdr_bulk_path.c \
+	prov/sdr/rel/bulk/sdr_bulk_path.h \
 	prov/sdr/rel/bulk/sdr_bulk_put.c \
 	prov/sdr/rel/bulk/sdr_bulk_put.h \
 	prov/sdr/rel/bulk/sdr_bulk_rx.c \

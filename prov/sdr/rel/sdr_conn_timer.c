@@ -35,6 +35,7 @@
 #include "conn/sdr_handshake.h"
 #include "conn/sdr_hello_tx.h"
 #include "conn/sdr_home.h"
+#include "conn/sdr_multipath.h"
 #include "conn/sdr_pkt.h"
 #include "conn/sdr_probe.h"
 #include "conn/sdr_turn.h"
@@ -42,6 +43,7 @@
 
 #define HELLO_TRIES_FAST   2u /* handshake repeats before the interval doubles */
 #define HELLO_INTERVAL_MIN (20 * MS)
+#define PTO_RTOS	   4u /* timeouts without progress, whatever leaves */
 
 static uint64_t conn_timeout(const struct sdr_conn *c)
 {
@@ -67,12 +69,23 @@ bool sdr_conn_idle(const struct sdr_conn *c)
 	       sdr_list_empty(&c->rec.rtx) && !conn_unanswered(c);
 }
 
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint64_t conn_pto_at(const struct sdr_conn *c)
 {
+	uint64_t from = c->pto.progress_ns, rto = sdr_probe_rto(c), t;
+
 	if (!conn_unanswered(c))
 		return NEVER;
-	return (c->tx.last_ns > c->pto.progress_ns ? c->tx.last_ns : c->pto.progress_ns) +
-	       sdr_probe_rto(c);
+	t = (c->tx.last_ns > from ? c->tx.last_ns : from) + rto;
+	if (c->npaths == 1)
+		return t;
+	/* what goes on leaving by a path that has died brings no progress, and puts that off */
+	from = c->pto.probed_ns > from ? c->pto.probed_ns : from;
+	return min64(t, from + PTO_RTOS * rto);
 }
 
 /* Blocked by the peer's credit with nothing under way that would bring progress: ask. */
@@ -122,11 +135,6 @@ static bool conn_due(const struct sdr_conn *c)
 {
 	return !sdr_ring_empty(&c->rec.ring) || sdr_bulk_tx_due(c) || c->msg->nasked ||
 	       sdr_bulk_rx_due(c) || c->msg->early.n || sdr_follow_kept(c);
-}
-
-static uint64_t min64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 static uint64_t conn_dead_at(const struct sdr_conn *c)
@@ -217,19 +225,25 @@ void sdr_conn_rearm(struct sdr_conn *c)
 	} else {
 		d = conn_pto_at(c);
 		d = min64(d, sdr_bulk_loss_deadline(c));
-		d = min64(d, c->main.rack.timer);
+		for (uint32_t i = 0; i < c->npaths; i++)
+			d = min64(d, sdr_conn_path(c, i)->rack.timer);
 		d = min64(d, sdr_report_deadline(c));
 		d = min64(d, c->rx.again_ns);
 		d = min64(d, conn_idle_at(c));
 		d = min64(d, conn_dead_at(c));
 		d = min64(d, sdr_conn_mtu_deadline(c));
 		d = min64(d, sdr_conn_path_deadline(c));
+		d = min64(d, sdr_multipath_deadline(c));
 		if (c->rx.ack_due)
 			d = min64(d, c->rx.ack_ns + SDR_ACK_DELAY_MAX_NS / 50);
 		d = min64(d, sdr_bulk_tx_deferral(c));
-		if (sdr_list_empty(&c->ready) && !sdr_turn_waits(c) &&
-		    ((sdr_bulk_tx_work(c) && sdr_bulk_tx_window(c)) || sdr_pkt_paced(c)))
-			d = min64(d, sdr_pacer_next(&c->main.cc.pacer, now));
+		if (sdr_list_empty(&c->ready) && !sdr_turn_waits(c)) {
+			if (sdr_bulk_tx_work(c))
+				d = min64(d, sdr_bulk_tx_paced(c));
+			if (sdr_pkt_paced(c))
+				d = min64(d,
+					  sdr_pacer_next(&sdr_conn_path(c, c->ctl)->cc.pacer, now));
+		}
 		if (c->state == SDR_CONN_CLOSING)
 			d = min64(d, c->close.next);
 		else if (conn_ends(c))
@@ -286,11 +300,47 @@ static void conn_timer_closing(struct sdr_conn *c)
 	c->close.next = c->rel->now + sdr_rtt_rto(&c->main.rtt);
 }
 
+/* Transmissions that others have overtaken for long enough, on any path. */
+static void conn_timer_losses(struct sdr_conn *c)
+{
+	bool due = sdr_bulk_loss_deadline(c) <= c->rel->now, lost = false;
+	struct sdr_acks as;
+
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		struct sdr_path *p = sdr_conn_path(c, i);
+
+		sdr_rack_age(&p->rack, &p->rtt, c->rel->now);
+		due |= p->rack.timer <= c->rel->now;
+	}
+	if (!due)
+		return;
+	for (uint32_t i = 0; i < c->npaths; i++)
+		sdr_conn_path(c, i)->rack.timer = NEVER;
+	sdr_acks_init(c, &as);
+	sdr_pkt_detect_lost(c, &as);
+	sdr_bulk_detect_lost(c, false, &as);
+	for (uint32_t i = 0; i < c->npaths; i++)
+		lost |= as.v[i].lost > 0;
+	if (lost)
+		sdr_home_acked(c, &as);
+}
+
+/* A probe leaves: what is found lost now, it has uncovered. */
+static void conn_probed(struct sdr_conn *c, bool forget)
+{
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		struct sdr_path *p = sdr_conn_path(c, i);
+
+		if (forget)
+			sdr_cc_timeout(&p->cc, c->rel->now);
+		p->rack.probed = true;
+	}
+}
+
 /* Runs whatever is due; sending happens later in the round. */
 void sdr_conn_timer(struct sdr_conn *c)
 {
 	struct sdr_rel *rel = c->rel;
-	struct sdr_cc_ack ca = { .now = rel->now };
 
 	SDR_ASSERT(sdr_conn_live(c));
 	if (!c->hs.validated) {
@@ -315,25 +365,18 @@ void sdr_conn_timer(struct sdr_conn *c)
 	if (!sdr_conn_live(c))
 		return;
 	sdr_conn_path_timer(c);
-	sdr_rack_age(&c->main.rack, &c->main.rtt, rel->now);
-	if (c->main.rack.timer <= rel->now || sdr_bulk_loss_deadline(c) <= rel->now) {
-		c->main.rack.timer = NEVER;
-		sdr_pkt_detect_lost(c, &ca);
-		sdr_bulk_detect_lost(c, false, &ca);
-		if (ca.lost)
-			sdr_home_acked(c, &ca);
-	}
+	sdr_multipath_timer(c);
+	conn_timer_losses(c);
 	if (conn_pto_at(c) <= rel->now) {
 		sdr_probe_due(c);
-		if (sdr_probe_forgets(c))
-			sdr_cc_timeout(&c->main.cc, rel->now);
-		c->main.rack.probed = true;
+		conn_probed(c, sdr_probe_forgets(c));
 		sdr_conn_mtu_ask(c);
 		sdr_conn_ecn_timeout(c);
 		(void)sdr_home_denies(rel, 0);
 		sdr_pkt_probe(c);
 		sdr_bulk_probe(c);
-		c->tx.last_ns = rel->now;
+		sdr_multipath_judge(c);
+		c->tx.last_ns = c->pto.probed_ns = rel->now;
 	}
 	if (c->rx.again_ns <= rel->now) {
 		c->rx.again_ns = NEVER;

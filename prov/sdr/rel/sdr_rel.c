@@ -49,6 +49,11 @@ static int rel_geometry(struct sdr_rel *rel)
 		rel->features |= SDR_FEATURE_PROBE | SDR_FEATURE_PIECES | SDR_FEATURE_SHAPE;
 	if (rel->info.ecn && !rel->cfg.no_ecn)
 		rel->features |= SDR_FEATURE_ECN;
+	/* A device's packets go one way, and as long as they are. */
+	if (rel->uc->ops->qp_via && !rel->info.rkeyed)
+		rel->features |= SDR_FEATURE_MULTIPATH;
+	if (!rel->cfg.paths || rel->cfg.paths > SDR_PATHS_MAX)
+		return -EINVAL;
 	return 0;
 }
 

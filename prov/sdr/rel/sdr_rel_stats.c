@@ -14,12 +14,21 @@
 static void conn_stats(struct sdr_conn *c, struct sdr_rel_stats *out)
 {
 	*out = c->st;
-	out->rtt_min_ns = c->main.rtt.samples ? c->main.rtt.min_rtt : 0;
-	out->srtt_ns = c->main.rtt.samples ? c->main.rtt.srtt : 0;
-	out->rttvar_ns = c->main.rtt.samples ? c->main.rtt.rttvar : 0;
+	/* with several paths it may begin anew, from what was known */
+	if (c->main.rtt.samples || c->npaths > 1) {
+		out->rtt_min_ns = sdr_rtt_min(&c->main.rtt);
+		out->srtt_ns = c->main.rtt.srtt;
+		out->rttvar_ns = c->main.rtt.rttvar;
+	}
 	out->loss_ppm = c->est.sent ? c->est.lost * 1000000 / c->est.sent : 0;
-	out->cwnd_bytes = c->main.cc.cwnd;
-	out->pacing_bps = c->main.cc.pacing_Bps * 8;
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		const struct sdr_path *p = sdr_conn_path_of(c, i);
+
+		if (p->state != SDR_PATH_ALIVE)
+			continue;
+		out->cwnd_bytes += p->cc.cwnd;
+		out->pacing_bps += p->cc.pacing_Bps * 8;
+	}
 	out->path_bytes = c->pmtu.size;
 	out->ect_tx = c->ecn.tx.sent;
 	out->ce_tx = c->ecn.tx.ce;

@@ -73,6 +73,7 @@ const struct sdr_conn_ops sdr_rooms = {
 	.msn_in = sdr_msn_in,
 	.detect_lost = sdr_bulk_detect_lost,
 	.settled = sdr_bulk_tlog_trim,
+	.path_lost = sdr_bulk_path_lost,
 	.probe = sdr_bulk_probe,
 	.due = rooms_due,
 	.put_reports = sdr_report_write,

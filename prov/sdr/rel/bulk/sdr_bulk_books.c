@@ -84,6 +84,7 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 		      struct sdr_bulk_sums *sums)
 {
 	const struct sdr_bulk_tx *b = s->bulk;
+	uint32_t flying = 0;
 
 	sdr_books_of(k, s->parity ? "parity segment" : "segment", s->msn);
 	SDR_BOOK(k, b && b->conn == w->c && s->h);
@@ -95,6 +96,9 @@ static void seg_books(struct sdr_books *k, const struct sdr_seg_tx *s, struct bu
 	bits_books(k, s);
 	SDR_BOOK(k, sdr_seg_tx_by_msn(w->c, s->msn) == s);
 	w->inflight += (uint64_t)s->inflight * s->shape->mtu;
+	for (uint32_t i = 0; i < SDR_PATHS_MAX; i++)
+		flying += s->flying[i];
+	SDR_BOOK_EQ(k, flying, s->inflight);
 	w->nlog += s->nlog;
 	w->nindex++;
 	w->lost_segs += !sdr_list_empty(&s->lost_link);
@@ -157,6 +161,7 @@ static void tx_books(struct sdr_books *k, struct bulk_walk *w, uint64_t packets,
 	const struct sdr_conn *c = w->c;
 	const struct sdr_ring *index = &c->bulk->tx.index;
 	uint32_t indexed = 0;
+	uint64_t paths = 0;
 	struct sdr_list *l;
 
 	sdr_list_each(l, &c->bulk->tx.segs)
@@ -168,6 +173,9 @@ static void tx_books(struct sdr_books *k, struct bulk_walk *w, uint64_t packets,
 		indexed += *sdr_ring_at(index, struct sdr_seg_tx *, i) != NULL;
 	SDR_BOOK_EQ(k, indexed, w->nindex);
 	SDR_BOOK_EQ(k, c->inflight, packets + w->inflight);
+	for (uint32_t i = 0; i < c->npaths; i++)
+		paths += sdr_conn_path_of(c, i)->inflight;
+	SDR_BOOK_EQ(k, c->inflight, paths);
 	SDR_BOOK_EQ(k, c->shapes[0].ntx, w->ntx[0]);
 	SDR_BOOK_EQ(k, c->shapes[1].ntx, w->ntx[1]);
 	SDR_BOOK_EQ(k, c->bulk->tx.nend_probed, w->nend_probed);

@@ -35,9 +35,9 @@ size_t sdr_bulk_put_ends(struct sdr_conn *c, uint8_t *p, size_t room)
 		 * Repairs are followed by an END of their own: the answer to the one before still
 		 * says what it was for.
 		 */
-		if (!s->ended || !sdr_seq_lt(c->tx.acked_seq, s->end_seq))
+		if (!s->ended || !sdr_seq_lt(sdr_conn_path(c, c->ctl)->acked_seq, s->end_seq))
 			s->end_first = c->tx.seq + 1;
-		else if (!sdr_seq_lt(c->tx.acked_seq, s->end_first))
+		else if (!sdr_seq_lt(sdr_conn_path(c, c->ctl)->acked_seq, s->end_first))
 			s->end_first = s->end_seq;
 		s->ended = true;
 		s->end_seq =

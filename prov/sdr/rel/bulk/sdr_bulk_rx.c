@@ -587,7 +587,8 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	}
 	if (holes > s->rep_holes)
 		sdr_home_missed(c->rel);
-	if (holes > s->rep_holes && !c->bulk->scheme->ignores_gaps) {
+	/* Packets of several paths leave holes whatever becomes of them. */
+	if (holes > s->rep_holes && !c->bulk->scheme->ignores_gaps && c->npaths == 1) {
 		sdr_report_now(c, s);
 		s->gap = c->main.rack.lossy = true;
 	} else if (st->got - s->rep_got >= pkts) {

@@ -12,18 +12,19 @@
  * Segments have a file of their own (sdr_seg_tx.c).
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
+#include "rel/conn/sdr_pkt.h"
+#include "rel/conn/sdr_rec.h"
 #include "rel/conn/sdr_turn.h"
+#include "sdr_bulk_path.h"
 #include "sdr_bulk_tx.h"
 #include "sdr_code_tx.h"
 #include "sdr_seg_tx.h"
 
 /* a record's copies: behind the first packets, and 8, 64, 512 ... times as many */
 #define COPY_STEP 8u
-/* round trips without any data arriving that cost nothing, and what goes in the next ones */
-#define BARREN_FREE  3u
-#define BARREN_BYTES (256u << 10)
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
@@ -77,12 +78,12 @@ void sdr_bulk_announced(struct sdr_bulk_tx *b)
 	if (!b->announced && b->plan.code.kind)
 		bulk_copy(b);
 	b->announced = true;
+	b->told |= (uint16_t)(1u << c->ctl);
 	/*
 	 * On a path that reorders, data overtake the record and land nowhere.  A long transfer
 	 * repairs that while it goes on; a short one waits a little behind its record instead.
 	 */
-	if (c->main.rack.reo_mult &&
-	    (double)b->len * 1e9 < (double)c->main.cc.pacing_Bps * (double)rtt)
+	if (c->main.rack.reo_mult && (double)b->len * 1e9 < sdr_conn_rate(c) * (double)rtt)
 		b->not_before = c->rel->now + rtt / 4;
 	sdr_conn_kick(c);
 }
@@ -185,30 +186,24 @@ bool sdr_bulk_tx_due(const struct sdr_conn *c)
 }
 
 /*
- * Bytes that may be in flight: the window.  When data were lost for some round trips, the peer
- * answered, and nothing of them had arrived, they may be what the path does not carry at all: less
- * and less of them goes again, and not a window of them each round trip until the give-up time.
+ * Data that come by another path than the record that announces them may come before it, and would
+ * land nowhere: it goes in front of the first of them on each path.  False: the engine is full.
  */
-static uint64_t bulk_window(const struct sdr_conn *c)
+static bool seg_tell(struct sdr_conn *c, const struct sdr_path *p, struct sdr_seg_tx *s)
 {
-	uint32_t n = c->bulk->tx.barren;
-	uint64_t w = BARREN_BYTES;
+	struct sdr_bulk_tx *b = s->bulk;
 
-	if (n < BARREN_FREE)
-		return c->main.cc.cwnd;
-	w = n - BARREN_FREE < 32 ? w >> (n - BARREN_FREE) : 0;
-	w = w < c->main.cc.cwnd ? w : c->main.cc.cwnd;
-	return w > c->shape->mtu ? w : c->shape->mtu;
-}
-
-bool sdr_bulk_tx_window(const struct sdr_conn *c)
-{
-	return !c->inflight || c->inflight + c->shape->mtu <= bulk_window(c);
+	if (c->npaths == 1 || b->told >> p->index & 1)
+		return true;
+	if (b->rec && b->rec->sent && !b->rec->acked && !sdr_pkt_record_by(c, p, b->rec))
+		return false;
+	b->told |= (uint16_t)(1u << p->index);
+	return true;
 }
 
 /* Sends [first, first + n) at most; returns the packets taken, 0 when the engine is full. */
-static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t first, uint32_t n,
-			     bool again)
+static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_path *p, struct sdr_seg_tx *s,
+			     uint32_t first, uint32_t n, bool again)
 {
 	struct sdr_rel *rel = c->rel;
 	uint32_t run = first / s->shape->run_pkts, end_run = (run + 1) * s->shape->run_pkts, took;
@@ -217,19 +212,27 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 
 	if (first + n > end_run)
 		n = end_run - first;
-	if (!tlog_room(c))
+	if (!tlog_room(c) || !seg_tell(c, p, s))
 		return 0;
-	sdr_qp_ect_set(s->shape->qp, c->ecn.tx.ect);
+	sdr_qp_ect_set(s->shape->qp, !p->index && c->ecn.tx.ect);
+	sdr_qp_via_set(s->shape->qp, p->index);
 	took = sdr_send_packets(s->h, s->base, first, n);
 	if (!took)
 		return 0;
-	sdr_ecn_sent(&c->ecn.tx, took, c->ecn.tx.ect);
+	if (!p->index)
+		sdr_ecn_sent(&c->ecn.tx, took, c->ecn.tx.ect);
 	bytes = (uint64_t)took * s->shape->mtu;
 	sdr_turn_sent_data(c, took, s->shape->mtu);
 	e = sdr_ring_spare(&c->bulk->tx.log, struct sdr_txent);
 	*e = (struct sdr_txent){
-		.seg = s, .first = first, .n = took, .seq = ++c->tx.seq, .tx_ns = rel->now
+		.seg = s,
+		.first = first,
+		.n = took,
+		.seq = ++c->tx.seq,
+		.path = p->index,
+		.tx_ns = rel->now,
 	};
+	memset(s->on + first, p->index, took);
 	s->run_log[run] = sdr_ring_push(&c->bulk->tx.log);
 	s->nlog++;
 	/* Parts of a run sent one after the other count as one transmission. */
@@ -237,10 +240,12 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 		s->run_ntx[run] += s->run_ntx[run] < UINT8_MAX;
 	if (!c->tx.live && !c->inflight)
 		c->pto.progress_ns = rel->now;
-	sdr_cc_sent(&c->main.cc, rel->now, bytes, (uint64_t)took * SDR_WIRE_OVERHEAD, c->inflight,
+	sdr_cc_sent(&p->cc, rel->now, bytes, (uint64_t)took * SDR_WIRE_OVERHEAD, p->inflight,
 		    &e->snap);
 	s->inflight += took;
-	c->inflight += bytes;
+	s->flying[p->index] += took;
+	sdr_conn_fly(c, p, bytes);
+	sdr_bulk_path_sent(c, p, bytes);
 	c->st.pkts_tx += took;
 	c->st.bytes_tx += bytes;
 	c->est.sent += took;
@@ -250,7 +255,8 @@ static uint32_t seg_send_run(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t 
 	return took;
 }
 
-static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
+static bool seg_send_again(struct sdr_conn *c, struct sdr_path *p, struct sdr_seg_tx *s,
+			   uint32_t max, uint32_t *sent)
 {
 	uint32_t first = sdr_bitmap_next_one(s->again, s->again_hint, s->npkts);
 	uint32_t n = sdr_bitmap_next_zero(s->again, first, s->npkts) - first, took, twice;
@@ -260,7 +266,7 @@ static bool seg_send_again(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t ma
 	n = n < end_run - first ? n : end_run - first;
 	if (s->parity)
 		sdr_group_tx_make(s, first, n);
-	took = seg_send_run(c, s, first, n, true);
+	took = seg_send_run(c, p, s, first, n, true);
 	if (!took)
 		return false;
 	sdr_bitmap_clear_range(s->again, first, first + took);
@@ -301,7 +307,8 @@ static bool seg_near(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t first, u
 	return false;
 }
 
-static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max, uint32_t *sent)
+static bool seg_send_new(struct sdr_conn *c, struct sdr_path *p, struct sdr_seg_tx *s, uint32_t max,
+			 uint32_t *sent)
 {
 	uint32_t first = s->next, n = s->goal - first, run = s->shape->run_pkts, took;
 
@@ -310,7 +317,7 @@ static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max,
 	n = n < run ? n : run;
 	if (!seg_near(c, s, first, n))
 		return true;
-	took = seg_send_run(c, s, first, n, false);
+	took = seg_send_run(c, p, s, first, n, false);
 	if (!took)
 		return false;
 	s->next += took;
@@ -332,6 +339,39 @@ static bool seg_send_new(struct sdr_conn *c, struct sdr_seg_tx *s, uint32_t max,
 	return true;
 }
 
+/* Whose data go next; NULL: there are none. */
+static const struct sdr_bulk_tx *bulk_next(const struct sdr_conn *c)
+{
+	const struct sdr_list *l = &c->bulk->tx.lost_segs;
+	const struct sdr_seg_tx *s = seg_fresh(c);
+
+	if (!sdr_list_empty(l))
+		return sdr_container(l->next, struct sdr_seg_tx, lost_link)->bulk;
+	if (s)
+		return s->bulk;
+	l = &c->bulk->tx.bulks;
+	return sdr_list_empty(l) ? NULL : sdr_container(l->next, struct sdr_bulk_tx, link);
+}
+
+/*
+ * The paths that its data may take: those by which its record went, while that or others that it
+ * has to wait for have not arrived.
+ */
+static uint32_t bulk_told(const struct sdr_bulk_tx *b)
+{
+	const struct sdr_ring *r = b ? &b->conn->rec.ring : NULL;
+
+	if (!b || !b->rec || b->rec->acked || sdr_ring_empty(r) ||
+	    *sdr_ring_at(r, struct sdr_rec *, r->head) == b->rec)
+		return UINT32_MAX;
+	return b->told | 1u << b->conn->ctl;
+}
+
+uint64_t sdr_bulk_tx_paced(const struct sdr_conn *c)
+{
+	return sdr_bulk_path_paced(c, bulk_told(bulk_next(c)));
+}
+
 static struct sdr_seg_tx *seg_pick(struct sdr_conn *c)
 {
 	struct sdr_seg_tx *fresh = seg_fresh(c);
@@ -349,6 +389,14 @@ static struct sdr_seg_tx *seg_pick(struct sdr_conn *c)
 	return fresh;
 }
 
+/* The path on which the packet that goes next was lost; SDR_PATHS_MAX: it never left. */
+static uint32_t seg_was_on(const struct sdr_conn *c, const struct sdr_seg_tx *s)
+{
+	if (c->npaths == 1 || !s->nagain)
+		return SDR_PATHS_MAX;
+	return s->on[sdr_bitmap_next_one(s->again, s->again_hint, s->npkts)];
+}
+
 bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 {
 	struct sdr_seg_tx *s;
@@ -356,15 +404,12 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 	if (c->state != SDR_CONN_OPEN || !c->hs.validated)
 		return true;
 	while ((s = seg_pick(c))) {
-		uint64_t wnd = bulk_window(c), room = wnd > c->inflight ? wnd - c->inflight : 0;
-		uint64_t pace, turn;
+		struct sdr_path *p = sdr_bulk_path_next(c, seg_was_on(c, s), bulk_told(s->bulk));
+		uint64_t room, turn;
 		uint32_t max, sent = 0;
 
 		/* An acknowledgement brings us back, or the pacer's timer. */
-		if (!sdr_bulk_tx_window(c))
-			return true;
-		pace = sdr_pacer_allow(&c->main.cc.pacer, c->rel->now);
-		if (!pace)
+		if (!p)
 			return true;
 		if (!budget) {
 			sdr_conn_kick(c);
@@ -376,15 +421,15 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 			 * The ceiling says nothing of what the path could carry; but a window that
 			 * is nearly full is a limit of its own.
 			 */
-			if (c->inflight < c->main.cc.cwnd / 2)
-				sdr_cc_app_limited(&c->main.cc, c->inflight);
+			if (p->inflight < p->cc.cwnd / 2)
+				sdr_cc_app_limited(&p->cc, p->inflight);
 			return true;
 		}
-		room = pace < room ? pace : room;
+		room = sdr_bulk_path_bytes(c, p);
 		room = turn < room ? turn : room;
 		max = (uint32_t)((room < budget ? room : budget) / s->shape->mtu);
-		if (!(s->nagain ? seg_send_again(c, s, max ? max : 1, &sent)
-				: seg_send_new(c, s, max ? max : 1, &sent)))
+		if (!(s->nagain ? seg_send_again(c, p, s, max ? max : 1, &sent)
+				: seg_send_new(c, p, s, max ? max : 1, &sent)))
 			return false;
 		if (!sdr_conn_live(c))
 			return true;
@@ -392,6 +437,6 @@ bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget)
 								  : budget;
 	}
 	if (sdr_list_empty(&c->rec.ordered))
-		sdr_cc_app_limited(&c->main.cc, c->inflight);
+		sdr_bulk_path_limited(c);
 	return true;
 }

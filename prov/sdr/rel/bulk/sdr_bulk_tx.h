@@ -35,6 +35,7 @@ struct sdr_bulk_tx {
 	/* packets of the first segment behind which the next copy of the record travels */
 	uint32_t copy_at;
 	struct sdr_rec *rec; /* the record that announces it */
+	uint16_t told;	     /* bit i: that went by path i, too, in front of data */
 	bool rkeyed;	     /* the peer says where its bytes go: rkey, va */
 	uint32_t rkey;
 	uint64_t va;
@@ -44,7 +45,8 @@ struct sdr_bulk_tx {
 struct sdr_txent {		/* one transmission of a run of packets */
 	struct sdr_seg_tx *seg; /* NULL: settled */
 	uint32_t first, n;
-	uint32_t seq; /* conn->tx.seq at this transmission */
+	uint32_t seq;  /* conn->tx.seq at this transmission */
+	uint32_t path; /* that it left by */
 	uint64_t tx_ns;
 	struct sdr_cc_snap snap;
 };
@@ -61,7 +63,8 @@ bool sdr_bulk_tx_work(const struct sdr_conn *c);
 bool sdr_bulk_tx_due(const struct sdr_conn *c);
 /* ns at which the next bulk's data may leave; UINT64_MAX */
 uint64_t sdr_bulk_tx_deferral(const struct sdr_conn *c);
-bool sdr_bulk_tx_window(const struct sdr_conn *c); /* room for one packet */
+/* ns at which the pacer of a path lets data go that has room for a packet; UINT64_MAX: none has */
+uint64_t sdr_bulk_tx_paced(const struct sdr_conn *c);
 /* false: engine full */
 bool sdr_bulk_tx_send(struct sdr_conn *c, uint64_t budget);
 void sdr_bulk_tx_destroy(struct sdr_conn *c);

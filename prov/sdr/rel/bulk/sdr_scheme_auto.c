@@ -54,8 +54,7 @@ static void auto_choose(struct sdr_conn *c, uint64_t len, struct sdr_choice *out
 		.seg_pkts = c->shape->seg_bytes / c->shape->mtu,
 		.rtt_ns = sdr_rtt_min(&c->main.rtt) < SDR_CHOICE_RTT_MIN ? sdr_rtt_min(&c->main.rtt)
 									 : c->main.rtt.srtt,
-		.pkts_ns = (double)c->main.cc.pacing_Bps /
-			   (1e9 * (double)(c->shape->mtu + SDR_WIRE_OVERHEAD)),
+		.pkts_ns = sdr_conn_rate(c) / (1e9 * (double)(c->shape->mtu + SDR_WIRE_OVERHEAD)),
 		.loss = &loss,
 	};
 

@@ -44,18 +44,19 @@ static struct sdr_seg_tx *seg_alloc(struct sdr_rel *rel, uint32_t npkts)
 	if (s)
 		rel->bulk->seg_free[k] = *(void **)s;
 	else
-		s = malloc(sizeof(*s) + 4 * words * 8 + cap * 5);
+		s = malloc(sizeof(*s) + 4 * words * 8 + cap * 6);
 	if (!s)
 		return NULL;
 	p = (uint8_t *)(s + 1);
 	memset(s, 0, sizeof(*s));
-	memset(p, 0, 4 * words * 8 + cap * 5);
+	memset(p, 0, 4 * words * 8 + cap * 6);
 	s->acked = (uint64_t *)(void *)p;
 	s->lost = s->acked + words;
 	s->again = s->lost + words;
 	s->chunk_rtx = s->again + words;
 	s->run_log = (uint32_t *)(void *)(s->chunk_rtx + words);
 	s->run_ntx = (uint8_t *)(s->run_log + cap);
+	s->on = s->run_ntx + cap;
 	s->klass = k;
 	sdr_list_init(&s->link);
 	sdr_list_init(&s->mine);
@@ -115,9 +116,10 @@ struct sdr_seg_tx *sdr_seg_tx_by_msn(const struct sdr_conn *c, uint32_t msn)
 
 void sdr_seg_tx_release(struct sdr_conn *c, struct sdr_seg_tx *s)
 {
-	SDR_ASSERT(s->bulk && c->inflight >= (uint64_t)s->inflight * s->shape->mtu);
-	c->inflight -= (uint64_t)s->inflight * s->shape->mtu;
-	s->inflight = 0;
+	SDR_ASSERT(s->bulk);
+	for (uint32_t i = 0; i < c->npaths && s->inflight; i++)
+		sdr_seg_tx_land(s, i, s->flying[i]);
+	SDR_ASSERT(!s->inflight);
 	s->bulk = NULL;
 	s->nlost = s->nagain = 0;
 	if (s->grp)
@@ -263,7 +265,8 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 	}
 	s->bulk = b;
 	s->shape = b->shape;
-	s->rack_seq = c->tx.seq;
+	for (uint32_t i = 0; i < SDR_PATHS_MAX; i++)
+		s->rack_seq[i] = c->tx.seq;
 	s->nchunks = (s->npkts + s->shape->chunk_pkts - 1) / s->shape->chunk_pkts;
 	s->nruns = (s->npkts + s->shape->run_pkts - 1) / s->shape->run_pkts;
 	wr.length = s->len;

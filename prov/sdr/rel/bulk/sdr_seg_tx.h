@@ -26,8 +26,9 @@ struct sdr_seg_tx {
 	uint32_t next; /* packets [next, goal) were never sent */
 	uint32_t high; /* 1 + highest packet ever sent */
 	uint32_t nacked, nlost, nagain, again_hint;
-	uint32_t rack_seq; /* newest transmission of it that was reported delivered */
-	uint32_t end_seq;  /* packet with its latest END */
+	/* by path: newest transmission of it that was reported delivered; packets in flight */
+	uint32_t rack_seq[SDR_PATHS_MAX], flying[SDR_PATHS_MAX];
+	uint32_t end_seq; /* packet with its latest END */
 	/* packet with the oldest END that was not answered when the next one left */
 	uint32_t end_first;
 	bool ended;
@@ -45,6 +46,7 @@ struct sdr_seg_tx {
 	uint64_t *chunk_rtx;
 	uint32_t *run_log; /* log position of each run's latest transmission */
 	uint8_t *run_ntx;  /* transmissions of each run, saturating */
+	uint8_t *on;	   /* path of each packet's latest transmission */
 };
 
 /* in flight + lost + acknowledged = sent; of parity, what was sent is a bitmap: at most all */
@@ -55,6 +57,17 @@ static inline bool sdr_seg_tx_counts(const struct sdr_seg_tx *s)
 	return s->next <= s->goal && s->goal <= s->npkts && s->high <= s->npkts &&
 	       s->nagain <= s->npkts - s->nacked &&
 	       (s->parity ? known <= s->npkts : known == s->next);
+}
+
+/* n packets of it are not in flight any more on that path */
+static inline void sdr_seg_tx_land(struct sdr_seg_tx *s, uint32_t path, uint32_t n)
+{
+	struct sdr_conn *c = s->bulk->conn;
+
+	SDR_ASSERT(s->inflight >= n && s->flying[path] >= n);
+	s->inflight -= n;
+	s->flying[path] -= n;
+	sdr_conn_land(c, sdr_conn_path(c, path), (uint64_t)n * s->shape->mtu);
 }
 
 /* the next of b; NULL: not now */

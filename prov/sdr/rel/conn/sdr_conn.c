@@ -83,16 +83,29 @@ uint64_t sdr_conn_report_delay(const struct sdr_conn *c)
 	return d < SDR_ACK_DELAY_MAX_NS ? d : SDR_ACK_DELAY_MAX_NS;
 }
 
+/*
+ * Our own bursts queue at a slow link: a round trip measured with a small packet does not know
+ * them.
+ */
+static uint64_t conn_path_rto(const struct sdr_path *p)
+{
+	uint64_t rto = sdr_rtt_rto(&p->rtt);
+
+	if (p->cc.pacer.rate_Bps)
+		rto += 2 * p->cc.pacer.quantum * 1000000000ull / p->cc.pacer.rate_Bps;
+	return rto;
+}
+
 uint64_t sdr_conn_rto(const struct sdr_conn *c, uint32_t shift)
 {
-	uint64_t rto = sdr_rtt_rto(&c->main.rtt), t;
+	uint64_t rto = 0, t;
 
-	/*
-	 * Our own bursts queue at a slow link: a round trip measured with a small packet does not
-	 * know them.
-	 */
-	if (c->main.cc.pacer.rate_Bps)
-		rto += 2 * c->main.cc.pacer.quantum * 1000000000ull / c->main.cc.pacer.rate_Bps;
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		const struct sdr_path *p = sdr_conn_path_of(c, i);
+
+		if ((t = conn_path_rto(p)) > rto && (p->inflight || i == c->ctl))
+			rto = t;
+	}
 	t = rto << (shift < SDR_PTO_BACKOFF_MAX ? shift : SDR_PTO_BACKOFF_MAX);
 	return t < SDR_RTO_MAX_NS ? t : SDR_RTO_MAX_NS > rto ? SDR_RTO_MAX_NS : rto;
 }

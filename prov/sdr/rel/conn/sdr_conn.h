@@ -10,6 +10,7 @@
 #include "rel/path/sdr_ecn.h"
 #include "rel/path/sdr_pmtu.h"
 #include "base/sdr_ring.h"
+#include "base/sdr_assert.h"
 #include "sdr_endpoint.h"
 #include "sdr_path.h"
 #include "sdr_peer.h"
@@ -26,6 +27,7 @@
 
 struct sdr_conn_bulk;
 struct sdr_conn_msg;
+struct sdr_multipath;
 struct sdr_pkt;
 struct sdr_rec;
 struct sdr_reshape;
@@ -112,8 +114,12 @@ struct sdr_conn {
 		uint32_t syms, chunk; /* k + m, bytes of a chunk: the peer's bounds */
 	} codes;
 
-	struct sdr_path main; /* the first, to addr */
-	struct {	      /* marks of congestion (sdr_conn_ecn.c) */
+	struct sdr_path main, *more; /* its first path, to addr; npaths - 1 others */
+	struct sdr_multipath *multi; /* NULL: main is all there will be */
+	uint8_t npaths;
+	uint8_t ctl;   /* index of the path that packets leave by */
+	bool rtt_mute; /* the packet in hand came by another way back: no round trips are taken */
+	struct {       /* marks of congestion (sdr_conn_ecn.c) */
 		struct sdr_ecn tx;
 		uint64_t rx[SDR_UC_ECNS]; /* packets that came, by enum sdr_uc_ecn */
 	} ecn;
@@ -123,7 +129,6 @@ struct sdr_conn {
 		uint32_t pn; /* of the next one */
 		/* counts transmissions of packets and runs: their order */
 		uint32_t seq;
-		uint32_t acked_seq;  /* of the newest packet acknowledged */
 		struct sdr_ring log; /* of sdr_pkt, by pn */
 		uint32_t live;	     /* entries neither acknowledged nor lost */
 		uint64_t last_ns;    /* last transmission that wants an answer */
@@ -200,6 +205,7 @@ struct sdr_conn {
 	struct { /* timeouts */
 		/* last acknowledgement of anything new, or first transmission after idle */
 		uint64_t progress_ns;
+		uint64_t probed_ns; /* the last probe */
 		uint32_t count;	    /* probes since; of them (sdr_probe.c) */
 		uint32_t patient;   /*	those that have not doubled the distance */
 		uint32_t shift;	    /* doublings of the distance to the next one */
@@ -268,11 +274,71 @@ static inline bool sdr_conn_live(const struct sdr_conn *c)
 	return c->state != SDR_CONN_DEAD;
 }
 
+static inline struct sdr_path *sdr_conn_path(struct sdr_conn *c, uint32_t index)
+{
+	SDR_ASSERT(index < c->npaths);
+	return index ? &c->more[index - 1] : &c->main;
+}
+
+/* The same, to be read. */
+static inline const struct sdr_path *sdr_conn_path_of(const struct sdr_conn *c, uint32_t index)
+{
+	return sdr_conn_path((struct sdr_conn *)(uintptr_t)c, index);
+}
+
+/* Bytes a second that leave by all paths that are alive. */
+static inline double sdr_conn_rate(const struct sdr_conn *c)
+{
+	double rate = (double)c->main.cc.pacing_Bps;
+
+	if (c->main.state != SDR_PATH_ALIVE)
+		rate = 0;
+	for (uint32_t i = 1; i < c->npaths; i++)
+		if (c->more[i - 1].state == SDR_PATH_ALIVE)
+			rate += (double)c->more[i - 1].cc.pacing_Bps;
+	return rate;
+}
+
+/* Bytes are under way on p from now on. */
+static inline void sdr_conn_fly(struct sdr_conn *c, struct sdr_path *p, uint64_t bytes)
+{
+	if (p->answered || !p->inflight)
+		p->busy_ns = c->rel->now;
+	p->answered = false;
+	p->last_ns = c->rel->now;
+	p->inflight += bytes;
+	c->inflight += bytes;
+}
+
+/* And are no more. */
+static inline void sdr_conn_land(struct sdr_conn *c, struct sdr_path *p, uint64_t bytes)
+{
+	SDR_ASSERT(p->inflight >= bytes && c->inflight >= bytes);
+	p->inflight -= bytes;
+	c->inflight -= bytes;
+}
+
+/* Something that went there has arrived. */
+static inline void sdr_conn_answered(const struct sdr_conn *c, struct sdr_path *p)
+{
+	p->answered = true;
+	p->heard_ns = c->rel->now;
+}
+
+static inline void sdr_acks_init(const struct sdr_conn *c, struct sdr_acks *as)
+{
+	for (uint32_t i = 0; i < c->npaths; i++)
+		as->v[i] = (struct sdr_cc_ack){ .now = c->rel->now };
+}
+
 /* Losses are to be expected: they were seen here, or the peer's conduct says so. */
 static inline bool sdr_conn_lossy(const struct sdr_conn *c)
 {
-	return c->main.rack.lossy ||
-	       (c->rx.told_ns && c->rel->now - c->rx.told_ns < SDR_TOLD_LOSSY_NS);
+	bool lossy = c->main.rack.lossy;
+
+	for (uint32_t i = 1; i < c->npaths; i++)
+		lossy |= c->more[i - 1].rack.lossy;
+	return lossy || (c->rx.told_ns && c->rel->now - c->rx.told_ns < SDR_TOLD_LOSSY_NS);
 }
 
 #endif /* SDR_CONN_H */

@@ -83,7 +83,8 @@ static uint32_t log_books(struct sdr_books *k, const struct sdr_conn *c, struct 
 	SDR_BOOK_IS(k, sdr_ring_len(&c->tx.log), <=, SDR_REL_CTL_WINDOW);
 	SDR_BOOK_EQ(k, c->tx.live, live);
 	SDR_BOOK_IS(k, c->inflight, >=, s->inflight);
-	SDR_BOOK(k, !sdr_seq_lt(c->tx.seq, c->tx.acked_seq));
+	for (uint32_t i = 0; i < c->npaths; i++)
+		SDR_BOOK(k, !sdr_seq_lt(c->tx.seq, sdr_conn_path_of(c, i)->acked_seq));
 	return numbered;
 }
 

@@ -180,8 +180,21 @@ void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi)
 		mtu_apply(c);
 }
 
-void sdr_conn_mtu_lost(struct sdr_conn *c, uint32_t n, uint32_t bytes, uint64_t tx_ns)
+void sdr_conn_mtu_passed(struct sdr_conn *c, struct sdr_path *p, uint32_t bytes, uint64_t tx_ns)
 {
+	if (p->index)
+		sdr_pmtu_hole_passed(&p->hole, bytes, tx_ns);
+	else
+		sdr_pmtu_passed(&c->pmtu, bytes, tx_ns);
+}
+
+void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint32_t bytes,
+		       uint64_t tx_ns)
+{
+	if (p->index) {
+		p->narrow |= sdr_pmtu_hole_lost(&p->hole, n, bytes, tx_ns, p->rtt.srtt);
+		return;
+	}
 	if (!sdr_pmtu_lost(&c->pmtu, n, bytes, tx_ns, c->main.rtt.srtt, c->rel->now))
 		return;
 	c->st.path_holes++;

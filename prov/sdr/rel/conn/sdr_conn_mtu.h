@@ -21,8 +21,13 @@ uint32_t sdr_conn_mtu_hello_known(const struct sdr_conn *c);
 void sdr_conn_mtu_seen(struct sdr_conn *c, uint32_t bytes);
 /* Packets [lo, hi] were acknowledged, and probes are on their way. */
 void sdr_conn_mtu_acked(struct sdr_conn *c, uint32_t lo, uint32_t hi);
-/* n packets of that many IP bytes that left at tx_ns were lost. */
-void sdr_conn_mtu_lost(struct sdr_conn *c, uint32_t n, uint32_t bytes, uint64_t tx_ns);
+/*
+ * n packets of that many IP bytes that left by that path at tx_ns were lost; or one has arrived.
+ * The size of packets follows the first path; another that does not carry it is of no use.
+ */
+void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint32_t bytes,
+		       uint64_t tx_ns);
+void sdr_conn_mtu_passed(struct sdr_conn *c, struct sdr_path *p, uint32_t bytes, uint64_t tx_ns);
 /* Asks this host what it knows of the way: after a timeout. */
 void sdr_conn_mtu_ask(struct sdr_conn *c);
 /* The peer is somewhere else now: nothing is known of the way. */

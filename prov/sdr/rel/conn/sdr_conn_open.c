@@ -13,6 +13,7 @@
 #include "sdr_conn_ops.h"
 #include "sdr_credit.h"
 #include "sdr_home.h"
+#include "sdr_multipath.h"
 #include "sdr_pn_skip.h"
 #include "sdr_reshape.h"
 
@@ -48,6 +49,7 @@ struct sdr_conn *sdr_conn_open(struct sdr_peer *peer, bool passive, uint32_t mtu
 	c->rel = rel;
 	c->peer = peer;
 	c->addr = peer->addr;
+	c->npaths = 1;
 	c->hs.passive = passive;
 	c->state = SDR_CONN_HELLO;
 	c->hs.born = c->rx.last_ns = c->rx.heard_ns = c->hs.next = rel->now;
@@ -106,6 +108,7 @@ void sdr_conn_free(struct sdr_conn *c)
 	sdr_list_del(&c->ready);
 	rel->nconns--;
 	sdr_peer_conn_del(c->peer, c);
+	sdr_multipath_free(c);
 	sdr_reshape_free(c);
 	sdr_shape_free(c);
 	free(c);

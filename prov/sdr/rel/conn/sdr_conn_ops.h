@@ -42,15 +42,17 @@ struct sdr_conn_ops {
 	 */
 	bool (*room)(struct sdr_conn *c, const struct sdr_frame_rec *f);
 	uint64_t (*bytes)(const struct sdr_conn *c, const struct sdr_frame_rec *f);
-	void (*dack)(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_cc_ack *ca);
+	void (*dack)(struct sdr_conn *c, const struct sdr_frame_dack *f, struct sdr_acks *as);
 	void (*end)(struct sdr_conn *c, uint32_t msn);
 	void (*credit)(struct sdr_conn *c); /* for more message numbers */
 	/* The next message number of ours; the first that the peer has given no transfer yet. */
 	uint32_t (*msn_out)(const struct sdr_conn *c);
 	uint32_t (*msn_in)(const struct sdr_conn *c);
 	/* After all frames of a packet: which data are lost?  nack: a gap was reported. */
-	void (*detect_lost)(struct sdr_conn *c, bool nack, struct sdr_cc_ack *ca);
+	void (*detect_lost)(struct sdr_conn *c, bool nack, struct sdr_acks *as);
 	void (*settled)(struct sdr_conn *c); /* and congestion control knows of it */
+	/* A path is silent: what is under way there is lost, and says nothing of the others. */
+	void (*path_lost)(struct sdr_conn *c, uint32_t path);
 	/* Nothing arrives: ask about data. */
 	void (*probe)(struct sdr_conn *c);
 

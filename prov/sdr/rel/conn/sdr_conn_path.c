@@ -36,6 +36,7 @@
 #include "sdr_conn_mtu.h"
 #include "sdr_conn_ops.h"
 #include "sdr_conn_path.h"
+#include "sdr_multipath.h"
 #include "sdr_peer_cid.h"
 #include "sdr_pkt.h"
 #include "sdr_seal.h"
@@ -174,6 +175,7 @@ static void conn_moved(struct sdr_conn *c, bool far)
 static void path_move(struct sdr_conn *c)
 {
 	bool far = !sdr_uc_addr_same_host(&c->path.addr, &c->addr);
+	struct sdr_uc_addr was = c->addr;
 
 	SDR_ASSERT(c->path.doubt && c->path.proved && c->hs.validated);
 	if (path_is_home(c, &c->path.addr)) {
@@ -191,6 +193,7 @@ static void path_move(struct sdr_conn *c)
 	c->path.here_ns = c->rel->now;
 	c->path.number++;
 	doubt_end(c, c->rel->now);
+	sdr_multipath_moved(c, &was);
 	conn_moved(c, far);
 	/* What was under way went to where nobody is: ask, and with that say that we have moved. */
 	sdr_pkt_probe(c);

@@ -24,6 +24,7 @@
 #include "sdr_handshake.h"
 #include "sdr_hello_pair.h"
 #include "sdr_hello_tx.h"
+#include "sdr_multipath.h"
 #include "sdr_peer_cid.h"
 #include "sdr_stranger.h"
 #include "sdr_versions.h"
@@ -65,6 +66,7 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->st.frames_skipped += h->ext_unknown;
 	sdr_conn_peer_note(c);
 	sdr_alias_said(c, from, h);
+	sdr_multipath_said(c, from, h);
 	c->codes.kinds = h->codes;
 	c->codes.syms = h->code_syms;
 	c->codes.chunk = h->code_chunk;
@@ -99,6 +101,7 @@ void sdr_conn_validate(struct sdr_conn *c)
 		c->rel->nunvalidated--;
 	sdr_conn_known_begin(c);
 	sdr_hello_pair_begin(c);
+	sdr_multipath_begin(c);
 	sdr_alias_validated(c);
 	c->rel->ops->opened(c);
 	sdr_conn_kick(c);

@@ -17,12 +17,13 @@
 #include "sdr_credit.h"
 #include "sdr_hello_pair.h"
 #include "sdr_hello_tx.h"
+#include "sdr_multipath.h"
 #include "sdr_seal.h"
 #include "sdr_versions.h"
 #include "wire/sdr_tlv.h"
 
 /* bytes of extensions that a HELLO of ours has */
-#define HELLO_EXT_ROOM (27u + SDR_ALIAS_EXT_MAX)
+#define HELLO_EXT_ROOM (27u + SDR_ALIAS_EXT_MAX + SDR_MULTIPATH_EXT_MAX)
 /* HELLOs of a connection that go in full size, too */
 #define HELLO_PROBES 2u
 
@@ -68,6 +69,7 @@ static void hello_ext(const struct sdr_conn *c, enum sdr_rel_type type, uint8_t 
 	if (type == SDR_REL_HELLO_ACK && c->hs.seen)
 		n += ext_put32(ext + n, HELLO_EXT_ROOM - n, SDR_HELLO_SEEN, c->hs.seen);
 	n += sdr_alias_put(c, type, ext + n, HELLO_EXT_ROOM - n);
+	n += sdr_multipath_put(c->rel, ext + n, HELLO_EXT_ROOM - n);
 	h->ext = ext;
 	h->ext_len = (uint32_t)n;
 }

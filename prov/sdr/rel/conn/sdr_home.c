@@ -71,20 +71,37 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
 }
 
-void sdr_home_acked(struct sdr_conn *c, struct sdr_cc_ack *ca)
+/* What its own window has made of what was lost there, packets. */
+static uint64_t home_judge(struct sdr_path *p, struct sdr_cc_ack *ca)
 {
+	struct sdr_cc *cc = &p->cc;
 	uint64_t n;
 
-	ca->inflight = c->inflight;
-	ca->overtakes = c->main.rack.reo_mult > 0;
-	sdr_cc_acked(&c->main.cc, ca);
+	ca->inflight = p->inflight;
+	ca->overtakes = p->rack.reo_mult > 0;
+	sdr_cc_acked(cc, ca);
 	/* a part of one is what the weather would have lost, too */
-	n = (c->main.cc.own_lost + c->main.cc.mtu / 2) / c->main.cc.mtu;
-	c->main.cc.own_lost -=
-		n * c->main.cc.mtu < c->main.cc.own_lost ? n * c->main.cc.mtu : c->main.cc.own_lost;
-	c->st.lost_own += n;
-	sdr_loss_est_excuse(&c->peer->loss, c->rel->now, n);
-	if (!c->main.cc.doubts)
+	n = (cc->own_lost + cc->mtu / 2) / cc->mtu;
+	cc->own_lost -= n * cc->mtu < cc->own_lost ? n * cc->mtu : cc->own_lost;
+	return n;
+}
+
+void sdr_home_acked(struct sdr_conn *c, struct sdr_acks *as)
+{
+	bool doubts = false;
+	uint64_t own = 0;
+
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		struct sdr_path *p = sdr_conn_path(c, i);
+		struct sdr_cc_ack *ca = &as->v[i];
+
+		if (ca->bytes || ca->lost || ca->late)
+			own += home_judge(p, ca);
+		doubts |= p->cc.doubts;
+	}
+	c->st.lost_own += own;
+	sdr_loss_est_excuse(&c->peer->loss, c->rel->now, own);
+	if (!doubts)
 		sdr_loss_est_judged(&c->peer->loss);
 }
 

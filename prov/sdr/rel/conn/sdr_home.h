@@ -18,7 +18,7 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n);
  * puts on the own rate say nothing of the path: no parity is sent against them.  What is in flight
  * after it, and whether packets overtake each other, is filled in here.
  */
-void sdr_home_acked(struct sdr_conn *c, struct sdr_cc_ack *ca);
+void sdr_home_acked(struct sdr_conn *c, struct sdr_acks *as);
 /*
  * This host has refused to send (a firewall of its own), since then at the latest look: asked with
  * each timeout, it is right to that.

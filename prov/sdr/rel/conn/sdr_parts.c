@@ -36,7 +36,8 @@ struct sdr_parts {
 	struct part_slot *slot[PARTS_SETS][PARTS_WAYS]; /* NULL until one is needed */
 };
 
-void sdr_parts_send(struct sdr_conn *c, const uint8_t *packet, size_t len)
+void sdr_parts_send(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *packet,
+		    size_t len)
 {
 	uint32_t room = sdr_seal_room(c->rel, c->ctl_max) - SDR_PART_HDR;
 	uint8_t frames[SDR_CTL_MAX];
@@ -53,7 +54,7 @@ void sdr_parts_send(struct sdr_conn *c, const uint8_t *packet, size_t len)
 
 		if (!p)
 			return; /* as if lost */
-		sdr_seal_send(c, sdr_part_encode(p, &h, frames));
+		sdr_seal_send_by(c, path, sdr_part_encode(p, &h, frames));
 		c->st.parts_tx++;
 	}
 }

@@ -7,7 +7,8 @@
 #include "sdr_conn.h"
 
 /* Sends a packet (class header, cid, pn, frames: len bytes) in parts that fit c->ctl_max. */
-void sdr_parts_send(struct sdr_conn *c, const uint8_t *packet, size_t len);
+void sdr_parts_send(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *packet,
+		    size_t len);
 /*
  * A PART came in.  With the one that makes its packet whole: the packet, behind its class header,
  * *n bytes, valid until the next call; else NULL.

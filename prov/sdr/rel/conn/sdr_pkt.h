@@ -27,6 +27,7 @@ struct sdr_pkt { /* a packet sent that wants an acknowledgement */
 	bool extra;  /* a copy of a probe's ping: says nothing of what the path loses */
 	bool copy;   /* carries the records of packet copy_of once more; they belong to that one */
 	uint8_t nrseq;
+	uint8_t path; /* that it left by */
 	uint32_t copy_of;
 	uint16_t shape;		      /* what it says of that (sdr_reshape_mark); 0: nothing */
 	uint32_t rseq[SDR_PKT_RSEQS]; /* the first of its records, for when it arrives after all */
@@ -37,10 +38,19 @@ bool sdr_pkt_send(struct sdr_conn *c);
 bool sdr_pkt_due(const struct sdr_conn *c);
 bool sdr_pkt_paced(const struct sdr_conn *c); /* records wait for the pacer, and for nothing else */
 /* False: it is a lie, or cannot be; of no effect from there on. */
-bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca);
-void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca);
+bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_acks *as);
+void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_acks *as);
 /* PTO: the records of the oldest packets travel again. */
 void sdr_pkt_probe(struct sdr_conn *c);
+/* A path is silent: the records of its packets travel again, by another. */
+void sdr_pkt_path_lost(struct sdr_conn *c, uint32_t path);
+/* What there is to acknowledge goes there at once, from that source. */
+void sdr_pkt_answer(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to);
+/*
+ * One record, which has left before, goes once more by that path, without waiting for an answer.
+ * False: the engine is full.
+ */
+bool sdr_pkt_record_by(struct sdr_conn *c, const struct sdr_path *path, const struct sdr_rec *r);
 /* No operation is under way any more. */
 void sdr_pkt_conn_free(struct sdr_conn *c);
 /*

@@ -47,8 +47,10 @@ static void pkt_late(struct sdr_conn *c, const struct sdr_pkt *p)
 	}
 }
 
-static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_ack *ca)
+static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_acks *as)
 {
+	struct sdr_path *path = sdr_conn_path(c, p->path);
+	struct sdr_cc_ack *ca = &as->v[p->path];
 	uint32_t copy_of = p->copy_of;
 	bool copy = p->copy;
 	struct sdr_list *l;
@@ -56,9 +58,12 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	if (p->done)
 		return;
 	p->done = true;
-	sdr_ecn_acked(&c->ecn.tx, 1);
-	if (sdr_seq_lt(c->tx.acked_seq, p->seq))
-		c->tx.acked_seq = p->seq;
+	sdr_conn_answered(c, path);
+	if (!p->path)
+		sdr_ecn_acked(&c->ecn.tx, 1);
+	path->timeouts = 0;
+	if (sdr_seq_lt(path->acked_seq, p->seq))
+		path->acked_seq = p->seq;
 	if (p->shape)
 		sdr_reshape_acked(c, p->shape);
 	if (p->lost) {
@@ -67,7 +72,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		 * nothing of the order.
 		 */
 		if (!p->probed)
-			sdr_rack_spurious(&c->main.rack, &c->main.rtt, c->rel->now);
+			sdr_rack_spurious(&path->rack, &path->rtt, c->rel->now);
 		c->st.rtx_spurious++;
 		ca->late += p->bytes;
 		pkt_late(c, p);
@@ -75,9 +80,9 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 	}
 	if (!p->extra)
 		sdr_loss_est_arrived(&c->peer->loss, c->rel->now, 1);
-	SDR_ASSERT(c->tx.live && c->inflight >= p->bytes);
+	SDR_ASSERT(c->tx.live);
 	c->tx.live--;
-	c->inflight -= p->bytes;
+	sdr_conn_land(c, path, p->bytes);
 	ca->bytes += p->bytes;
 	c->est.sent++;
 	if (!ca->snap || ca->snap_tx_ns <= p->tx_ns) {
@@ -85,9 +90,9 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		ca->snap_tx_ns = p->tx_ns;
 		ca->delay = 0;
 	}
-	sdr_rack_delivered(&c->main.rack, p->seq, p->tx_ns);
+	sdr_rack_delivered(&path->rack, p->seq, p->tx_ns);
 	sdr_conn_progressed(c);
-	sdr_pmtu_passed(&c->pmtu, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
+	sdr_conn_mtu_passed(c, path, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	while ((l = sdr_list_pop(&p->recs))) {
 		sdr_rel_step(c->rel);
 		sdr_rec_acked(c, sdr_container(l, struct sdr_rec, link));
@@ -96,7 +101,7 @@ static void pkt_delivered(struct sdr_conn *c, struct sdr_pkt *p, struct sdr_cc_a
 		pkt_copy_delivered(c, copy_of);
 }
 
-bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_cc_ack *ca)
+bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr_acks *as)
 {
 	const struct sdr_cc_snap *newest = NULL;
 
@@ -117,17 +122,22 @@ bool sdr_pkt_acked(struct sdr_conn *c, const struct sdr_frame_ack *f, struct sdr
 		pos = sdr_plog_search(c, f->r[i].lo);
 		for (; pos != c->tx.log.tail; pos++) {
 			struct sdr_pkt *p = sdr_plog_at(c, pos);
+			struct sdr_cc_ack *ca;
 
 			sdr_rel_step(c->rel);
 			if (sdr_seq_lt(f->r[i].hi, p->pn))
 				break;
-			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns) {
-				sdr_rtt_sample(&c->main.rtt, c->rel->now, c->rel->now - p->tx_ns,
+			ca = &as->v[p->path];
+			if (!p->done && i == 0 && p->pn == f->r[0].hi && c->rel->now > p->tx_ns &&
+			    !c->rtt_mute) {
+				struct sdr_rtt *rtt = &sdr_conn_path(c, p->path)->rtt;
+
+				sdr_rtt_sample(rtt, c->rel->now, c->rel->now - p->tx_ns,
 					       f->delay_us * 1000ull);
-				ca->rtt = c->main.rtt.latest;
+				ca->rtt = rtt->latest;
 				newest = &p->snap;
 			}
-			pkt_delivered(c, p, ca);
+			pkt_delivered(c, p, as);
 			if (newest && ca->snap == newest)
 				ca->delay = f->delay_us * 1000ull;
 		}
@@ -151,35 +161,39 @@ static void pkt_requeue(struct sdr_conn *c, struct sdr_pkt *p)
 
 static void pkt_lost(struct sdr_conn *c, struct sdr_pkt *p)
 {
-	SDR_ASSERT(!p->done && !p->lost && c->tx.live && c->inflight >= p->bytes);
+	struct sdr_path *path = sdr_conn_path(c, p->path);
+
+	SDR_ASSERT(!p->done && !p->lost && c->tx.live);
 	p->lost = true;
-	sdr_conn_mtu_lost(c, 1, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
+	if (path->state == SDR_PATH_ALIVE)
+		sdr_conn_mtu_lost(c, path, 1, sdr_conn_mtu_ctl(c, p->bytes), p->tx_ns);
 	if (!p->probed && !p->extra)
 		sdr_home_lost(c, 1);
 	c->tx.live--;
-	c->inflight -= p->bytes;
+	sdr_conn_land(c, path, p->bytes);
 	if (p->shape)
 		sdr_reshape_lost(c, p->shape);
 	pkt_requeue(c, p);
 }
 
-void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_cc_ack *ca)
+void sdr_pkt_detect_lost(struct sdr_conn *c, struct sdr_acks *as)
 {
 	uint32_t pos = c->tx.log.tail;
 
 	/* From the newest down, so that requeued records end up oldest first. */
 	while (pos-- != c->tx.log.head) {
 		struct sdr_pkt *p = sdr_plog_at(c, pos);
+		struct sdr_path *path = sdr_conn_path(c, p->path);
 
 		sdr_rel_step(c->rel);
 		if (p->done || p->lost ||
-		    !sdr_rack_is_lost(&c->main.rack, &c->main.rtt, p->seq, p->tx_ns, c->rel->now))
+		    !sdr_rack_is_lost(&path->rack, &path->rtt, p->seq, p->tx_ns, c->rel->now))
 			continue;
 		pkt_lost(c, p);
-		ca->lost += p->bytes;
+		as->v[p->path].lost += p->bytes;
 		c->est.sent++;
 		c->est.lost++;
-		c->main.rack.lossy = true;
+		path->rack.lossy = true;
 	}
 	sdr_plog_trim(c);
 }
@@ -197,6 +211,26 @@ void sdr_pkt_probe(struct sdr_conn *c)
 			continue;
 		n += !p->extra;
 		p->probed = true;
+		if (!sdr_conn_path(c, p->path)->timeouts++)
+			sdr_conn_path(c, p->path)->timeout_ns = p->tx_ns;
+		pkt_lost(c, p);
+	}
+	c->tx.ping_due = true;
+	sdr_plog_trim(c);
+}
+
+void sdr_pkt_path_lost(struct sdr_conn *c, uint32_t path)
+{
+	uint32_t pos = c->tx.log.tail;
+
+	/* From the newest down, as above. */
+	while (pos-- != c->tx.log.head) {
+		struct sdr_pkt *p = sdr_plog_at(c, pos);
+
+		sdr_rel_step(c->rel);
+		if (p->done || p->lost || p->path != path)
+			continue;
+		p->probed = true; /* it says nothing of the others' weather */
 		pkt_lost(c, p);
 	}
 	c->tx.ping_due = true;

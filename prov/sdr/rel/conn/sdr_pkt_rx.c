@@ -8,6 +8,8 @@
  * is no room is not acknowledged, whatever else of it was taken: records are known by their
  * numbers, so what comes again does no harm.
  */
+#include <stddef.h>
+#include <string.h>
 #include "sdr_conn_ecn.h"
 #include "sdr_conn_known.h"
 #include "sdr_conn_ops.h"
@@ -16,6 +18,7 @@
 #include "sdr_handshake.h"
 #include "sdr_hello_tx.h"
 #include "sdr_home.h"
+#include "sdr_multipath.h"
 #include "sdr_pkt.h"
 #include "sdr_probe.h"
 #include "sdr_rec.h"
@@ -104,7 +107,7 @@ static enum pkt_verdict pkt_classify(const struct sdr_conn *c, const uint8_t *p,
 
 /* What one packet leads to beyond its frames. */
 struct pkt_sum {
-	struct sdr_cc_ack ca;
+	struct sdr_acks acks;
 	struct sdr_frame_ecn ecn; /* counted: what the peer's acknowledgement said */
 	bool counted;
 	bool nack;	     /* a gap was reported */
@@ -144,7 +147,8 @@ static void pkt_record(struct sdr_conn *c, const struct sdr_frame_rec *f, struct
 }
 
 /* It came from c->addr.  f: a record's status is translated in place. */
-static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *sum)
+static void pkt_frame(struct sdr_conn *c, const struct sdr_uc_addr *from, struct sdr_frame *f,
+		      struct pkt_sum *sum)
 {
 	SDR_ASSERT(sdr_conn_live(c) && c->state != SDR_CONN_HELLO && c->hs.validated);
 	sdr_rel_step(c->rel);
@@ -154,7 +158,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 	sum->ended |= f->type == SDR_FRAME_END;
 	switch (f->type) {
 	case SDR_FRAME_ACK:
-		if (!sdr_pkt_acked(c, &f->ack, &sum->ca))
+		if (!sdr_pkt_acked(c, &f->ack, &sum->acks))
 			break;
 		sdr_conn_path_acked(c, f->ack.r[0].hi);
 		sum->ecn = f->ack.ecn;
@@ -162,7 +166,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		break;
 	case SDR_FRAME_DACK:
 		sum->nack |= f->dack.flags & SDR_DACK_GAP;
-		c->rel->ops->dack(c, &f->dack, &sum->ca);
+		c->rel->ops->dack(c, &f->dack, &sum->acks);
 		break;
 	case SDR_FRAME_CREDIT:
 		conn_credit(c, &f->credit);
@@ -195,6 +199,7 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		sdr_reshape_input(c, &f->shape);
 		break;
 	case SDR_FRAME_PADDING:
+	case SDR_FRAME_ASIDE:
 		break;
 	case SDR_FRAME_HELD: /* it has what we sent, and will take it when there is room */
 		sdr_conn_came_closer(c);
@@ -204,6 +209,8 @@ static void pkt_frame(struct sdr_conn *c, struct sdr_frame *f, struct pkt_sum *s
 		break;
 	case SDR_FRAME_PATH_CHALLENGE:
 	case SDR_FRAME_PATH_RESPONSE:
+		if (sdr_multipath_input(c, from, f))
+			break;
 		if (sdr_conn_path_in_force(c)) {
 			if (sdr_frame_wants(f->type, 0))
 				pkt_ack_want(c);
@@ -259,16 +266,54 @@ static void pkt_refused(struct sdr_conn *c)
 	sdr_conn_came_closer(c);
 }
 
+/* Congestion control hears of what a packet has told of each path. */
+static void pkt_judged(struct sdr_conn *c, struct sdr_acks *as)
+{
+	bool news = false;
+
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		struct sdr_cc_ack *ca = &as->v[i];
+
+		if (!ca->bytes && !ca->lost && !ca->late)
+			continue;
+		news = true;
+		if (!i)
+			sdr_conn_ecn_bytes(c, ca);
+		ca->min_rtt = sdr_rtt_min(&sdr_conn_path(c, i)->rtt);
+	}
+	if (!news)
+		return;
+	sdr_home_acked(c, as);
+	sdr_conn_known_acked(c);
+}
+
+/* From elsewhere than c->addr: true where that is the end of another path. */
+static bool pkt_by_path(struct sdr_conn *c, const struct sdr_uc_addr *from, uint32_t pn,
+			const uint8_t *p, const uint8_t *end)
+{
+	switch (sdr_multipath_who(c, from)) {
+	case SDR_MULTIPATH_PEER:
+		return c->hs.validated;
+	case SDR_MULTIPATH_NAMED:
+		sdr_multipath_named(c, from, p, end);
+		return false;
+	default:
+		sdr_conn_path_elsewhere(c, from, pn, p, end);
+		return false;
+	}
+}
+
 void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const uint8_t *p,
 		   size_t len)
 {
-	struct pkt_sum sum = { .ca = { .now = rel->now } };
+	struct pkt_sum sum;
 	const uint8_t *end = p + len;
 	enum pkt_verdict verdict;
 	struct sdr_frame f;
 	struct sdr_conn *c;
 	uint64_t cid;
 	uint32_t pn;
+	bool aside;
 
 	if (sdr_packet_decode(p, len, &cid, &pn)) {
 		rel->closed.pkts_bad++;
@@ -281,6 +326,7 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		return;
 	}
 	p += SDR_PACKET_HDR - SDR_CLASS_LEN;
+	aside = p < end && *p == SDR_FRAME_ASIDE;
 	verdict = c->state == SDR_CONN_HELLO || sdr_pnset_far(&c->rx.pns, pn)
 			  ? PKT_BAD
 			  : pkt_classify(c, p, end);
@@ -288,19 +334,20 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		c->st.pkts_bad++;
 		return;
 	}
-	if (!sdr_uc_addr_equal(from, &c->addr)) {
-		sdr_conn_path_elsewhere(c, from, pn, p, end);
+	if (!sdr_uc_addr_equal(from, &c->addr) && !pkt_by_path(c, from, pn, p, end))
 		return;
-	}
 	c->st.ctl_rx++;
+	memset(&sum.ecn, 0, sizeof(sum) - offsetof(struct pkt_sum, ecn));
 	sum.tight = verdict == PKT_TIGHT;
 	if (!sum.tight && !pkt_received(c, pn))
 		return;
 	sdr_conn_heard(c);
+	sdr_multipath_heard(c, from, aside);
 	c->hs.answered = true;
 	sdr_conn_validate(c);
+	sdr_acks_init(c, &sum.acks); /* it may have several paths now */
 	while (sdr_conn_live(c) && sdr_frame_next(&p, end, &f) > 0)
-		pkt_frame(c, &f, &sum);
+		pkt_frame(c, from, &f, &sum);
 	if (!sdr_conn_live(c))
 		return;
 	if (sum.refused)
@@ -309,17 +356,17 @@ void sdr_pkt_input(struct sdr_rel *rel, const struct sdr_uc_addr *from, const ui
 		pkt_received(c, pn);
 	if (sum.counted)
 		sdr_conn_ecn_heard(c, &sum.ecn);
+	if (sum.asked)
+		sdr_multipath_asked(c, from, c->rx.pns.n && c->rx.pns.r[0].hi == pn, aside,
+				    sum.pinged);
 	pkt_expect_loss(c, &sum);
-	sdr_pkt_detect_lost(c, &sum.ca);
-	rel->ops->detect_lost(c, sum.nack, &sum.ca);
-	if (sum.ca.bytes || sum.ca.lost || sum.ca.late) {
-		sdr_conn_ecn_bytes(c, &sum.ca);
-		sum.ca.min_rtt = sdr_rtt_min(&c->main.rtt);
-		sdr_home_acked(c, &sum.ca);
-		sdr_conn_known_acked(c);
-	}
+	sdr_pkt_detect_lost(c, &sum.acks);
+	rel->ops->detect_lost(c, sum.nack, &sum.acks);
+	pkt_judged(c, &sum.acks);
+	sdr_multipath_judge(c);
 	rel->ops->settled(c);
-	c->main.rack.probed = false;
+	for (uint32_t i = 0; i < c->npaths; i++)
+		sdr_conn_path(c, i)->rack.probed = false;
 	if (c->est.sent > (1u << 20)) {
 		c->est.sent /= 2;
 		c->est.lost /= 2;

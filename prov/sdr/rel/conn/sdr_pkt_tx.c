@@ -39,25 +39,30 @@
  * once and in order.
  */
 #define PING_ALONE     2u
-#define LAST_WORDS_MAX 64u  /* packets */
-#define PING_FRAMES    256u /* bytes of frames of a ping that is repeated */
+#define LAST_WORDS_MAX 64u   /* packets */
+#define PING_FRAMES    256u  /* bytes of frames of a ping that is repeated */
+#define ASKED_FRAMES   1024u /* and of what is asked by all paths */
 
 /* But for the pacer and the ceiling. */
 static bool rec_ready(const struct sdr_conn *c)
 {
-	return sdr_rec_sendable(c) && (c->inflight < c->main.cc.cwnd || !c->tx.live);
+	const struct sdr_path *p = sdr_conn_path_of(c, c->ctl);
+
+	return sdr_rec_sendable(c) && (p->inflight < p->cc.cwnd || !c->tx.live);
 }
 
 static bool rec_allowed(struct sdr_conn *c)
 {
 	return sdr_rec_urgent(c) ||
-	       (rec_ready(c) && sdr_pacer_allow(&c->main.cc.pacer, c->rel->now) > 0 &&
+	       (rec_ready(c) &&
+		sdr_pacer_allow(&sdr_conn_path(c, c->ctl)->cc.pacer, c->rel->now) > 0 &&
 		sdr_turn_allow(c) > 0);
 }
 
 bool sdr_pkt_paced(const struct sdr_conn *c)
 {
-	return rec_ready(c) && sdr_pacer_next(&c->main.cc.pacer, c->rel->now) > c->rel->now;
+	return rec_ready(c) &&
+	       sdr_pacer_next(&sdr_conn_path_of(c, c->ctl)->cc.pacer, c->rel->now) > c->rel->now;
 }
 
 static bool ack_is_due(const struct sdr_conn *c)
@@ -181,6 +186,7 @@ static size_t put_bye_ack(struct sdr_conn *c, uint8_t *p, size_t room)
 /* Packet next_pn - 1 wants an answer. */
 static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 {
+	struct sdr_path *path = sdr_conn_path(c, pkt->path);
 	struct sdr_rel *rel = c->rel;
 
 	SDR_ASSERT(n && n <= c->ctl_agreed && c->hs.validated);
@@ -192,8 +198,8 @@ static void pkt_log(struct sdr_conn *c, struct sdr_pkt *pkt, size_t n)
 	pkt->tx_ns = rel->now;
 	if (!c->tx.live && !c->inflight)
 		c->pto.progress_ns = rel->now;
-	sdr_cc_sent(&c->main.cc, rel->now, n, 0, c->inflight, &pkt->snap);
-	c->inflight += n;
+	sdr_cc_sent(&path->cc, rel->now, n, 0, path->inflight, &pkt->snap);
+	sdr_conn_fly(c, path, n);
 	sdr_ring_push(&c->tx.log);
 	c->tx.live++;
 	sdr_conn_sent(c);
@@ -245,7 +251,7 @@ bool sdr_pkt_farewell(struct sdr_conn *c)
 		n += put_acks(c, p + n, room - n, &more);
 		if (!more)
 			n += put_answers(c, p + n, room - n);
-		sdr_seal_send(c, n);
+		sdr_seal_send_by(c, sdr_conn_path(c, c->ctl), n);
 		c->tx.pn++;
 		c->rel->activity++;
 	}
@@ -265,17 +271,52 @@ static size_t pkt_room(const struct sdr_conn *c)
 	return room;
 }
 
-static void pkt_out(struct sdr_conn *c, const uint8_t *p, size_t n, bool wants)
+static void pkt_out(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *p, size_t n,
+		    bool wants)
 {
 	if (n > sdr_seal_room(c->rel, c->ctl_max)) {
-		sdr_ecn_sent(&c->ecn.tx, 1, false);
-		sdr_parts_send(c, p, n);
+		if (!path->index)
+			sdr_ecn_sent(&c->ecn.tx, 1, false);
+		sdr_parts_send(c, path, p, n);
 	} else if (wants) {
-		sdr_seal_send_asking(c, n);
+		sdr_seal_send_asking(c, path, n);
 	} else {
-		sdr_seal_send(c, n);
+		sdr_seal_send_by(c, path, n);
 	}
 	c->tx.pn++;
+}
+
+/* Header of the next packet, by that path (NULL: one of the peer's). */
+static size_t pkt_begin(const struct sdr_conn *c, const struct sdr_path *path, uint8_t *p)
+{
+	size_t n = sdr_packet_encode(p, c->id.peer_cid, c->tx.pn);
+
+	if (path && path->index == c->ctl)
+		return n;
+	return n + sdr_frame_aside_encode(p + n, SDR_FRAME_LONG_HDR);
+}
+
+/*
+ * Frames that have just left once more, by that path.  They are none of the records of the packet
+ * that they were in: that this one arrives says nothing of those.  False: there is no room.
+ */
+static bool frames_copy(struct sdr_conn *c, const struct sdr_path *path, const uint8_t *frames,
+			size_t len)
+{
+	struct sdr_pkt *p;
+	uint8_t *to;
+	size_t n;
+
+	if (!sdr_plog_room(c) || !(to = sdr_seal_begin(c->rel)))
+		return false;
+	p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
+	*p = (struct sdr_pkt){ .extra = true, .path = path->index };
+	sdr_list_init(&p->recs);
+	n = pkt_begin(c, path, to);
+	memcpy(to + n, frames, len);
+	pkt_out(c, path, to, n + len, true);
+	pkt_log(c, p, n + len);
+	return true;
 }
 
 /*
@@ -284,24 +325,25 @@ static void pkt_out(struct sdr_conn *c, const uint8_t *p, size_t n, bool wants)
  */
 static void ping_copies(struct sdr_conn *c, const uint8_t *frames, size_t len)
 {
-	uint32_t of = c->tx.pn - 1;
-
-	for (; c->pto.copies && sdr_plog_room(c); c->pto.copies--) {
-		uint8_t *to = sdr_seal_begin(c->rel);
-		struct sdr_pkt *p;
-		size_t n;
-
-		if (!to)
-			break;
-		p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
-		*p = (struct sdr_pkt){ .copy = true, .copy_of = of, .extra = true };
-		sdr_list_init(&p->recs);
-		n = sdr_packet_encode(to, c->id.peer_cid, c->tx.pn);
-		memcpy(to + n, frames, len);
-		pkt_out(c, to, n + len, true);
-		pkt_log(c, p, n + len);
-	}
+	while (c->pto.copies && frames_copy(c, sdr_conn_path(c, c->ctl), frames, len))
+		c->pto.copies--;
 	c->pto.copies = 0;
+}
+
+/*
+ * What was asked by the packet that has just left is asked by each other path as well, where data
+ * are under way, or all of them when nothing is heard: an answer says something of what was sent
+ * before on its own path alone.
+ */
+static void asked_by_all(struct sdr_conn *c, const uint8_t *frames, size_t len)
+{
+	for (uint32_t i = 0; i < c->npaths; i++) {
+		struct sdr_path *p = sdr_conn_path(c, i);
+
+		if (i != c->ctl && p->state == SDR_PATH_ALIVE && (p->inflight || c->pto.count) &&
+		    !frames_copy(c, p, frames, len))
+			return;
+	}
 }
 
 /* One packet; false: the engine is full, nothing changed. */
@@ -311,8 +353,9 @@ static bool pkt_build(struct sdr_conn *c)
 	uint8_t *p = sdr_seal_begin(rel);
 	bool wants = false, more, bye, logged, alone = false, recs;
 	struct sdr_pkt *pkt = NULL;
-	uint8_t ping[PING_FRAMES];
-	size_t n, k, room, len = 0;
+	const struct sdr_path *path = sdr_conn_path(c, c->ctl);
+	uint8_t ping[PING_FRAMES], asked[ASKED_FRAMES];
+	size_t n, k, room, len = 0, ask = 0, nasked = 0;
 
 	if (!p)
 		return false;
@@ -320,6 +363,7 @@ static bool pkt_build(struct sdr_conn *c)
 	if (logged) {
 		pkt = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
 		memset(pkt, 0, sizeof(*pkt));
+		pkt->path = path->index;
 		sdr_list_init(&pkt->recs);
 	}
 	sdr_pn_skip(c);
@@ -343,6 +387,7 @@ static bool pkt_build(struct sdr_conn *c)
 	if (!more)
 		n += put_bye_ack(c, p + n, room - n);
 	if (!more && logged) {
+		ask = n;
 		k = rel->ops->put_ends(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
@@ -353,6 +398,7 @@ static bool pkt_build(struct sdr_conn *c)
 			n += k;
 			c->tx.ping_due = k == 0;
 		}
+		nasked = n - ask;
 		k = put_bye(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
@@ -364,11 +410,17 @@ static bool pkt_build(struct sdr_conn *c)
 		len = n - SDR_PACKET_HDR;
 		memcpy(ping, p + SDR_PACKET_HDR, len);
 	}
-	pkt_out(c, p, n, wants);
+	if (c->npaths == 1 || nasked > sizeof(asked))
+		nasked = 0;
+	if (nasked)
+		memcpy(asked, p + ask, nasked);
+	pkt_out(c, path, p, n, wants);
 	if (wants)
 		pkt_log(c, pkt, n);
 	else
 		rel->activity++;
+	if (nasked)
+		asked_by_all(c, asked, nasked);
 	if (len)
 		ping_copies(c, ping, len);
 	if (bye)
@@ -400,7 +452,9 @@ static void pkt_repeat(struct sdr_conn *c)
 		return;
 	orig = sdr_plog_at(c, c->tx.log.tail - 1);
 	p = sdr_ring_spare(&c->tx.log, struct sdr_pkt);
-	*p = (struct sdr_pkt){ .copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq };
+	*p = (struct sdr_pkt){
+		.copy = true, .copy_of = orig->pn, .nrseq = orig->nrseq, .path = orig->path
+	};
 	memcpy(p->rseq, orig->rseq, sizeof(p->rseq));
 	sdr_list_init(&p->recs);
 	n = sdr_packet_encode(to, c->id.peer_cid, c->tx.pn);
@@ -415,8 +469,49 @@ static void pkt_repeat(struct sdr_conn *c)
 		n += k + r->f.payload_len;
 		c->st.rec_copies++;
 	}
-	pkt_out(c, to, n, true);
+	pkt_out(c, sdr_conn_path(c, p->path), to, n, true);
 	pkt_log(c, p, n);
+}
+
+void sdr_pkt_answer(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to)
+{
+	size_t room = sdr_seal_room(c->rel, c->ctl_max), n;
+	uint8_t *p = sdr_seal_begin(c->rel);
+	bool more;
+
+	if (!p)
+		return; /* as if lost */
+	c->rx.ack_now = true;
+	n = pkt_begin(c, NULL, p);
+	n += put_acks(c, p + n, room - n, &more);
+	sdr_seal_send_from(c, source, to, n);
+	c->tx.pn++;
+	c->rel->activity++;
+}
+
+bool sdr_pkt_record_by(struct sdr_conn *c, const struct sdr_path *path, const struct sdr_rec *r)
+{
+	size_t room = sdr_seal_room(c->rel, c->ctl_max), n, k;
+	uint8_t *p = sdr_seal_begin(c->rel);
+
+	if (!p)
+		return false;
+	n = pkt_begin(c, path, p);
+	if (sdr_reshape_says(c)) { /* no record without it */
+		k = sdr_reshape_put(c, p + n, room - n);
+		if (!k)
+			return true; /* dropped with the next alloc: c->ctl has it */
+		n += k;
+	}
+	k = sdr_frame_rec_encode(p + n, room - n, &r->f);
+	if (!k)
+		return true;
+	n += k;
+	sdr_seal_send_by(c, path, n);
+	c->tx.pn++;
+	c->st.rec_copies++;
+	c->rel->activity++;
+	return true;
 }
 
 bool sdr_pkt_send(struct sdr_conn *c)

@@ -174,6 +174,8 @@ static int reshape_connect(struct sdr_conn *c, const struct sdr_conn_shape *s, u
 	ret = sdr_qp_connect_addr(s->qp, info, sdr_qp_addr(c->shape->qp));
 	if (!ret && c->pmtu.size)
 		sdr_qp_path_set(s->qp, c->pmtu.size);
+	if (!ret)
+		sdr_shape_ways(c, s);
 	return ret == -EBADMSG ? -EPROTO : ret;
 }
 
@@ -188,7 +190,8 @@ static void reshape_out(struct sdr_conn *c, struct sdr_conn_shape *s)
 	c->shape = s;
 	r->gen++;
 	r->next = NULL;
-	sdr_cc_mtu_set(&c->main.cc, s->mtu);
+	for (uint32_t i = 0; i < c->npaths; i++)
+		sdr_cc_mtu_set(&sdr_conn_path(c, i)->cc, s->mtu);
 	c->st.reshapes++;
 	reshape_say(c, SDR_SHAPE_USE);
 }

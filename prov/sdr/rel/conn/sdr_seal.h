@@ -21,10 +21,16 @@ void sdr_seal_bind(struct sdr_rel *rel, sdr_rel_input_fn *input, sdr_rel_other_f
  */
 uint8_t *sdr_seal_begin(struct sdr_rel *rel);
 void sdr_seal_send(struct sdr_conn *c, size_t len); /* to where c's peer is */
-/* The same of a packet that wants an answer: it may be marked on the way. */
-void sdr_seal_send_asking(struct sdr_conn *c, size_t len);
+void sdr_seal_send_by(struct sdr_conn *c, const struct sdr_path *p, size_t len); /* by that path */
+/* The same of a packet that wants an answer: on the first path it may be marked. */
+void sdr_seal_send_asking(struct sdr_conn *c, const struct sdr_path *p, size_t len);
 /* The same, up to info.probe_max bytes: whether the path carries it is the question. */
 void sdr_seal_probe(struct sdr_conn *c, size_t len);
+/* By another path than the first, which has probes of its own. */
+void sdr_seal_probe_by(struct sdr_conn *c, const struct sdr_path *p, size_t len);
+/* Back to where something came from. */
+void sdr_seal_send_from(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to,
+			size_t len);
 /* To where it may be: a challenge, or the answer to one. */
 void sdr_seal_send_at(struct sdr_conn *c, const struct sdr_uc_addr *to, size_t len);
 /* To a peer without a connection. */

@@ -155,6 +155,13 @@ void sdr_shape_readdress(struct sdr_conn *c, const struct sdr_uc_addr *to)
 			sdr_qp_readdress(c->shapes[i].qp, to);
 }
 
+void sdr_shape_ways(const struct sdr_conn *c, const struct sdr_conn_shape *s)
+{
+	for (uint32_t i = 1; i < c->npaths; i++)
+		if (c->more[i - 1].proved)
+			(void)sdr_qp_via(s->qp, i, c->more[i - 1].source, &c->more[i - 1].addr);
+}
+
 void sdr_shape_limit_set(struct sdr_conn *c, uint32_t msn_limit)
 {
 	for (int i = 0; i < 2; i++)

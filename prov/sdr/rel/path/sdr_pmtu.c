@@ -84,8 +84,7 @@ static bool size_set(struct sdr_pmtu *p, uint32_t size, enum sdr_pmtu_how how)
 	if (changed) {
 		p->size = size;
 		p->how = (uint8_t)how;
-		p->lost = 0;
-		p->small_lives = false;
+		p->hole = (struct sdr_pmtu_hole){ 0 };
 	}
 	return changed;
 }
@@ -145,23 +144,40 @@ bool sdr_pmtu_acked(struct sdr_pmtu *p, uint32_t lo, uint32_t hi, uint64_t now)
 	return top && sdr_pmtu_arrived(p, top, SDR_PMTU_BY_PROBE, now);
 }
 
+bool sdr_pmtu_hole_lost(struct sdr_pmtu_hole *h, uint32_t n, uint32_t size, uint64_t tx_ns,
+			uint64_t rtt)
+{
+	if (!n)
+		return false;
+	if (!h->lost)
+		h->lost_ns = tx_ns;
+	if (!h->lost || size < h->lost_min) { /* nothing is known to live below that */
+		h->lost_min = size;
+		h->small_lives = false;
+	}
+	h->lost += n;
+	return h->lost >= HOLE_PACKETS && h->small_lives && tx_ns >= h->lost_ns + rtt;
+}
+
+void sdr_pmtu_hole_passed(struct sdr_pmtu_hole *h, uint32_t size, uint64_t tx_ns)
+{
+	if (!h->lost)
+		return;
+	if (size >= h->lost_min)
+		h->lost = 0;
+	else if (tx_ns > h->lost_ns)
+		h->small_lives = true;
+}
+
 bool sdr_pmtu_lost(struct sdr_pmtu *p, uint32_t n, uint32_t size, uint64_t tx_ns, uint64_t rtt,
 		   uint64_t now)
 {
-	uint32_t least;
+	uint32_t least, min;
 
-	if (!p->size || !n || size <= p->least)
+	if (!p->size || size <= p->least || !sdr_pmtu_hole_lost(&p->hole, n, size, tx_ns, rtt))
 		return false;
-	if (!p->lost)
-		p->lost_ns = tx_ns;
-	if (!p->lost || size < p->lost_min) { /* nothing is known to live below that */
-		p->lost_min = size;
-		p->small_lives = false;
-	}
-	p->lost += n;
-	if (p->lost < HOLE_PACKETS || !p->small_lives || tx_ns < p->lost_ns + rtt)
-		return false;
-	least = p->lost_min > SDR_PMTU_BASE && SDR_PMTU_BASE > p->least ? SDR_PMTU_BASE : p->least;
+	min = p->hole.lost_min;
+	least = min > SDR_PMTU_BASE && SDR_PMTU_BASE > p->least ? SDR_PMTU_BASE : p->least;
 	p->ceil = p->max + 1;
 	size_set(p, least, SDR_PMTU_BY_HOLE);
 	search_begin(p, now);
@@ -171,12 +187,7 @@ bool sdr_pmtu_lost(struct sdr_pmtu *p, uint32_t n, uint32_t size, uint64_t tx_ns
 
 void sdr_pmtu_passed(struct sdr_pmtu *p, uint32_t size, uint64_t tx_ns)
 {
-	if (!p->lost)
-		return;
-	if (size >= p->lost_min)
-		p->lost = 0;
-	else if (tx_ns > p->lost_ns)
-		p->small_lives = true;
+	sdr_pmtu_hole_passed(&p->hole, size, tx_ns);
 }
 
 bool sdr_pmtu_restart(struct sdr_pmtu *p, uint64_t now)

@@ -30,6 +30,13 @@ enum sdr_pmtu_how {
 	SDR_PMTU_BY_PEER,  /* the largest that the peer takes */
 };
 
+/* Large packets die and small ones live: packets lost since one as large has passed. */
+struct sdr_pmtu_hole {
+	uint32_t lost, lost_min; /* lost_min: bytes of the smallest of them */
+	uint64_t lost_ns;	 /* when the first of them was sent */
+	bool small_lives;	 /* a smaller one sent since then has arrived */
+};
+
 struct sdr_pmtu {
 	uint32_t least, max; /* the size is never below; nothing above is tried */
 	uint32_t size;	     /* in force: nothing longer is sent but probes; 0: no discovery */
@@ -45,10 +52,7 @@ struct sdr_pmtu {
 		uint32_t pn, size;
 	} probe[SDR_PMTU_PROBES]; /* on their way; size 0: acknowledged */
 	uint64_t next_ns;	  /* of the next round, or the end of this one */
-	/* black holes: packets lost since one as large as the smallest of them has passed */
-	uint32_t lost, lost_min;
-	uint64_t lost_ns; /* when the first of them was sent */
-	bool small_lives; /* a smaller one sent since then has arrived */
+	struct sdr_pmtu_hole hole;
 };
 
 /*
@@ -72,6 +76,10 @@ bool sdr_pmtu_acked(struct sdr_pmtu *p, uint32_t lo, uint32_t hi, uint64_t now);
 bool sdr_pmtu_lost(struct sdr_pmtu *p, uint32_t n, uint32_t size, uint64_t tx_ns, uint64_t rtt,
 		   uint64_t now);
 void sdr_pmtu_passed(struct sdr_pmtu *p, uint32_t size, uint64_t tx_ns);
+/* The same without a search, of a path whose size of packets is another's (rel/conn). */
+bool sdr_pmtu_hole_lost(struct sdr_pmtu_hole *h, uint32_t n, uint32_t size, uint64_t tx_ns,
+			uint64_t rtt);
+void sdr_pmtu_hole_passed(struct sdr_pmtu_hole *h, uint32_t size, uint64_t tx_ns);
 /* The path may be another one. */
 bool sdr_pmtu_restart(struct sdr_pmtu *p, uint64_t now);
 

@@ -28,6 +28,13 @@ void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns)
 	r->bucket_min[1] = UINT64_MAX;
 	r->bucket_start = 0;
 	r->samples = 0;
+	r->again = false;
+}
+
+void sdr_rtt_again(struct sdr_rtt *r)
+{
+	sdr_rtt_init(r, r->srtt);
+	r->again = true;
 }
 
 /*
@@ -67,6 +74,11 @@ void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t dela
 		rtt = 1;
 	if (rtt > SDR_RTT_MAX_NS)
 		rtt = SDR_RTT_MAX_NS;
+	if (r->again && delay < rtt) {
+		rtt -= delay;
+		delay = 0;
+	}
+	r->again = false;
 	sdr_rtt_min_update(r, now, rtt);
 	if (delay < rtt && rtt - delay >= r->min_rtt)
 		rtt -= delay;

@@ -21,9 +21,15 @@ struct sdr_rtt {
 	uint64_t bucket_min[2]; /* current and previous half window */
 	uint64_t bucket_start;
 	uint64_t samples;
+	bool again; /* another way back: until the first sample */
 };
 
 void sdr_rtt_init(struct sdr_rtt *r, uint64_t initial_ns);
+/*
+ * Answers come by another way back: the minimum is unknown again, and the first sample, which may
+ * be of something that had long arrived, is taken less what the peer says it waited.
+ */
+void sdr_rtt_again(struct sdr_rtt *r);
 /* delay: what the peer says it waited; subtracted as long as the result is not below min_rtt. */
 void sdr_rtt_sample(struct sdr_rtt *r, uint64_t now, uint64_t rtt, uint64_t delay);
 /*
