@@ -213,6 +213,53 @@ static void report__of_a_gap(void **state)
 	}
 }
 
+/* The messages that the next packet of reports says to be complete. */
+static uint32_t completes(struct sdr_conn *c, uint32_t *msn)
+{
+	uint8_t buf[256];
+	const uint8_t *p = buf;
+	bool more;
+	size_t len = sdr_report_write(c, buf, sizeof(buf), &more);
+	struct sdr_frame f;
+	uint32_t n = 0;
+
+	assert_false(more);
+	while (sdr_frame_next(&p, buf + len, &f) > 0) {
+		assert_int_equal(f.type, SDR_FRAME_DACK);
+		assert_true(f.dack.flags & SDR_DACK_COMPLETE);
+		msn[n++] = f.dack.msn;
+	}
+	return n;
+}
+
+/*
+ * One that was asked for three times goes in three packets, and nothing behind it waits for that:
+ * its END is acknowledged with the first of them, and without a report all of it would be lost.
+ */
+static void report__asked_for_several_times(void **state)
+{
+	static const uint32_t asked[] = { 0, 0, 0, 1, 1, 2 };
+	uint32_t msn[6];
+	struct bed_bulk b;
+
+	(void)state;
+	bed_bulk_open(&b, NULL);
+	sdr_msn_skip_range(b.rx, 0, 3);
+	for (uint32_t i = 0; i < 6; i++)
+		sdr_report_complete(b.rx, &(struct sdr_complete){ .msn = asked[i], .echo = ~0u });
+	assert_true(sdr_report_waits(b.rx, 1));
+	assert_false(sdr_report_waits(b.rx, 3));
+	assert_int_equal(completes(b.rx, msn), 3);
+	assert_true(msn[0] == 0 && msn[1] == 1 && msn[2] == 2);
+	assert_int_equal(completes(b.rx, msn), 2);
+	assert_true(msn[0] == 0 && msn[1] == 1);
+	assert_int_equal(completes(b.rx, msn), 1);
+	assert_int_equal(msn[0], 0);
+	assert_false(sdr_report_due(b.rx));
+	assert_false(sdr_report_waits(b.rx, 1));
+	bed_bulk_close(&b);
+}
+
 /* What was refused is over, but never complete; ranges beyond the window wait for it. */
 static void msn__refused(void **state)
 {
@@ -244,6 +291,7 @@ int main(void)
 		cmocka_unit_test(transfer__repairs_with_each_scheme),
 		cmocka_unit_test(transfer__is_aborted),
 		cmocka_unit_test(report__of_a_gap),
+		cmocka_unit_test(report__asked_for_several_times),
 		cmocka_unit_test(msn__refused),
 	};
 

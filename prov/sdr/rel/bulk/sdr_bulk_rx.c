@@ -601,9 +601,11 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 	sdr_conn_kick(c);
 }
 
+/* Each path of the peer's asks (sdr_pkt_tx.c): what one of them was answered says it to all. */
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 {
 	struct sdr_rcv_handle *h = sdr_recv_find(sdr_shape_of_rx(c, msn)->qp, msn);
+	bool one_of_many = c->rtt_mute;
 
 	if (h) {
 		struct sdr_seg_rx *s = sdr_recv_state(h)->user;
@@ -611,7 +613,7 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		sdr_home_missed(c->rel); /* the end of it, perhaps */
 		sdr_report_now(c, s);
 		s->gap = true;
-		s->asks += s->asks < SDR_PROBE_ANSWERS;
+		s->asks += s->asks < SDR_PROBE_ANSWERS && !(s->asks && one_of_many);
 		/* Its sender waits for this: without a report all of it counts as lost. */
 		if ((sdr_conn_lossy(c) || s->grp) && sdr_list_empty(&s->asked)) {
 			sdr_list_add_tail(&s->asked, &c->bulk->rx.asked);
@@ -619,7 +621,7 @@ void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn)
 		}
 		return;
 	}
-	if (sdr_msn_complete(c, msn)) {
+	if (sdr_msn_complete(c, msn) && !(one_of_many && sdr_report_waits(c, msn))) {
 		sdr_report_complete(c, &(struct sdr_complete){ msn, ~0u, c->rel->now, 0, 0, 0,
 							       sdr_conn_lossy(c) });
 		sdr_conn_kick(c);

@@ -121,6 +121,19 @@ void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e)
 	comp_push(&c->bulk->rx.comp[0], e);
 }
 
+bool sdr_report_waits(const struct sdr_conn *c, uint32_t msn)
+{
+	struct sdr_ring *r = &c->bulk->rx.comp[0];
+	uint32_t most = r->tail - r->head;
+
+	if (most > COMP_RING_MIN)
+		most = COMP_RING_MIN;
+	for (uint32_t i = 1; i <= most; i++)
+		if (sdr_ring_at(r, struct sdr_complete, r->tail - i)->msn == msn)
+			return true;
+	return false;
+}
+
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s)
 {
 	uint64_t due = c->rel->now + sdr_conn_report_delay(c);
@@ -186,11 +199,14 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 {
 	struct sdr_ring *r = &c->bulk->rx.comp[again];
 	const struct sdr_complete *e;
-	uint32_t last = 0;
+	uint32_t last = 0, left = r->tail - r->head;
 	size_t n = 0;
 
-	/* One that was asked for several times goes in as many packets. */
-	while ((e = comp_next(r)) && e->at <= c->rel->now && !(n && e->msn == last)) {
+	/*
+	 * One that was asked for several times goes in as many packets.  Those behind it go now:
+	 * the acknowledgement that goes along may be that of their ENDs, too.
+	 */
+	while (left-- && (e = comp_next(r)) && e->at <= c->rel->now) {
 		struct sdr_frame_dack f = {
 			.flags =
 				(uint8_t)(SDR_DACK_COMPLETE | (e->dec_pkts ? SDR_DACK_DECODED : 0)),
@@ -201,9 +217,15 @@ static size_t put_complete(struct sdr_conn *c, int again, uint8_t *p, size_t roo
 			.echo_delay_us = sdr_us_since(c->rel->now, e->last_ns),
 		};
 		struct sdr_complete once = *e;
-		size_t k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
+		size_t k;
 
 		sdr_rel_step(c->rel);
+		if (n && once.msn == last) {
+			sdr_ring_pop(r);
+			comp_push(r, &once);
+			continue;
+		}
+		k = sdr_frame_dack_encode(p + n, room - n, &f, NULL, 0);
 		if (!k) {
 			*more = true;
 			break;

@@ -9,6 +9,8 @@
 #include "sdr_bulk_rx.h"
 
 void sdr_report_complete(struct sdr_conn *c, const struct sdr_complete *e);
+/* One of the last few of these, which has not left, is of that message. */
+bool sdr_report_waits(const struct sdr_conn *c, uint32_t msn);
 void sdr_report_owed(struct sdr_conn *c, struct sdr_seg_rx *s); /* soon */
 void sdr_report_now(struct sdr_conn *c, struct sdr_seg_rx *s);	/* with the next packet */
 /* So many more packets of it came: how many may wait for a report. */
