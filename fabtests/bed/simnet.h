@@ -121,6 +121,7 @@ struct simnet_cfg {
 	uint32_t mtu[SIMNET_NODES_MAX];	  /* in place of node.mtu, where not 0 */
 	/* of each node and connection, in place of node.sources and rel.paths, where not 0 */
 	uint32_t paths;
+	uint8_t sources[SIMNET_NODES_MAX]; /* of that node, where not 0 */
 	struct sdr_rel_cfg rel;
 	uint64_t tick_ns;	 /* least time between two rounds: interrupt coalescing; 0 none */
 	uint64_t ro_len, wo_len; /* bytes of each node's regions */

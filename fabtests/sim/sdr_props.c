@@ -5,7 +5,7 @@
  * program of operations; then the network heals, everything must complete, and the bench must have
  * nothing to object.
  *
- *   sdr_props [--seed N] [--first N] [--count M] [--twice] [--keep-going] [-v] [-vv]
+ *   sdr_props [--seed N] [--first N] [--count M] [--paths] [--twice] [--keep-going] [-v] [-vv]
  *
  * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice,
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
@@ -15,6 +15,8 @@
  * Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
  * Atomics are mixed in in half of the seeds, very many in some.
  * Beside them, in two of five seeds without devices: paths that do not carry every packet.
+ * In seeds with bit 32 set, which --paths adds, connections have several paths (props_lanes.c);
+ * without arguments PROPS_LANES_COUNT of them follow the others.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,6 +30,7 @@
 #include "rel/path/sdr_cc_ops.h"
 #include "rel/path/sdr_ceiling.h"
 #include "crash_note.h"
+#include "props_lanes.h"
 #include "../bed/simnet.h"
 
 #define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes, at most */
@@ -39,6 +42,7 @@
 #define PROPS_HANG_S	   120u		/* real seconds after which a seed counts as hung */
 #define PROPS_PATH_MIN	   1100u	/* bytes of an IP packet that every path carries */
 #define PROPS_PATH_NS	   (2 * S_NS)	/* the last change of what a path carries */
+#define PROPS_LANES_COUNT  500u		/* seeds with several paths, by default */
 
 enum props_network { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
 
@@ -56,6 +60,7 @@ struct props {
 	uint64_t mark_rng; /* likewise, marks and ceilings */
 	uint64_t atom_rng; /* likewise, atomics */
 	uint8_t marking;   /* enum props_marking */
+	struct props_lanes lanes;
 	struct sdr_cc_ops answers; /* the controller, but that it asks for marks */
 	struct sdr_ceiling_word word;
 	uint32_t ops;
@@ -381,6 +386,7 @@ static void draw_cfg(struct props *p)
 	draw_marks(p);
 	p->atom_rng = p->seed ^ 0xa70;
 	draw_orders(p);
+	props_lanes_draw(&p->lanes, c, p->network == PROPS_CLEAN);
 }
 
 static void print_cfg(const struct props *p)
@@ -421,6 +427,7 @@ static void print_cfg(const struct props *p)
 	for (uint32_t i = 0; p->narrow && i < c->nodes; i++)
 		fprintf(stderr, "  narrow paths from node %u, mtu %u\n", i,
 			c->mtu[i] ? c->mtu[i] : c->node.mtu);
+	props_lanes_print(&p->lanes, c);
 }
 
 static void set_impairments(struct props *p)
@@ -454,6 +461,9 @@ static void set_impairments(struct props *p)
 			p->quiet_at = from + len > p->quiet_at ? from + len : p->quiet_at;
 		}
 	}
+	props_lanes_set(&p->lanes, sn);
+	if (p->lanes.quiet_at > p->quiet_at)
+		p->quiet_at = p->lanes.quiet_at;
 }
 
 /* The network heals; delays, rates, what paths carry and the receivers' windows stay. */
@@ -471,6 +481,7 @@ static void heal(struct props *p)
 			sdr_sim_link_set(p->sn.w, a, b, &l);
 		}
 	}
+	props_lanes_heal(&p->lanes, &p->sn);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -929,54 +940,32 @@ static const char *props_name;
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sdr_props [--seed N] [--first N] [--count M] [--twice] [--keep-going] [-v] [-vv]\n");
+		"usage: sdr_props [--seed N] [--first N] [--count M] [--paths] [--twice] [--keep-going] [-v] [-vv]\n");
 	return 2;
 }
 
-int main(int argc, char **argv)
+struct props_run {
+	uint64_t first, n;
+	bool twice, keep;
+	int verbose;
+	unsigned int failed, ran;
+};
+
+/* All seeds of the range; false: one has failed, and that is enough. */
+static bool run_range(struct props_run *r)
 {
-	uint64_t first = 1, n = 1000, hash, again;
-	bool twice = false, keep = false;
-	int verbose = 0;
-	unsigned int failed = 0, ran = 0;
+	uint64_t hash, again;
 	char why[512];
 
-	props_name = argv[0];
-	for (int i = 1; i < argc; i++) {
-		uint64_t *num = NULL;
-
-		if (!strcmp(argv[i], "--seed") || !strcmp(argv[i], "--first"))
-			num = &first;
-		else if (!strcmp(argv[i], "--count"))
-			num = &n;
-		else if (!strcmp(argv[i], "--twice"))
-			twice = true;
-		else if (!strcmp(argv[i], "--keep-going"))
-			keep = true;
-		else if (!strcmp(argv[i], "-v"))
-			verbose = 1;
-		else if (!strcmp(argv[i], "-vv"))
-			verbose = 2;
-		else
-			return usage();
-		if (!num)
-			continue;
-		if (!strcmp(argv[i], "--seed"))
-			n = 1;
-		if (++i == argc)
-			return usage();
-		*num = strtoull(argv[i], NULL, 0);
-	}
-	crash_note_watch();
-	for (uint64_t s = first; s < first + n; s++) {
+	for (uint64_t s = r->first; s < r->first + r->n; s++) {
 		alarm(PROPS_HANG_S);
 		snprintf(crash_note, sizeof(crash_note),
 			 "crashed or hung in seed %llu; replay: sdr_props --seed %llu -v\n",
 			 (unsigned long long)s, (unsigned long long)s);
-		ran++;
-		bool ok = run_seed(s, verbose, &hash, why, sizeof(why));
+		r->ran++;
+		bool ok = run_seed(s, r->verbose, &hash, why, sizeof(why));
 
-		if (ok && (twice || s % 16 == 0)) {
+		if (ok && (r->twice || s % 16 == 0)) {
 			ok = run_seed(s, 0, &again, why, sizeof(why));
 			if (ok && again != hash) {
 				ok = false;
@@ -987,13 +976,57 @@ int main(int argc, char **argv)
 		}
 		if (ok)
 			continue;
-		failed++;
+		r->failed++;
 		printf("seed %llu failed: %s\n  replay: %s --seed %llu -v\n", (unsigned long long)s,
 		       why, props_name, (unsigned long long)s);
 		fflush(stdout);
-		if (!keep)
-			break;
+		if (!r->keep)
+			return false;
 	}
-	printf("sdr_props: %u seeds, %u failed\n", ran, failed);
-	return failed ? 1 : 0;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct props_run r = { .first = 1, .n = 1000 };
+	bool lanes = false;
+
+	props_name = argv[0];
+	for (int i = 1; i < argc; i++) {
+		uint64_t *num = NULL;
+
+		if (!strcmp(argv[i], "--seed") || !strcmp(argv[i], "--first"))
+			num = &r.first;
+		else if (!strcmp(argv[i], "--count"))
+			num = &r.n;
+		else if (!strcmp(argv[i], "--paths"))
+			lanes = true;
+		else if (!strcmp(argv[i], "--twice"))
+			r.twice = true;
+		else if (!strcmp(argv[i], "--keep-going"))
+			r.keep = true;
+		else if (!strcmp(argv[i], "-v"))
+			r.verbose = 1;
+		else if (!strcmp(argv[i], "-vv"))
+			r.verbose = 2;
+		else
+			return usage();
+		if (!num)
+			continue;
+		if (!strcmp(argv[i], "--seed"))
+			r.n = 1;
+		if (++i == argc)
+			return usage();
+		*num = strtoull(argv[i], NULL, 0);
+	}
+	crash_note_watch();
+	if (lanes)
+		r.first |= PROPS_LANES_SEED;
+	if (run_range(&r) && argc == 1) {
+		r.first = 1 | PROPS_LANES_SEED;
+		r.n = PROPS_LANES_COUNT;
+		(void)run_range(&r);
+	}
+	printf("sdr_props: %u seeds, %u failed\n", r.ran, r.failed);
+	return r.failed ? 1 : 0;
 }

@@ -9,7 +9,8 @@ SDR_CRASH_NOTE = fabtests/sim/crash_note.c fabtests/sim/crash_note.h fabtests/si
 
 check_PROGRAMS += fabtests/sim/sdr_props
 TESTS += fabtests/sim/sdr_props
-fabtests_sim_sdr_props_SOURCES = fabtests/sim/sdr_props.c $(SDR_CRASH_NOTE)
+fabtests_sim_sdr_props_SOURCES = \
+	fabtests/sim/sdr_props.c fabtests/sim/props_lanes.c fabtests/sim/props_lanes.h $(SDR_CRASH_NOTE)
 fabtests_sim_sdr_props_LDADD = $(SDR_BED_LIBS)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
