@@ -143,6 +143,23 @@ void props_lanes_heal(const struct props_lanes *pl, struct simnet *sn)
 	}
 }
 
+void props_lanes_check(const struct props_lanes *pl, struct simnet *sn)
+{
+	struct sdr_rel_stats st;
+	uint64_t again;
+
+	if (!pl->on)
+		return;
+	simnet_stats(sn, &st);
+	again = st.rtx_rack + st.rtx_nack;
+	if (st.paths_down)
+		simnet_fail(sn, "%llu paths that lose nothing were given up",
+			    (unsigned long long)st.paths_down);
+	if (again > st.pkts_late)
+		simnet_fail(sn, "%llu packets were sent again, and %llu came too early",
+			    (unsigned long long)again, (unsigned long long)st.pkts_late);
+}
+
 void props_lanes_print(const struct props_lanes *pl, const struct simnet_cfg *c)
 {
 	if (!pl->on)

@@ -22,6 +22,11 @@ void props_lanes_draw(struct props_lanes *pl, struct simnet_cfg *c, bool clean);
 void props_lanes_set(struct props_lanes *pl, struct simnet *sn);
 /* The network heals; delays, rates and what lanes carry stay. */
 void props_lanes_heal(const struct props_lanes *pl, struct simnet *sn);
+/*
+ * Clean lanes: none of them was given up; and nothing went again but what came before its receive
+ * was bound, since messages match in order and the record in front may be on a longer lane.
+ */
+void props_lanes_check(const struct props_lanes *pl, struct simnet *sn);
 void props_lanes_print(const struct props_lanes *pl, const struct simnet_cfg *c);
 
 #endif /* PROPS_LANES_H */

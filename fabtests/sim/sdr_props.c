@@ -874,7 +874,8 @@ static bool no_repair_expected(const struct props *p)
 	const struct simnet_cfg *c = &p->cfg;
 	uint64_t queue_ns = c->link.rate_bps ? PROPS_FIRST_WINDOW * 8 * S_NS / c->link.rate_bps : 0;
 
-	if (p->network != PROPS_CLEAN || p->narrow || c->rel.scheme == &sdr_scheme_sr_rto)
+	if (p->network != PROPS_CLEAN || p->narrow || p->lanes.on ||
+	    c->rel.scheme == &sdr_scheme_sr_rto)
 		return false;
 	if (c->rel.cc == &sdr_cc_fixed)
 		return true;
@@ -910,6 +911,8 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 			simnet_check_end(sn);
 		if (!sn->failed && no_repair_expected(&p))
 			simnet_check_no_repair(sn);
+		if (!sn->failed && p.network == PROPS_CLEAN)
+			props_lanes_check(&p.lanes, sn);
 		simnet_run_for(sn, S_NS); /* the last acknowledgements */
 		if (!sn->failed)
 			check_stats(&p, verbose);

@@ -340,7 +340,8 @@ static void asked_by_all(struct sdr_conn *c, const uint8_t *frames, size_t len)
 	for (uint32_t i = 0; i < c->npaths; i++) {
 		struct sdr_path *p = sdr_conn_path(c, i);
 
-		if (i != c->ctl && p->state == SDR_PATH_ALIVE && (p->inflight || c->pto.count) &&
+		if (i != c->ctl && p->state == SDR_PATH_ALIVE &&
+		    (p->inflight || c->pto.count || c->close.tries > 1) &&
 		    !frames_copy(c, p, frames, len))
 			return;
 	}
@@ -398,10 +399,10 @@ static bool pkt_build(struct sdr_conn *c)
 			n += k;
 			c->tx.ping_due = k == 0;
 		}
-		nasked = n - ask;
 		k = put_bye(c, p + n, room - n);
 		wants |= k > 0;
 		n += k;
+		nasked = n - ask;
 		k = alone || !recs ? 0 : put_records(c, p + n, room - n, pkt);
 		wants |= k > 0;
 		n += k;
