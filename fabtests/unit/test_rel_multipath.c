@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Connections of several paths: which open, what they carry, lanes that die and come back, and what
+ * a peer without the feature makes of it.  The books are kept at every step, by the bed.
+ */
+#include "../bed/bed.h"
+#include "rel/conn/sdr_multipath.h"
+#include "rel/path/sdr_cc_ops.h"
+
+#define MB	  (1u << 20)
+#define BIG	  (16 * MB)
+#define RATE	  250000000ull /* bits per second, of each lane and path */
+#define DEAD	  (UINT64_MAX / 2)
+#define ALL_LANES BED_ANY
+
+static struct sdr_sim_link lane_of(uint64_t delay, double loss)
+{
+	return (struct sdr_sim_link){ .rate_bps = RATE, .delay_ns = delay, .loss = loss };
+}
+
+static struct bed *paths_new(uint32_t n)
+{
+	struct bed *b = bed_new(2);
+
+	bed_paths(b, n);
+	b->link.rate_bps = RATE;
+	for (uint32_t i = 0; i < 2; i++) {
+		b->cfg[i].rate_bps = RATE;
+		b->na[i].no_probe = false;
+		b->cfg[i].timeout_ms = 5000;
+	}
+	return b;
+}
+
+/* len bytes from one node to the other: the time until both sides know. */
+static uint64_t move(struct bed *b, uint32_t from, size_t len)
+{
+	uint8_t *p = bed_buf(b, len, 0);
+	struct bed_op *r = bed_recv(b, 1 - from, p, len), *s;
+	uint64_t t0 = bed_now(b);
+
+	s = bed_send(b, from, 1 - from, bed_buf(b, len, 7), len, 0);
+	bed_wait(b, r, 30 * BED_SEC);
+	bed_wait(b, s, 30 * BED_SEC);
+	bed_assert_ok(r);
+	bed_assert_ok(s);
+	assert_true(bed_same(p, len, 7));
+	return (r->at > s->at ? r->at : s->at) - t0;
+}
+
+/* Open, with a message each way by which paths are proved. */
+static void paths_boot(struct bed *b)
+{
+	bed_boot(b);
+	for (uint32_t k = 1; k < SDR_PATHS_MAX; k++) /* else they would be set with lane 0 */
+		sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &b->link);
+	bed_warm(b, 0, 1);
+	move(b, 0, MB);
+	move(b, 1, MB);
+}
+
+static struct bed *paths_open(uint32_t n)
+{
+	struct bed *b = paths_new(n);
+
+	paths_boot(b);
+	return b;
+}
+
+static uint32_t alive(struct bed *b, uint32_t node)
+{
+	const struct sdr_conn *c = bed_conn(b, node, 1 - node);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->npaths; i++)
+		n += sdr_conn_path_of(c, i)->state == SDR_PATH_ALIVE;
+	return n;
+}
+
+/* Everything that a node sends by a lane is dropped from now on, until rule->n is 0. */
+static struct bed_rule *lane_dies(struct bed *b, uint32_t node, uint32_t lane)
+{
+	struct bed_rule *r = bed_drop(b, node, BED_ALL, 0, DEAD);
+
+	r->lane = lane;
+	return r;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void open__by_either_side_or_both(void **state)
+{
+	/* sources of each, paths; a lane is that of the source, or, from source 0, of the other */
+	static const struct {
+		uint32_t n[2], paths, lanes[2];
+	} w[] = {
+		{ { 4, 4 }, 4, { 4, 4 } },    { { 4, 1 }, 4, { 4, 4 } },
+		{ { 1, 4 }, 4, { 4, 4 } },    { { 4, 2 }, 4, { 4, 3 } },
+		{ { 2, 4 }, 4, { 3, 4 } },    { { 16, 16 }, 16, { 16, 16 } },
+		{ { 3, 16 }, 16, { 8, 16 } }, { { 1, 1 }, 1, { 1, 1 } },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(w) / sizeof(w[0]); i++) {
+		struct bed *b = paths_new(4);
+
+		for (uint32_t k = 0; k < 2; k++) {
+			b->cfg[k].paths = w[i].n[k];
+			b->na[k].sources = (uint8_t)w[i].n[k];
+		}
+		paths_boot(b);
+		for (uint32_t k = 0; k < 2; k++) {
+			uint32_t used = 0;
+
+			assert_int_equal(bed_conn(b, k, 1 - k)->npaths, w[i].paths);
+			assert_int_equal(alive(b, k), w[i].paths);
+			memset(b->node[k].sent, 0, sizeof(b->node[k].sent));
+			move(b, k, BIG);
+			for (uint32_t l = 0; l < SDR_PATHS_MAX; l++)
+				used += b->node[k].sent[l] > 100;
+			if (used != w[i].lanes[k])
+				fail_msg("%u and %u sources: node %u uses %u lanes", w[i].n[0],
+					 w[i].n[1], k, used);
+			assert_int_equal(bed_stats(b, k).pkts_late, 0);
+			assert_int_equal(bed_stats(b, k).paths_down, 0);
+		}
+		bed_assert_no_repair(b);
+		bed_close(b);
+	}
+}
+
+/* The engine has one source: the setting alone makes no path. */
+static void open__settings_do_not_make_sources(void **state)
+{
+	struct bed *b = paths_new(4);
+
+	(void)state;
+	b->na[0].sources = b->na[1].sources = 1;
+	paths_boot(b);
+	assert_int_equal(bed_conn(b, 0, 1)->npaths, 1);
+	assert_null(bed_conn(b, 0, 1)->multi);
+	assert_int_equal(bed_stats(b, 0).path_asks, 0);
+	bed_close(b);
+}
+
+static void open__a_peer_without_the_feature(void **state)
+{
+	struct bed *b;
+
+	(void)state;
+	for (uint32_t k = 0; k < 2; k++) {
+		b = paths_new(4);
+		bed_boot(b);
+		b->node[k].ep->rel->features &= ~SDR_FEATURE_MULTIPATH;
+		bed_warm(b, 0, 1);
+		move(b, 0, BIG);
+		move(b, 1, BIG);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(bed_conn(b, i, 1 - i)->npaths, 1);
+			assert_int_equal(bed_stats(b, i).path_asks, 0);
+			for (uint32_t l = 1; l < 4; l++)
+				assert_int_equal(b->node[i].sent[l], 0);
+		}
+		bed_assert_no_repair(b);
+		bed_close(b);
+	}
+}
+
+/* Four lanes carry nearly four times what one does. */
+static void data__all_lanes_together(void **state)
+{
+	struct bed *one = paths_open(1), *four = paths_open(4);
+	uint64_t t1 = move(one, 0, BIG), t4 = move(four, 0, BIG);
+
+	(void)state;
+	if (t4 > t1 / 3)
+		fail_msg("%.2f ms by one lane, %.2f by four", (double)t1 / 1e6, (double)t4 / 1e6);
+	bed_close(one);
+	bed_close(four);
+}
+
+/* Lanes of different delay: what announces data comes before them. */
+static void data__never_before_their_announcement(void **state)
+{
+	static const uint64_t delay[4] = { 5 * MS, 2 * MS, 9 * MS, 30 * MS };
+
+	(void)state;
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		struct bed *b = paths_new(4);
+
+		bed_boot(b);
+		for (uint32_t k = 0; k < 4; k++) {
+			struct sdr_sim_link l = lane_of(delay[(k + turn) % 4], 0);
+
+			sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &l);
+		}
+		bed_warm(b, 0, 1);
+		for (uint32_t i = 0; i < 20; i++)
+			move(b, i % 2, i < 10 ? 100000 : MB);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(alive(b, i), 4);
+			assert_int_equal(bed_stats(b, i).pkts_late, 0);
+			assert_int_equal(bed_stats(b, i).paths_down, 0);
+		}
+		bed_assert_no_repair(b);
+		bed_close(b);
+	}
+}
+
+/* ---- every kind of operation ----------------------------------------------------------------- */
+
+static void data__every_scheme_and_controller(void **state)
+{
+	static const struct sdr_scheme_ops *const scheme[] = {
+		&sdr_scheme_sr,	   &sdr_scheme_sr_nack, &sdr_scheme_sr_rto, &sdr_scheme_ec,
+		&sdr_scheme_ec_sr, &sdr_scheme_hybrid,	&sdr_scheme_auto,
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * sizeof(scheme) / sizeof(scheme[0]); i++) {
+		struct bed *b = paths_new(4);
+
+		for (uint32_t k = 0; k < 2; k++) {
+			b->cfg[k].scheme = scheme[i / 2];
+			b->cfg[k].max_overhead = 0.25;
+			if (i & 1) {
+				b->cfg[k].cc = &sdr_cc_bbr;
+				b->cfg[k].rate_bps = 0;
+			}
+		}
+		bed_boot(b);
+		for (uint32_t k = 0; k < 4; k++) {
+			struct sdr_sim_link l = lane_of((3 + k) * MS, k & 1 ? 0.01 : 0);
+
+			sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &l);
+		}
+		bed_warm(b, 0, 1);
+		for (uint32_t n = 0; n < 6; n++)
+			move(b, n & 1, n < 2 ? 10000 : 4 * MB);
+		assert_int_equal(alive(b, 0), 4);
+		bed_close(b);
+	}
+}
+
+static void data__reads_writes_and_tags(void **state)
+{
+	struct bed *b = paths_open(4);
+	uint8_t *there = bed_buf(b, BIG, 3), *here = bed_buf(b, BIG, 0), *t = bed_buf(b, MB, 0);
+	struct bed_op *op[5];
+
+	(void)state;
+	bed_region_add(b, 1, 9, there, BIG, SDR_REL_ACCESS_READ | SDR_REL_ACCESS_WRITE);
+	op[0] = bed_rma(b, 0, 1, SDR_REL_READ, here, BIG, 0, 9, 0);
+	op[1] = bed_trecv(b, 1, 5, 0, t, MB);
+	op[2] = bed_tsend(b, 0, 1, 5, bed_buf(b, MB, 4), MB);
+	for (uint32_t i = 0; i < 3; i++)
+		bed_wait(b, op[i], 10 * BED_SEC);
+	assert_true(bed_same(here, BIG, 3));
+	assert_true(bed_same(t, MB, 4));
+	op[3] = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, BIG, 6), BIG, 0, 9, 0);
+	bed_wait(b, op[3], 10 * BED_SEC);
+	op[4] = bed_rma(b, 0, 1, SDR_REL_WRITE, bed_buf(b, 0, 6), 0, 0, 9, SDR_REL_F_DELIVERY);
+	bed_wait(b, op[4], 10 * BED_SEC);
+	for (uint32_t i = 0; i < 5; i++)
+		bed_assert_ok(op[i]);
+	assert_true(bed_same(there, BIG, 6));
+	bed_close(b);
+}
+
+/* ---- lanes that die -------------------------------------------------------------------------- */
+
+struct death {
+	uint32_t lane, src; /* src: node whose packets die, or BED_ANY */
+};
+
+/* In mid-transfer, and it comes back afterwards. */
+static void dies__in_mid_transfer(void **state)
+{
+	static const struct death d[] = {
+		{ 0, 0 }, { 0, 1 }, { 0, BED_ANY }, { 2, 0 }, { 2, 1 }, { 2, BED_ANY },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * sizeof(d) / sizeof(d[0]); i++) {
+		struct bed *b = paths_open(4);
+		uint32_t from = i & 1;
+		uint64_t alone = move(b, from, BIG), t0, seen = 0;
+		struct bed_op *r, *s;
+		struct bed_rule *dead;
+		uint8_t *p = bed_buf(b, BIG, 0);
+
+		r = bed_recv(b, 1 - from, p, BIG);
+		t0 = bed_now(b);
+		s = bed_send(b, from, 1 - from, bed_buf(b, BIG, 9), BIG, 0);
+		bed_run(b, alone / 3);
+		dead = lane_dies(b, d[i / 2].src, d[i / 2].lane);
+		t0 = bed_now(b);
+		while (!r->n || !s->n) {
+			bed_run(b, MS);
+			assert_true(bed_now(b) < t0 + 5 * BED_SEC);
+			if (!seen && bed_stats(b, from).paths_down)
+				seen = bed_now(b) - t0;
+		}
+		bed_assert_ok(r);
+		bed_assert_ok(s);
+		assert_true(bed_same(p, BIG, 9));
+		/*
+		 * One whose acknowledgements alone came by it may go on.  Without any, since they
+		 * come by lane 0, a timeout has to find the other way first.
+		 */
+		if (d[i / 2].src != 1 - from &&
+		    (!seen || seen > (d[i / 2].lane || d[i / 2].src != BED_ANY ? 4 : 20) * BED_RTT +
+					      10 * MS))
+			fail_msg("way %u: noticed after %.2f ms", i, (double)seen / 1e6);
+		if (bed_now(b) - t0 >
+		    alone + (d[i / 2].lane || d[i / 2].src != BED_ANY ? 10 : 20) * BED_RTT)
+			fail_msg("way %u: %.2f ms, %.2f before", i, (double)(bed_now(b) - t0) / 1e6,
+				 (double)alone / 1e6);
+		dead->n = 0;
+		bed_run(b, 2 * BED_SEC);
+		for (uint32_t n = 0; n < 6;
+		     n++) { /* it is asked for while there is something to do */
+			move(b, from, BIG);
+			move(b, 1 - from, BIG);
+		}
+		assert_int_equal(alive(b, 0), 4);
+		assert_int_equal(alive(b, 1), 4);
+		for (uint32_t k = 0; k < 2; k++)
+			assert_int_equal(bed_stats(b, k).paths_up, 3 + bed_stats(b, k).paths_down);
+		bed_close(b);
+	}
+}
+
+/* While nothing happens: the next message is hardly late. */
+static void dies__while_idle(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		struct bed *b = paths_open(4);
+		size_t len = i & 4 ? BIG : 100;
+		uint64_t alone = move(b, 0, len), took;
+
+		bed_run(b, BED_SEC);
+		lane_dies(b, i & 2 ? BED_ANY : 0, i & 1 ? 0 : 3);
+		took = move(b, 0, len);
+		if (took > alone + alone / 2 + 6 * BED_RTT)
+			fail_msg("way %u: %.2f ms, %.2f before", i, (double)took / 1e6,
+				 (double)alone / 1e6);
+		move(b, 1, len);
+		bed_close(b);
+	}
+}
+
+/* Requests and answers of one packet, with the path dead that they leave by. */
+static void dies__small_messages_find_another(void **state)
+{
+	struct bed *b = paths_open(4);
+	uint64_t took;
+
+	(void)state;
+	bed_run(b, BED_SEC);
+	lane_dies(b, BED_ANY, 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		took = move(b, i & 1, 64);
+		if (i > 3 && took > 2 * BED_RTT)
+			fail_msg("message %u took %.2f ms", i, (double)took / 1e6);
+	}
+	assert_int_not_equal(bed_conn(b, 0, 1)->ctl, 0);
+	assert_int_not_equal(bed_conn(b, 1, 0)->ctl, 0);
+	bed_close(b);
+}
+
+static void dies__all_of_them(void **state)
+{
+	struct bed *b = paths_open(4);
+	struct bed_op *r, *s;
+	uint64_t t0;
+
+	(void)state;
+	r = bed_recv(b, 1, bed_buf(b, BIG, 0), BIG);
+	s = bed_send(b, 0, 1, bed_buf(b, BIG, 1), BIG, 0);
+	bed_run(b, 50 * MS);
+	lane_dies(b, BED_ANY, ALL_LANES);
+	t0 = bed_now(b);
+	bed_wait(b, s, 7 * BED_SEC);
+	assert_in_range(s->at - t0, 5 * BED_SEC - 100 * MS, 5 * BED_SEC + 200 * MS);
+	bed_assert_err(s, SDR_REL_ERR_STOPPED);
+	bed_wait(b, r, 7 * BED_SEC);
+	assert_int_equal(r->n, 1);
+	bed_close(b);
+}
+
+/* All die, and one of them, not the first, comes back before the time is over. */
+static void dies__all_but_one_that_comes_back(void **state)
+{
+	struct bed *b = paths_open(4);
+	struct bed_op *r, *s;
+	struct bed_rule *dead[4];
+
+	(void)state;
+	r = bed_recv(b, 1, bed_buf(b, BIG, 0), BIG);
+	s = bed_send(b, 0, 1, bed_buf(b, BIG, 1), BIG, 0);
+	bed_run(b, 50 * MS);
+	for (uint32_t k = 0; k < 4; k++)
+		dead[k] = lane_dies(b, BED_ANY, k);
+	bed_run(b, 2 * BED_SEC);
+	dead[2]->n = 0;
+	bed_wait(b, s, 6 * BED_SEC);
+	bed_wait(b, r, BED_SEC);
+	bed_assert_ok(s);
+	bed_assert_ok(r);
+	bed_close(b);
+}
+
+static void dies__and_the_peer_says_farewell(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bed *b = paths_open(4);
+
+		lane_dies(b, BED_ANY, 0);
+		if (i)
+			move(b, 0, MB);
+		bed_shut(b, 0);
+		bed_run(b, 2 * BED_SEC);
+		assert_null(bed_conn(b, 1, 0));
+		bed_close(b);
+	}
+}
+
+/* ---- lanes that carry less ------------------------------------------------------------------- */
+
+static void narrow__carries_no_data(void **state)
+{
+	struct bed *b = paths_new(4);
+	uint64_t before;
+
+	(void)state;
+	bed_boot(b);
+	sdr_sim_link_mtu(b->w, SDR_SIM_LANE(0, 2), 1, 600, false);
+	bed_warm(b, 0, 1);
+	move(b, 0, BIG);
+	move(b, 1, BIG);
+	assert_int_equal(alive(b, 0), 3);
+	before = b->node[0].sent[2];
+	move(b, 0, BIG);
+	assert_in_range(b->node[0].sent[2] - before, 0, 20);
+	bed_assert_no_repair(b);
+	bed_close(b);
+}
+
+/* It becomes so while data and packets leave by it. */
+static void narrow__in_mid_transfer(void **state)
+{
+	(void)state;
+	for (uint32_t lane = 0; lane < 4; lane += 2) {
+		struct bed *b = paths_open(4);
+		uint64_t alone = move(b, 0, BIG), took;
+
+		sdr_sim_link_mtu_at(b->w, bed_now(b) + alone / 3, SDR_SIM_LANE(0, lane), 1, 600,
+				    false);
+		took = move(b, 0, BIG);
+		if (took > alone + alone / 2 + 20 * BED_RTT)
+			fail_msg("lane %u: %.2f ms, %.2f before", lane, (double)took / 1e6,
+				 (double)alone / 1e6);
+		move(b, 0, 1000); /* a record longer than it carries */
+		bed_close(b);
+	}
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* Those of one lane lower no other's rate, and repairs avoid it. */
+static void loss__of_one_lane_is_its_own(void **state)
+{
+	struct bed *b = paths_new(4);
+	struct sdr_sim_link l = lane_of(BED_DELAY, 0.02);
+	uint64_t w[4];
+
+	(void)state;
+	for (uint32_t k = 0; k < 2; k++) {
+		b->cfg[k].cc = &sdr_cc_bbr;
+		b->cfg[k].rate_bps = 0;
+	}
+	bed_boot(b);
+	sdr_sim_link_set(b->w, SDR_SIM_LANE(0, 3), 1, &l);
+	bed_warm(b, 0, 1);
+	for (uint32_t i = 0; i < 6; i++)
+		move(b, 0, BIG);
+	memcpy(w, b->node[0].sent, sizeof(w));
+	for (uint32_t i = 0; i < 6; i++)
+		move(b, 0, BIG);
+	for (uint32_t k = 0; k < 4; k++)
+		w[k] = b->node[0].sent[k] - w[k];
+	for (uint32_t k = 1; k < 3; k++)
+		if (w[k] < w[0] * 9 / 10 || w[k] > w[0] * 11 / 10)
+			fail_msg("lanes carried %llu %llu %llu %llu packets",
+				 (unsigned long long)w[0], (unsigned long long)w[1],
+				 (unsigned long long)w[2], (unsigned long long)w[3]);
+	assert_int_equal(bed_stats(b, 0).paths_down, 0);
+	bed_close(b);
+}
+
+/* The packets that one lane loses go by another, where one has room. */
+static bool again_filter(struct bed *b, struct sdr_sim_packet *p, uint32_t what)
+{
+	uint64_t *seen = b->user;
+
+	if (p->src || !(what & BED_DATA))
+		return true;
+	if (p->lane == 1 && seen[0] < 10) {
+		seen[1 + seen[0]++] = p->va;
+		return false;
+	}
+	for (uint32_t i = 0; i < seen[0]; i++)
+		if (p->va == seen[1 + i]) {
+			seen[20]++;
+			seen[21] += p->lane == 1;
+		}
+	return true;
+}
+
+static void loss__repairs_go_by_another_lane(void **state)
+{
+	struct bed *b = paths_open(4);
+	uint64_t seen[24] = { 0 };
+
+	(void)state;
+	b->user = seen;
+	b->filter = again_filter;
+	move(b, 0, BIG);
+	assert_int_equal(seen[0], 10);
+	assert_true(seen[20] >= 10);
+	assert_in_range(seen[21], 0, 3);
+	bed_close(b);
+}
+
+/* ---- the rest of a life ---------------------------------------------------------------------- */
+
+static void life__idle_has_no_timer(void **state)
+{
+	struct bed *b = paths_open(4);
+
+	(void)state;
+	lane_dies(b, BED_ANY, 2); /* one that is silent is not asked for nothing */
+	move(b, 0, BIG);
+	bed_run(b, 5 * BED_SEC);
+	for (uint32_t k = 0; k < 2; k++) {
+		uint64_t asks = bed_stats(b, k).path_asks;
+
+		assert_int_equal(sdr_multipath_deadline(bed_conn(b, k, 1 - k)), UINT64_MAX);
+		bed_run(b, 5 * BED_SEC);
+		assert_int_equal(bed_stats(b, k).path_asks, asks);
+	}
+	bed_close(b);
+}
+
+static void life__the_peer_restarts(void **state)
+{
+	struct bed *b = paths_open(4);
+	struct bed_op *s;
+
+	(void)state;
+	bed_crash(b, 1);
+	bed_boot_node(b, 1);
+	s = bed_send(b, 0, 1, bed_buf(b, MB, 1), MB, 0);
+	bed_wait(b, s, 10 * BED_SEC);
+	bed_assert_err(s, SDR_REL_ERR_RESTARTED);
+	bed_run(b, BED_SEC);
+	move(b, 0, BIG);
+	move(b, 1, BIG);
+	assert_int_equal(alive(b, 0), 4);
+	bed_close(b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(open__by_either_side_or_both),
+		cmocka_unit_test(open__settings_do_not_make_sources),
+		cmocka_unit_test(open__a_peer_without_the_feature),
+		cmocka_unit_test(data__all_lanes_together),
+		cmocka_unit_test(data__never_before_their_announcement),
+		cmocka_unit_test(data__every_scheme_and_controller),
+		cmocka_unit_test(data__reads_writes_and_tags),
+		cmocka_unit_test(dies__in_mid_transfer),
+		cmocka_unit_test(dies__while_idle),
+		cmocka_unit_test(dies__small_messages_find_another),
+		cmocka_unit_test(dies__all_of_them),
+		cmocka_unit_test(dies__all_but_one_that_comes_back),
+		cmocka_unit_test(dies__and_the_peer_says_farewell),
+		cmocka_unit_test(narrow__carries_no_data),
+		cmocka_unit_test(narrow__in_mid_transfer),
+		cmocka_unit_test(loss__of_one_lane_is_its_own),
+		cmocka_unit_test(loss__repairs_go_by_another_lane),
+		cmocka_unit_test(life__idle_has_no_timer),
+		cmocka_unit_test(life__the_peer_restarts),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
