@@ -303,6 +303,7 @@ static size_t seed_ext(uint8_t *p)
 	sdr_put_le32(max, 9000);
 	n += sdr_tlv_put(p + n, 128, SDR_HELLO_PROBE_MAX, max, 4);
 	n += sdr_tlv_put(p + n, 128, SDR_HELLO_CAME, max, 4);
+	n += sdr_tlv_put(p + n, 128, SDR_HELLO_SOURCES, b, (uint16_t)k);
 	return n;
 }
 
@@ -519,6 +520,7 @@ static size_t seed_long(uint8_t *buf)
 	n += sdr_frame_long_encode(buf + n, room, 0xee, "later", 5);
 	n += sdr_frame_path_encode(buf + n, room, SDR_FRAME_PATH_RESPONSE, &path);
 	n += sdr_frame_held_encode(buf + n, room);
+	n += sdr_frame_aside_encode(buf + n, room);
 	n += sdr_frame_drops_encode(buf + n, room, &(struct sdr_frame_drops){ 0x12345678 });
 	n += sdr_frame_long_encode(buf + n, room, SDR_FRAME_PADDING, NULL, 40);
 	return n;

@@ -106,7 +106,7 @@ static uint32_t ext_draw(struct liar *l, uint64_t cid, uint8_t *p)
 
 	while (k--) {
 		uint16_t len = (uint16_t)liar_below(l->d, sizeof(v));
-		uint8_t type = (uint8_t)liar_below(l->d, liar_one_in(l->d, 2) ? 7 : 256);
+		uint8_t type = (uint8_t)liar_below(l->d, liar_one_in(l->d, 2) ? 8 : 256);
 
 		for (uint32_t i = 0; i < len; i++)
 			v[i] = (uint8_t)liar_bits(l->d, 1);
@@ -116,7 +116,7 @@ static uint32_t ext_draw(struct liar *l, uint64_t cid, uint8_t *p)
 		}
 		if (type == SDR_HELLO_CAME && !liar_wild(l))
 			len = 4;
-		if (type == SDR_HELLO_ADDRESSES && !liar_wild(l)) {
+		if ((type == SDR_HELLO_ADDRESSES || type == SDR_HELLO_SOURCES) && !liar_wild(l)) {
 			len = name_draw(l, v, sizeof(v));
 		}
 		if (type == SDR_HELLO_CHECK && !liar_wild(l)) {

@@ -189,11 +189,13 @@ static bool say_ack(struct liar *l, const struct sdr_conn *c)
 static bool say_long(struct liar *l)
 {
 	struct sdr_frame_path path = { .path = (uint8_t)liar_below(l->d, 256) };
-	uint32_t how = liar_below(l->d, 6);
+	uint32_t how = liar_below(l->d, 7);
 	size_t room = liar_room(l), n;
 
 	if (how == 4)
 		return liar_put(l, sdr_frame_held_encode(l->frames + l->n, room));
+	if (how == 6)
+		return liar_put(l, sdr_frame_aside_encode(l->frames + l->n, room));
 	if (how == 5)
 		return liar_put(
 			l, sdr_frame_drops_encode(l->frames + l->n, room,

@@ -7,6 +7,7 @@
 #include "../bed/bed.h"
 #include "rel/conn/sdr_multipath.h"
 #include "rel/path/sdr_cc_ops.h"
+#include "uc/sim/sdr_sim_addr.h"
 
 #define MB	  (1u << 20)
 #define BIG	  (16 * MB)
@@ -574,6 +575,65 @@ static void life__the_peer_restarts(void **state)
 	bed_close(b);
 }
 
+/* ---- who names others ------------------------------------------------------------------------ */
+
+/*
+ * A peer names fifteen addresses that are not his, and keeps the connection busy for a minute: each
+ * of them gets a few short packets, and then nothing.
+ */
+static void named__others_get_a_few_short_challenges(void **state)
+{
+	const struct sdr_sim_link nobody = { .loss = 1 };
+	struct bed *b = paths_new(16);
+
+	(void)state;
+	b->na[0].sources = 1;
+	b->cfg[0].paths = 1;
+	bed_boot(b);
+	for (uint32_t k = 1; k < SDR_PATHS_MAX; k++)
+		sdr_sim_link_set_both(b->w, SDR_SIM_LANE(0, k), 1, &nobody);
+	bed_warm(b, 0, 1);
+	for (uint32_t i = 0; i < 60; i++) {
+		move(b, i & 1, 300000);
+		bed_run(b, BED_SEC);
+	}
+	assert_int_equal(alive(b, 0), 1);
+	for (uint32_t k = 1; k < SDR_PATHS_MAX; k++)
+		assert_in_range(b->node[0].sent[k], 1, SDR_MULTIPATH_TRIES);
+	bed_close(b);
+}
+
+/* What comes from an address that is only named has no effect, whatever is in it. */
+static void named__counts_for_nothing_until_it_has_answered(void **state)
+{
+	struct bed *b = paths_new(4);
+	struct sdr_conn *c;
+	uint64_t rx, bad;
+	uint8_t pkt[64];
+	size_t n;
+
+	(void)state;
+	bed_boot(b);
+	for (uint32_t k = 1; k < 4; k++)
+		lane_dies(b, BED_ANY, k);
+	bed_warm(b, 0, 1);
+	c = bed_conn(b, 1, 0);
+	assert_int_equal(c->npaths, 4);
+	assert_int_equal(sdr_multipath_who(c, &c->more[1].addr), SDR_MULTIPATH_NAMED);
+	rx = c->st.ctl_rx;
+	bad = c->rec.rx_next;
+	n = sdr_packet_encode(pkt, c->id.cid, 1000);
+	n += sdr_frame_ping_encode(pkt + n, sizeof(pkt) - n);
+	assert_int_equal(
+		sdr_sim_inject_ctl(b->w, sdr_sim_addr_number(&c->more[1].addr), 1, 1, pkt, n), 0);
+	bed_run(b, BED_SEC);
+	assert_int_equal(c->st.ctl_rx, rx);
+	assert_int_equal(c->rec.rx_next, bad);
+	assert_int_equal(alive(b, 1), 1);
+	move(b, 0, MB);
+	bed_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -596,6 +656,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(loss__repairs_go_by_another_lane),
 		cmocka_unit_test(life__idle_has_no_timer),
 		cmocka_unit_test(life__the_peer_restarts),
+		cmocka_unit_test(named__others_get_a_few_short_challenges),
+		cmocka_unit_test(named__counts_for_nothing_until_it_has_answered),
 	};
 
 	if (argc > 1)

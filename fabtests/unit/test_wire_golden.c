@@ -251,6 +251,8 @@ static void golden__handshake(void **state)
 	k += sdr_tlv_put(ext + k, sizeof(ext) - k, SDR_HELLO_PROBE_MAX, a, 4);
 	sdr_put_le32(a, 123956);
 	k += sdr_tlv_put(ext + k, sizeof(ext) - k, SDR_HELLO_CAME, a, 4);
+	n = sdr_hello_addr_put(a, sizeof(a), &addr[0]);
+	k += sdr_tlv_put(ext + k, sizeof(ext) - k, SDR_HELLO_SOURCES, a, (uint16_t)n);
 	sdr_hello_init(&h);
 	h.instance = 0x1111111122222222;
 	h.cid = CID;
@@ -273,7 +275,7 @@ static void golden__handshake(void **state)
 	       "5d020202 22222222 11111111 efcdab89 67452301 44444444 33333333 10325476 98badcfe"
 	       "02020000 00100000 07000000 00000000 00000004 00040000 f0ffffff 40e20100" INFO_HEX
 	       "06000001 00000001 01 1d00 00 1234 04 1235 c0000207 06 1236 fd090000 00000000"
-	       "00000000 00000000 02 0400 0c200000 06 0400 34e40100");
+	       "00000000 00000000 02 0400 0c200000 06 0400 34e40100 07 0300 00 1234");
 	assert_int_equal(sdr_hello_decode(p + 4, SDR_HELLO_LEN - 4 + k, &h), 0);
 	golden("retry", p, sdr_retry_encode(p, SDR_REL_RETRY, &r),
 	       "5d020203 efcdab89 67452301 10325476 98badcfe");
@@ -360,6 +362,7 @@ static void golden__frames(void **state)
 		     sdr_frame_path_encode(p, sizeof(p), SDR_FRAME_PATH_RESPONSE, &path),
 		     SDR_FRAME_PATH_RESPONSE, "81 0900 02 0102030405060708");
 	golden_frame("held", p, sdr_frame_held_encode(p, sizeof(p)), SDR_FRAME_HELD, "82 0000");
+	golden_frame("aside", p, sdr_frame_aside_encode(p, sizeof(p)), SDR_FRAME_ASIDE, "84 0000");
 	golden_frame("drops", p, sdr_frame_drops_encode(p, sizeof(p), &drops), SDR_FRAME_DROPS,
 		     "83 0400 04030201");
 	golden_frame("path challenge", p,
@@ -649,6 +652,7 @@ static void golden__numbers(void **state)
 	assert_true(SDR_WIRE_CODE_F_INTERLEAVE == 1 && SDR_WIRE_CODE_F_CHUNK == 2);
 	assert_true(SDR_QP_INFO_PORTS == 1 && SDR_HELLO_ADDRESSES == 1);
 	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3 && SDR_HELLO_CAME == 6);
+	assert_true(SDR_HELLO_SOURCES == 7 && SDR_FEATURE_MULTIPATH == 0x100);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

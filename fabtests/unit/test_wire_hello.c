@@ -218,6 +218,10 @@ static void hello__bad_extensions(void **state)
 		{ SDR_HELLO_ADDRESSES, 6, { 4, 0, 1, 9, 9, 9 } },
 		{ SDR_HELLO_ADDRESSES, 18, { 6, 0, 1 } },
 		{ SDR_HELLO_ADDRESSES, 8, { 4, 0, 1, 9, 9, 9, 9, 4 } },
+		{ SDR_HELLO_SOURCES, 0, { 0 } },
+		{ SDR_HELLO_SOURCES, 3, { 0, 0, 0 } }, /* port 0 */
+		{ SDR_HELLO_SOURCES, 3, { 7, 0, 1 } }, /* no such family */
+		{ SDR_HELLO_SOURCES, 6, { 4, 0, 1, 9, 9, 9 } },
 		{ SDR_HELLO_OBSERVED, 0, { 0 } },
 		{ SDR_HELLO_OBSERVED, 3, { 0, 0, 1 } },		    /* that of the HELLO: no news */
 		{ SDR_HELLO_OBSERVED, 7, { 4, 0, 0, 9, 9, 9, 9 } }, /* port 0 */
@@ -245,6 +249,18 @@ static void hello__bad_extensions(void **state)
 		n = sdr_tlv_put(ext, sizeof(ext), SDR_HELLO_ADDRESSES, addrs, (uint16_t)(3 * k));
 		assert_int_equal(decode(ext, n, &h), k > SDR_HELLO_ADDRS_MAX ? -EBADMSG : 0);
 	}
+	/* as many sources, and one more; and twice */
+	for (uint16_t k = SDR_PATHS_MAX - 1; k <= SDR_PATHS_MAX; k++) {
+		uint8_t addrs[3 * SDR_PATHS_MAX];
+
+		for (uint16_t i = 0; i < k; i++)
+			memcpy(addrs + 3 * i, "\0\0\1", 3);
+		n = sdr_tlv_put(ext, sizeof(ext), SDR_HELLO_SOURCES, addrs, (uint16_t)(3 * k));
+		assert_int_equal(decode(ext, n, &h), k < SDR_PATHS_MAX ? 0 : -EBADMSG);
+	}
+	n = sdr_tlv_put(ext, sizeof(ext), SDR_HELLO_SOURCES, "\0\0\1", 3);
+	n += sdr_tlv_put(ext + n, sizeof(ext) - n, SDR_HELLO_SOURCES, "\0\0\1", 3);
+	assert_int_equal(decode(ext, n, &h), -EBADMSG);
 }
 
 static void version__round_trip(void **state)
