@@ -72,7 +72,7 @@ size_t sdr_multipath_put(const struct sdr_rel *rel, uint8_t *p, size_t room)
 void sdr_multipath_said(struct sdr_conn *c, const struct sdr_uc_addr *from,
 			const struct sdr_hello *h)
 {
-	const uint8_t *p = h->sources, *end = p + h->sources_len;
+	const uint8_t *p = h->sources, *end = p ? p + h->sources_len : NULL;
 	struct sdr_multipath *m;
 	struct sdr_hello_addr a;
 
