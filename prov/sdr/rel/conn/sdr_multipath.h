@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
-/* The paths of a connection beside its first: see sdr_multipath.c. */
+/* The paths beside a connection's first: see sdr_multipath.c, sdr_path_life.c, sdr_path_ctl.c. */
 #ifndef SDR_MULTIPATH_H
 #define SDR_MULTIPATH_H
 
@@ -11,8 +11,6 @@
 /* bytes of the extension of a HELLO that names our sources */
 #define SDR_MULTIPATH_EXT_MAX (3u + (SDR_PATHS_MAX - 1) * 19u)
 /* a path that never answered, and one that has, is asked again at most so long after */
-/* short challenges to an address from which nothing has come */
-#define SDR_MULTIPATH_TRIES   6u
 #define SDR_MULTIPATH_NEW_NS  (5000 * MS)
 #define SDR_MULTIPATH_BACK_NS (1000 * MS)
 /* short challenges to an address from which nothing has come */
