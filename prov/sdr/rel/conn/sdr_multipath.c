@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The paths of a connection beside its first: which there are, which of them are alive, and which
- * of all packets leave by.
+ * The paths of a connection beside its first: which there are, and how each is proved.  Which of
+ * them are alive is decided by sdr_path_life.c, which packets leave by by sdr_path_ctl.c.
  *
  * A path leads from a source of our engine (another port, for routers that hash, or another
  * address: a rail) to an address of the peer's.  Each side tells its own in HELLO (SOURCES); path i
  * leads from source i to address i, each modulo how many there are, so the peer's path i is ours
- * the other way round.  Each side tries each of its own by a PATH_CHALLENGE as long as its data
- * packets are, from its source to its address, answered over the same path: so what is too narrow
- * is not used.  What comes from an address that has answered is the peer's, as what comes from
- * c->addr; of what comes from one that is only named nothing counts but challenges, and the answers
- * to ours.  Whoever has a connection may name anybody: an address from which nothing was answered
- * gets SDR_MULTIPATH_TRIES short challenges, and one more for each that comes from there.  Nothing
- * here changes where the peer is (sdr_conn_path.c).
+ * the other way round.  Each side tries each of its own by a PATH_CHALLENGE from its source to its
+ * address, answered over the same path: a short one first, then one as long as its data packets
+ * are, so what is too narrow is not used.  What comes from an address that has answered is the
+ * peer's, as what comes from c->addr; of what comes from one that is only named nothing counts but
+ * challenges, and the answers to ours.  Whoever has a connection may name anybody: an address from
+ * which nothing was answered gets SDR_MULTIPATH_TRIES short challenges, and one more for each that
+ * comes from there.  Nothing here changes where the peer is (sdr_conn_path.c).
  *
  *   unproved   challenged after a round trip, doubling, until it answers
  *   alive      takes data; and packets, while it is c->ctl
@@ -30,8 +30,8 @@
  * path that it came by, so when nothing is heard by c->ctl and something by another, that one is
  * taken.
  *
- * Timers: the challenges', while something is under way.  One allocation a connection that has
- * more than one path.  The endpoint's thread.
+ * Timers: the challenges', while something is under way.  Two allocations a connection that may
+ * have more than one path.  The endpoint's thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +47,15 @@
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
+/* Sources of the engine that connections use: as many as are asked for and there. */
+static uint32_t sources_used(const struct sdr_rel *rel)
+{
+	return rel->cfg.paths < rel->info.sources ? rel->cfg.paths : rel->info.sources;
+}
+
 size_t sdr_multipath_put(const struct sdr_rel *rel, uint8_t *p, size_t room)
 {
-	uint32_t n = rel->cfg.paths < rel->info.sources ? rel->cfg.paths : rel->info.sources;
+	uint32_t n = sources_used(rel);
 	uint8_t v[SDR_MULTIPATH_EXT_MAX];
 	struct sdr_hello_addr a;
 	struct sdr_uc_addr at, home;
@@ -77,8 +83,7 @@ void sdr_multipath_said(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	struct sdr_hello_addr a;
 
 	sdr_multipath_free(c);
-	if (!(c->hs.features & SDR_FEATURE_MULTIPATH) ||
-	    (!p && (c->rel->cfg.paths < 2 || c->rel->info.sources < 2)))
+	if (!(c->hs.features & SDR_FEATURE_MULTIPATH) || (!p && sources_used(c->rel) < 2))
 		return;
 	m = c->multi = calloc(1, sizeof(*m));
 	if (!m)
@@ -116,7 +121,7 @@ void sdr_multipath_begin(struct sdr_conn *c)
 
 	if (!m || c->npaths > 1)
 		return;
-	sources = rel->cfg.paths < rel->info.sources ? rel->cfg.paths : rel->info.sources;
+	sources = sources_used(rel);
 	n = sources > m->n + 1 ? sources : m->n + 1;
 	c->more = calloc(n - 1, sizeof(*c->more));
 	for (uint32_t i = 1; c->more && i < n; i++) {
@@ -177,7 +182,6 @@ static void path_challenge(struct sdr_conn *c, struct sdr_path *p)
 	uint8_t *b = sdr_seal_begin(c->rel);
 	size_t n;
 
-	p->next_ns = c->rel->now + path_rtt(c);
 	if (!b)
 		return;
 	path_data(c, p, p->tries, f.data);
