@@ -14,7 +14,7 @@ perf=$build/sdr_perf
 engine=${SDR_TEST_ENGINE:-soft}
 columns=op,engine,domain,peer_engine,peer_domain,bidirectional,verified,in_flight,bytes,iterations,seconds
 columns=$columns,bw_peak_MBps,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,lat_min_us,lat_median_us,lat_p99_us,lat_max_us
-columns=$columns,packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s
+columns=$columns,packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s,memory,peer_memory
 
 perf_server() { # OPTIONS... : "server", at $port
 	port=$(port_pair)
@@ -73,6 +73,29 @@ repairs() {
 	runs --op send -s 1m -n 20 --verify --format csv || return 1
 	awk -F, 'NR == 2 && $20 > 5000 && $21 > 0 { ok = 1 } END { exit !ok }' "$tmp/client.txt" ||
 		no "no repair was counted"
+}
+
+# Buffers of a device: each side for itself, every operation, over the driver that fabtests/hmem has.
+memory_cuda() {
+	export LD_LIBRARY_PATH=$build/fabtests/hmem/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	local op
+	for op in write send tagged read lat; do
+		perf_server --memory cuda:1 && perf_client --memory cuda --op $op -n 20 -s 300000 --verify --format csv &&
+			both_end_well client server || return 1
+		awk -F, 'NR == 2 && $26 == "cuda:0" && $27 == "cuda:1" { ok = 1 } END { exit !ok }' "$tmp/client.txt" ||
+			{ no "the memories are not named"; return 1; }
+	done
+	runs --memory cuda:0 --op send -n 20 --verify --format json || return 1
+	python3 -c "import json,sys; r = json.load(open(sys.argv[1])); assert r['memory'] == 'cuda:0' and r['peer_memory'] == 'host'" \
+		"$tmp/client.txt" || no "not these memories"
+}
+memory_refused() {
+	export LD_LIBRARY_PATH=$build/fabtests/hmem/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	port=$(port_pair)
+	perf_client --memory cuda:2 && ends_with client 1 'there are 2 devices' &&
+		perf_client --memory gpu && ends_with client 1 'none of host, cuda' &&
+		perf_client --memory cuda:x && ends_with client 1 'a device is 0 to 255' &&
+		perf_client --memory host:1 && ends_with client 1 'the host has no number'
 }
 
 # How long it runs is asked for, not judged: only that more was done than one window.
@@ -432,7 +455,7 @@ probe_trials_interrupted() {
 }
 
 all="op_write op_send op_tagged op_read op_lat both_ways_write both_ways_tagged both_ways_read all_sizes repairs
-	duration table json settings times_send times_lat times_nowhere progress_line bad_options bad_together help_lists refused_port refused_setting
+	memory_cuda memory_refused duration table json settings times_send times_lat times_nowhere progress_line bad_options bad_together help_lists refused_port refused_setting
 	no_such_domain no_server client_killed server_killed loop
 	probe_clean probe_table probe_json probe_known_path probe_netem probe_fragments probe_plot probe_plot_never probe_bad_options
 	probe_no_server probe_client_interrupted probe_server_interrupted probe_server_killed probe_client_killed

@@ -54,6 +54,12 @@ int cuPointerSetAttribute(const void *value, int attr, unsigned long long ptr);
 int cuMemGetHandleForAddressRange(void *handle, unsigned long long ptr, size_t size, int type,
 				  unsigned long long flags);
 int cuFlushGPUDirectRDMAWrites(int target, int scope);
+/* What an application calls. */
+int cuCtxSetCurrent(void *ctx);
+int cuMemAlloc_v2(unsigned long long *p, size_t len);
+int cuMemFree_v2(unsigned long long p);
+int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t n);
+int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t n);
 
 int cuInit(unsigned int flags)
 {
@@ -231,4 +237,39 @@ int cuFlushGPUDirectRDMAWrites(int target, int scope)
 		return CU_INVALID;
 	fake_flush();
 	return CU_SUCCESS;
+}
+
+int cuCtxSetCurrent(void *ctx)
+{
+	current[0] = ctx;
+	ncurrent = 1;
+	return CU_SUCCESS;
+}
+
+int cuMemAlloc_v2(unsigned long long *p, size_t len)
+{
+	if (!ncurrent)
+		return CU_NO_CONTEXT;
+	*p = (uintptr_t)fake_alloc(DRIVER, (int)((int *)current[ncurrent - 1] - contexts), len);
+	return CU_SUCCESS;
+}
+
+int cuMemFree_v2(unsigned long long p)
+{
+	fake_free((void *)(uintptr_t)p);
+	return CU_SUCCESS;
+}
+
+int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t n)
+{
+	if (!ncurrent)
+		return CU_NO_CONTEXT;
+	return fake_copy((void *)(uintptr_t)to, from, n) ? CU_SUCCESS : CU_LAUNCH;
+}
+
+int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t n)
+{
+	if (!ncurrent)
+		return CU_NO_CONTEXT;
+	return fake_copy(to, (const void *)(uintptr_t)from, n) ? CU_SUCCESS : CU_LAUNCH;
 }

@@ -51,6 +51,8 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf.h \
 	prov/sdr/tools/perf/sdr_perf_conn.c \
 	prov/sdr/tools/perf/sdr_perf_ep.c \
+	prov/sdr/tools/perf/sdr_perf_mem.c \
+	prov/sdr/tools/perf/sdr_perf_mem.h \
 	prov/sdr/tools/perf/sdr_perf_opt.c \
 	prov/sdr/tools/perf/sdr_perf_opt.h \
 	prov/sdr/tools/perf/sdr_perf_out.c \

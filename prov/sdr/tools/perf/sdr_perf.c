@@ -24,11 +24,14 @@
 static int client(struct perf_opt *opt)
 {
 	static struct perf_side side;
+	char why[PERF_WHY];
 
 	if (opt->probe.on)
 		return opt->probe.trials ? probe_trials(opt) : probe_client(opt);
 	if (opt->sdk.on)
 		return sdk_client(opt);
+	if (perf_mem_open(&side.mem, opt->memory, why))
+		perf_die("%s", why);
 	perf_times_open(opt->times);
 	perf_conn_client(&side, opt);
 	perf_run(&side, opt);
@@ -39,11 +42,14 @@ static int client(struct perf_opt *opt)
 static int serve(struct perf_opt *opt)
 {
 	static struct perf_side side;
+	char why[PERF_WHY];
 
 	if (opt->probe.on)
 		return probe_server(opt);
 	if (opt->sdk.on)
 		return sdk_server(opt);
+	if (perf_mem_open(&side.mem, opt->memory, why))
+		perf_die("%s", why);
 	perf_conn_server(&side, opt);
 	perf_run(&side, opt);
 	perf_side_close(&side);

@@ -9,7 +9,8 @@
  *   sdr_perf_opt.c   command line, with sdr_perf_value.c for its values
  *   sdr_perf_ep.c    libfabric objects and completions
  *   sdr_perf_conn.c  how client and server find each other and agree
- *   sdr_perf_side.c  buffers, patterns, staying in step during the runs
+ *   sdr_perf_mem.c   memory of buffers, of the host or a device, and patterns in it
+ *   sdr_perf_side.c  buffers, staying in step during the runs
  *   sdr_perf_run.c   the runs
  *   sdr_perf_out.c   table, CSV, JSON, progress line
  *   sdk*.c           --sdk, which has neither libfabric nor reliable endpoints: sdk.h
@@ -82,6 +83,7 @@ struct perf_ep_attr {
 		*like;
 	const char *domain; /* NULL: any */
 	uint16_t port;
+	bool far;	  /* memory of devices is sent from or received into */
 	uint64_t spin_ns; /* of struct perf_ep */
 };
 
@@ -89,8 +91,7 @@ int perf_ep_open(struct perf_ep *p, const struct perf_ep_attr *attr, char *why);
 void perf_ep_close(struct perf_ep *p);
 int perf_ep_peer(struct perf_ep *p, const struct perf_name *name, char *why);
 int perf_ep_name(struct perf_ep *p, struct perf_name *name, char *why);
-struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key,
-			  char *why);
+struct fid_mr *perf_ep_mr(struct perf_ep *p, const struct fi_mr_attr *attr, char *why);
 /*
  * Hands each completion to its operation's done(); waits at most `ms` for the first.  Returns
  * their number.
@@ -114,7 +115,7 @@ void perf_ep_stats(struct perf_ep *p, struct fi_sdr_stats *stats);
 struct perf_end {
 	struct perf_name name;
 	uint64_t addr, key; /* of the buffer that its peer writes to or reads from */
-	char engine[PERF_TEXT_MAX], domain[PERF_NAME_MAX];
+	char engine[PERF_TEXT_MAX], domain[PERF_NAME_MAX], memory[PERF_TEXT_MAX];
 };
 
 /* Both open the data endpoint and the buffers of *s, and return when the peer's are known. */

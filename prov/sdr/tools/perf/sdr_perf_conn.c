@@ -28,7 +28,7 @@
 #include "sdr_perf_side.h"
 
 #define PERF_MAGIC   0x50524453u /* "SDRP" */
-#define PERF_VERSION 2u
+#define PERF_VERSION 3u
 #define ANSWER_WAIT  60u		/* s for a server to register its buffers */
 #define SPIN_AUTO    (PERF_SEC / 50000) /* ns without a completion until --wait auto sleeps */
 /* bytes: any path carries it, so nothing has to be found out */
@@ -259,6 +259,7 @@ static void answer_take(struct perf_side *s, struct perf_answer *a, size_t len,
 	s->theirs = a->end;
 	perf_clean(s->theirs.engine, sizeof(s->theirs.engine));
 	perf_clean(s->theirs.domain, sizeof(s->theirs.domain));
+	perf_clean(s->theirs.memory, sizeof(s->theirs.memory));
 	name_complete(&s->theirs.name, called);
 	if (perf_ep_peer(&s->ep, &s->theirs.name, why))
 		perf_die("%s", why);
@@ -269,6 +270,7 @@ void perf_conn_client(struct perf_side *s, struct perf_opt *opt)
 	struct perf_ep_attr attr = { .host = opt->host,
 				     .domain = opt->domain,
 				     .port = opt->port,
+				     .far = perf_mem_far(&s->mem),
 				     .spin_ns = perf_plan_spin(&opt->plan) };
 	struct perf_answer answer = { .head.status = 0 };
 	struct perf_hello hello = { .head = { .magic = PERF_MAGIC, .version = PERF_VERSION } };
@@ -283,6 +285,7 @@ void perf_conn_client(struct perf_side *s, struct perf_opt *opt)
 		perf_die("%s", why);
 	hello.end = s->mine;
 	attr.domain = NULL;
+	attr.far = false;
 	attr.spin_ns = 0;
 	if (door_open(&door, &attr, why) || perf_ep_name(&door, &hello.head.door, why))
 		perf_die("%s", why);
@@ -316,7 +319,8 @@ static int server_prepare(struct perf_side *s, const struct perf_opt *opt, struc
 	struct perf_ep_attr attr = { .address = opt->address,
 				     .domain = opt->domain,
 				     .like = opt->address ? NULL : &h->server,
-				     .port = (uint16_t)(opt->port + 1) };
+				     .port = (uint16_t)(opt->port + 1),
+				     .far = perf_mem_far(&s->mem) };
 	char own[PERF_SETTINGS][PERF_TEXT_MAX];
 
 	if (h->head.version != PERF_VERSION || len != sizeof(*h))
@@ -333,6 +337,7 @@ static int server_prepare(struct perf_side *s, const struct perf_opt *opt, struc
 	s->theirs = h->end;
 	perf_clean(s->theirs.engine, sizeof(s->theirs.engine));
 	perf_clean(s->theirs.domain, sizeof(s->theirs.domain));
+	perf_clean(s->theirs.memory, sizeof(s->theirs.memory));
 	if (perf_ep_open(&s->ep, &attr, why))
 		return -1;
 	return perf_ep_peer(&s->ep, &h->end.name, why) || perf_side_open(s, why) ? -1 : 0;

@@ -28,9 +28,10 @@ static struct fi_info *hints_make(const struct perf_ep_attr *attr)
 	if (!h)
 		perf_die("out of memory");
 	h->ep_attr->type = FI_EP_RDM;
-	h->caps = FI_MSG | FI_TAGGED | FI_RMA;
+	h->caps = FI_MSG | FI_TAGGED | FI_RMA | (attr->far ? FI_HMEM : 0);
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
-	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR |
+				  (attr->far ? FI_MR_HMEM : 0);
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	h->tx_attr->msg_order = FI_ORDER_SAS;
@@ -233,15 +234,14 @@ int perf_ep_name(struct perf_ep *p, struct perf_name *name, char *why)
 	return ret ? perf_why(why, "fi_getname: %s", fi_strerror(-ret)) : 0;
 }
 
-struct fid_mr *perf_ep_mr(struct perf_ep *p, void *buf, size_t len, uint64_t access, uint64_t key,
-			  char *why)
+struct fid_mr *perf_ep_mr(struct perf_ep *p, const struct fi_mr_attr *attr, char *why)
 {
 	struct fid_mr *mr;
-	int ret = fi_mr_reg(p->domain, buf, len, access, 0, key, 0, &mr, NULL);
+	int ret = fi_mr_regattr(p->domain, attr, 0, &mr);
 
 	if (!ret)
 		return mr;
-	perf_why(why, "fi_mr_reg of %zu bytes: %s", len, fi_strerror(-ret));
+	perf_why(why, "fi_mr_regattr of %zu bytes: %s", attr->mr_iov->iov_len, fi_strerror(-ret));
 	return NULL;
 }
 

@@ -30,6 +30,7 @@ enum {
 	OPT_LOOP,
 	OPT_WAIT,
 	OPT_TIMES,
+	OPT_MEMORY,
 	OPT_PROBE,
 	OPT_PAYLOAD,
 	OPT_RATE,
@@ -76,6 +77,8 @@ static const struct {
 	  "for completions: poll, sleep, or auto: poll for 20 us, then sleep (default auto)" },
 	{ OPT_TIMES, "times", "FILE", CLIENT | RUN,
 	  "CSV of every message: when it was posted, and how long it took" },
+	{ OPT_MEMORY, "memory", "WHERE", BOTH | RUN,
+	  "where this side's buffers lie: host, cuda, cuda:N (N from 0; default host)" },
 	{ 'd', "domain", "NAME", BOTH | RUNS,
 	  "interface or RDMA device of this side, as fi_info shows it (default: by address)" },
 	{ 'e', "engine", "NAME", BOTH | RUNS,
@@ -373,6 +376,9 @@ static void option(struct perf_opt *opt, int c, const char *arg)
 		break;
 	case OPT_TIMES:
 		opt->times = arg;
+		break;
+	case OPT_MEMORY:
+		opt->memory = arg;
 		break;
 	case 'q':
 		opt->quiet = true;

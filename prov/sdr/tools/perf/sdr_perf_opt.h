@@ -97,6 +97,7 @@ struct perf_opt {
 	enum perf_format format;
 	bool loop, quiet;
 	const char *times;		    /* file; NULL: none */
+	const char *memory;		    /* of buffers; NULL: host */
 	const char *setting[PERF_SETTINGS]; /* given as options; NULL: not */
 	struct perf_plan plan;
 	struct probe_opt probe;

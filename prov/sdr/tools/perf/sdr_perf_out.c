@@ -29,10 +29,12 @@ static bool is_lat(const struct perf_opt *opt)
 
 static void table_begin(const struct perf_opt *opt)
 {
-	printf("# sdr_perf %s%s: engine %s, domain %s, to engine %s, domain %s; %u in flight%s\n",
+	printf("# sdr_perf %s%s: engine %s, domain %s, memory %s, to engine %s, domain %s, memory %s; "
+	       "%u in flight%s\n",
 	       perf_op_name[opt->plan.op], opt->plan.flags & PERF_F_BIDIR ? ", both ways" : "",
-	       near_end.engine, near_end.domain, far_end.engine, far_end.domain,
-	       opt->plan.in_flight, opt->plan.flags & PERF_F_VERIFY ? ", every byte verified" : "");
+	       near_end.engine, near_end.domain, near_end.memory, far_end.engine, far_end.domain,
+	       far_end.memory, opt->plan.in_flight,
+	       opt->plan.flags & PERF_F_VERIFY ? ", every byte verified" : "");
 	if (is_lat(opt))
 		printf("%10s %12s %11s %11s %11s %11s %10s\n", "bytes", "round trips", "min us",
 		       "median us", "p99 us", "max us", "sent again");
@@ -57,7 +59,7 @@ static void csv_begin(void)
 {
 	printf("op,engine,domain,peer_engine,peer_domain,bidirectional,verified,in_flight,bytes,iterations,seconds,"
 	       "bw_peak_MBps,bw_avg_MBps,bw_avg_Gbps,msg_rate_Mpps,lat_min_us,lat_median_us,lat_p99_us,lat_max_us,"
-	       "packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s\n");
+	       "packets,packets_retransmitted,records_retransmitted,srtt_us,cpu_s,peer_cpu_s,memory,peer_memory\n");
 }
 
 static void csv_row(const struct perf_opt *opt, const struct perf_result *r)
@@ -71,8 +73,9 @@ static void csv_row(const struct perf_opt *opt, const struct perf_result *r)
 	else
 		printf(",%.3f,%.3f,%.6f,%.6f,,,,", r->peak / 1e6, r->rate / 1e6, r->rate * 8 / 1e9,
 		       r->msgs / 1e6);
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.6f,%.6f\n", r->pkts, r->rtx, r->rec_rtx,
-	       (double)r->srtt_ns / 1e3, (double)r->cpu_ns / 1e9, (double)r->peer_cpu_ns / 1e9);
+	printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.6f,%.6f,%s,%s\n", r->pkts, r->rtx,
+	       r->rec_rtx, (double)r->srtt_ns / 1e3, (double)r->cpu_ns / 1e9,
+	       (double)r->peer_cpu_ns / 1e9, near_end.memory, far_end.memory);
 }
 
 /* Names of domains come from the system: nothing in them is trusted to be a string of JSON. */
@@ -98,6 +101,8 @@ static void json_end(const struct perf_opt *opt)
 	json_text("domain", near_end.domain);
 	json_text("peer_engine", far_end.engine);
 	json_text("peer_domain", far_end.domain);
+	json_text("memory", near_end.memory);
+	json_text("peer_memory", far_end.memory);
 	printf("\"bidirectional\":%s,\"verified\":%s,\"in_flight\":%u,\"results\":[",
 	       opt->plan.flags & PERF_F_BIDIR ? "true" : "false",
 	       opt->plan.flags & PERF_F_VERIFY ? "true" : "false", opt->plan.in_flight);

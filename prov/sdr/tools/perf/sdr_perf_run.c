@@ -71,7 +71,8 @@ static void recv_done(struct perf_op *op, size_t len, int err)
 	if (err == FI_ECANCELED)
 		return;
 	size_done(s->size, err ? len + 1 : len);
-	if (verify(s) && !perf_filled(s->rx + op->slot * s->size, s->size, op->n, !s->client))
+	if (verify(s) &&
+	    !perf_mem_filled(&s->mem, s->rx + op->slot * s->size, s->size, op->n, !s->client))
 		run.bad++;
 	run.received++;
 	if (!run.closing)
@@ -89,10 +90,10 @@ static void target_begin(struct perf_side *s)
 
 	if (s->target && s->plan.op == PERF_READ && verify(s)) {
 		for (i = 0; i < s->plan.in_flight; i++)
-			perf_fill(s->tx + i * s->size, s->size, i, s->client);
+			perf_mem_fill(&s->mem, s->tx + i * s->size, s->size, i, s->client);
 	}
 	if (s->target && s->plan.op == PERF_WRITE && verify(s))
-		memset(s->rx, 0, s->rx_room);
+		perf_mem_wipe(&s->mem, s->rx, s->rx_room);
 	for (i = 0; takes_messages(s) && i < 2 * s->plan.in_flight; i++) {
 		s->rx_op[i].done = recv_done;
 		recv_post(s, &s->rx_op[i]);
@@ -115,8 +116,8 @@ static void target_end(struct perf_side *s, const struct perf_sync *done)
 	}
 	for (i = 0; s->target && s->plan.op == PERF_WRITE && verify(s) && i < s->plan.in_flight;
 	     i++) {
-		if (done->last[i] &&
-		    !perf_filled(s->rx + i * s->size, s->size, done->last[i] - 1, !s->client))
+		if (done->last[i] && !perf_mem_filled(&s->mem, s->rx + i * s->size, s->size,
+						      done->last[i] - 1, !s->client))
 			run.bad++;
 	}
 }
@@ -132,9 +133,9 @@ static void op_post(struct perf_side *s, struct perf_op *op)
 	op->n = run.posted++;
 	op->begin_ns = perf_times_wanted() ? perf_now() : 0;
 	if (verify(s) && s->plan.op == PERF_READ)
-		memset(s->rx + at, 0, s->size);
+		perf_mem_wipe(&s->mem, s->rx + at, s->size);
 	else if (verify(s))
-		perf_fill(tx, s->size, op->n, s->client);
+		perf_mem_fill(&s->mem, tx, s->size, op->n, s->client);
 	switch (s->plan.op) {
 	case PERF_WRITE:
 		run.last[op->slot] = op->n + 1;
@@ -161,7 +162,7 @@ static void op_done(struct perf_op *op, size_t len, int err)
 	(void)len;
 	(void)err;
 	if (verify(s) && s->plan.op == PERF_READ &&
-	    !perf_filled(s->rx + op->slot * s->size, s->size, op->slot, !s->client))
+	    !perf_mem_filled(&s->mem, s->rx + op->slot * s->size, s->size, op->slot, !s->client))
 		run.bad++;
 	run.completed++;
 	if (perf_times_wanted())
@@ -241,7 +242,7 @@ static void ping_send(struct perf_side *s, uint64_t n)
 	while (op->busy)
 		perf_ep_progress(&s->ep, 100);
 	if (verify(s))
-		perf_fill(s->tx, s->size, n, s->client);
+		perf_mem_fill(&s->mem, s->tx, s->size, n, s->client);
 	if (s->size <= s->ep.info->tx_attr->inject_size) {
 		PERF_POST(&s->ep, fi_inject(s->ep.ep, s->tx, s->size, s->ep.peer));
 		return;
@@ -276,7 +277,7 @@ static void ping_recv(struct perf_side *s)
 
 static void ping_check(struct perf_side *s, uint64_t n)
 {
-	if (verify(s) && !perf_filled(s->rx, s->size, n, !s->client))
+	if (verify(s) && !perf_mem_filled(&s->mem, s->rx, s->size, n, !s->client))
 		run.bad++;
 }
 

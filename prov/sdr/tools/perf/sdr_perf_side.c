@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Buffers, patterns, and keeping in step: see sdr_perf_side.h.
+ * Buffers and keeping in step: see sdr_perf_side.h.
  *
  * A buffer exists, and is registered, only where the operation needs it: on an RDMA device
  * registered memory is pinned.  Timer: a side that waits checks every ALIVE_EVERY whether the other
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sdr_perf_side.h"
 
@@ -20,39 +19,6 @@
 #define SYNC_SHORT  offsetof(struct perf_sync, last)
 
 enum { KEY_TX = 1, KEY_RX, KEY_SYNC };
-
-/* ---- patterns -------------------------------------------------------------------------------- */
-
-static uint64_t pattern_word(uint64_t n, uint64_t i, bool client)
-{
-	uint64_t x = (2 * n + client + 1) * 0x9e3779b97f4a7c15ull + i * 0xd1342543de82ef95ull;
-
-	return x ^ x >> 29;
-}
-
-void perf_fill(uint8_t *p, size_t len, uint64_t n, bool client)
-{
-	uint64_t w;
-	size_t i;
-
-	for (i = 0; i < len; i += sizeof(w)) {
-		w = pattern_word(n, i, client);
-		memcpy(p + i, &w, len - i < sizeof(w) ? len - i : sizeof(w));
-	}
-}
-
-bool perf_filled(const uint8_t *p, size_t len, uint64_t n, bool client)
-{
-	uint64_t w;
-	size_t i;
-
-	for (i = 0; i < len; i += sizeof(w)) {
-		w = pattern_word(n, i, client);
-		if (memcmp(p + i, &w, len - i < sizeof(w) ? len - i : sizeof(w)) != 0)
-			return false;
-	}
-	return true;
-}
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -128,17 +94,6 @@ const struct perf_sync *perf_side_hear(struct perf_side *s, enum perf_step step)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static uint8_t *room_map(size_t len, char *why)
-{
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (p != MAP_FAILED)
-		return p;
-	perf_why(why, "no memory for a buffer of %zu bytes", len);
-	return NULL;
-}
-
 /*
  * Who has which buffer, and how large; receives may come twice as many as the peer has sends in
  * flight.
@@ -168,6 +123,18 @@ static void rooms_choose(struct perf_side *s)
 	}
 }
 
+static struct fid_mr *room_mr(struct perf_side *s, uint8_t *p, size_t len, uint64_t access,
+			      uint64_t key, char *why)
+{
+	struct iovec v = { p, len };
+	struct fi_mr_attr attr = {
+		.mr_iov = &v, .iov_count = 1, .access = access, .requested_key = key
+	};
+
+	perf_mem_attr(&s->mem, &attr);
+	return perf_ep_mr(&s->ep, &attr, why);
+}
+
 static int rooms_open(struct perf_side *s, char *why)
 {
 	uint64_t tx = FI_SEND | FI_WRITE | (s->plan.op == PERF_READ ? FI_REMOTE_READ : 0);
@@ -176,14 +143,14 @@ static int rooms_open(struct perf_side *s, char *why)
 	uint8_t *base;
 
 	if (s->tx_room) {
-		s->tx = room_map(s->tx_room, why);
-		s->tx_mr = s->tx ? perf_ep_mr(&s->ep, s->tx, s->tx_room, tx, KEY_TX, why) : NULL;
+		s->tx = perf_mem_new(&s->mem, s->tx_room, why);
+		s->tx_mr = s->tx ? room_mr(s, s->tx, s->tx_room, tx, KEY_TX, why) : NULL;
 		if (!s->tx_mr)
 			return -1;
 	}
 	if (s->rx_room) {
-		s->rx = room_map(s->rx_room, why);
-		s->rx_mr = s->rx ? perf_ep_mr(&s->ep, s->rx, s->rx_room, rx, KEY_RX, why) : NULL;
+		s->rx = perf_mem_new(&s->mem, s->rx_room, why);
+		s->rx_mr = s->rx ? room_mr(s, s->rx, s->rx_room, rx, KEY_RX, why) : NULL;
 		if (!s->rx_mr)
 			return -1;
 	}
@@ -215,7 +182,10 @@ static void ops_init(struct perf_side *s)
 
 int perf_side_open(struct perf_side *s, char *why)
 {
-	size_t len = (PERF_SYNC_RECVS + 2) * sizeof(*s->sync);
+	struct iovec v = { NULL, (PERF_SYNC_RECVS + 2) * sizeof(*s->sync) };
+	struct fi_mr_attr sync = {
+		.mr_iov = &v, .iov_count = 1, .access = FI_SEND | FI_RECV, .requested_key = KEY_SYNC
+	};
 	uint32_t i;
 
 	rooms_choose(s);
@@ -227,11 +197,13 @@ int perf_side_open(struct perf_side *s, char *why)
 	s->sync = calloc(PERF_SYNC_RECVS + 2, sizeof(*s->sync));
 	if (!s->sync)
 		return perf_why(why, "out of memory");
-	s->sync_mr = perf_ep_mr(&s->ep, s->sync, len, FI_SEND | FI_RECV, KEY_SYNC, why);
+	v.iov_base = s->sync;
+	s->sync_mr = perf_ep_mr(&s->ep, &sync, why);
 	if (!s->sync_mr || rooms_open(s, why) || perf_ep_name(&s->ep, &s->mine.name, why))
 		return -1;
 	memcpy(s->mine.engine, s->ep.engine, sizeof(s->mine.engine));
 	memcpy(s->mine.domain, s->ep.domain_name, sizeof(s->mine.domain));
+	perf_mem_name(&s->mem, s->mine.memory, sizeof(s->mine.memory));
 	s->size = s->plan.size_min;
 	for (i = 0; i < PERF_SYNC_RECVS; i++) {
 		s->sync_rx[i].side = s;
@@ -256,9 +228,7 @@ void perf_side_close(struct perf_side *s)
 			fi_close(&mr[i]->fid);
 	}
 	perf_ep_close(&s->ep);
-	if (s->tx)
-		munmap(s->tx, s->tx_room);
-	if (s->rx)
-		munmap(s->rx, s->rx_room);
+	perf_mem_free(&s->mem, s->tx, s->tx_room);
+	perf_mem_free(&s->mem, s->rx, s->rx_room);
 	free(s->sync);
 }

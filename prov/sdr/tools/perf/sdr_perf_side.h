@@ -18,6 +18,7 @@
 #define SDR_PERF_SIDE_H
 
 #include "sdr_perf.h"
+#include "sdr_perf_mem.h"
 
 enum perf_step { PERF_READY, PERF_DONE, PERF_RESULT, PERF_ALIVE, PERF_STEPS };
 
@@ -42,6 +43,7 @@ struct perf_sync {
 struct perf_side {
 	struct perf_ep ep;
 	struct perf_plan plan;
+	struct perf_mem mem; /* of the buffers */
 	struct perf_end mine, theirs;
 	bool client;
 	bool active, target;
@@ -62,7 +64,7 @@ struct perf_side {
 	uint64_t size; /* of the run, bytes */
 };
 
-/* Buffers, registrations, own address: after the plan and the endpoint. */
+/* Buffers, registrations, own address: after the plan, the memory and the endpoint. */
 int perf_side_open(struct perf_side *s, char *why);
 void perf_side_close(struct perf_side *s);
 
@@ -72,9 +74,5 @@ void perf_side_say(struct perf_side *s, enum perf_step step, struct perf_sync *m
 void perf_side_idle(struct perf_side *s);
 /* Waits for a step of the peer's. */
 const struct perf_sync *perf_side_hear(struct perf_side *s, enum perf_step step);
-
-/* Message n has bytes of its own, different at each end. */
-void perf_fill(uint8_t *p, size_t len, uint64_t n, bool client);
-bool perf_filled(const uint8_t *p, size_t len, uint64_t n, bool client);
 
 #endif /* SDR_PERF_SIDE_H */
