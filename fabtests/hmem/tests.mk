@@ -28,10 +28,18 @@ fabtests_hmem_libze_loader_la_LDFLAGS = $(HMEM_FAKE_LDFLAGS)
 fabtests_hmem_libze_loader_la_LIBADD = fabtests/hmem/libfakemem.la
 
 UNIT_TESTS += test_fi_hmem
-test_fi_hmem_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h
+test_fi_hmem_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
+	fabtests/hmem/far_fake.c fabtests/hmem/far_mem.h
 test_fi_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
 test_fi_hmem_LDFLAGS = $(AM_LDFLAGS) -Wl,--no-as-needed
 test_fi_hmem_LDADD = $(HMEM_FAKES) $(FI_TEST_LIBS)
+
+# The same on a GPU, where there is one.
+UNIT_TESTS += test_fi_gpu
+test_fi_gpu_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
+	fabtests/hmem/far_cuda.c fabtests/hmem/far_mem.h
+test_fi_gpu_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
+test_fi_gpu_LDADD = $(FI_TEST_LIBS)
 
 UNIT_TESTS += test_hmem
 test_hmem_SOURCES = fabtests/unit/test_hmem.c
