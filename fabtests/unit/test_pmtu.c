@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "rel/path/sdr_pmtu.h"
@@ -233,6 +234,27 @@ static void pmtu__losses_are_no_black_hole(void **state)
 	assert_int_equal(p.size, 1500);
 }
 
+/* Three lost in a row come to pass where one in a hundred is lost; more where half of them are. */
+static void pmtu__weather_is_no_black_hole(void **state)
+{
+	static const struct {
+		double loss;
+		uint32_t enough;
+	} rows[] = { { 0, 3 }, { 1e-3, 3 }, { 1e-2, 5 }, { 0.05, 7 }, { 0.5, 16 }, { 1, 16 } };
+	struct sdr_pmtu_hole h;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(&h, 0, sizeof(h));
+		sdr_pmtu_hole_weather(&h, rows[i].loss);
+		assert_false(sdr_pmtu_hole_lost(&h, 1, 1500, 100 * MS, RTT));
+		sdr_pmtu_hole_passed(&h, 300, 110 * MS);
+		for (uint32_t n = 2; n < rows[i].enough; n++)
+			assert_false(sdr_pmtu_hole_lost(&h, 1, 1500, 500 * MS, RTT));
+		assert_true(sdr_pmtu_hole_lost(&h, 1, 1500, 500 * MS, RTT));
+	}
+}
+
 /* A path below the base: found by the hole in it; below the least there is nothing. */
 static void pmtu__hole_below_the_base(void **state)
 {
@@ -341,6 +363,7 @@ int main(void)
 		cmocka_unit_test(pmtu__peer_bounds_all),
 		cmocka_unit_test(pmtu__black_hole),
 		cmocka_unit_test(pmtu__losses_are_no_black_hole),
+		cmocka_unit_test(pmtu__weather_is_no_black_hole),
 		cmocka_unit_test(pmtu__hole_below_the_base),
 		cmocka_unit_test(pmtu__hole_below_the_base_from_above),
 		cmocka_unit_test(pmtu__hole_above_a_middle_size),

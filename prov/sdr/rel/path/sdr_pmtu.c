@@ -11,7 +11,10 @@
  * `least`: what is smaller is a lie, or a path that nothing works on.
  *
  * Black hole: of packets above `least` several in a row were lost, over a round trip at least,
- * while one sent later has arrived that is smaller than all of them.  The size falls to the base,
+ * while one sent later has arrived that is smaller than all of them.  How many is several depends
+ * on what the path loses anyway: so many that chance brings them about once in 1/HOLE_CHANCE
+ * packets.
+ * The size falls to the base,
  * or to `least` when the base's size is among those that die, and the search begins anew at once:
  * had the loss another cause, one round trip finds the old size again.
  *
@@ -27,7 +30,9 @@
 #include "base/sdr_seq.h"
 #include "sdr_pmtu.h"
 
-#define HOLE_PACKETS 3u /* large ones lost in a row: fewer are bad luck */
+#define HOLE_PACKETS 3u	  /* large ones lost in a row: fewer are bad luck */
+#define HOLE_MOST    16u  /* so many say it in any weather */
+#define HOLE_CHANCE  1e-9 /* of so many in a row by chance */
 
 /*
  * IPv6's least; tunnels over 1500 (IPsec, WireGuard, VXLAN, GRE); Ethernet; what carries 4 KiB and
@@ -84,7 +89,7 @@ static bool size_set(struct sdr_pmtu *p, uint32_t size, enum sdr_pmtu_how how)
 	if (changed) {
 		p->size = size;
 		p->how = (uint8_t)how;
-		p->hole = (struct sdr_pmtu_hole){ 0 };
+		p->hole = (struct sdr_pmtu_hole){ .enough = p->hole.enough };
 	}
 	return changed;
 }
@@ -144,6 +149,18 @@ bool sdr_pmtu_acked(struct sdr_pmtu *p, uint32_t lo, uint32_t hi, uint64_t now)
 	return top && sdr_pmtu_arrived(p, top, SDR_PMTU_BY_PROBE, now);
 }
 
+void sdr_pmtu_hole_weather(struct sdr_pmtu_hole *h, double loss)
+{
+	double chance = loss * loss * loss;
+
+	SDR_ASSERT(loss >= 0 && loss <= 1);
+	h->enough = HOLE_PACKETS;
+	while (chance > HOLE_CHANCE && h->enough < HOLE_MOST) {
+		chance *= loss;
+		h->enough++;
+	}
+}
+
 bool sdr_pmtu_hole_lost(struct sdr_pmtu_hole *h, uint32_t n, uint32_t size, uint64_t tx_ns,
 			uint64_t rtt)
 {
@@ -156,7 +173,8 @@ bool sdr_pmtu_hole_lost(struct sdr_pmtu_hole *h, uint32_t n, uint32_t size, uint
 		h->small_lives = false;
 	}
 	h->lost += n;
-	return h->lost >= HOLE_PACKETS && h->small_lives && tx_ns >= h->lost_ns + rtt;
+	return h->lost >= (h->enough ? h->enough : HOLE_PACKETS) && h->small_lives &&
+	       tx_ns >= h->lost_ns + rtt;
 }
 
 void sdr_pmtu_hole_passed(struct sdr_pmtu_hole *h, uint32_t size, uint64_t tx_ns)

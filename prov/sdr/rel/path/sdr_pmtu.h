@@ -35,6 +35,7 @@ struct sdr_pmtu_hole {
 	uint32_t lost, lost_min; /* lost_min: bytes of the smallest of them */
 	uint64_t lost_ns;	 /* when the first of them was sent */
 	bool small_lives;	 /* a smaller one sent since then has arrived */
+	uint8_t enough;		 /* packets that say it; 0: where nothing else is lost */
 };
 
 struct sdr_pmtu {
@@ -76,6 +77,8 @@ bool sdr_pmtu_acked(struct sdr_pmtu *p, uint32_t lo, uint32_t hi, uint64_t now);
 bool sdr_pmtu_lost(struct sdr_pmtu *p, uint32_t n, uint32_t size, uint64_t tx_ns, uint64_t rtt,
 		   uint64_t now);
 void sdr_pmtu_passed(struct sdr_pmtu *p, uint32_t size, uint64_t tx_ns);
+/* Of all packets so many are lost anyway, 0 to 1: that many in a row say nothing. */
+void sdr_pmtu_hole_weather(struct sdr_pmtu_hole *h, double loss);
 /* The same without a search, of a path whose size of packets is another's (rel/conn). */
 bool sdr_pmtu_hole_lost(struct sdr_pmtu_hole *h, uint32_t n, uint32_t size, uint64_t tx_ns,
 			uint64_t rtt);
