@@ -39,34 +39,34 @@ void sdr_seal_send(struct sdr_conn *c, size_t len)
 	sdr_seal_send_at(c, &c->addr, len);
 }
 
-void sdr_seal_send_by(struct sdr_conn *c, const struct sdr_path *p, size_t len)
+static void seal_from(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to, size_t len,
+		      uint8_t flags)
 {
-	if (!p->index) {
-		sdr_seal_send(c, len);
-		return;
-	}
-	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
+	len += c->rel->tag_len;
 	c->st.ctl_tx++;
-	sdr_turn_sent(c->rel, len + c->rel->tag_len + c->rel->info.ctl_over);
-	sdr_context_ctl_push_from(c->rel->ctx, p->source, &p->addr, len + c->rel->tag_len, 0);
-}
-
-void sdr_seal_probe_by(struct sdr_conn *c, const struct sdr_path *p, size_t len)
-{
-	SDR_ASSERT(p->index && len && len + c->rel->tag_len <= c->rel->info.probe_max);
-	c->st.ctl_tx++;
-	sdr_turn_sent(c->rel, len + c->rel->tag_len + c->rel->info.ctl_over);
-	sdr_context_ctl_push_from(c->rel->ctx, p->source, &p->addr, len + c->rel->tag_len,
-				  SDR_UC_F_PROBE);
+	sdr_turn_sent(c->rel, len + c->rel->info.ctl_over);
+	sdr_context_ctl_push_from(c->rel->ctx, source, to, len, flags);
 }
 
 void sdr_seal_send_from(struct sdr_conn *c, uint8_t source, const struct sdr_uc_addr *to,
 			size_t len)
 {
 	SDR_ASSERT(len && len <= sdr_seal_room(c->rel, c->ctl_max));
-	c->st.ctl_tx++;
-	sdr_turn_sent(c->rel, len + c->rel->tag_len + c->rel->info.ctl_over);
-	sdr_context_ctl_push_from(c->rel->ctx, source, to, len + c->rel->tag_len, 0);
+	seal_from(c, source, to, len, 0);
+}
+
+void sdr_seal_send_by(struct sdr_conn *c, const struct sdr_path *p, size_t len)
+{
+	if (p->index)
+		sdr_seal_send_from(c, p->source, &p->addr, len);
+	else
+		sdr_seal_send(c, len);
+}
+
+void sdr_seal_probe_by(struct sdr_conn *c, const struct sdr_path *p, size_t len)
+{
+	SDR_ASSERT(p->index && len && len + c->rel->tag_len <= c->rel->info.probe_max);
+	seal_from(c, p->source, &p->addr, len, SDR_UC_F_PROBE);
 }
 
 void sdr_seal_send_asking(struct sdr_conn *c, const struct sdr_path *p, size_t len)
