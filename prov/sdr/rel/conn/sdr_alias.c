@@ -34,19 +34,11 @@
 #include "rel/sdr_rel.h"
 #include "sdr_alias.h"
 #include "sdr_conn_ops.h"
+#include "sdr_hello_addr.h"
 #include "sdr_peer_cid.h"
 #include "wire/sdr_tlv.h"
 
 /* ---- addresses ------------------------------------------------------------------------------- */
-
-/*
- * The addresses of engines on IP networks and those in a HELLO are the same bytes: family, port,
- * IP (uc/sdr_uc_addr.h), but for the scope of IPv6, which means nothing to others.
- */
-#define ALIAS_HEAD  3u
-#define ALIAS_V4    (ALIAS_HEAD + 4)
-#define ALIAS_V6    (ALIAS_HEAD + 16)
-#define ALIAS_SCOPE 4u
 
 static bool addr_zero(const uint8_t *p, size_t n)
 {
@@ -57,11 +49,12 @@ static bool addr_zero(const uint8_t *p, size_t n)
 
 static size_t addr_put(uint8_t *p, size_t room, uint8_t type, const struct sdr_uc_addr *a)
 {
-	uint16_t len = a->b[0] == 4 ? ALIAS_V4 : ALIAS_V6;
+	struct sdr_hello_addr h;
+	uint8_t v[3 + sizeof(h.ip)]; /* family, port, address */
 
-	if (a->len < len || (a->b[0] != 4 && a->b[0] != 6) || addr_zero(a->b + 1, 2))
+	if (!sdr_hello_addr_of(a, &h))
 		return 0;
-	return sdr_tlv_put(p, room, type, a->b, len);
+	return sdr_tlv_put(p, room, type, v, (uint16_t)sdr_hello_addr_put(v, sizeof(v), &h));
 }
 
 /* It may be another host's, whoever says so: neither this host's nor a link's, nor a group's. */
@@ -81,11 +74,7 @@ static bool hello_name(const struct sdr_hello *h, struct sdr_uc_addr *name)
 
 	if (!p || sdr_hello_addr_next(&p, p + h->addrs_len, &a) != 1 || !a.family)
 		return false;
-	memset(name, 0, sizeof(*name));
-	name->len = a.family == 4 ? ALIAS_V4 : ALIAS_V6 + ALIAS_SCOPE;
-	name->b[0] = a.family;
-	sdr_put_be16(name->b + 1, a.port);
-	memcpy(name->b + ALIAS_HEAD, a.ip, a.family == 4 ? 4 : 16);
+	sdr_hello_addr_name(&a, name);
 	return addr_global(&a);
 }
 

@@ -6,9 +6,11 @@
  * where the HELLO came from.
  */
 #include <string.h>
+#include "base/sdr_assert.h"
 #include "sdr_hello_addr.h"
 
-#define HEAD 3u /* family, port */
+#define HEAD	 3u /* family, port */
+#define SCOPE_V6 4u /* behind the address */
 
 static uint32_t ip_len(uint8_t family)
 {
@@ -26,6 +28,18 @@ bool sdr_hello_addr_of(const struct sdr_uc_addr *addr, struct sdr_hello_addr *a)
 	a->port = sdr_get_be16(addr->b + 1);
 	memcpy(a->ip, addr->b + HEAD, len);
 	return a->port != 0;
+}
+
+void sdr_hello_addr_name(const struct sdr_hello_addr *a, struct sdr_uc_addr *name)
+{
+	uint32_t len = ip_len(a->family);
+
+	SDR_ASSERT(len);
+	memset(name, 0, sizeof(*name));
+	name->len = (uint8_t)(HEAD + len + (a->family == 6 ? SCOPE_V6 : 0));
+	name->b[0] = a->family;
+	sdr_put_be16(name->b + 1, a->port);
+	memcpy(name->b + HEAD, a->ip, len);
 }
 
 bool sdr_hello_addr_at(const struct sdr_hello_addr *a, const struct sdr_uc_addr *from,

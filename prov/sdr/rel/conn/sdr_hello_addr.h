@@ -9,6 +9,8 @@
 
 /* False: no address of a known family, or no port. */
 bool sdr_hello_addr_of(const struct sdr_uc_addr *addr, struct sdr_hello_addr *a);
+/* One with a family, as anybody may know it: of no scope. */
+void sdr_hello_addr_name(const struct sdr_hello_addr *a, struct sdr_uc_addr *name);
 /*
  * What the sender of a HELLO that came from there means.  False: an address of another family than
  * that, where nothing of ours gets.
