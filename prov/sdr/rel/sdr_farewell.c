@@ -40,10 +40,10 @@ static bool conn_owes(const struct sdr_conn *c)
 	    !sdr_ring_empty(&c->bulk->rx.comp[0]) || !sdr_ring_empty(&c->bulk->rx.comp[1]))
 		return true;
 	/* What was sent last may be lost, and there was no time for a repetition. */
-	if (c->main.rack.lossy && c->rel->now - c->rx.last_ns < sdr_conn_rto(c, 0))
+	if (sdr_conn_lossy(c) && c->rel->now - c->rx.last_ns < sdr_conn_rto(c, 0))
 		return true;
 	return c->rec.n &&
-	       (answers_open(&c->rec.unordered) || answers_open(&c->rec.rtx) || c->main.rack.lossy);
+	       (answers_open(&c->rec.unordered) || answers_open(&c->rec.rtx) || sdr_conn_lossy(c));
 }
 
 static bool conn_farewell(struct sdr_conn *c)
@@ -53,7 +53,7 @@ static bool conn_farewell(struct sdr_conn *c)
 	if ((c->state != SDR_CONN_OPEN && c->state != SDR_CONN_CLOSING) || !c->hs.validated ||
 	    !conn_owes(c))
 		return true;
-	for (uint32_t n = 0; n < (c->main.rack.lossy ? FAREWELL_TIMES : 1); n++) {
+	for (uint32_t n = 0; n < (sdr_conn_lossy(c) ? FAREWELL_TIMES : 1); n++) {
 		/* What would be said a second time later is said now. */
 		for (uint32_t i = again->head; i != again->tail; i++)
 			sdr_ring_at(again, struct sdr_complete, i)->at = 0;
