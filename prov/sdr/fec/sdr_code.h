@@ -154,5 +154,24 @@ void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint
 int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
 		    uint8_t *base, const uint8_t *par, const uint64_t *data,
 		    const uint64_t *parity);
+/*
+ * The same in pieces, for who has others to look after meanwhile, or may be told to stop.  begin: 0
+ * or -ENOMEM; then w is of this decoding until it has ended.  The bits of the data must not change
+ * from there on; what parity comes later may be set or not.  work: bytes of sources by symbols that
+ * are made of them, of all that can be decoded.
+ */
+int sdr_code_decode_begin(const struct sdr_code *g, const struct sdr_fec *f,
+			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity);
+uint64_t sdr_code_decode_work(const struct sdr_code *g, const struct sdr_code_scratch *w);
+struct sdr_code_at { /* how far it is; zeros at first */
+	uint32_t i, row;
+};
+/*
+ * Decodes what one call of the code can: rows of packets that follow each other and miss the same,
+ * a millisecond's work of them at most.  Returns the packets written; 0: that was all.
+ */
+uint32_t sdr_code_decode_step(const struct sdr_code *g, const struct sdr_code_scratch *w,
+			      uint8_t *base, const uint8_t *par, const uint64_t *data,
+			      const uint64_t *parity, struct sdr_code_at *at);
 
 #endif /* SDR_CODE_H */

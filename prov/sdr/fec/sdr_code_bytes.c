@@ -20,6 +20,8 @@
 #include "sdr_code_impl.h"
 
 #define SYMS SDR_FEC_SYMS_MAX
+/* bytes of sources by symbols made of them, of one step of a decoding: about a millisecond */
+#define STEP_WORK (32u << 20)
 
 /*
  * Where bytes from `lo` of each chunk of a line are.  At and behind the end of the last chunk:
@@ -111,6 +113,12 @@ static bool pattern_get(const struct sdr_code *g, const struct sdr_code_line *l,
 	return have == p->miss;
 }
 
+/* It is as much as one step may be. */
+static bool pattern_full(const struct sdr_code *g, const struct pattern *p, uint32_t npos)
+{
+	return (uint64_t)p->n * g->a.mtu * p->miss * npos >= STEP_WORK;
+}
+
 static bool pattern_extends(const struct pattern *p, const struct pattern *q)
 {
 	return p->n && p->line == q->line && p->row + p->n == q->row && p->miss == q->miss &&
@@ -166,43 +174,85 @@ static int plan_ready(struct sdr_code_scratch *w, const struct sdr_fec *f)
 	return 0;
 }
 
-int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
-		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity)
+int sdr_code_decode_begin(const struct sdr_code *g, const struct sdr_fec *f,
+			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity)
 {
-	struct pattern cur = { .n = 0 }, next;
-	uint32_t i, r, cw, written = 0;
-	struct sdr_code_line l;
 	int ret;
 
 	SDR_ASSERT(sdr_fec_k(f) >= g->k_cw && sdr_fec_rows(f) >= g->rows);
 	ret = sdr_code_count(g, w, data, parity);
-	if (ret < 0)
-		return ret;
-	ret = plan_ready(w, f);
-	if (ret)
-		return ret;
-	for (i = 0; i < w->ntouched; i++) {
-		cw = w->touched[i];
+	return ret < 0 ? ret : plan_ready(w, f);
+}
+
+uint64_t sdr_code_decode_work(const struct sdr_code *g, const struct sdr_code_scratch *w)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < w->ntouched; i++) {
+		uint32_t cw = w->touched[i];
+
+		if (w->miss[cw] <= w->have[cw])
+			sum += (uint64_t)w->miss[cw] * sdr_code_positions(g, cw);
+	}
+	return sum * g->sym_pkts * g->a.mtu;
+}
+
+/* From row *row of the codeword *at on: those of one pattern, which may be of several codewords. */
+static uint32_t pattern_gather(const struct sdr_code *g, const struct sdr_code_scratch *w,
+			       const uint64_t *data, const uint64_t *parity, uint32_t *at,
+			       uint32_t *row, struct pattern *cur)
+{
+	struct sdr_code_line l;
+	struct pattern next;
+	uint32_t cw, n = 0;
+
+	cur->n = 0;
+	for (; *at < w->ntouched; ++*at, *row = 0) {
+		cw = w->touched[*at];
 		if (w->miss[cw] > w->have[cw])
 			continue;
 		next.line = cw / g->rpc;
 		sdr_code_line_get(g, next.line, &l);
-		for (r = 0; r < g->sym_pkts; r++) {
-			next.row = cw % g->rpc * g->sym_pkts + r;
+		for (; *row < g->sym_pkts; ++*row) {
+			next.row = cw % g->rpc * g->sym_pkts + *row;
 			next.n = 1;
 			if (!pattern_get(g, &l, data, parity, &next) || !next.miss)
 				continue;
-			written += next.miss;
-			if (pattern_extends(&cur, &next)) {
-				cur.n++;
-				continue;
-			}
-			if (cur.n)
-				pattern_run(g, w->plan, base, par, &cur);
-			cur = next;
+			if (cur->n &&
+			    (!pattern_extends(cur, &next) || pattern_full(g, cur, l.npos)))
+				return n;
+			n += next.miss;
+			if (cur->n)
+				cur->n++;
+			else
+				*cur = next;
 		}
 	}
+	return n;
+}
+
+uint32_t sdr_code_decode_step(const struct sdr_code *g, const struct sdr_code_scratch *w,
+			      uint8_t *base, const uint8_t *par, const uint64_t *data,
+			      const uint64_t *parity, struct sdr_code_at *at)
+{
+	struct pattern cur;
+	uint32_t n = pattern_gather(g, w, data, parity, &at->i, &at->row, &cur);
+
 	if (cur.n)
 		pattern_run(g, w->plan, base, par, &cur);
+	return n;
+}
+
+int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
+		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity)
+{
+	struct sdr_code_at at = { 0, 0 };
+	uint32_t n, written = 0;
+	int ret = sdr_code_decode_begin(g, f, w, data, parity);
+
+	if (ret)
+		return ret;
+	while ((n = sdr_code_decode_step(g, w, base, par, data, parity, &at)))
+		written += n;
 	return (int)written;
 }
