@@ -327,6 +327,43 @@ static void recv__late_packets(void **state)
 	late_in(LOOP_HW_1KEY);
 }
 
+/* Sealed: nothing reaches bytes or bits, and it is still there, with what had come. */
+static void recv__sealed(void **state)
+{
+	static uint8_t in[8 * MTU], out[8 * MTU], want[8 * MTU];
+	struct sdr_qp_attr attr = attr_small();
+	struct sdr_rcv_handle *r;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, LOOP_SOFT, &attr, NULL);
+	p.net->automatic = false;
+	pattern_fill(in, 0, sizeof(in));
+	memset(out, 0xee, sizeof(out));
+	r = post(&p, out, sizeof(out));
+	loop_deliver_all(p.net); /* the CTS */
+	sdr_context_progress(p.a);
+	xsend(&p, in, sizeof(in));
+	loop_deliver(p.net, 2);
+	sdr_context_progress(p.b);
+	memcpy(want, out, sizeof(want));
+	assert_int_equal(sdr_recv_seal(r), 0);
+	loop_deliver_all(p.net);
+	sdr_context_progress(p.b);
+	assert_memory_equal(out, want, sizeof(want));
+	assert_int_equal(sdr_recv_state(r)->got, 1);
+	assert_int_equal(sdr_recv_state(r)->pkt_bits[0], 1 << 2);
+	assert_ptr_equal(sdr_recv_find(p.r, sdr_recv_state(r)->msn), r);
+	assert_int_equal(try_at(&p, sdr_recv_state(r)->msn), -EBUSY);
+	assert_int_equal(sdr_recv_seal(r), 0); /* twice is once */
+	assert_int_equal(sdr_recv_complete(r), 0);
+	assert_int_equal(p.net->binds, 0);
+	assert_int_equal(sdr_recv_seal(r), -EINVAL);
+	assert_int_equal(sdr_recv_seal(NULL), -EINVAL);
+	loop_drop_all(p.net);
+	pair_close(&p);
+}
+
 /* Completion events that the engine had already queued when the receive ended. */
 static void recv__late_events(void **state)
 {
@@ -812,6 +849,7 @@ int main(void)
 		cmocka_unit_test(window__a_million_numbers_are_skipped_at_once),
 		cmocka_unit_test(recv__in_order_through_wraps),
 		cmocka_unit_test(recv__late_packets),
+		cmocka_unit_test(recv__sealed),
 		cmocka_unit_test(recv__late_events),
 		cmocka_unit_test(recv__forged_events),
 		cmocka_unit_test(state__sums),

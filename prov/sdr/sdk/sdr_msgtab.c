@@ -86,6 +86,13 @@ int sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h, void *mr)
 	return 0;
 }
 
+/* The slot's word stays: it says that the number is taken, and by which receive. */
+void sdr_msgtab_seal(struct sdr_qp *qp, struct sdr_rcv_handle *h)
+{
+	SDR_ASSERT(sdr_msgtab_state(qp, h->st.msn) == SDR_MSG_LIVE);
+	qp->ctx->uc->ops->slot_unbind(qp->uqp, sdr_qp_slot(qp, h->st.msn));
+}
+
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 {
 	uint32_t slot = sdr_qp_slot(qp, h->st.msn);

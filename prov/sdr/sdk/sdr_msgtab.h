@@ -21,6 +21,8 @@ enum sdr_msgtab_state {
 enum sdr_msgtab_state sdr_msgtab_state(const struct sdr_qp *qp, uint32_t msn);
 /* FREE -> LIVE; mr: the engine's registration of the buffer, or NULL.  0 or what it says. */
 int sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h, void *mr);
+/* Stays LIVE; afterwards no packet reaches the message's bits or bytes. */
+void sdr_msgtab_seal(struct sdr_qp *qp, struct sdr_rcv_handle *h);
 /* LIVE -> DONE; afterwards no packet reaches the message's bits or bytes. */
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h);
 /*

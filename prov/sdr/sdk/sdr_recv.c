@@ -314,6 +314,14 @@ void sdr_recv_free(struct sdr_rcv_handle *h)
 	sdr_pool_rcv_put(&qp->ctx->pool, h);
 }
 
+int sdr_recv_seal(struct sdr_rcv_handle *hdl)
+{
+	if (!hdl || !hdl->qp || hdl->qp->ctx->info.rkeyed)
+		return -EINVAL;
+	sdr_msgtab_seal(hdl->qp, hdl);
+	return 0;
+}
+
 int sdr_recv_complete(struct sdr_rcv_handle *hdl)
 {
 	if (!hdl || !hdl->qp)

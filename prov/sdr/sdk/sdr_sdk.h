@@ -181,6 +181,12 @@ bool sdr_qp_peer_rkeyed(const struct sdr_qp *qp);
  * are decided.  Costs a look at the window's bitmap, however long the range.
  */
 uint32_t sdr_recv_skip_range(struct sdr_qp *qp, uint32_t lo, uint32_t hi);
+/*
+ * From here on nothing is written to its buffer, and no bit of its bitmaps changes: what still
+ * comes of it is late.  It keeps its number and its state, until it is completed.  Engines without
+ * info.rkeyed.  0, or -EINVAL.
+ */
+int sdr_recv_seal(struct sdr_rcv_handle *hdl);
 /* ---- send by number -------------------------------------------------------------------------- */
 
 /*
