@@ -151,7 +151,26 @@ static void bed_far_refused(void *user, const char *why)
 	nd->nrefused++;
 }
 
+static bool bed_lend(void *user, struct sdr_job *job)
+{
+	return sim_ep_lend(((struct bed_node *)user)->ep, job);
+}
+
+static bool bed_reclaim(void *user, struct sdr_job *job)
+{
+	sim_ep_reclaim(((struct bed_node *)user)->ep, job);
+	return true;
+}
+
+static void bed_wake(void *user)
+{
+	((struct bed_node *)user)->ep->dirty = true;
+}
+
 static const struct sdr_rel_cbs bed_cbs = {
+	.lend = bed_lend,
+	.reclaim = bed_reclaim,
+	.wake = bed_wake,
 	.done = bed_done,
 	.mr_get = bed_mr_get,
 	.far_refused = bed_far_refused,
@@ -239,6 +258,7 @@ void bed_boot(struct bed *b)
 			   .trace = bed_trace },
 		.most = { .rounds = BED_ROUNDS_MAX, .idle = BED_IDLE_MAX },
 		.books = 1,
+		.job_ns = b->job_ns,
 		.user = b,
 		.progress = bed_progress,
 		.fail = bed_failed,

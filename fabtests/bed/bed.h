@@ -111,6 +111,8 @@ struct bed {
 	void (*app)(struct bed *b, uint32_t node);
 	/* sent to where no node is */
 	void (*astray)(struct bed *b, const struct sdr_sim_packet *p);
+	/* what endpoints lend to threads is done after so long, ns; 0: they do it themselves */
+	uint64_t job_ns;
 	void *user;
 	bool verbose;
 };

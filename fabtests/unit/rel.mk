@@ -12,6 +12,7 @@ UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_
 UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling test_rel_probe
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move test_rel_nat
 UNIT_TESTS += test_rel_keyed test_rel_keyed_bad test_rel_code test_rel_code_ways test_rel_code_bad
+UNIT_TESTS += test_rel_decode
 UNIT_TESTS += test_rel_order test_rel_order_bad test_rel_view
 
 UNIT_TESTS += test_bed
@@ -96,6 +97,8 @@ test_rel_keyed_bad_SOURCES = fabtests/unit/test_rel_keyed_bad.c
 test_rel_keyed_bad_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_code_SOURCES = fabtests/unit/test_rel_code.c fabtests/unit/test_rel_code_util.h
 test_rel_code_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_decode_SOURCES = fabtests/unit/test_rel_decode.c fabtests/unit/test_rel_code_util.h
+test_rel_decode_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_code_ways_SOURCES = fabtests/unit/test_rel_code_ways.c fabtests/unit/test_rel_code_util.h
 test_rel_code_ways_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_code_bad_SOURCES = fabtests/unit/test_rel_code_bad.c fabtests/unit/test_rel_code_util.h

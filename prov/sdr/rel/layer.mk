@@ -164,6 +164,8 @@ libsdr_rel_bulk_la_SOURCES = \
 	prov/sdr/rel/bulk/sdr_code_rx.h \
 	prov/sdr/rel/bulk/sdr_code_tx.c \
 	prov/sdr/rel/bulk/sdr_code_tx.h \
+	prov/sdr/rel/bulk/sdr_decode.c \
+	prov/sdr/rel/bulk/sdr_decode.h \
 	prov/sdr/rel/bulk/sdr_msn.c \
 	prov/sdr/rel/bulk/sdr_msn.h \
 	prov/sdr/rel/bulk/sdr_plan.c \

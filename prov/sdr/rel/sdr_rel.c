@@ -15,6 +15,7 @@
 #include "base/sdr_rand.h"
 #include "bulk/sdr_bulk_rx.h"
 #include "bulk/sdr_bulk_tx.h"
+#include "bulk/sdr_decode.h"
 #include "conn/sdr_conn_mtu.h"
 #include "conn/sdr_ctl_input.h"
 #include "conn/sdr_parts.h"
@@ -215,6 +216,7 @@ int sdr_rel_progress(struct sdr_rel *rel)
 		rel_reap(rel);
 		return ret;
 	}
+	sdr_bulk_rx_decoded(rel);
 	while ((t = sdr_timerq_due(&rel->timers, rel->now))) {
 		rel->activity++;
 		sdr_conn_timer(sdr_container(t, struct sdr_conn, timer));
@@ -259,6 +261,8 @@ uint64_t sdr_rel_deadline(struct sdr_rel *rel)
 
 		d = soon < d ? soon : d;
 	}
+	if (sdr_decode_deadline(rel) < d)
+		d = sdr_decode_deadline(rel);
 	if (!sdr_list_empty(&rel->bulk->stages.olds) && rel->now + REL_RETRY_NS < d)
 		d = rel->now + REL_RETRY_NS;
 	return e < d ? e : d;

@@ -104,6 +104,11 @@ struct sdr_rel_cbs {
 	 */
 	bool (*lend)(void *user, struct sdr_job *job);
 	bool (*reclaim)(void *user, struct sdr_job *job);
+	/*
+	 * With these two: from job->run, on its thread: the endpoint wants a round, whoever sleeps.
+	 * NULL: only what nobody waits for is lent (encoding).
+	 */
+	void (*wake)(void *user);
 	/* Where a region of mr_get lies; NULL, or without this: the CPU reaches it. */
 	const struct sdr_mem *(*mr_mem)(void *user, void *region);
 	/*

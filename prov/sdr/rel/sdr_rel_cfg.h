@@ -62,6 +62,11 @@ struct sdr_rel_cfg {
 	/* bytes of parity buffers of the endpoint, both directions; 0: SDR_REL_EC_SCRATCH */
 	uint64_t ec_scratch;
 	/*
+	 * from so much work on a thread of the caller's decodes a segment: bytes of sources by
+	 * symbols made of them; 0: SDR_DECODE_LEND
+	 */
+	uint64_t decode_lend;
+	/*
 	 * bytes of memory between devices and the network, each direction; 0: SDR_REL_STAGE; at
 	 * least SDR_REL_SEG_MAX
 	 */

@@ -32,6 +32,7 @@ int sdr_bulk_open(struct sdr_rel *rel)
 	sdr_scratch_init(&b->scratch,
 			 rel->cfg.ec_scratch ? rel->cfg.ec_scratch : SDR_REL_EC_SCRATCH,
 			 rel->info.no_bytes);
+	sdr_list_init(&b->decodes);
 	sdr_stages_open(rel);
 	return 0;
 }

@@ -28,6 +28,10 @@ struct sdr_rel_bulk { /* of an endpoint */
 	/* parity */
 	struct sdr_scratch scratch;
 	struct sdr_code_scratch code_scratch;
+	/* decoding that threads do, and when a step of it was seen last, ns */
+	struct sdr_list decodes;
+	uint64_t decode_ns;
+	uint64_t nlent, nlent_back; /* so far: lent, and taken back because no thread did it */
 	struct sdr_stages stages;
 	bool far_told; /* that the engine does not reach a device's memory, as it might */
 	struct sdr_choice_table *choices;

@@ -220,6 +220,9 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 	SDR_BOOK(k, s->parity ? g->parity == s && g->data : g->data == s);
 	if (s->parity)
 		return;
+	SDR_BOOK(k, !sdr_decode_lent(&g->decode) || (g->parity && g->scratch && g->decode.copy));
+	SDR_BOOK(k, sdr_decode_lent(&g->decode) || !(g->decode.copy || g->decode.w.cap));
+	sums->decodes += sdr_decode_lent(&g->decode);
 	sums->grx++;
 	if (g->scratch)
 		sums->scratch += sdr_scratch_charge(sdr_code_parity_bytes(&g->code));
@@ -313,6 +316,7 @@ void sdr_bulk_pool_books(struct sdr_books *k, const struct sdr_rel *rel,
 	SDR_BOOK_EQ(k, b->binds.n, s->expected);
 	SDR_BOOK_EQ(k, b->stages.tx.used, s->stage_tx + olds_books(&b->stages));
 	SDR_BOOK_EQ(k, b->stages.rx.used, s->stage_rx);
+	SDR_BOOK_EQ(k, list_len(&b->decodes), s->decodes);
 	SDR_BOOK_EQ(k, b->scratch.used, s->scratch);
 	SDR_BOOK_IS(k, b->scratch.used, <=, b->scratch.limit);
 	if (b->scratch.no_bytes)

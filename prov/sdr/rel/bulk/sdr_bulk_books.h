@@ -11,6 +11,7 @@
 struct sdr_bulk_sums {
 	uint32_t btx, brx, srx, gtx, grx; /* objects of the pools */
 	uint32_t expected;		  /* transfers in that wait for a BIND */
+	uint32_t decodes;		  /* that threads do */
 	uint64_t scratch;		  /* bytes of buffers with parity */
 	uint64_t stage_tx, stage_rx;	  /* between devices and the network */
 };

@@ -427,6 +427,8 @@ static void seg_rx_free(struct sdr_seg_rx *s)
 	struct sdr_conn *c = s->bulk->conn;
 	struct sdr_group_rx *g = s->grp;
 
+	if (g)
+		sdr_decode_stop(&g->decode);
 	sdr_list_del(&s->link);
 	sdr_list_del(&s->dirty);
 	sdr_list_del(&s->asked);
@@ -558,13 +560,47 @@ static bool seg_store(struct sdr_seg_rx *s, const struct sdr_rcv_state *st)
 	return false;
 }
 
+static void group_complete(struct sdr_group_rx *g)
+{
+	struct sdr_conn *c = g->data->bulk->conn;
+	uint32_t pkts, chunks;
+
+	sdr_group_rx_decoded(g, &pkts, &chunks);
+	seg_complete(g->data, pkts, chunks);
+	sdr_conn_kick(c);
+}
+
+void sdr_bulk_rx_decoded(struct sdr_rel *rel)
+{
+	struct sdr_list todo, *l;
+
+	if (sdr_list_empty(&rel->bulk->decodes))
+		return;
+	sdr_list_init(&todo);
+	sdr_list_move(&rel->bulk->decodes, &todo);
+	/* One that is complete may end others, which leave this list, then, or that. */
+	while ((l = sdr_list_pop(&todo))) {
+		struct sdr_decode *d = sdr_container(l, struct sdr_decode, link);
+		struct sdr_group_rx *g = sdr_container(d, struct sdr_group_rx, decode);
+
+		sdr_rel_step(rel);
+		/* What failed ends when the round does. */
+		if (!sdr_conn_live(g->data->bulk->conn) || !sdr_decode_over(d)) {
+			sdr_list_add_tail(&d->link, &rel->bulk->decodes);
+			continue;
+		}
+		rel->activity++;
+		group_complete(g);
+	}
+}
+
 /* The SDK's call after a round in which packets of this receive were placed. */
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 {
 	struct sdr_conn *c = user;
 	const struct sdr_rcv_state *st = sdr_recv_state(h);
 	struct sdr_seg_rx *s = st->user, *data = s->grp ? s->grp->data : s;
-	uint32_t holes = st->high - st->got, dec, dec_chunks = 0, pkts;
+	uint32_t holes = st->high - st->got, pkts;
 
 	/* It failed in this round: what it was for ends when the round does. */
 	if (!sdr_conn_live(c))
@@ -579,9 +615,16 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 		if (!seg_store(s, st))
 			return;
 	}
-	dec = s->grp ? sdr_group_rx_try(c, s->grp, &dec_chunks) : 0;
-	if (dec || (!s->parity && st->got == st->npkts)) {
-		seg_complete(data, dec, dec_chunks);
+	if (s->grp && sdr_group_rx_try(c, s->grp)) {
+		group_complete(s->grp);
+		return;
+	}
+	if (s->grp && sdr_decode_lent(&s->grp->decode)) {
+		/* What has come of it need not stay in flight until it is complete. */
+		if (data->rep_got != data->got)
+			sdr_report_now(c, data);
+	} else if (!s->parity && st->got == st->npkts) {
+		seg_complete(data, 0, 0);
 		sdr_conn_kick(c);
 		return;
 	}

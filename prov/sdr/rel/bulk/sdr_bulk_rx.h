@@ -125,6 +125,8 @@ int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, ui
 		     struct sdr_plan *plan);
 void sdr_bulk_rx_more(struct sdr_conn *c);
 void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
+/* In each round: segments that other threads have decoded are complete. */
+void sdr_bulk_rx_decoded(struct sdr_rel *rel);
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
 		      uint64_t len);			  /* these bytes have no receiver */

@@ -7,13 +7,15 @@
  * Whether they are is counted only when it can be: not more data are missing than parity has come,
  * everything that parity does not cover is there, and the codeword that was lacking last time lacks
  * no more.  Decoding happens once per segment, before its completion is reported, and writes
- * only packets that have not come; one that comes while the segment is open brings the same bytes,
- * and later ones meet a closed slot.  Without loss the data are complete before any parity is
- * looked at, and nothing is decoded.
+ * only packets that have not come; those that come from then on meet a closed slot.  It is done at
+ * once, or, if it would hold up the round, by another thread (sdr_decode.c): then the segment waits
+ * for that with what has come, parity still arrives, and its sender, who asks, is told so.
+ * Without loss the data are complete before any parity is looked at, and nothing is decoded.
  *
  * Parity buffers come from the endpoint's scratch.  When there is none, parity is not bound and
  * lands nowhere: the sender sees that and sends data again.
  */
+#include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
 #include "sdr_code_rx.h"
 #include "sdr_policy.h"
@@ -38,6 +40,7 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_pl
 
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g)
 {
+	SDR_ASSERT(!sdr_decode_lent(&g->decode));
 	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch, sdr_code_parity_bytes(&g->code));
 	sdr_slab_free(&c->rel->bulk->grx_pool, g);
 }
@@ -55,30 +58,53 @@ static uint32_t chunks_holed(uint32_t chunk_pkts, const struct sdr_rcv_state *st
 	return n;
 }
 
-uint32_t sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g, uint32_t *chunks)
+void sdr_group_rx_decoded(const struct sdr_group_rx *g, uint32_t *pkts, uint32_t *chunks)
+{
+	const struct sdr_rcv_state *d = sdr_recv_state(g->data->h);
+
+	*pkts = d->npkts - d->got;
+	*chunks = chunks_holed(g->data->bulk->shape->chunk_pkts, d);
+}
+
+/* Of what can be decoded as a whole.  False: not here and now. */
+static bool group_decode(struct sdr_conn *c, struct sdr_group_rx *g)
+{
+	struct sdr_code_scratch *w = &c->rel->bulk->code_scratch;
+	const struct sdr_rcv_state *d = sdr_recv_state(g->data->h),
+				   *p = sdr_recv_state(g->parity->h);
+	struct sdr_decode_of of = {
+		&g->code, g->fec, d->buf, g->scratch, d->pkt_bits, p->pkt_bits
+	};
+	struct sdr_code_at at = { 0, 0 };
+
+	if (sdr_code_decode_begin(&g->code, g->fec, w, of.data_bits, of.parity_bits)) {
+		g->dead = true;
+		return false;
+	}
+	sdr_recv_seal(g->data->h);
+	if (sdr_decode_lend(&g->decode, c->rel, &of))
+		return false;
+	while (sdr_code_decode_step(&g->code, w, of.base, of.parity, of.data_bits, of.parity_bits,
+				    &at))
+		;
+	return true;
+}
+
+bool sdr_group_rx_try(struct sdr_conn *c, struct sdr_group_rx *g)
 {
 	struct sdr_code_scratch *w = &c->rel->bulk->code_scratch;
 	const struct sdr_rcv_state *d, *p;
-	int ret;
 
-	if (!g->parity || g->dead)
-		return 0;
+	if (!g->parity || g->dead || sdr_decode_lent(&g->decode))
+		return false;
 	d = sdr_recv_state(g->data->h);
 	p = sdr_recv_state(g->parity->h);
 	sdr_rel_steps(c->rel, 1 + (d->npkts + p->npkts) / 64);
-	if (d->npkts - d->got > p->got ||
+	/* whole already: that needs no parity */
+	if (d->npkts == d->got || d->npkts - d->got > p->got ||
 	    sdr_bitmap_next_zero(d->pkt_bits, 0, g->code.a.first) < g->code.a.first)
-		return 0;
+		return false;
 	if (sdr_code_lacking(&g->code, w, d->pkt_bits, p->pkt_bits, &g->stuck_cw))
-		return 0;
-	if (g->fec) {
-		ret = sdr_code_decode(&g->code, g->fec, w, d->buf, g->scratch, d->pkt_bits,
-				      p->pkt_bits);
-		if (ret < 0) {
-			g->dead = true;
-			return 0;
-		}
-	}
-	*chunks = chunks_holed(g->data->bulk->shape->chunk_pkts, d);
-	return d->npkts - d->got;
+		return false;
+	return !g->fec || group_decode(c, g);
 }

@@ -141,6 +141,40 @@ void sim_eps_stats(struct sim_eps *e, struct sdr_rel_stats *out)
 	}
 }
 
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+bool sim_ep_lend(struct sim_ep *ep, struct sdr_job *job)
+{
+	struct sim_eps *e = ep->eps;
+
+	if (!e->a.job_ns || ep->nlent == SIM_LENT_MAX)
+		return false;
+	ep->lent[ep->nlent++] = (struct sim_lent){ job, sim_eps_now(e) + e->a.job_ns };
+	return true;
+}
+
+void sim_ep_reclaim(struct sim_ep *ep, struct sdr_job *job)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < ep->nlent; i++)
+		if (ep->lent[i].job != job)
+			ep->lent[n++] = ep->lent[i];
+	ep->nlent = n;
+}
+
+/* Those whose time has come are done, and no longer here: each in the order in which they came. */
+static void ep_jobs_run(struct sim_ep *ep)
+{
+	while (ep->nlent && ep->lent[0].at <= sim_eps_now(ep->eps)) {
+		struct sdr_job *job = ep->lent[0].job;
+
+		sim_ep_reclaim(ep, job);
+		job->run(job);
+		ep->dirty = true;
+	}
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static bool ep_runs(const struct sim_ep *ep)
@@ -211,8 +245,10 @@ static void ep_round(struct sim_eps *e, struct sim_ep *ep)
 
 void sim_eps_work(struct sim_eps *e)
 {
-	for (uint32_t i = 0; i < e->a.world.nodes && !e->failed; i++)
+	for (uint32_t i = 0; i < e->a.world.nodes && !e->failed; i++) {
+		ep_jobs_run(&e->ep[i]);
 		ep_round(e, &e->ep[i]);
+	}
 }
 
 /* The end of a stall is an event of the world. */
@@ -224,6 +260,8 @@ uint64_t sim_eps_due(const struct sim_eps *e)
 		d = e->ep[i].dirty ? sim_eps_now(e) : e->ep[i].deadline;
 		if (ep_runs(&e->ep[i]) && d < t)
 			t = d;
+		if (e->ep[i].nlent && e->ep[i].lent[0].at < t)
+			t = e->ep[i].lent[0].at;
 	}
 	return t;
 }

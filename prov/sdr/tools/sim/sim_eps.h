@@ -27,6 +27,14 @@
 
 struct sim_eps;
 
+#define SIM_LENT_MAX 64u /* that a node has lent at a time; of more it does the rest itself */
+
+/* A job that a node has lent (sdr_rel_cbs.lend): nobody does it before its time. */
+struct sim_lent {
+	struct sdr_job *job;
+	uint64_t at; /* ns */
+};
+
 struct sim_ep {
 	struct sim_eps *eps;
 	uint32_t idx;
@@ -35,6 +43,8 @@ struct sim_ep {
 	uint64_t deadline;	  /* ns, as of its last round */
 	bool dirty;		  /* something was posted: a round before time moves */
 	uint64_t wakes_ms, wakes; /* the millisecond of the last wake-ups and their number */
+	struct sim_lent lent[SIM_LENT_MAX];
+	uint32_t nlent;
 };
 
 /* What a run may need; 0: no limit. */
@@ -53,6 +63,8 @@ struct sim_eps_attr {
 	void *user; /* for the hooks */
 	/* In place of sdr_rel_progress; NULL: none. */
 	int (*progress)(void *user, struct sim_ep *ep);
+	/* What is lent (sim_ep_lend) is done all at once, after so long, ns; 0: nothing is lent. */
+	uint64_t job_ns;
 	/* At the first failure; NULL: none. */
 	void (*fail)(void *user, const char *why);
 };
@@ -101,6 +113,13 @@ void sim_ep_books(struct sim_ep *ep);
 uint64_t sim_ep_grants(const struct sim_ep *ep);
 /* Sums over all endpoints that are up. */
 void sim_eps_stats(struct sim_eps *e, struct sdr_rel_stats *out);
+
+/*
+ * A thread in virtual time: for the callbacks of an endpoint, whose user finds its node.  A job
+ * that is taken back before its time was never begun.
+ */
+bool sim_ep_lend(struct sim_ep *ep, struct sdr_job *job);
+void sim_ep_reclaim(struct sim_ep *ep, struct sdr_job *job);
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
