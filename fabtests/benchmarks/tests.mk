@@ -50,6 +50,13 @@ sdr_fec_bench_SOURCES = \
 	fabtests/benchmarks/sdr_fec_bench.c
 sdr_fec_bench_LDADD = libsdr_fec.la libsdr_base.la $(ISAL_LIBS) -lpthread
 
+# How long decoding holds up a round of an endpoint, in the round and by a thread.
+noinst_PROGRAMS += sdr_decode_bench
+sdr_decode_bench_SOURCES = \
+	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
+	fabtests/benchmarks/sdr_decode_bench.c
+sdr_decode_bench_LDADD = $(LIBFABRIC_LIBS) -lpthread
+
 # What a prediction costs; --check has an exit status.
 noinst_PROGRAMS += sdr_model_bench
 sdr_model_bench_SOURCES = fabtests/benchmarks/sdr_model_bench.c

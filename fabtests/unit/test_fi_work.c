@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Threads that make parity: the pool by itself (sdr_work.h), then transfers through the public API
- * with none, one and four of them: bytes, buffers that disappear the moment they are reported,
- * children.  Meant for ThreadSanitizer and AddressSanitizer as much as for its own assertions.
+ * Threads that make parity, and decode: the pool by itself (sdr_work.h), then transfers through
+ * the public API with none, one and four of them: bytes, buffers that disappear the moment they are
+ * reported, children.  Meant for ThreadSanitizer and AddressSanitizer as much as for its own
+ * assertions.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -529,6 +530,164 @@ static void ec__child_goes_on(void **state)
 	munmap(rx, len);
 }
 
+/* ---- decoding -------------------------------------------------------------------------------- */
+
+#define FEW ((size_t)6 << 20) /* three submessages of 32 * 64 KiB: their sender needs no thread */
+
+/* So much is lost that each message is worth a thread of the receiver's. */
+static void decode_env(const char *threads)
+{
+	ec_env(threads, "drop=0.08,seed=7");
+	setenv("FI_SDR_CHUNK_SIZE", "64k", 1);
+	setenv("FI_SDR_EC_M", "16", 1);
+}
+
+static void decode_env_end(void)
+{
+	unsetenv("FI_SDR_EC_M");
+}
+
+static void decode__bytes(const char *threads, unsigned int each, enum fi_progress progress)
+{
+	struct test_opts o = { .progress = progress };
+	uint8_t *tx = bytes_new(FEW), *rx = bytes_new(FEW);
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	unsigned int open;
+	int i;
+
+	decode_env(threads);
+	test_pair_open(&p, &o);
+	for (i = 0; i < 4; i++) {
+		bytes_fill(tx, FEW, (uint64_t)i * FEW);
+		memset(rx, 0, FEW);
+		assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
+		test_wait_ok(&p, 1, &e);
+		test_wait_ok(&p, 0, &e);
+		assert_int_equal(memcmp(tx, rx, FEW), 0);
+	}
+	until(workers(&open) == each);
+	test_pair_close(&p);
+	until(workers(&open) == 0);
+	decode_env_end();
+	munmap(tx, FEW);
+	munmap(rx, FEW);
+}
+
+static void decode__no_thread(void **state)
+{
+	(void)state;
+	decode__bytes("0", 0, FI_PROGRESS_MANUAL);
+}
+
+static void decode__one_thread(void **state)
+{
+	(void)state;
+	decode__bytes("1", 1, FI_PROGRESS_MANUAL);
+}
+
+static void decode__four_threads(void **state)
+{
+	(void)state;
+	decode__bytes("4", 4, FI_PROGRESS_AUTO);
+}
+
+/* Who sleeps until it is complete is woken when the thread is done. */
+static void decode__sleeper_is_woken(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_AUTO, .wait_obj = FI_WAIT_UNSPEC };
+	uint8_t *tx = bytes_new(FEW), *rx = bytes_new(FEW);
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	int i;
+
+	(void)state;
+	decode_env("1");
+	test_pair_open(&p, &o);
+	for (i = 0; i < 4; i++) {
+		bytes_fill(tx, FEW, (uint64_t)i * FEW + 1);
+		assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
+		assert_int_equal(fi_cq_sread(p.s[1].cq, &e, 1, NULL, 1000 * TEST_GUARD_S), 1);
+		assert_int_equal(fi_cq_sread(p.s[0].cq, &e, 1, NULL, 1000 * TEST_GUARD_S), 1);
+		assert_int_equal(memcmp(tx, rx, FEW), 0);
+	}
+	test_pair_close(&p);
+	decode_env_end();
+	munmap(tx, FEW);
+	munmap(rx, FEW);
+}
+
+/* When its endpoint is closed the buffer is gone: a thread that still reads or writes it dies. */
+static void decode__closed_in_the_middle(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
+	uint8_t *tx = bytes_new(FEW);
+	int i;
+
+	(void)state;
+	bytes_fill(tx, FEW, 9);
+	for (i = 0; i < 12; i++) {
+		uint8_t *rx = bytes_new(FEW);
+		struct fi_cq_tagged_entry e;
+		struct test_pair p;
+		unsigned int open;
+		int polls;
+
+		decode_env("1");
+		test_pair_open(&p, &o);
+		assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
+		/* the receiver's thread has begun; then a little more, each time */
+		until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0),
+		       workers(&open) > 0));
+		for (polls = 0; polls < 3 * i; polls++) {
+			fi_cq_read(p.s[0].cq, &e, 0);
+			fi_cq_read(p.s[1].cq, &e, 0);
+		}
+		test_side_close(&p.s[1]);
+		assert_int_equal(mprotect(rx, FEW, PROT_NONE), 0);
+		test_pair_close(&p);
+		munmap(rx, FEW);
+	}
+	decode_env_end();
+	munmap(tx, FEW);
+}
+
+/* A child goes on with what threads of the parent were decoding: it does it itself. */
+static void decode__child_goes_on(void **state)
+{
+	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
+	uint8_t *tx = bytes_new(FEW), *rx = bytes_new(FEW);
+	struct fi_cq_tagged_entry e;
+	struct test_pair p;
+	unsigned int open;
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	decode_env("1");
+	test_pair_open(&p, &o);
+	bytes_fill(tx, FEW, 5);
+	assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
+	until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0), workers(&open) > 0));
+	pid = fork();
+	if (pid == 0) {
+		alarm(2 * TEST_GUARD_S);
+		test_wait_ok(&p, 1, &e);
+		test_wait_ok(&p, 0, &e);
+		_exit(memcmp(tx, rx, FEW) ? 8 : 7);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 7 << 8); /* exited with 7 */
+	test_pair_close(&p);
+	decode_env_end();
+	munmap(tx, FEW);
+	munmap(rx, FEW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,6 +703,12 @@ int main(void)
 		cmocka_unit_test(ec__small),
 		cmocka_unit_test(ec__closed_in_the_middle),
 		cmocka_unit_test(ec__child_goes_on),
+		cmocka_unit_test(decode__no_thread),
+		cmocka_unit_test(decode__one_thread),
+		cmocka_unit_test(decode__four_threads),
+		cmocka_unit_test(decode__sleeper_is_woken),
+		cmocka_unit_test(decode__closed_in_the_middle),
+		cmocka_unit_test(decode__child_goes_on),
 	};
 
 	test_env();

@@ -26,6 +26,10 @@
  * rang and for which no thread sleeps any more is stopped: it is in the descriptors that
  * applications poll.
  *
+ * A worker that has finished what the endpoint waits for (sdr_rel_cbs.wake) rings at once: it sets
+ * a flag and then the timer.  Who sets the timer looks at the flag afterwards, so that it cannot
+ * silence the ring; the next round takes the flag first and then finds what it was for.
+ *
  * A round of the application rings for the progress thread, when no other thread sleeps, after the
  * back-off only: it would see that the application drives, and go.  So the thread finds out once,
  * whatever it is that the application polls for, and from then on the alarm guards
@@ -95,6 +99,13 @@ void sdr_ep_alarm_close(struct sdr_ep *ep)
 	ep->alarm_fd = -1;
 }
 
+static void alarm_at_once(int fd)
+{
+	static const struct itimerspec soon = { .it_value = { 0, 1 } };
+
+	(void)timerfd_settime(fd, 0, &soon, NULL);
+}
+
 static void alarm_set(struct sdr_ep *ep, uint64_t due)
 {
 	struct itimerspec it = { .it_value = { 0, 0 } };
@@ -110,6 +121,23 @@ static void alarm_set(struct sdr_ep *ep, uint64_t due)
 	/* what it had counted is forgotten: not readable any more */
 	if (timerfd_settime(ep->alarm_fd, 0, &it, NULL) == 0)
 		ep->alarm_due = due;
+	if (atomic_load(&ep->alarm_rung)) /* and was silenced by this, perhaps */
+		alarm_at_once(ep->alarm_fd);
+}
+
+void sdr_ep_alarm_ring(struct sdr_ep *ep)
+{
+	atomic_store(&ep->alarm_rung, true);
+	alarm_at_once(ep->alarm_fd);
+}
+
+void sdr_ep_alarm_heard(struct sdr_ep *ep)
+{
+	SDR_ASSERT_HELD(&ep->lock);
+	if (!atomic_load_explicit(&ep->alarm_rung, memory_order_relaxed))
+		return;
+	atomic_store(&ep->alarm_rung, false);
+	ep->alarm_due = 0; /* it has rung, and is set anew after the round */
 }
 
 /*
@@ -172,7 +200,12 @@ void sdr_ep_alarm_guard(struct sdr_ep *ep)
 bool sdr_ep_alarm_rang(struct sdr_ep *ep)
 {
 	SDR_ASSERT_HELD(&ep->lock);
-	return !ep->enabled || ep->alarm_due <= ep->uc->ops->now(ep->uc);
+	if (!ep->enabled || ep->alarm_due <= ep->uc->ops->now(ep->uc))
+		return true;
+	/* A worker's ring is for who runs the next round: the application, while it drives. */
+	if (!(atomic_load(&ep->watch) & ~SDR_WATCH_IDLE) && atomic_exchange(&ep->alarm_rung, false))
+		alarm_set(ep, ep->alarm_due);
+	return false;
 }
 
 void sdr_ep_alarm_sooner(struct sdr_ep *ep)

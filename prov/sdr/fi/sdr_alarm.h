@@ -55,6 +55,10 @@ void sdr_ep_alarm_exact(struct sdr_ep *ep);
 void sdr_ep_alarm_driven(struct sdr_ep *ep);
 /* The progress thread stays away from now on, until the alarm rings. */
 void sdr_ep_alarm_guard(struct sdr_ep *ep);
+/* At once, without lock, from a worker's thread: the endpoint is open, its alarm may be. */
+void sdr_ep_alarm_ring(struct sdr_ep *ep);
+/* Before a round: what a worker rang for is seen in it. */
+void sdr_ep_alarm_heard(struct sdr_ep *ep);
 /* ... which it has: the application does not drive any more. */
 bool sdr_ep_alarm_rang(struct sdr_ep *ep);
 

@@ -150,7 +150,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .min = 0,
 	  .max = SDR_WORK_THREADS_MAX,
 	  .help = "Threads of a domain that help to make parity of messages from 1 MiB "
-		  "on; 0: the thread that sends makes it.",
+		  "on, and decode what would hold up an endpoint; 0: the thread that sends "
+		  "makes it, and the one that receives decodes.",
 	  AT(ec_threads) },
 	{ .name = "objective",
 	  .kind = &sdr_kind_choice,

@@ -100,6 +100,7 @@ struct sdr_ep {
 	int fd;			 /* the engine's, -1 none */
 	int alarm_fd;		 /* timerfd, -1 before enable */
 	uint64_t alarm_due;	 /* ns of the engine's clock at which it rings; UINT64_MAX never */
+	atomic_bool alarm_rung;	 /* by a worker, see sdr_alarm.c; any thread */
 	bool hushed;		 /* fd is silent: who sleeps wakes by the alarm */
 	struct sdr_peer *mate;	 /* MSG: whom all goes to, held; NULL: not connected */
 	bool over;		 /* MSG: not any more; receives end at once */

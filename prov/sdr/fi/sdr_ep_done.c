@@ -251,8 +251,8 @@ static bool sdr_ep_lend(void *user, struct sdr_job *job)
 	ret = sdr_work_give(&ep->dom->work, job, ep->env.ec_threads);
 	if (ret && ret != -ECHILD && ret != -ECANCELED)
 		sdr_warn_once(
-			"no thread to make parity with: %s; the sending one does it alone (raise the limit of "
-			"threads, ulimit -u, or set FI_SDR_EC_THREADS=0)",
+			"no thread to make parity with, or to decode: %s; the one that drives the endpoint does "
+			"it alone (raise the limit of threads, ulimit -u, or set FI_SDR_EC_THREADS=0)",
 			strerror(-ret));
 	return ret == 0;
 }
@@ -260,6 +260,11 @@ static bool sdr_ep_lend(void *user, struct sdr_job *job)
 static bool sdr_ep_reclaim(void *user, struct sdr_job *job)
 {
 	return sdr_work_take(&((struct sdr_ep *)user)->dom->work, job);
+}
+
+static void sdr_ep_wake(void *user)
+{
+	sdr_ep_alarm_ring(user);
 }
 
 static const struct sdr_mem *sdr_ep_mr_mem(void *user, void *region)
@@ -311,6 +316,7 @@ const struct sdr_rel_cbs sdr_ep_msg_cbs = {
 	.note = sdr_ep_note,
 	.lend = sdr_ep_lend,
 	.reclaim = sdr_ep_reclaim,
+	.wake = sdr_ep_wake,
 	.mr_mem = sdr_ep_mr_mem,
 	.stage_alloc = sdr_ep_stage_alloc,
 	.stage_free = sdr_ep_stage_free,
@@ -328,6 +334,7 @@ const struct sdr_rel_cbs sdr_ep_cbs = {
 	.note = sdr_ep_note,
 	.lend = sdr_ep_lend,
 	.reclaim = sdr_ep_reclaim,
+	.wake = sdr_ep_wake,
 	.mr_mem = sdr_ep_mr_mem,
 	.stage_alloc = sdr_ep_stage_alloc,
 	.stage_free = sdr_ep_stage_free,

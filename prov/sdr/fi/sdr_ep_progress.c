@@ -46,6 +46,7 @@ int sdr_ep_drive(struct sdr_ep *ep)
 	SDR_ASSERT_HELD(&ep->lock);
 	if (!ep->enabled || ep->broken || sdr_ep_backpressured(ep))
 		return 0;
+	sdr_ep_alarm_heard(ep);
 	ret = ep->rel ? sdr_rel_progress(ep->rel) : sdr_context_progress(ep->ctx);
 	if (ep->links)
 		ep->links->run(ep);

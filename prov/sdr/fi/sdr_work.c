@@ -9,7 +9,8 @@
  * promises: workers go to the oldest one, all of them, and leave it when nothing is left to begin;
  * the owner takes it back when it has no more to begin itself, and then waits for those who are
  * inside, that is for one piece.  It does not sleep for that as long as a piece usually takes,
- * unless it must.
+ * unless it must.  An owner may also leave all of it to them and look again later, if run wakes it
+ * (decoding): then it takes back what nobody has begun in time.
  *
  * The queue is linked through the jobs, which lie in their owners' memory: nothing is allocated,
  * and what bounds the owners bounds the queue.  After the take the job's memory is the owner's
