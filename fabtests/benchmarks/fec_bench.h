@@ -41,6 +41,9 @@ struct work {
 	uint32_t k, m;
 	uint32_t piece; /* bytes of a call */
 	uint32_t lost;	/* chunks, for decode */
+	uint32_t group; /* chunks that enter parity in one pass, for update; 0: one */
+	bool copy;	/* sums: and a copy, as the kernel makes of what is sent */
+	uint32_t sum;	/* so that it is not optimised away */
 	uint8_t *data, *par;
 	uint64_t subs; /* of the buffer */
 	uint8_t turn;
@@ -57,6 +60,6 @@ double turn_run(struct work *w, work_fn *fn, clockid_t clock, uint64_t first, ui
 		double cap);
 
 work_fn do_sdr_encode, do_isal_encode, do_sdr_update, do_isal_update, do_xor_loop, do_decode,
-	do_paper_xor;
+	do_paper_xor, do_sums, do_apart, do_fused;
 
 #endif /* FEC_BENCH_H */

@@ -48,11 +48,11 @@ void row_print(enum format format, const struct row *r)
 		return;
 	}
 	if (!printed++)
-		printf("%-8s %9s %7s %5s %8s %-10s %9s %-6s %7s %-12s %s\n", "test", "(k,m)",
+		printf("%-8s %9s %7s %5s %8s %-19s %9s %-6s %7s %-14s %s\n", "test", "(k,m)",
 		       "bytes", "lost", "threads", "what", "value", "unit", "ratio", "to", "bar");
 	snprintf(limit + strlen(limit), sizeof(limit) - strlen(limit), "%s",
 		 !bar || ok ? "" : " MISSED");
-	printf("%-8s (%3u,%3u) %7u %5u %8u %-10s %9s %-6s %7s %-12s %s\n", r->test, r->k, r->m,
+	printf("%-8s (%3u,%3u) %7u %5u %8u %-19s %9s %-6s %7s %-14s %s\n", r->test, r->k, r->m,
 	       r->piece, r->lost, r->threads, r->what, value, r->unit, ratio,
 	       r->ratio > 0 ? r->ref : "", limit);
 	fflush(stdout);

@@ -7,9 +7,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <isa-l/erasure_code.h>
 
 #include "fec_bench.h"
+#include "wire/sdr_icrc.h"
 
 double now(clockid_t id)
 {
@@ -69,17 +71,30 @@ void do_isal_encode(struct work *w, uint8_t *const *src, uint8_t *const *par)
 		       (uint8_t **)(uintptr_t)par);
 }
 
+/* Chunks [j, j + n) enter the parity, a piece of each at a time. */
+static void chunks_enter(struct work *w, uint8_t *const *src, uint8_t *const *par, uint32_t j,
+			 uint32_t n)
+{
+	const uint8_t *s[SYMS];
+	uint8_t *p[SYMS];
+	uint32_t at, i;
+
+	for (at = 0; at < CHUNK; at += w->piece) {
+		for (i = 0; i < n; i++)
+			s[i] = src[j + i] + at;
+		for (i = 0; i < w->m; i++)
+			p[i] = par[i] + at;
+		sdr_fec_update(w->f, j, n, s, w->piece, 0, w->m, p, j == 0);
+	}
+}
+
 void do_sdr_update(struct work *w, uint8_t *const *src, uint8_t *const *par)
 {
-	uint8_t *p[SYMS];
-	uint32_t at, i, j;
+	uint32_t group = w->group ? w->group : 1, n, j;
 
-	for (j = 0; j < w->k; j++) {
-		for (at = 0; at < CHUNK; at += w->piece) {
-			for (i = 0; i < w->m; i++)
-				p[i] = par[i] + at;
-			sdr_fec_update(w->f, j, src[j] + at, w->piece, 0, w->m, p, j == 0);
-		}
+	for (j = 0; j < w->k; j += n) {
+		n = w->k - j < group ? w->k - j : group;
+		chunks_enter(w, src, par, j, n);
 	}
 }
 
@@ -120,6 +135,49 @@ void do_xor_loop(struct work *w, uint8_t *const *src, uint8_t *const *par)
 		((vec *)(void *)(par[0] + at))[1] = b;
 		((vec *)(void *)(par[0] + at))[2] = c;
 		((vec *)(void *)(par[0] + at))[3] = d;
+	}
+}
+
+/* What a chunk costs besides when it leaves: the check sums of its packets, and the copy. */
+static void chunk_leaves(struct work *w, const uint8_t *src)
+{
+	static _Thread_local uint8_t kernel[CHUNK];
+	uint32_t at;
+
+	for (at = 0; at < CHUNK; at += PACKET) {
+		w->sum += sdr_icrc_update(w->sum, src + at, PACKET);
+		if (w->copy)
+			memcpy(kernel + at, src + at, PACKET);
+	}
+	__asm__ volatile("" : : "r"(kernel) : "memory");
+}
+
+void do_sums(struct work *w, uint8_t *const *src, uint8_t *const *par)
+{
+	uint32_t j;
+
+	(void)par;
+	for (j = 0; j < w->k; j++)
+		chunk_leaves(w, src[j]);
+}
+
+/* As the sender does: chunks leave, and the submessage is encoded by itself. */
+void do_apart(struct work *w, uint8_t *const *src, uint8_t *const *par)
+{
+	do_sums(w, src, par);
+	do_sdr_encode(w, src, par);
+}
+
+/* What has just left enters the parity while it is in a cache. */
+void do_fused(struct work *w, uint8_t *const *src, uint8_t *const *par)
+{
+	uint32_t i, j, n;
+
+	for (j = 0; j < w->k; j += n) {
+		n = w->k - j < w->group ? w->k - j : w->group;
+		for (i = 0; i < n; i++)
+			chunk_leaves(w, src[j + i]);
+		chunks_enter(w, src, par, j, n);
 	}
 }
 

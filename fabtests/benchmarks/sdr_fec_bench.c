@@ -3,7 +3,7 @@
 /*
  * sdr_fec_bench: what the code of prov/sdr/fec costs beside bare ISA-L and beside XOR.
  *
- *   sdr_fec_bench [--csv | --json] [--quick] [--check] [--mib N] [--threads N]
+ *   sdr_fec_bench [--csv | --json] [--quick] [--check] [--passes] [--mib N] [--threads N]
  *
  * A buffer larger than the caches is cut into submessages of k chunks, which are taken in turn, so
  * data come from memory as they do in a transfer.  Rates are bytes of data a second.  What is
@@ -12,14 +12,21 @@
  * and the project's bar where there is one.
  *
  *   encode   whole submessages, each kernel beside ec_encode_data on the same buffers
- *   update   a chunk, or a packet, at a time into all rows, as the sender does, beside
- *            ec_encode_data_update
+ *   update   a chunk, or a packet, at a time into all rows, beside ec_encode_data_update (the
+ *            sender encodes whole submessages)
  *   xor      m = 1 beside a loop that XORs the same chunks
  *   decode   n chunks of a submessage lost: by chunk (one pattern, 64 KiB) and by row (the pattern
  *            set again for each 4 KiB); the ratio is that of the times, row by chunk
  *   plan     time to set a pattern that was not set
  *   scaling  encode by threads, beside one
  *   figure   XOR(32,8) and MDS(32,8) by threads: 128 MiB in chunks of 64 KiB (the paper's figure)
+ *
+ * --passes: these alone, for each kernel that this processor has, in half a minute:
+ *   passes   1 .. 16 chunks that enter all rows in one pass, and a whole submessage (all), beside
+ *            ec_encode_data
+ *   fused    chunks leave (check sums of 4 KiB packets; with a copy, as the kernel makes one) and
+ *            the submessage is encoded by itself, as the sender does; beside: so many chunks leave
+ *            and enter the parity at once, while they are in a cache
  *
  * Time is CPU time of the thread (of the slowest, with several): other programs' load counts only
  * as far as it takes memory away.  With more threads than CPUs it is the clock on the wall.
@@ -35,7 +42,7 @@
 #include "fec_bench.h"
 
 #define ROUNDS_MAX  15u
-#define KINDS_MAX   4u
+#define KINDS_MAX   8u
 #define THREADS_MAX 64u
 
 static enum format format;
@@ -169,6 +176,89 @@ static void bench_update(uint8_t *data, uint8_t *par)
 			kinds_print("update", kinds, n, false);
 			work_close(&w);
 		}
+	}
+}
+
+static const uint32_t groups[] = { 1, 2, 4, 8, 16 };
+#define GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+/* Kinds of one code beside the first, with works and names of their own. */
+static void groups_run(const char *test, struct kind *kinds, struct work *works, uint32_t n,
+		       char (*names)[24])
+{
+	uint32_t i;
+
+	kinds_run(kinds, n);
+	for (i = 0; i < n; i++) {
+		struct row r = { test, works[i].k, works[i].m, works[i].piece, 1,
+				 0,    names[i],   0,	       "GB/s",	       names[0],
+				 0,    0,	   0 };
+
+		r.value = rate(&works[i], median(kinds[i].v, NULL));
+		r.ratio = i ? median(kinds[0].v, kinds[i].v) : 0;
+		row_print(format, &r);
+		work_close(&works[i]);
+	}
+}
+
+static void bench_passes(uint8_t *data, uint8_t *par, const char *kernel)
+{
+	static const uint8_t codes[][2] = { { 32, 4 }, { 32, 8 }, { 64, 16 }, { 128, 8 } };
+	char names[2 + GROUPS][24];
+	struct kind kinds[2 + GROUPS];
+	struct work works[2 + GROUPS];
+	uint32_t c, i;
+
+	for (c = 0; c < sizeof(codes) / sizeof(codes[0]); c++) {
+		for (i = 0; i < 2 + GROUPS; i++) {
+			works[i] = work_open(data, par, buffer, codes[c][0], codes[c][1], CHUNK, 0);
+			works[i].group = i < 2 ? 0 : groups[i - 2];
+			kinds[i] = (struct kind){ .what = names[i],
+						  .kernel = kernel,
+						  .fn = i > 1 ? do_sdr_update
+							: i   ? do_sdr_encode
+							      : do_isal_encode,
+						  .w = &works[i] };
+			if (i > 1)
+				snprintf(names[i], sizeof(names[i]), "%s x%u", kernel,
+					 works[i].group);
+			else
+				snprintf(names[i], sizeof(names[i]), i ? "%s all" : "ISA-L",
+					 kernel);
+		}
+		groups_run("passes", kinds, works, i, names);
+	}
+}
+
+static void bench_fused(uint8_t *data, uint8_t *par, const char *kernel)
+{
+	static const uint32_t some[] = { 0, 1, 8, 16 }; /* 0: apart */
+	static const uint8_t codes[][2] = { { 32, 8 }, { 128, 8 } };
+	char names[5][24];
+	struct kind kinds[5];
+	struct work works[5];
+	uint32_t c, i;
+
+	for (c = 0; c < 2 * sizeof(codes) / sizeof(codes[0]); c++) {
+		for (i = 0; i < 5; i++) {
+			works[i] = work_open(data, par, buffer, codes[c / 2][0], codes[c / 2][1],
+					     CHUNK, 0);
+			works[i].copy = c & 1;
+			works[i].group = i < 4 ? some[i] : 0;
+			kinds[i] = (struct kind){ .what = names[i],
+						  .kernel = kernel,
+						  .fn = i == 4 ? do_sums
+							: i    ? do_fused
+							       : do_apart,
+						  .w = &works[i] };
+			if (i == 4 || !i)
+				snprintf(names[i], sizeof(names[i]), "%s%s%s", kernel,
+					 i ? " no parity" : " apart", works[i].copy ? " copy" : "");
+			else
+				snprintf(names[i], sizeof(names[i]), "%s x%u%s", kernel,
+					 works[i].group, works[i].copy ? " copy" : "");
+		}
+		groups_run("fused", kinds, works, i, names);
 	}
 }
 
@@ -336,16 +426,17 @@ static void usage(FILE *f)
 		   "  --csv, --json   instead of a table\n"
 		   "  --quick         fewer and shorter turns: for a look, not for a report\n"
 		   "  --check         exit status 1 when a bar is missed\n"
+		   "  --passes        only how many chunks enter parity at a time, by kernel\n"
 		   "  --mib N         size of the buffer, 16 .. 4096 (default 128)\n"
 		   "  --threads N     most threads, 1 .. 64 (default: the CPUs)\n");
 }
 
-static bool options_read(int argc, char **argv, bool *fail)
+static bool options_read(int argc, char **argv, bool *fail, bool *passes)
 {
 	static const struct option opts[] = {
-		{ "csv", 0, NULL, 'c' },   { "json", 0, NULL, 'j' }, { "quick", 0, NULL, 'q' },
-		{ "check", 0, NULL, 'k' }, { "mib", 1, NULL, 'm' },  { "threads", 1, NULL, 't' },
-		{ "help", 0, NULL, 'h' },  { NULL, 0, NULL, 0 },
+		{ "csv", 0, NULL, 'c' },   { "json", 0, NULL, 'j' },   { "quick", 0, NULL, 'q' },
+		{ "check", 0, NULL, 'k' }, { "mib", 1, NULL, 'm' },    { "threads", 1, NULL, 't' },
+		{ "help", 0, NULL, 'h' },  { "passes", 0, NULL, 'p' }, { NULL, 0, NULL, 0 },
 	};
 	long v;
 	int c;
@@ -364,6 +455,11 @@ static bool options_read(int argc, char **argv, bool *fail)
 			break;
 		case 'k':
 			*fail = true;
+			break;
+		case 'p':
+			*passes = true;
+			rounds = 5;
+			cap = 0.05;
 			break;
 		case 'm':
 			v = atol(optarg);
@@ -390,13 +486,13 @@ static bool options_read(int argc, char **argv, bool *fail)
 int main(int argc, char **argv)
 {
 	uint8_t *data, *par;
-	bool fail = false;
+	bool fail = false, passes = false;
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t i;
 
 	cpus = online < 1 ? 1 : online > (long)THREADS_MAX ? THREADS_MAX : (uint32_t)online;
 	threads_max = cpus;
-	if (!options_read(argc, argv, &fail)) {
+	if (!options_read(argc, argv, &fail, &passes)) {
 		usage(stderr);
 		return 2;
 	}
@@ -406,6 +502,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < buffer; i++)
 		data[i] = (uint8_t)(i * 2654435761u >> 23);
 	memset(par, 0, buffer);
+	for (i = 1; passes && i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		if (!sdr_fec_kernel_set(kernels[i]))
+			continue;
+		bench_passes(data, par, kernels[i]);
+		bench_fused(data, par, kernels[i]);
+	}
+	if (passes)
+		goto out;
 	bench_encode(data, par);
 	bench_update(data, par);
 	bench_xor(data, par);
@@ -416,6 +520,7 @@ int main(int argc, char **argv)
 		bench_threads(data, par, "scaling", "gfni", "gfni", do_sdr_encode, true);
 	bench_threads(data, par, "figure", "XOR", NULL, do_paper_xor, false);
 	bench_threads(data, par, "figure", "MDS", NULL, do_sdr_encode, false);
+out:
 	rows_end(format);
 	free(data);
 	free(par);

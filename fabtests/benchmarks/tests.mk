@@ -48,7 +48,7 @@ sdr_fec_bench_SOURCES = \
 	fabtests/benchmarks/fec_bench.h fabtests/benchmarks/fec_bench_out.c \
 	fabtests/benchmarks/fec_bench_work.c \
 	fabtests/benchmarks/sdr_fec_bench.c
-sdr_fec_bench_LDADD = libsdr_fec.la libsdr_base.la $(ISAL_LIBS) -lpthread
+sdr_fec_bench_LDADD = libsdr_fec.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) -lpthread
 
 # How long decoding holds up a round of an endpoint, in the round and by a thread.
 noinst_PROGRAMS += sdr_decode_bench

@@ -107,18 +107,23 @@ static void base__is_the_definition(void **state)
 	bed_close(&b);
 }
 
-/* Rows from k symbols, some of them zeros: at once, and a symbol at a time; the same. */
+/* Rows from k symbols, some of them zeros: at once, and one or a few at a time; the same. */
 static void both_ways(const struct sdr_fec *f, uint32_t k, uint8_t *const *src, size_t len,
 		      uint32_t row, uint32_t n, uint8_t *const *enc, uint8_t *const *upd)
 {
-	uint32_t i, j;
+	uint32_t i, j, some;
 	bool first = true;
 
 	sdr_fec_encode(f, k, in(src), len, row, n, enc);
-	for (j = 0; j < k; j++) {
-		if (src[j])
-			sdr_fec_update(f, j, src[j], len, row, n, upd, first);
-		first &= !src[j];
+	for (j = 0; j < k; j += some) {
+		uint32_t most = rng(3) ? 1 + rng(20) : 1;
+
+		for (some = 0; some < most && j + some < k && src[j + some]; some++)
+			;
+		if (some)
+			sdr_fec_update(f, j, some, in(src + j), len, row, n, upd, first);
+		first &= !some;
+		some += !some; /* zeros */
 	}
 	for (i = 0; i < n && !first; i++)
 		assert_memory_equal(enc[i], upd[i], len);
@@ -280,20 +285,22 @@ static void update__takes_any_order(void **state)
 			order[j] = (uint8_t)t;
 		}
 		for (i = 0; i < 32; i++)
-			sdr_fec_update(b.f, order[i], b.data[order[i]], b.len, 0, b.rows, b.out,
-				       i == 0);
+			sdr_fec_update(b.f, order[i], 1, in(b.data + order[i]), b.len, 0, b.rows,
+				       b.out, i == 0);
 		for (i = 0; i < b.rows; i++)
 			assert_memory_equal(b.out[i], b.par[i], b.len);
 		/* the same in pieces, and rows 3 .. 5 alone */
 		for (i = 0; i < 32; i++) {
+			const uint8_t *src;
 			uint8_t *at[3];
 
 			for (j = 0; j < 3; j++)
 				at[j] = b.out[j];
-			sdr_fec_update(b.f, i, b.data[i], 300, 3, 3, at, i == 0);
+			sdr_fec_update(b.f, i, 1, in(b.data + i), 300, 3, 3, at, i == 0);
 			for (j = 0; j < 3; j++)
 				at[j] = b.out[j] + 300;
-			sdr_fec_update(b.f, i, b.data[i] + 300, 477, 3, 3, at, i == 0);
+			src = b.data[i] + 300;
+			sdr_fec_update(b.f, i, 1, &src, 477, 3, 3, at, i == 0);
 		}
 		for (i = 0; i < 3; i++)
 			assert_memory_equal(b.out[i], b.par[3 + i], b.len);

@@ -187,7 +187,7 @@ static void *thread_run(void *arg)
 			s->wrong += !!memcmp(out[i], b->par[i], b->len);
 		for (i = 0; i < 32; i++) {
 			src[i] = i == missing[0] || i == missing[1] ? NULL : b->data[i];
-			sdr_fec_update(b->f, i, b->data[i], b->len, 0, 8, out + 8, i == 0);
+			sdr_fec_update(b->f, i, 1, in(b->data + i), b->len, 0, 8, out + 8, i == 0);
 		}
 		for (i = 0; i < 8; i++)
 			s->wrong += !!memcmp(out[8 + i], b->par[i], b->len);

@@ -185,14 +185,17 @@ void sdr_fec_mul(const uint8_t *coef, size_t stride, bool ones, uint32_t ns,
 		mul_cut(coef, stride, col, n, there, nd, dst, len, ones, false);
 }
 
-void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, const uint8_t *src, size_t len,
-		    uint32_t row, uint32_t n, uint8_t *const *parity, bool first)
+void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, uint32_t k, const uint8_t *const *src,
+		    size_t len, uint32_t row, uint32_t n, uint8_t *const *parity, bool first)
 {
-	static const uint8_t col = 0;
+	uint8_t col[SDR_FEC_SYMS_MAX];
+	uint32_t j;
 
-	SDR_ASSERT(pos < f->k && row < f->rows && n <= f->rows - row);
-	mul_cut(f->coef + (size_t)row * f->k + pos, f->k, &col, 1, &src, n, parity, len,
-		row == 0 && n == 1, !first);
+	SDR_ASSERT(k && pos < f->k && k <= f->k - pos && row < f->rows && n <= f->rows - row);
+	for (j = 0; j < k; j++)
+		col[j] = (uint8_t)(pos + j);
+	mul_cut(f->coef + (size_t)row * f->k, f->k, col, k, src, n, parity, len, row == 0 && n == 1,
+		!first);
 }
 
 void sdr_fec_encode(const struct sdr_fec *f, uint32_t k, const uint8_t *const *src, size_t len,

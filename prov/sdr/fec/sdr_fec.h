@@ -34,11 +34,13 @@ uint32_t sdr_fec_rows(const struct sdr_fec *f);
 uint8_t sdr_fec_coef(uint32_t row, uint32_t pos); /* row + pos <= SDR_FEC_SYMS_MAX - 2 */
 
 /*
- * One symbol of data enters n parity rows: parity[i][0..len) += coef(row + i, pos) * src, or = with
- * first (the parity is then not read).  parity[i] does not overlap src.
+ * k' symbols of data, of the positions from pos on, enter n parity rows in one pass: parity[i][0 ..
+ * len) += coef(row + i, pos + j) * src[j], or = with first (the parity is then not read).  No
+ * parity[i] overlaps a src[j].  A call reads and writes the parity once: with 8 symbols that costs
+ * little.
  */
-void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, const uint8_t *src, size_t len,
-		    uint32_t row, uint32_t n, uint8_t *const *parity, bool first);
+void sdr_fec_update(const struct sdr_fec *f, uint32_t pos, uint32_t k, const uint8_t *const *src,
+		    size_t len, uint32_t row, uint32_t n, uint8_t *const *parity, bool first);
 
 /* n whole rows from k' <= k symbols; src[i] NULL: zeros. */
 void sdr_fec_encode(const struct sdr_fec *f, uint32_t k, const uint8_t *const *src, size_t len,
