@@ -63,6 +63,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_crew.h \
 	prov/sdr/uc/soft/sdr_soft_engine.c \
 	prov/sdr/uc/soft/sdr_soft_flush.c \
+	prov/sdr/uc/soft/sdr_soft_frame.c \
+	prov/sdr/uc/soft/sdr_soft_frame.h \
 	prov/sdr/uc/soft/sdr_soft_host.c \
 	prov/sdr/uc/soft/sdr_soft_host.h \
 	prov/sdr/uc/soft/sdr_soft_impl.h \

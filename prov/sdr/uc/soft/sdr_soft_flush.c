@@ -12,19 +12,15 @@
  * counted by its cause.
  */
 #include <errno.h>
-#include <netinet/udp.h>
 #include <string.h>
 
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_net.h"
+#include "sdr_soft_frame.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_path.h"
 #include "sdr_soft_piece.h"
 #include "sdr_soft_spread.h"
-
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
 
 #define SDR_SOFT_NOBUFS_TRIES 16u /* posts after which a message without memory is lost */
 
@@ -68,26 +64,6 @@ static void sdr_soft_rewind(struct sdr_soft *s, struct sdr_soft_cur *c, uint32_t
 	c->d = m->desc;
 	c->pkt = m->desc_pkt;
 	sdr_soft_rest_set(&s->tx, m, &c->v[m->desc]);
-}
-
-static void sdr_soft_train_cmsg(struct sdr_soft_tx *tx, uint32_t i)
-{
-	struct msghdr *h = &tx->hdr[i].msg_hdr;
-	const struct sdr_soft_msg *m = &tx->msg[i];
-	uint16_t seg = (uint16_t)m->seg;
-	size_t len = 0;
-
-	/* All segments but the last are full. */
-	SDR_ASSERT(m->nseg && m->bytes <= m->nseg * m->seg && m->bytes > (m->nseg - 1) * m->seg);
-	h->msg_iovlen = m->niov;
-	if (m->nseg > 1)
-		len += sdr_soft_cmsg_put(tx->cmsg[i].buf + len, IPPROTO_UDP, UDP_SEGMENT, &seg,
-					 sizeof(seg));
-	if (m->ect)
-		len += sdr_soft_cmsg_put(tx->cmsg[i].buf + len, tx->tos_level, tx->tos_type,
-					 &tx->tos_ect, sizeof(tx->tos_ect));
-	h->msg_control = len ? tx->cmsg[i].buf : NULL;
-	h->msg_controllen = len;
 }
 
 static void sdr_soft_sent(struct sdr_soft *s, uint32_t i, uint32_t n)
@@ -179,7 +155,7 @@ bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *ful
 	int ret, err;
 
 	for (i = 0; i < tx->nmsg; i++)
-		sdr_soft_train_cmsg(tx, i);
+		sdr_soft_train_end(tx, i);
 	for (i = 0; i < tx->nmsg;) {
 		int fd = s->fd[tx->msg[i].sock];
 

@@ -11,7 +11,8 @@
  *   sdr_soft_via.h   further ways to a QP's peer
  *   sdr_soft_piece.h data packets in pieces
  *   sdr_soft_path.h  what was learned of the ways to peers
- *   sdr_soft_tx.h    post: frames, trains, system calls
+ *   sdr_soft_tx.h    post: trains, system calls
+ *   sdr_soft_frame.h post: frames of a train
  *   sdr_soft_rx.h    poll: system calls, splitting trains
  *   sdr_soft_merge.h poll of several sources
  *   sdr_soft_place.h checks and placement of a data packet

@@ -6,10 +6,8 @@
  * A batch of messages is built and handed to the kernel in one call; a message is a train of
  * packets for one destination (UDP_SEGMENT: all of the size of the first, the last may be shorter)
  * or a single packet.  Trains take whatever comes next, whichever descriptor it belongs to, so
- * order is kept and a control datagram behind data rides as the short end of the train.  Headers,
- * trailers and short payloads lie in an arena one behind the other; the trailer of a packet and the
- * header of the next are one iovec.  Long payloads are gathered straight from the user's memory,
- * check-summed just before the kernel copies them.
+ * order is kept and a control datagram behind data rides as the short end of the train.  Frames are
+ * made in sdr_soft_frame.c.
  *
  * Packets that may be marked on the way (SDR_UC_F_ECT) and others are not in one train: a message
  * has one octet of traffic class.
@@ -24,40 +22,11 @@
 #include <string.h>
 
 #include "base/sdr_assert.h"
+#include "sdr_soft_frame.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_spread.h"
 
-#define SDR_SOFT_TRAILER_MAX (3u + SDR_ICRC_LEN) /* bytes: pad and ICRC */
-
-static inline bool sdr_soft_tx_ect(const struct sdr_soft *s, const struct sdr_uc_tx *t)
-{
-	return s->ecn && t->flags & SDR_UC_F_ECT;
-}
-
 /* ---- building -------------------------------------------------------------------------------- */
-
-static inline uint8_t *sdr_soft_arena(struct sdr_soft_tx *tx)
-{
-	return tx->arena + tx->arena_len;
-}
-
-/* Appends bytes to the last message. */
-static inline void sdr_soft_iov(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, const uint8_t *p,
-				size_t len)
-{
-	if (m->niov) {
-		struct iovec *last = &tx->iov[tx->niov - 1];
-
-		if ((const uint8_t *)last->iov_base + last->iov_len == p) {
-			last->iov_len += len;
-			return;
-		}
-	}
-	SDR_ASSERT(tx->niov < SDR_SOFT_TX_IOVS);
-	tx->iov[tx->niov].iov_base = (void *)(uintptr_t)p;
-	tx->iov[tx->niov++].iov_len = len;
-	m->niov++;
-}
 
 /* The last message, when a packet of this size may still join it. */
 static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_t wire,
@@ -99,57 +68,6 @@ static struct sdr_soft_msg *sdr_soft_msg_begin(struct sdr_soft *s, const struct 
 		m->closed = true;
 	}
 	return m;
-}
-
-static inline void sdr_soft_msg_add(struct sdr_soft_msg *m, uint32_t wire)
-{
-	SDR_ASSERT(!m->nseg || (wire <= m->seg && m->nseg < SDR_SOFT_GSO_SEGS));
-	m->nseg++;
-	m->bytes += wire;
-	m->closed |= wire < m->seg;
-}
-
-/*
- * Frames one packet: header (written by the caller at the arena's end), payload, pad, ICRC; bare:
- * zeros in its place.
- */
-static void sdr_soft_frame(struct sdr_soft_tx *tx, struct sdr_soft_msg *m, uint32_t seed,
-			   uint32_t hlen, const uint8_t *payload, uint32_t len, bool corrupt,
-			   bool bare)
-{
-	uint8_t *h = sdr_soft_arena(tx), *p = h + hlen;
-	uint32_t pad = sdr_wire_pad(len), crc;
-
-	if (len <= SDR_SOFT_PACK_MAX || corrupt) {
-		if (len)
-			memcpy(p, payload, len);
-		memset(p + len, 0, pad);
-		p += len + pad;
-		crc = bare ? 0 : sdr_icrc_final(sdr_soft_icrc(seed, h, (size_t)(p - h)));
-		sdr_put_le32(p, crc);
-		p += SDR_ICRC_LEN;
-		if (corrupt) {
-			/* Any bit but those of BTH byte 4, which the ICRC does not cover. */
-			uint32_t at = crc % (uint32_t)(p - h);
-
-			h[at == 4 ? 5 : at] ^= (uint8_t)(1u << (crc >> 29));
-		}
-		sdr_soft_iov(tx, m, h, (size_t)(p - h));
-	} else {
-		sdr_soft_iov(tx, m, h, hlen);
-		sdr_soft_iov(tx, m, payload, len);
-		memset(p, 0, pad + SDR_ICRC_LEN);
-		if (!bare) {
-			crc = sdr_icrc_update(sdr_soft_icrc(seed, h, hlen), payload, len);
-			if (pad)
-				crc = sdr_icrc_update(crc, p, pad);
-			sdr_put_le32(p + pad, sdr_icrc_final(crc));
-		}
-		sdr_soft_iov(tx, m, p, pad + SDR_ICRC_LEN);
-		p += pad + SDR_ICRC_LEN;
-	}
-	tx->arena_len = (uint32_t)(p - tx->arena);
-	SDR_ASSERT(tx->arena_len <= SDR_SOFT_TX_ARENA);
 }
 
 /* False when the batch has to leave first. */
@@ -262,43 +180,28 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 	uint32_t n = sdr_soft_tx_pkts(t), tp = (uint32_t)t->gen * q->channels + t->channel;
 	bool corrupt = t->flags & SDR_UC_F_CORRUPT, ect = sdr_soft_tx_ect(s, t), join;
 	struct sdr_soft_tx *tx = &s->tx;
-	uint32_t qpn, rkey, seed = s->icrc_seed;
+	struct sdr_soft_head head;
+	uint32_t seed = s->icrc_seed;
 	struct sdr_soft_out o;
 	struct msghdr *h;
-	uint64_t va;
 
 	if (!sdr_soft_tx_valid(t)) {
 		s->st.tx_lost += n - c->pkt;
 		c->pkt = n;
 		return true;
 	}
-	qpn = q->nic ? q->nic->tpn[tp] : (q->peer_qpn + tp) & SDR_QPN_MASK;
-	if (t->flags & SDR_UC_F_RKEYED) {
-		va = t->w.va;
-		rkey = t->w.rkey;
-	} else {
-		va = (uint64_t)t->w.slot * q->max_msg;
-		rkey = q->nic ? q->peer_rkey : sdr_rkey_of_epoch(q->peer_rkey, t->w.epoch);
-	}
+	sdr_soft_head_set(&head, q, t);
 	o = sdr_soft_out_of(s, q, t);
 	h = tx->nmsg ? &tx->hdr[tx->nmsg - 1].msg_hdr : NULL;
 	join = h && h->msg_namelen == o.to->len && !memcmp(h->msg_name, &o.to->sa, o.to->len);
 	for (; c->pkt < n; c->pkt++) {
-		uint32_t off = t->w.first + c->pkt;
 		uint64_t at = (uint64_t)c->pkt * q->mtu;
 		uint32_t len = t->len - at < q->mtu ? (uint32_t)(t->len - at) : q->mtu;
 		uint32_t wire = SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
 		struct sdr_wire_data d;
 		struct sdr_soft_msg *m;
 
-		d.qpn = qpn;
-		d.psn = q->psn[tp];
-		d.va = va + (uint64_t)off * q->mtu;
-		d.rkey = rkey;
-		d.len = len;
-		d.imm = sdr_imm_pack(&q->split, t->w.slot, off,
-				     sdr_imm_frag(&q->split, t->w.user_imm, off));
-		d.piece = 0;
+		sdr_soft_data_set(&d, &head, q, t, c->pkt, len, q->psn[tp]);
 		if (len > q->whole) {
 			if (!sdr_soft_build_cut(s, c, corrupt, &o, &d, t->buf + at, join))
 				return false;
