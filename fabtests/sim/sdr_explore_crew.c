@@ -550,7 +550,7 @@ static void world_reset(void)
 		world.crew.worker[i] = me;
 		me->s = &world.s;
 		me->index = i;
-		me->fd = me->wake = -1;
+		me->fd = me->bell.fd = -1;
 		me->rx.st = &me->own.st;
 		me->rx.xst = &me->own.xst;
 		me->rx.worker = true;

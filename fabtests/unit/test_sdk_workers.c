@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Receive workers: large messages that threads place, over real sockets of this machine and over
+ * Workers: large messages that threads place, and send, over real sockets of this machine and over
  * rings in memory.
  *
  * The laws of the charter under real concurrency (and ThreadSanitizer): the bytes are right, no
@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "sdk/sdr_sdk.h"
+#include "uc/sdr_uc_open.h"
 #include "uc/soft/sdr_soft.h"
 #include "wire/sdr_wire.h"
 
@@ -69,11 +70,19 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Its workers send as well, on a machine with few processors, too. */
 static void side_open(struct side *s, uint8_t workers, const char *fault)
 {
-	struct sdr_dev_attr dev = { .size = sizeof(dev), .workers = workers, .fault = fault };
+	struct sdr_uc_open_attr a = { .workers = workers,
+				      .fault = fault,
+				      .off = SDR_SOFT_NO_SPARE };
+	static uint64_t no;
+	const uint64_t rand[2] = { (no + 1) * 0x9e3779b97f4a7c15u, no };
+	struct sdr_uc *uc;
 
-	s->ctx = sdr_context_create(engine, &dev);
+	no++;
+	assert_int_equal(sdr_uc_open(engine, &a, &uc), 0);
+	s->ctx = sdr_context_create_on(uc, NULL, rand);
 	assert_non_null(s->ctx);
 }
 
@@ -143,12 +152,12 @@ static bool untouched(const uint8_t *p, size_t len)
 	return true;
 }
 
-/* One chunk of a message that its receiver misses, again. */
-static void resend(struct side s[2], struct sdr_snd_handle *h, uint32_t chunk)
+/* Chunks of a message, as one post. */
+static void send_part(struct side s[2], struct sdr_snd_handle *h, uint32_t chunk, uint32_t n)
 {
 	struct sdr_continue_wr c = { .addr = src + (size_t)chunk * CHUNK,
 				     .offset = (uint64_t)chunk * CHUNK,
-				     .length = CHUNK };
+				     .length = (uint64_t)n * CHUNK };
 	int ret;
 
 	if (c.length > LEN - c.offset)
@@ -156,6 +165,12 @@ static void resend(struct side s[2], struct sdr_snd_handle *h, uint32_t chunk)
 	while ((ret = sdr_send_stream_continue(h, &c)) == -EAGAIN)
 		step(s);
 	assert_int_equal(ret, 0);
+}
+
+/* One chunk of a message that its receiver misses, again. */
+static void resend(struct side s[2], struct sdr_snd_handle *h, uint32_t chunk)
+{
+	send_part(s, h, chunk, 1);
 }
 
 static bool chunk_is_there(struct sdr_rcv_handle *r, uint32_t chunk)
@@ -200,8 +215,9 @@ static void round_of(struct side s[2], uint32_t at)
 		while ((ret = sdr_send_stream_start(s[0].qp, &sw, &h[i])) == -EAGAIN)
 			step(s);
 		assert_int_equal(ret, 0);
-		for (k = 0; k < chunks; k++)
-			resend(s, h[i], k);
+		/* in parts too small to be shared, and whole */
+		for (k = 0; k < chunks; k += at % 2 ? chunks : 1)
+			send_part(s, h[i], k, at % 2 ? chunks : 1);
 	}
 	for (i = 1; i < DEPTH; i += 2) {
 		for (k = 0; k < 1 + at % 7; k++)
@@ -240,17 +256,31 @@ static void round_of(struct side s[2], uint32_t at)
 		assert_true(untouched(dst + (size_t)i * LEN, LEN));
 }
 
-static void storm(uint8_t workers, uint8_t channels, const char *fault)
+/* Bytes that workers have placed, or sent, all of them. */
+static uint64_t by_workers(struct sdr_context *ctx, bool sent)
+{
+	struct sdr_soft_worker_stats w[SDR_WORKERS_MAX];
+	uint64_t n = 0;
+	uint32_t i, k = sdr_soft_worker_stats_get(sdr_context_uc(ctx), w, SDR_WORKERS_MAX);
+
+	for (i = 0; i < k; i++)
+		n += sent ? w[i].bytes_tx : w[i].bytes_rx;
+	return n;
+}
+
+static void storm(uint8_t from, uint8_t workers, uint8_t channels, const char *fault)
 {
 	struct sdr_stats st = { .size = sizeof(st) };
 	struct side s[2];
 	uint32_t i;
 
-	side_open(&s[0], 0, fault);
+	side_open(&s[0], from, fault);
 	side_open(&s[1], workers, NULL);
 	sides_join(s, channels);
 	for (i = 0; i < ROUNDS / WORK; i++)
 		round_of(s, i);
+	if (from)
+		assert_true(by_workers(s[0].ctx, true) > 0);
 	assert_int_equal(sdr_context_stats(s[1].ctx, &st), 0);
 	assert_true(st.pkts_rx >= (uint64_t)(ROUNDS / WORK) * (DEPTH / 2) * (LEN / MTU));
 	sides_part(s);
@@ -260,19 +290,19 @@ static void storm(uint8_t workers, uint8_t channels, const char *fault)
 static void storm__one(void **state)
 {
 	(void)state;
-	storm(1, 1, NULL);
+	storm(0, 1, 1, NULL);
 }
 
 static void storm__two(void **state)
 {
 	(void)state;
-	storm(2, 1, NULL);
+	storm(0, 2, 1, NULL);
 }
 
 static void storm__four_with_channels_and_faults(void **state)
 {
 	(void)state;
-	storm(4, 3, "drop=0.01,dup=0.05,reorder=0.05,corrupt=0.005,seed=3");
+	storm(0, 4, 3, "drop=0.01,dup=0.05,reorder=0.05,corrupt=0.005,seed=3");
 }
 
 /* The same without a kernel in between: packets come faster than a worker can be scheduled. */
@@ -280,8 +310,19 @@ static void storm__in_memory(void **state)
 {
 	(void)state;
 	engine = "mem";
-	storm(1, 1, NULL);
-	storm(4, 2, "dup=0.05,reorder=0.05,seed=4");
+	storm(0, 1, 1, NULL);
+	storm(0, 4, 2, "dup=0.05,reorder=0.05,seed=4");
+}
+
+/* Workers at both ends: those of the sender send, with none between them and with a kernel. */
+static void storm__both_ends(void **state)
+{
+	(void)state;
+	storm(1, 1, 1, NULL);
+	storm(4, 2, 2, NULL);
+	engine = "mem";
+	storm(1, 1, 1, NULL);
+	storm(2, 4, 3, NULL);
 }
 
 static int on_sockets(void **state)
@@ -302,7 +343,7 @@ static void qps__come_and_go(void **state)
 	uint32_t i, k;
 
 	(void)state;
-	side_open(&s[0], 0, NULL);
+	side_open(&s[0], 2, NULL);
 	side_open(&s[1], 2, NULL);
 	for (i = 0; i < 150; i++) {
 		t[i] = s[0];
@@ -310,7 +351,9 @@ static void qps__come_and_go(void **state)
 		rw.addr = i % 3 ? dst : dst + LEN;
 		assert_int_equal(sdr_recv_post(s[1].qp, &rw, &r), 0);
 		assert_int_equal(sdr_send_stream_start(s[0].qp, &sw, &h), 0);
-		for (k = 0; k < LEN / CHUNK / WORK; k++)
+		if (i % 2)
+			send_part(s, h, 0, LEN / CHUNK);
+		for (k = 0; i % 2 == 0 && k < LEN / CHUNK / WORK; k++)
 			resend(s, h, k);
 		if (i % 3) {
 			sides_part(s);
@@ -417,18 +460,6 @@ static void strangers__cost_a_counter(void **state)
 	sides_close(s);
 }
 
-/* Bytes that workers have placed, all of them. */
-static uint64_t placed_by_workers(struct sdr_context *ctx)
-{
-	struct sdr_soft_worker_stats w[SDR_WORKERS_MAX];
-	uint64_t n = 0;
-	uint32_t i, k = sdr_soft_worker_stats_get(sdr_context_uc(ctx), w, SDR_WORKERS_MAX);
-
-	for (i = 0; i < k; i++)
-		n += w[i].bytes_rx;
-	return n;
-}
-
 /*
  * Ports that nothing comes through to: the info names others, where nobody answers.  Everything
  * takes the way of what is small.
@@ -460,9 +491,9 @@ static void ports__that_do_not_answer(void **state)
 		for (i = 0; i < 3; i++)
 			round_of(s, i);
 		if (blocked == 3)
-			assert_int_equal(placed_by_workers(s[1].ctx), 0);
+			assert_int_equal(by_workers(s[1].ctx, false), 0);
 		else
-			assert_true(placed_by_workers(s[1].ctx) > LEN);
+			assert_true(by_workers(s[1].ctx, false) > LEN);
 		sides_part(s);
 		sides_close(s);
 	}
@@ -476,7 +507,7 @@ static void fork__child_closes(void **state)
 	pid_t pid;
 
 	(void)state;
-	side_open(&s[0], 0, NULL);
+	side_open(&s[0], 2, NULL);
 	side_open(&s[1], 2, NULL);
 	sides_join(s, 1);
 	round_of(s, 0);
@@ -486,6 +517,8 @@ static void fork__child_closes(void **state)
 		alarm(20);
 		sdr_qp_destroy(s[1].qp);
 		sdr_context_destroy(s[1].ctx);
+		sdr_qp_destroy(s[0].qp);
+		sdr_context_destroy(s[0].ctx);
 		_exit(0);
 	}
 	round_of(s, 1);
@@ -516,6 +549,7 @@ int main(void)
 		cmocka_unit_test(storm__two),
 		cmocka_unit_test(storm__four_with_channels_and_faults),
 		cmocka_unit_test_teardown(storm__in_memory, on_sockets),
+		cmocka_unit_test_teardown(storm__both_ends, on_sockets),
 		cmocka_unit_test(qps__come_and_go),
 		cmocka_unit_test(sleeper__is_woken),
 		cmocka_unit_test(strangers__cost_a_counter),

@@ -45,13 +45,15 @@ struct pair_opt {
 	/* further sources of a, and of b */
 	const struct sockaddr_storage *more_a, *more_b;
 	uint8_t nmore_a, nmore_b;
+	uint8_t workers;		/* of both, */
+	const struct sdr_uc_crew *crew; /* and who they work for */
 };
 
 static inline void pair_open(struct pair *p, const struct pair_opt *opt)
 {
-	struct sdr_uc_open_attr oa = { .off = opt->off,
-				       .channels = opt->channels,
-				       .mtu = opt->mtu };
+	struct sdr_uc_open_attr oa = {
+		.off = opt->off, .channels = opt->channels, .workers = opt->workers, .mtu = opt->mtu
+	};
 	struct sdr_uc_qp_attr qa = { .generations = opt->generations ? opt->generations : 4 };
 	const char *name = opt->name ? opt->name : "soft:127.0.0.1";
 	char err[SDR_UC_ERR_LEN] = "";
@@ -68,6 +70,10 @@ static inline void pair_open(struct pair *p, const struct pair_opt *opt)
 	oa.nmore = opt->nmore_a;
 	if (sdr_uc_open(name, &oa, &p->a))
 		fail_msg("open: %s", err);
+	if (opt->workers) {
+		p->a->ops->crew(p->a, opt->crew);
+		p->b->ops->crew(p->b, opt->crew);
+	}
 	p->mtu = opt->mtu ? opt->mtu : PAIR_MTU;
 	p->msg = opt->msg ? opt->msg : PAIR_MSG;
 	qa.channels = opt->channels ? opt->channels : 1;

@@ -33,6 +33,10 @@ fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/u
 fabtests_unit_test_soft_open_SOURCES = fabtests/unit/test_soft_open.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
+UNIT_TESTS += fabtests/unit/test_soft_share
+fabtests_unit_test_soft_share_SOURCES = fabtests/unit/test_soft_share.c \
+	fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_share_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 UNIT_TESTS += fabtests/unit/test_soft_path
 fabtests_unit_test_soft_path_SOURCES = fabtests/unit/test_soft_path.c \
 	fabtests/unit/test_soft_util.h

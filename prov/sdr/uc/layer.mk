@@ -89,6 +89,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_range.h \
 	prov/sdr/uc/soft/sdr_soft_rx.c \
 	prov/sdr/uc/soft/sdr_soft_rx.h \
+	prov/sdr/uc/soft/sdr_soft_share.c \
+	prov/sdr/uc/soft/sdr_soft_share.h \
 	prov/sdr/uc/soft/sdr_soft_sock.c \
 	prov/sdr/uc/soft/sdr_soft_sock.h \
 	prov/sdr/uc/soft/sdr_soft_source.c \

@@ -155,7 +155,7 @@ static void sdr_soft_close(struct sdr_uc *uc)
 	if (s->epfd >= 0)
 		close(s->epfd);
 	sdr_soft_source_close(s);
-	sdr_soft_tx_free(s);
+	sdr_soft_tx_free(&s->tx);
 	sdr_soft_rx_free(&s->rx);
 	free(s->qpn);
 	free(s);
@@ -211,7 +211,7 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 		goto err;
 	sdr_uc_addr_from_sockaddr(&s->addr, (struct sockaddr *)&sa);
 	s->any = sdr_sockaddr_any((struct sockaddr *)&sa);
-	ret = sdr_soft_tx_init(s);
+	ret = sdr_soft_tx_init(s, &s->tx);
 	if (ret)
 		goto err;
 	ret = sdr_soft_rx_init(&s->rx, &s->st, &s->xst);
@@ -425,6 +425,8 @@ uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_sta
 		sdr_soft_worker_stats(c->worker[i], &st, NULL);
 		out[i].pkts_rx = st.pkts_rx;
 		out[i].bytes_rx = st.bytes_rx;
+		out[i].pkts_tx = st.pkts_tx;
+		out[i].bytes_tx = st.bytes_tx;
 	}
 	return c->n;
 }

@@ -26,6 +26,8 @@
 #define SDR_SOFT_NO_GRO	 0x2
 #define SDR_SOFT_NO_ECN	 0x4
 #define SDR_SOFT_NO_BARE 0x8 /* an ICRC in packets to peers of this host, too */
+/* all workers may send, however few processors there are */
+#define SDR_SOFT_NO_SPARE 0x10
 
 struct sdr_soft_net;
 
@@ -44,7 +46,7 @@ struct sdr_soft_attr {
 	uint32_t mtu;
 	uint32_t rcvbuf, sndbuf; /* bytes; 0: the defaults above */
 	uint8_t channels;	 /* sockets; 0: 1 */
-	uint8_t workers;	 /* threads that place packets, each with a socket */
+	uint8_t workers;	 /* threads that place and send packets, each with a socket */
 	uint8_t off;		 /* SDR_SOFT_NO_* */
 	uint8_t dscp;		 /* of everything that is sent, 0..63 */
 	char *err;		 /* as in sdr_uc_open_attr */
@@ -63,12 +65,15 @@ struct sdr_soft_stats {
 	uint64_t tx_gso_off;
 	uint64_t rx_err;   /* errors that a receive call reported (ICMP and the like); ignored */
 	uint64_t rx_trunc; /* datagrams longer than any of ours */
+	/* trains that workers sent; and that the kernel refused them, which its owner sent */
+	uint64_t tx_shared, tx_back;
 };
 /* All zero of an engine that is not soft. */
 void sdr_soft_stats_get(struct sdr_uc *uc, struct sdr_soft_stats *out);
-/* What each worker has placed. */
+/* What each worker has placed, and sent. */
 struct sdr_soft_worker_stats {
 	uint64_t pkts_rx, bytes_rx;
+	uint64_t pkts_tx, bytes_tx;
 };
 /* Fills up to max of out; returns how many workers there are.  0 of an engine that is not soft. */
 uint32_t sdr_soft_worker_stats_get(struct sdr_uc *uc, struct sdr_soft_worker_stats *out,

@@ -33,8 +33,7 @@
 #define SDR_SOFT_GRACE_SPINS   256	 /* looks before the processor is given away */
 #define SDR_SOFT_CREW_PATIENCE 20000000u /* ns that a control datagram waits for workers */
 
-/* Before the n-th look in a row.  False: in a child process, where nobody will ever leave. */
-static inline bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n)
+bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n)
 {
 	if (n >= SDR_SOFT_GRACE_SPINS)
 		return c->pid == getpid() && !sched_yield();
@@ -52,9 +51,12 @@ static void sdr_soft_worker_free(struct sdr_soft_worker *w)
 {
 	if (w->fd >= 0)
 		w->s->net->close(w->fd);
-	if (w->wake >= 0)
-		close(w->wake);
+	if (w->bell.fd >= 0)
+		close(w->bell.fd);
 	sdr_soft_rx_free(&w->rx);
+	if (w->tx)
+		sdr_soft_tx_free(w->tx);
+	free(w->tx);
 	free(w);
 }
 
@@ -71,16 +73,20 @@ static int sdr_soft_worker_open(struct sdr_soft *s, const struct sockaddr_storag
 		return -ENOMEM;
 	memset(w, 0, sizeof(*w));
 	w->s = s;
-	w->fd = w->wake = -1;
+	w->fd = w->bell.fd = -1;
 	ret = sdr_soft_rx_init(&w->rx, &w->own.st, &w->own.xst);
 	if (ret)
 		goto err;
 	w->rx.worker = true;
 	w->rx.many = true;
 	w->rx.hushed = true;
+	w->tx = calloc(1, sizeof(*w->tx));
+	ret = w->tx ? sdr_soft_tx_init(s, w->tx) : -ENOMEM;
+	if (ret)
+		goto err;
 	*what = "eventfd";
-	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = w->wake < 0 ? -errno : 0;
+	w->bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = w->bell.fd < 0 ? -errno : 0;
 	if (ret)
 		goto err;
 	w->fd = s->net->open(s, sa, port_lo, port_hi, what);
@@ -140,10 +146,10 @@ static void sdr_soft_crew_stop(struct sdr_soft_crew *c)
 		return;
 	__atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
 	for (i = 0; i < c->on; i++)
-		sdr_soft_bell_strike(c->worker[i]->wake);
+		sdr_soft_bell_strike(c->worker[i]->bell.fd);
 	for (i = 0; i < c->on; i++)
 		pthread_join(c->worker[i]->thread, NULL);
-	c->on = 0;
+	c->on = c->help = 0;
 }
 
 void sdr_soft_crew_close(struct sdr_soft *s)
@@ -173,6 +179,7 @@ bool sdr_soft_crew_start(struct sdr_soft *s)
 		return false;
 	if (c->on || c->stop)
 		return c->on;
+	c->help = sdr_soft_share_helpers(s, c->n);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (c->on < c->n && !pthread_create(&c->worker[c->on]->thread, NULL,

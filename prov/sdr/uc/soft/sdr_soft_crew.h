@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Receive workers: threads that place packets from ports of their own (sdr_soft_crew.c), each of
- * which is a sdr_soft_worker (sdr_soft_worker.c).
+ * Workers: threads that place packets from ports of their own (sdr_soft_crew.c), each of which is a
+ * sdr_soft_worker (sdr_soft_worker.c), and send from there when they have nothing to place
+ * (sdr_soft_share.c).
  *
  * The calls here are the owner's but where they say otherwise.
  */
@@ -13,7 +14,10 @@
 #include <sys/types.h>
 #include "sdr_soft_bell.h"
 #include "sdr_soft_place.h"
+#include "sdr_soft_knock.h"
 #include "sdr_soft_rx.h"
+#include "sdr_soft_share.h"
+#include "sdr_soft_tx.h"
 
 #define SDR_SOFT_CREW_LINE 64u /* bytes: what one thread writes and another reads is apart */
 
@@ -23,7 +27,7 @@
 struct sdr_soft_worker {
 	struct sdr_soft *s;
 	uint32_t index;
-	int fd, wake; /* its socket; eventfd that ends its sleep */
+	int fd; /* its socket */
 	uint16_t port;
 	struct sdr_soft_inlet inlet;
 	pthread_t thread;
@@ -32,6 +36,9 @@ struct sdr_soft_worker {
 		struct sdr_soft_stats xst;
 	} own;
 	struct sdr_soft_rx rx;
+	struct sdr_soft_tx *tx;	       /* of what it sends */
+	struct sdr_soft_knock_box box; /* answers that came to its socket */
+	struct sdr_soft_bell bell;     /* that ends its sleep */
 	/* written by the worker, read by the owner: */
 	_Alignas(SDR_SOFT_CREW_LINE) struct sdr_soft_hold hold;
 	uint32_t work; /* odd: at work, it may have a QP; even: it has nothing */
@@ -43,9 +50,10 @@ struct sdr_soft_worker {
 struct sdr_soft_crew {
 	struct sdr_uc_crew to;
 	struct sdr_soft_worker *worker[SDR_WORKERS_MAX];
-	uint32_t n;  /* sockets */
-	uint32_t on; /* threads: 0 or n */
-	pid_t pid;   /* the process whose threads these are */
+	uint32_t n;    /* sockets */
+	uint32_t on;   /* threads: 0 or n */
+	uint32_t help; /* how many of them may send */
+	pid_t pid;     /* the process whose threads these are */
 	/* tables of QPNs that were too small: a worker may look at them yet */
 	void *old[SDR_SOFT_QPN_BITS];
 	uint32_t nold;
@@ -60,6 +68,7 @@ struct sdr_soft_crew {
 	/* written by both */
 	_Alignas(SDR_SOFT_CREW_LINE) bool news; /* packets were placed since the owner looked */
 	struct sdr_soft_bell bell;		/* that wakes it */
+	struct sdr_soft_job job;		/* that the owner shares with them */
 };
 
 /*
@@ -92,6 +101,11 @@ void sdr_soft_crew_rest(const struct sdr_soft *s);
 bool sdr_soft_crew_arm(struct sdr_soft *s);
 /* After e is unbound: returns when no worker writes there. */
 void sdr_soft_crew_leave(const struct sdr_soft *s, const struct sdr_soft_slot *e);
+/*
+ * Before the n-th look in a row at what another thread is to do.  False: in a child process, where
+ * nobody will ever do it.
+ */
+bool sdr_soft_crew_pause(const struct sdr_soft_crew *c, uint32_t n);
 /* Returns when each worker has been without QP, page or table since the call. */
 void sdr_soft_crew_quiet(const struct sdr_soft *s);
 /* A table that is replaced, from malloc: freed when nobody looks at it any more. */
@@ -105,6 +119,8 @@ void sdr_soft_crew_stats(const struct sdr_soft *s, struct sdr_uc_stats *st,
 /* Any worker: something was placed. */
 void sdr_soft_crew_tell(struct sdr_soft_crew *c);
 
+/* A worker's thread: what it has counted is seen by others. */
+void sdr_soft_worker_tell(struct sdr_soft_worker *w);
 /* A worker's thread; arg: struct sdr_soft_worker. */
 void *sdr_soft_worker_main(void *arg);
 

@@ -16,7 +16,8 @@
  *   sdr_soft_rx.h    poll: system calls, splitting trains
  *   sdr_soft_merge.h poll of several sources
  *   sdr_soft_place.h checks and placement of a data packet
- *   sdr_soft_crew.h  receive workers: threads that place from ports of their own
+ *   sdr_soft_crew.h  workers: threads that place from ports of their own,
+ *   sdr_soft_share.h and send from there
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC
  *
  * One thread at a time, the owner, but for what sdr_soft_crew.c says of workers; no locks.  Memory

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * Which ports of a peer's workers answer.
+ * Which ports of a peer's workers answer, and whom.
  *
  * The peer names a port for each of its workers, but what lies between may let none of them
  * through, or some.  So a QP asks each port (sdr_knock.h) when it connects, and again while one has
  * not answered and large messages are posted: after 10 ms, then after twice as long each time, up
  * to 5 s, so that a firewall that is opened is noticed.  Only ports that have answered get data.
  * The peer's worker answers by itself, from the port that was asked, to who knows the QP's key.
+ *
+ * Our own workers send from ports of theirs, which may be let through or not in the same way: with
+ * the first large messages those ports that have answered the owner are asked from each of them,
+ * at the same intervals.  The answer comes to the worker, which leaves it to the owner (its box).
  *
  * Questions and answers do not go through fault injection: they are between engines.
  */
@@ -44,14 +48,12 @@ static void sdr_soft_knock_send(const struct sdr_soft *s, int fd, const struct s
 		;
 }
 
-void sdr_soft_knock(struct sdr_soft_qp *q)
+/* To the ports of a bit each. */
+static void sdr_soft_knock_all(const struct sdr_soft_qp *q, int fd, uint32_t ports)
 {
-	struct sdr_soft_spread *p = q->spread;
-	struct sdr_soft *s = q->s;
+	const struct sdr_soft_spread *p = q->spread;
 	uint32_t i;
 
-	if (p->answered == p->all || (p->tries && s->clock < p->next_ns))
-		return;
 	for (i = 0; i < p->n; i++) {
 		struct sdr_wire_knock k = {
 			.kind = SDR_KNOCK_ASK,
@@ -62,33 +64,101 @@ void sdr_soft_knock(struct sdr_soft_qp *q)
 			.nonce = p->nonce,
 		};
 
-		if (!(p->answered >> i & 1))
-			sdr_soft_knock_send(s, s->fd[0], &k, &p->dest[i].sa, p->dest[i].len);
+		if (ports >> i & 1)
+			sdr_soft_knock_send(q->s, fd, &k, &p->dest[i].sa, p->dest[i].len);
 	}
-	p->next_ns = SDR_SOFT_KNOCK_NS << (p->tries < 16 ? p->tries : 16);
-	if (p->next_ns > SDR_SOFT_KNOCK_MAX)
-		p->next_ns = SDR_SOFT_KNOCK_MAX;
-	p->next_ns += s->clock;
-	p->tries++;
+}
+
+/* It is time to ask again; the next time is twice as far. */
+static bool sdr_soft_knock_time(struct sdr_soft_tries *t, uint64_t now)
+{
+	if (t->n && now < t->next_ns)
+		return false;
+	t->next_ns = SDR_SOFT_KNOCK_NS << (t->n < 16 ? t->n : 16);
+	if (t->next_ns > SDR_SOFT_KNOCK_MAX)
+		t->next_ns = SDR_SOFT_KNOCK_MAX;
+	t->next_ns += now;
+	t->n++;
+	return true;
+}
+
+void sdr_soft_knock(struct sdr_soft_qp *q)
+{
+	struct sdr_soft_spread *p = q->spread;
+
+	if (p->answered != p->all && sdr_soft_knock_time(&p->tries, q->s->clock))
+		sdr_soft_knock_all(q, q->s->fd[0], p->all & ~p->answered);
+}
+
+void sdr_soft_knock_from_workers(struct sdr_soft_qp *q)
+{
+	const struct sdr_soft_crew *c = q->s->crew;
+	struct sdr_soft_spread *p = q->spread;
+	uint32_t i;
+
+	if (!sdr_soft_knock_time(&p->worker_tries, q->s->clock))
+		return;
+	for (i = 0; i < c->help; i++)
+		sdr_soft_knock_all(q, c->worker[i]->fd, p->answered & ~p->heard[i]);
+}
+
+/* The ports that an answer is of.  NULL: it is nobody's. */
+static struct sdr_soft_spread *sdr_soft_knock_of(struct sdr_soft *s, const struct sdr_wire_knock *k)
+{
+	struct sdr_soft_qp *q = sdr_soft_qp_find(s, k->qpn);
+
+	if (!q || !q->spread || k->from_qpn != q->peer_qpn || k->nonce != q->spread->nonce ||
+	    k->index >= q->spread->n)
+		return NULL;
+	return q->spread;
 }
 
 bool sdr_soft_knock_answered(struct sdr_soft *s, const uint8_t *payload, size_t len)
 {
+	struct sdr_soft_spread *p;
 	struct sdr_wire_knock k;
-	struct sdr_soft_qp *q;
 
 	if (sdr_wire_knock_decode(payload, len, &k) || k.kind != SDR_KNOCK_ANSWER)
 		return false;
-	q = sdr_soft_qp_find(s, k.qpn);
-	if (!q || !q->spread || k.from_qpn != q->peer_qpn || k.nonce != q->spread->nonce ||
-	    k.index >= q->spread->n)
+	p = sdr_soft_knock_of(s, &k);
+	if (!p)
 		return false;
-	q->spread->answered |= (uint16_t)(1u << k.index);
+	p->answered |= (uint16_t)(1u << k.index);
 	return true;
 }
 
-bool sdr_soft_knock_asked(struct sdr_soft *s, int fd, uint8_t *pkt, size_t len,
-			  const struct sockaddr_storage *from, socklen_t from_len)
+void sdr_soft_knock_collect(struct sdr_soft *s)
+{
+	struct sdr_soft_spread *p;
+	uint32_t i, in;
+
+	for (i = 0; i < s->crew->on; i++) {
+		struct sdr_soft_knock_box *b = &s->crew->worker[i]->box;
+
+		in = __atomic_load_n(&b->in, __ATOMIC_ACQUIRE);
+		if (b->out == in)
+			continue;
+		for (; b->out != in; __atomic_store_n(&b->out, b->out + 1, __ATOMIC_RELEASE)) {
+			p = sdr_soft_knock_of(s, &b->k[b->out % SDR_SOFT_KNOCK_BOX]);
+			if (p)
+				p->heard[i] |=
+					(uint16_t)(1u << b->k[b->out % SDR_SOFT_KNOCK_BOX].index);
+		}
+	}
+}
+
+/* One that finds no room is asked for again. */
+static void sdr_soft_knock_put(struct sdr_soft_knock_box *b, const struct sdr_wire_knock *k)
+{
+	if (b->in - __atomic_load_n(&b->out, __ATOMIC_ACQUIRE) == SDR_SOFT_KNOCK_BOX)
+		return;
+	b->k[b->in % SDR_SOFT_KNOCK_BOX] = *k;
+	__atomic_store_n(&b->in, b->in + 1, __ATOMIC_RELEASE);
+}
+
+bool sdr_soft_knock_come(struct sdr_soft *s, int fd, uint8_t *pkt, size_t len,
+			 const struct sockaddr_storage *from, socklen_t from_len,
+			 struct sdr_soft_knock_box *box)
 {
 	struct sdr_wire_knock k;
 	const struct sdr_soft_qp *q;
@@ -97,11 +167,16 @@ bool sdr_soft_knock_asked(struct sdr_soft *s, int fd, uint8_t *pkt, size_t len,
 	size_t plen;
 
 	if (sdr_wire_ctl_decode(pkt, len, &c, &payload, &plen) || c.qkey != SDR_KNOCK_QKEY ||
-	    !sdr_soft_icrc_check(s, pkt, len) || sdr_wire_knock_decode(payload, plen, &k) ||
-	    k.kind != SDR_KNOCK_ASK)
+	    !sdr_soft_icrc_check(s, pkt, len) || sdr_wire_knock_decode(payload, plen, &k))
 		return false;
 	q = sdr_soft_qp_find(s, k.qpn);
-	if (!q || q->qpn != k.qpn || q->rkey != k.rkey)
+	if (!q || q->qpn != k.qpn)
+		return false;
+	if (k.kind == SDR_KNOCK_ANSWER) {
+		sdr_soft_knock_put(box, &k);
+		return true;
+	}
+	if (q->rkey != k.rkey)
 		return false;
 	k.kind = SDR_KNOCK_ANSWER;
 	k.qpn = k.from_qpn;

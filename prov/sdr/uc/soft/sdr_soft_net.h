@@ -23,6 +23,11 @@ struct sdr_soft_net {
 	 */
 	bool shows;
 	/*
+	 * Processors that no worker sends with, the owner's among them: the kernel's half of the
+	 * work, a peer on this host and the application need some.
+	 */
+	uint8_t spare;
+	/*
 	 * A descriptor bound to sa (port 0: any, or one of lo..hi where lo is not 0), with the
 	 * buffers that s asks for; s->gso, gro and ecn are what is there.  Descriptor or a negative
 	 * errno; *what: the call that failed.

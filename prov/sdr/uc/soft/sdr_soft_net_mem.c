@@ -403,6 +403,7 @@ static uint32_t sdr_soft_mem_path_mtu(const struct sdr_soft *s, uint32_t source,
 
 const struct sdr_soft_net sdr_soft_net_mem = {
 	.name = "mem",
+	.spare = 1,
 	.open = sdr_soft_mem_open,
 	.close = sdr_soft_mem_close,
 	.name_get = sdr_soft_mem_name,

@@ -93,6 +93,7 @@ static uint32_t sdr_soft_udp_path_mtu(const struct sdr_soft *s, uint32_t source,
 const struct sdr_soft_net sdr_soft_net_udp = {
 	.name = "soft",
 	.shows = true,
+	.spare = 2,
 	.open = sdr_soft_udp_open,
 	.close = sdr_soft_udp_close,
 	.name_get = sdr_soft_udp_name,

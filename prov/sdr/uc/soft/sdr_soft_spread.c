@@ -49,9 +49,23 @@ void sdr_soft_spread_readdress(struct sdr_soft_qp *q)
 		((struct sockaddr_in *)&p->dest[i].sa)->sin_port = htons(p->port[i]);
 	}
 	p->answered = 0;
-	p->tries = 0;
+	p->tries = p->worker_tries = (struct sdr_soft_tries){ 0 };
+	memset(p->heard, 0, sizeof(p->heard));
 	p->nonce++; /* late answers from where the peer was are of no use */
 	sdr_soft_knock(q);
+}
+
+uint32_t sdr_soft_spread_may(struct sdr_soft_qp *q)
+{
+	const struct sdr_soft_crew *c = q->s->crew;
+	struct sdr_soft_spread *p = q->spread;
+	uint32_t i, may = 0, all = (1u << c->help) - 1;
+
+	for (i = 0; i < c->help && p->answered; i++)
+		may |= (uint32_t) !(p->answered & ~p->heard[i]) << i;
+	if (may != all && p->answered)
+		sdr_soft_knock_from_workers(q);
+	return may;
 }
 
 static bool sdr_soft_spread_same(const struct sdr_soft_dest *d, const struct sockaddr_storage *sa,

@@ -9,15 +9,22 @@
 #include "sdr_soft_knock.h"
 #include "sdr_soft_qp.h"
 
+/* Questions so far, and when the next is due. */
+struct sdr_soft_tries {
+	uint32_t n;
+	uint64_t next_ns;
+};
+
 struct sdr_soft_spread {
 	uint32_t n;		/* ports, >= 1 */
 	uint32_t turn;		/* the one that the last train went to */
 	uint16_t all, answered; /* a bit a port: those there are; those that let data through */
 	/* of those that have not answered (sdr_soft_knock.c) */
-	uint32_t tries;
-	uint64_t next_ns, nonce;
-	uint16_t port[SDR_WORKERS_MAX]; /* host order */
-	struct sdr_soft_dest dest[];	/* n of them */
+	struct sdr_soft_tries tries, worker_tries;
+	uint64_t nonce;
+	uint16_t heard[SDR_WORKERS_MAX]; /* a bit a port: by each of our own workers */
+	uint16_t port[SDR_WORKERS_MAX];	 /* host order */
+	struct sdr_soft_dest dest[];	 /* n of them */
 };
 
 /* What the peer's info says of its ports.  0 or -ENOMEM. */
@@ -27,6 +34,9 @@ void sdr_soft_spread_readdress(struct sdr_soft_qp *q);
 /* Data of the QP goes to this address. */
 bool sdr_soft_spread_goes(const struct sdr_soft_qp *q, const struct sockaddr_storage *sa,
 			  socklen_t len);
+
+/* A bit for each of our workers that may send to all ports that data go to. */
+uint32_t sdr_soft_spread_may(struct sdr_soft_qp *q);
 
 /* Where packets of this descriptor go now. */
 static inline struct sdr_soft_dest *sdr_soft_spread_dest(struct sdr_soft_qp *q,

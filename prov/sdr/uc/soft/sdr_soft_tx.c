@@ -280,9 +280,8 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	return true;
 }
 
-int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
+int sdr_soft_post_own(struct sdr_soft *s, struct sdr_uc_tx *v, int n)
 {
-	struct sdr_soft *s = sdr_soft_of(uc);
 	struct sdr_soft_cur c = { .v = v };
 	bool full = false, whole;
 
@@ -313,19 +312,26 @@ int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 	return c.d;
 }
 
-int sdr_soft_tx_init(struct sdr_soft *s)
+int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n)
 {
-	s->tx.arena = malloc(SDR_SOFT_TX_ARENA);
-	if (!s->tx.arena)
+	struct sdr_soft *s = sdr_soft_of(uc);
+
+	return s->crew && s->crew->help ? sdr_soft_share_post(s, v, n) : sdr_soft_post_own(s, v, n);
+}
+
+int sdr_soft_tx_init(const struct sdr_soft *s, struct sdr_soft_tx *tx)
+{
+	tx->arena = malloc(SDR_SOFT_TX_ARENA);
+	if (!tx->arena)
 		return -ENOMEM;
-	memset(s->tx.arena, 0, SDR_SOFT_TX_ARENA);
-	s->tx.tos_level = s->family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
-	s->tx.tos_type = s->family == AF_INET6 ? IPV6_TCLASS : IP_TOS;
-	s->tx.tos_ect = s->tos | SDR_UC_ECT0;
+	memset(tx->arena, 0, SDR_SOFT_TX_ARENA);
+	tx->tos_level = s->family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	tx->tos_type = s->family == AF_INET6 ? IPV6_TCLASS : IP_TOS;
+	tx->tos_ect = s->tos | SDR_UC_ECT0;
 	return 0;
 }
 
-void sdr_soft_tx_free(struct sdr_soft *s)
+void sdr_soft_tx_free(struct sdr_soft_tx *tx)
 {
-	free(s->tx.arena);
+	free(tx->arena);
 }

@@ -103,7 +103,9 @@ static inline bool sdr_soft_tx_valid(const struct sdr_uc_tx *t)
  */
 bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *full);
 int sdr_soft_post(struct sdr_uc *uc, struct sdr_uc_tx *v, int n);
-int sdr_soft_tx_init(struct sdr_soft *s);
-void sdr_soft_tx_free(struct sdr_soft *s);
+/* Likewise, by the calling thread alone. */
+int sdr_soft_post_own(struct sdr_soft *s, struct sdr_uc_tx *v, int n);
+int sdr_soft_tx_init(const struct sdr_soft *s, struct sdr_soft_tx *tx);
+void sdr_soft_tx_free(struct sdr_soft_tx *tx);
 
 #endif /* SDR_SOFT_TX_H */

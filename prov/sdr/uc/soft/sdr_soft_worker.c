@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * A receive worker's thread: reads its socket, places, reports, sleeps when nothing comes.
+ * A worker's thread: reads its socket, places, reports; when nothing comes it sends what its owner
+ * shares out (sdr_soft_share.c), or sleeps.
  *
  * It takes what a receive call brings, train by train, and reports runs of packets of one slot to
  * the layer above (struct sdr_uc_crew), on this thread.  While it has a QP in hand its `work` is
@@ -40,7 +41,10 @@
 #ifndef SDR_SOFT_EARLY_NAPS
 #define SDR_SOFT_EARLY_NAPS (SDR_SOFT_NAP_SPINS + 3u)
 #endif
-#define SDR_SOFT_NAP_MAX 500000 /* ns: what a worker may be late in seeing that it is waited for */
+#define SDR_SOFT_WARM_LOOKS 128u /* times that the processor is offered after it has sent */
+#define SDR_SOFT_WARM_POLL  8u	 /* of them for each look at the socket */
+/* ns: what a worker may be late in seeing that it is waited for */
+#define SDR_SOFT_NAP_MAX 500000
 
 static bool sdr_soft_worker_stopped(const struct sdr_soft_worker *w)
 {
@@ -63,11 +67,12 @@ static void sdr_soft_worker_end(struct sdr_soft_worker *w)
 /* The n-th time in a row that there is nothing for it but to wait; with nothing in hand. */
 static void sdr_soft_worker_nap(struct sdr_soft_worker *w, uint32_t n)
 {
-	struct pollfd p = { .fd = w->wake, .events = POLLIN };
+	struct pollfd p = { .fd = w->bell.fd, .events = POLLIN };
 	struct timespec t = { 0 };
 	uint64_t ns;
 
 	SDR_ASSERT(!(w->work & 1));
+	sdr_soft_bell_hear(&w->bell);
 	if (n < SDR_SOFT_NAP_SPINS) {
 		sched_yield();
 		return;
@@ -111,8 +116,8 @@ static int sdr_soft_worker_run(struct sdr_soft_worker *w, struct sdr_uc_ev *ev, 
 
 		len = end - rx->off < rx->seg ? end - rx->off : rx->seg;
 		if (sdr_wire_opcode(pkt, len) == SDR_OP_UD_SEND_ONLY &&
-		    sdr_soft_knock_asked(w->s, w->fd, pkt, len, sdr_soft_rx_from(rx),
-					 rx->hdr[rx->cur].msg_hdr.msg_namelen)) {
+		    sdr_soft_knock_come(w->s, w->fd, pkt, len, sdr_soft_rx_from(rx),
+					rx->hdr[rx->cur].msg_hdr.msg_namelen, &w->box)) {
 			rx->off += len;
 			continue;
 		}
@@ -186,7 +191,7 @@ static void sdr_soft_worker_take(struct sdr_soft_worker *w)
 	}
 }
 
-static void sdr_soft_worker_tell(struct sdr_soft_worker *w)
+void sdr_soft_worker_tell(struct sdr_soft_worker *w)
 {
 	uint64_t v[SDR_SOFT_COUNTS];
 	size_t i;
@@ -197,16 +202,43 @@ static void sdr_soft_worker_tell(struct sdr_soft_worker *w)
 		__atomic_store_n(&w->told[i], v[i], __ATOMIC_RELAXED);
 }
 
+/*
+ * Until something comes to its socket, which it has found empty.  Meanwhile it sends what the owner
+ * shares out, and after that stays awake for a moment: the next post of a large message follows.
+ */
+static void sdr_soft_worker_rest(struct sdr_soft_worker *w)
+{
+	struct pollfd p[2] = {
+		{ .fd = w->fd, .events = POLLIN },
+		{ .fd = w->bell.fd, .events = POLLIN },
+	};
+	uint32_t warm = 0;
+
+	while (!sdr_soft_worker_stopped(w) && !p[0].revents) {
+		if (sdr_soft_share_help(w)) {
+			warm = SDR_SOFT_WARM_LOOKS;
+		} else if (warm) {
+			warm--;
+			sched_yield();
+		} else {
+			sdr_soft_bell_arm(&w->bell);
+			if (!sdr_soft_share_waits(w))
+				poll(p, 2, -1);
+			sdr_soft_bell_wake(&w->bell);
+			sdr_soft_bell_hear(&w->bell);
+			continue;
+		}
+		if (!(warm % SDR_SOFT_WARM_POLL))
+			poll(p, 2, 0);
+	}
+}
+
 void *sdr_soft_worker_main(void *arg)
 {
 	struct sdr_soft_worker *w = arg;
-	struct pollfd p[2] = {
-		{ .fd = w->fd, .events = POLLIN },
-		{ .fd = w->wake, .events = POLLIN },
-	};
 	int ret;
 
-	prctl(PR_SET_NAME, "sdr-rx");
+	prctl(PR_SET_NAME, "sdr-worker");
 	while (!sdr_soft_worker_stopped(w)) {
 		ret = sdr_soft_rx_call(w->s, &w->rx, w->fd, &w->inlet, sdr_soft_rx_room(&w->rx));
 		if (ret < 0)
@@ -217,7 +249,7 @@ void *sdr_soft_worker_main(void *arg)
 		} else {
 			__atomic_store_n(&w->idle, true, __ATOMIC_SEQ_CST);
 			sdr_soft_crew_tell(w->s->crew);
-			poll(p, 2, -1);
+			sdr_soft_worker_rest(w);
 			__atomic_store_n(&w->idle, false, __ATOMIC_SEQ_CST);
 		}
 		sdr_soft_rx_reset(&w->rx);

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Send workers: what becomes of a post that threads share.
+ *
+ * Two engines of this machine with workers on both sides, over sockets and over rings.  Everything
+ * that is posted arrives, once, in the place where it belongs, behind the control datagram before
+ * it; who sent it is counted; what the kernel refuses a worker its owner sends, and what it refuses
+ * both is handed back.  The send calls are defined here and ask a script first.
+ */
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wire/sdr_knock.h"
+#include "test_soft_util.h"
+
+#define MTU    4096u
+#define RUN    40u /* packets of a descriptor: three trains */
+#define PKTS   (2 * RUN)
+#define LEN    (PKTS * MTU)
+#define TRAIN  15u /* packets, at most */
+#define ROUNDS 60u
+#define TRIES  20000u
+
+#ifdef __SANITIZE_THREAD__
+#define WORK 3
+#else
+#define WORK 1
+#endif
+
+static struct {
+	pthread_t owner;
+	int err;       /* that a worker's train gets, */
+	uint32_t each; /* one in so many; 0: none */
+	bool owners;   /* the owner's as well */
+	uint32_t seen, refused;
+	uint16_t port[2]; /* not 0: the engines' own; knocks from others of ours are lost */
+} script;
+
+static bool script_refuses(const struct msghdr *m)
+{
+	if (!m->msg_controllen || !script.each ||
+	    (!script.owners && pthread_equal(script.owner, pthread_self())))
+		return false;
+	if (__atomic_add_fetch(&script.seen, 1, __ATOMIC_RELAXED) % script.each)
+		return false;
+	__atomic_add_fetch(&script.refused, 1, __ATOMIC_RELAXED);
+	errno = script.err;
+	return true;
+}
+
+/* The owner sends a knock from its own port, and from those of its workers. */
+static bool script_swallows(int fd, const struct msghdr *m)
+{
+	struct sockaddr_in name;
+	socklen_t len = sizeof(name);
+
+	return pthread_equal(script.owner, pthread_self()) && script.port[0] &&
+	       m->msg_iovlen == 1 && m->msg_iov->iov_len == SDR_CTL_OVERHEAD + SDR_KNOCK_LEN &&
+	       !getsockname(fd, (struct sockaddr *)&name, &len) &&
+	       name.sin_port != script.port[0] && name.sin_port != script.port[1];
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	if (script_refuses(m))
+		return -1;
+	if (script_swallows(fd, m))
+		return (ssize_t)m->msg_iov->iov_len;
+	return syscall(SYS_sendmsg, fd, m, flags);
+}
+
+int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		ssize_t ret = script_refuses(&m[i].msg_hdr)
+				      ? -1
+				      : syscall(SYS_sendmsg, fd, &m[i].msg_hdr, flags);
+
+		if (ret < 0)
+			return i ? (int)i : -1;
+		m[i].msg_len = (unsigned int)ret;
+	}
+	return (int)n;
+}
+
+/* ---- the world ------------------------------------------------------------------------------- */
+
+static uint8_t src[LEN], dst[LEN];
+static uint32_t placed; /* packets, by whoever */
+
+static bool crew_room(void *user, uint32_t worker)
+{
+	(void)user;
+	(void)worker;
+	return true;
+}
+
+static void crew_placed(void *user, uint32_t worker, const struct sdr_uc_ev *ev, int n)
+{
+	(void)user;
+	(void)worker;
+	(void)ev;
+	__atomic_fetch_add(&placed, (uint32_t)n, __ATOMIC_RELEASE);
+}
+
+static const struct sdr_uc_crew crew = { .room = crew_room, .placed = crew_placed };
+
+static uint32_t arrived(void)
+{
+	return __atomic_load_n(&placed, __ATOMIC_ACQUIRE);
+}
+
+static void world_open(struct pair *p, const char *name, uint8_t workers, uint8_t channels)
+{
+	memset(&script, 0, sizeof(script));
+	script.owner = pthread_self();
+	fill(src, LEN, 7);
+	pair_open(p, &(struct pair_opt){ .name = name,
+					 .mtu = MTU,
+					 .msg = LEN,
+					 .channels = channels,
+					 .off = SDR_SOFT_NO_SPARE,
+					 .workers = workers,
+					 .crew = &crew });
+}
+
+static void look(struct pair *p)
+{
+	struct sdr_uc_ev ev[SDR_UC_POLL_MIN];
+	int n, i;
+
+	p->a->ops->now(p->a);
+	p->b->ops->now(p->b);
+	while (p->a->ops->poll(p->a, ev, SDR_UC_POLL_MIN) > 0)
+		;
+	while ((n = p->b->ops->poll(p->b, ev, SDR_UC_POLL_MIN)) > 0)
+		for (i = 0; i < n; i++)
+			if (ev[i].kind == SDR_UC_EV_PLACED)
+				crew_placed(NULL, 0, NULL, 1);
+}
+
+/* A message between two control datagrams; how often it was handed back. */
+static uint32_t post(struct pair *p, uint32_t use, uint8_t channels)
+{
+	struct sdr_uc_tx v[4], *t = v;
+	uint32_t back = 0, tries = 0;
+	int left = 4, ret, i;
+
+	v[0] = pair_ctl(&p->ib.addr, "one", 3);
+	v[3] = pair_ctl(&p->ib.addr, "two", 3);
+	for (i = 1; i < 3; i++) {
+		v[i] = pair_write(p, 1, use % 4, src, (uint32_t)(i - 1) * RUN, RUN * MTU);
+		v[i].flags = SDR_UC_F_SPREAD;
+		v[i].w.epoch = use / 4;
+		v[i].channel = (uint8_t)(i % channels);
+	}
+	for (;;) {
+		ret = p->a->ops->post(p->a, t, left);
+		assert_true(ret >= 0 && ret <= left);
+		t += ret;
+		left -= ret;
+		if (!left)
+			return back;
+		if (t->kind == SDR_UC_TX_WRITE) {
+			assert_ptr_equal(t->buf, src + (size_t)t->w.first * MTU);
+			assert_true(t->len && t->len <= RUN * MTU);
+		}
+		back++;
+		assert_true(++tries < TRIES);
+		look(p);
+	}
+}
+
+static void expect(struct pair *p, uint32_t use)
+{
+	__atomic_store_n(&placed, 0, __ATOMIC_RELEASE);
+	memset(dst, 0, LEN);
+	assert_int_equal(p->b->ops->slot_bind(p->qb, 1, use, dst, LEN, NULL), 0);
+}
+
+/* It has come, so many packets at least; the buffer is the test's again. */
+static void take(struct pair *p)
+{
+	uint32_t tries;
+
+	for (tries = 0; arrived() < PKTS; tries++) {
+		assert_true(tries < TRIES);
+		poll(NULL, 0, tries > 100);
+		look(p);
+	}
+	look(p);
+	p->b->ops->slot_unbind(p->qb, 1);
+	assert_memory_equal(dst, src, LEN);
+}
+
+static struct sdr_soft_stats soft_stats(struct sdr_uc *uc)
+{
+	struct sdr_soft_stats st;
+
+	sdr_soft_stats_get(uc, &st);
+	return st;
+}
+
+static uint64_t sent_by_workers(struct sdr_uc *uc)
+{
+	struct sdr_soft_worker_stats w[SDR_WORKERS_MAX];
+	uint32_t i, k = sdr_soft_worker_stats_get(uc, w, SDR_WORKERS_MAX);
+	uint64_t n = 0;
+
+	for (i = 0; i < k; i++)
+		n += w[i].pkts_tx;
+	return n;
+}
+
+/* Messages until workers have sent something; how many. */
+static uint32_t warm(struct pair *p, uint8_t channels)
+{
+	uint32_t use;
+
+	for (use = 0; !sent_by_workers(p->a); use++) {
+		assert_true(use < TRIES);
+		expect(p, use);
+		post(p, use, channels);
+		take(p);
+		assert_int_equal(arrived(), PKTS);
+	}
+	return use;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void whole(const char *name, uint8_t workers, uint8_t channels)
+{
+	struct sdr_uc_stats st;
+	uint32_t use, from;
+	struct pair p;
+
+	world_open(&p, name, workers, channels);
+	from = warm(&p, channels);
+	for (use = from; use < from + ROUNDS / WORK; use++) {
+		expect(&p, use);
+		assert_int_equal(post(&p, use, channels), 0);
+		take(&p);
+		assert_int_equal(arrived(), PKTS);
+	}
+	st = pair_stats(p.a);
+	assert_int_equal(st.pkts_tx, (uint64_t)use * PKTS);
+	assert_int_equal(st.bytes_tx, (uint64_t)use * LEN);
+	assert_int_equal(st.ctl_tx, 2 * use);
+	assert_int_equal(st.tx_lost + st.tx_again, 0);
+	assert_true(soft_stats(p.a).tx_shared > 0);
+	assert_int_equal(soft_stats(p.a).tx_back, 0);
+	st = pair_stats(p.b);
+	assert_int_equal(st.pkts_rx, (uint64_t)use * PKTS);
+	assert_int_equal(st.pkts_bad + st.pkts_late, 0);
+	pair_close(&p);
+}
+
+static void share__whole_messages(void **state)
+{
+	(void)state;
+	whole("soft:127.0.0.1", 1, 1);
+	whole("soft:127.0.0.1", 4, 1);
+	whole("soft:[::1]", 2, 2);
+}
+
+static void share__in_memory(void **state)
+{
+	(void)state;
+	whole("mem", 1, 1);
+	whole("mem", 4, 2);
+}
+
+/* What the kernel does not take from a worker its owner sends, once; nothing is lost. */
+static void share__refused_to_a_worker(void **state)
+{
+	static const int errs[] = { EAGAIN, ENOBUFS, EMSGSIZE, EINVAL, EIO, EPERM };
+	uint32_t i, use, from;
+	struct pair p;
+
+	(void)state;
+	for (i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
+		world_open(&p, NULL, 2, 1);
+		from = warm(&p, 1);
+		script.err = errs[i];
+		for (use = from; use < TRIES && script.refused < 3; use++) {
+			script.each = 1 + use % 2;
+			expect(&p, use);
+			assert_int_equal(post(&p, use, 1), 0);
+			take(&p);
+			assert_int_equal(arrived(), PKTS);
+		}
+		assert_true(soft_stats(p.a).tx_back >= 3);
+		assert_int_equal(pair_stats(p.a).tx_lost, 0);
+		assert_int_equal(pair_stats(p.a).pkts_tx, (uint64_t)use * PKTS);
+		pair_close(&p);
+	}
+}
+
+/* Nobody's train goes now and then: it is handed back, with no more behind it than is under way. */
+static void share__full(void **state)
+{
+	uint32_t use, from, back, all = 0;
+	struct pair p;
+
+	(void)state;
+	world_open(&p, NULL, 2, 1);
+	from = warm(&p, 1);
+	script.err = EAGAIN;
+	script.owners = true;
+	for (use = from; use < from + ROUNDS / WORK; use++) {
+		script.each = 2 + use % 5;
+		expect(&p, use);
+		back = post(&p, use, 1);
+		take(&p);
+		assert_true(arrived() >= PKTS && arrived() <= PKTS + back * 2 * TRAIN);
+		all += back;
+	}
+	assert_true(all > 0);
+	assert_int_equal(pair_stats(p.a).tx_lost, 0);
+	pair_close(&p);
+}
+
+/* A firewall of this host: what is lost is counted, and nothing else. */
+static void share__denied(void **state)
+{
+	struct sdr_uc_stats st;
+	uint32_t use, from, n;
+	struct pair p;
+
+	(void)state;
+	world_open(&p, NULL, 2, 1);
+	from = warm(&p, 1);
+	script.err = EPERM;
+	script.owners = true;
+	for (use = from; use < from + ROUNDS / WORK; use++) {
+		script.each = 3;
+		expect(&p, use);
+		assert_int_equal(post(&p, use, 1), 0);
+		for (n = 0; n < 10; n++)
+			look(&p);
+		p.b->ops->slot_unbind(p.qb, 1);
+	}
+	st = pair_stats(p.a);
+	assert_true(st.tx_denied > 0);
+	assert_int_equal(st.tx_denied, st.tx_lost);
+	assert_int_equal(st.pkts_tx + st.tx_denied, (uint64_t)use * PKTS);
+	pair_close(&p);
+}
+
+/* Nothing comes from the ports of our workers to the peer: the owner sends it all. */
+static void ports__that_are_not_heard(void **state)
+{
+	struct pair p;
+	uint32_t use;
+
+	(void)state;
+	world_open(&p, NULL, 2, 1);
+	memcpy(&script.port[0], p.ia.addr.b + 1, 2);
+	memcpy(&script.port[1], p.ib.addr.b + 1, 2);
+	for (use = 0; use < ROUNDS / WORK; use++) {
+		expect(&p, use);
+		post(&p, use, 1);
+		take(&p);
+		assert_int_equal(arrived(), PKTS);
+	}
+	assert_int_equal(sent_by_workers(p.a), 0);
+	script.port[0] = 0;
+	(void)warm(&p, 1);
+	pair_close(&p);
+}
+
+/* The buffer is the receiver's again while packets are on their way; and both ends go. */
+static void share__nobody_waits(void **state)
+{
+	struct pair p;
+	uint32_t use, i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		world_open(&p, i % 2 ? "mem" : NULL, 3, 1);
+		for (use = warm(&p, 1) + 1; i && use < ROUNDS / WORK; use++) {
+			expect(&p, use);
+			post(&p, use, 1);
+			p.b->ops->slot_unbind(p.qb, 1);
+			memset(dst, 0xee, LEN);
+			look(&p);
+			assert_true(dst[0] == 0xee && !memcmp(dst, dst + 1, LEN - 1));
+		}
+		expect(&p, use);
+		post(&p, use, 1);
+		pair_close(&p);
+	}
+}
+
+/* A child has no workers, and sends alone. */
+static void fork__child_sends(void **state)
+{
+	uint32_t use, i;
+	struct pair p;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	world_open(&p, NULL, 2, 1);
+	use = warm(&p, 1);
+	for (i = 0; i < 3; i++, use += 2) {
+		expect(&p, use);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			alarm(20);
+			post(&p, use, 1);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		take(&p);
+		expect(&p, use + 1);
+		post(&p, use + 1, 1);
+		take(&p);
+	}
+	pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(share__whole_messages),
+		cmocka_unit_test(share__in_memory),
+		cmocka_unit_test(share__refused_to_a_worker),
+		cmocka_unit_test(share__full),
+		cmocka_unit_test(share__denied),
+		cmocka_unit_test(ports__that_are_not_heard),
+		cmocka_unit_test(share__nobody_waits),
+		cmocka_unit_test(fork__child_sends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
