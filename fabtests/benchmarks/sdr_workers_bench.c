@@ -1,28 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * How many packets per second the whole receive path takes, by receive workers: frame and ICRC
- * checked, placed, packet and chunk bit set, counted, and seen by the receiver.
+ * How many packets per second the SDK and its engine receive, and send, by workers.
  *
- *   sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS] [--min RATIO]
+ *   sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS,...] [-o recv|send] [-t SECONDS]
+ *                     [--min RATIO]
  *
- * The engine is "mem": rings in this process with no kernel in between, so that two cores can show
- * two workers.  A round: some messages are posted and sent, and stay in the receiver's rings,
- * prepared; then the rings are let go and the clock runs until the receiver has counted all
- * packets, which it looks for once in a while as an application would that sleeps.  Bytes are
- * compared outside of the time.  Packets of 64 bytes and of 4 KiB; without workers (the receiver's
- * own thread does it all), with one and with two, in turn each round; the best and the median of
- * the rounds are printed, and the ratio of two workers to one in the median of each.
+ * The engine is "mem": rings in this process with no kernel in between, so that a few cores can
+ * show as many workers.  Some messages of 8 MiB, in packets of 64 bytes and of 4 KiB.
  *
- * Exit status 1 when --min RATIO is given and that ratio is below it for one of the sizes.
+ * recv   The whole receive path: frame and ICRC checked, placed, packet and chunk bit set, counted,
+ *        and seen by the receiver.  The messages are sent and stay in the receiver's rings; then
+ *        the rings are let go and the clock runs until the receiver has counted all packets, which
+ *        it looks for once in a while as an application would that sleeps.
+ * send   The whole send path: packets framed, ICRC made, copied into rings.  The clock runs from
+ *        the first message until the last is sent; all stay in the rings meanwhile, and are let go
+ *        after that.  The receiver has twice as many ports as the sender has workers, four at least
+ *        and sixteen at most, so that these do not wait for each other there.
+ *
+ * Bytes are compared outside of the time.  Without workers the caller's own thread does it all;
+ * with them it sends as well, and does not receive.  All rows of a packet size take turns, round by
+ * round; the first round warms the memory up and does not count.  Printed are the best and the
+ * median, the median of the ratios to none, and to one, in the same round, and what part of the
+ * packets workers did.  Of as many workers as there are processors or more one does not send
+ * (uc/README.md).
+ *
+ * Stops beginning rounds after SECONDS (50).  Exit status 1 when --min RATIO is given and receiving
+ * with two workers is less than so much of it with one, for one of the sizes.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sdk/sdr_sdk.h"
 #include "uc/sdr_uc_open.h"
@@ -30,10 +44,12 @@
 
 #define MSGS	   4u
 #define LEN	   (8u << 20) /* bytes of a message */
-#define RING	   (256u << 20)
-#define WORKERS	   3 /* 0, 1, 2 */
+#define WARM	   (1u << 20)
+#define ROWS	   8u
 #define ROUNDS_MAX 99
 #define NAP_NS	   200000
+#define SETTLE_NS  20000000
+#define RING_OVER  128u /* bytes that a packet takes in a ring besides its payload, at most */
 
 struct side {
 	struct sdr_context *ctx;
@@ -65,9 +81,9 @@ static void progress(struct side *s)
 		die("progress", ret);
 }
 
-static void side_open(struct side *s, uint8_t workers)
+static void side_open(struct side *s, uint8_t workers, uint32_t ring)
 {
-	struct sdr_uc_open_attr a = { .workers = workers, .rcvbuf = RING };
+	struct sdr_uc_open_attr a = { .workers = workers, .rcvbuf = ring };
 	const uint64_t rand[2] = { 0x1234567 + workers, 0x89abcdef };
 	int ret = sdr_uc_open("mem", &a, &s->uc);
 
@@ -78,8 +94,18 @@ static void side_open(struct side *s, uint8_t workers)
 		die("context", errno);
 }
 
-static void sides_open(struct side s[2], uint8_t workers, uint32_t mtu)
+/* Until answers of ports have come, and whatever else is on its way. */
+static void settle(struct side s[2])
 {
+	for (uint64_t t = now_ns() + SETTLE_NS; now_ns() < t;) {
+		progress(&s[0]);
+		progress(&s[1]);
+	}
+}
+
+static void sides_open(struct side s[2], uint8_t from, uint8_t to, uint32_t mtu)
+{
+	const uint32_t all = MSGS * (LEN / mtu) * (mtu + RING_OVER), ports = to ? to : 1;
 	struct sdr_qp_attr attr = { .size = sizeof(attr),
 				    .mtu = mtu,
 				    .max_msg = LEN,
@@ -90,7 +116,7 @@ static void sides_open(struct side s[2], uint8_t workers, uint32_t mtu)
 	int i, ret;
 
 	for (i = 0; i < 2; i++) {
-		side_open(&s[i], i ? workers : 0);
+		side_open(&s[i], i ? to : from, i ? 2 * (all / ports) : 0);
 		s[i].qp = sdr_qp_create(s[i].ctx, &attr);
 		if (!s[i].qp)
 			die("queue pair", errno);
@@ -101,10 +127,8 @@ static void sides_open(struct side s[2], uint8_t workers, uint32_t mtu)
 		if (ret)
 			die("connect", ret);
 	}
-	/* ports of workers answer */
-	for (uint64_t t = now_ns() + 20000000; now_ns() < t;)
-		for (i = 0; i < 2; i++)
-			progress(&s[i]);
+	sdr_qp_limit_set(s[0].qp, 2 * MSGS);
+	settle(s);
 }
 
 static void sides_close(struct side s[2])
@@ -130,59 +154,108 @@ static bool all_in(struct sdr_rcv_handle *r[MSGS])
 	return true;
 }
 
-/* Packets per second. */
-static double round_of(uint8_t workers, uint32_t mtu)
+static void post(struct side s[2], uint32_t no, uint32_t len, struct sdr_rcv_handle **r)
+{
+	struct sdr_rcv_wr rw = { .addr = dst + (size_t)(no % MSGS) * LEN, .length = len };
+	int ret = sdr_recv_post_at(s[1].qp, no, &rw, NULL, r);
+
+	if (ret)
+		die("post", ret);
+}
+
+static void send_one(struct side *s, uint32_t no, uint32_t len)
+{
+	struct sdr_continue_wr part = { .addr = src, .length = len };
+	struct sdr_start_wr sw = { .length = len };
+	struct sdr_snd_handle *h;
+	int ret = sdr_send_stream_start_at(s->qp, no, &sw, &h);
+
+	if (ret)
+		die("start", ret);
+	while ((ret = sdr_send_stream_continue(h, &part)) == -EAGAIN)
+		progress(s);
+	if (!ret)
+		ret = sdr_send_stream_end(h);
+	if (ret)
+		die("send", ret);
+	while (!(ret = sdr_send_poll(h)))
+		progress(s);
+	if (ret < 0)
+		die("send", ret);
+}
+
+static void receive(struct side *s, struct sdr_rcv_handle *r[MSGS], bool sleeps)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	struct sdr_rcv_handle *r[MSGS];
-	struct sdr_snd_handle *h[MSGS];
-	struct sdr_stats st = { .size = sizeof(st) };
-	struct side s[2];
-	uint64_t from, ns;
-	uint32_t i;
-	int ret;
+	uint64_t from = now_ns();
 
-	sides_open(s, workers, mtu);
-	sdr_soft_mem_hold(s[1].uc, true);
-	sdr_qp_limit_set(s[0].qp, MSGS);
-	memset(dst, 0, (size_t)MSGS * LEN);
-	for (i = 0; i < MSGS; i++) {
-		struct sdr_rcv_wr rw = { .addr = dst + (size_t)i * LEN, .length = LEN };
-		struct sdr_start_wr sw = { .length = LEN };
-		struct sdr_continue_wr part = { .addr = src, .length = LEN };
-
-		ret = sdr_recv_post_at(s[1].qp, i, &rw, NULL, &r[i]);
-		if (!ret)
-			ret = sdr_send_stream_start_at(s[0].qp, i, &sw, &h[i]);
-		if (ret)
-			die("post", ret);
-		while ((ret = sdr_send_stream_continue(h[i], &part)) == -EAGAIN)
-			progress(&s[0]);
-		if (!ret)
-			ret = sdr_send_stream_end(h[i]);
-		if (ret)
-			die("send", ret);
-		while (!(ret = sdr_send_poll(h[i])))
-			progress(&s[0]);
-		if (ret < 0)
-			die("send", ret);
-	}
-	from = now_ns();
-	sdr_soft_mem_hold(s[1].uc, false);
 	while (!all_in(r)) {
-		progress(&s[1]);
-		if (workers)
+		progress(s);
+		if (sleeps)
 			nanosleep(&nap, NULL);
 		if (now_ns() - from > 20000000000u)
 			die("packets are missing", ETIMEDOUT);
 	}
+}
+
+/*
+ * A first message, which nothing is measured with: with it the sender's workers ask, and those of
+ * the receiver answer.
+ */
+static void meet(struct side s[2])
+{
+	struct sdr_rcv_handle *r;
+
+	post(s, MSGS, WARM, &r);
+	send_one(&s[0], MSGS, WARM);
+	settle(s);
+}
+
+/* Packets that the workers of a side have sent, or placed. */
+static uint64_t by_workers(const struct side *s, bool sent)
+{
+	struct sdr_soft_worker_stats w[SDR_WORKERS_MAX];
+	uint32_t i, k = sdr_soft_worker_stats_get(s->uc, w, SDR_WORKERS_MAX);
+	uint64_t n = 0;
+
+	for (i = 0; i < k; i++)
+		n += sent ? w[i].pkts_tx : w[i].pkts_rx;
+	return n;
+}
+
+/* Packets per second, of receiving or of sending; *part: of them, what workers did. */
+static double round_of(uint8_t workers, uint32_t mtu, bool sending, double *part)
+{
+	uint8_t to = sending ? (workers < 2 ? 4 : workers < 8 ? 2 * workers : 16) : workers;
+	struct sdr_stats st = { .size = sizeof(st) };
+	struct sdr_rcv_handle *r[MSGS];
+	struct side s[2];
+	uint64_t from, ns, before;
+	uint32_t i;
+
+	sides_open(s, sending ? workers : 0, to, mtu);
+	meet(s);
+	before = by_workers(&s[!sending], sending);
+	sdr_soft_mem_hold(s[1].uc, true);
+	memset(dst, 0, (size_t)MSGS * LEN);
+	for (i = 0; i < MSGS; i++)
+		post(s, i, LEN, &r[i]);
+	from = now_ns();
+	for (i = 0; i < MSGS; i++)
+		send_one(&s[0], i, LEN);
 	ns = now_ns() - from;
+	from = now_ns();
+	sdr_soft_mem_hold(s[1].uc, false);
+	receive(&s[1], r, to);
+	if (!sending)
+		ns = now_ns() - from;
 	for (i = 0; i < MSGS; i++)
 		if (memcmp(dst + (size_t)i * LEN, src, LEN) != 0)
 			die("bytes", EBADMSG);
 	sdr_context_stats(s[1].ctx, &st);
-	if (st.pkts_rx != (uint64_t)MSGS * (LEN / mtu))
+	if (st.pkts_rx != ((uint64_t)MSGS * LEN + WARM) / mtu)
 		die("packets", EBADMSG);
+	*part = (double)(by_workers(&s[!sending], sending) - before) / MSGS / (LEN / mtu);
 	sides_close(s);
 	return (double)MSGS * (LEN / mtu) * 1e9 / (double)ns;
 }
@@ -194,67 +267,157 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* What was asked for, and what came of it: packets per second, a row for each number of workers. */
+struct table {
+	uint32_t mtu;
+	bool sending;
+	uint8_t workers[ROWS];
+	uint32_t rows;
+	int rounds;
+	double v[ROWS][ROUNDS_MAX];
+	double part[ROWS]; /* that workers did, mean of the rounds */
+};
+
+static double median(double *a, int n)
+{
+	qsort(a, (size_t)n, sizeof(a[0]), by_value);
+	return a[n / 2];
+}
+
+/* Median of row i to the row of so many workers, round by round; 0: there is none. */
+static double ratio(const struct table *t, uint32_t i, uint8_t workers)
+{
+	double a[ROUNDS_MAX];
+	uint32_t k;
+	int r;
+
+	for (k = 0; k < t->rows && t->workers[k] != workers; k++)
+		;
+	if (k == t->rows)
+		return 0;
+	for (r = 0; r < t->rounds; r++)
+		a[r] = t->v[i][r] / t->v[k][r];
+	return median(a, t->rounds);
+}
+
+/* The rounds that there is time for, one at least. */
+static void measure(struct table *t, int rounds, uint64_t until)
+{
+	double part;
+	uint32_t i;
+	int r;
+
+	for (i = 0; i < t->rows; i++) {
+		round_of(t->workers[i], t->mtu, t->sending, &part);
+		t->part[i] = 0;
+	}
+	for (r = 0; r < rounds && (!r || now_ns() < until); r++)
+		for (i = 0; i < t->rows; i++) {
+			t->v[i][r] = round_of(t->workers[i], t->mtu, t->sending, &part);
+			t->part[i] += part;
+		}
+	t->rounds = r;
+}
+
+static void print(const struct table *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->rows; i++) {
+		double none = ratio(t, i, 0), one = ratio(t, i, 1), a[ROUNDS_MAX], mid;
+
+		memcpy(a, t->v[i], sizeof(a));
+		mid = median(a, t->rounds);
+		printf("%-5s %8u %8u %12.2f %12.2f %12.2f %8.2f %8.2f %7.0f%%\n",
+		       t->sending ? "send" : "recv", t->mtu, t->workers[i], a[t->rounds - 1] / 1e6,
+		       mid / 1e6, mid * t->mtu / 1e9, none, one, 100 * t->part[i] / t->rounds);
+	}
+	fflush(stdout);
+}
+
 static void usage(void)
 {
-	fprintf(stderr,
-		"usage: sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS] [--min RATIO]\n");
+	fprintf(stderr, "usage: sdr_workers_bench [-r ROUNDS] [-m MTU] [-w WORKERS,...] "
+			"[-o recv|send] [-t SECONDS] [--min RATIO]\n");
 	exit(2);
+}
+
+/* "0,1,2"; NULL: powers of two up to what there are processors for. */
+static void rows_set(struct table *t, const char *list)
+{
+	static const uint8_t some[] = { 0, 1, 2, 4, 8, 16 };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), w;
+	char *end;
+	size_t i;
+
+	t->rows = 0;
+	for (i = 0; !list && i < sizeof(some) && (i < 3 || some[i] <= cpus); i++)
+		t->workers[t->rows++] = some[i];
+	while (list) {
+		w = strtol(list, &end, 10);
+		if (end == list || w < 0 || w > SDR_WORKERS_MAX || t->rows == ROWS ||
+		    (*end && *end != ','))
+			usage();
+		t->workers[t->rows++] = (uint8_t)w;
+		list = *end ? end + 1 : NULL;
+	}
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = { { "min", required_argument, NULL, 'x' },
 					       { NULL, 0, NULL, 0 } };
-	static double v[WORKERS][ROUNDS_MAX], two[ROUNDS_MAX];
-	uint32_t mtus[] = { 64, 4096 }, i, n = 2;
-	int rounds = 9, c, w, k, only = -1;
-	double min = 0;
+	uint32_t mtus[] = { 64, 4096 }, i, k, n = 2, done = 0, all;
+	const char *list = NULL, *only = NULL;
+	static struct table t;
+	int rounds = 9, c;
+	double min = 0, seconds = 50;
 	bool low = false;
+	uint64_t from = now_ns();
 
-	while ((c = getopt_long(argc, argv, "r:m:w:", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "r:m:w:o:t:", longs, NULL)) != -1) {
 		if (c == 'r')
 			rounds = atoi(optarg);
 		else if (c == 'm')
 			mtus[0] = (uint32_t)atoi(optarg), n = 1;
 		else if (c == 'w')
-			only = atoi(optarg);
+			list = optarg;
+		else if (c == 'o')
+			only = optarg;
+		else if (c == 't')
+			seconds = atof(optarg);
 		else if (c == 'x')
 			min = atof(optarg);
 		else
 			usage();
 	}
-	if (optind != argc || rounds < 1 || rounds > ROUNDS_MAX || only >= WORKERS ||
-	    mtus[0] < 64 || LEN % mtus[0])
+	if (optind != argc || rounds < 1 || rounds > ROUNDS_MAX || mtus[0] < 64 || LEN % mtus[0] ||
+	    (only && strcmp(only, "recv") != 0 && strcmp(only, "send") != 0))
 		usage();
+	rows_set(&t, list);
+	/* Rings are memory that was used before, so that no page is new in a round that counts. */
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
 	src = malloc(LEN);
 	dst = malloc((size_t)MSGS * LEN);
 	if (!src || !dst)
 		die("memory", ENOMEM);
 	for (i = 0; i < LEN; i++)
 		src[i] = (uint8_t)(i * 2654435761u >> 13);
-	printf("%-10s %8s %12s %12s %12s %8s\n", "packet", "workers", "best Mpps", "median Mpps",
-	       "median GB/s", "2 : 1");
-	for (i = 0; i < n; i++) {
-		for (k = 0; k < rounds; k++) {
-			for (w = 0; w < WORKERS; w++)
-				if (only < 0 || w == only)
-					v[w][k] = round_of((uint8_t)w, mtus[i]);
-			two[k] = v[1][k] > 0 ? v[2][k] / v[1][k] : 0;
+	printf("%-5s %8s %8s %12s %12s %12s %8s %8s %8s\n", "what", "packet", "workers",
+	       "best Mpps", "median Mpps", "median GB/s", ": none", ": one", "theirs");
+	all = n * (only ? 1 : 2);
+	for (k = 0; k < 2; k++) {
+		if (only && (k == 1) != !strcmp(only, "send"))
+			continue;
+		for (i = 0; i < n; i++) {
+			t.mtu = mtus[i];
+			t.sending = k;
+			measure(&t, rounds, from + (uint64_t)(seconds * 1e9 * ++done / all));
+			print(&t);
+			for (c = 0; !k && c < (int)t.rows; c++)
+				low |= t.workers[c] == 2 && ratio(&t, (uint32_t)c, 1) < min;
 		}
-		qsort(two, (size_t)rounds, sizeof(two[0]), by_value);
-		for (w = 0; w < WORKERS; w++) {
-			double *a = v[w];
-
-			if (only >= 0 && w != only)
-				continue;
-			qsort(a, (size_t)rounds, sizeof(a[0]), by_value);
-			printf("%-10u %8d %12.2f %12.2f %12.2f", mtus[i], w, a[rounds - 1] / 1e6,
-			       a[rounds / 2] / 1e6, a[rounds / 2] * mtus[i] / 1e9);
-			if (w == 2 && only < 0)
-				printf(" %8.2f", two[rounds / 2]);
-			printf("\n");
-		}
-		low |= only < 0 && two[rounds / 2] < min;
 	}
 	free(src);
 	free(dst);
