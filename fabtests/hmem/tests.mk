@@ -46,3 +46,10 @@ test_hmem_SOURCES = fabtests/unit/test_hmem.c
 test_hmem_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
 test_hmem_LDFLAGS = $(test_fi_hmem_LDFLAGS)
 test_hmem_LDADD = libsdr_hmem.la $(HMEM_FAKES) $(CMOCKA_LIBS) -lpthread
+
+# The same rows as test_consumers, where a driver has a device.
+UNIT_TESTS += test_consumers_device
+test_consumers_device_SOURCES = $(CONSUMERS) fabtests/unit/test_consumers_device.c
+test_consumers_device_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
+test_consumers_device_LDFLAGS = $(test_fi_hmem_LDFLAGS)
+test_consumers_device_LDADD = $(test_fi_hmem_LDADD)

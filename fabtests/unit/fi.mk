@@ -66,10 +66,11 @@ test_fi_refusal_SOURCES = fabtests/unit/test_fi_refusal.c fabtests/unit/test_fi_
 test_fi_refusal_LDADD = $(FI_TEST_LIBS)
 test_fi_named_SOURCES = fabtests/unit/test_fi_named.c fabtests/unit/test_fi_util.h
 test_fi_named_LDADD = libsdr_prov.la libsdr_rel.la $(SDR_SDK_LIBS) $(FI_TEST_LIBS) $(SDR_SYS_LIBS)
-test_consumers_SOURCES = fabtests/unit/test_consumers.c fabtests/unit/test_consumers.h \
+CONSUMERS = fabtests/unit/test_consumers.c fabtests/unit/test_consumers.h \
 	fabtests/unit/test_consumers_world.c fabtests/unit/test_consumers_mpi.c \
 	fabtests/unit/test_consumers_shmem.c fabtests/unit/test_consumers_pgas.c \
 	fabtests/unit/test_consumers_ccl.c fabtests/unit/test_consumers_layers.c fabtests/unit/test_fi_util.h
+test_consumers_SOURCES = $(CONSUMERS) fabtests/unit/test_consumers_no_device.c
 test_consumers_LDADD = $(FI_TEST_LIBS)
 test_fi_peer_SOURCES = fabtests/unit/test_fi_peer.c fabtests/unit/test_fi_util.h
 test_fi_peer_LDADD = $(FI_TEST_LIBS)

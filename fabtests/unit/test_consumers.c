@@ -10,6 +10,9 @@
  * refused, and without them all be granted, opened and used.  Who makes the provider offer more
  * removes a word from the rows that become `GRANTED'; this test fails until he does.
  *
+ * The same rows are asked where a driver of devices is (test_consumers_device): there nothing is
+ * refused for FI_HMEM, and who asked for it moves a device's bytes.
+ *
  * Environments, transfers and timing are other tests' subjects: one machine, the first entry, a
  * message to itself.
  */
@@ -77,7 +80,7 @@ static void assert_refused(const struct consumer *c, int without)
 static void consumer(void **state)
 {
 	const struct consumer *c = *state;
-	int why = c->verdict & REFUSED, reason, got = 0;
+	int why = c->verdict & REFUSED & ~consumers_lifted, reason, got = 0;
 	struct fi_info *info;
 
 	if (why)
@@ -95,6 +98,8 @@ static void consumer(void **state)
 		got |= c->answer(info);
 	if (c->later)
 		got |= c->later(info);
+	if (info->caps & FI_HMEM)
+		consumer_device(info);
 	fi_freeinfo(info);
 	if (got != (c->verdict & ~REFUSED))
 		fail_msg("%s: 0x%x of what it needs afterwards is missing, its row says 0x%x",

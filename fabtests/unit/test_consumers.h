@@ -39,6 +39,13 @@ struct consumer {
 	uint64_t flags; /* of fi_getinfo */
 };
 
+/*
+ * What a driver with a device makes of it: the reasons that are none any more, and what a program
+ * does then with a device's memory.  One of test_consumers_no_device.c and test_consumers_device.c.
+ */
+extern const int consumers_lifted;
+void consumer_device(struct fi_info *info);
+
 /* The tables, each with its end (no name). */
 extern const struct consumer consumers_mpi[];
 extern const struct consumer consumers_shmem[];
