@@ -6,8 +6,9 @@
  * A number belongs to slot (number mod IDs) and generation (number / IDs mod generations).  The
  * window of numbers that may be live is [base, base + window): base is the lowest number that is
  * not done, so two live numbers never share a slot, and a number below base is done for good.
- * Inside the window a bitmap by slot marks the done ones; the slot words of the receive worker mark
- * the live ones.  Numbers wrap at 2^32, so everything is compared as a distance from base.
+ * Inside the window bitmaps by slot mark the done ones and the live ones; the slot words of the
+ * receive worker say which of the live ones take packets.  Numbers wrap at 2^32, so everything is
+ * compared as a distance from base.
  *
  * Late packets (law 2): closing clears the slot word first, so no bit is set any more, then unbinds
  * the slot and ends the grant, if there is one, so no byte is written; opening is the other way
@@ -37,7 +38,7 @@ enum sdr_msgtab_state sdr_msgtab_state(const struct sdr_qp *qp, uint32_t msn)
 		return SDR_MSG_BEYOND;
 	if (sdr_bitmap_test(qp->done, slot))
 		return SDR_MSG_DONE;
-	return qp->rxk.slots[slot] ? SDR_MSG_LIVE : SDR_MSG_FREE;
+	return sdr_bitmap_test(qp->live, slot) ? SDR_MSG_LIVE : SDR_MSG_FREE;
 }
 
 /* The base passes over what is done. */
@@ -86,11 +87,13 @@ int sdr_msgtab_open(struct sdr_qp *qp, struct sdr_rcv_handle *h, void *mr)
 	return 0;
 }
 
-/* The slot's word stays: it says that the number is taken, and by which receive. */
 void sdr_msgtab_seal(struct sdr_qp *qp, struct sdr_rcv_handle *h)
 {
+	uint32_t slot = sdr_qp_slot(qp, h->st.msn);
+
 	SDR_ASSERT(sdr_msgtab_state(qp, h->st.msn) == SDR_MSG_LIVE);
-	qp->ctx->uc->ops->slot_unbind(qp->uqp, sdr_qp_slot(qp, h->st.msn));
+	sdr_rxk_seal(&qp->rxk, slot);
+	qp->ctx->uc->ops->slot_unbind(qp->uqp, slot);
 }
 
 void sdr_msgtab_close(struct sdr_qp *qp, struct sdr_rcv_handle *h)

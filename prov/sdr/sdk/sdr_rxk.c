@@ -38,6 +38,11 @@ void sdr_rxk_open(struct sdr_rxk *k, uint32_t slot, uint8_t gen, uint32_t index)
 	__atomic_store_n(&k->slots[slot], sdr_rxk_word(gen, index), __ATOMIC_RELEASE);
 }
 
+void sdr_rxk_seal(struct sdr_rxk *k, uint32_t slot)
+{
+	__atomic_store_n(&k->slots[slot], k->slots[slot] & ~SDR_RXK_OPEN, __ATOMIC_RELEASE);
+}
+
 void sdr_rxk_close(struct sdr_rxk *k, uint32_t slot)
 {
 	__atomic_store_n(&k->slots[slot], 0, __ATOMIC_RELEASE);

@@ -62,7 +62,7 @@ struct sdr_rxk_out {
 	uint32_t off;		 /* packet offset */
 };
 
-/* Word of an open slot: bit 31 set, generation in 30..27, message index below. */
+/* Word of an open slot: bit 31 set, generation in 30..27, message index below; sealed: 31 clear */
 #define SDR_RXK_OPEN	  (1u << 31)
 #define SDR_RXK_GEN_SHIFT 27
 #define SDR_RXK_INDEX_MAX ((1u << SDR_RXK_GEN_SHIFT) - 1)
@@ -84,6 +84,8 @@ static inline struct sdr_rxk_msg *sdr_rxk_msg_at(const struct sdr_rxk *k, uint32
 void sdr_rxk_chunk_set(struct sdr_rxk *k, uint32_t ppc);
 void sdr_rxk_open(struct sdr_rxk *k, uint32_t slot, uint8_t gen, uint32_t index);
 void sdr_rxk_close(struct sdr_rxk *k, uint32_t slot);
+/* Open no more, of no generation; its message is found by the word as before. */
+void sdr_rxk_seal(struct sdr_rxk *k, uint32_t slot);
 /* The worker: any thread, any number of them. */
 enum sdr_rxk_res sdr_rxk_packet(const struct sdr_rxk *k, uint8_t gen, uint32_t imm, uint32_t len,
 				struct sdr_rxk_out *out);
