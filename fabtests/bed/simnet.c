@@ -76,9 +76,28 @@ static bool simnet_filter(void *user, struct sdr_sim_packet *p)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
+static bool simnet_lend(void *user, struct sdr_job *job)
+{
+	return sim_ep_lend(((struct simnet_node *)user)->ep, job);
+}
+
+static bool simnet_reclaim(void *user, struct sdr_job *job)
+{
+	sim_ep_reclaim(((struct simnet_node *)user)->ep, job);
+	return true;
+}
+
+static void simnet_wake(void *user)
+{
+	((struct simnet_node *)user)->ep->dirty = true;
+}
+
 static const struct sdr_rel_cbs simnet_cbs = {
 	.done = simnet_done,
 	.mr_get = simnet_mr_get,
+	.lend = simnet_lend,
+	.reclaim = simnet_reclaim,
+	.wake = simnet_wake,
 };
 
 int simnet_boot(struct simnet *sn, uint32_t node)
@@ -183,6 +202,7 @@ int simnet_open(struct simnet *sn, const struct simnet_cfg *cfg)
 			  .wakes = SIMNET_WAKES_MAX,
 			  .flying = SIMNET_FLYING_MAX },
 		.books = SIMNET_BOOKS,
+		.job_ns = cfg->job_ns,
 		.user = sn,
 		.progress = simnet_progress,
 		.fail = simnet_eps_failed,

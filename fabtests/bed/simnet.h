@@ -123,6 +123,7 @@ struct simnet_cfg {
 	uint32_t paths;
 	uint8_t sources[SIMNET_NODES_MAX]; /* of that node, where not 0 */
 	struct sdr_rel_cfg rel;
+	uint64_t job_ns;	 /* until threads have done what endpoints lend; 0 nothing is */
 	uint64_t tick_ns;	 /* least time between two rounds: interrupt coalescing; 0 none */
 	uint64_t ro_len, wo_len; /* bytes of each node's regions */
 	void *user;		 /* for filter and on_done */

@@ -84,6 +84,9 @@ static void draw_cfg(struct liar *l)
 	for (uint32_t i = 0; i < SDR_ORDER_CLASSES && l->habits & HABIT_TURNS; i++)
 		l->cfg.orders.after[i] = (uint8_t)liar_below(d, 1u << SDR_ORDER_CLASSES);
 	l->honest_delay = (1 + liar_below(d, 10)) * MS;
+	/* half of them have threads that decode, for longer than it takes to be attacked */
+	l->job_ns = l->cfg.ec_scratch > 1u << 16 ? l->honest_delay * 4 : 0;
+	l->cfg.decode_lend = 1;
 	l->network = (struct sdr_sim_link){ .delay_ns = (1 + liar_below(d, 4)) * MS };
 	if (liar_one_in(d, 4)) {
 		l->network.loss = 0.02;
@@ -136,6 +139,7 @@ static void world_open(struct liar *l)
 			   .trace = liar_trace },
 		.most = { .rounds = LIAR_ROUNDS_MAX, .idle = LIAR_IDLE_MAX },
 		.books = LIAR_BOOKS,
+		.job_ns = l->job_ns,
 		.user = l,
 		.progress = liar_progress,
 		.fail = liar_eps_failed,

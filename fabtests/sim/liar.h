@@ -149,6 +149,7 @@ struct liar {
 	bool rkeyed;
 	struct sdr_sim_link network; /* of the liar's path */
 	uint64_t honest_delay;
+	uint64_t job_ns; /* until what endpoints lend to threads is done; 0: nothing is */
 
 	struct node {
 		struct liar *l;

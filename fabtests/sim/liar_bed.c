@@ -168,7 +168,29 @@ static void bed_ctl(void *user, const struct sdr_uc_addr *from, uint8_t type, co
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static const struct sdr_rel_cbs bed_cbs = { .done = liar_done, .mr_get = liar_mr_get };
+static bool bed_lend(void *user, struct sdr_job *job)
+{
+	return sim_ep_lend(((struct node *)user)->ep, job);
+}
+
+static bool bed_reclaim(void *user, struct sdr_job *job)
+{
+	sim_ep_reclaim(((struct node *)user)->ep, job);
+	return true;
+}
+
+static void bed_wake(void *user)
+{
+	((struct node *)user)->ep->dirty = true;
+}
+
+static const struct sdr_rel_cbs bed_cbs = {
+	.done = liar_done,
+	.mr_get = liar_mr_get,
+	.lend = bed_lend,
+	.reclaim = bed_reclaim,
+	.wake = bed_wake,
+};
 
 void liar_boot(struct liar *l, uint32_t node)
 {

@@ -317,6 +317,17 @@ static void draw_orders(struct props *p)
 			(uint8_t)(sdr_rand64(&rng) % (1u << SDR_ORDER_CLASSES));
 }
 
+/* Of two seeds one has threads that decode whatever they can, of their own draws. */
+static void draw_jobs(struct props *p)
+{
+	uint64_t h = (p->seed ^ 0xdec0de) * 0x9e3779b97f4a7c15ull;
+
+	if (h >> 63)
+		return;
+	p->cfg.job_ns = 1 + (h >> 20) % (h >> 62 & 1 ? 200 * MS_NS : 5 * MS_NS);
+	p->cfg.rel.decode_lend = 1;
+}
+
 static void draw_cfg(struct props *p)
 {
 	static const struct {
@@ -387,6 +398,7 @@ static void draw_cfg(struct props *p)
 	p->atom_rng = p->seed ^ 0xa70;
 	draw_orders(p);
 	props_lanes_draw(&p->lanes, c, p->network == PROPS_CLEAN);
+	draw_jobs(p);
 }
 
 static void print_cfg(const struct props *p)
