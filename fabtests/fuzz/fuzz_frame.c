@@ -192,12 +192,16 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 		       again.rec.status == f->status);
 	SDR_FUZZ_CHECK(again.rec.payload_len == f->payload_len);
 	SDR_FUZZ_CHECK(again.rec.va == f->va && again.rec.rkey == f->rkey);
-	SDR_FUZZ_CHECK(again.rec.turn == f->turn);
+	SDR_FUZZ_CHECK(again.rec.turn == f->turn && again.rec.berth == f->berth);
 	if (f->flags & SDR_REC_F_TURN)
 		SDR_FUZZ_CHECK(f->op <= SDR_REC_READ || f->op == SDR_REC_ATOMIC ||
 			       f->op >= SDR_REC_TEST);
 	if (f->flags & SDR_REC_F_KEY)
-		SDR_FUZZ_CHECK(!f->payload_len && (f->op == SDR_REC_READ || f->op == SDR_REC_CTS));
+		SDR_FUZZ_CHECK(!f->payload_len && (f->op == SDR_REC_READ || f->op == SDR_REC_CTS ||
+						   f->op == SDR_REC_BERTH));
+	if (f->flags & SDR_REC_F_BERTH)
+		SDR_FUZZ_CHECK(!f->payload_len && (f->flags & SDR_REC_F_BULK) &&
+			       (f->op <= SDR_REC_WRITE || f->op >= SDR_REC_TEST));
 	check_code(f, &again.rec);
 	if (f->op >= SDR_REC_ATOMIC && f->op <= SDR_REC_LAST)
 		check_atomic(f);

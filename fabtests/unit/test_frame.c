@@ -662,8 +662,8 @@ static void rec_fill(struct sdr_frame_rec *r, uint32_t op, uint32_t flags, const
 	r->rseq = (uint32_t)rng();
 	r->id = (uint32_t)rng();
 	r->payload_len = (uint32_t)(rng() % max);
-	/* KEY and CODE go without payload */
-	if ((flags & (SDR_REC_F_KEY | SDR_REC_F_CODE)) && flags % 3)
+	/* KEY, CODE and BERTH go without payload */
+	if ((flags & (SDR_REC_F_KEY | SDR_REC_F_CODE | SDR_REC_F_BERTH)) && flags % 3)
 		r->payload_len = 0;
 	r->payload = payload;
 	r->len = r->payload_len;
@@ -691,6 +691,8 @@ static void rec_fill(struct sdr_frame_rec *r, uint32_t op, uint32_t flags, const
 		code_fill(&r->code);
 	if (flags & SDR_REC_F_TURN)
 		r->turn = (uint32_t)rng();
+	if (flags & SDR_REC_F_BERTH)
+		r->berth = (uint32_t)rng();
 }
 
 static void rec__round_trip(void **state)
@@ -701,10 +703,10 @@ static void rec__round_trip(void **state)
 	uint8_t buf[256];
 	uint32_t flags, op;
 	size_t len, head;
-	bool key_ok, code_ok, turn_ok;
+	bool key_ok, code_ok, turn_ok, berth_ok;
 
 	(void)state;
-	for (op = SDR_REC_SEND; op <= SDR_REC_CALL; op++) {
+	for (op = SDR_REC_SEND; op <= SDR_REC_BERTH; op++) {
 		if (op > SDR_REC_LAST && op < SDR_REC_CALL)
 			continue;
 		for (flags = 0; flags <= SDR_REC_F_FIELDS; flags++) {
@@ -714,7 +716,8 @@ static void rec__round_trip(void **state)
 					: op == SDR_REC_ATOMIC ? SDR_REC_F_RMA
 					: op == SDR_REC_ATOMIC_END
 						? SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_TAG
-						: 0;
+					: op == SDR_REC_BERTH ? SDR_REC_F_LEN
+							      : 0;
 			bool bulk_ok = op < SDR_REC_ATOMIC || op > SDR_REC_ATOMIC_END ||
 				       !(flags & SDR_REC_F_BULK);
 			const uint8_t *p = buf;
@@ -725,16 +728,22 @@ static void rec__round_trip(void **state)
 			code_ok = !(flags & SDR_REC_F_CODE) ||
 				  (!r.payload_len && (flags & SDR_REC_F_BULK));
 			key_ok = !(flags & SDR_REC_F_KEY) ||
-				 (!r.payload_len && (op == SDR_REC_READ || op == SDR_REC_CTS));
+				 (!r.payload_len &&
+				  (op == SDR_REC_READ || op == SDR_REC_CTS || op == SDR_REC_BERTH));
+			berth_ok =
+				!(flags & SDR_REC_F_BERTH) ||
+				(!r.payload_len && (flags & SDR_REC_F_BULK) && op <= SDR_REC_WRITE);
 			turn_ok = !(flags & SDR_REC_F_TURN) || op <= SDR_REC_READ ||
 				  op == SDR_REC_ATOMIC;
 			len = sdr_frame_rec_size(&r);
 			head = len - r.payload_len;
 			assert_true(head <= SDR_REC_HDR_MAX ||
-				    (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE | SDR_REC_F_BULK)));
+				    (flags & (SDR_REC_F_KEY | SDR_REC_F_CODE | SDR_REC_F_BULK |
+					      SDR_REC_F_BERTH)));
 			assert_int_equal(sdr_frame_rec_encode(buf, len - 1, &r), 0);
 			assert_int_equal(sdr_frame_rec_encode(buf, len, &r), len);
-			if ((flags & must) != must || !key_ok || !code_ok || !bulk_ok || !turn_ok) {
+			if ((flags & must) != must || !key_ok || !code_ok || !bulk_ok || !turn_ok ||
+			    !berth_ok) {
 				assert_int_equal(sdr_frame_next(&p, buf + len, f), -EBADMSG);
 				continue;
 			}
@@ -759,6 +768,7 @@ static void rec__round_trip(void **state)
 			assert_int_equal(f[0].rec.rkey, r.rkey);
 			code_equal(&f[0].rec.code, &r.code);
 			assert_int_equal(f[0].rec.turn, r.turn);
+			assert_int_equal(f[0].rec.berth, r.berth);
 			assert_int_equal(f[0].rec.payload_len, r.payload_len);
 			if (!(flags & 7))
 				frame_cut(buf, len);
@@ -792,7 +802,7 @@ static void rec__refuses(void **state)
 	buf[1] = SDR_REC_CALL - 1;
 	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
-	buf[1] = SDR_REC_CALL + 1;
+	buf[1] = SDR_REC_BERTH + 1;
 	p = buf;
 	assert_int_equal(sdr_frame_next(&p, buf + len, &f), -EBADMSG);
 	buf[1] = SDR_REC_TEST - 1;

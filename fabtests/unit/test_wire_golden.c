@@ -536,6 +536,34 @@ static const struct {
 	    .payload_len = 3,
 	    .payload = (const uint8_t *)"abc" },
 	  "06 10 0000 0300 01000000 02000000 616263" },
+	{ "berth",
+	  { .op = SDR_REC_BERTH,
+	    .flags = SDR_REC_F_LEN | SDR_REC_F_KEY,
+	    .rseq = 1,
+	    .id = 2,
+	    .len = 4096,
+	    .va = 0x1122,
+	    .rkey = 0x33445566 },
+	  "06 11 0101 0000 01000000 02000000 0010000000000000 2211000000000000 66554433" },
+	{ "berth taken back",
+	  { .op = SDR_REC_BERTH,
+	    .flags = SDR_REC_F_LEN | SDR_REC_F_STATUS,
+	    .rseq = 1,
+	    .id = 2,
+	    .status = SDR_WIRE_STATUS_CANCELED },
+	  "06 11 2100 0000 01000000 02000000 0000000000000000 0800" },
+	{ "send to a berth",
+	  { .op = SDR_REC_SEND,
+	    .flags = SDR_REC_F_ORDER | SDR_REC_F_LEN | SDR_REC_F_BULK | SDR_REC_F_LEAD |
+		     SDR_REC_F_BERTH,
+	    .rseq = 1,
+	    .id = 2,
+	    .mseq = 3,
+	    .len = 4096,
+	    .msn = 4,
+	    .turn = 5,
+	    .berth = 6 },
+	  "06 01 4914 0000 01000000 02000000 03000000 0010000000000000 04000000 05000000 06000000" },
 };
 
 /* The header in the payload of an atomic, and every number in it. */
@@ -653,6 +681,7 @@ static void golden__numbers(void **state)
 	assert_true(SDR_QP_INFO_PORTS == 1 && SDR_HELLO_ADDRESSES == 1);
 	assert_true(SDR_HELLO_PROBE_MAX == 2 && SDR_HELLO_SEEN == 3 && SDR_HELLO_CAME == 6);
 	assert_true(SDR_HELLO_SOURCES == 7 && SDR_FEATURE_MULTIPATH == 0x100);
+	assert_true(SDR_FEATURE_BERTH == 0x200);
 	assert_true(SDR_FRAME_LONG == 0x80 && SDR_FRAME_WANTS == 0x40);
 }
 

@@ -79,6 +79,11 @@ enum sdr_rel_type {
  * that has answered a PATH_CHALLENGE
  */
 #define SDR_FEATURE_MULTIPATH (1ull << 8)
+/*
+ * Berths: keys that an rkeyed side hands out ahead of the messages that will use them
+ * (SDR_REC_BERTH, SDR_REC_F_BERTH)
+ */
+#define SDR_FEATURE_BERTH (1ull << 9)
 
 /* Extensions; unknown ones are passed over. */
 enum sdr_hello_ext {

@@ -7,7 +7,7 @@
  *
  *    fields     each only with its flag and in this order: mseq(4) len(8) tag(8) data(8) msn(4)
  *               addr(8) key(8) status(2) va(8) rkey(4) code(24), which is kind(1) flags(1) k(2)
- *               m(2) zero(2) chunk(4) seg(4) from(8); turn(4) with LEAD or FOLLOW
+ *               m(2) zero(2) chunk(4) seg(4) from(8); turn(4) with LEAD or FOLLOW; berth(4)
  *
  * A decoded record carries the fields without which its operation means nothing, and a code has
  * chunks and symbols that some message can have.  What numbers stand for (known messages, open
@@ -30,7 +30,7 @@ static inline uint32_t sdr_rec_fields(uint32_t flags)
 	       (flags & SDR_REC_F_BULK ? 4u : 0) + (flags & SDR_REC_F_RMA ? 16u : 0) +
 	       (flags & SDR_REC_F_STATUS ? 2u : 0) + (flags & SDR_REC_F_KEY ? 12u : 0) +
 	       (flags & SDR_REC_F_CODE ? SDR_FRAME_CODE_LEN : 0) +
-	       (flags & SDR_REC_F_TURN ? 4u : 0);
+	       (flags & SDR_REC_F_TURN ? 4u : 0) + (flags & SDR_REC_F_BERTH ? 4u : 0);
 }
 
 static void sdr_rec_code_put(uint8_t *p, const struct sdr_frame_code *c)
@@ -123,6 +123,10 @@ size_t sdr_frame_rec_encode(uint8_t *p, size_t room, const struct sdr_frame_rec 
 		sdr_put_le32(q, f->turn);
 		q += 4;
 	}
+	if (f->flags & SDR_REC_F_BERTH) {
+		sdr_put_le32(q, f->berth);
+		q += 4;
+	}
 	if (f->payload && f->payload_len) {
 		memcpy(q, f->payload, f->payload_len);
 		q += f->payload_len;
@@ -145,6 +149,8 @@ static inline uint32_t sdr_rec_must(uint8_t op)
 		return SDR_REC_F_RMA | SDR_REC_F_LEN | SDR_REC_F_TAG;
 	case SDR_REC_BIND:
 		return SDR_REC_F_BULK;
+	case SDR_REC_BERTH:
+		return SDR_REC_F_LEN;
 	default:
 		return 0;
 	}
@@ -153,7 +159,7 @@ static inline uint32_t sdr_rec_must(uint8_t op)
 static inline bool sdr_rec_known(uint8_t op)
 {
 	return (op >= SDR_REC_SEND && op <= SDR_REC_LAST) || op == SDR_REC_CALL ||
-	       op >= SDR_REC_TEST;
+	       op == SDR_REC_BERTH || op >= SDR_REC_TEST;
 }
 
 /* It begins an operation of its sender's: others may have to follow it. */
@@ -171,6 +177,19 @@ static inline bool sdr_rec_begins(uint8_t op)
 	}
 }
 
+/* It may say under which key bytes may come. */
+static inline bool sdr_rec_grants(uint8_t op)
+{
+	return op == SDR_REC_READ || op == SDR_REC_CTS || op == SDR_REC_BERTH;
+}
+
+/* Its bytes may come to a berth. */
+static inline bool sdr_rec_berths(uint8_t op)
+{
+	return op == SDR_REC_SEND || op == SDR_REC_TSEND || op == SDR_REC_WRITE ||
+	       op >= SDR_REC_TEST;
+}
+
 /* What the flags announce, in this order; NULL: parity that cannot be. */
 static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec *f)
 {
@@ -186,6 +205,7 @@ static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec 
 	f->rkey = 0;
 	memset(&f->code, 0, sizeof(f->code));
 	f->turn = 0;
+	f->berth = 0;
 	if (f->flags & SDR_REC_F_ORDER) {
 		f->mseq = sdr_get_le32(p);
 		p += 4;
@@ -229,6 +249,10 @@ static const uint8_t *sdr_rec_fields_get(const uint8_t *p, struct sdr_frame_rec 
 		f->turn = sdr_get_le32(p);
 		p += 4;
 	}
+	if (f->flags & SDR_REC_F_BERTH) {
+		f->berth = sdr_get_le32(p);
+		p += 4;
+	}
 	return p;
 }
 
@@ -252,14 +276,16 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 		must |= SDR_REC_F_LEN;
 	if ((f->flags & must) != must || f->payload_len > SDR_CTL_MAX)
 		return NULL;
-	if ((f->flags & SDR_REC_F_KEY) &&
-	    (f->payload_len || (f->op != SDR_REC_READ && f->op != SDR_REC_CTS)))
+	if ((f->flags & SDR_REC_F_KEY) && (f->payload_len || !sdr_rec_grants(f->op)))
 		return NULL;
 	if ((f->flags & SDR_REC_F_BULK) && f->op >= SDR_REC_ATOMIC && f->op <= SDR_REC_ATOMIC_END)
 		return NULL;
 	if ((f->flags & SDR_REC_F_CODE) && (f->payload_len || !(f->flags & SDR_REC_F_BULK)))
 		return NULL;
 	if ((f->flags & SDR_REC_F_TURN) && !sdr_rec_begins(f->op))
+		return NULL;
+	if ((f->flags & SDR_REC_F_BERTH) &&
+	    (f->payload_len || !(f->flags & SDR_REC_F_BULK) || !sdr_rec_berths(f->op)))
 		return NULL;
 	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
 		return NULL;

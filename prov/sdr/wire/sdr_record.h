@@ -14,8 +14,8 @@
 /*
  * A reliable record.  Processed exactly once (rseq); SEND and TSEND in the order of mseq.  The
  * decoder demands ORDER of SEND and TSEND, RMA of WRITE, READ and ATOMIC, RMA, LEN and TAG of
- * ATOMIC_END, BULK of BIND, and takes none of an atomic; fields that are not present read 0 (len:
- * payload_len).
+ * ATOMIC_END, BULK of BIND, LEN of BERTH, and takes none of an atomic; fields that are not present
+ * read 0 (len: payload_len).
  */
 enum sdr_rec_op {
 	SDR_REC_SEND =
@@ -55,6 +55,11 @@ enum sdr_rec_op {
 	 */
 	SDR_REC_CALL = 16,
 	/*
+	 * memory of its sender's, LEN bytes at KEY, for one transfer of the other side's, which
+	 * names it by `id`; with a status: taken back.  Only where SDR_FEATURE_BERTH is in force
+	 */
+	SDR_REC_BERTH = 17,
+	/*
 	 * From here to 255: kept for tests and experiments.  No version gives one of them a
 	 * meaning, and the decoder requires none of their fields.
 	 */
@@ -81,7 +86,12 @@ enum sdr_rec_op {
 #define SDR_REC_F_LEAD	 0x400u
 #define SDR_REC_F_FOLLOW 0x800u
 #define SDR_REC_F_TURN	 (SDR_REC_F_LEAD | SDR_REC_F_FOLLOW)
-#define SDR_REC_F_FIELDS 0xfffu
+/*
+ * With BULK and without payload only: the berth of that number is used.  SEND, TSEND, WRITE: the
+ * bytes lie there
+ */
+#define SDR_REC_F_BERTH	 0x1000u
+#define SDR_REC_F_FIELDS 0x1fffu
 /* turns that are not over, from the oldest on: no sender runs further ahead; power of two */
 #define SDR_REC_TURNS 1024u
 /*
@@ -116,11 +126,12 @@ struct sdr_frame_rec {
 	uint64_t data;
 	uint32_t msn;	    /* BULK */
 	uint64_t addr, key; /* RMA */
-	uint64_t va;	    /* KEY: READ and CTS only, whose sender's engine is rkeyed (sdr_uc.h) */
+	uint64_t va; /* KEY: READ, CTS and BERTH only, whose sender's engine is rkeyed (sdr_uc.h) */
 	uint32_t rkey;
 	int32_t status; /* STATUS: enum sdr_wire_status; CTS: enum sdr_wire_cts_status */
 	struct sdr_frame_code code; /* CODE */
 	uint32_t turn;		    /* LEAD, FOLLOW */
+	uint32_t berth;		    /* BERTH */
 	uint32_t payload_len;	    /* inline bytes, <= SDR_CTL_MAX */
 	const uint8_t *payload;
 };
