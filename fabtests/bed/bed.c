@@ -189,6 +189,7 @@ struct bed *bed_new(uint32_t nodes)
 	cfg.tx_depth = cfg.rx_depth = BED_OPS;
 	cfg.inject_max = 512;
 	cfg.max_overhead = 0;
+	cfg.berths = 0; /* tests count grants */
 	b->op = calloc(BED_OPS, sizeof(*b->op));
 	assert_non_null(b->op);
 	b->n = nodes;

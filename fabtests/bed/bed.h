@@ -30,7 +30,7 @@
 #include "bed_mem.h"
 #include "bed_what.h"
 
-#define BED_NODES   4u
+#define BED_NODES   6u
 #define BED_OPS	    8192u
 #define BED_RULES   16u
 #define BED_BUFS    4096u

@@ -93,6 +93,7 @@ static void draw_cfg(struct liar *l)
 		l->network.dup = 0.02;
 		l->network.jitter_ns = MS;
 	}
+	l->cfg.berths = liar_one_in(d, 2) ? 1u << 20 : 8u << 20;
 	if (!l->verbose)
 		return;
 	fprintf(stderr,

@@ -20,8 +20,8 @@
  *   for each connection   the state itself, its engine's table of messages, logs and rings
  *   for each peer         its name
  *   in all                cfg.unexp_max of unexpected messages, twice: early, and complete;
- *                         cfg.ec_scratch; and HEAP_ENDPOINT of handles and bitmaps of messages
- *                         under way, codes and tables
+ *                         cfg.ec_scratch; cfg.berths; and HEAP_ENDPOINT of handles and bitmaps of
+ *                         messages under way, codes and tables
  */
 #define HEAP_ENDPOINT (1u << 20) /* bytes */
 #define HEAP_CONN                                         \
@@ -33,13 +33,15 @@
 static uint64_t live_most(const struct liar *l)
 {
 	const struct sdr_rel *rel = l->node[LIAR_VICTIM].ep->rel;
-	const struct sdr_slab *s[] = { &rel->msg->op_pool,   &rel->rec_pool,
-				       &rel->msg->rx_pool,   &rel->bulk->btx_pool,
-				       &rel->bulk->brx_pool, &rel->bulk->srx_pool,
-				       &rel->bulk->gtx_pool, &rel->bulk->grx_pool,
-				       &rel->msg->buf_pool };
+	const struct sdr_slab *s[] = { &rel->msg->op_pool,     &rel->rec_pool,
+				       &rel->msg->rx_pool,     &rel->bulk->btx_pool,
+				       &rel->bulk->brx_pool,   &rel->bulk->srx_pool,
+				       &rel->bulk->gtx_pool,   &rel->bulk->grx_pool,
+				       &rel->msg->buf_pool,    &rel->bulk->key_pool,
+				       &rel->bulk->berths.pool };
 	struct sdr_list *k;
 	uint64_t n = l->heap_open + HEAP_ENDPOINT + liar_ops_owed(l) + l->cfg.ec_scratch +
+		     rel->bulk->berths.room.held + rel->bulk->berths.pool.total * HEAP_GRANT +
 		     2 * l->cfg.unexp_max;
 
 	for (uint32_t i = 0; i < sizeof(s) / sizeof(*s); i++)
@@ -76,6 +78,8 @@ static void check_limits(const struct liar *l, const struct sdr_rel *rel)
 		   (unsigned long long)rel->unexp_bytes);
 	LIAR_CHECK(rel->msg->unexp_pool.used * sizeof(struct sdr_unexp) <= l->cfg.unexp_max,
 		   "L4: %u messages unexpected", rel->msg->unexp_pool.used);
+	LIAR_CHECK(rel->bulk->berths.room.held <= l->cfg.berths, "L4: %llu bytes of berths",
+		   (unsigned long long)rel->bulk->berths.room.held);
 	LIAR_CHECK(rel->nunvalidated <= SDR_CONN_UNVALIDATED_MAX + 1, "L4: %u unvalidated",
 		   rel->nunvalidated);
 }

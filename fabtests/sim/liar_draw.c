@@ -369,6 +369,21 @@ static void rec_turn(struct liar *l, const struct sdr_conn *c, struct sdr_frame_
 		f->turn++;
 }
 
+/* Berths that are there, were used, or never were. */
+static void rec_berth(struct liar *l, const struct sdr_conn *c, struct sdr_frame_rec *f)
+{
+	uint32_t next = c->bulk->rx.berths.next;
+
+	if (f->op > SDR_REC_WRITE || !(f->flags & SDR_REC_F_BULK) || f->payload_len)
+		return;
+	if (sdr_qp_rkeyed(c->shape->qp) ? liar_one_in(l->d, 8) : !liar_one_in(l->d, 64))
+		return;
+	if (!next && !liar_one_in(l->d, 16))
+		return;
+	f->flags |= SDR_REC_F_BERTH;
+	f->berth = liar_one_in(l->d, 24) ? liar_bits32(l) : next - 1 - liar_below(l->d, 4);
+}
+
 struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t op)
 {
 	struct sdr_frame_rec f = { .op = op, .payload = liar_junk() };
@@ -422,6 +437,13 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 		f.len = liar_below(l->d, LIAR_REGION + 100);
 		f.tag = liar_below(l->d, SDR_ATOMIC_FORMS + 1);
 		break;
+	case SDR_REC_BERTH:
+		f.id = liar_below(l->d, 32);
+		f.len = liar_below(l->d, 1u << 20);
+		f.flags = SDR_REC_F_LEN;
+		if (!liar_one_in(l->d, 16))
+			f.flags |= liar_one_in(l->d, 4) ? SDR_REC_F_STATUS : SDR_REC_F_KEY;
+		break;
 	case SDR_REC_DONE:
 		if (!liar_one_in(l->d, 6))
 			f.flags |= SDR_REC_F_STATUS;
@@ -452,7 +474,8 @@ struct sdr_frame_rec liar_rec_draw(struct liar *l, struct sdr_conn *c, uint8_t o
 	if (f.flags & SDR_REC_F_STATUS)
 		f.status = liar_one_in(l->d, 2) ? 0 : (int32_t)liar_below(l->d, 20) - 1;
 	rec_turn(l, c, &f);
+	rec_berth(l, c, &f);
 	if (liar_wild(l) && !l->strict && liar_one_in(l->d, 3))
-		f.flags ^= (uint16_t)(1u << liar_below(l->d, 12));
+		f.flags ^= (uint16_t)(1u << liar_below(l->d, 13));
 	return f;
 }

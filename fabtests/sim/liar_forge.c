@@ -262,6 +262,15 @@ static void forge_data(struct liar *l)
 		tx.w.va = b->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
 		tx.w.rkey = b->grant.rkey + (liar_one_in(l->d, 16) ? 1 : 0);
 	}
+	if (sdr_qp_rkeyed(c->shape->qp) && !sdr_list_empty(&c->bulk->rx.berths.idle) &&
+	    liar_one_in(l->d, 3)) {
+		const struct sdr_berth *t =
+			sdr_container(c->bulk->rx.berths.idle.next, struct sdr_berth, link);
+
+		tx.flags = SDR_UC_F_RKEYED;
+		tx.w.va = t->grant.va + (liar_one_in(l->d, 8) ? liar_bits32(l) : 0);
+		tx.w.rkey = t->grant.rkey;
+	}
 	if (liar_one_in(l->d, 4)) /* in pieces, and the next ones in others */
 		rel->uc->ops->qp_path(tx.w.qp, liar_below(l->d, PIECES_PATH));
 	rel->uc->ops->post(rel->uc, &tx, 1);

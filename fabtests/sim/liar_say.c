@@ -145,7 +145,7 @@ static bool say_rec(struct liar *l, struct sdr_conn *c)
 				       SDR_REC_CTS,	   SDR_REC_PARK,       SDR_REC_READ_RSP,
 				       SDR_REC_DONE,	   SDR_REC_WRITE,      SDR_REC_TSEND,
 				       SDR_REC_ATOMIC,	   SDR_REC_ATOMIC_RSP, SDR_REC_ATOMIC,
-				       SDR_REC_ATOMIC_END, SDR_REC_CALL };
+				       SDR_REC_ATOMIC_END, SDR_REC_CALL,       SDR_REC_BERTH };
 	struct sdr_frame_rec f = liar_rec_draw(l, c, ops[liar_below(l->d, sizeof(ops))]);
 
 	return liar_put_rec(l, c, &f);

@@ -374,7 +374,8 @@ static void op__table_has_each_row_at_its_number(void **state)
 	assert_null(sdr_op_kind(&sdr_op_table, SDR_OP_KINDS));
 	for (uint32_t i = 0; i <= UINT8_MAX; i++)
 		assert_int_equal(sdr_op_table.rec[i] != NULL,
-				 (i >= SDR_REC_SEND && i <= SDR_REC_LAST) || i == SDR_REC_CALL);
+				 (i >= SDR_REC_SEND && i <= SDR_REC_LAST) || i == SDR_REC_CALL ||
+					 i == SDR_REC_BERTH);
 }
 
 static void rec__of_an_unknown_number_is_bad(void **state)

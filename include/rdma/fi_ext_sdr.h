@@ -133,6 +133,8 @@ struct fi_sdr_stats {
 	 * not before, or not any more, and times that one fell silent
 	 */
 	uint64_t path_asks, paths_up, paths_down;
+	/* transfers to and from devices that waited for no key: it had been handed out ahead */
+	uint64_t berths_tx, berths_rx;
 };
 
 /* Why transfers to a peer get parity, or do not. */

@@ -142,6 +142,16 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .help = "Memory of an endpoint with FI_HMEM through which devices' data pass, for "
 		  "each direction.",
 	  AT(rel.stage) },
+	{ .name = "berths",
+	  .kind = &sdr_kind_uint,
+	  .def = "64m",
+	  .unit = "bytes",
+	  .range = "0..64g",
+	  .min = 0,
+	  .max = 68719476736.0,
+	  .help = "Memory of an endpoint on an RDMA device whose keys far peers get before they "
+		  "send; 0: each large message waits a round trip for its key.",
+	  AT(rel.berths) },
 	{ .name = "ec_threads",
 	  .kind = &sdr_kind_uint,
 	  .def = "1",

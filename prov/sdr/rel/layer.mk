@@ -146,6 +146,10 @@ libsdr_rel_conn_la_SOURCES = \
 
 noinst_LTLIBRARIES += libsdr_rel_bulk.la
 libsdr_rel_bulk_la_SOURCES = \
+	prov/sdr/rel/bulk/sdr_berth_rx.c \
+	prov/sdr/rel/bulk/sdr_berth_rx.h \
+	prov/sdr/rel/bulk/sdr_berth_tx.c \
+	prov/sdr/rel/bulk/sdr_berth_tx.h \
 	prov/sdr/rel/bulk/sdr_bulk.c \
 	prov/sdr/rel/bulk/sdr_bulk.h \
 	prov/sdr/rel/bulk/sdr_bulk_ack.c \

@@ -93,7 +93,7 @@ int sdr_rel_open(struct sdr_context *ctx, const struct sdr_rel_attr *attr, struc
 	rel->secret[0] = attr->rand[2];
 	rel->secret[1] = attr->rand[3];
 	rel->hash_key = attr->rand[2] ^ attr->rand[3];
-	rel->features |= SDR_FEATURE_PATHS | SDR_FEATURE_ORDER;
+	rel->features |= SDR_FEATURE_PATHS | SDR_FEATURE_ORDER | SDR_FEATURE_BERTH;
 	rel->features |= rel->cbs->call ? SDR_FEATURE_CALL : 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ /* as elements travel */
 	rel->features |= SDR_FEATURE_ATOMIC;
@@ -156,6 +156,7 @@ static bool rel_turn(struct sdr_conn *c)
 	bool room;
 
 	sdr_rel_step(c->rel);
+	sdr_berths_hand(c);
 	room = sdr_pkt_send(c);
 	if (room)
 		room = sdr_bulk_tx_send(c, REL_TX_BUDGET);
@@ -286,6 +287,7 @@ void sdr_rel_shutdown(struct sdr_rel *rel)
 		 * cancelled.
 		 */
 		sdr_ops_end(c, SDR_OPS_UNPROMISED, SDR_REL_ERR_CANCELED);
+		sdr_berths_recall(c);
 		sdr_conn_kick(c);
 	}
 }

@@ -34,5 +34,6 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg)
 		.max_overhead = 0.25,
 		.ec_scratch = SDR_REL_EC_SCRATCH,
 		.stage = SDR_REL_STAGE,
+		.berths = SDR_REL_BERTHS,
 	};
 }

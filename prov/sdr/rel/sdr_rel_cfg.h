@@ -72,6 +72,10 @@ struct sdr_rel_cfg {
 	 */
 	uint64_t stage;
 	bool no_far; /* devices' bytes always pass through that memory */
+	/*
+	 * rkeyed engine: bytes of memory whose keys peers get ahead of what they send; 0: none
+	 */
+	uint64_t berths;
 	/* what strangers may have here */
 	/* connections of strangers; 0: SDR_REL_STRANGERS_MAX */
 	uint32_t strangers_max;
@@ -122,6 +126,7 @@ void sdr_rel_cfg_init(struct sdr_rel_cfg *cfg);
 #define SDR_REL_SPREAD_MIN (8ull << 20)
 #define SDR_REL_EC_SCRATCH (512ull << 20) /* default of ec_scratch */
 #define SDR_REL_STAGE	   (256ull << 20) /* default of stage */
+#define SDR_REL_BERTHS	   (64ull << 20)  /* default of berths */
 #define SDR_REL_EC_CHUNK   (16u << 20)	  /* bytes: the largest chunk a peer may code with */
 #define SDR_REL_MSG_MAX	   (1ull << 40)	  /* bytes of one operation */
 

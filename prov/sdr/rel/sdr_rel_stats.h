@@ -24,7 +24,8 @@
 	X(pkts_astray) X(moves) X(moves_refuted) X(acks_false) X(lost_home) \
 	X(ect_tx) X(ce_tx) X(ect_rx) X(ce_rx) X(ecn_off) X(lost_own) \
 	X(atomics_rx) X(atomics_refused) X(recs_held) \
-	X(hmem_direct) X(hmem_staged) X(path_asks) X(paths_up) X(paths_down)
+	X(hmem_direct) X(hmem_staged) X(path_asks) X(paths_up) X(paths_down) \
+	X(berths_tx) X(berths_rx)
 /* clang-format on */
 
 struct sdr_rel_stats {

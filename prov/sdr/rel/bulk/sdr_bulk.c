@@ -34,6 +34,8 @@ int sdr_bulk_open(struct sdr_rel *rel)
 			 rel->info.no_bytes);
 	sdr_list_init(&b->decodes);
 	sdr_stages_open(rel);
+	sdr_berths_open(rel);
+	sdr_slab_init(&b->key_pool, sizeof(struct sdr_berth_key), BULK_RX_MAX);
 	return 0;
 }
 
@@ -57,6 +59,8 @@ void sdr_bulk_close(struct sdr_rel *rel)
 	sdr_slab_destroy(&b->grx_pool);
 	sdr_scratch_destroy(&b->scratch);
 	sdr_stages_close(rel);
+	sdr_berths_close(rel);
+	sdr_slab_destroy(&b->key_pool);
 	sdr_code_scratch_destroy(&b->code_scratch);
 	sdr_choice_table_destroy(b->choices);
 	for (uint32_t i = 0; i < SDR_FEC_CACHE; i++)
@@ -80,11 +84,15 @@ void sdr_bulk_conn_init(struct sdr_conn *c)
 	sdr_list_init(&b->rx.dirty);
 	sdr_list_init(&b->rx.asked);
 	sdr_list_init(&b->rx.partial);
+	sdr_list_init(&b->tx.keys);
+	sdr_berths_conn_init(c);
 }
 
 void sdr_bulk_conn_free(struct sdr_conn *c)
 {
 	sdr_bulk_tx_destroy(c);
+	sdr_berths_conn_free(c);
+	sdr_berth_keys_free(c);
 	sdr_list_del(&c->bulk->tx.stage_link);
 	sdr_ring_destroy(&c->bulk->tx.log);
 	sdr_ring_destroy(&c->bulk->tx.index);

@@ -10,6 +10,8 @@
 #include "fec/sdr_fec.h"
 #include "model/sdr_choice.h"
 #include "rel/conn/sdr_conn.h"
+#include "sdr_berth_rx.h"
+#include "sdr_berth_tx.h"
 #include "sdr_scratch.h"
 #include "sdr_stage.h"
 
@@ -33,6 +35,8 @@ struct sdr_rel_bulk { /* of an endpoint */
 	uint64_t decode_ns;
 	uint64_t nlent, nlent_back; /* so far: lent, and taken back because no thread did it */
 	struct sdr_stages stages;
+	struct sdr_berths berths;
+	struct sdr_slab key_pool; /* of peers' berths */
 	bool far_told; /* that the engine does not reach a device's memory, as it might */
 	struct sdr_choice_table *choices;
 	struct sdr_fec *fecs[SDR_FEC_CACHE]; /* by number of rows; NULL: not used yet */
@@ -64,6 +68,8 @@ struct sdr_conn_bulk {			     /* of a connection */
 		/* round trips in a row in which data were lost and none came; the last, ns */
 		uint32_t barren;
 		uint64_t barren_ns;
+		struct sdr_list keys; /* the peer's berths, for transfers to come */
+		uint32_t nkeys;
 	} tx;
 	struct {
 		struct sdr_list brx, dirty;
@@ -87,6 +93,7 @@ struct sdr_conn_bulk {			     /* of a connection */
 		uint64_t skipped[(1u << SDR_IMM_ID_BITS_MAX) / 64];
 		/* completions to report: now, and once more a little later */
 		struct sdr_ring comp[2]; /* of sdr_complete */
+		struct sdr_conn_berths berths;
 	} rx;
 	struct sdr_choice choice; /* the last decision; why is valid with chosen */
 	uint64_t cover_ppm;	  /* of the transfer */

@@ -13,6 +13,8 @@
  *                 as the connection counts
  *   in            bound and done within the plan; a segment is the receive of its number, and what
  *                 has come of it is what its bitmap says
+ *   berths        of a connection: those unused and those of its transfers; the endpoint's room to
+ *                 the byte
  *   pools         as many objects as the connections have; parity buffers to the byte
  *
  * Constant, no state.
@@ -30,6 +32,7 @@ struct bulk_walk { /* of one connection */
 	uint32_t lost_segs, ends, copies, evaluate; /* linked */
 	uint32_t nwrites, nbrx, nroom, partial, dirty, asked;
 	uint32_t ntx[2]; /* by shape */
+	uint32_t berths;
 };
 
 static uint32_t list_len(const struct sdr_list *head)
@@ -253,8 +256,11 @@ static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, stru
 	} else {
 		SDR_BOOK(k, !b->bound && !b->done && sdr_list_empty(&b->segs));
 	}
-	if (b->stage.mem)
+	if (b->stage.mem && !b->berth)
 		sums->stage_rx += sdr_scratch_charge(b->stage.len);
+	SDR_BOOK(k, !b->berth || (b->stage.part && b->stage.near == b->berth->buf));
+	SDR_BOOK(k, !b->berth || (b->berth->conn == w->c && sdr_list_empty(&b->berth->link)));
+	w->berths += b->berth != NULL;
 	SDR_BOOK(k, !b->direct || (b->mem && !b->stage.mem));
 	SDR_BOOK(k, !sdr_bulk_rx_waits(b) || (!b->grant.impl && !b->stage.mem && !b->has_msn));
 	w->nbrx++;
@@ -282,6 +288,22 @@ static void rx_books(struct sdr_books *k, struct bulk_walk *w, struct sdr_bulk_s
 	SDR_BOOK(k, !sdr_seq_lt(c->bulk->rx.skip_hi, c->bulk->rx.skip_lo));
 }
 
+static void berth_books(struct sdr_books *k, const struct bulk_walk *w, struct sdr_bulk_sums *s)
+{
+	const struct sdr_conn_berths *b = &w->c->bulk->rx.berths;
+	uint32_t idle = list_len(&b->idle);
+
+	SDR_BOOK_EQ(k, b->n, idle + w->berths);
+	SDR_BOOK_IS(k, b->n, <=, b->want);
+	SDR_BOOK_IS(k, b->want, <=, SDR_BERTHS_PEER);
+	SDR_BOOK_EQ(k, w->c->bulk->tx.nkeys, list_len(&w->c->bulk->tx.keys));
+	SDR_BOOK_IS(k, w->c->bulk->tx.nkeys, <=, SDR_BERTH_KEYS_MAX);
+	s->berths += b->n;
+	s->idle += idle;
+	s->keys += w->c->bulk->tx.nkeys;
+	s->berth_room += b->bytes;
+}
+
 void sdr_bulk_books(struct sdr_books *k, const struct sdr_conn *c, uint64_t packets,
 		    struct sdr_bulk_sums *s)
 {
@@ -289,6 +311,7 @@ void sdr_bulk_books(struct sdr_books *k, const struct sdr_conn *c, uint64_t pack
 
 	tx_books(k, &w, packets, s);
 	rx_books(k, &w, s);
+	berth_books(k, &w, s);
 }
 
 /* Bytes of what a device still reads. */
@@ -317,6 +340,11 @@ void sdr_bulk_pool_books(struct sdr_books *k, const struct sdr_rel *rel,
 	SDR_BOOK_EQ(k, b->stages.tx.used, s->stage_tx + olds_books(&b->stages));
 	SDR_BOOK_EQ(k, b->stages.rx.used, s->stage_rx);
 	SDR_BOOK_EQ(k, list_len(&b->decodes), s->decodes);
+	SDR_BOOK_EQ(k, b->berths.pool.used, s->berths);
+	SDR_BOOK_EQ(k, list_len(&b->berths.idle), s->idle);
+	SDR_BOOK_EQ(k, b->berths.room.used, s->berth_room);
+	SDR_BOOK_IS(k, b->berths.room.used, <=, b->berths.room.limit);
+	SDR_BOOK_IS(k, s->keys, <=, b->key_pool.used);
 	SDR_BOOK_EQ(k, b->scratch.used, s->scratch);
 	SDR_BOOK_IS(k, b->scratch.used, <=, b->scratch.limit);
 	if (b->scratch.no_bytes)

@@ -14,6 +14,8 @@ struct sdr_bulk_sums {
 	uint32_t decodes;		  /* that threads do */
 	uint64_t scratch;		  /* bytes of buffers with parity */
 	uint64_t stage_tx, stage_rx;	  /* between devices and the network */
+	uint32_t berths, idle, keys;	  /* berths, of them unused; the peers' that are unused */
+	uint64_t berth_room;
 };
 
 /* packets: bytes of a connection's packets of records and frames in flight (sdr_conn_sums). */

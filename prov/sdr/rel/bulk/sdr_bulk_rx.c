@@ -18,6 +18,9 @@
  * ends the transfer as one that has arrived, with an error.  An rkeyed engine grants such memory
  * for the whole transfer; until there is some the peer is not told to send.
  *
+ * One that comes to a berth (sdr_berth_rx.c) has its grant already, of memory of ours, which ends
+ * with it likewise.
+ *
  * A message that is not bound (its record is lost, or the receive is not posted) has no state
  * here: END is then acknowledged without a report, which says that nothing sent before it arrived,
  * and the sender repeats.
@@ -69,7 +72,7 @@ static bool bulk_stage(struct sdr_bulk_rx *b, int *err)
 }
 
 /* Says where its bytes may go, where the peer has to know. */
-static int bulk_grant(struct sdr_bulk_rx *b)
+static int bulk_grant(struct sdr_bulk_rx *b, struct sdr_berth *berth)
 {
 	struct sdr_stages *g = &b->conn->rel->bulk->stages;
 	struct sdr_qp *qp = b->conn->shape->qp;
@@ -77,6 +80,11 @@ static int bulk_grant(struct sdr_bulk_rx *b)
 
 	if (!sdr_qp_rkeyed(qp))
 		return SDR_REL_OK;
+	if (berth) {
+		b->berth = berth;
+		sdr_stage_rx_lent(&b->stage, b->conn->rel, b->mem, b->buf, berth->buf, b->len);
+		return SDR_REL_OK;
+	}
 	if (!b->mem)
 		return sdr_qp_grant(qp, b->buf, b->len, NULL, &b->grant) ? SDR_REL_ERR_REG
 									 : SDR_REL_OK;
@@ -95,11 +103,15 @@ int sdr_bulk_rx_new(struct sdr_conn *c, const struct sdr_bulk_land *l, struct sd
 	int err;
 
 	*out = NULL;
-	if (l->op == SDR_REC_WRITE && c->bulk->rx.nwrites >= SDR_CONN_SERVES_MAX)
+	SDR_ASSERT(!l->berth || (sdr_qp_rkeyed(c->shape->qp) && l->len <= l->berth->len));
+	b = l->op == SDR_REC_WRITE && c->bulk->rx.nwrites >= SDR_CONN_SERVES_MAX
+		    ? NULL
+		    : sdr_slab_alloc(&c->rel->bulk->brx_pool);
+	if (!b) {
+		if (l->berth)
+			sdr_berth_end(l->berth);
 		return SDR_REL_ERR_NOMEM;
-	b = sdr_slab_alloc(&c->rel->bulk->brx_pool);
-	if (!b)
-		return SDR_REL_ERR_NOMEM;
+	}
 	b->conn = c;
 	b->arrived = l->arrived;
 	b->op = l->op;
@@ -108,13 +120,14 @@ int sdr_bulk_rx_new(struct sdr_conn *c, const struct sdr_bulk_land *l, struct sd
 	b->mem = l->len ? l->mem : NULL; /* a peer may say so */
 	b->len = l->len;
 	sdr_list_init(&b->room);
-	err = bulk_grant(b);
+	err = bulk_grant(b, l->berth);
 	if (err) {
 		sdr_slab_free(&c->rel->bulk->brx_pool, b);
 		return err;
 	}
 	c->st.hmem_direct += b->direct;
 	c->st.hmem_staged += b->mem && !b->direct;
+	c->st.berths_rx += b->berth != NULL;
 	sdr_list_init(&b->segs);
 	sdr_list_init(&b->partial);
 	sdr_list_init(&b->remote.link);
@@ -190,6 +203,9 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_list_del(&b->room);
 	sdr_qp_grant_end(b->conn->shape->qp, &b->grant);
 	sdr_stage_rx_close(&b->stage, rel);
+	if (b->berth)
+		sdr_berth_end(b->berth);
+	b->berth = NULL;
 	if (!sdr_list_empty(wait)) /* later: who calls may be in the middle of something */
 		sdr_conn_kick(sdr_container(wait->next, struct sdr_bulk_rx, room)->conn);
 }
@@ -218,6 +234,7 @@ bool sdr_bulk_rx_cts(struct sdr_bulk_rx *b, bool expected)
 		b->cts_expected = expected;
 		return true;
 	}
+	sdr_berths_wanted(c, b->len);
 	r = sdr_rec_new(c, SDR_REC_CTS, b->id);
 	if (!r) {
 		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* ends the transfer too */
@@ -414,8 +431,11 @@ void sdr_bulk_rx_more(struct sdr_conn *c)
 
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f, uint64_t len)
 {
+	struct sdr_berth *berth = sdr_berth_take(c, f);
 	struct sdr_plan plan;
 
+	if (berth)
+		sdr_berth_end(berth);
 	(void)sdr_bulk_rx_plan(c, f, len, &plan); /* was countable, or there are no numbers */
 	sdr_msn_skip_range(c, f->msn, f->msn + plan.nmsgs);
 	sdr_bulk_rx_more(c);
@@ -592,6 +612,27 @@ void sdr_bulk_rx_decoded(struct sdr_rel *rel)
 		rel->activity++;
 		group_complete(g);
 	}
+}
+
+bool sdr_bulk_rx_settle(struct sdr_bulk_rx *b)
+{
+	uint32_t mtu = b->shape->mtu;
+	struct sdr_list *l;
+
+	sdr_list_each(l, &b->segs) {
+		struct sdr_seg_rx *s = sdr_container(l, struct sdr_seg_rx, link);
+		const struct sdr_rcv_state *st = sdr_recv_state(s->h);
+		uint32_t p = (uint32_t)(s->stage.done / mtu), end;
+
+		if (!s->stage.mem)
+			continue;
+		for (; (p = sdr_bitmap_next_one(st->pkt_bits, p, st->npkts)) < st->npkts; p = end) {
+			end = sdr_bitmap_next_zero(st->pkt_bits, p, st->npkts);
+			if (sdr_stage_rx_run(&s->stage, (uint64_t)p * mtu, (uint64_t)end * mtu))
+				return false;
+		}
+	}
+	return true;
 }
 
 /* The SDK's call after a round in which packets of this receive were placed. */

@@ -28,6 +28,7 @@ struct sdr_bulk_rx {
 	const struct sdr_mem *mem; /* where buf lies; NULL: where the CPU reaches it */
 	bool direct;		   /* own engine rkeyed: it writes to buf, wherever that lies */
 	struct sdr_stage stage;	   /* or not: of the whole buffer */
+	struct sdr_berth *berth;   /* or its stage is of this; NULL: not */
 	struct sdr_list room;	   /* stages.rx_wait: there is neither yet, nor a grant */
 	bool cts_owed, cts_expected;
 	int err; /* enum sdr_rel_err: with arrived, the bytes are not in place after all */
@@ -82,6 +83,8 @@ struct sdr_bulk_land {
 	uint64_t len;		   /* bytes */
 	const struct sdr_mem *mem; /* where buf lies; NULL: where the CPU reaches it */
 	void (*arrived)(struct sdr_bulk_rx *b);
+	/* own engine rkeyed: that its bytes come to, its own from now on; NULL: buf is granted */
+	struct sdr_berth *berth;
 };
 
 /*
@@ -128,6 +131,8 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h);
 /* In each round: segments that other threads have decoded are complete. */
 void sdr_bulk_rx_decoded(struct sdr_rel *rel);
 void sdr_bulk_rx_abort(struct sdr_bulk_rx *b);
+/* What has come is at its place.  False: not all of it can be. */
+bool sdr_bulk_rx_settle(struct sdr_bulk_rx *b);
 void sdr_bulk_rx_skip(struct sdr_conn *c, const struct sdr_frame_rec *f,
 		      uint64_t len);			  /* these bytes have no receiver */
 void sdr_bulk_rx_ended(struct sdr_conn *c, uint32_t msn); /* END arrived */

@@ -81,8 +81,8 @@ static bool group_decode(struct sdr_conn *c, struct sdr_group_rx *g)
 		g->dead = true;
 		return false;
 	}
-	sdr_recv_seal(g->data->h);
-	if (sdr_decode_lend(&g->decode, c->rel, &of))
+	/* Where a device writes by key nothing can be sealed: here, then, with the bits as they are. */
+	if (!sdr_recv_seal(g->data->h) && sdr_decode_lend(&g->decode, c->rel, &of))
 		return false;
 	while (sdr_code_decode_step(&g->code, w, of.base, of.parity, of.data_bits, of.parity_bits,
 				    &at))

@@ -19,6 +19,8 @@
  * segment's room is no other's until it has (olds), or a late packet would carry other bytes to a
  * place that its peer has granted.
  *
+ * What comes to a berth (sdr_berth_rx.c) is copied likewise, wherever it belongs.
+ *
  * On an rkeyed engine a transfer comes in under one key, so it has room for all of it or none: its
  * segments have parts of that.  Those without wait in their order (rx_wait); one that is longer
  * than the limit has its turn when nothing else is out.
@@ -188,6 +190,40 @@ void sdr_stages_round(struct sdr_rel *rel)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
+static int host_put(const struct sdr_mem *m, void *to, const void *from, size_t n)
+{
+	(void)m;
+	return sdr_mem_put(NULL, to, from, n);
+}
+
+static int nowhere_put(const struct sdr_mem *m, void *to, const void *from, size_t n)
+{
+	(void)m;
+	(void)to;
+	(void)from;
+	(void)n;
+	return 0;
+}
+
+void sdr_stage_rx_lent(struct sdr_stage *s, const struct sdr_rel *rel, const struct sdr_mem *mem,
+		       uint8_t *far, uint8_t *near, uint64_t len)
+{
+	static const struct sdr_mem_ops host_ops = { .name = "host", .put = host_put },
+					nowhere_ops = { .name = "nowhere", .put = nowhere_put };
+	static const struct sdr_mem host = { &host_ops }, nowhere = { &nowhere_ops };
+
+	SDR_ASSERT(len && !s->mem);
+	*s = (struct sdr_stage){
+		.mem = rel->info.no_bytes ? &nowhere
+		       : mem		  ? mem
+					  : &host,
+		.far = far,
+		.near = near,
+		.len = len,
+		.part = true,
+	};
+}
+
 bool sdr_stage_rx_open(struct sdr_stage *s, struct sdr_rel *rel, const struct sdr_mem *mem,
 		       uint8_t *far, uint64_t len)
 {
@@ -205,6 +241,13 @@ int sdr_stage_rx_store(struct sdr_stage *s, uint64_t end)
 	if (!ret)
 		s->done = end;
 	return ret;
+}
+
+int sdr_stage_rx_run(const struct sdr_stage *s, uint64_t from, uint64_t to)
+{
+	to = to < s->len ? to : s->len;
+	SDR_ASSERT(s->mem && from <= to);
+	return sdr_mem_put(s->mem, s->far + from, s->near + from, to - from);
 }
 
 void sdr_stage_rx_close(struct sdr_stage *s, struct sdr_rel *rel)

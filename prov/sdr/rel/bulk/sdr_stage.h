@@ -41,7 +41,7 @@ struct sdr_stage {
 	uint8_t *far;		   /* the segment in mem */
 	uint8_t *near;		   /* and in our memory */
 	uint64_t len, done;	   /* bytes */
-	bool part;		   /* near is of another one, which outlives it */
+	bool part;		   /* near is of another one, which outlives it, or lent */
 	struct sdr_stage_old *old; /* out: what it will be */
 };
 
@@ -69,11 +69,19 @@ void sdr_stage_tx_close(struct sdr_stage *s, struct sdr_conn *c);
 /* For len bytes that come in.  False: there is no room now. */
 bool sdr_stage_rx_open(struct sdr_stage *s, struct sdr_rel *rel, const struct sdr_mem *mem,
 		       uint8_t *far, uint64_t len);
+/*
+ * For len bytes that come to near, which is somebody else's and outlives it.  mem NULL: far is
+ * where the CPU reaches it.
+ */
+void sdr_stage_rx_lent(struct sdr_stage *s, const struct sdr_rel *rel, const struct sdr_mem *mem,
+		       uint8_t *far, uint8_t *near, uint64_t len);
 /* Of whole, the len bytes from off on. */
 void sdr_stage_rx_part(struct sdr_stage *s, const struct sdr_stage *whole, uint64_t off,
 		       uint64_t len);
 /* Bytes [0, end) have come: are at their place, if that is worth a copy or all of it. */
 int sdr_stage_rx_store(struct sdr_stage *s, uint64_t end);
+/* Bytes [from, to) have come, to at most len: are at their place, whatever of the others is. */
+int sdr_stage_rx_run(const struct sdr_stage *s, uint64_t from, uint64_t to);
 void sdr_stage_rx_close(struct sdr_stage *s, struct sdr_rel *rel);
 
 #endif /* SDR_STAGE_H */

@@ -6,8 +6,8 @@
  *
  * A bulk of up to SDR_REL_UNEXP_BULK bytes without a receive lands in a bounce buffer; a larger
  * one, and any for which there is no room, is parked: its data land nowhere, the sender stops and
- * waits for CTS.  What was only announced (always so when our engine is rkeyed) waits without any
- * memory but its entry.
+ * waits for CTS.  What was only announced (always so when our engine is rkeyed, but for what comes
+ * to a berth) waits without any memory but its entry.
  */
 #include <stdlib.h>
 #include "rel/conn/sdr_credit.h"
@@ -80,22 +80,61 @@ void sdr_deliver_done(struct sdr_bulk_rx *b)
 	}
 }
 
+/* Its numbers are void, and its sender stops.  False: the connection failed. */
+static bool bulk_park(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	struct sdr_rec *r;
+
+	sdr_bulk_rx_skip(c, f, f->len);
+	r = sdr_rec_new(c, SDR_REC_PARK, f->id);
+	c->st.msgs_parked++;
+	if (!r) {
+		sdr_conn_fail(c, SDR_REL_ERR_NOMEM);
+		return false;
+	}
+	r->f.flags = SDR_REC_F_BULK;
+	r->f.msn = f->msn;
+	sdr_rec_queue(c, r);
+	return true;
+}
+
+bool sdr_berth_or_park(struct sdr_conn *c, const struct sdr_frame_rec *f, struct sdr_berth **berth)
+{
+	*berth = NULL;
+	if (!sdr_qp_rkeyed(c->shape->qp))
+		return true;
+	*berth = sdr_berth_take(c, f);
+	if (!*berth)
+		(void)bulk_park(c, f);
+	return *berth;
+}
+
 /* Bulk into a receive: now when msn is known, else CTS requests it. */
 void sdr_rxe_bulk(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_frame_rec *f,
 		  uint64_t off, bool expected, bool has_msn)
 {
 	uint8_t *to = rx->niov ? (uint8_t *)rx->iov[0].buf + off : NULL;
+	struct sdr_berth *berth = NULL;
 	struct sdr_bulk_rx *b = NULL;
 	int err = SDR_REL_ERR_NOMEM;
 
+	if (has_msn && !sdr_berth_or_park(c, f, &berth)) {
+		if (!sdr_conn_live(c)) {
+			sdr_rxe_report(c->rel, rx, c->peer, f, off, 0, err);
+			return;
+		}
+		has_msn = false;
+	}
 	if (rx->niov > 1)
 		to = rx->bounce = malloc(f->len);
 	if (to)
 		err = sdr_bulk_rx_new(c,
 				      &(struct sdr_bulk_land){ f->op, f->id, to, f->len,
 							       rx->bounce ? NULL : rx->mem,
-							       sdr_deliver_done },
+							       sdr_deliver_done, berth },
 				      &b);
+	else if (berth)
+		sdr_berth_end(berth);
 	if (!b) {
 		if (has_msn)
 			sdr_bulk_rx_skip(c, f, f->len);
@@ -141,28 +180,28 @@ void sdr_rxe_deliver(struct sdr_conn *c, struct sdr_rxe *rx, const struct sdr_fr
 
 /* ---- without a receive ----------------------------------------------------------------------- */
 
+/* from here on it waits for CTS like any announced one */
+#define PARKED_NOT (SDR_REC_F_BULK | SDR_REC_F_CODE | SDR_REC_F_BERTH)
+
 static void unexp_park(struct sdr_conn *c, struct sdr_unexp *u)
 {
-	struct sdr_rec *r;
+	struct sdr_frame_rec f = u->f;
 
-	sdr_bulk_rx_skip(c, &u->f, u->f.len);
-	r = sdr_rec_new(c, SDR_REC_PARK, u->f.id);
-	u->f.flags &= (uint16_t) ~(SDR_REC_F_BULK |
-				   /* from here on it waits for CTS like any announced one */
-				   SDR_REC_F_CODE);
-	c->st.msgs_parked++;
-	if (!r) {
-		sdr_conn_fail(c, SDR_REL_ERR_NOMEM); /* frees u */
-		return;
-	}
-	r->f.flags = SDR_REC_F_BULK;
-	r->f.msn = u->f.msn;
-	sdr_rec_queue(c, r);
+	u->f.flags &= (uint16_t)~PARKED_NOT;
+	(void)bulk_park(c, &f); /* may free u, when the connection is */
+}
+
+/* For its bounce buffer.  False: there is no place for it to come to. */
+static bool unexp_berth(struct sdr_conn *c, const struct sdr_unexp *u, struct sdr_berth **berth)
+{
+	*berth = sdr_berth_take(c, &u->f);
+	return *berth || !sdr_qp_rkeyed(c->shape->qp);
 }
 
 void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 {
 	struct sdr_rel *rel = c->rel;
+	struct sdr_berth *berth;
 	int err;
 
 	c->st.msgs_unexp++;
@@ -170,15 +209,18 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u)
 	sdr_list_add_tail(&u->of_peer, &u->peer->unexp);
 	if (!(u->f.flags & SDR_REC_F_BULK))
 		return;
-	if (u->f.len <= SDR_REL_UNEXP_BULK && sdr_unexp_room(c, u->f.len, true)) {
+	if (u->f.len <= SDR_REL_UNEXP_BULK && sdr_unexp_room(c, u->f.len, true) &&
+	    unexp_berth(c, u, &berth)) {
 		u->payload = malloc(u->f.len);
 		if (u->payload) {
 			sdr_unexp_charge(u, u->f.len);
 			(void)sdr_bulk_rx_new(c,
 					      &(struct sdr_bulk_land){ u->f.op, u->f.id, u->payload,
 								       u->f.len, NULL,
-								       sdr_deliver_done },
+								       sdr_deliver_done, berth },
 					      &u->brx);
+		} else if (berth) {
+			sdr_berth_end(berth);
 		}
 		if (u->brx) {
 			u->brx->unexp = u;
@@ -220,7 +262,7 @@ void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe 
 	} else {
 		struct sdr_conn *c = u->conn;
 
-		f.flags &= (uint16_t) ~(SDR_REC_F_BULK | SDR_REC_F_CODE);
+		f.flags &= (uint16_t)~PARKED_NOT;
 		sdr_unexp_free(rel, u);
 		if (len > room)
 			sdr_rxe_truncated(c, rx, &f, off);

@@ -19,4 +19,11 @@ void sdr_unexp_add(struct sdr_conn *c, struct sdr_unexp *u);
 void sdr_unexp_deliver(struct sdr_rel *rel, struct sdr_unexp *u, struct sdr_rxe *rx);
 void sdr_unexp_drop(struct sdr_rel *rel, struct sdr_unexp *u);
 
+/*
+ * Where the bulk of this record lands, if our engine is rkeyed: in the berth that it names.  False:
+ * that was taken back, so it is parked, and to be requested like one that was only announced; or
+ * the connection failed.
+ */
+bool sdr_berth_or_park(struct sdr_conn *c, const struct sdr_frame_rec *f, struct sdr_berth **berth);
+
 #endif /* SDR_DELIVER_H */

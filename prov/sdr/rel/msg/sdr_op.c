@@ -5,10 +5,11 @@
  *
  * What fits a datagram travels inside its record; the rest is bulk: the record announces (and
  * binds) it and the data follow at once, or, where the operation's kind says so, when the peer's
- * CTS has come.  An operation that wants message numbers beyond the peer's credit waits for credit.
- * When it ends is its kind's to say (sdr_op_kind.h).  Operations behind a fence, or posted while
- * the handshake runs, are held back in order.  Those that keep their order otherwise are not, but
- * have turns (sdr_order.c).
+ * CTS has come: so to an rkeyed peer, which alone says under which key its bytes may be written,
+ * unless it has handed one out ahead (sdr_berth_tx.c).  An operation that wants message numbers
+ * beyond the peer's credit waits for credit. When it ends is its kind's to say (sdr_op_kind.h).
+ * Operations behind a fence, or posted while the handshake runs, are held back in order.  Those
+ * that keep their order otherwise are not, but have turns (sdr_order.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,6 +79,30 @@ void sdr_op_bulk_abort(struct sdr_op *op)
 	op->btx = NULL;
 }
 
+/* To an rkeyed peer: its bulk may leave at once, for there is a key. */
+static bool op_berth(struct sdr_op *op)
+{
+	op->berth = sdr_berth_key_take(op->conn, op->len);
+	if (!op->berth)
+		return false;
+	op->rkeyed = true;
+	op->va = op->berth->va;
+	op->rkey = op->berth->rkey;
+	return true;
+}
+
+/* One that was not named yet is for others. */
+static void op_berth_leave(struct sdr_op *op)
+{
+	if (!op->berth)
+		return;
+	if (op->rec.sent && (op->rec.f.flags & SDR_REC_F_BERTH))
+		sdr_berth_key_free(op->conn->rel, op->berth);
+	else
+		sdr_berth_key_back(op->conn, op->berth);
+	op->berth = NULL;
+}
+
 void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 {
 	struct sdr_conn *c = op->conn;
@@ -96,6 +121,7 @@ void sdr_op_end(struct sdr_op *op, int err, int prov_err)
 	sdr_list_del(&op->remote.link);
 	SDR_ASSERT(c->msg->nasked >= op->asked);
 	c->msg->nasked -= op->asked;
+	op_berth_leave(op);
 	sdr_rec_detach(c, &op->rec);
 	if (op->bind)
 		op->bind->op = NULL;
@@ -361,6 +387,11 @@ void sdr_op_release_credit(struct sdr_conn *c)
 			r->f.flags |= SDR_REC_F_CODE;
 			r->f.code = plan.code;
 		}
+		if (op->berth && !bind) {
+			r->f.flags |= SDR_REC_F_BERTH;
+			r->f.berth = op->berth->id;
+			c->st.berths_tx++;
+		}
 		sdr_rec_queue(c, r);
 	}
 }
@@ -391,6 +422,8 @@ void sdr_op_start(struct sdr_op *op)
 		return;
 	}
 	waits = bulk && op->kind->waits && op->kind->waits(op);
+	if (bulk && !waits && op->kind->waits && sdr_qp_peer_rkeyed(c->shape->qp))
+		waits = !op_berth(op);
 	sdr_order_start(op, bulk && !waits && !op->kind->ordered);
 	if (op->kind->asks) {
 		f->flags |= SDR_REC_F_LEN;

@@ -58,7 +58,8 @@ struct sdr_op {
 	struct sdr_remote remote; /* READ_SERVE: the region it reads */
 	bool rkeyed;		  /* va, rkey are valid */
 	uint32_t rkey;
-	uint64_t va; /* where an rkeyed peer wants the bulk */
+	uint64_t va;		     /* where an rkeyed peer wants the bulk */
+	struct sdr_berth_key *berth; /* of the peer's, that its bulk goes to; NULL: none */
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 

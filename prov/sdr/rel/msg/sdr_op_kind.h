@@ -55,8 +55,8 @@ struct sdr_op_kind {
 	/* Nothing is missing: it ends well. */
 	bool (*complete)(const struct sdr_op *op);
 	/*
-	 * Its RTS goes without data, and waits for the peer's CTS.  NULL: that is never so, and
-	 * a CTS for it is ignored.
+	 * Its RTS goes without data, and waits for the peer's CTS, also where there is a key.
+	 * NULL: that is never so, and a CTS for it is ignored.
 	 */
 	bool (*waits)(const struct sdr_op *op);
 	/*
@@ -108,6 +108,6 @@ extern const struct sdr_rec_kind sdr_rec_kind_atomic, sdr_rec_kind_atomic_rsp,
 	sdr_rec_kind_atomic_end;
 extern const struct sdr_rec_kind sdr_rec_kind_call;
 extern const struct sdr_rec_kind sdr_rec_kind_bind, sdr_rec_kind_cts, sdr_rec_kind_park,
-	sdr_rec_kind_done;
+	sdr_rec_kind_done, sdr_rec_kind_berth;
 
 #endif /* SDR_OP_KIND_H */

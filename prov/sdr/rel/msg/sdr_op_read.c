@@ -40,7 +40,8 @@ static void read_landed(struct sdr_bulk_rx *b)
 
 static int read_land_in(struct sdr_op *op, uint8_t *to, const struct sdr_mem *mem)
 {
-	struct sdr_bulk_land l = { SDR_REC_READ_RSP, op->wire_id, to, op->len, mem, read_landed };
+	struct sdr_bulk_land l = { SDR_REC_READ_RSP, op->wire_id, to, op->len, mem,
+				   read_landed,	     NULL };
 	int err = to ? sdr_bulk_rx_new(op->conn, &l, &op->brx) : SDR_REL_ERR_NOMEM;
 
 	if (!err)

@@ -5,8 +5,8 @@
  *
  * One ends when its record is acknowledged, its bulk delivered, and with DELIVERY the receiver's
  * DONE is here.  Its bulk follows its record at once, except to a peer whose last rendezvous met no
- * posted receive, and to an rkeyed one, which alone says under which key its bytes may be written:
- * there it is announced, and waits for CTS.  So it is where it must follow a bulk.
+ * posted receive, and to an rkeyed one whose key is not here: there it is announced, and waits for
+ * CTS.  So it is where it must follow a bulk.
  */
 #include "sdr_match.h"
 #include "sdr_op.h"
@@ -34,8 +34,7 @@ static bool message_complete(const struct sdr_op *op)
 
 static bool message_waits(const struct sdr_op *op)
 {
-	return op->conn->msg->rnr_mode || sdr_qp_peer_rkeyed(op->conn->shape->qp) ||
-	       sdr_order_behind_bulk(op);
+	return op->conn->msg->rnr_mode || sdr_order_behind_bulk(op);
 }
 
 /* The receiver is done with it, whatever of it is still under way. */

@@ -27,5 +27,6 @@ const struct sdr_op_table sdr_op_table = {
 		[SDR_REC_ATOMIC_RSP] = &sdr_rec_kind_atomic_rsp,
 		[SDR_REC_ATOMIC_END] = &sdr_rec_kind_atomic_end,
 		[SDR_REC_CALL] = &sdr_rec_kind_call,
+		[SDR_REC_BERTH] = &sdr_rec_kind_berth,
 	},
 };

@@ -4,14 +4,15 @@
  * Writes into memory of the peer.
  *
  * One whose bytes travel inside its record ends with the target's DONE, since its key may be wrong.
- * A bulk ends when it is delivered: with a wrong key it is never bound.  To an rkeyed peer it is
- * only announced, and waits for CTS; so it is where it reaches bytes that one which it must
- * follow still reaches (sdr_order.c).  At the target each is checked before a byte of it is placed,
- * and answered with DONE when it is refused.
+ * A bulk ends when it is delivered: with a wrong key it is never bound.  To an rkeyed peer whose
+ * key is not here it is only announced, and waits for CTS; so it is where it reaches bytes that one
+ * which it must follow still reaches (sdr_order.c).  At the target each is checked before a byte of
+ * it is placed, and answered with DONE when it is refused.
  */
 #include <errno.h>
 #include <string.h>
 #include "rel/conn/sdr_rec.h"
+#include "sdr_deliver.h"
 #include "sdr_follow.h"
 #include "sdr_op.h"
 #include "sdr_remote.h"
@@ -32,7 +33,7 @@ static bool write_complete(const struct sdr_op *op)
 
 static bool write_waits(const struct sdr_op *op)
 {
-	return sdr_qp_peer_rkeyed(op->conn->shape->qp) || sdr_order_overlaps(op);
+	return sdr_order_overlaps(op);
 }
 
 const struct sdr_op_kind sdr_op_write = {
@@ -73,6 +74,8 @@ static void write_done(struct sdr_bulk_rx *b)
 static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 {
 	struct sdr_rel *rel = c->rel;
+	bool bulk = f->flags & SDR_REC_F_BULK;
+	struct sdr_berth *berth = NULL;
 	struct sdr_bulk_rx *b;
 	void *va = NULL, *region = NULL;
 	int ret, err;
@@ -98,12 +101,18 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		sdr_follow_over(c, f);
 		return;
 	}
+	if (bulk && !sdr_berth_or_park(c, f, &berth)) {
+		if (!sdr_conn_live(c))
+			return;
+		bulk = false; /* it is as if only announced */
+	}
 	err = sdr_bulk_rx_new(c,
 			      &(struct sdr_bulk_land){ SDR_REC_WRITE, f->id, va, f->len,
-						       sdr_remote_mem(rel, region), write_done },
+						       sdr_remote_mem(rel, region), write_done,
+						       berth },
 			      &b);
 	if (err) {
-		if (f->flags & SDR_REC_F_BULK)
+		if (bulk)
 			sdr_bulk_rx_skip(c, f, f->len);
 		sdr_done_send(c, f->id, err);
 		sdr_follow_over(c, f);
@@ -118,7 +127,7 @@ static void write_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	b->turn = f->turn;
 	if (b->leads && !sdr_bulk_rx_name(b))
 		return;
-	if (!(f->flags & SDR_REC_F_BULK)) {
+	if (!bulk) {
 		(void)sdr_bulk_rx_cts(b, true);
 	} else if ((err = sdr_bulk_rx_start(b, f))) {
 		sdr_bulk_rx_abort(b);

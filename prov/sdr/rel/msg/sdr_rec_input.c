@@ -51,7 +51,7 @@ static void cts_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	 * once.
 	 */
 	if (!(op->rec.f.flags & SDR_REC_F_LEN) || !op->rec.sent || op->data_out || op->got_done ||
-	    op->bind || (!op->kind->ordered && !op->waiting))
+	    op->bind || (!op->kind->ordered && !op->waiting && !op->berth))
 		return;
 	if (!sdr_op_key_expected(c, f, true)) {
 		c->st.pkts_bad++;
@@ -82,14 +82,25 @@ static void park_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 	if (!op || !op->btx || op->got_done || !(f->flags & SDR_REC_F_BULK) ||
 	    op->btx->msn != f->msn)
 		return;
-	/* Only a message may be parked; and a peer with keys requested these data itself. */
-	if (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape->qp)) {
+	/*
+	 * Only a message may be parked, and what went to a berth that is not there any more; other
+	 * data a peer with keys requested itself.
+	 */
+	if (!op->berth && (!op->kind->ordered || sdr_qp_peer_rkeyed(c->shape->qp))) {
 		c->st.pkts_bad++;
 		return;
 	}
 	sdr_op_bulk_abort(op);
 	op->waiting = true;
-	c->msg->rnr_mode = true;
+	c->msg->rnr_mode |= op->kind->ordered;
+}
+
+static void berth_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
+{
+	if (sdr_berth_key_input(c, f))
+		return;
+	c->st.pkts_bad++;
+	sdr_conn_fail(c, SDR_REL_ERR_PROTO);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -134,6 +145,12 @@ const struct sdr_rec_kind sdr_rec_kind_done = {
 	.unbound = true,
 };
 
+const struct sdr_rec_kind sdr_rec_kind_berth = {
+	.name = "berth",
+	.input = berth_input,
+	.feature = SDR_FEATURE_BERTH,
+};
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Are its message numbers such as an honest peer may use now? */
@@ -144,8 +161,12 @@ static bool rec_numbers(struct sdr_conn *c, const struct sdr_rec_kind *k,
 
 	if (!(f->flags & SDR_REC_F_BULK) || (k->numbers && !k->numbers(c, f, &len)))
 		return true;
-	/* Data to an rkeyed engine wait for its CTS: a peer that sends them before has no key. */
-	return sdr_bulk_rx_numbers(c, f, len) && !(k->starts && sdr_qp_rkeyed(c->shape->qp));
+	/*
+	 * Data to an rkeyed engine wait for its CTS, or name the key that was handed out ahead: a
+	 * peer that sends others has none.
+	 */
+	return sdr_bulk_rx_numbers(c, f, len) &&
+	       !(k->starts && sdr_qp_rkeyed(c->shape->qp) && !(f->flags & SDR_REC_F_BERTH));
 }
 
 /* A bonded endpoint hears nobody else: whoever tries loses his connection. */
@@ -163,7 +184,8 @@ void sdr_rec_input(struct sdr_conn *c, const struct sdr_frame_rec *f)
 		c->st.pkts_bad++;
 		return;
 	}
-	if (!rec_heard(c, k) || !rec_numbers(c, k, f)) {
+	if (!rec_heard(c, k) || !rec_numbers(c, k, f) ||
+	    ((f->flags & SDR_REC_F_BERTH) && !sdr_berth_named(c, f))) {
 		c->st.pkts_bad++;
 		sdr_conn_fail(c, SDR_REL_ERR_PROTO);
 		return;

@@ -4,9 +4,9 @@
  * Messages that meet no receive, and those that come before their turn.  Inline bytes are kept, and
  * count against the peer's credit; a bulk of up to SDR_REL_UNEXP_BULK bytes lands in a bounce
  * buffer; a larger one, and any for which there is no room, is parked: its data land nowhere, the
- * sender stops and waits for CTS.  What was only announced (always so when our engine is rkeyed)
- * waits without any memory but its entry.  What is complete stays receivable after its connection
- * is gone.
+ * sender stops and waits for CTS.  What was only announced (always so when our engine is rkeyed,
+ * but for what comes to a berth) waits without any memory but its entry.  What is complete stays
+ * receivable after its connection is gone.
  */
 #include <stdlib.h>
 #include <string.h>

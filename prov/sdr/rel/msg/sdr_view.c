@@ -70,12 +70,14 @@ static void view_fill(struct sdr_rel_view *v, const struct sdr_bulk_rx *b)
 }
 
 /* elsewhere: not into what the caller posted. */
-static int view_bulk(struct sdr_rel_view *v, const struct sdr_bulk_rx *b, bool elsewhere)
+static int view_bulk(struct sdr_rel_view *v, struct sdr_bulk_rx *b, bool elsewhere)
 {
 	if (elsewhere || b->mem)
 		return -ENODATA;
 	if (!b->has_msn) /* announced: it has not begun */
 		return -EAGAIN;
+	if (b->berth && !sdr_bulk_rx_settle(b))
+		return -ENODATA;
 	view_fill(v, b);
 	return 0;
 }
@@ -102,7 +104,7 @@ static int view_transfers(struct sdr_conn *c, struct look *k, struct sdr_rel_vie
 	struct sdr_list *l;
 
 	sdr_list_each(l, &c->bulk->rx.brx) {
-		const struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
+		struct sdr_bulk_rx *b = sdr_container(l, struct sdr_bulk_rx, link);
 		const struct sdr_rxe *rx = b->unexp ? b->unexp->rx : b->rx;
 
 		if (!rx || !look_is(k, rx->ctx, rx->uflags))

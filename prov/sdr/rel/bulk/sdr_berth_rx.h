@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * Berths: memory of ours whose keys peers have before they need them, see sdr_berth_rx.c.
+ */
+#ifndef SDR_BERTH_RX_H
+#define SDR_BERTH_RX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/sdr_list.h"
+#include "base/sdr_slab.h"
+#include "sdr_scratch.h"
+#include "uc/sdr_uc.h"
+
+#define SDR_BERTH_MIN	 (64u << 10)   /* bytes of one, at least */
+#define SDR_BERTH_MAX	 (4u << 20)    /* and at most: longer transfers wait for their CTS */
+#define SDR_BERTHS_FIRST 2u	       /* that a peer gets at once */
+#define SDR_BERTHS_PEER	 16u	       /* that it may have; a quarter of cfg.berths, too */
+#define SDR_BERTH_RTT_NS 1000000u      /* nearer peers get none: a copy costs as much */
+#define SDR_BERTH_OLD_NS 1000000000ull /* idle for longer, one makes way for another peer's */
+
+struct sdr_conn;
+struct sdr_frame_rec;
+struct sdr_rel;
+
+struct sdr_berth {
+	struct sdr_list link; /* of its connection's idle ones; or none: a transfer has it */
+	struct sdr_list age;  /* of the endpoint's, likewise */
+	struct sdr_conn *conn;
+	uint8_t *buf;
+	uint64_t len;	/* bytes */
+	uint64_t since; /* ns: handed out */
+	uint32_t id;
+	struct sdr_uc_grant grant;
+};
+
+struct sdr_berths { /* of an endpoint */
+	struct sdr_slab pool;
+	struct sdr_scratch room;
+	struct sdr_list idle; /* the oldest first */
+};
+
+struct sdr_conn_berths { /* that the peer of a connection has */
+	struct sdr_list idle;
+	uint32_t n, want; /* there are, used ones too; there should be */
+	uint32_t next;	  /* number of the next */
+	uint64_t size;	  /* bytes of those that are made from now on */
+	uint64_t bytes;	  /* of all, as they count in the endpoint's room */
+};
+
+void sdr_berths_open(struct sdr_rel *rel);
+void sdr_berths_close(struct sdr_rel *rel);
+void sdr_berths_conn_init(struct sdr_conn *c);
+/* No transfer has one any more. */
+void sdr_berths_conn_free(struct sdr_conn *c);
+
+/* A transfer of len bytes waits for its CTS that would not have, with a berth. */
+void sdr_berths_wanted(struct sdr_conn *c, uint64_t len);
+/* At its turn: the peer gets those that it should have. */
+void sdr_berths_hand(struct sdr_conn *c);
+/* Those that nobody uses are taken back. */
+void sdr_berths_recall(struct sdr_conn *c);
+
+/* An honest peer may name this one in a record with BULK, whether it still has it or not. */
+bool sdr_berth_named(const struct sdr_conn *c, const struct sdr_frame_rec *f);
+/* The one that a record names, for its transfer.  NULL: it was taken back. */
+struct sdr_berth *sdr_berth_take(struct sdr_conn *c, const struct sdr_frame_rec *f);
+/* Nothing is written there from here on. */
+void sdr_berth_end(struct sdr_berth *t);
+
+#endif /* SDR_BERTH_RX_H */
