@@ -5,7 +5,7 @@
 # scripts/test.sh boots it with run.sh.  Without a device they have nothing to test: "make check"
 # builds them and runs none.
 
-EXTRA_DIST += fabtests/rxe/run.sh fabtests/rxe/guest.sh fabtests/rxe/perf.sh
+EXTRA_DIST += fabtests/rxe/run.sh fabtests/rxe/guest.sh fabtests/rxe/perf.sh fabtests/rxe/warm.sh
 if HAVE_VERBS
 noinst_PROGRAMS += sdr_verbs_late sdr_early
 sdr_early_SOURCES = fabtests/rxe/sdr_early.c
