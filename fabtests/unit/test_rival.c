@@ -895,6 +895,77 @@ static void rival__hold_ends(void **state)
 	assert_true(t.r.push_gap == 2 * gap);
 }
 
+/* A cycle of BBR behind a short queue: a crest with losses, and a fall. */
+static void beats(struct rounds *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < 7; i++) {
+		t->at.queue = i < 6 ? i * t->at.target / 5 : 0;
+		t->at.lost = i == 5 ? 3 * MTU : 0;
+		step(t);
+	}
+}
+
+/* One that is heard is held against: at half of the path, steadily. */
+static void rival__a_beat(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.target = t.at.few = 2 * MS;
+	t.at.drains = 3;
+	t.at.bw = (uint64_t)(0.15 * PATH);
+	t.at.bytes = (double)t.at.bw * trip(&t);
+	t.win = t.at.bytes;
+	for (i = 0; i < 20 && t.r.state == SDR_RIVAL_NONE; i++)
+		beats(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_LISTEN);
+	/* what it has, and no less for the losses */
+	beats(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_LISTEN);
+	assert_true(t.win >= 0.1 * PATH * trip(&t) && t.win <= 0.3 * PATH * trip(&t));
+	beats(&t);
+	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	assert_true(t.win <= 0.51 * PATH * trip(&t) && t.win >= 0.45 * PATH * trip(&t));
+	t.at.bw = (uint64_t)(0.45 * PATH);
+	t.at.queue = t.at.target;
+	t.at.bytes = (double)t.at.bw * trip(&t);
+	t.at.lost = t.at.bytes / 20;
+	for (i = 0; i < 100; i++) {
+		step(&t);
+		assert_true(sdr_rival_gain(&t.r) == 1);
+	}
+	assert_int_equal(t.r.state, SDR_RIVAL_HOLD);
+	/* and asks again, with less */
+	assert_true(stays(&t, SDR_RIVAL_HOLD, 3 * S) < 2 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_LISTEN);
+	step(&t);
+	assert_true(t.win < 0.4 * PATH * trip(&t));
+	/* nobody any more */
+	assert_true(stays(&t, SDR_RIVAL_LISTEN, 3 * S) < 1 * S);
+	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+}
+
+/* Who has a good part of the path is not starved. */
+static void rival__a_beat_of_no_harm(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.target = t.at.few = 2 * MS;
+	t.at.drains = 3;
+	t.at.bw = (uint64_t)(0.45 * PATH);
+	for (i = 0; i < 20; i++) {
+		beats(&t);
+		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -931,6 +1002,8 @@ int main(void)
 		cmocka_unit_test(rival__three_cuts_in_a_row),
 		cmocka_unit_test(rival__cuts_that_help),
 		cmocka_unit_test(rival__hold_ends),
+		cmocka_unit_test(rival__a_beat),
+		cmocka_unit_test(rival__a_beat_of_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,8 @@ EXTRA_DIST += prov/sdr/rel/README.md prov/sdr/rel/path/README.md prov/sdr/rel/bu
 
 noinst_LTLIBRARIES += libsdr_rel_path.la
 libsdr_rel_path_la_SOURCES = \
+	prov/sdr/rel/path/sdr_beat.c \
+	prov/sdr/rel/path/sdr_beat.h \
 	prov/sdr/rel/path/sdr_blame.c \
 	prov/sdr/rel/path/sdr_blame.h \
 	prov/sdr/rel/path/sdr_burst.c \

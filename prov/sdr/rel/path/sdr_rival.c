@@ -17,6 +17,8 @@
  *           doubles.  If the queue stays long, or packets are lost, another push follows soon,
  *           since others may have pushed as well; the second time: -> WINDOW.  If our rate did not
  *           grow: the path carries no more, we are alone.
+ *   LISTEN  behind a short queue BBR is told by its beat (sdr_beat.c), not by a push: our rate is
+ *           kept for some rounds, to hear it better.  It is there: -> HOLD.  It is not: -> NONE
  *   WINDOW  opens to half of the path within a few rounds, whatever is lost meanwhile: who yields
  *           to losses yields to these.  What the path carries may be known too low, where it was
  *           full from the first packet on; so we look how much longer the round trip becomes with
@@ -28,7 +30,8 @@
  *           vain, and the next time a queue must stay for twice as long
  *   HOLD    the largest rate of ten rounds, as BBR, but never more than half of what the path
  *           was seen to carry; no reaction to losses.  Ends when the queue has gone for
- *           SDR_RIVAL_DRY rounds, and after a while by itself, to see who is still there.
+ *           SDR_RIVAL_DRY rounds, and after a while by itself, to see who is still there: where
+ *           it was a beat by listening again, at two thirds of that rate.
  *
  * (Copa has the first two, by another rule; the experiment is ours.)  Runs at ends of rounds, no
  * clock, no timers, no threads, no allocation.
@@ -120,6 +123,11 @@
 /* ... after so many rounds: who measures rates, as BBR, sees then that there is less for it */
 #define SDR_RIVAL_HOLD_ROUNDS 20u
 #define SDR_RIVAL_CYCLE	      8u
+/* who has less of the path listens for a beat; rounds that are held for one; and of what is held,
+ * to hear it again */
+#define SDR_RIVAL_LISTEN_LITTLE 0.35
+#define SDR_RIVAL_STEADY	128u
+#define SDR_RIVAL_LISTEN_AGAIN	0.67
 
 static double rival_trip(const struct sdr_rival_at *at)
 {
@@ -373,11 +381,41 @@ static void rival_hold(struct sdr_rival *r, const struct sdr_rival_at *at)
 	uint32_t i;
 
 	r->state = SDR_RIVAL_HOLD;
+	r->steady = false;
 	r->dry = r->held = 0;
 	r->hold_lost = 0;
 	r->push_at = at->now + 2 * r->push_gap;
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
 		r->bw[i] = r->win_first / rival_trip(at);
+}
+
+static double rival_hold_trip(const struct sdr_rival_at *at)
+{
+	return fmin(rival_trip(at), 2 * (double)at->base / SDR_RIVAL_NS_PER_S);
+}
+
+static void rival_listen(struct sdr_rival *r, double rate, bool again)
+{
+	r->state = SDR_RIVAL_LISTEN;
+	r->press_at = 0;
+	sdr_beat_listen(&r->beat, rate, again);
+}
+
+static void rival_in_listen(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
+{
+	*win = r->beat.rate * rival_hold_trip(at);
+	switch (sdr_beat_listens(&r->beat, at->now)) {
+	case SDR_BEAT_WAIT:
+		break;
+	case SDR_BEAT_HEARD:
+		r->win_first = *win = r->claim * r->most * rival_trip(at);
+		rival_hold(r, at);
+		r->steady = true;
+		break;
+	case SDR_BEAT_SILENT:
+		r->state = SDR_RIVAL_NONE;
+		break;
+	}
 }
 
 /* Up to half of the path. */
@@ -459,7 +497,7 @@ static void rival_in_window(struct sdr_rival *r, const struct sdr_rival_at *at, 
 
 static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, double *win)
 {
-	double most = 0, trip = fmin(rival_trip(at), 2 * (double)at->base / SDR_RIVAL_NS_PER_S);
+	double most = 0;
 	uint32_t i;
 
 	r->bw[++r->round % SDR_RIVAL_ROUNDS] = (double)at->bw;
@@ -478,13 +516,42 @@ static void rival_in_hold(struct sdr_rival *r, const struct sdr_rival_at *at, do
 		rival_in_vain(r, at);
 		return;
 	}
+	if (r->steady && r->held > SDR_RIVAL_STEADY) {
+		rival_listen(r, SDR_RIVAL_LISTEN_AGAIN * r->claim * r->most, true);
+		return;
+	}
 	for (i = 0; i < SDR_RIVAL_ROUNDS; i++)
 		if (r->bw[i] > most)
 			most = r->bw[i];
-	*win = fmin(most, r->claim * r->most) * trip;
+	*win = fmin(most, r->claim * r->most) * rival_hold_trip(at);
 }
 
 /* ---- the round ------------------------------------------------------------------------------- */
+
+/* What we do to the queue ourselves has no beat. */
+static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, double win)
+{
+	const struct sdr_beat_at look = {
+		.now = at->now,
+		.base = at->base,
+		.queue = at->queue,
+		.mtu = at->mtu,
+		.win = win,
+		.lost = at->lost,
+		.drains = at->drains,
+	};
+
+	if (r->state == SDR_RIVAL_PUSH || r->state == SDR_RIVAL_WINDOW)
+		sdr_beat_init(&r->beat);
+	else
+		sdr_beat_round(&r->beat, &look);
+}
+
+static bool rival_beats(const struct sdr_rival *r, const struct sdr_rival_at *at)
+{
+	return r->busy >= SDR_RIVAL_BUSY && at->base >= SDR_RIVAL_PUSH_RTT_NS &&
+	       r->rate < SDR_RIVAL_LISTEN_LITTLE * r->most && sdr_beat_worth(&r->beat, at->now);
+}
 
 static void rival_check(const struct sdr_rival *r)
 {
@@ -532,6 +599,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		r->busy += r->busy < SDR_RIVAL_BUSY_MAX;
 	else
 		r->busy -= r->busy < SDR_RIVAL_BUSY_LESS ? r->busy : SDR_RIVAL_BUSY_LESS;
+	rival_hears(r, at, *win);
 	switch (r->state) {
 	case SDR_RIVAL_NONE:
 		if (says == SDR_STANDING_ODD)
@@ -540,7 +608,9 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 			 at->now + SDR_RIVAL_PUSH_WAIT_NS > r->push_at)
 			r->push_at = at->now + SDR_RIVAL_PUSH_WAIT_NS +
 				     at->random % SDR_RIVAL_PUSH_SPREAD_NS;
-		if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {
+		if (rival_beats(r, at)) {
+			rival_listen(r, r->rate, false);
+		} else if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {
 			r->press_at = 0; /* who sends little does not see it go */
 		} else if (rival_press(r, at, *win) || says == SDR_STANDING_SURE) {
 			/* it yielded long before */
@@ -552,6 +622,9 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		break;
 	case SDR_RIVAL_PUSH:
 		rival_push(r, at, win);
+		break;
+	case SDR_RIVAL_LISTEN:
+		rival_in_listen(r, at, win);
 		break;
 	case SDR_RIVAL_WINDOW:
 		rival_in_window(r, at, win);
@@ -567,7 +640,7 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 
 double sdr_rival_gain(const struct sdr_rival *r)
 {
-	if (r->state != SDR_RIVAL_HOLD)
+	if (r->state != SDR_RIVAL_HOLD || r->steady)
 		return 1;
 	return r->round % SDR_RIVAL_CYCLE == 0 ? 1.25 : 1;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "rel/path/sdr_beat.h"
 #include "rel/path/sdr_standing.h"
 
 #define SDR_RIVAL_ROUNDS 10u /* rounds over which the largest rate counts */
@@ -13,6 +14,7 @@
 enum sdr_rival_state {
 	SDR_RIVAL_NONE,	  /* nobody but flows that yield: the queue's delay governs */
 	SDR_RIVAL_PUSH,	  /* an experiment: do they yield? */
+	SDR_RIVAL_LISTEN, /* a rate that is kept: is there one that probes as BBR? */
 	SDR_RIVAL_WINDOW, /* they do not: a window that is cut at losses, as theirs */
 	SDR_RIVAL_HOLD,	  /* nor do they yield to losses: a rate that is held */
 };
@@ -27,6 +29,7 @@ struct sdr_rival {
 	bool shorter;
 	struct sdr_standing standing;
 	bool suspect; /* what it says is worth a push */
+	struct sdr_beat beat;
 	/* a queue stays although we yield: since then, ns (0: it does not), and how long it may */
 	uint64_t press_at, press_ns;
 	uint64_t round_at; /* when the last round ended, ns */
@@ -52,6 +55,7 @@ struct sdr_rival {
 	double bw[SDR_RIVAL_ROUNDS];
 	uint32_t round, dry, held; /* held: rounds of this one */
 	double hold_lost;	   /* share, smoothed */
+	bool steady;		   /* for somebody's beat: we have none, and listen again */
 };
 
 /* A round that is over. */

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) the sdr authors. */
+/*
+ * The beat of a rival: what a round shows is the test's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "rel/path/sdr_beat.h"
+
+#define MS    1000000ull
+#define BASE  (25 * MS)
+#define ROUND (27 * MS)
+#define CREST (2 * MS)
+#define MTU   9000u
+#define RATE  25e6 /* bytes per second */
+
+struct rounds {
+	struct sdr_beat b;
+	struct sdr_beat_at at;
+};
+
+static void rounds_new(struct rounds *t)
+{
+	*t = (struct rounds){ .at = { .now = MS, .base = BASE, .mtu = MTU, .win = 600e3 } };
+	sdr_beat_init(&t->b);
+}
+
+static void step(struct rounds *t, uint64_t queue, double lost)
+{
+	t->at.now += ROUND;
+	t->at.queue = queue;
+	t->at.lost = lost * MTU;
+	sdr_beat_round(&t->b, &t->at);
+}
+
+/* The queue grows for all rounds but the last of so many, and falls in that one. */
+static void cycle(struct rounds *t, uint32_t rounds, double lost)
+{
+	uint32_t i;
+
+	for (i = 1; i < rounds; i++)
+		step(t, i * CREST / (rounds - 1), i == rounds - 1 ? lost : 0);
+	step(t, 0, 0);
+}
+
+/* Worth to listen after so many of them. */
+static bool worth(uint32_t cycles, uint32_t rounds, double lost)
+{
+	struct rounds t;
+
+	rounds_new(&t);
+	while (cycles--)
+		cycle(&t, rounds, lost);
+	return sdr_beat_worth(&t.b, t.at.now);
+}
+
+static void beat__three_falls_in_a_row(void **state)
+{
+	(void)state;
+	assert_false(worth(2, 7, 3));
+	assert_true(worth(3, 7, 3));
+	assert_true(worth(3, 8, 3));
+	/* without losses it is no crest */
+	assert_false(worth(10, 7, 1));
+	assert_false(worth(10, 7, 0));
+}
+
+static void beat__others_have_another(void **state)
+{
+	(void)state;
+	assert_false(worth(10, 4, 3));
+	assert_false(worth(10, 5, 3));
+	assert_false(worth(10, 10, 3));
+	assert_false(worth(10, 18, 3));
+	assert_false(worth(10, 30, 3));
+}
+
+static void beat__one_that_was_not_seen(void **state)
+{
+	struct rounds t;
+
+	(void)state;
+	rounds_new(&t);
+	cycle(&t, 7, 3);
+	cycle(&t, 7, 0);
+	cycle(&t, 7, 3);
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
+	cycle(&t, 7, 3);
+	assert_true(sdr_beat_worth(&t.b, t.at.now));
+	/* it is forgotten when two were not */
+	cycle(&t, 7, 0);
+	cycle(&t, 7, 0);
+	cycle(&t, 7, 0);
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
+}
+
+/* Falls that we made ourselves. */
+static void beat__own_falls(void **state)
+{
+	struct rounds t;
+	uint32_t i, n;
+
+	(void)state;
+	rounds_new(&t);
+	for (n = 0; n < 10; n++) { /* cut a round trip before */
+		for (i = 1; i < 6; i++)
+			step(&t, i * CREST / 6, 0);
+		t.at.win = 480e3;
+		step(&t, CREST, 3);
+		step(&t, 0, 0);
+		t.at.win = 600e3;
+	}
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
+	rounds_new(&t);
+	for (n = 0; n < 10; n++) {
+		step(&t, CREST, 3);
+		step(&t, CREST, 3);
+		t.at.drains++;
+		for (i = 0; i < 5; i++)
+			step(&t, 0, 0);
+	}
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
+	/* what was cut for the crest's losses has not shown yet */
+	rounds_new(&t);
+	for (n = 0; n < 3; n++) {
+		for (i = 1; i < 7; i++)
+			step(&t, i * CREST / 6, i == 6 ? 3 : 0);
+		t.at.win = 480e3;
+		step(&t, 0, 0);
+		t.at.win = 600e3;
+	}
+	assert_true(sdr_beat_worth(&t.b, t.at.now));
+}
+
+static void beat__listening(void **state)
+{
+	struct rounds t;
+	enum sdr_beat_says says;
+	uint32_t n = 0;
+
+	(void)state;
+	rounds_new(&t);
+	cycle(&t, 7, 3);
+	cycle(&t, 7, 3);
+	cycle(&t, 7, 3);
+	sdr_beat_listen(&t.b, RATE, false);
+	cycle(&t, 7, 3);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_WAIT);
+	cycle(&t, 7, 3);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_HEARD);
+	/* again: one will do */
+	sdr_beat_listen(&t.b, RATE, true);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_WAIT);
+	cycle(&t, 7, 3);
+	assert_int_equal(sdr_beat_listens(&t.b, t.at.now), SDR_BEAT_HEARD);
+	/* nothing: not for ever, and not at once again */
+	sdr_beat_listen(&t.b, RATE, false);
+	do {
+		step(&t, CREST, 3);
+		says = sdr_beat_listens(&t.b, t.at.now);
+		n++;
+	} while (says == SDR_BEAT_WAIT && n < 100);
+	assert_int_equal(says, SDR_BEAT_SILENT);
+	assert_in_range(n, 24, 36);
+	cycle(&t, 7, 3);
+	cycle(&t, 7, 3);
+	cycle(&t, 7, 3);
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
+	for (n = 0; n < 4; n++)
+		cycle(&t, 7, 3);
+	assert_true(sdr_beat_worth(&t.b, t.at.now));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(beat__three_falls_in_a_row),
+		cmocka_unit_test(beat__others_have_another),
+		cmocka_unit_test(beat__one_that_was_not_seen),
+		cmocka_unit_test(beat__own_falls),
+		cmocka_unit_test(beat__listening),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
