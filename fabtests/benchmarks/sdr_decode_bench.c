@@ -30,7 +30,8 @@
 #include "bench_ep.h"
 
 #define ROUNDS_MAX 31
-#define LIMIT_S	   50 /* no case begins later */
+#define DELAY	   "2ms" /* one way: nearby no thread decodes */
+#define LIMIT_S	   50	 /* no case begins later */
 #define TAG_BIG	   1u
 #define TAG_SMALL  2u
 
@@ -160,17 +161,14 @@ static void pair_open(const struct how *h, const char *lost, const char *threads
 				.cq_size = 1024 };
 	char fault[64];
 
-	snprintf(fault, sizeof(fault), "drop=%s,seed=4", lost);
+	snprintf(fault, sizeof(fault), "drop=%s,seed=4,delay=%s", lost, DELAY);
 	setenv("FI_SDR_RELIABILITY", "ec", 1);
 	setenv("FI_SDR_EC_K", h->k, 1);
 	setenv("FI_SDR_EC_M", h->m, 1);
 	setenv("FI_SDR_MTU", h->mtu, 1);
 	setenv("FI_SDR_CHUNK_SIZE", "64k", 1);
 	setenv("FI_SDR_EC_THREADS", threads, 1);
-	if (strcmp(lost, "0"))
-		setenv("FI_SDR_FAULT", fault, 1);
-	else
-		unsetenv("FI_SDR_FAULT");
+	setenv("FI_SDR_FAULT", fault, 1);
 	bench_open(&rx, &a);
 	bench_open(&tx, &a);
 	to = bench_peer(&tx, &rx.name);

@@ -19,6 +19,7 @@
  */
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
+#include "model/sdr_choice.h"
 #include "sdr_code_rx.h"
 #include "sdr_policy.h"
 
@@ -91,8 +92,13 @@ static bool group_decode(struct sdr_conn *c, struct sdr_group_rx *g)
 		g->dead = true;
 		return false;
 	}
-	/* What a device writes by key cannot be sealed: here, then, with the bits as they are. */
-	if (!sdr_recv_seal(g->data->h) && sdr_decode_lend(&g->decode, c->rel, &of))
+	/*
+	 * What a device writes by key cannot be sealed: here, then, with the bits as they are.  And
+	 * nearby a sender has asked, and sends again, before a thread has woken: 3 to 10 times the
+	 * time for the message was measured.
+	 */
+	if (!sdr_recv_seal(g->data->h) && c->main.rtt.srtt >= SDR_CHOICE_RTT_MIN &&
+	    sdr_decode_lend(&g->decode, c->rel, &of))
 		return false;
 	while (sdr_code_decode_step(&g->code, w, of.base, of.parity, of.data_bits, of.parity_bits,
 				    &at))
