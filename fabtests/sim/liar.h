@@ -29,7 +29,9 @@
  *   L8   when the liar is gone, what the victim has posted to it ends within the timeout; when it
  *        only shows that it lives, nothing that it owes is waited for any longer
  *   L9   an address that never showed that it hears the victim (by a cookie, by the number of a
- *	  connection that is its own) gets at most LIAR_AMPLIFY times the bytes that came from it
+ *	  connection that is its own) gets at most LIAR_AMPLIFY times the bytes that came from
+ *	  it, and for each HELLO, which may name it as an address of the liar's,
+ *	  SDR_MULTIPATH_TRIES challenges of LIAR_ASK bytes
  *
  * What is wrong is said on stderr, and abort() ends the program.
  */
@@ -51,7 +53,8 @@
 /* addresses that the liar sends from: its own and others behind which there is no node */
 #define LIAR_NUMBERS 8u
 
-#define LIAR_AMPLIFY 3u /* L9 */
+#define LIAR_AMPLIFY 3u	 /* L9 */
+#define LIAR_ASK     96u /* wire bytes, L9 */
 
 /* L3: a clean path of some milliseconds. */
 #define LIAR_IN_TIME_NS (3000 * MS)
@@ -180,6 +183,7 @@ struct liar {
 	uint64_t cookie[LIAR_NUMBERS];
 	/* L9: wire bytes from and to each, and whether it is there, as far as the victim knows */
 	uint64_t said[LIAR_NUMBERS], told[LIAR_NUMBERS];
+	uint32_t asked[LIAR_NUMBERS], hellos; /* challenges to each; what may have named it */
 	bool proved[LIAR_NUMBERS];
 	uint8_t last[SDR_PROBE_MAX]; /* packet sent last */
 	size_t last_len;

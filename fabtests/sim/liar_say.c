@@ -36,6 +36,11 @@ static bool shows(struct liar *l, uint32_t i, const uint8_t *p, size_t len)
 
 static void said(struct liar *l, uint32_t from, const uint8_t *p, size_t len)
 {
+	uint8_t type;
+
+	if (sdr_class_decode(p, len, &type) == SDR_CLASS_REL &&
+	    (type == SDR_REL_HELLO || type == SDR_REL_HELLO_ACK))
+		l->hellos++;
 	for (uint32_t i = 0; i < LIAR_NUMBERS; i++) {
 		if (liar_number(l, i) != from)
 			continue;
