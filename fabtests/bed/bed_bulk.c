@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /* See bed_bulk.h. */
+#include "rel/bulk/sdr_msn.h"
 #include "rel/conn/sdr_conn_ops.h"
 #include "rel/conn/sdr_peer.h"
 #include "rel/path/sdr_cc_ops.h"
@@ -29,6 +30,7 @@ static const struct sdr_conn_ops bulk_ops = {
 	.failed = sdr_alias_failed,
 	.bulk_size = sizeof(struct sdr_conn_bulk),
 	.init = sdr_bulk_conn_init,
+	.msn_out = sdr_msn_out,
 	.placed = sdr_bulk_rx_progress,
 };
 static const struct sdr_rel_cbs bulk_cbs = { .done = NULL };

@@ -144,6 +144,12 @@ static void up_placed(void *conn, struct sdr_rcv_handle *h)
 	(void)h;
 }
 
+static uint32_t up_msn_out(const struct sdr_conn *c)
+{
+	(void)c;
+	return 0;
+}
+
 static const struct sdr_conn_ops up = {
 	.failed = sdr_alias_failed,
 	.init = up_init,
@@ -158,6 +164,7 @@ static const struct sdr_conn_ops up = {
 	.dack = up_dack,
 	.end = up_end,
 	.credit = up_nothing,
+	.msn_out = up_msn_out,
 	.detect_lost = up_detect_lost,
 	.settled = up_nothing,
 	.probe = up_nothing,

@@ -110,6 +110,14 @@ static void forged__credit_around_the_number_space(void **state)
 		assert_true((int32_t)(c->credit.mseq_limit - limit) >= 0);
 	}
 	assert_true(c->st.pkts_bad > 0);
+	limit = c->credit.msn_limit;
+	for (uint32_t i = 1; i < 8; i++) {
+		struct sdr_frame_credit f = { sdr_msn_out(c) + (i << 29), c->credit.mseq_limit };
+
+		l.n = sdr_frame_credit_encode(l.buf, sizeof(l.buf), &f);
+		liar_say(&l);
+		assert_true((int32_t)(c->credit.msn_limit - limit) >= 0);
+	}
 	liar_close(&l);
 }
 

@@ -51,19 +51,28 @@ static void conn_closed_by_peer(struct sdr_conn *c, uint16_t reason)
 	sdr_conn_kick(c);
 }
 
+/* So far from what was numbered that it might lie behind the next one, or one behind it: a lie. */
+static bool credit_far(uint32_t limit, uint32_t next)
+{
+	return limit - next + CREDIT_FAR > 2 * CREDIT_FAR;
+}
+
 static void conn_credit(struct sdr_conn *c, const struct sdr_frame_credit *f)
 {
-	if (sdr_seq_lt(c->credit.msn_limit, f->msn_limit)) {
+	bool msn = sdr_seq_lt(c->credit.msn_limit, f->msn_limit),
+	     mseq = sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit);
+
+	if ((msn && credit_far(f->msn_limit, c->rel->ops->msn_out(c))) ||
+	    (mseq && credit_far(f->mseq_limit, c->rec.mseq))) {
+		c->st.pkts_bad++;
+		return;
+	}
+	if (msn) {
 		c->credit.msn_limit = f->msn_limit;
 		sdr_shape_limit_set(c, f->msn_limit);
 		c->rel->ops->credit(c);
 	}
-	if (!sdr_seq_lt(c->credit.mseq_limit, f->mseq_limit))
-		return;
-	/* So far from what was numbered that the next one might lie behind it: a lie. */
-	if (f->mseq_limit - c->rec.mseq + CREDIT_FAR > 2 * CREDIT_FAR)
-		c->st.pkts_bad++;
-	else
+	if (mseq)
 		c->credit.mseq_limit = f->mseq_limit;
 }
 
