@@ -203,7 +203,7 @@ static int double_cmp(const void *a, const void *b)
 
 static double median(const struct took *t, int n, size_t at)
 {
-	double v[ROUNDS_MAX];
+	double v[ROUNDS_MAX] = { 0 };
 
 	for (int i = 0; i < n; i++)
 		memcpy(&v[i], (const char *)&t[i] + at, sizeof(*v));
