@@ -27,13 +27,21 @@ static bool is_lat(const struct perf_opt *opt)
 	return opt->plan.op == PERF_LAT;
 }
 
+static void end_show(const struct perf_end *end)
+{
+	printf("engine %s, domain %s", end->engine, end->domain);
+	if (strcmp(end->memory, "host") != 0)
+		printf(", memory %s", end->memory);
+}
+
 static void table_begin(const struct perf_opt *opt)
 {
-	printf("# sdr_perf %s%s: engine %s, domain %s, memory %s, to engine %s, domain %s, memory %s; "
-	       "%u in flight%s\n",
-	       perf_op_name[opt->plan.op], opt->plan.flags & PERF_F_BIDIR ? ", both ways" : "",
-	       near_end.engine, near_end.domain, near_end.memory, far_end.engine, far_end.domain,
-	       far_end.memory, opt->plan.in_flight,
+	printf("# sdr_perf %s%s: ", perf_op_name[opt->plan.op],
+	       opt->plan.flags & PERF_F_BIDIR ? ", both ways" : "");
+	end_show(&near_end);
+	printf(", to ");
+	end_show(&far_end);
+	printf("; %u in flight%s\n", opt->plan.in_flight,
 	       opt->plan.flags & PERF_F_VERIFY ? ", every byte verified" : "");
 	if (is_lat(opt))
 		printf("%10s %12s %11s %11s %11s %11s %10s\n", "bytes", "round trips", "min us",
