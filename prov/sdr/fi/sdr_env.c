@@ -150,7 +150,8 @@ const struct sdr_env_var sdr_env_vars[] = {
 	  .min = 0,
 	  .max = 68719476736.0,
 	  .help = "Memory of an endpoint on an RDMA device whose keys far peers get before they "
-		  "send; 0: each large message waits a round trip for its key.",
+		  "send; 0: each large message waits a round trip for its key. None with FI_HMEM "
+		  "where the device writes such memory itself.",
 	  AT(rel.berths) },
 	{ .name = "ec_threads",
 	  .kind = &sdr_kind_uint,

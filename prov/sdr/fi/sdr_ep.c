@@ -64,10 +64,15 @@ static int sdr_ep_rel_open(struct sdr_ep *ep)
 		.rma_events = (ep->caps & FI_RMA_EVENT) || ep->cntr[SDR_CNTR_REMOTE_READ] ||
 			      ep->cntr[SDR_CNTR_REMOTE_WRITE],
 	};
+	struct sdr_uc_info info = { .far = false };
 	struct sockaddr_storage name;
 	char err[SDR_ENV_ERR];
 	int ret;
 
+	ep->uc->ops->info(ep->uc, &info);
+	if (ep->hmem && info.far && !ep->env.rel.no_far)
+		ep->env.rel.berths =
+			0; /* the device writes in place, and nothing is to be copied */
 	/*
 	 * So that peers know us through address translation, by what they were told.  A connection
 	 * of FI_EP_MSG is between those who made it.
