@@ -203,11 +203,9 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_list_del(&b->room);
 	sdr_qp_grant_end(b->conn->shape->qp, &b->grant);
 	sdr_stage_rx_close(&b->stage, rel);
-	if (b->parity && b->parity != b->berth)
-		sdr_berth_end(b->parity);
 	if (b->berth)
 		sdr_berth_end(b->berth);
-	b->berth = b->parity = NULL;
+	b->berth = NULL;
 	if (!sdr_list_empty(wait)) /* later: who calls may be in the middle of something */
 		sdr_conn_kick(sdr_container(wait->next, struct sdr_bulk_rx, room)->conn);
 }
@@ -391,29 +389,10 @@ int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, ui
 			     f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
 
-/*
- * Where parity comes to, on an rkeyed engine.  False: nowhere that an honest peer would name.  A
- * berth that was taken back, or data that the CPU does not reach: there is no parity, as without
- * room for it.
- */
-static bool parity_berth(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
-{
-	if (!sdr_qp_rkeyed(b->shape->qp) || !b->plan.code.kind)
-		return true;
-	if (!(f->flags & SDR_REC_F_BERTH))
-		return false;
-	b->parity = b->berth ? b->berth : sdr_berth_take(b->conn, f);
-	if (!b->parity)
-		return true;
-	if (!sdr_plan_berth(&b->plan, b->shape->mtu, b->parity->len, b->berth))
-		return true;
-	return false;
-}
-
 /* False: parity that cannot be decoded, here or at all. */
 static bool plan_taken(const struct sdr_conn_shape *s, const struct sdr_plan *plan)
 {
-	return !plan->code.kind || (plan->code.chunk <= SDR_REL_EC_CHUNK &&
+	return !plan->code.kind || (!sdr_qp_rkeyed(s->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
 				    !sdr_plan_check(plan, s->mtu, s->seg_bytes));
 }
 
@@ -425,8 +404,7 @@ int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_PROTO;
 	}
-	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !parity_berth(b, f) ||
-	    !plan_taken(b->shape, &b->plan)) {
+	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->shape, &b->plan)) {
 		b->conn->st.pkts_bad++;
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_CODE;

@@ -7,14 +7,12 @@
  * Whether they are is counted only when it can be: not more data are missing than parity has come,
  * everything that parity does not cover is there, and the codeword that was lacking last time lacks
  * no more.  Decoding happens once per segment, before its completion is reported, and writes
- * only packets that have not come; those that come from then on meet a closed slot, or, written by
- * a device, bring the same bytes.  It is done at once, or, if it would hold up the round, by
- * another thread (sdr_decode.c): then the segment waits for that with what has come, parity still
- * arrives, and its sender, who asks, is told so.  Without loss the data are complete before any
- * parity is looked at, and nothing is decoded.
+ * only packets that have not come; those that come from then on meet a closed slot.  It is done at
+ * once, or, if it would hold up the round, by another thread (sdr_decode.c): then the segment waits
+ * for that with what has come, parity still arrives, and its sender, who asks, is told so.
+ * Without loss the data are complete before any parity is looked at, and nothing is decoded.
  *
- * Parity buffers come from the endpoint's scratch, or, where the engine is rkeyed, are of the berth
- * that the sender has named.  When there is none, parity is not bound and
+ * Parity buffers come from the endpoint's scratch.  When there is none, parity is not bound and
  * lands nowhere: the sender sees that and sends data again.
  */
 #include "base/sdr_assert.h"
@@ -36,13 +34,7 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_pl
 	}
 	g->stuck_cw = UINT32_MAX;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
-	if (!g->fec && !rel->info.no_bytes)
-		return g;
-	g->of_berth = sdr_qp_rkeyed(b->shape->qp);
-	if (g->of_berth && b->parity && !b->direct)
-		g->scratch = b->parity->buf + b->plan.par_at +
-			     (m->seg - b->plan.first_coded) * b->plan.par_each;
-	else if (!g->of_berth)
+	if (g->fec || rel->info.no_bytes)
 		g->scratch = sdr_scratch_get(&rel->bulk->scratch, sdr_code_parity_bytes(&g->code));
 	return g;
 }
@@ -50,9 +42,7 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_pl
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g)
 {
 	SDR_ASSERT(!sdr_decode_lent(&g->decode));
-	if (!g->of_berth)
-		sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
-				sdr_code_parity_bytes(&g->code));
+	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch, sdr_code_parity_bytes(&g->code));
 	sdr_slab_free(&c->rel->bulk->grx_pool, g);
 }
 
@@ -92,13 +82,12 @@ static bool group_decode(struct sdr_conn *c, struct sdr_group_rx *g)
 		g->dead = true;
 		return false;
 	}
+	sdr_recv_seal(g->data->h);
 	/*
-	 * What a device writes by key cannot be sealed: here, then, with the bits as they are.  And
-	 * nearby a sender has asked, and sends again, before a thread has woken: 3 to 10 times the
+	 * Nearby a sender has asked, and sends again, before a thread has woken: 3 to 10 times the
 	 * time for the message was measured.
 	 */
-	if (!sdr_recv_seal(g->data->h) && c->main.rtt.srtt >= SDR_CHOICE_RTT_MIN &&
-	    sdr_decode_lend(&g->decode, c->rel, &of))
+	if (c->main.rtt.srtt >= SDR_CHOICE_RTT_MIN && sdr_decode_lend(&g->decode, c->rel, &of))
 		return false;
 	while (sdr_code_decode_step(&g->code, w, of.base, of.parity, of.data_bits, of.parity_bits,
 				    &at))
