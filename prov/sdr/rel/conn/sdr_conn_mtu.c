@@ -191,6 +191,8 @@ void sdr_conn_mtu_passed(struct sdr_conn *c, struct sdr_path *p, uint32_t bytes,
 void sdr_conn_mtu_lost(struct sdr_conn *c, struct sdr_path *p, uint32_t n, uint32_t bytes,
 		       uint64_t tx_ns)
 {
+	if (!n)
+		return;
 	sdr_pmtu_hole_weather(p->index ? &p->hole : &c->pmtu.hole,
 			      sdr_loss_est_mean(&c->peer->loss));
 	if (p->index) {
