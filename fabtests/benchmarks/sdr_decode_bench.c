@@ -2,8 +2,9 @@
 /* Copyright (c) the sdr authors. */
 
 /*
- * How long a round of an endpoint is held up by decoding: messages with parity over the loopback, a
- * share of their packets lost on purpose (FI_SDR_FAULT), received by a thread that polls.
+ * How long a round of an endpoint is held up by decoding: messages with parity over the loopback,
+ * delayed by DELAY and a share of their packets lost on purpose (FI_SDR_FAULT), received by a
+ * thread that polls.
  *
  *   sdr_decode_bench [--rounds N] [--csv]
  *

@@ -17,8 +17,9 @@
  *
  * The owner depends on no thread: when no step of any of its jobs was done for
  * SDR_DECODE_PATIENCE_NS it takes them back and does them itself, again if need be, as the same
- * bytes come out.  So does a forked
- * child, in which the threads of the parent do not exist.
+ * bytes come out.  So does a forked child, in which the threads of the parent do not exist.
+ *
+ * Not here: whether the path is long enough for a thread to be worth it (sdr_code_rx.c).
  *
  * Threads: decode_run on the lent one, which touches the job and what it points to; all else is the
  * endpoint's.  Timer: the patience.
