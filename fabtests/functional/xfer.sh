@@ -54,11 +54,11 @@ scheme() { FI_SDR_RELIABILITY=$1 FI_SDR_FAULT=drop=0.01,seed=5 both -m tagged -S
 scheme_sr_rto() { scheme sr_rto; }
 scheme_sr_nack() { scheme sr_nack; }
 
-channels() { FI_SDR_CHANNELS=4 FI_SDR_FAULT=drop=0.01,seed=6 both -m tagged -S 8,4m -I 2; }
+channels() { FI_SDR_SHM=off FI_SDR_CHANNELS=4 FI_SDR_FAULT=drop=0.01,seed=6 both -m tagged -S 8,4m -I 2; }
 
 # Receive workers at both ends; at one alone; with parity, which is decoded while they place.
 workers() {
-	export FI_SDR_SPREAD_MIN=256k
+	export FI_SDR_SPREAD_MIN=256k FI_SDR_SHM=off
 	FI_SDR_WORKERS=2 both -m tagged -S 8,300k,4m,5000001 -I 4 &&
 		FI_SDR_WORKERS=3 FI_SDR_CHANNELS=2 FI_SDR_FAULT=$faults both -m write -S 64k,5000001 -I 4 || return 1
 	server && FI_SDR_WORKERS=2 client_at client "$port" -p "$prov" -m msg -S 8,1m -I 4 &&
@@ -67,7 +67,7 @@ workers() {
 	FI_SDR_WORKERS=2 both -m tagged -S 1m,9m -I 2
 }
 workers_parity() {
-	export FI_SDR_SPREAD_MIN=256k
+	export FI_SDR_SPREAD_MIN=256k FI_SDR_SHM=off
 	FI_SDR_WORKERS=2 FI_SDR_RELIABILITY=ec FI_SDR_EC_K=8 FI_SDR_EC_M=4 FI_SDR_FAULT=drop=0.02,seed=4 \
 		both -m tagged -S 2m,5000001 -I 4
 }

@@ -172,6 +172,7 @@ static void env__contract_names(void **state)
 					     "FI_SDR_RATE",
 					     "FI_SDR_RATE_MAX",
 					     "FI_SDR_ECN",
+					     "FI_SDR_SHM",
 					     "FI_SDR_DSCP",
 					     "FI_SDR_RTT_INIT",
 					     "FI_SDR_RTO_RTTS",

@@ -45,6 +45,7 @@ struct pair_opt {
 	/* further sources of a, and of b */
 	const struct sockaddr_storage *more_a, *more_b;
 	uint8_t nmore_a, nmore_b;
+	uint64_t shm;			/* of both */
 	uint8_t workers;		/* of both, */
 	const struct sdr_uc_crew *crew; /* and who they work for */
 };
@@ -52,7 +53,11 @@ struct pair_opt {
 static inline void pair_open(struct pair *p, const struct pair_opt *opt)
 {
 	struct sdr_uc_open_attr oa = {
-		.off = opt->off, .channels = opt->channels, .workers = opt->workers, .mtu = opt->mtu
+		.off = opt->off,
+		.channels = opt->channels,
+		.workers = opt->workers,
+		.mtu = opt->mtu,
+		.shm = opt->shm,
 	};
 	struct sdr_uc_qp_attr qa = { .generations = opt->generations ? opt->generations : 4 };
 	const char *name = opt->name ? opt->name : "soft:127.0.0.1";

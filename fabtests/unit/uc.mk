@@ -37,6 +37,10 @@ UNIT_TESTS += fabtests/unit/test_soft_share
 fabtests_unit_test_soft_share_SOURCES = fabtests/unit/test_soft_share.c \
 	fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_share_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
+UNIT_TESTS += fabtests/unit/test_soft_near
+fabtests_unit_test_soft_near_SOURCES = fabtests/unit/test_soft_near.c \
+	fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_near_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 UNIT_TESTS += fabtests/unit/test_soft_path
 fabtests_unit_test_soft_path_SOURCES = fabtests/unit/test_soft_path.c \
 	fabtests/unit/test_soft_util.h

@@ -10,14 +10,15 @@
 
 struct uc_soft_arg {
 	const char *addr;
-	uint8_t channels, off; /* of sdr_uc_open_attr */
+	uint8_t channels, off; /* of sdr_uc_open_attr, */
+	uint64_t shm;	       /* likewise */
 };
 
 static inline int uc_soft_open(const struct uc_conform *c, struct uc_net *net)
 {
 	static const struct uc_soft_arg plain = { .addr = "127.0.0.1" };
 	const struct uc_soft_arg *arg = c->arg ? c->arg : &plain;
-	struct sdr_uc_open_attr a = { .channels = arg->channels, .off = arg->off };
+	struct sdr_uc_open_attr a = { .channels = arg->channels, .off = arg->off, .shm = arg->shm };
 	int i, ret = sdr_uc_addr_parse(arg->addr, &a.bind);
 
 	for (i = 0; i < 2 && !ret; i++)

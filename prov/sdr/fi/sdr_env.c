@@ -295,6 +295,14 @@ const struct sdr_env_var sdr_env_vars[] = {
 		  "3168), and marks that come are counted: with a congestion control that answers "
 		  "marks, between peers on sockets, as long as the path carries them.",
 	  AT(rel.no_ecn) },
+	{ .name = "shm",
+	  .kind = &sdr_kind_choice,
+	  .def = "on",
+	  .names = sdr_ecn_names,
+	  .help = "Whether an endpoint on a UDP socket and a peer of the same host and user, once "
+		  "they have sent each other some hundred kilobytes, go on through shared memory: "
+		  "1 MiB a peer in each direction, for 64 peers.",
+	  AT(no_shm) },
 	{ .name = "dscp",
 	  .kind = &sdr_kind_dscp,
 	  .def = "0",

@@ -39,6 +39,7 @@ struct sdr_env {
 	/* what the reliable endpoint takes; depths and inject_max are filled per endpoint */
 	struct sdr_rel_cfg rel;
 	struct sdr_rate_max rate_max;
+	bool no_shm;		      /* peers of this host through the socket, too */
 	uint8_t workers;	      /* threads that place packets, 0..SDR_WORKERS_MAX */
 	uint8_t dscp;		      /* where the application names no traffic class */
 	char engine[SDR_UC_NAME_MAX]; /* of the registry, or "auto": the first that serves */

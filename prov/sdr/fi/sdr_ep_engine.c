@@ -125,7 +125,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	struct sdr_uc *uc;
 	struct sdr_uc_addr addr;
 	struct sdr_uc_info info;
-	uint64_t rand[3]; /* the context's, and the seed of faults */
+	uint64_t rand[4]; /* the context's, the seed of faults, and of names of shared memory */
 	int ret;
 
 	if (ep->ctx)
@@ -142,6 +142,7 @@ int sdr_ep_engine_open(struct sdr_ep *ep)
 	if (getrandom(rand, sizeof(rand), 0) != sizeof(rand))
 		return -FI_EIO;
 	attr.seed = rand[2];
+	attr.shm = ep->env.no_shm ? 0 : rand[3] | 1;
 	attr.more = more;
 	attr.nmore = sdr_ep_sources(ep, &attr.bind, more);
 	ret = sdr_ep_open_port(ep, &attr, &e, &what, &hint, &uc);

@@ -40,6 +40,7 @@ static void sdr_stats_engine(const struct sdr_stats_out *o, const struct sdr_uc_
 	} v[] = {
 		{ "grants", uc->grants },	 { "regs", uc->regs },
 		{ "pieces_tx", uc->pieces_tx },	 { "pieces_rx", uc->pieces_rx },
+		{ "shm_tx", uc->shm_tx },	 { "shm_rx", uc->shm_rx },
 		{ "tx_lost", uc->tx_lost },	 { "tx_toobig", uc->tx_toobig },
 		{ "tx_nobufs", uc->tx_nobufs },	 { "tx_denied", uc->tx_denied },
 		{ "rx_full", uc->rx_full },	 { "rcvbuf_asked", e->rcvbuf_asked },

@@ -72,6 +72,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_knock.h \
 	prov/sdr/uc/soft/sdr_soft_merge.c \
 	prov/sdr/uc/soft/sdr_soft_merge.h \
+	prov/sdr/uc/soft/sdr_soft_near.c \
+	prov/sdr/uc/soft/sdr_soft_near.h \
 	prov/sdr/uc/soft/sdr_soft_net.h \
 	prov/sdr/uc/soft/sdr_soft_net_mem.c \
 	prov/sdr/uc/soft/sdr_soft_net_udp.c \
@@ -87,6 +89,8 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_qp.h \
 	prov/sdr/uc/soft/sdr_soft_range.c \
 	prov/sdr/uc/soft/sdr_soft_range.h \
+	prov/sdr/uc/soft/sdr_soft_ring.c \
+	prov/sdr/uc/soft/sdr_soft_ring.h \
 	prov/sdr/uc/soft/sdr_soft_rx.c \
 	prov/sdr/uc/soft/sdr_soft_rx.h \
 	prov/sdr/uc/soft/sdr_soft_share.c \

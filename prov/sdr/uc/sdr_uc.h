@@ -177,6 +177,7 @@ struct sdr_uc_stats {
 	uint64_t sys_tx, sys_rx;       /* system calls that moved packets */
 	uint64_t grants, regs;	       /* grants made; registrations of memory with a device */
 	uint64_t pieces_tx, pieces_rx; /* datagrams with a piece of a data packet */
+	uint64_t shm_tx, shm_rx;       /* packets through memory that is shared with a peer */
 	/* lost at home: packets that this host did not send, by cause; all are in tx_lost */
 	uint64_t tx_lost;
 	uint64_t tx_toobig; /* longer than the route carries (EMSGSIZE) */

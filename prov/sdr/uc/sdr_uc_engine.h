@@ -82,6 +82,8 @@ struct sdr_uc_open_attr {
 	bool no_ecn;	  /* info.ecn is to be false: marks are neither asked for nor looked at */
 	uint8_t workers;  /* sockets: threads that place and send, 0..SDR_WORKERS_MAX */
 	uint8_t dscp;	  /* differentiated services code point of everything that is sent, 0..63 */
+	/* sockets: peers of this host through shared memory; unpredictable to others, 0: not */
+	uint64_t shm;
 	/* devices: protection against late packets, "root", "mw", "mr"; NULL or "auto": by itself */
 	const char *late;
 	uint32_t rx_depth; /* devices: receives per queue pair, packets; 0: the engine's default */

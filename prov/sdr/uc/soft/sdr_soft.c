@@ -19,6 +19,7 @@
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_host.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_near.h"
 
 #define SDR_SOFT_BLOCKED_NS 200000u
 #define SDR_SOFT_MTU_STEP   64u /* below SDR_MTU_DEFAULT the payload is a multiple of this */
@@ -151,6 +152,7 @@ static void sdr_soft_close(struct sdr_uc *uc)
 	struct sdr_soft *s = sdr_soft_of(uc);
 
 	sdr_soft_crew_close(s);
+	sdr_soft_near_destroy(s);
 	sdr_soft_nic_close(s);
 	if (s->epfd >= 0)
 		close(s->epfd);
@@ -217,6 +219,12 @@ int sdr_soft_open(const struct sdr_soft_attr *a, struct sdr_uc **uc)
 	ret = sdr_soft_rx_init(&s->rx, &s->st, &s->xst);
 	if (ret)
 		goto err;
+	/* further sources are paths, whose order is that of their sockets */
+	if (a->shm && s->host && s->sources == 1) {
+		ret = sdr_soft_near_create(s, a->shm);
+		if (ret)
+			goto err;
+	}
 	*uc = &s->uc;
 	return 0;
 err:
@@ -311,7 +319,7 @@ static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 
-	if (s->paths.tell || (s->roce && sdr_soft_rx_left(&s->roce->rx)))
+	if (s->paths.tell || sdr_soft_near_left(s) || (s->roce && sdr_soft_rx_left(&s->roce->rx)))
 		return 0;
 	if (!sdr_soft_rx_left(&s->rx))
 		return UINT64_MAX;
@@ -323,7 +331,9 @@ static bool sdr_soft_arm(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
 
-	return s->crew && sdr_soft_crew_arm(s);
+	bool rings = sdr_soft_near_arm(s);
+
+	return (s->crew && sdr_soft_crew_arm(s)) || rings;
 }
 
 static uint64_t sdr_soft_crew_all_done(struct sdr_uc *uc)

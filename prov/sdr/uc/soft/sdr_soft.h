@@ -28,6 +28,8 @@
 #define SDR_SOFT_NO_BARE 0x8 /* an ICRC in packets to peers of this host, too */
 /* all workers may send, however few processors there are */
 #define SDR_SOFT_NO_SPARE 0x10
+/* a ring with the first packet to a peer of this host */
+#define SDR_SOFT_NO_DELAY 0x20
 
 struct sdr_soft_net;
 
@@ -49,6 +51,7 @@ struct sdr_soft_attr {
 	uint8_t workers;	 /* threads that place and send packets, each with a socket */
 	uint8_t off;		 /* SDR_SOFT_NO_* */
 	uint8_t dscp;		 /* of everything that is sent, 0..63 */
+	uint64_t shm;		 /* as in sdr_uc_open_attr */
 	char *err;		 /* as in sdr_uc_open_attr */
 	size_t err_len;
 };

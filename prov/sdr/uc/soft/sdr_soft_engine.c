@@ -36,6 +36,7 @@ static int sdr_soft_open_over(const struct sdr_soft_net *net, const struct sdr_u
 		.workers = a->workers,
 		.off = (uint8_t)(a->off | (a->no_ecn ? SDR_SOFT_NO_ECN : 0)),
 		.dscp = a->dscp,
+		.shm = a->shm,
 		.err = a->err,
 		.err_len = a->err_len,
 	};

@@ -18,6 +18,7 @@
 #include "uc/sdr_uc_net.h"
 #include "sdr_soft_frame.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_near.h"
 #include "sdr_soft_path.h"
 #include "sdr_soft_piece.h"
 #include "sdr_soft_spread.h"
@@ -148,6 +149,28 @@ static bool sdr_soft_refused(struct sdr_soft *s, const struct sdr_soft_cur *c, u
 	return false;
 }
 
+/* Message i goes into a ring, or is lost.  False: not now. */
+static bool sdr_soft_flush_near(struct sdr_soft *s, uint32_t i)
+{
+	int ret = sdr_soft_near_send(s, s->tx.msg[i].near, i);
+
+	if (ret == -EAGAIN)
+		return false;
+	if (ret) {
+		s->st.tx_lost += s->tx.msg[i].nseg;
+		return true;
+	}
+	s->st.shm_tx += s->tx.msg[i].nseg;
+	sdr_soft_sent(s, i, 1);
+	return true;
+}
+
+/* One call takes both: m goes by a socket. */
+static bool sdr_soft_same_way(const struct sdr_soft_msg *m, const struct sdr_soft_msg *o)
+{
+	return o->sock == m->sock && !o->near;
+}
+
 bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *full)
 {
 	struct sdr_soft_tx *tx = &s->tx;
@@ -159,7 +182,16 @@ bool sdr_soft_flush(struct sdr_soft *s, struct sdr_soft_cur *c, int n, bool *ful
 	for (i = 0; i < tx->nmsg;) {
 		int fd = s->fd[tx->msg[i].sock];
 
-		for (j = i + 1; j < tx->nmsg && tx->msg[j].sock == tx->msg[i].sock; j++)
+		if (tx->msg[i].near) {
+			if (sdr_soft_flush_near(s, i)) {
+				i++;
+				continue;
+			}
+			s->st.tx_again++;
+			*full = true;
+			goto back;
+		}
+		for (j = i + 1; j < tx->nmsg && sdr_soft_same_way(&tx->msg[i], &tx->msg[j]); j++)
 			;
 		ret = s->net->send(fd, &tx->hdr[i], j - i);
 		if (ret > 0) {

@@ -18,13 +18,15 @@
  *   sdr_soft_place.h checks and placement of a data packet
  *   sdr_soft_crew.h  workers: threads that place from ports of their own,
  *   sdr_soft_share.h and send from there
+ *   sdr_soft_near.h  peers of this host: rings in shared memory (sdr_soft_ring.h)
  *   sdr_soft_nic.h   peers that are RDMA devices: port 4791, their ICRC
  *
  * One thread at a time, the owner, but for what sdr_soft_crew.c says of workers; no locks.  Memory
  * of an engine: SDR_SOFT_RX_BUFS receive buffers and one header arena, both allocated and touched
  * at open; then a QP table that grows with the QPs, and for each QP pages of slots as they are
  * bound, and a word a packet of a bound buffer that pieces come for.  With the first peer that is a
- * device: receive buffers for port 4791, and a struct a QP.
+ * device: receive buffers for port 4791, and a struct a QP.  What peers of this host take is in
+ * sdr_soft_near.c.
  */
 #ifndef SDR_SOFT_IMPL_H
 #define SDR_SOFT_IMPL_H
@@ -87,6 +89,7 @@ struct sdr_soft {
 	struct sdr_soft_paths paths;
 	struct sdr_soft_port *roce; /* NULL until a peer is a device */
 	struct sdr_soft_crew *crew; /* NULL: no workers */
+	struct sdr_soft_near *near; /* NULL: no shared memory */
 	bool drained;		    /* the last poll took all there was in the engine's sockets */
 	char reason[SDR_SOFT_REASON_LEN], note[SDR_SOFT_REASON_LEN];
 };

@@ -21,29 +21,29 @@
 #include "wire/sdr_knock.h"
 #include "sdr_soft_impl.h"
 #include "sdr_soft_knock.h"
+#include "sdr_soft_near.h"
 #include "sdr_soft_spread.h"
 
 #define SDR_SOFT_KNOCK_NS  10000000ull	 /* to the first repetition */
 #define SDR_SOFT_KNOCK_MAX 5000000000ull /* between the last ones */
 
-#define SDR_SOFT_KNOCK_PKT (SDR_CTL_OVERHEAD + SDR_KNOCK_LEN)
+#define SDR_SOFT_KNOCK_PKT (SDR_CTL_OVERHEAD + SDR_KNOCK_MAX)
 
-/* One datagram; what becomes of it the answer says, or its absence. */
-static void sdr_soft_knock_send(const struct sdr_soft *s, int fd, const struct sdr_wire_knock *k,
-				const struct sockaddr_storage *to, socklen_t len)
+void sdr_soft_knock_send(const struct sdr_soft *s, int fd, const struct sdr_wire_knock *k,
+			 const struct sockaddr_storage *to, socklen_t len)
 {
 	const struct sdr_wire_ctl c = { .qkey = SDR_KNOCK_QKEY, .src_qpn = SDR_QPN_CTL };
 	uint8_t p[SDR_SOFT_KNOCK_PKT];
-	struct iovec v = { .iov_base = p, .iov_len = sizeof(p) };
+	size_t klen = sdr_wire_knock_encode(p + SDR_CTL_HDR, k);
+	struct iovec v = { .iov_base = p, .iov_len = SDR_CTL_OVERHEAD + klen };
 	struct sockaddr_storage sa = *to;
 	struct mmsghdr m = {
 		.msg_hdr = { .msg_name = &sa, .msg_namelen = len, .msg_iov = &v, .msg_iovlen = 1 }
 	};
 
-	sdr_wire_ctl_encode(p, &c, SDR_KNOCK_LEN);
-	sdr_wire_knock_encode(p + SDR_CTL_HDR, k);
-	sdr_put_le32(p + sizeof(p) - SDR_ICRC_LEN,
-		     sdr_icrc_final(sdr_soft_icrc(s->icrc_seed, p, sizeof(p) - SDR_ICRC_LEN)));
+	sdr_wire_ctl_encode(p, &c, (uint32_t)klen);
+	sdr_put_le32(p + v.iov_len - SDR_ICRC_LEN,
+		     sdr_icrc_final(sdr_soft_icrc(s->icrc_seed, p, v.iov_len - SDR_ICRC_LEN)));
 	while (s->net->send(fd, &m, 1) < 0 && errno == EINTR)
 		;
 }
@@ -69,8 +69,7 @@ static void sdr_soft_knock_all(const struct sdr_soft_qp *q, int fd, uint32_t por
 	}
 }
 
-/* It is time to ask again; the next time is twice as far. */
-static bool sdr_soft_knock_time(struct sdr_soft_tries *t, uint64_t now)
+bool sdr_soft_knock_time(struct sdr_soft_tries *t, uint64_t now)
 {
 	if (t->n && now < t->next_ns)
 		return false;
@@ -113,14 +112,19 @@ static struct sdr_soft_spread *sdr_soft_knock_of(struct sdr_soft *s, const struc
 	return q->spread;
 }
 
-bool sdr_soft_knock_answered(struct sdr_soft *s, const uint8_t *payload, size_t len)
+bool sdr_soft_knock_own(struct sdr_soft *s, const uint8_t *payload, size_t len,
+			const struct sockaddr_storage *from)
 {
 	struct sdr_soft_spread *p;
 	struct sdr_wire_knock k;
 
-	if (sdr_wire_knock_decode(payload, len, &k) || k.kind != SDR_KNOCK_ANSWER)
+	if (sdr_wire_knock_decode(payload, len, &k))
 		return false;
-	p = sdr_soft_knock_of(s, &k);
+	if (k.kind == SDR_KNOCK_RING)
+		return sdr_soft_near_offered(s, &k, from);
+	if (k.kind == SDR_KNOCK_BELL)
+		return s->near != NULL;
+	p = k.kind == SDR_KNOCK_ANSWER ? sdr_soft_knock_of(s, &k) : NULL;
 	if (!p)
 		return false;
 	p->answered |= (uint16_t)(1u << k.index);
@@ -176,7 +180,7 @@ bool sdr_soft_knock_come(struct sdr_soft *s, int fd, uint8_t *pkt, size_t len,
 		sdr_soft_knock_put(box, &k);
 		return true;
 	}
-	if (q->rkey != k.rkey)
+	if (k.kind != SDR_KNOCK_ASK || q->rkey != k.rkey)
 		return false;
 	k.kind = SDR_KNOCK_ANSWER;
 	k.qpn = k.from_qpn;

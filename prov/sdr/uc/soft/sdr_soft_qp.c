@@ -18,6 +18,7 @@
 #include "base/sdr_assert.h"
 #include "uc/sdr_uc_qp.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_near.h"
 #include "sdr_soft_piece.h"
 #include "sdr_soft_spread.h"
 #include "sdr_soft_via.h"
@@ -234,6 +235,8 @@ int sdr_soft_qp_connect(struct sdr_uc_qp *qp, const struct sdr_wire_qp_info *p,
 	__atomic_store_n(&q->neighbour, !q->nic && p->host && p->host == q->s->host,
 			 __ATOMIC_RELAXED);
 	sdr_soft_qp_bare(q);
+	if (q->bare && q->s->near)
+		sdr_soft_near_meet(q->s, &q->dest);
 	ret = sdr_soft_spread_connect(q, p);
 	if (ret)
 		return ret;

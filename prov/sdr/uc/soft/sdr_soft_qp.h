@@ -64,6 +64,7 @@ struct sdr_soft_qp {
 	bool piece_ce;
 	bool neighbour; /* the peer is of this host: data packets with 0 for an ICRC are its own */
 	bool bare;	/* and ours to it go so, as its address is one of this host, too */
+	uint32_t near_sent; /* bytes of data to a peer of this host, up to SDR_SOFT_NEAR_MIN */
 	struct sdr_soft_dest dest;	/* of data */
 	struct sdr_soft_spread *spread; /* ports of the peer's workers; NULL: it has none */
 	struct sdr_soft_via *via;	/* by tx.via, SDR_PATHS_MAX of them; NULL: none was set */

@@ -23,6 +23,7 @@
 #include "sdr_soft_impl.h"
 #include "sdr_soft_knock.h"
 #include "sdr_soft_merge.h"
+#include "sdr_soft_near.h"
 #include "sdr_soft_place.h"
 
 #ifndef UDP_GRO
@@ -44,7 +45,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	    !sdr_soft_icrc_check(s, pkt, len))
 		goto bad;
 	if (c.qkey == SDR_KNOCK_QKEY) {
-		if (!sdr_soft_knock_answered(s, payload, plen))
+		if (!sdr_soft_knock_own(s, payload, plen, sdr_soft_rx_from(rx)))
 			goto bad;
 		return false;
 	}
@@ -71,6 +72,14 @@ bad:
 	return false;
 }
 
+/* Control datagrams are read more than once: of what another process can write to, a copy. */
+static uint8_t *sdr_soft_rx_own_copy(struct sdr_soft_rx *rx, const uint8_t *pkt, size_t len)
+{
+	const uint8_t *at = sdr_soft_rx_buf(rx);
+
+	return memcpy(rx->bufs + (size_t)rx->cur * SDR_SOFT_RX_BUF_LEN + (pkt - at), pkt, len);
+}
+
 /* The kernel's stamp, by the engine's clock; 0 if somebody has set the wall's meanwhile. */
 static uint64_t sdr_soft_rx_since(const struct sdr_soft *s, const struct sdr_soft_rx *rx)
 {
@@ -95,6 +104,14 @@ uint32_t sdr_soft_rx_seg(struct sdr_soft *s, struct sdr_soft_rx *rx)
 	rx->ecn = SDR_UC_NOT_ECT;
 	rx->since = rx->stamp = 0;
 
+	if (rx->train) {
+		const struct sdr_soft_ring_train *in_ring = &rx->train[rx->cur];
+
+		rx->ecn = in_ring->ecn % SDR_UC_ECNS;
+		if (in_ring->since <= s->clock && in_ring->since + SDR_SOFT_LATE_MAX_NS > s->clock)
+			rx->since = in_ring->since;
+		return in_ring->seg;
+	}
 	if (h->msg_hdr.msg_flags & MSG_TRUNC) {
 		rx->xst->rx_trunc++;
 		rx->st->pkts_bad++;
@@ -164,17 +181,20 @@ int sdr_soft_rx_split(struct sdr_soft *s, struct sdr_soft_rx *rx, struct sdr_uc_
 			if (n == max ||
 			    (*ctl && sdr_wire_opcode(pkt, len) == SDR_OP_UC_WRITE_ONLY_IMM))
 				return n;
-			if (s->crew && !rx->nic_only &&
+			if (s->crew && !rx->nic_only && !rx->train &&
 			    sdr_wire_opcode(pkt, len) == SDR_OP_UD_SEND_ONLY &&
 			    !sdr_soft_crew_passed(s, rx->stamp))
 				return n;
 			rx->off += len;
+			rx->st->shm_rx += rx->train != NULL;
 			switch (sdr_wire_opcode(pkt, len)) {
 			case SDR_OP_UC_WRITE_ONLY_IMM:
 				made = sdr_soft_place(s, rx, NULL, pkt, len, &ev[n]) ==
 				       SDR_SOFT_PLACED;
 				break;
 			case SDR_OP_UD_SEND_ONLY:
+				if (rx->train)
+					pkt = sdr_soft_rx_own_copy(rx, pkt, len);
 				made = sdr_soft_rx_ctl(s, rx, pkt, len, &ev[n]);
 				*ctl |= made;
 				break;
@@ -298,18 +318,12 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 	return n;
 }
 
-int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
+static int sdr_soft_poll_sockets(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 {
-	struct sdr_soft *s = sdr_soft_of(uc);
 	uint64_t pieces;
 	bool ctl;
 	int n, i;
 
-	if (s->crew)
-		sdr_soft_crew_poll(s, s->drained);
-	s->drained = false;
-	if (s->paths.tell)
-		return sdr_soft_path_tell(s, ev, max);
 	/* Pieces that make no packet whole are no event, and no reason to say that nothing came. */
 	for (i = 0; i < SDR_SOFT_RX_MORE; i++) {
 		pieces = s->st.pieces_rx;
@@ -321,6 +335,27 @@ int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
 		if (n || s->st.pieces_rx == pieces)
 			break;
 	}
+	return n;
+}
+
+int sdr_soft_poll(struct sdr_uc *uc, struct sdr_uc_ev *ev, int max)
+{
+	struct sdr_soft *s = sdr_soft_of(uc);
+	bool rings;
+	int n = 0;
+
+	if (s->crew)
+		sdr_soft_crew_poll(s, s->drained);
+	s->drained = s->rx.dry = false;
+	if (s->paths.tell)
+		return sdr_soft_path_tell(s, ev, max);
+	rings = sdr_soft_near_turn(s);
+	if (rings)
+		n = sdr_soft_near_poll(s, ev, max);
+	if (!n)
+		n = sdr_soft_poll_sockets(s, ev, max);
+	if (!n && !rings)
+		n = sdr_soft_near_poll(s, ev, max);
 	if (!n && s->crew)
 		sdr_soft_crew_rest(s);
 	return n;

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <time.h>
 #include "sdr_soft.h"
+#include "sdr_soft_ring.h"
 
 struct sdr_soft;
 
@@ -39,6 +40,8 @@ struct sdr_soft_rx {
 			 CMSG_SPACE(sizeof(struct timespec))];
 		struct cmsghdr align;
 	} cmsg[SDR_SOFT_RX_BUFS];
+	/* of messages that lie in a ring: what is said of each; NULL: they came by a socket */
+	const struct sdr_soft_ring_train *train;
 	struct sdr_soft_inlet *inlet[SDR_SOFT_RX_BUFS]; /* the socket that a message came from */
 	uint32_t nmsg, cur;				/* received, and the one being split */
 	/* of several sources (sdr_soft_merge.c): stamps; what is younger than that is for later, */

@@ -9,12 +9,6 @@
 #include "sdr_soft_knock.h"
 #include "sdr_soft_qp.h"
 
-/* Questions so far, and when the next is due. */
-struct sdr_soft_tries {
-	uint32_t n;
-	uint64_t next_ns;
-};
-
 struct sdr_soft_spread {
 	uint32_t n;		/* ports, >= 1 */
 	uint32_t turn;		/* the one that the last train went to */

@@ -24,21 +24,23 @@
 #include "base/sdr_assert.h"
 #include "sdr_soft_frame.h"
 #include "sdr_soft_impl.h"
+#include "sdr_soft_near.h"
 #include "sdr_soft_spread.h"
 
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* The last message, when a packet of this size may still join it. */
 static inline struct sdr_soft_msg *sdr_soft_msg_open(struct sdr_soft *s, uint32_t wire,
-						     uint8_t sock, bool ect)
+						     uint8_t sock, bool ect,
+						     const struct sdr_soft_near_tx *near)
 {
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_soft_msg *m;
 
-	if (!s->gso || tx->single || !tx->nmsg)
+	if ((!s->gso && !near) || tx->single || !tx->nmsg)
 		return NULL;
 	m = &tx->msg[tx->nmsg - 1];
-	if (m->closed || m->sock != sock || m->ect != ect || wire > m->seg ||
+	if (m->closed || m->near != near || m->sock != sock || m->ect != ect || wire > m->seg ||
 	    m->nseg >= SDR_SOFT_GSO_SEGS || m->bytes + wire > SDR_SOFT_GSO_BYTES)
 		return NULL;
 	return m;
@@ -96,6 +98,7 @@ static uint32_t sdr_soft_rest_take(struct sdr_soft_tx *tx, const struct sdr_uc_t
 /* The way that a WRITE takes. */
 struct sdr_soft_out {
 	struct sdr_soft_dest *to;
+	struct sdr_soft_near_tx *near; /* NULL: by a socket */
 	uint8_t sock;
 	bool bare; /* without an ICRC */
 };
@@ -107,7 +110,9 @@ static inline struct sdr_soft_out sdr_soft_out_of(const struct sdr_soft *s, stru
 	struct sdr_soft_via *v;
 
 	if (!t->via) {
-		o.to = sdr_soft_spread_dest(q, t);
+		if (s->near && q->bare)
+			o.near = sdr_soft_near_to(q, t->len);
+		o.to = o.near ? &q->dest : sdr_soft_spread_dest(q, t);
 		return o;
 	}
 	v = sdr_soft_via_find(q, t->via);
@@ -152,9 +157,10 @@ static bool sdr_soft_build_cut(struct sdr_soft *s, const struct sdr_soft_cur *c,
 	for (at = k * size; at < whole; at += len, d->va += len, k++) {
 		len = whole - at < size ? whole - at : size;
 		wire = SDR_DATA_OVERHEAD + len + sdr_wire_pad(len);
-		m = join ? sdr_soft_msg_open(s, wire, o->sock, ect) : NULL;
+		m = join ? sdr_soft_msg_open(s, wire, o->sock, ect, o->near) : NULL;
 		if (!m) {
 			m = sdr_soft_msg_begin(s, c, wire, o->sock, ect, &o->to->sa, o->to->len);
+			m->near = o->near;
 			m->first = k;
 			m->size = size;
 		}
@@ -211,10 +217,11 @@ static bool sdr_soft_build_write(struct sdr_soft *s, struct sdr_soft_cur *c)
 		}
 		if (!sdr_soft_room(tx, len, corrupt))
 			return false;
-		m = join ? sdr_soft_msg_open(s, wire, o.sock, ect) : NULL;
+		m = join ? sdr_soft_msg_open(s, wire, o.sock, ect, o.near) : NULL;
 		if (!m) {
 			o.to = sdr_soft_spread_next(q, o.to);
 			m = sdr_soft_msg_begin(s, c, wire, o.sock, ect, &o.to->sa, o.to->len);
+			m->near = o.near;
 		}
 		join = true;
 		sdr_wire_data_encode(sdr_soft_arena(tx), &d);
@@ -240,6 +247,7 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 	struct sdr_soft_tx *tx = &s->tx;
 	struct sdr_wire_ctl w = { .qkey = SDR_SOFT_QKEY, .src_qpn = s->ctl_qpn };
 	struct sockaddr_storage sa;
+	struct sdr_soft_near_tx *near = NULL;
 	struct sdr_soft_msg *m = NULL;
 	uint8_t sock = 0;
 	int len;
@@ -255,18 +263,21 @@ static bool sdr_soft_build_ctl(struct sdr_soft *s, struct sdr_soft_cur *c)
 		return false;
 	if (t->via)
 		sock = sdr_soft_source_sock(s, t->via);
+	else
+		near = sdr_soft_near_find(s, &sa, (socklen_t)len);
 	/* A router on this host drops a train whole when its longest segment is too long. */
 	if (tx->nmsg && !probe) {
 		struct msghdr *h = &tx->hdr[tx->nmsg - 1].msg_hdr;
 
 		if ((int)h->msg_namelen == len && !memcmp(h->msg_name, &sa, (size_t)len))
-			m = sdr_soft_msg_open(s, wire, sock, ect);
+			m = sdr_soft_msg_open(s, wire, sock, ect, near);
 	}
 	if (!m) {
 		struct sdr_soft_dest *dest = &tx->dest[tx->nmsg];
 
 		memcpy(&dest->sa, &sa, (size_t)len);
 		m = sdr_soft_msg_begin(s, c, wire, sock, ect, &dest->sa, (socklen_t)len);
+		m->near = near;
 	}
 	w.psn = s->ctl_psn;
 	s->ctl_psn = (s->ctl_psn + 1) & SDR_PSN_MASK;

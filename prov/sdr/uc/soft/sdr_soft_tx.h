@@ -34,8 +34,9 @@ struct sdr_soft_msg {
 	uint32_t npieces; /* pieces of packets, the last of which counts as the packet, */
 	uint64_t payload; /* and bytes of data payload */
 	uint8_t sock;
-	bool ect;    /* all of its packets: leaves as ECT(0) */
-	bool closed; /* a short segment ended it, or it must stay alone */
+	struct sdr_soft_near_tx *near; /* the ring that it goes into; NULL: the socket */
+	bool ect;		       /* all of its packets: leaves as ECT(0) */
+	bool closed;		       /* a short segment ended it, or it must stay alone */
 };
 
 /* A packet of which the kernel took some pieces: where it goes on when it is posted again. */
