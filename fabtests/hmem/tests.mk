@@ -39,7 +39,7 @@ UNIT_TESTS += test_fi_gpu
 test_fi_gpu_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
 	fabtests/hmem/far_cuda.c fabtests/hmem/far_mem.h
 test_fi_gpu_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
-test_fi_gpu_LDADD = $(FI_TEST_LIBS)
+test_fi_gpu_LDADD = libsdr_tool.la $(FI_TEST_LIBS) -ldl
 
 UNIT_TESTS += test_hmem
 test_hmem_SOURCES = fabtests/unit/test_hmem.c

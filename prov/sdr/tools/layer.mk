@@ -14,6 +14,8 @@ libsdr_tool_la_SOURCES = \
 	prov/sdr/tools/common/model_source.c \
 	prov/sdr/tools/common/tool.h \
 	prov/sdr/tools/common/tool_csv.c \
+	prov/sdr/tools/common/tool_cuda.c \
+	prov/sdr/tools/common/tool_cuda.h \
 	prov/sdr/tools/common/tool_gnuplot.c \
 	prov/sdr/tools/common/tool_opt.c \
 	prov/sdr/tools/common/tool_opt.h \
@@ -21,7 +23,8 @@ libsdr_tool_la_SOURCES = \
 	prov/sdr/tools/common/tool_text.c \
 	prov/sdr/tools/common/tool_value.c
 
-# An ordinary libfabric program: no part of the provider is linked into it, and of libsdr_tool.la tool_gnuplot.c alone.
+# An ordinary libfabric program: no part of the provider is linked into it, and of libsdr_tool.la tool_cuda.c and
+# tool_gnuplot.c alone.
 # What --sdk measures are the objects of the SDK and of the engines below it.
 
 bin_PROGRAMS += sdr_perf

@@ -3,13 +3,9 @@
 /*
  * Buffers, of the host or of a device, and the patterns in them.
  *
- * A kind of memory is a row: how there is some, and how bytes come in and out.  CUDA's driver
- * library is loaded when it is asked for, and what is used of it is declared here as NVIDIA's "CUDA
- * Driver API" has it; its copies are the synchronous ones, in the primary context, as an
- * application of the runtime would make them.  Memory of a device is filled and checked through
- * CHUNK bytes of the host.
+ * A kind of memory is a row: how there is some, and how bytes come in and out.  Memory of a device
+ * is filled and checked through CHUNK bytes of the host.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +13,7 @@
 
 #include "sdr_perf_mem.h"
 #include "sdr_perf_say.h"
+#include "tools/common/tool_cuda.h"
 
 #define CHUNK (256u << 10) /* bytes, a multiple of the pattern's word */
 
@@ -53,104 +50,26 @@ static void host_give(void *p, size_t len)
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-typedef unsigned long long cu_ptr; /* CUdeviceptr */
-
-static struct { /* all return a CUresult, 0: success */
-	int (*init)(unsigned int flags);
-	int (*count)(int *n);
-	int (*device)(int *dev, int ordinal);
-	int (*retain)(void **ctx, int dev);
-	int (*current)(void *ctx);
-	int (*alloc)(cu_ptr *p, size_t len);
-	int (*release)(cu_ptr p);
-	int (*put)(cu_ptr to, const void *from, size_t n);
-	int (*get)(void *to, cu_ptr from, size_t n);
-} cu;
-
-static int cuda_load(char *why)
-{
-	static const struct {
-		const char *name;
-		void *slot; /* of the pointer to the call */
-	} calls[] = {
-		{ "cuInit", &cu.init },
-		{ "cuDeviceGetCount", &cu.count },
-		{ "cuDeviceGet", &cu.device },
-		{ "cuDevicePrimaryCtxRetain", &cu.retain },
-		{ "cuCtxSetCurrent", &cu.current },
-		{ "cuMemAlloc_v2", &cu.alloc },
-		{ "cuMemFree_v2", &cu.release },
-		{ "cuMemcpyHtoD_v2", &cu.put },
-		{ "cuMemcpyDtoH_v2", &cu.get },
-	};
-	void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *at;
-	size_t i;
-
-	if (!lib)
-		return perf_why(why, "--memory cuda: no driver of CUDA's on this host (%s)",
-				dlerror());
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		at = dlsym(lib, calls[i].name);
-		if (!at)
-			return perf_why(why, "--memory cuda: libcuda.so.1 has no %s",
-					calls[i].name);
-		memcpy(calls[i].slot, &at, sizeof(at));
-	}
-	return 0;
-}
-
 static int cuda_open(int device, char *why)
 {
-	int dev, ret, n = 0;
-	void *ctx;
+	char said[TOOL_CUDA_WHY];
 
-	if (cuda_load(why))
-		return -1;
-	ret = cu.init(0);
-	if (!ret)
-		ret = cu.count(&n);
-	if (ret)
-		return perf_why(why, "--memory cuda: the driver says error %d: see nvidia-smi",
-				ret);
-	if (device >= n)
-		return perf_why(why, "--memory cuda:%d: there are %d devices, counted from 0",
-				device, n);
-	ret = cu.device(&dev, device);
-	if (!ret)
-		ret = cu.retain(&ctx, dev);
-	if (!ret)
-		ret = cu.current(ctx);
-	return ret ? perf_why(why, "--memory cuda:%d: the driver says error %d", device, ret) : 0;
-}
-
-static void *cuda_get_some(size_t len)
-{
-	cu_ptr p = 0;
-
-	return cu.alloc(&p, len) ? NULL : (void *)(uintptr_t)p;
+	return tool_cuda_open(device, said) ? perf_why(why, "--memory cuda:%d: %s", device, said)
+					    : 0;
 }
 
 static void cuda_give_back(void *p, size_t len)
 {
 	(void)len;
-	cu.release((cu_ptr)(uintptr_t)p);
-}
-
-static bool cuda_put(void *far, const void *near, size_t n)
-{
-	return !cu.put((cu_ptr)(uintptr_t)far, near, n);
-}
-
-static bool cuda_get(void *near, const void *far, size_t n)
-{
-	return !cu.get(near, (cu_ptr)(uintptr_t)far, n);
+	(void)tool_cuda_free(p);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static const struct perf_mem_kind kinds[] = {
 	{ "host", FI_HMEM_SYSTEM, host_open, host_get, host_give, NULL, NULL },
-	{ "cuda", FI_HMEM_CUDA, cuda_open, cuda_get_some, cuda_give_back, cuda_put, cuda_get },
+	{ "cuda", FI_HMEM_CUDA, cuda_open, tool_cuda_alloc, cuda_give_back, tool_cuda_put,
+	  tool_cuda_get },
 };
 
 int perf_mem_open(struct perf_mem *m, const char *name, char *why)
