@@ -71,7 +71,7 @@ static void rounds_window(struct rounds *t)
 	t->at.queue = LONG;
 	stays(t, SDR_RIVAL_NONE, 5 * S);
 	assert_int_equal(t->r.state, SDR_RIVAL_WINDOW);
-	while (t->r.open && t->r.state == SDR_RIVAL_WINDOW)
+	while (t->r.claim.open && t->r.state == SDR_RIVAL_WINDOW)
 		step(t);
 }
 
@@ -201,7 +201,7 @@ static void rival__a_long_queue_answers_by_itself(void **state)
 	t.at.queue = LONG;
 	t.at.bw = (uint64_t)(0.01 * PATH);
 	t.win = 0.01 * PATH * trip(&t);
-	t.r.push_at = t.at.now;
+	t.r.push.at = t.at.now;
 	stays(&t, SDR_RIVAL_NONE, 5 * S);
 	assert_int_equal(t.r.state, SDR_RIVAL_WINDOW);
 }
@@ -308,7 +308,7 @@ static void rival__they_yield_to_a_push(void **state)
 
 	(void)state;
 	rounds_push(&t, 0.1);
-	gap = t.r.push_gap;
+	gap = t.r.push.gap;
 	for (i = 1; i <= 12; i++) {
 		t.at.queue = i < 5 ? (2 + i) * TARGET : TARGET;
 		t.at.bw = (uint64_t)(0.1 * PATH + (i < 3 ? 0 : 0.25 * PATH));
@@ -318,7 +318,7 @@ static void rival__they_yield_to_a_push(void **state)
 			assert_true(fabs(t.win / trip(&t) - 0.35 * PATH) < 0.01 * PATH);
 	}
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-	assert_true(t.r.push_gap == 2 * gap);
+	assert_true(t.r.push.gap == 2 * gap);
 	assert_true(t.win < 0.11 * PATH * (double)BASE / 1e9);
 	/* and the next is not before half of the pause */
 	t.at.bw = (uint64_t)(0.1 * PATH);
@@ -338,8 +338,8 @@ static void rival__pauses_grow_up_to_ten_minutes(void **state)
 		t.at.bw = (uint64_t)(0.35 * PATH);
 		stays(&t, SDR_RIVAL_PUSH, 1 * S);
 		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-		assert_true(t.r.push_gap < 1200 * S);
-		assert_true(t.r.push_at <= t.at.now + 1800 * S);
+		assert_true(t.r.push.gap < 1200 * S);
+		assert_true(t.r.push.at <= t.at.now + 1800 * S);
 		t.at.bw = (uint64_t)(0.1 * PATH);
 		t.at.random = UINT64_MAX;
 		stays(&t, SDR_RIVAL_NONE, 2000 * S);
@@ -432,7 +432,7 @@ static void rival__pushes_collide(void **state)
 	(void)state;
 	for (i = 0; i < 2; i++) {
 		rounds_push(&t, 0.1);
-		gap = t.r.push_gap;
+		gap = t.r.push.gap;
 		step(&t);
 		step(&t);
 		assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
@@ -442,7 +442,7 @@ static void rival__pushes_collide(void **state)
 			t.at.queue = 2 * BASE;
 		step(&t);
 		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-		assert_true(t.r.push_gap == 2 * gap);
+		assert_true(t.r.push.gap == 2 * gap);
 		assert_true(t.win < 0.11 * PATH * (double)BASE / 1e9);
 	}
 	/* what one push can do is no collision */
@@ -469,7 +469,7 @@ static void rival__somebody_yields_for_a_while(void **state)
 			step(&t);
 		}
 		assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-		assert_true(t.r.push_sure == (calm < 2));
+		assert_true(t.r.push.sure == (calm < 2));
 	}
 }
 
@@ -516,7 +516,7 @@ static void rival__opens_to_half(void **state)
 		assert_true(t.win >= from && t.win <= 1.501 * from && t.win < 1.001 * half);
 	}
 	assert_true(t.win > 0.999 * half);
-	assert_false(t.r.open);
+	assert_false(t.r.claim.open);
 	/* it keeps the rate where the queue grows */
 	t.at.lost = 0;
 	t.at.queue = 3 * LONG;
@@ -543,7 +543,7 @@ static void opens_beside(struct rounds *t, double others, uint32_t lossy, uint32
 	double win = t->win, was;
 	uint32_t i;
 
-	for (i = 0; i < 40 && t->r.open; i++) {
+	for (i = 0; i < 40 && t->r.claim.open; i++) {
 		was = win;
 		win = t->win;
 		t->at.queue = (uint64_t)((others + was) / PATH * 1e9) - BASE;
@@ -554,7 +554,7 @@ static void opens_beside(struct rounds *t, double others, uint32_t lossy, uint32
 		t->at.bw = (uint64_t)(was / trip(t));
 		step(t);
 	}
-	assert_false(t->r.open);
+	assert_false(t->r.claim.open);
 }
 
 static void rival__measures_what_the_path_carries(void **state)
@@ -606,7 +606,7 @@ static void rival__opens_further_where_there_is_room(void **state)
 	(void)state;
 	for (used = 0; used < 2; used++) {
 		rounds_narrow(&t);
-		while (t.r.open && t.at.now < 20 * S) {
+		while (t.r.claim.open && t.at.now < 20 * S) {
 			/* others leave up to 0.7 of it */
 			rate = t.win / trip(&t);
 			over = fmax(0, rate / PATH - 0.7) * trip(&t) * 1e9;
@@ -762,14 +762,14 @@ static void rival__asks_where_a_queue_was_odd(void **state)
 	t.win = 0.5 * PATH * trip(&t);
 	t.at.base = BASE / 2;
 	step(&t);
-	assert_true(t.r.suspect);
+	assert_true(t.r.push.suspect);
 	assert_true(stays(&t, SDR_RIVAL_NONE, 5 * S) < 300 * MS);
 	assert_int_equal(t.r.state, SDR_RIVAL_PUSH);
 	/* they yield */
 	t.at.bw = (uint64_t)(0.75 * PATH);
 	stays(&t, SDR_RIVAL_PUSH, 1 * S);
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-	assert_false(t.r.suspect);
+	assert_false(t.r.push.suspect);
 	t.at.bw = (uint64_t)(0.5 * PATH);
 	stays(&t, SDR_RIVAL_NONE, 20 * S);
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
@@ -888,11 +888,11 @@ static void rival__hold_ends(void **state)
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
 	/* and by itself, later every time */
 	rounds_hold(&t);
-	gap = t.r.push_gap;
+	gap = t.r.push.gap;
 	assert_in_range(stays(&t, SDR_RIVAL_HOLD, 100 * S), 2 * gap - BASE - LONG,
 			2 * gap + BASE + LONG);
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);
-	assert_true(t.r.push_gap == 2 * gap);
+	assert_true(t.r.push.gap == 2 * gap);
 }
 
 /* A cycle of BBR behind a short queue: a crest with losses, and a fall. */

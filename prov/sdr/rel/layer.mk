@@ -35,8 +35,12 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc_table.c \
 	prov/sdr/rel/path/sdr_ceiling.c \
 	prov/sdr/rel/path/sdr_ceiling.h \
+	prov/sdr/rel/path/sdr_claim.c \
+	prov/sdr/rel/path/sdr_claim.h \
 	prov/sdr/rel/path/sdr_ecn.c \
 	prov/sdr/rel/path/sdr_ecn.h \
+	prov/sdr/rel/path/sdr_hold.c \
+	prov/sdr/rel/path/sdr_hold.h \
 	prov/sdr/rel/path/sdr_loss_est.c \
 	prov/sdr/rel/path/sdr_loss_est.h \
 	prov/sdr/rel/path/sdr_lull.c \
@@ -49,12 +53,17 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_path_mem.h \
 	prov/sdr/rel/path/sdr_pmtu.c \
 	prov/sdr/rel/path/sdr_pmtu.h \
+	prov/sdr/rel/path/sdr_press.c \
+	prov/sdr/rel/path/sdr_press.h \
+	prov/sdr/rel/path/sdr_push.c \
+	prov/sdr/rel/path/sdr_push.h \
 	prov/sdr/rel/path/sdr_qdelay.c \
 	prov/sdr/rel/path/sdr_qdelay.h \
 	prov/sdr/rel/path/sdr_rack.c \
 	prov/sdr/rel/path/sdr_rack.h \
 	prov/sdr/rel/path/sdr_rival.c \
 	prov/sdr/rel/path/sdr_rival.h \
+	prov/sdr/rel/path/sdr_rival_at.h \
 	prov/sdr/rel/path/sdr_shallow.c \
 	prov/sdr/rel/path/sdr_shallow.h \
 	prov/sdr/rel/path/sdr_standing.c \

@@ -4,12 +4,12 @@
 #ifndef SDR_RIVAL_H
 #define SDR_RIVAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include "rel/path/sdr_beat.h"
+#include "rel/path/sdr_claim.h"
+#include "rel/path/sdr_hold.h"
+#include "rel/path/sdr_press.h"
+#include "rel/path/sdr_push.h"
 #include "rel/path/sdr_standing.h"
-
-#define SDR_RIVAL_ROUNDS 10u /* rounds over which the largest rate counts */
 
 enum sdr_rival_state {
 	SDR_RIVAL_NONE,	  /* nobody but flows that yield: the queue's delay governs */
@@ -21,56 +21,22 @@ enum sdr_rival_state {
 
 struct sdr_rival {
 	enum sdr_rival_state state;
-	double claim; /* of the path, what is ours beside them */
-	double most;  /* largest own rate seen on this path (fades), bytes per second */
-	double rate;  /* own rate, smoothed, bytes per second */
+	double most; /* largest own rate seen on this path (fades), bytes per second */
+	double rate; /* own rate, smoothed, bytes per second */
 	/* round trip of the empty path, ns; it was found to be shorter: the queue says nothing */
 	uint64_t base;
 	bool shorter;
-	struct sdr_standing standing;
-	bool suspect; /* what it says is worth a push */
-	struct sdr_beat beat;
-	/* a queue stays although we yield: since then, ns (0: it does not), and how long it may */
-	uint64_t press_at, press_ns;
-	uint64_t round_at; /* when the last round ended, ns */
-	uint32_t busy;	   /* rounds in which the path was the limit, less those in which not */
+	uint32_t busy; /* rounds in which the path was the limit, less those in which not */
 	/* when losses were beyond the weather last, ns (0: never), and the round trip then */
 	uint64_t lost_at, lost_trip;
-	uint64_t left_at; /* when rivals went last, ns; 0: never were */
-	/* pushes: not before, ns; pause after one; rounds of this one; what it brought */
-	uint64_t push_at, push_gap;
-	uint32_t push_round, push_calm;
-	double push_from, push_base, push_long, push_gain, push_queue, push_lost, push_bytes;
-	bool push_sure; /* the last one met somebody who does not yield, or another's */
-	/* window: as RFC 9438; bytes, ns, bytes per second */
-	double win_max, win_first, win_rate;
-	uint64_t cut_at;
-	uint32_t cuts;
-	/* it opens: rounds at what it opens to; bytes that were in flight and round trip before */
-	bool open, open_lost;
-	uint32_t open_rounds;
-	double open_win, open_trip, open_bytes, open_last;
-	double open_half; /* what is claimed, bytes per second */
-	/* hold: largest rates, bytes per second; place in the cycle; rounds without a queue */
-	double bw[SDR_RIVAL_ROUNDS];
-	uint32_t round, dry, held; /* held: rounds of this one */
-	double hold_lost;	   /* share, smoothed */
-	bool steady;		   /* for somebody's beat: we have none, and listen again */
-};
-
-/* A round that is over. */
-struct sdr_rival_at {
-	uint64_t now;
-	uint64_t base, queue, target; /* ns; see sdr_qdelay.h, sdr_auto_target() */
-	uint32_t drains;	      /* of ours until now */
-	uint64_t few;		      /* target of a flow that has a twentieth of the path, ns */
-	uint32_t mtu;		      /* bytes */
-	uint64_t bw;		      /* delivery rate, bytes per second; 0: none */
-	double bytes, lost;	      /* decided in it; lost: beyond the weather */
-	bool app_limited;
-	/* so many flows, this one included, are to have what one has; 0: as 1 */
-	uint32_t together;
-	uint64_t random;
+	/* what says whether there are some: */
+	struct sdr_press press;
+	struct sdr_standing standing;
+	struct sdr_beat beat;
+	struct sdr_push push;
+	/* and what is ours beside them: */
+	struct sdr_claim claim;
+	struct sdr_hold hold;
 };
 
 void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random);
