@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) the sdr authors. */
 /*
- * The soft engine when the kernel takes only part, or refuses.  The two send calls are defined here
- * and ask a script first, then go to the kernel: loopback alone never says that it is full.
+ * The soft engine when the kernel takes only part, or refuses: the two send calls ask a script
+ * first (test_soft_sends.h), and so do those that set and read a socket's options.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "uc/sdr_uc_addr.h"
+#include "test_soft_sends.h"
 #include "test_soft_util.h"
 
 static struct {
@@ -56,28 +57,12 @@ static bool script_refuses(const struct msghdr *m)
 	return false;
 }
 
-ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+static void script_call(void)
 {
 	script.calls++;
-	return script_refuses(m) ? -1 : syscall(SYS_sendmsg, fd, m, flags);
 }
 
-int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
-{
-	unsigned int i;
-
-	script.calls++;
-	for (i = 0; i < n; i++) {
-		ssize_t ret = script_refuses(&m[i].msg_hdr)
-				      ? -1
-				      : syscall(SYS_sendmsg, fd, &m[i].msg_hdr, flags);
-
-		if (ret < 0)
-			return i ? (int)i : -1;
-		m[i].msg_len = (unsigned int)ret;
-	}
-	return (int)n;
-}
+const struct soft_sends soft_sends = { .call = script_call, .refuses = script_refuses };
 
 int setsockopt(int fd, int level, int name, const void *v, socklen_t len)
 {

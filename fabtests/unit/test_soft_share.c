@@ -6,16 +6,16 @@
  * Two engines of this machine with workers on both sides, over sockets and over rings.  Everything
  * that is posted arrives, once, in the place where it belongs, behind the control datagram before
  * it; who sent it is counted; what the kernel refuses a worker its owner sends, and what it refuses
- * both is handed back.  The send calls are defined here and ask a script first.
+ * both is handed back.  The send calls ask a script first (test_soft_sends.h).
  */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "wire/sdr_knock.h"
+#include "test_soft_sends.h"
 #include "test_soft_util.h"
 
 #define MTU    4096u
@@ -65,30 +65,7 @@ static bool script_swallows(int fd, const struct msghdr *m)
 	       name.sin_port != script.port[0] && name.sin_port != script.port[1];
 }
 
-ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
-{
-	if (script_refuses(m))
-		return -1;
-	if (script_swallows(fd, m))
-		return (ssize_t)m->msg_iov->iov_len;
-	return syscall(SYS_sendmsg, fd, m, flags);
-}
-
-int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		ssize_t ret = script_refuses(&m[i].msg_hdr)
-				      ? -1
-				      : syscall(SYS_sendmsg, fd, &m[i].msg_hdr, flags);
-
-		if (ret < 0)
-			return i ? (int)i : -1;
-		m[i].msg_len = (unsigned int)ret;
-	}
-	return (int)n;
-}
+const struct soft_sends soft_sends = { .refuses = script_refuses, .swallows = script_swallows };
 
 /* ---- the world ------------------------------------------------------------------------------- */
 

@@ -29,13 +29,14 @@ fabtests_unit_test_sim_link_SOURCES = fabtests/unit/test_sim_link.c fabtests/uni
 
 UNIT_TESTS += fabtests/unit/test_soft_open fabtests/unit/test_soft_data fabtests/unit/test_soft_bad
 UNIT_TESTS += fabtests/unit/test_soft_full
-fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_full_SOURCES = fabtests/unit/test_soft_full.c fabtests/unit/test_soft_sends.c \
+	fabtests/unit/test_soft_sends.h fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_open_SOURCES = fabtests/unit/test_soft_open.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_data_SOURCES = fabtests/unit/test_soft_data.c fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_bad_SOURCES = fabtests/unit/test_soft_bad.c fabtests/unit/test_soft_util.h
 UNIT_TESTS += fabtests/unit/test_soft_share
-fabtests_unit_test_soft_share_SOURCES = fabtests/unit/test_soft_share.c \
-	fabtests/unit/test_soft_util.h
+fabtests_unit_test_soft_share_SOURCES = fabtests/unit/test_soft_share.c fabtests/unit/test_soft_sends.c \
+	fabtests/unit/test_soft_sends.h fabtests/unit/test_soft_util.h
 fabtests_unit_test_soft_share_LDADD = libsdr_uc.la $(UC_TEST_LIBS)
 UNIT_TESTS += fabtests/unit/test_soft_near
 fabtests_unit_test_soft_near_SOURCES = fabtests/unit/test_soft_near.c \
