@@ -350,32 +350,108 @@ static void bytes_fill(uint8_t *p, size_t len, uint64_t seed)
 	}
 }
 
-/* Parity repairs what is lost: were it wrong, the bytes would be. */
-static void ec__bytes(const char *threads, unsigned int expect)
-{
-	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
-	uint8_t *tx = bytes_new(LEN), *rx = bytes_new(LEN);
-	struct fi_cq_tagged_entry e;
+/* A transfer from s[0] to s[1]: what the cases below have in common. */
+struct frame {
 	struct test_pair p;
+	uint8_t *tx, *rx;
+	size_t len;
+};
+
+static const struct test_opts manual = { .progress = FI_PROGRESS_MANUAL };
+
+/* By the environment as it is now. */
+static void frame_open(struct frame *f, size_t len, const struct test_opts *o)
+{
+	f->len = len;
+	f->tx = bytes_new(len);
+	f->rx = bytes_new(len);
+	test_pair_open(&f->p, o);
+}
+
+static void frame_close(struct frame *f)
+{
+	test_pair_close(&f->p);
+	munmap(f->tx, f->len);
+	munmap(f->rx, f->len);
+}
+
+static void frame_post(struct frame *f, size_t len, uint64_t seed)
+{
+	bytes_fill(f->tx, len, seed);
+	assert_ok(fi_recv(f->p.s[1].ep, f->rx, f->len, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_ok(fi_send(f->p.s[0].ep, f->tx, len, NULL, f->p.s[0].peer, NULL));
+}
+
+static void frame_wait(struct frame *f)
+{
+	struct fi_cq_tagged_entry e;
+
+	test_wait_ok(&f->p, 1, &e);
+	test_wait_ok(&f->p, 0, &e);
+}
+
+static void frame_poll(struct frame *f)
+{
+	struct fi_cq_tagged_entry e;
+
+	fi_cq_read(f->p.s[0].cq, &e, 0);
+	fi_cq_read(f->p.s[1].cq, &e, 0);
+}
+
+/* A thread of either side has begun; then a little more. */
+static void frame_begin(struct frame *f, int polls)
+{
+	unsigned int open;
+
+	until((frame_poll(f), workers(&open) > 0));
+	while (polls-- > 0)
+		frame_poll(f);
+}
+
+/* Messages, one after the other, are what was sent; then so many threads are there, none after. */
+static void frame_bytes(struct frame *f, int n, unsigned int threads)
+{
 	unsigned int open;
 	int i;
 
-	ec_env(threads, "drop=0.01,seed=4");
-	test_pair_open(&p, &o);
-	for (i = 0; i < 8; i++) {
-		bytes_fill(tx, LEN, (uint64_t)i * LEN);
-		memset(rx, 0, LEN);
-		assert_ok(fi_recv(p.s[1].ep, rx, LEN, NULL, FI_ADDR_UNSPEC, NULL));
-		assert_ok(fi_send(p.s[0].ep, tx, LEN, NULL, p.s[0].peer, NULL));
-		test_wait_ok(&p, 1, &e);
-		test_wait_ok(&p, 0, &e);
-		assert_int_equal(memcmp(tx, rx, LEN), 0);
+	for (i = 0; i < n; i++) {
+		memset(f->rx, 0, f->len);
+		frame_post(f, f->len, (uint64_t)i * f->len);
+		frame_wait(f);
+		assert_int_equal(memcmp(f->tx, f->rx, f->len), 0);
 	}
-	until(workers(&open) == expect);
-	test_pair_close(&p);
+	until(workers(&open) == threads);
+	frame_close(f);
 	until(workers(&open) == 0);
-	munmap(tx, LEN);
-	munmap(rx, LEN);
+}
+
+/* A child ends the transfer that the parent's threads are at; the parent only waits. */
+static void frame_in_child(struct frame *f)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(2 * TEST_GUARD_S);
+		frame_wait(f);
+		/*
+		 * not exit: LeakSanitizer would wait for a lock that a starting thread of the
+		 * parent may have held
+		 */
+		_exit(memcmp(f->tx, f->rx, f->len) ? 8 : 7);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 7 << 8); /* exited with 7 */
+}
+
+/* Parity repairs what is lost: were it wrong, the bytes would be. */
+static void ec__bytes(const char *threads, unsigned int expect)
+{
+	struct frame f;
+
+	ec_env(threads, "drop=0.01,seed=4");
+	frame_open(&f, LEN, &manual);
+	frame_bytes(&f, 8, expect);
 }
 
 static void ec__no_thread(void **state)
@@ -399,25 +475,18 @@ static void ec__four_threads(void **state)
 /* Messages that are not worth it: threads are not even started. */
 static void ec__small(void **state)
 {
-	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
-	uint8_t *tx = bytes_new(LEN), *rx = bytes_new(LEN);
-	struct fi_cq_tagged_entry e;
-	struct test_pair p;
+	const size_t len = ((size_t)1 << 20) - 8;
 	unsigned int open;
+	struct frame f;
 
 	(void)state;
 	ec_env("2", NULL);
-	test_pair_open(&p, &o);
-	bytes_fill(tx, LEN, 1);
-	assert_ok(fi_recv(p.s[1].ep, rx, LEN, NULL, FI_ADDR_UNSPEC, NULL));
-	assert_ok(fi_send(p.s[0].ep, tx, (1 << 20) - 8, NULL, p.s[0].peer, NULL));
-	test_wait_ok(&p, 1, &e);
-	test_wait_ok(&p, 0, &e);
-	assert_int_equal(memcmp(tx, rx, (1 << 20) - 8), 0);
+	frame_open(&f, LEN, &manual);
+	frame_post(&f, len, 1);
+	frame_wait(&f);
+	assert_int_equal(memcmp(f.tx, f.rx, len), 0);
 	assert_int_equal(workers(&open), 0);
-	test_pair_close(&p);
-	munmap(tx, LEN);
-	munmap(rx, LEN);
+	frame_close(&f);
 }
 
 struct reader {
@@ -449,85 +518,50 @@ static void *reader_main(void *arg)
 static void ec__closed_in_the_middle(void **state)
 {
 	const size_t len = (size_t)24 << 20;
-	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
-	uint8_t *rx = bytes_new(len);
 	int i;
 
 	(void)state;
 	for (i = 0; i < 12; i++) {
-		struct fi_cq_tagged_entry e;
-		struct test_pair p;
-		struct reader r = { .tx = bytes_new(len), .len = len };
-		unsigned int open;
+		struct frame f;
+		struct reader r = { .len = len };
 		pthread_t t;
-		int polls;
 
 		ec_env(i & 1 ? "1" : "4", NULL);
-		test_pair_open(&p, &o);
-		bytes_fill(r.tx, len, (uint64_t)i);
-		r.cq = p.s[0].cq;
-		assert_ok(fi_recv(p.s[1].ep, rx, len, NULL, FI_ADDR_UNSPEC, NULL));
-		assert_ok(fi_send(p.s[0].ep, r.tx, len, NULL, p.s[0].peer, NULL));
-		/* data are leaving: a worker encodes; then a little more, each time */
-		until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0),
-		       workers(&open) > 0));
-		for (polls = 0; polls < 3 * i; polls++) {
-			fi_cq_read(p.s[0].cq, &e, 0);
-			fi_cq_read(p.s[1].cq, &e, 0);
-		}
+		frame_open(&f, len, &manual);
+		r.tx = f.tx;
+		r.cq = f.p.s[0].cq;
+		frame_post(&f, len, (uint64_t)i);
+		/* data are leaving: a worker encodes */
+		frame_begin(&f, 3 * i);
 		assert_int_equal(pthread_create(&t, NULL, reader_main, &r), 0);
-		test_side_close(&p.s[0]);
+		test_side_close(&f.p.s[0]);
 		pthread_join(t, NULL);
 		assert_int_equal(r.reported, 1);
-		test_pair_close(&p);
-		munmap(r.tx, len);
+		frame_close(&f);
 	}
-	munmap(rx, len);
 }
 
 /*
  * A child goes on with a transfer whose parity the threads of the parent had begun, as their copy
- * in it never ends: it makes it again.  The parent only waits.
+ * in it never ends: it makes it again.
  */
 static void ec__child_goes_on(void **state)
 {
-	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
 	/* so long that they are not done before the child is there */
 	const size_t len = (size_t)48 << 20;
-	uint8_t *tx = bytes_new(len), *rx = bytes_new(len);
-	struct fi_cq_tagged_entry e;
-	struct test_pair p;
-	unsigned int open;
-	int status = 0;
-	pid_t pid;
+	struct frame f;
 
 	(void)state;
 	ec_env("8", "drop=0.03,seed=4");
 	setenv("FI_SDR_CC", "fixed", 1);
 	setenv("FI_SDR_RATE", "1gbit", 1);
-	test_pair_open(&p, &o);
-	bytes_fill(tx, len, 5);
-	assert_ok(fi_recv(p.s[1].ep, rx, len, NULL, FI_ADDR_UNSPEC, NULL));
-	assert_ok(fi_send(p.s[0].ep, tx, len, NULL, p.s[0].peer, NULL));
-	until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0), workers(&open) > 0));
-	pid = fork();
-	if (pid == 0) {
-		alarm(2 * TEST_GUARD_S);
-		test_wait_ok(&p, 1, &e);
-		test_wait_ok(&p, 0, &e);
-		/*
-		 * not exit: LeakSanitizer would wait for a lock that a starting thread of the
-		 * parent may have held
-		 */
-		_exit(memcmp(tx, rx, len) ? 8 : 7);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 7 << 8); /* exited with 7 */
-	test_pair_close(&p);
+	frame_open(&f, len, &manual);
+	frame_post(&f, len, 5);
+	frame_begin(&f, 0);
+	frame_in_child(&f);
+	frame_close(&f);
 	unsetenv("FI_SDR_CC");
 	unsetenv("FI_SDR_RATE");
-	munmap(tx, len);
-	munmap(rx, len);
 }
 
 /* ---- decoding -------------------------------------------------------------------------------- */
@@ -549,30 +583,12 @@ static void decode_env_end(void)
 
 static void decode__bytes(const char *threads, unsigned int each, enum fi_progress progress)
 {
-	struct test_opts o = { .progress = progress };
-	uint8_t *tx = bytes_new(FEW), *rx = bytes_new(FEW);
-	struct fi_cq_tagged_entry e;
-	struct test_pair p;
-	unsigned int open;
-	int i;
+	struct frame f;
 
 	decode_env(threads);
-	test_pair_open(&p, &o);
-	for (i = 0; i < 4; i++) {
-		bytes_fill(tx, FEW, (uint64_t)i * FEW);
-		memset(rx, 0, FEW);
-		assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
-		assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
-		test_wait_ok(&p, 1, &e);
-		test_wait_ok(&p, 0, &e);
-		assert_int_equal(memcmp(tx, rx, FEW), 0);
-	}
-	until(workers(&open) == each);
-	test_pair_close(&p);
-	until(workers(&open) == 0);
+	frame_open(&f, FEW, &(struct test_opts){ .progress = progress });
+	frame_bytes(&f, 4, each);
 	decode_env_end();
-	munmap(tx, FEW);
-	munmap(rx, FEW);
 }
 
 static void decode__no_thread(void **state)
@@ -596,96 +612,58 @@ static void decode__four_threads(void **state)
 /* Who sleeps until it is complete is woken when the thread is done. */
 static void decode__sleeper_is_woken(void **state)
 {
-	struct test_opts o = { .progress = FI_PROGRESS_AUTO, .wait_obj = FI_WAIT_UNSPEC };
-	uint8_t *tx = bytes_new(FEW), *rx = bytes_new(FEW);
+	const int ms = 1000 * TEST_GUARD_S;
 	struct fi_cq_tagged_entry e;
-	struct test_pair p;
+	struct frame f;
 	int i;
 
 	(void)state;
 	decode_env("1");
-	test_pair_open(&p, &o);
+	frame_open(&f, FEW,
+		   &(struct test_opts){ .progress = FI_PROGRESS_AUTO, .wait_obj = FI_WAIT_UNSPEC });
 	for (i = 0; i < 4; i++) {
-		bytes_fill(tx, FEW, (uint64_t)i * FEW + 1);
-		assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
-		assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
-		assert_int_equal(fi_cq_sread(p.s[1].cq, &e, 1, NULL, 1000 * TEST_GUARD_S), 1);
-		assert_int_equal(fi_cq_sread(p.s[0].cq, &e, 1, NULL, 1000 * TEST_GUARD_S), 1);
-		assert_int_equal(memcmp(tx, rx, FEW), 0);
+		frame_post(&f, FEW, (uint64_t)i * FEW + 1);
+		assert_int_equal(fi_cq_sread(f.p.s[1].cq, &e, 1, NULL, ms), 1);
+		assert_int_equal(fi_cq_sread(f.p.s[0].cq, &e, 1, NULL, ms), 1);
+		assert_int_equal(memcmp(f.tx, f.rx, FEW), 0);
 	}
-	test_pair_close(&p);
+	frame_close(&f);
 	decode_env_end();
-	munmap(tx, FEW);
-	munmap(rx, FEW);
 }
 
 /* When its endpoint is closed the buffer is gone: a thread that still reads or writes it dies. */
 static void decode__closed_in_the_middle(void **state)
 {
-	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
-	uint8_t *tx = bytes_new(FEW);
 	int i;
 
 	(void)state;
-	bytes_fill(tx, FEW, 9);
 	for (i = 0; i < 12; i++) {
-		uint8_t *rx = bytes_new(FEW);
-		struct fi_cq_tagged_entry e;
-		struct test_pair p;
-		unsigned int open;
-		int polls;
+		struct frame f;
 
 		decode_env("1");
-		test_pair_open(&p, &o);
-		assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
-		assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
-		/* the receiver's thread has begun; then a little more, each time */
-		until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0),
-		       workers(&open) > 0));
-		for (polls = 0; polls < 3 * i; polls++) {
-			fi_cq_read(p.s[0].cq, &e, 0);
-			fi_cq_read(p.s[1].cq, &e, 0);
-		}
-		test_side_close(&p.s[1]);
-		assert_int_equal(mprotect(rx, FEW, PROT_NONE), 0);
-		test_pair_close(&p);
-		munmap(rx, FEW);
+		frame_open(&f, FEW, &manual);
+		frame_post(&f, FEW, 9);
+		frame_begin(&f, 3 * i);
+		test_side_close(&f.p.s[1]);
+		assert_int_equal(mprotect(f.rx, FEW, PROT_NONE), 0);
+		frame_close(&f);
 	}
 	decode_env_end();
-	munmap(tx, FEW);
 }
 
 /* A child goes on with what threads of the parent were decoding: it does it itself. */
 static void decode__child_goes_on(void **state)
 {
-	struct test_opts o = { .progress = FI_PROGRESS_MANUAL };
-	uint8_t *tx = bytes_new(FEW), *rx = bytes_new(FEW);
-	struct fi_cq_tagged_entry e;
-	struct test_pair p;
-	unsigned int open;
-	int status = 0;
-	pid_t pid;
+	struct frame f;
 
 	(void)state;
 	decode_env("1");
-	test_pair_open(&p, &o);
-	bytes_fill(tx, FEW, 5);
-	assert_ok(fi_recv(p.s[1].ep, rx, FEW, NULL, FI_ADDR_UNSPEC, NULL));
-	assert_ok(fi_send(p.s[0].ep, tx, FEW, NULL, p.s[0].peer, NULL));
-	until((fi_cq_read(p.s[0].cq, &e, 0), fi_cq_read(p.s[1].cq, &e, 0), workers(&open) > 0));
-	pid = fork();
-	if (pid == 0) {
-		alarm(2 * TEST_GUARD_S);
-		test_wait_ok(&p, 1, &e);
-		test_wait_ok(&p, 0, &e);
-		_exit(memcmp(tx, rx, FEW) ? 8 : 7);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 7 << 8); /* exited with 7 */
-	test_pair_close(&p);
+	frame_open(&f, FEW, &manual);
+	frame_post(&f, FEW, 5);
+	frame_begin(&f, 0);
+	frame_in_child(&f);
+	frame_close(&f);
 	decode_env_end();
-	munmap(tx, FEW);
-	munmap(rx, FEW);
 }
 
 int main(void)
