@@ -16,9 +16,11 @@ set -u
 
 STEPS="lint gcc check seeds quickstart figures exports man clang asan tsan fuzz mpi net rxe distcheck package"
 # Those that wait most of their time, or keep one processor busy: they run one behind the other beside the
-# steps after check, which give way to them.
-BESIDE="rxe net mpi"
-ALONE="lint gcc check"	# before them
+# steps after check, which give way to them; what they build gives way as well.
+BESIDE="rxe net mpi fuzz package distcheck"
+ALONE="gcc check"	# before them
+# Nothing waits for it, and it waits for nothing: beside all others, in time that nobody else has a use for.
+UNDER="lint"
 
 usage() {
 	cat <<-END
@@ -28,7 +30,8 @@ usage() {
 	  --seeds N       N seeds of the simulator beyond those of make check
 	  --fuzz SEC      seconds for each libFuzzer target (default 10)
 	  --full          the long form of every test (MPI under faults: half an hour more)
-	  --in-order      one step after the other; else $BESIDE run beside those after check
+	  --in-order      one step after the other; else $BESIDE
+	                  run beside those after check, and $UNDER beside all
 	  --no-install    do not install packages; stop if one is missing
 	  -v              show the output of the steps as well as logging it
 	  -h, --help      this text
@@ -157,10 +160,15 @@ case_failed() {
 # ---- the steps -----------------------------------------------------------------------------
 
 # Scripts among TESTS run over sockets, the others are self-contained programs; units are those
-# that are not simulations.  Of all, scripts come first: they are long, and wait most of their time.
+# that are not simulations.  Scripts come first: they are long, and wait most of their time; then simulations, which
+# are long as well: what is long and begins last is what all wait for.
 tests_of() { # DIR all|programs|units|scripts
-	make -s -C "$1" list-tests | tr ' ' '\n' | case $2 in
-	all) awk '/[.]sh$/ { print; next } { rest = rest $0 "\n" } END { printf "%s", rest }' ;;
+	make -s -C "$1" list-tests | tr ' ' '\n' | awk '
+	/[.]sh$/ { print; next }
+	/\/sim\/|explore|share_bars/ { sims = sims $0 "\n"; next }
+	{ rest = rest $0 "\n" }
+	END { printf "%s%s", sims, rest }' | case $2 in
+	all) cat ;;
 	programs) grep -v '\.sh$' ;;
 	units) grep -v '\.sh$' | grep -v '/sim/\|explore' ;;
 	scripts) grep '\.sh$' ;;
@@ -176,6 +184,9 @@ fixed_addresses() {
 	fi
 }
 
+# What is left of this subshell gives way to the tests of other steps.
+give_way() { renice -n 10 -p "$BASHPID" >/dev/null 2>&1; }
+
 # With assertions, all but clang's: that one is what a user builds.
 build_gcc() { autogen && build_tree "$BUILD" --enable-werror; }
 # Lines suffice in what sanitizers print (-g1): whole debugging information takes them as long again to write.
@@ -187,6 +198,7 @@ build_tsan() {
 		make -j"$JOBS" all && make -j"$JOBS" tests check_PROGRAMS="$(tsan_programs)"
 }
 build_fuzz() {
+	give_way
 	autogen && configure_tree "$BUILD-fuzz" --enable-fuzz CC=clang "CFLAGS=-O1 -g1" &&
 		make -s list-fuzzers | xargs make -j"$JOBS"
 }
@@ -371,6 +383,7 @@ step_rxe() {
 # tracked here.
 run_distcheck() {
 	local missing programs
+	give_way
 	rm -rf "$BUILD"/sdr-[0-9]*
 	programs="$(tests_of "$BUILD" units | tr ' ' '\n' | grep -E '^test_(base|wire|sdk)_|^test_(bed|fec|codec|fi_ep)$' | tr '\n' ' ')"
 	timeout -k 20 3000 make -C "$BUILD" -j"$JOBS" distcheck TESTS="$programs fabtests/functional/model.sh" \
@@ -387,10 +400,10 @@ run_package() {
 	local out=$BUILD/package-made rc=0
 	rm -rf "$out"
 	echo "--- Debian's"
-	timeout -k 20 2400 "$SRC/scripts/package.sh" --no-install "$out" && echo "ok - debian packages are built" ||
+	timeout -k 20 2400 nice -n 10 "$SRC/scripts/package.sh" --no-install "$out" && echo "ok - debian packages are built" ||
 		{ echo "not ok - debian packages are built"; return 1; }
 	echo "--- RPMs"
-	timeout -k 20 2400 "$SRC/scripts/package.sh" --no-install --rpm "$out" && echo "ok - RPMs are built" ||
+	timeout -k 20 2400 nice -n 10 "$SRC/scripts/package.sh" --no-install --rpm "$out" && echo "ok - RPMs are built" ||
 		{ echo "not ok - RPMs are built"; rc=1; }
 	timeout -k 20 2400 "$SRC/scripts/package-test.sh" "$out" || rc=1
 	return $rc
@@ -495,60 +508,71 @@ run_step() {
 	say "$1: $((PASSED - p)) passed, $((FAILED - f)) failed, $((SECONDS - start)) s"
 }
 
-# What is wanted of the steps beside, and what came of it: $LOGS/beside has the counts and the lists as they
-# are here, written when the last of them is over.
-beside_wanted() {
-	local s
-	[ $IN_ORDER = 0 ] || return 1
-	for s in $BESIDE; do wanted "$s" && return 0; done
-	return 1
-}
+# A stream: steps one behind the other in a process of its own.  $LOGS/stream-NAME has the counts and the lists as
+# they are here, written when the last of its steps is over.
+declare -A STREAM=()
 
-beside_run() {
-	local s
+stream_run() { # NAME NICE STEP...
+	local name=$1 s
+	[ "$2" = 0 ] || renice -n "$2" -p "$BASHPID" >/dev/null 2>&1
+	shift 2
 	PASSED=0 FAILED=0 FAILURES=() NOTES=()
-	for s in $BESIDE; do
-		! wanted "$s" || run_step "$s"
-	done
-	declare -p PASSED FAILED FAILURES NOTES | sed 's/^declare /declare -g /' >"$LOGS/beside"
+	for s; do run_step "$s"; done
+	declare -p PASSED FAILED FAILURES NOTES | sed 's/^declare /declare -g /' >"$LOGS/stream-$name"
 }
 
-beside_start() {
-	rm -f "$LOGS/beside"
-	[ $GCC_BUILT != untried ] || run_step gcc
-	beside_run &
-	BESIDE_PID=$!
-	# what follows gives way: cases there have limits of time
-	renice -n 10 -p $$ >/dev/null 2>&1
+stream_start() { # NAME NICE STEP... : of these, what is wanted; false: nothing is
+	local name=$1 nice=$2 s steps=()
+	shift 2
+	for s; do ! wanted "$s" || steps+=("$s"); done
+	[ ${#steps[@]} -gt 0 ] || return 1
+	rm -f "$LOGS/stream-$name"
+	stream_run "$name" "$nice" "${steps[@]}" &
+	STREAM[$name]=$!
 }
 
-beside_end() {
+stream_end() { # NAME
 	local passed=$PASSED failed=$FAILED failures=("${FAILURES[@]}") notes=("${NOTES[@]}")
-	wait "$BESIDE_PID"
-	# shellcheck disable=SC1091
-	if ! . "$LOGS/beside"; then
-		PASSED=0 FAILED=1 FAILURES=("one of the steps $BESIDE ended this script") NOTES=()
+	wait "${STREAM[$1]}"
+	# shellcheck disable=SC1090
+	if ! . "$LOGS/stream-$1"; then
+		PASSED=0 FAILED=1 FAILURES=("one of the steps $1 ended this script") NOTES=()
 	fi
 	PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed))
 	FAILURES=("${failures[@]}" "${FAILURES[@]}") NOTES=("${notes[@]}" "${NOTES[@]}")
 }
 
-BESIDE_PID=
+beside_start() {
+	local s wanted=0
+	for s in $BESIDE; do ! wanted "$s" || wanted=1; done
+	[ $wanted = 1 ] || return 0
+	[ $GCC_BUILT != untried ] || run_step gcc
+	# shellcheck disable=SC2086
+	stream_start beside 0 $BESIDE
+	# what follows gives way: cases there have limits of time
+	renice -n 10 -p $$ >/dev/null 2>&1
+}
+
+BEGUN=0
+# shellcheck disable=SC2086
+[ $IN_ORDER = 1 ] || stream_start under 19 $UNDER
 for s in $STEPS; do
 	if ! wanted "$s"; then
 		NOTES+=("left out by --only or --skip: $s")
 		continue
 	fi
-	case " $ALONE " in
+	case " $UNDER $ALONE " in
 	*" $s "*) ;;
-	*) [ -n "$BESIDE_PID" ] || ! beside_wanted || beside_start ;;
+	*)
+		[ $IN_ORDER = 1 ] || [ $BEGUN = 1 ] || beside_start
+		BEGUN=1 ;;
 	esac
-	case " $BESIDE " in
-	*" $s "*) [ -n "$BESIDE_PID" ] || run_step "$s" ;;
+	case " $UNDER $BESIDE " in
+	*" $s "*) [ $IN_ORDER = 0 ] || run_step "$s" ;;
 	*) run_step "$s" ;;
 	esac
 done
-[ -z "$BESIDE_PID" ] || beside_end
+for s in "${!STREAM[@]}"; do stream_end "$s"; done
 
 for n in "${NOTES[@]}"; do echo "$n"; done
 for n in "${FAILURES[@]}"; do echo "failed: $n"; done
