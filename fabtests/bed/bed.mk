@@ -27,6 +27,10 @@ libsdr_bed_unit_la_SOURCES = \
 	fabtests/bed/bed_nat.h
 endif
 
+# For programs that look into a decoding, see fec_pass.c; with LDFLAGS of their own.
+FEC_PASS = fabtests/bed/fec_pass.c fabtests/bed/fec_pass.h
+FEC_PASS_WRAP = -Wl,--wrap=ec_encode_data,--wrap=ec_encode_data_update
+
 # In the order in which the linker wants them.
 SDR_BED_LIBS = libsdr_bed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 SDR_BED_UNIT_LIBS = libsdr_bed_unit.la $(SDR_BED_LIBS) $(CMOCKA_LIBS)

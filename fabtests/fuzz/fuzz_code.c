@@ -196,7 +196,8 @@ static void check_bytes(const struct sdr_code *g, uint32_t lost_data, uint32_t l
 	SDR_FUZZ_CHECK(lack >= 0 && (uint32_t)lack <= g->cws);
 	SDR_FUZZ_CHECK(sdr_code_lacking(g, &w, have, rows, &stuck_cw) == (lack > 0));
 	SDR_FUZZ_CHECK(!lack || stuck_cw < g->cws);
-	ret = sdr_code_decode(g, fecs[g->rows], &w, bytes_at(&data), bytes_at(&par), have, rows);
+	ret = sdr_code_decode(g, fecs[g->rows], &w, bytes_at(&data), bytes_at(&par), have, rows,
+			      code_rand() & 1);
 	SDR_FUZZ_CHECK(ret >= 0 && (uint32_t)ret <= missing && (lack || (uint32_t)ret == missing));
 	check_decoded(g, &data, &noise, have, !lack, right);
 	guards_check(&data);

@@ -17,5 +17,6 @@ test_codec_SOURCES = fabtests/unit/test_codec.c
 test_codec_LDADD = $(FEC_TEST_LIBS)
 test_code_SOURCES = fabtests/unit/test_code.c fabtests/unit/test_code_util.h
 test_code_LDADD = $(FEC_TEST_LIBS)
-test_code_bytes_SOURCES = fabtests/unit/test_code_bytes.c fabtests/unit/test_code_util.h
+test_code_bytes_SOURCES = fabtests/unit/test_code_bytes.c fabtests/unit/test_code_util.h $(FEC_PASS)
 test_code_bytes_LDADD = $(FEC_TEST_LIBS)
+test_code_bytes_LDFLAGS = $(AM_LDFLAGS) $(FEC_PASS_WRAP)

@@ -7,6 +7,7 @@
  * write-protected.
  */
 #include <sys/mman.h>
+#include "../bed/fec_pass.h"
 #include "test_code_util.h"
 
 #define POISON 0xa5
@@ -126,7 +127,7 @@ static uint32_t decode_by_steps(struct seg *s, struct sdr_code_scratch *w)
 	struct sdr_code_at at = { 0, 0 };
 	uint32_t n, sum = 0, pkt;
 
-	assert_int_equal(sdr_code_decode_begin(g, s->f, w, s->data_bits, s->par_bits), 0);
+	assert_int_equal(sdr_code_decode_begin(g, s->f, w, s->data_bits, s->par_bits, rng(2)), 0);
 	while ((n = sdr_code_decode_step(g, w, s->base, s->par, s->data_bits, s->par_bits, &at))) {
 		sum += n;
 		pkt = rng(g->par_pkts);
@@ -158,9 +159,9 @@ static bool seg_decode(struct seg *s, struct sdr_code_scratch *w)
 	if (rng(2))
 		assert_int_equal(decode_by_steps(s, w), written);
 	else
-		assert_int_equal(
-			sdr_code_decode(g, s->f, w, s->base, s->par, s->data_bits, s->par_bits),
-			written);
+		assert_int_equal(sdr_code_decode(g, s->f, w, s->base, s->par, s->data_bits,
+						 s->par_bits, rng(2)),
+				 written);
 	for (i = 0; i < g->npkts; i++) {
 		const struct place *p = &s->m.data[i];
 
@@ -337,8 +338,8 @@ static void bytes__what_is_there_is_not_written(void **state)
 		for (j = 0; j < s.m.g.npkts; j++)
 			if (bit(s.data_bits, j) || j < a.first)
 				assert_int_equal(mprotect(map + j * 4096ul, 4096, PROT_READ), 0);
-		assert_true(sdr_code_decode(&s.m.g, s.f, &w, map, s.par, s.data_bits, s.par_bits) >=
-			    0);
+		assert_true(sdr_code_decode(&s.m.g, s.f, &w, map, s.par, s.data_bits, s.par_bits,
+					    rng(2)) >= 0);
 		for (j = a.first * 4096u; j < s.len; j++)
 			assert_int_equal(map[j], s.bytes[j]);
 		for (; j < s.m.g.npkts * 4096u; j++)
@@ -417,6 +418,66 @@ static void bytes__work_is_used_again(void **state)
 	sdr_code_scratch_destroy(&w);
 }
 
+struct late {
+	struct seg *s;
+	uint8_t *bits; /* of the packets that were there at first */
+};
+
+/* Packets that were missing come, one or all, and are written to their places. */
+static void late_packets(void *user)
+{
+	struct late *t = user;
+	struct seg *s = t->s;
+	uint32_t n = s->m.g.npkts, all = rng(2), one = rng(n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!t->bits[i] && (all || i == one))
+			memcpy(s->base + i * (size_t)s->m.g.a.mtu,
+			       s->bytes + i * (size_t)s->m.g.a.mtu, pkt_bytes(s, i));
+}
+
+/* A device writes late packets while they are computed: only apart that does no harm. */
+static void bytes__late_packets(void **state)
+{
+	struct sdr_code_attr a = {
+		.kind = SDR_CODE_MDS, .mtu = 100, .k = 30, .m = 12, .parity_max = UINT64_MAX
+	};
+	struct sdr_code_scratch w = { 0 };
+	uint32_t wrong[2] = { 0, 0 };
+	unsigned long passes = fec_passes();
+
+	(void)state;
+	for (uint32_t i = 0; i < 200; i++) {
+		bool apart = i & 1;
+		struct late t;
+		struct seg s;
+
+		a.chunk_pkts = 1 + rng(3);
+		a.flags = (uint8_t)rng(4);
+		a.len = 3000 + rng(20000);
+		seg_open(&s, &a);
+		do {
+			seg_lose(&s);
+		} while (model_count(&s.m, s.data_bits, s.par_bits));
+		seg_receive(&s);
+		t = (struct late){ &s, calloc(s.m.g.npkts, 1) };
+		assert_non_null(t.bits);
+		for (uint32_t p = 0; p < s.m.g.npkts; p++)
+			t.bits[p] = bit(s.data_bits, p);
+		assert_true(fec_pass_set(late_packets, &t));
+		assert_true(sdr_code_decode(&s.m.g, s.f, &w, s.base, s.par, s.data_bits, s.par_bits,
+					    apart) >= 0);
+		fec_pass_set(NULL, NULL);
+		wrong[apart] += memcmp(s.base, s.bytes, s.len) != 0;
+		free(t.bits);
+		seg_close(&s);
+	}
+	assert_true(fec_passes() > passes + 1000);
+	assert_true(wrong[0] > 10);
+	assert_int_equal(wrong[1], 0);
+	sdr_code_scratch_destroy(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +487,7 @@ int main(void)
 		cmocka_unit_test(bytes__what_is_there_is_not_written),
 		cmocka_unit_test(bytes__all_patterns_of_small_codes),
 		cmocka_unit_test(bytes__work_is_used_again),
+		cmocka_unit_test(bytes__late_packets),
 	};
 
 	return cmocka_run_group_tests(tests, gf_setup, NULL);

@@ -86,7 +86,8 @@ int sdr_codec_wanted(struct sdr_codec *c, const uint64_t *data_bits, const uint6
 		     uint32_t *pkt, uint32_t n);
 /*
  * Writes the data packets that are missing, and no other byte.  Returns how many; -EAGAIN: some
- * codeword lacks too much, and nothing was written; -EINVAL, -ENOMEM.
+ * codeword lacks too much, and nothing was written; -EINVAL, -ENOMEM.  A missing packet that comes
+ * meanwhile, and is written to its place by a device or another thread, does no harm.
  */
 int sdr_codec_decode(struct sdr_codec *c, void *data, const void *parity, const uint64_t *data_bits,
 		     const uint64_t *parity_bits);

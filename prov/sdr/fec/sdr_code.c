@@ -185,6 +185,7 @@ uint32_t sdr_code_positions(const struct sdr_code *g, uint32_t cw)
 void sdr_code_scratch_destroy(struct sdr_code_scratch *w)
 {
 	free(w->mark);
+	free(w->own);
 	sdr_fec_plan_destroy(w->plan);
 	*w = (struct sdr_code_scratch){ 0 };
 }

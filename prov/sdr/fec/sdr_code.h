@@ -116,7 +116,11 @@ struct sdr_code_scratch {
 	/* and its size: another code may come to lie at the address */
 	const struct sdr_fec *plan_of;
 	uint32_t plan_k, plan_rows;
+	/* SDR_CODE_APART bytes in which symbols are made, once that was wanted; and is it now? */
+	uint8_t *own;
+	bool apart;
 };
+#define SDR_CODE_APART (256u << 10)
 void sdr_code_scratch_destroy(struct sdr_code_scratch *w);
 /*
  * Fills w: for each codeword with missing data symbols (touched) miss and have.  Returns the number
@@ -150,10 +154,14 @@ void sdr_code_make(const struct sdr_code *g, const struct sdr_fec *f, const uint
  * Writes every missing covered data packet into base, and nothing else: call when nothing is
  * lacking.  Returns the packets written, or -ENOMEM (some may have been written: right bytes all
  * the same).
+ *
+ * The place of a missing packet is where it is summed up, source after source; apart: that is done
+ * in memory of w, and the place only ever gets what it has been made to be, right bytes.  That is
+ * for a base to which others may write missing packets meanwhile.
  */
 int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
-		    uint8_t *base, const uint8_t *par, const uint64_t *data,
-		    const uint64_t *parity);
+		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity,
+		    bool apart);
 /*
  * The same in pieces, for who has others to look after meanwhile, or may be told to stop.  begin: 0
  * or -ENOMEM; then w is of this decoding until it has ended.  The bits of the data must not change
@@ -161,7 +169,8 @@ int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sd
  * are made of them, of all that can be decoded.
  */
 int sdr_code_decode_begin(const struct sdr_code *g, const struct sdr_fec *f,
-			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity);
+			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity,
+			  bool apart);
 uint64_t sdr_code_decode_work(const struct sdr_code *g, const struct sdr_code_scratch *w);
 struct sdr_code_at { /* how far it is; zeros at first */
 	uint32_t i, row;

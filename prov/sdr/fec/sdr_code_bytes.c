@@ -11,17 +11,26 @@
  * chunks, and then there are enough packets in each row.  So nothing but missing packets is
  * computed or written, and no scratch is needed. Codewords that lack are left alone.
  *
- * No state; allocates the plan of a work area that meets a code for the first time.  Any thread, as
- * long as the calls on one parity message, one segment or one work area do not overlap.
+ * A kernel takes the sources a few at a time, and what it has of a sum lies in the output
+ * meanwhile: a missing packet that somebody else writes there would become a source of its own.
+ * Where that may be (apart), symbols are made piece by piece in memory of the work area, which a
+ * core's second cache holds, and each piece is copied to its place when it is whole: over nothing,
+ * or over the same bytes.
+ *
+ * No state; allocates the plan of a work area that meets a code for the first time, and the memory
+ * for symbols with the first decoding apart.  Any thread, as long as the calls on one parity
+ * message, one segment or one work area do not overlap.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "sdr_code_impl.h"
 
 #define SYMS SDR_FEC_SYMS_MAX
 /* bytes of sources by symbols made of them, of one step of a decoding: about a millisecond */
-#define STEP_WORK (32u << 20)
+#define STEP_WORK   (32u << 20)
+#define APART_ALIGN 64u /* bytes: a line of the cache */
 
 /*
  * Where bytes from `lo` of each chunk of a line are.  At and behind the end of the last chunk:
@@ -125,8 +134,28 @@ static bool pattern_extends(const struct pattern *p, const struct pattern *q)
 	       !memcmp(p->pos, q->pos, p->miss) && !memcmp(p->par, q->par, p->miss);
 }
 
+/* Bytes of each of n symbols that are made at a time, apart from their places. */
+static uint32_t apart_step(uint32_t n)
+{
+	return SDR_CODE_APART / n / APART_ALIGN * APART_ALIGN;
+}
+
+static void apart_run(const struct sdr_code_scratch *w, const uint8_t *const *src,
+		      const uint8_t *const *from, uint64_t len, uint32_t n, uint8_t *const *out)
+{
+	uint32_t step = apart_step(n), i;
+	uint8_t *own[SYMS];
+
+	SDR_ASSERT(len <= step);
+	for (i = 0; i < n; i++)
+		own[i] = w->own + (size_t)i * step;
+	sdr_fec_plan_run(w->plan, src, from, len, own);
+	for (i = 0; i < n; i++)
+		memcpy(out[i], own[i], len);
+}
+
 /* Decodes what a pattern describes. */
-static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uint8_t *base,
+static void pattern_run(const struct sdr_code *g, const struct sdr_code_scratch *w, uint8_t *base,
 			const uint8_t *par, const struct pattern *p)
 {
 	uint64_t lo = (uint64_t)p->row * g->a.mtu, end = lo + (uint64_t)p->n * g->a.mtu, hi;
@@ -142,6 +171,8 @@ static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uin
 			miss--; /* behind its end the last chunk is known */
 		if (!miss)
 			return;
+		if (w->apart && hi - lo > apart_step(miss))
+			hi = lo + apart_step(miss);
 		sources(g, &l, base, lo, src);
 		for (i = 0; i < miss; i++) {
 			out[i] = base + (l.data + p->pos[i] * l.dstep) * g->a.mtu + lo;
@@ -149,8 +180,11 @@ static void pattern_run(const struct sdr_code *g, struct sdr_fec_plan *plan, uin
 			from[i] = par + (l.par + p->par[i] * l.pstep) * g->a.mtu + lo;
 		}
 		SDR_ASSERT(miss <= l.npos);
-		sdr_fec_plan_set(plan, l.npos, miss, p->pos, p->par);
-		sdr_fec_plan_run(plan, src, from, hi - lo, out);
+		sdr_fec_plan_set(w->plan, l.npos, miss, p->pos, p->par);
+		if (w->apart)
+			apart_run(w, src, from, hi - lo, miss, out);
+		else
+			sdr_fec_plan_run(w->plan, src, from, hi - lo, out);
 	}
 }
 
@@ -175,11 +209,17 @@ static int plan_ready(struct sdr_code_scratch *w, const struct sdr_fec *f)
 }
 
 int sdr_code_decode_begin(const struct sdr_code *g, const struct sdr_fec *f,
-			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity)
+			  struct sdr_code_scratch *w, const uint64_t *data, const uint64_t *parity,
+			  bool apart)
 {
 	int ret;
 
 	SDR_ASSERT(sdr_fec_k(f) >= g->k_cw && sdr_fec_rows(f) >= g->rows);
+	w->apart = apart;
+	if (apart && !w->own)
+		w->own = aligned_alloc(APART_ALIGN, SDR_CODE_APART);
+	if (apart && !w->own)
+		return -ENOMEM;
 	ret = sdr_code_count(g, w, data, parity);
 	return ret < 0 ? ret : plan_ready(w, f);
 }
@@ -239,16 +279,17 @@ uint32_t sdr_code_decode_step(const struct sdr_code *g, const struct sdr_code_sc
 	uint32_t n = pattern_gather(g, w, data, parity, &at->i, &at->row, &cur);
 
 	if (cur.n)
-		pattern_run(g, w->plan, base, par, &cur);
+		pattern_run(g, w, base, par, &cur);
 	return n;
 }
 
 int sdr_code_decode(const struct sdr_code *g, const struct sdr_fec *f, struct sdr_code_scratch *w,
-		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity)
+		    uint8_t *base, const uint8_t *par, const uint64_t *data, const uint64_t *parity,
+		    bool apart)
 {
 	struct sdr_code_at at = { 0, 0 };
 	uint32_t n, written = 0;
-	int ret = sdr_code_decode_begin(g, f, w, data, parity);
+	int ret = sdr_code_decode_begin(g, f, w, data, parity, apart);
 
 	if (ret)
 		return ret;

@@ -3,8 +3,9 @@
 /*
  * Codes for others (sdr/fec.h): geometry, code and scratch of one message as one object whose size
  * and insides are ours.  Adds nothing to sdr_code.c but checks of what the caller says, and the
- * choice of spare rows: those of each codeword that have not come, lowest first.  No timers; one
- * thread an object, but for encoding.
+ * choice of spare rows: those of each codeword that have not come, lowest first.  Decodes apart:
+ * who writes to the caller's buffer meanwhile, a device or another thread, is not known here.  No
+ * timers; one thread an object, but for encoding.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -176,5 +177,6 @@ int sdr_codec_decode(struct sdr_codec *c, void *data, const void *parity, const 
 	lacking = sdr_codec_lacking(c, data_bits, parity_bits);
 	if (lacking)
 		return lacking < 0 ? lacking : -EAGAIN;
-	return sdr_code_decode(&c->g, c->fec, &c->scratch, data, parity, data_bits, parity_bits);
+	return sdr_code_decode(&c->g, c->fec, &c->scratch, data, parity, data_bits, parity_bits,
+			       true);
 }

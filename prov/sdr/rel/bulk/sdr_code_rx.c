@@ -78,7 +78,7 @@ static bool group_decode(struct sdr_conn *c, struct sdr_group_rx *g)
 	};
 	struct sdr_code_at at = { 0, 0 };
 
-	if (sdr_code_decode_begin(&g->code, g->fec, w, of.data_bits, of.parity_bits)) {
+	if (sdr_code_decode_begin(&g->code, g->fec, w, of.data_bits, of.parity_bits, false)) {
 		g->dead = true;
 		return false;
 	}

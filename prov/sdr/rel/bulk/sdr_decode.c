@@ -95,7 +95,8 @@ bool sdr_decode_lend(struct sdr_decode *d, struct sdr_rel *rel, const struct sdr
 		return false;
 	d->of = *of;
 	d->copy = bits_copy(of->parity_bits, of->code->par_pkts);
-	if (!d->copy || sdr_code_decode_begin(of->code, of->fec, &d->w, of->data_bits, d->copy))
+	if (!d->copy ||
+	    sdr_code_decode_begin(of->code, of->fec, &d->w, of->data_bits, d->copy, false))
 		goto err;
 	d->rel = rel;
 	d->job.run = decode_run;
