@@ -293,6 +293,12 @@ bool sdr_sim_node_stalled(const struct sdr_sim_world *w, uint32_t node);
  * SDR_UC_EV_QP.  -ENOENT.
  */
 int sdr_sim_qp_break(struct sdr_sim_world *w, uint32_t node, uint32_t qpn);
+/*
+ * What a device may do at any moment, for tests that call it in the middle of something: the data
+ * that are under way to the node are written under their grants, as far as it has them now, all
+ * before their completions come, which come when they arrive.  Nodes without info.rkeyed: nothing.
+ */
+void sdr_sim_node_write(struct sdr_sim_world *w, uint32_t node);
 /* True when poll would find something now. */
 bool sdr_sim_node_pending(const struct sdr_sim_world *w, uint32_t node);
 uint64_t sdr_sim_node_rcvbuf_drops(const struct sdr_sim_world *w, uint32_t node);

@@ -121,15 +121,45 @@ void sdr_sim_grants_free(struct sdr_sim_eng *e)
 	}
 }
 
+/* It may be written to this node. */
+static bool sdr_sim_grant_check(struct sdr_sim_eng *e, const struct sdr_sim_packet *p)
+{
+	const struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
+
+	return !(p->flags & SDR_SIM_P_CORRUPT) && qp && !qp->broken &&
+	       p->flags & SDR_SIM_P_RKEYED &&
+	       p->qpn - qp->qpn < (uint32_t)qp->attr.channels * qp->attr.generations && !p->piece &&
+	       p->len <= qp->mtu && (e->attr.rkeyed != SDR_SIM_RKEYED_ROOT || p->rkey == e->root);
+}
+
+static bool sdr_sim_grant_inside(const struct sdr_sim_grant *g, const struct sdr_sim_packet *p)
+{
+	uint64_t off = p->va - g->va;
+
+	return off <= g->len && p->len <= g->len - off;
+}
+
+static void sdr_sim_grant_put(const struct sdr_sim_grant *g, const struct sdr_sim_packet *p)
+{
+	if (p->buf)
+		(void)sdr_mem_put(g->mem, g->buf + (p->va - g->va), p->buf, p->len);
+}
+
+void sdr_sim_grant_early(struct sdr_sim_eng *e, const struct sdr_sim_packet *p)
+{
+	const struct sdr_sim_grant *g = NULL;
+
+	if (sdr_sim_grant_check(e, p))
+		g = *sdr_sim_grant_find(e, p->va, p->rkey);
+	if (g && sdr_sim_grant_inside(g, p))
+		sdr_sim_grant_put(g, p);
+}
+
 bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 {
 	const struct sdr_sim_grant *g;
-	const struct sdr_sim_qp *qp = sdr_sim_qp_find(e, p->qpn);
-	uint64_t off;
 
-	if (p->flags & SDR_SIM_P_CORRUPT || !qp || qp->broken || !(p->flags & SDR_SIM_P_RKEYED) ||
-	    p->qpn - qp->qpn >= (uint32_t)qp->attr.channels * qp->attr.generations || p->piece ||
-	    p->len > qp->mtu || (e->attr.rkeyed == SDR_SIM_RKEYED_ROOT && p->rkey != e->root))
+	if (!sdr_sim_grant_check(e, p))
 		goto bad;
 	g = *sdr_sim_grant_find(e, p->va, p->rkey);
 	if (!g && e->attr.rkeyed == SDR_SIM_RKEYED_MR) {
@@ -141,11 +171,9 @@ bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p)
 		p->flags |= SDR_SIM_P_NULL;
 		return true;
 	}
-	off = p->va - g->va;
-	if (off > g->len || p->len > g->len - off)
+	if (!sdr_sim_grant_inside(g, p))
 		goto bad;
-	if (p->buf)
-		(void)sdr_mem_put(g->mem, g->buf + off, p->buf, p->len);
+	sdr_sim_grant_put(g, p);
 	p->flags |= SDR_SIM_P_WRITTEN;
 	return true;
 bad:

@@ -334,6 +334,8 @@ int sdr_sim_grant(struct sdr_uc_qp *qp, void *buf, size_t len, const struct sdr_
 void sdr_sim_grant_end(struct sdr_uc_qp *qp, struct sdr_uc_grant *g);
 /* Arrival of a data packet at an rkeyed node.  False: refused, and the host never learns of it. */
 bool sdr_sim_grant_write(struct sdr_sim_eng *e, struct sdr_sim_packet *p);
+/* The same before it arrives: its bytes, if it would be written, and no trace of it. */
+void sdr_sim_grant_early(struct sdr_sim_eng *e, const struct sdr_sim_packet *p);
 /* Its completion is polled.  True: ev is an event to report. */
 bool sdr_sim_grant_report(struct sdr_sim_eng *e, const struct sdr_sim_packet *p,
 			  struct sdr_uc_ev *ev);

@@ -256,6 +256,22 @@ static void sdr_sim_front_step(struct sdr_sim_world *w, struct sdr_sim_lnk *l)
 	sdr_sim_line_enter(w, l, p);
 }
 
+void sdr_sim_node_write(struct sdr_sim_world *w, uint32_t node)
+{
+	struct sdr_sim_eng *e = w->nodes[node].eng;
+
+	for (uint32_t i = 0; e && e->attr.rkeyed && i < w->heap_n; i++) {
+		const struct sdr_sim_event *ev = &w->heap[i];
+		struct sdr_sim_packet *p = ev->kind == SDR_SIM_E_PKT	? ev->pkt
+					   : ev->kind == SDR_SIM_E_LINK ? ev->lnk->fly.head
+									: NULL;
+
+		for (; p; p = ev->kind == SDR_SIM_E_LINK ? p->next : NULL)
+			if (p->kind == SDR_SIM_DATA && p->dst == node)
+				sdr_sim_grant_early(e, p);
+	}
+}
+
 bool sdr_sim_world_step(struct sdr_sim_world *w)
 {
 	struct sdr_sim_event e;
