@@ -201,7 +201,9 @@ static void check_rec(const struct sdr_frame_rec *f, const uint8_t *lo, const ui
 						   f->op == SDR_REC_BERTH));
 	if (f->flags & SDR_REC_F_BERTH)
 		SDR_FUZZ_CHECK(!f->payload_len && (f->flags & SDR_REC_F_BULK) &&
-			       (f->op <= SDR_REC_WRITE || f->op >= SDR_REC_TEST));
+			       (f->op <= SDR_REC_WRITE || f->op >= SDR_REC_TEST ||
+				((f->op == SDR_REC_BIND || f->op == SDR_REC_READ_RSP) &&
+				 (f->flags & SDR_REC_F_CODE))));
 	check_code(f, &again.rec);
 	if (f->op >= SDR_REC_ATOMIC && f->op <= SDR_REC_LAST)
 		check_atomic(f);

@@ -374,7 +374,10 @@ static void rec_berth(struct liar *l, const struct sdr_conn *c, struct sdr_frame
 {
 	uint32_t next = c->bulk->rx.berths.next;
 
-	if (f->op > SDR_REC_WRITE || !(f->flags & SDR_REC_F_BULK) || f->payload_len)
+	if (!(f->flags & SDR_REC_F_BULK) || f->payload_len)
+		return;
+	if (f->op > SDR_REC_WRITE &&
+	    !((f->op == SDR_REC_BIND || f->op == SDR_REC_READ_RSP) && (f->flags & SDR_REC_F_CODE)))
 		return;
 	if (sdr_qp_rkeyed(c->shape->qp) ? liar_one_in(l->d, 8) : !liar_one_in(l->d, 64))
 		return;

@@ -5,7 +5,8 @@
  * program of operations; then the network heals, everything must complete, and the bench must have
  * nothing to object.
  *
- *   sdr_props [--seed N] [--first N] [--count M] [--paths] [--twice] [--keep-going] [-v] [-vv]
+ *   sdr_props [--seed N] [--first N] [--count M] [--paths] [--parity] [--twice] [--keep-going]
+ *             [-v] [-vv]
  *
  * --seed runs one seed, --first and --count a range (default 1, 1000), --twice each seed twice,
  * comparing the hashes of the traces (always done for every 16th seed).  A failing seed is printed
@@ -15,8 +16,9 @@
  * Three kinds of impairments: clean (nothing may be sent twice), mild, and brutal.
  * Atomics are mixed in in half of the seeds, very many in some.
  * Beside them, in two of five seeds without devices: paths that do not carry every packet.
- * In seeds with bit 32 set, which --paths adds, connections have several paths (props_lanes.c);
- * without arguments PROPS_LANES_COUNT of them follow the others.
+ * In seeds with bit 32 set, which --paths adds, connections have several paths (props_lanes.c), in
+ * those with bit 33, which --parity adds, devices get parity (props_parity.c); without arguments
+ * PROPS_LANES_COUNT and PROPS_PARITY_COUNT of them follow the others.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +33,8 @@
 #include "rel/path/sdr_ceiling.h"
 #include "crash_note.h"
 #include "props_lanes.h"
+#include "props_parity.h"
+#include "../bed/fec_pass.h"
 #include "../bed/simnet.h"
 
 #define PROPS_BYTES_MAX	   (3u << 20)  /* a seed moves so many bytes, at most */
@@ -43,6 +47,7 @@
 #define PROPS_PATH_MIN	   1100u	/* bytes of an IP packet that every path carries */
 #define PROPS_PATH_NS	   (2 * S_NS)	/* the last change of what a path carries */
 #define PROPS_LANES_COUNT  500u		/* seeds with several paths, by default */
+#define PROPS_PARITY_COUNT 100u		/* with parity to devices */
 
 enum props_network { PROPS_CLEAN, PROPS_MILD, PROPS_BRUTAL };
 
@@ -61,6 +66,7 @@ struct props {
 	uint64_t atom_rng; /* likewise, atomics */
 	uint8_t marking;   /* enum props_marking */
 	struct props_lanes lanes;
+	struct props_parity parity;
 	struct sdr_cc_ops answers; /* the controller, but that it asks for marks */
 	struct sdr_ceiling_word word;
 	uint32_t ops;
@@ -134,7 +140,9 @@ static void draw_sizes(struct props *p)
 {
 	const struct simnet_cfg *c = &p->cfg;
 
-	p->sizes_n = 0;
+	p->sizes_n = props_parity_sizes(&p->parity, p->sizes);
+	if (p->sizes_n)
+		return;
 #define SIZE(s) (p->sizes[p->sizes_n++] = (s))
 	SIZE(0);
 	SIZE(1);
@@ -317,6 +325,13 @@ static void draw_orders(struct props *p)
 			(uint8_t)(sdr_rand64(&rng) % (1u << SDR_ORDER_CLASSES));
 }
 
+static void device_writes(void *user)
+{
+	struct props *p = user;
+
+	props_parity_pass(&p->parity, &p->sn);
+}
+
 /* Of two seeds one has threads that decode whatever they can, of their own draws. */
 static void draw_jobs(struct props *p)
 {
@@ -391,6 +406,9 @@ static void draw_cfg(struct props *p)
 				c->rkeyed[i] =
 					(uint8_t)PICK(p, SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_ROOT);
 	}
+	props_parity_draw(&p->parity, c);
+	if (p->parity.on && p->network == PROPS_CLEAN)
+		p->network = PROPS_MILD;
 	draw_sizes(p);
 	draw_paths(p);
 	draw_wishes(p);
@@ -458,6 +476,7 @@ static void set_impairments(struct props *p)
 				l.loss = l.ge_loss = l.dup = l.reorder = l.corrupt = l.loss_byte =
 					0;
 				draw_link(p, &l, true);
+				props_parity_set(&p->parity, &l);
 			}
 			sdr_sim_link_set(sn->w, a, b, &l);
 			if (a != b && p->narrow)
@@ -504,7 +523,7 @@ static uint64_t draw_size(struct props *p)
 
 	if (simnet_chance(&p->sn, 0.5))
 		n = p->sizes[simnet_below(&p->sn, 7)];
-	if (p->bytes + n > PROPS_BYTES_MAX)
+	if (p->bytes + n > (p->parity.on ? 4 : 1) * PROPS_BYTES_MAX)
 		n = simnet_below(&p->sn, 64);
 	p->bytes += n;
 	return n;
@@ -911,6 +930,8 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 		print_cfg(&p);
 	p.cfg.verbose = verbose;
 	if (!simnet_open(sn, &p.cfg)) {
+		if (p.parity.on)
+			fec_pass_set(device_writes, &p);
 		set_impairments(&p);
 		set_wishes(&p);
 		program(&p);
@@ -939,11 +960,13 @@ static bool run_seed(uint64_t seed, int verbose, uint64_t *hash, char *why, size
 	*hash = sn->trace;
 	if (verbose)
 		fprintf(stderr,
-			"  %u operations, %u refused, %u completions unknown, %.3f s virtual, %llu packets, "
-			"trace %016llx\n",
-			p.posted, p.refused, sn->unknown, sn->w ? (double)simnet_now(sn) / 1e9 : 0,
+			"  %u operations, %u refused, %u completions unknown, %llu written early, %.3f s virtual, "
+			"%llu packets, trace %016llx\n",
+			p.posted, p.refused, sn->unknown, (unsigned long long)p.parity.early,
+			sn->w ? (double)simnet_now(sn) / 1e9 : 0,
 			sn->w ? (unsigned long long)sdr_sim_world_arrivals(sn->w) : 0,
 			(unsigned long long)sn->trace);
+	fec_pass_set(NULL, NULL);
 	ok = simnet_close(sn, why, why_len);
 	return ok;
 }
@@ -955,7 +978,7 @@ static const char *props_name;
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sdr_props [--seed N] [--first N] [--count M] [--paths] [--twice] [--keep-going] [-v] [-vv]\n");
+		"usage: sdr_props [--seed N] [--first N] [--count M] [--paths] [--parity] [--twice] [--keep-going] [-v] [-vv]\n");
 	return 2;
 }
 
@@ -1004,7 +1027,7 @@ static bool run_range(struct props_run *r)
 int main(int argc, char **argv)
 {
 	struct props_run r = { .first = 1, .n = 1000 };
-	bool lanes = false;
+	uint64_t bits = 0;
 
 	props_name = argv[0];
 	for (int i = 1; i < argc; i++) {
@@ -1015,7 +1038,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "--count"))
 			num = &r.n;
 		else if (!strcmp(argv[i], "--paths"))
-			lanes = true;
+			bits |= PROPS_LANES_SEED;
+		else if (!strcmp(argv[i], "--parity"))
+			bits |= PROPS_PARITY_SEED;
 		else if (!strcmp(argv[i], "--twice"))
 			r.twice = true;
 		else if (!strcmp(argv[i], "--keep-going"))
@@ -1035,12 +1060,15 @@ int main(int argc, char **argv)
 		*num = strtoull(argv[i], NULL, 0);
 	}
 	crash_note_watch();
-	if (lanes)
-		r.first |= PROPS_LANES_SEED;
+	r.first |= bits;
 	if (run_range(&r) && argc == 1) {
 		r.first = 1 | PROPS_LANES_SEED;
 		r.n = PROPS_LANES_COUNT;
-		(void)run_range(&r);
+		if (run_range(&r)) {
+			r.first = 1 | PROPS_PARITY_SEED;
+			r.n = PROPS_PARITY_COUNT;
+			(void)run_range(&r);
+		}
 	}
 	printf("sdr_props: %u seeds, %u failed\n", r.ran, r.failed);
 	return r.failed ? 1 : 0;

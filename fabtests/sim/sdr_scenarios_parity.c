@@ -455,7 +455,8 @@ static void peers__all_to_all_with_parity(void **state)
 	done(&sn);
 }
 
-static void keyed__receives_without_and_sends_with_parity(void **state)
+/* A device sends and gets parity; without berths it gets none. */
+static void keyed__receives_parity_in_berths_and_sends_it(void **state)
 {
 	static const uint8_t how[] = { SDR_SIM_RKEYED_MR, SDR_SIM_RKEYED_ROOT };
 	static struct simnet sn;
@@ -463,10 +464,12 @@ static void keyed__receives_without_and_sends_with_parity(void **state)
 	struct simnet_cfg c;
 
 	(void)state;
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		lossy(&c, 17, &sdr_scheme_ec);
 		c.virtual_payload = false;
-		c.rkeyed[1] = how[i];
+		c.rkeyed[1] = how[i & 1];
+		if (i & 2)
+			c.rel.berths = 0;
 		c.link.loss = 0.01;
 		start(&sn, &c);
 		for (int n = 0; n < 3; n++) {
@@ -474,12 +477,15 @@ static void keyed__receives_without_and_sends_with_parity(void **state)
 			simnet_send(&sn, 0, 1, 4 * MB, 0);
 			simnet_recv(&sn, 0, 1, 4 * MB);
 			simnet_send(&sn, 1, 0, 4 * MB, 0);
+			simnet_run_all(&sn, 60 * S_NS);
+			must(&sn);
 		}
-		simnet_run_all(&sn, 60 * S_NS);
-		must(&sn);
 		simnet_node_stats(&sn, 0, &st[0]);
 		simnet_node_stats(&sn, 1, &st[1]);
-		assert_int_equal(st[0].parity_tx + st[0].repair_tx, 0);
+		if (i & 2)
+			assert_int_equal(st[0].parity_tx + st[0].repair_tx, 0);
+		else
+			assert_true(st[0].parity_tx > 0 && st[0].chunks_fec > 0);
 		assert_true(st[1].parity_tx > 0 && st[1].chunks_fec > 0);
 		simnet_check_end(&sn);
 		done(&sn);
@@ -496,7 +502,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(blackout__three_seconds_inside_a_coded_transfer),
 		cmocka_unit_test(path__changes_inside_a_coded_transfer),
 		cmocka_unit_test(peers__all_to_all_with_parity),
-		cmocka_unit_test(keyed__receives_without_and_sends_with_parity),
+		cmocka_unit_test(keyed__receives_parity_in_berths_and_sends_it),
 	};
 
 	if (argc > 1)

@@ -10,8 +10,10 @@ SDR_CRASH_NOTE = fabtests/sim/crash_note.c fabtests/sim/crash_note.h fabtests/si
 check_PROGRAMS += fabtests/sim/sdr_props
 TESTS += fabtests/sim/sdr_props
 fabtests_sim_sdr_props_SOURCES = \
-	fabtests/sim/sdr_props.c fabtests/sim/props_lanes.c fabtests/sim/props_lanes.h $(SDR_CRASH_NOTE)
+	fabtests/sim/sdr_props.c fabtests/sim/props_lanes.c fabtests/sim/props_lanes.h $(SDR_CRASH_NOTE) \
+	fabtests/sim/props_parity.c fabtests/sim/props_parity.h $(FEC_PASS)
 fabtests_sim_sdr_props_LDADD = $(SDR_BED_LIBS)
+fabtests_sim_sdr_props_LDFLAGS = $(AM_LDFLAGS) $(FEC_PASS_WRAP)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
 UNIT_TESTS += fabtests/sim/sdr_scenarios_parity fabtests/sim/sdr_scenarios_path

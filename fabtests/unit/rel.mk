@@ -11,7 +11,7 @@ UNIT_TESTS += test_rel_handshake test_rel_match test_rel_bulk test_rel_stage tes
 UNIT_TESTS += test_rel_home test_rel_limits test_rel_peers test_rel_revoke test_rel_farewell test_rel_broken
 UNIT_TESTS += test_rel_shape test_rel_path test_rel_ecn test_rel_ceiling test_rel_probe
 UNIT_TESTS += test_rel_seal test_rel_future test_rel_move test_rel_nat
-UNIT_TESTS += test_rel_berth test_rel_keyed test_rel_keyed_bad
+UNIT_TESTS += test_rel_berth test_rel_berth_parity test_rel_keyed test_rel_keyed_bad
 UNIT_TESTS += test_rel_code test_rel_code_ways test_rel_code_bad test_rel_decode
 UNIT_TESTS += test_rel_order test_rel_order_bad test_rel_view
 
@@ -93,6 +93,10 @@ test_rel_seal_SOURCES = fabtests/unit/test_rel_seal.c
 test_rel_seal_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_berth_SOURCES = fabtests/unit/test_rel_berth.c
 test_rel_berth_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_berth_parity_SOURCES = \
+	fabtests/unit/test_rel_berth_parity.c fabtests/unit/test_rel_code_util.h $(FEC_PASS)
+test_rel_berth_parity_LDADD = $(SDR_BED_UNIT_LIBS)
+test_rel_berth_parity_LDFLAGS = $(AM_LDFLAGS) $(FEC_PASS_WRAP)
 test_rel_keyed_SOURCES = fabtests/unit/test_rel_keyed.c
 test_rel_keyed_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_keyed_bad_SOURCES = fabtests/unit/test_rel_keyed_bad.c

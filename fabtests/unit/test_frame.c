@@ -730,9 +730,11 @@ static void rec__round_trip(void **state)
 			key_ok = !(flags & SDR_REC_F_KEY) ||
 				 (!r.payload_len &&
 				  (op == SDR_REC_READ || op == SDR_REC_CTS || op == SDR_REC_BERTH));
-			berth_ok =
-				!(flags & SDR_REC_F_BERTH) ||
-				(!r.payload_len && (flags & SDR_REC_F_BULK) && op <= SDR_REC_WRITE);
+			berth_ok = !(flags & SDR_REC_F_BERTH) ||
+				   (!r.payload_len && (flags & SDR_REC_F_BULK) &&
+				    (op <= SDR_REC_WRITE ||
+				     ((op == SDR_REC_BIND || op == SDR_REC_READ_RSP) &&
+				      (flags & SDR_REC_F_CODE))));
 			turn_ok = !(flags & SDR_REC_F_TURN) || op <= SDR_REC_READ ||
 				  op == SDR_REC_ATOMIC;
 			len = sdr_frame_rec_size(&r);

@@ -183,11 +183,20 @@ static inline bool sdr_rec_grants(uint8_t op)
 	return op == SDR_REC_READ || op == SDR_REC_CTS || op == SDR_REC_BERTH;
 }
 
-/* Its bytes may come to a berth. */
-static inline bool sdr_rec_berths(uint8_t op)
+/* Its bytes may come to a berth, or its parity alone. */
+static inline bool sdr_rec_berths(const struct sdr_frame_rec *f)
 {
-	return op == SDR_REC_SEND || op == SDR_REC_TSEND || op == SDR_REC_WRITE ||
-	       op >= SDR_REC_TEST;
+	switch (f->op) {
+	case SDR_REC_SEND:
+	case SDR_REC_TSEND:
+	case SDR_REC_WRITE:
+		return true;
+	case SDR_REC_BIND:
+	case SDR_REC_READ_RSP:
+		return f->flags & SDR_REC_F_CODE;
+	default:
+		return f->op >= SDR_REC_TEST;
+	}
 }
 
 /* What the flags announce, in this order; NULL: parity that cannot be. */
@@ -285,7 +294,7 @@ const uint8_t *sdr_frame_rec_decode(const uint8_t *p, const uint8_t *end, struct
 	if ((f->flags & SDR_REC_F_TURN) && !sdr_rec_begins(f->op))
 		return NULL;
 	if ((f->flags & SDR_REC_F_BERTH) &&
-	    (f->payload_len || !(f->flags & SDR_REC_F_BULK) || !sdr_rec_berths(f->op)))
+	    (f->payload_len || !(f->flags & SDR_REC_F_BULK) || !sdr_rec_berths(f)))
 		return NULL;
 	if ((size_t)(end - p) < (size_t)sdr_rec_fields(f->flags) + f->payload_len)
 		return NULL;

@@ -88,7 +88,7 @@ enum sdr_rec_op {
 #define SDR_REC_F_TURN	 (SDR_REC_F_LEAD | SDR_REC_F_FOLLOW)
 /*
  * With BULK and without payload only: the berth of that number is used.  SEND, TSEND, WRITE: the
- * bytes lie there
+ * bytes lie there, and the parity behind them; BIND, READ_RSP: the parity, with CODE only
  */
 #define SDR_REC_F_BERTH	 0x1000u
 #define SDR_REC_F_FIELDS 0x1fffu

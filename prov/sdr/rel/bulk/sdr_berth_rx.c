@@ -12,6 +12,9 @@
  * it comes, and a key of a region would outlive the writes that used it, whose late packets would
  * change bytes that were reported and are the application's again.
  *
+ * Parity comes to a berth, too: behind the data where these do, else to one of its own that the
+ * record names which numbers the transfer (BIND, READ_RSP).
+ *
  * How many: none until a transfer waited for its CTS that a berth would have served, over a path
  * that is far enough for the copy; then SDR_BERTHS_FIRST, doubling each time it happens again, as
  * far as SDR_BERTHS_PEER and a quarter of the endpoint's room reach.  One that was used is replaced
@@ -29,6 +32,7 @@
 #include "rel/conn/sdr_rec.h"
 #include "sdr_berth_rx.h"
 #include "sdr_bulk.h"
+#include "sdr_scheme.h"
 
 #define BERTHS_MAX 65536u /* of an endpoint */
 
@@ -127,19 +131,24 @@ static bool berth_make_way(struct sdr_rel *rel)
 void sdr_berths_wanted(struct sdr_conn *c, uint64_t len)
 {
 	struct sdr_conn_berths *k = &c->bulk->rx.berths;
+	bool parity = c->bulk->scheme->plan; /* most likely the peer's, too */
 	uint64_t size = SDR_BERTH_MIN;
 
 	if (!sdr_qp_rkeyed(c->shape->qp) || !(c->hs.features & SDR_FEATURE_BERTH) ||
-	    !c->rel->cfg.berths || !len || len > SDR_BERTH_MAX ||
+	    !c->rel->cfg.berths || !len || (len > SDR_BERTH_MAX && !parity) ||
 	    sdr_rtt_min(&c->main.rtt) < SDR_BERTH_RTT_NS)
 		return;
-	while (size < len)
+	while (size < (len > SDR_BERTH_MAX ? SDR_BERTH_PARITY : len))
 		size *= 2;
+	size += parity ? size / 2 : 0;
 	if (size > k->size) {
 		k->size = size;
 		sdr_berths_recall(c);
 	}
-	k->want = k->want ? 2 * k->want : SDR_BERTHS_FIRST;
+	if (!k->want)
+		k->want = SDR_BERTHS_FIRST;
+	else if (len <= SDR_BERTH_MAX)
+		k->want *= 2;
 	if (k->want > SDR_BERTHS_PEER)
 		k->want = SDR_BERTHS_PEER;
 	sdr_conn_kick(c);
@@ -239,7 +248,7 @@ bool sdr_berth_named(const struct sdr_conn *c, const struct sdr_frame_rec *f)
 	    !sdr_seq_lt(f->berth, c->bulk->rx.berths.next))
 		return false;
 	t = berth_find(c, f->berth);
-	return !t || f->len <= t->len;
+	return !t || f->op == SDR_REC_BIND || f->op == SDR_REC_READ_RSP || f->len <= t->len;
 }
 
 struct sdr_berth *sdr_berth_take(struct sdr_conn *c, const struct sdr_frame_rec *f)
@@ -248,7 +257,6 @@ struct sdr_berth *sdr_berth_take(struct sdr_conn *c, const struct sdr_frame_rec 
 
 	if (!t)
 		return NULL;
-	SDR_ASSERT(f->len <= t->len);
 	sdr_list_del(&t->link);
 	sdr_list_del(&t->age);
 	return t;

@@ -13,8 +13,10 @@
 #include "sdr_scratch.h"
 #include "uc/sdr_uc.h"
 
-#define SDR_BERTH_MIN	 (64u << 10)   /* bytes of one, at least */
-#define SDR_BERTH_MAX	 (4u << 20)    /* and at most: longer transfers wait for their CTS */
+#define SDR_BERTH_MIN (64u << 10) /* bytes of one, at least */
+#define SDR_BERTH_MAX \
+	(4u << 20) /* and at most, without parity: longer transfers wait for their CTS */
+#define SDR_BERTH_PARITY (1u << 20)    /* of one for the parity of those */
 #define SDR_BERTHS_FIRST 2u	       /* that a peer gets at once */
 #define SDR_BERTHS_PEER	 16u	       /* that it may have; a quarter of cfg.berths, too */
 #define SDR_BERTH_RTT_NS 1000000u      /* nearer peers get none: a copy costs as much */

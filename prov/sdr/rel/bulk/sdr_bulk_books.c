@@ -227,7 +227,8 @@ static void seg_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b,
 	SDR_BOOK(k, sdr_decode_lent(&g->decode) || !(g->decode.copy || g->decode.w.cap));
 	sums->decodes += sdr_decode_lent(&g->decode);
 	sums->grx++;
-	if (g->scratch)
+	SDR_BOOK(k, !g->of_berth || !g->scratch || b->parity);
+	if (g->scratch && !g->of_berth)
 		sums->scratch += sdr_scratch_charge(sdr_code_parity_bytes(&g->code));
 }
 
@@ -260,7 +261,7 @@ static void bulk_rx_books(struct sdr_books *k, const struct sdr_bulk_rx *b, stru
 		sums->stage_rx += sdr_scratch_charge(b->stage.len);
 	SDR_BOOK(k, !b->berth || (b->stage.part && b->stage.near == b->berth->buf));
 	SDR_BOOK(k, !b->berth || (b->berth->conn == w->c && sdr_list_empty(&b->berth->link)));
-	w->berths += b->berth != NULL;
+	w->berths += (b->berth != NULL) + (b->parity && b->parity != b->berth);
 	SDR_BOOK(k, !b->direct || (b->mem && !b->stage.mem));
 	SDR_BOOK(k, !sdr_bulk_rx_waits(b) || (!b->grant.impl && !b->stage.mem && !b->has_msn));
 	w->nbrx++;

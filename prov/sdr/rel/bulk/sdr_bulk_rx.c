@@ -203,9 +203,11 @@ static void bulk_close(struct sdr_bulk_rx *b)
 	sdr_list_del(&b->room);
 	sdr_qp_grant_end(b->conn->shape->qp, &b->grant);
 	sdr_stage_rx_close(&b->stage, rel);
+	if (b->parity && b->parity != b->berth)
+		sdr_berth_end(b->parity);
 	if (b->berth)
 		sdr_berth_end(b->berth);
-	b->berth = NULL;
+	b->berth = b->parity = NULL;
 	if (!sdr_list_empty(wait)) /* later: who calls may be in the middle of something */
 		sdr_conn_kick(sdr_container(wait->next, struct sdr_bulk_rx, room)->conn);
 }
@@ -389,10 +391,29 @@ int sdr_bulk_rx_plan(const struct sdr_conn *c, const struct sdr_frame_rec *f, ui
 			     f->flags & SDR_REC_F_CODE ? &f->code : NULL);
 }
 
+/*
+ * Where parity comes to, on an rkeyed engine.  False: nowhere that an honest peer would name.  A
+ * berth that was taken back, or data that the CPU does not reach: there is no parity, as without
+ * room for it.
+ */
+static bool parity_berth(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
+{
+	if (!sdr_qp_rkeyed(b->shape->qp) || !b->plan.code.kind)
+		return true;
+	if (!(f->flags & SDR_REC_F_BERTH))
+		return false;
+	b->parity = b->berth ? b->berth : sdr_berth_take(b->conn, f);
+	if (!b->parity)
+		return true;
+	if (!sdr_plan_berth(&b->plan, b->shape->mtu, b->parity->len, b->berth))
+		return true;
+	return false;
+}
+
 /* False: parity that cannot be decoded, here or at all. */
 static bool plan_taken(const struct sdr_conn_shape *s, const struct sdr_plan *plan)
 {
-	return !plan->code.kind || (!sdr_qp_rkeyed(s->qp) && plan->code.chunk <= SDR_REL_EC_CHUNK &&
+	return !plan->code.kind || (plan->code.chunk <= SDR_REL_EC_CHUNK &&
 				    !sdr_plan_check(plan, s->mtu, s->seg_bytes));
 }
 
@@ -404,7 +425,8 @@ int sdr_bulk_rx_start(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_PROTO;
 	}
-	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !plan_taken(b->shape, &b->plan)) {
+	if (sdr_bulk_rx_plan(b->conn, f, b->len, &b->plan) || !parity_berth(b, f) ||
+	    !plan_taken(b->shape, &b->plan)) {
 		b->conn->st.pkts_bad++;
 		sdr_bulk_rx_skip(b->conn, f, b->len);
 		return SDR_REL_ERR_CODE;
@@ -573,6 +595,8 @@ static bool seg_store(struct sdr_seg_rx *s, const struct sdr_rcv_state *st)
 
 	if (!s->stage.mem || (uint64_t)st->got * mtu < s->stage.done + SDR_STAGE_PIECE)
 		return true;
+	if (s->grp && sdr_decode_lent(&s->grp->decode)) /* it goes with what is decoded */
+		return true;
 	end = sdr_bitmap_next_zero(st->pkt_bits, (uint32_t)(s->stage.done / mtu), st->npkts);
 	if (end == st->npkts || !sdr_stage_rx_store(&s->stage, (uint64_t)end * mtu))
 		return true;
@@ -660,15 +684,17 @@ void sdr_bulk_rx_progress(void *user, struct sdr_rcv_handle *h)
 		group_complete(s->grp);
 		return;
 	}
-	if (s->grp && sdr_decode_lent(&s->grp->decode)) {
-		/* What has come of it need not stay in flight until it is complete. */
-		if (data->rep_got != data->got)
-			sdr_report_now(c, data);
-	} else if (!s->parity && st->got == st->npkts) {
+	/* A device has written what was missing, perhaps while that is decoded. */
+	if (!s->parity && st->got == st->npkts) {
+		if (s->grp)
+			sdr_decode_stop(&s->grp->decode);
 		seg_complete(data, 0, 0);
 		sdr_conn_kick(c);
 		return;
 	}
+	/* What has come of it need not stay in flight until it is complete. */
+	if (s->grp && sdr_decode_lent(&s->grp->decode) && data->rep_got != data->got)
+		sdr_report_now(c, data);
 	if (holes > s->rep_holes)
 		sdr_home_missed(c->rel);
 	/* Packets of several paths leave holes whatever becomes of them. */

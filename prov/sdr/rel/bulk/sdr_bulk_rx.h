@@ -29,6 +29,7 @@ struct sdr_bulk_rx {
 	bool direct;		   /* own engine rkeyed: it writes to buf, wherever that lies */
 	struct sdr_stage stage;	   /* or not: of the whole buffer */
 	struct sdr_berth *berth;   /* or its stage is of this; NULL: not */
+	struct sdr_berth *parity;  /* own engine rkeyed: that its parity comes to; NULL: none */
 	struct sdr_list room;	   /* stages.rx_wait: there is neither yet, nor a grant */
 	bool cts_owed, cts_expected;
 	int err; /* enum sdr_rel_err: with arrived, the bytes are not in place after all */

@@ -39,6 +39,9 @@ struct sdr_bulk_tx {
 	bool rkeyed;	     /* the peer says where its bytes go: rkey, va */
 	uint32_t rkey;
 	uint64_t va;
+	/* and its parity: of coded segment i to par_va + i * plan.par_each */
+	uint32_t par_rkey;
+	uint64_t par_va;
 	uint64_t not_before; /* ns: data wait until no packet sent before can overtake the record */
 };
 

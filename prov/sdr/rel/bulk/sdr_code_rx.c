@@ -12,8 +12,14 @@
  * for that with what has come, parity still arrives, and its sender, who asks, is told so.
  * Without loss the data are complete before any parity is looked at, and nothing is decoded.
  *
- * Parity buffers come from the endpoint's scratch.  When there is none, parity is not bound and
- * lands nowhere: the sender sees that and sends data again.
+ * A device writes whenever a packet comes, also while its place is decoded into, and also what was
+ * lost for us because it was late.  Its segments are decoded apart (fec/sdr_code.h): late packets
+ * bring the bytes that are, or will be, there, as long as the grant lasts, and it ends before that
+ * of the transfer is reported.
+ *
+ * Parity buffers come from the endpoint's scratch, or, where the engine is rkeyed, are of the berth
+ * that the sender has named.  When there is none, parity is not bound and lands nowhere: the sender
+ * sees that and sends data again.
  */
 #include "base/sdr_assert.h"
 #include "base/sdr_bitmap.h"
@@ -34,7 +40,13 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_pl
 	}
 	g->stuck_cw = UINT32_MAX;
 	g->fec = rel->info.no_bytes ? NULL : sdr_policy_fec(rel, &g->code);
-	if (g->fec || rel->info.no_bytes)
+	if (!g->fec && !rel->info.no_bytes)
+		return g;
+	g->of_berth = sdr_qp_rkeyed(b->shape->qp);
+	if (g->of_berth && b->parity && !b->direct)
+		g->scratch = b->parity->buf + b->plan.par_at +
+			     (m->seg - b->plan.first_coded) * b->plan.par_each;
+	else if (!g->of_berth)
 		g->scratch = sdr_scratch_get(&rel->bulk->scratch, sdr_code_parity_bytes(&g->code));
 	return g;
 }
@@ -42,7 +54,9 @@ struct sdr_group_rx *sdr_group_rx_new(struct sdr_bulk_rx *b, const struct sdr_pl
 void sdr_group_rx_free(struct sdr_conn *c, struct sdr_group_rx *g)
 {
 	SDR_ASSERT(!sdr_decode_lent(&g->decode));
-	sdr_scratch_put(&c->rel->bulk->scratch, g->scratch, sdr_code_parity_bytes(&g->code));
+	if (!g->of_berth)
+		sdr_scratch_put(&c->rel->bulk->scratch, g->scratch,
+				sdr_code_parity_bytes(&g->code));
 	sdr_slab_free(&c->rel->bulk->grx_pool, g);
 }
 
@@ -73,16 +87,21 @@ static bool group_decode(struct sdr_conn *c, struct sdr_group_rx *g)
 	struct sdr_code_scratch *w = &c->rel->bulk->code_scratch;
 	const struct sdr_rcv_state *d = sdr_recv_state(g->data->h),
 				   *p = sdr_recv_state(g->parity->h);
-	struct sdr_decode_of of = {
-		&g->code, g->fec, d->buf, g->scratch, d->pkt_bits, p->pkt_bits
-	};
+	struct sdr_decode_of of = { .code = &g->code,
+				    .fec = g->fec,
+				    .base = d->buf,
+				    .parity = g->scratch,
+				    .data_bits = d->pkt_bits,
+				    .parity_bits = p->pkt_bits,
+				    .apart = g->of_berth };
 	struct sdr_code_at at = { 0, 0 };
 
-	if (sdr_code_decode_begin(&g->code, g->fec, w, of.data_bits, of.parity_bits, false)) {
+	if (sdr_code_decode_begin(&g->code, g->fec, w, of.data_bits, of.parity_bits, of.apart)) {
 		g->dead = true;
 		return false;
 	}
-	sdr_recv_seal(g->data->h);
+	if (!of.apart)
+		sdr_recv_seal(g->data->h);
 	/*
 	 * Nearby a sender has asked, and sends again, before a thread has woken: 3 to 10 times the
 	 * time for the message was measured.

@@ -15,6 +15,7 @@ struct sdr_group_rx {
 	struct sdr_seg_rx *data, *parity; /* parity NULL: not bound */
 	const struct sdr_fec *fec;
 	uint8_t *scratch;
+	bool of_berth;	   /* scratch is */
 	uint32_t stuck_cw; /* a codeword that could not be decoded */
 	bool dead;	   /* no memory to decode: waits for the data themselves */
 	struct sdr_code code;

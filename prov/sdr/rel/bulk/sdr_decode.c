@@ -8,7 +8,9 @@
  * job, and goes on.  The job has all memory that it needs from the start, so it cannot fail: its
  * own counts and matrix, and a copy of the bits of the parity, of which more may come.  The
  * segment's receive has been sealed by then (sdr_recv_seal): no packet that still comes is
- * written to the buffer that the job writes to, and its bits do not change.
+ * written to the buffer that the job writes to, and its bits do not change.  What a device writes
+ * by key cannot be sealed: there the job decodes apart (fec/sdr_code.h), and has a copy of those
+ * bits, too.
  *
  * One thread does it, in steps of about a millisecond at most; others that come find it taken.
  * When it is done it says so (state) and wakes the endpoint (cbs->wake); the next round completes
@@ -40,8 +42,8 @@ static bool decode_step(struct sdr_decode *d, struct sdr_code_at *at)
 {
 	const struct sdr_decode_of *of = &d->of;
 
-	return sdr_code_decode_step(of->code, &d->w, of->base, of->parity, of->data_bits, d->copy,
-				    at) != 0;
+	return sdr_code_decode_step(of->code, &d->w, of->base, of->parity, of->data_bits,
+				    of->parity_bits, at) != 0;
 }
 
 /* Any thread. */
@@ -63,15 +65,28 @@ static void decode_run(struct sdr_job *job)
 	}
 }
 
-/* Packets of parity may come while it is read: what is seen of them is there. */
-static uint64_t *bits_copy(const uint64_t *bits, uint32_t n)
+/* Packets may come while it is read: what is seen of them is there. */
+static uint64_t *bits_copy(uint64_t *to, const uint64_t *bits, uint32_t words)
 {
-	uint32_t words = sdr_bitmap_words(n);
-	uint64_t *p = malloc(words * sizeof(*p));
+	for (uint32_t i = 0; i < words; i++)
+		to[i] = __atomic_load_n(&bits[i], __ATOMIC_ACQUIRE);
+	return to;
+}
 
-	for (uint32_t i = 0; p && i < words; i++)
-		p[i] = __atomic_load_n(&bits[i], __ATOMIC_ACQUIRE);
-	return p;
+/* Bits that may change meanwhile are those of the job.  False: no memory. */
+static bool decode_bits(struct sdr_decode *d)
+{
+	struct sdr_decode_of *of = &d->of;
+	uint32_t par = sdr_bitmap_words(of->code->par_pkts),
+		 data = of->apart ? sdr_bitmap_words(of->code->npkts) : 0;
+
+	d->copy = malloc(((size_t)par + data) * sizeof(*d->copy));
+	if (!d->copy)
+		return false;
+	of->parity_bits = bits_copy(d->copy, of->parity_bits, par);
+	if (of->apart)
+		of->data_bits = bits_copy(d->copy + par, of->data_bits, data);
+	return true;
 }
 
 static void decode_forget(struct sdr_decode *d)
@@ -94,9 +109,8 @@ bool sdr_decode_lend(struct sdr_decode *d, struct sdr_rel *rel, const struct sdr
 	    sdr_code_decode_work(of->code, &b->code_scratch) < least)
 		return false;
 	d->of = *of;
-	d->copy = bits_copy(of->parity_bits, of->code->par_pkts);
-	if (!d->copy ||
-	    sdr_code_decode_begin(of->code, of->fec, &d->w, of->data_bits, d->copy, false))
+	if (!decode_bits(d) || sdr_code_decode_begin(of->code, of->fec, &d->w, d->of.data_bits,
+						     d->of.parity_bits, of->apart))
 		goto err;
 	d->rel = rel;
 	d->job.run = decode_run;

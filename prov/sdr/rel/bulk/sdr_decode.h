@@ -17,23 +17,27 @@
 /* no step of any was done for so long: nobody does them (a forked child has no such threads) */
 #define SDR_DECODE_PATIENCE_NS (100 * 1000000ull)
 
-/* What is decoded.  All of it stays as it is until that has ended; bits: of what has come. */
+/*
+ * What is decoded.  All of it stays as it is until that has ended; bits: of what has come.  Apart:
+ * but for packets that a device writes late, and their bits.
+ */
 struct sdr_decode_of {
 	const struct sdr_code *code;
 	const struct sdr_fec *fec;
 	uint8_t *base;
 	const uint8_t *parity;
-	const uint64_t *data_bits; /* do not change any more */
+	const uint64_t *data_bits;
 	const uint64_t *parity_bits;
+	bool apart;
 };
 
 struct sdr_decode {	      /* zeros: none is under way */
 	struct sdr_list link; /* bulk->decodes: lent */
 	struct sdr_job job;
 	struct sdr_rel *rel;
-	struct sdr_decode_of of; /* parity_bits: a copy of its own */
+	struct sdr_decode_of of; /* bits that may change: as they were */
 	struct sdr_code_scratch w;
-	uint64_t *copy;
+	uint64_t *copy; /* of those: of the parity's, and, apart, of the data's behind them */
 	/* the thread's, who has taken it */
 	atomic_uint state; /* enum, see sdr_decode.c */
 	atomic_bool stop;

@@ -35,6 +35,17 @@ int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg, const struct s
 	return 0;
 }
 
+int sdr_plan_berth(struct sdr_plan *p, uint32_t mtu, uint64_t len, bool data)
+{
+	uint64_t at = data ? (p->len + mtu - 1) / mtu * mtu : 0;
+
+	if (p->first_coded == p->nsegs)
+		return 0;
+	p->par_at = at;
+	p->par_each = len < at ? 0 : (len - at) / (p->nsegs - p->first_coded) / mtu * mtu;
+	return p->par_each ? 0 : -EINVAL;
+}
+
 void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m)
 {
 	SDR_ASSERT(i < p->nmsgs);
@@ -62,7 +73,7 @@ int sdr_plan_geometry(const struct sdr_plan *p, const struct sdr_plan_msg *m, ui
 		.chunk_pkts = p->code.chunk / mtu,
 		.len = m->len,
 		.first = p->code.from > m->off ? (uint32_t)((p->code.from - m->off) / mtu) : 0,
-		.parity_max = parity_max,
+		.parity_max = p->par_each && p->par_each < parity_max ? p->par_each : parity_max,
 	};
 
 	return sdr_code_init(g, &a);

@@ -23,6 +23,11 @@ struct sdr_plan {
 	uint32_t first_coded;	    /* of them; nsegs: no parity */
 	uint32_t nmsgs;		    /* messages in all */
 	struct sdr_frame_code code; /* kind 0: no parity */
+	/*
+	 * Parity comes to a berth: of coded segment i at par_at + i * par_each, bytes; par_each 0:
+	 * it does not.
+	 */
+	uint64_t par_at, par_each;
 };
 
 struct sdr_plan_msg { /* message i */
@@ -37,6 +42,11 @@ struct sdr_plan_msg { /* message i */
  */
 int sdr_plan_init(struct sdr_plan *p, uint64_t len, uint64_t seg,
 		  const struct sdr_frame_code *code);
+/*
+ * Its parity comes to a berth of len bytes, behind the data if they do too.  -EINVAL: there is no
+ * room.
+ */
+int sdr_plan_berth(struct sdr_plan *p, uint32_t mtu, uint64_t len, bool data);
 void sdr_plan_msg(const struct sdr_plan *p, uint32_t i, struct sdr_plan_msg *m);
 /*
  * Geometry of segment m (coded); parity_max: the longest message, bytes.  -EINVAL: it cannot

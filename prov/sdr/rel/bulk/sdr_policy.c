@@ -4,9 +4,9 @@
  * How a transfer travels: which segments, which parity, by the scheme of the settings.
  *
  * A decision is made once, when a transfer gets its message numbers, and travels in its record.  A
- * peer that takes no parity at all (codes 0) gets none.  What schemes share stands here: a plan
- * without parity, the length of a segment whose parity fits a message, and the codes, which are
- * made once and kept.
+ * peer that takes no parity at all (codes 0) gets none, and an rkeyed one what fits a berth.  What
+ * schemes share stands here: a plan without parity, the length of a segment whose parity fits a
+ * message, and the codes, which are made once and kept.
  */
 #include "base/sdr_assert.h"
 #include "model/sdr_choice_layout.h"
@@ -27,10 +27,23 @@ uint64_t sdr_policy_seg(const struct sdr_conn *c, uint64_t chunk, uint32_t k, ui
 
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan)
 {
+	return sdr_policy_plan_berth(c, len, 0, false, plan);
+}
+
+int sdr_policy_plan_berth(struct sdr_conn *c, uint64_t len, uint64_t berth, bool data,
+			  struct sdr_plan *plan)
+{
 	const struct sdr_scheme_ops *ops = c->bulk->scheme;
-	bool asked = ops->plan && c->codes.kinds;
+	bool rkeyed = sdr_qp_peer_rkeyed(c->shape->qp);
+	bool asked = ops->plan && c->codes.kinds && (berth || !rkeyed);
 	int err = asked ? ops->plan(c, len, plan) : sdr_policy_plain(c, len, plan);
 
+	if (!err && rkeyed && plan->code.kind &&
+	    (sdr_plan_berth(plan, c->shape->mtu, berth, data) ||
+	     sdr_plan_check(plan, c->shape->mtu, c->shape->seg_bytes))) {
+		c->bulk->choice.m = 0;
+		err = sdr_policy_plain(c, len, plan);
+	}
 	if (err)
 		return err;
 	SDR_ASSERT(plan->len == len && plan->nmsgs);

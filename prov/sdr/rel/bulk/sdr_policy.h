@@ -12,6 +12,12 @@
 
 /* How an operation's bytes travel: segments, parity.  enum sdr_rel_err. */
 int sdr_policy_plan(struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
+/*
+ * The same to an rkeyed peer: the parity goes to a berth of its own of so many bytes, behind the
+ * data if they do too; 0: there is none, and so no parity.
+ */
+int sdr_policy_plan_berth(struct sdr_conn *c, uint64_t len, uint64_t berth, bool data,
+			  struct sdr_plan *plan);
 /* Without parity; enum sdr_rel_err. */
 int sdr_policy_plain(const struct sdr_conn *c, uint64_t len, struct sdr_plan *plan);
 /*

@@ -283,7 +283,10 @@ struct sdr_seg_tx *sdr_seg_tx_open(struct sdr_conn *c, struct sdr_bulk_tx *b)
 		sdr_seg_tx_drop(c->rel, s);
 		return NULL;
 	}
-	if (b->rkeyed)
+	if (b->rkeyed && m.parity)
+		sdr_send_key_set(s->h, b->par_va + (m.seg - b->plan.first_coded) * b->plan.par_each,
+				 b->par_rkey);
+	else if (b->rkeyed)
 		sdr_send_key_set(s->h, b->va + m.off, b->rkey);
 	SDR_ASSERT(b->opened < b->plan.nmsgs && !*seg_index(c, s->msn));
 	SDR_ASSERT(sdr_seg_tx_counts(s));

@@ -70,6 +70,12 @@ static int conn_accept(struct sdr_conn *c, const struct sdr_uc_addr *from,
 	c->codes.kinds = h->codes;
 	c->codes.syms = h->code_syms;
 	c->codes.chunk = h->code_chunk;
+	/* An rkeyed side cannot say so in HELLO to those who know no berths. */
+	if (sdr_qp_peer_rkeyed(c->shape->qp) && (c->hs.features & SDR_FEATURE_BERTH)) {
+		c->codes.kinds = SDR_WIRE_CODE_KINDS;
+		c->codes.syms = SDR_CODE_SYMS_MAX;
+		c->codes.chunk = SDR_REL_EC_CHUNK;
+	}
 	c->credit.msn_limit = h->msn_limit;
 	c->credit.mseq_limit = h->mseq_limit;
 	sdr_qp_limit_set(c->shape->qp, h->msn_limit);

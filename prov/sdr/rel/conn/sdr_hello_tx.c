@@ -89,7 +89,7 @@ static void hello_fill(struct sdr_conn *c, enum sdr_rel_type type, struct sdr_he
 	h->mseq_limit = sdr_conn_mseq_limit(c);
 	h->ctl_max = c->rel->ctl_max;
 	h->ts_us = type == SDR_REL_HELLO_ACK ? c->hs.ts : (uint32_t)(c->rel->now / 1000);
-	/* Parity needs a place of its own, for which a peer of an rkeyed engine has no key. */
+	/* Parity needs a place: peers of an rkeyed engine have a key for it with a berth only. */
 	if (!sdr_qp_rkeyed(c->shape->qp)) {
 		h->codes = SDR_WIRE_CODE_KINDS;
 		h->code_syms = SDR_CODE_SYMS_MAX;

@@ -16,6 +16,7 @@
 #include <string.h>
 #include "base/sdr_assert.h"
 #include "rel/bulk/sdr_policy.h"
+#include "rel/bulk/sdr_scheme.h"
 #include "sdr_follow.h"
 #include "sdr_op.h"
 #include "sdr_op_void.h"
@@ -96,11 +97,12 @@ static void op_berth_leave(struct sdr_op *op)
 {
 	if (!op->berth)
 		return;
-	if (op->rec.sent && (op->rec.f.flags & SDR_REC_F_BERTH))
+	if (op->berth_named && op->rec.sent)
 		sdr_berth_key_free(op->conn->rel, op->berth);
 	else
 		sdr_berth_key_back(op->conn, op->berth);
 	op->berth = NULL;
+	op->berth_named = false;
 }
 
 void sdr_op_end(struct sdr_op *op, int err, int prov_err)
@@ -339,6 +341,30 @@ static void op_delivered(struct sdr_op *op)
 	sdr_op_advance(op);
 }
 
+/* Its bytes go to the berth, not only their parity: it did not wait for a key. */
+static bool op_ahead(const struct sdr_op *op)
+{
+	return op->berth && !op->rec.sent && !op->kind->served;
+}
+
+static int op_plan(struct sdr_op *op, struct sdr_plan *plan)
+{
+	struct sdr_conn *c = op->conn;
+	int err;
+
+	if (!sdr_qp_peer_rkeyed(c->shape->qp))
+		return sdr_policy_plan(c, op->len, plan);
+	if (!op_ahead(op)) { /* one that was parked has lost its own */
+		op_berth_leave(op);
+		if (c->bulk->scheme->plan)
+			op->berth = sdr_berth_key_take(c, SDR_BERTH_MIN);
+	}
+	err = sdr_policy_plan_berth(c, op->len, op->berth ? op->berth->len : 0, op_ahead(op), plan);
+	if (!op_ahead(op) && (err || !plan->code.kind))
+		op_berth_leave(op);
+	return err;
+}
+
 void sdr_op_release_credit(struct sdr_conn *c)
 {
 	while (!sdr_list_empty(&c->msg->cts_wait)) {
@@ -355,7 +381,7 @@ void sdr_op_release_credit(struct sdr_conn *c)
 		sdr_list_del(&op->credit);
 		err = op_base(op, &base, &mem);
 		if (!err)
-			err = sdr_policy_plan(c, op->len, &plan);
+			err = op_plan(op, &plan);
 		if (err) {
 			sdr_op_abandon(op, err);
 			continue;
@@ -387,10 +413,13 @@ void sdr_op_release_credit(struct sdr_conn *c)
 			r->f.flags |= SDR_REC_F_CODE;
 			r->f.code = plan.code;
 		}
-		if (op->berth && !bind) {
+		if (op->berth) {
 			r->f.flags |= SDR_REC_F_BERTH;
 			r->f.berth = op->berth->id;
-			c->st.berths_tx++;
+			op->btx->par_va = op->berth->va + plan.par_at;
+			op->btx->par_rkey = op->berth->rkey;
+			op->berth_named = true;
+			c->st.berths_tx += op_ahead(op);
 		}
 		sdr_rec_queue(c, r);
 	}

@@ -58,8 +58,10 @@ struct sdr_op {
 	struct sdr_remote remote; /* READ_SERVE: the region it reads */
 	bool rkeyed;		  /* va, rkey are valid */
 	uint32_t rkey;
-	uint64_t va;		     /* where an rkeyed peer wants the bulk */
-	struct sdr_berth_key *berth; /* of the peer's, that its bulk goes to; NULL: none */
+	uint64_t va; /* where an rkeyed peer wants the bulk */
+	/* of the peer's, that its bulk or its parity goes to; NULL: none; a record names it */
+	struct sdr_berth_key *berth;
+	bool berth_named;
 	struct sdr_rel_iov iov[SDR_REL_IOV_MAX];
 };
 

@@ -77,6 +77,7 @@ static void op_void(struct sdr_op *op, int err)
 	sdr_list_del(&op->credit);
 	if (!r->sent) {
 		r->f.flags = SDR_REC_F_STATUS | (r->f.flags & OP_VOID_KEEPS);
+		op->berth_named = false; /* it is for others */
 		r->f.status = err;
 		r->f.len = r->f.payload_len = 0;
 		if (sdr_list_empty(&r->link))
