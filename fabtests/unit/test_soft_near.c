@@ -364,7 +364,7 @@ static void near__false_offers(void **state)
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_true(fd >= 0);
 	assert_int_equal(sdr_soft_ring_make(&r, 5, 1), 0);
-	/* a bell, which anybody may ring, then the right key, a wrong one, a descriptor of another kind */
+	/* a bell, which anybody may ring; the right key, a wrong one, another kind of descriptor */
 	for (i = 0; i < 4; i++) {
 		size_t n;
 
@@ -458,7 +458,7 @@ static void ring__goes_round(void **state)
 	sdr_soft_ring_close(&tx, true);
 }
 
-/* Whatever the sender writes, the receiver finds a train inside of the ring, or that it is broken. */
+/* Whatever the sender writes, the receiver finds a train inside of it, or that it is broken. */
 static void ring__sender_lies(void **state)
 {
 	struct sdr_soft_ring_train t;

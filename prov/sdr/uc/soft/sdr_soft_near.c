@@ -4,27 +4,28 @@
  * Peers of this host, reached through shared memory.
  *
  * A QP whose peer is a process of this host (sdr_soft_host.c), and which has sent some hundred
- * kilobytes to it, makes a ring (sdr_soft_ring.c) and offers it with a knock to the peer's port.  The
- * peer opens it, and from then on everything to that address goes through the ring, control datagrams
- * included: one queue, one order, as with one socket, and the same frames.  Nothing above notices but
- * by the time it takes: no system call, and two copies instead of the kernel's work.
+ * kilobytes to it, makes a ring (sdr_soft_ring.c) and offers it with a knock to the peer's port.
+ * The peer opens it, and from then on everything to that address goes through the ring, control
+ * datagrams included: one queue, one order, as with one socket, and the same frames. Nothing above
+ * notices but by the time it takes: no system call, and two copies instead of the kernel's work.
  *
- * Who is not of our user, or in another namespace of processes, cannot open it; a relay on this host
- * has another port than the one that the ring says its sender has.  Nobody answers such an offer; it
- * is repeated some times (sdr_soft_knock_time), and then everything goes by the socket as ever.
+ * Who is not of our user, or in another namespace of processes, cannot open it; a relay on this
+ * host has another port than the one that the ring says its sender has. Nobody answers such an
+ * offer; it is repeated some times (sdr_soft_knock_time), and then everything goes by the socket
+ * as ever.
  *
  * A ring that is full makes post stop, as a full socket does; so that one peer that stands still
  * does not stop all others, what is for it is lost when it has taken nothing out for 10 ms, as it
- * would be in the queue of its socket.  A peer whose process has ended, or that has closed, is
- * noticed when it has not taken out for 5 ms what there is: from then on the socket is used, behind
- * which there may be another by then.
+ * would be in the queue of its socket. A peer whose process has ended, or that has closed, is
+ * noticed when it has not taken out for 5 ms what there is: from then on the socket is used,
+ * behind which there may be another by then.
  *
- * A receiver that is going to sleep says so in its rings; who puts in then sends a datagram (BELL).
- * The sockets are looked at when the rings are empty, and every NEAR_FAIR polls.
+ * A receiver that is going to sleep says so in its rings; who puts in then sends a datagram
+ * (BELL). The sockets are looked at when the rings are empty, and every NEAR_FAIR polls.
  *
  * A forked child has nothing of it, and goes by the sockets.
  *
- * No threads of its own: everything is the owner's.  Memory: SDR_SOFT_NEARS rings of 1 MiB in each
+ * No threads of its own: everything is the owner's. Memory: SDR_SOFT_NEARS rings of 1 MiB in each
  * direction at most, as peers come for which it is worth it, and receive buffers with the first.
  */
 #include <errno.h>

@@ -7,14 +7,14 @@
  * processes of the same user do that, nothing has a name, and nothing stays when both are gone.
  * Its size is sealed, so that neither can take the memory away from under the other.
  *
- * Counters run free.  `in` is stored with release behind the bytes, `out` behind the last use of
- * them; each side keeps its own counter to itself and checks the other's: whatever a process writes
- * there, the other reads and writes inside of its own mapping, and calls the ring broken.  What a
- * train has in it may change while it is read, as with any memory that is shared: who takes it looks
- * at each field once.
+ * Counters run free. `in` is stored with release behind the bytes, `out` behind the last use of
+ * them; each side keeps its own counter to itself and checks the other's: whatever a process
+ * writes there, the other reads and writes inside of its own mapping, and calls the ring broken.
+ * What a train has in it may change while it is read, as with any memory that is shared: who takes
+ * it looks at each field once.
  *
- * Each side holds a lock of the open file (OFD) on a byte of its own, which the kernel gives up when
- * the process ends, however it ends.  No timers; a side is used by one thread at a time.
+ * Each side holds a lock of the open file (OFD) on a byte of its own, which the kernel gives up
+ * when the process ends, however it ends. No timers; a side is used by one thread at a time.
  */
 #include <errno.h>
 #include <fcntl.h>
