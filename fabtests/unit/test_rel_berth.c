@@ -430,6 +430,50 @@ static void bound__as_many_as_are_missed(void **state)
 	bed_close(b);
 }
 
+static bool zeros(const uint8_t *p, uint64_t n)
+{
+	while (n && !p[n - 1])
+		n--;
+	return !n;
+}
+
+/* A device may say that a packet has come which it did not write: what is there then is nothing. */
+static void lies__memory_of_others(void **state)
+{
+	struct bed *b = berth_open(SDR_SIM_RKEYED_MR, LEN);
+	uint8_t *was[SDR_BERTHS_FIRST];
+	struct sdr_list *l;
+	uint32_t n = 0, again = 0;
+	bool used = false;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		berth_send(b, 0, LEN, i + 1);
+	bed_run(b, 2 * BED_RTT);
+	sdr_list_each(l, &berths(b, 0)->idle) {
+		const struct sdr_berth *t = sdr_container(l, struct sdr_berth, link);
+
+		was[n++] = t->buf;
+		used |= !zeros(t->buf, t->len); /* what this peer itself left */
+		assert_true(zeros(t->buf, 16));
+	}
+	assert_int_equal(n, SDR_BERTHS_FIRST);
+	assert_true(used);
+	berths(b, 0)->want = 0;
+	sdr_berths_recall(bed_conn(b, 1, 0));
+	berth_send(b, 2, LEN, 9);
+	bed_run(b, 2 * BED_RTT);
+	sdr_list_each(l, &berths(b, 2)->idle) {
+		const struct sdr_berth *t = sdr_container(l, struct sdr_berth, link);
+
+		assert_true(zeros(t->buf, t->len));
+		for (uint32_t i = 0; i < n; i++)
+			again += t->buf == was[i];
+	}
+	assert_int_equal(again, SDR_BERTHS_FIRST);
+	bed_close(b);
+}
+
 struct liar {
 	struct bed *b;
 	struct sdr_conn *c;
@@ -562,6 +606,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(revoke__short_ones_for_longer),
 		cmocka_unit_test(revoke__the_region_of_a_write),
 		cmocka_unit_test(bound__as_many_as_are_missed),
+		cmocka_unit_test(lies__memory_of_others),
 		cmocka_unit_test(bad__berths_that_cannot_be_named),
 		cmocka_unit_test(bad__a_berth_that_is_named_twice),
 		cmocka_unit_test(bad__keys_that_cannot_be),

@@ -25,9 +25,16 @@
  * the grant ends at once, and a record tells it.  What it had sent by then is for a berth that is
  * not there: the owner answers with PARK, as to a message without a place, and CTS.
  *
+ * What was in the memory before is nobody's to see.  A device does not compare where a packet lies
+ * with the number in its immediate, so a peer can have bytes copied that it never wrote.  Memory
+ * that comes from the heap, or from another connection, is cleared; what a connection itself left
+ * there stays (a tag behind the link of idle memory tells), so that warm transfers cost no pass.
+ *
  * Numbers are never used again, so one below `next` that is not idle was used or taken back.  No
  * timers; strangers have half of the room, and make nobody give way.
  */
+#include <stdlib.h>
+#include <string.h>
 #include "base/sdr_assert.h"
 #include "rel/conn/sdr_rec.h"
 #include "sdr_berth_rx.h"
@@ -35,6 +42,25 @@
 #include "sdr_scheme.h"
 
 #define BERTHS_MAX 65536u /* of an endpoint */
+#define BERTH_TAG  8u	  /* byte of idle memory at which the tag is: behind sdr_scratch's link */
+
+/* No tag is 0. */
+static void *berth_alloc(void *user, uint64_t bytes)
+{
+	void *p = aligned_alloc(SDR_SCRATCH_ALIGN, bytes);
+
+	(void)user;
+	if (p)
+		memset(p, 0, bytes);
+	return p;
+}
+
+static void berth_release(void *user, void *p, uint64_t bytes)
+{
+	(void)user;
+	(void)bytes;
+	free(p);
+}
 
 void sdr_berths_open(struct sdr_rel *rel)
 {
@@ -42,6 +68,8 @@ void sdr_berths_open(struct sdr_rel *rel)
 
 	sdr_slab_init(&g->pool, sizeof(struct sdr_berth), BERTHS_MAX);
 	sdr_scratch_init(&g->room, rel->cfg.berths, rel->info.no_bytes);
+	g->room.src.alloc = berth_alloc;
+	g->room.src.release = berth_release;
 	sdr_list_init(&g->idle);
 }
 
@@ -57,6 +85,7 @@ void sdr_berths_close(struct sdr_rel *rel)
 void sdr_berths_conn_init(struct sdr_conn *c)
 {
 	sdr_list_init(&c->bulk->rx.berths.idle);
+	c->bulk->rx.berths.tag = ++c->rel->bulk->berths.tags;
 }
 
 static struct sdr_berth *berth_first(const struct sdr_conn_berths *k)
@@ -73,11 +102,31 @@ void sdr_berths_conn_free(struct sdr_conn *c)
 	SDR_ASSERT(!k->n && !k->bytes);
 }
 
+static void berth_put(struct sdr_conn *c, uint8_t *buf, uint64_t len)
+{
+	struct sdr_scratch *room = &c->rel->bulk->berths.room;
+
+	if (!room->no_bytes)
+		memcpy(buf + BERTH_TAG, &c->bulk->rx.berths.tag, sizeof(uint64_t));
+	sdr_scratch_put(room, buf, len);
+}
+
+/* All of it: a shorter berth of the same size class may have left some. */
+static void berth_clear(const struct sdr_conn *c, uint8_t *buf, uint64_t len)
+{
+	uint64_t tag;
+
+	if (c->rel->bulk->berths.room.no_bytes)
+		return;
+	memcpy(&tag, buf + BERTH_TAG, sizeof(tag));
+	memset(buf, 0,
+	       tag == c->bulk->rx.berths.tag ? BERTH_TAG + sizeof(tag) : sdr_scratch_charge(len));
+}
+
 void sdr_berth_end(struct sdr_berth *t)
 {
 	struct sdr_conn *c = t->conn;
 	struct sdr_conn_berths *k = &c->bulk->rx.berths;
-	struct sdr_berths *g = &c->rel->bulk->berths;
 
 	SDR_ASSERT(k->n && k->bytes >= sdr_scratch_charge(t->len));
 	sdr_qp_grant_end(c->shape->qp, &t->grant);
@@ -85,8 +134,8 @@ void sdr_berth_end(struct sdr_berth *t)
 	sdr_list_del(&t->age);
 	k->n--;
 	k->bytes -= sdr_scratch_charge(t->len);
-	sdr_scratch_put(&g->room, t->buf, t->len);
-	sdr_slab_free(&g->pool, t);
+	berth_put(c, t->buf, t->len);
+	sdr_slab_free(&c->rel->bulk->berths.pool, t);
 	sdr_conn_kick(c); /* another one in its place */
 }
 
@@ -183,6 +232,7 @@ static bool berth_hand(struct sdr_conn *c)
 	t->buf = berth_room(c, t->len);
 	if (!t->buf)
 		goto err_berth;
+	berth_clear(c, t->buf, t->len);
 	if (sdr_qp_grant(c->shape->qp, t->buf, t->len, NULL, &t->grant))
 		goto err_room;
 	r = sdr_rec_new(c, SDR_REC_BERTH, k->next);
@@ -206,7 +256,7 @@ static bool berth_hand(struct sdr_conn *c)
 err_grant:
 	sdr_qp_grant_end(c->shape->qp, &t->grant);
 err_room:
-	sdr_scratch_put(&g->room, t->buf, t->len);
+	berth_put(c, t->buf, t->len);
 err_berth:
 	sdr_slab_free(&g->pool, t);
 	return false;

@@ -41,6 +41,7 @@ struct sdr_berths { /* of an endpoint */
 	struct sdr_slab pool;
 	struct sdr_scratch room;
 	struct sdr_list idle; /* the oldest first */
+	uint64_t tags;	      /* of connections, so far */
 };
 
 struct sdr_conn_berths { /* that the peer of a connection has */
@@ -49,6 +50,7 @@ struct sdr_conn_berths { /* that the peer of a connection has */
 	uint32_t next;	  /* number of the next */
 	uint64_t size;	  /* bytes of those that are made from now on */
 	uint64_t bytes;	  /* of all, as they count in the endpoint's room */
+	uint64_t tag;	  /* its own, which memory that it used bears; not 0 */
 };
 
 void sdr_berths_open(struct sdr_rel *rel);

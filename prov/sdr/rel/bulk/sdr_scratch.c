@@ -9,8 +9,6 @@
 #include "base/sdr_assert.h"
 #include "sdr_scratch.h"
 
-#define ALIGN 64u /* a cache line, and what the kernels of fec/ like */
-
 void sdr_scratch_init(struct sdr_scratch *s, uint64_t limit, bool no_bytes)
 {
 	memset(s, 0, sizeof(*s));
@@ -34,7 +32,8 @@ static uint32_t scratch_class(uint64_t bytes)
 
 static void *scratch_alloc(const struct sdr_scratch *s, uint64_t size)
 {
-	return s->src.alloc ? s->src.alloc(s->src.user, size) : aligned_alloc(ALIGN, size);
+	return s->src.alloc ? s->src.alloc(s->src.user, size)
+			    : aligned_alloc(SDR_SCRATCH_ALIGN, size);
 }
 
 static void scratch_free(const struct sdr_scratch *s, void *p, uint64_t size)
@@ -73,7 +72,7 @@ uint8_t *sdr_scratch_get(struct sdr_scratch *s, uint64_t bytes)
 		return NULL;
 	if (s->no_bytes) {
 		s->used += size;
-		return (uint8_t *)(uintptr_t)ALIGN;
+		return (uint8_t *)(uintptr_t)SDR_SCRATCH_ALIGN;
 	}
 	p = s->idle[k];
 	if (p) {

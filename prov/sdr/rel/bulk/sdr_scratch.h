@@ -17,6 +17,7 @@
 
 #define SDR_SCRATCH_MIN	    4096u
 #define SDR_SCRATCH_CLASSES 128u
+#define SDR_SCRATCH_ALIGN   64u /* a cache line, and what the kernels of fec/ like */
 
 /* Where buffers come from; without: the heap. */
 struct sdr_scratch_src {
