@@ -5,13 +5,15 @@
 # sdr against another provider over clean loopback, with the same program and in one go:
 # A B A B ..., so that a busy moment of the machine hits both; medians of ROUNDS runs, and the
 # ratio of the medians. Ends with "N passed, N failed" over the bars of the project:
-# bandwidth of 1 MiB writes >= MIN_BW times, 8-byte latency <= MAX_LAT times the other's, fetch-adds of
-# 8 bytes a second >= MIN_FETCH times, and a fetch-add <= MAX_FETCH times a ping-pong of sdr's own.
+# bandwidth of 1 MiB writes >= MIN_BW times and of tagged messages >= MIN_TAGGED times, 8-byte latency
+# (median, and p99) <= MAX_LAT times the other's, 8-byte messages a second >= MIN_RATE times, fetch-adds
+# of 8 bytes a second >= MIN_FETCH times, and a fetch-add <= MAX_FETCH times a ping-pong of sdr's own.
 #
 #   fabtests/benchmarks/compare.sh [options of sdr_bench, e.g. --seconds 3 --window 64]
 #
 # Environment (defaults): PROV=sdr, BASE='tcp;ofi_rxm' (what fi_getinfo gives for "tcp" and
-# FI_EP_RDM in libfabric 1.17), ROUNDS=5, MIN_BW=0.7, MAX_LAT=2, MIN_FETCH=1.2, MAX_FETCH=1.15,
+# FI_EP_RDM in libfabric 1.17), ROUNDS=5, MIN_BW=1.1, MIN_TAGGED=1, MAX_LAT=1.5, MIN_RATE=1.1,
+# MIN_FETCH=1.2, MAX_FETCH=1.15,
 # SDR_BENCH=the program, FI_PROVIDER_PATH=the build directory's .libs.
 
 set -u
@@ -43,7 +45,8 @@ for round in $(seq "$ROUNDS"); do
 done
 
 awk -F, -v a="$PROV" -v b="$BASE" -v rounds="$ROUNDS" \
-	-v min_bw="${MIN_BW:-0.7}" -v max_lat="${MAX_LAT:-2}" \
+	-v min_bw="${MIN_BW:-1.1}" -v max_lat="${MAX_LAT:-1.5}" \
+	-v min_tagged="${MIN_TAGGED:-1}" -v min_rate="${MIN_RATE:-1.1}" \
 	-v min_fetch="${MIN_FETCH:-1.2}" -v max_fetch="${MAX_FETCH:-1.15}" '
 	{ k = $2 " " $3; n[$1, k]++; v[$1, k, n[$1, k]] = $5 + 0; unit[k] = $6
 	  if (!(k in seen)) { seen[k] = 1; keys[++nkeys] = k } }
@@ -66,9 +69,18 @@ awk -F, -v a="$PROV" -v b="$BASE" -v rounds="$ROUNDS" \
 		if ("write_bw 1048576" in r)
 			bar(sprintf("1 MiB write bandwidth ratio %.2f >= %s", r["write_bw 1048576"], min_bw),
 			    r["write_bw 1048576"] >= min_bw)
+		if ("tagged_bw 1048576" in r)
+			bar(sprintf("1 MiB tagged bandwidth ratio %.2f >= %s", r["tagged_bw 1048576"], min_tagged),
+			    r["tagged_bw 1048576"] >= min_tagged)
 		if ("lat 8" in r)
 			bar(sprintf("8-byte latency ratio %.2f <= %s", r["lat 8"], max_lat),
 			    r["lat 8"] > 0 && r["lat 8"] <= max_lat)
+		if ("lat_p99 8" in r)
+			bar(sprintf("8-byte latency p99 ratio %.2f <= %s", r["lat_p99 8"], max_lat),
+			    r["lat_p99 8"] > 0 && r["lat_p99 8"] <= max_lat)
+		if ("rate 8" in r)
+			bar(sprintf("8-byte messages a second ratio %.2f >= %s", r["rate 8"], min_rate),
+			    r["rate 8"] >= min_rate)
 		if ("fetch_rate 8" in r)
 			bar(sprintf("8-byte fetch-adds a second ratio %.2f >= %s", r["fetch_rate 8"], min_fetch),
 			    r["fetch_rate 8"] >= min_fetch)
