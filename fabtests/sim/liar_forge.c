@@ -117,7 +117,7 @@ static uint16_t name_draw(struct liar *l, uint8_t *p, size_t room)
 static uint32_t ext_draw(struct liar *l, uint64_t cid, uint8_t *p)
 {
 	uint32_t n = 0, k = 1 + liar_below(l->d, 4);
-	uint8_t v[64];
+	uint8_t v[64] = { 0 }; /* some kinds are longer than what was drawn of them */
 
 	while (k--) {
 		uint16_t len = (uint16_t)liar_below(l->d, sizeof(v));
