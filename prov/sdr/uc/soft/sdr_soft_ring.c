@@ -27,6 +27,10 @@
 #include "base/sdr_assert.h"
 #include "sdr_soft_ring.h"
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
+#endif
+
 #define RING_MAGIC 0x31676e6972726473ull /* "sdrring1" */
 #define RING_HEAD  65536u		 /* bytes in front of the trains: a page of any kernel */
 #define RING_FILE  (RING_HEAD + SDR_SOFT_RING_BYTES)
@@ -81,12 +85,21 @@ static int ring_map(struct sdr_soft_ring *r)
 	return 0;
 }
 
+/* Hosts may refuse files that could be executed (vm.memfd_noexec); older ones do not know. */
+static int ring_file(void)
+{
+	const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create(RING_NAME, flags | MFD_NOEXEC_SEAL);
+
+	return fd < 0 && errno == EINVAL ? memfd_create(RING_NAME, flags) : fd;
+}
+
 int sdr_soft_ring_make(struct sdr_soft_ring *r, uint64_t nonce, uint32_t port)
 {
 	int ret;
 
 	memset(r, 0, sizeof(*r));
-	r->fd = memfd_create(RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	r->fd = ring_file();
 	if (r->fd < 0)
 		return -errno;
 	if (ftruncate(r->fd, RING_FILE) || fcntl(r->fd, F_ADD_SEALS, RING_SEALS))
