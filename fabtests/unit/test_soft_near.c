@@ -100,6 +100,23 @@ static void near__takes_everything(void **state)
 	pair_close(&p);
 }
 
+/* An offer in front of packets is no reason for a poll to say that there is nothing. */
+static void near__offer_in_front(void **state)
+{
+	struct pair_opt opt = SHM;
+	struct sdr_uc_tx t;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, &opt);
+	assert_int_equal(p.b->ops->slot_bind(p.qb, 1, 0, dst, LEN, NULL), 0);
+	t = pair_write(&p, 1, 0, src, 0, MTU);
+	pair_post(&p, t);
+	assert_int_equal(p.b->ops->poll(p.b, p.ev, PAIR_EVS), 1);
+	assert_int_equal(p.ev[0].kind, SDR_UC_EV_PLACED);
+	pair_close(&p);
+}
+
 static void near__only_if_wanted(void **state)
 {
 	struct pair p;
@@ -508,17 +525,12 @@ static void ring__receiver_lies(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(near__takes_everything),
-		cmocka_unit_test(near__only_if_wanted),
-		cmocka_unit_test(near__full),
-		cmocka_unit_test(near__wakes_a_sleeper),
-		cmocka_unit_test(near__closes),
-		cmocka_unit_test(near__is_killed),
-		cmocka_unit_test(near__child_sends),
-		cmocka_unit_test(near__false_offers),
-		cmocka_unit_test(ring__opens_its_own),
-		cmocka_unit_test(ring__goes_round),
-		cmocka_unit_test(ring__sender_lies),
+		cmocka_unit_test(near__takes_everything), cmocka_unit_test(near__offer_in_front),
+		cmocka_unit_test(near__only_if_wanted),	  cmocka_unit_test(near__full),
+		cmocka_unit_test(near__wakes_a_sleeper),  cmocka_unit_test(near__closes),
+		cmocka_unit_test(near__is_killed),	  cmocka_unit_test(near__child_sends),
+		cmocka_unit_test(near__false_offers),	  cmocka_unit_test(ring__opens_its_own),
+		cmocka_unit_test(ring__goes_round),	  cmocka_unit_test(ring__sender_lies),
 		cmocka_unit_test(ring__receiver_lies),
 	};
 

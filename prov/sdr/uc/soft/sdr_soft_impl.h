@@ -82,6 +82,7 @@ struct sdr_soft {
 	struct sdr_uc_addr addr;
 	struct sdr_soft_qp **qpn; /* by index bits of the QPN */
 	uint32_t qpn_cap, qpn_next;
+	uint64_t knocks; /* that came to the owner */
 	struct sdr_uc_stats st;
 	struct sdr_soft_stats xst;
 	struct sdr_soft_tx tx;

@@ -31,7 +31,7 @@
 #endif
 
 #define SDR_SOFT_RX_ERRS 8  /* errors in a row that a poll steps over */
-#define SDR_SOFT_RX_MORE 16 /* rounds of a poll in which nothing but pieces came */
+#define SDR_SOFT_RX_MORE 16 /* rounds of a poll in which nothing but pieces and knocks came */
 
 static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t *pkt, size_t len,
 			    struct sdr_uc_ev *ev)
@@ -47,6 +47,7 @@ static bool sdr_soft_rx_ctl(struct sdr_soft *s, struct sdr_soft_rx *rx, uint8_t 
 	if (c.qkey == SDR_KNOCK_QKEY) {
 		if (!sdr_soft_knock_own(s, payload, plen, sdr_soft_rx_from(rx)))
 			goto bad;
+		s->knocks++;
 		return false;
 	}
 	if (!rx->have_addr) {
@@ -320,19 +321,22 @@ int sdr_soft_rx_own(struct sdr_soft *s, struct sdr_uc_ev *ev, int max, bool *ctl
 
 static int sdr_soft_poll_sockets(struct sdr_soft *s, struct sdr_uc_ev *ev, int max)
 {
-	uint64_t pieces;
+	uint64_t silent;
 	bool ctl;
 	int n, i;
 
-	/* Pieces that make no packet whole are no event, and no reason to say that nothing came. */
+	/*
+	 * Pieces that make no packet whole, and knocks, are no event, and no reason to say that
+	 * nothing came.
+	 */
 	for (i = 0; i < SDR_SOFT_RX_MORE; i++) {
-		pieces = s->st.pieces_rx;
+		silent = s->st.pieces_rx + s->knocks;
 		s->rx.dry = false;
 		if (s->roce && s->roce->fd >= 0)
 			n = sdr_soft_nic_poll(s, ev, max);
 		else
 			n = sdr_soft_rx_own(s, ev, max, &ctl, &s->drained);
-		if (n || s->st.pieces_rx == pieces)
+		if (n || s->st.pieces_rx + s->knocks == silent)
 			break;
 	}
 	return n;
