@@ -443,6 +443,7 @@ static void close__in_a_child(void **state)
 
 	(void)state;
 	test_pair_open(&p, &o);
+	usleep(100000); /* the threads sleep by then: sanitizers' own locks do not know forks */
 	pid = fork();
 	if (pid == 0) {
 		alarm(TEST_GUARD_S);
