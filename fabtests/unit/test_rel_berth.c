@@ -441,7 +441,7 @@ static bool zeros(const uint8_t *p, uint64_t n)
 static void lies__memory_of_others(void **state)
 {
 	struct bed *b = berth_open(SDR_SIM_RKEYED_MR, LEN);
-	uint8_t *was[SDR_BERTHS_FIRST];
+	uint8_t *was[SDR_BERTHS_FIRST] = { NULL };
 	struct sdr_list *l;
 	uint32_t n = 0, again = 0;
 	bool used = false;
