@@ -330,7 +330,6 @@ static uint64_t sdr_soft_deadline(struct sdr_uc *uc)
 static bool sdr_soft_arm(struct sdr_uc *uc)
 {
 	struct sdr_soft *s = sdr_soft_of(uc);
-
 	bool rings = sdr_soft_near_arm(s);
 
 	return (s->crew && sdr_soft_crew_arm(s)) || rings;

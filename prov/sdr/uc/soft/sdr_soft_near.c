@@ -32,7 +32,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/sdr_assert.h"
@@ -253,21 +252,19 @@ static void near_offer(struct sdr_soft_qp *q, struct sdr_soft_near_tx *t)
 
 struct sdr_soft_near_tx *sdr_soft_near_to(struct sdr_soft_qp *q, uint32_t bytes)
 {
-	struct sdr_soft_near_tx *t;
+	struct sdr_soft_near_tx *t = sdr_soft_near_find(q->s, &q->dest.sa, q->dest.len);
 	uint8_t at;
 
-	if (!near_of(q->s))
-		return NULL;
+	if (t || !near_of(q->s))
+		return t;
 	if (q->near_sent < SDR_SOFT_NEAR_MIN && !(q->s->off & SDR_SOFT_NO_DELAY)) {
 		q->near_sent += bytes < SDR_SOFT_NEAR_MIN ? bytes : SDR_SOFT_NEAR_MIN;
-		return sdr_soft_near_find(q->s, &q->dest.sa, q->dest.len);
+		return NULL;
 	}
 	at = *near_place(q->s->near, &q->dest.sa, q->dest.len);
 	t = at ? &q->s->near->tx[at - 1] : near_make(q->s, &q->dest);
 	if (!t || !t->ring.head)
 		return NULL;
-	if (t->on)
-		return near_takes(q->s, t) ? t : NULL;
 	if (__atomic_load_n(&t->ring.head->reads, __ATOMIC_ACQUIRE)) {
 		t->on = true;
 		t->looked = q->s->clock;
@@ -292,14 +289,6 @@ void sdr_soft_near_meet(struct sdr_soft *s, const struct sdr_soft_dest *d)
 	near_ring(s, t);
 }
 
-static uint64_t near_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return sdr_soft_ns(&t);
-}
-
 /* No room: whether there will be some soon. */
 static int near_full(struct sdr_soft *s, struct sdr_soft_near_tx *t, uint64_t now)
 {
@@ -322,7 +311,7 @@ int sdr_soft_near_send(struct sdr_soft *s, struct sdr_soft_near_tx *t, uint32_t 
 	struct sdr_soft_ring_train train = {
 		.bytes = m->bytes,
 		.seg = m->seg,
-		.since = near_now(),
+		.since = s->uc.ops->now(&s->uc),
 		.ecn = m->ect ? SDR_UC_ECT0 : SDR_UC_NOT_ECT,
 	};
 	int ret;
