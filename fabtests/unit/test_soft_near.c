@@ -13,7 +13,7 @@
 
 #include "wire/sdr_knock.h"
 #include "uc/sdr_uc_addr.h"
-#include "uc/soft/sdr_soft_ring.h"
+#include "uc/soft/sdr_soft_near.h"
 #include "test_soft_util.h"
 
 #define MTU  4096u
@@ -144,44 +144,52 @@ static void near__only_if_wanted(void **state)
 	pair_close(&p);
 }
 
+/* Messages that go before post stops; *t: the rest of the one that does not. */
+static uint32_t post_till_full(struct pair *p, struct sdr_uc_tx *t)
+{
+	uint32_t n = 0;
+
+	for (; n < 1000; n++) {
+		*t = pair_write(p, 1, 0, src, 0, LEN);
+		if (p->a->ops->post(p->a, t, 1) != 1)
+			break;
+	}
+	assert_true(n > 3 && n < 1000);
+	return n;
+}
+
+static void take_all(struct pair *p)
+{
+	while (pair_wait(p->b, p->ev, PAIR_EVS) > 0)
+		;
+}
+
 /* A full ring stops post; when the peer takes out, what is left goes, and nothing is lost. */
 static void near__full(void **state)
 {
 	struct pair_opt opt = SHM;
 	struct sdr_uc_tx t;
 	struct pair p;
-	uint32_t n = 0;
 	uint64_t placed;
+	uint32_t n;
 
 	(void)state;
 	pair_open(&p, &opt);
 	meet(&p);
 	placed = pair_stats(p.b).pkts_rx;
 	assert_int_equal(p.b->ops->slot_bind(p.qb, 1, 0, dst, LEN, NULL), 0);
-	for (; n < 1000; n++) {
-		t = pair_write(&p, 1, 0, src, 0, LEN);
-		if (p.a->ops->post(p.a, &t, 1) != 1)
-			break;
-	}
-	assert_true(n > 3 && n < 1000);
+	n = post_till_full(&p, &t);
 	assert_int_equal(pair_stats(p.a).tx_lost, 0);
-	while (pair_wait(p.b, p.ev, PAIR_EVS) > 0)
-		;
+	take_all(&p);
 	assert_int_equal(p.a->ops->post(p.a, &t, 1), 1);
-	while (pair_wait(p.b, p.ev, PAIR_EVS) > 0)
-		;
+	take_all(&p);
 	assert_int_equal(pair_stats(p.b).pkts_rx - placed, (n + 1) * PKTS);
 	/* who takes nothing out for long loses, and others do not wait for it */
-	for (n = 0; n < 1000; n++) {
-		t = pair_write(&p, 1, 0, src, 0, LEN);
-		if (p.a->ops->post(p.a, &t, 1) != 1)
-			break;
-	}
+	post_till_full(&p, &t);
 	usleep(12000);
 	assert_int_equal(p.a->ops->post(p.a, &t, 1), 1);
 	assert_true(pair_stats(p.a).tx_lost > 0);
-	while (pair_wait(p.b, p.ev, PAIR_EVS) > 0)
-		;
+	take_all(&p);
 	assert_int_equal(round_trip(&p, 2, 0), PKTS + 1);
 	pair_close(&p);
 }
@@ -325,6 +333,90 @@ static void near__is_killed(void **state)
 	close(fds[0]);
 	arrives_anew(&p, &addr);
 	pair_close(&p);
+}
+
+/* A peer of a, each in an engine of its own. */
+struct other {
+	struct sdr_uc_qp *qa, *qb;
+	struct sdr_uc *b; /* NULL: closed */
+};
+
+static void other_open(struct other *o, struct sdr_uc *a, uint32_t i)
+{
+	struct sdr_uc_open_attr oa = {
+		.off = SDR_SOFT_NO_DELAY, .shm = 1000 * (i + 2), .mtu = MTU, .rcvbuf = 65536
+	};
+	struct sdr_uc_qp_attr qa = { .channels = 1, .generations = 4, .mtu = MTU, .max_msg = LEN };
+	struct sdr_wire_qp_info wa, wb;
+
+	qa.split = (struct sdr_imm_split)SDR_IMM_SPLIT_DEFAULT;
+	qa.rand[0] = 77 * i;
+	qa.rand[1] = 99 * i;
+	assert_int_equal(sdr_uc_open("soft:127.0.0.1", &oa, &o->b), 0);
+	assert_int_equal(a->ops->qp_create(a, &qa, &o->qa), 0);
+	assert_int_equal(o->b->ops->qp_create(o->b, &qa, &o->qb), 0);
+	a->ops->qp_info(o->qa, &wa);
+	o->b->ops->qp_info(o->qb, &wb);
+	assert_int_equal(a->ops->qp_connect(o->qa, &wb, NULL), 0);
+	assert_int_equal(o->b->ops->qp_connect(o->qb, &wa, NULL), 0);
+}
+
+static void other_close(struct other *o)
+{
+	o->b->ops->qp_destroy(o->qb);
+	o->b->ops->close(o->b);
+	o->b = NULL;
+}
+
+/* Something for each; how many have got something through memory by then. */
+static uint32_t others_round(struct other *o, uint32_t n, struct sdr_uc *a, uint32_t rounds)
+{
+	struct sdr_uc_ev ev[SDR_UC_POLL_MIN];
+	uint32_t rings = 0;
+
+	a->ops->now(a);
+	for (; n; n--, o++) {
+		struct sdr_uc_tx t = { .kind = SDR_UC_TX_WRITE, .len = 8, .buf = src };
+
+		if (!o->b)
+			continue;
+		t.w.qp = o->qa;
+		assert_int_equal(a->ops->post(a, &t, 1), 1);
+		assert_int_equal(o->b->ops->poll(o->b, ev, SDR_UC_POLL_MIN), 0);
+		rings += pair_stats(o->b).shm_rx > 0;
+		/* whatever the way, it came: no slot is bound */
+		assert_int_equal(pair_stats(o->b).pkts_late, rounds);
+	}
+	return rings;
+}
+
+/* Rings are bounded: peers beyond go by the socket, until one that had a ring is gone. */
+static void near__more_peers_than_rings(void **state)
+{
+	struct sdr_uc_open_attr oa = { .off = SDR_SOFT_NO_DELAY, .shm = 1, .mtu = MTU };
+	struct other o[SDR_SOFT_NEARS + 2];
+	const uint32_t n = SDR_SOFT_NEARS + 2;
+	struct sdr_uc *a;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(sdr_uc_open("soft:127.0.0.1", &oa, &a), 0);
+	for (i = 0; i < n; i++)
+		other_open(&o[i], a, i);
+	others_round(o, n, a, 1);
+	others_round(o, n, a, 2);
+	assert_int_equal(others_round(o, n, a, 3), SDR_SOFT_NEARS);
+	other_close(&o[7]);
+	assert_int_equal(others_round(o, n, a, 4), SDR_SOFT_NEARS - 1);
+	usleep(1100000); /* it is looked for such once a second */
+	others_round(o, n, a, 5);
+	assert_int_equal(others_round(o, n, a, 6), SDR_SOFT_NEARS);
+	for (i = 0; i < n; i++) {
+		a->ops->qp_destroy(o[i].qa);
+		if (o[i].b)
+			other_close(&o[i]);
+	}
+	a->ops->close(a);
 }
 
 /* The rings are the parent's: what the child sends goes by the socket, and both arrive. */
@@ -525,12 +617,19 @@ static void ring__receiver_lies(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(near__takes_everything), cmocka_unit_test(near__offer_in_front),
-		cmocka_unit_test(near__only_if_wanted),	  cmocka_unit_test(near__full),
-		cmocka_unit_test(near__wakes_a_sleeper),  cmocka_unit_test(near__closes),
-		cmocka_unit_test(near__is_killed),	  cmocka_unit_test(near__child_sends),
-		cmocka_unit_test(near__false_offers),	  cmocka_unit_test(ring__opens_its_own),
-		cmocka_unit_test(ring__goes_round),	  cmocka_unit_test(ring__sender_lies),
+		cmocka_unit_test(near__takes_everything),
+		cmocka_unit_test(near__offer_in_front),
+		cmocka_unit_test(near__only_if_wanted),
+		cmocka_unit_test(near__full),
+		cmocka_unit_test(near__wakes_a_sleeper),
+		cmocka_unit_test(near__closes),
+		cmocka_unit_test(near__is_killed),
+		cmocka_unit_test(near__child_sends),
+		cmocka_unit_test(near__more_peers_than_rings),
+		cmocka_unit_test(near__false_offers),
+		cmocka_unit_test(ring__opens_its_own),
+		cmocka_unit_test(ring__goes_round),
+		cmocka_unit_test(ring__sender_lies),
 		cmocka_unit_test(ring__receiver_lies),
 	};
 
