@@ -46,12 +46,8 @@ static const struct sdr_env_name sdr_objective_names[] = {
 	{ "p999", SDR_OBJECTIVE_P999 },
 	{ NULL, 0 },
 };
-static const struct sdr_env_name sdr_nat_names[] = {
-	{ "on", false },
-	{ "off", true },
-	{ NULL, 0 },
-};
-static const struct sdr_env_name sdr_ecn_names[] = {
+/* of what says that something is not to be */
+static const struct sdr_env_name sdr_no_names[] = {
 	{ "on", false },
 	{ "off", true },
 	{ NULL, 0 },
@@ -290,7 +286,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "ecn",
 	  .kind = &sdr_kind_choice,
 	  .def = "on",
-	  .names = sdr_ecn_names,
+	  .names = sdr_no_names,
 	  .help = "Whether queues on the way may mark packets in place of dropping them (RFC "
 		  "3168), and marks that come are counted: with a congestion control that answers "
 		  "marks, between peers on sockets, as long as the path carries them.",
@@ -298,7 +294,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "shm",
 	  .kind = &sdr_kind_choice,
 	  .def = "on",
-	  .names = sdr_ecn_names,
+	  .names = sdr_no_names,
 	  .help = "Whether an endpoint on a UDP socket and a peer of the same host and user, once "
 		  "they have sent each other some hundred kilobytes, go on through shared memory: "
 		  "1 MiB a peer in each direction, for 64 peers.",
@@ -395,7 +391,7 @@ const struct sdr_env_var sdr_env_vars[] = {
 	{ .name = "nat",
 	  .kind = &sdr_kind_choice,
 	  .def = "on",
-	  .names = sdr_nat_names,
+	  .names = sdr_no_names,
 	  .help = "Whether a peer that is seen at another address than it says it has is known "
 		  "by that one too, after a check: on behind address translation, off where "
 		  "every peer has an address of its own.",
