@@ -403,11 +403,7 @@ static bool parity_berth(struct sdr_bulk_rx *b, const struct sdr_frame_rec *f)
 	if (!(f->flags & SDR_REC_F_BERTH))
 		return false;
 	b->parity = b->berth ? b->berth : sdr_berth_take(b->conn, f);
-	if (!b->parity)
-		return true;
-	if (!sdr_plan_berth(&b->plan, b->shape->mtu, b->parity->len, b->berth))
-		return true;
-	return false;
+	return !b->parity || !sdr_plan_berth(&b->plan, b->shape->mtu, b->parity->len, b->berth);
 }
 
 /* False: parity that cannot be decoded, here or at all. */
