@@ -136,6 +136,25 @@ static void lull__ends_with_the_stream(void **state)
 	assert_true(!l.span);
 }
 
+/* While times are to tell something there is none; then they come back. */
+static void lull__none_while_a_train_is_answered(void **state)
+{
+	struct sdr_lull l;
+	struct run r = fresh(&l, BUF);
+
+	(void)state;
+	stream(&l, &r, 25 * MS, 65536, 100 * MS);
+	assert_true(l.span);
+	sdr_lull_none(&l, r.now + 75 * MS);
+	sdr_lull_none(&l, r.now + 50 * MS); /* the longest counts */
+	sdr_lull_round(&l, 1, PKT, r.now);
+	r = (struct run){ .now = r.now };
+	stream(&l, &r, 25 * MS, 65536, 74 * MS);
+	assert_int_equal(r.wakes, r.pkts);
+	stream(&l, &r, 25 * MS, 65536, 100 * MS);
+	assert_true(l.span);
+}
+
 /* A peer that is near is heard beside the stream: lulls end at once, and come back later. */
 static void lull__ends_when_somebody_near_is_heard(void **state)
 {
@@ -184,6 +203,7 @@ int main(void)
 		cmocka_unit_test(lull__is_a_share_of_the_round_trip),
 		cmocka_unit_test(lull__needs_a_stream),
 		cmocka_unit_test(lull__ends_with_the_stream),
+		cmocka_unit_test(lull__none_while_a_train_is_answered),
 		cmocka_unit_test(lull__ends_when_somebody_near_is_heard),
 		cmocka_unit_test(lull__has_room_for_what_comes),
 	};

@@ -197,6 +197,26 @@ static void pacer__waits_for_a_quantum(void **state)
 	assert_true(next >= 150000 && next <= 150002);
 }
 
+/* So long from now on, whatever was allowed or owed. */
+static void pacer__pauses(void **state)
+{
+	struct sdr_pacer p;
+	uint64_t next;
+
+	(void)state;
+	pacer_open(&p, 1250000000, 50000);
+	sdr_pacer_pause(&p, 20000000, S);
+	assert_true(sdr_pacer_allow(&p, S) == 0);
+	next = sdr_pacer_next(&p, S);
+	assert_true(next >= S + 20000000 && next <= S + 20000001);
+	assert_true(sdr_pacer_allow(&p, S + 19999999) == 0);
+	assert_true(sdr_pacer_allow(&p, next) >= 62500 && sdr_pacer_allow(&p, next) <= 2 * 62501);
+	/* without a rate there is nothing to hold back */
+	sdr_pacer_init(&p, PKT, 0);
+	sdr_pacer_pause(&p, 20000000, S);
+	assert_true(sdr_pacer_allow(&p, S) == UINT64_MAX);
+}
+
 /* What was missed comes back with the next quanta, each at most twice as large. */
 static void pacer__late_caller_catches_up(void **state)
 {
@@ -308,6 +328,7 @@ int main(void)
 		cmocka_unit_test(pacer__idle_earns_one_quantum),
 		cmocka_unit_test(pacer__only_who_was_told_to_wait_is_late),
 		cmocka_unit_test(pacer__waits_for_a_quantum),
+		cmocka_unit_test(pacer__pauses),
 		cmocka_unit_test(pacer__late_caller_catches_up),
 		cmocka_unit_test(pacer__spaced_catches_up_one_by_one),
 		cmocka_unit_test(pacer__change_of_rate),

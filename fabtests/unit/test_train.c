@@ -311,6 +311,62 @@ static void train__among_others_it_is_a_share(void **state)
 	}
 }
 
+/* A flight is paced slowly through others' queue; in the middle of it 128 KiB leave at once. */
+static uint64_t own_train(uint64_t seed, double cross)
+{
+	struct sim s;
+
+	sim_init(&s, 1 * GBIT, 25 * MS, seed);
+	s.report = 8 * KIB;
+	s.behind = 10 * MS;
+	s.cross = cross;
+	s.rx_nap = s.tx_nap = 50 * US;
+	flight(&s, 64, 0.1 * GBIT, PKT);
+	assert_int_equal(s.t.owns, 0);
+	/* that flight() waits before it is no matter: a real pause is shorter */
+	sdr_train_own(&s.t, s.now, s.now);
+	s.cross = 0;
+	flight(&s, 16, 0, PKT);
+	s.cross = cross;
+	flight(&s, 64, 0.1 * GBIT, PKT);
+	return s.t.owns == 1 ? s.t.own_Bps : 0;
+}
+
+/* ... tells what the bottleneck passes, not what it passes of ours. */
+static void train__one_that_was_asked_for(void **state)
+{
+	uint32_t told = 0;
+
+	(void)state;
+	for (uint32_t seed = 0; seed < 50; seed++) {
+		double rate = (double)own_train(seed, 0.8);
+
+		if (!(rate > 0))
+			continue;
+		told++;
+		assert_true(rate > 0.6 * GBIT && rate < 1.05 * GBIT);
+	}
+	assert_true(told > 40);
+}
+
+/* Without being told of it, it is no result of its own; and an old one does not count again. */
+static void train__asked_for_once(void **state)
+{
+	struct sim s;
+
+	(void)state;
+	sim_init(&s, 1 * GBIT, 25 * MS, 3);
+	s.report = 8 * KIB;
+	flight(&s, 16, 0, PKT);
+	flight(&s, 16, 0, PKT);
+	assert_int_equal(s.t.owns, 0);
+	sdr_train_own(&s.t, s.now, s.now);
+	flight(&s, 16, 0, PKT);
+	flight(&s, 16, 0, PKT);
+	flight(&s, 16, 0, PKT);
+	assert_int_equal(s.t.owns, 1);
+}
+
 static void train__losses_cost_their_share(void **state)
 {
 	(void)state;
@@ -381,6 +437,8 @@ static void train__takes_anything(void **state)
 		sdr_train_acked(&t, &a);
 		assert_true(t.err >= 0 && t.err <= 0.25);
 		assert_true(!t.rate_Bps == !(t.err > 0));
+		if (sdr_rand64(&rng) % 64 == 0 && a.tx_ns)
+			sdr_train_own(&t, a.tx_ns, a.tx_ns + sdr_rand64(&rng) % 5000);
 		if (sdr_rand64(&rng) % 16 == 0)
 			sdr_train_least(&t, sdr_rand64(&rng));
 	}
@@ -396,6 +454,8 @@ int main(void)
 		cmocka_unit_test(train__a_slow_sender_says_nothing),
 		cmocka_unit_test(train__a_queue_of_others_is_not_ours),
 		cmocka_unit_test(train__among_others_it_is_a_share),
+		cmocka_unit_test(train__one_that_was_asked_for),
+		cmocka_unit_test(train__asked_for_once),
 		cmocka_unit_test(train__losses_cost_their_share),
 		cmocka_unit_test(train__follows_a_change),
 		cmocka_unit_test(train__gives_way_to_a_higher_rate),

@@ -81,6 +81,8 @@ struct sdr_conn_bulk {			     /* of a connection */
 		/* data that come without a pause: the last of them, ns, and how many, bytes */
 		uint64_t train_ns, train_bytes;
 		uint32_t trains; /* so far */
+		bool train_told; /* this one is reported in small parts; the last such, ns */
+		uint64_t train_told_ns;
 		/* packets of this stretch of a near path and of the last; it began, ns */
 		uint32_t near_came, near_last;
 		uint64_t near_ns;

@@ -71,6 +71,9 @@ void sdr_home_recount(struct sdr_conn *c, uint64_t n)
 	c->st.lost_home += sdr_loss_est_recount(&c->peer->loss, c->rel->now, n);
 }
 
+/* round trips after which a train that was asked for is answered: a pause, its own, and a queue */
+#define SDR_HOME_ANSWER 3u
+
 /* What its own window has made of what was lost there, packets. */
 static uint64_t home_judge(struct sdr_path *p, struct sdr_cc_ack *ca)
 {
@@ -97,6 +100,8 @@ void sdr_home_acked(struct sdr_conn *c, struct sdr_acks *as)
 
 		if (ca->bytes || ca->lost || ca->late)
 			own += home_judge(p, ca);
+		if (p->cc.train_own)
+			sdr_lull_none(&c->rel->lull, c->rel->now + SDR_HOME_ANSWER * p->cc.srtt);
 		doubts |= p->cc.doubts;
 	}
 	c->st.lost_own += own;

@@ -16,6 +16,8 @@
 #define SDR_CC_TRAIN_ERR 0.1
 #define SDR_CC_TRAINS	 16u
 #define SDR_CC_FAR_NS	 1000000u
+/* of the round trip: the pause in front of one that is asked for; half is a pause to receivers */
+#define SDR_CC_TRAIN_PAUSE 0.75
 
 /* What every controller owes, and what the accounting keeps. */
 static void sdr_cc_check(const struct sdr_cc *cc)
@@ -92,11 +94,37 @@ static void sdr_cc_train(struct sdr_cc *cc)
 	uint64_t rtt = cc->srtt ? cc->srtt : cc->rtt_guess;
 
 	cc->train_left = 0;
+	cc->train_own = false;
 	if (!cc->ops->trains || cc->known.rate_Bps || cc->trains >= SDR_CC_TRAINS ||
 	    rtt < SDR_CC_FAR_NS || (cc->train.rate_Bps && cc->train.err <= SDR_CC_TRAIN_ERR))
 		return;
 	cc->trains++;
 	cc->train_left = cc->train_first = sdr_cc_train_most(cc);
+}
+
+/*
+ * One in the middle of a flight.  It leaves behind a pause by which the receiver knows the head of
+ * a train (bulk/sdr_report.c).
+ */
+static void sdr_cc_train_asked(struct sdr_cc *cc, uint64_t now)
+{
+	cc->train_asked = false;
+	if (cc->train_left || cc->srtt < SDR_CC_FAR_NS)
+		return;
+	cc->train_own = true;
+	cc->train_left = cc->train_first = sdr_cc_train_most(cc);
+	sdr_pacer_pause(&cc->pacer, (uint64_t)(SDR_CC_TRAIN_PAUSE * (double)cc->srtt), now);
+}
+
+/* Part of a train leaves. */
+static void sdr_cc_train_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes)
+{
+	uint64_t from = cc->train_left == cc->train_first ? now : cc->train.own_from;
+
+	if (cc->train_own)
+		sdr_train_own(&cc->train, from, now);
+	cc->train_left -= bytes;
+	cc->train_own = cc->train_own && cc->train_left;
 }
 
 static void sdr_cc_pair(struct sdr_cc *cc, uint64_t now)
@@ -165,7 +193,8 @@ void sdr_cc_sent(struct sdr_cc *cc, uint64_t now, uint64_t bytes, uint64_t overh
 	snap->first_tx_ns = cc->first_tx_ns;
 	snap->app_limited = cc->app_limited_until != 0;
 	at_once = pays < cc->train_left ? pays : cc->train_left;
-	cc->train_left -= at_once;
+	if (at_once)
+		sdr_cc_train_sent(cc, now, at_once);
 	sdr_pacer_sent(&cc->pacer, pays - at_once);
 }
 
@@ -262,6 +291,8 @@ void sdr_cc_acked(struct sdr_cc *cc, const struct sdr_cc_ack *ack)
 	cc->ops->acked(cc, ack, &rate);
 	sdr_pacer_spaced_set(&cc->pacer, cc->spaced);
 	sdr_pacer_rate_set(&cc->pacer, cc->pacing_Bps, ack->now);
+	if (cc->train_asked)
+		sdr_cc_train_asked(cc, ack->now);
 	sdr_cc_check(cc);
 }
 

@@ -71,7 +71,7 @@ struct sdr_cc_bond {
 
 /* bytes: a receiver that did not say; cap of the first window */
 #define SDR_CC_RX_WINDOW (256u * 1024)
-#define SDR_CC_STATE_MAX 1472u /* bytes of a controller's own state */
+#define SDR_CC_STATE_MAX 1600u /* bytes of a controller's own state */
 
 struct sdr_cc {
 	const struct sdr_cc_ops *ops;
@@ -109,6 +109,8 @@ struct sdr_cc {
 	uint64_t train_left;  /* bytes that leave at once, to find that out */
 	uint64_t train_first; /* and were to, when that flight began */
 	uint32_t trains;      /* flights that began so */
+	bool train_asked;     /* the controller wants one, in the middle of a flight */
+	bool train_own;	      /* that is the one of which train_left is left */
 	/*
 	 * of what was lost: bytes that the controller puts on the own rate, not on the path; the
 	 * caller takes them away

@@ -12,8 +12,8 @@
  * with a packet from a peer that is near: what anybody near says is never kept waiting but by the
  * lull that runs.  Peers count for a second after they were heard; one whose round trip was not
  * measured yet is near, for a shorter time.  So the first messages on a connection, an idle one's,
- * and near paths see no lull at all.  In none more comes than a quarter of the receive buffer, as
- * the last window went.
+ * and near paths see no lull at all; nor does the answer to a train (sdr_cc.c).  In none more comes
+ * than a quarter of the receive buffer, as the last window went.
  *
  * No clock, no timers, no threads.  That somebody sleeps at all, and on what, is decided elsewhere.
  */
@@ -79,12 +79,18 @@ static void lull_judge(struct sdr_lull *l, uint64_t most, uint64_t now)
 	l->span = l->streak >= SDR_LULL_WINDOWS && span >= SDR_LULL_MIN_NS ? span : 0;
 }
 
+void sdr_lull_none(struct sdr_lull *l, uint64_t until)
+{
+	if (until > l->none)
+		l->none = until;
+}
+
 void sdr_lull_round(struct sdr_lull *l, uint32_t pkts, uint64_t bytes, uint64_t now)
 {
 	uint64_t most = lull_most(l);
 
 	SDR_ASSERT(now >= l->from);
-	if (!most) {
+	if (!most || now < l->none) {
 		if (l->streak || l->span)
 			lull_end(l, now);
 		l->from = now;

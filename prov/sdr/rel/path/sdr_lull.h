@@ -29,12 +29,15 @@ struct sdr_lull {
 	uint64_t last;	      /* ns: the last packet came, or left */
 	uint64_t span;	      /* ns; 0: everything is looked at as it comes */
 	uint64_t until;	      /* ns: of the lull that runs */
+	uint64_t none;	      /* ns: none before then */
 };
 
 /* room: bytes that may arrive without being looked at; 0: never a lull. */
 void sdr_lull_init(struct sdr_lull *l, uint64_t room, uint64_t now);
 /* Something came from a peer that is so far away; rtt 0: that is not known. */
 void sdr_lull_heard(struct sdr_lull *l, uint64_t rtt, uint64_t now);
+/* What comes until then, ns, is to be looked at as it comes: its times tell something. */
+void sdr_lull_none(struct sdr_lull *l, uint64_t until);
 /* A round is over, in which so many packets came. */
 void sdr_lull_round(struct sdr_lull *l, uint32_t pkts, uint64_t bytes, uint64_t now);
 

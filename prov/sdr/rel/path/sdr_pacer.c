@@ -191,6 +191,18 @@ void sdr_pacer_sent(struct sdr_pacer *p, uint64_t bytes)
 	pacer_check(p);
 }
 
+void sdr_pacer_pause(struct sdr_pacer *p, uint64_t ns, uint64_t now)
+{
+	if (!p->rate_Bps)
+		return;
+	pacer_earn(p, now);
+	p->owed = 0;
+	p->asked = false;
+	p->waiting = true;
+	p->credit = (double)p->quantum - pacer_bytes(p, ns);
+	pacer_check(p);
+}
+
 uint64_t sdr_pacer_next(const struct sdr_pacer *p, uint64_t now)
 {
 	double need;

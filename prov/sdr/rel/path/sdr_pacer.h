@@ -56,6 +56,8 @@ void sdr_pacer_spaced_set(struct sdr_pacer *p, bool spaced);
  */
 uint64_t sdr_pacer_allow(struct sdr_pacer *p, uint64_t now);
 void sdr_pacer_sent(struct sdr_pacer *p, uint64_t bytes);
+/* Nothing leaves for so long, ns, but what does not ask. */
+void sdr_pacer_pause(struct sdr_pacer *p, uint64_t ns, uint64_t now);
 /* When a quantum will be allowed: <= now if it is; ns.  To be called when allow said 0. */
 uint64_t sdr_pacer_next(const struct sdr_pacer *p, uint64_t now);
 /* Bytes that leave together at most, but for the packet that takes the last credit. */

@@ -29,7 +29,9 @@
  * last SDR_TRAIN_KEPT runs and the one under way: a run that met cross traffic or a moment's stall
  * does not move it, a path that changed does after half of them.
  *
- * With others at the bottleneck it is what that passes of ours while we queue there, no more.
+ * With others at the bottleneck it is what that passes of ours while we queue there, no more.  The
+ * less time a train has taken to leave, the fewer packets of others are in it: so what left at once
+ * in the middle of a flight (sdr_cc.c) is a run of its own, and its rate a result of its own.
  * O(1) per acknowledgement; no clock, no timers, no allocation, no threads.
  */
 #include <math.h>
@@ -161,6 +163,12 @@ static bool train_is_long(const struct sdr_train *t)
 	       (t->prev.y >= SDR_TRAIN_LONG_NS || t->line.n >= 16 * SDR_TRAIN_LONG);
 }
 
+/* Sent to be a run of its own. */
+static bool train_is_own(const struct sdr_train *t, uint64_t tx_ns)
+{
+	return t->own_to && tx_ns >= t->own_from && tx_ns <= t->own_to;
+}
+
 /* Nothing is added to the last point any more. */
 static void train_settle(struct sdr_train *t)
 {
@@ -176,6 +184,11 @@ static void train_settle(struct sdr_train *t)
 	r = train_fit(t);
 	if (r.weight > 0)
 		t->run[t->nruns++ % SDR_TRAIN_KEPT] = r;
+	if (r.weight > 0 && train_is_own(t, t->first.tx)) {
+		/* the largest of several is believed: it is not to be that of the largest error */
+		t->own_Bps = (uint64_t)((double)r.rate_Bps * (1 - 1 / sqrt(r.weight)));
+		t->owns++;
+	}
 	/* It is the first of the next one. */
 	t->last.x = t->last.y = 0;
 	t->first = t->prev = t->last;
@@ -204,10 +217,18 @@ void sdr_train_acked(struct sdr_train *t, const struct sdr_train_ack *a)
 	/* as a difference: a round trip that is unknown may be as long as time itself */
 	t->busy = t->first.rx && a->min_rtt && t->prev.rx > a->tx_ns &&
 		  a->delay_ns <= t->prev.rx - a->tx_ns &&
-		  a->min_rtt <= t->prev.rx - a->tx_ns - a->delay_ns;
+		  a->min_rtt <= t->prev.rx - a->tx_ns - a->delay_ns &&
+		  train_is_own(t, a->tx_ns) == train_is_own(t, t->prev.tx);
 	t->at = a->now;
 	t->bytes = 0;
 	train_output(t, 0);
+}
+
+void sdr_train_own(struct sdr_train *t, uint64_t from, uint64_t to)
+{
+	SDR_ASSERT(from && from <= to);
+	t->own_from = from;
+	t->own_to = to;
 }
 
 void sdr_train_least(struct sdr_train *t, uint64_t rate_Bps)

@@ -40,9 +40,13 @@ struct sdr_train {
 	/* those that are over, in turn */
 	struct sdr_train_run run[SDR_TRAIN_KEPT];
 	uint32_t nruns;
+	/* what left in between, ns, was sent to be a run of its own; 0: nothing was */
+	uint64_t own_from, own_to;
 	/* outputs, set by sdr_train_acked */
 	uint64_t rate_Bps; /* what the bottleneck passes of ours; 0: unknown */
 	double err;	   /* relative standard error of that */
+	uint64_t own_Bps;  /* by the last run that was sent for it; and how many have told so far */
+	uint32_t owns;
 };
 
 /* One acknowledgement event with something new in it. */
@@ -56,6 +60,8 @@ struct sdr_train_ack {
 
 void sdr_train_init(struct sdr_train *t);
 void sdr_train_acked(struct sdr_train *t, const struct sdr_train_ack *a);
+/* What leaves between the two times, ns, is to be a run of its own, whatever is around it. */
+void sdr_train_own(struct sdr_train *t, uint64_t from, uint64_t to);
 /* The bottleneck passes at least so much: what says less is of another time. */
 void sdr_train_least(struct sdr_train *t, uint64_t rate_Bps);
 
