@@ -64,8 +64,27 @@ static void beat__three_falls_in_a_row(void **state)
 	assert_true(worth(3, 7, 3));
 	assert_true(worth(3, 8, 3));
 	/* without losses it is no crest */
-	assert_false(worth(10, 7, 1));
+	assert_true(worth(3, 7, 1));
+	assert_false(worth(10, 7, 0.4));
 	assert_false(worth(10, 7, 0));
+}
+
+/* What a crowd's queue sways about its target is less. */
+static void beat__falls_are_longer_than_our_target(void **state)
+{
+	struct rounds t;
+	uint32_t i;
+
+	(void)state;
+	rounds_new(&t);
+	t.at.target = CREST * 2;
+	for (i = 0; i < 10; i++)
+		cycle(&t, 7, 3);
+	assert_false(sdr_beat_worth(&t.b, t.at.now));
+	t.at.target = CREST * 3 / 2;
+	for (i = 0; i < 3; i++)
+		cycle(&t, 7, 3);
+	assert_true(sdr_beat_worth(&t.b, t.at.now));
 }
 
 static void beat__others_have_another(void **state)
@@ -178,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beat__three_falls_in_a_row),
+		cmocka_unit_test(beat__falls_are_longer_than_our_target),
 		cmocka_unit_test(beat__others_have_another),
 		cmocka_unit_test(beat__one_that_was_not_seen),
 		cmocka_unit_test(beat__own_falls),

@@ -875,7 +875,7 @@ static void rival__hold_ends(void **state)
 	/* with too many losses, but they have some rounds to see that there is less for them */
 	rounds_hold(&t);
 	t.at.lost = 0.3 * t.at.bytes;
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < 40; i++)
 		assert_true(step(&t));
 	step(&t);
 	assert_int_equal(t.r.state, SDR_RIVAL_NONE);

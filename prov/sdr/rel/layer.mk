@@ -35,7 +35,9 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/path/sdr_cc_table.c \
 	prov/sdr/rel/path/sdr_ceiling.c \
 	prov/sdr/rel/path/sdr_ceiling.h \
+	prov/sdr/rel/path/sdr_carries.c \
 	prov/sdr/rel/path/sdr_claim.c \
+	prov/sdr/rel/path/sdr_carries.h \
 	prov/sdr/rel/path/sdr_claim.h \
 	prov/sdr/rel/path/sdr_ecn.c \
 	prov/sdr/rel/path/sdr_ecn.h \

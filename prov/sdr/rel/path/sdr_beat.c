@@ -27,14 +27,15 @@
 #include "base/sdr_assert.h"
 #include "sdr_beat.h"
 
-/* so much shorter within two rounds is a fall: of the base, and ns */
-#define BEAT_FALL    0.03
-#define BEAT_FALL_NS 300000.0
+/* so much shorter within two rounds is a fall: of the base, of the target, and ns */
+#define BEAT_FALL	 0.03
+#define BEAT_FALL_TARGET 0.6
+#define BEAT_FALL_NS	 300000.0
 /* round trips of the empty path from one to the next; what is nearer is the same one */
 #define BEAT_LEAST 6.2
 #define BEAT_MOST  8.8
 #define BEAT_SAME  3.0
-#define BEAT_LOST  1.5 /* packets lost within three rounds */
+#define BEAT_LOST  0.5 /* packets lost within three rounds */
 #define BEAT_CUT   0.9 /* of the window: who goes below makes a fall by itself */
 #define BEAT_STILL 3u  /* rounds after a drain that it may have made */
 #define BEAT_WORTH 2u  /* beats */
@@ -89,7 +90,8 @@ static void beat_note(struct sdr_beat *b, const struct sdr_beat_at *at)
 
 void sdr_beat_round(struct sdr_beat *b, const struct sdr_beat_at *at)
 {
-	double fall = fmax(BEAT_FALL * (double)at->base, BEAT_FALL_NS);
+	double fall = fmax(fmax(BEAT_FALL * (double)at->base, BEAT_FALL_NS),
+			   BEAT_FALL_TARGET * (double)at->target);
 	double lost = at->lost + b->lost[0] + b->lost[1];
 	bool own = b->win[0] < BEAT_CUT * b->win[SDR_BEAT_PAST - 1];
 

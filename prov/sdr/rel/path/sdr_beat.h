@@ -32,6 +32,7 @@ struct sdr_beat {
 struct sdr_beat_at {
 	uint64_t now;
 	uint64_t base, queue; /* ns; see sdr_qdelay.h */
+	uint64_t target;      /* ns: the queue that we keep */
 	uint32_t mtu;	      /* bytes */
 	double win, lost;     /* bytes; lost: beyond the weather */
 	uint32_t drains;      /* of ours until now */

@@ -442,9 +442,12 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		.bytes = a->bytes + a->lost,
 		.lost = sdr_blame_beyond(&a->blame, a->bytes + a->lost, a->lost),
 		.app_limited = rate->app_limited,
+		.train_Bps = cc->train.own_Bps,
+		.trains = cc->train.owns,
 		.together = cc->bond ? cc->bond->rivals : 0,
 		.random = auto_random(cc, now),
 	};
+	bool rivals = false;
 
 	if (sdr_auto_capacity(rate))
 		sdr_rival_passes(&a->rival, (double)rate->capacity_Bps);
@@ -456,8 +459,11 @@ static void auto_round(struct sdr_cc *cc, uint64_t now, const struct sdr_cc_rate
 		auto_blame(cc, now, target);
 	if (a->rounds <= a->settled) /* too much was START's, and says nothing of what fits */
 		a->bound = HUGE_VAL;
-	if (a->phase != SDR_AUTO_DRAIN && auto_asks(cc, target) &&
-	    sdr_rival_round(&a->rival, &at, &a->win)) {
+	if (a->phase != SDR_AUTO_DRAIN && auto_asks(cc, target)) {
+		rivals = sdr_rival_round(&a->rival, &at, &a->win);
+		cc->train_asked = sdr_rival_wants_train(&a->rival);
+	}
+	if (rivals) {
 		sdr_blame_reset(&a->blame);
 		cc->own_lost += (uint64_t)at.lost;
 		/* what is lost of it is told later */

@@ -13,7 +13,8 @@
 #define SDR_HOLD_DRY  40u  /* rounds in which the queue has gone */
 #define SDR_HOLD_LOST 0.15 /* share lost, smoothed: too many hold, or too much */
 /* ... after so many rounds: who measures rates, as BBR, sees then that there is less for it */
-#define SDR_HOLD_PATIENT 20u
+#define SDR_HOLD_PATIENT 40u
+#define SDR_HOLD_OPEN	 1.25 /* times more a round, up to what is held */
 #define SDR_HOLD_CYCLE	 8u
 #define SDR_HOLD_MORE	 1.25 /* asked for once in it */
 #define SDR_HOLD_STEADY	 128u /* rounds that are held for a beat */
@@ -27,6 +28,7 @@ void sdr_hold_begin(struct sdr_hold *h, const struct sdr_rival_at *at, double wi
 	h->dry = h->rounds = 0;
 	h->lost = 0;
 	h->until = until;
+	h->open = fmax((double)at->bw, at->mtu / sdr_rival_trip(at));
 	for (i = 0; i < SDR_HOLD_ROUNDS; i++)
 		h->bw[i] = win / sdr_rival_trip(at);
 }
@@ -62,7 +64,8 @@ enum sdr_hold_says sdr_hold_round(struct sdr_hold *h, const struct sdr_rival_at 
 		return SDR_HOLD_IN_VAIN;
 	if (h->steady && h->rounds > SDR_HOLD_STEADY)
 		return SDR_HOLD_LISTEN;
-	*win = fmin(largest(h), most) * sdr_hold_trip(at);
+	h->open = fmin(SDR_HOLD_OPEN * h->open, most);
+	*win = fmin(largest(h), h->open) * sdr_hold_trip(at);
 	return SDR_HOLD_ON;
 }
 

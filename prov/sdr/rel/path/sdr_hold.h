@@ -19,6 +19,7 @@ enum sdr_hold_says {
 struct sdr_hold {
 	double bw[SDR_HOLD_ROUNDS]; /* rates of the last rounds, bytes per second */
 	uint32_t place;		    /* in them, and in the cycle of probes */
+	double open;		    /* it opens: bytes per second so far */
 	uint32_t dry, rounds;	    /* without a queue; of this one */
 	double lost;		    /* share, smoothed */
 	uint64_t until;		    /* ns */

@@ -21,6 +21,7 @@
  *           itself, to see who is still there: where it was a beat by listening again, at two
  *           thirds of that rate.
  *
+ * How much there is to share matters all that time, and is asked of trains (sdr_carries.c).
  * (Copa has the first two, by another rule; the experiment is ours.)  Runs at ends of rounds, no
  * clock, no timers, no threads, no allocation.
  */
@@ -40,6 +41,7 @@
 #define SDR_RIVAL_OPEN_FROM 0.15 /* of the path: what a window that opens begins with */
 /* who has less of the path listens for a beat; and of what is held, to hear it again */
 #define SDR_RIVAL_LISTEN_LITTLE 0.35
+#define SDR_RIVAL_LISTEN_LEAST	0.1 /* with less, hardly a loss is ours */
 #define SDR_RIVAL_LISTEN_AGAIN	0.67
 
 void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random)
@@ -48,6 +50,7 @@ void sdr_rival_init(struct sdr_rival *r, uint64_t now, uint64_t random)
 	sdr_press_init(&r->press);
 	sdr_standing_init(&r->standing);
 	sdr_push_init(&r->push, now, random);
+	sdr_carries_init(&r->carries);
 	sdr_claim_init(&r->claim);
 }
 
@@ -109,12 +112,16 @@ static bool rival_little(const struct sdr_rival *r, uint64_t now)
 	return r->rate < (shallow ? SDR_RIVAL_LITTLE_SHALLOW : SDR_RIVAL_LITTLE) * r->most;
 }
 
+/* There may be somebody. */
+static bool rival_reason(const struct sdr_rival *r, uint64_t now)
+{
+	return r->push.suspect || ((r->standing.stays || r->push.sure) && rival_little(r, now));
+}
+
 static bool rival_asks(const struct sdr_rival *r, const struct sdr_rival_at *at, double win)
 {
-	bool reason = r->push.suspect ||
-		      ((r->standing.stays || r->push.sure) && rival_little(r, at->now));
-
-	return reason && r->busy >= SDR_RIVAL_BUSY && sdr_push_may(&r->push, at, r->rate, win);
+	return rival_reason(r, at->now) && r->busy >= SDR_RIVAL_BUSY &&
+	       sdr_push_may(&r->push, at, r->rate, win);
 }
 
 static bool rival_beats(const struct sdr_rival *r, const struct sdr_rival_at *at)
@@ -131,7 +138,7 @@ static void rival_in_none(struct sdr_rival *r, const struct sdr_rival_at *at,
 	else if (!r->push.suspect && !rival_little(r, at->now))
 		sdr_push_idle(&r->push, at->now, at->random);
 	if (rival_beats(r, at)) {
-		rival_listen(r, r->rate, false);
+		rival_listen(r, fmax(r->rate, SDR_RIVAL_LISTEN_LEAST * r->most), false);
 	} else if (at->app_limited && r->busy < SDR_RIVAL_BUSY) {
 		sdr_press_forget(&r->press); /* who sends little does not see it go */
 	} else if (sdr_press_round(&r->press, at, *win, r->shorter) || says == SDR_STANDING_SURE) {
@@ -229,6 +236,7 @@ static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		.now = at->now,
 		.base = at->base,
 		.queue = at->queue,
+		.target = at->target,
 		.mtu = at->mtu,
 		.win = win,
 		.lost = at->lost,
@@ -239,6 +247,20 @@ static void rival_hears(struct sdr_rival *r, const struct sdr_rival_at *at, doub
 		sdr_beat_init(&r->beat);
 	else
 		sdr_beat_round(&r->beat, &look);
+}
+
+/* It matters how much there is; a push is to be seen by itself. */
+static bool rival_curious(const struct sdr_rival *r, uint64_t now)
+{
+	switch (r->state) {
+	case SDR_RIVAL_NONE:
+		return r->busy >= SDR_RIVAL_BUSY &&
+		       (rival_reason(r, now) || sdr_beat_worth(&r->beat, now));
+	case SDR_RIVAL_PUSH:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* What the round says of the path and of us; and of a queue that our drains do not remove. */
@@ -299,8 +321,14 @@ bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double 
 		break;
 	}
 	sdr_press_next(&r->press, at->now);
+	sdr_carries_round(&r->carries, at, rival_curious(r, at->now), &r->most);
 	SDR_ASSERT(r->state <= SDR_RIVAL_HOLD && r->most >= 0 && r->rate >= 0);
 	return r->state != SDR_RIVAL_NONE;
+}
+
+bool sdr_rival_wants_train(const struct sdr_rival *r)
+{
+	return r->carries.wants;
 }
 
 double sdr_rival_gain(const struct sdr_rival *r)

@@ -5,6 +5,7 @@
 #define SDR_RIVAL_H
 
 #include "rel/path/sdr_beat.h"
+#include "rel/path/sdr_carries.h"
 #include "rel/path/sdr_claim.h"
 #include "rel/path/sdr_hold.h"
 #include "rel/path/sdr_press.h"
@@ -34,6 +35,8 @@ struct sdr_rival {
 	struct sdr_standing standing;
 	struct sdr_beat beat;
 	struct sdr_push push;
+	/* how much there is to share: */
+	struct sdr_carries carries;
 	/* and what is ours beside them: */
 	struct sdr_claim claim;
 	struct sdr_hold hold;
@@ -47,6 +50,8 @@ void sdr_rival_passes(struct sdr_rival *r, double rate_Bps);
  * no rivals, and it is not for this object to say.
  */
 bool sdr_rival_round(struct sdr_rival *r, const struct sdr_rival_at *at, double *win);
+/* After a round: a train is to leave, to show what the path carries. */
+bool sdr_rival_wants_train(const struct sdr_rival *r);
 /* Of the rate that the window makes. */
 double sdr_rival_gain(const struct sdr_rival *r);
 

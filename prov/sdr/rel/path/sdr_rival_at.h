@@ -28,6 +28,9 @@ struct sdr_rival_at {
 	uint64_t bw;		      /* delivery rate, bytes per second; 0: none */
 	double bytes, lost;	      /* decided in it; lost: beyond the weather */
 	bool app_limited;
+	/* by a train that was asked for: what the path passes, bytes a second; so many have told */
+	uint64_t train_Bps;
+	uint32_t trains;
 	/* so many flows, this one included, are to have what one has; 0: as 1 */
 	uint32_t together;
 	uint64_t random;
