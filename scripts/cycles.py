@@ -47,7 +47,7 @@ def circles(graph):
 
 
 def main(build, layer, most=2):
-    objs = sorted(pathlib.Path(build, layer).glob("**/.libs/*.o"))
+    objs = sorted(pathlib.Path(build, layer).glob("**/*.o"))
     defined, wanted = {}, {}
     for obj in objs:
         name = obj.stem.rpartition("-")[2]

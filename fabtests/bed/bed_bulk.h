@@ -7,7 +7,7 @@
  * There are no records and no control packets: the test says what the plan of a transfer is, binds
  * it at the receiver, and carries reports (DACK frames) from one side to the other, or does not.
  * Data packets wait in the stub network until the test delivers or drops them; time stands still
- * until the test moves it.  It is linked with libsdr_rel_bulk.la and what is below it only.
+ * until the test moves it.  It is linked with libsdr_rel_bulk.a and what is below it only.
  *
  * What goes wrong fails the cmocka test.
  */

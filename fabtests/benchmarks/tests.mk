@@ -40,7 +40,7 @@ sdr_ct_sim_SOURCES = \
 	fabtests/benchmarks/ct_sim.h fabtests/benchmarks/ct_cell.c \
 	fabtests/benchmarks/ct_out.c fabtests/benchmarks/ct_opts.c \
 	fabtests/benchmarks/sdr_ct_sim.c
-sdr_ct_sim_LDADD = libsdr_simbed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_ct_sim_LDADD = libsdr_simbed.a libsdr_simeps.a $(SDR_REL_LIBS) $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 
 # The bytes of the erasure code beside bare ISA-L and beside XOR; --check has an exit status.
 noinst_PROGRAMS += sdr_fec_bench
@@ -48,7 +48,7 @@ sdr_fec_bench_SOURCES = \
 	fabtests/benchmarks/fec_bench.h fabtests/benchmarks/fec_bench_out.c \
 	fabtests/benchmarks/fec_bench_work.c \
 	fabtests/benchmarks/sdr_fec_bench.c
-sdr_fec_bench_LDADD = libsdr_fec.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) -lpthread
+sdr_fec_bench_LDADD = libsdr_fec.a $(SDR_WIRE_LIBS) -lpthread
 
 # How long decoding holds up a round of an endpoint, in the round and by a thread.
 noinst_PROGRAMS += sdr_decode_bench
@@ -60,4 +60,4 @@ sdr_decode_bench_LDADD = $(LIBFABRIC_LIBS) -lpthread
 # What a prediction costs; --check has an exit status.
 noinst_PROGRAMS += sdr_model_bench
 sdr_model_bench_SOURCES = fabtests/benchmarks/sdr_model_bench.c
-sdr_model_bench_LDADD = libsdr_model.la libsdr_base.la -lm
+sdr_model_bench_LDADD = libsdr_model.a $(SDR_BASE_LIBS) -lm

@@ -26,7 +26,7 @@ EXTRA_DIST += fabtests/functional/atom.sh
 
 noinst_PROGRAMS += sdr_garbage
 sdr_garbage_SOURCES = fabtests/functional/sdr_garbage.c
-sdr_garbage_LDADD = libsdr_wire.la libsdr_base.la
+sdr_garbage_LDADD = $(SDR_WIRE_LIBS)
 
 # Several endpoints of a process under one ceiling (scripts/net/qos.sh).
 noinst_PROGRAMS += sdr_many
@@ -47,7 +47,7 @@ sdr_stranger_SOURCES = \
 	fabtests/functional/stranger_link.c \
 	fabtests/functional/stranger_seen.c \
 	fabtests/functional/stranger_peer.c
-sdr_stranger_LDADD = libsdr_wire.la libsdr_base.la
+sdr_stranger_LDADD = $(SDR_WIRE_LIBS)
 sdr_honest_SOURCES = \
 	fabtests/benchmarks/bench_ep.h fabtests/benchmarks/bench_ep.c \
 	fabtests/functional/sdr_honest.c

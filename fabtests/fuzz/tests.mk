@@ -26,37 +26,36 @@ EXTRA_DIST += fabtests/fuzz/standalone.c
 CLEANFILES += crash-fuzz_roce crash-fuzz_class crash-fuzz_frame crash-fuzz_code crash-fuzz_paths crash-fuzz_parity
 CLEANFILES += crash-fuzz_liar
 
-FUZZ_LINK = $(AM_LDFLAGS) $(SDR_FUZZ_LDFLAGS)
-FUZZ_WIRE_LIBS = libsdr_wire.la libsdr_base.la $(ISAL_LIBS)
+FUZZ_LINK = $(LINK) $(SDR_FUZZ_LDFLAGS)
 
 fuzz_roce_SOURCES = fabtests/fuzz/fuzz_roce.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
-fuzz_roce_LDFLAGS = $(FUZZ_LINK)
-fuzz_roce_LDADD = $(FUZZ_WIRE_LIBS)
+fuzz_roce_LINK = $(FUZZ_LINK)
+fuzz_roce_LDADD = $(SDR_WIRE_LIBS)
 
 fuzz_class_SOURCES = fabtests/fuzz/fuzz_class.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
-fuzz_class_LDFLAGS = $(FUZZ_LINK)
-fuzz_class_LDADD = $(FUZZ_WIRE_LIBS)
+fuzz_class_LINK = $(FUZZ_LINK)
+fuzz_class_LDADD = $(SDR_WIRE_LIBS)
 
 fuzz_frame_SOURCES = fabtests/fuzz/fuzz_frame.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
-fuzz_frame_LDFLAGS = $(FUZZ_LINK)
-fuzz_frame_LDADD = $(FUZZ_WIRE_LIBS)
+fuzz_frame_LINK = $(FUZZ_LINK)
+fuzz_frame_LDADD = $(SDR_WIRE_LIBS)
 
 fuzz_code_SOURCES = fabtests/fuzz/fuzz_code.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_code_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
-fuzz_code_LDFLAGS = $(FUZZ_LINK)
-fuzz_code_LDADD = libsdr_fec.la libsdr_base.la $(ISAL_LIBS)
+fuzz_code_LINK = $(FUZZ_LINK)
+fuzz_code_LDADD = libsdr_fec.a $(SDR_BASE_LIBS) $(ISAL_LIBS)
 
 fuzz_paths_SOURCES = fabtests/fuzz/fuzz_paths.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_paths_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=20000u
-fuzz_paths_LDFLAGS = $(FUZZ_LINK)
-fuzz_paths_LDADD = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(SDR_SYS_LIBS)
+fuzz_paths_LINK = $(FUZZ_LINK)
+fuzz_paths_LDADD = libsdr_rel_path.a libsdr_model.a $(SDR_BASE_LIBS) $(SDR_SYS_LIBS)
 
 fuzz_parity_SOURCES = fabtests/fuzz/fuzz_parity.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_parity_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=2000u
-fuzz_parity_LDFLAGS = $(FUZZ_LINK)
+fuzz_parity_LINK = $(FUZZ_LINK)
 fuzz_parity_LDADD = $(SDR_BED_LIBS)
 
 fuzz_liar_SOURCES = fabtests/fuzz/fuzz_liar.c fabtests/fuzz/fuzz.h $(SDR_LIAR) $(FUZZ_MAIN)
 fuzz_liar_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=100u -DFUZZ_FLIPS_MAX=2u -DFUZZ_CUT=64u
-fuzz_liar_LDFLAGS = $(FUZZ_LINK) $(SDR_LIAR_WRAP)
+fuzz_liar_LINK = $(FUZZ_LINK) $(SDR_LIAR_WRAP)
 fuzz_liar_LDADD = $(SDR_BED_LIBS)

@@ -31,7 +31,7 @@ UNIT_TESTS += test_fi_hmem
 test_fi_hmem_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
 	fabtests/hmem/far_fake.c fabtests/hmem/far_mem.h
 test_fi_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
-test_fi_hmem_LDFLAGS = $(AM_LDFLAGS) -Wl,--no-as-needed
+test_fi_hmem_LINK = $(LT_LINK) -Wl,--no-as-needed
 test_fi_hmem_LDADD = $(HMEM_FAKES) $(FI_TEST_LIBS)
 
 # The same on a GPU, where there is one.
@@ -39,17 +39,17 @@ UNIT_TESTS += test_fi_gpu
 test_fi_gpu_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
 	fabtests/hmem/far_cuda.c fabtests/hmem/far_mem.h
 test_fi_gpu_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
-test_fi_gpu_LDADD = libsdr_tool.la $(FI_TEST_LIBS) -ldl
+test_fi_gpu_LDADD = libsdr_tool.a $(FI_TEST_LIBS) -ldl
 
 UNIT_TESTS += test_hmem
 test_hmem_SOURCES = fabtests/unit/test_hmem.c
 test_hmem_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
-test_hmem_LDFLAGS = $(test_fi_hmem_LDFLAGS)
-test_hmem_LDADD = libsdr_hmem.la $(HMEM_FAKES) $(CMOCKA_LIBS) -lpthread
+test_hmem_LINK = $(test_fi_hmem_LINK)
+test_hmem_LDADD = libsdr_hmem.a $(HMEM_FAKES) $(CMOCKA_LIBS) -lpthread
 
 # The same rows as test_consumers, where a driver has a device.
 UNIT_TESTS += test_consumers_device
 test_consumers_device_SOURCES = $(CONSUMERS) fabtests/unit/test_consumers_device.c
 test_consumers_device_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
-test_consumers_device_LDFLAGS = $(test_fi_hmem_LDFLAGS)
+test_consumers_device_LINK = $(test_fi_hmem_LINK)
 test_consumers_device_LDADD = $(test_fi_hmem_LDADD)

@@ -11,12 +11,12 @@ noinst_PROGRAMS += sdr_verbs_late sdr_early
 sdr_early_SOURCES = fabtests/rxe/sdr_early.c
 sdr_early_LDADD = $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 sdr_verbs_late_SOURCES = fabtests/rxe/sdr_verbs_late.c
-sdr_verbs_late_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la $(SDR_SYS_LIBS)
+sdr_verbs_late_LDADD = $(SDR_UC_LIBS) $(SDR_WIRE_LIBS) $(SDR_SYS_LIBS)
 
 # Linked with libibverbs: the device there is no part of ours.
 noinst_PROGRAMS += sdr_soft_nic
 sdr_soft_nic_SOURCES = fabtests/rxe/sdr_soft_nic.c
-sdr_soft_nic_LDADD = libsdr_uc.la libsdr_wire.la libsdr_base.la -libverbs $(SDR_SYS_LIBS)
+sdr_soft_nic_LDADD = $(SDR_UC_LIBS) $(SDR_WIRE_LIBS) -libverbs $(SDR_SYS_LIBS)
 
 # The provider finds dlvsym of the program, and with it ibv_reg_dmabuf_mr.  The fakes are there with cmocka.
 if HAVE_CMOCKA
@@ -24,7 +24,7 @@ noinst_PROGRAMS += sdr_verbs_hmem
 sdr_verbs_hmem_SOURCES = fabtests/rxe/sdr_verbs_hmem.c fabtests/rxe/dmabuf_shim.c fabtests/rxe/dmabuf_shim.h
 sdr_verbs_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
 sdr_verbs_hmem_CFLAGS = $(AM_CFLAGS) -fvisibility=default
-sdr_verbs_hmem_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--no-as-needed
+sdr_verbs_hmem_LINK = $(LT_LINK) -export-dynamic -Wl,--no-as-needed
 sdr_verbs_hmem_LDADD = $(HMEM_FAKES) $(LIBFABRIC_LIBS) -lpthread
 endif
 endif

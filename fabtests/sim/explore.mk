@@ -9,9 +9,9 @@ sdr_explore_SOURCES = \
 	fabtests/sim/sdr_explore.c fabtests/sim/explore_model.c fabtests/sim/explore_real.c \
 	fabtests/sim/explore.h \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
-sdr_explore_LDADD = libsdr_sdk.la libsdr_wire.la libsdr_base.la
+sdr_explore_LDADD = libsdr_sdk.a $(SDR_WIRE_LIBS)
 
 check_PROGRAMS += sdr_explore_crew
 TESTS += sdr_explore_crew
 sdr_explore_crew_SOURCES = fabtests/sim/sdr_explore_crew.c
-sdr_explore_crew_LDADD = libsdr_uc_soft.la libsdr_uc_base.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) -lpthread
+sdr_explore_crew_LDADD = libsdr_uc_soft.a libsdr_uc_base.a $(SDR_WIRE_LIBS) -lpthread

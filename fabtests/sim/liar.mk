@@ -23,5 +23,5 @@ SDR_LIAR_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 check_PROGRAMS += fabtests/sim/sdr_liar
 TESTS += fabtests/sim/sdr_liar
 fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR) $(SDR_CRASH_NOTE)
-fabtests_sim_sdr_liar_LDFLAGS = $(AM_LDFLAGS) $(SDR_LIAR_WRAP)
+fabtests_sim_sdr_liar_LINK = $(LINK) $(SDR_LIAR_WRAP)
 fabtests_sim_sdr_liar_LDADD = $(SDR_BED_LIBS)

@@ -13,7 +13,7 @@ fabtests_sim_sdr_props_SOURCES = \
 	fabtests/sim/sdr_props.c fabtests/sim/props_lanes.c fabtests/sim/props_lanes.h $(SDR_CRASH_NOTE) \
 	fabtests/sim/props_parity.c fabtests/sim/props_parity.h $(FEC_PASS)
 fabtests_sim_sdr_props_LDADD = $(SDR_BED_LIBS)
-fabtests_sim_sdr_props_LDFLAGS = $(AM_LDFLAGS) $(FEC_PASS_WRAP)
+fabtests_sim_sdr_props_LINK = $(LINK) $(FEC_PASS_WRAP)
 
 UNIT_TESTS += fabtests/sim/sdr_scenarios fabtests/sim/sdr_scenarios_ends fabtests/sim/sdr_scenarios_keyed
 UNIT_TESTS += fabtests/sim/sdr_scenarios_parity fabtests/sim/sdr_scenarios_path
@@ -46,18 +46,18 @@ TESTS += sdr_share_bars
 sdr_share_bars_SOURCES = \
 	fabtests/sim/sdr_share_bars.c fabtests/sim/share_bars.h \
 	fabtests/sim/share_cases.c fabtests/sim/share_judge.c
-sdr_share_bars_LDADD = libsdr_simshare.la libsdr_simbed.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) \
+sdr_share_bars_LDADD = libsdr_simshare.a libsdr_simbed.a libsdr_simeps.a $(SDR_REL_LIBS) $(SDR_SDK_LIBS) \
 	$(SDR_SYS_LIBS) -lm
 
 UNIT_TESTS += fabtests/sim/test_share
 fabtests_sim_test_share_SOURCES = fabtests/sim/test_share.c
-fabtests_sim_test_share_LDADD = libsdr_simshare.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) \
+fabtests_sim_test_share_LDADD = libsdr_simshare.a libsdr_simeps.a $(SDR_REL_LIBS) $(SDR_SDK_LIBS) $(CMOCKA_LIBS) \
 	$(SDR_SYS_LIBS) -lm
 
 # The other flows of these worlds hold to their laws.
 UNIT_TESTS += fabtests/sim/test_rivals
 fabtests_sim_test_rivals_SOURCES = fabtests/sim/test_rivals.c
-fabtests_sim_test_rivals_LDADD = libsdr_simshare.la libsdr_simeps.la libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) \
+fabtests_sim_test_rivals_LDADD = libsdr_simshare.a libsdr_simeps.a $(SDR_REL_LIBS) $(SDR_SDK_LIBS) $(CMOCKA_LIBS) \
 	$(SDR_SYS_LIBS) -lm
 
 include fabtests/sim/explore.mk

@@ -6,7 +6,7 @@
 BASE_TESTS = test_base_assert test_base_bitmap test_base_books test_base_htab test_base_idtab \
 	test_base_list test_base_minifloat test_base_rand test_base_ring test_base_slab test_base_timerq \
 	test_base_units
-BASE_TEST_LIBS = libsdr_base.la $(CMOCKA_LIBS)
+BASE_TEST_LIBS = $(SDR_BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_TESTS += $(BASE_TESTS)
 
 test_base_assert_SOURCES = fabtests/unit/test_base_assert.c

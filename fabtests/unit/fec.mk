@@ -3,7 +3,7 @@
 #
 # cmocka programs for prov/sdr/fec, one per object.
 
-FEC_TEST_LIBS = libsdr_fec.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+FEC_TEST_LIBS = libsdr_fec.a $(SDR_BASE_LIBS) $(ISAL_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += test_code test_code_bytes test_codec
 TESTS += test_code test_code_bytes test_codec
 check_PROGRAMS += test_fec test_fec_plan
@@ -19,4 +19,4 @@ test_code_SOURCES = fabtests/unit/test_code.c fabtests/unit/test_code_util.h
 test_code_LDADD = $(FEC_TEST_LIBS)
 test_code_bytes_SOURCES = fabtests/unit/test_code_bytes.c fabtests/unit/test_code_util.h $(FEC_PASS)
 test_code_bytes_LDADD = $(FEC_TEST_LIBS)
-test_code_bytes_LDFLAGS = $(AM_LDFLAGS) $(FEC_PASS_WRAP)
+test_code_bytes_LINK = $(LINK) $(FEC_PASS_WRAP)

@@ -3,7 +3,7 @@
 #
 # cmocka programs for prov/sdr/model.
 
-MODEL_TEST_LIBS = libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
+MODEL_TEST_LIBS = libsdr_model.a $(SDR_BASE_LIBS) $(CMOCKA_LIBS) -lm
 
 TEST_CHOICE_UTIL = fabtests/unit/test_choice_util.h fabtests/unit/test_draw.h
 UNIT_TESTS += test_choice_table test_choice_layout

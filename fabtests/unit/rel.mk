@@ -26,7 +26,7 @@ test_rel_conn_SOURCES = \
 	fabtests/bed/bed_conn.c fabtests/bed/bed_conn.h \
 	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
-test_rel_conn_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+test_rel_conn_LDADD = $(SDR_REL_LIBS) $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
 UNIT_TESTS += test_rel_shape_bad
 test_rel_shape_bad_SOURCES = \
@@ -34,7 +34,7 @@ test_rel_shape_bad_SOURCES = \
 	fabtests/bed/bed_conn.c fabtests/bed/bed_conn.h \
 	fabtests/functional/stranger.h fabtests/functional/stranger_peer.c \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
-test_rel_shape_bad_LDADD = libsdr_rel.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+test_rel_shape_bad_LDADD = $(SDR_REL_LIBS) $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 
 test_rel_handshake_SOURCES = fabtests/unit/test_rel_handshake.c
 test_rel_handshake_LDADD = $(SDR_BED_UNIT_LIBS)
@@ -96,7 +96,7 @@ test_rel_berth_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_berth_parity_SOURCES = \
 	fabtests/unit/test_rel_berth_parity.c fabtests/unit/test_rel_code_util.h $(FEC_PASS)
 test_rel_berth_parity_LDADD = $(SDR_BED_UNIT_LIBS)
-test_rel_berth_parity_LDFLAGS = $(AM_LDFLAGS) $(FEC_PASS_WRAP)
+test_rel_berth_parity_LINK = $(LINK) $(FEC_PASS_WRAP)
 test_rel_keyed_SOURCES = fabtests/unit/test_rel_keyed.c
 test_rel_keyed_LDADD = $(SDR_BED_UNIT_LIBS)
 test_rel_keyed_bad_SOURCES = fabtests/unit/test_rel_keyed_bad.c
@@ -142,8 +142,8 @@ test_op_atomic_SOURCES = fabtests/unit/test_op_atomic.c
 test_op_atomic_LDADD = $(SDR_BED_UNIT_LIBS)
 
 # The room msg alone, with what is below it: an arrow that points up does not link.
-REL_MSG_TEST_LIBS = libsdr_rel_msg.la libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la \
-	libsdr_fec.la libsdr_model.la $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
+REL_MSG_TEST_LIBS = libsdr_rel_msg.a libsdr_rel_bulk.a libsdr_rel_conn.a libsdr_rel_path.a \
+	libsdr_fec.a libsdr_model.a $(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 UNIT_TESTS += test_msg_room
 test_msg_room_SOURCES = fabtests/unit/test_msg_room.c fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
 test_msg_room_LDADD = $(REL_MSG_TEST_LIBS)

@@ -4,7 +4,7 @@
 # cmocka programs for the room rel/conn: linked with it and what is below it only, so that an arrow
 # that points up does not link.
 
-REL_CONN_TEST_LIBS = libsdr_rel_conn.la libsdr_rel_path.la libsdr_model.la $(SDR_SDK_LIBS) \
+REL_CONN_TEST_LIBS = libsdr_rel_conn.a libsdr_rel_path.a libsdr_model.a $(SDR_SDK_LIBS) \
 	$(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 REL_CONN_BED = \
 	fabtests/bed/bed_room.c fabtests/bed/bed_room.h \

@@ -5,7 +5,7 @@
 # for the frame codec of prov/sdr/wire.  Those of a room are linked with that room and what is
 # below it, so that an arrow that points up does not link.
 
-REL_PATH_TEST_LIBS = libsdr_rel_path.la libsdr_model.la libsdr_base.la $(CMOCKA_LIBS) -lm
+REL_PATH_TEST_LIBS = libsdr_rel_path.a libsdr_model.a $(SDR_BASE_LIBS) $(CMOCKA_LIBS) -lm
 REL_PATH_TESTS = test_ceiling test_ecn test_rtt test_pmtu test_pacer test_cc test_cc_shared test_loss_est \
 	test_rack test_choice test_train test_path_mem test_lull test_qdelay test_shallow test_spread test_standing test_beat test_carries test_blame test_burst \
 	test_rival test_cc_auto
@@ -15,7 +15,7 @@ UNIT_TESTS += $(REL_PATH_TESTS)
 check_PROGRAMS += test_frame
 TESTS += test_frame
 test_frame_SOURCES = fabtests/unit/test_frame.c
-test_frame_LDADD = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+test_frame_LDADD = $(SDR_WIRE_LIBS) $(CMOCKA_LIBS)
 test_pmtu_SOURCES = fabtests/unit/test_pmtu.c
 test_pmtu_LDADD = $(REL_PATH_TEST_LIBS)
 test_ceiling_SOURCES = fabtests/unit/test_ceiling.c
@@ -63,7 +63,7 @@ test_train_LDADD = $(REL_PATH_TEST_LIBS)
 test_choice_SOURCES = fabtests/unit/test_choice.c $(TEST_CHOICE_UTIL)
 test_choice_LDADD = $(REL_PATH_TEST_LIBS)
 
-REL_BULK_TEST_LIBS = libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la libsdr_fec.la libsdr_model.la \
+REL_BULK_TEST_LIBS = libsdr_rel_bulk.a libsdr_rel_conn.a libsdr_rel_path.a libsdr_fec.a libsdr_model.a \
 	$(SDR_SDK_LIBS) $(CMOCKA_LIBS) $(SDR_SYS_LIBS)
 UNIT_TESTS += test_plan test_scratch test_rel_room_bulk
 test_plan_SOURCES = fabtests/unit/test_plan.c
@@ -79,4 +79,4 @@ test_rel_room_bulk_LDADD = $(REL_BULK_TEST_LIBS)
 check_PROGRAMS += test_rel_err
 TESTS += test_rel_err
 test_rel_err_SOURCES = fabtests/unit/test_rel_err.c
-test_rel_err_LDADD = libsdr_rel_path.la $(CMOCKA_LIBS)
+test_rel_err_LDADD = libsdr_rel_path.a $(CMOCKA_LIBS)

@@ -4,7 +4,7 @@
 # prov/sdr/sdk: cmocka programs over an engine in memory (uc_loop) and over those that ship,
 # and the benchmark of the receive worker.  The exhaustive explorer: fabtests/sim/explore.mk.
 
-SDK_TEST_LIBS = libsdr_sdk.la libsdr_wire.la libsdr_base.la $(CMOCKA_LIBS) -lpthread
+SDK_TEST_LIBS = libsdr_sdk.a $(SDR_WIRE_LIBS) $(CMOCKA_LIBS) -lpthread
 SDK_TEST_COMMON = \
 	fabtests/unit/test_sdk.h \
 	fabtests/unit/uc_loop.c fabtests/unit/uc_loop.h
@@ -31,18 +31,18 @@ test_sdk_app_LDADD = $(SDK_TEST_LIBS)
 
 noinst_PROGRAMS += sdr_workers_bench
 sdr_workers_bench_SOURCES = fabtests/benchmarks/sdr_workers_bench.c
-sdr_workers_bench_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) -lpthread -lm
+sdr_workers_bench_LDADD = $(SDR_SDK_LIBS) -lpthread -lm
 
 noinst_PROGRAMS += sdr_rx_bench
 sdr_rx_bench_SOURCES = fabtests/benchmarks/sdr_rx_bench.c
-sdr_rx_bench_LDADD = libsdr_sdk.la libsdr_wire.la libsdr_base.la -lpthread
+sdr_rx_bench_LDADD = libsdr_sdk.a $(SDR_WIRE_LIBS) -lpthread
 
 check_PROGRAMS += test_sdk_engines
 TESTS += test_sdk_engines
 test_sdk_engines_SOURCES = fabtests/unit/test_sdk_engines.c
-test_sdk_engines_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm
+test_sdk_engines_LDADD = $(SDR_SDK_LIBS) $(CMOCKA_LIBS) -lpthread -lm
 
 check_PROGRAMS += test_sdk_workers
 TESTS += test_sdk_workers
 test_sdk_workers_SOURCES = fabtests/unit/test_sdk_workers.c
-test_sdk_workers_LDADD = libsdr_sdk.la libsdr_uc.la libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS) -lpthread -lm
+test_sdk_workers_LDADD = $(SDR_SDK_LIBS) $(CMOCKA_LIBS) -lpthread -lm

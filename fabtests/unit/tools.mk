@@ -24,6 +24,6 @@ test_perf_sdk_LDADD = $(CMOCKA_LIBS)
 # The emulated WAN: virtual time, no device.
 UNIT_TESTS += test_wan test_wan_pkt
 test_wan_SOURCES = fabtests/unit/test_wan.c fabtests/unit/test_wan_util.h
-test_wan_LDADD = libsdr_wan.la libsdr_tool.la libsdr_base.la $(CMOCKA_LIBS) -lm
+test_wan_LDADD = libsdr_wan.a libsdr_tool.a $(SDR_BASE_LIBS) $(CMOCKA_LIBS) -lm
 test_wan_pkt_SOURCES = fabtests/unit/test_wan_pkt.c fabtests/unit/test_wan_util.h
-test_wan_pkt_LDADD = libsdr_wan.la libsdr_base.la $(CMOCKA_LIBS) -lm
+test_wan_pkt_LDADD = libsdr_wan.a $(SDR_BASE_LIBS) $(CMOCKA_LIBS) -lm

@@ -5,7 +5,7 @@
 
 WIRE_TESTS = test_wire_roce test_wire_icrc test_wire_imm test_wire_class
 WIRE_TESTS += test_frame_long test_wire_golden test_wire_hello test_wire_part
-WIRE_TEST_LIBS = libsdr_wire.la libsdr_base.la $(ISAL_LIBS) $(CMOCKA_LIBS)
+WIRE_TEST_LIBS = $(SDR_WIRE_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(WIRE_TESTS)
 TESTS += $(WIRE_TESTS)
 

@@ -7,8 +7,8 @@
 
 EXTRA_DIST += prov/sdr/base/README.md
 
-noinst_LTLIBRARIES += libsdr_base.la
-libsdr_base_la_SOURCES = \
+noinst_LIBRARIES += libsdr_base.a
+libsdr_base_a_SOURCES = \
 	prov/sdr/base/sdr_assert.c \
 	prov/sdr/base/sdr_assert.h \
 	prov/sdr/base/sdr_bitmap.c \

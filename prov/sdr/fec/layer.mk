@@ -5,9 +5,8 @@
 
 EXTRA_DIST += prov/sdr/fec/README.md
 
-noinst_LTLIBRARIES += libsdr_fec.la
-libsdr_fec_la_CPPFLAGS = $(AM_CPPFLAGS)
-libsdr_fec_la_SOURCES = \
+noinst_LIBRARIES += libsdr_fec.a
+libsdr_fec_a_SOURCES = \
 	prov/sdr/fec/sdr_code.c \
 	prov/sdr/fec/sdr_code_bytes.c \
 	prov/sdr/fec/sdr_codec.c \

@@ -5,8 +5,8 @@
 # Every .c and .h of the layer is in the list: what is not listed is neither built nor
 # distributed.
 
-noinst_LTLIBRARIES += libsdr_prov.la
-libsdr_prov_la_SOURCES = \
+noinst_LIBRARIES += libsdr_prov.a
+libsdr_prov_a_SOURCES = \
 	prov/sdr/fi/sdr_alarm.c \
 	prov/sdr/fi/sdr_alarm.h \
 	prov/sdr/fi/sdr_atomic.c \
@@ -143,11 +143,6 @@ libsdr_prov_la_SOURCES = \
 
 # Prints the section RUNTIME PARAMETERS of fi_sdr(7) from the table in sdr_env.c.
 noinst_PROGRAMS += sdr_env_man
-sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c prov/sdr/fi/sdr_env.c prov/sdr/fi/sdr_env.h \
-	prov/sdr/fi/sdr_env_kind.c prov/sdr/fi/sdr_env_kind.h prov/sdr/fi/sdr_env_net.c \
-	prov/sdr/fi/sdr_env_qos.c \
-	prov/sdr/fi/sdr_iface_pick.c prov/sdr/fi/sdr_iface_pick.h
-sdr_env_man_CPPFLAGS = $(AM_CPPFLAGS)
-sdr_env_man_LDADD = libsdr_rel_bulk.la libsdr_rel_conn.la libsdr_rel_path.la libsdr_fec.la \
-	libsdr_model.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_env_man_SOURCES = prov/sdr/fi/sdr_env_man.c
+sdr_env_man_LDADD = $(SDR_ALL_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
 EXTRA_DIST += prov/sdr/fi/README.md

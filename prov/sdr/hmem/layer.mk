@@ -7,8 +7,8 @@
 
 EXTRA_DIST += prov/sdr/hmem/README.md
 
-noinst_LTLIBRARIES += libsdr_hmem.la
-libsdr_hmem_la_SOURCES = \
+noinst_LIBRARIES += libsdr_hmem.a
+libsdr_hmem_a_SOURCES = \
 	prov/sdr/hmem/sdr_hmem.c \
 	prov/sdr/hmem/sdr_hmem.h \
 	prov/sdr/hmem/sdr_hmem_cuda.c \

@@ -6,8 +6,8 @@
 
 EXTRA_DIST += prov/sdr/model/README.md
 
-noinst_LTLIBRARIES += libsdr_model.la
-libsdr_model_la_SOURCES = \
+noinst_LIBRARIES += libsdr_model.a
+libsdr_model_a_SOURCES = \
 	prov/sdr/model/sdr_choice.c \
 	prov/sdr/model/sdr_choice_layout.c \
 	prov/sdr/model/sdr_choice_layout.h \

@@ -10,8 +10,8 @@
 EXTRA_DIST += prov/sdr/rel/README.md prov/sdr/rel/path/README.md prov/sdr/rel/bulk/README.md \
 	prov/sdr/rel/msg/README.md
 
-noinst_LTLIBRARIES += libsdr_rel_path.la
-libsdr_rel_path_la_SOURCES = \
+noinst_LIBRARIES += libsdr_rel_path.a
+libsdr_rel_path_a_SOURCES = \
 	prov/sdr/rel/path/sdr_beat.c \
 	prov/sdr/rel/path/sdr_beat.h \
 	prov/sdr/rel/path/sdr_blame.c \
@@ -82,8 +82,8 @@ libsdr_rel_path_la_SOURCES = \
 	prov/sdr/rel/sdr_rel_err.c \
 	prov/sdr/rel/sdr_rel_err.h
 
-noinst_LTLIBRARIES += libsdr_rel_conn.la
-libsdr_rel_conn_la_SOURCES = \
+noinst_LIBRARIES += libsdr_rel_conn.a
+libsdr_rel_conn_a_SOURCES = \
 	prov/sdr/rel/conn/sdr_alias.c \
 	prov/sdr/rel/conn/sdr_alias.h \
 	prov/sdr/rel/conn/sdr_conn.c \
@@ -157,8 +157,8 @@ libsdr_rel_conn_la_SOURCES = \
 	prov/sdr/rel/conn/sdr_wire_err.c \
 	prov/sdr/rel/conn/sdr_wire_err.h
 
-noinst_LTLIBRARIES += libsdr_rel_bulk.la
-libsdr_rel_bulk_la_SOURCES = \
+noinst_LIBRARIES += libsdr_rel_bulk.a
+libsdr_rel_bulk_a_SOURCES = \
 	prov/sdr/rel/bulk/sdr_berth_rx.c \
 	prov/sdr/rel/bulk/sdr_berth_rx.h \
 	prov/sdr/rel/bulk/sdr_berth_tx.c \
@@ -204,8 +204,8 @@ libsdr_rel_bulk_la_SOURCES = \
 	prov/sdr/rel/bulk/sdr_seg_tx.c \
 	prov/sdr/rel/bulk/sdr_seg_tx.h
 
-noinst_LTLIBRARIES += libsdr_rel_msg.la
-libsdr_rel_msg_la_SOURCES = \
+noinst_LIBRARIES += libsdr_rel_msg.a
+libsdr_rel_msg_a_SOURCES = \
 	prov/sdr/rel/msg/sdr_above.c \
 	prov/sdr/rel/msg/sdr_above.h \
 	prov/sdr/rel/msg/sdr_atomic_exec.c \
@@ -249,8 +249,8 @@ libsdr_rel_msg_la_SOURCES = \
 	prov/sdr/rel/msg/sdr_view.c \
 	prov/sdr/rel/msg/sdr_view.h
 
-noinst_LTLIBRARIES += libsdr_rel.la
-libsdr_rel_la_SOURCES = \
+noinst_LIBRARIES += libsdr_rel.a
+libsdr_rel_a_SOURCES = \
 	prov/sdr/rel/sdr_conn_timer.c \
 	prov/sdr/rel/sdr_conn_timer.h \
 	prov/sdr/rel/sdr_bond.c \
@@ -267,3 +267,7 @@ libsdr_rel_la_SOURCES = \
 	prov/sdr/rel/sdr_rel_sum.h \
 	prov/sdr/rel/sdr_rooms.c \
 	prov/sdr/rel/sdr_rooms.h
+
+# The rooms with what they are over but for the SDK, in the order in which the linker wants them.
+SDR_REL_LIBS = libsdr_rel.a libsdr_rel_msg.a libsdr_rel_bulk.a libsdr_rel_conn.a libsdr_rel_path.a \
+	libsdr_fec.a libsdr_model.a

@@ -5,8 +5,8 @@
 # Every .c and .h of the layer is in the list: what is not listed is neither built nor
 # distributed.
 
-noinst_LTLIBRARIES += libsdr_sdk.la
-libsdr_sdk_la_SOURCES = \
+noinst_LIBRARIES += libsdr_sdk.a
+libsdr_sdk_a_SOURCES = \
 	prov/sdr/sdk/sdr_app.c \
 	prov/sdr/sdk/sdr_app.h \
 	prov/sdr/sdk/sdr_context.c \

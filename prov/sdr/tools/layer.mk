@@ -6,9 +6,9 @@
 EXTRA_DIST += prov/sdr/tools/README.md
 
 # What they have in common.  A row (model_row.c, model_source.c) is a question to the model: who reads rows links
-# libsdr_model.la, too.
-noinst_LTLIBRARIES += libsdr_tool.la
-libsdr_tool_la_SOURCES = \
+# libsdr_model.a, too.
+noinst_LIBRARIES += libsdr_tool.a
+libsdr_tool_a_SOURCES = \
 	prov/sdr/tools/common/model_row.c \
 	prov/sdr/tools/common/model_row.h \
 	prov/sdr/tools/common/model_source.c \
@@ -23,7 +23,7 @@ libsdr_tool_la_SOURCES = \
 	prov/sdr/tools/common/tool_text.c \
 	prov/sdr/tools/common/tool_value.c
 
-# An ordinary libfabric program: no part of the provider is linked into it, and of libsdr_tool.la tool_cuda.c and
+# An ordinary libfabric program: no part of the provider is linked into it, and of libsdr_tool.a tool_cuda.c and
 # tool_gnuplot.c alone.
 # What --sdk measures are the objects of the SDK and of the engines below it.
 
@@ -67,7 +67,7 @@ sdr_perf_SOURCES = \
 	prov/sdr/tools/perf/sdr_perf_times.c \
 	prov/sdr/tools/perf/sdr_perf_value.c \
 	prov/sdr/tools/perf/sdr_perf_value.h
-sdr_perf_LDADD = libsdr_tool.la $(SDR_SDK_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
+sdr_perf_LDADD = libsdr_tool.a $(SDR_SDK_LIBS) $(LIBFABRIC_LIBS) $(SDR_SYS_LIBS)
 
 # Linked with the model's objects themselves and not with libsdr.so: it runs where it was built, too.
 bin_PROGRAMS += sdr_model
@@ -85,18 +85,18 @@ sdr_model_SOURCES = \
 	prov/sdr/tools/model/model_run.c \
 	prov/sdr/tools/model/model_tool.h \
 	prov/sdr/tools/model/sdr_model.c
-sdr_model_LDADD = libsdr_tool.la libsdr_model.la libsdr_base.la -lpthread -lm
+sdr_model_LDADD = libsdr_tool.a libsdr_model.a $(SDR_BASE_LIBS) -lpthread -lm
 
 # sdr_sim is the real transport on the simulated engine; beds, workloads and processes are those of the benchmark
 # sdr_ct_sim too.
 # Below them, and below every test bed: reliable endpoints on the simulated network and their clock.
-noinst_LTLIBRARIES += libsdr_simeps.la
-libsdr_simeps_la_SOURCES = \
+noinst_LIBRARIES += libsdr_simeps.a
+libsdr_simeps_a_SOURCES = \
 	prov/sdr/tools/sim/sim_eps.c \
 	prov/sdr/tools/sim/sim_eps.h
 
-noinst_LTLIBRARIES += libsdr_simbed.la
-libsdr_simbed_la_SOURCES = \
+noinst_LIBRARIES += libsdr_simbed.a
+libsdr_simbed_a_SOURCES = \
 	prov/sdr/tools/sim/sim_bed.c \
 	prov/sdr/tools/sim/sim_bed.h \
 	prov/sdr/tools/sim/sim_jobs.c \
@@ -106,8 +106,8 @@ libsdr_simbed_la_SOURCES = \
 	prov/sdr/tools/sim/sim_work.c \
 	prov/sdr/tools/sim/sim_work.h
 
-noinst_LTLIBRARIES += libsdr_simshare.la
-libsdr_simshare_la_SOURCES = \
+noinst_LIBRARIES += libsdr_simshare.a
+libsdr_simshare_a_SOURCES = \
 	prov/sdr/tools/sim/rival.c \
 	prov/sdr/tools/sim/rival.h \
 	prov/sdr/tools/sim/rival_bbr.c \
@@ -131,12 +131,12 @@ sdr_sim_SOURCES = \
 	prov/sdr/tools/sim/sim_opt.c \
 	prov/sdr/tools/sim/sim_out.c \
 	prov/sdr/tools/sim/sim_shard.c
-sdr_sim_LDADD = libsdr_simshare.la libsdr_simbed.la libsdr_simeps.la libsdr_tool.la libsdr_rel.la $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
+sdr_sim_LDADD = libsdr_simshare.a libsdr_simbed.a libsdr_simeps.a libsdr_tool.a $(SDR_REL_LIBS) $(SDR_SDK_LIBS) $(SDR_SYS_LIBS)
 
 # The emulated network is pure (no clock, no device), a library of its own for its tests; the program adds devices,
 # namespaces and processes, and links nothing of the stack.
-noinst_LTLIBRARIES += libsdr_wan.la
-libsdr_wan_la_SOURCES = \
+noinst_LIBRARIES += libsdr_wan.a
+libsdr_wan_a_SOURCES = \
 	prov/sdr/tools/wan/wan_aqm.c \
 	prov/sdr/tools/wan/wan_aqm.h \
 	prov/sdr/tools/wan/wan_hist.c \
@@ -166,4 +166,4 @@ sdr_wan_SOURCES = \
 	prov/sdr/tools/wan/wan_self.c \
 	prov/sdr/tools/wan/wan_self.h \
 	prov/sdr/tools/wan/wan_self_load.c
-sdr_wan_LDADD = libsdr_wan.la libsdr_tool.la libsdr_base.la -lm
+sdr_wan_LDADD = libsdr_wan.a libsdr_tool.a $(SDR_BASE_LIBS) -lm

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Copyright (c) the sdr authors.
 #
-# uc/: the unreliable-write engines (soft, sim, verbs) and fault injection, each a convenience
-# library of its own over libsdr_uc_base.la; libsdr_uc.la is all of them with what opens them.
+# uc/: the unreliable-write engines (soft, sim, verbs) and fault injection, each a static
+# library of its own over libsdr_uc_base.a; libsdr_uc.a, what opens them, is over all of them.
 # verbs has a soft engine inside, as its socket; no other knows a second one, and a test that is
 # linked with one of them alone shows it.
 # Every .c and .h of the layer is in the list (what is not listed is neither built
@@ -10,15 +10,15 @@
 
 EXTRA_DIST += prov/sdr/uc/README.md
 
-noinst_LTLIBRARIES += \
-	libsdr_uc.la \
-	libsdr_uc_base.la \
-	libsdr_uc_fault.la \
-	libsdr_uc_sim.la \
-	libsdr_uc_soft.la \
-	libsdr_uc_verbs.la
+noinst_LIBRARIES += \
+	libsdr_uc.a \
+	libsdr_uc_base.a \
+	libsdr_uc_fault.a \
+	libsdr_uc_sim.a \
+	libsdr_uc_soft.a \
+	libsdr_uc_verbs.a
 
-libsdr_uc_base_la_SOURCES = \
+libsdr_uc_base_a_SOURCES = \
 	prov/sdr/uc/sdr_uc.h \
 	prov/sdr/uc/sdr_uc_addr.c \
 	prov/sdr/uc/sdr_uc_addr.h \
@@ -30,14 +30,14 @@ libsdr_uc_base_la_SOURCES = \
 	prov/sdr/uc/sdr_uc_qp.c \
 	prov/sdr/uc/sdr_uc_qp.h
 
-libsdr_uc_fault_la_SOURCES = \
+libsdr_uc_fault_a_SOURCES = \
 	prov/sdr/uc/fault/sdr_fault.c \
 	prov/sdr/uc/fault/sdr_fault.h \
 	prov/sdr/uc/fault/sdr_fault_delayq.c \
 	prov/sdr/uc/fault/sdr_fault_impl.h \
 	prov/sdr/uc/fault/sdr_fault_spec.c
 
-libsdr_uc_sim_la_SOURCES = \
+libsdr_uc_sim_a_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim.h \
 	prov/sdr/uc/sim/sdr_sim_addr.c \
 	prov/sdr/uc/sim/sdr_sim_addr.h \
@@ -55,7 +55,7 @@ libsdr_uc_sim_la_SOURCES = \
 	prov/sdr/uc/sim/sdr_sim_tx.c \
 	prov/sdr/uc/sim/sdr_sim_world.c
 
-libsdr_uc_soft_la_SOURCES = \
+libsdr_uc_soft_a_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft.c \
 	prov/sdr/uc/soft/sdr_soft.h \
 	prov/sdr/uc/soft/sdr_soft_bell.h \
@@ -107,11 +107,11 @@ libsdr_uc_soft_la_SOURCES = \
 	prov/sdr/uc/soft/sdr_soft_via.h \
 	prov/sdr/uc/soft/sdr_soft_worker.c
 
-libsdr_uc_verbs_la_SOURCES = \
+libsdr_uc_verbs_a_SOURCES = \
 	prov/sdr/uc/verbs/sdr_verbs.h \
 	prov/sdr/uc/verbs/sdr_verbs_engine.c
 if HAVE_VERBS
-libsdr_uc_verbs_la_SOURCES += \
+libsdr_uc_verbs_a_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs.c \
 	prov/sdr/uc/verbs/sdr_verbs_bad.c \
 	prov/sdr/uc/verbs/sdr_verbs_ctl.c \
@@ -136,13 +136,14 @@ libsdr_uc_verbs_la_SOURCES += \
 	prov/sdr/uc/verbs/sdr_verbs_tx.c \
 	prov/sdr/uc/verbs/sdr_verbs_tx.h
 else
-libsdr_uc_verbs_la_SOURCES += prov/sdr/uc/verbs/sdr_verbs_none.c
+libsdr_uc_verbs_a_SOURCES += prov/sdr/uc/verbs/sdr_verbs_none.c
 endif
 
-libsdr_uc_la_SOURCES = \
+libsdr_uc_a_SOURCES = \
 	prov/sdr/uc/sdr_uc_open.c \
 	prov/sdr/uc/sdr_uc_open.h \
 	prov/sdr/uc/sdr_uc_registry.c \
 	prov/sdr/uc/sdr_uc_registry.h
-libsdr_uc_la_LIBADD = libsdr_uc_verbs.la libsdr_uc_soft.la libsdr_uc_sim.la libsdr_uc_fault.la \
-	libsdr_uc_base.la
+
+# In the order in which the linker wants them.
+SDR_UC_LIBS = libsdr_uc.a libsdr_uc_verbs.a libsdr_uc_soft.a libsdr_uc_sim.a libsdr_uc_fault.a libsdr_uc_base.a

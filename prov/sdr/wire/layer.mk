@@ -7,8 +7,8 @@
 
 EXTRA_DIST += prov/sdr/wire/README.md
 
-noinst_LTLIBRARIES += libsdr_wire.la
-libsdr_wire_la_SOURCES = \
+noinst_LIBRARIES += libsdr_wire.a
+libsdr_wire_a_SOURCES = \
 	prov/sdr/wire/sdr_wire.h \
 	prov/sdr/wire/sdr_limits.h \
 	prov/sdr/wire/sdr_status.h \
