@@ -55,7 +55,7 @@ fuzz_parity_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=2000u
 fuzz_parity_LINK = $(FUZZ_LINK)
 fuzz_parity_LDADD = $(SDR_BED_LIBS)
 
-fuzz_liar_SOURCES = fabtests/fuzz/fuzz_liar.c fabtests/fuzz/fuzz.h $(SDR_LIAR) $(FUZZ_MAIN)
+fuzz_liar_SOURCES = fabtests/fuzz/fuzz_liar.c fabtests/fuzz/fuzz.h $(FUZZ_MAIN)
 fuzz_liar_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_INPUTS=100u -DFUZZ_FLIPS_MAX=2u -DFUZZ_CUT=64u
 fuzz_liar_LINK = $(FUZZ_LINK) $(SDR_LIAR_WRAP)
-fuzz_liar_LDADD = $(SDR_BED_LIBS)
+fuzz_liar_LDADD = $(SDR_LIAR_LIBS)

@@ -30,7 +30,6 @@ fabtests_hmem_libze_loader_la_LIBADD = fabtests/hmem/libfakemem.la
 UNIT_TESTS += test_fi_hmem
 test_fi_hmem_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
 	fabtests/hmem/far_fake.c fabtests/hmem/far_mem.h
-test_fi_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
 test_fi_hmem_LINK = $(LT_LINK) -Wl,--no-as-needed
 test_fi_hmem_LDADD = $(HMEM_FAKES) $(FI_TEST_LIBS)
 
@@ -38,18 +37,15 @@ test_fi_hmem_LDADD = $(HMEM_FAKES) $(FI_TEST_LIBS)
 UNIT_TESTS += test_fi_gpu
 test_fi_gpu_SOURCES = fabtests/unit/test_fi_hmem.c fabtests/unit/test_fi_util.h \
 	fabtests/hmem/far_cuda.c fabtests/hmem/far_mem.h
-test_fi_gpu_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
 test_fi_gpu_LDADD = libsdr_tool.a $(FI_TEST_LIBS) -ldl
 
 UNIT_TESTS += test_hmem
 test_hmem_SOURCES = fabtests/unit/test_hmem.c
-test_hmem_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
 test_hmem_LINK = $(test_fi_hmem_LINK)
 test_hmem_LDADD = libsdr_hmem.a $(HMEM_FAKES) $(CMOCKA_LIBS) -lpthread
 
 # The same rows as test_consumers, where a driver has a device.
 UNIT_TESTS += test_consumers_device
 test_consumers_device_SOURCES = $(CONSUMERS) fabtests/unit/test_consumers_device.c
-test_consumers_device_CPPFLAGS = $(test_fi_hmem_CPPFLAGS)
 test_consumers_device_LINK = $(test_fi_hmem_LINK)
 test_consumers_device_LDADD = $(test_fi_hmem_LDADD)

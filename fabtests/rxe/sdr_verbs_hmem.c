@@ -37,7 +37,7 @@
 #include <rdma/fi_tagged.h>
 
 #include "dmabuf_shim.h"
-#include "hmem/fake_mem.h"
+#include "../hmem/fake_mem.h"
 
 #define LARGE	 (1000u * 1000)
 #define LEN	 (LARGE + 3)

@@ -22,7 +22,6 @@ sdr_soft_nic_LDADD = $(SDR_UC_LIBS) $(SDR_WIRE_LIBS) -libverbs $(SDR_SYS_LIBS)
 if HAVE_CMOCKA
 noinst_PROGRAMS += sdr_verbs_hmem
 sdr_verbs_hmem_SOURCES = fabtests/rxe/sdr_verbs_hmem.c fabtests/rxe/dmabuf_shim.c fabtests/rxe/dmabuf_shim.h
-sdr_verbs_hmem_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/fabtests
 sdr_verbs_hmem_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 sdr_verbs_hmem_LINK = $(LT_LINK) -export-dynamic -Wl,--no-as-needed
 sdr_verbs_hmem_LDADD = $(HMEM_FAKES) $(LIBFABRIC_LIBS) -lpthread

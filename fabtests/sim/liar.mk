@@ -2,7 +2,8 @@
 # Copyright (c) the sdr authors.
 #
 # A peer that lies.  What the endpoint allocates is counted by wrapping the allocator.
-SDR_LIAR = \
+check_LIBRARIES += libsdr_liar.a
+libsdr_liar_a_SOURCES = \
 	fabtests/sim/liar.h \
 	fabtests/sim/liar.c \
 	fabtests/sim/liar_app.c \
@@ -18,10 +19,11 @@ SDR_LIAR = \
 	fabtests/sim/liar_say.h \
 	fabtests/sim/liar_talk.c \
 	fabtests/sim/sim_asan.h
+SDR_LIAR_LIBS = libsdr_liar.a $(SDR_BED_LIBS)
 SDR_LIAR_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 check_PROGRAMS += fabtests/sim/sdr_liar
 TESTS += fabtests/sim/sdr_liar
-fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_LIAR) $(SDR_CRASH_NOTE)
+fabtests_sim_sdr_liar_SOURCES = fabtests/sim/sdr_liar.c $(SDR_CRASH_NOTE)
 fabtests_sim_sdr_liar_LINK = $(LINK) $(SDR_LIAR_WRAP)
-fabtests_sim_sdr_liar_LDADD = $(SDR_BED_LIBS)
+fabtests_sim_sdr_liar_LDADD = $(SDR_LIAR_LIBS)

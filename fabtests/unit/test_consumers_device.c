@@ -7,7 +7,7 @@
  */
 #include "test_consumers.h"
 
-#include "hmem/fake_mem.h"
+#include "../hmem/fake_mem.h"
 
 #define LEN 20000u /* bytes: more than one datagram holds */
 #define KEY 7u

@@ -7,7 +7,7 @@
  * what only a driver of ours does, failing, is left out there.
  */
 #include "test_fi_util.h"
-#include "hmem/far_mem.h"
+#include "../hmem/far_mem.h"
 
 #define CAPS  (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_HMEM)
 #define MIB   (1u << 20)

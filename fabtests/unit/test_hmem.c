@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "hmem/sdr_hmem.h"
-#include "hmem/fake_mem.h"
+#include "../hmem/fake_mem.h"
 
 #define LEN   65536u
 #define ASKED 10000u
