@@ -191,11 +191,15 @@ give_way() { renice -n 10 -p "$BASHPID" >/dev/null 2>&1; }
 build_gcc() { autogen && build_tree "$BUILD" --enable-werror; }
 # Lines suffice in what sanitizers print (-g1): whole debugging information takes them as long again to write.
 build_clang() { autogen && build_tree "$BUILD-clang" --enable-werror --disable-assert CC=clang "CFLAGS=-O2 -g1"; }
-build_asan() { autogen && build_tree "$BUILD-asan" --enable-werror --enable-asan "CFLAGS=-O1 -g1"; }
-# Of these two, what is run there.
+# Of these three, what is run there.
+ASAN_MAKE=(bin_PROGRAMS= noinst_PROGRAMS=sdr_share_bars man_MANS=)
+build_asan() {
+	autogen && configure_tree "$BUILD-asan" --enable-werror --enable-asan "CFLAGS=-O1 -g1" &&
+		make -j"$JOBS" all "${ASAN_MAKE[@]}" && make -j"$JOBS" tests "${ASAN_MAKE[@]}"
+}
 build_tsan() {
 	autogen && configure_tree "$BUILD-tsan" --enable-werror --enable-tsan "CFLAGS=-O1 -g1" &&
-		make -j"$JOBS" all && make -j"$JOBS" tests check_PROGRAMS="$(tsan_programs)"
+		make -j"$JOBS" all man_MANS= && make -j"$JOBS" tests check_PROGRAMS="$(tsan_programs)" man_MANS=
 }
 build_fuzz() {
 	give_way
@@ -203,10 +207,10 @@ build_fuzz() {
 		make -s list-fuzzers | xargs make -j"$JOBS"
 }
 
-# run_check SECONDS DIR TESTS : make check.  More tests at a time than there are processors, for those over
-# sockets wait most of their time, each at ports of its own; no test is judged by how fast it was.
+# run_check SECONDS DIR TESTS [VARIABLE=VALUE...] : make check.  More tests at a time than there are processors, for
+# those over sockets wait most of their time, each at ports of its own; no test is judged by how fast it was.
 run_check() {
-	timeout -k 20 "$1" make -C "$2" -j$((2 * JOBS)) check TESTS="$3"
+	timeout -k 20 "$1" make -C "$2" -j$((2 * JOBS)) check TESTS="$3" "${@:4}"
 }
 
 step_check() {
@@ -238,7 +242,7 @@ step_clang() {
 
 step_asan() {
 	export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
-	logged "$LOGS/asan.log" run_check 3000 "$BUILD-asan" "$(tests_of "$BUILD-asan" programs)"
+	logged "$LOGS/asan.log" run_check 3000 "$BUILD-asan" "$(tests_of "$BUILD-asan" programs)" "${ASAN_MAKE[@]}"
 	CHECK_RC=$?
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 	count_make_check asan "$BUILD-asan"
@@ -257,7 +261,7 @@ step_tsan() {
 	export TSAN_OPTIONS="suppressions=$SRC/fabtests/tsan.supp halt_on_error=0 exitcode=66 second_deadlock_stack=1"
 	export SDR_TEST_BRIEF=1
 	logged "$LOGS/tsan.log" fixed_addresses timeout -k 20 3000 make -C "$BUILD-tsan" -j$((2 * JOBS)) check \
-		TESTS="$(tsan_scripts) $programs" check_PROGRAMS="$programs"
+		TESTS="$(tsan_scripts) $programs" check_PROGRAMS="$programs" check_LIBRARIES= man_MANS=
 	CHECK_RC=$?
 	unset TSAN_OPTIONS SDR_TEST_BRIEF
 	count_make_check tsan "$BUILD-tsan"
